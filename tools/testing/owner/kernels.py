@@ -1,0 +1,179 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: GPL-2.0
+"""Build kernels: kernels.py NAME... (x86_64 um debug rt arm64 vanilla profiling).
+
+Objects go to build/NAME/, the compiler's words to build/NAME.log. A build is
+incremental; what was built for one tree serves the other through ccache.
+"""
+
+import os
+import re
+import shutil
+import subprocess
+import sys
+import time
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
+from pathlib import Path
+
+from workbench import BUILD, HERE, PRISTINE, ROOT, TREE, die, say
+
+
+@dataclass
+class Kernel:
+    fragments: list[str]
+    arch: str = "x86_64"
+    image: str = "bzImage"
+    cross: str = ""
+    pristine: bool = False
+
+
+KERNELS = {
+    "x86_64": Kernel(["base", "x86_64", "owner"]),
+    "um": Kernel(["base", "um", "owner"], arch="um", image="linux"),
+    "debug": Kernel(["base", "x86_64", "owner", "debug"]),
+    "rt": Kernel(["base", "x86_64", "owner", "rt"]),
+    "arm64": Kernel(["base", "arm64", "owner"], arch="arm64", image="Image",
+                    cross="aarch64-linux-gnu-"),
+    "vanilla": Kernel(["base", "x86_64"], pristine=True),
+    "profiling": Kernel(["base", "x86_64", "profiling"], pristine=True),
+}
+
+
+def fragment_text(kernel: Kernel) -> str:
+    """The kernel's options; where fragments differ the last one wins."""
+    options: dict[str, str] = {}
+    for name in kernel.fragments:
+        for line in (HERE / "configs" / f"{name}.config").read_text().split("\n"):
+            if line.startswith("CONFIG_"):
+                option, value = line.split("=", 1)
+                options[option] = value
+    # Preemption models exclude each other: a later choice drops the earlier one.
+    for model in ("CONFIG_PREEMPT", "CONFIG_PREEMPT_RT"):
+        if options.get(model) == "y":
+            options.pop("CONFIG_PREEMPT_VOLUNTARY", None)
+    return "".join(f"{option}={value}\n" for option, value in options.items())
+
+
+class Build:
+    """One kernel on its way from fragments to image."""
+
+    def __init__(self, name: str) -> None:
+        self.name = name
+        self.kernel = KERNELS[name]
+        self.tree = PRISTINE if self.kernel.pristine else TREE
+        self.objects = BUILD / ("base" if self.kernel.pristine else "") / name
+        self.log = BUILD / f"{name}.log"
+
+    def make(self, *words: str, **kwargs) -> subprocess.Popen:
+        kernel = self.kernel
+        compiler = f"{kernel.cross}gcc"
+        if shutil.which("ccache"):
+            compiler = f"ccache {compiler}"
+        # The whole tree's directory is the cache's base, so that paths below it
+        # are relative and a clone elsewhere finds what this one compiled.
+        environment = os.environ | {
+            "CCACHE_BASEDIR": str(self.tree.parent), "CCACHE_NOHASHDIR": "1",
+            "CCACHE_SLOPPINESS": "time_macros,include_file_mtime,include_file_ctime",
+            "KBUILD_BUILD_TIMESTAMP": "1970-01-01", "KBUILD_BUILD_USER": "owner",
+            "KBUILD_BUILD_HOST": "workbench"}
+        environment.pop("MAKEFLAGS", None)
+        command = ["make", "-C", str(self.tree), f"O={self.objects}", f"ARCH={kernel.arch}",
+                   f"CROSS_COMPILE={kernel.cross}", f"CC={compiler}", f"HOSTCC={'ccache ' * bool(shutil.which('ccache'))}gcc",
+                   f"-j{os.cpu_count()}", *words]
+        return subprocess.Popen(command, env=environment, text=True, **kwargs)
+
+    def configure(self) -> None:
+        self.objects.mkdir(parents=True, exist_ok=True)
+        self.log.unlink(missing_ok=True)
+        if self.kernel.pristine:
+            link = BUILD / self.name
+            if not link.is_symlink():
+                link.symlink_to(self.objects.relative_to(BUILD))
+        wanted = fragment_text(self.kernel)
+        fragment = self.objects / "owner.fragment"
+        config = self.objects / ".config"
+        newest = max(path.stat().st_mtime for path in self.tree.rglob("Kconfig*")
+                     if "owner" in path.parts or path.parent.name in ("mm", "lib"))
+        if (fragment.is_file() and fragment.read_text() == wanted and config.is_file()
+                and config.stat().st_mtime > newest):
+            return
+        fragment.unlink(missing_ok=True)
+        trial = self.objects / "fragment.tmp"
+        trial.write_text(wanted)
+        with self.log.open("a") as log:
+            status = self.make(f"KCONFIG_ALLCONFIG={trial}", "allnoconfig",
+                               stdout=log, stderr=log).wait()
+        if status:
+            self.fail("could not be configured")
+        self.check_config(wanted, config.read_text())
+        trial.rename(fragment)
+
+    def check_config(self, wanted: str, got: str) -> None:
+        """An option that did not take would make every later result a lie."""
+        have = dict(re.findall(r"^(CONFIG_\w+)=(.*)$", got, re.M))
+        lost = [f"{option}={value} (it is {have.get(option, 'n')})"
+                for option, value in re.findall(r"^(CONFIG_\w+)=(.*)$", wanted, re.M)
+                if have.get(option, "n") != value]
+        if lost:
+            die(f"{self.name}: Kconfig did not accept:\n  " + "\n  ".join(lost) +
+                "\nA dependency is missing: add it to the fragment in "
+                "tools/testing/owner/configs/.")
+
+    def build(self) -> None:
+        """Compile, with a line of progress now and then."""
+        began = shown = time.monotonic()
+        steps = 0
+        with self.log.open("a") as log:
+            make = self.make(self.kernel.image, "modules", "scripts_gdb",
+                             stdout=subprocess.PIPE, stderr=subprocess.STDOUT)
+            assert make.stdout
+            for line in make.stdout:
+                log.write(line)
+                steps += line.startswith("  ")
+                if time.monotonic() - shown > 15:
+                    shown = time.monotonic()
+                    say(f"{self.name}: {clock(shown - began)}, {steps} steps, "
+                        f"now {line.split()[-1] if line.split() else ''}")
+            status = make.wait()
+        if status:
+            self.fail("did not build")
+        say(f"{self.name}: built in {clock(time.monotonic() - began)}")
+
+    def fail(self, what: str) -> None:
+        lines = self.log.read_text(errors="replace").split("\n")
+        telling = ([line for line in lines if re.search(r"error:|undefined reference", line)]
+                   or [line for line in lines if "***" in line])
+        die(f"{self.name} {what}; the whole log is {self.log.relative_to(ROOT)}\n  "
+            + "\n  ".join((telling or lines)[-15:]))
+
+
+def clock(seconds: float) -> str:
+    return f"{int(seconds) // 60}:{int(seconds) % 60:02d}"
+
+
+def build(name: str) -> None:
+    work = Build(name)
+    work.configure()
+    work.build()
+
+
+def main() -> None:
+    names = sys.argv[1:]
+    unknown = [name for name in names if name not in KERNELS]
+    if unknown or not names:
+        die(f"no such kernel: {', '.join(unknown) or '(none named)'}; "
+            f"there are {', '.join(KERNELS)}")
+    for name in names:
+        compiler = f"{KERNELS[name].cross}gcc"
+        if not shutil.which(compiler):
+            die(f"{name} needs {compiler}: run 'make install-{name}'"
+                if KERNELS[name].cross else f"{compiler} is missing: run 'make install'")
+    # Two at a time: one kernel's link and the other's compilation fill both cores.
+    with ThreadPoolExecutor(2) as pool:
+        for outcome in [pool.submit(build, name) for name in names]:
+            outcome.result()
+
+
+if __name__ == "__main__":
+    main()
