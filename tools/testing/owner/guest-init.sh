@@ -1,0 +1,151 @@
+#!/bin/busybox sh
+# SPDX-License-Identifier: GPL-2.0
+# shellcheck shell=dash
+#
+# The first process of a guest that guest.py starts. It makes the usual
+# mounts, runs /cmd, and tells the runner how it ended.
+#
+# /guest.conf, written by the runner, says what to do:
+#   mode     run (end after /cmd), hold (stay after /cmd), shell (a prompt)
+#   channel  where /cmd's output goes: the name of a virtio port, or a ttyS
+#   mark     a random word; the lines "<mark> begin" and "<mark> end <status>"
+#            frame /cmd's output
+#   name     the host name
+#   size     shell only: rows and columns of the terminal
+
+/bin/busybox --install -s
+export PATH=/bin:/sbin:/usr/bin:/usr/sbin HOME=/root TERM=linux
+
+say()
+{
+	echo "guest-init: $*" >/dev/console
+}
+
+leave()
+{
+	# The runner lets no guest come up again, so this ends it. Unlike
+	# poweroff it needs no firmware.
+	reboot -f
+	sleep 60
+}
+
+give_up()
+{
+	say "$*"
+	leave
+}
+
+# attach <type> <directory> [<options>]
+attach()
+{
+	mkdir -p "$2" && mount -t "$1" -o "${3:-rw}" "$1" "$2" 2>/dev/null
+}
+
+attach_all()
+{
+	attach proc /proc || give_up "no proc: the kernel needs CONFIG_PROC_FS"
+	attach sysfs /sys || give_up "no sysfs: the kernel needs CONFIG_SYSFS"
+	attach devtmpfs /dev ||
+		give_up "no devtmpfs: the kernel needs CONFIG_DEVTMPFS"
+	attach tmpfs /tmp mode=1777 ||
+		give_up "no tmpfs: the kernel needs CONFIG_TMPFS"
+	attach tmpfs /run mode=755
+	attach tmpfs /dev/shm mode=1777
+	attach devpts /dev/pts mode=620,ptmxmode=666
+	attach debugfs /sys/kernel/debug
+	ln -sf /proc/self/fd /dev/fd
+	ifconfig lo up 2>/dev/null
+}
+
+# Ports appear when host and guest have spoken, a moment after boot.
+find_port()
+{
+	tries=0
+	while [ "$tries" -lt 500 ]; do
+		for file in /sys/class/virtio-ports/*/name; do
+			[ -e "$file" ] || continue
+			read -r found <"$file"
+			[ "$found" = "$channel" ] || continue
+			device=${file%/name}
+			device=/dev/${device##*/}
+			return 0
+		done
+		usleep 20000
+		tries=$((tries + 1))
+	done
+	return 1
+}
+
+open_channel()
+{
+	case $channel in
+	ttyS*)
+		device=/dev/$channel
+		stty -F "$device" raw -echo ||
+			give_up "$device: the kernel needs CONFIG_SSL"
+		;;
+	*)
+		find_port || give_up "no virtio port named $channel:" \
+			"the kernel needs CONFIG_VIRTIO_CONSOLE" \
+			"and CONFIG_VIRTIO_PCI"
+		;;
+	esac
+	exec 3>"$device" || give_up "$device cannot be opened"
+}
+
+# CMD writes to a pipe: to a tty, programs would write line by line, and
+# many small writes are slow on any channel. The closing line goes the same
+# way, so that it comes last.
+run_cmd()
+{
+	open_channel
+	mkfifo /run/output
+	cat /run/output >&3 3>&- &
+	carrier=$!
+	exec 4>/run/output 3>&-
+	echo "$mark begin" >&4
+	setsid sh /cmd </dev/null >&4 2>&4 4>&-
+	echo "$mark end $?" >&4
+	exec 4>&-
+}
+
+# What CMD has left running would keep the pipe open. Kernel threads take
+# no notice of the signal.
+finish_output()
+{
+	for process in /proc/[0-9]*; do
+		process=${process#/proc/}
+		[ "$process" = 1 ] || [ "$process" = "$carrier" ] ||
+			kill -9 "$process" 2>/dev/null
+	done
+	wait "$carrier"
+}
+
+run_shell()
+{
+	[ -z "$size" ] || stty rows "${size% *}" cols "${size#* }"
+	export PS1='guest:\w# '
+	setsid cttyhack sh
+}
+
+mode='' channel='' mark='' name='' size=''
+# shellcheck source=/dev/null
+. /guest.conf
+rm -f /guest.conf /linuxrc
+attach_all
+hostname "$name"
+cd / || leave
+case $mode in
+shell)
+	run_shell
+	;;
+hold)
+	run_cmd
+	while :; do sleep 3600; done
+	;;
+*)
+	run_cmd
+	finish_output
+	;;
+esac
+leave

@@ -1,0 +1,87 @@
+# SPDX-License-Identifier: GPL-2.0
+"""Whether KVM serves on this machine: found out once, by booting under it."""
+
+import json
+import os
+import re
+import tempfile
+import time
+from dataclasses import replace
+from pathlib import Path
+from typing import Dict, Optional, Tuple
+
+from guest_run import GuestError, Session, Task, run_session
+from guest_vm import Machine, VmError
+
+DEVICE = "/dev/kvm"
+CACHE = ".accel"
+CMD = "i=0; while [ $i -lt 30000 ]; do i=$((i + 1)); done"
+KVM_SECONDS = 20.0
+TCG_SECONDS = 120.0
+
+
+def _host() -> str:
+    """What the answer depends on: the processor and the running kernel."""
+    info = Path("/proc/cpuinfo").read_text(errors="replace")
+    model = re.search(r"model name\s*: (.*)", info)
+    return " ".join([model.group(1) if model else "?", *os.uname()[1:4]])
+
+
+def _cached(path: Path) -> str:
+    try:
+        known: Dict[str, str] = json.loads(path.read_text())
+        return known["accel"] if known["host"] == _host() else ""
+    except (OSError, ValueError, KeyError):
+        return ""
+
+
+def _remember(path: Path, accel: str, why: str) -> None:
+    text = json.dumps({"host": _host(), "accel": accel, "why": why}, indent=1)
+    partial = path.with_name(f"{path.name}.{os.getpid()}")
+    partial.write_text(text + "\n")
+    os.replace(partial, path)
+
+
+def _try(machine: Machine, build: Path, accel: str,
+         seconds: float) -> Tuple[Optional[float], str]:
+    """Boot under accel; gives the seconds taken, or None and what failed."""
+    with tempfile.TemporaryDirectory(prefix="guest-") as name:
+        scratch = Path(name)
+        trial = replace(machine, accel=accel, initrd=scratch / "initrd")
+        task = Task(CMD, build, scratch, scratch / "console")
+        start = time.monotonic()
+        try:
+            run_session(Session(trial, task), lambda _: None, seconds)
+        except (GuestError, VmError) as error:
+            return None, str(error)
+        return time.monotonic() - start, ""
+
+
+def _compare(machine: Machine, build: Path) -> Tuple[str, str, bool]:
+    """The faster accelerator, why, and whether that is worth keeping."""
+    kvm, failure = _try(machine, build, "kvm", KVM_SECONDS)
+    tcg, tcg_failure = _try(machine, build, "tcg", TCG_SECONDS)
+    if kvm is None and tcg is None:
+        return "tcg", f"neither boots this kernel: {tcg_failure}", False
+    if kvm is None:
+        return "tcg", f"KVM does not serve: {failure}", True
+    if tcg is not None and tcg < kvm:
+        return "tcg", f"KVM took {kvm:.1f} s, TCG {tcg:.1f} s", True
+    return "kvm", f"KVM took {kvm:.1f} s", True
+
+
+def choose(machine: Machine, build: Path) -> Tuple[str, str]:
+    """The accelerator to use, and why if that was found out just now."""
+    kind = machine.kind
+    if machine.icount or kind.arch != os.uname().machine or not kind.program:
+        return "tcg", ""
+    if not os.access(DEVICE, os.R_OK | os.W_OK):
+        return "tcg", ""
+    path = build / CACHE
+    accel = _cached(path)
+    if accel:
+        return accel, ""
+    accel, why, keep = _compare(machine, build)
+    if keep:
+        _remember(path, accel, why)
+    return accel, why

@@ -1,0 +1,199 @@
+# SPDX-License-Identifier: GPL-2.0
+"""The initramfs of a guest: busybox, our init, the command, extra files."""
+
+import os
+import shutil
+import stat
+import struct
+import subprocess
+from pathlib import Path
+from typing import BinaryIO, Dict, Iterator, List, Tuple
+
+INIT = Path(__file__).resolve().parent / "guest-init.sh"
+DIRECTORIES = ("bin", "sbin", "usr", "usr/bin", "usr/sbin", "proc", "sys",
+               "dev", "tmp", "run", "root", "etc")
+ETC = {"etc/passwd": b"root::0:0:root:/root:/bin/sh\n",
+       "etc/group": b"root:x:0:\n"}
+COPY_SIZE = 1 << 20
+EM_MACHINES = {"x86_64": 62, "arm64": 183}
+DEBIAN_NAMES = {"x86_64": "amd64", "arm64": "arm64"}
+PT_INTERP = 3
+
+
+class ImageError(Exception):
+    """The initramfs cannot be made; the text says what would be right."""
+
+
+class Cpio:
+    """Writes a cpio archive in the "newc" form, which the kernel unpacks."""
+
+    def __init__(self, out: BinaryIO) -> None:
+        self.out = out
+        self.serial = 0
+
+    def _header(self, name: str, mode: int, size: int) -> None:
+        raw = os.fsencode(name) + b"\0"
+        self.serial += 1
+        fields = (self.serial, mode, 0, 0, 1, 0, size, 0, 0, 0, 0,
+                  len(raw), 0)
+        self.out.write(b"070701" + b"".join(b"%08X" % f for f in fields))
+        self.out.write(raw)
+        self._pad()
+
+    def _pad(self) -> None:
+        self.out.write(b"\0" * (-self.out.tell() % 4))
+
+    def directory(self, name: str, mode: int = 0o755) -> None:
+        """Add a directory; its parents must be there already."""
+        self._header(name, stat.S_IFDIR | mode, 0)
+
+    def data(self, name: str, content: bytes, mode: int = 0o644) -> None:
+        """Add a regular file that holds content."""
+        self._header(name, stat.S_IFREG | mode, len(content))
+        self.out.write(content)
+        self._pad()
+
+    def symlink(self, name: str, target: str) -> None:
+        """Add a symbolic link."""
+        raw = os.fsencode(target)
+        self._header(name, stat.S_IFLNK | 0o777, len(raw))
+        self.out.write(raw)
+        self._pad()
+
+    def file(self, name: str, source: Path) -> None:
+        """Add a copy of a file of the host, its mode kept."""
+        with open(source, "rb") as file:
+            info = os.fstat(file.fileno())
+            self._header(name, stat.S_IFREG | stat.S_IMODE(info.st_mode),
+                         info.st_size)
+            start = self.out.tell()
+            shutil.copyfileobj(file, self.out, COPY_SIZE)
+        if self.out.tell() - start != info.st_size:
+            raise ImageError(f"{source}: it changed while it was copied")
+        self._pad()
+
+    def tree(self, name: str, source: Path) -> None:
+        """Add a directory of the host with all that is in it."""
+        self.directory(name, stat.S_IMODE(source.stat().st_mode))
+        for entry in sorted(os.scandir(source), key=lambda e: e.name):
+            below = f"{name}/{entry.name}"
+            if entry.is_symlink():
+                self.symlink(below, os.readlink(entry.path))
+            elif entry.is_dir():
+                self.tree(below, Path(entry.path))
+            elif entry.is_file():
+                self.file(below, Path(entry.path))
+
+    def end(self) -> None:
+        """Close the archive."""
+        self._header("TRAILER!!!", 0, 0)
+
+
+def tree_size(directory: Path) -> int:
+    """The bytes of the regular files below directory."""
+    return sum(os.lstat(os.path.join(top, name)).st_size
+               for top, _, names in os.walk(directory) for name in names)
+
+
+def _program_types(image: bytes) -> Iterator[int]:
+    offset, = struct.unpack_from("<Q", image, 32)
+    size, count = struct.unpack_from("<HH", image, 54)
+    for index in range(count):
+        yield struct.unpack_from("<I", image, offset + index * size)[0]
+
+
+def _check_busybox(path: Path, arch: str) -> None:
+    image = path.read_bytes()
+    if image[:6] != b"\x7fELF\x02\x01":
+        raise ImageError(f"{path}: not a 64-bit little-endian program")
+    machine, = struct.unpack_from("<H", image, 18)
+    if machine != EM_MACHINES[arch]:
+        raise ImageError(f"{path}: not built for {arch}")
+    if PT_INTERP in _program_types(image):
+        raise ImageError(f"{path}: needs shared libraries; a guest needs the "
+                         "static one: apt-get install busybox-static")
+
+
+def _apt(state: Path, debian: str, *words: str) -> None:
+    """Run apt-get for another architecture, the host's state untouched."""
+    for name in ("lists/partial", "cache/archives/partial"):
+        (state / name).mkdir(parents=True, exist_ok=True)
+    (state / "status").touch()
+    options = {"APT::Architecture": debian, "APT::Architectures": debian,
+               "APT::Sandbox::User": "", "Acquire::Languages": "none",
+               "Dir::State": str(state), "Dir::State::lists": "lists",
+               "Dir::State::status": str(state / "status"),
+               "Dir::Cache": str(state / "cache")}
+    command = ["apt-get", "-qq"]
+    for key, value in options.items():
+        command += ["-o", f"{key}={value}"]
+    try:
+        subprocess.run([*command, *words], cwd=state, check=True,
+                       stdout=subprocess.DEVNULL, stderr=subprocess.PIPE,
+                       text=True)
+    except FileNotFoundError as error:
+        raise ImageError(f"busybox for {debian} comes from a Debian package, "
+                         "and there is no apt-get here: put a static busybox "
+                         f"at {state}/busybox") from error
+    except subprocess.CalledProcessError as error:
+        raise ImageError(f"apt-get {words[0]} for {debian} failed: "
+                         f"{error.stderr.strip()}") from error
+
+
+def _fetch_busybox(state: Path, arch: str) -> None:
+    debian = DEBIAN_NAMES[arch]
+    _apt(state, debian, "update")
+    _apt(state, debian, "download", "busybox-static")
+    package = sorted(state.glob("busybox-static_*.deb"))[-1]
+    root = state / "root"
+    subprocess.run(["dpkg-deb", "-x", str(package), str(root)], check=True)
+    found = [p for p in (root / "bin/busybox", root / "usr/bin/busybox")
+             if p.exists()]
+    if not found:
+        raise ImageError(f"{package}: holds no busybox")
+    os.replace(found[0], state / "busybox")
+    for leaf in ("lists", "cache", "root"):
+        shutil.rmtree(state / leaf)
+    package.unlink()
+
+
+def find_busybox(build: Path, arch: str) -> Path:
+    """A static busybox for arch: the host's own, or one fetched once."""
+    if arch == os.uname().machine:
+        name = shutil.which("busybox")
+        if not name:
+            raise ImageError("no busybox on this host: "
+                             "apt-get install busybox-static")
+        path = Path(name)
+    else:
+        state = build.resolve() / ".guest" / arch
+        path = state / "busybox"
+        if not path.exists():
+            state.mkdir(parents=True, exist_ok=True)
+            _fetch_busybox(state, arch)
+    _check_busybox(path, arch)
+    return path
+
+
+def _settings(conf: Dict[str, str]) -> bytes:
+    lines: List[str] = [f"{key}='{value}'\n" for key, value in conf.items()]
+    return "".join(lines).encode()
+
+
+def write_image(path: Path, busybox: Path, conf: Dict[str, str],
+                content: Tuple[str, str]) -> None:
+    """Write the initramfs to path; content is the command, the extra dir."""
+    cmd, extra = content
+    with open(path, "wb") as out:
+        cpio = Cpio(out)
+        for name in DIRECTORIES:
+            cpio.directory(name)
+        for name, text in ETC.items():
+            cpio.data(name, text)
+        cpio.file("bin/busybox", busybox)
+        cpio.data("init", INIT.read_bytes(), 0o755)
+        cpio.data("guest.conf", _settings(conf), 0o600)
+        cpio.data("cmd", os.fsencode(f"#!/bin/sh\n{cmd}\n"), 0o755)
+        if extra:
+            cpio.tree("extra", Path(extra))
+        cpio.end()

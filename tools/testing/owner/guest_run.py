@@ -1,0 +1,309 @@
+# SPDX-License-Identifier: GPL-2.0
+"""One run of a guest: start it, pass its output on, say how it ended."""
+
+import os
+import re
+import secrets
+import select
+import signal
+import socket
+import time
+from dataclasses import dataclass
+from pathlib import Path
+from subprocess import DEVNULL
+from types import FrameType
+from typing import Callable, Dict, List, Optional
+
+from guest_image import find_busybox, write_image
+from guest_vm import (Machine, Monitor, Process, channel_pair, qemu_channel,
+                      qemu_command, qemu_monitor, um_channel, um_command)
+
+HANG = 124
+DIED = 125
+TAIL_LINES = 40
+READ_SIZE = 1 << 18
+CONSOLE_LIMIT = 8 << 20
+GOODBYE_SECONDS = 20.0
+PANIC = re.compile(r"Kernel panic - not syncing.*")
+TROUBLE = re.compile(r"(?:guest-init: |BUG: |Oops: |Internal error: "
+                     r"|Unable to |Call-Trace of ).*")
+ESCAPES = re.compile(r"\x1b(?:\[[0-9;?]*[A-Za-z]|c)|[\r\0]")
+
+Sink = Callable[[bytes], None]
+
+
+class Hang(Exception):
+    """The time limit has passed."""
+
+
+class Interrupted(Exception):
+    """A signal asks the runner to end."""
+
+    def __init__(self, signum: int) -> None:
+        super().__init__(signal.Signals(signum).name)
+        self.signum = signum
+
+
+class GuestError(Exception):
+    """The guest did not tell CMD's status."""
+
+    def __init__(self, status: int, what: str) -> None:
+        super().__init__(what)
+        self.status = status
+
+
+class Frame:
+    """Cuts CMD's output out of what comes through the channel."""
+
+    def __init__(self, mark: str) -> None:
+        self.begin = f"{mark} begin\n".encode()
+        self.end = f"{mark} end ".encode()
+        self.began = False
+        self.status: Optional[int] = None
+        self.held = b""
+
+    def feed(self, chunk: bytes) -> bytes:
+        """Take what came; give what belongs to CMD's output."""
+        data = self.held + chunk
+        if not self.began:
+            data = self._find_begin(data)
+            if not self.began:
+                return b""
+        at = data.find(self.end)
+        if at >= 0:
+            self._take_status(data[at:])
+        else:
+            at = len(data) - self._overlap(data)
+        self.held = data[at:]
+        return data[:at]
+
+    def _find_begin(self, data: bytes) -> bytes:
+        before, found, after = data.partition(self.begin)
+        self.began = bool(found)
+        self.held = b"" if found else before
+        return after
+
+    def _overlap(self, data: bytes) -> int:
+        """The length of the longest tail that may begin the end line."""
+        for length in range(min(len(data), len(self.end) - 1), 0, -1):
+            if self.end.startswith(data[-length:]):
+                return length
+        return 0
+
+    def _take_status(self, line: bytes) -> None:
+        if line.endswith(b"\n"):
+            self.status = int(line[len(self.end):].split()[0])
+
+
+@dataclass
+class Task:
+    """What a guest is started for."""
+    cmd: str
+    build: Path
+    scratch: Path
+    console: Path
+    extra: str = ""
+    mode: str = "run"
+    size: str = ""
+
+
+class Session:
+    """A machine from its start to its end."""
+
+    def __init__(self, machine: Machine, task: Task) -> None:
+        self.machine = machine
+        self.task = task
+        mark = secrets.token_hex(16)
+        self.frame = Frame(mark)
+        self.errors = task.scratch / "stderr"
+        self.process: Optional[Process] = None
+        self.channel = -1
+        self.qmp: Optional[socket.socket] = None
+        self.started = time.monotonic()
+        self.boot_seconds = 0.0
+        self._write_image(mark)
+
+    def _write_image(self, mark: str) -> None:
+        kind = self.machine.kind
+        conf: Dict[str, str] = {
+            "mode": self.task.mode, "channel": kind.channel, "mark": mark,
+            "name": "guest", "size": self.task.size}
+        write_image(self.machine.initrd,
+                    find_busybox(self.task.build, kind.arch), conf,
+                    (self.task.cmd, self.task.extra))
+
+    def _command(self, fd: int, fds: List[int]) -> List[str]:
+        if not self.machine.kind.program:
+            return um_command(self.machine, self.task.scratch) + um_channel(fd)
+        command = qemu_command(self.machine) + qemu_channel(fd)
+        command += ["-serial", f"file:{self.task.console}"]
+        if self.task.mode == "hold":
+            self.qmp, theirs = socket.socketpair()
+            fds.append(theirs.detach())
+            command += qemu_monitor(fds[-1])
+        return command
+
+    def start(self) -> List[str]:
+        """Start the machine; gives the command line used."""
+        self.channel, theirs = channel_pair(self.machine.kind)
+        fds = [theirs]
+        command = self._command(theirs, fds)
+        self.started = time.monotonic()
+        try:
+            with open(self.task.console, "wb") as console, \
+                    open(self.errors, "wb") as errors:
+                out = errors if self.machine.kind.program else console
+                self.process = Process(command, (DEVNULL, out, out), fds)
+        finally:
+            for fd in fds:
+                os.close(fd)
+        return command
+
+    def interact(self) -> int:
+        """Give the terminal to the machine until it ends."""
+        if self.machine.kind.program:
+            command = qemu_command(self.machine) + ["-serial", "mon:stdio"]
+        else:
+            command = um_command(self.machine, self.task.scratch)
+        self.process = Process(command, (None, None, None), [])
+        while not self.process.wait(3600):
+            pass
+        return self.process.end()
+
+    def pump(self, sink: Sink) -> None:
+        """Pass CMD's output on until its status or the machine's end."""
+        assert self.process
+        inputs = [self.channel, self.process.pidfd]
+        while self.frame.status is None:
+            ready = select.select(inputs, [], [])[0]
+            if self.channel not in ready:
+                break
+            try:
+                chunk = os.read(self.channel, READ_SIZE)
+            except ConnectionResetError:
+                chunk = b""
+            if not chunk:
+                inputs.remove(self.channel)
+                continue
+            output = self.frame.feed(chunk)
+            if self.frame.began and not self.boot_seconds:
+                self.boot_seconds = time.monotonic() - self.started
+            if output:
+                sink(output)
+
+    def finish(self) -> int:
+        """CMD's status; GuestError when there is none."""
+        assert self.process
+        if self.frame.status is None:
+            self.process.wait(GOODBYE_SECONDS)
+            raise GuestError(DIED, self._death(self.process.end()))
+        if self.task.mode == "run":
+            self.process.wait(GOODBYE_SECONDS)
+        return self.frame.status
+
+    def dump(self, path: Path) -> None:
+        """Write the memory of a guest that stays after CMD."""
+        assert self.qmp
+        partial = path.with_name(path.name + ".partial")
+        try:
+            Monitor(self.qmp).dump(partial.resolve())
+            os.replace(partial, path)
+        finally:
+            partial.unlink(missing_ok=True)
+
+    def close(self) -> None:
+        """End the machine if it still runs."""
+        if self.process:
+            self.process.end()
+        if self.channel >= 0:
+            os.close(self.channel)
+            self.channel = -1
+        if self.qmp:
+            self.qmp.close()
+
+    def hang(self, seconds: float) -> GuestError:
+        """The error for a guest that did not end in time."""
+        where = "CMD had not ended" if self.frame.began \
+            else "CMD had not started"
+        trouble = self._trouble()
+        return GuestError(HANG, f"hung: {where} after {seconds:g} s"
+                          + (f"; the console says: {trouble}" if trouble
+                             else ""))
+
+    def _trouble(self) -> str:
+        text = "\n".join(console_lines(self.task.console))
+        found = PANIC.findall(text)
+        if found:
+            return str(found[0])
+        found = TROUBLE.findall(text)
+        return str(found[-1]) if found else ""
+
+    def _death(self, status: int) -> str:
+        when = "while CMD ran" if self.frame.began else "before CMD started"
+        trouble = self._trouble()
+        if PANIC.match(trouble):
+            return f"the guest panicked {when}: {trouble}"
+        errors = self.errors.read_text(errors="replace").splitlines()
+        program = self.machine.kind.program or "the um kernel"
+        if status:
+            how = f"by {signal.Signals(-status).name}" if status < 0 \
+                else f"with status {status}"
+            why = f": {errors[-1]}" if errors else ""
+            return f"{program} ended {how} {when}{why}"
+        if trouble:
+            return f"the guest ended {when}: {trouble}"
+        return f"the guest rebooted or powered off {when}"
+
+
+def console_lines(path: Path) -> List[str]:
+    """The lines of a console log, freed of terminal sequences."""
+    try:
+        with open(path, "rb") as file:
+            size = file.seek(0, os.SEEK_END)
+            file.seek(max(0, size - CONSOLE_LIMIT))
+            text = file.read().decode(errors="replace")
+    except OSError:
+        return []
+    return ESCAPES.sub("", text).splitlines()
+
+
+def console_tail(path: Path) -> str:
+    """The last lines of the console, under a headline."""
+    lines = console_lines(path)[-TAIL_LINES:]
+    if not lines:
+        return "the console is empty\n"
+    head = f"--- the last {len(lines)} lines of the console:"
+    return "\n".join([head, *lines, ""])
+
+
+def _on_alarm(_signum: int, _frame: Optional[FrameType]) -> None:
+    raise Hang
+
+
+def _on_signal(signum: int, _frame: Optional[FrameType]) -> None:
+    raise Interrupted(signum)
+
+
+def catch_signals() -> None:
+    """Turn the signals that end the runner into exceptions."""
+    signal.signal(signal.SIGALRM, _on_alarm)
+    for signum in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
+        signal.signal(signum, _on_signal)
+
+
+def run_session(session: Session, sink: Sink, seconds: float,
+                after: Optional[Callable[[], None]] = None) -> int:
+    """Run a guest within a time limit; gives CMD's status."""
+    signal.setitimer(signal.ITIMER_REAL, seconds)
+    try:
+        session.start()
+        session.pump(sink)
+        status = session.finish()
+        if after:
+            after()
+        return status
+    except Hang:
+        raise session.hang(seconds) from None
+    finally:
+        signal.setitimer(signal.ITIMER_REAL, 0)
+        session.close()

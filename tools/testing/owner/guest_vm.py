@@ -1,0 +1,232 @@
+# SPDX-License-Identifier: GPL-2.0
+"""The machines guests run on: command lines, processes, QEMU's monitor."""
+
+import ctypes
+import fcntl
+import json
+import os
+import resource
+import select
+import signal
+import socket
+import subprocess
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any, Dict, IO, List, Optional, Tuple, Union
+
+PORT = "owner.out"
+PR_SET_PDEATHSIG = 1
+PIPE_BYTES = 1 << 20
+LIBC = ctypes.CDLL(None)
+
+Stream = Union[int, IO[Any], None]
+
+
+class VmError(Exception):
+    """The machine cannot be set up; the text says what would be right."""
+
+
+@dataclass
+class Kind:
+    """What one kind of kernel needs."""
+    arch: str
+    image: str
+    console: str
+    channel: str
+    program: str
+    machine: List[str] = field(default_factory=list)
+
+
+# TCG: "max" has all that the emulator knows. A fifth page table level only
+# lengthens its walks, and pointer authentication by the architected cipher
+# takes most of an emulated arm64's time.
+KINDS = (
+    Kind("x86_64", "arch/x86/boot/bzImage", "ttyS0", PORT,
+         "qemu-system-x86_64", ["-machine", "q35", "-cpu", "max,la57=off"]),
+    Kind("arm64", "arch/arm64/boot/Image", "ttyAMA0", PORT,
+         "qemu-system-aarch64",
+         ["-machine", "virt", "-cpu", "max,pauth-impdef=on"]),
+    Kind("x86_64", "linux", "tty0", "ttyS0", ""),
+)
+KVM_MACHINE = ["-machine", "q35", "-cpu", "host"]
+
+
+@dataclass
+class Machine:
+    """One guest to be started."""
+    name: str
+    kind: Kind
+    kernel: Path
+    initrd: Path
+    append: str = ""
+    smp: int = 2
+    mem: str = "512M"
+    icount: bool = False
+    accel: str = "tcg"
+
+
+def find_kind(directory: Path, name: str) -> Kind:
+    """Tell by the image in directory what kind of kernel it is."""
+    for kind in KINDS:
+        if (directory / kind.image).exists():
+            return kind
+    looked = ", ".join(kind.image for kind in KINDS)
+    raise VmError(f"no kernel image in {directory} (looked for {looked}); "
+                  f"build it first: make kernel K={name}")
+
+
+def _append(machine: Machine) -> str:
+    words = ["panic=-1", f"console={machine.kind.console}", machine.append]
+    return " ".join(word for word in words if word)
+
+
+def _qemu_accel(machine: Machine) -> List[str]:
+    if machine.icount:
+        return ["-accel", "tcg", "-icount", "shift=0,sleep=off", "-smp", "1"]
+    accel = "kvm" if machine.accel == "kvm" else "tcg,thread=multi"
+    return ["-accel", accel, "-smp", str(machine.smp)]
+
+
+def qemu_command(machine: Machine) -> List[str]:
+    """QEMU's command line, without the serial console and the channels."""
+    kvm = machine.accel == "kvm" and not machine.icount
+    return [machine.kind.program, "-nodefaults", "-no-user-config",
+            "-no-reboot", "-display", "none", "-nic", "none",
+            *(KVM_MACHINE if kvm else machine.kind.machine),
+            *_qemu_accel(machine), "-m", machine.mem,
+            "-kernel", str(machine.kernel), "-initrd", str(machine.initrd),
+            "-append", _append(machine)]
+
+
+def qemu_channel(fd: int) -> List[str]:
+    """A virtio port whose other end is the socket fd."""
+    return ["-device", "virtio-serial-pci",
+            "-chardev", f"socket,id=out,fd={fd}",
+            "-device", f"virtserialport,chardev=out,name={PORT}"]
+
+
+def qemu_monitor(fd: int) -> List[str]:
+    """QEMU's monitor on the socket fd, and the note a dump needs."""
+    return ["-device", "vmcoreinfo", "-chardev", f"socket,id=qmp,fd={fd}",
+            "-mon", "chardev=qmp,mode=control"]
+
+
+def um_command(machine: Machine, uml_dir: Path) -> List[str]:
+    """User-mode Linux's command line, without its channel."""
+    return [str(machine.kernel), f"mem={machine.mem}", "noreboot",
+            f"initrd={machine.initrd}", f"uml_dir={uml_dir}", "umid=guest",
+            "con0=fd:0,fd:1", "con=null", *_append(machine).split()]
+
+
+def um_channel(fd: int) -> List[str]:
+    """A serial line whose output goes to fd."""
+    return [f"ssl0=null,fd:{fd}", "ssl=null"]
+
+
+def _in_child() -> None:
+    """Die with the runner, and leave no core file behind."""
+    LIBC.prctl(PR_SET_PDEATHSIG, signal.SIGKILL)
+    resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
+
+
+def _members(session: int) -> List[int]:
+    """The processes of a session."""
+    found = []
+    for entry in os.listdir("/proc"):
+        if not entry.isdigit():
+            continue
+        try:
+            if os.getsid(int(entry)) == session:
+                found.append(int(entry))
+        except (ProcessLookupError, PermissionError):
+            pass
+    return found
+
+
+class Process:
+    """A running machine: a process that leads a session of its own."""
+
+    def __init__(self, command: List[str], streams: Tuple[Stream, ...],
+                 fds: List[int]) -> None:
+        stdin, stdout, stderr = streams
+        try:
+            # pylint: disable=subprocess-popen-preexec-fn
+            self.popen = subprocess.Popen(
+                command, stdin=stdin, stdout=stdout, stderr=stderr,
+                pass_fds=fds, start_new_session=True, preexec_fn=_in_child)
+        except FileNotFoundError as error:
+            raise VmError(f"{command[0]}: not found; it is in the Debian "
+                          "packages qemu-system-x86 and "
+                          "qemu-system-arm") from error
+        except OSError as error:
+            raise VmError(f"{command[0]}: {error.strerror}") from error
+        self.pidfd = os.pidfd_open(self.popen.pid)
+
+    def wait(self, seconds: float) -> bool:
+        """Wait for the end; True when it came in time."""
+        return bool(select.select([self.pidfd], [], [], seconds)[0])
+
+    def end(self) -> int:
+        """End what still runs, reap it, and give its exit status."""
+        if self.popen.returncode is None:
+            # Until it is reaped below, its id cannot become another's.
+            for pid in _members(self.popen.pid):
+                try:
+                    os.kill(pid, signal.SIGKILL)
+                except ProcessLookupError:
+                    pass
+        status = self.popen.wait()
+        if self.pidfd >= 0:
+            os.close(self.pidfd)
+            self.pidfd = -1
+        return status
+
+
+class Monitor:
+    """Speaks QMP over a connected socket."""
+
+    def __init__(self, sock: socket.socket) -> None:
+        self.file = sock.makefile("rw")
+        self._answer("greeting")
+        self.execute("qmp_capabilities")
+
+    def _answer(self, what: str) -> Dict[str, Any]:
+        for line in self.file:
+            message: Dict[str, Any] = json.loads(line)
+            if "error" in message:
+                raise VmError(f"QEMU refused {what}: "
+                              f"{message['error']['desc']}")
+            if "return" in message or "QMP" in message:
+                return message
+        raise VmError(f"QEMU ended before it answered {what}")
+
+    def execute(self, what: str,
+                arguments: Optional[Dict[str, Any]] = None) -> None:
+        """Run one command and wait for its end."""
+        self.file.write(json.dumps({"execute": what,
+                                    "arguments": arguments or {}}))
+        self.file.flush()
+        self._answer(what)
+
+    def dump(self, path: Path) -> None:
+        """Stop the guest and write its memory as an ELF core file.
+
+        With paging, so that the file has the kernel's virtual addresses:
+        readers that cannot walk page tables by themselves need them.
+        """
+        self.execute("stop")
+        self.execute("dump-guest-memory",
+                     {"paging": True, "protocol": f"file:{path}"})
+
+
+def channel_pair(kind: Kind) -> Tuple[int, int]:
+    """The runner's end and the machine's end of the output channel."""
+    if not kind.program:
+        ours, theirs = os.pipe()
+        try:
+            fcntl.fcntl(theirs, fcntl.F_SETPIPE_SZ, PIPE_BYTES)
+        except OSError:
+            pass
+        return ours, theirs
+    left, right = socket.socketpair()
+    return left.detach(), right.detach()
