@@ -67,9 +67,7 @@ class Build:
 
     def make(self, *words: str, **kwargs) -> subprocess.Popen:
         kernel = self.kernel
-        compiler = f"{kernel.cross}gcc"
-        if shutil.which("ccache"):
-            compiler = f"ccache {compiler}"
+        cache = "ccache " if shutil.which("ccache") else ""
         # The whole tree's directory is the cache's base, so that paths below it
         # are relative and a clone elsewhere finds what this one compiled.
         environment = os.environ | {
@@ -79,8 +77,8 @@ class Build:
             "KBUILD_BUILD_HOST": "workbench"}
         environment.pop("MAKEFLAGS", None)
         command = ["make", "-C", str(self.tree), f"O={self.objects}", f"ARCH={kernel.arch}",
-                   f"CROSS_COMPILE={kernel.cross}", f"CC={compiler}", f"HOSTCC={'ccache ' * bool(shutil.which('ccache'))}gcc",
-                   f"-j{os.cpu_count()}", *words]
+                   f"CROSS_COMPILE={kernel.cross}", f"CC={cache}{kernel.cross}gcc",
+                   f"HOSTCC={cache}gcc", f"-j{os.cpu_count()}", *words]
         return subprocess.Popen(command, env=environment, text=True, **kwargs)
 
     def configure(self) -> None:
@@ -93,8 +91,8 @@ class Build:
         wanted = fragment_text(self.kernel)
         fragment = self.objects / "owner.fragment"
         config = self.objects / ".config"
-        newest = max(path.stat().st_mtime for path in self.tree.rglob("Kconfig*")
-                     if "owner" in path.parts or path.parent.name in ("mm", "lib"))
+        newest = max(path.stat().st_mtime for part in ("mm", "lib")
+                     for path in (self.tree / part).rglob("Kconfig*"))
         if (fragment.is_file() and fragment.read_text() == wanted and config.is_file()
                 and config.stat().st_mtime > newest):
             return

@@ -1,0 +1,89 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * A call chain, and a task, become handles.
+ *
+ * Both are kept in the stack depot: a task is interned as three words, just as
+ * a call chain is interned as its return addresses.
+ */
+
+#include <linux/gfp.h>
+#include <linux/sched.h>
+#include <linux/stackdepot.h>
+#include <linux/stacktrace.h>
+#include <linux/string.h>
+
+#include "owner.h"
+
+/* The words of a task: pid and tgid, then the name. */
+#define TASK_COMM_WORDS	(TASK_COMM_LEN / sizeof(unsigned long))
+#define TASK_WORDS	(1 + TASK_COMM_WORDS)
+
+void __init owner_stack_init(void)
+{
+	stack_depot_request_early_init();
+}
+
+/* Whoever allocates in a context that must not wait does not wait here. */
+static depot_stack_handle_t save(unsigned long *words, unsigned int count, gfp_t flags)
+{
+	return stack_depot_save(words, count, flags | __GFP_NOWARN);
+}
+
+/* How many frames an unwinder may put before the one it is asked about. */
+#define OWN_FRAMES	8
+
+/**
+ * owner_stack_capture - intern the call chain that led to an allocation
+ * @ip: the allocator's address to which the hook returns: the first frame kept
+ * @flags: those of the allocation
+ *
+ * Return: a handle, or 0 if the depot is full or there is no memory.
+ */
+noinline depot_stack_handle_t owner_stack_capture(unsigned long ip, gfp_t flags)
+{
+	unsigned long entries[OWNER_DEPTH];
+	unsigned int count, first;
+
+	count = stack_trace_save(entries, ARRAY_SIZE(entries), 0);
+	/* Unwinders differ in how many of their own frames they leave in. */
+	for (first = 0; first < min(count, OWN_FRAMES); first++)
+		if (entries[first] == ip)
+			return save(entries + first, count - first, flags);
+	return save(entries, count, flags);
+}
+
+/**
+ * owner_task_capture - intern the current task as it is now
+ * @flags: those of the allocation that is being tracked
+ *
+ * Return: a handle, or 0 if the depot is full or there is no memory.
+ */
+depot_stack_handle_t owner_task_capture(gfp_t flags)
+{
+	unsigned long words[TASK_WORDS];
+
+	words[0] = (unsigned long)current->tgid << 32 | current->pid;
+	/* A name that changes meanwhile reads as a mixture, never beyond its end. */
+	memcpy(&words[1], current->comm, TASK_COMM_LEN);
+	return save(words, TASK_WORDS, flags);
+}
+
+/**
+ * owner_task_fetch - read a task back
+ * @handle: what owner_task_capture() returned
+ * @task: where it goes
+ *
+ * Return: false if there is no such task.
+ */
+bool owner_task_fetch(depot_stack_handle_t handle, struct owner_task *task)
+{
+	unsigned long *words;
+
+	if (!handle || stack_depot_fetch(handle, &words) != TASK_WORDS)
+		return false;
+	task->pid = (u32)words[0];
+	task->tgid = words[0] >> 32;
+	memcpy(task->comm, &words[1], TASK_COMM_LEN);
+	task->comm[TASK_COMM_LEN - 1] = '\0';
+	return true;
+}

@@ -1,0 +1,173 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * Objects with known owners are planted and read back by the walk that the
+ * files use.
+ */
+
+#include <kunit/test.h>
+#include <linux/sched.h>
+#include <linux/sched/clock.h>
+#include <linux/slab.h>
+#include <linux/stackdepot.h>
+
+#include "../../slab.h"
+#include "../owner.h"
+
+#define PLANTED		37
+#define PLANTED_SIZE	200
+
+/* What a walk found of one cache. */
+struct found {
+	unsigned int objects;
+	unsigned int from_plant;	/* whose call chain passes plant() */
+	unsigned int own_task;		/* that this task allocated */
+	size_t own_bytes;		/* and how much it asked for */
+	u32 youngest;
+};
+
+static noinline void *plant(struct kmem_cache *cache)
+{
+	void *object = kmem_cache_alloc(cache, GFP_KERNEL);
+
+	/* Not a tail call: the chain must pass here. */
+	barrier();
+	return object;
+}
+
+static bool passes_plant(depot_stack_handle_t stack)
+{
+	unsigned long *entries;
+	unsigned int i, count = stack_depot_fetch(stack, &entries);
+
+	for (i = 0; i < count; i++)
+		if (entries[i] - (unsigned long)plant < 256)
+			return true;
+	return false;
+}
+
+static struct found look_for(const char *cache)
+{
+	struct owner_object object;
+	struct found found = {};
+	struct slab_walk walk = {};
+
+	slab_walk_begin(&walk);
+	while (slab_walk_next(&walk, &object)) {
+		struct owner_task task;
+
+		if (strcmp(object.cache, cache))
+			continue;
+		found.objects++;
+		found.youngest = max(found.youngest, object.owner.time);
+		found.from_plant += passes_plant(object.owner.stack);
+		if (owner_task_fetch(object.owner.task, &task) &&
+		    task.pid == current->pid && task.tgid == current->tgid &&
+		    !strcmp(task.comm, current->comm)) {
+			found.own_task++;
+			found.own_bytes += object.owner.size;
+		}
+	}
+	slab_walk_end(&walk);
+	return found;
+}
+
+static struct kmem_cache *make_cache(struct kunit *test)
+{
+	struct kmem_cache *cache;
+
+	cache = kmem_cache_create("owner_kunit", PLANTED_SIZE, 0, SLAB_NO_MERGE, NULL);
+	KUNIT_ASSERT_NOT_NULL(test, cache);
+	return cache;
+}
+
+static void test_planted_is_found(struct kunit *test)
+{
+	struct kmem_cache *cache = make_cache(test);
+	void *objects[PLANTED];
+	struct found found;
+	unsigned int i;
+
+	for (i = 0; i < PLANTED; i++)
+		objects[i] = plant(cache);
+	found = look_for("owner_kunit");
+	KUNIT_EXPECT_EQ(test, found.objects, PLANTED);
+	KUNIT_EXPECT_EQ(test, found.from_plant, PLANTED);
+	KUNIT_EXPECT_EQ(test, found.own_task, PLANTED);
+	KUNIT_EXPECT_EQ(test, found.own_bytes, PLANTED * PLANTED_SIZE);
+	KUNIT_EXPECT_LE(test, (u64)found.youngest << OWNER_TIME_SHIFT, local_clock());
+
+	for (i = 0; i < PLANTED; i += 2)
+		kmem_cache_free(cache, objects[i]);
+	found = look_for("owner_kunit");
+	KUNIT_EXPECT_EQ(test, found.objects, PLANTED / 2);
+
+	for (i = 1; i < PLANTED; i += 2)
+		kmem_cache_free(cache, objects[i]);
+	found = look_for("owner_kunit");
+	KUNIT_EXPECT_EQ(test, found.objects, 0);
+	kmem_cache_destroy(cache);
+}
+
+static void test_bulk_is_found(struct kunit *test)
+{
+	struct kmem_cache *cache = make_cache(test);
+	void *objects[PLANTED];
+
+	KUNIT_ASSERT_EQ(test, kmem_cache_alloc_bulk(cache, GFP_KERNEL, PLANTED, objects), PLANTED);
+	KUNIT_EXPECT_EQ(test, look_for("owner_kunit").objects, PLANTED);
+	/* Freed out of order, so that several detached freelists are built. */
+	swap(objects[0], objects[PLANTED - 1]);
+	kmem_cache_free_bulk(cache, PLANTED, objects);
+	KUNIT_EXPECT_EQ(test, look_for("owner_kunit").objects, 0);
+	kmem_cache_destroy(cache);
+}
+
+/* The requested size, not that of the kmalloc cache, is what a caller asked for. */
+static void test_requested_size(struct kunit *test)
+{
+	size_t before = look_for("kmalloc-256").own_bytes;
+	void *object = kmalloc(PLANTED_SIZE, GFP_KERNEL);
+
+	KUNIT_ASSERT_NOT_NULL(test, object);
+	KUNIT_EXPECT_EQ(test, look_for("kmalloc-256").own_bytes - before, PLANTED_SIZE);
+	kfree(object);
+}
+
+/*
+ * Were the vectors of kmalloc's own caches in those caches, two of them could
+ * hold each other's, and freeing one would recurse into the other.
+ */
+static void test_kmalloc_vectors_make_no_cycle(struct kunit *test)
+{
+	void *object = kmalloc(512, GFP_KERNEL);
+	struct slabobj_ext *vector;
+
+	KUNIT_ASSERT_NOT_NULL(test, object);
+	vector = slab_obj_exts(virt_to_slab(object));
+	KUNIT_ASSERT_NOT_NULL(test, vector);
+	KUNIT_EXPECT_TRUE(test, virt_to_slab(vector)->slab_cache->flags & SLAB_NO_OBJ_EXT);
+	kfree(object);
+}
+
+static int owner_test_init(struct kunit *test)
+{
+	if (!static_branch_unlikely(&slab_owner_key))
+		kunit_skip(test, "boot with slab_owner=on");
+	return 0;
+}
+
+static struct kunit_case owner_slab_cases[] = {
+	KUNIT_CASE(test_planted_is_found),
+	KUNIT_CASE(test_bulk_is_found),
+	KUNIT_CASE(test_requested_size),
+	KUNIT_CASE(test_kmalloc_vectors_make_no_cycle),
+	{}
+};
+
+static struct kunit_suite owner_slab_suite = {
+	.name = "owner_slab",
+	.init = owner_test_init,
+	.test_cases = owner_slab_cases,
+};
+
+kunit_test_suite(owner_slab_suite);
