@@ -144,6 +144,11 @@ bool __slab_owner_free_vector(struct slab *slab, struct slabobj_ext *vector)
 	union dead_vector *dead = (union dead_vector *)vector;
 
 	BUILD_BUG_ON(sizeof(union dead_vector) > sizeof(struct slabobj_ext));
+	/*
+	 * The vector was taken out of the slab before its first bytes become a
+	 * rcu_head: pairs with snapshot(), which looks in the other order.
+	 */
+	smp_wmb();
 	call_rcu(&dead->rcu, free_vector_rcu);
 	return true;
 }

@@ -1,0 +1,45 @@
+#!/bin/sh
+# SPDX-License-Identifier: GPL-2.0
+#
+# Install the Debian packages that a door of the project needs, if any is missing:
+# install.sh install | install-tests | install-arm64
+set -eu
+
+# What is built, how it is built faster, where it boots, and the report on it.
+run="linux-source-6.12 build-essential flex bison bc libelf-dev libssl-dev cpio kmod
+	xz-utils patch git python3 ccache qemu-system-x86 busybox-static
+	libsmartcols-dev libxxhash-dev uthash-dev"
+# What checks it: style, static analysis, readers of a vmcore.
+tests="sparse shellcheck flake8 codespell python3-drgn mandoc clang libclang-rt-14-dev"
+arm64="gcc-aarch64-linux-gnu qemu-system-arm"
+
+case "${1:-}" in
+install)	wanted=$run ;;
+install-tests)	wanted="$run $tests" ;;
+install-arm64)	wanted=$arm64 ;;
+*)		echo "usage: $0 install|install-tests|install-arm64" >&2; exit 2 ;;
+esac
+
+missing=
+for package in $wanted; do
+	case "$(dpkg-query -W -f '${Status}' "$package" 2>/dev/null)" in
+	*"ok installed") ;;
+	*) missing="$missing $package" ;;
+	esac
+done
+[ -n "$missing" ] || exit 0
+
+if [ "$(id -u)" != 0 ]; then
+	echo "error: packages are missing; as root: apt-get install$missing" >&2
+	exit 1
+fi
+echo "install:$missing"
+mkdir -p build
+export DEBIAN_FRONTEND=noninteractive
+# shellcheck disable=SC2086 # a list of words
+if ! { apt-get update && apt-get install -y --no-install-recommends $missing; } \
+	>build/install.log 2>&1; then
+	tail -n 5 build/install.log >&2
+	echo "error: the packages could not be installed; see build/install.log" >&2
+	exit 1
+fi

@@ -1,0 +1,100 @@
+#!/bin/sh
+# SPDX-License-Identifier: GPL-2.0
+#
+# make lint: style, static checks, spelling. Prints TAP.
+set -u
+cd "$(dirname "$0")/../../.." || exit 1
+. tools/testing/owner/tests/tap.sh
+
+work=$(mktemp -d)
+trap 'rm -rf "$work"' EXIT
+seen=$work/seen
+tree=build/tree
+tools/testing/owner/tree.py assemble >"$seen" || exit 1
+
+git ls-files -co --exclude-standard | while read -r file; do
+	[ -f "$file" ] && echo "$file"
+done >"$work/files"
+files() { grep -E "$1" "$work/files"; }
+kernel_c=$(files '^(mm|lib|include|tools/testing/owner/modules)/.*\.[ch]$')
+tool_c=$(files '^tools/mm/.*\.[ch]$')
+
+# A file is checked as kernel code; userspace code has its own types and libraries.
+checkpatch()
+{
+	# shellcheck disable=SC2086 # lists of words
+	$tree/scripts/checkpatch.pl --root=$tree --strict --quiet --no-summary --terse \
+		--show-types --max-line-length=100 "$@" >"$seen" 2>&1 && [ ! -s "$seen" ]
+}
+
+# From, Signed-off-by and MAINTAINERS are for whoever mails the series.
+check_patches()
+{
+	tools/testing/owner/tree.py series >"$seen" || return 1
+	checkpatch --ignore MISSING_SIGN_OFF,FILE_PATH_CHANGES,EMAIL_SUBJECT,NO_AUTHOR_SIGN_OFF \
+		build/series/*.patch
+}
+
+# Only hooks: logic that grows in a patch belongs into a file of ours.
+patches_are_hooks()
+{
+	for patch in patches/6.12/*.patch; do
+		added=$(grep -c '^+[^+]' "$patch")
+		[ "$added" -le 150 ] || { echo "$patch adds $added lines" >"$seen"; return 1; }
+	done
+}
+
+run_sparse()
+{
+	make -C $tree O="$PWD/build/x86_64" C=2 CF="-Wsparse-error" mm/owner/ \
+		>"$work/sparse" 2>&1 || { cp "$work/sparse" "$seen"; return 1; }
+	# The kernel's own headers have warnings of their own; ours may have none.
+	! grep -E '(^|/)(mm/owner/|lib/stackdepot_)[^ ]*: (warning|error):' "$work/sparse" >"$seen"
+}
+
+run_kernel_doc()
+{
+	# shellcheck disable=SC2086
+	$tree/scripts/kernel-doc -none -Werror $kernel_c >"$seen" 2>&1
+}
+
+shell_scripts() { files '\.sh$|^\.ci/run$' | xargs shellcheck -x >"$seen" 2>&1; }
+python_scripts() { files '\.py$' | xargs flake8 --max-line-length=100 >"$seen" 2>&1; }
+spelling() { grep -v '/expect/\|/input/\|\.gz$' "$work/files" | xargs codespell -L 'ser,fo' >"$seen" 2>&1; }
+
+spdx()
+{
+	files '\.(c|h|py|sh|config|rst)$|/Makefile$|^Makefile$|Kconfig$' |
+		xargs grep -L 'SPDX-License-Identifier: GPL-2.0' >"$seen"
+	[ ! -s "$seen" ]
+}
+
+# Of one machine, or a promise instead of the thing.
+no_leftovers()
+{
+	grep -v 'tools/testing/owner/lint.sh' "$work/files" |
+		xargs grep -nE '\b(TODO|FIXME|XXX)\b|/home/[a-z]|[[:space:]]$' >"$seen"
+	grep -vE '^(patches/|[^:]*/(expect|input)/)' "$seen" >"$work/left"
+	cp "$work/left" "$seen"
+	[ ! -s "$seen" ]
+}
+
+# shellcheck disable=SC2086
+{
+ok "checkpatch --strict: kernel files" checkpatch --no-tree -f $kernel_c
+[ -z "$tool_c" ] || ok "checkpatch --strict: tools" checkpatch --no-tree -f $tool_c
+}
+ok "checkpatch --strict: the series" check_patches
+ok "patches hold hooks, not logic" patches_are_hooks
+if [ -f build/x86_64/vmlinux ]; then
+	ok "sparse" run_sparse
+else
+	skip "sparse" "needs a built kernel: make kernel K=x86_64"
+fi
+ok "kernel-doc" run_kernel_doc
+ok "shellcheck" shell_scripts
+ok "flake8" python_scripts
+ok "codespell" spelling
+ok "each file states its licence" spdx
+ok "no leftovers" no_leftovers
+finish

@@ -1,0 +1,83 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * A module with a leak, to be found by its owner.
+ *
+ * It serves requests. Each opens a session and writes a log line; the log line
+ * is freed, the session never is. slabtop would show kmalloc-256 growing.
+ */
+
+#include <linux/list.h>
+#include <linux/module.h>
+#include <linux/slab.h>
+#include <linux/workqueue.h>
+
+static unsigned int requests = 20000;
+module_param(requests, uint, 0400);
+MODULE_PARM_DESC(requests, "how many sessions to leak");
+
+#define SESSION_SIZE	200
+#define LOG_SIZE	90
+
+/* Reachable, so that kmemleak would find nothing to report either. */
+static LIST_HEAD(sessions);
+
+struct session {
+	struct list_head list;
+	char state[SESSION_SIZE - sizeof(struct list_head)];
+};
+
+static noinline struct session *leak_open_session(void)
+{
+	struct session *session = kmalloc(sizeof(*session), GFP_KERNEL);
+
+	if (session)
+		list_add(&session->list, &sessions);
+	return session;
+}
+
+static noinline bool leak_write_log(void)
+{
+	char *line = kmalloc(LOG_SIZE, GFP_KERNEL);
+
+	if (line)
+		scnprintf(line, LOG_SIZE, "session opened");
+	kfree(line);
+	return line;
+}
+
+static noinline bool leak_serve_request(void)
+{
+	return leak_open_session() && leak_write_log();
+}
+
+static void leak_serve(struct work_struct *work)
+{
+	unsigned int i;
+
+	for (i = 0; i < requests && leak_serve_request(); i++)
+		cond_resched();
+	pr_info("owner_leak: %u sessions of %zu bytes opened, none closed\n",
+		i, sizeof(struct session));
+}
+static DECLARE_WORK(leak_work, leak_serve);
+
+static int __init leak_init(void)
+{
+	BUILD_BUG_ON(sizeof(struct session) != SESSION_SIZE);
+	schedule_work(&leak_work);
+	flush_work(&leak_work);
+	return 0;
+}
+module_init(leak_init);
+
+static void __exit leak_exit(void)
+{
+	struct session *session, *next;
+
+	list_for_each_entry_safe(session, next, &sessions, list)
+		kfree(session);
+}
+module_exit(leak_exit);
+
+MODULE_DESCRIPTION("A leak to be found by its owner");
+MODULE_LICENSE("GPL");

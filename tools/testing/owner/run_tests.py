@@ -1,0 +1,159 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: GPL-2.0
+"""Run every test suite; end with one line 'N passed, N failed, N skipped'.
+
+A suite is a command that prints TAP or KTAP. Its results are counted, not
+believed: a suite that ends with a bad status, prints no result, or prints
+fewer than its plan announced counts as a failure of its own.
+
+    run_tests.py            all suites
+    run_tests.py NAME...    those whose names begin so
+    run_tests.py --list     their names and commands
+"""
+
+import os
+import re
+import subprocess
+import sys
+import threading
+import time
+from dataclasses import dataclass, field
+
+from workbench import BUILD, HERE, ROOT, say
+
+SUITES = HERE / "suites"
+RESULT = re.compile(r"^( *)(not ok|ok)\b\s*(\d*)\s*-?\s*(.*)$")
+PLAN = re.compile(r"^( *)1\.\.(\d+)")
+SKIP = re.compile(r"#\s*SKIP\b\s*(.*)$", re.I)
+# What a suite that takes minutes says meanwhile.
+PROGRESS = "# progress: "
+# What a suite may take before it is ended: a hang must not eat the whole run.
+LIMIT = 1500
+
+
+@dataclass
+class Outcome:
+    passed: int = 0
+    failed: int = 0
+    skipped: int = 0
+    seconds: float = 0
+    failures: list[str] = field(default_factory=list)
+
+    def fail(self, what: str) -> None:
+        self.failed += 1
+        self.failures.append(what)
+
+
+class Counter:
+    """Counts the leaves of a KTAP tree: a line over subtests sums them up."""
+
+    def __init__(self, suite: str) -> None:
+        self.suite = suite
+        self.outcome = Outcome()
+        self.depths: list[int] = []
+        self.planned = self.seen = 0
+
+    def line(self, text: str) -> None:
+        if text.startswith(PROGRESS):
+            say("    " + text.removeprefix(PROGRESS))
+        plan = PLAN.match(text)
+        if plan and not plan[1]:
+            self.planned += int(plan[2])
+        result = RESULT.match(text)
+        if not result:
+            return
+        depth = len(result[1])
+        summary = bool(self.depths) and self.depths[-1] > depth
+        while self.depths and self.depths[-1] >= depth:
+            self.depths.pop()
+        self.depths.append(depth)
+        self.seen += depth == 0
+        if not summary:
+            self.leaf(result[2] == "ok", result[4])
+
+    def leaf(self, good: bool, name: str) -> None:
+        skip = SKIP.search(name)
+        if skip and good:
+            self.outcome.skipped += 1
+            say(f"    skipped: {self.suite}: {name}"
+                + ("" if skip[1] else " (the test does not say why)"))
+        elif good:
+            self.outcome.passed += 1
+        else:
+            self.outcome.fail(f"{self.suite}: {name}")
+
+    def close(self, status: int) -> Outcome:
+        outcome = self.outcome
+        if status and not outcome.failed:
+            outcome.fail(f"{self.suite}: ended with status {status}")
+        elif not outcome.passed + outcome.failed + outcome.skipped:
+            outcome.fail(f"{self.suite}: printed no result")
+        elif self.planned and self.planned != self.seen:
+            outcome.fail(f"{self.suite}: planned {self.planned} tests, ran {self.seen}")
+        return outcome
+
+
+def load_suites() -> dict[str, str]:
+    """tools/testing/owner/suites: a name, a colon, the command."""
+    suites = {}
+    for line in SUITES.read_text().split("\n"):
+        if line.strip() and not line.startswith("#"):
+            name, command = line.split(":", 1)
+            suites[name.strip()] = command.strip()
+    return suites
+
+
+def run_suite(name: str, command: str) -> Outcome:
+    say(f"--- {name}: {command}")
+    began = time.monotonic()
+    counter = Counter(name)
+    log = BUILD / "test" / f"{name}.log"
+    log.parent.mkdir(parents=True, exist_ok=True)
+    suite = subprocess.Popen(["bash", "-c", command], cwd=ROOT, stdin=subprocess.DEVNULL,
+                             stdout=subprocess.PIPE, stderr=subprocess.STDOUT,
+                             start_new_session=True)
+    timer = threading.Timer(LIMIT, lambda: os.killpg(suite.pid, 15))
+    timer.start()
+    with log.open("wb") as file:
+        assert suite.stdout
+        for raw in suite.stdout:
+            file.write(raw)
+            counter.line(raw.decode(errors="replace").rstrip("\r\n"))
+    outcome = counter.close(suite.wait())
+    timer.cancel()
+    outcome.seconds = time.monotonic() - began
+    if outcome.failed:
+        lines = log.read_text(errors="replace").split("\n")
+        say("\n".join(f"    | {line}" for line in lines[-120:]))
+    say(f"    {outcome.passed} ok, {outcome.failed} not ok, {outcome.skipped} skipped, "
+        f"{outcome.seconds:.0f} s")
+    return outcome
+
+
+def main() -> None:
+    suites = load_suites()
+    if sys.argv[1:] == ["--list"]:
+        for name, command in suites.items():
+            say(f"{name}: {command}")
+        return
+    wanted = {name: command for name, command in suites.items()
+              if not sys.argv[1:] or name.startswith(tuple(sys.argv[1:]))}
+    if not wanted:
+        sys.exit(f"error: no suite begins with {' '.join(sys.argv[1:])}; "
+                 f"there are {', '.join(suites)}")
+    outcomes = {name: run_suite(name, command) for name, command in wanted.items()}
+
+    say("\nslowest:")
+    for name in sorted(outcomes, key=lambda each: -outcomes[each].seconds)[:6]:
+        say(f"  {outcomes[name].seconds:6.0f} s  {name}")
+    failures = [what for outcome in outcomes.values() for what in outcome.failures]
+    if failures:
+        say("\nfailed:\n  " + "\n  ".join(failures))
+    total = [sum(getattr(outcome, kind) for outcome in outcomes.values())
+             for kind in ("passed", "failed", "skipped")]
+    say(f"\n{total[0]} passed, {total[1]} failed, {total[2]} skipped")
+    sys.exit(1 if total[1] else 0)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,15 @@
+#!/bin/sh
+# SPDX-License-Identifier: GPL-2.0
+#
+# Each kernel builds: kernels.sh KERNEL... Prints TAP, and progress between.
+set -u
+cd "$(dirname "$0")/../../../.." || exit 1
+. tools/testing/owner/tests/tap.sh
+
+# All at once, so that one's link fills the time of another's compilation.
+tools/testing/owner/kernels.py "$@" 2>&1 | sed -u 's/^/# progress: /'
+for kernel in "$@"; do
+	ok "$kernel builds" tools/testing/owner/kernels.py "$kernel"
+	ok "$kernel builds without a warning" lacks "build/$kernel.log" "warning:|WARNING:"
+done
+finish

@@ -1,0 +1,18 @@
+#!/bin/sh
+# SPDX-License-Identifier: GPL-2.0
+#
+# Run the KUnit suites that are built into a kernel: kunit.sh KERNEL. Prints the
+# kernel's own KTAP, and fails if the kernel complains of anything meanwhile.
+set -u
+cd "$(dirname "$0")/../../../.." || exit 1
+
+kernel=${1:?usage: kunit.sh KERNEL}
+console=$(mktemp)
+trap 'rm -f "$console"' EXIT
+tools/testing/owner/guest.py run "$kernel" --append "slab_owner=on kunit.enable=1" \
+	--timeout 900 --mem 1G --smp 4 --console "$console" \
+	--cmd 'cat /sys/kernel/debug/kunit/*/results' || exit 1
+if grep -E "BUG:|WARNING:|Oops|possible recursive|inconsistent lock" "$console"; then
+	echo "not ok - the kernel complained, see above"
+	exit 1
+fi

@@ -1,0 +1,81 @@
+#!/bin/sh
+# SPDX-License-Identifier: GPL-2.0
+#
+# A leak of known size in a guest, found again: slab_owner.sh KERNEL. Prints TAP.
+set -u
+cd "$(dirname "$0")/../../../.." || exit 1
+. tools/testing/owner/tests/tap.sh
+
+kernel=${1:?usage: slab_owner.sh KERNEL}
+work=$(mktemp -d)
+trap 'rm -rf "$work"' EXIT
+seen=$work/err
+requests=3000
+
+# guest APPEND CMD: the output goes to $work/out, the console to $work/console
+guest()
+{
+	tools/testing/owner/guest.py run "$kernel" --append "$1" --cmd "$2" --timeout 300 \
+		--extra "build/$kernel/owner-modules" --console "$work/console" \
+		>"$work/out" 2>"$work/err"
+}
+
+# Records whose chain passes FRAME: "objects bytes"
+held_by()
+{
+	awk -v frame=" $1[+]" 'BEGIN { RS = ""; objects = bytes = 0 }
+		$0 ~ frame { objects++; match($0, /size [0-9]+/)
+			     bytes += substr($0, RSTART + 5, RLENGTH - 5) }
+		END { print objects, bytes }' "$work/out"
+}
+
+well_formed()
+{
+	awk 'BEGIN { RS = ""; FS = "\n" }
+	     $1 !~ /^Slab object allocated via order 0, size [0-9]+, slab [0-9]+, cache [^ ,]+, pid [0-9]+, tgid [0-9]+ \(.*\), ts [0-9]+ ns$/ ||
+	     $2 !~ /^PFN 0x[0-9a-f]+ object [0-9a-f]+ index [0-9]+$/ || NF < 3 { bad++; print }
+	     END { if (bad || NR < 1000) exit 1 }' "$work/out" >"$work/err"
+}
+
+starts_with_the_allocator()
+{
+	awk 'BEGIN { RS = ""; FS = "\n" }
+	     $3 ~ /save_stack_trace|stack_trace_save|__slab_owner_alloc/ { bad = 1; print; exit }
+	     END { exit bad }' "$work/out" >"$work/err"
+}
+
+quiet_console()
+{
+	lacks "$work/console" "BUG:|WARNING:|Oops|Call Trace|possible recursive|inconsistent lock"
+}
+
+ok "boots, leaks and is read" guest slab_owner=on \
+	"insmod /extra/owner_leak.ko requests=$requests && cat /sys/kernel/debug/slab_owner"
+ok "each record is well formed" well_formed
+ok "no chain starts with the tracker itself" starts_with_the_allocator
+ok "the leak's objects and bytes are exact" \
+	is "$(held_by leak_open_session)" "$requests $((requests * 200))"
+ok "the chain says who asked" \
+	is "$(held_by leak_serve_request)" "$requests $((requests * 200))"
+ok "what was freed has no owner" is "$(held_by leak_write_log)" "0 0"
+ok "the kernel complained of nothing" quiet_console
+
+make -s -C tools/mm/ownertop O="$PWD/build/ownertop" >"$seen" 2>&1
+build/ownertop/ownertop --top 1 --sort objects --json "$work/out" >"$work/top" 2>"$seen"
+ok "ownertop puts the leak first" has "$work/top" 'leak_open_session'
+ok "ownertop counts it as we do" has "$work/top" "\"objects\": *$requests[,}[:space:]]"
+
+sorter=build/page_owner_sort
+[ -x $sorter ] || gcc -O1 -o $sorter build/tree/tools/mm/page_owner_sort.c >"$seen" 2>&1
+$sorter --cull stacktrace "$work/out" "$work/sorted" >"$seen" 2>&1
+ok "page_owner_sort reads it" has "$work/sorted" "^$requests times"
+
+ok "unloading frees all" guest slab_owner=on \
+	"insmod /extra/owner_leak.ko requests=$requests && rmmod owner_leak && cat /sys/kernel/debug/slab_owner"
+ok "nobody owns what was freed" is "$(held_by leak_open_session)" "0 0"
+
+ok "off is the default" guest "" "ls /sys/kernel/debug/slab_owner /sys/kernel/debug/owner 2>&1; true"
+ok "and leaves no file" is "$(grep -c 'No such file' "$work/out")" 2
+ok "a word that is not understood is named" guest slab_owner=maybe "dmesg | grep slab_owner=maybe"
+ok "with what would be right" has "$work/out" "not understood: say on or off"
+finish

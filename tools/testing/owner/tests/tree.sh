@@ -1,0 +1,67 @@
+#!/bin/sh
+# SPDX-License-Identifier: GPL-2.0
+#
+# Assembling the tree and carrying edits back, in a clone of this repository
+# whose build/tree is a copy of ours. Prints TAP.
+set -u
+cd "$(dirname "$0")/../../../.." || exit 1
+. tools/testing/owner/tests/tap.sh
+
+work=$(mktemp -d)
+trap 'rm -rf "$work"' EXIT
+seen=$work/seen
+
+# What is in the work tree, committed or not, with a base that shares our objects.
+mkdir -p "$work/repo/build"
+git ls-files -co --exclude-standard | while read -r file; do
+	[ -f "$file" ] && echo "$file"
+done | cpio --quiet -pdm "$work/repo"
+tools/testing/owner/tree.py assemble >"$seen" || exit 1
+git clone -q --shared build/tree "$work/repo/build/tree"
+git -C "$work/repo/build/tree" checkout -q base 2>"$seen"
+cp build/tree/.git/owner-source "$work/repo/build/tree/.git/"
+cd "$work/repo" || exit 1
+git init -q . && git add -A && git -c user.name=t -c user.email=t@localhost commit -qm t
+
+tree() { tools/testing/owner/tree.py "$@" >"$seen" 2>&1; }
+fails() { ! "$@"; }
+ours=mm/owner/slab.c
+hooked=mm/slub.c
+patch=$(grep -l "^+++ b/$hooked" patches/6.12/*.patch | tail -n 1)
+
+ok "assembles from a base" tree assemble
+ok "lays our files over it" cmp $ours build/tree/$ours
+ok "applies the patches" grep -q slab_owner build/tree/$hooked
+touch "$work/before"
+sleep 1
+ok "assembles again" tree assemble
+ok "and writes nothing" is "$(find build/tree -newer "$work/before" -type f -not -path '*/.git/*')" ""
+echo "/* edited */" >>$ours
+ok "assembles after an edit" tree assemble
+ok "and writes only what changed" is \
+	"$(cd build/tree && find . -newer "$work/before" -type f -not -path './.git/*')" "./$ours"
+
+echo "/* in the tree */" >>build/tree/$ours
+ok "an edit in the tree is not overwritten" fails tree assemble
+ok "and is named, with what to do" has "$seen" "make refresh"
+ok "refresh carries it back" tree refresh
+ok "to our file" grep -q "in the tree" $ours
+
+sed -i '0,/slab_owner_alloc(s, p\[i\]/s//\/* hook *\/ &/' build/tree/$hooked
+ok "refresh carries an edit of a hook back" tree refresh
+ok "to its patch" grep -q '^+.*hook \*/ slab_owner_alloc' "$patch"
+ok "whose message is kept" has "$patch" "^Subject: "
+ok "and which still applies" tree assemble
+
+echo "/* stray */" >>build/tree/mm/util.c
+ok "an edit that no patch takes is refused" fails tree refresh
+ok "and told how to place it" has "$seen" "PATCH="
+ok "a named patch takes it" tree refresh --patch "$(basename "$patch")"
+ok "and holds it" has "$patch" '^\+/\* stray \*/'
+
+sed -i 's/^ #include <linux\/shrinker.h>$/ #include <linux\/nowhere.h>/' patches/6.12/*.patch
+ok "a hunk that does not apply stops" fails tree assemble
+ok "with its file and number" has "$seen" "file include/linux/memcontrol.h, hunk 1 of [0-9]+"
+ok "with the hunk" has "$seen" "nowhere.h"
+ok "and what to do" has "$seen" "What to do"
+finish
