@@ -39,4 +39,4 @@ finish()
 
 is() { [ "$1" = "$2" ] || { echo "# expected '$2', got '$1'"; return 1; }; }
 has() { grep -qE -e "$2" "$1"; }
-lacks() { ! grep -E -e "$2" "$1" | sed 's/^/# found: /' | grep .; }
+lacks() { [ -f "$1" ] && ! grep -E -e "$2" "$1" | sed 's/^/# found: /' | grep .; }
