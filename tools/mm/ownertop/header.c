@@ -1,0 +1,276 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * A header is "key value" pairs with ", " between them. Keys this program does
+ * not know are skipped, so that a kernel that prints more can still be read.
+ */
+#include "header.h"
+
+/* The largest block of any kernel is far below this many pages (2^20). */
+#define ORDER_MAX 20
+
+/* No slab object is larger than a block of pages; this is 1 TiB. */
+#define SIZE_MAX_BYTES (1024ULL << 30)
+
+/*
+ * A task may put what it likes into its name, ")", "," and newlines too, so its
+ * end is found by what follows it. Kernel names have at most 15 bytes; some
+ * room is left for kernels with longer ones.
+ */
+#define COMM_MAX 64
+
+/* The kernel keeps it in an int. */
+#define PID_MAX 0x7fffffff
+
+#define HEAD_PAGE "Page allocated via "
+#define HEAD_SLAB "Slab object allocated via "
+
+enum {
+	HAS_ORDER = 1 << 0,
+	HAS_PID = 1 << 1,
+	HAS_TGID = 1 << 2,	/* and comm */
+	HAS_TS = 1 << 3,
+	HAS_SIZE = 1 << 4,
+	HAS_SLAB = 1 << 5,
+	HAS_CACHE = 1 << 6,
+
+	PAGE_NEEDS = HAS_ORDER | HAS_PID | HAS_TGID | HAS_TS,
+	SLAB_NEEDS = PAGE_NEEDS | HAS_SIZE | HAS_SLAB | HAS_CACHE,
+};
+
+struct header {
+	struct record *rec;
+	const char *p;		/* next byte to read */
+	const char *eol;	/* the newline */
+	const char *end;	/* of the text at hand */
+	u64 order;
+	unsigned int has;
+};
+
+bool header_begins(struct text t)
+{
+	return TEXT_STARTS(t, HEAD_PAGE) || TEXT_STARTS(t, HEAD_SLAB);
+}
+
+static const char *parse_number(struct header *h, u64 *value)
+{
+	const char *start = h->p;
+	u64 v = 0;
+
+	for (; h->p < h->eol && *h->p >= '0' && *h->p <= '9'; h->p++)
+		if (__builtin_mul_overflow(v, 10, &v) ||
+		    __builtin_add_overflow(v, *h->p - '0', &v))
+			return "a number is too large";
+	if (h->p == start)
+		return "a number is missing";
+	*value = v;
+	return NULL;
+}
+
+static const char *parse_pid(struct header *h, s64 *pid)
+{
+	bool negative = h->p < h->eol && *h->p == '-';
+	const char *error;
+	u64 v;
+
+	h->p += negative;
+	error = parse_number(h, &v);
+	if (error)
+		return error;
+	if (v > PID_MAX)
+		return "a process number is too large";
+	*pid = negative ? -(s64)v : (s64)v;
+	return NULL;
+}
+
+static const char *parse_size(struct header *h, u64 *size)
+{
+	const char *error = parse_number(h, size);
+
+	if (!error && *size > SIZE_MAX_BYTES)
+		return "a size is too large";
+	return error;
+}
+
+static const char *parse_order(struct header *h)
+{
+	const char *error = parse_number(h, &h->order);
+
+	if (!error && h->order > ORDER_MAX)
+		return "the order is too large";
+	return error;
+}
+
+/* "(comm)": the name ends at the last ")" that is followed by ", ts ". */
+static const char *parse_comm(struct header *h)
+{
+	static const char after[] = "), ts ";
+	const size_t after_len = sizeof(after) - 1;
+	const char *start, *last;
+
+	if (h->end - h->p < 2 || h->p[0] != ' ' || h->p[1] != '(')
+		return "the task name is missing";
+	start = h->p + 2;
+	last = h->end - start > COMM_MAX ? start + COMM_MAX : h->end;
+	for (;;) {
+		last = memrchr(start, ')', last - start);
+		if (!last)
+			return "the task name has no end";
+		if (text_starts((struct text){ last, h->end - last }, after, after_len))
+			break;
+	}
+	h->rec->comm = (struct text){ start, last - start };
+	h->p = last + 1;
+	h->eol = memchr(h->p, '\n', h->end - h->p);
+	return h->eol ? NULL : "the header has no end";
+}
+
+static const char *parse_tgid(struct header *h)
+{
+	const char *error = parse_pid(h, &h->rec->tgid);
+
+	return error ? error : parse_comm(h);
+}
+
+static const char *parse_ts(struct header *h)
+{
+	const char *error = parse_number(h, &h->rec->ts);
+
+	if (error)
+		return error;
+	if (!TEXT_STARTS(((struct text){ h->p, h->eol - h->p }), " ns"))
+		return "the time stamp is not in ns";
+	h->p += 3;
+	return NULL;
+}
+
+/* Up to the next pair, whatever is in it. */
+static struct text take_value(struct header *h)
+{
+	struct text value = { h->p, 0 };
+	const char *p = h->p;
+
+	for (; p < h->eol && *p != '\r'; p++)
+		if (p[0] == ',' && p[1] == ' ')
+			break;
+	value.len = p - h->p;
+	h->p = p;
+	return value;
+}
+
+static const char *parse_cache(struct header *h)
+{
+	h->rec->cache = take_value(h);
+	return h->rec->cache.len ? NULL : "the cache name is missing";
+}
+
+static bool key_is(struct text key, const char *name, size_t len)
+{
+	return key.len == len && !memcmp(key.s, name, len);
+}
+
+#define KEY_IS(key, literal) key_is(key, literal, sizeof(literal) - 1)
+
+static const char *parse_value(struct header *h, struct text key)
+{
+	if (KEY_IS(key, "order")) {
+		h->has |= HAS_ORDER;
+		return parse_order(h);
+	}
+	if (KEY_IS(key, "pid")) {
+		h->has |= HAS_PID;
+		return parse_pid(h, &h->rec->pid);
+	}
+	if (KEY_IS(key, "tgid")) {
+		h->has |= HAS_TGID;
+		return parse_tgid(h);
+	}
+	if (KEY_IS(key, "ts")) {
+		h->has |= HAS_TS;
+		return parse_ts(h);
+	}
+	if (KEY_IS(key, "size")) {
+		h->has |= HAS_SIZE;
+		return parse_size(h, &h->rec->bytes);
+	}
+	if (KEY_IS(key, "slab")) {
+		h->has |= HAS_SLAB;
+		return parse_size(h, &h->rec->held);
+	}
+	if (KEY_IS(key, "cache")) {
+		h->has |= HAS_CACHE;
+		return parse_cache(h);
+	}
+	take_value(h);
+	return NULL;
+}
+
+static const char *parse_pairs(struct header *h)
+{
+	for (;;) {
+		struct text key = { h->p, 0 };
+		const char *error;
+
+		while (h->p < h->eol && *h->p != ' ' && *h->p != ',')
+			h->p++;
+		key.len = h->p - key.s;
+		if (h->p < h->eol && *h->p == ' ')
+			h->p++;
+		error = parse_value(h, key);
+		if (error)
+			return error;
+
+		if (h->p < h->eol && *h->p == '\r')
+			h->p++;
+		if (h->p == h->eol)
+			return NULL;
+		if (h->p[0] != ',' || h->p[1] != ' ')
+			return "the header has unexpected text in it";
+		h->p += 2;
+	}
+}
+
+static const char *missing(unsigned int has)
+{
+	if (!(has & HAS_ORDER))
+		return "the header has no order";
+	if (!(has & HAS_PID))
+		return "the header has no pid";
+	if (!(has & HAS_TGID))
+		return "the header has no tgid";
+	if (!(has & HAS_TS))
+		return "the header has no time stamp";
+	if (!(has & HAS_SIZE))
+		return "the header has no size";
+	if (!(has & HAS_SLAB))
+		return "the header has no slab size";
+	return "the header has no cache";
+}
+
+const char *header_parse(struct text t, u64 page_size, struct record *rec,
+			 const char **end)
+{
+	bool slab = TEXT_STARTS(t, HEAD_SLAB);
+	unsigned int needs = slab ? SLAB_NEEDS : PAGE_NEEDS;
+	struct header h = {
+		.rec = rec,
+		.p = t.s + (slab ? sizeof(HEAD_SLAB) : sizeof(HEAD_PAGE)) - 1,
+		.end = t.s + t.len,
+	};
+	const char *error;
+
+	*rec = (struct record){ .kind = slab ? KIND_SLAB : KIND_PAGE };
+	h.eol = memchr(h.p, '\n', h.end - h.p);
+	if (!h.eol)
+		return "the header has no end";
+	error = parse_pairs(&h);
+	if (error)
+		return error;
+	if ((h.has & needs) != needs)
+		return missing(h.has);
+	if (!slab) {
+		rec->bytes = page_size << h.order;
+		rec->held = rec->bytes;
+	}
+	*end = h.eol + 1;
+	return NULL;
+}

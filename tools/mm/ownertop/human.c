@@ -1,0 +1,50 @@
+// SPDX-License-Identifier: GPL-2.0
+/* Short forms of figures. */
+#include <stdio.h>
+
+#include "human.h"
+
+const char *human_bytes(char buf[HUMAN_LEN], u64 bytes)
+{
+	static const char units[] = "KMGTPE";
+	double v = bytes;
+	int unit = -1;
+
+	/* 1023.95 would print as 1024.0: it is the next unit's 1.0. */
+	while (v >= (unit < 0 ? 1024 : 1023.95)) {
+		v /= 1024;
+		unit++;
+	}
+	if (unit < 0)
+		snprintf(buf, HUMAN_LEN, "%lluB", bytes);
+	else
+		snprintf(buf, HUMAN_LEN, "%.1f%c", v, units[unit]);
+	return buf;
+}
+
+const char *human_age(char buf[HUMAN_LEN], u64 ns)
+{
+	static const struct {
+		u64 from;	/* this many seconds are told in this unit */
+		u64 secs;
+		const char *unit;
+	} units[] = {
+		{ 2 * 86400, 86400, "d" },
+		{ 2 * 3600, 3600, "h" },
+		{ 2 * 60, 60, "m" },
+		{ 0, 1, "s" },
+	};
+	u64 secs = ns / 1000000000;
+	unsigned int i = 0;
+
+	while (secs < units[i].from)
+		i++;
+	snprintf(buf, HUMAN_LEN, "%llu%s", secs / units[i].secs, units[i].unit);
+	return buf;
+}
+
+const char *human_percent(char buf[HUMAN_LEN], u64 part, u64 whole)
+{
+	snprintf(buf, HUMAN_LEN, "%.1f%%", whole ? 100.0 * part / whole : 0.0);
+	return buf;
+}

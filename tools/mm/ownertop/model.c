@@ -1,0 +1,185 @@
+// SPDX-License-Identifier: GPL-2.0
+/* Groups of records and their sums. */
+#include <fnmatch.h>
+#include <stdlib.h>
+#include <xxhash.h>
+
+#include "alloc.h"
+#include "model.h"
+
+void model_init(struct model *m, const struct view *view)
+{
+	*m = (struct model){ .view = view };
+	stacks_init(&m->stacks, &view->skip, view->depth);
+}
+
+/* Names are short, and interning terminates them for fnmatch(). */
+static bool name_passes(struct strings *st, const char *glob, struct text name)
+{
+	if (!glob)
+		return true;
+	return !fnmatch(glob, st->v[strings_intern(st, name)].s, 0);
+}
+
+static bool pid_passes(const struct filter *f, s64 pid)
+{
+	u32 i;
+
+	for (i = 0; i < f->nr_pids; i++)
+		if (f->pids[i] == pid)
+			return true;
+	return !f->nr_pids;
+}
+
+static bool passes(struct model *m, const struct record *rec)
+{
+	const struct filter *f = &m->view->filter;
+
+	return pid_passes(f, rec->pid) &&
+	       name_passes(&m->caches, f->cache, rec->cache) &&
+	       name_passes(&m->comms, f->comm, rec->comm);
+}
+
+static struct group_key key_of(struct model *m, const struct record *rec,
+			       const struct owner *owner)
+{
+	const struct field_list *by = &m->view->group;
+	struct group_key key = { 0 };
+	unsigned int i;
+
+	for (i = 0; i < by->n; i++) {
+		switch (by->v[i]) {
+		case FIELD_STACK:
+			key.chain = owner->chain;
+			break;
+		case FIELD_CACHE:
+			key.cache = strings_intern(&m->caches, rec->cache);
+			break;
+		case FIELD_COMM:
+			key.comm = strings_intern(&m->comms, rec->comm);
+			break;
+		case FIELD_PID:
+			key.pid = rec->pid;
+			break;
+		case FIELD_TGID:
+			key.tgid = rec->tgid;
+			break;
+		case FIELD_MODULE:
+			key.module = owner->module;
+			break;
+		case FIELD_KIND:
+			key.kind = rec->kind;
+			break;
+		case NR_FIELDS:
+			break;
+		}
+	}
+	return key;
+}
+
+static bool same_group(const void *owner, u32 id, const void *key)
+{
+	const struct model *m = owner;
+
+	return !memcmp(&m->groups[id].key, key, sizeof(struct group_key));
+}
+
+static struct group *group_of(struct model *m, const struct group_key *key,
+			      u64 ts)
+{
+	u64 hash = XXH3_64bits(key, sizeof(*key));
+	u32 id = index_find(&m->group_index, hash, same_group, m, key);
+
+	if (id == INDEX_NONE) {
+		id = m->nr_groups++;
+		m->groups = grow(m->groups, id, &m->groups_cap, sizeof(*m->groups));
+		m->groups[id] = (struct group){ .key = *key, .oldest = ts, .newest = ts };
+		index_add(&m->group_index, hash, id);
+	}
+	return &m->groups[id];
+}
+
+static void sum_add(struct sum *sum, const struct record *rec)
+{
+	sum->objects++;
+	sum->bytes += rec->bytes;
+	sum->held += rec->held;
+}
+
+/* Every other sum is at most this one's. */
+static bool sum_would_overflow(const struct model *m, const struct record *rec)
+{
+	u64 bytes = m->total.bytes + m->filtered.bytes;
+	u64 held = m->total.held + m->filtered.held;
+
+	return rec->bytes > U64_MAX - bytes || rec->held > U64_MAX - held;
+}
+
+const char *model_add(struct model *m, const struct record *rec)
+{
+	struct group_key key;
+	struct owner owner;
+	struct group *g;
+
+	if (sum_would_overflow(m, rec))
+		return "the sum of sizes overflows";
+	if (!stacks_owner(&m->stacks, rec->stack, &owner))
+		return "a frame holds unprintable bytes";
+	if (rec->ts > m->newest)
+		m->newest = rec->ts;
+	sum_add(&m->kinds[rec->kind], rec);
+	if (!passes(m, rec)) {
+		sum_add(&m->filtered, rec);
+		return NULL;
+	}
+
+	key = key_of(m, rec, &owner);
+	g = group_of(m, &key, rec->ts);
+	sum_add(&g->sum, rec);
+	sum_add(&m->total, rec);
+	if (rec->ts < g->oldest)
+		g->oldest = rec->ts;
+	if (rec->ts > g->newest)
+		g->newest = rec->ts;
+	return NULL;
+}
+
+void model_coverage(struct model *m, u64 tracked, u64 untracked)
+{
+	m->coverage_known = true;
+	m->tracked += tracked;
+	m->untracked += untracked;
+}
+
+struct text model_frame(const struct model *m, const struct chain *chain, u32 i)
+{
+	return m->stacks.frames.v[chain->frames[i]];
+}
+
+struct text model_name(const struct model *m, const struct group *g, enum field field)
+{
+	static const struct text kinds[NR_KINDS] = {
+		[KIND_PAGE] = { "page", 4 },
+		[KIND_SLAB] = { "slab", 4 },
+	};
+
+	switch (field) {
+	case FIELD_CACHE:
+		return m->caches.v[g->key.cache];
+	case FIELD_COMM:
+		return m->comms.v[g->key.comm];
+	case FIELD_MODULE:
+		return m->stacks.modules.v[g->key.module];
+	default:
+		return kinds[g->key.kind];
+	}
+}
+
+void model_free(struct model *m)
+{
+	stacks_free(&m->stacks);
+	strings_free(&m->caches);
+	strings_free(&m->comms);
+	free(m->groups);
+	index_free(&m->group_index);
+}

@@ -1,0 +1,89 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/*
+ * The model: groups of records and their sums. Its memory grows with the
+ * groups and the distinct names in them, never with the records.
+ */
+#ifndef OWNERTOP_MODEL_H
+#define OWNERTOP_MODEL_H
+
+#include "field.h"
+#include "record.h"
+#include "stacks.h"
+
+struct filter {
+	const char *cache;	/* globs; NULL: any */
+	const char *comm;
+	const s64 *pids;
+	u32 nr_pids;	/* 0: any */
+};
+
+/* How records are grouped, and which. */
+struct view {
+	struct field_list group;
+	struct filter filter;
+	struct skip_list skip;
+	u32 depth;
+};
+
+struct sum {
+	u64 objects;
+	u64 bytes;
+	u64 held;
+};
+
+/* A field that is not grouped by is 0 in every key. */
+struct group_key {
+	s64 pid;
+	s64 tgid;
+	u32 chain;
+	u32 cache;
+	u32 comm;
+	u32 module;
+	u64 kind;		/* wide, so that no padding gets hashed */
+};
+
+struct group {
+	struct group_key key;
+	struct sum sum;
+	u64 oldest;	/* time stamps */
+	u64 newest;
+};
+
+struct model {
+	const struct view *view;
+
+	struct stacks stacks;
+	struct strings caches;
+	struct strings comms;
+
+	struct group *groups;
+	u32 nr_groups;
+	u32 groups_cap;
+	struct index group_index;
+
+	struct sum total;	/* of all groups */
+	struct sum filtered;	/* of the records no filter let through */
+	struct sum kinds[NR_KINDS];
+	u64 newest;	/* time stamp, of all records */
+
+	bool coverage_known;
+	u64 tracked;
+	u64 untracked;
+};
+
+void model_init(struct model *m, const struct view *view);
+
+/* Returns NULL, or why the record is not counted. */
+const char *model_add(struct model *m, const struct record *rec);
+
+/* What the kernel says it has and has not seen. Adds up over inputs. */
+void model_coverage(struct model *m, u64 tracked, u64 untracked);
+
+/* One frame of a chain. */
+struct text model_frame(const struct model *m, const struct chain *chain, u32 i);
+/* The text of a field that has one; the field must not be FIELD_STACK. */
+struct text model_name(const struct model *m, const struct group *g, enum field field);
+
+void model_free(struct model *m);
+
+#endif

@@ -1,0 +1,212 @@
+// SPDX-License-Identifier: GPL-2.0
+/* From the command line to what is wanted. */
+#include <errno.h>
+#include <getopt.h>
+#include <stdlib.h>
+#include <unistd.h>
+
+#include "alloc.h"
+#include "exit_status.h"
+#include "options.h"
+
+#define DEFAULT_DEPTH 4
+#define DEFAULT_TOP 10
+#define PID_MAX 0x7fffffff
+#define PAGE_SIZE_MIN 4096
+#define PAGE_SIZE_MAX (1024 * 1024)
+
+static const char help[] =
+"Usage: ownertop [options] [FILE...]\n"
+"Which call chains own the kernel's memory: adds up the records of page_owner\n"
+"and slab_owner. Reads FILEs, '-' for a pipe, or without FILE this machine's\n"
+"/sys/kernel/debug/slab_owner.\n"
+"\n"
+"  -d, --depth N        frames that make a group, after the allocator's own;\n"
+"                       0 for all (default 4)\n"
+"  -g, --group LIST     of stack, cache, comm, pid, tgid, module, kind\n"
+"                       (default stack,cache)\n"
+"  -s, --sort KEY       bytes (asked for), held (given), objects\n"
+"                       (default bytes)\n"
+"  -n, --top N          show N groups, 0 for all (default 10)\n"
+"      --cache GLOB     only objects of these caches\n"
+"      --comm GLOB      only what these tasks allocated\n"
+"      --pid N[,N]      only what these processes allocated\n"
+"      --skip FILE      take the allocator's functions from FILE, one glob a line\n"
+"      --no-skip        treat no function as the allocator's\n"
+"      --skip-list      print the allocator's functions and exit\n"
+"      --page-size N    bytes in a page where the dump was made (default: here)\n"
+"  -h, --help           print this and exit\n"
+"\n"
+"Examples:\n"
+"  ownertop                               what this machine's slab objects are\n"
+"  ownertop /sys/kernel/debug/page_owner  the same for pages\n"
+"  ownertop --cache 'kmalloc-*' -d 8 dump.txt\n"
+"  zcat dump.gz | ownertop -g module -s objects -\n"
+"\n"
+"Exit status: 0 all was read, 1 some was damaged or not read, 2 failed.\n";
+
+enum {
+	OPT_CACHE = 256,
+	OPT_COMM,
+	OPT_PID,
+	OPT_SKIP,
+	OPT_NO_SKIP,
+	OPT_SKIP_LIST,
+	OPT_PAGE_SIZE,
+};
+
+static const struct option longopts[] = {
+	{ "depth", required_argument, NULL, 'd' },
+	{ "group", required_argument, NULL, 'g' },
+	{ "sort", required_argument, NULL, 's' },
+	{ "top", required_argument, NULL, 'n' },
+	{ "cache", required_argument, NULL, OPT_CACHE },
+	{ "comm", required_argument, NULL, OPT_COMM },
+	{ "pid", required_argument, NULL, OPT_PID },
+	{ "skip", required_argument, NULL, OPT_SKIP },
+	{ "no-skip", no_argument, NULL, OPT_NO_SKIP },
+	{ "skip-list", no_argument, NULL, OPT_SKIP_LIST },
+	{ "page-size", required_argument, NULL, OPT_PAGE_SIZE },
+	{ "help", no_argument, NULL, 'h' },
+	{ 0 }
+};
+
+static noreturn void fail(const char *option, const char *value, const char *reason)
+{
+	fprintf(stderr, "ownertop: %s: '%s' %s\nTry 'ownertop --help'.\n", option,
+		value, reason);
+	exit(STATUS_FAILED);
+}
+
+/* A whole number up to @stop or the end of @text; @end is set to where it ends. */
+static u64 parse_number(const char *option, const char *text, u64 max, char stop,
+			const char **end)
+{
+	char *after;
+	u64 v;
+
+	errno = 0;
+	v = strtoull(text, &after, 10);
+	if (*text < '0' || *text > '9' || (*after && *after != stop))
+		fail(option, text, "is not a number");
+	if (errno || v > max)
+		fail(option, text, "is too large a number");
+	*end = after;
+	return v;
+}
+
+static u32 parse_count(const char *option, const char *text)
+{
+	const char *end;
+
+	return parse_number(option, text, U32_MAX - 1, '\0', &end);
+}
+
+static void parse_pids(struct options *o, const char *list)
+{
+	struct filter *f = &o->view.filter;
+	const char *p = list;
+
+	for (;;) {
+		o->pids = grow(o->pids, f->nr_pids, &o->pids_cap, sizeof(*o->pids));
+		o->pids[f->nr_pids++] = parse_number("--pid", p, PID_MAX, ',', &p);
+		if (!*p)
+			break;
+		p++;
+	}
+	f->pids = o->pids;
+}
+
+static u32 parse_page_size(const char *text)
+{
+	u32 size = parse_count("--page-size", text);
+
+	if (size < PAGE_SIZE_MIN || size > PAGE_SIZE_MAX || size & (size - 1))
+		fail("--page-size", text, "is no machine's page size");
+	return size;
+}
+
+static void parse_group(struct options *o, const char *list)
+{
+	const char *bad = field_list_parse(&o->view.group, list);
+
+	if (bad)
+		fail("--group", bad, "is not a field, or is named twice");
+}
+
+static void read_skip_list(struct options *o, const char *path)
+{
+	skip_free(&o->view.skip);
+	if (!skip_read(&o->view.skip, path))
+		fail("--skip", path, "cannot be read");
+}
+
+static void parse_one(struct options *o, int opt)
+{
+	switch (opt) {
+	case 'd':
+		o->view.depth = parse_count("--depth", optarg);
+		break;
+	case 'g':
+		parse_group(o, optarg);
+		break;
+	case 's':
+		if (!sort_parse(optarg, &o->sort))
+			fail("--sort", optarg, "is not bytes, held or objects");
+		break;
+	case 'n':
+		o->top = parse_count("--top", optarg);
+		break;
+	case OPT_CACHE:
+		o->view.filter.cache = optarg;
+		break;
+	case OPT_COMM:
+		o->view.filter.comm = optarg;
+		break;
+	case OPT_PID:
+		parse_pids(o, optarg);
+		break;
+	case OPT_SKIP:
+		read_skip_list(o, optarg);
+		break;
+	case OPT_NO_SKIP:
+		skip_free(&o->view.skip);
+		break;
+	case OPT_SKIP_LIST:
+		o->print_skip_list = true;
+		break;
+	case OPT_PAGE_SIZE:
+		o->page_size = parse_page_size(optarg);
+		break;
+	case 'h':
+		fputs(help, stdout);
+		exit(STATUS_WHOLE);
+	default:
+		fputs("Try 'ownertop --help'.\n", stderr);
+		exit(STATUS_FAILED);
+	}
+}
+
+void options_parse(struct options *o, int argc, char *argv[])
+{
+	int opt;
+
+	*o = (struct options){
+		.view.group = { { FIELD_STACK, FIELD_CACHE }, 2 },
+		.view.depth = DEFAULT_DEPTH,
+		.sort = SORT_BYTES,
+		.top = DEFAULT_TOP,
+		.page_size = sysconf(_SC_PAGESIZE),
+	};
+	skip_builtin(&o->view.skip);
+	while ((opt = getopt_long(argc, argv, "d:g:s:n:h", longopts, NULL)) != -1)
+		parse_one(o, opt);
+	o->inputs = argv + optind;
+	o->nr_inputs = argc - optind;
+}
+
+void options_free(struct options *o)
+{
+	skip_free(&o->view.skip);
+	free(o->pids);
+}

@@ -1,0 +1,25 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/* The command line. */
+#ifndef OWNERTOP_OPTIONS_H
+#define OWNERTOP_OPTIONS_H
+
+#include "model.h"
+#include "report.h"
+
+struct options {
+	struct view view;
+	enum sort_by sort;
+	u32 top;		/* 0: all */
+	u64 page_size;
+	s64 *pids;
+	u32 pids_cap;
+	bool print_skip_list;
+	char * const *inputs;
+	int nr_inputs;
+};
+
+/* Ends the program with a message if the command line makes no sense. */
+void options_parse(struct options *o, int argc, char *argv[]);
+void options_free(struct options *o);
+
+#endif

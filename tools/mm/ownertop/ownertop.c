@@ -1,0 +1,81 @@
+// SPDX-License-Identifier: GPL-2.0
+/* Which call chains own the kernel's memory. */
+#include <errno.h>
+#include <locale.h>
+#include <stdio.h>
+#include <unistd.h>
+
+#include "exit_status.h"
+#include "options.h"
+#include "reader_text.h"
+#include "writer.h"
+
+#define LIVE "/sys/kernel/debug/slab_owner"
+
+/* Output that did not arrive must not look as if it had. */
+static int close_output(int status)
+{
+	if (fflush(stdout) || ferror(stdout)) {
+		fprintf(stderr, "ownertop: output: %s\n", strerror(errno));
+		return STATUS_FAILED;
+	}
+	return status;
+}
+
+static bool live_is_there(void)
+{
+	if (!access(LIVE, R_OK))
+		return true;
+	fprintf(stderr, "ownertop: " LIVE ": %s\n", strerror(errno));
+	fputs("This needs root, debugfs, and a kernel booted with slab_owner=on.\n"
+	      "Name a FILE to read a dump, '-' to read a pipe.\n", stderr);
+	return false;
+}
+
+static void read_inputs(const struct options *o, struct model *model,
+			struct health *health)
+{
+	int i;
+
+	for (i = 0; i < o->nr_inputs; i++)
+		read_text(o->inputs[i], o->page_size, model, health);
+	if (!o->nr_inputs)
+		read_text(LIVE, o->page_size, model, health);
+}
+
+static int run(const struct options *o)
+{
+	struct health health = { 0 };
+	struct report report;
+	struct model model;
+	bool complete;
+
+	if (!o->nr_inputs && !live_is_there())
+		return STATUS_FAILED;
+	model_init(&model, &o->view);
+	read_inputs(o, &model, &health);
+	report_init(&report, &model, &health, o->sort, o->top);
+	write_table(&report, stdout);
+	complete = health_complete(&health);
+	report_free(&report);
+	model_free(&model);
+	return close_output(complete ? STATUS_WHOLE : STATUS_INCOMPLETE);
+}
+
+int main(int argc, char *argv[])
+{
+	struct options options;
+	int status;
+
+	/* Width of characters in names; not LC_NUMERIC, programs read our figures. */
+	setlocale(LC_CTYPE, "");
+	options_parse(&options, argc, argv);
+	if (options.print_skip_list) {
+		skip_print(&options.view.skip, stdout);
+		status = close_output(STATUS_WHOLE);
+	} else {
+		status = run(&options);
+	}
+	options_free(&options);
+	return status;
+}

@@ -1,0 +1,35 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/* What every writer writes: the groups in order, and what is not among them. */
+#ifndef OWNERTOP_REPORT_H
+#define OWNERTOP_REPORT_H
+
+#include "health.h"
+#include "model.h"
+
+enum sort_by {
+	SORT_BYTES,
+	SORT_HELD,
+	SORT_OBJECTS,
+	NR_SORTS
+};
+
+struct report {
+	const struct model *model;
+	const struct health *health;
+	enum sort_by sort;
+	u32 *order;	/* indexes of groups, the largest first */
+	u32 shown;		/* that many of them are written */
+	struct sum not_shown;
+};
+
+const char *sort_name(enum sort_by sort);
+bool sort_parse(const char *name, enum sort_by *sort);
+u64 sort_value(const struct sum *sum, enum sort_by sort);
+
+/* @top: the most groups to show, 0 for all. */
+void report_init(struct report *r, const struct model *model,
+		 const struct health *health, enum sort_by sort, u32 top);
+const struct group *report_group(const struct report *r, u32 rank);
+void report_free(struct report *r);
+
+#endif

@@ -1,0 +1,170 @@
+// SPDX-License-Identifier: GPL-2.0
+/* Call chains: from raw text to an interned prefix. */
+#include <stdlib.h>
+#include <xxhash.h>
+
+#include "alloc.h"
+#include "frame.h"
+#include "stacks.h"
+
+/* What is in no module, by the name its symbol file has. */
+static const struct text builtin_module = { "vmlinux", 7 };
+
+struct frame_info {
+	u32 module;
+	bool internal;
+};
+
+/*
+ * The chains seen last, known again by 128 bits of hash: a chain that repeats
+ * (most do) is neither split into lines nor looked up frame by frame. A fixed
+ * number of places keeps memory independent of how many chains a dump has; a
+ * chain that lost its place is parsed again.
+ */
+#define SEEN_PLACES 32768
+
+struct seen_stack {
+	XXH128_hash_t hash;
+	struct owner owner;
+	bool used;
+};
+
+void stacks_init(struct stacks *st, const struct skip_list *skip, u32 depth)
+{
+	*st = (struct stacks){ .skip = skip, .depth = depth };
+	st->seen = xcalloc(SEEN_PLACES, sizeof(*st->seen));
+	strings_intern(&st->modules, builtin_module);
+}
+
+static bool intern_frame(struct stacks *st, struct text line, u32 *id)
+{
+	u32 known = st->frames.n;
+	struct frame_info info = { 0 };
+	struct frame frame;
+
+	/* Before it is interned: damage must not be known the next time. */
+	if (!frame_parse(line, &frame))
+		return false;
+	*id = strings_intern(&st->frames, line);
+	if (*id < known)
+		return true;
+
+	if (frame.module.len)
+		info.module = strings_intern(&st->modules, frame.module);
+	info.internal = skip_matches(st->skip, frame.func);
+	st->info = grow(st->info, *id, &st->info_cap, sizeof(*st->info));
+	st->info[*id] = info;
+	return true;
+}
+
+static bool same_chain(const void *owner, u32 id, const void *key)
+{
+	const struct stacks *st = owner;
+	const struct chain *a = &st->chains[id], *b = key;
+
+	return a->n == b->n &&
+	       (!a->n || !memcmp(a->frames, b->frames, a->n * sizeof(*a->frames)));
+}
+
+static u32 intern_chain(struct stacks *st, u32 *frames, u32 n)
+{
+	struct chain key = { frames, n };
+	u64 hash = XXH3_64bits(frames, n * sizeof(*frames));
+	u32 id = index_find(&st->chain_index, hash, same_chain, st, &key);
+
+	if (id != INDEX_NONE)
+		return id;
+
+	key.frames = xmalloc(n * sizeof(*frames));
+	if (n)
+		memcpy(key.frames, frames, n * sizeof(*frames));
+	st->chains = grow(st->chains, st->nr_chains, &st->chains_cap,
+			  sizeof(*st->chains));
+	st->chains[st->nr_chains] = key;
+	index_add(&st->chain_index, hash, st->nr_chains);
+	return st->nr_chains++;
+}
+
+/* Splits @raw into frames in st->scratch; returns their number, -1 on damage. */
+static s64 split(struct stacks *st, struct text raw)
+{
+	const char *p = raw.s, *end = raw.s + raw.len;
+	u32 n = 0;
+
+	while (p < end) {
+		const char *nl = memchr(p, '\n', end - p);
+		struct text line;
+
+		if (!nl)
+			nl = end;
+		line = (struct text){ p + 1, nl - p - 1 };
+		if (line.len && line.s[line.len - 1] == '\r')
+			line.len--;
+		st->scratch = grow(st->scratch, n, &st->scratch_cap,
+				   sizeof(*st->scratch));
+		if (!intern_frame(st, line, &st->scratch[n]))
+			return -1;
+		n++;
+		p = nl + 1;
+	}
+	return n;
+}
+
+/* The module nearest to the allocation: what runs below it only lends a hand. */
+static u32 module_of(const struct stacks *st, u32 n)
+{
+	u32 i;
+
+	for (i = 0; i < n; i++)
+		if (st->info[st->scratch[i]].module)
+			return st->info[st->scratch[i]].module;
+	return 0;
+}
+
+static bool parse_stack(struct stacks *st, struct text raw, struct owner *owner)
+{
+	s64 split_n = split(st, raw);
+	u32 first = 0, n;
+
+	if (split_n < 0)
+		return false;
+	n = split_n;
+	/* The last frame stays: a chain of nothing names nobody. */
+	while (first + 1 < n && st->info[st->scratch[first]].internal)
+		first++;
+	owner->module = module_of(st, n);
+	n -= first;
+	if (st->depth && n > st->depth)
+		n = st->depth;
+	owner->chain = intern_chain(st, n ? st->scratch + first : NULL, n);
+	return true;
+}
+
+bool stacks_owner(struct stacks *st, struct text raw, struct owner *owner)
+{
+	XXH128_hash_t hash = XXH3_128bits(raw.s, raw.len);
+	struct seen_stack *seen = &st->seen[hash.low64 % SEEN_PLACES];
+
+	if (!seen->used || memcmp(&seen->hash, &hash, sizeof(hash))) {
+		if (!parse_stack(st, raw, owner))
+			return false;
+		*seen = (struct seen_stack){ hash, *owner, true };
+	}
+	*owner = seen->owner;
+	return true;
+}
+
+void stacks_free(struct stacks *st)
+{
+	u32 i;
+
+	for (i = 0; i < st->nr_chains; i++)
+		free(st->chains[i].frames);
+	free(st->chains);
+	index_free(&st->chain_index);
+	strings_free(&st->frames);
+	strings_free(&st->modules);
+	free(st->info);
+	free(st->scratch);
+	free(st->seen);
+}

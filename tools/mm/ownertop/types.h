@@ -1,0 +1,13 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/* The kernel's names for integers; one printf format fits them everywhere. */
+#ifndef OWNERTOP_TYPES_H
+#define OWNERTOP_TYPES_H
+
+typedef unsigned int u32;
+typedef unsigned long long u64;
+typedef long long s64;
+
+#define U32_MAX (~0U)
+#define U64_MAX (~0ULL)
+
+#endif
