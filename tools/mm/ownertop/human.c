@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-/* Short forms of figures. */
+/* Short forms of figures; exact ones are in the JSON and CSV. */
 #include <stdio.h>
 
 #include "human.h"

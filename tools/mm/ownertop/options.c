@@ -27,7 +27,8 @@ static const char help[] =
 "                       (default stack,cache)\n"
 "  -s, --sort KEY       bytes (asked for), held (given), objects\n"
 "                       (default bytes)\n"
-"  -n, --top N          show N groups, 0 for all (default 10)\n"
+"  -n, --top N          show N groups, 0 for all (default 10; all with --json\n"
+"                       and --csv)\n"
 "      --cache GLOB     only objects of these caches\n"
 "      --comm GLOB      only what these tasks allocated\n"
 "      --pid N[,N]      only what these processes allocated\n"
@@ -35,6 +36,7 @@ static const char help[] =
 "      --no-skip        treat no function as the allocator's\n"
 "      --skip-list      print the allocator's functions and exit\n"
 "      --page-size N    bytes in a page where the dump was made (default: here)\n"
+"      --json, --csv    write for programs\n"
 "  -h, --help           print this and exit\n"
 "\n"
 "Examples:\n"
@@ -53,6 +55,8 @@ enum {
 	OPT_NO_SKIP,
 	OPT_SKIP_LIST,
 	OPT_PAGE_SIZE,
+	OPT_JSON,
+	OPT_CSV,
 };
 
 static const struct option longopts[] = {
@@ -67,6 +71,8 @@ static const struct option longopts[] = {
 	{ "no-skip", no_argument, NULL, OPT_NO_SKIP },
 	{ "skip-list", no_argument, NULL, OPT_SKIP_LIST },
 	{ "page-size", required_argument, NULL, OPT_PAGE_SIZE },
+	{ "json", no_argument, NULL, OPT_JSON },
+	{ "csv", no_argument, NULL, OPT_CSV },
 	{ "help", no_argument, NULL, 'h' },
 	{ 0 }
 };
@@ -178,6 +184,12 @@ static void parse_one(struct options *o, int opt)
 	case OPT_PAGE_SIZE:
 		o->page_size = parse_page_size(optarg);
 		break;
+	case OPT_JSON:
+		o->format = FORMAT_JSON;
+		break;
+	case OPT_CSV:
+		o->format = FORMAT_CSV;
+		break;
 	case 'h':
 		fputs(help, stdout);
 		exit(STATUS_WHOLE);
@@ -189,18 +201,22 @@ static void parse_one(struct options *o, int opt)
 
 void options_parse(struct options *o, int argc, char *argv[])
 {
+	const u32 unset = U32_MAX;
 	int opt;
 
 	*o = (struct options){
 		.view.group = { { FIELD_STACK, FIELD_CACHE }, 2 },
 		.view.depth = DEFAULT_DEPTH,
 		.sort = SORT_BYTES,
-		.top = DEFAULT_TOP,
+		.format = FORMAT_TABLE,
+		.top = unset,
 		.page_size = sysconf(_SC_PAGESIZE),
 	};
 	skip_builtin(&o->view.skip);
 	while ((opt = getopt_long(argc, argv, "d:g:s:n:h", longopts, NULL)) != -1)
 		parse_one(o, opt);
+	if (o->top == unset)
+		o->top = o->format == FORMAT_TABLE ? DEFAULT_TOP : 0;
 	o->inputs = argv + optind;
 	o->nr_inputs = argc - optind;
 }

@@ -6,9 +6,16 @@
 #include "model.h"
 #include "report.h"
 
+enum format {
+	FORMAT_TABLE,
+	FORMAT_JSON,
+	FORMAT_CSV,
+};
+
 struct options {
 	struct view view;
 	enum sort_by sort;
+	enum format format;
 	u32 top;		/* 0: all */
 	u64 page_size;
 	s64 *pids;

@@ -43,6 +43,21 @@ static void read_inputs(const struct options *o, struct model *model,
 		read_text(LIVE, o->page_size, model, health);
 }
 
+static void write_report(const struct options *o, const struct report *report)
+{
+	switch (o->format) {
+	case FORMAT_TABLE:
+		write_table(report, stdout);
+		break;
+	case FORMAT_JSON:
+		write_json(report, stdout);
+		break;
+	case FORMAT_CSV:
+		write_csv(report, stdout);
+		break;
+	}
+}
+
 static int run(const struct options *o)
 {
 	struct health health = { 0 };
@@ -55,7 +70,7 @@ static int run(const struct options *o)
 	model_init(&model, &o->view);
 	read_inputs(o, &model, &health);
 	report_init(&report, &model, &health, o->sort, o->top);
-	write_table(&report, stdout);
+	write_report(o, &report);
 	complete = health_complete(&health);
 	report_free(&report);
 	model_free(&model);

@@ -7,6 +7,11 @@
 
 #include "report.h"
 
+/* Version of what write_json() prints: grows when a reader would have to change. */
+#define JSON_SCHEMA_VERSION 1
+
 void write_table(const struct report *r, FILE *out);
+void write_json(const struct report *r, FILE *out);
+void write_csv(const struct report *r, FILE *out);
 
 #endif
