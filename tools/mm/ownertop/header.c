@@ -149,9 +149,11 @@ static struct text take_value(struct header *h)
 	struct text value = { h->p, 0 };
 	const char *p = h->p;
 
-	for (; p < h->eol && *p != '\r'; p++)
-		if (p[0] == ',' && p[1] == ' ')
-			break;
+	/* The newline at eol stops the look behind the last comma. */
+	while ((p = memchr(p, ',', h->eol - p)) && p[1] != ' ')
+		p++;
+	if (!p)
+		p = h->eol[-1] == '\r' && h->p < h->eol ? h->eol - 1 : h->eol;
 	value.len = p - h->p;
 	h->p = p;
 	return value;

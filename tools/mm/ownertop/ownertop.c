@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
 /* Which call chains own the kernel's memory. */
 #include <errno.h>
-#include <locale.h>
 #include <stdio.h>
 #include <unistd.h>
 
@@ -82,8 +81,6 @@ int main(int argc, char *argv[])
 	struct options options;
 	int status;
 
-	/* Width of characters in names; not LC_NUMERIC, programs read our figures. */
-	setlocale(LC_CTYPE, "");
 	options_parse(&options, argc, argv);
 	if (options.print_skip_list) {
 		skip_print(&options.view.skip, stdout);

@@ -102,6 +102,14 @@ void skip_print(const struct skip_list *list, FILE *out)
 		fprintf(out, "%s\n", list->globs[i]);
 }
 
+static bool glob_matches(const char *glob, const char *name)
+{
+	/* Most globs fall at the first letter, which fnmatch() sees late. */
+	if (*glob != *name && !strchr("*?[\\", *glob))
+		return false;
+	return !fnmatch(glob, name, 0);
+}
+
 /* Called once for each distinct frame of a dump: a linear search is enough. */
 bool skip_matches(const struct skip_list *list, struct text func)
 {
@@ -115,8 +123,8 @@ bool skip_matches(const struct skip_list *list, struct text func)
 	full = xstrndup(func.s, func.len);
 	cut = xstrndup(stem.s, stem.len);
 	for (i = 0; i < list->n && !found; i++)
-		found = !fnmatch(list->globs[i], cut, 0) ||
-			!fnmatch(list->globs[i], full, 0);
+		found = glob_matches(list->globs[i], cut) ||
+			glob_matches(list->globs[i], full);
 	free(full);
 	free(cut);
 	return found;

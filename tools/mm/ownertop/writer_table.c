@@ -7,6 +7,7 @@
  * out rows are taken line by line and each chain is written after its row.
  */
 #include <libsmartcols.h>
+#include <locale.h>
 #include <stdlib.h>
 
 #include "alloc.h"
@@ -266,6 +267,11 @@ void write_table(const struct report *r, FILE *out)
 	};
 
 	must(!t.tb);
+	/*
+	 * How wide characters are. Not earlier and no more of the locale than
+	 * that: it slows down matching, and programs read the other formats.
+	 */
+	setlocale(LC_CTYPE, "");
 	must(scols_table_enable_colors(t.tb, t.term.colour));
 	must(scols_table_set_termforce(t.tb, t.term.width ? SCOLS_TERMFORCE_ALWAYS :
 							    SCOLS_TERMFORCE_NEVER));
