@@ -1,0 +1,113 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: GPL-2.0
+"""Make a large page_owner or slab_owner dump out of a small one.
+
+Every record of the sample serves as a pattern: its kind of allocation stays,
+its process, times, addresses and the further frames of its call chain vary. A
+few chains own most records, as on a real machine. The same arguments give the
+same dump.
+"""
+
+import argparse
+import itertools
+import random
+import re
+import sys
+
+HEADER = re.compile(
+    r"(?P<what>(?:Page|Slab object) allocated via .*?), "
+    r"pid -?\d+, tgid -?\d+ \((?P<comm>.*)\), ts \d+ ns(?P<more>.*)")
+
+
+class Pattern:
+    """One record of the sample, taken apart."""
+
+    def __init__(self, block):
+        lines = block.split("\n")
+        match = HEADER.fullmatch(lines[0])
+        if not match:
+            sys.exit(f"not a record: {lines[0]!r}")
+        self.what = match["what"]
+        self.comm = match["comm"]
+        self.more = match["more"]
+        self.pfn_rest = lines[1].split(" ", 2)[2]
+        self.frames = [line for line in lines[2:] if line.startswith(" ")]
+        self.tail = [line for line in lines[2:] if not line.startswith(" ")]
+
+
+def read_patterns(path):
+    """All records of the sample that have a call chain, and its comments."""
+    with open(path, encoding="ascii") as sample:
+        text = sample.read()
+    comments = [line for line in text.split("\n") if line.startswith("#")]
+    text = "\n".join(line for line in text.split("\n")
+                     if not line.startswith("#"))
+    blocks = (block.strip("\n") for block in text.split("\n\n"))
+    patterns = [Pattern(block) for block in blocks if block.strip()]
+    return [p for p in patterns if p.frames], comments
+
+
+def vary_chain(rng, pattern, patterns, depth):
+    """The inner frames of one record over the outer ones of another."""
+    keep = rng.randint(1, len(pattern.frames))
+    outer = rng.choice(patterns).frames
+    frames = pattern.frames[:keep] + outer[-rng.randint(1, len(outer)):]
+    while len(frames) < depth:
+        frames = frames + rng.choice(patterns).frames
+    return "\n".join(vary_offset(rng, frame) for frame in frames[:depth])
+
+
+def vary_offset(rng, frame):
+    """Another call site in the same function, now and then."""
+    if rng.random() < 0.9:
+        return frame
+    return re.sub(r"\+0x[0-9a-f]+/", f"+0x{rng.randrange(16, 512):x}/", frame)
+
+
+def make_sites(rng, patterns, args):
+    """Distinct (pattern, chain) pairs, the frequent ones first."""
+    sites = {}
+    while len(sites) < args.chains:
+        pattern = rng.choice(patterns)
+        chain = vary_chain(rng, pattern, patterns, args.depth)
+        sites.setdefault((id(pattern), chain), (pattern, chain))
+    return list(sites.values())
+
+
+def records(args):
+    """The text of the dump, record by record."""
+    rng = random.Random(args.seed)
+    patterns, comments = read_patterns(args.sample)
+    if comments:
+        yield f"{comments[0]}\n# tracked {args.records} untracked 0\n"
+    sites = make_sites(rng, patterns, args)
+    weights = itertools.accumulate(1 / (rank + 1) for rank in range(len(sites)))
+    chosen = rng.choices(sites, cum_weights=list(weights), k=args.records)
+    pfn, ts = 0x1000, 10**9
+    for pattern, chain in chosen:
+        pfn += rng.randint(1, 8)
+        ts += rng.randrange(10**6)
+        tgid = rng.randint(1, 4000)
+        pid = tgid + rng.choice((0, 0, 0, 1, 2))
+        tail = "".join(line + "\n" for line in pattern.tail)
+        yield (f"{pattern.what}, pid {pid}, tgid {tgid} ({pattern.comm}), "
+               f"ts {ts} ns{pattern.more}\n"
+               f"PFN 0x{pfn:x} {pattern.pfn_rest}\n{chain}\n{tail}\n")
+
+
+def main():
+    """Write the dump to standard output."""
+    parser = argparse.ArgumentParser(description=__doc__.split("\n", 1)[0])
+    parser.add_argument("sample", help="a small dump")
+    parser.add_argument("--records", type=int, default=300_000)
+    parser.add_argument("--chains", type=int, default=4000,
+                        help="distinct call chains (default %(default)s)")
+    parser.add_argument("--depth", type=int, default=8,
+                        help="frames of each chain (default %(default)s)")
+    parser.add_argument("--seed", type=int, default=1)
+    args = parser.parse_args()
+    sys.stdout.writelines(records(args))
+
+
+if __name__ == "__main__":
+    main()
