@@ -16,9 +16,12 @@ void model_init(struct model *m, const struct view *view)
 /* Names are short, and interning terminates them for fnmatch(). */
 static bool name_passes(struct strings *st, const char *glob, struct text name)
 {
+	u32 id;
+
 	if (!glob)
 		return true;
-	return !fnmatch(glob, st->v[strings_intern(st, name)].s, 0);
+	id = strings_intern(st, name);	/* moves st->v when it grows */
+	return !fnmatch(glob, st->v[id].s, 0);
 }
 
 static bool pid_passes(const struct filter *f, s64 pid)
@@ -124,7 +127,7 @@ const char *model_add(struct model *m, const struct record *rec)
 	if (sum_would_overflow(m, rec))
 		return "the sum of sizes overflows";
 	if (!stacks_owner(&m->stacks, rec->stack, &owner))
-		return "a frame holds unprintable bytes";
+		return "a frame is malformed";
 	if (rec->ts > m->newest)
 		m->newest = rec->ts;
 	sum_add(&m->kinds[rec->kind], rec);
