@@ -9,40 +9,37 @@ static bool printable(struct text t)
 	for (i = 0; i < t.len; i++)
 		if (t.s[i] < ' ' || t.s[i] > '~')
 			return false;
-	return t.len > 0;
+	return true;
 }
 
-/* What is in the brackets that end the line, up to a build id if there is one. */
-static struct text module_of(struct text line)
+/* "[name]" or, with a build id, "[name 0123abcd]". */
+static bool parse_module(struct text t, struct text *module)
 {
-	struct text none = { line.s, 0 };
-	const char *open, *space;
-	struct text mod;
+	const char *space;
 
-	if (line.s[line.len - 1] != ']')
-		return none;
-	open = memrchr(line.s, '[', line.len);
-	if (!open)
-		return none;
-	mod.s = open + 1;
-	mod.len = line.s + line.len - 1 - mod.s;
-	space = memchr(mod.s, ' ', mod.len);
+	if (t.len < 3 || t.s[0] != '[' || t.s[t.len - 1] != ']')
+		return false;
+	*module = (struct text){ t.s + 1, t.len - 2 };
+	space = memchr(module->s, ' ', module->len);
 	if (space)
-		mod.len = space - mod.s;
-	return mod;
+		module->len = space - module->s;
+	return true;
 }
 
 bool frame_parse(struct text line, struct frame *frame)
 {
-	size_t i;
+	const char *space = memchr(line.s, ' ', line.len);
+	const char *word_end = space ? space : line.s + line.len;
+	const char *plus = memchr(line.s, '+', word_end - line.s);
 
-	if (!printable(line))
+	if (!printable(line) || word_end == line.s)
 		return false;
-	for (i = 0; i < line.len && line.s[i] != '+' && line.s[i] != ' '; i++)
-		;
-	frame->func = (struct text){ line.s, i };
-	frame->module = module_of(line);
-	return true;
+	*frame = (struct frame){ .func.s = line.s };
+	frame->func.len = (plus ? plus : word_end) - line.s;
+	if (!space)
+		return true;
+	return parse_module((struct text){ space + 1, line.s + line.len - space - 1 },
+			    &frame->module);
 }
 
 struct text frame_stem(struct text func)

@@ -10,7 +10,7 @@ struct frame {
 	struct text module;	/* empty: not in a module */
 };
 
-/* Returns false if @line holds what no symbol can: damage, not a frame. */
+/* Returns false if @line is more than a symbol and its module: damage. */
 bool frame_parse(struct text line, struct frame *frame);
 
 /*

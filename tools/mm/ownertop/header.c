@@ -27,13 +27,12 @@
 enum {
 	HAS_ORDER = 1 << 0,
 	HAS_PID = 1 << 1,
-	HAS_TGID = 1 << 2,	/* and comm */
-	HAS_TS = 1 << 3,
-	HAS_SIZE = 1 << 4,
-	HAS_SLAB = 1 << 5,
-	HAS_CACHE = 1 << 6,
+	HAS_TGID = 1 << 2,	/* with comm and ts, without which it is refused */
+	HAS_SIZE = 1 << 3,
+	HAS_SLAB = 1 << 4,
+	HAS_CACHE = 1 << 5,
 
-	PAGE_NEEDS = HAS_ORDER | HAS_PID | HAS_TGID | HAS_TS,
+	PAGE_NEEDS = HAS_ORDER | HAS_PID | HAS_TGID,
 	SLAB_NEEDS = PAGE_NEEDS | HAS_SIZE | HAS_SLAB | HAS_CACHE,
 };
 
@@ -114,7 +113,7 @@ static const char *parse_comm(struct header *h)
 	for (;;) {
 		last = memrchr(start, ')', last - start);
 		if (!last)
-			return "the task name has no end";
+			return "no task name with a time stamp after it";
 		if (text_starts((struct text){ last, h->end - last }, after, after_len))
 			break;
 	}
@@ -186,10 +185,8 @@ static const char *parse_value(struct header *h, struct text key)
 		h->has |= HAS_TGID;
 		return parse_tgid(h);
 	}
-	if (KEY_IS(key, "ts")) {
-		h->has |= HAS_TS;
+	if (KEY_IS(key, "ts"))
 		return parse_ts(h);
-	}
 	if (KEY_IS(key, "size")) {
 		h->has |= HAS_SIZE;
 		return parse_size(h, &h->rec->bytes);
@@ -239,8 +236,6 @@ static const char *missing(unsigned int has)
 		return "the header has no pid";
 	if (!(has & HAS_TGID))
 		return "the header has no tgid";
-	if (!(has & HAS_TS))
-		return "the header has no time stamp";
 	if (!(has & HAS_SIZE))
 		return "the header has no size";
 	if (!(has & HAS_SLAB))
@@ -260,7 +255,7 @@ const char *header_parse(struct text t, u64 page_size, struct record *rec,
 	};
 	const char *error;
 
-	*rec = (struct record){ .kind = slab ? KIND_SLAB : KIND_PAGE };
+	*rec = (struct record){ .kind = slab ? KIND_SLAB : KIND_PAGE, .cache.s = "" };
 	h.eol = memchr(h.p, '\n', h.end - h.p);
 	if (!h.eol)
 		return "the header has no end";
