@@ -10,7 +10,7 @@ run="linux-source-6.12 build-essential flex bison bc libelf-dev libssl-dev cpio 
 	xz-utils patch git python3 ccache qemu-system-x86 busybox-static
 	libsmartcols-dev libxxhash-dev uthash-dev"
 # What checks it: style, static analysis, readers of a vmcore.
-tests="sparse shellcheck flake8 codespell python3-drgn mandoc clang libclang-rt-14-dev"
+tests="sparse shellcheck flake8 codespell python3-drgn python3-ply python3-git mandoc clang libclang-rt-14-dev"
 arm64="gcc-aarch64-linux-gnu qemu-system-arm"
 
 case "${1:-}" in

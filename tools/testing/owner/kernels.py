@@ -3,8 +3,9 @@
 """Build kernels: kernels.py [--missing] NAME...
 
 The names are x86_64 um debug rt arm64 vanilla profiling. With --missing, a
-kernel that has an image is left as it is. Objects go to build/NAME/, the compiler's words to build/NAME.log. A build is
-incremental; what was built for one tree serves the other through ccache.
+kernel that has an image is left as it is. Objects go to build/NAME/, the
+compiler's words to build/NAME.log. A build is incremental; what was built for
+one tree serves the other through ccache.
 """
 
 import os

@@ -59,6 +59,7 @@ static void leak_serve(struct work_struct *work)
 	pr_info("owner_leak: %u sessions of %zu bytes opened, none closed\n",
 		i, sizeof(struct session));
 }
+
 static DECLARE_WORK(leak_work, leak_serve);
 
 static int __init leak_init(void)

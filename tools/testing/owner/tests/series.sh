@@ -13,17 +13,25 @@ trap 'rm -rf "$work"; git -C build/tree worktree prune' EXIT
 export GIT_COMMITTER_NAME=test GIT_COMMITTER_EMAIL=test@localhost
 
 written() { tools/testing/owner/tree.py series >"$seen" 2>&1; }
+# The whole kernel is in the index; only what the mails touch is laid out.
 applied()
 {
-	git -C build/tree worktree add -q --detach "$work/tree" base >"$seen" 2>&1 &&
+	git -C build/tree worktree add -q --no-checkout --detach "$work/tree" base >"$seen" 2>&1 &&
+		sed -n 's|^+++ b/|/|p' build/series/*.patch |
+			git -C "$work/tree" sparse-checkout set --no-cone --stdin >>"$seen" 2>&1 &&
+		git -C "$work/tree" checkout -q >>"$seen" 2>&1 &&
 		git -C "$work/tree" am "$PWD"/build/series/*.patch >>"$seen" 2>&1
 }
 equals_assembled()
 {
 	tools/testing/owner/tree.py assemble >"$seen" 2>&1 || return 1
-	git -C build/tree add -A -n . >/dev/null
-	# What is in one and not in the other, our files and patched ones alike.
-	diff -rq --exclude=.git "$work/tree" build/tree >"$seen" 2>&1
+	git -C "$work/tree" diff --name-only base HEAD | sort >"$work/mailed"
+	{ git -C build/tree diff --name-only base
+	  git -C build/tree ls-files --others; } | sort >"$work/assembled"
+	cmp "$work/mailed" "$work/assembled" >"$seen" 2>&1 || return 1
+	while read -r file; do
+		git -C "$work/tree" show "HEAD:$file" | cmp - "build/tree/$file" || return 1
+	done <"$work/mailed" >"$seen" 2>&1
 }
 has_cover() { has build/series/0000-cover-letter.txt "^Subject: \[PATCH 0/[0-9]+\] "; }
 each_mail_has_a_message()
