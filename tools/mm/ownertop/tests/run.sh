@@ -101,7 +101,73 @@ if [ "${1-}" = --accept ]; then
 	exit
 fi
 
+# The smallest usual terminal.
+help_fits_a_screen()
+{
+	"$build/ownertop" --help | awk 'length > 80 || NR > 24 { bad = 1; print }
+		END { exit bad }'
+}
+
+# Whatever the program says it takes, the manual explains and the shell completes.
+options_are_documented()
+{
+	local option status=0
+
+	for option in $("$build/ownertop" --help | grep -o -e '--[a-z-]*' | sort -u); do
+		if ! man --local-file "$source/ownertop.8" | col -b | grep -q -e "$option"; then
+			echo "ownertop.8 does not have $option"
+			status=1
+		fi
+		if ! grep -q -e "$option\>" "$source/ownertop.bash-completion"; then
+			echo "ownertop.bash-completion does not have $option"
+			status=1
+		fi
+	done
+	return $status
+}
+
+manual_is_sound()
+{
+	local said
+
+	said=$(man --local-file --warnings "$source/ownertop.8" 2>&1 > /dev/null)
+	echo "$said"
+	[ -z "$said" ]
+}
+
+# completes LINE WANTED: what the shell offers for the last word of LINE
+completes()
+{
+	local got
+
+	# shellcheck disable=SC1091,SC2317 # sourced from where it stands; called by it
+	got=$(
+		compopt() { :; }
+		source "$source/ownertop.bash-completion"
+		read -r -a COMP_WORDS <<< "$1"
+		[[ $1 == *' ' ]] && COMP_WORDS+=('')
+		COMP_CWORD=$((${#COMP_WORDS[@]} - 1))
+		_ownertop
+		echo "${COMPREPLY[*]}"
+	)
+	echo "'$1': want '$2', got '$got'"
+	[ "$got" = "$2" ]
+}
+
+completion_offers()
+{
+	completes 'ownertop -s ' 'bytes held objects' &&
+		completes 'ownertop --group stack,c' 'stack,cache stack,comm' &&
+		completes 'ownertop --group cache,c' 'cache,comm' &&
+		completes 'ownertop --no' '--no-skip' &&
+		completes 'ownertop -d ' ''
+}
+
 golden
+check "help fits a screen" help_fits_a_screen
+check "every option is in the manual and the completion" options_are_documented
+check "the manual is sound" manual_is_sound
+check "the completion offers what fits" completion_offers
 check "every expectation has a case" no_stray_expectations
 check "the same groups as a second program finds" \
 	"$here/compare_with_oracle.py" "$build/ownertop"
