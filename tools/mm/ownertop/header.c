@@ -151,10 +151,11 @@ static struct text take_value(struct header *h)
 	/* The newline at eol stops the look behind the last comma. */
 	while ((p = memchr(p, ',', h->eol - p)) && p[1] != ' ')
 		p++;
-	if (!p)
-		p = h->eol[-1] == '\r' && h->p < h->eol ? h->eol - 1 : h->eol;
-	value.len = p - h->p;
-	h->p = p;
+	if (p)
+		value.len = p - h->p;
+	else
+		value.len = h->eol - h->p;
+	h->p += value.len;
 	return value;
 }
 

@@ -246,7 +246,7 @@ static void print_notes(const struct table *t)
 	if (health_complete(h))
 		return;
 	fprintf(t->out,
-		"%sINCOMPLETE: damaged places %llu, inputs not read whole %u; the figures cover the rest%s\n",
+		"%sINCOMPLETE: damaged places %llu, inputs unread %u; figures cover the rest%s\n",
 		t->term.colour ? "\033[1;31m" : "", h->damaged, h->unread,
 		t->term.colour ? "\033[0m" : "");
 }
