@@ -26,6 +26,24 @@ at_width()
 	script -qec "stty cols $columns -onlcr; $words" /dev/null < /dev/null
 }
 
+# Standard input gives a file and then a read error, as a failing disk would:
+# the other side of a terminal reads EIO once nobody has it open.
+read_error_after()
+{
+	local file=$1
+
+	shift
+	shift	# "ownertop"
+	python3 -c 'import os, pty, sys, tty
+here, there = pty.openpty()
+tty.setraw(there)
+with open(sys.argv[1], "rb") as file:
+    os.write(there, file.read())
+os.close(there)
+os.dup2(here, 0)
+os.execv(sys.argv[2], ["ownertop", *sys.argv[3:]])' "$file" "$ownertop" "$@"
+}
+
 cd "$(dirname "$0")/input" || exit 2
 export LC_ALL=C.UTF-8
 err=$(mktemp)
