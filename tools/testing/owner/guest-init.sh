@@ -90,35 +90,33 @@ open_channel()
 			"and CONFIG_VIRTIO_PCI"
 		;;
 	esac
-	exec 3>"$device" || give_up "$device cannot be opened"
+	exec 3<>"$device" || give_up "$device cannot be opened"
 }
 
-# CMD writes to a pipe: to a tty, programs would write line by line, and
-# many small writes are slow on any channel. The closing line goes the same
-# way, so that it comes last.
+# A virtio port is fast when written to directly, and can be opened once
+# only; to a tty, programs would write line by line. So CMD writes to the
+# port, but to a pipe in front of a tty, and who opens /dev/stdout anew gets
+# the pipe in both cases. The closing line goes through the pipe, to come last.
 run_cmd()
 {
 	open_channel
 	mkfifo /run/output
+	ln -sf /run/output /dev/stdout
+	ln -sf /run/output /dev/stderr
 	cat /run/output >&3 3>&- &
-	carrier=$!
-	exec 4>/run/output 3>&-
-	echo "$mark begin" >&4
-	setsid sh /cmd </dev/null >&4 2>&4 4>&-
+	exec 4>/run/output
+	out=3
+	[ "${channel#ttyS}" = "$channel" ] || out=4
+	echo "$mark begin" >&3
+	setsid sh /cmd </dev/null >&"$out" 2>&1 3>&- 4>&-
 	echo "$mark end $?" >&4
-	exec 4>&-
 }
 
-# What CMD has left running would keep the pipe open. Kernel threads take
-# no notice of the signal.
-finish_output()
+# The end of the machine would take along what is still on its way: wait
+# until the runner says that it has the closing line.
+await_receipt()
 {
-	for process in /proc/[0-9]*; do
-		process=${process#/proc/}
-		[ "$process" = 1 ] || [ "$process" = "$carrier" ] ||
-			kill -9 "$process" 2>/dev/null
-	done
-	wait "$carrier"
+	read -r _ <&3
 }
 
 run_shell()
@@ -145,7 +143,7 @@ hold)
 	;;
 *)
 	run_cmd
-	finish_output
+	await_receipt
 	;;
 esac
 leave

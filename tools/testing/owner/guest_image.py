@@ -6,6 +6,7 @@ import shutil
 import stat
 import struct
 import subprocess
+import tempfile
 from pathlib import Path
 from typing import BinaryIO, Dict, Iterator, List, Tuple
 
@@ -133,28 +134,32 @@ def _apt(state: Path, debian: str, *words: str) -> None:
                        text=True)
     except FileNotFoundError as error:
         raise ImageError(f"busybox for {debian} comes from a Debian package, "
-                         "and there is no apt-get here: put a static busybox "
-                         f"at {state}/busybox") from error
+                         "and there is no apt-get here: put a static one "
+                         f"at {state.parent}/busybox-{debian}") from error
     except subprocess.CalledProcessError as error:
         raise ImageError(f"apt-get {words[0]} for {debian} failed: "
                          f"{error.stderr.strip()}") from error
 
 
-def _fetch_busybox(state: Path, arch: str) -> None:
-    debian = DEBIAN_NAMES[arch]
-    _apt(state, debian, "update")
-    _apt(state, debian, "download", "busybox-static")
-    package = sorted(state.glob("busybox-static_*.deb"))[-1]
-    root = state / "root"
+def _unpack_busybox(work: Path) -> Path:
+    package = sorted(work.glob("busybox-static_*.deb"))[-1]
+    root = work / "root"
     subprocess.run(["dpkg-deb", "-x", str(package), str(root)], check=True)
-    found = [p for p in (root / "bin/busybox", root / "usr/bin/busybox")
-             if p.exists()]
-    if not found:
-        raise ImageError(f"{package}: holds no busybox")
-    os.replace(found[0], state / "busybox")
-    for leaf in ("lists", "cache", "root"):
-        shutil.rmtree(state / leaf)
-    package.unlink()
+    for name in ("bin/busybox", "usr/bin/busybox"):
+        if (root / name).exists():
+            return root / name
+    raise ImageError(f"{package.name}: holds no busybox")
+
+
+def _fetch_busybox(path: Path, arch: str) -> None:
+    """Put Debian's busybox for arch at path."""
+    debian = DEBIAN_NAMES[arch]
+    path.parent.mkdir(parents=True, exist_ok=True)
+    with tempfile.TemporaryDirectory(dir=path.parent) as name:
+        work = Path(name)
+        _apt(work, debian, "update")
+        _apt(work, debian, "download", "busybox-static")
+        os.replace(_unpack_busybox(work), path)
 
 
 def find_busybox(build: Path, arch: str) -> Path:
@@ -166,11 +171,9 @@ def find_busybox(build: Path, arch: str) -> Path:
                              "apt-get install busybox-static")
         path = Path(name)
     else:
-        state = build.resolve() / ".guest" / arch
-        path = state / "busybox"
+        path = build.resolve() / ".guest" / f"busybox-{arch}"
         if not path.exists():
-            state.mkdir(parents=True, exist_ok=True)
-            _fetch_busybox(state, arch)
+            _fetch_busybox(path, arch)
     _check_busybox(path, arch)
     return path
 

@@ -15,7 +15,7 @@ from types import FrameType
 from typing import Callable, Dict, List, Optional
 
 from guest_image import find_busybox, write_image
-from guest_vm import (Machine, Monitor, Process, channel_pair, qemu_channel,
+from guest_vm import (Machine, Monitor, Process, qemu_channel,
                       qemu_command, qemu_monitor, um_channel, um_command)
 
 HANG = 124
@@ -117,7 +117,7 @@ class Session:
         self.frame = Frame(mark)
         self.errors = task.scratch / "stderr"
         self.process: Optional[Process] = None
-        self.channel = -1
+        self.channel: Optional[socket.socket] = None
         self.qmp: Optional[socket.socket] = None
         self.started = time.monotonic()
         self.boot_seconds = 0.0
@@ -145,9 +145,9 @@ class Session:
 
     def start(self) -> List[str]:
         """Start the machine; gives the command line used."""
-        self.channel, theirs = channel_pair(self.machine.kind)
-        fds = [theirs]
-        command = self._command(theirs, fds)
+        self.channel, theirs = socket.socketpair()
+        fds = [theirs.detach()]
+        command = self._command(fds[0], fds)
         self.started = time.monotonic()
         try:
             with open(self.task.console, "wb") as console, \
@@ -172,24 +172,35 @@ class Session:
 
     def pump(self, sink: Sink) -> None:
         """Pass CMD's output on until its status or the machine's end."""
-        assert self.process
-        inputs = [self.channel, self.process.pidfd]
+        assert self.process and self.channel
         while self.frame.status is None:
-            ready = select.select(inputs, [], [])[0]
-            if self.channel not in ready:
-                break
-            try:
-                chunk = os.read(self.channel, READ_SIZE)
-            except ConnectionResetError:
-                chunk = b""
+            chunk = self._read()
             if not chunk:
-                inputs.remove(self.channel)
-                continue
+                break
             output = self.frame.feed(chunk)
             if self.frame.began and not self.boot_seconds:
                 self.boot_seconds = time.monotonic() - self.started
             if output:
                 sink(output)
+
+    def _read(self) -> bytes:
+        """What the channel brings, nothing when the machine has ended."""
+        assert self.process and self.channel
+        ready = select.select([self.channel, self.process.pidfd], [], [])[0]
+        if self.channel not in ready:
+            return b""
+        try:
+            return self.channel.recv(READ_SIZE)
+        except ConnectionResetError:
+            return b""
+
+    def _send_receipt(self) -> None:
+        """Tell our init that all has arrived, so that it may end."""
+        assert self.channel
+        try:
+            self.channel.sendall(b"\n")
+        except OSError:
+            pass
 
     def finish(self) -> int:
         """CMD's status; GuestError when there is none."""
@@ -198,6 +209,7 @@ class Session:
             self.process.wait(GOODBYE_SECONDS)
             raise GuestError(DIED, self._death(self.process.end()))
         if self.task.mode == "run":
+            self._send_receipt()
             self.process.wait(GOODBYE_SECONDS)
         return self.frame.status
 
@@ -215,9 +227,8 @@ class Session:
         """End the machine if it still runs."""
         if self.process:
             self.process.end()
-        if self.channel >= 0:
-            os.close(self.channel)
-            self.channel = -1
+        if self.channel:
+            self.channel.close()
         if self.qmp:
             self.qmp.close()
 

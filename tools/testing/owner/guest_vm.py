@@ -2,7 +2,6 @@
 """The machines guests run on: command lines, processes, QEMU's monitor."""
 
 import ctypes
-import fcntl
 import json
 import os
 import resource
@@ -16,7 +15,6 @@ from typing import Any, Dict, IO, List, Optional, Tuple, Union
 
 PORT = "owner.out"
 PR_SET_PDEATHSIG = 1
-PIPE_BYTES = 1 << 20
 LIBC = ctypes.CDLL(None)
 
 Stream = Union[int, IO[Any], None]
@@ -119,8 +117,8 @@ def um_command(machine: Machine, uml_dir: Path) -> List[str]:
 
 
 def um_channel(fd: int) -> List[str]:
-    """A serial line whose output goes to fd."""
-    return [f"ssl0=null,fd:{fd}", "ssl=null"]
+    """A serial line whose other end is the socket fd."""
+    return [f"ssl0=fd:{fd}", "ssl=null"]
 
 
 def _in_child() -> None:
@@ -217,16 +215,3 @@ class Monitor:
         self.execute("stop")
         self.execute("dump-guest-memory",
                      {"paging": True, "protocol": f"file:{path}"})
-
-
-def channel_pair(kind: Kind) -> Tuple[int, int]:
-    """The runner's end and the machine's end of the output channel."""
-    if not kind.program:
-        ours, theirs = os.pipe()
-        try:
-            fcntl.fcntl(theirs, fcntl.F_SETPIPE_SZ, PIPE_BYTES)
-        except OSError:
-            pass
-        return ours, theirs
-    left, right = socket.socketpair()
-    return left.detach(), right.detach()

@@ -1,0 +1,240 @@
+#!/bin/sh
+# SPDX-License-Identifier: GPL-2.0
+# ok() calls the checks by name, and the guest expands what CMD names:
+# shellcheck disable=SC2317,SC2016
+#
+# Tests of the guest runner: guest.sh [<kernel>...], um and x86_64 if none is
+# given. Prints TAP.
+
+here=$(cd "$(dirname "$0")" && pwd)
+guest=$here/../guest.py
+top=$(cd "$here/../../../.." && pwd)
+build=${BUILD:-$top/build}
+[ $# -gt 0 ] || set -- um x86_64
+tests_per_kernel=22
+number=0
+failed=0
+
+# All that the runner makes for itself goes below this directory.
+work=$(mktemp -d)
+trap 'rm -rf "$work"' EXIT
+mkdir "$work/tmp" "$work/extra" "$work/extra/below"
+export TMPDIR="$work/tmp"
+
+# ok <description> <command>...
+ok()
+{
+	what="$kernel: $1"
+	shift
+	number=$((number + 1))
+	if "$@"; then
+		echo "ok $number - $what"
+		return
+	fi
+	echo "not ok $number - $what"
+	failed=1
+	echo "# failed: $*"
+	sed 's/^/# stderr: /' "$work/err" | head -n 12
+}
+
+skip_kernel()
+{
+	for _ in $(seq $tests_per_kernel); do
+		number=$((number + 1))
+		echo "ok $number - $kernel # SKIP no kernel; make kernel K=$kernel"
+	done
+}
+
+# boot <options>...: leaves out, err and status
+boot()
+{
+	"$guest" run "$kernel" --build "$build" "$@" \
+		>"$work/out" 2>"$work/err" </dev/null
+	status=$?
+}
+
+status_is() { [ "$status" = "$1" ]; }
+out_has() { grep -qE "$1" "$work/out"; }
+out_like() { cmp "$work/out" "$1" >"$work/err" 2>&1; }
+err_has() { grep -qE "$1" "$work/err"; }
+err_empty() { [ ! -s "$work/err" ]; }
+
+# The headline and 40 lines after one line of message.
+tail_is_whole()
+{
+	[ "$(wc -l <"$work/err")" = 42 ] &&
+		sed -n 2p "$work/err" | grep -q 'last 40 lines'
+}
+
+# Every machine's command line names a file below $work/tmp.
+nothing_left()
+{
+	[ -z "$(ls "$work/tmp")" ] || return 1
+	for line in /proc/[0-9]*/cmdline; do
+		{ tr '\0' ' ' <"$line"; } 2>/dev/null
+		echo
+	done >"$work/processes"
+	! grep -qF "$work/tmp/" "$work/processes"
+}
+
+test_plain()
+{
+	echo one >"$work/extra/script"
+	chmod 751 "$work/extra/script"
+	echo two >"$work/extra/below/file"
+	ln -sfn below/file "$work/extra/link"
+	cpus=2
+	[ "$kernel" != um ] || cpus=1
+	boot --append "word=arrives loglevel=7" --smp "$cpus" \
+		--extra "$work/extra" --console "$work/console" --cmd '
+		cat /proc/cmdline
+		echo "cpus $(grep -c ^processor /proc/cpuinfo)"
+		stat -c "%n %a" /extra/script
+		echo "link $(cat /extra/link)"
+		echo "here $(pwd) $(hostname)"
+		ls -d /sys/kernel/debug/sl* /sys/kernel/debug/bdi |
+			sed "s/^/debugfs /"
+		echo to-the-console >/dev/console'
+	ok "status 0 passes through" status_is 0
+	ok "nothing on stderr" err_empty
+	ok "APPEND reaches the kernel" out_has 'word=arrives loglevel=7'
+	ok "SMP is the number of processors" out_has "^cpus $cpus\$"
+	ok "EXTRA keeps modes" out_has '^/extra/script 751$'
+	ok "EXTRA keeps links and directories" out_has '^link two$'
+	ok "CMD starts in / of a host named guest" out_has '^here / guest$'
+	ok "debugfs is mounted" out_has '^debugfs /sys/kernel/debug/'
+	ok "the console is kept apart, in its file" console_apart
+}
+
+console_apart()
+{
+	grep -q '^to-the-console' "$work/console" &&
+		! grep -q 'to-the-console' "$work/out"
+}
+
+# All 256 values, no newline at the end, and something left running.
+test_output()
+{
+	i=0
+	while [ $i -lt 256 ]; do
+		# shellcheck disable=SC2059
+		printf "\\$(printf %03o $i)"
+		i=$((i + 1))
+	done >"$work/extra/bytes"
+	{ cat "$work/extra/bytes"; printf 'out\nerr\nout\nlast'; } >"$work/want"
+	boot --timeout 60 --extra "$work/extra" --cmd '
+		setsid sleep 1000 &
+		cat /extra/bytes
+		echo out; echo err >&2; echo out
+		printf last
+		exit 7'
+	ok "status 7 passes through" status_is 7
+	ok "output is exact, in order, binary-clean" out_like "$work/want"
+}
+
+test_large()
+{
+	boot --cmd 'echo one >/dev/stderr; echo two | tee /dev/stdout'
+	printf 'one\ntwo\ntwo\n' >"$work/want"
+	ok "/dev/stdout and /dev/stderr can be opened" out_like "$work/want"
+	boot --timeout 120 --cmd '
+		dd if=/dev/urandom of=/tmp/large bs=1M count=20 2>/dev/null
+		sha256sum </tmp/large >/dev/console
+		cat /tmp/large' --console "$work/console"
+	sum=$(sha256sum <"$work/out" | cut -d' ' -f1)
+	ok "20 MB pass whole" large_whole "$sum"
+}
+
+large_whole()
+{
+	[ "$(wc -c <"$work/out")" = $((20 << 20)) ] &&
+		grep -q "$1" "$work/console"
+}
+
+test_panic()
+{
+	crash='echo c >/proc/sysrq-trigger'
+	[ "$kernel" != um ] ||
+		crash='echo 1 >/proc/sys/vm/panic_on_oom; tail /dev/zero'
+	boot --timeout 120 --mem 128M --cmd "echo before; $crash; sleep 100"
+	ok "a panic is status 125" status_is 125
+	ok "a panic is told, with its line" \
+		err_has '^guest: the guest panicked while CMD ran: Kernel panic'
+	ok "a panic shows 40 console lines" tail_is_whole
+	ok "what came before the panic is there" out_has '^before$'
+}
+
+test_hang()
+{
+	limit=20
+	[ "$kernel" != um ] || limit=5
+	boot --timeout $limit --cmd 'sleep 1000'
+	ok "a hang is status 124" status_is 124
+	ok "a hang is told, with 40 lines" hang_told
+}
+
+hang_told()
+{
+	tail_is_whole && err_has "^guest: hung: CMD had not ended after $limit s"
+}
+
+# interrupt <signal> <whom>: start a guest, wait for its CMD, signal it
+interrupt()
+{
+	# exec, so that $! is the runner itself
+	(exec "$guest" run "$kernel" --build "$build" --timeout 120 \
+		--cmd 'echo up; sleep 1000' >"$work/out" 2>"$work/err") &
+	runner=$!
+	for _ in $(seq 600); do
+		[ ! -s "$work/out" ] || break
+		sleep 0.1
+	done
+	if [ "$2" = machine ]; then
+		kill -s "$1" "$(cut -d' ' -f1 /proc/$runner/task/$runner/children)"
+	else
+		kill -s "$1" "$runner"
+	fi
+	wait "$runner"
+	status=$?
+}
+
+test_ends()
+{
+	interrupt TERM runner
+	ok "a runner ended by SIGTERM leaves nothing" ended_clean
+	interrupt KILL machine
+	ok "a machine that dies is told" machine_told
+	boot --build "$work" --cmd true
+	ok "a missing kernel is told, with what to do" missing_told
+}
+
+ended_clean()
+{
+	status_is 143 && nothing_left
+}
+
+machine_told()
+{
+	status_is 125 && nothing_left &&
+		err_has '^guest: .* ended by SIGKILL while CMD ran'
+}
+
+missing_told()
+{
+	status_is 123 && err_has "build it first: make kernel K=$kernel"
+}
+
+echo "1..$((tests_per_kernel * $#))"
+for kernel; do
+	if [ ! -e "$build/$kernel" ]; then
+		skip_kernel
+		continue
+	fi
+	test_plain
+	test_output
+	test_large
+	test_panic
+	test_hang
+	test_ends
+done
+exit $failed
