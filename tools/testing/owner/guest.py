@@ -267,6 +267,10 @@ def guarded(args: argparse.Namespace) -> int:
         return 128 + error.signum
     except BrokenPipeError:
         return SIGPIPE_STATUS
+    except OSError as error:
+        note(f"{error.filename}: {error.strerror}" if error.filename
+             else str(error))
+        return NOT_STARTED
 
 
 def main() -> int:

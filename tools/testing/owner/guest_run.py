@@ -15,7 +15,7 @@ from types import FrameType
 from typing import Callable, Dict, List, Optional
 
 from guest_image import find_busybox, write_image
-from guest_vm import (Machine, Monitor, Process, qemu_channel,
+from guest_vm import (Machine, Monitor, Process, check_core, qemu_channel,
                       qemu_command, qemu_monitor, um_channel, um_command)
 
 HANG = 124
@@ -219,6 +219,8 @@ class Session:
         partial = path.with_name(path.name + ".partial")
         try:
             Monitor(self.qmp).dump(partial.resolve())
+            check_core(partial)
+            partial.chmod(0o644)
             os.replace(partial, path)
         finally:
             partial.unlink(missing_ok=True)

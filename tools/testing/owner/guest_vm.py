@@ -8,6 +8,7 @@ import resource
 import select
 import signal
 import socket
+import struct
 import subprocess
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -15,6 +16,7 @@ from typing import Any, Dict, IO, List, Optional, Tuple, Union
 
 PORT = "owner.out"
 PR_SET_PDEATHSIG = 1
+PT_NOTE = 4
 LIBC = ctypes.CDLL(None)
 
 Stream = Union[int, IO[Any], None]
@@ -215,3 +217,15 @@ class Monitor:
         self.execute("stop")
         self.execute("dump-guest-memory",
                      {"paging": True, "protocol": f"file:{path}"})
+
+
+def check_core(path: Path) -> None:
+    """Refuse a core file that lacks what its readers find KASLR by."""
+    with open(path, "rb") as file:
+        file.seek(struct.unpack_from("<Q", file.read(64), 32)[0])
+        kind, _, offset, _, _, size = struct.unpack("<IIQQQQ", file.read(40))
+        file.seek(offset)
+        notes = file.read(size)
+    if kind != PT_NOTE or b"\nKERNELOFFSET=" not in notes:
+        raise VmError("the dump has no VMCOREINFO note: the kernel needs "
+                      "CONFIG_FW_CFG_SYSFS and CONFIG_VMCORE_INFO")

@@ -1,0 +1,115 @@
+#!/bin/sh
+# SPDX-License-Identifier: GPL-2.0
+# ok() calls the checks by name, and the guest expands what CMD names:
+# shellcheck disable=SC2317,SC2016
+#
+# Takes a vmcore of a guest and reads it with drgn: vmcore.sh [<kernel>],
+# x86_64 if none is given. Prints TAP.
+
+here=$(cd "$(dirname "$0")" && pwd)
+guest=$here/../guest.py
+top=$(cd "$here/../../../.." && pwd)
+build=${BUILD:-$top/build}
+kernel=${1:-x86_64}
+# Debian's drgn belongs to Debian's python3, which need not be the first one.
+drgn=/usr/bin/drgn
+tests=10
+number=0
+failed=0
+
+skip_all()
+{
+	echo "1..0 # SKIP $1"
+	exit 0
+}
+
+[ -e "$build/$kernel/vmlinux" ] ||
+	skip_all "no kernel; make kernel K=$kernel"
+[ -x "$drgn" ] || skip_all "no $drgn; apt-get install python3-drgn"
+
+work=$(mktemp -d)
+trap 'rm -rf "$work"' EXIT
+mkdir "$work/tmp"
+export TMPDIR="$work/tmp"
+
+# ok <description> <command>...
+ok()
+{
+	what="$kernel: $1"
+	shift
+	number=$((number + 1))
+	if "$@"; then
+		echo "ok $number - $what"
+		return
+	fi
+	echo "not ok $number - $what"
+	failed=1
+	echo "# failed: $*"
+	for file in out err facts; do
+		[ ! -e "$work/$file" ] ||
+			head -n 12 "$work/$file" | sed "s/^/# $file: /"
+	done
+}
+
+take()
+{
+	"$guest" vmcore "$kernel" --build "$build" --output "$work/core" \
+		--timeout 120 --cmd '
+		hostname planted
+		echo 31337 >/proc/sys/kernel/panic
+		sed -n "s/ T _stext$//p" /proc/kallsyms
+		exit 6' >"$work/out" 2>"$work/err"
+	status=$?
+	read -r stext <"$work/out"
+}
+
+# KASLR may choose the place the kernel was linked for: once in some
+# hundred boots, not twice in a row.
+take_moved()
+{
+	linked=$(nm "$build/$kernel/vmlinux" | sed -n 's/ T _stext$//p')
+	take
+	[ "$stext" != "$linked" ] || take
+}
+
+fact() { grep -qx "$1" "$work/facts"; }
+status_is() { [ "$status" = "$1" ]; }
+moved() { [ -n "$stext" ] && [ "$stext" != "$linked" ]; }
+no_process() { ! grep -q . "$work/left"; }
+
+# Every machine's command line names a file below $work/tmp.
+find_left()
+{
+	for line in /proc/[0-9]*/cmdline; do
+		{ tr '\0' ' ' <"$line"; } 2>/dev/null
+		echo
+	done | grep -F "$TMPDIR/" | grep -v grep >"$work/left"
+	ls "$TMPDIR" >>"$work/left"
+}
+
+refused()
+{
+	mkdir -p "$work/build/um"
+	: >"$work/build/um/linux"
+	"$guest" vmcore um --build "$work/build" --cmd true 2>"$work/err"
+	[ $? = 123 ] && grep -q 'of an x86_64 guest only' "$work/err"
+}
+
+echo "1..$tests"
+take_moved
+find_left
+ok "CMD's status passes through" status_is 6
+ok "no machine is left behind" no_process
+ok "KASLR has moved the kernel" moved
+"$drgn" -c "$work/core" -s "$build/$kernel/vmlinux" \
+	"$here/vmcore_facts.py" >"$work/facts" 2>"$work/err"
+status=$?
+ok "drgn opens the vmcore" status_is 0
+ok "drgn finds _stext where the guest had it" fact "_stext $stext"
+ok "drgn finds init by its pid" fact 'init 1 init'
+ok "the host name CMD set reads back" fact 'nodename planted'
+ok "the sysctl CMD set reads back" fact 'panic_timeout 31337'
+ok "the release is the kernel's" \
+	fact "release $(cat "$build/$kernel/include/config/kernel.release")"
+ok "a vmcore of um is refused" refused
+exit $failed
