@@ -8,9 +8,10 @@ set -eu
 # What is built, how it is built faster, where it boots, and the report on it.
 run="linux-source-6.12 build-essential flex bison bc libelf-dev libssl-dev cpio kmod
 	xz-utils patch git python3 ccache qemu-system-x86 busybox-static
-	libsmartcols-dev libxxhash-dev uthash-dev"
+	pkg-config libsmartcols-dev libxxhash-dev"
 # What checks it: style, static analysis, readers of a vmcore.
-tests="sparse shellcheck flake8 codespell python3-drgn python3-ply python3-git mandoc clang libclang-rt-14-dev"
+tests="sparse shellcheck flake8 codespell python3-drgn python3-ply python3-git
+	bsdextrautils bsdutils man-db time tmux"
 arm64="gcc-aarch64-linux-gnu qemu-system-arm"
 
 case "${1:-}" in

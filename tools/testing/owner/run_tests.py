@@ -59,6 +59,8 @@ class Counter:
         plan = PLAN.match(text)
         if plan and not plan[1]:
             self.planned += int(plan[2])
+            if plan[2] == "0":
+                self.leaf(True, text)
         result = RESULT.match(text)
         if not result:
             return

@@ -393,8 +393,8 @@ def series() -> None:
     # Test data has line ends and bytes of its own, which mail would not keep.
     attributes = BUILD / "series.attributes"
     attributes.write_text("**/tests/input/** binary\n**/tests/expect/** binary\n")
-    git("-c", f"core.attributesFile={attributes}", "format-patch", "-q", "--no-signature", "--binary",
-        "-o", SERIES, "base", cwd=work)
+    git("-c", f"core.attributesFile={attributes}", "format-patch", "-q", "--no-signature",
+        "--binary", "-o", SERIES, "base", cwd=work)
     cover = (PATCHES / "cover.txt").read_text()
     log = git("log", "--reverse", "--format=  %s", "base..HEAD", cwd=work)
     stat = git("diff", "--stat", "--summary", "base", "HEAD", cwd=work)

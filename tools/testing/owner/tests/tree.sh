@@ -17,8 +17,10 @@ git ls-files -co --exclude-standard | while read -r file; do
 	[ -f "$file" ] && echo "$file"
 done | cpio --quiet -pdm "$work/repo"
 tools/testing/owner/tree.py assemble >"$seen" || exit 1
-git clone -q --shared build/tree "$work/repo/build/tree"
-git -C "$work/repo/build/tree" checkout -q base 2>"$seen"
+git clone -q --shared --no-checkout build/tree "$work/repo/build/tree"
+git -C "$work/repo/build/tree" sparse-checkout set mm include/linux lib Documentation/mm \
+	Documentation/admin-guide
+git -C "$work/repo/build/tree" checkout -q --detach base 2>"$seen"
 cp build/tree/.git/owner-source "$work/repo/build/tree/.git/"
 cd "$work/repo" || exit 1
 git init -q . && git add -A && git -c user.name=t -c user.email=t@localhost commit -qm t
