@@ -10,9 +10,12 @@ set -u
 ownertop=$1
 command=$2
 
+# The dumps are from a machine with this page size, wherever they are read.
+page_size=4096
+
 ownertop()
 {
-	(exec -a ownertop "$ownertop" "$@")
+	(exec -a ownertop "$ownertop" --page-size $page_size "$@")
 }
 
 # Runs a command as if in a terminal of that many columns.
@@ -22,7 +25,7 @@ at_width()
 
 	shift
 	shift	# "ownertop"
-	words=$(printf '%q ' "$ownertop" "$@")
+	words=$(printf '%q ' "$ownertop" --page-size $page_size "$@")
 	script -qec "stty cols $columns -onlcr; $words" /dev/null < /dev/null
 }
 
