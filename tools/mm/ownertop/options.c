@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
 /* From the command line to what is wanted. */
-#include <errno.h>
 #include <getopt.h>
 #include <stdlib.h>
 #include <unistd.h>
@@ -83,11 +82,10 @@ static u64 parse_number(const char *option, const char *text, u64 max, char stop
 	char *after;
 	u64 v;
 
-	errno = 0;
-	v = strtoull(text, &after, 10);
+	v = strtoull(text, &after, 10);	/* saturates, so above max */
 	if (*text < '0' || *text > '9' || (*after && *after != stop))
 		fail(option, text, "is not a number");
-	if (errno || v > max)
+	if (v > max)
 		fail(option, text, "is too large a number");
 	*end = after;
 	return v;
