@@ -3,12 +3,17 @@
  * What the parts of the stack depot tell each other.
  *
  * stackdepot.c		the persistent side: records that stay for ever
+ * stackdepot_evict.c	the evictable side: records that are counted and reused
  * stackdepot_pool.c	the memory of both sides, and its bound
  */
 
 #ifndef _LIB_STACKDEPOT_INTERNAL_H
 #define _LIB_STACKDEPOT_INTERNAL_H
 
+#include <linux/atomic.h>
+#include <linux/irq_work.h>
+#include <linux/list.h>
+#include <linux/llist.h>
 #include <linux/spinlock.h>
 #include <linux/stackdepot.h>
 #include <linux/types.h>
@@ -50,5 +55,83 @@ void depot_keep_pool(void **prealloc);
 void depot_free_prealloc(void *prealloc);
 
 void depot_pools_show(struct seq_file *seq);
+
+/* Why an evictable stack was not saved. */
+enum depot_refusal {
+	DEPOT_REFUSED_NMI,	/* called from NMI */
+	DEPOT_REFUSED_BOUND,	/* all memory within the bound is in use */
+	DEPOT_REFUSED_GRACE,	/* ... or waits for a grace period to end */
+	DEPOT_REFUSED_NOMEM,	/* no page at hand, or none could be asked for */
+	DEPOT_REFUSED_NOINIT,	/* before stack_depot_init() */
+	DEPOT_REFUSALS,
+};
+
+/* Classes there may be; how many are used depends on the largest stack. */
+#define DEPOT_EVICT_CLASSES	10
+
+struct evict_pool;
+
+/* Records for stacks of one range of depths. Guarded by depot_evict.lock. */
+struct depot_evict_class {
+	/* Pools with room: freed records, or space never cut. */
+	struct list_head partial;
+	/* The one pool with no record in use that the class may keep. */
+	struct evict_pool *empty;
+	unsigned int pools;
+	unsigned long in_use;
+	/* Records cut, and free again. */
+	unsigned long freed;
+};
+
+/*
+ * The evictable side. There is one, but for tests, which make their own to have
+ * a bound of their own; a handle leads to the one it belongs to.
+ */
+struct depot_evict {
+	/* Lookup is lock-free; changes are made under the lock. */
+	struct hlist_head *table;
+	u32 mask;
+
+	/* Guards all below but the atomics. Taken outside of pool_lock. */
+	raw_spinlock_t lock;
+	struct depot_evict_class class[DEPOT_EVICT_CLASSES];
+	/* Pools of no class, by the time they were emptied. */
+	struct list_head idle;
+	unsigned int pools;
+	unsigned int max_pools;
+	unsigned long allocs;
+	unsigned long evictions;
+	unsigned long reused;
+	unsigned long recut;
+
+	atomic_long_t refused[DEPOT_REFUSALS];
+	/* Records whose last reference was dropped in NMI. */
+	struct llist_head deferred;
+	/* Frees those, and has a grace period begin. */
+	struct irq_work work;
+};
+
+int depot_evict_early_init(void);
+int depot_evict_init(void);
+void depot_evict_exit(void);
+depot_stack_handle_t depot_evict_save(unsigned long *entries,
+				      unsigned int nr_entries, gfp_t gfp,
+				      depot_flags_t flags);
+/* The class of a stack of @nr_entries, and the records a pool has of a class. */
+unsigned int depot_evict_class(unsigned int nr_entries);
+unsigned int depot_evict_pool_records(unsigned int c);
+void depot_evict_show(struct seq_file *seq);
+void depot_evict_show_classes(struct seq_file *seq);
+
+#if IS_ENABLED(CONFIG_STACKDEPOT_KUNIT_TEST)
+struct depot_evict *depot_evict_create(size_t bytes);
+bool depot_evict_destroy(struct depot_evict *ev);
+depot_stack_handle_t depot_evict_save_to(struct depot_evict *ev,
+					 unsigned long *entries,
+					 unsigned int nr_entries, gfp_t gfp,
+					 depot_flags_t flags);
+unsigned long depot_evict_in_use(struct depot_evict *ev);
+size_t depot_evict_bytes(struct depot_evict *ev);
+#endif
 
 #endif /* _LIB_STACKDEPOT_INTERNAL_H */

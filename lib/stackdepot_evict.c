@@ -1,0 +1,910 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * The evictable side of the stack depot: stacks saved with
+ * STACK_DEPOT_FLAG_GET, counted, and forgotten when the count falls to zero.
+ *
+ * Evictable records have a hash table and pools of their own, so that a lookup
+ * for one kind can never return the other. What is shared is the shape: struct
+ * stack_record, the handle, and stack_pools, so that whoever fetches a stack by
+ * its handle (a debugger included) need not know which kind it is.
+ *
+ * Memory. A record takes the smallest size class that holds its frames. A pool
+ * is cut into records of one class; a pool with no record in use may be cut
+ * again for another class, so that a change in the mix of depths strands
+ * nothing. A class keeps at most one empty pool, the others are idle: they
+ * belong to no class and wait for the next one short of room.
+ *
+ * Lifetime. Lookup holds no lock. A freed record may be seen by lookups until a
+ * grace period has passed, so only then is it used again, and only then is an
+ * emptied pool cut again. The depot is called from within the allocators and
+ * RCU and can neither wait for a grace period nor use call_rcu(): it compares
+ * cookies. If that makes it refuse a stack, it asks for a grace period through
+ * irq_work, so that freed memory does not stay unusable on an idle system.
+ *
+ * Handles. A slot's generation stands in the extra bits of the handle and
+ * changes whenever the slot gets a new record, also across cuts. Together with
+ * the grace period this is what stack_depot_get() promises:
+ *
+ *  - Within one RCU read-side critical section that saw the handle where a
+ *    holder keeps it, before the holder dropped its reference, the slot is not
+ *    reused at all. Either the reference is taken and the stack is the one that
+ *    was seen, or it has gone.
+ *  - A handle remembered for longer is refused if the slot has been reused
+ *    since, up to 31 times: the generation has STACK_DEPOT_EXTRA_BITS bits. Two
+ *    uses of a slot are at least one grace period apart. There is no way to
+ *    promise more: there are fewer handles than stacks to come.
+ */
+
+#define pr_fmt(fmt) "stackdepot: " fmt
+
+#include <kunit/visibility.h>
+#include <linux/align.h>
+#include <linux/bitops.h>
+#include <linux/export.h>
+#include <linux/gfp.h>
+#include <linux/hardirq.h>
+#include <linux/hash.h>
+#include <linux/init.h>
+#include <linux/kernel.h>
+#include <linux/kmsan.h>
+#include <linux/log2.h>
+#include <linux/memblock.h>
+#include <linux/mm.h>
+#include <linux/printk.h>
+#include <linux/rculist.h>
+#include <linux/rcupdate.h>
+#include <linux/refcount.h>
+#include <linux/seq_file.h>
+#include <linux/slab.h>
+#include <linux/string.h>
+#include <linux/swap.h>
+
+#include "stackdepot_internal.h"
+
+/* === Geometry ============================================================= */
+
+/* The most frames a record of each class holds. */
+static const u16 evict_frames[] = { 4, 8, 12, 16, 24, 32, 48, 64, 128, 256 };
+static_assert(ARRAY_SIZE(evict_frames) == DEPOT_EVICT_CLASSES);
+
+/* Records start at multiples of this within a pool. */
+#define EVICT_UNIT	32
+#define EVICT_UNITS	(POOL_BYTES / EVICT_UNIT)
+
+/* In the byte of a unit: the generation, and whether a record starts there. */
+#define EVICT_GEN_MASK	((1U << STACK_DEPOT_EXTRA_BITS) - 1)
+#define EVICT_RECORD	0x80U
+static_assert(!(EVICT_GEN_MASK & EVICT_RECORD));
+
+/*
+ * The first word of an evictable pool. A persistent pool begins with a record,
+ * hence with a list pointer, which is never odd.
+ */
+#define EVICT_TAG	0x0e51c7edUL
+
+/* Stands at the start of each pool; guarded by @ev->lock but for lookups. */
+struct evict_pool {
+	unsigned long tag;
+	struct depot_evict *ev;
+	/* In the class's partial list, in the idle list, or (if full) in none. */
+	struct list_head list;
+	/* Freed records, longest freed first. */
+	struct list_head free;
+	/* When the pool became idle. */
+	unsigned long rcu_state;
+	u32 index;
+	u32 class;
+	u32 used;
+	u32 cut;
+	/*
+	 * Read by lookups of a handle before they touch the record: a unit's
+	 * mark says that there is a record, and its generation which one.
+	 */
+	u8 unit[EVICT_UNITS];
+};
+
+#define EVICT_POOL_DATA	ALIGN(sizeof(struct evict_pool), EVICT_UNIT)
+
+/* Bytes of a record of class @c. */
+static size_t evict_size(unsigned int c)
+{
+	return ALIGN(offsetof(struct stack_record, entries) +
+		     evict_frames[c] * sizeof(unsigned long), EVICT_UNIT);
+}
+
+/* The smallest class for @nr_entries frames. */
+unsigned int depot_evict_class(unsigned int nr_entries)
+{
+	unsigned int c = 0;
+
+	while (evict_frames[c] < nr_entries)
+		c++;
+	return c;
+}
+EXPORT_SYMBOL_IF_KUNIT(depot_evict_class);
+
+/* How many records of class @c a pool holds. */
+unsigned int depot_evict_pool_records(unsigned int c)
+{
+	return (POOL_BYTES - EVICT_POOL_DATA) / evict_size(c);
+}
+EXPORT_SYMBOL_IF_KUNIT(depot_evict_pool_records);
+
+/* === The one instance ===================================================== */
+
+static void evict_work(struct irq_work *work);
+
+static struct depot_evict depot_evict = {
+	.lock		= __RAW_SPIN_LOCK_UNLOCKED(depot_evict.lock),
+	.idle		= LIST_HEAD_INIT(depot_evict.idle),
+	.deferred	= LLIST_HEAD_INIT(depot_evict.deferred),
+	/* The bound on all pools is what limits it. */
+	.max_pools	= UINT_MAX,
+	.work		= IRQ_WORK_INIT(evict_work),
+};
+
+/* One bucket per 32 KB of memory, from 1K to 1M buckets. */
+#define EVICT_TABLE_SCALE	15
+#define EVICT_TABLE_MIN		BIT(10)
+#define EVICT_TABLE_MAX		BIT(20)
+
+static void evict_init_lists(struct depot_evict *ev)
+{
+	for (int c = 0; c < DEPOT_EVICT_CLASSES; c++)
+		INIT_LIST_HEAD(&ev->class[c].partial);
+}
+
+int __init depot_evict_early_init(void)
+{
+	unsigned long limit = depot_table_limit(sizeof(struct hlist_head));
+
+	evict_init_lists(&depot_evict);
+	depot_evict.table = alloc_large_system_hash("stackdepot evictable",
+						    sizeof(struct hlist_head), 0,
+						    EVICT_TABLE_SCALE,
+						    HASH_EARLY | HASH_ZERO,
+						    NULL, &depot_evict.mask,
+						    min(EVICT_TABLE_MIN, limit),
+						    min(EVICT_TABLE_MAX, limit));
+	if (!depot_evict.table)
+		return -ENOMEM;
+
+	depot_charge((depot_evict.mask + 1UL) * sizeof(struct hlist_head));
+	return 0;
+}
+
+int depot_evict_init(void)
+{
+	unsigned long limit = depot_table_limit(sizeof(struct hlist_head));
+	unsigned long entries;
+
+	entries = (nr_free_buffer_pages() << PAGE_SHIFT) >> EVICT_TABLE_SCALE;
+	entries = clamp(entries, EVICT_TABLE_MIN, EVICT_TABLE_MAX);
+	entries = min(roundup_pow_of_two(entries), limit);
+
+	evict_init_lists(&depot_evict);
+	depot_evict.mask = entries - 1;
+	depot_evict.table = kvcalloc(entries, sizeof(struct hlist_head), GFP_KERNEL);
+	if (!depot_evict.table)
+		return -ENOMEM;
+
+	depot_charge(entries * sizeof(struct hlist_head));
+	return 0;
+}
+
+/* Undo the above when the rest of the depot could not be set up. */
+void depot_evict_exit(void)
+{
+	kvfree(depot_evict.table);
+	depot_evict.table = NULL;
+}
+
+/* === Looking up =========================================================== */
+
+static u32 evict_hash(const unsigned long *entries, unsigned int nr_entries)
+{
+	unsigned long h = nr_entries;
+
+	/*
+	 * A multiplication carries differences up only; the rotation brings
+	 * them down again, so that every bit of every word counts.
+	 */
+	for (unsigned int i = 0; i < nr_entries; i++) {
+		h = (h ^ entries[i]) * GOLDEN_RATIO_PRIME;
+		h = (h << (BITS_PER_LONG / 2 - 3)) | (h >> (BITS_PER_LONG / 2 + 3));
+	}
+	h *= GOLDEN_RATIO_PRIME;
+
+	return h >> (BITS_PER_LONG - 32);
+}
+
+static bool evict_same(const unsigned long *a, const unsigned long *b,
+		       unsigned int n)
+{
+	/* Not memcmp(): that may be instrumented. */
+	for (unsigned int i = 0; i < n; i++) {
+		if (a[i] != b[i])
+			return false;
+	}
+	return true;
+}
+
+/* Find a record of these frames and take a reference to it. */
+static __always_inline struct stack_record *
+evict_find(struct hlist_head *bucket, const unsigned long *entries,
+	   unsigned int nr_entries, u32 hash)
+{
+	struct stack_record *rec;
+
+	/*
+	 * No variant that could be traced or calls into RCU: both may save
+	 * stacks themselves.
+	 */
+	rcu_read_lock_sched_notrace();
+	hlist_for_each_entry_rcu_notrace(rec, bucket, hash_node) {
+		if (rec->hash != hash || rec->size != nr_entries)
+			continue;
+		/*
+		 * The record may be freed at this moment, which writes over its
+		 * frames. Then its count is zero and no reference can be taken.
+		 */
+		if (data_race(!evict_same(entries, rec->entries, nr_entries)))
+			continue;
+		if (refcount_inc_not_zero(&rec->count))
+			break;
+	}
+	rcu_read_unlock_sched_notrace();
+
+	return rec;
+}
+
+/*
+ * The pool of @handle, if there is a record of the handle's generation in it.
+ * For a handle that may be stale this is to be called, and the record's count
+ * to be tried, in one read-side critical section.
+ */
+static __always_inline struct evict_pool *
+evict_lookup(depot_stack_handle_t handle, struct stack_record **rec)
+{
+	union handle_parts parts = { .handle = handle };
+	size_t offset = (size_t)parts.offset << DEPOT_STACK_ALIGN;
+	u32 index = parts.pool_index_plus_1 - 1;
+	struct evict_pool *pool;
+	u8 unit;
+
+	/* Pairs with depot_take_pool(). */
+	if (unlikely(index >= (u32)smp_load_acquire(&pools_num)))
+		return NULL;
+
+	pool = stack_pools[index];
+	/* Pairs with evict_grow(). */
+	if (unlikely(smp_load_acquire(&pool->tag) != EVICT_TAG))
+		return NULL;
+	if (unlikely(offset % EVICT_UNIT))
+		return NULL;
+	/* Pairs with evict_cut_record(): the record's count can be read. */
+	unit = smp_load_acquire(&pool->unit[offset / EVICT_UNIT]);
+	if (unlikely(unit != (EVICT_RECORD | parts.extra)))
+		return NULL;
+
+	*rec = (void *)pool + offset;
+	return pool;
+}
+
+/* === Pools, under ev->lock ================================================ */
+
+/* Make @pool, which has no record in use, one of no class. */
+static void evict_retire(struct depot_evict *ev, struct evict_pool *pool)
+{
+	struct depot_evict_class *class = &ev->class[pool->class];
+	size_t step = evict_size(pool->class) / EVICT_UNIT;
+	u8 *unit = &pool->unit[EVICT_POOL_DATA / EVICT_UNIT];
+
+	/*
+	 * No new lookup by handle will touch a record here, and those under way
+	 * are over by the time the pool is cut again. Generations stay.
+	 */
+	for (u32 i = 0; i < pool->cut; i++, unit += step)
+		WRITE_ONCE(*unit, *unit & EVICT_GEN_MASK);
+
+	class->pools--;
+	class->freed -= pool->cut;
+	pool->rcu_state = get_state_synchronize_rcu();
+	list_move_tail(&pool->list, &ev->idle);
+}
+
+/* Cut pool @pool, which is of no class, for class @c. */
+static void evict_cut(struct depot_evict *ev, struct evict_pool *pool,
+		      unsigned int c)
+{
+	struct depot_evict_class *class = &ev->class[c];
+
+	/* It had nothing ready, or no pool would be cut: it may go. */
+	if (class->empty)
+		evict_retire(ev, class->empty);
+
+	pool->class = c;
+	pool->used = 0;
+	pool->cut = 0;
+	INIT_LIST_HEAD(&pool->free);
+	list_add(&pool->list, &class->partial);
+	class->empty = pool;
+	class->pools++;
+}
+
+/* The pool that has been idle for longest, if nobody can still look into it. */
+static struct evict_pool *evict_take_idle(struct depot_evict *ev)
+{
+	struct evict_pool *pool;
+
+	pool = list_first_entry_or_null(&ev->idle, struct evict_pool, list);
+	if (!pool || !poll_state_synchronize_rcu(pool->rcu_state))
+		return NULL;
+
+	list_del(&pool->list);
+	ev->recut++;
+	return pool;
+}
+
+static struct evict_pool *evict_grow(struct depot_evict *ev, void **prealloc,
+				     enum depot_refusal *why)
+{
+	struct evict_pool *pool;
+	int index;
+
+	if (ev->pools >= ev->max_pools) {
+		*why = DEPOT_REFUSED_BOUND;
+		return NULL;
+	}
+
+	raw_spin_lock(&pool_lock);
+	index = depot_take_pool(prealloc);
+	raw_spin_unlock(&pool_lock);
+	if (index < 0) {
+		*why = index == -ENOSPC ? DEPOT_REFUSED_BOUND : DEPOT_REFUSED_NOMEM;
+		return NULL;
+	}
+
+	pool = stack_pools[index];
+	memset(pool, 0, sizeof(*pool));
+	pool->ev = ev;
+	pool->index = index;
+	ev->pools++;
+	/* Pairs with evict_lookup(). */
+	smp_store_release(&pool->tag, EVICT_TAG);
+	return pool;
+}
+
+/* At the bound: let the classes other than @c have no empty pool to spare. */
+static void evict_reclaim(struct depot_evict *ev, unsigned int c)
+{
+	for (unsigned int i = 0; i < DEPOT_EVICT_CLASSES; i++) {
+		struct evict_pool *pool = ev->class[i].empty;
+
+		if (i == c || !pool)
+			continue;
+		ev->class[i].empty = NULL;
+		evict_retire(ev, pool);
+	}
+}
+
+/* === Records, under ev->lock ============================================== */
+
+/* Cut one more record from a pool with space. */
+static struct stack_record *evict_cut_record(struct evict_pool *pool)
+{
+	size_t offset = EVICT_POOL_DATA + pool->cut * evict_size(pool->class);
+	struct stack_record *rec = (void *)pool + offset;
+	u8 *unit = &pool->unit[offset / EVICT_UNIT];
+
+	pool->cut++;
+	rec->handle.pool_index_plus_1 = pool->index + 1;
+	rec->handle.offset = offset >> DEPOT_STACK_ALIGN;
+	refcount_set(&rec->count, 0);
+	/* Pairs with evict_lookup(). */
+	smp_store_release(unit, *unit | EVICT_RECORD);
+	return rec;
+}
+
+/* Take a record from a pool of class @c that has one ready. */
+static struct stack_record *evict_pop(struct depot_evict *ev, unsigned int c)
+{
+	struct depot_evict_class *class = &ev->class[c];
+	struct stack_record *rec;
+	struct evict_pool *pool;
+
+	/*
+	 * Take from the first pool as long as it can give, so that the others
+	 * may become empty. The few tries bound the time under the lock: a pool
+	 * that is passed by goes to the end, and is asked again later.
+	 */
+	for (int tries = 0; tries < 4; tries++) {
+		pool = list_first_entry_or_null(&class->partial,
+						struct evict_pool, list);
+		if (!pool)
+			break;
+
+		rec = list_first_entry_or_null(&pool->free, struct stack_record,
+					       free_list);
+		if (rec && poll_state_synchronize_rcu(rec->rcu_state)) {
+			list_del(&rec->free_list);
+			class->freed--;
+			ev->reused++;
+		} else if (pool->cut < depot_evict_pool_records(c)) {
+			rec = evict_cut_record(pool);
+		} else {
+			list_move_tail(&pool->list, &class->partial);
+			continue;
+		}
+
+		if (class->empty == pool)
+			class->empty = NULL;
+		if (++pool->used == depot_evict_pool_records(c))
+			list_del_init(&pool->list);
+		return rec;
+	}
+
+	return NULL;
+}
+
+/* The pool that @rec, of this side, stands in. */
+static struct evict_pool *evict_pool_of(struct stack_record *rec)
+{
+	return stack_pools[rec->handle.pool_index_plus_1 - 1];
+}
+
+/* Free @rec, whose count is zero. */
+static void evict_free(struct depot_evict *ev, struct stack_record *rec)
+{
+	struct evict_pool *pool = evict_pool_of(rec);
+	struct depot_evict_class *class = &ev->class[pool->class];
+
+	/* Lookups may be at this record and will find their way on. */
+	hlist_del_rcu(&rec->hash_node);
+	rec->rcu_state = get_state_synchronize_rcu();
+	list_add_tail(&rec->free_list, &pool->free);
+	class->freed++;
+	class->in_use--;
+	ev->evictions++;
+
+	if (list_empty(&pool->list))
+		list_add_tail(&pool->list, &class->partial);
+	if (--pool->used)
+		return;
+
+	if (class->empty)
+		evict_retire(ev, pool);
+	else
+		class->empty = pool;
+}
+
+/* Free what NMIs left behind. */
+static void evict_drain(struct depot_evict *ev)
+{
+	struct llist_node *list = llist_del_all(&ev->deferred);
+	struct stack_record *rec, *next;
+
+	llist_for_each_entry_safe(rec, next, list, free_node)
+		evict_free(ev, rec);
+}
+
+/* Have evict_work() run soon, from any context. */
+static void evict_kick(struct depot_evict *ev)
+{
+	/* In early boot the next to save a stack sees to it. */
+	if (system_state >= SYSTEM_SCHEDULING)
+		irq_work_queue(&ev->work);
+}
+
+static void evict_refuse(struct depot_evict *ev, enum depot_refusal why)
+{
+	atomic_long_inc(&ev->refused[why]);
+}
+
+/* A record for @nr_entries frames, or NULL and the refusal is counted. */
+static struct stack_record *evict_alloc(struct depot_evict *ev,
+					unsigned int nr_entries, void **prealloc)
+{
+	unsigned int c = depot_evict_class(nr_entries);
+	enum depot_refusal why;
+	struct stack_record *rec;
+	struct evict_pool *pool;
+
+	lockdep_assert_held(&ev->lock);
+
+	rec = evict_pop(ev, c);
+	if (rec)
+		return rec;
+
+	pool = evict_take_idle(ev) ?: evict_grow(ev, prealloc, &why);
+	if (pool) {
+		evict_cut(ev, pool, c);
+		return evict_pop(ev, c);
+	}
+
+	if (why == DEPOT_REFUSED_BOUND)
+		evict_reclaim(ev, c);
+	if (!list_empty(&ev->idle) || !list_empty(&ev->class[c].partial)) {
+		if (why == DEPOT_REFUSED_BOUND)
+			why = DEPOT_REFUSED_GRACE;
+		evict_kick(ev);
+	}
+	evict_refuse(ev, why);
+	return NULL;
+}
+
+/* === Interface ============================================================ */
+
+/* Not found without the lock: look again under it, and add. */
+static noinline depot_stack_handle_t
+evict_save_new(struct depot_evict *ev, unsigned long *entries,
+	       unsigned int nr_entries, u32 hash, gfp_t gfp, depot_flags_t flags)
+{
+	struct hlist_head *bucket = &ev->table[hash & ev->mask];
+	depot_stack_handle_t handle = 0;
+	struct stack_record *rec;
+	void *prealloc = NULL;
+	unsigned long irqflags;
+
+	/* Pages cannot be asked for under the lock. */
+	if ((flags & STACK_DEPOT_FLAG_CAN_ALLOC) &&
+	    READ_ONCE(ev->pools) < ev->max_pools)
+		prealloc = depot_prealloc_pool(gfp);
+
+	raw_spin_lock_irqsave(&ev->lock, irqflags);
+	printk_deferred_enter();
+
+	evict_drain(ev);
+	rec = evict_find(bucket, entries, nr_entries, hash);
+	if (!rec) {
+		rec = evict_alloc(ev, nr_entries, &prealloc);
+		if (rec) {
+			struct evict_pool *pool = evict_pool_of(rec);
+			size_t offset = (void *)rec - (void *)pool;
+			u8 *unit = &pool->unit[offset / EVICT_UNIT];
+			u8 gen = (*unit + 1) & EVICT_GEN_MASK;
+
+			WRITE_ONCE(*unit, EVICT_RECORD | gen);
+			rec->handle.extra = gen;
+			rec->hash = hash;
+			rec->size = nr_entries;
+			memcpy(rec->entries, entries,
+			       flex_array_size(rec, entries, nr_entries));
+			kmsan_unpoison_memory(rec, evict_size(pool->class));
+			/* Pairs with stack_depot_get_many(). */
+			refcount_set_release(&rec->count, 1);
+			hlist_add_head_rcu(&rec->hash_node, bucket);
+			ev->class[pool->class].in_use++;
+			ev->allocs++;
+		}
+	}
+	if (rec)
+		handle = rec->handle.handle;
+
+	printk_deferred_exit();
+	raw_spin_unlock_irqrestore(&ev->lock, irqflags);
+
+	if (prealloc) {
+		raw_spin_lock_irqsave(&pool_lock, irqflags);
+		depot_keep_pool(&prealloc);
+		raw_spin_unlock_irqrestore(&pool_lock, irqflags);
+		depot_free_prealloc(prealloc);
+	}
+	return handle;
+}
+
+static __always_inline depot_stack_handle_t
+evict_save(struct depot_evict *ev, unsigned long *entries,
+	   unsigned int nr_entries, gfp_t gfp, depot_flags_t flags)
+{
+	struct hlist_head *table = READ_ONCE(ev->table);
+	struct stack_record *rec;
+	u32 hash;
+
+	if (unlikely(in_nmi())) {
+		evict_refuse(ev, DEPOT_REFUSED_NMI);
+		return 0;
+	}
+	if (unlikely(!table)) {
+		evict_refuse(ev, DEPOT_REFUSED_NOINIT);
+		return 0;
+	}
+
+	/* Cut before hashing, or a stack cut short would never be found. */
+	nr_entries = min_t(unsigned int, nr_entries, CONFIG_STACKDEPOT_MAX_FRAMES);
+	hash = evict_hash(entries, nr_entries);
+	rec = evict_find(&table[hash & ev->mask], entries, nr_entries, hash);
+	if (likely(rec))
+		return rec->handle.handle;
+
+	return evict_save_new(ev, entries, nr_entries, hash, gfp, flags);
+}
+
+depot_stack_handle_t depot_evict_save(unsigned long *entries,
+				      unsigned int nr_entries, gfp_t gfp,
+				      depot_flags_t flags)
+{
+	return evict_save(&depot_evict, entries, nr_entries, gfp, flags);
+}
+
+/* The last reference to @rec is gone. */
+static noinline void evict_release(struct depot_evict *ev,
+				   struct stack_record *rec)
+{
+	unsigned long irqflags;
+
+	/* The NMI may have interrupted the holder of the lock. */
+	if (unlikely(in_nmi())) {
+		llist_add(&rec->free_node, &ev->deferred);
+		evict_kick(ev);
+		return;
+	}
+
+	raw_spin_lock_irqsave(&ev->lock, irqflags);
+	printk_deferred_enter();
+	evict_free(ev, rec);
+	printk_deferred_exit();
+	raw_spin_unlock_irqrestore(&ev->lock, irqflags);
+}
+
+static void evict_work(struct irq_work *work)
+{
+	struct depot_evict *ev = container_of(work, struct depot_evict, work);
+	unsigned long irqflags;
+
+	raw_spin_lock_irqsave(&ev->lock, irqflags);
+	printk_deferred_enter();
+	evict_drain(ev);
+	printk_deferred_exit();
+	raw_spin_unlock_irqrestore(&ev->lock, irqflags);
+
+	/* The cookies of all freed so far are for this one, or an earlier. */
+	start_poll_synchronize_rcu();
+}
+
+static __always_inline bool evict_get(depot_stack_handle_t handle, unsigned int n)
+{
+	struct stack_record *rec;
+	struct evict_pool *pool;
+	bool got;
+
+	rcu_read_lock_sched_notrace();
+	pool = evict_lookup(handle, &rec);
+	got = pool && refcount_add_not_zero_acquire(n, &rec->count);
+	rcu_read_unlock_sched_notrace();
+	if (!got)
+		return false;
+
+	/*
+	 * The slot may have been reused since evict_lookup(), if the handle was
+	 * stale. Now that there is a reference it is not any more: look again.
+	 */
+	if (likely(rec->handle.handle == handle))
+		return true;
+
+	if (refcount_sub_and_test(n, &rec->count))
+		evict_release(pool->ev, rec);
+	return false;
+}
+
+static __always_inline void evict_put(depot_stack_handle_t handle, unsigned int n)
+{
+	struct stack_record *rec;
+	struct evict_pool *pool;
+
+	if (!handle)
+		return;
+
+	/* The caller's reference keeps the record where it is. */
+	pool = evict_lookup(handle, &rec);
+	if (WARN(!pool, "corrupt handle or unbalanced stack_depot_put()"))
+		return;
+
+	if (refcount_sub_and_test(n, &rec->count))
+		evict_release(pool->ev, rec);
+}
+
+bool stack_depot_get(depot_stack_handle_t handle)
+{
+	return evict_get(handle, 1);
+}
+EXPORT_SYMBOL_GPL(stack_depot_get);
+
+bool stack_depot_get_many(depot_stack_handle_t handle, unsigned int n)
+{
+	return evict_get(handle, n);
+}
+EXPORT_SYMBOL_GPL(stack_depot_get_many);
+
+void stack_depot_put(depot_stack_handle_t handle)
+{
+	evict_put(handle, 1);
+}
+EXPORT_SYMBOL_GPL(stack_depot_put);
+
+void stack_depot_put_many(depot_stack_handle_t handle, unsigned int n)
+{
+	evict_put(handle, n);
+}
+EXPORT_SYMBOL_GPL(stack_depot_put_many);
+
+/* === Statistics =========================================================== */
+
+static const char * const refusal_names[] = {
+	[DEPOT_REFUSED_NMI]	= "refused_nmi",
+	[DEPOT_REFUSED_BOUND]	= "refused_bound",
+	[DEPOT_REFUSED_GRACE]	= "refused_grace",
+	[DEPOT_REFUSED_NOMEM]	= "refused_nomem",
+	[DEPOT_REFUSED_NOINIT]	= "refused_noinit",
+};
+
+static_assert(ARRAY_SIZE(refusal_names) == DEPOT_REFUSALS);
+
+/* One past the class that holds the largest stack. */
+static unsigned int evict_classes(void)
+{
+	return depot_evict_class(CONFIG_STACKDEPOT_MAX_FRAMES) + 1;
+}
+
+/* A copy of the figures, so that they fit each other. */
+struct evict_stats {
+	struct depot_evict_class class[DEPOT_EVICT_CLASSES];
+	unsigned long in_use, freed, allocs, evictions, reused, recut;
+	unsigned int pools, classless;
+};
+
+static void evict_read(struct depot_evict *ev, struct evict_stats *stats)
+{
+	unsigned long irqflags;
+
+	memset(stats, 0, sizeof(*stats));
+
+	raw_spin_lock_irqsave(&ev->lock, irqflags);
+	memcpy(stats->class, ev->class, sizeof(ev->class));
+	stats->allocs = ev->allocs;
+	stats->evictions = ev->evictions;
+	stats->reused = ev->reused;
+	stats->recut = ev->recut;
+	stats->pools = ev->pools;
+	raw_spin_unlock_irqrestore(&ev->lock, irqflags);
+
+	stats->classless = stats->pools;
+	for (unsigned int c = 0; c < DEPOT_EVICT_CLASSES; c++) {
+		stats->in_use += stats->class[c].in_use;
+		stats->freed += stats->class[c].freed;
+		stats->classless -= stats->class[c].pools;
+	}
+}
+
+/* The lines that were there before there were classes. */
+void depot_evict_show(struct seq_file *seq)
+{
+	struct evict_stats stats;
+
+	evict_read(&depot_evict, &stats);
+	seq_printf(seq, "refcounted_allocations: %lu\n", stats.allocs);
+	seq_printf(seq, "refcounted_frees: %lu\n", stats.evictions);
+	seq_printf(seq, "refcounted_in_use: %lu\n", stats.in_use);
+	seq_printf(seq, "freelist_size: %lu\n", stats.freed);
+}
+
+void depot_evict_show_classes(struct seq_file *seq)
+{
+	struct evict_stats stats;
+
+	evict_read(&depot_evict, &stats);
+	for (unsigned int c = 0; c < evict_classes(); c++) {
+		const struct depot_evict_class *class = &stats.class[c];
+		unsigned long room = class->pools * depot_evict_pool_records(c);
+
+		seq_printf(seq, "class_%u_in_use: %lu\n", evict_frames[c],
+			   class->in_use);
+		seq_printf(seq, "class_%u_free: %lu\n", evict_frames[c],
+			   room - class->in_use);
+		seq_printf(seq, "class_%u_bytes: %zu\n", evict_frames[c],
+			   class->pools * POOL_BYTES);
+	}
+	seq_printf(seq, "classless_bytes: %zu\n", stats.classless * POOL_BYTES);
+	seq_printf(seq, "evictions: %lu\n", stats.evictions);
+	seq_printf(seq, "slots_reused: %lu\n", stats.reused);
+	seq_printf(seq, "pools_recut: %lu\n", stats.recut);
+	for (unsigned int i = 0; i < DEPOT_REFUSALS; i++)
+		seq_printf(seq, "%s: %ld\n", refusal_names[i],
+			   atomic_long_read(&depot_evict.refused[i]));
+}
+
+/* === For tests ============================================================ */
+
+#if IS_ENABLED(CONFIG_STACKDEPOT_KUNIT_TEST)
+
+/* An instance of its own, whose table and pools take at most @bytes. */
+struct depot_evict *depot_evict_create(size_t bytes)
+{
+	unsigned long entries = rounddown_pow_of_two(bytes / 16 / sizeof(struct hlist_head));
+	struct depot_evict *ev;
+
+	ev = kzalloc(sizeof(*ev), GFP_KERNEL);
+	if (!ev)
+		return NULL;
+	ev->table = kvcalloc(entries, sizeof(struct hlist_head), GFP_KERNEL);
+	if (!ev->table) {
+		kfree(ev);
+		return NULL;
+	}
+	ev->mask = entries - 1;
+	raw_spin_lock_init(&ev->lock);
+	evict_init_lists(ev);
+	INIT_LIST_HEAD(&ev->idle);
+	init_llist_head(&ev->deferred);
+	init_irq_work(&ev->work, evict_work);
+	ev->max_pools = (bytes - sizeof(*ev) - entries * sizeof(struct hlist_head)) /
+			POOL_BYTES;
+	return ev;
+}
+EXPORT_SYMBOL_IF_KUNIT(depot_evict_create);
+
+/* Destroy what nobody uses any more; its pools become idle ones of the depot. */
+bool depot_evict_destroy(struct depot_evict *ev)
+{
+	/* The pools of @ev were all registered before now. */
+	int nr = READ_ONCE(pools_num);
+	unsigned long irqflags;
+
+	irq_work_sync(&ev->work);
+	/* Handles in use lead here: better lost than freed. */
+	if (depot_evict_in_use(ev))
+		return false;
+	synchronize_rcu();
+
+	for (int i = 0; i < nr; i++) {
+		struct evict_pool *pool = stack_pools[i];
+
+		if (READ_ONCE(pool->tag) != EVICT_TAG || pool->ev != ev)
+			continue;
+
+		/* An idle pool is idle twice then, which only miscounts here. */
+		raw_spin_lock_irqsave(&ev->lock, irqflags);
+		evict_retire(ev, pool);
+		list_del(&pool->list);
+		raw_spin_unlock_irqrestore(&ev->lock, irqflags);
+
+		raw_spin_lock_irqsave(&depot_evict.lock, irqflags);
+		pool->ev = &depot_evict;
+		list_add_tail(&pool->list, &depot_evict.idle);
+		depot_evict.pools++;
+		raw_spin_unlock_irqrestore(&depot_evict.lock, irqflags);
+	}
+
+	kvfree(ev->table);
+	kfree(ev);
+	return true;
+}
+EXPORT_SYMBOL_IF_KUNIT(depot_evict_destroy);
+
+depot_stack_handle_t depot_evict_save_to(struct depot_evict *ev,
+					 unsigned long *entries,
+					 unsigned int nr_entries, gfp_t gfp,
+					 depot_flags_t flags)
+{
+	return evict_save(ev, entries, nr_entries, gfp, flags);
+}
+EXPORT_SYMBOL_IF_KUNIT(depot_evict_save_to);
+
+unsigned long depot_evict_in_use(struct depot_evict *ev)
+{
+	struct evict_stats stats;
+
+	evict_read(ev, &stats);
+	return stats.in_use;
+}
+EXPORT_SYMBOL_IF_KUNIT(depot_evict_in_use);
+
+/* What the instance takes, table included. */
+size_t depot_evict_bytes(struct depot_evict *ev)
+{
+	return sizeof(*ev) + (ev->mask + 1UL) * sizeof(struct hlist_head) +
+	       READ_ONCE(ev->pools) * POOL_BYTES;
+}
+EXPORT_SYMBOL_IF_KUNIT(depot_evict_bytes);
+
+#endif /* CONFIG_STACKDEPOT_KUNIT_TEST */

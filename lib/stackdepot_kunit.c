@@ -1,0 +1,791 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * KUnit tests of the stack depot's evictable side.
+ *
+ * Where a bound or exact counts matter, a test has an instance of its own, so
+ * that other users of the depot do not disturb it. Stacks are made up: stack
+ * number N has addresses that are computed from N, so that whoever fetches a
+ * stack can tell whether it is the right one.
+ */
+
+#include <kunit/test.h>
+#include <linux/cpumask.h>
+#include <linux/delay.h>
+#include <linux/hash.h>
+#include <linux/irq_work.h>
+#include <linux/jiffies.h>
+#include <linux/kthread.h>
+#include <linux/mm.h>
+#include <linux/module.h>
+#include <linux/preempt.h>
+#include <linux/prandom.h>
+#include <linux/rcupdate.h>
+#include <linux/sizes.h>
+#include <linux/timex.h>
+#include <asm/sections.h>
+
+#include "stackdepot_internal.h"
+
+#define MAX_FRAMES	CONFIG_STACKDEPOT_MAX_FRAMES
+#define GET		STACK_DEPOT_FLAG_GET
+#define GET_ALLOC	(STACK_DEPOT_FLAG_GET | STACK_DEPOT_FLAG_CAN_ALLOC)
+
+static unsigned int stress_seconds = 2;
+module_param(stress_seconds, uint, 0444);
+MODULE_PARM_DESC(stress_seconds, "How long to save, get and put on four CPUs");
+
+static unsigned int million = 1000000;
+module_param(million, uint, 0444);
+MODULE_PARM_DESC(million, "How many distinct stacks to save within 2 MiB");
+
+/* Frames of stack @id; different ids give different stacks. */
+static void make_stack(unsigned long *entries, unsigned int nr, u32 id)
+{
+	for (unsigned int i = 0; i < nr; i++)
+		entries[i] = 0x60000000UL + (hash_32(id + i * 0x9e37U, 22) << 3);
+	entries[0] = 0x70000000UL + id;
+}
+
+static bool is_stack(depot_stack_handle_t handle, unsigned int nr, u32 id)
+{
+	unsigned long want[MAX_FRAMES], *entries;
+
+	make_stack(want, nr, id);
+	return stack_depot_fetch(handle, &entries) == nr &&
+	       !memcmp(entries, want, nr * sizeof(*want));
+}
+
+static depot_stack_handle_t save(struct depot_evict *ev, unsigned int nr, u32 id,
+				 depot_flags_t flags)
+{
+	unsigned long entries[MAX_FRAMES];
+
+	make_stack(entries, nr, id);
+	return depot_evict_save_to(ev, entries, nr, GFP_KERNEL, flags);
+}
+
+/* Save; where freed memory waits for a grace period, wait with it. */
+static depot_stack_handle_t save_wait(struct depot_evict *ev, unsigned int nr,
+				      u32 id, unsigned long *waits)
+{
+	for (int tries = 0; tries < 4; tries++) {
+		depot_stack_handle_t handle = save(ev, nr, id, GET_ALLOC);
+
+		if (handle)
+			return handle;
+		synchronize_rcu();
+		++*waits;
+	}
+	return 0;
+}
+
+static long refused(struct depot_evict *ev, enum depot_refusal why)
+{
+	return atomic_long_read(&ev->refused[why]);
+}
+
+static struct depot_evict *create(struct kunit *test, size_t bytes)
+{
+	struct depot_evict *ev = depot_evict_create(bytes);
+
+	KUNIT_ASSERT_NOT_NULL(test, ev);
+	return ev;
+}
+
+/* Same place in memory, whatever the generation. */
+static bool same_slot(depot_stack_handle_t a, depot_stack_handle_t b)
+{
+	union handle_parts x = { .handle = a }, y = { .handle = b };
+
+	return x.pool_index_plus_1 == y.pool_index_plus_1 && x.offset == y.offset;
+}
+
+/*
+ * Save and put: a stack saved twice is one record; it is counted exactly, and
+ * gone with the last reference.
+ */
+static void depot_counts(struct kunit *test)
+{
+	struct depot_evict *ev = create(test, SZ_256K);
+	depot_stack_handle_t a, b;
+
+	a = save(ev, 8, 1, GET_ALLOC);
+	KUNIT_ASSERT_NE(test, a, 0);
+	b = save(ev, 8, 1, GET);
+	KUNIT_EXPECT_EQ(test, a, b);
+	KUNIT_EXPECT_EQ(test, depot_evict_in_use(ev), 1);
+	KUNIT_EXPECT_TRUE(test, is_stack(a, 8, 1));
+
+	KUNIT_EXPECT_TRUE(test, stack_depot_get(a));
+	KUNIT_EXPECT_TRUE(test, stack_depot_get_many(a, 1000));
+	stack_depot_put_many(a, 1001);
+	stack_depot_put(a);
+	KUNIT_EXPECT_EQ(test, depot_evict_in_use(ev), 1);
+	stack_depot_put(a);
+	KUNIT_EXPECT_EQ(test, depot_evict_in_use(ev), 0);
+	KUNIT_EXPECT_FALSE(test, stack_depot_get(a));
+	KUNIT_EXPECT_FALSE(test, stack_depot_get_many(a, 2));
+	KUNIT_EXPECT_EQ(test, ev->allocs, 1);
+	KUNIT_EXPECT_EQ(test, ev->evictions, 1);
+
+	KUNIT_EXPECT_TRUE(test, depot_evict_destroy(ev));
+}
+
+/* A stack deeper than the depot stores is cut short, and still found again. */
+static void depot_too_deep(struct kunit *test)
+{
+	struct depot_evict *ev = create(test, SZ_256K);
+	unsigned long entries[MAX_FRAMES + 8];
+	depot_stack_handle_t a, b;
+
+	make_stack(entries, MAX_FRAMES + 8, 1);
+	a = depot_evict_save_to(ev, entries, MAX_FRAMES + 8, GFP_KERNEL, GET_ALLOC);
+	KUNIT_ASSERT_NE(test, a, 0);
+	b = depot_evict_save_to(ev, entries, MAX_FRAMES + 8, GFP_KERNEL, GET_ALLOC);
+	KUNIT_EXPECT_EQ(test, a, b);
+	KUNIT_EXPECT_TRUE(test, is_stack(a, MAX_FRAMES, 1));
+	stack_depot_put_many(a, 2);
+	KUNIT_EXPECT_TRUE(test, depot_evict_destroy(ev));
+}
+
+/*
+ * The same stack saved by both kinds of users gives two records, in either
+ * order of saving, and none of them moves the other's count.
+ */
+static void depot_kinds_apart(struct kunit *test)
+{
+	unsigned long entries[8];
+
+	for (int order = 0; order < 2; order++) {
+		depot_stack_handle_t keep, evict;
+
+		make_stack(entries, 8, 1000 + order);
+		if (order == 0)
+			keep = stack_depot_save(entries, 8, GFP_KERNEL);
+		evict = stack_depot_save_flags(entries, 8, GFP_KERNEL, GET_ALLOC);
+		if (order == 1)
+			keep = stack_depot_save(entries, 8, GFP_KERNEL);
+
+		KUNIT_ASSERT_NE(test, keep, 0);
+		KUNIT_ASSERT_NE(test, evict, 0);
+		KUNIT_EXPECT_FALSE(test, same_slot(keep, evict));
+		KUNIT_EXPECT_TRUE(test, is_stack(keep, 8, 1000 + order));
+		KUNIT_EXPECT_TRUE(test, is_stack(evict, 8, 1000 + order));
+		KUNIT_EXPECT_EQ(test, stack_depot_save(entries, 8, GFP_KERNEL), keep);
+		KUNIT_EXPECT_EQ(test,
+				refcount_read(&__stack_depot_get_stack_record(keep)->count),
+				REFCOUNT_SATURATED);
+		KUNIT_EXPECT_EQ(test,
+				refcount_read(&__stack_depot_get_stack_record(evict)->count),
+				1);
+		/* What stays for ever has no references to take. */
+		KUNIT_EXPECT_FALSE(test, stack_depot_get(keep));
+		stack_depot_put(evict);
+		KUNIT_EXPECT_FALSE(test, stack_depot_get(evict));
+		KUNIT_EXPECT_TRUE(test, is_stack(keep, 8, 1000 + order));
+	}
+}
+
+/* Any words can be stored; without the flag they are a stack and end at an IRQ. */
+static void depot_raw(struct kunit *test)
+{
+	unsigned long words[] = { 0, 1, ~0UL, 0x1234, 0 }, *entries;
+	depot_stack_handle_t raw;
+
+#ifndef MODULE
+	unsigned long irq = (unsigned long)__irqentry_text_start;
+	depot_stack_handle_t stack;
+
+	if (irq < (unsigned long)__irqentry_text_end) {
+		words[2] = irq;
+		stack = stack_depot_save_flags(words, 5, GFP_KERNEL, GET_ALLOC);
+		KUNIT_EXPECT_EQ(test, stack_depot_fetch(stack, &entries), 3);
+		stack_depot_put(stack);
+	}
+#endif
+	raw = stack_depot_save_flags(words, 5, GFP_KERNEL,
+				     GET_ALLOC | STACK_DEPOT_FLAG_RAW);
+	KUNIT_ASSERT_EQ(test, stack_depot_fetch(raw, &entries), 5);
+	KUNIT_EXPECT_MEMEQ(test, entries, words, sizeof(words));
+	stack_depot_put(raw);
+}
+
+/*
+ * An old handle never yields another stack: neither after its slot was reused
+ * by the same class, nor after its pool was cut again for another class.
+ */
+static void depot_stale_handle(struct kunit *test)
+{
+	/* More than fit. */
+	const unsigned int max_all = 2 * POOL_BYTES / sizeof(struct list_head);
+	/* Two pools at most, so that the slot comes around soon. */
+	struct depot_evict *ev = create(test, 2 * POOL_BYTES + SZ_8K);
+	unsigned int deep = min(32, MAX_FRAMES), hits = 0, cuts = 0;
+	depot_stack_handle_t old, handle;
+	depot_stack_handle_t *all;
+	unsigned long waits = 0;
+	u32 id = 1;
+
+	all = kunit_kcalloc(test, max_all, sizeof(*all), GFP_KERNEL);
+	KUNIT_ASSERT_NOT_NULL(test, all);
+	KUNIT_ASSERT_LE(test, ev->max_pools, 2);
+	old = save(ev, 8, 0, GET_ALLOC);
+	KUNIT_ASSERT_NE(test, old, 0);
+	stack_depot_put(old);
+	KUNIT_EXPECT_FALSE(test, stack_depot_get(old));
+
+	/* The generation comes round at the 32nd reuse. */
+	while (hits < 31) {
+		handle = save_wait(ev, 8, id, &waits);
+		KUNIT_ASSERT_NE(test, handle, 0);
+		if (same_slot(handle, old)) {
+			hits++;
+			KUNIT_ASSERT_NE(test, handle, old);
+			KUNIT_ASSERT_FALSE(test, stack_depot_get(old));
+		}
+		/* Others have the slot's neighbours, and none is disturbed. */
+		KUNIT_ASSERT_TRUE(test, is_stack(handle, 8, id));
+		stack_depot_put(handle);
+		KUNIT_ASSERT_EQ(test, depot_evict_in_use(ev), 0);
+		id++;
+	}
+
+	/* Now with other classes between; each cut changes what lies there. */
+	for (int round = 0; round < 8; round++) {
+		unsigned int nr = round & 1 ? 8 : deep, n = 0;
+		unsigned long recut = ev->recut;
+
+		old = save_wait(ev, 8, id++, &waits);
+		KUNIT_ASSERT_NE(test, old, 0);
+		stack_depot_put(old);
+
+		/* Fill the instance with one depth. */
+		while (n < max_all) {
+			all[n] = save_wait(ev, nr, id, &waits);
+			if (!all[n])
+				break;
+			KUNIT_EXPECT_FALSE(test, stack_depot_get(old));
+			id++;
+			n++;
+		}
+		KUNIT_EXPECT_EQ(test, n, ev->max_pools *
+				depot_evict_pool_records(depot_evict_class(nr)));
+		while (n--) {
+			KUNIT_EXPECT_TRUE(test, stack_depot_get(all[n]));
+			stack_depot_put_many(all[n], 2);
+		}
+		cuts += ev->recut - recut;
+		KUNIT_EXPECT_EQ(test, depot_evict_in_use(ev), 0);
+	}
+	KUNIT_EXPECT_GT(test, cuts, 0);
+	kunit_info(test, "slot reused 31 times, pools cut again %u times, %lu waits\n",
+		   cuts, waits);
+	KUNIT_EXPECT_TRUE(test, depot_evict_destroy(ev));
+}
+
+/*
+ * What a reader of live memory relies on: in the read-side critical section in
+ * which it saw the handle, the slot gets no other stack, whoever wants memory.
+ */
+static void depot_reader(struct kunit *test)
+{
+	struct depot_evict *ev = create(test, 2 * POOL_BYTES + SZ_8K);
+	depot_stack_handle_t seen, handle;
+	unsigned int others = 0, reused = 0;
+
+	seen = save(ev, 8, 0, GET_ALLOC);
+	KUNIT_ASSERT_NE(test, seen, 0);
+
+	rcu_read_lock();
+	stack_depot_put(seen);
+	for (u32 id = 1; id < 2000; id++) {
+		handle = save(ev, 8, id, GET);
+		if (!handle)
+			break;
+		others++;
+		reused += same_slot(handle, seen);
+		stack_depot_put(handle);
+	}
+	KUNIT_EXPECT_FALSE(test, stack_depot_get(seen));
+	rcu_read_unlock();
+
+	KUNIT_EXPECT_GT(test, others, 0);
+	KUNIT_EXPECT_EQ(test, reused, 0);
+	/* All but the two is waiting now, and is counted so. */
+	KUNIT_EXPECT_GT(test, refused(ev, DEPOT_REFUSED_GRACE) +
+			refused(ev, DEPOT_REFUSED_NOMEM), 0);
+	KUNIT_EXPECT_TRUE(test, depot_evict_destroy(ev));
+}
+
+/*
+ * At the bound a stack is refused and counted, and nothing else happens; with
+ * one put and a grace period there is room again.
+ */
+static void depot_bound(struct kunit *test)
+{
+	struct depot_evict *ev = create(test, SZ_256K);
+	unsigned int room, n;
+	depot_stack_handle_t *all;
+	unsigned long waits = 0;
+
+	room = ev->max_pools * depot_evict_pool_records(depot_evict_class(8));
+	all = kunit_kcalloc(test, room, sizeof(*all), GFP_KERNEL);
+	KUNIT_ASSERT_NOT_NULL(test, all);
+
+	for (n = 0; n < room; n++) {
+		all[n] = save(ev, 8, n, GET_ALLOC);
+		KUNIT_ASSERT_NE(test, all[n], 0);
+	}
+	KUNIT_EXPECT_LE(test, depot_evict_bytes(ev), SZ_256K);
+	KUNIT_EXPECT_EQ(test, save(ev, 8, room, GET_ALLOC), 0);
+	KUNIT_EXPECT_EQ(test, save(ev, 1, room, GET_ALLOC), 0);
+	KUNIT_EXPECT_EQ(test, refused(ev, DEPOT_REFUSED_BOUND), 2);
+	KUNIT_EXPECT_EQ(test, refused(ev, DEPOT_REFUSED_GRACE), 0);
+	/* What is there can still be saved, which takes no memory. */
+	KUNIT_EXPECT_EQ(test, save(ev, 8, 7, GET_ALLOC), all[7]);
+	stack_depot_put(all[7]);
+
+	stack_depot_put(all[0]);
+	all[0] = save_wait(ev, 8, room, &waits);
+	KUNIT_EXPECT_NE(test, all[0], 0);
+
+	for (n = 0; n < room; n++)
+		stack_depot_put(all[n]);
+	KUNIT_EXPECT_EQ(test, depot_evict_in_use(ev), 0);
+	KUNIT_EXPECT_TRUE(test, depot_evict_destroy(ev));
+}
+
+/* Fill all memory with stacks of one depth, and take them out again. */
+static void fill_all(struct kunit *test, struct depot_evict *ev, unsigned int nr,
+		     u32 id)
+{
+	unsigned int room = ev->max_pools *
+			    depot_evict_pool_records(depot_evict_class(nr));
+	depot_stack_handle_t *all = kvcalloc(room, sizeof(*all), GFP_KERNEL);
+	unsigned long waits = 0;
+	unsigned int n;
+
+	KUNIT_ASSERT_NOT_NULL(test, all);
+	for (n = 0; n < room; n++) {
+		all[n] = save_wait(ev, nr, id + n, &waits);
+		if (!all[n])
+			break;
+	}
+	KUNIT_EXPECT_EQ(test, n, room);
+	while (n--)
+		stack_depot_put(all[n]);
+	KUNIT_EXPECT_EQ(test, depot_evict_in_use(ev), 0);
+	kvfree(all);
+}
+
+/* Depth of stack @id: shallow first, then deep, then mixed. */
+static unsigned int mixed_depth(u32 id)
+{
+	u32 r = hash_32(id, 16);
+
+	if (id < million / 3)
+		return 1 + r % min(12, MAX_FRAMES);
+	if (id < million / 3 * 2)
+		return MAX_FRAMES - r % min(32, MAX_FRAMES);
+	return 1 + r % MAX_FRAMES;
+}
+
+/*
+ * A million distinct stacks of mixed depth pass through 2 MiB, some 2000 of
+ * them at any time, each right when it goes. Then nothing is in use, and all
+ * memory can be filled to the last record with any depth.
+ */
+static void depot_million(struct kunit *test)
+{
+	const unsigned int live = 2000;
+	struct depot_evict *ev = create(test, SZ_2M);
+	depot_stack_handle_t *ring;
+	unsigned long waits = 0, bad = 0;
+	u32 id;
+
+	ring = kvcalloc(live, sizeof(*ring), GFP_KERNEL);
+	KUNIT_ASSERT_NOT_NULL(test, ring);
+
+	for (id = 0; id < million + live; id++) {
+		depot_stack_handle_t *slot = &ring[id % live];
+
+		if (*slot) {
+			bad += !is_stack(*slot, mixed_depth(id - live), id - live);
+			stack_depot_put(*slot);
+			*slot = 0;
+		}
+		if (id < million) {
+			*slot = save_wait(ev, mixed_depth(id), id, &waits);
+			if (!*slot)
+				break;
+		}
+		if (!(id % 256))
+			cond_resched();
+	}
+	KUNIT_EXPECT_EQ(test, id, million + live);
+	KUNIT_EXPECT_EQ(test, bad, 0);
+	KUNIT_EXPECT_EQ(test, ev->allocs, million);
+	KUNIT_EXPECT_EQ(test, ev->evictions, million);
+	KUNIT_EXPECT_EQ(test, depot_evict_in_use(ev), 0);
+	KUNIT_EXPECT_LE(test, depot_evict_bytes(ev), SZ_2M);
+	kunit_info(test, "%u stacks through %zu bytes, %lu slots reused, %lu pools cut again, %lu waits\n",
+		   million, depot_evict_bytes(ev), ev->reused, ev->recut, waits);
+
+	fill_all(test, ev, min(4, MAX_FRAMES), million);
+	fill_all(test, ev, MAX_FRAMES, million);
+	fill_all(test, ev, min(8, MAX_FRAMES), million);
+	KUNIT_EXPECT_LE(test, depot_evict_bytes(ev), SZ_2M);
+
+	kvfree(ring);
+	KUNIT_EXPECT_TRUE(test, depot_evict_destroy(ev));
+}
+
+/* What 10,000 stacks of eight frames take, and took with fixed-size records. */
+static void depot_memory(struct kunit *test)
+{
+	const unsigned int nr = 10000;
+	struct depot_evict *ev = create(test, SZ_4M);
+	size_t was, now, record;
+	depot_stack_handle_t *all;
+	unsigned int n;
+
+	all = kvcalloc(nr, sizeof(*all), GFP_KERNEL);
+	KUNIT_ASSERT_NOT_NULL(test, all);
+	for (n = 0; n < nr; n++) {
+		all[n] = save(ev, 8, n, GET_ALLOC);
+		KUNIT_ASSERT_NE(test, all[n], 0);
+	}
+	now = ev->pools * POOL_BYTES;
+	record = ALIGN(sizeof(struct stack_record), 1 << DEPOT_STACK_ALIGN);
+	was = DIV_ROUND_UP(nr, POOL_BYTES / record) * POOL_BYTES;
+	kunit_info(test, "%u stacks of 8 frames: before %zu bytes (%zu each), now %zu bytes (%zu each)\n",
+		   nr, was, was / nr, now, now / nr);
+	KUNIT_EXPECT_LE(test, now / nr, 112);
+
+	for (n = 0; n < nr; n++)
+		stack_depot_put(all[n]);
+	kvfree(all);
+	KUNIT_EXPECT_TRUE(test, depot_evict_destroy(ev));
+}
+
+/*
+ * In NMI a stack is refused and counted; dropping the last reference there does
+ * not take the lock, and the record is freed soon after.
+ */
+static void depot_nmi(struct kunit *test)
+{
+	struct depot_evict *ev = create(test, SZ_256K);
+	depot_stack_handle_t handle, in_nmi_handle;
+	unsigned long flags, in_use;
+
+	handle = save(ev, 8, 1, GET_ALLOC);
+	KUNIT_ASSERT_NE(test, handle, 0);
+
+	/* As if an NMI had come while this CPU held the lock. */
+	raw_spin_lock_irqsave(&ev->lock, flags);
+	__preempt_count_add(NMI_OFFSET);
+	in_nmi_handle = save(ev, 8, 2, GET);
+	stack_depot_put(handle);
+	in_use = ev->class[depot_evict_class(8)].in_use;
+	__preempt_count_sub(NMI_OFFSET);
+	raw_spin_unlock_irqrestore(&ev->lock, flags);
+
+	KUNIT_EXPECT_EQ(test, in_nmi_handle, 0);
+	KUNIT_EXPECT_EQ(test, refused(ev, DEPOT_REFUSED_NMI), 1);
+	KUNIT_EXPECT_EQ(test, in_use, 1);
+	irq_work_sync(&ev->work);
+	KUNIT_EXPECT_EQ(test, depot_evict_in_use(ev), 0);
+	KUNIT_EXPECT_TRUE(test, depot_evict_destroy(ev));
+}
+
+struct hardirq_case {
+	struct irq_work work;
+	struct depot_evict *ev;
+	int failed;
+};
+
+/* What an allocation and a free do, with memory at hand or not. */
+static int use_depot(struct depot_evict *ev, depot_flags_t flags, gfp_t gfp)
+{
+	unsigned long entries[8];
+	int failed = 0;
+
+	for (u32 id = 0; id < 300; id++) {
+		depot_stack_handle_t handle;
+
+		make_stack(entries, 8, id);
+		handle = depot_evict_save_to(ev, entries, 8, gfp, flags);
+		failed += !handle || !stack_depot_get(handle);
+		stack_depot_put_many(handle, 2);
+	}
+	return failed;
+}
+
+static void hardirq_work(struct irq_work *work)
+{
+	struct hardirq_case *c = container_of(work, struct hardirq_case, work);
+
+	c->failed = use_depot(c->ev, GET_ALLOC, GFP_ATOMIC);
+}
+
+/* Softirq, hardirq, and under a raw spinlock; lockdep and others look on. */
+static void depot_contexts(struct kunit *test)
+{
+	struct depot_evict *ev = create(test, SZ_2M);
+	static DEFINE_RAW_SPINLOCK(lock);
+	struct hardirq_case c = { .ev = ev, .failed = -1 };
+	depot_stack_handle_t handle;
+	unsigned long flags;
+	int failed;
+
+	local_bh_disable();
+	failed = use_depot(ev, GET_ALLOC, GFP_ATOMIC);
+	local_bh_enable();
+	KUNIT_EXPECT_EQ(test, failed, 0);
+
+	c.work = IRQ_WORK_INIT_HARD(hardirq_work);
+	irq_work_queue(&c.work);
+	irq_work_sync(&c.work);
+	KUNIT_EXPECT_EQ(test, c.failed, 0);
+
+	/* No page can be asked for: take what there is, and be refused then. */
+	raw_spin_lock_irqsave(&lock, flags);
+	handle = save(ev, 8, 1000, GET);
+	failed = handle && !stack_depot_get(handle);
+	if (handle)
+		stack_depot_put_many(handle, 2);
+	raw_spin_unlock_irqrestore(&lock, flags);
+	KUNIT_EXPECT_EQ(test, failed, 0);
+
+	KUNIT_EXPECT_EQ(test, depot_evict_in_use(ev), 0);
+	KUNIT_EXPECT_TRUE(test, depot_evict_destroy(ev));
+}
+
+/* === Four CPUs ============================================================ */
+
+#define STRESS_THREADS	4
+#define STRESS_SLOTS	2048
+
+struct stress {
+	struct depot_evict *ev;
+	unsigned long until;
+	/* Where holders keep their handles: slot N holds stack N or none. */
+	depot_stack_handle_t slot[STRESS_SLOTS];
+};
+
+struct stress_thread {
+	struct stress *s;
+	struct task_struct *task;
+	struct rnd_state rnd;
+	unsigned long saves, refusals, gets, gone, bad;
+};
+
+static unsigned int stress_depth(u32 id)
+{
+	return 1 + hash_32(id, 16) % MAX_FRAMES;
+}
+
+static void stress_one(struct stress_thread *t)
+{
+	u32 r = prandom_u32_state(&t->rnd), id = r % STRESS_SLOTS;
+	depot_stack_handle_t *slot = &t->s->slot[id], handle;
+	unsigned int nr = stress_depth(id);
+	unsigned int n = 1 + ((r >> 24) & 7);
+	bool got = false;
+
+	switch ((r >> 16) & 7) {
+	case 0 ... 2:	/* An allocation takes the place of what was there. */
+		handle = save(t->s->ev, nr, id, GET_ALLOC);
+		t->saves += !!handle;
+		t->refusals += !handle;
+		stack_depot_put(xchg(slot, handle));
+		break;
+	case 3 ... 4:	/* A free. */
+		stack_depot_put(xchg(slot, 0));
+		break;
+	default:	/* A reader of what may be freed any time. */
+		rcu_read_lock();
+		handle = READ_ONCE(*slot);
+		if (handle) {
+			got = stack_depot_get_many(handle, n);
+			t->gets += got;
+			t->gone += !got;
+		}
+		rcu_read_unlock();
+		if (got) {
+			t->bad += !is_stack(handle, nr, id);
+			stack_depot_put_many(handle, n);
+		}
+	}
+}
+
+static int stress_thread(void *arg)
+{
+	struct stress_thread *t = arg;
+
+	while (time_before(jiffies, t->s->until)) {
+		for (int i = 0; i < 64; i++)
+			stress_one(t);
+		cond_resched();
+	}
+	/* To be stopped, so that the caller can tell when all is done. */
+	while (!kthread_should_stop())
+		schedule_timeout_interruptible(1);
+	return 0;
+}
+
+/*
+ * Four CPUs save, get and put the same stacks at random, with too little memory
+ * for all: no reader ever gets another stack than the slot's, and at the end
+ * the counts are exact.
+ */
+static void depot_stress(struct kunit *test)
+{
+	struct depot_evict *ev = create(test, SZ_256K);
+	struct stress_thread *threads, sum = { };
+	unsigned int held = 0, cpu = cpumask_first(cpu_online_mask);
+	unsigned long wrong = 0;
+	struct stress *s;
+
+	s = kvzalloc(sizeof(*s), GFP_KERNEL);
+	KUNIT_ASSERT_NOT_NULL(test, s);
+	threads = kunit_kcalloc(test, STRESS_THREADS, sizeof(*threads), GFP_KERNEL);
+	KUNIT_ASSERT_NOT_NULL(test, threads);
+	s->ev = ev;
+	s->until = jiffies + stress_seconds * HZ;
+
+	for (int i = 0; i < STRESS_THREADS; i++) {
+		struct stress_thread *t = &threads[i];
+
+		t->s = s;
+		prandom_seed_state(&t->rnd, i + 1);
+		t->task = kthread_create(stress_thread, t, "stackdepot/%d", i);
+		KUNIT_ASSERT_FALSE(test, IS_ERR(t->task));
+		kthread_bind(t->task, cpu);
+		cpu = cpumask_next(cpu, cpu_online_mask);
+		if (cpu >= nr_cpu_ids)
+			cpu = cpumask_first(cpu_online_mask);
+	}
+	for (int i = 0; i < STRESS_THREADS; i++)
+		wake_up_process(threads[i].task);
+	msleep(stress_seconds * 1000);
+	for (int i = 0; i < STRESS_THREADS; i++) {
+		struct stress_thread *t = &threads[i];
+
+		kthread_stop(t->task);
+		sum.saves += t->saves;
+		sum.refusals += t->refusals;
+		sum.gets += t->gets;
+		sum.gone += t->gone;
+		sum.bad += t->bad;
+	}
+
+	/* What is held now has one reference each, and nothing else is in use. */
+	for (u32 id = 0; id < STRESS_SLOTS; id++) {
+		if (!s->slot[id])
+			continue;
+		held++;
+		wrong += refcount_read(&__stack_depot_get_stack_record(s->slot[id])->count) != 1;
+		wrong += !is_stack(s->slot[id], stress_depth(id), id);
+	}
+	KUNIT_EXPECT_EQ(test, depot_evict_in_use(ev), held);
+	for (u32 id = 0; id < STRESS_SLOTS; id++)
+		stack_depot_put(s->slot[id]);
+
+	kunit_info(test, "%u s on %u CPUs: %lu saves, %lu refused, %lu gets, %lu gone, %lu evictions, %lu slots reused, %lu pools cut again\n",
+		   stress_seconds, min(num_online_cpus(), STRESS_THREADS),
+		   sum.saves, sum.refusals, sum.gets, sum.gone, ev->evictions,
+		   ev->reused, ev->recut);
+	KUNIT_EXPECT_EQ(test, sum.bad, 0);
+	KUNIT_EXPECT_EQ(test, wrong, 0);
+	KUNIT_EXPECT_EQ(test, depot_evict_in_use(ev), 0);
+	KUNIT_EXPECT_EQ(test, ev->allocs, ev->evictions);
+	KUNIT_EXPECT_GT(test, sum.gets, 0);
+	KUNIT_EXPECT_GT(test, ev->reused, 0);
+	KUNIT_EXPECT_LE(test, depot_evict_bytes(ev), SZ_256K);
+	kvfree(s);
+	KUNIT_EXPECT_TRUE(test, depot_evict_destroy(ev));
+}
+
+/*
+ * Prints what the hot operations cost, in cycles; under a simulator that counts
+ * instructions as cycles, in instructions.
+ */
+static void depot_cost(struct kunit *test)
+{
+	static const unsigned int depths[] = { 1, 4, 8, 16 };
+	const unsigned int loops = 1000;
+
+	for (unsigned int d = 0; d < ARRAY_SIZE(depths); d++) {
+		unsigned int nr = min(depths[d], MAX_FRAMES);
+		unsigned long entries[16];
+		depot_stack_handle_t handle, keep;
+		cycles_t start, t[4];
+
+		make_stack(entries, nr, 5000 + d);
+		keep = stack_depot_save(entries, nr, GFP_KERNEL);
+		handle = stack_depot_save_flags(entries, nr, GFP_KERNEL, GET_ALLOC);
+		KUNIT_ASSERT_NE(test, handle, 0);
+		KUNIT_ASSERT_NE(test, keep, 0);
+
+		start = get_cycles();
+		for (unsigned int i = 0; i < loops; i++)
+			stack_depot_save_flags(entries, nr, GFP_KERNEL,
+					       STACK_DEPOT_FLAG_CAN_ALLOC);
+		t[0] = get_cycles() - start;
+
+		start = get_cycles();
+		for (unsigned int i = 0; i < loops; i++)
+			stack_depot_save_flags(entries, nr, GFP_KERNEL, GET_ALLOC);
+		t[1] = get_cycles() - start;
+
+		start = get_cycles();
+		for (unsigned int i = 0; i < loops; i++)
+			stack_depot_put(handle);
+		t[2] = get_cycles() - start;
+
+		start = get_cycles();
+		for (unsigned int i = 0; i < loops; i++)
+			(void)stack_depot_get(handle);
+		t[3] = get_cycles() - start;
+
+		stack_depot_put_many(handle, loops + 1);
+		kunit_info(test, "depth %u: persistent hit %llu, evictable hit %llu, put %llu, get %llu\n",
+			   nr, (u64)t[0] / loops, (u64)t[1] / loops,
+			   (u64)t[2] / loops, (u64)t[3] / loops);
+	}
+}
+
+static struct kunit_case depot_cases[] = {
+	KUNIT_CASE(depot_counts),
+	KUNIT_CASE(depot_too_deep),
+	KUNIT_CASE(depot_kinds_apart),
+	KUNIT_CASE(depot_raw),
+	KUNIT_CASE(depot_stale_handle),
+	KUNIT_CASE(depot_reader),
+	KUNIT_CASE(depot_bound),
+	KUNIT_CASE_SLOW(depot_million),
+	KUNIT_CASE(depot_memory),
+	KUNIT_CASE(depot_nmi),
+	KUNIT_CASE(depot_contexts),
+	KUNIT_CASE_SLOW(depot_stress),
+	KUNIT_CASE(depot_cost),
+	{ }
+};
+
+static int depot_suite_init(struct kunit_suite *suite)
+{
+	return stack_depot_init();
+}
+
+static struct kunit_suite depot_suite = {
+	.name = "stackdepot",
+	.suite_init = depot_suite_init,
+	.test_cases = depot_cases,
+};
+
+kunit_test_suite(depot_suite);
+
+MODULE_DESCRIPTION("KUnit tests of the stack depot");
+MODULE_IMPORT_NS(EXPORTED_FOR_KUNIT_TESTING);
+MODULE_LICENSE("GPL");
