@@ -201,7 +201,8 @@ void depot_evict_exit(void)
 
 /* === Looking up =========================================================== */
 
-static u32 evict_hash(const unsigned long *entries, unsigned int nr_entries)
+static __always_inline u32 evict_hash(const unsigned long *entries,
+				      unsigned int nr_entries)
 {
 	unsigned long h = nr_entries;
 
@@ -889,6 +890,12 @@ depot_stack_handle_t depot_evict_save_to(struct depot_evict *ev,
 	return evict_save(ev, entries, nr_entries, gfp, flags);
 }
 EXPORT_SYMBOL_IF_KUNIT(depot_evict_save_to);
+
+u32 depot_evict_hash(const unsigned long *entries, unsigned int nr_entries)
+{
+	return evict_hash(entries, nr_entries);
+}
+EXPORT_SYMBOL_IF_KUNIT(depot_evict_hash);
 
 unsigned long depot_evict_in_use(struct depot_evict *ev)
 {

@@ -130,6 +130,7 @@ depot_stack_handle_t depot_evict_save_to(struct depot_evict *ev,
 					 unsigned long *entries,
 					 unsigned int nr_entries, gfp_t gfp,
 					 depot_flags_t flags);
+u32 depot_evict_hash(const unsigned long *entries, unsigned int nr_entries);
 unsigned long depot_evict_in_use(struct depot_evict *ev);
 size_t depot_evict_bytes(struct depot_evict *ev);
 #endif

@@ -21,6 +21,7 @@
 #include <linux/prandom.h>
 #include <linux/rcupdate.h>
 #include <linux/sizes.h>
+#include <linux/sort.h>
 #include <linux/timex.h>
 #include <asm/sections.h>
 
@@ -32,7 +33,7 @@
 
 static unsigned int stress_seconds = 2;
 module_param(stress_seconds, uint, 0444);
-MODULE_PARM_DESC(stress_seconds, "How long to save, get and put on four CPUs");
+MODULE_PARM_DESC(stress_seconds, "Seconds to save, get and put on four CPUs");
 
 static unsigned int million = 1000000;
 module_param(million, uint, 0444);
@@ -90,6 +91,27 @@ static struct depot_evict *create(struct kunit *test, size_t bytes)
 
 	KUNIT_ASSERT_NOT_NULL(test, ev);
 	return ev;
+}
+
+/*
+ * Words that look like the handle and count of a record saved under @handle,
+ * were a lookup by a stale handle to take them for one.
+ */
+static depot_stack_handle_t save_bait(struct depot_evict *ev, unsigned int nr,
+				      u32 id, depot_stack_handle_t handle)
+{
+	struct {
+		union handle_parts handle;
+		refcount_t count;
+	} bait = { .handle.handle = handle, .count = REFCOUNT_INIT(1) };
+	unsigned long entries[MAX_FRAMES];
+
+	static_assert(sizeof(bait) == 8);
+	for (unsigned int i = 0; i < nr; i++)
+		memcpy(&entries[i], (char *)&bait + i * sizeof(long) % sizeof(bait),
+		       sizeof(long));
+	entries[0] = id;
+	return depot_evict_save_to(ev, entries, nr, GFP_KERNEL, GET_ALLOC);
 }
 
 /* Same place in memory, whatever the generation. */
@@ -220,7 +242,7 @@ static void depot_stale_handle(struct kunit *test)
 	const unsigned int max_all = 2 * POOL_BYTES / sizeof(struct list_head);
 	/* Two pools at most, so that the slot comes around soon. */
 	struct depot_evict *ev = create(test, 2 * POOL_BYTES + SZ_8K);
-	unsigned int deep = min(32, MAX_FRAMES), hits = 0, cuts = 0;
+	unsigned int deep = min(24, MAX_FRAMES), hits = 0, cuts = 0;
 	depot_stack_handle_t old, handle;
 	depot_stack_handle_t *all;
 	unsigned long waits = 0;
@@ -250,24 +272,38 @@ static void depot_stale_handle(struct kunit *test)
 		id++;
 	}
 
-	/* Now with other classes between; each cut changes what lies there. */
+	/*
+	 * Now with other classes between, so that the old handle points to
+	 * where a record of another class has its frames.
+	 */
 	for (int round = 0; round < 8; round++) {
 		unsigned int nr = round & 1 ? 8 : deep, n = 0;
 		unsigned long recut = ev->recut;
+		bool got = false;
 
+		/* Not the first record: all classes have one there. */
 		old = save_wait(ev, 8, id++, &waits);
-		KUNIT_ASSERT_NE(test, old, 0);
+		handle = save_wait(ev, 8, id++, &waits);
+		KUNIT_ASSERT_NE(test, handle, 0);
 		stack_depot_put(old);
+		stack_depot_put(handle);
+		old = handle;
 
 		/* Fill the instance with one depth. */
 		while (n < max_all) {
-			all[n] = save_wait(ev, nr, id, &waits);
+			for (int tries = 0; tries < 4; tries++) {
+				all[n] = save_bait(ev, nr, id, old);
+				if (all[n])
+					break;
+				synchronize_rcu();
+			}
 			if (!all[n])
 				break;
-			KUNIT_EXPECT_FALSE(test, stack_depot_get(old));
+			got |= stack_depot_get(old);
 			id++;
 			n++;
 		}
+		KUNIT_EXPECT_FALSE(test, got);
 		KUNIT_EXPECT_EQ(test, n, ev->max_pools *
 				depot_evict_pool_records(depot_evict_class(nr)));
 		while (n--) {
@@ -285,35 +321,94 @@ static void depot_stale_handle(struct kunit *test)
 
 /*
  * What a reader of live memory relies on: in the read-side critical section in
- * which it saw the handle, the slot gets no other stack, whoever wants memory.
+ * which it saw a handle, the memory gets no other stack, whoever wants it:
+ * neither one of the same depth, nor one that would have a pool cut again.
  */
 static void depot_reader(struct kunit *test)
 {
 	struct depot_evict *ev = create(test, 2 * POOL_BYTES + SZ_8K);
-	depot_stack_handle_t seen, handle;
-	unsigned int others = 0, reused = 0;
+	unsigned int room = ev->max_pools *
+			    depot_evict_pool_records(depot_evict_class(8));
+	unsigned int deep = min(24, MAX_FRAMES), got = 0, saved = 0;
+	unsigned long waits = 0;
+	depot_stack_handle_t *all, handle;
 
-	seen = save(ev, 8, 0, GET_ALLOC);
-	KUNIT_ASSERT_NE(test, seen, 0);
+	all = kunit_kcalloc(test, room, sizeof(*all), GFP_KERNEL);
+	KUNIT_ASSERT_NOT_NULL(test, all);
+	for (u32 id = 0; id < room; id++) {
+		all[id] = save(ev, 8, id, GET_ALLOC);
+		KUNIT_ASSERT_NE(test, all[id], 0);
+	}
 
 	rcu_read_lock();
-	stack_depot_put(seen);
-	for (u32 id = 1; id < 2000; id++) {
-		handle = save(ev, 8, id, GET);
-		if (!handle)
-			break;
-		others++;
-		reused += same_slot(handle, seen);
-		stack_depot_put(handle);
+	for (u32 id = 0; id < room; id++)
+		stack_depot_put(all[id]);
+	for (u32 id = room; id < room + 100; id++) {
+		saved += !!save(ev, 8, id, GET);
+		saved += !!save(ev, deep, id, GET);
 	}
-	KUNIT_EXPECT_FALSE(test, stack_depot_get(seen));
+	for (u32 id = 0; id < room; id++)
+		got += stack_depot_get(all[id]);
 	rcu_read_unlock();
 
-	KUNIT_EXPECT_GT(test, others, 0);
-	KUNIT_EXPECT_EQ(test, reused, 0);
-	/* All but the two is waiting now, and is counted so. */
-	KUNIT_EXPECT_GT(test, refused(ev, DEPOT_REFUSED_GRACE) +
-			refused(ev, DEPOT_REFUSED_NOMEM), 0);
+	KUNIT_EXPECT_EQ(test, saved, 0);
+	KUNIT_EXPECT_EQ(test, got, 0);
+	KUNIT_EXPECT_EQ(test, refused(ev, DEPOT_REFUSED_GRACE), 200);
+
+	handle = save_wait(ev, deep, room, &waits);
+	KUNIT_EXPECT_NE(test, handle, 0);
+	stack_depot_put(handle);
+	KUNIT_EXPECT_TRUE(test, depot_evict_destroy(ev));
+}
+
+struct hashed {
+	u32 hash;
+	u32 id;
+};
+
+static int by_hash(const void *a, const void *b)
+{
+	const struct hashed *x = a, *y = b;
+
+	return x->hash < y->hash ? -1 : x->hash > y->hash;
+}
+
+/*
+ * Stacks of equal hash and depth are still two. Some are bound to be among as
+ * many as this, if the hash is good; if it is bad, very many are.
+ */
+static void depot_collision(struct kunit *test)
+{
+	const unsigned int nr = 300000;
+	struct depot_evict *ev = create(test, SZ_256K);
+	struct hashed *all = kvcalloc(nr, sizeof(*all), GFP_KERNEL);
+	unsigned long entries[4];
+	unsigned int pairs = 0;
+
+	KUNIT_ASSERT_NOT_NULL(test, all);
+	for (u32 id = 0; id < nr; id++) {
+		make_stack(entries, 4, id);
+		all[id].hash = depot_evict_hash(entries, 4);
+		all[id].id = id;
+	}
+	sort(all, nr, sizeof(*all), by_hash, NULL);
+
+	for (unsigned int i = 1; i < nr; i++) {
+		depot_stack_handle_t a, b;
+
+		if (all[i - 1].hash != all[i].hash || pairs++ >= 100)
+			continue;
+		a = save(ev, 4, all[i - 1].id, GET_ALLOC);
+		b = save(ev, 4, all[i].id, GET_ALLOC);
+		KUNIT_EXPECT_TRUE(test, is_stack(a, 4, all[i - 1].id));
+		KUNIT_EXPECT_TRUE(test, is_stack(b, 4, all[i].id));
+		stack_depot_put(a);
+		stack_depot_put(b);
+	}
+	/* 10.5 would be expected of a random function. */
+	KUNIT_EXPECT_GT(test, pairs, 0);
+	KUNIT_EXPECT_LT(test, pairs, 50);
+	kvfree(all);
 	KUNIT_EXPECT_TRUE(test, depot_evict_destroy(ev));
 }
 
@@ -763,6 +858,7 @@ static struct kunit_case depot_cases[] = {
 	KUNIT_CASE(depot_raw),
 	KUNIT_CASE(depot_stale_handle),
 	KUNIT_CASE(depot_reader),
+	KUNIT_CASE(depot_collision),
 	KUNIT_CASE(depot_bound),
 	KUNIT_CASE_SLOW(depot_million),
 	KUNIT_CASE(depot_memory),
