@@ -818,7 +818,39 @@ void depot_evict_show_classes(struct seq_file *seq)
 
 #if IS_ENABLED(CONFIG_STACKDEPOT_KUNIT_TEST)
 
-/* An instance of its own, whose table and pools take at most @bytes. */
+/*
+ * Give @ev the pools that earlier instances left to the depot, so that tests
+ * take little memory from it. Returns false if its bound would not allow for
+ * the others.
+ */
+static bool evict_borrow(struct depot_evict *ev)
+{
+	unsigned long irqflags;
+	bool room;
+
+	synchronize_rcu();
+
+	raw_spin_lock_irqsave(&depot_evict.lock, irqflags);
+	while (ev->pools < ev->max_pools) {
+		struct evict_pool *pool = evict_take_idle(&depot_evict);
+
+		if (!pool)
+			break;
+		pool->ev = ev;
+		list_add_tail(&pool->list, &ev->idle);
+		depot_evict.pools--;
+		ev->pools++;
+	}
+	room = ev->max_pools - ev->pools <= stack_max_pools - READ_ONCE(pools_num);
+	raw_spin_unlock_irqrestore(&depot_evict.lock, irqflags);
+
+	return room;
+}
+
+/*
+ * An instance of its own, whose table and pools take at most @bytes; NULL if
+ * there is not as much.
+ */
 struct depot_evict *depot_evict_create(size_t bytes)
 {
 	unsigned long entries = rounddown_pow_of_two(bytes / 16 / sizeof(struct hlist_head));
@@ -840,6 +872,11 @@ struct depot_evict *depot_evict_create(size_t bytes)
 	init_irq_work(&ev->work, evict_work);
 	ev->max_pools = (bytes - sizeof(*ev) - entries * sizeof(struct hlist_head)) /
 			POOL_BYTES;
+
+	if (!evict_borrow(ev)) {
+		depot_evict_destroy(ev);
+		return NULL;
+	}
 	return ev;
 }
 EXPORT_SYMBOL_IF_KUNIT(depot_evict_create);
