@@ -13,10 +13,12 @@ struct slabobj_ext;
 
 /**
  * struct slab_owner - who holds a slab object
- * @stack: depot handle of the call chain, 0 while the object has no owner.
- *	Written last on allocation and taken out first on free, so that it says
- *	whether the other fields mean anything.
- * @task: depot handle of the task's pid, tgid and name at allocation
+ * @stack: depot handle of the call chain
+ * @task: depot handle of the task's pid, tgid and name at allocation, 0 if it
+ *	could not be kept
+ * @handles: both of them, each with a reference; 0 while the object has no
+ *	owner. Written last on allocation and taken out first on free, at once
+ *	and by one free only, whatever a buggy caller does.
  * @size: bytes the caller asked for
  * @time: when, in units of 2^OWNER_TIME_SHIFT ns since boot
  *
@@ -24,8 +26,13 @@ struct slabobj_ext;
  * profiling keep there.
  */
 struct slab_owner {
-	u32 stack;
-	u32 task;
+	union {
+		struct {
+			u32 stack;
+			u32 task;
+		};
+		u64 handles;
+	};
 	u32 size;
 	u32 time;
 };

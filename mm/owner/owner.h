@@ -50,6 +50,8 @@ struct owner_task {
 void owner_stack_init(void);
 depot_stack_handle_t owner_stack_capture(unsigned long ip, gfp_t flags);
 depot_stack_handle_t owner_task_capture(gfp_t flags);
+bool owner_get(struct slab_owner *owner);
+void owner_put(const struct slab_owner *owner);
 bool owner_task_fetch(depot_stack_handle_t handle, struct owner_task *task);
 
 /* One object's owner, as a reader sees it. */
@@ -64,12 +66,14 @@ struct owner_object {
 
 /*
  * A walk over the slab objects that have owners, in order of their addresses.
- * Between slab_walk_begin() and slab_walk_end() no cache comes or goes.
+ * Between slab_walk_begin() and slab_walk_end() no cache comes or goes. What
+ * the walk found last stays fetchable until it is asked for the next.
  */
 struct slab_walk {
 	unsigned long pfn;		/* where the next object is looked for */
 	unsigned int index;
 	struct kmem_cache *known;	/* a cache seen on the list in this walk */
+	struct slab_owner held;		/* references to what was found last */
 };
 
 /* slab.c */

@@ -73,13 +73,24 @@ static bool cache_is_tracked(const struct kmem_cache *s)
 	return !(s->flags & (SLAB_NO_OBJ_EXT | SLAB_NOLEAKTRACE));
 }
 
+/* The object has no owner any more. */
+static void forget(struct slab_owner *record)
+{
+	struct slab_owner owner = {};
+
+	/* Most often there is one owner or none, and one who frees. */
+	if (READ_ONCE(record->handles))
+		owner.handles = xchg(&record->handles, 0);
+	if (owner.handles)
+		owner_put(&owner);
+}
+
 /* --- Hooks ---------------------------------------------------------------- */
 
 void __slab_owner_alloc(struct kmem_cache *s, void *object, gfp_t flags, size_t size)
 {
+	struct slab_owner *record, owner;
 	struct slabobj_ext *vector;
-	struct slab_owner *owner;
-	depot_stack_handle_t stack, task;
 	struct slab *slab;
 
 	/* KFENCE keeps a call chain of its own for its few objects. */
@@ -99,19 +110,21 @@ void __slab_owner_alloc(struct kmem_cache *s, void *object, gfp_t flags, size_t 
 		vector = slab_obj_exts(slab);
 	}
 
-	stack = owner_stack_capture(_RET_IP_, flags);
-	if (!stack)
+	record = record_at(vector, obj_to_index(s, slab, object));
+	/* An owner is left if the object went by a way that has no hook. */
+	forget(record);
+
+	owner.stack = owner_stack_capture(_RET_IP_, flags);
+	if (!owner.stack)
 		return owner_lost(OWNER_LOST_STACK);
-	task = owner_task_capture(flags);
-	if (!task)
+	owner.task = owner_task_capture(flags);
+	if (!owner.task)
 		owner_lost(OWNER_LOST_TASK);
 
-	owner = record_at(vector, obj_to_index(s, slab, object));
-	owner->task = task;
-	owner->size = size;
-	owner->time = local_clock() >> OWNER_TIME_SHIFT;
-	/* Pairs with snapshot(): who sees the stack sees the rest. */
-	smp_store_release(&owner->stack, stack);
+	record->size = size;
+	record->time = local_clock() >> OWNER_TIME_SHIFT;
+	/* Pairs with snapshot(): who sees the handles sees the rest. */
+	smp_store_release(&record->handles, owner.handles);
 }
 
 void __slab_owner_free(struct kmem_cache *s, struct slab *slab, void **objects, int count)
@@ -120,12 +133,8 @@ void __slab_owner_free(struct kmem_cache *s, struct slab *slab, void **objects, 
 
 	if (!vector || is_kfence_address(objects[0]))
 		return;
-	while (count--) {
-		struct slab_owner *owner;
-
-		owner = record_at(vector, obj_to_index(s, slab, objects[count]));
-		WRITE_ONCE(owner->stack, 0);
-	}
+	while (count--)
+		forget(record_at(vector, obj_to_index(s, slab, objects[count])));
 }
 
 /* A vector that is being freed: its records are no longer needed. */
@@ -142,6 +151,11 @@ static void free_vector_rcu(struct rcu_head *rcu)
 bool __slab_owner_free_vector(struct slab *slab, struct slabobj_ext *vector)
 {
 	union dead_vector *dead = (union dead_vector *)vector;
+	unsigned int i;
+
+	/* Objects that went with their slab, not one by one. */
+	for (i = 0; i < slab->objects; i++)
+		forget(record_at(vector, i));
 
 	BUILD_BUG_ON(sizeof(union dead_vector) > sizeof(struct slabobj_ext));
 	/*
@@ -155,14 +169,23 @@ bool __slab_owner_free_vector(struct slab *slab, struct slabobj_ext *vector)
 
 /* --- Walking -------------------------------------------------------------- */
 
+/* Let go of what was found last. */
+static void release_held(struct slab_walk *walk)
+{
+	owner_put(&walk->held);
+	walk->held.handles = 0;
+}
+
 void slab_walk_begin(struct slab_walk *walk)
 {
 	mutex_lock(&slab_mutex);
 	walk->known = NULL;
+	walk->held.handles = 0;
 }
 
 void slab_walk_end(struct slab_walk *walk)
 {
+	release_held(walk);
 	mutex_unlock(&slab_mutex);
 }
 
@@ -201,25 +224,35 @@ static struct slab *slab_at(struct slab_walk *walk, unsigned long pfn)
 	return slab;
 }
 
-/* Copy the record at walk->index. False if it has no owner or changed meanwhile. */
+/*
+ * Copy the record at walk->index and hold what it refers to. False if it has no
+ * owner or changed meanwhile.
+ */
 static bool snapshot(struct slab_walk *walk, struct slab *slab, struct slabobj_ext *vector,
 		     struct kmem_cache *s, struct owner_object *object)
 {
-	struct slab_owner *owner = record_at(vector, walk->index);
-	u32 stack;
+	struct slab_owner *record = record_at(vector, walk->index);
+	struct slab_owner owner;
+	u64 handles;
 
 	/* Pairs with __slab_owner_alloc(). */
-	stack = smp_load_acquire(&owner->stack);
-	if (!stack)
+	handles = smp_load_acquire(&record->handles);
+	if (!handles)
 		return false;
-	/* Torn by a free and a new owner? Then the stack differs, see below. */
-	object->owner = data_race(*owner);
-	object->owner.stack = stack;
-	/* The record was copied before this looks whether it still stands. */
+	/* Torn by a free and a new owner? Then the handles differ, see below. */
+	owner = data_race(*record);
+	owner.handles = handles;
+	if (!owner_get(&owner))
+		return false;
+	/* Copied and held before this looks whether it still stands. */
 	smp_rmb();
-	if (READ_ONCE(owner->stack) != stack || !PageSlab(slab_page(slab)) ||
-	    slab_obj_exts(slab) != vector || READ_ONCE(slab->slab_cache) != s)
+	if (READ_ONCE(record->handles) != handles || !PageSlab(slab_page(slab)) ||
+	    slab_obj_exts(slab) != vector || READ_ONCE(slab->slab_cache) != s) {
+		owner_put(&owner);
 		return false;
+	}
+	walk->held = owner;
+	object->owner = owner;
 	object->cache = s->name;
 	object->slab_size = s->size;
 	object->index = walk->index;
@@ -261,6 +294,7 @@ bool slab_walk_next(struct slab_walk *walk, struct owner_object *object)
 	unsigned long pfns = 0;
 	bool found;
 
+	release_held(walk);
 	while (walk->pfn < max_pfn) {
 		rcu_read_lock();
 		found = next_in_slab(walk, object);

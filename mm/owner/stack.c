@@ -2,8 +2,9 @@
 /*
  * A call chain, and a task, become handles.
  *
- * Both are kept in the stack depot: a task is interned as three words, just as
- * a call chain is interned as its return addresses.
+ * Both are kept in the stack depot's evictable side: a task is interned as
+ * three words, just as a call chain is interned as its return addresses. A
+ * handle comes with a reference, and goes with owner_put().
  */
 
 #include <linux/gfp.h>
@@ -24,9 +25,11 @@ void __init owner_stack_init(void)
 }
 
 /* Whoever allocates in a context that must not wait does not wait here. */
-static depot_stack_handle_t save(unsigned long *words, unsigned int count, gfp_t flags)
+static depot_stack_handle_t save(unsigned long *words, unsigned int count, gfp_t flags,
+				 depot_flags_t kind)
 {
-	return stack_depot_save(words, count, flags | __GFP_NOWARN);
+	return stack_depot_save_flags(words, count, flags | __GFP_NOWARN,
+				      STACK_DEPOT_FLAG_CAN_ALLOC | STACK_DEPOT_FLAG_GET | kind);
 }
 
 /* How many frames an unwinder may put before the one it is asked about. */
@@ -37,7 +40,7 @@ static depot_stack_handle_t save(unsigned long *words, unsigned int count, gfp_t
  * @ip: the allocator's address to which the hook returns: the first frame kept
  * @flags: those of the allocation
  *
- * Return: a handle, or 0 if the depot is full or there is no memory.
+ * Return: a handle with a reference, or 0 if the depot has no room.
  */
 noinline depot_stack_handle_t owner_stack_capture(unsigned long ip, gfp_t flags)
 {
@@ -48,15 +51,15 @@ noinline depot_stack_handle_t owner_stack_capture(unsigned long ip, gfp_t flags)
 	/* Unwinders differ in how many of their own frames they leave in. */
 	for (first = 0; first < min(count, OWN_FRAMES); first++)
 		if (entries[first] == ip)
-			return save(entries + first, count - first, flags);
-	return save(entries, count, flags);
+			return save(entries + first, count - first, flags, 0);
+	return save(entries, count, flags, 0);
 }
 
 /**
  * owner_task_capture - intern the current task as it is now
  * @flags: those of the allocation that is being tracked
  *
- * Return: a handle, or 0 if the depot is full or there is no memory.
+ * Return: a handle with a reference, or 0 if the depot has no room.
  */
 depot_stack_handle_t owner_task_capture(gfp_t flags)
 {
@@ -65,12 +68,38 @@ depot_stack_handle_t owner_task_capture(gfp_t flags)
 	words[0] = (unsigned long)current->tgid << 32 | current->pid;
 	/* A name that changes meanwhile reads as a mixture, never beyond its end. */
 	memcpy(&words[1], current->comm, TASK_COMM_LEN);
-	return save(words, TASK_WORDS, flags);
+	return save(words, TASK_WORDS, flags, STACK_DEPOT_FLAG_RAW);
+}
+
+/**
+ * owner_get - take a reference to what an owner's record holds
+ * @owner: a copy of the record, read where RCU is read-locked; its task is
+ *	cleared if it has gone
+ *
+ * Return: false if the call chain has gone, and with it the owner.
+ */
+bool owner_get(struct slab_owner *owner)
+{
+	if (!stack_depot_get(owner->stack))
+		return false;
+	if (owner->task && !stack_depot_get(owner->task))
+		owner->task = 0;
+	return true;
+}
+
+/**
+ * owner_put - drop the references of an owner's record
+ * @owner: a copy of the record
+ */
+void owner_put(const struct slab_owner *owner)
+{
+	stack_depot_put(owner->stack);
+	stack_depot_put(owner->task);
 }
 
 /**
  * owner_task_fetch - read a task back
- * @handle: what owner_task_capture() returned
+ * @handle: what owner_task_capture() returned, still referenced
  * @task: where it goes
  *
  * Return: false if there is no such task.

@@ -122,6 +122,52 @@ static void test_bulk_is_found(struct kunit *test)
 	kmem_cache_destroy(cache);
 }
 
+static noinline void *plant_alone(struct kmem_cache *cache)
+{
+	void *object = kmem_cache_alloc(cache, GFP_KERNEL);
+
+	barrier();
+	return object;
+}
+
+/* References that the records hold to the chain of the cache's first object. */
+static unsigned int references(const char *cache, struct slab_owner *owner)
+{
+	struct owner_object object;
+	unsigned int count = 0;
+	struct slab_walk walk = {};
+
+	slab_walk_begin(&walk);
+	while (!count && slab_walk_next(&walk, &object)) {
+		if (strcmp(object.cache, cache))
+			continue;
+		*owner = object.owner;
+		/* One of them is the walk's. */
+		count = refcount_read(&__stack_depot_get_stack_record(owner->stack)->count) - 1;
+	}
+	slab_walk_end(&walk);
+	return count;
+}
+
+/* Each object holds one reference, and its free drops it. */
+static void test_handles_are_put_once(struct kunit *test)
+{
+	struct kmem_cache *cache = make_cache(test);
+	struct slab_owner owner = {};
+	void *objects[PLANTED];
+	unsigned int i;
+
+	for (i = 0; i < PLANTED; i++)
+		objects[i] = plant_alone(cache);
+	KUNIT_EXPECT_EQ(test, references("owner_kunit", &owner), PLANTED);
+	for (i = 1; i < PLANTED; i++)
+		kmem_cache_free(cache, objects[i]);
+	KUNIT_EXPECT_EQ(test, references("owner_kunit", &owner), 1);
+	kmem_cache_free(cache, objects[0]);
+	KUNIT_EXPECT_FALSE(test, stack_depot_get(owner.stack));
+	kmem_cache_destroy(cache);
+}
+
 /* The requested size, not that of the kmalloc cache, is what a caller asked for. */
 static void test_requested_size(struct kunit *test)
 {
@@ -159,6 +205,7 @@ static int owner_test_init(struct kunit *test)
 static struct kunit_case owner_slab_cases[] = {
 	KUNIT_CASE(test_planted_is_found),
 	KUNIT_CASE(test_bulk_is_found),
+	KUNIT_CASE(test_handles_are_put_once),
 	KUNIT_CASE(test_requested_size),
 	KUNIT_CASE(test_kmalloc_vectors_make_no_cycle),
 	{}

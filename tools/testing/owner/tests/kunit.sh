@@ -7,10 +7,14 @@ set -u
 cd "$(dirname "$0")/../../../.." || exit 1
 
 kernel=${1:?usage: kunit.sh KERNEL}
+# User-mode Linux has one processor.
+cpus="--smp 4"
+[ "$kernel" != um ] || cpus=
 console=$(mktemp)
 trap 'rm -f "$console"' EXIT
+# shellcheck disable=SC2086 # two words or none
 tools/testing/owner/guest.py run "$kernel" --append "slab_owner=on kunit.enable=1" \
-	--timeout 900 --mem 1G --smp 4 --console "$console" \
+	--timeout 900 --mem 1G $cpus --console "$console" \
 	--cmd 'cat /sys/kernel/debug/kunit/*/results' || exit 1
 if grep -E "BUG:|WARNING:|Oops|possible recursive|inconsistent lock" "$console"; then
 	echo "not ok - the kernel complained, see above"
