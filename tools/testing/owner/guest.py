@@ -142,9 +142,12 @@ def check(args: argparse.Namespace, kind: Kind) -> None:
     if args.command == "vmcore" and kind.program != "qemu-system-x86_64":
         raise UsageError(f"{args.name}: a vmcore is taken of an x86_64 guest "
                          "only: K=x86_64, debug, rt, vanilla or profiling")
+    if args.command == "shell" and not os.isatty(0):
+        raise UsageError("a shell needs a terminal on stdin; without one, "
+                         "give the commands to: guest.py run --cmd")
     if not kind.program and getattr(args, "icount", False):
         raise UsageError(f"{args.name}: --icount needs a kernel for QEMU")
-    if not kind.program and (args.smp or 1) > 1:
+    if not kind.program and (args.smp or 1) > DEFAULT_SMP:
         note(f"{args.name} has one processor; --smp {args.smp} is ignored")
     if args.extra and not Path(args.extra).is_dir():
         raise UsageError(f"--extra {args.extra}: not a directory")

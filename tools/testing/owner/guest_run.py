@@ -284,7 +284,7 @@ def console_tail(path: Path) -> str:
     """The last lines of the console, under a headline."""
     lines = console_lines(path)[-TAIL_LINES:]
     if not lines:
-        return "the console is empty\n"
+        return "the console is empty; was SIZE of --mem too small to boot?\n"
     head = f"--- the last {len(lines)} lines of the console:"
     return "\n".join([head, *lines, ""])
 
