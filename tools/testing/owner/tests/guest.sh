@@ -12,38 +12,21 @@ top=$(cd "$here/../../../.." && pwd)
 build=${BUILD:-$top/build}
 [ $# -gt 0 ] || set -- um x86_64
 tests_per_kernel=22
-number=0
-failed=0
+# shellcheck source=tools/testing/owner/tests/tap.sh
+. "$here/tap.sh"
 
 # All that the runner makes for itself goes below this directory.
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 trap 'exit 1' HUP INT TERM
+seen=$work/err
 mkdir "$work/tmp" "$work/extra" "$work/extra/below"
 export TMPDIR="$work/tmp"
-
-# ok <description> <command>...
-ok()
-{
-	what="$kernel: $1"
-	shift
-	number=$((number + 1))
-	if "$@"; then
-		echo "ok $number - $what"
-		return
-	fi
-	echo "not ok $number - $what"
-	failed=1
-	echo "# failed: $*"
-	sed 's/^/# stderr: /' "$work/err" | head -n 12
-}
 
 skip_kernel()
 {
 	for _ in $(seq $tests_per_kernel); do
-		number=$((number + 1))
-		echo "ok $number - $kernel: guest # SKIP no kernel;" \
-			"make kernel K=$kernel"
+		skip guest "no kernel; make kernel K=$kernel"
 	done
 }
 
@@ -226,8 +209,8 @@ missing_told()
 	status_is 123 && err_has "build it first: make kernel K=$kernel"
 }
 
-echo "1..$((tests_per_kernel * $#))"
 for kernel; do
+	label=$kernel
 	if [ ! -e "$build/$kernel" ]; then
 		skip_kernel
 		continue
@@ -239,4 +222,4 @@ for kernel; do
 	test_hang
 	test_ends
 done
-exit $failed
+finish

@@ -7,27 +7,30 @@
 number=0
 failed=0
 
-# ok NAME COMMAND...: the command's success is the test's; $seen is shown otherwise
+# ok NAME COMMAND...: the command's success is the test's; the files that $seen
+# names are shown otherwise. $label, if set, stands before each name.
 ok()
 {
-	name=$1
+	name=${label:+$label: }$1
 	shift
 	number=$((number + 1))
 	if "$@"; then
 		echo "ok $number - $name"
-	else
-		echo "not ok $number - $name"
-		echo "# failed: $*"
-		[ -z "${seen:-}" ] || head -c 4000 "$seen" | sed 's/^/# /'
-		failed=1
+		return
 	fi
+	echo "not ok $number - $name"
+	failed=1
+	echo "# failed: $*"
+	for file in ${seen:-}; do
+		[ ! -e "$file" ] || head -n 60 "$file" | cut -c 1-300 | sed "s/^/# ${file##*/}: /"
+	done
 }
 
 # skip NAME WHY
 skip()
 {
 	number=$((number + 1))
-	echo "ok $number - $1 # SKIP $2"
+	echo "ok $number - ${label:+$label: }$1 # SKIP $2"
 }
 
 # The plan comes last, so that a script that ends early has none.

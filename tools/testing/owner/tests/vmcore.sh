@@ -14,16 +14,16 @@ kernel=${1:-x86_64}
 # Debian's drgn belongs to Debian's python3, which need not be the first one.
 drgn=/usr/bin/drgn
 tests=10
-number=0
-failed=0
+# shellcheck source=tools/testing/owner/tests/tap.sh
+. "$here/tap.sh"
+label=$kernel
 
 skip_all()
 {
-	echo "1..$tests"
-	for number in $(seq $tests); do
-		echo "ok $number - $kernel: vmcore # SKIP $1"
+	for _ in $(seq $tests); do
+		skip vmcore "$1"
 	done
-	exit 0
+	finish
 }
 
 [ -e "$build/$kernel/vmlinux" ] ||
@@ -33,27 +33,9 @@ skip_all()
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 trap 'exit 1' HUP INT TERM
+seen="$work/out $work/err $work/facts"
 mkdir "$work/tmp"
 export TMPDIR="$work/tmp"
-
-# ok <description> <command>...
-ok()
-{
-	what="$kernel: $1"
-	shift
-	number=$((number + 1))
-	if "$@"; then
-		echo "ok $number - $what"
-		return
-	fi
-	echo "not ok $number - $what"
-	failed=1
-	echo "# failed: $*"
-	for file in out err facts; do
-		[ ! -e "$work/$file" ] ||
-			head -n 12 "$work/$file" | sed "s/^/# $file: /"
-	done
-}
 
 take()
 {
@@ -99,7 +81,6 @@ refused()
 	[ $? = 123 ] && grep -q 'of an x86_64 guest only' "$work/err"
 }
 
-echo "1..$tests"
 take_moved
 find_left
 ok "CMD's status passes through" status_is 6
@@ -116,4 +97,4 @@ ok "the sysctl CMD set reads back" fact 'panic_timeout 31337'
 ok "the release is the kernel's" \
 	fact "release $(cat "$build/$kernel/include/config/kernel.release")"
 ok "a vmcore of um is refused" refused
-exit $failed
+finish

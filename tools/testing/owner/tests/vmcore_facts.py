@@ -6,10 +6,10 @@ from typing import Any
 from drgn.helpers.linux.pid import find_task
 
 prog: Any
-init = find_task(prog, 1)  # noqa: F821
-names = prog["init_uts_ns"].name  # noqa: F821
+init = find_task(prog, 1)
+names = prog["init_uts_ns"].name
 print("init", init.pid.value_(), init.comm.string_().decode())
 print("nodename", names.nodename.string_().decode())
 print("release", names.release.string_().decode())
-print("panic_timeout", prog["panic_timeout"].value_())  # noqa: F821
-print(f"_stext {prog.symbol('_stext').address:x}")  # noqa: F821
+print("panic_timeout", prog["panic_timeout"].value_())
+print(f"_stext {prog.symbol('_stext').address:x}")
