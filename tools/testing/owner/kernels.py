@@ -79,7 +79,7 @@ class Build:
         # The whole tree's directory is the cache's base, so that paths below it
         # are relative and a clone elsewhere finds what this one compiled.
         environment = os.environ | {
-            "CCACHE_BASEDIR": str(self.tree.parent), "CCACHE_NOHASHDIR": "1",
+            "CCACHE_BASEDIR": str(self.tree.parent), "CCACHE_NOHASHDIR": "1", "CCACHE_DEPEND": "1",
             "CCACHE_SLOPPINESS": "time_macros,include_file_mtime,include_file_ctime",
             "KBUILD_BUILD_TIMESTAMP": "1970-01-01", "KBUILD_BUILD_USER": "owner",
             "KBUILD_BUILD_HOST": "workbench"}
