@@ -646,7 +646,8 @@ static void depot_contexts(struct kunit *test)
 	local_bh_enable();
 	KUNIT_EXPECT_EQ(test, failed, 0);
 
-	c.work = IRQ_WORK_INIT_HARD(hardirq_work);
+	/* A thread with PREEMPT_RT, where hardirqs may not allocate. */
+	init_irq_work(&c.work, hardirq_work);
 	irq_work_queue(&c.work);
 	irq_work_sync(&c.work);
 	KUNIT_EXPECT_EQ(test, c.failed, 0);
