@@ -870,7 +870,7 @@ static struct kunit_case depot_cases[] = {
 	KUNIT_CASE(depot_raw),
 	KUNIT_CASE(depot_stale_handle),
 	KUNIT_CASE(depot_reader),
-	KUNIT_CASE(depot_collision),
+	KUNIT_CASE_SLOW(depot_collision),
 	KUNIT_CASE(depot_bound),
 	KUNIT_CASE_SLOW(depot_million),
 	KUNIT_CASE(depot_memory),
