@@ -27,9 +27,11 @@ struct slab_reader {
 static void *slab_owner_step(struct seq_file *m, loff_t *pos)
 {
 	struct slab_reader *reader = m->private;
+	int found = slab_walk_next(&reader->walk, &reader->object);
 
-	if (!slab_walk_next(&reader->walk, &reader->object))
-		return NULL;
+	/* A signal is not the end of the file. */
+	if (found <= 0)
+		return ERR_PTR(found);
 	*pos = (loff_t)reader->object.pfn << INDEX_BITS | reader->object.index;
 	return reader;
 }

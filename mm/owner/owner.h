@@ -78,7 +78,7 @@ struct slab_walk {
 
 /* slab.c */
 void slab_walk_begin(struct slab_walk *walk);
-bool slab_walk_next(struct slab_walk *walk, struct owner_object *object);
+int slab_walk_next(struct slab_walk *walk, struct owner_object *object);
 void slab_walk_end(struct slab_walk *walk);
 
 #endif /* _MM_OWNER_H */

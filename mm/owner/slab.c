@@ -18,13 +18,22 @@
 #include <linux/memcontrol.h>
 #include <linux/memory_hotplug.h>
 #include <linux/mm.h>
+#include <linux/pageblock-flags.h>
 #include <linux/rcupdate.h>
 #include <linux/sched/clock.h>
 #include <linux/slab.h>
 #include <linux/string.h>
 
+#include "../internal.h"
 #include "../slab.h"
 #include "owner.h"
+
+/* Tells a vector's address in slab->obj_exts from a page's memory cgroup. */
+#ifdef CONFIG_MEMCG
+#define OBJEXTS_BIT	MEMCG_DATA_OBJEXTS
+#else
+#define OBJEXTS_BIT	0UL
+#endif
 
 DEFINE_STATIC_KEY_FALSE(slab_owner_key);
 
@@ -35,11 +44,15 @@ static bool wanted __ro_after_init;
 
 static int __init slab_owner_setup(char *str)
 {
+	/* The last word on the boot line counts. */
 	if (str && !strcmp(str, "on")) {
 		wanted = true;
 		owner_stack_init();
 		static_branch_enable(&slab_owner_key);
-	} else if (!str || strcmp(str, "off")) {
+	} else if (str && !strcmp(str, "off")) {
+		wanted = false;
+		static_branch_disable(&slab_owner_key);
+	} else {
 		pr_err("slab_owner=%s is not understood: say on or off\n", str ?: "");
 	}
 	return 0;
@@ -105,7 +118,8 @@ void __slab_owner_alloc(struct kmem_cache *s, void *object, gfp_t flags, size_t 
 	slab = virt_to_slab(object);
 	vector = slab_obj_exts(slab);
 	if (!vector) {
-		if (alloc_slab_obj_exts(slab, s, flags | __GFP_NOWARN, false))
+		/* No reserve is touched, and nobody is killed, for a vector. */
+		if (alloc_slab_obj_exts(slab, s, gfp_nested_mask(flags), false))
 			return owner_lost(OWNER_LOST_VECTOR);
 		vector = slab_obj_exts(slab);
 	}
@@ -160,14 +174,18 @@ bool __slab_owner_free_vector(struct slab *slab, struct slabobj_ext *vector)
 	BUILD_BUG_ON(sizeof(union dead_vector) > sizeof(struct slabobj_ext));
 	/*
 	 * The vector was taken out of the slab before its first bytes become a
-	 * rcu_head: pairs with snapshot(), which looks in the other order.
+	 * rcu_head: pairs with still_stands(), which looks in the other order.
 	 */
 	smp_wmb();
-	call_rcu(&dead->rcu, free_vector_rcu);
+	/* Not in batches of seconds: a slab that goes frees memory now. */
+	call_rcu_hurry(&dead->rcu, free_vector_rcu);
 	return true;
 }
 
 /* --- Walking -------------------------------------------------------------- */
+
+/* Page frames without an owner that are looked at before others get a turn. */
+#define WALK_STRETCH	16384
 
 /* Let go of what was found last. */
 static void release_held(struct slab_walk *walk)
@@ -178,6 +196,7 @@ static void release_held(struct slab_walk *walk)
 
 void slab_walk_begin(struct slab_walk *walk)
 {
+	get_online_mems();
 	mutex_lock(&slab_mutex);
 	walk->known = NULL;
 	walk->held.handles = 0;
@@ -187,6 +206,7 @@ void slab_walk_end(struct slab_walk *walk)
 {
 	release_held(walk);
 	mutex_unlock(&slab_mutex);
+	put_online_mems();
 }
 
 /*
@@ -208,77 +228,118 @@ static bool cache_is_alive(struct slab_walk *walk, struct kmem_cache *s)
 	return false;
 }
 
-/*
- * The slab that starts at this page frame and has a vector, or NULL. As long as
- * RCU is read-locked the vector can be read, though the slab may go.
- */
-static struct slab *slab_at(struct slab_walk *walk, unsigned long pfn)
-{
-	struct page *page = pfn_to_online_page(pfn);
-	struct slab *slab = (struct slab *)page;
+/* A slab as it was when RCU was read-locked; it may be gone by now. */
+struct slab_view {
+	struct slab *slab;
+	struct kmem_cache *cache;
+	unsigned long exts;		/* slab->obj_exts as it stood there */
+	struct slabobj_ext *vector;	/* can be read until RCU is unlocked */
+	unsigned int objects;
+};
 
-	if (!page || PageTail(page) || !PageSlab(page))
-		return NULL;
-	if (!slab_obj_exts(slab) || !cache_is_alive(walk, READ_ONCE(slab->slab_cache)))
-		return NULL;
-	return slab;
+/*
+ * Does the slab still stand as it was seen? If so, all that was read of it
+ * before belongs together: the vector is not freed while RCU is read-locked, so
+ * no other slab can have it, and no page of another kind can hold its address.
+ */
+static bool still_stands(struct slab_view *view)
+{
+	struct page *page = slab_page(view->slab);
+
+	/* What was read of the slab, or the record, was read before this. */
+	smp_rmb();
+	return !PageTail(page) && PageSlab(page) &&
+	       READ_ONCE(view->slab->obj_exts) == view->exts;
+}
+
+/* See the slab that starts at this page, if it is one and has a vector. */
+static bool view_slab(struct slab_walk *walk, struct page *page, struct slab_view *view)
+{
+	struct slab counters;
+
+	if (PageTail(page) || !PageSlab(page))
+		return false;
+	view->slab = (struct slab *)page;
+	view->exts = READ_ONCE(view->slab->obj_exts);
+	/* A page that is no slab any more keeps something else there. */
+	if (IS_ENABLED(CONFIG_MEMCG) && !(view->exts & OBJEXTS_BIT))
+		return false;
+	view->vector = (struct slabobj_ext *)(view->exts & ~OBJEXTS_FLAGS_MASK);
+	if (!view->vector)
+		return false;
+	view->cache = READ_ONCE(view->slab->slab_cache);
+	counters.counters = READ_ONCE(view->slab->counters);
+	view->objects = counters.objects;
+	return still_stands(view) && cache_is_alive(walk, view->cache);
 }
 
 /*
  * Copy the record at walk->index and hold what it refers to. False if it has no
  * owner or changed meanwhile.
  */
-static bool snapshot(struct slab_walk *walk, struct slab *slab, struct slabobj_ext *vector,
-		     struct kmem_cache *s, struct owner_object *object)
+static bool snapshot(struct slab_walk *walk, struct slab_view *view, struct owner_object *object)
 {
-	struct slab_owner *record = record_at(vector, walk->index);
-	struct slab_owner owner;
-	u64 handles;
+	struct slab_owner *record = record_at(view->vector, walk->index);
+	struct slab_owner seen, owner, again;
 
 	/* Pairs with __slab_owner_alloc(). */
-	handles = smp_load_acquire(&record->handles);
-	if (!handles)
+	seen.handles = smp_load_acquire(&record->handles);
+	if (!seen.handles)
 		return false;
-	/* Torn by a free and a new owner? Then the handles differ, see below. */
-	owner = data_race(*record);
-	owner.handles = handles;
+	/* Whether an owner came or went meanwhile is looked at below. */
+	seen = data_race(*record);
+	owner = seen;
 	if (!owner_get(&owner))
 		return false;
-	/* Copied and held before this looks whether it still stands. */
-	smp_rmb();
-	if (READ_ONCE(record->handles) != handles || !PageSlab(slab_page(slab)) ||
-	    slab_obj_exts(slab) != vector || READ_ONCE(slab->slab_cache) != s) {
-		owner_put(&owner);
-		return false;
-	}
+	if (!still_stands(view))
+		goto changed;
+	/* The same chain and task may have freed and allocated: compare it all. */
+	again = data_race(*record);
+	if (memcmp(&seen, &again, sizeof(seen)))
+		goto changed;
+
 	walk->held = owner;
 	object->owner = owner;
-	object->cache = s->name;
-	object->slab_size = s->size;
+	object->cache = view->cache->name;
+	object->slab_size = view->cache->size;
 	object->index = walk->index;
 	object->pfn = walk->pfn;
-	object->address = fixup_red_left(s, slab_address(slab) + walk->index * s->size);
+	object->address = fixup_red_left(view->cache, slab_address(view->slab) +
+					 walk->index * view->cache->size);
 	return true;
+
+changed:
+	owner_put(&owner);
+	return false;
 }
 
-/* The next owned object of the slab that starts at walk->pfn. */
-static bool next_in_slab(struct slab_walk *walk, struct owner_object *object)
+/*
+ * Look for the next owned object in the slab at walk->pfn. If there is none,
+ * move on: by the order of what is there, where that is known.
+ */
+static bool look_at_frame(struct slab_walk *walk, struct owner_object *object)
 {
-	struct slab *slab = slab_at(walk, walk->pfn);
-	struct slabobj_ext *vector;
-	struct kmem_cache *s;
-	unsigned int objects;
+	struct page *page = pfn_to_online_page(walk->pfn);
+	unsigned long skip = 1;
+	struct slab_view view;
 
-	if (!slab)
-		return false;
-	vector = slab_obj_exts(slab);
-	s = READ_ONCE(slab->slab_cache);
-	objects = slab->objects;
-	if (!vector || s != walk->known)
-		return false;
-	for (; walk->index < objects; walk->index++)
-		if (snapshot(walk, slab, vector, s, object))
-			return true;
+	if (!page) {
+		skip = pageblock_nr_pages - (walk->pfn & (pageblock_nr_pages - 1));
+	} else if (PageBuddy(page)) {
+		unsigned long order = buddy_order_unsafe(page);
+
+		/* Read without the zone's lock: a free block that just went. */
+		if (order <= MAX_PAGE_ORDER)
+			skip = 1UL << order;
+	} else if (view_slab(walk, page, &view)) {
+		for (; walk->index < view.objects; walk->index++)
+			if (snapshot(walk, &view, object))
+				return true;
+		if (still_stands(&view))
+			skip = 1UL << min(slab_order(view.slab), MAX_PAGE_ORDER);
+	}
+	walk->pfn += skip;
+	walk->index = 0;
 	return false;
 }
 
@@ -287,29 +348,30 @@ static bool next_in_slab(struct slab_walk *walk, struct owner_object *object)
  * @walk: between slab_walk_begin() and slab_walk_end()
  * @object: where it is described; its cache's name is good until slab_walk_end()
  *
- * Return: false if there is none.
+ * Return: 1 if there is one, 0 if there is none, -ERESTARTSYS if a signal came.
  */
-bool slab_walk_next(struct slab_walk *walk, struct owner_object *object)
+int slab_walk_next(struct slab_walk *walk, struct owner_object *object)
 {
-	unsigned long pfns = 0;
+	unsigned int frames = 0;
 	bool found;
 
 	release_held(walk);
 	while (walk->pfn < max_pfn) {
 		rcu_read_lock();
-		found = next_in_slab(walk, object);
+		found = look_at_frame(walk, object);
 		rcu_read_unlock();
 		if (found) {
 			walk->index++;
-			return true;
+			return 1;
 		}
-		walk->pfn++;
-		walk->index = 0;
-		if (!(++pfns % 1024)) {
-			if (signal_pending(current))
-				return false;
-			cond_resched();
-		}
+		if (++frames % WALK_STRETCH)
+			continue;
+		/* Nothing is held: caches and memory may come and go. */
+		if (signal_pending(current))
+			return -ERESTARTSYS;
+		slab_walk_end(walk);
+		cond_resched();
+		slab_walk_begin(walk);
 	}
-	return false;
+	return 0;
 }

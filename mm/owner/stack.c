@@ -67,7 +67,7 @@ depot_stack_handle_t owner_task_capture(gfp_t flags)
 
 	words[0] = (unsigned long)current->tgid << 32 | current->pid;
 	/* A name that changes meanwhile reads as a mixture, never beyond its end. */
-	memcpy(&words[1], current->comm, TASK_COMM_LEN);
+	data_race(memcpy(&words[1], current->comm, TASK_COMM_LEN));
 	return save(words, TASK_WORDS, flags, STACK_DEPOT_FLAG_RAW);
 }
 

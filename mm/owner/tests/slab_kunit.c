@@ -52,7 +52,7 @@ static struct found look_for(const char *cache)
 	struct slab_walk walk = {};
 
 	slab_walk_begin(&walk);
-	while (slab_walk_next(&walk, &object)) {
+	while (slab_walk_next(&walk, &object) > 0) {
 		struct owner_task task;
 
 		if (strcmp(object.cache, cache))
@@ -138,7 +138,7 @@ static unsigned int references(const char *cache, struct slab_owner *owner)
 	struct slab_walk walk = {};
 
 	slab_walk_begin(&walk);
-	while (!count && slab_walk_next(&walk, &object)) {
+	while (!count && slab_walk_next(&walk, &object) > 0) {
 		if (strcmp(object.cache, cache))
 			continue;
 		*owner = object.owner;

@@ -84,7 +84,9 @@ def _qemu_accel(machine: Machine) -> List[str]:
     if machine.icount:
         return ["-accel", "tcg", "-icount", "shift=0,sleep=off", "-smp", "1"]
     accel = "kvm" if machine.accel == "kvm" else "tcg,thread=multi"
-    return ["-accel", accel, "-smp", str(machine.smp)]
+    # A kernel without ACPI learns of one processor in each socket.
+    return ["-accel", accel, "-smp",
+            f"{machine.smp},sockets={machine.smp},cores=1,threads=1"]
 
 
 def qemu_command(machine: Machine) -> List[str]:
