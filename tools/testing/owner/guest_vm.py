@@ -35,14 +35,19 @@ class Kind:
     channel: str
     program: str
     machine: List[str] = field(default_factory=list)
+    words: str = ""
 
 
 # TCG: "max" has all that the emulator knows. A fifth page table level only
 # lengthens its walks, and pointer authentication by the architected cipher
 # takes most of an emulated arm64's time.
+#
+# A kernel without ACPI is told where QEMU's firmware interface is, through
+# which it leaves the note that makes a dump of it readable.
 KINDS = (
     Kind("x86_64", "arch/x86/boot/bzImage", "ttyS0", PORT,
-         "qemu-system-x86_64", ["-machine", "q35", "-cpu", "max,la57=off"]),
+         "qemu-system-x86_64", ["-machine", "q35", "-cpu", "max,la57=off"],
+         "qemu_fw_cfg.ioport=12@0x510:0:1:4"),
     Kind("arm64", "arch/arm64/boot/Image", "ttyAMA0", PORT,
          "qemu-system-aarch64",
          ["-machine", "virt", "-cpu", "max,pauth-impdef=on"]),
@@ -76,7 +81,8 @@ def find_kind(directory: Path, name: str) -> Kind:
 
 
 def _append(machine: Machine) -> str:
-    words = ["panic=-1", f"console={machine.kind.console}", machine.append]
+    words = ["panic=-1", f"console={machine.kind.console}",
+             machine.kind.words, machine.append]
     return " ".join(word for word in words if word)
 
 

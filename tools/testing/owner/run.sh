@@ -22,7 +22,7 @@ build/ownertop/ownertop --top 3 "$dump"
 cat <<END
 
 What to try next:
-  build/ownertop/ownertop --help                     # the same dump, asked otherwise: $dump
-  make shell APPEND=slab_owner=on                    # look around in the guest
-  less README.md                                     # slab_owner on a kernel of your own
+  build/ownertop/ownertop --depth 0 --top 1 $dump   # the whole chain; --help says more
+  make shell APPEND=slab_owner=on                 # then: head /sys/kernel/debug/slab_owner
+  less README.md                                  # slab_owner on a kernel of your own
 END

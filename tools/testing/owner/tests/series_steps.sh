@@ -1,0 +1,43 @@
+#!/bin/sh
+# SPDX-License-Identifier: GPL-2.0
+#
+# Each mail of the series leaves a kernel whose mm/ and lib/ build: what a
+# bisection needs. Prints TAP.
+set -u
+cd "$(dirname "$0")/../../../.." || exit 1
+. tools/testing/owner/tests/tap.sh
+
+work=$(mktemp -d)
+trap 'rm -rf "$work"' EXIT
+seen=$work/seen
+# One step from the tree, as kernels are, so that the compiler cache serves it.
+steps=$PWD/build/steps
+tree=$steps/tree
+export GIT_COMMITTER_NAME=test GIT_COMMITTER_EMAIL=test@localhost
+export CCACHE_BASEDIR="$steps" CCACHE_NOHASHDIR=1 CCACHE_DEPEND=1
+compiler=gcc
+! command -v ccache >/dev/null || compiler="ccache gcc"
+
+um()
+{
+	make -C "$tree" O="$steps/um" ARCH=um CC="$compiler" -j"$(nproc)" "$@" >>"$seen" 2>&1
+}
+
+builds()
+{
+	: >"$seen"
+	git -C "$tree" am "$1" >>"$seen" 2>&1 &&
+		um KCONFIG_ALLCONFIG="$PWD/build/um/owner.fragment" allnoconfig &&
+		um mm/ lib/ && lacks "$seen" "warning:"
+}
+
+tools/testing/owner/tree.py series >"$seen" || exit 1
+mkdir -p "$steps/um"
+git -C build/tree worktree prune
+[ -e "$tree" ] || git -C build/tree worktree add -q --detach "$tree" base
+git -C "$tree" am --abort 2>/dev/null
+git -C "$tree" checkout -qf --detach base && git -C "$tree" clean -qfd
+for mail in build/series/*.patch; do
+	ok "$(basename "$mail" .patch)" builds "$PWD/$mail"
+done
+finish
