@@ -106,9 +106,7 @@ void __slab_owner_alloc(struct kmem_cache *s, void *object, gfp_t flags, size_t 
 	struct slabobj_ext *vector;
 	struct slab *slab;
 
-	/* KFENCE keeps a call chain of its own for its few objects. */
-	if (!object || !cache_is_tracked(s) || flags & __GFP_NO_OBJ_EXT ||
-	    is_kfence_address(object))
+	if (!object || !cache_is_tracked(s) || flags & __GFP_NO_OBJ_EXT)
 		return;
 	if (in_nmi())
 		return owner_lost(OWNER_LOST_CONTEXT);
@@ -145,7 +143,7 @@ void __slab_owner_free(struct kmem_cache *s, struct slab *slab, void **objects, 
 {
 	struct slabobj_ext *vector = slab_obj_exts(slab);
 
-	if (!vector || is_kfence_address(objects[0]))
+	if (!vector)
 		return;
 	while (count--)
 		forget(record_at(vector, obj_to_index(s, slab, objects[count])));
@@ -273,6 +271,16 @@ static bool view_slab(struct slab_walk *walk, struct page *page, struct slab_vie
 	return still_stands(view) && cache_is_alive(walk, view->cache);
 }
 
+static void *address_of(struct slab_view *view, unsigned int index)
+{
+	void *start = slab_address(view->slab);
+
+	/* KFENCE puts its one object at either end of the page. */
+	if (is_kfence_address(start))
+		return kfence_object_start(start);
+	return fixup_red_left(view->cache, start + index * view->cache->size);
+}
+
 /*
  * Copy the record at walk->index and hold what it refers to. False if it has no
  * owner or changed meanwhile.
@@ -304,8 +312,7 @@ static bool snapshot(struct slab_walk *walk, struct slab_view *view, struct owne
 	object->slab_size = view->cache->size;
 	object->index = walk->index;
 	object->pfn = walk->pfn;
-	object->address = fixup_red_left(view->cache, slab_address(view->slab) +
-					 walk->index * view->cache->size);
+	object->address = address_of(view, walk->index);
 	return true;
 
 changed:
