@@ -1,12 +1,15 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-2.0
 #
-# A leak of known size in a guest, found again: slab_owner.sh KERNEL. Prints TAP.
+# A leak of known size in a guest, found again: slab_owner.sh KERNEL [WORD...],
+# with the words on each guest's boot line. Prints TAP.
 set -u
 cd "$(dirname "$0")/../../../.." || exit 1
 . tools/testing/owner/tests/tap.sh
 
-kernel=${1:?usage: slab_owner.sh KERNEL}
+kernel=${1:?usage: slab_owner.sh KERNEL [WORD...]}
+shift
+words=$*
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 seen=$work/err
@@ -16,16 +19,17 @@ requests=8000
 # guest APPEND CMD: the output goes to $work/out, the console to $work/console
 guest()
 {
-	tools/testing/owner/guest.py run "$kernel" --append "$1" --cmd "$2" --timeout 300 \
+	tools/testing/owner/guest.py run "$kernel" --append "$1 $words" --cmd "$2" --timeout 300 \
 		--extra "build/$kernel/owner-modules" --console "$work/console" \
 		>"$work/out" 2>"$work/err"
 }
 
-# Records whose chain passes FRAME: "objects bytes"
+# Records in which FRAME stands N frames from the allocator: "objects bytes". Not
+# anywhere: what page_owner allocates for itself meanwhile has owners, too.
 held_by()
 {
-	awk -v frame=" $1[+]" 'BEGIN { RS = ""; objects = bytes = 0 }
-		$0 ~ frame { objects++; match($0, /size [0-9]+/)
+	awk -v frame="^ $1[+]" -v n="$2" 'BEGIN { RS = ""; FS = "\n"; objects = bytes = 0 }
+		$(3 + n) ~ frame { objects++; match($0, /size [0-9]+/)
 			     bytes += substr($0, RSTART + 5, RLENGTH - 5) }
 		END { print objects, bytes }' "$work/out"
 }
@@ -55,10 +59,10 @@ ok "boots, leaks and is read" guest slab_owner=on \
 ok "each record is well formed" well_formed
 ok "no chain starts with the tracker itself" starts_with_the_allocator
 ok "the leak's objects and bytes are exact" \
-	is "$(held_by leak_open_session)" "$requests $((requests * 200))"
+	is "$(held_by leak_open_session 1)" "$requests $((requests * 200))"
 ok "the chain says who asked" \
-	is "$(held_by leak_serve_request)" "$requests $((requests * 200))"
-ok "what was freed has no owner" is "$(held_by leak_write_log)" "0 0"
+	is "$(held_by leak_serve_request 2)" "$requests $((requests * 200))"
+ok "what was freed has no owner" is "$(held_by leak_write_log 1)" "0 0"
 ok "the kernel complained of nothing" quiet_console
 
 make -s -C tools/mm/ownertop O="$PWD/build/ownertop" >"$seen" 2>&1
@@ -73,7 +77,7 @@ ok "page_owner_sort reads it" has "$work/sorted" "^$requests times"
 
 ok "unloading frees all" guest slab_owner=on \
 	"insmod /extra/owner_leak.ko requests=$requests && rmmod owner_leak && cat /sys/kernel/debug/slab_owner"
-ok "nobody owns what was freed" is "$(held_by leak_open_session)" "0 0"
+ok "nobody owns what was freed" is "$(held_by leak_open_session 1)" "0 0"
 
 ok "off is the default" guest "" "ls /sys/kernel/debug/slab_owner /sys/kernel/debug/owner 2>&1; true"
 ok "and leaves no file" is "$(grep -c 'No such file' "$work/out")" 2
