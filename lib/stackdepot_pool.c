@@ -62,6 +62,10 @@ static int __init parse_max_pools(char *str)
 	unsigned int pools;
 	int ret;
 
+	/* Given without a value. */
+	if (!str)
+		return -EINVAL;
+
 	ret = kstrtouint(str, 0, &pools);
 	if (ret)
 		return ret;
