@@ -358,9 +358,9 @@ static struct evict_pool *evict_grow(struct depot_evict *ev, void **prealloc,
 		return NULL;
 	}
 
-	raw_spin_lock(&pool_lock);
+	raw_spin_lock(&depot_pool_lock);
 	index = depot_take_pool(prealloc);
-	raw_spin_unlock(&pool_lock);
+	raw_spin_unlock(&depot_pool_lock);
 	if (index < 0) {
 		*why = index == -ENOSPC ? DEPOT_REFUSED_BOUND : DEPOT_REFUSED_NOMEM;
 		return NULL;
@@ -586,9 +586,9 @@ evict_save_new(struct depot_evict *ev, unsigned long *entries,
 	raw_spin_unlock_irqrestore(&ev->lock, irqflags);
 
 	if (prealloc) {
-		raw_spin_lock_irqsave(&pool_lock, irqflags);
+		raw_spin_lock_irqsave(&depot_pool_lock, irqflags);
 		depot_keep_pool(&prealloc);
-		raw_spin_unlock_irqrestore(&pool_lock, irqflags);
+		raw_spin_unlock_irqrestore(&depot_pool_lock, irqflags);
 		depot_free_prealloc(prealloc);
 	}
 	return handle;

@@ -24,15 +24,16 @@ struct seq_file;
 #define POOL_BYTES	((size_t)DEPOT_POOL_SIZE)
 
 /*
- * Pools by index: (handle.pool_index_plus_1 - 1). Debuggers find records
- * through these names. An index below pools_num has its pool for ever.
+ * Pools by index: (handle.pool_index_plus_1 - 1). An index below pools_num has
+ * its pool for ever. The two names are older than the split into files and have
+ * no prefix: debuggers look for them to find records.
  */
 extern void **stack_pools;
 extern int pools_num;
 /* How many pools there may be; what stack_pools has room for. */
 extern unsigned int stack_max_pools;
 /* Guards the two above, the spare pool and the persistent side. */
-extern raw_spinlock_t pool_lock;
+extern raw_spinlock_t depot_pool_lock;
 
 /* The most buckets of @bucket bytes that a table may have within the bound. */
 unsigned long depot_table_limit(size_t bucket);
@@ -45,11 +46,11 @@ int depot_pools_init(void);
 /* Memory for one pool if one may be wanted; no lock held. */
 void *depot_prealloc_pool(gfp_t gfp);
 /*
- * Register the spare pool, or *@prealloc, under pool_lock. Returns its index,
+ * Register the spare pool, or *@prealloc, under depot_pool_lock. Returns its index,
  * -ENOSPC at the bound, -ENOMEM if there is no memory at hand.
  */
 int depot_take_pool(void **prealloc);
-/* Leave *@prealloc as the spare pool if none is there, under pool_lock. */
+/* Leave *@prealloc as the spare pool if none is there, under depot_pool_lock. */
 void depot_keep_pool(void **prealloc);
 /* Give back what neither of the two took; no lock held. */
 void depot_free_prealloc(void *prealloc);
@@ -92,7 +93,7 @@ struct depot_evict {
 	struct hlist_head *table;
 	u32 mask;
 
-	/* Guards all below but the atomics. Taken outside of pool_lock. */
+	/* Guards all below but the atomics. Taken outside of depot_pool_lock. */
 	raw_spinlock_t lock;
 	struct depot_evict_class class[DEPOT_EVICT_CLASSES];
 	/* Pools of no class, by the time they were emptied. */

@@ -46,15 +46,15 @@
 void **stack_pools;
 int pools_num;
 unsigned int stack_max_pools = DEPOT_POOLS_DEFAULT;
-DEFINE_RAW_SPINLOCK(pool_lock);
+DEFINE_RAW_SPINLOCK(depot_pool_lock);
 
-/* Memory of a pool that is not in stack_pools yet; guarded by pool_lock. */
+/* Memory of a pool that is not in stack_pools yet; guarded by depot_pool_lock. */
 static void *new_pool;
 /* stack_depot_max=, or 0. Set at boot. */
 static unsigned long max_bytes;
 /* Bytes of tables and arrays. Set at initialization. */
 static size_t table_bytes;
-/* How often a pool was wanted at the bound; guarded by pool_lock. */
+/* How often a pool was wanted at the bound; guarded by depot_pool_lock. */
 static unsigned long bound_reached;
 
 static int __init parse_max_pools(char *str)
@@ -174,7 +174,7 @@ int depot_take_pool(void **prealloc)
 	int index = pools_num;
 	void *pool;
 
-	lockdep_assert_held(&pool_lock);
+	lockdep_assert_held(&depot_pool_lock);
 
 	if ((unsigned int)index >= stack_max_pools) {
 		bound_reached++;
@@ -209,7 +209,7 @@ int depot_take_pool(void **prealloc)
 
 void depot_keep_pool(void **prealloc)
 {
-	lockdep_assert_held(&pool_lock);
+	lockdep_assert_held(&depot_pool_lock);
 
 	if (new_pool || pools_num >= stack_max_pools)
 		return;
