@@ -154,7 +154,8 @@ static void evict_init_lists(struct depot_evict *ev)
 		INIT_LIST_HEAD(&ev->class[c].partial);
 }
 
-int __init depot_evict_early_init(void)
+/* There is memory for the table, or no boot. */
+void __init depot_evict_early_init(void)
 {
 	unsigned long limit = depot_table_limit(sizeof(struct hlist_head));
 
@@ -166,11 +167,7 @@ int __init depot_evict_early_init(void)
 						    NULL, &depot_evict.mask,
 						    min(EVICT_TABLE_MIN, limit),
 						    min(EVICT_TABLE_MAX, limit));
-	if (!depot_evict.table)
-		return -ENOMEM;
-
 	depot_charge((depot_evict.mask + 1UL) * sizeof(struct hlist_head));
-	return 0;
 }
 
 int depot_evict_init(void)
@@ -698,7 +695,8 @@ static __always_inline void evict_put(depot_stack_handle_t handle, unsigned int 
 
 	/* The caller's reference keeps the record where it is. */
 	pool = evict_lookup(handle, &rec);
-	if (WARN(!pool, "corrupt handle or unbalanced stack_depot_put()"))
+	/* Once: one corruption can reach every free that is to come. */
+	if (WARN_ONCE(!pool, "corrupt handle or unbalanced stack_depot_put()"))
 		return;
 
 	if (refcount_sub_and_test(n, &rec->count))

@@ -112,7 +112,7 @@ struct depot_evict {
 	struct irq_work work;
 };
 
-int depot_evict_early_init(void);
+void depot_evict_early_init(void);
 int depot_evict_init(void);
 void depot_evict_exit(void);
 depot_stack_handle_t depot_evict_save(unsigned long *entries,
