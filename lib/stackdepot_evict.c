@@ -143,7 +143,12 @@ static struct depot_evict depot_evict = {
 	.work		= IRQ_WORK_INIT(evict_work),
 };
 
-/* One bucket per 32 KB of memory, from 1K to 1M buckets. */
+/*
+ * One bucket per 32 KB of memory, from 1K to 1M buckets. That is a 4096th of
+ * memory and at most 8 MiB, which a depot takes also if nobody saves evictable
+ * stacks: the bound on bytes is dealt out once, tables first, and early boot
+ * cannot know who comes later.
+ */
 #define EVICT_TABLE_SCALE	15
 #define EVICT_TABLE_MIN		BIT(10)
 #define EVICT_TABLE_MAX		BIT(20)
@@ -173,6 +178,7 @@ void __init depot_evict_early_init(void)
 int depot_evict_init(void)
 {
 	unsigned long limit = depot_table_limit(sizeof(struct hlist_head));
+	struct hlist_head *table;
 	unsigned long entries;
 
 	entries = (nr_free_buffer_pages() << PAGE_SHIFT) >> EVICT_TABLE_SCALE;
@@ -181,19 +187,20 @@ int depot_evict_init(void)
 
 	evict_init_lists(&depot_evict);
 	depot_evict.mask = entries - 1;
-	depot_evict.table = kvcalloc(entries, sizeof(struct hlist_head), GFP_KERNEL);
-	if (!depot_evict.table)
+	table = kvcalloc(entries, sizeof(struct hlist_head), GFP_KERNEL);
+	if (!table)
 		return -ENOMEM;
 
+	/* What the tables leave of the bound is for the pools. */
 	depot_charge(entries * sizeof(struct hlist_head));
-	return 0;
-}
+	if (depot_pools_init()) {
+		kvfree(table);
+		return -ENOMEM;
+	}
 
-/* Undo the above when the rest of the depot could not be set up. */
-void depot_evict_exit(void)
-{
-	kvfree(depot_evict.table);
-	depot_evict.table = NULL;
+	/* Pairs with evict_save(): who sees the table may use all of the above. */
+	smp_store_release(&depot_evict.table, table);
+	return 0;
 }
 
 /* === Looking up =========================================================== */
@@ -595,7 +602,8 @@ static __always_inline depot_stack_handle_t
 evict_save(struct depot_evict *ev, unsigned long *entries,
 	   unsigned int nr_entries, gfp_t gfp, depot_flags_t flags)
 {
-	struct hlist_head *table = READ_ONCE(ev->table);
+	/* Pairs with depot_evict_init(). */
+	struct hlist_head *table = smp_load_acquire(&ev->table);
 	struct stack_record *rec;
 	u32 hash;
 

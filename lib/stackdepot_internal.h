@@ -113,8 +113,8 @@ struct depot_evict {
 };
 
 void depot_evict_early_init(void);
+/* Sets up the pools as well: nobody may save before both are there. */
 int depot_evict_init(void);
-void depot_evict_exit(void);
 depot_stack_handle_t depot_evict_save(unsigned long *entries,
 				      unsigned int nr_entries, gfp_t gfp,
 				      depot_flags_t flags);
