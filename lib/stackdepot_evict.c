@@ -18,8 +18,9 @@
  * grace period has passed, so only then is it used again, and only then is an
  * emptied pool cut again. The depot is called from within the allocators and
  * RCU and can neither wait for a grace period nor use call_rcu(): it compares
- * cookies. If that makes it refuse a stack, it asks for a grace period through
- * irq_work, so that freed memory does not stay unusable on an idle system.
+ * cookies. If that makes it refuse a stack, it asks for a grace period from
+ * irq_work, which interrupts neither of them where it matters, so that freed
+ * memory does not stay unusable on an idle system.
  *
  * Handles. A slot's generation stands in the extra bits of the handle and
  * changes whenever the slot gets a new record, also across cuts. Together with
@@ -493,10 +494,13 @@ static void evict_drain(struct depot_evict *ev)
 		evict_free(ev, rec);
 }
 
-/* Have evict_work() run soon, from any context. */
+/*
+ * Have evict_work() run soon, from any context. In early boot it cannot: what
+ * NMIs left behind then waits for the next save, and a grace period for the
+ * first refusal after that, or for somebody else to ask for one.
+ */
 static void evict_kick(struct depot_evict *ev)
 {
-	/* In early boot the next to save a stack sees to it. */
 	if (system_state >= SYSTEM_SCHEDULING)
 		irq_work_queue(&ev->work);
 }
@@ -653,19 +657,42 @@ static noinline void evict_release(struct depot_evict *ev,
 	raw_spin_unlock_irqrestore(&ev->lock, irqflags);
 }
 
+/* A grace period that was asked for has ended. */
+static void evict_grace_over(struct rcu_head *rcu)
+{
+	struct depot_evict *ev = container_of(rcu, struct depot_evict, rcu);
+	unsigned long irqflags;
+	bool again;
+
+	raw_spin_lock_irqsave(&ev->lock, irqflags);
+	again = ev->grace_again;
+	ev->grace_again = false;
+	ev->grace = again;
+	raw_spin_unlock_irqrestore(&ev->lock, irqflags);
+
+	if (again)
+		call_rcu_hurry(rcu, evict_grace_over);
+}
+
 static void evict_work(struct irq_work *work)
 {
 	struct depot_evict *ev = container_of(work, struct depot_evict, work);
 	unsigned long irqflags;
+	bool begin;
 
 	raw_spin_lock_irqsave(&ev->lock, irqflags);
 	printk_deferred_enter();
 	evict_drain(ev);
 	printk_deferred_exit();
+	/* One under way may have begun too early for what was freed last. */
+	begin = !ev->grace;
+	ev->grace_again = !begin;
+	ev->grace = true;
 	raw_spin_unlock_irqrestore(&ev->lock, irqflags);
 
-	/* The cookies of all freed so far are for this one, or an earlier. */
-	start_poll_synchronize_rcu();
+	/* Not start_poll_synchronize_rcu(): that is not for hardirqs. */
+	if (begin)
+		call_rcu_hurry(&ev->rcu, evict_grace_over);
 }
 
 static __always_inline bool evict_get(depot_stack_handle_t handle, unsigned int n)
@@ -895,6 +922,9 @@ bool depot_evict_destroy(struct depot_evict *ev)
 	unsigned long irqflags;
 
 	irq_work_sync(&ev->work);
+	rcu_barrier();
+	/* The first may have ended with asking for a second. */
+	rcu_barrier();
 	/* Handles in use lead here: better lost than freed. */
 	if (depot_evict_in_use(ev))
 		return false;

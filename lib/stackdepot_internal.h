@@ -110,6 +110,11 @@ struct depot_evict {
 	struct llist_head deferred;
 	/* Frees those, and has a grace period begin. */
 	struct irq_work work;
+	/* Asks for a grace period. */
+	struct rcu_head rcu;
+	/* @rcu is in use, and will be once more after that. */
+	bool grace;
+	bool grace_again;
 };
 
 void depot_evict_early_init(void);

@@ -369,6 +369,45 @@ static void depot_reader(struct kunit *test)
 	KUNIT_EXPECT_TRUE(test, depot_evict_destroy(ev));
 }
 
+/*
+ * A refusal for want of a grace period has one begin: there is room again
+ * though nobody waits for RCU.
+ */
+static void depot_kick(struct kunit *test)
+{
+	struct depot_evict *ev = create(test, 2 * POOL_BYTES + SZ_8K);
+	unsigned int room = ev->max_pools *
+			    depot_evict_pool_records(depot_evict_class(8));
+	depot_stack_handle_t *all, handle;
+
+	all = kunit_kcalloc(test, room, sizeof(*all), GFP_KERNEL);
+	KUNIT_ASSERT_NOT_NULL(test, all);
+
+	for (u32 round = 0; round < 3; round++) {
+		unsigned long until = jiffies + 10 * HZ;
+		long before = refused(ev, DEPOT_REFUSED_GRACE);
+
+		for (u32 id = 0; id < room; id++) {
+			do {
+				all[id] = save(ev, 8, id, GET_ALLOC);
+				if (!all[id])
+					schedule_timeout_uninterruptible(1);
+			} while (!all[id] && time_before(jiffies, until));
+			KUNIT_ASSERT_NE(test, all[id], 0);
+		}
+
+		rcu_read_lock();
+		for (u32 id = 0; id < room; id++)
+			stack_depot_put(all[id]);
+		handle = save(ev, 8, room, GET_ALLOC);
+		rcu_read_unlock();
+		KUNIT_EXPECT_EQ(test, handle, 0);
+		KUNIT_EXPECT_GT(test, refused(ev, DEPOT_REFUSED_GRACE), before);
+	}
+
+	KUNIT_EXPECT_TRUE(test, depot_evict_destroy(ev));
+}
+
 struct hashed {
 	u32 hash;
 	u32 id;
@@ -870,6 +909,7 @@ static struct kunit_case depot_cases[] = {
 	KUNIT_CASE(depot_raw),
 	KUNIT_CASE(depot_stale_handle),
 	KUNIT_CASE(depot_reader),
+	KUNIT_CASE(depot_kick),
 	KUNIT_CASE_SLOW(depot_collision),
 	KUNIT_CASE(depot_bound),
 	KUNIT_CASE_SLOW(depot_million),
