@@ -297,6 +297,20 @@ evict_lookup(depot_stack_handle_t handle, struct stack_record **rec)
 	return pool;
 }
 
+/*
+ * Does @handle, whose pool there is, lead to where an evictable record stood and
+ * no longer does? A persistent record may have any extra bits in its handle.
+ */
+bool depot_evict_stale(depot_stack_handle_t handle)
+{
+	union handle_parts parts = { .handle = handle };
+	struct evict_pool *pool = stack_pools[parts.pool_index_plus_1 - 1];
+	struct stack_record *rec;
+
+	return READ_ONCE(pool->tag) == EVICT_TAG && !evict_lookup(handle, &rec);
+}
+EXPORT_SYMBOL_IF_KUNIT(depot_evict_stale);
+
 /* === Pools, under ev->lock ================================================ */
 
 /* Make @pool, which has no record in use, one of no class. */

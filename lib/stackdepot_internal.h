@@ -123,6 +123,7 @@ int depot_evict_init(void);
 depot_stack_handle_t depot_evict_save(unsigned long *entries,
 				      unsigned int nr_entries, gfp_t gfp,
 				      depot_flags_t flags);
+bool depot_evict_stale(depot_stack_handle_t handle);
 /* The class of a stack of @nr_entries, and the records a pool has of a class. */
 unsigned int depot_evict_class(unsigned int nr_entries);
 unsigned int depot_evict_pool_records(unsigned int c);

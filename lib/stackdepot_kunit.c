@@ -57,14 +57,18 @@ static bool is_stack(depot_stack_handle_t handle, unsigned int nr, u32 id)
 	       !memcmp(entries, want, nr * sizeof(*want));
 }
 
-/* The count of references to the stack of @handle. */
-static unsigned int count_of(depot_stack_handle_t handle)
+static struct stack_record *record_of(depot_stack_handle_t handle)
 {
 	unsigned long *entries;
 
 	stack_depot_fetch(handle, &entries);
-	return refcount_read(&container_of((void *)entries, struct stack_record,
-					   entries)->count);
+	return container_of((void *)entries, struct stack_record, entries);
+}
+
+/* The count of references to the stack of @handle. */
+static unsigned int count_of(depot_stack_handle_t handle)
+{
+	return refcount_read(&record_of(handle)->count);
 }
 
 static depot_stack_handle_t save(struct depot_evict *ev, unsigned int nr, u32 id,
@@ -272,7 +276,9 @@ static void depot_stale_handle(struct kunit *test)
 			hits++;
 			KUNIT_ASSERT_NE(test, handle, old);
 			KUNIT_ASSERT_FALSE(test, stack_depot_get(old));
+			KUNIT_ASSERT_TRUE(test, depot_evict_stale(old));
 		}
+		KUNIT_ASSERT_FALSE(test, depot_evict_stale(handle));
 		/* Others have the slot's neighbours, and none is disturbed. */
 		KUNIT_ASSERT_TRUE(test, is_stack(handle, 8, id));
 		stack_depot_put(handle);
@@ -312,6 +318,7 @@ static void depot_stale_handle(struct kunit *test)
 			n++;
 		}
 		KUNIT_EXPECT_FALSE(test, got);
+		KUNIT_EXPECT_TRUE(test, depot_evict_stale(old));
 		KUNIT_EXPECT_EQ(test, n, ev->max_pools *
 				depot_evict_pool_records(depot_evict_class(nr)));
 		while (n--) {
@@ -324,6 +331,45 @@ static void depot_stale_handle(struct kunit *test)
 	KUNIT_EXPECT_GT(test, cuts, 0);
 	kunit_info(test, "slot reused 31 times, pools cut again %u times, %lu waits\n",
 		   cuts, waits);
+	KUNIT_EXPECT_TRUE(test, depot_evict_destroy(ev));
+}
+
+/*
+ * Whoever prints a stack that is put and reused under his hands may see a wrong
+ * one, but is never led out of the pool.
+ */
+static void depot_fetch_bounds(struct kunit *test)
+{
+	struct depot_evict *ev = create(test, POOL_BYTES + SZ_8K);
+	unsigned int room = depot_evict_pool_records(depot_evict_class(1));
+	depot_stack_handle_t *all;
+
+	all = kunit_kcalloc(test, room, sizeof(*all), GFP_KERNEL);
+	KUNIT_ASSERT_NOT_NULL(test, all);
+	KUNIT_ASSERT_EQ(test, ev->max_pools, 1);
+
+	/* To the last record, which ends with the pool. */
+	for (u32 id = 0; id < room; id++) {
+		struct stack_record *rec;
+		unsigned long *entries;
+		unsigned int nr;
+
+		all[id] = save(ev, 1, id, GET_ALLOC);
+		KUNIT_ASSERT_NE(test, all[id], 0);
+
+		rec = record_of(all[id]);
+		rec->size = 0x60000008;
+		nr = stack_depot_fetch(all[id], &entries);
+		rec->size = 1;
+
+		KUNIT_EXPECT_GT(test, nr, 0);
+		KUNIT_EXPECT_LE(test, nr, MAX_FRAMES);
+		KUNIT_EXPECT_LE(test, ((unsigned long)entries & (POOL_BYTES - 1)) +
+				nr * sizeof(*entries), POOL_BYTES);
+		KUNIT_EXPECT_TRUE(test, is_stack(all[id], 1, id));
+	}
+	for (u32 id = 0; id < room; id++)
+		stack_depot_put(all[id]);
 	KUNIT_EXPECT_TRUE(test, depot_evict_destroy(ev));
 }
 
@@ -908,6 +954,7 @@ static struct kunit_case depot_cases[] = {
 	KUNIT_CASE(depot_kinds_apart),
 	KUNIT_CASE(depot_raw),
 	KUNIT_CASE(depot_stale_handle),
+	KUNIT_CASE(depot_fetch_bounds),
 	KUNIT_CASE(depot_reader),
 	KUNIT_CASE(depot_kick),
 	KUNIT_CASE_SLOW(depot_collision),
