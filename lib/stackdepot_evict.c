@@ -86,6 +86,7 @@ static_assert(!(EVICT_GEN_MASK & EVICT_RECORD));
 /* Stands at the start of each pool; guarded by @ev->lock but for lookups. */
 struct evict_pool {
 	unsigned long tag;
+	/* Always the one instance, but for tests. */
 	struct depot_evict *ev;
 	/* In the class's partial list, in the idle list, or (if full) in none. */
 	struct list_head list;
@@ -362,7 +363,6 @@ static struct evict_pool *evict_take_idle(struct depot_evict *ev)
 		return NULL;
 
 	list_del(&pool->list);
-	ev->recut++;
 	return pool;
 }
 
@@ -539,7 +539,11 @@ static struct stack_record *evict_alloc(struct depot_evict *ev,
 	if (rec)
 		return rec;
 
-	pool = evict_take_idle(ev) ?: evict_grow(ev, prealloc, &why);
+	pool = evict_take_idle(ev);
+	if (pool)
+		ev->recut++;
+	else
+		pool = evict_grow(ev, prealloc, &why);
 	if (pool) {
 		evict_cut(ev, pool, c);
 		return evict_pop(ev, c);
@@ -861,144 +865,4 @@ void depot_evict_show_classes(struct seq_file *seq)
 			   atomic_long_read(&depot_evict.refused[i]));
 }
 
-/* === For tests ============================================================ */
-
-#if IS_ENABLED(CONFIG_STACKDEPOT_KUNIT_TEST)
-
-/*
- * Give @ev the pools that earlier instances left to the depot, so that tests
- * take little memory from it. Returns false if its bound would not allow for
- * the others.
- */
-static bool evict_borrow(struct depot_evict *ev)
-{
-	unsigned long irqflags;
-	bool room;
-
-	synchronize_rcu();
-
-	raw_spin_lock_irqsave(&depot_evict.lock, irqflags);
-	while (ev->pools < ev->max_pools) {
-		struct evict_pool *pool = evict_take_idle(&depot_evict);
-
-		if (!pool)
-			break;
-		pool->ev = ev;
-		list_add_tail(&pool->list, &ev->idle);
-		depot_evict.pools--;
-		ev->pools++;
-	}
-	room = ev->max_pools - ev->pools <= stack_max_pools - READ_ONCE(pools_num);
-	raw_spin_unlock_irqrestore(&depot_evict.lock, irqflags);
-
-	return room;
-}
-
-/*
- * An instance of its own, whose table and pools take at most @bytes; NULL if
- * there is not as much.
- */
-struct depot_evict *depot_evict_create(size_t bytes)
-{
-	unsigned long entries = rounddown_pow_of_two(bytes / 16 / sizeof(struct hlist_head));
-	struct depot_evict *ev;
-
-	ev = kzalloc(sizeof(*ev), GFP_KERNEL);
-	if (!ev)
-		return NULL;
-	ev->table = kvcalloc(entries, sizeof(struct hlist_head), GFP_KERNEL);
-	if (!ev->table) {
-		kfree(ev);
-		return NULL;
-	}
-	ev->mask = entries - 1;
-	raw_spin_lock_init(&ev->lock);
-	evict_init_lists(ev);
-	INIT_LIST_HEAD(&ev->idle);
-	init_llist_head(&ev->deferred);
-	init_irq_work(&ev->work, evict_work);
-	ev->max_pools = (bytes - sizeof(*ev) - entries * sizeof(struct hlist_head)) /
-			POOL_BYTES;
-
-	if (!evict_borrow(ev)) {
-		depot_evict_destroy(ev);
-		return NULL;
-	}
-	return ev;
-}
-EXPORT_SYMBOL_IF_KUNIT(depot_evict_create);
-
-/* Destroy what nobody uses any more; its pools become idle ones of the depot. */
-bool depot_evict_destroy(struct depot_evict *ev)
-{
-	/* The pools of @ev were all registered before now. */
-	int nr = READ_ONCE(pools_num);
-	unsigned long irqflags;
-
-	irq_work_sync(&ev->work);
-	rcu_barrier();
-	/* The first may have ended with asking for a second. */
-	rcu_barrier();
-	/* Handles in use lead here: better lost than freed. */
-	if (depot_evict_in_use(ev))
-		return false;
-	synchronize_rcu();
-
-	for (int i = 0; i < nr; i++) {
-		struct evict_pool *pool = stack_pools[i];
-
-		if (READ_ONCE(pool->tag) != EVICT_TAG || pool->ev != ev)
-			continue;
-
-		/* An idle pool is idle twice then, which only miscounts here. */
-		raw_spin_lock_irqsave(&ev->lock, irqflags);
-		evict_retire(ev, pool);
-		list_del(&pool->list);
-		raw_spin_unlock_irqrestore(&ev->lock, irqflags);
-
-		raw_spin_lock_irqsave(&depot_evict.lock, irqflags);
-		pool->ev = &depot_evict;
-		list_add_tail(&pool->list, &depot_evict.idle);
-		depot_evict.pools++;
-		raw_spin_unlock_irqrestore(&depot_evict.lock, irqflags);
-	}
-
-	kvfree(ev->table);
-	kfree(ev);
-	return true;
-}
-EXPORT_SYMBOL_IF_KUNIT(depot_evict_destroy);
-
-depot_stack_handle_t depot_evict_save_to(struct depot_evict *ev,
-					 unsigned long *entries,
-					 unsigned int nr_entries, gfp_t gfp,
-					 depot_flags_t flags)
-{
-	return evict_save(ev, entries, nr_entries, gfp, flags);
-}
-EXPORT_SYMBOL_IF_KUNIT(depot_evict_save_to);
-
-u32 depot_evict_hash(const unsigned long *entries, unsigned int nr_entries)
-{
-	return evict_hash(entries, nr_entries);
-}
-EXPORT_SYMBOL_IF_KUNIT(depot_evict_hash);
-
-unsigned long depot_evict_in_use(struct depot_evict *ev)
-{
-	struct evict_stats stats;
-
-	evict_read(ev, &stats);
-	return stats.in_use;
-}
-EXPORT_SYMBOL_IF_KUNIT(depot_evict_in_use);
-
-/* What the instance takes, table included. */
-size_t depot_evict_bytes(struct depot_evict *ev)
-{
-	return sizeof(*ev) + (ev->mask + 1UL) * sizeof(struct hlist_head) +
-	       READ_ONCE(ev->pools) * POOL_BYTES;
-}
-EXPORT_SYMBOL_IF_KUNIT(depot_evict_bytes);
-
-#endif /* CONFIG_STACKDEPOT_KUNIT_TEST */
+#include "stackdepot_evict_kunit.h"
