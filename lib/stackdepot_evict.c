@@ -340,7 +340,7 @@ static void evict_cut(struct depot_evict *ev, struct evict_pool *pool,
 {
 	struct depot_evict_class *class = &ev->class[c];
 
-	/* It had nothing ready, or no pool would be cut: it may go. */
+	/* One is enough to keep, and of @pool every record is ready. */
 	if (class->empty)
 		evict_retire(ev, class->empty);
 
@@ -426,8 +426,13 @@ static struct stack_record *evict_cut_record(struct evict_pool *pool)
 	return rec;
 }
 
-/* Take a record from a pool of class @c that has one ready. */
-static struct stack_record *evict_pop(struct depot_evict *ev, unsigned int c)
+/* How many pools are asked before another is taken, and before a refusal. */
+#define EVICT_TRIES		4U
+#define EVICT_TRIES_LAST	64U
+
+/* Take a record from a pool of class @c, one of @tries, that has one ready. */
+static struct stack_record *evict_pop(struct depot_evict *ev, unsigned int c,
+				      unsigned int tries)
 {
 	struct depot_evict_class *class = &ev->class[c];
 	struct stack_record *rec;
@@ -438,7 +443,7 @@ static struct stack_record *evict_pop(struct depot_evict *ev, unsigned int c)
 	 * may become empty. The few tries bound the time under the lock: a pool
 	 * that is passed by goes to the end, and is asked again later.
 	 */
-	for (int tries = 0; tries < 4; tries++) {
+	for (tries = min(tries, class->pools); tries; tries--) {
 		pool = list_first_entry_or_null(&class->partial,
 						struct evict_pool, list);
 		if (!pool)
@@ -535,7 +540,7 @@ static struct stack_record *evict_alloc(struct depot_evict *ev,
 
 	lockdep_assert_held(&ev->lock);
 
-	rec = evict_pop(ev, c);
+	rec = evict_pop(ev, c, EVICT_TRIES);
 	if (rec)
 		return rec;
 
@@ -546,11 +551,16 @@ static struct stack_record *evict_alloc(struct depot_evict *ev,
 		pool = evict_grow(ev, prealloc, &why);
 	if (pool) {
 		evict_cut(ev, pool, c);
-		return evict_pop(ev, c);
+		return evict_pop(ev, c, 1);
 	}
 
-	if (why == DEPOT_REFUSED_BOUND)
+	if (why == DEPOT_REFUSED_BOUND) {
+		/* Another pool was better than a long search; nothing is not. */
+		rec = evict_pop(ev, c, EVICT_TRIES_LAST);
+		if (rec)
+			return rec;
 		evict_reclaim(ev, c);
+	}
 	if (!list_empty(&ev->idle) || !list_empty(&ev->class[c].partial)) {
 		if (why == DEPOT_REFUSED_BOUND)
 			why = DEPOT_REFUSED_GRACE;

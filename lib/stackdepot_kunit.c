@@ -543,6 +543,48 @@ static void depot_bound(struct kunit *test)
 	KUNIT_EXPECT_TRUE(test, depot_evict_destroy(ev));
 }
 
+/*
+ * At the bound a class finds room in whichever of its pools has some, though
+ * others, asked before, have only records that wait for a grace period.
+ */
+static void depot_fifth_pool(struct kunit *test)
+{
+	struct depot_evict *ev = create(test, SZ_256K);
+	unsigned int per_pool = depot_evict_pool_records(depot_evict_class(8));
+	unsigned int room = ev->max_pools * per_pool;
+	depot_stack_handle_t *all, handle;
+
+	all = kunit_kcalloc(test, room, sizeof(*all), GFP_KERNEL);
+	KUNIT_ASSERT_NOT_NULL(test, all);
+	KUNIT_ASSERT_GT(test, ev->max_pools, 8);
+
+	for (u32 id = 0; id < room; id++) {
+		all[id] = save(ev, 8, id, GET_ALLOC);
+		KUNIT_ASSERT_NE(test, all[id], 0);
+	}
+	/* One has room again, after the many that shall have none to give. */
+	stack_depot_put(all[room - 1]);
+	synchronize_rcu();
+
+	rcu_read_lock();
+	for (u32 id = 0; id < room - per_pool; id += per_pool)
+		stack_depot_put(all[id]);
+	list_rotate_left(&ev->class[depot_evict_class(8)].partial);
+	handle = save(ev, 8, room, GET_ALLOC);
+	rcu_read_unlock();
+
+	KUNIT_EXPECT_NE(test, handle, 0);
+	KUNIT_EXPECT_TRUE(test, same_slot(handle, all[room - 1]));
+	KUNIT_EXPECT_EQ(test, refused(ev, DEPOT_REFUSED_GRACE), 0);
+
+	all[room - 1] = handle;
+	for (u32 id = 0; id < room; id++) {
+		if (id % per_pool || id >= room - per_pool)
+			stack_depot_put(all[id]);
+	}
+	KUNIT_EXPECT_TRUE(test, depot_evict_destroy(ev));
+}
+
 /* Fill all memory with stacks of one depth, and take them out again. */
 static void fill_all(struct kunit *test, struct depot_evict *ev, unsigned int nr,
 		     u32 id)
@@ -959,6 +1001,7 @@ static struct kunit_case depot_cases[] = {
 	KUNIT_CASE(depot_kick),
 	KUNIT_CASE_SLOW(depot_collision),
 	KUNIT_CASE(depot_bound),
+	KUNIT_CASE(depot_fifth_pool),
 	KUNIT_CASE_SLOW(depot_million),
 	KUNIT_CASE(depot_memory),
 	KUNIT_CASE(depot_nmi),
