@@ -155,10 +155,12 @@ static struct depot_evict depot_evict = {
 #define EVICT_TABLE_MIN		BIT(10)
 #define EVICT_TABLE_MAX		BIT(20)
 
-static void evict_init_lists(struct depot_evict *ev)
+static void evict_init_classes(struct depot_evict *ev)
 {
-	for (int c = 0; c < DEPOT_EVICT_CLASSES; c++)
+	for (int c = 0; c < DEPOT_EVICT_CLASSES; c++) {
 		INIT_LIST_HEAD(&ev->class[c].partial);
+		ev->class[c].full = DEPOT_REFUSALS;
+	}
 }
 
 /* There is memory for the table, or no boot. */
@@ -166,7 +168,7 @@ void __init depot_evict_early_init(void)
 {
 	unsigned long limit = depot_table_limit(sizeof(struct hlist_head));
 
-	evict_init_lists(&depot_evict);
+	evict_init_classes(&depot_evict);
 	depot_evict.table = alloc_large_system_hash("stackdepot evictable",
 						    sizeof(struct hlist_head), 0,
 						    EVICT_TABLE_SCALE,
@@ -187,7 +189,7 @@ int depot_evict_init(void)
 	entries = clamp(entries, EVICT_TABLE_MIN, EVICT_TABLE_MAX);
 	entries = min(roundup_pow_of_two(entries), limit);
 
-	evict_init_lists(&depot_evict);
+	evict_init_classes(&depot_evict);
 	depot_evict.mask = entries - 1;
 	table = kvcalloc(entries, sizeof(struct hlist_head), GFP_KERNEL);
 	if (!table)
@@ -478,6 +480,20 @@ static struct evict_pool *evict_pool_of(struct stack_record *rec)
 	return stack_pools[rec->handle.pool_index_plus_1 - 1];
 }
 
+/* Something is there for @class that was not: refuse no more unseen. */
+static void evict_not_full(struct depot_evict_class *class)
+{
+	if (class->full == DEPOT_REFUSED_BOUND)
+		WRITE_ONCE(class->full, DEPOT_REFUSALS);
+}
+
+/* The same for a pool that any class can take. */
+static void evict_none_full(struct depot_evict *ev)
+{
+	for (int c = 0; c < DEPOT_EVICT_CLASSES; c++)
+		evict_not_full(&ev->class[c]);
+}
+
 /* Free @rec, whose count is zero. */
 static void evict_free(struct depot_evict *ev, struct stack_record *rec)
 {
@@ -494,8 +510,10 @@ static void evict_free(struct depot_evict *ev, struct stack_record *rec)
 
 	if (list_empty(&pool->list))
 		list_add_tail(&pool->list, &class->partial);
+	evict_not_full(class);
 	if (--pool->used)
 		return;
+	evict_none_full(ev);
 
 	if (class->empty)
 		evict_retire(ev, pool);
@@ -518,10 +536,13 @@ static void evict_drain(struct depot_evict *ev)
  * NMIs left behind then waits for the next save, and a grace period for the
  * first refusal after that, or for somebody else to ask for one.
  */
-static void evict_kick(struct depot_evict *ev)
+static bool evict_kick(struct depot_evict *ev)
 {
-	if (system_state >= SYSTEM_SCHEDULING)
-		irq_work_queue(&ev->work);
+	if (system_state < SYSTEM_SCHEDULING)
+		return false;
+
+	irq_work_queue(&ev->work);
+	return true;
 }
 
 static void evict_refuse(struct depot_evict *ev, enum depot_refusal why)
@@ -529,12 +550,45 @@ static void evict_refuse(struct depot_evict *ev, enum depot_refusal why)
 	atomic_long_inc(&ev->refused[why]);
 }
 
+/*
+ * Would a stack of class @c be refused for the reason it was last time? Then it
+ * is, and counted, with no lock taken, no page asked for, and nothing searched:
+ *
+ *  - at the bound with nothing free, until something is freed;
+ *  - if all that is free waits for a grace period, until one begins, for which
+ *    the refusal has asked. While the state of RCU is the same, nothing freed
+ *    since then can be ready. What was freed before may be, for the moment from
+ *    the end of a grace period to the beginning of the next.
+ *
+ * The two fields may come from different looks: that gives one refusal, or one
+ * look, more than need be.
+ */
+static bool evict_known_full(struct depot_evict *ev, unsigned int c)
+{
+	struct depot_evict_class *class = &ev->class[c];
+	enum depot_refusal why = READ_ONCE(class->full);
+
+	/* What NMIs left behind is freed under the lock. */
+	if (why == DEPOT_REFUSALS || !llist_empty(&ev->deferred))
+		return false;
+	if (why == DEPOT_REFUSED_GRACE &&
+	    !same_state_synchronize_rcu(READ_ONCE(class->full_state),
+					get_state_synchronize_rcu()))
+		return false;
+
+	evict_refuse(ev, why);
+	return true;
+}
+
 /* A record for @nr_entries frames, or NULL and the refusal is counted. */
 static struct stack_record *evict_alloc(struct depot_evict *ev,
 					unsigned int nr_entries, void **prealloc)
 {
 	unsigned int c = depot_evict_class(nr_entries);
-	enum depot_refusal why;
+	struct depot_evict_class *class = &ev->class[c];
+	/* Before asking whether anything is ready. */
+	unsigned long state = get_state_synchronize_rcu();
+	enum depot_refusal why, full = DEPOT_REFUSALS;
 	struct stack_record *rec;
 	struct evict_pool *pool;
 
@@ -561,11 +615,20 @@ static struct stack_record *evict_alloc(struct depot_evict *ev,
 			return rec;
 		evict_reclaim(ev, c);
 	}
-	if (!list_empty(&ev->idle) || !list_empty(&ev->class[c].partial)) {
-		if (why == DEPOT_REFUSED_BOUND)
+	if (!list_empty(&ev->idle) || !list_empty(&class->partial)) {
+		bool kicked = evict_kick(ev);
+
+		if (why == DEPOT_REFUSED_BOUND) {
 			why = DEPOT_REFUSED_GRACE;
-		evict_kick(ev);
+			/* Provided that one comes, and all pools were asked. */
+			if (kicked && class->pools <= EVICT_TRIES_LAST)
+				full = why;
+		}
+	} else if (why == DEPOT_REFUSED_BOUND) {
+		full = why;
 	}
+	WRITE_ONCE(class->full_state, state);
+	WRITE_ONCE(class->full, full);
 	evict_refuse(ev, why);
 	return NULL;
 }
@@ -582,6 +645,9 @@ evict_save_new(struct depot_evict *ev, unsigned long *entries,
 	struct stack_record *rec;
 	void *prealloc = NULL;
 	unsigned long irqflags;
+
+	if (evict_known_full(ev, depot_evict_class(nr_entries)))
+		return 0;
 
 	/* Pages cannot be asked for under the lock. */
 	if ((flags & STACK_DEPOT_FLAG_CAN_ALLOC) &&

@@ -56,7 +56,7 @@ struct depot_evict *depot_evict_create(size_t bytes)
 	}
 	ev->mask = entries - 1;
 	raw_spin_lock_init(&ev->lock);
-	evict_init_lists(ev);
+	evict_init_classes(ev);
 	INIT_LIST_HEAD(&ev->idle);
 	init_llist_head(&ev->deferred);
 	init_irq_work(&ev->work, evict_work);
@@ -101,6 +101,7 @@ bool depot_evict_destroy(struct depot_evict *ev)
 		ev->pools--;
 	}
 	list_splice_tail(&pools, &depot_evict.idle);
+	evict_none_full(&depot_evict);
 	raw_spin_unlock_irqrestore(&depot_evict.lock, irqflags);
 
 	/* A pool that was in no list is lost, and leads here. */

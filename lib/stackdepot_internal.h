@@ -64,7 +64,7 @@ enum depot_refusal {
 	DEPOT_REFUSED_GRACE,	/* ... or waits for a grace period to end */
 	DEPOT_REFUSED_NOMEM,	/* no page at hand, or none could be asked for */
 	DEPOT_REFUSED_NOINIT,	/* before stack_depot_init() */
-	DEPOT_REFUSALS,
+	DEPOT_REFUSALS,		/* how many; and not refused */
 };
 
 /* Classes there may be; how many are used depends on the largest stack. */
@@ -82,6 +82,13 @@ struct depot_evict_class {
 	unsigned long in_use;
 	/* Records cut, and free again. */
 	unsigned long freed;
+	/*
+	 * Why the last look found nothing, if the next would not either, see
+	 * evict_known_full(); DEPOT_REFUSALS otherwise. Read without the lock.
+	 */
+	enum depot_refusal full;
+	/* The state of RCU before that look. */
+	unsigned long full_state;
 };
 
 /*

@@ -529,6 +529,12 @@ static void depot_bound(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, save(ev, 1, room, GET_ALLOC), 0);
 	KUNIT_EXPECT_EQ(test, refused(ev, DEPOT_REFUSED_BOUND), 2);
 	KUNIT_EXPECT_EQ(test, refused(ev, DEPOT_REFUSED_GRACE), 0);
+	/* Each is counted, also when it is known beforehand. */
+	for (n = 0; n < 1000; n++)
+		save(ev, 8, room + n, GET_ALLOC);
+	KUNIT_EXPECT_EQ(test, refused(ev, DEPOT_REFUSED_BOUND), 1002);
+	KUNIT_EXPECT_EQ(test, ev->class[depot_evict_class(8)].full,
+			DEPOT_REFUSED_BOUND);
 	/* What is there can still be saved, which takes no memory. */
 	KUNIT_EXPECT_EQ(test, save(ev, 8, 7, GET_ALLOC), all[7]);
 	stack_depot_put(all[7]);
