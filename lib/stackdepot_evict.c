@@ -12,7 +12,8 @@
  * is cut into records of one class; a pool with no record in use may be cut
  * again for another class, so that a change in the mix of depths strands
  * nothing. A class keeps at most one empty pool, the others are idle: they
- * belong to no class and wait for the next one short of room.
+ * belong to no class and wait for the next one short of room. At the bound the
+ * persistent side may take them, too.
  *
  * Lifetime. Lookup holds no lock. A freed record may be seen by lookups until a
  * grace period has passed, so only then is it used again, and only then is an
@@ -79,7 +80,8 @@ static_assert(!(EVICT_GEN_MASK & EVICT_RECORD));
 
 /*
  * The first word of an evictable pool. A persistent pool begins with a record,
- * hence with a list pointer, which is never odd.
+ * hence with a list pointer, which is never odd; or, if it was an evictable one
+ * once, with zero.
  */
 #define EVICT_TAG	0x0e51c7edUL
 
@@ -519,6 +521,36 @@ static void evict_free(struct depot_evict *ev, struct stack_record *rec)
 		evict_retire(ev, pool);
 	else
 		class->empty = pool;
+}
+
+/*
+ * No record has been in use in an idle pool for a grace period: what was left
+ * of lookups that knew of one is over, and no frames are compared there. What
+ * remains are lookups by stale handles, which may begin at any time, and may
+ * have seen the tag just before it goes. They read the units next, of which none
+ * is marked; so the units stay as they are, and the room begins behind them.
+ */
+int depot_evict_give(size_t *start)
+{
+	struct depot_evict *ev = &depot_evict;
+	struct evict_pool *pool;
+
+	lockdep_assert_held(&depot_pool_lock);
+
+	/* On one CPU an NMI would get a lock that is held. */
+	if (in_nmi() || !raw_spin_trylock(&ev->lock))
+		return -ENOSPC;
+	pool = evict_take_idle(ev);
+	if (pool) {
+		ev->pools--;
+		WRITE_ONCE(pool->tag, 0);
+	}
+	raw_spin_unlock(&ev->lock);
+	if (!pool)
+		return -ENOSPC;
+
+	*start = EVICT_POOL_DATA;
+	return pool->index;
 }
 
 /* Free what NMIs left behind. */

@@ -146,4 +146,24 @@ size_t depot_evict_bytes(struct depot_evict *ev)
 }
 EXPORT_SYMBOL_IF_KUNIT(depot_evict_bytes);
 
+/* Let the whole depot be at its bound for a while; and no more. */
+void depot_evict_at_bound(bool on)
+{
+	static unsigned int max_pools;
+	unsigned long irqflags;
+
+	raw_spin_lock_irqsave(&depot_evict.lock, irqflags);
+	raw_spin_lock(&depot_pool_lock);
+	if (on) {
+		max_pools = stack_max_pools;
+		WRITE_ONCE(stack_max_pools, pools_num);
+	} else {
+		WRITE_ONCE(stack_max_pools, max_pools);
+	}
+	raw_spin_unlock(&depot_pool_lock);
+	evict_none_full(&depot_evict);
+	raw_spin_unlock_irqrestore(&depot_evict.lock, irqflags);
+}
+EXPORT_SYMBOL_IF_KUNIT(depot_evict_at_bound);
+
 #endif /* CONFIG_STACKDEPOT_KUNIT_TEST */

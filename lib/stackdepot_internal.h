@@ -100,7 +100,10 @@ struct depot_evict {
 	struct hlist_head *table;
 	u32 mask;
 
-	/* Guards all below but the atomics. Taken outside of depot_pool_lock. */
+	/*
+	 * Guards all below but the atomics. Taken outside of depot_pool_lock,
+	 * inside of which it may only be tried.
+	 */
 	raw_spinlock_t lock;
 	struct depot_evict_class class[DEPOT_EVICT_CLASSES];
 	/* Pools of no class, by the time they were emptied. */
@@ -131,6 +134,11 @@ depot_stack_handle_t depot_evict_save(unsigned long *entries,
 				      unsigned int nr_entries, gfp_t gfp,
 				      depot_flags_t flags);
 bool depot_evict_stale(depot_stack_handle_t handle);
+/*
+ * Give up an idle pool for ever, under depot_pool_lock. Returns its index, and
+ * in @start where the room in it begins; -ENOSPC if there is none at hand.
+ */
+int depot_evict_give(size_t *start);
 /* The class of a stack of @nr_entries, and the records a pool has of a class. */
 unsigned int depot_evict_class(unsigned int nr_entries);
 unsigned int depot_evict_pool_records(unsigned int c);
@@ -147,6 +155,7 @@ depot_stack_handle_t depot_evict_save_to(struct depot_evict *ev,
 u32 depot_evict_hash(const unsigned long *entries, unsigned int nr_entries);
 unsigned long depot_evict_in_use(struct depot_evict *ev);
 size_t depot_evict_bytes(struct depot_evict *ev);
+void depot_evict_at_bound(bool on);
 #endif
 
 #endif /* _LIB_STACKDEPOT_INTERNAL_H */

@@ -591,6 +591,67 @@ static void depot_fifth_pool(struct kunit *test)
 	KUNIT_EXPECT_TRUE(test, depot_evict_destroy(ev));
 }
 
+/*
+ * At the bound persistent stacks go where evictable ones have been, and no
+ * handle leads to one of those there any more.
+ */
+static void depot_give(struct kunit *test)
+{
+	/* More than one pool of them. */
+	const unsigned int nr = POOL_BYTES / (8 * sizeof(unsigned long));
+	struct depot_evict *ev = create(test, SZ_256K);
+	unsigned int bad = 0, pools = 0, got = 0;
+	union handle_parts parts = { };
+	depot_stack_handle_t *all;
+	unsigned long waits = 0;
+
+	all = kunit_kcalloc(test, nr, sizeof(*all), GFP_KERNEL);
+	KUNIT_ASSERT_NOT_NULL(test, all);
+
+	/* Leave idle pools to the depot. */
+	for (u32 id = 0; id < nr; id++) {
+		all[id] = save_wait(ev, 8, id, &waits);
+		KUNIT_ASSERT_NE(test, all[id], 0);
+	}
+	for (u32 id = 0; id < nr; id++)
+		stack_depot_put(all[id]);
+	KUNIT_ASSERT_TRUE(test, depot_evict_destroy(ev));
+	synchronize_rcu();
+
+	depot_evict_at_bound(true);
+	for (u32 id = 0; id < nr; id++) {
+		unsigned long entries[8];
+
+		make_stack(entries, 8, 2000 + id);
+		all[id] = stack_depot_save(entries, 8, GFP_KERNEL);
+	}
+	depot_evict_at_bound(false);
+
+	for (u32 id = 0; id < nr; id++) {
+		union handle_parts now = { .handle = all[id] };
+
+		if (!all[id] || !is_stack(all[id], 8, 2000 + id)) {
+			bad++;
+			continue;
+		}
+		if (id && now.pool_index_plus_1 != parts.pool_index_plus_1)
+			pools++;
+		parts = now;
+	}
+	KUNIT_EXPECT_EQ(test, bad, 0);
+	KUNIT_ASSERT_GT(test, pools, 0);
+
+	/* Every handle that there may ever have been in the last such pool. */
+	for (u32 offset = 0; offset < BIT(DEPOT_OFFSET_BITS); offset++) {
+		for (u32 extra = 0; extra < BIT(STACK_DEPOT_EXTRA_BITS); extra++) {
+			parts.offset = offset;
+			parts.extra = extra;
+			got += stack_depot_get(parts.handle);
+		}
+	}
+	KUNIT_EXPECT_EQ(test, got, 0);
+}
+
 /* Fill all memory with stacks of one depth, and take them out again. */
 static void fill_all(struct kunit *test, struct depot_evict *ev, unsigned int nr,
 		     u32 id)
@@ -1008,6 +1069,7 @@ static struct kunit_case depot_cases[] = {
 	KUNIT_CASE_SLOW(depot_collision),
 	KUNIT_CASE(depot_bound),
 	KUNIT_CASE(depot_fifth_pool),
+	KUNIT_CASE(depot_give),
 	KUNIT_CASE_SLOW(depot_million),
 	KUNIT_CASE(depot_memory),
 	KUNIT_CASE(depot_nmi),

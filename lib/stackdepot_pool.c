@@ -4,8 +4,9 @@
  *
  * All records live in pools of DEPOT_POOL_SIZE bytes, reached by index through
  * stack_pools. A pool belongs to the side that took it (persistent records in
- * stackdepot.c, evictable ones in stackdepot_evict.c), and is never given back
- * to the page allocator: a stale handle must always find readable memory.
+ * stackdepot.c, evictable ones in stackdepot_evict.c), but at the bound idle
+ * ones of the latter may go over to the former. No pool is ever given back to
+ * the page allocator: a stale handle must always find readable memory.
  *
  * Two boot parameters bound the memory, and the smaller bound holds:
  *
