@@ -589,8 +589,8 @@ static void evict_refuse(struct depot_evict *ev, enum depot_refusal why)
  *  - at the bound with nothing free, until something is freed;
  *  - if all that is free waits for a grace period, until one begins, for which
  *    the refusal has asked. While the state of RCU is the same, nothing freed
- *    since then can be ready. What was freed before may be, for the moment from
- *    the end of a grace period to the beginning of the next.
+ *    since then can be ready. What was freed before may be, at the end of a
+ *    grace period: evict_grace_over() forgets the reason then.
  *
  * The two fields may come from different looks: that gives one refusal, or one
  * look, more than need be.
@@ -791,6 +791,9 @@ static void evict_grace_over(struct rcu_head *rcu)
 	bool again;
 
 	raw_spin_lock_irqsave(&ev->lock, irqflags);
+	for (int c = 0; c < DEPOT_EVICT_CLASSES; c++)
+		if (ev->class[c].full == DEPOT_REFUSED_GRACE)
+			WRITE_ONCE(ev->class[c].full, DEPOT_REFUSALS);
 	again = ev->grace_again;
 	ev->grace_again = false;
 	ev->grace = again;
