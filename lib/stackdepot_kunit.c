@@ -866,7 +866,6 @@ static void depot_contexts(struct kunit *test)
 
 struct stress {
 	struct depot_evict *ev;
-	unsigned long until;
 	/* Where holders keep their handles: slot N holds stack N or none. */
 	depot_stack_handle_t slot[STRESS_SLOTS];
 };
@@ -924,14 +923,11 @@ static int stress_thread(void *arg)
 {
 	struct stress_thread *t = arg;
 
-	while (time_before(jiffies, t->s->until)) {
+	while (!kthread_should_stop()) {
 		for (int i = 0; i < 64; i++)
 			stress_one(t);
 		cond_resched();
 	}
-	/* To be stopped, so that the caller can tell when all is done. */
-	while (!kthread_should_stop())
-		schedule_timeout_interruptible(1);
 	return 0;
 }
 
@@ -953,7 +949,6 @@ static void depot_stress(struct kunit *test)
 	threads = kunit_kcalloc(test, STRESS_THREADS, sizeof(*threads), GFP_KERNEL);
 	KUNIT_ASSERT_NOT_NULL(test, threads);
 	s->ev = ev;
-	s->until = jiffies + stress_seconds * HZ;
 
 	for (int i = 0; i < STRESS_THREADS; i++) {
 		struct stress_thread *t = &threads[i];
@@ -970,6 +965,9 @@ static void depot_stress(struct kunit *test)
 	for (int i = 0; i < STRESS_THREADS; i++)
 		wake_up_process(threads[i].task);
 	msleep(stress_seconds * 1000);
+	/* A slow machine takes longer to come to what this is about. */
+	for (int i = 0; i < 60 && !READ_ONCE(ev->reused); i++)
+		msleep(1000);
 	for (int i = 0; i < STRESS_THREADS; i++) {
 		struct stress_thread *t = &threads[i];
 
