@@ -27,6 +27,7 @@ MANIFEST = BUILD / "tree.manifest"
 # What the repository holds beside the overlay: its own doors and workbench.
 NOT_OVERLAY = ("README.md", "Makefile", "COPYING", ".gitignore", ".ci/",
                "patches/", "tools/testing/owner/")
+LEFT_BY_EDITORS = ("~", ".orig", ".rej", ".swp", ".pyc")
 # An identity for the commits under the tree; nothing that is mailed carries it.
 IDENT = {"GIT_AUTHOR_NAME": "workbench", "GIT_AUTHOR_EMAIL": "workbench@localhost",
          "GIT_COMMITTER_NAME": "workbench", "GIT_COMMITTER_EMAIL": "workbench@localhost"}
@@ -221,10 +222,16 @@ def edited_files(manifest: dict[str, str]) -> list[str]:
     if not TREE.exists():
         return []
     edited = [path for path, known in manifest.items()
-              if not (TREE / path).is_file() or digest((TREE / path).read_bytes()) != known]
-    status = git("status", "--porcelain", "--no-renames", "--untracked-files=all")
-    others = [line[3:] for line in status.split("\n") if line]
-    return sorted(set(edited) | {path for path in others if path not in manifest})
+              if digest(read_tree(path) or b"") != known]
+    # Not by .gitignore: the one in Debian's source hides every new file.
+    others = git("diff", "--name-only", "--no-renames", "base").split("\n")
+    others += git("ls-files", "--others").split("\n")
+    return sorted(set(edited) | {path for path in others if path and path not in manifest
+                                 and not path.endswith(LEFT_BY_EDITORS)})
+
+
+def read_tree(path: str) -> bytes | None:
+    return (TREE / path).read_bytes() if (TREE / path).is_file() else None
 
 
 def refuse_edits(paths: list[str]) -> None:
@@ -251,8 +258,7 @@ def assemble() -> None:
     # Edits to files that are not written here stay; one that the repository has as well is none.
     refuse_edits([path for path in edited_files(manifest)
                   if (path in files or path in manifest)
-                  and not (path in files and (TREE / path).is_file()
-                           and (TREE / path).read_bytes() == files[path])])
+                  and read_tree(path) != files.get(path)])
     changed = []
     for path in sorted(manifest.keys() - files.keys()):
         content = base_file(path)
@@ -289,8 +295,7 @@ def refresh(wanted: str | None, only: list[str]) -> None:
     for path in edited_files(manifest):
         if only and path not in only:
             continue
-        target = TREE / path
-        content = target.read_bytes() if target.is_file() else None
+        content = read_tree(path)
         owners = [patch.name for patch in patches if path in patch.after]
         in_base = bool(owners) or base_file(path) is not None
         if path in overlay and manifest.get(path) != digest((ROOT / path).read_bytes()):
@@ -300,7 +305,7 @@ def refresh(wanted: str | None, only: list[str]) -> None:
         elif not in_base:
             if path.startswith(NOT_OVERLAY):
                 die(f"{path} is new in build/tree, but that path is the workbench's: move it")
-            write_if_changed(ROOT / path, content, target.stat().st_mode & 0o777)
+            write_if_changed(ROOT / path, content, (TREE / path).stat().st_mode & 0o777)
             carried.append(path)
         else:
             owner = owners[-1] if owners else wanted

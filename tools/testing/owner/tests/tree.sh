@@ -49,6 +49,10 @@ ok "and is named, with what to do" has "$seen" "make refresh"
 ok "refresh carries it back" tree refresh
 ok "to our file" grep -q "in the tree" $ours
 
+echo "/* new */" >build/tree/mm/owner/fresh.h
+ok "refresh carries a new file back" tree refresh
+ok "to the overlay" grep -q "new" mm/owner/fresh.h
+
 sed -i '0,/slab_owner_alloc(s, p\[i\]/s//\/* hook *\/ &/' build/tree/$hooked
 ok "refresh carries an edit of a hook back" tree refresh
 ok "to its patch" grep -q '^+.*hook \*/ slab_owner_alloc' "$patch"
