@@ -1,0 +1,51 @@
+#!/bin/sh
+# SPDX-License-Identifier: GPL-2.0
+#
+# The stack depot's bound on a running kernel: stackdepot.sh KERNEL. Prints TAP.
+set -u
+cd "$(dirname "$0")/../../../.." || exit 1
+. tools/testing/owner/tests/tap.sh
+
+kernel=${1:?usage: stackdepot.sh KERNEL}
+work=$(mktemp -d)
+trap 'rm -rf "$work"' EXIT
+seen="$work/out $work/err"
+
+# boot WORDS: leaves the figures of the depot and of the owners in $work/out
+boot()
+{
+	tools/testing/owner/guest.py run "$kernel" --append "$1" --timeout 300 \
+		--extra "build/$kernel/owner-modules" --console "$work/console" --cmd '
+		insmod /extra/owner_leak.ko requests=3000 || exit
+		cd /sys/kernel/debug
+		grep -s . stackdepot/stats owner/stats | tr : " "
+		[ ! -e page_owner_stacks ] || cat page_owner_stacks/show_stacks >/dev/null' >"$work/out" 2>"$work/err"
+}
+
+figure() { awk -v file="$1" -v name="$2" '$1 == file && $2 == name { print $3 }' "$work/out"; }
+depot() { figure stackdepot/stats "$1"; }
+quiet() { lacks "$work/console" "BUG:|WARNING:|Oops|Call Trace"; }
+notices() { grep -c "stackdepot: .*bound" "$work/console"; }
+
+ok "boots without a bound" boot "slab_owner=on page_owner=on"
+for name in pools refcounted_allocations refcounted_frees refcounted_in_use \
+	freelist_size persistent_count persistent_bytes; do
+	ok "the line $name is still there" [ -n "$(depot $name)" ]
+done
+ok "no owner is lost" is "$(figure owner/stats lost_no_stack)" 0
+ok "both kinds of stacks are in use" \
+	[ "$(depot persistent_count)" -gt 0 -a "$(depot refcounted_in_use)" -gt 0 ]
+
+ok "boots and allocates within 256K" boot "slab_owner=on page_owner=on stack_depot_max=256K"
+ok "the bound is what was asked for" is "$(depot bytes_max)" 262144
+ok "and holds" [ "$(depot bytes)" -le 262144 ]
+ok "reaching it is counted" [ "$(depot bound_reached)" -gt 0 ]
+ok "what it cost is counted" [ "$(figure owner/stats lost_no_stack)" -gt 0 ]
+ok "it is said once" is "$(notices)" 1
+ok "and nothing is warned of" quiet
+
+ok "a number of pools bounds, too" boot "slab_owner=on stack_depot_max_pools=1024"
+ok "as mainline counts them" is "$(depot pools_max)" 1024
+ok "a bad number boots" boot "stack_depot_max_pools=17"
+ok "and is told" has "$work/console" "stack_depot_max_pools=17 is outside 1024 to"
+finish
