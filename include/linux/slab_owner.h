@@ -41,6 +41,7 @@ DECLARE_STATIC_KEY_FALSE(slab_owner_key);
 
 bool slab_owner_wanted(void);
 void __slab_owner_alloc(struct kmem_cache *s, void *object, gfp_t flags, size_t size);
+void __slab_owner_resize(const void *object, gfp_t flags, size_t size);
 void __slab_owner_free(struct kmem_cache *s, struct slab *slab, void **objects, int count);
 bool __slab_owner_free_vector(struct slab *slab, struct slabobj_ext *vector);
 
@@ -50,6 +51,13 @@ static __always_inline void slab_owner_alloc(struct kmem_cache *s, void *object,
 {
 	if (static_branch_unlikely(&slab_owner_key))
 		__slab_owner_alloc(s, object, flags, size);
+}
+
+/* What kmalloc() gave has been resized where it is: it is whose call this was. */
+static __always_inline void slab_owner_resize(const void *object, gfp_t flags, size_t size)
+{
+	if (static_branch_unlikely(&slab_owner_key))
+		__slab_owner_resize(object, flags, size);
 }
 
 /* Objects of one slab are about to be freed: nobody owns them any more. */
@@ -81,6 +89,10 @@ static inline bool slab_owner_wanted(void)
 
 static inline void slab_owner_alloc(struct kmem_cache *s, void *object,
 				    gfp_t flags, size_t size)
+{
+}
+
+static inline void slab_owner_resize(const void *object, gfp_t flags, size_t size)
 {
 }
 

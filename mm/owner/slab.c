@@ -100,7 +100,9 @@ static void forget(struct slab_owner *record)
 
 /* --- Hooks ---------------------------------------------------------------- */
 
-void __slab_owner_alloc(struct kmem_cache *s, void *object, gfp_t flags, size_t size)
+/* The call chain that is kept starts where the hook returns to, at @ip. */
+static __always_inline void own(struct kmem_cache *s, const void *object, gfp_t flags,
+				size_t size, unsigned long ip)
 {
 	struct slab_owner *record, owner;
 	struct slabobj_ext *vector;
@@ -122,11 +124,14 @@ void __slab_owner_alloc(struct kmem_cache *s, void *object, gfp_t flags, size_t 
 		vector = slab_obj_exts(slab);
 	}
 
-	record = record_at(vector, obj_to_index(s, slab, object));
-	/* An owner is left if the object went by a way that has no hook. */
+	record = record_at(vector, obj_to_index(s, slab, (void *)object));
+	/*
+	 * There is one if the object is resized, or went before by a way that
+	 * has no hook.
+	 */
 	forget(record);
 
-	owner.stack = owner_stack_capture(_RET_IP_, flags);
+	owner.stack = owner_stack_capture(ip, flags);
 	if (!owner.stack)
 		return owner_lost(OWNER_LOST_STACK);
 	owner.task = owner_task_capture(flags);
@@ -137,6 +142,20 @@ void __slab_owner_alloc(struct kmem_cache *s, void *object, gfp_t flags, size_t 
 	record->time = local_clock() >> OWNER_TIME_SHIFT;
 	/* Pairs with snapshot(): who sees the handles sees the rest. */
 	smp_store_release(&record->handles, owner.handles);
+}
+
+void __slab_owner_alloc(struct kmem_cache *s, void *object, gfp_t flags, size_t size)
+{
+	own(s, object, flags, size, _RET_IP_);
+}
+
+void __slab_owner_resize(const void *object, gfp_t flags, size_t size)
+{
+	struct slab *slab = ZERO_OR_NULL_PTR(object) ? NULL : virt_to_slab(object);
+
+	/* What is larger than any slab object is page_owner's. */
+	if (slab)
+		own(slab->slab_cache, object, flags, size, _RET_IP_);
 }
 
 void __slab_owner_free(struct kmem_cache *s, struct slab *slab, void **objects, int count)

@@ -34,13 +34,13 @@ static noinline void *plant(struct kmem_cache *cache)
 	return object;
 }
 
-static bool passes_plant(depot_stack_handle_t stack)
+static bool passes(depot_stack_handle_t stack, void *function)
 {
 	unsigned long *entries;
 	unsigned int i, count = stack_depot_fetch(stack, &entries);
 
 	for (i = 0; i < count; i++)
-		if (entries[i] - (unsigned long)plant < 256)
+		if (entries[i] - (unsigned long)function < 256)
 			return true;
 	return false;
 }
@@ -59,7 +59,7 @@ static struct found look_for(const char *cache)
 			continue;
 		found.objects++;
 		found.youngest = max(found.youngest, object.owner.time);
-		found.from_plant += passes_plant(object.owner.stack);
+		found.from_plant += passes(object.owner.stack, plant);
 		if (owner_task_fetch(object.owner.task, &task) &&
 		    task.pid == current->pid && task.tgid == current->tgid &&
 		    !strcmp(task.comm, current->comm)) {
@@ -179,6 +179,37 @@ static void test_requested_size(struct kunit *test)
 	kfree(object);
 }
 
+static noinline void *shrink(void *object, size_t size)
+{
+	void *same = krealloc(object, size, GFP_KERNEL);
+
+	barrier();
+	return same;
+}
+
+/* Who resizes an object in place owns it from then on, at its new size. */
+static void test_krealloc_in_place(struct kunit *test)
+{
+	void *object = kmalloc(PLANTED_SIZE, GFP_KERNEL);
+	struct owner_object found;
+	unsigned int shrunk = 0;
+	struct slab_walk walk = {};
+
+	KUNIT_ASSERT_NOT_NULL(test, object);
+	KUNIT_ASSERT_PTR_EQ(test, shrink(object, PLANTED_SIZE - 50), object);
+	slab_walk_begin(&walk);
+	while (slab_walk_next(&walk, &found) > 0) {
+		if (found.address != object)
+			continue;
+		shrunk++;
+		KUNIT_EXPECT_EQ(test, found.owner.size, PLANTED_SIZE - 50);
+		KUNIT_EXPECT_TRUE(test, passes(found.owner.stack, shrink));
+	}
+	slab_walk_end(&walk);
+	KUNIT_EXPECT_EQ(test, shrunk, 1);
+	kfree(object);
+}
+
 /*
  * Were the vectors of kmalloc's own caches in those caches, two of them could
  * hold each other's, and freeing one would recurse into the other.
@@ -207,6 +238,7 @@ static struct kunit_case owner_slab_cases[] = {
 	KUNIT_CASE(test_bulk_is_found),
 	KUNIT_CASE(test_handles_are_put_once),
 	KUNIT_CASE(test_requested_size),
+	KUNIT_CASE(test_krealloc_in_place),
 	KUNIT_CASE(test_kmalloc_vectors_make_no_cycle),
 	{}
 };
