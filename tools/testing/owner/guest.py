@@ -170,8 +170,8 @@ def make_machine(args: argparse.Namespace, kind: Kind,
     if args.accel == "auto":
         machine.accel, why = choose(machine, build)
         if why:
-            note(f"KVM was tried once on this machine, {machine.accel} it is "
-                 f"from now on ({why})")
+            note(f"KVM was tried once on this machine: {machine.accel} from "
+                 "now on; build/.accel says why")
     else:
         machine.accel = args.accel
     return machine
