@@ -80,6 +80,19 @@ static depot_stack_handle_t save(struct depot_evict *ev, unsigned int nr, u32 id
 	return depot_evict_save_to(ev, entries, nr, GFP_KERNEL, flags);
 }
 
+/*
+ * Wait until all that was freed so far is ready. During boot grace periods are
+ * expedited, and one that overlaps another may not count for who only polls.
+ */
+static void wait_grace(void)
+{
+	unsigned long state = get_state_synchronize_rcu();
+
+	do {
+		synchronize_rcu();
+	} while (!poll_state_synchronize_rcu(state));
+}
+
 /* Save; where freed memory waits for a grace period, wait with it. */
 static depot_stack_handle_t save_wait(struct depot_evict *ev, unsigned int nr,
 				      u32 id, unsigned long *waits)
@@ -89,7 +102,7 @@ static depot_stack_handle_t save_wait(struct depot_evict *ev, unsigned int nr,
 
 		if (handle)
 			return handle;
-		synchronize_rcu();
+		wait_grace();
 		++*waits;
 	}
 	return 0;
@@ -309,7 +322,7 @@ static void depot_stale_handle(struct kunit *test)
 				all[n] = save_bait(ev, nr, id, old);
 				if (all[n])
 					break;
-				synchronize_rcu();
+				wait_grace();
 			}
 			if (!all[n])
 				break;
@@ -570,7 +583,7 @@ static void depot_fifth_pool(struct kunit *test)
 	}
 	/* One has room again, after the many that shall have none to give. */
 	stack_depot_put(all[room - 1]);
-	synchronize_rcu();
+	wait_grace();
 
 	rcu_read_lock();
 	for (u32 id = 0; id < room - per_pool; id += per_pool)
@@ -616,7 +629,7 @@ static void depot_give(struct kunit *test)
 	for (u32 id = 0; id < nr; id++)
 		stack_depot_put(all[id]);
 	KUNIT_ASSERT_TRUE(test, depot_evict_destroy(ev));
-	synchronize_rcu();
+	wait_grace();
 
 	depot_evict_at_bound(true);
 	for (u32 id = 0; id < nr; id++) {
