@@ -7,23 +7,19 @@
 
 struct kmem_cache;
 struct slab;
-struct slabobj_ext;
 
 #ifdef CONFIG_SLAB_OWNER
 
 /**
- * struct slab_owner - who holds a slab object
+ * struct slab_owner - who holds a slab object, or who freed it
  * @stack: depot handle of the call chain
- * @task: depot handle of the task's pid, tgid and name at allocation, 0 if it
+ * @task: depot handle of the task's pid, tgid and name at the time, 0 if it
  *	could not be kept
- * @handles: both of them, each with a reference; 0 while the object has no
- *	owner. Written last on allocation and taken out first on free, at once
- *	and by one free only, whatever a buggy caller does.
+ * @handles: both of them, each with a reference; 0 while there is no owner.
+ *	Written last on allocation and taken out first on free, at once and by
+ *	one free only, whatever a buggy caller does.
  * @size: bytes the caller asked for
  * @time: when, in units of 2^OWNER_TIME_SHIFT ns since boot
- *
- * One for each object of a slab, beside what memory cgroups and allocation
- * profiling keep there.
  */
 struct slab_owner {
 	union {
@@ -37,13 +33,63 @@ struct slab_owner {
 	u32 time;
 };
 
+/**
+ * struct slab_owners - the records of one slab
+ * @live: who holds each object
+ * @freed: who freed each object last, NULL if that is not kept
+ * @exts: what slab->obj_exts would hold if this did not stand there
+ * @rcu: once the slab is gone
+ *
+ * A slab has one from the first of its objects on that is tracked. It takes the
+ * place of the slab's vector of extensions in slab->obj_exts, marked by
+ * SLAB_OWNERS, so that memory cgroups and allocation profiling pay nothing for
+ * it where it is not, and it nothing for theirs.
+ */
+struct slab_owners {
+	struct slab_owner *live;
+	struct slab_owner *freed;
+	union {
+		unsigned long exts;
+		struct rcu_head rcu;
+	};
+};
+
+/*
+ * In slab->obj_exts: this is struct slab_owners. The bit is one that memory
+ * cgroups never set together with MEMCG_DATA_OBJEXTS.
+ */
+#define SLAB_OWNERS		2UL
+#define SLAB_OWNERS_MASK	(~3UL)
+
 DECLARE_STATIC_KEY_FALSE(slab_owner_key);
 
 bool slab_owner_wanted(void);
 void __slab_owner_alloc(struct kmem_cache *s, void *object, gfp_t flags, size_t size);
 void __slab_owner_resize(const void *object, gfp_t flags, size_t size);
 void __slab_owner_free(struct kmem_cache *s, struct slab *slab, void **objects, int count);
-bool __slab_owner_free_vector(struct slab *slab, struct slabobj_ext *vector);
+void __slab_owner_free_slab(struct slab *slab);
+void __slab_owner_print(const struct slab *slab, unsigned int index);
+
+/* mm/slub.c: free objects of a slab that SLUB counts as used, as a CPU has them */
+unsigned int slab_owner_cpu_free(struct kmem_cache *s, const struct slab *slab);
+
+/* Where others keep their vector of extensions: there, or moved aside by us. */
+static __always_inline unsigned long *slab_owner_exts_home(unsigned long *obj_exts)
+{
+	unsigned long exts = READ_ONCE(*obj_exts);
+
+	if (static_branch_unlikely(&slab_owner_key) && exts & SLAB_OWNERS)
+		return &((struct slab_owners *)(exts & SLAB_OWNERS_MASK))->exts;
+	return obj_exts;
+}
+
+/* What others see in slab->obj_exts. It is 0 more often than not. */
+static __always_inline unsigned long slab_owner_exts(unsigned long exts)
+{
+	if (exts && static_branch_unlikely(&slab_owner_key) && exts & SLAB_OWNERS)
+		return READ_ONCE(((struct slab_owners *)(exts & SLAB_OWNERS_MASK))->exts);
+	return exts;
+}
 
 /* An object has been allocated: note its owner. */
 static __always_inline void slab_owner_alloc(struct kmem_cache *s, void *object,
@@ -68,16 +114,18 @@ static __always_inline void slab_owner_free(struct kmem_cache *s, struct slab *s
 		__slab_owner_free(s, slab, objects, count);
 }
 
-/*
- * A slab's vector, already out of reach for whoever starts to look now, is to
- * be freed. True if that has been taken care of.
- */
-static __always_inline bool slab_owner_free_vector(struct slab *slab,
-						   struct slabobj_ext *vector)
+/* A slab is about to be freed: leave its extensions as if we had not been there. */
+static __always_inline void slab_owner_free_slab(struct slab *slab)
 {
 	if (static_branch_unlikely(&slab_owner_key))
-		return __slab_owner_free_vector(slab, vector);
-	return false;
+		__slab_owner_free_slab(slab);
+}
+
+/* Somebody asks about an object, or what its slot held last: say what is known. */
+static __always_inline void slab_owner_print(const struct slab *slab, unsigned int index)
+{
+	if (static_branch_unlikely(&slab_owner_key))
+		__slab_owner_print(slab, index);
 }
 
 #else /* CONFIG_SLAB_OWNER */
@@ -85,6 +133,16 @@ static __always_inline bool slab_owner_free_vector(struct slab *slab,
 static inline bool slab_owner_wanted(void)
 {
 	return false;
+}
+
+static inline unsigned long *slab_owner_exts_home(unsigned long *obj_exts)
+{
+	return obj_exts;
+}
+
+static inline unsigned long slab_owner_exts(unsigned long exts)
+{
+	return exts;
 }
 
 static inline void slab_owner_alloc(struct kmem_cache *s, void *object,
@@ -101,9 +159,12 @@ static inline void slab_owner_free(struct kmem_cache *s, struct slab *slab,
 {
 }
 
-static inline bool slab_owner_free_vector(struct slab *slab, struct slabobj_ext *vector)
+static inline void slab_owner_free_slab(struct slab *slab)
 {
-	return false;
+}
+
+static inline void slab_owner_print(const struct slab *slab, unsigned int index)
+{
 }
 
 #endif /* CONFIG_SLAB_OWNER */

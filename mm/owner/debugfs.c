@@ -3,12 +3,16 @@
  * The files a person reads:
  *
  * /sys/kernel/debug/slab_owner		a record for each object that has an owner
- * /sys/kernel/debug/owner/stats	what was not tracked, and why
+ * /sys/kernel/debug/owner/stats	what is tracked, what was not, and why
+ * /sys/kernel/debug/owner/caches	each cache's objects, tracked or not
+ * /sys/kernel/debug/owner/control	whether allocations get owners
  */
 
 #include <linux/debugfs.h>
 #include <linux/seq_file.h>
 #include <linux/stackdepot.h>
+#include <linux/string.h>
+#include <linux/uaccess.h>
 
 #include "owner.h"
 
@@ -106,7 +110,7 @@ static const struct file_operations slab_owner_fops = {
 static const char * const loss_names[] = {
 	[OWNER_LOST_CONTEXT]	= "nmi",
 	[OWNER_LOST_EARLY]	= "early",
-	[OWNER_LOST_VECTOR]	= "no_vector",
+	[OWNER_LOST_VECTOR]	= "no_records",
 	[OWNER_LOST_STACK]	= "no_stack",
 	[OWNER_LOST_TASK]	= "no_task",
 };
@@ -115,8 +119,16 @@ static_assert(ARRAY_SIZE(loss_names) == OWNER_LOSS_REASONS);
 
 static int stats_show(struct seq_file *m, void *v)
 {
+	long tracked = 0;
 	unsigned int i;
+	int cpu;
 
+	/* Who allocates on one CPU may free on another, so only the sum counts. */
+	for_each_possible_cpu(cpu)
+		tracked += READ_ONCE(per_cpu(owner_tracked, cpu));
+	seq_printf(m, "tracked: %ld\n", tracked);
+	seq_printf(m, "slabs: %ld\n", atomic_long_read(&owner_slabs));
+	seq_printf(m, "bytes: %ld\n", atomic_long_read(&owner_slab_bytes));
 	for (i = 0; i < OWNER_LOSS_REASONS; i++)
 		seq_printf(m, "lost_%s: %ld\n", loss_names[i],
 			   atomic_long_read(&owner_losses[i]));
@@ -124,15 +136,84 @@ static int stats_show(struct seq_file *m, void *v)
 }
 DEFINE_SHOW_ATTRIBUTE(stats);
 
+static int caches_show(struct seq_file *m, void *v)
+{
+	struct owner_cache_total *total;
+	struct xarray totals;
+	unsigned long cache;
+	int error;
+
+	xa_init(&totals);
+	error = owner_total_caches(&totals);
+	if (error)
+		goto out;
+	seq_printf(m, "%-23s %10s %10s %10s %12s %12s\n", "# cache", "objects", "tracked",
+		   "untracked", "requested", "held");
+	xa_for_each(&totals, cache, total)
+		seq_printf(m, "%-23s %10lu %10lu %10lu %12llu %12llu\n", total->name,
+			   total->allocated, total->tracked, total->allocated - total->tracked,
+			   total->requested, (u64)total->allocated * total->object_size);
+	seq_puts(m, "# objects and held: all of the cache; requested: for the tracked ones\n");
+	seq_puts(m, "# kmalloc beyond the largest cache and vmalloc are pages: see page_owner\n");
+out:
+	owner_free_caches(&totals);
+	return error;
+}
+DEFINE_SHOW_ATTRIBUTE(caches);
+
+/* --- Switching capture on and off ------------------------------------------- */
+
+static int control_show(struct seq_file *m, void *v)
+{
+	seq_printf(m, "track=%s\n", owner_captures() ? "on" : "off");
+	return 0;
+}
+
+static int control_open(struct inode *inode, struct file *file)
+{
+	return single_open(file, control_show, NULL);
+}
+
+static ssize_t control_write(struct file *file, const char __user *buf, size_t count, loff_t *pos)
+{
+	char word[16] = {};
+	int error;
+
+	if (copy_from_user(word, buf, min(count, sizeof(word) - 1)))
+		return -EFAULT;
+	if (sysfs_streq(word, "track=on")) {
+		error = owner_capture(true);
+	} else if (sysfs_streq(word, "track=off")) {
+		error = owner_capture(false);
+	} else {
+		pr_err("owner: control: \"%s\" is not understood: write track=on or track=off\n",
+		       strim(word));
+		return -EINVAL;
+	}
+	return error ?: count;
+}
+
+static const struct file_operations control_fops = {
+	.owner		= THIS_MODULE,
+	.open		= control_open,
+	.read		= seq_read,
+	.write		= control_write,
+	.llseek		= seq_lseek,
+	.release	= single_release,
+};
+
 static int __init owner_debugfs_init(void)
 {
 	struct dentry *dir;
 
-	if (!static_branch_unlikely(&slab_owner_key))
+	if (!slab_owner_wanted())
 		return 0;
 	debugfs_create_file("slab_owner", 0400, NULL, NULL, &slab_owner_fops);
 	dir = debugfs_create_dir("owner", NULL);
 	debugfs_create_file("stats", 0400, dir, NULL, &stats_fops);
+	debugfs_create_file("caches", 0400, dir, NULL, &caches_fops);
+	debugfs_create_file("control", 0600, dir, NULL, &control_fops);
+	owner_stacks_debugfs_init();
 	return 0;
 }
 late_initcall(owner_debugfs_init);

@@ -3,18 +3,23 @@
  * The contracts between the rooms of the owner subsystem.
  *
  * stack.c	a call chain, and a task, become handles
- * slab.c	the record beside each slab object: written by SLUB's hooks,
- *		walked by readers
- * debugfs.c	the files a person reads
+ * slab.c	the record beside each slab object, written by SLUB's hooks
+ * walk.c	slabs and their objects, walked by readers
+ * totals.c	what they add up to, by call chain and by cache
+ * report.c	what is known of one object, printed to the kernel's log
+ * debugfs.c	the files a person reads and writes
+ * debugfs_stacks.c	those that show what each call chain holds
  */
 #ifndef _MM_OWNER_H
 #define _MM_OWNER_H
 
 #include <linux/atomic.h>
+#include <linux/percpu.h>
 #include <linux/sched.h>
 #include <linux/slab_owner.h>
 #include <linux/stackdepot.h>
 #include <linux/types.h>
+#include <linux/xarray.h>
 
 /* Frames kept of a call chain. */
 #define OWNER_DEPTH		64
@@ -34,6 +39,13 @@ enum owner_loss {
 
 extern atomic_long_t owner_losses[OWNER_LOSS_REASONS];
 
+/* Objects that have an owner: the sum over all CPUs, of which each may be negative. */
+DECLARE_PER_CPU(long, owner_tracked);
+
+/* Slabs that have records, and the bytes of those. */
+extern atomic_long_t owner_slabs;
+extern atomic_long_t owner_slab_bytes;
+
 static inline void owner_lost(enum owner_loss reason)
 {
 	atomic_long_inc(&owner_losses[reason]);
@@ -48,11 +60,24 @@ struct owner_task {
 
 /* stack.c */
 void owner_stack_init(void);
+int owner_stack_late_init(void);
 depot_stack_handle_t owner_stack_capture(unsigned long ip, gfp_t flags);
 depot_stack_handle_t owner_task_capture(gfp_t flags);
 bool owner_get(struct slab_owner *owner);
 void owner_put(const struct slab_owner *owner);
 bool owner_task_fetch(depot_stack_handle_t handle, struct owner_task *task);
+
+/* slab.c */
+int owner_capture(bool on);
+bool owner_captures(void);
+
+/* A slab's owners, from what stands in slab->obj_exts; NULL if it has none. */
+static inline struct slab_owners *slab_owners(unsigned long exts)
+{
+	if (!(exts & SLAB_OWNERS))
+		return NULL;
+	return (struct slab_owners *)(exts & SLAB_OWNERS_MASK);
+}
 
 /* One object's owner, as a reader sees it. */
 struct owner_object {
@@ -64,21 +89,58 @@ struct owner_object {
 	struct slab_owner owner;
 };
 
+/* A slab's objects, counted. */
+struct owner_slab {
+	const struct kmem_cache *cache;	/* to be compared only */
+	const char *name;
+	unsigned int object_size;	/* bytes each takes */
+	unsigned int allocated;
+	unsigned int tracked;		/* those that have an owner */
+	size_t requested;		/* bytes that those were asked for */
+};
+
 /*
- * A walk over the slab objects that have owners, in order of their addresses.
- * Between slab_walk_begin() and slab_walk_end() no cache comes or goes. What
- * the walk found last stays fetchable until it is asked for the next.
+ * A walk over the slabs or over the objects that have owners, in order of their
+ * addresses. Between slab_walk_begin() and slab_walk_end() no cache comes or
+ * goes. What the walk found last stays fetchable until it is asked for the next.
  */
 struct slab_walk {
 	unsigned long pfn;		/* where the next object is looked for */
 	unsigned int index;
+	unsigned int steps;		/* taken so far */
 	struct kmem_cache *known;	/* a cache seen on the list in this walk */
 	struct slab_owner held;		/* references to what was found last */
 };
 
-/* slab.c */
+/* walk.c */
 void slab_walk_begin(struct slab_walk *walk);
 int slab_walk_next(struct slab_walk *walk, struct owner_object *object);
+int slab_walk_next_slab(struct slab_walk *walk, struct owner_slab *slab);
 void slab_walk_end(struct slab_walk *walk);
+
+/* What one call chain holds. */
+struct owner_chain_total {
+	depot_stack_handle_t stack;	/* with a reference */
+	unsigned long objects;
+	u64 bytes;			/* that were asked for */
+};
+
+/* What one cache holds. */
+struct owner_cache_total {
+	char *name;
+	unsigned int object_size;
+	unsigned long allocated;
+	unsigned long tracked;
+	u64 requested;
+};
+
+/* totals.c: each is an xarray of the structures above, by handle or by cache */
+int owner_total_chains(struct xarray *totals);
+void owner_free_chains(struct xarray *totals);
+int owner_total_caches(struct xarray *totals);
+void owner_free_caches(struct xarray *totals);
+
+/* debugfs_stacks.c */
+void owner_stacks_debugfs_init(void);
 
 #endif /* _MM_OWNER_H */

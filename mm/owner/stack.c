@@ -24,6 +24,12 @@ void __init owner_stack_init(void)
 	stack_depot_request_early_init();
 }
 
+/* When nobody said at boot that call chains will be kept. May sleep. */
+int owner_stack_late_init(void)
+{
+	return stack_depot_init();
+}
+
 /* Whoever allocates in a context that must not wait does not wait here. */
 static depot_stack_handle_t save(unsigned long *words, unsigned int count, gfp_t flags,
 				 depot_flags_t kind)

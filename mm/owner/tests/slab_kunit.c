@@ -211,18 +211,19 @@ static void test_krealloc_in_place(struct kunit *test)
 }
 
 /*
- * Were the vectors of kmalloc's own caches in those caches, two of them could
+ * Were the records of kmalloc's own caches in those caches, two of them could
  * hold each other's, and freeing one would recurse into the other.
  */
-static void test_kmalloc_vectors_make_no_cycle(struct kunit *test)
+static void test_kmalloc_records_make_no_cycle(struct kunit *test)
 {
 	void *object = kmalloc(512, GFP_KERNEL);
-	struct slabobj_ext *vector;
+	struct slab_owners *owners;
 
 	KUNIT_ASSERT_NOT_NULL(test, object);
-	vector = slab_obj_exts(virt_to_slab(object));
-	KUNIT_ASSERT_NOT_NULL(test, vector);
-	KUNIT_EXPECT_TRUE(test, virt_to_slab(vector)->slab_cache->flags & SLAB_NO_OBJ_EXT);
+	owners = slab_owners(virt_to_slab(object)->obj_exts);
+	KUNIT_ASSERT_NOT_NULL(test, owners);
+	KUNIT_EXPECT_TRUE(test, virt_to_slab(owners)->slab_cache->flags & SLAB_NO_OBJ_EXT);
+	KUNIT_EXPECT_TRUE(test, virt_to_slab(owners->live)->slab_cache->flags & SLAB_NO_OBJ_EXT);
 	kfree(object);
 }
 
@@ -239,7 +240,7 @@ static struct kunit_case owner_slab_cases[] = {
 	KUNIT_CASE(test_handles_are_put_once),
 	KUNIT_CASE(test_requested_size),
 	KUNIT_CASE(test_krealloc_in_place),
-	KUNIT_CASE(test_kmalloc_vectors_make_no_cycle),
+	KUNIT_CASE(test_kmalloc_records_make_no_cycle),
 	{}
 };
 

@@ -1,0 +1,142 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * /sys/kernel/debug/slab_owner_stacks: what each call chain holds, in the manner
+ * of page_owner_stacks.
+ *
+ * show_stacks		chains, with what they hold
+ * show_handles		the same by handle: small, to be read again and again
+ * show_stacks_handles	which chain a handle stands for, to be read once
+ * count_threshold	chains that hold fewer objects are left out of them
+ *
+ * Each is made when it is opened.
+ */
+
+#include <linux/debugfs.h>
+#include <linux/seq_file.h>
+#include <linux/stackdepot.h>
+#include <linux/xarray.h>
+
+#include "owner.h"
+
+/* What a file shows of a chain. */
+#define SHOW_FRAMES	BIT(0)
+#define SHOW_HANDLE	BIT(1)
+#define SHOW_TOTALS	BIT(2)
+
+struct stacks_reader {
+	struct xarray totals;
+	unsigned long show;
+};
+
+static u64 count_threshold;
+
+/* A position is the handle from which on the next chain is looked for. */
+static void *stacks_start(struct seq_file *m, loff_t *pos)
+{
+	struct stacks_reader *reader = m->private;
+	unsigned long handle = *pos;
+
+	return xa_find(&reader->totals, &handle, U32_MAX, XA_PRESENT);
+}
+
+static void *stacks_next(struct seq_file *m, void *v, loff_t *pos)
+{
+	struct owner_chain_total *total = v;
+
+	*pos = (loff_t)total->stack + 1;
+	return stacks_start(m, pos);
+}
+
+static void stacks_stop(struct seq_file *m, void *v)
+{
+}
+
+static int stacks_show(struct seq_file *m, void *v)
+{
+	struct stacks_reader *reader = m->private;
+	struct owner_chain_total *total = v;
+	unsigned long *entries;
+	unsigned int count, i;
+
+	if (total->objects < READ_ONCE(count_threshold))
+		return 0;
+	if (reader->show & SHOW_FRAMES) {
+		count = stack_depot_fetch(total->stack, &entries);
+		for (i = 0; i < count; i++)
+			seq_printf(m, " %pS\n", (void *)entries[i]);
+	}
+	if (reader->show & SHOW_HANDLE)
+		seq_printf(m, "handle: %u\n", total->stack);
+	if (reader->show & SHOW_TOTALS)
+		seq_printf(m, "nr_objects: %lu\nnr_bytes: %llu\n", total->objects, total->bytes);
+	seq_putc(m, '\n');
+	return 0;
+}
+
+static const struct seq_operations stacks_sops = {
+	.start	= stacks_start,
+	.next	= stacks_next,
+	.stop	= stacks_stop,
+	.show	= stacks_show,
+};
+
+static int stacks_open(struct inode *inode, struct file *file)
+{
+	struct stacks_reader *reader;
+	int error;
+
+	reader = __seq_open_private(file, &stacks_sops, sizeof(*reader));
+	if (!reader)
+		return -ENOMEM;
+	reader->show = (unsigned long)inode->i_private;
+	xa_init(&reader->totals);
+	error = owner_total_chains(&reader->totals);
+	if (error) {
+		owner_free_chains(&reader->totals);
+		seq_release_private(inode, file);
+	}
+	return error;
+}
+
+static int stacks_release(struct inode *inode, struct file *file)
+{
+	struct stacks_reader *reader = ((struct seq_file *)file->private_data)->private;
+
+	owner_free_chains(&reader->totals);
+	return seq_release_private(inode, file);
+}
+
+static const struct file_operations stacks_fops = {
+	.owner		= THIS_MODULE,
+	.open		= stacks_open,
+	.read		= seq_read,
+	.llseek		= seq_lseek,
+	.release	= stacks_release,
+};
+
+static int count_threshold_get(void *data, u64 *value)
+{
+	*value = READ_ONCE(count_threshold);
+	return 0;
+}
+
+static int count_threshold_set(void *data, u64 value)
+{
+	WRITE_ONCE(count_threshold, value);
+	return 0;
+}
+DEFINE_DEBUGFS_ATTRIBUTE(count_threshold_fops, count_threshold_get, count_threshold_set,
+			 "%llu\n");
+
+void __init owner_stacks_debugfs_init(void)
+{
+	struct dentry *dir = debugfs_create_dir("slab_owner_stacks", NULL);
+
+	debugfs_create_file("show_stacks", 0400, dir, (void *)(SHOW_FRAMES | SHOW_TOTALS),
+			    &stacks_fops);
+	debugfs_create_file("show_handles", 0400, dir, (void *)(SHOW_HANDLE | SHOW_TOTALS),
+			    &stacks_fops);
+	debugfs_create_file("show_stacks_handles", 0400, dir, (void *)(SHOW_FRAMES | SHOW_HANDLE),
+			    &stacks_fops);
+	debugfs_create_file_unsafe("count_threshold", 0600, dir, NULL, &count_threshold_fops);
+}

@@ -1,0 +1,133 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * What the owners add up to, by call chain and by cache.
+ *
+ * A walk over all slabs, into a table that belongs to the file that is read: it
+ * shows one moment, however slowly it is read.
+ */
+
+#include <linux/slab.h>
+#include <linux/stackdepot.h>
+#include <linux/string.h>
+#include <linux/xarray.h>
+
+#include "owner.h"
+
+static int count_object(struct xarray *totals, const struct owner_object *object)
+{
+	depot_stack_handle_t stack = object->owner.stack;
+	struct owner_chain_total *total = xa_load(totals, stack);
+	int error;
+
+	if (!total) {
+		total = kzalloc(sizeof(*total), GFP_KERNEL);
+		if (!total)
+			return -ENOMEM;
+		error = xa_err(xa_store(totals, stack, total, GFP_KERNEL));
+		if (error) {
+			kfree(total);
+			return error;
+		}
+		/* There is one to be had: the walk holds one. */
+		if (stack_depot_get(stack))
+			total->stack = stack;
+	}
+	total->objects++;
+	total->bytes += object->owner.size;
+	return 0;
+}
+
+/**
+ * owner_total_chains - add up what each call chain holds
+ * @totals: an empty array; it is filled with struct owner_chain_total by handle,
+ *	and freed by owner_free_chains() also after an error
+ *
+ * Return: 0, -ENOMEM or, after a signal, -ERESTARTSYS.
+ */
+int owner_total_chains(struct xarray *totals)
+{
+	struct slab_walk walk = {};
+	struct owner_object object;
+	int error;
+
+	slab_walk_begin(&walk);
+	while ((error = slab_walk_next(&walk, &object)) > 0) {
+		error = count_object(totals, &object);
+		if (error)
+			break;
+	}
+	slab_walk_end(&walk);
+	return error;
+}
+
+void owner_free_chains(struct xarray *totals)
+{
+	struct owner_chain_total *total;
+	unsigned long handle;
+
+	xa_for_each(totals, handle, total) {
+		stack_depot_put(total->stack);
+		kfree(total);
+	}
+	xa_destroy(totals);
+}
+
+static int count_slab(struct xarray *totals, const struct owner_slab *slab)
+{
+	struct owner_cache_total *total = xa_load(totals, (unsigned long)slab->cache);
+	int error;
+
+	if (!total) {
+		total = kzalloc(sizeof(*total), GFP_KERNEL);
+		if (!total)
+			return -ENOMEM;
+		total->name = kstrdup(slab->name, GFP_KERNEL);
+		error = total->name ? xa_err(xa_store(totals, (unsigned long)slab->cache,
+						      total, GFP_KERNEL)) : -ENOMEM;
+		if (error) {
+			kfree(total->name);
+			kfree(total);
+			return error;
+		}
+		total->object_size = slab->object_size;
+	}
+	total->allocated += slab->allocated;
+	total->tracked += slab->tracked;
+	total->requested += slab->requested;
+	return 0;
+}
+
+/**
+ * owner_total_caches - add up what each cache holds, owned or not
+ * @totals: an empty array; it is filled with struct owner_cache_total by address,
+ *	and freed by owner_free_caches() also after an error
+ *
+ * Return: 0, -ENOMEM or, after a signal, -ERESTARTSYS.
+ */
+int owner_total_caches(struct xarray *totals)
+{
+	struct slab_walk walk = {};
+	struct owner_slab slab;
+	int error;
+
+	slab_walk_begin(&walk);
+	while ((error = slab_walk_next_slab(&walk, &slab)) > 0) {
+		error = count_slab(totals, &slab);
+		if (error)
+			break;
+	}
+	slab_walk_end(&walk);
+	return error;
+}
+
+void owner_free_caches(struct xarray *totals)
+{
+	struct owner_cache_total *total;
+	unsigned long cache;
+
+	xa_for_each(totals, cache, total) {
+		kfree(total->name);
+		kfree(total);
+	}
+	xa_destroy(totals);
+}

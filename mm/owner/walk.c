@@ -1,0 +1,292 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * Walking the slabs and their objects.
+ *
+ * SLUB keeps full slabs on no list, so a walk goes over page frames. It takes no
+ * lock of the allocator's: a slab may go under it. What it reads of a slab's
+ * owners is freed after a grace period only, and it checks, after it has copied
+ * something, that the slab still is what it was.
+ */
+
+#include <linux/kfence.h>
+#include <linux/memblock.h>
+#include <linux/memcontrol.h>
+#include <linux/memory_hotplug.h>
+#include <linux/mm.h>
+#include <linux/pageblock-flags.h>
+#include <linux/rcupdate.h>
+#include <linux/slab.h>
+#include <linux/string.h>
+
+#include "../internal.h"
+#include "../slab.h"
+#include "owner.h"
+
+/* Objects, and page frames without, that are looked at before others get a turn. */
+#define WALK_STRETCH	16384
+
+/* Let go of what was found last. */
+static void release_held(struct slab_walk *walk)
+{
+	owner_put(&walk->held);
+	walk->held.handles = 0;
+}
+
+void slab_walk_begin(struct slab_walk *walk)
+{
+	get_online_mems();
+	mutex_lock(&slab_mutex);
+	walk->known = NULL;
+	walk->held.handles = 0;
+}
+
+void slab_walk_end(struct slab_walk *walk)
+{
+	release_held(walk);
+	mutex_unlock(&slab_mutex);
+	put_online_mems();
+}
+
+/*
+ * Is this pointer, read from a page that may have changed since, a cache? If it
+ * is on the list it stays one until the walk ends.
+ */
+static bool cache_is_alive(struct slab_walk *walk, struct kmem_cache *s)
+{
+	struct kmem_cache *other;
+
+	if (s == walk->known)
+		return true;
+	list_for_each_entry(other, &slab_caches, list) {
+		if (other == s) {
+			walk->known = s;
+			return true;
+		}
+	}
+	return false;
+}
+
+/* A slab as it was when RCU was read-locked; it may be gone by now. */
+struct slab_view {
+	struct slab *slab;
+	struct kmem_cache *cache;
+	unsigned long exts;		/* slab->obj_exts as it stood there */
+	struct slab_owners *owners;	/* can be read until RCU is unlocked */
+	unsigned int objects;		/* that it has room for */
+	unsigned int allocated;		/* or kept free by the CPU that has the slab */
+};
+
+/*
+ * Does the slab still stand as it was seen? If so, all that was read of it
+ * before belongs together: its owners are not freed while RCU is read-locked, so
+ * no other slab can have them.
+ */
+static bool still_stands(struct slab_view *view)
+{
+	struct page *page = slab_page(view->slab);
+
+	/* What was read of the slab, or the record, was read before this. */
+	smp_rmb();
+	return !PageTail(page) && PageSlab(page) &&
+	       READ_ONCE(view->slab->slab_cache) == view->cache &&
+	       READ_ONCE(view->slab->obj_exts) == view->exts;
+}
+
+/* See the slab that starts at this page, if it is one. */
+static bool view_slab(struct slab_walk *walk, struct page *page, struct slab_view *view)
+{
+	struct slab counters;
+
+	if (PageTail(page) || !PageSlab(page))
+		return false;
+	view->slab = (struct slab *)page;
+	view->cache = READ_ONCE(view->slab->slab_cache);
+	view->exts = READ_ONCE(view->slab->obj_exts);
+	counters.counters = READ_ONCE(view->slab->counters);
+	view->objects = counters.objects;
+	view->allocated = counters.inuse;
+	view->owners = NULL;
+	/* A page that is no slab any more keeps something else in those words. */
+	if (!still_stands(view) || !cache_is_alive(walk, view->cache))
+		return false;
+	view->owners = slab_owners(view->exts);
+	return true;
+}
+
+static void *address_of(struct slab_view *view, unsigned int index)
+{
+	void *start = slab_address(view->slab);
+
+	/* KFENCE puts its one object at either end of the page. */
+	if (is_kfence_address(start))
+		return kfence_object_start(start);
+	return fixup_red_left(view->cache, start + index * view->cache->size);
+}
+
+/*
+ * Copy the record at walk->index and hold what it refers to. False if it has no
+ * owner or changed meanwhile.
+ */
+static bool snapshot(struct slab_walk *walk, struct slab_view *view, struct owner_object *object)
+{
+	struct slab_owner *record = &view->owners->live[walk->index];
+	struct slab_owner seen, owner, again;
+
+	/* Pairs with own(). */
+	seen.handles = smp_load_acquire(&record->handles);
+	if (!seen.handles)
+		return false;
+	/* Whether an owner came or went meanwhile is looked at below. */
+	seen = data_race(*record);
+	owner = seen;
+	if (!owner_get(&owner))
+		return false;
+	if (!still_stands(view))
+		goto changed;
+	/* The same chain and task may have freed and allocated: compare it all. */
+	again = data_race(*record);
+	if (memcmp(&seen, &again, sizeof(seen)))
+		goto changed;
+
+	walk->held = owner;
+	object->owner = owner;
+	object->cache = view->cache->name;
+	object->slab_size = view->cache->size;
+	object->index = walk->index;
+	object->pfn = walk->pfn;
+	object->address = address_of(view, walk->index);
+	return true;
+
+changed:
+	owner_put(&owner);
+	return false;
+}
+
+/* What a walk looks for: true if it found it in this slab, from walk->index on. */
+typedef bool look_fn(struct slab_walk *walk, struct slab_view *view, void *found);
+
+static bool look_for_object(struct slab_walk *walk, struct slab_view *view, void *found)
+{
+	if (!view->owners)
+		return false;
+	for (; walk->index < view->objects; walk->index++)
+		if (snapshot(walk, view, found))
+			return true;
+	return false;
+}
+
+/* Each slab is found once, at index 0. */
+static bool look_for_slab(struct slab_walk *walk, struct slab_view *view, void *found)
+{
+	struct owner_slab *slab = found;
+	unsigned int i;
+
+	if (walk->index)
+		return false;
+	slab->cache = view->cache;
+	slab->name = view->cache->name;
+	slab->object_size = view->cache->size;
+	slab->tracked = 0;
+	slab->requested = 0;
+	for (i = 0; view->owners && i < view->objects; i++) {
+		struct slab_owner *record = &view->owners->live[i];
+
+		if (!READ_ONCE(record->handles))
+			continue;
+		slab->tracked++;
+		slab->requested += READ_ONCE(record->size);
+	}
+	/* KFENCE does not count its object, which it shows to nobody as a slab's. */
+	if (is_kfence_address(slab_address(view->slab)))
+		slab->allocated = slab->tracked;
+	else
+		slab->allocated = view->allocated - slab_owner_cpu_free(view->cache, view->slab);
+	return slab->allocated && still_stands(view);
+}
+
+/*
+ * Look into the slab at walk->pfn. If nothing is found there, move on: by the
+ * order of what is there, where that is known.
+ */
+static bool look_at_frame(struct slab_walk *walk, look_fn *look, void *found)
+{
+	struct page *page = pfn_to_online_page(walk->pfn);
+	unsigned long skip = 1;
+	struct slab_view view;
+
+	if (!page) {
+		skip = pageblock_nr_pages - (walk->pfn & (pageblock_nr_pages - 1));
+	} else if (PageBuddy(page)) {
+		unsigned long order = buddy_order_unsafe(page);
+
+		/* Read without the zone's lock: a free block that just went. */
+		if (order <= MAX_PAGE_ORDER)
+			skip = 1UL << order;
+	} else if (view_slab(walk, page, &view)) {
+		if (look(walk, &view, found))
+			return true;
+		if (still_stands(&view))
+			skip = 1UL << min(slab_order(view.slab), MAX_PAGE_ORDER);
+	}
+	walk->pfn += skip;
+	walk->index = 0;
+	return false;
+}
+
+/* Now and then, while nothing is held: caches and memory may come and go. */
+static int rest(struct slab_walk *walk)
+{
+	if (++walk->steps % WALK_STRETCH)
+		return 0;
+	if (signal_pending(current))
+		return -ERESTARTSYS;
+	slab_walk_end(walk);
+	cond_resched();
+	slab_walk_begin(walk);
+	return 0;
+}
+
+static int walk_on(struct slab_walk *walk, look_fn *look, void *found)
+{
+	bool success;
+	int error;
+
+	release_held(walk);
+	while (walk->pfn < max_pfn) {
+		error = rest(walk);
+		if (error)
+			return error;
+		rcu_read_lock();
+		success = look_at_frame(walk, look, found);
+		rcu_read_unlock();
+		if (success) {
+			walk->index++;
+			return 1;
+		}
+	}
+	return 0;
+}
+
+/**
+ * slab_walk_next - find the next slab object that has an owner
+ * @walk: between slab_walk_begin() and slab_walk_end()
+ * @object: where it is described; its cache's name is good until slab_walk_end()
+ *
+ * Return: 1 if there is one, 0 if there is none, -ERESTARTSYS if a signal came.
+ */
+int slab_walk_next(struct slab_walk *walk, struct owner_object *object)
+{
+	return walk_on(walk, look_for_object, object);
+}
+
+/**
+ * slab_walk_next_slab - find the next slab that has objects, owned or not
+ * @walk: between slab_walk_begin() and slab_walk_end(), used for slabs only
+ * @slab: where it is described; the name is good until the walk moves on
+ *
+ * Return: as slab_walk_next()
+ */
+int slab_walk_next_slab(struct slab_walk *walk, struct owner_slab *slab)
+{
+	return walk_on(walk, look_for_slab, slab);
+}

@@ -1,0 +1,385 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * Planted truth: a known number of objects of known sizes from known call chains,
+ * for every reader to report exactly.
+ *
+ * What is planted is said in /sys/kernel/debug/owner_truth, a line for each chain
+ * and cache: the cache, the chain's functions of this module from the allocation
+ * outwards, objects and bytes. What a chain holds no more has no line.
+ */
+
+#include <linux/completion.h>
+#include <linux/cpu.h>
+#include <linux/debugfs.h>
+#include <linux/interrupt.h>
+#include <linux/irq_work.h>
+#include <linux/kthread.h>
+#include <linux/mempool.h>
+#include <linux/module.h>
+#include <linux/seq_file.h>
+#include <linux/slab.h>
+#include <linux/string.h>
+#include <linux/workqueue.h>
+
+#define PLANTED		24
+#define OWN_SIZE	200
+
+/* Each plant keeps its objects here, to be freed when the module goes. */
+struct plant {
+	struct kmem_cache *cache;	/* NULL: kmalloc's */
+	unsigned int objects;
+	void *object[PLANTED];
+};
+
+static struct kmem_cache *own_cache, *rcu_cache, *accounted_cache;
+static struct dentry *truth_file;
+static char truth[8192];
+static size_t truth_bytes;
+
+static void __printf(1, 2) tell(const char *format, ...)
+{
+	va_list args;
+
+	va_start(args, format);
+	truth_bytes += vscnprintf(truth + truth_bytes, sizeof(truth) - truth_bytes, format, args);
+	va_end(args);
+}
+
+static void keep(struct plant *plant, void *object)
+{
+	if (object)
+		plant->object[plant->objects++] = object;
+}
+
+/* No call in a chain may become a jump: the frame would be gone. */
+#define RETURN_AFTER_CALL()	barrier()
+
+/* --- process context -------------------------------------------------------- */
+
+static noinline __noclone void *truth_kmalloc(size_t size, gfp_t flags)
+{
+	void *object = kmalloc(size, flags);
+
+	RETURN_AFTER_CALL();
+	return object;
+}
+
+static struct plant sized[14];
+
+static noinline void truth_sizes(void)
+{
+	static const unsigned int sizes[] = {
+		8, 16, 32, 64, 96, 128, 192, 256, 512, 1024, 2048, 4096, 8192, 5,
+	};
+	unsigned int i, n;
+
+	BUILD_BUG_ON(ARRAY_SIZE(sizes) != ARRAY_SIZE(sized));
+	for (i = 0; i < ARRAY_SIZE(sizes); i++)
+		for (n = 0; n < PLANTED; n++)
+			keep(&sized[i], truth_kmalloc(sizes[i], GFP_KERNEL));
+	for (i = 0; i < ARRAY_SIZE(sizes) - 1; i++) {
+		/* The 5 bytes lie where the 8 do. */
+		unsigned int both = i ? 0 : PLANTED;
+		const char *unit = sizes[i] < 1024 ? "" : "k";
+		unsigned int number = sizes[i] < 1024 ? sizes[i] : sizes[i] / 1024;
+
+		tell("kmalloc-%u%s truth_kmalloc;truth_sizes %u %u\n", number, unit,
+		     PLANTED + both, PLANTED * sizes[i] + both * 5);
+	}
+}
+
+static struct plant zeroed;
+
+static noinline void truth_other_caller(void)
+{
+	while (zeroed.objects < PLANTED)
+		keep(&zeroed, truth_kmalloc(40, GFP_KERNEL | __GFP_ZERO));
+	tell("kmalloc-64 truth_kmalloc;truth_other_caller %u %u\n", PLANTED, PLANTED * 40);
+}
+
+static struct plant own, own_bulk, by_rcu, pooled, accounted;
+
+static noinline void truth_own_cache(void)
+{
+	own.cache = own_cache;
+	while (own.objects < PLANTED)
+		keep(&own, kmem_cache_alloc(own_cache, GFP_KERNEL));
+	tell("owner_truth truth_own_cache %u %u\n", PLANTED, PLANTED * OWN_SIZE);
+}
+
+static noinline void truth_bulk(void)
+{
+	own_bulk.cache = own_cache;
+	own_bulk.objects = kmem_cache_alloc_bulk(own_cache, GFP_KERNEL, PLANTED, own_bulk.object);
+	/* The last third goes again, from last to first. */
+	swap(own_bulk.object[PLANTED - 1], own_bulk.object[PLANTED * 2 / 3]);
+	own_bulk.objects = PLANTED * 2 / 3;
+	kmem_cache_free_bulk(own_cache, PLANTED / 3, own_bulk.object + own_bulk.objects);
+	tell("owner_truth truth_bulk %u %u\n", PLANTED * 2 / 3, PLANTED * 2 / 3 * OWN_SIZE);
+}
+
+/* Their slabs live on for a grace period, the objects do not. */
+static noinline void truth_typesafe(void)
+{
+	by_rcu.cache = rcu_cache;
+	while (by_rcu.objects < PLANTED)
+		keep(&by_rcu, kmem_cache_alloc(rcu_cache, GFP_KERNEL));
+	while (by_rcu.objects > PLANTED / 2)
+		kmem_cache_free(rcu_cache, by_rcu.object[--by_rcu.objects]);
+	tell("owner_truth_rcu truth_typesafe %u %u\n", PLANTED / 2, PLANTED / 2 * OWN_SIZE);
+}
+
+static noinline void truth_accounted(void)
+{
+	accounted.cache = accounted_cache;
+	while (accounted.objects < PLANTED)
+		keep(&accounted, kmem_cache_alloc(accounted_cache, GFP_KERNEL));
+	while (accounted.objects > PLANTED - 5)
+		kmem_cache_free(accounted_cache, accounted.object[--accounted.objects]);
+	tell("owner_truth_acct truth_accounted %u %u\n", PLANTED - 5, (PLANTED - 5) * OWN_SIZE);
+}
+
+struct deferred {
+	struct rcu_head rcu;
+	char more[100];
+};
+
+static struct plant after_rcu, twice, resized, moved, copies;
+
+static noinline void truth_kfree_rcu(void)
+{
+	while (after_rcu.objects < PLANTED)
+		keep(&after_rcu, kmalloc(sizeof(struct deferred), GFP_KERNEL));
+	while (after_rcu.objects > PLANTED / 3) {
+		struct deferred *deferred = after_rcu.object[--after_rcu.objects];
+
+		kfree_rcu(deferred, rcu);
+	}
+	/* What has been handed over is shown until it really goes. */
+	kvfree_rcu_barrier();
+	tell("kmalloc-128 truth_kfree_rcu %u %zu\n", PLANTED / 3,
+	     PLANTED / 3 * sizeof(struct deferred));
+}
+
+static noinline void truth_kfree_bulk(void)
+{
+	struct plant all = {};
+
+	while (all.objects < PLANTED)
+		keep(&all, truth_kmalloc(70, GFP_KERNEL));
+	kfree_bulk(all.objects, all.object);
+}
+
+/* Freed by one, allocated again by another: the slots' owner is the other. */
+static noinline void truth_first(void)
+{
+	while (twice.objects < PLANTED)
+		keep(&twice, kmalloc(300, GFP_KERNEL));
+	while (twice.objects)
+		kfree(twice.object[--twice.objects]);
+}
+
+static noinline void truth_second(void)
+{
+	while (twice.objects < PLANTED)
+		keep(&twice, kmalloc(310, GFP_KERNEL));
+	tell("kmalloc-512 truth_second %u %u\n", PLANTED, PLANTED * 310);
+}
+
+/* In place: who resizes owns it, at its new size. */
+static noinline void truth_shrink(void)
+{
+	while (resized.objects < PLANTED)
+		keep(&resized, krealloc(truth_kmalloc(1000, GFP_KERNEL), 700, GFP_KERNEL));
+	tell("kmalloc-1k truth_shrink %u %u\n", PLANTED, PLANTED * 700);
+}
+
+/* To another place. */
+static noinline void truth_grow(void)
+{
+	while (moved.objects < PLANTED)
+		keep(&moved, krealloc(truth_kmalloc(60, GFP_KERNEL), 180, GFP_KERNEL));
+	tell("kmalloc-192 truth_grow %u %u\n", PLANTED, PLANTED * 180);
+}
+
+static noinline void truth_copy(void)
+{
+	while (copies.objects < PLANTED)
+		keep(&copies, kstrdup("as long as these words", GFP_KERNEL));
+	tell("kmalloc-32 truth_copy %u %zu\n", PLANTED,
+	     PLANTED * sizeof("as long as these words"));
+}
+
+#define RESERVE		7
+
+static mempool_t pool;
+
+/* A pool's reserve is owned by who made the pool, and so is the list of it. */
+static noinline void truth_pool(void)
+{
+	mempool_init_kmalloc_pool(&pool, RESERVE, 130);
+	while (pooled.objects < PLANTED)
+		keep(&pooled, mempool_alloc(&pool, GFP_KERNEL));
+	tell("kmalloc-192 truth_pool %u %u\n", PLANTED + RESERVE, (PLANTED + RESERVE) * 130);
+	tell("kmalloc-64 truth_pool 1 %zu\n", RESERVE * sizeof(void *));
+}
+
+static void *large;
+
+/* A page, not a slab object: nobody's here. */
+static noinline void truth_large(void)
+{
+	large = kmalloc(3 * KMALLOC_MAX_CACHE_SIZE, GFP_KERNEL);
+	RETURN_AFTER_CALL();
+}
+
+/* --- other contexts ----------------------------------------------------------- */
+
+static struct plant in_softirq, in_hardirq, in_thread, elsewhere;
+
+static noinline void truth_softirq(struct tasklet_struct *unused)
+{
+	while (in_softirq.objects < PLANTED)
+		keep(&in_softirq, kmalloc(50, GFP_ATOMIC));
+}
+
+static DECLARE_TASKLET(truth_tasklet, truth_softirq);
+
+static noinline void truth_hardirq(struct irq_work *unused)
+{
+	while (in_hardirq.objects < PLANTED)
+		keep(&in_hardirq, kmalloc(51, GFP_ATOMIC));
+}
+
+/* The task goes, its name stays with what it allocated. */
+static noinline int truth_thread(void *done)
+{
+	while (in_thread.objects < PLANTED)
+		keep(&in_thread, kmalloc(52, GFP_KERNEL));
+	kthread_complete_and_exit(done, 0);
+}
+
+static noinline long truth_on_cpu(void *unused)
+{
+	while (elsewhere.objects < PLANTED)
+		keep(&elsewhere, kmalloc(53, GFP_KERNEL));
+	return 0;
+}
+
+static void plant_elsewhere(void)
+{
+	struct irq_work hard = IS_ENABLED(CONFIG_PREEMPT_RT) ?
+		IRQ_WORK_INIT(truth_hardirq) : IRQ_WORK_INIT_HARD(truth_hardirq);
+	DECLARE_COMPLETION_ONSTACK(done);
+
+	tasklet_schedule(&truth_tasklet);
+	tasklet_kill(&truth_tasklet);
+	tell("kmalloc-64 truth_softirq %u %u\n", PLANTED, PLANTED * 50);
+
+	irq_work_queue(&hard);
+	irq_work_sync(&hard);
+	tell("kmalloc-64 truth_hardirq %u %u\n", PLANTED, PLANTED * 51);
+
+	if (!IS_ERR(kthread_run(truth_thread, &done, "truth/planter")))
+		wait_for_completion(&done);
+	tell("kmalloc-64 truth_thread %u %u\n", PLANTED, PLANTED * 52);
+
+	/* On the last CPU; whoever unloads the module frees them on another. */
+	work_on_cpu(cpumask_last(cpu_online_mask), truth_on_cpu, NULL);
+	while (elsewhere.objects > PLANTED / 4)
+		kfree(elsewhere.object[--elsewhere.objects]);
+	tell("kmalloc-64 truth_on_cpu %u %u\n", PLANTED / 4, PLANTED / 4 * 53);
+}
+
+/* --- the module ------------------------------------------------------------- */
+
+static void uproot(struct plant *plant)
+{
+	while (plant->objects) {
+		void *object = plant->object[--plant->objects];
+
+		if (plant->cache)
+			kmem_cache_free(plant->cache, object);
+		else
+			kfree(object);
+	}
+}
+
+static void destroy_caches(void)
+{
+	kmem_cache_destroy(own_cache);
+	kmem_cache_destroy(rcu_cache);
+	kmem_cache_destroy(accounted_cache);
+}
+
+static int truth_show(struct seq_file *m, void *v)
+{
+	seq_puts(m, truth);
+	return 0;
+}
+DEFINE_SHOW_ATTRIBUTE(truth);
+
+static int __init truth_init(void)
+{
+	own_cache = kmem_cache_create("owner_truth", OWN_SIZE, 0, SLAB_NO_MERGE, NULL);
+	rcu_cache = kmem_cache_create("owner_truth_rcu", OWN_SIZE, 0,
+				      SLAB_NO_MERGE | SLAB_TYPESAFE_BY_RCU, NULL);
+	accounted_cache = kmem_cache_create("owner_truth_acct", OWN_SIZE, 0,
+					    SLAB_NO_MERGE | SLAB_ACCOUNT, NULL);
+	if (!own_cache || !rcu_cache || !accounted_cache) {
+		destroy_caches();
+		return -ENOMEM;
+	}
+
+	truth_sizes();
+	truth_other_caller();
+	truth_own_cache();
+	truth_bulk();
+	truth_typesafe();
+	truth_accounted();
+	truth_kfree_rcu();
+	truth_kfree_bulk();
+	truth_first();
+	truth_second();
+	truth_shrink();
+	truth_grow();
+	truth_copy();
+	truth_pool();
+	truth_large();
+	plant_elsewhere();
+	truth_file = debugfs_create_file("owner_truth", 0400, NULL, NULL, &truth_fops);
+	return 0;
+}
+module_init(truth_init);
+
+static void __exit truth_exit(void)
+{
+	unsigned int i;
+
+	debugfs_remove(truth_file);
+	for (i = 0; i < ARRAY_SIZE(sized); i++)
+		uproot(&sized[i]);
+	uproot(&zeroed);
+	uproot(&own);
+	uproot(&own_bulk);
+	uproot(&by_rcu);
+	uproot(&accounted);
+	uproot(&after_rcu);
+	uproot(&twice);
+	uproot(&resized);
+	uproot(&moved);
+	uproot(&copies);
+	while (pooled.objects)
+		mempool_free(pooled.object[--pooled.objects], &pool);
+	mempool_exit(&pool);
+	kfree(large);
+	uproot(&in_softirq);
+	uproot(&in_hardirq);
+	uproot(&in_thread);
+	uproot(&elsewhere);
+	destroy_caches();
+}
+module_exit(truth_exit);
+
+MODULE_DESCRIPTION("Objects with known owners");
+MODULE_LICENSE("GPL");

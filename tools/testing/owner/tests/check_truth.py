@@ -1,0 +1,100 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: GPL-2.0
+"""Does a reader report exactly what owner_truth.ko has planted?
+
+check_truth.py TRUTH records FILE          /sys/kernel/debug/slab_owner
+check_truth.py TRUTH stacks FILE           slab_owner_stacks/show_stacks
+check_truth.py TRUTH handles FILE FILE     show_handles and show_stacks_handles
+
+A chain is told by the planter's functions in it, truth_*. Prints what differs
+and ends with 1 if anything does.
+"""
+import re
+import sys
+from collections import defaultdict
+from typing import Dict, Iterator, List, Tuple
+
+# (cache or "", chain) to (objects, bytes)
+Totals = Dict[Tuple[str, str], Tuple[int, int]]
+
+# Where the compiler makes a copy of a function, the name has an ending.
+FRAME = re.compile(r" (truth_\w+)[.\w]*\+")
+RECORD = re.compile(r"Slab object allocated via order 0, size (\d+), slab \d+, cache (\S+), ")
+
+
+def add(totals: Totals, cache: str, chain: str, objects: int, size: int) -> None:
+    if chain:
+        before = totals[cache, chain]
+        totals[cache, chain] = (before[0] + objects, before[1] + size)
+
+
+def blocks(path: str) -> Iterator[List[str]]:
+    with open(path, encoding="utf-8") as file:
+        for block in file.read().split("\n\n"):
+            if block.strip():
+                yield block.strip("\n").split("\n")
+
+
+def chain_of(block: List[str]) -> str:
+    frames = (FRAME.match(line) for line in block)
+    return ";".join(frame[1] for frame in frames if frame)
+
+
+def number(block: List[str], name: str) -> int:
+    return int(next(line for line in block if line.startswith(name + ":")).split()[1])
+
+
+def planted(path: str) -> Totals:
+    totals: Totals = defaultdict(lambda: (0, 0))
+    with open(path, encoding="utf-8") as file:
+        for line in file:
+            cache, chain, objects, size = line.split()
+            add(totals, cache, chain, int(objects), int(size))
+    return totals
+
+
+def records(path: str) -> Totals:
+    totals: Totals = defaultdict(lambda: (0, 0))
+    for block in blocks(path):
+        size, cache = RECORD.match(block[0]).groups()
+        add(totals, cache, chain_of(block), 1, int(size))
+    return totals
+
+
+def stacks(path: str) -> Totals:
+    totals: Totals = defaultdict(lambda: (0, 0))
+    for block in blocks(path):
+        add(totals, "", chain_of(block), number(block, "nr_objects"), number(block, "nr_bytes"))
+    return totals
+
+
+def handles(counts: str, chains: str) -> Totals:
+    chain_by_handle = {number(block, "handle"): chain_of(block) for block in blocks(chains)}
+    totals: Totals = defaultdict(lambda: (0, 0))
+    for block in blocks(counts):
+        add(totals, "", chain_by_handle.get(number(block, "handle"), ""),
+            number(block, "nr_objects"), number(block, "nr_bytes"))
+    return totals
+
+
+def without_caches(totals: Totals) -> Totals:
+    chains: Totals = defaultdict(lambda: (0, 0))
+    for (_, chain), (objects, size) in totals.items():
+        add(chains, "", chain, objects, size)
+    return chains
+
+
+def main() -> int:
+    readers = {"records": records, "stacks": stacks, "handles": handles}
+    truth = planted(sys.argv[1])
+    found = readers[sys.argv[2]](*sys.argv[3:])
+    if sys.argv[2] != "records":
+        truth = without_caches(truth)
+    for key in sorted(set(truth) | set(found)):
+        if truth.get(key) != found.get(key):
+            print(f"{' '.join(key)}: planted {truth.get(key)}, reported {found.get(key)}")
+    return int(dict(truth) != dict(found))
+
+
+if __name__ == "__main__":
+    sys.exit(main())
