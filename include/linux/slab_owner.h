@@ -73,6 +73,10 @@ void __slab_owner_print(const struct slab *slab, unsigned int index);
 /* mm/slub.c: free objects of a slab that SLUB counts as used, as a CPU has them */
 unsigned int slab_owner_cpu_free(struct kmem_cache *s, const struct slab *slab);
 
+/* mm/owner/percpu.c */
+void __percpu_owner_alloc(const void *area, gfp_t flags, size_t size);
+void __percpu_owner_free(const void *area);
+
 /* Where others keep their vector of extensions: there, or moved aside by us. */
 static __always_inline unsigned long *slab_owner_exts_home(unsigned long *obj_exts)
 {
@@ -128,6 +132,20 @@ static __always_inline void slab_owner_print(const struct slab *slab, unsigned i
 		__slab_owner_print(slab, index);
 }
 
+/* A per-CPU area has been allocated at this address. */
+static __always_inline void percpu_owner_alloc(const void *area, gfp_t flags, size_t size)
+{
+	if (static_branch_unlikely(&slab_owner_key))
+		__percpu_owner_alloc(area, flags, size);
+}
+
+/* It is being freed. */
+static __always_inline void percpu_owner_free(const void *area)
+{
+	if (static_branch_unlikely(&slab_owner_key))
+		__percpu_owner_free(area);
+}
+
 #else /* CONFIG_SLAB_OWNER */
 
 static inline bool slab_owner_wanted(void)
@@ -164,6 +182,14 @@ static inline void slab_owner_free_slab(struct slab *slab)
 }
 
 static inline void slab_owner_print(const struct slab *slab, unsigned int index)
+{
+}
+
+static inline void percpu_owner_alloc(const void *area, gfp_t flags, size_t size)
+{
+}
+
+static inline void percpu_owner_free(const void *area)
 {
 }
 

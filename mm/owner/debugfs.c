@@ -18,10 +18,12 @@
 
 /*
  * A position in the file is a position in the walk: the page frame in the upper
- * bits, one more than the index of the object just shown in the lower.
+ * bits, one more than the index of the object just shown in the lower. Past the
+ * last slab it is one in the walk of per-CPU areas, told by its highest bit.
  */
 #define INDEX_BITS	16
 #define INDEX_MASK	GENMASK(INDEX_BITS - 1, 0)
+#define AREA_BIT	BIT_ULL(62)
 
 struct slab_reader {
 	struct slab_walk walk;
@@ -31,12 +33,20 @@ struct slab_reader {
 static void *slab_owner_step(struct seq_file *m, loff_t *pos)
 {
 	struct slab_reader *reader = m->private;
-	int found = slab_walk_next(&reader->walk, &reader->object);
+	struct slab_walk *walk = &reader->walk;
+	int found = *pos & AREA_BIT ? 0 : slab_walk_next(walk, &reader->object);
 
+	if (found > 0) {
+		*pos = (loff_t)reader->object.pfn << INDEX_BITS | reader->object.index;
+		return reader;
+	}
 	/* A signal is not the end of the file. */
-	if (found <= 0)
+	if (found < 0)
 		return ERR_PTR(found);
-	*pos = (loff_t)reader->object.pfn << INDEX_BITS | reader->object.index;
+	if (!percpu_walk_next(walk, &reader->object))
+		return NULL;
+	/* Where to look next is one more, as seq_file will make it. */
+	*pos = AREA_BIT | (walk->place - 1);
 	return reader;
 }
 
@@ -47,6 +57,7 @@ static void *slab_owner_start(struct seq_file *m, loff_t *pos)
 	slab_walk_begin(&reader->walk);
 	reader->walk.pfn = *pos >> INDEX_BITS;
 	reader->walk.index = *pos & INDEX_MASK;
+	reader->walk.place = *pos & AREA_BIT ? *pos & ~AREA_BIT : 0;
 	return slab_owner_step(m, pos);
 }
 
@@ -75,7 +86,8 @@ static int slab_owner_show(struct seq_file *m, void *v)
 	unsigned int count, i;
 
 	owner_task_fetch(owner->task, &task);
-	seq_printf(m, "Slab object allocated via order 0, size %u, slab %u, cache %s, pid %d, tgid %d (%s), ts %llu ns\n",
+	seq_printf(m, "%s allocated via order 0, size %u, slab %u, cache %s, pid %d, tgid %d (%s), ts %llu ns\n",
+		   object->pfn ? "Slab object" : "Per-CPU area",
 		   owner->size, object->slab_size, object->cache, task.pid, task.tgid,
 		   task.comm, (u64)owner->time << OWNER_TIME_SHIFT);
 	seq_printf(m, "PFN 0x%lx object %p index %u\n",
@@ -127,6 +139,7 @@ static int stats_show(struct seq_file *m, void *v)
 	for_each_possible_cpu(cpu)
 		tracked += READ_ONCE(per_cpu(owner_tracked, cpu));
 	seq_printf(m, "tracked: %ld\n", tracked);
+	seq_printf(m, "percpu: %ld\n", atomic_long_read(&owner_percpu_areas));
 	seq_printf(m, "slabs: %ld\n", atomic_long_read(&owner_slabs));
 	seq_printf(m, "bytes: %ld\n", atomic_long_read(&owner_slab_bytes));
 	for (i = 0; i < OWNER_LOSS_REASONS; i++)

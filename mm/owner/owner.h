@@ -4,6 +4,7 @@
  *
  * stack.c	a call chain, and a task, become handles
  * slab.c	the record beside each slab object, written by SLUB's hooks
+ * percpu.c	the record of each per-CPU area
  * walk.c	slabs and their objects, walked by readers
  * totals.c	what they add up to, by call chain and by cache
  * report.c	what is known of one object, printed to the kernel's log
@@ -42,6 +43,9 @@ extern atomic_long_t owner_losses[OWNER_LOSS_REASONS];
 /* Objects that have an owner: the sum over all CPUs, of which each may be negative. */
 DECLARE_PER_CPU(long, owner_tracked);
 
+/* Per-CPU areas that have an owner. */
+extern atomic_long_t owner_percpu_areas;
+
 /* Slabs that have records, and the bytes of those. */
 extern atomic_long_t owner_slabs;
 extern atomic_long_t owner_slab_bytes;
@@ -63,6 +67,7 @@ void owner_stack_init(void);
 int owner_stack_late_init(void);
 depot_stack_handle_t owner_stack_capture(unsigned long ip, gfp_t flags);
 depot_stack_handle_t owner_task_capture(gfp_t flags);
+bool owner_take_down(struct slab_owner *owner, gfp_t flags, size_t size, unsigned long ip);
 bool owner_get(struct slab_owner *owner);
 void owner_put(const struct slab_owner *owner);
 bool owner_task_fetch(depot_stack_handle_t handle, struct owner_task *task);
@@ -107,6 +112,7 @@ struct owner_slab {
 struct slab_walk {
 	unsigned long pfn;		/* where the next object is looked for */
 	unsigned int index;
+	unsigned long place;		/* per-CPU areas: where the next is looked for */
 	unsigned int steps;		/* taken so far */
 	struct kmem_cache *known;	/* a cache seen on the list in this walk */
 	struct slab_owner held;		/* references to what was found last */
@@ -116,7 +122,13 @@ struct slab_walk {
 void slab_walk_begin(struct slab_walk *walk);
 int slab_walk_next(struct slab_walk *walk, struct owner_object *object);
 int slab_walk_next_slab(struct slab_walk *walk, struct owner_slab *slab);
+void slab_walk_release(struct slab_walk *walk);
 void slab_walk_end(struct slab_walk *walk);
+
+/* percpu.c: a place among the areas is a bucket above, how many in it below */
+#define OWNER_PLACE_SHIFT	16
+
+bool percpu_walk_next(struct slab_walk *walk, struct owner_object *object);
 
 /* What one call chain holds. */
 struct owner_chain_total {

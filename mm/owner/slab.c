@@ -16,7 +16,6 @@
 #include <linux/memcontrol.h>
 #include <linux/percpu.h>
 #include <linux/rcupdate.h>
-#include <linux/sched/clock.h>
 #include <linux/slab.h>
 #include <linux/string.h>
 
@@ -230,26 +229,6 @@ void __slab_owner_free_slab(struct slab *slab)
 
 /* --- Hooks ---------------------------------------------------------------- */
 
-/*
- * Take down who is here, and when: the call chain from @ip on, to which the hook
- * returns. @kept then holds what is to be stored, handles last.
- */
-static __always_inline bool take_down(struct slab_owner *kept, gfp_t flags, size_t size,
-				      unsigned long ip)
-{
-	kept->stack = owner_stack_capture(ip, flags);
-	if (!kept->stack) {
-		owner_lost(OWNER_LOST_STACK);
-		return false;
-	}
-	kept->task = owner_task_capture(flags);
-	if (!kept->task)
-		owner_lost(OWNER_LOST_TASK);
-	kept->size = size;
-	kept->time = local_clock() >> OWNER_TIME_SHIFT;
-	return true;
-}
-
 static __always_inline void own(struct kmem_cache *s, const void *object, gfp_t flags,
 				size_t size, unsigned long ip)
 {
@@ -286,7 +265,7 @@ static __always_inline void own(struct kmem_cache *s, const void *object, gfp_t 
 		index = obj_to_index(s, slab, (void *)object);
 	}
 
-	if (!take_down(&owner, flags, size, ip))
+	if (!owner_take_down(&owner, flags, size, ip))
 		return;
 	record = &owners->live[index];
 	record->size = owner.size;
@@ -315,7 +294,7 @@ static __always_inline void note_free(struct slab_owner *record, size_t size, un
 {
 	struct slab_owner owner;
 
-	if (!READ_ONCE(capturing) || in_nmi() || !take_down(&owner, GFP_NOWAIT, size, ip))
+	if (!READ_ONCE(capturing) || in_nmi() || !owner_take_down(&owner, GFP_NOWAIT, size, ip))
 		return;
 	record->size = owner.size;
 	record->time = owner.time;

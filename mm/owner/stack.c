@@ -9,6 +9,7 @@
 
 #include <linux/gfp.h>
 #include <linux/sched.h>
+#include <linux/sched/clock.h>
 #include <linux/stackdepot.h>
 #include <linux/stacktrace.h>
 #include <linux/string.h>
@@ -75,6 +76,30 @@ depot_stack_handle_t owner_task_capture(gfp_t flags)
 	/* A name that changes meanwhile reads as a mixture, never beyond its end. */
 	data_race(memcpy(&words[1], current->comm, TASK_COMM_LEN));
 	return save(words, TASK_WORDS, flags, STACK_DEPOT_FLAG_RAW);
+}
+
+/**
+ * owner_take_down - who allocates or frees here, and when
+ * @owner: where it goes, with its references
+ * @flags: those of the allocation
+ * @size: bytes that were asked for
+ * @ip: the allocator's address to which its hook returns
+ *
+ * Return: false if the call chain could not be kept; that has been counted.
+ */
+bool owner_take_down(struct slab_owner *owner, gfp_t flags, size_t size, unsigned long ip)
+{
+	owner->stack = owner_stack_capture(ip, flags);
+	if (!owner->stack) {
+		owner_lost(OWNER_LOST_STACK);
+		return false;
+	}
+	owner->task = owner_task_capture(flags);
+	if (!owner->task)
+		owner_lost(OWNER_LOST_TASK);
+	owner->size = size;
+	owner->time = local_clock() >> OWNER_TIME_SHIFT;
+	return true;
 }
 
 /**

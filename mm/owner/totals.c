@@ -56,6 +56,8 @@ int owner_total_chains(struct xarray *totals)
 		if (error)
 			break;
 	}
+	while (!error && percpu_walk_next(&walk, &object))
+		error = count_object(totals, &object);
 	slab_walk_end(&walk);
 	return error;
 }

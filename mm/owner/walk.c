@@ -26,7 +26,7 @@
 #define WALK_STRETCH	16384
 
 /* Let go of what was found last. */
-static void release_held(struct slab_walk *walk)
+void slab_walk_release(struct slab_walk *walk)
 {
 	owner_put(&walk->held);
 	walk->held.handles = 0;
@@ -42,7 +42,7 @@ void slab_walk_begin(struct slab_walk *walk)
 
 void slab_walk_end(struct slab_walk *walk)
 {
-	release_held(walk);
+	slab_walk_release(walk);
 	mutex_unlock(&slab_mutex);
 	put_online_mems();
 }
@@ -251,7 +251,7 @@ static int walk_on(struct slab_walk *walk, look_fn *look, void *found)
 	bool success;
 	int error;
 
-	release_held(walk);
+	slab_walk_release(walk);
 	while (walk->pfn < max_pfn) {
 		error = rest(walk);
 		if (error)

@@ -16,6 +16,7 @@
 #include <linux/kthread.h>
 #include <linux/mempool.h>
 #include <linux/module.h>
+#include <linux/percpu.h>
 #include <linux/seq_file.h>
 #include <linux/slab.h>
 #include <linux/string.h>
@@ -224,6 +225,23 @@ static noinline void truth_pool(void)
 	tell("kmalloc-64 truth_pool 1 %zu\n", RESERVE * sizeof(void *));
 }
 
+static void __percpu *area[PLANTED];
+
+static noinline void truth_percpu(void)
+{
+	unsigned int i;
+
+	for (i = 0; i < PLANTED; i++)
+		area[i] = __alloc_percpu(40, 8);
+	/* What is given again belongs to who has it now. */
+	for (i = 0; i < PLANTED / 2; i++)
+		free_percpu(area[i]);
+	for (i = 0; i < PLANTED / 4; i++)
+		area[i] = __alloc_percpu(40, 8);
+	tell("percpu truth_percpu %u %u\n", PLANTED * 3 / 4,
+	     PLANTED * 3 / 4 * 40 * num_possible_cpus());
+}
+
 static void *large;
 
 /* A page, not a slab object: nobody's here. */
@@ -345,6 +363,7 @@ static int __init truth_init(void)
 	truth_grow();
 	truth_copy();
 	truth_pool();
+	truth_percpu();
 	truth_large();
 	plant_elsewhere();
 	truth_file = debugfs_create_file("owner_truth", 0400, NULL, NULL, &truth_fops);
@@ -372,6 +391,9 @@ static void __exit truth_exit(void)
 	while (pooled.objects)
 		mempool_free(pooled.object[--pooled.objects], &pool);
 	mempool_exit(&pool);
+	for (i = 0; i < PLANTED; i++)
+		if (i < PLANTED / 4 || i >= PLANTED / 2)
+			free_percpu(area[i]);
 	kfree(large);
 	uproot(&in_softirq);
 	uproot(&in_hardirq);

@@ -19,7 +19,8 @@ Totals = Dict[Tuple[str, str], Tuple[int, int]]
 
 # Where the compiler makes a copy of a function, the name has an ending.
 FRAME = re.compile(r" (truth_\w+)[.\w]*\+")
-RECORD = re.compile(r"Slab object allocated via order 0, size (\d+), slab \d+, cache (\S+), ")
+RECORD = re.compile(r"(?:Slab object|Per-CPU area) allocated via order 0, size (\d+), "
+                    r"slab \d+, cache (\S+), ")
 
 
 def add(totals: Totals, cache: str, chain: str, objects: int, size: int) -> None:
