@@ -286,8 +286,8 @@ static noinline long truth_on_cpu(void *unused)
 
 static void plant_elsewhere(void)
 {
-	struct irq_work hard = IS_ENABLED(CONFIG_PREEMPT_RT) ?
-		IRQ_WORK_INIT(truth_hardirq) : IRQ_WORK_INIT_HARD(truth_hardirq);
+	/* On PREEMPT_RT, where no interrupt may allocate, it runs in a thread. */
+	struct irq_work hard = IRQ_WORK_INIT(truth_hardirq);
 	DECLARE_COMPLETION_ONSTACK(done);
 
 	tasklet_schedule(&truth_tasklet);

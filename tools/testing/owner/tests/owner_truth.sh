@@ -46,7 +46,6 @@ caches_add_up()
 	awk '/^#/ { next } $2 != $3 + $4 { print; bad = 1 } END { exit bad || NR < 20 }' \
 		"$work/$1" >"$seen"
 }
-cache_line() { awk -v name="$2" '$1 == name { print $2, $3, $4, $5 }' "$work/$1"; }
 
 # Read again in pieces of an odd size: the same objects, none twice, none left out.
 same_in_pieces()
@@ -82,7 +81,11 @@ ok "count_threshold leaves out what is less" \
 ok "and nothing else" \
 	is "$(grep -c '^ truth_own_cache' "$work/threshold")" "$(grep -c '^ truth_own_cache' "$work/stacks")"
 ok "each cache adds up" caches_add_up caches
-ok "the planter's cache" is "$(cache_line caches owner_truth)" "40 40 0 8000"
+# KASAN keeps what was freed for a while: allocated to SLUB, nobody's to us.
+own_cache() { awk -v kasan="$1" '$1 == "owner_truth" {
+	found = $3 == 40 && $5 == 8000 && (kasan ? $2 >= 40 && $2 <= 48 : $2 == 40) }
+	END { exit !found }' "$work/caches"; }
+ok "the planter's cache" own_cache "$([ "$kernel" != debug ] || echo 1)"
 ok "a task that has gone has its name" is \
 	"$(awk 'BEGIN { RS = "" } / truth_thread[.+]/ && /\(truth\/planter\)/' "$work/records" | grep -c ^PFN)" 24
 ok "nothing was lost but what came too early" \

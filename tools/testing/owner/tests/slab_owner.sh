@@ -37,7 +37,7 @@ held_by()
 well_formed()
 {
 	awk 'BEGIN { RS = ""; FS = "\n" }
-	     $1 !~ /^Slab object allocated via order 0, size [0-9]+, slab [0-9]+, cache [^ ,]+, pid [0-9]+, tgid [0-9]+ \(.*\), ts [0-9]+ ns$/ ||
+	     $1 !~ /^(Slab object|Per-CPU area) allocated via order 0, size [0-9]+, slab [0-9]+, cache [^ ,]+, pid [0-9]+, tgid [0-9]+ \(.*\), ts [0-9]+ ns$/ ||
 	     $2 !~ /^PFN 0x[0-9a-f]+ object [0-9a-f]+ index [0-9]+$/ || NF < 3 { bad++; print }
 	     END { if (bad || NR < 1000) exit 1 }' "$work/out" >"$work/err"
 }

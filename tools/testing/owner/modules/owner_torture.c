@@ -1,0 +1,305 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * Objects come and go by every way at once, for a while, and then all have gone.
+ *
+ * Each CPU has a thread, and a timer that goes off under it, each with its own
+ * objects. They allocate by chains that differ in length and in path, and free
+ * by other ways than they allocated, now and then on another CPU.
+ */
+
+#include <linux/delay.h>
+#include <linux/hrtimer.h>
+#include <linux/kthread.h>
+#include <linux/ktime.h>
+#include <linux/module.h>
+#include <linux/percpu.h>
+#include <linux/prandom.h>
+#include <linux/slab.h>
+#include <linux/timer.h>
+
+static unsigned int seconds = 10;
+module_param(seconds, uint, 0400);
+MODULE_PARM_DESC(seconds, "how long");
+
+#define SLOTS		256
+#define HANDED_OVER	64
+#define BATCH		8
+#define LONGEST_PATH	12
+
+enum kind { KMALLOC, OWN_CACHE, RCU_CACHE, ACCOUNTED, AREA, KINDS };
+
+struct item {
+	struct rcu_head rcu;		/* as small as kfree_rcu() can free */
+	enum kind kind;
+};
+
+struct torturer {
+	struct rnd_state random;
+	struct item *slot[SLOTS];
+	void __percpu *area[SLOTS / 8];
+	unsigned long allocated, failed, freed;
+	struct hrtimer timer;
+	struct timer_list softly;
+	bool stop;
+};
+
+static struct kmem_cache *cache[KINDS];
+/* Freed by whichever CPU takes them out. */
+static struct item *handed_over[HANDED_OVER];
+
+static unsigned int draw(struct torturer *torturer, unsigned int below)
+{
+	return prandom_u32_state(&torturer->random) % below;
+}
+
+static struct item *take(struct torturer *torturer, gfp_t flags)
+{
+	enum kind kind = draw(torturer, AREA);
+	struct item *item;
+
+	if (kind == KMALLOC)
+		item = kmalloc(sizeof(*item) + (1 << draw(torturer, 12)), flags);
+	else
+		item = kmem_cache_alloc(cache[kind], flags);
+	if (item)
+		item->kind = kind;
+	return item;
+}
+
+static struct item *path_left(struct torturer *torturer, gfp_t flags, unsigned int steps);
+
+static noinline struct item *path_right(struct torturer *torturer, gfp_t flags, unsigned int steps)
+{
+	struct item *item;
+
+	if (!steps)
+		item = take(torturer, flags);
+	else if (draw(torturer, 2))
+		item = path_left(torturer, flags, steps - 1);
+	else
+		item = path_right(torturer, flags, steps - 1);
+	barrier();
+	return item;
+}
+
+static noinline struct item *path_left(struct torturer *torturer, gfp_t flags, unsigned int steps)
+{
+	struct item *item;
+
+	if (!steps)
+		item = take(torturer, flags);
+	else if (draw(torturer, 2))
+		item = path_right(torturer, flags, steps - 1);
+	else
+		item = path_left(torturer, flags, steps - 1);
+	barrier();
+	return item;
+}
+
+static void give(struct torturer *torturer, struct item *item)
+{
+	if (!item)
+		return;
+	torturer->freed++;
+	if (item->kind == RCU_CACHE || draw(torturer, 4))
+		/* kfree() takes what is a cache's as well. */
+		kfree(item);
+	else
+		kfree_rcu(item, rcu);
+}
+
+static void put_into(struct torturer *torturer, struct item **slot, struct item *item)
+{
+	if (item)
+		torturer->allocated++;
+	else
+		torturer->failed++;
+	*slot = item;
+}
+
+/* One slot, and what it holds, for interrupts: no other context touches it. */
+static void change(struct torturer *torturer, struct item **slot, gfp_t flags)
+{
+	if (*slot) {
+		give(torturer, *slot);
+		*slot = NULL;
+	} else {
+		put_into(torturer, slot, path_left(torturer, flags, draw(torturer, 4)));
+	}
+}
+
+static noinline void change_in_bulk(struct torturer *torturer)
+{
+	enum kind kind = OWN_CACHE + draw(torturer, 2);
+	void *items[BATCH];
+	int n = kmem_cache_alloc_bulk(cache[kind], GFP_KERNEL, BATCH, items);
+
+	torturer->allocated += n;
+	torturer->failed += BATCH - n;
+	/* In another order, so that several detached freelists are built. */
+	if (n)
+		swap(items[0], items[n - 1]);
+	kmem_cache_free_bulk(cache[kind], n, items);
+	torturer->freed += n;
+}
+
+static noinline void resize(struct torturer *torturer, struct item **slot)
+{
+	struct item *item;
+
+	if (!*slot || (*slot)->kind != KMALLOC)
+		return;
+	item = krealloc(*slot, sizeof(*item) + draw(torturer, 3000), GFP_KERNEL);
+	if (item)
+		*slot = item;
+}
+
+static void hand_over(struct torturer *torturer, struct item **slot)
+{
+	struct item *item = xchg(&handed_over[draw(torturer, HANDED_OVER)], *slot);
+
+	*slot = item;
+}
+
+static noinline void change_area(struct torturer *torturer, void __percpu **area)
+{
+	if (*area)
+		free_percpu(*area);
+	*area = *area ? NULL : __alloc_percpu(8 << draw(torturer, 4), 8);
+}
+
+static void step(struct torturer *torturer)
+{
+	/* The first two slots are the timers'. */
+	struct item **slot = &torturer->slot[2 + draw(torturer, SLOTS - 2)];
+
+	switch (draw(torturer, 16)) {
+	case 0:
+		return change_in_bulk(torturer);
+	case 1:
+		return resize(torturer, slot);
+	case 2:
+	case 3:
+		return hand_over(torturer, slot);
+	case 4:
+		return change_area(torturer, &torturer->area[draw(torturer, SLOTS / 8)]);
+	}
+	if (*slot) {
+		give(torturer, *slot);
+		*slot = NULL;
+	} else {
+		put_into(torturer, slot, path_right(torturer, GFP_KERNEL,
+						    draw(torturer, LONGEST_PATH)));
+	}
+}
+
+/* The timers draw from the thread's state: they make it the more random. */
+static enum hrtimer_restart on_timer(struct hrtimer *timer)
+{
+	struct torturer *torturer = container_of(timer, struct torturer, timer);
+
+	change(torturer, &torturer->slot[0], GFP_ATOMIC);
+	hrtimer_forward_now(timer, ns_to_ktime(200 * NSEC_PER_USEC));
+	return READ_ONCE(torturer->stop) ? HRTIMER_NORESTART : HRTIMER_RESTART;
+}
+
+static void on_tick(struct timer_list *timer)
+{
+	struct torturer *torturer = container_of(timer, struct torturer, softly);
+
+	change(torturer, &torturer->slot[1], GFP_ATOMIC);
+	if (!READ_ONCE(torturer->stop))
+		mod_timer(timer, jiffies + 1);
+}
+
+static int torture(void *data)
+{
+	struct torturer *torturer = data;
+	unsigned int i;
+
+	hrtimer_init(&torturer->timer, CLOCK_MONOTONIC, HRTIMER_MODE_REL_PINNED);
+	torturer->timer.function = on_timer;
+	hrtimer_start(&torturer->timer, ns_to_ktime(NSEC_PER_MSEC), HRTIMER_MODE_REL_PINNED);
+	timer_setup(&torturer->softly, on_tick, TIMER_PINNED);
+	mod_timer(&torturer->softly, jiffies + 1);
+
+	for (i = 0; !kthread_should_stop(); i++) {
+		step(torturer);
+		if (!(i % 64))
+			cond_resched();
+	}
+	WRITE_ONCE(torturer->stop, true);
+	hrtimer_cancel(&torturer->timer);
+	timer_shutdown_sync(&torturer->softly);
+	for (i = 0; i < SLOTS; i++)
+		give(torturer, torturer->slot[i]);
+	for (i = 0; i < SLOTS / 8; i++)
+		free_percpu(torturer->area[i]);
+	return 0;
+}
+
+static bool make_caches(void)
+{
+	cache[OWN_CACHE] = kmem_cache_create("torture", 200, 0, SLAB_NO_MERGE, NULL);
+	cache[RCU_CACHE] = kmem_cache_create("torture_rcu", 72, 0,
+					     SLAB_NO_MERGE | SLAB_TYPESAFE_BY_RCU, NULL);
+	cache[ACCOUNTED] = kmem_cache_create("torture_acct", 56, 0,
+					     SLAB_NO_MERGE | SLAB_ACCOUNT, NULL);
+	return cache[OWN_CACHE] && cache[RCU_CACHE] && cache[ACCOUNTED];
+}
+
+static void destroy_caches(void)
+{
+	enum kind kind;
+
+	for (kind = OWN_CACHE; kind < AREA; kind++)
+		kmem_cache_destroy(cache[kind]);
+}
+
+static int __init torture_init(void)
+{
+	unsigned long allocated = 0, failed = 0;
+	struct task_struct **thread;
+	struct torturer *torturers;
+	unsigned int cpu, i;
+	int error = -ENOMEM;
+
+	torturers = kvcalloc(nr_cpu_ids, sizeof(*torturers), GFP_KERNEL);
+	thread = kcalloc(nr_cpu_ids, sizeof(*thread), GFP_KERNEL);
+	if (!torturers || !thread || !make_caches())
+		goto out;
+
+	for_each_online_cpu(cpu) {
+		prandom_seed_state(&torturers[cpu].random, cpu + 1);
+		thread[cpu] = kthread_run_on_cpu(torture, &torturers[cpu], cpu, "torture/%u");
+		if (IS_ERR(thread[cpu]))
+			thread[cpu] = NULL;
+	}
+	for (i = 0; i < seconds && !msleep_interruptible(1000); i++)
+		;
+	for_each_possible_cpu(cpu) {
+		if (thread[cpu])
+			kthread_stop(thread[cpu]);
+		allocated += torturers[cpu].allocated;
+		failed += torturers[cpu].failed;
+	}
+	for (i = 0; i < HANDED_OVER; i++)
+		kfree(handed_over[i]);
+	pr_info("torture: %lu objects allocated, %lu not, all freed\n", allocated, failed);
+	error = 0;
+out:
+	destroy_caches();
+	kfree(thread);
+	kvfree(torturers);
+	return error;
+}
+module_init(torture_init);
+
+/* There is nothing left to undo. */
+static void __exit torture_exit(void)
+{
+}
+module_exit(torture_exit);
+
+MODULE_DESCRIPTION("Objects that come and go by every way at once");
+MODULE_LICENSE("GPL");
