@@ -15,6 +15,7 @@ export CMD APPEND
 help:
 	@echo 'make run                 build, boot, leak, and see who leaked'
 	@echo 'make test                every test; T=name for the suites that begin so'
+	@echo 'make bench               what an allocation costs, beside what there is today'
 	@echo 'make lint                style, static checks, spelling'
 	@echo
 	@echo 'make kernel K=x86_64     build/x86_64/; also um debug rt arm64 vanilla profiling'
@@ -34,6 +35,9 @@ run: install
 
 test: install-tests
 	@$(BENCH)/run_tests.py $(T)
+
+bench: install
+	@$(BENCH)/bench.py
 
 lint: install-tests tree
 	@$(BENCH)/lint.sh
@@ -69,5 +73,5 @@ install install-tests install-arm64:
 clean:
 	rm -rf build
 
-.PHONY: help run test lint tree refresh series kernel image guest shell vmcore \
+.PHONY: help run test bench lint tree refresh series kernel image guest shell vmcore \
 	install install-tests install-arm64 clean

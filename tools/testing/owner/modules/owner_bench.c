@@ -1,0 +1,266 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * What an allocation costs.
+ *
+ * Each operation is measured in a loop with interrupts off, after a warm-up,
+ * from call chains of several depths. The smallest and the median of the
+ * repeats go to the kernel's log, as "owner_bench: OPERATION CHAIN MIN MEDIAN",
+ * for one operation, the few instructions of its loop included. In a guest that
+ * counts instructions the time stamp counter advances by one with each, and the
+ * figures are instructions; where there is none they are nanoseconds.
+ */
+
+#include <linux/gfp.h>
+#include <linux/irqflags.h>
+#include <linux/kernel.h>
+#include <linux/ktime.h>
+#include <linux/module.h>
+#include <linux/sched.h>
+#include <linux/slab.h>
+#include <linux/sort.h>
+#include <linux/stacktrace.h>
+#include <linux/string.h>
+
+#if defined(CONFIG_X86_64) && !defined(CONFIG_UML)
+#include <asm/msr.h>
+#define now()	rdtsc()
+#else
+#define now()	ktime_get_ns()
+#endif
+
+static char *only = "";
+module_param(only, charp, 0400);
+MODULE_PARM_DESC(only, "measure the operations whose names begin so");
+
+/* Operations in a measurement. */
+#define ROUNDS		256
+#define WARM_UPS	4
+#define REPEATS		9
+
+/* Interrupts are off: nothing here may wait. */
+#define FLAGS		(GFP_NOWAIT | __GFP_NOWARN)
+
+#define CACHE_SIZE	200
+
+static struct kmem_cache *cache;
+static void *objects[ROUNDS];
+
+/* One at a time, freed at once; all of them, then all freed; the same in two calls. */
+enum way { PAIRS, BATCH, BULK };
+
+static __always_inline void kmalloc_by(enum way way, size_t size, gfp_t flags)
+{
+	unsigned int i;
+
+	if (way == PAIRS) {
+		for (i = 0; i < ROUNDS; i++)
+			kfree(kmalloc(size, flags));
+		return;
+	}
+	for (i = 0; i < ROUNDS; i++)
+		objects[i] = kmalloc(size, flags);
+	for (i = 0; i < ROUNDS; i++)
+		kfree(objects[i]);
+}
+
+/* Sizes are constants, as with most callers: kmalloc() is inlined for them. */
+#define KMALLOC(name, size, flags)						\
+static noinline void kmalloc_##name(enum way way)				\
+{										\
+	kmalloc_by(way, size, flags);						\
+}
+
+KMALLOC(8, 8, FLAGS)
+KMALLOC(16, 16, FLAGS)
+KMALLOC(32, 32, FLAGS)
+KMALLOC(64, 64, FLAGS)
+KMALLOC(128, 128, FLAGS)
+KMALLOC(256, 256, FLAGS)
+KMALLOC(512, 512, FLAGS)
+KMALLOC(1024, 1024, FLAGS)
+KMALLOC(2048, 2048, FLAGS)
+KMALLOC(4096, 4096, FLAGS)
+KMALLOC(8192, 8192, FLAGS)
+KMALLOC(account, 64, FLAGS | __GFP_ACCOUNT)
+
+static noinline void cache_200(enum way way)
+{
+	unsigned int i;
+
+	switch (way) {
+	case PAIRS:
+		for (i = 0; i < ROUNDS; i++)
+			kmem_cache_free(cache, kmem_cache_alloc(cache, FLAGS));
+		break;
+	case BATCH:
+		for (i = 0; i < ROUNDS; i++)
+			objects[i] = kmem_cache_alloc(cache, FLAGS);
+		for (i = 0; i < ROUNDS; i++)
+			kmem_cache_free(cache, objects[i]);
+		break;
+	case BULK:
+		if (kmem_cache_alloc_bulk(cache, FLAGS, ROUNDS, objects) == ROUNDS)
+			kmem_cache_free_bulk(cache, ROUNDS, objects);
+		break;
+	}
+}
+
+static __always_inline void page_pairs(unsigned int order)
+{
+	unsigned int i;
+
+	for (i = 0; i < ROUNDS; i++)
+		free_pages(__get_free_pages(FLAGS, order), order);
+}
+
+#define PAGES(order)								\
+static noinline void pages_##order(enum way way)				\
+{										\
+	page_pairs(order);							\
+}
+
+PAGES(0)
+PAGES(1)
+PAGES(2)
+PAGES(3)
+PAGES(4)
+
+struct operation {
+	const char *name;
+	void (*run)(enum way way);
+	enum way way;
+};
+
+static const struct operation operations[] = {
+	{ "kmalloc-8", kmalloc_8, PAIRS },
+	{ "kmalloc-8-batch", kmalloc_8, BATCH },
+	{ "kmalloc-16", kmalloc_16, PAIRS },
+	{ "kmalloc-16-batch", kmalloc_16, BATCH },
+	{ "kmalloc-32", kmalloc_32, PAIRS },
+	{ "kmalloc-32-batch", kmalloc_32, BATCH },
+	{ "kmalloc-64", kmalloc_64, PAIRS },
+	{ "kmalloc-64-batch", kmalloc_64, BATCH },
+	{ "kmalloc-128", kmalloc_128, PAIRS },
+	{ "kmalloc-128-batch", kmalloc_128, BATCH },
+	{ "kmalloc-256", kmalloc_256, PAIRS },
+	{ "kmalloc-256-batch", kmalloc_256, BATCH },
+	{ "kmalloc-512", kmalloc_512, PAIRS },
+	{ "kmalloc-512-batch", kmalloc_512, BATCH },
+	{ "kmalloc-1024", kmalloc_1024, PAIRS },
+	{ "kmalloc-1024-batch", kmalloc_1024, BATCH },
+	{ "kmalloc-2048", kmalloc_2048, PAIRS },
+	{ "kmalloc-2048-batch", kmalloc_2048, BATCH },
+	{ "kmalloc-4096", kmalloc_4096, PAIRS },
+	{ "kmalloc-4096-batch", kmalloc_4096, BATCH },
+	{ "kmalloc-8192", kmalloc_8192, PAIRS },
+	{ "kmalloc-8192-batch", kmalloc_8192, BATCH },
+	{ "account-64", kmalloc_account, PAIRS },
+	{ "account-64-batch", kmalloc_account, BATCH },
+	{ "cache-200", cache_200, PAIRS },
+	{ "cache-200-batch", cache_200, BATCH },
+	{ "cache-200-bulk", cache_200, BULK },
+	{ "pages-0", pages_0, PAIRS },
+	{ "pages-1", pages_1, PAIRS },
+	{ "pages-2", pages_2, PAIRS },
+	{ "pages-3", pages_3, PAIRS },
+	{ "pages-4", pages_4, PAIRS },
+};
+
+static const unsigned int chains[] = { 0, 8, 24 };
+
+static noinline u64 measure_once(const struct operation *operation)
+{
+	unsigned long flags;
+	u64 began, ended;
+
+	local_irq_save(flags);
+	began = now();
+	operation->run(operation->way);
+	ended = now();
+	local_irq_restore(flags);
+	return ended - began;
+}
+
+static int by_value(const void *a, const void *b)
+{
+	u64 x = *(const u64 *)a, y = *(const u64 *)b;
+
+	return x < y ? -1 : x > y;
+}
+
+static noinline void measure(const struct operation *operation, unsigned int chain)
+{
+	u64 results[REPEATS], min, median;
+	unsigned int i;
+
+	for (i = 0; i < WARM_UPS; i++)
+		measure_once(operation);
+	for (i = 0; i < REPEATS; i++)
+		results[i] = measure_once(operation);
+	sort(results, REPEATS, sizeof(*results), by_value, NULL);
+	min = results[0] * 100 / ROUNDS;
+	median = results[REPEATS / 2] * 100 / ROUNDS;
+	pr_info("owner_bench: %s %u %llu.%02llu %llu.%02llu\n", operation->name, chain,
+		min / 100, min % 100, median / 100, median % 100);
+}
+
+static unsigned int frames;
+
+static noinline void count_frames(enum way way)
+{
+	unsigned long entries[64];
+
+	frames = stack_trace_save(entries, ARRAY_SIZE(entries), 0);
+}
+
+/* How many frames an allocation made by an operation finds before it. */
+static noinline void measure_frames(const struct operation *operation, unsigned int chain)
+{
+	measure_once(operation);
+	pr_info("owner_bench: frames %u %u.00 %u.00\n", chain, frames, frames);
+}
+
+static const struct operation frame_counter = { "frames", count_frames, PAIRS };
+
+typedef void (*measure_fn)(const struct operation *operation, unsigned int chain);
+
+/* Go deeper by this many frames, then measure. */
+static noinline void descend(unsigned int deeper, measure_fn fn,
+			     const struct operation *operation, unsigned int chain)
+{
+	if (deeper)
+		descend(deeper - 1, fn, operation, chain);
+	else
+		fn(operation, chain);
+	/* Not a tail call: a frame of its own. */
+	barrier();
+}
+
+static int __init bench_init(void)
+{
+	unsigned int i, j;
+
+	cache = kmem_cache_create("owner_bench", CACHE_SIZE, 0, SLAB_NO_MERGE, NULL);
+	if (!cache)
+		return -ENOMEM;
+	for (j = 0; j < ARRAY_SIZE(chains); j++) {
+		descend(chains[j], measure_frames, &frame_counter, chains[j]);
+		for (i = 0; i < ARRAY_SIZE(operations); i++) {
+			if (!strstarts(operations[i].name, only))
+				continue;
+			descend(chains[j], measure, &operations[i], chains[j]);
+			cond_resched();
+		}
+	}
+	return 0;
+}
+module_init(bench_init);
+
+static void __exit bench_exit(void)
+{
+	kmem_cache_destroy(cache);
+}
+module_exit(bench_exit);
+
+MODULE_DESCRIPTION("What an allocation costs");
+MODULE_LICENSE("GPL");

@@ -1,0 +1,126 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * What an object takes in memory, and objects for as many call chains as asked.
+ *
+ * The figure goes to the kernel's log in the form of owner_bench's. What the
+ * chains take is for the reader of the stack depot's file to say.
+ */
+
+#include <linux/kernel.h>
+#include <linux/mm.h>
+#include <linux/module.h>
+#include <linux/sched.h>
+#include <linux/slab.h>
+
+#define OBJECT_SIZE	64
+
+static unsigned int objects;
+module_param(objects, uint, 0400);
+MODULE_PARM_DESC(objects, "how many objects to allocate from one chain, to see what they take");
+
+static unsigned int chains;
+module_param(chains, uint, 0400);
+MODULE_PARM_DESC(chains, "how many chains to allocate an object from");
+
+struct object {
+	struct object *next;
+	char rest[OBJECT_SIZE - sizeof(struct object *)];
+};
+
+static struct object *held;
+
+static noinline bool hold_one(void)
+{
+	struct object *object = kmalloc(sizeof(*object), GFP_KERNEL);
+
+	if (!object)
+		return false;
+	object->next = held;
+	held = object;
+	return true;
+}
+
+/* Frames whose return addresses tell the chains apart, two bits each. */
+#define FRAMES	7
+
+static noinline bool hold_by(unsigned int chain, unsigned int frame)
+{
+	bool done;
+
+	if (!frame)
+		return hold_one();
+	switch (chain & 3) {
+	case 0:
+		done = hold_by(chain >> 2, frame - 1);
+		barrier();
+		break;
+	case 1:
+		done = hold_by(chain >> 2, frame - 1);
+		barrier_data(&done);
+		break;
+	case 2:
+		done = hold_by(chain >> 2, frame - 1);
+		OPTIMIZER_HIDE_VAR(done);
+		break;
+	default:
+		done = hold_by(chain >> 2, frame - 1);
+		asm volatile("" : "+m" (done));
+		break;
+	}
+	return done;
+}
+
+static unsigned long free_bytes(void)
+{
+	struct sysinfo info;
+
+	si_meminfo(&info);
+	return info.freeram * PAGE_SIZE;
+}
+
+static void release_all(void)
+{
+	struct object *object;
+
+	while ((object = held)) {
+		held = object->next;
+		kfree(object);
+	}
+}
+
+static int __init memory_init(void)
+{
+	unsigned long before = free_bytes(), taken;
+	unsigned int i;
+
+	for (i = 0; i < objects; i++) {
+		if (!hold_one())
+			goto no_memory;
+		cond_resched();
+	}
+	if (objects) {
+		taken = (before - free_bytes()) * 100 / objects;
+		pr_info("owner_bench: bytes-of-object-64 0 %lu.%02lu %lu.%02lu\n",
+			taken / 100, taken % 100, taken / 100, taken % 100);
+	}
+	for (i = 0; i < chains; i++) {
+		if (!hold_by(i, FRAMES))
+			goto no_memory;
+		cond_resched();
+	}
+	return 0;
+
+no_memory:
+	release_all();
+	return -ENOMEM;
+}
+module_init(memory_init);
+
+static void __exit memory_exit(void)
+{
+	release_all();
+}
+module_exit(memory_exit);
+
+MODULE_DESCRIPTION("What an object and a call chain take in memory");
+MODULE_LICENSE("GPL");
