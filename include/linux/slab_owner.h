@@ -111,11 +111,22 @@ static __always_inline void slab_owner_resize(const void *object, gfp_t flags, s
 }
 
 /* Objects of one slab are about to be freed: nobody owns them any more. */
-static __always_inline void slab_owner_free(struct kmem_cache *s, struct slab *slab,
-					    void **objects, int count)
+static __always_inline void slab_owner_free_bulk(struct kmem_cache *s, struct slab *slab,
+						 void **objects, int count)
 {
 	if (static_branch_unlikely(&slab_owner_key))
 		__slab_owner_free(s, slab, objects, count);
+}
+
+static __always_inline void slab_owner_free(struct kmem_cache *s, struct slab *slab,
+					    void *object)
+{
+	if (static_branch_unlikely(&slab_owner_key)) {
+		/* Were the caller's own taken, it would have to read it back. */
+		void *copy = object;
+
+		__slab_owner_free(s, slab, &copy, 1);
+	}
 }
 
 /* A slab is about to be freed: leave its extensions as if we had not been there. */
@@ -172,8 +183,13 @@ static inline void slab_owner_resize(const void *object, gfp_t flags, size_t siz
 {
 }
 
+static inline void slab_owner_free_bulk(struct kmem_cache *s, struct slab *slab,
+					void **objects, int count)
+{
+}
+
 static inline void slab_owner_free(struct kmem_cache *s, struct slab *slab,
-				   void **objects, int count)
+				   void *object)
 {
 }
 
