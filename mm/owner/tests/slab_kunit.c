@@ -4,17 +4,11 @@
  * files use.
  */
 
-#include <kunit/test.h>
+#include <linux/memcontrol.h>
 #include <linux/sched.h>
 #include <linux/sched/clock.h>
-#include <linux/slab.h>
-#include <linux/stackdepot.h>
 
-#include "../../slab.h"
-#include "../owner.h"
-
-#define PLANTED		37
-#define PLANTED_SIZE	200
+#include "plant.h"
 
 /* What a walk found of one cache. */
 struct found {
@@ -32,17 +26,6 @@ static noinline void *plant(struct kmem_cache *cache)
 	/* Not a tail call: the chain must pass here. */
 	barrier();
 	return object;
-}
-
-static bool passes(depot_stack_handle_t stack, void *function)
-{
-	unsigned long *entries;
-	unsigned int i, count = stack_depot_fetch(stack, &entries);
-
-	for (i = 0; i < count; i++)
-		if (entries[i] - (unsigned long)function < 256)
-			return true;
-	return false;
 }
 
 static struct found look_for(const char *cache)
@@ -71,18 +54,9 @@ static struct found look_for(const char *cache)
 	return found;
 }
 
-static struct kmem_cache *make_cache(struct kunit *test)
-{
-	struct kmem_cache *cache;
-
-	cache = kmem_cache_create("owner_kunit", PLANTED_SIZE, 0, SLAB_NO_MERGE, NULL);
-	KUNIT_ASSERT_NOT_NULL(test, cache);
-	return cache;
-}
-
 static void test_planted_is_found(struct kunit *test)
 {
-	struct kmem_cache *cache = make_cache(test);
+	struct kmem_cache *cache = make_cache(test, 0);
 	void *objects[PLANTED];
 	struct found found;
 	unsigned int i;
@@ -110,7 +84,7 @@ static void test_planted_is_found(struct kunit *test)
 
 static void test_bulk_is_found(struct kunit *test)
 {
-	struct kmem_cache *cache = make_cache(test);
+	struct kmem_cache *cache = make_cache(test, 0);
 	void *objects[PLANTED];
 
 	KUNIT_ASSERT_EQ(test, kmem_cache_alloc_bulk(cache, GFP_KERNEL, PLANTED, objects), PLANTED);
@@ -152,7 +126,7 @@ static unsigned int references(const char *cache, struct slab_owner *owner)
 /* Each object holds one reference, and its free drops it. */
 static void test_handles_are_put_once(struct kunit *test)
 {
-	struct kmem_cache *cache = make_cache(test);
+	struct kmem_cache *cache = make_cache(test, 0);
 	struct slab_owner owner = {};
 	void *objects[PLANTED];
 	unsigned int i;
@@ -227,11 +201,132 @@ static void test_kmalloc_records_make_no_cycle(struct kunit *test)
 	kfree(object);
 }
 
-static int owner_test_init(struct kunit *test)
+/* Do the two, whichever comes first, leave each other alone? */
+static void check_vector(struct kunit *test, bool vector_first)
 {
-	if (!static_branch_unlikely(&slab_owner_key))
-		kunit_skip(test, "boot with slab_owner=on");
-	return 0;
+	struct kmem_cache *cache = make_cache(test, 0);
+	void *object = kmem_cache_alloc(cache, GFP_KERNEL | (vector_first ? __GFP_NO_OBJ_EXT : 0));
+	struct slabobj_ext *vector;
+	struct slab *slab;
+	void *other;
+
+	KUNIT_ASSERT_NOT_NULL(test, object);
+	slab = virt_to_slab(object);
+	KUNIT_EXPECT_EQ(test, !owners_of(object), vector_first);
+	KUNIT_ASSERT_EQ(test, alloc_slab_obj_exts(slab, cache, GFP_KERNEL, false), 0);
+	vector = slab_obj_exts(slab);
+	KUNIT_EXPECT_NOT_NULL(test, vector);
+
+	other = kmem_cache_alloc(cache, GFP_KERNEL);
+	KUNIT_EXPECT_PTR_EQ(test, virt_to_slab(other), slab);
+	KUNIT_EXPECT_NOT_NULL(test, owners_of(object));
+	KUNIT_EXPECT_PTR_EQ(test, slab_obj_exts(slab), vector);
+	/* A second attempt finds the first one's. */
+	KUNIT_EXPECT_EQ(test, alloc_slab_obj_exts(slab, cache, GFP_KERNEL, false), 0);
+	KUNIT_EXPECT_PTR_EQ(test, slab_obj_exts(slab), vector);
+
+	KUNIT_EXPECT_EQ(test, look_for("owner_kunit").objects, vector_first ? 1 : 2);
+	kmem_cache_free(cache, object);
+	KUNIT_EXPECT_EQ(test, look_for("owner_kunit").objects, 1);
+	kmem_cache_free(cache, other);
+	kmem_cache_destroy(cache);
+}
+
+static void test_owners_before_the_vector(struct kunit *test)
+{
+	check_vector(test, false);
+}
+
+static void test_owners_after_the_vector(struct kunit *test)
+{
+	check_vector(test, true);
+}
+
+/* Whatever is not asked to be tracked is not, and goes as it came. */
+static void test_untracked(struct kunit *test)
+{
+	struct kmem_cache *cache = make_cache(test, SLAB_NOLEAKTRACE);
+	void *object = plant(cache);
+
+	KUNIT_EXPECT_NULL(test, owners_of(object));
+	kmem_cache_free(cache, object);
+	kmem_cache_destroy(cache);
+}
+
+/* Switched off, what has an owner keeps it until it goes, and no other gets one. */
+static void test_switched_off(struct kunit *test)
+{
+	struct kmem_cache *cache = make_cache(test, 0);
+	void *before = plant(cache), *after;
+
+	KUNIT_ASSERT_EQ(test, owner_capture(false), 0);
+	after = plant(cache);
+	KUNIT_EXPECT_EQ(test, look_for("owner_kunit").objects, 1);
+	kmem_cache_free(cache, before);
+	KUNIT_EXPECT_EQ(test, look_for("owner_kunit").objects, 0);
+	/* In the slot that had an owner. */
+	before = plant(cache);
+	KUNIT_EXPECT_EQ(test, look_for("owner_kunit").objects, 0);
+	KUNIT_ASSERT_EQ(test, owner_capture(true), 0);
+	kmem_cache_free(cache, before);
+	kmem_cache_free(cache, after);
+	kmem_cache_destroy(cache);
+}
+
+static noinline void uproot(struct kmem_cache *cache, void *object)
+{
+	kmem_cache_free(cache, object);
+	barrier();
+}
+
+/* Who freed an object is known until its slot is used again. */
+static void test_free_owner(struct kunit *test)
+{
+	struct kmem_cache *cache = make_cache(test, 0);
+	void *object = plant(cache), *again;
+	struct slab_owners *owners = owners_of(object);
+	struct slab_owner freed;
+
+	KUNIT_ASSERT_NOT_NULL(test, owners);
+	if (!owners->freed) {
+		kmem_cache_free(cache, object);
+		kmem_cache_destroy(cache);
+		kunit_skip(test, "boot with slab_owner=on,free=on");
+	}
+	KUNIT_EXPECT_EQ(test, owners->freed[index_of(object)].handles, 0);
+	/* Another one keeps the slab. */
+	again = plant(cache);
+	uproot(cache, object);
+	freed = owners->freed[index_of(object)];
+	KUNIT_EXPECT_TRUE(test, passes(freed.stack, uproot));
+	KUNIT_EXPECT_FALSE(test, passes(freed.stack, plant));
+	KUNIT_EXPECT_EQ(test, freed.size, PLANTED_SIZE);
+	KUNIT_EXPECT_EQ(test, owners->live[index_of(object)].handles, 0);
+	KUNIT_EXPECT_PTR_EQ(test, plant(cache), object);
+	KUNIT_EXPECT_EQ(test, owners->freed[index_of(object)].handles, 0);
+	kmem_cache_free(cache, object);
+	kmem_cache_free(cache, again);
+	kmem_cache_destroy(cache);
+}
+
+/* A slab that goes with records takes their references along. */
+static void test_slab_goes(struct kunit *test)
+{
+	struct kmem_cache *cache = make_cache(test, 0);
+	void *object = plant_alone(cache);
+	struct slab_owner *record = record_of(object);
+	struct slab_owner kept;
+
+	KUNIT_ASSERT_NOT_NULL(test, record);
+	kept = *record;
+	/* As if the object had gone by a way that has no hook. */
+	KUNIT_ASSERT_TRUE(test, owner_get(&kept));
+	kmem_cache_free(cache, object);
+	record->size = PLANTED_SIZE;
+	this_cpu_inc(owner_tracked);
+	smp_store_release(&record->handles, kept.handles);
+	kmem_cache_destroy(cache);
+	KUNIT_EXPECT_FALSE(test, stack_depot_get(kept.stack));
 }
 
 static struct kunit_case owner_slab_cases[] = {
@@ -241,6 +336,12 @@ static struct kunit_case owner_slab_cases[] = {
 	KUNIT_CASE(test_requested_size),
 	KUNIT_CASE(test_krealloc_in_place),
 	KUNIT_CASE(test_kmalloc_records_make_no_cycle),
+	KUNIT_CASE(test_owners_before_the_vector),
+	KUNIT_CASE(test_owners_after_the_vector),
+	KUNIT_CASE(test_untracked),
+	KUNIT_CASE(test_switched_off),
+	KUNIT_CASE(test_free_owner),
+	KUNIT_CASE(test_slab_goes),
 	{}
 };
 

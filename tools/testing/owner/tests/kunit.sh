@@ -13,7 +13,7 @@ cpus="--smp 4"
 console=$(mktemp)
 trap 'rm -f "$console"' EXIT
 # shellcheck disable=SC2086 # two words or none
-tools/testing/owner/guest.py run "$kernel" --append "slab_owner=on kunit.enable=1" \
+tools/testing/owner/guest.py run "$kernel" --append "slab_owner=on,free=on kunit.enable=1" \
 	--timeout 900 --mem 1G $cpus --console "$console" \
 	--cmd 'cat /sys/kernel/debug/kunit/*/results' || exit 1
 if grep -E "BUG:|WARNING:|Oops|possible recursive|inconsistent lock" "$console"; then

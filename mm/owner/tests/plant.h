@@ -1,0 +1,69 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/*
+ * Objects of a cache of the test's own, and what a walk finds of them.
+ */
+#ifndef _MM_OWNER_TESTS_PLANT_H
+#define _MM_OWNER_TESTS_PLANT_H
+
+#include <kunit/test.h>
+#include <linux/kallsyms.h>
+#include <linux/slab.h>
+#include <linux/stackdepot.h>
+
+#include "../../slab.h"
+#include "../owner.h"
+
+#define PLANTED		37
+#define PLANTED_SIZE	200
+
+/* Is this function in the call chain? */
+static inline bool passes(depot_stack_handle_t stack, void *function)
+{
+	unsigned long *entries;
+	unsigned int i, count = stack_depot_fetch(stack, &entries);
+	unsigned long size, offset;
+
+	for (i = 0; i < count; i++)
+		if (kallsyms_lookup_size_offset(entries[i], &size, &offset) &&
+		    entries[i] - offset == (unsigned long)function)
+			return true;
+	return false;
+}
+
+static inline struct kmem_cache *make_cache(struct kunit *test, slab_flags_t flags)
+{
+	struct kmem_cache *cache;
+
+	cache = kmem_cache_create("owner_kunit", PLANTED_SIZE, 0, SLAB_NO_MERGE | flags, NULL);
+	KUNIT_ASSERT_NOT_NULL(test, cache);
+	return cache;
+}
+
+/* The records of an object's slab, and which of them is the object's. */
+static inline struct slab_owners *owners_of(const void *object)
+{
+	return slab_owners(READ_ONCE(virt_to_slab(object)->obj_exts));
+}
+
+static inline unsigned int index_of(void *object)
+{
+	struct slab *slab = virt_to_slab(object);
+
+	return obj_to_index(slab->slab_cache, slab, object);
+}
+
+static inline struct slab_owner *record_of(void *object)
+{
+	struct slab_owners *owners = owners_of(object);
+
+	return owners ? &owners->live[index_of(object)] : NULL;
+}
+
+static inline int owner_test_init(struct kunit *test)
+{
+	if (!owner_captures())
+		kunit_skip(test, "boot with slab_owner=on");
+	return 0;
+}
+
+#endif /* _MM_OWNER_TESTS_PLANT_H */

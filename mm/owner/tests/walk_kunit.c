@@ -1,0 +1,253 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * What walks find, and what they add up to, of slabs whose objects are known.
+ */
+
+#include <linux/percpu.h>
+#include <linux/string.h>
+#include <linux/xarray.h>
+
+#include "plant.h"
+
+static noinline void *plant(struct kmem_cache *cache, gfp_t flags)
+{
+	void *object = kmem_cache_alloc(cache, GFP_KERNEL | flags);
+
+	/* Not a tail call: the chain must pass here. */
+	barrier();
+	return object;
+}
+
+/* Slabs of the cache, added up. */
+static struct owner_slab count_slabs(struct kmem_cache *cache)
+{
+	struct owner_slab slab, all = {};
+	struct slab_walk walk = {};
+
+	slab_walk_begin(&walk);
+	while (slab_walk_next_slab(&walk, &slab) > 0) {
+		if (slab.cache != cache)
+			continue;
+		all.name = slab.name;
+		all.allocated += slab.allocated;
+		all.tracked += slab.tracked;
+		all.requested += slab.requested;
+	}
+	slab_walk_end(&walk);
+	return all;
+}
+
+/*
+ * SLUB counts what a CPU keeps free as used; the walk does not. A cache that is
+ * debugged gives CPUs nothing to keep.
+ */
+static void test_slabs_are_counted(struct kunit *test)
+{
+	struct kmem_cache *cache = make_cache(test, 0);
+	void *objects[PLANTED], *untracked;
+	struct owner_slab found;
+	unsigned int i;
+
+	for (i = 0; i < PLANTED; i++) {
+		objects[i] = plant(cache, 0);
+		found = count_slabs(cache);
+		KUNIT_EXPECT_EQ(test, found.allocated, i + 1);
+		KUNIT_EXPECT_EQ(test, found.tracked, i + 1);
+		KUNIT_EXPECT_EQ(test, found.requested, (i + 1) * PLANTED_SIZE);
+	}
+	untracked = plant(cache, __GFP_NO_OBJ_EXT);
+	found = count_slabs(cache);
+	KUNIT_EXPECT_EQ(test, found.allocated, PLANTED + 1);
+	KUNIT_EXPECT_EQ(test, found.tracked, PLANTED);
+	kmem_cache_free(cache, untracked);
+
+	for (i = 0; i < PLANTED; i++)
+		kmem_cache_free(cache, objects[i]);
+	/* KASAN keeps them for a while, SLUB counts them until then. */
+	if (!IS_ENABLED(CONFIG_KASAN))
+		KUNIT_EXPECT_EQ(test, count_slabs(cache).allocated, 0);
+	KUNIT_EXPECT_EQ(test, count_slabs(cache).tracked, 0);
+	kmem_cache_destroy(cache);
+}
+
+/* A walk that begins at an object's position finds that one and those after it. */
+static void test_walk_from_a_position(struct kunit *test)
+{
+	struct kmem_cache *cache = make_cache(test, 0);
+	struct slab_walk walk = {}, from = {};
+	struct owner_object object, again;
+	void *objects[PLANTED];
+	unsigned int i, found = 0;
+
+	for (i = 0; i < PLANTED; i++)
+		objects[i] = plant(cache, 0);
+	slab_walk_begin(&walk);
+	while (slab_walk_next(&walk, &object) > 0) {
+		if (strcmp(object.cache, "owner_kunit"))
+			continue;
+		found++;
+		from.pfn = object.pfn;
+		from.index = object.index;
+	}
+	slab_walk_end(&walk);
+	KUNIT_EXPECT_EQ(test, found, PLANTED);
+
+	slab_walk_begin(&from);
+	KUNIT_EXPECT_EQ(test, slab_walk_next(&from, &again), 1);
+	KUNIT_EXPECT_PTR_EQ(test, again.address, object.address);
+	slab_walk_end(&from);
+	for (i = 0; i < PLANTED; i++)
+		kmem_cache_free(cache, objects[i]);
+	kmem_cache_destroy(cache);
+}
+
+/* A walk holds what it found last: it can be fetched after the object has gone. */
+static void test_walk_holds_what_it_found(struct kunit *test)
+{
+	struct kmem_cache *cache = make_cache(test, 0);
+	void *planted = plant(cache, 0);
+	struct slab_walk walk = {};
+	struct owner_object object;
+	int found;
+
+	slab_walk_begin(&walk);
+	do
+		found = slab_walk_next(&walk, &object);
+	while (found > 0 && object.address != planted);
+	KUNIT_ASSERT_EQ(test, found, 1);
+	kmem_cache_free(cache, planted);
+	KUNIT_EXPECT_TRUE(test, passes(object.owner.stack, plant));
+	slab_walk_end(&walk);
+	KUNIT_EXPECT_FALSE(test, stack_depot_get(object.owner.stack));
+	kmem_cache_destroy(cache);
+}
+
+static noinline void __percpu *plant_area(size_t size)
+{
+	void __percpu *area = __alloc_percpu(size, 8);
+
+	barrier();
+	return area;
+}
+
+static unsigned int find_areas(struct kunit *test, size_t *bytes)
+{
+	struct owner_object object;
+	struct slab_walk walk = {};
+	unsigned int found = 0;
+
+	*bytes = 0;
+	slab_walk_begin(&walk);
+	while (percpu_walk_next(&walk, &object)) {
+		if (!passes(object.owner.stack, plant_area))
+			continue;
+		found++;
+		*bytes += object.owner.size;
+		KUNIT_EXPECT_STREQ(test, object.cache, "percpu");
+	}
+	slab_walk_end(&walk);
+	return found;
+}
+
+static void test_areas_are_found(struct kunit *test)
+{
+	void __percpu *areas[PLANTED];
+	size_t bytes;
+	unsigned int i;
+
+	for (i = 0; i < PLANTED; i++)
+		areas[i] = plant_area(24);
+	KUNIT_EXPECT_EQ(test, find_areas(test, &bytes), PLANTED);
+	KUNIT_EXPECT_EQ(test, bytes, PLANTED * 24 * num_possible_cpus());
+	for (i = 0; i < PLANTED; i += 2)
+		free_percpu(areas[i]);
+	KUNIT_EXPECT_EQ(test, find_areas(test, &bytes), PLANTED / 2);
+	for (i = 1; i < PLANTED; i += 2)
+		free_percpu(areas[i]);
+	KUNIT_EXPECT_EQ(test, find_areas(test, &bytes), 0);
+}
+
+/* What one chain holds, in slabs and in per-CPU areas. */
+static void test_totals_by_chain(struct kunit *test)
+{
+	struct kmem_cache *cache = make_cache(test, 0);
+	unsigned int i, chains = 0, area_chains = 0;
+	struct owner_chain_total *total;
+	void __percpu *area = plant_area(48);
+	void *objects[PLANTED];
+	struct xarray totals;
+	unsigned long handle;
+
+	for (i = 0; i < PLANTED; i++)
+		objects[i] = plant(cache, 0);
+	xa_init(&totals);
+	KUNIT_EXPECT_EQ(test, owner_total_chains(&totals), 0);
+	for (i = 0; i < PLANTED; i++)
+		kmem_cache_free(cache, objects[i]);
+	free_percpu(area);
+
+	/* They show the moment of the walk, and can be fetched after it. */
+	xa_for_each(&totals, handle, total) {
+		KUNIT_EXPECT_EQ(test, total->stack, handle);
+		if (passes(total->stack, plant)) {
+			chains++;
+			KUNIT_EXPECT_EQ(test, total->objects, PLANTED);
+			KUNIT_EXPECT_EQ(test, total->bytes, PLANTED * PLANTED_SIZE);
+		} else if (passes(total->stack, plant_area)) {
+			area_chains++;
+			KUNIT_EXPECT_EQ(test, total->objects, 1);
+			KUNIT_EXPECT_EQ(test, total->bytes, 48 * num_possible_cpus());
+		}
+	}
+	KUNIT_EXPECT_EQ(test, chains, 1);
+	KUNIT_EXPECT_EQ(test, area_chains, 1);
+	owner_free_chains(&totals);
+	kmem_cache_destroy(cache);
+}
+
+static void test_totals_by_cache(struct kunit *test)
+{
+	struct kmem_cache *cache = make_cache(test, 0);
+	struct owner_cache_total *total;
+	void *tracked = plant(cache, 0);
+	void *untracked = plant(cache, __GFP_NO_OBJ_EXT);
+	struct xarray totals;
+	unsigned long key, caches = 0;
+
+	xa_init(&totals);
+	KUNIT_EXPECT_EQ(test, owner_total_caches(&totals), 0);
+	xa_for_each(&totals, key, total) {
+		KUNIT_EXPECT_GE(test, total->allocated, total->tracked);
+		caches++;
+	}
+	KUNIT_EXPECT_GT(test, caches, 20);
+	total = xa_load(&totals, (unsigned long)cache);
+	KUNIT_ASSERT_NOT_NULL(test, total);
+	KUNIT_EXPECT_STREQ(test, total->name, "owner_kunit");
+	KUNIT_EXPECT_EQ(test, total->object_size, cache->size);
+	KUNIT_EXPECT_EQ(test, total->allocated, 2);
+	KUNIT_EXPECT_EQ(test, total->tracked, 1);
+	KUNIT_EXPECT_EQ(test, total->requested, PLANTED_SIZE);
+	owner_free_caches(&totals);
+	kmem_cache_free(cache, tracked);
+	kmem_cache_free(cache, untracked);
+	kmem_cache_destroy(cache);
+}
+
+static struct kunit_case owner_walk_cases[] = {
+	KUNIT_CASE(test_slabs_are_counted),
+	KUNIT_CASE(test_walk_from_a_position),
+	KUNIT_CASE(test_walk_holds_what_it_found),
+	KUNIT_CASE(test_areas_are_found),
+	KUNIT_CASE(test_totals_by_chain),
+	KUNIT_CASE(test_totals_by_cache),
+	{}
+};
+
+static struct kunit_suite owner_walk_suite = {
+	.name = "owner_walk",
+	.init = owner_test_init,
+	.test_cases = owner_walk_cases,
+};
+
+kunit_test_suite(owner_walk_suite);
