@@ -1,0 +1,109 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * Ways out that are not the usual one, each on its own: corner=
+ *
+ * dump		somebody asks what an object is, before and after it is freed
+ * busy		a cache is destroyed that still has objects
+ * charge	a memory cgroup refuses to be charged
+ * leave	the module goes, what it allocated stays
+ */
+
+#include <linux/mm.h>
+#include <linux/module.h>
+#include <linux/rcupdate.h>
+#include <linux/slab.h>
+#include <linux/string.h>
+
+static char *corner = "";
+module_param(corner, charp, 0400);
+MODULE_PARM_DESC(corner, "dump, busy, charge or leave");
+
+#define SIZE	500
+#define OBJECTS	3
+
+static noinline void *corner_alloc(struct kmem_cache *cache, gfp_t flags)
+{
+	void *object = cache ? kmem_cache_alloc(cache, flags) : kmalloc(SIZE, flags);
+
+	barrier();
+	return object;
+}
+
+static noinline void corner_free(void *object)
+{
+	kfree(object);
+	barrier();
+}
+
+static void dump(void)
+{
+	void *object = corner_alloc(NULL, GFP_KERNEL), *keeps_the_slab;
+
+	keeps_the_slab = corner_alloc(NULL, GFP_KERNEL);
+	pr_info("corner: live:");
+	mem_dump_obj(object);
+	corner_free(object);
+	pr_info("corner: freed:");
+	mem_dump_obj(object);
+	pr_info("corner: end\n");
+	kfree(keeps_the_slab);
+}
+
+static void busy(void)
+{
+	struct kmem_cache *cache = kmem_cache_create("corner_busy", SIZE, 0, SLAB_NO_MERGE, NULL);
+	unsigned int i;
+
+	for (i = 0; cache && i < OBJECTS; i++)
+		corner_alloc(cache, GFP_KERNEL);
+	kmem_cache_destroy(cache);
+}
+
+/* Some are charged to the loading task's cgroup before it refuses, and stay. */
+static void charge(void)
+{
+	struct kmem_cache *cache = kmem_cache_create("corner_charge", SIZE, 0,
+						     SLAB_NO_MERGE | SLAB_ACCOUNT, NULL);
+	unsigned int charged = 0, refused = 0;
+
+	while (cache && refused < 100 && charged < 100000) {
+		if (corner_alloc(cache, GFP_NOWAIT | __GFP_NOWARN))
+			charged++;
+		else
+			refused++;
+	}
+	pr_info("corner: %u charged, %u refused\n", charged, refused);
+}
+
+static void leave(void)
+{
+	unsigned int i;
+
+	for (i = 0; i < OBJECTS; i++)
+		corner_alloc(NULL, GFP_KERNEL);
+}
+
+static int __init corners_init(void)
+{
+	if (!strcmp(corner, "dump"))
+		dump();
+	else if (!strcmp(corner, "busy"))
+		busy();
+	else if (!strcmp(corner, "charge"))
+		charge();
+	else if (!strcmp(corner, "leave"))
+		leave();
+	else
+		return -EINVAL;
+	return 0;
+}
+module_init(corners_init);
+
+/* What is left is left on purpose. */
+static void __exit corners_exit(void)
+{
+}
+module_exit(corners_exit);
+
+MODULE_DESCRIPTION("Ways out that are not the usual one");
+MODULE_LICENSE("GPL");

@@ -1,0 +1,75 @@
+#!/bin/sh
+# SPDX-License-Identifier: GPL-2.0
+#
+# Ways out of the allocator that are not the usual one: owner_corners.sh KERNEL.
+# Prints TAP.
+set -u
+cd "$(dirname "$0")/../../../.." || exit 1
+. tools/testing/owner/tests/tap.sh
+
+kernel=${1:?usage: owner_corners.sh KERNEL}
+debug=/sys/kernel/debug
+work=$(mktemp -d)
+trap 'rm -rf "$work"' EXIT
+seen="$work/out $work/err"
+
+guest()
+{
+	tools/testing/owner/guest.py run "$kernel" --append "$1" --timeout 300 \
+		--extra "build/$kernel/owner-modules" --console "$work/console" \
+		--cmd "$2" >"$work/out" 2>"$work/err"
+}
+
+# Lines of the output between two patterns.
+between() { sed -n "/$1/,/$2/p" "$work/out"; }
+count() { grep -c "$1" "$work/out"; }
+quiet() { lacks "$work/console" "BUG:|WARNING:|Oops|Call Trace|possible recursive|inconsistent lock"; }
+
+ok "somebody asks about an object" guest slab_owner=on,free=on \
+	"insmod /extra/owner_corners.ko corner=dump; dmesg"
+between 'corner: live' 'corner: freed' >"$work/live"
+between 'corner: freed' 'corner: end' >"$work/freed"
+ok "which cache, and who allocated it" has "$work/live" 'kmalloc-512.*size 512'
+ok "as what task, how much, how long ago" \
+	has "$work/live" 'allocated by pid [0-9]+, tgid [0-9]+ \(insmod\), size 500, [0-9]+ ms ago:'
+ok "by which chain" has "$work/live" '^ +corner_alloc\+'
+ok "nobody has freed it" lacks "$work/live" 'freed by'
+ok "afterwards nobody holds it" lacks "$work/freed" 'allocated by'
+ok "and who freed it" has "$work/freed" 'freed by pid [0-9]+, tgid [0-9]+ \(insmod\), size 500'
+ok "by which chain" has "$work/freed" '^ +corner_free\+'
+ok "the kernel complained of nothing" quiet
+
+ok "without free=on" guest slab_owner=on "insmod /extra/owner_corners.ko corner=dump; dmesg"
+between 'corner: freed' 'corner: end' >"$work/freed"
+ok "the freed object has no owner" lacks "$work/freed" 'freed by|allocated by'
+
+ok "a cache goes before its objects" guest slab_owner=on "
+	insmod /extra/owner_corners.ko corner=busy 2>&1
+	dmesg; echo ===; cat $debug/slab_owner $debug/owner/caches >/dev/null && echo read"
+ok "each object's owner is named" is "$(count 'allocated by pid .*(insmod), size 500')" 3
+ok "with its chain" is "$(count '^ *corner_alloc+')" 3
+ok "and reading goes on" is "$(count '^read$')" 1
+
+ok "a memory cgroup refuses" guest slab_owner=on "
+	mount -t cgroup2 none /sys/fs/cgroup && echo +memory >/sys/fs/cgroup/cgroup.subtree_control
+	mkdir /sys/fs/cgroup/small && echo 4M >/sys/fs/cgroup/small/memory.max
+	(exec sh -c 'echo \$\$ >/sys/fs/cgroup/small/cgroup.procs
+		insmod /extra/owner_corners.ko corner=charge')
+	dmesg | grep corner:
+	grep -c 'cache corner_charge,' $debug/slab_owner; grep corner_charge $debug/owner/caches"
+charged=$(sed -n 's/.*corner: \([0-9]*\) charged, 100 refused.*/\1/p' "$work/out")
+ok "after some" [ "${charged:-0}" -gt 1000 ]
+ok "those have owners, the refused have not" \
+	is "$(sed -n '2p' "$work/out")" "$charged"
+ok "and are counted so" \
+	is "$(awk '/^corner_charge/ { print $2, $3, $4 }' "$work/out")" "$charged $charged 0"
+ok "the kernel complained of nothing" quiet
+
+ok "a module goes, its objects stay" guest slab_owner=on "
+	insmod /extra/owner_corners.ko corner=leave && rmmod owner_corners
+	insmod /extra/owner_leak.ko requests=10
+	awk 'BEGIN { RS = \"\" } /size 500,/ && /insmod/' $debug/slab_owner"
+ok "each still has its record" is "$(count 'size 500')" 3
+ok "and no frame that is somebody else's" lacks "$work/out" 'corner_|owner_corners'
+ok "the kernel complained of nothing" quiet
+finish
