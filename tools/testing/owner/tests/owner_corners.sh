@@ -15,7 +15,8 @@ seen="$work/out $work/err"
 
 guest()
 {
-	tools/testing/owner/guest.py run "$kernel" --append "$1" --timeout 300 \
+	# shellcheck disable=SC2086 # words or none
+	tools/testing/owner/guest.py run "$kernel" --append "$1" --timeout 300 ${cpus:-} \
 		--extra "build/$kernel/owner-modules" --console "$work/console" \
 		--cmd "$2" >"$work/out" 2>"$work/err"
 }
@@ -71,5 +72,36 @@ ok "a module goes, its objects stay" guest slab_owner=on "
 	awk 'BEGIN { RS = \"\" } /size 500,/ && /insmod/' $debug/slab_owner"
 ok "each still has its record" is "$(count 'size 500')" 3
 ok "and no frame that is somebody else's" lacks "$work/out" 'corner_|owner_corners'
+ok "the kernel complained of nothing" quiet
+
+# User-mode Linux has one processor, and no memory that goes.
+if [ "$kernel" = um ]; then
+	skip "CPUs and memory come and go" "there is one CPU"
+	finish
+fi
+cpus="--smp 4 --mem 1G"
+ok "CPUs and memory come and go under it all" guest "slab_owner=on movablecore=512M" "
+	insmod /extra/owner_torture.ko seconds=8 &
+	torture=\$!
+	cpus=0 blocks=0
+	while kill -0 \$torture 2>/dev/null; do
+		for state in 0 1; do
+			echo \$state >/sys/devices/system/cpu/cpu2/online && cpus=\$((cpus + 1))
+		done
+		for block in /sys/devices/system/memory/memory*; do
+			[ \"\$(cat \$block/valid_zones)\" = Movable ] || continue
+			echo offline >\$block/state && blocks=\$((blocks + 1))
+			cat $debug/slab_owner >/dev/null
+			echo online_movable >\$block/state
+			break
+		done 2>/dev/null
+		cat $debug/slab_owner $debug/owner/caches >/dev/null
+	done
+	wait \$torture || exit
+	echo cpus \$cpus; echo blocks \$blocks
+	cat $debug/slab_owner" 
+ok "CPUs went" [ "$(sed -n 's/^cpus //p' "$work/out")" -ge 2 ]
+ok "memory went" [ "$(sed -n 's/^blocks //p' "$work/out")" -ge 1 ]
+ok "nothing of it is left" is "$(count '\[owner_torture\]')" 0
 ok "the kernel complained of nothing" quiet
 finish
