@@ -1,0 +1,196 @@
+// SPDX-License-Identifier: GPL-2.0
+/* The words of the language, and which known one an unknown one resembles. */
+
+#ifdef __KERNEL__
+#include <linux/string.h>
+#else
+#include <string.h>
+#endif
+
+#include "lang.h"
+
+const char * const owner_field_names[OWNER_FIELDS + 1] = {
+	[OWNER_FIELD_CACHE]	= "cache",
+	[OWNER_FIELD_SIZE]	= "size",
+	[OWNER_FIELD_HELD]	= "held",
+	[OWNER_FIELD_GFP]	= "gfp",
+	[OWNER_FIELD_ORDER]	= "order",
+	[OWNER_FIELD_NID]	= "nid",
+	[OWNER_FIELD_PID]	= "pid",
+	[OWNER_FIELD_TGID]	= "tgid",
+	[OWNER_FIELD_COMM]	= "comm",
+	[OWNER_FIELD_CGROUP]	= "cgroup",
+	[OWNER_FIELD_AGE]	= "age",
+	[OWNER_FIELD_TS]	= "ts",
+	[OWNER_FIELD_FUNC]	= "func",
+	[OWNER_FIELD_MODULE]	= "module",
+	[OWNER_FIELD_HANDLE]	= "handle",
+	[OWNER_FIELD_KIND]	= "kind",
+	[OWNER_FIELD_STACK]	= "stack",
+};
+
+const unsigned char owner_field_types[OWNER_FIELDS] = {
+	[OWNER_FIELD_CACHE]	= OWNER_TYPE_WORD,
+	[OWNER_FIELD_SIZE]	= OWNER_TYPE_BYTES,
+	[OWNER_FIELD_HELD]	= OWNER_TYPE_BYTES,
+	[OWNER_FIELD_GFP]	= OWNER_TYPE_WORDS,
+	[OWNER_FIELD_ORDER]	= OWNER_TYPE_NUMBER,
+	[OWNER_FIELD_NID]	= OWNER_TYPE_NUMBER,
+	[OWNER_FIELD_PID]	= OWNER_TYPE_NUMBER,
+	[OWNER_FIELD_TGID]	= OWNER_TYPE_NUMBER,
+	[OWNER_FIELD_COMM]	= OWNER_TYPE_WORD,
+	[OWNER_FIELD_CGROUP]	= OWNER_TYPE_WORD,
+	[OWNER_FIELD_AGE]	= OWNER_TYPE_TIME,
+	[OWNER_FIELD_TS]	= OWNER_TYPE_TIME,
+	[OWNER_FIELD_FUNC]	= OWNER_TYPE_WORDS,
+	[OWNER_FIELD_MODULE]	= OWNER_TYPE_WORDS,
+	[OWNER_FIELD_HANDLE]	= OWNER_TYPE_NUMBER,
+	[OWNER_FIELD_KIND]	= OWNER_TYPE_KIND,
+};
+
+const char * const owner_setting_names[OWNER_SETTINGS] = {
+	[OWNER_SET_DEPTH]	= "depth",
+	[OWNER_SET_SAMPLE]	= "sample",
+	[OWNER_SET_TRACK]	= "track",
+	[OWNER_SET_FREE]	= "free",
+	[OWNER_SET_MODE]	= "mode",
+	[OWNER_SET_SOURCE]	= "source",
+	[OWNER_SET_NID]		= "nid",
+	[OWNER_SET_GROUP]	= "group",
+	[OWNER_SET_SORT]	= "sort",
+	[OWNER_SET_TOP]		= "top",
+	[OWNER_SET_GROUPS]	= "groups",
+	[OWNER_SET_FORMAT]	= "format",
+};
+
+const char * const owner_command_names[OWNER_COMMANDS] = {
+	[OWNER_DEL]		= "del",
+	[OWNER_CLEAR]		= "clear",
+};
+
+const char * const owner_kind_names[OWNER_KINDS] = {
+	[OWNER_KIND_SLAB]	= "slab",
+	[OWNER_KIND_PAGE]	= "page",
+	[OWNER_KIND_PERCPU]	= "percpu",
+};
+
+const char * const owner_mode_names[OWNER_MODES] = {
+	[OWNER_MODE_STACK]		= "stack",
+	[OWNER_MODE_HANDLE]		= "handle",
+	[OWNER_MODE_STACK_HANDLE]	= "stack_handle",
+};
+
+const char * const owner_format_names[OWNER_FORMATS] = {
+	[OWNER_FORMAT_TEXT]	= "text",
+	[OWNER_FORMAT_TSV]	= "tsv",
+};
+
+const char * const owner_sort_names[OWNER_SORTS] = {
+	[OWNER_SORT_BYTES]	= "bytes",
+	[OWNER_SORT_HELD]	= "held",
+	[OWNER_SORT_WASTE]	= "waste",
+	[OWNER_SORT_OBJECTS]	= "objects",
+	[OWNER_SORT_OLDEST]	= "oldest",
+	[OWNER_SORT_YOUNGEST]	= "youngest",
+};
+
+const char * const owner_operator_names[OWNER_OPERATORS] = {
+	[OWNER_EQ]	= "==",
+	[OWNER_NE]	= "!=",
+	[OWNER_LT]	= "<",
+	[OWNER_LE]	= "<=",
+	[OWNER_GT]	= ">",
+	[OWNER_GE]	= ">=",
+	[OWNER_LIKE]	= "~",
+};
+
+/* The largest first, so that a printer takes the first that divides. */
+static const struct owner_unit byte_units[] = {
+	{ "G", 1ULL << 30 }, { "M", 1ULL << 20 }, { "K", 1ULL << 10 }, { "", 1 }, {}
+};
+
+static const struct owner_unit time_units[] = {
+	{ "d", 86400000000000ULL }, { "h", 3600000000000ULL }, { "m", 60000000000ULL },
+	{ "s", 1000000000ULL }, { "ms", 1000000ULL }, { "us", 1000ULL }, { "ns", 1 }, {}
+};
+
+static const struct owner_unit no_units[] = { { "", 1 }, {} };
+
+/* The units of a type of field, ended by one whose factor is 0. */
+const struct owner_unit *owner_lang_units(enum owner_type type)
+{
+	switch (type) {
+	case OWNER_TYPE_BYTES:
+		return byte_units;
+	case OWNER_TYPE_TIME:
+		return time_units;
+	default:
+		return no_units;
+	}
+}
+
+/* Can it stand in a word without quotes? */
+bool owner_lang_is_word_char(char c)
+{
+	return (unsigned char)c > ' ' && c != 0x7f && !strchr("\"'\\(),;!=<>~&|#", c);
+}
+
+/* Which of @names is this word? -1 if none. */
+int owner_lang_find(const char *word, size_t length, const char * const *names, unsigned int count)
+{
+	unsigned int i;
+
+	for (i = 0; i < count; i++)
+		if (names[i] && strlen(names[i]) == length && !memcmp(names[i], word, length))
+			return i;
+	return -1;
+}
+
+/* No word of the language is longer. */
+#define NAME_MAX_LENGTH	15
+
+/* How many letters must be changed, added or left out to make @name of @word. */
+static unsigned int distance(const char *word, size_t length, const char *name)
+{
+	unsigned int row[NAME_MAX_LENGTH + 1];	/* from a prefix of word to those of name */
+	unsigned int i, j, above, diagonal, size = strlen(name);
+
+	for (j = 0; j <= size; j++)
+		row[j] = j;
+	for (i = 1; i <= length; i++) {
+		diagonal = row[0];
+		row[0] = i;
+		for (j = 1; j <= size; j++) {
+			above = row[j];
+			row[j] = diagonal + (word[i - 1] != name[j - 1]);
+			if (above < row[j])
+				row[j] = above + 1;
+			if (row[j - 1] < row[j])
+				row[j] = row[j - 1] + 1;
+			diagonal = above;
+		}
+	}
+	return row[size];
+}
+
+/* Which of @names may have been meant? -1 if it resembles none. */
+int owner_lang_nearest(const char *word, size_t length, const char * const *names,
+		       unsigned int count)
+{
+	/* Up to two slips, and one in a short word. */
+	unsigned int i, d, least = length < 4 ? (length + 2) / 2 : 3;
+	int nearest = -1;
+
+	if (length > NAME_MAX_LENGTH)
+		return -1;
+	for (i = 0; i < count; i++) {
+		if (!names[i])
+			continue;
+		d = distance(word, length, names[i]);
+		if (d < least) {
+			least = d;
+			nearest = i;
+		}
+	}
+	return nearest;
+}
