@@ -89,7 +89,10 @@ static bool read_sources(struct parser *p)
 	}
 }
 
-/* The same as a comparison before all others, so that who evaluates need not know. */
+/*
+ * The same as a comparison before all others, so that who evaluates need not
+ * know. As the first on the lowest level it skips all that follows.
+ */
 static bool read_nid(struct parser *p)
 {
 	struct owner_comparison *c = lang_new_comparison(p);

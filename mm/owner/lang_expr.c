@@ -323,8 +323,7 @@ bool lang_read_expression(struct parser *p)
 		c->and = p->token.kind == T_AND;
 		link = &p->links[c - p->s->comparisons];
 		link->and = c->and ^ nest.odd;
-		/* The lowest is that of nid=, which binds all that follows. */
-		link->level = 2 * (nest.depth + 1) + c->and;
+		link->level = 2 * nest.depth + c->and;
 		lang_step(p);
 	}
 	if (nest.depth)

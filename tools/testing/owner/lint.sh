@@ -17,7 +17,7 @@ git ls-files -co --exclude-standard | while read -r file; do
 done >"$work/files"
 files() { grep -E "$1" "$work/files"; }
 kernel_c=$(files '^(mm|lib|include|tools/testing/owner/modules)/.*\.[ch]$')
-tool_c=$(files '^tools/mm/.*\.[ch]$')
+tool_c=$(files '^tools/(mm|testing/owner/lang)/.*\.[ch]$')
 
 # A file is checked as kernel code; userspace code has its own types and libraries.
 checkpatch()
@@ -63,7 +63,7 @@ run_kernel_doc()
 shell_scripts() { files '\.sh$|^\.ci/run$' | xargs shellcheck -x -e SC2317,SC1091 >"$seen" 2>&1; }
 # drgn gives its scripts the program that they look at.
 python_scripts() { files '\.py$' | xargs flake8 --max-line-length=100 --builtins=prog >"$seen" 2>&1; }
-spelling() { grep -v '/expect/\|/input/\|\.gz$' "$work/files" | xargs codespell -L nd >"$seen" 2>&1; }
+spelling() { grep -v '/expect/\|/input/\|/corpus$\|\.gz$' "$work/files" | xargs codespell -L nd >"$seen" 2>&1; }
 
 spdx()
 {

@@ -1,0 +1,269 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * What must hold of any text: it is understood or refused with a place in it;
+ * what is printed of it is understood as the same; and evaluation agrees with
+ * an evaluator that works in another way.
+ */
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "lang.h"
+
+#define ensure(condition)							\
+	do {									\
+		if (!(condition)) {						\
+			fprintf(stderr, "line %d: %s\n", __LINE__, #condition);	\
+			abort();						\
+		}								\
+	} while (0)
+
+/* --- Facts that are near to what a sentence asks for ------------------------- */
+
+static uint64_t random_state;
+
+static unsigned int pick(unsigned int below)
+{
+	random_state = random_state * 6364136223846793005ULL + 1442695040888963407ULL;
+	return (random_state >> 33) % below;
+}
+
+static void seed(const uint8_t *data, size_t size)
+{
+	random_state = size;
+	while (size--)
+		random_state = (random_state ^ *data++) * 1099511628211ULL;
+}
+
+static const char *some_word(const struct owner_sentence *s)
+{
+	return s->nr_words && pick(4) ? s->words + pick(s->nr_words) : "ext4_inode_cache";
+}
+
+static unsigned long long some_number(const struct owner_sentence *s)
+{
+	const union owner_value *value = &s->values[s->nr_values ? pick(s->nr_values) : 0];
+
+	switch (pick(4)) {
+	case 0:
+		return value->low;
+	case 1:
+		return value->high;
+	case 2:
+		return value->low - 1;
+	default:
+		return value->high + 1;
+	}
+}
+
+static bool any_matches(const struct owner_facts *facts, const struct owner_sentence *s,
+			const struct owner_comparison *comparison)
+{
+	const char *word = facts->value[comparison->field].word;
+
+	return owner_lang_word_matches(s, comparison, word) ||
+	       owner_lang_word_matches(s, comparison, word + strlen(word) / 2);
+}
+
+static struct owner_facts some_facts(const struct owner_sentence *s)
+{
+	struct owner_facts facts = { .known = ~0U, .any_matches = any_matches };
+	enum owner_field field;
+
+	facts.absent = pick(1 << OWNER_FIELDS) & pick(1 << OWNER_FIELDS);
+	for (field = 0; field < OWNER_FIELDS; field++) {
+		if (owner_field_types[field] <= OWNER_TYPE_WORDS)
+			facts.value[field].word = some_word(s);
+		else
+			facts.value[field].number = some_number(s);
+	}
+	return facts;
+}
+
+/* --- The other evaluator: recursive, over the text, comparison by comparison -- */
+
+struct reader {
+	const char *at;
+	const struct owner_facts *facts;
+};
+
+static bool holds_alone(const char *text, size_t length, const struct owner_facts *facts)
+{
+	struct owner_lang_error error;
+	struct owner_sentence s;
+
+	ensure(owner_lang_parse(&s, OWNER_QUERY, text, length, &error));
+	ensure(s.nr_comparisons == 1);
+	return owner_lang_matches(&s, facts);
+}
+
+static bool comparison_holds(struct reader *r)
+{
+	static const char prefix[] = "if ";
+	char text[OWNER_SENTENCE_MAX + sizeof(prefix)];
+	const char *end = r->at;
+	size_t length;
+
+	while (*end && *end != ')' && strncmp(end, " &&", 3) && strncmp(end, " ||", 3)) {
+		if (*end++ != '"')
+			continue;
+		for (; *end != '"'; end++)
+			end += *end == '\\';
+		end++;
+	}
+	length = end - r->at;
+	memcpy(text, prefix, 3);
+	memcpy(text + 3, r->at, length);
+	r->at = end;
+	return holds_alone(text, length + 3, r->facts);
+}
+
+static bool any_holds(struct reader *r);
+
+static bool one_holds(struct reader *r)
+{
+	bool holds;
+
+	if (*r->at == '!') {
+		r->at++;
+		return !one_holds(r);
+	}
+	if (*r->at != '(')
+		return comparison_holds(r);
+	r->at++;
+	holds = any_holds(r);
+	ensure(*r->at++ == ')');
+	return holds;
+}
+
+static bool all_hold(struct reader *r)
+{
+	bool holds = one_holds(r);
+
+	while (!strncmp(r->at, " && ", 4)) {
+		r->at += 4;
+		holds &= one_holds(r);
+	}
+	return holds;
+}
+
+static bool any_holds(struct reader *r)
+{
+	bool holds = all_hold(r);
+
+	while (!strncmp(r->at, " || ", 4)) {
+		r->at += 4;
+		holds |= all_hold(r);
+	}
+	return holds;
+}
+
+static bool text_holds(const char *text, const struct owner_facts *facts)
+{
+	const char *nid = strstr(text, "nid=");
+	const char *condition = strncmp(text, "if ", 3) ? strstr(text, " if ") : text - 1;
+	struct reader r = { condition ? condition + 4 : NULL, facts };
+	bool holds;
+
+	if (nid && (!condition || nid < condition) &&
+	    !holds_alone(nid, strcspn(nid, " "), facts))
+		return false;
+	if (!condition)
+		return true;
+	holds = any_holds(&r);
+	ensure(!*r.at);
+	return holds;
+}
+
+/* --- What must hold ----------------------------------------------------------- */
+
+static void check_evaluation(const struct owner_sentence *s, const char *printed)
+{
+	struct owner_facts facts = some_facts(s);
+	bool holds = owner_lang_matches(s, &facts);
+	enum owner_truth truth = holds ? OWNER_TRUE : OWNER_FALSE, judged;
+
+	ensure(holds == text_holds(printed, &facts));
+	ensure(owner_lang_judge(s, &facts) == truth);
+	facts.known = pick(1 << OWNER_FIELDS);
+	judged = owner_lang_judge(s, &facts);
+	ensure(judged == truth || judged == OWNER_DEPENDS);
+	if (!(s->uses & ~facts.known))
+		ensure(judged == truth);
+}
+
+static void check_printing(const struct owner_sentence *s)
+{
+	char printed[OWNER_SENTENCE_MAX + 1], again[OWNER_SENTENCE_MAX + 1];
+	static struct owner_sentence other;
+	struct owner_lang_error error;
+	size_t length = owner_lang_print(s, printed, sizeof(printed));
+
+	ensure(length <= OWNER_SENTENCE_MAX && length == strlen(printed));
+	ensure(owner_lang_parse(&other, s->dialect, printed, length, &error));
+	ensure(owner_lang_print(&other, again, sizeof(again)) == length);
+	ensure(!strcmp(printed, again));
+	ensure(other.given == s->given && other.uses == s->uses);
+	ensure(!memcmp(other.comparisons, s->comparisons, sizeof(s->comparisons)));
+	if (s->command == OWNER_RULE)
+		check_evaluation(s, printed);
+}
+
+static void check_error(const struct owner_lang_error *error, const char *text, size_t length)
+{
+	char shown[3 * OWNER_SENTENCE_MAX], cut[20];
+	size_t full = owner_lang_render_error(error, text, length, NULL, 0);
+
+	ensure(error->position + error->length <= length);
+	ensure(error->message[0]);
+	ensure(memchr(error->message, '\0', sizeof(error->message)));
+	ensure(owner_lang_render_error(error, text, length, cut, sizeof(cut)) == full);
+	ensure(strlen(cut) == sizeof(cut) - 1);
+	if (full < sizeof(shown)) {
+		owner_lang_render_error(error, text, length, shown, sizeof(shown));
+		ensure(strlen(shown) == full);
+	}
+}
+
+static void check_sentence(enum owner_dialect dialect, const char *text, size_t length)
+{
+	static struct owner_sentence s;
+	struct owner_lang_error error;
+
+	if (owner_lang_parse(&s, dialect, text, length, &error))
+		check_printing(&s);
+	else
+		check_error(&error, text, length);
+}
+
+int fuzz_one(const uint8_t *data, size_t size) __asm__("LLVMFuzzerTestOneInput");
+int fuzz_one(const uint8_t *data, size_t size)
+{
+	enum owner_dialect dialect;
+	struct owner_lang_text rest;
+	const char *sentence, *last;
+	char *text;
+	size_t length;
+
+	if (!size)
+		return 0;
+	seed(data, size);
+	dialect = *data == 'c' ? OWNER_CONTROL : OWNER_QUERY;
+	size--;
+	/* As large as it is: what is read beyond it is seen. */
+	text = malloc(size);
+	memcpy(text, data + 1, size);
+
+	check_sentence(dialect, text, size);
+	rest = (struct owner_lang_text){ text, size };
+	last = text;
+	while (owner_lang_next(&rest, &sentence, &length)) {
+		ensure(length && sentence >= last && sentence + length <= text + size);
+		ensure(rest.rest + rest.left == text + size);
+		last = sentence + length;
+		check_sentence(dialect, sentence, length);
+	}
+	free(text);
+	return 0;
+}

@@ -1,0 +1,36 @@
+#!/bin/sh
+# SPDX-License-Identifier: GPL-2.0
+#
+# Fuzz the language for a quarter of a minute, or RUNS times: lang_fuzz.sh [RUNS].
+# It starts from the corpus and from the documentation's examples. What breaks it
+# is left in build/lang/. Prints TAP.
+set -u
+cd "$(dirname "$0")/../../../.." || exit 1
+. tools/testing/owner/tests/tap.sh
+
+source=$PWD/tools/testing/owner/lang
+mkdir -p build/lang
+cd build/lang || exit 1
+seen=fuzz.log
+rm -rf seeds found broke.*
+mkdir seeds found
+
+fuzz()
+{
+	"$source/corpus.py" unpack seeds <"$source/corpus" &&
+		./fuzz -dict="$source/words.dict" -max_len=400 -seed=1 -print_final_stats=1 \
+			-artifact_prefix=broke. "$@" found seeds >fuzz.log 2>&1
+}
+
+runs() { sed -n 's/^stat::number_of_executed_units: *//p' fuzz.log; }
+
+ok "the language is built for fuzzing" make -s -C "$source" O="$PWD" fuzz
+if [ $# -gt 0 ]; then
+	ok "nothing breaks it in $1 runs" fuzz -runs="$1"
+else
+	ok "nothing breaks it in 15 s" fuzz -max_total_time=15
+fi
+echo "# $(runs) runs"
+# Far fewer would be another kind of test.
+ok "it ran more than the corpus" [ "$(runs)" -gt 10000 ]
+finish
