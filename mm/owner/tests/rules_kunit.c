@@ -1,0 +1,290 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * Rules: which one decides, how they are changed, and that what is wrong changes
+ * nothing. What the boot line said is put back in the end.
+ */
+
+#include <kunit/test.h>
+#include <linux/gfp.h>
+#include <linux/rcupdate.h>
+#include <linux/seq_file.h>
+#include <linux/slab.h>
+#include <linux/string.h>
+#include <linux/vmalloc.h>
+
+#include "../../slab.h"
+#include "../rules.h"
+
+#define TEXT_SIZE	SZ_128K
+
+static char *text, *saved;
+static char said[1024];
+static struct kmem_cache *cache, *other;
+
+static void show(char *buf)
+{
+	struct seq_file m = { .buf = buf, .size = TEXT_SIZE - 1 };
+
+	owner_rules_show(&m);
+	buf[m.count] = '\0';
+}
+
+static int write(const char *sentences)
+{
+	said[0] = '\0';
+	return owner_rules_write(sentences, strlen(sentences), said, sizeof(said));
+}
+
+/*
+ * The depth tells one rule from another. Stands for SLUB's hook, where the call
+ * chain ends, so it must be a frame of its own.
+ */
+static noinline unsigned int depth_for(struct kmem_cache *s, size_t size, gfp_t flags)
+{
+	unsigned int depth;
+
+	rcu_read_lock();
+	depth = owner_rule_for(s, flags, size, 0)->depth;
+	rcu_read_unlock();
+	return depth;
+}
+
+static unsigned int depth_of(enum owner_kind kind, size_t size)
+{
+	unsigned int depth;
+
+	rcu_read_lock();
+	depth = owner_rule_for_kind(kind, GFP_KERNEL, size, 0)->depth;
+	rcu_read_unlock();
+	return depth;
+}
+
+static void test_no_rules(struct kunit *test)
+{
+	const struct owner_rule *rule;
+
+	rcu_read_lock();
+	rule = owner_rule_for(cache, GFP_KERNEL, 8, 0);
+	KUNIT_EXPECT_EQ(test, rule->depth, 0);
+	KUNIT_EXPECT_TRUE(test, rule->track);
+	KUNIT_EXPECT_FALSE(test, rule->free);
+	KUNIT_EXPECT_EQ(test, rule->sample, OWNER_SAMPLE_ALL);
+	KUNIT_EXPECT_PTR_EQ(test, rule, owner_rule_for_kind(OWNER_KIND_PAGE, GFP_KERNEL, 8, 0));
+	rcu_read_unlock();
+	show(text);
+	KUNIT_EXPECT_STREQ(test, text, "# no rules: everything\n");
+}
+
+static void test_rule_is_handed_out(struct kunit *test)
+{
+	const struct owner_rule *rule;
+
+	KUNIT_ASSERT_EQ(test, write("depth=7 sample=512K free=on if cache == owner_rules_a"), 0);
+	rcu_read_lock();
+	rule = owner_rule_for(cache, GFP_KERNEL, 8, 0);
+	KUNIT_EXPECT_EQ(test, rule->depth, 7);
+	KUNIT_EXPECT_EQ(test, rule->sample, SZ_512K);
+	KUNIT_EXPECT_TRUE(test, rule->track);
+	KUNIT_EXPECT_TRUE(test, rule->free);
+	rcu_read_unlock();
+}
+
+static void test_last_wins(struct kunit *test)
+{
+	KUNIT_ASSERT_EQ(test, write("depth=1; depth=2 if cache == owner_rules_*\n"
+				    "depth=3 if cache == *_a; depth=4 if kind == page"), 0);
+	KUNIT_EXPECT_EQ(test, depth_for(cache, 8, GFP_KERNEL), 3);
+	KUNIT_EXPECT_EQ(test, depth_for(other, 8, GFP_KERNEL), 2);
+	KUNIT_EXPECT_EQ(test, depth_of(OWNER_KIND_PAGE, 8), 4);
+	KUNIT_EXPECT_EQ(test, depth_of(OWNER_KIND_PERCPU, 8), 1);
+
+	/* A cache is asked about anew when the rules have changed. */
+	KUNIT_ASSERT_EQ(test, write("depth=5 if cache == owner_rules_a"), 0);
+	KUNIT_EXPECT_EQ(test, depth_for(cache, 8, GFP_KERNEL), 5);
+	KUNIT_EXPECT_EQ(test, depth_for(other, 8, GFP_KERNEL), 2);
+}
+
+static noinline unsigned int depth_from_here(void)
+{
+	unsigned int depth = depth_for(cache, 8, GFP_KERNEL);
+
+	/* Not a tail call: the chain must pass here. */
+	barrier();
+	return depth;
+}
+
+static void test_asks_of_allocation(struct kunit *test)
+{
+	char rule[64];
+
+	KUNIT_ASSERT_EQ(test, write("depth=1; depth=2 if size >= 1K && cache == *_a"), 0);
+	KUNIT_EXPECT_EQ(test, depth_for(cache, 1023, GFP_KERNEL), 1);
+	KUNIT_EXPECT_EQ(test, depth_for(cache, 1024, GFP_KERNEL), 2);
+	KUNIT_EXPECT_EQ(test, depth_for(other, 1024, GFP_KERNEL), 1);
+
+	KUNIT_ASSERT_EQ(test, write("depth=3 if gfp == __GFP_ZERO && size < 100"), 0);
+	KUNIT_EXPECT_EQ(test, depth_for(cache, 99, GFP_ATOMIC), 1);
+	KUNIT_EXPECT_EQ(test, depth_for(cache, 99, GFP_ATOMIC | __GFP_ZERO), 3);
+
+	KUNIT_ASSERT_EQ(test, write("depth=4 if func == depth_from_here"), 0);
+	KUNIT_EXPECT_EQ(test, depth_for(cache, 8, GFP_KERNEL), 1);
+	KUNIT_EXPECT_EQ(test, depth_from_here(), 4);
+
+	KUNIT_ASSERT_EQ(test, write("clear; depth=5 if order == 2; depth=6 if held > 16K"), 0);
+	KUNIT_EXPECT_EQ(test, depth_of(OWNER_KIND_PAGE, PAGE_SIZE), 0);
+	KUNIT_EXPECT_EQ(test, depth_of(OWNER_KIND_PAGE, 4 * PAGE_SIZE), 5);
+	KUNIT_EXPECT_EQ(test, depth_of(OWNER_KIND_PAGE, 8 * PAGE_SIZE), 6);
+	KUNIT_EXPECT_EQ(test, depth_of(OWNER_KIND_PERCPU, 4 * PAGE_SIZE), 0);
+
+	snprintf(rule, sizeof(rule), "clear; depth=7 if pid == %d && tgid == %d && ts > 0ns",
+		 current->pid, current->tgid);
+	KUNIT_ASSERT_EQ(test, write(rule), 0);
+	KUNIT_EXPECT_EQ(test, depth_for(cache, 8, GFP_KERNEL), 7);
+	KUNIT_ASSERT_EQ(test, write("clear; depth=8 if comm == nobody"), 0);
+	KUNIT_EXPECT_EQ(test, depth_for(cache, 8, GFP_KERNEL), 0);
+}
+
+static void test_shows_hits(struct kunit *test)
+{
+	KUNIT_ASSERT_EQ(test, write("depth = 1 if cache==owner_rules_a; depth=2 if comm == nobody\n"
+				    "track=off if cache == owner_rules_b # not these"), 0);
+	depth_for(cache, 8, GFP_KERNEL);
+	depth_for(cache, 8, GFP_KERNEL);
+	depth_for(other, 8, GFP_KERNEL);
+	show(text);
+	*strstr(text, "# otherwise") = '\0';
+	KUNIT_EXPECT_STREQ(test, text, "depth=1 if cache == owner_rules_a\t# 1: 2 hits\n"
+			   "depth=2 if comm == nobody\t# 2: 0 hits\n"
+			   "track=off if cache == owner_rules_b\t# 3: 1 hits\n");
+}
+
+/* What is shown can be written; hits stay with a rule that stays. */
+static void test_reads_back(struct kunit *test)
+{
+	char *again = text + TEXT_SIZE / 2;
+
+	KUNIT_ASSERT_EQ(test, write("depth=1; depth=2 if cache == 'a b',*_a || size > 1M"), 0);
+	show(text);
+	KUNIT_ASSERT_EQ(test, write("clear"), 0);
+	KUNIT_ASSERT_EQ(test, write(text), 0);
+	show(again);
+	*strstr(text, "# otherwise") = '\0';
+	*strstr(again, "# otherwise") = '\0';
+	KUNIT_EXPECT_STREQ(test, again, text);
+
+	depth_for(other, 8, GFP_KERNEL);
+	KUNIT_ASSERT_EQ(test, write("depth=3 if comm == nobody"), 0);
+	show(text);
+	KUNIT_EXPECT_NOT_NULL(test, strstr(text, "depth=1\t# 1: 1 hits\n"));
+}
+
+static void test_removes(struct kunit *test)
+{
+	KUNIT_ASSERT_EQ(test, write("depth=1; depth=2 if cache == *_a; depth=3 if size > 0"), 0);
+	KUNIT_EXPECT_EQ(test, depth_for(cache, 8, GFP_KERNEL), 3);
+	KUNIT_ASSERT_EQ(test, write("del 3"), 0);
+	KUNIT_EXPECT_EQ(test, depth_for(cache, 8, GFP_KERNEL), 2);
+	KUNIT_ASSERT_EQ(test, write("del 1"), 0);
+	KUNIT_EXPECT_EQ(test, depth_for(cache, 8, GFP_KERNEL), 2);
+	KUNIT_EXPECT_EQ(test, depth_for(other, 8, GFP_KERNEL), 0);
+	KUNIT_EXPECT_EQ(test, write("del 2"), -EINVAL);
+	KUNIT_EXPECT_STREQ(test, said, "there is no rule 2: the last is 1\n  del 2\n  ^~~~~\n");
+	KUNIT_ASSERT_EQ(test, write("clear"), 0);
+	KUNIT_EXPECT_EQ(test, depth_for(cache, 8, GFP_KERNEL), 0);
+}
+
+/* A rule about the same as an older one takes its place and becomes the last. */
+static void test_replaces(struct kunit *test)
+{
+	KUNIT_ASSERT_EQ(test, write("depth=1 if cache == *_a; depth=2 if cache == *rules*"), 0);
+	KUNIT_EXPECT_EQ(test, depth_for(cache, 8, GFP_KERNEL), 2);
+	KUNIT_ASSERT_EQ(test, write("depth=3 if cache == \"*_a\""), 0);
+	KUNIT_EXPECT_EQ(test, depth_for(cache, 8, GFP_KERNEL), 3);
+	KUNIT_EXPECT_EQ(test, write("del 3"), -EINVAL);
+	KUNIT_EXPECT_EQ(test, depth_for(cache, 8, GFP_KERNEL), 3);
+}
+
+/* An error in the ninth sentence leaves everything as it was. */
+static void test_all_or_nothing(struct kunit *test)
+{
+	char *before = text + TEXT_SIZE / 2;
+
+	KUNIT_ASSERT_EQ(test, write("depth=1 if cache == *_a; depth=2 if cache == *_b"), 0);
+	show(before);
+	KUNIT_EXPECT_EQ(test, write("del 1; depth=3 if cache == *_a; clear; depth=4;"
+				    "depth=5 if size > 1; depth=6 if size > 2; del 1;"
+				    "track=off\n depth=8 if cachr == a\n depth=9"), -EINVAL);
+	KUNIT_EXPECT_STREQ(test, said, "no field is called 'cachr': did you mean 'cache'?\n"
+			   "  depth=8 if cachr == a\n"
+			   "             ^~~~~\n");
+	show(text);
+	KUNIT_EXPECT_STREQ(test, text, before);
+	KUNIT_EXPECT_EQ(test, depth_for(cache, 8, GFP_KERNEL), 1);
+	KUNIT_EXPECT_EQ(test, depth_for(other, 8, GFP_KERNEL), 2);
+}
+
+static void test_refuses(struct kunit *test)
+{
+	unsigned int i;
+	int length;
+
+	KUNIT_EXPECT_EQ(test, write("depth=1 if size > 1 && cgroup == /a"), -EINVAL);
+	KUNIT_EXPECT_STREQ(test, said, "'cgroup' does not choose what is captured yet\n"
+			   "  depth=1 if size > 1 && cgroup == /a\n"
+			   "  ^~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~\n");
+	for (i = 0, length = 0; i < 64; i++)
+		length += sprintf(text + length, "depth=1 if size == %u;", i);
+	KUNIT_EXPECT_EQ(test, write(text), 0);
+	KUNIT_EXPECT_EQ(test, write("depth=2 if size == 7"), 0);
+	KUNIT_EXPECT_EQ(test, write("depth=1 if size == 64"), -EINVAL);
+	KUNIT_EXPECT_STREQ(test, said, "there are at most 64 rules\n"
+			   "  depth=1 if size == 64\n"
+			   "  ^~~~~~~~~~~~~~~~~~~~~\n");
+}
+
+static int rules_test_init(struct kunit *test)
+{
+	text = vmalloc(TEXT_SIZE);
+	saved = vmalloc(TEXT_SIZE);
+	KUNIT_ASSERT_NOT_NULL(test, text);
+	KUNIT_ASSERT_NOT_NULL(test, saved);
+	cache = kmem_cache_create("owner_rules_a", 64, 0, SLAB_NO_MERGE, NULL);
+	other = kmem_cache_create("owner_rules_b", 64, 0, SLAB_NO_MERGE, NULL);
+	KUNIT_ASSERT_NOT_NULL(test, cache);
+	KUNIT_ASSERT_NOT_NULL(test, other);
+	show(saved);
+	return write("clear");
+}
+
+static void rules_test_exit(struct kunit *test)
+{
+	write("clear");
+	write(saved);
+	kmem_cache_destroy(cache);
+	kmem_cache_destroy(other);
+	vfree(saved);
+	vfree(text);
+}
+
+static struct kunit_case owner_rules_cases[] = {
+	KUNIT_CASE(test_no_rules),
+	KUNIT_CASE(test_rule_is_handed_out),
+	KUNIT_CASE(test_last_wins),
+	KUNIT_CASE(test_asks_of_allocation),
+	KUNIT_CASE(test_shows_hits),
+	KUNIT_CASE(test_reads_back),
+	KUNIT_CASE(test_removes),
+	KUNIT_CASE(test_replaces),
+	KUNIT_CASE(test_all_or_nothing),
+	KUNIT_CASE(test_refuses),
+	{}
+};
+
+static struct kunit_suite owner_rules_suite = {
+	.name = "owner_rules",
+	.init = rules_test_init,
+	.exit = rules_test_exit,
+	.test_cases = owner_rules_cases,
+};
+
+kunit_test_suite(owner_rules_suite);
