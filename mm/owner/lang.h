@@ -182,7 +182,7 @@ struct owner_sentence {
 	unsigned int depth;		/* frames to keep, 0: the default */
 	unsigned long long sample;	/* bytes from one sample to the next, or OWNER_SAMPLE_ALL */
 	bool track;
-	bool free;			/* also keep the chain that frees a page */
+	bool free;			/* also keep who frees it */
 
 	/* query */
 	enum owner_mode mode;
