@@ -1,56 +1,88 @@
 # SPDX-License-Identifier: GPL-2.0
 """Count each cache's objects in a vmcore, without asking slab_owner.
 
-Run by drgn. What is allocated is counted by drgn, which walks the freelists of
-slabs and of CPUs; what is tracked is read from the records, of objects that are
-allocated and of those that are not. Prints "cache allocated tracked stray".
+Run by drgn. What is allocated is what is on no freelist, neither a slab's nor the
+one that a CPU took with its slab. What is tracked is read from the records. Prints
+"cache allocated tracked stray"; an object is stray if it has an owner and is free.
+
+drgn 0.0.22 has helpers for this that do not know slabs as Linux 6.10 and later mark
+them (46df8e73a4a3, "mm: free up PG_slab").
 """
 
-from typing import Any, Dict, List
+from typing import Any, Dict, Iterator, List, Set, Tuple
 
-from drgn import Object, cast
-from drgn.helpers.linux.mm import page_to_virt, for_each_page
-from drgn.helpers.linux.slab import for_each_slab_cache, slab_cache_for_each_allocated_object
+from drgn import FaultError, Object, cast, sizeof
+from drgn.helpers.linux.cpumask import for_each_possible_cpu
+from drgn.helpers.linux.list import list_for_each_entry
+from drgn.helpers.linux.mm import for_each_page, page_to_virt
+from drgn.helpers.linux.percpu import per_cpu_ptr
 
 prog: Any
 
-OWNERS = 2
+OWNERS = 2		# SLAB_OWNERS, in slab->obj_exts
+SLAB_TYPE = 0xf5	# PGTY_slab, in the upper byte of page->page_type
+TAIL = 1		# in page->compound_head
 
 
-def slabs_by_cache() -> Dict[int, List[Object]]:
-    """The slabs that have records, from the page frames, as drgn keeps no list."""
-    slab_type = prog.constant("PGTY_slab").value_()
-    slabs: Dict[int, List[Object]] = {}
+def all_slabs() -> Iterator[Object]:
+    """Full slabs are on no list: look at each page frame."""
     for page in for_each_page(prog):
         try:
-            if page.page_type.value_() & 0xffffffff >> 24 != slab_type:
+            if page.page_type.value_() >> 24 & 0xff != SLAB_TYPE:
                 continue
-        except Exception:
+            if page.compound_head.value_() & TAIL:
+                continue
+        except FaultError:
             continue
-        slab = cast("struct slab *", page)
-        slabs.setdefault(slab.slab_cache.value_(), []).append(slab)
-    return slabs
+        yield cast("struct slab *", page)
+
+
+def free_chain(cache: Object, first: int) -> Iterator[int]:
+    """The addresses of the objects on a freelist."""
+    address = first
+    while address:
+        yield address
+        place = address + cache.offset.value_()
+        address = prog.read_word(place)
+        if hasattr(cache, "random"):
+            swapped = int.from_bytes(place.to_bytes(8, "little"), "big")
+            address ^= cache.random.value_() ^ swapped
+
+
+def free_objects(cache: Object, slab: Object, by_cpu: Dict[int, int]) -> Set[int]:
+    free = set(free_chain(cache, slab.freelist.value_()))
+    free.update(free_chain(cache, by_cpu.get(slab.value_(), 0)))
+    return free
+
+
+def count_slab(cache: Object, slab: Object, by_cpu: Dict[int, int]) -> Tuple[int, int, int]:
+    free = free_objects(cache, slab, by_cpu)
+    first = page_to_virt(cast("struct page *", slab)).value_() + cache.red_left_pad.value_()
+    objects = slab.objects.value_()
+    exts = slab.obj_exts.value_()
+    tracked = stray = 0
+    if exts & OWNERS:
+        owners = Object(prog, "struct slab_owners", address=exts & ~3)
+        record = prog.type("struct slab_owner")
+        live = prog.read(owners.live.value_(), objects * sizeof(record))
+        for index in range(objects):
+            # Its handles are its first eight bytes.
+            if any(live[index * sizeof(record):][:8]):
+                tracked += 1
+                stray += first + index * cache.size.value_() in free
+    return objects - len(free), tracked, stray
 
 
 def main() -> None:
-    slabs = slabs_by_cache()
-    for cache in for_each_slab_cache(prog):
-        allocated = {object.value_() for object in slab_cache_for_each_allocated_object(
-            cache, "void")}
-        tracked = stray = 0
-        for slab in slabs.get(cache.value_(), []):
-            exts = slab.obj_exts.value_()
-            if not exts & OWNERS:
-                continue
-            owners = Object(prog, "struct slab_owners *", exts & ~3)
-            start = page_to_virt(cast("struct page *", slab)).value_()
-            first = start + cache.red_left_pad.value_()
-            for index in range(slab.objects.value_()):
-                if not owners.live[index].handles:
-                    continue
-                tracked += 1
-                stray += first + index * cache.size.value_() not in allocated
-        print(cache.name.string_().decode(), len(allocated), tracked, stray)
+    slabs: Dict[int, List[Object]] = {}
+    for slab in all_slabs():
+        slabs.setdefault(slab.slab_cache.value_(), []).append(slab)
+    for cache in list_for_each_entry("struct kmem_cache", prog["slab_caches"].address_of_(),
+                                     "list"):
+        cpus = [per_cpu_ptr(cache.cpu_slab, cpu) for cpu in for_each_possible_cpu(prog)]
+        by_cpu = {cpu.slab.value_(): cpu.freelist.value_() for cpu in cpus}
+        counts = [count_slab(cache, slab, by_cpu) for slab in slabs.get(cache.value_(), [])]
+        print(cache.name.string_().decode(), *map(sum, zip(*counts) if counts else ((), (), ())))
 
 
 main()
