@@ -5,16 +5,20 @@
  * /sys/kernel/debug/slab_owner		a record for each object that has an owner
  * /sys/kernel/debug/owner/stats	what is tracked, what was not, and why
  * /sys/kernel/debug/owner/caches	each cache's objects, tracked or not
- * /sys/kernel/debug/owner/control	whether allocations get owners
+ * /sys/kernel/debug/owner/control	the rules: which allocations get owners
  */
 
 #include <linux/debugfs.h>
+#include <linux/mutex.h>
 #include <linux/seq_file.h>
+#include <linux/sizes.h>
+#include <linux/slab.h>
 #include <linux/stackdepot.h>
 #include <linux/string.h>
 #include <linux/uaccess.h>
 
 #include "owner.h"
+#include "rules.h"
 
 /*
  * A position in the file is a position in the walk: the page frame in the upper
@@ -174,12 +178,27 @@ out:
 }
 DEFINE_SHOW_ATTRIBUTE(caches);
 
-/* --- Switching capture on and off ------------------------------------------- */
+/* --- The rules -------------------------------------------------------------- */
 
+#define RULES_TEXT_MAX	SZ_64K
+
+/* What was wrong with the last text that was written, under complaint_mutex. */
+static char complaint[1024];
+static DEFINE_MUTEX(complaint_mutex);
+
+/* All that is not a rule is a comment, so that it can be written back. */
 static int control_show(struct seq_file *m, void *v)
 {
-	seq_printf(m, "track=%s\n", owner_captures() ? "on" : "off");
-	return 0;
+	const char *line, *end;
+	int error = owner_rules_show(m);
+
+	mutex_lock(&complaint_mutex);
+	for (line = complaint; *line; line = end + (*end == '\n')) {
+		end = strchrnul(line, '\n');
+		seq_printf(m, "# %.*s\n", (int)(end - line), line);
+	}
+	mutex_unlock(&complaint_mutex);
+	return error;
 }
 
 static int control_open(struct inode *inode, struct file *file)
@@ -187,22 +206,24 @@ static int control_open(struct inode *inode, struct file *file)
 	return single_open(file, control_show, NULL);
 }
 
+/* What is written at once takes effect at once, or not at all. */
 static ssize_t control_write(struct file *file, const char __user *buf, size_t count, loff_t *pos)
 {
-	char word[16] = {};
+	char *text;
 	int error;
 
-	if (copy_from_user(word, buf, min(count, sizeof(word) - 1)))
-		return -EFAULT;
-	if (sysfs_streq(word, "track=on")) {
-		error = owner_capture(true);
-	} else if (sysfs_streq(word, "track=off")) {
-		error = owner_capture(false);
-	} else {
-		pr_err("owner: control: \"%s\" is not understood: write track=on or track=off\n",
-		       strim(word));
-		return -EINVAL;
-	}
+	if (count > RULES_TEXT_MAX)
+		return -E2BIG;
+	text = memdup_user_nul(buf, count);
+	if (IS_ERR(text))
+		return PTR_ERR(text);
+	mutex_lock(&complaint_mutex);
+	complaint[0] = '\0';
+	error = owner_rules_write(text, count, complaint, sizeof(complaint));
+	if (error == -EINVAL)
+		pr_err("owner: control: %s", complaint);
+	mutex_unlock(&complaint_mutex);
+	kfree(text);
 	return error ?: count;
 }
 

@@ -3,6 +3,7 @@
  * The contracts between the rooms of the owner subsystem.
  *
  * stack.c	a call chain, and a task, become handles
+ * rules.c	which allocations are captured, and how deep; lang.c its language
  * slab.c	the record beside each slab object, written by SLUB's hooks
  * percpu.c	the record of each per-CPU area
  * walk.c	slabs and their objects, walked by readers
@@ -22,8 +23,9 @@
 #include <linux/types.h>
 #include <linux/xarray.h>
 
-/* Frames kept of a call chain. */
-#define OWNER_DEPTH		64
+/* Frames kept of a call chain where no rule says how many, and at most. */
+#define OWNER_DEPTH		16
+#define OWNER_DEPTH_MAX		64
 
 /* The unit of a record's time, 2^23 ns or 8.4 ms: 32 bits last 417 days. */
 #define OWNER_TIME_SHIFT	23
@@ -65,16 +67,16 @@ struct owner_task {
 /* stack.c */
 void owner_stack_init(void);
 int owner_stack_late_init(void);
-depot_stack_handle_t owner_stack_capture(unsigned long ip, gfp_t flags);
+depot_stack_handle_t owner_stack_capture(unsigned long ip, unsigned int depth, gfp_t flags);
 depot_stack_handle_t owner_task_capture(gfp_t flags);
-bool owner_take_down(struct slab_owner *owner, gfp_t flags, size_t size, unsigned long ip);
+bool owner_take_down(struct slab_owner *owner, gfp_t flags, size_t size,
+		     unsigned int depth, unsigned long ip);
 bool owner_get(struct slab_owner *owner);
 void owner_put(const struct slab_owner *owner);
 bool owner_task_fetch(depot_stack_handle_t handle, struct owner_task *task);
 
 /* slab.c */
-int owner_capture(bool on);
-bool owner_captures(void);
+int owner_capture_start(void);
 
 /* A slab's owners, from what stands in slab->obj_exts; NULL if it has none. */
 static inline struct slab_owners *slab_owners(unsigned long exts)

@@ -32,6 +32,7 @@
 
 #include "../internal.h"
 #include "../slab.h"
+#include "owner.h"
 #include "rules.h"
 
 #define RULES_MAX	64
@@ -53,6 +54,15 @@ struct table {
 static DEFINE_PER_CPU(unsigned long, rest_hits);
 
 static struct owner_rule rest = { .track = true, .hits = &rest_hits, .published = true };
+
+/**
+ * owner_rules_otherwise - what becomes of an allocation that no rule is about
+ * @track: is it captured?
+ */
+void __init owner_rules_otherwise(bool track)
+{
+	rest.track = track;
+}
 
 /* NULL while there are no rules. Changed under table_mutex. */
 static struct table __rcu *current_table;
@@ -315,8 +325,6 @@ static struct owner_rule *make_rule(const struct owner_sentence *s)
 		return NULL;
 	rule->depth = s->depth;
 	rule->track = s->track;
-	rule->free = s->free;
-	rule->sample = s->sample;
 	/* Without the room that its words do not take. */
 	rule->sentence = kmemdup(s, offsetof(struct owner_sentence, words) + s->nr_words,
 				 GFP_KERNEL);
@@ -369,6 +377,10 @@ static int add_rule(struct change *change)
 	struct table *table = change->table;
 	struct owner_rule *rule;
 
+	if (s->sample != OWNER_SAMPLE_ALL)
+		return refuse(change, "there is no sampling yet: say sample=all, or nothing of it");
+	if (s->free)
+		return refuse(change, "who frees is kept for all or none: say slab_owner=on,free=on on the boot line");
 	if (unknown)
 		return refuse(change, "'%s' does not choose what is captured yet",
 			      owner_field_names[__ffs(unknown)]);
@@ -442,6 +454,17 @@ static void resolve_kinds(struct table *table)
 	}
 }
 
+/* Until a rule asks for it, nothing may be captured: slab_owner=ready. */
+static int start_if_asked(const struct table *table)
+{
+	unsigned int i;
+
+	for (i = 1; i <= table->count; i++)
+		if (table->rules[i]->track && slab_owner_wanted())
+			return owner_capture_start();
+	return 0;
+}
+
 static void publish(struct change *change, struct table *old)
 {
 	static unsigned long first_answer;
@@ -503,6 +526,8 @@ int owner_rules_write(const char *text, size_t length, char *said, size_t size)
 			*change->table = *old;
 		change->table->rules[0] = &rest;
 		error = apply_all(change, text, length, said, size);
+		if (!error)
+			error = start_if_asked(change->table);
 	}
 	if (error)
 		abandon(change);
@@ -550,7 +575,7 @@ int owner_rules_show(struct seq_file *m)
 	if (table)
 		seq_printf(m, "# otherwise: %lu hits\n", hits_of(&rest));
 	else
-		seq_puts(m, "# no rules: everything\n");
+		seq_printf(m, "# no rules: %s\n", rest.track ? "everything" : "nothing");
 	mutex_unlock(&table_mutex);
 	kfree(printed);
 	return 0;
@@ -572,7 +597,9 @@ static int __init owner_rules_init(void)
 {
 	static char said[1024] __initdata;
 
-	if (owner_rules_write(boot_text, strlen(boot_text), said, sizeof(said)))
+	if (boot_text[0] && !slab_owner_wanted())
+		pr_err("owner= on the boot line has no effect without slab_owner=on or ready\n");
+	else if (owner_rules_write(boot_text, strlen(boot_text), said, sizeof(said)))
 		pr_err("owner= on the boot line has no effect: %s\n", said);
 	return 0;
 }

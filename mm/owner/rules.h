@@ -15,8 +15,6 @@ struct seq_file;
 struct owner_rule {
 	unsigned int depth;
 	bool track;
-	bool free;
-	unsigned long long sample;
 	unsigned long __percpu *hits;
 	struct owner_sentence *sentence;	/* NULL: the rule for all the rest */
 	bool published;				/* readers may know it */
@@ -26,6 +24,7 @@ const struct owner_rule *owner_rule_for(struct kmem_cache *s, gfp_t flags, size_
 const struct owner_rule *owner_rule_for_kind(enum owner_kind kind, gfp_t flags, size_t size,
 					     int nid);
 
+void owner_rules_otherwise(bool track);
 int owner_rules_write(const char *text, size_t length, char *said, size_t size);
 int owner_rules_show(struct seq_file *m);
 

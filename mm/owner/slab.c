@@ -21,6 +21,7 @@
 
 #include "../slab.h"
 #include "owner.h"
+#include "rules.h"
 
 /* Tells a vector's address in slab->obj_exts from a page's memory cgroup. */
 #ifdef CONFIG_MEMCG
@@ -44,9 +45,6 @@ atomic_long_t owner_slab_bytes;
 static bool wanted __ro_after_init;
 static bool free_wanted __ro_after_init;
 
-/* Do allocations get owners now? */
-static bool capturing __read_mostly;
-
 static int __init slab_owner_setup(char *str)
 {
 	char *word;
@@ -55,14 +53,14 @@ static int __init slab_owner_setup(char *str)
 	while ((word = strsep(&str, ",")) != NULL) {
 		if (!strcmp(word, "on")) {
 			wanted = true;
-			capturing = true;
+			owner_rules_otherwise(true);
 			owner_stack_init();
 			static_branch_enable(&slab_owner_key);
 		} else if (!strcmp(word, "ready")) {
 			wanted = true;
+			owner_rules_otherwise(false);
 		} else if (!strcmp(word, "off")) {
 			wanted = false;
-			capturing = false;
 			static_branch_disable(&slab_owner_key);
 		} else if (!strcmp(word, "free=on")) {
 			free_wanted = true;
@@ -90,28 +88,19 @@ bool slab_owner_wanted(void)
 }
 
 /**
- * owner_capture - let allocations get owners from now on, or not
- * @on: which
+ * owner_capture_start - let the hooks be called from now on
  *
- * What has an owner keeps it until it is freed.
+ * Whether they give an owner to what is allocated, the rules say.
  *
  * Return: 0, or -ENOMEM if there is no memory for the stack depot.
  */
-int owner_capture(bool on)
+int owner_capture_start(void)
 {
-	int error = on ? owner_stack_late_init() : 0;
+	int error = owner_stack_late_init();
 
-	if (error)
-		return error;
-	if (on)
+	if (!error)
 		static_branch_enable(&slab_owner_key);
-	WRITE_ONCE(capturing, on);
-	return 0;
-}
-
-bool owner_captures(void)
-{
-	return READ_ONCE(capturing);
+	return error;
 }
 
 /*
@@ -192,10 +181,13 @@ static bool forget(struct slab_owner *record)
 	return true;
 }
 
-static void forget_live(struct slab_owner *record)
+static bool forget_live(struct slab_owner *record)
 {
-	if (forget(record))
+	bool had_owner = forget(record);
+
+	if (had_owner)
 		this_cpu_dec(owner_tracked);
+	return had_owner;
 }
 
 static void free_owners_rcu(struct rcu_head *rcu)
@@ -229,13 +221,28 @@ void __slab_owner_free_slab(struct slab *slab)
 
 /* --- Hooks ---------------------------------------------------------------- */
 
+/* What the rules say of an allocation: how deep, 0 if it is to have no owner. */
+static __always_inline unsigned int depth_for(struct kmem_cache *s, struct slab *slab,
+					      gfp_t flags, size_t size)
+{
+	const struct owner_rule *rule;
+	unsigned int depth = 0;
+
+	rcu_read_lock();
+	rule = owner_rule_for(s, flags, size, slab_nid(slab));
+	if (rule->track)
+		depth = rule->depth ?: OWNER_DEPTH;
+	rcu_read_unlock();
+	return depth;
+}
+
 static __always_inline void own(struct kmem_cache *s, const void *object, gfp_t flags,
 				size_t size, unsigned long ip)
 {
 	struct slab_owner *record, owner;
 	struct slab_owners *owners;
+	unsigned int index, depth;
 	struct slab *slab;
-	unsigned int index;
 
 	if (!object || !cache_is_tracked(s) || flags & __GFP_NO_OBJ_EXT)
 		return;
@@ -252,10 +259,11 @@ static __always_inline void own(struct kmem_cache *s, const void *object, gfp_t 
 			forget(&owners->freed[index]);
 	}
 
-	if (!READ_ONCE(capturing))
-		return;
 	if (in_nmi())
 		return owner_lost(OWNER_LOST_CONTEXT);
+	depth = depth_for(s, slab, flags, size);
+	if (!depth)
+		return;
 	if (slab_state < UP)
 		return owner_lost(OWNER_LOST_EARLY);
 	if (!owners) {
@@ -265,7 +273,7 @@ static __always_inline void own(struct kmem_cache *s, const void *object, gfp_t 
 		index = obj_to_index(s, slab, (void *)object);
 	}
 
-	if (!owner_take_down(&owner, flags, size, ip))
+	if (!owner_take_down(&owner, flags, size, depth, ip))
 		return;
 	record = &owners->live[index];
 	record->size = owner.size;
@@ -289,12 +297,12 @@ void __slab_owner_resize(const void *object, gfp_t flags, size_t size)
 		own(slab->slab_cache, object, flags, size, _RET_IP_);
 }
 
-/* Who frees an object is kept until its slot is used again. */
+/* Who frees an object that had an owner is kept until its slot is used again. */
 static __always_inline void note_free(struct slab_owner *record, size_t size, unsigned long ip)
 {
 	struct slab_owner owner;
 
-	if (!READ_ONCE(capturing) || in_nmi() || !owner_take_down(&owner, GFP_NOWAIT, size, ip))
+	if (in_nmi() || !owner_take_down(&owner, GFP_NOWAIT, size, OWNER_DEPTH, ip))
 		return;
 	record->size = owner.size;
 	record->time = owner.time;
@@ -313,8 +321,7 @@ void __slab_owner_free(struct kmem_cache *s, struct slab *slab, void **objects, 
 		return;
 	while (count--) {
 		index = obj_to_index(s, slab, objects[count]);
-		forget_live(&owners->live[index]);
-		if (owners->freed)
+		if (forget_live(&owners->live[index]) && owners->freed)
 			note_free(&owners->freed[index], owners->live[index].size, _RET_IP_);
 	}
 }

@@ -45,21 +45,23 @@ static depot_stack_handle_t save(unsigned long *words, unsigned int count, gfp_t
 /**
  * owner_stack_capture - intern the call chain that led to an allocation
  * @ip: the allocator's address to which the hook returns: the first frame kept
+ * @depth: frames to keep, at most OWNER_DEPTH_MAX
  * @flags: those of the allocation
  *
  * Return: a handle with a reference, or 0 if the depot has no room.
  */
-noinline depot_stack_handle_t owner_stack_capture(unsigned long ip, gfp_t flags)
+noinline depot_stack_handle_t owner_stack_capture(unsigned long ip, unsigned int depth,
+						  gfp_t flags)
 {
-	unsigned long entries[OWNER_DEPTH];
+	unsigned long entries[OWN_FRAMES + OWNER_DEPTH_MAX];
 	unsigned int count, first;
 
-	count = stack_trace_save(entries, ARRAY_SIZE(entries), 0);
+	count = stack_trace_save(entries, OWN_FRAMES + depth, 0);
 	/* Unwinders differ in how many of their own frames they leave in. */
 	for (first = 0; first < min(count, OWN_FRAMES); first++)
 		if (entries[first] == ip)
-			return save(entries + first, count - first, flags, 0);
-	return save(entries, count, flags, 0);
+			return save(entries + first, min(count - first, depth), flags, 0);
+	return save(entries, min(count, depth), flags, 0);
 }
 
 /**
@@ -83,13 +85,15 @@ depot_stack_handle_t owner_task_capture(gfp_t flags)
  * @owner: where it goes, with its references
  * @flags: those of the allocation
  * @size: bytes that were asked for
+ * @depth: frames to keep
  * @ip: the allocator's address to which its hook returns
  *
  * Return: false if the call chain could not be kept; that has been counted.
  */
-bool owner_take_down(struct slab_owner *owner, gfp_t flags, size_t size, unsigned long ip)
+bool owner_take_down(struct slab_owner *owner, gfp_t flags, size_t size,
+		     unsigned int depth, unsigned long ip)
 {
-	owner->stack = owner_stack_capture(ip, flags);
+	owner->stack = owner_stack_capture(ip, depth, flags);
 	if (!owner->stack) {
 		owner_lost(OWNER_LOST_STACK);
 		return false;

@@ -61,7 +61,7 @@ static inline struct slab_owner *record_of(void *object)
 
 static inline int owner_test_init(struct kunit *test)
 {
-	if (!owner_captures())
+	if (!static_branch_unlikely(&slab_owner_key))
 		kunit_skip(test, "boot with slab_owner=on");
 	return 0;
 }

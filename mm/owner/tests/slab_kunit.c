@@ -8,6 +8,7 @@
 #include <linux/sched.h>
 #include <linux/sched/clock.h>
 
+#include "../rules.h"
 #include "plant.h"
 
 /* What a walk found of one cache. */
@@ -253,13 +254,36 @@ static void test_untracked(struct kunit *test)
 	kmem_cache_destroy(cache);
 }
 
+static int write_rules(const char *text)
+{
+	char said[256];
+
+	return owner_rules_write(text, strlen(text), said, sizeof(said));
+}
+
+/* A rule's depth is how much of the chain is kept. */
+static void test_depth(struct kunit *test)
+{
+	struct kmem_cache *cache = make_cache(test, 0);
+	unsigned long *entries;
+	void *object;
+
+	KUNIT_ASSERT_EQ(test, write_rules("depth=3 if cache == owner_kunit"), 0);
+	object = plant(cache);
+	KUNIT_EXPECT_EQ(test, stack_depot_fetch(record_of(object)->stack, &entries), 3);
+	KUNIT_EXPECT_TRUE(test, passes(record_of(object)->stack, plant));
+	KUNIT_EXPECT_EQ(test, write_rules("clear"), 0);
+	kmem_cache_free(cache, object);
+	kmem_cache_destroy(cache);
+}
+
 /* Switched off, what has an owner keeps it until it goes, and no other gets one. */
 static void test_switched_off(struct kunit *test)
 {
 	struct kmem_cache *cache = make_cache(test, 0);
 	void *before = plant(cache), *after;
 
-	KUNIT_ASSERT_EQ(test, owner_capture(false), 0);
+	KUNIT_ASSERT_EQ(test, write_rules("track=off"), 0);
 	after = plant(cache);
 	KUNIT_EXPECT_EQ(test, look_for("owner_kunit").objects, 1);
 	kmem_cache_free(cache, before);
@@ -267,7 +291,7 @@ static void test_switched_off(struct kunit *test)
 	/* In the slot that had an owner. */
 	before = plant(cache);
 	KUNIT_EXPECT_EQ(test, look_for("owner_kunit").objects, 0);
-	KUNIT_ASSERT_EQ(test, owner_capture(true), 0);
+	KUNIT_ASSERT_EQ(test, write_rules("clear"), 0);
 	kmem_cache_free(cache, before);
 	kmem_cache_free(cache, after);
 	kmem_cache_destroy(cache);
@@ -339,6 +363,7 @@ static struct kunit_case owner_slab_cases[] = {
 	KUNIT_CASE(test_owners_before_the_vector),
 	KUNIT_CASE(test_owners_after_the_vector),
 	KUNIT_CASE(test_untracked),
+	KUNIT_CASE(test_depth),
 	KUNIT_CASE(test_switched_off),
 	KUNIT_CASE(test_free_owner),
 	KUNIT_CASE(test_slab_goes),

@@ -11,7 +11,7 @@
 
 static noinline depot_stack_handle_t capture(void)
 {
-	depot_stack_handle_t handle = owner_stack_capture(_THIS_IP_, GFP_KERNEL);
+	depot_stack_handle_t handle = owner_stack_capture(_THIS_IP_, OWNER_DEPTH, GFP_KERNEL);
 
 	barrier();
 	return handle;

@@ -75,7 +75,7 @@ static void test_walk_from_a_position(struct kunit *test)
 {
 	struct kmem_cache *cache = make_cache(test, 0);
 	struct slab_walk walk = {}, from = {};
-	struct owner_object object, again;
+	struct owner_object object, last = {}, again;
 	void *objects[PLANTED];
 	unsigned int i, found = 0;
 
@@ -86,15 +86,16 @@ static void test_walk_from_a_position(struct kunit *test)
 		if (strcmp(object.cache, "owner_kunit"))
 			continue;
 		found++;
-		from.pfn = object.pfn;
-		from.index = object.index;
+		last = object;
 	}
 	slab_walk_end(&walk);
 	KUNIT_EXPECT_EQ(test, found, PLANTED);
 
+	from.pfn = last.pfn;
+	from.index = last.index;
 	slab_walk_begin(&from);
 	KUNIT_EXPECT_EQ(test, slab_walk_next(&from, &again), 1);
-	KUNIT_EXPECT_PTR_EQ(test, again.address, object.address);
+	KUNIT_EXPECT_PTR_EQ(test, again.address, last.address);
 	slab_walk_end(&from);
 	for (i = 0; i < PLANTED; i++)
 		kmem_cache_free(cache, objects[i]);

@@ -28,6 +28,7 @@ count()
 }
 
 # Caches in which something is not as the awk expression has it, at most MANY.
+# shellcheck disable=SC2016 # for awk
 none_but()
 {
 	awk "$1 { print }" "$work/both" >"$work/differ"
@@ -43,11 +44,14 @@ grep -v '^#' "$work/said" | sort >"$work/said.sorted"
 sort "$work/counted" | join -o 0,1.2,1.3,2.2,2.3 - "$work/said.sorted" >"$work/both"
 
 # All that is allocated has an owner but what holds the records, and the caches.
+# shellcheck disable=SC2016 # for awk
+{
 ok "all that is allocated has an owner" \
 	none_but '$2 != $3 && $1 !~ /^(kmem_cache(_node)?|percpu_owner|kmalloc-no-objext-.*)$/' 0
 # What printed it has gone since, and what it printed from.
 ok "the file says what is counted" none_but '$2 - $4 > 80 || $4 - $2 > 80' 0
 ok "exactly, where who read it has no part" none_but '$2 != $4 || $3 != $5' 30
+}
 ok "and for what was planted" is "$(awk '/^owner_truth/ { print $1, $2, $3, $4, $5 }' "$work/both" |
 	tr '\n' ' ')" \
 	"owner_truth 40 40 40 40 owner_truth_acct 19 19 19 19 owner_truth_rcu 12 12 12 12 "
