@@ -6,6 +6,7 @@
 
 #include <kunit/test.h>
 #include <linux/gfp.h>
+#include <linux/kthread.h>
 #include <linux/rcupdate.h>
 #include <linux/seq_file.h>
 #include <linux/slab.h>
@@ -224,6 +225,36 @@ static void test_all_or_nothing(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, depth_for(other, 8, GFP_KERNEL), 2);
 }
 
+/* How often no rule was found, of which there always is one. */
+static int read_rules(void *data)
+{
+	int missed = 0;
+
+	while (!kthread_should_stop()) {
+		missed += !depth_for(cache, 8, GFP_KERNEL);
+		cond_resched();
+	}
+	return missed;
+}
+
+static void test_changes_under_readers(struct kunit *test)
+{
+	struct task_struct *readers[2];
+	unsigned int i;
+
+	KUNIT_ASSERT_EQ(test, write("depth=1"), 0);
+	for (i = 0; i < ARRAY_SIZE(readers); i++) {
+		readers[i] = kthread_run(read_rules, NULL, "owner_rules");
+		KUNIT_ASSERT_FALSE(test, IS_ERR(readers[i]));
+	}
+	for (i = 0; i < 50; i++) {
+		KUNIT_EXPECT_EQ(test, write("clear; depth=2 if cache == *_a"), 0);
+		KUNIT_EXPECT_EQ(test, write("del 1; depth=3 if comm != nobody"), 0);
+	}
+	for (i = 0; i < ARRAY_SIZE(readers); i++)
+		KUNIT_EXPECT_EQ(test, kthread_stop(readers[i]), 0);
+}
+
 static void test_refuses(struct kunit *test)
 {
 	unsigned int i;
@@ -283,6 +314,7 @@ static struct kunit_case owner_rules_cases[] = {
 	KUNIT_CASE(test_removes),
 	KUNIT_CASE(test_replaces),
 	KUNIT_CASE(test_all_or_nothing),
+	KUNIT_CASE(test_changes_under_readers),
 	KUNIT_CASE(test_refuses),
 	{}
 };
