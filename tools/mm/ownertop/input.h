@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0 */
-/* A file, pipe or debugfs file read once, front to back, through one buffer. */
+/*
+ * A file, pipe or debugfs file read once, front to back, through one buffer;
+ * unpacked on the way if it is compressed.
+ */
 #ifndef OWNERTOP_INPUT_H
 #define OWNERTOP_INPUT_H
 
@@ -7,6 +10,7 @@
 #include <stddef.h>
 
 #include "text.h"
+#include "unpack.h"
 
 /*
  * The most that input_ahead() promises. The kernel prints a record into at
@@ -20,7 +24,8 @@ struct input {
 	size_t pos;
 	size_t end;
 	bool eof;
-	int error;		/* errno that ended the reading early, or 0 */
+	const char *failure;	/* why the reading ended early, or NULL */
+	struct unpack *unpack;	/* NULL: not compressed */
 };
 
 bool input_open(struct input *in, const char *path);

@@ -35,7 +35,7 @@ static const char help[] =
 "  ownertop                                 slab objects of this machine\n"
 "  ownertop /sys/kernel/debug/page_owner    its pages\n"
 "  ownertop --cache 'kmalloc-*' -d 8 dump.txt\n"
-"  zcat dump.gz | ownertop -g module -s objects -\n"
+"  ssh host zstd -c dump | ownertop -g module -s objects -\n"
 "Exit status: 0 all was read, 1 input was damaged or not read, 2 failed.\n";
 
 enum {

@@ -92,7 +92,7 @@ static void no_end(struct reader *r, const struct cursor *c)
 	struct cursor stop = { c->end, c->end, c->line };
 
 	if (r->in.eof)
-		reason = r->in.error ? "the record is cut off by a read error" :
+		reason = r->in.failure ? "the record is cut off by a read error" :
 				       "the record is cut off by the end of the input";
 	health_damage(r->health, r->path, c->line, reason);
 	consume_to(r, &stop);
@@ -290,8 +290,8 @@ void read_text(const char *path, u64 page_size, struct model *model,
 	}
 	while (read_next(&r))
 		;
-	if (r.in.error)
-		health_unread(health, path, strerror(r.in.error));
+	if (r.in.failure)
+		health_unread(health, path, r.in.failure);
 	else if (!r.anything)
 		health_unread(health, path, "the input is empty");
 	health_input_done(health, path);

@@ -90,7 +90,7 @@ def main():
     """Exit status 0 if nothing was found wrong."""
     ownertop, runs = sys.argv[1], int(sys.argv[2])
     originals = []
-    for name in ("slab.txt", "page.txt", "names.txt"):
+    for name in ("slab.txt", "page.txt", "names.txt", "slab.gz", "slab.zst"):
         with open(os.path.join(HERE, "input", name), "rb") as original:
             originals.append(original.read())
     views = (["--json"], ["--json", "-n", "2", "-d", "0"],
