@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0
-/* One line of a call chain: "func+0x1d/0x30 [module]" or an address. */
+/*
+ * One line of a call chain: "func+0x1d/0x30 [module]" or an address, with
+ * "file:line" before the module where it is known.
+ */
 #include "frame.h"
 
 static bool printable(struct text t)
@@ -26,6 +29,15 @@ static bool parse_module(struct text t, struct text *module)
 	return true;
 }
 
+/* Behind " file:line", if that is what stands at @p. */
+static const char *after_place(const char *p, const char *end)
+{
+	const char *space = memchr(p + 1, ' ', end - p - 1);
+	const char *stop = space ? space : end;
+
+	return p[1] != '[' && memchr(p, ':', stop - p) ? stop : p;
+}
+
 bool frame_parse(struct text line, struct frame *frame)
 {
 	const char *space = memchr(line.s, ' ', line.len);
@@ -37,6 +49,9 @@ bool frame_parse(struct text line, struct frame *frame)
 	*frame = (struct frame){ .func.s = line.s };
 	frame->func.len = (plus ? plus : word_end) - line.s;
 	if (!space)
+		return true;
+	space = after_place(space, line.s + line.len);
+	if (space == line.s + line.len)
 		return true;
 	return parse_module((struct text){ space + 1, line.s + line.len - space - 1 },
 			    &frame->module);

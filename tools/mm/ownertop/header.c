@@ -18,9 +18,6 @@
  */
 #define COMM_MAX 64
 
-/* The kernel keeps it in an int. */
-#define PID_MAX 0x7fffffff
-
 #define HEAD_PAGE "Page allocated via "
 #define HEAD_SLAB "Slab object allocated via "
 
@@ -48,6 +45,11 @@ struct header {
 bool header_begins(struct text t)
 {
 	return TEXT_STARTS(t, HEAD_PAGE) || TEXT_STARTS(t, HEAD_SLAB);
+}
+
+bool header_is_page(struct text t)
+{
+	return TEXT_STARTS(t, HEAD_PAGE);
 }
 
 static const char *parse_number(struct header *h, u64 *value)
@@ -247,7 +249,7 @@ static const char *missing(unsigned int has)
 const char *header_parse(struct text t, u64 page_size, struct record *rec,
 			 const char **end)
 {
-	bool slab = TEXT_STARTS(t, HEAD_SLAB);
+	bool slab = !header_is_page(t);
 	unsigned int needs = slab ? SLAB_NEEDS : PAGE_NEEDS;
 	struct header h = {
 		.rec = rec,
@@ -256,7 +258,11 @@ const char *header_parse(struct text t, u64 page_size, struct record *rec,
 	};
 	const char *error;
 
-	*rec = (struct record){ .kind = slab ? KIND_SLAB : KIND_PAGE, .cache.s = "" };
+	*rec = (struct record){
+		.kind = slab ? KIND_SLAB : KIND_PAGE,
+		.objects = 1,
+		.cache.s = "",
+	};
 	h.eol = memchr(h.p, '\n', h.end - h.p);
 	if (!h.eol)
 		return "the header has no end";

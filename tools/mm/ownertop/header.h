@@ -7,6 +7,8 @@
 
 /* Does a record begin here? */
 bool header_begins(struct text t);
+/* Is it a page's? If not, it is a slab object's. */
+bool header_is_page(struct text t);
 
 /*
  * Fills @rec from the header that @t begins with, and sets @end behind its

@@ -37,6 +37,10 @@ const char *human_age(char buf[HUMAN_LEN], u64 ns)
 	u64 secs = ns / 1000000000;
 	unsigned int i = 0;
 
+	if (ns == U64_MAX) {
+		snprintf(buf, HUMAN_LEN, "-");
+		return buf;
+	}
 	while (secs < units[i].from)
 		i++;
 	snprintf(buf, HUMAN_LEN, "%llu%s", secs / units[i].secs, units[i].unit);

@@ -87,8 +87,7 @@ static bool same_group(const void *owner, u32 id, const void *key)
 	return !memcmp(&m->groups[id].key, key, sizeof(struct group_key));
 }
 
-static struct group *group_of(struct model *m, const struct group_key *key,
-			      u64 ts)
+static struct group *group_of(struct model *m, const struct group_key *key)
 {
 	u64 hash = XXH3_64bits(key, sizeof(*key));
 	u32 id = index_find(&m->group_index, hash, same_group, m, key);
@@ -96,7 +95,11 @@ static struct group *group_of(struct model *m, const struct group_key *key,
 	if (id == INDEX_NONE) {
 		id = m->nr_groups++;
 		m->groups = grow(m->groups, id, &m->groups_cap, sizeof(*m->groups));
-		m->groups[id] = (struct group){ .key = *key, .oldest = ts, .newest = ts };
+		m->groups[id] = (struct group){
+			.key = *key,
+			.oldest = TS_UNKNOWN,
+			.newest = TS_UNKNOWN,
+		};
 		index_add(&m->group_index, hash, id);
 	}
 	return &m->groups[id];
@@ -104,7 +107,7 @@ static struct group *group_of(struct model *m, const struct group_key *key,
 
 static void sum_add(struct sum *sum, const struct record *rec)
 {
-	sum->objects++;
+	sum->objects += rec->objects;
 	sum->bytes += rec->bytes;
 	sum->held += rec->held;
 }
@@ -112,10 +115,19 @@ static void sum_add(struct sum *sum, const struct record *rec)
 /* Every other sum is at most this one's. */
 static bool sum_would_overflow(const struct model *m, const struct record *rec)
 {
+	u64 objects = m->total.objects + m->filtered.objects;
 	u64 bytes = m->total.bytes + m->filtered.bytes;
 	u64 held = m->total.held + m->filtered.held;
 
-	return rec->bytes > U64_MAX - bytes || rec->held > U64_MAX - held;
+	return rec->objects > U64_MAX - objects || rec->bytes > U64_MAX - bytes ||
+	       rec->held > U64_MAX - held;
+}
+
+/* No time stamp is the greatest of all, and must not win. */
+static void take_newest(u64 *newest, u64 ts)
+{
+	if (*newest == TS_UNKNOWN || (ts != TS_UNKNOWN && ts > *newest))
+		*newest = ts;
 }
 
 const char *model_add(struct model *m, const struct record *rec)
@@ -128,23 +140,27 @@ const char *model_add(struct model *m, const struct record *rec)
 		return "the sum of sizes overflows";
 	if (!stacks_owner(&m->stacks, rec->stack, &owner))
 		return "a frame is malformed";
-	if (rec->ts > m->newest)
-		m->newest = rec->ts;
-	sum_add(&m->kinds[rec->kind], rec);
+	if (!sources_take(&m->sources, rec))
+		return NULL;
+	take_newest(&m->newest, rec->ts);
 	if (!passes(m, rec)) {
 		sum_add(&m->filtered, rec);
 		return NULL;
 	}
 
 	key = key_of(m, rec, &owner);
-	g = group_of(m, &key, rec->ts);
+	g = group_of(m, &key);
 	sum_add(&g->sum, rec);
 	sum_add(&m->total, rec);
 	if (rec->ts < g->oldest)
 		g->oldest = rec->ts;
-	if (rec->ts > g->newest)
-		g->newest = rec->ts;
+	take_newest(&g->newest, rec->ts);
 	return NULL;
+}
+
+u64 model_age(const struct model *m, const struct group *g)
+{
+	return g->oldest == TS_UNKNOWN ? TS_UNKNOWN : m->newest - g->oldest;
 }
 
 void model_coverage(struct model *m, u64 tracked, u64 untracked)
@@ -164,6 +180,7 @@ struct text model_name(const struct model *m, const struct group *g, enum field 
 	static const struct text kinds[NR_KINDS] = {
 		[KIND_PAGE] = { "page", 4 },
 		[KIND_SLAB] = { "slab", 4 },
+		[KIND_SITE] = { "site", 4 },
 	};
 
 	switch (field) {

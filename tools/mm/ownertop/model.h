@@ -8,6 +8,7 @@
 
 #include "field.h"
 #include "record.h"
+#include "sources.h"
 #include "stacks.h"
 
 struct filter {
@@ -45,7 +46,7 @@ struct group_key {
 struct group {
 	struct group_key key;
 	struct sum sum;
-	u64 oldest;	/* time stamps */
+	u64 oldest;	/* time stamps; TS_UNKNOWN if no record has one */
 	u64 newest;
 };
 
@@ -63,7 +64,7 @@ struct model {
 
 	struct sum total;	/* of all groups */
 	struct sum filtered;	/* of the records no filter let through */
-	struct sum kinds[NR_KINDS];
+	struct sources sources;
 	u64 newest;	/* time stamp, of all records */
 
 	bool coverage_known;
@@ -75,6 +76,9 @@ void model_init(struct model *m, const struct view *view);
 
 /* Returns NULL, or why the record is not counted. */
 const char *model_add(struct model *m, const struct record *rec);
+
+/* How much earlier than all the newest the group's oldest record is, in ns. */
+u64 model_age(const struct model *m, const struct group *g);
 
 /* What the kernel says it has and has not seen. Adds up over inputs. */
 void model_coverage(struct model *m, u64 tracked, u64 untracked);

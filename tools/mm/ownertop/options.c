@@ -10,7 +10,6 @@
 
 #define DEFAULT_DEPTH 4
 #define DEFAULT_TOP 10
-#define PID_MAX 0x7fffffff
 #define PAGE_SIZE_MIN 4096
 #define PAGE_SIZE_MAX (1024 * 1024)
 

@@ -6,7 +6,7 @@
 
 #include "exit_status.h"
 #include "options.h"
-#include "reader_text.h"
+#include "reader.h"
 #include "writer.h"
 
 #define LIVE "/sys/kernel/debug/slab_owner"
@@ -31,17 +31,6 @@ static bool live_is_there(void)
 	return false;
 }
 
-static void read_inputs(const struct options *o, struct model *model,
-			struct health *health)
-{
-	int i;
-
-	for (i = 0; i < o->nr_inputs; i++)
-		read_text(o->inputs[i], o->page_size, model, health);
-	if (!o->nr_inputs)
-		read_text(LIVE, o->page_size, model, health);
-}
-
 static void write_report(const struct options *o, const struct report *report)
 {
 	switch (o->format) {
@@ -60,6 +49,7 @@ static void write_report(const struct options *o, const struct report *report)
 static int run(const struct options *o)
 {
 	struct health health = { 0 };
+	char *live = LIVE;
 	struct report report;
 	struct model model;
 	bool complete;
@@ -67,7 +57,10 @@ static int run(const struct options *o)
 	if (!o->nr_inputs && !live_is_there())
 		return STATUS_FAILED;
 	model_init(&model, &o->view);
-	read_inputs(o, &model, &health);
+	if (o->nr_inputs)
+		read_inputs(o->inputs, o->nr_inputs, o->page_size, &model, &health);
+	else
+		read_inputs(&live, 1, o->page_size, &model, &health);
 	report_init(&report, &model, &health, o->sort, o->top);
 	write_report(o, &report);
 	complete = health_complete(&health);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 */
-/* What any reader hands to the model: one live allocation. */
+/* What any reader hands to the model: live allocations that have all of this in common. */
 #ifndef OWNERTOP_RECORD_H
 #define OWNERTOP_RECORD_H
 
@@ -9,13 +9,25 @@
 enum kind {
 	KIND_PAGE,
 	KIND_SLAB,
+	KIND_SITE,	/* a place in the source: its pages and slab objects */
 	NR_KINDS
 };
 
+/* Kept in an int by the kernel. */
+#define PID_MAX 0x7fffffff
+
+/* For formats that do not say. */
+#define PID_UNKNOWN (-PID_MAX - 2LL)
+#define TS_UNKNOWN U64_MAX
+
 struct record {
 	enum kind kind;
-	u64 bytes;		/* what the caller asked for */
-	u64 held;		/* what the allocator gave for it */
+	bool summed;		/* the kernel added it up, it is not one allocation */
+	bool slab_page;		/* a page with slab objects in it, as the input says */
+	bool inaccurate;	/* the kernel doubts the figures */
+	u64 objects;
+	u64 bytes;		/* what the callers asked for */
+	u64 held;		/* what the allocator gave for them */
 	u64 ts;		/* ns since boot, at allocation */
 	s64 pid;
 	s64 tgid;

@@ -54,7 +54,7 @@ struct unpack *unpack_begin(struct text head, int fd)
 
 static int fail(struct unpack *u, const char *reason)
 {
-	snprintf(u->failure, sizeof(u->failure), "byte %llu of the %s data: %s",
+	snprintf(u->failure, sizeof(u->failure), "after byte %llu of the %s data: %s",
 		 u->offset, u->kind->name, reason);
 	return -1;
 }

@@ -4,6 +4,7 @@
  * and what is missing can stand in the same file as the groups.
  */
 
+#include "known.h"
 #include "writer.h"
 
 static void print_quoted(struct text t, FILE *out)
@@ -40,10 +41,10 @@ static void print_field(const struct model *m, const struct group *g, enum field
 		print_chain(m, &m->stacks.chains[g->key.chain], out);
 		break;
 	case FIELD_PID:
-		fprintf(out, "%lld", g->key.pid);
+		print_pid(g->key.pid, "", out);
 		break;
 	case FIELD_TGID:
-		fprintf(out, "%lld", g->key.tgid);
+		print_pid(g->key.tgid, "", out);
 		break;
 	default:
 		print_quoted(model_name(m, g, by), out);
@@ -57,9 +58,11 @@ static void print_group(const struct report *r, u32 rank, FILE *out)
 	const struct field_list *by = &r->model->view->group;
 	unsigned int i;
 
-	fprintf(out, "group,%u,%llu,%llu,%llu,%llu,%llu", rank + 1,
-		g->sum.objects, g->sum.bytes, g->sum.held,
-		g->oldest, g->newest);
+	fprintf(out, "group,%u,%llu,%llu,%llu,", rank + 1, g->sum.objects,
+		g->sum.bytes, g->sum.held);
+	print_ts(g->oldest, "", out);
+	putc(',', out);
+	print_ts(g->newest, "", out);
 	for (i = 0; i < by->n; i++) {
 		putc(',', out);
 		print_field(r->model, g, by->v[i], out);

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /* JSON, with every figure exact; ownertop.8 describes it. */
 
+#include "known.h"
 #include "writer.h"
 
 /* Length of the valid UTF-8 character that @t begins with, 0 if there is none. */
@@ -84,10 +85,10 @@ static void print_field(const struct model *m, const struct group *g, enum field
 		print_chain(m, &m->stacks.chains[g->key.chain], out);
 		break;
 	case FIELD_PID:
-		fprintf(out, "%lld", g->key.pid);
+		print_pid(g->key.pid, "null", out);
 		break;
 	case FIELD_TGID:
-		fprintf(out, "%lld", g->key.tgid);
+		print_pid(g->key.tgid, "null", out);
 		break;
 	default:
 		print_string(model_name(m, g, by), out);
@@ -121,8 +122,10 @@ static void print_groups(const struct report *r, FILE *out)
 		fprintf(out, "%s\n    {\"rank\": %u, ", rank ? "," : "",
 			rank + 1);
 		print_sum(&g->sum, out);
-		fprintf(out, ", \"oldest_ns\": %llu, \"newest_ns\": %llu",
-			g->oldest, g->newest);
+		fputs(", \"oldest_ns\": ", out);
+		print_ts(g->oldest, "null", out);
+		fputs(", \"newest_ns\": ", out);
+		print_ts(g->newest, "null", out);
 		for (i = 0; i < by->n; i++)
 			print_field(r->model, g, by->v[i], out);
 		putc('}', out);
@@ -149,6 +152,7 @@ void write_json(const struct report *r, FILE *out)
 	if (m->coverage_known)
 		fprintf(out, "  \"tracked\": %llu,\n  \"untracked\": %llu,\n",
 			m->tracked, m->untracked);
+	sources_print_json(&m->sources, out);
 	print_named_sum("total", &m->total, out);
 	print_named_sum("filtered_out", &m->filtered, out);
 	fprintf(out, "  \"groups_not_shown\": %u,\n", m->nr_groups - r->shown);

@@ -106,6 +106,14 @@ static void add_number(struct table *t, s64 v)
 	add_cell(t, buf);
 }
 
+static void add_pid(struct table *t, s64 pid)
+{
+	if (pid == PID_UNKNOWN)
+		add_cell(t, "-");
+	else
+		add_number(t, pid);
+}
+
 static void add_row(struct table *t, const char *rank, const struct sum *sum)
 {
 	const struct report *r = t->r;
@@ -132,14 +140,14 @@ static void add_group(struct table *t, u32 rank)
 
 	snprintf(buf, sizeof(buf), "%u", rank + 1);
 	add_row(t, buf, &g->sum);
-	add_cell(t, human_age(buf, m->newest - g->oldest));
+	add_cell(t, human_age(buf, model_age(m, g)));
 	for (i = 0; i < t->fields.n; i++) {
 		enum field f = t->fields.v[i];
 
 		if (f == FIELD_PID)
-			add_number(t, g->key.pid);
+			add_pid(t, g->key.pid);
 		else if (f == FIELD_TGID)
-			add_number(t, g->key.tgid);
+			add_pid(t, g->key.tgid);
 		else
 			add_cell(t, model_name(m, g, f).s);
 	}
@@ -240,9 +248,7 @@ static void print_notes(const struct table *t)
 		fprintf(t->out,
 			"untracked: %llu slab objects have no owner and are not counted\n",
 			m->untracked);
-	if (m->kinds[KIND_PAGE].objects && m->kinds[KIND_SLAB].objects)
-		fputs("overlap: slab objects lie in pages that are counted as well\n",
-		      t->out);
+	sources_print_notes(&m->sources, t->out);
 	if (health_complete(h))
 		return;
 	fprintf(t->out,

@@ -15,6 +15,11 @@ import sys
 
 HERE = os.path.dirname(os.path.abspath(__file__))
 
+INPUTS = ("slab.txt", "page.txt", "names.txt", "slab.gz", "slab.zst",
+          "page_handles.txt", "show_stacks.txt", "show_handles.txt",
+          "show_stacks_handles.txt", "allocinfo_2.txt",
+          "sys/kernel/debug/slab/kmalloc-64/alloc_traces")
+
 # Their usual status is 1, which ownertop uses for incomplete input.
 SANITIZERS = {**os.environ, "ASAN_OPTIONS": "exitcode=99",
               "UBSAN_OPTIONS": "exitcode=99:print_stacktrace=1"}
@@ -90,7 +95,7 @@ def main():
     """Exit status 0 if nothing was found wrong."""
     ownertop, runs = sys.argv[1], int(sys.argv[2])
     originals = []
-    for name in ("slab.txt", "page.txt", "names.txt", "slab.gz", "slab.zst"):
+    for name in INPUTS:
         with open(os.path.join(HERE, "input", name), "rb") as original:
             originals.append(original.read())
     views = (["--json"], ["--json", "-n", "2", "-d", "0"],

@@ -1,0 +1,20 @@
+// SPDX-License-Identifier: GPL-2.0
+/* Values that may be unknown. */
+#include "known.h"
+#include "record.h"
+
+void print_ts(u64 ts, const char *unknown, FILE *out)
+{
+	if (ts == TS_UNKNOWN)
+		fputs(unknown, out);
+	else
+		fprintf(out, "%llu", ts);
+}
+
+void print_pid(s64 pid, const char *unknown, FILE *out)
+{
+	if (pid == PID_UNKNOWN)
+		fputs(unknown, out);
+	else
+		fprintf(out, "%lld", pid);
+}

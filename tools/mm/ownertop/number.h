@@ -1,0 +1,23 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/* Numbers and fixed words at the beginning of a text. */
+#ifndef OWNERTOP_NUMBER_H
+#define OWNERTOP_NUMBER_H
+
+#include "text.h"
+#include "types.h"
+
+/*
+ * Takes the digits that @t begins with. Returns NULL, or what is wrong: there
+ * are none, or the number is too large.
+ */
+const char *take_number(struct text *t, u64 *value);
+
+/* Takes @word off the beginning of @t; returns false if it is not there. */
+bool take_word(struct text *t, const char *word);
+
+/* Takes all up to the next space. */
+struct text take_until_space(struct text *t);
+
+void take_spaces(struct text *t);
+
+#endif

@@ -1,0 +1,117 @@
+// SPDX-License-Identifier: GPL-2.0
+/* Keeps what lies in the same memory from being counted twice, or says so. */
+#include "human.h"
+#include "sources.h"
+
+static bool has_frame(struct text stack, const char *frame)
+{
+	return memmem(stack.s, stack.len, frame, strlen(frame));
+}
+
+/* Did the slab allocator ask for this page? Its functions are often inlined. */
+static bool is_slab_page(const struct record *rec)
+{
+	if (rec->kind == KIND_SITE)
+		return TEXT_STARTS(rec->stack, " alloc_slab_page ");
+	return rec->slab_page || has_frame(rec->stack, " new_slab+") ||
+	       has_frame(rec->stack, " allocate_slab+") ||
+	       has_frame(rec->stack, " alloc_slab_page+");
+}
+
+/* allocinfo always has both, the pages of slabs and the objects in them. */
+static bool is_counted_elsewhere(const struct sources *s, const struct record *rec)
+{
+	if (rec->kind == KIND_SLAB || (rec->kind == KIND_PAGE && !s->slabs_listed))
+		return false;
+	return is_slab_page(rec);
+}
+
+static void take_slab(struct sources *s, const struct record *rec)
+{
+	const u64 *pages = s->objects[KIND_PAGE];
+
+	if (!rec->summed && !s->slabs_listed) {
+		s->slabs_listed = true;
+		s->slabs_late = pages[0] || pages[1];
+	}
+	if (rec->summed && !rec->held)
+		s->unsized += rec->objects;
+}
+
+bool sources_take(struct sources *s, const struct record *rec)
+{
+	if (is_counted_elsewhere(s, rec)) {
+		s->slab_pages.objects += rec->objects;
+		s->slab_pages.bytes += rec->bytes;
+		return false;
+	}
+	s->objects[rec->kind][rec->summed] += rec->objects;
+	if (rec->kind == KIND_SLAB)
+		take_slab(s, rec);
+	s->inaccurate += rec->inaccurate;
+	return true;
+}
+
+/* Pairs of what was read that cover the same memory; NULL behind the last. */
+static void find_overlaps(const struct sources *s, const char *overlaps[5])
+{
+	const u64 *pages = s->objects[KIND_PAGE], *slabs = s->objects[KIND_SLAB];
+	bool page = pages[0] || pages[1], slab = slabs[0] || slabs[1];
+	unsigned int n = 0;
+
+	if (pages[0] && pages[1])
+		overlaps[n++] = "page_owner and page_owner_stacks count the same pages";
+	if (slabs[0] && slabs[1])
+		overlaps[n++] = "slab_owner and alloc_traces count the same objects";
+	if (page && slab && (!s->slabs_listed || s->slabs_late))
+		overlaps[n++] = "slab objects lie in pages that are counted as well";
+	if ((page || slab) && s->objects[KIND_SITE][1])
+		overlaps[n++] = "allocinfo counts what other inputs count as well";
+	overlaps[n] = NULL;
+}
+
+void sources_print_notes(const struct sources *s, FILE *out)
+{
+	const char *overlaps[5];
+	char buf[HUMAN_LEN];
+	unsigned int i;
+
+	find_overlaps(s, overlaps);
+	for (i = 0; overlaps[i]; i++)
+		fprintf(out, "overlap: %s\n", overlaps[i]);
+	if (s->slab_pages.objects)
+		fprintf(out, "set aside: %llu allocations, %s: pages of slabs whose objects are counted\n",
+			s->slab_pages.objects, human_bytes(buf, s->slab_pages.bytes));
+	if (s->unsized)
+		fprintf(out, "unknown size: %llu objects, counted with 0 bytes\n",
+			s->unsized);
+	if (s->inaccurate)
+		fprintf(out, "inaccurate: %llu places, says the kernel\n",
+			s->inaccurate);
+	if (s->idle_handles)
+		fprintf(out, "handles: %u explained, none counted; read show_handles as well\n",
+			s->idle_handles);
+}
+
+void sources_print_json(const struct sources *s, FILE *out)
+{
+	const char *overlaps[5];
+	unsigned int i;
+
+	find_overlaps(s, overlaps);
+	if (*overlaps) {
+		fputs("  \"overlaps\": [", out);
+		for (i = 0; overlaps[i]; i++)
+			fprintf(out, "%s\"%s\"", i ? ", " : "", overlaps[i]);
+		fputs("],\n", out);
+	}
+	if (s->slab_pages.objects)
+		fprintf(out, "  \"slab_pages_set_aside\": {\"objects\": %llu, \"bytes\": %llu},\n",
+			s->slab_pages.objects, s->slab_pages.bytes);
+	if (s->unsized)
+		fprintf(out, "  \"unknown_size\": %llu,\n", s->unsized);
+	if (s->inaccurate)
+		fprintf(out, "  \"inaccurate\": %llu,\n", s->inaccurate);
+	if (s->idle_handles)
+		fprintf(out, "  \"idle_handles\": %u,\n", s->idle_handles);
+}
