@@ -1,0 +1,34 @@
+#!/bin/bash
+# SPDX-License-Identifier: GPL-2.0
+#
+# Fuzzes the readers with libFuzzer, starting from the golden inputs.
+#
+# usage: fuzz.sh SECONDS [DIR]
+#
+# With DIR, inputs that reach new code are kept there, and those found by an
+# earlier run are started from as well. What crashes is left in DIR.
+# O=DIR is where to build; without it, build/fuzz beside the sources.
+set -eu
+
+seconds=$1
+here=$(dirname "$(readlink -f "$0")")
+build=${O:-$here/../build}/fuzz
+work=$(mktemp -d)
+trap 'rm -rf "$work"' EXIT
+found=${2:-$work/found}
+mkdir -p "$found" "$work/seed"
+
+make -s -C "$here/.." O="$build" "$build/fuzz"
+
+# libFuzzer takes files, each of its own: names of directories would be lost.
+find "$here/input" -type f | while read -r file; do
+	cp "$file" "$work/seed/$(echo "${file#"$here"/input/}" | tr / _)"
+done
+cd "$work"
+status=0
+"$build/fuzz" -max_total_time="$seconds" -max_len=8192 -timeout=10 -seed=1 \
+	-dict="$here/fuzz.dict" -print_final_stats=1 \
+	-artifact_prefix="${2:-$PWD}/" "$found" "$work/seed" > "$work/said" 2>&1 ||
+	status=$?
+grep -v -e '^INFO' -e 'REDUCE\|NEW\|pulse\|RELOAD' "$work/said" | tail -n 60
+exit $status
