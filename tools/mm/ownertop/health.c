@@ -1,10 +1,26 @@
 // SPDX-License-Identifier: GPL-2.0
 /* Messages about damaged inputs. */
+#include <stdarg.h>
 #include <stdio.h>
 
 #include "health.h"
 
 #define TELL_AT_MOST 10
+
+static __attribute__((format(printf, 2, 3))) void say(struct health *h, const char *fmt, ...)
+{
+	va_list args;
+
+	va_start(args, fmt);
+	if (!h->quiet) {
+		fputs("ownertop: ", stderr);
+		vfprintf(stderr, fmt, args);
+		putc('\n', stderr);
+	} else if (!*h->first) {
+		vsnprintf(h->first, sizeof(h->first), fmt, args);
+	}
+	va_end(args);
+}
 
 void health_damage(struct health *h, const char *input, u64 line,
 		   const char *reason)
@@ -15,21 +31,19 @@ void health_damage(struct health *h, const char *input, u64 line,
 		return;
 	}
 	h->told++;
-	fprintf(stderr, "ownertop: %s:%llu: %s; not counted\n", input, line,
-		reason);
+	say(h, "%s:%llu: %s; not counted", input, line, reason);
 }
 
 void health_unread(struct health *h, const char *input, const char *reason)
 {
 	h->unread++;
-	fprintf(stderr, "ownertop: %s: %s\n", input, reason);
+	say(h, "%s: %s", input, reason);
 }
 
 void health_input_done(struct health *h, const char *input)
 {
 	if (h->untold)
-		fprintf(stderr, "ownertop: %s: %u more damaged places\n",
-			input, h->untold);
+		say(h, "%s: %u more damaged places", input, h->untold);
 	h->told = 0;
 	h->untold = 0;
 }

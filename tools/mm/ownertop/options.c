@@ -10,6 +10,8 @@
 
 #define DEFAULT_DEPTH 4
 #define DEFAULT_TOP 10
+#define DEFAULT_INTERVAL_MS 3000
+#define SECONDS_MAX 86400
 #define PAGE_SIZE_MIN 4096
 #define PAGE_SIZE_MAX (1024 * 1024)
 
@@ -29,6 +31,7 @@ static const char help[] =
 "      --skip-list    print the allocator's functions and exit\n"
 "      --page-size N  bytes in a page where the dump was made (as here)\n"
 "      --json, --csv  write for programs\n"
+"      --live[=SECS]  read and show again and again; keys sort, pause, quit (3)\n"
 "  -h, --help         print this and exit\n"
 "Examples:\n"
 "  ownertop                                 slab objects of this machine\n"
@@ -47,6 +50,7 @@ enum {
 	OPT_PAGE_SIZE,
 	OPT_JSON,
 	OPT_CSV,
+	OPT_LIVE,
 };
 
 static const struct option longopts[] = {
@@ -63,6 +67,7 @@ static const struct option longopts[] = {
 	{ "page-size", required_argument, NULL, OPT_PAGE_SIZE },
 	{ "json", no_argument, NULL, OPT_JSON },
 	{ "csv", no_argument, NULL, OPT_CSV },
+	{ "live", optional_argument, NULL, OPT_LIVE },
 	{ "help", no_argument, NULL, 'h' },
 	{ 0 }
 };
@@ -119,6 +124,16 @@ static u32 parse_page_size(const char *text)
 	if (size < PAGE_SIZE_MIN || size > PAGE_SIZE_MAX || size & (size - 1))
 		fail("--page-size", text, "is no machine's page size");
 	return size;
+}
+
+static u32 parse_interval(const char *text)
+{
+	char *end;
+	double seconds = strtod(text, &end);
+
+	if (end == text || *end || !(seconds >= 0.1 && seconds <= SECONDS_MAX))
+		fail("--live", text, "is no number of seconds from 0.1 to 86400");
+	return seconds * 1000;
 }
 
 static void parse_group(struct options *o, const char *list)
@@ -179,6 +194,9 @@ static void parse_one(struct options *o, int opt)
 	case OPT_CSV:
 		o->format = FORMAT_CSV;
 		break;
+	case OPT_LIVE:
+		o->interval_ms = optarg ? parse_interval(optarg) : DEFAULT_INTERVAL_MS;
+		break;
 	case 'h':
 		fputs(help, stdout);
 		exit(STATUS_WHOLE);
@@ -186,6 +204,18 @@ static void parse_one(struct options *o, int opt)
 		fputs("Try 'ownertop --help'.\n", stderr);
 		exit(STATUS_FAILED);
 	}
+}
+
+/* Once a pipe has been read it is gone, and programs want to be told when. */
+static void check_live(const struct options *o)
+{
+	int i;
+
+	if (o->format != FORMAT_TABLE)
+		fail("--live", "--json or --csv", "cannot be had with it");
+	for (i = 0; i < o->nr_inputs; i++)
+		if (!strcmp(o->inputs[i], "-"))
+			fail("--live", "-", "cannot be read twice");
 }
 
 void options_parse(struct options *o, int argc, char *argv[])
@@ -208,6 +238,8 @@ void options_parse(struct options *o, int argc, char *argv[])
 		o->top = o->format == FORMAT_TABLE ? DEFAULT_TOP : 0;
 	o->inputs = argv + optind;
 	o->nr_inputs = argc - optind;
+	if (o->interval_ms)
+		check_live(o);
 }
 
 void options_free(struct options *o)

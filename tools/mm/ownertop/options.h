@@ -21,6 +21,7 @@ struct options {
 	s64 *pids;
 	u32 pids_cap;
 	bool print_skip_list;
+	u32 interval_ms;	/* between readings; 0: read once */
 	char * const *inputs;
 	int nr_inputs;
 };

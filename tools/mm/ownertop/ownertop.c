@@ -5,6 +5,7 @@
 #include <unistd.h>
 
 #include "exit_status.h"
+#include "live.h"
 #include "options.h"
 #include "reader.h"
 #include "writer.h"
@@ -48,19 +49,20 @@ static void write_report(const struct options *o, const struct report *report)
 
 static int run(const struct options *o)
 {
+	char * const live[] = { LIVE };
+	char * const *paths = o->nr_inputs ? o->inputs : live;
+	int nr_paths = o->nr_inputs ? o->nr_inputs : 1;
 	struct health health = { 0 };
-	char *live = LIVE;
 	struct report report;
 	struct model model;
 	bool complete;
 
 	if (!o->nr_inputs && !live_is_there())
 		return STATUS_FAILED;
+	if (o->interval_ms)
+		return close_output(live_run(o, paths, nr_paths));
 	model_init(&model, &o->view);
-	if (o->nr_inputs)
-		read_inputs(o->inputs, o->nr_inputs, o->page_size, &model, &health);
-	else
-		read_inputs(&live, 1, o->page_size, &model, &health);
+	read_inputs(paths, nr_paths, o->page_size, &model, &health);
 	report_init(&report, &model, &health, o->sort, o->top);
 	write_report(o, &report);
 	complete = health_complete(&health);

@@ -264,10 +264,15 @@ static bool held_differs(const struct report *r)
 
 void write_table(const struct report *r, FILE *out)
 {
+	write_table_to(r, out, terminal_of(out));
+}
+
+void write_table_to(const struct report *r, FILE *out, struct terminal term)
+{
 	struct table t = {
 		.r = r,
 		.out = out,
-		.term = terminal_of(out),
+		.term = term,
 		.tb = scols_new_table(),
 		.held = held_differs(r),
 	};

@@ -1,0 +1,196 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * Live mode: keys and a redrawn screen on a terminal, one table after the other
+ * elsewhere.
+ */
+#include <locale.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "exit_status.h"
+#include "live.h"
+#include "reader.h"
+#include "screen.h"
+#include "writer.h"
+
+/* Lines of a screen that are not groups: ours, the head, rest, total, notes. */
+#define OTHER_LINES 7
+
+struct live {
+	const struct options *o;
+	char * const *paths;
+	int nr_paths;
+	enum sort_by sort;
+	bool paused;
+	struct model model;
+	struct health health;
+};
+
+static void read_again(struct live *l, bool quiet)
+{
+	/* The table's locale would slow down matching. */
+	setlocale(LC_CTYPE, "C");
+	model_free(&l->model);
+	model_init(&l->model, &l->o->view);
+	l->health = (struct health){ .quiet = quiet };
+	read_inputs(l->paths, l->nr_paths, l->o->page_size, &l->model, &l->health);
+}
+
+static void write_groups(const struct live *l, u32 top, FILE *out, struct terminal term)
+{
+	struct report report;
+
+	report_init(&report, &l->model, &l->health, l->sort, top);
+	write_table_to(&report, out, term);
+	report_free(&report);
+}
+
+static int status(const struct live *l)
+{
+	return health_complete(&l->health) ? STATUS_WHOLE : STATUS_INCOMPLETE;
+}
+
+/* As many groups as fit with their chains, unless the user wants fewer. */
+static u32 groups_that_fit(const struct live *l)
+{
+	u32 rows = screen_rows(), lines = 1, fit;
+
+	if (field_listed(&l->o->view.group, FIELD_STACK))
+		lines += l->o->view.depth;
+	fit = rows > OTHER_LINES + lines ? (rows - OTHER_LINES) / lines : 1;
+	return l->o->top && l->o->top < fit ? l->o->top : fit;
+}
+
+static void print_clock(FILE *out)
+{
+	time_t now = time(NULL);
+	struct tm tm;
+	char buf[32];
+
+	strftime(buf, sizeof(buf), "%F %T", localtime_r(&now, &tm));
+	fputs(buf, out);
+}
+
+static void print_status(const struct live *l, const struct terminal *term, FILE *out)
+{
+	char *line;
+	size_t len;
+	FILE *f = open_memstream(&line, &len);
+
+	if (!f)
+		return;
+	print_clock(f);
+	fprintf(f, "  %sby %s; b h o: sort, p: %s, q: quit", l->paused ? "PAUSED, " : "",
+		sort_name(l->sort), l->paused ? "go on" : "pause");
+	if (*l->health.first)
+		fprintf(f, "  %s", l->health.first);
+	if (!fclose(f))
+		fprintf(out, "%.*s\n", (int)term->width, line);
+	free(line);
+}
+
+static void draw(const struct live *l)
+{
+	struct terminal term = terminal_of(stdout);
+	char *text;
+	size_t len;
+	FILE *out = open_memstream(&text, &len);
+
+	if (!out)
+		return;
+	print_status(l, &term, out);
+	write_groups(l, groups_that_fit(l), out, term);
+	if (!fclose(out))
+		screen_show((struct text){ text, len });
+	free(text);
+}
+
+static s64 now_ms(void)
+{
+	struct timespec ts;
+
+	clock_gettime(CLOCK_MONOTONIC, &ts);
+	return ts.tv_sec * 1000LL + ts.tv_nsec / 1000000;
+}
+
+enum then { THEN_WAIT, THEN_READ, THEN_QUIT };
+
+static enum then handle_key(struct live *l, int key)
+{
+	switch (key) {
+	case 'b':
+		l->sort = SORT_BYTES;
+		break;
+	case 'h':
+		l->sort = SORT_HELD;
+		break;
+	case 'o':
+		l->sort = SORT_OBJECTS;
+		break;
+	case 'p':
+	case ' ':
+		l->paused = !l->paused;
+		if (!l->paused)
+			return THEN_READ;
+		break;
+	case 'q':
+	case SCREEN_GONE:
+		return THEN_QUIT;
+	case SCREEN_TIMEOUT:
+		return THEN_READ;
+	}
+	draw(l);
+	return THEN_WAIT;
+}
+
+static void run_on_screen(struct live *l)
+{
+	enum then then = THEN_READ;
+	s64 due = 0;
+
+	while (then != THEN_QUIT) {
+		s64 left;
+
+		if (then == THEN_READ) {
+			read_again(l, true);
+			draw(l);
+			due = now_ms() + l->o->interval_ms;
+		}
+		left = due - now_ms();
+		then = handle_key(l, screen_key(l->paused ? -1 : left > 0 ? left : 0));
+	}
+	screen_end();
+}
+
+static void run_in_lines(struct live *l)
+{
+	struct timespec interval = {
+		.tv_sec = l->o->interval_ms / 1000,
+		.tv_nsec = l->o->interval_ms % 1000 * 1000000,
+	};
+
+	for (;;) {
+		read_again(l, false);
+		print_clock(stdout);
+		putchar('\n');
+		write_groups(l, l->o->top, stdout, terminal_of(stdout));
+		putchar('\n');
+		if (fflush(stdout))
+			return;
+		nanosleep(&interval, NULL);
+	}
+}
+
+int live_run(const struct options *o, char * const *paths, int n)
+{
+	struct live l = { .o = o, .paths = paths, .nr_paths = n, .sort = o->sort };
+
+	if (screen_begin())
+		run_on_screen(&l);
+	else
+		run_in_lines(&l);
+	model_free(&l.model);
+	return status(&l);
+}

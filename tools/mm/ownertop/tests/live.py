@@ -1,0 +1,287 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: GPL-2.0
+"""Use live mode as a person does: keys in, and a look at the screen.
+
+tmux is the terminal. A shell in it runs ownertop, so that what is left of the
+terminal afterwards can be seen as well.
+"""
+
+import os
+import re
+import shlex
+import shutil
+import signal
+import subprocess
+import sys
+import tempfile
+import time
+
+HERE = os.path.dirname(os.path.abspath(__file__))
+PATIENCE = 10.0
+RUNNING = r"by bytes; b h o: sort"
+
+
+class Terminal:
+    """A tmux server of our own with one window."""
+
+    def __init__(self, directory):
+        self.socket = os.path.join(directory, "tmux")
+        environment = {"PS1": "$ ", "LC_ALL": "C.UTF-8", "TERM": "xterm",
+                       "PATH": os.environ["PATH"]}
+        self.tmux("-f", "/dev/null", "new-session", "-d", "-x", "80", "-y", "20",
+                  "env", "-i", *(f"{k}={v}" for k, v in environment.items()),
+                  "bash", "--norc", "--noprofile")
+
+    def tmux(self, *words):
+        """Run a tmux command and return what it prints."""
+        return subprocess.run(["tmux", "-S", self.socket, *words], check=True,
+                              capture_output=True, text=True).stdout
+
+    def keys(self, *keys):
+        """Press keys, by their tmux names."""
+        self.tmux("send-keys", *keys)
+
+    def line(self, text):
+        """Type a line."""
+        self.tmux("send-keys", "-l", text)
+        self.keys("Enter")
+
+    def screen(self):
+        """Its lines."""
+        return self.tmux("capture-pane", "-p").split("\n")
+
+    def wait_for(self, pattern):
+        """Wait until a line of the screen matches."""
+        end = time.monotonic() + PATIENCE
+        while time.monotonic() < end:
+            screen = self.screen()
+            if any(re.search(pattern, line) for line in screen):
+                return screen
+            time.sleep(0.05)
+        raise AssertionError(f"no {pattern!r} on the screen:\n" + "\n".join(screen))
+
+    def size(self, columns, rows):
+        """Make the window another size."""
+        self.tmux("resize-window", "-x", str(columns), "-y", str(rows))
+
+    def close(self):
+        """End the server."""
+        self.tmux("kill-server")
+
+
+def expect(condition, what, screen):
+    """Fail with the screen if the condition does not hold."""
+    if not condition:
+        raise AssertionError(what + ":\n" + "\n".join(screen))
+
+
+def ranks(screen):
+    """The rows of the table: rank, bytes and cache."""
+    rows = (re.match(r" +(\d+) +(\S+) .* (\S+)$", line) for line in screen)
+    return [row.groups() for row in rows if row]
+
+
+class Session:
+    """ownertop in a terminal, reading a file that can be changed."""
+
+    def __init__(self, ownertop, directory):
+        self.dump = os.path.join(directory, "dump")
+        self.original = os.path.join(HERE, "input/slab.txt")
+        shutil.copy(self.original, self.dump)
+        self.command = shlex.join([ownertop, "--page-size", "4096", "--live=0.2",
+                                   "-d", "2", self.dump])
+        self.terminal = Terminal(directory)
+        self.terminal.line("echo before; stty -g > modes")
+        self.terminal.wait_for("^before")
+
+    def start(self):
+        """Run it and wait for the first screen."""
+        self.terminal.line(self.command + "; echo ended $?")
+        return self.terminal.wait_for(RUNNING)
+
+    def ended(self, status):
+        """It has ended with that status, and the terminal is as it was."""
+        screen = self.terminal.wait_for(f"^ended {status}$")
+        self.same_terminal()
+        expect("before" in screen, "the old screen is not back", screen)
+        self.terminal.line("clear; echo before")
+        self.terminal.wait_for("^before")
+
+    def same_terminal(self):
+        """The modes are those from before."""
+        self.terminal.line("stty -g | cmp - modes && echo same modes")
+        self.terminal.wait_for("^same modes")
+
+    def replace(self, source):
+        """Another dump in one step, as a reader must not see half of it."""
+        shutil.copy(source, self.dump + ".new")
+        os.rename(self.dump + ".new", self.dump)
+
+
+def sort_keys(session):
+    """b, h and o order the rows."""
+    term = session.terminal
+    expect(ranks(session.start())[0][2] == "ext4_inode_cache", "bytes", term.screen())
+    term.keys("o")
+    screen = term.wait_for("by objects;")
+    expect(ranks(screen)[0][2] == "kmalloc-256", "objects", screen)
+    term.keys("h")
+    screen = term.wait_for("by held;")
+    expect(ranks(screen)[0][2] == "ext4_inode_cache", "held", screen)
+    term.keys("q")
+    session.ended(0)
+
+
+def pause(session):
+    """A pause holds the figures, and p goes on."""
+    term = session.terminal
+    session.start()
+    term.wait_for("^total +3.9K")
+    term.keys("p")
+    term.wait_for("PAUSED")
+    session.replace(os.path.join(HERE, "input/slab.gz"))
+    with open(session.dump, "ab") as dump, open(session.original, "rb") as more:
+        dump.write(subprocess.run(["gzip", "-c"], stdin=more, check=True,
+                                  capture_output=True).stdout)
+    time.sleep(0.6)
+    expect(any(re.match("total +3.9K", line) for line in term.screen()),
+           "it went on while it paused", term.screen())
+    term.keys("o")
+    term.wait_for("PAUSED, by objects")
+    term.keys("Space")
+    term.wait_for("^total +7.7K")
+    session.replace(session.original)
+    term.keys("q")
+    session.ended(0)
+
+
+def resize(session):
+    """The screen is drawn anew in every size, without remains."""
+    term = session.terminal
+    session.start()
+    # Otherwise the next reading would draw it, and not the change of size.
+    term.keys("p")
+    term.wait_for("PAUSED")
+    for columns, rows in ((50, 10), (120, 40), (30, 5), (80, 20)):
+        term.size(columns, rows)
+        time.sleep(0.5)
+        screen = term.wait_for(r"^\d+-\d+-\d+ ")
+        expect(re.match(r"\d+-\d+-\d+ ", screen[0]), "no status line on top", screen)
+        expect(sum(line.startswith("total") for line in screen) <= 1,
+               "the total is there twice", screen)
+        shown = ranks(screen)
+        expect([row[0] for row in shown] ==
+               [str(n + 1) for n in range(len(shown))], "ranks", screen)
+        if rows >= 10:
+            expect(any(line.startswith("total") for line in screen),
+                   "the total does not fit", screen)
+    expect(len(shown) == 4, "not as many groups as fit", screen)
+    term.keys("q")
+    session.ended(0)
+
+
+def shrink(session):
+    """Nothing remains of a longer table."""
+    term = session.terminal
+    session.start()
+    session.replace(os.path.join(HERE, "input/no_pfn.txt"))
+    screen = term.wait_for("INCOMPLETE")
+    last = [n for n, line in enumerate(screen) if "INCOMPLETE" in line][0]
+    expect(not any(screen[last + 1:]), "remains", screen)
+    session.replace(session.original)
+    term.wait_for("dentry")
+    term.keys("q")
+    session.ended(0)
+
+
+def interrupt(session):
+    """^C ends it, and the terminal is whole."""
+    session.start()
+    session.terminal.keys("C-c")
+    session.terminal.wait_for(r"^\$ $|^\^?C?\$")
+    session.same_terminal()
+    session.terminal.line("clear; echo before")
+    session.terminal.wait_for("^before")
+
+
+def stop(session):
+    """^Z gives the terminal to the shell, fg takes it again."""
+    term = session.terminal
+    term.line(session.command)
+    term.wait_for(RUNNING)
+    term.keys("C-z")
+    term.wait_for("Stopped")
+    session.same_terminal()
+    term.line("fg")
+    term.wait_for(RUNNING)
+    term.keys("o")
+    term.wait_for("by objects")
+    term.keys("q")
+    term.wait_for(r"^\$")
+    session.same_terminal()
+    term.line("clear; echo before")
+    term.wait_for("^before")
+
+
+def terminate(session):
+    """SIGTERM ends it, and the terminal is whole."""
+    term = session.terminal
+    term.line(session.command + " & echo $! > pid; fg; echo ended $?")
+    term.wait_for(RUNNING)
+    with open(os.path.join(os.path.dirname(session.dump), "pid"), encoding="ascii") as pid:
+        os.kill(int(pid.read()), signal.SIGTERM)
+    session.ended(128 + signal.SIGTERM)
+
+
+def damage(session):
+    """Messages are told on the screen, not across it."""
+    session.replace(os.path.join(HERE, "input/no_pfn.txt"))
+    screen = session.start()
+    expect(any("INCOMPLETE" in line for line in screen), "no complaint", screen)
+    session.terminal.size(200, 20)
+    session.terminal.wait_for("quit  .*/dump:7: the record has no PFN line")
+    # tmux does not bring the other screen back whole in another size.
+    session.terminal.size(80, 20)
+    session.terminal.keys("q")
+    session.ended(1)
+    session.replace(session.original)
+
+
+def not_a_terminal(session):
+    """Without a terminal, tables follow one another, without escapes."""
+    words = shlex.split(session.command)
+    with subprocess.Popen(words, stdin=subprocess.DEVNULL,
+                          stdout=subprocess.PIPE) as process:
+        said = b""
+        while said.count(b"\ntotal") < 3:
+            said += os.read(process.stdout.fileno(), 65536)
+        process.terminate()
+    expect(b"\033" not in said, "escapes", [said.decode()])
+
+
+TESTS = (sort_keys, pause, resize, shrink, interrupt, stop, terminate, damage,
+         not_a_terminal)
+
+
+def main():
+    """Exit status 0 if it is fit to be used."""
+    failed = 0
+    with tempfile.TemporaryDirectory() as directory:
+        os.chdir(directory)
+        session = Session(sys.argv[1], directory)
+        try:
+            for test in TESTS:
+                try:
+                    test(session)
+                except AssertionError as error:
+                    failed += 1
+                    print(f"{test.__name__}: {error}")
+                    session.terminal.close()
+                    session = Session(sys.argv[1], directory)
+        finally:
+            session.terminal.close()
+    return failed > 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
