@@ -18,8 +18,11 @@
  */
 #define COMM_MAX 64
 
-#define HEAD_PAGE "Page allocated via "
-#define HEAD_SLAB "Slab object allocated via "
+static const struct text heads[NR_KINDS] = {
+	[KIND_PAGE] = { "Page allocated via ", 19 },
+	[KIND_SLAB] = { "Slab object allocated via ", 26 },
+	[KIND_PERCPU] = { "Per-CPU area allocated via ", 27 },
+};
 
 enum {
 	HAS_ORDER = 1 << 0,
@@ -30,7 +33,7 @@ enum {
 	HAS_CACHE = 1 << 5,
 
 	PAGE_NEEDS = HAS_ORDER | HAS_PID | HAS_TGID,
-	SLAB_NEEDS = PAGE_NEEDS | HAS_SIZE | HAS_SLAB | HAS_CACHE,
+	OBJECT_NEEDS = PAGE_NEEDS | HAS_SIZE | HAS_SLAB | HAS_CACHE,
 };
 
 struct header {
@@ -42,14 +45,19 @@ struct header {
 	unsigned int has;
 };
 
-bool header_begins(struct text t)
+bool header_begins(struct text t, enum kind *kind)
 {
-	return TEXT_STARTS(t, HEAD_PAGE) || TEXT_STARTS(t, HEAD_SLAB);
-}
+	unsigned int i;
 
-bool header_is_page(struct text t)
-{
-	return TEXT_STARTS(t, HEAD_PAGE);
+	if (!t.len || (*t.s != 'P' && *t.s != 'S'))
+		return false;
+	for (i = 0; i < NR_KINDS; i++) {
+		if (heads[i].len && text_starts(t, heads[i].s, heads[i].len)) {
+			*kind = i;
+			return true;
+		}
+	}
+	return false;
 }
 
 static const char *parse_number(struct header *h, u64 *value)
@@ -246,23 +254,18 @@ static const char *missing(unsigned int has)
 	return "the header has no cache";
 }
 
-const char *header_parse(struct text t, u64 page_size, struct record *rec,
-			 const char **end)
+const char *header_parse(struct text t, u64 page_size, enum kind what,
+			 struct record *rec, const char **end)
 {
-	bool slab = !header_is_page(t);
-	unsigned int needs = slab ? SLAB_NEEDS : PAGE_NEEDS;
+	unsigned int needs = what == KIND_PAGE ? PAGE_NEEDS : OBJECT_NEEDS;
 	struct header h = {
 		.rec = rec,
-		.p = t.s + (slab ? sizeof(HEAD_SLAB) : sizeof(HEAD_PAGE)) - 1,
+		.p = t.s + heads[what].len,
 		.end = t.s + t.len,
 	};
 	const char *error;
 
-	*rec = (struct record){
-		.kind = slab ? KIND_SLAB : KIND_PAGE,
-		.objects = 1,
-		.cache.s = "",
-	};
+	*rec = (struct record){ .kind = what, .objects = 1, .cache.s = "" };
 	h.eol = memchr(h.p, '\n', h.end - h.p);
 	if (!h.eol)
 		return "the header has no end";
@@ -271,7 +274,7 @@ const char *header_parse(struct text t, u64 page_size, struct record *rec,
 		return error;
 	if ((h.has & needs) != needs)
 		return missing(h.has);
-	if (!slab) {
+	if (what == KIND_PAGE) {
 		rec->bytes = page_size << h.order;
 		rec->held = rec->bytes;
 	}

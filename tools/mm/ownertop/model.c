@@ -180,6 +180,7 @@ struct text model_name(const struct model *m, const struct group *g, enum field 
 	static const struct text kinds[NR_KINDS] = {
 		[KIND_PAGE] = { "page", 4 },
 		[KIND_SLAB] = { "slab", 4 },
+		[KIND_PERCPU] = { "percpu", 6 },
 		[KIND_SITE] = { "site", 4 },
 	};
 

@@ -7,9 +7,16 @@
 #include "number.h"
 #include "reading.h"
 
+static bool record_begins(struct text ahead)
+{
+	enum kind kind;
+
+	return header_begins(ahead, &kind);
+}
+
 static bool is_text(struct text line)
 {
-	return header_begins(line) || TEXT_STARTS(line, "# slab_owner ");
+	return record_begins(line) || TEXT_STARTS(line, "# slab_owner ");
 }
 
 enum tail {
@@ -29,7 +36,7 @@ static enum tail take_tail(struct cursor *c, struct record *rec)
 	for (;;) {
 		if (cursor_blank(c))
 			return TAIL_BLANK;
-		if (header_begins(cursor_rest(c)))
+		if (record_begins(cursor_rest(c)))
 			return TAIL_HEADER;
 		if (!cursor_line(c, &line))
 			return TAIL_NONE;
@@ -76,7 +83,7 @@ static const char *take_stack(struct reading *r, struct cursor *c, struct record
 	return error;
 }
 
-static void read_record(struct reading *r, struct cursor *c)
+static void read_record(struct reading *r, struct cursor *c, enum kind kind)
 {
 	char handle_name[HANDLE_NAME_LEN];
 	struct cursor start = *c;
@@ -88,7 +95,7 @@ static void read_record(struct reading *r, struct cursor *c)
 		reading_no_end(r, c);
 		return;
 	}
-	reason = header_parse(cursor_rest(c), r->page_size, &rec, &head_end);
+	reason = header_parse(cursor_rest(c), r->page_size, kind, &rec, &head_end);
 	if (reason) {
 		reading_damage(r, c, reason);
 		return;
@@ -149,30 +156,32 @@ static void read_comment(struct reading *r, struct cursor *c)
 static void read_text(struct reading *r)
 {
 	struct cursor c = reading_cursor(r);
+	enum kind kind;
 
 	if (*c.p == '#')
 		read_comment(r, &c);
-	else if (header_begins(cursor_rest(&c)))
-		read_record(r, &c);
+	else if (header_begins(cursor_rest(&c), &kind))
+		read_record(r, &c, kind);
 	else
 		reading_damage(r, &c, "not a page_owner or slab_owner record");
 }
 
-/* As the first record tells; the two are not mixed in one file of the kernel's. */
+/* As the first record tells: pages have a file of their own. */
 static bool lists_slabs(struct reading *r)
 {
 	struct cursor c = reading_cursor(r);
 	struct text line;
+	enum kind kind;
 
 	while (cursor_line(&c, &line))
-		if (header_begins(line))
-			return !header_is_page(line);
+		if (header_begins(line, &kind))
+			return kind != KIND_PAGE;
 	return false;
 }
 
 const struct format format_text = {
 	.recognise = is_text,
 	.lists_slabs = lists_slabs,
-	.record_begins = header_begins,
+	.record_begins = record_begins,
 	.read = read_text,
 };

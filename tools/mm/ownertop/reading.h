@@ -33,7 +33,7 @@ struct format {
 	bool (*recognise)(struct text line);
 	/* Does this input only tell what others mean? NULL: no input does. */
 	bool (*explains)(struct reading *r);
-	/* Has this input slab objects one by one? NULL: no input has. */
+	/* Has this input all slab objects? NULL: no input has. */
 	bool (*lists_slabs)(struct reading *r);
 	/* Called before the first record; may be NULL. */
 	void (*begin)(struct reading *r);

@@ -9,6 +9,7 @@
 enum kind {
 	KIND_PAGE,
 	KIND_SLAB,
+	KIND_PERCPU,	/* an area of which each CPU has its own */
 	KIND_SITE,	/* a place in the source: its pages and slab objects */
 	NR_KINDS
 };

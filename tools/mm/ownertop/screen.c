@@ -3,6 +3,7 @@
 #include <errno.h>
 #include <poll.h>
 #include <signal.h>
+#include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <sys/ioctl.h>
@@ -20,8 +21,9 @@
 #define USUAL_ROWS 24
 
 static struct termios before;
-static volatile sig_atomic_t taken;
-static volatile sig_atomic_t changed;
+/* Handlers write to these. */
+static atomic_bool taken;
+static atomic_bool changed;
 
 /* What follows up to the handlers is called by them: no stdio, no allocation. */
 static void put(const char *s, size_t len)

@@ -8,22 +8,33 @@ static bool has_frame(struct text stack, const char *frame)
 	return memmem(stack.s, stack.len, frame, strlen(frame));
 }
 
-/* Did the slab allocator ask for this page? Its functions are often inlined. */
-static bool is_slab_page(const struct record *rec)
+/*
+ * Did the allocator of slab objects or per-CPU areas ask for this page? Its
+ * functions are often inlined.
+ */
+static bool is_backing(const struct record *rec)
 {
 	if (rec->kind == KIND_SITE)
-		return TEXT_STARTS(rec->stack, " alloc_slab_page ");
+		return TEXT_STARTS(rec->stack, " alloc_slab_page ") ||
+		       TEXT_STARTS(rec->stack, " pcpu_alloc_pages ");
 	return rec->slab_page || has_frame(rec->stack, " new_slab+") ||
 	       has_frame(rec->stack, " allocate_slab+") ||
-	       has_frame(rec->stack, " alloc_slab_page+");
+	       has_frame(rec->stack, " alloc_slab_page+") ||
+	       has_frame(rec->stack, " pcpu_populate_chunk+") ||
+	       has_frame(rec->stack, " pcpu_alloc_pages");
 }
 
-/* allocinfo always has both, the pages of slabs and the objects in them. */
+/* allocinfo always has both, those pages and what is in them. */
 static bool is_counted_elsewhere(const struct sources *s, const struct record *rec)
 {
-	if (rec->kind == KIND_SLAB || (rec->kind == KIND_PAGE && !s->slabs_listed))
+	switch (rec->kind) {
+	case KIND_PAGE:
+		return s->slabs_listed && is_backing(rec);
+	case KIND_SITE:
+		return is_backing(rec);
+	default:
 		return false;
-	return is_slab_page(rec);
+	}
 }
 
 static void take_slab(struct sources *s, const struct record *rec)
@@ -41,8 +52,8 @@ static void take_slab(struct sources *s, const struct record *rec)
 bool sources_take(struct sources *s, const struct record *rec)
 {
 	if (is_counted_elsewhere(s, rec)) {
-		s->slab_pages.objects += rec->objects;
-		s->slab_pages.bytes += rec->bytes;
+		s->backing.objects += rec->objects;
+		s->backing.bytes += rec->bytes;
 		return false;
 	}
 	s->objects[rec->kind][rec->summed] += rec->objects;
@@ -62,7 +73,7 @@ static void find_overlaps(const struct sources *s, const char *overlaps[5])
 	if (pages[0] && pages[1])
 		overlaps[n++] = "page_owner and page_owner_stacks count the same pages";
 	if (slabs[0] && slabs[1])
-		overlaps[n++] = "slab_owner and alloc_traces count the same objects";
+		overlaps[n++] = "slab_owner and sums of slab objects count the same objects";
 	if (page && slab && (!s->slabs_listed || s->slabs_late))
 		overlaps[n++] = "slab objects lie in pages that are counted as well";
 	if ((page || slab) && s->objects[KIND_SITE][1])
@@ -79,9 +90,9 @@ void sources_print_notes(const struct sources *s, FILE *out)
 	find_overlaps(s, overlaps);
 	for (i = 0; overlaps[i]; i++)
 		fprintf(out, "overlap: %s\n", overlaps[i]);
-	if (s->slab_pages.objects)
-		fprintf(out, "set aside: %llu allocations, %s: pages of slabs whose objects are counted\n",
-			s->slab_pages.objects, human_bytes(buf, s->slab_pages.bytes));
+	if (s->backing.objects)
+		fprintf(out, "set aside: %llu allocations, %s: pages whose objects are counted\n",
+			s->backing.objects, human_bytes(buf, s->backing.bytes));
 	if (s->unsized)
 		fprintf(out, "unknown size: %llu objects, counted with 0 bytes\n",
 			s->unsized);
@@ -105,9 +116,9 @@ void sources_print_json(const struct sources *s, FILE *out)
 			fprintf(out, "%s\"%s\"", i ? ", " : "", overlaps[i]);
 		fputs("],\n", out);
 	}
-	if (s->slab_pages.objects)
-		fprintf(out, "  \"slab_pages_set_aside\": {\"objects\": %llu, \"bytes\": %llu},\n",
-			s->slab_pages.objects, s->slab_pages.bytes);
+	if (s->backing.objects)
+		fprintf(out, "  \"set_aside\": {\"objects\": %llu, \"bytes\": %llu},\n",
+			s->backing.objects, s->backing.bytes);
 	if (s->unsized)
 		fprintf(out, "  \"unknown_size\": %llu,\n", s->unsized);
 	if (s->inaccurate)

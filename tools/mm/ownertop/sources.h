@@ -14,12 +14,12 @@
 struct sources {
 	/* By kind, and whether they came one by one or as sums of the kernel's. */
 	u64 objects[NR_KINDS][2];
-	bool slabs_listed;	/* some input has slab objects one by one */
+	bool slabs_listed;	/* some input has all slab objects */
 	bool slabs_late;	/* that was not known when the first pages came */
 	struct {
 		u64 objects;
 		u64 bytes;
-	} slab_pages;		/* that were set aside */
+	} backing;		/* pages set aside: what is in them is counted */
 	u64 unsized;		/* objects of unknown size */
 	u64 inaccurate;		/* places whose figures the kernel itself doubts */
 	u32 idle_handles;	/* that were explained although nothing has handles */
@@ -27,7 +27,7 @@ struct sources {
 
 /*
  * Adds @rec to the account. Returns false if it must not be counted: it is a
- * slab's page, and the objects in it are counted.
+ * page for slab objects or per-CPU areas, and those are counted.
  */
 bool sources_take(struct sources *s, const struct record *rec);
 
