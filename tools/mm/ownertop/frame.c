@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
  * One line of a call chain: "func+0x1d/0x30 [module]" or an address, with
- * "file:line" before the module where it is known.
+ * "file:line" and "(inlined)" before the module where that is known.
  */
 #include "frame.h"
 
@@ -29,13 +29,17 @@ static bool parse_module(struct text t, struct text *module)
 	return true;
 }
 
-/* Behind " file:line", if that is what stands at @p. */
+/* Behind " file:line" and " (inlined)", if that is what stands at @p. */
 static const char *after_place(const char *p, const char *end)
 {
 	const char *space = memchr(p + 1, ' ', end - p - 1);
 	const char *stop = space ? space : end;
 
-	return p[1] != '[' && memchr(p, ':', stop - p) ? stop : p;
+	if (p[1] == '[' || !memchr(p, ':', stop - p))
+		return p;
+	if (TEXT_STARTS(((struct text){ stop, end - stop }), " (inlined)"))
+		stop += strlen(" (inlined)");
+	return stop;
 }
 
 bool frame_parse(struct text line, struct frame *frame)

@@ -11,6 +11,7 @@ void model_init(struct model *m, const struct view *view)
 {
 	*m = (struct model){ .view = view };
 	stacks_init(&m->stacks, &view->skip, view->depth);
+	m->stacks.names = view->names;
 }
 
 /* Names are short, and interning terminates them for fnmatch(). */

@@ -24,6 +24,7 @@ struct view {
 	struct filter filter;
 	struct skip_list skip;
 	u32 depth;
+	struct names *names;	/* NULL: frames as they are */
 };
 
 struct sum {

@@ -30,6 +30,7 @@ static const char help[] =
 "      --no-skip      treat no function as the allocator's\n"
 "      --skip-list    print the allocator's functions and exit\n"
 "      --page-size N  bytes in a page where the dump was made (as here)\n"
+"      --vmlinux FILE, --modules DIR  file:line and inlined functions from these\n"
 "      --json, --csv  write for programs\n"
 "      --live[=SECS]  read and show again and again; keys sort, pause, quit (3)\n"
 "  -h, --help         print this and exit\n"
@@ -51,6 +52,8 @@ enum {
 	OPT_JSON,
 	OPT_CSV,
 	OPT_LIVE,
+	OPT_VMLINUX,
+	OPT_MODULES,
 };
 
 static const struct option longopts[] = {
@@ -68,6 +71,8 @@ static const struct option longopts[] = {
 	{ "json", no_argument, NULL, OPT_JSON },
 	{ "csv", no_argument, NULL, OPT_CSV },
 	{ "live", optional_argument, NULL, OPT_LIVE },
+	{ "vmlinux", required_argument, NULL, OPT_VMLINUX },
+	{ "modules", required_argument, NULL, OPT_MODULES },
 	{ "help", no_argument, NULL, 'h' },
 	{ 0 }
 };
@@ -197,6 +202,12 @@ static void parse_one(struct options *o, int opt)
 	case OPT_LIVE:
 		o->interval_ms = optarg ? parse_interval(optarg) : DEFAULT_INTERVAL_MS;
 		break;
+	case OPT_VMLINUX:
+		o->vmlinux = optarg;
+		break;
+	case OPT_MODULES:
+		o->modules = optarg;
+		break;
 	case 'h':
 		fputs(help, stdout);
 		exit(STATUS_WHOLE);
@@ -216,6 +227,19 @@ static void check_live(const struct options *o)
 	for (i = 0; i < o->nr_inputs; i++)
 		if (!strcmp(o->inputs[i], "-"))
 			fail("--live", "-", "cannot be read twice");
+}
+
+static void open_names(struct options *o)
+{
+	const char *error;
+
+	if (o->modules && access(o->modules, R_OK | X_OK))
+		fail("--modules", o->modules, "is no directory that can be read");
+	o->view.names = names_open(o->vmlinux, o->modules, &error);
+	if (o->view.names)
+		return;
+	fprintf(stderr, "ownertop: --vmlinux: %s: %s\n", o->vmlinux, error);
+	exit(STATUS_FAILED);
 }
 
 void options_parse(struct options *o, int argc, char *argv[])
@@ -240,10 +264,14 @@ void options_parse(struct options *o, int argc, char *argv[])
 	o->nr_inputs = argc - optind;
 	if (o->interval_ms)
 		check_live(o);
+	if (o->vmlinux || o->modules)
+		open_names(o);
 }
 
 void options_free(struct options *o)
 {
 	skip_free(&o->view.skip);
+	if (o->view.names)
+		names_close(o->view.names);
 	free(o->pids);
 }

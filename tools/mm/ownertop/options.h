@@ -18,6 +18,8 @@ struct options {
 	enum format format;
 	u32 top;		/* 0: all */
 	u64 page_size;
+	const char *vmlinux;	/* and a directory of modules; NULL: no names from there */
+	const char *modules;
 	s64 *pids;
 	u32 pids_cap;
 	bool print_skip_list;

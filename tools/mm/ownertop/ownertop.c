@@ -47,6 +47,17 @@ static void write_report(const struct options *o, const struct report *report)
 	}
 }
 
+static void tell_of_names(const struct names *names)
+{
+	const char *example;
+	u32 n = names ? names_not_found(names, &example) : 0;
+
+	if (n)
+		fprintf(stderr,
+			"ownertop: %u functions, as %s, are not in --vmlinux or --modules\n",
+			n, example);
+}
+
 static int run(const struct options *o)
 {
 	char * const live[] = { LIVE };
@@ -65,6 +76,7 @@ static int run(const struct options *o)
 	read_inputs(paths, nr_paths, o->page_size, &model, &health);
 	report_init(&report, &model, &health, o->sort, o->top);
 	write_report(o, &report);
+	tell_of_names(o->view.names);
 	complete = health_complete(&health);
 	report_free(&report);
 	model_free(&model);

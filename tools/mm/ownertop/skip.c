@@ -18,7 +18,8 @@
 static const char * const builtin[] = {
 	/* capture of the chain itself */
 	"save_stack", "save_stack_trace*", "stack_trace_save*",
-	"stack_depot_save*", "set_track*", "__set_page_owner", "kasan_save_*", "__kasan_kmalloc*",
+	"stack_depot_save*", "set_track*", "__set_page_owner",
+	"slab_owner_alloc", "percpu_owner_alloc", "kasan_save_*", "__kasan_kmalloc*",
 	"__kasan_slab_alloc", "kmemleak_alloc*",
 	/* pages */
 	"post_alloc_hook", "prep_new_page", "get_page_from_freelist",

@@ -85,6 +85,24 @@ static u32 intern_chain(struct stacks *st, u32 *frames, u32 n)
 	return st->nr_chains++;
 }
 
+/* Adds what @line stands for to the @n frames in st->scratch; false on damage. */
+static bool add_frames(struct stacks *st, struct text line, u32 *n)
+{
+	const struct text *frames = &line;
+	u32 i, nr = 1;
+
+	if (st->names)
+		frames = names_frames(st->names, line, &nr);
+	for (i = 0; i < nr; i++) {
+		st->scratch = grow(st->scratch, *n, &st->scratch_cap,
+				   sizeof(*st->scratch));
+		if (!intern_frame(st, frames[i], &st->scratch[*n]))
+			return false;
+		++*n;
+	}
+	return true;
+}
+
 /* Splits @raw into frames in st->scratch; returns their number, -1 on damage. */
 static s64 split(struct stacks *st, struct text raw)
 {
@@ -100,11 +118,8 @@ static s64 split(struct stacks *st, struct text raw)
 		line = (struct text){ p + 1, nl - p - 1 };
 		if (line.len && line.s[line.len - 1] == '\r')
 			line.len--;
-		st->scratch = grow(st->scratch, n, &st->scratch_cap,
-				   sizeof(*st->scratch));
-		if (!intern_frame(st, line, &st->scratch[n]))
+		if (!add_frames(st, line, &n))
 			return -1;
-		n++;
 		p = nl + 1;
 	}
 	return n;

@@ -6,6 +6,7 @@
 #ifndef OWNERTOP_STACKS_H
 #define OWNERTOP_STACKS_H
 
+#include "names.h"
 #include "skip.h"
 #include "strings.h"
 
@@ -23,6 +24,7 @@ struct chain {
 struct stacks {
 	const struct skip_list *skip;
 	u32 depth;		/* 0: all frames */
+	struct names *names;	/* that frames are looked up in; NULL: as they are */
 
 	struct strings frames;
 	struct frame_info *info;	/* parallel to frames */

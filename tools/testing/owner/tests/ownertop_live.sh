@@ -58,6 +58,18 @@ for way in plain packed stacks handles; do
 	ok "$way: the leak is first, exact" is "$(first $way)" "$leak"
 	ok "$way: all was read" complete $way
 done
+# Which line it is: from the guest's own vmlinux and module.
+line=$(grep -n 'kmalloc(sizeof(\*session)' tools/testing/owner/modules/owner_leak.c | cut -d : -f 1)
+resolve()
+{
+	build/ownertop/ownertop -s objects --json -n 1 -d 2 "$work/dump" --vmlinux "build/$kernel/vmlinux" \
+		--modules "build/$kernel/owner-modules" >"$work/out" 2>"$work/said"
+}
+ok "is dumped" guest slab_owner=on "insmod /extra/owner_leak.ko requests=$requests && cat \$debug/slab_owner" dump
+ok "is resolved with vmlinux and the module" resolve
+ok "every function was found" is "$(cat "$work/said")" ""
+ok "the line that leaks is named" has "$work/out" "leak_open_session\+[^ ]* [^ ]*owner_leak.c:$line \[owner_leak\]"
+
 # Not above: what page_owner keeps of itself while the leak allocates is the leak's.
 ok "reads pages as well" guest "slab_owner=on page_owner=on" \
 	"ownertop --json -n 1 \$debug/page_owner \$debug/slab_owner; echo ===

@@ -1,0 +1,164 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: GPL-2.0
+"""Names from DWARF: a program of which every line is known stands for vmlinux.
+
+Its return addresses are taken from the disassembler, which shares no code with
+libdw, and where a call is from a comment on its line.
+"""
+
+import json
+import os
+import re
+import shutil
+import subprocess
+import sys
+import tempfile
+
+HERE = os.path.dirname(os.path.abspath(__file__))
+COMPILE = ("gcc", "-g", "-O2", "-fno-pic", "-fno-optimize-sibling-calls",
+           "-fcf-protection=none", "-Dnoinline=__attribute__((noinline))",
+           "-D__always_inline=inline __attribute__((always_inline))", "-c")
+
+
+def run(*words, **options):
+    """Run a command that must succeed, and return what it prints."""
+    return subprocess.run(words, check=True, capture_output=True, text=True,
+                          **options).stdout
+
+
+def place_of(mark, name="planted.c"):
+    """The line that has the mark in a comment."""
+    with open(os.path.join(HERE, name), encoding="ascii") as source:
+        for number, line in enumerate(source, 1):
+            if f"/* {mark} */" in line:
+                return f"{name}:{number}"
+    raise KeyError(mark)
+
+
+def return_addresses(image):
+    """Function name to (offset behind its first call of take(), size).
+
+    The size is up to the next function, as the kernel has it.
+    """
+    sizes = {}
+    symbols = [line.split() for line in run("nm", "-nS", image).splitlines()]
+    symbols = [(int(words[0], 16), int(words[1], 16), words[3]) for words in symbols
+               if len(words) == 4 and words[2] in "tT"]
+    for (address, size, name), after in zip(symbols, symbols[1:] + [None]):
+        sizes[name] = (address, after[0] - address if after else size)
+    found, func, after_call = {}, None, False
+    for line in run("objdump", "-dr", image).splitlines():
+        start = re.match(r"[0-9a-f]+ <(\w+)>:", line)
+        code = re.match(r" +([0-9a-f]+):\t", line)
+        if start:
+            func, after_call = start[1], False
+        elif code:
+            if after_call and func not in found:
+                address, size = sizes[func]
+                found[func] = (int(code[1], 16) - address, size)
+            after_call = re.search(r"call.*<(take|[^>]*\+0x[0-9a-f]+)>", line)
+    return found
+
+
+def frame(func, place):
+    """As the kernel prints it."""
+    offset, size = place
+    return f"{func}+0x{offset:x}/0x{size:x}"
+
+
+def shown(ownertop, frames, *options):
+    """The chain that ownertop makes of such frames, and what it complains of."""
+    dump = ("Slab object allocated via order 0, size 8, slab 8, cache planted, "
+            "pid 1, tgid 1 (planter), ts 1 ns\nPFN 0x1 object 1 index 0\n" +
+            "".join(f" {frame}\n" for frame in frames) + "\n")
+    result = subprocess.run([ownertop, "--json", "--no-skip", "-d", "0", *options, "-"],
+                            input=dump, check=True, capture_output=True, text=True)
+    group, = json.loads(result.stdout)["groups"]
+    return group["stack"], result.stderr
+
+
+class Checks:
+    """Comparisons, of which those that fail are told."""
+
+    def __init__(self):
+        self.failed = 0
+
+    def same(self, what, got, want):
+        """They must be equal."""
+        if got != want:
+            self.failed += 1
+            print(f"{what}:\n  want {want}\n  got  {got}")
+
+
+def check_image(checks, ownertop, places, options, module=""):
+    """Inlined and other functions of one image."""
+    outer = frame("outer", places["outer"])
+    direct = frame("direct", places["direct"])
+    got, said = shown(ownertop, [outer + module, direct + module], *options)
+    checks.same("inlined" + module, got, [
+        f"inner {place_of('INNER')} (inlined){module}",
+        f"middle {place_of('MIDDLE')} (inlined){module}",
+        f"{outer} {place_of('OUTER')}{module}",
+        f"{direct} {place_of('DIRECT')}{module}"])
+    checks.same("nothing to complain of" + module, said, "")
+
+
+def check_twice(checks, ownertop, options):
+    """Two functions of one name are told apart by their size."""
+    for name in ("small.o", "large.o"):
+        printed = frame("twice", return_addresses(name)["twice"])
+        got, _ = shown(ownertop, [printed], *options)
+        checks.same(name, got, [f"{printed} {place_of('TWICE', 'planted_twice.c')}"])
+    printed = frame("twice", return_addresses("small.o")["twice"])
+    got, _ = shown(ownertop, [printed], "--vmlinux", "ambiguous")
+    checks.same("two of the same size", got, [printed])
+
+
+def check_unknown(checks, ownertop, places, options):
+    """What is not known stays as it is, and is told of."""
+    offset, size = places["direct"]
+    larger = frame("direct", (offset, size + 1))
+    for line in (larger, frame("direct", (offset, 1)), frame("direct", (size, size)),
+                 "no_such_function+0x1/0x10", "outer+0x1/0x10 [nosuch]"):
+        got, said = shown(ownertop, [line], *options)
+        checks.same(line, got, [line])
+        checks.same("a word of " + line, said,
+                    f"ownertop: 1 functions, as {line}, are not in --vmlinux or --modules\n")
+    for line in ("0xffffffff81000000", "outer", "outer+0x1", "outer+1/2x"):
+        got, said = shown(ownertop, [line], *options)
+        checks.same(line, (got, said), ([line], ""))
+
+
+def main():
+    """Exit status 0 if every name is right."""
+    ownertop = os.path.abspath(sys.argv[1])
+    checks = Checks()
+    with tempfile.TemporaryDirectory() as directory:
+        for name in ("planted.h", "planted.c", "planted_twice.c"):
+            shutil.copy(os.path.join(HERE, name), directory)
+        os.chdir(directory)
+        run(*COMPILE, "-o", "planted.o", "planted.c")
+        run(*COMPILE, "-o", "small.o", "-DENTRY=small", "planted_twice.c")
+        for name, base, large in (("ambiguous", "0x400000", "-DSAME"),
+                                  ("moved", "0x7000000", "-DLARGE"),
+                                  ("vmlinux", "0x400000", "-DLARGE")):
+            run(*COMPILE, "-o", "large.o", "-DENTRY=large", large,
+                "planted_twice.c")
+            run("gcc", "-nostdlib", "-static", "-no-pie", f"-Wl,-Ttext={base}",
+                "planted.o", "small.o", "large.o", "-o", name)
+        os.makedirs("modules/kernel/drivers")
+        shutil.copy("planted.o", "modules/kernel/drivers/plan-ted.ko")
+        places = return_addresses("vmlinux")
+        options = ["--vmlinux", "vmlinux", "--modules", "modules"]
+        check_image(checks, ownertop, places, options)
+        check_image(checks, ownertop, places, ["--vmlinux", "moved"])
+        check_image(checks, ownertop, places, options, " [plan_ted]")
+        check_image(checks, ownertop, places, ["--modules", "modules"],
+                    " [plan_ted 0123456789abcdef]")
+        check_twice(checks, ownertop, options)
+        check_unknown(checks, ownertop, places, options)
+    return checks.failed > 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,22 @@
+// SPDX-License-Identifier: GPL-2.0
+/* Compiled twice into the same program, so that two functions have one name. */
+#include "planted.h"
+
+static noinline void twice(void)
+{
+	keep(take(3));		/* TWICE */
+#ifdef LARGE
+	keep(take(4));
+	keep(take(5));
+	keep(take(6));
+	keep(take(7));
+	keep(take(8));
+	keep(take(9));
+#endif
+}
+
+void ENTRY(void)
+{
+	twice();
+	keep(take(10));
+}
