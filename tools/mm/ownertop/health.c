@@ -4,6 +4,7 @@
 #include <stdio.h>
 
 #include "health.h"
+#include "progress.h"
 
 #define TELL_AT_MOST 10
 
@@ -13,6 +14,7 @@ static void say(struct health *h, const char *fmt, ...)
 
 	va_start(args, fmt);
 	if (!h->quiet) {
+		progress_hide();
 		fputs("ownertop: ", stderr);
 		vfprintf(stderr, fmt, args);
 		putc('\n', stderr);

@@ -8,6 +8,7 @@
 
 #include "alloc.h"
 #include "input.h"
+#include "progress.h"
 
 /* Fits a core's second-level cache, and makes moving what is left over rare. */
 #define BUFFER_SIZE (4 * INPUT_AHEAD)
@@ -26,6 +27,8 @@ static void read_more(struct input *in, size_t size)
 
 	if (n > 0) {
 		in->end += n;
+		if (!in->unpack)
+			progress_bytes(n);
 	} else if (!n) {
 		in->eof = true;
 	} else if (in->unpack) {

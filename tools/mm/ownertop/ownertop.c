@@ -7,6 +7,7 @@
 #include "exit_status.h"
 #include "live.h"
 #include "options.h"
+#include "progress.h"
 #include "reader.h"
 #include "writer.h"
 
@@ -72,6 +73,7 @@ static int run(const struct options *o)
 		return STATUS_FAILED;
 	if (o->interval_ms)
 		return close_output(live_run(o, paths, nr_paths));
+	progress_allow();
 	model_init(&model, &o->view);
 	read_inputs(paths, nr_paths, o->page_size, &model, &health);
 	report_init(&report, &model, &health, o->sort, o->top);

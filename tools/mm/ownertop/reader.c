@@ -9,6 +9,7 @@
 #include <sys/stat.h>
 
 #include "alloc.h"
+#include "progress.h"
 #include "reader.h"
 #include "reading.h"
 
@@ -45,8 +46,11 @@ static const struct format *format_of(struct reading *r)
 
 static bool reading_open(struct reading *r)
 {
+	/* A pipe may take its time from the first byte on. */
+	progress_begin(r->path, 0);
 	if (!input_open(&r->in, r->path)) {
 		health_unread(r->health, r->path, strerror(errno));
+		progress_end();
 		r->path = NULL;
 		return false;
 	}
@@ -59,12 +63,22 @@ static void reading_close(struct reading *r)
 {
 	input_close(&r->in);
 	r->open = false;
+	progress_end();
+}
+
+/* Bytes of a file, 0 for what grows as it is read. */
+static u64 size_of(const struct reading *r)
+{
+	struct stat st;
+
+	return !fstat(r->in.fd, &st) && S_ISREG(st.st_mode) ? st.st_size : 0;
 }
 
 static void read_through(struct reading *r)
 {
 	if (r->format->begin)
 		r->format->begin(r);
+	progress_begin(r->path, size_of(r));
 	reading_run(r);
 	reading_close(r);
 	r->path = NULL;

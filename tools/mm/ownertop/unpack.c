@@ -6,6 +6,7 @@
 #include <unistd.h>
 
 #include "alloc.h"
+#include "progress.h"
 #include "unpack.h"
 
 #define FAILURE_LEN 160
@@ -69,6 +70,7 @@ static bool have(struct unpack *u, size_t len)
 
 		if (n > 0) {
 			u->left += n;
+			progress_bytes(n);
 		} else if (!n) {
 			u->eof = true;
 		} else if (errno != EINTR) {

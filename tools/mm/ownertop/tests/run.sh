@@ -174,6 +174,7 @@ check "the same groups as a second program finds" \
 	"$here/compare_with_oracle.py" "$build/ownertop"
 check "memory does not grow with records" "$here/memory_is_bounded.sh" "$build/ownertop"
 check "names from DWARF" "$here/names.py" "$build/ownertop"
+check "progress on a terminal" "$here/progress.py" "$build/ownertop"
 check "live mode in a terminal" "$here/live.py" "$build/ownertop"
 check "10 s of fuzzing the readers" "$here/fuzz.sh" 10
 check "200 damaged inputs under sanitizers" \
