@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Which reader an input is for: the first line that only one format has tells.
+ * Which reader an input is for: lines that only one format has tell.
  * What only explains other inputs is read before them, in whatever order they
  * were named.
  */
@@ -20,28 +20,39 @@ static const struct format * const formats[] = {
 
 #define NR_FORMATS (sizeof(formats) / sizeof(*formats))
 
-static const struct format *format_of_line(struct text line)
-{
-	size_t i;
+/* To open a file of debugfs twice may make the kernel add it up twice. */
+#define STAY_OPEN_MAX 8
 
-	for (i = 0; i < NR_FORMATS; i++)
-		if (formats[i]->recognise(line))
-			return formats[i];
-	return NULL;
-}
-
-static const struct format *format_of(struct reading *r)
+static u32 count_lines(const struct format *format, struct reading *r)
 {
 	struct cursor c = reading_cursor(r);
-	const struct format *format;
 	struct text line;
+	u32 n = 0;
 
-	while (cursor_line(&c, &line)) {
-		format = format_of_line(line);
-		if (format)
-			return format;
+	while (cursor_line(&c, &line))
+		n += format->recognise(line);
+	return n;
+}
+
+/*
+ * The format that most lines of the beginning are of. A record of format_text
+ * may have a line that format_stacks would have, so its own count twice.
+ */
+static const struct format *format_of(struct reading *r)
+{
+	const struct format *best = formats[0];
+	u32 most = 2 * count_lines(best, r);
+	size_t i;
+
+	for (i = 1; i < NR_FORMATS; i++) {
+		u32 n = count_lines(formats[i], r);
+
+		if (n > most) {
+			best = formats[i];
+			most = n;
+		}
 	}
-	return formats[0];
+	return best;
 }
 
 static bool reading_open(struct reading *r)
@@ -93,10 +104,10 @@ static bool is_file(const struct reading *r)
 }
 
 /*
- * Looks at each input, so that what explains the others is read first. Files
- * are closed again: there may be many, and each open one takes a buffer.
+ * Looks at an input, so that what explains the others is read first. Files may
+ * have to be closed again, as each open one takes a buffer.
  */
-static void look_ahead(struct reading *r)
+static void look_ahead(struct reading *r, bool stay_open)
 {
 	if (!reading_open(r))
 		return;
@@ -104,7 +115,7 @@ static void look_ahead(struct reading *r)
 		r->model->sources.slabs_listed = true;
 	if (r->format->explains && r->format->explains(r))
 		read_through(r);
-	else if (is_file(r))
+	else if (!stay_open && is_file(r))
 		reading_close(r);
 }
 
@@ -126,7 +137,7 @@ void read_inputs(char * const *paths, int n, u64 page_size, struct model *model,
 		};
 	if (n > 1)
 		for (i = 0; i < n; i++)
-			look_ahead(&all[i]);
+			look_ahead(&all[i], n <= STAY_OPEN_MAX);
 	for (i = 0; i < n; i++)
 		if (all[i].path && (all[i].open || reading_open(&all[i])))
 			read_through(&all[i]);

@@ -5,10 +5,13 @@
 check_truth.py TRUTH records FILE          /sys/kernel/debug/slab_owner
 check_truth.py TRUTH stacks FILE           slab_owner_stacks/show_stacks
 check_truth.py TRUTH handles FILE FILE     show_handles and show_stacks_handles
+check_truth.py TRUTH report FILE           ownertop --json -g stack,cache
+check_truth.py TRUTH sums FILE             the same, of what knows no caches
 
 A chain is told by the planter's functions in it, truth_*. Prints what differs
 and ends with 1 if anything does.
 """
+import json
 import re
 import sys
 from collections import defaultdict
@@ -78,6 +81,15 @@ def handles(counts: str, chains: str) -> Totals:
     return totals
 
 
+def report(path: str) -> Totals:
+    totals: Totals = defaultdict(lambda: (0, 0))
+    with open(path, encoding="utf-8") as file:
+        for group in json.load(file)["groups"]:
+            add(totals, group["cache"], chain_of([" " + frame for frame in group["stack"]]),
+                group["objects"], group["bytes"])
+    return totals
+
+
 def without_caches(totals: Totals) -> Totals:
     chains: Totals = defaultdict(lambda: (0, 0))
     for (_, chain), (objects, size) in totals.items():
@@ -86,10 +98,11 @@ def without_caches(totals: Totals) -> Totals:
 
 
 def main() -> int:
-    readers = {"records": records, "stacks": stacks, "handles": handles}
+    readers = {"records": records, "stacks": stacks, "handles": handles,
+               "report": report, "sums": report}
     truth = planted(sys.argv[1])
     found = readers[sys.argv[2]](*sys.argv[3:])
-    if sys.argv[2] != "records":
+    if sys.argv[2] not in ("records", "report"):
         truth = without_caches(truth)
     for key in sorted(set(truth) | set(found)):
         if truth.get(key) != found.get(key):

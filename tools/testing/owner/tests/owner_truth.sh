@@ -75,6 +75,19 @@ ok "each record" reports records "$work/records"
 ok "the same records in pieces" same_in_pieces
 ok "show_stacks" reports stacks "$work/stacks"
 ok "show_handles with show_stacks_handles" reports handles "$work/handles" "$work/chains"
+
+# ownertop READER FILE...: does it report the truth out of these?
+ownertop_reports()
+{
+	reader=$1
+	shift
+	make -s -C tools/mm/ownertop O="$PWD/build/ownertop" >"$seen" 2>&1 &&
+		(cd "$work" && "$OLDPWD/build/ownertop/ownertop" --json --no-skip -d 0 "$@") \
+			>"$work/report" 2>"$seen" && reports "$reader" "$work/report"
+}
+ok "ownertop: each record" ownertop_reports report records
+ok "ownertop: show_stacks" ownertop_reports sums stacks
+ok "ownertop: show_handles with show_stacks_handles" ownertop_reports sums handles chains
 awk '$3 >= 20' "$work/truth" >"$work/many"
 ok "count_threshold leaves out what is less" \
 	is "$(grep -c '^ truth_typesafe\|^ truth_accounted' "$work/threshold")" 0
