@@ -81,6 +81,14 @@ static void find_overlaps(const struct sources *s, const char *overlaps[5])
 	overlaps[n] = NULL;
 }
 
+bool sources_overlap(const struct sources *s)
+{
+	const char *overlaps[5];
+
+	find_overlaps(s, overlaps);
+	return *overlaps;
+}
+
 void sources_print_notes(const struct sources *s, FILE *out)
 {
 	const char *overlaps[5];

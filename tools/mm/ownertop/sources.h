@@ -31,6 +31,8 @@ struct sources {
  */
 bool sources_take(struct sources *s, const struct record *rec);
 
+/* Is there memory that was counted twice? */
+bool sources_overlap(const struct sources *s);
 void sources_print_notes(const struct sources *s, FILE *out);
 void sources_print_json(const struct sources *s, FILE *out);
 

@@ -95,7 +95,8 @@ void write_csv(const struct report *r, FILE *out)
 {
 	const struct model *m = r->model;
 	const struct field_list *by = &m->view->group;
-	char text[40];
+	const struct sources *from = &m->sources;
+	char text[60];
 	u32 i;
 
 	fputs("row,rank,objects,bytes,held,oldest_ns,newest_ns", out);
@@ -114,6 +115,17 @@ void write_csv(const struct report *r, FILE *out)
 		snprintf(text, sizeof(text), "%llu,,", m->untracked);
 		print_other(r, "untracked", text, out);
 	}
+	if (from->backing.objects) {
+		snprintf(text, sizeof(text), "%llu,%llu,", from->backing.objects,
+			 from->backing.bytes);
+		print_other(r, "set_aside", text, out);
+	}
+	if (from->unsized) {
+		snprintf(text, sizeof(text), "%llu,,", from->unsized);
+		print_other(r, "unknown_size", text, out);
+	}
+	if (sources_overlap(from))
+		print_other(r, "overlap", ",,", out);
 	if (!health_complete(r->health))
 		print_other(r, "incomplete", ",,", out);
 }
