@@ -135,6 +135,7 @@ static_assert(ARRAY_SIZE(loss_names) == OWNER_LOSS_REASONS);
 
 static int stats_show(struct seq_file *m, void *v)
 {
+	struct owner_unwind_counts unwind;
 	long tracked = 0;
 	unsigned int i;
 	int cpu;
@@ -149,6 +150,11 @@ static int stats_show(struct seq_file *m, void *v)
 	for (i = 0; i < OWNER_LOSS_REASONS; i++)
 		seq_printf(m, "lost_%s: %ld\n", loss_names[i],
 			   atomic_long_read(&owner_losses[i]));
+	owner_unwind_count(&unwind);
+	seq_printf(m, "unwind_learned: %lu\n", unwind.learned);
+	seq_printf(m, "unwind_slow: %lu\n", unwind.slow);
+	seq_printf(m, "unwind_verified: %lu\n", unwind.verified);
+	seq_printf(m, "unwind_different: %lu\n", unwind.different);
 	return 0;
 }
 DEFINE_SHOW_ATTRIBUTE(stats);

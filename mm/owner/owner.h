@@ -3,6 +3,7 @@
  * The contracts between the rooms of the owner subsystem.
  *
  * stack.c	a call chain, and a task, become handles
+ * unwind.h	how a call chain is taken
  * rules.c	which allocations are captured, and how deep; lang.c its language
  * slab.c	the record beside each slab object, written by SLUB's hooks
  * percpu.c	the record of each per-CPU area
@@ -22,6 +23,8 @@
 #include <linux/stackdepot.h>
 #include <linux/types.h>
 #include <linux/xarray.h>
+
+#include "unwind.h"
 
 /* Frames kept of a call chain where no rule says how many, and at most. */
 #define OWNER_DEPTH		16
@@ -67,10 +70,11 @@ struct owner_task {
 /* stack.c */
 void owner_stack_init(void);
 int owner_stack_late_init(void);
-depot_stack_handle_t owner_stack_capture(unsigned long ip, unsigned int depth, gfp_t flags);
+depot_stack_handle_t owner_stack_capture(struct owner_caller caller, unsigned int depth,
+					 gfp_t flags);
 depot_stack_handle_t owner_task_capture(gfp_t flags);
 bool owner_take_down(struct slab_owner *owner, gfp_t flags, size_t size,
-		     unsigned int depth, unsigned long ip);
+		     unsigned int depth, struct owner_caller caller);
 bool owner_get(struct slab_owner *owner);
 void owner_put(const struct slab_owner *owner);
 bool owner_task_fetch(depot_stack_handle_t handle, struct owner_task *task);

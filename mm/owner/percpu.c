@@ -86,7 +86,7 @@ void __percpu_owner_alloc(const void *area, gfp_t flags, size_t size)
 	if (!record)
 		return owner_lost(OWNER_LOST_VECTOR);
 	if (!owner_take_down(&record->owner, flags, size * num_possible_cpus(), depth,
-			     _RET_IP_)) {
+			     OWNER_CALLER)) {
 		kmem_cache_free(record_cache, record);
 		return;
 	}

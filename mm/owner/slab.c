@@ -237,7 +237,7 @@ static __always_inline unsigned int depth_for(struct kmem_cache *s, struct slab 
 }
 
 static __always_inline void own(struct kmem_cache *s, const void *object, gfp_t flags,
-				size_t size, unsigned long ip)
+				size_t size, struct owner_caller caller)
 {
 	struct slab_owner *record, owner;
 	struct slab_owners *owners;
@@ -273,7 +273,7 @@ static __always_inline void own(struct kmem_cache *s, const void *object, gfp_t 
 		index = obj_to_index(s, slab, (void *)object);
 	}
 
-	if (!owner_take_down(&owner, flags, size, depth, ip))
+	if (!owner_take_down(&owner, flags, size, depth, caller))
 		return;
 	record = &owners->live[index];
 	record->size = owner.size;
@@ -285,7 +285,7 @@ static __always_inline void own(struct kmem_cache *s, const void *object, gfp_t 
 
 void __slab_owner_alloc(struct kmem_cache *s, void *object, gfp_t flags, size_t size)
 {
-	own(s, object, flags, size, _RET_IP_);
+	own(s, object, flags, size, OWNER_CALLER);
 }
 
 void __slab_owner_resize(const void *object, gfp_t flags, size_t size)
@@ -294,15 +294,15 @@ void __slab_owner_resize(const void *object, gfp_t flags, size_t size)
 
 	/* What is larger than any slab object is page_owner's. */
 	if (slab)
-		own(slab->slab_cache, object, flags, size, _RET_IP_);
+		own(slab->slab_cache, object, flags, size, OWNER_CALLER);
 }
 
 /* Who frees an object that had an owner is kept until its slot is used again. */
-static __always_inline void note_free(struct slab_owner *record, size_t size, unsigned long ip)
+static __always_inline void note_free(struct slab_owner *record, size_t size, struct owner_caller caller)
 {
 	struct slab_owner owner;
 
-	if (in_nmi() || !owner_take_down(&owner, GFP_NOWAIT, size, OWNER_DEPTH, ip))
+	if (in_nmi() || !owner_take_down(&owner, GFP_NOWAIT, size, OWNER_DEPTH, caller))
 		return;
 	record->size = owner.size;
 	record->time = owner.time;
@@ -322,6 +322,6 @@ void __slab_owner_free(struct kmem_cache *s, struct slab *slab, void **objects, 
 	while (count--) {
 		index = obj_to_index(s, slab, objects[count]);
 		if (forget_live(&owners->live[index]) && owners->freed)
-			note_free(&owners->freed[index], owners->live[index].size, _RET_IP_);
+			note_free(&owners->freed[index], owners->live[index].size, OWNER_CALLER);
 	}
 }

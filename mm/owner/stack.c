@@ -11,7 +11,6 @@
 #include <linux/sched.h>
 #include <linux/sched/clock.h>
 #include <linux/stackdepot.h>
-#include <linux/stacktrace.h>
 #include <linux/string.h>
 
 #include "owner.h"
@@ -39,29 +38,20 @@ static depot_stack_handle_t save(unsigned long *words, unsigned int count, gfp_t
 				      STACK_DEPOT_FLAG_CAN_ALLOC | STACK_DEPOT_FLAG_GET | kind);
 }
 
-/* How many frames an unwinder may put before the one it is asked about. */
-#define OWN_FRAMES	8
-
 /**
  * owner_stack_capture - intern the call chain that led to an allocation
- * @ip: the allocator's address to which the hook returns: the first frame kept
+ * @caller: OWNER_CALLER, where it starts; allocators in front are left out
  * @depth: frames to keep, at most OWNER_DEPTH_MAX
  * @flags: those of the allocation
  *
  * Return: a handle with a reference, or 0 if the depot has no room.
  */
-noinline depot_stack_handle_t owner_stack_capture(unsigned long ip, unsigned int depth,
+noinline depot_stack_handle_t owner_stack_capture(struct owner_caller caller, unsigned int depth,
 						  gfp_t flags)
 {
-	unsigned long entries[OWN_FRAMES + OWNER_DEPTH_MAX];
-	unsigned int count, first;
+	unsigned long entries[OWNER_DEPTH_MAX];
 
-	count = stack_trace_save(entries, OWN_FRAMES + depth, 0);
-	/* Unwinders differ in how many of their own frames they leave in. */
-	for (first = 0; first < min(count, OWN_FRAMES); first++)
-		if (entries[first] == ip)
-			return save(entries + first, min(count - first, depth), flags, 0);
-	return save(entries, min(count, depth), flags, 0);
+	return save(entries, owner_unwind(entries, depth, caller), flags, 0);
 }
 
 /**
@@ -86,14 +76,14 @@ depot_stack_handle_t owner_task_capture(gfp_t flags)
  * @flags: those of the allocation
  * @size: bytes that were asked for
  * @depth: frames to keep
- * @ip: the allocator's address to which its hook returns
+ * @caller: OWNER_CALLER of the allocator's hook
  *
  * Return: false if the call chain could not be kept; that has been counted.
  */
 bool owner_take_down(struct slab_owner *owner, gfp_t flags, size_t size,
-		     unsigned int depth, unsigned long ip)
+		     unsigned int depth, struct owner_caller caller)
 {
-	owner->stack = owner_stack_capture(ip, depth, flags);
+	owner->stack = owner_stack_capture(caller, depth, flags);
 	if (!owner->stack) {
 		owner_lost(OWNER_LOST_STACK);
 		return false;

@@ -9,9 +9,18 @@
 
 #include "plant.h"
 
+/* In the place of an allocator's hook. */
+static noinline depot_stack_handle_t hook(void)
+{
+	depot_stack_handle_t handle = owner_stack_capture(OWNER_CALLER, OWNER_DEPTH, GFP_KERNEL);
+
+	barrier();
+	return handle;
+}
+
 static noinline depot_stack_handle_t capture(void)
 {
-	depot_stack_handle_t handle = owner_stack_capture(_THIS_IP_, OWNER_DEPTH, GFP_KERNEL);
+	depot_stack_handle_t handle = hook();
 
 	barrier();
 	return handle;

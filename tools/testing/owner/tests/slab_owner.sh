@@ -29,7 +29,7 @@ guest()
 held_by()
 {
 	awk -v frame="^ $1[+]" -v n="$2" 'BEGIN { RS = ""; FS = "\n"; objects = bytes = 0 }
-		$(3 + n) ~ frame { objects++; match($0, /size [0-9]+/)
+		$(2 + n) ~ frame { objects++; match($0, /size [0-9]+/)
 			     bytes += substr($0, RSTART + 5, RLENGTH - 5) }
 		END { print objects, bytes }' "$work/out"
 }
