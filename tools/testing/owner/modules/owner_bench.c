@@ -236,7 +236,7 @@ static noinline void descend(unsigned int deeper, measure_fn fn,
 	barrier();
 }
 
-static int __init bench_init(void)
+static int bench_init(void)
 {
 	unsigned int i, j;
 

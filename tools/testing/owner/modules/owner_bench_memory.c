@@ -88,7 +88,7 @@ static void release_all(void)
 	}
 }
 
-static int __init memory_init(void)
+static int memory_init(void)
 {
 	unsigned long before = free_bytes(), taken;
 	unsigned int i;

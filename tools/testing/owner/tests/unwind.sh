@@ -1,0 +1,78 @@
+#!/bin/sh
+# SPDX-License-Identifier: GPL-2.0
+#
+# Every chain walked by the cheap unwinder and by the kernel's, while tracers
+# replace return addresses and modules come and go: unwind.sh KERNEL. Prints TAP.
+#
+# On one CPU: while tracers patch every function, a second one that QEMU emulates
+# now and then executes a breakpoint that is gone already, and the kernel dies of
+# it, with us or without. Interrupts of one CPU are enough for what is tested here.
+set -u
+cd "$(dirname "$0")/../../../.." || exit 1
+. tools/testing/owner/tests/tap.sh
+
+kernel=${1:?usage: unwind.sh KERNEL}
+work=$(mktemp -d)
+trap 'rm -rf "$work"' EXIT
+seen="$work/out $work/err"
+
+# shellcheck disable=SC2016 # the guest's shell expands it
+stress='
+T=/sys/kernel/tracing
+mount -t tracefs none $T
+stats() { sed -n "s/^unwind_/$1 /p" /sys/kernel/debug/owner/stats; }
+some_load()
+{
+	find / -xdev >/dev/null
+	find /proc /sys -name nothing >/dev/null 2>&1
+	for file in 1 2 3 4 5 6 7 8; do echo "$file" | cat | cat >/tmp/$file; done
+}
+modules()
+{
+	while [ ! -e /tmp/enough ]; do
+		insmod /extra/owner_leak.ko requests=100 && rmmod owner_leak
+		insmod /extra/owner_bench_memory.ko objects=1000 chains=100 && rmmod owner_bench_memory
+	done
+}
+
+for round in 1 2 3; do some_load; done
+stats plain:
+
+modules &
+echo function_graph >$T/current_tracer
+for round in 1 2; do some_load; done
+echo nop >$T/current_tracer
+stats graph:
+
+for function in vfs_read vfs_open do_filp_open path_openat alloc_empty_file; do
+	echo "r:owner/ret_$function $function" >>$T/kprobe_events
+done
+echo 1 >$T/events/owner/enable
+for round in 1 2; do some_load; done
+echo 0 >$T/events/owner/enable
+stats probed:
+
+echo function >$T/current_tracer
+some_load
+echo nop >$T/current_tracer
+for round in 1 2 3; do some_load; done
+touch /tmp/enough
+wait
+stats end:'
+
+# figure WHEN NAME
+figure() { awk -v when="$1:" -v name="$2:" '$1 == when && $2 == name { print $3 }' "$work/out"; }
+
+ok "runs under tracers" sh -c "tools/testing/owner/guest.py run $kernel --smp 1 --mem 1G --timeout 900 \
+	--append 'slab_owner=on owner.verify=1' --extra build/$kernel/owner-modules \
+	--console '$work/console' --cmd '$stress' >'$work/out' 2>'$work/err'"
+sed 's/^/# /' "$work/out"
+ok "each chain is the same" is "$(figure end different)" 0
+ok "of many" [ "$(figure end verified)" -gt 100000 ]
+ok "hardly one needs the kernel's unwinder" \
+	[ $(($(figure plain slow) * 1000)) -lt "$(figure plain verified)" ]
+ok "until the function graph tracer is on" \
+	[ "$(figure graph slow)" -gt $(($(figure plain slow) + 1000)) ]
+ok "or a kretprobe" [ "$(figure probed slow)" -gt $(($(figure graph slow) + 100)) ]
+ok "and nothing is warned of" lacks "$work/console" "BUG:|WARNING:|Oops|Call Trace"
+finish
