@@ -12,11 +12,17 @@ static const char * const names[NR_FIELDS] = {
 	[FIELD_TGID] = "tgid",
 	[FIELD_MODULE] = "module",
 	[FIELD_KIND] = "kind",
+	[FIELD_AGE] = "age",
 };
 
 const char *field_name(enum field field)
 {
 	return names[field];
+}
+
+bool field_is_number(enum field field)
+{
+	return field == FIELD_PID || field == FIELD_TGID || field == FIELD_AGE;
 }
 
 bool field_listed(const struct field_list *list, enum field field)

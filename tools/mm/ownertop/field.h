@@ -13,6 +13,7 @@ enum field {
 	FIELD_TGID,
 	FIELD_MODULE,
 	FIELD_KIND,
+	FIELD_AGE,
 	NR_FIELDS
 };
 
@@ -22,6 +23,8 @@ struct field_list {
 };
 
 const char *field_name(enum field field);
+/* Is it a number, and not a name? */
+bool field_is_number(enum field field);
 bool field_listed(const struct field_list *list, enum field field);
 
 /*

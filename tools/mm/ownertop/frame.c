@@ -5,6 +5,8 @@
  */
 #include "frame.h"
 
+#define LEAST_WIDTH 20
+
 static bool printable(struct text t)
 {
 	size_t i;
@@ -72,4 +74,24 @@ struct text frame_stem(struct text func)
 	if (func.len > len && !memcmp(func.s + func.len - len, suffix, len))
 		func.len -= len;
 	return func;
+}
+
+void frame_print_fitted(struct text line, size_t width, size_t used, FILE *out)
+{
+	size_t room = width > used + LEAST_WIDTH ? width - used : LEAST_WIDTH;
+	const char *plus, *space;
+	size_t name, tail;
+
+	if (!width || line.len <= room) {
+		fprintf(out, "%s\n", line.s);
+		return;
+	}
+	plus = strchr(line.s, '+');
+	space = strchr(line.s, ' ');
+	name = plus && (!space || plus < space) ? (size_t)(plus - line.s) : line.len;
+	tail = space && name < line.len ? strlen(space) : 0;
+	if (name + tail <= room)
+		fprintf(out, "%.*s%s\n", (int)name, line.s, tail ? space : "");
+	else
+		fprintf(out, "%.*s...\n", (int)(room - 3), line.s);
 }

@@ -3,6 +3,8 @@
 #ifndef OWNERTOP_FRAME_H
 #define OWNERTOP_FRAME_H
 
+#include <stdio.h>
+
 #include "text.h"
 
 struct frame {
@@ -18,5 +20,12 @@ bool frame_parse(struct text line, struct frame *frame);
  * (".isra.0", "_noprof"): the same function has the same stem in every build.
  */
 struct text frame_stem(struct text func);
+
+/*
+ * Prints @line, which is NUL-terminated, and a newline into what is left of
+ * @width columns (0: no limit) behind @used ones. What does not fit loses its
+ * offset first: the name and the module say more.
+ */
+void frame_print_fitted(struct text line, size_t width, size_t used, FILE *out);
 
 #endif

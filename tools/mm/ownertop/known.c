@@ -10,11 +10,3 @@ void print_ts(u64 ts, const char *unknown, FILE *out)
 	else
 		fprintf(out, "%llu", ts);
 }
-
-void print_pid(s64 pid, const char *unknown, FILE *out)
-{
-	if (pid == PID_UNKNOWN)
-		fputs(unknown, out);
-	else
-		fprintf(out, "%lld", pid);
-}

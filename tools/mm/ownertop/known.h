@@ -7,8 +7,7 @@
 
 #include "types.h"
 
-/* @unknown is printed in place of TS_UNKNOWN and PID_UNKNOWN. */
+/* @unknown is printed in place of TS_UNKNOWN. */
 void print_ts(u64 ts, const char *unknown, FILE *out);
-void print_pid(s64 pid, const char *unknown, FILE *out);
 
 #endif

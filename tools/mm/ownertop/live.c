@@ -11,7 +11,6 @@
 
 #include "exit_status.h"
 #include "live.h"
-#include "reader.h"
 #include "screen.h"
 #include "writer.h"
 
@@ -19,37 +18,26 @@
 #define OTHER_LINES 7
 
 struct live {
-	const struct options *o;
+	struct options o;	/* keys change the order, the screen how many fit */
+	u32 top;
 	char * const *paths;
 	int nr_paths;
-	enum sort_by sort;
 	bool paused;
-	struct model model;
-	struct health health;
+	struct answer a;
 };
 
 static void read_again(struct live *l, bool quiet)
 {
 	/* The table's locale would slow down matching. */
 	setlocale(LC_CTYPE, "C");
-	model_free(&l->model);
-	model_init(&l->model, &l->o->view);
-	l->health = (struct health){ .quiet = quiet };
-	read_inputs(l->paths, l->nr_paths, l->o->page_size, &l->model, &l->health);
-}
-
-static void write_groups(const struct live *l, u32 top, FILE *out, struct terminal term)
-{
-	struct report report;
-
-	report_init(&report, &l->model, &l->health, l->sort, top);
-	write_table_to(&report, out, term);
-	report_free(&report);
+	answer_free(&l->a);
+	l->a.health.quiet = quiet;
+	answer_read(&l->a, &l->o, l->paths, l->nr_paths);
 }
 
 static int status(const struct live *l)
 {
-	return health_complete(&l->health) ? STATUS_WHOLE : STATUS_INCOMPLETE;
+	return health_complete(&l->a.health) ? STATUS_WHOLE : STATUS_INCOMPLETE;
 }
 
 /* As many groups as fit with their chains, unless the user wants fewer. */
@@ -57,10 +45,10 @@ static u32 groups_that_fit(const struct live *l)
 {
 	u32 rows = screen_rows(), lines = 1, fit;
 
-	if (field_listed(&l->o->view.group, FIELD_STACK))
-		lines += l->o->view.depth;
+	if (field_listed(&l->o.select.group, FIELD_STACK))
+		lines += l->o.select.chains.depth;
 	fit = rows > OTHER_LINES + lines ? (rows - OTHER_LINES) / lines : 1;
-	return l->o->top && l->o->top < fit ? l->o->top : fit;
+	return l->top && l->top < fit ? l->top : fit;
 }
 
 static void print_clock(FILE *out)
@@ -83,15 +71,15 @@ static void print_status(const struct live *l, const struct terminal *term, FILE
 		return;
 	print_clock(f);
 	fprintf(f, "  %sby %s; b h o: sort, p: %s, q: quit", l->paused ? "PAUSED, " : "",
-		sort_name(l->sort), l->paused ? "go on" : "pause");
-	if (*l->health.first)
-		fprintf(f, "  %s", l->health.first);
+		sort_name(l->o.sort), l->paused ? "go on" : "pause");
+	if (*l->a.health.first)
+		fprintf(f, "  %s", l->a.health.first);
 	if (!fclose(f))
 		fprintf(out, "%.*s\n", (int)term->width, line);
 	free(line);
 }
 
-static void draw(const struct live *l)
+static void draw(struct live *l)
 {
 	struct terminal term = terminal_of(stdout);
 	char *text;
@@ -101,7 +89,8 @@ static void draw(const struct live *l)
 	if (!out)
 		return;
 	print_status(l, &term, out);
-	write_groups(l, groups_that_fit(l), out, term);
+	l->o.top = groups_that_fit(l);
+	write_table_to(&l->a, out, term);
 	if (!fclose(out))
 		screen_show((struct text){ text, len });
 	free(text);
@@ -121,13 +110,13 @@ static enum then handle_key(struct live *l, int key)
 {
 	switch (key) {
 	case 'b':
-		l->sort = SORT_BYTES;
+		l->o.sort = SORT_BYTES;
 		break;
 	case 'h':
-		l->sort = SORT_HELD;
+		l->o.sort = SORT_HELD;
 		break;
 	case 'o':
-		l->sort = SORT_OBJECTS;
+		l->o.sort = SORT_OBJECTS;
 		break;
 	case 'p':
 	case ' ':
@@ -156,7 +145,7 @@ static void run_on_screen(struct live *l)
 		if (then == THEN_READ) {
 			read_again(l, true);
 			draw(l);
-			due = now_ms() + l->o->interval_ms;
+			due = now_ms() + l->o.interval_ms;
 		}
 		left = due - now_ms();
 		then = handle_key(l, screen_key(l->paused ? -1 : left > 0 ? left : 0));
@@ -167,15 +156,15 @@ static void run_on_screen(struct live *l)
 static void run_in_lines(struct live *l)
 {
 	struct timespec interval = {
-		.tv_sec = l->o->interval_ms / 1000,
-		.tv_nsec = l->o->interval_ms % 1000 * 1000000,
+		.tv_sec = l->o.interval_ms / 1000,
+		.tv_nsec = l->o.interval_ms % 1000 * 1000000,
 	};
 
 	for (;;) {
 		read_again(l, false);
 		print_clock(stdout);
 		putchar('\n');
-		write_groups(l, l->o->top, stdout, terminal_of(stdout));
+		write_table(&l->a, stdout);
 		putchar('\n');
 		if (fflush(stdout))
 			return;
@@ -185,12 +174,12 @@ static void run_in_lines(struct live *l)
 
 int live_run(const struct options *o, char * const *paths, int n)
 {
-	struct live l = { .o = o, .paths = paths, .nr_paths = n, .sort = o->sort };
+	struct live l = { .o = *o, .top = o->top, .paths = paths, .nr_paths = n };
 
 	if (screen_begin())
 		run_on_screen(&l);
 	else
 		run_in_lines(&l);
-	model_free(&l.model);
+	answer_free(&l.a);
 	return status(&l);
 }

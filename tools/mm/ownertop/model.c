@@ -7,11 +7,14 @@
 #include "alloc.h"
 #include "model.h"
 
-void model_init(struct model *m, const struct view *view)
+#define NS_PER_SECOND 1000000000ULL
+#define NS_PER_MINUTE (60 * NS_PER_SECOND)
+
+void model_init(struct model *m, const struct selection *select)
 {
-	*m = (struct model){ .view = view };
-	stacks_init(&m->stacks, &view->skip, view->depth);
-	m->stacks.names = view->names;
+	*m = (struct model){ .select = select };
+	stacks_init(&m->stacks, &select->chains);
+	m->stacks.names = select->names;
 }
 
 /* Names are short, and interning terminates them for fnmatch(). */
@@ -35,11 +38,19 @@ static bool pid_passes(const struct filter *f, s64 pid)
 	return !f->nr_pids;
 }
 
+static bool age_passes(const struct model *m, u64 ts)
+{
+	u64 older = m->select->filter.older;
+
+	return !older || (ts != TS_UNKNOWN && ts <= m->now && m->now - ts >= older);
+}
+
 static bool passes(struct model *m, const struct record *rec)
 {
-	const struct filter *f = &m->view->filter;
+	const struct filter *f = &m->select->filter;
 
 	return pid_passes(f, rec->pid) &&
+	       age_passes(m, rec->ts) &&
 	       name_passes(&m->caches, f->cache, rec->cache) &&
 	       name_passes(&m->comms, f->comm, rec->comm);
 }
@@ -47,7 +58,7 @@ static bool passes(struct model *m, const struct record *rec)
 static struct group_key key_of(struct model *m, const struct record *rec,
 			       const struct owner *owner)
 {
-	const struct field_list *by = &m->view->group;
+	const struct field_list *by = &m->select->group;
 	struct group_key key = { 0 };
 	unsigned int i;
 
@@ -73,6 +84,9 @@ static struct group_key key_of(struct model *m, const struct record *rec,
 			break;
 		case FIELD_KIND:
 			key.kind = rec->kind;
+			break;
+		case FIELD_AGE:
+			key.minute = rec->ts / NS_PER_MINUTE;
 			break;
 		case NR_FIELDS:
 			break;
@@ -106,11 +120,11 @@ static struct group *group_of(struct model *m, const struct group_key *key)
 	return &m->groups[id];
 }
 
-static void sum_add(struct sum *sum, const struct record *rec)
+void sum_add(struct sum *to, const struct sum *sum)
 {
-	sum->objects += rec->objects;
-	sum->bytes += rec->bytes;
-	sum->held += rec->held;
+	to->objects += sum->objects;
+	to->bytes += sum->bytes;
+	to->held += sum->held;
 }
 
 /* Every other sum is at most this one's. */
@@ -133,6 +147,7 @@ static void take_newest(u64 *newest, u64 ts)
 
 const char *model_add(struct model *m, const struct record *rec)
 {
+	struct sum one = { rec->objects, rec->bytes, rec->held };
 	struct group_key key;
 	struct owner owner;
 	struct group *g;
@@ -144,15 +159,15 @@ const char *model_add(struct model *m, const struct record *rec)
 	if (!sources_take(&m->sources, rec))
 		return NULL;
 	take_newest(&m->newest, rec->ts);
-	if (!passes(m, rec)) {
-		sum_add(&m->filtered, rec);
+	if (!owner.passes || !passes(m, rec)) {
+		sum_add(&m->filtered, &one);
 		return NULL;
 	}
 
 	key = key_of(m, rec, &owner);
 	g = group_of(m, &key);
-	sum_add(&g->sum, rec);
-	sum_add(&m->total, rec);
+	sum_add(&g->sum, &one);
+	sum_add(&m->total, &one);
 	if (rec->ts < g->oldest)
 		g->oldest = rec->ts;
 	take_newest(&g->newest, rec->ts);
@@ -174,6 +189,32 @@ void model_coverage(struct model *m, u64 tracked, u64 untracked)
 struct text model_frame(const struct model *m, const struct chain *chain, u32 i)
 {
 	return m->stacks.frames.v[chain->frames[i]];
+}
+
+bool model_known(const struct model *m, const struct group *g, enum field field)
+{
+	switch (field) {
+	case FIELD_PID:
+		return g->key.pid != PID_UNKNOWN;
+	case FIELD_TGID:
+		return g->key.tgid != PID_UNKNOWN;
+	case FIELD_AGE:
+		return model_age(m, g) != TS_UNKNOWN;
+	default:
+		return true;
+	}
+}
+
+s64 model_number(const struct model *m, const struct group *g, enum field field)
+{
+	switch (field) {
+	case FIELD_PID:
+		return g->key.pid;
+	case FIELD_TGID:
+		return g->key.tgid;
+	default:
+		return model_age(m, g) / NS_PER_SECOND;
+	}
 }
 
 struct text model_name(const struct model *m, const struct group *g, enum field field)

@@ -16,14 +16,14 @@ struct filter {
 	const char *comm;
 	const s64 *pids;
 	u32 nr_pids;	/* 0: any */
+	u64 older;		/* ns before model.now, or earlier; 0: any */
 };
 
-/* How records are grouped, and which. */
-struct view {
+/* Which records, and how they are grouped. */
+struct selection {
 	struct field_list group;
 	struct filter filter;
-	struct skip_list skip;
-	u32 depth;
+	struct chain_rules chains;
 	struct names *names;	/* NULL: frames as they are */
 };
 
@@ -33,6 +33,8 @@ struct sum {
 	u64 held;
 };
 
+void sum_add(struct sum *to, const struct sum *sum);
+
 /* A field that is not grouped by is 0 in every key. */
 struct group_key {
 	s64 pid;
@@ -41,7 +43,8 @@ struct group_key {
 	u32 cache;
 	u32 comm;
 	u32 module;
-	u64 kind;		/* wide, so that no padding gets hashed */
+	u32 minute;	/* since boot */
+	u32 kind;
 };
 
 struct group {
@@ -52,7 +55,8 @@ struct group {
 };
 
 struct model {
-	const struct view *view;
+	const struct selection *select;
+	u64 now;		/* time stamp that ages are counted from */
 
 	struct stacks stacks;
 	struct strings caches;
@@ -73,7 +77,7 @@ struct model {
 	u64 untracked;
 };
 
-void model_init(struct model *m, const struct view *view);
+void model_init(struct model *m, const struct selection *select);
 
 /* Returns NULL, or why the record is not counted. */
 const char *model_add(struct model *m, const struct record *rec);
@@ -86,7 +90,11 @@ void model_coverage(struct model *m, u64 tracked, u64 untracked);
 
 /* One frame of a chain. */
 struct text model_frame(const struct model *m, const struct chain *chain, u32 i);
-/* The text of a field that has one; the field must not be FIELD_STACK. */
+/* Did the input tell? Other formats than that of records tell less. */
+bool model_known(const struct model *m, const struct group *g, enum field field);
+/* The value of a field that is a number. */
+s64 model_number(const struct model *m, const struct group *g, enum field field);
+/* The value of any other field but FIELD_STACK. */
 struct text model_name(const struct model *m, const struct group *g, enum field field);
 
 void model_free(struct model *m);

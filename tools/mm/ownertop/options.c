@@ -7,44 +7,25 @@
 #include "alloc.h"
 #include "exit_status.h"
 #include "options.h"
+#include "skip.h"
+#include "usage.h"
 
-#define DEFAULT_DEPTH 4
-#define DEFAULT_TOP 10
 #define DEFAULT_INTERVAL_MS 3000
 #define SECONDS_MAX 86400
 #define PAGE_SIZE_MIN 4096
 #define PAGE_SIZE_MAX (1024 * 1024)
 
-static const char help[] =
-"Usage: ownertop [options] [FILE...]\n"
-"Adds up the records of page_owner and slab_owner by the call chain that owns\n"
-"them. Reads FILEs, '-' for a pipe, or /sys/kernel/debug/slab_owner.\n"
-"  -d, --depth N      frames in a group, after the allocator's own; 0: all (4)\n"
-"  -g, --group LIST   of stack,cache,comm,pid,tgid,module,kind (stack,cache)\n"
-"  -s, --sort KEY     bytes asked for, held by the allocator, or objects (bytes)\n"
-"  -n, --top N        groups to show; 0: all (10; all with --json and --csv)\n"
-"      --cache GLOB   only objects of these caches\n"
-"      --comm GLOB    only what these tasks allocated\n"
-"      --pid N[,N]    only what these threads allocated\n"
-"      --skip FILE    take the allocator's functions from FILE, one glob a line\n"
-"      --no-skip      treat no function as the allocator's\n"
-"      --skip-list    print the allocator's functions and exit\n"
-"      --page-size N  bytes in a page where the dump was made (as here)\n"
-"      --vmlinux FILE, --modules DIR  file:line and inlined functions from these\n"
-"      --json, --csv  write for programs\n"
-"      --live[=SECS]  read and show again and again; keys sort, pause, quit (3)\n"
-"  -h, --help         print this and exit\n"
-"Examples:\n"
-"  ownertop                                 slab objects of this machine\n"
-"  ownertop /sys/kernel/debug/page_owner    its pages\n"
-"  ownertop --cache 'kmalloc-*' -d 8 dump.txt\n"
-"  ssh host zstd -c dump | ownertop -g module -s objects -\n"
-"Exit status: 0 all was read, 1 input was damaged or not read, 2 failed.\n";
+/* No --depth, no --top: as the view has it. */
+#define UNSET U32_MAX
 
 enum {
 	OPT_CACHE = 256,
 	OPT_COMM,
 	OPT_PID,
+	OPT_OLDER,
+	OPT_FOCUS,
+	OPT_IGNORE,
+	OPT_HIDE,
 	OPT_SKIP,
 	OPT_NO_SKIP,
 	OPT_SKIP_LIST,
@@ -64,6 +45,10 @@ static const struct option longopts[] = {
 	{ "cache", required_argument, NULL, OPT_CACHE },
 	{ "comm", required_argument, NULL, OPT_COMM },
 	{ "pid", required_argument, NULL, OPT_PID },
+	{ "older", required_argument, NULL, OPT_OLDER },
+	{ "focus", required_argument, NULL, OPT_FOCUS },
+	{ "ignore", required_argument, NULL, OPT_IGNORE },
+	{ "hide", required_argument, NULL, OPT_HIDE },
 	{ "skip", required_argument, NULL, OPT_SKIP },
 	{ "no-skip", no_argument, NULL, OPT_NO_SKIP },
 	{ "skip-list", no_argument, NULL, OPT_SKIP_LIST },
@@ -77,44 +62,14 @@ static const struct option longopts[] = {
 	{ 0 }
 };
 
-static noreturn void fail(const char *option, const char *value, const char *reason)
-{
-	fprintf(stderr, "ownertop: %s: '%s' %s\nTry 'ownertop --help'.\n", option,
-		value, reason);
-	exit(STATUS_FAILED);
-}
-
-/* A whole number up to @stop or the end of @text; @end is set to where it ends. */
-static u64 parse_number(const char *option, const char *text, u64 max, char stop,
-			const char **end)
-{
-	char *after;
-	u64 v;
-
-	v = strtoull(text, &after, 10);	/* saturates, so above max */
-	if (*text < '0' || *text > '9' || (*after && *after != stop))
-		fail(option, text, "is not a number");
-	if (v > max)
-		fail(option, text, "is too large a number");
-	*end = after;
-	return v;
-}
-
-static u32 parse_count(const char *option, const char *text)
-{
-	const char *end;
-
-	return parse_number(option, text, U32_MAX - 1, '\0', &end);
-}
-
 static void parse_pids(struct options *o, const char *list)
 {
-	struct filter *f = &o->view.filter;
+	struct filter *f = &o->select.filter;
 	const char *p = list;
 
 	for (;;) {
 		o->pids = grow(o->pids, f->nr_pids, &o->pids_cap, sizeof(*o->pids));
-		o->pids[f->nr_pids++] = parse_number("--pid", p, PID_MAX, ',', &p);
+		o->pids[f->nr_pids++] = usage_number("--pid", p, PID_MAX, ',', &p);
 		if (!*p)
 			break;
 		p++;
@@ -124,10 +79,10 @@ static void parse_pids(struct options *o, const char *list)
 
 static u32 parse_page_size(const char *text)
 {
-	u32 size = parse_count("--page-size", text);
+	u32 size = usage_count("--page-size", text);
 
 	if (size < PAGE_SIZE_MIN || size > PAGE_SIZE_MAX || size & (size - 1))
-		fail("--page-size", text, "is no machine's page size");
+		usage_fail("--page-size", text, "is no machine's page size");
 	return size;
 }
 
@@ -137,55 +92,76 @@ static u32 parse_interval(const char *text)
 	double seconds = strtod(text, &end);
 
 	if (end == text || *end || !(seconds >= 0.1 && seconds <= SECONDS_MAX))
-		fail("--live", text, "is no number of seconds from 0.1 to 86400");
+		usage_fail("--live", text, "is no number of seconds from 0.1 to 86400");
 	return seconds * 1000;
 }
 
 static void parse_group(struct options *o, const char *list)
 {
-	const char *bad = field_list_parse(&o->view.group, list);
+	const char *bad = field_list_parse(&o->select.group, list);
 
 	if (bad)
-		fail("--group", bad, "is not a field, or is named twice");
+		usage_fail("--group", bad, "is not a field, or is named twice");
 }
 
 static void read_skip_list(struct options *o, const char *path)
 {
-	skip_free(&o->view.skip);
-	if (!skip_read(&o->view.skip, path))
-		fail("--skip", path, "cannot be read");
+	globs_free(&o->select.chains.skip);
+	if (!globs_read(&o->select.chains.skip, path))
+		usage_fail("--skip", path, "cannot be read");
 }
 
-static void parse_one(struct options *o, int opt)
+static void add_glob(struct globs *globs)
 {
+	globs_add(globs, optarg, strlen(optarg));
+}
+
+/* Returns the TAKES_ bit of an option that not every view has a use for. */
+static unsigned int parse_one(struct options *o, int opt)
+{
+	struct selection *select = &o->select;
+	const char *end;
+
 	switch (opt) {
 	case 'd':
-		o->view.depth = parse_count("--depth", optarg);
+		select->chains.depth = usage_count("--depth", optarg);
 		break;
 	case 'g':
 		parse_group(o, optarg);
 		break;
 	case 's':
 		if (!sort_parse(optarg, &o->sort))
-			fail("--sort", optarg, "is not bytes, held or objects");
+			usage_fail("--sort", optarg, "is not bytes, held or objects");
 		break;
 	case 'n':
-		o->top = parse_count("--top", optarg);
-		break;
+		o->top = usage_count("--top", optarg);
+		return TAKES_TOP;
 	case OPT_CACHE:
-		o->view.filter.cache = optarg;
+		select->filter.cache = optarg;
 		break;
 	case OPT_COMM:
-		o->view.filter.comm = optarg;
+		select->filter.comm = optarg;
 		break;
 	case OPT_PID:
 		parse_pids(o, optarg);
+		break;
+	case OPT_OLDER:
+		select->filter.older = usage_duration("--older", optarg, '\0', &end);
+		break;
+	case OPT_FOCUS:
+		add_glob(&select->chains.focus);
+		break;
+	case OPT_IGNORE:
+		add_glob(&select->chains.ignore);
+		break;
+	case OPT_HIDE:
+		add_glob(&select->chains.hide);
 		break;
 	case OPT_SKIP:
 		read_skip_list(o, optarg);
 		break;
 	case OPT_NO_SKIP:
-		skip_free(&o->view.skip);
+		globs_free(&select->chains.skip);
 		break;
 	case OPT_SKIP_LIST:
 		o->print_skip_list = true;
@@ -201,7 +177,7 @@ static void parse_one(struct options *o, int opt)
 		break;
 	case OPT_LIVE:
 		o->interval_ms = optarg ? parse_interval(optarg) : DEFAULT_INTERVAL_MS;
-		break;
+		return TAKES_LIVE;
 	case OPT_VMLINUX:
 		o->vmlinux = optarg;
 		break;
@@ -209,24 +185,45 @@ static void parse_one(struct options *o, int opt)
 		o->modules = optarg;
 		break;
 	case 'h':
-		fputs(help, stdout);
-		exit(STATUS_WHOLE);
+		usage_help();
 	default:
-		fputs("Try 'ownertop --help'.\n", stderr);
-		exit(STATUS_FAILED);
+		usage_hint();
 	}
+	return 0;
 }
 
-/* Once a pipe has been read it is gone, and programs want to be told when. */
-static void check_live(const struct options *o)
+/* Refuses what the view has no use for: ignored, it would seem to be obeyed. */
+static void check_taken(const struct options *o, unsigned int given)
+{
+	static const char * const names[] = { "--top", "--live" };
+	unsigned int i;
+
+	for (i = 0; i < sizeof(names) / sizeof(*names); i++)
+		if (given & ~o->view->takes & 1 << i)
+			usage_fail(names[i], o->view->name, "is a view that has no use for it");
+	if (!o->view->write[o->format])
+		usage_fail(o->format == FORMAT_JSON ? "--json" : "--csv", o->view->name,
+			   "is a view without that form");
+}
+
+/*
+ * Once a pipe has been read it is gone. Ages are counted from the newest record,
+ * which is found by reading all before.
+ */
+static void check_readable_twice(const struct options *o, const char *option)
 {
 	int i;
 
-	if (o->format != FORMAT_TABLE)
-		fail("--live", "--json or --csv", "cannot be had with it");
 	for (i = 0; i < o->nr_inputs; i++)
 		if (!strcmp(o->inputs[i], "-"))
-			fail("--live", "-", "cannot be read twice");
+			usage_fail(option, "-", "cannot be read twice; give it a FILE");
+}
+
+static void check_live(const struct options *o)
+{
+	if (o->format != FORMAT_TEXT)
+		usage_fail("--live", "--json or --csv", "cannot be had with it");
+	check_readable_twice(o, "--live");
 }
 
 static void open_names(struct options *o)
@@ -234,9 +231,9 @@ static void open_names(struct options *o)
 	const char *error;
 
 	if (o->modules && access(o->modules, R_OK | X_OK))
-		fail("--modules", o->modules, "is no directory that can be read");
-	o->view.names = names_open(o->vmlinux, o->modules, &error);
-	if (o->view.names)
+		usage_fail("--modules", o->modules, "is no directory that can be read");
+	o->select.names = names_open(o->vmlinux, o->modules, &error);
+	if (o->select.names)
 		return;
 	fprintf(stderr, "ownertop: --vmlinux: %s: %s\n", o->vmlinux, error);
 	exit(STATUS_FAILED);
@@ -244,34 +241,52 @@ static void open_names(struct options *o)
 
 void options_parse(struct options *o, int argc, char *argv[])
 {
-	const u32 unset = U32_MAX;
+	unsigned int given = 0;
 	int opt;
 
 	*o = (struct options){
-		.view.group = { { FIELD_STACK, FIELD_CACHE }, 2 },
-		.view.depth = DEFAULT_DEPTH,
+		.select.chains.depth = UNSET,
 		.sort = SORT_BYTES,
-		.format = FORMAT_TABLE,
-		.top = unset,
+		.format = FORMAT_TEXT,
+		.top = UNSET,
 		.page_size = sysconf(_SC_PAGESIZE),
 	};
-	skip_builtin(&o->view.skip);
+	skip_builtin(&o->select.chains.skip);
 	while ((opt = getopt_long(argc, argv, "d:g:s:n:h", longopts, NULL)) != -1)
-		parse_one(o, opt);
-	if (o->top == unset)
-		o->top = o->format == FORMAT_TABLE ? DEFAULT_TOP : 0;
+		given |= parse_one(o, opt);
+
 	o->inputs = argv + optind;
 	o->nr_inputs = argc - optind;
+	o->view = o->nr_inputs ? view_find(*o->inputs) : NULL;
+	if (o->view) {
+		o->inputs++;
+		o->nr_inputs--;
+	} else {
+		o->view = &views[0];
+	}
+	check_taken(o, given);
+	if (o->select.filter.older)
+		check_readable_twice(o, "--older");
 	if (o->interval_ms)
 		check_live(o);
 	if (o->vmlinux || o->modules)
 		open_names(o);
+
+	if (!o->select.group.n)
+		o->select.group = o->view->group;
+	if (o->select.chains.depth == UNSET)
+		o->select.chains.depth = o->view->depth;
+	if (o->top == UNSET)
+		o->top = o->format == FORMAT_TEXT ? o->view->top : 0;
 }
 
 void options_free(struct options *o)
 {
-	skip_free(&o->view.skip);
-	if (o->view.names)
-		names_close(o->view.names);
+	globs_free(&o->select.chains.skip);
+	globs_free(&o->select.chains.hide);
+	globs_free(&o->select.chains.focus);
+	globs_free(&o->select.chains.ignore);
+	if (o->select.names)
+		names_close(o->select.names);
 	free(o->pids);
 }

@@ -3,29 +3,25 @@
 #ifndef OWNERTOP_OPTIONS_H
 #define OWNERTOP_OPTIONS_H
 
-#include "model.h"
 #include "report.h"
-
-enum format {
-	FORMAT_TABLE,
-	FORMAT_JSON,
-	FORMAT_CSV,
-};
+#include "views.h"
 
 struct options {
-	struct view view;
-	enum sort_by sort;
+	const struct view *view;
 	enum format format;
+	struct selection select;
+	enum sort_by sort;
 	u32 top;		/* 0: all */
 	u64 page_size;
 	const char *vmlinux;	/* and a directory of modules; NULL: no names from there */
 	const char *modules;
-	s64 *pids;
-	u32 pids_cap;
 	bool print_skip_list;
 	u32 interval_ms;	/* between readings; 0: read once */
 	char * const *inputs;
 	int nr_inputs;
+
+	s64 *pids;
+	u32 pids_cap;
 };
 
 /* Ends the program with a message if the command line makes no sense. */

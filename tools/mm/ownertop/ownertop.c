@@ -2,14 +2,13 @@
 /* Which call chains own the kernel's memory. */
 #include <errno.h>
 #include <stdio.h>
+#include <string.h>
 #include <unistd.h>
 
 #include "exit_status.h"
 #include "live.h"
 #include "options.h"
 #include "progress.h"
-#include "reader.h"
-#include "writer.h"
 
 #define LIVE "/sys/kernel/debug/slab_owner"
 
@@ -33,21 +32,6 @@ static bool live_is_there(void)
 	return false;
 }
 
-static void write_report(const struct options *o, const struct report *report)
-{
-	switch (o->format) {
-	case FORMAT_TABLE:
-		write_table(report, stdout);
-		break;
-	case FORMAT_JSON:
-		write_json(report, stdout);
-		break;
-	case FORMAT_CSV:
-		write_csv(report, stdout);
-		break;
-	}
-}
-
 static void tell_of_names(const struct names *names)
 {
 	const char *example;
@@ -64,25 +48,20 @@ static int run(const struct options *o)
 	char * const live[] = { LIVE };
 	char * const *paths = o->nr_inputs ? o->inputs : live;
 	int nr_paths = o->nr_inputs ? o->nr_inputs : 1;
-	struct health health = { 0 };
-	struct report report;
-	struct model model;
-	bool complete;
+	struct answer a = { 0 };
+	int status;
 
 	if (!o->nr_inputs && !live_is_there())
 		return STATUS_FAILED;
 	if (o->interval_ms)
 		return close_output(live_run(o, paths, nr_paths));
 	progress_allow();
-	model_init(&model, &o->view);
-	read_inputs(paths, nr_paths, o->page_size, &model, &health);
-	report_init(&report, &model, &health, o->sort, o->top);
-	write_report(o, &report);
-	tell_of_names(o->view.names);
-	complete = health_complete(&health);
-	report_free(&report);
-	model_free(&model);
-	return close_output(complete ? STATUS_WHOLE : STATUS_INCOMPLETE);
+	answer_read(&a, o, paths, nr_paths);
+	o->view->write[o->format](&a, stdout);
+	tell_of_names(o->select.names);
+	status = close_output(health_complete(&a.health) ? STATUS_WHOLE : STATUS_INCOMPLETE);
+	answer_free(&a);
+	return status;
 }
 
 int main(int argc, char *argv[])
@@ -92,7 +71,7 @@ int main(int argc, char *argv[])
 
 	options_parse(&options, argc, argv);
 	if (options.print_skip_list) {
-		skip_print(&options.view.skip, stdout);
+		globs_print(&options.select.chains.skip, stdout);
 		status = close_output(STATUS_WHOLE);
 	} else {
 		status = run(&options);

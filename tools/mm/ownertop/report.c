@@ -3,7 +3,7 @@
 #include <stdlib.h>
 
 #include "alloc.h"
-#include "report.h"
+#include "options.h"
 
 static const char * const names[NR_SORTS] = {
 	[SORT_BYTES] = "bytes",
@@ -54,25 +54,23 @@ static int compare(const void *a, const void *b, void *arg)
 	return ia < ib ? -1 : 1;
 }
 
-void report_init(struct report *r, const struct model *model,
-		 const struct health *health, enum sort_by sort, u32 top)
+void report_init(struct report *r, const struct answer *a)
 {
-	u32 n = model->nr_groups, i;
+	u32 n = a->model.nr_groups, top = a->options->top, i;
 
-	*r = (struct report){ .model = model, .health = health, .sort = sort };
+	*r = (struct report){
+		.model = &a->model,
+		.health = &a->health,
+		.sort = a->options->sort,
+	};
 	r->order = xmalloc(n * sizeof(*r->order));
 	for (i = 0; i < n; i++)
 		r->order[i] = i;
 	qsort_r(r->order, n, sizeof(*r->order), compare, r);
 
 	r->shown = top && top < n ? top : n;
-	for (i = r->shown; i < n; i++) {
-		const struct sum *sum = &report_group(r, i)->sum;
-
-		r->not_shown.objects += sum->objects;
-		r->not_shown.bytes += sum->bytes;
-		r->not_shown.held += sum->held;
-	}
+	for (i = r->shown; i < n; i++)
+		sum_add(&r->not_shown, &report_group(r, i)->sum);
 }
 
 const struct group *report_group(const struct report *r, u32 rank)

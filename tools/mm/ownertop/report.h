@@ -13,6 +13,8 @@ enum sort_by {
 	NR_SORTS
 };
 
+struct answer;
+
 struct report {
 	const struct model *model;
 	const struct health *health;
@@ -26,9 +28,8 @@ const char *sort_name(enum sort_by sort);
 bool sort_parse(const char *name, enum sort_by *sort);
 u64 sort_value(const struct sum *sum, enum sort_by sort);
 
-/* @top: the most groups to show, 0 for all. */
-void report_init(struct report *r, const struct model *model,
-		 const struct health *health, enum sort_by sort, u32 top);
+/* The groups of what was read, as its options ask for. */
+void report_init(struct report *r, const struct answer *a);
 const struct group *report_group(const struct report *r, u32 rank);
 void report_free(struct report *r);
 

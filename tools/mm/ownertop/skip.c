@@ -1,12 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
 /* Which functions belong to the allocator. */
-#include <ctype.h>
-#include <errno.h>
-#include <fnmatch.h>
-#include <stdlib.h>
-
-#include "alloc.h"
-#include "frame.h"
 #include "skip.h"
 
 /*
@@ -56,85 +49,10 @@ static const char * const builtin[] = {
 
 #define NR_BUILTIN (sizeof(builtin) / sizeof(*builtin))
 
-static void add(struct skip_list *list, const char *glob, size_t len)
-{
-	list->globs = grow(list->globs, list->n, &list->cap,
-			   sizeof(*list->globs));
-	list->globs[list->n++] = xstrndup(glob, len);
-}
-
-void skip_builtin(struct skip_list *list)
+void skip_builtin(struct globs *globs)
 {
 	size_t i;
 
 	for (i = 0; i < NR_BUILTIN; i++)
-		add(list, builtin[i], strlen(builtin[i]));
-}
-
-bool skip_read(struct skip_list *list, const char *path)
-{
-	FILE *f = fopen(path, "re");
-	char *line = NULL;
-	size_t size = 0;
-	bool ok;
-
-	if (!f)
-		return false;
-	while (getline(&line, &size, f) >= 0) {
-		char *start = line + strspn(line, " \t");
-		size_t len = strcspn(start, "#\r\n");
-
-		while (len && isblank((unsigned char)start[len - 1]))
-			len--;
-		if (len)
-			add(list, start, len);
-	}
-	ok = !ferror(f);
-	free(line);
-	fclose(f);
-	return ok;
-}
-
-void skip_print(const struct skip_list *list, FILE *out)
-{
-	u32 i;
-
-	for (i = 0; i < list->n; i++)
-		fprintf(out, "%s\n", list->globs[i]);
-}
-
-static bool glob_matches(const char *glob, const char *name)
-{
-	/* Most globs fall at the first letter, which fnmatch() sees late. */
-	if (*glob != *name && !strchr("*?[\\", *glob))
-		return false;
-	return !fnmatch(glob, name, 0);
-}
-
-/* Called once for each distinct frame of a dump: a linear search is enough. */
-bool skip_matches(const struct skip_list *list, struct text func)
-{
-	struct text stem = frame_stem(func);
-	char *full, *cut;
-	bool found = false;
-	u32 i;
-
-	if (!list->n)
-		return false;
-	full = xstrndup(func.s, func.len);
-	cut = xstrndup(stem.s, stem.len);
-	for (i = 0; i < list->n && !found; i++)
-		found = glob_matches(list->globs[i], cut) ||
-			glob_matches(list->globs[i], full);
-	free(full);
-	free(cut);
-	return found;
-}
-
-void skip_free(struct skip_list *list)
-{
-	while (list->n)
-		free(list->globs[--list->n]);
-	free(list->globs);
-	*list = (struct skip_list){ 0 };
+		globs_add(globs, builtin[i], strlen(builtin[i]));
 }

@@ -12,7 +12,10 @@ static const struct text builtin_module = { "vmlinux", 7 };
 
 struct frame_info {
 	u32 module;
-	bool internal;
+	bool skip;
+	bool hide;
+	bool focus;
+	bool ignore;
 };
 
 /*
@@ -29,9 +32,9 @@ struct seen_stack {
 	bool used;
 };
 
-void stacks_init(struct stacks *st, const struct skip_list *skip, u32 depth)
+void stacks_init(struct stacks *st, const struct chain_rules *rules)
 {
-	*st = (struct stacks){ .skip = skip, .depth = depth };
+	*st = (struct stacks){ .rules = rules };
 	st->seen = xcalloc(SEEN_PLACES, sizeof(*st->seen));
 	strings_intern(&st->modules, builtin_module);
 }
@@ -51,7 +54,10 @@ static bool intern_frame(struct stacks *st, struct text line, u32 *id)
 
 	if (frame.module.len)
 		info.module = strings_intern(&st->modules, frame.module);
-	info.internal = skip_matches(st->skip, frame.func);
+	info.skip = globs_match_func(&st->rules->skip, frame.func);
+	info.hide = globs_match_func(&st->rules->hide, frame.func);
+	info.focus = globs_match_func(&st->rules->focus, frame.func);
+	info.ignore = globs_match_func(&st->rules->ignore, frame.func);
 	st->info = grow(st->info, *id, &st->info_cap, sizeof(*st->info));
 	st->info[*id] = info;
 	return true;
@@ -136,22 +142,45 @@ static u32 module_of(const struct stacks *st, u32 n)
 	return 0;
 }
 
+/* Asked of the whole chain: what is not shown may still be looked for. */
+static bool chain_passes(const struct stacks *st, u32 n)
+{
+	bool focused = !st->rules->focus.n;
+	u32 i;
+
+	for (i = 0; i < n; i++) {
+		if (st->info[st->scratch[i]].ignore)
+			return false;
+		focused |= st->info[st->scratch[i]].focus;
+	}
+	return focused;
+}
+
+/* Moves the frames to show to the front of st->scratch; returns their number. */
+static u32 keep_shown(struct stacks *st, u32 n)
+{
+	u32 depth = st->rules->depth;
+	u32 from = 0, shown = 0;
+
+	/* The last frame stays: a chain of nothing names nobody. */
+	while (from + 1 < n && st->info[st->scratch[from]].skip)
+		from++;
+	for (; from < n && (!depth || shown < depth); from++)
+		if (!st->info[st->scratch[from]].hide)
+			st->scratch[shown++] = st->scratch[from];
+	return shown;
+}
+
 static bool parse_stack(struct stacks *st, struct text raw, struct owner *owner)
 {
-	s64 split_n = split(st, raw);
-	u32 first = 0, n;
+	s64 n = split(st, raw);
 
-	if (split_n < 0)
+	if (n < 0)
 		return false;
-	n = split_n;
-	/* The last frame stays: a chain of nothing names nobody. */
-	while (first + 1 < n && st->info[st->scratch[first]].internal)
-		first++;
+	owner->passes = chain_passes(st, n);
 	owner->module = module_of(st, n);
-	n -= first;
-	if (st->depth && n > st->depth)
-		n = st->depth;
-	owner->chain = intern_chain(st, n ? st->scratch + first : NULL, n);
+	n = keep_shown(st, n);
+	owner->chain = intern_chain(st, n ? st->scratch : NULL, n);
 	return true;
 }
 

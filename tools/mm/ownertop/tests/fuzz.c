@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
  * Feeds the readers whatever libFuzzer comes up with, beside a good input, and
- * checks what comes out of them: groups add up to the total, and every writer
+ * checks what comes out of them: groups add up to the total, and every view
  * gets through. Sanitizers see to the rest.
  */
 #include <stdint.h>
@@ -10,9 +10,7 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
-#include "../reader.h"
-#include "../report.h"
-#include "../writer.h"
+#include "../options.h"
 
 #define PAGE_SIZE 4096
 
@@ -46,23 +44,33 @@ static void check(const struct report *r)
 	struct sum sum = r->not_shown;
 	u32 i;
 
-	for (i = 0; i < r->shown; i++) {
-		const struct sum *s = &report_group(r, i)->sum;
-
-		sum.objects += s->objects;
-		sum.bytes += s->bytes;
-		sum.held += s->held;
-	}
-	if (sum.objects != total->objects || sum.bytes != total->bytes ||
-	    sum.held != total->held)
+	for (i = 0; i < r->shown; i++)
+		sum_add(&sum, &report_group(r, i)->sum);
+	if (memcmp(&sum, total, sizeof(sum)))
 		abort();
 }
 
-static void write_all(const struct report *r, FILE *nowhere)
+static void show(const struct view *view, char * const *paths, FILE *nowhere)
 {
-	write_table(r, nowhere);
-	write_json(r, nowhere);
-	write_csv(r, nowhere);
+	struct options o = {
+		.view = view,
+		.select.group = view->group,
+		.select.chains.depth = 3,
+		.top = 2,
+		.page_size = PAGE_SIZE,
+	};
+	struct answer a = { .health.quiet = true };
+	struct report report;
+	unsigned int i;
+
+	answer_read(&a, &o, paths, 2);
+	report_init(&report, &a);
+	check(&report);
+	report_free(&report);
+	for (i = 0; i < NR_FORMATS; i++)
+		if (view->write[i])
+			view->write[i](&a, nowhere);
+	answer_free(&a);
 }
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
@@ -71,11 +79,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
 	static struct file good, bad;
 	static FILE *nowhere;
-	struct view view = { .group = { { FIELD_STACK, FIELD_CACHE, FIELD_PID }, 3 },
-			     .depth = 3 };
-	struct health health = { 0 };
-	struct report report;
-	struct model model;
+	unsigned int i;
 
 	if (!nowhere) {
 		/* Messages are not what is looked at; the sanitizers use the descriptor. */
@@ -86,12 +90,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 		bad = file_new("bad");
 	}
 	file_set(&bad, data, size);
-	model_init(&model, &view);
-	read_inputs((char *[]){ bad.path, good.path }, 2, PAGE_SIZE, &model, &health);
-	report_init(&report, &model, &health, SORT_BYTES, 2);
-	check(&report);
-	write_all(&report, nowhere);
-	report_free(&report);
-	model_free(&model);
+	for (i = 0; i < nr_views; i++)
+		show(&views[i], (char *[]){ bad.path, good.path }, nowhere);
 	return 0;
 }

@@ -1,0 +1,101 @@
+// SPDX-License-Identifier: GPL-2.0
+/* JSON, with every figure exact; ownertop.8 describes it. */
+#include "json.h"
+#include "options.h"
+#include "utf8.h"
+
+/* Grows when a reader would have to change. */
+#define JSON_SCHEMA_VERSION 1
+
+void json_string(struct text t, FILE *out)
+{
+	putc('"', out);
+	while (t.len) {
+		unsigned char c = t.s[0];
+		size_t len = utf8_char(t);
+
+		if (!len || c < ' ' || c == 0x7f)
+			fprintf(out, "\\u%04x", c);
+		else if (c == '"' || c == '\\')
+			fprintf(out, "\\%c", c);
+		else
+			fwrite(t.s, 1, len, out);
+		t.s += len ? len : 1;
+		t.len -= len ? len : 1;
+	}
+	putc('"', out);
+}
+
+static void print_chain(const struct model *m, const struct chain *chain, FILE *out)
+{
+	u32 i;
+
+	putc('[', out);
+	for (i = 0; i < chain->n; i++) {
+		if (i)
+			fputs(", ", out);
+		json_string(model_frame(m, chain, i), out);
+	}
+	putc(']', out);
+}
+
+static void print_field(const struct model *m, const struct group *g, enum field by,
+			FILE *out)
+{
+	fprintf(out, ", \"%s\": ", field_name(by));
+	if (by == FIELD_STACK)
+		print_chain(m, &m->stacks.chains[g->key.chain], out);
+	else if (!model_known(m, g, by))
+		fputs("null", out);
+	else if (field_is_number(by))
+		fprintf(out, "%lld", model_number(m, g, by));
+	else
+		json_string(model_name(m, g, by), out);
+}
+
+void json_sum(const struct sum *sum, FILE *out)
+{
+	fprintf(out, "\"objects\": %llu, \"bytes\": %llu, \"held\": %llu",
+		sum->objects, sum->bytes, sum->held);
+}
+
+void json_named_sum(const char *name, const struct sum *sum, FILE *out)
+{
+	fprintf(out, "  \"%s\": {", name);
+	json_sum(sum, out);
+	fputs("},\n", out);
+}
+
+void json_fields(const struct model *m, const struct group *g, FILE *out)
+{
+	const struct field_list *by = &m->select->group;
+	unsigned int i;
+
+	for (i = 0; i < by->n; i++)
+		print_field(m, g, by->v[i], out);
+}
+
+void json_begin(const struct answer *a, FILE *out)
+{
+	const struct options *o = a->options;
+	const struct field_list *by = &o->select.group;
+	const struct model *m = &a->model;
+	unsigned int i;
+
+	fprintf(out, "{\n  \"schema\": \"ownertop\",\n  \"version\": %d,\n",
+		JSON_SCHEMA_VERSION);
+	fprintf(out, "  \"view\": \"%s\",\n", o->view->name);
+	fprintf(out, "  \"complete\": %s,\n  \"damaged\": %llu,\n  \"unread_inputs\": %u,\n",
+		health_complete(&a->health) ? "true" : "false", a->health.damaged,
+		a->health.unread);
+	fprintf(out, "  \"depth\": %u,\n  \"sort\": \"%s\",\n  \"group_by\": [",
+		o->select.chains.depth, sort_name(o->sort));
+	for (i = 0; i < by->n; i++)
+		fprintf(out, "%s\"%s\"", i ? ", " : "", field_name(by->v[i]));
+	fprintf(out, "],\n  \"newest_ns\": %llu,\n", m->newest);
+	if (m->coverage_known)
+		fprintf(out, "  \"tracked\": %llu,\n  \"untracked\": %llu,\n",
+			m->tracked, m->untracked);
+	sources_print_json(&m->sources, out);
+	json_named_sum("filtered_out", &m->filtered, out);
+}

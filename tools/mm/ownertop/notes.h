@@ -1,0 +1,12 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/* What the figures leave out, for people: the last lines of every view. */
+#ifndef OWNERTOP_NOTES_H
+#define OWNERTOP_NOTES_H
+
+#include "terminal.h"
+#include "views.h"
+
+/* As it would look on @term, wherever @out leads. */
+void notes_print(const struct answer *a, struct terminal term, FILE *out);
+
+#endif

@@ -1,0 +1,190 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * libsmartcols lays out the rows. Chains are too long for a column, so the laid
+ * out rows are taken line by line and each chain is written after its row.
+ */
+#include <libsmartcols.h>
+#include <locale.h>
+#include <stdlib.h>
+
+#include "alloc.h"
+#include "frame.h"
+#include "human.h"
+#include "rows.h"
+
+/* Below the second column: ranks stand alone at the left. */
+#define CHAIN_INDENT 7
+
+/* For calls to libsmartcols that fail only for want of memory. */
+static void must(int rc)
+{
+	if (rc)
+		out_of_memory();
+}
+
+static void add_column(struct rows *t, const char *name, int flags)
+{
+	must(!scols_table_new_column(t->tb, name, 0, flags));
+}
+
+static bool any_cache(const struct model *m, const u32 *order, u32 shown)
+{
+	u32 i;
+
+	for (i = 0; i < shown; i++)
+		if (model_name(m, &m->groups[order[i]], FIELD_CACHE).len)
+			return true;
+	return false;
+}
+
+static void choose_fields(struct rows *t, const u32 *order, u32 shown)
+{
+	const struct field_list *by = &t->m->select->group;
+	unsigned int i;
+
+	for (i = 0; i < by->n; i++) {
+		if (by->v[i] == FIELD_STACK)
+			continue;
+		if (by->v[i] == FIELD_CACHE && !any_cache(t->m, order, shown))
+			continue;
+		t->fields.v[t->fields.n++] = by->v[i];
+	}
+}
+
+void rows_begin(struct rows *t, const struct model *m, const u32 *order, u32 shown,
+		struct terminal term, FILE *out)
+{
+	*t = (struct rows){
+		.m = m,
+		.out = out,
+		.term = term,
+		.tb = scols_new_table(),
+	};
+	must(!t->tb);
+	/*
+	 * How wide characters are. Not earlier and no more of the locale than
+	 * that: it slows down matching, and programs read the other formats.
+	 */
+	setlocale(LC_CTYPE, "");
+	must(scols_table_enable_colors(t->tb, t->term.colour));
+	must(scols_table_set_termforce(t->tb, t->term.width ? SCOLS_TERMFORCE_ALWAYS :
+							      SCOLS_TERMFORCE_NEVER));
+	must(scols_table_set_column_separator(t->tb, "  "));
+	if (t->term.width)
+		must(scols_table_set_termwidth(t->tb, t->term.width));
+	choose_fields(t, order, shown);
+	add_column(t, "#", SCOLS_FL_RIGHT);
+}
+
+void rows_figure_column(struct rows *t, const char *name)
+{
+	add_column(t, name, SCOLS_FL_RIGHT);
+}
+
+void rows_field_columns(struct rows *t)
+{
+	static const char * const heads[NR_FIELDS] = {
+		[FIELD_CACHE] = "CACHE",
+		[FIELD_COMM] = "COMM",
+		[FIELD_PID] = "PID",
+		[FIELD_TGID] = "TGID",
+		[FIELD_MODULE] = "MODULE",
+		[FIELD_KIND] = "KIND",
+		[FIELD_AGE] = "AGE",
+	};
+	unsigned int i;
+
+	for (i = 0; i < t->fields.n; i++) {
+		enum field f = t->fields.v[i];
+
+		add_column(t, heads[f], field_is_number(f) ? SCOLS_FL_RIGHT : SCOLS_FL_TRUNC);
+	}
+}
+
+void rows_add(struct rows *t, const struct group *g)
+{
+	t->row = scols_table_new_line(t->tb, NULL);
+	must(!t->row);
+	t->column = 0;
+	if (g && t->term.colour)
+		must(scols_line_set_color(t->row, "bold"));
+	t->groups = grow(t->groups, t->n, &t->cap, sizeof(*t->groups));
+	t->groups[t->n++] = g;
+}
+
+void rows_cell(struct rows *t, const char *data)
+{
+	must(scols_line_set_data(t->row, t->column++, data));
+}
+
+void rows_number(struct rows *t, s64 v)
+{
+	char buf[HUMAN_LEN];
+
+	snprintf(buf, sizeof(buf), "%lld", v);
+	rows_cell(t, buf);
+}
+
+void rows_fields(struct rows *t)
+{
+	const struct group *g = t->groups[t->n - 1];
+	char buf[HUMAN_LEN];
+	unsigned int i;
+
+	for (i = 0; i < t->fields.n; i++) {
+		enum field f = t->fields.v[i];
+
+		if (f == FIELD_AGE)
+			rows_cell(t, human_age(buf, model_age(t->m, g)));
+		else if (!model_known(t->m, g, f))
+			rows_cell(t, "-");
+		else if (field_is_number(f))
+			rows_number(t, model_number(t->m, g, f));
+		else
+			rows_cell(t, model_name(t->m, g, f).s);
+	}
+}
+
+static void print_chain(const struct rows *t, const struct group *g)
+{
+	const struct chain *chain;
+	u32 i;
+
+	if (!field_listed(&t->m->select->group, FIELD_STACK))
+		return;
+	chain = &t->m->stacks.chains[g->key.chain];
+	for (i = 0; i < chain->n; i++) {
+		fprintf(t->out, "%*s", CHAIN_INDENT, "");
+		frame_print_fitted(model_frame(t->m, chain, i), t->term.width,
+				   CHAIN_INDENT, t->out);
+	}
+	if (!chain->n)
+		fprintf(t->out, "%*s(no call chain)\n", CHAIN_INDENT, "");
+}
+
+/* The library pads the last column; nobody sees it, but it wraps and diffs. */
+static size_t without_padding(const char *line, size_t len)
+{
+	while (len && line[len - 1] == ' ')
+		len--;
+	return len;
+}
+
+void rows_end(struct rows *t)
+{
+	u32 n = 0;		/* lines written: the first is the head */
+	char *text, *line, *nl;
+
+	must(scols_print_table_to_string(t->tb, &text));
+	for (line = text; *line; line = nl + 1, n++) {
+		nl = line + strcspn(line, "\n");
+		fprintf(t->out, "%.*s\n", (int)without_padding(line, nl - line), line);
+		if (n && t->groups[n - 1])
+			print_chain(t, t->groups[n - 1]);
+		if (!*nl)
+			break;
+	}
+	free(text);
+	free(t->groups);
+	scols_unref_table(t->tb);
+}

@@ -1,0 +1,41 @@
+// SPDX-License-Identifier: GPL-2.0
+/* The table, for programs. */
+#include "json.h"
+#include "known.h"
+#include "writer.h"
+
+static void print_groups(const struct report *r, FILE *out)
+{
+	u32 rank;
+
+	fputs("  \"groups\": [", out);
+	for (rank = 0; rank < r->shown; rank++) {
+		const struct group *g = report_group(r, rank);
+
+		fprintf(out, "%s\n    {\"rank\": %u, ", rank ? "," : "",
+			rank + 1);
+		json_sum(&g->sum, out);
+		fputs(", \"oldest_ns\": ", out);
+		print_ts(g->oldest, "null", out);
+		fputs(", \"newest_ns\": ", out);
+		print_ts(g->newest, "null", out);
+		json_fields(r->model, g, out);
+		putc('}', out);
+	}
+	fputs(r->shown ? "\n  ]\n" : "]\n", out);
+}
+
+void write_table_json(const struct answer *a, FILE *out)
+{
+	const struct model *m = &a->model;
+	struct report r;
+
+	report_init(&r, a);
+	json_begin(a, out);
+	json_named_sum("total", &m->total, out);
+	fprintf(out, "  \"groups_not_shown\": %u,\n", m->nr_groups - r.shown);
+	json_named_sum("not_shown", &r.not_shown, out);
+	print_groups(&r, out);
+	fputs("}\n", out);
+	report_free(&r);
+}
