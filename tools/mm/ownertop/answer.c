@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /* What was read, as the view wants it. */
+#include <stdlib.h>
+
 #include "options.h"
 #include "reader.h"
 
@@ -28,14 +30,47 @@ static void read_dump(struct answer *a, char * const *paths, int n)
 	read_inputs(paths, n, o->page_size, &a->model, &a->health);
 }
 
-void answer_read(struct answer *a, const struct options *o, char * const *paths, int n)
+static void read_pair(struct answer *a, char * const *paths, int n)
+{
+	char * const old[] = { (char *)a->options->old };
+
+	read_dump(a, old, 1);
+	dumps_take(&a->dumps, &a->model, old[0]);
+	read_dump(a, paths, n);
+	dumps_take(&a->dumps, &a->model, paths[0]);
+	dumps_taken(&a->dumps, &a->model);
+}
+
+static void read_series(struct answer *a, char * const *paths, int n)
+{
+	int i;
+
+	for (i = 0; i < n; i++) {
+		read_dump(a, &paths[i], 1);
+		dumps_take(&a->dumps, &a->model, paths[i]);
+	}
+	dumps_taken(&a->dumps, &a->model);
+}
+
+bool answer_read(struct answer *a, const struct options *o, char * const *paths, int n)
 {
 	*a = (struct answer){ .options = o, .health.quiet = a->health.quiet };
 	model_init(&a->model, &o->select);
-	read_dump(a, paths, n);
+	if (o->old)
+		read_pair(a, paths, n);
+	else if (o->view->series)
+		read_series(a, paths, n);
+	else
+		read_dump(a, paths, n);
+	if (!o->view->series)
+		return true;
+	a->dump_ns = times_of(&o->times, &a->dumps);
+	return a->dump_ns;
 }
 
 void answer_free(struct answer *a)
 {
+	free(a->dump_ns);
+	dumps_free(&a->dumps);
 	model_free(&a->model);
 }

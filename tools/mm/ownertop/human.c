@@ -2,7 +2,9 @@
 /* Short forms of figures; exact ones are in the JSON and CSV. */
 #include <stdio.h>
 
+#include "alloc.h"
 #include "human.h"
+#include "utf8.h"
 
 const char *human_bytes(char buf[HUMAN_LEN], u64 bytes)
 {
@@ -19,6 +21,22 @@ const char *human_bytes(char buf[HUMAN_LEN], u64 bytes)
 		snprintf(buf, HUMAN_LEN, "%lluB", bytes);
 	else
 		snprintf(buf, HUMAN_LEN, "%.1f%c", v, units[unit]);
+	return buf;
+}
+
+const char *human_figure(char buf[HUMAN_LEN], u64 v, enum sort_by sort)
+{
+	if (sort != SORT_OBJECTS)
+		return human_bytes(buf, v);
+	snprintf(buf, HUMAN_LEN, "%llu", v);
+	return buf;
+}
+
+const char *human_change(char buf[HUMAN_LEN], struct change c, enum sort_by sort)
+{
+	char figure[HUMAN_LEN];
+
+	snprintf(buf, HUMAN_LEN, "%s%.22s", change_sign(c), human_figure(figure, c.by, sort));
 	return buf;
 }
 
@@ -45,6 +63,27 @@ const char *human_age(char buf[HUMAN_LEN], u64 ns)
 		i++;
 	snprintf(buf, HUMAN_LEN, "%llu%s", secs / units[i].secs, units[i].unit);
 	return buf;
+}
+
+char *human_name(struct text name)
+{
+	char *shown = xmalloc(name.len * 4 + 1), *p = shown;
+
+	while (name.len) {
+		unsigned char c = name.s[0];
+		size_t len = utf8_char(name);
+
+		if (!len || c < ' ' || c == 0x7f) {
+			p += sprintf(p, "\\x%02x", c);
+			len = 1;
+		} else {
+			p = mempcpy(p, name.s, len);
+		}
+		name.s += len;
+		name.len -= len;
+	}
+	*p = '\0';
+	return shown;
 }
 
 const char *human_percent(char buf[HUMAN_LEN], u64 part, u64 whole)

@@ -5,13 +5,23 @@
 
 #include <stddef.h>
 
-#include "types.h"
+#include "dumps.h"
+#include "report.h"
 
 #define HUMAN_LEN 24
 
 const char *human_bytes(char buf[HUMAN_LEN], u64 bytes);
+/* Bytes as above, objects as they are. */
+const char *human_figure(char buf[HUMAN_LEN], u64 v, enum sort_by sort);
+/* With its sign. */
+const char *human_change(char buf[HUMAN_LEN], struct change c, enum sort_by sort);
 /* @ns: U64_MAX if not known */
 const char *human_age(char buf[HUMAN_LEN], u64 ns);
+/*
+ * A name as it can be shown: what would move the cursor, or is no character at
+ * all, as "\x1b". To be freed.
+ */
+char *human_name(struct text name);
 const char *human_percent(char buf[HUMAN_LEN], u64 part, u64 whole);
 
 #endif

@@ -29,6 +29,10 @@ enum {
 	OPT_SKIP,
 	OPT_NO_SKIP,
 	OPT_SKIP_LIST,
+	OPT_CALLEES,
+	OPT_MIN,
+	OPT_DIFF,
+	OPT_TIME,
 	OPT_PAGE_SIZE,
 	OPT_JSON,
 	OPT_CSV,
@@ -52,6 +56,10 @@ static const struct option longopts[] = {
 	{ "skip", required_argument, NULL, OPT_SKIP },
 	{ "no-skip", no_argument, NULL, OPT_NO_SKIP },
 	{ "skip-list", no_argument, NULL, OPT_SKIP_LIST },
+	{ "callees", no_argument, NULL, OPT_CALLEES },
+	{ "min", required_argument, NULL, OPT_MIN },
+	{ "diff", required_argument, NULL, OPT_DIFF },
+	{ "time", required_argument, NULL, OPT_TIME },
 	{ "page-size", required_argument, NULL, OPT_PAGE_SIZE },
 	{ "json", no_argument, NULL, OPT_JSON },
 	{ "csv", no_argument, NULL, OPT_CSV },
@@ -166,6 +174,18 @@ static unsigned int parse_one(struct options *o, int opt)
 	case OPT_SKIP_LIST:
 		o->print_skip_list = true;
 		break;
+	case OPT_CALLEES:
+		o->callees = true;
+		return TAKES_CALLEES;
+	case OPT_MIN:
+		o->least_percent = usage_percent("--min", optarg);
+		return TAKES_MIN;
+	case OPT_DIFF:
+		o->old = optarg;
+		return TAKES_DIFF;
+	case OPT_TIME:
+		times_parse(&o->times, optarg);
+		return TAKES_TIME;
 	case OPT_PAGE_SIZE:
 		o->page_size = parse_page_size(optarg);
 		break;
@@ -195,7 +215,8 @@ static unsigned int parse_one(struct options *o, int opt)
 /* Refuses what the view has no use for: ignored, it would seem to be obeyed. */
 static void check_taken(const struct options *o, unsigned int given)
 {
-	static const char * const names[] = { "--top", "--live" };
+	static const char * const names[] = { "--top", "--diff", "--min", "--callees",
+					      "--time", "--live" };
 	unsigned int i;
 
 	for (i = 0; i < sizeof(names) / sizeof(*names); i++)
@@ -217,6 +238,24 @@ static void check_readable_twice(const struct options *o, const char *option)
 	for (i = 0; i < o->nr_inputs; i++)
 		if (!strcmp(o->inputs[i], "-"))
 			usage_fail(option, "-", "cannot be read twice; give it a FILE");
+	if (o->old && !strcmp(o->old, "-"))
+		usage_fail(option, "-", "cannot be read twice; give it a FILE");
+}
+
+static void check_inputs(struct options *o)
+{
+	if (o->view->pair) {
+		if (o->nr_inputs != 2)
+			usage_fail(o->view->name, "OLD NEW", "are the two dumps it takes");
+		o->old = *o->inputs++;
+		o->nr_inputs--;
+	}
+	if (!o->view->series)
+		return;
+	if (o->nr_inputs < 2)
+		usage_fail(o->view->name, "FILE FILE...", "are the dumps it takes, two or more");
+	if (o->times.source == TIME_GIVEN && o->times.n != (u32)o->nr_inputs)
+		usage_fail("--time", "T,T...", "must have one time for each dump");
 }
 
 static void check_live(const struct options *o)
@@ -249,6 +288,7 @@ void options_parse(struct options *o, int argc, char *argv[])
 		.sort = SORT_BYTES,
 		.format = FORMAT_TEXT,
 		.top = UNSET,
+		.least_percent = -1,
 		.page_size = sysconf(_SC_PAGESIZE),
 	};
 	skip_builtin(&o->select.chains.skip);
@@ -265,6 +305,7 @@ void options_parse(struct options *o, int argc, char *argv[])
 		o->view = &views[0];
 	}
 	check_taken(o, given);
+	check_inputs(o);
 	if (o->select.filter.older)
 		check_readable_twice(o, "--older");
 	if (o->interval_ms)
@@ -278,6 +319,8 @@ void options_parse(struct options *o, int argc, char *argv[])
 		o->select.chains.depth = o->view->depth;
 	if (o->top == UNSET)
 		o->top = o->format == FORMAT_TEXT ? o->view->top : 0;
+	if (o->least_percent < 0)
+		o->least_percent = o->view->least_percent;
 }
 
 void options_free(struct options *o)
@@ -288,5 +331,6 @@ void options_free(struct options *o)
 	globs_free(&o->select.chains.ignore);
 	if (o->select.names)
 		names_close(o->select.names);
+	times_free(&o->times);
 	free(o->pids);
 }

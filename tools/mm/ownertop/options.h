@@ -4,6 +4,7 @@
 #define OWNERTOP_OPTIONS_H
 
 #include "report.h"
+#include "times.h"
 #include "views.h"
 
 struct options {
@@ -12,10 +13,14 @@ struct options {
 	struct selection select;
 	enum sort_by sort;
 	u32 top;		/* 0: all */
+	double least_percent;
+	bool callees;
+	struct times times;
 	u64 page_size;
 	const char *vmlinux;	/* and a directory of modules; NULL: no names from there */
 	const char *modules;
 	bool print_skip_list;
+	const char *old;	/* dump to compare with, or NULL */
 	u32 interval_ms;	/* between readings; 0: read once */
 	char * const *inputs;
 	int nr_inputs;

@@ -49,17 +49,19 @@ static int run(const struct options *o)
 	char * const *paths = o->nr_inputs ? o->inputs : live;
 	int nr_paths = o->nr_inputs ? o->nr_inputs : 1;
 	struct answer a = { 0 };
-	int status;
+	int status = STATUS_FAILED;
 
 	if (!o->nr_inputs && !live_is_there())
 		return STATUS_FAILED;
 	if (o->interval_ms)
 		return close_output(live_run(o, paths, nr_paths));
 	progress_allow();
-	answer_read(&a, o, paths, nr_paths);
-	o->view->write[o->format](&a, stdout);
-	tell_of_names(o->select.names);
-	status = close_output(health_complete(&a.health) ? STATUS_WHOLE : STATUS_INCOMPLETE);
+	if (answer_read(&a, o, paths, nr_paths)) {
+		o->view->write[o->format](&a, stdout);
+		tell_of_names(o->select.names);
+		status = close_output(health_complete(&a.health) ? STATUS_WHOLE :
+								   STATUS_INCOMPLETE);
+	}
 	answer_free(&a);
 	return status;
 }

@@ -10,22 +10,27 @@
 #define NS_PER_SECOND 1000000000ULL
 
 static const char help[] =
-"Usage: ownertop [table] [options] [FILE...]\n"
+"Usage: ownertop [VIEW] [options] [FILE...]\n"
 "Adds up the records of page_owner and slab_owner by the call chain that owns\n"
 "them. Reads FILEs, '-' for a pipe, or /sys/kernel/debug/slab_owner.\n"
+"Views: table, tree, records, diff OLD NEW, trend FILE FILE..., folded\n"
 "  -d, --depth N          frames in a group, after the allocator's own; 0: all\n"
 "  -g, --group LIST       of stack,cache,comm,pid,tgid,module,kind,age\n"
 "  -s, --sort KEY         bytes asked for, held by the allocator, or objects\n"
-"  -n, --top N            groups to show; 0: all\n"
+"  -n, --top N            groups, or lines of a tree, to show; 0: all\n"
 "  --cache GLOB, --comm GLOB, --pid N[,N], --older AGE     only such records\n"
 "  --focus GLOB, --ignore GLOB     only chains with, without such a function\n"
 "  --hide GLOB, --skip FILE, --no-skip, --skip-list     functions to leave out\n"
+"  --callees, --min PERCENT        tree: allocations first; what to leave out\n"
+"  --diff OLD             folded: what grew since that dump\n"
+"  --time records|mtime|T,T...     trend: when the dumps were taken\n"
 "  --page-size N          bytes in a page where the dump was made (as here)\n"
 "  --vmlinux FILE, --modules DIR   file:line and inlined functions from these\n"
 "  --live[=SECS]          read and show again and again; keys sort, pause, quit\n"
 "  --json, --csv; --help  write for programs; print this\n"
 "Examples: ownertop       the slab objects of this machine\n"
 "  ownertop --cache 'kmalloc-*' -d 8 dump.txt\n"
+"  ownertop diff monday.txt friday.txt\n"
 "Exit status: 0 all was read, 1 input was damaged or not read, 2 failed.\n";
 
 void usage_help(void)
@@ -90,4 +95,16 @@ u64 usage_duration(const char *option, const char *text, char stop, const char *
 		}
 	}
 	usage_fail(option, text, "is not a time such as 90s, 30m, 2h or 1d");
+}
+
+double usage_percent(const char *option, const char *text)
+{
+	char *end;
+	double v = strtod(text, &end);
+
+	if (*text < '0' || *text > '9' || (strcmp(end, "") && strcmp(end, "%")))
+		usage_fail(option, text, "is not a number of percent");
+	if (!(v <= 100))
+		usage_fail(option, text, "is more than all");
+	return v;
 }

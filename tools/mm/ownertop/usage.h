@@ -19,5 +19,6 @@ u64 usage_number(const char *option, const char *text, u64 max, char stop,
 u32 usage_count(const char *option, const char *text);
 /* "90s", "30m", "2h", "1d" in ns; it ends as a number does. */
 u64 usage_duration(const char *option, const char *text, char stop, const char **end);
+double usage_percent(const char *option, const char *text);
 
 #endif

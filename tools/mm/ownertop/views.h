@@ -5,8 +5,8 @@
 
 #include <stdio.h>
 
+#include "dumps.h"
 #include "health.h"
-#include "model.h"
 
 struct options;
 
@@ -14,11 +14,16 @@ struct options;
 struct answer {
 	const struct options *options;
 	struct model model;
+	struct dumps dumps;	/* if the view takes several; else all is in model */
+	u64 *dump_ns;		/* when each was taken, from the first on, if in series */
 	struct health health;
 };
 
-/* Reads @paths for the view of @o; answer_free() is next. */
-void answer_read(struct answer *a, const struct options *o, char * const *paths, int n);
+/*
+ * Reads @paths as the view of @o takes them. Returns false after a message if
+ * there is nothing to show. Either way, answer_free() is next.
+ */
+bool answer_read(struct answer *a, const struct options *o, char * const *paths, int n);
 void answer_free(struct answer *a);
 
 enum format {
@@ -31,7 +36,11 @@ enum format {
 /* Options that not every view has a use for. */
 enum {
 	TAKES_TOP = 1 << 0,
-	TAKES_LIVE = 1 << 1,
+	TAKES_DIFF = 1 << 1,
+	TAKES_MIN = 1 << 2,
+	TAKES_CALLEES = 1 << 3,
+	TAKES_TIME = 1 << 4,
+	TAKES_LIVE = 1 << 5,
 };
 
 typedef void (*view_writer)(const struct answer *a, FILE *out);
@@ -41,7 +50,10 @@ struct view {
 	struct field_list group;	/* these are defaults */
 	u32 depth;
 	u32 top;
+	double least_percent;
 	unsigned int takes;
+	bool pair;		/* the first input is the older of two dumps */
+	bool series;		/* each input is a dump of its own */
 	view_writer write[NR_FORMATS];
 };
 

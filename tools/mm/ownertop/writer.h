@@ -12,4 +12,19 @@ void write_table_to(const struct answer *a, FILE *out, struct terminal term);
 void write_table_json(const struct answer *a, FILE *out);
 void write_table_csv(const struct answer *a, FILE *out);
 
+void write_diff(const struct answer *a, FILE *out);
+void write_diff_json(const struct answer *a, FILE *out);
+void write_diff_csv(const struct answer *a, FILE *out);
+
+void write_records(const struct answer *a, FILE *out);
+
+void write_trend(const struct answer *a, FILE *out);
+void write_trend_json(const struct answer *a, FILE *out);
+void write_trend_csv(const struct answer *a, FILE *out);
+
+void write_tree(const struct answer *a, FILE *out);
+void write_tree_json(const struct answer *a, FILE *out);
+
+void write_folded(const struct answer *a, FILE *out);
+
 #endif

@@ -86,7 +86,7 @@ def records(args):
     pfn, ts = 0x1000, 10**9
     for pattern, chain in chosen:
         pfn += rng.randint(1, 8)
-        ts += rng.randrange(10**6)
+        ts += rng.randrange(args.spacing)
         tgid = rng.randint(1, 4000)
         pid = tgid + rng.choice((0, 0, 0, 1, 2))
         tail = "".join(line + "\n" for line in pattern.tail)
@@ -104,6 +104,8 @@ def main():
                         help="distinct call chains (default %(default)s)")
     parser.add_argument("--depth", type=int, default=8,
                         help="frames of each chain (default %(default)s)")
+    parser.add_argument("--spacing", type=int, default=10**6, metavar="NS",
+                        help="most time between two records (default %(default)s)")
     parser.add_argument("--seed", type=int, default=1)
     args = parser.parse_args()
     sys.stdout.writelines(records(args))

@@ -67,6 +67,11 @@ def shuffle(rng, data):
     return b"\n".join(lines)
 
 
+# Whose output is not JSON with groups: these must survive and say so.
+OTHER_VIEWS = (["tree", "--min", "0"], ["tree", "--json", "--callees"], ["records", "-n", "0"],
+               ["folded", "-g", "comm,stack"],
+               ["diff", os.path.join(HERE, "input", "slab.txt")])
+
 DAMAGE = (cut, lose, repeat, flip, insert, shuffle)
 
 
@@ -110,6 +115,12 @@ def main():
                                 capture_output=True, check=False,
                                 env=SANITIZERS)
         what = complaint(run, result)
+        view = OTHER_VIEWS[run % len(OTHER_VIEWS)]
+        other = subprocess.run([ownertop, *view, "-"], input=data, capture_output=True,
+                               check=False, env=SANITIZERS)
+        if not what and other.returncode != result.returncode:
+            what = f"status {other.returncode} of {view}, {result.returncode} of the table"
+            result = other
         if what:
             wrong += 1
             print(f"damage {run}: {what}\n{result.stderr.decode(errors='replace')}")

@@ -29,6 +29,20 @@ at_width()
 	script -qec "stty cols $columns -onlcr; $words" /dev/null < /dev/null
 }
 
+# written_hourly OLD NEW COMMAND...: runs it on copies that are an hour apart
+written_hourly()
+{
+	local old=$1 new=$2 copies
+
+	shift 2
+	copies=$(mktemp -d)
+	cp "$old" "$new" "$copies"
+	touch -d @1000000000 "$copies/$old"
+	touch -d @1000003600 "$copies/$new"
+	(cd "$copies" && "$@" "$old" "$new")
+	rm -r "$copies"
+}
+
 # Standard input gives a file and then a read error, as a failing disk would:
 # the other side of a terminal reads EIO once nobody has it open.
 read_error_after()

@@ -169,8 +169,8 @@ completion_offers()
 		completes 'ownertop --group cache,c' 'cache,comm' &&
 		completes 'ownertop --no' '--no-skip' &&
 		completes 'ownertop -d ' '' &&
-		completes 'ownertop tab' 'table' &&
-		completes 'ownertop table tab' ''
+		completes 'ownertop rec' 'records' &&
+		completes 'ownertop tree rec' ''
 }
 
 golden
@@ -181,6 +181,8 @@ check "the completion offers what fits" completion_offers
 check "every expectation has a case" no_stray_expectations
 check "the same groups as a second program finds" \
 	"$here/compare_with_oracle.py" "$build/ownertop"
+check "the same trees and growth as a second program finds" \
+	"$here/views_with_oracle.py" "$build/ownertop"
 check "memory does not grow with records" "$here/memory_is_bounded.sh" "$build/ownertop"
 check "names from DWARF" "$here/names.py" "$build/ownertop"
 check "progress on a terminal" "$here/progress.py" "$build/ownertop"

@@ -85,7 +85,7 @@ ownertop_reports()
 		(cd "$work" && "$OLDPWD/build/ownertop/ownertop" --json --no-skip -d 0 "$@") \
 			>"$work/report" 2>"$seen" && reports "$reader" "$work/report"
 }
-ok "ownertop: each record" ownertop_reports report records
+ok "ownertop: each record" ownertop_reports report ./records
 ok "ownertop: show_stacks" ownertop_reports sums stacks
 ok "ownertop: show_handles with show_stacks_handles" ownertop_reports sums handles chains
 awk '$3 >= 20' "$work/truth" >"$work/many"

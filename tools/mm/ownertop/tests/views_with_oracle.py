@@ -1,0 +1,208 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: GPL-2.0
+"""Compare ownertop's trees, folded stacks and growth with a plain second program."""
+
+import collections
+import fractions
+import json
+import os
+import subprocess
+import sys
+import tempfile
+
+import oracle
+
+SUMS = ("objects", "bytes", "held")
+NOTHING = (0, 0, 0)
+
+
+def add(a, b):
+    """Of two sums, the sum."""
+    return tuple(x + y for x, y in zip(a, b))
+
+
+def sums(records):
+    """Objects, bytes and bytes held."""
+    return (len(records), sum(r["bytes"] for r in records),
+            sum(r["held"] for r in records))
+
+
+def of(answer):
+    """The same from JSON."""
+    return tuple(answer[name] for name in SUMS)
+
+
+class Checker:
+    """Runs ownertop and counts what it has wrong."""
+
+    def __init__(self, program):
+        self.program = program
+        self.skip = oracle.skip_list(program)
+        self.wrong = 0
+
+    def run(self, *arguments):
+        """What it prints."""
+        return subprocess.run([self.program, "--page-size", str(oracle.PAGE_SIZE), *arguments],
+                              check=True, capture_output=True, text=True).stdout
+
+    def same(self, what, want, got):
+        """Compare two dictionaries."""
+        for key in want.keys() | got.keys():
+            if want.get(key) != got.get(key):
+                self.wrong += 1
+                print(f"{what}: {key}: want {want.get(key)}, got {got.get(key)}")
+
+    def tree(self, dump, callees):
+        """Every node of a tree that nothing is left out of, and one that is pruned."""
+        cum, flat = collections.Counter(), collections.Counter()
+        total = NOTHING
+        for rec in oracle.records(dump, 0, self.skip):
+            path = oracle.path(rec)
+            path = path[::-1] if callees else path
+            one = sums([rec])
+            total = add(total, one)
+            for i in range(len(path) + 1):
+                cum[path[:i]] = add(cum[path[:i]] or NOTHING, one)
+            owner = path[:1] if callees else path
+            flat[owner] = add(flat[owner] or NOTHING, one)
+        want = {p: (cum[p], flat[p] or NOTHING) for p in cum}
+        options = ["--callees"] if callees else []
+        what = f"tree {options}"
+        got, _ = self.nodes("tree", "--json", "--min", "0", *options, dump)
+        self.same(what, want, got)
+
+        least = total[1] * 2 / 100
+        kept = {p: v for p, v in want.items() if v[0][1] >= least}
+        got, answer = self.nodes("tree", "--json", "--min", "2", *options, dump)
+        self.same(what + " pruned", kept, got)
+        dropped = NOTHING
+        for path in want.keys() - kept.keys():
+            dropped = add(dropped, want[path][1])
+        self.same(what + " dropped",
+                  {"nodes": len(want) - len(kept), "sum": dropped, "total": total},
+                  {"nodes": answer["dropped_nodes"], "sum": of(answer["dropped"]),
+                   "total": of(answer["total"])})
+        largest = sorted((v[0][1] for v in want.values()), reverse=True)[:31]
+        got, _ = self.nodes("tree", "--json", "--min", "0", "-n", "30", *options, dump)
+        self.same(what + " top", dict(enumerate(largest)),
+                  dict(enumerate(sorted((v[0][1] for v in got.values()), reverse=True))))
+
+    def nodes(self, *arguments):
+        """A tree by the path of each node."""
+        answer = json.loads(self.run(*arguments))
+        paths, got = {}, {}
+        for node in answer["nodes"]:
+            path = paths[node["parent"]] + (node["name"],) if "parent" in node else ()
+            paths[node["id"]] = path
+            got[path] = (of(node["cum"]), of(node["flat"]))
+        return got, answer
+
+    def folded(self, dump, sort):
+        """Each line."""
+        want = collections.Counter()
+        for rec in oracle.records(dump, 0, self.skip):
+            want[";".join(oracle.path(rec))] += sums([rec])[SUMS.index(sort)]
+        got = {}
+        for line in self.run("folded", "-s", sort, dump).splitlines():
+            path, value = line.rsplit(" ", 1)
+            got[path] = int(value)
+        self.same(f"folded {sort}", want, got)
+
+    def groups(self, dump):
+        """Sums by chain and cache."""
+        found = collections.defaultdict(list)
+        for rec in oracle.records(dump, 4, self.skip):
+            found[rec["stack"], rec["cache"]].append(rec)
+        return {key: sums(recs) for key, recs in found.items()}
+
+    def diff(self, old, new):
+        """Each group that differs, and their order."""
+        before, after = self.groups(old), self.groups(new)
+        want = {key: (before.get(key, NOTHING), after.get(key, NOTHING))
+                for key in before.keys() | after.keys()
+                if before.get(key) != after.get(key)}
+        answer = json.loads(self.run("diff", "--json", old, new))
+        got = {(tuple(g["stack"]), g["cache"]): (of(g["old"]), of(g["new"]))
+               for g in answer["groups"]}
+        self.same("diff", want, got)
+        growth = [g["new"]["bytes"] - g["old"]["bytes"] for g in answer["groups"]]
+        self.same("diff order", dict(enumerate(sorted(growth, reverse=True))),
+                  dict(enumerate(growth)))
+        self.same("diff counts",
+                  {"appeared": len(after.keys() - before.keys()),
+                   "gone": len(before.keys() - after.keys()),
+                   "unchanged": len(before.keys() | after.keys()) - len(want)},
+                  {key: answer[key] for key in ("appeared", "gone", "unchanged")})
+
+        want = collections.defaultdict(lambda: [0, 0])
+        for side, dump in enumerate((old, new)):
+            for rec in oracle.records(dump, 0, self.skip):
+                want[";".join(oracle.path(rec))][side] += rec["bytes"]
+        got = {}
+        for line in self.run("folded", "--diff", old, new).splitlines():
+            path, left, right = line.rsplit(" ", 2)
+            got[path] = [int(left), int(right)]
+        self.same("folded diff", want, got)
+
+    def trend(self, dumps):
+        """A line through each group's bytes, and how well it fits."""
+        groups = [self.groups(dump) for dump in dumps]
+        hours = [max(rec["ts"] for rec in oracle.records(dump, 4, self.skip)) / 3600e9
+                 for dump in dumps]
+        hours = [fractions.Fraction(hour - hours[0]) for hour in hours]
+        want = {}
+        for key in set().union(*groups):
+            sums_of = [group.get(key, NOTHING) for group in groups]
+            if len(set(sums_of)) > 1:
+                want[key] = line(hours, [s[1] for s in sums_of])
+        answer = json.loads(self.run("trend", "--json", *dumps))
+        got = {}
+        for group in answer["groups"]:
+            slope, r2 = group["bytes_per_hour"], group["r2"]
+            key = tuple(group["stack"]), group["cache"]
+            wanted = want.get(key, (0, 0, 0, 0))
+            close = (abs(slope - wanted[0]) <= abs(wanted[0]) * 1e-6 + 1e-6 and
+                     (r2 is None) == (wanted[1] is None) and
+                     (r2 is None or abs(r2 - wanted[1]) < 1e-6))
+            got[key] = (*(wanted[:2] if close else (slope, r2)), group["up"], group["down"])
+        self.same("trend", want, got)
+        slopes = [group["bytes_per_hour"] for group in answer["groups"]]
+        self.same("trend order", dict(enumerate(sorted(slopes, reverse=True))),
+                  dict(enumerate(slopes)))
+
+
+def line(x, y):
+    """Slope, r2, and steps up and down, without rounding until the end."""
+    n = len(x)
+    mean_x, mean_y = sum(x) / n, fractions.Fraction(sum(y), n)
+    xx = sum((a - mean_x) ** 2 for a in x)
+    xy = sum((a - mean_x) * (b - mean_y) for a, b in zip(x, y))
+    yy = sum((b - mean_y) ** 2 for b in y)
+    steps = list(zip(y, y[1:]))
+    return (float(xy / xx), float(xy * xy / (xx * yy)) if yy else None,
+            sum(b > a for a, b in steps), sum(b < a for a, b in steps))
+
+
+def main():
+    """Exit status 0 if both agree on everything."""
+    check = Checker(sys.argv[1])
+    with tempfile.TemporaryDirectory() as work:
+        for sample in ("page.txt", "slab.txt"):
+            old, new = os.path.join(work, "old"), os.path.join(work, "new")
+            oracle.make_dump(old, sample, "--records", "3000", "--chains", "400")
+            oracle.make_dump(new, sample, "--records", "3500", "--chains", "420")
+            check.tree(old, False)
+            check.tree(old, True)
+            check.folded(old, "bytes")
+            check.folded(old, "objects")
+            check.diff(old, new)
+            later = [os.path.join(work, f"dump{i}") for i in range(5)]
+            for i, dump in enumerate(later):
+                oracle.make_dump(dump, sample, "--records", str(600 + 150 * i),
+                                 "--chains", "80", "--spacing", str((5 + i) * 10**9))
+            check.trend(later)
+    return check.wrong > 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,180 @@
+// SPDX-License-Identifier: GPL-2.0
+/* What leaks: growth per hour over many dumps, for people and programs. */
+#include <math.h>
+
+#include "csv.h"
+#include "human.h"
+#include "json.h"
+#include "notes.h"
+#include "rows.h"
+#include "slope.h"
+#include "writer.h"
+
+static const char *rate(char buf[HUMAN_LEN], double per_hour, enum sort_by sort)
+{
+	struct change c = { llround(fabs(per_hour)), per_hour < 0 };
+
+	/* One in two hours is not none. */
+	if (sort == SORT_OBJECTS && fabs(per_hour) < 10) {
+		snprintf(buf, HUMAN_LEN, "%+.1f", per_hour);
+		return buf;
+	}
+	return human_change(buf, c, sort);
+}
+
+static void add_row(struct rows *rows, const struct trend *t, const char *rank, u32 group)
+{
+	const struct answer *a = t->a;
+	enum sort_by sort = a->options->sort;
+	enum sort_by other = sort == SORT_OBJECTS ? SORT_BYTES : SORT_OBJECTS;
+	struct slope s = trend_slope(t, group, sort);
+	struct sum last = trend_sum(t, group, a->dumps.n - 1);
+	/* Cut, not rounded: 1.00 is a line, and 0.999 is not. But 0.75 may be 0.7499...9. */
+	double hundredths = floor(s.r2 * 100 + 0.000001);
+	char buf[HUMAN_LEN];
+
+	rows_add(rows, group == TREND_TOTAL ? NULL : &a->model.groups[group]);
+	rows_cell(rows, rank);
+	rows_cell(rows, rate(buf, s.per_hour, sort));
+	rows_cell(rows, human_figure(buf, sort_value(&last, sort), sort));
+	rows_cell(rows, rate(buf, trend_slope(t, group, other).per_hour, other));
+	snprintf(buf, sizeof(buf), "%u/%u", s.up, a->dumps.n - 1);
+	rows_cell(rows, buf);
+	snprintf(buf, sizeof(buf), "%.2f", hundredths / 100);
+	rows_cell(rows, s.r2_known ? buf : "-");
+}
+
+static void print_notes(const struct trend *t, FILE *out)
+{
+	const struct answer *a = t->a;
+	char buf[HUMAN_LEN];
+
+	if (t->shown < t->n)
+		fprintf(out, "rest: %u of %u groups that changed; --top 0 shows them\n",
+			t->n - t->shown, t->n);
+	if (t->unchanged)
+		fprintf(out, "unchanged: %u groups\n", t->unchanged);
+	fprintf(out, "time: %s between the first and the last of %u dumps\n",
+		human_age(buf, t->a->dump_ns[a->dumps.n - 1]), a->dumps.n);
+	fputs("UP: times a dump had more than the one before; R2: 1.00 is steady growth\n", out);
+	notes_print(a, terminal_of(out), out);
+}
+
+void write_trend(const struct answer *a, FILE *out)
+{
+	bool objects = a->options->sort == SORT_OBJECTS;
+	char rank[HUMAN_LEN];
+	struct trend t;
+	struct rows rows;
+	u32 i;
+
+	trend_init(&t, a);
+	rows_begin(&rows, &a->model, t.order, t.shown, terminal_of(out),
+		   out);
+	rows_figure_column(&rows, objects ? "OBJECTS/H" : "BYTES/H");
+	rows_figure_column(&rows, "NOW");
+	rows_figure_column(&rows, objects ? "BYTES/H" : "OBJECTS/H");
+	rows_figure_column(&rows, "UP");
+	rows_figure_column(&rows, "R2");
+	rows_field_columns(&rows);
+	for (i = 0; i < t.shown; i++) {
+		snprintf(rank, sizeof(rank), "%u", i + 1);
+		add_row(&rows, &t, rank, t.order[i]);
+		rows_fields(&rows);
+	}
+	add_row(&rows, &t, "total", TREND_TOTAL);
+	rows_end(&rows);
+	print_notes(&t, out);
+	trend_free(&t);
+}
+
+static void json_slopes(const struct trend *t, u32 group, FILE *out)
+{
+	struct slope s = trend_slope(t, group, t->a->options->sort);
+	u32 i;
+
+	for (i = 0; i < NR_SORTS; i++)
+		fprintf(out, "\"%s_per_hour\": %.15g, ", sort_name(i),
+			trend_slope(t, group, i).per_hour);
+	fprintf(out, "\"up\": %u, \"down\": %u, \"r2\": ", s.up, s.down);
+	if (s.r2_known)
+		fprintf(out, "%.15g", s.r2);
+	else
+		fputs("null", out);
+	fputs(", \"dumps\": [", out);
+	for (i = 0; i < t->a->dumps.n; i++) {
+		struct sum sum = trend_sum(t, group, i);
+
+		fputs(i ? ", {" : "{", out);
+		json_sum(&sum, out);
+		putc('}', out);
+	}
+	putc(']', out);
+}
+
+void write_trend_json(const struct answer *a, FILE *out)
+{
+	struct trend t;
+	u32 i;
+
+	trend_init(&t, a);
+	json_begin(a, out);
+	fputs("  \"dumps\": [", out);
+	for (i = 0; i < a->dumps.n; i++) {
+		const char *path = a->dumps.v[i].path;
+
+		fprintf(out, "%s\n    {\"after_ns\": %llu, \"path\": ", i ? "," : "",
+			a->dump_ns[i]);
+		json_string((struct text){ path, strlen(path) }, out);
+		putc('}', out);
+	}
+	fputs("\n  ],\n  \"total\": {", out);
+	json_slopes(&t, TREND_TOTAL, out);
+	fprintf(out, "},\n  \"groups_not_shown\": %u,\n  \"unchanged\": %u,\n  \"groups\": [",
+		t.n - t.shown, t.unchanged);
+	for (i = 0; i < t.shown; i++) {
+		fprintf(out, "%s\n    {\"rank\": %u, ", i ? "," : "", i + 1);
+		json_slopes(&t, t.order[i], out);
+		json_fields(&a->model, &a->model.groups[t.order[i]], out);
+		putc('}', out);
+	}
+	fputs(t.shown ? "\n  ]\n}\n" : "]\n}\n", out);
+	trend_free(&t);
+}
+
+static void csv_slopes(const struct trend *t, u32 group, FILE *out)
+{
+	struct slope s = trend_slope(t, group, t->a->options->sort);
+	struct sum last = trend_sum(t, group, t->a->dumps.n - 1);
+
+	fprintf(out, "%.15g,%.15g,%.15g,%u,%u,",
+		trend_slope(t, group, SORT_OBJECTS).per_hour,
+		trend_slope(t, group, SORT_BYTES).per_hour,
+		trend_slope(t, group, SORT_HELD).per_hour, s.up, s.down);
+	if (s.r2_known)
+		fprintf(out, "%.15g", s.r2);
+	fprintf(out, ",%llu,%llu,%llu", last.objects, last.bytes, last.held);
+	csv_fields(&t->a->model, group == TREND_TOTAL ? NULL : &t->a->model.groups[group], out);
+}
+
+void write_trend_csv(const struct answer *a, FILE *out)
+{
+	struct trend t;
+	u32 i;
+
+	trend_init(&t, a);
+	fputs("row,rank,objects_per_hour,bytes_per_hour,held_per_hour,up,down,r2", out);
+	fputs(",objects,bytes,held", out);
+	csv_field_names(&a->model, out);
+	for (i = 0; i < t.shown; i++) {
+		fprintf(out, "group,%u,", i + 1);
+		csv_slopes(&t, t.order[i], out);
+	}
+	fputs("total,,", out);
+	csv_slopes(&t, TREND_TOTAL, out);
+	if (!health_complete(&a->health)) {
+		fputs("incomplete,,,,,,,,,,", out);
+		csv_fields(&a->model, NULL, out);
+	}
+	trend_free(&t);
+}
