@@ -14,7 +14,7 @@ void json_string(struct text t, FILE *out)
 		unsigned char c = t.s[0];
 		size_t len = utf8_char(t);
 
-		if (!len || c < ' ' || c == 0x7f)
+		if (!len || c < ' ' || c == 0x7f || c == '<')
 			fprintf(out, "\\u%04x", c);
 		else if (c == '"' || c == '\\')
 			fprintf(out, "\\%c", c);

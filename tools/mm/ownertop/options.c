@@ -225,6 +225,9 @@ static void check_taken(const struct options *o, unsigned int given)
 	if (!o->view->write[o->format])
 		usage_fail(o->format == FORMAT_JSON ? "--json" : "--csv", o->view->name,
 			   "is a view without that form");
+	if (o->view->no_terminal && isatty(STDOUT_FILENO))
+		usage_fail(o->view->name, "standard output",
+			   "is a terminal; send it to a file with '>'");
 }
 
 /*

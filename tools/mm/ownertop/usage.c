@@ -13,7 +13,7 @@ static const char help[] =
 "Usage: ownertop [VIEW] [options] [FILE...]\n"
 "Adds up the records of page_owner and slab_owner by the call chain that owns\n"
 "them. Reads FILEs, '-' for a pipe, or /sys/kernel/debug/slab_owner.\n"
-"Views: table, tree, records, diff OLD NEW, trend FILE FILE..., folded\n"
+"Views: table, tree, records, diff OLD NEW, trend FILE FILE..., folded, flame\n"
 "  -d, --depth N          frames in a group, after the allocator's own; 0: all\n"
 "  -g, --group LIST       of stack,cache,comm,pid,tgid,module,kind,age\n"
 "  -s, --sort KEY         bytes asked for, held by the allocator, or objects\n"
@@ -22,7 +22,7 @@ static const char help[] =
 "  --focus GLOB, --ignore GLOB     only chains with, without such a function\n"
 "  --hide GLOB, --skip FILE, --no-skip, --skip-list     functions to leave out\n"
 "  --callees, --min PERCENT        tree: allocations first; what to leave out\n"
-"  --diff OLD             folded: what grew since that dump\n"
+"  --diff OLD             flame, folded: what grew since that dump\n"
 "  --time records|mtime|T,T...     trend: when the dumps were taken\n"
 "  --page-size N          bytes in a page where the dump was made (as here)\n"
 "  --vmlinux FILE, --modules DIR   file:line and inlined functions from these\n"
@@ -31,6 +31,7 @@ static const char help[] =
 "Examples: ownertop       the slab objects of this machine\n"
 "  ownertop --cache 'kmalloc-*' -d 8 dump.txt\n"
 "  ownertop diff monday.txt friday.txt\n"
+"  ownertop flame --older 1h dump.txt > flame.html\n"
 "Exit status: 0 all was read, 1 input was damaged or not read, 2 failed.\n";
 
 void usage_help(void)

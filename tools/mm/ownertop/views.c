@@ -56,6 +56,13 @@ const struct view views[] = {
 		.takes = TAKES_DIFF,
 		.write = { write_folded },
 	},
+	{
+		.name = "flame",
+		.group = BY_CHAIN,
+		.takes = TAKES_DIFF | TAKES_CALLEES,
+		.no_terminal = true,
+		.write = { write_flame },
+	},
 };
 
 const unsigned int nr_views = sizeof(views) / sizeof(*views);

@@ -54,6 +54,7 @@ struct view {
 	unsigned int takes;
 	bool pair;		/* the first input is the older of two dumps */
 	bool series;		/* each input is a dump of its own */
+	bool no_terminal;	/* its text is for a file */
 	view_writer write[NR_FORMATS];
 };
 

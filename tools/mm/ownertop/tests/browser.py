@@ -1,0 +1,127 @@
+# SPDX-License-Identifier: GPL-2.0
+"""Drives a headless Chromium: opens pages, clicks, types, asks."""
+
+import base64
+import fcntl
+import json
+import os
+import select
+import shutil
+import subprocess
+import tempfile
+
+NAMES = ("chromium-headless-shell", "chromium")
+PATIENCE = 30
+
+
+def find():
+    """The program, or None."""
+    return next(filter(None, map(shutil.which, NAMES)), None)
+
+
+class Browser:
+    """Speaks the DevTools protocol through two pipes, as fd 3 and 4."""
+
+    def __init__(self, width=1200, height=800):
+        self.profile = tempfile.TemporaryDirectory(ignore_cleanup_errors=True)
+        commands, self.commands = os.pipe()
+        self.answers, answers = os.pipe()
+        # Out of the way of 3 and 4, whatever numbers they got.
+        given = [fcntl.fcntl(fd, fcntl.F_DUPFD, 10) for fd in (commands, answers)]
+
+        def place():
+            os.dup2(given[0], 3)
+            os.dup2(given[1], 4)
+
+        self.process = subprocess.Popen(
+            [find(), "--headless", "--no-sandbox", "--disable-gpu", "--hide-scrollbars",
+             "--remote-debugging-pipe", f"--window-size={width},{height}",
+             f"--user-data-dir={self.profile.name}"],
+            stderr=subprocess.DEVNULL, close_fds=False, preexec_fn=place)
+        for fd in (commands, answers, *given):
+            os.close(fd)
+        self.number = 0
+        self.pending = b""
+        self.events = []
+        self.session = None
+        target = self.call("Target.createTarget", url="about:blank")["targetId"]
+        self.session = self.call("Target.attachToTarget", targetId=target,
+                                 flatten=True)["sessionId"]
+        for domain in ("Page", "Runtime", "Network", "Log"):
+            self.call(domain + ".enable")
+
+    def message(self):
+        """The next one from the browser."""
+        while b"\0" not in self.pending:
+            if not select.select([self.answers], [], [], PATIENCE)[0]:
+                raise RuntimeError(f"the browser said nothing for {PATIENCE} s")
+            more = os.read(self.answers, 1 << 16)
+            if not more:
+                raise RuntimeError("the browser has gone")
+            self.pending += more
+        text, self.pending = self.pending.split(b"\0", 1)
+        return json.loads(text)
+
+    def call(self, method, **params):
+        """Have something done, and wait until it is."""
+        self.number += 1
+        request = {"id": self.number, "method": method, "params": params}
+        if self.session:
+            request["sessionId"] = self.session
+        os.write(self.commands, json.dumps(request).encode() + b"\0")
+        while True:
+            answer = self.message()
+            if answer.get("id") == self.number:
+                if "error" in answer:
+                    raise RuntimeError(f"{method}: {answer['error']}")
+                return answer["result"]
+            self.events.append(answer)
+
+    def open(self, url):
+        """Load a page and wait until it is there, whatever was there before."""
+        for there in ("about:blank", url):
+            self.events.clear()
+            self.call("Page.navigate", url=there)
+            while not any(e.get("method") == "Page.loadEventFired" for e in self.events):
+                self.events.append(self.message())
+
+    def ask(self, expression):
+        """The value of a JavaScript expression in the page."""
+        answer = self.call("Runtime.evaluate", expression=expression, returnByValue=True)
+        if "exceptionDetails" in answer:
+            raise RuntimeError(answer["exceptionDetails"])
+        return answer["result"].get("value")
+
+    def mouse(self, kind, x, y):
+        """Move the mouse, or press and release its button."""
+        self.call("Input.dispatchMouseEvent", type=kind, x=x, y=y, button="left",
+                  clickCount=1)
+
+    def click(self, x, y):
+        """As a user does."""
+        self.mouse("mouseMoved", x, y)
+        self.mouse("mousePressed", x, y)
+        self.mouse("mouseReleased", x, y)
+
+    def key(self, key):
+        """Press and release a key."""
+        text = {"text": key} if len(key) == 1 else {}
+        self.call("Input.dispatchKeyEvent", type="keyDown", key=key, **text)
+        self.call("Input.dispatchKeyEvent", type="keyUp", key=key)
+
+    def type(self, text):
+        """Into what has the focus."""
+        self.call("Input.insertText", text=text)
+
+    def screenshot(self, path):
+        """For a person to look at."""
+        with open(path, "wb") as image:
+            image.write(base64.b64decode(self.call("Page.captureScreenshot")["data"]))
+
+    def __enter__(self):
+        return self
+
+    def __exit__(self, *_):
+        self.process.kill()
+        self.process.wait()
+        self.profile.cleanup()
