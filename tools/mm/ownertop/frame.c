@@ -56,7 +56,10 @@ bool frame_parse(struct text line, struct frame *frame)
 	frame->func.len = (plus ? plus : word_end) - line.s;
 	if (!space)
 		return true;
+	frame->place.s = space + 1;
 	space = after_place(space, line.s + line.len);
+	if (space >= frame->place.s)
+		frame->place.len = space - frame->place.s;
 	if (space == line.s + line.len)
 		return true;
 	return parse_module((struct text){ space + 1, line.s + line.len - space - 1 },

@@ -9,6 +9,7 @@
 
 struct frame {
 	struct text func;	/* name or address, without offset */
+	struct text place;	/* "file:line"; empty: not known */
 	struct text module;	/* empty: not in a module */
 };
 

@@ -198,6 +198,11 @@ bool stacks_owner(struct stacks *st, struct text raw, struct owner *owner)
 	return true;
 }
 
+u32 stacks_frame_module(const struct stacks *st, u32 frame)
+{
+	return st->info[frame].module;
+}
+
 void stacks_free(struct stacks *st)
 {
 	u32 i;

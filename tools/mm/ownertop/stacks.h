@@ -54,6 +54,8 @@ struct stacks {
 void stacks_init(struct stacks *st, const struct chain_rules *rules);
 /* @raw: lines, each with a leading space. Returns false if one is damaged. */
 bool stacks_owner(struct stacks *st, struct text raw, struct owner *owner);
+/* Index into stacks.modules; 0: the frame is in none. */
+u32 stacks_frame_module(const struct stacks *st, u32 frame);
 void stacks_free(struct stacks *st);
 
 #endif

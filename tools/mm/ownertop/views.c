@@ -5,6 +5,8 @@
 #include "writer.h"
 
 #define BY_CHAIN_AND_CACHE { { FIELD_STACK, FIELD_CACHE }, 2 }
+#define BY_CHAIN_AND_LABELS \
+	{ { FIELD_STACK, FIELD_CACHE, FIELD_COMM, FIELD_PID, FIELD_AGE }, 5 }
 #define EVERYTHING { { FIELD_KIND, FIELD_CACHE, FIELD_COMM, FIELD_PID, FIELD_TGID, \
 		       FIELD_STACK }, 6 }
 #define BY_CHAIN { { FIELD_STACK }, 1 }
@@ -55,6 +57,12 @@ const struct view views[] = {
 		.group = BY_CHAIN,
 		.takes = TAKES_DIFF,
 		.write = { write_folded },
+	},
+	{
+		.name = "pprof",
+		.group = BY_CHAIN_AND_LABELS,
+		.no_terminal = true,
+		.write = { write_pprof },
 	},
 	{
 		.name = "flame",

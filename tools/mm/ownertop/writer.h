@@ -26,6 +26,7 @@ void write_tree(const struct answer *a, FILE *out);
 void write_tree_json(const struct answer *a, FILE *out);
 
 void write_folded(const struct answer *a, FILE *out);
+void write_pprof(const struct answer *a, FILE *out);
 void write_flame(const struct answer *a, FILE *out);
 
 #endif

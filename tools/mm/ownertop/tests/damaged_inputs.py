@@ -69,7 +69,7 @@ def shuffle(rng, data):
 
 # Whose output is not JSON with groups: these must survive and say so.
 OTHER_VIEWS = (["tree", "--min", "0"], ["tree", "--json", "--callees"], ["records", "-n", "0"],
-               ["folded", "-g", "comm,stack"], ["flame"],
+               ["folded", "-g", "comm,stack"], ["pprof"], ["flame"],
                ["diff", os.path.join(HERE, "input", "slab.txt")])
 
 DAMAGE = (cut, lose, repeat, flip, insert, shuffle)

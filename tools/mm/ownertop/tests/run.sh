@@ -183,6 +183,7 @@ check "the same groups as a second program finds" \
 	"$here/compare_with_oracle.py" "$build/ownertop"
 check "the same trees and growth as a second program finds" \
 	"$here/views_with_oracle.py" "$build/ownertop"
+check "go tool pprof shows the same figures" "$here/pprof_with_go.py" "$build/ownertop"
 check "the flame graph works in a browser" "$here/flame_in_browser.py" "$build/ownertop"
 check "memory does not grow with records" "$here/memory_is_bounded.sh" "$build/ownertop"
 check "names from DWARF" "$here/names.py" "$build/ownertop"

@@ -1,0 +1,123 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: GPL-2.0
+"""Open ownertop's profiles with "go tool pprof": its figures must be the dump's."""
+
+import collections
+import os
+import re
+import shutil
+import subprocess
+import sys
+import tempfile
+
+import oracle
+
+TYPES = {"inuse_space": "bytes", "inuse_objects": None, "held_space": "held"}
+
+SECOND = 10**9
+MINUTE = 60 * SECOND
+SAMPLE = re.compile(r"^ +(\d+) +(\d+) +(\d+): [\d ]*\n"
+                    r" +(?:cache:\[(.*)\] )?comm:\[(.*)\] pid:\[(.*)\]\n"
+                    r" +age:\[(\d+)(?: seconds)?\]$", re.M)
+
+
+class Checker:
+    """Asks pprof and counts what is wrong."""
+
+    def __init__(self, program, work):
+        self.program = program
+        self.skip = oracle.skip_list(program)
+        self.profile = os.path.join(work, "profile.pb.gz")
+        self.wrong = 0
+
+    def write(self, *arguments):
+        """Have ownertop write the profile."""
+        with open(self.profile, "wb") as out:
+            subprocess.run([self.program, "pprof", "--page-size", str(oracle.PAGE_SIZE),
+                            *arguments], check=True, stdout=out)
+
+    def pprof(self, *arguments):
+        """What pprof says about it."""
+        return subprocess.run(["go", "tool", "pprof", *arguments, self.profile], check=True,
+                              capture_output=True, text=True).stdout
+
+    def same(self, what, want, got):
+        """Compare two dictionaries."""
+        for key in want.keys() | got.keys():
+            if want.get(key) != got.get(key):
+                self.wrong += 1
+                print(f"{what}: {key}: want {want.get(key)}, got {got.get(key)}")
+
+    def top(self, dump, sample, *focus, keep=lambda rec: True):
+        """Flat and cumulative figures of every function."""
+        want = collections.defaultdict(lambda: [0, 0])
+        for rec in oracle.records(dump, 0, self.skip):
+            if not keep(rec):
+                continue
+            value = rec[TYPES[sample]] if TYPES[sample] else 1
+            names = [name.split(" ")[0] for name in oracle.path(rec)]
+            want[names[-1]][0] += value
+            for name in set(names):
+                want[name][1] += value
+        got = {}
+        text = self.pprof("-top", "-unit=B", "-nodefraction=0", "-nodecount=1000000",
+                          f"-sample_index={sample}", *focus)
+        for line in text.split("cum%\n", 1)[1].splitlines():
+            flat, _, _, cum, _, name = line.split(None, 5)
+            got[name] = [int(re.sub(r"\D", "", v)) for v in (flat, cum)]
+        self.same(f"top {sample} {focus}", want, got)
+
+    def samples(self, dump):
+        """Every sample with its figures and labels."""
+        groups = collections.defaultdict(list)
+        recs = list(oracle.records(dump, 0, self.skip))
+        newest = max(rec["ts"] for rec in recs)
+        for rec in recs:
+            groups[rec["stack"], rec["cache"], rec["comm"], rec["pid"],
+                   rec["ts"] // MINUTE].append(rec)
+        want = collections.Counter()
+        for (_, cache, comm, pid, _), found in groups.items():
+            sums = (len(found), sum(r["bytes"] for r in found), sum(r["held"] for r in found))
+            age = (newest - min(r["ts"] for r in found)) // SECOND
+            want[sums, cache, comm, str(pid), str(age)] += 1
+
+        got = collections.Counter()
+        for match in SAMPLE.finditer(self.pprof("-raw")):
+            *sums, cache, comm, pid, age = match.groups()
+            got[tuple(map(int, sums)), cache or "", comm, pid, age] += 1
+        self.same("samples", want, got)
+
+    def says(self, what, want, got):
+        """A line that must be there."""
+        if want not in got:
+            self.wrong += 1
+            print(f"{what}: no {want!r} in\n{got}")
+
+
+def main():
+    """Exit status 0 if pprof has all of it, 77 if there is no pprof."""
+    if not shutil.which("go"):
+        print("needs go: apt-get install golang-go")
+        return 77
+    with tempfile.TemporaryDirectory() as work:
+        check = Checker(sys.argv[1], work)
+        dump = os.path.join(work, "dump")
+        for sample in ("page.txt", "slab.txt"):
+            oracle.make_dump(dump, sample, "--records", "2000", "--chains", "100",
+                             "--spacing", str(2 * SECOND))
+            check.write(dump)
+            for kind in TYPES:
+                check.top(dump, kind)
+            check.samples(dump)
+            check.top(dump, "inuse_objects", "-tagfocus=comm=^sshd$|^find$",
+                      keep=lambda rec: rec["comm"] in ("sshd", "find"))
+        check.says("default", "Type: inuse_space", check.pprof("-top"))
+        check.says("comment", "untracked: 0 slab objects", check.pprof("-comments"))
+        check.write("-s", "objects", "--cache", "dentry", dump)
+        check.says("sort", "Type: inuse_objects", check.pprof("-top"))
+        check.says("filter", "filtered out:", check.pprof("-comments"))
+    return check.wrong > 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
