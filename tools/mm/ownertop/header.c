@@ -278,6 +278,8 @@ const char *header_parse(struct text t, u64 page_size, enum kind what,
 		rec->bytes = page_size << h.order;
 		rec->held = rec->bytes;
 	}
+	rec->order = h.order;
 	*end = h.eol + 1;
+	rec->header = (struct text){ t.s, *end - t.s };
 	return NULL;
 }

@@ -152,6 +152,8 @@ const char *model_add(struct model *m, const struct record *rec)
 	struct owner owner;
 	struct group *g;
 
+	if (m->take)
+		return m->take(m->taker, rec);
 	if (sum_would_overflow(m, rec))
 		return "the sum of sizes overflows";
 	if (!stacks_owner(&m->stacks, rec->stack, &owner))

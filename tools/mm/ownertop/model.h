@@ -56,6 +56,9 @@ struct group {
 
 struct model {
 	const struct selection *select;
+	/* Takes records in place of the model, if set: their text may matter. */
+	const char *(*take)(void *taker, const struct record *rec);
+	void *taker;
 	u64 now;		/* time stamp that ages are counted from */
 
 	struct stacks stacks;

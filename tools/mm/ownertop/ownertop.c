@@ -8,8 +8,11 @@
 #include "exit_status.h"
 #include "live.h"
 #include "options.h"
+#include "page_owner_sort.h"
 #include "progress.h"
 
+/* Also a program's name: a link may have it. */
+#define PAGE_OWNER_SORT "page_owner_sort"
 #define LIVE "/sys/kernel/debug/slab_owner"
 
 /* Output that did not arrive must not look as if it had. */
@@ -71,6 +74,10 @@ int main(int argc, char *argv[])
 	struct options options;
 	int status;
 
+	if (argc && !strcmp(basename(argv[0]), PAGE_OWNER_SORT))
+		return page_owner_sort_main(argc, argv);
+	if (argc > 1 && !strcmp(argv[1], PAGE_OWNER_SORT))
+		return page_owner_sort_main(argc - 1, argv + 1);
 	options_parse(&options, argc, argv);
 	if (options.print_skip_list) {
 		globs_print(&options.select.chains.skip, stdout);

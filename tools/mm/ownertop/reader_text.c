@@ -33,7 +33,9 @@ static enum tail take_tail(struct cursor *c, struct record *rec)
 {
 	struct text line;
 
+	rec->tail.s = c->p;
 	for (;;) {
+		rec->tail.len = c->p - rec->tail.s;
 		if (cursor_blank(c))
 			return TAIL_BLANK;
 		if (record_begins(cursor_rest(c)))
@@ -111,7 +113,9 @@ static void read_record(struct reading *r, struct cursor *c, enum kind kind)
 		reading_damage(r, c, "the record has no PFN line");
 		return;
 	}
+	rec.pfn.s = c->p;
 	cursor_line(c, &pfn);
+	rec.pfn.len = c->p - rec.pfn.s;
 
 	if (!cursor_frames(c, &rec.stack)) {
 		reading_no_end(r, c);

@@ -35,6 +35,12 @@ struct record {
 	struct text comm;
 	struct text cache;	/* empty: not a slab object */
 	struct text stack;	/* raw lines, nearest to the allocation first */
+
+	/* As it was read, for output that shows it; the stack stands in between. */
+	u32 order;
+	struct text header;
+	struct text pfn;
+	struct text tail;
 };
 
 #endif

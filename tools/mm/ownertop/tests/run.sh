@@ -169,8 +169,17 @@ completion_offers()
 		completes 'ownertop --group cache,c' 'cache,comm' &&
 		completes 'ownertop --no' '--no-skip' &&
 		completes 'ownertop -d ' '' &&
-		completes 'ownertop rec' 'records' &&
-		completes 'ownertop flame rec' ''
+		completes 'ownertop pag' 'page_owner_sort' &&
+		completes 'ownertop flame pag' ''
+}
+
+# Where a kernel has it: beside ownertop, or in the tree that the workbench makes.
+page_owner_sort_c()
+{
+	local in_tree=$source/../page_owner_sort.c
+
+	[ -f "$in_tree" ] || in_tree=$source/../../../build/tree/tools/mm/page_owner_sort.c
+	echo "$in_tree"
 }
 
 golden
@@ -185,6 +194,8 @@ check "the same trees and growth as a second program finds" \
 	"$here/views_with_oracle.py" "$build/ownertop"
 check "go tool pprof shows the same figures" "$here/pprof_with_go.py" "$build/ownertop"
 check "the flame graph works in a browser" "$here/flame_in_browser.py" "$build/ownertop"
+check "page_owner_sort's answers, its errors aside" \
+	"$here/against_page_owner_sort.py" "$build/ownertop" "$(page_owner_sort_c)"
 check "memory does not grow with records" "$here/memory_is_bounded.sh" "$build/ownertop"
 check "names from DWARF" "$here/names.py" "$build/ownertop"
 check "progress on a terminal" "$here/progress.py" "$build/ownertop"

@@ -1,0 +1,239 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: GPL-2.0
+"""Compare "ownertop page_owner_sort" with the program it stands in for.
+
+On a sound dump both must print the same, whatever the options. Where the
+program errs, a test shows that it does, and that ownertop does not.
+
+usage: against_page_owner_sort.py OWNERTOP PAGE_OWNER_SORT_C
+"""
+
+import os
+import subprocess
+import sys
+import tempfile
+
+import oracle
+
+MODES = [
+    [], ["-a"], ["-m"], ["-n"], ["-p"], ["-P"], ["-s"], ["-t"], ["-d"],
+    ["--cull", "pid"], ["--cull", "tg"], ["--cull", "name"], ["--cull", "stacktrace"],
+    ["--cull", "ator"], ["--cull", "st,p,tg,n,allocator"], ["--cull", "n,st", "-m"],
+    ["--cull", "name", "-n"], ["--cull", "st", "-s"], ["--cull", "st", "-a"],
+    ["--cull", "p", "-t"], ["--pid", "900,17"], ["--tgid", "3,4,5,6,7,8,9", "-m"],
+    ["--name", "sshd,systemd"], ["--name", "sshd", "--cull", "st,pid"],
+    ["--tgid", ",".join(map(str, range(999))), "--name", "sshd", "--cull", "ator"],
+]
+
+# What --sort names is what an option of one letter sorts by.
+SORTS = {"pid": "-p", "tg": "-P", "name": "-n", "st": "-s", "alloc_ts": "-a"}
+
+RECORD = """Page allocated via order {order}, mask 0x1(GFP_X), pid {pid}, tgid {pid} ({comm}), \
+ts {ts} ns
+PFN 0x1 type Movable Block 0 type Movable Flags 0x0()
+{frames}{tail}
+"""
+
+
+def record(order=0, pid=1, comm="sh", ts=5, frames=(" alloc+0x1/0x2\n caller+0x1/0x2\n"), tail=""):
+    """The text of one."""
+    return RECORD.format(order=order, pid=pid, comm=comm, ts=ts, frames=frames, tail=tail)
+
+
+class Result:
+    """What a program did."""
+
+    def __init__(self, process, path):
+        self.status = process.returncode
+        self.err = process.stderr
+        with open(path, encoding="utf-8") as out:
+            self.out = out.read()
+
+
+class Checker:
+    """Runs both and counts what is wrong."""
+
+    def __init__(self, ownertop, source, work):
+        self.work = work
+        self.wrong = 0
+        self.ours = [ownertop, "page_owner_sort"]
+        self.theirs = [os.path.join(work, "page_owner_sort")]
+        self.watched = [os.path.join(work, "page_owner_sort_asan")]
+        subprocess.run(["gcc", "-O2", "-w", "-o", *self.theirs, source], check=True)
+        subprocess.run(["gcc", "-g", "-w", "-fsanitize=address", "-o", *self.watched, source],
+                       check=True)
+
+    def expect(self, what, true):
+        """One fact."""
+        if not true:
+            self.wrong += 1
+            print(f"not so: {what}")
+
+    def run(self, program, *options, dump=None, pipe=None):
+        """A program on a dump, which is a file or comes through a pipe."""
+        out = os.path.join(self.work, "out")
+        with open(out, "w", encoding="ascii") as file:
+            file.write("untouched\n")
+        process = subprocess.run(
+            [*program, *options, dump or "/dev/stdin", out], check=False, input=pipe,
+            stdin=None if pipe else subprocess.DEVNULL, capture_output=True, text=True,
+            env={**os.environ, "ASAN_OPTIONS": "detect_leaks=0"})
+        return Result(process, out)
+
+    def both(self, text, *options):
+        """Theirs and ours, on a dump of this text."""
+        dump = os.path.join(self.work, "small")
+        with open(dump, "w", encoding="utf-8") as file:
+            file.write(text)
+        return (self.run(self.theirs, *options, dump=dump),
+                self.run(self.ours, *options, dump=dump))
+
+    def sound(self, dump):
+        """The same answers."""
+        for options in MODES:
+            theirs = self.run(self.theirs, *options, dump=dump)
+            ours = self.run(self.ours, *options, dump=dump)
+            self.expect(f"{options} differ", theirs.out == ours.out != "")
+            self.expect(f"{options} status", theirs.status == ours.status == 0)
+        link = os.path.join(self.work, "link", "page_owner_sort")
+        os.mkdir(os.path.dirname(link))
+        os.symlink(os.path.abspath(self.ours[0]), link)
+        self.expect("called by its name", self.run([link], "-m", dump=dump).out ==
+                    self.run(self.theirs, "-m", dump=dump).out)
+
+    def sorting(self, dump):
+        """--sort is ignored."""
+        plain = self.run(self.theirs, dump=dump).out
+        for key, option in SORTS.items():
+            wanted = self.run(self.theirs, option, dump=dump).out
+            self.expect(f"theirs ignores --sort {key}",
+                        self.run(self.theirs, "--sort", key, dump=dump).out == plain)
+            self.expect(f"ours sorts by {key}",
+                        self.run(self.ours, "--sort", key, dump=dump).out == wanted)
+        ours = self.run(self.ours, "--sort", "-name,+pid", "--cull", "n,p", dump=dump).out
+        lines = [line.split(", ") for line in ours.splitlines()]
+        names = [(line[3], int(line[2].split()[1])) for line in lines]
+        by_pid = sorted(names, key=lambda n: n[1])
+        self.expect("two keys", names == sorted(by_pid, key=lambda n: n[0], reverse=True))
+        for options in (["-p", "--sort", "pid"], ["-a", "-m"], ["--sort", "x"], ["--cull", "txt"],
+                        ["--sort", "pid,"]):
+            ours = self.run(self.ours, *options, dump=dump)
+            self.expect(f"{options} are refused", (ours.status, ours.out) == (2, "untouched\n"))
+
+    def sizes(self, dump):
+        """What the size of the file has to say."""
+        with open(dump, encoding="ascii") as file:
+            text = file.read()
+        theirs = self.run(self.theirs, pipe=text)
+        ours = self.run(self.ours, pipe=text)
+        self.expect("theirs gives nothing for a pipe", (theirs.out, theirs.status) == ("", 0))
+        self.expect("ours does", ours.out == self.run(self.ours, dump=dump).out)
+        theirs, ours = self.both("Page allocated via order 0, pid 1, tgid 1 (a), ts 1 ns\n"
+                                 "PFN 0x1\n\n" * 5)
+        self.expect("theirs gives nothing for short records", theirs.out == "")
+        self.expect("ours counts them", ours.out.startswith("5 times, 5 pages"))
+
+    def damage(self):
+        """What is lost has to be told."""
+        good = record(pid=7)
+        theirs, ours = self.both(good + record(pid=8)[:-1])
+        self.expect("theirs drops the last", theirs.status == 0 and "pid 8" not in theirs.out)
+        self.expect("ours says so", ours.status == 1 and ":10: the record is cut off" in ours.err)
+        long = record(pid=8, frames=" f+0x1/0x2\n" * 60000)
+        theirs, ours = self.both(good + long + record(pid=9))
+        self.expect("theirs ends at 128 KiB", theirs.status == 0 and "pid 9" not in theirs.out)
+        self.expect("ours goes on", ours.status == 1 and "pid 9" in ours.out)
+        no_pfn = "".join(line + "\n" for line in record(pid=8).split("\n")[:-1]
+                         if not line.startswith("PFN"))
+        cma = good.replace("type Movable Flags", "type CMA Flags")
+        theirs, ours = self.both(cma + no_pfn)
+        self.expect("theirs has a PFN line left over", theirs.out.count("allocated by CMA") == 2)
+        self.expect("ours refuses", ours.status == 1 and "has no PFN line" in ours.err and
+                    "pid 8" not in ours.out)
+
+    def numbers(self):
+        """Orders and sums that do not fit."""
+        theirs, ours = self.both(record(order=64))
+        self.expect("theirs shifts by 64", theirs.out.startswith("1 times, "))
+        self.expect("ours refuses", ours.status == 1 and "order is too large" in ours.err)
+        theirs, ours = self.both(record(order=20) * 2048)
+        self.expect("theirs overflows", "2048 times, -" in theirs.out)
+        self.expect("ours adds up", ours.out.startswith(f"2048 times, {2048 << 20} pages"))
+        theirs, ours = self.both(record(pid=1), "--pid", "4294967297")
+        self.expect("theirs takes it for 1", "pid 1," in theirs.out)
+        self.expect("ours refuses", (ours.status, ours.out) == (2, "untouched\n"))
+
+    def allocators(self):
+        """Who allocated."""
+        theirs, ours = self.both(record(tail="Slab cache page\n"))
+        self.expect("theirs has no slabs", "OTHERS" in theirs.out)
+        self.expect("ours has", "allocated by SLAB :" in ours.out)
+        chain = (" {}alloc_pages+0x1/0x2\n __vmalloc_area_node+0x1/0x2\n"
+                 " __vmalloc_node_range_noprof+0x1/0x2\n")
+        theirs, ours = self.both(record(frames=chain.format("vm_area_")))
+        self.expect("theirs has no vmalloc", "OTHERS" in theirs.out)
+        self.expect("ours has", "allocated by VMALLOC :" in ours.out)
+        first = record(frames=" __vmalloc_node_range_noprof+0x1/0x2\n caller+0x1/0x2\n")
+        _, ours = self.both(first)
+        self.expect("theirs reads in front of the block", self.caught())
+        self.expect("ours does not", ours.out.startswith("1 times, 1 pages, allocated by OTHERS"))
+
+    def caught(self):
+        """Does the address sanitizer find an error with the last small dump?"""
+        result = self.run(self.watched, dump=os.path.join(self.work, "small"))
+        return result.status != 0 and "AddressSanitizer" in result.err
+
+    def names(self):
+        """Tasks may be called anything."""
+        _, ours = self.both(record(comm="a), ts 1 ns, (b), ts"), "--cull", "name")
+        self.expect("theirs writes beyond a name", self.caught())
+        self.expect("ours has room", "task_comm_name: a), ts 1 ns, (b), ts\n" in ours.out)
+        theirs, ours = self.both(record(comm="ts 12 ns"))
+        self.expect("theirs cuts the name", "(ts  ns), ts 5 ns" in theirs.out)
+        self.expect("ours the time", "(ts 12 ns), ts  ns" in ours.out)
+        theirs, ours = self.both("# slab_owner 1\n" + record())
+        self.expect("theirs has comments in it", "# slab_owner" in theirs.out)
+        self.expect("ours has none", "#" not in ours.out)
+
+    def files(self):
+        """Files that cannot be read or written."""
+        dump = os.path.join(self.work, "small")
+        theirs, ours = (subprocess.run([*program, dump, "/dev/full"], check=False,
+                                       capture_output=True, text=True)
+                        for program in (self.theirs, self.ours))
+        self.expect("theirs does not see a full disk", theirs.returncode == 0)
+        self.expect("ours does", ours.returncode == 2 and "No space left" in ours.stderr)
+        theirs, ours = (self.run(program, dump="nosuch") for program in (self.theirs, self.ours))
+        self.expect("theirs empties its output", theirs.out == "")
+        self.expect("ours does not", (ours.status, ours.out) == (2, "untouched\n") and
+                    "nosuch: No such file" in ours.err)
+
+
+def main():
+    """Exit status 0 if all is as it says, 77 without the program's source."""
+    ownertop, source = sys.argv[1:]
+    if not os.path.exists(source):
+        print("needs page_owner_sort.c of the kernel: make tree")
+        return 77
+    with tempfile.TemporaryDirectory() as work:
+        check = Checker(ownertop, source, work)
+        dump = os.path.join(work, "dump")
+        oracle.make_dump(dump, "page.txt", "--records", "3000", "--chains", "200")
+        # Of what they see differently, the tests are below.
+        with open(dump, encoding="ascii") as file:
+            lines = [line for line in file if "__vmalloc_area_node" not in line]
+        with open(dump, "w", encoding="ascii") as file:
+            file.write("".join(lines).replace("Slab cache page\n", ""))
+        check.sound(dump)
+        check.sorting(dump)
+        check.sizes(dump)
+        check.damage()
+        check.numbers()
+        check.allocators()
+        check.names()
+        check.files()
+    return check.wrong > 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
