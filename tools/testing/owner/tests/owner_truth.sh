@@ -40,6 +40,13 @@ guest()
 
 reports() { "$check" "$work/truth" "$@" >"$seen" 2>&1; }
 
+views()
+{
+	make -s -C tools/mm/ownertop O="$PWD/build/ownertop" >"$seen" 2>&1 &&
+		tools/testing/owner/tests/check_views.py build/ownertop/ownertop \
+			"$work/truth" "$@" >"$seen" 2>&1
+}
+
 # Each cache's line adds up; the planter's own cache shows what was planted there.
 caches_add_up()
 {
@@ -72,6 +79,7 @@ ok "plants and is read" guest slab_owner=on "$plant
 	truth records pieces stacks handles chains threshold caches stats gone gone_caches
 ok "at least twenty chains and caches" [ "$(wc -l <"$work/truth")" -ge 20 ]
 ok "each record" reports records "$work/records"
+ok "each view of ownertop" views "$work/records"
 ok "the same records in pieces" same_in_pieces
 ok "show_stacks" reports stacks "$work/stacks"
 ok "show_handles with show_stacks_handles" reports handles "$work/handles" "$work/chains"
