@@ -254,6 +254,7 @@ static int __init owner_debugfs_init(void)
 	debugfs_create_file("caches", 0400, dir, NULL, &caches_fops);
 	debugfs_create_file("control", 0600, dir, NULL, &control_fops);
 	owner_stacks_debugfs_init();
+	owner_query_debugfs_init(dir);
 	return 0;
 }
 late_initcall(owner_debugfs_init);

@@ -12,6 +12,11 @@
  * report.c	what is known of one object, printed to the kernel's log
  * debugfs.c	the files a person reads and writes
  * debugfs_stacks.c	those that show what each call chain holds
+ * query.c	what is held, as a sentence asks
+ * query_chain.c	what it asks of call chains
+ * query_groups.c	objects added up by what they have in common
+ * query_show.c	its answer, as text or for programs
+ * debugfs_query.c	the file in which it is asked and answered
  */
 #ifndef _MM_OWNER_H
 #define _MM_OWNER_H
@@ -25,6 +30,8 @@
 #include <linux/xarray.h>
 
 #include "unwind.h"
+
+struct dentry;
 
 /* Frames kept of a call chain where no rule says how many, and at most. */
 #define OWNER_DEPTH		16
@@ -95,6 +102,7 @@ struct owner_object {
 	const char *cache;
 	unsigned int slab_size;		/* bytes the object takes in its slab */
 	unsigned int index;		/* in its slab */
+	int nid;			/* its memory node, NUMA_NO_NODE if it is on many */
 	unsigned long pfn;		/* of its slab */
 	const void *address;
 	struct slab_owner owner;
@@ -160,5 +168,8 @@ void owner_free_caches(struct xarray *totals);
 
 /* debugfs_stacks.c */
 void owner_stacks_debugfs_init(void);
+
+/* debugfs_query.c */
+void owner_query_debugfs_init(struct dentry *dir);
 
 #endif /* _MM_OWNER_H */

@@ -177,6 +177,7 @@ bool percpu_walk_next(struct slab_walk *walk, struct owner_object *object)
 		object->cache = "percpu";
 		object->slab_size = walk->held.size;
 		object->index = 0;
+		object->nid = NUMA_NO_NODE;
 		object->address = record->area;
 		/* It has a page on each CPU. */
 		object->pfn = 0;

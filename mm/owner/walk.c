@@ -153,6 +153,7 @@ static bool snapshot(struct slab_walk *walk, struct slab_view *view, struct owne
 	object->cache = view->cache->name;
 	object->slab_size = view->cache->size;
 	object->index = walk->index;
+	object->nid = slab_nid(view->slab);
 	object->pfn = walk->pfn;
 	object->address = address_of(view, walk->index);
 	return true;

@@ -1,0 +1,259 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * What is held, as a sentence asks: which sentences are answered, and the objects
+ * that an expression holds for. A query belongs to one reader, who keeps others
+ * from using it meanwhile.
+ */
+
+#include <linux/atomic.h>
+#include <linux/module.h>
+#include <linux/sched/clock.h>
+#include <linux/slab.h>
+#include <linux/string.h>
+
+#include "query.h"
+
+/* --- Names of a module's functions are good while it stays ------------------- */
+
+static atomic_t generation;
+
+static int module_came_or_went(struct notifier_block *block, unsigned long state, void *module)
+{
+	if (state == MODULE_STATE_LIVE || state == MODULE_STATE_GOING)
+		atomic_inc(&generation);
+	return NOTIFY_OK;
+}
+
+static struct notifier_block module_notifier = { .notifier_call = module_came_or_went };
+
+void __init owner_query_init(void)
+{
+	register_module_notifier(&module_notifier);
+}
+
+/* Another number than before: a module came or went meanwhile. */
+unsigned int owner_query_generation(void)
+{
+	return atomic_read(&generation);
+}
+
+/* --- Sentences that cannot be answered ---------------------------------------- */
+
+static const char *field_refusal(unsigned int fields)
+{
+	if (fields & BIT(OWNER_FIELD_CGROUP))
+		return "'cgroup' is not asked about here yet";
+	if (fields & BIT(OWNER_FIELD_GFP))
+		return "'gfp' is not kept of slab objects and per-CPU areas";
+	return NULL;
+}
+
+static bool asks_for_pages(const struct owner_sentence *s)
+{
+	const struct owner_comparison *c = s->comparisons;
+	unsigned int i;
+
+	if (s->sources & BIT(OWNER_KIND_PAGE))
+		return true;
+	for (; c < s->comparisons + s->nr_comparisons; c++)
+		for (i = 0; c->field == OWNER_FIELD_KIND && i < c->nr_values; i++)
+			if (c->operator != OWNER_NE &&
+			    s->values[c->first_value + i].low == OWNER_KIND_PAGE)
+				return true;
+	return false;
+}
+
+/* What the language has no objection to. */
+static const char *refusal(const struct owner_sentence *s)
+{
+	unsigned int i, fields = s->uses;
+
+	for (i = 0; i < s->nr_group; i++) {
+		if (s->group[i].field == OWNER_FIELD_STACK && s->group[i].frames &&
+		    owner_query_by_handle(s))
+			return "a handle is that of a whole chain: group=stack, without a number";
+		if (s->group[i].field < OWNER_FIELDS)
+			fields |= BIT(s->group[i].field);
+	}
+	if (asks_for_pages(s))
+		return "page_owner is not asked here yet: there are source=slab and source=percpu";
+	return field_refusal(fields);
+}
+
+/**
+ * owner_query_parse - understand what is asked
+ * @query: its sentence is set
+ * @text: one sentence, or none: then all objects one by one
+ * @length: of @text
+ * @said: where what is wrong is said, to be freed
+ *
+ * Return: 0, -EINVAL if something is said, -ENOMEM.
+ */
+int owner_query_parse(struct owner_query *query, const char *text, size_t length, char **said)
+{
+	struct owner_lang_text left = { text, length };
+	const char *sentence = "", *more;
+	struct owner_lang_error error = {};
+	const char *refused = NULL;
+	size_t size;
+
+	length = 0;
+	owner_lang_next(&left, &sentence, &length);
+	if (owner_lang_parse(&query->sentence, OWNER_QUERY, sentence, length, &error)) {
+		error.length = length;
+		refused = refusal(&query->sentence);
+		if (!refused && owner_lang_next(&left, &more, &size)) {
+			refused = "one sentence is answered at a time: here another begins";
+			sentence = more;
+			length = size;
+			error.length = size;
+		}
+		if (!refused)
+			return 0;
+		strscpy(error.message, refused);
+	}
+	size = owner_lang_render_error(&error, sentence, length, NULL, 0) + 1;
+	*said = kmalloc(size, GFP_KERNEL);
+	if (!*said)
+		return -ENOMEM;
+	owner_lang_render_error(&error, sentence, length, *said, size);
+	return -EINVAL;
+}
+
+/* --- What is known of an object ------------------------------------------------ */
+
+/**
+ * owner_query_chain_of - the call chain of the object that was found last
+ * @query: a query that has found one
+ */
+struct query_chain *owner_query_chain_of(struct owner_query *query)
+{
+	if (!query->chain)
+		query->chain = owner_query_chain(query->chains, query->object.owner.stack);
+	return query->chain;
+}
+
+static bool any_matches(const struct owner_facts *facts, const struct owner_sentence *s,
+			const struct owner_comparison *c)
+{
+	struct owner_query *query = container_of(facts, struct owner_query, facts);
+
+	return owner_query_chain_matches(owner_query_chain_of(query), s, c);
+}
+
+/* Ticks since then. Clocks of two CPUs may differ by some: then it is new. */
+static u64 age_in_ticks(u32 time, u64 now)
+{
+	u32 age = (u32)now - time;
+
+	return age > U32_MAX - NSEC_PER_SEC / (1 << OWNER_TIME_SHIFT) ? 0 : age;
+}
+
+static void know(struct owner_query *query)
+{
+	const struct owner_object *object = &query->object;
+	u64 now = local_clock() >> OWNER_TIME_SHIFT;
+	u64 age = age_in_ticks(object->owner.time, now);
+	struct owner_facts *facts = &query->facts;
+
+	facts->absent = BIT(OWNER_FIELD_ORDER);
+	facts->value[OWNER_FIELD_KIND].number = query->kind;
+	facts->value[OWNER_FIELD_SIZE].number = object->owner.size;
+	facts->value[OWNER_FIELD_HELD].number = object->slab_size;
+	facts->value[OWNER_FIELD_HANDLE].number = object->owner.stack;
+	facts->value[OWNER_FIELD_AGE].number = age << OWNER_TIME_SHIFT;
+	facts->value[OWNER_FIELD_TS].number = (now - age) << OWNER_TIME_SHIFT;
+	if (query->kind == OWNER_KIND_SLAB) {
+		facts->value[OWNER_FIELD_CACHE].word = object->cache;
+		facts->value[OWNER_FIELD_NID].number = object->nid;
+	} else {
+		facts->absent |= BIT(OWNER_FIELD_CACHE) | BIT(OWNER_FIELD_NID);
+	}
+	if (owner_task_fetch(object->owner.task, &query->task)) {
+		facts->value[OWNER_FIELD_PID].number = query->task.pid;
+		facts->value[OWNER_FIELD_TGID].number = query->task.tgid;
+		facts->value[OWNER_FIELD_COMM].word = query->task.comm;
+	} else {
+		facts->absent |= BIT(OWNER_FIELD_PID) | BIT(OWNER_FIELD_TGID) |
+				 BIT(OWNER_FIELD_COMM);
+	}
+}
+
+/* --- Objects, one by one ------------------------------------------------------- */
+
+static bool reads(const struct owner_query *query, enum owner_kind kind)
+{
+	unsigned int sources = query->sentence.sources;
+
+	return !sources || sources & BIT(kind);
+}
+
+static int find_object(struct owner_query *query)
+{
+	int found = 0;
+
+	query->chain = NULL;
+	if (query->kind == OWNER_KIND_SLAB) {
+		if (reads(query, OWNER_KIND_SLAB))
+			found = slab_walk_next(&query->walk, &query->object);
+		if (found)
+			return found;
+		query->kind = OWNER_KIND_PERCPU;
+	}
+	return reads(query, OWNER_KIND_PERCPU) && percpu_walk_next(&query->walk, &query->object);
+}
+
+/**
+ * owner_query_prepare - make ready to find objects from the first on
+ * @query: a query that has its sentence
+ *
+ * Return: 0, -ENOMEM.
+ */
+int owner_query_prepare(struct owner_query *query)
+{
+	query->walk = (struct slab_walk){};
+	query->kind = OWNER_KIND_SLAB;
+	query->facts.any_matches = any_matches;
+	query->generation = owner_query_generation();
+	query->chains = kvcalloc(1 << QUERY_CHAIN_BITS, sizeof(*query->chains), GFP_KERNEL);
+	return query->chains ? 0 : -ENOMEM;
+}
+
+/**
+ * owner_query_next - find the next object that the expression holds for
+ * @query: between slab_walk_begin() and slab_walk_end() of its walk
+ *
+ * Return: 1 if there is one: query->object, with its facts; 0 if there is none;
+ *	-ERESTARTSYS if a signal came.
+ */
+int owner_query_next(struct owner_query *query)
+{
+	int found;
+
+	while ((found = find_object(query)) > 0) {
+		know(query);
+		if (owner_lang_matches(&query->sentence, &query->facts))
+			break;
+	}
+	return found;
+}
+
+/* The object that was found last is found again, unless it has gone. */
+void owner_query_step_back(struct owner_query *query)
+{
+	if (query->kind == OWNER_KIND_SLAB)
+		query->walk.index = query->object.index;
+	else
+		query->walk.place--;
+}
+
+/* Back to what it was before it was asked; the sentence stays. */
+void owner_query_free(struct owner_query *query)
+{
+	owner_query_free_groups(query);
+	if (query->chains)
+		owner_query_put_chains(query->chains);
+	kvfree(query->chains);
+	query->chains = NULL;
+	query->total = (struct query_sum){};
+}
