@@ -1,0 +1,491 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * Queries about planted objects: each setting, each field, what is added up and
+ * what is refused.
+ */
+
+#include <linux/percpu.h>
+#include <linux/sched/signal.h>
+#include <linux/seq_file.h>
+#include <linux/string.h>
+
+#include "plant.h"
+#include "../query.h"
+
+#define ANSWER_SIZE	SZ_64K
+
+static struct owner_query *query;
+static struct kmem_cache *cache;
+static void *objects[PLANTED], *small[5];
+static char *answer, *said;
+
+/* Not tail calls: the chain must pass here. */
+static noinline void *query_plant(struct kmem_cache *from)
+{
+	void *object = kmem_cache_alloc(from, GFP_KERNEL);
+
+	barrier();
+	return object;
+}
+
+static noinline void *query_plant_other(size_t size)
+{
+	void *object = kmalloc(size, GFP_KERNEL);
+
+	barrier();
+	return object;
+}
+
+static void forget(void)
+{
+	owner_query_free(query);
+	kfree(said);
+	said = NULL;
+}
+
+static int understand(const char *sentence)
+{
+	forget();
+	return owner_query_parse(query, sentence, strlen(sentence), &said);
+}
+
+static void ask(struct kunit *test, const char *format, ...)
+{
+	char sentence[512];
+	va_list args;
+
+	va_start(args, format);
+	vsnprintf(sentence, sizeof(sentence), format, args);
+	va_end(args);
+	KUNIT_ASSERT_EQ_MSG(test, understand(sentence), 0, "%s", said ?: sentence);
+	KUNIT_ASSERT_EQ(test, owner_query_add_up(query), 0);
+}
+
+static void show_with(void (*show)(struct seq_file *m, const struct owner_query *query))
+{
+	struct seq_file m = { .buf = answer, .size = ANSWER_SIZE - 1 };
+
+	show(&m, query);
+	answer[m.count] = '\0';
+}
+
+static void show_group(unsigned int i)
+{
+	struct seq_file m = { .buf = answer, .size = ANSWER_SIZE - 1 };
+
+	owner_query_show_group(&m, query, query->groups[i]);
+	answer[m.count] = '\0';
+}
+
+/* Groups, and what could not be kept, are all there is. */
+static void expect_sums(struct kunit *test)
+{
+	struct query_sum sum = query->other;
+	unsigned int i;
+
+	for (i = 0; i < query->nr_groups; i++)
+		owner_query_add(&sum, &query->groups[i]->sum);
+	KUNIT_EXPECT_MEMEQ(test, &sum, &query->total, sizeof(sum));
+}
+
+static void test_objects_are_added_up(struct kunit *test)
+{
+	ask(test, "group=cache if cache == owner_kunit");
+	KUNIT_ASSERT_EQ(test, query->nr_groups, 1);
+	KUNIT_EXPECT_EQ(test, query->groups[0]->sum.objects, PLANTED);
+	KUNIT_EXPECT_EQ(test, query->groups[0]->sum.bytes, PLANTED * PLANTED_SIZE);
+	KUNIT_EXPECT_EQ(test, query->groups[0]->sum.held, PLANTED * cache->size);
+	expect_sums(test);
+	show_group(0);
+	KUNIT_EXPECT_NOT_NULL(test, strstr(answer, "objects 37, bytes 7400, held "));
+	KUNIT_EXPECT_NOT_NULL(test, strstr(answer, ", cache owner_kunit\n"));
+
+	ask(test, "group=func if func == query_plant*");
+	KUNIT_ASSERT_EQ(test, query->nr_groups, 2);
+	KUNIT_EXPECT_EQ(test, query->groups[0]->sum.objects, PLANTED);
+	KUNIT_EXPECT_EQ(test, query->groups[1]->sum.objects, ARRAY_SIZE(small));
+	KUNIT_EXPECT_EQ(test, query->groups[1]->sum.bytes, 8 + 16 + 32 + 64 + 128);
+	expect_sums(test);
+}
+
+struct expectation {
+	const char *expression;
+	unsigned int objects;
+};
+
+#define ALL	(PLANTED + ARRAY_SIZE(small))
+
+/* Of what was planted, what each condition is about. */
+static void test_each_field(struct kunit *test)
+{
+	static const struct expectation expectations[] = {
+		{ "cache == owner_kunit", PLANTED },
+		{ "cache != owner_kunit", ARRAY_SIZE(small) },
+		{ "size == 200", PLANTED },
+		{ "size < 32", 2 },
+		{ "held >= 64 && held < 128", 1 },
+		{ "order == 0", 0 },
+		{ "order != 0", ALL },
+		{ "nid == 0-1023", ALL },
+		{ "nid > 1023", 0 },
+		{ "pid == 0", 0 },
+		{ "comm == kunit_try_catch", ALL },
+		{ "comm != kunit*", 0 },
+		{ "age < 1h", ALL },
+		{ "age > 1h", 0 },
+		{ "ts > 1ms", ALL },
+		{ "ts < 1ms", 0 },
+		{ "func == query_plant", PLANTED },
+		{ "func != query_plant", ARRAY_SIZE(small) },
+		{ "func == query_plant && func == query_test_init", PLANTED },
+		{ "module == *", 0 },
+		{ "module != ext4", ALL },
+		{ "kind == slab", ALL },
+		{ "kind == percpu", 0 },
+		{ "kind != page", ALL },
+		{ "handle == 0", 0 },
+	};
+	unsigned int i;
+
+	for (i = 0; i < ARRAY_SIZE(expectations); i++) {
+		ask(test, "group=kind if func == query_plant* && %s", expectations[i].expression);
+		KUNIT_EXPECT_EQ_MSG(test, query->total.objects, expectations[i].objects, "%s",
+				    expectations[i].expression);
+	}
+	ask(test, "group=kind if func == query_plant* && pid == %d && tgid == %d",
+	    current->pid, current->tgid);
+	KUNIT_EXPECT_EQ(test, query->total.objects, ALL);
+	ask(test, "group=kind if handle == %u", record_of(objects[0])->stack);
+	KUNIT_EXPECT_EQ(test, query->total.objects, PLANTED);
+	ask(test, "nid=%d group=kind if func == query_plant*", NUMA_NO_NODE & 1023);
+	KUNIT_EXPECT_EQ(test, query->total.objects, 0);
+}
+
+/* Each field makes groups, and what is alike in it makes one. */
+static void test_each_group(struct kunit *test)
+{
+	static const struct expectation expectations[] = {
+		{ "cache", 6 }, { "size", 6 }, { "held", 6 }, { "order", 1 }, { "nid", 1 },
+		{ "pid", 1 }, { "tgid", 1 }, { "comm", 1 }, { "func", 2 }, { "module", 1 },
+		{ "handle", 2 }, { "kind", 1 }, { "stack", 2 }, { "stack.1", 2 },
+		{ "stack.full", 2 }, { "cache,size,comm,stack.64,kind,nid", 6 },
+	};
+	unsigned int i;
+
+	for (i = 0; i < ARRAY_SIZE(expectations); i++) {
+		ask(test, "group=%s if func == query_plant*", expectations[i].expression);
+		/* A node for each object's slab, as it comes. */
+		if (strstr(expectations[i].expression, "nid") && nr_online_nodes > 1)
+			continue;
+		KUNIT_EXPECT_EQ_MSG(test, query->nr_groups, expectations[i].objects, "%s",
+				    expectations[i].expression);
+		KUNIT_EXPECT_EQ(test, query->total.objects, ALL);
+		expect_sums(test);
+	}
+}
+
+static void expect_first_frame(struct kunit *test, void *function)
+{
+	unsigned long size, offset, frame = query->groups[0]->key[1];
+
+	KUNIT_ASSERT_EQ(test, query->nr_groups, 1);
+	KUNIT_ASSERT_TRUE(test, kallsyms_lookup_size_offset(frame - 1, &size, &offset));
+	KUNIT_EXPECT_EQ(test, frame - 1 - offset, (unsigned long)function);
+}
+
+static void test_chains_are_cut(struct kunit *test)
+{
+	u64 frames;
+
+	ask(test, "group=stack if func == query_plant");
+	expect_first_frame(test, query_plant);
+	frames = query->groups[0]->key[0];
+	ask(test, "group=stack.full if func == query_plant");
+	KUNIT_EXPECT_GE(test, query->groups[0]->key[0], frames);
+	ask(test, "group=stack.2 if func == query_plant");
+	expect_first_frame(test, query_plant);
+	KUNIT_EXPECT_EQ(test, query->groups[0]->key[0], 2);
+	ask(test, "group=stack.1 if func == query_plant_other");
+	expect_first_frame(test, query_plant_other);
+	show_group(0);
+	KUNIT_EXPECT_NOT_NULL(test, strstr(answer, "\n query_plant_other+0x"));
+}
+
+/* A chain that could not be taken without the allocator's frames. */
+static void test_allocator_is_skipped(struct kunit *test)
+{
+	unsigned long frames[] = {
+		(unsigned long)kmem_cache_alloc_noprof + 4, (unsigned long)kstrdup + 4,
+		(unsigned long)query_plant + 4, (unsigned long)kstrdup + 4,
+	};
+	depot_stack_handle_t handle, own;
+
+	handle = stack_depot_save_flags(frames, 4, GFP_KERNEL,
+					STACK_DEPOT_FLAG_CAN_ALLOC | STACK_DEPOT_FLAG_GET);
+	own = stack_depot_save_flags(frames, 2, GFP_KERNEL,
+				     STACK_DEPOT_FLAG_CAN_ALLOC | STACK_DEPOT_FLAG_GET);
+	KUNIT_ASSERT_EQ(test, understand(""), 0);
+	KUNIT_ASSERT_EQ(test, owner_query_prepare(query), 0);
+	KUNIT_EXPECT_EQ(test, owner_query_chain(query->chains, handle)->first, 2);
+	KUNIT_EXPECT_EQ(test, owner_query_chain(query->chains, handle)->count, 4);
+	KUNIT_EXPECT_EQ(test, owner_query_function(owner_query_chain(query->chains, handle)),
+			(unsigned long)query_plant);
+	KUNIT_EXPECT_EQ(test, owner_query_chain(query->chains, own)->first, 0);
+	stack_depot_put(handle);
+	stack_depot_put(own);
+}
+
+static void test_modes(struct kunit *test)
+{
+	char handle[32];
+
+	snprintf(handle, sizeof(handle), "\nhandle: %u\n", record_of(objects[0])->stack);
+	ask(test, "mode=stack group=stack if func == query_plant");
+	show_group(0);
+	KUNIT_EXPECT_NOT_NULL(test, strstr(answer, "\n query_plant+0x"));
+	KUNIT_EXPECT_NULL(test, strstr(answer, "\nhandle: "));
+	ask(test, "mode=stack_handle group=stack if func == query_plant");
+	show_group(0);
+	KUNIT_EXPECT_NOT_NULL(test, strstr(answer, "\n query_plant+0x"));
+	KUNIT_EXPECT_NOT_NULL(test, strstr(answer, handle));
+	ask(test, "mode=handles if func == query_plant");
+	show_group(0);
+	KUNIT_EXPECT_NULL(test, strstr(answer, "query_plant"));
+	KUNIT_EXPECT_NOT_NULL(test, strstr(answer, handle));
+	ask(test, "mode=handles format=tsv if func == query_plant");
+	show_group(0);
+	KUNIT_EXPECT_TRUE(test, strstarts(answer, "group\t1\t37\t7400\t"));
+	handle[0] = '\t';
+	show_with(owner_query_show_head);
+	KUNIT_EXPECT_NOT_NULL(test, strstr(answer, "\tyoungest_ns\thandle\n"));
+}
+
+static void test_sort_and_top(struct kunit *test)
+{
+	static const char * const sorts[] = {
+		"bytes", "held", "waste", "objects", "oldest", "youngest", "waste,objects",
+	};
+	unsigned int i, j;
+
+	for (i = 0; i < ARRAY_SIZE(sorts); i++) {
+		ask(test, "group=cache sort=%s top=3", sorts[i]);
+		KUNIT_EXPECT_EQ(test, owner_query_shown(query), 3);
+		expect_sums(test);
+		for (j = 1; j < query->nr_groups; j++) {
+			struct query_sum *a = &query->groups[j - 1]->sum;
+			struct query_sum *b = &query->groups[j]->sum;
+			u64 greater[] = { a->bytes, a->held, a->held - a->bytes, a->objects,
+					  a->oldest, b->youngest, a->held - a->bytes };
+			u64 smaller[] = { b->bytes, b->held, b->held - b->bytes, b->objects,
+					  b->oldest, a->youngest, b->held - b->bytes };
+
+			KUNIT_EXPECT_GE_MSG(test, greater[i], smaller[i], "%s", sorts[i]);
+		}
+	}
+	show_with(owner_query_show_tail);
+	KUNIT_EXPECT_TRUE(test, strstarts(answer, "not shown: groups "));
+	KUNIT_EXPECT_NULL(test, strstr(answer, "other"));
+	/* More than there are. */
+	ask(test, "group=cache top=9 if func == query_plant*");
+	KUNIT_EXPECT_EQ(test, owner_query_shown(query), 6);
+	show_with(owner_query_show_tail);
+	KUNIT_EXPECT_TRUE(test, strstarts(answer, "total: groups 6, objects 42, "));
+}
+
+/* Many more groups than are kept, so that they go into other again and again. */
+static void test_smallest_are_folded(struct kunit *test)
+{
+	static void *many[400];
+	unsigned int i;
+
+	for (i = 0; i < ARRAY_SIZE(many); i++)
+		many[i] = query_plant_other(1000 + i);
+	ask(test, "group=size if func == query_plant_other && size >= 1000");
+	KUNIT_EXPECT_EQ(test, query->nr_groups, ARRAY_SIZE(many));
+	KUNIT_EXPECT_EQ(test, query->other.groups, 0);
+
+	ask(test, "group=size groups=10 if func == query_plant_other && size >= 1000");
+	KUNIT_ASSERT_EQ(test, query->nr_groups, 10);
+	for (i = 0; i < 10; i++)
+		KUNIT_EXPECT_EQ(test, query->groups[i]->sum.bytes, 1000 + ARRAY_SIZE(many) - 1 - i);
+	KUNIT_EXPECT_EQ(test, query->other.groups, ARRAY_SIZE(many) - 10);
+	KUNIT_EXPECT_EQ(test, query->other.objects, ARRAY_SIZE(many) - 10);
+	KUNIT_EXPECT_EQ(test, query->other.bytes, 390 * 1000 + 389 * 390 / 2);
+	KUNIT_EXPECT_EQ(test, query->total.objects, ARRAY_SIZE(many));
+	KUNIT_EXPECT_EQ(test, query->total.bytes, 400 * 1000 + 399 * 400 / 2);
+	expect_sums(test);
+	show_with(owner_query_show_tail);
+	KUNIT_EXPECT_NOT_NULL(test, strstr(answer, "other: groups 390, objects 390, bytes 465855"));
+
+	ask(test, "group=size groups=1 if func == query_plant_other && size >= 1000");
+	KUNIT_EXPECT_EQ(test, query->nr_groups, 1);
+	KUNIT_EXPECT_EQ(test, query->total.objects, ARRAY_SIZE(many));
+	expect_sums(test);
+	for (i = 0; i < ARRAY_SIZE(many); i++)
+		kfree(many[i]);
+}
+
+static noinline void __percpu *query_plant_area(void)
+{
+	void __percpu *area = __alloc_percpu(24, 8);
+
+	barrier();
+	return area;
+}
+
+static void test_sources(struct kunit *test)
+{
+	void __percpu *area = query_plant_area();
+
+	ask(test, "group=kind,cache,nid if func == query_plant_area");
+	KUNIT_EXPECT_EQ(test, query->total.objects, 1);
+	KUNIT_EXPECT_EQ(test, query->total.bytes, 24 * num_possible_cpus());
+	KUNIT_ASSERT_EQ(test, query->nr_groups, 1);
+	show_group(0);
+	KUNIT_EXPECT_NOT_NULL(test, strstr(answer, ", kind percpu, cache -, nid -\n"));
+	ask(test, "source=percpu group=kind if func == query_plant*");
+	KUNIT_EXPECT_EQ(test, query->total.objects, 1);
+	ask(test, "source=slab group=kind if func == query_plant*");
+	KUNIT_EXPECT_EQ(test, query->total.objects, ALL);
+	ask(test, "source=slab,percpu group=kind if func == query_plant*");
+	KUNIT_EXPECT_EQ(test, query->nr_groups, 2);
+	KUNIT_EXPECT_EQ(test, query->total.objects, ALL + 1);
+	free_percpu(area);
+}
+
+/* One by one, each once, also if the reader stops after each. */
+static void test_single_objects(struct kunit *test)
+{
+	bool seen[PLANTED] = {};
+	unsigned int i, found = 0;
+
+	KUNIT_ASSERT_EQ(test, understand("mode=records if cache == owner_kunit"), 0);
+	KUNIT_ASSERT_EQ(test, owner_query_prepare(query), 0);
+	slab_walk_begin(&query->walk);
+	while (owner_query_next(query) > 0) {
+		const void *first = query->object.address;
+
+		slab_walk_end(&query->walk);
+		slab_walk_begin(&query->walk);
+		owner_query_step_back(query);
+		/* Not asserted: the walk has to be ended. */
+		KUNIT_EXPECT_EQ(test, owner_query_next(query), 1);
+		KUNIT_EXPECT_PTR_EQ(test, query->object.address, first);
+		if (query->object.address != first)
+			break;
+		for (i = 0; i < PLANTED; i++) {
+			if (objects[i] != first)
+				continue;
+			KUNIT_EXPECT_FALSE(test, seen[i]);
+			seen[i] = true;
+			found++;
+		}
+	}
+	slab_walk_end(&query->walk);
+	KUNIT_EXPECT_EQ(test, found, PLANTED);
+}
+
+/* A signal ends the walk, which can go on where it was. */
+static void test_signal_stops(struct kunit *test)
+{
+	KUNIT_ASSERT_EQ(test, understand("if cache == owner_kunit"), 0);
+	KUNIT_ASSERT_EQ(test, owner_query_prepare(query), 0);
+	slab_walk_begin(&query->walk);
+	/* As if it had gone some way, and would now let others have a turn. */
+	query->walk.steps = U32_MAX;
+	set_thread_flag(TIF_SIGPENDING);
+	KUNIT_EXPECT_EQ(test, owner_query_next(query), -ERESTARTSYS);
+	clear_thread_flag(TIF_SIGPENDING);
+	KUNIT_EXPECT_EQ(test, owner_query_next(query), 1);
+	slab_walk_end(&query->walk);
+}
+
+static void test_refusals(struct kunit *test)
+{
+	static const char * const refused[][2] = {
+		{ "source=page", "page_owner is not asked here yet: " },
+		{ "source=all", "page_owner is not asked here yet: " },
+		{ "if kind == page", "page_owner is not asked here yet: " },
+		{ "group=cgroup", "'cgroup' is not asked about here yet\n  group=cgroup\n  ^~~" },
+		{ "if cgroup == /a", "'cgroup' is not asked about here yet\n" },
+		{ "group=gfp", "'gfp' is not kept " },
+		{ "if gfp != GFP_ATOMIC", "'gfp' is not kept " },
+		{ "mode=handle group=stack.8", "a handle is that of a whole chain: " },
+		{ "group=cache; group=comm", "one sentence is answered at a time: " },
+		{ "group=cachr", "no field is called 'cachr': did you mean 'cache'?\n"
+		  "  group=cachr\n        ^~~~~\n" },
+		{ "top=3", "'top' is for groups: " },
+	};
+	unsigned int i;
+
+	for (i = 0; i < ARRAY_SIZE(refused); i++) {
+		KUNIT_EXPECT_EQ_MSG(test, understand(refused[i][0]), -EINVAL, "%s", refused[i][0]);
+		KUNIT_ASSERT_NOT_NULL(test, said);
+		KUNIT_EXPECT_TRUE_MSG(test, strstarts(said, refused[i][1]), "%s", said);
+	}
+	KUNIT_EXPECT_EQ(test, understand("# a comment\n group=cache # another\n"), 0);
+	KUNIT_EXPECT_EQ(test, query->sentence.nr_group, 1);
+	KUNIT_EXPECT_EQ(test, understand(""), 0);
+	KUNIT_EXPECT_EQ(test, query->sentence.nr_group, 0);
+}
+
+static int query_test_init(struct kunit *test)
+{
+	unsigned int i;
+	int error = owner_test_init(test);
+
+	if (error)
+		return error;
+	query = kzalloc(sizeof(*query), GFP_KERNEL);
+	answer = kmalloc(ANSWER_SIZE, GFP_KERNEL);
+	cache = make_cache(test, 0);
+	for (i = 0; i < PLANTED; i++)
+		objects[i] = query_plant(cache);
+	for (i = 0; i < ARRAY_SIZE(small); i++)
+		small[i] = query_plant_other(8 << i);
+	return query && answer ? 0 : -ENOMEM;
+}
+
+static void query_test_exit(struct kunit *test)
+{
+	unsigned int i;
+
+	if (query)
+		forget();
+	for (i = 0; i < ARRAY_SIZE(small); i++)
+		kfree(small[i]);
+	for (i = 0; cache && i < PLANTED; i++)
+		kmem_cache_free(cache, objects[i]);
+	kmem_cache_destroy(cache);
+	kfree(answer);
+	kfree(query);
+	cache = NULL;
+	query = NULL;
+	answer = NULL;
+	memset(small, 0, sizeof(small));
+}
+
+static struct kunit_case owner_query_cases[] = {
+	KUNIT_CASE(test_objects_are_added_up),
+	KUNIT_CASE(test_each_field),
+	KUNIT_CASE(test_each_group),
+	KUNIT_CASE(test_chains_are_cut),
+	KUNIT_CASE(test_allocator_is_skipped),
+	KUNIT_CASE(test_modes),
+	KUNIT_CASE(test_sort_and_top),
+	KUNIT_CASE(test_smallest_are_folded),
+	KUNIT_CASE(test_sources),
+	KUNIT_CASE(test_single_objects),
+	KUNIT_CASE(test_signal_stops),
+	KUNIT_CASE(test_refusals),
+	{}
+};
+
+static struct kunit_suite owner_query_suite = {
+	.name = "owner_query",
+	.init = query_test_init,
+	.exit = query_test_exit,
+	.test_cases = owner_query_cases,
+};
+
+kunit_test_suite(owner_query_suite);
