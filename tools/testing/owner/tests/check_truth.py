@@ -7,6 +7,7 @@ check_truth.py TRUTH stacks FILE           slab_owner_stacks/show_stacks
 check_truth.py TRUTH handles FILE FILE     show_handles and show_stacks_handles
 check_truth.py TRUTH report FILE           ownertop --json -g stack,cache
 check_truth.py TRUTH sums FILE             the same, of what knows no caches
+check_truth.py TRUTH query FILE            owner/query: group=stack,cache format=tsv
 
 A chain is told by the planter's functions in it, truth_*. Prints what differs
 and ends with 1 if anything does.
@@ -90,6 +91,20 @@ def report(path: str) -> Totals:
     return totals
 
 
+def query(path: str) -> Totals:
+    totals: Totals = defaultdict(lambda: (0, 0))
+    with open(path, encoding="utf-8") as file:
+        lines = [line.rstrip("\n").split("\t") for line in file if not line.startswith("#")]
+    for line in lines[1:]:
+        row = dict(zip(lines[0], line))
+        if row["row"] == "group":
+            # What lies in no cache is a per-CPU area.
+            cache = "percpu" if row["cache"] == "-" else row["cache"]
+            chain = chain_of([" " + frame for frame in row["stack"].split(";")])
+            add(totals, cache, chain, int(row["objects"]), int(row["bytes"]))
+    return totals
+
+
 def without_caches(totals: Totals) -> Totals:
     chains: Totals = defaultdict(lambda: (0, 0))
     for (_, chain), (objects, size) in totals.items():
@@ -99,10 +114,10 @@ def without_caches(totals: Totals) -> Totals:
 
 def main() -> int:
     readers = {"records": records, "stacks": stacks, "handles": handles,
-               "report": report, "sums": report}
+               "report": report, "sums": report, "query": query}
     truth = planted(sys.argv[1])
     found = readers[sys.argv[2]](*sys.argv[3:])
-    if sys.argv[2] not in ("records", "report"):
+    if sys.argv[2] not in ("records", "report", "query"):
         truth = without_caches(truth)
     for key in sorted(set(truth) | set(found)):
         if truth.get(key) != found.get(key):
