@@ -10,6 +10,7 @@
 #include <linux/kallsyms.h>
 #include <linux/mempool.h>
 #include <linux/minmax.h>
+#include <linux/percpu.h>
 #include <linux/slab.h>
 #include <linux/stacktrace.h>
 #include <linux/string.h>
@@ -48,6 +49,7 @@ static const void * const allocators[] = {
 	mempool_alloc_slab,
 	mempool_kmalloc,
 	mempool_kvmalloc,
+	pcpu_alloc_noprof,
 };
 
 /* How long they are: looked up when first asked for, which can be early in boot. */
