@@ -361,4 +361,3 @@ void lang_link(struct parser *p)
 		p->s->comparisons[i].next[1] = next_after(p, i, !p->links[i].inverted);
 	}
 }
-

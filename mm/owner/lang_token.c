@@ -265,4 +265,3 @@ enum scanned lang_scan_number(const struct parser *p, const struct token *part,
 	*number *= unit->factor;
 	return SCANNED;
 }
-
