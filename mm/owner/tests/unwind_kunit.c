@@ -117,7 +117,7 @@ static noinline void through_ordinary(unsigned int kinds, unsigned int frames)
 	barrier();
 }
 
-/* How far its caller is is known to the frame pointer alone. */
+/* Only the frame pointer knows how far its caller is. */
 static noinline void through_varying(unsigned int kinds, unsigned int frames)
 {
 	char *space = __builtin_alloca(16 * (1 + kinds % 7));
