@@ -177,6 +177,9 @@ static void test_each_group(struct kunit *test)
 		/* A node for each object's slab, as it comes. */
 		if (strstr(expectations[i].expression, "nid") && nr_online_nodes > 1)
 			continue;
+		/* What KASAN needs beside them makes the smallest take the same. */
+		if (!strcmp(expectations[i].expression, "held") && IS_ENABLED(CONFIG_KASAN))
+			continue;
 		KUNIT_EXPECT_EQ_MSG(test, query->nr_groups, expectations[i].objects, "%s",
 				    expectations[i].expression);
 		KUNIT_EXPECT_EQ(test, query->total.objects, ALL);
