@@ -380,7 +380,7 @@ static int add_rule(struct change *change)
 	if (s->sample != OWNER_SAMPLE_ALL)
 		return refuse(change, "there is no sampling yet: say sample=all, or nothing of it");
 	if (s->free)
-		return refuse(change, "who frees is kept for all or none: say slab_owner=on,free=on on the boot line");
+		return refuse(change, "free= is said for all at boot: slab_owner=on,free=on");
 	if (unknown)
 		return refuse(change, "'%s' does not choose what is captured yet",
 			      owner_field_names[__ffs(unknown)]);

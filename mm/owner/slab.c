@@ -298,7 +298,8 @@ void __slab_owner_resize(const void *object, gfp_t flags, size_t size)
 }
 
 /* Who frees an object that had an owner is kept until its slot is used again. */
-static __always_inline void note_free(struct slab_owner *record, size_t size, struct owner_caller caller)
+static __always_inline void note_free(struct slab_owner *record, size_t size,
+				      struct owner_caller caller)
 {
 	struct slab_owner owner;
 

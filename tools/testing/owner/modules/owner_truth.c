@@ -84,7 +84,7 @@ static noinline void truth_sizes(void)
 		const char *unit = sizes[i] < 1024 ? "" : "k";
 		unsigned int number = sizes[i] < 1024 ? sizes[i] : sizes[i] / 1024;
 
-		tell("kmalloc-%u%s truth_kmalloc;truth_sizes %u %u\n", number, unit,
+		tell("kmalloc-%u%s truth_kmalloc;%s %u %u\n", number, unit, __func__,
 		     PLANTED + both, PLANTED * sizes[i] + both * 5);
 	}
 }
@@ -95,7 +95,7 @@ static noinline void truth_other_caller(void)
 {
 	while (zeroed.objects < PLANTED)
 		keep(&zeroed, truth_kmalloc(40, GFP_KERNEL | __GFP_ZERO));
-	tell("kmalloc-64 truth_kmalloc;truth_other_caller %u %u\n", PLANTED, PLANTED * 40);
+	tell("kmalloc-64 truth_kmalloc;%s %u %u\n", __func__, PLANTED, PLANTED * 40);
 }
 
 static struct plant own, own_bulk, by_rcu, pooled, accounted;
@@ -105,7 +105,7 @@ static noinline void truth_own_cache(void)
 	own.cache = own_cache;
 	while (own.objects < PLANTED)
 		keep(&own, kmem_cache_alloc(own_cache, GFP_KERNEL));
-	tell("owner_truth truth_own_cache %u %u\n", PLANTED, PLANTED * OWN_SIZE);
+	tell("owner_truth %s %u %u\n", __func__, PLANTED, PLANTED * OWN_SIZE);
 }
 
 static noinline void truth_bulk(void)
@@ -116,7 +116,7 @@ static noinline void truth_bulk(void)
 	swap(own_bulk.object[PLANTED - 1], own_bulk.object[PLANTED * 2 / 3]);
 	own_bulk.objects = PLANTED * 2 / 3;
 	kmem_cache_free_bulk(own_cache, PLANTED / 3, own_bulk.object + own_bulk.objects);
-	tell("owner_truth truth_bulk %u %u\n", PLANTED * 2 / 3, PLANTED * 2 / 3 * OWN_SIZE);
+	tell("owner_truth %s %u %u\n", __func__, PLANTED * 2 / 3, PLANTED * 2 / 3 * OWN_SIZE);
 }
 
 /* Their slabs live on for a grace period, the objects do not. */
@@ -127,7 +127,7 @@ static noinline void truth_typesafe(void)
 		keep(&by_rcu, kmem_cache_alloc(rcu_cache, GFP_KERNEL));
 	while (by_rcu.objects > PLANTED / 2)
 		kmem_cache_free(rcu_cache, by_rcu.object[--by_rcu.objects]);
-	tell("owner_truth_rcu truth_typesafe %u %u\n", PLANTED / 2, PLANTED / 2 * OWN_SIZE);
+	tell("owner_truth_rcu %s %u %u\n", __func__, PLANTED / 2, PLANTED / 2 * OWN_SIZE);
 }
 
 static noinline void truth_accounted(void)
@@ -137,7 +137,7 @@ static noinline void truth_accounted(void)
 		keep(&accounted, kmem_cache_alloc(accounted_cache, GFP_KERNEL));
 	while (accounted.objects > PLANTED - 5)
 		kmem_cache_free(accounted_cache, accounted.object[--accounted.objects]);
-	tell("owner_truth_acct truth_accounted %u %u\n", PLANTED - 5, (PLANTED - 5) * OWN_SIZE);
+	tell("owner_truth_acct %s %u %u\n", __func__, PLANTED - 5, (PLANTED - 5) * OWN_SIZE);
 }
 
 struct deferred {
@@ -158,7 +158,7 @@ static noinline void truth_kfree_rcu(void)
 	}
 	/* What has been handed over is shown until it really goes. */
 	kvfree_rcu_barrier();
-	tell("kmalloc-128 truth_kfree_rcu %u %zu\n", PLANTED / 3,
+	tell("kmalloc-128 %s %u %zu\n", __func__, PLANTED / 3,
 	     PLANTED / 3 * sizeof(struct deferred));
 }
 
@@ -184,7 +184,7 @@ static noinline void truth_second(void)
 {
 	while (twice.objects < PLANTED)
 		keep(&twice, kmalloc(310, GFP_KERNEL));
-	tell("kmalloc-512 truth_second %u %u\n", PLANTED, PLANTED * 310);
+	tell("kmalloc-512 %s %u %u\n", __func__, PLANTED, PLANTED * 310);
 }
 
 /* In place: who resizes owns it, at its new size. */
@@ -192,7 +192,7 @@ static noinline void truth_shrink(void)
 {
 	while (resized.objects < PLANTED)
 		keep(&resized, krealloc(truth_kmalloc(1000, GFP_KERNEL), 700, GFP_KERNEL));
-	tell("kmalloc-1k truth_shrink %u %u\n", PLANTED, PLANTED * 700);
+	tell("kmalloc-1k %s %u %u\n", __func__, PLANTED, PLANTED * 700);
 }
 
 /* To another place. */
@@ -200,14 +200,14 @@ static noinline void truth_grow(void)
 {
 	while (moved.objects < PLANTED)
 		keep(&moved, krealloc(truth_kmalloc(60, GFP_KERNEL), 180, GFP_KERNEL));
-	tell("kmalloc-192 truth_grow %u %u\n", PLANTED, PLANTED * 180);
+	tell("kmalloc-192 %s %u %u\n", __func__, PLANTED, PLANTED * 180);
 }
 
 static noinline void truth_copy(void)
 {
 	while (copies.objects < PLANTED)
 		keep(&copies, kstrdup("as long as these words", GFP_KERNEL));
-	tell("kmalloc-32 truth_copy %u %zu\n", PLANTED,
+	tell("kmalloc-32 %s %u %zu\n", __func__, PLANTED,
 	     PLANTED * sizeof("as long as these words"));
 }
 
@@ -221,8 +221,8 @@ static noinline void truth_pool(void)
 	mempool_init_kmalloc_pool(&pool, RESERVE, 130);
 	while (pooled.objects < PLANTED)
 		keep(&pooled, mempool_alloc(&pool, GFP_KERNEL));
-	tell("kmalloc-192 truth_pool %u %u\n", PLANTED + RESERVE, (PLANTED + RESERVE) * 130);
-	tell("kmalloc-64 truth_pool 1 %zu\n", RESERVE * sizeof(void *));
+	tell("kmalloc-192 %s %u %u\n", __func__, PLANTED + RESERVE, (PLANTED + RESERVE) * 130);
+	tell("kmalloc-64 %s 1 %zu\n", __func__, RESERVE * sizeof(void *));
 }
 
 static void __percpu *area[PLANTED];
@@ -238,7 +238,7 @@ static noinline void truth_percpu(void)
 		free_percpu(area[i]);
 	for (i = 0; i < PLANTED / 4; i++)
 		area[i] = __alloc_percpu(40, 8);
-	tell("percpu truth_percpu %u %u\n", PLANTED * 3 / 4,
+	tell("percpu %s %u %u\n", __func__, PLANTED * 3 / 4,
 	     PLANTED * 3 / 4 * 40 * num_possible_cpus());
 }
 

@@ -19,9 +19,9 @@ from drgn.helpers.linux.percpu import per_cpu_ptr
 
 prog: Any
 
-OWNERS = 2		# SLAB_OWNERS, in slab->obj_exts
-SLAB_TYPE = 0xf5	# PGTY_slab, in the upper byte of page->page_type
-TAIL = 1		# in page->compound_head
+OWNERS = 2  # SLAB_OWNERS, in slab->obj_exts
+SLAB_TYPE = 0xf5  # PGTY_slab, in the upper byte of page->page_type
+TAIL = 1  # in page->compound_head
 
 
 def all_slabs() -> Iterator[Object]:

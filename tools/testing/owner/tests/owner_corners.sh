@@ -99,7 +99,7 @@ ok "CPUs and memory come and go under it all" guest "slab_owner=on movablecore=5
 	done
 	wait \$torture || exit
 	echo cpus \$cpus; echo blocks \$blocks
-	cat $debug/slab_owner" 
+	cat $debug/slab_owner"
 ok "CPUs went" [ "$(sed -n 's/^cpus //p' "$work/out")" -ge 2 ]
 ok "memory went" [ "$(sed -n 's/^blocks //p' "$work/out")" -ge 1 ]
 ok "nothing of it is left" is "$(count '\[owner_torture\]')" 0
