@@ -90,7 +90,9 @@ ok "CPUs and memory come and go under it all" guest "slab_owner=on movablecore=5
 		done
 		for block in /sys/devices/system/memory/memory*; do
 			[ \"\$(cat \$block/valid_zones)\" = Movable ] || continue
-			echo offline >\$block/state && blocks=\$((blocks + 1))
+			# Some are held by what cannot move.
+			echo offline >\$block/state || continue
+			blocks=\$((blocks + 1))
 			cat $debug/slab_owner >/dev/null
 			echo online_movable >\$block/state
 			break
