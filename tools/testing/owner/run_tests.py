@@ -27,6 +27,8 @@ PLAN = re.compile(r"^( *)1\.\.(\d+)")
 SKIP = re.compile(r"#\s*SKIP\b\s*(.*)$", re.I)
 # What a suite that takes minutes says meanwhile.
 PROGRESS = "# progress: "
+# Lines before a failure that are shown again at the end.
+SAID = 3
 # What a suite may take before it is ended: a hang must not eat the whole run.
 LIMIT = 1500
 
@@ -52,6 +54,7 @@ class Counter:
         self.outcome = Outcome()
         self.depths: list[int] = []
         self.planned = self.seen = 0
+        self.said: list[str] = []  # since the last result
 
     def line(self, text: str) -> None:
         if text.startswith(PROGRESS):
@@ -63,6 +66,7 @@ class Counter:
                 self.leaf(True, text)
         result = RESULT.match(text)
         if not result:
+            self.said = [*self.said[1 - SAID:], text.strip()[:200]]
             return
         depth = len(result[1])
         summary = bool(self.depths) and self.depths[-1] > depth
@@ -72,6 +76,7 @@ class Counter:
         self.seen += depth == 0
         if not summary:
             self.leaf(result[2] == "ok", result[4])
+        self.said = []
 
     def leaf(self, good: bool, name: str) -> None:
         skip = SKIP.search(name)
@@ -82,7 +87,7 @@ class Counter:
         elif good:
             self.outcome.passed += 1
         else:
-            self.outcome.fail(f"{self.suite}: {name}")
+            self.outcome.fail("\n      ".join([f"{self.suite}: {name}", *self.said]))
 
     def close(self, status: int) -> Outcome:
         outcome = self.outcome

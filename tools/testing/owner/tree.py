@@ -255,10 +255,11 @@ def assemble() -> None:
     make_base()
     files = desired()
     manifest = load_manifest()
-    # Edits to files that are not written here stay; one that the repository has as well is none.
+    # Edits to files that are not written here stay; one that the repository has as well is
+    # none, nor is one that takes the last hunk of a file away.
     refuse_edits([path for path in edited_files(manifest)
                   if (path in files or path in manifest)
-                  and read_tree(path) != files.get(path)])
+                  and read_tree(path) != files.get(path, base_file(path))])
     changed = []
     for path in sorted(manifest.keys() - files.keys()):
         content = base_file(path)

@@ -64,6 +64,9 @@ ok "an edit that no patch takes is refused" fails tree refresh
 ok "and told how to place it" has "$seen" "PATCH="
 ok "a named patch takes it" tree refresh --patch "$(basename "$patch")"
 ok "and holds it" has "$patch" '^\+/\* stray \*/'
+git -C build/tree checkout -q base -- mm/util.c
+ok "refresh takes a file's last hunk away" tree refresh
+ok "from its patch" lacks "$patch" mm/util.c
 
 sed -i 's/^ #include <linux\/kasan.h>$/ #include <linux\/nowhere.h>/' patches/6.12/*.patch
 ok "a hunk that does not apply stops" fails tree assemble
