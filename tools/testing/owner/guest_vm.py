@@ -6,6 +6,7 @@ import json
 import os
 import resource
 import select
+import shutil
 import signal
 import socket
 import struct
@@ -119,9 +120,22 @@ def qemu_monitor(fd: int) -> List[str]:
             "-mon", "chardev=qmp,mode=control"]
 
 
+def _um_shim(kernel: Path, scratch: Path) -> Path:
+    """What um_xstate.c is there for, built once for a kernel."""
+    source = Path(__file__).with_name("um_xstate.c")
+    shim = kernel.with_name("um_xstate.so")
+    if not shim.exists() or shim.stat().st_mtime < source.stat().st_mtime:
+        built = scratch / shim.name
+        subprocess.run(["gcc", "-O2", "-Wall", "-shared", "-fPIC", "-o", built, source],
+                       check=True)
+        os.replace(shutil.move(built, shim.with_name(f"{shim.name}.{os.getpid()}")), shim)
+    return shim
+
+
 def um_command(machine: Machine, uml_dir: Path) -> List[str]:
     """User-mode Linux's command line, without its channel."""
-    return [str(machine.kernel), f"mem={machine.mem}", "noreboot",
+    shim = _um_shim(machine.kernel, uml_dir)
+    return ["env", f"LD_PRELOAD={shim}", str(machine.kernel), f"mem={machine.mem}", "noreboot",
             f"initrd={machine.initrd}", f"uml_dir={uml_dir}", "umid=guest",
             "con0=fd:0,fd:1", "con=null", *_append(machine).split()]
 
