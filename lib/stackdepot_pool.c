@@ -170,6 +170,21 @@ void depot_free_prealloc(void *prealloc)
 		free_pages((unsigned long)prealloc, DEPOT_POOL_ORDER);
 }
 
+bool stack_depot_refill(gfp_t gfp)
+{
+	void *pool = depot_prealloc_pool(gfp);
+	bool had = pool;
+	unsigned long flags;
+
+	if (pool) {
+		raw_spin_lock_irqsave(&depot_pool_lock, flags);
+		depot_keep_pool(&pool);
+		raw_spin_unlock_irqrestore(&depot_pool_lock, flags);
+		depot_free_prealloc(pool);
+	}
+	return had || READ_ONCE(new_pool);
+}
+
 int depot_take_pool(void **prealloc)
 {
 	int index = pools_num;
