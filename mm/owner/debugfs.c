@@ -189,7 +189,7 @@ DEFINE_SHOW_ATTRIBUTE(caches);
 #define RULES_TEXT_MAX	SZ_64K
 
 /* What was wrong with the last text that was written, under complaint_mutex. */
-static char complaint[1024];
+static char complaint[OWNER_RENDERED_SIZE];
 static DEFINE_MUTEX(complaint_mutex);
 
 /* All that is not a rule is a comment, so that it can be written back. */
@@ -212,24 +212,37 @@ static int control_open(struct inode *inode, struct file *file)
 	return single_open(file, control_show, NULL);
 }
 
-/* What is written at once takes effect at once, or not at all. */
-static ssize_t control_write(struct file *file, const char __user *buf, size_t count, loff_t *pos)
+/* As owner_rules_write(), for what stands in user memory; complaint_mutex is held. */
+static int write_rules(const char __user *buf, size_t count)
 {
 	char *text;
 	int error;
 
-	if (count > RULES_TEXT_MAX)
-		return -E2BIG;
+	if (count > RULES_TEXT_MAX) {
+		scnprintf(complaint, sizeof(complaint),
+			  "at most %d bytes can be written at once, not %zu\n",
+			  RULES_TEXT_MAX, count);
+		return -EINVAL;
+	}
 	text = memdup_user_nul(buf, count);
 	if (IS_ERR(text))
 		return PTR_ERR(text);
+	error = owner_rules_write(text, count, complaint, sizeof(complaint));
+	kfree(text);
+	return error;
+}
+
+/* What is written at once takes effect at once, or not at all. */
+static ssize_t control_write(struct file *file, const char __user *buf, size_t count, loff_t *pos)
+{
+	int error;
+
 	mutex_lock(&complaint_mutex);
 	complaint[0] = '\0';
-	error = owner_rules_write(text, count, complaint, sizeof(complaint));
+	error = write_rules(buf, count);
 	if (error == -EINVAL)
 		pr_err("owner: control: %s", complaint);
 	mutex_unlock(&complaint_mutex);
-	kfree(text);
 	return error ?: count;
 }
 

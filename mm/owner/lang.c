@@ -17,21 +17,43 @@ static bool read_count(struct parser *p, const char *what, unsigned int most, un
 
 	if (lang_scan_number(p, &p->token, OWNER_TYPE_NUMBER, &number) ||
 	    !number || number > most)
-		return lang_fail(p, &p->token, "'%s' is a number from 1 to %u", what, most);
+		return most == ~0U ?
+		       lang_fail(p, &p->token, "'%s' takes a number, 1 or more", what) :
+		       lang_fail(p, &p->token, "'%s' is a number from 1 to %u", what, most);
 	*count = number;
 	return lang_step(p);
 }
 
-#define SAMPLE_MAX	(1024ULL << 30)
+/* One in so many: 1/64. */
+static bool is_part_of_objects(struct parser *p, unsigned int *objects)
+{
+	struct token number = p->token;
+	unsigned long long n;
+
+	if (number.kind != T_WORD || number.length < 3 || memcmp(p->text + number.at, "1/", 2))
+		return false;
+	number.at += 2;
+	number.length -= 2;
+	if (lang_scan_number(p, &number, OWNER_TYPE_NUMBER, &n) ||
+	    !n || n > OWNER_SAMPLE_OBJECTS_MAX)
+		return false;
+	*objects = n;
+	return true;
+}
 
 static bool read_sample(struct parser *p)
 {
-	p->s->sample = OWNER_SAMPLE_ALL;
-	if (!lang_is_word(p, "all") &&
-	    (lang_scan_number(p, &p->token, OWNER_TYPE_BYTES, &p->s->sample) ||
-	     !p->s->sample || p->s->sample > SAMPLE_MAX))
+	unsigned long long bytes;
+
+	if (lang_is_word(p, "all"))
+		return lang_step(p);
+	if (is_part_of_objects(p, &p->s->sample_objects))
+		return lang_step(p);
+	if (lang_scan_number(p, &p->token, OWNER_TYPE_BYTES, &bytes) ||
+	    !bytes || bytes > OWNER_SAMPLE_BYTES_MAX)
 		return lang_fail(p, &p->token,
-				 "'sample' is 'all', or 1 to 1024G bytes between samples, as 512K");
+				 "'sample' is 'all', 1 to 64M bytes from one to the next, or 1/N of the objects");
+	p->s->sample_bytes = bytes;
 	return lang_step(p);
 }
 
@@ -244,10 +266,16 @@ static bool fail_setting(struct parser *p, const struct token *name, int elsewhe
 	if (elsewhere >= 0)
 		return lang_fail(p, name, "'%s' is for control: a query reads what was captured",
 				 owner_setting_names[elsewhere]);
-	if (control && p->token.kind != T_SET &&
+	if (p->token.kind != T_SET &&
 	    owner_lang_nearest(word, name->length, settings, count) < 0) {
-		if (owner_lang_find(word, name->length, owner_command_names, OWNER_COMMANDS) >= 0)
+		if (control && owner_lang_find(word, name->length, owner_command_names,
+					       OWNER_COMMANDS) >= 0)
 			return lang_fail(p, name, "'%s' stands alone", lang_shown(p, name));
+		if (!control || p->s->given) {
+			lang_fail(p, name, "expected a setting, or 'if'");
+			lang_say_names(p, name, settings, count);
+			return false;
+		}
 		lang_fail(p, name, "no command is called '%s'", lang_shown(p, name));
 		lang_say_names(p, name, owner_command_names, OWNER_COMMANDS);
 		return false;
@@ -288,6 +316,8 @@ static bool read_command(struct parser *p)
 
 	p->s->command = command;
 	lang_step(p);
+	if (command == OWNER_DEL && p->token.kind == T_END)
+		return lang_fail(p, &p->token, "'del' takes the number of a rule: 'del 3'");
 	if (command == OWNER_DEL && !read_count(p, "del", ~0U, &p->s->number))
 		return false;
 	if (p->token.kind != T_END)
@@ -317,6 +347,32 @@ static bool check_groups(struct parser *p)
 	return true;
 }
 
+/* May it hold for some of a kind? What is no page has no order. */
+static bool is_about(const struct owner_sentence *s, enum owner_kind kind)
+{
+	struct owner_facts facts = { .known = 1U << OWNER_FIELD_KIND };
+
+	facts.value[OWNER_FIELD_KIND].number = kind;
+	if (kind != OWNER_KIND_PAGE) {
+		facts.known |= 1U << OWNER_FIELD_ORDER;
+		facts.absent = 1U << OWNER_FIELD_ORDER;
+	}
+	return owner_lang_judge(s, &facts) != OWNER_FALSE;
+}
+
+static bool check_sample(struct parser *p)
+{
+	struct owner_sentence *s = p->s;
+
+	if (!s->sample_bytes && !s->sample_objects)
+		return true;
+	if (!is_about(s, OWNER_KIND_PAGE) || is_about(s, OWNER_KIND_SLAB) ||
+	    is_about(s, OWNER_KIND_PERCPU))
+		return true;
+	return lang_fail(p, &p->said[OWNER_SET_SAMPLE],
+			 "pages are not sampled, and this rule is about pages only: leave 'sample' out");
+}
+
 static bool read_sentence(struct parser *p)
 {
 	struct owner_sentence *s = p->s;
@@ -339,7 +395,7 @@ static bool read_sentence(struct parser *p)
 		return lang_fail(p, &p->token, "expected a setting, or 'if'");
 	}
 	lang_link(p);
-	return check_groups(p);
+	return check_groups(p) && check_sample(p);
 }
 
 /* Before the sentence is looked at, and when it is known how it will be printed. */
@@ -377,57 +433,4 @@ bool owner_lang_parse(struct owner_sentence *s, enum owner_dialect dialect,
 	s->groups = OWNER_GROUPS_DEFAULT;
 	return check_length(&p, length) && read_sentence(&p) &&
 	       check_length(&p, owner_lang_print(s, NULL, 0));
-}
-
-static bool ends_sentence(char c)
-{
-	return c == ';' || c == '\n' || c == '#';
-}
-
-/**
- * owner_lang_next - take the next sentence of a text
- * @text: what is left of it
- * @sentence: where it is found, without blanks around it
- * @length: its length
- *
- * Sentences are separated by ; and ends of lines, also where a quote is open
- * at the end of the line. What follows a # on its line is a comment.
- *
- * Return: false if there is none.
- */
-bool owner_lang_next(struct owner_lang_text *text, const char **sentence, size_t *length)
-{
-	while (text->left) {
-		const char *start = text->rest;
-		size_t end = 0, next;
-
-		while (end < text->left && !ends_sentence(start[end])) {
-			size_t quoted = 0;
-
-			if (start[end] == '"' || start[end] == '\'')
-				quoted = lang_quoted_length(start + end, text->left - end);
-			end += quoted ? quoted : 1;
-		}
-		next = end;
-		if (next < text->left && start[next] == '#')
-			while (next < text->left && start[next] != '\n')
-				next++;
-		if (next < text->left)
-			next++;
-		text->rest += next;
-		text->left -= next;
-
-		while (end && lang_is_blank(start[end - 1]))
-			end--;
-		while (end && lang_is_blank(*start)) {
-			start++;
-			end--;
-		}
-		if (end) {
-			*sentence = start;
-			*length = end;
-			return true;
-		}
-	}
-	return false;
 }

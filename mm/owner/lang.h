@@ -123,7 +123,9 @@ struct owner_group {
 	unsigned char frames;	/* of the stack: so many, 0: all */
 };
 
-#define OWNER_SAMPLE_ALL	0
+/* How seldom samples may be. */
+#define OWNER_SAMPLE_BYTES_MAX		(64U << 20)
+#define OWNER_SAMPLE_OBJECTS_MAX	1048576U
 
 enum owner_operator {
 	OWNER_EQ,
@@ -180,7 +182,9 @@ struct owner_sentence {
 
 	/* control; what is not said has its default */
 	unsigned int depth;		/* frames to keep, 0: the default */
-	unsigned long long sample;	/* bytes from one sample to the next, or OWNER_SAMPLE_ALL */
+	/* Bytes from one sample to the next, or one object in so many; both 0: all. */
+	unsigned int sample_bytes;
+	unsigned int sample_objects;
 	bool track;
 	bool free;			/* also keep who frees it */
 
@@ -211,6 +215,12 @@ struct owner_lang_error {
 	char message[192];
 };
 
+/* Of a sentence with an error so many bytes are shown. */
+#define OWNER_SHOWN_BYTES	240
+
+/* What is said of an error, the 0 at its end included: printk() takes that whole. */
+#define OWNER_RENDERED_SIZE	768
+
 /* A text of many sentences, as it is being taken apart. */
 struct owner_lang_text {
 	const char *rest;
@@ -235,7 +245,8 @@ struct owner_facts {
 	/*
 	 * An allocation has many functions, modules and gfp flags: does any of
 	 * them meet the comparison's values? Asks owner_lang_word_matches() for
-	 * each, or knows better.
+	 * each, or knows better. Also asked about a word that is NULL, as it
+	 * takes time to find.
 	 */
 	bool (*any_matches)(const struct owner_facts *facts, const struct owner_sentence *s,
 			    const struct owner_comparison *comparison);

@@ -141,7 +141,9 @@ static bool holds(const struct owner_sentence *s, const struct owner_comparison 
 	if (!(facts->absent & 1U << c->field)) {
 		switch (owner_field_types[c->field]) {
 		case OWNER_TYPE_WORD:
-			match = owner_lang_word_matches(s, c, facts->value[c->field].word);
+			match = facts->value[c->field].word ?
+				owner_lang_word_matches(s, c, facts->value[c->field].word) :
+				facts->any_matches(facts, s, c);
 			break;
 		case OWNER_TYPE_WORDS:
 			match = facts->any_matches(facts, s, c);

@@ -47,6 +47,8 @@ static bool read_range(struct parser *p, enum owner_type type, union owner_value
 	first.length = dash - text;
 	last.at += first.length + 1;
 	last.length -= first.length + 1;
+	if (!first.length || !last.length)
+		return lang_fail(p, &p->token, "a range has two ends, as 2-5");
 	if (!read_number(p, &first, type, &value->low) ||
 	    !read_number(p, &last, type, &value->high))
 		return false;
@@ -141,6 +143,17 @@ static bool read_word(struct parser *p, union owner_value *value)
 
 /* --- Values and comparisons ------------------------------------------------- */
 
+/* Who forgets how a path begins would be answered that nothing is there. */
+static bool check_path(struct parser *p, const struct token *word, const union owner_value *value)
+{
+	const char *path = p->s->words + value->word;
+
+	if (value->is_glob || *path == '/')
+		return true;
+	return lang_fail(p, word,
+			 "a cgroup's path begins with '/', as /system.slice/sshd.service");
+}
+
 static bool read_value(struct parser *p, const struct owner_comparison *c,
 		       union owner_value *value)
 {
@@ -150,7 +163,8 @@ static bool read_value(struct parser *p, const struct owner_comparison *c,
 	switch (type) {
 	case OWNER_TYPE_WORD:
 	case OWNER_TYPE_WORDS:
-		return read_word(p, value);
+		return read_word(p, value) &&
+		       (c->field != OWNER_FIELD_CGROUP || check_path(p, &p->token, value));
 	case OWNER_TYPE_KIND:
 		kind = lang_pick(p, "kind", owner_kind_names, OWNER_KINDS);
 		value->low = kind;
@@ -197,6 +211,8 @@ static bool read_field(struct parser *p, struct owner_comparison *c)
 
 	if (word->kind != T_WORD)
 		return lang_fail(p, word, "expected a field to compare");
+	if (lang_is_word(p, "not"))
+		return lang_fail(p, word, "'not' is said !");
 	field = lang_find_field(p->text + word->at, word->length);
 	if (field < 0) {
 		lang_fail(p, word, "no field is called '%s'", lang_shown(p, word));
@@ -304,6 +320,21 @@ static bool read_closes(struct parser *p, struct nest *nest, struct owner_compar
 	return !p->failed;
 }
 
+/* Something stands where && or || should. */
+static bool fail_binary(struct parser *p)
+{
+	const struct token *word = &p->token;
+	const char *text = p->text + word->at;
+
+	if (lang_is_word(p, "and") || lang_is_word(p, "or"))
+		return lang_fail(p, word, "'%s' is said %s", lang_shown(p, word),
+				 lang_is_word(p, "and") ? "&&" : "||");
+	if (word->kind == T_WORD &&
+	    owner_lang_find(text, word->length, owner_setting_names, OWNER_SETTINGS) >= 0)
+		return lang_fail(p, word, "settings stand before 'if'");
+	return lang_fail(p, word, "expected && or ||; a value with blanks stands in quotes");
+}
+
 bool lang_read_expression(struct parser *p)
 {
 	struct nest nest = {};
@@ -318,8 +349,7 @@ bool lang_read_expression(struct parser *p)
 		if (p->token.kind == T_END)
 			break;
 		if (p->token.kind != T_AND && p->token.kind != T_OR)
-			return lang_fail(p, &p->token,
-					 "expected && or ||: settings stand before 'if'");
+			return fail_binary(p);
 		c->and = p->token.kind == T_AND;
 		link = &p->links[c - p->s->comparisons];
 		link->and = c->and ^ nest.odd;

@@ -149,12 +149,14 @@ static void put_bits(struct out *out, unsigned int bits, const char * const *nam
 	}
 }
 
-static void put_sample(struct out *out, unsigned long long sample)
+static void put_sample(struct out *out, const struct owner_sentence *s)
 {
-	if (sample == OWNER_SAMPLE_ALL)
-		put(out, "all");
+	if (s->sample_objects)
+		put(out, "1/%u", s->sample_objects);
+	else if (s->sample_bytes)
+		put_number(out, OWNER_TYPE_BYTES, s->sample_bytes);
 	else
-		put_number(out, OWNER_TYPE_BYTES, sample);
+		put(out, "all");
 }
 
 static void put_setting(struct out *out, const struct owner_sentence *s,
@@ -166,7 +168,7 @@ static void put_setting(struct out *out, const struct owner_sentence *s,
 	case OWNER_SET_DEPTH:
 		return put(out, "%u", s->depth);
 	case OWNER_SET_SAMPLE:
-		return put_sample(out, s->sample);
+		return put_sample(out, s);
 	case OWNER_SET_TRACK:
 		return put(out, s->track ? "on" : "off");
 	case OWNER_SET_FREE:
@@ -240,15 +242,37 @@ static bool takes_column(char c)
 	return ((unsigned char)c & 0xc0) != 0x80;
 }
 
+/* The part of a sentence that is shown: of a long one, what stands around the error. */
+static void part_to_show(const struct owner_lang_error *error, const char *text, size_t length,
+			 size_t *start, size_t *end)
+{
+	*start = 0;
+	*end = length;
+	if (length <= OWNER_SHOWN_BYTES)
+		return;
+	if (error->position > OWNER_SHOWN_BYTES / 2)
+		*start = error->position - OWNER_SHOWN_BYTES / 2;
+	if (*start > length - OWNER_SHOWN_BYTES)
+		*start = length - OWNER_SHOWN_BYTES;
+	*end = *start + OWNER_SHOWN_BYTES;
+	/* No part of a character. */
+	while (*start < error->position && !takes_column(text[*start]))
+		++*start;
+	while (*end > error->position && *end < length && !takes_column(text[*end]))
+		--*end;
+}
+
 /**
  * owner_lang_render_error - show what was wrong, and where
  * @error: what owner_lang_parse() found
  * @text: the sentence
  * @length: of @text
  * @buf: where it goes, cut to fit and ended by a 0; may be NULL if @size is 0
- * @size: of @buf
+ * @size: of @buf; OWNER_RENDERED_SIZE takes any
  *
  * Writes three lines: the message, the sentence, and a caret under the word.
+ * Of a sentence longer than OWNER_SHOWN_BYTES it is what stands around the word,
+ * with "..." for the rest, so that all fits into one record of the kernel's log.
  *
  * Return: how long it is, whether it fits or not.
  */
@@ -256,17 +280,18 @@ size_t owner_lang_render_error(const struct owner_lang_error *error, const char 
 			       size_t length, char *buf, size_t size)
 {
 	struct out out = { buf, size, 0 };
-	size_t i;
+	size_t i, start, end;
 
-	put(&out, "%s\n  ", error->message);
-	for (i = 0; i < length; i++)
+	part_to_show(error, text, length, &start, &end);
+	put(&out, "%s\n  %s", error->message, start ? "..." : "");
+	for (i = start; i < end; i++)
 		put(&out, "%c", (unsigned char)text[i] < ' ' || text[i] == 0x7f ? ' ' : text[i]);
-	put(&out, "\n  ");
-	for (i = 0; i < error->position; i++)
-		if (i >= length || takes_column(text[i]))
+	put(&out, "%s\n  %s", end < length ? "..." : "", start ? "   " : "");
+	for (i = start; i < error->position; i++)
+		if (takes_column(text[i]))
 			put(&out, " ");
 	put(&out, "^");
-	for (i++; i < error->position + error->length; i++)
+	for (i++; i < end && i < error->position + error->length; i++)
 		if (takes_column(text[i]))
 			put(&out, "~");
 	put(&out, "\n");

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-/* From text to tokens, and what there is to say if that fails. */
+/* From text to sentences, and to tokens; what there is to say if that fails. */
 
 #ifdef __KERNEL__
 #include <linux/kernel.h>
@@ -264,4 +264,59 @@ enum scanned lang_scan_number(const struct parser *p, const struct token *part,
 		return SCANNED_LARGE;
 	*number *= unit->factor;
 	return SCANNED;
+}
+
+/* --- Texts of many sentences ------------------------------------------------ */
+
+static bool ends_sentence(char c)
+{
+	return c == ';' || c == '\n' || c == '#';
+}
+
+/**
+ * owner_lang_next - take the next sentence of a text
+ * @text: what is left of it
+ * @sentence: where it is found, without blanks around it
+ * @length: its length
+ *
+ * Sentences are separated by ; and ends of lines, also where a quote is open
+ * at the end of the line. What follows a # on its line is a comment.
+ *
+ * Return: false if there is none.
+ */
+bool owner_lang_next(struct owner_lang_text *text, const char **sentence, size_t *length)
+{
+	while (text->left) {
+		const char *start = text->rest;
+		size_t end = 0, next;
+
+		while (end < text->left && !ends_sentence(start[end])) {
+			size_t quoted = 0;
+
+			if (start[end] == '"' || start[end] == '\'')
+				quoted = lang_quoted_length(start + end, text->left - end);
+			end += quoted ? quoted : 1;
+		}
+		next = end;
+		if (next < text->left && start[next] == '#')
+			while (next < text->left && start[next] != '\n')
+				next++;
+		if (next < text->left)
+			next++;
+		text->rest += next;
+		text->left -= next;
+
+		while (end && lang_is_blank(start[end - 1]))
+			end--;
+		while (end && lang_is_blank(*start)) {
+			start++;
+			end--;
+		}
+		if (end) {
+			*sentence = start;
+			*length = end;
+			return true;
+		}
+	}
+	return false;
 }

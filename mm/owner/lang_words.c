@@ -149,6 +149,11 @@ int owner_lang_find(const char *word, size_t length, const char * const *names, 
 /* No word of the language is longer. */
 #define NAME_MAX_LENGTH	15
 
+static char lower(char c)
+{
+	return c >= 'A' && c <= 'Z' ? c - 'A' + 'a' : c;
+}
+
 /* How many letters must be changed, added or left out to make @name of @word. */
 static unsigned int distance(const char *word, size_t length, const char *name)
 {
@@ -162,7 +167,7 @@ static unsigned int distance(const char *word, size_t length, const char *name)
 		row[0] = i;
 		for (j = 1; j <= size; j++) {
 			above = row[j];
-			row[j] = diagonal + (word[i - 1] != name[j - 1]);
+			row[j] = diagonal + (lower(word[i - 1]) != name[j - 1]);
 			if (above < row[j])
 				row[j] = above + 1;
 			if (row[j - 1] < row[j])
@@ -171,6 +176,14 @@ static unsigned int distance(const char *word, size_t length, const char *name)
 		}
 	}
 	return row[size];
+}
+
+/* Is one of them how the other begins, as of "function" and "func"? */
+static bool is_longer(const char *word, size_t length, const char *name)
+{
+	size_t size = strlen(name), both = size < length ? size : length;
+
+	return both > 2 && !memcmp(word, name, both);
 }
 
 /* Which of @names may have been meant? -1 if it resembles none. */
@@ -187,10 +200,16 @@ int owner_lang_nearest(const char *word, size_t length, const char * const *name
 		if (!names[i])
 			continue;
 		d = distance(word, length, names[i]);
+		/* Of two slips in a short word none makes it longer or shorter. */
+		if (d == 2 && length < 5 && strlen(names[i]) != length)
+			continue;
 		if (d < least) {
 			least = d;
 			nearest = i;
 		}
 	}
+	for (i = 0; i < count && nearest < 0; i++)
+		if (names[i] && is_longer(word, length, names[i]))
+			nearest = i;
 	return nearest;
 }

@@ -377,7 +377,7 @@ static int add_rule(struct change *change)
 	struct table *table = change->table;
 	struct owner_rule *rule;
 
-	if (s->sample != OWNER_SAMPLE_ALL)
+	if (s->sample_bytes || s->sample_objects)
 		return refuse(change, "there is no sampling yet: say sample=all, or nothing of it");
 	if (s->free)
 		return refuse(change, "free= is said for all at boot: slab_owner=on,free=on");
@@ -595,7 +595,7 @@ early_param("owner", owner_setup);
 /* As soon as memory can be had and RCU waited for. */
 static int __init owner_rules_init(void)
 {
-	static char said[1024] __initdata;
+	static char said[OWNER_RENDERED_SIZE] __initdata;
 
 	if (boot_text[0] && !slab_owner_wanted())
 		pr_err("owner= on the boot line has no effect without slab_owner=on or ready\n");

@@ -11,7 +11,7 @@
 
 static struct owner_sentence sentence;
 static struct owner_lang_error error;
-static char printed[3 * OWNER_SENTENCE_MAX];
+static char printed[OWNER_SENTENCE_MAX + 1];
 
 static bool parse(enum owner_dialect dialect, const char *text)
 {
@@ -28,7 +28,15 @@ static const struct {
 	{ OWNER_CONTROL, "depth=16 sample=all track=on free=off" },
 	{ OWNER_CONTROL, "  free=on   depth = 1\tsample=1024\n", "depth=1 sample=1K free=on" },
 	{ OWNER_CONTROL, "sample=1025" },
-	{ OWNER_CONTROL, "sample=1024G" },
+	{ OWNER_CONTROL, "sample=64M" },
+	{ OWNER_CONTROL, "sample=1/64" },
+	{ OWNER_CONTROL, "sample=1/0x40", "sample=1/64" },
+	{ OWNER_CONTROL, "sample=1/1048576" },
+	{ OWNER_CONTROL, "sample=all if kind == page" },
+	{ OWNER_CONTROL, "sample=64K if kind != page" },
+	{ OWNER_CONTROL, "sample=64K if order != 2" },
+	{ OWNER_CONTROL, "sample=64K if order == 2 || comm == a" },
+	{ OWNER_CONTROL, "sample=64K if kind == slab && kind == page" },
 	{ OWNER_CONTROL, "del 3" },
 	{ OWNER_CONTROL, "clear" },
 	{ OWNER_CONTROL, "depth=16 sample=all if cache ~ \"ext4_*\" && size >= 512",
@@ -117,14 +125,19 @@ static void test_settings(struct kunit *test)
 	KUNIT_ASSERT_TRUE(test, parse(OWNER_CONTROL, "depth=16 sample=512K track=off free=on"));
 	KUNIT_EXPECT_EQ(test, s->command, OWNER_RULE);
 	KUNIT_EXPECT_EQ(test, s->depth, 16);
-	KUNIT_EXPECT_EQ(test, s->sample, 512 * 1024);
+	KUNIT_EXPECT_EQ(test, s->sample_bytes, 512 * 1024);
+	KUNIT_EXPECT_EQ(test, s->sample_objects, 0);
 	KUNIT_EXPECT_FALSE(test, s->track);
 	KUNIT_EXPECT_TRUE(test, s->free);
 
 	KUNIT_ASSERT_TRUE(test, parse(OWNER_CONTROL, "sample=all"));
 	KUNIT_EXPECT_EQ(test, s->given, BIT(OWNER_SET_SAMPLE));
 	KUNIT_EXPECT_EQ(test, s->depth, 0);
-	KUNIT_EXPECT_EQ(test, s->sample, OWNER_SAMPLE_ALL);
+	KUNIT_EXPECT_EQ(test, s->sample_bytes, 0);
+	KUNIT_EXPECT_EQ(test, s->sample_objects, 0);
+	KUNIT_ASSERT_TRUE(test, parse(OWNER_CONTROL, "sample=1/64"));
+	KUNIT_EXPECT_EQ(test, s->sample_bytes, 0);
+	KUNIT_EXPECT_EQ(test, s->sample_objects, 64);
 	KUNIT_EXPECT_TRUE(test, s->track);
 	KUNIT_EXPECT_FALSE(test, s->free);
 
@@ -516,13 +529,19 @@ static const struct {
 	  "'depth' is a number from 1 to 64" },
 	{ OWNER_CONTROL, "sample=often",
 			 "       ^~~~~",
-	  "'sample' is 'all', or 1 to 1024G bytes between samples, as 512K" },
+	  "'sample' is 'all', 1 to 64M bytes from one to the next, or 1/N of the objects" },
 	{ OWNER_CONTROL, "sample=0",
 			 "       ^",
-	  "'sample' is 'all', or 1 to 1024G bytes between samples, as 512K" },
-	{ OWNER_CONTROL, "sample=1025G",
+	  "'sample' is 'all', 1 to 64M bytes from one to the next, or 1/N of the objects" },
+	{ OWNER_CONTROL, "sample=64K if kind == page",
+			 "^~~~~~",
+	  "pages are not sampled, and this rule is about pages only: leave 'sample' out" },
+	{ OWNER_CONTROL, "depth=8 sample=1/8 if order >= 2 && comm == a",
+				 "        ^~~~~~",
+	  "pages are not sampled, and this rule is about pages only: leave 'sample' out" },
+	{ OWNER_CONTROL, "sample=1025M",
 			 "       ^~~~~",
-	  "'sample' is 'all', or 1 to 1024G bytes between samples, as 512K" },
+	  "'sample' is 'all', 1 to 64M bytes from one to the next, or 1/N of the objects" },
 	{ OWNER_CONTROL, "track=of",
 			 "      ^~",
 	  "'track' cannot be 'of': did you mean 'off'?" },
@@ -552,7 +571,7 @@ static const struct {
 	  "'a' is no number" },
 	{ OWNER_QUERY, "group=cache top=0",
 		       "                ^",
-	  "'top' is a number from 1 to 4294967295" },
+	  "'top' takes a number, 1 or more" },
 	{ OWNER_QUERY, "group=cache groups=1048577",
 		       "                   ^~~~~~~",
 	  "'groups' is a number from 1 to 1048576" },
@@ -616,7 +635,26 @@ static const struct {
 	  "no command is called 'remove': choose from del, clear" },
 	{ OWNER_CONTROL, "del",
 			 "   ^",
-	  "'del' is a number from 1 to 4294967295" },
+	  "'del' takes the number of a rule: 'del 3'" },
+	{ OWNER_CONTROL, "del all",
+			 "    ^~~",
+	  "'del' takes a number, 1 or more" },
+	{ OWNER_CONTROL, "delete 3",
+			 "^~~~~~",
+	  "no command is called 'delete': did you mean 'del'?" },
+	{ OWNER_CONTROL, "help",
+			 "^~~~",
+	  "no command is called 'help': choose from del, clear" },
+	{ OWNER_CONTROL, "DEPTH=3",
+			 "^~~~~",
+	  "no setting is called 'DEPTH': did you mean 'depth'?" },
+	{ OWNER_CONTROL, "depth=3 when pid == 1",
+			 "        ^~~~",
+	  "expected a setting, or 'if': choose from depth, sample, track, free" },
+	{ OWNER_QUERY, "group=cache where pid == 1",
+		       "            ^~~~~",
+	  "expected a setting, or 'if': choose from mode, source, nid, group, sort, top, groups, format"
+	},
 	{ OWNER_CONTROL, "del 3 4",
 			 "^~~",
 	  "'del' stands alone" },
@@ -686,8 +724,14 @@ static const struct {
 		       "          ^~",
 	  "'4K' is no number" },
 	{ OWNER_QUERY, "if pid == -1",
-		       "          ^",
-	  "'' is no number" },
+		       "          ^~",
+	  "a range has two ends, as 2-5" },
+	{ OWNER_QUERY, "nid=0-",
+		       "    ^~",
+	  "a range has two ends, as 2-5" },
+	{ OWNER_QUERY, "if cgroup == a,/b",
+		       "             ^",
+	  "a cgroup's path begins with '/', as /system.slice/sshd.service" },
 	{ OWNER_QUERY, "if size == 4k",
 		       "           ^~",
 	  "'4k' is no number of bytes, as 512, 4K, 1M or 2G" },
@@ -730,7 +774,22 @@ static const struct {
 	/* how comparisons are bound */
 	{ OWNER_QUERY, "if pid == 1 top=3",
 		       "            ^~~",
-	  "expected && or ||: settings stand before 'if'" },
+	  "settings stand before 'if'" },
+	{ OWNER_QUERY, "if comm == my prog",
+		       "              ^~~~",
+	  "expected && or ||; a value with blanks stands in quotes" },
+	{ OWNER_QUERY, "if pid == 1 and tgid == 1",
+		       "            ^~~",
+	  "'and' is said &&" },
+	{ OWNER_QUERY, "if pid == 1 or tgid == 1",
+		       "            ^~",
+	  "'or' is said ||" },
+	{ OWNER_QUERY, "if not pid == 1",
+		       "   ^~~",
+	  "'not' is said !" },
+	{ OWNER_QUERY, "if function == a",
+		       "   ^~~~~~~~",
+	  "no field is called 'function': did you mean 'func'?" },
 	{ OWNER_QUERY, "if (pid == 1 && (tgid == 1)",
 		       "   ^",
 	  "this ( is not closed" },
@@ -740,13 +799,13 @@ static const struct {
 	/* a caret stands under what is shown, not under bytes */
 	{ OWNER_QUERY, "if comm == \"\303\251\342\202\254\" pid == 1",
 		       "                ^~~",
-	  "expected && or ||: settings stand before 'if'" },
+	  "expected && or ||; a value with blanks stands in quotes" },
 };
 
 static void expect_error(struct kunit *test, const char *text, size_t length, const char *caret,
 			 const char *message)
 {
-	static char expected[3 * OWNER_SENTENCE_MAX];
+	static char expected[OWNER_RENDERED_SIZE];
 	char *c;
 
 	snprintf(expected, sizeof(expected), "%s\n  %.*s\n  %s\n", message,
@@ -832,6 +891,42 @@ static void test_limits(struct kunit *test)
 		     "a sentence has at most 1023 bytes; written out, this one has 1025");
 }
 
+/* Of a long sentence what stands around the error is shown, and no part of a character. */
+static void test_errors_of_long(struct kunit *test)
+{
+	static char text[OWNER_SENTENCE_MAX + 1], expected[OWNER_RENDERED_SIZE];
+	static const char message[] = "expected && or ||; a value with blanks stands in quotes";
+	char *end;
+
+	/* The error in front, amid, and at the end. */
+	repeat(repeat(text, "if pid == 1 x == ", 1), "y", OWNER_SENTENCE_MAX - 17);
+	KUNIT_ASSERT_FALSE(test, parse(OWNER_QUERY, text));
+	snprintf(expected, sizeof(expected), "%s\n  %.*s...\n  %12s^\n", message,
+		 OWNER_SHOWN_BYTES, text, "");
+	owner_lang_render_error(&error, text, strlen(text), printed, sizeof(printed));
+	KUNIT_EXPECT_STREQ(test, printed, expected);
+
+	end = repeat(repeat(repeat(text, "if comm == '", 1), "\303\251", 300), "'", 1);
+	repeat(repeat(end, " x ", 1), "y", 300);
+	KUNIT_ASSERT_FALSE(test, parse(OWNER_QUERY, text));
+	KUNIT_EXPECT_EQ(test, error.position, 614);
+	end = repeat(expected, message, 1);
+	end = repeat(repeat(repeat(end, "\n  ...", 1), "\303\251", 59), "' x ", 1);
+	end = repeat(repeat(end, "y", OWNER_SHOWN_BYTES / 2 - 2), "...\n     ", 1);
+	repeat(repeat(end, " ", 61), "^\n", 1);
+	owner_lang_render_error(&error, text, strlen(text), printed, sizeof(printed));
+	KUNIT_EXPECT_STREQ(test, printed, expected);
+
+	end = repeat(repeat(text, "if comm == ", 1), "x", OWNER_SENTENCE_MAX - 11 - 5);
+	repeat(end, " here", 1);
+	KUNIT_ASSERT_FALSE(test, parse(OWNER_QUERY, text));
+	end = repeat(repeat(expected, message, 1), "\n  ...", 1);
+	end = repeat(repeat(end, text + OWNER_SENTENCE_MAX - OWNER_SHOWN_BYTES, 1), "\n     ", 1);
+	repeat(repeat(end, " ", OWNER_SHOWN_BYTES - 4), "^~~~\n", 1);
+	owner_lang_render_error(&error, text, strlen(text), printed, sizeof(printed));
+	KUNIT_EXPECT_STREQ(test, printed, expected);
+}
+
 /* --- Texts of many sentences ------------------------------------------------ */
 
 static void test_texts(struct kunit *test)
@@ -873,6 +968,7 @@ static struct kunit_case owner_lang_cases[] = {
 	KUNIT_CASE(test_errors),
 	KUNIT_CASE(test_zero_in_word),
 	KUNIT_CASE(test_limits),
+	KUNIT_CASE(test_errors_of_long),
 	KUNIT_CASE(test_texts),
 	{}
 };

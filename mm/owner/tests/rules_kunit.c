@@ -19,7 +19,7 @@
 #define TEXT_SIZE	SZ_128K
 
 static char *text, *saved;
-static char said[1024];
+static char said[OWNER_RENDERED_SIZE];
 static struct kmem_cache *cache, *other;
 
 static void show(char *buf)

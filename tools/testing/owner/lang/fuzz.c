@@ -212,7 +212,7 @@ static void check_printing(const struct owner_sentence *s)
 
 static void check_error(const struct owner_lang_error *error, const char *text, size_t length)
 {
-	char shown[3 * OWNER_SENTENCE_MAX], cut[20];
+	char shown[OWNER_RENDERED_SIZE], cut[20];
 	size_t full = owner_lang_render_error(error, text, length, NULL, 0);
 
 	ensure(error->position + error->length <= length);
@@ -220,10 +220,9 @@ static void check_error(const struct owner_lang_error *error, const char *text, 
 	ensure(memchr(error->message, '\0', sizeof(error->message)));
 	ensure(owner_lang_render_error(error, text, length, cut, sizeof(cut)) == full);
 	ensure(strlen(cut) == sizeof(cut) - 1);
-	if (full < sizeof(shown)) {
-		owner_lang_render_error(error, text, length, shown, sizeof(shown));
-		ensure(strlen(shown) == full);
-	}
+	ensure(full < sizeof(shown));
+	owner_lang_render_error(error, text, length, shown, sizeof(shown));
+	ensure(strlen(shown) == full);
 }
 
 static void check_sentence(enum owner_dialect dialect, const char *text, size_t length)

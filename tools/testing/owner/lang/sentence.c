@@ -10,7 +10,7 @@
 
 static bool explain(const char *text, size_t length, const struct owner_lang_error *error)
 {
-	char shown[3 * OWNER_SENTENCE_MAX];
+	char shown[OWNER_RENDERED_SIZE];
 
 	owner_lang_render_error(error, text, length, shown, sizeof(shown));
 	fputs(shown, stderr);
