@@ -2,6 +2,7 @@
 #ifndef _LINUX_SLAB_OWNER_H
 #define _LINUX_SLAB_OWNER_H
 
+#include <linux/atomic.h>
 #include <linux/jump_label.h>
 #include <linux/types.h>
 
@@ -87,6 +88,19 @@ static __always_inline unsigned long *slab_owner_exts_home(unsigned long *obj_ex
 	return obj_exts;
 }
 
+/* cmpxchg() there, also if it is moved aside just then. Return: what stood there. */
+static __always_inline unsigned long
+slab_owner_exts_cmpxchg(unsigned long *obj_exts, unsigned long old, unsigned long new)
+{
+	unsigned long *home, found;
+
+	do {
+		home = slab_owner_exts_home(obj_exts);
+		found = cmpxchg(home, old, new);
+	} while (unlikely(found != old && home != slab_owner_exts_home(obj_exts)));
+	return found;
+}
+
 /* What others see in slab->obj_exts. It is 0 more often than not. */
 static __always_inline unsigned long slab_owner_exts(unsigned long exts)
 {
@@ -164,9 +178,10 @@ static inline bool slab_owner_wanted(void)
 	return false;
 }
 
-static inline unsigned long *slab_owner_exts_home(unsigned long *obj_exts)
+static inline unsigned long
+slab_owner_exts_cmpxchg(unsigned long *obj_exts, unsigned long old, unsigned long new)
 {
-	return obj_exts;
+	return cmpxchg(obj_exts, old, new);
 }
 
 static inline unsigned long slab_owner_exts(unsigned long exts)
