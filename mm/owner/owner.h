@@ -126,7 +126,7 @@ struct owner_slab {
 struct slab_walk {
 	unsigned long pfn;		/* where the next object is looked for */
 	unsigned int index;
-	unsigned long place;		/* per-CPU areas: where the next is looked for */
+	u64 place;			/* per-CPU areas: where the next is looked for */
 	unsigned int steps;		/* taken so far */
 	struct kmem_cache *known;	/* a cache seen on the list in this walk */
 	struct slab_owner held;		/* references to what was found last */
@@ -139,9 +139,7 @@ int slab_walk_next_slab(struct slab_walk *walk, struct owner_slab *slab);
 void slab_walk_release(struct slab_walk *walk);
 void slab_walk_end(struct slab_walk *walk);
 
-/* percpu.c: a place among the areas is a bucket above, how many in it below */
-#define OWNER_PLACE_SHIFT	16
-
+/* percpu.c */
 bool percpu_walk_next(struct slab_walk *walk, struct owner_object *object);
 
 /* What one call chain holds. */

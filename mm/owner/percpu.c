@@ -4,9 +4,12 @@
  *
  * Areas are few and their allocator's bitmaps have no room for records, so the
  * records stand in a hash table of their own, by the area's address: what is
- * not allocated takes none. Readers hold RCU only.
+ * not allocated takes none. Readers hold RCU only, and let go of it between one
+ * record and the next. They know where they were by the records' numbers, which
+ * only grow along a bucket, so that each is met once.
  */
 
+#include <linux/bits.h>
 #include <linux/hash.h>
 #include <linux/init.h>
 #include <linux/percpu.h>
@@ -19,7 +22,8 @@
 #include "rules.h"
 
 struct percpu_record {
-	struct hlist_node node;
+	struct list_head node;
+	u64 number;			/* of those made before */
 	const void *area;
 	struct slab_owner owner;
 	struct rcu_head rcu;
@@ -29,29 +33,43 @@ atomic_long_t owner_percpu_areas;
 
 #define TABLE_BITS	12
 
+/* Of a place: a bucket and a number, which together fit into a file's position. */
+#define NUMBER_BITS	48
+#define NUMBER_MASK	GENMASK_ULL(NUMBER_BITS - 1, 0)
+
 /* Set once they can be used. */
-static struct hlist_head *table __ro_after_init;
+static struct list_head *table __ro_after_init;
 static struct kmem_cache *record_cache __ro_after_init;
 
 /*
- * Guards the table against other writers. Nests inside the per-CPU allocator's
- * lock, which is taken with interrupts off.
+ * Guards the table against other writers, and the number that the next record
+ * gets. Nests inside the per-CPU allocator's lock, which is taken with interrupts
+ * off.
  */
 static DEFINE_SPINLOCK(table_lock);
+static u64 next_number;
 
 static int __init owner_percpu_init(void)
 {
+	struct list_head *buckets = NULL;
+	unsigned int i;
+
 	if (!slab_owner_wanted())
 		return 0;
 	record_cache = kmem_cache_create("percpu_owner", sizeof(struct percpu_record), 0,
 					 SLAB_NO_MERGE, NULL);
 	if (record_cache)
-		table = kcalloc(1 << TABLE_BITS, sizeof(*table), GFP_KERNEL);
-	return table ? 0 : -ENOMEM;
+		buckets = kmalloc_array(1 << TABLE_BITS, sizeof(*buckets), GFP_KERNEL);
+	if (!buckets)
+		return -ENOMEM;
+	for (i = 0; i < 1 << TABLE_BITS; i++)
+		INIT_LIST_HEAD(&buckets[i]);
+	table = buckets;
+	return 0;
 }
 early_initcall(owner_percpu_init);
 
-static struct hlist_head *bucket_of(const void *area)
+static struct list_head *bucket_of(const void *area)
 {
 	return &table[hash_ptr(area, TABLE_BITS)];
 }
@@ -92,7 +110,8 @@ void __percpu_owner_alloc(const void *area, gfp_t flags, size_t size)
 	}
 	record->area = area;
 	spin_lock_irqsave(&table_lock, irqflags);
-	hlist_add_head_rcu(&record->node, bucket_of(area));
+	record->number = next_number++;
+	list_add_tail_rcu(&record->node, bucket_of(area));
 	spin_unlock_irqrestore(&table_lock, irqflags);
 	atomic_long_inc(&owner_percpu_areas);
 }
@@ -101,10 +120,10 @@ static struct percpu_record *take_out(const void *area)
 {
 	struct percpu_record *record;
 
-	hlist_for_each_entry(record, bucket_of(area), node) {
+	list_for_each_entry(record, bucket_of(area), node) {
 		if (record->area != area)
 			continue;
-		hlist_del_rcu(&record->node);
+		list_del_rcu(&record->node);
 		return record;
 	}
 	return NULL;
@@ -127,21 +146,20 @@ void __percpu_owner_free(const void *area)
 	kfree_rcu(record, rcu);
 }
 
-/* The areas in one bucket from the @skip-th on: hold the first that has not gone. */
-static struct percpu_record *hold_next(struct slab_walk *walk, struct hlist_head *bucket,
-				       unsigned int skip)
+/* Hold the first area of this bucket, from walk->place on, that has not gone. */
+static struct percpu_record *hold_next(struct slab_walk *walk, struct list_head *bucket)
 {
 	struct percpu_record *record;
-	unsigned int i = 0;
 
-	hlist_for_each_entry_rcu(record, bucket, node) {
-		if (i++ < skip)
+	list_for_each_entry_rcu(record, bucket, node) {
+		if (record->number < (walk->place & NUMBER_MASK))
 			continue;
-		walk->place++;
 		walk->held = record->owner;
 		/* A record's references are dropped only after it left the table. */
-		if (owner_get(&walk->held))
+		if (owner_get(&walk->held)) {
+			walk->place = (walk->place & ~NUMBER_MASK) | (record->number + 1);
 			return record;
+		}
 		walk->held.handles = 0;
 	}
 	return NULL;
@@ -152,25 +170,25 @@ static struct percpu_record *hold_next(struct slab_walk *walk, struct hlist_head
  * @walk: between slab_walk_begin() and slab_walk_end(), from walk->place on
  * @object: where it is described
  *
- * A place is a bucket in the upper bits, and how many of its areas have been
- * found in the lower.
+ * A place is a bucket in the upper bits, and in the lower the least number that
+ * has not been found in it.
  *
  * Return: true if there is one.
  */
 bool percpu_walk_next(struct slab_walk *walk, struct owner_object *object)
 {
 	struct percpu_record *record = NULL;
-	unsigned long bucket;
+	u64 bucket;
 
 	slab_walk_release(walk);
 	rcu_read_lock();
 	while (table && !record) {
-		bucket = walk->place >> OWNER_PLACE_SHIFT;
+		bucket = walk->place >> NUMBER_BITS;
 		if (bucket >> TABLE_BITS)
 			break;
-		record = hold_next(walk, &table[bucket], (u16)walk->place);
+		record = hold_next(walk, &table[bucket]);
 		if (!record)
-			walk->place = (bucket + 1) << OWNER_PLACE_SHIFT;
+			walk->place = (bucket + 1) << NUMBER_BITS;
 	}
 	if (record) {
 		object->owner = walk->held;

@@ -7,6 +7,8 @@
 #include <linux/string.h>
 #include <linux/xarray.h>
 
+#include <asm/sections.h>
+
 #include "plant.h"
 
 static noinline void *plant(struct kmem_cache *cache, gfp_t flags)
@@ -168,6 +170,45 @@ static void test_areas_are_found(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, find_areas(test, &bytes), 0);
 }
 
+/* What was allocated, of which a walk finds where it lies in its chunk. */
+static void __percpu *area_at(const void *address)
+{
+	unsigned long area = (unsigned long)address;
+
+	if (IS_ENABLED(CONFIG_SMP))
+		area += (unsigned long)__per_cpu_start - (unsigned long)pcpu_base_addr;
+	return (void __percpu *)area;
+}
+
+/* So many that some share a bucket. */
+#define MANY_AREAS	2048
+
+/* Each is freed when it has been found, and another comes: none is missed for that. */
+static void test_areas_that_go_meanwhile(struct kunit *test)
+{
+	void __percpu **others = kunit_kcalloc(test, MANY_AREAS, sizeof(*others), GFP_KERNEL);
+	struct owner_object object;
+	struct slab_walk walk = {};
+	unsigned int i, found = 0;
+
+	KUNIT_ASSERT_NOT_NULL(test, others);
+	for (i = 0; i < MANY_AREAS; i++)
+		KUNIT_ASSERT_TRUE(test, plant_area(8));
+	slab_walk_begin(&walk);
+	while (percpu_walk_next(&walk, &object)) {
+		if (!passes(object.owner.stack, plant_area))
+			continue;
+		if (found < MANY_AREAS)
+			others[found] = __alloc_percpu(8, 8);
+		found++;
+		free_percpu(area_at(object.address));
+	}
+	slab_walk_end(&walk);
+	KUNIT_EXPECT_EQ(test, found, MANY_AREAS);
+	for (i = 0; i < MANY_AREAS; i++)
+		free_percpu(others[i]);
+}
+
 /* What one chain holds, in slabs and in per-CPU areas. */
 static void test_totals_by_chain(struct kunit *test)
 {
@@ -240,6 +281,7 @@ static struct kunit_case owner_walk_cases[] = {
 	KUNIT_CASE(test_walk_from_a_position),
 	KUNIT_CASE(test_walk_holds_what_it_found),
 	KUNIT_CASE(test_areas_are_found),
+	KUNIT_CASE(test_areas_that_go_meanwhile),
 	KUNIT_CASE(test_totals_by_chain),
 	KUNIT_CASE(test_totals_by_cache),
 	{}
