@@ -3,6 +3,7 @@
 #define _LINUX_SLAB_OWNER_H
 
 #include <linux/atomic.h>
+#include <linux/build_bug.h>
 #include <linux/jump_label.h>
 #include <linux/types.h>
 
@@ -21,6 +22,7 @@ struct slab;
  *	one free only, whatever a buggy caller does.
  * @size: bytes the caller asked for
  * @time: when, in units of 2^OWNER_TIME_SHIFT ns since boot
+ * @details: both
  */
 struct slab_owner {
 	union {
@@ -30,9 +32,16 @@ struct slab_owner {
 		};
 		u64 handles;
 	};
-	u32 size;
-	u32 time;
+	union {
+		struct {
+			u32 size;
+			u32 time;
+		};
+		u64 details;
+	};
 };
+
+static_assert(sizeof(struct slab_owner) == 16);
 
 /**
  * struct slab_owners - the records of one slab

@@ -127,8 +127,8 @@ struct slab_walk {
 	unsigned long pfn;		/* where the next object is looked for */
 	unsigned int index;
 	u64 place;			/* per-CPU areas: where the next is looked for */
-	unsigned int steps;		/* taken so far */
-	struct kmem_cache *known;	/* a cache seen on the list in this walk */
+	unsigned long until;		/* in jiffies: then caches may come and go */
+	struct kmem_cache *alive;	/* a cache seen on the list since they could */
 	struct slab_owner held;		/* references to what was found last */
 };
 
@@ -136,6 +136,7 @@ struct slab_walk {
 void slab_walk_begin(struct slab_walk *walk);
 int slab_walk_next(struct slab_walk *walk, struct owner_object *object);
 int slab_walk_next_slab(struct slab_walk *walk, struct owner_slab *slab);
+int slab_walk_rest(struct slab_walk *walk);
 void slab_walk_release(struct slab_walk *walk);
 void slab_walk_end(struct slab_walk *walk);
 

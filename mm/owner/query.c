@@ -200,7 +200,9 @@ static int find_object(struct owner_query *query)
 			return found;
 		query->kind = OWNER_KIND_PERCPU;
 	}
-	return reads(query, OWNER_KIND_PERCPU) && percpu_walk_next(&query->walk, &query->object);
+	if (!reads(query, OWNER_KIND_PERCPU))
+		return 0;
+	return slab_walk_rest(&query->walk) ?: percpu_walk_next(&query->walk, &query->object);
 }
 
 /**

@@ -278,7 +278,7 @@ static __always_inline void own(struct kmem_cache *s, const void *object, gfp_t 
 	record = &owners->live[index];
 	record->size = owner.size;
 	record->time = owner.time;
-	/* Pairs with snapshot(): who sees the handles sees the rest. */
+	/* Pairs with owner_read(): who sees the handles sees the rest. */
 	smp_store_release(&record->handles, owner.handles);
 	this_cpu_inc(owner_tracked);
 }

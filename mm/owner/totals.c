@@ -57,7 +57,7 @@ int owner_total_chains(struct xarray *totals)
 			break;
 	}
 	while (!error && percpu_walk_next(&walk, &object))
-		error = count_object(totals, &object);
+		error = count_object(totals, &object) ?: slab_walk_rest(&walk);
 	slab_walk_end(&walk);
 	return error;
 }

@@ -8,6 +8,7 @@
  * something, that the slab still is what it was.
  */
 
+#include <linux/jiffies.h>
 #include <linux/kfence.h>
 #include <linux/memblock.h>
 #include <linux/memcontrol.h>
@@ -22,8 +23,8 @@
 #include "../slab.h"
 #include "owner.h"
 
-/* Objects, and page frames without, that are looked at before others get a turn. */
-#define WALK_STRETCH	16384
+/* How long who waits for caches or for memory to come or go may have to wait. */
+#define WALK_STRETCH	max(HZ / 50, 1)
 
 /* Let go of what was found last. */
 void slab_walk_release(struct slab_walk *walk)
@@ -36,7 +37,8 @@ void slab_walk_begin(struct slab_walk *walk)
 {
 	get_online_mems();
 	mutex_lock(&slab_mutex);
-	walk->known = NULL;
+	walk->alive = NULL;
+	walk->until = jiffies + WALK_STRETCH;
 	walk->held.handles = 0;
 }
 
@@ -55,11 +57,12 @@ static bool cache_is_alive(struct slab_walk *walk, struct kmem_cache *s)
 {
 	struct kmem_cache *other;
 
-	if (s == walk->known)
+	/* A page that is just becoming a slab may have none. */
+	if (s && s == walk->alive)
 		return true;
 	list_for_each_entry(other, &slab_caches, list) {
 		if (other == s) {
-			walk->known = s;
+			walk->alive = s;
 			return true;
 		}
 	}
@@ -95,7 +98,7 @@ static bool still_stands(struct slab_view *view)
 /* See the slab that starts at this page, if it is one. */
 static bool view_slab(struct slab_walk *walk, struct page *page, struct slab_view *view)
 {
-	struct slab counters;
+	struct slab counters __uninitialized;
 
 	if (PageTail(page) || !PageSlab(page))
 		return false;
@@ -124,6 +127,26 @@ static void *address_of(struct slab_view *view, unsigned int index)
 }
 
 /*
+ * Read a record as it stood at one moment, without handles if it had no owner then.
+ * False if it changed meanwhile.
+ */
+static bool owner_read(const struct slab_owner *record, struct slab_owner *owner)
+{
+	u64 again;
+
+	/* Pairs with own(): who sees the handles sees the rest. */
+	owner->handles = smp_load_acquire(&record->handles);
+	if (!owner->handles)
+		return true;
+	owner->details = READ_ONCE(record->details);
+	/* The rest may be another owner's, which has the same handles or took them out. */
+	smp_rmb();
+	/* Pairs with own(), should it be the next one's. */
+	again = smp_load_acquire(&record->handles);
+	return again == owner->handles && READ_ONCE(record->details) == owner->details;
+}
+
+/*
  * Copy the record at walk->index and hold what it refers to. False if it has no
  * owner or changed meanwhile.
  */
@@ -132,22 +155,17 @@ static bool snapshot(struct slab_walk *walk, struct slab_view *view, struct owne
 	struct slab_owner *record = &view->owners->live[walk->index];
 	struct slab_owner seen, owner, again;
 
-	/* Pairs with own(). */
-	seen.handles = smp_load_acquire(&record->handles);
-	if (!seen.handles)
+	if (!owner_read(record, &seen) || !seen.handles)
 		return false;
-	/* Whether an owner came or went meanwhile is looked at below. */
-	seen = data_race(*record);
 	owner = seen;
 	if (!owner_get(&owner))
 		return false;
-	if (!still_stands(view))
-		goto changed;
-	/* The same chain and task may have freed and allocated: compare it all. */
-	again = data_race(*record);
-	if (memcmp(&seen, &again, sizeof(seen)))
-		goto changed;
-
+	/* Is it still what it was, now that its handles cannot become others'? */
+	if (!still_stands(view) || !owner_read(record, &again) ||
+	    again.handles != seen.handles || again.details != seen.details) {
+		owner_put(&owner);
+		return false;
+	}
 	walk->held = owner;
 	object->owner = owner;
 	object->cache = view->cache->name;
@@ -157,10 +175,6 @@ static bool snapshot(struct slab_walk *walk, struct slab_view *view, struct owne
 	object->pfn = walk->pfn;
 	object->address = address_of(view, walk->index);
 	return true;
-
-changed:
-	owner_put(&owner);
-	return false;
 }
 
 /* What a walk looks for: true if it found it in this slab, from walk->index on. */
@@ -180,7 +194,7 @@ static bool look_for_object(struct slab_walk *walk, struct slab_view *view, void
 static bool look_for_slab(struct slab_walk *walk, struct slab_view *view, void *found)
 {
 	struct owner_slab *slab = found;
-	unsigned int i;
+	unsigned int i, cpu_free;
 
 	if (walk->index)
 		return false;
@@ -190,18 +204,22 @@ static bool look_for_slab(struct slab_walk *walk, struct slab_view *view, void *
 	slab->tracked = 0;
 	slab->requested = 0;
 	for (i = 0; view->owners && i < view->objects; i++) {
-		struct slab_owner *record = &view->owners->live[i];
+		/* What changes meanwhile is counted as it was or as it is. */
+		struct slab_owner record = data_race(view->owners->live[i]);
 
-		if (!READ_ONCE(record->handles))
+		if (!record.handles)
 			continue;
 		slab->tracked++;
-		slab->requested += READ_ONCE(record->size);
+		slab->requested += record.size;
 	}
 	/* KFENCE does not count its object, which it shows to nobody as a slab's. */
+	cpu_free = slab_owner_cpu_free(view->cache, view->slab);
 	if (is_kfence_address(slab_address(view->slab)))
 		slab->allocated = slab->tracked;
 	else
-		slab->allocated = view->allocated - slab_owner_cpu_free(view->cache, view->slab);
+		slab->allocated = view->allocated - min(view->allocated, cpu_free);
+	/* What came or went since the slab was viewed is owned or not, never less than that. */
+	slab->allocated = max(slab->allocated, slab->tracked);
 	return slab->allocated && still_stands(view);
 }
 
@@ -234,10 +252,10 @@ static bool look_at_frame(struct slab_walk *walk, look_fn *look, void *found)
 	return false;
 }
 
-/* Now and then, while nothing is held: caches and memory may come and go. */
-static int rest(struct slab_walk *walk)
+/* While nothing is held: now and then caches and memory may come and go. */
+int slab_walk_rest(struct slab_walk *walk)
 {
-	if (++walk->steps % WALK_STRETCH)
+	if (likely(!need_resched() && time_before(jiffies, walk->until)))
 		return 0;
 	if (signal_pending(current))
 		return -ERESTARTSYS;
@@ -254,7 +272,7 @@ static int walk_on(struct slab_walk *walk, look_fn *look, void *found)
 
 	slab_walk_release(walk);
 	while (walk->pfn < max_pfn) {
-		error = rest(walk);
+		error = slab_walk_rest(walk);
 		if (error)
 			return error;
 		rcu_read_lock();

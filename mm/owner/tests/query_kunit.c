@@ -395,7 +395,7 @@ static void test_signal_stops(struct kunit *test)
 	KUNIT_ASSERT_EQ(test, owner_query_prepare(query), 0);
 	slab_walk_begin(&query->walk);
 	/* As if it had gone some way, and would now let others have a turn. */
-	query->walk.steps = U32_MAX;
+	query->walk.until = jiffies - 1;
 	set_thread_flag(TIF_SIGPENDING);
 	KUNIT_EXPECT_EQ(test, owner_query_next(query), -ERESTARTSYS);
 	clear_thread_flag(TIF_SIGPENDING);
