@@ -21,7 +21,7 @@ struct slab;
  *	Written last on allocation and taken out first on free, at once and by
  *	one free only, whatever a buggy caller does.
  * @size: bytes the caller asked for
- * @time: when, in units of 2^OWNER_TIME_SHIFT ns since boot
+ * @time: when, in units of OWNER_TICK_NS
  * @details: both
  */
 struct slab_owner {

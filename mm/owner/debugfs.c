@@ -83,20 +83,11 @@ static void slab_owner_stop(struct seq_file *m, void *v)
 static int slab_owner_show(struct seq_file *m, void *v)
 {
 	struct slab_reader *reader = v;
-	struct owner_object *object = &reader->object;
-	struct slab_owner *owner = &object->owner;
-	struct owner_task task = { .comm = "?" };
 	unsigned long *entries;
 	unsigned int count, i;
 
-	owner_task_fetch(owner->task, &task);
-	seq_printf(m, "%s allocated via order 0, size %u, slab %u, cache %s, pid %d, tgid %d (%s), ts %llu ns\n",
-		   object->pfn ? "Slab object" : "Per-CPU area",
-		   owner->size, object->slab_size, object->cache, task.pid, task.tgid,
-		   task.comm, (u64)owner->time << OWNER_TIME_SHIFT);
-	seq_printf(m, "PFN 0x%lx object %p index %u\n",
-		   object->pfn, object->address, object->index);
-	count = stack_depot_fetch(owner->stack, &entries);
+	owner_show_object(m, &reader->object);
+	count = stack_depot_fetch(reader->object.owner.stack, &entries);
 	for (i = 0; i < count; i++)
 		seq_printf(m, " %pS\n", (void *)entries[i]);
 	seq_putc(m, '\n');

@@ -67,8 +67,11 @@ static void *query_start(struct seq_file *m, loff_t *pos)
 {
 	struct query_reader *reader = m->private;
 
-	if (walks(reader))
+	if (walks(reader)) {
 		slab_walk_begin(&reader->query.walk);
+		/* They are looked for as they are read: ages are as of now. */
+		reader->query.now = owner_now();
+	}
 	if (!*pos)
 		return &head;
 	if (!reader->answering || *pos == LLONG_MAX)

@@ -22,6 +22,7 @@
 #define _MM_OWNER_H
 
 #include <linux/atomic.h>
+#include <linux/jiffies.h>
 #include <linux/percpu.h>
 #include <linux/sched.h>
 #include <linux/slab_owner.h>
@@ -32,13 +33,49 @@
 #include "unwind.h"
 
 struct dentry;
+struct seq_file;
 
 /* Frames kept of a call chain where no rule says how many, and at most. */
 #define OWNER_DEPTH		16
 #define OWNER_DEPTH_MAX		64
 
-/* The unit of a record's time, 2^23 ns or 8.4 ms: 32 bits last 417 days. */
-#define OWNER_TIME_SHIFT	23
+/*
+ * The unit of a record's time: some ticks, 10 ms at most. 32 bits of it last for
+ * more than 300 days.
+ */
+#define OWNER_TICKS_SHIFT	(HZ < 200 ? 0 : HZ < 400 ? 1 : HZ < 800 ? 2 : 3)
+#define OWNER_TICK_NS		((u64)TICK_NSEC << OWNER_TICKS_SHIFT)
+
+static inline u64 owner_ticks(void)
+{
+	u64 jiffies_now = get_jiffies_64();
+
+	return jiffies_now >> OWNER_TICKS_SHIFT;
+}
+
+static inline u32 owner_now(void)
+{
+	return owner_ticks();
+}
+
+/* No record is older, in ticks. What seems to be is newer than the time it is compared with. */
+#define OWNER_TICKS_MAX		(U32_MAX - (U32_MAX >> 4))
+
+/* How old a record was at a time, in ticks: what has come since has no age. */
+static inline u32 owner_ticks_since(u32 time, u32 now)
+{
+	u32 ticks = now - time;
+
+	return ticks <= OWNER_TICKS_MAX ? ticks : 0;
+}
+
+/* How long ago a record's time is, in ns, and that on the clock of others. */
+static inline u64 owner_age(u32 time)
+{
+	return (u32)(owner_now() - time) * OWNER_TICK_NS;
+}
+
+u64 owner_timestamp(u32 time);
 
 /* Why an object reads "untracked". */
 enum owner_loss {
@@ -164,6 +201,9 @@ int owner_total_chains(struct xarray *totals);
 void owner_free_chains(struct xarray *totals);
 int owner_total_caches(struct xarray *totals);
 void owner_free_caches(struct xarray *totals);
+
+/* report.c */
+void owner_show_object(struct seq_file *m, const struct owner_object *object);
 
 /* debugfs_stacks.c */
 void owner_stacks_debugfs_init(void);

@@ -7,7 +7,6 @@
 
 #include <linux/atomic.h>
 #include <linux/module.h>
-#include <linux/sched/clock.h>
 #include <linux/slab.h>
 #include <linux/string.h>
 
@@ -141,19 +140,9 @@ static bool any_matches(const struct owner_facts *facts, const struct owner_sent
 	return owner_query_chain_matches(owner_query_chain_of(query), s, c);
 }
 
-/* Ticks since then. Clocks of two CPUs may differ by some: then it is new. */
-static u64 age_in_ticks(u32 time, u64 now)
-{
-	u32 age = (u32)now - time;
-
-	return age > U32_MAX - NSEC_PER_SEC / (1 << OWNER_TIME_SHIFT) ? 0 : age;
-}
-
 static void know(struct owner_query *query)
 {
 	const struct owner_object *object = &query->object;
-	u64 now = local_clock() >> OWNER_TIME_SHIFT;
-	u64 age = age_in_ticks(object->owner.time, now);
 	struct owner_facts *facts = &query->facts;
 
 	facts->absent = BIT(OWNER_FIELD_ORDER);
@@ -161,8 +150,9 @@ static void know(struct owner_query *query)
 	facts->value[OWNER_FIELD_SIZE].number = object->owner.size;
 	facts->value[OWNER_FIELD_HELD].number = object->slab_size;
 	facts->value[OWNER_FIELD_HANDLE].number = object->owner.stack;
-	facts->value[OWNER_FIELD_AGE].number = age << OWNER_TIME_SHIFT;
-	facts->value[OWNER_FIELD_TS].number = (now - age) << OWNER_TIME_SHIFT;
+	facts->value[OWNER_FIELD_AGE].number =
+		owner_ticks_since(object->owner.time, query->now) * OWNER_TICK_NS;
+	facts->value[OWNER_FIELD_TS].number = owner_timestamp(object->owner.time);
 	if (query->kind == OWNER_KIND_SLAB) {
 		facts->value[OWNER_FIELD_CACHE].word = object->cache;
 		facts->value[OWNER_FIELD_NID].number = object->nid;
@@ -217,6 +207,7 @@ int owner_query_prepare(struct owner_query *query)
 	query->kind = OWNER_KIND_SLAB;
 	query->facts.any_matches = any_matches;
 	query->generation = owner_query_generation();
+	query->now = owner_now();
 	query->chains = kvcalloc(1 << QUERY_CHAIN_BITS, sizeof(*query->chains), GFP_KERNEL);
 	return query->chains ? 0 : -ENOMEM;
 }

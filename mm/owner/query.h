@@ -87,6 +87,7 @@ struct owner_query {
 	struct query_sum other;		/* groups that were beyond groups= */
 	struct query_sum total;
 	unsigned int generation;	/* when it began to be answered */
+	u32 now;			/* from which ages are counted */
 
 	struct query_chain *chains;
 	struct hlist_head *buckets;

@@ -270,17 +270,8 @@ static void show_object_row(struct seq_file *m, struct owner_query *query)
 /* As in the file slab_owner: in page_owner's grammar. */
 static void show_object_text(struct seq_file *m, struct owner_query *query)
 {
-	const struct owner_object *object = &query->object;
-	bool has_task = !(query->facts.absent & BIT(OWNER_FIELD_COMM));
-
-	seq_printf(m, "%s allocated via order 0, size %u, slab %u, cache %s, pid %d, tgid %d (%s), ts %llu ns\n",
-		   query->kind == OWNER_KIND_SLAB ? "Slab object" : "Per-CPU area",
-		   object->owner.size, object->slab_size, object->cache,
-		   has_task ? query->task.pid : 0, has_task ? query->task.tgid : 0,
-		   has_task ? query->task.comm : "?", (u64)object->owner.time << OWNER_TIME_SHIFT);
-	seq_printf(m, "PFN 0x%lx object %p index %u\n",
-		   object->pfn, object->address, object->index);
-	show_handle(m, query, object->owner.stack, true);
+	owner_show_object(m, &query->object);
+	show_handle(m, query, query->object.owner.stack, true);
 	seq_putc(m, '\n');
 }
 

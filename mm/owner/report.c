@@ -1,18 +1,39 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * What is known of one object, printed to the kernel's log for whoever asks with
- * mem_dump_obj() or destroys a cache that is not empty. In any context.
+ * What is known of one object: a record in the files that list them, and in the
+ * kernel's log, for whoever asks with mem_dump_obj() or destroys a cache that is
+ * not empty, in any context.
  */
 
 #include <linux/math64.h>
 #include <linux/printk.h>
+#include <linux/seq_file.h>
 #include <linux/rcupdate.h>
-#include <linux/sched/clock.h>
 #include <linux/stackdepot.h>
 #include <linux/stacktrace.h>
 
 #include "../slab.h"
 #include "owner.h"
+
+/**
+ * owner_show_object - the head of a record, in page_owner's grammar
+ * @m: where to
+ * @object: which a walk holds
+ */
+void owner_show_object(struct seq_file *m, const struct owner_object *object)
+{
+	const struct slab_owner *owner = &object->owner;
+	struct owner_task task = { .comm = "?" };
+
+	owner_task_fetch(owner->task, &task);
+	seq_printf(m, "%s allocated via order 0, size %u, slab %u, cache %s, ",
+		   object->pfn ? "Slab object" : "Per-CPU area",
+		   owner->size, object->slab_size, object->cache);
+	seq_printf(m, "pid %d, tgid %d (%s), ts %llu ns\n", task.pid, task.tgid, task.comm,
+		   owner_timestamp(owner->time));
+	seq_printf(m, "PFN 0x%lx object %p index %u\n",
+		   object->pfn, object->address, object->index);
+}
 
 static void print_owner(const char *what, const struct slab_owner *record)
 {
@@ -21,15 +42,13 @@ static void print_owner(const char *what, const struct slab_owner *record)
 	struct owner_task task = { .comm = "?" };
 	unsigned long *entries;
 	unsigned int count;
-	u64 age;
 
 	if (!owner.handles || !owner_get(&owner))
 		return;
 	owner_task_fetch(owner.task, &task);
-	age = (u32)(local_clock() >> OWNER_TIME_SHIFT) - owner.time;
 	pr_info("    %s by pid %d, tgid %d (%s), size %u, %llu ms ago:\n",
 		what, task.pid, task.tgid, task.comm, owner.size,
-		div_u64(age << OWNER_TIME_SHIFT, NSEC_PER_MSEC));
+		div_u64(owner_age(owner.time), NSEC_PER_MSEC));
 	count = stack_depot_fetch(owner.stack, &entries);
 	stack_trace_print(entries, count, 6);
 	owner_put(&owner);

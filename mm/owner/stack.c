@@ -8,6 +8,7 @@
  */
 
 #include <linux/gfp.h>
+#include <linux/init.h>
 #include <linux/sched.h>
 #include <linux/sched/clock.h>
 #include <linux/stackdepot.h>
@@ -92,8 +93,31 @@ bool owner_take_down(struct slab_owner *owner, gfp_t flags, size_t size,
 	if (!owner->task)
 		owner_lost(OWNER_LOST_TASK);
 	owner->size = size;
-	owner->time = local_clock() >> OWNER_TIME_SHIFT;
+	owner->time = owner_now();
 	return true;
+}
+
+/* What local_clock() was when the count of ticks was 0. */
+static u64 origin;
+
+static int __init owner_time_init(void)
+{
+	origin = local_clock() - owner_ticks() * OWNER_TICK_NS;
+	return 0;
+}
+early_initcall(owner_time_init);
+
+/**
+ * owner_timestamp - a record's time on the clock of page_owner and of the log
+ * @time: of the record
+ *
+ * Return: ns since boot. Both clocks are let drift, so that a time stays what it is.
+ */
+u64 owner_timestamp(u32 time)
+{
+	u64 now = owner_ticks();
+
+	return origin + (now - (u32)((u32)now - time)) * OWNER_TICK_NS;
 }
 
 /**

@@ -4,6 +4,7 @@
  * what is refused.
  */
 
+#include <linux/delay.h>
 #include <linux/percpu.h>
 #include <linux/sched/signal.h>
 #include <linux/seq_file.h>
@@ -159,6 +160,101 @@ static void test_each_field(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, query->total.objects, PLANTED);
 	ask(test, "nid=%d group=kind if func == query_plant*", NUMA_NO_NODE & 1023);
 	KUNIT_EXPECT_EQ(test, query->total.objects, 0);
+}
+
+/* Of the planted ones, those whose age was in this range when the query was answered. */
+static unsigned int aged(u64 low, u64 high, u64 *oldest)
+{
+	unsigned int i, found = 0;
+
+	*oldest = 0;
+	for (i = 0; i < PLANTED; i++) {
+		u64 age = (u32)(query->now - record_of(objects[i])->time) * OWNER_TICK_NS;
+
+		if (age < low || age > high)
+			continue;
+		found++;
+		*oldest = max(*oldest, age);
+	}
+	return found;
+}
+
+static void expect_aged(struct kunit *test, u64 low, u64 high)
+{
+	u64 oldest;
+
+	KUNIT_EXPECT_EQ(test, query->total.objects, aged(low, high, &oldest));
+	KUNIT_EXPECT_EQ(test, query->total.oldest, oldest);
+}
+
+/* What differs in its age only is told apart by it, whichever comes first. */
+static void expect_ages_told(struct kunit *test)
+{
+	static const char by_age[] = "group=cache if cache == owner_kunit && age";
+	unsigned int i;
+
+	for (i = 0; i < 3 * PLANTED; i += 7) {
+		u64 ns = i * OWNER_TICK_NS;
+
+		ask(test, "%s < %lluns", by_age, ns + 1);
+		expect_aged(test, 0, ns);
+		ask(test, "%s <= %lluns", by_age, ns);
+		expect_aged(test, 0, ns);
+		ask(test, "%s > %lluns", by_age, ns);
+		expect_aged(test, ns + 1, U64_MAX);
+		ask(test, "%s >= %lluns", by_age, ns + 1);
+		expect_aged(test, ns + 1, U64_MAX);
+		ask(test, "%s == %lluns-%lluns", by_age, ns, 2 * ns);
+		expect_aged(test, ns, 2 * ns);
+	}
+}
+
+static void test_ages(struct kunit *test)
+{
+	u32 now = owner_now();
+	unsigned int i;
+
+	for (i = 0; i < PLANTED; i++)
+		record_of(objects[i])->time = now - 3 * i;
+	expect_ages_told(test);
+	for (i = 0; i < PLANTED; i++)
+		record_of(objects[i])->time = now - 3 * (PLANTED - 1 - i);
+	expect_ages_told(test);
+
+	/* What has come since the query was asked has no age, however long it takes. */
+	for (i = 0; i < PLANTED; i++)
+		record_of(objects[i])->time = owner_now() + 1000;
+	ask(test, "group=cache if cache == owner_kunit && age == 0ns");
+	KUNIT_EXPECT_EQ(test, query->total.objects, PLANTED);
+	KUNIT_EXPECT_EQ(test, query->total.youngest, 0);
+	KUNIT_EXPECT_EQ(test, query->total.oldest, 0);
+}
+
+/* The same by the clock: exact, as that goes on meanwhile and they do not. */
+static void test_times(struct kunit *test)
+{
+	static const char by_time[] = "group=cache if cache == owner_kunit && ts";
+	/* Late enough after boot. */
+	u32 now = owner_now() + 2 * PLANTED;
+	unsigned int i;
+
+	for (i = 0; i < PLANTED; i++)
+		record_of(objects[i])->time = now - 2 * i;
+	msleep(2 * PLANTED * OWNER_TICK_NS / NSEC_PER_MSEC + 100);
+	for (i = 0; i < PLANTED; i++) {
+		u64 ts = owner_timestamp(now - 2 * i);
+
+		ask(test, "%s == %lluns", by_time, ts);
+		KUNIT_EXPECT_EQ(test, query->total.objects, 1);
+		ask(test, "%s > %lluns", by_time, ts);
+		KUNIT_EXPECT_EQ(test, query->total.objects, i);
+		ask(test, "%s < %lluns", by_time, ts);
+		KUNIT_EXPECT_EQ(test, query->total.objects, PLANTED - 1 - i);
+		ask(test, "%s == %lluns-%lluns", by_time, ts - 1, ts + 1);
+		KUNIT_EXPECT_EQ(test, query->total.objects, 1);
+		ask(test, "%s != %lluns-%lluns", by_time, ts + 1, ts + OWNER_TICK_NS);
+		KUNIT_EXPECT_EQ(test, query->total.objects, PLANTED);
+	}
 }
 
 /* Each field makes groups, and what is alike in it makes one. */
@@ -471,6 +567,8 @@ static void query_test_exit(struct kunit *test)
 static struct kunit_case owner_query_cases[] = {
 	KUNIT_CASE(test_objects_are_added_up),
 	KUNIT_CASE(test_each_field),
+	KUNIT_CASE(test_ages),
+	KUNIT_CASE(test_times),
 	KUNIT_CASE(test_each_group),
 	KUNIT_CASE(test_chains_are_cut),
 	KUNIT_CASE(test_allocator_is_skipped),

@@ -69,7 +69,7 @@ static void test_planted_is_found(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, found.from_plant, PLANTED);
 	KUNIT_EXPECT_EQ(test, found.own_task, PLANTED);
 	KUNIT_EXPECT_EQ(test, found.own_bytes, PLANTED * PLANTED_SIZE);
-	KUNIT_EXPECT_LE(test, (u64)found.youngest << OWNER_TIME_SHIFT, local_clock());
+	KUNIT_EXPECT_LE(test, owner_timestamp(found.youngest), local_clock());
 
 	for (i = 0; i < PLANTED; i += 2)
 		kmem_cache_free(cache, objects[i]);
