@@ -35,10 +35,6 @@
 struct dentry;
 struct seq_file;
 
-/* Frames kept of a call chain where no rule says how many, and at most. */
-#define OWNER_DEPTH		16
-#define OWNER_DEPTH_MAX		64
-
 /*
  * The unit of a record's time: some ticks, 10 ms at most. 32 bits of it last for
  * more than 300 days.

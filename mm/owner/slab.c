@@ -103,6 +103,13 @@ int owner_capture_start(void)
 	return error;
 }
 
+/* What could not be had yet when the boot line was read. */
+static int __init slab_owner_init(void)
+{
+	return static_key_enabled(&slab_owner_key) ? owner_stack_late_init() : 0;
+}
+early_initcall(slab_owner_init);
+
 /*
  * Caches whose objects have no owner: those that hold records, and those that
  * the allocator's own debugging uses while it looks at an allocation.

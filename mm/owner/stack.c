@@ -25,10 +25,18 @@ void __init owner_stack_init(void)
 	stack_depot_request_early_init();
 }
 
-/* When nobody said at boot that call chains will be kept. May sleep. */
+/*
+ * What makes captures cheap, and the depot if nobody said at boot that it will be
+ * needed. May sleep, and be called again.
+ */
 int owner_stack_late_init(void)
 {
-	return stack_depot_init();
+	int error = stack_depot_init();
+
+	if (error)
+		return error;
+	owner_unwind_init();
+	return 0;
 }
 
 /* Whoever allocates in a context that must not wait does not wait here. */

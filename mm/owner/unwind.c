@@ -11,6 +11,7 @@
 #include <linux/mempool.h>
 #include <linux/minmax.h>
 #include <linux/percpu.h>
+#include <linux/preempt.h>
 #include <linux/slab.h>
 #include <linux/stacktrace.h>
 #include <linux/string.h>
@@ -75,30 +76,78 @@ bool owner_is_allocator(unsigned long ip)
 	return false;
 }
 
+/* --- Room for walks ----------------------------------------------------------- */
+
+/* A task's, a softirq's, a hardirq's; whoever comes amid those with a walk does without. */
+#define WALKS	3
+
+struct walks {
+	unsigned int used;
+	struct owner_walk walk[WALKS];
+};
+
+/* Of no use to others: what interrupts takes the next, and is done with it before. */
+static DEFINE_PER_CPU(struct walks, walks);
+
+/**
+ * owner_walk_begin - take room for a walk
+ *
+ * Return: room of this CPU, until owner_walk_end() and with preemption off till then;
+ *	NULL if there is none, and nothing to end.
+ */
+struct owner_walk *owner_walk_begin(void)
+{
+	unsigned int i;
+
+	preempt_disable();
+	i = this_cpu_inc_return(walks.used) - 1;
+	if (likely(i < WALKS))
+		return this_cpu_ptr(&walks.walk[i]);
+	owner_walk_end();
+	return NULL;
+}
+
+void owner_walk_end(void)
+{
+	this_cpu_dec(walks.used);
+	preempt_enable();
+}
+
 #ifndef CONFIG_UNWINDER_ORC
 
-/* Frames of our own and of the unwinder, and allocators, before the first that counts. */
-#define LEADING	16
-
 /* What unwind_orc.c says of it. */
+unsigned int owner_walk_chain(struct owner_walk *walk, unsigned int depth,
+			      struct owner_caller caller, bool whole)
+{
+	unsigned long *frames = walk->frames;
+	unsigned int count, first;
+
+	count = stack_trace_save(frames, depth + OWNER_LEADING, 0);
+	count = filter_irq_stacks(frames, count);
+	for (first = 0; first < min(count, OWNER_LEADING); first++)
+		if (frames[first] == caller.ip)
+			break;
+	/* A tracer has put another address there: better our own frames than none. */
+	if (first == min(count, OWNER_LEADING))
+		first = 0;
+	while (!whole && first < min(count, OWNER_LEADING) && owner_is_allocator(frames[first]))
+		first++;
+	count = min(count - first, depth);
+	memmove(frames, frames + first, count * sizeof(*frames));
+	return count;
+}
+
 unsigned int owner_unwind(unsigned long *entries, unsigned int depth,
 			  struct owner_caller caller)
 {
-	unsigned long all[LEADING + OWNER_DEPTH_MAX];
-	unsigned int count, first;
+	struct owner_walk *walk = owner_walk_begin();
+	unsigned int count;
 
-	count = stack_trace_save(all, min(depth + LEADING, ARRAY_SIZE(all)), 0);
-	count = filter_irq_stacks(all, count);
-	for (first = 0; first < min(count, LEADING); first++)
-		if (all[first] == caller.ip)
-			break;
-	/* A tracer has put another address there: better our own frames than none. */
-	if (first == min(count, LEADING))
-		first = 0;
-	while (first < min(count, LEADING) && owner_is_allocator(all[first]))
-		first++;
-	count = min(count - first, depth);
-	memcpy(entries, all + first, count * sizeof(*entries));
+	if (!walk)
+		return 0;
+	count = owner_walk_chain(walk, depth, caller, false);
+	memcpy(entries, walk->frames, count * sizeof(*entries));
+	owner_walk_end();
 	return count;
 }
 

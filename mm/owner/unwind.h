@@ -11,14 +11,23 @@
 #include <linux/instruction_pointer.h>
 #include <linux/types.h>
 
+/* Frames kept of a call chain where no rule says how many, and at most. */
+#define OWNER_DEPTH		16
+#define OWNER_DEPTH_MAX		64
+
 /* Where a chain starts: in the function that called the one that says OWNER_CALLER. */
 struct owner_caller {
 	const void *frame;	/* of the one that says it */
+#ifndef CONFIG_UNWINDER_ORC
 	unsigned long ip;	/* to which it returns */
+#endif
 };
 
-#define OWNER_CALLER \
-	((struct owner_caller){ __builtin_frame_address(0), _RET_IP_ })
+#ifdef CONFIG_UNWINDER_ORC
+#define OWNER_CALLER ((struct owner_caller){ __builtin_frame_address(0) })
+#else
+#define OWNER_CALLER ((struct owner_caller){ __builtin_frame_address(0), _RET_IP_ })
+#endif
 
 unsigned int owner_unwind(unsigned long *entries, unsigned int depth,
 			  struct owner_caller caller);
@@ -35,12 +44,126 @@ struct owner_unwind_counts {
 };
 
 #ifdef CONFIG_UNWINDER_ORC
+void owner_unwind_init(void);
 void owner_unwind_count(struct owner_unwind_counts *counts);
 #else
+static inline void owner_unwind_init(void)
+{
+}
+
 static inline void owner_unwind_count(struct owner_unwind_counts *counts)
 {
 	*counts = (struct owner_unwind_counts){};
 }
 #endif
+
+/* Frames before a chain, of our own and of the unwinder, and allocators: room for them. */
+#ifdef CONFIG_UNWINDER_ORC
+#define OWNER_LEADING		0
+#else
+#define OWNER_LEADING		16
+#endif
+
+#ifdef CONFIG_UNWINDER_ORC
+
+#include <linux/compiler.h>
+#include <linux/sched.h>
+#include <linux/sched/task_stack.h>
+
+/*
+ * By what a chain is known again without walking it: the return addresses where
+ * they stood, and the saved BPs that the walk went by. All else that it goes by is
+ * a constant of the addresses, so where these stand again, it would find the same.
+ * Positions are from the caller's frame on, and so are the values of BPs.
+ */
+#define OWNER_RECIPE_WORDS	20
+#define OWNER_RECIPE_BPS	4
+
+struct owner_recipe {
+	unsigned int generation;	/* of what is known of addresses */
+	u16 span;			/* bytes that it looks at */
+	u8 nr_bps;			/* both are multiples of 2: the last one may */
+	u8 nr_words;			/* stand there twice */
+	u16 bp_at[OWNER_RECIPE_BPS];
+	u16 word_at[OWNER_RECIPE_WORDS];
+	unsigned long bp[OWNER_RECIPE_BPS];
+	unsigned long word[OWNER_RECIPE_WORDS];
+};
+
+/* Another number than before: what was known of some address is no longer true. */
+extern unsigned int owner_unwind_generation;
+
+/* Said with owner.verify=1. */
+extern bool owner_unwind_verifies;
+
+void owner_unwind_compare(const unsigned long *entries, unsigned int count, unsigned int depth,
+			  struct owner_caller caller, bool whole);
+
+/* Stack slots of our callers: they stand still meanwhile, and are of no concern to KASAN. */
+static __no_sanitize_or_inline unsigned long owner_read_stack(unsigned long address)
+{
+	return *(const unsigned long *)address;
+}
+
+/* Would a walk from here find the chain that the recipe is of? */
+static __no_sanitize_address __always_inline
+bool owner_recipe_holds(const struct owner_recipe *recipe, struct owner_caller caller)
+{
+	/* Counted up to 0, so that chains which differ near their beginning do so soon. */
+	const unsigned long *word = recipe->word + recipe->nr_words;
+	const u16 *word_at = recipe->word_at + recipe->nr_words;
+	unsigned long frame = (unsigned long)caller.frame;
+	long i;
+
+	if (recipe->generation != READ_ONCE(owner_unwind_generation))
+		return false;
+	if (frame - (unsigned long)task_stack_page(current) > THREAD_SIZE - recipe->span)
+		return false;
+	for (i = 0; i < recipe->nr_bps; i += 2)
+		if (owner_read_stack(frame + recipe->bp_at[i]) - frame != recipe->bp[i] ||
+		    owner_read_stack(frame + recipe->bp_at[i + 1]) - frame != recipe->bp[i + 1])
+			return false;
+	for (i = -(long)recipe->nr_words; i; i += 2)
+		if (owner_read_stack(frame + word_at[i]) != word[i] ||
+		    owner_read_stack(frame + word_at[i + 1]) != word[i + 1])
+			return false;
+	return true;
+}
+
+static __always_inline bool owner_unwind_verifying(void)
+{
+	return unlikely(READ_ONCE(owner_unwind_verifies));
+}
+
+#else
+
+struct owner_recipe {
+};
+
+static inline bool owner_unwind_verifying(void)
+{
+	return false;
+}
+
+static inline void owner_unwind_compare(const unsigned long *entries, unsigned int count,
+					unsigned int depth, struct owner_caller caller, bool whole)
+{
+}
+
+#endif /* CONFIG_UNWINDER_ORC */
+
+/*
+ * A walk takes more room than the kernel's stack has to spare: it has some of this
+ * CPU's.
+ */
+struct owner_walk {
+	unsigned long frames[OWNER_DEPTH_MAX + OWNER_LEADING];
+	struct owner_recipe recipe;
+};
+
+struct owner_walk *owner_walk_begin(void);
+void owner_walk_end(void);
+unsigned int owner_walk_chain(struct owner_walk *walk, unsigned int depth,
+			      struct owner_caller caller, bool whole);
 
 #endif /* _MM_OWNER_UNWIND_H */

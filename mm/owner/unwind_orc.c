@@ -35,9 +35,11 @@
 #include <linux/init.h>
 #include <linux/module.h>
 #include <linux/moduleparam.h>
+#include <linux/mutex.h>
 #include <linux/preempt.h>
 #include <linux/rethook.h>
 #include <linux/sched/task_stack.h>
+#include <linux/slab.h>
 #include <linux/stacktrace.h>
 #include <linux/string.h>
 #include <asm/orc_types.h>
@@ -87,22 +89,47 @@
  */
 #define FACTS		4096
 #define EMPTY		(~0UL)
-static unsigned long facts[FACTS] = { [0] = EMPTY };
+/* NULL until the first who will walk asks for it. */
+static unsigned long *facts;
 
 static_assert(FACTS > FACT_MASK);
 
+unsigned int owner_unwind_generation;
+
 static atomic_long_t learned, slow, verified, different;
-static bool verify;
+bool owner_unwind_verifies;
 
 #undef MODULE_PARAM_PREFIX
 #define MODULE_PARAM_PREFIX "owner."
-module_param(verify, bool, 0600);
+module_param_named(verify, owner_unwind_verifies, bool, 0600);
 MODULE_PARM_DESC(verify, "walk each chain with the kernel's unwinder as well, and compare");
 
 /* More than FACT_MASK if it is not known. */
-static __always_inline unsigned long fact_of(unsigned long ip)
+static __always_inline unsigned long fact_of(const unsigned long *table, unsigned long ip)
 {
-	return READ_ONCE(facts[ip % FACTS]) - ip;
+	/* Read once; READ_ONCE() would cost each frame an instruction more. */
+	unsigned long sum = data_race(table[ip % FACTS]);
+
+	OPTIMIZER_HIDE_VAR(sum);
+	return sum - ip;
+}
+
+/**
+ * owner_unwind_init - have owner_unwind() remember
+ *
+ * It can be called before, and if this fails, and is slow then. This may be called
+ * again.
+ */
+void owner_unwind_init(void)
+{
+	unsigned long *table = kcalloc(FACTS, sizeof(*table), GFP_KERNEL | __GFP_NOWARN);
+
+	if (!table)
+		return;
+	table[0] = EMPTY;
+	/* Pairs with walk_chain(): who sees the table sees what is in it. */
+	if (cmpxchg_release(&facts, NULL, table))
+		kfree(table);
 }
 
 /* --- Learning ------------------------------------------------------------- */
@@ -176,15 +203,16 @@ static unsigned long read_orc(const struct orc_entry *orc, unsigned long ip)
 /* Is a fact of this address worth remembering, because its text stays or says when it goes? */
 static bool stays(unsigned long ip)
 {
-	struct module *module;
+#ifdef CONFIG_MODULES
+	struct module *module = __module_text_address(ip);
 
-	if (core_kernel_text(ip))
+	if (module && within_module_mem_type(ip, module, MOD_TEXT))
 		return true;
-	module = __module_text_address(ip);
-	return module && within_module_mem_type(ip, module, MOD_TEXT);
+#endif
+	return core_kernel_text(ip);
 }
 
-static noinline unsigned long learn(unsigned long ip)
+static noinline unsigned long learn(unsigned long *table, unsigned long ip)
 {
 	const struct orc_entry *orc;
 	unsigned long fact = UNSURE;
@@ -196,7 +224,7 @@ static noinline unsigned long learn(unsigned long ip)
 		fact = read_orc(orc, ip);
 		if (owner_is_allocator(ip))
 			fact |= ALLOCATOR;
-		WRITE_ONCE(facts[ip % FACTS], ip + fact);
+		WRITE_ONCE(table[ip % FACTS], ip + fact);
 		atomic_long_inc(&learned);
 	}
 	preempt_enable_notrace();
@@ -204,20 +232,28 @@ static noinline unsigned long learn(unsigned long ip)
 }
 
 #ifdef CONFIG_MODULES
+static DEFINE_MUTEX(generation_mutex);
+
 static int forget_module(struct notifier_block *nb, unsigned long action, void *data)
 {
 	const struct module *module = data;
+	unsigned long *table = READ_ONCE(facts);
 	unsigned int i;
 
-	if (action != MODULE_STATE_GOING)
+	if (!table || action != MODULE_STATE_GOING)
 		return NOTIFY_DONE;
 	for (i = 0; i < FACTS; i++) {
 		/* The address has the slot's number in its lowest bits. */
-		unsigned long sum = READ_ONCE(facts[i]);
+		unsigned long sum = READ_ONCE(table[i]);
 
 		if (within_module_mem_type(sum - (sum - i) % FACTS, module, MOD_TEXT))
-			WRITE_ONCE(facts[i], EMPTY);
+			WRITE_ONCE(table[i], EMPTY);
 	}
+	/* Two modules may go at once. */
+	mutex_lock(&generation_mutex);
+	/* Pairs with owner_walk_chain(). */
+	smp_store_release(&owner_unwind_generation, owner_unwind_generation + 1);
+	mutex_unlock(&generation_mutex);
 	return NOTIFY_DONE;
 }
 
@@ -235,11 +271,6 @@ early_initcall(unwind_init_modules);
 /* Where a frame's address points are the BP that it saved, and its return address. */
 #define RETURN_ADDRESS	sizeof(long)
 #define CALLERS_SP	(2 * sizeof(long))
-
-static __no_sanitize_address __always_inline unsigned long read_stack(unsigned long address)
-{
-	return READ_ONCE_NOCHECK(*(unsigned long *)address);
-}
 
 static __always_inline bool on_task_stack(unsigned long sp)
 {
@@ -266,15 +297,50 @@ static __no_sanitize_address __always_inline bool from_user(unsigned long regs, 
 	return regs + sizeof(struct pt_regs) <= end && user_mode((struct pt_regs *)regs);
 }
 
+/* A recipe that is none. */
+#define NO_RECIPE	U8_MAX
+
+/* Here was something, that far from where the walk began. */
+static __always_inline void note_word(struct owner_recipe *recipe, unsigned long at,
+				      unsigned long word)
+{
+	if (!recipe || recipe->nr_words == NO_RECIPE)
+		return;
+	if (recipe->nr_words == OWNER_RECIPE_WORDS || at > THREAD_SIZE / 2) {
+		recipe->nr_words = NO_RECIPE;
+		return;
+	}
+	recipe->word_at[recipe->nr_words] = at;
+	recipe->word[recipe->nr_words++] = word;
+	recipe->span = max_t(unsigned int, recipe->span, at + sizeof(long));
+}
+
+static __always_inline void note_bp(struct owner_recipe *recipe, unsigned long at,
+				    unsigned long bp)
+{
+	if (!recipe)
+		return;
+	if (recipe->nr_bps == OWNER_RECIPE_BPS || at > THREAD_SIZE / 2) {
+		recipe->nr_words = NO_RECIPE;
+		return;
+	}
+	recipe->bp_at[recipe->nr_bps] = at;
+	recipe->bp[recipe->nr_bps++] = bp;
+	recipe->span = max_t(unsigned int, recipe->span, at + sizeof(long));
+}
+
 /*
  * The chain by what is remembered, or 0 if that does not suffice. It reads
  * stack slots of others, which are of no concern to KASAN. Unless @thorough, it
  * calls no function: the registers that one may change need not be saved first.
  */
 static __no_sanitize_address __always_inline
-unsigned int walk(unsigned long *entries, unsigned int depth, unsigned long frame, bool thorough)
+unsigned int walk_chain(unsigned long *entries, unsigned int depth, unsigned long frame,
+			bool whole, bool thorough, struct owner_recipe *recipe)
 {
-	unsigned long ip = read_stack(frame + RETURN_ADDRESS), sp = frame + CALLERS_SP;
+	unsigned long ip = owner_read_stack(frame + RETURN_ADDRESS), sp = frame + CALLERS_SP;
+	/* Its address is all that is read without it: the order is given. */
+	unsigned long *table = READ_ONCE(facts);
 	unsigned long end = task_stack_end(), fact, bp;
 	/* Where the entries end, and from there back, where the next one goes. */
 	unsigned long *beyond = entries + depth;
@@ -282,13 +348,19 @@ unsigned int walk(unsigned long *entries, unsigned int depth, unsigned long fram
 	/* Where BP was saved last; or the fact of the frame below, if that saved it. */
 	unsigned long slot = frame, saver = 0;
 
+	if (unlikely(!table))
+		return 0;
 	if (unlikely(!on_task_stack(sp))) {
 		end = thorough ? other_stack_end(sp) : 0;
 		if (!end)
 			return 0;
 	}
+	note_word(recipe, RETURN_ADDRESS, ip);
 	for (;;) {
-		fact = fact_of(ip);
+		fact = fact_of(table, ip);
+		/* This leaves an address that is not known one that is not known. */
+		if (whole)
+			fact &= ~ALLOCATOR;
 		if (likely(fact < UNSAVED)) {
 			beyond[at++] = ip;
 			if (!at)
@@ -299,10 +371,10 @@ unsigned int walk(unsigned long *entries, unsigned int depth, unsigned long fram
 		}
 
 		if (fact > FACT_MASK && thorough)
-			fact = learn(ip);
+			fact = learn(table, ip);
 		if (fact > FACT_MASK || (fact & ~ALLOCATOR) == UNSURE)
 			return 0;
-		if (!(fact & ALLOCATOR) || at != -(long)depth) {
+		if (!(fact & ALLOCATOR) || at != -(long)depth || whole) {
 			beyond[at++] = ip;
 			if (!at)
 				return depth;
@@ -317,29 +389,37 @@ unsigned int walk(unsigned long *entries, unsigned int depth, unsigned long fram
 			if (fact < UNSAVED)
 				saver = fact;
 		} else if (fact == BP_BASED) {
-			bp = read_stack(slot);
+			bp = owner_read_stack(slot);
 			if (bp < sp || bp > end - CALLERS_SP)
 				return 0;
+			note_bp(recipe, slot - frame, bp - frame);
 			sp = bp + CALLERS_SP;
 			slot = bp;
 		} else if ((fact & ~REALIGNED_WORDS) == REALIGNED) {
-			bp = read_stack(slot);
+			bp = owner_read_stack(slot);
+			note_bp(recipe, slot - frame, bp - frame);
 			slot = bp - (fact & REALIGNED_WORDS) * sizeof(long);
 			if (slot < sp || bp > end - CALLERS_SP)
 				return 0;
-			sp = read_stack(slot);
+			sp = owner_read_stack(slot);
 			if (sp < bp)
 				return 0;
+			note_bp(recipe, slot - frame, sp - frame);
 			slot = bp;
 		} else if (fact == LAST) {
 			return depth + at;
 		} else if (fact == REGISTERS) {
-			return from_user(sp, end) ? depth + at : 0;
+			if (!from_user(sp, end))
+				return 0;
+			note_word(recipe, sp + offsetof(struct pt_regs, cs) - frame,
+				  ((struct pt_regs *)sp)->cs);
+			return depth + at;
 		} else if (thorough) {
 			/* An interrupt's stack: where it begins, the task's is written down. */
+			note_word(recipe, ULONG_MAX, 0);
 			if (sp > end - sizeof(long) || on_task_stack(sp))
 				return 0;
-			sp = read_stack(sp) + FIELD_GET(SWITCH_STEP, fact) * sizeof(long);
+			sp = owner_read_stack(sp) + FIELD_GET(SWITCH_STEP, fact) * sizeof(long);
 			if (!on_task_stack(sp - sizeof(long)))
 				return 0;
 			end = task_stack_end();
@@ -351,57 +431,79 @@ unsigned int walk(unsigned long *entries, unsigned int depth, unsigned long fram
 step:
 		if (unlikely(sp > end))
 			return 0;
-		ip = read_stack(sp - sizeof(long));
+		ip = owner_read_stack(sp - sizeof(long));
+		note_word(recipe, sp - sizeof(long) - frame, ip);
 	}
 }
 
 /* --- Verifying ------------------------------------------------------------ */
 
+/* Where the kernel's unwinder stands, allocators @in_front left out; 0 at the end. */
+static unsigned long slow_ip(struct unwind_state *state, bool in_front)
+{
+	for (; !unwind_done(state); unwind_next_frame(state)) {
+		unsigned long ip = unwind_get_return_address(state);
+
+		if (!in_front || !owner_is_allocator(ip))
+			return ip;
+	}
+	return 0;
+}
+
 /* The chain as the kernel's unwinder finds it. */
 static noinline unsigned int walk_slowly(unsigned long *entries, unsigned int depth,
-					 struct owner_caller caller)
+					 struct owner_caller caller, bool whole)
 {
 	struct unwind_state state;
 	unsigned int count = 0;
+	unsigned long ip;
 
-	for (unwind_start(&state, current, NULL, (unsigned long *)caller.frame);
-	     count < depth && !unwind_done(&state); unwind_next_frame(&state)) {
-		unsigned long ip = unwind_get_return_address(&state);
-
-		if (!ip)
-			break;
-		if (!count && owner_is_allocator(ip))
-			continue;
+	unwind_start(&state, current, NULL, (unsigned long *)caller.frame);
+	while (count < depth && (ip = slow_ip(&state, !count && !whole)) != 0) {
 		entries[count++] = ip;
 		if (enters_interrupt(ip))
 			break;
+		unwind_next_frame(&state);
 	}
 	return count;
 }
 
-static noinline void compare(const unsigned long *entries, unsigned int count, unsigned int depth,
-			     struct owner_caller caller)
+/* Is this the chain that the kernel's unwinder finds? */
+noinline void owner_unwind_compare(const unsigned long *entries, unsigned int count,
+				   unsigned int depth, struct owner_caller caller, bool whole)
 {
-	unsigned long others[OWNER_DEPTH_MAX];
-	unsigned int other_count = walk_slowly(others, depth, caller);
+	struct unwind_state state;
+	unsigned int found = 0;
+	bool same = true;
+	unsigned long ip;
 
+	unwind_start(&state, current, NULL, (unsigned long *)caller.frame);
+	while (found < depth && (ip = slow_ip(&state, !found && !whole)) != 0) {
+		same = same && found < count && entries[found] == ip;
+		found++;
+		if (enters_interrupt(ip))
+			break;
+		unwind_next_frame(&state);
+	}
 	atomic_long_inc(&verified);
-	if (other_count != count || memcmp(entries, others, count * sizeof(*entries)))
+	if (!same || found != count)
 		atomic_long_inc(&different);
 }
 
 static __no_sanitize_address noinline
 unsigned int unwind_thoroughly(unsigned long *entries, unsigned int depth,
-			       struct owner_caller caller)
+			       struct owner_caller caller, bool whole)
 {
-	unsigned int count = walk(entries, depth, (unsigned long)caller.frame, true);
+	unsigned int count = walk_chain(entries, depth, (unsigned long)caller.frame, whole, true,
+					NULL);
 
 	if (!count) {
-		atomic_long_inc(&slow);
-		return walk_slowly(entries, depth, caller);
+		if (READ_ONCE(facts))
+			atomic_long_inc(&slow);
+		return walk_slowly(entries, depth, caller, whole);
 	}
-	if (READ_ONCE(verify))
-		compare(entries, count, depth, caller);
+	if (owner_unwind_verifying())
+		owner_unwind_compare(entries, count, depth, caller, whole);
 	return count;
 }
 
@@ -419,11 +521,47 @@ unsigned int unwind_thoroughly(unsigned long *entries, unsigned int depth,
 __no_sanitize_address
 unsigned int owner_unwind(unsigned long *entries, unsigned int depth, struct owner_caller caller)
 {
-	unsigned int count = walk(entries, depth, (unsigned long)caller.frame, false);
+	unsigned int count = walk_chain(entries, depth, (unsigned long)caller.frame, false, false,
+					NULL);
 
-	if (likely(count && !READ_ONCE(verify)))
+	if (likely(count && !owner_unwind_verifying()))
 		return count;
-	return unwind_thoroughly(entries, depth, caller);
+	return unwind_thoroughly(entries, depth, caller, false);
+}
+
+/**
+ * owner_walk_chain - the same, and how to know that chain again
+ * @walk: where it goes; the recipe has no words if there is no way
+ * @depth: how many frames at most
+ * @caller: OWNER_CALLER, where the chain starts
+ * @whole: with the allocators in front
+ *
+ * Return: how many frames there are.
+ */
+__no_sanitize_address noinline
+unsigned int owner_walk_chain(struct owner_walk *walk, unsigned int depth,
+			      struct owner_caller caller, bool whole)
+{
+	struct owner_recipe *recipe = &walk->recipe;
+	unsigned int count;
+
+	/* Pairs with forget_module(): nothing forgotten since is in the recipe. */
+	recipe->generation = smp_load_acquire(&owner_unwind_generation);
+	recipe->span = 0;
+	recipe->nr_bps = 0;
+	recipe->nr_words = 0;
+	count = walk_chain(walk->frames, depth, (unsigned long)caller.frame, whole, true, recipe);
+	if (!count || recipe->nr_words == NO_RECIPE || !on_task_stack((unsigned long)caller.frame))
+		recipe->nr_words = 0;
+	if (recipe->nr_bps % 2)
+		note_bp(recipe, recipe->bp_at[recipe->nr_bps - 1],
+			recipe->bp[recipe->nr_bps - 1]);
+	if (recipe->nr_words % 2)
+		note_word(recipe, recipe->word_at[recipe->nr_words - 1],
+			  recipe->word[recipe->nr_words - 1]);
+	if (!count || owner_unwind_verifying())
+		return unwind_thoroughly(walk->frames, depth, caller, whole);
+	return count;
 }
 
 void owner_unwind_count(struct owner_unwind_counts *counts)

@@ -438,6 +438,29 @@ static void test_allocators_are_left_out(struct kunit *test)
 	KUNIT_EXPECT_FALSE(test, owner_is_allocator((unsigned long)copy_from_here + 8));
 }
 
+/* What interrupts a walk walks elsewhere; whoever finds no room takes none. */
+static void test_room(struct kunit *test)
+{
+	struct owner_walk *walks[8] = {};
+	unsigned int i, given = 0, given_again = 0;
+	unsigned long flags;
+
+	local_irq_save(flags);
+	while (given < ARRAY_SIZE(walks) && (walks[given] = owner_walk_begin()) != NULL)
+		given++;
+	for (i = 0; i < given; i++)
+		owner_walk_end();
+	while (given_again < ARRAY_SIZE(walks) && owner_walk_begin())
+		given_again++;
+	for (i = 0; i < given_again; i++)
+		owner_walk_end();
+	local_irq_restore(flags);
+	KUNIT_EXPECT_EQ(test, given, 3);
+	KUNIT_EXPECT_EQ(test, given_again, 3);
+	for (i = 1; i < given; i++)
+		KUNIT_EXPECT_TRUE(test, walks[i - 1] + 1 <= walks[i]);
+}
+
 #ifdef CONFIG_UNWINDER_ORC
 /*
  * In a guest that counts instructions the time stamp counter advances by one
@@ -507,14 +530,22 @@ static struct kunit_case owner_unwind_cases[] = {
 	KUNIT_CASE(test_kprobe_handler),
 #endif
 	KUNIT_CASE(test_allocators_are_left_out),
+	KUNIT_CASE(test_room),
 #ifdef CONFIG_UNWINDER_ORC
 	KUNIT_CASE(test_cost),
 #endif
 	{}
 };
 
+static int owner_unwind_test_init(struct kunit_suite *suite)
+{
+	owner_unwind_init();
+	return 0;
+}
+
 static struct kunit_suite owner_unwind_suite = {
 	.name = "owner_unwind",
+	.suite_init = owner_unwind_test_init,
 	.test_cases = owner_unwind_cases,
 };
 
