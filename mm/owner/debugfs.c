@@ -115,11 +115,13 @@ static const struct file_operations slab_owner_fops = {
 };
 
 static const char * const loss_names[] = {
-	[OWNER_LOST_CONTEXT]	= "nmi",
-	[OWNER_LOST_EARLY]	= "early",
-	[OWNER_LOST_VECTOR]	= "no_records",
-	[OWNER_LOST_STACK]	= "no_stack",
-	[OWNER_LOST_TASK]	= "no_task",
+	[OWNER_LOST_CONTEXT]	= "lost_nmi",
+	[OWNER_LOST_EARLY]	= "lost_early",
+	[OWNER_LOST_VECTOR]	= "lost_no_records",
+	[OWNER_LOST_STACK]	= "lost_no_stack",
+	[OWNER_LOST_TASK]	= "degraded_no_task",
+	[OWNER_LOST_FRAMES]	= "degraded_shorter",
+	[OWNER_LOST_CHAIN]	= "degraded_no_stack",
 };
 
 static_assert(ARRAY_SIZE(loss_names) == OWNER_LOSS_REASONS);
@@ -139,8 +141,7 @@ static int stats_show(struct seq_file *m, void *v)
 	seq_printf(m, "slabs: %ld\n", atomic_long_read(&owner_slabs));
 	seq_printf(m, "bytes: %ld\n", atomic_long_read(&owner_slab_bytes));
 	for (i = 0; i < OWNER_LOSS_REASONS; i++)
-		seq_printf(m, "lost_%s: %ld\n", loss_names[i],
-			   atomic_long_read(&owner_losses[i]));
+		seq_printf(m, "%s: %ld\n", loss_names[i], atomic_long_read(&owner_losses[i]));
 	owner_unwind_count(&unwind);
 	seq_printf(m, "unwind_learned: %lu\n", unwind.learned);
 	seq_printf(m, "unwind_slow: %lu\n", unwind.slow);

@@ -73,13 +73,17 @@ static inline u64 owner_age(u32 time)
 
 u64 owner_timestamp(u32 time);
 
-/* Why an object reads "untracked". */
+/* What was not kept, and why. */
 enum owner_loss {
-	OWNER_LOST_CONTEXT,	/* allocated in NMI */
-	OWNER_LOST_EARLY,	/* allocated before the slab allocator was up */
-	OWNER_LOST_VECTOR,	/* no memory for the slab's vector */
-	OWNER_LOST_STACK,	/* the depot did not take the call chain */
-	OWNER_LOST_TASK,	/* the depot did not take the task */
+	/* The object reads "untracked": */
+	OWNER_LOST_CONTEXT,	/* it was allocated in NMI, */
+	OWNER_LOST_EARLY,	/* or before the slab allocator was up, */
+	OWNER_LOST_VECTOR,	/* there was no memory for the slab's records, */
+	OWNER_LOST_STACK,	/* or the depot did not even have what stands for no chain. */
+	/* The depot had no room, so an owner has less than it should: */
+	OWNER_LOST_TASK,	/* no task, */
+	OWNER_LOST_FRAMES,	/* a shorter chain, */
+	OWNER_LOST_CHAIN,	/* or what stands for no chain. */
 	OWNER_LOSS_REASONS
 };
 

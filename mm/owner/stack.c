@@ -39,6 +39,66 @@ int owner_stack_late_init(void)
 	return 0;
 }
 
+/* --- When the depot has no room ------------------------------------------------ */
+
+/* A handle that stands for what was not kept. Set once, while there is room. */
+static depot_stack_handle_t no_room;
+
+/* Its one frame, whose name says what it is. */
+static noinline unsigned long slab_owner_no_room(void)
+{
+	return _THIS_IP_;
+}
+
+/* With the first call chain that is interned; @flags are those of its allocation. */
+static void prepare_for_no_room(gfp_t flags)
+{
+	unsigned long frame = slab_owner_no_room();
+	depot_stack_handle_t handle;
+
+	if (likely(READ_ONCE(no_room)))
+		return;
+	handle = stack_depot_save_flags(&frame, 1, flags | __GFP_NOWARN,
+					STACK_DEPOT_FLAG_CAN_ALLOC | STACK_DEPOT_FLAG_GET);
+	if (cmpxchg(&no_room, 0, handle))
+		stack_depot_put(handle);
+}
+
+/**
+ * degrade - keep less of the call chain from here, which the depot has no room for
+ * @depth: frames that there should be
+ * @caller: OWNER_CALLER, where it starts
+ *
+ * The longest beginning of it that the depot has already, or finds room for where
+ * others have gone; else what stands for all that was not kept: an object has at
+ * least its size, its task and its time then. Each is counted.
+ *
+ * Return: a handle with a reference, or 0 if there is not even that.
+ */
+static depot_stack_handle_t degrade(unsigned int depth, struct owner_caller caller)
+{
+	struct owner_walk *walk = owner_walk_begin();
+	depot_stack_handle_t handle = 0;
+	unsigned int count;
+
+	if (walk) {
+		count = owner_walk_chain(walk, depth, caller, false);
+		while (!handle && count-- > 1)
+			handle = stack_depot_save_flags(walk->frames, count, 0,
+							STACK_DEPOT_FLAG_GET);
+		owner_walk_end();
+	}
+	if (handle) {
+		owner_lost(OWNER_LOST_FRAMES);
+		return handle;
+	}
+	handle = READ_ONCE(no_room);
+	if (!stack_depot_get(handle))
+		return 0;
+	owner_lost(OWNER_LOST_CHAIN);
+	return handle;
+}
+
 /* Whoever allocates in a context that must not wait does not wait here. */
 static depot_stack_handle_t save(unsigned long *words, unsigned int count, gfp_t flags,
 				 depot_flags_t kind)
@@ -60,6 +120,7 @@ noinline depot_stack_handle_t owner_stack_capture(struct owner_caller caller, un
 {
 	unsigned long entries[OWNER_DEPTH_MAX];
 
+	prepare_for_no_room(flags);
 	return save(entries, owner_unwind(entries, depth, caller), flags, 0);
 }
 
@@ -92,7 +153,7 @@ depot_stack_handle_t owner_task_capture(gfp_t flags)
 bool owner_take_down(struct slab_owner *owner, gfp_t flags, size_t size,
 		     unsigned int depth, struct owner_caller caller)
 {
-	owner->stack = owner_stack_capture(caller, depth, flags);
+	owner->stack = owner_stack_capture(caller, depth, flags) ?: degrade(depth, caller);
 	if (!owner->stack) {
 		owner_lost(OWNER_LOST_STACK);
 		return false;

@@ -12,6 +12,7 @@ trap 'rm -rf "$work"' EXIT
 seen="$work/out $work/err"
 
 # boot WORDS: leaves the figures of the depot and of the owners in $work/out
+# shellcheck disable=SC2016 # for the guest's shell
 boot()
 {
 	tools/testing/owner/guest.py run "$kernel" --append "$1" --timeout 300 \
@@ -19,6 +20,7 @@ boot()
 		insmod /extra/owner_leak.ko requests=3000 || exit
 		cd /sys/kernel/debug
 		grep -s . stackdepot/stats owner/stats | tr : " "
+		echo "slab_owner no_room $(grep -s -c "^ slab_owner_no_room+" slab_owner)"
 		[ ! -e page_owner_stacks ] || cat page_owner_stacks/show_stacks >/dev/null' >"$work/out" 2>"$work/err"
 }
 
@@ -27,12 +29,14 @@ depot() { figure stackdepot/stats "$1"; }
 quiet() { lacks "$work/console" "BUG:|WARNING:|Oops|Call Trace"; }
 notices() { grep -c "stackdepot: .*bound" "$work/console"; }
 
-ok "boots without a bound" boot "slab_owner=on page_owner=on"
+# What slab_debug keeps stays for ever.
+ok "boots without a bound" boot "slab_owner=on page_owner=on slab_debug=U"
 for name in pools refcounted_allocations refcounted_frees refcounted_in_use \
 	freelist_size persistent_count persistent_bytes; do
 	ok "the line $name is still there" [ -n "$(depot $name)" ]
 done
 ok "no owner is lost" is "$(figure owner/stats lost_no_stack)" 0
+ok "nor has less than it should" is "$(figure owner/stats degraded_no_stack) $(figure slab_owner no_room)" "0 0"
 ok "both kinds of stacks are in use" \
 	[ "$(depot persistent_count)" -gt 0 -a "$(depot refcounted_in_use)" -gt 0 ]
 
@@ -40,7 +44,10 @@ ok "boots and allocates within 256K" boot "slab_owner=on page_owner=on stack_dep
 ok "the bound is what was asked for" is "$(depot bytes_max)" 262144
 ok "and holds" [ "$(depot bytes)" -le 262144 ]
 ok "reaching it is counted" [ "$(depot bound_reached)" -gt 0 ]
-ok "what it cost is counted" [ "$(figure owner/stats lost_no_stack)" -gt 0 ]
+ok "owners have shorter chains then" [ "$(figure owner/stats degraded_shorter)" -gt 0 ]
+ok "or what says that there was no room" [ "$(figure owner/stats degraded_no_stack)" -gt 0 ]
+ok "and shows it" [ "$(figure slab_owner no_room)" -gt 0 ]
+ok "but none is lost" is "$(figure owner/stats lost_no_stack)" 0
 ok "it is said once" is "$(notices)" 1
 ok "and nothing is warned of" quiet
 
