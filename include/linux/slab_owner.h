@@ -4,6 +4,7 @@
 
 #include <linux/atomic.h>
 #include <linux/build_bug.h>
+#include <linux/instruction_pointer.h>
 #include <linux/jump_label.h>
 #include <linux/types.h>
 
@@ -74,7 +75,8 @@ struct slab_owners {
 DECLARE_STATIC_KEY_FALSE(slab_owner_key);
 
 bool slab_owner_wanted(void);
-void __slab_owner_alloc(struct kmem_cache *s, void *object, gfp_t flags, size_t size);
+void __slab_owner_alloc(struct kmem_cache *s, void *object, gfp_t flags, size_t size,
+			unsigned long ip);
 void __slab_owner_resize(const void *object, gfp_t flags, size_t size);
 void __slab_owner_free(struct kmem_cache *s, struct slab *slab, void **objects, int count);
 void __slab_owner_free_slab(struct slab *slab);
@@ -123,7 +125,7 @@ static __always_inline void slab_owner_alloc(struct kmem_cache *s, void *object,
 					     gfp_t flags, size_t size)
 {
 	if (static_branch_unlikely(&slab_owner_key))
-		__slab_owner_alloc(s, object, flags, size);
+		__slab_owner_alloc(s, object, flags, size, _RET_IP_);
 }
 
 /* What kmalloc() gave has been resized where it is: it is whose call this was. */

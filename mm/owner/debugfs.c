@@ -133,6 +133,8 @@ static int stats_show(struct seq_file *m, void *v)
 	unsigned int i;
 	int cpu;
 
+	/* So that the depot's own figures fit these. */
+	owner_handles_flush();
 	/* Who allocates on one CPU may free on another, so only the sum counts. */
 	for_each_possible_cpu(cpu)
 		tracked += READ_ONCE(per_cpu(owner_tracked, cpu));

@@ -3,6 +3,7 @@
  * The contracts between the rooms of the owner subsystem.
  *
  * stack.c	a call chain, and a task, become handles
+ * handles.h	references to those, which each CPU keeps ready
  * unwind.h	how a call chain is taken
  * rules.c	which allocations are captured, and how deep; lang.c its language
  * slab.c	the record beside each slab object, written by SLUB's hooks
@@ -111,14 +112,22 @@ struct owner_task {
 	char comm[TASK_COMM_LEN];
 };
 
+/* handles.c */
+void owner_handles_init(void);
+void owner_handles_flush(void);
+depot_stack_handle_t owner_handle_save(unsigned long *words, unsigned int count, gfp_t flags,
+				       depot_flags_t kind);
+depot_stack_handle_t owner_chain_save(unsigned long ip, unsigned int depth,
+				      struct owner_caller caller, bool whole, gfp_t flags);
+void owner_chain_verify(depot_stack_handle_t stack, unsigned int depth,
+			struct owner_caller caller, bool whole);
+
 /* stack.c */
 void owner_stack_init(void);
 int owner_stack_late_init(void);
-depot_stack_handle_t owner_stack_capture(struct owner_caller caller, unsigned int depth,
-					 gfp_t flags);
-depot_stack_handle_t owner_task_capture(gfp_t flags);
-bool owner_take_down(struct slab_owner *owner, gfp_t flags, size_t size,
-		     unsigned int depth, struct owner_caller caller);
+void owner_chain_prepare(gfp_t flags);
+depot_stack_handle_t owner_chain_degrade(unsigned int depth, struct owner_caller caller);
+depot_stack_handle_t owner_task_save(gfp_t flags);
 bool owner_get(struct slab_owner *owner);
 void owner_put(const struct slab_owner *owner);
 bool owner_task_fetch(depot_stack_handle_t handle, struct owner_task *task);

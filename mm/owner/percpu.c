@@ -18,6 +18,7 @@
 #include <linux/slab.h>
 #include <linux/spinlock.h>
 
+#include "handles.h"
 #include "owner.h"
 #include "rules.h"
 
@@ -91,11 +92,13 @@ static unsigned int depth_for(gfp_t flags, size_t size)
 /* Called with the area just allocated, by who may not wait: nor does this. */
 void __percpu_owner_alloc(const void *area, gfp_t flags, size_t size)
 {
-	/* What the area takes on all CPUs is what its owner holds. */
-	unsigned int depth = depth_for(flags, size * num_possible_cpus());
 	struct percpu_record *record;
 	unsigned long irqflags;
+	unsigned int depth;
 
+	/* What the area takes on all CPUs is what its owner holds. */
+	size *= num_possible_cpus();
+	depth = depth_for(flags, size);
 	if (!depth)
 		return;
 	if (!table)
@@ -103,11 +106,11 @@ void __percpu_owner_alloc(const void *area, gfp_t flags, size_t size)
 	record = kmem_cache_alloc(record_cache, GFP_NOWAIT | __GFP_NOWARN | __GFP_NO_OBJ_EXT);
 	if (!record)
 		return owner_lost(OWNER_LOST_VECTOR);
-	if (!owner_take_down(&record->owner, flags, size * num_possible_cpus(), depth,
-			     OWNER_CALLER)) {
+	if (!owner_take_down(&record->owner, flags, depth, OWNER_CALLER, _RET_IP_)) {
 		kmem_cache_free(record_cache, record);
 		return;
 	}
+	record->owner.size = size;
 	record->area = area;
 	spin_lock_irqsave(&table_lock, irqflags);
 	record->number = next_number++;
@@ -142,7 +145,7 @@ void __percpu_owner_free(const void *area)
 	if (!record)
 		return;
 	atomic_long_dec(&owner_percpu_areas);
-	owner_put(&record->owner);
+	owner_drop(record->owner.handles);
 	kfree_rcu(record, rcu);
 }
 

@@ -20,6 +20,7 @@
 #include <linux/string.h>
 
 #include "../slab.h"
+#include "handles.h"
 #include "owner.h"
 #include "rules.h"
 
@@ -175,16 +176,17 @@ static struct slab_owners *make_owners(struct kmem_cache *s, struct slab *slab, 
 }
 
 /* This record says of nobody anything any more. */
-static bool forget(struct slab_owner *record)
+static __always_inline bool forget(struct slab_owner *record)
 {
-	struct slab_owner owner = {};
+	u64 handles;
 
 	/* Most often there is one owner or none, and one who frees. */
-	if (READ_ONCE(record->handles))
-		owner.handles = xchg(&record->handles, 0);
-	if (!owner.handles)
+	if (!READ_ONCE(record->handles))
 		return false;
-	owner_put(&owner);
+	handles = xchg(&record->handles, 0);
+	if (unlikely(!handles))
+		return false;
+	owner_drop(handles);
 	return true;
 }
 
@@ -244,9 +246,9 @@ static __always_inline unsigned int depth_for(struct kmem_cache *s, struct slab 
 }
 
 static __always_inline void own(struct kmem_cache *s, const void *object, gfp_t flags,
-				size_t size, struct owner_caller caller)
+				size_t size, struct owner_caller caller, unsigned long ip)
 {
-	struct slab_owner *record, owner;
+	struct slab_owner *record, owner __uninitialized;
 	struct slab_owners *owners;
 	unsigned int index, depth;
 	struct slab *slab;
@@ -280,19 +282,20 @@ static __always_inline void own(struct kmem_cache *s, const void *object, gfp_t 
 		index = obj_to_index(s, slab, (void *)object);
 	}
 
-	if (!owner_take_down(&owner, flags, size, depth, caller))
+	if (!owner_take_down(&owner, flags, depth, caller, ip))
 		return;
 	record = &owners->live[index];
-	record->size = owner.size;
+	record->size = size;
 	record->time = owner.time;
 	/* Pairs with owner_read(): who sees the handles sees the rest. */
 	smp_store_release(&record->handles, owner.handles);
 	this_cpu_inc(owner_tracked);
 }
 
-void __slab_owner_alloc(struct kmem_cache *s, void *object, gfp_t flags, size_t size)
+void __slab_owner_alloc(struct kmem_cache *s, void *object, gfp_t flags, size_t size,
+			unsigned long ip)
 {
-	own(s, object, flags, size, OWNER_CALLER);
+	own(s, object, flags, size, OWNER_CALLER, ip);
 }
 
 void __slab_owner_resize(const void *object, gfp_t flags, size_t size)
@@ -301,23 +304,26 @@ void __slab_owner_resize(const void *object, gfp_t flags, size_t size)
 
 	/* What is larger than any slab object is page_owner's. */
 	if (slab)
-		own(slab->slab_cache, object, flags, size, OWNER_CALLER);
+		own(slab->slab_cache, object, flags, size, OWNER_CALLER, _RET_IP_);
 }
 
-/* Who frees an object that had an owner is kept until its slot is used again. */
+/*
+ * Who frees an object that had an owner is kept until its slot is used again. For
+ * that nobody is woken: who frees may hold any lock.
+ */
 static __always_inline void note_free(struct slab_owner *record, size_t size,
-				      struct owner_caller caller)
+				      struct owner_caller caller, unsigned long ip)
 {
 	struct slab_owner owner;
 
-	if (in_nmi() || !owner_take_down(&owner, GFP_NOWAIT, size, OWNER_DEPTH, caller))
+	if (in_nmi() || !owner_take_down(&owner, 0, OWNER_DEPTH, caller, ip))
 		return;
-	record->size = owner.size;
+	record->size = size;
 	record->time = owner.time;
 	/* Two may free it at once, by mistake: each handle is still put once. */
 	owner.handles = xchg(&record->handles, owner.handles);
 	if (owner.handles)
-		owner_put(&owner);
+		owner_drop(owner.handles);
 }
 
 void __slab_owner_free(struct kmem_cache *s, struct slab *slab, void **objects, int count)
@@ -330,6 +336,7 @@ void __slab_owner_free(struct kmem_cache *s, struct slab *slab, void **objects, 
 	while (count--) {
 		index = obj_to_index(s, slab, objects[count]);
 		if (forget_live(&owners->live[index]) && owners->freed)
-			note_free(&owners->freed[index], owners->live[index].size, OWNER_CALLER);
+			note_free(&owners->freed[index], owners->live[index].size, OWNER_CALLER,
+				  _RET_IP_);
 	}
 }

@@ -4,7 +4,7 @@
  *
  * Both are kept in the stack depot's evictable side: a task is interned as
  * three words, just as a call chain is interned as its return addresses. A
- * handle comes with a reference, and goes with owner_put().
+ * handle comes with a reference, and goes with owner_drop().
  */
 
 #include <linux/gfp.h>
@@ -14,11 +14,8 @@
 #include <linux/stackdepot.h>
 #include <linux/string.h>
 
+#include "handles.h"
 #include "owner.h"
-
-/* The words of a task: pid and tgid, then the name. */
-#define TASK_COMM_WORDS	(TASK_COMM_LEN / sizeof(unsigned long))
-#define TASK_WORDS	(1 + TASK_COMM_WORDS)
 
 void __init owner_stack_init(void)
 {
@@ -36,6 +33,9 @@ int owner_stack_late_init(void)
 	if (error)
 		return error;
 	owner_unwind_init();
+	owner_handles_init();
+	/* Functions are looked for by name now, not amid an allocation. */
+	owner_is_allocator(0);
 	return 0;
 }
 
@@ -51,7 +51,7 @@ static noinline unsigned long slab_owner_no_room(void)
 }
 
 /* With the first call chain that is interned; @flags are those of its allocation. */
-static void prepare_for_no_room(gfp_t flags)
+void owner_chain_prepare(gfp_t flags)
 {
 	unsigned long frame = slab_owner_no_room();
 	depot_stack_handle_t handle;
@@ -65,7 +65,7 @@ static void prepare_for_no_room(gfp_t flags)
 }
 
 /**
- * degrade - keep less of the call chain from here, which the depot has no room for
+ * owner_chain_degrade - keep less of the call chain from here, which the depot has no room for
  * @depth: frames that there should be
  * @caller: OWNER_CALLER, where it starts
  *
@@ -75,7 +75,7 @@ static void prepare_for_no_room(gfp_t flags)
  *
  * Return: a handle with a reference, or 0 if there is not even that.
  */
-static depot_stack_handle_t degrade(unsigned int depth, struct owner_caller caller)
+depot_stack_handle_t owner_chain_degrade(unsigned int depth, struct owner_caller caller)
 {
 	struct owner_walk *walk = owner_walk_begin();
 	depot_stack_handle_t handle = 0;
@@ -99,71 +99,29 @@ static depot_stack_handle_t degrade(unsigned int depth, struct owner_caller call
 	return handle;
 }
 
-/* Whoever allocates in a context that must not wait does not wait here. */
-static depot_stack_handle_t save(unsigned long *words, unsigned int count, gfp_t flags,
-				 depot_flags_t kind)
-{
-	return stack_depot_save_flags(words, count, flags | __GFP_NOWARN,
-				      STACK_DEPOT_FLAG_CAN_ALLOC | STACK_DEPOT_FLAG_GET | kind);
-}
+/* --- Tasks and times ------------------------------------------------------------- */
 
 /**
- * owner_stack_capture - intern the call chain that led to an allocation
- * @caller: OWNER_CALLER, where it starts; allocators in front are left out
- * @depth: frames to keep, at most OWNER_DEPTH_MAX
- * @flags: those of the allocation
- *
- * Return: a handle with a reference, or 0 if the depot has no room.
- */
-noinline depot_stack_handle_t owner_stack_capture(struct owner_caller caller, unsigned int depth,
-						  gfp_t flags)
-{
-	unsigned long entries[OWNER_DEPTH_MAX];
-
-	prepare_for_no_room(flags);
-	return save(entries, owner_unwind(entries, depth, caller), flags, 0);
-}
-
-/**
- * owner_task_capture - intern the current task as it is now
+ * owner_task_save - intern the current task as it is now
  * @flags: those of the allocation that is being tracked
  *
  * Return: a handle with a reference, or 0 if the depot has no room.
  */
-depot_stack_handle_t owner_task_capture(gfp_t flags)
+noinline depot_stack_handle_t owner_task_save(gfp_t flags)
 {
-	unsigned long words[TASK_WORDS];
+	unsigned long words[] = {
+		handles_task_word(0), handles_task_word(1), handles_task_word(2),
+	};
+	depot_stack_handle_t handle;
+	struct handles *handles;
 
-	words[0] = (unsigned long)current->tgid << 32 | current->pid;
-	/* A name that changes meanwhile reads as a mixture, never beyond its end. */
-	data_race(memcpy(&words[1], current->comm, TASK_COMM_LEN));
-	return save(words, TASK_WORDS, flags, STACK_DEPOT_FLAG_RAW);
-}
-
-/**
- * owner_take_down - who allocates or frees here, and when
- * @owner: where it goes, with its references
- * @flags: those of the allocation
- * @size: bytes that were asked for
- * @depth: frames to keep
- * @caller: OWNER_CALLER of the allocator's hook
- *
- * Return: false if the call chain could not be kept; that has been counted.
- */
-bool owner_take_down(struct slab_owner *owner, gfp_t flags, size_t size,
-		     unsigned int depth, struct owner_caller caller)
-{
-	owner->stack = owner_stack_capture(caller, depth, flags) ?: degrade(depth, caller);
-	if (!owner->stack) {
-		owner_lost(OWNER_LOST_STACK);
-		return false;
+	handle = owner_handle_save(words, ARRAY_SIZE(words), flags, STACK_DEPOT_FLAG_RAW);
+	handles = handles_begin();
+	if (handles) {
+		*handles_task_hint(handles) = handles_hint(handle);
+		handles_end();
 	}
-	owner->task = owner_task_capture(flags);
-	if (!owner->task)
-		owner_lost(OWNER_LOST_TASK);
-	owner->size = size;
-	owner->time = owner_now();
-	return true;
+	return handle;
 }
 
 /* What local_clock() was when the count of ticks was 0. */
@@ -206,7 +164,7 @@ bool owner_get(struct slab_owner *owner)
 }
 
 /**
- * owner_put - drop the references of an owner's record
+ * owner_put - drop the references that owner_get() took
  * @owner: a copy of the record
  */
 void owner_put(const struct slab_owner *owner)
@@ -217,7 +175,7 @@ void owner_put(const struct slab_owner *owner)
 
 /**
  * owner_task_fetch - read a task back
- * @handle: what owner_task_capture() returned, still referenced
+ * @handle: of a task, still referenced
  * @task: where it goes
  *
  * Return: false if there is no such task.

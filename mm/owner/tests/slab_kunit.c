@@ -112,6 +112,7 @@ static unsigned int references(const char *cache, struct slab_owner *owner)
 	unsigned int count = 0;
 	struct slab_walk walk = {};
 
+	owner_handles_flush();
 	slab_walk_begin(&walk);
 	while (!count && slab_walk_next(&walk, &object) > 0) {
 		if (strcmp(object.cache, cache))
@@ -139,6 +140,7 @@ static void test_handles_are_put_once(struct kunit *test)
 		kmem_cache_free(cache, objects[i]);
 	KUNIT_EXPECT_EQ(test, references("owner_kunit", &owner), 1);
 	kmem_cache_free(cache, objects[0]);
+	owner_handles_flush();
 	KUNIT_EXPECT_FALSE(test, stack_depot_get(owner.stack));
 	kmem_cache_destroy(cache);
 }
@@ -277,6 +279,45 @@ static void test_depth(struct kunit *test)
 	kmem_cache_destroy(cache);
 }
 
+static noinline char *plant_copy(void)
+{
+	char *copy = kstrdup("owner_kunit", GFP_KERNEL);
+
+	barrier();
+	return copy;
+}
+
+static void expect_alone(struct kunit *test, void *object, void *planter)
+{
+	depot_stack_handle_t stack = record_of(object)->stack;
+	unsigned long *entries;
+
+	KUNIT_EXPECT_EQ(test, stack_depot_fetch(stack, &entries), 1);
+	KUNIT_EXPECT_TRUE(test, passes(stack, planter));
+}
+
+/* One frame is the one that called the allocator, whichever that was; also when it is known. */
+static void test_depth_of_one(struct kunit *test)
+{
+	struct kmem_cache *cache = make_cache(test, 0);
+	unsigned int i;
+
+	KUNIT_ASSERT_EQ(test, write_rules("depth=1"), 0);
+	for (i = 0; i < 4; i++) {
+		void *object = plant_alone(cache);
+		char *copy = plant_copy();
+
+		KUNIT_ASSERT_NOT_NULL(test, object);
+		KUNIT_ASSERT_NOT_NULL(test, copy);
+		expect_alone(test, object, plant_alone);
+		expect_alone(test, copy, plant_copy);
+		kmem_cache_free(cache, object);
+		kfree(copy);
+	}
+	KUNIT_EXPECT_EQ(test, write_rules("clear"), 0);
+	kmem_cache_destroy(cache);
+}
+
 /* Switched off, what has an owner keeps it until it goes, and no other gets one. */
 static void test_switched_off(struct kunit *test)
 {
@@ -351,6 +392,7 @@ static void test_slab_goes(struct kunit *test)
 	this_cpu_inc(owner_tracked);
 	WRITE_ONCE(record->handles, kept.handles);
 	kmem_cache_destroy(cache);
+	owner_handles_flush();
 	KUNIT_EXPECT_FALSE(test, stack_depot_get(kept.stack));
 }
 
@@ -365,6 +407,7 @@ static struct kunit_case owner_slab_cases[] = {
 	KUNIT_CASE(test_owners_after_the_vector),
 	KUNIT_CASE(test_untracked),
 	KUNIT_CASE(test_depth),
+	KUNIT_CASE(test_depth_of_one),
 	KUNIT_CASE(test_switched_off),
 	KUNIT_CASE(test_free_owner),
 	KUNIT_CASE(test_slab_goes),

@@ -7,12 +7,19 @@
 #include <linux/kthread.h>
 #include <linux/sched.h>
 
+#include "../handles.h"
 #include "plant.h"
 
 /* In the place of an allocator's hook. */
 static noinline depot_stack_handle_t hook(void)
 {
-	depot_stack_handle_t handle = owner_stack_capture(OWNER_CALLER, OWNER_DEPTH, GFP_KERNEL);
+	depot_stack_handle_t handle = 0;
+	struct slab_owner owner;
+
+	if (owner_take_down(&owner, GFP_KERNEL, OWNER_DEPTH, OWNER_CALLER, 0)) {
+		handle = owner.stack;
+		stack_depot_put(owner.task);
+	}
 
 	barrier();
 	return handle;
@@ -38,9 +45,11 @@ static noinline depot_stack_handle_t capture_deeper(void)
 static void test_chain(struct kunit *test)
 {
 	depot_stack_handle_t first = 0, handle;
-	unsigned int i;
+	unsigned int i, times = 3;
 
-	for (i = 0; i < 3; i++) {
+	/* So that the loop is not unrolled, which makes it other chains. */
+	OPTIMIZER_HIDE_VAR(times);
+	for (i = 0; i < times; i++) {
 		handle = capture();
 		KUNIT_ASSERT_NE(test, handle, 0);
 		KUNIT_EXPECT_TRUE(test, passes(handle, capture));
@@ -59,12 +68,101 @@ static void test_chain(struct kunit *test)
 	KUNIT_EXPECT_TRUE(test, stack_depot_get(first));
 	stack_depot_put(first);
 	stack_depot_put(first);
+	owner_handles_flush();
 	KUNIT_EXPECT_FALSE(test, stack_depot_get(first));
+}
+
+/* Alike but for their addresses: the stack is as deep, and the allocator's caller the same. */
+static noinline depot_stack_handle_t capture_by_one(void)
+{
+	depot_stack_handle_t handle = capture();
+
+	barrier();
+	return handle;
+}
+
+static noinline depot_stack_handle_t capture_by_other(void)
+{
+	depot_stack_handle_t handle = capture();
+
+	barrier();
+	return handle;
+}
+
+/* A chain that is known again is not taken for one that only looks like it. */
+static void test_chains_alike(struct kunit *test)
+{
+	depot_stack_handle_t (*ways[])(void) = { capture_by_one, capture_by_other };
+	depot_stack_handle_t handles[2] = {};
+	unsigned int i, j;
+
+	for (i = 0; i < 200; i++) {
+		for (j = 0; j < ARRAY_SIZE(ways); j++) {
+			/* One call for both, some times of each in turn. */
+			unsigned int way = (j + i / 8) % 2;
+			depot_stack_handle_t handle = ways[way]();
+
+			KUNIT_ASSERT_TRUE(test, passes(handle, ways[way]));
+			KUNIT_ASSERT_FALSE(test, passes(handle, ways[!way]));
+			if (handles[way])
+				KUNIT_ASSERT_EQ(test, handle, handles[way]);
+			handles[way] = handle;
+		}
+	}
+	owner_handles_flush();
+	for (j = 0; j < ARRAY_SIZE(ways); j++) {
+		stack_depot_put_many(handles[j], 199);
+		KUNIT_EXPECT_TRUE(test, stack_depot_get(handles[j]));
+		stack_depot_put(handles[j]);
+		stack_depot_put(handles[j]);
+		KUNIT_EXPECT_FALSE(test, stack_depot_get(handles[j]));
+	}
+}
+
+#ifdef CONFIG_UNWINDER_ORC
+
+static noinline unsigned int record(struct owner_walk *walk, bool *holds)
+{
+	unsigned int count = owner_walk_chain(walk, 4, OWNER_CALLER, false);
+
+	*holds = owner_recipe_holds(&walk->recipe, OWNER_CALLER);
+	return count;
+}
+
+/* It holds where it was made; not if a word of it, or what is known of addresses, changed. */
+static void test_recipe(struct kunit *test)
+{
+	static struct owner_walk walk;
+	unsigned int i;
+	bool holds;
+
+	owner_unwind_init();
+	KUNIT_ASSERT_EQ(test, record(&walk, &holds), 4);
+	KUNIT_EXPECT_TRUE(test, holds);
+	KUNIT_EXPECT_GE(test, walk.recipe.nr_words, 4);
+	for (i = 0; i < 4; i++)
+		KUNIT_EXPECT_EQ(test, walk.recipe.word[i], walk.frames[i]);
+	KUNIT_EXPECT_FALSE(test, owner_recipe_holds(&walk.recipe, OWNER_CALLER));
+	WRITE_ONCE(owner_unwind_generation, owner_unwind_generation + 1);
+	KUNIT_ASSERT_EQ(test, record(&walk, &holds), 4);
+	KUNIT_EXPECT_TRUE(test, holds);
+}
+
+#endif
+
+static noinline depot_stack_handle_t capture_task(void)
+{
+	struct slab_owner owner;
+
+	if (!owner_take_down(&owner, GFP_KERNEL, 1, OWNER_CALLER, 0))
+		return 0;
+	stack_depot_put(owner.stack);
+	return owner.task;
 }
 
 static void test_task(struct kunit *test)
 {
-	depot_stack_handle_t handle = owner_task_capture(GFP_KERNEL);
+	depot_stack_handle_t handle = capture_task();
 	struct owner_task task;
 
 	KUNIT_ASSERT_TRUE(test, owner_task_fetch(handle, &task));
@@ -79,7 +177,7 @@ static depot_stack_handle_t gone_task;
 
 static int task_that_goes(void *done)
 {
-	gone_task = owner_task_capture(GFP_KERNEL);
+	gone_task = capture_task();
 	kthread_complete_and_exit(done, 0);
 }
 
@@ -104,6 +202,10 @@ static void test_task_has_gone(struct kunit *test)
 
 static struct kunit_case owner_stack_cases[] = {
 	KUNIT_CASE(test_chain),
+	KUNIT_CASE(test_chains_alike),
+#ifdef CONFIG_UNWINDER_ORC
+	KUNIT_CASE(test_recipe),
+#endif
 	KUNIT_CASE(test_task),
 	KUNIT_CASE(test_task_has_gone),
 	{}

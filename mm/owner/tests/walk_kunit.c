@@ -121,6 +121,7 @@ static void test_walk_holds_what_it_found(struct kunit *test)
 	kmem_cache_free(cache, planted);
 	KUNIT_EXPECT_TRUE(test, passes(object.owner.stack, plant));
 	slab_walk_end(&walk);
+	owner_handles_flush();
 	KUNIT_EXPECT_FALSE(test, stack_depot_get(object.owner.stack));
 	kmem_cache_destroy(cache);
 }

@@ -21,17 +21,6 @@ seen=$work/seen
 cpus="--smp 4"
 [ "$kernel" != um ] || cpus=
 
-# Handles that nobody's record explains: all that the depot's evictable side has in
-# use, less the chains and the tasks of what is owned.
-unexplained="
-	awk '
-		/^refcounted_in_use/ { in_use = \$2 }
-		/^handle:/ { chains++ }
-		match(\$0, /pid [0-9]+, tgid [0-9]+ .*\\), ts/) {
-			tasks += !seen[substr(\$0, RSTART, RLENGTH)]++ }
-		END { print \"unexplained:\", in_use - chains - tasks }' \
-		$debug/slab_owner $debug/slab_owner_stacks/show_handles $debug/stackdepot/stats"
-
 tortures()
 {
 	# shellcheck disable=SC2086 # two words or none
@@ -84,11 +73,17 @@ agree()
 
 ok "it runs for $seconds s" tortures
 sed -n 's/^torture: /# /p' "$work/out"
-grep '^lost' "$work/out" | sort -u | sed 's/^/# /'
+grep -E '^(lost|degraded)' "$work/out" | sort -u | sed 's/^/# /'
 ok "no chain of it owns anything" is "$(value left)" 0
 ok "its caches have gone" is "$(grep -c '^torture[_a-z]* ' "$work/out")" 0
 echo "# handles that no record explains: $(before) before, $(after) after"
-ok "no handle is left" [ "$(after)" -le $(($(before) + 20)) ]
+# Who freed an object last has handles as well.
+case $words in
+*free=on*)
+	skip "no handle is left" "free=on keeps some, which no file shows" ;;
+*)
+	ok "no handle is left" [ "$(after)" -le $(($(before) + 5)) ] ;;
+esac
 ok "what is counted is what is found" agree
 if [ "$kernel" = debug ]; then
 	ok "records could not always be had" [ "$(value lost_no_records | tail -n 1)" -gt 100 ]

@@ -43,3 +43,18 @@ finish()
 is() { [ "$1" = "$2" ] || { echo "# expected '$2', got '$1'"; return 1; }; }
 has() { grep -qE -e "$2" "$1"; }
 lacks() { [ -f "$1" ] && ! grep -E -e "$2" "$1" | sed 's/^/# found: /' | grep .; }
+
+# For the guest's shell: handles that nobody's record explains, which is all that the
+# depot's evictable side has in use, less the chains and the tasks of what is owned.
+# Reading owner/stats has CPUs give back what they keep ready.
+# shellcheck disable=SC2016,SC2034 # for the guest's shell, and for who sources this
+unexplained='
+	cd /sys/kernel/debug
+	awk "
+		/^refcounted_in_use/ { in_use = \$2 }
+		/^handle:/ { chains++ }
+		match(\$0, /pid [0-9]+, tgid [0-9]+ .*\), ts/) {
+			tasks += !seen[substr(\$0, RSTART, RLENGTH)]++ }
+		END { print \"unexplained:\", in_use - chains - tasks }" \
+		slab_owner slab_owner_stacks/show_handles owner/stats stackdepot/stats
+	cd /'

@@ -1,0 +1,340 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * References to handles, which each CPU keeps ready: what is done now and then.
+ */
+
+#include <linux/cpu.h>
+#include <linux/cpuhotplug.h>
+#include <linux/jiffies.h>
+#include <linux/mm.h>
+#include <linux/mutex.h>
+#include <linux/smp.h>
+
+#include "handles.h"
+#include "owner.h"
+
+DEFINE_PER_CPU(struct handles *, owner_handles);
+DEFINE_PER_CPU(bool, owner_handles_busy);
+
+/* Keep nothing here. */
+static void release(struct spare *spare)
+{
+	if (spare->handle)
+		stack_depot_put_many(spare->handle, spare->references);
+	*spare = (struct spare){};
+}
+
+#ifdef CONFIG_UNWINDER_ORC
+
+static void release_site(struct handles *handles, struct site *site)
+{
+	handles_give(handles, site->handle);
+	site->key = 0;
+	site->handle = 0;
+}
+
+static void release_sites(struct handles *handles)
+{
+	unsigned int i, j;
+
+	for (i = 0; i < ARRAY_SIZE(handles->sites); i++)
+		for (j = 0; j < SITE_WAYS; j++)
+			release_site(handles, &handles->sites[i].site[j]);
+}
+
+/* Which chain it is, if it is not the one that was met last. */
+__no_sanitize_address
+struct site *handles_find_site(struct sites *sites, unsigned long key,
+			       struct owner_caller caller)
+{
+	struct site *site;
+
+	for (site = sites->site; site < sites->site + SITE_WAYS; site++) {
+		if (site == sites->last || site->key != key ||
+		    !owner_recipe_holds(&site->recipe, caller))
+			continue;
+		sites->last = site;
+		return site;
+	}
+	return NULL;
+}
+
+/* From now on the chain that has this handle is known again by the recipe. */
+static void keep_site(struct handles *handles, depot_stack_handle_t handle, unsigned long ip,
+		      unsigned int depth, struct owner_caller caller,
+		      const struct owner_recipe *recipe)
+{
+	unsigned long key = handles_site_key(ip, depth, caller);
+	struct sites *sites = handles_sites(handles, key);
+	struct site *site;
+
+	if (!recipe->nr_words)
+		return;
+	site = &sites->site[sites->made++ % SITE_WAYS];
+	release_site(handles, site);
+	if (!handles_take_spare(handles, handles_spare(handles, handle), handle))
+		return;
+	site->handle = handle;
+	site->recipe = *recipe;
+	site->key = key;
+}
+
+#else
+
+static void release_sites(struct handles *handles)
+{
+}
+
+static void keep_site(struct handles *handles, depot_stack_handle_t handle, unsigned long ip,
+		      unsigned int depth, struct owner_caller caller,
+		      const struct owner_recipe *recipe)
+{
+}
+
+#endif
+
+static void release_all(struct handles *handles)
+{
+	unsigned int i;
+
+	/* Their references become spare ones. */
+	release_sites(handles);
+	for (i = 0; i < ARRAY_SIZE(handles->spare); i++)
+		release(&handles->spare[i]);
+}
+
+/**
+ * handles_keep - keep references that were taken or come back
+ * @handles: between handles_begin() and handles_end()
+ * @handle: to which
+ * @references: how many
+ *
+ * What is kept in its place goes: of a handle that is seen once more will be seen.
+ */
+void handles_keep(struct handles *handles, depot_stack_handle_t handle, unsigned int references)
+{
+	struct spare *spare = handles_spare(handles, handle);
+
+	if (spare->handle != handle) {
+		release(spare);
+		spare->handle = handle;
+	} else if (spare->references > HANDLES_BATCH) {
+		spare->references -= HANDLES_BATCH;
+		stack_depot_put_many(handle, HANDLES_BATCH);
+	}
+	spare->references += references;
+}
+
+/**
+ * handles_refill - have more than one reference to a handle
+ * @handles: between handles_begin() and handles_end()
+ * @handle: of which there is one somewhere, or 0
+ */
+bool handles_refill(struct handles *handles, depot_stack_handle_t handle)
+{
+	if (!stack_depot_get_many(handle, HANDLES_BATCH))
+		return false;
+	handles_keep(handles, handle, HANDLES_BATCH);
+	return true;
+}
+
+/* From now on this CPU has the handle of these words ready. */
+static void prepare(depot_stack_handle_t handle, const unsigned long *words, unsigned int count)
+{
+	struct handles *handles = handles_begin();
+	struct spare *spare;
+	unsigned long *kept;
+
+	if (!handles)
+		return;
+	if (handles_refill(handles, handle)) {
+		spare = handles_spare(handles, handle);
+		spare->count = stack_depot_fetch(handle, &kept);
+		spare->words = kept;
+		handles->hint[handles_hash(words, count)] = handles_hint(handle);
+	}
+	handles_end();
+}
+
+/* Give back what this CPU keeps; false if it is just being used. */
+static bool flush_this_cpu(void)
+{
+	struct handles *handles = handles_begin();
+
+	if (handles) {
+		release_all(handles);
+		handles_end();
+	}
+	return handles || !this_cpu_read(owner_handles);
+}
+
+/* The depot is full: what is kept for later may be what is missing now. */
+static void flush_now_and_then(void)
+{
+	static unsigned long next;
+
+	if (time_before(jiffies, READ_ONCE(next)))
+		return;
+	WRITE_ONCE(next, jiffies + HZ / 10);
+	flush_this_cpu();
+}
+
+/**
+ * owner_handle_save - intern some words that this CPU has not ready
+ * @words: they
+ * @count: of @words
+ * @flags: those of the allocation that is being tracked
+ * @kind: STACK_DEPOT_FLAG_RAW if they are no call chain
+ *
+ * Return: a handle with a reference, or 0 if the depot has no room.
+ */
+depot_stack_handle_t owner_handle_save(unsigned long *words, unsigned int count, gfp_t flags,
+				       depot_flags_t kind)
+{
+	depot_stack_handle_t handle;
+
+	/* Whoever allocates in a context that must not wait does not wait here. */
+	flags |= __GFP_NOWARN;
+	kind |= STACK_DEPOT_FLAG_CAN_ALLOC | STACK_DEPOT_FLAG_GET;
+	handle = stack_depot_save_flags(words, count, flags, kind);
+	if (handle)
+		prepare(handle, words, count);
+	else if (count)
+		flush_now_and_then();
+	return handle;
+}
+
+/* Walk, and intern what was found; 0 if there is no room, neither here nor in the depot. */
+static depot_stack_handle_t walk_and_save(unsigned long ip, unsigned int depth,
+					  struct owner_caller caller, bool whole)
+{
+	struct owner_walk *walk = owner_walk_begin();
+	depot_stack_handle_t handle = 0;
+	struct handles *handles;
+	unsigned int count;
+
+	if (!walk)
+		return 0;
+	count = owner_walk_chain(walk, depth, caller, whole);
+	handles = count ? handles_begin() : NULL;
+	if (handles) {
+		handle = handles_take(handles, walk->frames, count);
+		if (handle)
+			keep_site(handles, handle, ip, depth, caller, &walk->recipe);
+		handles_end();
+	}
+	if (!handle) {
+		/* Where the chain enters an interrupt it ends already. */
+		handle = stack_depot_save_flags(walk->frames, count, 0, STACK_DEPOT_FLAG_GET |
+						STACK_DEPOT_FLAG_RAW);
+		if (handle)
+			prepare(handle, walk->frames, count);
+	}
+	owner_walk_end();
+	return handle;
+}
+
+/* Others may take what the depot is given here. */
+#define REFILLS		4
+
+/**
+ * owner_chain_save - intern the call chain from here, and try to know it again
+ * @ip: to which the allocator returns: chains that differ in it differ
+ * @depth: frames to keep
+ * @caller: OWNER_CALLER, where it starts
+ * @whole: with the allocators in front
+ * @flags: those of the allocation that is being tracked
+ *
+ * Nothing is allocated while the chain stands in memory of this CPU: if the depot has
+ * no room it is given some afterwards, and the chain is walked again.
+ *
+ * Return: a handle with a reference, or 0 if the depot has no room.
+ */
+noinline depot_stack_handle_t owner_chain_save(unsigned long ip, unsigned int depth,
+					       struct owner_caller caller, bool whole, gfp_t flags)
+{
+	depot_stack_handle_t handle;
+	unsigned int i;
+
+	owner_chain_prepare(flags);
+	handle = walk_and_save(ip, depth, caller, whole);
+	/* Whoever allocates in a context that must not wait does not wait here. */
+	for (i = 0; !handle && i < REFILLS && stack_depot_refill(flags | __GFP_NOWARN); i++)
+		handle = walk_and_save(ip, depth, caller, whole);
+	if (!handle)
+		flush_now_and_then();
+	return handle;
+}
+
+/* A chain that was known again is one that a walk would find: owner.verify=1. */
+void owner_chain_verify(depot_stack_handle_t stack, unsigned int depth,
+			struct owner_caller caller, bool whole)
+{
+	unsigned long *entries;
+	unsigned int count = stack_depot_fetch(stack, &entries);
+
+	owner_unwind_compare(entries, count, depth, caller, whole);
+}
+
+static void flush(void *done)
+{
+	if (!flush_this_cpu())
+		WRITE_ONCE(*(bool *)done, false);
+}
+
+/**
+ * owner_handles_flush - give back to the depot what no record refers to
+ *
+ * For whoever looks at the depot's own counts. May sleep.
+ */
+void owner_handles_flush(void)
+{
+	bool done;
+
+	do {
+		done = true;
+		on_each_cpu(flush, &done, true);
+		cond_resched();
+	} while (!done);
+}
+
+/* --- CPUs that come and go --------------------------------------------------- */
+
+static int cpu_comes(unsigned int cpu)
+{
+	struct handles *handles = kvzalloc_node(sizeof(*handles), GFP_KERNEL | __GFP_NOWARN,
+						cpu_to_node(cpu));
+
+	/* The CPU may be running; one that gets none does without. */
+	smp_store_release(per_cpu_ptr(&owner_handles, cpu), handles);
+	return 0;
+}
+
+static int cpu_has_gone(unsigned int cpu)
+{
+	struct handles *handles = per_cpu(owner_handles, cpu);
+
+	per_cpu(owner_handles, cpu) = NULL;
+	if (handles)
+		release_all(handles);
+	kvfree(handles);
+	return 0;
+}
+
+/**
+ * owner_handles_init - have each CPU keep handles from now on
+ *
+ * Before it is called, and where it fails, every reference is the depot's. May be
+ * called again; sleeps.
+ */
+void owner_handles_init(void)
+{
+	static DEFINE_MUTEX(mutex);
+	static bool done;
+
+	mutex_lock(&mutex);
+	if (!done)
+		done = cpuhp_setup_state(CPUHP_BP_PREPARE_DYN, "mm/owner:prepare",
+					 cpu_comes, cpu_has_gone) >= 0;
+	mutex_unlock(&mutex);
+}

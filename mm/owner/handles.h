@@ -1,0 +1,330 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/*
+ * References to handles, which each CPU keeps ready: what is done for each capture.
+ *
+ * A hot call chain is captured and dropped on many CPUs at once. Were each of
+ * these counted in the depot's record, its cache line would go from CPU to CPU.
+ * So a CPU takes references from the depot many at a time, gives them out one by
+ * one, and keeps those that come back. While it keeps one the words stay in the
+ * depot where they are, so it can compare them there and need not search.
+ *
+ * Which of them to compare with is a hint: a wrong one costs a search.
+ *
+ * What a CPU keeps is touched by that CPU only, with preemption off. A flag
+ * tells an interrupt that it came at a bad time: it does without, at the depot.
+ */
+#ifndef _MM_OWNER_HANDLES_H
+#define _MM_OWNER_HANDLES_H
+
+#include <linux/bitops.h>
+#include <linux/hash.h>
+#include <linux/percpu.h>
+#include <linux/preempt.h>
+#include <linux/randomize_kstack.h>
+#include <linux/sched.h>
+#include <linux/stackdepot.h>
+
+#include "owner.h"
+#include "unwind.h"
+
+/* Handles that a CPU keeps references to, and hints. */
+#define SPARE_BITS	10
+#define HINT_BITS	12
+#define TASK_HINT_BITS	8
+
+/* References taken from the depot, or given back to it, at a time. */
+#define HANDLES_BATCH	64
+
+struct spare {
+	depot_stack_handle_t handle;	/* 0: none is kept here */
+	u16 references;			/* to it: at least one */
+	u16 count;			/* of its words, 0 if they have not been asked for */
+	const unsigned long *words;
+};
+
+#ifdef CONFIG_UNWINDER_ORC
+/* Call chains that are known again without a walk: some for each key's bucket. */
+#define SITE_BITS	6
+#define SITE_WAYS	4
+
+struct site {
+	unsigned long key;		/* what makes it likely that it is this one */
+	depot_stack_handle_t handle;	/* with a reference */
+	struct owner_recipe recipe;
+};
+
+struct sites {
+	struct site *last;		/* the one that was met last */
+	unsigned int made;
+	struct site site[SITE_WAYS];
+};
+#endif
+
+/* For each CPU that is online: 25 KiB, and 67 KiB more of sites. Hints are numbers of spares. */
+struct handles {
+	u16 hint[1 << HINT_BITS];
+	u16 task_hint[1 << TASK_HINT_BITS];
+	struct spare spare[1 << SPARE_BITS];
+#ifdef CONFIG_UNWINDER_ORC
+	struct sites sites[1 << SITE_BITS];
+#endif
+};
+
+DECLARE_PER_CPU(struct handles *, owner_handles);
+DECLARE_PER_CPU(bool, owner_handles_busy);
+
+/* What this CPU keeps, until handles_end(); NULL if that cannot be had now. */
+static __always_inline struct handles *handles_begin(void)
+{
+	struct handles *handles = NULL;
+
+	preempt_disable();
+	/* An interrupt in between is over before the next line. */
+	if (!__this_cpu_read(owner_handles_busy))
+		handles = __this_cpu_read(owner_handles);
+	if (!handles) {
+		preempt_enable();
+		return NULL;
+	}
+	__this_cpu_write(owner_handles_busy, true);
+	barrier();
+	return handles;
+}
+
+static __always_inline void handles_end(void)
+{
+	barrier();
+	__this_cpu_write(owner_handles_busy, false);
+	preempt_enable();
+}
+
+/* Which spare is a handle's: what a hint says. */
+static __always_inline u16 handles_hint(depot_stack_handle_t handle)
+{
+	return hash_32(handle, SPARE_BITS);
+}
+
+static __always_inline struct spare *handles_spare(struct handles *handles,
+						   depot_stack_handle_t handle)
+{
+	return &handles->spare[handles_hint(handle)];
+}
+
+static __always_inline u32 handles_hash(const unsigned long *words, unsigned int count)
+{
+	unsigned long hash = count;
+	unsigned int i;
+
+	for (i = 0; i < count; i++)
+		hash = rol64(hash ^ words[i], 7);
+	return hash_64(hash, HINT_BITS);
+}
+
+static __always_inline bool handles_same(const unsigned long *a, const unsigned long *b,
+					 unsigned int count)
+{
+	unsigned int i;
+
+	for (i = 0; i < count; i++)
+		if (a[i] != b[i])
+			return false;
+	return true;
+}
+
+void handles_keep(struct handles *handles, depot_stack_handle_t handle, unsigned int references);
+bool handles_refill(struct handles *handles, depot_stack_handle_t handle);
+
+/* A reference to a handle that is kept here; false if there is none to be had. */
+static __always_inline bool handles_take_spare(struct handles *handles, struct spare *spare,
+					       depot_stack_handle_t handle)
+{
+	/* The last one stays, so that the record does. */
+	if (unlikely(spare->handle != handle || spare->references <= 1) &&
+	    !handles_refill(handles, handle))
+		return false;
+	spare->references--;
+	return true;
+}
+
+/* The handle of these words with a reference, or 0 if this CPU has none ready. */
+static __always_inline depot_stack_handle_t handles_take(struct handles *handles,
+							 const unsigned long *words,
+							 unsigned int count)
+{
+	struct spare *spare = &handles->spare[handles->hint[handles_hash(words, count)]];
+
+	if (spare->count == count && handles_same(spare->words, words, count) &&
+	    handles_take_spare(handles, spare, spare->handle))
+		return spare->handle;
+	return 0;
+}
+
+#ifdef CONFIG_UNWINDER_ORC
+
+/*
+ * Chains that end in the same place are told apart by how deep the stack is, unless
+ * that is random.
+ */
+static __always_inline unsigned long handles_site_key(unsigned long ip, unsigned int depth,
+						      struct owner_caller caller)
+{
+	unsigned long key = ip + ((unsigned long)depth << 48);
+
+#ifdef CONFIG_RANDOMIZE_KSTACK_OFFSET
+	if (static_branch_maybe(CONFIG_RANDOMIZE_KSTACK_OFFSET_DEFAULT,
+				&randomize_kstack_offset))
+		return key;
+#endif
+	return key ^ ((unsigned long)caller.frame & (THREAD_SIZE - 1)) << 32;
+}
+
+static __always_inline struct sites *handles_sites(struct handles *handles, unsigned long key)
+{
+	return &handles->sites[hash_64(key, SITE_BITS)];
+}
+
+struct site *handles_find_site(struct sites *sites, unsigned long key,
+			       struct owner_caller caller);
+
+/* The handle of the call chain from here, if it is one that is known again. */
+static __always_inline depot_stack_handle_t
+handles_take_site(struct handles *handles, unsigned long ip, unsigned int depth,
+		  struct owner_caller caller)
+{
+	unsigned long key = handles_site_key(ip, depth, caller);
+	struct sites *sites = handles_sites(handles, key);
+	struct site *site = sites->last;
+
+	if (unlikely(!site || site->key != key || !owner_recipe_holds(&site->recipe, caller))) {
+		site = handles_find_site(sites, key, caller);
+		if (!site)
+			return 0;
+	}
+	return handles_take_spare(handles, handles_spare(handles, site->handle),
+				  site->handle) ? site->handle : 0;
+}
+
+#else
+
+static __always_inline depot_stack_handle_t
+handles_take_site(struct handles *handles, unsigned long ip, unsigned int depth,
+		  struct owner_caller caller)
+{
+	return 0;
+}
+
+#endif /* CONFIG_UNWINDER_ORC */
+
+/* Take a reference back; none if @handle is 0. */
+static __always_inline void handles_give(struct handles *handles, depot_stack_handle_t handle)
+{
+	struct spare *spare = handles_spare(handles, handle);
+
+	if (likely(spare->handle == handle && spare->references < 2 * HANDLES_BATCH))
+		spare->references++;
+	else if (handle)
+		handles_keep(handles, handle, 1);
+}
+
+/* The words of a task: pid and tgid, then the name. */
+#define TASK_COMM_WORDS	(TASK_COMM_LEN / sizeof(unsigned long))
+#define TASK_WORDS	(1 + TASK_COMM_WORDS)
+static_assert(TASK_WORDS == 3);
+
+/*
+ * The current task as it is now. A name that changes meanwhile reads as a mixture,
+ * never beyond its end.
+ */
+static __always_inline unsigned long handles_task_word(unsigned int i)
+{
+	if (!i)
+		return (unsigned long)(u32)current->tgid << 32 | (u32)current->pid;
+	/* Whoever changes it meanwhile changes a letter. */
+	return data_race(((unsigned long *)current->comm)[i - 1]);
+}
+
+static __always_inline u16 *handles_task_hint(struct handles *handles)
+{
+	return &handles->task_hint[(unsigned int)current->pid % (1 << TASK_HINT_BITS)];
+}
+
+/* The handle of the current task, or 0 if this CPU has none ready. */
+static __always_inline depot_stack_handle_t handles_take_task(struct handles *handles)
+{
+	struct spare *spare = &handles->spare[*handles_task_hint(handles)];
+
+	if (spare->count == TASK_WORDS && spare->words[0] == handles_task_word(0) &&
+	    spare->words[1] == handles_task_word(1) && spare->words[2] == handles_task_word(2) &&
+	    handles_take_spare(handles, spare, spare->handle))
+		return spare->handle;
+	return 0;
+}
+
+/* --- Records ----------------------------------------------------------------- */
+
+/**
+ * owner_take_down - who allocates or frees here, and when
+ * @owner: where it goes, with its references; how much, the caller knows
+ * @flags: those of the allocation
+ * @depth: frames to keep, at most OWNER_DEPTH_MAX
+ * @caller: OWNER_CALLER of the allocator's hook; allocators in front are left out
+ * @ip: to which the allocator returns: chains that differ in it differ
+ *
+ * Return: false if the call chain could not be kept; that has been counted.
+ */
+static __always_inline bool owner_take_down(struct slab_owner *owner, gfp_t flags,
+					    unsigned int depth, struct owner_caller caller,
+					    unsigned long ip)
+{
+	depot_stack_handle_t stack = 0, task = 0;
+	struct handles *handles = handles_begin();
+
+	if (likely(handles)) {
+		/* Who called is the whole chain, unless it is left out. */
+		if (depth == 1)
+			stack = handles_take(handles, &ip, 1);
+		if (!stack)
+			stack = handles_take_site(handles, ip, depth, caller);
+		task = handles_take_task(handles);
+		handles_end();
+	}
+	if (unlikely(!stack)) {
+		stack = owner_chain_save(ip, depth, caller, false, flags) ?:
+			owner_chain_degrade(depth, caller);
+		if (!stack) {
+			owner_lost(OWNER_LOST_STACK);
+			stack_depot_put(task);
+			return false;
+		}
+	} else if (owner_unwind_verifying()) {
+		owner_chain_verify(stack, depth, caller, false);
+	}
+	if (unlikely(!task)) {
+		task = owner_task_save(flags);
+		if (!task)
+			owner_lost(OWNER_LOST_TASK);
+	}
+	owner->stack = stack;
+	owner->task = task;
+	owner->time = owner_now();
+	return true;
+}
+
+/**
+ * owner_drop - drop the references of a record that is no longer one
+ * @handles: of the record
+ */
+static __always_inline void owner_drop(u64 handles)
+{
+	struct slab_owner owner __uninitialized;
+	struct handles *kept = handles_begin();
+
+	owner.handles = handles;
+	if (unlikely(!kept))
+		return owner_put(&owner);
+	handles_give(kept, owner.stack);
+	handles_give(kept, owner.task);
+	handles_end();
+}
+
+#endif /* _MM_OWNER_HANDLES_H */

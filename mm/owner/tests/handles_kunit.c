@@ -1,0 +1,158 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * References that CPUs keep ready: none is lost, none is counted twice, and none
+ * is to other words.
+ */
+
+#include <linux/cpumask.h>
+#include <linux/smp.h>
+
+#include "../handles.h"
+#include "plant.h"
+
+#define WORDS	5
+
+static unsigned int references(depot_stack_handle_t handle)
+{
+	owner_handles_flush();
+	return refcount_read(&__stack_depot_get_stack_record(handle)->count);
+}
+
+/* As a capture does, and a free. */
+static depot_stack_handle_t save_some(unsigned long *words, unsigned int count)
+{
+	struct handles *handles = handles_begin();
+	depot_stack_handle_t handle = 0;
+
+	if (handles) {
+		handle = handles_take(handles, words, count);
+		handles_end();
+	}
+	return handle ?: owner_handle_save(words, count, GFP_KERNEL, STACK_DEPOT_FLAG_RAW);
+}
+
+static depot_stack_handle_t save(unsigned long *words)
+{
+	return save_some(words, WORDS);
+}
+
+static void put(depot_stack_handle_t handle)
+{
+	owner_drop(((struct slab_owner){ .stack = handle }).handles);
+}
+
+/* More than are taken from the depot at a time, and given back; some flushed away amid. */
+static void test_references(struct kunit *test)
+{
+	unsigned long words[WORDS] = { 1, 2, 3, 4, (unsigned long)test };
+	depot_stack_handle_t handle = save(words);
+	unsigned int i;
+
+	KUNIT_ASSERT_NE(test, handle, 0);
+	KUNIT_EXPECT_EQ(test, references(handle), 1);
+	for (i = 1; i < 1000; i++) {
+		KUNIT_ASSERT_EQ(test, save(words), handle);
+		if (i == 333)
+			KUNIT_EXPECT_EQ(test, references(handle), 334);
+	}
+	KUNIT_EXPECT_EQ(test, references(handle), 1000);
+	for (i = 1; i < 1000; i++)
+		put(handle);
+	KUNIT_EXPECT_EQ(test, references(handle), 1);
+	put(handle);
+	owner_handles_flush();
+	KUNIT_EXPECT_FALSE(test, stack_depot_get(handle));
+}
+
+/* So many that they take each other's place, again and again. */
+#define MANY	3000
+
+static void test_many(struct kunit *test)
+{
+	unsigned long words[WORDS] = { 5, 6, 7, (unsigned long)test };
+	depot_stack_handle_t *handles = kunit_kcalloc(test, MANY, sizeof(*handles), GFP_KERNEL);
+	unsigned long *found;
+	unsigned int i, j;
+
+	KUNIT_ASSERT_NOT_NULL(test, handles);
+	for (j = 0; j < 3; j++) {
+		for (i = 0; i < MANY; i++) {
+			depot_stack_handle_t handle;
+
+			words[WORDS - 1] = i;
+			handle = save(words);
+			KUNIT_ASSERT_NE(test, handle, 0);
+			if (j)
+				KUNIT_ASSERT_EQ(test, handle, handles[i]);
+			handles[i] = handle;
+			KUNIT_ASSERT_EQ(test, stack_depot_fetch(handle, &found), WORDS);
+			KUNIT_ASSERT_EQ(test, memcmp(found, words, sizeof(words)), 0);
+		}
+	}
+	owner_handles_flush();
+	for (i = 0; i < MANY; i++) {
+		KUNIT_ASSERT_EQ(test,
+				refcount_read(&__stack_depot_get_stack_record(handles[i])->count),
+				3);
+		for (j = 0; j < 3; j++)
+			put(handles[i]);
+	}
+	owner_handles_flush();
+	for (i = 0; i < MANY; i++)
+		KUNIT_ASSERT_FALSE(test, stack_depot_get(handles[i]));
+}
+
+/* Words of another number, of which some are the same. */
+static void test_prefix(struct kunit *test)
+{
+	unsigned long words[WORDS] = { 9, 8, 7, 6, (unsigned long)test };
+	depot_stack_handle_t whole = save(words);
+	depot_stack_handle_t part = save_some(words, WORDS - 1);
+
+	KUNIT_EXPECT_NE(test, whole, part);
+	KUNIT_EXPECT_EQ(test, save(words), whole);
+	put(whole);
+	put(whole);
+	put(part);
+}
+
+static void put_100(void *handle)
+{
+	unsigned int i;
+
+	for (i = 0; i < 100; i++)
+		put(*(depot_stack_handle_t *)handle);
+}
+
+/* Taken here, put wherever; in interrupts, too. */
+static void test_other_cpus(struct kunit *test)
+{
+	unsigned long words[WORDS] = { 3, 1, 4, 1, (unsigned long)test };
+	depot_stack_handle_t handle = 0;
+	unsigned int i;
+
+	for (i = 0; i < 100 * num_online_cpus() + 1; i++)
+		handle = save(words);
+	KUNIT_ASSERT_NE(test, handle, 0);
+	on_each_cpu(put_100, &handle, true);
+	KUNIT_EXPECT_EQ(test, references(handle), 1);
+	put(handle);
+	owner_handles_flush();
+	KUNIT_EXPECT_FALSE(test, stack_depot_get(handle));
+}
+
+static struct kunit_case owner_handles_cases[] = {
+	KUNIT_CASE(test_references),
+	KUNIT_CASE(test_many),
+	KUNIT_CASE(test_prefix),
+	KUNIT_CASE(test_other_cpus),
+	{}
+};
+
+static struct kunit_suite owner_handles_suite = {
+	.name = "owner_handles",
+	.init = owner_test_init,
+	.test_cases = owner_handles_cases,
+};
+
+kunit_test_suite(owner_handles_suite);
