@@ -10,6 +10,7 @@
 
 struct kmem_cache;
 struct slab;
+struct slab_freed;
 
 #ifdef CONFIG_SLAB_OWNER
 
@@ -47,8 +48,8 @@ static_assert(sizeof(struct slab_owner) == 16);
 /**
  * struct slab_owners - the records of one slab
  * @live: who holds each object
- * @freed: who freed each object last, NULL if that is not kept
  * @exts: what slab->obj_exts would hold if this did not stand there
+ * @freed: who freed each object last, NULL until that is to be kept of one
  * @rcu: once the slab is gone
  *
  * A slab has one from the first of its objects on that is tracked. It takes the
@@ -58,9 +59,11 @@ static_assert(sizeof(struct slab_owner) == 16);
  */
 struct slab_owners {
 	struct slab_owner *live;
-	struct slab_owner *freed;
 	union {
-		unsigned long exts;
+		struct {
+			unsigned long exts;
+			struct slab_freed *freed;
+		};
 		struct rcu_head rcu;
 	};
 };

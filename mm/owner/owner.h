@@ -6,6 +6,8 @@
  * handles.h	references to those, which each CPU keeps ready
  * unwind.h	how a call chain is taken
  * rules.c	which allocations are captured, and how deep; lang.c its language
+ * rules_change.c	how the rules are written and read
+ * places.c	which function or module a return address is in
  * slab.c	the record beside each slab object, written by SLUB's hooks
  * percpu.c	the record of each per-CPU area
  * walk.c	slabs and their objects, walked by readers
@@ -134,6 +136,8 @@ bool owner_task_fetch(depot_stack_handle_t handle, struct owner_task *task);
 
 /* slab.c */
 int owner_capture_start(void);
+
+const struct slab_owner *owner_freed(const struct slab *slab);
 
 /* A slab's owners, from what stands in slab->obj_exts; NULL if it has none. */
 static inline struct slab_owners *slab_owners(unsigned long exts)

@@ -75,38 +75,24 @@ static struct list_head *bucket_of(const void *area)
 	return &table[hash_ptr(area, TABLE_BITS)];
 }
 
-/* What the rules say of it: how deep, 0 if it is to have no owner. */
-static unsigned int depth_for(gfp_t flags, size_t size)
-{
-	const struct owner_rule *rule;
-	unsigned int depth = 0;
-
-	rcu_read_lock();
-	rule = owner_rule_for_kind(OWNER_KIND_PERCPU, flags, size, NUMA_NO_NODE);
-	if (rule->track)
-		depth = rule->depth ?: OWNER_DEPTH;
-	rcu_read_unlock();
-	return depth;
-}
-
 /* Called with the area just allocated, by who may not wait: nor does this. */
 void __percpu_owner_alloc(const void *area, gfp_t flags, size_t size)
 {
 	struct percpu_record *record;
+	struct owner_choice choice;
 	unsigned long irqflags;
-	unsigned int depth;
 
 	/* What the area takes on all CPUs is what its owner holds. */
 	size *= num_possible_cpus();
-	depth = depth_for(flags, size);
-	if (!depth)
+	choice = owner_choose_area(flags, size, OWNER_CALLER);
+	if (!choice.depth)
 		return;
 	if (!table)
 		return owner_lost(OWNER_LOST_EARLY);
 	record = kmem_cache_alloc(record_cache, GFP_NOWAIT | __GFP_NOWARN | __GFP_NO_OBJ_EXT);
 	if (!record)
 		return owner_lost(OWNER_LOST_VECTOR);
-	if (!owner_take_down(&record->owner, flags, depth, OWNER_CALLER, _RET_IP_)) {
+	if (!owner_take_down(&record->owner, flags, choice.depth, OWNER_CALLER, _RET_IP_)) {
 		kmem_cache_free(record_cache, record);
 		return;
 	}

@@ -16,6 +16,8 @@
 
 static atomic_t generation;
 
+#ifdef CONFIG_MODULES
+
 static int module_came_or_went(struct notifier_block *block, unsigned long state, void *module)
 {
 	if (state == MODULE_STATE_LIVE || state == MODULE_STATE_GOING)
@@ -29,6 +31,14 @@ void __init owner_query_init(void)
 {
 	register_module_notifier(&module_notifier);
 }
+
+#else
+
+void __init owner_query_init(void)
+{
+}
+
+#endif
 
 /* Another number than before: a module came or went meanwhile. */
 unsigned int owner_query_generation(void)

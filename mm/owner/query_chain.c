@@ -11,12 +11,11 @@
 
 #include <linux/hash.h>
 #include <linux/kallsyms.h>
-#include <linux/module.h>
-#include <linux/preempt.h>
 #include <linux/sched.h>
 #include <linux/stackdepot.h>
 #include <linux/string.h>
 
+#include "places.h"
 #include "query.h"
 
 /* The call, not what it returns to, which can be the next function. */
@@ -70,30 +69,6 @@ void owner_query_put_chains(struct query_chain *chains)
 		stack_depot_put(chains[i].handle);
 }
 
-/* False if the frame is in no module, or in one that has gone. */
-static bool module_at(unsigned long frame, char *name, size_t size)
-{
-	struct module *module;
-
-	preempt_disable();
-	module = __module_address(frame - 1);
-	if (module)
-		strscpy(name, module->name, size);
-	preempt_enable();
-	return module;
-}
-
-static bool frame_matches(unsigned long frame, const struct owner_sentence *s,
-			  const struct owner_comparison *comparison)
-{
-	char name[KSYM_NAME_LEN];
-
-	if (comparison->field == OWNER_FIELD_FUNC ? lookup_symbol_name(frame - 1, name) :
-						   !module_at(frame, name, sizeof(name)))
-		return false;
-	return owner_lang_word_matches(s, comparison, name);
-}
-
 /**
  * owner_query_chain_matches - has a call chain a function or module of a comparison?
  * @chain: the call chain
@@ -109,7 +84,7 @@ bool owner_query_chain_matches(struct query_chain *chain, const struct owner_sen
 	if (!(chain->asked & bit)) {
 		chain->asked |= bit;
 		for (i = 0; i < chain->count && !(chain->matched & bit); i++)
-			if (frame_matches(chain->frames[i], s, comparison))
+			if (owner_frame_matches(s, comparison, chain->frames[i]))
 				chain->matched |= bit;
 		cond_resched();
 	}
@@ -128,7 +103,7 @@ void owner_query_module(const struct query_chain *chain, char *name, size_t size
 	unsigned int i;
 
 	for (i = 0; i < chain->count; i++)
-		if (module_at(chain->frames[i], name, size))
+		if (owner_module_of(chain->frames[i], name, size))
 			return;
 	*name = '\0';
 }

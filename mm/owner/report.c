@@ -56,14 +56,16 @@ static void print_owner(const char *what, const struct slab_owner *record)
 
 void __slab_owner_print(const struct slab *slab, unsigned int index)
 {
+	const struct slab_owner *freed;
 	struct slab_owners *owners;
 
 	rcu_read_lock();
 	owners = slab_owners(READ_ONCE(slab->obj_exts));
 	if (owners && index < slab->objects) {
 		print_owner("allocated", &owners->live[index]);
-		if (owners->freed)
-			print_owner("freed", &owners->freed[index]);
+		freed = owner_freed(slab);
+		if (freed)
+			print_owner("freed", &freed[index]);
 	}
 	rcu_read_unlock();
 }

@@ -7,24 +7,42 @@
 #include <linux/types.h>
 
 #include "lang.h"
+#include "unwind.h"
 
 struct kmem_cache;
 struct seq_file;
 
-/* What the last sentence that matches says; see struct owner_sentence. */
-struct owner_rule {
-	unsigned int depth;
-	bool track;
-	unsigned long __percpu *hits;
-	struct owner_sentence *sentence;	/* NULL: the rule for all the rest */
-	bool published;				/* readers may know it */
+/* What becomes of an allocation. */
+struct owner_choice {
+	unsigned char depth;	/* frames to keep, 0 if it is to have no owner */
+	bool free;		/* keep who frees it, if it is a slab object */
 };
 
-const struct owner_rule *owner_rule_for(struct kmem_cache *s, gfp_t flags, size_t size, int nid);
-const struct owner_rule *owner_rule_for_kind(enum owner_kind kind, gfp_t flags, size_t size,
-					     int nid);
+/* A rule, as far as allocations see it. */
+struct owner_rule {
+	struct owner_choice choice;
+	unsigned long __percpu *hits;
+};
 
-void owner_rules_otherwise(bool track);
+/* Kept by a cache whose allocations have to be looked at one by one. */
+#define OWNER_RULE_ASK	((const struct owner_rule *)1)
+
+/* Of what a cache keeps: is it a rule? */
+static inline bool owner_rule_decides(const struct owner_rule *rule)
+{
+	return rule > OWNER_RULE_ASK;
+}
+
+struct owner_choice owner_choose_slowly(struct kmem_cache *s, gfp_t flags, size_t size, int nid,
+					struct owner_caller caller);
+struct owner_choice owner_choose_area(gfp_t flags, size_t size, struct owner_caller caller);
+unsigned int owner_choose_pages(gfp_t flags, unsigned int order, int nid,
+				struct owner_caller caller, unsigned int otherwise);
+
+bool owner_gfp_matches(const struct owner_sentence *s, const struct owner_comparison *c,
+		       unsigned long flags);
+
+void owner_rules_otherwise(bool track, bool free);
 int owner_rules_write(const char *text, size_t length, char *said, size_t size);
 int owner_rules_show(struct seq_file *m);
 

@@ -44,33 +44,39 @@ atomic_long_t owner_slab_bytes;
 
 /* Said on the boot line, before the first slab and before kmalloc's caches. */
 static bool wanted __ro_after_init;
-static bool free_wanted __ro_after_init;
+static bool wanted_at_once __initdata;
 
 static int __init slab_owner_setup(char *str)
 {
+	static bool keep_freed __initdata;
 	char *word;
 
 	/* The last word on the boot line counts. */
 	while ((word = strsep(&str, ",")) != NULL) {
 		if (!strcmp(word, "on")) {
 			wanted = true;
-			owner_rules_otherwise(true);
-			owner_stack_init();
-			static_branch_enable(&slab_owner_key);
+			wanted_at_once = true;
 		} else if (!strcmp(word, "ready")) {
 			wanted = true;
-			owner_rules_otherwise(false);
+			wanted_at_once = false;
 		} else if (!strcmp(word, "off")) {
 			wanted = false;
-			static_branch_disable(&slab_owner_key);
+			wanted_at_once = false;
 		} else if (!strcmp(word, "free=on")) {
-			free_wanted = true;
+			keep_freed = true;
 		} else if (!strcmp(word, "free=off")) {
-			free_wanted = false;
+			keep_freed = false;
 		} else {
 			pr_err("\"%s\" is not understood: say on, ready or off, and free=on or free=off\n",
 			       word);
 		}
+	}
+	owner_rules_otherwise(wanted_at_once, keep_freed);
+	if (wanted_at_once) {
+		owner_stack_init();
+		static_branch_enable(&slab_owner_key);
+	} else {
+		static_branch_disable(&slab_owner_key);
 	}
 	return 0;
 }
@@ -130,32 +136,93 @@ static bool cache_is_tracked(const struct kmem_cache *s)
 static void *alloc_records(size_t bytes, gfp_t flags, int node)
 {
 	OPTIMIZER_HIDE_VAR(bytes);
-	return kmalloc_node(bytes, gfp_nested_mask(flags) | __GFP_NO_OBJ_EXT | __GFP_ZERO, node);
+	flags = gfp_nested_mask(flags) & ~__GFP_HIGH;
+	return kmalloc_node(bytes, flags | __GFP_NO_OBJ_EXT | __GFP_ZERO, node);
 }
 
-static size_t records_bytes(unsigned int objects)
+/* Who freed each object of a slab last; only its size is there if it is to be kept. */
+struct slab_freed {
+	struct rcu_head rcu;
+	struct slab_owner record[];
+};
+
+static size_t owners_bytes(unsigned int objects)
 {
-	return array_size(free_wanted ? 2 * objects : objects, sizeof(struct slab_owner));
+	return sizeof(struct slab_owners) + array_size(objects, sizeof(struct slab_owner));
 }
 
-/* Give a slab its records, unless another CPU just does: then take those. */
-static struct slab_owners *make_owners(struct kmem_cache *s, struct slab *slab, gfp_t flags)
+static size_t freed_bytes(unsigned int objects)
+{
+	struct slab_freed *freed;
+
+	return struct_size(freed, record, objects);
+}
+
+/* NULL if that is not kept of any of them. The slab does not go meanwhile. */
+static __always_inline struct slab_freed *freed_of(struct slab_owners *owners)
+{
+	return READ_ONCE(owners->freed);
+}
+
+/**
+ * owner_freed - who freed each object of a slab last
+ * @slab: the slab, which may go meanwhile
+ *
+ * Context: in an RCU read-side critical section.
+ *
+ * Return: their records, NULL if that is not kept.
+ */
+const struct slab_owner *owner_freed(const struct slab *slab)
+{
+	unsigned long exts = READ_ONCE(slab->obj_exts);
+	struct slab_owners *owners = slab_owners(exts);
+	struct slab_freed *freed = owners ? freed_of(owners) : NULL;
+
+	/* Pairs with __slab_owner_free_slab(), after which it is part of an rcu_head. */
+	smp_rmb();
+	return freed && READ_ONCE(slab->obj_exts) == exts ? freed->record : NULL;
+}
+
+/* Room for who frees objects of this slab, unless another CPU just makes it. */
+static struct slab_freed *make_freed(struct slab *slab, struct slab_owners *owners, gfp_t flags)
+{
+	struct slab_freed *freed, *others;
+
+	freed = alloc_records(freed_bytes(slab->objects), flags, slab_nid(slab));
+	if (!freed)
+		return NULL;
+	others = cmpxchg(&owners->freed, NULL, freed);
+	if (others) {
+		kfree(freed);
+		return others;
+	}
+	kmemleak_not_leak(freed);
+	atomic_long_add(freed_bytes(slab->objects), &owner_slab_bytes);
+	return freed;
+}
+
+/* Give a slab its records, unless another CPU just does: then take those. A loss is counted. */
+static noinline struct slab_owners *make_owners(struct kmem_cache *s, struct slab *slab,
+						gfp_t flags)
 {
 	unsigned int objects = objs_per_slab(s, slab);
 	int node = slab_nid(slab);
 	struct slab_owners *owners;
 	unsigned long exts;
 
-	owners = alloc_records(sizeof(*owners), flags, node);
-	if (!owners)
-		return NULL;
-	owners->live = alloc_records(records_bytes(objects), flags, node);
-	if (!owners->live) {
-		kfree(owners);
+	if (slab_state < UP) {
+		owner_lost(OWNER_LOST_EARLY);
 		return NULL;
 	}
-	owners->freed = free_wanted ? owners->live + objects : NULL;
-
+	owners = alloc_records(sizeof(*owners), flags, node);
+	if (owners)
+		owners->live = alloc_records(array_size(objects, sizeof(*owners->live)), flags,
+					     node);
+	if (!owners || !owners->live) {
+		kfree(owners);
+		owner_lost(OWNER_LOST_VECTOR);
+		return NULL;
+	}
 	exts = READ_ONCE(slab->obj_exts);
 	do {
 		if (exts & SLAB_OWNERS) {
@@ -171,7 +238,7 @@ static struct slab_owners *make_owners(struct kmem_cache *s, struct slab *slab, 
 	kmemleak_not_leak(owners);
 	kmemleak_not_leak(owners->live);
 	atomic_long_inc(&owner_slabs);
-	atomic_long_add(sizeof(*owners) + records_bytes(objects), &owner_slab_bytes);
+	atomic_long_add(owners_bytes(objects), &owner_slab_bytes);
 	return owners;
 }
 
@@ -190,13 +257,12 @@ static __always_inline bool forget(struct slab_owner *record)
 	return true;
 }
 
-static bool forget_live(struct slab_owner *record)
+static __always_inline bool forget_live(struct slab_owner *record)
 {
-	bool had_owner = forget(record);
-
-	if (had_owner)
-		this_cpu_dec(owner_tracked);
-	return had_owner;
+	if (!forget(record))
+		return false;
+	this_cpu_dec(owner_tracked);
+	return true;
 }
 
 static void free_owners_rcu(struct rcu_head *rcu)
@@ -207,42 +273,80 @@ static void free_owners_rcu(struct rcu_head *rcu)
 	kfree(owners);
 }
 
+static void free_freed_rcu(struct rcu_head *rcu)
+{
+	kfree(container_of(rcu, struct slab_freed, rcu));
+}
+
 void __slab_owner_free_slab(struct slab *slab)
 {
 	struct slab_owners *owners = slab_owners(READ_ONCE(slab->obj_exts));
+	struct slab_freed *freed;
 	unsigned int i;
 
 	if (!owners)
 		return;
+	freed = freed_of(owners);
 	WRITE_ONCE(slab->obj_exts, owners->exts);
+	/* Pairs with owner_freed(): that is not looked for any more where the rcu_head comes. */
+	smp_wmb();
 	/* Objects that went with their slab, not one by one. */
-	for (i = 0; i < slab->objects; i++) {
+	for (i = 0; i < slab->objects; i++)
 		forget_live(&owners->live[i]);
-		if (owners->freed)
-			forget(&owners->freed[i]);
-	}
+	for (i = 0; freed && i < slab->objects; i++)
+		forget(&freed->record[i]);
 	atomic_long_dec(&owner_slabs);
-	atomic_long_sub(sizeof(*owners) + records_bytes(slab->objects), &owner_slab_bytes);
+	atomic_long_sub(owners_bytes(slab->objects), &owner_slab_bytes);
 
 	/* Not in batches of seconds: a slab that goes frees memory now. */
 	call_rcu_hurry(&owners->rcu, free_owners_rcu);
+	if (freed) {
+		atomic_long_sub(freed_bytes(slab->objects), &owner_slab_bytes);
+		call_rcu_hurry(&freed->rcu, free_freed_rcu);
+	}
 }
 
 /* --- Hooks ---------------------------------------------------------------- */
 
-/* What the rules say of an allocation: how deep, 0 if it is to have no owner. */
-static __always_inline unsigned int depth_for(struct kmem_cache *s, struct slab *slab,
-					      gfp_t flags, size_t size)
+/* Is it to have an owner? */
+static __always_inline struct owner_choice choose(struct kmem_cache *s, struct slab *slab,
+						  gfp_t flags, size_t size,
+						  struct owner_caller caller)
 {
 	const struct owner_rule *rule;
-	unsigned int depth = 0;
+	struct owner_choice choice = {};
 
+	if (in_nmi()) {
+		owner_lost(OWNER_LOST_CONTEXT);
+		return choice;
+	}
 	rcu_read_lock();
-	rule = owner_rule_for(s, flags, size, slab_nid(slab));
-	if (rule->track)
-		depth = rule->depth ?: OWNER_DEPTH;
+	rule = READ_ONCE(s->owner_rule);
+	if (likely(owner_rule_decides(rule))) {
+		choice = rule->choice;
+		this_cpu_inc(*rule->hits);
+	} else {
+		choice = owner_choose_slowly(s, flags, size, slab_nid(slab), caller);
+	}
 	rcu_read_unlock();
-	return depth;
+	return choice;
+}
+
+/* Another object takes the place of the one that was freed. */
+static noinline void forget_freed(struct slab_freed *freed, unsigned int index)
+{
+	forget(&freed->record[index]);
+	freed->record[index].size = 0;
+}
+
+/* When this object is freed, keep who does it. Without memory for that it is not kept. */
+static noinline void expect_free(struct slab *slab, struct slab_owners *owners, unsigned int index,
+				 gfp_t flags, size_t size)
+{
+	struct slab_freed *freed = freed_of(owners) ?: make_freed(slab, owners, flags);
+
+	if (freed)
+		freed->record[index].size = size;
 }
 
 static __always_inline void own(struct kmem_cache *s, const void *object, gfp_t flags,
@@ -250,46 +354,40 @@ static __always_inline void own(struct kmem_cache *s, const void *object, gfp_t 
 {
 	struct slab_owner *record, owner __uninitialized;
 	struct slab_owners *owners;
-	unsigned int index, depth;
+	struct owner_choice choice;
+	struct slab_freed *freed;
+	unsigned int index;
 	struct slab *slab;
 
 	if (!object || !cache_is_tracked(s) || flags & __GFP_NO_OBJ_EXT)
 		return;
 	slab = virt_to_slab(object);
+	choice = choose(s, slab, flags, size, caller);
 	owners = slab_owners(READ_ONCE(slab->obj_exts));
-	if (owners) {
-		index = obj_to_index(s, slab, (void *)object);
-		/*
-		 * There is one if the object is resized, or went before by a way
-		 * that has no hook.
-		 */
-		forget_live(&owners->live[index]);
-		if (owners->freed)
-			forget(&owners->freed[index]);
-	}
-
-	if (in_nmi())
-		return owner_lost(OWNER_LOST_CONTEXT);
-	depth = depth_for(s, slab, flags, size);
-	if (!depth)
-		return;
-	if (slab_state < UP)
-		return owner_lost(OWNER_LOST_EARLY);
-	if (!owners) {
+	if (unlikely(!owners && choice.depth))
 		owners = make_owners(s, slab, flags);
-		if (!owners)
-			return owner_lost(OWNER_LOST_VECTOR);
-		index = obj_to_index(s, slab, (void *)object);
-	}
-
-	if (!owner_take_down(&owner, flags, depth, caller, ip))
+	if (!owners)
 		return;
+
+	index = obj_to_index(s, slab, (void *)object);
 	record = &owners->live[index];
+	/* There is one if the object is resized, or went before by a way that has no hook. */
+	forget_live(record);
+	freed = freed_of(owners);
+	if (unlikely(freed))
+		forget_freed(freed, index);
+	if (!choice.depth)
+		return;
+
+	if (unlikely(choice.free))
+		expect_free(slab, owners, index, flags, size);
+	if (!owner_take_down(&owner, flags, choice.depth, caller, ip))
+		return;
 	record->size = size;
 	record->time = owner.time;
+	this_cpu_inc(owner_tracked);
 	/* Pairs with owner_read(): who sees the handles sees the rest. */
 	smp_store_release(&record->handles, owner.handles);
-	this_cpu_inc(owner_tracked);
 }
 
 void __slab_owner_alloc(struct kmem_cache *s, void *object, gfp_t flags, size_t size,
@@ -308,17 +406,20 @@ void __slab_owner_resize(const void *object, gfp_t flags, size_t size)
 }
 
 /*
- * Who frees an object that had an owner is kept until its slot is used again. For
- * that nobody is woken: who frees may hold any lock.
+ * Who frees an object that had an owner is kept until its slot is used again, if
+ * that is wanted. For that nobody is woken: who frees may hold any lock.
  */
-static __always_inline void note_free(struct slab_owner *record, size_t size,
-				      struct owner_caller caller, unsigned long ip)
+static noinline void note_free(struct slab_owner *record, struct owner_caller caller,
+			       unsigned long ip)
 {
 	struct slab_owner owner;
 
-	if (in_nmi() || !owner_take_down(&owner, 0, OWNER_DEPTH, caller, ip))
+	if (!record->size)
 		return;
-	record->size = size;
+	if (in_nmi())
+		return owner_lost(OWNER_LOST_CONTEXT);
+	if (!owner_take_down(&owner, 0, OWNER_DEPTH, caller, ip))
+		return;
 	record->time = owner.time;
 	/* Two may free it at once, by mistake: each handle is still put once. */
 	owner.handles = xchg(&record->handles, owner.handles);
@@ -326,17 +427,26 @@ static __always_inline void note_free(struct slab_owner *record, size_t size,
 		owner_drop(owner.handles);
 }
 
+static __always_inline void disown(struct kmem_cache *s, struct slab *slab, const void *object,
+				   struct slab_owners *owners, struct owner_caller caller,
+				   unsigned long ip)
+{
+	unsigned int index = obj_to_index(s, slab, (void *)object);
+	struct slab_freed *freed;
+
+	if (!forget_live(&owners->live[index]))
+		return;
+	freed = freed_of(owners);
+	if (unlikely(freed))
+		note_free(&freed->record[index], caller, ip);
+}
+
 void __slab_owner_free(struct kmem_cache *s, struct slab *slab, void **objects, int count)
 {
 	struct slab_owners *owners = slab_owners(READ_ONCE(slab->obj_exts));
-	unsigned int index;
 
 	if (!owners)
 		return;
-	while (count--) {
-		index = obj_to_index(s, slab, objects[count]);
-		if (forget_live(&owners->live[index]) && owners->freed)
-			note_free(&owners->freed[index], owners->live[index].size, OWNER_CALLER,
-				  _RET_IP_);
-	}
+	while (count--)
+		disown(s, slab, objects[count], owners, OWNER_CALLER, _RET_IP_);
 }

@@ -59,6 +59,17 @@ static inline struct slab_owner *record_of(void *object)
 	return owners ? &owners->live[index_of(object)] : NULL;
 }
 
+/* Who freed it last, if that is kept of any object of its slab; the slab stays. */
+static inline const struct slab_owner *freed_of(void *object)
+{
+	const struct slab_owner *freed;
+
+	rcu_read_lock();
+	freed = owner_freed(virt_to_slab(object));
+	rcu_read_unlock();
+	return freed ? freed + index_of(object) : NULL;
+}
+
 static inline int owner_test_init(struct kunit *test)
 {
 	if (!static_branch_unlikely(&slab_owner_key))

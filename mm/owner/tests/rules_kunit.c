@@ -14,6 +14,7 @@
 #include <linux/vmalloc.h>
 
 #include "../../slab.h"
+#include "../owner.h"
 #include "../rules.h"
 
 #define TEXT_SIZE	SZ_128K
@@ -36,6 +37,18 @@ static int write(const char *sentences)
 	return owner_rules_write(sentences, strlen(sentences), said, sizeof(said));
 }
 
+/* As SLUB's hook does. */
+static struct owner_choice choose(struct kmem_cache *s, size_t size, gfp_t flags,
+				  struct owner_caller caller)
+{
+	const struct owner_rule *rule = READ_ONCE(s->owner_rule);
+
+	if (!owner_rule_decides(rule))
+		return owner_choose_slowly(s, flags, size, 0, caller);
+	this_cpu_inc(*rule->hits);
+	return rule->choice;
+}
+
 /*
  * The depth tells one rule from another. Stands for SLUB's hook, where the call
  * chain ends, so it must be a frame of its own.
@@ -45,45 +58,34 @@ static noinline unsigned int depth_for(struct kmem_cache *s, size_t size, gfp_t 
 	unsigned int depth;
 
 	rcu_read_lock();
-	depth = owner_rule_for(s, flags, size, 0)->depth;
+	depth = choose(s, size, flags, OWNER_CALLER).depth;
 	rcu_read_unlock();
 	return depth;
 }
 
-static unsigned int depth_of(enum owner_kind kind, size_t size)
+static noinline unsigned int depth_of(enum owner_kind kind, size_t size)
 {
-	unsigned int depth;
-
-	rcu_read_lock();
-	depth = owner_rule_for_kind(kind, GFP_KERNEL, size, 0)->depth;
-	rcu_read_unlock();
-	return depth;
+	if (kind == OWNER_KIND_PAGE)
+		return owner_choose_pages(GFP_KERNEL, get_order(size), 0, OWNER_CALLER,
+					  OWNER_DEPTH);
+	return owner_choose_area(GFP_KERNEL, size, OWNER_CALLER).depth;
 }
 
 static void test_no_rules(struct kunit *test)
 {
-	const struct owner_rule *rule;
-
-	rcu_read_lock();
-	rule = owner_rule_for(cache, GFP_KERNEL, 8, 0);
-	KUNIT_EXPECT_EQ(test, rule->depth, 0);
-	KUNIT_EXPECT_TRUE(test, rule->track);
-	KUNIT_EXPECT_PTR_EQ(test, rule, owner_rule_for_kind(OWNER_KIND_PAGE, GFP_KERNEL, 8, 0));
-	rcu_read_unlock();
+	KUNIT_EXPECT_EQ(test, depth_for(cache, 8, GFP_KERNEL), OWNER_DEPTH);
+	KUNIT_EXPECT_EQ(test, depth_of(OWNER_KIND_PAGE, 8), OWNER_DEPTH);
 	show(text);
 	KUNIT_EXPECT_STREQ(test, text, "# no rules: everything\n");
 }
 
 static void test_rule_is_handed_out(struct kunit *test)
 {
-	const struct owner_rule *rule;
-
-	KUNIT_ASSERT_EQ(test, write("depth=7 track=off if cache == owner_rules_a"), 0);
-	rcu_read_lock();
-	rule = owner_rule_for(cache, GFP_KERNEL, 8, 0);
-	KUNIT_EXPECT_EQ(test, rule->depth, 7);
-	KUNIT_EXPECT_FALSE(test, rule->track);
-	rcu_read_unlock();
+	KUNIT_ASSERT_EQ(test, write("depth=7 track=off if cache == owner_rules_a;"
+				    "depth=6 if cache == owner_rules_b && size > 100"), 0);
+	KUNIT_EXPECT_EQ(test, depth_for(cache, 8, GFP_KERNEL), 0);
+	KUNIT_EXPECT_EQ(test, depth_for(other, 8, GFP_KERNEL), OWNER_DEPTH);
+	KUNIT_EXPECT_EQ(test, depth_for(other, 101, GFP_KERNEL), 6);
 }
 
 static void test_last_wins(struct kunit *test)
@@ -123,22 +125,55 @@ static void test_asks_of_allocation(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, depth_for(cache, 99, GFP_ATOMIC), 1);
 	KUNIT_EXPECT_EQ(test, depth_for(cache, 99, GFP_ATOMIC | __GFP_ZERO), 3);
 
-	KUNIT_ASSERT_EQ(test, write("depth=4 if func == depth_from_here"), 0);
-	KUNIT_EXPECT_EQ(test, depth_for(cache, 8, GFP_KERNEL), 1);
-	KUNIT_EXPECT_EQ(test, depth_from_here(), 4);
-
 	KUNIT_ASSERT_EQ(test, write("clear; depth=5 if order == 2; depth=6 if held > 16K"), 0);
-	KUNIT_EXPECT_EQ(test, depth_of(OWNER_KIND_PAGE, PAGE_SIZE), 0);
+	KUNIT_EXPECT_EQ(test, depth_of(OWNER_KIND_PAGE, PAGE_SIZE), OWNER_DEPTH);
 	KUNIT_EXPECT_EQ(test, depth_of(OWNER_KIND_PAGE, 4 * PAGE_SIZE), 5);
 	KUNIT_EXPECT_EQ(test, depth_of(OWNER_KIND_PAGE, 8 * PAGE_SIZE), 6);
-	KUNIT_EXPECT_EQ(test, depth_of(OWNER_KIND_PERCPU, 4 * PAGE_SIZE), 0);
+	KUNIT_EXPECT_EQ(test, depth_of(OWNER_KIND_PERCPU, 4 * PAGE_SIZE), OWNER_DEPTH);
 
 	snprintf(rule, sizeof(rule), "clear; depth=7 if pid == %d && tgid == %d && ts > 0ns",
 		 current->pid, current->tgid);
 	KUNIT_ASSERT_EQ(test, write(rule), 0);
 	KUNIT_EXPECT_EQ(test, depth_for(cache, 8, GFP_KERNEL), 7);
 	KUNIT_ASSERT_EQ(test, write("clear; depth=8 if comm == nobody"), 0);
-	KUNIT_EXPECT_EQ(test, depth_for(cache, 8, GFP_KERNEL), 0);
+	KUNIT_EXPECT_EQ(test, depth_for(cache, 8, GFP_KERNEL), OWNER_DEPTH);
+}
+
+static void test_asks_of_chain(struct kunit *test)
+{
+	KUNIT_ASSERT_EQ(test, write("depth=1; depth=4 if func == depth_from_here"), 0);
+	KUNIT_EXPECT_EQ(test, depth_for(cache, 8, GFP_KERNEL), 1);
+	KUNIT_EXPECT_EQ(test, depth_from_here(), 4);
+	KUNIT_ASSERT_EQ(test, write("clear; depth=5 if func == depth_fro?_*,nobody"), 0);
+	KUNIT_EXPECT_EQ(test, depth_for(cache, 8, GFP_KERNEL), OWNER_DEPTH);
+	KUNIT_EXPECT_EQ(test, depth_from_here(), 5);
+	KUNIT_ASSERT_EQ(test, write("clear; depth=6 if func == test_* && func != depth_from_here"),
+			0);
+	KUNIT_EXPECT_EQ(test, depth_for(cache, 8, GFP_KERNEL), 6);
+	KUNIT_EXPECT_EQ(test, depth_from_here(), OWNER_DEPTH);
+	KUNIT_ASSERT_EQ(test, write("clear; depth=7 if func == *e*o*"), 0);
+	KUNIT_EXPECT_EQ(test, depth_from_here(), 7);
+	KUNIT_ASSERT_EQ(test, write("clear; depth=8 if module == *"), 0);
+	KUNIT_EXPECT_EQ(test, depth_from_here(), OWNER_DEPTH);
+}
+
+/* Who frees an object is kept where a rule says so, else where the boot line does. */
+static void test_free(struct kunit *test)
+{
+	bool otherwise;
+
+	rcu_read_lock();
+	otherwise = choose(cache, 8, GFP_KERNEL, OWNER_CALLER).free;
+	rcu_read_unlock();
+	KUNIT_ASSERT_EQ(test, write("free=on if cache == *_a; free=off if cache == *_b"), 0);
+	rcu_read_lock();
+	KUNIT_EXPECT_TRUE(test, choose(cache, 8, GFP_KERNEL, OWNER_CALLER).free);
+	KUNIT_EXPECT_FALSE(test, choose(other, 8, GFP_KERNEL, OWNER_CALLER).free);
+	rcu_read_unlock();
+	KUNIT_ASSERT_EQ(test, write("depth=3"), 0);
+	rcu_read_lock();
+	KUNIT_EXPECT_EQ(test, choose(cache, 8, GFP_KERNEL, OWNER_CALLER).free, otherwise);
+	rcu_read_unlock();
 }
 
 static void test_shows_hits(struct kunit *test)
@@ -185,11 +220,11 @@ static void test_removes(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, depth_for(cache, 8, GFP_KERNEL), 2);
 	KUNIT_ASSERT_EQ(test, write("del 1"), 0);
 	KUNIT_EXPECT_EQ(test, depth_for(cache, 8, GFP_KERNEL), 2);
-	KUNIT_EXPECT_EQ(test, depth_for(other, 8, GFP_KERNEL), 0);
+	KUNIT_EXPECT_EQ(test, depth_for(other, 8, GFP_KERNEL), OWNER_DEPTH);
 	KUNIT_EXPECT_EQ(test, write("del 2"), -EINVAL);
 	KUNIT_EXPECT_STREQ(test, said, "there is no rule 2: the last is 1\n  del 2\n  ^~~~~\n");
 	KUNIT_ASSERT_EQ(test, write("clear"), 0);
-	KUNIT_EXPECT_EQ(test, depth_for(cache, 8, GFP_KERNEL), 0);
+	KUNIT_EXPECT_EQ(test, depth_for(cache, 8, GFP_KERNEL), OWNER_DEPTH);
 }
 
 /* A rule about the same as an older one takes its place and becomes the last. */
@@ -269,7 +304,6 @@ static void test_refuses(struct kunit *test)
 			   "there is no sampling yet: say sample=all, or nothing of it\n"
 			   "  sample=1M\n"
 			   "  ^~~~~~~~~\n");
-	KUNIT_EXPECT_EQ(test, write("free=on"), -EINVAL);
 	for (i = 0, length = 0; i < 64; i++)
 		length += sprintf(text + length, "depth=1 if size == %u;", i);
 	KUNIT_EXPECT_EQ(test, write(text), 0);
@@ -309,6 +343,8 @@ static struct kunit_case owner_rules_cases[] = {
 	KUNIT_CASE(test_rule_is_handed_out),
 	KUNIT_CASE(test_last_wins),
 	KUNIT_CASE(test_asks_of_allocation),
+	KUNIT_CASE(test_asks_of_chain),
+	KUNIT_CASE(test_free),
 	KUNIT_CASE(test_shows_hits),
 	KUNIT_CASE(test_reads_back),
 	KUNIT_CASE(test_removes),

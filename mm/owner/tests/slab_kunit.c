@@ -348,30 +348,67 @@ static noinline void uproot(struct kmem_cache *cache, void *object)
 static void test_free_owner(struct kunit *test)
 {
 	struct kmem_cache *cache = make_cache(test, 0);
-	void *object = plant(cache), *again;
-	struct slab_owners *owners = owners_of(object);
+	struct slab_owners *owners;
 	struct slab_owner freed;
+	void *object, *again;
 
+	KUNIT_ASSERT_EQ(test, write_rules("free=on if cache == owner_kunit"), 0);
+	object = plant(cache);
+	owners = owners_of(object);
 	KUNIT_ASSERT_NOT_NULL(test, owners);
-	if (!owners->freed) {
-		kmem_cache_free(cache, object);
-		kmem_cache_destroy(cache);
-		kunit_skip(test, "boot with slab_owner=on,free=on");
-	}
-	KUNIT_EXPECT_EQ(test, owners->freed[index_of(object)].handles, 0);
+	KUNIT_ASSERT_NOT_NULL(test, freed_of(object));
+	KUNIT_EXPECT_EQ(test, freed_of(object)->handles, 0);
 	/* Another one keeps the slab. */
 	again = plant(cache);
 	uproot(cache, object);
-	freed = owners->freed[index_of(object)];
+	freed = *freed_of(object);
 	KUNIT_EXPECT_TRUE(test, passes(freed.stack, uproot));
 	KUNIT_EXPECT_FALSE(test, passes(freed.stack, plant));
 	KUNIT_EXPECT_EQ(test, freed.size, PLANTED_SIZE);
 	KUNIT_EXPECT_EQ(test, owners->live[index_of(object)].handles, 0);
 	/* KASAN keeps the slot back for a while. */
 	object = plant(cache);
-	KUNIT_EXPECT_EQ(test, owners_of(object)->freed[index_of(object)].handles, 0);
+	KUNIT_EXPECT_EQ(test, freed_of(object)->handles, 0);
 	kmem_cache_free(cache, object);
 	kmem_cache_free(cache, again);
+	KUNIT_EXPECT_EQ(test, write_rules("clear"), 0);
+	kmem_cache_destroy(cache);
+}
+
+/* It is kept of those objects for which a rule said so when they were allocated. */
+static void test_free_by_rule(struct kunit *test)
+{
+	struct kmem_cache *cache = make_cache(test, 0);
+	void *before, *with[2], *after;
+	unsigned int i;
+
+	KUNIT_ASSERT_EQ(test, write_rules("free=off if cache == owner_kunit"), 0);
+	before = plant(cache);
+	KUNIT_EXPECT_NULL(test, freed_of(before));
+	KUNIT_ASSERT_EQ(test, write_rules("free=on if cache == owner_kunit"), 0);
+	with[0] = plant(cache);
+	with[1] = plant(cache);
+	KUNIT_ASSERT_PTR_EQ(test, owners_of(with[0]), owners_of(before));
+	KUNIT_ASSERT_EQ(test, write_rules("free=off if cache == owner_kunit"), 0);
+	after = plant(cache);
+	uproot(cache, before);
+	KUNIT_EXPECT_EQ(test, freed_of(before)->handles, 0);
+	for (i = 0; i < ARRAY_SIZE(with); i++) {
+		uproot(cache, with[i]);
+		KUNIT_EXPECT_TRUE(test, passes(freed_of(with[i])->stack, uproot));
+	}
+
+	/* Who gets the slot may not be tracked, and it is forgotten all the same. */
+	KUNIT_ASSERT_EQ(test, write_rules("track=off if cache == owner_kunit"), 0);
+	for (i = 0; i < ARRAY_SIZE(with); i++) {
+		with[i] = plant(cache);
+		KUNIT_EXPECT_EQ(test, freed_of(with[i])->handles, 0);
+	}
+	uproot(cache, with[0]);
+	KUNIT_EXPECT_EQ(test, freed_of(with[0])->handles, 0);
+	kmem_cache_free(cache, with[1]);
+	kmem_cache_free(cache, after);
+	KUNIT_EXPECT_EQ(test, write_rules("clear"), 0);
 	kmem_cache_destroy(cache);
 }
 
@@ -410,6 +447,7 @@ static struct kunit_case owner_slab_cases[] = {
 	KUNIT_CASE(test_depth_of_one),
 	KUNIT_CASE(test_switched_off),
 	KUNIT_CASE(test_free_owner),
+	KUNIT_CASE(test_free_by_rule),
 	KUNIT_CASE(test_slab_goes),
 	{}
 };

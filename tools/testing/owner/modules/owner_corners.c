@@ -6,17 +6,21 @@
  * busy		a cache is destroyed that still has objects
  * charge	a memory cgroup refuses to be charged
  * leave	the module goes, what it allocated stays
+ * kfence	KFENCE serves an object, which goes with the module
  */
 
+#include <linux/jiffies.h>
+#include <linux/kfence.h>
 #include <linux/mm.h>
 #include <linux/module.h>
 #include <linux/rcupdate.h>
+#include <linux/sched.h>
 #include <linux/slab.h>
 #include <linux/string.h>
 
 static char *corner = "";
 module_param(corner, charp, 0400);
-MODULE_PARM_DESC(corner, "dump, busy, charge or leave");
+MODULE_PARM_DESC(corner, "dump, busy, charge, leave or kfence");
 
 #define SIZE	500
 #define OBJECTS	3
@@ -83,6 +87,25 @@ static void leave(void)
 		corner_alloc(NULL, GFP_KERNEL);
 }
 
+static void *fenced;
+
+/* It serves one now and then. */
+static void kfence(void)
+{
+	unsigned long until = jiffies + 20 * HZ;
+
+	while (time_before(jiffies, until)) {
+		fenced = corner_alloc(NULL, GFP_KERNEL);
+		if (is_kfence_address(fenced))
+			break;
+		kfree(fenced);
+		fenced = NULL;
+		cond_resched();
+	}
+	if (fenced)
+		pr_info("corner: %#lx\n", page_to_pfn(virt_to_page(fenced)));
+}
+
 static int __init corners_init(void)
 {
 	if (!strcmp(corner, "dump"))
@@ -93,15 +116,18 @@ static int __init corners_init(void)
 		charge();
 	else if (!strcmp(corner, "leave"))
 		leave();
+	else if (!strcmp(corner, "kfence"))
+		kfence();
 	else
 		return -EINVAL;
 	return 0;
 }
 module_init(corners_init);
 
-/* What is left is left on purpose. */
+/* What else is left is left on purpose. */
 static void __exit corners_exit(void)
 {
+	kfree(fenced);
 }
 module_exit(corners_exit);
 
