@@ -3,8 +3,8 @@
 #define _LINUX_SLAB_OWNER_H
 
 #include <linux/atomic.h>
+#include <linux/bits.h>
 #include <linux/build_bug.h>
-#include <linux/instruction_pointer.h>
 #include <linux/jump_label.h>
 #include <linux/types.h>
 
@@ -23,8 +23,10 @@ struct slab_freed;
  *	Written last on allocation and taken out first on free, at once and by
  *	one free only, whatever a buggy caller does.
  * @size: bytes the caller asked for
+ * @rate: the number of the rate at which it was sampled, 0 if all were
+ * @size_and_rate: both of them
  * @time: when, in units of OWNER_TICK_NS
- * @details: both
+ * @details: all three
  */
 struct slab_owner {
 	union {
@@ -36,7 +38,13 @@ struct slab_owner {
 	};
 	union {
 		struct {
-			u32 size;
+			union {
+				struct {
+					u32 size : 24;
+					u32 rate : 8;
+				};
+				u32 size_and_rate;
+			};
 			u32 time;
 		};
 		u64 details;
@@ -45,9 +53,13 @@ struct slab_owner {
 
 static_assert(sizeof(struct slab_owner) == 16);
 
+#define SLAB_OWNER_SIZE_MAX	((1UL << 24) - 1)
+
 /**
  * struct slab_owners - the records of one slab
  * @live: who holds each object
+ * @watched: how many have an owner that was sampled; SLAB_OWNER_ALL from the first
+ *	on that was not. While it is 0 no object that is freed has one.
  * @exts: what slab->obj_exts would hold if this did not stand there
  * @freed: who freed each object last, NULL until that is to be kept of one
  * @rcu: once the slab is gone
@@ -59,6 +71,7 @@ static_assert(sizeof(struct slab_owner) == 16);
  */
 struct slab_owners {
 	struct slab_owner *live;
+	atomic_t watched;
 	union {
 		struct {
 			unsigned long exts;
@@ -68,6 +81,8 @@ struct slab_owners {
 	};
 };
 
+#define SLAB_OWNER_ALL	BIT(30)
+
 /*
  * In slab->obj_exts: this is struct slab_owners. The bit is one that memory
  * cgroups never set together with MEMCG_DATA_OBJEXTS.
@@ -75,13 +90,24 @@ struct slab_owners {
 #define SLAB_OWNERS		2UL
 #define SLAB_OWNERS_MASK	(~3UL)
 
+/* A slab's owners, from what stands in slab->obj_exts; NULL if it has none. */
+static __always_inline struct slab_owners *slab_owners(unsigned long exts)
+{
+	if (!(exts & SLAB_OWNERS))
+		return NULL;
+	return (struct slab_owners *)(exts & SLAB_OWNERS_MASK);
+}
+
 DECLARE_STATIC_KEY_FALSE(slab_owner_key);
 
 bool slab_owner_wanted(void);
 void __slab_owner_alloc(struct kmem_cache *s, void *object, gfp_t flags, size_t size,
-			unsigned long ip);
+			bool drawn, unsigned long ip);
 void __slab_owner_resize(const void *object, gfp_t flags, size_t size);
-void __slab_owner_free(struct kmem_cache *s, struct slab *slab, void **objects, int count);
+void __slab_owner_free(struct kmem_cache *s, struct slab *slab, void *object,
+		       struct slab_owners *owners);
+void __slab_owner_free_bulk(struct kmem_cache *s, struct slab *slab, void **objects, int count,
+			    struct slab_owners *owners);
 void __slab_owner_free_slab(struct slab *slab);
 void __slab_owner_print(const struct slab *slab, unsigned int index);
 
@@ -123,38 +149,11 @@ static __always_inline unsigned long slab_owner_exts(unsigned long exts)
 	return exts;
 }
 
-/* An object has been allocated: note its owner. */
-static __always_inline void slab_owner_alloc(struct kmem_cache *s, void *object,
-					     gfp_t flags, size_t size)
-{
-	if (static_branch_unlikely(&slab_owner_key))
-		__slab_owner_alloc(s, object, flags, size, _RET_IP_);
-}
-
 /* What kmalloc() gave has been resized where it is: it is whose call this was. */
 static __always_inline void slab_owner_resize(const void *object, gfp_t flags, size_t size)
 {
 	if (static_branch_unlikely(&slab_owner_key))
 		__slab_owner_resize(object, flags, size);
-}
-
-/* Objects of one slab are about to be freed: nobody owns them any more. */
-static __always_inline void slab_owner_free_bulk(struct kmem_cache *s, struct slab *slab,
-						 void **objects, int count)
-{
-	if (static_branch_unlikely(&slab_owner_key))
-		__slab_owner_free(s, slab, objects, count);
-}
-
-static __always_inline void slab_owner_free(struct kmem_cache *s, struct slab *slab,
-					    void *object)
-{
-	if (static_branch_unlikely(&slab_owner_key)) {
-		/* Were the caller's own taken, it would have to read it back. */
-		void *copy = object;
-
-		__slab_owner_free(s, slab, &copy, 1);
-	}
 }
 
 /* A slab is about to be freed: leave its extensions as if we had not been there. */
@@ -203,22 +202,7 @@ static inline unsigned long slab_owner_exts(unsigned long exts)
 	return exts;
 }
 
-static inline void slab_owner_alloc(struct kmem_cache *s, void *object,
-				    gfp_t flags, size_t size)
-{
-}
-
 static inline void slab_owner_resize(const void *object, gfp_t flags, size_t size)
-{
-}
-
-static inline void slab_owner_free_bulk(struct kmem_cache *s, struct slab *slab,
-					void **objects, int count)
-{
-}
-
-static inline void slab_owner_free(struct kmem_cache *s, struct slab *slab,
-				   void *object)
 {
 }
 

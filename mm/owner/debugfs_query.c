@@ -96,7 +96,7 @@ static void *query_next(struct seq_file *m, void *v, loff_t *pos)
 		return group_at(reader, *pos);
 	/* What is left behind has been shown. */
 	if (v != &head) {
-		struct query_sum sum = owner_query_object_sum(&reader->query);
+		struct owner_sum sum = owner_query_object_sum(&reader->query);
 
 		owner_query_add(&reader->query.total, &sum);
 	}

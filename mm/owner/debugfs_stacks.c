@@ -58,7 +58,7 @@ static int stacks_show(struct seq_file *m, void *v)
 	unsigned long *entries;
 	unsigned int count, i;
 
-	if (total->objects < READ_ONCE(count_threshold))
+	if (total->sum.estimate.objects < READ_ONCE(count_threshold))
 		return 0;
 	if (reader->show & SHOW_FRAMES) {
 		count = stack_depot_fetch(total->stack, &entries);
@@ -68,7 +68,8 @@ static int stacks_show(struct seq_file *m, void *v)
 	if (reader->show & SHOW_HANDLE)
 		seq_printf(m, "handle: %u\n", total->stack);
 	if (reader->show & SHOW_TOTALS)
-		seq_printf(m, "nr_objects: %lu\nnr_bytes: %llu\n", total->objects, total->bytes);
+		seq_printf(m, "nr_objects: %llu\nnr_bytes: %llu\n", total->sum.estimate.objects,
+			   total->sum.estimate.bytes);
 	seq_putc(m, '\n');
 	return 0;
 }

@@ -8,6 +8,8 @@
  * rules.c	which allocations are captured, and how deep; lang.c its language
  * rules_change.c	how the rules are written and read
  * places.c	which function or module a return address is in
+ * sample.c	which of many get an owner, and what those stand for
+ * hooks.h	what SLUB does itself, because it does so often
  * slab.c	the record beside each slab object, written by SLUB's hooks
  * percpu.c	the record of each per-CPU area
  * walk.c	slabs and their objects, walked by readers
@@ -33,6 +35,7 @@
 #include <linux/types.h>
 #include <linux/xarray.h>
 
+#include "sample.h"
 #include "unwind.h"
 
 struct dentry;
@@ -134,18 +137,78 @@ bool owner_get(struct slab_owner *owner);
 void owner_put(const struct slab_owner *owner);
 bool owner_task_fetch(depot_stack_handle_t handle, struct owner_task *task);
 
+/* Numbers of rates: as many as fit into a record. */
+#define OWNER_RATES		256
+
+/* A weight, up to OWNER_SAMPLE_*_MAX, fits into a word with so many bits of a fraction. */
+#define OWNER_WEIGHT_SHIFT	16
+
+/*
+ * What some records stand for. If none was sampled that is what they say, and
+ * the variances are 0.
+ */
+struct owner_estimate {
+	u64 records;
+	u64 objects;
+	u32 fraction;			/* of one more, in units of 2^-OWNER_WEIGHT_SHIFT */
+	u64 bytes;			/* that were asked for */
+	u64 held;			/* that the objects take */
+	u64 objects_variance;		/* in units of 2^-8 */
+	u64 bytes_variance;
+};
+
+/* sample.c */
+void owner_sample_init(void);
+int owner_rate_number(u32 bytes, u32 objects);
+u64 owner_rate_word(unsigned int number);
+u64 owner_weight(unsigned int number, size_t size);
+void owner_draw(void);
+bool owner_is_sampled(unsigned int number, size_t size);
+void owner_estimate_add_sample(struct owner_estimate *estimate, u64 n, unsigned int number,
+			       size_t size, size_t held);
+void owner_estimate_join(struct owner_estimate *estimate, const struct owner_estimate *more);
+u64 owner_objects_error(const struct owner_estimate *estimate);
+u64 owner_bytes_error(const struct owner_estimate *estimate);
+
+/**
+ * owner_estimate_add - add objects, and those like them that were not sampled
+ * @estimate: what they are added to
+ * @n: how many
+ * @number: of the rate at which they were sampled
+ * @size: bytes that were asked for, for each
+ * @held: bytes that each takes
+ */
+static inline void owner_estimate_add(struct owner_estimate *estimate, u64 n, unsigned int number,
+				      size_t size, size_t held)
+{
+	estimate->records += n;
+	if (unlikely(number))
+		return owner_estimate_add_sample(estimate, n, number, size, held);
+	estimate->objects += n;
+	estimate->bytes += n * size;
+	estimate->held += n * held;
+}
+
+/* What records add up to, and how old they are. */
+struct owner_sum {
+	u64 groups;			/* of a query */
+	struct owner_estimate estimate;
+	u64 oldest;			/* age of the oldest, in ns */
+	u64 youngest;
+};
+
+static inline void owner_sum_add(struct owner_sum *sum, unsigned int rate, size_t size,
+				 size_t held, u64 age)
+{
+	sum->youngest = sum->estimate.records ? min(sum->youngest, age) : age;
+	sum->oldest = max(sum->oldest, age);
+	owner_estimate_add(&sum->estimate, 1, rate, size, held);
+}
+
 /* slab.c */
 int owner_capture_start(void);
 
 const struct slab_owner *owner_freed(const struct slab *slab);
-
-/* A slab's owners, from what stands in slab->obj_exts; NULL if it has none. */
-static inline struct slab_owners *slab_owners(unsigned long exts)
-{
-	if (!(exts & SLAB_OWNERS))
-		return NULL;
-	return (struct slab_owners *)(exts & SLAB_OWNERS_MASK);
-}
 
 /* One object's owner, as a reader sees it. */
 struct owner_object {
@@ -155,6 +218,7 @@ struct owner_object {
 	int nid;			/* its memory node, NUMA_NO_NODE if it is on many */
 	unsigned long pfn;		/* of its slab */
 	const void *address;
+	size_t size;			/* bytes that were asked for */
 	struct slab_owner owner;
 };
 
@@ -196,8 +260,7 @@ bool percpu_walk_next(struct slab_walk *walk, struct owner_object *object);
 /* What one call chain holds. */
 struct owner_chain_total {
 	depot_stack_handle_t stack;	/* with a reference */
-	unsigned long objects;
-	u64 bytes;			/* that were asked for */
+	struct owner_sum sum;		/* ages are not told */
 };
 
 /* What one cache holds. */
@@ -216,6 +279,7 @@ int owner_total_caches(struct xarray *totals);
 void owner_free_caches(struct xarray *totals);
 
 /* report.c */
+void owner_show_weight(struct seq_file *m, const struct owner_object *object);
 void owner_show_object(struct seq_file *m, const struct owner_object *object);
 
 /* debugfs_stacks.c */

@@ -26,6 +26,7 @@ struct percpu_record {
 	struct list_head node;
 	u64 number;			/* of those made before */
 	const void *area;
+	size_t size;
 	struct slab_owner owner;
 	struct rcu_head rcu;
 };
@@ -85,7 +86,7 @@ void __percpu_owner_alloc(const void *area, gfp_t flags, size_t size)
 	/* What the area takes on all CPUs is what its owner holds. */
 	size *= num_possible_cpus();
 	choice = owner_choose_area(flags, size, OWNER_CALLER);
-	if (!choice.depth)
+	if (!choice.depth || !owner_is_sampled(choice.rate, size))
 		return;
 	if (!table)
 		return owner_lost(OWNER_LOST_EARLY);
@@ -96,7 +97,8 @@ void __percpu_owner_alloc(const void *area, gfp_t flags, size_t size)
 		kmem_cache_free(record_cache, record);
 		return;
 	}
-	record->owner.size = size;
+	record->owner.rate = choice.rate;
+	record->size = size;
 	record->area = area;
 	spin_lock_irqsave(&table_lock, irqflags);
 	record->number = next_number++;
@@ -182,7 +184,8 @@ bool percpu_walk_next(struct slab_walk *walk, struct owner_object *object)
 	if (record) {
 		object->owner = walk->held;
 		object->cache = "percpu";
-		object->slab_size = walk->held.size;
+		object->size = record->size;
+		object->slab_size = record->size;
 		object->index = 0;
 		object->nid = NUMA_NO_NODE;
 		object->address = record->area;

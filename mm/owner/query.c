@@ -157,7 +157,7 @@ static void know(struct owner_query *query)
 
 	facts->absent = BIT(OWNER_FIELD_ORDER);
 	facts->value[OWNER_FIELD_KIND].number = query->kind;
-	facts->value[OWNER_FIELD_SIZE].number = object->owner.size;
+	facts->value[OWNER_FIELD_SIZE].number = object->size;
 	facts->value[OWNER_FIELD_HELD].number = object->slab_size;
 	facts->value[OWNER_FIELD_HANDLE].number = object->owner.stack;
 	facts->value[OWNER_FIELD_AGE].number =
@@ -258,5 +258,5 @@ void owner_query_free(struct owner_query *query)
 		owner_query_put_chains(query->chains);
 	kvfree(query->chains);
 	query->chains = NULL;
-	query->total = (struct query_sum){};
+	query->total = (struct owner_sum){};
 }

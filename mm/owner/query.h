@@ -4,6 +4,7 @@
 #define _MM_OWNER_QUERY_H
 
 #include <linux/list.h>
+#include <linux/minmax.h>
 #include <linux/string.h>
 #include <linux/types.h>
 
@@ -46,15 +47,6 @@ bool owner_query_chain_matches(struct query_chain *chain, const struct owner_sen
 unsigned long owner_query_function(const struct query_chain *chain);
 void owner_query_module(const struct query_chain *chain, char *name, size_t size);
 
-struct query_sum {
-	u64 groups;
-	u64 objects;
-	u64 bytes;			/* that were asked for */
-	u64 held;			/* that they take */
-	u64 oldest;			/* age of the oldest, in ns */
-	u64 youngest;
-};
-
 /*
  * The key is what the objects have in common, field by field: a number is one
  * word, a name is padded with zeros to whole words, a call chain is the number
@@ -62,7 +54,7 @@ struct query_sum {
  */
 struct query_group {
 	struct hlist_node node;
-	struct query_sum sum;
+	struct owner_sum sum;
 	/* Of one of its objects, with a reference: a handle in the key stays that chain's. */
 	depot_stack_handle_t stack;
 	u32 hash;
@@ -84,8 +76,8 @@ struct owner_query {
 	/* The sentence's groups, in the order of the answer once all are added up. */
 	struct query_group **groups;
 	unsigned int nr_groups;
-	struct query_sum other;		/* groups that were beyond groups= */
-	struct query_sum total;
+	struct owner_sum other;		/* groups that were beyond groups= */
+	struct owner_sum total;
 	unsigned int generation;	/* when it began to be answered */
 	u32 now;			/* from which ages are counted */
 
@@ -107,8 +99,8 @@ void owner_query_init(void);
 
 /* query_groups.c */
 int owner_query_add_up(struct owner_query *query);
-struct query_sum owner_query_object_sum(const struct owner_query *query);
-void owner_query_add(struct query_sum *sum, const struct query_sum *more);
+struct owner_sum owner_query_object_sum(const struct owner_query *query);
+void owner_query_add(struct owner_sum *sum, const struct owner_sum *more);
 void owner_query_free_groups(struct owner_query *query);
 
 /* query_show.c */

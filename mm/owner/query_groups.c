@@ -22,27 +22,22 @@
 #define QUERY_GFP	(GFP_KERNEL | __GFP_NO_OBJ_EXT)
 
 /* What the object that was found last adds. */
-struct query_sum owner_query_object_sum(const struct owner_query *query)
+struct owner_sum owner_query_object_sum(const struct owner_query *query)
 {
-	u64 age = query->facts.value[OWNER_FIELD_AGE].number;
+	const struct owner_object *object = &query->object;
+	struct owner_sum sum = {};
 
-	return (struct query_sum){
-		.objects = 1,
-		.bytes = query->object.owner.size,
-		.held = query->object.slab_size,
-		.oldest = age,
-		.youngest = age,
-	};
+	owner_sum_add(&sum, object->owner.rate, object->size, object->slab_size,
+		      query->facts.value[OWNER_FIELD_AGE].number);
+	return sum;
 }
 
-void owner_query_add(struct query_sum *sum, const struct query_sum *more)
+void owner_query_add(struct owner_sum *sum, const struct owner_sum *more)
 {
-	sum->youngest = sum->objects ? min(sum->youngest, more->youngest) : more->youngest;
+	sum->youngest = sum->estimate.records ? min(sum->youngest, more->youngest) : more->youngest;
 	sum->oldest = max(sum->oldest, more->oldest);
 	sum->groups += more->groups;
-	sum->objects += more->objects;
-	sum->bytes += more->bytes;
-	sum->held += more->held;
+	owner_estimate_join(&sum->estimate, &more->estimate);
 }
 
 static unsigned int put_name(u64 *key, const char *name)
@@ -95,21 +90,21 @@ static unsigned int put_field(u64 *key, struct owner_query *query, const struct 
 	}
 }
 
-static u64 rank_by(const struct query_sum *sum, enum owner_sort sort)
+static u64 rank_by(const struct owner_sum *sum, enum owner_sort sort)
 {
 	switch (sort) {
 	case OWNER_SORT_HELD:
-		return sum->held;
+		return sum->estimate.held;
 	case OWNER_SORT_WASTE:
-		return sum->held - sum->bytes;
+		return sum->estimate.held - sum->estimate.bytes;
 	case OWNER_SORT_OBJECTS:
-		return sum->objects;
+		return sum->estimate.objects;
 	case OWNER_SORT_OLDEST:
 		return sum->oldest;
 	case OWNER_SORT_YOUNGEST:
 		return U64_MAX - sum->youngest;
 	default:
-		return sum->bytes;
+		return sum->estimate.bytes;
 	}
 }
 
@@ -200,7 +195,7 @@ static struct query_group *group_of(struct owner_query *query)
 static int add_up_objects(struct owner_query *query)
 {
 	struct query_group *group;
-	struct query_sum sum;
+	struct owner_sum sum;
 	int found;
 
 	while ((found = owner_query_next(query)) > 0) {
@@ -251,5 +246,5 @@ void owner_query_free_groups(struct owner_query *query)
 	kvfree(query->buckets);
 	query->groups = NULL;
 	query->buckets = NULL;
-	query->other = (struct query_sum){};
+	query->other = (struct owner_sum){};
 }

@@ -121,18 +121,27 @@ static void show_age(struct seq_file *m, const char *name, u64 age)
 		   age % NSEC_PER_SEC / NSEC_PER_MSEC);
 }
 
-static void show_sum(struct seq_file *m, const struct query_sum *sum, enum owner_format format)
+static void show_sum(struct seq_file *m, const struct owner_sum *sum, enum owner_format format)
 {
+	const struct owner_estimate *e = &sum->estimate;
+	/* Rounded, so that what others add up is right on average. */
+	u64 objects = e->objects + (e->fraction >> (OWNER_WEIGHT_SHIFT - 1));
+
 	if (format == OWNER_FORMAT_TSV) {
-		seq_printf(m, "%llu\t%llu\t%llu\t%llu\t%llu\t%llu\t%llu", sum->groups,
-			   sum->objects, sum->bytes, sum->held, sum->held - sum->bytes,
-			   sum->oldest, sum->youngest);
+		seq_printf(m, "%llu\t%llu\t%llu\t%llu\t%llu\t%llu\t%llu\t%llu\t%llu\t%llu",
+			   sum->groups, objects, e->bytes, e->held, e->held - e->bytes,
+			   sum->oldest, sum->youngest, e->records, owner_objects_error(e),
+			   owner_bytes_error(e));
 		return;
 	}
-	seq_printf(m, "objects %llu, bytes %llu, held %llu, waste %llu", sum->objects,
-		   sum->bytes, sum->held, sum->held - sum->bytes);
+	seq_printf(m, "objects %llu, bytes %llu, held %llu, waste %llu", objects,
+		   e->bytes, e->held, e->held - e->bytes);
 	show_age(m, "oldest", sum->oldest);
 	show_age(m, "youngest", sum->youngest);
+	/* What was not sampled is no estimate. */
+	if (e->bytes_variance)
+		seq_printf(m, ", from %llu samples: +-%llu objects, +-%llu bytes", e->records,
+			   owner_objects_error(e), owner_bytes_error(e));
 }
 
 static void show_group_row(struct seq_file *m, struct owner_query *query,
@@ -196,7 +205,7 @@ void owner_query_show_group(struct seq_file *m, struct owner_query *query,
 
 /* Where the key would stand. */
 static void show_other_row(struct seq_file *m, const struct owner_sentence *s, const char *name,
-			   const struct query_sum *sum)
+			   const struct owner_sum *sum)
 {
 	unsigned int i;
 
@@ -227,7 +236,7 @@ unsigned int owner_query_shown(const struct owner_query *query)
 static void show_group_totals(struct seq_file *m, const struct owner_query *query)
 {
 	const struct owner_sentence *s = &query->sentence;
-	struct query_sum rest = {};
+	struct owner_sum rest = {};
 	unsigned int i;
 
 	for (i = owner_query_shown(query); i < query->nr_groups; i++)
@@ -242,22 +251,34 @@ static void show_group_totals(struct seq_file *m, const struct owner_query *quer
 
 /* --- Single objects ------------------------------------------------------------ */
 
+static void show_number(struct seq_file *m, const struct owner_facts *facts,
+			enum owner_field field)
+{
+	if (facts->absent & BIT(field))
+		seq_puts(m, "\t-");
+	else
+		seq_printf(m, "\t%llu", facts->value[field].number);
+}
+
 static void show_object_row(struct seq_file *m, struct owner_query *query)
 {
 	static const unsigned char numbers[] = {
-		OWNER_FIELD_SIZE, OWNER_FIELD_HELD, OWNER_FIELD_NID, OWNER_FIELD_PID,
-		OWNER_FIELD_TGID, OWNER_FIELD_TS, OWNER_FIELD_AGE,
+		OWNER_FIELD_NID, OWNER_FIELD_PID, OWNER_FIELD_TGID, OWNER_FIELD_TS,
+		OWNER_FIELD_AGE,
 	};
 	const struct owner_facts *facts = &query->facts;
 	unsigned int i;
 
 	seq_printf(m, "object\t%s", owner_kind_names[query->kind]);
-	for (i = 0; i < ARRAY_SIZE(numbers); i++) {
-		if (facts->absent & BIT(numbers[i]))
-			seq_puts(m, "\t-");
-		else
-			seq_printf(m, "\t%llu", facts->value[numbers[i]].number);
-	}
+	show_number(m, facts, OWNER_FIELD_SIZE);
+	show_number(m, facts, OWNER_FIELD_HELD);
+	seq_putc(m, '\t');
+	if (query->object.owner.rate)
+		owner_show_weight(m, &query->object);
+	else
+		seq_putc(m, '-');
+	for (i = 0; i < ARRAY_SIZE(numbers); i++)
+		show_number(m, facts, numbers[i]);
 	seq_putc(m, '\t');
 	show_name(m, facts->absent & BIT(OWNER_FIELD_CACHE) ? "" : query->object.cache);
 	seq_putc(m, '\t');
@@ -313,11 +334,11 @@ void owner_query_show_head(struct seq_file *m, const struct owner_query *query)
 		return;
 	}
 	if (!s->nr_group) {
-		seq_printf(m, "row\tkind\tsize\theld\tnid\tpid\ttgid\tts_ns\tage_ns\tcache\tcomm\t%s\n",
+		seq_printf(m, "row\tkind\tsize\theld\tweight\tnid\tpid\ttgid\tts_ns\tage_ns\tcache\tcomm\t%s\n",
 			   stack_columns(s->mode));
 		return;
 	}
-	seq_puts(m, "row\tgroups\tobjects\tbytes\theld\twaste\toldest_ns\tyoungest_ns");
+	seq_puts(m, "row\tgroups\tobjects\tbytes\theld\twaste\toldest_ns\tyoungest_ns\trecords\tobjects_error\tbytes_error");
 	for (i = 0; i < s->nr_group; i++)
 		seq_printf(m, "\t%s", s->group[i].field == OWNER_FIELD_STACK ?
 			   stack_columns(s->mode) : owner_field_names[s->group[i].field]);

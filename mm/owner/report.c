@@ -15,6 +15,16 @@
 #include "../slab.h"
 #include "owner.h"
 
+/* How many objects one that was sampled stands for, itself included. */
+void owner_show_weight(struct seq_file *m, const struct owner_object *object)
+{
+	u64 weight = owner_weight(object->owner.rate, object->size) * 1000;
+
+	weight += 1 << (OWNER_WEIGHT_SHIFT - 1);
+	weight >>= OWNER_WEIGHT_SHIFT;
+	seq_printf(m, "%llu.%03llu", weight / 1000, weight % 1000);
+}
+
 /**
  * owner_show_object - the head of a record, in page_owner's grammar
  * @m: where to
@@ -26,9 +36,14 @@ void owner_show_object(struct seq_file *m, const struct owner_object *object)
 	struct owner_task task = { .comm = "?" };
 
 	owner_task_fetch(owner->task, &task);
-	seq_printf(m, "%s allocated via order 0, size %u, slab %u, cache %s, ",
+	seq_printf(m, "%s allocated via order 0, size %zu, slab %u, cache %s, ",
 		   object->pfn ? "Slab object" : "Per-CPU area",
-		   owner->size, object->slab_size, object->cache);
+		   object->size, object->slab_size, object->cache);
+	if (owner->rate) {
+		seq_puts(m, "weight ");
+		owner_show_weight(m, object);
+		seq_puts(m, ", ");
+	}
 	seq_printf(m, "pid %d, tgid %d (%s), ts %llu ns\n", task.pid, task.tgid, task.comm,
 		   owner_timestamp(owner->time));
 	seq_printf(m, "PFN 0x%lx object %p index %u\n",

@@ -256,9 +256,29 @@ static struct owner_choice hit(const struct rule *rule)
 	return rule->seen.choice;
 }
 
+/*
+ * From now on all allocations from the cache come here: who freed an object is
+ * forgotten when the next takes its place, whatever becomes of that.
+ */
+static void keep_freed(struct kmem_cache *s)
+{
+	if (!READ_ONCE(s->owner_keeps_freed))
+		WRITE_ONCE(s->owner_keeps_freed, true);
+}
+
 /* What its own allocations need no more ask for. */
 static void settle(struct kmem_cache *s, const struct owner_rule *rule)
 {
+	u64 rate = OWNER_RATE_ALL;
+
+	if (rule != OWNER_RULE_ASK) {
+		if (rule->choice.free)
+			keep_freed(s);
+		if (!READ_ONCE(s->owner_keeps_freed))
+			rate = rule->choice.depth ? owner_rate_word(rule->choice.rate) :
+						    OWNER_RATE_NEVER;
+	}
+	WRITE_ONCE(s->owner_rate, rate);
 	/* Who sees the rule sees what is in it. */
 	smp_store_release(&s->owner_rule, rule);
 }
@@ -277,6 +297,7 @@ struct owner_choice owner_choose_slowly(struct kmem_cache *s, gfp_t flags, size_
 					struct owner_caller caller)
 {
 	const struct table *table = rcu_dereference(owner_rules_table);
+	struct owner_choice choice;
 
 	if (!table) {
 		settle(s, &owner_rules_rest.seen);
@@ -291,7 +312,10 @@ struct owner_choice owner_choose_slowly(struct kmem_cache *s, gfp_t flags, size_
 		}
 		settle(s, OWNER_RULE_ASK);
 	}
-	return hit(table->rules[ask(table, s, OWNER_KIND_SLAB, flags, size, nid, caller)]);
+	choice = hit(table->rules[ask(table, s, OWNER_KIND_SLAB, flags, size, nid, caller)]);
+	if (choice.free)
+		keep_freed(s);
+	return choice;
 }
 
 /* The rule for what is in no cache. RCU is read-locked. */
@@ -337,7 +361,7 @@ struct owner_choice owner_choose_area(gfp_t flags, size_t size, struct owner_cal
  *
  * Context: not in NMI.
  *
- * Return: 0 if it is to have no owner.
+ * Return: 0 if it is to have no owner. Pages are not sampled.
  */
 unsigned int owner_choose_pages(gfp_t flags, unsigned int order, int nid,
 				struct owner_caller caller, unsigned int otherwise)

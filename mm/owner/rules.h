@@ -15,6 +15,7 @@ struct seq_file;
 /* What becomes of an allocation. */
 struct owner_choice {
 	unsigned char depth;	/* frames to keep, 0 if it is to have no owner */
+	unsigned char rate;	/* the number of the rate at which it is sampled */
 	bool free;		/* keep who frees it, if it is a slab object */
 };
 

@@ -49,7 +49,7 @@ static void free_rule(struct rule *rule)
 	kfree(rule);
 }
 
-static struct rule *make_rule(const struct owner_sentence *s)
+static struct rule *make_rule(const struct owner_sentence *s, int rate)
 {
 	struct rule *rule = kzalloc(sizeof(*rule), GFP_KERNEL);
 
@@ -57,6 +57,7 @@ static struct rule *make_rule(const struct owner_sentence *s)
 		return NULL;
 	if (s->track)
 		rule->seen.choice.depth = s->depth ?: OWNER_DEPTH;
+	rule->seen.choice.rate = rate;
 	rule->seen.choice.free = s->given & BIT(OWNER_SET_FREE) ?
 				 s->free : owner_rules_rest.seen.choice.free;
 	/* Without the room that its words do not take. */
@@ -112,9 +113,8 @@ static int add_rule(struct change *change)
 	unsigned int number, unknown = s->uses & ~FIELDS_OF_ALLOCATION;
 	struct table *table = change->table;
 	struct rule *rule;
+	int rate;
 
-	if (s->sample_bytes || s->sample_objects)
-		return refuse(change, "there is no sampling yet: say sample=all, or nothing of it");
 	if (unknown)
 		return refuse(change, "'%s' does not choose what is captured yet",
 			      owner_field_names[__ffs(unknown)]);
@@ -123,7 +123,12 @@ static int add_rule(struct change *change)
 			remove_rule(change, number);
 	if (table->count == RULES_MAX)
 		return refuse(change, "there are at most %d rules", RULES_MAX);
-	rule = make_rule(s);
+	rate = owner_rate_number(s->sample_bytes, s->sample_objects);
+	if (rate < 0)
+		return refuse(change,
+			      "there have been %d different sample= since boot: say one again",
+			      OWNER_RATES - 1);
+	rule = make_rule(s, rate);
 	if (!rule)
 		return -ENOMEM;
 	table->rules[++table->count] = rule;
@@ -203,8 +208,11 @@ static void forget_rules(void)
 	struct kmem_cache *s;
 
 	mutex_lock(&slab_mutex);
-	list_for_each_entry(s, &slab_caches, list)
+	list_for_each_entry(s, &slab_caches, list) {
+		/* In this order: who has no rule asks for one, whatever its rate is. */
+		WRITE_ONCE(s->owner_rate, OWNER_RATE_ALL);
 		WRITE_ONCE(s->owner_rule, NULL);
+	}
 	mutex_unlock(&slab_mutex);
 }
 
@@ -340,6 +348,7 @@ static int __init owner_rules_init(void)
 {
 	static char said[OWNER_RENDERED_SIZE] __initdata;
 
+	owner_sample_init();
 	if (!boot_text[0])
 		return 0;
 	if (!slab_owner_wanted())

@@ -14,6 +14,7 @@
 #include <linux/jump_label.h>
 #include <linux/kmemleak.h>
 #include <linux/memcontrol.h>
+#include <linux/minmax.h>
 #include <linux/percpu.h>
 #include <linux/rcupdate.h>
 #include <linux/slab.h>
@@ -257,12 +258,24 @@ static __always_inline bool forget(struct slab_owner *record)
 	return true;
 }
 
-static __always_inline bool forget_live(struct slab_owner *record)
+static __always_inline bool forget_live(struct slab_owners *owners, struct slab_owner *record)
 {
 	if (!forget(record))
 		return false;
 	this_cpu_dec(owner_tracked);
+	if (unlikely(record->rate))
+		atomic_dec(&owners->watched);
 	return true;
+}
+
+/* There is one more owner of an object of this slab. */
+static __always_inline void watch(struct slab_owners *owners, unsigned int rate)
+{
+	this_cpu_inc(owner_tracked);
+	if (unlikely(rate))
+		atomic_inc(&owners->watched);
+	else if (unlikely(!(atomic_read(&owners->watched) & SLAB_OWNER_ALL)))
+		atomic_or(SLAB_OWNER_ALL, &owners->watched);
 }
 
 static void free_owners_rcu(struct rcu_head *rcu)
@@ -292,7 +305,7 @@ void __slab_owner_free_slab(struct slab *slab)
 	smp_wmb();
 	/* Objects that went with their slab, not one by one. */
 	for (i = 0; i < slab->objects; i++)
-		forget_live(&owners->live[i]);
+		forget_live(owners, &owners->live[i]);
 	for (i = 0; freed && i < slab->objects; i++)
 		forget(&freed->record[i]);
 	atomic_long_dec(&owner_slabs);
@@ -308,9 +321,9 @@ void __slab_owner_free_slab(struct slab *slab)
 
 /* --- Hooks ---------------------------------------------------------------- */
 
-/* Is it to have an owner? */
+/* Is it to have an owner? @drawn: it has been sampled, at the rate that the cache kept. */
 static __always_inline struct owner_choice choose(struct kmem_cache *s, struct slab *slab,
-						  gfp_t flags, size_t size,
+						  gfp_t flags, size_t size, bool drawn,
 						  struct owner_caller caller)
 {
 	const struct owner_rule *rule;
@@ -329,6 +342,8 @@ static __always_inline struct owner_choice choose(struct kmem_cache *s, struct s
 		choice = owner_choose_slowly(s, flags, size, slab_nid(slab), caller);
 	}
 	rcu_read_unlock();
+	if (unlikely(choice.rate) && !drawn && !owner_is_sampled(choice.rate, size))
+		choice.depth = 0;
 	return choice;
 }
 
@@ -346,11 +361,12 @@ static noinline void expect_free(struct slab *slab, struct slab_owners *owners, 
 	struct slab_freed *freed = freed_of(owners) ?: make_freed(slab, owners, flags);
 
 	if (freed)
-		freed->record[index].size = size;
+		freed->record[index].size = min(size, SLAB_OWNER_SIZE_MAX);
 }
 
 static __always_inline void own(struct kmem_cache *s, const void *object, gfp_t flags,
-				size_t size, struct owner_caller caller, unsigned long ip)
+				size_t size, bool drawn, struct owner_caller caller,
+				unsigned long ip)
 {
 	struct slab_owner *record, owner __uninitialized;
 	struct slab_owners *owners;
@@ -362,7 +378,7 @@ static __always_inline void own(struct kmem_cache *s, const void *object, gfp_t 
 	if (!object || !cache_is_tracked(s) || flags & __GFP_NO_OBJ_EXT)
 		return;
 	slab = virt_to_slab(object);
-	choice = choose(s, slab, flags, size, caller);
+	choice = choose(s, slab, flags, size, drawn, caller);
 	owners = slab_owners(READ_ONCE(slab->obj_exts));
 	if (unlikely(!owners && choice.depth))
 		owners = make_owners(s, slab, flags);
@@ -372,7 +388,7 @@ static __always_inline void own(struct kmem_cache *s, const void *object, gfp_t 
 	index = obj_to_index(s, slab, (void *)object);
 	record = &owners->live[index];
 	/* There is one if the object is resized, or went before by a way that has no hook. */
-	forget_live(record);
+	forget_live(owners, record);
 	freed = freed_of(owners);
 	if (unlikely(freed))
 		forget_freed(freed, index);
@@ -383,17 +399,22 @@ static __always_inline void own(struct kmem_cache *s, const void *object, gfp_t 
 		expect_free(slab, owners, index, flags, size);
 	if (!owner_take_down(&owner, flags, choice.depth, caller, ip))
 		return;
-	record->size = size;
+	owner.size = min(size, SLAB_OWNER_SIZE_MAX);
+	owner.rate = choice.rate;
+	record->size_and_rate = owner.size_and_rate;
 	record->time = owner.time;
-	this_cpu_inc(owner_tracked);
+	watch(owners, choice.rate);
 	/* Pairs with owner_read(): who sees the handles sees the rest. */
 	smp_store_release(&record->handles, owner.handles);
 }
 
-void __slab_owner_alloc(struct kmem_cache *s, void *object, gfp_t flags, size_t size,
+void __slab_owner_alloc(struct kmem_cache *s, void *object, gfp_t flags, size_t size, bool drawn,
 			unsigned long ip)
 {
-	own(s, object, flags, size, OWNER_CALLER, ip);
+	/* At once, and whatever becomes of it: what was left is spent. */
+	if (unlikely(drawn))
+		owner_draw();
+	own(s, object, flags, size, drawn, OWNER_CALLER, ip);
 }
 
 void __slab_owner_resize(const void *object, gfp_t flags, size_t size)
@@ -402,7 +423,7 @@ void __slab_owner_resize(const void *object, gfp_t flags, size_t size)
 
 	/* What is larger than any slab object is page_owner's. */
 	if (slab)
-		own(slab->slab_cache, object, flags, size, OWNER_CALLER, _RET_IP_);
+		own(slab->slab_cache, object, flags, size, false, OWNER_CALLER, _RET_IP_);
 }
 
 /*
@@ -434,19 +455,22 @@ static __always_inline void disown(struct kmem_cache *s, struct slab *slab, cons
 	unsigned int index = obj_to_index(s, slab, (void *)object);
 	struct slab_freed *freed;
 
-	if (!forget_live(&owners->live[index]))
+	if (!forget_live(owners, &owners->live[index]))
 		return;
 	freed = freed_of(owners);
 	if (unlikely(freed))
 		note_free(&freed->record[index], caller, ip);
 }
 
-void __slab_owner_free(struct kmem_cache *s, struct slab *slab, void **objects, int count)
+void __slab_owner_free(struct kmem_cache *s, struct slab *slab, void *object,
+		       struct slab_owners *owners)
 {
-	struct slab_owners *owners = slab_owners(READ_ONCE(slab->obj_exts));
+	disown(s, slab, object, owners, OWNER_CALLER, _RET_IP_);
+}
 
-	if (!owners)
-		return;
+void __slab_owner_free_bulk(struct kmem_cache *s, struct slab *slab, void **objects, int count,
+			    struct slab_owners *owners)
+{
 	while (count--)
 		disown(s, slab, objects[count], owners, OWNER_CALLER, _RET_IP_);
 }

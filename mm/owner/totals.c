@@ -13,27 +13,38 @@
 
 #include "owner.h"
 
+/* What is added up under this key: all zeros at first, NULL if there is no memory. */
+static void *total_at(struct xarray *totals, unsigned long key, size_t size)
+{
+	void *total = xa_load(totals, key);
+
+	if (total)
+		return total;
+	total = kzalloc(size, GFP_KERNEL);
+	if (total && xa_err(xa_store(totals, key, total, GFP_KERNEL))) {
+		kfree(total);
+		return NULL;
+	}
+	return total;
+}
+
+/* The walk holds a reference to the call chain. */
+static struct owner_chain_total *chain_total(struct xarray *totals, depot_stack_handle_t stack)
+{
+	struct owner_chain_total *total = total_at(totals, stack, sizeof(*total));
+
+	if (total && !total->stack && stack_depot_get(stack))
+		total->stack = stack;
+	return total;
+}
+
 static int count_object(struct xarray *totals, const struct owner_object *object)
 {
-	depot_stack_handle_t stack = object->owner.stack;
-	struct owner_chain_total *total = xa_load(totals, stack);
-	int error;
+	struct owner_chain_total *total = chain_total(totals, object->owner.stack);
 
-	if (!total) {
-		total = kzalloc(sizeof(*total), GFP_KERNEL);
-		if (!total)
-			return -ENOMEM;
-		error = xa_err(xa_store(totals, stack, total, GFP_KERNEL));
-		if (error) {
-			kfree(total);
-			return error;
-		}
-		/* There is one to be had: the walk holds one. */
-		if (stack_depot_get(stack))
-			total->stack = stack;
-	}
-	total->objects++;
-	total->bytes += object->owner.size;
+	if (!total)
+		return -ENOMEM;
+	owner_sum_add(&total->sum, object->owner.rate, object->size, object->slab_size, 0);
 	return 0;
 }
 
@@ -76,23 +87,14 @@ void owner_free_chains(struct xarray *totals)
 
 static int count_slab(struct xarray *totals, const struct owner_slab *slab)
 {
-	struct owner_cache_total *total = xa_load(totals, (unsigned long)slab->cache);
-	int error;
+	struct owner_cache_total *total;
 
-	if (!total) {
-		total = kzalloc(sizeof(*total), GFP_KERNEL);
-		if (!total)
-			return -ENOMEM;
+	total = total_at(totals, (unsigned long)slab->cache, sizeof(*total));
+	if (total && !total->name)
 		total->name = kstrdup(slab->name, GFP_KERNEL);
-		error = total->name ? xa_err(xa_store(totals, (unsigned long)slab->cache,
-						      total, GFP_KERNEL)) : -ENOMEM;
-		if (error) {
-			kfree(total->name);
-			kfree(total);
-			return error;
-		}
-		total->object_size = slab->object_size;
-	}
+	if (!total || !total->name)
+		return -ENOMEM;
+	total->object_size = slab->object_size;
 	total->allocated += slab->allocated;
 	total->tracked += slab->tracked;
 	total->requested += slab->requested;

@@ -169,6 +169,7 @@ static bool snapshot(struct slab_walk *walk, struct slab_view *view, struct owne
 	walk->held = owner;
 	object->owner = owner;
 	object->cache = view->cache->name;
+	object->size = owner.size;
 	object->slab_size = view->cache->size;
 	object->index = walk->index;
 	object->nid = slab_nid(view->slab);

@@ -52,7 +52,7 @@ static int understand(const char *sentence)
 
 static void ask(struct kunit *test, const char *format, ...)
 {
-	char sentence[512];
+	char sentence[OWNER_SENTENCE_MAX + 1];
 	va_list args;
 
 	va_start(args, format);
@@ -81,7 +81,7 @@ static void show_group(unsigned int i)
 /* Groups, and what could not be kept, are all there is. */
 static void expect_sums(struct kunit *test)
 {
-	struct query_sum sum = query->other;
+	struct owner_sum sum = query->other;
 	unsigned int i;
 
 	for (i = 0; i < query->nr_groups; i++)
@@ -93,9 +93,9 @@ static void test_objects_are_added_up(struct kunit *test)
 {
 	ask(test, "group=cache if cache == owner_kunit");
 	KUNIT_ASSERT_EQ(test, query->nr_groups, 1);
-	KUNIT_EXPECT_EQ(test, query->groups[0]->sum.objects, PLANTED);
-	KUNIT_EXPECT_EQ(test, query->groups[0]->sum.bytes, PLANTED * PLANTED_SIZE);
-	KUNIT_EXPECT_EQ(test, query->groups[0]->sum.held, PLANTED * cache->size);
+	KUNIT_EXPECT_EQ(test, query->groups[0]->sum.estimate.objects, PLANTED);
+	KUNIT_EXPECT_EQ(test, query->groups[0]->sum.estimate.bytes, PLANTED * PLANTED_SIZE);
+	KUNIT_EXPECT_EQ(test, query->groups[0]->sum.estimate.held, PLANTED * cache->size);
 	expect_sums(test);
 	show_group(0);
 	KUNIT_EXPECT_NOT_NULL(test, strstr(answer, "objects 37, bytes 7400, held "));
@@ -103,9 +103,9 @@ static void test_objects_are_added_up(struct kunit *test)
 
 	ask(test, "group=func if func == query_plant*");
 	KUNIT_ASSERT_EQ(test, query->nr_groups, 2);
-	KUNIT_EXPECT_EQ(test, query->groups[0]->sum.objects, PLANTED);
-	KUNIT_EXPECT_EQ(test, query->groups[1]->sum.objects, ARRAY_SIZE(small));
-	KUNIT_EXPECT_EQ(test, query->groups[1]->sum.bytes, 8 + 16 + 32 + 64 + 128);
+	KUNIT_EXPECT_EQ(test, query->groups[0]->sum.estimate.objects, PLANTED);
+	KUNIT_EXPECT_EQ(test, query->groups[1]->sum.estimate.objects, ARRAY_SIZE(small));
+	KUNIT_EXPECT_EQ(test, query->groups[1]->sum.estimate.bytes, 8 + 16 + 32 + 64 + 128);
 	expect_sums(test);
 }
 
@@ -150,16 +150,16 @@ static void test_each_field(struct kunit *test)
 
 	for (i = 0; i < ARRAY_SIZE(expectations); i++) {
 		ask(test, "group=kind if func == query_plant* && %s", expectations[i].expression);
-		KUNIT_EXPECT_EQ_MSG(test, query->total.objects, expectations[i].objects, "%s",
-				    expectations[i].expression);
+		KUNIT_EXPECT_EQ_MSG(test, query->total.estimate.objects, expectations[i].objects,
+				    "%s", expectations[i].expression);
 	}
 	ask(test, "group=kind if func == query_plant* && pid == %d && tgid == %d",
 	    current->pid, current->tgid);
-	KUNIT_EXPECT_EQ(test, query->total.objects, ALL);
+	KUNIT_EXPECT_EQ(test, query->total.estimate.objects, ALL);
 	ask(test, "group=kind if handle == %u", record_of(objects[0])->stack);
-	KUNIT_EXPECT_EQ(test, query->total.objects, PLANTED);
+	KUNIT_EXPECT_EQ(test, query->total.estimate.objects, PLANTED);
 	ask(test, "nid=%d group=kind if func == query_plant*", NUMA_NO_NODE & 1023);
-	KUNIT_EXPECT_EQ(test, query->total.objects, 0);
+	KUNIT_EXPECT_EQ(test, query->total.estimate.objects, 0);
 }
 
 /* Of the planted ones, those whose age was in this range when the query was answered. */
@@ -183,7 +183,7 @@ static void expect_aged(struct kunit *test, u64 low, u64 high)
 {
 	u64 oldest;
 
-	KUNIT_EXPECT_EQ(test, query->total.objects, aged(low, high, &oldest));
+	KUNIT_EXPECT_EQ(test, query->total.estimate.records, aged(low, high, &oldest));
 	KUNIT_EXPECT_EQ(test, query->total.oldest, oldest);
 }
 
@@ -225,7 +225,7 @@ static void test_ages(struct kunit *test)
 	for (i = 0; i < PLANTED; i++)
 		record_of(objects[i])->time = owner_now() + 1000;
 	ask(test, "group=cache if cache == owner_kunit && age == 0ns");
-	KUNIT_EXPECT_EQ(test, query->total.objects, PLANTED);
+	KUNIT_EXPECT_EQ(test, query->total.estimate.records, PLANTED);
 	KUNIT_EXPECT_EQ(test, query->total.youngest, 0);
 	KUNIT_EXPECT_EQ(test, query->total.oldest, 0);
 }
@@ -245,16 +245,57 @@ static void test_times(struct kunit *test)
 		u64 ts = owner_timestamp(now - 2 * i);
 
 		ask(test, "%s == %lluns", by_time, ts);
-		KUNIT_EXPECT_EQ(test, query->total.objects, 1);
+		KUNIT_EXPECT_EQ(test, query->total.estimate.records, 1);
 		ask(test, "%s > %lluns", by_time, ts);
-		KUNIT_EXPECT_EQ(test, query->total.objects, i);
+		KUNIT_EXPECT_EQ(test, query->total.estimate.records, i);
 		ask(test, "%s < %lluns", by_time, ts);
-		KUNIT_EXPECT_EQ(test, query->total.objects, PLANTED - 1 - i);
+		KUNIT_EXPECT_EQ(test, query->total.estimate.records, PLANTED - 1 - i);
 		ask(test, "%s == %lluns-%lluns", by_time, ts - 1, ts + 1);
-		KUNIT_EXPECT_EQ(test, query->total.objects, 1);
+		KUNIT_EXPECT_EQ(test, query->total.estimate.records, 1);
 		ask(test, "%s != %lluns-%lluns", by_time, ts + 1, ts + OWNER_TICK_NS);
-		KUNIT_EXPECT_EQ(test, query->total.objects, PLANTED);
+		KUNIT_EXPECT_EQ(test, query->total.estimate.records, PLANTED);
 	}
+}
+
+/* More spans of ages than are told apart at once. */
+static void test_many_ages(struct kunit *test)
+{
+	u32 half_hour = 1800 * NSEC_PER_SEC / OWNER_TICK_NS;
+	static char list[400];
+	unsigned int i, length = 0;
+
+	for (i = 0; i < 40; i++)
+		length += scnprintf(list + length, sizeof(list) - length, "%s%uh-%uh",
+				    i ? "," : "", 4 * i, 4 * i + 1);
+	for (i = 0; i < PLANTED; i++)
+		record_of(objects[i])->time = owner_now() - (2 * i + 1) * half_hour;
+	ask(test, "group=cache if cache == owner_kunit && age == %s", list);
+	KUNIT_EXPECT_EQ(test, query->total.estimate.records, 10);
+	*strchr(list, ',') = '\0';
+	ask(test, "group=cache if cache == owner_kunit && age != %s", list);
+	KUNIT_EXPECT_EQ(test, query->total.estimate.records, 36);
+}
+
+/* What differs in its cache only does not belong together. */
+static void test_caches_told(struct kunit *test)
+{
+	struct kmem_cache *caches[] = {
+		cache, kmem_cache_create("owner_kunit_b", PLANTED_SIZE, 0, SLAB_NO_MERGE, NULL),
+	};
+	void *planted[PLANTED];
+	unsigned int i;
+
+	for (i = 0; i < PLANTED; i++)
+		planted[i] = query_plant(caches[i % 3 == 0]);
+	ask(test, "group=cache if cache == owner_kunit*");
+	KUNIT_ASSERT_EQ(test, query->nr_groups, 2);
+	KUNIT_EXPECT_EQ(test, query->groups[0]->sum.estimate.objects, PLANTED + 24);
+	KUNIT_EXPECT_EQ(test, query->groups[1]->sum.estimate.objects, 13);
+	ask(test, "group=cache if cache == owner_kunit_b");
+	KUNIT_EXPECT_EQ(test, query->total.estimate.bytes, 13 * PLANTED_SIZE);
+	for (i = 0; i < PLANTED; i++)
+		kmem_cache_free(caches[i % 3 == 0], planted[i]);
+	kmem_cache_destroy(caches[1]);
 }
 
 /* Each field makes groups, and what is alike in it makes one. */
@@ -278,7 +319,7 @@ static void test_each_group(struct kunit *test)
 			continue;
 		KUNIT_EXPECT_EQ_MSG(test, query->nr_groups, expectations[i].objects, "%s",
 				    expectations[i].expression);
-		KUNIT_EXPECT_EQ(test, query->total.objects, ALL);
+		KUNIT_EXPECT_EQ(test, query->total.estimate.objects, ALL);
 		expect_sums(test);
 	}
 }
@@ -356,7 +397,7 @@ static void test_modes(struct kunit *test)
 	KUNIT_EXPECT_TRUE(test, strstarts(answer, "group\t1\t37\t7400\t"));
 	handle[0] = '\t';
 	show_with(owner_query_show_head);
-	KUNIT_EXPECT_NOT_NULL(test, strstr(answer, "\tyoungest_ns\thandle\n"));
+	KUNIT_EXPECT_NOT_NULL(test, strstr(answer, "\tbytes_error\thandle\n"));
 }
 
 static void test_sort_and_top(struct kunit *test)
@@ -371,12 +412,13 @@ static void test_sort_and_top(struct kunit *test)
 		KUNIT_EXPECT_EQ(test, owner_query_shown(query), 3);
 		expect_sums(test);
 		for (j = 1; j < query->nr_groups; j++) {
-			struct query_sum *a = &query->groups[j - 1]->sum;
-			struct query_sum *b = &query->groups[j]->sum;
-			u64 greater[] = { a->bytes, a->held, a->held - a->bytes, a->objects,
-					  a->oldest, b->youngest, a->held - a->bytes };
-			u64 smaller[] = { b->bytes, b->held, b->held - b->bytes, b->objects,
-					  b->oldest, a->youngest, b->held - b->bytes };
+			struct owner_sum *a = &query->groups[j - 1]->sum;
+			struct owner_sum *b = &query->groups[j]->sum;
+			struct owner_estimate *x = &a->estimate, *y = &b->estimate;
+			u64 greater[] = { x->bytes, x->held, x->held - x->bytes, x->objects,
+					  a->oldest, b->youngest, x->held - x->bytes };
+			u64 smaller[] = { y->bytes, y->held, y->held - y->bytes, y->objects,
+					  b->oldest, a->youngest, y->held - y->bytes };
 
 			KUNIT_EXPECT_GE_MSG(test, greater[i], smaller[i], "%s", sorts[i]);
 		}
@@ -394,7 +436,7 @@ static void test_sort_and_top(struct kunit *test)
 /* Many more groups than are kept, so that they go into other again and again. */
 static void test_smallest_are_folded(struct kunit *test)
 {
-	static void *many[400];
+	static void *many[400], *more[ARRAY_SIZE(many)];
 	unsigned int i;
 
 	for (i = 0; i < ARRAY_SIZE(many); i++)
@@ -406,22 +448,34 @@ static void test_smallest_are_folded(struct kunit *test)
 	ask(test, "group=size groups=10 if func == query_plant_other && size >= 1000");
 	KUNIT_ASSERT_EQ(test, query->nr_groups, 10);
 	for (i = 0; i < 10; i++)
-		KUNIT_EXPECT_EQ(test, query->groups[i]->sum.bytes, 1000 + ARRAY_SIZE(many) - 1 - i);
+		KUNIT_EXPECT_EQ(test, query->groups[i]->sum.estimate.bytes,
+				1000 + ARRAY_SIZE(many) - 1 - i);
 	KUNIT_EXPECT_EQ(test, query->other.groups, ARRAY_SIZE(many) - 10);
-	KUNIT_EXPECT_EQ(test, query->other.objects, ARRAY_SIZE(many) - 10);
-	KUNIT_EXPECT_EQ(test, query->other.bytes, 390 * 1000 + 389 * 390 / 2);
-	KUNIT_EXPECT_EQ(test, query->total.objects, ARRAY_SIZE(many));
-	KUNIT_EXPECT_EQ(test, query->total.bytes, 400 * 1000 + 399 * 400 / 2);
+	KUNIT_EXPECT_EQ(test, query->other.estimate.objects, ARRAY_SIZE(many) - 10);
+	KUNIT_EXPECT_EQ(test, query->other.estimate.bytes, 390 * 1000 + 389 * 390 / 2);
+	KUNIT_EXPECT_EQ(test, query->total.estimate.objects, ARRAY_SIZE(many));
+	KUNIT_EXPECT_EQ(test, query->total.estimate.bytes, 400 * 1000 + 399 * 400 / 2);
 	expect_sums(test);
 	show_with(owner_query_show_tail);
 	KUNIT_EXPECT_NOT_NULL(test, strstr(answer, "other: groups 390, objects 390, bytes 465855"));
 
 	ask(test, "group=size groups=1 if func == query_plant_other && size >= 1000");
 	KUNIT_EXPECT_EQ(test, query->nr_groups, 1);
-	KUNIT_EXPECT_EQ(test, query->total.objects, ARRAY_SIZE(many));
+	KUNIT_EXPECT_EQ(test, query->total.estimate.objects, ARRAY_SIZE(many));
 	expect_sums(test);
-	for (i = 0; i < ARRAY_SIZE(many); i++)
+
+	/* Some of the same, so that what is counted goes with its group. */
+	for (i = 0; i < ARRAY_SIZE(more); i++)
+		more[i] = query_plant_other(2000 + i / 4);
+	ask(test, "group=size groups=1 if func == query_plant_other && size >= 1000");
+	KUNIT_EXPECT_EQ(test, query->total.estimate.objects, 2 * ARRAY_SIZE(many));
+	KUNIT_EXPECT_EQ(test, query->total.estimate.bytes,
+			400 * 1000 + 399 * 400 / 2 + 400 * 2000 + 4 * (99 * 100 / 2));
+	expect_sums(test);
+	for (i = 0; i < ARRAY_SIZE(many); i++) {
 		kfree(many[i]);
+		kfree(more[i]);
+	}
 }
 
 static noinline void __percpu *query_plant_area(void)
@@ -437,18 +491,18 @@ static void test_sources(struct kunit *test)
 	void __percpu *area = query_plant_area();
 
 	ask(test, "group=kind,cache,nid if func == query_plant_area");
-	KUNIT_EXPECT_EQ(test, query->total.objects, 1);
-	KUNIT_EXPECT_EQ(test, query->total.bytes, 24 * num_possible_cpus());
+	KUNIT_EXPECT_EQ(test, query->total.estimate.objects, 1);
+	KUNIT_EXPECT_EQ(test, query->total.estimate.bytes, 24 * num_possible_cpus());
 	KUNIT_ASSERT_EQ(test, query->nr_groups, 1);
 	show_group(0);
 	KUNIT_EXPECT_NOT_NULL(test, strstr(answer, ", kind percpu, cache -, nid -\n"));
 	ask(test, "source=percpu group=kind if func == query_plant*");
-	KUNIT_EXPECT_EQ(test, query->total.objects, 1);
+	KUNIT_EXPECT_EQ(test, query->total.estimate.objects, 1);
 	ask(test, "source=slab group=kind if func == query_plant*");
-	KUNIT_EXPECT_EQ(test, query->total.objects, ALL);
+	KUNIT_EXPECT_EQ(test, query->total.estimate.objects, ALL);
 	ask(test, "source=slab,percpu group=kind if func == query_plant*");
 	KUNIT_EXPECT_EQ(test, query->nr_groups, 2);
-	KUNIT_EXPECT_EQ(test, query->total.objects, ALL + 1);
+	KUNIT_EXPECT_EQ(test, query->total.estimate.objects, ALL + 1);
 	free_percpu(area);
 }
 
@@ -507,8 +561,8 @@ static void test_refusals(struct kunit *test)
 		{ "if kind == page", "page_owner is not asked here yet: " },
 		{ "group=cgroup", "'cgroup' is not asked about here yet\n  group=cgroup\n  ^~~" },
 		{ "if cgroup == /a", "'cgroup' is not asked about here yet\n" },
-		{ "group=gfp", "'gfp' is not kept " },
-		{ "if gfp != GFP_ATOMIC", "'gfp' is not kept " },
+		{ "group=gfp", "'gfp' is not kept of slab objects and per-CPU areas\n  group=gfp\n  ^~~" },
+		{ "if gfp != GFP_ATOMIC", "'gfp' is not kept of slab objects and per-CPU areas" },
 		{ "mode=handle group=stack.8", "a handle is that of a whole chain: " },
 		{ "group=cache; group=comm", "one sentence is answered at a time: " },
 		{ "group=cachr", "no field is called 'cachr': did you mean 'cache'?\n"
@@ -569,6 +623,8 @@ static struct kunit_case owner_query_cases[] = {
 	KUNIT_CASE(test_each_field),
 	KUNIT_CASE(test_ages),
 	KUNIT_CASE(test_times),
+	KUNIT_CASE(test_many_ages),
+	KUNIT_CASE(test_caches_told),
 	KUNIT_CASE(test_each_group),
 	KUNIT_CASE(test_chains_are_cut),
 	KUNIT_CASE(test_allocator_is_skipped),

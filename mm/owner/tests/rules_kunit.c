@@ -81,11 +81,21 @@ static void test_no_rules(struct kunit *test)
 
 static void test_rule_is_handed_out(struct kunit *test)
 {
+	struct owner_choice choice;
+
 	KUNIT_ASSERT_EQ(test, write("depth=7 track=off if cache == owner_rules_a;"
-				    "depth=6 if cache == owner_rules_b && size > 100"), 0);
+				    "sample=1/4 if cache == owner_rules_b;"
+				    "sample=1K if cache == owner_rules_b && size > 100"), 0);
 	KUNIT_EXPECT_EQ(test, depth_for(cache, 8, GFP_KERNEL), 0);
-	KUNIT_EXPECT_EQ(test, depth_for(other, 8, GFP_KERNEL), OWNER_DEPTH);
-	KUNIT_EXPECT_EQ(test, depth_for(other, 101, GFP_KERNEL), 6);
+	rcu_read_lock();
+	choice = choose(cache, 8, GFP_KERNEL, OWNER_CALLER);
+	KUNIT_EXPECT_EQ(test, choice.rate, 0);
+	choice = choose(other, 8, GFP_KERNEL, OWNER_CALLER);
+	KUNIT_EXPECT_EQ(test, choice.depth, OWNER_DEPTH);
+	KUNIT_EXPECT_EQ(test, choice.rate, owner_rate_number(0, 4));
+	choice = choose(other, 101, GFP_KERNEL, OWNER_CALLER);
+	KUNIT_EXPECT_EQ(test, choice.rate, owner_rate_number(1024, 0));
+	rcu_read_unlock();
 }
 
 static void test_last_wins(struct kunit *test)
@@ -299,11 +309,6 @@ static void test_refuses(struct kunit *test)
 	KUNIT_EXPECT_STREQ(test, said, "'cgroup' does not choose what is captured yet\n"
 			   "  depth=1 if size > 1 && cgroup == /a\n"
 			   "  ^~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~\n");
-	KUNIT_EXPECT_EQ(test, write("depth=2; sample=1M"), -EINVAL);
-	KUNIT_EXPECT_STREQ(test, said,
-			   "there is no sampling yet: say sample=all, or nothing of it\n"
-			   "  sample=1M\n"
-			   "  ^~~~~~~~~\n");
 	for (i = 0, length = 0; i < 64; i++)
 		length += sprintf(text + length, "depth=1 if size == %u;", i);
 	KUNIT_EXPECT_EQ(test, write(text), 0);

@@ -48,7 +48,7 @@ static struct found look_for(const char *cache)
 		    task.pid == current->pid && task.tgid == current->tgid &&
 		    !strcmp(task.comm, current->comm)) {
 			found.own_task++;
-			found.own_bytes += object.owner.size;
+			found.own_bytes += object.size;
 		}
 	}
 	slab_walk_end(&walk);
@@ -179,7 +179,7 @@ static void test_krealloc_in_place(struct kunit *test)
 		if (found.address != object)
 			continue;
 		shrunk++;
-		KUNIT_EXPECT_EQ(test, found.owner.size, PLANTED_SIZE - 50);
+		KUNIT_EXPECT_EQ(test, found.size, PLANTED_SIZE - 50);
 		KUNIT_EXPECT_TRUE(test, passes(found.owner.stack, shrink));
 	}
 	slab_walk_end(&walk);
@@ -364,7 +364,7 @@ static void test_free_owner(struct kunit *test)
 	freed = *freed_of(object);
 	KUNIT_EXPECT_TRUE(test, passes(freed.stack, uproot));
 	KUNIT_EXPECT_FALSE(test, passes(freed.stack, plant));
-	KUNIT_EXPECT_EQ(test, freed.size, PLANTED_SIZE);
+	KUNIT_EXPECT_EQ(test, (size_t)freed.size, PLANTED_SIZE);
 	KUNIT_EXPECT_EQ(test, owners->live[index_of(object)].handles, 0);
 	/* KASAN keeps the slot back for a while. */
 	object = plant(cache);

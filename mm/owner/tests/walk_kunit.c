@@ -146,7 +146,7 @@ static unsigned int find_areas(struct kunit *test, size_t *bytes)
 		if (!passes(object.owner.stack, plant_area))
 			continue;
 		found++;
-		*bytes += object.owner.size;
+		*bytes += object.size;
 		KUNIT_EXPECT_STREQ(test, object.cache, "percpu");
 	}
 	slab_walk_end(&walk);
@@ -234,12 +234,12 @@ static void test_totals_by_chain(struct kunit *test)
 		KUNIT_EXPECT_EQ(test, total->stack, handle);
 		if (passes(total->stack, plant)) {
 			chains++;
-			KUNIT_EXPECT_EQ(test, total->objects, PLANTED);
-			KUNIT_EXPECT_EQ(test, total->bytes, PLANTED * PLANTED_SIZE);
+			KUNIT_EXPECT_EQ(test, total->sum.estimate.objects, PLANTED);
+			KUNIT_EXPECT_EQ(test, total->sum.estimate.bytes, PLANTED * PLANTED_SIZE);
 		} else if (passes(total->stack, plant_area)) {
 			area_chains++;
-			KUNIT_EXPECT_EQ(test, total->objects, 1);
-			KUNIT_EXPECT_EQ(test, total->bytes, 48 * num_possible_cpus());
+			KUNIT_EXPECT_EQ(test, total->sum.estimate.objects, 1);
+			KUNIT_EXPECT_EQ(test, total->sum.estimate.bytes, 48 * num_possible_cpus());
 		}
 	}
 	KUNIT_EXPECT_EQ(test, chains, 1);

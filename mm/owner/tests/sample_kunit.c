@@ -1,0 +1,271 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * Sampling: that an allocation is sampled as often as its rate says, and that
+ * what the samples stand for is, on average, what there was.
+ */
+
+#include <linux/math64.h>
+#include <linux/sched.h>
+#include <linux/string.h>
+
+#include "../rules.h"
+#include "plant.h"
+
+#define UNIT	BIT_ULL(32)
+
+/* 2^32 (1 - exp(-size / 1024)), by a better hand: a weight is its reciprocal. */
+static const struct {
+	size_t size;
+	u32 probability;
+} chances[] = {
+	{ 1, 4192257 },
+	{ 8, 33424008 },
+	{ 64, 260218914 },
+	{ 512, 1689937949 },
+	{ 1024, 2714937127 },
+	{ 2048, 3713706681 },
+	{ 8192, 4293526506 },
+	{ 65536, 4294967295 },
+};
+
+static void test_weights(struct kunit *test)
+{
+	int kilobyte = owner_rate_number(1024, 0);
+	unsigned int i;
+
+	KUNIT_EXPECT_EQ(test, owner_rate_number(0, 0), 0);
+	KUNIT_EXPECT_EQ(test, owner_rate_number(1, 0), 0);
+	KUNIT_EXPECT_EQ(test, owner_rate_number(0, 1), 0);
+	KUNIT_EXPECT_EQ(test, owner_weight(0, 77), 1 << OWNER_WEIGHT_SHIFT);
+	KUNIT_ASSERT_GT(test, kilobyte, 0);
+	KUNIT_EXPECT_EQ(test, owner_rate_number(1024, 0), kilobyte);
+	for (i = 0; i < ARRAY_SIZE(chances); i++) {
+		u64 weight = owner_weight(kilobyte, chances[i].size);
+		u64 right = div_u64(UNIT << OWNER_WEIGHT_SHIFT, chances[i].probability);
+
+		/* To one part in 20,000. */
+		KUNIT_EXPECT_LE_MSG(test, abs((s64)(weight - right)), right / 20000 + 1,
+				    "size %zu", chances[i].size);
+	}
+	/* The size does not matter where objects are counted. */
+	for (i = 2; i < OWNER_SAMPLE_OBJECTS_MAX; i = i * 5 / 4 + 1) {
+		u64 weight, right = (u64)i << OWNER_WEIGHT_SHIFT;
+		int number;
+
+		/* Each takes a number for good: the tests leave most for others. */
+		if (i > 64 && i % 8)
+			continue;
+		number = owner_rate_number(0, i);
+		KUNIT_ASSERT_GT(test, number, 0);
+		weight = owner_weight(number, 64);
+		KUNIT_EXPECT_EQ(test, owner_weight(number, 8192), weight);
+		KUNIT_EXPECT_LE_MSG(test, abs((s64)(weight - right)), right / 1000,
+				    "one of %u", i);
+	}
+}
+
+/* The mean and the variance of what is drawn: both are 1 for this distribution. */
+static void test_draws(struct kunit *test)
+{
+	u64 sum = 0, squares = 0, least = U64_MAX;
+	const unsigned int draws = 100000;
+	unsigned int i;
+	s64 left;
+
+	for (i = 0; i < draws; i++) {
+		preempt_disable();
+		owner_draw();
+		left = this_cpu_read(owner_left);
+		preempt_enable();
+		KUNIT_ASSERT_GE(test, left, 0);
+		least = min_t(u64, least, left);
+		/* In units of 2^-16, that it can be squared. */
+		sum += left >> 16;
+		squares += mul_u64_u64_shr(left, left, 48);
+	}
+	sum = div_u64(sum * 1000 >> 16, draws);
+	squares = div_u64(squares * 1000 >> 16, draws);
+	KUNIT_EXPECT_LE_MSG(test, abs((s64)sum - 1000), 20, "mean %llu of 1000", sum);
+	KUNIT_EXPECT_LE_MSG(test, abs((s64)squares - 2000), 120, "squares %llu of 2000", squares);
+	KUNIT_EXPECT_LT(test, least, UNIT / 1000);
+}
+
+/* --- Estimates ------------------------------------------------------------------ */
+
+/* As many as are allocated in a run, and what they add up to. */
+#define RUNS		200
+#define POPULATION	20000
+
+struct runs {
+	u64 truth;
+	u64 sum;		/* of the estimates */
+	u64 squares;		/* of how far they are off */
+	u64 variances;		/* as reported */
+};
+
+static void add_run(struct runs *runs, u64 estimate, u64 error)
+{
+	s64 off = estimate - runs->truth;
+
+	runs->sum += estimate;
+	runs->squares += off * off;
+	runs->variances += error * error;
+}
+
+/* The mean to 1% of the truth, and the errors reported to 20% of those made. */
+static void expect_unbiased(struct kunit *test, const char *what, const struct runs *runs)
+{
+	s64 off = div64_s64((s64)(div_u64(runs->sum, RUNS) - runs->truth) * 10000, runs->truth);
+	u64 made = int_sqrt64(div_u64(runs->squares, RUNS));
+	u64 reported = int_sqrt64(div_u64(runs->variances, RUNS));
+
+	kunit_info(test, "%s: the mean of %u runs is off by %lld in 10000; error %llu, reported %llu",
+		   what, RUNS, off, made, reported);
+	KUNIT_EXPECT_LE_MSG(test, abs(off), 100, "%s", what);
+	KUNIT_EXPECT_LE_MSG(test, abs((s64)(reported - made)), made / 5, "%s", what);
+}
+
+/* From 8 to 4096 bytes, small ones more often. */
+static size_t size_of(unsigned int i)
+{
+	return (8UL << i % 10) - i % 7;
+}
+
+static void sample_population(int number, struct runs *objects, struct runs *bytes)
+{
+	struct owner_estimate estimate = {};
+	unsigned int i;
+
+	for (i = 0; i < POPULATION; i++)
+		if (owner_is_sampled(number, size_of(i)))
+			owner_estimate_add(&estimate, 1, number, size_of(i), size_of(i));
+	add_run(objects, estimate.objects, owner_objects_error(&estimate));
+	add_run(bytes, estimate.bytes, owner_bytes_error(&estimate));
+}
+
+static void estimate_at(struct kunit *test, const char *what, int number)
+{
+	struct runs objects = { .truth = POPULATION }, bytes = {};
+	unsigned int i;
+
+	KUNIT_ASSERT_GT(test, number, 0);
+	for (i = 0; i < POPULATION; i++)
+		bytes.truth += size_of(i);
+	for (i = 0; i < RUNS; i++) {
+		sample_population(number, &objects, &bytes);
+		cond_resched();
+	}
+	kunit_info(test, "at %s:", what);
+	expect_unbiased(test, "objects", &objects);
+	expect_unbiased(test, "bytes", &bytes);
+}
+
+static void test_estimates(struct kunit *test)
+{
+	estimate_at(test, "256", owner_rate_number(256, 0));
+	estimate_at(test, "1/8", owner_rate_number(0, 8));
+}
+
+static void write_rule(struct kunit *test, const char *rule)
+{
+	char said[256];
+
+	KUNIT_ASSERT_EQ(test, owner_rules_write(rule, strlen(rule), said, sizeof(said)), 0);
+}
+
+static void add_up(const char *name, struct owner_estimate *estimate)
+{
+	struct owner_object object;
+	struct slab_walk walk = {};
+
+	slab_walk_begin(&walk);
+	while (slab_walk_next(&walk, &object) > 0)
+		if (!strcmp(object.cache, name))
+			owner_estimate_add(estimate, 1, object.owner.rate, object.size,
+					   object.slab_size);
+	slab_walk_end(&walk);
+}
+
+/*
+ * Objects of a cache of our own, half of them allocated at another rate than the
+ * other half: each run is one estimate of all.
+ */
+#define OBJECTS		4000
+
+static void test_objects(struct kunit *test)
+{
+	struct kmem_cache *cache = make_cache(test, 0);
+	struct runs bytes = { .truth = OBJECTS * PLANTED_SIZE };
+	void **objects = kunit_kcalloc(test, OBJECTS, sizeof(*objects), GFP_KERNEL);
+	unsigned int i, run;
+
+	KUNIT_ASSERT_NOT_NULL(test, objects);
+	for (run = 0; run < RUNS; run++) {
+		struct owner_estimate estimate = {};
+
+		write_rule(test, "sample=512 if cache == owner_kunit");
+		for (i = 0; i < OBJECTS / 2; i++)
+			objects[i] = kmem_cache_alloc(cache, GFP_KERNEL);
+		write_rule(test, "sample=1/2 if cache == owner_kunit");
+		for (; i < OBJECTS; i++)
+			objects[i] = kmem_cache_alloc(cache, GFP_KERNEL);
+		add_up("owner_kunit", &estimate);
+		for (i = 0; i < OBJECTS; i++)
+			kmem_cache_free(cache, objects[i]);
+		KUNIT_EXPECT_LT(test, estimate.records, OBJECTS / 2);
+		add_run(&bytes, estimate.bytes, owner_bytes_error(&estimate));
+	}
+	expect_unbiased(test, "bytes", &bytes);
+	/* All, again. */
+	write_rule(test, "sample=all if cache == owner_kunit");
+	objects[0] = kmem_cache_alloc(cache, GFP_KERNEL);
+	KUNIT_EXPECT_NOT_NULL(test, record_of(objects[0]));
+	KUNIT_EXPECT_EQ(test, record_of(objects[0])->rate + 0, 0);
+	kmem_cache_free(cache, objects[0]);
+	write_rule(test, "clear");
+	kmem_cache_destroy(cache);
+}
+
+/* Of a slab with no sample nothing is kept. */
+static void test_slab_without_samples(struct kunit *test)
+{
+	struct kmem_cache *cache = make_cache(test, 0);
+	void *object = kmem_cache_alloc(cache, GFP_KERNEL);
+	bool keeps_freed;
+
+	KUNIT_ASSERT_NOT_NULL(test, owners_of(object));
+	keeps_freed = freed_of(object);
+	kmem_cache_free(cache, object);
+	kmem_cache_destroy(cache);
+	cache = make_cache(test, 0);
+	write_rule(test, "track=off if cache == owner_kunit");
+	object = kmem_cache_alloc(cache, GFP_KERNEL);
+	KUNIT_EXPECT_EQ(test, cache->owner_rate,
+			keeps_freed ? OWNER_RATE_ALL : OWNER_RATE_NEVER);
+	KUNIT_EXPECT_NULL(test, owners_of(object));
+	kmem_cache_free(cache, object);
+	/* Which is over at once when the rules change. */
+	write_rule(test, "clear");
+	KUNIT_EXPECT_EQ(test, cache->owner_rate, OWNER_RATE_ALL);
+	object = kmem_cache_alloc(cache, GFP_KERNEL);
+	KUNIT_EXPECT_NOT_NULL(test, record_of(object));
+	kmem_cache_free(cache, object);
+	kmem_cache_destroy(cache);
+}
+
+static struct kunit_case owner_sample_cases[] = {
+	KUNIT_CASE(test_weights),
+	KUNIT_CASE(test_draws),
+	KUNIT_CASE_SLOW(test_estimates),
+	KUNIT_CASE_SLOW(test_objects),
+	KUNIT_CASE(test_slab_without_samples),
+	{}
+};
+
+static struct kunit_suite owner_sample_suite = {
+	.name = "owner_sample",
+	.init = owner_test_init,
+	.test_cases = owner_sample_cases,
+};
+
+kunit_test_suite(owner_sample_suite);

@@ -1,0 +1,75 @@
+#!/bin/bash
+# SPDX-License-Identifier: GPL-2.0
+#
+# Sampling, as who uses it sees it: rules, estimates and their errors, weights. That
+# estimates are right on average, KUnit shows.
+set -u
+cd "$(dirname "$0")/../../../.." || exit 1
+# shellcheck source=tools/testing/owner/tests/tap.sh
+. tools/testing/owner/tests/tap.sh
+
+kernel=${1:?usage: owner_sample.sh KERNEL}
+objects=60000
+work=$(mktemp -d)
+trap 'rm -rf "$work"' EXIT
+seen=$work/seen
+debug=/sys/kernel/debug
+ask="ask() { exec 3<>$debug/owner/query; echo \"\$1\" >&3; cat <&3; exec 3>&-; }"
+
+samples()
+{
+	tools/testing/owner/guest.py run "$kernel" --mem 1G --console "$work/console" \
+		--append "slab_owner=ready owner=sample=4K kfence.sample_interval=0" \
+		--extra "build/$kernel/owner-modules" --cmd "
+	$ask
+	cat $debug/owner/control
+	insmod /extra/owner_bench_memory.ko objects=$objects
+	echo ==text; ask 'group=module if module == owner_bench_memory'
+	echo ==tsv; ask 'group=module format=tsv if module == owner_bench_memory'
+	echo ==rows; ask 'mode=records format=tsv if module == owner_bench_memory'
+	echo ==stacks; grep -A 12 'owner_bench_memory' $debug/slab_owner_stacks/show_stacks
+	echo ==record; grep -m 1 weight $debug/slab_owner
+	rmmod owner_bench_memory; sleep 1
+	echo ==gone; ask 'group=module format=tsv if module == owner_bench_memory'
+	echo 'sample=1/16 if cache == kmalloc-*' >$debug/owner/control
+	insmod /extra/owner_bench_memory.ko objects=$objects
+	echo ==part; ask 'group=module format=tsv if module == owner_bench_memory'
+	rmmod owner_bench_memory
+	echo ==control; cat $debug/owner/control
+	echo 'clear; sample=all' >$debug/owner/control
+	insmod /extra/owner_bench_memory.ko objects=1000
+	echo ==all; ask 'group=module if module == owner_bench_memory'" >"$work/out" 2>"$seen"
+}
+
+part() { sed -n "/^==$1\$/,/^==/p" "$work/out" | grep -v '^=='; }
+# What the group's line has: groups objects bytes held waste oldest youngest records and errors.
+column() { part "$1" | awk -F'\t' -v n="$2" '$1 == "group" { print $n }'; }
+# Objects of rows, by the column that says how many each stands for.
+weights()
+{
+	part "$1" | awk -F'\t' '$1 == "row" { while ($++i != "weight" && i < NF) continue; weight = i }
+		$1 == "object" { objects += $weight } END { printf "%.0f\n", objects }'
+}
+# Within five errors of what there is: once in two million runs it is not.
+near() { [ "$1" -ge $(($2 - 5 * $3)) ] && [ "$1" -le $(($2 + 5 * $3)) ]; }
+shows() { part "$1" | tee "$seen" | grep -qE "$2"; }
+
+ok "a kernel that samples runs" samples
+ok "the rule is as it was said" grep -q '^sample=4K	# 1: ' "$work/out"
+echo "# $(column tsv 9) samples of $objects objects: $(column tsv 3) +-$(column tsv 10)"
+ok "some were sampled, not all" near "$(column tsv 9)" $((objects / 64)) 32
+ok "the objects are estimated" near "$(column tsv 3)" $objects "$(column tsv 10)"
+ok "and their bytes" near "$(column tsv 4)" $((objects * 64)) "$(column tsv 11)"
+ok "to some percent" [ "$(column tsv 10)" -lt $((objects / 20)) ]
+ok "a text says that it is an estimate" shows text 'from [0-9]+ samples: \+-[0-9]+ objects, \+-[0-9]+ bytes'
+ok "call chains are estimated" shows stacks '^nr_objects: [0-9]{5}$'
+ok "a record has its weight" shows record ', weight [0-9]+\.[0-9]{3}, pid '
+ok "and in a row, to be added up" near "$(weights rows)" "$(column tsv 3)" 1
+ok "no sample is left when they are freed" [ -z "$(column gone 3)" ]
+echo "# one in 16: $(column part 9) samples, $(column part 3) +-$(column part 10)"
+ok "one object in 16 is sampled" near "$(column part 9)" $((objects / 16)) 62
+ok "and stands for 16" near "$(column part 3)" $objects "$(column part 10)"
+ok "both rules are shown" shows control '^sample=1/16 if cache == kmalloc-\*	# 2: '
+ok "all is all again" shows all '^objects 1000, bytes 64000, [^+]*$'
+ok "the kernel complained of nothing" lacks "$work/console" "BUG:|WARNING:|Oops|Call Trace"
+finish
