@@ -7,7 +7,7 @@
  * unwind.h	how a call chain is taken
  * rules.c	which allocations are captured, and how deep; lang.c its language
  * rules_change.c	how the rules are written and read
- * places.c	which function or module a return address is in
+ * places.c	where the functions and modules are that they ask for
  * sample.c	which of many get an owner, and what those stand for
  * hooks.h	what SLUB does itself, because it does so often
  * slab.c	the record beside each slab object, written by SLUB's hooks

@@ -72,9 +72,12 @@ int owner_rules_prepare_chains(void)
 static bool chain_matches(const struct rule *rule, unsigned int number,
 			  const unsigned long *frames, unsigned int count)
 {
+	const struct owner_places *places = rcu_dereference(rule->places[number]);
 	const struct owner_sentence *s = rule->sentence;
 	unsigned int i;
 
+	if (places)
+		return owner_places_have(places, frames, count);
 	for (i = 0; i < count; i++)
 		if (owner_frame_matches(s, &s->comparisons[number], frames[i]))
 			return true;

@@ -11,6 +11,7 @@
 #define pr_fmt(fmt) "slab_owner: " fmt
 
 #include <linux/init.h>
+#include <linux/module.h>
 #include <linux/mutex.h>
 #include <linux/percpu.h>
 #include <linux/rcupdate.h>
@@ -23,7 +24,7 @@
 #include "owner.h"
 #include "rules_table.h"
 
-/* Guards owner_rules_table. */
+/* Guards owner_rules_table, and what its rules have of places. */
 static DEFINE_MUTEX(table_mutex);
 
 static struct table *table_locked(void)
@@ -44,14 +45,29 @@ struct change {
 
 static void free_rule(struct rule *rule)
 {
+	unsigned int i;
+
+	for (i = 0; rule->sentence && i < rule->sentence->nr_comparisons; i++)
+		kfree(rcu_dereference_protected(rule->places[i], true));
 	free_percpu(rule->seen.hits);
 	kfree(rule->sentence);
 	kfree(rule);
 }
 
+static void find_places(struct rule *rule)
+{
+	const struct owner_sentence *s = rule->sentence;
+	unsigned int i;
+
+	for (i = 0; i < s->nr_comparisons; i++)
+		if (looks_at_chain(&s->comparisons[i]))
+			RCU_INIT_POINTER(rule->places[i],
+					 owner_places_find(s, &s->comparisons[i]));
+}
+
 static struct rule *make_rule(const struct owner_sentence *s, int rate)
 {
-	struct rule *rule = kzalloc(sizeof(*rule), GFP_KERNEL);
+	struct rule *rule = kzalloc(struct_size(rule, places, s->nr_comparisons), GFP_KERNEL);
 
 	if (!rule)
 		return NULL;
@@ -69,6 +85,7 @@ static struct rule *make_rule(const struct owner_sentence *s, int rate)
 		free_rule(rule);
 		return NULL;
 	}
+	find_places(rule);
 	return rule;
 }
 
@@ -288,6 +305,58 @@ int owner_rules_write(const char *text, size_t length, char *said, size_t size)
 	return error;
 }
 
+/* --- Modules come and go ------------------------------------------------------- */
+
+#ifdef CONFIG_MODULES
+
+static void change_places(struct rule *rule, const struct module *module, bool going)
+{
+	const struct owner_sentence *s = rule->sentence;
+	struct owner_places *old, *places;
+	unsigned int i;
+
+	for (i = 0; i < s->nr_comparisons; i++) {
+		if (!looks_at_chain(&s->comparisons[i]))
+			continue;
+		old = rcu_dereference_protected(rule->places[i], lockdep_is_held(&table_mutex));
+		places = owner_places_change(old, s, &s->comparisons[i], module, going);
+		rcu_assign_pointer(rule->places[i], places);
+		kfree_rcu_mightsleep(old);
+	}
+}
+
+/*
+ * Before its first function is called; when those that it begins with go; and
+ * before another module can take its place.
+ */
+static int module_changes(struct notifier_block *block, unsigned long state, void *module)
+{
+	const struct table *table;
+	unsigned int number;
+
+	mutex_lock(&table_mutex);
+	table = table_locked();
+	for (number = 1; table && number <= table->count; number++)
+		change_places(table->rules[number], module, state == MODULE_STATE_GOING);
+	mutex_unlock(&table_mutex);
+	return NOTIFY_OK;
+}
+
+static struct notifier_block module_notifier = { .notifier_call = module_changes };
+
+static void __init watch_modules(void)
+{
+	register_module_notifier(&module_notifier);
+}
+
+#else
+
+static void __init watch_modules(void)
+{
+}
+
+#endif
+
 /* --- Reading them ------------------------------------------------------------- */
 
 static unsigned long hits_of(const struct rule *rule)
@@ -349,6 +418,7 @@ static int __init owner_rules_init(void)
 	static char said[OWNER_RENDERED_SIZE] __initdata;
 
 	owner_sample_init();
+	watch_modules();
 	if (!boot_text[0])
 		return 0;
 	if (!slab_owner_wanted())

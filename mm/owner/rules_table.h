@@ -19,6 +19,8 @@ struct rule {
 	struct owner_rule seen;			/* by allocations */
 	struct owner_sentence *sentence;	/* NULL: the rule for all the rest */
 	bool published;				/* readers may know it */
+	/* For each comparison of func or module; NULL: functions are asked for their names. */
+	struct owner_places __rcu *places[];
 };
 
 struct table {

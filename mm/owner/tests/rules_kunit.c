@@ -6,6 +6,7 @@
 
 #include <kunit/test.h>
 #include <linux/gfp.h>
+#include <linux/kallsyms.h>
 #include <linux/kthread.h>
 #include <linux/rcupdate.h>
 #include <linux/seq_file.h>
@@ -13,8 +14,11 @@
 #include <linux/string.h>
 #include <linux/vmalloc.h>
 
+#include <asm/sections.h>
+
 #include "../../slab.h"
 #include "../owner.h"
+#include "../places.h"
 #include "../rules.h"
 
 #define TEXT_SIZE	SZ_128K
@@ -149,6 +153,7 @@ static void test_asks_of_allocation(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, depth_for(cache, 8, GFP_KERNEL), OWNER_DEPTH);
 }
 
+/* Known by their addresses, as by their names. */
 static void test_asks_of_chain(struct kunit *test)
 {
 	KUNIT_ASSERT_EQ(test, write("depth=1; depth=4 if func == depth_from_here"), 0);
@@ -161,10 +166,64 @@ static void test_asks_of_chain(struct kunit *test)
 			0);
 	KUNIT_EXPECT_EQ(test, depth_for(cache, 8, GFP_KERNEL), 6);
 	KUNIT_EXPECT_EQ(test, depth_from_here(), OWNER_DEPTH);
+	/* Too many for addresses: these are asked for their names. */
 	KUNIT_ASSERT_EQ(test, write("clear; depth=7 if func == *e*o*"), 0);
 	KUNIT_EXPECT_EQ(test, depth_from_here(), 7);
 	KUNIT_ASSERT_EQ(test, write("clear; depth=8 if module == *"), 0);
 	KUNIT_EXPECT_EQ(test, depth_from_here(), OWNER_DEPTH);
+}
+
+struct agreement {
+	struct kunit *test;
+	const struct owner_sentence *sentence;
+	const struct owner_places *places;
+	unsigned int asked;
+	unsigned int found;
+};
+
+/* Not each of them: there are many, and to ask for a name takes its time. */
+static int compare_with_names(void *data, const char *name, unsigned long address)
+{
+	struct agreement *agree = data;
+	const struct owner_sentence *s = agree->sentence;
+	/* To what a call returns that is its function's first byte, or the one before it. */
+	unsigned long frame = address + agree->asked % 2;
+	bool found;
+
+	if (address <= (unsigned long)_stext || address >= (unsigned long)_etext ||
+	    agree->asked++ % 7)
+		return 0;
+	found = owner_places_have(agree->places, &frame, 1);
+	agree->found += found;
+	KUNIT_EXPECT_EQ_MSG(agree->test, found, owner_frame_matches(s, s->comparisons, frame),
+			    "%s, %pS", s->words, (void *)frame);
+	return 0;
+}
+
+/* Places say what names do, of the whole kernel. */
+static void test_places_are_names(struct kunit *test)
+{
+	static const char * const patterns[] = {
+		"kfree", "k*", "*lock", "__*init*", "*", "nobody", "a[cd]*,vm*,*_open",
+	};
+	struct owner_sentence *s = kunit_kzalloc(test, sizeof(*s), GFP_KERNEL);
+	struct owner_lang_error error;
+	unsigned int i;
+	char text[64];
+
+	KUNIT_ASSERT_NOT_NULL(test, s);
+	for (i = 0; i < ARRAY_SIZE(patterns); i++) {
+		struct agreement agree = { .test = test, .sentence = s };
+		int length = snprintf(text, sizeof(text), "depth=1 if func == %s", patterns[i]);
+
+		KUNIT_ASSERT_TRUE(test, owner_lang_parse(s, OWNER_CONTROL, text, length, &error));
+		agree.places = owner_places_find(s, s->comparisons);
+		KUNIT_ASSERT_NOT_NULL_MSG(test, agree.places, "%s", patterns[i]);
+		kallsyms_on_each_symbol(compare_with_names, &agree);
+		KUNIT_EXPECT_GT(test, agree.asked, 1000);
+		kunit_info(test, "%s: %u of %u\n", patterns[i], agree.found, agree.asked / 7);
+		kfree(agree.places);
+	}
 }
 
 /* Who frees an object is kept where a rule says so, else where the boot line does. */
@@ -349,6 +408,7 @@ static struct kunit_case owner_rules_cases[] = {
 	KUNIT_CASE(test_last_wins),
 	KUNIT_CASE(test_asks_of_allocation),
 	KUNIT_CASE(test_asks_of_chain),
+	KUNIT_CASE(test_places_are_names),
 	KUNIT_CASE(test_free),
 	KUNIT_CASE(test_shows_hits),
 	KUNIT_CASE(test_reads_back),
