@@ -260,6 +260,10 @@ enum owner_truth {
 
 bool owner_lang_matches(const struct owner_sentence *s, const struct owner_facts *facts);
 enum owner_truth owner_lang_judge(const struct owner_sentence *s, const struct owner_facts *facts);
+unsigned int owner_lang_outcomes(const struct owner_sentence *s, const struct owner_facts *facts,
+				 unsigned int fields);
+bool owner_lang_matches_again(const struct owner_sentence *s, const struct owner_facts *facts,
+			      unsigned int fields, unsigned int outcomes);
 bool owner_lang_word_matches(const struct owner_sentence *s,
 			     const struct owner_comparison *comparison, const char *word);
 

@@ -174,6 +174,48 @@ bool owner_lang_matches(const struct owner_sentence *s, const struct owner_facts
 }
 
 /**
+ * owner_lang_outcomes - which comparisons of a sentence hold?
+ * @s: the sentence
+ * @facts: of which @fields are known
+ * @fields: a bit for each field whose comparisons are made
+ *
+ * Return: a bit for each that does, for owner_lang_matches_again().
+ */
+unsigned int owner_lang_outcomes(const struct owner_sentence *s, const struct owner_facts *facts,
+				 unsigned int fields)
+{
+	unsigned int at, outcomes = 0;
+
+	for (at = 0; at < s->nr_comparisons; at++)
+		if (fields & 1U << s->comparisons[at].field)
+			outcomes |= (unsigned int)holds(s, &s->comparisons[at], facts) << at;
+	return outcomes;
+}
+
+/**
+ * owner_lang_matches_again - does it hold for what differs in some fields only?
+ * @s: the sentence
+ * @facts: of which the other fields are known
+ * @fields: what is the same
+ * @outcomes: of owner_lang_outcomes() for that
+ */
+bool owner_lang_matches_again(const struct owner_sentence *s, const struct owner_facts *facts,
+			      unsigned int fields, unsigned int outcomes)
+{
+	unsigned int at = s->nr_comparisons ? 0 : OWNER_ACCEPT;
+
+	while (at < s->nr_comparisons) {
+		const struct owner_comparison *c = &s->comparisons[at];
+		bool outcome = outcomes >> at & 1;
+
+		if (!(fields & 1U << c->field))
+			outcome = holds(s, c, facts);
+		at = c->next[outcome];
+	}
+	return at == OWNER_ACCEPT;
+}
+
+/**
  * owner_lang_judge - does a sentence's expression hold by what is known so far?
  * @s: the sentence
  * @facts: some of which are known

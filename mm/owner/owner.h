@@ -13,6 +13,7 @@
  * slab.c	the record beside each slab object, written by SLUB's hooks
  * percpu.c	the record of each per-CPU area
  * walk.c	slabs and their objects, walked by readers
+ * known.h	what a walk knows of records like one that it has found
  * totals.c	what they add up to, by call chain and by cache
  * report.c	what is known of one object, printed to the kernel's log
  * debugfs.c	the files a person reads and writes
@@ -20,6 +21,7 @@
  * query.c	what is held, as a sentence asks
  * query_chain.c	what it asks of call chains
  * query_groups.c	objects added up by what they have in common
+ * query_known.c	those like one that has been looked at
  * query_show.c	its answer, as text or for programs
  * debugfs_query.c	the file in which it is asked and answered
  */
@@ -212,6 +214,7 @@ const struct slab_owner *owner_freed(const struct slab *slab);
 
 /* One object's owner, as a reader sees it. */
 struct owner_object {
+	const struct kmem_cache *slab_cache;	/* while the walk lasts; else to be compared only */
 	const char *cache;
 	unsigned int slab_size;		/* bytes the object takes in its slab */
 	unsigned int index;		/* in its slab */
@@ -244,6 +247,7 @@ struct slab_walk {
 	unsigned long until;		/* in jiffies: then caches may come and go */
 	struct kmem_cache *alive;	/* a cache seen on the list since they could */
 	struct slab_owner held;		/* references to what was found last */
+	struct slab_known *known;	/* what is counted and not found, if anything */
 };
 
 /* walk.c */

@@ -237,6 +237,7 @@ int owner_query_next(struct owner_query *query)
 		know(query);
 		if (owner_lang_matches(&query->sentence, &query->facts))
 			break;
+		owner_query_remember(query, NULL);
 	}
 	return found;
 }

@@ -8,6 +8,7 @@
 #include <linux/string.h>
 #include <linux/types.h>
 
+#include "known.h"
 #include "lang.h"
 #include "owner.h"
 
@@ -102,6 +103,11 @@ int owner_query_add_up(struct owner_query *query);
 struct owner_sum owner_query_object_sum(const struct owner_query *query);
 void owner_query_add(struct owner_sum *sum, const struct owner_sum *more);
 void owner_query_free_groups(struct owner_query *query);
+
+/* query_known.c */
+void owner_query_begin_known(struct owner_query *query);
+void owner_query_remember(struct owner_query *query, struct query_group *group);
+void owner_query_end_known(struct owner_query *query);
 
 /* query_show.c */
 unsigned int owner_query_shown(const struct owner_query *query);

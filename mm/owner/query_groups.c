@@ -136,6 +136,8 @@ static void free_group(struct query_group *group)
 /* Put the groups into order, and those beyond what is kept into other. */
 static void sort_and_fold(struct owner_query *query)
 {
+	/* Sums are complete then, and can go. */
+	slab_known_forget(query->walk.known);
 	sort_r(query->groups, query->nr_groups, sizeof(*query->groups), compare, NULL,
 	       &query->sentence);
 	while (query->nr_groups > query->sentence.groups) {
@@ -204,7 +206,7 @@ static int add_up_objects(struct owner_query *query)
 			return -ENOMEM;
 		sum = owner_query_object_sum(query);
 		owner_query_add(&group->sum, &sum);
-		owner_query_add(&query->total, &sum);
+		owner_query_remember(query, group);
 	}
 	return found;
 }
@@ -220,6 +222,7 @@ static int add_up_objects(struct owner_query *query)
 int owner_query_add_up(struct owner_query *query)
 {
 	int error = owner_query_prepare(query);
+	unsigned int i;
 
 	if (error)
 		return error;
@@ -228,13 +231,17 @@ int owner_query_add_up(struct owner_query *query)
 	query->groups = kvcalloc(most_groups(query), sizeof(*query->groups), GFP_KERNEL);
 	if (!query->buckets || !query->groups)
 		return -ENOMEM;
+	owner_query_begin_known(query);
 	slab_walk_begin(&query->walk);
 	error = add_up_objects(query);
+	owner_query_end_known(query);
 	slab_walk_end(&query->walk);
 	if (error)
 		return error;
 	sort_and_fold(query);
-	query->total.groups = query->nr_groups + query->other.groups;
+	query->total = query->other;
+	for (i = 0; i < query->nr_groups; i++)
+		owner_query_add(&query->total, &query->groups[i]->sum);
 	return 0;
 }
 

@@ -11,7 +11,7 @@
 #include <linux/string.h>
 #include <linux/xarray.h>
 
-#include "owner.h"
+#include "known.h"
 
 /* What is added up under this key: all zeros at first, NULL if there is no memory. */
 static void *total_at(struct xarray *totals, unsigned long key, size_t size)
@@ -38,14 +38,14 @@ static struct owner_chain_total *chain_total(struct xarray *totals, depot_stack_
 	return total;
 }
 
-static int count_object(struct xarray *totals, const struct owner_object *object)
+static struct owner_sum *count_object(struct xarray *totals, const struct owner_object *object)
 {
 	struct owner_chain_total *total = chain_total(totals, object->owner.stack);
 
 	if (!total)
-		return -ENOMEM;
+		return NULL;
 	owner_sum_add(&total->sum, object->owner.rate, object->size, object->slab_size, 0);
-	return 0;
+	return &total->sum;
 }
 
 /**
@@ -57,18 +57,22 @@ static int count_object(struct xarray *totals, const struct owner_object *object
  */
 int owner_total_chains(struct xarray *totals)
 {
-	struct slab_walk walk = {};
+	struct slab_walk walk = { .known = slab_known_alloc(owner_now()) };
 	struct owner_object object;
+	struct owner_sum *sum;
 	int error;
 
 	slab_walk_begin(&walk);
 	while ((error = slab_walk_next(&walk, &object)) > 0) {
-		error = count_object(totals, &object);
+		sum = count_object(totals, &object);
+		error = sum ? 0 : -ENOMEM;
 		if (error)
 			break;
+		slab_known_remember(walk.known, &object, KNOWN_ALL_SPANS, sum);
 	}
 	while (!error && percpu_walk_next(&walk, &object))
-		error = count_object(totals, &object) ?: slab_walk_rest(&walk);
+		error = count_object(totals, &object) ? slab_walk_rest(&walk) : -ENOMEM;
+	slab_known_free(walk.known);
 	slab_walk_end(&walk);
 	return error;
 }

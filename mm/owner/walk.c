@@ -21,7 +21,7 @@
 
 #include "../internal.h"
 #include "../slab.h"
-#include "owner.h"
+#include "known.h"
 
 /* How long who waits for caches or for memory to come or go may have to wait. */
 #define WALK_STRETCH	max(HZ / 50, 1)
@@ -68,16 +68,6 @@ static bool cache_is_alive(struct slab_walk *walk, struct kmem_cache *s)
 	}
 	return false;
 }
-
-/* A slab as it was when RCU was read-locked; it may be gone by now. */
-struct slab_view {
-	struct slab *slab;
-	struct kmem_cache *cache;
-	unsigned long exts;		/* slab->obj_exts as it stood there */
-	struct slab_owners *owners;	/* can be read until RCU is unlocked */
-	unsigned int objects;		/* that it has room for */
-	unsigned int allocated;		/* or kept free by the CPU that has the slab */
-};
 
 /*
  * Does the slab still stand as it was seen? If so, all that was read of it
@@ -127,26 +117,6 @@ static void *address_of(struct slab_view *view, unsigned int index)
 }
 
 /*
- * Read a record as it stood at one moment, without handles if it had no owner then.
- * False if it changed meanwhile.
- */
-static bool owner_read(const struct slab_owner *record, struct slab_owner *owner)
-{
-	u64 again;
-
-	/* Pairs with own(): who sees the handles sees the rest. */
-	owner->handles = smp_load_acquire(&record->handles);
-	if (!owner->handles)
-		return true;
-	owner->details = READ_ONCE(record->details);
-	/* The rest may be another owner's, which has the same handles or took them out. */
-	smp_rmb();
-	/* Pairs with own(), should it be the next one's. */
-	again = smp_load_acquire(&record->handles);
-	return again == owner->handles && READ_ONCE(record->details) == owner->details;
-}
-
-/*
  * Copy the record at walk->index and hold what it refers to. False if it has no
  * owner or changed meanwhile.
  */
@@ -169,6 +139,7 @@ static bool snapshot(struct slab_walk *walk, struct slab_view *view, struct owne
 	walk->held = owner;
 	object->owner = owner;
 	object->cache = view->cache->name;
+	object->slab_cache = view->cache;
 	object->size = owner.size;
 	object->slab_size = view->cache->size;
 	object->index = walk->index;
@@ -185,9 +156,15 @@ static bool look_for_object(struct slab_walk *walk, struct slab_view *view, void
 {
 	if (!view->owners)
 		return false;
-	for (; walk->index < view->objects; walk->index++)
+	for (; walk->index < view->objects; walk->index++) {
+		if (walk->known) {
+			walk->index = slab_known_count(walk->known, view, walk->index);
+			if (walk->index == view->objects)
+				break;
+		}
 		if (snapshot(walk, view, found))
 			return true;
+	}
 	return false;
 }
 
@@ -260,6 +237,8 @@ int slab_walk_rest(struct slab_walk *walk)
 		return 0;
 	if (signal_pending(current))
 		return -ERESTARTSYS;
+	/* Another cache may come to stand where one was. */
+	slab_known_forget(walk->known);
 	slab_walk_end(walk);
 	cond_resched();
 	slab_walk_begin(walk);

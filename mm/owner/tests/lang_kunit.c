@@ -408,7 +408,7 @@ static const struct {
 
 static void test_compares(struct kunit *test)
 {
-	unsigned int i;
+	unsigned int i, field;
 
 	for (i = 0; i < ARRAY_SIZE(comparisons); i++) {
 		const char *text = comparisons[i].text;
@@ -420,6 +420,19 @@ static void test_compares(struct kunit *test)
 				    comparisons[i].holds, "%s", text);
 		KUNIT_EXPECT_EQ_MSG(test, owner_lang_judge(&sentence, &object),
 				    comparisons[i].holds ? OWNER_TRUE : OWNER_FALSE, "%s", text);
+		/* The same if some of it was found out before. */
+		for (field = 0; field < OWNER_FIELDS; field++) {
+			unsigned int outcomes;
+
+			outcomes = owner_lang_outcomes(&sentence, &object, BIT(field));
+			KUNIT_EXPECT_EQ_MSG(test, owner_lang_matches_again(&sentence, &object,
+									   BIT(field), outcomes),
+					    comparisons[i].holds, "%s", text);
+			outcomes = owner_lang_outcomes(&sentence, &object, ~BIT(field));
+			KUNIT_EXPECT_EQ_MSG(test, owner_lang_matches_again(&sentence, &object,
+									   ~BIT(field), outcomes),
+					    comparisons[i].holds, "%s", text);
+		}
 	}
 }
 

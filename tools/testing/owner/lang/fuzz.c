@@ -178,6 +178,22 @@ static bool text_holds(const char *text, const struct owner_facts *facts)
 
 /* --- What must hold ----------------------------------------------------------- */
 
+/* What was asked of some fields before is true of all that have the same in those. */
+static void check_outcomes(const struct owner_sentence *s)
+{
+	struct owner_facts first = some_facts(s), again = some_facts(s), both = again;
+	unsigned int outcomes, fields = pick(1 << OWNER_FIELDS);
+	enum owner_field field;
+
+	for (field = 0; field < OWNER_FIELDS; field++)
+		if (fields & 1U << field)
+			both.value[field] = first.value[field];
+	both.absent = (first.absent & fields) | (again.absent & ~fields);
+	outcomes = owner_lang_outcomes(s, &first, fields);
+	ensure(owner_lang_matches_again(s, &again, fields, outcomes) ==
+	       owner_lang_matches(s, &both));
+}
+
 static void check_evaluation(const struct owner_sentence *s, const char *printed)
 {
 	struct owner_facts facts = some_facts(s);
@@ -206,8 +222,10 @@ static void check_printing(const struct owner_sentence *s)
 	ensure(!strcmp(printed, again));
 	ensure(other.given == s->given && other.uses == s->uses);
 	ensure(!memcmp(other.comparisons, s->comparisons, sizeof(s->comparisons)));
-	if (s->command == OWNER_RULE)
-		check_evaluation(s, printed);
+	if (s->command != OWNER_RULE)
+		return;
+	check_evaluation(s, printed);
+	check_outcomes(s);
 }
 
 static void check_error(const struct owner_lang_error *error, const char *text, size_t length)
