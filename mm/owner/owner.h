@@ -15,6 +15,7 @@
  * walk.c	slabs and their objects, walked by readers
  * known.h	what a walk knows of records like one that it has found
  * totals.c	what they add up to, by call chain and by cache
+ * cgroup.c	which memory cgroup something is charged to
  * report.c	what is known of one object, printed to the kernel's log
  * debugfs.c	the files a person reads and writes
  * debugfs_stacks.c	those that show what each call chain holds
@@ -245,6 +246,7 @@ struct slab_walk {
 	unsigned int index;
 	u64 place;			/* per-CPU areas: where the next is looked for */
 	unsigned long until;		/* in jiffies: then caches may come and go */
+	char *cgroup;			/* where that of an object goes, NULL: nobody asks */
 	struct kmem_cache *alive;	/* a cache seen on the list since they could */
 	struct slab_owner held;		/* references to what was found last */
 	struct slab_known *known;	/* what is counted and not found, if anything */

@@ -48,10 +48,21 @@ unsigned int owner_query_generation(void)
 
 /* --- Sentences that cannot be answered ---------------------------------------- */
 
+/* What its sentence compares or groups by: a bit for each field. */
+static unsigned int fields_of(const struct owner_sentence *s)
+{
+	unsigned int i, fields = s->uses;
+
+	for (i = 0; i < s->nr_group; i++)
+		if (s->group[i].field < OWNER_FIELDS)
+			fields |= BIT(s->group[i].field);
+	return fields;
+}
+
 static const char *field_refusal(unsigned int fields)
 {
-	if (fields & BIT(OWNER_FIELD_CGROUP))
-		return "'cgroup' is not asked about here yet";
+	if (fields & BIT(OWNER_FIELD_CGROUP) && !owner_cgroups_on())
+		return OWNER_CGROUPS_OFF;
 	if (fields & BIT(OWNER_FIELD_GFP))
 		return "'gfp' is not kept of slab objects and per-CPU areas";
 	return NULL;
@@ -75,18 +86,15 @@ static bool asks_for_pages(const struct owner_sentence *s)
 /* What the language has no objection to. */
 static const char *refusal(const struct owner_sentence *s)
 {
-	unsigned int i, fields = s->uses;
+	unsigned int i;
 
-	for (i = 0; i < s->nr_group; i++) {
+	for (i = 0; i < s->nr_group; i++)
 		if (s->group[i].field == OWNER_FIELD_STACK && s->group[i].frames &&
 		    owner_query_by_handle(s))
 			return "a handle is that of a whole chain: group=stack, without a number";
-		if (s->group[i].field < OWNER_FIELDS)
-			fields |= BIT(s->group[i].field);
-	}
 	if (asks_for_pages(s))
 		return "page_owner is not asked here yet: there are source=slab and source=percpu";
-	return field_refusal(fields);
+	return field_refusal(fields_of(s));
 }
 
 /**
@@ -163,6 +171,9 @@ static void know(struct owner_query *query)
 	facts->value[OWNER_FIELD_AGE].number =
 		owner_ticks_since(object->owner.time, query->now) * OWNER_TICK_NS;
 	facts->value[OWNER_FIELD_TS].number = owner_timestamp(object->owner.time);
+	facts->value[OWNER_FIELD_CGROUP].word = query->cgroup;
+	if (!*query->cgroup)
+		facts->absent |= BIT(OWNER_FIELD_CGROUP);
 	if (query->kind == OWNER_KIND_SLAB) {
 		facts->value[OWNER_FIELD_CACHE].word = object->cache;
 		facts->value[OWNER_FIELD_NID].number = object->nid;
@@ -199,6 +210,8 @@ static int find_object(struct owner_query *query)
 		if (found)
 			return found;
 		query->kind = OWNER_KIND_PERCPU;
+		/* To whom areas are charged is not looked up. */
+		*query->cgroup = '\0';
 	}
 	if (!reads(query, OWNER_KIND_PERCPU))
 		return 0;
@@ -214,6 +227,9 @@ static int find_object(struct owner_query *query)
 int owner_query_prepare(struct owner_query *query)
 {
 	query->walk = (struct slab_walk){};
+	*query->cgroup = '\0';
+	if (fields_of(&query->sentence) & BIT(OWNER_FIELD_CGROUP))
+		query->walk.cgroup = query->cgroup;
 	query->kind = OWNER_KIND_SLAB;
 	query->facts.any_matches = any_matches;
 	query->generation = owner_query_generation();

@@ -8,6 +8,7 @@
 #include <linux/string.h>
 #include <linux/types.h>
 
+#include "cgroup.h"
 #include "known.h"
 #include "lang.h"
 #include "owner.h"
@@ -21,8 +22,9 @@ struct seq_file;
 /* What a number reads that an object does not have. */
 #define QUERY_ABSENT		U64_MAX
 
-/* The longest key: a call chain and names for all else. */
-#define QUERY_KEY_WORDS		(1 + OWNER_FRAMES_MAX + (OWNER_GROUP_MAX - 1) * QUERY_NAME_WORDS)
+/* The longest key: a call chain, a cgroup, and names for all else. */
+#define QUERY_KEY_WORDS		(1 + OWNER_FRAMES_MAX + OWNER_CGROUP_MAX / sizeof(u64) + \
+				 (OWNER_GROUP_MAX - 2) * QUERY_NAME_WORDS)
 
 /*
  * A call chain, as far as it has been asked about. Many objects share one, so
@@ -70,6 +72,7 @@ struct owner_query {
 	struct slab_walk walk;
 	struct owner_object object;
 	struct owner_task task;
+	char cgroup[OWNER_CGROUP_MAX];	/* if it is asked about */
 	struct query_chain *chain;	/* NULL until it is asked about */
 	struct owner_facts facts;
 	enum owner_kind kind;		/* the walk's, past the last slab per-CPU areas' */

@@ -40,9 +40,9 @@ void owner_query_add(struct owner_sum *sum, const struct owner_sum *more)
 	owner_estimate_join(&sum->estimate, &more->estimate);
 }
 
-static unsigned int put_name(u64 *key, const char *name)
+static unsigned int put_name(u64 *key, const char *name, unsigned int most)
 {
-	unsigned int length = strnlen(name, QUERY_NAME_MAX);
+	unsigned int length = strnlen(name, most);
 	unsigned int words = length / sizeof(u64) + 1;
 
 	memset(key, 0, words * sizeof(u64));
@@ -80,10 +80,13 @@ static unsigned int put_field(u64 *key, struct owner_query *query, const struct 
 		return 1;
 	case OWNER_FIELD_MODULE:
 		owner_query_module(owner_query_chain_of(query), name, sizeof(name));
-		return put_name(key, name);
+		return put_name(key, name, QUERY_NAME_MAX);
 	case OWNER_FIELD_CACHE:
 	case OWNER_FIELD_COMM:
-		return put_name(key, absent ? "" : query->facts.value[by->field].word);
+		return put_name(key, absent ? "" : query->facts.value[by->field].word,
+				QUERY_NAME_MAX);
+	case OWNER_FIELD_CGROUP:
+		return put_name(key, query->cgroup, OWNER_CGROUP_MAX);
 	default:
 		*key = absent ? QUERY_ABSENT : query->facts.value[by->field].number;
 		return 1;

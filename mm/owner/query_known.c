@@ -96,10 +96,13 @@ void owner_query_remember(struct owner_query *query, struct query_group *group)
 				    group ? &group->sum : NULL);
 }
 
-/* From now on; without memory, or with too many spans, all go the long way. */
+/*
+ * From now on; without memory, or with too many spans, all go the long way. So they do
+ * if it is asked to whom they are charged, which their records do not say.
+ */
 void owner_query_begin_known(struct owner_query *query)
 {
-	struct slab_known *known = slab_known_alloc(query->now);
+	struct slab_known *known = query->walk.cgroup ? NULL : slab_known_alloc(query->now);
 
 	if (known && !cut_spans(known, &query->sentence)) {
 		slab_known_free(known);

@@ -19,6 +19,7 @@ static unsigned int words_of(const struct owner_sentence *s, const struct owner_
 		return owner_query_by_handle(s) ? 1 : 1 + key[0];
 	case OWNER_FIELD_CACHE:
 	case OWNER_FIELD_COMM:
+	case OWNER_FIELD_CGROUP:
 	case OWNER_FIELD_MODULE:
 		return strlen((const char *)key) / sizeof(u64) + 1;
 	default:
@@ -37,6 +38,7 @@ static void show_value(struct seq_file *m, enum owner_field field, const u64 *ke
 	switch (field) {
 	case OWNER_FIELD_CACHE:
 	case OWNER_FIELD_COMM:
+	case OWNER_FIELD_CGROUP:
 	case OWNER_FIELD_MODULE:
 		show_name(m, (const char *)key);
 		break;

@@ -22,6 +22,7 @@
 
 #include "../internal.h"
 #include "../slab.h"
+#include "cgroup.h"
 #include "owner.h"
 #include "rules.h"
 #include "rules_table.h"
@@ -127,6 +128,48 @@ bool owner_gfp_matches(const struct owner_sentence *s, const struct owner_compar
 	return false;
 }
 
+/*
+ * What a comparison said of a cgroup last: to print a path takes a lock that all CPUs
+ * share. Both may go, and others come to stand there: not while the generation stays,
+ * nor do two cgroups ever have the same number.
+ */
+struct verdict {
+	unsigned long generation;
+	const struct owner_comparison *comparison;
+	u64 cgroup;
+	bool holds;
+};
+
+static DEFINE_PER_CPU(struct verdict, verdict);
+unsigned long owner_rules_generation = 1;
+
+/* The cgroup of the task that allocates. */
+static noinline bool cgroup_matches(const struct owner_sentence *s,
+				    const struct owner_comparison *c)
+{
+	struct verdict known, now = {
+		.generation = READ_ONCE(owner_rules_generation),
+		.comparison = c,
+		.cgroup = owner_cgroup_number(),
+	};
+	char path[OWNER_CGROUP_MAX];
+
+	if (!now.cgroup)
+		return false;
+	/* Only tasks come here, and only one at a time is on this CPU. */
+	preempt_disable();
+	known = *this_cpu_ptr(&verdict);
+	preempt_enable();
+	if (known.generation == now.generation && known.comparison == c &&
+	    known.cgroup == now.cgroup)
+		return known.holds;
+	now.holds = owner_cgroup_of_task(path) && owner_lang_word_matches(s, c, path);
+	preempt_disable();
+	*this_cpu_ptr(&verdict) = now;
+	preempt_enable();
+	return now.holds;
+}
+
 static bool any_matches(const struct owner_facts *facts, const struct owner_sentence *s,
 			const struct owner_comparison *c)
 {
@@ -134,6 +177,8 @@ static bool any_matches(const struct owner_facts *facts, const struct owner_sent
 
 	if (c->field == OWNER_FIELD_GFP)
 		return owner_gfp_matches(s, c, facts->value[OWNER_FIELD_GFP].number);
+	if (c->field == OWNER_FIELD_CGROUP)
+		return cgroup_matches(s, c);
 	if (!allocation->chain_asked) {
 		allocation->chain_asked = true;
 		allocation->outcomes = ask_chain(allocation->rule, allocation->caller);
@@ -141,9 +186,12 @@ static bool any_matches(const struct owner_facts *facts, const struct owner_sent
 	return allocation->outcomes & BIT(c - s->comparisons);
 }
 
+/* What is known when memory is allocated. */
 #define FIELDS_OF_CACHE		(BIT(OWNER_FIELD_CACHE) | BIT(OWNER_FIELD_HELD) | \
 				 BIT(OWNER_FIELD_ORDER) | BIT(OWNER_FIELD_KIND))
 #define FIELDS_OF_KIND		(BIT(OWNER_FIELD_CACHE) | BIT(OWNER_FIELD_KIND))
+/* All but those that the language does not let rules ask for. */
+#define FIELDS_OF_ALLOCATION	(BIT(OWNER_FIELD_AGE) - 1)
 
 static void know_cache(struct owner_facts *facts, const struct kmem_cache *s)
 {
@@ -179,6 +227,7 @@ static void know_allocation(struct owner_facts *facts, unsigned int uses, gfp_t 
 	facts->value[OWNER_FIELD_PID].number = current->pid;
 	facts->value[OWNER_FIELD_TGID].number = current->tgid;
 	facts->value[OWNER_FIELD_COMM].word = current->comm;
+	facts->value[OWNER_FIELD_CGROUP].word = NULL;
 	if (uses & BIT(OWNER_FIELD_TS))
 		facts->value[OWNER_FIELD_TS].number = local_clock();
 	facts->any_matches = any_matches;

@@ -21,6 +21,7 @@
 #include <asm/setup.h>
 
 #include "../slab.h"
+#include "cgroup.h"
 #include "owner.h"
 #include "rules_table.h"
 
@@ -127,14 +128,13 @@ static __printf(2, 3) int refuse(struct change *change, const char *format, ...)
 static int add_rule(struct change *change)
 {
 	const struct owner_sentence *s = &change->sentence;
-	unsigned int number, unknown = s->uses & ~FIELDS_OF_ALLOCATION;
 	struct table *table = change->table;
+	unsigned int number;
 	struct rule *rule;
 	int rate;
 
-	if (unknown)
-		return refuse(change, "'%s' does not choose what is captured yet",
-			      owner_field_names[__ffs(unknown)]);
+	if (s->uses & BIT(OWNER_FIELD_CGROUP) && !owner_cgroups_on())
+		return refuse(change, OWNER_CGROUPS_OFF);
 	for (number = table->count; number; number--)
 		if (same_condition(table->rules[number]->sentence, s))
 			remove_rule(change, number);
@@ -245,6 +245,7 @@ static void publish(struct change *change, struct table *old)
 		kfree(table);
 		table = NULL;
 	}
+	WRITE_ONCE(owner_rules_generation, owner_rules_generation + 1);
 	rcu_assign_pointer(owner_rules_table, table);
 	synchronize_rcu();
 	/* Only caches know of rules that have gone; and who got them from there. */

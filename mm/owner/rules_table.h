@@ -30,15 +30,6 @@ struct table {
 	struct rule *rules[RULES_MAX + 1];	/* by number; 0 is the rule for the rest */
 };
 
-/* What is looked at when memory is allocated. */
-#define FIELDS_OF_ALLOCATION	(BIT(OWNER_FIELD_CACHE) | BIT(OWNER_FIELD_HELD) | \
-				 BIT(OWNER_FIELD_ORDER) | BIT(OWNER_FIELD_KIND) | \
-				 BIT(OWNER_FIELD_SIZE) | BIT(OWNER_FIELD_GFP) | \
-				 BIT(OWNER_FIELD_NID) | BIT(OWNER_FIELD_PID) | \
-				 BIT(OWNER_FIELD_TGID) | BIT(OWNER_FIELD_COMM) | \
-				 BIT(OWNER_FIELD_TS) | BIT(OWNER_FIELD_FUNC) | \
-				 BIT(OWNER_FIELD_MODULE))
-
 #define FIELDS_OF_CHAIN	(BIT(OWNER_FIELD_FUNC) | BIT(OWNER_FIELD_MODULE))
 
 /* Does the comparison look at a call chain? */
@@ -50,6 +41,8 @@ static inline bool looks_at_chain(const struct owner_comparison *c)
 /* NULL while there are no rules. Changed by rules_change.c, under its mutex. */
 extern struct table __rcu *owner_rules_table;
 extern struct rule owner_rules_rest;
+/* Counts the tables there have been. */
+extern unsigned long owner_rules_generation;
 
 int owner_rules_prepare_chains(void);
 unsigned int owner_rules_answer(const struct table *table, enum owner_kind kind);

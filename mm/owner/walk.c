@@ -21,6 +21,7 @@
 
 #include "../internal.h"
 #include "../slab.h"
+#include "cgroup.h"
 #include "known.h"
 
 /* How long who waits for caches or for memory to come or go may have to wait. */
@@ -124,18 +125,23 @@ static bool snapshot(struct slab_walk *walk, struct slab_view *view, struct owne
 {
 	struct slab_owner *record = &view->owners->live[walk->index];
 	struct slab_owner seen, owner, again;
+	struct obj_cgroup *charged = NULL;
 
 	if (!owner_read(record, &seen) || !seen.handles)
 		return false;
 	owner = seen;
 	if (!owner_get(&owner))
 		return false;
+	if (walk->cgroup)
+		charged = owner_charged(view->owners, walk->index);
 	/* Is it still what it was, now that its handles cannot become others'? */
 	if (!still_stands(view) || !owner_read(record, &again) ||
 	    again.handles != seen.handles || again.details != seen.details) {
 		owner_put(&owner);
 		return false;
 	}
+	if (walk->cgroup)
+		owner_cgroup_of_charged(charged, walk->cgroup);
 	walk->held = owner;
 	object->owner = owner;
 	object->cache = view->cache->name;

@@ -559,8 +559,6 @@ static void test_refusals(struct kunit *test)
 		{ "source=page", "page_owner is not asked here yet: " },
 		{ "source=all", "page_owner is not asked here yet: " },
 		{ "if kind == page", "page_owner is not asked here yet: " },
-		{ "group=cgroup", "'cgroup' is not asked about here yet\n  group=cgroup\n  ^~~" },
-		{ "if cgroup == /a", "'cgroup' is not asked about here yet\n" },
 		{ "group=gfp", "'gfp' is not kept of slab objects and per-CPU areas\n  group=gfp\n  ^~~" },
 		{ "if gfp != GFP_ATOMIC", "'gfp' is not kept of slab objects and per-CPU areas" },
 		{ "mode=handle group=stack.8", "a handle is that of a whole chain: " },
