@@ -10,6 +10,7 @@
 #include <linux/memcontrol.h>
 #include <linux/rcupdate.h>
 #include <linux/sched.h>
+#include <linux/seq_buf.h>
 #include <linux/uaccess.h>
 
 #include "../slab.h"
@@ -89,4 +90,40 @@ struct obj_cgroup *owner_charged(const struct slab_owners *owners, unsigned int 
 void owner_cgroup_of_charged(struct obj_cgroup *charged, char *path)
 {
 	show_path(charged ? obj_cgroup_memcg(charged) : NULL, path);
+}
+
+/* That of an allocation of pages, which may go meanwhile. */
+void owner_cgroup_of_page(struct page *page, char *path)
+{
+	rcu_read_lock();
+	show_path(page_memcg_check(page), path);
+	rcu_read_unlock();
+}
+
+/**
+ * owner_cgroup_print - say to whom pages are charged, as page_owner does
+ * @text: where to
+ * @page: the first of them, which may go meanwhile
+ *
+ * Not by mm/page_owner.c: Linux 6.12.117 takes whatever stands there for an
+ * obj_cgroup, which only kernel memory is charged by, and faults on page cache.
+ */
+void owner_cgroup_print(struct seq_buf *text, struct page *page)
+{
+	struct mem_cgroup *memcg;
+	unsigned long data;
+	char name[80];
+
+	rcu_read_lock();
+	data = READ_ONCE(page->memcg_data);
+	memcg = page_memcg_check(page);
+	if (data & MEMCG_DATA_OBJEXTS) {
+		seq_buf_puts(text, "Slab cache page\n");
+	} else if (memcg) {
+		cgroup_name(memcg->css.cgroup, name, sizeof(name));
+		seq_buf_printf(text, "Charged %sto %smemcg %s\n",
+			       data & MEMCG_DATA_KMEM ? "(via objcg) " : "",
+			       memcg->css.flags & CSS_ONLINE ? "" : "offline ", name);
+	}
+	rcu_read_unlock();
 }

@@ -6,6 +6,8 @@
 #include <linux/types.h>
 
 struct obj_cgroup;
+struct page;
+struct seq_buf;
 struct slab_owners;
 
 #define OWNER_CGROUPS_OFF \
@@ -21,6 +23,8 @@ u64 owner_cgroup_number(void);
 bool owner_cgroup_of_task(char *path);
 struct obj_cgroup *owner_charged(const struct slab_owners *owners, unsigned int index);
 void owner_cgroup_of_charged(struct obj_cgroup *charged, char *path);
+void owner_cgroup_of_page(struct page *page, char *path);
+void owner_cgroup_print(struct seq_buf *text, struct page *page);
 
 #else
 
@@ -46,6 +50,14 @@ static inline struct obj_cgroup *owner_charged(const struct slab_owners *owners,
 }
 
 static inline void owner_cgroup_of_charged(struct obj_cgroup *charged, char *path)
+{
+}
+
+static inline void owner_cgroup_of_page(struct page *page, char *path)
+{
+}
+
+static inline void owner_cgroup_print(struct seq_buf *text, struct page *page)
 {
 }
 

@@ -18,6 +18,7 @@
 #include <linux/uaccess.h>
 
 #include "owner.h"
+#include "page.h"
 #include "rules.h"
 
 /*
@@ -144,6 +145,7 @@ static int stats_show(struct seq_file *m, void *v)
 	seq_printf(m, "bytes: %ld\n", atomic_long_read(&owner_slab_bytes));
 	for (i = 0; i < OWNER_LOSS_REASONS; i++)
 		seq_printf(m, "%s: %ld\n", loss_names[i], atomic_long_read(&owner_losses[i]));
+	seq_printf(m, "page_failures: %lu\n", owner_page_failures());
 	owner_unwind_count(&unwind);
 	seq_printf(m, "unwind_learned: %lu\n", unwind.learned);
 	seq_printf(m, "unwind_slow: %lu\n", unwind.slow);
@@ -253,15 +255,17 @@ static int __init owner_debugfs_init(void)
 {
 	struct dentry *dir;
 
+	if (!slab_owner_wanted() && !owner_pages_tracked())
+		return 0;
+	dir = debugfs_create_dir("owner", NULL);
+	debugfs_create_file("stats", 0400, dir, NULL, &stats_fops);
+	debugfs_create_file("control", 0600, dir, NULL, &control_fops);
+	owner_query_debugfs_init(dir);
 	if (!slab_owner_wanted())
 		return 0;
 	debugfs_create_file("slab_owner", 0400, NULL, NULL, &slab_owner_fops);
-	dir = debugfs_create_dir("owner", NULL);
-	debugfs_create_file("stats", 0400, dir, NULL, &stats_fops);
 	debugfs_create_file("caches", 0400, dir, NULL, &caches_fops);
-	debugfs_create_file("control", 0600, dir, NULL, &control_fops);
 	owner_stacks_debugfs_init();
-	owner_query_debugfs_init(dir);
 	return 0;
 }
 late_initcall(owner_debugfs_init);

@@ -24,16 +24,6 @@
 /* A sentence, and some comment. */
 #define TEXT_MAX	4096
 
-struct query_reader {
-	struct mutex lock;		/* guards all this against others with the same file */
-	struct owner_query query;
-	char *said;			/* what is wrong with the sentence, instead of an answer */
-	bool asked;
-	bool answering;
-	loff_t pos;			/* in the answer */
-	bool pending;			/* an object was found, and may not have been shown */
-};
-
 /* --- The answer ---------------------------------------------------------------- */
 
 /* What stands before and after groups and objects, for seq_file. */
@@ -138,18 +128,26 @@ static const struct seq_operations query_sops = {
 
 /* --- The file ------------------------------------------------------------------ */
 
-static void forget(struct query_reader *reader)
+/* Back to where nothing has been asked; the sentence stays until there is another. */
+void owner_query_forget(struct query_reader *reader)
 {
 	owner_query_free(&reader->query);
 	kfree(reader->said);
 	reader->said = NULL;
-	reader->asked = false;
 	reader->answering = false;
 	reader->pending = false;
 	reader->pos = 0;
 }
 
-static int understand(struct query_reader *reader, const char __user *buf, size_t count)
+/**
+ * owner_query_understand - understand what is written to an open file
+ * @reader: that of the file, locked, and what was asked before forgotten
+ * @buf: a sentence
+ * @count: of @buf
+ *
+ * Return: 0, -EINVAL if @reader->said says what is wrong, other errors.
+ */
+int owner_query_understand(struct query_reader *reader, const char __user *buf, size_t count)
 {
 	char *text;
 	int error;
@@ -174,8 +172,8 @@ static ssize_t query_write(struct file *file, const char __user *buf, size_t cou
 
 	if (mutex_lock_interruptible(&reader->lock))
 		return -ERESTARTSYS;
-	forget(reader);
-	error = understand(reader, buf, count);
+	owner_query_forget(reader);
+	error = owner_query_understand(reader, buf, count);
 	if (reader->said)
 		pr_err("query: %s", reader->said);
 	reader->asked = !error;
@@ -199,36 +197,58 @@ static int answer(struct query_reader *reader)
 	return error;
 }
 
+/* What has not been read yet of the answer; the file's reader is locked. */
+ssize_t owner_query_answer(struct file *file, char __user *buf, size_t count)
+{
+	struct query_reader *reader = ((struct seq_file *)file->private_data)->private;
+	int error = 0;
+
+	if (reader->asked && !reader->answering)
+		error = answer(reader);
+	return error ?: seq_read(file, buf, count, &reader->pos);
+}
+
 static ssize_t query_read(struct file *file, char __user *buf, size_t count, loff_t *pos)
 {
 	struct query_reader *reader = ((struct seq_file *)file->private_data)->private;
-	ssize_t result = 0;
+	ssize_t result;
 
 	if (mutex_lock_interruptible(&reader->lock))
 		return -ERESTARTSYS;
-	if (reader->asked && !reader->answering)
-		result = answer(reader);
-	if (!result)
-		result = seq_read(file, buf, count, &reader->pos);
+	result = owner_query_answer(file, buf, count);
 	mutex_unlock(&reader->lock);
 	return result;
 }
 
-static int query_open(struct inode *inode, struct file *file)
+/**
+ * owner_query_open - give an open file a reader
+ * @file: the file
+ * @size: of what begins with its struct query_reader
+ * @sources: a bit for each enum owner_kind that it reads if nothing else is said
+ */
+int owner_query_open(struct file *file, size_t size, unsigned int sources)
 {
-	struct query_reader *reader = __seq_open_private(file, &query_sops, sizeof(*reader));
+	struct query_reader *reader = __seq_open_private(file, &query_sops, size);
 
 	if (!reader)
 		return -ENOMEM;
 	mutex_init(&reader->lock);
-	return stream_open(inode, file);
+	reader->query.sources = sources;
+	return 0;
 }
 
-static int query_release(struct inode *inode, struct file *file)
+static int query_open(struct inode *inode, struct file *file)
+{
+	return owner_query_open(file, sizeof(struct query_reader),
+				BIT(OWNER_KIND_SLAB) | BIT(OWNER_KIND_PERCPU)) ?:
+	       stream_open(inode, file);
+}
+
+int owner_query_release(struct inode *inode, struct file *file)
 {
 	struct query_reader *reader = ((struct seq_file *)file->private_data)->private;
 
-	forget(reader);
+	owner_query_forget(reader);
 	mutex_destroy(&reader->lock);
 	return seq_release_private(inode, file);
 }
@@ -238,7 +258,7 @@ static const struct file_operations query_fops = {
 	.open		= query_open,
 	.read		= query_read,
 	.write		= query_write,
-	.release	= query_release,
+	.release	= owner_query_release,
 };
 
 void __init owner_query_debugfs_init(struct dentry *dir)

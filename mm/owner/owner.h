@@ -12,6 +12,7 @@
  * hooks.h	what SLUB does itself, because it does so often
  * slab.c	the record beside each slab object, written by SLUB's hooks
  * percpu.c	the record of each per-CPU area
+ * page.h	the record of each page, and the rooms around it
  * walk.c	slabs and their objects, walked by readers
  * known.h	what a walk knows of records like one that it has found
  * totals.c	what they add up to, by call chain and by cache
@@ -256,6 +257,7 @@ struct slab_walk {
 void slab_walk_begin(struct slab_walk *walk);
 int slab_walk_next(struct slab_walk *walk, struct owner_object *object);
 int slab_walk_next_slab(struct slab_walk *walk, struct owner_slab *slab);
+bool slab_walk_at(struct slab_walk *walk, unsigned long pfn, struct owner_slab *slab);
 int slab_walk_rest(struct slab_walk *walk);
 void slab_walk_release(struct slab_walk *walk);
 void slab_walk_end(struct slab_walk *walk);
@@ -266,7 +268,7 @@ bool percpu_walk_next(struct slab_walk *walk, struct owner_object *object);
 /* What one call chain holds. */
 struct owner_chain_total {
 	depot_stack_handle_t stack;	/* with a reference */
-	struct owner_sum sum;		/* ages are not told */
+	struct owner_sum sum;		/* of objects or pages; ages are not told */
 };
 
 /* What one cache holds. */
@@ -281,6 +283,7 @@ struct owner_cache_total {
 /* totals.c: each is an xarray of the structures above, by handle or by cache */
 int owner_total_chains(struct xarray *totals);
 void owner_free_chains(struct xarray *totals);
+int owner_total_pages(struct xarray *totals);
 int owner_total_caches(struct xarray *totals);
 void owner_free_caches(struct xarray *totals);
 
@@ -290,6 +293,7 @@ void owner_show_object(struct seq_file *m, const struct owner_object *object);
 
 /* debugfs_stacks.c */
 void owner_stacks_debugfs_init(void);
+void owner_page_stacks_debugfs_init(void);
 
 /* debugfs_query.c */
 void owner_query_debugfs_init(struct dentry *dir);

@@ -6,11 +6,14 @@
  */
 
 #include <linux/atomic.h>
+#include <linux/mm.h>
 #include <linux/module.h>
+#include <linux/sched/clock.h>
 #include <linux/slab.h>
 #include <linux/string.h>
 
 #include "query.h"
+#include "rules.h"
 
 /* --- Names of a module's functions are good while it stays ------------------- */
 
@@ -48,6 +51,12 @@ unsigned int owner_query_generation(void)
 
 /* --- Sentences that cannot be answered ---------------------------------------- */
 
+/* What a query reads. */
+static unsigned int sources_of(const struct owner_query *query)
+{
+	return query->sentence.sources ?: query->sources;
+}
+
 /* What its sentence compares or groups by: a bit for each field. */
 static unsigned int fields_of(const struct owner_sentence *s)
 {
@@ -59,22 +68,21 @@ static unsigned int fields_of(const struct owner_sentence *s)
 	return fields;
 }
 
-static const char *field_refusal(unsigned int fields)
+static const char *field_refusal(const struct owner_query *query, unsigned int fields)
 {
 	if (fields & BIT(OWNER_FIELD_CGROUP) && !owner_cgroups_on())
 		return OWNER_CGROUPS_OFF;
-	if (fields & BIT(OWNER_FIELD_GFP))
-		return "'gfp' is not kept of slab objects and per-CPU areas";
+	if (fields & BIT(OWNER_FIELD_GFP) && sources_of(query) != BIT(OWNER_KIND_PAGE))
+		return "'gfp' is kept of pages only: say source=page";
 	return NULL;
 }
 
-static bool asks_for_pages(const struct owner_sentence *s)
+/* Who compares with a kind that is not read would get no answer. */
+static bool compares_with_pages(const struct owner_sentence *s)
 {
 	const struct owner_comparison *c = s->comparisons;
 	unsigned int i;
 
-	if (s->sources & BIT(OWNER_KIND_PAGE))
-		return true;
 	for (; c < s->comparisons + s->nr_comparisons; c++)
 		for (i = 0; c->field == OWNER_FIELD_KIND && i < c->nr_values; i++)
 			if (c->operator != OWNER_NE &&
@@ -84,17 +92,22 @@ static bool asks_for_pages(const struct owner_sentence *s)
 }
 
 /* What the language has no objection to. */
-static const char *refusal(const struct owner_sentence *s)
+static const char *refusal(const struct owner_query *query)
 {
+	const struct owner_sentence *s = &query->sentence;
 	unsigned int i;
 
 	for (i = 0; i < s->nr_group; i++)
 		if (s->group[i].field == OWNER_FIELD_STACK && s->group[i].frames &&
 		    owner_query_by_handle(s))
 			return "a handle is that of a whole chain: group=stack, without a number";
-	if (asks_for_pages(s))
-		return "page_owner is not asked here yet: there are source=slab and source=percpu";
-	return field_refusal(fields_of(s));
+	if (sources_of(query) & BIT(OWNER_KIND_PAGE)) {
+		if (!owner_pages_tracked())
+			return "page_owner is off: for pages boot with page_owner=on";
+	} else if (compares_with_pages(s)) {
+		return "pages are not read here unless asked for: say source=page";
+	}
+	return field_refusal(query, fields_of(s));
 }
 
 /**
@@ -118,7 +131,7 @@ int owner_query_parse(struct owner_query *query, const char *text, size_t length
 	owner_lang_next(&left, &sentence, &length);
 	if (owner_lang_parse(&query->sentence, OWNER_QUERY, sentence, length, &error)) {
 		error.length = length;
-		refused = refusal(&query->sentence);
+		refused = refusal(query);
 		if (!refused && owner_lang_next(&left, &more, &size)) {
 			refused = "one sentence is answered at a time: here another begins";
 			sentence = more;
@@ -155,32 +168,16 @@ static bool any_matches(const struct owner_facts *facts, const struct owner_sent
 {
 	struct owner_query *query = container_of(facts, struct owner_query, facts);
 
+	if (c->field == OWNER_FIELD_GFP)
+		return owner_gfp_matches(s, c, (__force unsigned long)query->pages.owner.gfp_mask);
 	return owner_query_chain_matches(owner_query_chain_of(query), s, c);
 }
 
-static void know(struct owner_query *query)
+static void know_task(struct owner_query *query, bool known)
 {
-	const struct owner_object *object = &query->object;
 	struct owner_facts *facts = &query->facts;
 
-	facts->absent = BIT(OWNER_FIELD_ORDER);
-	facts->value[OWNER_FIELD_KIND].number = query->kind;
-	facts->value[OWNER_FIELD_SIZE].number = object->size;
-	facts->value[OWNER_FIELD_HELD].number = object->slab_size;
-	facts->value[OWNER_FIELD_HANDLE].number = object->owner.stack;
-	facts->value[OWNER_FIELD_AGE].number =
-		owner_ticks_since(object->owner.time, query->now) * OWNER_TICK_NS;
-	facts->value[OWNER_FIELD_TS].number = owner_timestamp(object->owner.time);
-	facts->value[OWNER_FIELD_CGROUP].word = query->cgroup;
-	if (!*query->cgroup)
-		facts->absent |= BIT(OWNER_FIELD_CGROUP);
-	if (query->kind == OWNER_KIND_SLAB) {
-		facts->value[OWNER_FIELD_CACHE].word = object->cache;
-		facts->value[OWNER_FIELD_NID].number = object->nid;
-	} else {
-		facts->absent |= BIT(OWNER_FIELD_CACHE) | BIT(OWNER_FIELD_NID);
-	}
-	if (owner_task_fetch(object->owner.task, &query->task)) {
+	if (known) {
 		facts->value[OWNER_FIELD_PID].number = query->task.pid;
 		facts->value[OWNER_FIELD_TGID].number = query->task.tgid;
 		facts->value[OWNER_FIELD_COMM].word = query->task.comm;
@@ -190,30 +187,106 @@ static void know(struct owner_query *query)
 	}
 }
 
-/* --- Objects, one by one ------------------------------------------------------- */
-
-static bool reads(const struct owner_query *query, enum owner_kind kind)
+/* Slab objects and per-CPU areas. */
+static void know_object(struct owner_query *query)
 {
-	unsigned int sources = query->sentence.sources;
+	const struct owner_object *object = &query->object;
+	struct owner_facts *facts = &query->facts;
 
-	return !sources || sources & BIT(kind);
+	facts->absent = BIT(OWNER_FIELD_ORDER);
+	facts->value[OWNER_FIELD_AGE].number =
+		owner_ticks_since(object->owner.time, query->now) * OWNER_TICK_NS;
+	facts->value[OWNER_FIELD_TS].number = owner_timestamp(object->owner.time);
+	if (query->kind == OWNER_KIND_PERCPU)
+		facts->absent |= BIT(OWNER_FIELD_CACHE) | BIT(OWNER_FIELD_NID);
+	know_task(query, owner_task_fetch(object->owner.task, &query->task));
 }
 
+static void know_pages(struct owner_query *query)
+{
+	const struct page_owner *owner = &query->pages.owner;
+	struct owner_facts *facts = &query->facts;
+	u64 now = local_clock();
+
+	facts->absent = query->pages.cache ? 0 : BIT(OWNER_FIELD_CACHE);
+	facts->value[OWNER_FIELD_ORDER].number = owner->order;
+	facts->value[OWNER_FIELD_GFP].number = (__force unsigned int)owner->gfp_mask;
+	facts->value[OWNER_FIELD_TS].number = owner->ts_nsec;
+	/* Clocks of two CPUs may differ by some: then it is new. */
+	facts->value[OWNER_FIELD_AGE].number = now - min(now, owner->ts_nsec);
+	if (query->walk.cgroup)
+		owner_cgroup_of_page(query->pages.page, query->walk.cgroup);
+	query->task.pid = owner->pid;
+	query->task.tgid = owner->tgid;
+	memcpy(query->task.comm, owner->comm, TASK_COMM_LEN);
+	know_task(query, true);
+}
+
+static void know(struct owner_query *query)
+{
+	const struct owner_object *object = &query->object;
+	struct owner_facts *facts = &query->facts;
+
+	facts->value[OWNER_FIELD_KIND].number = query->kind;
+	facts->value[OWNER_FIELD_SIZE].number = object->size;
+	facts->value[OWNER_FIELD_HELD].number = object->slab_size;
+	facts->value[OWNER_FIELD_HANDLE].number = object->owner.stack;
+	facts->value[OWNER_FIELD_CACHE].word = object->cache;
+	facts->value[OWNER_FIELD_NID].number = object->nid;
+	facts->value[OWNER_FIELD_CGROUP].word = query->cgroup;
+	if (query->kind == OWNER_KIND_PAGE)
+		know_pages(query);
+	else
+		know_object(query);
+	if (!*query->cgroup)
+		facts->absent |= BIT(OWNER_FIELD_CGROUP);
+}
+
+/* --- Objects, one by one ------------------------------------------------------- */
+
+static int find_pages(struct owner_query *query)
+{
+	const struct owner_pages *pages = &query->pages;
+	int found = page_walk_next(&query->walk, &query->pages);
+
+	if (found <= 0)
+		return found;
+	query->object = (struct owner_object){
+		.cache = pages->cache,
+		.slab_size = PAGE_SIZE << pages->owner.order,
+		.nid = page_to_nid(pages->page),
+		.pfn = pages->pfn,
+		.owner.stack = pages->owner.handle,
+		.size = PAGE_SIZE << pages->owner.order,
+	};
+	return found;
+}
+
+/* Where one kind of memory ends the next one begins. */
 static int find_object(struct owner_query *query)
 {
+	unsigned int sources = sources_of(query);
 	int found = 0;
 
 	query->chain = NULL;
 	if (query->kind == OWNER_KIND_SLAB) {
-		if (reads(query, OWNER_KIND_SLAB))
+		if (sources & BIT(OWNER_KIND_SLAB))
 			found = slab_walk_next(&query->walk, &query->object);
+		if (found)
+			return found;
+		query->kind = OWNER_KIND_PAGE;
+		query->walk.pfn = 0;
+	}
+	if (query->kind == OWNER_KIND_PAGE) {
+		if (sources & BIT(OWNER_KIND_PAGE))
+			found = find_pages(query);
 		if (found)
 			return found;
 		query->kind = OWNER_KIND_PERCPU;
 		/* To whom areas are charged is not looked up. */
 		*query->cgroup = '\0';
 	}
-	if (!reads(query, OWNER_KIND_PERCPU))
+	if (!(sources & BIT(OWNER_KIND_PERCPU)))
 		return 0;
 	return slab_walk_rest(&query->walk) ?: percpu_walk_next(&query->walk, &query->object);
 }
@@ -263,6 +336,8 @@ void owner_query_step_back(struct owner_query *query)
 {
 	if (query->kind == OWNER_KIND_SLAB)
 		query->walk.index = query->object.index;
+	else if (query->kind == OWNER_KIND_PAGE)
+		query->walk.pfn = query->object.pfn;
 	else
 		query->walk.place--;
 }

@@ -5,14 +5,17 @@
 
 #include <linux/list.h>
 #include <linux/minmax.h>
+#include <linux/mutex.h>
 #include <linux/string.h>
 #include <linux/types.h>
 
 #include "cgroup.h"
 #include "known.h"
 #include "lang.h"
-#include "owner.h"
+#include "page.h"
 
+struct file;
+struct inode;
 struct seq_file;
 
 /* Letters of a name, beyond which groups do not tell names apart. */
@@ -67,15 +70,17 @@ struct query_group {
 
 struct owner_query {
 	struct owner_sentence sentence;
+	unsigned int sources;		/* enum owner_kind's bits, if the sentence has none */
 
 	/* The object that was found last; it is held until the next is asked for. */
 	struct slab_walk walk;
-	struct owner_object object;
+	struct owner_object object;	/* or pages, as far as they have the same */
+	struct owner_pages pages;
 	struct owner_task task;
 	char cgroup[OWNER_CGROUP_MAX];	/* if it is asked about */
 	struct query_chain *chain;	/* NULL until it is asked about */
 	struct owner_facts facts;
-	enum owner_kind kind;		/* the walk's, past the last slab per-CPU areas' */
+	enum owner_kind kind;		/* the walk's: slab objects, pages, per-CPU areas */
 
 	/* The sentence's groups, in the order of the answer once all are added up. */
 	struct query_group **groups;
@@ -90,6 +95,24 @@ struct owner_query {
 	unsigned int bucket_bits;
 	u64 key[QUERY_KEY_WORDS];
 };
+
+/* What an open file asks and is answered. */
+struct query_reader {
+	struct mutex lock;		/* guards all this against others with the same file */
+	struct owner_query query;
+	char *said;			/* what is wrong with the sentence, instead of an answer */
+	bool asked;
+	bool answering;
+	loff_t pos;			/* in the answer */
+	bool pending;			/* an object was found, and may not have been shown */
+};
+
+/* debugfs_query.c */
+int owner_query_open(struct file *file, size_t size, unsigned int sources);
+int owner_query_release(struct inode *inode, struct file *file);
+void owner_query_forget(struct query_reader *reader);
+int owner_query_understand(struct query_reader *reader, const char __user *buf, size_t count);
+ssize_t owner_query_answer(struct file *file, char __user *buf, size_t count);
 
 /* query.c */
 int owner_query_parse(struct owner_query *query, const char *text, size_t length, char **said);

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /* The answer to a query as text, or as lines of values for programs. */
 
+#include <linux/seq_buf.h>
 #include <linux/seq_file.h>
 #include <linux/slab.h>
 #include <linux/stackdepot.h>
@@ -45,6 +46,13 @@ static void show_value(struct seq_file *m, enum owner_field field, const u64 *ke
 	case OWNER_FIELD_KIND:
 		seq_puts(m, owner_kind_names[*key]);
 		break;
+	case OWNER_FIELD_GFP: {
+		unsigned long flags = *key;
+
+		/* By their names, as page_owner prints them. */
+		seq_printf(m, "%pGg", &flags);
+		break;
+	}
 	case OWNER_FIELD_FUNC:
 		if (*key)
 			seq_printf(m, "%ps", (void *)(unsigned long)*key);
@@ -290,6 +298,29 @@ static void show_object_row(struct seq_file *m, struct owner_query *query)
 	seq_putc(m, '\n');
 }
 
+typedef void print_pages_fn(struct seq_buf *text, const struct owner_pages *pages);
+
+static void show_part(struct seq_file *m, const struct owner_pages *pages, print_pages_fn *print)
+{
+	struct seq_buf text;
+	size_t room;
+	char *buf;
+
+	room = seq_get_buf(m, &buf);
+	seq_buf_init(&text, buf, room);
+	print(&text, pages);
+	seq_commit(m, seq_buf_has_overflowed(&text) ? -1 : seq_buf_used(&text));
+}
+
+/* As in the file page_owner. */
+static void show_pages_text(struct seq_file *m, struct owner_query *query)
+{
+	show_part(m, &query->pages, owner_pages_print_head);
+	show_handle(m, query, query->pages.owner.handle, true);
+	show_part(m, &query->pages, owner_pages_print_tail);
+	seq_putc(m, '\n');
+}
+
 /* As in the file slab_owner: in page_owner's grammar. */
 static void show_object_text(struct seq_file *m, struct owner_query *query)
 {
@@ -313,6 +344,8 @@ void owner_query_show_object(struct seq_file *m, struct owner_query *query)
 {
 	if (query->sentence.format == OWNER_FORMAT_TSV)
 		show_object_row(m, query);
+	else if (query->kind == OWNER_KIND_PAGE)
+		show_pages_text(m, query);
 	else
 		show_object_text(m, query);
 }

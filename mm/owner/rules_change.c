@@ -23,6 +23,7 @@
 #include "../slab.h"
 #include "cgroup.h"
 #include "owner.h"
+#include "page.h"
 #include "rules_table.h"
 
 /* Guards owner_rules_table, and what its rules have of places. */
@@ -422,8 +423,8 @@ static int __init owner_rules_init(void)
 	watch_modules();
 	if (!boot_text[0])
 		return 0;
-	if (!slab_owner_wanted())
-		pr_err("owner= on the boot line has no effect without slab_owner=on or ready\n");
+	if (!slab_owner_wanted() && !owner_pages_wanted())
+		pr_err("owner= on the boot line has no effect without slab_owner=on or ready, or page_owner=on\n");
 	else if (owner_rules_write(boot_text, strlen(boot_text), said, sizeof(said)))
 		pr_err("owner= on the boot line has no effect: %s\n", said);
 	return 0;

@@ -12,6 +12,7 @@
 #include <linux/xarray.h>
 
 #include "known.h"
+#include "page.h"
 
 /* What is added up under this key: all zeros at first, NULL if there is no memory. */
 static void *total_at(struct xarray *totals, unsigned long key, size_t size)
@@ -73,6 +74,31 @@ int owner_total_chains(struct xarray *totals)
 	while (!error && percpu_walk_next(&walk, &object))
 		error = count_object(totals, &object) ? slab_walk_rest(&walk) : -ENOMEM;
 	slab_known_free(walk.known);
+	slab_walk_end(&walk);
+	return error;
+}
+
+/**
+ * owner_total_pages - add up the pages of each call chain
+ * @totals: as for owner_total_chains()
+ *
+ * Return: 0, -ENOMEM or, after a signal, -ERESTARTSYS.
+ */
+int owner_total_pages(struct xarray *totals)
+{
+	struct slab_walk walk = {};
+	depot_stack_handle_t handle;
+	int error;
+
+	slab_walk_begin(&walk);
+	while ((error = page_walk_next_page(&walk, &handle)) > 0) {
+		struct owner_chain_total *total = chain_total(totals, handle);
+
+		error = total ? 0 : -ENOMEM;
+		if (error)
+			break;
+		owner_sum_add(&total->sum, 0, PAGE_SIZE, PAGE_SIZE, 0);
+	}
 	slab_walk_end(&walk);
 	return error;
 }

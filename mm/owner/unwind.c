@@ -65,6 +65,59 @@ static unsigned long size_of(unsigned int i)
 	return size;
 }
 
+/*
+ * The page allocator's. Some of them are static, and which of them there are
+ * depends on the configuration; one that is not found is as good as not called.
+ */
+static const char * const page_allocators[] = {
+	"post_alloc_hook",
+	"prep_new_page",
+	"get_page_from_freelist",
+	"__alloc_pages_slowpath",
+	"__alloc_pages_slowpath.constprop.0",
+	"__alloc_pages_direct_compact",
+	"__alloc_pages_may_oom",
+	"__alloc_pages_noprof",
+	"__folio_alloc_noprof",
+	"alloc_pages_noprof",
+	"alloc_pages_mpol_noprof",
+	"alloc_pages_bulk_noprof",
+	"alloc_pages_bulk_array_mempolicy_noprof",
+	"alloc_pages_exact_noprof",
+	"alloc_pages_exact_nid_noprof",
+	"folio_alloc_noprof",
+	"folio_alloc_mpol_noprof",
+	"vma_alloc_folio_noprof",
+	"get_free_pages_noprof",
+	"get_zeroed_page_noprof",
+	"___kmalloc_large_node",
+	"__kmalloc_large_node_noprof",
+	"__kmalloc_large_noprof",
+};
+
+/* Where they stand: looked up when first asked for. */
+static struct {
+	unsigned long start;
+	unsigned long size;
+} places[ARRAY_SIZE(page_allocators)];
+
+static bool is_in_place(unsigned int i, unsigned long ip)
+{
+	/* Pairs with the release below: who sees a size may use the start. */
+	unsigned long size = smp_load_acquire(&places[i].size), start, offset;
+
+	if (!size) {
+		start = kallsyms_lookup_name(page_allocators[i]);
+		/* What is not there takes no address that anything has. */
+		if (!start || !kallsyms_lookup_size_offset(start, &size, &offset))
+			size = 1;
+		WRITE_ONCE(places[i].start, start);
+		/* Pairs with the acquire above. */
+		smp_store_release(&places[i].size, size);
+	}
+	return ip - READ_ONCE(places[i].start) < size;
+}
+
 bool owner_is_allocator(unsigned long ip)
 {
 	unsigned int i;
@@ -72,6 +125,9 @@ bool owner_is_allocator(unsigned long ip)
 	/* The call may be the last instruction of the function. */
 	for (i = 0; i < ARRAY_SIZE(allocators); i++)
 		if (ip - 1 - (unsigned long)allocators[i] < size_of(i))
+			return true;
+	for (i = 0; i < ARRAY_SIZE(page_allocators); i++)
+		if (is_in_place(i, ip - 1))
 			return true;
 	return false;
 }

@@ -295,3 +295,23 @@ int slab_walk_next_slab(struct slab_walk *walk, struct owner_slab *slab)
 {
 	return walk_on(walk, look_for_slab, slab);
 }
+
+/**
+ * slab_walk_at - look at one slab
+ * @walk: between slab_walk_begin() and slab_walk_end(); it does not move
+ * @pfn: where the slab begins
+ * @slab: as for slab_walk_next_slab()
+ *
+ * Return: false if there is no slab with objects.
+ */
+bool slab_walk_at(struct slab_walk *walk, unsigned long pfn, struct owner_slab *slab)
+{
+	struct slab_walk here = { .pfn = pfn, .alive = walk->alive };
+	bool found;
+
+	rcu_read_lock();
+	found = look_at_frame(&here, look_for_slab, slab);
+	rcu_read_unlock();
+	walk->alive = here.alive;
+	return found;
+}

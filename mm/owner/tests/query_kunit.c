@@ -556,11 +556,9 @@ static void test_signal_stops(struct kunit *test)
 static void test_refusals(struct kunit *test)
 {
 	static const char * const refused[][2] = {
-		{ "source=page", "page_owner is not asked here yet: " },
-		{ "source=all", "page_owner is not asked here yet: " },
-		{ "if kind == page", "page_owner is not asked here yet: " },
-		{ "group=gfp", "'gfp' is not kept of slab objects and per-CPU areas\n  group=gfp\n  ^~~" },
-		{ "if gfp != GFP_ATOMIC", "'gfp' is not kept of slab objects and per-CPU areas" },
+		{ "if kind == page", "pages are not read here unless asked for: say source=page" },
+		{ "group=gfp", "'gfp' is kept of pages only: say source=page\n  group=gfp\n  ^~~" },
+		{ "if gfp != GFP_ATOMIC", "'gfp' is kept of pages only: say source=page" },
 		{ "mode=handle group=stack.8", "a handle is that of a whole chain: " },
 		{ "group=cache; group=comm", "one sentence is answered at a time: " },
 		{ "group=cachr", "no field is called 'cachr': did you mean 'cache'?\n"
@@ -573,6 +571,10 @@ static void test_refusals(struct kunit *test)
 		KUNIT_EXPECT_EQ_MSG(test, understand(refused[i][0]), -EINVAL, "%s", refused[i][0]);
 		KUNIT_ASSERT_NOT_NULL(test, said);
 		KUNIT_EXPECT_TRUE_MSG(test, strstarts(said, refused[i][1]), "%s", said);
+	}
+	if (!owner_pages_tracked()) {
+		KUNIT_EXPECT_EQ(test, understand("source=all"), -EINVAL);
+		KUNIT_EXPECT_TRUE(test, strstarts(said, "page_owner is off: "));
 	}
 	KUNIT_EXPECT_EQ(test, understand("# a comment\n group=cache # another\n"), 0);
 	KUNIT_EXPECT_EQ(test, query->sentence.nr_group, 1);
@@ -588,6 +590,7 @@ static int query_test_init(struct kunit *test)
 	if (error)
 		return error;
 	query = kzalloc(sizeof(*query), GFP_KERNEL);
+	query->sources = BIT(OWNER_KIND_SLAB) | BIT(OWNER_KIND_PERCPU);
 	answer = kmalloc(ANSWER_SIZE, GFP_KERNEL);
 	cache = make_cache(test, 0);
 	for (i = 0; i < PLANTED; i++)

@@ -79,7 +79,24 @@ ok "unloading frees all" guest slab_owner=on \
 	"insmod /extra/owner_leak.ko requests=$requests && rmmod owner_leak && cat /sys/kernel/debug/slab_owner"
 ok "nobody owns what was freed" is "$(held_by leak_open_session 1)" "0 0"
 
-ok "off is the default" guest "" "ls /sys/kernel/debug/slab_owner /sys/kernel/debug/owner 2>&1; true"
+# The same text from the same place on, however it is come by: read on, sought forward
+# and back, in pieces that end within a record. Objects come and go: some tries.
+# shellcheck disable=SC2016 # for the guest's shell
+ok "any part of it can be sought" guest slab_owner=on 'cd /sys/kernel/debug; mkdir /t
+	part() { dd if=slab_owner bs=1000 skip=$1 count=5 2>/dev/null; }
+	for try in 1 2 3 4 5 6 7 8; do
+		dd if=slab_owner bs=333 count=100 of=/t/all 2>/dev/null
+		part 20 >/t/far; part 3 >/t/near
+		dd if=/t/all bs=1000 skip=20 count=5 of=/t/far.right 2>/dev/null
+		dd if=/t/all bs=1000 skip=3 count=5 of=/t/near.right 2>/dev/null
+		if cmp /t/far /t/far.right && cmp /t/near /t/near.right; then
+			wc -c </t/far; exit 0
+		fi
+	done
+	exit 1'
+ok "and is as long as was asked for" is "$(cat "$work/out")" 5000
+
+ok "off is the default" guest "" "ls /sys/kernel/debug/slab_owner /sys/kernel/debug/owner/caches 2>&1; true"
 ok "and leaves no file" is "$(grep -c 'No such file' "$work/out")" 2
 ok "a word that is not understood is named" guest slab_owner=maybe "dmesg | grep 'slab_owner: .*maybe'"
 ok "with what would be right" has "$work/out" "not understood: say on, ready or off"

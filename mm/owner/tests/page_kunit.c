@@ -1,0 +1,463 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * Pages with known owners, looked up in their records; and that the references
+ * which all records hold, and CPUs keep, are exactly those that the depot counts.
+ */
+
+#include <kunit/test.h>
+#include <linux/gfp.h>
+#include <linux/hash.h>
+#include <linux/hrtimer.h>
+#include <linux/memblock.h>
+#include <linux/memory_hotplug.h>
+#include <linux/mm.h>
+#include <linux/page_owner.h>
+#include <linux/rcupdate.h>
+#include <linux/stop_machine.h>
+#include <linux/string.h>
+#include <linux/vmalloc.h>
+#include <linux/xarray.h>
+
+#include "../../internal.h"
+#include "../handles.h"
+#include "../page.h"
+#include "../rules.h"
+#include "plant.h"
+
+/* A copy of a page's record; it is the test's page, so the record stays. */
+static struct page_owner record_of_page(struct page *page, unsigned long *flags)
+{
+	struct page_ext *ext = page_ext_get(page);
+	struct page_owner owner = *(struct page_owner *)page_ext_data(ext, &page_owner_ops);
+
+	*flags = ext->flags;
+	page_ext_put(ext);
+	return owner;
+}
+
+static bool is_allocated(struct page *page)
+{
+	unsigned long flags;
+
+	record_of_page(page, &flags);
+	return flags & BIT(PAGE_EXT_OWNER_ALLOCATED);
+}
+
+static noinline struct page *plant(gfp_t gfp, unsigned int order)
+{
+	struct page *page = alloc_pages(gfp, order);
+
+	/* Not a tail call: the chain shows who allocates. */
+	barrier();
+	return page;
+}
+
+static noinline struct page *plant_elsewhere(gfp_t gfp, unsigned int order)
+{
+	struct page *page = alloc_pages(gfp, order);
+
+	barrier();
+	return page;
+}
+
+static noinline void uproot(struct page *page, unsigned int order)
+{
+	__free_pages(page, order);
+	barrier();
+}
+
+static void test_has_owner(struct kunit *test)
+{
+	struct page *page = plant(GFP_KERNEL | __GFP_ZERO, 0);
+	struct page_owner owner;
+	unsigned long flags;
+
+	KUNIT_ASSERT_NOT_NULL(test, page);
+	owner = record_of_page(page, &flags);
+	KUNIT_EXPECT_TRUE(test, passes(owner.handle, plant));
+	KUNIT_EXPECT_EQ(test, owner.order, 0);
+	KUNIT_EXPECT_TRUE(test, owner.gfp_mask == (GFP_KERNEL | __GFP_ZERO));
+	KUNIT_EXPECT_EQ(test, owner.pid, current->pid);
+	KUNIT_EXPECT_STREQ(test, owner.comm, current->comm);
+	KUNIT_EXPECT_EQ(test, owner.last_migrate_reason, -1);
+	KUNIT_EXPECT_TRUE(test, flags & BIT(PAGE_EXT_OWNER));
+	KUNIT_EXPECT_TRUE(test, flags & BIT(PAGE_EXT_OWNER_ALLOCATED));
+	uproot(page, 0);
+}
+
+/* What it was last is known of a page that is free: a report may ask. */
+static void test_freed(struct kunit *test)
+{
+	struct page *page = plant(GFP_KERNEL, 3);
+	struct page_owner owner;
+	unsigned long flags;
+	unsigned int i;
+
+	KUNIT_ASSERT_NOT_NULL(test, page);
+	/* Nobody else gets it meanwhile, as the test runs alone on this CPU's list. */
+	preempt_disable();
+	uproot(page, 3);
+	for (i = 0; i < 8; i++) {
+		owner = record_of_page(page + i, &flags);
+		if (flags & BIT(PAGE_EXT_OWNER_ALLOCATED))
+			continue;
+		KUNIT_EXPECT_TRUE(test, passes(owner.handle, plant));
+		KUNIT_EXPECT_TRUE(test, passes(owner.free_handle, uproot));
+		KUNIT_EXPECT_EQ(test, owner.free_pid, current->pid);
+	}
+	preempt_enable();
+}
+
+static void test_split(struct kunit *test)
+{
+	struct page *page = plant(GFP_KERNEL, 3);
+	struct page_owner owner;
+	unsigned long flags;
+	unsigned int i;
+
+	KUNIT_ASSERT_NOT_NULL(test, page);
+	for (i = 0; i < 8; i++)
+		KUNIT_EXPECT_EQ(test, record_of_page(page + i, &flags).order, 3);
+	split_page(page, 3);
+	for (i = 0; i < 4; i++)
+		uproot(page + i, 0);
+	for (i = 4; i < 8; i++) {
+		owner = record_of_page(page + i, &flags);
+		KUNIT_EXPECT_TRUE(test, flags & BIT(PAGE_EXT_OWNER_ALLOCATED));
+		KUNIT_EXPECT_TRUE(test, passes(owner.handle, plant));
+		KUNIT_EXPECT_EQ(test, owner.order, 0);
+		uproot(page + i, 0);
+	}
+}
+
+static void test_folio_copy(struct kunit *test)
+{
+	struct page *from = plant(GFP_KERNEL | __GFP_COMP, 2);
+	struct page *to = plant_elsewhere(GFP_KERNEL | __GFP_COMP | __GFP_ZERO, 2);
+	unsigned long flags;
+	unsigned int i;
+
+	KUNIT_ASSERT_NOT_NULL(test, from);
+	KUNIT_ASSERT_NOT_NULL(test, to);
+	folio_copy_owner(page_folio(to), page_folio(from));
+	for (i = 0; i < 4; i++) {
+		struct page_owner owner = record_of_page(to + i, &flags);
+
+		KUNIT_EXPECT_TRUE(test, passes(owner.handle, plant));
+		KUNIT_EXPECT_TRUE(test, owner.gfp_mask == (GFP_KERNEL | __GFP_COMP));
+		owner = record_of_page(from + i, &flags);
+		KUNIT_EXPECT_TRUE(test, passes(owner.handle, plant_elsewhere));
+	}
+	uproot(from, 2);
+	KUNIT_EXPECT_TRUE(test, is_allocated(to));
+	uproot(to, 2);
+}
+
+/* --- Rules -------------------------------------------------------------------- */
+
+static int write_rules(const char *sentences)
+{
+	char said[256];
+
+	return owner_rules_write(sentences, strlen(sentences), said, sizeof(said));
+}
+
+static unsigned int depth_of(struct page *page, unsigned long *first)
+{
+	unsigned long *frames, flags;
+	unsigned int depth;
+
+	depth = stack_depot_fetch(record_of_page(page, &flags).handle, &frames);
+	*first = depth ? frames[0] : 0;
+	return depth;
+}
+
+static void test_depth(struct kunit *test)
+{
+	struct page *few, *many, *none, *other;
+	unsigned long first, flags;
+	int error;
+
+	error = write_rules("depth=3 if kind == page && order == 2; "
+			    "depth=40 if kind == page && order == 1; "
+			    "track=off if kind == page && order == 3");
+	few = plant(GFP_KERNEL, 2);
+	many = plant(GFP_KERNEL, 1);
+	none = plant(GFP_KERNEL, 3);
+	other = plant(GFP_KERNEL, 0);
+	write_rules("clear");
+	KUNIT_ASSERT_EQ(test, error, 0);
+	KUNIT_ASSERT_TRUE(test, few && many && none && other);
+
+	KUNIT_EXPECT_EQ(test, depth_of(few, &first), 3);
+	KUNIT_EXPECT_FALSE_MSG(test, owner_is_allocator(first), "%pS", (void *)first);
+	KUNIT_EXPECT_TRUE(test, passes(record_of_page(few, &flags).handle, plant));
+	KUNIT_EXPECT_LE(test, depth_of(many, &first), 40);
+	KUNIT_EXPECT_TRUE_MSG(test, owner_is_allocator(first), "%pS", (void *)first);
+	KUNIT_EXPECT_GT(test, depth_of(other, &first), 3);
+	KUNIT_EXPECT_TRUE_MSG(test, owner_is_allocator(first), "%pS", (void *)first);
+	record_of_page(none, &flags);
+	KUNIT_EXPECT_FALSE(test, flags & BIT(PAGE_EXT_OWNER));
+	uproot(few, 2);
+	uproot(many, 1);
+	uproot(none, 3);
+	record_of_page(none, &flags);
+	KUNIT_EXPECT_FALSE(test, flags & BIT(PAGE_EXT_OWNER_ALLOCATED));
+	uproot(other, 0);
+}
+
+/* --- Interrupts ---------------------------------------------------------------- */
+
+static struct page *of_interrupt;
+static bool interrupted;
+
+static noinline enum hrtimer_restart plant_in_interrupt(struct hrtimer *timer)
+{
+	of_interrupt = alloc_pages(GFP_ATOMIC | __GFP_NOWARN, 0);
+	WRITE_ONCE(interrupted, true);
+	return HRTIMER_NORESTART;
+}
+
+/* An interrupt comes while page_owner gives the depot memory. */
+static void test_interrupt_is_owner(struct kunit *test)
+{
+	struct page_owner owner;
+	unsigned long flags;
+	struct hrtimer timer;
+
+	if (IS_ENABLED(CONFIG_PREEMPT_RT))
+		kunit_skip(test, "no interrupt allocates pages");
+	interrupted = false;
+	hrtimer_init_on_stack(&timer, CLOCK_MONOTONIC, HRTIMER_MODE_REL);
+	timer.function = plant_in_interrupt;
+	/* It is this task that is interrupted. */
+	preempt_disable();
+	current->in_page_owner |= BIT(0);
+	hrtimer_start(&timer, ns_to_ktime(NSEC_PER_MSEC), HRTIMER_MODE_REL);
+	while (!READ_ONCE(interrupted))
+		cpu_relax();
+	current->in_page_owner &= ~BIT(0);
+	preempt_enable();
+	destroy_hrtimer_on_stack(&timer);
+	KUNIT_ASSERT_NOT_NULL(test, of_interrupt);
+	owner = record_of_page(of_interrupt, &flags);
+	KUNIT_EXPECT_TRUE(test, passes(owner.handle, plant_in_interrupt));
+	uproot(of_interrupt, 0);
+}
+
+/* What page_owner needs for itself is told by a chain that says so. */
+static void test_own_pages(struct kunit *test)
+{
+	unsigned long flags;
+	struct page *page;
+
+	current->in_page_owner |= BIT(0);
+	page = plant(GFP_KERNEL, 0);
+	current->in_page_owner &= ~BIT(0);
+	KUNIT_ASSERT_NOT_NULL(test, page);
+	KUNIT_EXPECT_FALSE(test, passes(record_of_page(page, &flags).handle, plant));
+	KUNIT_EXPECT_TRUE(test, is_allocated(page));
+	uproot(page, 0);
+}
+
+/* --- What it adds up to --------------------------------------------------------- */
+
+static void test_totals(struct kunit *test)
+{
+	unsigned int i, orders[] = { 0, 0, 1, 3 }, planted = 0;
+	struct page *pages[ARRAY_SIZE(orders)];
+	struct owner_chain_total *total;
+	struct xarray totals;
+	unsigned long handle, found = 0;
+
+	for (i = 0; i < ARRAY_SIZE(orders); i++) {
+		pages[i] = plant(GFP_KERNEL, orders[i]);
+		KUNIT_ASSERT_NOT_NULL(test, pages[i]);
+		planted += 1 << orders[i];
+	}
+	xa_init(&totals);
+	KUNIT_EXPECT_EQ(test, owner_total_pages(&totals), 0);
+	xa_for_each(&totals, handle, total)
+		if (passes(handle, plant))
+			found += total->sum.estimate.objects;
+	owner_free_chains(&totals);
+	KUNIT_EXPECT_EQ(test, found, planted);
+	for (i = 0; i < ARRAY_SIZE(orders); i++)
+		uproot(pages[i], orders[i]);
+}
+
+/* A slab's pages say how many objects of which cache are owned. */
+static void test_serves_slab(struct kunit *test)
+{
+	struct kmem_cache *cache = make_cache(test, 0);
+	void *object = kmem_cache_alloc(cache, GFP_KERNEL);
+	struct owner_pages found;
+	struct slab_walk walk = {};
+	unsigned long pfn;
+
+	KUNIT_ASSERT_NOT_NULL(test, object);
+	pfn = page_to_pfn(virt_to_head_page(object));
+	slab_walk_begin(&walk);
+	walk.pfn = pfn;
+	KUNIT_EXPECT_EQ(test, page_walk_next(&walk, &found), 1);
+	KUNIT_EXPECT_EQ(test, found.pfn, pfn);
+	KUNIT_EXPECT_STREQ(test, found.cache ?: "", "owner_kunit");
+	KUNIT_EXPECT_EQ(test, found.objects, 1);
+	KUNIT_EXPECT_EQ(test, found.owned, static_branch_unlikely(&slab_owner_key) ? 1 : 0);
+	slab_walk_end(&walk);
+	kmem_cache_free(cache, object);
+	kmem_cache_destroy(cache);
+}
+
+/* --- References ----------------------------------------------------------------- */
+
+#define COUNT_BITS	16
+
+struct count {
+	depot_stack_handle_t handle;
+	unsigned int references;
+};
+
+struct counting {
+	struct count *counts;
+	unsigned int pages;
+	unsigned int chains;
+	unsigned int surplus;
+	unsigned int wrong;
+	struct count first_wrong;
+	unsigned int first_wrong_count;
+};
+
+static void count_handle(struct counting *counting, depot_stack_handle_t handle,
+			 unsigned int references)
+{
+	u32 at = hash_32(handle, COUNT_BITS);
+
+	if (!handle)
+		return;
+	while (counting->counts[at].handle && counting->counts[at].handle != handle)
+		at = (at + 1) % BIT(COUNT_BITS);
+	counting->chains += !counting->counts[at].handle;
+	counting->counts[at].handle = handle;
+	counting->counts[at].references += references;
+}
+
+/* What a CPU keeps ready. */
+static void count_kept(struct counting *counting, const struct handles *handles)
+{
+	unsigned int i;
+
+	for (i = 0; i < ARRAY_SIZE(handles->spare); i++)
+		count_handle(counting, handles->spare[i].handle, handles->spare[i].references);
+#ifdef CONFIG_UNWINDER_ORC
+	for (i = 0; i < ARRAY_SIZE(handles->sites) * SITE_WAYS; i++)
+		count_handle(counting, handles->sites[i / SITE_WAYS].site[i % SITE_WAYS].handle, 1);
+#endif
+}
+
+/* Chains that are held once more, for good: page_owner's three, and slab_owner_no_room. */
+#define HELD_FOR_GOOD	4
+
+static bool is_right(struct counting *counting, const struct count *count,
+		     unsigned int references)
+{
+	if (references < count->references)
+		return false;
+	/* What slab objects hold is not counted here. */
+	if (static_branch_unlikely(&slab_owner_key))
+		return true;
+	counting->surplus += references - count->references;
+	return references <= count->references + 1;
+}
+
+/* Nothing else runs. */
+static int count_references(void *data)
+{
+	struct counting *counting = data;
+	unsigned long pfn;
+	unsigned int i;
+	int cpu;
+
+	for (pfn = min_low_pfn; pfn < max_pfn; pfn++) {
+		struct page *page = pfn_to_online_page(pfn);
+		struct page_ext *ext = page ? page_ext_get(page) : NULL;
+		struct page_owner *owner;
+
+		if (!ext)
+			continue;
+		owner = page_ext_data(ext, &page_owner_ops);
+		count_handle(counting, owner->handle, 1);
+		count_handle(counting, owner->free_handle, 1);
+		counting->pages++;
+		page_ext_put(ext);
+	}
+	for_each_possible_cpu(cpu)
+		if (per_cpu(owner_handles, cpu))
+			count_kept(counting, per_cpu(owner_handles, cpu));
+	for (i = 0; i < BIT(COUNT_BITS); i++) {
+		struct count *count = &counting->counts[i];
+		struct stack_record *chain;
+		unsigned int references;
+
+		if (!count->handle)
+			continue;
+		chain = __stack_depot_get_stack_record(count->handle);
+		references = chain ? refcount_read(&chain->count) : 0;
+		if (is_right(counting, count, references))
+			continue;
+		if (!counting->wrong++) {
+			counting->first_wrong = *count;
+			counting->first_wrong_count = references;
+		}
+	}
+	return 0;
+}
+
+static void test_references(struct kunit *test)
+{
+	struct counting counting = {
+		.counts = vcalloc(BIT(COUNT_BITS), sizeof(struct count)),
+	};
+
+	KUNIT_ASSERT_NOT_NULL(test, counting.counts);
+	stop_machine(count_references, &counting, NULL);
+	KUNIT_EXPECT_GT(test, counting.pages, 1000);
+	KUNIT_EXPECT_GT(test, counting.chains, 30);
+	KUNIT_EXPECT_EQ_MSG(test, counting.wrong, 0,
+			    "of %u chains; handle %u: held %u times, %u references",
+			    counting.chains, counting.first_wrong.handle,
+			    counting.first_wrong.references, counting.first_wrong_count);
+	KUNIT_EXPECT_LE(test, counting.surplus, HELD_FOR_GOOD);
+	/* To be compared with all that the depot has. */
+	kunit_info(test, "chains: %u", counting.chains);
+	vfree(counting.counts);
+}
+
+static int page_test_init(struct kunit *test)
+{
+	if (!owner_pages_tracked())
+		kunit_skip(test, "boot with page_owner=on");
+	return 0;
+}
+
+static struct kunit_case owner_page_cases[] = {
+	KUNIT_CASE(test_has_owner),
+	KUNIT_CASE(test_freed),
+	KUNIT_CASE(test_split),
+	KUNIT_CASE(test_folio_copy),
+	KUNIT_CASE(test_depth),
+	KUNIT_CASE(test_interrupt_is_owner),
+	KUNIT_CASE(test_own_pages),
+	KUNIT_CASE(test_totals),
+	KUNIT_CASE(test_serves_slab),
+	KUNIT_CASE_SLOW(test_references),
+	{}
+};
+
+static struct kunit_suite owner_page_suite = {
+	.name = "owner_page",
+	.init = page_test_init,
+	.test_cases = owner_page_cases,
+};
+
+kunit_test_suite(owner_page_suite);

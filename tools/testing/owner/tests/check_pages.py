@@ -1,0 +1,224 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: GPL-2.0
+"""Hold what page_owner shows of planted pages against what was planted.
+
+    check_pages.py grammar RECORDS          each record is one in page_owner's grammar
+    check_pages.py truth TRUTH RECORDS      ... and the planted ones are those of TRUTH
+    check_pages.py stacks TRUTH STACKS      what show_stacks counts is TRUTH
+    check_pages.py handles TRUTH RECORDS HANDLES STACKS
+                                            ... and by handles: of RECORDS (mode=handle)
+                                            and show_handles, named by show_stacks_handles
+    check_pages.py same ONE OTHER           two kernels show the same of what is planted
+    check_pages.py same-stacks ONE OTHER    ... and count the same in show_stacks
+    check_pages.py sums RECORDS STACKS      all records add up to all that is counted
+
+What differs by nature is left out of a comparison: page frames, pids, times, and
+how far into a function a call stands.
+"""
+
+import re
+import sys
+from collections import Counter
+from dataclasses import dataclass
+from pathlib import Path
+
+HEAD = re.compile(r"Page allocated via order (\d+), mask (0x[0-9a-f]+\([A-Z_|0-9a-fx]*\)), "
+                  r"pid (\d+), tgid (\d+) \((.*)\), ts (\d+) ns")
+PLACE = re.compile(r"PFN 0x([0-9a-f]+) type (\w+) Block (\d+) type (\w+) "
+                   r"Flags (0x[0-9a-f]+\([a-z0-9_=|]*\))")
+FRAME = re.compile(r" (?:([\w.]+)\+0x[0-9a-f]+/0x[0-9a-f]+(?: \[(\w+)\])?|0x[0-9a-f]+)")
+TAIL = re.compile(r"Page has been migrated, last migrate reason: \w+|Slab cache page|"
+                  r"Charged (\(via objcg\) )?to (offline )?memcg .+")
+PLANTED = re.compile(r"pages_\w+")
+# What was planted made others need pages: a slab, a page table, KASAN's shadow.
+OTHERS = re.compile(r"allocate_slab|__(pte|pmd|pud|p4d)_alloc(_kernel)?|kasan_populate\w*")
+
+
+@dataclass
+class Record:
+    order: int
+    mask: str
+    comm: str
+    kind: str
+    block: str
+    flags: str
+    frames: tuple[str, ...]
+    handle: int | None
+    rest: tuple[str, ...]
+
+    def fields(self) -> tuple:
+        """What two kernels have in common."""
+        frames = before_interrupt(self.frames)
+        comm = self.comm if frames == self.frames else ""
+        return (self.order, self.mask, comm, self.kind, self.block, self.flags, frames,
+                self.rest)
+
+
+def fail(*words: object) -> None:
+    sys.exit("check_pages: " + " ".join(str(word) for word in words))
+
+
+def read_frame(line: str) -> str | None:
+    match = FRAME.fullmatch(line)
+    return (match[1] or "?") if match else None
+
+
+def read_record(block: str) -> Record:
+    lines = block.split("\n")
+    head, place = HEAD.fullmatch(lines[0]), PLACE.fullmatch(lines[1]) if lines[1:] else None
+    if not head or not place:
+        fail("no record:", block)
+    frames, handle, at = [], None, 2
+    while at < len(lines) and (frame := read_frame(lines[at])):
+        frames.append(frame)
+        at += 1
+    if at < len(lines) and (match := re.fullmatch(r"handle: (\d+)", lines[at])):
+        handle = int(match[1])
+        at += 1
+    for line in lines[at:]:
+        if not TAIL.fullmatch(line):
+            fail("a line that page_owner has not:", line, "in", block)
+    if not frames and handle is None:
+        fail("no call chain:", block)
+    return Record(int(head[1]), head[2], head[5], place[2], place[4], place[5], tuple(frames),
+                  handle, tuple(lines[at:]))
+
+
+def read_blocks(name: str) -> list[str]:
+    text = Path(name).read_text(errors="replace")
+    if text and not text.endswith("\n\n"):
+        fail(name, "does not end with an empty line")
+    return text.split("\n\n")[:-1]
+
+
+def read_records(name: str) -> list[Record]:
+    return [read_record(block) for block in read_blocks(name)]
+
+
+def planted_by(frames: tuple[str, ...]) -> str | None:
+    """The planting function: the one next to the allocation."""
+    for frame in frames:
+        if PLANTED.fullmatch(frame):
+            return frame
+        if OTHERS.fullmatch(frame):
+            break
+    return None
+
+
+def before_interrupt(frames: tuple[str, ...]) -> tuple[str, ...]:
+    """Without what an interrupt came upon: that is chance."""
+    for at, frame in enumerate(frames):
+        if frame in ("pages_softirq", "pages_hardirq"):
+            return frames[:at + 1]
+    return frames
+
+
+def read_truth(name: str) -> Counter:
+    truth: Counter = Counter()
+    for line in Path(name).read_text().splitlines():
+        function, order, allocations = line.split()
+        truth[function, int(order)] += int(allocations)
+    return truth
+
+
+def pages_of(truth: Counter) -> Counter:
+    """Pages by function."""
+    pages: Counter = Counter()
+    for (function, order), allocations in truth.items():
+        pages[function] += allocations << order
+    return pages
+
+
+def compare(what: str, expected: Counter, got: Counter) -> None:
+    if expected != got:
+        fail(f"{what} differs; too few: {dict(expected - got)}; too many: {dict(got - expected)}")
+
+
+@dataclass
+class Total:
+    frames: tuple[str, ...]
+    handle: int | None
+    pages: int
+
+
+def read_totals(name: str) -> list[Total]:
+    totals = []
+    for block in read_blocks(name):
+        frames: list[str] = []
+        total = Total((), None, 0)
+        for line in block.split("\n"):
+            if frame := read_frame(line):
+                frames.append(frame)
+            elif match := re.fullmatch(r"handle: (\d+)", line):
+                total.handle = int(match[1])
+            elif match := re.fullmatch(r"nr_base_pages: (\d+)", line):
+                total.pages = int(match[1])
+            else:
+                fail("a line that page_owner_stacks has not:", line)
+        total.frames = tuple(frames)
+        totals.append(total)
+    return totals
+
+
+def check_records(truth: Counter, records: list[Record],
+                  chains: dict[int, tuple[str, ...]]) -> None:
+    got: Counter = Counter()
+    for record in records:
+        # A chain that came after the chains were read is none that was planted.
+        function = planted_by(chains.get(record.handle or 0, record.frames))
+        if function:
+            got[function, record.order] += 1
+    compare("records", truth, got)
+
+
+def check_totals(truth: Counter, totals: list[Total], chains: dict[int, tuple[str, ...]]) -> None:
+    got: Counter = Counter()
+    for total in totals:
+        if not total.pages:
+            fail("a chain without pages:", total)
+        function = planted_by(chains.get(total.handle or 0, total.frames))
+        if function:
+            got[function] += total.pages
+    compare("pages", pages_of(truth), got)
+
+
+def main() -> None:
+    command, *names = sys.argv[1:]
+    if command == "grammar":
+        read_records(names[0])
+    elif command == "truth":
+        check_records(read_truth(names[0]), read_records(names[1]), {})
+    elif command == "stacks":
+        check_totals(read_truth(names[0]), read_totals(names[1]), {})
+    elif command == "handles":
+        chains = {total.handle or 0: total.frames for total in read_totals(names[3])}
+        records = read_records(names[1])
+        if any(record.frames for record in records):
+            fail("frames where handles were asked for")
+        check_records(read_truth(names[0]), records, chains)
+        check_totals(read_truth(names[0]), read_totals(names[2]), chains)
+    elif command == "same":
+        one, other = (Counter(record.fields() for record in read_records(name)
+                              if planted_by(record.frames)) for name in names)
+        if not one:
+            fail("nothing is planted")
+        compare("records", one, other)
+    elif command == "same-stacks":
+        one, other = Counter(), Counter()
+        for name, count in zip(names, (one, other)):
+            for total in read_totals(name):
+                if planted_by(total.frames):
+                    count[before_interrupt(total.frames)] += total.pages
+        compare("pages", one, other)
+    elif command == "sums":
+        pages = sum(1 << record.order for record in read_records(names[0]))
+        counted = sum(total.pages for total in read_totals(names[1]))
+        # The readers themselves allocate, and what was given to RCU goes.
+        if abs(pages - counted) > 100 + pages // 20:
+            fail("records have", pages, "pages, show_stacks", counted)
+    else:
+        sys.exit(__doc__)
+
+
+if __name__ == "__main__":
+    main()

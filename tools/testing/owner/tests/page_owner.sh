@@ -1,0 +1,212 @@
+#!/bin/sh
+# SPDX-License-Identifier: GPL-2.0
+#
+# page_owner of pages that a module plants: page_owner.sh KERNEL [OTHER]. Each count,
+# each file, each way to ask; and the same as kernel OTHER, which has not our
+# page_owner. Prints TAP.
+set -u
+cd "$(dirname "$0")/../../../.." || exit 1
+. tools/testing/owner/tests/tap.sh
+
+kernel=${1:?usage: page_owner.sh KERNEL [OTHER]}
+other=${2:-}
+check=tools/testing/owner/tests/check_pages.py
+work=$(mktemp -d)
+trap 'rm -rf "$work"' EXIT
+seen=$work/seen
+# User-mode Linux has one processor, and one node.
+cpus="--smp 2"
+nodes="numa=fake=2"
+if [ "$kernel" = um ]; then
+	cpus=
+	nodes=
+fi
+
+# run KERNEL APPEND CMD FILE...: what CMD prints is cut into files where it prints "==="
+run()
+{
+	where=$1
+	append=$2
+	cmd=$3
+	shift 3
+	# shellcheck disable=SC2086 # two words or none
+	tools/testing/owner/guest.py run "$where" --append "kfence.sample_interval=0 $append" \
+		--cmd "cd /sys/kernel/debug; $cmd" $cpus --timeout 300 \
+		--extra "build/$where/owner-modules" --console "$work/console" \
+		>"$work/out" 2>"$seen" || return 1
+	awk -v names="$*" -v place="$work/" 'BEGIN { n = split(names, name, " "); i = 1
+			for (j = 1; j <= n; j++) printf "" >(place name[j]) }
+		/^===$/ { i++; next } { print >(place name[i]) }' "$work/out"
+}
+guest() { run "$kernel" "$@"; }
+
+shows() { "$check" "$@" >"$seen" 2>&1; }
+quiet() { lacks "$work/console" "BUG:|WARNING:|Oops|Call Trace|possible recursive|inconsistent"; }
+# The frame next to the allocator, of the chains in which FRAME stands.
+count() { grep -cE -e "$2" "$work/$1"; }
+
+# --- As it always was -----------------------------------------------------------
+
+all='insmod /extra/owner_pages.ko; cat owner_pages; echo ===; cat page_owner; echo ===
+	cat page_owner_stacks/show_stacks; echo ===; cat page_owner_stacks/show_handles; echo ===
+	cat page_owner_stacks/show_stacks_handles; echo ===
+	exec 3<>page_owner; echo mode=handle >&3; cat <&3; echo ===
+	echo 30 >page_owner_stacks/count_threshold
+	cat page_owner_stacks/show_stacks; echo ===; cat page_owner_stacks/show_stacks_handles; echo ===
+	rmmod owner_pages; cat page_owner; echo ===; cat page_owner_stacks/show_stacks'
+ok "plants and shows" guest page_owner=on "$all" \
+	truth records stacks handles chains by_handle threshold all_chains gone gone_stacks
+ok "each record is in page_owner's grammar" shows grammar "$work/records"
+ok "each planted page has its record" shows truth "$work/truth" "$work/records"
+ok "show_stacks counts exactly" shows stacks "$work/truth" "$work/stacks"
+ok "the sum of all records is the sum of all stacks" shows sums "$work/records" "$work/stacks"
+ok "handles say the same" \
+	shows handles "$work/truth" "$work/by_handle" "$work/handles" "$work/chains"
+ok "chains below the threshold are left out" is "$(count threshold ' pages_exact\+')" 0
+ok "... those above it are not" is "$(count threshold ' pages_single\+')" 1
+ok "... nor any where no number is shown" is "$(count all_chains ' pages_single\+')" 1
+ok "what is freed is nobody's" is "$(count gone ' pages_')" 0
+ok "no chain lives on" is "$(count gone_stacks ' pages_')" 0
+ok "the kernel complained of nothing" quiet
+if [ -n "$other" ]; then
+	mv "$work/records" "$work/ours"
+	mv "$work/stacks" "$work/our_stacks"
+	ok "$other is built" tools/testing/owner/kernels.py "$other"
+	ok "$other plants and shows" run "$other" page_owner=on "insmod /extra/owner_pages.ko
+		cat page_owner; echo ===; cat page_owner_stacks/show_stacks" records stacks
+	ok "its records are in the grammar that we check" shows grammar "$work/records"
+	ok "its records of what is planted are the same" shows same "$work/records" "$work/ours"
+	ok "its stacks as well" shows same-stacks "$work/stacks" "$work/our_stacks"
+fi
+sorter=build/page_owner_sort
+[ -x $sorter ] || gcc -O1 -o $sorter build/tree/tools/mm/page_owner_sort.c >"$seen" 2>&1
+[ -z "$other" ] || mv "$work/ours" "$work/records"
+$sorter --cull stacktrace "$work/records" "$work/sorted" >"$seen" 2>&1
+ok "page_owner_sort reads it" has "$work/sorted" "^37 times, 37 pages"
+
+# --- A sentence for each open file ------------------------------------------------
+
+# shellcheck disable=SC2016 # for the guest's shell
+ok "is asked" guest "page_owner=on slab_owner=on $nodes" '
+	insmod /extra/owner_pages.ko
+	exec 3<>page_owner 4<>page_owner 5<page_owner
+	echo mode=stack_handle >&3; echo "mode=handle nid=0" >&4
+	cat <&3; echo ===; cat <&4; echo ===; cat <&5; echo ===
+	exec 3<>page_owner; echo nid=0 >&3; echo mode=handle >&3; echo nid=0 >&3; cat <&3; echo ===
+	exec 3<>page_owner; echo nid=0 >&3; echo mode=handle >&3; cat <&3; echo ===
+	exec 3<>page_owner; echo mode=handle >&3
+	for wrong in mode=nonsense nid=7 nid=x; do echo $wrong >&3 2>/dev/null; echo $?; done; echo ===
+	cat <&3 | head -c 300; echo; dmesg | grep -A3 page_owner:; echo ===
+	exec 3<>page_owner; echo "if func == pages_thread && order == 0" >&3; cat <&3; echo ===
+	exec 3<>page_owner; echo "group=comm,order format=tsv if func == pages_*" >&3; cat <&3; echo ===
+	exec 3<>page_owner; echo "mode=handle if cache == kmalloc-64" >&3; cat <&3; echo ===
+	exec 3<>owner/query; echo "source=page group=kind format=tsv if gfp == __GFP_COMP" >&3; cat <&3
+	echo "group=kind format=tsv" >&3; cat <&3; echo ===
+	exec 3<>owner/query; echo "if gfp == __GFP_COMP" >&3; cat <&3
+	pfn=$(sed -n "s/^PFN \(0x[0-9a-f]*\) .*/\1/p" page_owner | sed -n 500p); echo ===
+	echo $pfn; dd if=page_owner bs=1 skip=$((pfn)) count=400 2>/dev/null; echo ===
+	dd if=page_owner bs=7 count=4000 2>/dev/null; echo; echo ===' \
+	both by_node plain thrice twice refused kept by_func groups slabs kinds no_gfp seek small
+ok "mode=stack_handle shows both" is "$(grep -c '^ ' "$work/both" | sed 's/[0-9][0-9]*/many/') $(count both '^handle: ')" \
+	"many $(count both '^Page allocated')"
+ok "mode=handle shows no frames" is "$(count by_node '^ ') $(count by_node '^handle: ')" \
+	"0 $(count by_node '^Page allocated')"
+if [ -n "$nodes" ]; then
+	ok "nid= leaves out the other node" is "$(count by_node 'node=1') $(count twice 'node=1')" "0 0"
+	ok "... which has pages" has "$work/plain" "node=1"
+fi
+ok "who has not asked reads what it always was" shows grammar "$work/plain"
+ok "what is said stays when something else is said" \
+	is "$(count thrice '^handle: ') $(count thrice '^ ')" "$(count thrice '^Page allocated') 0"
+ok "... of nodes, too" \
+	is "$(count twice '^handle: ') $(count twice '^ ')" "$(count twice '^Page allocated') 0"
+ok "what is not understood is refused" is "$(tr '\n' ' ' <"$work/refused")" "1 1 1 "
+ok "... and leaves what was" has "$work/kept" "^handle: "
+ok "... and the log says what would be right" has "$work/kept" "mode=nonsense"
+ok "... and which nodes there are" has "$work/kept" "node 7 has no memory: there are 0"
+ok "a condition is met by those that are meant" \
+	is "$(count by_func '^Page allocated .*\(pages planter\)') $(count by_func '^ pages_thread\+')" "37 37"
+ok "groups add them up" is "$(awk '/^total/ { print $4 }' "$work/groups")" \
+	"$(awk '/^group/ { sum += $4 } END { print sum }' "$work/groups")"
+ok "... all of them" is "$(awk '/^total/ { print $3 }' "$work/groups")" \
+	"$(awk 'NR { sum += $3 } END { print sum }' "$work/truth")"
+ok "pages that serve slabs say whose objects" \
+	has "$work/slabs" "^Slab objects of kmalloc-64: [1-9][0-9]* owned, [0-9]+ untracked"
+ok "... and all of them do" \
+	is "$(count slabs '^Slab objects of kmalloc-64: ')" "$(count slabs '^Page allocated')"
+ok "owner/query reads pages if asked" is "$(awk '/^group/ { print $NF }' "$work/kinds" | tr '\n' ' ')" \
+	"page slab percpu "
+ok "... and what slabs have not is refused" has "$work/no_gfp" "'gfp' is kept of pages only"
+ok "a position is a page frame" \
+	is "$(awk 'NR == 1 { pfn = $1 } /^PFN/ { print ($2 == pfn); exit }' "$work/seek")" 1
+ok "a record may be read in pieces" is "$(count small '^Page allocated')" \
+	"$(count small '^PFN ')"
+ok "the kernel complained of nothing, again" quiet
+
+# --- How deep ---------------------------------------------------------------------
+
+# shellcheck disable=SC2016 # for awk
+frames='awk "BEGIN { RS = \"\"; FS = \"\n\" } / pages_deep[+]/ { print NF - 2; print \$3; exit }"'
+ok "a depth is asked for" guest "page_owner=on page_owner_depth=4" "insmod /extra/owner_pages.ko
+	cat owner_pages; echo ===; cat page_owner; echo ===; $frames page_owner; echo ===
+	echo 'depth=9 if kind == page && order == 2' >owner/control; echo ===
+	rmmod owner_pages; insmod /extra/owner_pages.ko
+	awk 'BEGIN { RS = \"\"; FS = \"\n\" } / pages_compound[+]/ { print (NF > 6); exit }' page_owner
+	cat owner/control" truth few cut none rule
+ok "chains are that deep, and start with who asked" \
+	is "$(sed 's/+.*//' "$work/cut" | tr '\n' ' ')" "4  pages_deep "
+ok "all pages have one" shows truth "$work/truth" "$work/few"
+ok "a rule makes some deeper" is "$(head -n 1 "$work/rule")" 1
+ok "... and counts them" has "$work/rule" "^depth=9 if kind == page && order == 2.*# 1: [1-9][0-9]* hits"
+ok "as deep as can be" guest "page_owner=on page_owner_depth=64" "insmod /extra/owner_pages.ko
+	cat page_owner | awk 'BEGIN { RS = \"\"; FS = \"\n\" } / pages_deep[+]/ { print; exit }'" deepest
+ok "all 41 calls are there" is "$(count deepest '^ pages_deep\+')" 41
+ok "a wrong depth is named" guest "page_owner=on page_owner_depth=65" "dmesg" log
+ok "... with what would be right" has "$work/log" "page_owner_depth=65 is not understood: say 1 to 64"
+ok "without a depot it boots" guest "page_owner=on stack_depot_disable=on" \
+	"dmesg | grep page_owner:; ls page_owner 2>/dev/null; true" log
+ok "... and says that it is off" is "$(cat "$work/log")" \
+	"page_owner: the stack depot takes no call chains: page_owner stays off"
+ok "rules on the boot line need page_owner only" \
+	guest "page_owner=on owner=\"track=off if kind==page&&order==3\"" \
+	"insmod /extra/owner_pages.ko; cat page_owner; echo ===; dmesg | grep 'owner= on'; true" untracked log
+ok "what a rule leaves out has no record" \
+	is "$(grep -B 9 ' pages_ordered' "$work/untracked" | grep -c 'order 3') \
+$(count untracked ' pages_single\+')" "0 37"
+ok "... and that is said to nobody" is "$(cat "$work/log")" ""
+
+# --- Charged to somebody ------------------------------------------------------------
+
+ok "pages are charged to a memory cgroup" guest "page_owner=on slab_owner=on" '
+	mount -t cgroup2 none /sys/fs/cgroup && echo +memory >/sys/fs/cgroup/cgroup.subtree_control
+	mkdir /sys/fs/cgroup/payer
+	(echo 0 >/sys/fs/cgroup/payer/cgroup.procs; dd if=/dev/zero of=/tmp/file bs=64k count=20 2>/dev/null)
+	cat page_owner; echo ===; exec 3<>owner/query
+	echo "source=page group=cgroup if cgroup == /payer && func == shmem*" >&3; cat <&3
+	rmdir /sys/fs/cgroup/payer; echo ===; cat page_owner' charged asked gone
+ok "... as is said" [ "$(count charged '^Charged to memcg payer$')" -ge 320 ]
+ok "... and that some serve slabs" [ "$(count charged '^Slab cache page$')" -ge 1 ]
+ok "... in page_owner's grammar" shows grammar "$work/charged"
+ok "... and as is answered" has "$work/asked" "payer"
+ok "... and when it has gone" [ "$(count gone '^Charged (to memcg /|to offline memcg payer)$')" -ge 320 ]
+ok "the kernel complained of nothing" quiet
+
+# --- No memory for chains -----------------------------------------------------------
+
+ok "the depot's bound is met" guest "page_owner=on stack_depot_max=256K page_owner_depth=64" '
+	insmod /extra/owner_pages.ko chains=8192
+	grep page_failures owner/stats; echo ===; cat page_owner; echo ===
+	grep bound_reached stackdepot/stats; echo ===; rmmod owner_pages
+	insmod /extra/owner_pages.ko; cat owner_pages' failures records bound truth
+ok "chains that find no room are counted" has "$work/failures" "page_failures: [1-9]"
+ok "... and pages have a record all the same" shows grammar "$work/records"
+ok "... which says so" has "$work/records" "^ register_failure_stack\+"
+ok "the bound has been met" has "$work/bound" "bound_reached: [1-9]"
+ok "nobody is warned" quiet
+ok "with room for chains they are told apart" guest "page_owner=on page_owner_depth=64" '
+	insmod /extra/owner_pages.ko chains=8192
+	cat page_owner_stacks/show_stacks; echo ===; grep page_failures owner/stats' stacks failures
+ok "all of them" is "$(grep -c '^ pages_one_of_many' "$work/stacks") $(cat "$work/failures")" \
+	"8192 page_failures: 0"
+
+finish

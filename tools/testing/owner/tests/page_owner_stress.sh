@@ -1,0 +1,112 @@
+#!/bin/sh
+# SPDX-License-Identifier: GPL-2.0
+#
+# Pages are allocated, split, freed, compacted, migrated and taken off line while
+# page_owner is read; then each reference is where it should be:
+# page_owner_stress.sh KERNEL SECONDS. Prints TAP.
+set -u
+cd "$(dirname "$0")/../../../.." || exit 1
+. tools/testing/owner/tests/tap.sh
+
+kernel=${1:?usage: page_owner_stress.sh KERNEL SECONDS}
+seconds=${2:?usage: page_owner_stress.sh KERNEL SECONDS}
+check=tools/testing/owner/tests/check_pages.py
+work=$(mktemp -d)
+trap 'rm -rf "$work"' EXIT
+seen=$work/seen
+# User-mode Linux has one processor.
+cpus="--smp 4"
+[ "$kernel" != um ] || cpus=
+
+# Files of movable pages, of which every other goes, so that the rest is in the way.
+# Compaction and memory that goes take turns: 6.12 does not keep them apart, and
+# isolate_migratepages_block() stumbles over the struct pages of what has just gone.
+# Nor does dump_page() stand pages that change under it, so what cannot go stays.
+# shellcheck disable=SC2016 # for the guest's shell
+work_load='
+	debug=/sys/kernel/debug
+	until_done() { while [ ! -e /tmp/done ]; do "$@"; done; }
+	fragment()
+	{
+		mkdir -p /tmp/$1
+		for i in $(seq 150); do dd if=/dev/zero of=/tmp/$1/$i bs=64k count=4; done
+		for i in $(seq 1 2 150); do rm /tmp/$1/$i; done
+		for i in $(seq 150); do dd if=/dev/zero of=/tmp/$1/$i bs=4k count=5; done
+		rm -r /tmp/$1
+	}
+	plant() { insmod /extra/owner_pages.ko; rmmod owner_pages; }
+	look()
+	{
+		cat $debug/page_owner; cat $debug/page_owner_stacks/show_handles
+		exec 3<>$debug/page_owner; echo "group=cache,stack.3" >&3; cat <&3; exec 3<&-
+	} >/dev/null
+	replug()
+	{
+		[ -e /tmp/done ] || ! echo offline >$1/state || { echo $1 >>/tmp/offline; sleep 0.2; }
+		echo online >$1/state
+	}
+	move()
+	{
+		for _ in 1 2 3 4 5; do echo 1 >/proc/sys/vm/compact_memory; sleep 0.2; done
+		for block in /sys/devices/system/memory/memory*; do
+			! grep -q Movable $block/valid_zones || replug $block
+		done
+	}
+	rules()
+	{
+		echo "depth=5 if kind == page && order == 0" >$debug/owner/control; sleep 0.3
+		echo "track=off if kind == page && comm == dd" >$debug/owner/control; sleep 0.3
+		echo clear >$debug/owner/control; sleep 0.3
+	}'
+
+stresses()
+{
+	# shellcheck disable=SC2086 # two words or none
+	tools/testing/owner/guest.py run "$kernel" $cpus --mem 1G --timeout $((seconds + 300)) \
+		--append "page_owner=on movablecore=512M kfence.sample_interval=0 \
+			kunit.enable=1 kunit.filter_glob=owner_page" \
+		--console "$work/console" --extra "build/$kernel/owner-modules" --cmd "$work_load
+	{
+		echo 0 >/proc/sys/vm/compaction_proactiveness
+		until_done fragment a & until_done fragment b & until_done move &
+		until_done plant & until_done look & until_done rules &
+		sleep $seconds; : >/tmp/done; wait
+	} 2>/dev/null >/dev/null
+	dmesg -n 1
+	insmod /extra/owner_pages.ko
+	cat \$debug/owner_pages; echo ===; cat \$debug/page_owner; echo ===
+	cat \$debug/page_owner_stacks/show_stacks; echo ===
+	for i in 1 2 3; do
+		echo 1 >\$debug/kunit/owner_page/run; cat \$debug/kunit/owner_page/results
+		grep refcounted_in_use \$debug/stackdepot/stats
+	done
+	echo ===
+	sed -n 's/^Page has been migrated, last migrate reason: //p' \$debug/page_owner | sort | uniq -c
+	echo offline \$(sort -u /tmp/offline 2>/dev/null | wc -l); cat \$debug/owner/stats" \
+		>"$work/out" 2>"$seen" || return 1
+	awk -v place="$work/" 'BEGIN { split("truth records stacks kunit figures", name, " "); i = 1 }
+		/^===$/ { i++; next } { print >(place name[i]) }' "$work/out"
+}
+
+ok "it runs for $seconds s" stresses
+sed 's/^ */# /' "$work/figures" | head -n 4
+if [ "$kernel" != um ]; then
+	ok "pages were migrated, and say so" has "$work/figures" " [1-9][0-9]* compaction"
+	ok "memory went and came" has "$work/figures" "^offline [1-9]"
+fi
+ok "each reference is where it should be" is "$(grep -c 'ok 10 test_references' "$work/kunit") \
+$(grep -c 'not ok' "$work/kunit")" "3 0"
+# Reading what the depot has needs pages of its own.
+no_more_than_held()
+{
+	awk '/chains: [0-9]+/ { held = $NF } /^refcounted_in_use/ { runs++; print held, $2
+		if (!held || $2 < held - 20 || $2 > held + 20) bad++ }
+		END { exit bad || runs != 3 }' "$work/kunit" >"$seen"
+}
+ok "the depot has no chain that nothing holds" no_more_than_held
+ok "what is planted then is shown exactly" "$check" truth "$work/truth" "$work/records"
+ok "... and counted exactly" "$check" stacks "$work/truth" "$work/stacks"
+ok "the sum of all records is the sum of all stacks" "$check" sums "$work/records" "$work/stacks"
+ok "the kernel complained of nothing" \
+	lacks "$work/console" "BUG:|WARNING:|Oops|Call Trace|possible recursive|inconsistent lock"
+finish
