@@ -12,7 +12,7 @@ run="linux-source-6.12 build-essential flex bison bc libelf-dev libssl-dev cpio 
 # What checks it: style, static analysis, readers of a vmcore.
 tests="sparse shellcheck flake8 codespell python3-drgn python3-ply python3-git
 	bsdextrautils bsdutils man-db time clang libclang-rt-14-dev zstd tmux
-	golang-go chromium-headless-shell"
+	gdb golang-go chromium-headless-shell"
 arm64="gcc-aarch64-linux-gnu qemu-system-arm"
 
 case "${1:-}" in

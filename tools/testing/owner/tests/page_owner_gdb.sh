@@ -1,0 +1,90 @@
+#!/bin/sh
+# SPDX-License-Identifier: GPL-2.0
+#
+# lx-dump-page-owner of planted pages in a vmcore: page_owner_gdb.sh KERNEL. What gdb
+# says is what the file page_owner said. Prints TAP.
+set -u
+cd "$(dirname "$0")/../../../.." || exit 1
+. tools/testing/owner/tests/tap.sh
+
+kernel=${1:?usage: page_owner_gdb.sh KERNEL}
+work=$(mktemp -d)
+trap 'rm -rf "$work"' EXIT
+seen="$work/err $work/gdb"
+
+take()
+{
+	tools/testing/owner/guest.py vmcore "$kernel" --append "page_owner=on nokaslr page_owner_depth=$1" \
+		--output "$work/core" --mem 256M --timeout 300 --extra "build/$kernel/owner-modules" \
+		--cmd "insmod /extra/owner_pages.ko; cat /sys/kernel/debug/page_owner" \
+		>"$work/said" 2>"$work/err"
+}
+
+# Of the first record in which FRAME stands, the values that gdb says as well.
+said()
+{
+	awk -v frame="^ $1[+]" 'BEGIN { RS = ""; FS = "\n" }
+		{ for (i = 3; i <= NF && $i !~ frame; i++); if (i > NF) next
+		  print; exit }' "$work/said" >"$work/record"
+	pfn=$(sed -n 's/^PFN 0x\([0-9a-f]*\) .*/\1/p' "$work/record")
+	pfn=$((0x$pfn))
+}
+
+ask()
+{
+	gdb -batch -nx -iex "set auto-load safe-path /" -iex "set debuginfod enabled off" \
+		-ex "source build/$kernel/vmlinux-gdb.py" -ex "$1" \
+		"build/$kernel/vmlinux" "$work/core" >"$work/gdb" 2>"$work/err"
+}
+
+head_of() { sed -n 's/.*order \([0-9]*\), .*pid:* \([0-9]*\), tgid:* \([0-9]*\) (\(.*\)), ts \([0-9]*\) ns.*/\1 \2 \3 \4 \5/p' "$1" | head -n 1; }
+# Functions of vmlinux: gdb has not been told where modules are.
+frames_of_file() { sed -n 's/^ \([a-z_0-9.]*\)+.*[0-9a-f]$/\1/p' "$work/record"; }
+frames_of_gdb()
+{
+	awk '/stack trace:$/ { exit } match($0, /<[a-z_0-9.]+[+]/) {
+		print substr($0, RSTART + 1, RLENGTH - 2) }' "$work/gdb"
+}
+
+# Who freed the page before has a chain as well: that one comes last.
+deep_in_gdb() { awk '/stack trace:$/ { exit } /^ *0x/ { n++ } END { print n }' "$work/gdb"; }
+
+if [ ! -x /usr/bin/gdb ]; then
+	skip "gdb reads page_owner" "no gdb; apt-get install gdb"
+	finish
+fi
+for depth in 16 40; do
+	label="depth $depth"
+	ok "a vmcore is taken" take $depth
+	said pages_deep
+	ok "gdb dumps a page" ask "lx-dump-page-owner --pfn $pfn"
+	ok "it is allocated" has "$work/gdb" "page_owner tracks the page as allocated"
+	ok "order, task and time are the file's" is "$(head_of "$work/gdb")" "$(head_of "$work/record")"
+	ok "so is the call chain" is "$(frames_of_gdb)" "$(frames_of_file)"
+	ok "as deep" is "$(deep_in_gdb)" "$(grep -c '^ ' "$work/record")"
+done
+label=
+said pages_ordered
+ok "gdb dumps another" ask "lx-dump-page-owner --pfn $pfn"
+ok "that is the file's, too" is "$(head_of "$work/gdb")" "$(head_of "$work/record")"
+ok "gdb dumps all pages" ask "lx-dump-page-owner"
+in_file()
+{
+	awk 'BEGIN { RS = ""; FS = "\n" } / pages_/ {
+		match($1, /order [0-9]+/); order = substr($1, RSTART + 6, RLENGTH - 6)
+		match($2, /0x[0-9a-f]+/); print order, substr($2, RSTART, RLENGTH) }' "$work/said" |
+	while read -r order pfn; do echo "$order $((pfn))"; done | sort
+}
+in_gdb()
+{
+	sed -n 's/^Page allocated via order \([0-9]*\),.*/\1/p; s/^PFN: \([0-9]*\),.*/\1/p' "$work/gdb" |
+	paste -d ' ' - - | sort
+}
+in_file >"$work/file_pages"
+in_gdb >"$work/gdb_pages"
+ok "some hundred are planted" [ "$(wc -l <"$work/file_pages")" -gt 300 ]
+ok "each of them is there" is "$(comm -12 "$work/file_pages" "$work/gdb_pages" | wc -l)" \
+	"$(wc -l <"$work/file_pages")"
+ok "a page frame that there is not is refused" ask "lx-dump-page-owner --pfn 99999999"
+ok "... with a word" has "$work/gdb" "pfn is invalid"
+finish
