@@ -57,4 +57,173 @@ track=off if cache == kmalloc-8	# 2: N hits
 # otherwise: N hits"
 ok "what a rule is about is tracked" [ "$(part 4 | awk '$1 == "kmalloc-64" { print $3 }')" -gt 0 ]
 ok "nothing else is" is "$(part 4 | awk '!/^#/ && $1 != "kmalloc-64" { n += $3 } END { print n }')" 0
+
+# What is refused, with why: how the file and the log say it. Of a long sentence they show
+# where the caret is.
+ok "what control refuses" sh -c "tools/testing/owner/guest.py run '$kernel' --console '$work/console' \\
+	--append 'slab_owner=ready page_owner=on' --cmd '
+	refused() { { cat >/tmp/text; dd if=/tmp/text of=$control bs=100000; } 2>/dev/null && echo taken
+		grep \"^#\" $control | grep -v \"# no rules\|# otherwise\"; echo ===; }
+	{ printf \"depth=4 if comm == \"; printf \"%0990d\" 0; echo \" && paid\"; } | refused
+	yes \"# a comment\" | head -c 65537 | refused
+	yes \"# a comment\" | head -c 65536 | refused
+	echo \"depth=4 if size > 8; sample=64K if kind == page\" | refused
+	for i in \$(seq 255); do echo sample=\${i}K; done | refused
+	echo sample=256K | refused
+	echo depth=2 sample=1/3 | refused
+	echo depth=2 sample=255K | refused
+	cat $control' >'$work/out' 2>'$work/err'"
+# The word stands at the end of a line, the caret below it.
+caret_at_end()
+{
+	grep -a -A 2 -e "$2" "$3" | awk -v word="$1" '
+		NR == 2 { at = index($0, word); left = length($0) - length(word) }
+		NR == 3 { shown = at == left + 1 && substr($0, at) == "^~~~" && $0 !~ /[~^].*\^/ }
+		END { exit !shown }'
+}
+part 0 >"$work/long"
+long="no field is called 'paid': did you mean 'pid'?$"
+ok "a long rule whose error is at its end" caret_at_end paid "^# $long" "$work/long"
+tr -d "\r" <"$work/console" >"$work/log"
+ok "in the log as well" caret_at_end paid "owner: control: $long" "$work/log"
+ok "a text that is too long" is "$(part 1)" "# at most 65536 bytes can be written at once, not 65537"
+ok "and none that is not" is "$(part 2)" taken
+ok "samples of pages" is "$(part 3)" \
+	"# pages are not sampled, and this rule is about pages only: leave 'sample' out
+#   sample=64K if kind == page
+#   ^~~~~~"
+ok "as many rates as there can be" is "$(part 4)" taken
+ok "and no more" is "$(part 5)" \
+	"# there have been 255 different sample= since boot: say one again
+#   sample=256K
+#   ^~~~~~~~~~~"
+ok "of whatever kind" has "$work/out" "^#   depth=2 sample=1/3$"
+ok "but those that have been" is "$(part 7)" taken
+
+# Nobody is charged for anything.
+ok "boots without memory cgroups" sh -c "tools/testing/owner/guest.py run '$kernel' \\
+	--append 'slab_owner=ready cgroup_disable=memory' --cmd '
+	{ echo \"depth=4 if cgroup == /a\" >$control; } 2>/dev/null || cat $control; echo ===
+	exec 3<>/sys/kernel/debug/owner/query
+	{ echo \"group=comm,cgroup\" >&3; } 2>/dev/null || cat <&3' >'$work/out' 2>'$work/err'"
+none="there are no memory cgroups: they need CONFIG_MEMCG, and no cgroup_disable=memory"
+ok "rules do not ask for them" is "$(part 0)" "# no rules: nothing
+# $none
+#   depth=4 if cgroup == /a
+#   ^~~~~~~~~~~~~~~~~~~~~~~"
+ok "nor do queries" is "$(part 1)" "$none
+  group=comm,cgroup
+  ^~~~~~~~~~~~~~~~~"
+
+# Each example of the text that is of rules, as it is written there: that of the boot
+# line first, so that there is a rule 2 to go.
+text=Documentation/mm/slab_owner_language.rst
+mkdir "$work/extra"
+awk -v place="$work/extra/" '/^\t# control$/ { n++; example = place n }
+	!/^\t/ { example = "" }
+	example { sub("^\t", ""); print >example }' "$text"
+boot_line=$(sed -n 's/^\t\(owner=".*"\)$/\1/p' "$text")
+ok "the examples of the text" sh -c "tools/testing/owner/guest.py run '$kernel' \\
+	--append 'slab_owner=on $boot_line' --extra '$work/extra' --cmd '
+	cat $control; echo ===
+	for example in \$(grep -l ^del /extra/*) \$(grep -L ^del /extra/*); do
+		grep -q ^del \$example || { echo clear >$control; }
+		cat \$example >$control || echo refused; cat $control
+	done' >'$work/out' 2>'$work/err'"
+rules_of() { sed -n 's/\t# [0-9]*: [0-9]* hits$//p' "$1"; }
+part 0 >"$work/boot"
+part 1 >"$work/control"
+ok "the boot line's rules" \
+	is "$(rules_of "$work/boot" | paste -s -d ";" | sed 's/;/; /g')" "$(echo "$boot_line" | cut -d '"' -f 2)"
+ok "and what the others leave" is "$(rules_of "$work/control")" "sample=1M
+depth=16 sample=all if cache == skbuff_* && size >= 4K
+$(sed '/^#/d; /^del/d' "$work"/extra/*)"
+ok "there were four" is "$(find "$work/extra" -type f | wc -l)" 4
+
+# What some of them do: in ready, only what they say is captured. A script has its name.
+cat >"$work/extra/mysqld" <<'END'
+#!/bin/sh
+for i in 1 2 3 4 5 6 7 8 9; do >/tmp/a_name_that_does_not_fit_into_a_dentry_$1$i; done
+END
+chmod +x "$work/extra/mysqld"
+echo "$boot_line" | cut -d '"' -f 2 >"$work/extra/boot_line"
+ok "what the examples do" sh -c "tools/testing/owner/guest.py run '$kernel' \\
+	--append 'slab_owner=ready kfence.sample_interval=0' --extra '$work/extra' --cmd '
+	ask() { exec 3<>/sys/kernel/debug/owner/query; echo \"\$1 format=tsv \$2\" >&3; cat <&3; echo ===; }
+	rules() { echo clear >$control; cat >$control; }
+	for name in mysqld-helper other; do cp /extra/mysqld /tmp/\$name; done
+	rules <\$(grep -l mysqld, /extra/*)
+	/extra/mysqld a; /tmp/mysqld-helper b; /tmp/other c
+	ask group=comm
+	rules </extra/boot_line
+	/tmp/other d
+	ask group=stack.full \"if comm == other && size < 64\"
+	{ echo depth=2; cat \$(grep -l maple_node /extra/*); } | rules
+	sleep 1000 &
+	ask group=cache \"if cache == maple_node,vm_area_struct\"
+	kill \$!' >'$work/out' 2>'$work/err'"
+groups() { part "$1" | awk -F '\t' '$1 == "group" { print $NF }' | sort | paste -s -d " "; }
+ok "one service, and nothing else" is "$(groups 0)" "mysqld mysqld-helper"
+ok "no more than the caller of what is small" [ "$(groups 1 | grep -c '^[^;]*+0x[^;]*$')" -eq 1 ]
+ok "not what is too busy" is "$(groups 2)" vm_area_struct
+
+# Rules about functions and modules, before those are there, while they are, and
+# when they have gone and others have their addresses.
+hits() { part "$1" | sed -n "s/.*$2.*# [0-9]*: \([0-9]*\) hits/\1/p"; }
+ok "rules follow modules" sh -c "tools/testing/owner/guest.py run '$kernel' \\
+	--append 'slab_owner=ready kfence.sample_interval=0' --extra 'build/$kernel/owner-modules' --cmd '
+	printf \"%s\n\" \"depth=3 if module == owner_leak && cache == kmalloc-256\" \\
+		\"depth=4 if func == user_open_* && cache == kmalloc-256\" \\
+		\"depth=5 if func == user_init && size == 201\" >$control
+	insmod /extra/owner_leak.ko requests=100; cat $control; echo ===
+	insmod /extra/owner_user.ko; cat $control; echo ===
+	rmmod owner_user; rmmod owner_leak; insmod /extra/owner_truth.ko; cat $control; echo ===
+	insmod /extra/owner_leak.ko requests=50; cat $control; echo ===
+	echo \"clear; depth=6 if module == owner_leak && cache == kmalloc-256\" >$control
+	insmod /extra/owner_user.ko; cat $control; echo ===
+	printf \"%s\n\" clear \"depth=7 if func == user_init && cache == kmalloc-256\" >$control
+	rmmod owner_user; insmod /extra/owner_user.ko; cat $control' >'$work/out' 2>'$work/err'"
+ok "of a module that comes" is "$(hits 0 owner_leak)" 100
+ok "of a function that comes, once it is called" is "$(hits 0 user_open) $(hits 1 user_open)" "0 30"
+ok "of none that has gone" is "$(hits 2 owner_leak) $(hits 2 user_open)" "100 30"
+ok "of one that comes again" is "$(hits 3 owner_leak)" 150
+ok "of one that is there already" is "$(hits 4 owner_leak)" 30
+ok "of a function that is there while its module is initialized" is "$(hits 5 user_init)" 30
+
+# A cgroup is its path. What a task in it allocates, and what is charged to it.
+ok "rules and queries about a memory cgroup" sh -c "tools/testing/owner/guest.py run '$kernel' \\
+	--append 'slab_owner=ready page_owner=on kfence.sample_interval=0' \\
+	--extra 'build/$kernel/owner-modules' --cmd '
+	ask() { exec 3<>/sys/kernel/debug/owner/query; echo \"\$1\" >&3; cat <&3; }
+	mount -t cgroup2 none /sys/fs/cgroup && echo +memory >/sys/fs/cgroup/cgroup.subtree_control
+	mkdir /sys/fs/cgroup/a /sys/fs/cgroup/b
+	printf \"%s\n\" \"depth=4 if cgroup == /[ax] && cache == owner_truth*\" \\
+		\"depth=2 if cache == shmem_inode_cache\" >$control
+	(exec sh -c \"echo \\\$\\\$ >/sys/fs/cgroup/b/cgroup.procs; insmod /extra/owner_truth.ko\")
+	cat $control; echo ===
+	rmmod owner_truth
+	(exec sh -c \"echo \\\$\\\$ >/sys/fs/cgroup/a/cgroup.procs; insmod /extra/owner_truth.ko
+		dd if=/dev/zero of=/tmp/a bs=64k count=16 2>/dev/null
+		for i in 1 2 3 4 5 6 7 8 9; do >/tmp/a\\\$i; done\")
+	(exec sh -c \"echo \\\$\\\$ >/sys/fs/cgroup/b/cgroup.procs
+		for i in 1 2 3 4 5 6 7; do >/tmp/b\\\$i; done\")
+	cat $control; echo ===
+	ask \"group=cgroup,cache format=tsv if cache == owner_truth*\"; echo ===
+	ask \"group=cache format=tsv if cgroup == /a\"; echo ===
+	ask \"source=page group=cgroup format=tsv if func == shmem_*\"; echo ===
+	ask \"source=page group=gfp format=tsv if cgroup == /a && func == shmem_*\"; echo ===
+	ask \"group=gfp\"; echo ===
+	ask \"group=cgroup,cache format=tsv if cache == shmem_inode_cache\"' >'$work/out' 2>'$work/err'"
+ok "of another cgroup it is not" is "$(hits 0 cgroup)" 0
+ok "of this it is" [ "$(hits 1 cgroup)" -gt 50 ]
+cell() { part "$1" | awk -F '\t' -v key="$2" '$1 == "group" && $(NF - 1) " " $NF ~ key { print $3 }'; }
+ok "objects by the cgroup that they are charged to" is "$(cell 2 '^/a owner_truth_acct$')" 19
+ok "and those that are not" is "$(cell 2 '^- owner_truth$')" 40
+ok "neighbours of two cgroups" \
+	is "$(cell 7 '^/a shmem_inode_cache$') $(cell 7 '^/b shmem_inode_cache$')" "10 7"
+ok "only those of a cgroup" is "$(cell 3 ' owner_truth')" 19
+ok "pages by their cgroup" [ "$(cell 4 ' /a$')" -ge 256 ]
+ok "pages by their gfp flags" [ "$(cell 5 ' GFP_[A-Z_|]*$')" -ge 256 ]
+ok "of slab objects these are not known" is "$(part 6 | sed -n "s/^.gfp./gfp/p")" \
+	"gfp is kept of pages only: say source=page"
 finish
