@@ -4,27 +4,29 @@
 
 /*
  * Matched against a function's stem, so neither "_noprof" nor ".isra.0" is
- * written here. A glob is used only where no caller's name can match it: that
- * excludes "kmalloc_*" (kmalloc_reserve is the network's) and "folio_alloc*"
- * (folio_alloc_buffers is the buffer cache's).
+ * written here. Some are inlined, and seen only with --vmlinux. A glob is used
+ * only where no caller's name can match it: that excludes "kmalloc_*"
+ * (kmalloc_reserve is the network's) and "folio_alloc*" (folio_alloc_buffers is
+ * the buffer cache's).
  */
 static const char * const builtin[] = {
 	/* capture of the chain itself */
-	"save_stack", "save_stack_trace*", "stack_trace_save*",
-	"stack_depot_save*", "set_track*", "__set_page_owner",
+	"save_stack", "save_stack_trace*", "__save_stack_trace", "stack_trace_save*",
+	"stack_depot_save*", "set_track*", "set_page_owner", "__set_page_owner",
 	"slab_owner_alloc", "percpu_owner_alloc", "kasan_save_*", "__kasan_kmalloc*",
 	"__kasan_slab_alloc", "kmemleak_alloc*",
 	/* pages */
 	"post_alloc_hook", "prep_new_page", "get_page_from_freelist",
 	"__alloc_pages*", "alloc_pages*", "__alloc_frozen_pages*",
 	"alloc_frozen_pages*", "folio_alloc", "folio_alloc_mpol",
-	"__folio_alloc", "vma_alloc_folio", "__get_free_page*",
+	"__folio_alloc", "__folio_alloc_node", "vma_alloc_folio", "vma_alloc_zeroed_movable_folio",
+	"filemap_alloc_folio", "pagetable_alloc", "__get_free_page*",
 	"get_free_page*", "get_zeroed_page", "page_frag_alloc*",
 	"__page_frag_alloc*", "__page_frag_cache_*", "alloc_contig_*",
 	"__alloc_contig_*",
 	/* slab */
 	"allocate_slab", "new_slab", "alloc_slab_page", "___slab_alloc",
-	"__slab_alloc", "slab_alloc*", "slab_post_alloc_hook",
+	"__slab_alloc", "__slab_alloc_node", "slab_alloc*", "slab_post_alloc_hook",
 	"alloc_slab_obj_exts", "memcg_alloc_slab_cgroups", "kmem_cache_alloc*",
 	"__kmem_cache_alloc*", "kmem_cache_prefill_sheaf", "refill_sheaf",
 	"refill_objects", "alloc_full_sheaf", "alloc_from_pcs",
