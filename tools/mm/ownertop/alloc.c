@@ -30,6 +30,11 @@ void *xcalloc(size_t n, size_t size)
 	return check(calloc(n, size));
 }
 
+void *xrealloc(void *p, size_t size)
+{
+	return check(realloc(p, size));
+}
+
 char *xstrndup(const char *s, size_t len)
 {
 	return check(strndup(s, len));

@@ -10,6 +10,7 @@
 /* These never return NULL: without memory there is no answer to give. */
 void *xmalloc(size_t size);
 void *xcalloc(size_t n, size_t size);
+void *xrealloc(void *p, size_t size);
 char *xstrndup(const char *s, size_t len);
 
 /* Returns @array with room for element @n, and the new capacity in @cap. */

@@ -33,7 +33,7 @@ static bool is_vmalloc(struct text stack)
 	return false;
 }
 
-static u32 allocator_of(const struct record *rec)
+static u32 allocator_of(const struct record *rec, bool vmalloc)
 {
 	u32 allocator = 0;
 
@@ -41,7 +41,7 @@ static u32 allocator_of(const struct record *rec)
 		allocator |= ALLOCATOR_CMA;
 	if (rec->kind == KIND_SLAB || rec->slab_page || contains(rec->pfn, "slab"))
 		allocator |= ALLOCATOR_SLAB;
-	if (is_vmalloc(rec->stack))
+	if (vmalloc)
 		allocator |= ALLOCATOR_VMALLOC;
 	return allocator ? allocator : ALLOCATOR_OTHERS;
 }
@@ -90,103 +90,218 @@ static const char *check_frames(struct text stack)
 	return NULL;
 }
 
-static void append(struct blocks *b, u32 *len, const char *from, const char *to)
+/* Columns of rows that blocks are kept in. */
+enum {
+	COLUMN_PID,		/* and 1: -1 is 0 */
+	COLUMN_TGID,		/* likewise */
+	COLUMN_HEADER,
+	COLUMN_STACK,
+	COLUMN_TIME,
+	COLUMN_ALLOCATOR,
+	COLUMN_TIMES,
+	COLUMN_PAGES,
+	NR_COLUMNS
+};
+
+void blocks_init(struct blocks *b)
 {
-	while (b->scratch_cap - *len < to - from)
-		b->scratch = grow(b->scratch, b->scratch_cap, &b->scratch_cap, 1);
-	memcpy(b->scratch + *len, from, to - from);
-	*len += to - from;
+	*b = (struct blocks){ 0 };
+	packed_init(&b->v, NR_COLUMNS);
 }
 
-/* The block without its PFN line, which no two have in common, nor its time. */
-static struct text distinctive(struct blocks *b, const struct record *rec, size_t *stack_at)
+static int pid_at(const struct packed *v, u32 id, u32 column)
+{
+	return packed_get(v, id, column) - 1;
+}
+
+static struct text stack_at(const struct blocks *b, u32 id)
+{
+	return b->stacks.v[packed_get(&b->v, id, COLUMN_STACK)];
+}
+
+static struct text comm_at(const struct blocks *b, u32 id)
+{
+	return b->names.v[b->header_comm[packed_get(&b->v, id, COLUMN_HEADER)]];
+}
+
+struct block block_at(const struct blocks *b, u32 id)
+{
+	return (struct block){
+		.pid = pid_at(&b->v, id, COLUMN_PID),
+		.tgid = pid_at(&b->v, id, COLUMN_TGID),
+		.header = packed_get(&b->v, id, COLUMN_HEADER),
+		.stack = packed_get(&b->v, id, COLUMN_STACK),
+		.ts = packed_get(&b->v, id, COLUMN_TIME),
+		.allocator = packed_get(&b->v, id, COLUMN_ALLOCATOR),
+		.times = packed_get(&b->v, id, COLUMN_TIMES),
+		.pages = packed_get(&b->v, id, COLUMN_PAGES),
+	};
+}
+
+/* Without what it counts. */
+static u32 add_block(struct blocks *b, const struct block *block)
+{
+	u32 id = packed_add(&b->v);
+
+	packed_set(&b->v, id, COLUMN_PID, block->pid + 1LL);
+	packed_set(&b->v, id, COLUMN_TGID, block->tgid + 1LL);
+	packed_set(&b->v, id, COLUMN_HEADER, block->header);
+	packed_set(&b->v, id, COLUMN_STACK, block->stack);
+	packed_set(&b->v, id, COLUMN_TIME, block->ts);
+	packed_set(&b->v, id, COLUMN_ALLOCATOR, block->allocator);
+	return id;
+}
+
+static void add_to(struct packed *v, u32 id, u32 column, u64 more)
+{
+	packed_set(v, id, column, packed_get(v, id, column) + more);
+}
+
+static bool sorted_by(const struct blocks *b, enum block_field field)
+{
+	u32 i;
+
+	for (i = 0; i < b->nr_sorts; i++)
+		if (b->sort[i].field == field)
+			return true;
+	return false;
+}
+
+/* What is asked of each stack once. */
+struct stack_info {
+	const char *error;	/* what is wrong with it, or NULL */
+	bool vmalloc;
+};
+
+/* Of what b->text has from the second line on; @rec has it in parts. */
+static u32 intern_stack(struct blocks *b, const struct record *rec, size_t header_len)
+{
+	struct text text = { b->text.s + header_len, b->text.len - header_len };
+	u32 known = b->stacks.n, id = strings_intern(&b->stacks, text);
+
+	if (id == known) {
+		b->stack_info = grow(b->stack_info, id, &b->stack_info_cap,
+				     sizeof(*b->stack_info));
+		b->stack_info[id] = (struct stack_info){
+			.error = check_frames(rec->stack),
+			.vmalloc = is_vmalloc(rec->stack),
+		};
+	}
+	return id;
+}
+
+bool blocks_timed(const struct blocks *b)
+{
+	return b->nr_sorts && b->sort[0].field == BLOCK_TIME;
+}
+
+static void add_up_to(struct buffer *buf, const char *from, const char *to)
+{
+	buffer_add(buf, (struct text){ from, to - from });
+}
+
+/*
+ * The block without its PFN line, which no two have in common, nor its time.
+ * Returns the length of the first line.
+ */
+static size_t make_text(struct blocks *b, const struct record *rec)
 {
 	static const char before_time[] = "), ts ";
 	const char *time = rec->comm.s + rec->comm.len + sizeof(before_time) - 1;
-	u32 len = 0;
 
-	append(b, &len, rec->header.s, time);
-	if (!b->nr_sorts || b->sort[0].field != BLOCK_TIME)
+	b->text.len = 0;
+	add_up_to(&b->text, rec->header.s, time);
+	if (!blocks_timed(b))
 		while (*time >= '0' && *time <= '9')
 			time++;
-	append(b, &len, time, rec->pfn.s);
-	*stack_at = memchr(b->scratch, '\n', len) - (void *)b->scratch + 1;
-	append(b, &len, rec->stack.s, rec->stack.s + rec->stack.len);
-	append(b, &len, rec->tail.s, rec->tail.s + rec->tail.len);
-	return (struct text){ b->scratch, len };
+	add_up_to(&b->text, time, rec->pfn.s);
+	buffer_add(&b->text, rec->stack);
+	buffer_add(&b->text, rec->tail);
+	return (char *)memchr(b->text.s, '\n', b->text.len) - b->text.s + 1;
 }
 
-static bool same_block(const void *owner, u32 id, const void *key)
-{
-	const struct blocks *b = owner;
+/* What makes one block of two records; what does not is 0. */
+struct block_key {
+	int pid;
+	int tgid;
+	u32 header;
+	u32 stack;
+	u32 comm;
+	u32 allocator;
+	u64 ts;
+};
 
-	return !memcmp(&b->v[id].key, key, sizeof(struct block_key));
-}
-
-static struct block_key key_of(struct blocks *b, const struct block *block, struct text text)
+static struct block_key key_of(const struct blocks *b, const struct block *block)
 {
 	struct block_key key = { 0 };
 
 	if (!b->cull)
-		key.text = strings_intern(&b->texts, text) + 1;
+		return (struct block_key){
+			.pid = block->pid,
+			.tgid = block->tgid,
+			.header = block->header,
+			.stack = block->stack,
+			.ts = blocks_timed(b) ? block->ts : 0,
+		};
 	if (b->cull & BLOCK_BIT(BLOCK_STACK))
-		key.text = strings_intern(&b->texts, (struct text){
-			text.s + block->stack_at, text.len - block->stack_at }) + 1;
+		key.stack = block->stack;
 	if (b->cull & BLOCK_BIT(BLOCK_PID))
 		key.pid = block->pid;
 	if (b->cull & BLOCK_BIT(BLOCK_TGID))
 		key.tgid = block->tgid;
 	if (b->cull & BLOCK_BIT(BLOCK_COMM))
-		key.comm = block->comm + 1;
+		key.comm = b->header_comm[block->header];
 	if (b->cull & BLOCK_BIT(BLOCK_ALLOCATOR))
 		key.allocator = block->allocator;
 	return key;
 }
 
+static bool same_block(const void *owner, u32 id, const void *key)
+{
+	const struct blocks *b = owner;
+	struct block block = block_at(b, id);
+	struct block_key of_block = key_of(b, &block);
+
+	return !memcmp(&of_block, key, sizeof(of_block));
+}
+
 const char *blocks_take(void *owner, const struct record *rec)
 {
-	const char *reason = rec->header.len ? check_frames(rec->stack) : "not a page_owner record";
+	struct stack_info *stack_info;
 	struct blocks *b = owner;
+	struct block_key key;
 	struct block block;
-	struct text text;
+	size_t header_len;
+	u32 id, stack;
 	u64 hash;
-	u32 id;
 
-	if (reason || !passes(b, rec))
-		return reason;
+	if (!rec->header.len)
+		return "not a page_owner record";
+	if (!passes(b, rec))
+		return check_frames(rec->stack);
+	header_len = make_text(b, rec);
+	stack = intern_stack(b, rec, header_len);
+	stack_info = &b->stack_info[stack];
+	if (stack_info->error)
+		return stack_info->error;
 	block = (struct block){
 		.pid = rec->pid,
 		.tgid = rec->tgid,
-		.ts = rec->ts,
-		.comm = strings_intern(&b->names, rec->comm),
-		.allocator = allocator_of(rec),
+		.ts = sorted_by(b, BLOCK_TIME) ? rec->ts : 0,
+		.allocator = allocator_of(rec, stack_info->vmalloc),
+		.header = block_pack_header(b, rec, header_len),
+		.stack = stack,
 	};
-	text = distinctive(b, rec, &block.stack_at);
-	block.key = key_of(b, &block, text);
-	hash = XXH3_64bits(&block.key, sizeof(block.key));
-	id = index_find(&b->index, hash, same_block, b, &block.key);
+	key = key_of(b, &block);
+	hash = XXH3_64bits(&key, sizeof(key));
+	id = index_find(&b->index, hash, same_block, b, &key);
 	if (id == INDEX_NONE) {
-		block.text = strings_intern(&b->texts, text);
-		id = b->n++;
-		b->v = grow(b->v, id, &b->cap, sizeof(*b->v));
-		b->v[id] = block;
+		id = add_block(b, &block);
 		index_add(&b->index, hash, id);
 	}
-	b->v[id].times++;
-	b->v[id].pages += 1ULL << rec->order;
+	add_to(&b->v, id, COLUMN_TIMES, 1);
+	add_to(&b->v, id, COLUMN_PAGES, 1ULL << rec->order);
 	return NULL;
-}
-
-struct text block_text(const struct blocks *b, const struct block *block)
-{
-	return b->texts.v[block->text];
-}
-
-struct text block_stack(const struct blocks *b, const struct block *block)
-{
-	struct text t = block_text(b, block);
-
-	return (struct text){ t.s + block->stack_at, t.len - block->stack_at };
 }
 
 static int compare_u64(u64 a, u64 b)
@@ -199,36 +314,37 @@ static int compare_s64(s64 a, s64 b)
 	return (a > b) - (a < b);
 }
 
-static int compare_text(struct text a, struct text b)
+static int compare_text(struct blocks *b, u32 l, u32 r)
 {
-	size_t least = a.len < b.len ? a.len : b.len;
-	int order = memcmp(a.s, b.s, least);
+	struct block left = block_at(b, l), right = block_at(b, r);
 
-	return order ? order : compare_u64(a.len, b.len);
+	return block_compare_text(b, &left, &right);
 }
 
-static int compare_field(const struct blocks *b, const struct block *l,
-			 const struct block *r, enum block_field field)
+static int compare_field(struct blocks *b, u32 l, u32 r, enum block_field field)
 {
+	const struct packed *v = &b->v;
+
 	switch (field) {
 	case BLOCK_TEXT:
-		return compare_text(block_text(b, l), block_text(b, r));
+		return compare_text(b, l, r);
 	case BLOCK_STACK:
-		return compare_text(block_stack(b, l), block_stack(b, r));
+		return text_compare(stack_at(b, l), stack_at(b, r));
 	case BLOCK_PID:
-		return compare_s64(l->pid, r->pid);
+		return compare_s64(pid_at(v, l, COLUMN_PID), pid_at(v, r, COLUMN_PID));
 	case BLOCK_TGID:
-		return compare_s64(l->tgid, r->tgid);
+		return compare_s64(pid_at(v, l, COLUMN_TGID), pid_at(v, r, COLUMN_TGID));
 	case BLOCK_COMM:
-		return compare_text(b->names.v[l->comm], b->names.v[r->comm]);
+		return text_compare(comm_at(b, l), comm_at(b, r));
 	case BLOCK_ALLOCATOR:
-		return compare_u64(l->allocator, r->allocator);
+		return compare_u64(packed_get(v, l, COLUMN_ALLOCATOR),
+				   packed_get(v, r, COLUMN_ALLOCATOR));
 	case BLOCK_TIME:
-		return compare_u64(l->ts, r->ts);
+		return compare_u64(packed_get(v, l, COLUMN_TIME), packed_get(v, r, COLUMN_TIME));
 	case BLOCK_TIMES_SEEN:
-		return compare_u64(l->times, r->times);
+		return compare_u64(packed_get(v, l, COLUMN_TIMES), packed_get(v, r, COLUMN_TIMES));
 	case BLOCK_PAGES:
-		return compare_u64(l->pages, r->pages);
+		return compare_u64(packed_get(v, l, COLUMN_PAGES), packed_get(v, r, COLUMN_PAGES));
 	}
 	return 0;
 }
@@ -238,10 +354,9 @@ static int compare(const void *pl, const void *pr, void *arg)
 {
 	static const enum block_field culled[] = {
 		BLOCK_STACK, BLOCK_PID, BLOCK_TGID, BLOCK_COMM, BLOCK_ALLOCATOR };
-	const struct block *l = pl, *r = pr;
-	const struct blocks *b = arg;
+	u32 l = *(const u32 *)pl, r = *(const u32 *)pr, i;
+	struct blocks *b = arg;
 	int order = 0;
-	u32 i;
 
 	for (i = 0; i < b->nr_sorts && !order; i++) {
 		order = compare_field(b, l, r, b->sort[i].field);
@@ -258,18 +373,30 @@ static int compare(const void *pl, const void *pr, void *arg)
 
 void blocks_sort(struct blocks *b)
 {
-	if (b->n)
-		qsort_r(b->v, b->n, sizeof(*b->v), compare, b);
+	u32 i;
+
+	b->order = xmalloc(b->v.n * sizeof(*b->order));
+	for (i = 0; i < b->v.n; i++)
+		b->order[i] = i;
+	/* Numbers, as qsort_r() takes as much memory again as it sorts. */
+	qsort_r(b->order, b->v.n, sizeof(*b->order), compare, b);
 }
 
 void blocks_free(struct blocks *b)
 {
-	free(b->v);
+	packed_free(&b->v);
+	free(b->order);
 	index_free(&b->index);
-	strings_free(&b->texts);
+	strings_free(&b->headers);
+	strings_free(&b->stacks);
+	free(b->stack_info);
+	free(b->header_comm);
 	strings_free(&b->names);
 	globs_free(&b->comms);
 	free(b->pids.v);
 	free(b->tgids.v);
-	free(b->scratch);
+	free(b->text.s);
+	free(b->packed.s);
+	free(b->left.s);
+	free(b->right.s);
 }

@@ -5,6 +5,7 @@
 
 #include "globs.h"
 #include "index.h"
+#include "packed.h"
 #include "record.h"
 #include "strings.h"
 
@@ -30,23 +31,14 @@ enum {
 	ALLOCATOR_OTHERS = 1 << 4,
 };
 
-struct block_key {
-	s64 pid;
-	s64 tgid;
-	u32 text;		/* 1 + index into blocks.texts */
-	u32 comm;		/* 1 + index into blocks.comms */
-	u64 allocator;
-};
-
+/* The text is made of what blocks have in common, and of numbers. */
 struct block {
-	struct block_key key;
-	s64 pid;		/* these are of the first record */
-	s64 tgid;
-	u64 ts;
-	u32 text;
-	u32 comm;
+	int pid;		/* these are of the first record */
+	int tgid;
+	u32 header;		/* index into blocks.headers */
+	u32 stack;		/* index into blocks.stacks: all from the second line on */
+	u64 ts;			/* 0 unless blocks are sorted by it */
 	u32 allocator;
-	size_t stack_at;	/* offset in the text */
 	u64 times;		/* these are of all */
 	u64 pages;
 };
@@ -54,6 +46,13 @@ struct block {
 struct block_sort {
 	enum block_field field;
 	bool descending;
+};
+
+/* Text that is put together; its room is kept for the next. */
+struct buffer {
+	char *s;
+	u32 len;
+	u32 cap;
 };
 
 struct number_list {
@@ -70,22 +69,40 @@ struct blocks {
 	struct number_list pids, tgids;
 	struct globs comms;	/* plain names */
 
-	struct block *v;
-	u32 n;
-	u32 cap;
+	struct packed v;	/* there are as many as distinct records */
+	u32 *order;		/* of the output, once they are sorted */
 	struct index index;
-	struct strings texts;
+	struct strings headers;	/* with marks where numbers stand */
+	struct strings stacks;
+	struct stack_info *stack_info;	/* parallel to stacks */
+	u32 stack_info_cap;
 	struct strings names;
-	char *scratch;
-	u32 scratch_cap;
+	u32 *header_comm;	/* by header: index into names */
+	u32 header_comm_cap;
+	struct buffer text;	/* of the record at hand */
+	struct buffer packed;
+	struct buffer left;	/* of blocks that are compared or printed */
+	struct buffer right;
 };
 
+/* Is the time part of the text? */
+bool blocks_timed(const struct blocks *b);
+
+struct block block_at(const struct blocks *b, u32 id);
+
+/* block_text.c */
+void buffer_add(struct buffer *buf, struct text t);
+/* The first @header_len bytes of b->text, which begins as @rec: kept without its numbers. */
+u32 block_pack_header(struct blocks *b, const struct record *rec, size_t header_len);
+struct text block_header(const struct blocks *b, const struct block *block, struct buffer *buf);
+struct text block_stack(const struct blocks *b, const struct block *block);
+int block_compare_text(struct blocks *b, const struct block *l, const struct block *r);
+
+void blocks_init(struct blocks *b);
 /* Returns NULL, or why the record is not counted. @owner: struct blocks. */
 const char *blocks_take(void *owner, const struct record *rec);
 void blocks_sort(struct blocks *b);
-struct text block_text(const struct blocks *b, const struct block *block);
-struct text block_stack(const struct blocks *b, const struct block *block);
-void blocks_print(const struct blocks *b, FILE *out);
+void blocks_print(struct blocks *b, FILE *out);
 void blocks_free(struct blocks *b);
 
 #endif

@@ -20,24 +20,25 @@ static void print_allocator(u32 allocator, FILE *out)
 		fputs("OTHERS ", out);
 }
 
-static void print_block(const struct blocks *b, const struct block *block, FILE *out)
+static void print_block(struct blocks *b, const struct block *block, FILE *out)
 {
 	fprintf(out, "%llu times, %llu pages", block->times, block->pages);
 	if (!b->cull) {
 		fputs(", ", out);
 		print_allocator(block->allocator, out);
 		fputs(":\n", out);
-		print_text(block_text(b, block), out);
+		print_text(block_header(b, block, &b->left), out);
+		print_text(block_stack(b, block), out);
 		putc('\n', out);
 		return;
 	}
 	if (b->cull & BLOCK_BIT(BLOCK_PID) || b->filter_pid)
-		fprintf(out, ", PID %lld", block->pid);
+		fprintf(out, ", PID %d", block->pid);
 	if (b->cull & BLOCK_BIT(BLOCK_TGID) || b->filter_tgid)
-		fprintf(out, ", TGID %lld", block->tgid);
+		fprintf(out, ", TGID %d", block->tgid);
 	if (b->cull & BLOCK_BIT(BLOCK_COMM) || b->filter_comm) {
 		fputs(", task_comm_name: ", out);
-		print_text(b->names.v[block->comm], out);
+		print_text(b->names.v[b->header_comm[block->header]], out);
 	}
 	if (b->cull & BLOCK_BIT(BLOCK_ALLOCATOR)) {
 		fputs(", ", out);
@@ -50,10 +51,13 @@ static void print_block(const struct blocks *b, const struct block *block, FILE 
 	putc('\n', out);
 }
 
-void blocks_print(const struct blocks *b, FILE *out)
+void blocks_print(struct blocks *b, FILE *out)
 {
 	u32 i;
 
-	for (i = 0; i < b->n; i++)
-		print_block(b, &b->v[i], out);
+	for (i = 0; i < b->v.n; i++) {
+		struct block block = block_at(b, b->order[i]);
+
+		print_block(b, &block, out);
+	}
 }

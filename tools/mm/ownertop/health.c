@@ -12,16 +12,19 @@ static void say(struct health *h, const char *fmt, ...)
 {
 	va_list args;
 
-	va_start(args, fmt);
-	if (!h->quiet) {
-		progress_hide();
-		fputs("ownertop: ", stderr);
-		vfprintf(stderr, fmt, args);
-		putc('\n', stderr);
-	} else if (!*h->first) {
+	if (!*h->first) {
+		va_start(args, fmt);
 		vsnprintf(h->first, sizeof(h->first), fmt, args);
+		va_end(args);
 	}
+	if (h->quiet)
+		return;
+	progress_hide();
+	fputs("ownertop: ", stderr);
+	va_start(args, fmt);
+	vfprintf(stderr, fmt, args);
 	va_end(args);
+	putc('\n', stderr);
 }
 
 void health_damage(struct health *h, const char *input, u64 line,

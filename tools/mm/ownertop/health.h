@@ -13,7 +13,7 @@ struct health {
 	u32 told;		/* messages about the present input */
 	u32 untold;
 	bool quiet;		/* nothing is told on stderr */
-	char first[128];	/* the first that would have been */
+	char first[128];	/* the first that was, or would have been */
 };
 
 /* Damage in the present input; says so, but not more than a screenful. */

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-/* Open-addressing index, linear probing, at most three quarters full. */
+/* Open-addressing index, linear probing, at most seven eighths full. */
 #include <stdlib.h>
 
 #include "alloc.h"
@@ -55,7 +55,7 @@ static void resize(struct index *ix)
 
 void index_add(struct index *ix, u64 hash, u32 id)
 {
-	if (!ix->slots || ix->used >= ix->mask - ix->mask / 4)
+	if (!ix->slots || ix->used >= ix->mask - ix->mask / 8)
 		resize(ix);
 	place(ix, (struct index_slot){ .tag = tag_of(hash), .id_plus_1 = id + 1 });
 	ix->used++;

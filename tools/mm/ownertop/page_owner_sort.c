@@ -9,7 +9,8 @@
  *   is no such bound.
  * - It does not see a last record that is cut off, ends silently at one over
  *   128 KiB, and takes a block with no PFN line to be what the one before was.
- *   Here damage is told with its line, and shows in the exit status.
+ *   Here damage is told with its line, shows in the exit status, and the output
+ *   ends with a line that says so.
  * - It takes an order of 64, shifts by it, and adds pages up in an int.
  * - It does not know slab pages, since 6.10 made them a page type and not a
  *   flag, but for the line "Slab cache page". Here that line counts.
@@ -245,7 +246,13 @@ static void parse_options(struct blocks *b, int argc, char *argv[])
 		fail("'%s' are two files that it takes", "INPUT OUTPUT");
 }
 
-static int write_blocks(const struct blocks *b, const char *path, int status)
+/* Behind the last block, and no block begins like it. */
+static void print_incomplete(const struct health *h, FILE *out)
+{
+	fprintf(out, "# incomplete: %s\n", h->first);
+}
+
+static int write_blocks(struct blocks *b, const char *path, const struct health *h)
 {
 	FILE *out = fopen(path, "we");
 	bool failed;
@@ -255,22 +262,25 @@ static int write_blocks(const struct blocks *b, const char *path, int status)
 		return STATUS_FAILED;
 	}
 	blocks_print(b, out);
+	if (!health_complete(h))
+		print_incomplete(h, out);
 	failed = ferror(out);
 	if (fclose(out) || failed) {
 		fprintf(stderr, "page_owner_sort: %s: %s\n", path, strerror(errno));
 		return STATUS_FAILED;
 	}
-	return status;
+	return health_complete(h) ? STATUS_WHOLE : STATUS_INCOMPLETE;
 }
 
 int page_owner_sort_main(int argc, char *argv[])
 {
 	static const struct selection unused;
 	struct health health = { 0 };
-	struct blocks blocks = { 0 };
+	struct blocks blocks;
 	struct model reading;
 	int status;
 
+	blocks_init(&blocks);
 	parse_options(&blocks, argc, argv);
 	if (strcmp(argv[optind], "-") && access(argv[optind], R_OK)) {
 		fprintf(stderr, "page_owner_sort: %s: %s\n", argv[optind], strerror(errno));
@@ -283,8 +293,7 @@ int page_owner_sort_main(int argc, char *argv[])
 	read_inputs(&argv[optind], 1, PAGE_SIZE, &reading, &health);
 	model_free(&reading);
 	blocks_sort(&blocks);
-	status = write_blocks(&blocks, argv[optind + 1],
-			      health_complete(&health) ? STATUS_WHOLE : STATUS_INCOMPLETE);
+	status = write_blocks(&blocks, argv[optind + 1], &health);
 	blocks_free(&blocks);
 	return status;
 }

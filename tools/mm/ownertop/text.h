@@ -17,6 +17,14 @@ static inline bool text_starts(struct text t, const char *head, size_t len)
 	return t.len >= len && !memcmp(t.s, head, len);
 }
 
+/* As memcmp() orders them; what ends earlier comes first. */
+static inline int text_compare(struct text a, struct text b)
+{
+	int order = memcmp(a.s, b.s, a.len < b.len ? a.len : b.len);
+
+	return order ? order : (a.len > b.len) - (a.len < b.len);
+}
+
 /* For a string literal: its length costs nothing at run time. */
 #define TEXT_STARTS(t, literal) text_starts(t, literal, sizeof(literal) - 1)
 

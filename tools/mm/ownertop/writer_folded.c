@@ -37,6 +37,14 @@ static void print_path(const struct tree *t, u32 node, u32 *path, FILE *out)
 	}
 }
 
+/* A frame of its own, of no size: there is no other place for what is missing. */
+static void print_incomplete(const struct answer *a, FILE *out)
+{
+	fputs("[incomplete: ", out);
+	print_name((struct text){ a->health.first, strlen(a->health.first) }, out);
+	fputs(a->options->old ? "] 0 0\n" : "] 0\n", out);
+}
+
 void write_folded(const struct answer *a, FILE *out)
 {
 	enum sort_by sort = a->options->sort;
@@ -56,6 +64,8 @@ void write_folded(const struct answer *a, FILE *out)
 			fprintf(out, "%llu ", old);
 		fprintf(out, "%llu\n", now);
 	}
+	if (!health_complete(&a->health))
+		print_incomplete(a, out);
 	free(path);
 	tree_free(&t);
 }

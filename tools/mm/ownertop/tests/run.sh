@@ -182,6 +182,17 @@ page_owner_sort_c()
 	echo "$in_tree"
 }
 
+# Its blocks are put together by hand; the damaged inputs are for the views.
+blocks_under_sanitizers()
+{
+	local name command
+
+	while IFS=$'\t' read -r name command; do
+		"$here/golden.sh" "$build/sanitized/ownertop" "$command" < /dev/null |
+			diff -u "$here/expect/$name" - || return 1
+	done < <(golden_cases | grep page_owner_sort)
+}
+
 golden
 check "help fits a screen" help_fits_a_screen
 check "every option is in the manual and the completion" options_are_documented
@@ -196,11 +207,14 @@ check "go tool pprof shows the same figures" "$here/pprof_with_go.py" "$build/ow
 check "the flame graph works in a browser" "$here/flame_in_browser.py" "$build/ownertop"
 check "page_owner_sort's answers, its errors aside" \
 	"$here/against_page_owner_sort.py" "$build/ownertop" "$(page_owner_sort_c)"
+check "15 times page_owner_sort's throughput" \
+	"$here/throughput.sh" "$build/ownertop" "$(page_owner_sort_c)"
 check "memory does not grow with records" "$here/memory_is_bounded.sh" "$build/ownertop"
 check "names from DWARF" "$here/names.py" "$build/ownertop"
 check "progress on a terminal" "$here/progress.py" "$build/ownertop"
 check "live mode in a terminal" "$here/live.py" "$build/ownertop"
 check "10 s of fuzzing the readers" "$here/fuzz.sh" 10
+check "page_owner_sort under sanitizers" blocks_under_sanitizers
 check "200 damaged inputs under sanitizers" \
 	"$here/damaged_inputs.py" "$build/sanitized/ownertop" 200
 
