@@ -20,12 +20,12 @@ static u64 find_newest(const struct options *o, char * const *paths, int n)
 	return newest;
 }
 
-/* All of @paths are one dump. */
-static void read_dump(struct answer *a, char * const *paths, int n)
+void answer_read_dump(struct answer *a, char * const *paths, int n)
 {
 	const struct options *o = a->options;
 
-	if (o->select.filter.older)
+	a->model.now = o->now;
+	if (options_need_newest(o))
 		a->model.now = find_newest(o, paths, n);
 	read_inputs(paths, n, o->page_size, &a->model, &a->health);
 }
@@ -34,9 +34,9 @@ static void read_pair(struct answer *a, char * const *paths, int n)
 {
 	char * const old[] = { (char *)a->options->old };
 
-	read_dump(a, old, 1);
+	answer_read_dump(a, old, 1);
 	dumps_take(&a->dumps, &a->model, old[0]);
-	read_dump(a, paths, n);
+	answer_read_dump(a, paths, n);
 	dumps_take(&a->dumps, &a->model, paths[0]);
 	dumps_taken(&a->dumps, &a->model);
 }
@@ -46,22 +46,27 @@ static void read_series(struct answer *a, char * const *paths, int n)
 	int i;
 
 	for (i = 0; i < n; i++) {
-		read_dump(a, &paths[i], 1);
+		answer_read_dump(a, &paths[i], 1);
 		dumps_take(&a->dumps, &a->model, paths[i]);
 	}
 	dumps_taken(&a->dumps, &a->model);
 }
 
-bool answer_read(struct answer *a, const struct options *o, char * const *paths, int n)
+void answer_begin(struct answer *a, const struct options *o)
 {
 	*a = (struct answer){ .options = o, .health.quiet = a->health.quiet };
 	model_init(&a->model, &o->select);
+}
+
+bool answer_read(struct answer *a, const struct options *o, char * const *paths, int n)
+{
+	answer_begin(a, o);
 	if (o->old)
 		read_pair(a, paths, n);
 	else if (o->view->series)
 		read_series(a, paths, n);
 	else
-		read_dump(a, paths, n);
+		answer_read_dump(a, paths, n);
 	if (!o->view->series)
 		return true;
 	a->dump_ns = times_of(&o->times, &a->dumps);

@@ -28,11 +28,11 @@ static void print_chain(const struct model *m, const struct chain *chain, FILE *
 	putc('"', out);
 }
 
-static void print_field(const struct model *m, const struct group *g, enum field by,
+static void print_field(const struct model *m, const struct group *g, enum owner_field by,
 			FILE *out)
 {
-	if (by == FIELD_STACK)
-		print_chain(m, &m->stacks.chains[g->key.chain], out);
+	if (by == OWNER_FIELD_STACK)
+		print_chain(m, model_chain(m, g), out);
 	else if (!model_known(m, g, by))
 		return;
 	else if (field_is_number(by))
@@ -43,23 +43,23 @@ static void print_field(const struct model *m, const struct group *g, enum field
 
 void csv_field_names(const struct model *m, FILE *out)
 {
-	const struct field_list *by = &m->select->group;
+	const struct group_list *by = &m->select->group;
 	unsigned int i;
 
 	for (i = 0; i < by->n; i++)
-		fprintf(out, ",%s", field_name(by->v[i]));
+		fprintf(out, ",%s", field_name(by->v[i].field));
 	fputs("\r\n", out);
 }
 
 void csv_fields(const struct model *m, const struct group *g, FILE *out)
 {
-	const struct field_list *by = &m->select->group;
+	const struct group_list *by = &m->select->group;
 	unsigned int i;
 
 	for (i = 0; i < by->n; i++) {
 		putc(',', out);
 		if (g)
-			print_field(m, g, by->v[i], out);
+			print_field(m, g, by->v[i].field, out);
 	}
 	fputs("\r\n", out);
 }

@@ -10,23 +10,28 @@ void dumps_take(struct dumps *dumps, struct model *m, const char *path)
 	struct dump d = {
 		.path = path,
 		.newest = m->newest,
-		.nr_sums = m->nr_groups,
 		.total = m->total,
 		.filtered = m->filtered,
+		.undecided = m->undecided,
+		.untold = m->untold,
 		.sources = m->sources,
 		.coverage_known = m->coverage_known,
 		.tracked = m->tracked,
 		.untracked = m->untracked,
 	};
+	struct sum sum, none = { 0 };
 	u32 i;
 
-	d.sums = xmalloc(m->nr_groups * sizeof(*d.sums));
-	for (i = 0; i < m->nr_groups; i++) {
-		d.sums[i] = m->groups[i].sum;
-		m->groups[i].sum = (struct sum){ 0 };
+	packed_init(&d.sums, SUM_COLUMNS);
+	for (i = 0; i < m->groups.n; i++) {
+		sum = sum_get(&m->groups, i);
+		sum_put(&d.sums, packed_add(&d.sums), &sum);
+		sum_put(&m->groups, i, &none);
 	}
 	m->total = (struct sum){ 0 };
 	m->filtered = (struct sum){ 0 };
+	m->undecided = (struct sum){ 0 };
+	m->untold = 0;
 	m->sources = (struct sources){ 0 };
 	m->newest = 0;
 	m->coverage_known = false;
@@ -43,6 +48,8 @@ void dumps_taken(const struct dumps *dumps, struct model *m)
 	m->newest = last->newest;
 	m->total = last->total;
 	m->filtered = last->filtered;
+	m->undecided = last->undecided;
+	m->untold = last->untold;
 	m->sources = last->sources;
 	m->coverage_known = last->coverage_known;
 	m->tracked = last->tracked;
@@ -51,13 +58,13 @@ void dumps_taken(const struct dumps *dumps, struct model *m)
 
 struct sum dumps_sum(const struct dump *dump, u32 group)
 {
-	return group < dump->nr_sums ? dump->sums[group] : (struct sum){ 0 };
+	return group < dump->sums.n ? sum_get(&dump->sums, group) : (struct sum){ 0 };
 }
 
 void dumps_free(struct dumps *dumps)
 {
 	while (dumps->n)
-		free(dumps->v[--dumps->n].sums);
+		packed_free(&dumps->v[--dumps->n].sums);
 	free(dumps->v);
 }
 

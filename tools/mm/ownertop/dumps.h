@@ -8,10 +8,11 @@
 struct dump {
 	const char *path;
 	u64 newest;		/* time stamp */
-	struct sum *sums;	/* by number of group */
-	u32 nr_sums;		/* groups that came later had nothing here */
+	struct packed sums;	/* by number of group; those that came later had nothing here */
 	struct sum total;
 	struct sum filtered;
+	struct sum undecided;
+	unsigned int untold;
 	struct sources sources;
 	bool coverage_known;
 	u64 tracked;

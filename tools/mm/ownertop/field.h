@@ -1,36 +1,19 @@
 /* SPDX-License-Identifier: GPL-2.0 */
-/* What records can be grouped by. */
+/* What records can be grouped by: the fields of the language. */
 #ifndef OWNERTOP_FIELD_H
 #define OWNERTOP_FIELD_H
 
-#include <stdbool.h>
+#include "../../../mm/owner/lang.h"
 
-enum field {
-	FIELD_STACK,
-	FIELD_CACHE,
-	FIELD_COMM,
-	FIELD_PID,
-	FIELD_TGID,
-	FIELD_MODULE,
-	FIELD_KIND,
-	FIELD_AGE,
-	NR_FIELDS
-};
-
-struct field_list {
-	enum field v[NR_FIELDS];
+/* Longer than a sentence's, and OWNER_FIELD_AGE may stand here. */
+struct group_list {
+	struct owner_group v[OWNER_FIELDS + 1];
 	unsigned int n;
 };
 
-const char *field_name(enum field field);
+const char *field_name(enum owner_field field);
 /* Is it a number, and not a name? */
-bool field_is_number(enum field field);
-bool field_listed(const struct field_list *list, enum field field);
-
-/*
- * "stack,cache": each name at most once. Returns NULL, or the part of @names
- * that is no field or is named twice.
- */
-const char *field_list_parse(struct field_list *list, const char *names);
+bool field_is_number(enum owner_field field);
+bool field_listed(const struct group_list *list, enum owner_field field);
 
 #endif

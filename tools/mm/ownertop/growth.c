@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
 /* The groups of two dumps that differ. */
 #include <stdlib.h>
-#include <string.h>
 
 #include "alloc.h"
 #include "growth.h"
@@ -38,13 +37,13 @@ void growth_init(struct growth *g, const struct answer *a)
 
 	*g = (struct growth){
 		.a = a,
-		.order = xmalloc(a->model.nr_groups * sizeof(*g->order)),
+		.order = xmalloc(a->model.groups.n * sizeof(*g->order)),
 		.total = { a->dumps.v[0].total, a->dumps.v[1].total },
 	};
-	for (i = 0; i < a->model.nr_groups; i++) {
+	for (i = 0; i < a->model.groups.n; i++) {
 		struct pair p = growth_pair(g, i);
 
-		if (!memcmp(&p.before, &p.after, sizeof(p.before))) {
+		if (sum_same(&p.before, &p.after)) {
 			g->unchanged++;
 			continue;
 		}

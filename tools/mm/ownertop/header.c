@@ -175,6 +175,24 @@ static const char *parse_cache(struct header *h)
 	return h->rec->cache.len ? NULL : "the cache name is missing";
 }
 
+/* "0x140cca(GFP_HIGHUSER_MOVABLE|__GFP_COMP)": the names. */
+static const char *parse_mask(struct header *h)
+{
+	struct text value = take_value(h);
+	const char *open = memchr(value.s, '(', value.len);
+
+	if (open && value.s[value.len - 1] == ')')
+		h->rec->gfp = (struct text){ open + 1, value.s + value.len - open - 2 };
+	return NULL;
+}
+
+static const char *parse_nid(struct header *h)
+{
+	const char *error = parse_pid(h, &h->rec->nid);
+
+	return error ? "the memory node is no number" : NULL;
+}
+
 static bool key_is(struct text key, const char *name, size_t len)
 {
 	return key.len == len && !memcmp(key.s, name, len);
@@ -210,6 +228,10 @@ static const char *parse_value(struct header *h, struct text key)
 		h->has |= HAS_CACHE;
 		return parse_cache(h);
 	}
+	if (KEY_IS(key, "nid"))
+		return parse_nid(h);
+	if (KEY_IS(key, "mask"))
+		return parse_mask(h);
 	take_value(h);
 	return NULL;
 }
@@ -265,7 +287,14 @@ const char *header_parse(struct text t, u64 page_size, enum kind what,
 	};
 	const char *error;
 
-	*rec = (struct record){ .kind = what, .objects = 1, .cache.s = "" };
+	*rec = (struct record){
+		.kind = what,
+		.objects = 1,
+		.nid = NID_UNKNOWN,
+		.cache.s = "",
+		.cgroup.s = "",
+		.gfp.s = "",
+	};
 	h.eol = memchr(h.p, '\n', h.end - h.p);
 	if (!h.eol)
 		return "the header has no end";

@@ -39,12 +39,12 @@ static void print_chain(const struct model *m, const struct chain *chain, FILE *
 	putc(']', out);
 }
 
-static void print_field(const struct model *m, const struct group *g, enum field by,
+static void print_field(const struct model *m, const struct group *g, enum owner_field by,
 			FILE *out)
 {
 	fprintf(out, ", \"%s\": ", field_name(by));
-	if (by == FIELD_STACK)
-		print_chain(m, &m->stacks.chains[g->key.chain], out);
+	if (by == OWNER_FIELD_STACK)
+		print_chain(m, model_chain(m, g), out);
 	else if (!model_known(m, g, by))
 		fputs("null", out);
 	else if (field_is_number(by))
@@ -66,19 +66,41 @@ void json_named_sum(const char *name, const struct sum *sum, FILE *out)
 	fputs("},\n", out);
 }
 
-void json_fields(const struct model *m, const struct group *g, FILE *out)
+void json_group_begin(u32 i, FILE *out)
 {
-	const struct field_list *by = &m->select->group;
+	fprintf(out, "%s\n    {\"rank\": %u, ", i ? "," : "", i + 1);
+}
+
+void json_group_end(const struct model *m, u32 group, FILE *out)
+{
+	const struct group_list *by = &m->select->group;
+	struct group g = model_group(m, group);
 	unsigned int i;
 
 	for (i = 0; i < by->n; i++)
-		print_field(m, g, by->v[i], out);
+		print_field(m, &g, by->v[i].field, out);
+	putc('}', out);
+}
+
+void json_end(u32 n, FILE *out)
+{
+	fputs(n ? "\n  ]\n}\n" : "]\n}\n", out);
+}
+
+static void print_order(const struct options *o, FILE *out)
+{
+	u32 i;
+
+	fputs("  \"order_by\": [", out);
+	for (i = 0; i < o->nr_order; i++)
+		fprintf(out, "%s\"%s\"", i ? ", " : "", owner_sort_names[o->order[i]]);
+	fputs("],\n", out);
 }
 
 void json_begin(const struct answer *a, FILE *out)
 {
 	const struct options *o = a->options;
-	const struct field_list *by = &o->select.group;
+	const struct group_list *by = &o->select.group;
 	const struct model *m = &a->model;
 	unsigned int i;
 
@@ -91,11 +113,16 @@ void json_begin(const struct answer *a, FILE *out)
 	fprintf(out, "  \"depth\": %u,\n  \"sort\": \"%s\",\n  \"group_by\": [",
 		o->select.chains.depth, sort_name(o->sort));
 	for (i = 0; i < by->n; i++)
-		fprintf(out, "%s\"%s\"", i ? ", " : "", field_name(by->v[i]));
-	fprintf(out, "],\n  \"newest_ns\": %llu,\n", m->newest);
+		fprintf(out, "%s\"%s\"", i ? ", " : "", field_name(by->v[i].field));
+	fputs("],\n", out);
+	if (!options_order_is_measure(o))
+		print_order(o, out);
+	fprintf(out, "  \"newest_ns\": %llu,\n", m->newest);
 	if (m->coverage_known)
 		fprintf(out, "  \"tracked\": %llu,\n  \"untracked\": %llu,\n",
 			m->tracked, m->untracked);
 	sources_print_json(&m->sources, out);
 	json_named_sum("filtered_out", &m->filtered, out);
+	if (m->undecided.objects)
+		json_named_sum("undecided", &m->undecided, out);
 }

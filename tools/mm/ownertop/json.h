@@ -18,7 +18,10 @@ void json_begin(const struct answer *a, FILE *out);
 void json_sum(const struct sum *sum, FILE *out);
 /* A line: "name": {sum}, */
 void json_named_sum(const char *name, const struct sum *sum, FILE *out);
-/* The fields of a group, each with a comma before it. */
-void json_fields(const struct model *m, const struct group *g, FILE *out);
+/* A group in a list of them, the @i-th; figures stand in between. */
+void json_group_begin(u32 i, FILE *out);
+void json_group_end(const struct model *m, u32 group, FILE *out);
+/* The end of the list of @n groups, and of the whole. */
+void json_end(u32 n, FILE *out);
 
 #endif

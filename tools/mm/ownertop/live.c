@@ -17,8 +17,11 @@
 /* Lines of a screen that are not groups: ours, the head, rest, total, notes. */
 #define OTHER_LINES 7
 
+/* Where all frames are shown, one key makes it so many. */
+#define FEWER_FRAMES 4
+
 struct live {
-	struct options o;	/* keys change the order, the screen how many fit */
+	struct options o;	/* keys change order and depth, the screen how many fit */
 	u32 top;
 	char * const *paths;
 	int nr_paths;
@@ -40,15 +43,33 @@ static int status(const struct live *l)
 	return health_complete(&l->a.health) ? STATUS_WHOLE : STATUS_INCOMPLETE;
 }
 
+/* Of the table: a row, and the chain below it. */
+static u32 lines_of(const struct live *l, const struct group *g)
+{
+	u32 frames;
+
+	if (!field_listed(&l->o.select.group, OWNER_FIELD_STACK))
+		return 1;
+	frames = model_chain(&l->a.model, g)->n;
+	return 1 + (frames ? frames : 1);
+}
+
 /* As many groups as fit with their chains, unless the user wants fewer. */
 static u32 groups_that_fit(const struct live *l)
 {
-	u32 rows = screen_rows(), lines = 1, fit;
+	u32 rows = screen_rows(), lines = 0, fit;
+	struct report r;
 
-	if (field_listed(&l->o.select.group, FIELD_STACK))
-		lines += l->o.select.chains.depth;
-	fit = rows > OTHER_LINES + lines ? (rows - OTHER_LINES) / lines : 1;
-	return l->top && l->top < fit ? l->top : fit;
+	report_init(&r, &l->a);
+	for (fit = 0; fit < r.kept && (!l->top || fit < l->top); fit++) {
+		struct group g = report_group(&r, fit);
+
+		lines += lines_of(l, &g);
+		if (OTHER_LINES + lines > rows)
+			break;
+	}
+	report_free(&r);
+	return fit ? fit : 1;
 }
 
 static void print_clock(FILE *out)
@@ -70,7 +91,7 @@ static void print_status(const struct live *l, const struct terminal *term, FILE
 	if (!f)
 		return;
 	print_clock(f);
-	fprintf(f, "  %sby %s; b h o: sort, p: %s, q: quit", l->paused ? "PAUSED, " : "",
+	fprintf(f, "  %sby %s; b h o sort, + - depth, p %s, q quit", l->paused ? "PAUSED, " : "",
 		sort_name(l->o.sort), l->paused ? "go on" : "pause");
 	if (*l->a.health.first)
 		fprintf(f, "  %s", l->a.health.first);
@@ -106,18 +127,35 @@ static s64 now_ms(void)
 
 enum then { THEN_WAIT, THEN_READ, THEN_QUIT };
 
+static void sort_by(struct live *l, enum owner_sort sort)
+{
+	l->o.order[0] = sort;
+	l->o.nr_order = 1;
+	l->o.sort = sort_measure(l->o.order, 1);
+}
+
 static enum then handle_key(struct live *l, int key)
 {
+	u32 *depth = &l->o.select.chains.depth;
+
 	switch (key) {
 	case 'b':
-		l->o.sort = SORT_BYTES;
+		sort_by(l, OWNER_SORT_BYTES);
 		break;
 	case 'h':
-		l->o.sort = SORT_HELD;
+		sort_by(l, OWNER_SORT_HELD);
 		break;
 	case 'o':
-		l->o.sort = SORT_OBJECTS;
+		sort_by(l, OWNER_SORT_OBJECTS);
 		break;
+	case '+':
+		if (*depth)
+			++*depth;
+		return THEN_READ;
+	case '-':
+		if (*depth != 1)
+			*depth = *depth ? *depth - 1 : FEWER_FRAMES;
+		return THEN_READ;
 	case 'p':
 	case ' ':
 		l->paused = !l->paused;

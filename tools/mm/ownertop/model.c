@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0
 /* Groups of records and their sums. */
-#include <fnmatch.h>
 #include <stdlib.h>
 #include <xxhash.h>
 
 #include "alloc.h"
+#include "facts.h"
 #include "model.h"
 
 #define NS_PER_SECOND 1000000000ULL
@@ -12,130 +12,130 @@
 
 void model_init(struct model *m, const struct selection *select)
 {
-	*m = (struct model){ .select = select };
-	stacks_init(&m->stacks, &select->chains);
+	*m = (struct model){
+		.select = select,
+		.key_words = select->group.n + select->by_handle,
+	};
+	packed_init(&m->groups, GROUP_KEY + m->key_words);
+	stacks_init(&m->stacks, &select->chains, &select->sentence);
 	m->stacks.names = select->names;
 }
 
-/* Names are short, and interning terminates them for fnmatch(). */
-static bool name_passes(struct strings *st, const char *glob, struct text name)
+static u32 intern_number(struct model *m, s64 number)
 {
-	u32 id;
-
-	if (!glob)
-		return true;
-	id = strings_intern(st, name);	/* moves st->v when it grows */
-	return !fnmatch(glob, st->v[id].s, 0);
+	return strings_intern(&m->numbers, (struct text){ (char *)&number, sizeof(number) });
 }
 
-static bool pid_passes(const struct filter *f, s64 pid)
+static s64 number_at(const struct model *m, u32 id)
 {
-	u32 i;
+	s64 number;
 
-	for (i = 0; i < f->nr_pids; i++)
-		if (f->pids[i] == pid)
-			return true;
-	return !f->nr_pids;
+	memcpy(&number, m->numbers.v[id].s, sizeof(number));
+	return number;
 }
 
-static bool age_passes(const struct model *m, u64 ts)
+/* What the input says, also where the language would not compare it. */
+static s64 number_of(const struct record *rec, enum owner_field field)
 {
-	u64 older = m->select->filter.older;
+	struct fact fact;
 
-	return !older || (ts != TS_UNKNOWN && ts <= m->now && m->now - ts >= older);
+	switch (field) {
+	case OWNER_FIELD_PID:
+		return rec->pid;
+	case OWNER_FIELD_TGID:
+		return rec->tgid;
+	case OWNER_FIELD_AGE:
+		return rec->ts / NS_PER_MINUTE;
+	default:
+		fact = fact_of(rec, field, 0);
+		return fact.state == FACT_KNOWN ? (s64)fact.number : NUMBER_NONE;
+	}
 }
 
-static bool passes(struct model *m, const struct record *rec)
+static u32 key_word(struct model *m, const struct record *rec, const struct owner *owner,
+		    enum owner_field field)
 {
-	const struct filter *f = &m->select->filter;
-
-	return pid_passes(f, rec->pid) &&
-	       age_passes(m, rec->ts) &&
-	       name_passes(&m->caches, f->cache, rec->cache) &&
-	       name_passes(&m->comms, f->comm, rec->comm);
+	switch (field) {
+	case OWNER_FIELD_STACK:
+		return owner->chain;
+	case OWNER_FIELD_FUNC:
+		return owner->func;
+	case OWNER_FIELD_MODULE:
+		return owner->module;
+	case OWNER_FIELD_KIND:
+		return rec->kind;
+	case OWNER_FIELD_CACHE:
+		return strings_intern(&m->words, rec->cache);
+	case OWNER_FIELD_COMM:
+		return strings_intern(&m->words, rec->comm);
+	case OWNER_FIELD_CGROUP:
+		return strings_intern(&m->words, rec->cgroup);
+	case OWNER_FIELD_GFP:
+		return strings_intern(&m->words, rec->gfp);
+	default:
+		return intern_number(m, number_of(rec, field));
+	}
 }
 
-static struct group_key key_of(struct model *m, const struct record *rec,
-			       const struct owner *owner)
+static void key_of(struct model *m, const struct record *rec, const struct owner *owner, u32 *key)
 {
-	const struct field_list *by = &m->select->group;
-	struct group_key key = { 0 };
+	const struct group_list *by = &m->select->group;
 	unsigned int i;
 
-	for (i = 0; i < by->n; i++) {
-		switch (by->v[i]) {
-		case FIELD_STACK:
-			key.chain = owner->chain;
-			break;
-		case FIELD_CACHE:
-			key.cache = strings_intern(&m->caches, rec->cache);
-			break;
-		case FIELD_COMM:
-			key.comm = strings_intern(&m->comms, rec->comm);
-			break;
-		case FIELD_PID:
-			key.pid = rec->pid;
-			break;
-		case FIELD_TGID:
-			key.tgid = rec->tgid;
-			break;
-		case FIELD_MODULE:
-			key.module = owner->module;
-			break;
-		case FIELD_KIND:
-			key.kind = rec->kind;
-			break;
-		case FIELD_AGE:
-			key.minute = rec->ts / NS_PER_MINUTE;
-			break;
-		case NR_FIELDS:
-			break;
-		}
-	}
-	return key;
+	for (i = 0; i < by->n; i++)
+		key[i] = key_word(m, rec, owner, by->v[i].field);
+	if (m->select->by_handle)
+		key[i] = intern_number(m, rec->handle);
 }
 
 static bool same_group(const void *owner, u32 id, const void *key)
 {
 	const struct model *m = owner;
+	const u32 *words = key;
+	u32 i;
 
-	return !memcmp(&m->groups[id].key, key, sizeof(struct group_key));
+	for (i = 0; i < m->key_words; i++)
+		if (packed_get(&m->groups, id, GROUP_KEY + i) != words[i])
+			return false;
+	return true;
 }
 
-static struct group *group_of(struct model *m, const struct group_key *key)
+static u32 group_of(struct model *m, const u32 *key)
 {
-	u64 hash = XXH3_64bits(key, sizeof(*key));
-	u32 id = index_find(&m->group_index, hash, same_group, m, key);
+	u64 hash = XXH3_64bits(key, m->key_words * sizeof(*key));
+	u32 id = index_find(&m->group_index, hash, same_group, m, key), i;
 
-	if (id == INDEX_NONE) {
-		id = m->nr_groups++;
-		m->groups = grow(m->groups, id, &m->groups_cap, sizeof(*m->groups));
-		m->groups[id] = (struct group){
-			.key = *key,
-			.oldest = TS_UNKNOWN,
-			.newest = TS_UNKNOWN,
-		};
-		index_add(&m->group_index, hash, id);
-	}
-	return &m->groups[id];
+	if (id != INDEX_NONE)
+		return id;
+	id = packed_add(&m->groups);
+	for (i = 0; i < m->key_words; i++)
+		packed_set(&m->groups, id, GROUP_KEY + i, key[i]);
+	index_add(&m->group_index, hash, id);
+	return id;
 }
 
-void sum_add(struct sum *to, const struct sum *sum)
+struct group model_group(const struct model *m, u32 i)
 {
-	to->objects += sum->objects;
-	to->bytes += sum->bytes;
-	to->held += sum->held;
+	struct group g = {
+		.sum = sum_get(&m->groups, i),
+		.oldest = model_oldest(m, i),
+		.newest = model_newest(m, i),
+	};
+	u32 word;
+
+	for (word = 0; word < m->key_words; word++)
+		g.key[word] = packed_get(&m->groups, i, GROUP_KEY + word);
+	return g;
 }
 
 /* Every other sum is at most this one's. */
-static bool sum_would_overflow(const struct model *m, const struct record *rec)
+static bool would_overflow(const struct model *m, const struct sum *sum)
 {
-	u64 objects = m->total.objects + m->filtered.objects;
-	u64 bytes = m->total.bytes + m->filtered.bytes;
-	u64 held = m->total.held + m->filtered.held;
+	struct sum all = m->total;
 
-	return rec->objects > U64_MAX - objects || rec->bytes > U64_MAX - bytes ||
-	       rec->held > U64_MAX - held;
+	sum_add(&all, &m->filtered);
+	sum_add(&all, &m->undecided);
+	return sum_overflows(&all, sum);
 }
 
 /* No time stamp is the greatest of all, and must not win. */
@@ -145,40 +145,74 @@ static void take_newest(u64 *newest, u64 ts)
 		*newest = ts;
 }
 
+static void add_sum(struct model *m, u32 id, const struct sum *sum)
+{
+	struct sum all = sum_get(&m->groups, id);
+
+	sum_add(&all, sum);
+	sum_put(&m->groups, id, &all);
+}
+
+static void add_times(struct model *m, u32 id, const struct record *rec)
+{
+	u64 oldest = model_oldest(m, id), newest = model_newest(m, id);
+
+	if (rec->ts < oldest)
+		oldest = rec->ts;
+	take_newest(&newest, rec->ts + rec->later);
+	packed_set(&m->groups, id, GROUP_OLDEST, oldest + 1);
+	packed_set(&m->groups, id, GROUP_LATER, newest - oldest);
+}
+
+static void count(struct model *m, const struct record *rec, const struct owner *owner,
+		  const struct sum *sum)
+{
+	u32 key[GROUP_KEY_MAX], id;
+
+	sum_add(&m->total, sum);
+	key_of(m, rec, owner, key);
+	id = group_of(m, key);
+	add_sum(m, id, sum);
+	add_times(m, id, rec);
+}
+
 const char *model_add(struct model *m, const struct record *rec)
 {
-	struct sum one = { rec->objects, rec->bytes, rec->held };
-	struct group_key key;
+	struct sum one = sum_of(rec);
+	unsigned int untold;
 	struct owner owner;
-	struct group *g;
 
 	if (m->take)
 		return m->take(m->taker, rec);
-	if (sum_would_overflow(m, rec))
+	if (would_overflow(m, &one))
 		return "the sum of sizes overflows";
 	if (!stacks_owner(&m->stacks, rec->stack, &owner))
 		return "a frame is malformed";
 	if (!sources_take(&m->sources, rec))
 		return NULL;
-	take_newest(&m->newest, rec->ts);
-	if (!owner.passes || !passes(m, rec)) {
+	take_newest(&m->newest, rec->ts + rec->later);
+	switch (facts_judge(m, rec, &owner, &untold)) {
+	case OWNER_TRUE:
+		count(m, rec, &owner, &one);
+		break;
+	case OWNER_FALSE:
 		sum_add(&m->filtered, &one);
-		return NULL;
+		break;
+	case OWNER_DEPENDS:
+		sum_add(&m->undecided, &one);
+		m->untold |= untold;
+		break;
 	}
-
-	key = key_of(m, rec, &owner);
-	g = group_of(m, &key);
-	sum_add(&g->sum, &one);
-	sum_add(&m->total, &one);
-	if (rec->ts < g->oldest)
-		g->oldest = rec->ts;
-	take_newest(&g->newest, rec->ts);
 	return NULL;
 }
 
-u64 model_age(const struct model *m, const struct group *g)
+u64 model_age(const struct model *m, u64 ts)
 {
-	return g->oldest == TS_UNKNOWN ? TS_UNKNOWN : m->newest - g->oldest;
+	u64 now = m->now ? m->now : m->newest;
+
+	if (ts == TS_UNKNOWN)
+		return TS_UNKNOWN;
+	return ts < now ? now - ts : 0;
 }
 
 void model_coverage(struct model *m, u64 tracked, u64 untracked)
@@ -193,33 +227,42 @@ struct text model_frame(const struct model *m, const struct chain *chain, u32 i)
 	return m->stacks.frames.v[chain->frames[i]];
 }
 
-bool model_known(const struct model *m, const struct group *g, enum field field)
+static u32 key_at(const struct model *m, const struct group *g, enum owner_field field)
 {
-	switch (field) {
-	case FIELD_PID:
-		return g->key.pid != PID_UNKNOWN;
-	case FIELD_TGID:
-		return g->key.tgid != PID_UNKNOWN;
-	case FIELD_AGE:
-		return model_age(m, g) != TS_UNKNOWN;
-	default:
+	const struct group_list *by = &m->select->group;
+	unsigned int i;
+
+	for (i = 0; i < by->n; i++)
+		if (by->v[i].field == field)
+			return g->key[i];
+	return 0;
+}
+
+const struct chain *model_chain(const struct model *m, const struct group *g)
+{
+	return &m->stacks.chains[key_at(m, g, OWNER_FIELD_STACK)];
+}
+
+bool model_known(const struct model *m, const struct group *g, enum owner_field field)
+{
+	s64 number;
+
+	if (field == OWNER_FIELD_AGE)
+		return g->oldest != TS_UNKNOWN;
+	if (!field_is_number(field))
 		return true;
-	}
+	number = number_at(m, key_at(m, g, field));
+	return number != PID_UNKNOWN && number != NUMBER_NONE;
 }
 
-s64 model_number(const struct model *m, const struct group *g, enum field field)
+s64 model_number(const struct model *m, const struct group *g, enum owner_field field)
 {
-	switch (field) {
-	case FIELD_PID:
-		return g->key.pid;
-	case FIELD_TGID:
-		return g->key.tgid;
-	default:
-		return model_age(m, g) / NS_PER_SECOND;
-	}
+	if (field == OWNER_FIELD_AGE)
+		return model_age(m, g->oldest) / NS_PER_SECOND;
+	return number_at(m, key_at(m, g, field));
 }
 
-struct text model_name(const struct model *m, const struct group *g, enum field field)
+struct text model_name(const struct model *m, const struct group *g, enum owner_field field)
 {
 	static const struct text kinds[NR_KINDS] = {
 		[KIND_PAGE] = { "page", 4 },
@@ -227,24 +270,30 @@ struct text model_name(const struct model *m, const struct group *g, enum field 
 		[KIND_PERCPU] = { "percpu", 6 },
 		[KIND_SITE] = { "site", 4 },
 	};
+	u32 key = key_at(m, g, field);
 
 	switch (field) {
-	case FIELD_CACHE:
-		return m->caches.v[g->key.cache];
-	case FIELD_COMM:
-		return m->comms.v[g->key.comm];
-	case FIELD_MODULE:
-		return m->stacks.modules.v[g->key.module];
+	case OWNER_FIELD_MODULE:
+		return m->stacks.modules.v[key];
+	case OWNER_FIELD_FUNC:
+		return m->stacks.funcs.v[key];
+	case OWNER_FIELD_KIND:
+		return kinds[key];
 	default:
-		return kinds[g->key.kind];
+		return m->words.v[key];
 	}
+}
+
+u64 model_handle(const struct model *m, const struct group *g)
+{
+	return number_at(m, g->key[m->select->group.n]);
 }
 
 void model_free(struct model *m)
 {
 	stacks_free(&m->stacks);
-	strings_free(&m->caches);
-	strings_free(&m->comms);
-	free(m->groups);
+	strings_free(&m->words);
+	strings_free(&m->numbers);
+	packed_free(&m->groups);
 	index_free(&m->group_index);
 }

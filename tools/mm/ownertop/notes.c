@@ -3,6 +3,23 @@
 #include "human.h"
 #include "notes.h"
 
+static void print_undecided(const struct model *m, FILE *out)
+{
+	const char *comma = "";
+	char buf[HUMAN_LEN];
+	unsigned int i;
+
+	fprintf(out, "undecided: %llu objects, %s, are not counted; the input does not tell their ",
+		m->undecided.objects, human_bytes(buf, m->undecided.bytes));
+	for (i = 0; i < OWNER_FIELDS; i++) {
+		if (!(m->untold & 1U << i))
+			continue;
+		fprintf(out, "%s%s", comma, field_name(i));
+		comma = ", ";
+	}
+	putc('\n', out);
+}
+
 void notes_print(const struct answer *a, struct terminal term, FILE *out)
 {
 	const struct model *m = &a->model;
@@ -12,6 +29,8 @@ void notes_print(const struct answer *a, struct terminal term, FILE *out)
 	if (m->filtered.objects)
 		fprintf(out, "filtered out: %llu objects, %s\n",
 			m->filtered.objects, human_bytes(buf, m->filtered.bytes));
+	if (m->undecided.objects)
+		print_undecided(m, out);
 	if (m->coverage_known)
 		fprintf(out,
 			"untracked: %llu slab objects have no owner and are not counted\n",

@@ -2,11 +2,11 @@
 /* From the command line to what is wanted. */
 #include <getopt.h>
 #include <stdlib.h>
+#include <string.h>
 #include <unistd.h>
 
-#include "alloc.h"
 #include "exit_status.h"
-#include "options.h"
+#include "given.h"
 #include "skip.h"
 #include "usage.h"
 
@@ -23,6 +23,7 @@ enum {
 	OPT_COMM,
 	OPT_PID,
 	OPT_OLDER,
+	OPT_NOW,
 	OPT_FOCUS,
 	OPT_IGNORE,
 	OPT_HIDE,
@@ -50,6 +51,7 @@ static const struct option longopts[] = {
 	{ "comm", required_argument, NULL, OPT_COMM },
 	{ "pid", required_argument, NULL, OPT_PID },
 	{ "older", required_argument, NULL, OPT_OLDER },
+	{ "now", required_argument, NULL, OPT_NOW },
 	{ "focus", required_argument, NULL, OPT_FOCUS },
 	{ "ignore", required_argument, NULL, OPT_IGNORE },
 	{ "hide", required_argument, NULL, OPT_HIDE },
@@ -70,21 +72,6 @@ static const struct option longopts[] = {
 	{ 0 }
 };
 
-static void parse_pids(struct options *o, const char *list)
-{
-	struct filter *f = &o->select.filter;
-	const char *p = list;
-
-	for (;;) {
-		o->pids = grow(o->pids, f->nr_pids, &o->pids_cap, sizeof(*o->pids));
-		o->pids[f->nr_pids++] = usage_number("--pid", p, PID_MAX, ',', &p);
-		if (!*p)
-			break;
-		p++;
-	}
-	f->pids = o->pids;
-}
-
 static u32 parse_page_size(const char *text)
 {
 	u32 size = usage_count("--page-size", text);
@@ -104,14 +91,6 @@ static u32 parse_interval(const char *text)
 	return seconds * 1000;
 }
 
-static void parse_group(struct options *o, const char *list)
-{
-	const char *bad = field_list_parse(&o->select.group, list);
-
-	if (bad)
-		usage_fail("--group", bad, "is not a field, or is named twice");
-}
-
 static void read_skip_list(struct options *o, const char *path)
 {
 	globs_free(&o->select.chains.skip);
@@ -119,51 +98,54 @@ static void read_skip_list(struct options *o, const char *path)
 		usage_fail("--skip", path, "cannot be read");
 }
 
-static void add_glob(struct globs *globs)
-{
-	globs_add(globs, optarg, strlen(optarg));
-}
-
 /* Returns the TAKES_ bit of an option that not every view has a use for. */
-static unsigned int parse_one(struct options *o, int opt)
+static unsigned int parse_one(struct options *o, struct given *given, int opt)
 {
 	struct selection *select = &o->select;
-	const char *end;
+	struct asking *asking = &given->asking;
 
 	switch (opt) {
 	case 'd':
 		select->chains.depth = usage_count("--depth", optarg);
+		given->depth = optarg;
 		break;
 	case 'g':
-		parse_group(o, optarg);
+		given_group(o, optarg);
+		given->group = optarg;
 		break;
 	case 's':
-		if (!sort_parse(optarg, &o->sort))
-			usage_fail("--sort", optarg, "is not bytes, held or objects");
+		given_sort(o, optarg);
+		given->sort = optarg;
 		break;
 	case 'n':
 		o->top = usage_count("--top", optarg);
+		given->top = optarg;
 		return TAKES_TOP;
 	case OPT_CACHE:
-		select->filter.cache = optarg;
+		asking_word(asking, "--cache", "cache", optarg);
 		break;
 	case OPT_COMM:
-		select->filter.comm = optarg;
+		asking_word(asking, "--comm", "comm", optarg);
 		break;
 	case OPT_PID:
-		parse_pids(o, optarg);
+		asking_number(asking, "--pid", "pid ==", optarg);
 		break;
 	case OPT_OLDER:
-		select->filter.older = usage_duration("--older", optarg, '\0', &end);
+		asking_number(asking, "--older", "age >=", optarg);
+		break;
+	case OPT_NOW:
+		o->now = sentence_time("--now", optarg);
+		if (!o->now)
+			usage_fail("--now", optarg, "is no time after boot");
 		break;
 	case OPT_FOCUS:
-		add_glob(&select->chains.focus);
+		asking_function(&asking->focus, optarg);
 		break;
 	case OPT_IGNORE:
-		add_glob(&select->chains.ignore);
+		asking_function(&asking->ignore, optarg);
 		break;
 	case OPT_HIDE:
-		add_glob(&select->chains.hide);
+		globs_add(&select->chains.hide, optarg, strlen(optarg));
 		break;
 	case OPT_SKIP:
 		read_skip_list(o, optarg);
@@ -215,16 +197,17 @@ static unsigned int parse_one(struct options *o, int opt)
 /* Refuses what the view has no use for: ignored, it would seem to be obeyed. */
 static void check_taken(const struct options *o, unsigned int given)
 {
-	static const char * const names[] = { "--top", "--diff", "--min", "--callees",
-					      "--time", "--live" };
+	static const char * const names[] = {
+		"--top", "--diff", "--min", "--callees", "--time", "--live",
+		"sort by other than one amount", "groups=", "mode=",
+	};
 	unsigned int i;
 
 	for (i = 0; i < sizeof(names) / sizeof(*names); i++)
 		if (given & ~o->view->takes & 1 << i)
 			usage_fail(names[i], o->view->name, "is a view that has no use for it");
 	if (!o->view->write[o->format])
-		usage_fail(o->format == FORMAT_JSON ? "--json" : "--csv", o->view->name,
-			   "is a view without that form");
+		usage_fail(given_forms[o->format], o->view->name, "is a view without that form");
 	if (o->view->no_terminal && isatty(STDOUT_FILENO))
 		usage_fail(o->view->name, "standard output",
 			   "is a terminal; send it to a file with '>'");
@@ -243,6 +226,18 @@ static void check_readable_twice(const struct options *o, const char *option)
 			usage_fail(option, "-", "cannot be read twice; give it a FILE");
 	if (o->old && !strcmp(o->old, "-"))
 		usage_fail(option, "-", "cannot be read twice; give it a FILE");
+}
+
+/* A view that is misspelt would be a file that is not there, and the rest a table. */
+static void check_view(const char *word)
+{
+	const struct view *meant = view_nearest(word);
+
+	if (!meant || strchr(word, '/') || !access(word, F_OK))
+		return;
+	fprintf(stderr, "ownertop: '%s' is no view, and no file: did you mean '%s'?\n", word,
+		meant->name);
+	usage_hint();
 }
 
 static void check_inputs(struct options *o)
@@ -281,14 +276,28 @@ static void open_names(struct options *o)
 	exit(STATUS_FAILED);
 }
 
+static void take_defaults(struct options *o)
+{
+	if (!o->select.group.n)
+		o->select.group = o->view->group;
+	if (o->select.chains.depth == UNSET)
+		o->select.chains.depth = o->view->depth;
+	if (!o->nr_order)
+		o->order[o->nr_order++] = OWNER_SORT_BYTES;
+	o->sort = sort_measure(o->order, o->nr_order);
+	if (o->top == UNSET)
+		o->top = o->format == FORMAT_TEXT ? o->view->top : 0;
+	if (o->least_percent < 0)
+		o->least_percent = o->view->least_percent;
+}
+
 void options_parse(struct options *o, int argc, char *argv[])
 {
-	unsigned int given = 0;
+	struct given given = { 0 };
 	int opt;
 
 	*o = (struct options){
 		.select.chains.depth = UNSET,
-		.sort = SORT_BYTES,
 		.format = FORMAT_TEXT,
 		.top = UNSET,
 		.least_percent = -1,
@@ -296,44 +305,37 @@ void options_parse(struct options *o, int argc, char *argv[])
 	};
 	skip_builtin(&o->select.chains.skip);
 	while ((opt = getopt_long(argc, argv, "d:g:s:n:h", longopts, NULL)) != -1)
-		given |= parse_one(o, opt);
+		given.taken |= parse_one(o, &given, opt);
 
-	o->inputs = argv + optind;
 	o->nr_inputs = argc - optind;
+	given_sentence(o, &given, argv + optind);
 	o->view = o->nr_inputs ? view_find(*o->inputs) : NULL;
 	if (o->view) {
 		o->inputs++;
 		o->nr_inputs--;
 	} else {
+		if (o->nr_inputs)
+			check_view(*o->inputs);
 		o->view = &views[0];
 	}
-	check_taken(o, given);
+	given_finish(o, &given);
+	o->live = !o->nr_inputs;
+	check_taken(o, given.taken);
 	check_inputs(o);
-	if (o->select.filter.older)
-		check_readable_twice(o, "--older");
+	if (options_need_newest(o))
+		check_readable_twice(o, "age");
 	if (o->interval_ms)
 		check_live(o);
 	if (o->vmlinux || o->modules)
 		open_names(o);
-
-	if (!o->select.group.n)
-		o->select.group = o->view->group;
-	if (o->select.chains.depth == UNSET)
-		o->select.chains.depth = o->view->depth;
-	if (o->top == UNSET)
-		o->top = o->format == FORMAT_TEXT ? o->view->top : 0;
-	if (o->least_percent < 0)
-		o->least_percent = o->view->least_percent;
+	take_defaults(o);
 }
 
 void options_free(struct options *o)
 {
 	globs_free(&o->select.chains.skip);
 	globs_free(&o->select.chains.hide);
-	globs_free(&o->select.chains.focus);
-	globs_free(&o->select.chains.ignore);
 	if (o->select.names)
 		names_close(o->select.names);
 	times_free(&o->times);
-	free(o->pids);
 }

@@ -13,7 +13,8 @@
 
 /* Also a program's name: a link may have it. */
 #define PAGE_OWNER_SORT "page_owner_sort"
-#define LIVE "/sys/kernel/debug/slab_owner"
+#define SLABS "/sys/kernel/debug/slab_owner"
+#define PAGES "/sys/kernel/debug/page_owner"
 
 /* Output that did not arrive must not look as if it had. */
 static int close_output(int status)
@@ -25,14 +26,36 @@ static int close_output(int status)
 	return status;
 }
 
-static bool live_is_there(void)
+static bool is_there(const char *path, const char *boot)
 {
-	if (!access(LIVE, R_OK))
+	if (!access(path, R_OK))
 		return true;
-	fprintf(stderr, "ownertop: " LIVE ": %s\n", strerror(errno));
-	fputs("This needs root, debugfs, and a kernel booted with slab_owner=on.\n"
-	      "Name a FILE to read a dump, '-' to read a pipe.\n", stderr);
+	fprintf(stderr, "ownertop: %s: %s\n", path, strerror(errno));
+	fprintf(stderr, "This needs root, debugfs, and a kernel booted with %s.\n"
+		"Name a FILE to read a dump, '-' to read a pipe.\n", boot);
+	if (strcmp(path, PAGES) && !access(PAGES, R_OK))
+		fputs("Of this machine's pages, ask with 'source=page'.\n", stderr);
 	return false;
+}
+
+/* The files of this machine that have what is asked for; 0: one cannot be read. */
+static int find_live(const struct options *o, char *paths[2])
+{
+	unsigned int sources = o->select.sentence.sources;
+	const unsigned int page = 1U << OWNER_KIND_PAGE;
+	int n = 0;
+
+	if (!sources || sources & ~page) {
+		if (!is_there(SLABS, "slab_owner=on"))
+			return 0;
+		paths[n++] = SLABS;
+	}
+	if (sources & page) {
+		if (!is_there(PAGES, "page_owner=on"))
+			return 0;
+		paths[n++] = PAGES;
+	}
+	return n;
 }
 
 static void tell_of_names(const struct names *names)
@@ -48,14 +71,18 @@ static void tell_of_names(const struct names *names)
 
 static int run(const struct options *o)
 {
-	char * const live[] = { LIVE };
-	char * const *paths = o->nr_inputs ? o->inputs : live;
-	int nr_paths = o->nr_inputs ? o->nr_inputs : 1;
+	char * const *paths = o->inputs;
+	int nr_paths = o->nr_inputs;
 	struct answer a = { 0 };
 	int status = STATUS_FAILED;
+	char *live[2];
 
-	if (!o->nr_inputs && !live_is_there())
-		return STATUS_FAILED;
+	if (o->live) {
+		paths = live;
+		nr_paths = find_live(o, live);
+		if (!nr_paths)
+			return STATUS_FAILED;
+	}
 	if (o->interval_ms)
 		return close_output(live_run(o, paths, nr_paths));
 	progress_allow();

@@ -144,20 +144,16 @@ static void add(struct reading *r, const struct summary *s, struct text stack, u
 {
 	const struct cache *cache = &r->cache;
 	u64 bytes = s->count * cache->object_size;
-	struct record rec = {
-		.kind = KIND_SLAB,
-		.summed = true,
-		.objects = s->count,
-		.bytes = bytes > s->waste ? bytes - s->waste : bytes,
-		.held = s->count * cache->held_size,
-		.ts = TS_UNKNOWN,
-		.pid = s->pid,
-		.tgid = PID_UNKNOWN,
-		.comm.s = "",
-		.cache = { cache->name, strlen(cache->name) },
-		.stack = stack,
-	};
+	struct record rec = RECORD_UNTOLD;
 
+	rec.kind = KIND_SLAB;
+	rec.summed = true;
+	rec.objects = s->count;
+	rec.bytes = bytes > s->waste ? bytes - s->waste : bytes;
+	rec.held = s->count * cache->held_size;
+	rec.pid = s->pid;
+	rec.cache = (struct text){ cache->name, strlen(cache->name) };
+	rec.stack = stack;
 	reading_add(r, &rec, line);
 }
 

@@ -80,7 +80,7 @@ static bool line_begins(struct text ahead)
 }
 
 /* The place stands in the chain's one frame. Returns NULL, or what is wrong. */
-static const char *add(struct reading *r, const struct site *site, u64 line)
+static const char *add(struct reading *r, const struct site *site)
 {
 	char frame[SITE_LEN];
 	int len = snprintf(frame, sizeof(frame), " %.*s %.*s%s%.*s\n",
@@ -88,26 +88,20 @@ static const char *add(struct reading *r, const struct site *site, u64 line)
 			   (int)site->place.len, site->place.s,
 			   site->module.len ? " " : "",
 			   (int)site->module.len, site->module.s);
-	struct record rec = {
-		.kind = KIND_SITE,
-		.summed = true,
-		.inaccurate = site->inaccurate,
-		.objects = site->calls,
-		.bytes = site->bytes,
-		.held = site->bytes,
-		.ts = TS_UNKNOWN,
-		.pid = PID_UNKNOWN,
-		.tgid = PID_UNKNOWN,
-		.comm.s = "",
-		.cache.s = "",
-		.stack = { frame, len },
-	};
+	struct record rec = RECORD_UNTOLD;
 
 	if (len >= SITE_LEN)
 		return "the line is too long";
+	rec.kind = KIND_SITE;
+	rec.summed = true;
+	rec.inaccurate = site->inaccurate;
+	rec.objects = site->calls;
+	rec.bytes = site->bytes;
+	rec.held = site->bytes;
+	rec.stack = (struct text){ frame, len };
 	/* Most places have never allocated anything. */
 	if (site->calls || site->bytes)
-		reading_add(r, &rec, line);
+		reading_add(r, &rec, r->line);
 	return NULL;
 }
 
@@ -120,28 +114,22 @@ static const char *read_version(struct text line)
 	return NULL;
 }
 
+static const char *take_line(struct reading *r, struct text line)
+{
+	const char *error;
+	struct site site;
+
+	if (take_word(&line, VERSION))
+		return read_version(line);
+	if (TEXT_STARTS(line, "#"))
+		return NULL;
+	error = parse_site(line, &site);
+	return error ? error : add(r, &site);
+}
+
 static void read_allocinfo(struct reading *r)
 {
-	struct cursor c = reading_cursor(r), start = c;
-	const char *error = NULL;
-	struct site site;
-	struct text line;
-
-	if (!cursor_line(&c, &line)) {
-		reading_no_end(r, &c);
-		return;
-	}
-	if (take_word(&line, VERSION)) {
-		error = read_version(line);
-	} else if (!TEXT_STARTS(line, "#")) {
-		error = parse_site(line, &site);
-		if (!error)
-			error = add(r, &site, start.line);
-	}
-	if (error)
-		reading_damage(r, &start, error);
-	else
-		reading_consume(r, &c);
+	reading_line(r, take_line);
 }
 
 const struct format format_allocinfo = {

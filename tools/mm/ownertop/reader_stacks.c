@@ -111,22 +111,18 @@ static const char *record_of(struct reading *r, const struct block *b, struct re
 {
 	bool pages = b->has & HAS_PAGES;
 
-	*rec = (struct record){
-		.kind = pages ? KIND_PAGE : KIND_SLAB,
-		.summed = true,
-		.objects = pages ? b->pages : b->objects,
-		.bytes = pages ? b->pages * r->page_size : b->bytes,
-		.ts = TS_UNKNOWN,
-		.pid = PID_UNKNOWN,
-		.tgid = PID_UNKNOWN,
-		.comm.s = "",
-		.cache.s = "",
-		.stack = b->stack,
-	};
+	*rec = RECORD_UNTOLD;
+	rec->kind = pages ? KIND_PAGE : KIND_SLAB;
+	rec->summed = true;
+	rec->objects = pages ? b->pages : b->objects;
+	rec->bytes = pages ? b->pages * r->page_size : b->bytes;
 	rec->held = rec->bytes;
+	rec->stack = b->stack;
 	if (!pages && (b->has & HAS_SLABS) != HAS_SLABS)
 		return b->has & HAS_SLABS ? "the block has no objects or no bytes" :
 					    "the block does not say how much";
+	if (b->has & HAS_HANDLE)
+		rec->handle = b->handle;
 	if (b->has & HAS_HANDLE && !b->stack.len)
 		rec->stack = handles_stack(r->handles, b->handle, handle_name);
 	return NULL;

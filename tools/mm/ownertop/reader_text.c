@@ -25,15 +25,41 @@ enum tail {
 	TAIL_NONE,	/* neither is ahead */
 };
 
-/*
- * Migration, memory cgroup, and lines of kernels to come: nothing here groups
- * by them, so they are passed over.
- */
+/* "Charged to memcg NAME", and variants: it may be offline, or charged by object. */
+static void take_charge(struct text line, struct record *rec)
+{
+	if (!take_word(&line, "Charged "))
+		return;
+	take_word(&line, "(via objcg) ");
+	if (!take_word(&line, "to "))
+		return;
+	take_word(&line, "offline ");
+	if (take_word(&line, "memcg "))
+		rec->cgroup = line;
+}
+
+/* "Slab objects of CACHE: 3 owned, 0 untracked", the pages being a slab of that. */
+static void take_slab(struct text line, struct record *rec)
+{
+	const char *colon;
+
+	rec->slab_page |= TEXT_STARTS(line, "Slab cache page");
+	if (!take_word(&line, "Slab objects of "))
+		return;
+	colon = memrchr(line.s, ':', line.len);
+	if (rec->kind != KIND_PAGE || !colon)
+		return;
+	rec->slab_page = true;
+	rec->cache = (struct text){ line.s, colon - line.s };
+}
+
+/* Migration, and lines of kernels to come: nothing here asks of them. */
 static enum tail take_tail(struct cursor *c, struct record *rec)
 {
 	struct text line;
 
 	rec->tail.s = c->p;
+	rec->charge_told = rec->kind == KIND_PAGE;
 	for (;;) {
 		rec->tail.len = c->p - rec->tail.s;
 		if (cursor_blank(c))
@@ -42,7 +68,8 @@ static enum tail take_tail(struct cursor *c, struct record *rec)
 			return TAIL_HEADER;
 		if (!cursor_line(c, &line))
 			return TAIL_NONE;
-		rec->slab_page |= TEXT_STARTS(line, "Slab cache page");
+		take_slab(line, rec);
+		take_charge(line, rec);
 	}
 }
 
@@ -62,8 +89,8 @@ static u64 lines_between(const char *from, const char *to)
 }
 
 /*
- * A kernel that was asked to prints a handle in place of the call chain.
- * Returns NULL, or what is wrong.
+ * A kernel that was asked to prints a handle in place of the call chain, or
+ * after it. Returns NULL, or what is wrong.
  */
 static const char *take_stack(struct reading *r, struct cursor *c, struct record *rec,
 			      char name[HANDLE_NAME_LEN])
@@ -71,17 +98,16 @@ static const char *take_stack(struct reading *r, struct cursor *c, struct record
 	struct cursor start = *c;
 	struct text line;
 	const char *error;
-	u64 handle;
 
-	if (rec->stack.len || !cursor_line(c, &line))
+	if (!cursor_line(c, &line))
 		return NULL;
 	if (!take_word(&line, "handle: ")) {
 		*c = start;
 		return NULL;
 	}
-	error = take_number(&line, &handle);
-	if (!error)
-		rec->stack = handles_stack(r->handles, handle, name);
+	error = take_number(&line, &rec->handle);
+	if (!error && !rec->stack.len)
+		rec->stack = handles_stack(r->handles, rec->handle, name);
 	return error;
 }
 

@@ -118,6 +118,23 @@ void reading_no_end(struct reading *r, const struct cursor *c)
 		skip_block(r, false);
 }
 
+void reading_line(struct reading *r, const char *(*take)(struct reading *r, struct text line))
+{
+	struct cursor c = reading_cursor(r), start = c;
+	struct text line;
+	const char *error;
+
+	if (!cursor_line(&c, &line)) {
+		reading_no_end(r, &c);
+		return;
+	}
+	error = take(r, line);
+	if (error)
+		reading_damage(r, &start, error);
+	else
+		reading_consume(r, &c);
+}
+
 void reading_add(struct reading *r, const struct record *rec, u64 line)
 {
 	const char *reason = model_add(r->model, rec);

@@ -71,6 +71,8 @@ void reading_consume(struct reading *r, const struct cursor *c);
 void reading_damage(struct reading *r, const struct cursor *c, const char *reason);
 /* The record at @c has no end within what is ahead: the input or patience has. */
 void reading_no_end(struct reading *r, const struct cursor *c);
+/* Takes the next line by @take, which returns NULL or what is wrong with it. */
+void reading_line(struct reading *r, const char *(*take)(struct reading *r, struct text line));
 /* Counts @rec, which begins at @line. */
 void reading_add(struct reading *r, const struct record *rec, u64 line);
 

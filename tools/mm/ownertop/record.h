@@ -3,14 +3,15 @@
 #ifndef OWNERTOP_RECORD_H
 #define OWNERTOP_RECORD_H
 
+#include "../../../mm/owner/lang.h"
 #include "text.h"
 #include "types.h"
 
 enum kind {
-	KIND_PAGE,
-	KIND_SLAB,
-	KIND_PERCPU,	/* an area of which each CPU has its own */
-	KIND_SITE,	/* a place in the source: its pages and slab objects */
+	KIND_SLAB = OWNER_KIND_SLAB,
+	KIND_PAGE = OWNER_KIND_PAGE,
+	KIND_PERCPU = OWNER_KIND_PERCPU,	/* an area of which each CPU has its own */
+	KIND_SITE = OWNER_KINDS,	/* a place in the source: its pages and slab objects */
 	NR_KINDS
 };
 
@@ -20,20 +21,34 @@ enum kind {
 /* For formats that do not say. */
 #define PID_UNKNOWN (-PID_MAX - 2LL)
 #define TS_UNKNOWN U64_MAX
+#define SIZE_UNKNOWN U64_MAX
+#define NID_UNKNOWN (-2)
+#define HANDLE_UNKNOWN 0
+
+/* The name per-CPU areas have in place of a cache's, which they are in none of. */
+#define PERCPU_NAME "percpu"
 
 struct record {
 	enum kind kind;
 	bool summed;		/* the kernel added it up, it is not one allocation */
 	bool slab_page;		/* a page with slab objects in it, as the input says */
 	bool inaccurate;	/* the kernel doubts the figures */
+	bool charge_told;	/* what is in no cgroup is charged to none */
 	u64 objects;
 	u64 bytes;		/* what the callers asked for */
 	u64 held;		/* what the allocator gave for them */
-	u64 ts;		/* ns since boot, at allocation */
+	u64 ts;		/* ns since boot, at allocation; of several, that of the oldest */
+	u64 later;		/* so much later the newest of several was allocated */
+	u64 size;		/* what each of several was asked for, and held, */
+	u64 slab;		/* if all are alike */
+	s64 nid;
+	u64 handle;		/* of the call chain */
 	s64 pid;
 	s64 tgid;
 	struct text comm;
 	struct text cache;	/* empty: not a slab object */
+	struct text cgroup;	/* that it is charged to: a name, or a path */
+	struct text gfp;	/* names of the flags, "|" between them */
 	struct text stack;	/* raw lines, nearest to the allocation first */
 
 	/* As it was read, for output that shows it; the stack stands in between. */
@@ -42,5 +57,20 @@ struct record {
 	struct text pfn;
 	struct text tail;
 };
+
+/* Nothing is told yet, and no text is NULL. */
+#define RECORD_UNTOLD ((struct record){ \
+	.ts = TS_UNKNOWN, \
+	.size = SIZE_UNKNOWN, \
+	.slab = SIZE_UNKNOWN, \
+	.nid = NID_UNKNOWN, \
+	.pid = PID_UNKNOWN, \
+	.tgid = PID_UNKNOWN, \
+	.comm.s = "", \
+	.cache.s = "", \
+	.cgroup.s = "", \
+	.gfp.s = "", \
+	.stack.s = "", \
+})
 
 #endif

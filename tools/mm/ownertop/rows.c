@@ -3,6 +3,7 @@
  * libsmartcols lays out the rows. Chains are too long for a column, so the laid
  * out rows are taken line by line and each chain is written after its row.
  */
+#include <ctype.h>
 #include <libsmartcols.h>
 #include <locale.h>
 #include <stdlib.h>
@@ -31,28 +32,46 @@ static bool any_cache(const struct model *m, const u32 *order, u32 shown)
 {
 	u32 i;
 
-	for (i = 0; i < shown; i++)
-		if (model_name(m, &m->groups[order[i]], FIELD_CACHE).len)
+	for (i = 0; i < shown; i++) {
+		struct group g = model_group(m, order[i]);
+
+		if (model_name(m, &g, OWNER_FIELD_CACHE).len)
 			return true;
+	}
 	return false;
 }
 
 static void choose_fields(struct rows *t, const u32 *order, u32 shown)
 {
-	const struct field_list *by = &t->m->select->group;
+	const struct group_list *by = &t->m->select->group;
 	unsigned int i;
 
 	for (i = 0; i < by->n; i++) {
-		if (by->v[i] == FIELD_STACK)
+		if (by->v[i].field == OWNER_FIELD_STACK)
 			continue;
-		if (by->v[i] == FIELD_CACHE && !any_cache(t->m, order, shown))
+		if (by->v[i].field == OWNER_FIELD_CACHE && !any_cache(t->m, order, shown))
 			continue;
 		t->fields.v[t->fields.n++] = by->v[i];
 	}
 }
 
+static void add_field_columns(struct rows *t)
+{
+	char head[16];
+	unsigned int i;
+
+	for (i = 0; i < t->fields.n; i++) {
+		enum owner_field f = t->fields.v[i].field;
+		u32 c;
+
+		for (c = 0; !c || head[c - 1]; c++)
+			head[c] = toupper((unsigned char)field_name(f)[c]);
+		add_column(t, head, field_is_number(f) ? SCOLS_FL_RIGHT : SCOLS_FL_TRUNC);
+	}
+}
+
 void rows_begin(struct rows *t, const struct model *m, const u32 *order, u32 shown,
-		struct terminal term, FILE *out)
+		const char * const *figures, struct terminal term, FILE *out)
 {
 	*t = (struct rows){
 		.m = m,
@@ -74,42 +93,34 @@ void rows_begin(struct rows *t, const struct model *m, const u32 *order, u32 sho
 		must(scols_table_set_termwidth(t->tb, t->term.width));
 	choose_fields(t, order, shown);
 	add_column(t, "#", SCOLS_FL_RIGHT);
+	while (*figures)
+		add_column(t, *figures++, SCOLS_FL_RIGHT);
+	add_field_columns(t);
 }
 
-void rows_figure_column(struct rows *t, const char *name)
-{
-	add_column(t, name, SCOLS_FL_RIGHT);
-}
-
-void rows_field_columns(struct rows *t)
-{
-	static const char * const heads[NR_FIELDS] = {
-		[FIELD_CACHE] = "CACHE",
-		[FIELD_COMM] = "COMM",
-		[FIELD_PID] = "PID",
-		[FIELD_TGID] = "TGID",
-		[FIELD_MODULE] = "MODULE",
-		[FIELD_KIND] = "KIND",
-		[FIELD_AGE] = "AGE",
-	};
-	unsigned int i;
-
-	for (i = 0; i < t->fields.n; i++) {
-		enum field f = t->fields.v[i];
-
-		add_column(t, heads[f], field_is_number(f) ? SCOLS_FL_RIGHT : SCOLS_FL_TRUNC);
-	}
-}
-
-void rows_add(struct rows *t, const struct group *g)
+static void add_row(struct rows *t, const char *name, u32 group)
 {
 	t->row = scols_table_new_line(t->tb, NULL);
 	must(!t->row);
 	t->column = 0;
-	if (g && t->term.colour)
+	if (group != ROWS_OTHER && t->term.colour)
 		must(scols_line_set_color(t->row, "bold"));
 	t->groups = grow(t->groups, t->n, &t->cap, sizeof(*t->groups));
-	t->groups[t->n++] = g;
+	t->groups[t->n++] = group;
+	rows_cell(t, name);
+}
+
+void rows_add(struct rows *t, u32 rank, u32 group)
+{
+	char name[HUMAN_LEN];
+
+	snprintf(name, sizeof(name), "%u", rank);
+	add_row(t, name, group);
+}
+
+void rows_add_other(struct rows *t, const char *name)
+{
+	add_row(t, name, ROWS_OTHER);
 }
 
 void rows_cell(struct rows *t, const char *data)
@@ -127,32 +138,37 @@ void rows_number(struct rows *t, s64 v)
 
 void rows_fields(struct rows *t)
 {
-	const struct group *g = t->groups[t->n - 1];
+	u32 group = t->groups[t->n - 1], i;
 	char buf[HUMAN_LEN];
-	unsigned int i;
+	struct group g;
 
+	if (group == ROWS_OTHER)
+		return;
+	g = model_group(t->m, group);
 	for (i = 0; i < t->fields.n; i++) {
-		enum field f = t->fields.v[i];
+		enum owner_field f = t->fields.v[i].field;
 
-		if (f == FIELD_AGE)
-			rows_cell(t, human_age(buf, model_age(t->m, g)));
-		else if (!model_known(t->m, g, f))
+		if (f == OWNER_FIELD_AGE)
+			rows_cell(t, human_age(buf, model_age(t->m, g.oldest)));
+		else if (!model_known(t->m, &g, f))
 			rows_cell(t, "-");
 		else if (field_is_number(f))
-			rows_number(t, model_number(t->m, g, f));
+			rows_number(t, model_number(t->m, &g, f));
 		else
-			rows_cell(t, model_name(t->m, g, f).s);
+			rows_cell(t, model_name(t->m, &g, f).s);
 	}
 }
 
-static void print_chain(const struct rows *t, const struct group *g)
+static void print_chain(const struct rows *t, u32 group)
 {
 	const struct chain *chain;
+	struct group g;
 	u32 i;
 
-	if (!field_listed(&t->m->select->group, FIELD_STACK))
+	if (group == ROWS_OTHER || !field_listed(&t->m->select->group, OWNER_FIELD_STACK))
 		return;
-	chain = &t->m->stacks.chains[g->key.chain];
+	g = model_group(t->m, group);
+	chain = model_chain(t->m, &g);
 	for (i = 0; i < chain->n; i++) {
 		fprintf(t->out, "%*s", CHAIN_INDENT, "");
 		frame_print_fitted(model_frame(t->m, chain, i), t->term.width,
@@ -179,7 +195,7 @@ void rows_end(struct rows *t)
 	for (line = text; *line; line = nl + 1, n++) {
 		nl = line + strcspn(line, "\n");
 		fprintf(t->out, "%.*s\n", (int)without_padding(line, nl - line), line);
-		if (n && t->groups[n - 1])
+		if (n)
 			print_chain(t, t->groups[n - 1]);
 		if (!*nl)
 			break;

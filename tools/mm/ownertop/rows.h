@@ -9,6 +9,8 @@
 #include "model.h"
 #include "terminal.h"
 
+#define ROWS_OTHER U32_MAX
+
 struct rows {
 	const struct model *m;
 	FILE *out;
@@ -16,26 +18,26 @@ struct rows {
 	struct libscols_table *tb;
 	struct libscols_line *row;
 	size_t column;		/* the next cell to set in row */
-	struct field_list fields;	/* that have a column */
-	const struct group **groups;	/* of each row; NULL: none */
+	struct group_list fields;	/* that have a column */
+	u32 *groups;		/* of each row; ROWS_OTHER: none */
 	u32 n;
 	u32 cap;
 };
 
 /*
- * @order: numbers of the groups to show. First come the columns of figures,
- * named by the caller, then those of the fields, then the rows.
+ * @order: numbers of the groups to show. @figures: the heads of their columns, NULL
+ * behind the last; those of the fields come after them.
  */
 void rows_begin(struct rows *t, const struct model *m, const u32 *order, u32 shown,
-		struct terminal term, FILE *out);
-void rows_figure_column(struct rows *t, const char *name);
-void rows_field_columns(struct rows *t);
+		const char * const *figures, struct terminal term, FILE *out);
 
-/* @g: NULL for a row that is no group. */
-void rows_add(struct rows *t, const struct group *g);
+/* A row that is a group. */
+void rows_add(struct rows *t, u32 rank, u32 group);
+/* And one that is none, as "total". */
+void rows_add_other(struct rows *t, const char *name);
 void rows_cell(struct rows *t, const char *data);
 void rows_number(struct rows *t, s64 v);
-/* The fields of the row's group. */
+/* The fields of the row's group, if it is one. */
 void rows_fields(struct rows *t);
 
 /* Prints all and frees it. */

@@ -56,7 +56,7 @@ static bool changed(const struct trend *t, u32 group)
 	for (i = 1; i < t->a->dumps.n; i++) {
 		struct sum sum = trend_sum(t, group, i);
 
-		if (memcmp(&sum, &first, sizeof(sum)))
+		if (!sum_same(&sum, &first))
 			return true;
 	}
 	return false;
@@ -76,7 +76,7 @@ static int compare(const void *a, const void *b, void *arg)
 void trend_init(struct trend *t, const struct answer *a)
 {
 	const struct options *o = a->options;
-	u32 groups = a->model.nr_groups, i;
+	u32 groups = a->model.groups.n, i;
 
 	*t = (struct trend){ .a = a };
 	t->slopes = xmalloc(groups * sizeof(*t->slopes));

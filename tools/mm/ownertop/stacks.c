@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
 /* Call chains: from raw text to an interned prefix. */
+#include <stdio.h>
 #include <stdlib.h>
 #include <xxhash.h>
 
@@ -12,10 +13,10 @@ static const struct text builtin_module = { "vmlinux", 7 };
 
 struct frame_info {
 	u32 module;
+	u32 func;		/* its name alone; 0: it has none */
+	u32 caller;		/* the name with its module */
 	bool skip;
 	bool hide;
-	bool focus;
-	bool ignore;
 };
 
 /*
@@ -32,11 +33,30 @@ struct seen_stack {
 	bool used;
 };
 
-void stacks_init(struct stacks *st, const struct chain_rules *rules)
+void stacks_init(struct stacks *st, const struct chain_rules *rules,
+		 const struct owner_sentence *sentence)
 {
-	*st = (struct stacks){ .rules = rules };
+	*st = (struct stacks){ .rules = rules, .sentence = sentence };
 	st->seen = xcalloc(SEEN_PLACES, sizeof(*st->seen));
 	strings_intern(&st->modules, builtin_module);
+	strings_intern(&st->funcs, (struct text){ "", 0 });
+}
+
+/* As the kernel prints a function, without the place in it. */
+static u32 intern_caller(struct stacks *st, const struct frame *f)
+{
+	u32 id;
+
+	if (f->module.len) {
+		char *name = xmalloc(f->func.len + f->module.len + sizeof(" []"));
+		int len = sprintf(name, "%.*s [%.*s]", (int)f->func.len, f->func.s,
+				  (int)f->module.len, f->module.s);
+
+		id = strings_intern(&st->funcs, (struct text){ name, len });
+		free(name);
+		return id;
+	}
+	return strings_intern(&st->funcs, f->func);
 }
 
 static bool intern_frame(struct stacks *st, struct text line, u32 *id)
@@ -54,10 +74,13 @@ static bool intern_frame(struct stacks *st, struct text line, u32 *id)
 
 	if (frame.module.len)
 		info.module = strings_intern(&st->modules, frame.module);
+	/* Of a module that had gone the kernel printed an address. */
+	if (!TEXT_STARTS(frame.func, "0x")) {
+		info.func = strings_intern(&st->funcs, frame.func);
+		info.caller = intern_caller(st, &frame);
+	}
 	info.skip = globs_match_func(&st->rules->skip, frame.func);
 	info.hide = globs_match_func(&st->rules->hide, frame.func);
-	info.focus = globs_match_func(&st->rules->focus, frame.func);
-	info.ignore = globs_match_func(&st->rules->ignore, frame.func);
 	st->info = grow(st->info, *id, &st->info_cap, sizeof(*st->info));
 	st->info[*id] = info;
 	return true;
@@ -142,29 +165,51 @@ static u32 module_of(const struct stacks *st, u32 n)
 	return 0;
 }
 
-/* Asked of the whole chain: what is not shown may still be looked for. */
-static bool chain_passes(const struct stacks *st, u32 n)
+static bool frame_matches(const struct stacks *st, u32 frame,
+			  const struct owner_comparison *c)
 {
-	bool focused = !st->rules->focus.n;
-	u32 i;
+	const struct frame_info *info = &st->info[frame];
 
-	for (i = 0; i < n; i++) {
-		if (st->info[st->scratch[i]].ignore)
-			return false;
-		focused |= st->info[st->scratch[i]].focus;
+	if (c->field == OWNER_FIELD_FUNC)
+		return info->func && owner_lang_word_matches(st->sentence, c,
+							     st->funcs.v[info->func].s);
+	return info->module && owner_lang_word_matches(st->sentence, c,
+						       st->modules.v[info->module].s);
+}
+
+/* Asked of the whole chain: what is not shown may still be looked for. */
+static u32 matched_by(const struct stacks *st, u32 n)
+{
+	const struct owner_sentence *s = st->sentence;
+	u32 matched = 0, c, i;
+
+	for (c = 0; c < s->nr_comparisons; c++) {
+		enum owner_field field = s->comparisons[c].field;
+
+		if (field != OWNER_FIELD_FUNC && field != OWNER_FIELD_MODULE)
+			continue;
+		for (i = 0; i < n && !(matched & 1U << c); i++)
+			if (frame_matches(st, st->scratch[i], &s->comparisons[c]))
+				matched |= 1U << c;
 	}
-	return focused;
+	return matched;
+}
+
+/* The first frame that is not the allocator's: of @n, one stays, or nobody is named. */
+static u32 first_caller(const struct stacks *st, u32 n)
+{
+	u32 first = 0;
+
+	while (first + 1 < n && st->info[st->scratch[first]].skip)
+		first++;
+	return first;
 }
 
 /* Moves the frames to show to the front of st->scratch; returns their number. */
-static u32 keep_shown(struct stacks *st, u32 n)
+static u32 keep_shown(struct stacks *st, u32 from, u32 n)
 {
-	u32 depth = st->rules->depth;
-	u32 from = 0, shown = 0;
+	u32 depth = st->rules->depth, shown = 0;
 
-	/* The last frame stays: a chain of nothing names nobody. */
-	while (from + 1 < n && st->info[st->scratch[from]].skip)
-		from++;
 	for (; from < n && (!depth || shown < depth); from++)
 		if (!st->info[st->scratch[from]].hide)
 			st->scratch[shown++] = st->scratch[from];
@@ -174,12 +219,15 @@ static u32 keep_shown(struct stacks *st, u32 n)
 static bool parse_stack(struct stacks *st, struct text raw, struct owner *owner)
 {
 	s64 n = split(st, raw);
+	u32 first;
 
 	if (n < 0)
 		return false;
-	owner->passes = chain_passes(st, n);
+	first = first_caller(st, n);
+	owner->matched = matched_by(st, n);
 	owner->module = module_of(st, n);
-	n = keep_shown(st, n);
+	owner->func = n ? st->info[st->scratch[first]].caller : 0;
+	n = keep_shown(st, st->rules->full ? 0 : first, n);
 	owner->chain = intern_chain(st, n ? st->scratch : NULL, n);
 	return true;
 }
@@ -213,6 +261,7 @@ void stacks_free(struct stacks *st)
 	index_free(&st->chain_index);
 	strings_free(&st->frames);
 	strings_free(&st->modules);
+	strings_free(&st->funcs);
 	free(st->info);
 	free(st->scratch);
 	free(st->seen);

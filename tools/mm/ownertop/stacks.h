@@ -6,24 +6,25 @@
 #ifndef OWNERTOP_STACKS_H
 #define OWNERTOP_STACKS_H
 
+#include "../../../mm/owner/lang.h"
 #include "globs.h"
 #include "names.h"
 #include "strings.h"
 
-/* What is kept of a chain, and which chains; no globs: nothing is asked. */
+/* What is kept of a chain. */
 struct chain_rules {
 	struct globs skip;	/* left out at the allocation's end */
 	struct globs hide;	/* left out anywhere */
-	struct globs focus;	/* a chain must have one of these */
-	struct globs ignore;	/* a chain must have none of these */
 	u32 depth;		/* so many frames are kept; 0: all */
+	bool full;		/* nothing is left out at the allocation's end */
 };
 
 /* What a record's call chain comes to. */
 struct owner {
 	u32 chain;		/* index into stacks.chains */
 	u32 module;	/* index into stacks.modules */
-	bool passes;	/* what focus and ignore ask */
+	u32 func;	/* that called the allocator: index into stacks.funcs */
+	u32 matched;	/* a bit for each comparison of functions or modules that it meets */
 };
 
 struct chain {
@@ -33,6 +34,7 @@ struct chain {
 
 struct stacks {
 	const struct chain_rules *rules;
+	const struct owner_sentence *sentence;	/* what is asked of functions and modules */
 	struct names *names;	/* that frames are looked up in; NULL: as they are */
 
 	struct strings frames;
@@ -40,6 +42,7 @@ struct stacks {
 	u32 info_cap;
 
 	struct strings modules;
+	struct strings funcs;	/* "name", and "name [module]"; the first is for none */
 
 	struct chain *chains;
 	u32 nr_chains;
@@ -51,7 +54,8 @@ struct stacks {
 	u32 scratch_cap;
 };
 
-void stacks_init(struct stacks *st, const struct chain_rules *rules);
+void stacks_init(struct stacks *st, const struct chain_rules *rules,
+		 const struct owner_sentence *sentence);
 /* @raw: lines, each with a leading space. Returns false if one is damaged. */
 bool stacks_owner(struct stacks *st, struct text raw, struct owner *owner);
 /* Index into stacks.modules; 0: the frame is in none. */

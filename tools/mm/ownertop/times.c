@@ -8,15 +8,24 @@
 
 #include "alloc.h"
 #include "dumps.h"
+#include "sentence.h"
 #include "times.h"
-#include "usage.h"
 
 #define NS_PER_SECOND 1000000000ULL
 
+static void parse_given(struct times *t, const char *text)
+{
+	char *list = xstrndup(text, strlen(text)), *one, *rest = list;
+
+	while ((one = strsep(&rest, ","))) {
+		t->given = grow(t->given, t->n, &t->cap, sizeof(*t->given));
+		t->given[t->n++] = sentence_time("--time", one);
+	}
+	free(list);
+}
+
 void times_parse(struct times *t, const char *text)
 {
-	const char *p = text;
-
 	t->source = TIME_RECORDS;
 	t->n = 0;
 	if (!strcmp(text, "records"))
@@ -25,13 +34,7 @@ void times_parse(struct times *t, const char *text)
 	if (!strcmp(text, "mtime"))
 		return;
 	t->source = TIME_GIVEN;
-	for (;;) {
-		t->given = grow(t->given, t->n, &t->cap, sizeof(*t->given));
-		t->given[t->n++] = usage_duration("--time", p, ',', &p);
-		if (!*p)
-			return;
-		p++;
-	}
+	parse_given(t, text);
 }
 
 static bool mtime_of(const char *path, u64 *ns)

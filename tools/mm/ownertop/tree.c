@@ -104,17 +104,17 @@ static void path_add_chain(struct tree *t, const struct chain *chain)
 
 static void path_of(struct tree *t, const struct group *g)
 {
-	const struct field_list *by = &t->m->select->group;
+	const struct group_list *by = &t->m->select->group;
 	char number[32];
 	struct text name;
 	unsigned int i;
 
 	t->path_len = 0;
 	for (i = 0; i < by->n; i++) {
-		enum field f = by->v[i];
+		enum owner_field f = by->v[i].field;
 
-		if (f == FIELD_STACK) {
-			path_add_chain(t, &t->m->stacks.chains[g->key.chain]);
+		if (f == OWNER_FIELD_STACK) {
+			path_add_chain(t, model_chain(t->m, g));
 		} else if (!model_known(t->m, g, f)) {
 			continue;
 		} else if (field_is_number(f)) {
@@ -155,7 +155,6 @@ struct order {
 	enum sort_by sort;
 };
 
-/* The smallest first: linking turns it round. */
 static int compare(const void *a, const void *b, void *arg)
 {
 	const struct order *order = arg;
@@ -165,11 +164,11 @@ static int compare(const void *a, const void *b, void *arg)
 	u64 vb = sort_value(&nb->cum, order->sort);
 
 	if (va != vb)
-		return va < vb ? -1 : 1;
-	return ia < ib ? 1 : -1;
+		return va < vb ? 1 : -1;
+	return ia < ib ? -1 : 1;
 }
 
-void tree_finish(struct tree *t, enum sort_by sort)
+u32 *tree_by_size(const struct tree *t, enum sort_by sort)
 {
 	struct order order = { t, sort };
 	u32 *ids = xmalloc(t->n * sizeof(*ids));
@@ -178,7 +177,16 @@ void tree_finish(struct tree *t, enum sort_by sort)
 	for (i = 0; i < t->n; i++)
 		ids[i] = i;
 	qsort_r(ids, t->n, sizeof(*ids), compare, &order);
-	for (i = 0; i < t->n; i++) {
+	return ids;
+}
+
+/* Links the smallest first, as each stands before those linked earlier. */
+void tree_finish(struct tree *t, enum sort_by sort)
+{
+	u32 *ids = tree_by_size(t, sort);
+	u32 i;
+
+	for (i = t->n; i--;) {
 		struct node *node = &t->nodes[ids[i]];
 
 		if (ids[i] == TREE_ROOT)
@@ -195,15 +203,15 @@ void tree_of_answer(struct tree *t, const struct answer *a)
 	u32 i;
 
 	tree_init(t, &a->model, a->options->callees);
-	for (i = 0; i < a->model.nr_groups; i++) {
-		const struct group *g = &a->model.groups[i];
-		struct sum old = { 0 }, sum = g->sum;
+	for (i = 0; i < a->model.groups.n; i++) {
+		struct group g = model_group(&a->model, i);
+		struct sum old = { 0 }, sum = g.sum;
 
 		if (d->n) {
 			old = dumps_sum(&d->v[0], i);
 			sum = dumps_sum(&d->v[1], i);
 		}
-		tree_add(t, g, &sum, &old);
+		tree_add(t, &g, &sum, &old);
 	}
 	tree_finish(t, a->options->sort);
 }

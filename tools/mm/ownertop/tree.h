@@ -48,6 +48,8 @@ void tree_add(struct tree *t, const struct group *g, const struct sum *sum,
 void tree_finish(struct tree *t, enum sort_by sort);
 /* All of that, for what was read. */
 void tree_of_answer(struct tree *t, const struct answer *a);
+/* The numbers of all nodes, the largest first and parents before children of their size. */
+u32 *tree_by_size(const struct tree *t, enum sort_by sort);
 void tree_free(struct tree *t);
 
 struct text tree_name(const struct tree *t, u32 node);

@@ -9,5 +9,6 @@ typedef long long s64;
 
 #define U32_MAX (~0U)
 #define U64_MAX (~0ULL)
+#define S64_MIN (-0x7fffffffffffffffLL - 1)
 
 #endif

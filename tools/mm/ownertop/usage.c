@@ -7,17 +7,16 @@
 #include "exit_status.h"
 #include "usage.h"
 
-#define NS_PER_SECOND 1000000000ULL
-
 static const char help[] =
-"Usage: ownertop [VIEW] [options] [FILE...]\n"
+"Usage: ownertop [VIEW] [SENTENCE] [options] [FILE...]\n"
 "Adds up the records of page_owner and slab_owner by the call chain that owns\n"
-"them. Reads FILEs, '-' for a pipe, or /sys/kernel/debug/slab_owner.\n"
+"them. Reads FILEs, '-' for a pipe, or the files of this machine.\n"
+"SENTENCE: as for owner/query, as 'group=stack.4,comm top=20 if age > 1h'\n"
 "Views: table, tree, records, diff OLD NEW, trend FILE FILE..., flame, folded,\n"
 "  pprof, page_owner_sort (with the options of that program)\n"
 "  -d, --depth N          frames in a group, after the allocator's own; 0: all\n"
-"  -g, --group LIST       of stack,cache,comm,pid,tgid,module,kind,age\n"
-"  -s, --sort KEY         bytes asked for, held by the allocator, or objects\n"
+"  -g, --group LIST       of stack,cache,comm,pid,module,kind,... and age\n"
+"  -s, --sort LIST        bytes asked for, held, waste, objects, oldest, youngest\n"
 "  -n, --top N            groups, or lines of a tree, to show; 0: all\n"
 "  --cache GLOB, --comm GLOB, --pid N[,N], --older AGE     only such records\n"
 "  --focus GLOB, --ignore GLOB     only chains with, without such a function\n"
@@ -25,12 +24,11 @@ static const char help[] =
 "  --callees, --min PERCENT        tree: allocations first; what to leave out\n"
 "  --diff OLD             flame, folded: what grew since that dump\n"
 "  --time records|mtime|T,T...     trend: when the dumps were taken\n"
-"  --page-size N          bytes in a page where the dump was made (as here)\n"
+"  --now TIME, --page-size N       of the dump: 26h after boot; bytes in a page\n"
 "  --vmlinux FILE, --modules DIR   file:line and inlined functions from these\n"
 "  --live[=SECS]          read and show again and again; keys sort, pause, quit\n"
 "  --json, --csv; --help  write for programs; print this\n"
-"Examples: ownertop       the slab objects of this machine\n"
-"  ownertop --cache 'kmalloc-*' -d 8 dump.txt\n"
+"Examples: ownertop -d 8 --cache 'kmalloc-*'    objects of this machine\n"
 "  ownertop diff monday.txt friday.txt\n"
 "  ownertop flame --older 1h dump.txt > flame.html\n"
 "Exit status: 0 all was read, 1 input was damaged or not read, 2 failed.\n";
@@ -53,50 +51,22 @@ void usage_fail(const char *option, const char *value, const char *reason)
 	usage_hint();
 }
 
-u64 usage_number(const char *option, const char *text, u64 max, char stop,
-		 const char **end)
+void usage_refuse(const char *option, const char *message)
 {
-	char *after;
-	u64 v;
-
-	v = strtoull(text, &after, 10);	/* saturates, so above max */
-	if (*text < '0' || *text > '9' || (*after && *after != stop))
-		usage_fail(option, text, "is not a number");
-	if (v > max)
-		usage_fail(option, text, "is too large a number");
-	*end = after;
-	return v;
+	fprintf(stderr, "ownertop: %s: %s\n", option, message);
+	usage_hint();
 }
 
 u32 usage_count(const char *option, const char *text)
 {
-	const char *end;
+	char *end;
+	u64 v = strtoull(text, &end, 10);	/* saturates, so above all */
 
-	return usage_number(option, text, U32_MAX - 1, '\0', &end);
-}
-
-u64 usage_duration(const char *option, const char *text, char stop, const char **end)
-{
-	static const struct {
-		char unit;
-		u64 seconds;
-	} units[] = { { 's', 1 }, { 'm', 60 }, { 'h', 3600 }, { 'd', 86400 } };
-	unsigned int i;
-	char *after;
-	u64 v;
-
-	v = strtoull(text, &after, 10);
-	if (*text >= '0' && *text <= '9' && *after && (!after[1] || after[1] == stop)) {
-		for (i = 0; i < sizeof(units) / sizeof(*units); i++) {
-			if (units[i].unit != *after)
-				continue;
-			if (__builtin_mul_overflow(v, units[i].seconds * NS_PER_SECOND, &v))
-				usage_fail(option, text, "is too long a time");
-			*end = after + 1;
-			return v;
-		}
-	}
-	usage_fail(option, text, "is not a time such as 90s, 30m, 2h or 1d");
+	if (*text < '0' || *text > '9' || *end)
+		usage_fail(option, text, "is not a number");
+	if (v >= U32_MAX)
+		usage_fail(option, text, "is too large a number");
+	return v;
 }
 
 double usage_percent(const char *option, const char *text)

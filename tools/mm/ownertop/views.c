@@ -4,12 +4,17 @@
 
 #include "writer.h"
 
-#define BY_CHAIN_AND_CACHE { { FIELD_STACK, FIELD_CACHE }, 2 }
+#define BY(name) { .field = OWNER_FIELD_##name }
+
+#define BY_CHAIN { { BY(STACK) }, 1 }
+#define BY_CHAIN_AND_CACHE { { BY(STACK), BY(CACHE) }, 2 }
 #define BY_CHAIN_AND_LABELS \
-	{ { FIELD_STACK, FIELD_CACHE, FIELD_COMM, FIELD_PID, FIELD_AGE }, 5 }
-#define EVERYTHING { { FIELD_KIND, FIELD_CACHE, FIELD_COMM, FIELD_PID, FIELD_TGID, \
-		       FIELD_STACK }, 6 }
-#define BY_CHAIN { { FIELD_STACK }, 1 }
+	{ { BY(STACK), BY(CACHE), BY(COMM), BY(PID), BY(AGE) }, 5 }
+#define EVERYTHING \
+	{ { BY(KIND), BY(CACHE), BY(COMM), BY(PID), BY(TGID), BY(STACK) }, 6 }
+
+/* What the language can say of groups. */
+#define TAKES_SENTENCE (TAKES_TOP | TAKES_ORDER | TAKES_GROUPS)
 
 const struct view views[] = {
 	{
@@ -17,7 +22,7 @@ const struct view views[] = {
 		.group = BY_CHAIN_AND_CACHE,
 		.depth = 4,
 		.top = 10,
-		.takes = TAKES_TOP | TAKES_LIVE,
+		.takes = TAKES_SENTENCE | TAKES_LIVE,
 		.write = { write_table, write_table_json, write_table_csv },
 	},
 	{
@@ -49,7 +54,7 @@ const struct view views[] = {
 		.name = "records",
 		.group = EVERYTHING,
 		.top = 10,
-		.takes = TAKES_TOP,
+		.takes = TAKES_SENTENCE,
 		.write = { write_records, write_table_json, write_table_csv },
 	},
 	{
@@ -73,7 +78,9 @@ const struct view views[] = {
 	},
 };
 
-const unsigned int nr_views = sizeof(views) / sizeof(*views);
+#define NR_VIEWS (sizeof(views) / sizeof(*views))
+
+const unsigned int nr_views = NR_VIEWS;
 
 const struct view *view_find(const char *name)
 {
@@ -83,4 +90,16 @@ const struct view *view_find(const char *name)
 		if (!strcmp(name, views[i].name))
 			return &views[i];
 	return NULL;
+}
+
+const struct view *view_nearest(const char *name)
+{
+	const char *names[NR_VIEWS];
+	unsigned int i;
+	int nearest;
+
+	for (i = 0; i < NR_VIEWS; i++)
+		names[i] = views[i].name;
+	nearest = owner_lang_nearest(name, strlen(name), names, NR_VIEWS);
+	return nearest < 0 ? NULL : &views[nearest];
 }

@@ -26,10 +26,16 @@ struct answer {
 bool answer_read(struct answer *a, const struct options *o, char * const *paths, int n);
 void answer_free(struct answer *a);
 
+/* The parts of it, for who takes the records as they are read. */
+void answer_begin(struct answer *a, const struct options *o);
+/* All of @paths are one dump. */
+void answer_read_dump(struct answer *a, char * const *paths, int n);
+
 enum format {
 	FORMAT_TEXT,		/* for people; or the view's own */
 	FORMAT_JSON,
 	FORMAT_CSV,
+	FORMAT_TSV,		/* as the kernel answers; no view has it yet */
 	NR_FORMATS
 };
 
@@ -41,13 +47,16 @@ enum {
 	TAKES_CALLEES = 1 << 3,
 	TAKES_TIME = 1 << 4,
 	TAKES_LIVE = 1 << 5,
+	TAKES_ORDER = 1 << 6,	/* by more than one of bytes, held and objects */
+	TAKES_GROUPS = 1 << 7,
+	TAKES_MODE = 1 << 8,
 };
 
 typedef void (*view_writer)(const struct answer *a, FILE *out);
 
 struct view {
 	const char *name;
-	struct field_list group;	/* these are defaults */
+	struct group_list group;	/* these are defaults */
 	u32 depth;
 	u32 top;
 	double least_percent;
@@ -64,5 +73,7 @@ extern const unsigned int nr_views;
 
 /* NULL if there is no such view. */
 const struct view *view_find(const char *name);
+/* The one that may have been meant, or NULL. */
+const struct view *view_nearest(const char *name);
 
 #endif

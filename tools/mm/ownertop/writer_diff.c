@@ -14,19 +14,23 @@ static const char *amount(char buf[HUMAN_LEN], const struct sum *sum, enum sort_
 	return sum->objects ? human_figure(buf, sort_value(sum, sort), sort) : "-";
 }
 
-static void add_row(struct rows *rows, const char *rank, const struct pair *p,
-		    enum sort_by sort, const struct group *g)
+static void add_cells(struct rows *rows, const struct pair *p, enum sort_by sort)
 {
-	/* The other figure of the two that matter. */
-	enum sort_by other = sort == SORT_OBJECTS ? SORT_BYTES : SORT_OBJECTS;
+	enum sort_by other = sort_beside(sort);
 	char buf[HUMAN_LEN];
 
-	rows_add(rows, g);
-	rows_cell(rows, rank);
 	rows_cell(rows, human_change(buf, pair_change(p, sort), sort));
 	rows_cell(rows, amount(buf, &p->before, sort));
 	rows_cell(rows, amount(buf, &p->after, sort));
 	rows_cell(rows, human_change(buf, pair_change(p, other), other));
+	rows_fields(rows);
+}
+
+static void add_other(struct rows *rows, const char *name, const struct pair *p,
+		      enum sort_by sort)
+{
+	rows_add_other(rows, name);
+	add_cells(rows, p, sort);
 }
 
 static void print_time(const struct dump *old, const struct dump *new, FILE *out)
@@ -56,30 +60,27 @@ static void print_notes(const struct growth *g, FILE *out)
 
 void write_diff(const struct answer *a, FILE *out)
 {
+	static const char * const figures[2][5] = {
+		{ "GROWTH", "OLD", "NEW", "OBJECTS", NULL },
+		{ "GROWTH", "OLD", "NEW", "BYTES", NULL },
+	};
 	enum sort_by sort = a->options->sort;
-	char rank[HUMAN_LEN];
 	struct growth g;
 	struct rows rows;
 	u32 i;
 
 	growth_init(&g, a);
-	rows_begin(&rows, &a->model, g.order, g.shown, terminal_of(out),
-		   out);
-	rows_figure_column(&rows, "GROWTH");
-	rows_figure_column(&rows, "OLD");
-	rows_figure_column(&rows, "NEW");
-	rows_figure_column(&rows, sort == SORT_OBJECTS ? "BYTES" : "OBJECTS");
-	rows_field_columns(&rows);
+	rows_begin(&rows, &a->model, g.order, g.shown, figures[sort == SORT_OBJECTS],
+		   terminal_of(out), out);
 	for (i = 0; i < g.shown; i++) {
 		struct pair p = growth_pair(&g, g.order[i]);
 
-		snprintf(rank, sizeof(rank), "%u", i + 1);
-		add_row(&rows, rank, &p, sort, &a->model.groups[g.order[i]]);
-		rows_fields(&rows);
+		rows_add(&rows, i + 1, g.order[i]);
+		add_cells(&rows, &p, sort);
 	}
 	if (g.shown < g.n)
-		add_row(&rows, "rest", &g.not_shown, sort, NULL);
-	add_row(&rows, "total", &g.total, sort, NULL);
+		add_other(&rows, "rest", &g.not_shown, sort);
+	add_other(&rows, "total", &g.total, sort);
 	rows_end(&rows);
 	print_notes(&g, out);
 	growth_free(&g);
@@ -111,12 +112,11 @@ void write_diff_json(const struct answer *a, FILE *out)
 	for (i = 0; i < g.shown; i++) {
 		struct pair p = growth_pair(&g, g.order[i]);
 
-		fprintf(out, "%s\n    {\"rank\": %u, ", i ? "," : "", i + 1);
+		json_group_begin(i, out);
 		json_pair(&p, out);
-		json_fields(&a->model, &a->model.groups[g.order[i]], out);
-		putc('}', out);
+		json_group_end(&a->model, g.order[i], out);
 	}
-	fputs(g.shown ? "\n  ]\n}\n" : "]\n}\n", out);
+	json_end(g.shown, out);
 	growth_free(&g);
 }
 
@@ -137,10 +137,11 @@ void write_diff_csv(const struct answer *a, FILE *out)
 	fputs("row,rank,old_objects,old_bytes,old_held,new_objects,new_bytes,new_held", out);
 	csv_field_names(&a->model, out);
 	for (i = 0; i < g.shown; i++) {
+		struct group group = model_group(&a->model, g.order[i]);
 		struct pair p = growth_pair(&g, g.order[i]);
 
 		fprintf(out, "group,%u", i + 1);
-		csv_pair(a, &p, &a->model.groups[g.order[i]], out);
+		csv_pair(a, &p, &group, out);
 	}
 	if (g.shown < g.n) {
 		fputs("not_shown,", out);

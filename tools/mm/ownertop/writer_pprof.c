@@ -126,14 +126,14 @@ static void emit_sample_types(struct profile *p, enum sort_by sort)
 	emit_int(p, PROFILE_DEFAULT_SAMPLE_TYPE, string(p, names[sort]));
 }
 
-static void add_label(struct profile *p, const struct group *g, enum field field)
+static void add_label(struct profile *p, const struct group *g, enum owner_field field)
 {
 	char number[24], *shown;
 	struct text name;
 
 	proto_clear(&p->part);
 	proto_int(&p->part, LABEL_KEY, string(p, field_name(field)));
-	if (field == FIELD_AGE) {
+	if (field == OWNER_FIELD_AGE) {
 		proto_int(&p->part, LABEL_NUM, model_number(p->m, g, field));
 		proto_int(&p->part, LABEL_NUM_UNIT, string(p, "seconds"));
 	} else if (field_is_number(field)) {
@@ -153,13 +153,13 @@ static void add_label(struct profile *p, const struct group *g, enum field field
 
 static void emit_sample(struct profile *p, const struct group *g)
 {
-	const struct field_list *by = &p->m->select->group;
+	const struct group_list *by = &p->m->select->group;
 	const u64 values[] = { g->sum.objects, g->sum.bytes, g->sum.held };
 	const struct chain *chain;
 	unsigned int i;
 
-	if (field_listed(by, FIELD_STACK)) {
-		chain = &p->m->stacks.chains[g->key.chain];
+	if (field_listed(by, OWNER_FIELD_STACK)) {
+		chain = model_chain(p->m, g);
 		for (i = 0; i < chain->n; i++) {
 			p->locations = grow(p->locations, i, &p->locations_cap,
 					    sizeof(*p->locations));
@@ -169,8 +169,8 @@ static void emit_sample(struct profile *p, const struct group *g)
 	}
 	proto_ints(&p->message, SAMPLE_VALUE, values, sizeof(values) / sizeof(*values));
 	for (i = 0; i < by->n; i++)
-		if (by->v[i] != FIELD_STACK && model_known(p->m, g, by->v[i]))
-			add_label(p, g, by->v[i]);
+		if (by->v[i].field != OWNER_FIELD_STACK && model_known(p->m, g, by->v[i].field))
+			add_label(p, g, by->v[i].field);
 	emit(p, PROFILE_SAMPLE);
 }
 
@@ -225,7 +225,7 @@ static void emit_comments(struct profile *p, const struct answer *a)
 	if (!notes)
 		out_of_memory();
 	fprintf(notes, "ownertop: %llu objects in %u samples\n", a->model.total.objects,
-		a->model.nr_groups);
+		a->model.groups.n);
 	notes_print(a, terminal_of(notes), notes);
 	fclose(notes);
 	for (line = strtok_r(text, "\n", &rest); line; line = strtok_r(NULL, "\n", &rest))
@@ -256,8 +256,11 @@ void write_pprof(const struct answer *a, FILE *out)
 		out_of_memory();
 	string(&p, "");		/* number 0 means that there is none */
 	emit_sample_types(&p, a->options->sort);
-	for (i = 0; i < m->nr_groups; i++)
-		emit_sample(&p, &m->groups[i]);
+	for (i = 0; i < m->groups.n; i++) {
+		struct group g = model_group(m, i);
+
+		emit_sample(&p, &g);
+	}
 	for (i = 0; i < m->stacks.modules.n; i++)
 		emit_mapping(&p, i);
 	for (i = 0; i < m->stacks.frames.n; i++)

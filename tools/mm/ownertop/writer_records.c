@@ -20,11 +20,11 @@ static void print_age(const struct model *m, const struct group *g, FILE *out)
 {
 	char oldest[HUMAN_LEN], newest[HUMAN_LEN];
 
-	if (!model_known(m, g, FIELD_AGE))
+	if (!model_known(m, g, OWNER_FIELD_AGE))
 		return;
 	print_label("age", out);
-	human_age(oldest, model_age(m, g));
-	human_age(newest, m->newest - g->newest);
+	human_age(oldest, model_age(m, g->oldest));
+	human_age(newest, model_age(m, g->newest));
 	if (strcmp(oldest, newest))
 		fprintf(out, "%s to %s\n", newest, oldest);
 	else
@@ -33,7 +33,7 @@ static void print_age(const struct model *m, const struct group *g, FILE *out)
 
 static void print_chain(const struct model *m, const struct group *g, size_t width, FILE *out)
 {
-	const struct chain *chain = &m->stacks.chains[g->key.chain];
+	const struct chain *chain = model_chain(m, g);
 	u32 i;
 
 	for (i = 0; i < chain->n; i++) {
@@ -56,14 +56,14 @@ static void print_name(struct text name, FILE *out)
 
 static void print_fields(const struct model *m, const struct group *g, size_t width, FILE *out)
 {
-	const struct field_list *by = &m->select->group;
+	const struct group_list *by = &m->select->group;
 	unsigned int i;
 
 	print_age(m, g, out);
 	for (i = 0; i < by->n; i++) {
-		enum field f = by->v[i];
+		enum owner_field f = by->v[i].field;
 
-		if (f == FIELD_STACK || f == FIELD_AGE || !model_known(m, g, f))
+		if (f == OWNER_FIELD_STACK || f == OWNER_FIELD_AGE || !model_known(m, g, f))
 			continue;
 		if (!field_is_number(f) && !model_name(m, g, f).len)
 			continue;
@@ -73,7 +73,7 @@ static void print_fields(const struct model *m, const struct group *g, size_t wi
 		else
 			print_name(model_name(m, g, f), out);
 	}
-	if (field_listed(by, FIELD_STACK))
+	if (field_listed(by, OWNER_FIELD_STACK))
 		print_chain(m, g, width, out);
 	putc('\n', out);
 }
@@ -100,14 +100,20 @@ void write_records(const struct answer *a, FILE *out)
 
 	report_init(&r, a);
 	for (i = 0; i < r.shown; i++) {
+		struct group g = report_group(&r, i);
+
 		fprintf(out, "%s#%u%s  ", term.colour ? "\033[1m" : "", i + 1,
 			term.colour ? "\033[0m" : "");
-		print_sum(&report_group(&r, i)->sum, &r, out);
-		print_fields(m, report_group(&r, i), term.width, out);
+		print_sum(&g.sum, &r, out);
+		print_fields(m, &g, term.width, out);
 	}
-	if (r.shown < m->nr_groups) {
-		fprintf(out, "rest: %u of %u owners, ", m->nr_groups - r.shown, m->nr_groups);
+	if (r.shown < r.kept) {
+		fprintf(out, "rest: %u of %u owners, ", r.kept - r.shown, m->groups.n);
 		print_sum(&r.not_shown, &r, out);
+	}
+	if (r.kept < m->groups.n) {
+		fprintf(out, "other: %u of %u owners, ", m->groups.n - r.kept, m->groups.n);
+		print_sum(&r.other, &r, out);
 	}
 	fputs("total: ", out);
 	print_sum(&m->total, &r, out);

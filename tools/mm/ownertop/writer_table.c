@@ -14,42 +14,41 @@ struct table {
 	bool held;		/* show it: it differs from bytes */
 };
 
-static void add_columns(struct table *t)
-{
-	rows_figure_column(&t->rows, "BYTES");
-	rows_figure_column(&t->rows, "%");
-	if (t->held)
-		rows_figure_column(&t->rows, "HELD");
-	rows_figure_column(&t->rows, "OBJECTS");
-	rows_figure_column(&t->rows, "OLDEST");
-	rows_field_columns(&t->rows);
-}
-
-static void add_row(struct table *t, const char *rank, const struct sum *sum,
-		    const struct group *g)
+static void add_cells(struct table *t, const struct sum *sum, const struct group *g)
 {
 	const struct report *r = t->r;
 	char buf[HUMAN_LEN];
 
-	rows_add(&t->rows, g);
-	rows_cell(&t->rows, rank);
 	rows_cell(&t->rows, human_bytes(buf, sum->bytes));
 	rows_cell(&t->rows, human_percent(buf, sort_value(sum, r->sort),
 					  sort_value(&r->model->total, r->sort)));
 	if (t->held)
 		rows_cell(&t->rows, human_bytes(buf, sum->held));
 	rows_number(&t->rows, sum->objects);
+	if (!g)
+		return;
+	rows_cell(&t->rows, human_age(buf, model_age(r->model, g->oldest)));
+	rows_fields(&t->rows);
 }
 
-static void add_group(struct table *t, u32 rank)
+/* The heads of what add_cells() shows. */
+static void choose_figures(const struct table *t, const char *figures[6])
 {
-	const struct group *g = report_group(t->r, rank);
-	char buf[HUMAN_LEN];
+	u32 n = 0;
 
-	snprintf(buf, sizeof(buf), "%u", rank + 1);
-	add_row(t, buf, &g->sum, g);
-	rows_cell(&t->rows, human_age(buf, model_age(t->r->model, g)));
-	rows_fields(&t->rows);
+	figures[n++] = "BYTES";
+	figures[n++] = "%";
+	if (t->held)
+		figures[n++] = "HELD";
+	figures[n++] = "OBJECTS";
+	figures[n++] = "OLDEST";
+	figures[n] = NULL;
+}
+
+static void add_other(struct table *t, const char *name, const struct sum *sum)
+{
+	rows_add_other(&t->rows, name);
+	add_cells(t, sum, NULL);
 }
 
 void write_table(const struct answer *a, FILE *out)
@@ -65,21 +64,31 @@ void write_table_to(const struct answer *a, FILE *out, struct terminal term)
 		.r = &r,
 		.held = m->total.held != m->total.bytes,
 	};
-	u32 hidden, i;
+	const char *figures[6];
+	u32 hidden, folded, i;
 
 	report_init(&r, a);
-	rows_begin(&t.rows, m, r.order, r.shown, term, out);
-	add_columns(&t);
-	for (i = 0; i < r.shown; i++)
-		add_group(&t, i);
-	hidden = m->nr_groups - r.shown;
+	choose_figures(&t, figures);
+	rows_begin(&t.rows, m, r.order, r.shown, figures, term, out);
+	for (i = 0; i < r.shown; i++) {
+		struct group g = report_group(&r, i);
+
+		rows_add(&t.rows, i + 1, r.order[i]);
+		add_cells(&t, &g.sum, &g);
+	}
+	hidden = r.kept - r.shown;
 	if (hidden)
-		add_row(&t, "rest", &r.not_shown, NULL);
-	add_row(&t, "total", &m->total, NULL);
+		add_other(&t, "rest", &r.not_shown);
+	folded = m->groups.n - r.kept;
+	if (folded)
+		add_other(&t, "other", &r.other);
+	add_other(&t, "total", &m->total);
 	rows_end(&t.rows);
 	if (hidden)
-		fprintf(out, "rest: %u of %u groups; --top 0 shows them\n",
-			hidden, m->nr_groups);
+		fprintf(out, "rest: %u of %u groups%s\n", hidden, m->groups.n,
+			a->options->interval_ms ? "" : "; --top 0 shows them");
+	if (folded)
+		fprintf(out, "other: %u groups beyond groups=%u\n", folded, r.kept);
 	notes_print(a, term, out);
 	report_free(&r);
 }

@@ -9,14 +9,14 @@
 
 static void print_group(const struct report *r, u32 rank, FILE *out)
 {
-	const struct group *g = report_group(r, rank);
+	struct group g = report_group(r, rank);
 
 	fprintf(out, "group,%u,%llu,%llu,%llu,", rank + 1,
-		g->sum.objects, g->sum.bytes, g->sum.held);
-	print_ts(g->oldest, "", out);
+		g.sum.objects, g.sum.bytes, g.sum.held);
+	print_ts(g.oldest, "", out);
 	putc(',', out);
-	print_ts(g->newest, "", out);
-	csv_fields(r->model, g, out);
+	print_ts(g.newest, "", out);
+	csv_fields(r->model, &g, out);
 }
 
 static void print_sum(const struct model *m, const char *row, const struct sum *sum,
@@ -38,11 +38,15 @@ void write_table_csv(const struct answer *a, FILE *out)
 	csv_field_names(m, out);
 	for (i = 0; i < r.shown; i++)
 		print_group(&r, i, out);
-	if (r.shown < m->nr_groups)
+	if (r.shown < r.kept)
 		print_sum(m, "not_shown", &r.not_shown, out);
+	if (r.kept < m->groups.n)
+		print_sum(m, "other", &r.other, out);
 	print_sum(m, "total", &m->total, out);
 	if (m->filtered.objects)
 		print_sum(m, "filtered_out", &m->filtered, out);
+	if (m->undecided.objects)
+		print_sum(m, "undecided", &m->undecided, out);
 	if (m->coverage_known) {
 		fprintf(out, "untracked,,%llu,,,,", m->untracked);
 		csv_fields(m, NULL, out);

@@ -10,19 +10,17 @@ static void print_groups(const struct report *r, FILE *out)
 
 	fputs("  \"groups\": [", out);
 	for (rank = 0; rank < r->shown; rank++) {
-		const struct group *g = report_group(r, rank);
+		struct group g = report_group(r, rank);
 
-		fprintf(out, "%s\n    {\"rank\": %u, ", rank ? "," : "",
-			rank + 1);
-		json_sum(&g->sum, out);
+		json_group_begin(rank, out);
+		json_sum(&g.sum, out);
 		fputs(", \"oldest_ns\": ", out);
-		print_ts(g->oldest, "null", out);
+		print_ts(g.oldest, "null", out);
 		fputs(", \"newest_ns\": ", out);
-		print_ts(g->newest, "null", out);
-		json_fields(r->model, g, out);
-		putc('}', out);
+		print_ts(g.newest, "null", out);
+		json_group_end(r->model, r->order[rank], out);
 	}
-	fputs(r->shown ? "\n  ]\n" : "]\n", out);
+	json_end(r->shown, out);
 }
 
 void write_table_json(const struct answer *a, FILE *out)
@@ -33,9 +31,12 @@ void write_table_json(const struct answer *a, FILE *out)
 	report_init(&r, a);
 	json_begin(a, out);
 	json_named_sum("total", &m->total, out);
-	fprintf(out, "  \"groups_not_shown\": %u,\n", m->nr_groups - r.shown);
+	fprintf(out, "  \"groups_not_shown\": %u,\n", r.kept - r.shown);
 	json_named_sum("not_shown", &r.not_shown, out);
+	if (r.kept < m->groups.n) {
+		fprintf(out, "  \"groups_in_other\": %u,\n", m->groups.n - r.kept);
+		json_named_sum("other", &r.other, out);
+	}
 	print_groups(&r, out);
-	fputs("}\n", out);
 	report_free(&r);
 }

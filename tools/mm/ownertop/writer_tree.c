@@ -26,36 +26,13 @@ struct pruned {
 	struct sum dropped_flat;
 };
 
-struct order {
-	const struct tree *tree;
-	enum sort_by sort;
-};
-
-/* The largest first; parents before children of their size. */
-static int compare(const void *a, const void *b, void *arg)
-{
-	const struct order *order = arg;
-	u32 ia = *(const u32 *)a, ib = *(const u32 *)b;
-	u64 va = sort_value(&order->tree->nodes[ia].cum, order->sort);
-	u64 vb = sort_value(&order->tree->nodes[ib].cum, order->sort);
-
-	if (va != vb)
-		return va < vb ? 1 : -1;
-	return ia < ib ? -1 : 1;
-}
-
 /* Keeps the @top largest nodes. No node is larger than its parent, so none hangs loose. */
 static void keep_largest(struct pruned *p, u32 top)
 {
-	const struct tree *t = &p->tree;
-	struct order order = { t, p->sort };
-	u32 *ids = xmalloc(t->n * sizeof(*ids));
+	u32 *ids = tree_by_size(&p->tree, p->sort);
 	u32 i;
 
-	for (i = 0; i < t->n; i++)
-		ids[i] = i;
-	qsort_r(ids, t->n, sizeof(*ids), compare, &order);
-	for (i = top; i < t->n; i++)
+	for (i = top; i < p->tree.n; i++)
 		p->keep[ids[i]] = false;
 	free(ids);
 }
@@ -152,9 +129,9 @@ static void print_node(struct lines *l, u32 id)
 	bool root = id == TREE_ROOT;
 	bool branch = !root && l->p->kept_children[node->parent] > 1;
 	bool news = root || branch ||
-		    memcmp(&node->cum, &t->nodes[node->parent].cum, sizeof(node->cum));
-	char *name;
+		    !sum_same(&node->cum, &t->nodes[node->parent].cum);
 	u32 indent;
+	char *name;
 
 	l->level[id] = root ? 0 : l->level[node->parent] + branch;
 	indent = 2 * l->level[id];

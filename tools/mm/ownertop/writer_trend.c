@@ -22,19 +22,16 @@ static const char *rate(char buf[HUMAN_LEN], double per_hour, enum sort_by sort)
 	return human_change(buf, c, sort);
 }
 
-static void add_row(struct rows *rows, const struct trend *t, const char *rank, u32 group)
+static void add_cells(struct rows *rows, const struct trend *t, u32 group)
 {
 	const struct answer *a = t->a;
-	enum sort_by sort = a->options->sort;
-	enum sort_by other = sort == SORT_OBJECTS ? SORT_BYTES : SORT_OBJECTS;
+	enum sort_by sort = a->options->sort, other = sort_beside(sort);
 	struct slope s = trend_slope(t, group, sort);
 	struct sum last = trend_sum(t, group, a->dumps.n - 1);
 	/* Cut, not rounded: 1.00 is a line, and 0.999 is not. But 0.75 may be 0.7499...9. */
 	double hundredths = floor(s.r2 * 100 + 0.000001);
 	char buf[HUMAN_LEN];
 
-	rows_add(rows, group == TREND_TOTAL ? NULL : &a->model.groups[group]);
-	rows_cell(rows, rank);
 	rows_cell(rows, rate(buf, s.per_hour, sort));
 	rows_cell(rows, human_figure(buf, sort_value(&last, sort), sort));
 	rows_cell(rows, rate(buf, trend_slope(t, group, other).per_hour, other));
@@ -42,6 +39,7 @@ static void add_row(struct rows *rows, const struct trend *t, const char *rank, 
 	rows_cell(rows, buf);
 	snprintf(buf, sizeof(buf), "%.2f", hundredths / 100);
 	rows_cell(rows, s.r2_known ? buf : "-");
+	rows_fields(rows);
 }
 
 static void print_notes(const struct trend *t, FILE *out)
@@ -62,27 +60,23 @@ static void print_notes(const struct trend *t, FILE *out)
 
 void write_trend(const struct answer *a, FILE *out)
 {
-	bool objects = a->options->sort == SORT_OBJECTS;
-	char rank[HUMAN_LEN];
+	static const char * const figures[2][6] = {
+		{ "BYTES/H", "NOW", "OBJECTS/H", "UP", "R2", NULL },
+		{ "OBJECTS/H", "NOW", "BYTES/H", "UP", "R2", NULL },
+	};
 	struct trend t;
 	struct rows rows;
 	u32 i;
 
 	trend_init(&t, a);
-	rows_begin(&rows, &a->model, t.order, t.shown, terminal_of(out),
-		   out);
-	rows_figure_column(&rows, objects ? "OBJECTS/H" : "BYTES/H");
-	rows_figure_column(&rows, "NOW");
-	rows_figure_column(&rows, objects ? "BYTES/H" : "OBJECTS/H");
-	rows_figure_column(&rows, "UP");
-	rows_figure_column(&rows, "R2");
-	rows_field_columns(&rows);
+	rows_begin(&rows, &a->model, t.order, t.shown,
+		   figures[a->options->sort == SORT_OBJECTS], terminal_of(out), out);
 	for (i = 0; i < t.shown; i++) {
-		snprintf(rank, sizeof(rank), "%u", i + 1);
-		add_row(&rows, &t, rank, t.order[i]);
-		rows_fields(&rows);
+		rows_add(&rows, i + 1, t.order[i]);
+		add_cells(&rows, &t, t.order[i]);
 	}
-	add_row(&rows, &t, "total", TREND_TOTAL);
+	rows_add_other(&rows, "total");
+	add_cells(&rows, &t, TREND_TOTAL);
 	rows_end(&rows);
 	print_notes(&t, out);
 	trend_free(&t);
@@ -133,19 +127,20 @@ void write_trend_json(const struct answer *a, FILE *out)
 	fprintf(out, "},\n  \"groups_not_shown\": %u,\n  \"unchanged\": %u,\n  \"groups\": [",
 		t.n - t.shown, t.unchanged);
 	for (i = 0; i < t.shown; i++) {
-		fprintf(out, "%s\n    {\"rank\": %u, ", i ? "," : "", i + 1);
+		json_group_begin(i, out);
 		json_slopes(&t, t.order[i], out);
-		json_fields(&a->model, &a->model.groups[t.order[i]], out);
-		putc('}', out);
+		json_group_end(&a->model, t.order[i], out);
 	}
-	fputs(t.shown ? "\n  ]\n}\n" : "]\n}\n", out);
+	json_end(t.shown, out);
 	trend_free(&t);
 }
 
 static void csv_slopes(const struct trend *t, u32 group, FILE *out)
 {
+	const struct model *m = &t->a->model;
 	struct slope s = trend_slope(t, group, t->a->options->sort);
 	struct sum last = trend_sum(t, group, t->a->dumps.n - 1);
+	struct group g;
 
 	fprintf(out, "%.15g,%.15g,%.15g,%u,%u,",
 		trend_slope(t, group, SORT_OBJECTS).per_hour,
@@ -154,7 +149,9 @@ static void csv_slopes(const struct trend *t, u32 group, FILE *out)
 	if (s.r2_known)
 		fprintf(out, "%.15g", s.r2);
 	fprintf(out, ",%llu,%llu,%llu", last.objects, last.bytes, last.held);
-	csv_fields(&t->a->model, group == TREND_TOTAL ? NULL : &t->a->model.groups[group], out);
+	if (group != TREND_TOTAL)
+		g = model_group(m, group);
+	csv_fields(m, group == TREND_TOTAL ? NULL : &g, out);
 }
 
 void write_trend_csv(const struct answer *a, FILE *out)

@@ -2,7 +2,8 @@
 /*
  * Feeds the readers whatever libFuzzer comes up with, beside a good input, and
  * checks what comes out of them: groups add up to the total, and every view
- * gets through. Sanitizers see to the rest.
+ * gets through. Sanitizers see to the rest. What stands before a character 0, if
+ * there is one, is a sentence to ask about what follows.
  */
 #include <stdint.h>
 #include <stdio.h>
@@ -11,6 +12,7 @@
 #include <unistd.h>
 
 #include "../options.h"
+#include "../report.h"
 
 #define PAGE_SIZE 4096
 
@@ -44,13 +46,46 @@ static void check(const struct report *r)
 	struct sum sum = r->not_shown;
 	u32 i;
 
-	for (i = 0; i < r->shown; i++)
-		sum_add(&sum, &report_group(r, i)->sum);
-	if (memcmp(&sum, total, sizeof(sum)))
+	sum_add(&sum, &r->other);
+
+	for (i = 0; i < r->shown; i++) {
+		struct group g = report_group(r, i);
+
+		sum_add(&sum, &g.sum);
+	}
+	if (!sum_same(&sum, total))
 		abort();
 }
 
-static void show(const struct view *view, char * const *paths, FILE *nowhere)
+/* As far as it is one; returns where the input begins. */
+static const uint8_t *read_sentence(const uint8_t *data, size_t size, struct owner_sentence *s)
+{
+	const uint8_t *end = memchr(data, '\0', size);
+	struct owner_lang_error error;
+	size_t length = end ? end - data : 0;
+
+	if (owner_lang_parse(s, OWNER_QUERY, (const char *)data, length, &error))
+		return end ? end + 1 : data;
+	if (!owner_lang_parse(s, OWNER_QUERY, "", 0, &error))
+		abort();
+	return data;
+}
+
+static void ask(struct options *o, const struct owner_sentence *s)
+{
+	o->select.sentence = *s;
+	o->select.by_handle = s->mode != OWNER_MODE_STACK;
+	o->groups = s->given & 1U << OWNER_SET_GROUPS ? s->groups : 0;
+	o->nr_order = s->nr_sort;
+	memcpy(o->order, s->sort, sizeof(o->order));
+	if (!s->nr_group)
+		return;
+	memcpy(o->select.group.v, s->group, sizeof(s->group));
+	o->select.group.n = s->nr_group;
+}
+
+static void show(const struct view *view, char * const *paths, const struct owner_sentence *s,
+		 FILE *nowhere)
 {
 	u64 times[] = { 0, 1 };
 	struct options o = {
@@ -66,6 +101,7 @@ static void show(const struct view *view, char * const *paths, FILE *nowhere)
 	struct report report;
 	unsigned int i;
 
+	ask(&o, s);
 	if (!answer_read(&a, &o, paths, 2))
 		abort();
 	if (!a.dumps.n) {
@@ -85,6 +121,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
 	static struct file good, bad;
 	static FILE *nowhere;
+	struct owner_sentence s;
+	const uint8_t *input;
 	unsigned int i;
 
 	if (!nowhere) {
@@ -95,8 +133,9 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 		file_set(&good, handles, sizeof(handles) - 1);
 		bad = file_new("bad");
 	}
-	file_set(&bad, data, size);
+	input = read_sentence(data, size, &s);
+	file_set(&bad, input, size - (input - data));
 	for (i = 0; i < nr_views; i++)
-		show(&views[i], (char *[]){ bad.path, good.path }, nowhere);
+		show(&views[i], (char *[]){ bad.path, good.path }, &s, nowhere);
 	return 0;
 }

@@ -24,6 +24,13 @@ make -s -C "$here/.." O="$build" "$build/fuzz"
 find "$here/input" -type f | while read -r file; do
 	cp "$file" "$work/seed/$(echo "${file#"$here"/input/}" | tr / _)"
 done
+# The sentences of the golden cases, each with a small dump.
+sed -n "s/^sentence[a-z_]*\townertop .*'\([^']*=[^']*\|if [^']*\)'.*/\1/p" "$here/cases" |
+	while read -r sentence; do
+		number=$((${number:-0} + 1))
+		printf '%s\0' "$sentence" |
+			cat - "$here/input/percpu.txt" > "$work/seed/sentence$number"
+	done
 cd "$work"
 status=0
 "$build/fuzz" -max_total_time="$seconds" -max_len=8192 -timeout=10 -seed=1 \

@@ -18,7 +18,7 @@ import time
 
 HERE = os.path.dirname(os.path.abspath(__file__))
 PATIENCE = 10.0
-RUNNING = r"by bytes; b h o: sort"
+RUNNING = r"by bytes; b h o sort"
 
 
 class Terminal:
@@ -50,15 +50,20 @@ class Terminal:
         """Its lines."""
         return self.tmux("capture-pane", "-p").split("\n")
 
-    def wait_for(self, pattern):
-        """Wait until a line of the screen matches."""
+    def wait_until(self, condition, what):
+        """Wait until the screen is as it should be."""
         end = time.monotonic() + PATIENCE
         while time.monotonic() < end:
             screen = self.screen()
-            if any(re.search(pattern, line) for line in screen):
+            if condition(screen):
                 return screen
             time.sleep(0.05)
-        raise AssertionError(f"no {pattern!r} on the screen:\n" + "\n".join(screen))
+        raise AssertionError(f"no {what} on the screen:\n" + "\n".join(screen))
+
+    def wait_for(self, pattern):
+        """Wait until a line of the screen matches."""
+        return self.wait_until(lambda screen: any(re.search(pattern, line) for line in screen),
+                               repr(pattern))
 
     def size(self, columns, rows):
         """Make the window another size."""
@@ -91,8 +96,15 @@ class Session:
         self.command = shlex.join([ownertop, "--page-size", "4096", "--live=0.2",
                                    "-d", "2", self.dump])
         self.terminal = Terminal(directory)
-        self.terminal.line("echo before; stty -g > modes")
-        self.terminal.wait_for("^before")
+        self.marks = 0
+        self.terminal.line("stty -g > modes")
+        self.mark()
+
+    def mark(self):
+        """Clear the screen but for a line that was never there: it has to come back."""
+        self.marks += 1
+        self.terminal.line(f"clear; echo before {self.marks}")
+        self.terminal.wait_for(f"^before {self.marks}$")
 
     def start(self):
         """Run it and wait for the first screen."""
@@ -103,9 +115,8 @@ class Session:
         """It has ended with that status, and the terminal is as it was."""
         screen = self.terminal.wait_for(f"^ended {status}$")
         self.same_terminal()
-        expect("before" in screen, "the old screen is not back", screen)
-        self.terminal.line("clear; echo before")
-        self.terminal.wait_for("^before")
+        expect(f"before {self.marks}" in screen, "the old screen is not back", screen)
+        self.mark()
 
     def same_terminal(self):
         """The modes are those from before."""
@@ -128,6 +139,42 @@ def sort_keys(session):
     term.keys("h")
     screen = term.wait_for("by held;")
     expect(ranks(screen)[0][2] == "ext4_inode_cache", "held", screen)
+    term.keys("q")
+    session.ended(0)
+
+
+def has_frames(number):
+    """Does the first group have so many, and does the total fit on the screen?"""
+    def condition(screen):
+        rows = [n for n, line in enumerate(screen) if re.match(" +[12] ", line)]
+        return len(rows) == 2 and rows[1] - rows[0] - 1 == number and \
+            any(line.startswith("total") for line in screen)
+    return condition
+
+
+def depth(session):
+    """+ and - change how deep groups are, and as many are shown as fit then."""
+    term = session.terminal
+    session.start()
+    term.wait_until(has_frames(2), "two frames")
+    wanted = 2
+    for key, change in (("+", 1), ("+", 1), ("-", -1), ("-", -1), ("-", -1), ("-", 0)):
+        term.keys(key)
+        wanted += change
+        screen = term.wait_until(has_frames(wanted), f"{wanted} frames")
+    expect(len(ranks(screen)) >= 6, "more would fit", screen)
+    term.keys("q")
+    session.ended(0)
+
+
+def all_frames(session):
+    """Chains of any length leave room for the total."""
+    term = session.terminal
+    term.line(session.command.replace("-d 2", "-d 0") + "; echo ended $?")
+    screen = term.wait_until(has_frames(6), "all frames")
+    expect(len(ranks(screen)) == 2, "two fit", screen)
+    term.keys("-")
+    term.wait_until(has_frames(4), "4 frames")
     term.keys("q")
     session.ended(0)
 
@@ -200,8 +247,7 @@ def interrupt(session):
     session.terminal.keys("C-c")
     session.terminal.wait_for(r"^\$ $|^\^?C?\$")
     session.same_terminal()
-    session.terminal.line("clear; echo before")
-    session.terminal.wait_for("^before")
+    session.mark()
 
 
 def stop(session):
@@ -219,8 +265,7 @@ def stop(session):
     term.keys("q")
     term.wait_for(r"^\$")
     session.same_terminal()
-    term.line("clear; echo before")
-    term.wait_for("^before")
+    session.mark()
 
 
 def terminate(session):
@@ -259,7 +304,7 @@ def not_a_terminal(session):
     expect(b"\033" not in said, "escapes", [said.decode()])
 
 
-TESTS = (sort_keys, pause, resize, shrink, interrupt, stop, terminate, damage,
+TESTS = (sort_keys, depth, all_frames, pause, resize, shrink, interrupt, stop, terminate, damage,
          not_a_terminal)
 
 

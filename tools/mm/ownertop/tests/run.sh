@@ -164,10 +164,14 @@ completes()
 
 completion_offers()
 {
-	completes 'ownertop -s ' 'bytes held objects' &&
-		completes 'ownertop --group stack,c' 'stack,cache stack,comm' &&
-		completes 'ownertop --group cache,c' 'cache,comm' &&
-		completes 'ownertop --no' '--no-skip' &&
+	completes 'ownertop -s ' 'bytes held waste objects oldest youngest' &&
+		completes "ownertop 'gr" 'group= groups=' &&
+		completes "ownertop 'group=stack,c" \
+			'group=stack,cache group=stack,comm group=stack,cgroup' &&
+		completes "ownertop 'sort=bytes,w" 'sort=bytes,waste' &&
+		completes "ownertop --no" '--now --no-skip' &&
+		completes 'ownertop --group stack,c' 'stack,cache stack,comm stack,cgroup' &&
+		completes 'ownertop --group cache,c' 'cache,comm cache,cgroup' &&
 		completes 'ownertop -d ' '' &&
 		completes 'ownertop pag' 'page_owner_sort' &&
 		completes 'ownertop flame pag' ''
