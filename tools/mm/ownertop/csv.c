@@ -63,3 +63,20 @@ void csv_fields(const struct model *m, const struct group *g, FILE *out)
 	}
 	fputs("\r\n", out);
 }
+
+void csv_estimate_names(const struct model *m, const char *prefix, FILE *out)
+{
+	if (m->sampled)
+		fprintf(out, ",%srecords,%sobjects_error,%sbytes_error", prefix, prefix, prefix);
+}
+
+void csv_estimate(const struct model *m, const struct sum *sum, FILE *out)
+{
+	if (!m->sampled)
+		return;
+	if (sum)
+		fprintf(out, ",%llu,%llu,%llu", sum->records, sum_objects_error(sum),
+			sum_bytes_error(sum));
+	else
+		fputs(",,,", out);
+}

@@ -14,4 +14,8 @@
 void csv_field_names(const struct model *m, FILE *out);
 void csv_fields(const struct model *m, const struct group *g, FILE *out);
 
+/* Columns before these if anything was sampled. @sum: NULL for a row that has none. */
+void csv_estimate_names(const struct model *m, const char *prefix, FILE *out);
+void csv_estimate(const struct model *m, const struct sum *sum, FILE *out);
+
 #endif

@@ -4,12 +4,16 @@
  * not know are skipped, so that a kernel that prints more can still be read.
  */
 #include "header.h"
+#include "number.h"
 
 /* The largest block of any kernel is far below this many pages (2^20). */
 #define ORDER_MAX 20
 
 /* No slab object is larger than a block of pages; this is 1 TiB. */
 #define SIZE_MAX_BYTES (1024ULL << 30)
+
+/* The least chance that the kernel samples at is 2^-32. */
+#define WEIGHT_MAX 0x100000000ULL
 
 /*
  * A task may put what it likes into its name, ")", "," and newlines too, so its
@@ -193,6 +197,19 @@ static const char *parse_nid(struct header *h)
 	return error ? "the memory node is no number" : NULL;
 }
 
+static const char *weight_parse(struct text value, u64 *weight)
+{
+	u64 whole, thousandths;
+
+	if (take_number(&value, &whole) || !take_word(&value, ".") || value.len != 3 ||
+	    take_number(&value, &thousandths) || value.len)
+		return "the weight is no number with three decimals";
+	if (!whole || whole > WEIGHT_MAX)
+		return "the weight is not 1 to 2^32";
+	*weight = whole * WEIGHT_ONE + thousandths;
+	return NULL;
+}
+
 static bool key_is(struct text key, const char *name, size_t len)
 {
 	return key.len == len && !memcmp(key.s, name, len);
@@ -228,6 +245,8 @@ static const char *parse_value(struct header *h, struct text key)
 		h->has |= HAS_CACHE;
 		return parse_cache(h);
 	}
+	if (KEY_IS(key, "weight"))
+		return weight_parse(take_value(h), &h->rec->weight);
 	if (KEY_IS(key, "nid"))
 		return parse_nid(h);
 	if (KEY_IS(key, "mask"))

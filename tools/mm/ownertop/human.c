@@ -32,6 +32,19 @@ const char *human_figure(char buf[HUMAN_LEN], u64 v, enum sort_by sort)
 	return buf;
 }
 
+const char *human_error(char buf[HUMAN_LEN], const struct sum *sum, enum sort_by sort)
+{
+	if (!sum_is_estimate(sum))
+		return "-";
+	return human_figure(buf, sort == SORT_OBJECTS ? sum_objects_error(sum) :
+							sum_bytes_error(sum), sort);
+}
+
+const char *human_error_head(enum sort_by sort)
+{
+	return sort == SORT_OBJECTS ? "+-OBJECTS" : "+-BYTES";
+}
+
 const char *human_change(char buf[HUMAN_LEN], struct change c, enum sort_by sort)
 {
 	char figure[HUMAN_LEN];

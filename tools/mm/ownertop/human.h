@@ -13,6 +13,10 @@
 const char *human_bytes(char buf[HUMAN_LEN], u64 bytes);
 /* Bytes as above, objects as they are. */
 const char *human_figure(char buf[HUMAN_LEN], u64 v, enum sort_by sort);
+/* The standard error of what is sorted by, for held of bytes; "-": it is no estimate. */
+const char *human_error(char buf[HUMAN_LEN], const struct sum *sum, enum sort_by sort);
+/* The head of its column. */
+const char *human_error_head(enum sort_by sort);
 /* With its sign. */
 const char *human_change(char buf[HUMAN_LEN], struct change c, enum sort_by sort);
 /* @ns: U64_MAX if not known */

@@ -57,6 +57,9 @@ void json_sum(const struct sum *sum, FILE *out)
 {
 	fprintf(out, "\"objects\": %llu, \"bytes\": %llu, \"held\": %llu",
 		sum->objects, sum->bytes, sum->held);
+	if (sum_is_estimate(sum))
+		fprintf(out, ", \"records\": %llu, \"objects_error\": %llu, \"bytes_error\": %llu",
+			sum->records, sum_objects_error(sum), sum_bytes_error(sum));
 }
 
 void json_named_sum(const char *name, const struct sum *sum, FILE *out)

@@ -57,6 +57,7 @@ static u32 lines_of(const struct live *l, const struct group *g)
 /* As many groups as fit with their chains, unless the user wants fewer. */
 static u32 groups_that_fit(const struct live *l)
 {
+	u32 others = OTHER_LINES + sum_is_estimate(&l->a.model.total);
 	u32 rows = screen_rows(), lines = 0, fit;
 	struct report r;
 
@@ -65,7 +66,7 @@ static u32 groups_that_fit(const struct live *l)
 		struct group g = report_group(&r, fit);
 
 		lines += lines_of(l, &g);
-		if (OTHER_LINES + lines > rows)
+		if (others + lines > rows)
 			break;
 	}
 	report_free(&r);

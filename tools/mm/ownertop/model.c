@@ -170,6 +170,7 @@ static void count(struct model *m, const struct record *rec, const struct owner 
 	u32 key[GROUP_KEY_MAX], id;
 
 	sum_add(&m->total, sum);
+	m->sampled |= sum_is_estimate(sum);
 	key_of(m, rec, owner, key);
 	id = group_of(m, key);
 	add_sum(m, id, sum);
@@ -178,13 +179,13 @@ static void count(struct model *m, const struct record *rec, const struct owner 
 
 const char *model_add(struct model *m, const struct record *rec)
 {
-	struct sum one = sum_of(rec);
 	unsigned int untold;
 	struct owner owner;
+	struct sum one;
 
 	if (m->take)
 		return m->take(m->taker, rec);
-	if (would_overflow(m, &one))
+	if (!sum_of(&one, rec) || would_overflow(m, &one))
 		return "the sum of sizes overflows";
 	if (!stacks_owner(&m->stacks, rec->stack, &owner))
 		return "a frame is malformed";

@@ -63,6 +63,7 @@ struct model {
 	struct index group_index;
 
 	struct sum total;	/* of all groups */
+	bool sampled;		/* something in them, in any dump */
 	struct sum filtered;	/* of the records that the expression does not hold for */
 	struct sum undecided;	/* of those of which it is not known */
 	unsigned int untold;	/* a bit for each field that some of these lack */

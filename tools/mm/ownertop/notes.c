@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-/* What the figures leave out. */
+/* What the figures are, and what they leave out. */
 #include "human.h"
 #include "notes.h"
 
@@ -20,7 +20,7 @@ static void print_undecided(const struct model *m, FILE *out)
 	putc('\n', out);
 }
 
-void notes_print(const struct answer *a, struct terminal term, FILE *out)
+static void print_left_out(const struct answer *a, struct terminal term, FILE *out)
 {
 	const struct model *m = &a->model;
 	const struct health *h = &a->health;
@@ -42,4 +42,16 @@ void notes_print(const struct answer *a, struct terminal term, FILE *out)
 		"%sINCOMPLETE: damaged places %llu, inputs unread %u; figures cover the rest%s\n",
 		term.colour ? "\033[1;31m" : "", h->damaged, h->unread,
 		term.colour ? "\033[0m" : "");
+}
+
+void notes_print(const struct answer *a, struct terminal term, FILE *out)
+{
+	const struct sum *total = &a->model.total;
+	char buf[HUMAN_LEN];
+
+	if (sum_is_estimate(total))
+		fprintf(out, "estimated from %llu samples; errors: +-%llu objects, +-%s\n",
+			total->records, sum_objects_error(total),
+			human_bytes(buf, sum_bytes_error(total)));
+	print_left_out(a, term, out);
 }

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 */
-/* What the figures leave out, for people: the last lines of every view. */
+/* What the figures are, and what they leave out, for people: the last lines of every view. */
 #ifndef OWNERTOP_NOTES_H
 #define OWNERTOP_NOTES_H
 

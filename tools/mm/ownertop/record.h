@@ -28,6 +28,9 @@ enum kind {
 /* The name per-CPU areas have in place of a cache's, which they are in none of. */
 #define PERCPU_NAME "percpu"
 
+/* The kernel prints three decimals. */
+#define WEIGHT_ONE 1000
+
 struct record {
 	enum kind kind;
 	bool summed;		/* the kernel added it up, it is not one allocation */
@@ -37,6 +40,10 @@ struct record {
 	u64 objects;
 	u64 bytes;		/* what the callers asked for */
 	u64 held;		/* what the allocator gave for them */
+	u64 weight;		/* sampled: objects it stands for, in units of 1/WEIGHT_ONE; or 0 */
+	u64 records;		/* the kernel estimated objects from so many; 0: they are all */
+	u64 objects_error;	/* standard errors of that */
+	u64 bytes_error;
 	u64 ts;		/* ns since boot, at allocation; of several, that of the oldest */
 	u64 later;		/* so much later the newest of several was allocated */
 	u64 size;		/* what each of several was asked for, and held, */

@@ -14,16 +14,41 @@ static const char *amount(char buf[HUMAN_LEN], const struct sum *sum, enum sort_
 	return sum->objects ? human_figure(buf, sort_value(sum, sort), sort) : "-";
 }
 
+/* At most so much: what is in both dumps was sampled once. */
+static const char *error(char buf[HUMAN_LEN], const struct pair *p, enum sort_by sort)
+{
+	struct sum both = p->before;
+
+	sum_add(&both, &p->after);
+	return human_error(buf, &both, sort);
+}
+
 static void add_cells(struct rows *rows, const struct pair *p, enum sort_by sort)
 {
 	enum sort_by other = sort_beside(sort);
 	char buf[HUMAN_LEN];
 
 	rows_cell(rows, human_change(buf, pair_change(p, sort), sort));
+	if (rows->m->sampled)
+		rows_cell(rows, error(buf, p, sort));
 	rows_cell(rows, amount(buf, &p->before, sort));
 	rows_cell(rows, amount(buf, &p->after, sort));
 	rows_cell(rows, human_change(buf, pair_change(p, other), other));
 	rows_fields(rows);
+}
+
+/* The heads of what add_cells() shows. */
+static void choose_figures(const struct model *m, enum sort_by sort, const char *figures[6])
+{
+	u32 n = 0;
+
+	figures[n++] = "GROWTH";
+	if (m->sampled)
+		figures[n++] = human_error_head(sort);
+	figures[n++] = "OLD";
+	figures[n++] = "NEW";
+	figures[n++] = sort == SORT_OBJECTS ? "BYTES" : "OBJECTS";
+	figures[n] = NULL;
 }
 
 static void add_other(struct rows *rows, const char *name, const struct pair *p,
@@ -60,18 +85,15 @@ static void print_notes(const struct growth *g, FILE *out)
 
 void write_diff(const struct answer *a, FILE *out)
 {
-	static const char * const figures[2][5] = {
-		{ "GROWTH", "OLD", "NEW", "OBJECTS", NULL },
-		{ "GROWTH", "OLD", "NEW", "BYTES", NULL },
-	};
 	enum sort_by sort = a->options->sort;
+	const char *figures[6];
 	struct growth g;
 	struct rows rows;
 	u32 i;
 
 	growth_init(&g, a);
-	rows_begin(&rows, &a->model, g.order, g.shown, figures[sort == SORT_OBJECTS],
-		   terminal_of(out), out);
+	choose_figures(&a->model, sort, figures);
+	rows_begin(&rows, &a->model, g.order, g.shown, figures, terminal_of(out), out);
 	for (i = 0; i < g.shown; i++) {
 		struct pair p = growth_pair(&g, g.order[i]);
 
@@ -125,6 +147,8 @@ static void csv_pair(const struct answer *a, const struct pair *p, const struct 
 {
 	fprintf(out, ",%llu,%llu,%llu,%llu,%llu,%llu", p->before.objects, p->before.bytes,
 		p->before.held, p->after.objects, p->after.bytes, p->after.held);
+	csv_estimate(&a->model, &p->before, out);
+	csv_estimate(&a->model, &p->after, out);
 	csv_fields(&a->model, g, out);
 }
 
@@ -135,6 +159,8 @@ void write_diff_csv(const struct answer *a, FILE *out)
 
 	growth_init(&g, a);
 	fputs("row,rank,old_objects,old_bytes,old_held,new_objects,new_bytes,new_held", out);
+	csv_estimate_names(&a->model, "old_", out);
+	csv_estimate_names(&a->model, "new_", out);
 	csv_field_names(&a->model, out);
 	for (i = 0; i < g.shown; i++) {
 		struct group group = model_group(&a->model, g.order[i]);
@@ -151,6 +177,8 @@ void write_diff_csv(const struct answer *a, FILE *out)
 	csv_pair(a, &g.total, NULL, out);
 	if (!health_complete(&a->health)) {
 		fputs("incomplete,,,,,,,", out);
+		csv_estimate(&a->model, NULL, out);
+		csv_estimate(&a->model, NULL, out);
 		csv_fields(&a->model, NULL, out);
 	}
 	growth_free(&g);

@@ -25,6 +25,8 @@ static void add_cells(struct table *t, const struct sum *sum, const struct group
 	if (t->held)
 		rows_cell(&t->rows, human_bytes(buf, sum->held));
 	rows_number(&t->rows, sum->objects);
+	if (r->model->sampled)
+		rows_cell(&t->rows, human_error(buf, sum, r->sort));
 	if (!g)
 		return;
 	rows_cell(&t->rows, human_age(buf, model_age(r->model, g->oldest)));
@@ -32,7 +34,7 @@ static void add_cells(struct table *t, const struct sum *sum, const struct group
 }
 
 /* The heads of what add_cells() shows. */
-static void choose_figures(const struct table *t, const char *figures[6])
+static void choose_figures(const struct table *t, const char *figures[7])
 {
 	u32 n = 0;
 
@@ -41,6 +43,8 @@ static void choose_figures(const struct table *t, const char *figures[6])
 	if (t->held)
 		figures[n++] = "HELD";
 	figures[n++] = "OBJECTS";
+	if (t->r->model->sampled)
+		figures[n++] = human_error_head(t->r->sort);
 	figures[n++] = "OLDEST";
 	figures[n] = NULL;
 }
@@ -64,7 +68,7 @@ void write_table_to(const struct answer *a, FILE *out, struct terminal term)
 		.r = &r,
 		.held = m->total.held != m->total.bytes,
 	};
-	const char *figures[6];
+	const char *figures[7];
 	u32 hidden, folded, i;
 
 	report_init(&r, a);

@@ -16,14 +16,22 @@ static void print_group(const struct report *r, u32 rank, FILE *out)
 	print_ts(g.oldest, "", out);
 	putc(',', out);
 	print_ts(g.newest, "", out);
+	csv_estimate(r->model, &g.sum, out);
 	csv_fields(r->model, &g, out);
+}
+
+/* Of a row that is no group. */
+static void end_row(const struct model *m, const struct sum *sum, FILE *out)
+{
+	csv_estimate(m, sum, out);
+	csv_fields(m, NULL, out);
 }
 
 static void print_sum(const struct model *m, const char *row, const struct sum *sum,
 		      FILE *out)
 {
 	fprintf(out, "%s,,%llu,%llu,%llu,,", row, sum->objects, sum->bytes, sum->held);
-	csv_fields(m, NULL, out);
+	end_row(m, sum, out);
 }
 
 void write_table_csv(const struct answer *a, FILE *out)
@@ -35,6 +43,7 @@ void write_table_csv(const struct answer *a, FILE *out)
 
 	report_init(&r, a);
 	fputs("row,rank,objects,bytes,held,oldest_ns,newest_ns", out);
+	csv_estimate_names(m, "", out);
 	csv_field_names(m, out);
 	for (i = 0; i < r.shown; i++)
 		print_group(&r, i, out);
@@ -49,24 +58,24 @@ void write_table_csv(const struct answer *a, FILE *out)
 		print_sum(m, "undecided", &m->undecided, out);
 	if (m->coverage_known) {
 		fprintf(out, "untracked,,%llu,,,,", m->untracked);
-		csv_fields(m, NULL, out);
+		end_row(m, NULL, out);
 	}
 	if (from->backing.objects) {
 		fprintf(out, "set_aside,,%llu,%llu,,,", from->backing.objects,
 			from->backing.bytes);
-		csv_fields(m, NULL, out);
+		end_row(m, NULL, out);
 	}
 	if (from->unsized) {
 		fprintf(out, "unknown_size,,%llu,,,,", from->unsized);
-		csv_fields(m, NULL, out);
+		end_row(m, NULL, out);
 	}
 	if (sources_overlap(from)) {
 		fputs("overlap,,,,,,", out);
-		csv_fields(m, NULL, out);
+		end_row(m, NULL, out);
 	}
 	if (!health_complete(&a->health)) {
 		fputs("incomplete,,,,,,", out);
-		csv_fields(m, NULL, out);
+		end_row(m, NULL, out);
 	}
 	report_free(&r);
 }

@@ -87,6 +87,7 @@ struct lines {
 	u64 total;
 	u64 running;		/* flat, of the lines so far */
 	u32 *level;		/* of indentation, by number of node */
+	bool errors;		/* shown, as something was sampled */
 };
 
 /* What a line has in common with the one above is not said again. */
@@ -114,9 +115,12 @@ static void print_figures(struct lines *l, const struct node *node, bool news)
 		fprintf(l->out, "%8s  ", human_bytes(v, node->cum.bytes));
 	else
 		fprintf(l->out, "%8llu  ", node->cum.objects);
+	if (l->errors)
+		fprintf(l->out, "%9s  ", news ? human_error(v, &node->cum, sort) : "");
 }
 
 #define FIGURES_WIDTH 47
+#define ERROR_WIDTH 11
 
 /*
  * A node without siblings stands below its parent and not further in, so that a
@@ -130,20 +134,20 @@ static void print_node(struct lines *l, u32 id)
 	bool branch = !root && l->p->kept_children[node->parent] > 1;
 	bool news = root || branch ||
 		    !sum_same(&node->cum, &t->nodes[node->parent].cum);
-	u32 indent;
+	u32 before = FIGURES_WIDTH + (l->errors ? ERROR_WIDTH : 0), indent;
 	char *name;
 
 	l->level[id] = root ? 0 : l->level[node->parent] + branch;
 	indent = 2 * l->level[id];
-	if (l->term.width && FIGURES_WIDTH + indent + LEAST_NAME_WIDTH > l->term.width)
-		indent = l->term.width > FIGURES_WIDTH + LEAST_NAME_WIDTH ?
-			 l->term.width - FIGURES_WIDTH - LEAST_NAME_WIDTH : 2 * branch;
+	if (l->term.width && before + indent + LEAST_NAME_WIDTH > l->term.width)
+		indent = l->term.width > before + LEAST_NAME_WIDTH ?
+			 l->term.width - before - LEAST_NAME_WIDTH : 2 * branch;
 
 	print_figures(l, node, news);
 	fprintf(l->out, "%*s", (int)indent, branch ? "- " : "");
 	name = human_name(tree_name(t, id));
 	frame_print_fitted((struct text){ name, strlen(name) }, l->term.width,
-			   FIGURES_WIDTH + indent, l->out);
+			   before + indent, l->out);
 	free(name);
 }
 
@@ -166,7 +170,12 @@ static void print_dropped(const struct pruned *p, const struct options *o, u64 t
 void write_tree(const struct answer *a, FILE *out)
 {
 	struct pruned p = { 0 };
-	struct lines l = { .p = &p, .out = out, .term = terminal_of(out) };
+	struct lines l = {
+		.p = &p,
+		.out = out,
+		.term = terminal_of(out),
+		.errors = a->model.sampled,
+	};
 	static const char * const heads[NR_SORTS] = {
 		[SORT_BYTES] = "BYTES",
 		[SORT_HELD] = "HELD",
@@ -177,9 +186,12 @@ void write_tree(const struct answer *a, FILE *out)
 	prune(&p, a);
 	l.total = sort_value(&p.tree.nodes[TREE_ROOT].cum, p.sort);
 	l.level = xmalloc(p.tree.n * sizeof(*l.level));
-	fprintf(out, "%s%7s %6s %7s %6s %6s %8s  %s%s\n", l.term.colour ? "\033[1m" : "",
+	fprintf(out, "%s%7s %6s %7s %6s %6s %8s  ", l.term.colour ? "\033[1m" : "",
 		heads[p.sort], "%", "FLAT", "%", "SUM%",
-		p.sort == SORT_OBJECTS ? "BYTES" : "OBJECTS",
+		p.sort == SORT_OBJECTS ? "BYTES" : "OBJECTS");
+	if (l.errors)
+		fprintf(out, "%9s  ", human_error_head(p.sort));
+	fprintf(out, "%s%s\n",
 		a->options->callees ? "FUNCTION, CALLED BY" : "FUNCTION, CALLING",
 		l.term.colour ? "\033[0m" : "");
 	for (node = TREE_ROOT; node != TREE_NONE; node = walk(&p, node))

@@ -149,6 +149,7 @@ static void csv_slopes(const struct trend *t, u32 group, FILE *out)
 	if (s.r2_known)
 		fprintf(out, "%.15g", s.r2);
 	fprintf(out, ",%llu,%llu,%llu", last.objects, last.bytes, last.held);
+	csv_estimate(m, &last, out);
 	if (group != TREND_TOTAL)
 		g = model_group(m, group);
 	csv_fields(m, group == TREND_TOTAL ? NULL : &g, out);
@@ -162,6 +163,7 @@ void write_trend_csv(const struct answer *a, FILE *out)
 	trend_init(&t, a);
 	fputs("row,rank,objects_per_hour,bytes_per_hour,held_per_hour,up,down,r2", out);
 	fputs(",objects,bytes,held", out);
+	csv_estimate_names(&a->model, "", out);
 	csv_field_names(&a->model, out);
 	for (i = 0; i < t.shown; i++) {
 		fprintf(out, "group,%u,", i + 1);
@@ -171,6 +173,7 @@ void write_trend_csv(const struct answer *a, FILE *out)
 	csv_slopes(&t, TREND_TOTAL, out);
 	if (!health_complete(&a->health)) {
 		fputs("incomplete,,,,,,,,,,", out);
+		csv_estimate(&a->model, NULL, out);
 		csv_fields(&a->model, NULL, out);
 	}
 	trend_free(&t);
