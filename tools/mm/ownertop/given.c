@@ -79,6 +79,7 @@ static void take_groups(struct options *o, const struct given *given)
 			o->select.chains.depth = by->v[i].frames;
 	}
 	o->select.by_handle = s->mode != OWNER_MODE_STACK && field_listed(by, OWNER_FIELD_STACK);
+	o->one_by_one = !by->n && (said(s, OWNER_SET_MODE) || said(s, OWNER_SET_FORMAT));
 }
 
 bool options_order_is_measure(const struct options *o)
@@ -115,6 +116,18 @@ static unsigned int take_settings(struct options *o, const struct given *given)
 	return takes;
 }
 
+static void check_one_by_one(const struct options *o, const struct given *given)
+{
+	if (!o->one_by_one)
+		return;
+	if (o->format == FORMAT_JSON || o->format == FORMAT_CSV || o->interval_ms)
+		usage_fail(o->interval_ms ? "--live" : "--json or --csv", "mode=records",
+			   "shows objects one by one, without groups");
+	if (given->sort || given->top)
+		usage_fail(given->sort ? "--sort" : "--top", "mode=records",
+			   "shows objects one by one, without groups");
+}
+
 /* Sentences may stand anywhere between views and files; there is one at most. */
 void given_sentence(struct options *o, struct given *given, char **words)
 {
@@ -135,7 +148,9 @@ void given_sentence(struct options *o, struct given *given, char **words)
 
 bool options_need_newest(const struct options *o)
 {
-	return !o->now && o->select.sentence.uses & 1U << OWNER_FIELD_AGE;
+	bool tell_age = o->one_by_one && o->format == FORMAT_TSV;
+
+	return !o->now && (tell_age || o->select.sentence.uses & 1U << OWNER_FIELD_AGE);
 }
 
 void given_finish(struct options *o, struct given *given)
@@ -143,4 +158,5 @@ void given_finish(struct options *o, struct given *given)
 	asking_finish(&given->asking, &o->select.sentence);
 	take_groups(o, given);
 	given->taken |= take_settings(o, given);
+	check_one_by_one(o, given);
 }

@@ -197,7 +197,7 @@ static const char *parse_nid(struct header *h)
 	return error ? "the memory node is no number" : NULL;
 }
 
-static const char *weight_parse(struct text value, u64 *weight)
+const char *weight_parse(struct text value, u64 *weight)
 {
 	u64 whole, thousandths;
 

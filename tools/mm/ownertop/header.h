@@ -15,4 +15,7 @@ bool header_begins(struct text t, enum kind *kind);
 const char *header_parse(struct text t, u64 page_size, enum kind what,
 			 struct record *rec, const char **end);
 
+/* "8192.123", at least 1. Returns NULL, or what is wrong with it. */
+const char *weight_parse(struct text value, u64 *weight);
+
 #endif

@@ -171,6 +171,10 @@ static void count(struct model *m, const struct record *rec, const struct owner 
 
 	sum_add(&m->total, sum);
 	m->sampled |= sum_is_estimate(sum);
+	if (m->each) {
+		m->each(m->taker, rec, sum);
+		return;
+	}
 	key_of(m, rec, owner, key);
 	id = group_of(m, key);
 	add_sum(m, id, sum);

@@ -52,6 +52,8 @@ struct model {
 	/* Takes records in place of the model, if set: their text may matter. */
 	const char *(*take)(void *taker, const struct record *rec);
 	void *taker;
+	/* Takes records the expression holds for, in place of groups, if set. */
+	void (*each)(void *taker, const struct record *rec, const struct sum *sum);
 	u64 now;		/* time stamp that ages are counted from; 0: the newest */
 
 	struct stacks stacks;

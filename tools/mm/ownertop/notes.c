@@ -20,7 +20,7 @@ static void print_undecided(const struct model *m, FILE *out)
 	putc('\n', out);
 }
 
-static void print_left_out(const struct answer *a, struct terminal term, FILE *out)
+void notes_left_out(const struct answer *a, struct terminal term, FILE *out)
 {
 	const struct model *m = &a->model;
 	const struct health *h = &a->health;
@@ -53,5 +53,5 @@ void notes_print(const struct answer *a, struct terminal term, FILE *out)
 		fprintf(out, "estimated from %llu samples; errors: +-%llu objects, +-%s\n",
 			total->records, sum_objects_error(total),
 			human_bytes(buf, sum_bytes_error(total)));
-	print_left_out(a, term, out);
+	notes_left_out(a, term, out);
 }

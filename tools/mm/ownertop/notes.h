@@ -8,5 +8,7 @@
 
 /* As it would look on @term, wherever @out leads. */
 void notes_print(const struct answer *a, struct terminal term, FILE *out);
+/* Where the errors of estimates are told elsewhere. */
+void notes_left_out(const struct answer *a, struct terminal term, FILE *out);
 
 #endif

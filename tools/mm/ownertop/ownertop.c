@@ -7,6 +7,7 @@
 
 #include "exit_status.h"
 #include "live.h"
+#include "objects.h"
 #include "options.h"
 #include "page_owner_sort.h"
 #include "progress.h"
@@ -86,6 +87,8 @@ static int run(const struct options *o)
 	if (o->interval_ms)
 		return close_output(live_run(o, paths, nr_paths));
 	progress_allow();
+	if (o->one_by_one)
+		return close_output(objects_run(o, paths, nr_paths, stdout));
 	if (answer_read(&a, o, paths, nr_paths)) {
 		o->view->write[o->format](&a, stdout);
 		tell_of_names(o->select.names);

@@ -16,6 +16,7 @@
 /* What no format recognises, the first one says what is wrong with. */
 static const struct format * const formats[] = {
 	&format_text, &format_stacks, &format_alloc_traces, &format_allocinfo,
+	&format_answer,
 };
 
 #define NR_FORMATS (sizeof(formats) / sizeof(*formats))

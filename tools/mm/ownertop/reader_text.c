@@ -167,6 +167,12 @@ static void read_record(struct reading *r, struct cursor *c, enum kind kind)
 	reading_consume(r, c);
 }
 
+/* At the end of an answer of owner/query: what the records before it add up to. */
+static bool is_total(struct text t)
+{
+	return TEXT_STARTS(t, "total: objects ");
+}
+
 /* "# tracked N untracked M" is understood, other comments are not for us. */
 static void read_comment(struct reading *r, struct cursor *c)
 {
@@ -188,7 +194,7 @@ static void read_text(struct reading *r)
 	struct cursor c = reading_cursor(r);
 	enum kind kind;
 
-	if (*c.p == '#')
+	if (*c.p == '#' || is_total(cursor_rest(&c)))
 		read_comment(r, &c);
 	else if (header_begins(cursor_rest(&c), &kind))
 		read_record(r, &c, kind);

@@ -13,6 +13,16 @@
 #include "input.h"
 #include "model.h"
 
+/* The columns of an answer, by the field each is of. */
+#define COLUMNS_MAX 32
+#define COLUMN_OTHER (-1)
+
+struct columns {
+	int v[COLUMNS_MAX];
+	u32 n;
+	bool groups;		/* rows are of groups, not of objects */
+};
+
 struct reading {
 	const struct format *format;
 	const char *path;	/* NULL: done with */
@@ -24,6 +34,7 @@ struct reading {
 	struct model *model;
 	struct health *health;
 	struct handles *handles;
+	struct columns columns;
 	struct cache cache;	/* that the input is about, if its text does not say */
 };
 
@@ -47,6 +58,7 @@ extern const struct format format_text;
 extern const struct format format_stacks;
 extern const struct format format_alloc_traces;
 extern const struct format format_allocinfo;
+extern const struct format format_answer;
 
 /* A place in the text ahead, while a record is looked at. */
 struct cursor {

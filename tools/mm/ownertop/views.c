@@ -14,7 +14,7 @@
 	{ { BY(KIND), BY(CACHE), BY(COMM), BY(PID), BY(TGID), BY(STACK) }, 6 }
 
 /* What the language can say of groups. */
-#define TAKES_SENTENCE (TAKES_TOP | TAKES_ORDER | TAKES_GROUPS)
+#define TAKES_SENTENCE (TAKES_TOP | TAKES_ORDER | TAKES_GROUPS | TAKES_MODE)
 
 const struct view views[] = {
 	{
@@ -23,7 +23,7 @@ const struct view views[] = {
 		.depth = 4,
 		.top = 10,
 		.takes = TAKES_SENTENCE | TAKES_LIVE,
-		.write = { write_table, write_table_json, write_table_csv },
+		.write = { write_table, write_table_json, write_table_csv, write_tsv },
 	},
 	{
 		.name = "tree",
@@ -55,7 +55,7 @@ const struct view views[] = {
 		.group = EVERYTHING,
 		.top = 10,
 		.takes = TAKES_SENTENCE,
-		.write = { write_records, write_table_json, write_table_csv },
+		.write = { write_records, write_table_json, write_table_csv, write_tsv },
 	},
 	{
 		.name = "folded",

@@ -35,7 +35,7 @@ enum format {
 	FORMAT_TEXT,		/* for people; or the view's own */
 	FORMAT_JSON,
 	FORMAT_CSV,
-	FORMAT_TSV,		/* as the kernel answers; no view has it yet */
+	FORMAT_TSV,		/* as the kernel answers */
 	NR_FORMATS
 };
 

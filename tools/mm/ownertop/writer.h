@@ -11,6 +11,7 @@ void write_table(const struct answer *a, FILE *out);
 void write_table_to(const struct answer *a, FILE *out, struct terminal term);
 void write_table_json(const struct answer *a, FILE *out);
 void write_table_csv(const struct answer *a, FILE *out);
+void write_tsv(const struct answer *a, FILE *out);
 
 void write_diff(const struct answer *a, FILE *out);
 void write_diff_json(const struct answer *a, FILE *out);

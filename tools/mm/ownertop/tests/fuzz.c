@@ -11,6 +11,7 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
+#include "../objects.h"
 #include "../options.h"
 #include "../report.h"
 
@@ -120,6 +121,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
 	static struct file good, bad;
+	struct options objects = { .page_size = PAGE_SIZE, .format = FORMAT_TSV };
 	static FILE *nowhere;
 	struct owner_sentence s;
 	const uint8_t *input;
@@ -137,5 +139,9 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	file_set(&bad, input, size - (input - data));
 	for (i = 0; i < nr_views; i++)
 		show(&views[i], (char *[]){ bad.path, good.path }, &s, nowhere);
+	ask(&objects, &s);
+	objects_run(&objects, (char *[]){ bad.path, good.path }, 2, nowhere);
+	objects.format = FORMAT_TEXT;
+	objects_run(&objects, (char *[]){ bad.path, good.path }, 2, nowhere);
 	return 0;
 }

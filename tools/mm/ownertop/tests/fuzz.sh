@@ -29,7 +29,8 @@ sed -n "s/^sentence[a-z_]*\townertop .*'\([^']*=[^']*\|if [^']*\)'.*/\1/p" "$her
 	while read -r sentence; do
 		number=$((${number:-0} + 1))
 		printf '%s\0' "$sentence" |
-			cat - "$here/input/percpu.txt" > "$work/seed/sentence$number"
+			cat - "$here/input/percpu.txt" "$here/input/answer_groups.txt" \
+				> "$work/seed/sentence$number"
 	done
 cd "$work"
 status=0

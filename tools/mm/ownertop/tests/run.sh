@@ -186,6 +186,21 @@ page_owner_sort_c()
 	echo "$in_tree"
 }
 
+# Each question of the language's documentation, asked of dumps.
+documented_questions()
+{
+	local text=$source/../../../Documentation/mm/slab_owner_language.rst question asked=0
+
+	while IFS= read -r question; do
+		asked=$((asked + 1))
+		echo "$question"
+		"$build/ownertop" --page-size 4096 "$question" "$here/input/slab.txt" \
+			"$here/input/page.txt" "$here/input/percpu.txt" > "$work/answer" || return 1
+		grep -q '^\(# \)*total' "$work/answer" || return 1
+	done < <(sed -n '/^\t# query$/{n;s/^\t//p}' "$text")
+	[ "$asked" -ge 8 ]
+}
+
 # Its blocks are put together by hand; the damaged inputs are for the views.
 blocks_under_sanitizers()
 {
@@ -202,6 +217,7 @@ check "help fits a screen" help_fits_a_screen
 check "every option is in the manual and the completion" options_are_documented
 check "the manual is sound" manual_is_sound
 check "the completion offers what fits" completion_offers
+check "the documented questions are answered" documented_questions
 check "every expectation has a case" no_stray_expectations
 check "the same groups as a second program finds" \
 	"$here/compare_with_oracle.py" "$build/ownertop"
