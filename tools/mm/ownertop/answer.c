@@ -2,6 +2,7 @@
 /* What was read, as the view wants it. */
 #include <stdlib.h>
 
+#include "ask.h"
 #include "options.h"
 #include "reader.h"
 
@@ -60,6 +61,9 @@ void answer_begin(struct answer *a, const struct options *o)
 
 bool answer_read(struct answer *a, const struct options *o, char * const *paths, int n)
 {
+	*a = (struct answer){ .options = o, .health.quiet = a->health.quiet };
+	if (o->live && !o->old && !o->view->series && ask_groups(a))
+		return true;
 	answer_begin(a, o);
 	if (o->old)
 		read_pair(a, paths, n);

@@ -57,9 +57,14 @@ bool input_open(struct input *in, const char *path)
 
 	if (fd < 0)
 		return false;
-	*in = (struct input){ .fd = fd, .buf = xmalloc(BUFFER_SIZE) };
+	input_take(in, fd);
 	look_at_magic(in);
 	return true;
+}
+
+void input_take(struct input *in, int fd)
+{
+	*in = (struct input){ .fd = fd, .buf = xmalloc(BUFFER_SIZE) };
 }
 
 void input_close(struct input *in)

@@ -29,6 +29,8 @@ struct input {
 };
 
 bool input_open(struct input *in, const char *path);
+/* Reads what is open already, as it is; input_close() closes it. */
+void input_take(struct input *in, int fd);
 void input_close(struct input *in);
 
 /* What is not consumed yet: at least INPUT_AHEAD bytes, or all there is. */

@@ -5,6 +5,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "ask.h"
 #include "exit_status.h"
 #include "live.h"
 #include "objects.h"
@@ -87,6 +88,8 @@ static int run(const struct options *o)
 	if (o->interval_ms)
 		return close_output(live_run(o, paths, nr_paths));
 	progress_allow();
+	if (o->one_by_one && o->live && ask_objects(o, stdout, &status))
+		return close_output(status);
 	if (o->one_by_one)
 		return close_output(objects_run(o, paths, nr_paths, stdout));
 	if (answer_read(&a, o, paths, nr_paths)) {

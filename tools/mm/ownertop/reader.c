@@ -120,6 +120,24 @@ static void look_ahead(struct reading *r, bool stay_open)
 		reading_close(r);
 }
 
+void read_open(int fd, char *name, struct model *model, struct health *health)
+{
+	struct handles handles = { 0 };
+	struct reading r = {
+		.path = name,
+		.line = 1,
+		.open = true,
+		.model = model,
+		.health = health,
+		.handles = &handles,
+	};
+
+	input_take(&r.in, fd);
+	r.format = &format_answer;
+	read_through(&r);
+	handles_free(&handles);
+}
+
 void read_inputs(char * const *paths, int n, u64 page_size, struct model *model,
 		 struct health *health)
 {

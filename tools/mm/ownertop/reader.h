@@ -10,4 +10,7 @@
 void read_inputs(char * const *paths, int n, u64 page_size, struct model *model,
 		 struct health *health);
 
+/* An answer of the kernel, from an open file, which is closed. */
+void read_open(int fd, char *name, struct model *model, struct health *health);
+
 #endif

@@ -17,6 +17,7 @@ struct answer {
 	struct dumps dumps;	/* if the view takes several; else all is in model */
 	u64 *dump_ns;		/* when each was taken, from the first on, if in series */
 	struct health health;
+	struct selection asked;	/* what is left to select after the kernel did */
 };
 
 /*

@@ -4,20 +4,58 @@
 
 check_views.py OWNERTOP TRUTH RECORDS
 
-The older dump of those that compare two is an empty one.
+The older dump of those that compare two is an empty one. What is for people is
+rounded: each line of it is held against the same of what is for programs.
 """
+import csv
 import json
 import re
+import shutil
 import subprocess
 import sys
 import tempfile
 from collections import defaultdict
-from typing import Iterable, List, Tuple
+from typing import Callable, Dict, Iterable, Iterator, List, Tuple
 
-from check_truth import Totals, add, planted
+from check_truth import Totals, add, blocks, chain_of, planted, records
 
 NAME = re.compile(r"(truth_\w+)")
 NOTHING = "# slab_owner 1\n"
+
+# What is for people: cache, chain, objects, bytes as they are written.
+Row = Tuple[str, List[str], int, str]
+
+# Of the rows that chains stand below: bytes, objects, cache. All is growth in what
+# grew from nothing, in an hour.
+TABLE_ROW = r" +\d+ +(\S+) +[\d.]+% +(?:\S+ +)?(\d+) +\w+  (\S*)"
+DIFF_ROW = r" +\d+ +\+(\S+) +- +\1 +\+(\d+)  (\S*)"
+TREND_ROW = r" +\d+ +\+(\S+) +\1 +\+([\d.]+) +1/1 +-  (\S*)"
+
+# Of page_owner_sort: the first line of a block; sorts, and what blocks are merged by.
+BLOCK = re.compile(r"(\d+) times, \d+ pages")
+SORTS = ["-a", "-m", "-n", "-p", "-P", "-s", "-t"]
+CULLS = ["st", "st,name", "st,pid", "st,tgid", "st,allocator", "st,p,tg,n,ator"]
+CULLS_ONLY_COUNTED = ["pid", "tgid", "name", "allocator"]
+
+
+def human(size: float) -> str:
+    """As ownertop writes bytes for people."""
+    units = iter("BKMGT")
+    unit = next(units)
+    while size >= (1024 if unit == "B" else 1023.95):
+        size, unit = size / 1024, next(units)
+    return f"{size}B" if unit == "B" else f"{size:.1f}{unit}"
+
+
+def rows_with_chains(text: str, pattern: str) -> List[Row]:
+    rows: List[Row] = []
+    for line in text.splitlines():
+        row = re.fullmatch(pattern, line)
+        if row:
+            rows.append((row[3], [], int(float(row[2])), row[1]))
+        elif rows and line.startswith(" " * 7):
+            rows[-1][1].append(line.strip())
+    return rows
 
 
 class Views:
@@ -53,6 +91,25 @@ class Views:
         hourly = self.groups("trend", "--time", "0h,1h", old=self.nothing)
         return totals((g["cache"], g["stack"], round(g["objects_per_hour"]),
                        round(g["bytes_per_hour"])) for g in hourly)
+
+    def table_csv(self) -> Totals:
+        answer = self.run("table", "--csv", "-d", "0", "-g", "cache,stack")
+        return totals((row["cache"], row["stack"].split(";"), int(row["objects"]),
+                       int(row["bytes"]))
+                      for row in csv.DictReader(answer.splitlines()) if row["row"] == "group")
+
+    def pprof(self) -> Totals:
+        """Out of the profile, go's own reader."""
+        with tempfile.NamedTemporaryFile() as profile:
+            subprocess.run([self.ownertop, "pprof", "--no-skip", "-g", "cache,stack",
+                            self.records], check=True, stdout=profile)
+            text = subprocess.run(["go", "tool", "pprof", "-raw", profile.name],
+                                  check=True, capture_output=True, text=True).stdout
+        samples, locations = text.split("\nLocations\n")
+        name = dict(re.findall(r"^ +(\d+): 0x0 M=\d+ (\S+) ", locations, re.M))
+        found = re.findall(r"^ +(\d+) +(\d+) +\d+: ([\d ]*)\n +cache:\[(.*)\]$", samples, re.M)
+        return totals((cache, [name[number] for number in chain.split()], int(objects), int(size))
+                      for objects, size, chain, cache in found)
 
     def tree(self, *options: str) -> Totals:
         answer = json.loads(self.run("tree", "--json", "--min", "0", "-g", "cache,stack",
@@ -105,6 +162,106 @@ class Views:
         return totals(found)
 
 
+class Texts(Views):
+    """The same for people; yields what is not as the programs have it."""
+
+    def table(self) -> Iterator[Row]:
+        text = self.run("table", "-n", "0", "-d", "0", "-g", "cache,stack")
+        yield from self.differ(self.groups("table"), rows_with_chains(text, TABLE_ROW))
+
+    def live(self) -> Iterator[Row]:
+        """The first tables, without a terminal."""
+        with subprocess.Popen([self.ownertop, "--live=0.1", "--no-skip", "-n", "0", "-d", "0",
+                               "-g", "cache,stack", self.records], stdout=subprocess.PIPE,
+                              text=True) as live:
+            text = []
+            while len(text) < 3:
+                text.append("".join(iter(live.stdout.readline, "\n")))
+            live.kill()
+        for table in text:
+            yield from self.differ(self.groups("table"), rows_with_chains(table, TABLE_ROW))
+
+    def diff(self) -> Iterator[Row]:
+        text = self.run("diff", "-n", "0", "-d", "0", "-g", "cache,stack", old=self.nothing)
+        groups = [{**g, **g["new"]} for g in self.groups("diff", old=self.nothing)]
+        yield from self.differ(groups, rows_with_chains(text, DIFF_ROW))
+
+    def trend(self) -> Iterator[Row]:
+        text = self.run("trend", "-n", "0", "-d", "0", "-g", "cache,stack", "--time", "0h,1h",
+                        old=self.nothing)
+        groups = [{**g, **g["dumps"][1]} for g in
+                  self.groups("trend", "--time", "0h,1h", old=self.nothing)]
+        yield from self.differ(groups, rows_with_chains(text, TREND_ROW))
+
+    def records_in_full(self) -> Iterator[Row]:
+        rows = []
+        for block in self.run("records", "-n", "0").split("\n\n")[:-1]:
+            head, *lines = block.split("\n")
+            size, objects = re.match(r"#\d+  (\S+) in (\d+) objects?, ", head).groups()
+            chain = block[block.index("    chain   ") + 12:].split("\n")
+            cache = next(line.split()[1] for line in lines if line.startswith("    cache "))
+            rows.append((cache, [frame.strip() for frame in chain], int(objects), size))
+        yield from self.differ(json.loads(self.run("records", "--json"))["groups"], rows)
+
+    def tree(self) -> Iterator[Row]:
+        """Of a node alone under its parent, and with all that has, figures are not said again."""
+        options = ("--min", "0", "-g", "cache,stack", "-s", "objects")
+        nodes = json.loads(self.run("tree", "--json", *options))["nodes"]
+        lines = self.run("tree", *options).splitlines()[1:len(nodes) + 1]
+        before: Dict[int, dict] = {}
+        for node, line in zip(nodes, lines):
+            before[node["id"]] = node
+            cum = node["cum"]
+            shown = line[:8].strip(), line[37:46].strip()
+            same = cum == before.get(node.get("parent"), {}).get("cum")
+            if line[47:].lstrip(" -") != node["name"] or \
+               shown not in ([(str(cum["objects"]), human(cum["bytes"]))] + [("", "")] * same):
+                yield line, [], cum["objects"], human(cum["bytes"])
+
+    @staticmethod
+    def differ(groups: List[dict], rows: List[Row]) -> Iterator[Row]:
+        wanted = [(g["cache"], g["stack"], g["objects"], human(g["bytes"])) for g in groups]
+        for i in range(max(len(wanted), len(rows))):
+            if wanted[i:i + 1] != rows[i:i + 1]:
+                yield (rows + wanted)[i]
+
+
+class PageOwnerSort:
+    """The same of ownertop as page_owner_sort, which knows of objects, and pages that are none."""
+
+    def __init__(self, ownertop: str, dump: str) -> None:
+        self.ownertop = ownertop
+        self.dump = dump
+
+    def run(self, *options: str) -> str:
+        with tempfile.NamedTemporaryFile("r") as out:
+            subprocess.run([self.ownertop, "page_owner_sort", *options, self.dump, out.name],
+                           check=True)
+            return out.read()
+
+    def sorted_by(self, option: str) -> Totals:
+        """Whole records, each as often as it says: as many of them."""
+        with tempfile.NamedTemporaryFile("w") as repeated:
+            for block in self.run(option).split("\n\n")[:-1]:
+                head, record = block.split("\n", 1)
+                repeated.write((record + "\n\n") * int(BLOCK.match(head)[1]))
+            repeated.flush()
+            return records(repeated.name)
+
+    def culled(self, fields: str) -> Totals:
+        """By chains at least; nothing tells sizes."""
+        result: Totals = defaultdict(lambda: (0, 0))
+        with tempfile.NamedTemporaryFile("w") as out:
+            out.write(self.run("--cull", fields))
+            out.flush()
+            for block in blocks(out.name):
+                add(result, "", chain_of(block), int(BLOCK.match(block[0])[1]), 0)
+        return result
+
+    def counted(self, fields: str) -> int:
+        return sum(int(times) for times in BLOCK.findall(self.run("--cull", fields)))
+
+
 def totals(found: Iterable[Tuple[str, List[str], int, int]]) -> Totals:
     """Of groups whose chains begin at the allocation."""
     result: Totals = defaultdict(lambda: (0, 0))
@@ -114,22 +271,50 @@ def totals(found: Iterable[Tuple[str, List[str], int, int]]) -> Totals:
     return result
 
 
-def main() -> int:
-    ownertop, truth_file, records = sys.argv[1:]
-    truth = planted(truth_file)
+def differences(name: str, truth: Totals, found: Totals) -> int:
     wrong = 0
+    for key in sorted(set(truth) | set(found)):
+        if truth.get(key) != found.get(key):
+            wrong += 1
+            print(f"{name}: {' '.join(key)}: planted {truth.get(key)}, shown {found.get(key)}")
+    return wrong
+
+
+def check_sort(sort: PageOwnerSort, truth: Totals) -> int:
+    wrong = sum(differences(option, truth, sort.sorted_by(option)) for option in SORTS)
+    objects: Totals = defaultdict(lambda: (0, 0))
+    for (_, chain), (number, _) in truth.items():
+        add(objects, "", chain, number, 0)
+    for fields in CULLS:
+        wrong += differences(f"--cull {fields}", objects, sort.culled(fields))
+    with open(sort.dump, encoding="utf-8") as file:
+        number = sum(line.startswith("PFN 0x") for line in file)
+    for fields in CULLS_ONLY_COUNTED:
+        if sort.counted(fields) != number:
+            wrong += 1
+            print(f"--cull {fields}: {sort.counted(fields)} objects, not {number}")
+    return wrong
+
+
+def main() -> int:
+    ownertop, truth_file, dump = sys.argv[1:]
+    truth = planted(truth_file)
     with tempfile.NamedTemporaryFile("w") as nothing:
         nothing.write(NOTHING)
         nothing.flush()
-        views = Views(ownertop, records, nothing.name)
-        for view in (views.table, views.records_in_full, views.tree, views.callees,
-                     views.folded, views.flame, views.diff, views.trend):
-            found = view()
-            for key in sorted(set(truth) | set(found)):
-                if truth.get(key) != found.get(key):
-                    wrong += 1
-                    print(f"{view.__name__}: {' '.join(key)}: "
-                          f"planted {truth.get(key)}, shown {found.get(key)}")
+        views, texts = Views(ownertop, dump, nothing.name), Texts(ownertop, dump, nothing.name)
+        exact: List[Callable[[], Totals]] = [
+            views.table, views.table_csv, views.records_in_full, views.tree, views.callees,
+            views.folded, views.flame, views.diff, views.trend]
+        if shutil.which("go"):
+            exact.append(views.pprof)
+        wrong = sum(differences(view.__name__, truth, view()) for view in exact)
+        for text in (texts.table, texts.live, texts.records_in_full, texts.tree, texts.diff,
+                     texts.trend):
+            for row in text():
+                wrong += 1
+                print(f"{text.__name__}, for people: {row}")
+    wrong += check_sort(PageOwnerSort(ownertop, dump), truth)
     return int(wrong > 0)
 
 

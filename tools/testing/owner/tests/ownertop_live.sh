@@ -18,7 +18,9 @@ requests=8000
 pack()
 {
 	make -s -C tools/mm/ownertop O="$PWD/build/ownertop" && mkdir "$work/extra" &&
-		cp build/ownertop/ownertop "build/$kernel/owner-modules/owner_leak.ko" "$work/extra" &&
+		cp build/ownertop/ownertop "build/$kernel/owner-modules/owner_leak.ko" \
+			"build/$kernel/owner-modules/owner_truth.ko" \
+			"build/$kernel/owner-modules/owner_pages.ko" "$work/extra" &&
 		ldd build/ownertop/ownertop | grep -o '/[^ ]*' | xargs -I{} cp {} "$work/extra"
 } >"$work/said" 2>&1
 
@@ -54,10 +56,46 @@ ok "runs where it reads" guest slab_owner=on "ownertop --live=0.2 -s objects -n 
 	ownertop -s objects --json -n 1 \$debug/slab_owner_stacks/show_handles \
 		\$debug/slab_owner_stacks/show_stacks_handles; echo ===
 	cat /tmp/live" plain packed stacks handles live
+# What no record tells, the kernel does: memory nodes, handles. What it does not group
+# by is made of records.
+ok "asks the kernel" guest slab_owner=on "insmod /extra/owner_leak.ko requests=$requests; sleep 1
+	leak='module == owner_leak && size == 200'
+	ownertop --json 'group=stack.1,nid sort=objects top=1 if '\"\$leak\"; echo ===
+	ownertop --json --focus 'leak_open_sess*' -g nid,stack 'if nid == 0' -n 1; echo ===
+	ownertop tree -g nid,comm,stack 'if module == owner_leak' --callees --min 20; echo ===
+	ownertop \"mode=records if \$leak\" | grep -c '^Slab object'; echo ===
+	ownertop \"group=handle,kind format=tsv if \$leak\"; echo ===
+	ownertop --json -s objects -g stack,age -n 1 'if size == 200'; echo ===
+	ownertop --json -g nid -n 1 'source=all if nid == 0' 2>&1; echo ===
+	ownertop \"if \$leak && age < 1h\" -g kind --json; echo ===
+	ownertop 'group=cachr' 2>&1; true" asked focus tree objects tsv by_age pages young wrong
+ok "asked: exact" is "$(first asked)" "$leak"
+ok "asked: the node" has "$work/asked" '"nid": 0'
+ok "focus: exact" is "$(first focus)" "$leak"
+ok "tree: the leak" has "$work/tree" "^ +1.5M +100.0% +100.0% +leak_open_session"
+ok "tree: its node" has "$work/tree" " nid 0\$"
+ok "objects: each" is "$(cat "$work/objects")" "$requests"
+ok "tsv: exact" is "$(awk -F '\t' '$1 == "group" { print $2, $3, $4, $5, ($12 > 0), $13 }' "$work/tsv")" \
+	"1 $requests $((requests * 200)) $((requests * 256)) 1 slab"
+ok "by age: made of records" has "$work/by_age" '"stack": \["leak_open_session'
+ok "pages: what is not there is told" has "$work/pages" '^This needs .* booted with page_owner=on'
+ok "young: exact" has "$work/young" "\"objects\": $requests, .*\"kind\": \"slab\""
+ok "wrong: told as the kernel would" is "$(sed -n 3p "$work/wrong")" "        ^~~~~"
 for way in plain packed stacks handles; do
 	ok "$way: the leak is first, exact" is "$(first $way)" "$leak"
 	ok "$way: all was read" complete $way
 done
+# Who is charged, the kernel tells by a path, and what is charged to nobody by none.
+ok "asks by cgroups" guest slab_owner=on "mount -t cgroup2 none /sys/fs/cgroup
+	echo +memory >/sys/fs/cgroup/cgroup.subtree_control
+	mkdir '/sys/fs/cgroup/a planter' && echo \$\$ >'/sys/fs/cgroup/a planter/cgroup.procs'
+	insmod /extra/owner_truth.ko; grep -w truth_accounted \$debug/owner_truth; echo ===
+	ownertop -g cgroup --csv 'if module == owner_truth && cgroup == \"/a planter\"'; echo ===
+	ownertop -g cgroup 'if cgroup == /a' \$debug/slab_owner" accounted charged records
+ok "cgroups: exact" is "$(tr -d '\r' <"$work/charged" | awk -F , '$1 == "group" { print $3, $4, $8 }')" \
+	"$(cut -d ' ' -f 3,4 "$work/accounted") \"/a planter\""
+ok "cgroups: records do not tell" has "$work/records" '^undecided: .* does not tell their cgroup'
+
 # Which line it is: from the guest's own vmlinux and module.
 line=$(grep -n 'kmalloc(sizeof(\*session)' tools/testing/owner/modules/owner_leak.c | cut -d : -f 1)
 resolve()
@@ -65,11 +103,49 @@ resolve()
 	build/ownertop/ownertop -s objects --json -n 1 -d 2 "$work/dump" --vmlinux "build/$kernel/vmlinux" \
 		--modules "build/$kernel/owner-modules" >"$work/out" 2>"$work/said"
 }
-ok "is dumped" guest slab_owner=on "insmod /extra/owner_leak.ko requests=$requests && cat \$debug/slab_owner" dump
+ok "is dumped" guest "slab_owner=on page_owner=on" "insmod /extra/owner_leak.ko requests=$requests &&
+	cat \$debug/slab_owner && echo === && cat \$debug/page_owner" dump page_dump
 ok "is resolved with vmlinux and the module" resolve
 ok "every function was found" is "$(cat "$work/said")" ""
 ok "the line that leaks is named" has "$work/out" "leak_open_session\+[^ ]* [^ ]*owner_leak.c:$line \[owner_leak\]"
 
+# What the compiler put into each other is told apart, and the allocator's part passed over.
+callers()
+{
+	build/ownertop/ownertop folded -g func "$work/$1" --vmlinux "build/$kernel/vmlinux" \
+		--modules "build/$kernel/owner-modules" >"$work/out" 2>"$work/said"
+}
+ok "pages are resolved" callers page_dump
+ok "no page is the allocator's" is \
+	"$(grep -cE '^(set_page_owner|.*save_stack_trace|.*prep_new_page|.*folio_alloc|.*alloc_pages)' "$work/out")" 0
+ok "functions that have pages" [ "$(wc -l <"$work/out")" -ge 40 ]
+
+ok "page_owner_sort of 6.12 says the same in each of its modes" \
+	tools/mm/ownertop/tests/against_page_owner_sort.py build/ownertop/ownertop \
+	build/tree/tools/mm/page_owner_sort.c "$work/page_dump"
+
+# What the kernel adds up of samples, and what is added up here, is the same.
+ok "estimates of samples" guest 'slab_owner=on owner="sample=1/8 if size == 200"' \
+	"insmod /extra/owner_leak.ko requests=$requests
+	ownertop -g func 'if module == owner_leak' -s objects --csv; echo ===
+	ownertop -g func 'if module == owner_leak' -s objects --csv \$debug/slab_owner; echo ===
+	ownertop -g func 'if module == owner_leak' --live=0.2 >/tmp/live & sleep 1; kill \$!
+	cat /tmp/live" asked_sampled read_sampled live_sampled
+# "objects records error" of the leak
+estimate() { awk -F , '$1 == "group" && $2 == 1 { print $3, $8, $9 }' "$work/$1"; }
+near()
+{
+	estimate "$1" | awk -v all="$requests" '{ off = $1 - all }
+		END { exit !(NR == 1 && $2 < all / 6 && $3 > 0 && off < 5 * $3 && off > -5 * $3) }'
+}
+alike()
+{
+	echo "$(estimate asked_sampled) $(estimate read_sampled)" |
+		awk '{ exit !($2 == $5 && $1 - $4 < 0.001 * $1 + 1 && $4 <= $1) }'
+}
+ok "samples: the leak is estimated" near asked_sampled
+ok "samples: alike" alike
+ok "samples: live tells the errors" has "$work/live_sampled" '^estimated from [0-9]+ samples'
 # Not above: what page_owner keeps of itself while the leak allocates is the leak's.
 ok "reads pages as well" guest "slab_owner=on page_owner=on" \
 	"ownertop --json -n 1 \$debug/page_owner \$debug/slab_owner; echo ===
@@ -77,6 +153,65 @@ ok "reads pages as well" guest "slab_owner=on page_owner=on" \
 ok "pages of slabs are set aside" has "$work/both" '"set_aside": {"objects": [1-9]'
 ok "page_owner: all was read" complete both
 ok "page_owner_stacks: all was read" complete pages
+# Of pages too: what is answered is what would have been read. Only what is read tells what
+# it has left out, and only an answer whose cache the pages of a slab are.
+planted='module == owner_pages'
+ok "asks for pages" guest "slab_owner=on page_owner=on" "insmod /extra/owner_pages.ko
+	cat \$debug/owner_pages; echo ===
+	csv() { ownertop --csv -s objects -n 0 \"\$@\"; }
+	both=\"\$debug/slab_owner \$debug/page_owner\"
+	csv -g func,comm 'source=page if $planted'; echo ===
+	csv -g func,comm 'source=page if $planted' \$debug/page_owner; echo ===
+	csv -g func,kind 'source=all if $planted'; echo ===
+	csv -g func,kind 'source=all if $planted' \$both; echo ===
+	csv -g func,nid 'source=page if $planted && order == 2 && gfp == __GFP_COMP'; echo ===
+	csv -g func,order 'source=page if func == pages_compound'; echo ===
+	csv -g func 'source=slab,page if func == pages_compound && gfp == __GFP_COMP'; echo ===
+	csv -g kind 'source=slab,page'; echo ===
+	csv -g cache 'source=page if cache == kmalloc-64'; echo ===
+	ownertop 'source=page mode=records if func == pages_compound' >/tmp/records
+	cat /tmp/records; echo ===
+	csv -g func /tmp/records; echo ===
+	ownertop --live=0.2 -g func 'source=page if $planted' >/tmp/live & sleep 1; kill \$!
+	cat /tmp/live" planted asked_pages read_pages asked_all read_all by_node by_order by_gfp \
+	by_kind by_cache records of_records live_pages
+# What is planted, without rank and times: "FUNCTION MODULE,... OBJECTS BYTES HELD".
+groups()
+{
+	tr -d '\r' <"$work/$1" | grep -F '[owner_pages]' |
+		awk -F , '{ print $8, $9, $3, $4, $5 }' | tr -d '"' | sort
+}
+# "FUNCTION OBJECTS BYTES"
+truth()
+{
+	tr -d '\r' <"$work/planted" | awk '{ n[$1] += $3; bytes[$1] += $3 * 4096 * 2 ^ $2 }
+		END { for (f in n) print f, n[f], bytes[f] }' | sort
+}
+was_asked() { has "$work/$1" '^total' && lacks "$work/$1" '^filtered_out'; }
+told() { groups "$1" | awk '{ print $1, $(NF - 2), $(NF - 1) }'; }
+ok "pages: as planted" is "$(told asked_pages)" "$(truth)"
+ok "pages: asked as read" is "$(groups asked_pages)" "$(groups read_pages)"
+ok "pages and objects: asked as read" is "$(groups asked_all)" "$(groups read_all)"
+ok "pages and objects: of both" [ "$(groups asked_all | grep -c ' slab ')" -ge 1 ]
+for way in asked_pages asked_all by_node by_kind by_cache; do
+	ok "$way: was asked" was_asked "$way"
+done
+for way in read_pages read_all by_order by_gfp; do
+	ok "$way: was read" has "$work/$way" '^filtered_out'
+done
+compound="pages_compound [owner_pages]"
+ok "pages: by gfp and order" is "$(groups by_node)" "$compound 0 5 81920 81920"
+ok "pages: by order" is "$(groups by_order)" "$compound 2 5 81920 81920"
+ok "pages: gfp of both is read" is "$(groups by_gfp)" "$compound  5 81920 81920"
+ok "pages: of slabs are set aside" has "$work/by_kind" '^set_aside,,[1-9]'
+ok "pages: of a cache" has "$work/by_cache" '^group,1,[1-9].*"kmalloc-64"'
+ok "pages: one by one" is "$(grep -c '^Page allocated' "$work/records")" 5
+ok "pages: the kernel's own records" has "$work/records" '^# generation'
+ok "pages: can be read again" is "$(groups of_records)" "$compound  5 81920 81920"
+ok "live: pages" [ "$(grep -c '20  *[0-9]*s  *pages_ordered \[owner_pages\]' "$work/live_pages")" -ge 2 ]
+ok "asks for pages alone" guest "page_owner=on" "insmod /extra/owner_pages.ko
+	ownertop --csv -n 0 -g func,comm 'source=page if $planted'" alone
+ok "pages alone: as planted" is "$(told alone)" "$(truth)"
 ok "live: several tables" [ "$(grep -c '^total' "$work/live")" -ge 4 ]
 ok "live: the leak was not there" is "$(grep -m1 -A1 '^ *1 ' "$work/live" | grep -c leak_open_session)" 0
 ok "live: and came" is "$(grep -A1 '^ *1 ' "$work/live" | tail -n 1 | grep -c leak_open_session)" 1

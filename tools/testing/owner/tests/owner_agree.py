@@ -1,0 +1,357 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: GPL-2.0
+"""Do the kernel and ownertop answer sentences alike?
+
+owner_agree.py sentences COUNT
+    Prints so many sentences about what owner_truth.ko and owner_leak.ko hold: those
+    of the documentation, and random ones, always the same.
+owner_agree.py compare OWNERTOP SENTENCES ANSWERS OBJECTS RECORDS NOW
+    ANSWERS are the kernel's, each followed by a line "===", and then the time as
+    seconds; OBJECTS and RECORDS are what ownertop is asked about instead: the
+    objects with all that the kernel knows of them, and
+    /sys/kernel/debug/slab_owner, which tells less. NOW is when they were read, as
+    seconds. Prints TAP.
+
+Times are no edges: what is asked of ages is seconds from any object's.
+"""
+import random
+import re
+import subprocess
+import sys
+from collections import Counter
+from pathlib import Path
+from typing import Dict, Iterator, List, Tuple
+
+TEXT = Path(__file__).parents[4] / "Documentation/mm/slab_owner_language.rst"
+MODULES = "owner_truth,owner_leak"
+SEED = 20240612
+
+# --- sentences -----------------------------------------------------------------
+
+CACHES = ["kmalloc-64", "kmalloc-*", "owner_truth", "owner_truth*", "kmalloc-?", "kmalloc-[1-5]*",
+          "'kmalloc-[!1-5]*'", "nosuch", "*", '"kmalloc\\-64"', "'owner_truth_rcu'", "percpu",
+          "kmalloc-256", "kmalloc-1k", "*-*", "kmalloc-cg-*"]
+COMMS = ["insmod", "kworker*", "kworker/*", "truth/planter", '"truth/*"', "swapper*", "nosuch",
+         "*", "sh", "'?nsmod'", "[a-j]*"]
+FUNCTIONS = ["truth_kmalloc", "truth_*", "leak_*", "truth_own_cache", "truth_thread", "nosuch*",
+             "do_one_initcall", "*init*", "kthread", "process_one_work", "truth_[a-k]*"]
+NUMBERS = {
+    "size": ["0", "5", "8", "24", "40", "50-53", "64", "200", "200-310", "512", "1K", "2K-8K",
+             "4096", "8K", "1M"],
+    "held": ["8", "64", "96-192", "200", "208-256", "512", "1K", "8K", "1G"],
+    "order": ["0", "1", "0-10"],
+    "nid": ["0", "1", "0-3"],
+    "pid": ["0", "1", "2-20", "21-60", "61-100000", "50", "0-1000000"],
+    "tgid": ["0", "1", "2-20", "21-60", "61-100000", "50", "0-1000000"],
+    "handle": ["1", "0x100", "0-5000000", "1000000-50000000", "0-0xffffffff", "16777216"],
+    "ts": ["1s", "5s", "6000ms", "0s-4s", "1h", "1500ms-1d", "7000000us"],
+    "age": ["10ms", "22s", "0ns-22s", "22s-1h", "1h", "2d", "60m", "22000ms"],
+}
+WORDS = {"cache": CACHES, "comm": COMMS, "func": FUNCTIONS,
+         "module": ["owner_truth", "owner_leak", "owner_*", "nosuch", "*truth", "owner_t[p-r]*"]}
+GROUPS = ["cache", "size", "held", "order", "nid", "pid", "tgid", "comm", "func", "module",
+          "kind", "handle", "stack"]
+STACKS = ["stack", "stack.full", "stack.1", "stack.2", "stack.3", "stack.8", "stack.64"]
+AMOUNTS = ["bytes", "held", "waste", "objects"]
+MODES = ["stack", "handle", "stack_handle", "records", "stacks", "handles"]
+
+
+NESTING = 16		# OWNER_NESTING_MAX
+
+
+def nesting(expression: str) -> int:
+    depth = deepest = 0
+    for character in expression:
+        depth += (character == "(") - (character == ")")
+        deepest = max(deepest, depth)
+    return deepest
+
+
+AGE = re.compile(r"(?<!\w)age(?!\w)")
+
+
+class Writer:
+    """Writes sentences, each field, operator and setting in its turn."""
+
+    def __init__(self) -> None:
+        self.random = random.Random(SEED)
+
+    def blank(self) -> str:
+        return self.random.choice(["", " ", " ", "  "])
+
+    def some(self, values: List[str]) -> str:
+        return ",".join(self.random.sample(values, self.random.choice([1, 1, 1, 2, 3])))
+
+    def comparison(self) -> str:
+        choose = self.random.choice
+        field = choose(list(NUMBERS) + list(WORDS) + ["kind", "bytes"])
+        if field == "kind":
+            operator, value = choose([("==", "slab"), ("==", "percpu"), ("!=", "page"),
+                                      ("!=", "slab,percpu"), ("==", "percpu,slab")])
+        elif field in WORDS:
+            operator, value = choose(["==", "!=", "~"]), self.some(WORDS[field])
+        else:
+            numbers = NUMBERS["size" if field == "bytes" else field]
+            operator = choose(["==", "!=", "<", "<=", ">", ">="])
+            if operator in ("==", "!="):
+                value = self.some(numbers)
+            else:
+                value = choose([n for n in numbers if "-" not in n])
+                if operator == "<" and re.fullmatch("0x?0*[a-z]*", value):
+                    operator = "<="
+        return f"{field}{self.blank()}{operator}{self.blank()}{value}"
+
+    def expression(self, depth: int) -> str:
+        kind = self.random.random()
+        if depth <= 0 or kind < 0.35:
+            return self.comparison()
+        if kind < 0.5:
+            return f"!{self.blank()}({self.expression(depth - 1)})"
+        if kind < 0.6:
+            return f"!{self.comparison()}"
+        if kind < 0.7:
+            return f"({self.expression(depth - 1)})"
+        operator = self.random.choice(["&&", "||"])
+        return f"{self.expression(depth - 1)} {operator} {self.expression(depth - 1)}"
+
+    def group(self, mode: str) -> str:
+        fields = self.random.sample(GROUPS, self.random.choice([1, 1, 2, 2, 3, 4, 6]))
+        handles = mode not in ("", "stack", "stacks")
+        stacks = STACKS[:2] if handles else STACKS
+        return ",".join(self.random.choice(stacks) if field == "stack" else field
+                        for field in fields)
+
+    def sentence(self) -> str:
+        chance, choose = self.random.random, self.random.choice
+        settings = ["format=tsv"]
+        mode = choose(MODES) if chance() < 0.4 else ""
+        if mode:
+            settings.append(f"mode={mode}")
+        if mode != "records" and chance() < 0.9:
+            settings.append(f"group={self.group(mode)}")
+        if settings[-1].startswith("group=") or mode in ("stacks", "handles"):
+            if chance() < 0.6:
+                kinds = AMOUNTS if chance() < 0.8 else AMOUNTS + ["oldest", "youngest"]
+                settings.append(f"sort={self.some(kinds)}")
+            if chance() < 0.4:
+                settings.append(f"top={choose([1, 2, 3, 5, 8, 20, 100])}")
+            if chance() < 0.2:
+                settings.append(f"groups={choose([20, 30, 50, 1000])}")
+        if chance() < 0.1:
+            settings.append(f"nid={choose(['0', '0-3', '1,0', '1'])}")
+        if chance() < 0.15:
+            settings.append(f"source={choose(['slab', 'percpu', 'slab,percpu'])}")
+        self.random.shuffle(settings)
+        expression = self.expression(choose([0, 1, 2, 3, 4])) if chance() < 0.9 else ""
+        if chance() < 0.03:
+            expression = expression or "kind != page"
+            more = NESTING - 1 - nesting(expression)
+            expression = "(" * more + expression + ")" * more
+        return about_planted(" ".join(settings), expression)
+
+
+def about_planted(settings: str, expression: str) -> str:
+    planted = f"module == {MODULES}"
+    return f"{settings} if " + (f"({expression}) && {planted}" if expression else planted)
+
+
+def documented() -> Iterator[str]:
+    """The questions of the documentation, as rows and about what is planted."""
+    for question in re.findall(r"^\t# query\n\t(.*)$", TEXT.read_text(encoding="utf-8"), re.M):
+        settings, _, expression = question.partition(" if ")
+        if "format=" not in settings:
+            settings += " format=tsv"
+        yield about_planted(settings, expression)
+
+
+def write_sentences(count: int) -> None:
+    writer = Writer()
+    sentences = dict.fromkeys(documented())
+    while len(sentences) < count:
+        sentences[writer.sentence()] = None
+    # What was planted last is young at first: then is it asked who is.
+    for sentence in sorted(sentences, key=lambda each: not AGE.search(each)):
+        print(sentence)
+
+
+# --- answers -------------------------------------------------------------------
+
+SUMS = 11		# columns of a group in front of its fields
+AGES = (6, 7)		# of them
+OBJECT_AGE = 9		# of an object
+
+
+class Answer:
+    def __init__(self, text: str) -> None:
+        lines = [line for line in text.split("\n") if line and not line.startswith("#")]
+        if not lines or not lines[0].startswith("row\t"):
+            raise ValueError(f"no answer: {text[:300]}")
+        self.head = lines[0].split("\t")
+        self.rows = [line.split("\t") for line in lines[1:]]
+        self.groups = self.head[1] == "groups"
+
+    def named(self, name: str) -> List[List[str]]:
+        return [row for row in self.rows if row[0] == name]
+
+    def sums(self, name: str) -> Tuple[int, ...]:
+        """Groups, objects, bytes, held and waste."""
+        row, = self.named(name)
+        return tuple(map(int, row[1:AGES[0]]))
+
+
+def without_ages(row: List[str], groups: bool) -> Tuple[str, ...]:
+    ages = AGES if groups else (OBJECT_AGE,)
+    return tuple(cell for i, cell in enumerate(row) if i not in ages)
+
+
+def ages_are_near(kernel: List[str], ours: List[str], groups: bool, later: float) -> bool:
+    """The kernel was asked later than the objects were read."""
+    for i in AGES if groups else (OBJECT_AGE,):
+        if not -0.5 <= (int(kernel[i]) - int(ours[i])) / 1e9 <= later:
+            return False
+    return True
+
+
+def setting(sentence: str, name: str) -> str:
+    found = re.search(rf"(?:^| ){name}=(\S+)", sentence.split(" if ")[0])
+    return found[1] if found else ""
+
+
+def rank(row: List[str], order: List[str]) -> Tuple[int, ...]:
+    columns = {"objects": 2, "bytes": 3, "held": 4, "waste": 5}
+    return tuple(int(row[columns[name]]) for name in order)
+
+
+def sorted_by_age(rows: List[List[str]], by: str, jitter: float) -> bool:
+    """The oldest first, or the youngest."""
+    ages = [int(row[AGES[0] if by == "oldest" else AGES[1]]) / 1e9 for row in rows]
+    if by == "oldest":
+        ages.reverse()
+    return all(later - before >= -jitter for before, later in zip(ages, ages[1:]))
+
+
+def differences(sentence: str, kernel: Answer, ours: Answer, every: Answer,
+                later: float) -> Iterator[str]:
+    """What is not as it should be; @every is ours without top= and groups=."""
+    if kernel.head != ours.head:
+        yield f"columns: {kernel.head} {ours.head}"
+        return
+    if not kernel.groups:
+        if [without_ages(row, False) for row in kernel.rows] != \
+           [without_ages(row, False) for row in ours.rows]:
+            yield "objects differ"
+        elif not all(ages_are_near(k, o, False, later) for k, o in zip(kernel.rows, ours.rows)):
+            yield "ages differ"
+        return
+
+    if kernel.sums("total") != ours.sums("total"):
+        yield f"totals: {kernel.sums('total')} {ours.sums('total')}"
+    shown, wanted = kernel.named("group"), ours.named("group")
+    if len(shown) != len(wanted):
+        yield f"{len(shown)} groups are shown, not {len(wanted)}"
+    order = setting(sentence, "sort").split(",") if setting(sentence, "sort") else ["bytes"]
+    by_age = "oldest" in order or "youngest" in order
+    if not by_age and [rank(row, order) for row in shown] != [rank(row, order) for row in wanted]:
+        yield "the order differs"
+
+    # Where groups rank alike, or as old by some ms, those that are cut off may be others.
+    left = Counter(without_ages(row, True) for row in shown)
+    right = Counter(without_ages(row, True) for row in wanted)
+    all_groups = {without_ages(row, True): row for row in every.named("group")}
+    for key in left:
+        if key not in all_groups or left[key] > 1:
+            yield f"no such group: {key}"
+    cut = [list(key) for key in (left - right) + (right - left)]
+    if cut and not by_age:
+        edge = rank((wanted or shown)[-1], order)
+        if any(rank(row, order) != edge for row in cut):
+            yield f"other groups: {cut[:3]}"
+    if order[0] in ("oldest", "youngest"):
+        # The kernel looks at the clock for each object, and takes its time.
+        for rows, jitter in ((shown, 2.0), (wanted, 0)):
+            if not sorted_by_age(rows, order[0], jitter):
+                yield f"not in order: {[row[:SUMS] for row in rows]}"
+    if cut and len(all_groups) == len(wanted):
+        yield f"groups differ: {cut[:3]}"
+    for row in shown:
+        near = all_groups.get(without_ages(row, True))
+        if near and not ages_are_near(row, near, True, later):
+            yield f"ages of {row[:SUMS]}: {near[:SUMS]}"
+
+    for answer in (kernel, ours):
+        parts = [answer.sums("not_shown"), answer.sums("other"),
+                 *(tuple(map(int, row[1:AGES[0]])) for row in answer.named("group"))]
+        if tuple(map(sum, zip(*parts))) != answer.sums("total"):
+            yield "does not add up"
+    for name in ("not_shown", "other"):
+        if kernel.sums(name)[0] != ours.sums(name)[0]:
+            yield f"{name}: {kernel.sums(name)} {ours.sums(name)}"
+        elif not cut and not by_age and setting(sentence, "groups") == "" and \
+                kernel.sums(name) != ours.sums(name):
+            yield f"{name}: {kernel.sums(name)} {ours.sums(name)}"
+
+
+# nid and handles are in no record, so neither is what depends on them.
+UNTOLD = re.compile(r"\b(nid|handles?|stack_handle|records)\b")
+
+
+def told_by_records(sentence: str) -> bool:
+    return not UNTOLD.search(sentence) and "group=" in sentence + (
+        "group=" if "mode=stacks" in sentence else "")
+
+
+def compare(ownertop: str, sentences: str, answers: str, objects: str, records: str,
+            now: str) -> int:
+    with open(sentences, encoding="utf-8") as file:
+        asked = file.read().split("\n")[:-1]
+    with open(answers, encoding="utf-8") as file:
+        *answered, end = file.read().split("===\n")
+    later = float(end) - float(now) + 1
+
+    def ask(sentence: str, dump: str) -> Answer:
+        run = subprocess.run([ownertop, "--now", f"{int(float(now) * 1000)}ms", sentence, dump],
+                             capture_output=True, text=True)
+        if run.returncode:
+            raise ValueError(run.stderr)
+        return Answer(run.stdout)
+
+    wrong = {objects: [], records: []}
+    counts: Dict[str, int] = Counter()
+    for sentence, text in zip(asked, answered):
+        everything = re.sub(r"\b(top|groups)=\d+ ?", "", sentence)
+        for dump in (objects, records):
+            if dump == records and not told_by_records(sentence):
+                continue
+            counts[dump] += 1
+            try:
+                found = list(differences(sentence, Answer(text), ask(sentence, dump),
+                                         ask(everything, dump), later))
+            except ValueError as error:
+                found = [str(error)]
+            if found:
+                wrong[dump].append((sentence, found))
+
+    def ok(number: int, good: bool, name: str) -> bool:
+        print(f"{'ok' if good else 'not ok'} {number} - {name}")
+        return good
+
+    good = ok(1, len(asked) == len(answered) >= 1000, f"{len(answered)} sentences are answered")
+    for number, (name, dump) in enumerate((("objects", objects), ("slab_owner", records)), 2):
+        good &= ok(number, not wrong[dump] and counts[dump] > 300,
+                   f"{counts[dump]} are answered alike out of {name}")
+        for sentence, found in wrong[dump][:8]:
+            print(f"# {sentence}")
+            for difference in found[:4]:
+                print(f"#   {difference[:600]}")
+    empty = sum(not Answer(text).named("group") and not Answer(text).named("object")
+                for text in answered)
+    good &= ok(4, empty < len(answered) / 2, f"{len(answered) - empty} answers are not empty")
+    print("1..4")
+    return 0 if good else 1
+
+
+if __name__ == "__main__":
+    if sys.argv[1] == "sentences":
+        write_sentences(int(sys.argv[2]))
+    else:
+        sys.exit(compare(*sys.argv[2:]))

@@ -1,0 +1,117 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: GPL-2.0
+"""Do the kernel and ownertop estimate alike?
+
+owner_agree_sampled.py sentences
+    Prints sentences that records can answer: the first for an answer in text.
+owner_agree_sampled.py compare OWNERTOP SENTENCES ANSWERS RECORDS
+    ANSWERS are the kernel's, each followed by a line "==="; RECORDS is
+    /sys/kernel/debug/slab_owner, of which ownertop is asked the same. Prints TAP.
+
+Records have their weights cut to three decimals, so figures differ; near() says
+by how much.
+"""
+import re
+import subprocess
+import sys
+from typing import Dict, List, Tuple
+
+from owner_agree import AGE, AGES, SUMS, Answer, Writer, about_planted, told_by_records
+
+COUNT = 300
+
+Sums = List[int]  # objects, bytes, held, waste, records, objects_error, bytes_error
+
+
+def without_order(sentence: str) -> str:
+    """What is shown must not depend on which estimate is larger."""
+    return re.sub(r"\b(top|groups|sort)=\S+ ?", "", sentence)
+
+
+def write_sentences() -> None:
+    print(about_planted("mode=stack", "size > 0"))
+    writer = Writer()
+    sentences: Dict[str, None] = {}
+    while len(sentences) < COUNT:
+        sentence = without_order(writer.sentence())
+        if told_by_records(sentence) and not AGE.search(sentence):
+            sentences[sentence] = None
+    print("\n".join(sentences))
+
+
+def near(kernel: Sums, ours: Sums) -> bool:
+    """A weight is 1 or more and is cut by less than 0.001: that is 0.1% of a figure.
+
+    Bytes are cut to whole ones for each record, by both. An error is
+    w * sqrt(1 - 1/w) to a record, and w is 2 or more here: by 0.2%.
+    """
+    records = kernel[4]
+    bytes_slack, held_slack = (records + 0.001 * value for value in kernel[1:3])
+    slack = [1 + 0.001 * kernel[0], bytes_slack, held_slack, bytes_slack + held_slack, 0,
+             *(1 + 0.002 * value for value in kernel[5:])]
+    return all(abs(k - o) <= most for k, o, most in zip(kernel, ours, slack))
+
+
+def sums_by_key(answer: Answer) -> Dict[Tuple[str, ...], Sums]:
+    """By what the row is and its fields."""
+    return {(row[0], row[1], *row[SUMS:]):
+            [*map(int, row[2:AGES[0]]), *map(int, row[AGES[1] + 1:SUMS])]
+            for row in answer.rows}
+
+
+TOTAL = re.compile(r"^(?:# )?total: objects (\d+), bytes (\d+), held (\d+), waste (\d+), "
+                   r"oldest \d+\.\d{3} s, youngest \d+\.\d{3} s, "
+                   r"from (\d+) samples: \+-(\d+) objects, \+-(\d+) bytes$", re.M)
+
+
+def total_in_text(text: str) -> Sums:
+    found = TOTAL.search(text)
+    return [int(figure) for figure in found.groups()] if found else []
+
+
+def differences(sentence: str, kernel: Answer, ours: Answer) -> List[str]:
+    left, right = sums_by_key(kernel), sums_by_key(ours)
+    if kernel.head != ours.head:
+        return [f"{sentence}: {kernel.head} {ours.head}"]
+    if set(left) != set(right):
+        return [f"{sentence}: {set(left) ^ set(right)}"]
+    return [f"{sentence}: {key}: {left[key]} {right[key]}" for key in left
+            if not near(left[key], right[key])]
+
+
+def compare(ownertop: str, sentences: str, answers: str, records: str) -> int:
+    def ask(sentence: str) -> str:
+        return subprocess.run([ownertop, sentence, records], check=True, capture_output=True,
+                              text=True).stdout
+
+    with open(sentences, encoding="utf-8") as file:
+        in_text, *asked = file.read().split("\n")[:-1]
+    with open(answers, encoding="utf-8") as file:
+        text, *answered = file.read().split("===\n")[:-1]
+    wrong: List[str] = []
+    estimates = 0
+    for sentence, answer in zip(asked, answered):
+        kernel = Answer(answer)
+        objects, records_of_all = (kernel.named("total")[0][i] for i in (2, AGES[1] + 1))
+        estimates += objects != records_of_all
+        wrong += differences(sentence, kernel, Answer(ask(sentence)))
+    totals = total_in_text(text), total_in_text(ask(in_text))
+    plan = (
+        (len(asked) == len(answered) == COUNT and estimates > COUNT / 3,
+         f"{estimates} of {len(answered)} answers are estimates"),
+        (not wrong, "estimates and their errors agree"),
+        (all(totals) and near(*totals), "they are told in the same words"),
+    )
+    for number, (good, name) in enumerate(plan, 1):
+        print(f"{'ok' if good else 'not ok'} {number} - {name}")
+    for line in [*wrong[:8], *([] if plan[2][0] else [f"{totals}"])]:
+        print(f"# {line[:600]}")
+    print(f"1..{len(plan)}")
+    return 0 if all(good for good, _ in plan) else 1
+
+
+if __name__ == "__main__":
+    if sys.argv[1] == "sentences":
+        write_sentences()
+    else:
+        sys.exit(compare(*sys.argv[2:]))

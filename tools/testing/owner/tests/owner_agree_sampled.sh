@@ -1,0 +1,45 @@
+#!/bin/sh
+# SPDX-License-Identifier: GPL-2.0
+#
+# Sentences about planted objects that were sampled, asked of a guest's kernel and
+# of ownertop, which has its records: owner_agree_sampled.sh KERNEL. Prints TAP.
+set -u
+cd "$(dirname "$0")/../../../.." || exit 1
+
+kernel=${1:?usage: owner_agree_sampled.sh KERNEL}
+agree=tools/testing/owner/tests/owner_agree_sampled.py
+modules=build/$kernel/owner-modules
+work=$(mktemp -d)
+trap 'rm -rf "$work"' EXIT
+# By objects and by bytes, none nearly for sure, and some not at all.
+rules="sample=2K if size < 1000; sample=1/4 if size >= 1000; sample=all if size == 40,180"
+
+bail()
+{
+	head -n 20 "$work/said" "$work/out" 2>/dev/null | sed 's/^/# /'
+	echo "Bail out! $1"
+	exit 1
+}
+
+make -s -C tools/mm/ownertop O="$PWD/build/ownertop" >"$work/said" 2>&1 ||
+	bail "ownertop does not build"
+{
+	mkdir "$work/extra" && cp "$modules/owner_truth.ko" "$modules/owner_leak.ko" "$work/extra" &&
+		$agree sentences >"$work/extra/sentences"
+} >"$work/said" 2>&1 || bail "there is nothing to ask"
+
+# shellcheck disable=SC2016 # for the guest's shell
+tools/testing/owner/guest.py run "$kernel" \
+	--append "slab_owner=on kfence.sample_interval=0 owner=\"$rules\"" \
+	--mem 64M --timeout 300 --extra "$work/extra" --cmd '
+	debug=/sys/kernel/debug
+	ask() { exec 3<>$debug/owner/query; echo "$1" >&3; cat <&3; }
+	insmod /extra/owner_truth.ko; insmod /extra/owner_leak.ko requests=400; sleep 1
+	cat $debug/slab_owner; echo ===
+	while IFS= read -r sentence; do ask "$sentence"; echo ===; done </extra/sentences' \
+	>"$work/out" 2>"$work/said" || bail "the guest failed"
+
+awk -v place="$work/" 'BEGIN { name = "records" }
+	/^===$/ && name == "records" { name = "answers"; next }
+	{ print >(place name) }' "$work/out"
+$agree compare build/ownertop/ownertop "$work/extra/sentences" "$work/answers" "$work/records"
