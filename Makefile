@@ -15,7 +15,7 @@ export CMD APPEND
 help:
 	@echo 'make run                 build, boot, leak, and see who leaked'
 	@echo 'make test                every test; T=name for the suites that begin so'
-	@echo 'make bench               what an allocation costs, beside what there is today'
+	@echo 'make bench               what an allocation costs, and ownertop, beside what there is today'
 	@echo 'make lint                style, static checks, spelling'
 	@echo
 	@echo 'make kernel K=x86_64     build/x86_64/; also um debug rt arm64 vanilla profiling'
@@ -36,8 +36,9 @@ run: install
 test: install-tests
 	@$(BENCH)/run_tests.py $(T)
 
-bench: install
+bench: install tree
 	@$(BENCH)/bench.py
+	@$(BENCH)/bench_ownertop.sh build/tree
 
 lint: install-tests tree
 	@$(BENCH)/lint.sh

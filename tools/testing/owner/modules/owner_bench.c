@@ -125,11 +125,73 @@ PAGES(2)
 PAGES(3)
 PAGES(4)
 
+/* A page that goes to another caller each time, and comes back from another. */
+static noinline unsigned long get_one(void)
+{
+	unsigned long page = __get_free_page(FLAGS);
+
+	barrier();
+	return page;
+}
+
+static noinline unsigned long get_another(void)
+{
+	unsigned long page = __get_free_page(FLAGS);
+
+	barrier();
+	return page;
+}
+
+static noinline void put_one(unsigned long page)
+{
+	free_page(page);
+	barrier();
+}
+
+static noinline void put_another(unsigned long page)
+{
+	free_page(page);
+	barrier();
+}
+
+static noinline void pages_in_turn(enum way way)
+{
+	unsigned int i;
+
+	for (i = 0; i < ROUNDS / 2; i++) {
+		put_one(get_one());
+		put_another(get_another());
+	}
+}
+
 struct operation {
 	const char *name;
 	void (*run)(enum way way);
 	enum way way;
 };
+
+/*
+ * Where few objects are sampled, a slab of which one was costs some instructions more
+ * for good, and sooner or later that is the one at hand. It is not what is measured:
+ * enough objects are held that pairs of kmalloc-64, which have a bound, come from
+ * another slab each time.
+ */
+#define OBJECTS_OF_SLAB		64
+
+static void *held[4096 + (WARM_UPS + REPEATS) * OBJECTS_OF_SLAB];
+static unsigned int nr_held;
+
+static void hold(unsigned int count)
+{
+	while (count--)
+		held[nr_held++] = kmalloc(64, GFP_KERNEL);
+}
+
+static void let_go(unsigned int count)
+{
+	while (count--)
+		kfree(held[--nr_held]);
+}
 
 static const struct operation operations[] = {
 	{ "kmalloc-8", kmalloc_8, PAIRS },
@@ -164,6 +226,7 @@ static const struct operation operations[] = {
 	{ "pages-2", pages_2, PAIRS },
 	{ "pages-3", pages_3, PAIRS },
 	{ "pages-4", pages_4, PAIRS },
+	{ "pages-in-turn", pages_in_turn, PAIRS },
 };
 
 static const unsigned int chains[] = { 0, 8, 24 };
@@ -191,12 +254,13 @@ static int by_value(const void *a, const void *b)
 static noinline void measure(const struct operation *operation, unsigned int chain)
 {
 	u64 results[REPEATS], min, median;
-	unsigned int i;
+	unsigned int i, each = operation->way == PAIRS ? OBJECTS_OF_SLAB : 0;
 
-	for (i = 0; i < WARM_UPS; i++)
-		measure_once(operation);
-	for (i = 0; i < REPEATS; i++)
-		results[i] = measure_once(operation);
+	for (i = 0; i < WARM_UPS + REPEATS; i++) {
+		hold(each);
+		results[i % REPEATS] = measure_once(operation);
+	}
+	let_go(i * each);
 	sort(results, REPEATS, sizeof(*results), by_value, NULL);
 	min = results[0] * 100 / ROUNDS;
 	median = results[REPEATS / 2] * 100 / ROUNDS;
@@ -243,6 +307,7 @@ static int bench_init(void)
 	cache = kmem_cache_create("owner_bench", CACHE_SIZE, 0, SLAB_NO_MERGE, NULL);
 	if (!cache)
 		return -ENOMEM;
+	hold(4096);
 	for (j = 0; j < ARRAY_SIZE(chains); j++) {
 		descend(chains[j], measure_frames, &frame_counter, chains[j]);
 		for (i = 0; i < ARRAY_SIZE(operations); i++) {
@@ -258,6 +323,7 @@ module_init(bench_init);
 
 static void __exit bench_exit(void)
 {
+	let_go(nr_held);
 	kmem_cache_destroy(cache);
 }
 module_exit(bench_exit);
