@@ -27,8 +27,9 @@ PLAN = re.compile(r"^( *)1\.\.(\d+)")
 SKIP = re.compile(r"#\s*SKIP\b\s*(.*)$", re.I)
 # What a suite that takes minutes says meanwhile.
 PROGRESS = "# progress: "
-# Lines before a failure that are shown again at the end.
+# Lines before a failure, and comments after it, that are shown again at the end.
 SAID = 3
+EXPLAINED = 12
 # What a suite may take before it is ended: a hang must not eat the whole run.
 LIMIT = 1500
 
@@ -55,6 +56,7 @@ class Counter:
         self.depths: list[int] = []
         self.planned = self.seen = 0
         self.said: list[str] = []  # since the last result
+        self.explaining = 0  # lines that the last result, a failure, may still have
 
     def line(self, text: str) -> None:
         if text.startswith(PROGRESS):
@@ -66,8 +68,13 @@ class Counter:
                 self.leaf(True, text)
         result = RESULT.match(text)
         if not result:
-            self.said = [*self.said[1 - SAID:], text.strip()[:200]]
+            line = text.strip()[:200]
+            self.said = [*self.said[1 - SAID:], line]
+            if self.explaining and line.startswith("#"):
+                self.explaining -= 1
+                self.outcome.failures[-1] += f"\n      {line}"
             return
+        self.explaining = 0
         depth = len(result[1])
         summary = bool(self.depths) and self.depths[-1] > depth
         while self.depths and self.depths[-1] >= depth:
@@ -88,6 +95,7 @@ class Counter:
             self.outcome.passed += 1
         else:
             self.outcome.fail("\n      ".join([f"{self.suite}: {name}", *self.said]))
+            self.explaining = EXPLAINED
 
     def close(self, status: int) -> Outcome:
         outcome = self.outcome
