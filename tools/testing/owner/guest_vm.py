@@ -11,6 +11,7 @@ import signal
 import socket
 import struct
 import subprocess
+import time
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Dict, IO, List, Optional, Tuple, Union
@@ -18,6 +19,9 @@ from typing import Any, Dict, IO, List, Optional, Tuple, Union
 PORT = "owner.out"
 PR_SET_PDEATHSIG = 1
 PT_NOTE = 4
+# How often, and after what pause, it is looked whether a guest that is to be dumped rests.
+QUIET_TRIES = 100
+QUIET_SECONDS = 0.02
 LIBC = ctypes.CDLL(None)
 
 Stream = Union[int, IO[Any], None]
@@ -223,12 +227,28 @@ class Monitor:
         raise VmError(f"QEMU ended before it answered {what}")
 
     def execute(self, what: str,
-                arguments: Optional[Dict[str, Any]] = None) -> None:
-        """Run one command and wait for its end."""
+                arguments: Optional[Dict[str, Any]] = None) -> Any:
+        """Run one command, wait for its end, and return its answer."""
         self.file.write(json.dumps({"execute": what,
                                     "arguments": arguments or {}}))
         self.file.flush()
-        self._answer(what)
+        return self._answer(what).get("return")
+
+    def _stop(self) -> None:
+        """Stop the guest while no processor runs anything, if that comes.
+
+        So nothing in its memory is half done: no object is on its way from a
+        freelist to its owner, none between its callers and RCU's callbacks.
+        """
+        for _ in range(QUIET_TRIES):
+            self.execute("stop")
+            registers = self.execute("human-monitor-command",
+                                     {"command-line": "info registers -a"})
+            if "HLT=0" not in registers:
+                return
+            self.execute("cont")
+            time.sleep(QUIET_SECONDS)
+        self.execute("stop")
 
     def dump(self, path: Path) -> None:
         """Stop the guest and write its memory as an ELF core file.
@@ -236,7 +256,7 @@ class Monitor:
         With paging, so that the file has the kernel's virtual addresses:
         readers that cannot walk page tables by themselves need them.
         """
-        self.execute("stop")
+        self._stop()
         self.execute("dump-guest-memory",
                      {"paging": True, "protocol": f"file:{path}"})
 

@@ -16,7 +16,7 @@ take()
 {
 	tools/testing/owner/guest.py vmcore "$kernel" --append slab_owner=on --output "$work/core" \
 		--smp 4 --mem 256M --timeout 300 --extra "build/$kernel/owner-modules" --cmd "
-		insmod /extra/owner_truth.ko; sleep 3; cat /sys/kernel/debug/owner/caches" \
+		insmod /extra/owner_truth.ko; sleep 3; cat /sys/kernel/debug/owner/caches; sleep 3" \
 		>"$work/said" 2>"$work/err"
 }
 
@@ -48,9 +48,10 @@ sort "$work/counted" | join -o 0,1.2,1.3,2.2,2.3 - "$work/said.sorted" >"$work/b
 {
 ok "all that is allocated has an owner" \
 	none_but '$2 != $3 && $1 !~ /^(kmem_cache(_node)?|percpu_owner|kmalloc-no-objext-.*)$/' 0
-# What printed it has gone since, and what it printed from. What booting gave to RCU has
-# gone before, but for some: RCU takes its time on an idle machine.
-ok "the file says what is counted" none_but '$2 - $4 > 200 || $4 - $2 > 200' 0
+# What printed it has gone since, and what it printed from, most of it nodes of a table.
+# RCU takes its time on an idle machine, so some is given to it before and after.
+ok "the file says what is counted" \
+	none_but '$1 != "radix_tree_node" && ($2 - $4 > 80 || $4 - $2 > 80)' 0
 ok "exactly, where who read it has no part" none_but '$2 != $4 || $3 != $5' 40
 }
 ok "and for what was planted" is "$(awk '/^owner_truth/ { print $1, $2, $3, $4, $5 }' "$work/both" |
