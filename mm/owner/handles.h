@@ -20,6 +20,7 @@
 #include <linux/hash.h>
 #include <linux/percpu.h>
 #include <linux/preempt.h>
+#include <linux/ptrace.h>
 #include <linux/randomize_kstack.h>
 #include <linux/sched.h>
 #include <linux/stackdepot.h>
@@ -162,8 +163,8 @@ static __always_inline depot_stack_handle_t handles_take(struct handles *handles
 #ifdef CONFIG_UNWINDER_ORC
 
 /*
- * Chains that end in the same place are told apart by how deep the stack is, unless
- * that is random.
+ * Chains that end in the same place are told apart by how deep the stack is; where that
+ * is random, by the system call that they are of, or what stands in its place.
  */
 static __always_inline unsigned long handles_site_key(unsigned long ip, unsigned int depth,
 						      struct owner_caller caller)
@@ -173,7 +174,7 @@ static __always_inline unsigned long handles_site_key(unsigned long ip, unsigned
 #ifdef CONFIG_RANDOMIZE_KSTACK_OFFSET
 	if (static_branch_maybe(CONFIG_RANDOMIZE_KSTACK_OFFSET_DEFAULT,
 				&randomize_kstack_offset))
-		return key;
+		return key ^ task_pt_regs(current)->orig_ax << 32;
 #endif
 	return key ^ ((unsigned long)caller.frame & (THREAD_SIZE - 1)) << 32;
 }

@@ -333,15 +333,19 @@ static __always_inline struct owner_choice choose(struct kmem_cache *s, struct s
 		owner_lost(OWNER_LOST_CONTEXT);
 		return choice;
 	}
-	rcu_read_lock();
+	/* What RCU waits for, and cheaper than rcu_read_lock() where that counts. */
+	preempt_disable();
 	rule = READ_ONCE(s->owner_rule);
 	if (likely(owner_rule_decides(rule))) {
 		choice = rule->choice;
 		this_cpu_inc(*rule->hits);
+		preempt_enable();
 	} else {
+		preempt_enable();
+		rcu_read_lock();
 		choice = owner_choose_slowly(s, flags, size, slab_nid(slab), caller);
+		rcu_read_unlock();
 	}
-	rcu_read_unlock();
 	if (unlikely(choice.rate) && !drawn && !owner_is_sampled(choice.rate, size))
 		choice.depth = 0;
 	return choice;

@@ -67,6 +67,7 @@ static inline void owner_unwind_count(struct owner_unwind_counts *counts)
 #ifdef CONFIG_UNWINDER_ORC
 
 #include <linux/compiler.h>
+#include <linux/ptrace.h>
 #include <linux/sched.h>
 #include <linux/sched/task_stack.h>
 
@@ -75,20 +76,30 @@ static inline void owner_unwind_count(struct owner_unwind_counts *counts)
  * they stood, and the saved BPs that the walk went by. All else that it goes by is
  * a constant of the addresses, so where these stand again, it would find the same.
  * Positions are from the caller's frame on, and so are the values of BPs.
+ *
+ * But with CONFIG_RANDOMIZE_KSTACK_OFFSET the function that a system call enters
+ * has a frame of another size each time. The walk goes by a BP from there to the
+ * frame that is always the same distance below the stack's end: what there is of
+ * that one is kept by itself.
  */
 #define OWNER_RECIPE_WORDS	20
 #define OWNER_RECIPE_BPS	4
 
 struct owner_recipe {
 	unsigned int generation;	/* of what is known of addresses */
-	u16 span;			/* bytes that it looks at */
+	u16 span;			/* bytes that it looks at, from the caller's frame on */
 	u8 nr_bps;			/* both are multiples of 2: the last one may */
 	u8 nr_words;			/* stand there twice */
 	u16 bp_at[OWNER_RECIPE_BPS];
 	u16 word_at[OWNER_RECIPE_WORDS];
+	u16 entry_bp_at;		/* of the BP that leads to the entry's frame */
+	unsigned long entry_ip;		/* its return address, 0 if the chain is cut before */
 	unsigned long bp[OWNER_RECIPE_BPS];
 	unsigned long word[OWNER_RECIPE_WORDS];
 };
+
+/* What a frame has above the place where it saved BP. */
+#define OWNER_CALLERS_SP	(2 * sizeof(long))
 
 /* Another number than before: what was known of some address is no longer true. */
 extern unsigned int owner_unwind_generation;
@@ -103,6 +114,19 @@ void owner_unwind_compare(const unsigned long *entries, unsigned int count, unsi
 static __no_sanitize_or_inline unsigned long owner_read_stack(unsigned long address)
 {
 	return *(const unsigned long *)address;
+}
+
+/* Does the chain begin where user space entered the kernel, as the recipe's does? */
+static __no_sanitize_address __always_inline
+bool owner_recipe_enters(const struct owner_recipe *recipe, unsigned long frame)
+{
+	struct pt_regs *regs = task_pt_regs(current);
+	unsigned long bp = (unsigned long)regs - OWNER_CALLERS_SP;
+
+	return owner_read_stack(frame + recipe->entry_bp_at) == bp &&
+	       bp - frame >= recipe->span &&
+	       owner_read_stack((unsigned long)regs - sizeof(long)) == recipe->entry_ip &&
+	       user_mode(regs);
 }
 
 /* Would a walk from here find the chain that the recipe is of? */
@@ -127,7 +151,7 @@ bool owner_recipe_holds(const struct owner_recipe *recipe, struct owner_caller c
 		if (owner_read_stack(frame + word_at[i]) != word[i] ||
 		    owner_read_stack(frame + word_at[i + 1]) != word[i + 1])
 			return false;
-	return true;
+	return !recipe->entry_ip || owner_recipe_enters(recipe, frame);
 }
 
 static __always_inline bool owner_unwind_verifying(void)

@@ -270,7 +270,7 @@ early_initcall(unwind_init_modules);
 
 /* Where a frame's address points are the BP that it saved, and its return address. */
 #define RETURN_ADDRESS	sizeof(long)
-#define CALLERS_SP	(2 * sizeof(long))
+#define CALLERS_SP	OWNER_CALLERS_SP
 
 static __always_inline bool on_task_stack(unsigned long sp)
 {
@@ -304,7 +304,8 @@ static __no_sanitize_address __always_inline bool from_user(unsigned long regs, 
 static __always_inline void note_word(struct owner_recipe *recipe, unsigned long at,
 				      unsigned long word)
 {
-	if (!recipe || recipe->nr_words == NO_RECIPE)
+	/* What a system call's entry has on the stack is known with its return address. */
+	if (!recipe || recipe->nr_words == NO_RECIPE || recipe->entry_ip)
 		return;
 	if (recipe->nr_words == OWNER_RECIPE_WORDS || at > THREAD_SIZE / 2) {
 		recipe->nr_words = NO_RECIPE;
@@ -327,6 +328,29 @@ static __always_inline void note_bp(struct owner_recipe *recipe, unsigned long a
 	recipe->bp_at[recipe->nr_bps] = at;
 	recipe->bp[recipe->nr_bps++] = bp;
 	recipe->span = max_t(unsigned int, recipe->span, at + sizeof(long));
+}
+
+/* Here was the BP of the frame that a system call entered by, wherever that was from here. */
+static __always_inline void note_entry(struct owner_recipe *recipe, unsigned long at,
+				       unsigned long ip)
+{
+	if (at > THREAD_SIZE / 2) {
+		recipe->nr_words = NO_RECIPE;
+		return;
+	}
+	recipe->entry_bp_at = at;
+	recipe->entry_ip = ip;
+	recipe->span = max_t(unsigned int, recipe->span, at + sizeof(long));
+}
+
+/* They are compared two at a time. */
+static void make_even(u16 *at, unsigned long *value, u8 *count)
+{
+	if (*count % 2) {
+		at[*count] = at[*count - 1];
+		value[*count] = value[*count - 1];
+		++*count;
+	}
 }
 
 /*
@@ -392,8 +416,12 @@ unsigned int walk_chain(unsigned long *entries, unsigned int depth, unsigned lon
 			bp = owner_read_stack(slot);
 			if (bp < sp || bp > end - CALLERS_SP)
 				return 0;
-			note_bp(recipe, slot - frame, bp - frame);
 			sp = bp + CALLERS_SP;
+			if (recipe && sp == (unsigned long)task_pt_regs(current))
+				note_entry(recipe, slot - frame,
+					   owner_read_stack(sp - sizeof(long)));
+			else
+				note_bp(recipe, slot - frame, bp - frame);
 			slot = bp;
 		} else if ((fact & ~REALIGNED_WORDS) == REALIGNED) {
 			bp = owner_read_stack(slot);
@@ -550,15 +578,12 @@ unsigned int owner_walk_chain(struct owner_walk *walk, unsigned int depth,
 	recipe->span = 0;
 	recipe->nr_bps = 0;
 	recipe->nr_words = 0;
+	recipe->entry_ip = 0;
 	count = walk_chain(walk->frames, depth, (unsigned long)caller.frame, whole, true, recipe);
 	if (!count || recipe->nr_words == NO_RECIPE || !on_task_stack((unsigned long)caller.frame))
 		recipe->nr_words = 0;
-	if (recipe->nr_bps % 2)
-		note_bp(recipe, recipe->bp_at[recipe->nr_bps - 1],
-			recipe->bp[recipe->nr_bps - 1]);
-	if (recipe->nr_words % 2)
-		note_word(recipe, recipe->word_at[recipe->nr_words - 1],
-			  recipe->word[recipe->nr_words - 1]);
+	make_even(recipe->bp_at, recipe->bp, &recipe->nr_bps);
+	make_even(recipe->word_at, recipe->word, &recipe->nr_words);
 	if (!count || owner_unwind_verifying())
 		return unwind_thoroughly(walk->frames, depth, caller, whole);
 	return count;

@@ -43,6 +43,15 @@ CHAIN = 8
 AT_EACH_CHAIN = ("kmalloc-64", "pages-0")
 RESULT = re.compile(r"owner_bench: (\S+) (\d+) ([\d.]+) ([\d.]+)$", re.M)
 
+# One operation that user space asks for, each in a system call of its own: its chain
+# begins where the kernel is entered, somewhere else on the stack each time.
+CALLS = "kmalloc-64-calls"
+CALL = """
+    insmod /extra/owner_bench_calls.ko
+    dd if=/dev/zero of=/proc/owner_bench bs=1 count=5120 2>/dev/null
+    rmmod owner_bench_calls
+    """
+
 # With a memory cgroup, __GFP_ACCOUNT has somebody to account to.
 IN_A_CGROUP = """
     mkdir /cgroup
@@ -134,6 +143,7 @@ BOUNDS = [
     Bound("kmalloc-64", 8, "sampled", 22),
     Bound("kmalloc-64", 8, "depth-1", 306, target=122),
     Bound("kmalloc-64", 8, "depth-8", 400),
+    Bound(CALLS, 0, "on", 500),
     Bound("kmalloc-64", 8, "rule-cache", 10, over="on"),
     Bound("pages-0", 8, "page_owner,ours", 700),
     Bound("owner_unwind", 8, UNWIND, 160),
@@ -170,7 +180,11 @@ def command_for(mode: Mode, only: tuple[str, ...], memory: bool) -> str:
             rmmod owner_bench_memory
             """
     for operation in only or ("",):
-        command += f"insmod /extra/owner_bench.ko only={operation}; rmmod owner_bench\n"
+        if operation != CALLS:
+            command += f"insmod /extra/owner_bench.ko only={operation}; rmmod owner_bench\n"
+    # In nanoseconds, to read the clock would be most of it.
+    if CALLS in only or not only and mode.kernel != "um":
+        command += CALL
     return command + "dmesg | grep -F owner_bench:"
 
 
@@ -238,7 +252,7 @@ def write_tsv(results: dict[str, Figures]) -> None:
 
 
 def is_shown(operation: str, chain: int) -> bool:
-    if operation in AT_EACH_CHAIN or operation.startswith("bytes-"):
+    if operation in (*AT_EACH_CHAIN, CALLS) or operation.startswith("bytes-"):
         return True
     return chain == CHAIN and operation != "frames"
 
@@ -252,8 +266,9 @@ def print_table(results: dict[str, Figures]) -> None:
     for (operation, chain), figure in base.items():
         if not is_shown(operation, chain):
             continue
-        # What is in memory has no chain.
-        frames = "" if operation.startswith("bytes-") else f"{base['frames', chain].median:.0f}"
+        # What is in memory has no chain, and a call one of its own.
+        alone = operation == CALLS or operation.startswith("bytes-")
+        frames = "" if alone else f"{base['frames', chain].median:.0f}"
         say(f"{operation:24}{frames:>7}{figure.median:10,.1f}"
             + "".join(f"{results[name][operation, chain].median - figure.median:15,.1f}"
                       for name in others))

@@ -13,7 +13,6 @@
 #include <linux/gfp.h>
 #include <linux/irqflags.h>
 #include <linux/kernel.h>
-#include <linux/ktime.h>
 #include <linux/module.h>
 #include <linux/sched.h>
 #include <linux/slab.h>
@@ -21,12 +20,7 @@
 #include <linux/stacktrace.h>
 #include <linux/string.h>
 
-#if defined(CONFIG_X86_64) && !defined(CONFIG_UML)
-#include <asm/msr.h>
-#define now()	rdtsc()
-#else
-#define now()	ktime_get_ns()
-#endif
+#include "owner_bench.h"
 
 static char *only = "";
 module_param(only, charp, 0400);
