@@ -193,7 +193,7 @@ const char *model_add(struct model *m, const struct record *rec)
 		return "the sum of sizes overflows";
 	if (!stacks_owner(&m->stacks, rec->stack, &owner))
 		return "a frame is malformed";
-	if (!sources_take(&m->sources, rec))
+	if (!sources_take(&m->sources, rec, owner.backing))
 		return NULL;
 	take_newest(&m->newest, rec->ts + rec->later);
 	switch (facts_judge(m, rec, &owner, &untold)) {

@@ -26,6 +26,7 @@ struct module {
 };
 
 struct names {
+	struct kallsyms *kallsyms;
 	struct image *vmlinux;
 	const char *modules_dir;
 	struct module *modules;
@@ -36,14 +37,16 @@ struct names {
 	struct expansion *expansions;	/* parallel to lines */
 	u32 expansions_cap;
 	struct strings frames;
-	u32 not_found;
-	const char *example;	/* one of those */
+	struct missed not_found;
+	struct missed not_covered;
 };
 
-struct names *names_open(const char *vmlinux, const char *modules, const char **error)
+struct names *names_open(const char *vmlinux, const char *modules,
+			 struct kallsyms *kallsyms, const char **error)
 {
 	struct names *names = xcalloc(1, sizeof(*names));
 
+	names->kallsyms = kallsyms;
 	names->modules_dir = modules;
 	if (vmlinux) {
 		names->vmlinux = image_open(vmlinux, NULL, error);
@@ -115,11 +118,17 @@ struct expanding {
 	u32 n;
 };
 
+static struct text intern_frame(struct names *names, const char *frame)
+{
+	u32 id = strings_intern(&names->frames, (struct text){ frame, strlen(frame) });
+
+	return names->frames.v[id];
+}
+
 static void add_frame(void *arg, const struct image_line *at)
 {
 	struct expanding *e = arg;
 	char *frame;
-	u32 id;
 	int len;
 
 	if (e->n == FRAMES_MAX)
@@ -132,8 +141,7 @@ static void add_frame(void *arg, const struct image_line *at)
 			       at->file, at->line, (int)e->module.len, e->module.s);
 	if (len < 0)
 		out_of_memory();
-	id = strings_intern(&e->names->frames, (struct text){ frame, len });
-	e->frames[e->n++] = e->names->frames.v[id];
+	e->frames[e->n++] = intern_frame(e->names, frame);
 	free(frame);
 }
 
@@ -159,12 +167,34 @@ static bool parse_offset(struct text line, struct text func, u64 *offset, u64 *s
 	return !*end;
 }
 
-static void not_found(struct names *names, struct text line)
+static void miss(struct missed *missed, struct text line)
 {
-	if (!names->not_found++)
-		names->example = names->lines.v[strings_intern(&names->lines, line)].s;
+	if (!missed->n++)
+		missed->example = line.s;
 }
 
+/* What @line is by kallsyms, if it is an address and nothing else. */
+static struct text with_symbol(struct names *names, struct text line)
+{
+	char *frame, *end;
+	u64 address;
+
+	if (!names->kallsyms || !TEXT_STARTS(line, "0x"))
+		return line;
+	address = strtoull(line.s, &end, 16);
+	if (*end)
+		return line;
+	frame = kallsyms_frame(names->kallsyms, address);
+	if (frame) {
+		line = intern_frame(names, frame);
+		free(frame);
+	} else {
+		miss(&names->not_covered, line);
+	}
+	return line;
+}
+
+/* @line stays where it is. */
 static void expand(struct expanding *e, struct text line)
 {
 	const char *space = memchr(line.s, ' ', line.len);
@@ -179,7 +209,7 @@ static void expand(struct expanding *e, struct text line)
 	/* A return address: the call is before it. */
 	if (!image || !image_find(image, frame.func, offset, size, &address)) {
 		if (frame.module.len ? !!e->names->modules_dir : !!e->names->vmlinux)
-			not_found(e->names, line);
+			miss(&e->names->not_found, line);
 		return;
 	}
 	e->symbol = (struct text){ line.s, (space ? space : end) - line.s };
@@ -195,9 +225,10 @@ const struct text *names_frames(struct names *names, struct text line, u32 *n)
 	struct expansion *x;
 
 	if (id == known) {
+		line = with_symbol(names, names->lines.v[id]);
 		expand(&e, line);
 		if (!e.n)
-			e.frames[e.n++] = names->lines.v[id];
+			e.frames[e.n++] = line;
 		names->expansions = grow(names->expansions, id, &names->expansions_cap,
 					 sizeof(*names->expansions));
 		x = &names->expansions[id];
@@ -209,10 +240,14 @@ const struct text *names_frames(struct names *names, struct text line, u32 *n)
 	return names->expansions[id].frames;
 }
 
-u32 names_not_found(const struct names *names, const char **example)
+struct missed names_not_found(const struct names *names)
 {
-	*example = names->example;
 	return names->not_found;
+}
+
+struct missed names_not_covered(const struct names *names)
+{
+	return names->not_covered;
 }
 
 void names_close(struct names *names)
@@ -228,6 +263,8 @@ void names_close(struct names *names)
 		free(names->expansions[i].frames);
 	if (names->vmlinux)
 		image_close(names->vmlinux);
+	if (names->kallsyms)
+		kallsyms_close(names->kallsyms);
 	free(names->modules);
 	free(names->expansions);
 	strings_free(&names->lines);

@@ -40,6 +40,7 @@ enum {
 	OPT_LIVE,
 	OPT_VMLINUX,
 	OPT_MODULES,
+	OPT_KALLSYMS,
 };
 
 static const struct option longopts[] = {
@@ -68,6 +69,7 @@ static const struct option longopts[] = {
 	{ "live", optional_argument, NULL, OPT_LIVE },
 	{ "vmlinux", required_argument, NULL, OPT_VMLINUX },
 	{ "modules", required_argument, NULL, OPT_MODULES },
+	{ "kallsyms", required_argument, NULL, OPT_KALLSYMS },
 	{ "help", no_argument, NULL, 'h' },
 	{ 0 }
 };
@@ -186,6 +188,9 @@ static unsigned int parse_one(struct options *o, struct given *given, int opt)
 	case OPT_MODULES:
 		o->modules = optarg;
 		break;
+	case OPT_KALLSYMS:
+		o->kallsyms = optarg;
+		break;
 	case 'h':
 		usage_help();
 	default:
@@ -265,11 +270,17 @@ static void check_live(const struct options *o)
 
 static void open_names(struct options *o)
 {
+	struct kallsyms *kallsyms = NULL;
 	const char *error;
 
 	if (o->modules && access(o->modules, R_OK | X_OK))
 		usage_fail("--modules", o->modules, "is no directory that can be read");
-	o->select.names = names_open(o->vmlinux, o->modules, &error);
+	if (o->kallsyms) {
+		kallsyms = kallsyms_open(o->kallsyms);
+		if (!kallsyms)
+			exit(STATUS_FAILED);
+	}
+	o->select.names = names_open(o->vmlinux, o->modules, kallsyms, &error);
 	if (o->select.names)
 		return;
 	fprintf(stderr, "ownertop: --vmlinux: %s: %s\n", o->vmlinux, error);
@@ -326,7 +337,7 @@ void options_parse(struct options *o, int argc, char *argv[])
 		check_readable_twice(o, "age");
 	if (o->interval_ms)
 		check_live(o);
-	if (o->vmlinux || o->modules)
+	if (o->vmlinux || o->modules || o->kallsyms)
 		open_names(o);
 	take_defaults(o);
 }

@@ -22,8 +22,9 @@ struct options {
 	bool callees;
 	struct times times;
 	u64 page_size;
-	const char *vmlinux;	/* and a directory of modules; NULL: no names from there */
-	const char *modules;
+	const char *vmlinux;	/* NULL: no names from there; so the next two */
+	const char *modules;	/* a directory */
+	const char *kallsyms;
 	bool print_skip_list;
 	const char *old;	/* dump to compare with, or NULL */
 	u32 interval_ms;	/* between readings; 0: read once */

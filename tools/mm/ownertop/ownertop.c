@@ -62,13 +62,17 @@ static int find_live(const struct options *o, char *paths[2])
 
 static void tell_of_names(const struct names *names)
 {
-	const char *example;
-	u32 n = names ? names_not_found(names, &example) : 0;
+	struct missed missed = names_not_found(names);
 
-	if (n)
+	if (missed.n)
 		fprintf(stderr,
 			"ownertop: %u functions, as %s, are not in --vmlinux or --modules\n",
-			n, example);
+			missed.n, missed.example);
+	missed = names_not_covered(names);
+	if (missed.n)
+		fprintf(stderr,
+			"ownertop: %u addresses, as %s, are in no function of --kallsyms\n",
+			missed.n, missed.example);
 }
 
 static int run(const struct options *o)
@@ -94,7 +98,8 @@ static int run(const struct options *o)
 		return close_output(objects_run(o, paths, nr_paths, stdout));
 	if (answer_read(&a, o, paths, nr_paths)) {
 		o->view->write[o->format](&a, stdout);
-		tell_of_names(o->select.names);
+		if (o->select.names)
+			tell_of_names(o->select.names);
 		status = close_output(health_complete(&a.health) ? STATUS_WHOLE :
 								   STATUS_INCOMPLETE);
 	}

@@ -3,35 +3,15 @@
 #include "human.h"
 #include "sources.h"
 
-static bool has_frame(struct text stack, const char *frame)
-{
-	return memmem(stack.s, stack.len, frame, strlen(frame));
-}
-
-/*
- * Did the allocator of slab objects or per-CPU areas ask for this page? Its
- * functions are often inlined.
- */
-static bool is_backing(const struct record *rec)
-{
-	if (rec->kind == KIND_SITE)
-		return TEXT_STARTS(rec->stack, " alloc_slab_page ") ||
-		       TEXT_STARTS(rec->stack, " pcpu_alloc_pages ");
-	return rec->slab_page || has_frame(rec->stack, " new_slab+") ||
-	       has_frame(rec->stack, " allocate_slab+") ||
-	       has_frame(rec->stack, " alloc_slab_page+") ||
-	       has_frame(rec->stack, " pcpu_populate_chunk+") ||
-	       has_frame(rec->stack, " pcpu_alloc_pages");
-}
-
-/* allocinfo always has both, those pages and what is in them. */
-static bool is_counted_elsewhere(const struct sources *s, const struct record *rec)
+/* allocinfo always has both, pages for slab objects and what is in them. */
+static bool is_counted_elsewhere(const struct sources *s, const struct record *rec, bool backing)
 {
 	switch (rec->kind) {
 	case KIND_PAGE:
-		return s->slabs_listed && is_backing(rec);
+		return s->slabs_listed && (rec->slab_page || backing);
 	case KIND_SITE:
-		return is_backing(rec);
+		return TEXT_STARTS(rec->stack, " alloc_slab_page ") ||
+		       TEXT_STARTS(rec->stack, " pcpu_alloc_pages ");
 	default:
 		return false;
 	}
@@ -49,9 +29,9 @@ static void take_slab(struct sources *s, const struct record *rec)
 		s->unsized += rec->objects;
 }
 
-bool sources_take(struct sources *s, const struct record *rec)
+bool sources_take(struct sources *s, const struct record *rec, bool backing)
 {
-	if (is_counted_elsewhere(s, rec)) {
+	if (is_counted_elsewhere(s, rec, backing)) {
 		s->backing.objects += rec->objects;
 		s->backing.bytes += rec->bytes;
 		return false;

@@ -26,10 +26,11 @@ struct sources {
 };
 
 /*
- * Adds @rec to the account. Returns false if it must not be counted: it is a
- * page for slab objects or per-CPU areas, and those are counted.
+ * Adds @rec to the account; @backing says that it is a page for slab objects or
+ * per-CPU areas, by its call chain. Returns false if it must not be counted, as
+ * what is in it is.
  */
-bool sources_take(struct sources *s, const struct record *rec);
+bool sources_take(struct sources *s, const struct record *rec, bool backing);
 
 /* Is there memory that was counted twice? */
 bool sources_overlap(const struct sources *s);

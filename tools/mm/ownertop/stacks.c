@@ -17,6 +17,7 @@ struct frame_info {
 	u32 caller;		/* the name with its module */
 	bool skip;
 	bool hide;
+	bool backing;
 };
 
 /*
@@ -40,6 +41,25 @@ void stacks_init(struct stacks *st, const struct chain_rules *rules,
 	st->seen = xcalloc(SEEN_PLACES, sizeof(*st->seen));
 	strings_intern(&st->modules, builtin_module);
 	strings_intern(&st->funcs, (struct text){ "", 0 });
+}
+
+/* Does it ask for pages of slab objects or per-CPU areas? Some of these are inlined. */
+static bool is_backing(struct text func)
+{
+	static const struct text names[] = {
+		{ "new_slab", 8 },
+		{ "allocate_slab", 13 },
+		{ "alloc_slab_page", 15 },
+		{ "pcpu_populate_chunk", 19 },
+		{ "pcpu_alloc_pages", 16 },
+	};
+	size_t i;
+
+	func = frame_stem(func);
+	for (i = 0; i < sizeof(names) / sizeof(*names); i++)
+		if (!text_compare(func, names[i]))
+			return true;
+	return false;
 }
 
 /* As the kernel prints a function, without the place in it. */
@@ -81,6 +101,7 @@ static bool intern_frame(struct stacks *st, struct text line, u32 *id)
 	}
 	info.skip = globs_match_func(&st->rules->skip, frame.func);
 	info.hide = globs_match_func(&st->rules->hide, frame.func);
+	info.backing = is_backing(frame.func);
 	st->info = grow(st->info, *id, &st->info_cap, sizeof(*st->info));
 	st->info[*id] = info;
 	return true;
@@ -195,6 +216,16 @@ static u32 matched_by(const struct stacks *st, u32 n)
 	return matched;
 }
 
+static bool any_backing(const struct stacks *st, u32 n)
+{
+	u32 i;
+
+	for (i = 0; i < n; i++)
+		if (st->info[st->scratch[i]].backing)
+			return true;
+	return false;
+}
+
 /* The first frame that is not the allocator's: of @n, one stays, or nobody is named. */
 static u32 first_caller(const struct stacks *st, u32 n)
 {
@@ -225,6 +256,7 @@ static bool parse_stack(struct stacks *st, struct text raw, struct owner *owner)
 		return false;
 	first = first_caller(st, n);
 	owner->matched = matched_by(st, n);
+	owner->backing = any_backing(st, n);
 	owner->module = module_of(st, n);
 	owner->func = n ? st->info[st->scratch[first]].caller : 0;
 	n = keep_shown(st, st->rules->full ? 0 : first, n);

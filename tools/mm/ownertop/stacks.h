@@ -25,6 +25,7 @@ struct owner {
 	u32 module;	/* index into stacks.modules */
 	u32 func;	/* that called the allocator: index into stacks.funcs */
 	u32 matched;	/* a bit for each comparison of functions or modules that it meets */
+	bool backing;	/* of pages: they are for slab objects or per-CPU areas */
 };
 
 struct chain {

@@ -25,7 +25,7 @@ static const char help[] =
 "  --diff OLD             flame, folded: what grew since that dump\n"
 "  --time records|mtime|T,T...     trend: when the dumps were taken\n"
 "  --now TIME, --page-size N       of the dump: 26h after boot; bytes in a page\n"
-"  --vmlinux FILE, --modules DIR   file:line and inlined functions from these\n"
+"  --vmlinux FILE, --modules DIR, --kallsyms FILE    names and lines from these\n"
 "  --live[=SECS]          read and show again and again; keys sort, pause, quit\n"
 "  --json, --csv; --help  write for programs; print this\n"
 "Examples: ownertop -d 8 --cache 'kmalloc-*'    objects of this machine\n"

@@ -3,7 +3,8 @@
  * Feeds the readers whatever libFuzzer comes up with, beside a good input, and
  * checks what comes out of them: groups add up to the total, and every view
  * gets through. Sanitizers see to the rest. What stands before a character 0, if
- * there is one, is a sentence to ask about what follows.
+ * there is one, is a sentence to ask about what follows. That is then read as a
+ * list of symbols, and addresses are looked up in it.
  */
 #include <stdint.h>
 #include <stdio.h>
@@ -11,6 +12,7 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
+#include "../kallsyms.h"
 #include "../objects.h"
 #include "../options.h"
 #include "../report.h"
@@ -116,6 +118,19 @@ static void show(const struct view *view, char * const *paths, const struct owne
 	answer_free(&a);
 }
 
+static void name_addresses(const char *path)
+{
+	struct kallsyms *k = kallsyms_open(path);
+	unsigned int i;
+
+	for (i = 0; k && i < 64; i++) {
+		free(kallsyms_frame(k, U64_MAX << i));
+		free(kallsyms_frame(k, 0xffffffff81000000 + (i << 7)));
+	}
+	if (k)
+		kallsyms_close(k);
+}
+
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
@@ -143,5 +158,6 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	objects_run(&objects, (char *[]){ bad.path, good.path }, 2, nowhere);
 	objects.format = FORMAT_TEXT;
 	objects_run(&objects, (char *[]){ bad.path, good.path }, 2, nowhere);
+	name_addresses(bad.path);
 	return 0;
 }

@@ -114,6 +114,19 @@ def check_twice(checks, ownertop, options):
     checks.same("two of the same size", got, [printed])
 
 
+def check_address(checks, ownertop, places, options):
+    """What was an address gets its symbol, and then file and line."""
+    symbols = run("nm", "-n", "vmlinux")
+    with open("kallsyms", "w", encoding="ascii") as file:
+        file.write(symbols)
+    start = re.search(r"^(\w+) T direct$", symbols, re.MULTILINE)
+    offset, _ = places["direct"]
+    address = f"0x{int(start[1], 16) + offset:016x}"
+    got, said = shown(ownertop, [address], "--kallsyms", "kallsyms", *options)
+    checks.same("an address", (got, said), (
+        [f"{frame('direct', places['direct'])} {place_of('DIRECT')}"], ""))
+
+
 def check_unknown(checks, ownertop, places, options):
     """What is not known stays as it is, and is told of."""
     offset, size = places["direct"]
@@ -152,6 +165,7 @@ def main():
         options = ["--vmlinux", "vmlinux", "--modules", "modules"]
         check_image(checks, ownertop, places, options)
         check_image(checks, ownertop, places, ["--vmlinux", "moved"])
+        check_address(checks, ownertop, places, options)
         check_image(checks, ownertop, places, options, " [plan_ted]")
         check_image(checks, ownertop, places, ["--modules", "modules"],
                     " [plan_ted 0123456789abcdef]")
