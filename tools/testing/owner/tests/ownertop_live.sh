@@ -20,6 +20,7 @@ pack()
 	make -s -C tools/mm/ownertop O="$PWD/build/ownertop" && mkdir "$work/extra" &&
 		cp build/ownertop/ownertop "build/$kernel/owner-modules/owner_leak.ko" \
 			"build/$kernel/owner-modules/owner_truth.ko" \
+			"build/$kernel/owner-modules/owner_corners.ko" \
 			"build/$kernel/owner-modules/owner_pages.ko" "$work/extra" &&
 		ldd build/ownertop/ownertop | grep -o '/[^ ]*' | xargs -I{} cp {} "$work/extra"
 } >"$work/said" 2>&1
@@ -95,6 +96,22 @@ ok "asks by cgroups" guest slab_owner=on "mount -t cgroup2 none /sys/fs/cgroup
 ok "cgroups: exact" is "$(tr -d '\r' <"$work/charged" | awk -F , '$1 == "group" { print $3, $4, $8 }')" \
 	"$(cut -d ' ' -f 3,4 "$work/accounted") \"/a planter\""
 ok "cgroups: records do not tell" has "$work/records" '^undecided: .* does not tell their cgroup'
+
+# A module's frames are addresses once it has gone, and so are those of functions that only
+# boot, but a copy of kallsyms has their names.
+ok "lets a module go" guest slab_owner=on "insmod /extra/owner_corners.ko corner=leave
+	left() { ownertop --json -d 1 -g stack \"\$@\" 'if size == 500' \$debug/slab_owner; }
+	unnamed() { ownertop folded \"\$@\" \$debug/slab_owner 2>/dev/null | grep -o '\(^\|;\)0x[0-9a-f]*' | wc -l; }
+	cat /proc/kallsyms >/tmp/kallsyms; left; echo ===; rmmod owner_corners
+	left; echo ===; left --kallsyms /tmp/kallsyms; echo ===
+	unnamed; unnamed --kallsyms /tmp/kallsyms" there gone named unnamed
+ok "it had a name" has "$work/there" '"objects": 3, .*"stack": \["corner_alloc\+.* \[owner_corners\]"\]'
+ok "which is an address then" has "$work/gone" '"objects": 3, .*"stack": \["0x[0-9a-f]*"\]'
+ok "kallsyms names it as the kernel did" is "$(grep '"rank": 1,' "$work/named")" \
+	"$(grep '"rank": 1,' "$work/there")"
+# What is left is of the modules' own first functions, which went before the copy was made.
+most_are_named() { awk 'NR == 1 { all = $1 } END { exit !($1 < all / 4) }' "$work/unnamed"; }
+ok "and what only boots" most_are_named
 
 # Which line it is: from the guest's own vmlinux and module.
 line=$(grep -n 'kmalloc(sizeof(\*session)' tools/testing/owner/modules/owner_leak.c | cut -d : -f 1)
