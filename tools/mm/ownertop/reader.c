@@ -106,7 +106,8 @@ static bool is_file(const struct reading *r)
 
 /*
  * Looks at an input, so that what explains the others is read first. Files may
- * have to be closed again, as each open one takes a buffer.
+ * have to be closed again, as each open one takes a buffer, and a compressed one
+ * several.
  */
 static void look_ahead(struct reading *r, bool stay_open)
 {
@@ -116,7 +117,7 @@ static void look_ahead(struct reading *r, bool stay_open)
 		r->model->sources.slabs_listed = true;
 	if (r->format->explains && r->format->explains(r))
 		read_through(r);
-	else if (!stay_open && is_file(r))
+	else if ((!stay_open || r->in.unpack) && is_file(r))
 		reading_close(r);
 }
 

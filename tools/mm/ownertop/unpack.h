@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 */
-/* Compressed input, known by its first bytes, unpacked as it is read. */
+/* Compressed input, known by its first bytes, unpacked ahead of its reader. */
 #ifndef OWNERTOP_UNPACK_H
 #define OWNERTOP_UNPACK_H
 
