@@ -66,15 +66,17 @@ bool header_begins(struct text t, enum kind *kind)
 
 static const char *parse_number(struct header *h, u64 *value)
 {
-	const char *start = h->p;
+	const char *p = h->p;
 	u64 v = 0;
 
-	for (; h->p < h->eol && *h->p >= '0' && *h->p <= '9'; h->p++)
+	/* The newline at eol is no digit. */
+	for (; *p >= '0' && *p <= '9'; p++)
 		if (__builtin_mul_overflow(v, 10, &v) ||
-		    __builtin_add_overflow(v, *h->p - '0', &v))
+		    __builtin_add_overflow(v, *p - '0', &v))
 			return "a number is too large";
-	if (h->p == start)
+	if (p == h->p)
 		return "a number is missing";
+	h->p = p;
 	*value = v;
 	return NULL;
 }
@@ -258,14 +260,13 @@ static const char *parse_value(struct header *h, struct text key)
 static const char *parse_pairs(struct header *h)
 {
 	for (;;) {
-		struct text key = { h->p, 0 };
-		const char *error;
+		const char *error, *p = h->p;
+		struct text key;
 
-		while (h->p < h->eol && *h->p != ' ' && *h->p != ',')
-			h->p++;
-		key.len = h->p - key.s;
-		if (h->p < h->eol && *h->p == ' ')
-			h->p++;
+		while (p < h->eol && *p != ' ' && *p != ',')
+			p++;
+		key = (struct text){ h->p, p - h->p };
+		h->p = p + (*p == ' ');
 		error = parse_value(h, key);
 		if (error)
 			return error;

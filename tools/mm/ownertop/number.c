@@ -24,16 +24,6 @@ const char *take_number(struct text *t, u64 *value)
 	return NULL;
 }
 
-bool take_word(struct text *t, const char *word)
-{
-	size_t len = strlen(word);
-
-	if (!text_starts(*t, word, len))
-		return false;
-	advance(t, len);
-	return true;
-}
-
 struct text take_until_space(struct text *t)
 {
 	const char *space = memchr(t->s, ' ', t->len);

@@ -13,7 +13,16 @@
 const char *take_number(struct text *t, u64 *value);
 
 /* Takes @word off the beginning of @t; returns false if it is not there. */
-bool take_word(struct text *t, const char *word);
+static inline bool take_word(struct text *t, const char *word)
+{
+	size_t len = strlen(word);	/* of a literal, the compiler knows it */
+
+	if (!text_starts(*t, word, len))
+		return false;
+	t->s += len;
+	t->len -= len;
+	return true;
+}
 
 /* Takes all up to the next space. */
 struct text take_until_space(struct text *t);
