@@ -10,26 +10,39 @@ enum wire_type {
 	WIRE_LENGTH = 2,
 };
 
-static void put_bytes(struct proto *p, const void *bytes, size_t len)
+/* 64 bits, seven a byte. */
+#define VARINT_MAX 10
+
+static void make_room(struct proto *p, size_t len)
 {
 	while (p->cap - p->len < len)
 		p->bytes = grow(p->bytes, p->cap, &p->cap, 1);
+}
+
+static void put_bytes(struct proto *p, const void *bytes, size_t len)
+{
+	make_room(p, len);
 	if (len)
 		memcpy(p->bytes + p->len, bytes, len);
 	p->len += len;
 }
 
-static void put_byte(struct proto *p, unsigned char byte)
-{
-	put_bytes(p, &byte, 1);
-}
-
 /* Seven bits a byte, the lowest first; the eighth says that more follow. */
 static void put_varint(struct proto *p, u64 v)
 {
+	make_room(p, VARINT_MAX);
 	for (; v >= 0x80; v >>= 7)
-		put_byte(p, v | 0x80);
-	put_byte(p, v);
+		p->bytes[p->len++] = v | 0x80;
+	p->bytes[p->len++] = v;
+}
+
+static u32 varint_len(u64 v)
+{
+	u32 n = 1;
+
+	for (; v >= 0x80; v >>= 7)
+		n++;
+	return n;
 }
 
 static void put_tag(struct proto *p, u32 field, enum wire_type type)
@@ -59,13 +72,14 @@ void proto_message(struct proto *p, u32 field, const struct proto *message)
 
 void proto_ints(struct proto *p, u32 field, const u64 *v, u32 n)
 {
-	struct proto packed = { 0 };
-	u32 i;
+	u32 len = 0, i;
 
 	for (i = 0; i < n; i++)
-		put_varint(&packed, v[i]);
-	proto_message(p, field, &packed);
-	proto_free(&packed);
+		len += varint_len(v[i]);
+	put_tag(p, field, WIRE_LENGTH);
+	put_varint(p, len);
+	for (i = 0; i < n; i++)
+		put_varint(p, v[i]);
 }
 
 void proto_clear(struct proto *p)

@@ -17,6 +17,8 @@
 #include "proto.h"
 #include "writer.h"
 
+#define WRITE_SIZE 65536
+
 /* Numbers of the fields in profile.proto's messages. */
 enum {
 	PROFILE_SAMPLE_TYPE = 1,
@@ -61,6 +63,7 @@ struct profile {
 	const struct model *m;
 	gzFile gz;
 	struct strings strings;	/* of the profile: others refer to their numbers */
+	u32 field_names[OWNER_FIELDS];	/* among these; 0: not yet */
 	struct proto message;	/* the one at hand, a part of it, and what is written */
 	struct proto part;
 	struct proto wire;
@@ -71,6 +74,13 @@ struct profile {
 static u32 string(struct profile *p, const char *s)
 {
 	return strings_intern(&p->strings, (struct text){ s, strlen(s) });
+}
+
+static u32 field_string(struct profile *p, enum owner_field field)
+{
+	if (!p->field_names[field])
+		p->field_names[field] = string(p, field_name(field));
+	return p->field_names[field];
 }
 
 static noreturn void output_failed(gzFile gz)
@@ -85,23 +95,29 @@ static noreturn void output_failed(gzFile gz)
 
 static void write_out(struct profile *p)
 {
-	if (!gzwrite(p->gz, p->wire.bytes, p->wire.len))
+	if (p->wire.len && !gzwrite(p->gz, p->wire.bytes, p->wire.len))
 		output_failed(p->gz);
 	proto_clear(&p->wire);
 }
 
-/* Writes p->message as @field of the profile, and makes room for the next. */
+static void write_if_much(struct profile *p)
+{
+	if (p->wire.len >= WRITE_SIZE)
+		write_out(p);
+}
+
+/* Adds p->message as @field of the profile, and makes room for the next. */
 static void emit(struct profile *p, u32 field)
 {
 	proto_message(&p->wire, field, &p->message);
 	proto_clear(&p->message);
-	write_out(p);
+	write_if_much(p);
 }
 
 static void emit_int(struct profile *p, u32 field, u64 v)
 {
 	proto_int(&p->wire, field, v);
-	write_out(p);
+	write_if_much(p);
 }
 
 static void emit_sample_type(struct profile *p, const char *type, const char *unit)
@@ -132,7 +148,7 @@ static void add_label(struct profile *p, const struct group *g, enum owner_field
 	struct text name;
 
 	proto_clear(&p->part);
-	proto_int(&p->part, LABEL_KEY, string(p, field_name(field)));
+	proto_int(&p->part, LABEL_KEY, field_string(p, field));
 	if (field == OWNER_FIELD_AGE) {
 		proto_int(&p->part, LABEL_NUM, model_number(p->m, g, field));
 		proto_int(&p->part, LABEL_NUM_UNIT, string(p, "seconds"));
@@ -241,7 +257,7 @@ static void emit_strings(struct profile *p)
 		struct text s = p->strings.v[i];
 
 		proto_bytes(&p->wire, PROFILE_STRING, s.s, s.len);
-		write_out(p);
+		write_if_much(p);
 	}
 }
 
@@ -251,7 +267,8 @@ void write_pprof(const struct answer *a, FILE *out)
 	struct profile p = { .m = m };
 	u32 i;
 
-	p.gz = gzdopen(dup(fileno(out)), "wb");
+	/* To pack it better would take as long as to read the dump. */
+	p.gz = gzdopen(dup(fileno(out)), "wb1");
 	if (!p.gz)
 		out_of_memory();
 	string(&p, "");		/* number 0 means that there is none */
@@ -267,6 +284,7 @@ void write_pprof(const struct answer *a, FILE *out)
 		emit_frame(&p, i);
 	emit_comments(&p, a);
 	emit_strings(&p);
+	write_out(&p);
 	if (gzflush(p.gz, Z_FINISH) != Z_OK)
 		output_failed(p.gz);
 	gzclose(p.gz);
