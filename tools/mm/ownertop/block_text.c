@@ -81,10 +81,10 @@ static void add_rest(struct blocks *b, const struct record *rec, struct text res
 
 static bool has_marks(struct text t)
 {
-	size_t i;
+	int mark;
 
-	for (i = 0; i < t.len; i++)
-		if (t.s[i] >= MARK_PID && t.s[i] <= MARK_NONE)
+	for (mark = MARK_PID; mark <= MARK_NONE; mark++)
+		if (memchr(t.s, mark, t.len))
 			return true;
 	return false;
 }
@@ -158,6 +158,15 @@ struct text block_stack(const struct blocks *b, const struct block *block)
 	return b->stacks.v[block->stack];
 }
 
+static u32 digits(u64 v)
+{
+	u32 n = 1;
+
+	for (; v >= 10; v /= 10)
+		n++;
+	return n;
+}
+
 /* As text; @after is what stands behind either. */
 static int compare_numbers(s64 l, s64 r, unsigned char after)
 {
@@ -168,6 +177,8 @@ static int compare_numbers(s64 l, s64 r, unsigned char after)
 
 	if (l == r)
 		return 0;
+	if (l >= 0 && r >= 0 && digits(l) == digits(r))
+		return l < r ? -1 : 1;
 	lt = write_number(left, l);
 	rt = write_number(right, r);
 	common = lt.len < rt.len ? lt.len : rt.len;
