@@ -11,22 +11,30 @@
 
 #define ROWS_OTHER U32_MAX
 
+/* A rank, figures and all fields. */
+#define ROWS_COLUMNS_MAX 32
+
 struct rows {
 	const struct model *m;
 	FILE *out;
 	struct terminal term;
+	const char * const *figures;
 	struct libscols_table *tb;
+	u32 nr_columns;
+	size_t widths[ROWS_COLUMNS_MAX];	/* at least */
 	struct libscols_line *row;
 	size_t column;		/* the next cell to set in row */
 	struct group_list fields;	/* that have a column */
 	u32 *groups;		/* of each row; ROWS_OTHER: none */
 	u32 n;
 	u32 cap;
+	bool measuring;		/* for now only the widths matter */
+	bool measured;
 };
 
 /*
  * @order: numbers of the groups to show. @figures: the heads of their columns, NULL
- * behind the last; those of the fields come after them.
+ * behind the last, which stay; those of the fields come after them.
  */
 void rows_begin(struct rows *t, const struct model *m, const u32 *order, u32 shown,
 		const char * const *figures, struct terminal term, FILE *out);
@@ -40,7 +48,10 @@ void rows_number(struct rows *t, s64 v);
 /* The fields of the row's group, if it is one. */
 void rows_fields(struct rows *t);
 
-/* Prints all and frees it. */
-void rows_end(struct rows *t);
+/*
+ * Prints all, frees it, and returns false. If rows are too many to be kept, nothing is
+ * printed yet but all widths are known: add them once more.
+ */
+bool rows_again(struct rows *t);
 
 #endif

@@ -94,16 +94,17 @@ void write_diff(const struct answer *a, FILE *out)
 	growth_init(&g, a);
 	choose_figures(&a->model, sort, figures);
 	rows_begin(&rows, &a->model, g.order, g.shown, figures, terminal_of(out), out);
-	for (i = 0; i < g.shown; i++) {
-		struct pair p = growth_pair(&g, g.order[i]);
+	do {
+		for (i = 0; i < g.shown; i++) {
+			struct pair p = growth_pair(&g, g.order[i]);
 
-		rows_add(&rows, i + 1, g.order[i]);
-		add_cells(&rows, &p, sort);
-	}
-	if (g.shown < g.n)
-		add_other(&rows, "rest", &g.not_shown, sort);
-	add_other(&rows, "total", &g.total, sort);
-	rows_end(&rows);
+			rows_add(&rows, i + 1, g.order[i]);
+			add_cells(&rows, &p, sort);
+		}
+		if (g.shown < g.n)
+			add_other(&rows, "rest", &g.not_shown, sort);
+		add_other(&rows, "total", &g.total, sort);
+	} while (rows_again(&rows));
 	print_notes(&g, out);
 	growth_free(&g);
 }

@@ -74,20 +74,21 @@ void write_table_to(const struct answer *a, FILE *out, struct terminal term)
 	report_init(&r, a);
 	choose_figures(&t, figures);
 	rows_begin(&t.rows, m, r.order, r.shown, figures, term, out);
-	for (i = 0; i < r.shown; i++) {
-		struct group g = report_group(&r, i);
-
-		rows_add(&t.rows, i + 1, r.order[i]);
-		add_cells(&t, &g.sum, &g);
-	}
 	hidden = r.kept - r.shown;
-	if (hidden)
-		add_other(&t, "rest", &r.not_shown);
 	folded = m->groups.n - r.kept;
-	if (folded)
-		add_other(&t, "other", &r.other);
-	add_other(&t, "total", &m->total);
-	rows_end(&t.rows);
+	do {
+		for (i = 0; i < r.shown; i++) {
+			struct group g = report_group(&r, i);
+
+			rows_add(&t.rows, i + 1, r.order[i]);
+			add_cells(&t, &g.sum, &g);
+		}
+		if (hidden)
+			add_other(&t, "rest", &r.not_shown);
+		if (folded)
+			add_other(&t, "other", &r.other);
+		add_other(&t, "total", &m->total);
+	} while (rows_again(&t.rows));
 	if (hidden)
 		fprintf(out, "rest: %u of %u groups%s\n", hidden, m->groups.n,
 			a->options->interval_ms ? "" : "; --top 0 shows them");

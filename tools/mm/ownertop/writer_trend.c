@@ -71,13 +71,14 @@ void write_trend(const struct answer *a, FILE *out)
 	trend_init(&t, a);
 	rows_begin(&rows, &a->model, t.order, t.shown,
 		   figures[a->options->sort == SORT_OBJECTS], terminal_of(out), out);
-	for (i = 0; i < t.shown; i++) {
-		rows_add(&rows, i + 1, t.order[i]);
-		add_cells(&rows, &t, t.order[i]);
-	}
-	rows_add_other(&rows, "total");
-	add_cells(&rows, &t, TREND_TOTAL);
-	rows_end(&rows);
+	do {
+		for (i = 0; i < t.shown; i++) {
+			rows_add(&rows, i + 1, t.order[i]);
+			add_cells(&rows, &t, t.order[i]);
+		}
+		rows_add_other(&rows, "total");
+		add_cells(&rows, &t, TREND_TOTAL);
+	} while (rows_again(&rows));
 	print_notes(&t, out);
 	trend_free(&t);
 }

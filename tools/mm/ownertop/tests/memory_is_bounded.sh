@@ -63,8 +63,11 @@ while read -r view; do
 	[ "$(cat "$work/kib")" -le $most_kib ]
 done << EOF
 table $work/many
+table --top 0 $work/many
+table --top 0 -g stack,comm,pid -d 0 $work/many
 tree $work/many
 records $work/many
+records --top 0 $work/many
 folded $work/many
 pprof $work/many
 flame $work/many
