@@ -28,7 +28,7 @@ make -s -C "$ownertop_dir" O="$work"
 dump=${2:-$work/dump}
 if [ $# -eq 1 ]; then
 	"$here/make_owner_dump.py" --records 300000 --depth 6 \
-		"$ownertop_dir/tests/input/page.txt" > "$dump"
+		"$ownertop_dir/tests/input/page_real.txt" > "$dump"
 fi
 
 # run NAME COMMAND...: adds "seconds KiB" to what is known of NAME; of CPU time

@@ -24,7 +24,7 @@ trap 'rm -rf "$work"' EXIT
 
 gcc -O2 -w -o "$work/page_owner_sort" "$source"
 "$here/../../../testing/owner/make_owner_dump.py" --records $records --depth 6 \
-	"$here/input/page.txt" > "$work/dump"
+	"$here/input/page_real.txt" > "$work/dump"
 
 # cpu NAME COMMAND...: adds the time, in ms, to what is known of NAME
 cpu()
