@@ -1,0 +1,343 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: GPL-2.0
+"""Does ownertop show exactly what owner_growth.ko held at three moments?
+
+check_growth.py OWNERTOP slab_owner DIRECTORY
+check_growth.py OWNERTOP alloc_traces DIRECTORY
+check_growth.py OWNERTOP allocinfo DIRECTORY SOURCE
+
+DIRECTORY has a directory for each moment, and that has the planter's truth, the
+kernel's file, and what is told of each cache where it stands below /sys. The views
+of each dump are checked, then those that compare two or three. SOURCE is the
+planter's: its lines are the truth of allocinfo, which knows neither caches nor
+requested sizes. Prints what differs and ends with 1 if anything does.
+"""
+import csv
+import json
+import math
+import os
+import re
+import shutil
+import subprocess
+import sys
+import tempfile
+from typing import Callable, Dict, Iterable, Iterator, List, Tuple
+
+from check_truth import Totals, planted
+from check_views import NAME, NOTHING, Views, differences, human
+
+MOMENTS = 3
+NONE = (0, 0)
+# (cache or "", chain), to objects and bytes in each dump
+Growth = Dict[Tuple[str, str], List[Tuple[int, int]]]
+Group = Tuple[str, List[str], List[Tuple[int, int]]]
+# When the dumps were taken, in hours: growth is not as steady as dumps are.
+HOURS = [0, 1, 3]
+WHOLE = ("-d", "0", "-n", "0")
+SITE = re.compile(r"(truth_\w+) \S*owner_growth\.c:(\d+) \[owner_growth\]")
+PLANTER = re.compile(r"static noinline (?:__noclone )?void \*(truth_\w+)\(")
+
+
+class Comparison:
+    """What ownertop says of some dumps of the same things."""
+
+    def __init__(self, ownertop: str, dumps: List[str], truth: List[Totals]) -> None:
+        self.ownertop = ownertop
+        self.dumps = dumps
+        self.truth: Growth = {key: [at.get(key, NONE) for at in truth]
+                              for key in sorted({key for at in truth for key in at})}
+        self.changed = {key: sums for key, sums in self.truth.items()
+                        if any(sum_ != sums[0] for sum_ in sums)}
+
+    def run(self, view: str, *options: str) -> str:
+        """The option that has an older dump comes last."""
+        return subprocess.run([self.ownertop, view, "-g", "cache,stack", *options,
+                               *self.dumps], check=True, capture_output=True, text=True).stdout
+
+    def differing(self, view: str, wanted: dict, found: dict) -> int:
+        wrong = 0
+        for key in sorted(set(wanted) | set(found)):
+            if wanted.get(key) != found.get(key):
+                wrong += 1
+                print(f"{view} of {' '.join(self.dumps)}: {' '.join(key)}: "
+                      f"planted {wanted.get(key)}, shown {found.get(key)}")
+        return wrong
+
+    def check(self) -> int:
+        raise NotImplementedError
+
+
+class Diff(Comparison):
+    """Of two dumps."""
+
+    def json(self) -> Growth:
+        return growth((g["cache"], g["stack"], [(g[at]["objects"], g[at]["bytes"])
+                                                for at in ("old", "new")])
+                      for g in json.loads(self.run("diff", "--json", *WHOLE))["groups"])
+
+    def csv(self) -> Growth:
+        return growth((row["cache"], row["stack"].split(";"),
+                       [(int(row[at + "_objects"]), int(row[at + "_bytes"]))
+                        for at in ("old", "new")])
+                      for row in csv.DictReader(self.run("diff", "--csv", *WHOLE).splitlines())
+                      if row["row"] == "group")
+
+    def folded(self) -> Growth:
+        values: Dict[str, List[List[int]]] = {}
+        for sort in ("objects", "bytes"):
+            for line in self.run("folded", "-s", sort, "--diff").splitlines():
+                path, old, new = line.rsplit(" ", 2)
+                values.setdefault(path, []).append([int(old), int(new)])
+        return growth((*outwards(path.split(";")), list(zip(*sums)))
+                      for path, sums in values.items())
+
+    def flame(self) -> Growth:
+        """Of a node that calls others, what they have is not its own."""
+        page = self.run("flame", "--diff")
+        data = json.loads(re.search(r'id="data">(.*?)</script>', page, re.S)[1])
+        width, path, own = 8, [], []
+        for i in range(0, len(data["nodes"]), width):
+            depth, name, objects, size, _, old, old_size, _ = data["nodes"][i:i + width]
+            del path[depth:]
+            if path:
+                parent = own[path[-1][1]][1]
+                parent[:] = [a - b for a, b in zip(parent, (old, old_size, objects, size))]
+            path.append((data["names"][name], len(own)))
+            own.append(([name for name, _ in path[1:]], [old, old_size, objects, size]))
+        return growth((*outwards(names), [tuple(sums[:2]), tuple(sums[2:])])
+                      for names, sums in own if any(sums))
+
+    def table(self) -> Dict[Tuple[str, str], Tuple[str, ...]]:
+        """For people: growth, old and new, objects."""
+        row = r" +\d+ +([+-]\S+) +(\S+) +(\S+) +([+-]\d+|0)(?:  (\S*))?"
+        return rows(self.run("diff", *WHOLE), row)
+
+    def check(self) -> int:
+        both = {key: sums for key, sums in self.truth.items() if sums != [NONE, NONE]}
+        wrong = sum(self.differing(name, wanted, view()) for name, wanted, view in (
+            ("diff --json", self.changed, self.json), ("diff --csv", self.changed, self.csv),
+            ("folded --diff", both, self.folded), ("flame --diff", both, self.flame)))
+        return wrong + self.differing("diff", {
+            key: (signed(new[1] - old[1], human), *(human(at[1]) if at[0] else "-"
+                                                    for at in (old, new)),
+                  signed(new[0] - old[0], str)) for key, (old, new) in self.changed.items()},
+            self.table())
+
+
+class Trend(Comparison):
+    """Of all dumps."""
+
+    def json(self) -> dict:
+        answer = json.loads(self.run("trend", "--json", *WHOLE, "--time", hours()))
+        return {key: (steps(g), g["up"], g["down"], rate(g["objects_per_hour"]),
+                      rate(g["bytes_per_hour"]))
+                for key, g in by_key(answer["groups"], lambda g: g["stack"])}
+
+    def csv(self) -> dict:
+        text = self.run("trend", "--csv", *WHOLE, "--time", hours())
+        lines = [row for row in csv.DictReader(text.splitlines()) if row["row"] == "group"]
+        return {key: ((int(g["objects"]), int(g["bytes"])), int(g["up"]), int(g["down"]),
+                      rate(g["objects_per_hour"]), rate(g["bytes_per_hour"]))
+                for key, g in by_key(lines, lambda row: row["stack"].split(";"))}
+
+    def table(self) -> Dict[Tuple[str, str], Tuple[str, ...]]:
+        row = r" +\d+ +([+-]\S+|0B) +(\S+) +([+-]\S+|0) +(\d/\d) +\S+(?:  (\S*))?"
+        return rows(self.run("trend", *WHOLE, "--time", hours()), row)
+
+    def check(self) -> int:
+        planted_growth, for_people = {}, {}
+        for key, sums in self.changed.items():
+            objects, size = zip(*sums)
+            up = sum(b > a for a, b in zip(size, size[1:]))
+            down = sum(b < a for a, b in zip(size, size[1:]))
+            planted_growth[key] = (sums, up, down, rate(slope(objects)), rate(slope(size)))
+            for_people[key] = (signed(whole(slope(size)), human), human(size[-1]),
+                               some(slope(objects)), f"{up}/{len(sums) - 1}")
+        last = {key: (sums[-1], *rest) for key, (sums, *rest) in planted_growth.items()}
+        return (self.differing("trend --json", planted_growth, self.json())
+                + self.differing("trend --csv", last, self.csv())
+                + self.differing("trend", for_people, self.table()))
+
+
+def hours() -> str:
+    return ",".join(f"{hour}h" for hour in HOURS)
+
+
+def steps(group: dict) -> List[Tuple[int, int]]:
+    return [(at["objects"], at["bytes"]) for at in group["dumps"]]
+
+
+def rate(per_hour: float) -> str:
+    """As exactly as it is worth."""
+    return f"{float(per_hour):.6f}"
+
+
+def slope(values: Iterable[int]) -> float:
+    """Of the line with the least squares of distances."""
+    values = list(values)
+    at, level = sum(HOURS) / len(HOURS), sum(values) / len(values)
+    return (sum((hour - at) * (value - level) for hour, value in zip(HOURS, values))
+            / sum((hour - at) ** 2 for hour in HOURS))
+
+
+def whole(value: float) -> int:
+    """Rounded as people do, halves away from zero."""
+    return int(math.copysign(math.floor(abs(value) + 0.5), value))
+
+
+def signed(value: int, form: Callable) -> str:
+    return ("+" if value > 0 else "-" if value < 0 else "") + form(abs(value))
+
+
+def some(per_hour: float) -> str:
+    """Objects: of few, a tenth counts."""
+    return f"{per_hour:+.1f}" if abs(per_hour) < 10 else signed(whole(per_hour), str)
+
+
+def chain_key(chain: List[str]) -> str:
+    """The planter's functions, each once though source lines are told with it."""
+    return ";".join(match[1] for match in map(NAME.match, chain) if match)
+
+
+def outwards(path: List[str]) -> Tuple[str, List[str]]:
+    """Of a path that ends with the allocation: its cache, if it has one, and the chain."""
+    if NAME.match(path[0]):
+        return "", path[::-1]
+    return path[0], path[:0:-1]
+
+
+def by_key(groups: List[dict], stack_of: Callable) -> Iterator[Tuple[Tuple[str, str], dict]]:
+    for group in groups:
+        chain = chain_key(stack_of(group))
+        if chain:
+            yield (group["cache"], chain), group
+
+
+def growth(groups: Iterable[Group]) -> Growth:
+    """What is the planter's."""
+    found: Growth = {}
+    for cache, chain, sums in groups:
+        key = cache, chain_key(chain)
+        if key[1]:
+            before = found.get(key, [NONE] * len(sums))
+            found[key] = [(a + c, b + d) for (a, b), (c, d) in zip(before, sums)]
+    return found
+
+
+def rows(text: str, pattern: str) -> Dict[Tuple[str, str], Tuple[str, ...]]:
+    """A line with figures and perhaps a cache, and its chain below."""
+    found: List[Tuple[Tuple[str, ...], List[str]]] = []
+    for line in text.splitlines():
+        row = re.fullmatch(pattern, line)
+        if row:
+            found.append((row.groups(), []))
+        elif found and line.startswith(" " * 7):
+            found[-1][1].append(line.strip())
+    return {(figures[-1] or "", chain_key(chain)): figures[:-1]
+            for figures, chain in found if chain_key(chain)}
+
+
+def cached(truth: Totals, cache: str) -> Totals:
+    return {key: sums for key, sums in truth.items() if key[0] == cache}
+
+
+def slab_size(moment: str, cache: str) -> int:
+    """What an object of a cache takes; debugging makes it more."""
+    with open(os.path.join(moment, "kernel/slab", cache, "slab_size"), encoding="ascii") as file:
+        return int(file.read())
+
+
+def sites(truth: Totals, moment: str) -> Totals:
+    """By the function that allocates; all that an object takes counts."""
+    found: Totals = {}
+    for (cache, chain), (objects, _) in truth.items():
+        key = "", chain.split(";")[0]
+        before = found.get(key, NONE)
+        found[key] = before[0] + objects, before[1] + objects * slab_size(moment, cache)
+    return found
+
+
+def lines_of(source: str) -> Dict[str, int]:
+    """Where each of the planter's functions allocates."""
+    found: Dict[str, int] = {}
+    function = ""
+    with open(source, encoding="ascii") as file:
+        for number, line in enumerate(file, 1):
+            match = PLANTER.match(line)
+            function = match[1] if match else function
+            if re.search(r"= km\w*alloc\(", line):
+                found[function] = number
+    return found
+
+
+def check_lines(ownertop: str, dump: str, source: str) -> int:
+    """Each site of the planter's is told with the right line."""
+    answer = json.loads(Comparison(ownertop, [dump], []).run("table", "--json", *WHOLE))
+    frames = [frame for group in answer["groups"] for frame in group["stack"]]
+    told = {match[1]: int(match[2]) for match in map(SITE.fullmatch, frames) if match}
+    right = lines_of(source)
+    if not told or any(right[function] != line for function, line in told.items()):
+        print(f"{dump}: lines are {right}, told {told}")
+        return 1
+    return 0
+
+
+def check_dump(ownertop: str, dump: str, truth: Totals) -> int:
+    """One dump, in the views for programs."""
+    with tempfile.NamedTemporaryFile("w") as nothing:
+        nothing.write(NOTHING)
+        nothing.flush()
+        views = Views(ownertop, dump, nothing.name)
+        checked = [views.table, views.table_csv, views.tree, views.callees, views.folded,
+                   views.flame, *([views.pprof] if shutil.which("go") else [])]
+        return sum(differences(f"{dump}: {view.__name__}", truth, view()) for view in checked)
+
+
+def check_held(ownertop: str, dump: str, truth: Totals, moment: str) -> int:
+    """What the objects take in their slabs."""
+    answer = json.loads(Comparison(ownertop, [dump], []).run("table", "--json", *WHOLE))
+    wanted = {key: objects * slab_size(moment, key[0]) for key, (objects, _) in truth.items()}
+    found: Dict[Tuple[str, str], int] = {}
+    for key, group in by_key(answer["groups"], lambda g: g["stack"]):
+        found[key] = found.get(key, 0) + group["held"]
+    if found != wanted:
+        print(f"{dump}: should hold {wanted}, shown {found}")
+    return int(found != wanted)
+
+
+def check_moments(ownertop: str, dumps: List[str], truth: List[Totals]) -> int:
+    wrong = sum(check_dump(ownertop, dump, at) for dump, at in zip(dumps, truth))
+    for old, new in ((0, 1), (1, 2), (0, 2), (2, 0)):
+        wrong += Diff(ownertop, [dumps[old], dumps[new]], [truth[old], truth[new]]).check()
+    return wrong + Trend(ownertop, dumps, truth).check()
+
+
+def check_sites(ownertop: str, moments: List[str], truth: List[Totals], source: str) -> int:
+    dumps = [os.path.join(moment, "allocinfo") for moment in moments]
+    return (sum(check_lines(ownertop, dump, source) for dump in dumps)
+            + check_moments(ownertop, dumps, [sites(*at) for at in zip(truth, moments)]))
+
+
+def check_objects(ownertop: str, file: str, moments: List[str], truth: List[Totals]) -> int:
+    dumps = [os.path.join(moment, file) for moment in moments]
+    return (sum(check_held(ownertop, *at) for at in zip(dumps, truth, moments))
+            + check_moments(ownertop, dumps, truth))
+
+
+def main() -> int:
+    ownertop, what, directory = sys.argv[1:4]
+    moments = [os.path.join(directory, str(moment)) for moment in range(MOMENTS)]
+    truth = [dict(planted(os.path.join(moment, "truth"))) for moment in moments]
+    if what == "allocinfo":
+        wrong = check_sites(ownertop, moments, truth, sys.argv[4])
+    elif what == "slab_owner":
+        wrong = check_objects(ownertop, what, moments, truth)
+    else:
+        wrong = sum(check_objects(ownertop, f"kernel/debug/slab/{cache}/{what}", moments,
+                                  [cached(at, cache) for at in truth])
+                    for cache in sorted({cache for at in truth for cache, _ in at}))
+    return int(wrong > 0)
+
+
+if __name__ == "__main__":
+    sys.exit(main())

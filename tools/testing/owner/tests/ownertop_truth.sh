@@ -1,0 +1,107 @@
+#!/bin/sh
+# SPDX-License-Identifier: GPL-2.0
+#
+# What a module is known to hold at three moments, as ownertop shows it of dumps of
+# a kernel's file, alone and compared: ownertop_truth.sh KERNEL FILE, where FILE is
+# slab_owner, alloc_traces (what slab_debug=U keeps) or allocinfo (of a kernel with
+# allocation profiling). Prints TAP.
+set -u
+cd "$(dirname "$0")/../../../.." || exit 1
+. tools/testing/owner/tests/tap.sh
+
+kernel=${1:?usage: ownertop_truth.sh KERNEL FILE}
+file=${2:?usage: ownertop_truth.sh KERNEL FILE}
+ownertop=build/ownertop/ownertop
+work=$(mktemp -d)
+trap 'rm -rf "$work"' EXIT
+seen=$work/seen
+# User-mode Linux has one processor.
+cpus="--smp 4"
+[ "$kernel" != um ] || cpus=
+
+# For the guest's shell: of each cache that is named in a truth, its sizes, where ownertop
+# looks for them, and what slab_debug=U tells of it.
+# shellcheck disable=SC2016
+functions='
+	copy() { mkdir -p $2/${1%/*}; cat /sys/$1 >$2/$1; }
+	caches() { cut -d " " -f 1 $1/truth | grep -v percpu | sort -u; }
+	copy_sizes() {
+		for cache in $(caches $1); do
+			copy kernel/slab/$cache/object_size $1
+			copy kernel/slab/$cache/slab_size $1
+		done; }
+	copy_traces() {
+		for cache in $(caches $1); do
+			copy kernel/debug/slab/$cache/alloc_traces $1
+		done; }'
+case $file in
+slab_owner)
+	append=slab_owner=on
+	# shellcheck disable=SC2016
+	copy='cat /sys/kernel/debug/slab_owner >$moment/slab_owner'
+	;;
+alloc_traces)
+	append=slab_debug=U
+	# shellcheck disable=SC2016
+	copy='copy_traces $moment'
+	;;
+allocinfo)
+	append=sysctl.vm.mem_profiling=1
+	# shellcheck disable=SC2016
+	copy='cat /proc/allocinfo >$moment/allocinfo'
+	;;
+*)
+	echo "$0: $file: not slab_owner, alloc_traces or allocinfo" >&2
+	exit 2
+	;;
+esac
+
+# dumps CMD: what CMD puts into its directory is put into $work
+dumps()
+{
+	# shellcheck disable=SC2086 # two words or none
+	tools/testing/owner/guest.py run "$kernel" --append "$append" $cpus --timeout 300 \
+		--extra "build/$kernel/owner-modules" --cmd "set -e
+			$functions
+			mkdir /tmp/dumps; cd /tmp/dumps
+			$1
+			tar -c ." >"$work/dumps.tar" 2>"$seen" &&
+		tar -x -C "$work" -f "$work/dumps.tar" 2>"$seen"
+}
+
+is_exact()
+{
+	tools/testing/owner/tests/check_growth.py "$ownertop" "$file" "$work" "$@" >"$seen" 2>&1
+}
+
+# What is planted in all ways. Of these, SLUB's traces do not know per-CPU areas. What is
+# resized in place they leave to who allocated it, and forget how much was asked for.
+all_ways()
+{
+	sed -e '/^percpu /d' -e 's/ truth_shrink 24 .*/ truth_kmalloc;truth_shrink 24 24576/' \
+		"$work/all/truth" >"$work/truth"
+	"$ownertop" --json --no-skip -d 0 -n 0 -g stack,cache \
+		"$work"/all/kernel/debug/slab/*/alloc_traces >"$work/report" 2>"$seen" &&
+		tools/testing/owner/tests/check_truth.py "$work/truth" report "$work/report" >"$seen" 2>&1
+}
+
+ok "ownertop builds" make -s -C tools/mm/ownertop O="$PWD/build/ownertop"
+ok "plants, and is dumped at each moment" dumps "insmod /extra/owner_growth.ko
+	for moment in 0 1 2; do
+		echo \$moment >/sys/kernel/debug/owner_growth
+		mkdir \$moment
+		cat /sys/kernel/debug/owner_growth >\$moment/truth
+		copy_sizes \$moment
+		$copy
+	done"
+ok "something is planted and changes" is "$(wc -l <"$work/0/truth") $(cmp -s "$work/0/truth" \
+	"$work/1/truth" && echo alike)" "6 "
+ok "each view of $file is exact, and what grew, too" \
+	is_exact tools/testing/owner/modules/owner_growth.c
+if [ "$file" = alloc_traces ]; then
+	ok "plants in all ways" dumps "insmod /extra/owner_truth.ko; mkdir all
+		cat /sys/kernel/debug/owner_truth >all/truth
+		copy_sizes all; copy_traces all"
+	ok "each way is exact" all_ways
+fi
+finish
