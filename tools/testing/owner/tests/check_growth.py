@@ -24,7 +24,7 @@ import tempfile
 from typing import Callable, Dict, Iterable, Iterator, List, Tuple
 
 from check_truth import Totals, planted
-from check_views import NAME, NOTHING, Views, differences, human
+from check_views import NAME, NOTHING, Views, differences, human, outwards
 
 MOMENTS = 3
 NONE = (0, 0)
@@ -65,6 +65,19 @@ class Comparison:
 
     def check(self) -> int:
         raise NotImplementedError
+
+
+class Alone(Comparison):
+    """Of one dump, for people: bytes and objects."""
+
+    def table(self) -> Dict[Tuple[str, str], Tuple[str, ...]]:
+        row = r" +\d+ +(\S+) +[\d.]+% +(?:\S+ +)?(\d+) +\S+(?:  (\S*))?"
+        return rows(self.run("table", *WHOLE), row)
+
+    def check(self) -> int:
+        return self.differing("table", {key: (human(size), str(objects))
+                                        for key, ((objects, size),) in self.truth.items()},
+                              self.table())
 
 
 class Diff(Comparison):
@@ -199,13 +212,6 @@ def chain_key(chain: List[str]) -> str:
     return ";".join(match[1] for match in map(NAME.match, chain) if match)
 
 
-def outwards(path: List[str]) -> Tuple[str, List[str]]:
-    """Of a path that ends with the allocation: its cache, if it has one, and the chain."""
-    if NAME.match(path[0]):
-        return "", path[::-1]
-    return path[0], path[:0:-1]
-
-
 def by_key(groups: List[dict], stack_of: Callable) -> Iterator[Tuple[Tuple[str, str], dict]]:
     for group in groups:
         chain = chain_key(stack_of(group))
@@ -283,20 +289,20 @@ def check_lines(ownertop: str, dump: str, source: str) -> int:
 
 
 def check_dump(ownertop: str, dump: str, truth: Totals) -> int:
-    """One dump, in the views for programs."""
+    """One dump."""
     with tempfile.NamedTemporaryFile("w") as nothing:
         nothing.write(NOTHING)
         nothing.flush()
         views = Views(ownertop, dump, nothing.name)
         checked = [views.table, views.table_csv, views.tree, views.callees, views.folded,
                    views.flame, *([views.pprof] if shutil.which("go") else [])]
-        return sum(differences(f"{dump}: {view.__name__}", truth, view()) for view in checked)
+        wrong = sum(differences(f"{dump}: {view.__name__}", truth, view()) for view in checked)
+        return wrong + Alone(ownertop, [dump], [truth]).check()
 
 
-def check_held(ownertop: str, dump: str, truth: Totals, moment: str) -> int:
+def check_held(ownertop: str, dump: str, wanted: Dict[Tuple[str, str], int]) -> int:
     """What the objects take in their slabs."""
     answer = json.loads(Comparison(ownertop, [dump], []).run("table", "--json", *WHOLE))
-    wanted = {key: objects * slab_size(moment, key[0]) for key, (objects, _) in truth.items()}
     found: Dict[Tuple[str, str], int] = {}
     for key, group in by_key(answer["groups"], lambda g: g["stack"]):
         found[key] = found.get(key, 0) + group["held"]
@@ -314,14 +320,20 @@ def check_moments(ownertop: str, dumps: List[str], truth: List[Totals]) -> int:
 
 def check_sites(ownertop: str, moments: List[str], truth: List[Totals], source: str) -> int:
     dumps = [os.path.join(moment, "allocinfo") for moment in moments]
-    return (sum(check_lines(ownertop, dump, source) for dump in dumps)
-            + check_moments(ownertop, dumps, [sites(*at) for at in zip(truth, moments)]))
+    by_site = [sites(*at) for at in zip(truth, moments)]
+    wrong = sum(check_lines(ownertop, dump, source) for dump in dumps)
+    for dump, at in zip(dumps, by_site):
+        wrong += check_held(ownertop, dump, {key: size for key, (_, size) in at.items()})
+    return wrong + check_moments(ownertop, dumps, by_site)
 
 
 def check_objects(ownertop: str, file: str, moments: List[str], truth: List[Totals]) -> int:
     dumps = [os.path.join(moment, file) for moment in moments]
-    return (sum(check_held(ownertop, *at) for at in zip(dumps, truth, moments))
-            + check_moments(ownertop, dumps, truth))
+    wrong = 0
+    for dump, at, moment in zip(dumps, truth, moments):
+        wrong += check_held(ownertop, dump, {key: objects * slab_size(moment, key[0])
+                                             for key, (objects, _) in at.items()})
+    return wrong + check_moments(ownertop, dumps, truth)
 
 
 def main() -> int:

@@ -47,6 +47,13 @@ def human(size: float) -> str:
     return f"{size}B" if unit == "B" else f"{size:.1f}{unit}"
 
 
+def outwards(path: List[str]) -> Tuple[str, List[str]]:
+    """Of a path that ends with the allocation: its cache, if it has one, and the chain."""
+    if path and NAME.match(path[0]):
+        return "", path[::-1]
+    return path[0] if path else "", path[:0:-1]
+
+
 def rows_with_chains(text: str, pattern: str) -> List[Row]:
     rows: List[Row] = []
     for line in text.splitlines():
@@ -107,7 +114,8 @@ class Views:
                                   check=True, capture_output=True, text=True).stdout
         samples, locations = text.split("\nLocations\n")
         name = dict(re.findall(r"^ +(\d+): 0x0 M=\d+ (\S+) ", locations, re.M))
-        found = re.findall(r"^ +(\d+) +(\d+) +\d+: ([\d ]*)\n +cache:\[(.*)\]$", samples, re.M)
+        found = re.findall(r"^ +(\d+) +(\d+) +\d+: ([\d ]*)(?:\n +cache:\[(.*)\])?$", samples,
+                           re.M)
         return totals((cache, [name[number] for number in chain.split()], int(objects), int(size))
                       for objects, size, chain, cache in found)
 
@@ -124,9 +132,9 @@ class Views:
                 ends[node["parent"]][0] -= node["cum"]["objects"]
                 ends[node["parent"]][1] -= node["cum"]["bytes"]
         for node, (objects, size) in ends.items():
-            path = paths[node] if options else paths[node][::-1]
             if objects:
-                found.append((path[-1], path[:-1], objects, size))
+                path = paths[node][::-1] if options else paths[node]
+                found.append((*outwards(path), objects, size))
         return totals(found)
 
     def callees(self) -> Totals:
@@ -139,8 +147,7 @@ class Views:
         size = dict(lines[1])
         found = []
         for path, objects in lines[0]:
-            cache, *chain = path.split(";")
-            found.append((cache, chain[::-1], int(objects), int(size[path])))
+            found.append((*outwards(path.split(";")), int(objects), int(size[path])))
         return totals(found)
 
     def flame(self) -> Totals:
@@ -158,7 +165,7 @@ class Views:
                 parent[2] -= size
         for full, objects, size in flat:
             if objects:
-                found.append((full[0], full[:0:-1], objects, size))
+                found.append((*outwards(full), objects, size))
         return totals(found)
 
 
