@@ -237,8 +237,8 @@ class Monitor:
     def _stop(self) -> None:
         """Stop the guest while no processor runs anything, if that comes.
 
-        So nothing in its memory is half done: no object is on its way from a
-        freelist to its owner, none between its callers and RCU's callbacks.
+        So nothing is half done but what sleeps or waits for RCU: no object is
+        on its way from a freelist to its owner.
         """
         for _ in range(QUIET_TRIES):
             self.execute("stop")

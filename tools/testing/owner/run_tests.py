@@ -61,6 +61,7 @@ class Counter:
     def line(self, text: str) -> None:
         if text.startswith(PROGRESS):
             say("    " + text.removeprefix(PROGRESS))
+            return
         plan = PLAN.match(text)
         if plan and not plan[1]:
             self.planned += int(plan[2])
