@@ -42,6 +42,15 @@ static void release_sites(struct handles *handles)
 			release_site(handles, &handles->sites[i].site[j]);
 }
 
+/* No key is 0, so that none of them is taken for one that was met. */
+static void init_sites(struct handles *handles)
+{
+	unsigned int i;
+
+	for (i = 0; i < ARRAY_SIZE(handles->sites); i++)
+		handles->sites[i].last = &handles->sites[i].site[0];
+}
+
 /* Which chain it is, if it is not the one that was met last. */
 __no_sanitize_address
 struct site *handles_find_site(struct sites *sites, unsigned long key,
@@ -82,6 +91,10 @@ static void keep_site(struct handles *handles, depot_stack_handle_t handle, unsi
 #else
 
 static void release_sites(struct handles *handles)
+{
+}
+
+static void init_sites(struct handles *handles)
 {
 }
 
@@ -305,6 +318,8 @@ static int cpu_comes(unsigned int cpu)
 	struct handles *handles = kvzalloc_node(sizeof(*handles), GFP_KERNEL | __GFP_NOWARN,
 						cpu_to_node(cpu));
 
+	if (handles)
+		init_sites(handles);
 	/* The CPU may be running; one that gets none does without. */
 	smp_store_release(per_cpu_ptr(&owner_handles, cpu), handles);
 	return 0;

@@ -61,7 +61,7 @@ struct sites {
 };
 #endif
 
-/* For each CPU that is online: 25 KiB, and 67 KiB more of sites. Hints are numbers of spares. */
+/* For each CPU that is online: 25 KiB, and 71 KiB more of sites. Hints are numbers of spares. */
 struct handles {
 	u16 hint[1 << HINT_BITS];
 	u16 task_hint[1 << TASK_HINT_BITS];
@@ -164,7 +164,8 @@ static __always_inline depot_stack_handle_t handles_take(struct handles *handles
 
 /*
  * Chains that end in the same place are told apart by how deep the stack is; where that
- * is random, by the system call that they are of, or what stands in its place.
+ * is random, by the system call that they are of, or what stands in its place: as many
+ * bits of that as leave the depth what it is, which nobody looks at again.
  */
 static __always_inline unsigned long handles_site_key(unsigned long ip, unsigned int depth,
 						      struct owner_caller caller)
@@ -174,7 +175,7 @@ static __always_inline unsigned long handles_site_key(unsigned long ip, unsigned
 #ifdef CONFIG_RANDOMIZE_KSTACK_OFFSET
 	if (static_branch_maybe(CONFIG_RANDOMIZE_KSTACK_OFFSET_DEFAULT,
 				&randomize_kstack_offset))
-		return key ^ task_pt_regs(current)->orig_ax << 32;
+		return key ^ (unsigned long)(u16)task_pt_regs(current)->orig_ax << 32;
 #endif
 	return key ^ ((unsigned long)caller.frame & (THREAD_SIZE - 1)) << 32;
 }
@@ -196,7 +197,7 @@ handles_take_site(struct handles *handles, unsigned long ip, unsigned int depth,
 	struct sites *sites = handles_sites(handles, key);
 	struct site *site = sites->last;
 
-	if (unlikely(!site || site->key != key || !owner_recipe_holds(&site->recipe, caller))) {
+	if (unlikely(site->key != key || !owner_recipe_holds(&site->recipe, caller))) {
 		site = handles_find_site(sites, key, caller);
 		if (!site)
 			return 0;

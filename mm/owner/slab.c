@@ -333,15 +333,15 @@ static __always_inline struct owner_choice choose(struct kmem_cache *s, struct s
 		owner_lost(OWNER_LOST_CONTEXT);
 		return choice;
 	}
-	/* What RCU waits for, and cheaper than rcu_read_lock() where that counts. */
-	preempt_disable();
+	/* Cheaper than rcu_read_lock() where readers are preempted. */
+	rcu_read_lock_sched();
 	rule = READ_ONCE(s->owner_rule);
 	if (likely(owner_rule_decides(rule))) {
 		choice = rule->choice;
 		this_cpu_inc(*rule->hits);
-		preempt_enable();
+		rcu_read_unlock_sched();
 	} else {
-		preempt_enable();
+		rcu_read_unlock_sched();
 		rcu_read_lock();
 		choice = owner_choose_slowly(s, flags, size, slab_nid(slab), caller);
 		rcu_read_unlock();

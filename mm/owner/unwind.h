@@ -67,6 +67,7 @@ static inline void owner_unwind_count(struct owner_unwind_counts *counts)
 #ifdef CONFIG_UNWINDER_ORC
 
 #include <linux/compiler.h>
+#include <linux/jump_label.h>
 #include <linux/ptrace.h>
 #include <linux/sched.h>
 #include <linux/sched/task_stack.h>
@@ -93,7 +94,7 @@ struct owner_recipe {
 	u16 bp_at[OWNER_RECIPE_BPS];
 	u16 word_at[OWNER_RECIPE_WORDS];
 	u16 entry_bp_at;		/* of the BP that leads to the entry's frame */
-	unsigned long entry_ip;		/* its return address, 0 if the chain is cut before */
+	unsigned long entry_ip;		/* its return address; 0: no BP leads there */
 	unsigned long bp[OWNER_RECIPE_BPS];
 	unsigned long word[OWNER_RECIPE_WORDS];
 };
@@ -105,7 +106,7 @@ struct owner_recipe {
 extern unsigned int owner_unwind_generation;
 
 /* Said with owner.verify=1. */
-extern bool owner_unwind_verifies;
+DECLARE_STATIC_KEY_FALSE(owner_unwind_verifies);
 
 void owner_unwind_compare(const unsigned long *entries, unsigned int count, unsigned int depth,
 			  struct owner_caller caller, bool whole);
@@ -156,7 +157,7 @@ bool owner_recipe_holds(const struct owner_recipe *recipe, struct owner_caller c
 
 static __always_inline bool owner_unwind_verifying(void)
 {
-	return unlikely(READ_ONCE(owner_unwind_verifies));
+	return static_branch_unlikely(&owner_unwind_verifies);
 }
 
 #else

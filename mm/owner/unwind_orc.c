@@ -33,6 +33,7 @@
 #include <linux/bits.h>
 #include <linux/ftrace.h>
 #include <linux/init.h>
+#include <linux/jump_label.h>
 #include <linux/module.h>
 #include <linux/moduleparam.h>
 #include <linux/mutex.h>
@@ -97,11 +98,33 @@ static_assert(FACTS > FACT_MASK);
 unsigned int owner_unwind_generation;
 
 static atomic_long_t learned, slow, verified, different;
-bool owner_unwind_verifies;
+
+/* Asked at each capture, hence no word in memory. */
+DEFINE_STATIC_KEY_FALSE(owner_unwind_verifies);
+static bool verify;
+
+static int set_verify(const char *text, const struct kernel_param *param)
+{
+	int error = param_set_bool(text, param);
+
+	if (error)
+		return error;
+	if (verify)
+		static_branch_enable(&owner_unwind_verifies);
+	else
+		static_branch_disable(&owner_unwind_verifies);
+	return 0;
+}
+
+static const struct kernel_param_ops verify_ops = {
+	.flags = KERNEL_PARAM_OPS_FL_NOARG,
+	.set = set_verify,
+	.get = param_get_bool,
+};
 
 #undef MODULE_PARAM_PREFIX
 #define MODULE_PARAM_PREFIX "owner."
-module_param_named(verify, owner_unwind_verifies, bool, 0600);
+module_param_cb(verify, &verify_ops, &verify, 0600);
 MODULE_PARM_DESC(verify, "walk each chain with the kernel's unwinder as well, and compare");
 
 /* More than FACT_MASK if it is not known. */
