@@ -58,8 +58,14 @@ static int __init owner_percpu_init(void)
 
 	if (!slab_owner_wanted())
 		return 0;
+	/*
+	 * No owners of their own, no allocation profiling, and kmemleak does not take
+	 * a record for a reference to its area. Said of the cache and not of each
+	 * allocation: KFENCE gives one a slab that has extensions, and they are looked
+	 * for when it is freed.
+	 */
 	record_cache = kmem_cache_create("percpu_owner", sizeof(struct percpu_record), 0,
-					 SLAB_NO_MERGE, NULL);
+					 SLAB_NO_MERGE | SLAB_NOLEAKTRACE, NULL);
 	if (record_cache)
 		buckets = kmalloc_array(1 << TABLE_BITS, sizeof(*buckets), GFP_KERNEL);
 	if (!buckets)
@@ -90,7 +96,7 @@ void __percpu_owner_alloc(const void *area, gfp_t flags, size_t size)
 		return;
 	if (!table)
 		return owner_lost(OWNER_LOST_EARLY);
-	record = kmem_cache_alloc(record_cache, GFP_NOWAIT | __GFP_NOWARN | __GFP_NO_OBJ_EXT);
+	record = kmem_cache_alloc(record_cache, GFP_NOWAIT | __GFP_NOWARN);
 	if (!record)
 		return owner_lost(OWNER_LOST_VECTOR);
 	if (!owner_take_down(&record->owner, flags, choice.depth, OWNER_CALLER, _RET_IP_)) {
@@ -120,6 +126,12 @@ static struct percpu_record *take_out(const void *area)
 	return NULL;
 }
 
+/* kfree_rcu() tells kmemleak, which does not know it. */
+static void free_record(struct rcu_head *rcu)
+{
+	kmem_cache_free(record_cache, container_of(rcu, struct percpu_record, rcu));
+}
+
 void __percpu_owner_free(const void *area)
 {
 	struct percpu_record *record;
@@ -134,7 +146,7 @@ void __percpu_owner_free(const void *area)
 		return;
 	atomic_long_dec(&owner_percpu_areas);
 	owner_drop(record->owner.handles);
-	kfree_rcu(record, rcu);
+	call_rcu(&record->rcu, free_record);
 }
 
 /* Hold the first area of this bucket, from walk->place on, that has not gone. */
