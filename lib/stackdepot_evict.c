@@ -8,7 +8,8 @@
  * stack_record, the handle, and stack_pools, so that whoever fetches a stack by
  * its handle (a debugger included) need not know which kind it is.
  *
- * Memory. A record takes the smallest size class that holds its frames. A pool
+ * Memory. A record takes the smallest size class that holds its frames, and the
+ * counters behind them if it was saved with STACK_DEPOT_FLAG_COUNT. A pool
  * is cut into records of one class; a pool with no record in use may be cut
  * again for another class, so that a change in the mix of depths strands
  * nothing. A class keeps at most one empty pool, the others are idle: they
@@ -65,9 +66,16 @@
 
 /* === Geometry ============================================================= */
 
-/* The most frames a record of each class holds. */
-static const u16 evict_frames[] = { 4, 8, 12, 16, 24, 32, 48, 64, 128, 256 };
-static_assert(ARRAY_SIZE(evict_frames) == DEPOT_EVICT_CLASSES);
+/* What the largest record there may be holds: frames, and counters behind them. */
+#define EVICT_WORDS_MAX	260
+static_assert(CONFIG_STACKDEPOT_MAX_FRAMES + STACK_DEPOT_COUNTERS <= EVICT_WORDS_MAX);
+
+/* The most words a record of each class holds. */
+static const u16 evict_words[] = {
+	4, 8, 12, 16, 20, 24, 32, 48, 64, 128, EVICT_WORDS_MAX
+};
+
+static_assert(ARRAY_SIZE(evict_words) == DEPOT_EVICT_CLASSES);
 
 /* Records start at multiples of this within a pool. */
 #define EVICT_UNIT	32
@@ -113,15 +121,15 @@ struct evict_pool {
 static size_t evict_size(unsigned int c)
 {
 	return ALIGN(offsetof(struct stack_record, entries) +
-		     evict_frames[c] * sizeof(unsigned long), EVICT_UNIT);
+		     evict_words[c] * sizeof(unsigned long), EVICT_UNIT);
 }
 
-/* The smallest class for @nr_entries frames. */
-unsigned int depot_evict_class(unsigned int nr_entries)
+/* The smallest class for @words. */
+unsigned int depot_evict_class(unsigned int words)
 {
 	unsigned int c = 0;
 
-	while (evict_frames[c] < nr_entries)
+	while (evict_words[c] < words)
 		c++;
 	return c;
 }
@@ -211,6 +219,12 @@ int depot_evict_init(void)
 
 /* === Looking up =========================================================== */
 
+/*
+ * In the hash of a record: it has counters. Buckets use lower bits only. So a
+ * lookup by hash finds its own kind, and no field more is needed to tell which.
+ */
+#define EVICT_COUNTED	BIT(31)
+
 static __always_inline u32 evict_hash(const unsigned long *entries,
 				      unsigned int nr_entries)
 {
@@ -226,7 +240,7 @@ static __always_inline u32 evict_hash(const unsigned long *entries,
 	}
 	h *= GOLDEN_RATIO_PRIME;
 
-	return h >> (BITS_PER_LONG - 32);
+	return (h >> (BITS_PER_LONG - 32)) & ~EVICT_COUNTED;
 }
 
 static bool evict_same(const unsigned long *a, const unsigned long *b,
@@ -238,6 +252,12 @@ static bool evict_same(const unsigned long *a, const unsigned long *b,
 			return false;
 	}
 	return true;
+}
+
+/* The counters of @rec, which has some. */
+static atomic_long_t *evict_counters(struct stack_record *rec)
+{
+	return (atomic_long_t *)(rec->entries + rec->size);
 }
 
 /* Find a record of these frames and take a reference to it. */
@@ -612,11 +632,10 @@ static bool evict_known_full(struct depot_evict *ev, unsigned int c)
 	return true;
 }
 
-/* A record for @nr_entries frames, or NULL and the refusal is counted. */
-static struct stack_record *evict_alloc(struct depot_evict *ev,
-					unsigned int nr_entries, void **prealloc)
+/* A record of class @c, or NULL and the refusal is counted. */
+static struct stack_record *evict_alloc(struct depot_evict *ev, unsigned int c,
+					void **prealloc)
 {
-	unsigned int c = depot_evict_class(nr_entries);
 	struct depot_evict_class *class = &ev->class[c];
 	/* Before asking whether anything is ready. */
 	unsigned long state = get_state_synchronize_rcu();
@@ -672,13 +691,15 @@ static noinline depot_stack_handle_t
 evict_save_new(struct depot_evict *ev, unsigned long *entries,
 	       unsigned int nr_entries, u32 hash, gfp_t gfp, depot_flags_t flags)
 {
+	unsigned int counters = hash & EVICT_COUNTED ? STACK_DEPOT_COUNTERS : 0;
+	unsigned int c = depot_evict_class(nr_entries + counters);
 	struct hlist_head *bucket = &ev->table[hash & ev->mask];
 	depot_stack_handle_t handle = 0;
 	struct stack_record *rec;
 	void *prealloc = NULL;
 	unsigned long irqflags;
 
-	if (evict_known_full(ev, depot_evict_class(nr_entries)))
+	if (evict_known_full(ev, c))
 		return 0;
 
 	/* Pages cannot be asked for under the lock. */
@@ -692,7 +713,7 @@ evict_save_new(struct depot_evict *ev, unsigned long *entries,
 	evict_drain(ev);
 	rec = evict_find(bucket, entries, nr_entries, hash);
 	if (!rec) {
-		rec = evict_alloc(ev, nr_entries, &prealloc);
+		rec = evict_alloc(ev, c, &prealloc);
 		if (rec) {
 			struct evict_pool *pool = evict_pool_of(rec);
 			size_t offset = (void *)rec - (void *)pool;
@@ -705,6 +726,8 @@ evict_save_new(struct depot_evict *ev, unsigned long *entries,
 			rec->size = nr_entries;
 			memcpy(rec->entries, entries,
 			       flex_array_size(rec, entries, nr_entries));
+			for (unsigned int i = 0; i < counters; i++)
+				atomic_long_set(&evict_counters(rec)[i], 0);
 			kmsan_unpoison_memory(rec, evict_size(pool->class));
 			/* Pairs with stack_depot_get_many(). */
 			refcount_set_release(&rec->count, 1);
@@ -749,6 +772,8 @@ evict_save(struct depot_evict *ev, unsigned long *entries,
 	/* Cut before hashing, or a stack cut short would never be found. */
 	nr_entries = min_t(unsigned int, nr_entries, CONFIG_STACKDEPOT_MAX_FRAMES);
 	hash = evict_hash(entries, nr_entries);
+	if (flags & STACK_DEPOT_FLAG_COUNT)
+		hash |= EVICT_COUNTED;
 	rec = evict_find(&table[hash & ev->mask], entries, nr_entries, hash);
 	if (likely(rec))
 		return rec->handle.handle;
@@ -891,6 +916,105 @@ void stack_depot_put_many(depot_stack_handle_t handle, unsigned int n)
 }
 EXPORT_SYMBOL_GPL(stack_depot_put_many);
 
+/* === Counters ============================================================= */
+
+/* The record of @handle, which the caller has a reference to, if it has counters. */
+static struct stack_record *evict_counted(depot_stack_handle_t handle)
+{
+	struct stack_record *rec;
+
+	if (!evict_lookup(handle, &rec) || !(rec->hash & EVICT_COUNTED))
+		return NULL;
+	return rec;
+}
+
+void stack_depot_count(depot_stack_handle_t handle,
+		       const long more[STACK_DEPOT_COUNTERS])
+{
+	struct stack_record *rec = evict_counted(handle);
+
+	/* Once, as for stack_depot_put(). */
+	if (WARN_ONCE(!rec, "corrupt handle or one without counters"))
+		return;
+
+	for (unsigned int i = 0; i < STACK_DEPOT_COUNTERS; i++)
+		atomic_long_add(more[i], &evict_counters(rec)[i]);
+}
+EXPORT_SYMBOL_GPL(stack_depot_count);
+
+bool stack_depot_counters(depot_stack_handle_t handle,
+			  long counters[STACK_DEPOT_COUNTERS])
+{
+	struct stack_record *rec = evict_counted(handle);
+
+	if (!rec)
+		return false;
+
+	for (unsigned int i = 0; i < STACK_DEPOT_COUNTERS; i++)
+		counters[i] = atomic_long_read(&evict_counters(rec)[i]);
+	return true;
+}
+EXPORT_SYMBOL_GPL(stack_depot_counters);
+
+/*
+ * The handle of what starts at @unit of the pool, if it seems to be a counted
+ * stack; or 0. Of a stack that is there all the time it is right.
+ */
+static depot_stack_handle_t evict_peek_counted(struct evict_pool *pool, u32 index,
+					       u32 unit)
+{
+	struct stack_record *rec = (void *)pool + unit * EVICT_UNIT;
+	/* Pairs with evict_cut_record(). */
+	u8 mark = smp_load_acquire(&pool->unit[unit]);
+	union handle_parts parts = {
+		.pool_index_plus_1 = index + 1,
+		.offset = unit * EVICT_UNIT >> DEPOT_STACK_ALIGN,
+		.extra = mark & EVICT_GEN_MASK,
+	};
+
+	if (!(mark & EVICT_RECORD))
+		return 0;
+	/*
+	 * Without a reference the record may be going or coming, or its pool be
+	 * given to persistent records: any word may stand here. The caller
+	 * looks again.
+	 */
+	return data_race(rec->hash) & EVICT_COUNTED ? parts.handle : 0;
+}
+
+depot_stack_handle_t stack_depot_next_counted(u64 *place)
+{
+	u64 index = *place / EVICT_UNITS;
+	u32 unit = *place % EVICT_UNITS;
+
+	/* Pairs with depot_take_pool(). */
+	for (; index < (u32)smp_load_acquire(&pools_num); index++, unit = 0) {
+		struct evict_pool *pool = stack_pools[index];
+
+		/* Pairs with evict_grow(). */
+		if (smp_load_acquire(&pool->tag) != EVICT_TAG)
+			continue;
+
+		for (; unit < EVICT_UNITS; unit++) {
+			depot_stack_handle_t handle;
+
+			/* RCU holds for one record at a time, within evict_get(). */
+			handle = evict_peek_counted(pool, index, unit);
+			if (!handle || !evict_get(handle, 1))
+				continue;
+			if (likely(evict_counted(handle))) {
+				*place = index * EVICT_UNITS + unit + 1;
+				return handle;
+			}
+			evict_put(handle, 1);
+		}
+	}
+
+	*place = max(*place, index * EVICT_UNITS);
+	return 0;
+}
+EXPORT_SYMBOL_GPL(stack_depot_next_counted);
+
 /* === Statistics =========================================================== */
 
 static const char * const refusal_names[] = {
@@ -903,10 +1027,10 @@ static const char * const refusal_names[] = {
 
 static_assert(ARRAY_SIZE(refusal_names) == DEPOT_REFUSALS);
 
-/* One past the class that holds the largest stack. */
+/* One past the class that holds the largest stack, with counters. */
 static unsigned int evict_classes(void)
 {
-	return depot_evict_class(CONFIG_STACKDEPOT_MAX_FRAMES) + 1;
+	return depot_evict_class(CONFIG_STACKDEPOT_MAX_FRAMES + STACK_DEPOT_COUNTERS) + 1;
 }
 
 /* A copy of the figures, so that they fit each other. */
@@ -960,11 +1084,11 @@ void depot_evict_show_classes(struct seq_file *seq)
 		const struct depot_evict_class *class = &stats.class[c];
 		unsigned long room = class->pools * depot_evict_pool_records(c);
 
-		seq_printf(seq, "class_%u_in_use: %lu\n", evict_frames[c],
+		seq_printf(seq, "class_%u_in_use: %lu\n", evict_words[c],
 			   class->in_use);
-		seq_printf(seq, "class_%u_free: %lu\n", evict_frames[c],
+		seq_printf(seq, "class_%u_free: %lu\n", evict_words[c],
 			   room - class->in_use);
-		seq_printf(seq, "class_%u_bytes: %zu\n", evict_frames[c],
+		seq_printf(seq, "class_%u_bytes: %zu\n", evict_words[c],
 			   class->pools * POOL_BYTES);
 	}
 	seq_printf(seq, "classless_bytes: %zu\n", stats.classless * POOL_BYTES);

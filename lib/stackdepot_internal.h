@@ -68,11 +68,11 @@ enum depot_refusal {
 };
 
 /* Classes there may be; how many are used depends on the largest stack. */
-#define DEPOT_EVICT_CLASSES	10
+#define DEPOT_EVICT_CLASSES	11
 
 struct evict_pool;
 
-/* Records for stacks of one range of depths. Guarded by depot_evict.lock. */
+/* Records of one range of sizes. Guarded by depot_evict.lock. */
 struct depot_evict_class {
 	/* Pools with room: freed records, or space never cut. */
 	struct list_head partial;
@@ -139,8 +139,8 @@ bool depot_evict_stale(depot_stack_handle_t handle);
  * in @start where the room in it begins; -ENOSPC if there is none at hand.
  */
 int depot_evict_give(size_t *start);
-/* The class of a stack of @nr_entries, and the records a pool has of a class. */
-unsigned int depot_evict_class(unsigned int nr_entries);
+/* The class of a record of @words, and the records a pool has of a class. */
+unsigned int depot_evict_class(unsigned int words);
 unsigned int depot_evict_pool_records(unsigned int c);
 void depot_evict_show(struct seq_file *seq);
 void depot_evict_show_classes(struct seq_file *seq);
