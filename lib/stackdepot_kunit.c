@@ -31,6 +31,7 @@
 #define MAX_FRAMES	CONFIG_STACKDEPOT_MAX_FRAMES
 #define GET		STACK_DEPOT_FLAG_GET
 #define GET_ALLOC	(STACK_DEPOT_FLAG_GET | STACK_DEPOT_FLAG_CAN_ALLOC)
+#define COUNT_ALLOC	(GET_ALLOC | STACK_DEPOT_FLAG_COUNT)
 
 static unsigned int stress_seconds = 2;
 module_param(stress_seconds, uint, 0444);
@@ -106,6 +107,26 @@ static depot_stack_handle_t save_wait(struct depot_evict *ev, unsigned int nr,
 		++*waits;
 	}
 	return 0;
+}
+
+/* The class of a stack of @nr frames that has counters. */
+static unsigned int counted_class(unsigned int nr)
+{
+	return depot_evict_class(nr + STACK_DEPOT_COUNTERS);
+}
+
+/* Do the counters of @handle say this? */
+static bool counters_are(depot_stack_handle_t handle, long a, long b, long c)
+{
+	long counters[STACK_DEPOT_COUNTERS];
+
+	return stack_depot_counters(handle, counters) &&
+	       counters[0] == a && counters[1] == b && counters[2] == c;
+}
+
+static void count(depot_stack_handle_t handle, long a, long b, long c)
+{
+	stack_depot_count(handle, (const long[]){ a, b, c });
 }
 
 static long refused(struct depot_evict *ev, enum depot_refusal why)
@@ -196,6 +217,158 @@ static void depot_too_deep(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, a, b);
 	KUNIT_EXPECT_TRUE(test, is_stack(a, MAX_FRAMES, 1));
 	stack_depot_put_many(a, 2);
+	KUNIT_EXPECT_TRUE(test, depot_evict_destroy(ev));
+}
+
+/*
+ * The same words saved with and without counters are two records, in either
+ * order of saving, and each is found again as its own kind.
+ */
+static void depot_counted_apart(struct kunit *test)
+{
+	struct depot_evict *ev = create(test, SZ_256K);
+	long counters[STACK_DEPOT_COUNTERS] = { 1, 2, 3 };
+	unsigned long entries[8];
+	depot_stack_handle_t keep;
+
+	for (u32 id = 0; id < 200; id++) {
+		bool first = id & 1;
+		depot_stack_handle_t a = save(ev, 8, id, first ? COUNT_ALLOC : GET_ALLOC);
+		depot_stack_handle_t b = save(ev, 8, id, first ? GET_ALLOC : COUNT_ALLOC);
+		depot_stack_handle_t counted = first ? a : b, plain = first ? b : a;
+
+		KUNIT_ASSERT_NE(test, a, 0);
+		KUNIT_ASSERT_NE(test, b, 0);
+		KUNIT_ASSERT_FALSE(test, same_slot(a, b));
+		KUNIT_EXPECT_TRUE(test, is_stack(a, 8, id));
+		KUNIT_EXPECT_TRUE(test, is_stack(b, 8, id));
+		KUNIT_EXPECT_EQ(test, save(ev, 8, id, COUNT_ALLOC), counted);
+		KUNIT_EXPECT_EQ(test, save(ev, 8, id, GET_ALLOC), plain);
+
+		KUNIT_EXPECT_TRUE(test, counters_are(counted, 0, 0, 0));
+		count(counted, 1, -64, LONG_MAX);
+		KUNIT_EXPECT_TRUE(test, counters_are(counted, 1, -64, LONG_MAX));
+		KUNIT_EXPECT_FALSE(test, stack_depot_counters(plain, counters));
+		KUNIT_EXPECT_TRUE(test, is_stack(counted, 8, id));
+		stack_depot_put_many(plain, 2);
+		KUNIT_EXPECT_TRUE(test, counters_are(counted, 1, -64, LONG_MAX));
+		stack_depot_put_many(counted, 2);
+	}
+
+	make_stack(entries, 8, 1002);
+	keep = stack_depot_save(entries, 8, GFP_KERNEL);
+	KUNIT_ASSERT_NE(test, keep, 0);
+	KUNIT_EXPECT_FALSE(test, stack_depot_counters(keep, counters));
+	KUNIT_EXPECT_FALSE(test, stack_depot_counters(0, counters));
+	KUNIT_EXPECT_TRUE(test, counters[0] == 1 && counters[1] == 2 && counters[2] == 3);
+	KUNIT_EXPECT_TRUE(test, depot_evict_destroy(ev));
+}
+
+/*
+ * Counters begin at zero, also where another record had its counters or, in
+ * a pool cut for another class, its frames.
+ */
+static void depot_counted_zero(struct kunit *test)
+{
+	struct depot_evict *ev = create(test, POOL_BYTES + SZ_8K);
+	unsigned int room = depot_evict_pool_records(depot_evict_class(1));
+	unsigned long waits = 0;
+	depot_stack_handle_t *all;
+	u32 id = 0;
+
+	all = kunit_kcalloc(test, room, sizeof(*all), GFP_KERNEL);
+	KUNIT_ASSERT_NOT_NULL(test, all);
+	KUNIT_ASSERT_EQ(test, ev->max_pools, 1);
+
+	for (unsigned int round = 0; round < 6; round++) {
+		bool counted = round % 3 != 2;
+		unsigned int nr = counted ? 1 : MAX_FRAMES;
+		unsigned int class = counted ? counted_class(nr) : depot_evict_class(nr);
+		unsigned int n = 0, bad = 0;
+
+		/* The first must wait for a pool of another class. */
+		for (int tries = 0; tries < 4 && n < room; tries++) {
+			wait_grace();
+			while (n < room) {
+				all[n] = save(ev, nr, id, counted ? COUNT_ALLOC : GET_ALLOC);
+				if (!all[n])
+					break;
+				n++;
+				id++;
+			}
+		}
+		KUNIT_EXPECT_EQ(test, n, depot_evict_pool_records(class));
+		while (counted && bad < n && counters_are(all[bad], 0, 0, 0))
+			count(all[bad++], id, id, id);
+		KUNIT_EXPECT_EQ(test, bad, counted ? n : 0);
+		while (n--)
+			stack_depot_put(all[n]);
+	}
+	KUNIT_EXPECT_GT(test, ev->reused, 0);
+	KUNIT_EXPECT_GT(test, ev->recut, 0);
+	all[0] = save_wait(ev, 1, id, &waits);
+	KUNIT_EXPECT_NE(test, all[0], 0);
+	stack_depot_put(all[0]);
+	KUNIT_EXPECT_TRUE(test, depot_evict_destroy(ev));
+}
+
+/*
+ * The deepest stacks have counters, too, and neither touch the other, nor the
+ * next record; counted, they are cut where others are.
+ */
+static void depot_counted_deepest(struct kunit *test)
+{
+	struct depot_evict *ev = create(test, POOL_BYTES + SZ_8K);
+	unsigned int room = depot_evict_pool_records(counted_class(MAX_FRAMES));
+	unsigned long entries[MAX_FRAMES + 8];
+	depot_stack_handle_t *all;
+
+	all = kunit_kcalloc(test, room, sizeof(*all), GFP_KERNEL);
+	KUNIT_ASSERT_NOT_NULL(test, all);
+	KUNIT_ASSERT_EQ(test, ev->max_pools, 1);
+
+	for (u32 id = 0; id < room; id++) {
+		make_stack(entries, MAX_FRAMES + 8, id);
+		all[id] = depot_evict_save_to(ev, entries, MAX_FRAMES + 8, GFP_KERNEL,
+					      COUNT_ALLOC);
+		KUNIT_ASSERT_NE(test, all[id], 0);
+		count(all[id], -1, ~id, LONG_MIN + id);
+	}
+	for (u32 id = 0; id < room; id++) {
+		KUNIT_EXPECT_TRUE(test, is_stack(all[id], MAX_FRAMES, id));
+		KUNIT_EXPECT_TRUE(test, counters_are(all[id], -1, ~id, LONG_MIN + id));
+		KUNIT_EXPECT_EQ(test, count_of(all[id]), 1);
+		KUNIT_EXPECT_EQ(test, save(ev, MAX_FRAMES, id, COUNT_ALLOC), all[id]);
+		stack_depot_put_many(all[id], 2);
+	}
+	KUNIT_EXPECT_TRUE(test, depot_evict_destroy(ev));
+}
+
+/* What has counters takes its room within the same bound. */
+static void depot_counted_bound(struct kunit *test)
+{
+	struct depot_evict *ev = create(test, SZ_256K);
+	unsigned int room = ev->max_pools * depot_evict_pool_records(counted_class(8));
+	depot_stack_handle_t *all;
+	unsigned int n;
+
+	all = kunit_kcalloc(test, room + 1, sizeof(*all), GFP_KERNEL);
+	KUNIT_ASSERT_NOT_NULL(test, all);
+	for (n = 0; n <= room; n++) {
+		all[n] = save(ev, 8, n, COUNT_ALLOC);
+		if (!all[n])
+			break;
+	}
+	KUNIT_ASSERT_EQ(test, n, room);
+	KUNIT_EXPECT_LE(test, depot_evict_bytes(ev), SZ_256K);
+	KUNIT_EXPECT_EQ(test, refused(ev, DEPOT_REFUSED_BOUND), 1);
+
+	stack_depot_put(all[0]);
+	wait_grace();
+	all[0] = save(ev, 8, room, COUNT_ALLOC);
+	KUNIT_EXPECT_TRUE(test, counters_are(all[0], 0, 0, 0));
+	while (n--)
+		stack_depot_put(all[n]);
 	KUNIT_EXPECT_TRUE(test, depot_evict_destroy(ev));
 }
 
@@ -511,7 +684,7 @@ static void depot_collision(struct kunit *test)
 		stack_depot_put(a);
 		stack_depot_put(b);
 	}
-	/* 10.5 would be expected of a random function. */
+	/* 21 would be expected of a random function of 31 bits. */
 	KUNIT_EXPECT_GT(test, pairs, 0);
 	KUNIT_EXPECT_LT(test, pairs, 50);
 	kvfree(all);
@@ -750,52 +923,70 @@ static void depot_million(struct kunit *test)
 	KUNIT_EXPECT_TRUE(test, depot_evict_destroy(ev));
 }
 
-/* What 10,000 stacks of eight frames take, and took with fixed-size records. */
-static void depot_memory(struct kunit *test)
+/* What one of 10,000 stacks of @depth takes, in bytes. */
+static size_t bytes_each(struct kunit *test, unsigned int depth, depot_flags_t flags)
 {
 	const unsigned int nr = 10000;
-	struct depot_evict *ev = create(test, SZ_2M);
-	size_t was, now, record;
-	depot_stack_handle_t *all;
+	unsigned int class = flags & STACK_DEPOT_FLAG_COUNT ? counted_class(depth) :
+							      depot_evict_class(depth);
+	struct depot_evict *ev = create(test, SZ_4M);
+	depot_stack_handle_t *all = kvcalloc(nr, sizeof(*all), GFP_KERNEL);
 	unsigned int n;
+	size_t bytes;
 
-	all = kvcalloc(nr, sizeof(*all), GFP_KERNEL);
 	KUNIT_ASSERT_NOT_NULL(test, all);
 	for (n = 0; n < nr; n++) {
-		all[n] = save(ev, 8, n, GET_ALLOC);
+		all[n] = save(ev, depth, n, flags);
 		KUNIT_ASSERT_NE(test, all[n], 0);
 	}
-	now = ev->class[depot_evict_class(8)].pools * POOL_BYTES;
-	record = ALIGN(sizeof(struct stack_record), 1 << DEPOT_STACK_ALIGN);
-	was = DIV_ROUND_UP(nr, POOL_BYTES / record) * POOL_BYTES;
-	kunit_info(test, "%u stacks of 8 frames: before %zu bytes (%zu each), now %zu bytes (%zu each)\n",
-		   nr, was, was / nr, now, now / nr);
-	KUNIT_EXPECT_LE(test, now / nr, 112);
+	bytes = ev->class[class].pools * POOL_BYTES / nr;
 
 	for (n = 0; n < nr; n++)
 		stack_depot_put(all[n]);
 	kvfree(all);
 	KUNIT_EXPECT_TRUE(test, depot_evict_destroy(ev));
+	return bytes;
+}
+
+/* What stacks take, and would with records of one size. */
+static void depot_memory(struct kunit *test)
+{
+	size_t record = ALIGN(sizeof(struct stack_record), 1 << DEPOT_STACK_ALIGN);
+	size_t plain = bytes_each(test, min(8, MAX_FRAMES), GET_ALLOC);
+	size_t counted = bytes_each(test, min(8, MAX_FRAMES), COUNT_ALLOC);
+	size_t deep = bytes_each(test, min(16, MAX_FRAMES), COUNT_ALLOC);
+
+	kunit_info(test, "a stack of 8 frames: %zu bytes once, %zu now, %zu with counters; of 16 with counters: %zu\n",
+		   POOL_BYTES / (POOL_BYTES / record), plain, counted, deep);
+	KUNIT_EXPECT_LE(test, plain, 99);
+	KUNIT_EXPECT_LE(test, counted, 134);
+	KUNIT_EXPECT_LE(test, deep, 200);
 }
 
 /*
  * In NMI a stack is refused and counted; dropping the last reference there does
- * not take the lock, and the record is freed soon after.
+ * not take the lock, and the record is freed soon after. Counters need no lock.
  */
 static void depot_nmi(struct kunit *test)
 {
 	struct depot_evict *ev = create(test, SZ_256K);
-	depot_stack_handle_t handle, in_nmi_handle;
+	depot_stack_handle_t handle, in_nmi_handle, counted;
 	unsigned long flags, in_use;
+	long counters[STACK_DEPOT_COUNTERS];
+	bool got;
 
 	handle = save(ev, 8, 1, GET_ALLOC);
 	KUNIT_ASSERT_NE(test, handle, 0);
+	counted = save(ev, 8, 1, COUNT_ALLOC);
+	KUNIT_ASSERT_NE(test, counted, 0);
 
 	/* As if an NMI had come while this CPU held the lock. */
 	raw_spin_lock_irqsave(&ev->lock, flags);
 	__preempt_count_add(NMI_OFFSET);
 	in_nmi_handle = save(ev, 8, 2, GET);
 	stack_depot_put(handle);
+	count(counted, 1, 2, 3);
+	got = stack_depot_counters(counted, counters);
 	in_use = ev->class[depot_evict_class(8)].in_use;
 	__preempt_count_sub(NMI_OFFSET);
 	raw_spin_unlock_irqrestore(&ev->lock, flags);
@@ -803,6 +994,9 @@ static void depot_nmi(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, in_nmi_handle, 0);
 	KUNIT_EXPECT_EQ(test, refused(ev, DEPOT_REFUSED_NMI), 1);
 	KUNIT_EXPECT_EQ(test, in_use, 1);
+	KUNIT_EXPECT_TRUE(test, got && counters[2] == 3);
+	KUNIT_EXPECT_TRUE(test, counters_are(counted, 1, 2, 3));
+	stack_depot_put(counted);
 	irq_work_sync(&ev->work);
 	KUNIT_EXPECT_EQ(test, depot_evict_in_use(ev), 0);
 	KUNIT_EXPECT_TRUE(test, depot_evict_destroy(ev));
@@ -1019,6 +1213,206 @@ static void depot_stress(struct kunit *test)
 	KUNIT_EXPECT_TRUE(test, depot_evict_destroy(ev));
 }
 
+/* === Counters on four CPUs ================================================ */
+
+/* Stacks that stay and are counted, and the ids of those that come and go. */
+#define PLANTED		300
+#define PLANTED_DEPTHS	min(MAX_FRAMES, 64)
+#define PASSING		512
+
+struct counting_thread {
+	struct depot_evict *ev;
+	const depot_stack_handle_t *planted;
+	struct task_struct *task;
+	u32 nr;
+	unsigned long rounds, bad;
+};
+
+/* The depth of planted stack @id. */
+static unsigned int planted_depth(u32 id)
+{
+	return 1 + id % PLANTED_DEPTHS;
+}
+
+/* Count the planted stacks, and let others of both kinds come and go. */
+static int counting_thread(void *arg)
+{
+	struct counting_thread *t = arg;
+	depot_stack_handle_t *ring;
+	u32 id = 0;
+
+	ring = kvcalloc(PASSING, sizeof(*ring), GFP_KERNEL);
+	while (!kthread_should_stop()) {
+		for (u32 i = 0; i < PLANTED; i++)
+			count(t->planted[i], 1, i, -(long)t->nr);
+		t->rounds++;
+		for (u32 i = 0; ring && i < PLANTED; i++, id++) {
+			depot_stack_handle_t *slot = &ring[hash_32(id, 9)];
+			u32 other = PLANTED + t->nr * BIT(20) + id % BIT(20);
+
+			stack_depot_put(*slot);
+			*slot = save(t->ev, planted_depth(other), other,
+				     other & 1 ? COUNT_ALLOC : GET_ALLOC);
+			if (*slot && other & 1)
+				t->bad += !counters_are(*slot, 0, 0, 0);
+			if (*slot)
+				t->bad += !is_stack(*slot, planted_depth(other), other);
+			if (*slot && other & 1)
+				count(*slot, -1, -1, -1);
+		}
+		cond_resched();
+	}
+	for (u32 i = 0; ring && i < PASSING; i++)
+		stack_depot_put(ring[i]);
+	kvfree(ring);
+	return 0;
+}
+
+static void counting_start(struct kunit *test, struct counting_thread *threads,
+			   struct depot_evict *ev, const depot_stack_handle_t *planted)
+{
+	unsigned int cpu = cpumask_first(cpu_online_mask);
+
+	for (int i = 0; i < STRESS_THREADS; i++) {
+		struct counting_thread *t = &threads[i];
+
+		t->ev = ev;
+		t->planted = planted;
+		t->nr = i + 1;
+		t->task = kthread_create(counting_thread, t, "stackdepot/%d", i);
+		KUNIT_ASSERT_FALSE(test, IS_ERR(t->task));
+		kthread_bind(t->task, cpu);
+		cpu = cpumask_next(cpu, cpu_online_mask);
+		if (cpu >= nr_cpu_ids)
+			cpu = cpumask_first(cpu_online_mask);
+	}
+	for (int i = 0; i < STRESS_THREADS; i++)
+		wake_up_process(threads[i].task);
+}
+
+/*
+ * Walk through all that is counted. Returns how many were met of what is not
+ * planted in this test; @met says how often each that is planted was.
+ */
+static unsigned long walk_counted(struct kunit *test,
+				  const depot_stack_handle_t *planted, u8 *met)
+{
+	unsigned long others = 0, bad = 0;
+	depot_stack_handle_t handle;
+	u64 place = 0, before = 0;
+
+	memset(met, 0, PLANTED);
+	while (!bad && (handle = stack_depot_next_counted(&place))) {
+		long counters[STACK_DEPOT_COUNTERS];
+		unsigned long *entries, id;
+
+		bad += place <= before || !stack_depot_counters(handle, counters);
+		before = place;
+		stack_depot_fetch(handle, &entries);
+		id = entries[0] - 0x70000000UL;
+		if (id < PLANTED) {
+			met[id]++;
+			bad += planted[id] != handle;
+			bad += !is_stack(handle, planted_depth(id), id);
+		} else {
+			others++;
+		}
+		stack_depot_put(handle);
+		cond_resched();
+	}
+	KUNIT_EXPECT_EQ(test, bad, 0);
+	/* The end is the end. */
+	KUNIT_EXPECT_GE(test, place, before);
+	return others;
+}
+
+static unsigned int met_once(const u8 *met)
+{
+	unsigned int once = 0;
+
+	for (u32 id = 0; id < PLANTED; id++)
+		once += met[id] == 1;
+	return once;
+}
+
+/*
+ * A walk meets each counted stack once, whatever stands between: stacks without
+ * counters, others with, and what has been freed. So it does while others come
+ * and go on four CPUs, which count what stays; and no addition is lost.
+ */
+static void depot_next_counted(struct kunit *test)
+{
+	struct depot_evict *ev = create(test, SZ_512K);
+	struct counting_thread *threads;
+	depot_stack_handle_t *planted, *between;
+	unsigned long others, rounds = 0, by_thread = 0, bad = 0, met_others = 0;
+	unsigned int walks = 0, missed = 0, wrong = 0;
+	unsigned long until;
+	u8 *met;
+
+	planted = kunit_kcalloc(test, PLANTED, sizeof(*planted), GFP_KERNEL);
+	KUNIT_ASSERT_NOT_NULL(test, planted);
+	between = kunit_kcalloc(test, PLANTED, sizeof(*between), GFP_KERNEL);
+	KUNIT_ASSERT_NOT_NULL(test, between);
+	met = kunit_kzalloc(test, PLANTED, GFP_KERNEL);
+	KUNIT_ASSERT_NOT_NULL(test, met);
+	threads = kunit_kcalloc(test, STRESS_THREADS, sizeof(*threads), GFP_KERNEL);
+	KUNIT_ASSERT_NOT_NULL(test, threads);
+	others = walk_counted(test, planted, met);
+	KUNIT_EXPECT_EQ(test, met_once(met), 0);
+
+	/* What is freed is of the planted ids, and must not be met. */
+	for (u32 id = 0; id < PLANTED; id++) {
+		depot_stack_handle_t gone = save(ev, planted_depth(id + 1), id,
+						 COUNT_ALLOC);
+
+		between[id] = save(ev, planted_depth(id), id, GET_ALLOC);
+		planted[id] = save(ev, planted_depth(id), id, COUNT_ALLOC);
+		KUNIT_ASSERT_NE(test, gone, 0);
+		KUNIT_ASSERT_NE(test, planted[id], 0);
+		KUNIT_ASSERT_NE(test, between[id], 0);
+		KUNIT_ASSERT_FALSE(test, planted[id] == between[id]);
+		stack_depot_put(gone);
+	}
+	KUNIT_EXPECT_EQ(test, walk_counted(test, planted, met), others);
+	KUNIT_EXPECT_EQ(test, met_once(met), PLANTED);
+
+	counting_start(test, threads, ev, planted);
+	until = jiffies + stress_seconds * HZ;
+	while (time_before(jiffies, until)) {
+		met_others += walk_counted(test, planted, met);
+		missed += PLANTED - met_once(met);
+		walks++;
+		schedule_timeout_uninterruptible(1);
+	}
+	for (int i = 0; i < STRESS_THREADS; i++) {
+		kthread_stop(threads[i].task);
+		rounds += threads[i].rounds;
+		by_thread += threads[i].rounds * threads[i].nr;
+		bad += threads[i].bad;
+	}
+
+	for (u32 id = 0; id < PLANTED; id++) {
+		wrong += !counters_are(planted[id], rounds, rounds * id, -by_thread);
+		wrong += count_of(planted[id]) != 1;
+		wrong += !is_stack(planted[id], planted_depth(id), id);
+	}
+	kunit_info(test, "%u walks, %lu others met; each of %u stacks counted %lu times, %lu stacks came and %lu slots were reused\n",
+		   walks, met_others, PLANTED, rounds, ev->allocs, ev->reused);
+	KUNIT_EXPECT_EQ(test, missed, 0);
+	KUNIT_EXPECT_EQ(test, wrong, 0);
+	KUNIT_EXPECT_EQ(test, bad, 0);
+	KUNIT_EXPECT_GT(test, rounds, 0);
+	KUNIT_EXPECT_GT(test, met_others, 0);
+	KUNIT_EXPECT_EQ(test, depot_evict_in_use(ev), 2 * PLANTED);
+
+	for (u32 id = 0; id < PLANTED; id++) {
+		stack_depot_put(planted[id]);
+		stack_depot_put(between[id]);
+	}
+	KUNIT_EXPECT_TRUE(test, depot_evict_destroy(ev));
+}
+
 /*
  * Prints what the hot operations cost, in cycles; under a simulator that counts
  * instructions as cycles, in instructions.
@@ -1071,6 +1465,10 @@ static void depot_cost(struct kunit *test)
 static struct kunit_case depot_cases[] = {
 	KUNIT_CASE(depot_counts),
 	KUNIT_CASE(depot_too_deep),
+	KUNIT_CASE(depot_counted_apart),
+	KUNIT_CASE(depot_counted_zero),
+	KUNIT_CASE(depot_counted_deepest),
+	KUNIT_CASE(depot_counted_bound),
 	KUNIT_CASE(depot_kinds_apart),
 	KUNIT_CASE(depot_raw),
 	KUNIT_CASE(depot_stale_handle),
@@ -1086,6 +1484,7 @@ static struct kunit_case depot_cases[] = {
 	KUNIT_CASE(depot_nmi),
 	KUNIT_CASE(depot_contexts),
 	KUNIT_CASE_SLOW(depot_stress),
+	KUNIT_CASE_SLOW(depot_next_counted),
 	KUNIT_CASE(depot_cost),
 	{ }
 };
