@@ -14,7 +14,7 @@
 #include "owner.h"
 
 DEFINE_PER_CPU(struct handles *, owner_handles);
-DEFINE_PER_CPU(bool, owner_handles_busy);
+DEFINE_PER_CPU(struct handles *, owner_handles_home);
 
 /* Keep nothing here. */
 static void release(struct spare *spare)
@@ -166,7 +166,7 @@ static void prepare(depot_stack_handle_t handle, const unsigned long *words, uns
 		spare->words = kept;
 		handles->hint[handles_hash(words, count)] = handles_hint(handle);
 	}
-	handles_end();
+	handles_end(handles);
 }
 
 /* Give back what this CPU keeps; false if it is just being used. */
@@ -176,9 +176,9 @@ static bool flush_this_cpu(void)
 
 	if (handles) {
 		release_all(handles);
-		handles_end();
+		handles_end(handles);
 	}
-	return handles || !this_cpu_read(owner_handles);
+	return handles || !this_cpu_read(owner_handles_home);
 }
 
 /* The depot is full: what is kept for later may be what is missing now. */
@@ -234,7 +234,7 @@ static depot_stack_handle_t walk_and_save(unsigned long ip, unsigned int depth,
 		handle = handles_take(handles, walk->frames, count);
 		if (handle)
 			keep_site(handles, handle, ip, depth, caller, &walk->recipe);
-		handles_end();
+		handles_end(handles);
 	}
 	if (!handle) {
 		/* Where the chain enters an interrupt it ends already. */
@@ -320,6 +320,7 @@ static int cpu_comes(unsigned int cpu)
 
 	if (handles)
 		init_sites(handles);
+	per_cpu(owner_handles_home, cpu) = handles;
 	/* The CPU may be running; one that gets none does without. */
 	smp_store_release(per_cpu_ptr(&owner_handles, cpu), handles);
 	return 0;
@@ -327,9 +328,10 @@ static int cpu_comes(unsigned int cpu)
 
 static int cpu_has_gone(unsigned int cpu)
 {
-	struct handles *handles = per_cpu(owner_handles, cpu);
+	struct handles *handles = per_cpu(owner_handles_home, cpu);
 
 	per_cpu(owner_handles, cpu) = NULL;
+	per_cpu(owner_handles_home, cpu) = NULL;
 	if (handles)
 		release_all(handles);
 	kvfree(handles);

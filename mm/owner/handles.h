@@ -10,8 +10,8 @@
  *
  * Which of them to compare with is a hint: a wrong one costs a search.
  *
- * What a CPU keeps is touched by that CPU only, with preemption off. A flag
- * tells an interrupt that it came at a bad time: it does without, at the depot.
+ * What a CPU keeps is touched by that CPU only, with preemption off. It takes it
+ * out meanwhile: an interrupt that finds nothing does without, at the depot.
  */
 #ifndef _MM_OWNER_HANDLES_H
 #define _MM_OWNER_HANDLES_H
@@ -71,31 +71,31 @@ struct handles {
 #endif
 };
 
+/* What each CPU keeps, for it to take out, and where that stays. */
 DECLARE_PER_CPU(struct handles *, owner_handles);
-DECLARE_PER_CPU(bool, owner_handles_busy);
+DECLARE_PER_CPU(struct handles *, owner_handles_home);
 
-/* What this CPU keeps, until handles_end(); NULL if that cannot be had now. */
+/* What this CPU keeps, until handles_end(handles); NULL if that cannot be had now. */
 static __always_inline struct handles *handles_begin(void)
 {
-	struct handles *handles = NULL;
+	struct handles *handles;
 
 	preempt_disable();
-	/* An interrupt in between is over before the next line. */
-	if (!__this_cpu_read(owner_handles_busy))
-		handles = __this_cpu_read(owner_handles);
+	handles = __this_cpu_read(owner_handles);
 	if (!handles) {
 		preempt_enable();
 		return NULL;
 	}
-	__this_cpu_write(owner_handles_busy, true);
+	/* An interrupt in between has put it back by now. */
+	__this_cpu_write(owner_handles, NULL);
 	barrier();
 	return handles;
 }
 
-static __always_inline void handles_end(void)
+static __always_inline void handles_end(struct handles *handles)
 {
 	barrier();
-	__this_cpu_write(owner_handles_busy, false);
+	__this_cpu_write(owner_handles, handles);
 	preempt_enable();
 }
 
@@ -288,7 +288,7 @@ static __always_inline bool owner_take_down(struct slab_owner *owner, gfp_t flag
 		if (!stack)
 			stack = handles_take_site(handles, ip, depth, caller);
 		task = handles_take_task(handles);
-		handles_end();
+		handles_end(handles);
 	}
 	if (unlikely(!stack)) {
 		stack = owner_chain_save(ip, depth, caller, false, flags) ?:
@@ -326,7 +326,7 @@ static __always_inline void owner_drop(u64 handles)
 		return owner_put(&owner);
 	handles_give(kept, owner.stack);
 	handles_give(kept, owner.task);
-	handles_end();
+	handles_end(kept);
 }
 
 #endif /* _MM_OWNER_HANDLES_H */

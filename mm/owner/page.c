@@ -93,7 +93,7 @@ static __always_inline depot_stack_handle_t take_known_chain(unsigned long ip, u
 	if (unlikely(!handles))
 		return 0;
 	handle = handles_take_site(handles, ip, depth, caller);
-	handles_end();
+	handles_end(handles);
 	if (handle && owner_unwind_verifying())
 		owner_chain_verify(handle, depth, caller, is_whole(depth));
 	return handle;
@@ -154,7 +154,7 @@ static __always_inline void swap_begin(struct swap *swap, depot_stack_handle_t h
 static void swap_rest(struct swap *swap)
 {
 	if (swap->handles)
-		handles_end();
+		handles_end(swap->handles);
 	swap->handles = handles_begin();
 }
 
@@ -178,7 +178,7 @@ static __always_inline void swap_end(struct swap *swap)
 	else if (unlikely(swap->pages > 1) && swap->handle)
 		stack_depot_get_many(swap->handle, swap->pages - 1);
 	if (likely(swap->handles))
-		handles_end();
+		handles_end(swap->handles);
 }
 
 static struct page_owner *owner_of(struct page_ext *ext)

@@ -119,7 +119,7 @@ noinline depot_stack_handle_t owner_task_save(gfp_t flags)
 	handles = handles_begin();
 	if (handles) {
 		*handles_task_hint(handles) = handles_hint(handle);
-		handles_end();
+		handles_end(handles);
 	}
 	return handle;
 }

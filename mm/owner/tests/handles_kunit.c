@@ -26,7 +26,7 @@ static depot_stack_handle_t save_some(unsigned long *words, unsigned int count)
 
 	if (handles) {
 		handle = handles_take(handles, words, count);
-		handles_end();
+		handles_end(handles);
 	}
 	return handle ?: owner_handle_save(words, count, GFP_KERNEL, STACK_DEPOT_FLAG_RAW);
 }

@@ -392,8 +392,8 @@ static int count_references(void *data)
 		page_ext_put(ext);
 	}
 	for_each_possible_cpu(cpu)
-		if (per_cpu(owner_handles, cpu))
-			count_kept(counting, per_cpu(owner_handles, cpu));
+		if (per_cpu(owner_handles_home, cpu))
+			count_kept(counting, per_cpu(owner_handles_home, cpu));
 	for (i = 0; i < BIT(COUNT_BITS); i++) {
 		struct count *count = &counting->counts[i];
 		struct stack_record *chain;
