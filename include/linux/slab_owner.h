@@ -60,6 +60,8 @@ static_assert(sizeof(struct slab_owner) == 16);
  * @live: who holds each object
  * @watched: how many have an owner that was sampled; SLAB_OWNER_ALL from the first
  *	on that was not. While it is 0 no object that is freed has one.
+ * @inverse: 2^32 divided by the size of an object and rounded up: an object's offset
+ *	times this, divided by 2^32, is its index
  * @exts: what slab->obj_exts would hold if this did not stand there
  * @freed: who freed each object last, NULL until that is to be kept of one
  * @rcu: once the slab is gone
@@ -72,6 +74,7 @@ static_assert(sizeof(struct slab_owner) == 16);
 struct slab_owners {
 	struct slab_owner *live;
 	atomic_t watched;
+	u32 inverse;
 	union {
 		struct {
 			unsigned long exts;
