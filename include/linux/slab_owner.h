@@ -14,6 +14,9 @@ struct slab_freed;
 
 #ifdef CONFIG_SLAB_OWNER
 
+#define SLAB_OWNER_SIZE_BITS	24
+#define SLAB_OWNER_SIZE_MAX	(BIT(SLAB_OWNER_SIZE_BITS) - 1)
+
 /**
  * struct slab_owner - who holds a slab object, or who freed it
  * @stack: depot handle of the call chain
@@ -40,8 +43,8 @@ struct slab_owner {
 		struct {
 			union {
 				struct {
-					u32 size : 24;
-					u32 rate : 8;
+					u32 size : SLAB_OWNER_SIZE_BITS;
+					u32 rate : 32 - SLAB_OWNER_SIZE_BITS;
 				};
 				u32 size_and_rate;
 			};
@@ -53,7 +56,6 @@ struct slab_owner {
 
 static_assert(sizeof(struct slab_owner) == 16);
 
-#define SLAB_OWNER_SIZE_MAX	((1UL << 24) - 1)
 
 /**
  * struct slab_owners - the records of one slab
@@ -105,7 +107,11 @@ DECLARE_STATIC_KEY_FALSE(slab_owner_key);
 
 bool slab_owner_wanted(void);
 void __slab_owner_alloc(struct kmem_cache *s, void *object, gfp_t flags, size_t size,
-			bool drawn, unsigned long ip);
+			unsigned long ip);
+void __slab_owner_alloc_one(struct kmem_cache *s, void *object, gfp_t flags, size_t size,
+			    unsigned long ip);
+void __slab_owner_alloc_drawn(struct kmem_cache *s, void *object, gfp_t flags, size_t size,
+			      unsigned long ip);
 void __slab_owner_resize(const void *object, gfp_t flags, size_t size);
 void __slab_owner_free(struct kmem_cache *s, struct slab *slab, void *object,
 		       struct slab_owners *owners);

@@ -130,16 +130,20 @@ static_assert(ARRAY_SIZE(loss_names) == OWNER_LOSS_REASONS);
 static int stats_show(struct seq_file *m, void *v)
 {
 	struct owner_unwind_counts unwind;
-	long tracked = 0;
+	struct owner_estimate holds;
+	struct slab_walk walk = {};
+	u64 tracked = 0;
 	unsigned int i;
-	int cpu;
+	int error;
 
 	/* So that the depot's own figures fit these. */
 	owner_handles_flush();
-	/* Who allocates on one CPU may free on another, so only the sum counts. */
-	for_each_possible_cpu(cpu)
-		tracked += READ_ONCE(per_cpu(owner_tracked, cpu));
-	seq_printf(m, "tracked: %ld\n", tracked);
+	while ((error = owner_counted_next(&walk, &holds)) > 0)
+		tracked += holds.records;
+	slab_walk_release(&walk);
+	if (error)
+		return error;
+	seq_printf(m, "tracked: %llu\n", tracked);
 	seq_printf(m, "percpu: %ld\n", atomic_long_read(&owner_percpu_areas));
 	seq_printf(m, "slabs: %ld\n", atomic_long_read(&owner_slabs));
 	seq_printf(m, "bytes: %ld\n", atomic_long_read(&owner_slab_bytes));

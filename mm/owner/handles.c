@@ -9,6 +9,7 @@
 #include <linux/mm.h>
 #include <linux/mutex.h>
 #include <linux/smp.h>
+#include <linux/string.h>
 
 #include "handles.h"
 #include "owner.h"
@@ -16,9 +17,24 @@
 DEFINE_PER_CPU(struct handles *, owner_handles);
 DEFINE_PER_CPU(struct handles *, owner_handles_home);
 
+/* Have the depot count what was counted here. */
+static void pass_on(struct spare *spare)
+{
+	long any = 0;
+	unsigned int i;
+
+	for (i = 0; i < STACK_DEPOT_COUNTERS; i++)
+		any |= spare->counters[i];
+	if (!any)
+		return;
+	stack_depot_count(spare->handle, spare->counters);
+	memset(spare->counters, 0, sizeof(spare->counters));
+}
+
 /* Keep nothing here. */
 static void release(struct spare *spare)
 {
+	pass_on(spare);
 	if (spare->handle)
 		stack_depot_put_many(spare->handle, spare->references);
 	*spare = (struct spare){};
@@ -49,23 +65,6 @@ static void init_sites(struct handles *handles)
 
 	for (i = 0; i < ARRAY_SIZE(handles->sites); i++)
 		handles->sites[i].last = &handles->sites[i].site[0];
-}
-
-/* Which chain it is, if it is not the one that was met last. */
-__no_sanitize_address
-struct site *handles_find_site(struct sites *sites, unsigned long key,
-			       struct owner_caller caller)
-{
-	struct site *site;
-
-	for (site = sites->site; site < sites->site + SITE_WAYS; site++) {
-		if (site == sites->last || site->key != key ||
-		    !owner_recipe_holds(&site->recipe, caller))
-			continue;
-		sites->last = site;
-		return site;
-	}
-	return NULL;
 }
 
 /* From now on the chain that has this handle is known again by the recipe. */
@@ -223,6 +222,7 @@ static depot_stack_handle_t walk_and_save(unsigned long ip, unsigned int depth,
 {
 	struct owner_walk *walk = owner_walk_begin();
 	depot_stack_handle_t handle = 0;
+	struct spare *spare = NULL;
 	struct handles *handles;
 	unsigned int count;
 
@@ -231,15 +231,17 @@ static depot_stack_handle_t walk_and_save(unsigned long ip, unsigned int depth,
 	count = owner_walk_chain(walk, depth, caller, whole);
 	handles = count ? handles_begin() : NULL;
 	if (handles) {
-		handle = handles_take(handles, walk->frames, count);
-		if (handle)
+		spare = handles_take(handles, walk->frames, count);
+		if (spare) {
+			handle = spare->handle;
 			keep_site(handles, handle, ip, depth, caller, &walk->recipe);
+		}
 		handles_end(handles);
 	}
 	if (!handle) {
 		/* Where the chain enters an interrupt it ends already. */
 		handle = stack_depot_save_flags(walk->frames, count, 0, STACK_DEPOT_FLAG_GET |
-						STACK_DEPOT_FLAG_RAW);
+						STACK_DEPOT_FLAG_COUNT | STACK_DEPOT_FLAG_RAW);
 		if (handle)
 			prepare(handle, walk->frames, count);
 	}
@@ -289,7 +291,37 @@ void owner_chain_verify(depot_stack_handle_t stack, unsigned int depth,
 	owner_unwind_compare(entries, count, depth, caller, whole);
 }
 
-static void flush(void *done)
+/**
+ * owner_count_slowly - count where it could not be done in passing
+ * @stack: a call chain that there is a reference to
+ * @n: 1 if it holds @part from now on, -1 if it does no longer
+ * @part: an object's
+ */
+void owner_count_slowly(depot_stack_handle_t stack, long n, struct owner_part part)
+{
+	long counters[STACK_DEPOT_COUNTERS] = {};
+
+	if (!part.counted)
+		return;
+	owner_count(counters, n, part);
+	stack_depot_count(stack, counters);
+}
+
+/* --- Readers ------------------------------------------------------------------- */
+
+/* For each CPU, by itself and between two captures. */
+static void on_each_kept(smp_call_func_t flush)
+{
+	bool done;
+
+	do {
+		done = true;
+		on_each_cpu(flush, &done, true);
+		cond_resched();
+	} while (!done);
+}
+
+static void flush_handles(void *done)
 {
 	if (!flush_this_cpu())
 		WRITE_ONCE(*(bool *)done, false);
@@ -302,13 +334,32 @@ static void flush(void *done)
  */
 void owner_handles_flush(void)
 {
-	bool done;
+	on_each_kept(flush_handles);
+}
 
-	do {
-		done = true;
-		on_each_cpu(flush, &done, true);
-		cond_resched();
-	} while (!done);
+static void flush_counters(void *done)
+{
+	struct handles *handles = handles_begin();
+	unsigned int i;
+
+	if (!handles) {
+		if (this_cpu_read(owner_handles_home))
+			WRITE_ONCE(*(bool *)done, false);
+		return;
+	}
+	for (i = 0; i < ARRAY_SIZE(handles->spare); i++)
+		pass_on(&handles->spare[i]);
+	handles_end(handles);
+}
+
+/**
+ * owner_counters_flush - have the depot's counters know all that was counted till now
+ *
+ * What CPUs keep ready stays. May sleep.
+ */
+void owner_counters_flush(void)
+{
+	on_each_kept(flush_counters);
 }
 
 /* --- CPUs that come and go --------------------------------------------------- */

@@ -17,6 +17,7 @@
 #define _MM_OWNER_HANDLES_H
 
 #include <linux/bitops.h>
+#include <linux/compiler.h>
 #include <linux/hash.h>
 #include <linux/percpu.h>
 #include <linux/preempt.h>
@@ -25,6 +26,7 @@
 #include <linux/sched.h>
 #include <linux/stackdepot.h>
 
+#include "../slab.h"
 #include "owner.h"
 #include "unwind.h"
 
@@ -41,6 +43,8 @@ struct spare {
 	u16 references;			/* to it: at least one */
 	u16 count;			/* of its words, 0 if they have not been asked for */
 	const unsigned long *words;
+	/* By enum owner_counter: what the depot's counters do not know yet. */
+	long counters[STACK_DEPOT_COUNTERS];
 };
 
 #ifdef CONFIG_UNWINDER_ORC
@@ -61,7 +65,7 @@ struct sites {
 };
 #endif
 
-/* For each CPU that is online: 25 KiB, and 71 KiB more of sites. Hints are numbers of spares. */
+/* For each CPU that is online: 49 KiB, and 71 KiB more of sites. Hints are numbers of spares. */
 struct handles {
 	u16 hint[1 << HINT_BITS];
 	u16 task_hint[1 << TASK_HINT_BITS];
@@ -105,10 +109,19 @@ static __always_inline u16 handles_hint(depot_stack_handle_t handle)
 	return hash_32(handle, SPARE_BITS);
 }
 
+/* The address is made once: the compiler would make it again for each use. */
+static __always_inline struct spare *handles_at(struct handles *handles, u16 hint)
+{
+	struct spare *spare = &handles->spare[hint];
+
+	OPTIMIZER_HIDE_VAR(spare);
+	return spare;
+}
+
 static __always_inline struct spare *handles_spare(struct handles *handles,
 						   depot_stack_handle_t handle)
 {
-	return &handles->spare[handles_hint(handle)];
+	return handles_at(handles, handles_hint(handle));
 }
 
 static __always_inline u32 handles_hash(const unsigned long *words, unsigned int count)
@@ -135,29 +148,45 @@ static __always_inline bool handles_same(const unsigned long *a, const unsigned 
 void handles_keep(struct handles *handles, depot_stack_handle_t handle, unsigned int references);
 bool handles_refill(struct handles *handles, depot_stack_handle_t handle);
 
-/* A reference to a handle that is kept here; false if there is none to be had. */
+/* Is there a reference to give out? The last one stays, so that the record does. */
+static __always_inline bool handles_has_spare(const struct spare *spare)
+{
+	/* Not kept in a register until it is counted down. */
+	return READ_ONCE(spare->references) > 1;
+}
+
+/* Take one; false if there is none to be had. */
 static __always_inline bool handles_take_spare(struct handles *handles, struct spare *spare,
 					       depot_stack_handle_t handle)
 {
-	/* The last one stays, so that the record does. */
-	if (unlikely(spare->handle != handle || spare->references <= 1) &&
+	if (unlikely(spare->handle != handle || !handles_has_spare(spare)) &&
 	    !handles_refill(handles, handle))
 		return false;
 	spare->references--;
 	return true;
 }
 
-/* The handle of these words with a reference, or 0 if this CPU has none ready. */
-static __always_inline depot_stack_handle_t handles_take(struct handles *handles,
-							 const unsigned long *words,
-							 unsigned int count)
+/* Where it is if these words are known, as handles_knows() says. */
+static __always_inline struct spare *handles_find(struct handles *handles,
+						  const unsigned long *words, unsigned int count)
 {
-	struct spare *spare = &handles->spare[handles->hint[handles_hash(words, count)]];
+	return handles_at(handles, handles->hint[handles_hash(words, count)]);
+}
 
-	if (spare->count == count && handles_same(spare->words, words, count) &&
-	    handles_take_spare(handles, spare, spare->handle))
-		return spare->handle;
-	return 0;
+static __always_inline bool handles_knows(const struct spare *spare, const unsigned long *words,
+					  unsigned int count)
+{
+	return spare->count == count && handles_same(spare->words, words, count);
+}
+
+/* Where a reference to the handle of these words was taken, or NULL. */
+static __always_inline struct spare *handles_take(struct handles *handles,
+						  const unsigned long *words, unsigned int count)
+{
+	struct spare *spare = handles_find(handles, words, count);
+
+	return handles_knows(spare, words, count) &&
+	       handles_take_spare(handles, spare, spare->handle) ? spare : NULL;
 }
 
 #ifdef CONFIG_UNWINDER_ORC
@@ -185,47 +214,64 @@ static __always_inline struct sites *handles_sites(struct handles *handles, unsi
 	return &handles->sites[hash_64(key, SITE_BITS)];
 }
 
-struct site *handles_find_site(struct sites *sites, unsigned long key,
-			       struct owner_caller caller);
-
-/* The handle of the call chain from here, if it is one that is known again. */
+/* The handle of the call chain from here if it is one that is known again, or 0. */
 static __always_inline depot_stack_handle_t
-handles_take_site(struct handles *handles, unsigned long ip, unsigned int depth,
-		  struct owner_caller caller)
+handles_known_chain(struct handles *handles, unsigned long ip, unsigned int depth,
+		    struct owner_caller caller)
 {
 	unsigned long key = handles_site_key(ip, depth, caller);
 	struct sites *sites = handles_sites(handles, key);
 	struct site *site = sites->last;
 
-	if (unlikely(site->key != key || !owner_recipe_holds(&site->recipe, caller))) {
-		site = handles_find_site(sites, key, caller);
-		if (!site)
+	while (unlikely(site->key != key || !owner_recipe_holds(&site->recipe, caller))) {
+		site = site == sites->site ? sites->site + SITE_WAYS - 1 : site - 1;
+		if (site == sites->last)
 			return 0;
 	}
-	return handles_take_spare(handles, handles_spare(handles, site->handle),
-				  site->handle) ? site->handle : 0;
+	sites->last = site;
+	return site->handle;
 }
 
 #else
 
 static __always_inline depot_stack_handle_t
-handles_take_site(struct handles *handles, unsigned long ip, unsigned int depth,
-		  struct owner_caller caller)
+handles_known_chain(struct handles *handles, unsigned long ip, unsigned int depth,
+		    struct owner_caller caller)
 {
 	return 0;
 }
 
 #endif /* CONFIG_UNWINDER_ORC */
 
-/* Take a reference back; none if @handle is 0. */
-static __always_inline void handles_give(struct handles *handles, depot_stack_handle_t handle)
+/* Where a reference to its handle was taken, or NULL. */
+static __always_inline struct spare *
+handles_take_chain(struct handles *handles, unsigned long ip, unsigned int depth,
+		   struct owner_caller caller)
+{
+	depot_stack_handle_t handle = handles_known_chain(handles, ip, depth, caller);
+	struct spare *spare = handles_spare(handles, handle);
+
+	return handle && handles_take_spare(handles, spare, handle) ? spare : NULL;
+}
+
+/* Is there room for another reference to this handle? */
+static __always_inline bool handles_have_room(const struct spare *spare,
+					      depot_stack_handle_t handle)
+{
+	return spare->handle == handle && spare->references < 2 * HANDLES_BATCH;
+}
+
+/* Take a reference back; none if @handle is 0. Return: where it is now. */
+static __always_inline struct spare *handles_give(struct handles *handles,
+						  depot_stack_handle_t handle)
 {
 	struct spare *spare = handles_spare(handles, handle);
 
-	if (likely(spare->handle == handle && spare->references < 2 * HANDLES_BATCH))
+	if (likely(handles_have_room(spare, handle)))
 		spare->references++;
 	else if (handle)
 		handles_keep(handles, handle, 1);
+	return spare;
 }
 
 /* The words of a task: pid and tgid, then the name. */
@@ -250,17 +296,49 @@ static __always_inline u16 *handles_task_hint(struct handles *handles)
 	return &handles->task_hint[(unsigned int)current->pid % (1 << TASK_HINT_BITS)];
 }
 
-/* The handle of the current task, or 0 if this CPU has none ready. */
-static __always_inline depot_stack_handle_t handles_take_task(struct handles *handles)
+/* Where it is if the current task is known, as handles_knows_task() says. */
+static __always_inline struct spare *handles_find_task(struct handles *handles)
 {
-	struct spare *spare = &handles->spare[*handles_task_hint(handles)];
-
-	if (spare->count == TASK_WORDS && spare->words[0] == handles_task_word(0) &&
-	    spare->words[1] == handles_task_word(1) && spare->words[2] == handles_task_word(2) &&
-	    handles_take_spare(handles, spare, spare->handle))
-		return spare->handle;
-	return 0;
+	return handles_at(handles, *handles_task_hint(handles));
 }
+
+static __always_inline bool handles_knows_task(const struct spare *spare)
+{
+	return spare->count == TASK_WORDS && spare->words[0] == handles_task_word(0) &&
+	       spare->words[1] == handles_task_word(1) && spare->words[2] == handles_task_word(2);
+}
+
+/* Where a reference to its handle was taken, or NULL. */
+static __always_inline struct spare *handles_take_task(struct handles *handles)
+{
+	struct spare *spare = handles_find_task(handles);
+
+	return handles_knows_task(spare) &&
+	       handles_take_spare(handles, spare, spare->handle) ? spare : NULL;
+}
+
+/* --- What call chains hold ----------------------------------------------------- */
+
+/* An object's part in that. */
+struct owner_part {
+	bool counted;			/* those of slabs are */
+	u32 size;			/* bytes that were asked for */
+	const struct kmem_cache *cache;	/* says how many bytes it takes */
+};
+
+#define OWNER_NOT_COUNTED	((struct owner_part){})
+
+/* One object more, or less. */
+static __always_inline void owner_count(long *counters, long n, struct owner_part part)
+{
+	if (!part.counted)
+		return;
+	counters[OWNER_OBJECTS] += n;
+	counters[OWNER_BYTES] += n * (long)part.size;
+	counters[OWNER_HELD] += n * (long)part.cache->size;
+}
+
+void owner_count_slowly(depot_stack_handle_t stack, long n, struct owner_part part);
 
 /* --- Records ----------------------------------------------------------------- */
 
@@ -271,23 +349,31 @@ static __always_inline depot_stack_handle_t handles_take_task(struct handles *ha
  * @depth: frames to keep, at most OWNER_DEPTH_MAX
  * @caller: OWNER_CALLER of the allocator's hook; allocators in front are left out
  * @ip: to which the allocator returns: chains that differ in it differ
+ * @part: what the call chain holds from now on
  *
  * Return: false if the call chain could not be kept; that has been counted.
  */
 static __always_inline bool owner_take_down(struct slab_owner *owner, gfp_t flags,
 					    unsigned int depth, struct owner_caller caller,
-					    unsigned long ip)
+					    unsigned long ip, struct owner_part part)
 {
 	depot_stack_handle_t stack = 0, task = 0;
 	struct handles *handles = handles_begin();
+	struct spare *spare = NULL;
 
 	if (likely(handles)) {
 		/* Who called is the whole chain, unless it is left out. */
 		if (depth == 1)
-			stack = handles_take(handles, &ip, 1);
-		if (!stack)
-			stack = handles_take_site(handles, ip, depth, caller);
-		task = handles_take_task(handles);
+			spare = handles_take(handles, &ip, 1);
+		if (!spare)
+			spare = handles_take_chain(handles, ip, depth, caller);
+		if (likely(spare)) {
+			stack = spare->handle;
+			owner_count(spare->counters, 1, part);
+		}
+		spare = handles_take_task(handles);
+		if (likely(spare))
+			task = spare->handle;
 		handles_end(handles);
 	}
 	if (unlikely(!stack)) {
@@ -298,6 +384,7 @@ static __always_inline bool owner_take_down(struct slab_owner *owner, gfp_t flag
 			stack_depot_put(task);
 			return false;
 		}
+		owner_count_slowly(stack, 1, part);
 	} else if (owner_unwind_verifying()) {
 		owner_chain_verify(stack, depth, caller, false);
 	}
@@ -313,18 +400,102 @@ static __always_inline bool owner_take_down(struct slab_owner *owner, gfp_t flag
 }
 
 /**
- * owner_drop - drop the references of a record that is no longer one
- * @handles: of the record
+ * owner_take_down_quickly - the same where all that it takes is ready
+ * @kept: between handles_begin() and handles_end()
+ * @depth: as for owner_take_down(), and so are the others
+ * @caller: where the chain starts
+ * @ip: to which the allocator returns
+ * @part: what the call chain holds from now on
+ * @handles: where they go
+ *
+ * Calls no function, and has changed nothing where it cannot.
+ *
+ * Return: false if that was not all there, else @handles are those of a record.
  */
-static __always_inline void owner_drop(u64 handles)
+static __always_inline bool owner_take_down_quickly(struct handles *kept, unsigned int depth,
+						    struct owner_caller caller, unsigned long ip,
+						    struct owner_part part, u64 *handles)
+{
+	struct slab_owner owner __uninitialized;
+	depot_stack_handle_t handle;
+	struct spare *chain, *task;
+
+	if (depth == 1) {
+		chain = handles_find(kept, &ip, 1);
+		if (unlikely(!handles_knows(chain, &ip, 1)))
+			return false;
+	} else {
+		handle = handles_known_chain(kept, ip, depth, caller);
+		chain = handles_spare(kept, handle);
+		if (unlikely(!handle || chain->handle != handle))
+			return false;
+	}
+	task = handles_find_task(kept);
+	if (unlikely(!handles_knows_task(task) || !handles_has_spare(chain) ||
+		     !handles_has_spare(task)))
+		return false;
+	chain->references--;
+	task->references--;
+	owner_count(chain->counters, 1, part);
+	owner.stack = chain->handle;
+	owner.task = task->handle;
+	*handles = owner.handles;
+	return true;
+}
+
+/**
+ * owner_drop_quickly - drop those references of a record that CPUs have room for
+ * @handles: of the record
+ * @part: what its call chain no longer holds; counted with its reference
+ *
+ * Calls no function.
+ *
+ * Return: the handles that are left for owner_drop().
+ */
+static __always_inline u64 owner_drop_quickly(u64 handles, struct owner_part part)
 {
 	struct slab_owner owner __uninitialized;
 	struct handles *kept = handles_begin();
+	struct spare *spare;
 
 	owner.handles = handles;
 	if (unlikely(!kept))
+		return handles;
+	spare = handles_spare(kept, owner.stack);
+	if (likely(handles_have_room(spare, owner.stack))) {
+		spare->references++;
+		owner_count(spare->counters, -1, part);
+		owner.stack = 0;
+	}
+	spare = handles_spare(kept, owner.task);
+	if (likely(handles_have_room(spare, owner.task))) {
+		spare->references++;
+		owner.task = 0;
+	}
+	handles_end(kept);
+	return owner.handles;
+}
+
+/**
+ * owner_drop - drop the references of a record that is no longer one
+ * @handles: of the record; either can be 0
+ * @part: what its call chain no longer holds
+ */
+static __always_inline void owner_drop(u64 handles, struct owner_part part)
+{
+	struct slab_owner owner __uninitialized;
+	struct handles *kept = handles_begin();
+	struct spare *spare;
+
+	owner.handles = handles;
+	if (unlikely(!kept)) {
+		if (owner.stack)
+			owner_count_slowly(owner.stack, -1, part);
 		return owner_put(&owner);
-	handles_give(kept, owner.stack);
+	}
+	spare = handles_give(kept, owner.stack);
+	if (owner.stack)
+		owner_count(spare->counters, -1, part);
 	handles_give(kept, owner.task);
 	handles_end(kept);
 }

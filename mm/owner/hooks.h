@@ -24,16 +24,21 @@ static __always_inline void slab_owner_alloc(struct kmem_cache *s, void *object,
 	if (!static_branch_unlikely(&slab_owner_key))
 		return;
 	rate = READ_ONCE(s->owner_rate);
-	if (rate == OWNER_RATE_ALL || owner_spend(rate, size))
-		__slab_owner_alloc(s, object, flags, size, rate != OWNER_RATE_ALL, _RET_IP_);
+	if (rate == OWNER_RATE_ALL && READ_ONCE(s->owner_keeps_one))
+		__slab_owner_alloc_one(s, object, flags, size, _RET_IP_);
+	else if (rate == OWNER_RATE_ALL)
+		__slab_owner_alloc(s, object, flags, size, _RET_IP_);
+	else if (owner_spend(rate, size))
+		__slab_owner_alloc_drawn(s, object, flags, size, _RET_IP_);
 }
 
 /* The owners of a slab's objects, if one that is freed can have one. */
 static __always_inline struct slab_owners *slab_owners_watching(struct slab *slab)
 {
-	struct slab_owners *owners = slab_owners(READ_ONCE(slab->obj_exts));
+	unsigned long exts = READ_ONCE(slab->obj_exts);
+	struct slab_owners *owners = (struct slab_owners *)(exts & SLAB_OWNERS_MASK);
 
-	return owners && atomic_read(&owners->watched) ? owners : NULL;
+	return exts & SLAB_OWNERS && atomic_read(&owners->watched) ? owners : NULL;
 }
 
 /* Objects of one slab are about to be freed: nobody owns them any more. */

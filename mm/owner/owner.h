@@ -15,6 +15,7 @@
  * page.h	the record of each page, and the rooms around it
  * walk.c	slabs and their objects, walked by readers
  * known.h	what a walk knows of records like one that it has found
+ * counted.c	what call chains hold, without a walk
  * totals.c	what they add up to, by call chain and by cache
  * cgroup.c	which memory cgroup something is charged to
  * report.c	what is known of one object, printed to the kernel's log
@@ -99,8 +100,8 @@ enum owner_loss {
 
 extern atomic_long_t owner_losses[OWNER_LOSS_REASONS];
 
-/* Objects that have an owner: the sum over all CPUs, of which each may be negative. */
-DECLARE_PER_CPU(long, owner_tracked);
+/* Objects whose owner was sampled: the sum over all CPUs, of which each may be negative. */
+DECLARE_PER_CPU(long, owner_sampled);
 
 /* Per-CPU areas that have an owner. */
 extern atomic_long_t owner_percpu_areas;
@@ -121,9 +122,19 @@ struct owner_task {
 	char comm[TASK_COMM_LEN];
 };
 
+/* What the depot's counters of a call chain count: what its slab objects are. */
+enum owner_counter {
+	OWNER_OBJECTS,
+	OWNER_BYTES,			/* that were asked for */
+	OWNER_HELD,			/* that the objects take */
+};
+
+static_assert(OWNER_HELD + 1 == STACK_DEPOT_COUNTERS);
+
 /* handles.c */
 void owner_handles_init(void);
 void owner_handles_flush(void);
+void owner_counters_flush(void);
 depot_stack_handle_t owner_handle_save(unsigned long *words, unsigned int count, gfp_t flags,
 				       depot_flags_t kind);
 depot_stack_handle_t owner_chain_save(unsigned long ip, unsigned int depth,
@@ -199,6 +210,7 @@ struct owner_sum {
 	struct owner_estimate estimate;
 	u64 oldest;			/* age of the oldest, in ns */
 	u64 youngest;
+	bool ageless;			/* some were counted only: neither is known */
 };
 
 static inline void owner_sum_add(struct owner_sum *sum, unsigned int rate, size_t size,
@@ -245,7 +257,7 @@ struct owner_slab {
 struct slab_walk {
 	unsigned long pfn;		/* where the next object is looked for */
 	unsigned int index;
-	u64 place;			/* per-CPU areas: where the next is looked for */
+	u64 place;			/* where the next area, or call chain, is looked for */
 	unsigned long until;		/* in jiffies: then caches may come and go */
 	char *cgroup;			/* where that of an object goes, NULL: nobody asks */
 	struct kmem_cache *alive;	/* a cache seen on the list since they could */
@@ -264,6 +276,10 @@ void slab_walk_end(struct slab_walk *walk);
 
 /* percpu.c */
 bool percpu_walk_next(struct slab_walk *walk, struct owner_object *object);
+
+/* counted.c */
+bool owner_counted_all(void);
+int owner_counted_next(struct slab_walk *walk, struct owner_estimate *holds);
 
 /* What one call chain holds. */
 struct owner_chain_total {

@@ -84,15 +84,17 @@ static __always_inline bool allocates_for_itself(void)
 static __always_inline depot_stack_handle_t take_known_chain(unsigned long ip, unsigned int depth,
 							     struct owner_caller caller)
 {
-	depot_stack_handle_t handle = 0;
+	depot_stack_handle_t handle;
 	struct handles *handles;
+	struct spare *spare;
 
 	if (unlikely(allocates_for_itself()))
 		return 0;
 	handles = handles_begin();
 	if (unlikely(!handles))
 		return 0;
-	handle = handles_take_site(handles, ip, depth, caller);
+	spare = handles_take_chain(handles, ip, depth, caller);
+	handle = spare ? spare->handle : 0;
 	handles_end(handles);
 	if (handle && owner_unwind_verifying())
 		owner_chain_verify(handle, depth, caller, is_whole(depth));

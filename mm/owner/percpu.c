@@ -99,7 +99,8 @@ void __percpu_owner_alloc(const void *area, gfp_t flags, size_t size)
 	record = kmem_cache_alloc(record_cache, GFP_NOWAIT | __GFP_NOWARN);
 	if (!record)
 		return owner_lost(OWNER_LOST_VECTOR);
-	if (!owner_take_down(&record->owner, flags, choice.depth, OWNER_CALLER, _RET_IP_)) {
+	if (!owner_take_down(&record->owner, flags, choice.depth, OWNER_CALLER, _RET_IP_,
+			     OWNER_NOT_COUNTED)) {
 		kmem_cache_free(record_cache, record);
 		return;
 	}
@@ -145,7 +146,7 @@ void __percpu_owner_free(const void *area)
 	if (!record)
 		return;
 	atomic_long_dec(&owner_percpu_areas);
-	owner_drop(record->owner.handles);
+	owner_drop(record->owner.handles, OWNER_NOT_COUNTED);
 	call_rcu(&record->rcu, free_record);
 }
 

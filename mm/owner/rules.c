@@ -33,7 +33,11 @@
 static DEFINE_PER_CPU(unsigned long, rest_hits);
 
 struct rule owner_rules_rest = {
-	.seen = { .choice = { .depth = OWNER_DEPTH }, .hits = &rest_hits },
+	.seen = {
+		.choice = { .depth = OWNER_DEPTH },
+		.depth_alone = OWNER_DEPTH,
+		.hits = &rest_hits,
+	},
 	.published = true,
 };
 
@@ -44,8 +48,10 @@ struct rule owner_rules_rest = {
  */
 void __init owner_rules_otherwise(bool track, bool free)
 {
-	owner_rules_rest.seen.choice.depth = track ? OWNER_DEPTH : 0;
-	owner_rules_rest.seen.choice.free = free;
+	owner_rule_set(&owner_rules_rest.seen, (struct owner_choice){
+		.depth = track ? OWNER_DEPTH : 0,
+		.free = free,
+	});
 }
 
 struct table __rcu *owner_rules_table;
@@ -322,6 +328,7 @@ static void keep_freed(struct kmem_cache *s)
 static void settle(struct kmem_cache *s, const struct owner_rule *rule)
 {
 	u64 rate = OWNER_RATE_ALL;
+	bool keeps_one = false;
 
 	if (rule != OWNER_RULE_ASK) {
 		if (rule->choice.free)
@@ -329,8 +336,10 @@ static void settle(struct kmem_cache *s, const struct owner_rule *rule)
 		if (!READ_ONCE(s->owner_keeps_freed))
 			rate = rule->choice.depth ? owner_rate_word(rule->choice.rate) :
 						    OWNER_RATE_NEVER;
+		keeps_one = rule->depth_alone == 1;
 	}
 	WRITE_ONCE(s->owner_rate, rate);
+	WRITE_ONCE(s->owner_keeps_one, keeps_one);
 	/* Who sees the rule sees what is in it. */
 	smp_store_release(&s->owner_rule, rule);
 }

@@ -22,8 +22,15 @@ struct owner_choice {
 /* A rule, as far as allocations see it. */
 struct owner_rule {
 	struct owner_choice choice;
+	unsigned char depth_alone;	/* what the choice is, if it is only that; else 0 */
 	unsigned long __percpu *hits;
 };
+
+static inline void owner_rule_set(struct owner_rule *rule, struct owner_choice choice)
+{
+	rule->choice = choice;
+	rule->depth_alone = choice.rate || choice.free ? 0 : choice.depth;
+}
 
 /* Kept by a cache whose allocations have to be looked at one by one. */
 #define OWNER_RULE_ASK	((const struct owner_rule *)1)

@@ -73,11 +73,12 @@ static struct rule *make_rule(const struct owner_sentence *s, int rate)
 
 	if (!rule)
 		return NULL;
-	if (s->track)
-		rule->seen.choice.depth = s->depth ?: OWNER_DEPTH;
-	rule->seen.choice.rate = rate;
-	rule->seen.choice.free = s->given & BIT(OWNER_SET_FREE) ?
-				 s->free : owner_rules_rest.seen.choice.free;
+	owner_rule_set(&rule->seen, (struct owner_choice){
+		.depth = s->track ? s->depth ?: OWNER_DEPTH : 0,
+		.rate = rate,
+		.free = s->given & BIT(OWNER_SET_FREE) ? s->free :
+							 owner_rules_rest.seen.choice.free,
+	});
 	/* Without the room that its words do not take. */
 	rule->sentence = kmemdup(s, offsetof(struct owner_sentence, words) + s->nr_words,
 				 GFP_KERNEL);

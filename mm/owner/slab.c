@@ -41,7 +41,7 @@
 DEFINE_STATIC_KEY_FALSE(slab_owner_key);
 
 atomic_long_t owner_losses[OWNER_LOSS_REASONS];
-DEFINE_PER_CPU(long, owner_tracked);
+DEFINE_PER_CPU(long, owner_sampled);
 atomic_long_t owner_slabs;
 atomic_long_t owner_slab_bytes;
 
@@ -261,39 +261,82 @@ static __always_inline unsigned int index_of(const struct slab_owners *owners,
 	return (u64)offset * owners->inverse >> 32;
 }
 
-/* This record says of nobody anything any more. */
-static __always_inline bool forget(struct slab_owner *record)
+/* What fits into a record; whatever a slab has room for does where its pages are small. */
+static __always_inline u32 record_size(size_t size)
 {
-	u64 handles;
-
-	/* Most often there is one owner or none, and one who frees. */
-	if (!READ_ONCE(record->handles))
-		return false;
-	handles = xchg(&record->handles, 0);
-	if (unlikely(!handles))
-		return false;
-	owner_drop(handles);
-	return true;
+	if (PAGE_SIZE << MAX_PAGE_ORDER <= SLAB_OWNER_SIZE_MAX)
+		return size;
+	return min(size, SLAB_OWNER_SIZE_MAX);
 }
 
-static __always_inline bool forget_live(struct slab_owners *owners, struct slab_owner *record)
+static __always_inline struct owner_part part_of(const struct kmem_cache *s, u32 size)
 {
-	if (!forget(record))
-		return false;
-	this_cpu_dec(owner_tracked);
-	if (unlikely(record->rate))
-		atomic_dec(&owners->watched);
-	return true;
+	return (struct owner_part){ .counted = true, .size = size, .cache = s };
+}
+
+static noinline void watch_sample(struct slab_owners *owners)
+{
+	this_cpu_inc(owner_sampled);
+	atomic_inc(&owners->watched);
+}
+
+static noinline void unwatch_sample(struct slab_owners *owners)
+{
+	this_cpu_dec(owner_sampled);
+	atomic_dec(&owners->watched);
+}
+
+/* This record says of nobody anything any more. Return: what it said, 0 if nothing. */
+static __always_inline u64 take_out(struct slab_owner *record)
+{
+	/* Most often there is one owner or none, and one who frees. */
+	return READ_ONCE(record->handles) ? xchg(&record->handles, 0) : 0;
+}
+
+/* Of an object that has just been allocated, so that there is nobody else who writes. */
+static __always_inline void write_record(struct slab_owner *record, u64 handles,
+					 u32 size_and_rate, u32 time)
+{
+	record->size_and_rate = size_and_rate;
+	record->time = time;
+	/* Pairs with owner_read(): who sees the handles sees the rest. */
+	smp_store_release(&record->handles, handles);
+}
+
+static void forget_live(struct kmem_cache *s, struct slab_owners *owners,
+			struct slab_owner *record)
+{
+	u64 handles = take_out(record);
+
+	if (!handles)
+		return;
+	owner_drop(handles, part_of(s, record->size));
+	if (record->rate)
+		unwatch_sample(owners);
+}
+
+static __always_inline bool watches_all(struct slab_owners *owners)
+{
+	return atomic_read(&owners->watched) & SLAB_OWNER_ALL;
 }
 
 /* There is one more owner of an object of this slab. */
 static __always_inline void watch(struct slab_owners *owners, unsigned int rate)
 {
-	this_cpu_inc(owner_tracked);
 	if (unlikely(rate))
-		atomic_inc(&owners->watched);
-	else if (unlikely(!(atomic_read(&owners->watched) & SLAB_OWNER_ALL)))
+		watch_sample(owners);
+	else if (unlikely(!watches_all(owners)))
 		atomic_or(SLAB_OWNER_ALL, &owners->watched);
+}
+
+/* Another object takes the place of the one that was freed, or nothing does. */
+static noinline void forget_freed(struct slab_owner *record)
+{
+	u64 handles = take_out(record);
+
+	if (handles)
+		owner_drop(handles, OWNER_NOT_COUNTED);
+	record->size = 0;
 }
 
 static void free_owners_rcu(struct rcu_head *rcu)
@@ -323,9 +366,9 @@ void __slab_owner_free_slab(struct slab *slab)
 	smp_wmb();
 	/* Objects that went with their slab, not one by one. */
 	for (i = 0; i < slab->objects; i++)
-		forget_live(owners, &owners->live[i]);
+		forget_live(slab->slab_cache, owners, &owners->live[i]);
 	for (i = 0; freed && i < slab->objects; i++)
-		forget(&freed->record[i]);
+		forget_freed(&freed->record[i]);
 	atomic_long_dec(&owner_slabs);
 	atomic_long_sub(owners_bytes(slab->objects), &owner_slab_bytes);
 
@@ -369,13 +412,6 @@ static __always_inline struct owner_choice choose(struct kmem_cache *s, struct s
 	return choice;
 }
 
-/* Another object takes the place of the one that was freed. */
-static noinline void forget_freed(struct slab_freed *freed, unsigned int index)
-{
-	forget(&freed->record[index]);
-	freed->record[index].size = 0;
-}
-
 /* When this object is freed, keep who does it. Without memory for that it is not kept. */
 static noinline void expect_free(struct slab *slab, struct slab_owners *owners, unsigned int index,
 				 gfp_t flags, size_t size)
@@ -383,13 +419,21 @@ static noinline void expect_free(struct slab *slab, struct slab_owners *owners, 
 	struct slab_freed *freed = freed_of(owners) ?: make_freed(slab, owners, flags);
 
 	if (freed)
-		freed->record[index].size = min(size, SLAB_OWNER_SIZE_MAX);
+		freed->record[index].size = record_size(size);
 }
 
-static __always_inline void own(struct kmem_cache *s, const void *object, gfp_t flags,
-				size_t size, bool drawn, struct owner_caller caller,
+/* Of an allocation, in one register. */
+struct asked {
+	gfp_t flags;
+	bool drawn;			/* it has been sampled, at the rate that the cache kept */
+};
+
+/* Whatever has to be done for an owner to be noted, or for there to be none. */
+static noinline void own_slowly(struct kmem_cache *s, const void *object, size_t size,
+				struct asked asked, struct owner_caller caller,
 				unsigned long ip)
 {
+	gfp_t flags = asked.flags;
 	struct slab_owner *record, owner __uninitialized;
 	struct slab_owners *owners;
 	struct owner_choice choice;
@@ -397,10 +441,13 @@ static __always_inline void own(struct kmem_cache *s, const void *object, gfp_t 
 	unsigned int index;
 	struct slab *slab;
 
+	/* At once, and whatever becomes of it: what was left is spent. */
+	if (asked.drawn)
+		owner_draw();
 	if (!object || !cache_is_tracked(s) || flags & __GFP_NO_OBJ_EXT)
 		return;
 	slab = virt_to_slab(object);
-	choice = choose(s, slab, flags, size, drawn, caller);
+	choice = choose(s, slab, flags, size, asked.drawn, caller);
 	owners = slab_owners(READ_ONCE(slab->obj_exts));
 	if (unlikely(!owners && choice.depth))
 		owners = make_owners(s, slab, flags);
@@ -410,33 +457,100 @@ static __always_inline void own(struct kmem_cache *s, const void *object, gfp_t 
 	index = index_of(owners, slab, object);
 	record = &owners->live[index];
 	/* There is one if the object is resized, or went before by a way that has no hook. */
-	forget_live(owners, record);
+	forget_live(s, owners, record);
 	freed = freed_of(owners);
 	if (unlikely(freed))
-		forget_freed(freed, index);
+		forget_freed(&freed->record[index]);
 	if (!choice.depth)
 		return;
 
 	if (unlikely(choice.free))
 		expect_free(slab, owners, index, flags, size);
-	if (!owner_take_down(&owner, flags, choice.depth, caller, ip))
+	owner.size_and_rate = record_size(size) | choice.rate << SLAB_OWNER_SIZE_BITS;
+	if (!owner_take_down(&owner, flags, choice.depth, caller, ip, part_of(s, owner.size)))
 		return;
-	owner.size = min(size, SLAB_OWNER_SIZE_MAX);
-	owner.rate = choice.rate;
-	record->size_and_rate = owner.size_and_rate;
-	record->time = owner.time;
 	watch(owners, choice.rate);
-	/* Pairs with owner_read(): who sees the handles sees the rest. */
-	smp_store_release(&record->handles, owner.handles);
+	write_record(record, owner.handles, owner.size_and_rate, owner.time);
 }
 
-void __slab_owner_alloc(struct kmem_cache *s, void *object, gfp_t flags, size_t size, bool drawn,
+/*
+ * The same with what is at hand: it calls no function, so that hardly a register has
+ * to be saved, and changes nothing if it cannot do all of it. False then.
+ */
+static __always_inline bool own_with(struct handles *kept, struct kmem_cache *s,
+				     const void *object, size_t size, unsigned int depth,
+				     struct owner_caller caller, unsigned long ip,
+				     const struct owner_rule *rule)
+{
+	struct folio *folio = virt_to_folio(object);
+	struct slab *slab = folio_slab(folio);
+	unsigned long exts = READ_ONCE(slab->obj_exts);
+	struct slab_owners *owners = (struct slab_owners *)(exts & SLAB_OWNERS_MASK);
+	struct slab_owner *record;
+	u64 handles;
+
+	if (unlikely(!(exts & SLAB_OWNERS) || !watches_all(owners) || freed_of(owners)))
+		return false;
+	record = &owners->live[index_of(owners, slab, object)];
+	if (unlikely(READ_ONCE(record->handles)))
+		return false;
+	if (!owner_take_down_quickly(kept, depth, caller, ip, part_of(s, size), &handles))
+		return false;
+	this_cpu_inc(*rule->hits);
+	write_record(record, handles, record_size(size), owner_now());
+	return true;
+}
+
+/* @one: for rules that keep one frame, or for those that keep more. */
+static __always_inline bool own_quickly(struct kmem_cache *s, const void *object, gfp_t flags,
+					size_t size, bool one, struct owner_caller caller,
+					unsigned long ip)
+{
+	const struct owner_rule *rule;
+	struct handles *kept;
+	bool done = false;
+
+	if (unlikely(!object || flags & __GFP_NO_OBJ_EXT || owner_unwind_verifying()))
+		return false;
+	kept = handles_begin();
+	if (unlikely(!kept))
+		return false;
+	/* Preemption is off as under rcu_read_lock_sched(). */
+	rule = READ_ONCE(s->owner_rule);
+	if (likely(owner_rule_decides(rule) && (one ? rule->depth_alone == 1 :
+						      rule->depth_alone > 1)))
+		done = own_with(kept, s, object, size, one ? 1 : rule->depth_alone, caller, ip,
+				rule);
+	handles_end(kept);
+	return done;
+}
+
+/* In each of these our frame is where the chain starts: it must not go before the call. */
+void __slab_owner_alloc(struct kmem_cache *s, void *object, gfp_t flags, size_t size,
 			unsigned long ip)
 {
-	/* At once, and whatever becomes of it: what was left is spent. */
-	if (unlikely(drawn))
-		owner_draw();
-	own(s, object, flags, size, drawn, OWNER_CALLER, ip);
+	if (own_quickly(s, object, flags, size, false, OWNER_CALLER, ip))
+		return;
+	own_slowly(s, object, size, (struct asked){ flags }, OWNER_CALLER, ip);
+	barrier();
+}
+
+/* The same where one frame is kept, which takes fewer registers than a chain. */
+void __slab_owner_alloc_one(struct kmem_cache *s, void *object, gfp_t flags, size_t size,
+			    unsigned long ip)
+{
+	if (own_quickly(s, object, flags, size, true, OWNER_CALLER, ip))
+		return;
+	own_slowly(s, object, size, (struct asked){ flags }, OWNER_CALLER, ip);
+	barrier();
+}
+
+/* The same where it has been sampled. */
+void __slab_owner_alloc_drawn(struct kmem_cache *s, void *object, gfp_t flags, size_t size,
+			      unsigned long ip)
+{
+	own_slowly(s, object, size, (struct asked){ flags, true }, OWNER_CALLER, ip);
+	barrier();
 }
 
 void __slab_owner_resize(const void *object, gfp_t flags, size_t size)
@@ -445,7 +559,9 @@ void __slab_owner_resize(const void *object, gfp_t flags, size_t size)
 
 	/* What is larger than any slab object is page_owner's. */
 	if (slab)
-		own(slab->slab_cache, object, flags, size, false, OWNER_CALLER, _RET_IP_);
+		own_slowly(slab->slab_cache, object, size, (struct asked){ flags }, OWNER_CALLER,
+			   _RET_IP_);
+	barrier();
 }
 
 /*
@@ -461,38 +577,68 @@ static noinline void note_free(struct slab_owner *record, struct owner_caller ca
 		return;
 	if (in_nmi())
 		return owner_lost(OWNER_LOST_CONTEXT);
-	if (!owner_take_down(&owner, 0, OWNER_DEPTH, caller, ip))
+	if (!owner_take_down(&owner, 0, OWNER_DEPTH, caller, ip, OWNER_NOT_COUNTED))
 		return;
 	record->time = owner.time;
 	/* Two may free it at once, by mistake: each handle is still put once. */
 	owner.handles = xchg(&record->handles, owner.handles);
 	if (owner.handles)
-		owner_drop(owner.handles);
+		owner_drop(owner.handles, OWNER_NOT_COUNTED);
 }
 
-static __always_inline void disown(struct kmem_cache *s, struct slab *slab, const void *object,
-				   struct slab_owners *owners, struct owner_caller caller,
+/* What is left to do where owner_drop_quickly() was not all. */
+static noinline void disown_slowly(struct kmem_cache *s, struct slab_owners *owners,
+				   unsigned int index, u64 handles, struct owner_caller caller,
 				   unsigned long ip)
 {
-	unsigned int index = index_of(owners, slab, object);
-	struct slab_freed *freed;
+	struct slab_owner *record = &owners->live[index];
+	struct slab_freed *freed = freed_of(owners);
 
-	if (!forget_live(owners, &owners->live[index]))
-		return;
-	freed = freed_of(owners);
-	if (unlikely(freed))
+	owner_drop(handles, part_of(s, record->size));
+	if (record->rate)
+		unwatch_sample(owners);
+	if (freed)
 		note_free(&freed->record[index], caller, ip);
+}
+
+/* Return: false if disown_slowly() has something left to do. */
+static __always_inline bool disown(struct kmem_cache *s, struct slab_owners *owners,
+				   unsigned int index, u64 *handles)
+{
+	struct slab_owner *record = &owners->live[index];
+
+	*handles = take_out(record);
+	if (!*handles)
+		return true;
+	/* It has a size only, if all were captured. */
+	if (unlikely(record->size_and_rate > SLAB_OWNER_SIZE_MAX || freed_of(owners)))
+		return false;
+	*handles = owner_drop_quickly(*handles, part_of(s, record->size_and_rate));
+	return likely(!*handles);
 }
 
 void __slab_owner_free(struct kmem_cache *s, struct slab *slab, void *object,
 		       struct slab_owners *owners)
 {
-	disown(s, slab, object, owners, OWNER_CALLER, _RET_IP_);
+	unsigned int index = index_of(owners, slab, object);
+	u64 handles;
+
+	if (disown(s, owners, index, &handles))
+		return;
+	disown_slowly(s, owners, index, handles, OWNER_CALLER, _RET_IP_);
+	/* Our frame is where the chain starts: it must not go before that call. */
+	barrier();
 }
 
 void __slab_owner_free_bulk(struct kmem_cache *s, struct slab *slab, void **objects, int count,
 			    struct slab_owners *owners)
 {
-	while (count--)
-		disown(s, slab, objects[count], owners, OWNER_CALLER, _RET_IP_);
+	unsigned int index;
+	u64 handles;
+
+	while (count--) {
+		index = index_of(owners, slab, objects[count]);
+		if (!disown(s, owners, index, &handles))
+			disown_slowly(s, owners, index, handles, OWNER_CALLER, _RET_IP_);
+	}
 }

@@ -59,7 +59,8 @@ void owner_chain_prepare(gfp_t flags)
 	if (likely(READ_ONCE(no_room)))
 		return;
 	handle = stack_depot_save_flags(&frame, 1, flags | __GFP_NOWARN,
-					STACK_DEPOT_FLAG_CAN_ALLOC | STACK_DEPOT_FLAG_GET);
+					STACK_DEPOT_FLAG_CAN_ALLOC | STACK_DEPOT_FLAG_GET |
+					STACK_DEPOT_FLAG_COUNT);
 	if (cmpxchg(&no_room, 0, handle))
 		stack_depot_put(handle);
 }
@@ -85,7 +86,8 @@ depot_stack_handle_t owner_chain_degrade(unsigned int depth, struct owner_caller
 		count = owner_walk_chain(walk, depth, caller, false);
 		while (!handle && count-- > 1)
 			handle = stack_depot_save_flags(walk->frames, count, 0,
-							STACK_DEPOT_FLAG_GET);
+							STACK_DEPOT_FLAG_GET |
+							STACK_DEPOT_FLAG_COUNT);
 		owner_walk_end();
 	}
 	if (handle) {

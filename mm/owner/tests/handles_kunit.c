@@ -23,9 +23,11 @@ static depot_stack_handle_t save_some(unsigned long *words, unsigned int count)
 {
 	struct handles *handles = handles_begin();
 	depot_stack_handle_t handle = 0;
+	struct spare *spare;
 
 	if (handles) {
-		handle = handles_take(handles, words, count);
+		spare = handles_take(handles, words, count);
+		handle = spare ? spare->handle : 0;
 		handles_end(handles);
 	}
 	return handle ?: owner_handle_save(words, count, GFP_KERNEL, STACK_DEPOT_FLAG_RAW);
@@ -38,7 +40,7 @@ static depot_stack_handle_t save(unsigned long *words)
 
 static void put(depot_stack_handle_t handle)
 {
-	owner_drop(((struct slab_owner){ .stack = handle }).handles);
+	owner_drop(((struct slab_owner){ .stack = handle }).handles, OWNER_NOT_COUNTED);
 }
 
 /* More than are taken from the depot at a time, and given back; some flushed away amid. */

@@ -426,7 +426,6 @@ static void test_slab_goes(struct kunit *test)
 	KUNIT_ASSERT_TRUE(test, owner_get(&kept));
 	kmem_cache_free(cache, object);
 	record->size = PLANTED_SIZE;
-	this_cpu_inc(owner_tracked);
 	WRITE_ONCE(record->handles, kept.handles);
 	kmem_cache_destroy(cache);
 	owner_handles_flush();

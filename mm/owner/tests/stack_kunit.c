@@ -16,7 +16,8 @@ static noinline depot_stack_handle_t hook(void)
 	depot_stack_handle_t handle = 0;
 	struct slab_owner owner;
 
-	if (owner_take_down(&owner, GFP_KERNEL, OWNER_DEPTH, OWNER_CALLER, 0)) {
+	if (owner_take_down(&owner, GFP_KERNEL, OWNER_DEPTH, OWNER_CALLER, 0,
+			    OWNER_NOT_COUNTED)) {
 		handle = owner.stack;
 		stack_depot_put(owner.task);
 	}
@@ -154,7 +155,7 @@ static noinline depot_stack_handle_t capture_task(void)
 {
 	struct slab_owner owner;
 
-	if (!owner_take_down(&owner, GFP_KERNEL, 1, OWNER_CALLER, 0))
+	if (!owner_take_down(&owner, GFP_KERNEL, 1, OWNER_CALLER, 0, OWNER_NOT_COUNTED))
 		return 0;
 	stack_depot_put(owner.stack);
 	return owner.task;

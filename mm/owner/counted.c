@@ -1,0 +1,68 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * What call chains hold, as it was counted when objects came and went.
+ *
+ * A chain's counters stand beside it in the depot. CPUs count by themselves and
+ * pass on what they have when they let go of the chain, when they go offline, and
+ * when a reader asks, see handles.c. So all chains can be told what they hold without
+ * a walk over memory; but not how old that is, and nothing of what samples stand for.
+ */
+
+#include <linux/minmax.h>
+#include <linux/percpu.h>
+#include <linux/sched.h>
+#include <linux/sched/signal.h>
+#include <linux/stackdepot.h>
+
+#include "owner.h"
+
+/**
+ * owner_counted_all - do the counters tell what all slab objects add up to?
+ *
+ * Return: false if some owners were sampled: each of those stands for others.
+ */
+bool owner_counted_all(void)
+{
+	long sampled = 0;
+	int cpu;
+
+	for_each_possible_cpu(cpu)
+		sampled += READ_ONCE(per_cpu(owner_sampled, cpu));
+	return !sampled;
+}
+
+/**
+ * owner_counted_next - find the next call chain that holds slab objects
+ * @walk: from walk->place on, 0 at first; it holds the chain until it is asked for the next
+ * @holds: what the chain holds, each record as an object
+ *
+ * After owner_counters_flush(). What comes and goes on several CPUs meanwhile may be
+ * seen to go only, or to come only.
+ *
+ * Return: 1 if there is one: walk->held.stack; 0 if there is none; -ERESTARTSYS if a
+ *	signal came.
+ */
+int owner_counted_next(struct slab_walk *walk, struct owner_estimate *holds)
+{
+	long counters[STACK_DEPOT_COUNTERS];
+
+	for (;;) {
+		slab_walk_release(walk);
+		cond_resched();
+		if (signal_pending(current))
+			return -ERESTARTSYS;
+		walk->held.stack = stack_depot_next_counted(&walk->place);
+		if (!walk->held.stack)
+			return 0;
+		if (stack_depot_counters(walk->held.stack, counters) &&
+		    counters[OWNER_OBJECTS] > 0)
+			break;
+	}
+	*holds = (struct owner_estimate){
+		.records = counters[OWNER_OBJECTS],
+		.objects = counters[OWNER_OBJECTS],
+		.bytes = max(counters[OWNER_BYTES], 0L),
+		.held = max(counters[OWNER_HELD], 0L),
+	};
+	return 1;
+}
