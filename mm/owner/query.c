@@ -187,6 +187,28 @@ static void know_task(struct owner_query *query, bool known)
 	}
 }
 
+/* What objects of a call chain have in common. */
+#define FIELDS_OF_CHAIN		(BIT(OWNER_FIELD_FUNC) | BIT(OWNER_FIELD_MODULE) | \
+				 BIT(OWNER_FIELD_KIND) | BIT(OWNER_FIELD_HANDLE))
+
+/**
+ * owner_query_counts_suffice - can groups be told by what call chains hold?
+ * @query: a query that has its sentence
+ *
+ * Return: false if it asks for what differs among a chain's objects, their ages also,
+ *	or for samples.
+ */
+bool owner_query_counts_suffice(const struct owner_query *query)
+{
+	const struct owner_sentence *s = &query->sentence;
+	unsigned int i;
+
+	for (i = 0; i < s->nr_sort; i++)
+		if (s->sort[i] == OWNER_SORT_OLDEST || s->sort[i] == OWNER_SORT_YOUNGEST)
+			return false;
+	return !(fields_of(s) & ~FIELDS_OF_CHAIN) && owner_counted_all();
+}
+
 /* Slab objects and per-CPU areas. */
 static void know_object(struct owner_query *query)
 {
@@ -262,6 +284,15 @@ static int find_pages(struct owner_query *query)
 	return found;
 }
 
+static int find_chain(struct owner_query *query)
+{
+	int found = owner_counted_next(&query->walk, &query->holds);
+
+	if (found > 0)
+		query->object = (struct owner_object){ .owner.stack = query->walk.held.stack };
+	return found;
+}
+
 /* Where one kind of memory ends the next one begins. */
 static int find_object(struct owner_query *query)
 {
@@ -271,11 +302,13 @@ static int find_object(struct owner_query *query)
 	query->chain = NULL;
 	if (query->kind == OWNER_KIND_SLAB) {
 		if (sources & BIT(OWNER_KIND_SLAB))
-			found = slab_walk_next(&query->walk, &query->object);
+			found = query->counted ? find_chain(query) :
+						 slab_walk_next(&query->walk, &query->object);
 		if (found)
 			return found;
 		query->kind = OWNER_KIND_PAGE;
 		query->walk.pfn = 0;
+		query->walk.place = 0;
 	}
 	if (query->kind == OWNER_KIND_PAGE) {
 		if (sources & BIT(OWNER_KIND_PAGE))
@@ -304,6 +337,7 @@ int owner_query_prepare(struct owner_query *query)
 	if (fields_of(&query->sentence) & BIT(OWNER_FIELD_CGROUP))
 		query->walk.cgroup = query->cgroup;
 	query->kind = OWNER_KIND_SLAB;
+	query->counted = false;
 	query->facts.any_matches = any_matches;
 	query->generation = owner_query_generation();
 	query->now = owner_now();

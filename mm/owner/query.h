@@ -82,6 +82,10 @@ struct owner_query {
 	struct owner_facts facts;
 	enum owner_kind kind;		/* the walk's: slab objects, pages, per-CPU areas */
 
+	/* In place of slab objects, call chains are found, with what they hold. */
+	bool counted;
+	struct owner_estimate holds;
+
 	/* The sentence's groups, in the order of the answer once all are added up. */
 	struct query_group **groups;
 	unsigned int nr_groups;
@@ -117,6 +121,7 @@ ssize_t owner_query_answer(struct file *file, char __user *buf, size_t count);
 /* query.c */
 int owner_query_parse(struct owner_query *query, const char *text, size_t length, char **said);
 int owner_query_prepare(struct owner_query *query);
+bool owner_query_counts_suffice(const struct owner_query *query);
 int owner_query_next(struct owner_query *query);
 void owner_query_step_back(struct owner_query *query);
 struct query_chain *owner_query_chain_of(struct owner_query *query);

@@ -27,6 +27,11 @@ struct owner_sum owner_query_object_sum(const struct owner_query *query)
 	const struct owner_object *object = &query->object;
 	struct owner_sum sum = {};
 
+	if (query->counted && query->kind == OWNER_KIND_SLAB) {
+		sum.estimate = query->holds;
+		sum.ageless = true;
+		return sum;
+	}
 	owner_sum_add(&sum, object->owner.rate, object->size, object->slab_size,
 		      query->facts.value[OWNER_FIELD_AGE].number);
 	return sum;
@@ -36,6 +41,7 @@ void owner_query_add(struct owner_sum *sum, const struct owner_sum *more)
 {
 	sum->youngest = sum->estimate.records ? min(sum->youngest, more->youngest) : more->youngest;
 	sum->oldest = max(sum->oldest, more->oldest);
+	sum->ageless |= more->ageless;
 	sum->groups += more->groups;
 	owner_estimate_join(&sum->estimate, &more->estimate);
 }
@@ -234,7 +240,11 @@ int owner_query_add_up(struct owner_query *query)
 	query->groups = kvcalloc(most_groups(query), sizeof(*query->groups), GFP_KERNEL);
 	if (!query->buckets || !query->groups)
 		return -ENOMEM;
-	owner_query_begin_known(query);
+	query->counted = owner_query_counts_suffice(query);
+	if (query->counted)
+		owner_counters_flush();
+	else
+		owner_query_begin_known(query);
 	slab_walk_begin(&query->walk);
 	error = add_up_objects(query);
 	owner_query_end_known(query);

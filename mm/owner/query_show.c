@@ -125,6 +125,15 @@ static const char *stack_columns(enum owner_mode mode)
 
 /* --- Groups -------------------------------------------------------------------- */
 
+/* In a row of values. */
+static void show_age_ns(struct seq_file *m, const struct owner_sum *sum, u64 age)
+{
+	if (sum->ageless)
+		seq_puts(m, "-\t");
+	else
+		seq_printf(m, "%llu\t", age);
+}
+
 static void show_age(struct seq_file *m, const char *name, u64 age)
 {
 	seq_printf(m, ", %s %llu.%03llu s", name, age / NSEC_PER_SEC,
@@ -138,16 +147,20 @@ static void show_sum(struct seq_file *m, const struct owner_sum *sum, enum owner
 	u64 objects = e->objects + (e->fraction >> (OWNER_WEIGHT_SHIFT - 1));
 
 	if (format == OWNER_FORMAT_TSV) {
-		seq_printf(m, "%llu\t%llu\t%llu\t%llu\t%llu\t%llu\t%llu\t%llu\t%llu\t%llu",
-			   sum->groups, objects, e->bytes, e->held, e->held - e->bytes,
-			   sum->oldest, sum->youngest, e->records, owner_objects_error(e),
+		seq_printf(m, "%llu\t%llu\t%llu\t%llu\t%llu\t", sum->groups, objects,
+			   e->bytes, e->held, e->held - e->bytes);
+		show_age_ns(m, sum, sum->oldest);
+		show_age_ns(m, sum, sum->youngest);
+		seq_printf(m, "%llu\t%llu\t%llu", e->records, owner_objects_error(e),
 			   owner_bytes_error(e));
 		return;
 	}
 	seq_printf(m, "objects %llu, bytes %llu, held %llu, waste %llu", objects,
 		   e->bytes, e->held, e->held - e->bytes);
-	show_age(m, "oldest", sum->oldest);
-	show_age(m, "youngest", sum->youngest);
+	if (!sum->ageless) {
+		show_age(m, "oldest", sum->oldest);
+		show_age(m, "youngest", sum->youngest);
+	}
 	/* What was not sampled is no estimate. */
 	if (e->bytes_variance)
 		seq_printf(m, ", from %llu samples: +-%llu objects, +-%llu bytes", e->records,
@@ -388,6 +401,8 @@ void owner_query_show_tail(struct seq_file *m, const struct owner_query *query)
 		show_group_totals(m, query);
 	else
 		show_object_totals(m, query);
+	if (query->total.ageless)
+		seq_puts(m, "# counted as it came and went: for ages, which takes a walk, add oldest to sort=\n");
 	if (generation != query->generation)
 		seq_printf(m, "# generation %u: a module came or went meanwhile, names above may be wrong\n",
 			   generation);

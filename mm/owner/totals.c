@@ -49,6 +49,46 @@ static struct owner_sum *count_object(struct xarray *totals, const struct owner_
 	return &total->sum;
 }
 
+/* As counted when objects came and went. */
+static int total_counted(struct xarray *totals)
+{
+	struct owner_chain_total *total;
+	struct owner_estimate holds;
+	struct slab_walk walk = {};
+	int error;
+
+	owner_counters_flush();
+	while ((error = owner_counted_next(&walk, &holds)) > 0) {
+		total = chain_total(totals, walk.held.stack);
+		error = total ? 0 : -ENOMEM;
+		if (error)
+			break;
+		owner_estimate_join(&total->sum.estimate, &holds);
+	}
+	slab_walk_release(&walk);
+	return error;
+}
+
+/* As found by a walk, with what samples stand for. */
+static int total_found(struct xarray *totals, struct slab_walk *walk)
+{
+	struct owner_object object;
+	struct owner_sum *sum;
+	int error;
+
+	walk->known = slab_known_alloc(owner_now());
+	while ((error = slab_walk_next(walk, &object)) > 0) {
+		sum = count_object(totals, &object);
+		error = sum ? 0 : -ENOMEM;
+		if (error)
+			break;
+		slab_known_remember(walk->known, &object, KNOWN_ALL_SPANS, sum);
+	}
+	slab_known_free(walk->known);
+	walk->known = NULL;
+	return error;
+}
+
 /**
  * owner_total_chains - add up what each call chain holds
  * @totals: an empty array; it is filled with struct owner_chain_total by handle,
@@ -58,22 +98,14 @@ static struct owner_sum *count_object(struct xarray *totals, const struct owner_
  */
 int owner_total_chains(struct xarray *totals)
 {
-	struct slab_walk walk = { .known = slab_known_alloc(owner_now()) };
+	struct slab_walk walk = {};
 	struct owner_object object;
-	struct owner_sum *sum;
 	int error;
 
 	slab_walk_begin(&walk);
-	while ((error = slab_walk_next(&walk, &object)) > 0) {
-		sum = count_object(totals, &object);
-		error = sum ? 0 : -ENOMEM;
-		if (error)
-			break;
-		slab_known_remember(walk.known, &object, KNOWN_ALL_SPANS, sum);
-	}
+	error = owner_counted_all() ? total_counted(totals) : total_found(totals, &walk);
 	while (!error && percpu_walk_next(&walk, &object))
 		error = count_object(totals, &object) ? slab_walk_rest(&walk) : -ENOMEM;
-	slab_known_free(walk.known);
 	slab_walk_end(&walk);
 	return error;
 }
