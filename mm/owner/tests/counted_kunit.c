@@ -1,0 +1,345 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * What call chains are counted to hold is what a walk finds: however objects come
+ * and go, wherever, and also when a CPU cannot use what it keeps.
+ */
+
+#include <linux/cpumask.h>
+#include <linux/slab.h>
+#include <linux/smp.h>
+
+#include "../handles.h"
+#include "../query.h"
+#include "../rules.h"
+#include "plant.h"
+
+static struct kmem_cache *cache;
+
+static noinline void *plant_counted(gfp_t flags)
+{
+	void *object = kmem_cache_alloc(cache, flags);
+
+	/* Not a tail call: the chain must pass here. */
+	barrier();
+	return object;
+}
+
+static noinline void *plant_sized(size_t size)
+{
+	void *object = kmalloc(size, GFP_KERNEL);
+
+	barrier();
+	return object;
+}
+
+/* An object's call chain, with a reference. */
+static depot_stack_handle_t chain_of(struct kunit *test, void *object)
+{
+	struct slab_owner *record = record_of(object);
+
+	KUNIT_ASSERT_NOT_NULL(test, record);
+	KUNIT_ASSERT_TRUE(test, stack_depot_get(record->stack));
+	return record->stack;
+}
+
+static void expect_counts(struct kunit *test, depot_stack_handle_t chain, long objects, long bytes,
+			  long held)
+{
+	long counters[STACK_DEPOT_COUNTERS];
+
+	owner_counters_flush();
+	KUNIT_ASSERT_TRUE(test, stack_depot_counters(chain, counters));
+	KUNIT_EXPECT_EQ(test, counters[OWNER_OBJECTS], objects);
+	KUNIT_EXPECT_EQ(test, counters[OWNER_BYTES], bytes);
+	KUNIT_EXPECT_EQ(test, counters[OWNER_HELD], held);
+}
+
+/* So many of the cache. */
+static void expect_planted(struct kunit *test, depot_stack_handle_t chain, long objects)
+{
+	expect_counts(test, chain, objects, objects * PLANTED_SIZE, objects * (long)cache->size);
+}
+
+/* More than a CPU takes from the depot at a time, and gives back. */
+#define MANY	1000
+
+static void test_objects_are_counted(struct kunit *test)
+{
+	void **objects = kunit_kcalloc(test, MANY, sizeof(*objects), GFP_KERNEL);
+	depot_stack_handle_t chain = 0;
+	unsigned int i;
+
+	KUNIT_ASSERT_NOT_NULL(test, objects);
+	for (i = 0; i < MANY; i++) {
+		objects[i] = plant_counted(GFP_KERNEL);
+		if (!i)
+			chain = chain_of(test, objects[i]);
+		if (i == MANY / 3)
+			expect_planted(test, chain, i + 1);
+	}
+	expect_planted(test, chain, MANY);
+	/* What CPUs let go of, they pass on. */
+	owner_handles_flush();
+	expect_planted(test, chain, MANY);
+	for (i = 0; i < MANY; i += 2)
+		kmem_cache_free(cache, objects[i]);
+	expect_planted(test, chain, MANY / 2);
+	for (i = 1; i < MANY; i += 2)
+		kmem_cache_free(cache, objects[i]);
+	expect_planted(test, chain, 0);
+	stack_depot_put(chain);
+}
+
+/* From several caches; and resized where they are. */
+static void test_sizes_are_counted(struct kunit *test)
+{
+	static const size_t sizes[] = { 3, 64, 100, 200, 1000, 5000 };
+	depot_stack_handle_t chain = 0;
+	void *objects[ARRAY_SIZE(sizes)];
+	long bytes = 0, held = 0;
+	unsigned int i;
+
+	for (i = 0; i < ARRAY_SIZE(sizes); i++) {
+		objects[i] = plant_sized(sizes[i]);
+		KUNIT_ASSERT_NOT_NULL(test, objects[i]);
+		if (!i)
+			chain = chain_of(test, objects[i]);
+		bytes += sizes[i];
+		held += virt_to_slab(objects[i])->slab_cache->size;
+	}
+	expect_counts(test, chain, ARRAY_SIZE(sizes), bytes, held);
+	/* Whoever resizes it holds it from then on. */
+	held -= virt_to_slab(objects[3])->slab_cache->size;
+	KUNIT_ASSERT_PTR_EQ(test, krealloc(objects[3], 198, GFP_KERNEL), objects[3]);
+	expect_counts(test, chain, ARRAY_SIZE(sizes) - 1, bytes - 200, held);
+	for (i = 0; i < ARRAY_SIZE(sizes); i++)
+		kfree(objects[i]);
+	expect_counts(test, chain, 0, 0, 0);
+	stack_depot_put(chain);
+}
+
+/* In bulk, where each is freed by itself, and the other way round. */
+static void test_bulk_is_counted(struct kunit *test)
+{
+	depot_stack_handle_t chain;
+	void *objects[PLANTED];
+	unsigned int i;
+
+	for (i = 0; i < PLANTED; i++)
+		objects[i] = plant_counted(GFP_KERNEL);
+	chain = chain_of(test, objects[0]);
+	kmem_cache_free_bulk(cache, PLANTED - 1, objects);
+	expect_planted(test, chain, 1);
+	kmem_cache_free(cache, objects[PLANTED - 1]);
+	expect_planted(test, chain, 0);
+	stack_depot_put(chain);
+
+	KUNIT_ASSERT_EQ(test, kmem_cache_alloc_bulk(cache, GFP_KERNEL, PLANTED, objects), PLANTED);
+	chain = chain_of(test, objects[0]);
+	expect_planted(test, chain, PLANTED);
+	for (i = 0; i < PLANTED; i++)
+		kmem_cache_free(cache, objects[i]);
+	expect_planted(test, chain, 0);
+	stack_depot_put(chain);
+}
+
+/* As in an interrupt that comes while a CPU uses what it keeps. */
+static void test_counted_without_the_cpu(struct kunit *test)
+{
+	void *object = plant_counted(GFP_KERNEL);
+	depot_stack_handle_t chain = chain_of(test, object);
+	struct handles *kept = handles_begin();
+	void *others[PLANTED];
+	unsigned int i, got = 0;
+
+	KUNIT_ASSERT_NOT_NULL(test, kept);
+	for (i = 0; i < PLANTED; i++)
+		others[i] = plant_counted(GFP_ATOMIC);
+	kmem_cache_free(cache, object);
+	handles_end(kept);
+	for (i = 0; i < PLANTED; i++)
+		got += !!others[i];
+	KUNIT_EXPECT_EQ(test, got, PLANTED);
+	/* Another place in this function: another chain. */
+	expect_planted(test, chain, 0);
+	stack_depot_put(chain);
+	chain = chain_of(test, others[0]);
+	expect_planted(test, chain, PLANTED);
+	kept = handles_begin();
+	kmem_cache_free(cache, others[0]);
+	handles_end(kept);
+	for (i = 1; i < PLANTED; i++)
+		kmem_cache_free(cache, others[i]);
+	expect_planted(test, chain, 0);
+	stack_depot_put(chain);
+}
+
+static void free_100(void *objects)
+{
+	void **first = (void **)objects + 100 * smp_processor_id();
+	unsigned int i;
+
+	for (i = 0; i < 100; i++)
+		kmem_cache_free(cache, first[i]);
+}
+
+/* Taken here, freed wherever; in interrupts, too. */
+static void test_freed_on_other_cpus(struct kunit *test)
+{
+	unsigned int i, count = 100 * nr_cpu_ids;
+	void **objects = kunit_kcalloc(test, count, sizeof(*objects), GFP_KERNEL);
+	depot_stack_handle_t chain = 0;
+
+	KUNIT_ASSERT_NOT_NULL(test, objects);
+	for (i = 0; i < count; i++) {
+		objects[i] = plant_counted(GFP_KERNEL);
+		if (!i)
+			chain = chain_of(test, objects[i]);
+	}
+	expect_planted(test, chain, count);
+	on_each_cpu(free_100, objects, true);
+	expect_planted(test, chain, count - 100 * num_online_cpus());
+	for (i = 0; i < count; i++)
+		if (!cpu_online(i / 100))
+			kmem_cache_free(cache, objects[i]);
+	expect_planted(test, chain, 0);
+	stack_depot_put(chain);
+}
+
+/* Objects that go with their slab are let go of. */
+static void test_slab_that_goes(struct kunit *test)
+{
+	void *object = plant_counted(GFP_KERNEL);
+	depot_stack_handle_t chain = chain_of(test, object);
+	struct slab_owner *record = record_of(object);
+	struct slab_owner kept = *record;
+
+	/* As if it had gone by a way that has no hook. */
+	WRITE_ONCE(record->handles, 0);
+	kmem_cache_free(cache, object);
+	WRITE_ONCE(record->handles, kept.handles);
+	expect_planted(test, chain, 1);
+	kmem_cache_shrink(cache);
+	expect_planted(test, chain, 0);
+	stack_depot_put(chain);
+}
+
+/* Each chain that holds something is met once, and no other. */
+static void test_chains_are_found(struct kunit *test)
+{
+	void *object = plant_counted(GFP_KERNEL), *second = plant_counted(GFP_KERNEL);
+	depot_stack_handle_t chain = chain_of(test, object), other = chain_of(test, second);
+	struct owner_estimate holds;
+	struct slab_walk walk = {};
+	unsigned int met = 0, met_other = 0;
+
+	KUNIT_ASSERT_NE(test, chain, other);
+	kmem_cache_free(cache, second);
+	owner_counters_flush();
+	while (owner_counted_next(&walk, &holds) > 0) {
+		met_other += walk.held.stack == other;
+		if (walk.held.stack != chain)
+			continue;
+		met++;
+		KUNIT_EXPECT_EQ(test, holds.records, 1);
+		KUNIT_EXPECT_EQ(test, holds.objects, 1);
+		KUNIT_EXPECT_EQ(test, holds.bytes, PLANTED_SIZE);
+		KUNIT_EXPECT_EQ(test, holds.held, cache->size);
+	}
+	KUNIT_EXPECT_EQ(test, met, 1);
+	KUNIT_EXPECT_EQ(test, met_other, 0);
+	kmem_cache_free(cache, object);
+	stack_depot_put(chain);
+	stack_depot_put(other);
+}
+
+/* As long as one owner was sampled, counters do not tell all. */
+static void test_samples_are_not_counted_on(struct kunit *test)
+{
+	char said[256];
+	void *object;
+
+	if (!owner_counted_all())
+		kunit_skip(test, "boot without sample=");
+	KUNIT_ASSERT_EQ(test, owner_rules_write("sample=1/2 if cache == owner_kunit", 34, said,
+						sizeof(said)), 0);
+	/* One of two, drawn. */
+	do {
+		object = plant_counted(GFP_KERNEL);
+		if (record_of(object) && record_of(object)->handles)
+			break;
+		kmem_cache_free(cache, object);
+	} while (true);
+	KUNIT_EXPECT_FALSE(test, owner_counted_all());
+	kmem_cache_free(cache, object);
+	KUNIT_EXPECT_TRUE(test, owner_counted_all());
+	KUNIT_EXPECT_EQ(test, owner_rules_write("clear", 5, said, sizeof(said)), 0);
+}
+
+/* Each object of a slab has the record that SLUB's own index leads to. */
+static void test_index(struct kunit *test)
+{
+	static const unsigned int sizes[] = {
+		8, 24, 40, 56, 104, 120, 200, 328, 504, 968, 1304, 2056, 3000, 4088, 7000,
+	};
+	unsigned int i, j, wrong = 0;
+	void *objects[3 * PLANTED];
+
+	for (i = 0; i < ARRAY_SIZE(sizes); i++) {
+		struct kmem_cache *s = kmem_cache_create("owner_kunit_index", sizes[i], 0,
+							 SLAB_NO_MERGE, NULL);
+
+		KUNIT_ASSERT_NOT_NULL(test, s);
+		for (j = 0; j < ARRAY_SIZE(objects); j++)
+			objects[j] = kmem_cache_alloc(s, GFP_KERNEL);
+		for (j = 0; j < ARRAY_SIZE(objects); j += 2) {
+			wrong += !record_of(objects[j])->handles;
+			kmem_cache_free(s, objects[j]);
+			wrong += !!record_of(objects[j])->handles;
+		}
+		for (j = 1; j < ARRAY_SIZE(objects); j += 2)
+			wrong += !record_of(objects[j])->handles;
+		for (j = 1; j < ARRAY_SIZE(objects); j += 2)
+			kmem_cache_free(s, objects[j]);
+		kmem_cache_destroy(s);
+	}
+	KUNIT_EXPECT_EQ(test, wrong, 0);
+}
+
+static int counted_init(struct kunit *test)
+{
+	int error = owner_test_init(test);
+
+	if (error)
+		return error;
+	cache = make_cache(test, 0);
+	return 0;
+}
+
+static void counted_exit(struct kunit *test)
+{
+	kmem_cache_destroy(cache);
+	cache = NULL;
+}
+
+static struct kunit_case owner_counted_cases[] = {
+	KUNIT_CASE(test_objects_are_counted),
+	KUNIT_CASE(test_sizes_are_counted),
+	KUNIT_CASE(test_bulk_is_counted),
+	KUNIT_CASE(test_counted_without_the_cpu),
+	KUNIT_CASE(test_freed_on_other_cpus),
+	KUNIT_CASE(test_slab_that_goes),
+	KUNIT_CASE(test_chains_are_found),
+	KUNIT_CASE(test_samples_are_not_counted_on),
+	KUNIT_CASE(test_index),
+	{}
+};
+
+static struct kunit_suite owner_counted_suite = {
+	.name = "owner_counted",
+	.init = counted_init,
+	.exit = counted_exit,
+	.test_cases = owner_counted_cases,
+};
+
+kunit_test_suite(owner_counted_suite);
