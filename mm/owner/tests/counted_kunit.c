@@ -83,6 +83,7 @@ static void test_objects_are_counted(struct kunit *test)
 	expect_planted(test, chain, MANY);
 	for (i = 0; i < MANY; i += 2)
 		kmem_cache_free(cache, objects[i]);
+	owner_handles_flush();
 	expect_planted(test, chain, MANY / 2);
 	for (i = 1; i < MANY; i += 2)
 		kmem_cache_free(cache, objects[i]);
