@@ -12,6 +12,7 @@ struct table {
 	const struct report *r;
 	struct rows rows;
 	bool held;		/* show it: it differs from bytes */
+	bool ages;		/* show them: a group that is shown has one */
 };
 
 static void add_cells(struct table *t, const struct sum *sum, const struct group *g)
@@ -29,7 +30,8 @@ static void add_cells(struct table *t, const struct sum *sum, const struct group
 		rows_cell(&t->rows, human_error(buf, sum, r->sort));
 	if (!g)
 		return;
-	rows_cell(&t->rows, human_age(buf, model_age(r->model, g->oldest)));
+	if (t->ages)
+		rows_cell(&t->rows, human_age(buf, model_age(r->model, g->oldest)));
 	rows_fields(&t->rows);
 }
 
@@ -45,8 +47,19 @@ static void choose_figures(const struct table *t, const char *figures[7])
 	figures[n++] = "OBJECTS";
 	if (t->r->model->sampled)
 		figures[n++] = human_error_head(t->r->sort);
-	figures[n++] = "OLDEST";
+	if (t->ages)
+		figures[n++] = "OLDEST";
 	figures[n] = NULL;
+}
+
+static bool any_age(const struct report *r)
+{
+	u32 i;
+
+	for (i = 0; i < r->shown; i++)
+		if (model_oldest(r->model, r->order[i]) != TS_UNKNOWN)
+			return true;
+	return false;
 }
 
 static void add_other(struct table *t, const char *name, const struct sum *sum)
@@ -72,6 +85,7 @@ void write_table_to(const struct answer *a, FILE *out, struct terminal term)
 	u32 hidden, folded, i;
 
 	report_init(&r, a);
+	t.ages = any_age(&r);
 	choose_figures(&t, figures);
 	rows_begin(&t.rows, m, r.order, r.shown, figures, term, out);
 	hidden = r.kept - r.shown;
