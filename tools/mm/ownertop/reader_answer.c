@@ -288,7 +288,10 @@ static const char *take_object(struct row *row)
 	return NULL;
 }
 
-/* The kernel says how old a group is, and @now when that was. */
+/*
+ * The kernel says how old a group is, and @now when that was. What it counts
+ * without looking at each object has no ages: "-".
+ */
 static void take_group(struct row *row, u64 now)
 {
 	struct record *rec = &row->rec;
@@ -359,6 +362,8 @@ static struct row *begin_row(struct row *row)
 {
 	row->rec = RECORD_UNTOLD;
 	memset(row->sums, 0, sizeof(row->sums));
+	row->sums[OLDEST] = TS_UNKNOWN;
+	row->sums[YOUNGEST] = TS_UNKNOWN;
 	row->func = (struct text){ "", 0 };
 	row->module = (struct text){ "", 0 };
 	return row;
