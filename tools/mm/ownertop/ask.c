@@ -96,15 +96,25 @@ static bool add_groups(struct owner_sentence *s, const struct selection *select)
 	return true;
 }
 
-/* Groups that are whole, in a form for programs; sorted and cut here, not there. */
-static bool make_question(struct owner_sentence *s, const struct selection *select)
+/*
+ * Groups that are whole, in a form for programs; cut here, not there, and sorted, but
+ * ages are told where they are sorted by.
+ */
+static bool make_question(struct owner_sentence *s, const struct options *o)
 {
+	const struct selection *select = &o->select;
+
 	*s = select->sentence;
 	s->given &= ~(1U << OWNER_SET_SORT | 1U << OWNER_SET_TOP | 1U << OWNER_SET_MODE);
 	s->given |= 1U << OWNER_SET_GROUP | 1U << OWNER_SET_GROUPS | 1U << OWNER_SET_FORMAT;
 	if (select->by_handle) {
 		s->given |= 1U << OWNER_SET_MODE;
 		s->mode = OWNER_MODE_STACK_HANDLE;
+	}
+	if (o->ages) {
+		s->given |= 1U << OWNER_SET_SORT;
+		s->sort[0] = OWNER_SORT_OLDEST;
+		s->nr_sort = 1;
 	}
 	s->groups = GROUPS_MOST;
 	s->format = OWNER_FORMAT_TSV;
@@ -126,7 +136,7 @@ bool ask_groups(struct answer *a)
 	struct health health = { .quiet = true };
 	int fd;
 
-	if (!make_question(&question, &o->select))
+	if (!make_question(&question, o))
 		return false;
 	fd = ask(&question);
 	if (fd < 0)

@@ -287,6 +287,20 @@ static void open_names(struct options *o)
 	exit(STATUS_FAILED);
 }
 
+/*
+ * Of call chains alone, the kernel has the sums at hand, but to tell ages it looks at
+ * each object: too much for a screen that is drawn again and again.
+ */
+static bool needs_ages(const struct options *o)
+{
+	u32 i;
+
+	for (i = 0; i < o->nr_order; i++)
+		if (o->order[i] == OWNER_SORT_OLDEST || o->order[i] == OWNER_SORT_YOUNGEST)
+			return true;
+	return o->view->ages && !o->interval_ms;
+}
+
 static void take_defaults(struct options *o)
 {
 	if (!o->select.group.n)
@@ -296,6 +310,7 @@ static void take_defaults(struct options *o)
 	if (!o->nr_order)
 		o->order[o->nr_order++] = OWNER_SORT_BYTES;
 	o->sort = sort_measure(o->order, o->nr_order);
+	o->ages = needs_ages(o);
 	if (o->top == UNSET)
 		o->top = o->format == FORMAT_TEXT ? o->view->top : 0;
 	if (o->least_percent < 0)

@@ -17,6 +17,7 @@ struct options {
 	u32 top;		/* 0: all */
 	u32 groups;		/* so many are kept, the others are one; 0: all */
 	bool one_by_one;	/* objects are shown, not groups */
+	bool ages;		/* the kernel is asked for them, which may take it long */
 	u64 now;		/* time stamp that ages are counted from; 0: the newest */
 	double least_percent;
 	bool callees;

@@ -61,6 +61,7 @@ struct view {
 	u32 depth;
 	u32 top;
 	double least_percent;
+	bool ages;		/* it shows them */
 	unsigned int takes;
 	bool pair;		/* the first input is the older of two dumps */
 	bool series;		/* each input is a dump of its own */
