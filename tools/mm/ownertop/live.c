@@ -93,7 +93,7 @@ static void print_status(const struct live *l, const struct terminal *term, FILE
 		return;
 	print_clock(f);
 	fprintf(f, "  %sby %s; b h o sort, + - depth, p %s, q quit", l->paused ? "PAUSED, " : "",
-		sort_name(l->o.sort), l->paused ? "go on" : "pause");
+		owner_sort_names[l->o.order[0]], l->paused ? "go on" : "pause");
 	if (*l->a.health.first)
 		fprintf(f, "  %s", l->a.health.first);
 	if (!fclose(f))
