@@ -301,10 +301,16 @@ static bool needs_ages(const struct options *o)
 	return o->view->ages && !o->interval_ms;
 }
 
+/* Nor does it have caches at hand. */
+static const struct group_list *usual_groups(const struct options *o)
+{
+	return o->live && o->interval_ms ? &o->view->redrawn : &o->view->group;
+}
+
 static void take_defaults(struct options *o)
 {
 	if (!o->select.group.n)
-		o->select.group = o->view->group;
+		o->select.group = *usual_groups(o);
 	if (o->select.chains.depth == UNSET)
 		o->select.chains.depth = o->view->depth;
 	if (!o->nr_order)

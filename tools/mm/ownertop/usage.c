@@ -26,7 +26,7 @@ static const char help[] =
 "  --time records|mtime|T,T...     trend: when the dumps were taken\n"
 "  --now TIME, --page-size N       of the dump: 26h after boot; bytes in a page\n"
 "  --vmlinux FILE, --modules DIR, --kallsyms FILE    names and lines from these\n"
-"  --live[=SECS]          read and show again and again; keys sort, pause, quit\n"
+"  --live[=SECS]          show chains again and again; ages with -s oldest\n"
 "  --json, --csv; --help  write for programs; print this\n"
 "Examples: ownertop -d 8 --cache 'kmalloc-*'    objects of this machine\n"
 "  ownertop diff monday.txt friday.txt\n"

@@ -20,6 +20,7 @@ const struct view views[] = {
 	{
 		.name = "table",
 		.group = BY_CHAIN_AND_CACHE,
+		.redrawn = BY_CHAIN,
 		.depth = 4,
 		.top = 10,
 		.ages = true,

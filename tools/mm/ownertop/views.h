@@ -58,6 +58,7 @@ typedef void (*view_writer)(const struct answer *a, FILE *out);
 struct view {
 	const char *name;
 	struct group_list group;	/* these are defaults */
+	struct group_list redrawn;	/* of this machine, again and again */
 	u32 depth;
 	u32 top;
 	double least_percent;
