@@ -16,6 +16,8 @@ import sys
 import tempfile
 import time
 
+from stand_in import StandIn
+
 HERE = os.path.dirname(os.path.abspath(__file__))
 PATIENCE = 10.0
 RUNNING = r"by bytes; b h o sort"
@@ -90,6 +92,7 @@ class Session:
     """ownertop in a terminal, reading a file that can be changed."""
 
     def __init__(self, ownertop, directory):
+        self.ownertop = ownertop
         self.dump = os.path.join(directory, "dump")
         self.original = os.path.join(HERE, "input/slab.txt")
         shutil.copy(self.original, self.dump)
@@ -292,6 +295,32 @@ def damage(session):
     session.replace(session.original)
 
 
+def this_machine(session):
+    """Chains without caches and ages, which the kernel has at hand; ages if asked for."""
+    term = session.terminal
+    kernel = StandIn(os.path.dirname(session.dump))
+    command = shlex.join(["env", *(f"{k}={v}" for k, v in kernel.environment.items()),
+                          session.ownertop, "--live=0.2", "-d", "1"])
+    term.line(command + "; echo ended $?")
+    screen = term.wait_for("by bytes; b h o sort")
+    expect(screen[1].split() == ["#", "BYTES", "%", "HELD", "OBJECTS"], "other columns", screen)
+    expect(re.match(" +1 +1.6K +95.2% +2.0K +8$", screen[2]), "other figures", screen)
+    term.keys("q")
+    session.ended(0)
+    term.line(command + " -s youngest; echo ended $?")
+    screen = term.wait_for("by youngest; b h o sort")
+    expect(screen[1].split()[-1] == "OLDEST", "no ages", screen)
+    kernel.questions()
+    term.keys("b")
+    term.wait_for("by bytes; b h o sort")
+    screen = term.wait_until(lambda screen: kernel.questions(), "question")
+    time.sleep(0.5)
+    expect(all("oldest" in question for question in kernel.questions()), "other questions", screen)
+    expect(term.screen()[1].split()[-1] == "OLDEST", "ages have gone", term.screen())
+    term.keys("q")
+    session.ended(0)
+
+
 def not_a_terminal(session):
     """Without a terminal, tables follow one another, without escapes."""
     words = shlex.split(session.command)
@@ -305,7 +334,7 @@ def not_a_terminal(session):
 
 
 TESTS = (sort_keys, depth, all_frames, pause, resize, shrink, interrupt, stop, terminate, damage,
-         not_a_terminal)
+         this_machine, not_a_terminal)
 
 
 def main():

@@ -232,6 +232,7 @@ check "15 times page_owner_sort's throughput" \
 check "memory does not grow with records" "$here/memory_is_bounded.sh" "$build/ownertop"
 check "names from DWARF" "$here/names.py" "$build/ownertop"
 check "progress on a terminal" "$here/progress.py" "$build/ownertop"
+check "asks the kernel for what is shown" "$here/asked.py" "$build/ownertop"
 check "live mode in a terminal" "$here/live.py" "$build/ownertop"
 check "10 s of fuzzing the readers" "$here/fuzz.sh" 10
 check "page_owner_sort under sanitizers" blocks_under_sanitizers

@@ -1,0 +1,77 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: GPL-2.0
+"""What ownertop asks the kernel, and whether it shows ages.
+
+To tell ages, the kernel has to look at each object: it should be asked for them where
+they are shown, and only there.
+"""
+
+import os
+import shlex
+import subprocess
+import sys
+import tempfile
+
+from stand_in import StandIn
+
+CHAINS = "group=kind,stack.full groups=32768 format=tsv"
+CHAINS_AND_AGES = "group=kind,stack.full sort=oldest groups=32768 format=tsv"
+TASKS_AND_AGES = "group=cache,pid,tgid,comm,kind,stack.full sort=oldest groups=32768 format=tsv"
+
+# Words on the command line, what is asked, and how ages are shown.
+CASES = (
+    ("-g stack", CHAINS_AND_AGES, "OLDEST"),
+    ("-g stack,func,module,kind -s bytes", CHAINS_AND_AGES, "OLDEST"),
+    ("'group=stack top=3 sort=bytes'", CHAINS_AND_AGES, "OLDEST"),
+    ("", CHAINS_AND_AGES.replace("=", "=cache,", 1), "OLDEST"),
+    ("-g func --json", CHAINS_AND_AGES, '"oldest_ns": 1'),
+    ("'group=func format=tsv'", CHAINS_AND_AGES, "\t9000000000\t1000000000\t"),
+    ("records", TASKS_AND_AGES, "    age  "),
+    ("-g stack --older 1s", CHAINS_AND_AGES + " if age >= 1s", "OLDEST"),
+    ("tree -n 3", CHAINS, None),
+    ("tree --json -s objects 'if module == owner_demo'", CHAINS + " if module == owner_demo", None),
+    ("folded", CHAINS, None),
+    ("flame --callees", CHAINS, None),
+    ("pprof -g stack,func", CHAINS, None),
+    # A screen that is drawn again and again.
+    ("--live=60", CHAINS, None),
+    ("--live=60 -g stack,cache", CHAINS.replace("=", "=cache,", 1), None),
+    ("--live=60 -s held", CHAINS, None),
+    ("--live=60 -s oldest", CHAINS_AND_AGES, "OLDEST"),
+    ("--live=60 'group=stack sort=bytes,youngest'", CHAINS_AND_AGES, "OLDEST"),
+)
+ANY_AGE = ("OLDEST", "oldest_ns", "    age  ", "9s")
+
+
+def shown(command, environment):
+    """What it prints: of a live one, the first table."""
+    with subprocess.Popen(command, env=environment, stdout=subprocess.PIPE) as process:
+        if "--live=60" not in command:
+            return process.stdout.read()
+        text = b""
+        while b"\ntotal" not in text:
+            text += os.read(process.stdout.fileno(), 65536)
+        process.terminate()
+    return text
+
+
+def main():
+    """Exit status 0 if each is as it should be."""
+    failed = 0
+    with tempfile.TemporaryDirectory() as directory:
+        kernel = StandIn(directory)
+        for words, question, age in CASES:
+            command = [sys.argv[1], *shlex.split(words)]
+            text = shown(command, {**os.environ, **kernel.environment}).decode(errors="replace")
+            asked = kernel.questions()
+            if asked != [question]:
+                failed += 1
+                print(f"{words}: asks {asked}, not {question}")
+            if age not in text if age else any(form in text for form in ANY_AGE):
+                failed += 1
+                print(f"{words}: wants {age or 'no age'}:\n{text}")
+    return failed > 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
