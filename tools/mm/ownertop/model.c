@@ -145,6 +145,19 @@ static void take_newest(u64 *newest, u64 ts)
 		*newest = ts;
 }
 
+void span_add(u64 *oldest, u64 *newest, u64 more_oldest, u64 more_newest)
+{
+	if (*oldest == TS_UNKNOWN || more_oldest == TS_UNKNOWN) {
+		*oldest = TS_UNKNOWN;
+		*newest = TS_UNKNOWN;
+		return;
+	}
+	if (more_oldest < *oldest)
+		*oldest = more_oldest;
+	if (more_newest > *newest)
+		*newest = more_newest;
+}
+
 static void add_sum(struct model *m, u32 id, const struct sum *sum)
 {
 	struct sum all = sum_get(&m->groups, id);
@@ -153,13 +166,16 @@ static void add_sum(struct model *m, u32 id, const struct sum *sum)
 	sum_put(&m->groups, id, &all);
 }
 
-static void add_times(struct model *m, u32 id, const struct record *rec)
+static void add_times(struct model *m, u32 id, const struct record *rec, bool is_first)
 {
 	u64 oldest = model_oldest(m, id), newest = model_newest(m, id);
 
-	if (rec->ts < oldest)
+	if (is_first) {
 		oldest = rec->ts;
-	take_newest(&newest, rec->ts + rec->later);
+		newest = rec->ts + rec->later;
+	} else {
+		span_add(&oldest, &newest, rec->ts, rec->ts + rec->later);
+	}
 	packed_set(&m->groups, id, GROUP_OLDEST, oldest + 1);
 	packed_set(&m->groups, id, GROUP_LATER, newest - oldest);
 }
@@ -167,7 +183,7 @@ static void add_times(struct model *m, u32 id, const struct record *rec)
 static void count(struct model *m, const struct record *rec, const struct owner *owner,
 		  const struct sum *sum)
 {
-	u32 key[GROUP_KEY_MAX], id;
+	u32 key[GROUP_KEY_MAX], known = m->groups.n, id;
 
 	sum_add(&m->total, sum);
 	m->sampled |= sum_is_estimate(sum);
@@ -178,7 +194,7 @@ static void count(struct model *m, const struct record *rec, const struct owner 
 	key_of(m, rec, owner, key);
 	id = group_of(m, key);
 	add_sum(m, id, sum);
-	add_times(m, id, rec);
+	add_times(m, id, rec, id == known);
 }
 
 const char *model_add(struct model *m, const struct record *rec)

@@ -35,7 +35,7 @@ struct selection {
  */
 struct group {
 	struct sum sum;
-	u64 oldest;	/* time stamps; TS_UNKNOWN if no record has one */
+	u64 oldest;	/* time stamps; TS_UNKNOWN if a record has none */
 	u64 newest;
 	u32 key[GROUP_KEY_MAX];
 };
@@ -93,6 +93,9 @@ static inline u64 model_newest(const struct model *m, u32 i)
 {
 	return model_oldest(m, i) + packed_get(&m->groups, i, GROUP_LATER);
 }
+
+/* Of what is put together: a time that is not known of a part is not known of all. */
+void span_add(u64 *oldest, u64 *newest, u64 more_oldest, u64 more_newest);
 
 /* How long before now, or the newest of all records, that was; TS_UNKNOWN stays so. */
 u64 model_age(const struct model *m, u64 ts);

@@ -129,8 +129,10 @@ static void print_head(const struct objects *o)
 
 static void print_seconds(const struct objects *o, const char *name, u64 ts)
 {
-	u64 ms = ts == TS_UNKNOWN ? 0 : model_age(&o->a.model, ts) / 1000000;
+	u64 ms = o->total.is_any ? model_age(&o->a.model, ts) / 1000000 : 0;
 
+	if (o->total.is_any && ts == TS_UNKNOWN)
+		return;
 	fprintf(o->out, ", %s %llu.%03llu s", name, ms / 1000, ms % 1000);
 }
 

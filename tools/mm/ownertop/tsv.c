@@ -9,12 +9,15 @@
 
 void tally_add(struct tally *to, const struct sum *sum, u64 groups, u64 oldest, u64 newest)
 {
+	if (to->is_any) {
+		span_add(&to->oldest, &to->newest, oldest, newest);
+	} else {
+		to->oldest = oldest;
+		to->newest = newest;
+	}
 	sum_add(&to->sum, sum);
 	to->groups += groups;
-	if (oldest < to->oldest)
-		to->oldest = oldest;
-	if (to->newest == TS_UNKNOWN || (newest != TS_UNKNOWN && newest > to->newest))
-		to->newest = newest;
+	to->is_any = true;
 }
 
 void tsv_sentence(const struct options *o, FILE *out)

@@ -11,7 +11,8 @@
 struct tally {
 	u64 groups;
 	struct sum sum;
-	u64 oldest;		/* time stamps, TS_UNKNOWN if none has one */
+	bool is_any;		/* something was added */
+	u64 oldest;		/* time stamps, TS_UNKNOWN if something has none */
 	u64 newest;
 };
 

@@ -67,7 +67,7 @@ static void print_name(const struct model *m, const struct group *g, enum owner_
 static void print_group(const struct model *m, const struct group *g, FILE *out)
 {
 	const struct group_list *by = &m->select->group;
-	struct tally t = { 1, g->sum, g->oldest, g->newest };
+	struct tally t = { 1, g->sum, true, g->oldest, g->newest };
 	unsigned int i;
 
 	print_tally(m, "group", &t, out);
