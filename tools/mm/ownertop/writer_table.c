@@ -52,14 +52,18 @@ static void choose_figures(const struct table *t, const char *figures[7])
 	figures[n] = NULL;
 }
 
-static bool any_age(const struct report *r)
+/*
+ * Not asked for ages, the kernel tells those that it happens to find: of all groups,
+ * or of the few that it has no counters for, which would come and go on a screen.
+ */
+static bool has_ages(const struct report *r, const struct options *o)
 {
-	u32 i;
+	bool unasked = o->live && !o->ages;
+	u32 n = unasked ? r->model->groups.n : r->shown, known = 0, i;
 
-	for (i = 0; i < r->shown; i++)
-		if (model_oldest(r->model, r->order[i]) != TS_UNKNOWN)
-			return true;
-	return false;
+	for (i = 0; i < n; i++)
+		known += model_oldest(r->model, r->order[i]) != TS_UNKNOWN;
+	return known && (known == n || !unasked);
 }
 
 static void add_other(struct table *t, const char *name, const struct sum *sum)
@@ -85,7 +89,7 @@ void write_table_to(const struct answer *a, FILE *out, struct terminal term)
 	u32 hidden, folded, i;
 
 	report_init(&r, a);
-	t.ages = any_age(&r);
+	t.ages = has_ages(&r, a->options);
 	choose_figures(&t, figures);
 	rows_begin(&t.rows, m, r.order, r.shown, figures, term, out);
 	hidden = r.kept - r.shown;

@@ -8,7 +8,7 @@ HERE = os.path.dirname(os.path.abspath(__file__))
 
 
 class StandIn:
-    """Answers from files, and tells ages only where it is asked for them."""
+    """Answers from files, and tells ages of slab objects only where it is asked for them."""
 
     def __init__(self, directory):
         library = os.path.join(directory, "stand_in.so")
@@ -18,7 +18,7 @@ class StandIn:
         self.environment = {
             "LD_PRELOAD": library,
             "OWNERTOP_ASKED": self.asked,
-            "OWNERTOP_ANSWER": os.path.join(HERE, "input/answer_no_ages.txt"),
+            "OWNERTOP_ANSWER": os.path.join(HERE, "input/answer_counted.txt"),
             "OWNERTOP_ANSWER_AGES": os.path.join(HERE, "input/answer_groups.txt"),
         }
 
