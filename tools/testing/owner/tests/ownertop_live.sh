@@ -86,6 +86,26 @@ for way in plain packed stacks handles; do
 	ok "$way: the leak is first, exact" is "$(first $way)" "$leak"
 	ok "$way: all was read" complete $way
 done
+# Without ages it adds up what it has counted, with ages it looks at each object. Nobody but
+# the leak allocates from these chains in between.
+ok "answers from counters" guest slab_owner=on "insmod /extra/owner_leak.ko requests=$requests; sleep 1
+	insmod /extra/owner_truth.ko
+	ask() { (echo \"\$*\" >&0; cat <&0) 0<>\$debug/owner/query; }
+	for ages in '' sort=oldest; do
+		ask \"group=kind,stack.full \$ages format=tsv if module == owner_leak,owner_truth\"; echo ===
+	done
+	ownertop --live=0.2 -d 1 'if module == owner_leak' >/tmp/live & sleep 1; kill \$!; cat /tmp/live; echo ===
+	ownertop --live=0.2 -d 1 -s oldest 'if module == owner_leak' >/tmp/live & sleep 1; kill \$!
+	cat /tmp/live" counted walked live_counted live_walked
+# "objects bytes held records kind chain" of each group, and whether a slab's ages are told
+sums() { awk -F '\t' '$1 == "group" { print $2, $3, $4, $5, $9, $12, $13 }' "$work/$1" | sort; }
+ages() { awk -F '\t' '$1 == "group" && $12 == "slab" { print ($7 == "-") ($8 == "-") }' "$work/$1" | sort -u; }
+ok "counters: tell no ages" is "$(ages counted)" 11
+ok "walk: tells ages" is "$(ages walked)" 00
+ok "counters and walk: many chains" [ "$(sums walked | wc -l)" -ge 10 ]
+ok "counters and walk: alike" is "$(sums counted)" "$(sums walked)"
+ok "live, counted: exact" has "$work/live_counted" "^ +1 +1.5M +100.0% +2.0M +$requests\$"
+ok "live, by age: exact" has "$work/live_walked" "^ +1 +1.5M +100.0% +2.0M +$requests +[0-9]+s\$"
 # Who is charged, the kernel tells by a path, and what is charged to nobody by none.
 ok "asks by cgroups" guest slab_owner=on "mount -t cgroup2 none /sys/fs/cgroup
 	echo +memory >/sys/fs/cgroup/cgroup.subtree_control
