@@ -56,14 +56,13 @@ struct slab_owner {
 
 static_assert(sizeof(struct slab_owner) == 16);
 
-
 /**
  * struct slab_owners - the records of one slab
  * @live: who holds each object
  * @watched: how many have an owner that was sampled; SLAB_OWNER_ALL from the first
  *	on that was not. While it is 0 no object that is freed has one.
- * @inverse: 2^32 divided by the size of an object and rounded up: an object's offset
- *	times this, divided by 2^32, is its index
+ * @inverse: 2^32 divided by the cache's size and rounded up: an object's offset times
+ *	this, divided by 2^32, is its index
  * @exts: what slab->obj_exts would hold if this did not stand there
  * @freed: who freed each object last, NULL until that is to be kept of one
  * @rcu: once the slab is gone

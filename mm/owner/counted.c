@@ -19,6 +19,9 @@
 /**
  * owner_counted_all - do the counters tell what all slab objects add up to?
  *
+ * As it is now: who then counts may meet the first sample of a rule that was just
+ * written, and takes it for one object.
+ *
  * Return: false if some owners were sampled: each of those stands for others.
  */
 bool owner_counted_all(void)
@@ -37,14 +40,14 @@ bool owner_counted_all(void)
  * @holds: what the chain holds, each record as an object
  *
  * After owner_counters_flush(). What comes and goes on several CPUs meanwhile may be
- * seen to go only, or to come only.
+ * seen to go only, or to come only; but nothing takes less than was asked for.
  *
  * Return: 1 if there is one: walk->held.stack; 0 if there is none; -ERESTARTSYS if a
  *	signal came.
  */
 int owner_counted_next(struct slab_walk *walk, struct owner_estimate *holds)
 {
-	long counters[STACK_DEPOT_COUNTERS];
+	long counters[STACK_DEPOT_COUNTERS], bytes;
 
 	for (;;) {
 		slab_walk_release(walk);
@@ -58,11 +61,12 @@ int owner_counted_next(struct slab_walk *walk, struct owner_estimate *holds)
 		    counters[OWNER_OBJECTS] > 0)
 			break;
 	}
+	bytes = max(counters[OWNER_BYTES], 0L);
 	*holds = (struct owner_estimate){
 		.records = counters[OWNER_OBJECTS],
 		.objects = counters[OWNER_OBJECTS],
-		.bytes = max(counters[OWNER_BYTES], 0L),
-		.held = max(counters[OWNER_HELD], 0L),
+		.bytes = bytes,
+		.held = max(counters[OWNER_HELD], bytes),
 	};
 	return 1;
 }

@@ -314,11 +314,14 @@ static void on_each_kept(smp_call_func_t flush)
 {
 	bool done;
 
+	/* One that is going does it when it has gone: not in between. */
+	cpus_read_lock();
 	do {
 		done = true;
 		on_each_cpu(flush, &done, true);
 		cond_resched();
 	} while (!done);
+	cpus_read_unlock();
 }
 
 static void flush_handles(void *done)
@@ -330,7 +333,7 @@ static void flush_handles(void *done)
 /**
  * owner_handles_flush - give back to the depot what no record refers to
  *
- * For whoever looks at the depot's own counts. May sleep.
+ * For whoever looks at the depot's own counts. May sleep; not within a walk.
  */
 void owner_handles_flush(void)
 {
@@ -355,7 +358,7 @@ static void flush_counters(void *done)
 /**
  * owner_counters_flush - have the depot's counters know all that was counted till now
  *
- * What CPUs keep ready stays. May sleep.
+ * What CPUs keep ready stays. May sleep; not within a walk.
  */
 void owner_counters_flush(void)
 {

@@ -445,7 +445,7 @@ static __always_inline bool owner_take_down_quickly(struct handles *kept, unsign
 
 /**
  * owner_drop_quickly - drop those references of a record that CPUs have room for
- * @handles: of the record
+ * @handles: of the record: of a chain, and of a task or 0, whose references are no one's
  * @part: what its call chain no longer holds; counted with its reference
  *
  * Calls no function.

@@ -87,7 +87,7 @@ u64 owner_timestamp(u32 time);
 /* What was not kept, and why. */
 enum owner_loss {
 	/* The object reads "untracked": */
-	OWNER_LOST_CONTEXT,	/* it was allocated in NMI, */
+	OWNER_LOST_CONTEXT,	/* it was allocated in NMI, and not all was at hand, */
 	OWNER_LOST_EARLY,	/* or before the slab allocator was up, */
 	OWNER_LOST_VECTOR,	/* there was no memory for the slab's records, */
 	OWNER_LOST_STACK,	/* or the depot did not even have what stands for no chain. */

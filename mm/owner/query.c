@@ -206,7 +206,8 @@ bool owner_query_counts_suffice(const struct owner_query *query)
 	for (i = 0; i < s->nr_sort; i++)
 		if (s->sort[i] == OWNER_SORT_OLDEST || s->sort[i] == OWNER_SORT_YOUNGEST)
 			return false;
-	return !(fields_of(s) & ~FIELDS_OF_CHAIN) && owner_counted_all();
+	return sources_of(query) & BIT(OWNER_KIND_SLAB) && !(fields_of(s) & ~FIELDS_OF_CHAIN) &&
+	       owner_counted_all();
 }
 
 /* Slab objects and per-CPU areas. */
@@ -286,8 +287,10 @@ static int find_pages(struct owner_query *query)
 
 static int find_chain(struct owner_query *query)
 {
-	int found = owner_counted_next(&query->walk, &query->holds);
+	int found = slab_walk_rest(&query->walk);
 
+	if (!found)
+		found = owner_counted_next(&query->walk, &query->holds);
 	if (found > 0)
 		query->object = (struct owner_object){ .owner.stack = query->walk.held.stack };
 	return found;
@@ -308,6 +311,7 @@ static int find_object(struct owner_query *query)
 			return found;
 		query->kind = OWNER_KIND_PAGE;
 		query->walk.pfn = 0;
+		/* From call chains to areas. */
 		query->walk.place = 0;
 	}
 	if (query->kind == OWNER_KIND_PAGE) {

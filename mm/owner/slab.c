@@ -247,8 +247,9 @@ static noinline struct slab_owners *make_owners(struct kmem_cache *s, struct sla
 }
 
 /*
- * What obj_to_index() says, in a third of its instructions: an offset within a slab is
- * short enough for the inverse to be exact.
+ * What obj_to_index() says, in a third of its instructions. The inverse is too large by
+ * less than 1, so that an index comes out too large by less than offset / 2^32: not
+ * enough to reach the next one from where an object begins.
  */
 static __always_inline unsigned int index_of(const struct slab_owners *owners,
 					     const struct slab *slab, const void *object)
@@ -486,6 +487,7 @@ static __always_inline bool own_with(struct handles *kept, struct kmem_cache *s,
 	struct slab *slab = folio_slab(folio);
 	unsigned long exts = READ_ONCE(slab->obj_exts);
 	struct slab_owners *owners = (struct slab_owners *)(exts & SLAB_OWNERS_MASK);
+	u32 kept_size = record_size(size);
 	struct slab_owner *record;
 	u64 handles;
 
@@ -494,14 +496,17 @@ static __always_inline bool own_with(struct handles *kept, struct kmem_cache *s,
 	record = &owners->live[index_of(owners, slab, object)];
 	if (unlikely(READ_ONCE(record->handles)))
 		return false;
-	if (!owner_take_down_quickly(kept, depth, caller, ip, part_of(s, size), &handles))
+	if (!owner_take_down_quickly(kept, depth, caller, ip, part_of(s, kept_size), &handles))
 		return false;
 	this_cpu_inc(*rule->hits);
-	write_record(record, handles, record_size(size), owner_now());
+	write_record(record, handles, kept_size, owner_now());
 	return true;
 }
 
-/* @one: for rules that keep one frame, or for those that keep more. */
+/*
+ * @one: for rules that keep one frame, or for those that keep more. An NMI is not told
+ * from others here, and needs not be: it finds all at hand or does not.
+ */
 static __always_inline bool own_quickly(struct kmem_cache *s, const void *object, gfp_t flags,
 					size_t size, bool one, struct owner_caller caller,
 					unsigned long ip)
@@ -510,6 +515,9 @@ static __always_inline bool own_quickly(struct kmem_cache *s, const void *object
 	struct handles *kept;
 	bool done = false;
 
+	/* Only there are chains known again. */
+	if (!one && !IS_ENABLED(CONFIG_UNWINDER_ORC))
+		return false;
 	if (unlikely(!object || flags & __GFP_NO_OBJ_EXT || owner_unwind_verifying()))
 		return false;
 	kept = handles_begin();
@@ -525,7 +533,7 @@ static __always_inline bool own_quickly(struct kmem_cache *s, const void *object
 	return done;
 }
 
-/* In each of these our frame is where the chain starts: it must not go before the call. */
+/* Our frame, in each of these, is where the chain starts: it must not go before they return. */
 void __slab_owner_alloc(struct kmem_cache *s, void *object, gfp_t flags, size_t size,
 			unsigned long ip)
 {
@@ -586,7 +594,7 @@ static noinline void note_free(struct slab_owner *record, struct owner_caller ca
 		owner_drop(owner.handles, OWNER_NOT_COUNTED);
 }
 
-/* What is left to do where owner_drop_quickly() was not all. */
+/* All that there may be to do but what owner_drop_quickly() has done, if it was asked. */
 static noinline void disown_slowly(struct kmem_cache *s, struct slab_owners *owners,
 				   unsigned int index, u64 handles, struct owner_caller caller,
 				   unsigned long ip)
@@ -626,7 +634,7 @@ void __slab_owner_free(struct kmem_cache *s, struct slab *slab, void *object,
 	if (disown(s, owners, index, &handles))
 		return;
 	disown_slowly(s, owners, index, handles, OWNER_CALLER, _RET_IP_);
-	/* Our frame is where the chain starts: it must not go before that call. */
+	/* As above. */
 	barrier();
 }
 
@@ -641,4 +649,5 @@ void __slab_owner_free_bulk(struct kmem_cache *s, struct slab *slab, void **obje
 		if (!disown(s, owners, index, &handles))
 			disown_slowly(s, owners, index, handles, OWNER_CALLER, _RET_IP_);
 	}
+	barrier();
 }

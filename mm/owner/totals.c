@@ -98,12 +98,16 @@ static int total_found(struct xarray *totals, struct slab_walk *walk)
  */
 int owner_total_chains(struct xarray *totals)
 {
+	bool counted = owner_counted_all();
 	struct slab_walk walk = {};
 	struct owner_object object;
-	int error;
+	int error = 0;
 
+	if (counted)
+		error = total_counted(totals);
 	slab_walk_begin(&walk);
-	error = owner_counted_all() ? total_counted(totals) : total_found(totals, &walk);
+	if (!counted)
+		error = total_found(totals, &walk);
 	while (!error && percpu_walk_next(&walk, &object))
 		error = count_object(totals, &object) ? slab_walk_rest(&walk) : -ENOMEM;
 	slab_walk_end(&walk);
