@@ -14,9 +14,6 @@ struct slab_freed;
 
 #ifdef CONFIG_SLAB_OWNER
 
-#define SLAB_OWNER_SIZE_BITS	24
-#define SLAB_OWNER_SIZE_MAX	(BIT(SLAB_OWNER_SIZE_BITS) - 1)
-
 /**
  * struct slab_owner - who holds a slab object, or who freed it
  * @stack: depot handle of the call chain
@@ -43,8 +40,8 @@ struct slab_owner {
 		struct {
 			union {
 				struct {
-					u32 size : SLAB_OWNER_SIZE_BITS;
-					u32 rate : 32 - SLAB_OWNER_SIZE_BITS;
+					u32 size : 24;
+					u32 rate : 8;
 				};
 				u32 size_and_rate;
 			};
@@ -55,6 +52,10 @@ struct slab_owner {
 };
 
 static_assert(sizeof(struct slab_owner) == 16);
+
+/* Of @size. */
+#define SLAB_OWNER_SIZE_BITS	24
+#define SLAB_OWNER_SIZE_MAX	(BIT(SLAB_OWNER_SIZE_BITS) - 1)
 
 /**
  * struct slab_owners - the records of one slab
