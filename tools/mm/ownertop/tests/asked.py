@@ -7,6 +7,7 @@ they are shown, and only there.
 """
 
 import os
+import re
 import shlex
 import subprocess
 import sys
@@ -24,7 +25,7 @@ CASES = (
     ("-g stack,func,module,kind -s bytes", CHAINS_AND_AGES, "OLDEST"),
     ("'group=stack top=3 sort=bytes'", CHAINS_AND_AGES, "OLDEST"),
     ("", CHAINS_AND_AGES.replace("=", "=cache,", 1), "OLDEST"),
-    ("-g func --json", CHAINS_AND_AGES, '"oldest_ns": 1'),
+    ("-g func --json", CHAINS_AND_AGES, '"oldest_ns": [0-9]'),
     ("'group=func format=tsv'", CHAINS_AND_AGES, "\t9000000000\t1000000000\t"),
     ("records", TASKS_AND_AGES, "    age  "),
     ("-g stack --older 1s", CHAINS_AND_AGES + " if age >= 1s", "OLDEST"),
@@ -67,7 +68,7 @@ def main():
             if asked != [question]:
                 failed += 1
                 print(f"{words}: asks {asked}, not {question}")
-            if age not in text if age else any(form in text for form in ANY_AGE):
+            if not re.search(age, text) if age else any(form in text for form in ANY_AGE):
                 failed += 1
                 print(f"{words}: wants {age or 'no age'}:\n{text}")
     return failed > 0

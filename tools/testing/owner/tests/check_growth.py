@@ -71,7 +71,8 @@ class Alone(Comparison):
     """Of one dump, for people: bytes and objects."""
 
     def table(self) -> Dict[Tuple[str, str], Tuple[str, ...]]:
-        row = r" +\d+ +(\S+) +[\d.]+% +(?:\S+ +)?(\d+) +\S+(?:  (\S*))?"
+        # Held, and the oldest, where the dump tells of them.
+        row = r" +\d+ +(\S+) +[\d.]+% +(?:\S+ +)?(\d+)(?: +\d\S*)?(?:  (\S*))?"
         return rows(self.run("table", *WHOLE), row)
 
     def check(self) -> int:
