@@ -1126,6 +1126,18 @@ static void stress_one(struct stress_thread *t)
 	}
 }
 
+/* Thread number @nr, on a CPU that is online, each in its turn; to be woken up. */
+static struct task_struct *make_thread(struct kunit *test, int (*run)(void *data),
+				       void *data, unsigned int nr)
+{
+	unsigned int cpu = cpumask_nth(nr % num_online_cpus(), cpu_online_mask);
+	struct task_struct *task = kthread_create(run, data, "stackdepot/%d", nr);
+
+	KUNIT_ASSERT_FALSE(test, IS_ERR(task));
+	kthread_bind(task, cpu);
+	return task;
+}
+
 static int stress_thread(void *arg)
 {
 	struct stress_thread *t = arg;
@@ -1147,7 +1159,7 @@ static void depot_stress(struct kunit *test)
 {
 	struct depot_evict *ev = create(test, SZ_256K);
 	struct stress_thread *threads, sum = { };
-	unsigned int held = 0, cpu = cpumask_first(cpu_online_mask);
+	unsigned int held = 0;
 	unsigned long wrong = 0;
 	struct stress *s;
 
@@ -1162,12 +1174,7 @@ static void depot_stress(struct kunit *test)
 
 		t->s = s;
 		prandom_seed_state(&t->rnd, i + 1);
-		t->task = kthread_create(stress_thread, t, "stackdepot/%d", i);
-		KUNIT_ASSERT_FALSE(test, IS_ERR(t->task));
-		kthread_bind(t->task, cpu);
-		cpu = cpumask_next(cpu, cpu_online_mask);
-		if (cpu >= nr_cpu_ids)
-			cpu = cpumask_first(cpu_online_mask);
+		t->task = make_thread(test, stress_thread, t, i);
 	}
 	for (int i = 0; i < STRESS_THREADS; i++)
 		wake_up_process(threads[i].task);
@@ -1271,20 +1278,13 @@ static int counting_thread(void *arg)
 static void counting_start(struct kunit *test, struct counting_thread *threads,
 			   struct depot_evict *ev, const depot_stack_handle_t *planted)
 {
-	unsigned int cpu = cpumask_first(cpu_online_mask);
-
 	for (int i = 0; i < STRESS_THREADS; i++) {
 		struct counting_thread *t = &threads[i];
 
 		t->ev = ev;
 		t->planted = planted;
 		t->nr = i + 1;
-		t->task = kthread_create(counting_thread, t, "stackdepot/%d", i);
-		KUNIT_ASSERT_FALSE(test, IS_ERR(t->task));
-		kthread_bind(t->task, cpu);
-		cpu = cpumask_next(cpu, cpu_online_mask);
-		if (cpu >= nr_cpu_ids)
-			cpu = cpumask_first(cpu_online_mask);
+		t->task = make_thread(test, counting_thread, t, i);
 	}
 	for (int i = 0; i < STRESS_THREADS; i++)
 		wake_up_process(threads[i].task);

@@ -222,7 +222,6 @@ static depot_stack_handle_t walk_and_save(unsigned long ip, unsigned int depth,
 {
 	struct owner_walk *walk = owner_walk_begin();
 	depot_stack_handle_t handle = 0;
-	struct spare *spare = NULL;
 	struct handles *handles;
 	unsigned int count;
 
@@ -231,7 +230,8 @@ static depot_stack_handle_t walk_and_save(unsigned long ip, unsigned int depth,
 	count = owner_walk_chain(walk, depth, caller, whole);
 	handles = count ? handles_begin() : NULL;
 	if (handles) {
-		spare = handles_take(handles, walk->frames, count);
+		struct spare *spare = handles_take(handles, walk->frames, count);
+
 		if (spare) {
 			handle = spare->handle;
 			keep_site(handles, handle, ip, depth, caller, &walk->recipe);
