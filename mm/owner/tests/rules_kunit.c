@@ -5,6 +5,7 @@
  */
 
 #include <kunit/test.h>
+#include <linux/completion.h>
 #include <linux/gfp.h>
 #include <linux/kallsyms.h>
 #include <linux/kthread.h>
@@ -330,10 +331,11 @@ static void test_all_or_nothing(struct kunit *test)
 }
 
 /* How often no rule was found, of which there always is one. */
-static int read_rules(void *data)
+static int read_rules(void *runs)
 {
 	int missed = 0;
 
+	complete(runs);
 	while (!kthread_should_stop()) {
 		missed += !depth_for(cache, 8, GFP_KERNEL);
 		cond_resched();
@@ -343,13 +345,16 @@ static int read_rules(void *data)
 
 static void test_changes_under_readers(struct kunit *test)
 {
+	DECLARE_COMPLETION_ONSTACK(runs);
 	struct task_struct *readers[2];
 	unsigned int i;
 
 	KUNIT_ASSERT_EQ(test, write("depth=1"), 0);
 	for (i = 0; i < ARRAY_SIZE(readers); i++) {
-		readers[i] = kthread_run(read_rules, NULL, "owner_rules");
+		readers[i] = kthread_run(read_rules, &runs, "owner_rules");
 		KUNIT_ASSERT_FALSE(test, IS_ERR(readers[i]));
+		/* One that is stopped before it runs says -EINTR. */
+		wait_for_completion(&runs);
 	}
 	for (i = 0; i < 50; i++) {
 		KUNIT_EXPECT_EQ(test, write("clear; depth=2 if cache == *_a"), 0);
