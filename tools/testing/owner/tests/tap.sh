@@ -46,15 +46,23 @@ lacks() { [ -f "$1" ] && ! grep -E -e "$2" "$1" | sed 's/^/# found: /' | grep .;
 
 # For the guest's shell: handles that nobody's record explains, which is all that the
 # depot's evictable side has in use, less the chains and the tasks of what is owned.
-# Reading owner/stats has CPUs give back what they keep ready.
+# Reading owner/stats has CPUs give back what they keep ready. The files are read one
+# after another: what goes or comes meanwhile is in some of them only, and they are read
+# again.
 # shellcheck disable=SC2016,SC2034 # for the guest's shell, and for who sources this
 unexplained='
 	cd /sys/kernel/debug
-	awk "
-		/^refcounted_in_use/ { in_use = \$2 }
-		/^handle:/ { chains++ }
-		match(\$0, /pid [0-9]+, tgid [0-9]+ .*\), ts/) {
-			tasks += !seen[substr(\$0, RSTART, RLENGTH)]++ }
-		END { print \"unexplained:\", in_use - chains - tasks }" \
-		slab_owner slab_owner_stacks/show_handles owner/stats stackdepot/stats
+	for again in 1 2 3 4 5 6 7 8 9 10; do
+		awk "
+			/^refcounted_in_use/ { before = in_use; in_use = \$2 }
+			/^handle:/ { chains++ }
+			match(\$0, /pid [0-9]+, tgid [0-9]+ .*\), ts/) {
+				tasks += !seen[substr(\$0, RSTART, RLENGTH)]++ }
+			END { print \"unexplained:\", in_use - chains - tasks
+				exit before != in_use }" \
+			owner/stats stackdepot/stats slab_owner slab_owner_stacks/show_handles \
+			owner/stats stackdepot/stats >/unexplained && break
+		sleep 1
+	done
+	cat /unexplained
 	cd /'
