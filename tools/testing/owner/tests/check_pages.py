@@ -30,8 +30,10 @@ FRAME = re.compile(r" (?:([\w.]+)\+0x[0-9a-f]+/0x[0-9a-f]+(?: \[(\w+)\])?|0x[0-9
 TAIL = re.compile(r"Page has been migrated, last migrate reason: \w+|Slab cache page|"
                   r"Charged (\(via objcg\) )?to (offline )?memcg .+")
 PLANTED = re.compile(r"pages_\w+")
-# What was planted made others need pages: a slab, a page table, KASAN's shadow.
-OTHERS = re.compile(r"allocate_slab|__(pte|pmd|pud|p4d)_alloc(_kernel)?|kasan_populate\w*")
+# What was planted made others need pages: a slab, a page table, KASAN's shadow, and the
+# depot's pools for its call chains.
+OTHERS = re.compile(r"allocate_slab|__(pte|pmd|pud|p4d)_alloc(_kernel)?|kasan_populate\w*|"
+                    r"depot_prealloc_pool")
 
 
 @dataclass
