@@ -57,6 +57,7 @@
 #include <linux/rculist.h>
 #include <linux/rcupdate.h>
 #include <linux/refcount.h>
+#include <linux/sched.h>
 #include <linux/seq_file.h>
 #include <linux/slab.h>
 #include <linux/string.h>
@@ -991,6 +992,7 @@ depot_stack_handle_t stack_depot_next_counted(u64 *place)
 	for (; index < (u32)smp_load_acquire(&pools_num); index++, unit = 0) {
 		struct evict_pool *pool = stack_pools[index];
 
+		cond_resched();
 		/* Pairs with evict_grow(). */
 		if (smp_load_acquire(&pool->tag) != EVICT_TAG)
 			continue;
