@@ -120,13 +120,13 @@ static bool counters_are(depot_stack_handle_t handle, long a, long b, long c)
 {
 	long counters[STACK_DEPOT_COUNTERS];
 
-	return stack_depot_counters(handle, counters) &&
-	       counters[0] == a && counters[1] == b && counters[2] == c;
+	return stack_depot_counters(handle, counters) && counters[0] == a &&
+	       counters[1] == b && counters[2] == c && counters[3] == a - b;
 }
 
 static void count(depot_stack_handle_t handle, long a, long b, long c)
 {
-	stack_depot_count(handle, (const long[]){ a, b, c });
+	stack_depot_count(handle, (const long[]){ a, b, c, a - b });
 }
 
 static long refused(struct depot_evict *ev, enum depot_refusal why)
@@ -227,7 +227,7 @@ static void depot_too_deep(struct kunit *test)
 static void depot_counted_apart(struct kunit *test)
 {
 	struct depot_evict *ev = create(test, SZ_256K);
-	long counters[STACK_DEPOT_COUNTERS] = { 1, 2, 3 };
+	long counters[STACK_DEPOT_COUNTERS] = { 1, 2, 3, 4 };
 	unsigned long entries[8];
 	depot_stack_handle_t keep;
 

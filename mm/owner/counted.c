@@ -9,6 +9,7 @@
  */
 
 #include <linux/minmax.h>
+#include <linux/mm.h>
 #include <linux/percpu.h>
 #include <linux/sched.h>
 #include <linux/sched/signal.h>
@@ -34,20 +35,47 @@ bool owner_counted_all(void)
 	return !sampled;
 }
 
+/* Each record is an object. What takes less than was asked for was read amid changes. */
+static struct owner_estimate holds_objects(const long *counters)
+{
+	long bytes = max(counters[OWNER_BYTES], 0L);
+
+	return (struct owner_estimate){
+		.records = counters[OWNER_OBJECTS],
+		.objects = counters[OWNER_OBJECTS],
+		.bytes = bytes,
+		.held = max(counters[OWNER_HELD], bytes),
+	};
+}
+
+static struct owner_estimate holds_pages(const long *counters)
+{
+	u64 bytes = (u64)counters[OWNER_PAGES] << PAGE_SHIFT;
+
+	return (struct owner_estimate){
+		.records = counters[OWNER_PAGES],
+		.objects = counters[OWNER_PAGES],
+		.bytes = bytes,
+		.held = bytes,
+	};
+}
+
 /**
- * owner_counted_next - find the next call chain that holds slab objects
+ * owner_counted_next - find the next call chain that holds slab objects, or pages
  * @walk: from walk->place on, 0 at first; it holds the chain until it is asked for the next
- * @holds: what the chain holds, each record as an object
+ * @which: OWNER_OBJECTS or OWNER_PAGES
+ * @holds: what of those the chain holds
  *
  * After owner_counters_flush(). What comes and goes on several CPUs meanwhile may be
- * seen to go only, or to come only; but nothing takes less than was asked for.
+ * seen to go only, or to come only.
  *
  * Return: 1 if there is one: walk->held.stack; 0 if there is none; -ERESTARTSYS if a
  *	signal came.
  */
-int owner_counted_next(struct slab_walk *walk, struct owner_estimate *holds)
+int owner_counted_next(struct slab_walk *walk, enum owner_counter which,
+		       struct owner_estimate *holds)
 {
-	long counters[STACK_DEPOT_COUNTERS], bytes;
+	long counters[STACK_DEPOT_COUNTERS];
 
 	for (;;) {
 		slab_walk_release(walk);
@@ -58,15 +86,9 @@ int owner_counted_next(struct slab_walk *walk, struct owner_estimate *holds)
 		if (!walk->held.stack)
 			return 0;
 		if (stack_depot_counters(walk->held.stack, counters) &&
-		    counters[OWNER_OBJECTS] > 0)
+		    counters[which] > 0)
 			break;
 	}
-	bytes = max(counters[OWNER_BYTES], 0L);
-	*holds = (struct owner_estimate){
-		.records = counters[OWNER_OBJECTS],
-		.objects = counters[OWNER_OBJECTS],
-		.bytes = bytes,
-		.held = max(counters[OWNER_HELD], bytes),
-	};
+	*holds = which == OWNER_PAGES ? holds_pages(counters) : holds_objects(counters);
 	return 1;
 }

@@ -138,7 +138,7 @@ static int stats_show(struct seq_file *m, void *v)
 
 	/* So that the depot's own figures fit these. */
 	owner_handles_flush();
-	while ((error = owner_counted_next(&walk, &holds)) > 0)
+	while ((error = owner_counted_next(&walk, OWNER_OBJECTS, &holds)) > 0)
 		tracked += holds.records;
 	slab_walk_release(&walk);
 	if (error)

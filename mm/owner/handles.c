@@ -18,23 +18,27 @@ DEFINE_PER_CPU(struct handles *, owner_handles);
 DEFINE_PER_CPU(struct handles *, owner_handles_home);
 
 /* Have the depot count what was counted here. */
-static void pass_on(struct spare *spare)
+static void pass_on(struct handles *handles, struct spare *spare)
 {
-	long any = 0;
+	long *pages = &handles->pages[spare - handles->spare];
+	long counters[STACK_DEPOT_COUNTERS], any = *pages;
 	unsigned int i;
 
-	for (i = 0; i < STACK_DEPOT_COUNTERS; i++)
+	for (i = 0; i < OWNER_PAGES; i++)
 		any |= spare->counters[i];
 	if (!any)
 		return;
-	stack_depot_count(spare->handle, spare->counters);
+	memcpy(counters, spare->counters, sizeof(spare->counters));
+	counters[OWNER_PAGES] = *pages;
+	stack_depot_count(spare->handle, counters);
 	memset(spare->counters, 0, sizeof(spare->counters));
+	*pages = 0;
 }
 
 /* Keep nothing here. */
-static void release(struct spare *spare)
+static void release(struct handles *handles, struct spare *spare)
 {
-	pass_on(spare);
+	pass_on(handles, spare);
 	if (spare->handle)
 		stack_depot_put_many(spare->handle, spare->references);
 	*spare = (struct spare){};
@@ -112,7 +116,7 @@ static void release_all(struct handles *handles)
 	/* Their references become spare ones. */
 	release_sites(handles);
 	for (i = 0; i < ARRAY_SIZE(handles->spare); i++)
-		release(&handles->spare[i]);
+		release(handles, &handles->spare[i]);
 }
 
 /**
@@ -128,7 +132,7 @@ void handles_keep(struct handles *handles, depot_stack_handle_t handle, unsigned
 	struct spare *spare = handles_spare(handles, handle);
 
 	if (spare->handle != handle) {
-		release(spare);
+		release(handles, spare);
 		spare->handle = handle;
 	} else if (spare->references > HANDLES_BATCH) {
 		spare->references -= HANDLES_BATCH;
@@ -351,7 +355,7 @@ static void flush_counters(void *done)
 		return;
 	}
 	for (i = 0; i < ARRAY_SIZE(handles->spare); i++)
-		pass_on(&handles->spare[i]);
+		pass_on(handles, &handles->spare[i]);
 	handles_end(handles);
 }
 

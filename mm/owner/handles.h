@@ -43,8 +43,8 @@ struct spare {
 	u16 references;			/* to it: at least one */
 	u16 count;			/* of its words, 0 if they have not been asked for */
 	const unsigned long *words;
-	/* By enum owner_counter: what the depot's counters do not know yet. */
-	long counters[STACK_DEPOT_COUNTERS];
+	/* By enum owner_counter, but for pages: what the depot's counters do not know yet. */
+	long counters[OWNER_PAGES];
 };
 
 #ifdef CONFIG_UNWINDER_ORC
@@ -65,11 +65,16 @@ struct sites {
 };
 #endif
 
-/* For each CPU that is online: 49 KiB, and 71 KiB more of sites. Hints are numbers of spares. */
+/*
+ * For each CPU that is online: 57 KiB, and 71 KiB more of sites; kmalloc() gives 64 or 128.
+ * Hints are numbers of spares.
+ */
 struct handles {
 	u16 hint[1 << HINT_BITS];
 	u16 task_hint[1 << TASK_HINT_BITS];
 	struct spare spare[1 << SPARE_BITS];
+	/* Of each spare, what the depot's counter of pages does not know yet. */
+	long pages[1 << SPARE_BITS];
 #ifdef CONFIG_UNWINDER_ORC
 	struct sites sites[1 << SITE_BITS];
 #endif

@@ -122,14 +122,15 @@ struct owner_task {
 	char comm[TASK_COMM_LEN];
 };
 
-/* What the depot's counters of a call chain count: what its slab objects are. */
+/* What the depot's counters of a call chain count. */
 enum owner_counter {
-	OWNER_OBJECTS,
-	OWNER_BYTES,			/* that were asked for */
-	OWNER_HELD,			/* that the objects take */
+	OWNER_OBJECTS,			/* of slabs */
+	OWNER_BYTES,			/* that were asked for with those */
+	OWNER_HELD,			/* that they take */
+	OWNER_PAGES,			/* whose records say that they are allocated */
 };
 
-static_assert(OWNER_HELD + 1 == STACK_DEPOT_COUNTERS);
+static_assert(OWNER_PAGES + 1 == STACK_DEPOT_COUNTERS);
 
 /* handles.c */
 void owner_handles_init(void);
@@ -279,7 +280,8 @@ bool percpu_walk_next(struct slab_walk *walk, struct owner_object *object);
 
 /* counted.c */
 bool owner_counted_all(void);
-int owner_counted_next(struct slab_walk *walk, struct owner_estimate *holds);
+int owner_counted_next(struct slab_walk *walk, enum owner_counter which,
+		       struct owner_estimate *holds);
 
 /* What one call chain holds. */
 struct owner_chain_total {

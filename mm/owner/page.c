@@ -8,6 +8,8 @@
  * a report about a free page wants to say who had it. Readers find references
  * under RCU.
  *
+ * A chain's counter says how many pages it has that are allocated, as their flags say.
+ *
  * Chains are known again, and references kept ready, as those of slab objects are,
  * see handles.h. If the depot has no room for a chain it is given some. What is
  * allocated for that gets the dummy chain. An interrupt that comes meanwhile is
@@ -172,6 +174,22 @@ static __always_inline void swap_in(struct swap *swap, depot_stack_handle_t *whe
 	give(swap, old);
 }
 
+/* So many pages more are allocated by this chain, or fewer; @handle is held. */
+static __always_inline void count_pages(struct handles *handles, depot_stack_handle_t handle,
+					long n)
+{
+	u16 number = handles_hint(handle);
+
+	if (unlikely(!handle || !n))
+		return;
+	if (likely(handles) && (likely(handles->spare[number].handle == handle) ||
+				handles_refill(handles, handle)))
+		handles->pages[number] += n;
+	else
+		stack_depot_count(handle,
+				  (const long[STACK_DEPOT_COUNTERS]){ [OWNER_PAGES] = n });
+}
+
 /* Have as many references as there should be. */
 static __always_inline void swap_end(struct swap *swap)
 {
@@ -188,6 +206,12 @@ static struct page_owner *owner_of(struct page_ext *ext)
 	return page_ext_data(ext, &page_owner_ops);
 }
 
+/* Such a page is counted with the chain that its record has. */
+static __always_inline bool is_allocated(const struct page_ext *ext)
+{
+	return ext->flags & BIT(PAGE_EXT_OWNER_ALLOCATED);
+}
+
 /* --- Allocation and free ------------------------------------------------------ */
 
 static __always_inline void set_owners(struct page_ext *ext, unsigned int order, gfp_t gfp_mask,
@@ -202,6 +226,9 @@ static __always_inline void set_owners(struct page_ext *ext, unsigned int order,
 
 		if (unlikely(i && !(i % SWAP_STRETCH)))
 			swap_rest(&swap);
+		/* It went unseen: before page_owner was on, or without its first page. */
+		if (unlikely(is_allocated(ext)))
+			count_pages(swap.handles, owner->handle, -1);
 		swap_in(&swap, &owner->handle);
 		owner->order = order;
 		owner->gfp_mask = gfp_mask;
@@ -217,6 +244,7 @@ static __always_inline void set_owners(struct page_ext *ext, unsigned int order,
 		else
 			ext->flags &= ~(BIT(PAGE_EXT_OWNER) | BIT(PAGE_EXT_OWNER_ALLOCATED));
 	}
+	count_pages(swap.handles, handle, 1L << order);
 	swap_end(&swap);
 }
 
@@ -243,8 +271,11 @@ noinline void __set_page_owner(struct page *page, unsigned short order, gfp_t gf
 static __always_inline void set_freed(struct page_ext *ext, unsigned int order, u64 ts_nsec,
 				      depot_stack_handle_t handle)
 {
+	/* Neighbours most often have the same chain. */
+	depot_stack_handle_t gone = 0;
 	struct swap swap;
 	unsigned int i;
+	long pages = 0;
 
 	swap_begin(&swap, handle);
 	for (i = 0; i < 1U << order; i++, ext = page_ext_next(ext)) {
@@ -252,12 +283,19 @@ static __always_inline void set_freed(struct page_ext *ext, unsigned int order, 
 
 		if (unlikely(i && !(i % SWAP_STRETCH)))
 			swap_rest(&swap);
+		if (owner->handle != gone) {
+			count_pages(swap.handles, gone, -pages);
+			gone = owner->handle;
+			pages = 0;
+		}
+		pages += is_allocated(ext);
 		swap_in(&swap, &owner->free_handle);
 		owner->free_ts_nsec = ts_nsec;
 		owner->free_pid = current->pid;
 		owner->free_tgid = current->tgid;
 		ext->flags &= ~BIT(PAGE_EXT_OWNER_ALLOCATED);
 	}
+	count_pages(swap.handles, gone, -pages);
 	swap_end(&swap);
 }
 
@@ -272,7 +310,7 @@ noinline void __reset_page_owner(struct page *page, unsigned short order)
 	if (unlikely(!ext))
 		return;
 	/* Pages that the rules leave out, or that were never allocated. */
-	if (!test_bit(PAGE_EXT_OWNER_ALLOCATED, &ext->flags))
+	if (!is_allocated(ext))
 		goto out;
 	handle = take_known_chain(_RET_IP_, default_depth, caller);
 	if (unlikely(!handle)) {
@@ -285,7 +323,21 @@ out:
 	page_ext_put(ext);
 }
 
+/* Of pages that were allocated before. */
+void page_owner_get_stacks(depot_stack_handle_t handle, unsigned long pages)
+{
+	if (!pages || !stack_depot_get_many(handle, pages))
+		return;
+	count_pages(NULL, handle, pages);
+}
+
 /* --- Migration ----------------------------------------------------------------- */
+
+static void count_page(struct page_ext *ext, long n)
+{
+	if (is_allocated(ext))
+		count_pages(NULL, owner_of(ext)->handle, n);
+}
 
 /*
  * The new page is what the old one was. The old one, which is to be freed, gets
@@ -297,8 +349,14 @@ static void copy_owner(struct page *new, struct page *old)
 
 	if (new_ext && old_ext) {
 		struct page_owner *to = owner_of(new_ext), *from = owner_of(old_ext);
+		/* Else each chain has as many pages as before. */
+		bool recount = is_allocated(new_ext) != is_allocated(old_ext);
 		depot_stack_handle_t handle = to->handle;
 
+		if (recount) {
+			count_page(new_ext, -1);
+			count_page(old_ext, -1);
+		}
 		to->order = from->order;
 		to->last_migrate_reason = from->last_migrate_reason;
 		to->gfp_mask = from->gfp_mask;
@@ -311,6 +369,10 @@ static void copy_owner(struct page *new, struct page *old)
 		/* Both are allocated; which of them has an owner is the old one's matter. */
 		new_ext->flags |= old_ext->flags & (BIT(PAGE_EXT_OWNER) |
 						    BIT(PAGE_EXT_OWNER_ALLOCATED));
+		if (recount) {
+			count_page(new_ext, 1);
+			count_page(old_ext, 1);
+		}
 	}
 	page_ext_put(old_ext);
 	page_ext_put(new_ext);
@@ -333,6 +395,7 @@ static void forget_page(struct page *page)
 
 	if (!ext)
 		return;
+	count_page(ext, -1);
 	owner = owner_of(ext);
 	stack_depot_put(xchg(&owner->handle, 0));
 	stack_depot_put(xchg(&owner->free_handle, 0));

@@ -44,17 +44,14 @@ struct page_owner {
 #ifdef CONFIG_SLAB_OWNER
 
 /* How page_owner's own handles are saved: as those of any page. */
-#define PAGE_OWNER_DEPOT_FLAGS	(STACK_DEPOT_FLAG_CAN_ALLOC | STACK_DEPOT_FLAG_GET)
+#define PAGE_OWNER_DEPOT_FLAGS	(STACK_DEPOT_FLAG_CAN_ALLOC | STACK_DEPOT_FLAG_GET | \
+				 STACK_DEPOT_FLAG_COUNT)
 
 bool owner_pages_init(depot_stack_handle_t dummy, depot_stack_handle_t failure);
 void owner_pages_debugfs_init(void);
 
 /* So many pages have got this handle, which is held for ever, too. */
-static inline void page_owner_get_stacks(depot_stack_handle_t handle, unsigned long pages)
-{
-	if (pages)
-		stack_depot_get_many(handle, pages);
-}
+void page_owner_get_stacks(depot_stack_handle_t handle, unsigned long pages);
 
 /* The handle in a record of which RCU is read-locked, to be released; 0 if it has gone. */
 static inline depot_stack_handle_t page_owner_get_stack(const depot_stack_handle_t *where)
@@ -88,7 +85,6 @@ unsigned long owner_page_failures(void);
 /* page_walk.c */
 bool owner_pages_tracked(void);
 int page_walk_next(struct slab_walk *walk, struct owner_pages *found);
-int page_walk_next_page(struct slab_walk *walk, depot_stack_handle_t *handle);
 bool page_walk_find(unsigned long *pfn, unsigned long end, struct owner_pages *found);
 
 /* page_file.c */
@@ -113,11 +109,6 @@ static inline bool owner_pages_tracked(void)
 }
 
 static inline int page_walk_next(struct slab_walk *walk, struct owner_pages *found)
-{
-	return 0;
-}
-
-static inline int page_walk_next_page(struct slab_walk *walk, depot_stack_handle_t *handle)
 {
 	return 0;
 }

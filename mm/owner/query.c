@@ -290,7 +290,7 @@ static int find_chain(struct owner_query *query)
 	int found = slab_walk_rest(&query->walk);
 
 	if (!found)
-		found = owner_counted_next(&query->walk, &query->holds);
+		found = owner_counted_next(&query->walk, OWNER_OBJECTS, &query->holds);
 	if (found > 0)
 		query->object = (struct owner_object){ .owner.stack = query->walk.held.stack };
 	return found;

@@ -2,8 +2,9 @@
 /*
  * What the owners add up to, by call chain and by cache.
  *
- * A walk over all slabs, into a table that belongs to the file that is read: it
- * shows one moment, however slowly it is read.
+ * They go into a table that belongs to the file that is read: it shows one moment,
+ * however slowly it is read. What chains hold was counted as it came and went, unless
+ * samples stand for more; what is in caches takes a walk over all slabs.
  */
 
 #include <linux/slab.h>
@@ -12,7 +13,6 @@
 #include <linux/xarray.h>
 
 #include "known.h"
-#include "page.h"
 
 /* What is added up under this key: all zeros at first, NULL if there is no memory. */
 static void *total_at(struct xarray *totals, unsigned long key, size_t size)
@@ -49,8 +49,8 @@ static struct owner_sum *count_object(struct xarray *totals, const struct owner_
 	return &total->sum;
 }
 
-/* As counted when objects came and went. */
-static int total_counted(struct xarray *totals)
+/* As counted when objects, or pages, came and went. */
+static int total_counted(struct xarray *totals, enum owner_counter which)
 {
 	struct owner_chain_total *total;
 	struct owner_estimate holds;
@@ -58,7 +58,7 @@ static int total_counted(struct xarray *totals)
 	int error;
 
 	owner_counters_flush();
-	while ((error = owner_counted_next(&walk, &holds)) > 0) {
+	while ((error = owner_counted_next(&walk, which, &holds)) > 0) {
 		total = chain_total(totals, walk.held.stack);
 		error = total ? 0 : -ENOMEM;
 		if (error)
@@ -104,7 +104,7 @@ int owner_total_chains(struct xarray *totals)
 	int error = 0;
 
 	if (counted)
-		error = total_counted(totals);
+		error = total_counted(totals, OWNER_OBJECTS);
 	slab_walk_begin(&walk);
 	if (!counted)
 		error = total_found(totals, &walk);
@@ -122,21 +122,7 @@ int owner_total_chains(struct xarray *totals)
  */
 int owner_total_pages(struct xarray *totals)
 {
-	struct slab_walk walk = {};
-	depot_stack_handle_t handle;
-	int error;
-
-	slab_walk_begin(&walk);
-	while ((error = page_walk_next_page(&walk, &handle)) > 0) {
-		struct owner_chain_total *total = chain_total(totals, handle);
-
-		error = total ? 0 : -ENOMEM;
-		if (error)
-			break;
-		owner_sum_add(&total->sum, 0, PAGE_SIZE, PAGE_SIZE, 0);
-	}
-	slab_walk_end(&walk);
-	return error;
+	return total_counted(totals, OWNER_PAGES);
 }
 
 void owner_free_chains(struct xarray *totals)

@@ -237,7 +237,7 @@ static void test_chains_are_found(struct kunit *test)
 	KUNIT_ASSERT_NE(test, chain, other);
 	kmem_cache_free(cache, second);
 	owner_counters_flush();
-	while (owner_counted_next(&walk, &holds) > 0) {
+	while (owner_counted_next(&walk, OWNER_OBJECTS, &holds) > 0) {
 		met_other += walk.held.stack == other;
 		if (walk.held.stack != chain)
 			continue;
@@ -267,7 +267,7 @@ static void test_no_waste_below_zero(struct kunit *test)
 
 	owner_counters_flush();
 	stack_depot_count(chain, less);
-	while (!met && owner_counted_next(&walk, &holds) > 0)
+	while (!met && owner_counted_next(&walk, OWNER_OBJECTS, &holds) > 0)
 		met = walk.held.stack == chain;
 	slab_walk_release(&walk);
 	stack_depot_count(chain, more);

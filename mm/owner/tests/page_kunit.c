@@ -66,6 +66,22 @@ static noinline void uproot(struct page *page, unsigned int order)
 	barrier();
 }
 
+/* How many pages are counted with chains that pass through a function. */
+static unsigned long counted_pages(struct kunit *test, void *function)
+{
+	struct owner_chain_total *total;
+	unsigned long handle, found = 0;
+	struct xarray totals;
+
+	xa_init(&totals);
+	KUNIT_EXPECT_EQ(test, owner_total_pages(&totals), 0);
+	xa_for_each(&totals, handle, total)
+		if (passes(handle, function))
+			found += total->sum.estimate.objects;
+	owner_free_chains(&totals);
+	return found;
+}
+
 static void test_has_owner(struct kunit *test)
 {
 	struct page *page = plant(GFP_KERNEL | __GFP_ZERO, 0);
@@ -206,6 +222,39 @@ static void test_depth(struct kunit *test)
 	uproot(other, 0);
 }
 
+/* Who frees a folio that was migrated is not told what the other one was. */
+static void copy_between(struct kunit *test, bool into_untracked)
+{
+	struct page *tracked, *untracked;
+	unsigned long flags;
+	int error;
+
+	tracked = plant(GFP_KERNEL | __GFP_COMP, 3);
+	error = write_rules("track=off if kind == page && order == 3");
+	untracked = plant_elsewhere(GFP_KERNEL | __GFP_COMP, 3);
+	write_rules("clear");
+	KUNIT_ASSERT_EQ(test, error, 0);
+	KUNIT_ASSERT_TRUE(test, tracked && untracked);
+	KUNIT_EXPECT_TRUE(test, is_allocated(tracked));
+	KUNIT_EXPECT_FALSE(test, is_allocated(untracked));
+	if (into_untracked)
+		folio_copy_owner(page_folio(untracked), page_folio(tracked));
+	else
+		folio_copy_owner(page_folio(tracked), page_folio(untracked));
+	KUNIT_EXPECT_TRUE(test, passes(record_of_page(untracked, &flags).handle, plant));
+	KUNIT_EXPECT_FALSE(test, passes(record_of_page(tracked, &flags).handle, plant));
+	KUNIT_EXPECT_EQ(test, counted_pages(test, plant), into_untracked ? 8 : 0);
+	uproot(tracked, 3);
+	uproot(untracked, 3);
+	KUNIT_EXPECT_EQ(test, counted_pages(test, plant), 0);
+}
+
+static void test_untracked_copy(struct kunit *test)
+{
+	copy_between(test, true);
+	copy_between(test, false);
+}
+
 /* --- Interrupts ---------------------------------------------------------------- */
 
 static struct page *of_interrupt;
@@ -266,24 +315,61 @@ static void test_totals(struct kunit *test)
 {
 	unsigned int i, orders[] = { 0, 0, 1, 3 }, planted = 0;
 	struct page *pages[ARRAY_SIZE(orders)];
-	struct owner_chain_total *total;
-	struct xarray totals;
-	unsigned long handle, found = 0;
 
+	KUNIT_EXPECT_EQ(test, counted_pages(test, plant), 0);
 	for (i = 0; i < ARRAY_SIZE(orders); i++) {
 		pages[i] = plant(GFP_KERNEL, orders[i]);
 		KUNIT_ASSERT_NOT_NULL(test, pages[i]);
 		planted += 1 << orders[i];
 	}
-	xa_init(&totals);
-	KUNIT_EXPECT_EQ(test, owner_total_pages(&totals), 0);
-	xa_for_each(&totals, handle, total)
-		if (passes(handle, plant))
-			found += total->sum.estimate.objects;
-	owner_free_chains(&totals);
-	KUNIT_EXPECT_EQ(test, found, planted);
-	for (i = 0; i < ARRAY_SIZE(orders); i++)
+	KUNIT_EXPECT_EQ(test, counted_pages(test, plant), planted);
+	/* Each of its pages goes by itself. */
+	split_page(pages[3], 3);
+	for (i = 0; i < 8; i++) {
+		uproot(pages[3] + i, 0);
+		KUNIT_EXPECT_EQ(test, counted_pages(test, plant), --planted);
+	}
+	for (i = 0; i < 3; i++)
 		uproot(pages[i], orders[i]);
+	KUNIT_EXPECT_EQ(test, counted_pages(test, plant), 0);
+}
+
+static noinline void plant_again(struct page *page, unsigned int order)
+{
+	set_page_owner(page, order, GFP_KERNEL);
+	barrier();
+}
+
+/* Another owner is noted, of which nobody had said that the first one has gone. */
+static void test_counted_once(struct kunit *test)
+{
+	struct page *page = plant(GFP_KERNEL, 2);
+
+	KUNIT_ASSERT_NOT_NULL(test, page);
+	plant_again(page, 2);
+	KUNIT_EXPECT_EQ(test, counted_pages(test, plant), 0);
+	KUNIT_EXPECT_EQ(test, counted_pages(test, plant_again), 4);
+	uproot(page, 2);
+	KUNIT_EXPECT_EQ(test, counted_pages(test, plant_again), 0);
+}
+
+/* As if the record of one page among others had never been written. */
+static void test_counts_each_page(struct kunit *test)
+{
+	struct page *page = plant(GFP_KERNEL, 2);
+	depot_stack_handle_t handle;
+	struct page_ext *ext;
+	unsigned long flags;
+
+	KUNIT_ASSERT_NOT_NULL(test, page);
+	handle = record_of_page(page, &flags).handle;
+	ext = page_ext_get(page + 2);
+	ext->flags &= ~BIT(PAGE_EXT_OWNER_ALLOCATED);
+	page_ext_put(ext);
+	stack_depot_count(handle, (const long[STACK_DEPOT_COUNTERS]){ [OWNER_PAGES] = -1 });
+	KUNIT_EXPECT_EQ(test, counted_pages(test, plant), 3);
+	uproot(page, 2);
+	KUNIT_EXPECT_EQ(test, counted_pages(test, plant), 0);
 }
 
 /* A slab's pages say how many objects of which cache are owned. */
@@ -316,6 +402,7 @@ static void test_serves_slab(struct kunit *test)
 struct count {
 	depot_stack_handle_t handle;
 	unsigned int references;
+	long pages;			/* allocated; less what only CPUs have counted */
 };
 
 struct counting {
@@ -326,10 +413,13 @@ struct counting {
 	unsigned int wrong;
 	struct count first_wrong;
 	unsigned int first_wrong_count;
+	unsigned int miscounted;
+	struct count first_miscounted;
+	long first_miscounted_pages;
 };
 
 static void count_handle(struct counting *counting, depot_stack_handle_t handle,
-			 unsigned int references)
+			 unsigned int references, long pages)
 {
 	u32 at = hash_32(handle, COUNT_BITS);
 
@@ -340,6 +430,7 @@ static void count_handle(struct counting *counting, depot_stack_handle_t handle,
 	counting->chains += !counting->counts[at].handle;
 	counting->counts[at].handle = handle;
 	counting->counts[at].references += references;
+	counting->counts[at].pages += pages;
 }
 
 /* What a CPU keeps ready. */
@@ -348,10 +439,12 @@ static void count_kept(struct counting *counting, const struct handles *handles)
 	unsigned int i;
 
 	for (i = 0; i < ARRAY_SIZE(handles->spare); i++)
-		count_handle(counting, handles->spare[i].handle, handles->spare[i].references);
+		count_handle(counting, handles->spare[i].handle, handles->spare[i].references,
+			     -handles->pages[i]);
 #ifdef CONFIG_UNWINDER_ORC
 	for (i = 0; i < ARRAY_SIZE(handles->sites) * SITE_WAYS; i++)
-		count_handle(counting, handles->sites[i / SITE_WAYS].site[i % SITE_WAYS].handle, 1);
+		count_handle(counting, handles->sites[i / SITE_WAYS].site[i % SITE_WAYS].handle, 1,
+			     0);
 #endif
 }
 
@@ -370,6 +463,20 @@ static bool is_right(struct counting *counting, const struct count *count,
 	return references <= count->references + 1;
 }
 
+/* What the depot counts of a chain that is held, so that it stays. Tasks have no counters. */
+static void compare_pages(struct counting *counting, const struct count *count)
+{
+	long counters[STACK_DEPOT_COUNTERS] = {};
+
+	stack_depot_counters(count->handle, counters);
+	if (counters[OWNER_PAGES] == count->pages)
+		return;
+	if (!counting->miscounted++) {
+		counting->first_miscounted = *count;
+		counting->first_miscounted_pages = counters[OWNER_PAGES];
+	}
+}
+
 /* Nothing else runs. */
 static int count_references(void *data)
 {
@@ -386,8 +493,9 @@ static int count_references(void *data)
 		if (!ext)
 			continue;
 		owner = page_ext_data(ext, &page_owner_ops);
-		count_handle(counting, owner->handle, 1);
-		count_handle(counting, owner->free_handle, 1);
+		count_handle(counting, owner->handle, 1,
+			     !!(ext->flags & BIT(PAGE_EXT_OWNER_ALLOCATED)));
+		count_handle(counting, owner->free_handle, 1, 0);
 		counting->pages++;
 		page_ext_put(ext);
 	}
@@ -401,6 +509,7 @@ static int count_references(void *data)
 
 		if (!count->handle)
 			continue;
+		compare_pages(counting, count);
 		chain = __stack_depot_get_stack_record(count->handle);
 		references = chain ? refcount_read(&chain->count) : 0;
 		if (is_right(counting, count, references))
@@ -428,6 +537,10 @@ static void test_references(struct kunit *test)
 			    counting.chains, counting.first_wrong.handle,
 			    counting.first_wrong.references, counting.first_wrong_count);
 	KUNIT_EXPECT_LE(test, counting.surplus, HELD_FOR_GOOD);
+	KUNIT_EXPECT_EQ_MSG(test, counting.miscounted, 0,
+			    "of %u chains; handle %u: %ld pages, counted as %ld",
+			    counting.chains, counting.first_miscounted.handle,
+			    counting.first_miscounted.pages, counting.first_miscounted_pages);
 	/* To be compared with all that the depot has. */
 	kunit_info(test, "chains: %u", counting.chains);
 	vfree(counting.counts);
@@ -446,9 +559,12 @@ static struct kunit_case owner_page_cases[] = {
 	KUNIT_CASE(test_split),
 	KUNIT_CASE(test_folio_copy),
 	KUNIT_CASE(test_depth),
+	KUNIT_CASE(test_untracked_copy),
 	KUNIT_CASE(test_interrupt_is_owner),
 	KUNIT_CASE(test_own_pages),
 	KUNIT_CASE(test_totals),
+	KUNIT_CASE(test_counted_once),
+	KUNIT_CASE(test_counts_each_page),
 	KUNIT_CASE(test_serves_slab),
 	KUNIT_CASE_SLOW(test_references),
 	{}

@@ -94,7 +94,7 @@ if [ "$kernel" != um ]; then
 	ok "pages were migrated, and say so" has "$work/figures" " [1-9][0-9]* compaction"
 	ok "memory went and came" has "$work/figures" "^offline [1-9]"
 fi
-ok "each reference is where it should be" is "$(grep -c 'ok 10 test_references' "$work/kunit") \
+ok "each reference is where it should be" is "$(grep -c 'ok 13 test_references' "$work/kunit") \
 $(grep -c 'not ok' "$work/kunit")" "3 0"
 # Reading what the depot has needs pages of its own.
 no_more_than_held()
