@@ -5,8 +5,10 @@
  */
 
 #include <linux/cpumask.h>
+#include <linux/preempt.h>
 #include <linux/slab.h>
 #include <linux/smp.h>
+#include <linux/workqueue.h>
 
 #include "../handles.h"
 #include "../query.h"
@@ -144,20 +146,37 @@ static void test_bulk_is_counted(struct kunit *test)
 	stack_depot_put(chain);
 }
 
-/* As in an interrupt that comes while a CPU uses what it keeps. */
+/* What this CPU keeps is used, as an interrupt may find it. Who allocates may sleep on RT. */
+static struct handles *take_what_is_kept(struct kunit *test)
+{
+	struct handles *kept;
+
+	migrate_disable();
+	kept = handles_begin();
+	KUNIT_ASSERT_NOT_NULL(test, kept);
+	preempt_enable();
+	return kept;
+}
+
+static void put_back(struct handles *kept)
+{
+	preempt_disable();
+	handles_end(kept);
+	migrate_enable();
+}
+
 static void test_counted_without_the_cpu(struct kunit *test)
 {
 	void *object = plant_counted(GFP_KERNEL);
 	depot_stack_handle_t chain = chain_of(test, object);
-	struct handles *kept = handles_begin();
+	struct handles *kept = take_what_is_kept(test);
 	void *others[PLANTED];
 	unsigned int i, got = 0;
 
-	KUNIT_ASSERT_NOT_NULL(test, kept);
 	for (i = 0; i < PLANTED; i++)
 		others[i] = plant_counted(GFP_ATOMIC);
 	kmem_cache_free(cache, object);
-	handles_end(kept);
+	put_back(kept);
 	for (i = 0; i < PLANTED; i++)
 		got += !!others[i];
 	KUNIT_EXPECT_EQ(test, got, PLANTED);
@@ -166,9 +185,9 @@ static void test_counted_without_the_cpu(struct kunit *test)
 	stack_depot_put(chain);
 	chain = chain_of(test, others[0]);
 	expect_planted(test, chain, PLANTED);
-	kept = handles_begin();
+	kept = take_what_is_kept(test);
 	kmem_cache_free(cache, others[0]);
-	handles_end(kept);
+	put_back(kept);
 	for (i = 1; i < PLANTED; i++)
 		kmem_cache_free(cache, others[i]);
 	expect_planted(test, chain, 0);
@@ -184,10 +203,16 @@ static void free_100(void *objects)
 		kmem_cache_free(cache, first[i]);
 }
 
-/* Taken here, freed wherever; in interrupts, too. */
+static long free_100_in_task(void *objects)
+{
+	free_100(objects);
+	return 0;
+}
+
+/* Taken here, freed wherever; in interrupts, too, but for RT, where none frees. */
 static void test_freed_on_other_cpus(struct kunit *test)
 {
-	unsigned int i, count = 100 * nr_cpu_ids;
+	unsigned int cpu, i, count = 100 * nr_cpu_ids;
 	void **objects = kunit_kcalloc(test, count, sizeof(*objects), GFP_KERNEL);
 	depot_stack_handle_t chain = 0;
 
@@ -198,7 +223,11 @@ static void test_freed_on_other_cpus(struct kunit *test)
 			chain = chain_of(test, objects[i]);
 	}
 	expect_planted(test, chain, count);
-	on_each_cpu(free_100, objects, true);
+	if (IS_ENABLED(CONFIG_PREEMPT_RT))
+		for_each_online_cpu(cpu)
+			work_on_cpu(cpu, free_100_in_task, objects);
+	else
+		on_each_cpu(free_100, objects, true);
 	expect_planted(test, chain, count - 100 * num_online_cpus());
 	for (i = 0; i < count; i++)
 		if (!cpu_online(i / 100))
