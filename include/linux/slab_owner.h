@@ -93,14 +93,17 @@ struct slab_owners {
  * cgroups never set together with MEMCG_DATA_OBJEXTS.
  */
 #define SLAB_OWNERS		2UL
-#define SLAB_OWNERS_MASK	(~3UL)
 
-/* A slab's owners, from what stands in slab->obj_exts; NULL if it has none. */
+/* A slab's owners, from what stands in slab->obj_exts with SLAB_OWNERS. */
+static __always_inline struct slab_owners *slab_owners_in(unsigned long exts)
+{
+	return (struct slab_owners *)(exts & ~3UL);
+}
+
+/* The same where that may not be so; NULL then. */
 static __always_inline struct slab_owners *slab_owners(unsigned long exts)
 {
-	if (!(exts & SLAB_OWNERS))
-		return NULL;
-	return (struct slab_owners *)(exts & SLAB_OWNERS_MASK);
+	return exts & SLAB_OWNERS ? slab_owners_in(exts) : NULL;
 }
 
 DECLARE_STATIC_KEY_FALSE(slab_owner_key);
@@ -133,7 +136,7 @@ static __always_inline unsigned long *slab_owner_exts_home(unsigned long *obj_ex
 	unsigned long exts = READ_ONCE(*obj_exts);
 
 	if (static_branch_unlikely(&slab_owner_key) && exts & SLAB_OWNERS)
-		return &((struct slab_owners *)(exts & SLAB_OWNERS_MASK))->exts;
+		return &slab_owners_in(exts)->exts;
 	return obj_exts;
 }
 
@@ -154,7 +157,7 @@ slab_owner_exts_cmpxchg(unsigned long *obj_exts, unsigned long old, unsigned lon
 static __always_inline unsigned long slab_owner_exts(unsigned long exts)
 {
 	if (exts && static_branch_unlikely(&slab_owner_key) && exts & SLAB_OWNERS)
-		return READ_ONCE(((struct slab_owners *)(exts & SLAB_OWNERS_MASK))->exts);
+		return READ_ONCE(slab_owners_in(exts)->exts);
 	return exts;
 }
 

@@ -36,7 +36,7 @@ static __always_inline void slab_owner_alloc(struct kmem_cache *s, void *object,
 static __always_inline struct slab_owners *slab_owners_watching(struct slab *slab)
 {
 	unsigned long exts = READ_ONCE(slab->obj_exts);
-	struct slab_owners *owners = (struct slab_owners *)(exts & SLAB_OWNERS_MASK);
+	struct slab_owners *owners = slab_owners_in(exts);
 
 	return exts & SLAB_OWNERS && atomic_read(&owners->watched) ? owners : NULL;
 }

@@ -232,7 +232,7 @@ static noinline struct slab_owners *make_owners(struct kmem_cache *s, struct sla
 		if (exts & SLAB_OWNERS) {
 			kfree(owners->live);
 			kfree(owners);
-			return (struct slab_owners *)(exts & SLAB_OWNERS_MASK);
+			return slab_owners_in(exts);
 		}
 		owners->exts = exts;
 	} while (!try_cmpxchg(&slab->obj_exts, &exts,
@@ -486,7 +486,7 @@ static __always_inline bool own_with(struct handles *kept, struct kmem_cache *s,
 	struct folio *folio = virt_to_folio(object);
 	struct slab *slab = folio_slab(folio);
 	unsigned long exts = READ_ONCE(slab->obj_exts);
-	struct slab_owners *owners = (struct slab_owners *)(exts & SLAB_OWNERS_MASK);
+	struct slab_owners *owners = slab_owners_in(exts);
 	u32 kept_size = record_size(size);
 	struct slab_owner *record;
 	u64 handles;
