@@ -939,7 +939,8 @@ void stack_depot_count(depot_stack_handle_t handle,
 		return;
 
 	for (unsigned int i = 0; i < STACK_DEPOT_COUNTERS; i++)
-		atomic_long_add(more[i], &evict_counters(rec)[i]);
+		if (more[i])
+			atomic_long_add(more[i], &evict_counters(rec)[i]);
 }
 EXPORT_SYMBOL_GPL(stack_depot_count);
 
