@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * What call chains hold, as it was counted when objects came and went.
+ * What call chains hold, as it was counted when objects and pages came and went.
  *
  * A chain's counters stand beside it in the depot. CPUs count by themselves and
  * pass on what they have when they let go of the chain, when they go offline, and
@@ -11,7 +11,6 @@
 #include <linux/minmax.h>
 #include <linux/mm.h>
 #include <linux/percpu.h>
-#include <linux/sched.h>
 #include <linux/sched/signal.h>
 #include <linux/stackdepot.h>
 
@@ -79,7 +78,6 @@ int owner_counted_next(struct slab_walk *walk, enum owner_counter which,
 
 	for (;;) {
 		slab_walk_release(walk);
-		cond_resched();
 		if (signal_pending(current))
 			return -ERESTARTSYS;
 		walk->held.stack = stack_depot_next_counted(&walk->place);

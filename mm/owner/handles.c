@@ -316,15 +316,18 @@ void owner_count_slowly(depot_stack_handle_t stack, long n, struct owner_part pa
 /* For each CPU, by itself and between two captures. */
 static void on_each_kept(smp_call_func_t flush)
 {
+	unsigned int cpu;
 	bool done;
 
 	/* One that is going does it when it has gone: not in between. */
 	cpus_read_lock();
-	do {
-		done = true;
-		on_each_cpu(flush, &done, true);
-		cond_resched();
-	} while (!done);
+	for_each_online_cpu(cpu) {
+		do {
+			done = true;
+			smp_call_function_single(cpu, flush, &done, true);
+			cond_resched();
+		} while (!done);
+	}
 	cpus_read_unlock();
 }
 
