@@ -24,6 +24,7 @@
 #include <linux/ptrace.h>
 #include <linux/randomize_kstack.h>
 #include <linux/sched.h>
+#include <linux/sizes.h>
 #include <linux/stackdepot.h>
 
 #include "../slab.h"
@@ -79,6 +80,8 @@ struct handles {
 	struct sites sites[1 << SITE_BITS];
 #endif
 };
+
+static_assert(sizeof(struct handles) <= SZ_128K);
 
 /* What each CPU keeps, for it to take out, and where that stays. */
 DECLARE_PER_CPU(struct handles *, owner_handles);

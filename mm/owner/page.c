@@ -135,6 +135,9 @@ struct swap {
 	struct handles *handles;	/* of this CPU, or NULL */
 	depot_stack_handle_t handle;	/* with one reference, or 0 */
 	unsigned int pages;		/* that did not have it */
+	/* Neighbours most often have one chain: so many more are allocated by this one. */
+	depot_stack_handle_t counted;
+	long count;
 };
 
 static __always_inline void give(struct swap *swap, depot_stack_handle_t handle)
@@ -145,21 +148,14 @@ static __always_inline void give(struct swap *swap, depot_stack_handle_t handle)
 		stack_depot_put(handle);
 }
 
-static __always_inline void swap_begin(struct swap *swap, depot_stack_handle_t handle)
+static __always_inline void swap_begin(struct swap *swap, depot_stack_handle_t handle,
+				       depot_stack_handle_t counted)
 {
 	swap->handles = handles_begin();
 	swap->handle = handle;
 	swap->pages = 0;
-}
-
-/* Pages that are changed before others get a turn. */
-#define SWAP_STRETCH	32
-
-static void swap_rest(struct swap *swap)
-{
-	if (swap->handles)
-		handles_end(swap->handles);
-	swap->handles = handles_begin();
+	swap->counted = counted;
+	swap->count = 0;
 }
 
 static __always_inline void swap_in(struct swap *swap, depot_stack_handle_t *where)
@@ -174,25 +170,71 @@ static __always_inline void swap_in(struct swap *swap, depot_stack_handle_t *whe
 	give(swap, old);
 }
 
-/* So many pages more are allocated by this chain, or fewer; @handle is held. */
+static noinline void count_pages_slowly(struct handles *handles, depot_stack_handle_t handle,
+					long n)
+{
+	long counters[STACK_DEPOT_COUNTERS] = { [OWNER_PAGES] = n };
+
+	if (!handle || !n)
+		return;
+	if (handles && handles_refill(handles, handle))
+		handles->pages[handles_hint(handle)] += n;
+	else
+		stack_depot_count(handle, counters);
+}
+
+/* So many pages more are allocated by this chain, or fewer; it is held, or 0. */
 static __always_inline void count_pages(struct handles *handles, depot_stack_handle_t handle,
 					long n)
 {
 	u16 number = handles_hint(handle);
 
-	if (unlikely(!handle || !n))
-		return;
-	if (likely(handles) && (likely(handles->spare[number].handle == handle) ||
-				handles_refill(handles, handle)))
+	if (likely(handles && handle && handles->spare[number].handle == handle))
 		handles->pages[number] += n;
 	else
-		stack_depot_count(handle,
-				  (const long[STACK_DEPOT_COUNTERS]){ [OWNER_PAGES] = n });
+		count_pages_slowly(handles, handle, n);
+}
+
+static __always_inline void swap_counted(struct swap *swap)
+{
+	count_pages(swap->handles, swap->counted, swap->count);
+	swap->count = 0;
+}
+
+/* This page's record, which has the handle, is allocated from now on, or no more. */
+static __always_inline void swap_count(struct swap *swap, depot_stack_handle_t handle, long n)
+{
+	if (handle != swap->counted) {
+		swap_counted(swap);
+		swap->counted = handle;
+	}
+	swap->count += n;
+}
+
+/* Pages that are changed before others get a turn. */
+#define SWAP_STRETCH	32
+
+/*
+ * Return: where the records of a stretch begin; NULL if it has none. Not all records
+ * stand in one piece: each section of memory has its own.
+ */
+static __always_inline struct page_ext *swap_rest(struct swap *swap, struct page *page)
+{
+	struct page_ext *ext = page_ext_get(page);
+
+	/* Who calls has RCU read-locked. */
+	page_ext_put(ext);
+	swap_counted(swap);
+	if (swap->handles)
+		handles_end(swap->handles);
+	swap->handles = handles_begin();
+	return ext;
 }
 
 /* Have as many references as there should be. */
 static __always_inline void swap_end(struct swap *swap)
 {
+	swap_counted(swap);
 	if (!swap->pages)
 		give(swap, swap->handle);
 	else if (unlikely(swap->pages > 1) && swap->handle)
@@ -214,22 +256,27 @@ static __always_inline bool is_allocated(const struct page_ext *ext)
 
 /* --- Allocation and free ------------------------------------------------------ */
 
-static __always_inline void set_owners(struct page_ext *ext, unsigned int order, gfp_t gfp_mask,
-				       u64 ts_nsec, depot_stack_handle_t handle)
+static __always_inline void set_owners(struct page *page, struct page_ext *ext,
+				       unsigned int order, gfp_t gfp_mask, u64 ts_nsec,
+				       depot_stack_handle_t handle)
 {
 	struct swap swap;
 	unsigned int i;
 
-	swap_begin(&swap, handle);
+	swap_begin(&swap, handle, handle);
 	for (i = 0; i < 1U << order; i++, ext = page_ext_next(ext)) {
-		struct page_owner *owner = owner_of(ext);
+		struct page_owner *owner;
 
 		if (unlikely(i && !(i % SWAP_STRETCH)))
-			swap_rest(&swap);
+			ext = swap_rest(&swap, page + i);
+		if (unlikely(!ext))
+			break;
+		owner = owner_of(ext);
 		/* It went unseen: before page_owner was on, or without its first page. */
 		if (unlikely(is_allocated(ext)))
 			count_pages(swap.handles, owner->handle, -1);
 		swap_in(&swap, &owner->handle);
+		swap_count(&swap, handle, 1);
 		owner->order = order;
 		owner->gfp_mask = gfp_mask;
 		owner->last_migrate_reason = -1;
@@ -240,11 +287,10 @@ static __always_inline void set_owners(struct page_ext *ext, unsigned int order,
 		owner->tgid = current->tgid;
 		/* Nobody else has the page yet. */
 		if (handle)
-			ext->flags |= BIT(PAGE_EXT_OWNER) | BIT(PAGE_EXT_OWNER_ALLOCATED);
+			ext->flags |= PAGE_OWNER_TRACKED;
 		else
-			ext->flags &= ~(BIT(PAGE_EXT_OWNER) | BIT(PAGE_EXT_OWNER_ALLOCATED));
+			ext->flags &= ~PAGE_OWNER_TRACKED;
 	}
-	count_pages(swap.handles, handle, 1L << order);
 	swap_end(&swap);
 }
 
@@ -262,40 +308,35 @@ noinline void __set_page_owner(struct page *page, unsigned short order, gfp_t gf
 			 take_chain(_RET_IP_, depth, caller, gfp_mask);
 	ext = page_ext_get(page);
 	if (likely(ext))
-		set_owners(ext, order, gfp_mask, ts_nsec, handle);
+		set_owners(page, ext, order, gfp_mask, ts_nsec, handle);
 	else
 		stack_depot_put(handle);
 	page_ext_put(ext);
 }
 
-static __always_inline void set_freed(struct page_ext *ext, unsigned int order, u64 ts_nsec,
+static __always_inline void set_freed(struct page *page, struct page_ext *ext,
+				      unsigned int order, u64 ts_nsec,
 				      depot_stack_handle_t handle)
 {
-	/* Neighbours most often have the same chain. */
-	depot_stack_handle_t gone = 0;
 	struct swap swap;
 	unsigned int i;
-	long pages = 0;
 
-	swap_begin(&swap, handle);
+	swap_begin(&swap, handle, owner_of(ext)->handle);
 	for (i = 0; i < 1U << order; i++, ext = page_ext_next(ext)) {
-		struct page_owner *owner = owner_of(ext);
+		struct page_owner *owner;
 
 		if (unlikely(i && !(i % SWAP_STRETCH)))
-			swap_rest(&swap);
-		if (owner->handle != gone) {
-			count_pages(swap.handles, gone, -pages);
-			gone = owner->handle;
-			pages = 0;
-		}
-		pages += is_allocated(ext);
+			ext = swap_rest(&swap, page + i);
+		if (unlikely(!ext))
+			break;
+		owner = owner_of(ext);
+		swap_count(&swap, owner->handle, -(long)is_allocated(ext));
 		swap_in(&swap, &owner->free_handle);
 		owner->free_ts_nsec = ts_nsec;
 		owner->free_pid = current->pid;
 		owner->free_tgid = current->tgid;
 		ext->flags &= ~BIT(PAGE_EXT_OWNER_ALLOCATED);
 	}
-	count_pages(swap.handles, gone, -pages);
 	swap_end(&swap);
 }
 
@@ -317,13 +358,18 @@ noinline void __reset_page_owner(struct page *page, unsigned short order)
 		page_ext_put(ext);
 		handle = take_chain(_RET_IP_, default_depth, caller, GFP_NOWAIT);
 		ext = page_ext_get(page);
+		/* Its memory may be going, if it was poisoned. */
+		if (unlikely(!ext)) {
+			stack_depot_put(handle);
+			return;
+		}
 	}
-	set_freed(ext, order, ts_nsec, handle);
+	set_freed(page, ext, order, ts_nsec, handle);
 out:
 	page_ext_put(ext);
 }
 
-/* Of pages that were allocated before. */
+/* Pages that were allocated before get owners: they are counted as well. */
 void page_owner_get_stacks(depot_stack_handle_t handle, unsigned long pages)
 {
 	if (!pages || !stack_depot_get_many(handle, pages))
@@ -333,7 +379,8 @@ void page_owner_get_stacks(depot_stack_handle_t handle, unsigned long pages)
 
 /* --- Migration ----------------------------------------------------------------- */
 
-static void count_page(struct page_ext *ext, long n)
+/* Whatever the record says, it is counted as such, or no more. */
+static void recount(struct page_ext *ext, long n)
 {
 	if (is_allocated(ext))
 		count_pages(NULL, owner_of(ext)->handle, n);
@@ -350,12 +397,12 @@ static void copy_owner(struct page *new, struct page *old)
 	if (new_ext && old_ext) {
 		struct page_owner *to = owner_of(new_ext), *from = owner_of(old_ext);
 		/* Else each chain has as many pages as before. */
-		bool recount = is_allocated(new_ext) != is_allocated(old_ext);
+		bool differ = is_allocated(new_ext) != is_allocated(old_ext);
 		depot_stack_handle_t handle = to->handle;
 
-		if (recount) {
-			count_page(new_ext, -1);
-			count_page(old_ext, -1);
+		if (differ) {
+			recount(new_ext, -1);
+			recount(old_ext, -1);
 		}
 		to->order = from->order;
 		to->last_migrate_reason = from->last_migrate_reason;
@@ -367,11 +414,11 @@ static void copy_owner(struct page *new, struct page *old)
 		WRITE_ONCE(to->handle, from->handle);
 		WRITE_ONCE(from->handle, handle);
 		/* Both are allocated; which of them has an owner is the old one's matter. */
-		new_ext->flags |= old_ext->flags & (BIT(PAGE_EXT_OWNER) |
-						    BIT(PAGE_EXT_OWNER_ALLOCATED));
-		if (recount) {
-			count_page(new_ext, 1);
-			count_page(old_ext, 1);
+		new_ext->flags = (new_ext->flags & ~PAGE_OWNER_TRACKED) |
+				 (old_ext->flags & PAGE_OWNER_TRACKED);
+		if (differ) {
+			recount(new_ext, 1);
+			recount(old_ext, 1);
 		}
 	}
 	page_ext_put(old_ext);
@@ -395,7 +442,8 @@ static void forget_page(struct page *page)
 
 	if (!ext)
 		return;
-	count_page(ext, -1);
+	recount(ext, -1);
+	ext->flags &= ~PAGE_OWNER_TRACKED;
 	owner = owner_of(ext);
 	stack_depot_put(xchg(&owner->handle, 0));
 	stack_depot_put(xchg(&owner->free_handle, 0));

@@ -43,6 +43,9 @@ struct page_owner {
 
 #ifdef CONFIG_SLAB_OWNER
 
+/* The flags of a page that is allocated and has an owner. */
+#define PAGE_OWNER_TRACKED	(BIT(PAGE_EXT_OWNER) | BIT(PAGE_EXT_OWNER_ALLOCATED))
+
 /* How page_owner's own handles are saved: as those of any page. */
 #define PAGE_OWNER_DEPOT_FLAGS	(STACK_DEPOT_FLAG_CAN_ALLOC | STACK_DEPOT_FLAG_GET | \
 				 STACK_DEPOT_FLAG_COUNT)
@@ -50,7 +53,7 @@ struct page_owner {
 bool owner_pages_init(depot_stack_handle_t dummy, depot_stack_handle_t failure);
 void owner_pages_debugfs_init(void);
 
-/* So many pages have got this handle, which is held for ever, too. */
+/* So many pages have got this handle, which is held for ever, too: count them. */
 void page_owner_get_stacks(depot_stack_handle_t handle, unsigned long pages);
 
 /* The handle in a record of which RCU is read-locked, to be released; 0 if it has gone. */

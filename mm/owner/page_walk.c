@@ -18,8 +18,6 @@
 #include "owner.h"
 #include "page.h"
 
-#define TRACKED	(BIT(PAGE_EXT_OWNER) | BIT(PAGE_EXT_OWNER_ALLOCATED))
-
 /* Is page_owner on? */
 bool owner_pages_tracked(void)
 {
@@ -51,7 +49,7 @@ static struct page *page_at(unsigned long pfn, unsigned long *skip)
 /* The record of a page that is allocated, RCU being read-locked; else NULL. */
 static struct page_owner *record_of(struct page_ext *ext)
 {
-	if (!ext || (READ_ONCE(ext->flags) & TRACKED) != TRACKED)
+	if (!ext || (READ_ONCE(ext->flags) & PAGE_OWNER_TRACKED) != PAGE_OWNER_TRACKED)
 		return NULL;
 	return page_ext_data(ext, &page_owner_ops);
 }

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
  * Pages with known owners, looked up in their records; and that the references
- * which all records hold, and CPUs keep, are exactly those that the depot counts.
+ * which all records hold, and CPUs keep, are exactly those that the depot counts, and
+ * so are the pages that are allocated.
  */
 
 #include <kunit/test.h>
@@ -243,6 +244,7 @@ static void copy_between(struct kunit *test, bool into_untracked)
 		folio_copy_owner(page_folio(tracked), page_folio(untracked));
 	KUNIT_EXPECT_TRUE(test, passes(record_of_page(untracked, &flags).handle, plant));
 	KUNIT_EXPECT_FALSE(test, passes(record_of_page(tracked, &flags).handle, plant));
+	KUNIT_EXPECT_EQ(test, is_allocated(into_untracked ? untracked : tracked), into_untracked);
 	KUNIT_EXPECT_EQ(test, counted_pages(test, plant), into_untracked ? 8 : 0);
 	uproot(tracked, 3);
 	uproot(untracked, 3);
@@ -313,7 +315,7 @@ static void test_own_pages(struct kunit *test)
 
 static void test_totals(struct kunit *test)
 {
-	unsigned int i, orders[] = { 0, 0, 1, 3 }, planted = 0;
+	unsigned int i, orders[] = { 0, 0, 1, 6 }, planted = 0;
 	struct page *pages[ARRAY_SIZE(orders)];
 
 	KUNIT_EXPECT_EQ(test, counted_pages(test, plant), 0);
@@ -324,13 +326,21 @@ static void test_totals(struct kunit *test)
 	}
 	KUNIT_EXPECT_EQ(test, counted_pages(test, plant), planted);
 	/* Each of its pages goes by itself. */
-	split_page(pages[3], 3);
-	for (i = 0; i < 8; i++) {
+	split_page(pages[3], 6);
+	for (i = 0; i < 64; i++) {
 		uproot(pages[3] + i, 0);
 		KUNIT_EXPECT_EQ(test, counted_pages(test, plant), --planted);
 	}
 	for (i = 0; i < 3; i++)
 		uproot(pages[i], orders[i]);
+	KUNIT_EXPECT_EQ(test, counted_pages(test, plant), 0);
+
+	/* More than are changed at a time, all at once. */
+	pages[0] = plant(GFP_KERNEL, 6);
+	KUNIT_ASSERT_NOT_NULL(test, pages[0]);
+	KUNIT_EXPECT_TRUE(test, is_allocated(pages[0] + 63));
+	KUNIT_EXPECT_EQ(test, counted_pages(test, plant), 64);
+	uproot(pages[0], 6);
 	KUNIT_EXPECT_EQ(test, counted_pages(test, plant), 0);
 }
 
@@ -356,6 +366,7 @@ static void test_counted_once(struct kunit *test)
 /* As if the record of one page among others had never been written. */
 static void test_counts_each_page(struct kunit *test)
 {
+	const long one_less[STACK_DEPOT_COUNTERS] = { [OWNER_PAGES] = -1 };
 	struct page *page = plant(GFP_KERNEL, 2);
 	depot_stack_handle_t handle;
 	struct page_ext *ext;
@@ -366,7 +377,7 @@ static void test_counts_each_page(struct kunit *test)
 	ext = page_ext_get(page + 2);
 	ext->flags &= ~BIT(PAGE_EXT_OWNER_ALLOCATED);
 	page_ext_put(ext);
-	stack_depot_count(handle, (const long[STACK_DEPOT_COUNTERS]){ [OWNER_PAGES] = -1 });
+	stack_depot_count(handle, one_less);
 	KUNIT_EXPECT_EQ(test, counted_pages(test, plant), 3);
 	uproot(page, 2);
 	KUNIT_EXPECT_EQ(test, counted_pages(test, plant), 0);

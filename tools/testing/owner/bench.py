@@ -147,7 +147,7 @@ BOUNDS = [
     Bound("kmalloc-64", 8, "depth-8", 352),
     Bound(CALLS, 0, "on", 350),
     Bound("kmalloc-64", 8, "rule-cache", 10, over="on"),
-    Bound("pages-0", 8, "page_owner,ours", 755),
+    Bound("pages-0", 8, "page_owner,ours", 757),
     Bound("owner_unwind", 8, UNWIND, 160),
     # Nothing for an object: it is not looked at.
     Bound("query-counted", 0, QUERY, 1),
