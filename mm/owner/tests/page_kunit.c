@@ -223,7 +223,7 @@ static void test_depth(struct kunit *test)
 	uproot(other, 0);
 }
 
-/* Who frees a folio that was migrated is not told what the other one was. */
+/* A folio that takes another's place has an owner if that had one, and counters know. */
 static void copy_between(struct kunit *test, bool into_untracked)
 {
 	struct page *tracked, *untracked;
