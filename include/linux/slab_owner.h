@@ -10,12 +10,12 @@
 
 struct kmem_cache;
 struct slab;
-struct slab_freed;
+struct owner_freed_records;
 
 #ifdef CONFIG_SLAB_OWNER
 
 /**
- * struct slab_owner - who holds a slab object, or who freed it
+ * struct owner_record - who holds a slab object, or who freed it
  * @stack: depot handle of the call chain
  * @task: depot handle of the task's pid, tgid and name at the time, 0 if it
  *	could not be kept
@@ -28,7 +28,7 @@ struct slab_freed;
  * @time: when, in units of OWNER_TICK_NS
  * @details: all three
  */
-struct slab_owner {
+struct owner_record {
 	union {
 		struct {
 			u32 stack;
@@ -51,14 +51,14 @@ struct slab_owner {
 	};
 };
 
-static_assert(sizeof(struct slab_owner) == 16);
+static_assert(sizeof(struct owner_record) == 16);
 
 /* Of @size. */
 #define SLAB_OWNER_SIZE_BITS	24
 #define SLAB_OWNER_SIZE_MAX	(BIT(SLAB_OWNER_SIZE_BITS) - 1)
 
 /**
- * struct slab_owners - the records of one slab
+ * struct owner_slab_records - the records of one slab
  * @live: who holds each object
  * @watched: how many have an owner that was sampled; SLAB_OWNER_ALL from the first
  *	on that was not. While it is 0 no object that is freed has one.
@@ -70,17 +70,17 @@ static_assert(sizeof(struct slab_owner) == 16);
  *
  * A slab has one from the first of its objects on that is tracked. It takes the
  * place of the slab's vector of extensions in slab->obj_exts, marked by
- * SLAB_OWNERS, so that memory cgroups and allocation profiling pay nothing for
+ * OBJEXTS_OWNER_RECORDS, so that memory cgroups and allocation profiling pay nothing for
  * it where it is not, and it nothing for theirs.
  */
-struct slab_owners {
-	struct slab_owner *live;
+struct owner_slab_records {
+	struct owner_record *live;
 	atomic_t watched;
 	u32 inverse;
 	union {
 		struct {
 			unsigned long exts;
-			struct slab_freed *freed;
+			struct owner_freed_records *freed;
 		};
 		struct rcu_head rcu;
 	};
@@ -89,21 +89,21 @@ struct slab_owners {
 #define SLAB_OWNER_ALL	BIT(30)
 
 /*
- * In slab->obj_exts: this is struct slab_owners. The bit is one that memory
+ * In slab->obj_exts: this is struct owner_slab_records. The bit is one that memory
  * cgroups never set together with MEMCG_DATA_OBJEXTS.
  */
-#define SLAB_OWNERS		2UL
+#define OBJEXTS_OWNER_RECORDS		2UL
 
-/* A slab's owners, from what stands in slab->obj_exts with SLAB_OWNERS. */
-static __always_inline struct slab_owners *slab_owners_in(unsigned long exts)
+/* A slab's owners, from what stands in slab->obj_exts with OBJEXTS_OWNER_RECORDS. */
+static __always_inline struct owner_slab_records *owner_slab_records_untag(unsigned long exts)
 {
-	return (struct slab_owners *)(exts & ~3UL);
+	return (struct owner_slab_records *)(exts & ~3UL);
 }
 
 /* The same where that may not be so; NULL then. */
-static __always_inline struct slab_owners *slab_owners(unsigned long exts)
+static __always_inline struct owner_slab_records *owner_slab_records_of(unsigned long exts)
 {
-	return exts & SLAB_OWNERS ? slab_owners_in(exts) : NULL;
+	return exts & OBJEXTS_OWNER_RECORDS ? owner_slab_records_untag(exts) : NULL;
 }
 
 DECLARE_STATIC_KEY_FALSE(slab_owner_key);
@@ -117,9 +117,9 @@ void __slab_owner_alloc_drawn(struct kmem_cache *s, void *object, gfp_t flags, s
 			      unsigned long ip);
 void __slab_owner_resize(const void *object, gfp_t flags, size_t size);
 void __slab_owner_free(struct kmem_cache *s, struct slab *slab, void *object,
-		       struct slab_owners *owners);
+		       struct owner_slab_records *owners);
 void __slab_owner_free_bulk(struct kmem_cache *s, struct slab *slab, void **objects, int count,
-			    struct slab_owners *owners);
+			    struct owner_slab_records *owners);
 void __slab_owner_free_slab(struct slab *slab);
 void __slab_owner_print(const struct slab *slab, unsigned int index);
 
@@ -127,16 +127,16 @@ void __slab_owner_print(const struct slab *slab, unsigned int index);
 unsigned int slab_owner_cpu_free(struct kmem_cache *s, const struct slab *slab);
 
 /* mm/owner/percpu.c */
-void __percpu_owner_alloc(const void *area, gfp_t flags, size_t size);
-void __percpu_owner_free(const void *area);
+void __owner_percpu_alloc(const void *area, gfp_t flags, size_t size);
+void __owner_percpu_free(const void *area);
 
 /* Where others keep their vector of extensions: there, or moved aside by us. */
 static __always_inline unsigned long *slab_owner_exts_home(unsigned long *obj_exts)
 {
 	unsigned long exts = READ_ONCE(*obj_exts);
 
-	if (static_branch_unlikely(&slab_owner_key) && exts & SLAB_OWNERS)
-		return &slab_owners_in(exts)->exts;
+	if (static_branch_unlikely(&slab_owner_key) && exts & OBJEXTS_OWNER_RECORDS)
+		return &owner_slab_records_untag(exts)->exts;
 	return obj_exts;
 }
 
@@ -156,8 +156,8 @@ slab_owner_exts_cmpxchg(unsigned long *obj_exts, unsigned long old, unsigned lon
 /* What others see in slab->obj_exts. It is 0 more often than not. */
 static __always_inline unsigned long slab_owner_exts(unsigned long exts)
 {
-	if (exts && static_branch_unlikely(&slab_owner_key) && exts & SLAB_OWNERS)
-		return READ_ONCE(slab_owners_in(exts)->exts);
+	if (exts && static_branch_unlikely(&slab_owner_key) && exts & OBJEXTS_OWNER_RECORDS)
+		return READ_ONCE(owner_slab_records_untag(exts)->exts);
 	return exts;
 }
 
@@ -183,17 +183,17 @@ static __always_inline void slab_owner_print(const struct slab *slab, unsigned i
 }
 
 /* A per-CPU area has been allocated at this address. */
-static __always_inline void percpu_owner_alloc(const void *area, gfp_t flags, size_t size)
+static __always_inline void owner_percpu_alloc(const void *area, gfp_t flags, size_t size)
 {
 	if (static_branch_unlikely(&slab_owner_key))
-		__percpu_owner_alloc(area, flags, size);
+		__owner_percpu_alloc(area, flags, size);
 }
 
 /* It is being freed. */
-static __always_inline void percpu_owner_free(const void *area)
+static __always_inline void owner_percpu_free(const void *area)
 {
 	if (static_branch_unlikely(&slab_owner_key))
-		__percpu_owner_free(area);
+		__owner_percpu_free(area);
 }
 
 #else /* CONFIG_SLAB_OWNER */
@@ -226,11 +226,11 @@ static inline void slab_owner_print(const struct slab *slab, unsigned int index)
 {
 }
 
-static inline void percpu_owner_alloc(const void *area, gfp_t flags, size_t size)
+static inline void owner_percpu_alloc(const void *area, gfp_t flags, size_t size)
 {
 }
 
-static inline void percpu_owner_free(const void *area)
+static inline void owner_percpu_free(const void *area)
 {
 }
 

@@ -76,7 +76,7 @@ bool owner_cgroup_of_task(char *path)
  * Return: good until RCU is unlocked if the slab still stands now, else nothing at
  *	all: its vector may be gone, and is read as if it were.
  */
-struct obj_cgroup *owner_charged(const struct slab_owners *owners, unsigned int index)
+struct obj_cgroup *owner_charged(const struct owner_slab_records *owners, unsigned int index)
 {
 	struct slabobj_ext *vector = (void *)(READ_ONCE(owners->exts) & ~OBJEXTS_FLAGS_MASK);
 	struct obj_cgroup *charged;

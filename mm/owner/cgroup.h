@@ -8,7 +8,7 @@
 struct obj_cgroup;
 struct page;
 struct seq_buf;
-struct slab_owners;
+struct owner_slab_records;
 
 #define OWNER_CGROUPS_OFF \
 	"there are no memory cgroups: they need CONFIG_MEMCG, and no cgroup_disable=memory"
@@ -21,7 +21,7 @@ struct slab_owners;
 bool owner_cgroups_on(void);
 u64 owner_cgroup_number(void);
 bool owner_cgroup_of_task(char *path);
-struct obj_cgroup *owner_charged(const struct slab_owners *owners, unsigned int index);
+struct obj_cgroup *owner_charged(const struct owner_slab_records *owners, unsigned int index);
 void owner_cgroup_of_charged(struct obj_cgroup *charged, char *path);
 void owner_cgroup_of_page(struct page *page, char *path);
 void owner_cgroup_print(struct seq_buf *text, struct page *page);
@@ -43,7 +43,7 @@ static inline bool owner_cgroup_of_task(char *path)
 	return false;
 }
 
-static inline struct obj_cgroup *owner_charged(const struct slab_owners *owners,
+static inline struct obj_cgroup *owner_charged(const struct owner_slab_records *owners,
 					       unsigned int index)
 {
 	return NULL;

@@ -19,7 +19,7 @@
 
 #include "owner.h"
 #include "page.h"
-#include "rules.h"
+#include "rules/rules.h"
 
 /*
  * A position in the file is a position in the walk: the page frame in the upper
@@ -31,15 +31,15 @@
 #define AREA_BIT	BIT_ULL(62)
 
 struct slab_reader {
-	struct slab_walk walk;
+	struct owner_cursor walk;
 	struct owner_object object;
 };
 
 static void *slab_owner_step(struct seq_file *m, loff_t *pos)
 {
 	struct slab_reader *reader = m->private;
-	struct slab_walk *walk = &reader->walk;
-	int found = *pos & AREA_BIT ? 0 : slab_walk_next(walk, &reader->object);
+	struct owner_cursor *walk = &reader->walk;
+	int found = *pos & AREA_BIT ? 0 : owner_cursor_next(walk, &reader->object);
 
 	if (found > 0) {
 		*pos = (loff_t)reader->object.pfn << INDEX_BITS | reader->object.index;
@@ -48,7 +48,7 @@ static void *slab_owner_step(struct seq_file *m, loff_t *pos)
 	/* A signal is not the end of the file. */
 	if (found < 0)
 		return ERR_PTR(found);
-	if (!percpu_walk_next(walk, &reader->object))
+	if (!owner_percpu_next(walk, &reader->object))
 		return NULL;
 	/* Where to look next is one more, as seq_file will make it. */
 	*pos = AREA_BIT | (walk->place - 1);
@@ -59,7 +59,7 @@ static void *slab_owner_start(struct seq_file *m, loff_t *pos)
 {
 	struct slab_reader *reader = m->private;
 
-	slab_walk_begin(&reader->walk);
+	owner_cursor_begin(&reader->walk);
 	reader->walk.pfn = *pos >> INDEX_BITS;
 	reader->walk.index = *pos & INDEX_MASK;
 	reader->walk.place = *pos & AREA_BIT ? *pos & ~AREA_BIT : 0;
@@ -77,7 +77,7 @@ static void slab_owner_stop(struct seq_file *m, void *v)
 {
 	struct slab_reader *reader = m->private;
 
-	slab_walk_end(&reader->walk);
+	owner_cursor_end(&reader->walk);
 }
 
 /* One record in page_owner's grammar, so that its tools read it as well. */
@@ -131,22 +131,22 @@ static int stats_show(struct seq_file *m, void *v)
 {
 	struct owner_unwind_counts unwind;
 	struct owner_estimate holds;
-	struct slab_walk walk = {};
+	struct owner_cursor walk = {};
 	u64 tracked = 0;
 	unsigned int i;
 	int error;
 
 	/* So that the depot's own figures fit these. */
-	owner_handles_flush();
-	while ((error = owner_counted_next(&walk, OWNER_OBJECTS, &holds)) > 0)
+	owner_cpu_caches_flush();
+	while ((error = owner_chains_next(&walk, OWNER_OBJECTS, &holds)) > 0)
 		tracked += holds.records;
-	slab_walk_release(&walk);
+	owner_cursor_release(&walk);
 	if (error)
 		return error;
 	seq_printf(m, "tracked: %llu\n", tracked);
 	seq_printf(m, "percpu: %ld\n", atomic_long_read(&owner_percpu_areas));
-	seq_printf(m, "slabs: %ld\n", atomic_long_read(&owner_slabs));
-	seq_printf(m, "bytes: %ld\n", atomic_long_read(&owner_slab_bytes));
+	seq_printf(m, "slabs: %ld\n", atomic_long_read(&owner_nr_tracked_slabs));
+	seq_printf(m, "bytes: %ld\n", atomic_long_read(&owner_records_bytes));
 	for (i = 0; i < OWNER_LOSS_REASONS; i++)
 		seq_printf(m, "%s: %ld\n", loss_names[i], atomic_long_read(&owner_losses[i]));
 	seq_printf(m, "page_failures: %lu\n", owner_page_failures());

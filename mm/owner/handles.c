@@ -14,11 +14,11 @@
 #include "handles.h"
 #include "owner.h"
 
-DEFINE_PER_CPU(struct handles *, owner_handles);
-DEFINE_PER_CPU(struct handles *, owner_handles_home);
+DEFINE_PER_CPU(struct owner_cpu_cache *, owner_cpu_caches);
+DEFINE_PER_CPU(struct owner_cpu_cache *, owner_cpu_caches_home);
 
 /* Have the depot count what was counted here. */
-static void pass_on(struct handles *handles, struct spare *spare)
+static void pass_on(struct owner_cpu_cache *handles, struct cached_ref *spare)
 {
 	long *pages = &handles->pages[spare - handles->spare];
 	long counters[STACK_DEPOT_COUNTERS], any = *pages;
@@ -36,24 +36,24 @@ static void pass_on(struct handles *handles, struct spare *spare)
 }
 
 /* Keep nothing here. */
-static void release(struct handles *handles, struct spare *spare)
+static void release(struct owner_cpu_cache *handles, struct cached_ref *spare)
 {
 	pass_on(handles, spare);
 	if (spare->handle)
 		stack_depot_put_many(spare->handle, spare->references);
-	*spare = (struct spare){};
+	*spare = (struct cached_ref){};
 }
 
 #ifdef CONFIG_UNWINDER_ORC
 
-static void release_site(struct handles *handles, struct site *site)
+static void release_site(struct owner_cpu_cache *handles, struct site *site)
 {
-	handles_give(handles, site->handle);
+	owner_cpu_give(handles, site->handle);
 	site->key = 0;
 	site->handle = 0;
 }
 
-static void release_sites(struct handles *handles)
+static void release_sites(struct owner_cpu_cache *handles)
 {
 	unsigned int i, j;
 
@@ -63,7 +63,7 @@ static void release_sites(struct handles *handles)
 }
 
 /* No key is 0, so that none of them is taken for one that was met. */
-static void init_sites(struct handles *handles)
+static void init_sites(struct owner_cpu_cache *handles)
 {
 	unsigned int i;
 
@@ -72,19 +72,19 @@ static void init_sites(struct handles *handles)
 }
 
 /* From now on the chain that has this handle is known again by the recipe. */
-static void keep_site(struct handles *handles, depot_stack_handle_t handle, unsigned long ip,
+static void keep_site(struct owner_cpu_cache *handles, depot_stack_handle_t handle, unsigned long ip,
 		      unsigned int depth, struct owner_caller caller,
 		      const struct owner_recipe *recipe)
 {
-	unsigned long key = handles_site_key(ip, depth, caller);
-	struct sites *sites = handles_sites(handles, key);
+	unsigned long key = owner_cpu_site_key(ip, depth, caller);
+	struct sites *sites = owner_cpu_sites(handles, key);
 	struct site *site;
 
 	if (!recipe->nr_words)
 		return;
 	site = &sites->site[sites->made++ % SITE_WAYS];
 	release_site(handles, site);
-	if (!handles_take_spare(handles, handles_spare(handles, handle), handle))
+	if (!owner_cpu_take_ref(handles, owner_cpu_ref(handles, handle), handle))
 		return;
 	site->handle = handle;
 	site->recipe = *recipe;
@@ -93,15 +93,15 @@ static void keep_site(struct handles *handles, depot_stack_handle_t handle, unsi
 
 #else
 
-static void release_sites(struct handles *handles)
+static void release_sites(struct owner_cpu_cache *handles)
 {
 }
 
-static void init_sites(struct handles *handles)
+static void init_sites(struct owner_cpu_cache *handles)
 {
 }
 
-static void keep_site(struct handles *handles, depot_stack_handle_t handle, unsigned long ip,
+static void keep_site(struct owner_cpu_cache *handles, depot_stack_handle_t handle, unsigned long ip,
 		      unsigned int depth, struct owner_caller caller,
 		      const struct owner_recipe *recipe)
 {
@@ -109,7 +109,7 @@ static void keep_site(struct handles *handles, depot_stack_handle_t handle, unsi
 
 #endif
 
-static void release_all(struct handles *handles)
+static void release_all(struct owner_cpu_cache *handles)
 {
 	unsigned int i;
 
@@ -120,16 +120,16 @@ static void release_all(struct handles *handles)
 }
 
 /**
- * handles_keep - keep references that were taken or come back
- * @handles: between handles_begin() and handles_end()
+ * owner_cpu_keep - keep references that were taken or come back
+ * @handles: between owner_cpu_begin() and owner_cpu_end()
  * @handle: to which
  * @references: how many
  *
  * What is kept in its place goes: of a handle that is seen once more will be seen.
  */
-void handles_keep(struct handles *handles, depot_stack_handle_t handle, unsigned int references)
+void owner_cpu_keep(struct owner_cpu_cache *handles, depot_stack_handle_t handle, unsigned int references)
 {
-	struct spare *spare = handles_spare(handles, handle);
+	struct cached_ref *spare = owner_cpu_ref(handles, handle);
 
 	if (spare->handle != handle) {
 		release(handles, spare);
@@ -142,46 +142,46 @@ void handles_keep(struct handles *handles, depot_stack_handle_t handle, unsigned
 }
 
 /**
- * handles_refill - have more than one reference to a handle
- * @handles: between handles_begin() and handles_end()
+ * owner_cpu_refill - have more than one reference to a handle
+ * @handles: between owner_cpu_begin() and owner_cpu_end()
  * @handle: of which there is one somewhere, or 0
  */
-bool handles_refill(struct handles *handles, depot_stack_handle_t handle)
+bool owner_cpu_refill(struct owner_cpu_cache *handles, depot_stack_handle_t handle)
 {
 	if (!stack_depot_get_many(handle, HANDLES_BATCH))
 		return false;
-	handles_keep(handles, handle, HANDLES_BATCH);
+	owner_cpu_keep(handles, handle, HANDLES_BATCH);
 	return true;
 }
 
 /* From now on this CPU has the handle of these words ready. */
 static void prepare(depot_stack_handle_t handle, const unsigned long *words, unsigned int count)
 {
-	struct handles *handles = handles_begin();
-	struct spare *spare;
+	struct owner_cpu_cache *handles = owner_cpu_begin();
+	struct cached_ref *spare;
 	unsigned long *kept;
 
 	if (!handles)
 		return;
-	if (handles_refill(handles, handle)) {
-		spare = handles_spare(handles, handle);
+	if (owner_cpu_refill(handles, handle)) {
+		spare = owner_cpu_ref(handles, handle);
 		spare->count = stack_depot_fetch(handle, &kept);
 		spare->words = kept;
-		handles->hint[handles_hash(words, count)] = handles_hint(handle);
+		handles->hint[owner_cpu_hash(words, count)] = owner_cpu_hint(handle);
 	}
-	handles_end(handles);
+	owner_cpu_end(handles);
 }
 
 /* Give back what this CPU keeps; false if it is just being used. */
 static bool flush_this_cpu(void)
 {
-	struct handles *handles = handles_begin();
+	struct owner_cpu_cache *handles = owner_cpu_begin();
 
 	if (handles) {
 		release_all(handles);
-		handles_end(handles);
+		owner_cpu_end(handles);
 	}
-	return handles || !this_cpu_read(owner_handles_home);
+	return handles || !this_cpu_read(owner_cpu_caches_home);
 }
 
 /* The depot is full: what is kept for later may be what is missing now. */
@@ -224,23 +224,23 @@ depot_stack_handle_t owner_handle_save(unsigned long *words, unsigned int count,
 static depot_stack_handle_t walk_and_save(unsigned long ip, unsigned int depth,
 					  struct owner_caller caller, bool whole)
 {
-	struct owner_walk *walk = owner_walk_begin();
+	struct owner_unwind_buffer *walk = owner_unwind_buffer_get();
 	depot_stack_handle_t handle = 0;
-	struct handles *handles;
+	struct owner_cpu_cache *handles;
 	unsigned int count;
 
 	if (!walk)
 		return 0;
-	count = owner_walk_chain(walk, depth, caller, whole);
-	handles = count ? handles_begin() : NULL;
+	count = owner_unwind_chain(walk, depth, caller, whole);
+	handles = count ? owner_cpu_begin() : NULL;
 	if (handles) {
-		struct spare *spare = handles_take(handles, walk->frames, count);
+		struct cached_ref *spare = owner_cpu_take(handles, walk->frames, count);
 
 		if (spare) {
 			handle = spare->handle;
 			keep_site(handles, handle, ip, depth, caller, &walk->recipe);
 		}
-		handles_end(handles);
+		owner_cpu_end(handles);
 	}
 	if (!handle) {
 		/* Where the chain enters an interrupt it ends already. */
@@ -249,7 +249,7 @@ static depot_stack_handle_t walk_and_save(unsigned long ip, unsigned int depth,
 		if (handle)
 			prepare(handle, walk->frames, count);
 	}
-	owner_walk_end();
+	owner_unwind_buffer_put();
 	return handle;
 }
 
@@ -296,12 +296,12 @@ void owner_chain_verify(depot_stack_handle_t stack, unsigned int depth,
 }
 
 /**
- * owner_count_slowly - count where it could not be done in passing
+ * owner_count_slow - count where it could not be done in passing
  * @stack: a call chain that there is a reference to
  * @n: 1 if it holds @part from now on, -1 if it does no longer
  * @part: an object's
  */
-void owner_count_slowly(depot_stack_handle_t stack, long n, struct owner_part part)
+void owner_count_slow(depot_stack_handle_t stack, long n, struct owner_charge part)
 {
 	long counters[STACK_DEPOT_COUNTERS] = {};
 
@@ -338,28 +338,28 @@ static void flush_handles(void *done)
 }
 
 /**
- * owner_handles_flush - give back to the depot what no record refers to
+ * owner_cpu_caches_flush - give back to the depot what no record refers to
  *
  * For whoever looks at the depot's own counts. May sleep; not within a walk.
  */
-void owner_handles_flush(void)
+void owner_cpu_caches_flush(void)
 {
 	on_each_kept(flush_handles);
 }
 
 static void flush_counters(void *done)
 {
-	struct handles *handles = handles_begin();
+	struct owner_cpu_cache *handles = owner_cpu_begin();
 	unsigned int i;
 
 	if (!handles) {
-		if (this_cpu_read(owner_handles_home))
+		if (this_cpu_read(owner_cpu_caches_home))
 			WRITE_ONCE(*(bool *)done, false);
 		return;
 	}
 	for (i = 0; i < ARRAY_SIZE(handles->spare); i++)
 		pass_on(handles, &handles->spare[i]);
-	handles_end(handles);
+	owner_cpu_end(handles);
 }
 
 /**
@@ -376,23 +376,23 @@ void owner_counters_flush(void)
 
 static int cpu_comes(unsigned int cpu)
 {
-	struct handles *handles = kvzalloc_node(sizeof(*handles), GFP_KERNEL | __GFP_NOWARN,
+	struct owner_cpu_cache *handles = kvzalloc_node(sizeof(*handles), GFP_KERNEL | __GFP_NOWARN,
 						cpu_to_node(cpu));
 
 	if (handles)
 		init_sites(handles);
-	per_cpu(owner_handles_home, cpu) = handles;
+	per_cpu(owner_cpu_caches_home, cpu) = handles;
 	/* The CPU may be running; one that gets none does without. */
-	smp_store_release(per_cpu_ptr(&owner_handles, cpu), handles);
+	smp_store_release(per_cpu_ptr(&owner_cpu_caches, cpu), handles);
 	return 0;
 }
 
 static int cpu_has_gone(unsigned int cpu)
 {
-	struct handles *handles = per_cpu(owner_handles_home, cpu);
+	struct owner_cpu_cache *handles = per_cpu(owner_cpu_caches_home, cpu);
 
-	per_cpu(owner_handles, cpu) = NULL;
-	per_cpu(owner_handles_home, cpu) = NULL;
+	per_cpu(owner_cpu_caches, cpu) = NULL;
+	per_cpu(owner_cpu_caches_home, cpu) = NULL;
 	if (handles)
 		release_all(handles);
 	kvfree(handles);
@@ -400,12 +400,12 @@ static int cpu_has_gone(unsigned int cpu)
 }
 
 /**
- * owner_handles_init - have each CPU keep handles from now on
+ * owner_cpu_caches_init - have each CPU keep handles from now on
  *
  * Before it is called, and where it fails, every reference is the depot's. May be
  * called again; sleeps.
  */
-void owner_handles_init(void)
+void owner_cpu_caches_init(void)
 {
 	static DEFINE_MUTEX(mutex);
 	static bool done;

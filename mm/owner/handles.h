@@ -39,7 +39,7 @@
 /* References taken from the depot, or given back to it, at a time. */
 #define HANDLES_BATCH	64
 
-struct spare {
+struct cached_ref {
 	depot_stack_handle_t handle;	/* 0: none is kept here */
 	u16 references;			/* to it: at least one */
 	u16 count;			/* of its words, 0 if they have not been asked for */
@@ -70,10 +70,10 @@ struct sites {
  * For each CPU that is online: 57 KiB, and 71 KiB more of sites; kmalloc() gives 64 or 128.
  * Hints are numbers of spares.
  */
-struct handles {
+struct owner_cpu_cache {
 	u16 hint[1 << HINT_BITS];
 	u16 task_hint[1 << TASK_HINT_BITS];
-	struct spare spare[1 << SPARE_BITS];
+	struct cached_ref spare[1 << SPARE_BITS];
 	/* Of each spare, what the depot's counter of pages does not know yet. */
 	long pages[1 << SPARE_BITS];
 #ifdef CONFIG_UNWINDER_ORC
@@ -81,58 +81,58 @@ struct handles {
 #endif
 };
 
-static_assert(sizeof(struct handles) <= SZ_128K);
+static_assert(sizeof(struct owner_cpu_cache) <= SZ_128K);
 
 /* What each CPU keeps, for it to take out, and where that stays. */
-DECLARE_PER_CPU(struct handles *, owner_handles);
-DECLARE_PER_CPU(struct handles *, owner_handles_home);
+DECLARE_PER_CPU(struct owner_cpu_cache *, owner_cpu_caches);
+DECLARE_PER_CPU(struct owner_cpu_cache *, owner_cpu_caches_home);
 
-/* What this CPU keeps, until handles_end(handles); NULL if that cannot be had now. */
-static __always_inline struct handles *handles_begin(void)
+/* What this CPU keeps, until owner_cpu_end(handles); NULL if that cannot be had now. */
+static __always_inline struct owner_cpu_cache *owner_cpu_begin(void)
 {
-	struct handles *handles;
+	struct owner_cpu_cache *handles;
 
 	preempt_disable();
-	handles = __this_cpu_read(owner_handles);
+	handles = __this_cpu_read(owner_cpu_caches);
 	if (!handles) {
 		preempt_enable();
 		return NULL;
 	}
 	/* An interrupt in between has put it back by now. */
-	__this_cpu_write(owner_handles, NULL);
+	__this_cpu_write(owner_cpu_caches, NULL);
 	barrier();
 	return handles;
 }
 
-static __always_inline void handles_end(struct handles *handles)
+static __always_inline void owner_cpu_end(struct owner_cpu_cache *handles)
 {
 	barrier();
-	__this_cpu_write(owner_handles, handles);
+	__this_cpu_write(owner_cpu_caches, handles);
 	preempt_enable();
 }
 
 /* Which spare is a handle's: what a hint says. */
-static __always_inline u16 handles_hint(depot_stack_handle_t handle)
+static __always_inline u16 owner_cpu_hint(depot_stack_handle_t handle)
 {
 	return hash_32(handle, SPARE_BITS);
 }
 
 /* The address is made once: the compiler would make it again for each use. */
-static __always_inline struct spare *handles_at(struct handles *handles, u16 hint)
+static __always_inline struct cached_ref *owner_cpu_at(struct owner_cpu_cache *handles, u16 hint)
 {
-	struct spare *spare = &handles->spare[hint];
+	struct cached_ref *spare = &handles->spare[hint];
 
 	OPTIMIZER_HIDE_VAR(spare);
 	return spare;
 }
 
-static __always_inline struct spare *handles_spare(struct handles *handles,
+static __always_inline struct cached_ref *owner_cpu_ref(struct owner_cpu_cache *handles,
 						   depot_stack_handle_t handle)
 {
-	return handles_at(handles, handles_hint(handle));
+	return owner_cpu_at(handles, owner_cpu_hint(handle));
 }
 
-static __always_inline u32 handles_hash(const unsigned long *words, unsigned int count)
+static __always_inline u32 owner_cpu_hash(const unsigned long *words, unsigned int count)
 {
 	unsigned long hash = count;
 	unsigned int i;
@@ -142,7 +142,7 @@ static __always_inline u32 handles_hash(const unsigned long *words, unsigned int
 	return hash_64(hash, HINT_BITS);
 }
 
-static __always_inline bool handles_same(const unsigned long *a, const unsigned long *b,
+static __always_inline bool owner_cpu_same(const unsigned long *a, const unsigned long *b,
 					 unsigned int count)
 {
 	unsigned int i;
@@ -153,48 +153,48 @@ static __always_inline bool handles_same(const unsigned long *a, const unsigned 
 	return true;
 }
 
-void handles_keep(struct handles *handles, depot_stack_handle_t handle, unsigned int references);
-bool handles_refill(struct handles *handles, depot_stack_handle_t handle);
+void owner_cpu_keep(struct owner_cpu_cache *handles, depot_stack_handle_t handle, unsigned int references);
+bool owner_cpu_refill(struct owner_cpu_cache *handles, depot_stack_handle_t handle);
 
 /* Is there a reference to give out? The last one stays, so that the record does. */
-static __always_inline bool handles_has_spare(const struct spare *spare)
+static __always_inline bool owner_cpu_has_ref(const struct cached_ref *spare)
 {
 	/* Not kept in a register until it is counted down. */
 	return READ_ONCE(spare->references) > 1;
 }
 
 /* Take one; false if there is none to be had. */
-static __always_inline bool handles_take_spare(struct handles *handles, struct spare *spare,
+static __always_inline bool owner_cpu_take_ref(struct owner_cpu_cache *handles, struct cached_ref *spare,
 					       depot_stack_handle_t handle)
 {
-	if (unlikely(spare->handle != handle || !handles_has_spare(spare)) &&
-	    !handles_refill(handles, handle))
+	if (unlikely(spare->handle != handle || !owner_cpu_has_ref(spare)) &&
+	    !owner_cpu_refill(handles, handle))
 		return false;
 	spare->references--;
 	return true;
 }
 
-/* Where it is if these words are known, as handles_knows() says. */
-static __always_inline struct spare *handles_find(struct handles *handles,
+/* Where it is if these words are known, as owner_cpu_knows() says. */
+static __always_inline struct cached_ref *owner_cpu_find(struct owner_cpu_cache *handles,
 						  const unsigned long *words, unsigned int count)
 {
-	return handles_at(handles, handles->hint[handles_hash(words, count)]);
+	return owner_cpu_at(handles, handles->hint[owner_cpu_hash(words, count)]);
 }
 
-static __always_inline bool handles_knows(const struct spare *spare, const unsigned long *words,
+static __always_inline bool owner_cpu_knows(const struct cached_ref *spare, const unsigned long *words,
 					  unsigned int count)
 {
-	return spare->count == count && handles_same(spare->words, words, count);
+	return spare->count == count && owner_cpu_same(spare->words, words, count);
 }
 
 /* Where a reference to the handle of these words was taken, or NULL. */
-static __always_inline struct spare *handles_take(struct handles *handles,
+static __always_inline struct cached_ref *owner_cpu_take(struct owner_cpu_cache *handles,
 						  const unsigned long *words, unsigned int count)
 {
-	struct spare *spare = handles_find(handles, words, count);
+	struct cached_ref *spare = owner_cpu_find(handles, words, count);
 
-	return handles_knows(spare, words, count) &&
-	       handles_take_spare(handles, spare, spare->handle) ? spare : NULL;
+	return owner_cpu_knows(spare, words, count) &&
+	       owner_cpu_take_ref(handles, spare, spare->handle) ? spare : NULL;
 }
 
 #ifdef CONFIG_UNWINDER_ORC
@@ -204,7 +204,7 @@ static __always_inline struct spare *handles_take(struct handles *handles,
  * is random, by the system call that they are of, or what stands in its place: as many
  * bits of that as leave the depth what it is, which nobody looks at again.
  */
-static __always_inline unsigned long handles_site_key(unsigned long ip, unsigned int depth,
+static __always_inline unsigned long owner_cpu_site_key(unsigned long ip, unsigned int depth,
 						      struct owner_caller caller)
 {
 	unsigned long key = ip + ((unsigned long)depth << 48);
@@ -217,18 +217,18 @@ static __always_inline unsigned long handles_site_key(unsigned long ip, unsigned
 	return key ^ ((unsigned long)caller.frame & (THREAD_SIZE - 1)) << 32;
 }
 
-static __always_inline struct sites *handles_sites(struct handles *handles, unsigned long key)
+static __always_inline struct sites *owner_cpu_sites(struct owner_cpu_cache *handles, unsigned long key)
 {
 	return &handles->sites[hash_64(key, SITE_BITS)];
 }
 
 /* The handle of the call chain from here if it is one that is known again, or 0. */
 static __always_inline depot_stack_handle_t
-handles_known_chain(struct handles *handles, unsigned long ip, unsigned int depth,
+owner_cpu_known_chain(struct owner_cpu_cache *handles, unsigned long ip, unsigned int depth,
 		    struct owner_caller caller)
 {
-	unsigned long key = handles_site_key(ip, depth, caller);
-	struct sites *sites = handles_sites(handles, key);
+	unsigned long key = owner_cpu_site_key(ip, depth, caller);
+	struct sites *sites = owner_cpu_sites(handles, key);
 	struct site *site = sites->last;
 
 	while (unlikely(site->key != key || !owner_recipe_holds(&site->recipe, caller))) {
@@ -243,7 +243,7 @@ handles_known_chain(struct handles *handles, unsigned long ip, unsigned int dept
 #else
 
 static __always_inline depot_stack_handle_t
-handles_known_chain(struct handles *handles, unsigned long ip, unsigned int depth,
+owner_cpu_known_chain(struct owner_cpu_cache *handles, unsigned long ip, unsigned int depth,
 		    struct owner_caller caller)
 {
 	return 0;
@@ -252,33 +252,33 @@ handles_known_chain(struct handles *handles, unsigned long ip, unsigned int dept
 #endif /* CONFIG_UNWINDER_ORC */
 
 /* Where a reference to its handle was taken, or NULL. */
-static __always_inline struct spare *
-handles_take_chain(struct handles *handles, unsigned long ip, unsigned int depth,
+static __always_inline struct cached_ref *
+owner_cpu_take_chain(struct owner_cpu_cache *handles, unsigned long ip, unsigned int depth,
 		   struct owner_caller caller)
 {
-	depot_stack_handle_t handle = handles_known_chain(handles, ip, depth, caller);
-	struct spare *spare = handles_spare(handles, handle);
+	depot_stack_handle_t handle = owner_cpu_known_chain(handles, ip, depth, caller);
+	struct cached_ref *spare = owner_cpu_ref(handles, handle);
 
-	return handle && handles_take_spare(handles, spare, handle) ? spare : NULL;
+	return handle && owner_cpu_take_ref(handles, spare, handle) ? spare : NULL;
 }
 
 /* Is there room for another reference to this handle? */
-static __always_inline bool handles_have_room(const struct spare *spare,
+static __always_inline bool owner_cpu_have_room(const struct cached_ref *spare,
 					      depot_stack_handle_t handle)
 {
 	return spare->handle == handle && spare->references < 2 * HANDLES_BATCH;
 }
 
 /* Take a reference back; none if @handle is 0. Return: where it is now. */
-static __always_inline struct spare *handles_give(struct handles *handles,
+static __always_inline struct cached_ref *owner_cpu_give(struct owner_cpu_cache *handles,
 						  depot_stack_handle_t handle)
 {
-	struct spare *spare = handles_spare(handles, handle);
+	struct cached_ref *spare = owner_cpu_ref(handles, handle);
 
-	if (likely(handles_have_room(spare, handle)))
+	if (likely(owner_cpu_have_room(spare, handle)))
 		spare->references++;
 	else if (handle)
-		handles_keep(handles, handle, 1);
+		owner_cpu_keep(handles, handle, 1);
 	return spare;
 }
 
@@ -291,7 +291,7 @@ static_assert(TASK_WORDS == 3);
  * The current task as it is now. A name that changes meanwhile reads as a mixture,
  * never beyond its end.
  */
-static __always_inline unsigned long handles_task_word(unsigned int i)
+static __always_inline unsigned long owner_cpu_task_word(unsigned int i)
 {
 	if (!i)
 		return (unsigned long)(u32)current->tgid << 32 | (u32)current->pid;
@@ -299,45 +299,45 @@ static __always_inline unsigned long handles_task_word(unsigned int i)
 	return data_race(((unsigned long *)current->comm)[i - 1]);
 }
 
-static __always_inline u16 *handles_task_hint(struct handles *handles)
+static __always_inline u16 *owner_cpu_task_hint(struct owner_cpu_cache *handles)
 {
 	return &handles->task_hint[(unsigned int)current->pid % (1 << TASK_HINT_BITS)];
 }
 
-/* Where it is if the current task is known, as handles_knows_task() says. */
-static __always_inline struct spare *handles_find_task(struct handles *handles)
+/* Where it is if the current task is known, as owner_cpu_knows_task() says. */
+static __always_inline struct cached_ref *owner_cpu_find_task(struct owner_cpu_cache *handles)
 {
-	return handles_at(handles, *handles_task_hint(handles));
+	return owner_cpu_at(handles, *owner_cpu_task_hint(handles));
 }
 
-static __always_inline bool handles_knows_task(const struct spare *spare)
+static __always_inline bool owner_cpu_knows_task(const struct cached_ref *spare)
 {
-	return spare->count == TASK_WORDS && spare->words[0] == handles_task_word(0) &&
-	       spare->words[1] == handles_task_word(1) && spare->words[2] == handles_task_word(2);
+	return spare->count == TASK_WORDS && spare->words[0] == owner_cpu_task_word(0) &&
+	       spare->words[1] == owner_cpu_task_word(1) && spare->words[2] == owner_cpu_task_word(2);
 }
 
 /* Where a reference to its handle was taken, or NULL. */
-static __always_inline struct spare *handles_take_task(struct handles *handles)
+static __always_inline struct cached_ref *owner_cpu_take_task(struct owner_cpu_cache *handles)
 {
-	struct spare *spare = handles_find_task(handles);
+	struct cached_ref *spare = owner_cpu_find_task(handles);
 
-	return handles_knows_task(spare) &&
-	       handles_take_spare(handles, spare, spare->handle) ? spare : NULL;
+	return owner_cpu_knows_task(spare) &&
+	       owner_cpu_take_ref(handles, spare, spare->handle) ? spare : NULL;
 }
 
 /* --- What call chains hold ----------------------------------------------------- */
 
 /* An object's part in that. */
-struct owner_part {
+struct owner_charge {
 	bool counted;			/* those of slabs are */
 	u32 size;			/* bytes that were asked for */
 	const struct kmem_cache *cache;	/* says how many bytes it takes */
 };
 
-#define OWNER_NOT_COUNTED	((struct owner_part){})
+#define OWNER_NO_CHARGE	((struct owner_charge){})
 
 /* One object more, or less. */
-static __always_inline void owner_count(long *counters, long n, struct owner_part part)
+static __always_inline void owner_count(long *counters, long n, struct owner_charge part)
 {
 	if (!part.counted)
 		return;
@@ -346,12 +346,12 @@ static __always_inline void owner_count(long *counters, long n, struct owner_par
 	counters[OWNER_HELD] += n * (long)part.cache->size;
 }
 
-void owner_count_slowly(depot_stack_handle_t stack, long n, struct owner_part part);
+void owner_count_slow(depot_stack_handle_t stack, long n, struct owner_charge part);
 
 /* --- Records ----------------------------------------------------------------- */
 
 /**
- * owner_take_down - who allocates or frees here, and when
+ * owner_record_fill - who allocates or frees here, and when
  * @owner: where it goes, with its references; how much, the caller knows
  * @flags: those of the allocation
  * @depth: frames to keep, at most OWNER_DEPTH_MAX
@@ -361,45 +361,45 @@ void owner_count_slowly(depot_stack_handle_t stack, long n, struct owner_part pa
  *
  * Return: false if the call chain could not be kept; that has been counted.
  */
-static __always_inline bool owner_take_down(struct slab_owner *owner, gfp_t flags,
+static __always_inline bool owner_record_fill(struct owner_record *owner, gfp_t flags,
 					    unsigned int depth, struct owner_caller caller,
-					    unsigned long ip, struct owner_part part)
+					    unsigned long ip, struct owner_charge part)
 {
 	depot_stack_handle_t stack = 0, task = 0;
-	struct handles *handles = handles_begin();
-	struct spare *spare = NULL;
+	struct owner_cpu_cache *handles = owner_cpu_begin();
+	struct cached_ref *spare = NULL;
 
 	if (likely(handles)) {
 		/* Who called is the whole chain, unless it is left out. */
 		if (depth == 1)
-			spare = handles_take(handles, &ip, 1);
+			spare = owner_cpu_take(handles, &ip, 1);
 		if (!spare)
-			spare = handles_take_chain(handles, ip, depth, caller);
+			spare = owner_cpu_take_chain(handles, ip, depth, caller);
 		if (likely(spare)) {
 			stack = spare->handle;
 			owner_count(spare->counters, 1, part);
 		}
-		spare = handles_take_task(handles);
+		spare = owner_cpu_take_task(handles);
 		if (likely(spare))
 			task = spare->handle;
-		handles_end(handles);
+		owner_cpu_end(handles);
 	}
 	if (unlikely(!stack)) {
 		stack = owner_chain_save(ip, depth, caller, false, flags) ?:
 			owner_chain_degrade(depth, caller);
 		if (!stack) {
-			owner_lost(OWNER_LOST_STACK);
+			owner_count_loss(OWNER_LOST_STACK);
 			stack_depot_put(task);
 			return false;
 		}
-		owner_count_slowly(stack, 1, part);
+		owner_count_slow(stack, 1, part);
 	} else if (owner_unwind_verifying()) {
 		owner_chain_verify(stack, depth, caller, false);
 	}
 	if (unlikely(!task)) {
 		task = owner_task_save(flags);
 		if (!task)
-			owner_lost(OWNER_LOST_TASK);
+			owner_count_loss(OWNER_LOST_TASK);
 	}
 	owner->stack = stack;
 	owner->task = task;
@@ -408,9 +408,9 @@ static __always_inline bool owner_take_down(struct slab_owner *owner, gfp_t flag
 }
 
 /**
- * owner_take_down_quickly - the same where all that it takes is ready
- * @kept: between handles_begin() and handles_end()
- * @depth: as for owner_take_down(), and so are the others
+ * owner_record_fill_fast - the same where all that it takes is ready
+ * @kept: between owner_cpu_begin() and owner_cpu_end()
+ * @depth: as for owner_record_fill(), and so are the others
  * @caller: where the chain starts
  * @ip: to which the allocator returns
  * @part: what the call chain holds from now on
@@ -420,27 +420,27 @@ static __always_inline bool owner_take_down(struct slab_owner *owner, gfp_t flag
  *
  * Return: false if that was not all there, else @handles are those of a record.
  */
-static __always_inline bool owner_take_down_quickly(struct handles *kept, unsigned int depth,
+static __always_inline bool owner_record_fill_fast(struct owner_cpu_cache *kept, unsigned int depth,
 						    struct owner_caller caller, unsigned long ip,
-						    struct owner_part part, u64 *handles)
+						    struct owner_charge part, u64 *handles)
 {
-	struct slab_owner owner __uninitialized;
+	struct owner_record owner __uninitialized;
 	depot_stack_handle_t handle;
-	struct spare *chain, *task;
+	struct cached_ref *chain, *task;
 
 	if (depth == 1) {
-		chain = handles_find(kept, &ip, 1);
-		if (unlikely(!handles_knows(chain, &ip, 1)))
+		chain = owner_cpu_find(kept, &ip, 1);
+		if (unlikely(!owner_cpu_knows(chain, &ip, 1)))
 			return false;
 	} else {
-		handle = handles_known_chain(kept, ip, depth, caller);
-		chain = handles_spare(kept, handle);
+		handle = owner_cpu_known_chain(kept, ip, depth, caller);
+		chain = owner_cpu_ref(kept, handle);
 		if (unlikely(!handle || chain->handle != handle))
 			return false;
 	}
-	task = handles_find_task(kept);
-	if (unlikely(!handles_knows_task(task) || !handles_has_spare(chain) ||
-		     !handles_has_spare(task)))
+	task = owner_cpu_find_task(kept);
+	if (unlikely(!owner_cpu_knows_task(task) || !owner_cpu_has_ref(chain) ||
+		     !owner_cpu_has_ref(task)))
 		return false;
 	chain->references--;
 	task->references--;
@@ -452,60 +452,60 @@ static __always_inline bool owner_take_down_quickly(struct handles *kept, unsign
 }
 
 /**
- * owner_drop_quickly - drop those references of a record that CPUs have room for
+ * owner_record_drop_fast - drop those references of a record that CPUs have room for
  * @handles: of the record: of a chain, and of a task or 0, whose references are no one's
  * @part: what its call chain no longer holds; counted with its reference
  *
  * Calls no function.
  *
- * Return: the handles that are left for owner_drop().
+ * Return: the handles that are left for owner_record_drop().
  */
-static __always_inline u64 owner_drop_quickly(u64 handles, struct owner_part part)
+static __always_inline u64 owner_record_drop_fast(u64 handles, struct owner_charge part)
 {
-	struct slab_owner owner __uninitialized;
-	struct handles *kept = handles_begin();
-	struct spare *spare;
+	struct owner_record owner __uninitialized;
+	struct owner_cpu_cache *kept = owner_cpu_begin();
+	struct cached_ref *spare;
 
 	owner.handles = handles;
 	if (unlikely(!kept))
 		return handles;
-	spare = handles_spare(kept, owner.stack);
-	if (likely(handles_have_room(spare, owner.stack))) {
+	spare = owner_cpu_ref(kept, owner.stack);
+	if (likely(owner_cpu_have_room(spare, owner.stack))) {
 		spare->references++;
 		owner_count(spare->counters, -1, part);
 		owner.stack = 0;
 	}
-	spare = handles_spare(kept, owner.task);
-	if (likely(handles_have_room(spare, owner.task))) {
+	spare = owner_cpu_ref(kept, owner.task);
+	if (likely(owner_cpu_have_room(spare, owner.task))) {
 		spare->references++;
 		owner.task = 0;
 	}
-	handles_end(kept);
+	owner_cpu_end(kept);
 	return owner.handles;
 }
 
 /**
- * owner_drop - drop the references of a record that is no longer one
+ * owner_record_drop - drop the references of a record that is no longer one
  * @handles: of the record; either can be 0
  * @part: what its call chain no longer holds
  */
-static __always_inline void owner_drop(u64 handles, struct owner_part part)
+static __always_inline void owner_record_drop(u64 handles, struct owner_charge part)
 {
-	struct slab_owner owner __uninitialized;
-	struct handles *kept = handles_begin();
-	struct spare *spare;
+	struct owner_record owner __uninitialized;
+	struct owner_cpu_cache *kept = owner_cpu_begin();
+	struct cached_ref *spare;
 
 	owner.handles = handles;
 	if (unlikely(!kept)) {
 		if (owner.stack)
-			owner_count_slowly(owner.stack, -1, part);
-		return owner_put(&owner);
+			owner_count_slow(owner.stack, -1, part);
+		return owner_record_put(&owner);
 	}
-	spare = handles_give(kept, owner.stack);
+	spare = owner_cpu_give(kept, owner.stack);
 	if (owner.stack)
 		owner_count(spare->counters, -1, part);
-	handles_give(kept, owner.task);
-	handles_end(kept);
+	owner_cpu_give(kept, owner.task);
+	owner_cpu_end(kept);
 }
 
 #endif /* _MM_OWNER_HANDLES_H */

@@ -28,24 +28,24 @@ static __always_inline void slab_owner_alloc(struct kmem_cache *s, void *object,
 		__slab_owner_alloc_one(s, object, flags, size, _RET_IP_);
 	else if (rate == OWNER_RATE_ALL)
 		__slab_owner_alloc(s, object, flags, size, _RET_IP_);
-	else if (owner_spend(rate, size))
+	else if (owner_sample_spend(rate, size))
 		__slab_owner_alloc_drawn(s, object, flags, size, _RET_IP_);
 }
 
 /* The owners of a slab's objects, if one that is freed can have one. */
-static __always_inline struct slab_owners *slab_owners_watching(struct slab *slab)
+static __always_inline struct owner_slab_records *slab_owners_watching(struct slab *slab)
 {
 	unsigned long exts = READ_ONCE(slab->obj_exts);
-	struct slab_owners *owners = slab_owners_in(exts);
+	struct owner_slab_records *owners = owner_slab_records_untag(exts);
 
-	return exts & SLAB_OWNERS && atomic_read(&owners->watched) ? owners : NULL;
+	return exts & OBJEXTS_OWNER_RECORDS && atomic_read(&owners->watched) ? owners : NULL;
 }
 
 /* Objects of one slab are about to be freed: nobody owns them any more. */
 static __always_inline void slab_owner_free_bulk(struct kmem_cache *s, struct slab *slab,
 						 void **objects, int count)
 {
-	struct slab_owners *owners;
+	struct owner_slab_records *owners;
 
 	if (!static_branch_unlikely(&slab_owner_key))
 		return;
@@ -57,7 +57,7 @@ static __always_inline void slab_owner_free_bulk(struct kmem_cache *s, struct sl
 static __always_inline void slab_owner_free(struct kmem_cache *s, struct slab *slab,
 					    void *object)
 {
-	struct slab_owners *owners;
+	struct owner_slab_records *owners;
 
 	if (!static_branch_unlikely(&slab_owner_key))
 		return;

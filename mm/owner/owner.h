@@ -107,10 +107,10 @@ DECLARE_PER_CPU(long, owner_sampled);
 extern atomic_long_t owner_percpu_areas;
 
 /* Slabs that have records, and the bytes of those. */
-extern atomic_long_t owner_slabs;
-extern atomic_long_t owner_slab_bytes;
+extern atomic_long_t owner_nr_tracked_slabs;
+extern atomic_long_t owner_records_bytes;
 
-static inline void owner_lost(enum owner_loss reason)
+static inline void owner_count_loss(enum owner_loss reason)
 {
 	atomic_long_inc(&owner_losses[reason]);
 }
@@ -133,8 +133,8 @@ enum owner_counter {
 static_assert(OWNER_PAGES + 1 == STACK_DEPOT_COUNTERS);
 
 /* handles.c */
-void owner_handles_init(void);
-void owner_handles_flush(void);
+void owner_cpu_caches_init(void);
+void owner_cpu_caches_flush(void);
 void owner_counters_flush(void);
 depot_stack_handle_t owner_handle_save(unsigned long *words, unsigned int count, gfp_t flags,
 				       depot_flags_t kind);
@@ -149,8 +149,8 @@ int owner_stack_late_init(void);
 void owner_chain_prepare(gfp_t flags);
 depot_stack_handle_t owner_chain_degrade(unsigned int depth, struct owner_caller caller);
 depot_stack_handle_t owner_task_save(gfp_t flags);
-bool owner_get(struct slab_owner *owner);
-void owner_put(const struct slab_owner *owner);
+bool owner_record_get(struct owner_record *owner);
+void owner_record_put(const struct owner_record *owner);
 bool owner_task_fetch(depot_stack_handle_t handle, struct owner_task *task);
 
 /* Numbers of rates: as many as fit into a record. */
@@ -178,7 +178,7 @@ void owner_sample_init(void);
 int owner_rate_number(u32 bytes, u32 objects);
 u64 owner_rate_word(unsigned int number);
 u64 owner_weight(unsigned int number, size_t size);
-void owner_draw(void);
+void owner_sample_draw(void);
 bool owner_is_sampled(unsigned int number, size_t size);
 void owner_estimate_add_sample(struct owner_estimate *estimate, u64 n, unsigned int number,
 			       size_t size, size_t held);
@@ -225,7 +225,7 @@ static inline void owner_sum_add(struct owner_sum *sum, unsigned int rate, size_
 /* slab.c */
 int owner_capture_start(void);
 
-const struct slab_owner *owner_freed(const struct slab *slab);
+const struct owner_record *owner_freed_records_of(const struct slab *slab);
 
 /* One object's owner, as a reader sees it. */
 struct owner_object {
@@ -237,11 +237,11 @@ struct owner_object {
 	unsigned long pfn;		/* of its slab */
 	const void *address;
 	size_t size;			/* bytes that were asked for */
-	struct slab_owner owner;
+	struct owner_record owner;
 };
 
 /* A slab's objects, counted. */
-struct owner_slab {
+struct owner_slab_usage {
 	const struct kmem_cache *cache;	/* to be compared only */
 	const char *name;
 	unsigned int object_size;	/* bytes each takes */
@@ -252,35 +252,35 @@ struct owner_slab {
 
 /*
  * A walk over the slabs or over the objects that have owners, in order of their
- * addresses. Between slab_walk_begin() and slab_walk_end() no cache comes or
+ * addresses. Between owner_cursor_begin() and owner_cursor_end() no cache comes or
  * goes. What the walk found last stays fetchable until it is asked for the next.
  */
-struct slab_walk {
+struct owner_cursor {
 	unsigned long pfn;		/* where the next object is looked for */
 	unsigned int index;
 	u64 place;			/* where the next area, or call chain, is looked for */
 	unsigned long until;		/* in jiffies: then caches may come and go */
 	char *cgroup;			/* where that of an object goes, NULL: nobody asks */
 	struct kmem_cache *alive;	/* a cache seen on the list since they could */
-	struct slab_owner held;		/* references to what was found last */
-	struct slab_known *known;	/* what is counted and not found, if anything */
+	struct owner_record held;		/* references to what was found last */
+	struct owner_walk_memo *known;	/* what is counted and not found, if anything */
 };
 
 /* walk.c */
-void slab_walk_begin(struct slab_walk *walk);
-int slab_walk_next(struct slab_walk *walk, struct owner_object *object);
-int slab_walk_next_slab(struct slab_walk *walk, struct owner_slab *slab);
-bool slab_walk_at(struct slab_walk *walk, unsigned long pfn, struct owner_slab *slab);
-int slab_walk_rest(struct slab_walk *walk);
-void slab_walk_release(struct slab_walk *walk);
-void slab_walk_end(struct slab_walk *walk);
+void owner_cursor_begin(struct owner_cursor *walk);
+int owner_cursor_next(struct owner_cursor *walk, struct owner_object *object);
+int owner_cursor_next_slab(struct owner_cursor *walk, struct owner_slab_usage *slab);
+bool owner_cursor_at(struct owner_cursor *walk, unsigned long pfn, struct owner_slab_usage *slab);
+int owner_cursor_rest(struct owner_cursor *walk);
+void owner_cursor_release(struct owner_cursor *walk);
+void owner_cursor_end(struct owner_cursor *walk);
 
 /* percpu.c */
-bool percpu_walk_next(struct slab_walk *walk, struct owner_object *object);
+bool owner_percpu_next(struct owner_cursor *walk, struct owner_object *object);
 
 /* counted.c */
-bool owner_counted_all(void);
-int owner_counted_next(struct slab_walk *walk, enum owner_counter which,
+bool owner_chains_count_all(void);
+int owner_chains_next(struct owner_cursor *walk, enum owner_counter which,
 		       struct owner_estimate *holds);
 
 /* What one call chain holds. */

@@ -32,7 +32,7 @@
 #include "handles.h"
 #include "owner.h"
 #include "page.h"
-#include "rules.h"
+#include "rules/rules.h"
 
 /* Frames that are kept where no rule says how many. */
 static unsigned int default_depth __ro_after_init = OWNER_DEPTH;
@@ -87,17 +87,17 @@ static __always_inline depot_stack_handle_t take_known_chain(unsigned long ip, u
 							     struct owner_caller caller)
 {
 	depot_stack_handle_t handle;
-	struct handles *handles;
-	struct spare *spare;
+	struct owner_cpu_cache *handles;
+	struct cached_ref *spare;
 
 	if (unlikely(allocates_for_itself()))
 		return 0;
-	handles = handles_begin();
+	handles = owner_cpu_begin();
 	if (unlikely(!handles))
 		return 0;
-	spare = handles_take_chain(handles, ip, depth, caller);
+	spare = owner_cpu_take_chain(handles, ip, depth, caller);
 	handle = spare ? spare->handle : 0;
-	handles_end(handles);
+	owner_cpu_end(handles);
 	if (handle && owner_unwind_verifying())
 		owner_chain_verify(handle, depth, caller, is_whole(depth));
 	return handle;
@@ -132,7 +132,7 @@ static noinline depot_stack_handle_t take_chain(unsigned long ip, unsigned int d
 
 /* A handle that takes the place of others, page by page. */
 struct swap {
-	struct handles *handles;	/* of this CPU, or NULL */
+	struct owner_cpu_cache *handles;	/* of this CPU, or NULL */
 	depot_stack_handle_t handle;	/* with one reference, or 0 */
 	unsigned int pages;		/* that did not have it */
 	/* Neighbours most often have one chain: so many more are allocated by this one. */
@@ -143,7 +143,7 @@ struct swap {
 static __always_inline void give(struct swap *swap, depot_stack_handle_t handle)
 {
 	if (likely(swap->handles))
-		handles_give(swap->handles, handle);
+		owner_cpu_give(swap->handles, handle);
 	else
 		stack_depot_put(handle);
 }
@@ -151,7 +151,7 @@ static __always_inline void give(struct swap *swap, depot_stack_handle_t handle)
 static __always_inline void swap_begin(struct swap *swap, depot_stack_handle_t handle,
 				       depot_stack_handle_t counted)
 {
-	swap->handles = handles_begin();
+	swap->handles = owner_cpu_begin();
 	swap->handle = handle;
 	swap->pages = 0;
 	swap->counted = counted;
@@ -170,24 +170,24 @@ static __always_inline void swap_in(struct swap *swap, depot_stack_handle_t *whe
 	give(swap, old);
 }
 
-static noinline void count_pages_slowly(struct handles *handles, depot_stack_handle_t handle,
+static noinline void count_pages_slowly(struct owner_cpu_cache *handles, depot_stack_handle_t handle,
 					long n)
 {
 	long counters[STACK_DEPOT_COUNTERS] = { [OWNER_PAGES] = n };
 
 	if (!handle || !n)
 		return;
-	if (handles && handles_refill(handles, handle))
-		handles->pages[handles_hint(handle)] += n;
+	if (handles && owner_cpu_refill(handles, handle))
+		handles->pages[owner_cpu_hint(handle)] += n;
 	else
 		stack_depot_count(handle, counters);
 }
 
 /* So many pages more are allocated by this chain, or fewer; it is held, or 0. */
-static __always_inline void count_pages(struct handles *handles, depot_stack_handle_t handle,
+static __always_inline void count_pages(struct owner_cpu_cache *handles, depot_stack_handle_t handle,
 					long n)
 {
-	u16 number = handles_hint(handle);
+	u16 number = owner_cpu_hint(handle);
 
 	if (likely(handles && handle && handles->spare[number].handle == handle))
 		handles->pages[number] += n;
@@ -226,8 +226,8 @@ static __always_inline struct page_ext *swap_rest(struct swap *swap, struct page
 	page_ext_put(ext);
 	swap_counted(swap);
 	if (swap->handles)
-		handles_end(swap->handles);
-	swap->handles = handles_begin();
+		owner_cpu_end(swap->handles);
+	swap->handles = owner_cpu_begin();
 	return ext;
 }
 
@@ -240,7 +240,7 @@ static __always_inline void swap_end(struct swap *swap)
 	else if (unlikely(swap->pages > 1) && swap->handle)
 		stack_depot_get_many(swap->handle, swap->pages - 1);
 	if (likely(swap->handles))
-		handles_end(swap->handles);
+		owner_cpu_end(swap->handles);
 }
 
 static struct page_owner *owner_of(struct page_ext *ext)

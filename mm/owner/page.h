@@ -20,7 +20,7 @@
 struct page;
 struct seq_buf;
 struct seq_file;
-struct slab_walk;
+struct owner_cursor;
 
 /*
  * The record of a page. Each of its handles has a reference, which is dropped
@@ -87,8 +87,8 @@ unsigned long owner_page_failures(void);
 
 /* page_walk.c */
 bool owner_pages_tracked(void);
-int page_walk_next(struct slab_walk *walk, struct owner_pages *found);
-bool page_walk_find(unsigned long *pfn, unsigned long end, struct owner_pages *found);
+int owner_pages_next(struct owner_cursor *walk, struct owner_pages *found);
+bool owner_pages_find(unsigned long *pfn, unsigned long end, struct owner_pages *found);
 
 /* page_file.c */
 void owner_pages_print_head(struct seq_buf *text, const struct owner_pages *pages);
@@ -111,7 +111,7 @@ static inline bool owner_pages_tracked(void)
 	return false;
 }
 
-static inline int page_walk_next(struct slab_walk *walk, struct owner_pages *found)
+static inline int owner_pages_next(struct owner_cursor *walk, struct owner_pages *found)
 {
 	return 0;
 }

@@ -30,7 +30,7 @@
 #include "../internal.h"
 #include "cgroup.h"
 #include "page.h"
-#include "query.h"
+#include "query/query.h"
 
 struct page_reader {
 	struct query_reader query;	/* its lock guards what follows */
@@ -101,7 +101,7 @@ static bool is_plain(const struct owner_sentence *s)
 
 static bool is_wanted(struct page_reader *reader, const struct owner_pages *pages)
 {
-	struct owner_facts facts = {};
+	struct owner_field_values facts = {};
 
 	facts.value[OWNER_FIELD_NID].number = page_to_nid(pages->page);
 	return owner_lang_matches(&reader->query.query.sentence, &facts);
@@ -125,7 +125,7 @@ static int find_record(struct page_reader *reader, loff_t *pos, struct owner_pag
 		if (signal_pending(current))
 			return -ERESTARTSYS;
 		get_online_mems();
-		success = page_walk_find(&pfn, end, found);
+		success = owner_pages_find(&pfn, end, found);
 		if (success && reader->query.asked && !is_wanted(reader, found)) {
 			page_owner_put_stack(found->owner.handle);
 			success = false;

@@ -20,14 +20,14 @@
 
 #include "handles.h"
 #include "owner.h"
-#include "rules.h"
+#include "rules/rules.h"
 
 struct percpu_record {
 	struct list_head node;
 	u64 number;			/* of those made before */
 	const void *area;
 	size_t size;
-	struct slab_owner owner;
+	struct owner_record owner;
 	struct rcu_head rcu;
 };
 
@@ -83,7 +83,7 @@ static struct list_head *bucket_of(const void *area)
 }
 
 /* Called with the area just allocated, by who may not wait: nor does this. */
-void __percpu_owner_alloc(const void *area, gfp_t flags, size_t size)
+void __owner_percpu_alloc(const void *area, gfp_t flags, size_t size)
 {
 	struct percpu_record *record;
 	struct owner_choice choice;
@@ -95,12 +95,12 @@ void __percpu_owner_alloc(const void *area, gfp_t flags, size_t size)
 	if (!choice.depth || !owner_is_sampled(choice.rate, size))
 		return;
 	if (!table)
-		return owner_lost(OWNER_LOST_EARLY);
+		return owner_count_loss(OWNER_LOST_EARLY);
 	record = kmem_cache_alloc(record_cache, GFP_NOWAIT | __GFP_NOWARN);
 	if (!record)
-		return owner_lost(OWNER_LOST_VECTOR);
-	if (!owner_take_down(&record->owner, flags, choice.depth, OWNER_CALLER, _RET_IP_,
-			     OWNER_NOT_COUNTED)) {
+		return owner_count_loss(OWNER_LOST_VECTOR);
+	if (!owner_record_fill(&record->owner, flags, choice.depth, OWNER_CALLER, _RET_IP_,
+			     OWNER_NO_CHARGE)) {
 		kmem_cache_free(record_cache, record);
 		return;
 	}
@@ -133,7 +133,7 @@ static void free_record(struct rcu_head *rcu)
 	kmem_cache_free(record_cache, container_of(rcu, struct percpu_record, rcu));
 }
 
-void __percpu_owner_free(const void *area)
+void __owner_percpu_free(const void *area)
 {
 	struct percpu_record *record;
 	unsigned long irqflags;
@@ -146,12 +146,12 @@ void __percpu_owner_free(const void *area)
 	if (!record)
 		return;
 	atomic_long_dec(&owner_percpu_areas);
-	owner_drop(record->owner.handles, OWNER_NOT_COUNTED);
+	owner_record_drop(record->owner.handles, OWNER_NO_CHARGE);
 	call_rcu(&record->rcu, free_record);
 }
 
 /* Hold the first area of this bucket, from walk->place on, that has not gone. */
-static struct percpu_record *hold_next(struct slab_walk *walk, struct list_head *bucket)
+static struct percpu_record *hold_next(struct owner_cursor *walk, struct list_head *bucket)
 {
 	struct percpu_record *record;
 
@@ -160,7 +160,7 @@ static struct percpu_record *hold_next(struct slab_walk *walk, struct list_head 
 			continue;
 		walk->held = record->owner;
 		/* A record's references are dropped only after it left the table. */
-		if (owner_get(&walk->held)) {
+		if (owner_record_get(&walk->held)) {
 			walk->place = (walk->place & ~NUMBER_MASK) | (record->number + 1);
 			return record;
 		}
@@ -170,8 +170,8 @@ static struct percpu_record *hold_next(struct slab_walk *walk, struct list_head 
 }
 
 /**
- * percpu_walk_next - find the next per-CPU area that has an owner
- * @walk: between slab_walk_begin() and slab_walk_end(), from walk->place on
+ * owner_percpu_next - find the next per-CPU area that has an owner
+ * @walk: between owner_cursor_begin() and owner_cursor_end(), from walk->place on
  * @object: where it is described
  *
  * A place is a bucket in the upper bits, and in the lower the least number that
@@ -179,12 +179,12 @@ static struct percpu_record *hold_next(struct slab_walk *walk, struct list_head 
  *
  * Return: true if there is one.
  */
-bool percpu_walk_next(struct slab_walk *walk, struct owner_object *object)
+bool owner_percpu_next(struct owner_cursor *walk, struct owner_object *object)
 {
 	struct percpu_record *record = NULL;
 	u64 bucket;
 
-	slab_walk_release(walk);
+	owner_cursor_release(walk);
 	rcu_read_lock();
 	while (table && !record) {
 		bucket = walk->place >> NUMBER_BITS;

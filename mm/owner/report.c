@@ -32,7 +32,7 @@ void owner_show_weight(struct seq_file *m, const struct owner_object *object)
  */
 void owner_show_object(struct seq_file *m, const struct owner_object *object)
 {
-	const struct slab_owner *owner = &object->owner;
+	const struct owner_record *owner = &object->owner;
 	struct owner_task task = { .comm = "?" };
 
 	owner_task_fetch(owner->task, &task);
@@ -50,15 +50,15 @@ void owner_show_object(struct seq_file *m, const struct owner_object *object)
 		   object->pfn, object->address, object->index);
 }
 
-static void print_owner(const char *what, const struct slab_owner *record)
+static void print_owner(const char *what, const struct owner_record *record)
 {
 	/* Nobody waits for a report: what changes meanwhile reads as a mixture. */
-	struct slab_owner owner = data_race(*record);
+	struct owner_record owner = data_race(*record);
 	struct owner_task task = { .comm = "?" };
 	unsigned long *entries;
 	unsigned int count;
 
-	if (!owner.handles || !owner_get(&owner))
+	if (!owner.handles || !owner_record_get(&owner))
 		return;
 	owner_task_fetch(owner.task, &task);
 	pr_info("    %s by pid %d, tgid %d (%s), size %u, %llu ms ago:\n",
@@ -66,19 +66,19 @@ static void print_owner(const char *what, const struct slab_owner *record)
 		div_u64(owner_age(owner.time), NSEC_PER_MSEC));
 	count = stack_depot_fetch(owner.stack, &entries);
 	stack_trace_print(entries, count, 6);
-	owner_put(&owner);
+	owner_record_put(&owner);
 }
 
 void __slab_owner_print(const struct slab *slab, unsigned int index)
 {
-	const struct slab_owner *freed;
-	struct slab_owners *owners;
+	const struct owner_record *freed;
+	struct owner_slab_records *owners;
 
 	rcu_read_lock();
-	owners = slab_owners(READ_ONCE(slab->obj_exts));
+	owners = owner_slab_records_of(READ_ONCE(slab->obj_exts));
 	if (owners && index < slab->objects) {
 		print_owner("allocated", &owners->live[index]);
-		freed = owner_freed(slab);
+		freed = owner_freed_records_of(slab);
 		if (freed)
 			print_owner("freed", &freed[index]);
 	}

@@ -23,7 +23,7 @@
 
 #include "owner.h"
 
-DEFINE_PER_CPU(s64, owner_left);
+DEFINE_PER_CPU(s64, owner_sample_credit);
 
 /* ln(2) in units of 2^-32. */
 #define LN2	2977044472ULL
@@ -110,18 +110,18 @@ void __init owner_sample_init(void)
 
 	prandom_seed_full_state(&random);
 	for_each_possible_cpu(cpu)
-		per_cpu(owner_left, cpu) = draw(per_cpu_ptr(&random, cpu));
+		per_cpu(owner_sample_credit, cpu) = draw(per_cpu_ptr(&random, cpu));
 }
 
 /**
- * owner_draw - draw when the next sample is, after this one
+ * owner_sample_draw - draw when the next sample is, after this one
  *
  * An interrupt before it finds nothing left either, and what that allocates is
  * sampled; one amid draws of the same state. Both are too seldom to matter.
  */
-void owner_draw(void)
+void owner_sample_draw(void)
 {
-	this_cpu_write(owner_left, draw(raw_cpu_ptr(&random)));
+	this_cpu_write(owner_sample_credit, draw(raw_cpu_ptr(&random)));
 }
 
 /**
@@ -133,9 +133,9 @@ bool owner_is_sampled(unsigned int number, size_t size)
 {
 	if (!number)
 		return true;
-	if (!owner_spend(owner_rate_word(number), size))
+	if (!owner_sample_spend(owner_rate_word(number), size))
 		return false;
-	owner_draw();
+	owner_sample_draw();
 	return true;
 }
 

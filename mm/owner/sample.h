@@ -30,12 +30,12 @@ struct owner_rate {
 #define OWNER_RATE_NEVER	BIT_ULL(32)
 
 /* What is left of what this CPU drew. */
-DECLARE_PER_CPU(s64, owner_left);
+DECLARE_PER_CPU(s64, owner_sample_credit);
 
 /* A rate as one word, not OWNER_RATE_ALL: has this allocation spent what was left? */
-static __always_inline bool owner_spend(u64 rate, size_t size)
+static __always_inline bool owner_sample_spend(u64 rate, size_t size)
 {
-	return this_cpu_sub_return(owner_left, size * (u32)rate + (rate >> 32)) < 0;
+	return this_cpu_sub_return(owner_sample_credit, size * (u32)rate + (rate >> 32)) < 0;
 }
 
 #endif /* _MM_OWNER_SAMPLE_H */

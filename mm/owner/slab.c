@@ -3,7 +3,7 @@
  * The owner of each slab object: the record, and SLUB's hooks.
  *
  * SLUB calls in when an object is allocated or freed and when a slab goes. A
- * slab has its records in struct slab_owners from the first of its objects on
+ * slab has its records in struct owner_slab_records from the first of its objects on
  * that is tracked. Readers look without a lock, see walk.c, so that structure
  * and its records are freed after a grace period.
  */
@@ -25,7 +25,7 @@
 #include "../slab.h"
 #include "handles.h"
 #include "owner.h"
-#include "rules.h"
+#include "rules/rules.h"
 
 /* Tells a vector's address in slab->obj_exts from a page's memory cgroup. */
 #ifdef CONFIG_MEMCG
@@ -42,8 +42,8 @@ DEFINE_STATIC_KEY_FALSE(slab_owner_key);
 
 atomic_long_t owner_losses[OWNER_LOSS_REASONS];
 DEFINE_PER_CPU(long, owner_sampled);
-atomic_long_t owner_slabs;
-atomic_long_t owner_slab_bytes;
+atomic_long_t owner_nr_tracked_slabs;
+atomic_long_t owner_records_bytes;
 
 /* Said on the boot line, before the first slab and before kmalloc's caches. */
 static bool wanted __ro_after_init;
@@ -74,7 +74,7 @@ static int __init slab_owner_setup(char *str)
 			       word);
 		}
 	}
-	owner_rules_otherwise(wanted_at_once, keep_freed);
+	owner_rules_set_default(wanted_at_once, keep_freed);
 	if (wanted_at_once) {
 		owner_stack_init();
 		static_branch_enable(&slab_owner_key);
@@ -144,42 +144,42 @@ static void *alloc_records(size_t bytes, gfp_t flags, int node)
 }
 
 /* Who freed each object of a slab last; only its size is there if it is to be kept. */
-struct slab_freed {
+struct owner_freed_records {
 	struct rcu_head rcu;
-	struct slab_owner record[];
+	struct owner_record record[];
 };
 
 static size_t owners_bytes(unsigned int objects)
 {
-	return sizeof(struct slab_owners) + array_size(objects, sizeof(struct slab_owner));
+	return sizeof(struct owner_slab_records) + array_size(objects, sizeof(struct owner_record));
 }
 
 static size_t freed_bytes(unsigned int objects)
 {
-	struct slab_freed *freed;
+	struct owner_freed_records *freed;
 
 	return struct_size(freed, record, objects);
 }
 
 /* NULL if that is not kept of any of them. The slab does not go meanwhile. */
-static __always_inline struct slab_freed *freed_of(struct slab_owners *owners)
+static __always_inline struct owner_freed_records *freed_of(struct owner_slab_records *owners)
 {
 	return READ_ONCE(owners->freed);
 }
 
 /**
- * owner_freed - who freed each object of a slab last
+ * owner_freed_records_of - who freed each object of a slab last
  * @slab: the slab, which may go meanwhile
  *
  * Context: in an RCU read-side critical section.
  *
  * Return: their records, NULL if that is not kept.
  */
-const struct slab_owner *owner_freed(const struct slab *slab)
+const struct owner_record *owner_freed_records_of(const struct slab *slab)
 {
 	unsigned long exts = READ_ONCE(slab->obj_exts);
-	struct slab_owners *owners = slab_owners(exts);
-	struct slab_freed *freed = owners ? freed_of(owners) : NULL;
+	struct owner_slab_records *owners = owner_slab_records_of(exts);
+	struct owner_freed_records *freed = owners ? freed_of(owners) : NULL;
 
 	/* Pairs with __slab_owner_free_slab(), after which it is part of an rcu_head. */
 	smp_rmb();
@@ -187,9 +187,9 @@ const struct slab_owner *owner_freed(const struct slab *slab)
 }
 
 /* Room for who frees objects of this slab, unless another CPU just makes it. */
-static struct slab_freed *make_freed(struct slab *slab, struct slab_owners *owners, gfp_t flags)
+static struct owner_freed_records *make_freed(struct slab *slab, struct owner_slab_records *owners, gfp_t flags)
 {
-	struct slab_freed *freed, *others;
+	struct owner_freed_records *freed, *others;
 
 	freed = alloc_records(freed_bytes(slab->objects), flags, slab_nid(slab));
 	if (!freed)
@@ -200,21 +200,21 @@ static struct slab_freed *make_freed(struct slab *slab, struct slab_owners *owne
 		return others;
 	}
 	kmemleak_not_leak(freed);
-	atomic_long_add(freed_bytes(slab->objects), &owner_slab_bytes);
+	atomic_long_add(freed_bytes(slab->objects), &owner_records_bytes);
 	return freed;
 }
 
 /* Give a slab its records, unless another CPU just does: then take those. A loss is counted. */
-static noinline struct slab_owners *make_owners(struct kmem_cache *s, struct slab *slab,
+static noinline struct owner_slab_records *make_owners(struct kmem_cache *s, struct slab *slab,
 						gfp_t flags)
 {
 	unsigned int objects = objs_per_slab(s, slab);
 	int node = slab_nid(slab);
-	struct slab_owners *owners;
+	struct owner_slab_records *owners;
 	unsigned long exts;
 
 	if (slab_state < UP) {
-		owner_lost(OWNER_LOST_EARLY);
+		owner_count_loss(OWNER_LOST_EARLY);
 		return NULL;
 	}
 	owners = alloc_records(sizeof(*owners), flags, node);
@@ -223,26 +223,26 @@ static noinline struct slab_owners *make_owners(struct kmem_cache *s, struct sla
 					     node);
 	if (!owners || !owners->live) {
 		kfree(owners);
-		owner_lost(OWNER_LOST_VECTOR);
+		owner_count_loss(OWNER_LOST_VECTOR);
 		return NULL;
 	}
 	owners->inverse = DIV_ROUND_UP_ULL(BIT_ULL(32), s->size);
 	exts = READ_ONCE(slab->obj_exts);
 	do {
-		if (exts & SLAB_OWNERS) {
+		if (exts & OBJEXTS_OWNER_RECORDS) {
 			kfree(owners->live);
 			kfree(owners);
-			return slab_owners_in(exts);
+			return owner_slab_records_untag(exts);
 		}
 		owners->exts = exts;
 	} while (!try_cmpxchg(&slab->obj_exts, &exts,
-			      (unsigned long)owners | OBJEXTS_BIT | SLAB_OWNERS));
+			      (unsigned long)owners | OBJEXTS_BIT | OBJEXTS_OWNER_RECORDS));
 
 	/* Only a struct page points there, where kmemleak does not look. */
 	kmemleak_not_leak(owners);
 	kmemleak_not_leak(owners->live);
-	atomic_long_inc(&owner_slabs);
-	atomic_long_add(owners_bytes(objects), &owner_slab_bytes);
+	atomic_long_inc(&owner_nr_tracked_slabs);
+	atomic_long_add(owners_bytes(objects), &owner_records_bytes);
 	return owners;
 }
 
@@ -251,7 +251,7 @@ static noinline struct slab_owners *make_owners(struct kmem_cache *s, struct sla
  * less than 1, so that an index comes out too large by less than offset / 2^32: not
  * enough to reach the next one from where an object begins.
  */
-static __always_inline unsigned int index_of(const struct slab_owners *owners,
+static __always_inline unsigned int index_of(const struct owner_slab_records *owners,
 					     const struct slab *slab, const void *object)
 {
 	u32 offset;
@@ -270,59 +270,59 @@ static __always_inline u32 record_size(size_t size)
 	return min(size, SLAB_OWNER_SIZE_MAX);
 }
 
-static __always_inline struct owner_part part_of(const struct kmem_cache *s, u32 size)
+static __always_inline struct owner_charge charge_of_object(const struct kmem_cache *s, u32 size)
 {
-	return (struct owner_part){ .counted = true, .size = size, .cache = s };
+	return (struct owner_charge){ .counted = true, .size = size, .cache = s };
 }
 
-static noinline void watch_sample(struct slab_owners *owners)
+static noinline void watch_sample(struct owner_slab_records *owners)
 {
 	this_cpu_inc(owner_sampled);
 	atomic_inc(&owners->watched);
 }
 
-static noinline void unwatch_sample(struct slab_owners *owners)
+static noinline void unwatch_sample(struct owner_slab_records *owners)
 {
 	this_cpu_dec(owner_sampled);
 	atomic_dec(&owners->watched);
 }
 
 /* This record says of nobody anything any more. Return: what it said, 0 if nothing. */
-static __always_inline u64 take_out(struct slab_owner *record)
+static __always_inline u64 take_out(struct owner_record *record)
 {
 	/* Most often there is one owner or none, and one who frees. */
 	return READ_ONCE(record->handles) ? xchg(&record->handles, 0) : 0;
 }
 
 /* Of an object that has just been allocated, so that there is nobody else who writes. */
-static __always_inline void write_record(struct slab_owner *record, u64 handles,
+static __always_inline void write_record(struct owner_record *record, u64 handles,
 					 u32 size_and_rate, u32 time)
 {
 	record->size_and_rate = size_and_rate;
 	record->time = time;
-	/* Pairs with owner_read(): who sees the handles sees the rest. */
+	/* Pairs with owner_record_read(): who sees the handles sees the rest. */
 	smp_store_release(&record->handles, handles);
 }
 
-static void forget_live(struct kmem_cache *s, struct slab_owners *owners,
-			struct slab_owner *record)
+static void forget_live(struct kmem_cache *s, struct owner_slab_records *owners,
+			struct owner_record *record)
 {
 	u64 handles = take_out(record);
 
 	if (!handles)
 		return;
-	owner_drop(handles, part_of(s, record->size));
+	owner_record_drop(handles, charge_of_object(s, record->size));
 	if (record->rate)
 		unwatch_sample(owners);
 }
 
-static __always_inline bool watches_all(struct slab_owners *owners)
+static __always_inline bool watches_all(struct owner_slab_records *owners)
 {
 	return atomic_read(&owners->watched) & SLAB_OWNER_ALL;
 }
 
 /* There is one more owner of an object of this slab. */
-static __always_inline void watch(struct slab_owners *owners, unsigned int rate)
+static __always_inline void watch(struct owner_slab_records *owners, unsigned int rate)
 {
 	if (unlikely(rate))
 		watch_sample(owners);
@@ -331,18 +331,18 @@ static __always_inline void watch(struct slab_owners *owners, unsigned int rate)
 }
 
 /* Another object takes the place of the one that was freed, or nothing does. */
-static noinline void forget_freed(struct slab_owner *record)
+static noinline void forget_freed(struct owner_record *record)
 {
 	u64 handles = take_out(record);
 
 	if (handles)
-		owner_drop(handles, OWNER_NOT_COUNTED);
+		owner_record_drop(handles, OWNER_NO_CHARGE);
 	record->size = 0;
 }
 
 static void free_owners_rcu(struct rcu_head *rcu)
 {
-	struct slab_owners *owners = container_of(rcu, struct slab_owners, rcu);
+	struct owner_slab_records *owners = container_of(rcu, struct owner_slab_records, rcu);
 
 	kfree(owners->live);
 	kfree(owners);
@@ -350,33 +350,33 @@ static void free_owners_rcu(struct rcu_head *rcu)
 
 static void free_freed_rcu(struct rcu_head *rcu)
 {
-	kfree(container_of(rcu, struct slab_freed, rcu));
+	kfree(container_of(rcu, struct owner_freed_records, rcu));
 }
 
 void __slab_owner_free_slab(struct slab *slab)
 {
-	struct slab_owners *owners = slab_owners(READ_ONCE(slab->obj_exts));
-	struct slab_freed *freed;
+	struct owner_slab_records *owners = owner_slab_records_of(READ_ONCE(slab->obj_exts));
+	struct owner_freed_records *freed;
 	unsigned int i;
 
 	if (!owners)
 		return;
 	freed = freed_of(owners);
 	WRITE_ONCE(slab->obj_exts, owners->exts);
-	/* Pairs with owner_freed(): that is not looked for any more where the rcu_head comes. */
+	/* Pairs with owner_freed_records_of(): that is not looked for any more where the rcu_head comes. */
 	smp_wmb();
 	/* Objects that went with their slab, not one by one. */
 	for (i = 0; i < slab->objects; i++)
 		forget_live(slab->slab_cache, owners, &owners->live[i]);
 	for (i = 0; freed && i < slab->objects; i++)
 		forget_freed(&freed->record[i]);
-	atomic_long_dec(&owner_slabs);
-	atomic_long_sub(owners_bytes(slab->objects), &owner_slab_bytes);
+	atomic_long_dec(&owner_nr_tracked_slabs);
+	atomic_long_sub(owners_bytes(slab->objects), &owner_records_bytes);
 
 	/* Not in batches of seconds: a slab that goes frees memory now. */
 	call_rcu_hurry(&owners->rcu, free_owners_rcu);
 	if (freed) {
-		atomic_long_sub(freed_bytes(slab->objects), &owner_slab_bytes);
+		atomic_long_sub(freed_bytes(slab->objects), &owner_records_bytes);
 		call_rcu_hurry(&freed->rcu, free_freed_rcu);
 	}
 }
@@ -392,7 +392,7 @@ static __always_inline struct owner_choice choose(struct kmem_cache *s, struct s
 	struct owner_choice choice = {};
 
 	if (in_nmi()) {
-		owner_lost(OWNER_LOST_CONTEXT);
+		owner_count_loss(OWNER_LOST_CONTEXT);
 		return choice;
 	}
 	/* Cheaper than rcu_read_lock() where readers are preempted. */
@@ -405,7 +405,7 @@ static __always_inline struct owner_choice choose(struct kmem_cache *s, struct s
 	} else {
 		rcu_read_unlock_sched();
 		rcu_read_lock();
-		choice = owner_choose_slowly(s, flags, size, slab_nid(slab), caller);
+		choice = owner_choose_slow(s, flags, size, slab_nid(slab), caller);
 		rcu_read_unlock();
 	}
 	if (unlikely(choice.rate) && !drawn && !owner_is_sampled(choice.rate, size))
@@ -414,10 +414,10 @@ static __always_inline struct owner_choice choose(struct kmem_cache *s, struct s
 }
 
 /* When this object is freed, keep who does it. Without memory for that it is not kept. */
-static noinline void expect_free(struct slab *slab, struct slab_owners *owners, unsigned int index,
+static noinline void expect_free(struct slab *slab, struct owner_slab_records *owners, unsigned int index,
 				 gfp_t flags, size_t size)
 {
-	struct slab_freed *freed = freed_of(owners) ?: make_freed(slab, owners, flags);
+	struct owner_freed_records *freed = freed_of(owners) ?: make_freed(slab, owners, flags);
 
 	if (freed)
 		freed->record[index].size = record_size(size);
@@ -430,26 +430,26 @@ struct asked {
 };
 
 /* Whatever has to be done for an owner to be noted, or for there to be none. */
-static noinline void own_slowly(struct kmem_cache *s, const void *object, size_t size,
+static noinline void track_slow(struct kmem_cache *s, const void *object, size_t size,
 				struct asked asked, struct owner_caller caller,
 				unsigned long ip)
 {
 	gfp_t flags = asked.flags;
-	struct slab_owner *record, owner __uninitialized;
-	struct slab_owners *owners;
+	struct owner_record *record, owner __uninitialized;
+	struct owner_slab_records *owners;
 	struct owner_choice choice;
-	struct slab_freed *freed;
+	struct owner_freed_records *freed;
 	unsigned int index;
 	struct slab *slab;
 
 	/* At once, and whatever becomes of it: what was left is spent. */
 	if (asked.drawn)
-		owner_draw();
+		owner_sample_draw();
 	if (!object || !cache_is_tracked(s) || flags & __GFP_NO_OBJ_EXT)
 		return;
 	slab = virt_to_slab(object);
 	choice = choose(s, slab, flags, size, asked.drawn, caller);
-	owners = slab_owners(READ_ONCE(slab->obj_exts));
+	owners = owner_slab_records_of(READ_ONCE(slab->obj_exts));
 	if (unlikely(!owners && choice.depth))
 		owners = make_owners(s, slab, flags);
 	if (!owners)
@@ -468,7 +468,7 @@ static noinline void own_slowly(struct kmem_cache *s, const void *object, size_t
 	if (unlikely(choice.free))
 		expect_free(slab, owners, index, flags, size);
 	owner.size_and_rate = record_size(size) | choice.rate << SLAB_OWNER_SIZE_BITS;
-	if (!owner_take_down(&owner, flags, choice.depth, caller, ip, part_of(s, owner.size)))
+	if (!owner_record_fill(&owner, flags, choice.depth, caller, ip, charge_of_object(s, owner.size)))
 		return;
 	watch(owners, choice.rate);
 	write_record(record, owner.handles, owner.size_and_rate, owner.time);
@@ -478,7 +478,7 @@ static noinline void own_slowly(struct kmem_cache *s, const void *object, size_t
  * The same with what is at hand: it calls no function, so that hardly a register has
  * to be saved, and changes nothing if it cannot do all of it. False then.
  */
-static __always_inline bool own_with(struct handles *kept, struct kmem_cache *s,
+static __always_inline bool track_from_cpu_cache(struct owner_cpu_cache *kept, struct kmem_cache *s,
 				     const void *object, size_t size, unsigned int depth,
 				     struct owner_caller caller, unsigned long ip,
 				     const struct owner_rule *rule)
@@ -486,17 +486,17 @@ static __always_inline bool own_with(struct handles *kept, struct kmem_cache *s,
 	struct folio *folio = virt_to_folio(object);
 	struct slab *slab = folio_slab(folio);
 	unsigned long exts = READ_ONCE(slab->obj_exts);
-	struct slab_owners *owners = slab_owners_in(exts);
+	struct owner_slab_records *owners = owner_slab_records_untag(exts);
 	u32 kept_size = record_size(size);
-	struct slab_owner *record;
+	struct owner_record *record;
 	u64 handles;
 
-	if (unlikely(!(exts & SLAB_OWNERS) || !watches_all(owners) || freed_of(owners)))
+	if (unlikely(!(exts & OBJEXTS_OWNER_RECORDS) || !watches_all(owners) || freed_of(owners)))
 		return false;
 	record = &owners->live[index_of(owners, slab, object)];
 	if (unlikely(READ_ONCE(record->handles)))
 		return false;
-	if (!owner_take_down_quickly(kept, depth, caller, ip, part_of(s, kept_size), &handles))
+	if (!owner_record_fill_fast(kept, depth, caller, ip, charge_of_object(s, kept_size), &handles))
 		return false;
 	this_cpu_inc(*rule->hits);
 	write_record(record, handles, kept_size, owner_now());
@@ -507,12 +507,12 @@ static __always_inline bool own_with(struct handles *kept, struct kmem_cache *s,
  * @one: for rules that keep one frame, or for those that keep more. An NMI is not told
  * from others here, and needs not be: it finds all at hand or does not.
  */
-static __always_inline bool own_quickly(struct kmem_cache *s, const void *object, gfp_t flags,
+static __always_inline bool track_fast(struct kmem_cache *s, const void *object, gfp_t flags,
 					size_t size, bool one, struct owner_caller caller,
 					unsigned long ip)
 {
 	const struct owner_rule *rule;
-	struct handles *kept;
+	struct owner_cpu_cache *kept;
 	bool done = false;
 
 	/* Only there are chains known again. */
@@ -520,16 +520,16 @@ static __always_inline bool own_quickly(struct kmem_cache *s, const void *object
 		return false;
 	if (unlikely(!object || flags & __GFP_NO_OBJ_EXT || owner_unwind_verifying()))
 		return false;
-	kept = handles_begin();
+	kept = owner_cpu_begin();
 	if (unlikely(!kept))
 		return false;
 	/* Preemption is off as under rcu_read_lock_sched(). */
 	rule = READ_ONCE(s->owner_rule);
 	if (likely(owner_rule_decides(rule) && (one ? rule->depth_alone == 1 :
 						      rule->depth_alone > 1)))
-		done = own_with(kept, s, object, size, one ? 1 : rule->depth_alone, caller, ip,
+		done = track_from_cpu_cache(kept, s, object, size, one ? 1 : rule->depth_alone, caller, ip,
 				rule);
-	handles_end(kept);
+	owner_cpu_end(kept);
 	return done;
 }
 
@@ -537,9 +537,9 @@ static __always_inline bool own_quickly(struct kmem_cache *s, const void *object
 void __slab_owner_alloc(struct kmem_cache *s, void *object, gfp_t flags, size_t size,
 			unsigned long ip)
 {
-	if (own_quickly(s, object, flags, size, false, OWNER_CALLER, ip))
+	if (track_fast(s, object, flags, size, false, OWNER_CALLER, ip))
 		return;
-	own_slowly(s, object, size, (struct asked){ flags }, OWNER_CALLER, ip);
+	track_slow(s, object, size, (struct asked){ flags }, OWNER_CALLER, ip);
 	barrier();
 }
 
@@ -547,9 +547,9 @@ void __slab_owner_alloc(struct kmem_cache *s, void *object, gfp_t flags, size_t 
 void __slab_owner_alloc_one(struct kmem_cache *s, void *object, gfp_t flags, size_t size,
 			    unsigned long ip)
 {
-	if (own_quickly(s, object, flags, size, true, OWNER_CALLER, ip))
+	if (track_fast(s, object, flags, size, true, OWNER_CALLER, ip))
 		return;
-	own_slowly(s, object, size, (struct asked){ flags }, OWNER_CALLER, ip);
+	track_slow(s, object, size, (struct asked){ flags }, OWNER_CALLER, ip);
 	barrier();
 }
 
@@ -557,7 +557,7 @@ void __slab_owner_alloc_one(struct kmem_cache *s, void *object, gfp_t flags, siz
 void __slab_owner_alloc_drawn(struct kmem_cache *s, void *object, gfp_t flags, size_t size,
 			      unsigned long ip)
 {
-	own_slowly(s, object, size, (struct asked){ flags, true }, OWNER_CALLER, ip);
+	track_slow(s, object, size, (struct asked){ flags, true }, OWNER_CALLER, ip);
 	barrier();
 }
 
@@ -567,7 +567,7 @@ void __slab_owner_resize(const void *object, gfp_t flags, size_t size)
 
 	/* What is larger than any slab object is page_owner's. */
 	if (slab)
-		own_slowly(slab->slab_cache, object, size, (struct asked){ flags }, OWNER_CALLER,
+		track_slow(slab->slab_cache, object, size, (struct asked){ flags }, OWNER_CALLER,
 			   _RET_IP_);
 	barrier();
 }
@@ -576,44 +576,44 @@ void __slab_owner_resize(const void *object, gfp_t flags, size_t size)
  * Who frees an object that had an owner is kept until its slot is used again, if
  * that is wanted. For that nobody is woken: who frees may hold any lock.
  */
-static noinline void note_free(struct slab_owner *record, struct owner_caller caller,
+static noinline void note_free(struct owner_record *record, struct owner_caller caller,
 			       unsigned long ip)
 {
-	struct slab_owner owner;
+	struct owner_record owner;
 
 	if (!record->size)
 		return;
 	if (in_nmi())
-		return owner_lost(OWNER_LOST_CONTEXT);
-	if (!owner_take_down(&owner, 0, OWNER_DEPTH, caller, ip, OWNER_NOT_COUNTED))
+		return owner_count_loss(OWNER_LOST_CONTEXT);
+	if (!owner_record_fill(&owner, 0, OWNER_DEPTH, caller, ip, OWNER_NO_CHARGE))
 		return;
 	record->time = owner.time;
 	/* Two may free it at once, by mistake: each handle is still put once. */
 	owner.handles = xchg(&record->handles, owner.handles);
 	if (owner.handles)
-		owner_drop(owner.handles, OWNER_NOT_COUNTED);
+		owner_record_drop(owner.handles, OWNER_NO_CHARGE);
 }
 
-/* All that there may be to do but what owner_drop_quickly() has done, if it was asked. */
-static noinline void disown_slowly(struct kmem_cache *s, struct slab_owners *owners,
+/* All that there may be to do but what owner_record_drop_fast() has done, if it was asked. */
+static noinline void untrack_slow(struct kmem_cache *s, struct owner_slab_records *owners,
 				   unsigned int index, u64 handles, struct owner_caller caller,
 				   unsigned long ip)
 {
-	struct slab_owner *record = &owners->live[index];
-	struct slab_freed *freed = freed_of(owners);
+	struct owner_record *record = &owners->live[index];
+	struct owner_freed_records *freed = freed_of(owners);
 
-	owner_drop(handles, part_of(s, record->size));
+	owner_record_drop(handles, charge_of_object(s, record->size));
 	if (record->rate)
 		unwatch_sample(owners);
 	if (freed)
 		note_free(&freed->record[index], caller, ip);
 }
 
-/* Return: false if disown_slowly() has something left to do. */
-static __always_inline bool disown(struct kmem_cache *s, struct slab_owners *owners,
+/* Return: false if untrack_slow() has something left to do. */
+static __always_inline bool untrack_fast(struct kmem_cache *s, struct owner_slab_records *owners,
 				   unsigned int index, u64 *handles)
 {
-	struct slab_owner *record = &owners->live[index];
+	struct owner_record *record = &owners->live[index];
 
 	*handles = take_out(record);
 	if (!*handles)
@@ -621,33 +621,33 @@ static __always_inline bool disown(struct kmem_cache *s, struct slab_owners *own
 	/* It has a size only, if all were captured. */
 	if (unlikely(record->size_and_rate > SLAB_OWNER_SIZE_MAX || freed_of(owners)))
 		return false;
-	*handles = owner_drop_quickly(*handles, part_of(s, record->size_and_rate));
+	*handles = owner_record_drop_fast(*handles, charge_of_object(s, record->size_and_rate));
 	return likely(!*handles);
 }
 
 void __slab_owner_free(struct kmem_cache *s, struct slab *slab, void *object,
-		       struct slab_owners *owners)
+		       struct owner_slab_records *owners)
 {
 	unsigned int index = index_of(owners, slab, object);
 	u64 handles;
 
-	if (disown(s, owners, index, &handles))
+	if (untrack_fast(s, owners, index, &handles))
 		return;
-	disown_slowly(s, owners, index, handles, OWNER_CALLER, _RET_IP_);
+	untrack_slow(s, owners, index, handles, OWNER_CALLER, _RET_IP_);
 	/* As above. */
 	barrier();
 }
 
 void __slab_owner_free_bulk(struct kmem_cache *s, struct slab *slab, void **objects, int count,
-			    struct slab_owners *owners)
+			    struct owner_slab_records *owners)
 {
 	unsigned int index;
 	u64 handles;
 
 	while (count--) {
 		index = index_of(owners, slab, objects[count]);
-		if (!disown(s, owners, index, &handles))
-			disown_slowly(s, owners, index, handles, OWNER_CALLER, _RET_IP_);
+		if (!untrack_fast(s, owners, index, &handles))
+			untrack_slow(s, owners, index, handles, OWNER_CALLER, _RET_IP_);
 	}
 	barrier();
 }

@@ -4,7 +4,7 @@
  *
  * Both are kept in the stack depot's evictable side: a task is interned as
  * three words, just as a call chain is interned as its return addresses. A
- * handle comes with a reference, and goes with owner_drop().
+ * handle comes with a reference, and goes with owner_record_drop().
  */
 
 #include <linux/gfp.h>
@@ -33,7 +33,7 @@ int owner_stack_late_init(void)
 	if (error)
 		return error;
 	owner_unwind_init();
-	owner_handles_init();
+	owner_cpu_caches_init();
 	/* Functions are looked for by name now, not amid an allocation. */
 	owner_is_allocator(0);
 	return 0;
@@ -78,26 +78,26 @@ void owner_chain_prepare(gfp_t flags)
  */
 depot_stack_handle_t owner_chain_degrade(unsigned int depth, struct owner_caller caller)
 {
-	struct owner_walk *walk = owner_walk_begin();
+	struct owner_unwind_buffer *walk = owner_unwind_buffer_get();
 	depot_stack_handle_t handle = 0;
 	unsigned int count;
 
 	if (walk) {
-		count = owner_walk_chain(walk, depth, caller, false);
+		count = owner_unwind_chain(walk, depth, caller, false);
 		while (!handle && count-- > 1)
 			handle = stack_depot_save_flags(walk->frames, count, 0,
 							STACK_DEPOT_FLAG_GET |
 							STACK_DEPOT_FLAG_COUNT);
-		owner_walk_end();
+		owner_unwind_buffer_put();
 	}
 	if (handle) {
-		owner_lost(OWNER_LOST_FRAMES);
+		owner_count_loss(OWNER_LOST_FRAMES);
 		return handle;
 	}
 	handle = READ_ONCE(no_room);
 	if (!stack_depot_get(handle))
 		return 0;
-	owner_lost(OWNER_LOST_CHAIN);
+	owner_count_loss(OWNER_LOST_CHAIN);
 	return handle;
 }
 
@@ -112,16 +112,16 @@ depot_stack_handle_t owner_chain_degrade(unsigned int depth, struct owner_caller
 noinline depot_stack_handle_t owner_task_save(gfp_t flags)
 {
 	unsigned long words[] = {
-		handles_task_word(0), handles_task_word(1), handles_task_word(2),
+		owner_cpu_task_word(0), owner_cpu_task_word(1), owner_cpu_task_word(2),
 	};
 	depot_stack_handle_t handle;
-	struct handles *handles;
+	struct owner_cpu_cache *handles;
 
 	handle = owner_handle_save(words, ARRAY_SIZE(words), flags, STACK_DEPOT_FLAG_RAW);
-	handles = handles_begin();
+	handles = owner_cpu_begin();
 	if (handles) {
-		*handles_task_hint(handles) = handles_hint(handle);
-		handles_end(handles);
+		*owner_cpu_task_hint(handles) = owner_cpu_hint(handle);
+		owner_cpu_end(handles);
 	}
 	return handle;
 }
@@ -150,13 +150,13 @@ u64 owner_timestamp(u32 time)
 }
 
 /**
- * owner_get - take a reference to what an owner's record holds
+ * owner_record_get - take a reference to what an owner's record holds
  * @owner: a copy of the record, read where RCU is read-locked; its task is
  *	cleared if it has gone
  *
  * Return: false if the call chain has gone, and with it the owner.
  */
-bool owner_get(struct slab_owner *owner)
+bool owner_record_get(struct owner_record *owner)
 {
 	if (!stack_depot_get(owner->stack))
 		return false;
@@ -166,10 +166,10 @@ bool owner_get(struct slab_owner *owner)
 }
 
 /**
- * owner_put - drop the references that owner_get() took
+ * owner_record_put - drop the references that owner_record_get() took
  * @owner: a copy of the record
  */
-void owner_put(const struct slab_owner *owner)
+void owner_record_put(const struct owner_record *owner)
 {
 	stack_depot_put(owner->stack);
 	stack_depot_put(owner->task);

@@ -12,7 +12,7 @@
 #include <linux/string.h>
 #include <linux/xarray.h>
 
-#include "known.h"
+#include "walk_memo.h"
 
 /* What is added up under this key: all zeros at first, NULL if there is no memory. */
 static void *total_at(struct xarray *totals, unsigned long key, size_t size)
@@ -54,37 +54,37 @@ static int total_counted(struct xarray *totals, enum owner_counter which)
 {
 	struct owner_chain_total *total;
 	struct owner_estimate holds;
-	struct slab_walk walk = {};
+	struct owner_cursor walk = {};
 	int error;
 
 	owner_counters_flush();
-	while ((error = owner_counted_next(&walk, which, &holds)) > 0) {
+	while ((error = owner_chains_next(&walk, which, &holds)) > 0) {
 		total = chain_total(totals, walk.held.stack);
 		error = total ? 0 : -ENOMEM;
 		if (error)
 			break;
 		owner_estimate_join(&total->sum.estimate, &holds);
 	}
-	slab_walk_release(&walk);
+	owner_cursor_release(&walk);
 	return error;
 }
 
 /* As found by a walk, with what samples stand for. */
-static int total_found(struct xarray *totals, struct slab_walk *walk)
+static int total_found(struct xarray *totals, struct owner_cursor *walk)
 {
 	struct owner_object object;
 	struct owner_sum *sum;
 	int error;
 
-	walk->known = slab_known_alloc(owner_now());
-	while ((error = slab_walk_next(walk, &object)) > 0) {
+	walk->known = owner_memo_alloc(owner_now());
+	while ((error = owner_cursor_next(walk, &object)) > 0) {
 		sum = count_object(totals, &object);
 		error = sum ? 0 : -ENOMEM;
 		if (error)
 			break;
-		slab_known_remember(walk->known, &object, KNOWN_ALL_SPANS, sum);
+		owner_memo_remember(walk->known, &object, MEMO_ALL_SPANS, sum);
 	}
-	slab_known_free(walk->known);
+	owner_memo_free(walk->known);
 	walk->known = NULL;
 	return error;
 }
@@ -98,19 +98,19 @@ static int total_found(struct xarray *totals, struct slab_walk *walk)
  */
 int owner_total_chains(struct xarray *totals)
 {
-	bool counted = owner_counted_all();
-	struct slab_walk walk = {};
+	bool counted = owner_chains_count_all();
+	struct owner_cursor walk = {};
 	struct owner_object object;
 	int error = 0;
 
 	if (counted)
 		error = total_counted(totals, OWNER_OBJECTS);
-	slab_walk_begin(&walk);
+	owner_cursor_begin(&walk);
 	if (!counted)
 		error = total_found(totals, &walk);
-	while (!error && percpu_walk_next(&walk, &object))
-		error = count_object(totals, &object) ? slab_walk_rest(&walk) : -ENOMEM;
-	slab_walk_end(&walk);
+	while (!error && owner_percpu_next(&walk, &object))
+		error = count_object(totals, &object) ? owner_cursor_rest(&walk) : -ENOMEM;
+	owner_cursor_end(&walk);
 	return error;
 }
 
@@ -137,7 +137,7 @@ void owner_free_chains(struct xarray *totals)
 	xa_destroy(totals);
 }
 
-static int count_slab(struct xarray *totals, const struct owner_slab *slab)
+static int count_slab(struct xarray *totals, const struct owner_slab_usage *slab)
 {
 	struct owner_cache_total *total;
 
@@ -162,17 +162,17 @@ static int count_slab(struct xarray *totals, const struct owner_slab *slab)
  */
 int owner_total_caches(struct xarray *totals)
 {
-	struct slab_walk walk = {};
-	struct owner_slab slab;
+	struct owner_cursor walk = {};
+	struct owner_slab_usage slab;
 	int error;
 
-	slab_walk_begin(&walk);
-	while ((error = slab_walk_next_slab(&walk, &slab)) > 0) {
+	owner_cursor_begin(&walk);
+	while ((error = owner_cursor_next_slab(&walk, &slab)) > 0) {
 		error = count_slab(totals, &slab);
 		if (error)
 			break;
 	}
-	slab_walk_end(&walk);
+	owner_cursor_end(&walk);
 	return error;
 }
 

@@ -139,19 +139,19 @@ bool owner_is_allocator(unsigned long ip)
 
 struct walks {
 	unsigned int used;
-	struct owner_walk walk[WALKS];
+	struct owner_unwind_buffer walk[WALKS];
 };
 
 /* Of no use to others: what interrupts takes the next, and is done with it before. */
 static DEFINE_PER_CPU(struct walks, walks);
 
 /**
- * owner_walk_begin - take room for a walk
+ * owner_unwind_buffer_get - take room for a walk
  *
- * Return: room of this CPU, until owner_walk_end() and with preemption off till then;
+ * Return: room of this CPU, until owner_unwind_buffer_put() and with preemption off till then;
  *	NULL if there is none, and nothing to end.
  */
-struct owner_walk *owner_walk_begin(void)
+struct owner_unwind_buffer *owner_unwind_buffer_get(void)
 {
 	unsigned int i;
 
@@ -159,11 +159,11 @@ struct owner_walk *owner_walk_begin(void)
 	i = this_cpu_inc_return(walks.used) - 1;
 	if (likely(i < WALKS))
 		return this_cpu_ptr(&walks.walk[i]);
-	owner_walk_end();
+	owner_unwind_buffer_put();
 	return NULL;
 }
 
-void owner_walk_end(void)
+void owner_unwind_buffer_put(void)
 {
 	this_cpu_dec(walks.used);
 	preempt_enable();
@@ -172,7 +172,7 @@ void owner_walk_end(void)
 #ifndef CONFIG_UNWINDER_ORC
 
 /* What unwind_orc.c says of it. */
-unsigned int owner_walk_chain(struct owner_walk *walk, unsigned int depth,
+unsigned int owner_unwind_chain(struct owner_unwind_buffer *walk, unsigned int depth,
 			      struct owner_caller caller, bool whole)
 {
 	unsigned long *frames = walk->frames;
@@ -196,14 +196,14 @@ unsigned int owner_walk_chain(struct owner_walk *walk, unsigned int depth,
 unsigned int owner_unwind(unsigned long *entries, unsigned int depth,
 			  struct owner_caller caller)
 {
-	struct owner_walk *walk = owner_walk_begin();
+	struct owner_unwind_buffer *walk = owner_unwind_buffer_get();
 	unsigned int count;
 
 	if (!walk)
 		return 0;
-	count = owner_walk_chain(walk, depth, caller, false);
+	count = owner_unwind_chain(walk, depth, caller, false);
 	memcpy(entries, walk->frames, count * sizeof(*entries));
-	owner_walk_end();
+	owner_unwind_buffer_put();
 	return count;
 }
 

@@ -181,14 +181,14 @@ static inline void owner_unwind_compare(const unsigned long *entries, unsigned i
  * A walk takes more room than the kernel's stack has to spare: it has some of this
  * CPU's.
  */
-struct owner_walk {
+struct owner_unwind_buffer {
 	unsigned long frames[OWNER_DEPTH_MAX + OWNER_LEADING];
 	struct owner_recipe recipe;
 };
 
-struct owner_walk *owner_walk_begin(void);
-void owner_walk_end(void);
-unsigned int owner_walk_chain(struct owner_walk *walk, unsigned int depth,
+struct owner_unwind_buffer *owner_unwind_buffer_get(void);
+void owner_unwind_buffer_put(void);
+unsigned int owner_unwind_chain(struct owner_unwind_buffer *walk, unsigned int depth,
 			      struct owner_caller caller, bool whole);
 
 #endif /* _MM_OWNER_UNWIND_H */

@@ -274,7 +274,7 @@ static int forget_module(struct notifier_block *nb, unsigned long action, void *
 	}
 	/* Two modules may go at once. */
 	mutex_lock(&generation_mutex);
-	/* Pairs with owner_walk_chain(). */
+	/* Pairs with owner_unwind_chain(). */
 	smp_store_release(&owner_unwind_generation, owner_unwind_generation + 1);
 	mutex_unlock(&generation_mutex);
 	return NOTIFY_DONE;
@@ -581,7 +581,7 @@ unsigned int owner_unwind(unsigned long *entries, unsigned int depth, struct own
 }
 
 /**
- * owner_walk_chain - the same, and how to know that chain again
+ * owner_unwind_chain - the same, and how to know that chain again
  * @walk: where it goes; the recipe has no words if there is no way
  * @depth: how many frames at most
  * @caller: OWNER_CALLER, where the chain starts
@@ -590,7 +590,7 @@ unsigned int owner_unwind(unsigned long *entries, unsigned int depth, struct own
  * Return: how many frames there are.
  */
 __no_sanitize_address noinline
-unsigned int owner_walk_chain(struct owner_walk *walk, unsigned int depth,
+unsigned int owner_unwind_chain(struct owner_unwind_buffer *walk, unsigned int depth,
 			      struct owner_caller caller, bool whole)
 {
 	struct owner_recipe *recipe = &walk->recipe;

@@ -22,19 +22,19 @@
 #include "../internal.h"
 #include "../slab.h"
 #include "cgroup.h"
-#include "known.h"
+#include "walk_memo.h"
 
 /* How long who waits for caches or for memory to come or go may have to wait. */
 #define WALK_STRETCH	max(HZ / 50, 1)
 
 /* Let go of what was found last. */
-void slab_walk_release(struct slab_walk *walk)
+void owner_cursor_release(struct owner_cursor *walk)
 {
-	owner_put(&walk->held);
+	owner_record_put(&walk->held);
 	walk->held.handles = 0;
 }
 
-void slab_walk_begin(struct slab_walk *walk)
+void owner_cursor_begin(struct owner_cursor *walk)
 {
 	get_online_mems();
 	mutex_lock(&slab_mutex);
@@ -43,9 +43,9 @@ void slab_walk_begin(struct slab_walk *walk)
 	walk->held.handles = 0;
 }
 
-void slab_walk_end(struct slab_walk *walk)
+void owner_cursor_end(struct owner_cursor *walk)
 {
-	slab_walk_release(walk);
+	owner_cursor_release(walk);
 	mutex_unlock(&slab_mutex);
 	put_online_mems();
 }
@@ -54,7 +54,7 @@ void slab_walk_end(struct slab_walk *walk)
  * Is this pointer, read from a page that may have changed since, a cache? If it
  * is on the list it stays one until the walk ends.
  */
-static bool cache_is_alive(struct slab_walk *walk, struct kmem_cache *s)
+static bool cache_is_alive(struct owner_cursor *walk, struct kmem_cache *s)
 {
 	struct kmem_cache *other;
 
@@ -75,7 +75,7 @@ static bool cache_is_alive(struct slab_walk *walk, struct kmem_cache *s)
  * before belongs together: its owners are not freed while RCU is read-locked, so
  * no other slab can have them.
  */
-static bool still_stands(struct slab_view *view)
+static bool still_stands(struct owner_slab_view *view)
 {
 	struct page *page = slab_page(view->slab);
 
@@ -87,7 +87,7 @@ static bool still_stands(struct slab_view *view)
 }
 
 /* See the slab that starts at this page, if it is one. */
-static bool view_slab(struct slab_walk *walk, struct page *page, struct slab_view *view)
+static bool view_slab(struct owner_cursor *walk, struct page *page, struct owner_slab_view *view)
 {
 	struct slab counters __uninitialized;
 
@@ -103,11 +103,11 @@ static bool view_slab(struct slab_walk *walk, struct page *page, struct slab_vie
 	/* A page that is no slab any more keeps something else in those words. */
 	if (!still_stands(view) || !cache_is_alive(walk, view->cache))
 		return false;
-	view->owners = slab_owners(view->exts);
+	view->owners = owner_slab_records_of(view->exts);
 	return true;
 }
 
-static void *address_of(struct slab_view *view, unsigned int index)
+static void *address_of(struct owner_slab_view *view, unsigned int index)
 {
 	void *start = slab_address(view->slab);
 
@@ -121,23 +121,23 @@ static void *address_of(struct slab_view *view, unsigned int index)
  * Copy the record at walk->index and hold what it refers to. False if it has no
  * owner or changed meanwhile.
  */
-static bool snapshot(struct slab_walk *walk, struct slab_view *view, struct owner_object *object)
+static bool snapshot(struct owner_cursor *walk, struct owner_slab_view *view, struct owner_object *object)
 {
-	struct slab_owner *record = &view->owners->live[walk->index];
-	struct slab_owner seen, owner, again;
+	struct owner_record *record = &view->owners->live[walk->index];
+	struct owner_record seen, owner, again;
 	struct obj_cgroup *charged = NULL;
 
-	if (!owner_read(record, &seen) || !seen.handles)
+	if (!owner_record_read(record, &seen) || !seen.handles)
 		return false;
 	owner = seen;
-	if (!owner_get(&owner))
+	if (!owner_record_get(&owner))
 		return false;
 	if (walk->cgroup)
 		charged = owner_charged(view->owners, walk->index);
 	/* Is it still what it was, now that its handles cannot become others'? */
-	if (!still_stands(view) || !owner_read(record, &again) ||
+	if (!still_stands(view) || !owner_record_read(record, &again) ||
 	    again.handles != seen.handles || again.details != seen.details) {
-		owner_put(&owner);
+		owner_record_put(&owner);
 		return false;
 	}
 	if (walk->cgroup)
@@ -156,15 +156,15 @@ static bool snapshot(struct slab_walk *walk, struct slab_view *view, struct owne
 }
 
 /* What a walk looks for: true if it found it in this slab, from walk->index on. */
-typedef bool look_fn(struct slab_walk *walk, struct slab_view *view, void *found);
+typedef bool look_fn(struct owner_cursor *walk, struct owner_slab_view *view, void *found);
 
-static bool look_for_object(struct slab_walk *walk, struct slab_view *view, void *found)
+static bool look_for_object(struct owner_cursor *walk, struct owner_slab_view *view, void *found)
 {
 	if (!view->owners)
 		return false;
 	for (; walk->index < view->objects; walk->index++) {
 		if (walk->known) {
-			walk->index = slab_known_count(walk->known, view, walk->index);
+			walk->index = owner_memo_count(walk->known, view, walk->index);
 			if (walk->index == view->objects)
 				break;
 		}
@@ -175,9 +175,9 @@ static bool look_for_object(struct slab_walk *walk, struct slab_view *view, void
 }
 
 /* Each slab is found once, at index 0. */
-static bool look_for_slab(struct slab_walk *walk, struct slab_view *view, void *found)
+static bool look_for_slab(struct owner_cursor *walk, struct owner_slab_view *view, void *found)
 {
-	struct owner_slab *slab = found;
+	struct owner_slab_usage *slab = found;
 	unsigned int i, cpu_free;
 
 	if (walk->index)
@@ -189,7 +189,7 @@ static bool look_for_slab(struct slab_walk *walk, struct slab_view *view, void *
 	slab->requested = 0;
 	for (i = 0; view->owners && i < view->objects; i++) {
 		/* What changes meanwhile is counted as it was or as it is. */
-		struct slab_owner record = data_race(view->owners->live[i]);
+		struct owner_record record = data_race(view->owners->live[i]);
 
 		if (!record.handles)
 			continue;
@@ -211,11 +211,11 @@ static bool look_for_slab(struct slab_walk *walk, struct slab_view *view, void *
  * Look into the slab at walk->pfn. If nothing is found there, move on: by the
  * order of what is there, where that is known.
  */
-static bool look_at_frame(struct slab_walk *walk, look_fn *look, void *found)
+static bool look_at_frame(struct owner_cursor *walk, look_fn *look, void *found)
 {
 	struct page *page = pfn_to_online_page(walk->pfn);
 	unsigned long skip = 1;
-	struct slab_view view;
+	struct owner_slab_view view;
 
 	if (!page) {
 		skip = pageblock_nr_pages - (walk->pfn & (pageblock_nr_pages - 1));
@@ -237,28 +237,28 @@ static bool look_at_frame(struct slab_walk *walk, look_fn *look, void *found)
 }
 
 /* While nothing is held: now and then caches and memory may come and go. */
-int slab_walk_rest(struct slab_walk *walk)
+int owner_cursor_rest(struct owner_cursor *walk)
 {
 	if (likely(!need_resched() && time_before(jiffies, walk->until)))
 		return 0;
 	if (signal_pending(current))
 		return -ERESTARTSYS;
 	/* Another cache may come to stand where one was. */
-	slab_known_forget(walk->known);
-	slab_walk_end(walk);
+	owner_memo_flush(walk->known);
+	owner_cursor_end(walk);
 	cond_resched();
-	slab_walk_begin(walk);
+	owner_cursor_begin(walk);
 	return 0;
 }
 
-static int walk_on(struct slab_walk *walk, look_fn *look, void *found)
+static int walk_on(struct owner_cursor *walk, look_fn *look, void *found)
 {
 	bool success;
 	int error;
 
-	slab_walk_release(walk);
+	owner_cursor_release(walk);
 	while (walk->pfn < max_pfn) {
-		error = slab_walk_rest(walk);
+		error = owner_cursor_rest(walk);
 		if (error)
 			return error;
 		rcu_read_lock();
@@ -273,40 +273,40 @@ static int walk_on(struct slab_walk *walk, look_fn *look, void *found)
 }
 
 /**
- * slab_walk_next - find the next slab object that has an owner
- * @walk: between slab_walk_begin() and slab_walk_end()
- * @object: where it is described; its cache's name is good until slab_walk_end()
+ * owner_cursor_next - find the next slab object that has an owner
+ * @walk: between owner_cursor_begin() and owner_cursor_end()
+ * @object: where it is described; its cache's name is good until owner_cursor_end()
  *
  * Return: 1 if there is one, 0 if there is none, -ERESTARTSYS if a signal came.
  */
-int slab_walk_next(struct slab_walk *walk, struct owner_object *object)
+int owner_cursor_next(struct owner_cursor *walk, struct owner_object *object)
 {
 	return walk_on(walk, look_for_object, object);
 }
 
 /**
- * slab_walk_next_slab - find the next slab that has objects, owned or not
- * @walk: between slab_walk_begin() and slab_walk_end(), used for slabs only
+ * owner_cursor_next_slab - find the next slab that has objects, owned or not
+ * @walk: between owner_cursor_begin() and owner_cursor_end(), used for slabs only
  * @slab: where it is described; the name is good until the walk moves on
  *
- * Return: as slab_walk_next()
+ * Return: as owner_cursor_next()
  */
-int slab_walk_next_slab(struct slab_walk *walk, struct owner_slab *slab)
+int owner_cursor_next_slab(struct owner_cursor *walk, struct owner_slab_usage *slab)
 {
 	return walk_on(walk, look_for_slab, slab);
 }
 
 /**
- * slab_walk_at - look at one slab
- * @walk: between slab_walk_begin() and slab_walk_end(); it does not move
+ * owner_cursor_at - look at one slab
+ * @walk: between owner_cursor_begin() and owner_cursor_end(); it does not move
  * @pfn: where the slab begins
- * @slab: as for slab_walk_next_slab()
+ * @slab: as for owner_cursor_next_slab()
  *
  * Return: false if there is no slab with objects.
  */
-bool slab_walk_at(struct slab_walk *walk, unsigned long pfn, struct owner_slab *slab)
+bool owner_cursor_at(struct owner_cursor *walk, unsigned long pfn, struct owner_slab_usage *slab)
 {
-	struct slab_walk here = { .pfn = pfn, .alive = walk->alive };
+	struct owner_cursor here = { .pfn = pfn, .alive = walk->alive };
 	bool found;
 
 	rcu_read_lock();

@@ -11,8 +11,8 @@
 #include <linux/workqueue.h>
 
 #include "../handles.h"
-#include "../query.h"
-#include "../rules.h"
+#include "../query/query.h"
+#include "../rules/rules.h"
 #include "plant.h"
 
 static struct kmem_cache *cache;
@@ -37,7 +37,7 @@ static noinline void *plant_sized(size_t size)
 /* An object's call chain, with a reference. */
 static depot_stack_handle_t chain_of(struct kunit *test, void *object)
 {
-	struct slab_owner *record = record_of(object);
+	struct owner_record *record = record_of(object);
 
 	KUNIT_ASSERT_NOT_NULL(test, record);
 	KUNIT_ASSERT_TRUE(test, stack_depot_get(record->stack));
@@ -80,12 +80,12 @@ static void test_objects_are_counted(struct kunit *test)
 			expect_planted(test, chain, i + 1);
 		/* What CPUs let go of, they pass on. */
 		if (i == MANY / 2)
-			owner_handles_flush();
+			owner_cpu_caches_flush();
 	}
 	expect_planted(test, chain, MANY);
 	for (i = 0; i < MANY; i += 2)
 		kmem_cache_free(cache, objects[i]);
-	owner_handles_flush();
+	owner_cpu_caches_flush();
 	expect_planted(test, chain, MANY / 2);
 	for (i = 1; i < MANY; i += 2)
 		kmem_cache_free(cache, objects[i]);
@@ -147,21 +147,21 @@ static void test_bulk_is_counted(struct kunit *test)
 }
 
 /* What this CPU keeps is used, as an interrupt may find it. Who allocates may sleep on RT. */
-static struct handles *take_what_is_kept(struct kunit *test)
+static struct owner_cpu_cache *take_what_is_kept(struct kunit *test)
 {
-	struct handles *kept;
+	struct owner_cpu_cache *kept;
 
 	migrate_disable();
-	kept = handles_begin();
+	kept = owner_cpu_begin();
 	KUNIT_ASSERT_NOT_NULL(test, kept);
 	preempt_enable();
 	return kept;
 }
 
-static void put_back(struct handles *kept)
+static void put_back(struct owner_cpu_cache *kept)
 {
 	preempt_disable();
-	handles_end(kept);
+	owner_cpu_end(kept);
 	migrate_enable();
 }
 
@@ -169,7 +169,7 @@ static void test_counted_without_the_cpu(struct kunit *test)
 {
 	void *object = plant_counted(GFP_KERNEL);
 	depot_stack_handle_t chain = chain_of(test, object);
-	struct handles *kept = take_what_is_kept(test);
+	struct owner_cpu_cache *kept = take_what_is_kept(test);
 	void *others[PLANTED];
 	unsigned int i, got = 0;
 
@@ -241,8 +241,8 @@ static void test_slab_that_goes(struct kunit *test)
 {
 	void *object = plant_counted(GFP_KERNEL);
 	depot_stack_handle_t chain = chain_of(test, object);
-	struct slab_owner *record = record_of(object);
-	struct slab_owner kept = *record;
+	struct owner_record *record = record_of(object);
+	struct owner_record kept = *record;
 
 	/* As if it had gone by a way that has no hook. */
 	WRITE_ONCE(record->handles, 0);
@@ -260,13 +260,13 @@ static void test_chains_are_found(struct kunit *test)
 	void *object = plant_counted(GFP_KERNEL), *second = plant_counted(GFP_KERNEL);
 	depot_stack_handle_t chain = chain_of(test, object), other = chain_of(test, second);
 	struct owner_estimate holds;
-	struct slab_walk walk = {};
+	struct owner_cursor walk = {};
 	unsigned int met = 0, met_other = 0;
 
 	KUNIT_ASSERT_NE(test, chain, other);
 	kmem_cache_free(cache, second);
 	owner_counters_flush();
-	while (owner_counted_next(&walk, OWNER_OBJECTS, &holds) > 0) {
+	while (owner_chains_next(&walk, OWNER_OBJECTS, &holds) > 0) {
 		met_other += walk.held.stack == other;
 		if (walk.held.stack != chain)
 			continue;
@@ -291,14 +291,14 @@ static void test_no_waste_below_zero(struct kunit *test)
 	long less[STACK_DEPOT_COUNTERS] = { [OWNER_HELD] = -(long)cache->size };
 	long more[STACK_DEPOT_COUNTERS] = { [OWNER_HELD] = cache->size };
 	struct owner_estimate holds;
-	struct slab_walk walk = {};
+	struct owner_cursor walk = {};
 	bool met = false;
 
 	owner_counters_flush();
 	stack_depot_count(chain, less);
-	while (!met && owner_counted_next(&walk, OWNER_OBJECTS, &holds) > 0)
+	while (!met && owner_chains_next(&walk, OWNER_OBJECTS, &holds) > 0)
 		met = walk.held.stack == chain;
-	slab_walk_release(&walk);
+	owner_cursor_release(&walk);
 	stack_depot_count(chain, more);
 	KUNIT_EXPECT_TRUE(test, met);
 	KUNIT_EXPECT_EQ(test, holds.bytes, PLANTED_SIZE);
@@ -314,7 +314,7 @@ static void test_samples_are_not_counted_on(struct kunit *test)
 	void *object = NULL;
 	unsigned int i;
 
-	if (!owner_counted_all())
+	if (!owner_chains_count_all())
 		kunit_skip(test, "boot without sample=");
 	KUNIT_ASSERT_EQ(test, owner_rules_write("sample=1/2 if cache == owner_kunit", 34, said,
 						sizeof(said)), 0);
@@ -326,10 +326,10 @@ static void test_samples_are_not_counted_on(struct kunit *test)
 		kmem_cache_free(cache, object);
 	}
 	KUNIT_EXPECT_LT(test, i, 1000);
-	KUNIT_EXPECT_FALSE(test, owner_counted_all());
+	KUNIT_EXPECT_FALSE(test, owner_chains_count_all());
 	if (i < 1000)
 		kmem_cache_free(cache, object);
-	KUNIT_EXPECT_TRUE(test, owner_counted_all());
+	KUNIT_EXPECT_TRUE(test, owner_chains_count_all());
 	KUNIT_EXPECT_EQ(test, owner_rules_write("clear", 5, said, sizeof(said)), 0);
 }
 

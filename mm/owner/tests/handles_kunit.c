@@ -14,21 +14,21 @@
 
 static unsigned int references(depot_stack_handle_t handle)
 {
-	owner_handles_flush();
+	owner_cpu_caches_flush();
 	return refcount_read(&__stack_depot_get_stack_record(handle)->count);
 }
 
 /* As a capture does, and a free. */
 static depot_stack_handle_t save_some(unsigned long *words, unsigned int count)
 {
-	struct handles *handles = handles_begin();
+	struct owner_cpu_cache *handles = owner_cpu_begin();
 	depot_stack_handle_t handle = 0;
-	struct spare *spare;
+	struct cached_ref *spare;
 
 	if (handles) {
-		spare = handles_take(handles, words, count);
+		spare = owner_cpu_take(handles, words, count);
 		handle = spare ? spare->handle : 0;
-		handles_end(handles);
+		owner_cpu_end(handles);
 	}
 	return handle ?: owner_handle_save(words, count, GFP_KERNEL, STACK_DEPOT_FLAG_RAW);
 }
@@ -40,7 +40,7 @@ static depot_stack_handle_t save(unsigned long *words)
 
 static void put(depot_stack_handle_t handle)
 {
-	owner_drop(((struct slab_owner){ .stack = handle }).handles, OWNER_NOT_COUNTED);
+	owner_record_drop(((struct owner_record){ .stack = handle }).handles, OWNER_NO_CHARGE);
 }
 
 /* More than are taken from the depot at a time, and given back; some flushed away amid. */
@@ -62,7 +62,7 @@ static void test_references(struct kunit *test)
 		put(handle);
 	KUNIT_EXPECT_EQ(test, references(handle), 1);
 	put(handle);
-	owner_handles_flush();
+	owner_cpu_caches_flush();
 	KUNIT_EXPECT_FALSE(test, stack_depot_get(handle));
 }
 
@@ -91,7 +91,7 @@ static void test_many(struct kunit *test)
 			KUNIT_ASSERT_EQ(test, memcmp(found, words, sizeof(words)), 0);
 		}
 	}
-	owner_handles_flush();
+	owner_cpu_caches_flush();
 	for (i = 0; i < MANY; i++) {
 		KUNIT_ASSERT_EQ(test,
 				refcount_read(&__stack_depot_get_stack_record(handles[i])->count),
@@ -99,7 +99,7 @@ static void test_many(struct kunit *test)
 		for (j = 0; j < 3; j++)
 			put(handles[i]);
 	}
-	owner_handles_flush();
+	owner_cpu_caches_flush();
 	for (i = 0; i < MANY; i++)
 		KUNIT_ASSERT_FALSE(test, stack_depot_get(handles[i]));
 }
@@ -139,7 +139,7 @@ static void test_other_cpus(struct kunit *test)
 	on_each_cpu(put_100, &handle, true);
 	KUNIT_EXPECT_EQ(test, references(handle), 1);
 	put(handle);
-	owner_handles_flush();
+	owner_cpu_caches_flush();
 	KUNIT_EXPECT_FALSE(test, stack_depot_get(handle));
 }
 
@@ -152,7 +152,7 @@ static struct kunit_case owner_handles_cases[] = {
 };
 
 static struct kunit_suite owner_handles_suite = {
-	.name = "owner_handles",
+	.name = "owner_cpu_caches",
 	.init = owner_test_init,
 	.test_cases = owner_handles_cases,
 };

@@ -7,7 +7,7 @@
 #include <kunit/test.h>
 #include <linux/string.h>
 
-#include "../lang.h"
+#include "../lang/lang.h"
 
 static struct owner_sentence sentence;
 static struct owner_lang_error error;
@@ -237,7 +237,7 @@ static void spell_out(const char *letters, char *text)
 	*text = '\0';
 }
 
-static void set_letters(struct owner_facts *facts, unsigned int known, unsigned int values)
+static void set_letters(struct owner_field_values *facts, unsigned int known, unsigned int values)
 {
 	unsigned int i;
 
@@ -268,7 +268,7 @@ static enum owner_truth expected_truth(unsigned int holds, unsigned int known, u
 static void test_binds(struct kunit *test)
 {
 	unsigned int i, known, values;
-	struct owner_facts facts;
+	struct owner_field_values facts;
 
 	for (i = 0; i < ARRAY_SIZE(expressions); i++) {
 		const char *text = expressions[i].text;
@@ -298,7 +298,7 @@ static void test_binds(struct kunit *test)
 /* nid= goes before all, whatever follows "if". */
 static void test_nid_binds_all(struct kunit *test)
 {
-	struct owner_facts facts;
+	struct owner_field_values facts;
 
 	KUNIT_ASSERT_TRUE(test, parse(OWNER_QUERY, "nid=1,3-4 if pid == 1 || tgid == 1"));
 	set_letters(&facts, 15, 0x4 | 0x1);
@@ -314,7 +314,7 @@ static void test_nid_binds_all(struct kunit *test)
 /* Without an expression it is about everything. */
 static void test_empty_holds(struct kunit *test)
 {
-	struct owner_facts facts = {};
+	struct owner_field_values facts = {};
 
 	KUNIT_ASSERT_TRUE(test, parse(OWNER_QUERY, ""));
 	KUNIT_EXPECT_TRUE(test, owner_lang_matches(&sentence, &facts));
@@ -323,7 +323,7 @@ static void test_empty_holds(struct kunit *test)
 
 /* --- Comparisons ------------------------------------------------------------ */
 
-static bool any_matches(const struct owner_facts *facts, const struct owner_sentence *s,
+static bool any_matches(const struct owner_field_values *facts, const struct owner_sentence *s,
 			const struct owner_comparison *comparison)
 {
 	switch (comparison->field) {
@@ -339,7 +339,7 @@ static bool any_matches(const struct owner_facts *facts, const struct owner_sent
 }
 
 /* A slab object, so without an order; its cgroup is absent as well. */
-static const struct owner_facts object = {
+static const struct owner_field_values object = {
 	.known = ~0U,
 	.absent = BIT(OWNER_FIELD_ORDER) | BIT(OWNER_FIELD_CGROUP),
 	.value = {
@@ -454,7 +454,7 @@ static void test_judges_by_cache(struct kunit *test)
 		{ "if !(func == ext4_* || cache == kmalloc-*)", OWNER_FALSE },
 		{ "if func == ext4_*", OWNER_DEPENDS },
 	};
-	struct owner_facts facts = object;
+	struct owner_field_values facts = object;
 	unsigned int i;
 
 	facts.known = BIT(OWNER_FIELD_CACHE) | BIT(OWNER_FIELD_KIND);

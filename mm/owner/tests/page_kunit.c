@@ -22,7 +22,7 @@
 #include "../../internal.h"
 #include "../handles.h"
 #include "../page.h"
-#include "../rules.h"
+#include "../rules/rules.h"
 #include "plant.h"
 
 /* A copy of a page's record; it is the test's page, so the record stays. */
@@ -389,19 +389,19 @@ static void test_serves_slab(struct kunit *test)
 	struct kmem_cache *cache = make_cache(test, 0);
 	void *object = kmem_cache_alloc(cache, GFP_KERNEL);
 	struct owner_pages found;
-	struct slab_walk walk = {};
+	struct owner_cursor walk = {};
 	unsigned long pfn;
 
 	KUNIT_ASSERT_NOT_NULL(test, object);
 	pfn = page_to_pfn(virt_to_head_page(object));
-	slab_walk_begin(&walk);
+	owner_cursor_begin(&walk);
 	walk.pfn = pfn;
-	KUNIT_EXPECT_EQ(test, page_walk_next(&walk, &found), 1);
+	KUNIT_EXPECT_EQ(test, owner_pages_next(&walk, &found), 1);
 	KUNIT_EXPECT_EQ(test, found.pfn, pfn);
 	KUNIT_EXPECT_STREQ(test, found.cache ?: "", "owner_kunit");
 	KUNIT_EXPECT_EQ(test, found.objects, 1);
 	KUNIT_EXPECT_EQ(test, found.owned, static_branch_unlikely(&slab_owner_key) ? 1 : 0);
-	slab_walk_end(&walk);
+	owner_cursor_end(&walk);
 	kmem_cache_free(cache, object);
 	kmem_cache_destroy(cache);
 }
@@ -445,7 +445,7 @@ static void count_handle(struct counting *counting, depot_stack_handle_t handle,
 }
 
 /* What a CPU keeps ready. */
-static void count_kept(struct counting *counting, const struct handles *handles)
+static void count_kept(struct counting *counting, const struct owner_cpu_cache *handles)
 {
 	unsigned int i;
 
@@ -511,8 +511,8 @@ static int count_references(void *data)
 		page_ext_put(ext);
 	}
 	for_each_possible_cpu(cpu)
-		if (per_cpu(owner_handles_home, cpu))
-			count_kept(counting, per_cpu(owner_handles_home, cpu));
+		if (per_cpu(owner_cpu_caches_home, cpu))
+			count_kept(counting, per_cpu(owner_cpu_caches_home, cpu));
 	for (i = 0; i < BIT(COUNT_BITS); i++) {
 		struct count *count = &counting->counts[i];
 		struct stack_record *chain;

@@ -40,9 +40,9 @@ static inline struct kmem_cache *make_cache(struct kunit *test, slab_flags_t fla
 }
 
 /* The records of an object's slab, and which of them is the object's. */
-static inline struct slab_owners *owners_of(const void *object)
+static inline struct owner_slab_records *owners_of(const void *object)
 {
-	return slab_owners(READ_ONCE(virt_to_slab(object)->obj_exts));
+	return owner_slab_records_of(READ_ONCE(virt_to_slab(object)->obj_exts));
 }
 
 static inline unsigned int index_of(void *object)
@@ -52,20 +52,20 @@ static inline unsigned int index_of(void *object)
 	return obj_to_index(slab->slab_cache, slab, object);
 }
 
-static inline struct slab_owner *record_of(void *object)
+static inline struct owner_record *record_of(void *object)
 {
-	struct slab_owners *owners = owners_of(object);
+	struct owner_slab_records *owners = owners_of(object);
 
 	return owners ? &owners->live[index_of(object)] : NULL;
 }
 
 /* Who freed it last, if that is kept of any object of its slab; the slab stays. */
-static inline const struct slab_owner *freed_of(void *object)
+static inline const struct owner_record *freed_of(void *object)
 {
-	const struct slab_owner *freed;
+	const struct owner_record *freed;
 
 	rcu_read_lock();
-	freed = owner_freed(virt_to_slab(object));
+	freed = owner_freed_records_of(virt_to_slab(object));
 	rcu_read_unlock();
 	return freed ? freed + index_of(object) : NULL;
 }

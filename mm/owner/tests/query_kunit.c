@@ -11,7 +11,7 @@
 #include <linux/string.h>
 
 #include "plant.h"
-#include "../query.h"
+#include "../query/query.h"
 
 #define ANSWER_SIZE	SZ_64K
 
@@ -514,12 +514,12 @@ static void test_single_objects(struct kunit *test)
 
 	KUNIT_ASSERT_EQ(test, understand("mode=records if cache == owner_kunit"), 0);
 	KUNIT_ASSERT_EQ(test, owner_query_prepare(query), 0);
-	slab_walk_begin(&query->walk);
+	owner_cursor_begin(&query->walk);
 	while (owner_query_next(query) > 0) {
 		const void *first = query->object.address;
 
-		slab_walk_end(&query->walk);
-		slab_walk_begin(&query->walk);
+		owner_cursor_end(&query->walk);
+		owner_cursor_begin(&query->walk);
 		owner_query_step_back(query);
 		/* Not asserted: the walk has to be ended. */
 		KUNIT_EXPECT_EQ(test, owner_query_next(query), 1);
@@ -534,7 +534,7 @@ static void test_single_objects(struct kunit *test)
 			found++;
 		}
 	}
-	slab_walk_end(&query->walk);
+	owner_cursor_end(&query->walk);
 	KUNIT_EXPECT_EQ(test, found, PLANTED);
 }
 
@@ -543,14 +543,14 @@ static void test_signal_stops(struct kunit *test)
 {
 	KUNIT_ASSERT_EQ(test, understand("if cache == owner_kunit"), 0);
 	KUNIT_ASSERT_EQ(test, owner_query_prepare(query), 0);
-	slab_walk_begin(&query->walk);
+	owner_cursor_begin(&query->walk);
 	/* As if it had gone some way, and would now let others have a turn. */
 	query->walk.until = jiffies - 1;
 	set_thread_flag(TIF_SIGPENDING);
 	KUNIT_EXPECT_EQ(test, owner_query_next(query), -ERESTARTSYS);
 	clear_thread_flag(TIF_SIGPENDING);
 	KUNIT_EXPECT_EQ(test, owner_query_next(query), 1);
-	slab_walk_end(&query->walk);
+	owner_cursor_end(&query->walk);
 }
 
 static void test_refusals(struct kunit *test)

@@ -19,8 +19,8 @@
 
 #include "../../slab.h"
 #include "../owner.h"
-#include "../places.h"
-#include "../rules.h"
+#include "../rules/symbol_ranges.h"
+#include "../rules/rules.h"
 
 #define TEXT_SIZE	SZ_128K
 
@@ -49,7 +49,7 @@ static struct owner_choice choose(struct kmem_cache *s, size_t size, gfp_t flags
 	const struct owner_rule *rule = READ_ONCE(s->owner_rule);
 
 	if (!owner_rule_decides(rule))
-		return owner_choose_slowly(s, flags, size, 0, caller);
+		return owner_choose_slow(s, flags, size, 0, caller);
 	this_cpu_inc(*rule->hits);
 	return rule->choice;
 }
@@ -177,7 +177,7 @@ static void test_asks_of_chain(struct kunit *test)
 struct agreement {
 	struct kunit *test;
 	const struct owner_sentence *sentence;
-	const struct owner_places *places;
+	const struct owner_symbol_ranges *places;
 	unsigned int asked;
 	unsigned int found;
 };
@@ -194,7 +194,7 @@ static int compare_with_names(void *data, const char *name, unsigned long addres
 	if (address <= (unsigned long)_stext || address >= (unsigned long)_etext ||
 	    agree->asked++ % 7)
 		return 0;
-	found = owner_places_have(agree->places, &frame, 1);
+	found = owner_symbol_ranges_contain(agree->places, &frame, 1);
 	agree->found += found;
 	KUNIT_EXPECT_EQ_MSG(agree->test, found, owner_frame_matches(s, s->comparisons, frame),
 			    "%s, %pS", s->words, (void *)frame);
@@ -218,7 +218,7 @@ static void test_places_are_names(struct kunit *test)
 		int length = snprintf(text, sizeof(text), "depth=1 if func == %s", patterns[i]);
 
 		KUNIT_ASSERT_TRUE(test, owner_lang_parse(s, OWNER_CONTROL, text, length, &error));
-		agree.places = owner_places_find(s, s->comparisons);
+		agree.places = owner_symbol_ranges_find(s, s->comparisons);
 		KUNIT_ASSERT_NOT_NULL_MSG(test, agree.places, "%s", patterns[i]);
 		kallsyms_on_each_symbol(compare_with_names, &agree);
 		KUNIT_EXPECT_GT(test, agree.asked, 1000);

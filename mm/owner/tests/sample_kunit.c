@@ -8,7 +8,7 @@
 #include <linux/sched.h>
 #include <linux/string.h>
 
-#include "../rules.h"
+#include "../rules/rules.h"
 #include "plant.h"
 
 #define UNIT	BIT_ULL(32)
@@ -74,8 +74,8 @@ static void test_draws(struct kunit *test)
 
 	for (i = 0; i < draws; i++) {
 		preempt_disable();
-		owner_draw();
-		left = this_cpu_read(owner_left);
+		owner_sample_draw();
+		left = this_cpu_read(owner_sample_credit);
 		preempt_enable();
 		KUNIT_ASSERT_GE(test, left, 0);
 		least = min_t(u64, least, left);
@@ -176,14 +176,14 @@ static void write_rule(struct kunit *test, const char *rule)
 static void add_up(const char *name, struct owner_estimate *estimate)
 {
 	struct owner_object object;
-	struct slab_walk walk = {};
+	struct owner_cursor walk = {};
 
-	slab_walk_begin(&walk);
-	while (slab_walk_next(&walk, &object) > 0)
+	owner_cursor_begin(&walk);
+	while (owner_cursor_next(&walk, &object) > 0)
 		if (!strcmp(object.cache, name))
 			owner_estimate_add(estimate, 1, object.owner.rate, object.size,
 					   object.slab_size);
-	slab_walk_end(&walk);
+	owner_cursor_end(&walk);
 }
 
 /*

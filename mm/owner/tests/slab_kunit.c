@@ -8,7 +8,7 @@
 #include <linux/sched.h>
 #include <linux/sched/clock.h>
 
-#include "../rules.h"
+#include "../rules/rules.h"
 #include "plant.h"
 
 /* What a walk found of one cache. */
@@ -33,10 +33,10 @@ static struct found look_for(const char *cache)
 {
 	struct owner_object object;
 	struct found found = {};
-	struct slab_walk walk = {};
+	struct owner_cursor walk = {};
 
-	slab_walk_begin(&walk);
-	while (slab_walk_next(&walk, &object) > 0) {
+	owner_cursor_begin(&walk);
+	while (owner_cursor_next(&walk, &object) > 0) {
 		struct owner_task task;
 
 		if (strcmp(object.cache, cache))
@@ -51,7 +51,7 @@ static struct found look_for(const char *cache)
 			found.own_bytes += object.size;
 		}
 	}
-	slab_walk_end(&walk);
+	owner_cursor_end(&walk);
 	return found;
 }
 
@@ -106,22 +106,22 @@ static noinline void *plant_alone(struct kmem_cache *cache)
 }
 
 /* References that the records hold to the chain of the cache's first object. */
-static unsigned int references(const char *cache, struct slab_owner *owner)
+static unsigned int references(const char *cache, struct owner_record *owner)
 {
 	struct owner_object object;
 	unsigned int count = 0;
-	struct slab_walk walk = {};
+	struct owner_cursor walk = {};
 
-	owner_handles_flush();
-	slab_walk_begin(&walk);
-	while (!count && slab_walk_next(&walk, &object) > 0) {
+	owner_cpu_caches_flush();
+	owner_cursor_begin(&walk);
+	while (!count && owner_cursor_next(&walk, &object) > 0) {
 		if (strcmp(object.cache, cache))
 			continue;
 		*owner = object.owner;
 		/* One of them is the walk's. */
 		count = refcount_read(&__stack_depot_get_stack_record(owner->stack)->count) - 1;
 	}
-	slab_walk_end(&walk);
+	owner_cursor_end(&walk);
 	return count;
 }
 
@@ -129,7 +129,7 @@ static unsigned int references(const char *cache, struct slab_owner *owner)
 static void test_handles_are_put_once(struct kunit *test)
 {
 	struct kmem_cache *cache = make_cache(test, 0);
-	struct slab_owner owner = {};
+	struct owner_record owner = {};
 	void *objects[PLANTED];
 	unsigned int i;
 
@@ -140,7 +140,7 @@ static void test_handles_are_put_once(struct kunit *test)
 		kmem_cache_free(cache, objects[i]);
 	KUNIT_EXPECT_EQ(test, references("owner_kunit", &owner), 1);
 	kmem_cache_free(cache, objects[0]);
-	owner_handles_flush();
+	owner_cpu_caches_flush();
 	KUNIT_EXPECT_FALSE(test, stack_depot_get(owner.stack));
 	kmem_cache_destroy(cache);
 }
@@ -170,19 +170,19 @@ static void test_krealloc_in_place(struct kunit *test)
 	void *object = kmalloc(PLANTED_SIZE, GFP_KERNEL);
 	struct owner_object found;
 	unsigned int shrunk = 0;
-	struct slab_walk walk = {};
+	struct owner_cursor walk = {};
 
 	KUNIT_ASSERT_NOT_NULL(test, object);
 	KUNIT_ASSERT_PTR_EQ(test, shrink(object, PLANTED_SIZE - 50), object);
-	slab_walk_begin(&walk);
-	while (slab_walk_next(&walk, &found) > 0) {
+	owner_cursor_begin(&walk);
+	while (owner_cursor_next(&walk, &found) > 0) {
 		if (found.address != object)
 			continue;
 		shrunk++;
 		KUNIT_EXPECT_EQ(test, found.size, PLANTED_SIZE - 50);
 		KUNIT_EXPECT_TRUE(test, passes(found.owner.stack, shrink));
 	}
-	slab_walk_end(&walk);
+	owner_cursor_end(&walk);
 	KUNIT_EXPECT_EQ(test, shrunk, 1);
 	kfree(object);
 }
@@ -194,10 +194,10 @@ static void test_krealloc_in_place(struct kunit *test)
 static void test_kmalloc_records_make_no_cycle(struct kunit *test)
 {
 	void *object = kmalloc(512, GFP_KERNEL);
-	struct slab_owners *owners;
+	struct owner_slab_records *owners;
 
 	KUNIT_ASSERT_NOT_NULL(test, object);
-	owners = slab_owners(virt_to_slab(object)->obj_exts);
+	owners = owner_slab_records_of(virt_to_slab(object)->obj_exts);
 	KUNIT_ASSERT_NOT_NULL(test, owners);
 	KUNIT_EXPECT_TRUE(test, virt_to_slab(owners)->slab_cache->flags & SLAB_NO_OBJ_EXT);
 	KUNIT_EXPECT_TRUE(test, virt_to_slab(owners->live)->slab_cache->flags & SLAB_NO_OBJ_EXT);
@@ -348,8 +348,8 @@ static noinline void uproot(struct kmem_cache *cache, void *object)
 static void test_free_owner(struct kunit *test)
 {
 	struct kmem_cache *cache = make_cache(test, 0);
-	struct slab_owners *owners;
-	struct slab_owner freed;
+	struct owner_slab_records *owners;
+	struct owner_record freed;
 	void *object, *again;
 
 	KUNIT_ASSERT_EQ(test, write_rules("free=on if cache == owner_kunit"), 0);
@@ -417,18 +417,18 @@ static void test_slab_goes(struct kunit *test)
 {
 	struct kmem_cache *cache = make_cache(test, 0);
 	void *object = plant_alone(cache);
-	struct slab_owner *record = record_of(object);
-	struct slab_owner kept;
+	struct owner_record *record = record_of(object);
+	struct owner_record kept;
 
 	KUNIT_ASSERT_NOT_NULL(test, record);
 	kept = *record;
 	/* As if the object had gone by a way that has no hook. */
-	KUNIT_ASSERT_TRUE(test, owner_get(&kept));
+	KUNIT_ASSERT_TRUE(test, owner_record_get(&kept));
 	kmem_cache_free(cache, object);
 	record->size = PLANTED_SIZE;
 	WRITE_ONCE(record->handles, kept.handles);
 	kmem_cache_destroy(cache);
-	owner_handles_flush();
+	owner_cpu_caches_flush();
 	KUNIT_EXPECT_FALSE(test, stack_depot_get(kept.stack));
 }
 

@@ -14,10 +14,10 @@
 static noinline depot_stack_handle_t hook(void)
 {
 	depot_stack_handle_t handle = 0;
-	struct slab_owner owner;
+	struct owner_record owner;
 
-	if (owner_take_down(&owner, GFP_KERNEL, OWNER_DEPTH, OWNER_CALLER, 0,
-			    OWNER_NOT_COUNTED)) {
+	if (owner_record_fill(&owner, GFP_KERNEL, OWNER_DEPTH, OWNER_CALLER, 0,
+			    OWNER_NO_CHARGE)) {
 		handle = owner.stack;
 		stack_depot_put(owner.task);
 	}
@@ -69,7 +69,7 @@ static void test_chain(struct kunit *test)
 	KUNIT_EXPECT_TRUE(test, stack_depot_get(first));
 	stack_depot_put(first);
 	stack_depot_put(first);
-	owner_handles_flush();
+	owner_cpu_caches_flush();
 	KUNIT_EXPECT_FALSE(test, stack_depot_get(first));
 }
 
@@ -110,7 +110,7 @@ static void test_chains_alike(struct kunit *test)
 			handles[way] = handle;
 		}
 	}
-	owner_handles_flush();
+	owner_cpu_caches_flush();
 	for (j = 0; j < ARRAY_SIZE(ways); j++) {
 		stack_depot_put_many(handles[j], 199);
 		KUNIT_EXPECT_TRUE(test, stack_depot_get(handles[j]));
@@ -122,9 +122,9 @@ static void test_chains_alike(struct kunit *test)
 
 #ifdef CONFIG_UNWINDER_ORC
 
-static noinline unsigned int record(struct owner_walk *walk, bool *holds)
+static noinline unsigned int record(struct owner_unwind_buffer *walk, bool *holds)
 {
-	unsigned int count = owner_walk_chain(walk, 4, OWNER_CALLER, false);
+	unsigned int count = owner_unwind_chain(walk, 4, OWNER_CALLER, false);
 
 	*holds = owner_recipe_holds(&walk->recipe, OWNER_CALLER);
 	return count;
@@ -133,7 +133,7 @@ static noinline unsigned int record(struct owner_walk *walk, bool *holds)
 /* It holds where it was made; not if a word of it, or what is known of addresses, changed. */
 static void test_recipe(struct kunit *test)
 {
-	static struct owner_walk walk;
+	static struct owner_unwind_buffer walk;
 	unsigned int i;
 	bool holds;
 
@@ -153,9 +153,9 @@ static void test_recipe(struct kunit *test)
 
 static noinline depot_stack_handle_t capture_task(void)
 {
-	struct slab_owner owner;
+	struct owner_record owner;
 
-	if (!owner_take_down(&owner, GFP_KERNEL, 1, OWNER_CALLER, 0, OWNER_NOT_COUNTED))
+	if (!owner_record_fill(&owner, GFP_KERNEL, 1, OWNER_CALLER, 0, OWNER_NO_CHARGE))
 		return 0;
 	stack_depot_put(owner.stack);
 	return owner.task;

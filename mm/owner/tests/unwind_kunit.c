@@ -441,19 +441,19 @@ static void test_allocators_are_left_out(struct kunit *test)
 /* What interrupts a walk walks elsewhere; whoever finds no room takes none. */
 static void test_room(struct kunit *test)
 {
-	struct owner_walk *walks[8] = {};
+	struct owner_unwind_buffer *walks[8] = {};
 	unsigned int i, given = 0, given_again = 0;
 	unsigned long flags;
 
 	local_irq_save(flags);
-	while (given < ARRAY_SIZE(walks) && (walks[given] = owner_walk_begin()) != NULL)
+	while (given < ARRAY_SIZE(walks) && (walks[given] = owner_unwind_buffer_get()) != NULL)
 		given++;
 	for (i = 0; i < given; i++)
-		owner_walk_end();
-	while (given_again < ARRAY_SIZE(walks) && owner_walk_begin())
+		owner_unwind_buffer_put();
+	while (given_again < ARRAY_SIZE(walks) && owner_unwind_buffer_get())
 		given_again++;
 	for (i = 0; i < given_again; i++)
-		owner_walk_end();
+		owner_unwind_buffer_put();
 	local_irq_restore(flags);
 	KUNIT_EXPECT_EQ(test, given, 3);
 	KUNIT_EXPECT_EQ(test, given_again, 3);

@@ -21,13 +21,13 @@ static noinline void *plant(struct kmem_cache *cache, gfp_t flags)
 }
 
 /* Slabs of the cache, added up. */
-static struct owner_slab count_slabs(struct kmem_cache *cache)
+static struct owner_slab_usage count_slabs(struct kmem_cache *cache)
 {
-	struct owner_slab slab, all = {};
-	struct slab_walk walk = {};
+	struct owner_slab_usage slab, all = {};
+	struct owner_cursor walk = {};
 
-	slab_walk_begin(&walk);
-	while (slab_walk_next_slab(&walk, &slab) > 0) {
+	owner_cursor_begin(&walk);
+	while (owner_cursor_next_slab(&walk, &slab) > 0) {
 		if (slab.cache != cache)
 			continue;
 		all.name = slab.name;
@@ -35,7 +35,7 @@ static struct owner_slab count_slabs(struct kmem_cache *cache)
 		all.tracked += slab.tracked;
 		all.requested += slab.requested;
 	}
-	slab_walk_end(&walk);
+	owner_cursor_end(&walk);
 	return all;
 }
 
@@ -47,7 +47,7 @@ static void test_slabs_are_counted(struct kunit *test)
 {
 	struct kmem_cache *cache = make_cache(test, 0);
 	void *objects[PLANTED], *untracked;
-	struct owner_slab found;
+	struct owner_slab_usage found;
 	unsigned int i;
 
 	for (i = 0; i < PLANTED; i++) {
@@ -76,29 +76,29 @@ static void test_slabs_are_counted(struct kunit *test)
 static void test_walk_from_a_position(struct kunit *test)
 {
 	struct kmem_cache *cache = make_cache(test, 0);
-	struct slab_walk walk = {}, from = {};
+	struct owner_cursor walk = {}, from = {};
 	struct owner_object object, last = {}, again;
 	void *objects[PLANTED];
 	unsigned int i, found = 0;
 
 	for (i = 0; i < PLANTED; i++)
 		objects[i] = plant(cache, 0);
-	slab_walk_begin(&walk);
-	while (slab_walk_next(&walk, &object) > 0) {
+	owner_cursor_begin(&walk);
+	while (owner_cursor_next(&walk, &object) > 0) {
 		if (strcmp(object.cache, "owner_kunit"))
 			continue;
 		found++;
 		last = object;
 	}
-	slab_walk_end(&walk);
+	owner_cursor_end(&walk);
 	KUNIT_EXPECT_EQ(test, found, PLANTED);
 
 	from.pfn = last.pfn;
 	from.index = last.index;
-	slab_walk_begin(&from);
-	KUNIT_EXPECT_EQ(test, slab_walk_next(&from, &again), 1);
+	owner_cursor_begin(&from);
+	KUNIT_EXPECT_EQ(test, owner_cursor_next(&from, &again), 1);
 	KUNIT_EXPECT_PTR_EQ(test, again.address, last.address);
-	slab_walk_end(&from);
+	owner_cursor_end(&from);
 	for (i = 0; i < PLANTED; i++)
 		kmem_cache_free(cache, objects[i]);
 	kmem_cache_destroy(cache);
@@ -109,19 +109,19 @@ static void test_walk_holds_what_it_found(struct kunit *test)
 {
 	struct kmem_cache *cache = make_cache(test, 0);
 	void *planted = plant(cache, 0);
-	struct slab_walk walk = {};
+	struct owner_cursor walk = {};
 	struct owner_object object;
 	int found;
 
-	slab_walk_begin(&walk);
+	owner_cursor_begin(&walk);
 	do
-		found = slab_walk_next(&walk, &object);
+		found = owner_cursor_next(&walk, &object);
 	while (found > 0 && object.address != planted);
 	KUNIT_ASSERT_EQ(test, found, 1);
 	kmem_cache_free(cache, planted);
 	KUNIT_EXPECT_TRUE(test, passes(object.owner.stack, plant));
-	slab_walk_end(&walk);
-	owner_handles_flush();
+	owner_cursor_end(&walk);
+	owner_cpu_caches_flush();
 	KUNIT_EXPECT_FALSE(test, stack_depot_get(object.owner.stack));
 	kmem_cache_destroy(cache);
 }
@@ -137,19 +137,19 @@ static noinline void __percpu *plant_area(size_t size)
 static unsigned int find_areas(struct kunit *test, size_t *bytes)
 {
 	struct owner_object object;
-	struct slab_walk walk = {};
+	struct owner_cursor walk = {};
 	unsigned int found = 0;
 
 	*bytes = 0;
-	slab_walk_begin(&walk);
-	while (percpu_walk_next(&walk, &object)) {
+	owner_cursor_begin(&walk);
+	while (owner_percpu_next(&walk, &object)) {
 		if (!passes(object.owner.stack, plant_area))
 			continue;
 		found++;
 		*bytes += object.size;
 		KUNIT_EXPECT_STREQ(test, object.cache, "percpu");
 	}
-	slab_walk_end(&walk);
+	owner_cursor_end(&walk);
 	return found;
 }
 
@@ -189,14 +189,14 @@ static void test_areas_that_go_meanwhile(struct kunit *test)
 {
 	void __percpu **others = kunit_kcalloc(test, MANY_AREAS, sizeof(*others), GFP_KERNEL);
 	struct owner_object object;
-	struct slab_walk walk = {};
+	struct owner_cursor walk = {};
 	unsigned int i, found = 0;
 
 	KUNIT_ASSERT_NOT_NULL(test, others);
 	for (i = 0; i < MANY_AREAS; i++)
 		KUNIT_ASSERT_TRUE(test, plant_area(8));
-	slab_walk_begin(&walk);
-	while (percpu_walk_next(&walk, &object)) {
+	owner_cursor_begin(&walk);
+	while (owner_percpu_next(&walk, &object)) {
 		if (!passes(object.owner.stack, plant_area))
 			continue;
 		if (found < MANY_AREAS)
@@ -204,7 +204,7 @@ static void test_areas_that_go_meanwhile(struct kunit *test)
 		found++;
 		free_percpu(area_at(object.address));
 	}
-	slab_walk_end(&walk);
+	owner_cursor_end(&walk);
 	KUNIT_EXPECT_EQ(test, found, MANY_AREAS);
 	for (i = 0; i < MANY_AREAS; i++)
 		free_percpu(others[i]);

@@ -5,13 +5,13 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "ask.h"
-#include "exit_status.h"
-#include "live.h"
-#include "objects.h"
-#include "options.h"
-#include "page_owner_sort.h"
-#include "progress.h"
+#include "ask/ask.h"
+#include "base/exit_status.h"
+#include "ui/live.h"
+#include "ask/objects.h"
+#include "ask/options.h"
+#include "page_owner_sort/page_owner_sort.h"
+#include "input/progress.h"
 
 /* Also a program's name: a link may have it. */
 #define PAGE_OWNER_SORT "page_owner_sort"

@@ -12,10 +12,10 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
-#include "../kallsyms.h"
-#include "../objects.h"
-#include "../options.h"
-#include "../report.h"
+#include "names/kallsyms.h"
+#include "ask/objects.h"
+#include "ask/options.h"
+#include "model/report.h"
 
 #define PAGE_SIZE 4096
 

@@ -57,7 +57,7 @@ static unsigned long long some_number(const struct owner_sentence *s)
 	}
 }
 
-static bool any_matches(const struct owner_facts *facts, const struct owner_sentence *s,
+static bool any_matches(const struct owner_field_values *facts, const struct owner_sentence *s,
 			const struct owner_comparison *comparison)
 {
 	const char *word = facts->value[comparison->field].word;
@@ -66,9 +66,9 @@ static bool any_matches(const struct owner_facts *facts, const struct owner_sent
 	       owner_lang_word_matches(s, comparison, word + strlen(word) / 2);
 }
 
-static struct owner_facts some_facts(const struct owner_sentence *s)
+static struct owner_field_values some_facts(const struct owner_sentence *s)
 {
-	struct owner_facts facts = { .known = ~0U, .any_matches = any_matches };
+	struct owner_field_values facts = { .known = ~0U, .any_matches = any_matches };
 	enum owner_field field;
 
 	facts.absent = pick(1 << OWNER_FIELDS) & pick(1 << OWNER_FIELDS);
@@ -85,10 +85,10 @@ static struct owner_facts some_facts(const struct owner_sentence *s)
 
 struct reader {
 	const char *at;
-	const struct owner_facts *facts;
+	const struct owner_field_values *facts;
 };
 
-static bool holds_alone(const char *text, size_t length, const struct owner_facts *facts)
+static bool holds_alone(const char *text, size_t length, const struct owner_field_values *facts)
 {
 	struct owner_lang_error error;
 	struct owner_sentence s;
@@ -159,7 +159,7 @@ static bool any_holds(struct reader *r)
 	return holds;
 }
 
-static bool text_holds(const char *text, const struct owner_facts *facts)
+static bool text_holds(const char *text, const struct owner_field_values *facts)
 {
 	const char *nid = strstr(text, "nid=");
 	const char *condition = strncmp(text, "if ", 3) ? strstr(text, " if ") : text - 1;
@@ -181,7 +181,7 @@ static bool text_holds(const char *text, const struct owner_facts *facts)
 /* What was asked of some fields before is true of all that have the same in those. */
 static void check_outcomes(const struct owner_sentence *s)
 {
-	struct owner_facts first = some_facts(s), again = some_facts(s), both = again;
+	struct owner_field_values first = some_facts(s), again = some_facts(s), both = again;
 	unsigned int outcomes, fields = pick(1 << OWNER_FIELDS);
 	enum owner_field field;
 
@@ -196,7 +196,7 @@ static void check_outcomes(const struct owner_sentence *s)
 
 static void check_evaluation(const struct owner_sentence *s, const char *printed)
 {
-	struct owner_facts facts = some_facts(s);
+	struct owner_field_values facts = some_facts(s);
 	bool holds = owner_lang_matches(s, &facts);
 	enum owner_truth truth = holds ? OWNER_TRUE : OWNER_FALSE, judged;
 

@@ -19,7 +19,7 @@ from drgn.helpers.linux.percpu import per_cpu_ptr
 
 prog: Any
 
-OWNERS = 2  # SLAB_OWNERS, in slab->obj_exts
+OWNERS = 2  # OBJEXTS_OWNER_RECORDS, in slab->obj_exts
 SLAB_TYPE = 0xf5  # PGTY_slab, in the upper byte of page->page_type
 TAIL = 1  # in page->compound_head
 
@@ -62,8 +62,8 @@ def count_slab(cache: Object, slab: Object, by_cpu: Dict[int, int]) -> Tuple[int
     exts = slab.obj_exts.value_()
     tracked = stray = 0
     if exts & OWNERS:
-        owners = Object(prog, "struct slab_owners", address=exts & ~3)
-        record = prog.type("struct slab_owner")
+        owners = Object(prog, "struct owner_slab_records", address=exts & ~3)
+        record = prog.type("struct owner_record")
         live = prog.read(owners.live.value_(), objects * sizeof(record))
         for index in range(objects):
             # Its handles are its first eight bytes.

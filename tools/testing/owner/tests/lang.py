@@ -90,7 +90,7 @@ def test_messages_are_expected() -> None:
     expected = {message.replace('" FIELDS_OF_CONTROL', "") for message in STRING.findall(KUNIT)}
     forms = []
     for path in sorted(OWNER.glob("lang*.c")):
-        for call in re.findall(r"lang_fail\(p,(?:[^\"]|\"(?:[^\"\\]|\\.)*\")*?;", path.read_text()):
+        for call in re.findall(r"owner_lang_fail\(p,(?:[^\"]|\"(?:[^\"\\]|\\.)*\")*?;", path.read_text()):
             forms += STRING.findall(call)[:1]
     ok(len(forms) >= 50, "messages are found", f"only {len(forms)}")
     for form in forms:

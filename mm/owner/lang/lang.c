@@ -1,0 +1,436 @@
+// SPDX-License-Identifier: GPL-2.0
+/* From text to a sentence, or to what is wrong with the text: settings and commands. */
+
+#ifdef __KERNEL__
+#include <linux/string.h>
+#else
+#include <string.h>
+#endif
+
+#include "parser.h"
+
+/* --- Settings --------------------------------------------------------------- */
+
+static bool read_count(struct parser *p, const char *what, unsigned int most, unsigned int *count)
+{
+	unsigned long long number;
+
+	if (owner_lang_scan_number(p, &p->token, OWNER_TYPE_NUMBER, &number) ||
+	    !number || number > most)
+		return most == ~0U ?
+		       owner_lang_fail(p, &p->token, "'%s' takes a number, 1 or more", what) :
+		       owner_lang_fail(p, &p->token, "'%s' is a number from 1 to %u", what, most);
+	*count = number;
+	return owner_lang_step(p);
+}
+
+/* One in so many: 1/64. */
+static bool is_part_of_objects(struct parser *p, unsigned int *objects)
+{
+	struct token number = p->token;
+	unsigned long long n;
+
+	if (number.kind != T_WORD || number.length < 3 || memcmp(p->text + number.at, "1/", 2))
+		return false;
+	number.at += 2;
+	number.length -= 2;
+	if (owner_lang_scan_number(p, &number, OWNER_TYPE_NUMBER, &n) ||
+	    !n || n > OWNER_SAMPLE_OBJECTS_MAX)
+		return false;
+	*objects = n;
+	return true;
+}
+
+static bool read_sample(struct parser *p)
+{
+	unsigned long long bytes;
+
+	if (owner_lang_is_word(p, "all"))
+		return owner_lang_step(p);
+	if (is_part_of_objects(p, &p->s->sample_objects))
+		return owner_lang_step(p);
+	if (owner_lang_scan_number(p, &p->token, OWNER_TYPE_BYTES, &bytes) ||
+	    !bytes || bytes > OWNER_SAMPLE_BYTES_MAX)
+		return owner_lang_fail(p, &p->token,
+				 "'sample' is 'all', 1 to 64M bytes from one to the next, or 1/N of the objects");
+	p->s->sample_bytes = bytes;
+	return owner_lang_step(p);
+}
+
+static bool read_switch(struct parser *p, const char *what, bool *on)
+{
+	static const char * const words[] = { "off", "on" };
+	int found = owner_lang_pick(p, what, words, 2);
+
+	*on = found > 0;
+	return found >= 0 && owner_lang_step(p);
+}
+
+static bool read_mode(struct parser *p)
+{
+	static const char * const words[] = {
+		"stack", "handle", "stack_handle", "records", "stacks", "handles"
+	};
+	static const unsigned char modes[] = {
+		OWNER_MODE_STACK, OWNER_MODE_HANDLE, OWNER_MODE_STACK_HANDLE,
+		OWNER_MODE_STACK, OWNER_MODE_STACK, OWNER_MODE_HANDLE,
+	};
+	static const unsigned char shapes[] = {
+		SHAPE_ANY, SHAPE_ANY, SHAPE_ANY, SHAPE_RECORDS, SHAPE_GROUPS, SHAPE_GROUPS,
+	};
+	int found = owner_lang_pick(p, "mode", words, 6);
+
+	if (found < 0)
+		return false;
+	p->s->mode = modes[found];
+	p->shape = shapes[found];
+	return owner_lang_step(p);
+}
+
+static bool read_format(struct parser *p)
+{
+	int found = owner_lang_pick(p, "format", owner_format_names, OWNER_FORMATS);
+
+	p->s->format = found;
+	return found >= 0 && owner_lang_step(p);
+}
+
+static bool read_sources(struct parser *p)
+{
+	static const char * const words[] = { "slab", "page", "percpu", "all" };
+
+	for (;;) {
+		int found = owner_lang_pick(p, "source", words, 4);
+
+		if (found < 0)
+			return false;
+		p->s->sources |= found == OWNER_KINDS ? (1U << OWNER_KINDS) - 1 : 1U << found;
+		if (!owner_lang_step(p) || p->token.kind != T_COMMA)
+			return !p->failed;
+		owner_lang_step(p);
+	}
+}
+
+/*
+ * The same as a comparison before all others, so that who evaluates need not
+ * know. As the first on the lowest level it skips all that follows.
+ */
+static bool read_nid(struct parser *p)
+{
+	struct owner_comparison *c = owner_lang_new_comparison(p);
+
+	c->field = OWNER_FIELD_NID;
+	c->operator = OWNER_EQ;
+	p->s->uses |= 1U << OWNER_FIELD_NID;
+	p->links[0].and = true;
+	return owner_lang_read_values(p, c);
+}
+
+/* "cache", "stack", "stack.8" or "stack.full". */
+static bool read_group_field(struct parser *p, struct owner_group *group)
+{
+	struct token *word = &p->token, name = *word, frames = *word;
+	const char *text = p->text + word->at;
+	const char *dot = word->kind == T_WORD ? memchr(text, '.', word->length) : NULL;
+	unsigned long long number;
+	int field;
+
+	if (word->kind != T_WORD)
+		return owner_lang_fail(p, word, "expected a field to group by");
+	if (dot)
+		name.length = dot - text;
+	field = owner_lang_find_field(text, name.length);
+	if (field < 0) {
+		owner_lang_fail(p, word, "no field is called '%s'", owner_lang_shown(p, &name));
+		owner_lang_say_names(p, &name, owner_field_names, OWNER_FIELDS + 1);
+		return false;
+	}
+	if (field == OWNER_FIELD_AGE || field == OWNER_FIELD_TS)
+		return owner_lang_fail(p, word, "'%s' is each object's own: nothing to group by",
+			    owner_field_names[field]);
+	group->field = field;
+	if (!dot)
+		return true;
+	if (field != OWNER_FIELD_STACK)
+		return owner_lang_fail(p, word, "only stack is cut to so many frames, as stack.8");
+	frames.at += name.length + 1;
+	frames.length -= name.length + 1;
+	if (frames.length == 4 && !memcmp(dot + 1, "full", 4)) {
+		group->full = true;
+		return true;
+	}
+	if (owner_lang_scan_number(p, &frames, OWNER_TYPE_NUMBER, &number) ||
+	    !number || number > OWNER_FRAMES_MAX)
+		return owner_lang_fail(p, word, "'stack.' goes on with 1 to %d frames, or with 'full'",
+			    OWNER_FRAMES_MAX);
+	group->frames = number;
+	return true;
+}
+
+static bool read_groups(struct parser *p)
+{
+	struct owner_sentence *s = p->s;
+	unsigned int i;
+
+	for (;;) {
+		struct owner_group *group = &s->group[s->nr_group];
+
+		if (s->nr_group == OWNER_GROUP_MAX)
+			return owner_lang_fail(p, &p->token, "at most %d fields can be grouped by",
+				    OWNER_GROUP_MAX);
+		if (!read_group_field(p, group))
+			return false;
+		for (i = 0; i < s->nr_group; i++)
+			if (s->group[i].field == group->field)
+				return owner_lang_fail(p, &p->token, "'%s' is grouped by twice",
+					    owner_field_names[group->field]);
+		s->nr_group++;
+		if (!owner_lang_step(p) || p->token.kind != T_COMMA)
+			return !p->failed;
+		owner_lang_step(p);
+	}
+}
+
+static bool read_sorts(struct parser *p)
+{
+	struct owner_sentence *s = p->s;
+	unsigned int i;
+
+	for (;;) {
+		int found = owner_lang_pick(p, "sort", owner_sort_names, OWNER_SORTS);
+
+		if (found < 0)
+			return false;
+		for (i = 0; i < s->nr_sort; i++)
+			if (s->sort[i] == found)
+				return owner_lang_fail(p, &p->token, "'%s' is sorted by twice",
+					    owner_sort_names[found]);
+		s->sort[s->nr_sort++] = found;
+		if (!owner_lang_step(p) || p->token.kind != T_COMMA)
+			return !p->failed;
+		owner_lang_step(p);
+	}
+}
+
+static bool read_setting_value(struct parser *p, enum owner_setting setting)
+{
+	struct owner_sentence *s = p->s;
+
+	switch (setting) {
+	case OWNER_SET_DEPTH:
+		return read_count(p, "depth", OWNER_FRAMES_MAX, &s->depth);
+	case OWNER_SET_SAMPLE:
+		return read_sample(p);
+	case OWNER_SET_TRACK:
+		return read_switch(p, "track", &s->track);
+	case OWNER_SET_FREE:
+		return read_switch(p, "free", &s->free);
+	case OWNER_SET_MODE:
+		return read_mode(p);
+	case OWNER_SET_SOURCE:
+		return read_sources(p);
+	case OWNER_SET_NID:
+		return read_nid(p);
+	case OWNER_SET_GROUP:
+		return read_groups(p);
+	case OWNER_SET_SORT:
+		return read_sorts(p);
+	case OWNER_SET_TOP:
+		return read_count(p, "top", ~0U, &s->top);
+	case OWNER_SET_GROUPS:
+		return read_count(p, "groups", OWNER_GROUPS_MAX, &s->groups);
+	case OWNER_SET_FORMAT:
+		return read_format(p);
+	case OWNER_SETTINGS:
+		break;
+	}
+	return false;
+}
+
+/* What is this word that is no setting here? The token after it is looked at. */
+static bool fail_setting(struct parser *p, const struct token *name, int elsewhere)
+{
+	bool control = p->s->dialect == OWNER_CONTROL;
+	const char * const *settings = owner_setting_names + (control ? 0 : OWNER_SET_MODE);
+	unsigned int count = control ? OWNER_SET_MODE : OWNER_SETTINGS - OWNER_SET_MODE;
+	const char *word = p->text + name->at;
+
+	if (p->failed)
+		return false;
+	if (p->token.kind >= T_OPERATOR && owner_lang_find_field(word, name->length) >= 0)
+		return owner_lang_fail(p, name, "a condition comes after 'if'");
+	if (elsewhere >= 0 && control)
+		return owner_lang_fail(p, name,
+				 "'%s' is for queries: what is captured does not depend on it",
+				 owner_setting_names[elsewhere]);
+	if (elsewhere >= 0)
+		return owner_lang_fail(p, name, "'%s' is for control: a query reads what was captured",
+				 owner_setting_names[elsewhere]);
+	if (p->token.kind != T_SET &&
+	    owner_lang_nearest(word, name->length, settings, count) < 0) {
+		if (control && owner_lang_find(word, name->length, owner_command_names,
+					       OWNER_COMMANDS) >= 0)
+			return owner_lang_fail(p, name, "'%s' stands alone", owner_lang_shown(p, name));
+		if (!control || p->s->given) {
+			owner_lang_fail(p, name, "expected a setting, or 'if'");
+			owner_lang_say_names(p, name, settings, count);
+			return false;
+		}
+		owner_lang_fail(p, name, "no command is called '%s'", owner_lang_shown(p, name));
+		owner_lang_say_names(p, name, owner_command_names, OWNER_COMMANDS);
+		return false;
+	}
+	owner_lang_fail(p, name, "no setting is called '%s'", owner_lang_shown(p, name));
+	owner_lang_say_names(p, name, settings, count);
+	return false;
+}
+
+static bool read_setting(struct parser *p)
+{
+	struct token name = p->token;
+	int setting = owner_lang_find(p->text + name.at, name.length, owner_setting_names,
+				      OWNER_SETTINGS);
+	enum owner_dialect dialect = setting < OWNER_SET_MODE ? OWNER_CONTROL : OWNER_QUERY;
+
+	owner_lang_step(p);
+	if (setting < 0 || dialect != p->s->dialect)
+		return fail_setting(p, &name, setting);
+	if (p->token.kind != T_SET)
+		return owner_lang_fail(p, &p->token, "expected '=' after '%s'",
+				 owner_setting_names[setting]);
+	if (p->s->given & 1U << setting)
+		return owner_lang_fail(p, &name, "'%s' is set twice", owner_setting_names[setting]);
+	p->s->given |= 1U << setting;
+	p->said[setting] = name;
+	return owner_lang_step(p) && read_setting_value(p, setting);
+}
+
+/* --- Sentences -------------------------------------------------------------- */
+
+/* "del 3" and "clear". */
+static bool read_command(struct parser *p)
+{
+	int command = owner_lang_find(p->text + p->token.at, p->token.length,
+				      owner_command_names, OWNER_COMMANDS);
+	struct token name = p->token;
+
+	p->s->command = command;
+	owner_lang_step(p);
+	if (command == OWNER_DEL && p->token.kind == T_END)
+		return owner_lang_fail(p, &p->token, "'del' takes the number of a rule: 'del 3'");
+	if (command == OWNER_DEL && !read_count(p, "del", ~0U, &p->s->number))
+		return false;
+	if (p->token.kind != T_END)
+		return owner_lang_fail(p, &name, "'%s' stands alone", owner_command_names[command]);
+	return true;
+}
+
+/* What orders or bounds groups needs some. */
+static bool check_groups(struct parser *p)
+{
+	static const unsigned char needy[] = { OWNER_SET_SORT, OWNER_SET_TOP, OWNER_SET_GROUPS };
+	struct owner_sentence *s = p->s;
+	unsigned int i;
+
+	if (p->shape == SHAPE_GROUPS && !s->nr_group) {
+		s->group[s->nr_group++].field = OWNER_FIELD_STACK;
+		s->given |= 1U << OWNER_SET_GROUP;
+	}
+	if (p->shape == SHAPE_RECORDS && s->nr_group)
+		return owner_lang_fail(p, &p->said[OWNER_SET_GROUP],
+				 "mode=records shows objects one by one: 'group' adds them up");
+	for (i = 0; i < sizeof(needy); i++)
+		if (s->given & 1U << needy[i] && !s->nr_group)
+			return owner_lang_fail(p, &p->said[needy[i]],
+					 "'%s' is for groups: say group= too",
+					 owner_setting_names[needy[i]]);
+	return true;
+}
+
+/* May it hold for some of a kind? What is no page has no order. */
+static bool is_about(const struct owner_sentence *s, enum owner_kind kind)
+{
+	struct owner_field_values facts = { .known = 1U << OWNER_FIELD_KIND };
+
+	facts.value[OWNER_FIELD_KIND].number = kind;
+	if (kind != OWNER_KIND_PAGE) {
+		facts.known |= 1U << OWNER_FIELD_ORDER;
+		facts.absent = 1U << OWNER_FIELD_ORDER;
+	}
+	return owner_lang_judge(s, &facts) != OWNER_FALSE;
+}
+
+static bool check_sample(struct parser *p)
+{
+	struct owner_sentence *s = p->s;
+
+	if (!s->sample_bytes && !s->sample_objects)
+		return true;
+	if (!is_about(s, OWNER_KIND_PAGE) || is_about(s, OWNER_KIND_SLAB) ||
+	    is_about(s, OWNER_KIND_PERCPU))
+		return true;
+	return owner_lang_fail(p, &p->said[OWNER_SET_SAMPLE],
+			 "pages are not sampled, and this rule is about pages only: leave 'sample' out");
+}
+
+static bool read_sentence(struct parser *p)
+{
+	struct owner_sentence *s = p->s;
+
+	if (!owner_lang_step(p))
+		return false;
+	if (s->dialect == OWNER_CONTROL && (owner_lang_is_word(p, "del") || owner_lang_is_word(p, "clear")))
+		return read_command(p);
+	while (p->token.kind == T_WORD && !owner_lang_is_word(p, "if"))
+		if (!read_setting(p))
+			return false;
+	if (s->dialect == OWNER_CONTROL && !s->given)
+		return owner_lang_fail(p, &p->token,
+				 "expected what a rule sets: depth=, sample=, track= or free=");
+	if (owner_lang_is_word(p, "if")) {
+		owner_lang_step(p);
+		if (!owner_lang_read_expression(p))
+			return false;
+	} else if (p->token.kind != T_END) {
+		return owner_lang_fail(p, &p->token, "expected a setting, or 'if'");
+	}
+	owner_lang_link(p);
+	return check_groups(p) && check_sample(p);
+}
+
+/* Before the sentence is looked at, and when it is known how it will be printed. */
+static bool check_length(struct parser *p, size_t length)
+{
+	struct token end = {
+		.at = p->length < OWNER_SENTENCE_MAX ? p->length : OWNER_SENTENCE_MAX,
+	};
+
+	if (length <= OWNER_SENTENCE_MAX)
+		return true;
+	return owner_lang_fail(p, &end, "a sentence has at most %d bytes; written out, this one has %zu",
+		    OWNER_SENTENCE_MAX, length);
+}
+
+/**
+ * owner_lang_parse - understand a sentence
+ * @s: where it goes; of no use if there is an error
+ * @dialect: where it is written
+ * @text: the sentence, which need not end with a 0
+ * @length: of @text
+ * @error: where it is said what is wrong
+ *
+ * Return: true if there is no error.
+ */
+bool owner_lang_parse(struct owner_sentence *s, enum owner_dialect dialect,
+		      const char *text, size_t length, struct owner_lang_error *error)
+{
+	struct parser p = { .text = text, .length = length, .s = s, .error = error };
+
+	memset(s, 0, sizeof(*s));
+	s->dialect = dialect;
+	s->command = OWNER_RULE;
+	s->track = true;
+	s->groups = OWNER_GROUPS_DEFAULT;
+	return check_length(&p, length) && read_sentence(&p) &&
+	       check_length(&p, owner_lang_print(s, NULL, 0));
+}

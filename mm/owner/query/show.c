@@ -1,0 +1,409 @@
+// SPDX-License-Identifier: GPL-2.0
+/* The answer to a query as text, or as lines of values for programs. */
+
+#include <linux/seq_buf.h>
+#include <linux/seq_file.h>
+#include <linux/slab.h>
+#include <linux/stackdepot.h>
+#include <linux/string_helpers.h>
+#include <linux/time64.h>
+
+#include "query.h"
+
+/* --- Values -------------------------------------------------------------------- */
+
+static unsigned int words_of(const struct owner_sentence *s, const struct owner_group *by,
+			     const u64 *key)
+{
+	switch (by->field) {
+	case OWNER_FIELD_STACK:
+		return owner_query_by_handle(s) ? 1 : 1 + key[0];
+	case OWNER_FIELD_CACHE:
+	case OWNER_FIELD_COMM:
+	case OWNER_FIELD_CGROUP:
+	case OWNER_FIELD_MODULE:
+		return strlen((const char *)key) / sizeof(u64) + 1;
+	default:
+		return 1;
+	}
+}
+
+/* A task's name can have anything in it. */
+static void show_name(struct seq_file *m, const char *name)
+{
+	seq_escape(m, *name ? name : "-", " \t\n\\,");
+}
+
+static void show_value(struct seq_file *m, enum owner_field field, const u64 *key)
+{
+	switch (field) {
+	case OWNER_FIELD_CACHE:
+	case OWNER_FIELD_COMM:
+	case OWNER_FIELD_CGROUP:
+	case OWNER_FIELD_MODULE:
+		show_name(m, (const char *)key);
+		break;
+	case OWNER_FIELD_KIND:
+		seq_puts(m, owner_kind_names[*key]);
+		break;
+	case OWNER_FIELD_GFP: {
+		unsigned long flags = *key;
+
+		/* By their names, as page_owner prints them. */
+		seq_printf(m, "%pGg", &flags);
+		break;
+	}
+	case OWNER_FIELD_FUNC:
+		if (*key)
+			seq_printf(m, "%ps", (void *)(unsigned long)*key);
+		else
+			seq_putc(m, '-');
+		break;
+	default:
+		if (*key == QUERY_ABSENT)
+			seq_putc(m, '-');
+		else
+			seq_printf(m, "%llu", *key);
+	}
+}
+
+/* In a line, or a line each. */
+static void show_frames(struct seq_file *m, const unsigned long *frames, unsigned int count,
+			enum owner_format format)
+{
+	unsigned int i;
+
+	for (i = 0; i < count; i++)
+		if (format == OWNER_FORMAT_TSV)
+			seq_printf(m, "%s%pS", i ? ";" : "", (void *)frames[i]);
+		else
+			seq_printf(m, " %pS\n", (void *)frames[i]);
+	if (!count && format == OWNER_FORMAT_TSV)
+		seq_putc(m, '-');
+}
+
+/* Of a call chain that is shown by its handle: that, and what the mode adds. */
+static void show_handle(struct seq_file *m, struct owner_query *query,
+			depot_stack_handle_t handle, bool full)
+{
+	const struct owner_sentence *s = &query->sentence;
+
+	if (s->mode != OWNER_MODE_HANDLE) {
+		struct query_chain *chain = owner_query_chain(query->chains, handle);
+		unsigned int first = full ? 0 : chain->first;
+
+		show_frames(m, chain->frames + first, chain->count - first, s->format);
+	}
+	if (s->mode == OWNER_MODE_STACK)
+		return;
+	if (s->format == OWNER_FORMAT_TEXT)
+		seq_printf(m, "handle: %u\n", handle);
+	else
+		seq_printf(m, "%s%u", s->mode == OWNER_MODE_HANDLE ? "" : "\t", handle);
+}
+
+static void show_stack(struct seq_file *m, struct owner_query *query,
+		       const struct owner_group *by, const u64 *key)
+{
+	if (owner_query_by_handle(&query->sentence))
+		show_handle(m, query, *key, by->full);
+	else
+		show_frames(m, (const unsigned long *)(key + 1), key[0], query->sentence.format);
+}
+
+/* The columns of a call chain. */
+static const char *stack_columns(enum owner_mode mode)
+{
+	static const char * const columns[] = {
+		[OWNER_MODE_STACK]		= "stack",
+		[OWNER_MODE_HANDLE]		= "handle",
+		[OWNER_MODE_STACK_HANDLE]	= "stack\thandle",
+	};
+
+	return columns[mode];
+}
+
+/* --- Groups -------------------------------------------------------------------- */
+
+/* In a row of values. */
+static void show_age_ns(struct seq_file *m, const struct owner_sum *sum, u64 age)
+{
+	if (sum->ageless)
+		seq_puts(m, "-\t");
+	else
+		seq_printf(m, "%llu\t", age);
+}
+
+static void show_age(struct seq_file *m, const char *name, u64 age)
+{
+	seq_printf(m, ", %s %llu.%03llu s", name, age / NSEC_PER_SEC,
+		   age % NSEC_PER_SEC / NSEC_PER_MSEC);
+}
+
+static void show_sum(struct seq_file *m, const struct owner_sum *sum, enum owner_format format)
+{
+	const struct owner_estimate *e = &sum->estimate;
+	/* Rounded, so that what others add up is right on average. */
+	u64 objects = e->objects + (e->fraction >> (OWNER_WEIGHT_SHIFT - 1));
+
+	if (format == OWNER_FORMAT_TSV) {
+		seq_printf(m, "%llu\t%llu\t%llu\t%llu\t%llu\t", sum->groups, objects,
+			   e->bytes, e->held, e->held - e->bytes);
+		show_age_ns(m, sum, sum->oldest);
+		show_age_ns(m, sum, sum->youngest);
+		seq_printf(m, "%llu\t%llu\t%llu", e->records, owner_objects_error(e),
+			   owner_bytes_error(e));
+		return;
+	}
+	seq_printf(m, "objects %llu, bytes %llu, held %llu, waste %llu", objects,
+		   e->bytes, e->held, e->held - e->bytes);
+	if (!sum->ageless) {
+		show_age(m, "oldest", sum->oldest);
+		show_age(m, "youngest", sum->youngest);
+	}
+	/* What was not sampled is no estimate. */
+	if (e->bytes_variance)
+		seq_printf(m, ", from %llu samples: +-%llu objects, +-%llu bytes", e->records,
+			   owner_objects_error(e), owner_bytes_error(e));
+}
+
+static void show_group_row(struct seq_file *m, struct owner_query *query,
+			   const struct query_group *group)
+{
+	const struct owner_sentence *s = &query->sentence;
+	const u64 *key = group->key;
+	unsigned int i;
+
+	seq_puts(m, "group\t");
+	show_sum(m, &group->sum, s->format);
+	for (i = 0; i < s->nr_group; i++) {
+		const struct owner_group *by = &s->group[i];
+
+		seq_putc(m, '\t');
+		if (by->field == OWNER_FIELD_STACK)
+			show_stack(m, query, by, key);
+		else
+			show_value(m, by->field, key);
+		key += words_of(s, by, key);
+	}
+	seq_putc(m, '\n');
+}
+
+/* The call chain stands below the rest. */
+static void show_group_text(struct seq_file *m, struct owner_query *query,
+			    const struct query_group *group)
+{
+	const struct owner_sentence *s = &query->sentence;
+	const u64 *key = group->key, *stack = NULL;
+	const struct owner_group *by_stack = NULL;
+	unsigned int i;
+
+	show_sum(m, &group->sum, s->format);
+	for (i = 0; i < s->nr_group; i++) {
+		const struct owner_group *by = &s->group[i];
+
+		if (by->field == OWNER_FIELD_STACK) {
+			by_stack = by;
+			stack = key;
+		} else {
+			seq_printf(m, ", %s ", owner_field_names[by->field]);
+			show_value(m, by->field, key);
+		}
+		key += words_of(s, by, key);
+	}
+	seq_putc(m, '\n');
+	if (stack)
+		show_stack(m, query, by_stack, stack);
+	seq_putc(m, '\n');
+}
+
+void owner_query_show_group(struct seq_file *m, struct owner_query *query,
+			    const struct query_group *group)
+{
+	if (query->sentence.format == OWNER_FORMAT_TSV)
+		show_group_row(m, query, group);
+	else
+		show_group_text(m, query, group);
+}
+
+/* Where the key would stand. */
+static void show_other_row(struct seq_file *m, const struct owner_sentence *s, const char *name,
+			   const struct owner_sum *sum)
+{
+	unsigned int i;
+
+	if (s->format == OWNER_FORMAT_TEXT) {
+		if (!sum->groups && strcmp(name, "total"))
+			return;
+		seq_printf(m, "%s: groups %llu, ", name, sum->groups);
+		show_sum(m, sum, s->format);
+		seq_putc(m, '\n');
+		return;
+	}
+	seq_printf(m, "%s\t", name);
+	show_sum(m, sum, s->format);
+	for (i = 0; i < s->nr_group; i++)
+		seq_puts(m, s->group[i].field == OWNER_FIELD_STACK &&
+			 s->mode == OWNER_MODE_STACK_HANDLE ? "\t-\t-" : "\t-");
+	seq_putc(m, '\n');
+}
+
+/* How many groups are shown. */
+unsigned int owner_query_shown(const struct owner_query *query)
+{
+	unsigned int top = query->sentence.top;
+
+	return top ? min(top, query->nr_groups) : query->nr_groups;
+}
+
+static void show_group_totals(struct seq_file *m, const struct owner_query *query)
+{
+	const struct owner_sentence *s = &query->sentence;
+	struct owner_sum rest = {};
+	unsigned int i;
+
+	for (i = owner_query_shown(query); i < query->nr_groups; i++)
+		owner_query_add(&rest, &query->groups[i]->sum);
+	show_other_row(m, s, s->format == OWNER_FORMAT_TSV ? "not_shown" : "not shown", &rest);
+	show_other_row(m, s, "other", &query->other);
+	show_other_row(m, s, "total", &query->total);
+	if (query->other.groups)
+		seq_printf(m, "# other: what was smallest when there were more than groups=%u; some may have been of groups above\n",
+			   s->groups);
+}
+
+/* --- Single objects ------------------------------------------------------------ */
+
+static void show_number(struct seq_file *m, const struct owner_field_values *facts,
+			enum owner_field field)
+{
+	if (facts->absent & BIT(field))
+		seq_puts(m, "\t-");
+	else
+		seq_printf(m, "\t%llu", facts->value[field].number);
+}
+
+static void show_object_row(struct seq_file *m, struct owner_query *query)
+{
+	static const unsigned char numbers[] = {
+		OWNER_FIELD_NID, OWNER_FIELD_PID, OWNER_FIELD_TGID, OWNER_FIELD_TS,
+		OWNER_FIELD_AGE,
+	};
+	const struct owner_field_values *facts = &query->facts;
+	unsigned int i;
+
+	seq_printf(m, "object\t%s", owner_kind_names[query->kind]);
+	show_number(m, facts, OWNER_FIELD_SIZE);
+	show_number(m, facts, OWNER_FIELD_HELD);
+	seq_putc(m, '\t');
+	if (query->object.owner.rate)
+		owner_show_weight(m, &query->object);
+	else
+		seq_putc(m, '-');
+	for (i = 0; i < ARRAY_SIZE(numbers); i++)
+		show_number(m, facts, numbers[i]);
+	seq_putc(m, '\t');
+	show_name(m, facts->absent & BIT(OWNER_FIELD_CACHE) ? "" : query->object.cache);
+	seq_putc(m, '\t');
+	show_name(m, facts->absent & BIT(OWNER_FIELD_COMM) ? "" : query->task.comm);
+	seq_putc(m, '\t');
+	show_handle(m, query, query->object.owner.stack, true);
+	seq_putc(m, '\n');
+}
+
+typedef void print_pages_fn(struct seq_buf *text, const struct owner_pages *pages);
+
+static void show_part(struct seq_file *m, const struct owner_pages *pages, print_pages_fn *print)
+{
+	struct seq_buf text;
+	size_t room;
+	char *buf;
+
+	room = seq_get_buf(m, &buf);
+	seq_buf_init(&text, buf, room);
+	print(&text, pages);
+	seq_commit(m, seq_buf_has_overflowed(&text) ? -1 : seq_buf_used(&text));
+}
+
+/* As in the file page_owner. */
+static void show_pages_text(struct seq_file *m, struct owner_query *query)
+{
+	show_part(m, &query->pages, owner_pages_print_head);
+	show_handle(m, query, query->pages.owner.handle, true);
+	show_part(m, &query->pages, owner_pages_print_tail);
+	seq_putc(m, '\n');
+}
+
+/* As in the file slab_owner: in page_owner's grammar. */
+static void show_object_text(struct seq_file *m, struct owner_query *query)
+{
+	owner_show_object(m, &query->object);
+	show_handle(m, query, query->object.owner.stack, true);
+	seq_putc(m, '\n');
+}
+
+/* In a row it would have columns that objects have not. */
+static void show_object_totals(struct seq_file *m, const struct owner_query *query)
+{
+	if (query->sentence.format == OWNER_FORMAT_TSV)
+		seq_puts(m, "# ");
+	seq_puts(m, "total: ");
+	show_sum(m, &query->total, OWNER_FORMAT_TEXT);
+	seq_putc(m, '\n');
+}
+
+/* The object that was found last. */
+void owner_query_show_object(struct seq_file *m, struct owner_query *query)
+{
+	if (query->sentence.format == OWNER_FORMAT_TSV)
+		show_object_row(m, query);
+	else if (query->kind == OWNER_KIND_PAGE)
+		show_pages_text(m, query);
+	else
+		show_object_text(m, query);
+}
+
+/* --- Before and after ------------------------------------------------------------ */
+
+void owner_query_show_head(struct seq_file *m, const struct owner_query *query)
+{
+	const struct owner_sentence *s = &query->sentence;
+	char *printed = kmalloc(OWNER_SENTENCE_MAX + 1, GFP_KERNEL);
+	unsigned int i;
+
+	if (printed) {
+		owner_lang_print(s, printed, OWNER_SENTENCE_MAX + 1);
+		seq_printf(m, "# %s\n", printed);
+		kfree(printed);
+	}
+	seq_printf(m, "# generation %u\n", query->generation);
+	if (s->format == OWNER_FORMAT_TEXT) {
+		seq_putc(m, '\n');
+		return;
+	}
+	if (!s->nr_group) {
+		seq_printf(m, "row\tkind\tsize\theld\tweight\tnid\tpid\ttgid\tts_ns\tage_ns\tcache\tcomm\t%s\n",
+			   stack_columns(s->mode));
+		return;
+	}
+	seq_puts(m, "row\tgroups\tobjects\tbytes\theld\twaste\toldest_ns\tyoungest_ns\trecords\tobjects_error\tbytes_error");
+	for (i = 0; i < s->nr_group; i++)
+		seq_printf(m, "\t%s", s->group[i].field == OWNER_FIELD_STACK ?
+			   stack_columns(s->mode) : owner_field_names[s->group[i].field]);
+	seq_putc(m, '\n');
+}
+
+void owner_query_show_tail(struct seq_file *m, const struct owner_query *query)
+{
+	unsigned int generation = owner_query_generation();
+
+	if (query->sentence.nr_group)
+		show_group_totals(m, query);
+	else
+		show_object_totals(m, query);
+	if (query->total.ageless)
+		seq_puts(m, "# counted as it came and went: for ages, which takes a walk, add oldest to sort=\n");
+	if (generation != query->generation)
+		seq_printf(m, "# generation %u: a module came or went meanwhile, names above may be wrong\n",
+			   generation);
+}

@@ -1,0 +1,26 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/* Where the functions or modules stand that a comparison is about. */
+#ifndef _MM_OWNER_PLACES_H
+#define _MM_OWNER_PLACES_H
+
+#include <linux/types.h>
+
+#include "../lang/lang.h"
+
+struct module;
+struct owner_symbol_ranges;
+
+bool owner_module_of(unsigned long frame, char *name, size_t size);
+bool owner_frame_matches(const struct owner_sentence *s, const struct owner_comparison *c,
+			 unsigned long frame);
+
+struct owner_symbol_ranges *owner_symbol_ranges_find(const struct owner_sentence *s,
+				       const struct owner_comparison *c);
+struct owner_symbol_ranges *owner_symbol_ranges_change(const struct owner_symbol_ranges *places,
+					 const struct owner_sentence *s,
+					 const struct owner_comparison *c,
+					 const struct module *module, bool going);
+bool owner_symbol_ranges_contain(const struct owner_symbol_ranges *places, const unsigned long *frames,
+		       unsigned int count);
+
+#endif /* _MM_OWNER_PLACES_H */

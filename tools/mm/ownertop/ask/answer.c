@@ -1,0 +1,85 @@
+// SPDX-License-Identifier: GPL-2.0
+/* What was read, as the view wants it. */
+#include <stdlib.h>
+
+#include "ask/ask.h"
+#include "ask/options.h"
+#include "input/reader.h"
+
+/* Ages count from the newest record, so it has to be known beforehand. */
+static u64 find_newest(const struct options *o, char * const *paths, int n)
+{
+	static const struct selection everything = { .chains.depth = 1 };
+	struct health unsaid = { .quiet = true };
+	struct model model;
+	u64 newest;
+
+	model_init(&model, &everything);
+	read_inputs(paths, n, o->page_size, &model, &unsaid);
+	newest = model.newest;
+	model_free(&model);
+	return newest;
+}
+
+void answer_read_dump(struct answer *a, char * const *paths, int n)
+{
+	const struct options *o = a->options;
+
+	a->model.now = o->now;
+	if (options_need_newest(o))
+		a->model.now = find_newest(o, paths, n);
+	read_inputs(paths, n, o->page_size, &a->model, &a->health);
+}
+
+static void read_pair(struct answer *a, char * const *paths, int n)
+{
+	char * const old[] = { (char *)a->options->old };
+
+	answer_read_dump(a, old, 1);
+	dumps_take(&a->dumps, &a->model, old[0]);
+	answer_read_dump(a, paths, n);
+	dumps_take(&a->dumps, &a->model, paths[0]);
+	dumps_taken(&a->dumps, &a->model);
+}
+
+static void read_series(struct answer *a, char * const *paths, int n)
+{
+	int i;
+
+	for (i = 0; i < n; i++) {
+		answer_read_dump(a, &paths[i], 1);
+		dumps_take(&a->dumps, &a->model, paths[i]);
+	}
+	dumps_taken(&a->dumps, &a->model);
+}
+
+void answer_begin(struct answer *a, const struct options *o)
+{
+	*a = (struct answer){ .options = o, .health.quiet = a->health.quiet };
+	model_init(&a->model, &o->select);
+}
+
+bool answer_read(struct answer *a, const struct options *o, char * const *paths, int n)
+{
+	*a = (struct answer){ .options = o, .health.quiet = a->health.quiet };
+	if (o->live && !o->old && !o->view->series && ask_groups(a))
+		return true;
+	answer_begin(a, o);
+	if (o->old)
+		read_pair(a, paths, n);
+	else if (o->view->series)
+		read_series(a, paths, n);
+	else
+		answer_read_dump(a, paths, n);
+	if (!o->view->series)
+		return true;
+	a->dump_ns = times_of(&o->times, &a->dumps);
+	return a->dump_ns;
+}
+
+void answer_free(struct answer *a)
+{
+	free(a->dump_ns);
+	dumps_free(&a->dumps);
+	model_free(&a->model);
+}

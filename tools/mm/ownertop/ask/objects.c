@@ -1,0 +1,171 @@
+// SPDX-License-Identifier: GPL-2.0
+/* Objects one by one, as they stand in the input, or as rows. */
+#include <stdio.h>
+
+#include "base/exit_status.h"
+#include "model/facts.h"
+#include "ask/objects.h"
+#include "output/tsv.h"
+
+struct objects {
+	struct answer a;
+	FILE *out;
+	struct tally total;
+	u64 summed;		/* objects that only sums are known of */
+};
+
+static enum owner_mode mode_of(const struct objects *o)
+{
+	return o->a.options->select.sentence.mode;
+}
+
+/* The frames of a raw chain, with ";" between them. */
+static void print_frames(struct text stack, FILE *out)
+{
+	const char *p = stack.s, *end = stack.s + stack.len;
+
+	if (p == end)
+		putc('-', out);
+	while (p < end) {
+		const char *nl = memchr(p, '\n', end - p);
+
+		if (p != stack.s)
+			putc(';', out);
+		fwrite(p + 1, 1, nl - p - 1 - (nl[-1] == '\r'), out);
+		p = nl + 1;
+	}
+}
+
+static void print_number(const struct objects *o, const struct record *rec,
+			 enum owner_field field)
+{
+	struct fact fact = fact_of(rec, field, o->a.model.now);
+
+	if (fact.state == FACT_KNOWN)
+		fprintf(o->out, "\t%llu", fact.number);
+	else
+		fputs("\t-", o->out);
+}
+
+static void print_word(const struct objects *o, const struct record *rec,
+		       enum owner_field field)
+{
+	struct fact fact = fact_of(rec, field, 0);
+
+	putc('\t', o->out);
+	tsv_name(fact.state == FACT_KNOWN ? fact.word : (struct text){ "", 0 }, o->out);
+}
+
+static void print_row(const struct objects *o, const struct record *rec)
+{
+	static const unsigned char numbers[] = {
+		OWNER_FIELD_NID, OWNER_FIELD_PID, OWNER_FIELD_TGID, OWNER_FIELD_TS,
+		OWNER_FIELD_AGE,
+	};
+	unsigned int i;
+
+	fprintf(o->out, "object\t%s", owner_kind_names[rec->kind]);
+	print_number(o, rec, OWNER_FIELD_SIZE);
+	print_number(o, rec, OWNER_FIELD_HELD);
+	if (rec->weight)
+		fprintf(o->out, "\t%llu.%03llu", rec->weight / WEIGHT_ONE,
+			rec->weight % WEIGHT_ONE);
+	else
+		fputs("\t-", o->out);
+	for (i = 0; i < sizeof(numbers); i++)
+		print_number(o, rec, numbers[i]);
+	print_word(o, rec, OWNER_FIELD_CACHE);
+	print_word(o, rec, OWNER_FIELD_COMM);
+	if (mode_of(o) != OWNER_MODE_HANDLE) {
+		putc('\t', o->out);
+		print_frames(rec->stack, o->out);
+	}
+	if (mode_of(o) != OWNER_MODE_STACK)
+		print_number(o, rec, OWNER_FIELD_HANDLE);
+	putc('\n', o->out);
+}
+
+/* As it was read: the lines of a record stand one after the other. */
+static void print_text(const struct objects *o, const struct record *rec)
+{
+	const char *frames = rec->pfn.s + rec->pfn.len;
+
+	fwrite(rec->header.s, 1, frames - rec->header.s, o->out);
+	if (mode_of(o) != OWNER_MODE_HANDLE)
+		fwrite(rec->stack.s, 1, rec->stack.len, o->out);
+	if (mode_of(o) != OWNER_MODE_STACK && rec->handle != HANDLE_UNKNOWN)
+		fprintf(o->out, "handle: %llu\n", rec->handle);
+	fwrite(rec->tail.s, 1, rec->tail.len, o->out);
+	putc('\n', o->out);
+}
+
+static void show(void *taker, const struct record *rec, const struct sum *sum)
+{
+	struct objects *o = taker;
+	bool tsv = o->a.options->format == FORMAT_TSV;
+
+	if (tsv ? rec->summed : !rec->header.len) {
+		o->summed += rec->objects;
+		return;
+	}
+	tally_add(&o->total, sum, 0, rec->ts, rec->ts);
+	if (tsv)
+		print_row(o, rec);
+	else
+		print_text(o, rec);
+}
+
+static void print_head(const struct objects *o)
+{
+	static const char columns[] =
+		"row\tkind\tsize\theld\tweight\tnid\tpid\ttgid\tts_ns\tage_ns\tcache\tcomm";
+
+	tsv_sentence(o->a.options, o->out);
+	if (o->a.options->format == FORMAT_TSV)
+		fprintf(o->out, "%s\t%s\n", columns, tsv_stack_columns(mode_of(o)));
+	else
+		putc('\n', o->out);
+}
+
+static void print_seconds(const struct objects *o, const char *name, u64 ts)
+{
+	u64 ms = o->total.is_any ? model_age(&o->a.model, ts) / 1000000 : 0;
+
+	if (o->total.is_any && ts == TS_UNKNOWN)
+		return;
+	fprintf(o->out, ", %s %llu.%03llu s", name, ms / 1000, ms % 1000);
+}
+
+/* Comments, so that what is written can be read as a dump. */
+static void print_tail(const struct objects *o)
+{
+	const struct sum *sum = &o->total.sum;
+
+	fprintf(o->out, "# total: objects %llu, bytes %llu, held %llu, waste %lld", sum->objects,
+		sum->bytes, sum->held, (s64)(sum->held - sum->bytes));
+	print_seconds(o, "oldest", o->total.oldest);
+	print_seconds(o, "youngest", o->total.newest);
+	if (sum_is_estimate(sum))
+		fprintf(o->out, ", from %llu samples: +-%llu objects, +-%llu bytes", sum->records,
+			sum_objects_error(sum), sum_bytes_error(sum));
+	putc('\n', o->out);
+	if (o->summed)
+		fprintf(o->out, "# sums: %llu objects cannot be shown one by one\n", o->summed);
+	tsv_notes(&o->a, o->out);
+}
+
+int objects_run(const struct options *options, char * const *paths, int n, FILE *out)
+{
+	struct objects o = { .out = out, .total = TALLY_NONE };
+	int status;
+
+	answer_begin(&o.a, options);
+	o.a.model.each = show;
+	o.a.model.taker = &o;
+	print_head(&o);
+	answer_read_dump(&o.a, paths, n);
+	print_tail(&o);
+	status = health_complete(&o.a.health) ? STATUS_WHOLE : STATUS_INCOMPLETE;
+	answer_free(&o.a);
+	return status;
+}

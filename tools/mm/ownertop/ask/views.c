@@ -1,0 +1,108 @@
+// SPDX-License-Identifier: GPL-2.0
+/* The views: what each takes, and who writes it. */
+#include <string.h>
+
+#include "output/writer.h"
+
+#define BY(name) { .field = OWNER_FIELD_##name }
+
+#define BY_CHAIN { { BY(STACK) }, 1 }
+#define BY_CHAIN_AND_CACHE { { BY(STACK), BY(CACHE) }, 2 }
+#define BY_CHAIN_AND_LABELS \
+	{ { BY(STACK), BY(CACHE), BY(COMM), BY(PID), BY(AGE) }, 5 }
+#define EVERYTHING \
+	{ { BY(KIND), BY(CACHE), BY(COMM), BY(PID), BY(TGID), BY(STACK) }, 6 }
+
+/* What the language can say of groups. */
+#define TAKES_SENTENCE (TAKES_TOP | TAKES_ORDER | TAKES_GROUPS | TAKES_MODE)
+
+const struct view views[] = {
+	{
+		.name = "table",
+		.group = BY_CHAIN_AND_CACHE,
+		.redrawn = BY_CHAIN,
+		.depth = 4,
+		.top = 10,
+		.ages = true,
+		.takes = TAKES_SENTENCE | TAKES_LIVE,
+		.write = { write_table, write_table_json, write_table_csv, write_tsv },
+	},
+	{
+		.name = "tree",
+		.group = BY_CHAIN,
+		.least_percent = 1,
+		.takes = TAKES_TOP | TAKES_CALLEES | TAKES_MIN,
+		.write = { write_tree, write_tree_json },
+	},
+	{
+		.name = "diff",
+		.group = BY_CHAIN_AND_CACHE,
+		.depth = 4,
+		.top = 10,
+		.takes = TAKES_TOP,
+		.pair = true,
+		.write = { write_diff, write_diff_json, write_diff_csv },
+	},
+	{
+		.name = "trend",
+		.group = BY_CHAIN_AND_CACHE,
+		.depth = 4,
+		.top = 10,
+		.takes = TAKES_TOP | TAKES_TIME,
+		.series = true,
+		.write = { write_trend, write_trend_json, write_trend_csv },
+	},
+	{
+		.name = "records",
+		.group = EVERYTHING,
+		.top = 10,
+		.ages = true,
+		.takes = TAKES_SENTENCE,
+		.write = { write_records, write_table_json, write_table_csv, write_tsv },
+	},
+	{
+		.name = "folded",
+		.group = BY_CHAIN,
+		.takes = TAKES_DIFF,
+		.write = { write_folded },
+	},
+	{
+		.name = "pprof",
+		.group = BY_CHAIN_AND_LABELS,
+		.no_terminal = true,
+		.write = { write_pprof },
+	},
+	{
+		.name = "flame",
+		.group = BY_CHAIN,
+		.takes = TAKES_DIFF | TAKES_CALLEES,
+		.no_terminal = true,
+		.write = { write_flame },
+	},
+};
+
+#define NR_VIEWS (sizeof(views) / sizeof(*views))
+
+const unsigned int nr_views = NR_VIEWS;
+
+const struct view *view_find(const char *name)
+{
+	unsigned int i;
+
+	for (i = 0; i < nr_views; i++)
+		if (!strcmp(name, views[i].name))
+			return &views[i];
+	return NULL;
+}
+
+const struct view *view_nearest(const char *name)
+{
+	const char *names[NR_VIEWS];
+	unsigned int i;
+	int nearest;
+
+	for (i = 0; i < NR_VIEWS; i++)
+		names[i] = views[i].name;
+	nearest = owner_lang_nearest(name, strlen(name), names, NR_VIEWS);
+	return nearest < 0 ? NULL : &views[nearest];
+}

@@ -1,0 +1,49 @@
+// SPDX-License-Identifier: GPL-2.0
+/* Allocation that succeeds or ends the program. */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/alloc.h"
+#include "base/exit_status.h"
+
+void out_of_memory(void)
+{
+	fputs("ownertop: out of memory\n", stderr);
+	exit(STATUS_FAILED);
+}
+
+static void *check(void *p)
+{
+	if (!p)
+		out_of_memory();
+	return p;
+}
+
+void *xmalloc(size_t size)
+{
+	return check(malloc(size ? size : 1));
+}
+
+void *xcalloc(size_t n, size_t size)
+{
+	return check(calloc(n, size));
+}
+
+void *xrealloc(void *p, size_t size)
+{
+	return check(realloc(p, size));
+}
+
+char *xstrndup(const char *s, size_t len)
+{
+	return check(strndup(s, len));
+}
+
+void *grow(void *array, u32 n, u32 *cap, size_t size)
+{
+	if (n < *cap)
+		return array;
+	*cap = *cap ? *cap * 2 : 64;
+	return check(reallocarray(array, *cap, size));
+}

@@ -1,0 +1,68 @@
+// SPDX-License-Identifier: GPL-2.0
+/* Open-addressing index, linear probing, at most seven eighths full. */
+#include <stdlib.h>
+
+#include "base/alloc.h"
+#include "base/index.h"
+
+#define FIRST_SLOTS 256
+
+static u32 tag_of(u64 hash)
+{
+	return hash >> 32;
+}
+
+u32 index_find(const struct index *ix, u64 hash, index_same_fn same,
+	       const void *owner, const void *key)
+{
+	u32 tag = tag_of(hash);
+	u32 i;
+
+	if (!ix->slots)
+		return INDEX_NONE;
+	for (i = tag & ix->mask; ix->slots[i].id_plus_1; i = (i + 1) & ix->mask) {
+		const struct index_slot *slot = &ix->slots[i];
+
+		if (slot->tag == tag && same(owner, slot->id_plus_1 - 1, key))
+			return slot->id_plus_1 - 1;
+	}
+	return INDEX_NONE;
+}
+
+static void place(struct index *ix, struct index_slot slot)
+{
+	u32 i = slot.tag & ix->mask;
+
+	while (ix->slots[i].id_plus_1)
+		i = (i + 1) & ix->mask;
+	ix->slots[i] = slot;
+}
+
+static void resize(struct index *ix)
+{
+	struct index_slot *old = ix->slots;
+	u32 old_slots = old ? ix->mask + 1 : 0;
+	u32 slots = old ? old_slots * 2 : FIRST_SLOTS;
+	u32 i;
+
+	ix->slots = xcalloc(slots, sizeof(*ix->slots));
+	ix->mask = slots - 1;
+	for (i = 0; i < old_slots; i++)
+		if (old[i].id_plus_1)
+			place(ix, old[i]);
+	free(old);
+}
+
+void index_add(struct index *ix, u64 hash, u32 id)
+{
+	if (!ix->slots || ix->used >= ix->mask - ix->mask / 8)
+		resize(ix);
+	place(ix, (struct index_slot){ .tag = tag_of(hash), .id_plus_1 = id + 1 });
+	ix->used++;
+}
+
+void index_free(struct index *ix)
+{
+	free(ix->slots);
+	*ix = (struct index){ 0 };
+}

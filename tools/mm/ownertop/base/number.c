@@ -1,0 +1,40 @@
+// SPDX-License-Identifier: GPL-2.0
+/* Taking a text apart from its beginning. */
+#include "base/number.h"
+
+static void advance(struct text *t, size_t len)
+{
+	t->s += len;
+	t->len -= len;
+}
+
+const char *take_number(struct text *t, u64 *value)
+{
+	u64 v = 0;
+	size_t i;
+
+	for (i = 0; i < t->len && t->s[i] >= '0' && t->s[i] <= '9'; i++)
+		if (__builtin_mul_overflow(v, 10, &v) ||
+		    __builtin_add_overflow(v, t->s[i] - '0', &v))
+			return "a number is too large";
+	if (!i)
+		return "a number is missing";
+	advance(t, i);
+	*value = v;
+	return NULL;
+}
+
+struct text take_until_space(struct text *t)
+{
+	const char *space = memchr(t->s, ' ', t->len);
+	struct text word = { t->s, space ? (size_t)(space - t->s) : t->len };
+
+	advance(t, word.len);
+	return word;
+}
+
+void take_spaces(struct text *t)
+{
+	while (t->len && *t->s == ' ')
+		advance(t, 1);
+}

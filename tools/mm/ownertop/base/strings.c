@@ -1,0 +1,75 @@
+// SPDX-License-Identifier: GPL-2.0
+/* Interned strings. Text lives in chunks, so that pointers to it stay valid. */
+#include <stdlib.h>
+#include <xxhash.h>
+
+#include "base/alloc.h"
+#include "base/strings.h"
+
+#define CHUNK_SIZE 16384
+
+struct chunk {
+	struct chunk *next;
+	size_t used;
+	size_t size;
+	char bytes[];
+};
+
+static char *chunk_room(struct strings *st, size_t len)
+{
+	struct chunk *c = st->chunks;
+	char *p;
+
+	if (!c || c->size - c->used < len) {
+		size_t size = len > CHUNK_SIZE ? len : CHUNK_SIZE;
+
+		c = xmalloc(sizeof(*c) + size);
+		c->next = st->chunks;
+		c->used = 0;
+		c->size = size;
+		st->chunks = c;
+	}
+	p = c->bytes + c->used;
+	c->used += len;
+	return p;
+}
+
+static bool same_string(const void *owner, u32 id, const void *key)
+{
+	const struct strings *st = owner;
+	const struct text *t = key;
+
+	return st->v[id].len == t->len && !memcmp(st->v[id].s, t->s, t->len);
+}
+
+u32 strings_intern(struct strings *st, struct text t)
+{
+	u64 hash = XXH3_64bits(t.s, t.len);
+	u32 id = index_find(&st->index, hash, same_string, st, &t);
+	char *copy;
+
+	if (id != INDEX_NONE)
+		return id;
+
+	copy = chunk_room(st, t.len + 1);
+	memcpy(copy, t.s, t.len);
+	copy[t.len] = '\0';
+
+	st->v = grow(st->v, st->n, &st->cap, sizeof(*st->v));
+	st->v[st->n] = (struct text){ copy, t.len };
+	index_add(&st->index, hash, st->n);
+	return st->n++;
+}
+
+void strings_free(struct strings *st)
+{
+	while (st->chunks) {
+		struct chunk *next = st->chunks->next;
+
+		free(st->chunks);
+		st->chunks = next;
+	}
+	free(st->v);
+	index_free(&st->index);
+	*st = (struct strings){ 0 };
+}

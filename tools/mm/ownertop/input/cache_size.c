@@ -1,0 +1,82 @@
+// SPDX-License-Identifier: GPL-2.0
+/* The name and size of a slab cache, from the name of a file. */
+#include <limits.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "input/cache_size.h"
+#include "base/number.h"
+
+#define DEBUG_SLAB "/kernel/debug/slab/"
+
+/* As large as any object gets; this is 1 TiB. */
+#define SIZE_MAX_BYTES (1024ULL << 30)
+
+static u64 read_size(const char *root, size_t root_len, const char *cache,
+		     const char *name)
+{
+	char path[PATH_MAX], buf[32];
+	struct text t = { buf, 0 };
+	u64 size = 0;
+	FILE *f;
+
+	snprintf(path, sizeof(path), "%.*s/kernel/slab/%s/%s", (int)root_len, root,
+		 cache, name);
+	f = fopen(path, "re");
+	if (!f)
+		return 0;
+	t.len = fread(buf, 1, sizeof(buf), f);
+	fclose(f);
+	return take_number(&t, &size) || size > SIZE_MAX_BYTES ? 0 : size;
+}
+
+/* "kmalloc-64", "kmalloc-cg-2k", "kmalloc-rnd-03-1k", "dma-kmalloc-8M" */
+static u64 size_in_name(const char *name)
+{
+	const char *dash = strrchr(name, '-');
+	struct text t;
+	u64 size;
+
+	if (!dash || !strstr(name, "kmalloc-"))
+		return 0;
+	t = (struct text){ dash + 1, strlen(dash + 1) };
+	if (take_number(&t, &size) || size > SIZE_MAX_BYTES >> 20)
+		return 0;
+	if (take_word(&t, "k"))
+		size <<= 10;
+	else if (take_word(&t, "M"))
+		size <<= 20;
+	return t.len ? 0 : size;
+}
+
+/* The directory that the file is in, if the file is alloc_traces. */
+static struct text directory_of(const char *path)
+{
+	const char *file = strrchr(path, '/'), *p;
+
+	if (!file || strncmp(file, "/alloc_traces", strlen("/alloc_traces")))
+		return (struct text){ 0 };
+	p = file;
+	while (p > path && p[-1] != '/')
+		p--;
+	return (struct text){ p, file - p };
+}
+
+void cache_of_path(const char *path, struct cache *cache)
+{
+	struct text dir = directory_of(path);
+	const char *root = strstr(path, DEBUG_SLAB);
+
+	*cache = (struct cache){ 0 };
+	if (!dir.len || dir.len >= CACHE_NAME_LEN)
+		return;
+	memcpy(cache->name, dir.s, dir.len);
+	if (root) {
+		cache->object_size = read_size(path, root - path, cache->name, "object_size");
+		cache->held_size = read_size(path, root - path, cache->name, "slab_size");
+	}
+	if (!cache->object_size)
+		cache->object_size = size_in_name(cache->name);
+	if (cache->held_size < cache->object_size)
+		cache->held_size = cache->object_size;
+}

@@ -1,0 +1,334 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * A header is "key value" pairs with ", " between them. Keys this program does
+ * not know are skipped, so that a kernel that prints more can still be read.
+ */
+#include "input/header.h"
+#include "base/number.h"
+
+/* The largest block of any kernel is far below this many pages (2^20). */
+#define ORDER_MAX 20
+
+/* No slab object is larger than a block of pages; this is 1 TiB. */
+#define SIZE_MAX_BYTES (1024ULL << 30)
+
+/* The least chance that the kernel samples at is 2^-32. */
+#define WEIGHT_MAX 0x100000000ULL
+
+/*
+ * A task may put what it likes into its name, ")", "," and newlines too, so its
+ * end is found by what follows it. Kernel names have at most 15 bytes; some
+ * room is left for kernels with longer ones.
+ */
+#define COMM_MAX 64
+
+static const struct text heads[NR_KINDS] = {
+	[KIND_PAGE] = { "Page allocated via ", 19 },
+	[KIND_SLAB] = { "Slab object allocated via ", 26 },
+	[KIND_PERCPU] = { "Per-CPU area allocated via ", 27 },
+};
+
+enum {
+	HAS_ORDER = 1 << 0,
+	HAS_PID = 1 << 1,
+	HAS_TGID = 1 << 2,	/* with comm and ts, without which it is refused */
+	HAS_SIZE = 1 << 3,
+	HAS_SLAB = 1 << 4,
+	HAS_CACHE = 1 << 5,
+
+	PAGE_NEEDS = HAS_ORDER | HAS_PID | HAS_TGID,
+	OBJECT_NEEDS = PAGE_NEEDS | HAS_SIZE | HAS_SLAB | HAS_CACHE,
+};
+
+struct header {
+	struct record *rec;
+	const char *p;		/* next byte to read */
+	const char *eol;	/* the newline */
+	const char *end;	/* of the text at hand */
+	u64 order;
+	unsigned int has;
+};
+
+bool header_begins(struct text t, enum kind *kind)
+{
+	unsigned int i;
+
+	if (!t.len || (*t.s != 'P' && *t.s != 'S'))
+		return false;
+	for (i = 0; i < NR_KINDS; i++) {
+		if (heads[i].len && text_starts(t, heads[i].s, heads[i].len)) {
+			*kind = i;
+			return true;
+		}
+	}
+	return false;
+}
+
+static const char *parse_number(struct header *h, u64 *value)
+{
+	const char *p = h->p;
+	u64 v = 0;
+
+	/* The newline at eol is no digit. */
+	for (; *p >= '0' && *p <= '9'; p++)
+		if (__builtin_mul_overflow(v, 10, &v) ||
+		    __builtin_add_overflow(v, *p - '0', &v))
+			return "a number is too large";
+	if (p == h->p)
+		return "a number is missing";
+	h->p = p;
+	*value = v;
+	return NULL;
+}
+
+static const char *parse_pid(struct header *h, s64 *pid)
+{
+	bool negative = h->p < h->eol && *h->p == '-';
+	const char *error;
+	u64 v;
+
+	h->p += negative;
+	error = parse_number(h, &v);
+	if (error)
+		return error;
+	if (v > PID_MAX)
+		return "a process number is too large";
+	*pid = negative ? -(s64)v : (s64)v;
+	return NULL;
+}
+
+static const char *parse_size(struct header *h, u64 *size)
+{
+	const char *error = parse_number(h, size);
+
+	if (!error && *size > SIZE_MAX_BYTES)
+		return "a size is too large";
+	return error;
+}
+
+static const char *parse_order(struct header *h)
+{
+	const char *error = parse_number(h, &h->order);
+
+	if (!error && h->order > ORDER_MAX)
+		return "the order is too large";
+	return error;
+}
+
+/* "(comm)": the name ends at the last ")" that is followed by ", ts ". */
+static const char *parse_comm(struct header *h)
+{
+	static const char after[] = "), ts ";
+	const size_t after_len = sizeof(after) - 1;
+	const char *start, *last;
+
+	if (h->end - h->p < 2 || h->p[0] != ' ' || h->p[1] != '(')
+		return "the task name is missing";
+	start = h->p + 2;
+	last = h->end - start > COMM_MAX ? start + COMM_MAX : h->end;
+	for (;;) {
+		last = memrchr(start, ')', last - start);
+		if (!last)
+			return "no task name with a time stamp after it";
+		if (text_starts((struct text){ last, h->end - last }, after, after_len))
+			break;
+	}
+	h->rec->comm = (struct text){ start, last - start };
+	h->p = last + 1;
+	h->eol = memchr(h->p, '\n', h->end - h->p);
+	return h->eol ? NULL : "the header has no end";
+}
+
+static const char *parse_tgid(struct header *h)
+{
+	const char *error = parse_pid(h, &h->rec->tgid);
+
+	return error ? error : parse_comm(h);
+}
+
+static const char *parse_ts(struct header *h)
+{
+	const char *error = parse_number(h, &h->rec->ts);
+
+	if (error)
+		return error;
+	if (!TEXT_STARTS(((struct text){ h->p, h->eol - h->p }), " ns"))
+		return "the time stamp is not in ns";
+	h->p += 3;
+	return NULL;
+}
+
+/* Up to the next pair, whatever is in it. */
+static struct text take_value(struct header *h)
+{
+	struct text value = { h->p, 0 };
+	const char *p = h->p;
+
+	/* The newline at eol stops the look behind the last comma. */
+	while ((p = memchr(p, ',', h->eol - p)) && p[1] != ' ')
+		p++;
+	if (p)
+		value.len = p - h->p;
+	else
+		value.len = h->eol - h->p;
+	h->p += value.len;
+	return value;
+}
+
+static const char *parse_cache(struct header *h)
+{
+	h->rec->cache = take_value(h);
+	return h->rec->cache.len ? NULL : "the cache name is missing";
+}
+
+/* "0x140cca(GFP_HIGHUSER_MOVABLE|__GFP_COMP)": the names. */
+static const char *parse_mask(struct header *h)
+{
+	struct text value = take_value(h);
+	const char *open = memchr(value.s, '(', value.len);
+
+	if (open && value.s[value.len - 1] == ')')
+		h->rec->gfp = (struct text){ open + 1, value.s + value.len - open - 2 };
+	return NULL;
+}
+
+static const char *parse_nid(struct header *h)
+{
+	const char *error = parse_pid(h, &h->rec->nid);
+
+	return error ? "the memory node is no number" : NULL;
+}
+
+const char *weight_parse(struct text value, u64 *weight)
+{
+	u64 whole, thousandths;
+
+	if (take_number(&value, &whole) || !take_word(&value, ".") || value.len != 3 ||
+	    take_number(&value, &thousandths) || value.len)
+		return "the weight is no number with three decimals";
+	if (!whole || whole > WEIGHT_MAX)
+		return "the weight is not 1 to 2^32";
+	*weight = whole * WEIGHT_ONE + thousandths;
+	return NULL;
+}
+
+static bool key_is(struct text key, const char *name, size_t len)
+{
+	return key.len == len && !memcmp(key.s, name, len);
+}
+
+#define KEY_IS(key, literal) key_is(key, literal, sizeof(literal) - 1)
+
+static const char *parse_value(struct header *h, struct text key)
+{
+	if (KEY_IS(key, "order")) {
+		h->has |= HAS_ORDER;
+		return parse_order(h);
+	}
+	if (KEY_IS(key, "pid")) {
+		h->has |= HAS_PID;
+		return parse_pid(h, &h->rec->pid);
+	}
+	if (KEY_IS(key, "tgid")) {
+		h->has |= HAS_TGID;
+		return parse_tgid(h);
+	}
+	if (KEY_IS(key, "ts"))
+		return parse_ts(h);
+	if (KEY_IS(key, "size")) {
+		h->has |= HAS_SIZE;
+		return parse_size(h, &h->rec->bytes);
+	}
+	if (KEY_IS(key, "slab")) {
+		h->has |= HAS_SLAB;
+		return parse_size(h, &h->rec->held);
+	}
+	if (KEY_IS(key, "cache")) {
+		h->has |= HAS_CACHE;
+		return parse_cache(h);
+	}
+	if (KEY_IS(key, "weight"))
+		return weight_parse(take_value(h), &h->rec->weight);
+	if (KEY_IS(key, "nid"))
+		return parse_nid(h);
+	if (KEY_IS(key, "mask"))
+		return parse_mask(h);
+	take_value(h);
+	return NULL;
+}
+
+static const char *parse_pairs(struct header *h)
+{
+	for (;;) {
+		const char *error, *p = h->p;
+		struct text key;
+
+		while (p < h->eol && *p != ' ' && *p != ',')
+			p++;
+		key = (struct text){ h->p, p - h->p };
+		h->p = p + (*p == ' ');
+		error = parse_value(h, key);
+		if (error)
+			return error;
+
+		if (h->p < h->eol && *h->p == '\r')
+			h->p++;
+		if (h->p == h->eol)
+			return NULL;
+		if (h->p[0] != ',' || h->p[1] != ' ')
+			return "the header has unexpected text in it";
+		h->p += 2;
+	}
+}
+
+static const char *missing(unsigned int has)
+{
+	if (!(has & HAS_ORDER))
+		return "the header has no order";
+	if (!(has & HAS_PID))
+		return "the header has no pid";
+	if (!(has & HAS_TGID))
+		return "the header has no tgid";
+	if (!(has & HAS_SIZE))
+		return "the header has no size";
+	if (!(has & HAS_SLAB))
+		return "the header has no slab size";
+	return "the header has no cache";
+}
+
+const char *header_parse(struct text t, u64 page_size, enum kind what,
+			 struct record *rec, const char **end)
+{
+	unsigned int needs = what == KIND_PAGE ? PAGE_NEEDS : OBJECT_NEEDS;
+	struct header h = {
+		.rec = rec,
+		.p = t.s + heads[what].len,
+		.end = t.s + t.len,
+	};
+	const char *error;
+
+	*rec = (struct record){
+		.kind = what,
+		.objects = 1,
+		.nid = NID_UNKNOWN,
+		.cache.s = "",
+		.cgroup.s = "",
+		.gfp.s = "",
+	};
+	h.eol = memchr(h.p, '\n', h.end - h.p);
+	if (!h.eol)
+		return "the header has no end";
+	error = parse_pairs(&h);
+	if (error)
+		return error;
+	if ((h.has & needs) != needs)
+		return missing(h.has);
+	if (what == KIND_PAGE) {
+		rec->bytes = page_size << h.order;
+		rec->held = rec->bytes;
+	}
+	rec->order = h.order;
+	*end = h.eol + 1;
+	rec->header = (struct text){ t.s, *end - t.s };
+	return NULL;
+}

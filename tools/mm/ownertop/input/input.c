@@ -1,0 +1,98 @@
+// SPDX-License-Identifier: GPL-2.0
+/* Buffered reading that always shows a whole record. */
+#include <assert.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <stdlib.h>
+#include <unistd.h>
+
+#include "base/alloc.h"
+#include "input/input.h"
+#include "input/progress.h"
+
+/* Fits a core's second-level cache, and makes moving what is left over rare. */
+#define BUFFER_SIZE (4 * INPUT_AHEAD)
+
+/* page_owner fails a read that has no room for a record of one page. */
+#define LEAST_READ (64 * 1024)
+
+static_assert(LEAST_READ <= UNPACK_HEAD_MAX, "the first read must fit");
+
+/* Reads up to @size bytes, once; at the end and on failure there is no more. */
+static void read_more(struct input *in, size_t size)
+{
+	char *room = in->buf + in->end;
+	ssize_t n = in->unpack ? unpack_read(in->unpack, room, size) :
+				 read(in->fd, room, size);
+
+	if (n > 0) {
+		in->end += n;
+		if (!in->unpack)
+			progress_bytes(n);
+	} else if (!n) {
+		in->eof = true;
+	} else if (in->unpack) {
+		in->failure = unpack_failure(in->unpack);
+		in->eof = true;
+	} else if (errno != EINTR) {
+		in->failure = strerror(errno);
+		in->eof = true;
+	}
+}
+
+static void look_at_magic(struct input *in)
+{
+	while (!in->eof && in->end < UNPACK_MAGIC)
+		read_more(in, LEAST_READ - in->end);
+	in->unpack = unpack_begin((struct text){ in->buf, in->end }, in->fd);
+	if (in->unpack) {
+		in->end = 0;
+		in->eof = false;
+	}
+}
+
+bool input_open(struct input *in, const char *path)
+{
+	int fd = strcmp(path, "-") ? open(path, O_RDONLY | O_CLOEXEC) : STDIN_FILENO;
+
+	if (fd < 0)
+		return false;
+	input_take(in, fd);
+	look_at_magic(in);
+	return true;
+}
+
+void input_take(struct input *in, int fd)
+{
+	*in = (struct input){ .fd = fd, .buf = xmalloc(BUFFER_SIZE) };
+}
+
+void input_close(struct input *in)
+{
+	if (in->unpack)
+		unpack_end(in->unpack);
+	if (in->fd != STDIN_FILENO)
+		close(in->fd);
+	free(in->buf);
+}
+
+static void fill(struct input *in)
+{
+	memmove(in->buf, in->buf + in->pos, in->end - in->pos);
+	in->end -= in->pos;
+	in->pos = 0;
+	while (!in->eof && BUFFER_SIZE - in->end >= LEAST_READ)
+		read_more(in, BUFFER_SIZE - in->end);
+}
+
+struct text input_ahead(struct input *in)
+{
+	if (!in->eof && in->end - in->pos < INPUT_AHEAD)
+		fill(in);
+	return (struct text){ in->buf + in->pos, in->end - in->pos };
+}
+
+void input_consume(struct input *in, size_t bytes)
+{
+	in->pos += bytes;
+}

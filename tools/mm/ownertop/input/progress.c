@@ -1,0 +1,94 @@
+// SPDX-License-Identifier: GPL-2.0
+/* How far the reading is. */
+#include <stdbool.h>
+#include <stdio.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "output/human.h"
+#include "input/progress.h"
+
+/* Who waits longer than this wonders; more often than that is only flicker. */
+#define FIRST_MS 1000
+#define NEXT_MS 200
+
+#define ERASE "\r\033[K"
+
+static struct {
+	bool allowed;
+	bool shown;
+	const char *input;	/* NULL: none is being read */
+	u64 total;
+	u64 done;
+	s64 began_ms;
+	s64 due_ms;
+} progress;
+
+static s64 now_ms(void)
+{
+	struct timespec ts;
+
+	clock_gettime(CLOCK_MONOTONIC_COARSE, &ts);
+	return ts.tv_sec * 1000LL + ts.tv_nsec / 1000000;
+}
+
+void progress_allow(void)
+{
+	progress.allowed = isatty(STDERR_FILENO);
+}
+
+void progress_begin(const char *input, u64 total)
+{
+	if (!progress.allowed)
+		return;
+	progress.total = total;
+	if (progress.input == input)
+		return;
+	progress.input = input;
+	progress.done = 0;
+	progress.began_ms = now_ms();
+	progress.due_ms = progress.began_ms + FIRST_MS;
+}
+
+static void show(s64 now)
+{
+	u64 rate = progress.done * 1000 / (now - progress.began_ms);
+	char done[HUMAN_LEN], total[HUMAN_LEN], per_second[HUMAN_LEN];
+
+	human_bytes(done, progress.done);
+	human_bytes(per_second, rate);
+	if (progress.total)
+		fprintf(stderr, ERASE "%s: %llu%% of %s, %s/s", progress.input,
+			100 * progress.done / progress.total,
+			human_bytes(total, progress.total), per_second);
+	else
+		fprintf(stderr, ERASE "%s: %s, %s/s", progress.input, done, per_second);
+	progress.shown = true;
+}
+
+void progress_bytes(u64 more)
+{
+	s64 now;
+
+	if (!progress.input)
+		return;
+	progress.done += more;
+	now = now_ms();
+	if (now < progress.due_ms)
+		return;
+	show(now);
+	progress.due_ms = now + NEXT_MS;
+}
+
+void progress_hide(void)
+{
+	if (progress.shown)
+		fputs(ERASE, stderr);
+	progress.shown = false;
+}
+
+void progress_end(void)
+{
+	progress_hide();
+	progress.input = NULL;
+}

@@ -1,0 +1,139 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * /proc/allocinfo (memory allocation profiling): a version, a comment, and a
+ * line for each place in the source that allocates: bytes, calls, file and
+ * line, module, function. Since version 2, "accurate:no" marks some of them.
+ */
+#include <stdio.h>
+
+#include "base/number.h"
+#include "input/reading.h"
+
+#define VERSION "allocinfo - version: "
+#define VERSION_KNOWN 2
+
+#define SITE_LEN 1024
+
+/* 2^60 bytes can still be added up. */
+#define BYTES_MAX (1024ULL << 50)
+
+struct site {
+	u64 bytes;
+	u64 calls;
+	struct text place;	/* file:line */
+	struct text module;	/* in brackets, or empty */
+	struct text function;
+	bool inaccurate;
+};
+
+static const char *parse_count(struct text *t, u64 *count)
+{
+	const char *error;
+
+	take_spaces(t);
+	/* Counters of all CPUs are not added up at one moment. */
+	if (TEXT_STARTS(*t, "-"))
+		return "the number is negative";
+	error = take_number(t, count);
+	if (!error && *count > BYTES_MAX)
+		error = "a number is too large";
+	return error;
+}
+
+static const char *parse_site(struct text line, struct site *site)
+{
+	const char *error;
+
+	*site = (struct site){ 0 };
+	error = parse_count(&line, &site->bytes);
+	if (!error)
+		error = parse_count(&line, &site->calls);
+	if (error)
+		return error;
+	take_spaces(&line);
+	site->place = take_until_space(&line);
+	take_spaces(&line);
+	if (TEXT_STARTS(line, "[")) {
+		site->module = take_until_space(&line);
+		take_spaces(&line);
+	}
+	if (!memchr(site->place.s, ':', site->place.len) || !take_word(&line, "func:"))
+		return "not a place in the source and its function";
+	site->function = take_until_space(&line);
+	take_spaces(&line);
+	site->inaccurate = take_word(&line, "accurate:no");
+	return NULL;
+}
+
+static bool is_allocinfo(struct text line)
+{
+	struct site site;
+
+	return TEXT_STARTS(line, VERSION) || !parse_site(line, &site);
+}
+
+/* Each line stands for itself. */
+static bool line_begins(struct text ahead)
+{
+	(void)ahead;
+	return true;
+}
+
+/* The place stands in the chain's one frame. Returns NULL, or what is wrong. */
+static const char *add(struct reading *r, const struct site *site)
+{
+	char frame[SITE_LEN];
+	int len = snprintf(frame, sizeof(frame), " %.*s %.*s%s%.*s\n",
+			   (int)site->function.len, site->function.s,
+			   (int)site->place.len, site->place.s,
+			   site->module.len ? " " : "",
+			   (int)site->module.len, site->module.s);
+	struct record rec = RECORD_UNTOLD;
+
+	if (len >= SITE_LEN)
+		return "the line is too long";
+	rec.kind = KIND_SITE;
+	rec.summed = true;
+	rec.inaccurate = site->inaccurate;
+	rec.objects = site->calls;
+	rec.bytes = site->bytes;
+	rec.held = site->bytes;
+	rec.stack = (struct text){ frame, len };
+	/* Most places have never allocated anything. */
+	if (site->calls || site->bytes)
+		reading_add(r, &rec, r->line);
+	return NULL;
+}
+
+static const char *read_version(struct text line)
+{
+	u64 version;
+
+	if (take_number(&line, &version) || version < 1 || version > VERSION_KNOWN)
+		return "allocinfo of a version this program does not know";
+	return NULL;
+}
+
+static const char *take_line(struct reading *r, struct text line)
+{
+	const char *error;
+	struct site site;
+
+	if (take_word(&line, VERSION))
+		return read_version(line);
+	if (TEXT_STARTS(line, "#"))
+		return NULL;
+	error = parse_site(line, &site);
+	return error ? error : add(r, &site);
+}
+
+static void read_allocinfo(struct reading *r)
+{
+	reading_line(r, take_line);
+}
+
+const struct format format_allocinfo = {
+	.recognise = is_allocinfo,
+	.record_begins = line_begins,
+	.read = read_allocinfo,
+};

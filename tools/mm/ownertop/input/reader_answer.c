@@ -1,0 +1,403 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * Answers of the kernel, and of this program, with format=tsv: objects one by
+ * one, or groups, a line each after a line that names the columns.
+ */
+#include <stdio.h>
+
+#include "input/header.h"
+#include "base/number.h"
+#include "input/reading.h"
+
+/* Longer names than the kernel's, also in octal, and more frames. */
+#define WORD_MAX 2048
+#define STACK_MAX (64 * 1024)
+
+/*
+ * What stands in front of the fields of a group. Up to the youngest, names are of
+ * these, even if a field has the same; the others are no field's.
+ */
+enum {
+	OBJECTS, BYTES, HELD, OLDEST, YOUNGEST,
+	RECORDS, OBJECTS_ERROR, BYTES_ERROR,
+	NR_SUMS
+};
+
+static const char * const sum_names[NR_SUMS] = {
+	[OBJECTS] = "objects",
+	[BYTES] = "bytes",
+	[HELD] = "held",
+	[OLDEST] = "oldest_ns",
+	[YOUNGEST] = "youngest_ns",
+	[RECORDS] = "records",
+	[OBJECTS_ERROR] = "objects_error",
+	[BYTES_ERROR] = "bytes_error",
+};
+
+/* In struct columns: no fields. From COLUMN_SUM on they are sums. */
+#define COLUMN_WEIGHT 255
+#define COLUMN_SUM 256
+
+static bool is_head(struct text line)
+{
+	return TEXT_STARTS(line, "row\t");
+}
+
+static bool is_answer(struct text line)
+{
+	return is_head(line) || TEXT_STARTS(line, "object\t") || TEXT_STARTS(line, "group\t");
+}
+
+static struct text take_cell(struct text *line)
+{
+	const char *tab = memchr(line->s, '\t', line->len);
+	struct text cell = { line->s, tab ? (size_t)(tab - line->s) : line->len };
+	size_t used = cell.len + !!tab;
+
+	line->s += used;
+	line->len -= used;
+	return cell;
+}
+
+static bool is(struct text cell, const char *word)
+{
+	return cell.len == strlen(word) && !memcmp(cell.s, word, cell.len);
+}
+
+static int column_of(struct text name, bool in_sums)
+{
+	int sum = owner_lang_find(name.s, name.len, sum_names, NR_SUMS);
+	int field = owner_lang_find(name.s, name.len, owner_field_names, OWNER_FIELDS + 1);
+
+	if (in_sums || sum > YOUNGEST)
+		return sum < 0 ? COLUMN_OTHER : COLUMN_SUM + sum;
+	if (is(name, "ts_ns"))
+		return OWNER_FIELD_TS;
+	if (is(name, "weight"))
+		return COLUMN_WEIGHT;
+	return field < 0 ? COLUMN_OTHER : field;
+}
+
+/* Kernels to come may have more columns: they are told by name, and passed over. */
+static const char *read_head(struct columns *c, struct text line)
+{
+	bool in_sums;
+
+	c->n = 0;
+	c->groups = memmem(line.s, line.len, "\tyoungest_ns", 12);
+	in_sums = c->groups;
+	while (line.len) {
+		struct text name = take_cell(&line);
+
+		if (c->n == COLUMNS_MAX)
+			return "the answer has too many columns";
+		c->v[c->n++] = column_of(name, in_sums);
+		in_sums = in_sums && !is(name, sum_names[YOUNGEST]);
+	}
+	return NULL;
+}
+
+/* A row while it is read, with room for what stands in it in another form. */
+struct row {
+	struct record rec;
+	u64 sums[NR_SUMS];
+	struct text func;
+	struct text module;
+	char cache[WORD_MAX];
+	char comm[WORD_MAX];
+	char cgroup[WORD_MAX];
+	char stack[STACK_MAX];
+	char handle_name[HANDLE_NAME_LEN];
+};
+
+static bool is_octal(const char *p, const char *end)
+{
+	int i;
+
+	for (i = 1; i < 4; i++)
+		if (p + i >= end || p[i] < '0' || p[i] > '7')
+			return false;
+	return true;
+}
+
+/* "\040" is a blank. Returns NULL, or what is wrong. */
+static const char *read_word(struct text cell, char word[WORD_MAX], struct text *value)
+{
+	const char *p = cell.s, *end = cell.s + cell.len;
+	size_t len = 0;
+
+	if (cell.len >= WORD_MAX)
+		return "a name is too long";
+	while (p < end) {
+		bool escaped = *p == '\\' && is_octal(p, end);
+
+		word[len++] = escaped ? (p[1] - '0') << 6 | (p[2] - '0') << 3 | (p[3] - '0') : *p;
+		p += escaped ? 4 : 1;
+	}
+	*value = (struct text){ word, len };
+	return NULL;
+}
+
+static const char *read_number(struct text cell, u64 *value)
+{
+	const char *error = take_number(&cell, value);
+
+	return !error && cell.len ? "a number has more behind it" : error;
+}
+
+static const char *read_id(struct text cell, s64 *value)
+{
+	bool negative = cell.len && *cell.s == '-';
+	const char *error;
+	u64 v;
+
+	cell.s += negative;
+	cell.len -= negative;
+	error = read_number(cell, &v);
+	if (!error && v > PID_MAX)
+		return "a number is too large";
+	*value = negative ? -(s64)v : (s64)v;
+	return error;
+}
+
+/* "one+0x1/0x2;two+0x3/0x4 [ext4]": as lines. */
+static const char *read_stack(struct row *row, struct text cell)
+{
+	const char *end = cell.s + cell.len;
+	char *to = row->stack;
+
+	if (2 * cell.len + 2 > STACK_MAX)
+		return "the call chain is too long";
+	*to++ = ' ';
+	for (; cell.s < end; cell.s++) {
+		*to++ = *cell.s == ';' ? '\n' : *cell.s;
+		if (*cell.s == ';')
+			*to++ = ' ';
+	}
+	*to++ = '\n';
+	row->rec.stack = (struct text){ row->stack, to - row->stack };
+	return NULL;
+}
+
+static const char *read_kind(struct text cell, enum kind *kind)
+{
+	int found = owner_lang_find(cell.s, cell.len, owner_kind_names, OWNER_KINDS);
+
+	*kind = found;
+	return found < 0 ? "a kind that is not known" : NULL;
+}
+
+/* What is in no cache, and no pages, is a per-CPU area. */
+static void take_absent(struct record *rec, int column)
+{
+	switch (column) {
+	case OWNER_FIELD_CACHE:
+		if (rec->kind != KIND_PAGE)
+			rec->kind = KIND_PERCPU;
+		break;
+	case OWNER_FIELD_COMM:
+		rec->comm = (struct text){ "?", 1 };
+		break;
+	case OWNER_FIELD_PID:
+		rec->pid = 0;
+		break;
+	case OWNER_FIELD_TGID:
+		rec->tgid = 0;
+		break;
+	}
+}
+
+static const char *read_cell(struct row *row, int column, struct text cell)
+{
+	struct record *rec = &row->rec;
+
+	rec->charge_told |= column == OWNER_FIELD_CGROUP;
+	if (is(cell, "-")) {
+		take_absent(rec, column);
+		return NULL;
+	}
+	switch (column) {
+	case OWNER_FIELD_KIND:
+		return read_kind(cell, &rec->kind);
+	case OWNER_FIELD_SIZE:
+		return read_number(cell, &rec->size);
+	case OWNER_FIELD_HELD:
+		return read_number(cell, &rec->slab);
+	case OWNER_FIELD_NID:
+		return read_id(cell, &rec->nid);
+	case OWNER_FIELD_PID:
+		return read_id(cell, &rec->pid);
+	case OWNER_FIELD_TGID:
+		return read_id(cell, &rec->tgid);
+	case OWNER_FIELD_TS:
+		return read_number(cell, &rec->ts);
+	case OWNER_FIELD_HANDLE:
+		return read_number(cell, &rec->handle);
+	case OWNER_FIELD_CACHE:
+		return read_word(cell, row->cache, &rec->cache);
+	case OWNER_FIELD_COMM:
+		return read_word(cell, row->comm, &rec->comm);
+	case OWNER_FIELD_CGROUP:
+		return read_word(cell, row->cgroup, &rec->cgroup);
+	case OWNER_FIELD_STACK:
+		return read_stack(row, cell);
+	case COLUMN_WEIGHT:
+		return weight_parse(cell, &rec->weight);
+	case OWNER_FIELD_FUNC:
+		row->func = cell;
+		return NULL;
+	case OWNER_FIELD_MODULE:
+		row->module = cell;
+		return NULL;
+	default:
+		return NULL;
+	}
+}
+
+/* Where no chain was asked for, what is known of it stands as one frame. */
+static void take_frame(struct row *row, struct handles *handles)
+{
+	struct record *rec = &row->rec;
+	int len;
+
+	if (rec->stack.len)
+		return;
+	if (rec->handle != HANDLE_UNKNOWN) {
+		rec->stack = handles_stack(handles, rec->handle, row->handle_name);
+		return;
+	}
+	if (!row->func.len && !row->module.len)
+		return;
+	if (row->func.len)
+		len = snprintf(row->stack, STACK_MAX, " %.*s\n", (int)row->func.len, row->func.s);
+	else
+		len = snprintf(row->stack, STACK_MAX, " ? [%.*s]\n", (int)row->module.len,
+			       row->module.s);
+	rec->stack = (struct text){ row->stack, len < STACK_MAX ? len : 0 };
+}
+
+static const char *take_object(struct row *row)
+{
+	struct record *rec = &row->rec;
+
+	if (rec->size == SIZE_UNKNOWN || rec->slab == SIZE_UNKNOWN)
+		return "the object has no size";
+	rec->objects = 1;
+	rec->bytes = rec->size;
+	rec->held = rec->slab;
+	return NULL;
+}
+
+/*
+ * The kernel says how old a group is, and @now when that was. What it counts
+ * without looking at each object has no ages: "-".
+ */
+static void take_group(struct row *row, u64 now)
+{
+	struct record *rec = &row->rec;
+	const u64 *sums = row->sums;
+
+	rec->summed = true;
+	rec->objects = sums[OBJECTS];
+	rec->bytes = sums[BYTES];
+	rec->held = sums[HELD];
+	rec->records = sums[RECORDS];
+	rec->objects_error = sums[OBJECTS_ERROR];
+	rec->bytes_error = sums[BYTES_ERROR];
+	if (!now || sums[OLDEST] > now || sums[YOUNGEST] > sums[OLDEST])
+		return;
+	rec->ts = now - sums[OLDEST];
+	rec->later = sums[OLDEST] - sums[YOUNGEST];
+}
+
+static const char *read_cells(const struct columns *c, struct row *row, struct text line)
+{
+	const char *error = NULL;
+	u32 i;
+
+	for (i = 0; i < c->n && !error; i++) {
+		struct text cell;
+
+		if (!memchr(line.s, '\t', line.len) && i + 1 < c->n)
+			return "the row has too few columns";
+		cell = take_cell(&line);
+		if (c->v[i] < COLUMN_SUM)
+			error = read_cell(row, c->v[i], cell);
+		else if (!is(cell, "-"))
+			error = read_number(cell, &row->sums[c->v[i] - COLUMN_SUM]);
+	}
+	return !error && line.len ? "the row has too many columns" : error;
+}
+
+static const char *take_row(struct reading *r, struct row *row, struct text line)
+{
+	struct text name = line;
+	const char *error;
+
+	name = take_cell(&name);
+	if (is(name, "total"))
+		return NULL;
+	if (!r->columns.n)
+		return "a row before the names of its columns";
+	error = read_cells(&r->columns, row, line);
+	if (error)
+		return error;
+	if (is(name, "not_shown") || is(name, "other"))
+		return row->sums[OBJECTS] ? "the answer leaves objects out" : NULL;
+	if (row->rec.kind == KIND_PERCPU)
+		row->rec.cache = (struct text){ PERCPU_NAME, strlen(PERCPU_NAME) };
+	row->rec.slab_page = row->rec.kind == KIND_PAGE && row->rec.cache.len;
+	take_frame(row, r->handles);
+	if (r->columns.groups)
+		take_group(row, r->model->now);
+	else
+		error = take_object(row);
+	if (!error)
+		reading_add(r, &row->rec, r->line);
+	return error;
+}
+
+/* Its room for names need not be cleared. */
+static struct row *begin_row(struct row *row)
+{
+	row->rec = RECORD_UNTOLD;
+	memset(row->sums, 0, sizeof(row->sums));
+	row->sums[OLDEST] = TS_UNKNOWN;
+	row->sums[YOUNGEST] = TS_UNKNOWN;
+	row->func = (struct text){ "", 0 };
+	row->module = (struct text){ "", 0 };
+	return row;
+}
+
+static const char *take_line(struct reading *r, struct text line)
+{
+	struct row row;
+
+	if (is_head(line))
+		return read_head(&r->columns, line);
+	return TEXT_STARTS(line, "#") ? NULL : take_row(r, begin_row(&row), line);
+}
+
+static void read_answer(struct reading *r)
+{
+	reading_line(r, take_line);
+}
+
+/* Whole only if it has all; who asked for less knows. */
+static bool lists_slabs(struct reading *r)
+{
+	struct cursor c = reading_cursor(r);
+	struct text line;
+
+	while (cursor_line(&c, &line))
+		if (TEXT_STARTS(line, "object\tslab\t"))
+			return true;
+	return false;
+}
+
+const struct format format_answer = {
+	.recognise = is_answer,
+	.lists_slabs = lists_slabs,
+	.record_begins = is_answer,
+	.read = read_answer,
+};

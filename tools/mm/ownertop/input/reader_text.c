@@ -1,0 +1,223 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * The text of page_owner and slab_owner: a header line, a PFN line, frames with
+ * a leading space, more lines of any kind, a blank line.
+ */
+#include "input/header.h"
+#include "base/number.h"
+#include "input/reading.h"
+
+static bool record_begins(struct text ahead)
+{
+	enum kind kind;
+
+	return header_begins(ahead, &kind);
+}
+
+static bool is_text(struct text line)
+{
+	return record_begins(line) || TEXT_STARTS(line, "# slab_owner ");
+}
+
+enum tail {
+	TAIL_BLANK,	/* as it should be; the blank line is taken */
+	TAIL_HEADER,	/* the next record began without one */
+	TAIL_NONE,	/* neither is ahead */
+};
+
+/* "Charged to memcg NAME", and variants: it may be offline, or charged by object. */
+static void take_charge(struct text line, struct record *rec)
+{
+	if (!take_word(&line, "Charged "))
+		return;
+	take_word(&line, "(via objcg) ");
+	if (!take_word(&line, "to "))
+		return;
+	take_word(&line, "offline ");
+	if (take_word(&line, "memcg "))
+		rec->cgroup = line;
+}
+
+/* "Slab objects of CACHE: 3 owned, 0 untracked", the pages being a slab of that. */
+static void take_slab(struct text line, struct record *rec)
+{
+	const char *colon;
+
+	rec->slab_page |= TEXT_STARTS(line, "Slab cache page");
+	if (!take_word(&line, "Slab objects of "))
+		return;
+	colon = memrchr(line.s, ':', line.len);
+	if (rec->kind != KIND_PAGE || !colon)
+		return;
+	rec->slab_page = true;
+	rec->cache = (struct text){ line.s, colon - line.s };
+}
+
+/* Migration, and lines of kernels to come: nothing here asks of them. */
+static enum tail take_tail(struct cursor *c, struct record *rec)
+{
+	struct text line;
+
+	rec->tail.s = c->p;
+	rec->charge_told = rec->kind == KIND_PAGE;
+	for (;;) {
+		rec->tail.len = c->p - rec->tail.s;
+		if (cursor_blank(c))
+			return TAIL_BLANK;
+		if (record_begins(cursor_rest(c)))
+			return TAIL_HEADER;
+		if (!cursor_line(c, &line))
+			return TAIL_NONE;
+		take_slab(line, rec);
+		take_charge(line, rec);
+	}
+}
+
+/* A name may hold newlines; the line count has to know. */
+static u64 lines_between(const char *from, const char *to)
+{
+	u64 n = 0;
+
+	while (from < to) {
+		from = memchr(from, '\n', to - from);
+		if (!from)
+			break;
+		from++;
+		n++;
+	}
+	return n;
+}
+
+/*
+ * A kernel that was asked to prints a handle in place of the call chain, or
+ * after it. Returns NULL, or what is wrong.
+ */
+static const char *take_stack(struct reading *r, struct cursor *c, struct record *rec,
+			      char name[HANDLE_NAME_LEN])
+{
+	struct cursor start = *c;
+	struct text line;
+	const char *error;
+
+	if (!cursor_line(c, &line))
+		return NULL;
+	if (!take_word(&line, "handle: ")) {
+		*c = start;
+		return NULL;
+	}
+	error = take_number(&line, &rec->handle);
+	if (!error && !rec->stack.len)
+		rec->stack = handles_stack(r->handles, rec->handle, name);
+	return error;
+}
+
+static void read_record(struct reading *r, struct cursor *c, enum kind kind)
+{
+	char handle_name[HANDLE_NAME_LEN];
+	struct cursor start = *c;
+	const char *reason, *head_end;
+	struct text pfn;
+	struct record rec;
+
+	if (!cursor_line_end(c)) {
+		reading_no_end(r, c);
+		return;
+	}
+	reason = header_parse(cursor_rest(c), r->page_size, kind, &rec, &head_end);
+	if (reason) {
+		reading_damage(r, c, reason);
+		return;
+	}
+	c->line += lines_between(c->p, head_end);
+	c->p = head_end;
+
+	if (!cursor_line_end(c)) {
+		reading_no_end(r, c);
+		return;
+	}
+	if (!TEXT_STARTS(cursor_rest(c), "PFN 0x")) {
+		reading_damage(r, c, "the record has no PFN line");
+		return;
+	}
+	rec.pfn.s = c->p;
+	cursor_line(c, &pfn);
+	rec.pfn.len = c->p - rec.pfn.s;
+
+	if (!cursor_frames(c, &rec.stack)) {
+		reading_no_end(r, c);
+		return;
+	}
+	reason = take_stack(r, c, &rec, handle_name);
+	if (reason) {
+		reading_damage(r, c, reason);
+		return;
+	}
+	switch (take_tail(c, &rec)) {
+	case TAIL_NONE:
+		reading_no_end(r, c);
+		return;
+	case TAIL_HEADER:
+		health_damage(r->health, r->path, start.line,
+			      "the record has no blank line at its end");
+		break;
+	case TAIL_BLANK:
+		reading_add(r, &rec, start.line);
+		break;
+	}
+	reading_consume(r, c);
+}
+
+/* At the end of an answer of owner/query: what the records before it add up to. */
+static bool is_total(struct text t)
+{
+	return TEXT_STARTS(t, "total: objects ");
+}
+
+/* "# tracked N untracked M" is understood, other comments are not for us. */
+static void read_comment(struct reading *r, struct cursor *c)
+{
+	u64 tracked, untracked;
+	struct text line;
+
+	if (!cursor_line(c, &line)) {
+		reading_damage(r, c, "the line is cut off or too long");
+		return;
+	}
+	if (take_word(&line, "# tracked ") && !take_number(&line, &tracked) &&
+	    take_word(&line, " untracked ") && !take_number(&line, &untracked))
+		model_coverage(r->model, tracked, untracked);
+	reading_consume(r, c);
+}
+
+static void read_text(struct reading *r)
+{
+	struct cursor c = reading_cursor(r);
+	enum kind kind;
+
+	if (*c.p == '#' || is_total(cursor_rest(&c)))
+		read_comment(r, &c);
+	else if (header_begins(cursor_rest(&c), &kind))
+		read_record(r, &c, kind);
+	else
+		reading_damage(r, &c, "not a page_owner or slab_owner record");
+}
+
+/* As the first record tells: pages have a file of their own. */
+static bool lists_slabs(struct reading *r)
+{
+	struct cursor c = reading_cursor(r);
+	struct text line;
+	enum kind kind;
+
+	while (cursor_line(&c, &line))
+		if (header_begins(line, &kind))
+			return kind != KIND_PAGE;
+	return false;
+}
+
+const struct format format_text = {
+	.recognise = is_text,
+	.lists_slabs = lists_slabs,
+	.record_begins = record_begins,
+	.read = read_text,
+};

@@ -1,0 +1,92 @@
+// SPDX-License-Identifier: GPL-2.0
+/* Several dumps in one model. */
+#include <stdlib.h>
+
+#include "base/alloc.h"
+#include "model/dumps.h"
+
+void dumps_take(struct dumps *dumps, struct model *m, const char *path)
+{
+	struct dump d = {
+		.path = path,
+		.newest = m->newest,
+		.total = m->total,
+		.filtered = m->filtered,
+		.undecided = m->undecided,
+		.untold = m->untold,
+		.sources = m->sources,
+		.coverage_known = m->coverage_known,
+		.tracked = m->tracked,
+		.untracked = m->untracked,
+	};
+	struct sum sum, none = { 0 };
+	u32 i;
+
+	packed_init(&d.sums, SUM_COLUMNS);
+	for (i = 0; i < m->groups.n; i++) {
+		sum = sum_get(&m->groups, i);
+		sum_put(&d.sums, packed_add(&d.sums), &sum);
+		sum_put(&m->groups, i, &none);
+	}
+	m->total = (struct sum){ 0 };
+	m->filtered = (struct sum){ 0 };
+	m->undecided = (struct sum){ 0 };
+	m->untold = 0;
+	m->sources = (struct sources){ 0 };
+	m->newest = 0;
+	m->coverage_known = false;
+	m->tracked = 0;
+	m->untracked = 0;
+	dumps->v = grow(dumps->v, dumps->n, &dumps->cap, sizeof(*dumps->v));
+	dumps->v[dumps->n++] = d;
+}
+
+void dumps_taken(const struct dumps *dumps, struct model *m)
+{
+	const struct dump *last = &dumps->v[dumps->n - 1];
+
+	m->newest = last->newest;
+	m->total = last->total;
+	m->filtered = last->filtered;
+	m->undecided = last->undecided;
+	m->untold = last->untold;
+	m->sources = last->sources;
+	m->coverage_known = last->coverage_known;
+	m->tracked = last->tracked;
+	m->untracked = last->untracked;
+}
+
+struct sum dumps_sum(const struct dump *dump, u32 group)
+{
+	return group < dump->sums.n ? sum_get(&dump->sums, group) : (struct sum){ 0 };
+}
+
+void dumps_free(struct dumps *dumps)
+{
+	while (dumps->n)
+		packed_free(&dumps->v[--dumps->n].sums);
+	free(dumps->v);
+}
+
+struct change change_of(u64 before, u64 after)
+{
+	if (after >= before)
+		return (struct change){ after - before, false };
+	return (struct change){ before - after, true };
+}
+
+int change_compare(struct change a, struct change b)
+{
+	if (a.shrunk != b.shrunk)
+		return a.shrunk ? 1 : -1;
+	if (a.by == b.by)
+		return 0;
+	return (a.by > b.by) == a.shrunk ? 1 : -1;
+}
+
+const char *change_sign(struct change c)
+{
+	if (!c.by)
+		return "";
+	return c.shrunk ? "-" : "+";
+}

@@ -1,0 +1,210 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * Records as mm/owner/query.c sees objects: what they have, what they do not have,
+ * and, unlike there, what nobody has said.
+ */
+#include "model/facts.h"
+#include "model/model.h"
+#include "base/number.h"
+
+static struct fact number(bool known, u64 v)
+{
+	return (struct fact){ .state = known ? FACT_KNOWN : FACT_UNKNOWN, .number = v };
+}
+
+static struct fact absent(void)
+{
+	return (struct fact){ .state = FACT_ABSENT };
+}
+
+/* The kernel prints "0, tgid 0 (?)" of a task that it has not kept. */
+static bool has_task(const struct record *rec)
+{
+	return rec->kind == KIND_PAGE || rec->pid || rec->tgid || rec->comm.len != 1 ||
+	       *rec->comm.s != '?';
+}
+
+static struct fact task_fact(const struct record *rec, enum owner_field field)
+{
+	s64 id = field == OWNER_FIELD_PID ? rec->pid : rec->tgid;
+
+	if (!has_task(rec))
+		return absent();
+	if (field != OWNER_FIELD_COMM)
+		return number(id != PID_UNKNOWN, id);
+	return (struct fact){
+		.state = rec->comm.len || rec->tgid != PID_UNKNOWN ? FACT_KNOWN : FACT_UNKNOWN,
+		.word = rec->comm,
+	};
+}
+
+/* Pages may have objects in them, and those are of a cache. */
+static struct fact cache_fact(const struct record *rec)
+{
+	if ((rec->kind == KIND_PAGE && !rec->cache.len) || rec->kind == KIND_PERCPU)
+		return absent();
+	return (struct fact){
+		.state = rec->cache.len ? FACT_KNOWN : FACT_UNKNOWN,
+		.word = rec->cache,
+	};
+}
+
+/* Asked about by its path: where only its name is told, that does not tell. */
+static struct fact cgroup_fact(const struct record *rec)
+{
+	if (!rec->cgroup.len && rec->charge_told)
+		return absent();
+	return (struct fact){
+		.state = rec->cgroup.len && *rec->cgroup.s == '/' ? FACT_KNOWN : FACT_UNKNOWN,
+		.word = rec->cgroup,
+	};
+}
+
+/* Of pages it is among the flags, if the machine has several: "(lru|node=0|zone=1)". */
+static struct fact nid_fact(const struct record *rec)
+{
+	const char *found = NULL;
+	struct text rest;
+	u64 nid = 0;
+
+	if (rec->kind == KIND_PERCPU)
+		return absent();
+	if (rec->nid != NID_UNKNOWN || !rec->pfn.len)
+		return number(rec->nid != NID_UNKNOWN, rec->nid);
+	found = memmem(rec->pfn.s, rec->pfn.len, "node=", 5);
+	if (!found)
+		return number(false, 0);
+	rest = (struct text){ found + 5, rec->pfn.s + rec->pfn.len - found - 5 };
+	return number(!take_number(&rest, &nid), nid);
+}
+
+static struct fact order_fact(const struct record *rec)
+{
+	if (rec->kind == KIND_SLAB || rec->kind == KIND_PERCPU)
+		return absent();
+	return number(rec->kind == KIND_PAGE && !rec->summed, rec->order);
+}
+
+struct fact fact_of(const struct record *rec, enum owner_field field, u64 now)
+{
+	u64 size = rec->summed ? rec->size : rec->bytes;
+	u64 held = rec->summed ? rec->slab : rec->held;
+
+	switch (field) {
+	case OWNER_FIELD_CACHE:
+		return cache_fact(rec);
+	case OWNER_FIELD_SIZE:
+		return number(size != SIZE_UNKNOWN, size);
+	case OWNER_FIELD_HELD:
+		return number(held != SIZE_UNKNOWN, held);
+	case OWNER_FIELD_ORDER:
+		return order_fact(rec);
+	case OWNER_FIELD_NID:
+		return nid_fact(rec);
+	case OWNER_FIELD_PID:
+	case OWNER_FIELD_TGID:
+	case OWNER_FIELD_COMM:
+		return task_fact(rec, field);
+	case OWNER_FIELD_CGROUP:
+		return cgroup_fact(rec);
+	case OWNER_FIELD_TS:
+		return number(rec->ts != TS_UNKNOWN, rec->ts);
+	case OWNER_FIELD_AGE:
+		return number(rec->ts != TS_UNKNOWN, rec->ts < now ? now - rec->ts : 0);
+	case OWNER_FIELD_KIND:
+		return number(rec->kind != KIND_SITE, rec->kind);
+	case OWNER_FIELD_HANDLE:
+		return number(rec->handle != HANDLE_UNKNOWN, rec->handle);
+	case OWNER_FIELD_GFP:
+		return (struct fact){
+			.state = rec->gfp.len ? FACT_KNOWN : FACT_UNKNOWN,
+			.word = rec->gfp,
+		};
+	default:
+		return number(false, 0);
+	}
+}
+
+/* The language looks at these and hands them back. */
+struct facts {
+	struct owner_field_values known;
+	struct model *m;
+	const struct record *rec;
+	const struct owner *owner;
+};
+
+/* Interning ends it with a 0. */
+static const char *as_string(struct strings *words, struct text word)
+{
+	u32 id = strings_intern(words, word);	/* moves words->v when it grows */
+
+	return words->v[id].s;
+}
+
+static bool any_flag_matches(const struct facts *f, const struct owner_sentence *s,
+			     const struct owner_comparison *c)
+{
+	const char *flag = f->rec->gfp.s, *end = flag + f->rec->gfp.len;
+
+	while (flag < end) {
+		const char *bar = memchr(flag, '|', end - flag);
+		struct text name = { flag, (bar ? bar : end) - flag };
+
+		if (owner_lang_word_matches(s, c, as_string(&f->m->words, name)))
+			return true;
+		flag += name.len + 1;
+	}
+	return false;
+}
+
+static bool any_matches(const struct owner_field_values *known, const struct owner_sentence *s,
+			const struct owner_comparison *c)
+{
+	const struct facts *f = (const struct facts *)known;
+
+	if (c->field == OWNER_FIELD_GFP)
+		return any_flag_matches(f, s, c);
+	return f->owner->matched & 1U << (c - s->comparisons);
+}
+
+static void know(struct facts *f, enum owner_field field)
+{
+	struct fact fact = fact_of(f->rec, field, f->m->now);
+
+	if (fact.state == FACT_UNKNOWN)
+		return;
+	f->known.known |= 1U << field;
+	if (fact.state == FACT_ABSENT)
+		f->known.absent |= 1U << field;
+	else if (owner_field_types[field] == OWNER_TYPE_WORD)
+		f->known.value[field].word = as_string(&f->m->words, fact.word);
+	else
+		f->known.value[field].number = fact.number;
+}
+
+enum owner_truth facts_judge(struct model *m, const struct record *rec,
+			     const struct owner *owner, unsigned int *untold)
+{
+	const unsigned int chains = 1U << OWNER_FIELD_FUNC | 1U << OWNER_FIELD_MODULE;
+	const struct owner_sentence *s = &m->select->sentence;
+	struct facts f = {
+		.known = { .known = chains, .any_matches = any_matches },
+		.m = m,
+		.rec = rec,
+		.owner = owner,
+	};
+	enum owner_field field;
+
+	if (s->sources && !(s->sources & 1U << rec->kind))
+		return OWNER_FALSE;
+	*untold = 0;
+	if (!s->uses)
+		return OWNER_TRUE;
+	for (field = 0; field < OWNER_FIELDS; field++)
+		if (s->uses & ~chains & 1U << field)
+			know(&f, field);
+	*untold = s->uses & ~f.known.known;
+	if (!*untold)
+		return owner_lang_matches(s, &f.known) ? OWNER_TRUE : OWNER_FALSE;
+	return owner_lang_judge(s, &f.known);
+}

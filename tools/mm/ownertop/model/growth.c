@@ -1,0 +1,67 @@
+// SPDX-License-Identifier: GPL-2.0
+/* The groups of two dumps that differ. */
+#include <stdlib.h>
+
+#include "base/alloc.h"
+#include "model/growth.h"
+#include "ask/options.h"
+
+struct pair growth_pair(const struct growth *g, u32 group)
+{
+	const struct dump *dumps = g->a->dumps.v;
+
+	return (struct pair){ dumps_sum(&dumps[0], group), dumps_sum(&dumps[1], group) };
+}
+
+struct change pair_change(const struct pair *p, enum sort_by sort)
+{
+	return change_of(sort_value(&p->before, sort), sort_value(&p->after, sort));
+}
+
+static int compare(const void *a, const void *b, void *arg)
+{
+	const struct growth *g = arg;
+	u32 ia = *(const u32 *)a, ib = *(const u32 *)b;
+	struct pair pa = growth_pair(g, ia), pb = growth_pair(g, ib);
+	enum sort_by sort = g->a->options->sort;
+	int order = change_compare(pair_change(&pa, sort), pair_change(&pb, sort));
+
+	if (order)
+		return order;
+	return ia < ib ? -1 : 1;
+}
+
+void growth_init(struct growth *g, const struct answer *a)
+{
+	u32 top = a->options->top, i;
+
+	*g = (struct growth){
+		.a = a,
+		.order = xmalloc(a->model.groups.n * sizeof(*g->order)),
+		.total = { a->dumps.v[0].total, a->dumps.v[1].total },
+	};
+	for (i = 0; i < a->model.groups.n; i++) {
+		struct pair p = growth_pair(g, i);
+
+		if (sum_same(&p.before, &p.after)) {
+			g->unchanged++;
+			continue;
+		}
+		g->appeared += !p.before.objects;
+		g->gone += !p.after.objects;
+		g->order[g->n++] = i;
+	}
+	qsort_r(g->order, g->n, sizeof(*g->order), compare, g);
+	g->shown = top && top < g->n ? top : g->n;
+	for (i = g->shown; i < g->n; i++) {
+		struct pair p = growth_pair(g, g->order[i]);
+
+		sum_add(&g->not_shown.before, &p.before);
+		sum_add(&g->not_shown.after, &p.after);
+	}
+}
+
+void growth_free(struct growth *g)
+{
+	free(g->order);
+}

@@ -1,0 +1,34 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/* The groups of two dumps that differ, those that grew most first. */
+#ifndef OWNERTOP_GROWTH_H
+#define OWNERTOP_GROWTH_H
+
+#include "model/dumps.h"
+#include "model/report.h"
+
+struct answer;
+
+struct pair {
+	struct sum before;
+	struct sum after;
+};
+
+struct growth {
+	const struct answer *a;
+	u32 *order;		/* numbers of the groups that differ */
+	u32 n;
+	u32 shown;
+	u32 appeared;
+	u32 gone;
+	u32 unchanged;
+	struct pair not_shown;
+	struct pair total;
+};
+
+void growth_init(struct growth *g, const struct answer *a);
+struct pair growth_pair(const struct growth *g, u32 group);
+void growth_free(struct growth *g);
+
+struct change pair_change(const struct pair *p, enum sort_by sort);
+
+#endif

@@ -1,0 +1,320 @@
+// SPDX-License-Identifier: GPL-2.0
+/* Groups of records and their sums. */
+#include <stdlib.h>
+#include <xxhash.h>
+
+#include "base/alloc.h"
+#include "model/facts.h"
+#include "model/model.h"
+
+#define NS_PER_SECOND 1000000000ULL
+#define NS_PER_MINUTE (60 * NS_PER_SECOND)
+
+void model_init(struct model *m, const struct selection *select)
+{
+	*m = (struct model){
+		.select = select,
+		.key_words = select->group.n + select->by_handle,
+	};
+	packed_init(&m->groups, GROUP_KEY + m->key_words);
+	stacks_init(&m->stacks, &select->chains, &select->sentence);
+	m->stacks.names = select->names;
+}
+
+static u32 intern_number(struct model *m, s64 number)
+{
+	return strings_intern(&m->numbers, (struct text){ (char *)&number, sizeof(number) });
+}
+
+static s64 number_at(const struct model *m, u32 id)
+{
+	s64 number;
+
+	memcpy(&number, m->numbers.v[id].s, sizeof(number));
+	return number;
+}
+
+/* What the input says, also where the language would not compare it. */
+static s64 number_of(const struct record *rec, enum owner_field field)
+{
+	struct fact fact;
+
+	switch (field) {
+	case OWNER_FIELD_PID:
+		return rec->pid;
+	case OWNER_FIELD_TGID:
+		return rec->tgid;
+	case OWNER_FIELD_AGE:
+		return rec->ts / NS_PER_MINUTE;
+	default:
+		fact = fact_of(rec, field, 0);
+		return fact.state == FACT_KNOWN ? (s64)fact.number : NUMBER_NONE;
+	}
+}
+
+static u32 key_word(struct model *m, const struct record *rec, const struct owner *owner,
+		    enum owner_field field)
+{
+	switch (field) {
+	case OWNER_FIELD_STACK:
+		return owner->chain;
+	case OWNER_FIELD_FUNC:
+		return owner->func;
+	case OWNER_FIELD_MODULE:
+		return owner->module;
+	case OWNER_FIELD_KIND:
+		return rec->kind;
+	case OWNER_FIELD_CACHE:
+		return strings_intern(&m->words, rec->cache);
+	case OWNER_FIELD_COMM:
+		return strings_intern(&m->words, rec->comm);
+	case OWNER_FIELD_CGROUP:
+		return strings_intern(&m->words, rec->cgroup);
+	case OWNER_FIELD_GFP:
+		return strings_intern(&m->words, rec->gfp);
+	default:
+		return intern_number(m, number_of(rec, field));
+	}
+}
+
+static void key_of(struct model *m, const struct record *rec, const struct owner *owner, u32 *key)
+{
+	const struct group_list *by = &m->select->group;
+	unsigned int i;
+
+	for (i = 0; i < by->n; i++)
+		key[i] = key_word(m, rec, owner, by->v[i].field);
+	if (m->select->by_handle)
+		key[i] = intern_number(m, rec->handle);
+}
+
+static bool same_group(const void *owner, u32 id, const void *key)
+{
+	const struct model *m = owner;
+	const u32 *words = key;
+	u32 i;
+
+	for (i = 0; i < m->key_words; i++)
+		if (packed_get(&m->groups, id, GROUP_KEY + i) != words[i])
+			return false;
+	return true;
+}
+
+static u32 group_of(struct model *m, const u32 *key)
+{
+	u64 hash = XXH3_64bits(key, m->key_words * sizeof(*key));
+	u32 id = index_find(&m->group_index, hash, same_group, m, key), i;
+
+	if (id != INDEX_NONE)
+		return id;
+	id = packed_add(&m->groups);
+	for (i = 0; i < m->key_words; i++)
+		packed_set(&m->groups, id, GROUP_KEY + i, key[i]);
+	index_add(&m->group_index, hash, id);
+	return id;
+}
+
+struct group model_group(const struct model *m, u32 i)
+{
+	struct group g = {
+		.sum = sum_get(&m->groups, i),
+		.oldest = model_oldest(m, i),
+		.newest = model_newest(m, i),
+	};
+	u32 word;
+
+	for (word = 0; word < m->key_words; word++)
+		g.key[word] = packed_get(&m->groups, i, GROUP_KEY + word);
+	return g;
+}
+
+/* Every other sum is at most this one's. */
+static bool would_overflow(const struct model *m, const struct sum *sum)
+{
+	struct sum all = m->total;
+
+	sum_add(&all, &m->filtered);
+	sum_add(&all, &m->undecided);
+	return sum_overflows(&all, sum);
+}
+
+/* No time stamp is the greatest of all, and must not win. */
+static void take_newest(u64 *newest, u64 ts)
+{
+	if (*newest == TS_UNKNOWN || (ts != TS_UNKNOWN && ts > *newest))
+		*newest = ts;
+}
+
+void span_add(u64 *oldest, u64 *newest, u64 more_oldest, u64 more_newest)
+{
+	if (*oldest == TS_UNKNOWN || more_oldest == TS_UNKNOWN) {
+		*oldest = TS_UNKNOWN;
+		*newest = TS_UNKNOWN;
+		return;
+	}
+	if (more_oldest < *oldest)
+		*oldest = more_oldest;
+	if (more_newest > *newest)
+		*newest = more_newest;
+}
+
+static void add_sum(struct model *m, u32 id, const struct sum *sum)
+{
+	struct sum all = sum_get(&m->groups, id);
+
+	sum_add(&all, sum);
+	sum_put(&m->groups, id, &all);
+}
+
+static void add_times(struct model *m, u32 id, const struct record *rec, bool is_first)
+{
+	u64 oldest = model_oldest(m, id), newest = model_newest(m, id);
+
+	if (is_first) {
+		oldest = rec->ts;
+		newest = rec->ts + rec->later;
+	} else {
+		span_add(&oldest, &newest, rec->ts, rec->ts + rec->later);
+	}
+	packed_set(&m->groups, id, GROUP_OLDEST, oldest + 1);
+	packed_set(&m->groups, id, GROUP_LATER, newest - oldest);
+}
+
+static void count(struct model *m, const struct record *rec, const struct owner *owner,
+		  const struct sum *sum)
+{
+	u32 key[GROUP_KEY_MAX], known = m->groups.n, id;
+
+	sum_add(&m->total, sum);
+	m->sampled |= sum_is_estimate(sum);
+	if (m->each) {
+		m->each(m->taker, rec, sum);
+		return;
+	}
+	key_of(m, rec, owner, key);
+	id = group_of(m, key);
+	add_sum(m, id, sum);
+	add_times(m, id, rec, id == known);
+}
+
+const char *model_add(struct model *m, const struct record *rec)
+{
+	unsigned int untold;
+	struct owner owner;
+	struct sum one;
+
+	if (m->take)
+		return m->take(m->taker, rec);
+	if (!sum_of(&one, rec) || would_overflow(m, &one))
+		return "the sum of sizes overflows";
+	if (!stacks_owner(&m->stacks, rec->stack, &owner))
+		return "a frame is malformed";
+	if (!sources_take(&m->sources, rec, owner.backing))
+		return NULL;
+	take_newest(&m->newest, rec->ts + rec->later);
+	switch (facts_judge(m, rec, &owner, &untold)) {
+	case OWNER_TRUE:
+		count(m, rec, &owner, &one);
+		break;
+	case OWNER_FALSE:
+		sum_add(&m->filtered, &one);
+		break;
+	case OWNER_DEPENDS:
+		sum_add(&m->undecided, &one);
+		m->untold |= untold;
+		break;
+	}
+	return NULL;
+}
+
+u64 model_age(const struct model *m, u64 ts)
+{
+	u64 now = m->now ? m->now : m->newest;
+
+	if (ts == TS_UNKNOWN)
+		return TS_UNKNOWN;
+	return ts < now ? now - ts : 0;
+}
+
+void model_coverage(struct model *m, u64 tracked, u64 untracked)
+{
+	m->coverage_known = true;
+	m->tracked += tracked;
+	m->untracked += untracked;
+}
+
+struct text model_frame(const struct model *m, const struct chain *chain, u32 i)
+{
+	return m->stacks.frames.v[chain->frames[i]];
+}
+
+static u32 key_at(const struct model *m, const struct group *g, enum owner_field field)
+{
+	const struct group_list *by = &m->select->group;
+	unsigned int i;
+
+	for (i = 0; i < by->n; i++)
+		if (by->v[i].field == field)
+			return g->key[i];
+	return 0;
+}
+
+const struct chain *model_chain(const struct model *m, const struct group *g)
+{
+	return &m->stacks.chains[key_at(m, g, OWNER_FIELD_STACK)];
+}
+
+bool model_known(const struct model *m, const struct group *g, enum owner_field field)
+{
+	s64 number;
+
+	if (field == OWNER_FIELD_AGE)
+		return g->oldest != TS_UNKNOWN;
+	if (!field_is_number(field))
+		return true;
+	number = number_at(m, key_at(m, g, field));
+	return number != PID_UNKNOWN && number != NUMBER_NONE;
+}
+
+s64 model_number(const struct model *m, const struct group *g, enum owner_field field)
+{
+	if (field == OWNER_FIELD_AGE)
+		return model_age(m, g->oldest) / NS_PER_SECOND;
+	return number_at(m, key_at(m, g, field));
+}
+
+struct text model_name(const struct model *m, const struct group *g, enum owner_field field)
+{
+	static const struct text kinds[NR_KINDS] = {
+		[KIND_PAGE] = { "page", 4 },
+		[KIND_SLAB] = { "slab", 4 },
+		[KIND_PERCPU] = { "percpu", 6 },
+		[KIND_SITE] = { "site", 4 },
+	};
+	u32 key = key_at(m, g, field);
+
+	switch (field) {
+	case OWNER_FIELD_MODULE:
+		return m->stacks.modules.v[key];
+	case OWNER_FIELD_FUNC:
+		return m->stacks.funcs.v[key];
+	case OWNER_FIELD_KIND:
+		return kinds[key];
+	default:
+		return m->words.v[key];
+	}
+}
+
+u64 model_handle(const struct model *m, const struct group *g)
+{
+	return number_at(m, g->key[m->select->group.n]);
+}
+
+void model_free(struct model *m)
+{
+	stacks_free(&m->stacks);
+	strings_free(&m->words);
+	strings_free(&m->numbers);
+	packed_free(&m->groups);
+	index_free(&m->group_index);
+}

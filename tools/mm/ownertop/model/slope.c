@@ -1,0 +1,99 @@
+// SPDX-License-Identifier: GPL-2.0
+/* How each group went over many dumps. */
+#include <stdlib.h>
+
+#include "base/alloc.h"
+#include "ask/options.h"
+#include "model/slope.h"
+
+#define NS_PER_HOUR 3600e9
+
+struct sum trend_sum(const struct trend *t, u32 group, u32 dump)
+{
+	const struct dump *d = &t->a->dumps.v[dump];
+
+	return group == TREND_TOTAL ? d->total : dumps_sum(d, group);
+}
+
+struct slope trend_slope(const struct trend *t, u32 group, enum sort_by sort)
+{
+	double mean_x = 0, mean_y = 0, xx = 0, xy = 0, yy = 0;
+	struct slope s = { 0 };
+	u32 n = t->a->dumps.n, i;
+	u64 before = 0;
+
+	for (i = 0; i < n; i++) {
+		struct sum sum = trend_sum(t, group, i);
+		u64 y = sort_value(&sum, sort);
+
+		mean_x += t->a->dump_ns[i] / NS_PER_HOUR / n;
+		mean_y += (double)y / n;
+		s.up += i && y > before;
+		s.down += i && y < before;
+		before = y;
+	}
+	for (i = 0; i < n; i++) {
+		struct sum sum = trend_sum(t, group, i);
+		double dx = t->a->dump_ns[i] / NS_PER_HOUR - mean_x;
+		double dy = sort_value(&sum, sort) - mean_y;
+
+		xx += dx * dx;
+		xy += dx * dy;
+		yy += dy * dy;
+	}
+	s.per_hour = xy / xx;	/* the times differ, so xx is not 0 */
+	s.r2_known = n > 2 && yy > 0;
+	if (s.r2_known)
+		s.r2 = xy * xy / (xx * yy);
+	return s;
+}
+
+static bool changed(const struct trend *t, u32 group)
+{
+	struct sum first = trend_sum(t, group, 0);
+	u32 i;
+
+	for (i = 1; i < t->a->dumps.n; i++) {
+		struct sum sum = trend_sum(t, group, i);
+
+		if (!sum_same(&sum, &first))
+			return true;
+	}
+	return false;
+}
+
+static int compare(const void *a, const void *b, void *arg)
+{
+	const struct trend *t = arg;
+	u32 ia = *(const u32 *)a, ib = *(const u32 *)b;
+	double va = t->slopes[ia].per_hour, vb = t->slopes[ib].per_hour;
+
+	if (va != vb)
+		return va < vb ? 1 : -1;
+	return ia < ib ? -1 : 1;
+}
+
+void trend_init(struct trend *t, const struct answer *a)
+{
+	const struct options *o = a->options;
+	u32 groups = a->model.groups.n, i;
+
+	*t = (struct trend){ .a = a };
+	t->slopes = xmalloc(groups * sizeof(*t->slopes));
+	t->order = xmalloc(groups * sizeof(*t->order));
+	for (i = 0; i < groups; i++) {
+		t->slopes[i] = trend_slope(t, i, o->sort);
+		if (changed(t, i))
+			t->order[t->n++] = i;
+		else
+			t->unchanged++;
+	}
+	qsort_r(t->order, t->n, sizeof(*t->order), compare, t);
+	t->shown = o->top && o->top < t->n ? o->top : t->n;
+}
+
+void trend_free(struct trend *t)
+{
+	free(t->slopes);
+	free(t->order);
+}

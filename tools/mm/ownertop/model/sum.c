@@ -1,0 +1,123 @@
+// SPDX-License-Identifier: GPL-2.0
+/* What records add up to; mm/owner/sample.c says why it is right on average. */
+#include <math.h>
+
+#include "model/sum.h"
+
+static void add_thousandths(struct sum *sum, u64 thousandths)
+{
+	sum->thousandths += thousandths;
+	sum->objects += sum->thousandths / WEIGHT_ONE;
+	sum->thousandths %= WEIGHT_ONE;
+}
+
+/* Cut, as the kernel does. */
+static bool scale(u64 *scaled, u64 value, u64 weight)
+{
+	u64 rest = value % WEIGHT_ONE * weight / WEIGHT_ONE;
+
+	return !__builtin_mul_overflow(value / WEIGHT_ONE, weight, scaled) &&
+	       !__builtin_add_overflow(*scaled, rest, scaled);
+}
+
+static double square(double v)
+{
+	return v * v;
+}
+
+/* Each object is there or not, on its own: variances add up. */
+static bool sum_of_sample(struct sum *sum, const struct record *rec)
+{
+	double weight = (double)rec->weight / WEIGHT_ONE, missed = 1 - 1 / weight;
+
+	*sum = (struct sum){
+		.records = 1,
+		.objects_variance = missed * square(weight),
+		.bytes_variance = missed * square(weight * rec->bytes),
+	};
+	add_thousandths(sum, rec->weight);
+	return scale(&sum->bytes, rec->bytes, rec->weight) &&
+	       scale(&sum->held, rec->held, rec->weight);
+}
+
+bool sum_of(struct sum *sum, const struct record *rec)
+{
+	if (rec->weight)
+		return sum_of_sample(sum, rec);
+	*sum = (struct sum){
+		.objects = rec->objects,
+		.bytes = rec->bytes,
+		.held = rec->held,
+		.records = rec->records ? rec->records : rec->objects,
+		.objects_variance = square(rec->objects_error),
+		.bytes_variance = square(rec->bytes_error),
+	};
+	return true;
+}
+
+void sum_add(struct sum *to, const struct sum *sum)
+{
+	to->objects += sum->objects;
+	add_thousandths(to, sum->thousandths);
+	to->bytes += sum->bytes;
+	to->held += sum->held;
+	to->records += sum->records;
+	to->objects_variance += sum->objects_variance;
+	to->bytes_variance += sum->bytes_variance;
+}
+
+static void put_variance(struct packed *p, u32 row, u32 column, double v)
+{
+	u64 bits;
+
+	memcpy(&bits, &v, sizeof(bits));
+	packed_set(p, row, column, bits);
+}
+
+void sum_put(struct packed *p, u32 row, const struct sum *sum)
+{
+	packed_set(p, row, SUM_OBJECTS, sum->objects);
+	packed_set(p, row, SUM_BYTES, sum->bytes);
+	packed_set(p, row, SUM_HELD, sum->held);
+	packed_set(p, row, SUM_UNRECORDED, sum->objects - sum->records);
+	packed_set(p, row, SUM_THOUSANDTHS, sum->thousandths);
+	put_variance(p, row, SUM_OBJECTS_VARIANCE, sum->objects_variance);
+	put_variance(p, row, SUM_BYTES_VARIANCE, sum->bytes_variance);
+}
+
+/* One object is left for the thousandths. */
+bool sum_overflows(const struct sum *a, const struct sum *b)
+{
+	return b->objects >= U64_MAX - a->objects || b->bytes > U64_MAX - a->bytes ||
+	       b->held > U64_MAX - a->held || b->records > U64_MAX - a->records;
+}
+
+bool sum_same(const struct sum *a, const struct sum *b)
+{
+	return a->objects == b->objects && a->bytes == b->bytes && a->held == b->held &&
+	       a->records == b->records;
+}
+
+bool sum_is_estimate(const struct sum *sum)
+{
+	return sum->objects != sum->records || sum->objects_variance > 0 ||
+	       sum->bytes_variance > 0;
+}
+
+/* Damaged input can have any. */
+static u64 error_of(double variance)
+{
+	double error = sqrt(variance);
+
+	return error < 0x1p64 ? error : U64_MAX;
+}
+
+u64 sum_objects_error(const struct sum *sum)
+{
+	return error_of(sum->objects_variance);
+}
+
+u64 sum_bytes_error(const struct sum *sum)
+{
+	return error_of(sum->bytes_variance);
+}

@@ -1,0 +1,240 @@
+// SPDX-License-Identifier: GPL-2.0
+/* Groups merged by the beginnings of their paths. */
+#include <stdlib.h>
+#include <xxhash.h>
+
+#include "base/alloc.h"
+#include "names/frame.h"
+#include "ask/options.h"
+#include "model/tree.h"
+
+struct node_key {
+	u32 parent;
+	u32 name;
+};
+
+static bool same_node(const void *owner, u32 id, const void *key)
+{
+	const struct tree *t = owner;
+	const struct node_key *k = key;
+
+	return t->nodes[id].parent == k->parent && t->nodes[id].name == k->name;
+}
+
+static u32 add_node(struct tree *t, u32 parent, u32 name)
+{
+	t->nodes = grow(t->nodes, t->n, &t->cap, sizeof(*t->nodes));
+	t->nodes[t->n] = (struct node){
+		.name = name,
+		.parent = parent,
+		.child = TREE_NONE,
+		.next = TREE_NONE,
+		.depth = t->n ? t->nodes[parent].depth + 1 : 0,
+	};
+	return t->n++;
+}
+
+static u32 child_of(struct tree *t, u32 parent, u32 name)
+{
+	struct node_key key = { parent, name };
+	u64 hash = XXH3_64bits(&key, sizeof(key));
+	u32 id = index_find(&t->index, hash, same_node, t, &key);
+
+	if (id == INDEX_NONE) {
+		id = add_node(t, parent, name);
+		index_add(&t->index, hash, id);
+	}
+	return id;
+}
+
+static void path_add(struct tree *t, u32 name)
+{
+	t->path = grow(t->path, t->path_len, &t->path_cap, sizeof(*t->path));
+	t->path[t->path_len++] = name;
+}
+
+/* Call sites in one function are one level: "func [module]". */
+static u32 function_name(struct tree *t, struct text line)
+{
+	struct frame f;
+	char *full;
+	u32 name;
+	int len;
+
+	frame_parse(line, &f);
+	if (!f.module.len)
+		return strings_intern(&t->names, f.func);
+	full = xmalloc(line.len + sizeof(" []"));
+	len = sprintf(full, "%.*s [%.*s]", (int)f.func.len, f.func.s, (int)f.module.len,
+		      f.module.s);
+	name = strings_intern(&t->names, (struct text){ full, len });
+	free(full);
+	return name;
+}
+
+static void name_functions(struct tree *t)
+{
+	const struct strings *frames = &t->m->stacks.frames;
+	u32 i;
+
+	t->functions = xmalloc(frames->n * sizeof(*t->functions));
+	for (i = 0; i < frames->n; i++)
+		t->functions[i] = function_name(t, frames->v[i]);
+}
+
+void tree_init(struct tree *t, const struct model *m, bool callees)
+{
+	static const struct text total = { "total", 5 };
+
+	*t = (struct tree){ .m = m, .callees = callees };
+	add_node(t, TREE_NONE, strings_intern(&t->names, total));
+	name_functions(t);
+}
+
+static void path_add_chain(struct tree *t, const struct chain *chain)
+{
+	static const struct text none = { "(no call chain)", 15 };
+	u32 i = chain->n;
+
+	while (i--)
+		path_add(t, t->functions[chain->frames[i]]);
+	if (!chain->n)
+		path_add(t, strings_intern(&t->names, none));
+}
+
+static void path_of(struct tree *t, const struct group *g)
+{
+	const struct group_list *by = &t->m->select->group;
+	char number[32];
+	struct text name;
+	unsigned int i;
+
+	t->path_len = 0;
+	for (i = 0; i < by->n; i++) {
+		enum owner_field f = by->v[i].field;
+
+		if (f == OWNER_FIELD_STACK) {
+			path_add_chain(t, model_chain(t->m, g));
+		} else if (!model_known(t->m, g, f)) {
+			continue;
+		} else if (field_is_number(f)) {
+			name.s = number;
+			name.len = snprintf(number, sizeof(number), "%s %lld", field_name(f),
+					    model_number(t->m, g, f));
+			path_add(t, strings_intern(&t->names, name));
+		} else {
+			name = model_name(t->m, g, f);
+			if (name.len)
+				path_add(t, strings_intern(&t->names, name));
+		}
+	}
+}
+
+/* No sum is more than the total, which the model keeps from overflowing. */
+void tree_add(struct tree *t, const struct group *g, const struct sum *sum,
+	      const struct sum *old)
+{
+	u32 node = TREE_ROOT, allocates = TREE_ROOT, i;
+
+	path_of(t, g);
+	for (i = 0; ; i++) {
+		sum_add(&t->nodes[node].cum, sum);
+		sum_add(&t->nodes[node].old_cum, old);
+		if (i == t->path_len)
+			break;
+		node = child_of(t, node, t->path[t->callees ? t->path_len - 1 - i : i]);
+		if (!t->callees || !i)
+			allocates = node;
+	}
+	sum_add(&t->nodes[allocates].flat, sum);
+	sum_add(&t->nodes[allocates].old_flat, old);
+}
+
+struct order {
+	const struct tree *t;
+	enum sort_by sort;
+};
+
+static int compare(const void *a, const void *b, void *arg)
+{
+	const struct order *order = arg;
+	u32 ia = *(const u32 *)a, ib = *(const u32 *)b;
+	const struct node *na = &order->t->nodes[ia], *nb = &order->t->nodes[ib];
+	u64 va = sort_value(&na->cum, order->sort);
+	u64 vb = sort_value(&nb->cum, order->sort);
+
+	if (va != vb)
+		return va < vb ? 1 : -1;
+	return ia < ib ? -1 : 1;
+}
+
+u32 *tree_by_size(const struct tree *t, enum sort_by sort)
+{
+	struct order order = { t, sort };
+	u32 *ids = xmalloc(t->n * sizeof(*ids));
+	u32 i;
+
+	for (i = 0; i < t->n; i++)
+		ids[i] = i;
+	qsort_r(ids, t->n, sizeof(*ids), compare, &order);
+	return ids;
+}
+
+/* Links the smallest first, as each stands before those linked earlier. */
+void tree_finish(struct tree *t, enum sort_by sort)
+{
+	u32 *ids = tree_by_size(t, sort);
+	u32 i;
+
+	for (i = t->n; i--;) {
+		struct node *node = &t->nodes[ids[i]];
+
+		if (ids[i] == TREE_ROOT)
+			continue;
+		node->next = t->nodes[node->parent].child;
+		t->nodes[node->parent].child = ids[i];
+	}
+	free(ids);
+}
+
+void tree_of_answer(struct tree *t, const struct answer *a)
+{
+	const struct dumps *d = &a->dumps;
+	u32 i;
+
+	tree_init(t, &a->model, a->options->callees);
+	for (i = 0; i < a->model.groups.n; i++) {
+		struct group g = model_group(&a->model, i);
+		struct sum old = { 0 }, sum = g.sum;
+
+		if (d->n) {
+			old = dumps_sum(&d->v[0], i);
+			sum = dumps_sum(&d->v[1], i);
+		}
+		tree_add(t, &g, &sum, &old);
+	}
+	tree_finish(t, a->options->sort);
+}
+
+struct text tree_name(const struct tree *t, u32 node)
+{
+	return t->names.v[t->nodes[node].name];
+}
+
+u32 tree_walk(const struct tree *t, u32 node)
+{
+	if (t->nodes[node].child != TREE_NONE)
+		return t->nodes[node].child;
+	while (node != TREE_ROOT && t->nodes[node].next == TREE_NONE)
+		node = t->nodes[node].parent;
+	return node == TREE_ROOT ? TREE_NONE : t->nodes[node].next;
+}
+
+void tree_free(struct tree *t)
+{
+	strings_free(&t->names);
+	free(t->nodes);
+	index_free(&t->index);
+	free(t->path);
+	free(t->functions);
+}

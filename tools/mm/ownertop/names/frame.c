@@ -1,0 +1,100 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * One line of a call chain: "func+0x1d/0x30 [module]" or an address, with
+ * "file:line" and "(inlined)" before the module where that is known.
+ */
+#include "names/frame.h"
+
+#define LEAST_WIDTH 20
+
+static bool printable(struct text t)
+{
+	size_t i;
+
+	for (i = 0; i < t.len; i++)
+		if (t.s[i] < ' ' || t.s[i] > '~')
+			return false;
+	return true;
+}
+
+/* "[name]" or, with a build id, "[name 0123abcd]". */
+static bool parse_module(struct text t, struct text *module)
+{
+	const char *space;
+
+	if (t.len < 3 || t.s[0] != '[' || t.s[t.len - 1] != ']')
+		return false;
+	*module = (struct text){ t.s + 1, t.len - 2 };
+	space = memchr(module->s, ' ', module->len);
+	if (space)
+		module->len = space - module->s;
+	return true;
+}
+
+/* Behind " file:line" and " (inlined)", if that is what stands at @p. */
+static const char *after_place(const char *p, const char *end)
+{
+	const char *space = memchr(p + 1, ' ', end - p - 1);
+	const char *stop = space ? space : end;
+
+	if (p[1] == '[' || !memchr(p, ':', stop - p))
+		return p;
+	if (TEXT_STARTS(((struct text){ stop, end - stop }), " (inlined)"))
+		stop += strlen(" (inlined)");
+	return stop;
+}
+
+bool frame_parse(struct text line, struct frame *frame)
+{
+	const char *space = memchr(line.s, ' ', line.len);
+	const char *word_end = space ? space : line.s + line.len;
+	const char *plus = memchr(line.s, '+', word_end - line.s);
+
+	if (!printable(line) || word_end == line.s)
+		return false;
+	*frame = (struct frame){ .func.s = line.s };
+	frame->func.len = (plus ? plus : word_end) - line.s;
+	if (!space)
+		return true;
+	frame->place.s = space + 1;
+	space = after_place(space, line.s + line.len);
+	if (space >= frame->place.s)
+		frame->place.len = space - frame->place.s;
+	if (space == line.s + line.len)
+		return true;
+	return parse_module((struct text){ space + 1, line.s + line.len - space - 1 },
+			    &frame->module);
+}
+
+struct text frame_stem(struct text func)
+{
+	static const char suffix[] = "_noprof";
+	const size_t len = sizeof(suffix) - 1;
+	const char *dot = memchr(func.s, '.', func.len);
+
+	if (dot && dot > func.s)
+		func.len = dot - func.s;
+	if (func.len > len && !memcmp(func.s + func.len - len, suffix, len))
+		func.len -= len;
+	return func;
+}
+
+void frame_print_fitted(struct text line, size_t width, size_t used, FILE *out)
+{
+	size_t room = width > used + LEAST_WIDTH ? width - used : LEAST_WIDTH;
+	const char *plus, *space;
+	size_t name, tail;
+
+	if (!width || line.len <= room) {
+		fprintf(out, "%s\n", line.s);
+		return;
+	}
+	plus = strchr(line.s, '+');
+	space = strchr(line.s, ' ');
+	name = plus && (!space || plus < space) ? (size_t)(plus - line.s) : line.len;
+	tail = space && name < line.len ? strlen(space) : 0;
+	if (name + tail <= room)
+		fprintf(out, "%.*s%s\n", (int)name, line.s, tail ? space : "");
+	else
+		fprintf(out, "%.*s...\n", (int)(room - 3), line.s);
+}

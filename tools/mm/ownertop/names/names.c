@@ -1,0 +1,273 @@
+// SPDX-License-Identifier: GPL-2.0
+/* Frames and what they stand for; each is looked up once. */
+#include <fts.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "base/alloc.h"
+#include "names/frame.h"
+#include "names/image.h"
+#include "names/names.h"
+#include "base/strings.h"
+
+#define MODULE_NAME_LEN 64
+
+/* More functions are not inlined into each other; what is beyond is left out. */
+#define FRAMES_MAX 64
+
+struct expansion {
+	struct text *frames;
+	u32 n;
+};
+
+struct module {
+	struct text name;
+	struct image *image;	/* NULL: not to be had */
+};
+
+struct names {
+	struct kallsyms *kallsyms;
+	struct image *vmlinux;
+	const char *modules_dir;
+	struct module *modules;
+	u32 nr_modules;
+	u32 modules_cap;
+
+	struct strings lines;
+	struct expansion *expansions;	/* parallel to lines */
+	u32 expansions_cap;
+	struct strings frames;
+	struct missed not_found;
+	struct missed not_covered;
+};
+
+struct names *names_open(const char *vmlinux, const char *modules,
+			 struct kallsyms *kallsyms, const char **error)
+{
+	struct names *names = xcalloc(1, sizeof(*names));
+
+	names->kallsyms = kallsyms;
+	names->modules_dir = modules;
+	if (vmlinux) {
+		names->vmlinux = image_open(vmlinux, NULL, error);
+		if (!names->vmlinux) {
+			names_close(names);
+			return NULL;
+		}
+	}
+	return names;
+}
+
+/* A module's name has underscores where its file may have dashes. */
+static bool is_file_of(const char *file, struct text module)
+{
+	size_t i;
+
+	for (i = 0; i < module.len; i++)
+		if (file[i] != module.s[i] && !(file[i] == '-' && module.s[i] == '_'))
+			return false;
+	return !strcmp(file + i, ".ko") || !strcmp(file + i, ".ko.debug");
+}
+
+static struct image *open_module(const struct names *names, struct text name)
+{
+	char * const paths[] = { (char *)names->modules_dir, NULL };
+	struct image *image = NULL;
+	const char *error;
+	FTSENT *entry;
+	FTS *fts;
+
+	fts = fts_open(paths, FTS_PHYSICAL | FTS_NOCHDIR | FTS_COMFOLLOW, NULL);
+	if (!fts)
+		return NULL;
+	while (!image && (entry = fts_read(fts)))
+		if (entry->fts_info == FTS_F && is_file_of(entry->fts_name, name))
+			image = image_open(entry->fts_path, names->vmlinux, &error);
+	fts_close(fts);
+	return image;
+}
+
+static struct image *image_of(struct names *names, struct text module)
+{
+	u32 i;
+
+	if (!module.len)
+		return names->vmlinux;
+	if (!names->modules_dir)
+		return NULL;
+	for (i = 0; i < names->nr_modules; i++)
+		if (names->modules[i].name.len == module.len &&
+		    !memcmp(names->modules[i].name.s, module.s, module.len))
+			return names->modules[i].image;
+	names->modules = grow(names->modules, i, &names->modules_cap,
+			      sizeof(*names->modules));
+	names->modules[i] = (struct module){
+		.name = { xstrndup(module.s, module.len), module.len },
+		.image = open_module(names, module),
+	};
+	names->nr_modules++;
+	return names->modules[i].image;
+}
+
+/* What a line is being expanded to. */
+struct expanding {
+	struct names *names;
+	struct text symbol;	/* with its offset and size */
+	struct text module;	/* as printed, in brackets after a space, or empty */
+	struct text frames[FRAMES_MAX];
+	u32 n;
+};
+
+static struct text intern_frame(struct names *names, const char *frame)
+{
+	u32 id = strings_intern(&names->frames, (struct text){ frame, strlen(frame) });
+
+	return names->frames.v[id];
+}
+
+static void add_frame(void *arg, const struct image_line *at)
+{
+	struct expanding *e = arg;
+	char *frame;
+	int len;
+
+	if (e->n == FRAMES_MAX)
+		return;
+	if (at->func)
+		len = asprintf(&frame, "%s %s:%d (inlined)%.*s", at->func, at->file,
+			       at->line, (int)e->module.len, e->module.s);
+	else
+		len = asprintf(&frame, "%.*s %s:%d%.*s", (int)e->symbol.len, e->symbol.s,
+			       at->file, at->line, (int)e->module.len, e->module.s);
+	if (len < 0)
+		out_of_memory();
+	e->frames[e->n++] = intern_frame(e->names, frame);
+	free(frame);
+}
+
+/* "0x1d/0x30" */
+static bool parse_offset(struct text line, struct text func, u64 *offset, u64 *size)
+{
+	char number[40];
+	struct text t = { func.s + func.len + 1, 0 };
+	char *end;
+
+	if (func.len == line.len || func.s[func.len] != '+')
+		return false;
+	while (t.s + t.len < line.s + line.len && t.s[t.len] != ' ')
+		t.len++;
+	if (t.len >= sizeof(number))
+		return false;
+	memcpy(number, t.s, t.len);
+	number[t.len] = '\0';
+	*offset = strtoull(number, &end, 16);
+	if (*end != '/')
+		return false;
+	*size = strtoull(end + 1, &end, 16);
+	return !*end;
+}
+
+static void miss(struct missed *missed, struct text line)
+{
+	if (!missed->n++)
+		missed->example = line.s;
+}
+
+/* What @line is by kallsyms, if it is an address and nothing else. */
+static struct text with_symbol(struct names *names, struct text line)
+{
+	char *frame, *end;
+	u64 address;
+
+	if (!names->kallsyms || !TEXT_STARTS(line, "0x"))
+		return line;
+	address = strtoull(line.s, &end, 16);
+	if (*end)
+		return line;
+	frame = kallsyms_frame(names->kallsyms, address);
+	if (frame) {
+		line = intern_frame(names, frame);
+		free(frame);
+	} else {
+		miss(&names->not_covered, line);
+	}
+	return line;
+}
+
+/* @line stays where it is. */
+static void expand(struct expanding *e, struct text line)
+{
+	const char *space = memchr(line.s, ' ', line.len);
+	const char *end = line.s + line.len;
+	u64 offset, size, address;
+	struct image *image;
+	struct frame frame;
+
+	if (!frame_parse(line, &frame) || !parse_offset(line, frame.func, &offset, &size))
+		return;
+	image = image_of(e->names, frame.module);
+	/* A return address: the call is before it. */
+	if (!image || !image_find(image, frame.func, offset, size, &address)) {
+		if (frame.module.len ? !!e->names->modules_dir : !!e->names->vmlinux)
+			miss(&e->names->not_found, line);
+		return;
+	}
+	e->symbol = (struct text){ line.s, (space ? space : end) - line.s };
+	e->module = (struct text){ space ? space : end, space ? end - space : 0 };
+	image_lines(image, offset ? address - 1 : address, add_frame, e);
+}
+
+const struct text *names_frames(struct names *names, struct text line, u32 *n)
+{
+	u32 known = names->lines.n;
+	u32 id = strings_intern(&names->lines, line);
+	struct expanding e = { .names = names };
+	struct expansion *x;
+
+	if (id == known) {
+		line = with_symbol(names, names->lines.v[id]);
+		expand(&e, line);
+		if (!e.n)
+			e.frames[e.n++] = line;
+		names->expansions = grow(names->expansions, id, &names->expansions_cap,
+					 sizeof(*names->expansions));
+		x = &names->expansions[id];
+		x->n = e.n;
+		x->frames = xmalloc(e.n * sizeof(*x->frames));
+		memcpy(x->frames, e.frames, e.n * sizeof(*x->frames));
+	}
+	*n = names->expansions[id].n;
+	return names->expansions[id].frames;
+}
+
+struct missed names_not_found(const struct names *names)
+{
+	return names->not_found;
+}
+
+struct missed names_not_covered(const struct names *names)
+{
+	return names->not_covered;
+}
+
+void names_close(struct names *names)
+{
+	u32 i;
+
+	for (i = 0; i < names->nr_modules; i++) {
+		free((char *)names->modules[i].name.s);
+		if (names->modules[i].image)
+			image_close(names->modules[i].image);
+	}
+	for (i = 0; i < names->lines.n; i++)
+		free(names->expansions[i].frames);
+	if (names->vmlinux)
+		image_close(names->vmlinux);
+	if (names->kallsyms)
+		kallsyms_close(names->kallsyms);
+	free(names->modules);
+	free(names->expansions);
+	strings_free(&names->lines);
+	strings_free(&names->frames);
+	free(names);
+}

@@ -1,0 +1,71 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * Folded stacks: "caller;function value", as flame graph programs read them.
+ * With two dumps there are two values, as difffolded.pl has them.
+ */
+#include <stdlib.h>
+
+#include "base/alloc.h"
+#include "model/tree.h"
+#include "output/writer.h"
+
+/* ";" and line ends separate; a name that has them must not. */
+static void print_name(struct text name, FILE *out)
+{
+	size_t i;
+
+	for (i = 0; i < name.len; i++) {
+		char c = name.s[i];
+
+		if (c == ';')
+			c = ':';
+		else if (c == '\n' || c == '\r')
+			c = ' ';
+		putc(c, out);
+	}
+}
+
+static void print_path(const struct tree *t, u32 node, u32 *path, FILE *out)
+{
+	u32 n = 0;
+
+	for (; node != TREE_ROOT; node = t->nodes[node].parent)
+		path[n++] = node;
+	while (n--) {
+		print_name(tree_name(t, path[n]), out);
+		putc(n ? ';' : ' ', out);
+	}
+}
+
+/* A frame of its own, of no size: there is no other place for what is missing. */
+static void print_incomplete(const struct answer *a, FILE *out)
+{
+	fputs("[incomplete: ", out);
+	print_name((struct text){ a->health.first, strlen(a->health.first) }, out);
+	fputs(a->options->old ? "] 0 0\n" : "] 0\n", out);
+}
+
+void write_folded(const struct answer *a, FILE *out)
+{
+	enum sort_by sort = a->options->sort;
+	struct tree t;
+	u32 *path, node;
+
+	tree_of_answer(&t, a);
+	path = xmalloc(t.n * sizeof(*path));
+	for (node = TREE_ROOT; node != TREE_NONE; node = tree_walk(&t, node)) {
+		u64 old = sort_value(&t.nodes[node].old_flat, sort);
+		u64 now = sort_value(&t.nodes[node].flat, sort);
+
+		if (node == TREE_ROOT || (!old && !now))
+			continue;
+		print_path(&t, node, path, out);
+		if (a->options->old)
+			fprintf(out, "%llu ", old);
+		fprintf(out, "%llu\n", now);
+	}
+	if (!health_complete(&a->health))
+		print_incomplete(a, out);
+	free(path);
+	tree_free(&t);
+}

@@ -1,0 +1,106 @@
+// SPDX-License-Identifier: GPL-2.0
+/* Short forms of figures; exact ones are in the JSON and CSV. */
+#include <stdio.h>
+
+#include "base/alloc.h"
+#include "output/human.h"
+#include "base/utf8.h"
+
+const char *human_bytes(char buf[HUMAN_LEN], u64 bytes)
+{
+	static const char units[] = "KMGTPE";
+	double v = bytes;
+	int unit = -1;
+
+	/* 1023.95 would print as 1024.0: it is the next unit's 1.0. */
+	while (v >= (unit < 0 ? 1024 : 1023.95)) {
+		v /= 1024;
+		unit++;
+	}
+	if (unit < 0)
+		snprintf(buf, HUMAN_LEN, "%lluB", bytes);
+	else
+		snprintf(buf, HUMAN_LEN, "%.1f%c", v, units[unit]);
+	return buf;
+}
+
+const char *human_figure(char buf[HUMAN_LEN], u64 v, enum sort_by sort)
+{
+	if (sort != SORT_OBJECTS)
+		return human_bytes(buf, v);
+	snprintf(buf, HUMAN_LEN, "%llu", v);
+	return buf;
+}
+
+const char *human_error(char buf[HUMAN_LEN], const struct sum *sum, enum sort_by sort)
+{
+	if (!sum_is_estimate(sum))
+		return "-";
+	return human_figure(buf, sort == SORT_OBJECTS ? sum_objects_error(sum) :
+							sum_bytes_error(sum), sort);
+}
+
+const char *human_error_head(enum sort_by sort)
+{
+	return sort == SORT_OBJECTS ? "+-OBJECTS" : "+-BYTES";
+}
+
+const char *human_change(char buf[HUMAN_LEN], struct change c, enum sort_by sort)
+{
+	char figure[HUMAN_LEN];
+
+	snprintf(buf, HUMAN_LEN, "%s%.22s", change_sign(c), human_figure(figure, c.by, sort));
+	return buf;
+}
+
+const char *human_age(char buf[HUMAN_LEN], u64 ns)
+{
+	static const struct {
+		u64 from;	/* this many seconds are told in this unit */
+		u64 secs;
+		const char *unit;
+	} units[] = {
+		{ 2 * 86400, 86400, "d" },
+		{ 2 * 3600, 3600, "h" },
+		{ 2 * 60, 60, "m" },
+		{ 0, 1, "s" },
+	};
+	u64 secs = ns / 1000000000;
+	unsigned int i = 0;
+
+	if (ns == U64_MAX) {
+		snprintf(buf, HUMAN_LEN, "-");
+		return buf;
+	}
+	while (secs < units[i].from)
+		i++;
+	snprintf(buf, HUMAN_LEN, "%llu%s", secs / units[i].secs, units[i].unit);
+	return buf;
+}
+
+char *human_name(struct text name)
+{
+	char *shown = xmalloc(name.len * 4 + 1), *p = shown;
+
+	while (name.len) {
+		unsigned char c = name.s[0];
+		size_t len = utf8_char(name);
+
+		if (!len || c < ' ' || c == 0x7f) {
+			p += sprintf(p, "\\x%02x", c);
+			len = 1;
+		} else {
+			p = mempcpy(p, name.s, len);
+		}
+		name.s += len;
+		name.len -= len;
+	}
+	*p = '\0';
+	return shown;
+}
+
+const char *human_percent(char buf[HUMAN_LEN], u64 part, u64 whole)
+{
+	snprintf(buf, HUMAN_LEN, "%.1f%%", whole ? 100.0 * part / whole : 0.0);
+	return buf;
+}

@@ -1,0 +1,14 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/* What the figures are, and what they leave out, for people: the last lines of every view. */
+#ifndef OWNERTOP_NOTES_H
+#define OWNERTOP_NOTES_H
+
+#include "ui/terminal.h"
+#include "ask/views.h"
+
+/* As it would look on @term, wherever @out leads. */
+void notes_print(const struct answer *a, struct terminal term, FILE *out);
+/* Where the errors of estimates are told elsewhere. */
+void notes_left_out(const struct answer *a, struct terminal term, FILE *out);
+
+#endif

@@ -1,0 +1,296 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * A profile for pprof: gzipped profile.proto. Functions have their names, so
+ * nothing has to be symbolised where it is opened.
+ */
+#include <errno.h>
+#include <stdlib.h>
+#include <stdnoreturn.h>
+#include <unistd.h>
+#include <zlib.h>
+
+#include "base/alloc.h"
+#include "base/exit_status.h"
+#include "names/frame.h"
+#include "output/human.h"
+#include "output/notes.h"
+#include "output/proto.h"
+#include "output/writer.h"
+
+#define WRITE_SIZE 65536
+
+/* Numbers of the fields in profile.proto's messages. */
+enum {
+	PROFILE_SAMPLE_TYPE = 1,
+	PROFILE_SAMPLE = 2,
+	PROFILE_MAPPING = 3,
+	PROFILE_LOCATION = 4,
+	PROFILE_FUNCTION = 5,
+	PROFILE_STRING = 6,
+	PROFILE_COMMENT = 13,
+	PROFILE_DEFAULT_SAMPLE_TYPE = 14,
+
+	VALUE_TYPE_TYPE = 1,
+	VALUE_TYPE_UNIT = 2,
+
+	SAMPLE_LOCATION = 1,
+	SAMPLE_VALUE = 2,
+	SAMPLE_LABEL = 3,
+
+	LABEL_KEY = 1,
+	LABEL_STR = 2,
+	LABEL_NUM = 3,
+	LABEL_NUM_UNIT = 4,
+
+	MAPPING_ID = 1,
+	MAPPING_FILENAME = 5,
+	MAPPING_HAS_FUNCTIONS = 7,
+
+	LOCATION_ID = 1,
+	LOCATION_MAPPING = 2,
+	LOCATION_LINE = 4,
+
+	LINE_FUNCTION = 1,
+	LINE_LINE = 2,
+
+	FUNCTION_ID = 1,
+	FUNCTION_NAME = 2,
+	FUNCTION_SYSTEM_NAME = 3,
+	FUNCTION_FILENAME = 4,
+};
+
+struct profile {
+	const struct model *m;
+	gzFile gz;
+	struct strings strings;	/* of the profile: others refer to their numbers */
+	u32 field_names[OWNER_FIELDS];	/* among these; 0: not yet */
+	struct proto message;	/* the one at hand, a part of it, and what is written */
+	struct proto part;
+	struct proto wire;
+	u64 *locations;	/* of the chain at hand */
+	u32 locations_cap;
+};
+
+static u32 string(struct profile *p, const char *s)
+{
+	return strings_intern(&p->strings, (struct text){ s, strlen(s) });
+}
+
+static u32 field_string(struct profile *p, enum owner_field field)
+{
+	if (!p->field_names[field])
+		p->field_names[field] = string(p, field_name(field));
+	return p->field_names[field];
+}
+
+static noreturn void output_failed(gzFile gz)
+{
+	int error;
+	const char *reason = gzerror(gz, &error);
+
+	fprintf(stderr, "ownertop: output: %s\n",
+		error == Z_ERRNO ? strerror(errno) : reason);
+	exit(STATUS_FAILED);
+}
+
+static void write_out(struct profile *p)
+{
+	if (p->wire.len && !gzwrite(p->gz, p->wire.bytes, p->wire.len))
+		output_failed(p->gz);
+	proto_clear(&p->wire);
+}
+
+static void write_if_much(struct profile *p)
+{
+	if (p->wire.len >= WRITE_SIZE)
+		write_out(p);
+}
+
+/* Adds p->message as @field of the profile, and makes room for the next. */
+static void emit(struct profile *p, u32 field)
+{
+	proto_message(&p->wire, field, &p->message);
+	proto_clear(&p->message);
+	write_if_much(p);
+}
+
+static void emit_int(struct profile *p, u32 field, u64 v)
+{
+	proto_int(&p->wire, field, v);
+	write_if_much(p);
+}
+
+static void emit_sample_type(struct profile *p, const char *type, const char *unit)
+{
+	proto_int(&p->message, VALUE_TYPE_TYPE, string(p, type));
+	proto_int(&p->message, VALUE_TYPE_UNIT, string(p, unit));
+	emit(p, PROFILE_SAMPLE_TYPE);
+}
+
+/* In the order of enum sort_by in write_sample(). */
+static void emit_sample_types(struct profile *p, enum sort_by sort)
+{
+	static const char * const names[NR_SORTS] = {
+		[SORT_BYTES] = "inuse_space",
+		[SORT_HELD] = "held_space",
+		[SORT_OBJECTS] = "inuse_objects",
+	};
+
+	emit_sample_type(p, names[SORT_OBJECTS], "count");
+	emit_sample_type(p, names[SORT_BYTES], "bytes");
+	emit_sample_type(p, names[SORT_HELD], "bytes");
+	emit_int(p, PROFILE_DEFAULT_SAMPLE_TYPE, string(p, names[sort]));
+}
+
+static void add_label(struct profile *p, const struct group *g, enum owner_field field)
+{
+	char number[24], *shown;
+	struct text name;
+
+	proto_clear(&p->part);
+	proto_int(&p->part, LABEL_KEY, field_string(p, field));
+	if (field == OWNER_FIELD_AGE) {
+		proto_int(&p->part, LABEL_NUM, model_number(p->m, g, field));
+		proto_int(&p->part, LABEL_NUM_UNIT, string(p, "seconds"));
+	} else if (field_is_number(field)) {
+		/* A number, to pprof, is an amount: one process is not less than another. */
+		snprintf(number, sizeof(number), "%lld", model_number(p->m, g, field));
+		proto_int(&p->part, LABEL_STR, string(p, number));
+	} else {
+		name = model_name(p->m, g, field);
+		if (!name.len)
+			return;
+		shown = human_name(name);	/* the format wants UTF-8 */
+		proto_int(&p->part, LABEL_STR, string(p, shown));
+		free(shown);
+	}
+	proto_message(&p->message, SAMPLE_LABEL, &p->part);
+}
+
+static void emit_sample(struct profile *p, const struct group *g)
+{
+	const struct group_list *by = &p->m->select->group;
+	const u64 values[] = { g->sum.objects, g->sum.bytes, g->sum.held };
+	const struct chain *chain;
+	unsigned int i;
+
+	if (field_listed(by, OWNER_FIELD_STACK)) {
+		chain = model_chain(p->m, g);
+		for (i = 0; i < chain->n; i++) {
+			p->locations = grow(p->locations, i, &p->locations_cap,
+					    sizeof(*p->locations));
+			p->locations[i] = chain->frames[i] + 1;
+		}
+		proto_ints(&p->message, SAMPLE_LOCATION, p->locations, chain->n);
+	}
+	proto_ints(&p->message, SAMPLE_VALUE, values, sizeof(values) / sizeof(*values));
+	for (i = 0; i < by->n; i++)
+		if (by->v[i].field != OWNER_FIELD_STACK && model_known(p->m, g, by->v[i].field))
+			add_label(p, g, by->v[i].field);
+	emit(p, PROFILE_SAMPLE);
+}
+
+/* A module of the kernel is to pprof what a library is. */
+static void emit_mapping(struct profile *p, u32 module)
+{
+	proto_int(&p->message, MAPPING_ID, module + 1);
+	proto_int(&p->message, MAPPING_FILENAME,
+		  strings_intern(&p->strings, p->m->stacks.modules.v[module]));
+	proto_int(&p->message, MAPPING_HAS_FUNCTIONS, 1);
+	emit(p, PROFILE_MAPPING);
+}
+
+/*
+ * Each call site is a location, in a function of its own: pprof merges those
+ * that have the same name. Numbers are those of the model, from 1.
+ */
+static void emit_frame(struct profile *p, u32 id)
+{
+	struct text line = p->m->stacks.frames.v[id];
+	u32 module = stacks_frame_module(&p->m->stacks, id);
+	struct text place;
+	const char *colon;
+	struct frame f;
+
+	frame_parse(line, &f);
+	colon = f.place.len ? memrchr(f.place.s, ':', f.place.len) : NULL;
+	proto_int(&p->message, FUNCTION_ID, id + 1);
+	proto_int(&p->message, FUNCTION_NAME, strings_intern(&p->strings, f.func));
+	proto_int(&p->message, FUNCTION_SYSTEM_NAME, strings_intern(&p->strings, line));
+	place = colon ? (struct text){ f.place.s, colon - f.place.s } :
+			p->m->stacks.modules.v[module];
+	proto_int(&p->message, FUNCTION_FILENAME, strings_intern(&p->strings, place));
+	emit(p, PROFILE_FUNCTION);
+
+	proto_clear(&p->part);
+	proto_int(&p->part, LINE_FUNCTION, id + 1);
+	proto_int(&p->part, LINE_LINE, colon ? strtoull(colon + 1, NULL, 10) : 0);
+	proto_int(&p->message, LOCATION_ID, id + 1);
+	proto_int(&p->message, LOCATION_MAPPING, module + 1);
+	proto_message(&p->message, LOCATION_LINE, &p->part);
+	emit(p, PROFILE_LOCATION);
+}
+
+/* What the samples leave out, line by line. */
+static void emit_comments(struct profile *p, const struct answer *a)
+{
+	char *text = NULL, *line, *rest;
+	size_t len;
+	FILE *notes = open_memstream(&text, &len);
+
+	if (!notes)
+		out_of_memory();
+	fprintf(notes, "ownertop: %llu objects in %u samples\n", a->model.total.objects,
+		a->model.groups.n);
+	notes_print(a, terminal_of(notes), notes);
+	fclose(notes);
+	for (line = strtok_r(text, "\n", &rest); line; line = strtok_r(NULL, "\n", &rest))
+		emit_int(p, PROFILE_COMMENT, string(p, line));
+	free(text);
+}
+
+static void emit_strings(struct profile *p)
+{
+	u32 i;
+
+	for (i = 0; i < p->strings.n; i++) {
+		struct text s = p->strings.v[i];
+
+		proto_bytes(&p->wire, PROFILE_STRING, s.s, s.len);
+		write_if_much(p);
+	}
+}
+
+void write_pprof(const struct answer *a, FILE *out)
+{
+	const struct model *m = &a->model;
+	struct profile p = { .m = m };
+	u32 i;
+
+	/* To pack it better would take as long as to read the dump. */
+	p.gz = gzdopen(dup(fileno(out)), "wb1");
+	if (!p.gz)
+		out_of_memory();
+	string(&p, "");		/* number 0 means that there is none */
+	emit_sample_types(&p, a->options->sort);
+	for (i = 0; i < m->groups.n; i++) {
+		struct group g = model_group(m, i);
+
+		emit_sample(&p, &g);
+	}
+	for (i = 0; i < m->stacks.modules.n; i++)
+		emit_mapping(&p, i);
+	for (i = 0; i < m->stacks.frames.n; i++)
+		emit_frame(&p, i);
+	emit_comments(&p, a);
+	emit_strings(&p);
+	write_out(&p);
+	if (gzflush(p.gz, Z_FINISH) != Z_OK)
+		output_failed(p.gz);
+	gzclose(p.gz);
+	strings_free(&p.strings);
+	proto_free(&p.message);
+	proto_free(&p.part);
+	proto_free(&p.wire);
+	free(p.locations);
+}

@@ -1,0 +1,94 @@
+// SPDX-License-Identifier: GPL-2.0
+/* Writes the wire format of protocol buffers. */
+#include <stdlib.h>
+
+#include "base/alloc.h"
+#include "output/proto.h"
+
+enum wire_type {
+	WIRE_VARINT = 0,
+	WIRE_LENGTH = 2,
+};
+
+/* 64 bits, seven a byte. */
+#define VARINT_MAX 10
+
+static void make_room(struct proto *p, size_t len)
+{
+	while (p->cap - p->len < len)
+		p->bytes = grow(p->bytes, p->cap, &p->cap, 1);
+}
+
+static void put_bytes(struct proto *p, const void *bytes, size_t len)
+{
+	make_room(p, len);
+	if (len)
+		memcpy(p->bytes + p->len, bytes, len);
+	p->len += len;
+}
+
+/* Seven bits a byte, the lowest first; the eighth says that more follow. */
+static void put_varint(struct proto *p, u64 v)
+{
+	make_room(p, VARINT_MAX);
+	for (; v >= 0x80; v >>= 7)
+		p->bytes[p->len++] = v | 0x80;
+	p->bytes[p->len++] = v;
+}
+
+static u32 varint_len(u64 v)
+{
+	u32 n = 1;
+
+	for (; v >= 0x80; v >>= 7)
+		n++;
+	return n;
+}
+
+static void put_tag(struct proto *p, u32 field, enum wire_type type)
+{
+	put_varint(p, (u64)field << 3 | type);
+}
+
+void proto_int(struct proto *p, u32 field, u64 v)
+{
+	if (!v)
+		return;
+	put_tag(p, field, WIRE_VARINT);
+	put_varint(p, v);
+}
+
+void proto_bytes(struct proto *p, u32 field, const void *bytes, size_t len)
+{
+	put_tag(p, field, WIRE_LENGTH);
+	put_varint(p, len);
+	put_bytes(p, bytes, len);
+}
+
+void proto_message(struct proto *p, u32 field, const struct proto *message)
+{
+	proto_bytes(p, field, message->bytes, message->len);
+}
+
+void proto_ints(struct proto *p, u32 field, const u64 *v, u32 n)
+{
+	u32 len = 0, i;
+
+	for (i = 0; i < n; i++)
+		len += varint_len(v[i]);
+	put_tag(p, field, WIRE_LENGTH);
+	put_varint(p, len);
+	for (i = 0; i < n; i++)
+		put_varint(p, v[i]);
+}
+
+void proto_clear(struct proto *p)
+{
+	p->len = 0;
+}
+
+void proto_free(struct proto *p)
+{
+	free(p->bytes);
+	*p = (struct proto){ 0 };
+}

@@ -1,0 +1,122 @@
+// SPDX-License-Identifier: GPL-2.0
+/* Each owner in full: one block of lines a group, one line a field. */
+#include <stdlib.h>
+
+#include "names/frame.h"
+#include "output/human.h"
+#include "output/notes.h"
+#include "ui/terminal.h"
+#include "output/writer.h"
+
+#define INDENT 4
+#define LABEL_WIDTH 8
+
+static void print_label(const char *label, FILE *out)
+{
+	fprintf(out, "%*s%-*s", INDENT, "", LABEL_WIDTH, label);
+}
+
+static void print_age(const struct model *m, const struct group *g, FILE *out)
+{
+	char oldest[HUMAN_LEN], newest[HUMAN_LEN];
+
+	if (!model_known(m, g, OWNER_FIELD_AGE))
+		return;
+	print_label("age", out);
+	human_age(oldest, model_age(m, g->oldest));
+	human_age(newest, model_age(m, g->newest));
+	if (strcmp(oldest, newest))
+		fprintf(out, "%s to %s\n", newest, oldest);
+	else
+		fprintf(out, "%s\n", oldest);
+}
+
+static void print_chain(const struct model *m, const struct group *g, size_t width, FILE *out)
+{
+	const struct chain *chain = model_chain(m, g);
+	u32 i;
+
+	for (i = 0; i < chain->n; i++) {
+		print_label(i ? "" : "chain", out);
+		frame_print_fitted(model_frame(m, chain, i), width, INDENT + LABEL_WIDTH, out);
+	}
+	if (!chain->n) {
+		print_label("chain", out);
+		fputs("(no call chain)\n", out);
+	}
+}
+
+static void print_name(struct text name, FILE *out)
+{
+	char *shown = human_name(name);
+
+	fprintf(out, "%s\n", shown);
+	free(shown);
+}
+
+static void print_fields(const struct model *m, const struct group *g, size_t width, FILE *out)
+{
+	const struct group_list *by = &m->select->group;
+	unsigned int i;
+
+	print_age(m, g, out);
+	for (i = 0; i < by->n; i++) {
+		enum owner_field f = by->v[i].field;
+
+		if (f == OWNER_FIELD_STACK || f == OWNER_FIELD_AGE || !model_known(m, g, f))
+			continue;
+		if (!field_is_number(f) && !model_name(m, g, f).len)
+			continue;
+		print_label(field_name(f), out);
+		if (field_is_number(f))
+			fprintf(out, "%lld\n", model_number(m, g, f));
+		else
+			print_name(model_name(m, g, f), out);
+	}
+	if (field_listed(by, OWNER_FIELD_STACK))
+		print_chain(m, g, width, out);
+	putc('\n', out);
+}
+
+static void print_sum(const struct sum *sum, const struct report *r, FILE *out)
+{
+	char bytes[HUMAN_LEN], percent[HUMAN_LEN];
+
+	fprintf(out, "%s in %llu object%s, %s", human_bytes(bytes, sum->bytes), sum->objects,
+		sum->objects == 1 ? "" : "s",
+		human_percent(percent, sort_value(sum, r->sort),
+			      sort_value(&r->model->total, r->sort)));
+	if (sum->held != sum->bytes)
+		fprintf(out, ", held %s", human_bytes(bytes, sum->held));
+	putc('\n', out);
+}
+
+void write_records(const struct answer *a, FILE *out)
+{
+	const struct model *m = &a->model;
+	struct terminal term = terminal_of(out);
+	struct report r;
+	u32 i;
+
+	report_init(&r, a);
+	for (i = 0; i < r.shown; i++) {
+		struct group g = report_group(&r, i);
+
+		fprintf(out, "%s#%u%s  ", term.colour ? "\033[1m" : "", i + 1,
+			term.colour ? "\033[0m" : "");
+		print_sum(&g.sum, &r, out);
+		print_fields(m, &g, term.width, out);
+	}
+	if (r.shown < r.kept) {
+		fprintf(out, "rest: %u of %u owners, ", r.kept - r.shown, m->groups.n);
+		print_sum(&r.not_shown, &r, out);
+	}
+	if (r.kept < m->groups.n) {
+		fprintf(out, "other: %u of %u owners, ", m->groups.n - r.kept, m->groups.n);
+		print_sum(&r.other, &r, out);
+	}
+	fputs("total: ", out);
+	print_sum(&m->total, &r, out);
+	notes_print(a, term, out);
+	report_free(&r);
+}

@@ -1,0 +1,234 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * The tree, for people and programs. What is too small to matter is left out,
+ * and said to be.
+ */
+#include <stdlib.h>
+
+#include "base/alloc.h"
+#include "names/frame.h"
+#include "output/human.h"
+#include "output/json.h"
+#include "output/notes.h"
+#include "ui/terminal.h"
+#include "model/tree.h"
+#include "output/writer.h"
+
+/* So much of a line is left to names, however deep the tree. */
+#define LEAST_NAME_WIDTH 24
+
+struct pruned {
+	struct tree tree;
+	enum sort_by sort;
+	bool *keep;		/* by number of node, as the next */
+	u32 *kept_children;
+	u32 dropped;
+	struct sum dropped_flat;
+};
+
+/* Keeps the @top largest nodes. No node is larger than its parent, so none hangs loose. */
+static void keep_largest(struct pruned *p, u32 top)
+{
+	u32 *ids = tree_by_size(&p->tree, p->sort);
+	u32 i;
+
+	for (i = top; i < p->tree.n; i++)
+		p->keep[ids[i]] = false;
+	free(ids);
+}
+
+static void prune(struct pruned *p, const struct answer *a)
+{
+	const struct options *o = a->options;
+	struct tree *t = &p->tree;
+	double least;
+	u32 i;
+
+	p->sort = o->sort;
+	tree_of_answer(t, a);
+	p->keep = xmalloc(t->n * sizeof(*p->keep));
+	least = sort_value(&t->nodes[TREE_ROOT].cum, p->sort) * o->least_percent / 100;
+	for (i = 0; i < t->n; i++)
+		p->keep[i] = sort_value(&t->nodes[i].cum, p->sort) >= least;
+	/* Of the lines asked for, the first is the total. */
+	if (o->top && o->top < t->n - 1)
+		keep_largest(p, o->top + 1);
+	p->kept_children = xcalloc(t->n, sizeof(*p->kept_children));
+	for (i = 0; i < t->n; i++) {
+		if (p->keep[i] && i != TREE_ROOT)
+			p->kept_children[t->nodes[i].parent]++;
+		if (p->keep[i])
+			continue;
+		p->dropped++;
+		sum_add(&p->dropped_flat, &t->nodes[i].flat);
+	}
+}
+
+static void pruned_free(struct pruned *p)
+{
+	tree_free(&p->tree);
+	free(p->keep);
+	free(p->kept_children);
+}
+
+/* The next node that is kept. What is below one that is not, is not either. */
+static u32 walk(const struct pruned *p, u32 node)
+{
+	do
+		node = tree_walk(&p->tree, node);
+	while (node != TREE_NONE && !p->keep[node]);
+	return node;
+}
+
+struct lines {
+	const struct pruned *p;
+	struct terminal term;
+	FILE *out;
+	u64 total;
+	u64 running;		/* flat, of the lines so far */
+	u32 *level;		/* of indentation, by number of node */
+	bool errors;		/* shown, as something was sampled */
+};
+
+/* What a line has in common with the one above is not said again. */
+static void print_figures(struct lines *l, const struct node *node, bool news)
+{
+	enum sort_by sort = l->p->sort;
+	u64 cum = sort_value(&node->cum, sort), flat = sort_value(&node->flat, sort);
+	char v[HUMAN_LEN], percent[HUMAN_LEN], running[HUMAN_LEN];
+
+	if (news)
+		fprintf(l->out, "%7s %6s ", human_figure(v, cum, sort),
+			human_percent(percent, cum, l->total));
+	else
+		fprintf(l->out, "%14s ", "");
+	l->running += flat;
+	if (flat)
+		fprintf(l->out, "%7s %6s %6s ", human_figure(v, flat, sort),
+			human_percent(percent, flat, l->total),
+			human_percent(running, l->running, l->total));
+	else
+		fprintf(l->out, "%21s ", "");
+	if (!news)
+		fprintf(l->out, "%8s  ", "");
+	else if (sort == SORT_OBJECTS)
+		fprintf(l->out, "%8s  ", human_bytes(v, node->cum.bytes));
+	else
+		fprintf(l->out, "%8llu  ", node->cum.objects);
+	if (l->errors)
+		fprintf(l->out, "%9s  ", news ? human_error(v, &node->cum, sort) : "");
+}
+
+#define FIGURES_WIDTH 47
+#define ERROR_WIDTH 11
+
+/*
+ * A node without siblings stands below its parent and not further in, so that a
+ * chain runs straight down. Only branches are indented, and begin with a dash.
+ */
+static void print_node(struct lines *l, u32 id)
+{
+	const struct tree *t = &l->p->tree;
+	const struct node *node = &t->nodes[id];
+	bool root = id == TREE_ROOT;
+	bool branch = !root && l->p->kept_children[node->parent] > 1;
+	bool news = root || branch ||
+		    !sum_same(&node->cum, &t->nodes[node->parent].cum);
+	u32 before = FIGURES_WIDTH + (l->errors ? ERROR_WIDTH : 0), indent;
+	char *name;
+
+	l->level[id] = root ? 0 : l->level[node->parent] + branch;
+	indent = 2 * l->level[id];
+	if (l->term.width && before + indent + LEAST_NAME_WIDTH > l->term.width)
+		indent = l->term.width > before + LEAST_NAME_WIDTH ?
+			 l->term.width - before - LEAST_NAME_WIDTH : 2 * branch;
+
+	print_figures(l, node, news);
+	fprintf(l->out, "%*s", (int)indent, branch ? "- " : "");
+	name = human_name(tree_name(t, id));
+	frame_print_fitted((struct text){ name, strlen(name) }, l->term.width,
+			   before + indent, l->out);
+	free(name);
+}
+
+static void print_dropped(const struct pruned *p, const struct options *o, u64 total,
+			  FILE *out)
+{
+	u64 v = sort_value(&p->dropped_flat, p->sort);
+	char buf[HUMAN_LEN], percent[HUMAN_LEN];
+
+	if (!p->dropped)
+		return;
+	fprintf(out, "dropped %u nodes, %s (%s), %llu objects: each under %g%%", p->dropped,
+		human_bytes(buf, p->dropped_flat.bytes), human_percent(percent, v, total),
+		p->dropped_flat.objects, o->least_percent);
+	if (o->top)
+		fprintf(out, ", or not of the %u largest", o->top);
+	fprintf(out, "; --min 0%s shows all\n", o->top ? " --top 0" : "");
+}
+
+void write_tree(const struct answer *a, FILE *out)
+{
+	struct pruned p = { 0 };
+	struct lines l = {
+		.p = &p,
+		.out = out,
+		.term = terminal_of(out),
+		.errors = a->model.sampled,
+	};
+	static const char * const heads[NR_SORTS] = {
+		[SORT_BYTES] = "BYTES",
+		[SORT_HELD] = "HELD",
+		[SORT_OBJECTS] = "OBJECTS",
+	};
+	u32 node;
+
+	prune(&p, a);
+	l.total = sort_value(&p.tree.nodes[TREE_ROOT].cum, p.sort);
+	l.level = xmalloc(p.tree.n * sizeof(*l.level));
+	fprintf(out, "%s%7s %6s %7s %6s %6s %8s  ", l.term.colour ? "\033[1m" : "",
+		heads[p.sort], "%", "FLAT", "%", "SUM%",
+		p.sort == SORT_OBJECTS ? "BYTES" : "OBJECTS");
+	if (l.errors)
+		fprintf(out, "%9s  ", human_error_head(p.sort));
+	fprintf(out, "%s%s\n",
+		a->options->callees ? "FUNCTION, CALLED BY" : "FUNCTION, CALLING",
+		l.term.colour ? "\033[0m" : "");
+	for (node = TREE_ROOT; node != TREE_NONE; node = walk(&p, node))
+		print_node(&l, node);
+	print_dropped(&p, a->options, l.total, out);
+	notes_print(a, l.term, out);
+	free(l.level);
+	pruned_free(&p);
+}
+
+void write_tree_json(const struct answer *a, FILE *out)
+{
+	struct pruned p = { 0 };
+	u32 id;
+
+	prune(&p, a);
+	json_begin(a, out);
+	fprintf(out, "  \"callees\": %s,\n  \"min_percent\": %g,\n",
+		a->options->callees ? "true" : "false", a->options->least_percent);
+	json_named_sum("total", &a->model.total, out);
+	fprintf(out, "  \"dropped_nodes\": %u,\n", p.dropped);
+	json_named_sum("dropped", &p.dropped_flat, out);
+	fputs("  \"nodes\": [", out);
+	for (id = TREE_ROOT; id != TREE_NONE; id = walk(&p, id)) {
+		const struct node *node = &p.tree.nodes[id];
+
+		fprintf(out, "%s\n    {\"id\": %u, ", id == TREE_ROOT ? "" : ",", id);
+		if (id != TREE_ROOT)
+			fprintf(out, "\"parent\": %u, ", node->parent);
+		fputs("\"name\": ", out);
+		json_string(tree_name(&p.tree, id), out);
+		fputs(", \"cum\": {", out);
+		json_sum(&node->cum, out);
+		fputs("}, \"flat\": {", out);
+		json_sum(&node->flat, out);
+		fputs("}}", out);
+	}
+	fputs("\n  ]\n}\n", out);
+	pruned_free(&p);
+}

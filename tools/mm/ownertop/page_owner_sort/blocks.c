@@ -1,0 +1,421 @@
+// SPDX-License-Identifier: GPL-2.0
+/* Records as page_owner_sort sees them. */
+#include <stdlib.h>
+#include <xxhash.h>
+
+#include "base/alloc.h"
+#include "page_owner_sort/blocks.h"
+#include "names/frame.h"
+
+/* As memmem(), but faster where the first character is rare. */
+static bool contains(struct text t, const char *word)
+{
+	const char *end = t.s + t.len, *p = t.s;
+	size_t len = strlen(word);
+
+	for (; (p = memchr(p, *word, end - p)); p++)
+		if (text_starts((struct text){ p, end - p }, word, len))
+			return true;
+	return false;
+}
+
+/* Does vmalloc ask for pages here, and not for memory to keep account of them? */
+static bool is_vmalloc(struct text stack)
+{
+	struct text before = { stack.s, 0 };
+
+	while (stack.len) {
+		const char *nl = memchr(stack.s, '\n', stack.len);
+		size_t len = nl ? (size_t)(nl - stack.s) + 1 : stack.len;
+		struct text line = { stack.s, len };
+
+		if (contains(line, "__vmalloc_node_range"))
+			return contains(before, "alloc_pages");
+		/* Inlined or not, by the compiler's leave: as if it were. */
+		if (!contains(line, "__vmalloc_area_node"))
+			before = line;
+		stack.s += len;
+		stack.len -= len;
+	}
+	return false;
+}
+
+static u32 allocator_of(const struct record *rec, bool vmalloc)
+{
+	u32 allocator = 0;
+
+	if (contains(rec->pfn, "CMA"))
+		allocator |= ALLOCATOR_CMA;
+	if (rec->kind == KIND_SLAB || rec->slab_page || contains(rec->pfn, "slab"))
+		allocator |= ALLOCATOR_SLAB;
+	if (vmalloc)
+		allocator |= ALLOCATOR_VMALLOC;
+	return allocator ? allocator : ALLOCATOR_OTHERS;
+}
+
+static bool listed(const struct number_list *list, s64 v)
+{
+	u32 i;
+
+	for (i = 0; i < list->n; i++)
+		if (list->v[i] == v)
+			return true;
+	return false;
+}
+
+static bool named(const struct globs *names, struct text name)
+{
+	u32 i;
+
+	for (i = 0; i < names->n; i++)
+		if (strlen(names->v[i]) == name.len && !memcmp(names->v[i], name.s, name.len))
+			return true;
+	return false;
+}
+
+static bool passes(const struct blocks *b, const struct record *rec)
+{
+	return (!b->filter_pid || listed(&b->pids, rec->pid)) &&
+	       (!b->filter_tgid || listed(&b->tgids, rec->tgid)) &&
+	       (!b->filter_comm || named(&b->comms, rec->comm));
+}
+
+static const char *check_frames(struct text stack)
+{
+	while (stack.len) {
+		const char *nl = memchr(stack.s, '\n', stack.len);
+		struct text line = { stack.s + 1, nl - stack.s - 1 };
+		struct frame f;
+
+		if (line.len && line.s[line.len - 1] == '\r')
+			line.len--;
+		if (!frame_parse(line, &f))
+			return "a frame is malformed";
+		stack.len -= nl + 1 - stack.s;
+		stack.s = nl + 1;
+	}
+	return NULL;
+}
+
+/* Columns of rows that blocks are kept in. */
+enum {
+	COLUMN_PID,		/* and 1: -1 is 0 */
+	COLUMN_TGID,		/* likewise */
+	COLUMN_HEADER,
+	COLUMN_STACK,
+	COLUMN_TIME,
+	COLUMN_ALLOCATOR,
+	COLUMN_TIMES,
+	COLUMN_PAGES,
+	NR_COLUMNS
+};
+
+void blocks_init(struct blocks *b)
+{
+	*b = (struct blocks){ 0 };
+	packed_init(&b->v, NR_COLUMNS);
+}
+
+static int pid_at(const struct packed *v, u32 id, u32 column)
+{
+	return packed_get(v, id, column) - 1;
+}
+
+static struct text stack_at(const struct blocks *b, u32 id)
+{
+	return b->stacks.v[packed_get(&b->v, id, COLUMN_STACK)];
+}
+
+static struct text comm_at(const struct blocks *b, u32 id)
+{
+	return b->names.v[b->header_comm[packed_get(&b->v, id, COLUMN_HEADER)]];
+}
+
+struct block block_at(const struct blocks *b, u32 id)
+{
+	return (struct block){
+		.pid = pid_at(&b->v, id, COLUMN_PID),
+		.tgid = pid_at(&b->v, id, COLUMN_TGID),
+		.header = packed_get(&b->v, id, COLUMN_HEADER),
+		.stack = packed_get(&b->v, id, COLUMN_STACK),
+		.ts = packed_get(&b->v, id, COLUMN_TIME),
+		.allocator = packed_get(&b->v, id, COLUMN_ALLOCATOR),
+		.times = packed_get(&b->v, id, COLUMN_TIMES),
+		.pages = packed_get(&b->v, id, COLUMN_PAGES),
+	};
+}
+
+/* Without what it counts. */
+static u32 add_block(struct blocks *b, const struct block *block)
+{
+	u32 id = packed_add(&b->v);
+
+	packed_set(&b->v, id, COLUMN_PID, block->pid + 1LL);
+	packed_set(&b->v, id, COLUMN_TGID, block->tgid + 1LL);
+	packed_set(&b->v, id, COLUMN_HEADER, block->header);
+	packed_set(&b->v, id, COLUMN_STACK, block->stack);
+	packed_set(&b->v, id, COLUMN_TIME, block->ts);
+	packed_set(&b->v, id, COLUMN_ALLOCATOR, block->allocator);
+	return id;
+}
+
+static void add_to(struct packed *v, u32 id, u32 column, u64 more)
+{
+	packed_set(v, id, column, packed_get(v, id, column) + more);
+}
+
+static bool sorted_by(const struct blocks *b, enum block_field field)
+{
+	u32 i;
+
+	for (i = 0; i < b->nr_sorts; i++)
+		if (b->sort[i].field == field)
+			return true;
+	return false;
+}
+
+/* What is asked of each stack once. */
+struct stack_info {
+	const char *error;	/* what is wrong with it, or NULL */
+	bool vmalloc;
+};
+
+/* Of what b->text has from the second line on; @rec has it in parts. */
+static u32 intern_stack(struct blocks *b, const struct record *rec, size_t header_len)
+{
+	struct text text = { b->text.s + header_len, b->text.len - header_len };
+	u32 known = b->stacks.n, id = strings_intern(&b->stacks, text);
+
+	if (id == known) {
+		b->stack_info = grow(b->stack_info, id, &b->stack_info_cap,
+				     sizeof(*b->stack_info));
+		b->stack_info[id] = (struct stack_info){
+			.error = check_frames(rec->stack),
+			.vmalloc = is_vmalloc(rec->stack),
+		};
+	}
+	return id;
+}
+
+bool blocks_timed(const struct blocks *b)
+{
+	return b->nr_sorts && b->sort[0].field == BLOCK_TIME;
+}
+
+static void add_up_to(struct buffer *buf, const char *from, const char *to)
+{
+	buffer_add(buf, (struct text){ from, to - from });
+}
+
+/*
+ * The block without its PFN line, which no two have in common, nor its time.
+ * Returns the length of the first line.
+ */
+static size_t make_text(struct blocks *b, const struct record *rec)
+{
+	static const char before_time[] = "), ts ";
+	const char *time = rec->comm.s + rec->comm.len + sizeof(before_time) - 1;
+
+	b->text.len = 0;
+	add_up_to(&b->text, rec->header.s, time);
+	if (!blocks_timed(b))
+		while (*time >= '0' && *time <= '9')
+			time++;
+	add_up_to(&b->text, time, rec->pfn.s);
+	buffer_add(&b->text, rec->stack);
+	buffer_add(&b->text, rec->tail);
+	return (char *)memchr(b->text.s, '\n', b->text.len) - b->text.s + 1;
+}
+
+/* What makes one block of two records; what does not is 0. */
+struct block_key {
+	int pid;
+	int tgid;
+	u32 header;
+	u32 stack;
+	u32 comm;
+	u32 allocator;
+	u64 ts;
+};
+
+static struct block_key key_of(const struct blocks *b, const struct block *block)
+{
+	struct block_key key = { 0 };
+
+	if (!b->cull)
+		return (struct block_key){
+			.pid = block->pid,
+			.tgid = block->tgid,
+			.header = block->header,
+			.stack = block->stack,
+			.ts = blocks_timed(b) ? block->ts : 0,
+		};
+	if (b->cull & BLOCK_BIT(BLOCK_STACK))
+		key.stack = block->stack;
+	if (b->cull & BLOCK_BIT(BLOCK_PID))
+		key.pid = block->pid;
+	if (b->cull & BLOCK_BIT(BLOCK_TGID))
+		key.tgid = block->tgid;
+	if (b->cull & BLOCK_BIT(BLOCK_COMM))
+		key.comm = b->header_comm[block->header];
+	if (b->cull & BLOCK_BIT(BLOCK_ALLOCATOR))
+		key.allocator = block->allocator;
+	return key;
+}
+
+static bool same_block(const void *owner, u32 id, const void *key)
+{
+	const struct blocks *b = owner;
+	struct block block = block_at(b, id);
+	struct block_key of_block = key_of(b, &block);
+
+	return !memcmp(&of_block, key, sizeof(of_block));
+}
+
+const char *blocks_take(void *owner, const struct record *rec)
+{
+	struct stack_info *stack_info;
+	struct blocks *b = owner;
+	struct block_key key;
+	struct block block;
+	size_t header_len;
+	u32 id, stack;
+	u64 hash;
+
+	if (!rec->header.len)
+		return "not a page_owner record";
+	if (!passes(b, rec))
+		return check_frames(rec->stack);
+	header_len = make_text(b, rec);
+	stack = intern_stack(b, rec, header_len);
+	stack_info = &b->stack_info[stack];
+	if (stack_info->error)
+		return stack_info->error;
+	block = (struct block){
+		.pid = rec->pid,
+		.tgid = rec->tgid,
+		.ts = sorted_by(b, BLOCK_TIME) ? rec->ts : 0,
+		.allocator = allocator_of(rec, stack_info->vmalloc),
+		.header = block_pack_header(b, rec, header_len),
+		.stack = stack,
+	};
+	key = key_of(b, &block);
+	hash = XXH3_64bits(&key, sizeof(key));
+	id = index_find(&b->index, hash, same_block, b, &key);
+	if (id == INDEX_NONE) {
+		id = add_block(b, &block);
+		index_add(&b->index, hash, id);
+	}
+	add_to(&b->v, id, COLUMN_TIMES, 1);
+	add_to(&b->v, id, COLUMN_PAGES, 1ULL << rec->order);
+	return NULL;
+}
+
+static int compare_u64(u64 a, u64 b)
+{
+	return (a > b) - (a < b);
+}
+
+static int compare_s64(s64 a, s64 b)
+{
+	return (a > b) - (a < b);
+}
+
+/* No more than its text is made of: this is what sorting takes its time for. */
+static struct block text_at(const struct blocks *b, u32 id)
+{
+	return (struct block){
+		.pid = pid_at(&b->v, id, COLUMN_PID),
+		.tgid = pid_at(&b->v, id, COLUMN_TGID),
+		.header = packed_get(&b->v, id, COLUMN_HEADER),
+		.stack = packed_get(&b->v, id, COLUMN_STACK),
+		.ts = packed_get(&b->v, id, COLUMN_TIME),
+	};
+}
+
+static int compare_text(struct blocks *b, u32 l, u32 r)
+{
+	struct block left = text_at(b, l), right = text_at(b, r);
+
+	return block_compare_text(b, &left, &right);
+}
+
+static int compare_field(struct blocks *b, u32 l, u32 r, enum block_field field)
+{
+	const struct packed *v = &b->v;
+
+	switch (field) {
+	case BLOCK_TEXT:
+		return compare_text(b, l, r);
+	case BLOCK_STACK:
+		return text_compare(stack_at(b, l), stack_at(b, r));
+	case BLOCK_PID:
+		return compare_s64(pid_at(v, l, COLUMN_PID), pid_at(v, r, COLUMN_PID));
+	case BLOCK_TGID:
+		return compare_s64(pid_at(v, l, COLUMN_TGID), pid_at(v, r, COLUMN_TGID));
+	case BLOCK_COMM:
+		return text_compare(comm_at(b, l), comm_at(b, r));
+	case BLOCK_ALLOCATOR:
+		return compare_u64(packed_get(v, l, COLUMN_ALLOCATOR),
+				   packed_get(v, r, COLUMN_ALLOCATOR));
+	case BLOCK_TIME:
+		return compare_u64(packed_get(v, l, COLUMN_TIME), packed_get(v, r, COLUMN_TIME));
+	case BLOCK_TIMES_SEEN:
+		return compare_u64(packed_get(v, l, COLUMN_TIMES), packed_get(v, r, COLUMN_TIMES));
+	case BLOCK_PAGES:
+		return compare_u64(packed_get(v, l, COLUMN_PAGES), packed_get(v, r, COLUMN_PAGES));
+	}
+	return 0;
+}
+
+/* What is equal by the order asked for stands in that of what is merged by. */
+static int compare(const void *pl, const void *pr, void *arg)
+{
+	static const enum block_field culled[] = {
+		BLOCK_STACK, BLOCK_PID, BLOCK_TGID, BLOCK_COMM, BLOCK_ALLOCATOR };
+	u32 l = *(const u32 *)pl, r = *(const u32 *)pr, i;
+	struct blocks *b = arg;
+	int order = 0;
+
+	for (i = 0; i < b->nr_sorts && !order; i++) {
+		order = compare_field(b, l, r, b->sort[i].field);
+		if (b->sort[i].descending)
+			order = -order;
+	}
+	if (!b->cull && !order)
+		order = compare_field(b, l, r, BLOCK_TEXT);
+	for (i = 0; i < sizeof(culled) / sizeof(*culled) && !order; i++)
+		if (b->cull & BLOCK_BIT(culled[i]))
+			order = compare_field(b, l, r, culled[i]);
+	return order;
+}
+
+void blocks_sort(struct blocks *b)
+{
+	u32 i;
+
+	b->order = xmalloc(b->v.n * sizeof(*b->order));
+	for (i = 0; i < b->v.n; i++)
+		b->order[i] = i;
+	/* Numbers, as qsort_r() takes as much memory again as it sorts. */
+	qsort_r(b->order, b->v.n, sizeof(*b->order), compare, b);
+}
+
+void blocks_free(struct blocks *b)
+{
+	packed_free(&b->v);
+	free(b->order);
+	index_free(&b->index);
+	strings_free(&b->headers);
+	strings_free(&b->stacks);
+	free(b->stack_info);
+	free(b->header_comm);
+	strings_free(&b->names);
+	globs_free(&b->comms);
+	free(b->pids.v);
+	free(b->tgids.v);
+	free(b->text.s);
+	free(b->packed.s);
+	free(b->left.s);
+	free(b->right.s);
+}

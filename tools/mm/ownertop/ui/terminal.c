@@ -1,0 +1,24 @@
+// SPDX-License-Identifier: GPL-2.0
+/* What the output goes to. */
+#include <stdlib.h>
+#include <sys/ioctl.h>
+#include <unistd.h>
+
+#include "ui/terminal.h"
+
+#define USUAL_WIDTH 80
+
+struct terminal terminal_of(FILE *out)
+{
+	struct terminal term = { 0 };
+	const char *no_color = getenv("NO_COLOR");
+	struct winsize size;
+
+	if (!isatty(fileno(out)))
+		return term;
+	term.width = USUAL_WIDTH;
+	if (!ioctl(fileno(out), TIOCGWINSZ, &size) && size.ws_col)
+		term.width = size.ws_col;
+	term.colour = !no_color || !*no_color;
+	return term;
+}
