@@ -101,10 +101,10 @@ static bool is_plain(const struct owner_sentence *s)
 
 static bool is_wanted(struct page_reader *reader, const struct owner_pages *pages)
 {
-	struct owner_field_values facts = {};
+	struct owner_field_values fields = {};
 
-	facts.value[OWNER_FIELD_NID].number = page_to_nid(pages->page);
-	return owner_lang_matches(&reader->query.query.sentence, &facts);
+	fields.value[OWNER_FIELD_NID].number = page_to_nid(pages->page);
+	return owner_lang_matches(&reader->query.query.sentence, &fields);
 }
 
 /* Page frames that are looked at before others get a turn. */

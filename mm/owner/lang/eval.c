@@ -134,22 +134,22 @@ bool owner_lang_word_matches(const struct owner_sentence *s,
 
 /* What is absent is equal to nothing, and neither below nor above anything. */
 static bool holds(const struct owner_sentence *s, const struct owner_comparison *c,
-		  const struct owner_field_values *facts)
+		  const struct owner_field_values *fields)
 {
 	bool match = false;
 
-	if (!(facts->absent & 1U << c->field)) {
+	if (!(fields->absent_fields & 1U << c->field)) {
 		switch (owner_field_types[c->field]) {
 		case OWNER_TYPE_WORD:
-			match = facts->value[c->field].word ?
-				owner_lang_word_matches(s, c, facts->value[c->field].word) :
-				facts->any_matches(facts, s, c);
+			match = fields->value[c->field].word ?
+				owner_lang_word_matches(s, c, fields->value[c->field].word) :
+				fields->any_matches(fields, s, c);
 			break;
 		case OWNER_TYPE_WORDS:
-			match = facts->any_matches(facts, s, c);
+			match = fields->any_matches(fields, s, c);
 			break;
 		default:
-			match = number_matches(s, c, facts->value[c->field].number);
+			match = number_matches(s, c, fields->value[c->field].number);
 		}
 	}
 	return match ^ (c->operator == OWNER_NE);
@@ -160,47 +160,47 @@ static bool holds(const struct owner_sentence *s, const struct owner_comparison 
 /**
  * owner_lang_matches - does a sentence's expression hold?
  * @s: the sentence
- * @facts: all that it uses (s->uses) is known
+ * @fields: all that it uses (s->uses) is known
  *
  * A sentence without an expression holds always.
  */
-bool owner_lang_matches(const struct owner_sentence *s, const struct owner_field_values *facts)
+bool owner_lang_matches(const struct owner_sentence *s, const struct owner_field_values *fields)
 {
 	unsigned int at = s->nr_comparisons ? 0 : OWNER_ACCEPT;
 
 	while (at < s->nr_comparisons)
-		at = s->comparisons[at].next[holds(s, &s->comparisons[at], facts)];
+		at = s->comparisons[at].next[holds(s, &s->comparisons[at], fields)];
 	return at == OWNER_ACCEPT;
 }
 
 /**
  * owner_lang_outcomes - which comparisons of a sentence hold?
  * @s: the sentence
- * @facts: of which @fields are known
- * @fields: a bit for each field whose comparisons are made
+ * @fields: of which @mask are known
+ * @mask: a bit for each field whose comparisons are made
  *
  * Return: a bit for each that does, for owner_lang_matches_again().
  */
-unsigned int owner_lang_outcomes(const struct owner_sentence *s, const struct owner_field_values *facts,
-				 unsigned int fields)
+unsigned int owner_lang_outcomes(const struct owner_sentence *s, const struct owner_field_values *fields,
+				 unsigned int mask)
 {
 	unsigned int at, outcomes = 0;
 
 	for (at = 0; at < s->nr_comparisons; at++)
-		if (fields & 1U << s->comparisons[at].field)
-			outcomes |= (unsigned int)holds(s, &s->comparisons[at], facts) << at;
+		if (mask & 1U << s->comparisons[at].field)
+			outcomes |= (unsigned int)holds(s, &s->comparisons[at], fields) << at;
 	return outcomes;
 }
 
 /**
  * owner_lang_matches_again - does it hold for what differs in some fields only?
  * @s: the sentence
- * @facts: of which the other fields are known
- * @fields: what is the same
+ * @fields: of which the other fields are known
+ * @mask: what is the same
  * @outcomes: of owner_lang_outcomes() for that
  */
-bool owner_lang_matches_again(const struct owner_sentence *s, const struct owner_field_values *facts,
-			      unsigned int fields, unsigned int outcomes)
+bool owner_lang_matches_again(const struct owner_sentence *s, const struct owner_field_values *fields,
+			      unsigned int mask, unsigned int outcomes)
 {
 	unsigned int at = s->nr_comparisons ? 0 : OWNER_ACCEPT;
 
@@ -208,8 +208,8 @@ bool owner_lang_matches_again(const struct owner_sentence *s, const struct owner
 		const struct owner_comparison *c = &s->comparisons[at];
 		bool outcome = outcomes >> at & 1;
 
-		if (!(fields & 1U << c->field))
-			outcome = holds(s, c, facts);
+		if (!(mask & 1U << c->field))
+			outcome = holds(s, c, fields);
 		at = c->next[outcome];
 	}
 	return at == OWNER_ACCEPT;
@@ -218,13 +218,13 @@ bool owner_lang_matches_again(const struct owner_sentence *s, const struct owner
 /**
  * owner_lang_judge - does a sentence's expression hold by what is known so far?
  * @s: the sentence
- * @facts: some of which are known
+ * @fields: some of which are known
  *
  * Follows both ways out of a comparison that cannot be decided.
  *
  * Return: OWNER_DEPENDS if what is known decides it neither way.
  */
-enum owner_truth owner_lang_judge(const struct owner_sentence *s, const struct owner_field_values *facts)
+enum owner_truth owner_lang_judge(const struct owner_sentence *s, const struct owner_field_values *fields)
 {
 	bool accept = !s->nr_comparisons, reject = false;
 	unsigned int at, reached = 1;
@@ -235,8 +235,8 @@ enum owner_truth owner_lang_judge(const struct owner_sentence *s, const struct o
 
 		if (!(reached & 1U << at))
 			continue;
-		if (facts->known & 1U << c->field)
-			ways = 1U << holds(s, c, facts);
+		if (fields->known_fields & 1U << c->field)
+			ways = 1U << holds(s, c, fields);
 		for (outcome = 0; outcome < 2; outcome++) {
 			unsigned int next = c->next[outcome];
 

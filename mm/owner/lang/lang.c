@@ -350,14 +350,14 @@ static bool check_groups(struct parser *p)
 /* May it hold for some of a kind? What is no page has no order. */
 static bool is_about(const struct owner_sentence *s, enum owner_kind kind)
 {
-	struct owner_field_values facts = { .known = 1U << OWNER_FIELD_KIND };
+	struct owner_field_values fields = { .known_fields = 1U << OWNER_FIELD_KIND };
 
-	facts.value[OWNER_FIELD_KIND].number = kind;
+	fields.value[OWNER_FIELD_KIND].number = kind;
 	if (kind != OWNER_KIND_PAGE) {
-		facts.known |= 1U << OWNER_FIELD_ORDER;
-		facts.absent = 1U << OWNER_FIELD_ORDER;
+		fields.known_fields |= 1U << OWNER_FIELD_ORDER;
+		fields.absent_fields = 1U << OWNER_FIELD_ORDER;
 	}
-	return owner_lang_judge(s, &facts) != OWNER_FALSE;
+	return owner_lang_judge(s, &fields) != OWNER_FALSE;
 }
 
 static bool check_sample(struct parser *p)

@@ -236,8 +236,8 @@ size_t owner_lang_render_error(const struct owner_lang_error *error, const char 
 
 /* What is known of an allocation. */
 struct owner_field_values {
-	unsigned int known;		/* a bit for each field of which it is known... */
-	unsigned int absent;		/* ... and here, if all that is known is: it has none */
+	unsigned int known_fields;	/* a bit for each field of which it is known... */
+	unsigned int absent_fields;	/* ... and here, if all that is known is: it has none */
 	union {
 		unsigned long long number;
 		const char *word;
@@ -248,7 +248,7 @@ struct owner_field_values {
 	 * each, or knows better. Also asked about a word that is NULL, as it
 	 * takes time to find.
 	 */
-	bool (*any_matches)(const struct owner_field_values *facts, const struct owner_sentence *s,
+	bool (*any_matches)(const struct owner_field_values *fields, const struct owner_sentence *s,
 			    const struct owner_comparison *comparison);
 };
 
@@ -258,12 +258,12 @@ enum owner_truth {
 	OWNER_DEPENDS,		/* on what is not known */
 };
 
-bool owner_lang_matches(const struct owner_sentence *s, const struct owner_field_values *facts);
-enum owner_truth owner_lang_judge(const struct owner_sentence *s, const struct owner_field_values *facts);
-unsigned int owner_lang_outcomes(const struct owner_sentence *s, const struct owner_field_values *facts,
-				 unsigned int fields);
-bool owner_lang_matches_again(const struct owner_sentence *s, const struct owner_field_values *facts,
-			      unsigned int fields, unsigned int outcomes);
+bool owner_lang_matches(const struct owner_sentence *s, const struct owner_field_values *fields);
+enum owner_truth owner_lang_judge(const struct owner_sentence *s, const struct owner_field_values *fields);
+unsigned int owner_lang_outcomes(const struct owner_sentence *s, const struct owner_field_values *fields,
+				 unsigned int mask);
+bool owner_lang_matches_again(const struct owner_sentence *s, const struct owner_field_values *fields,
+			      unsigned int mask, unsigned int outcomes);
 bool owner_lang_word_matches(const struct owner_sentence *s,
 			     const struct owner_comparison *comparison, const char *word);
 

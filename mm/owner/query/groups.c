@@ -33,7 +33,7 @@ struct owner_sum owner_query_object_sum(const struct owner_query *query)
 		return sum;
 	}
 	owner_sum_add(&sum, object->owner.rate, object->size, object->slab_size,
-		      query->facts.value[OWNER_FIELD_AGE].number);
+		      query->fields.value[OWNER_FIELD_AGE].number);
 	return sum;
 }
 
@@ -75,7 +75,7 @@ static unsigned int put_stack(u64 *key, struct owner_query *query, const struct 
 
 static unsigned int put_field(u64 *key, struct owner_query *query, const struct owner_group *by)
 {
-	bool absent = by->field < OWNER_FIELDS && query->facts.absent & BIT(by->field);
+	bool absent = by->field < OWNER_FIELDS && query->fields.absent_fields & BIT(by->field);
 	char name[QUERY_NAME_MAX + 1];
 
 	switch (by->field) {
@@ -89,12 +89,12 @@ static unsigned int put_field(u64 *key, struct owner_query *query, const struct 
 		return put_name(key, name, QUERY_NAME_MAX);
 	case OWNER_FIELD_CACHE:
 	case OWNER_FIELD_COMM:
-		return put_name(key, absent ? "" : query->facts.value[by->field].word,
+		return put_name(key, absent ? "" : query->fields.value[by->field].word,
 				QUERY_NAME_MAX);
 	case OWNER_FIELD_CGROUP:
 		return put_name(key, query->cgroup, OWNER_CGROUP_MAX);
 	default:
-		*key = absent ? QUERY_ABSENT : query->facts.value[by->field].number;
+		*key = absent ? QUERY_ABSENT : query->fields.value[by->field].number;
 		return 1;
 	}
 }

@@ -60,19 +60,19 @@ static unsigned int sources_of(const struct owner_query *query)
 /* What its sentence compares or groups by: a bit for each field. */
 static unsigned int fields_of(const struct owner_sentence *s)
 {
-	unsigned int i, fields = s->uses;
+	unsigned int i, mask = s->uses;
 
 	for (i = 0; i < s->nr_group; i++)
 		if (s->group[i].field < OWNER_FIELDS)
-			fields |= BIT(s->group[i].field);
-	return fields;
+			mask |= BIT(s->group[i].field);
+	return mask;
 }
 
-static const char *field_refusal(const struct owner_query *query, unsigned int fields)
+static const char *field_refusal(const struct owner_query *query, unsigned int mask)
 {
-	if (fields & BIT(OWNER_FIELD_CGROUP) && !owner_cgroups_on())
+	if (mask & BIT(OWNER_FIELD_CGROUP) && !owner_cgroups_on())
 		return OWNER_CGROUPS_OFF;
-	if (fields & BIT(OWNER_FIELD_GFP) && sources_of(query) != BIT(OWNER_KIND_PAGE))
+	if (mask & BIT(OWNER_FIELD_GFP) && sources_of(query) != BIT(OWNER_KIND_PAGE))
 		return "'gfp' is kept of pages only: say source=page";
 	return NULL;
 }
@@ -163,10 +163,10 @@ struct query_chain *owner_query_chain_of(struct owner_query *query)
 	return query->chain;
 }
 
-static bool any_matches(const struct owner_field_values *facts, const struct owner_sentence *s,
+static bool any_matches(const struct owner_field_values *fields, const struct owner_sentence *s,
 			const struct owner_comparison *c)
 {
-	struct owner_query *query = container_of(facts, struct owner_query, facts);
+	struct owner_query *query = container_of(fields, struct owner_query, fields);
 
 	if (c->field == OWNER_FIELD_GFP)
 		return owner_gfp_matches(s, c, (__force unsigned long)query->pages.owner.gfp_mask);
@@ -175,14 +175,14 @@ static bool any_matches(const struct owner_field_values *facts, const struct own
 
 static void know_task(struct owner_query *query, bool known)
 {
-	struct owner_field_values *facts = &query->facts;
+	struct owner_field_values *fields = &query->fields;
 
 	if (known) {
-		facts->value[OWNER_FIELD_PID].number = query->task.pid;
-		facts->value[OWNER_FIELD_TGID].number = query->task.tgid;
-		facts->value[OWNER_FIELD_COMM].word = query->task.comm;
+		fields->value[OWNER_FIELD_PID].number = query->task.pid;
+		fields->value[OWNER_FIELD_TGID].number = query->task.tgid;
+		fields->value[OWNER_FIELD_COMM].word = query->task.comm;
 	} else {
-		facts->absent |= BIT(OWNER_FIELD_PID) | BIT(OWNER_FIELD_TGID) |
+		fields->absent_fields |= BIT(OWNER_FIELD_PID) | BIT(OWNER_FIELD_TGID) |
 				 BIT(OWNER_FIELD_COMM);
 	}
 }
@@ -214,29 +214,29 @@ bool owner_query_counts_suffice(const struct owner_query *query)
 static void know_object(struct owner_query *query)
 {
 	const struct owner_object *object = &query->object;
-	struct owner_field_values *facts = &query->facts;
+	struct owner_field_values *fields = &query->fields;
 
-	facts->absent = BIT(OWNER_FIELD_ORDER);
-	facts->value[OWNER_FIELD_AGE].number =
+	fields->absent_fields = BIT(OWNER_FIELD_ORDER);
+	fields->value[OWNER_FIELD_AGE].number =
 		owner_ticks_since(object->owner.time, query->now) * OWNER_TICK_NS;
-	facts->value[OWNER_FIELD_TS].number = owner_timestamp(object->owner.time);
+	fields->value[OWNER_FIELD_TS].number = owner_timestamp(object->owner.time);
 	if (query->kind == OWNER_KIND_PERCPU)
-		facts->absent |= BIT(OWNER_FIELD_CACHE) | BIT(OWNER_FIELD_NID);
+		fields->absent_fields |= BIT(OWNER_FIELD_CACHE) | BIT(OWNER_FIELD_NID);
 	know_task(query, owner_task_fetch(object->owner.task, &query->task));
 }
 
 static void know_pages(struct owner_query *query)
 {
 	const struct page_owner *owner = &query->pages.owner;
-	struct owner_field_values *facts = &query->facts;
+	struct owner_field_values *fields = &query->fields;
 	u64 now = local_clock();
 
-	facts->absent = query->pages.cache ? 0 : BIT(OWNER_FIELD_CACHE);
-	facts->value[OWNER_FIELD_ORDER].number = owner->order;
-	facts->value[OWNER_FIELD_GFP].number = (__force unsigned int)owner->gfp_mask;
-	facts->value[OWNER_FIELD_TS].number = owner->ts_nsec;
+	fields->absent_fields = query->pages.cache ? 0 : BIT(OWNER_FIELD_CACHE);
+	fields->value[OWNER_FIELD_ORDER].number = owner->order;
+	fields->value[OWNER_FIELD_GFP].number = (__force unsigned int)owner->gfp_mask;
+	fields->value[OWNER_FIELD_TS].number = owner->ts_nsec;
 	/* Clocks of two CPUs may differ by some: then it is new. */
-	facts->value[OWNER_FIELD_AGE].number = now - min(now, owner->ts_nsec);
+	fields->value[OWNER_FIELD_AGE].number = now - min(now, owner->ts_nsec);
 	if (query->walk.cgroup)
 		owner_cgroup_of_page(query->pages.page, query->walk.cgroup);
 	query->task.pid = owner->pid;
@@ -248,21 +248,21 @@ static void know_pages(struct owner_query *query)
 static void know(struct owner_query *query)
 {
 	const struct owner_object *object = &query->object;
-	struct owner_field_values *facts = &query->facts;
+	struct owner_field_values *fields = &query->fields;
 
-	facts->value[OWNER_FIELD_KIND].number = query->kind;
-	facts->value[OWNER_FIELD_SIZE].number = object->size;
-	facts->value[OWNER_FIELD_HELD].number = object->slab_size;
-	facts->value[OWNER_FIELD_HANDLE].number = object->owner.stack;
-	facts->value[OWNER_FIELD_CACHE].word = object->cache;
-	facts->value[OWNER_FIELD_NID].number = object->nid;
-	facts->value[OWNER_FIELD_CGROUP].word = query->cgroup;
+	fields->value[OWNER_FIELD_KIND].number = query->kind;
+	fields->value[OWNER_FIELD_SIZE].number = object->size;
+	fields->value[OWNER_FIELD_HELD].number = object->slab_size;
+	fields->value[OWNER_FIELD_HANDLE].number = object->owner.stack;
+	fields->value[OWNER_FIELD_CACHE].word = object->cache;
+	fields->value[OWNER_FIELD_NID].number = object->nid;
+	fields->value[OWNER_FIELD_CGROUP].word = query->cgroup;
 	if (query->kind == OWNER_KIND_PAGE)
 		know_pages(query);
 	else
 		know_object(query);
 	if (!*query->cgroup)
-		facts->absent |= BIT(OWNER_FIELD_CGROUP);
+		fields->absent_fields |= BIT(OWNER_FIELD_CGROUP);
 }
 
 /* --- Objects, one by one ------------------------------------------------------- */
@@ -342,7 +342,7 @@ int owner_query_prepare(struct owner_query *query)
 		query->walk.cgroup = query->cgroup;
 	query->kind = OWNER_KIND_SLAB;
 	query->counted = false;
-	query->facts.any_matches = any_matches;
+	query->fields.any_matches = any_matches;
 	query->generation = owner_query_generation();
 	query->now = owner_now();
 	query->chains = kvcalloc(1 << QUERY_CHAIN_BITS, sizeof(*query->chains), GFP_KERNEL);
@@ -353,7 +353,7 @@ int owner_query_prepare(struct owner_query *query)
  * owner_query_next - find the next object that the expression holds for
  * @query: between owner_cursor_begin() and owner_cursor_end() of its walk
  *
- * Return: 1 if there is one: query->object, with its facts; 0 if there is none;
+ * Return: 1 if there is one: query->object, with its fields; 0 if there is none;
  *	-ERESTARTSYS if a signal came.
  */
 int owner_query_next(struct owner_query *query)
@@ -362,7 +362,7 @@ int owner_query_next(struct owner_query *query)
 
 	while ((found = find_object(query)) > 0) {
 		know(query);
-		if (owner_lang_matches(&query->sentence, &query->facts))
+		if (owner_lang_matches(&query->sentence, &query->fields))
 			break;
 		owner_query_remember(query, NULL);
 	}

@@ -79,7 +79,7 @@ struct owner_query {
 	struct owner_task task;
 	char cgroup[OWNER_CGROUP_MAX];	/* if it is asked about */
 	struct query_chain *chain;	/* NULL until it is asked about */
-	struct owner_field_values facts;
+	struct owner_field_values fields;
 	enum owner_kind kind;		/* the walk's: slab objects, pages, per-CPU areas */
 
 	/* In place of slab objects, call chains are found, with what they hold. */

@@ -274,13 +274,13 @@ static void show_group_totals(struct seq_file *m, const struct owner_query *quer
 
 /* --- Single objects ------------------------------------------------------------ */
 
-static void show_number(struct seq_file *m, const struct owner_field_values *facts,
+static void show_number(struct seq_file *m, const struct owner_field_values *fields,
 			enum owner_field field)
 {
-	if (facts->absent & BIT(field))
+	if (fields->absent_fields & BIT(field))
 		seq_puts(m, "\t-");
 	else
-		seq_printf(m, "\t%llu", facts->value[field].number);
+		seq_printf(m, "\t%llu", fields->value[field].number);
 }
 
 static void show_object_row(struct seq_file *m, struct owner_query *query)
@@ -289,23 +289,23 @@ static void show_object_row(struct seq_file *m, struct owner_query *query)
 		OWNER_FIELD_NID, OWNER_FIELD_PID, OWNER_FIELD_TGID, OWNER_FIELD_TS,
 		OWNER_FIELD_AGE,
 	};
-	const struct owner_field_values *facts = &query->facts;
+	const struct owner_field_values *fields = &query->fields;
 	unsigned int i;
 
 	seq_printf(m, "object\t%s", owner_kind_names[query->kind]);
-	show_number(m, facts, OWNER_FIELD_SIZE);
-	show_number(m, facts, OWNER_FIELD_HELD);
+	show_number(m, fields, OWNER_FIELD_SIZE);
+	show_number(m, fields, OWNER_FIELD_HELD);
 	seq_putc(m, '\t');
 	if (query->object.owner.rate)
 		owner_show_weight(m, &query->object);
 	else
 		seq_putc(m, '-');
 	for (i = 0; i < ARRAY_SIZE(numbers); i++)
-		show_number(m, facts, numbers[i]);
+		show_number(m, fields, numbers[i]);
 	seq_putc(m, '\t');
-	show_name(m, facts->absent & BIT(OWNER_FIELD_CACHE) ? "" : query->object.cache);
+	show_name(m, fields->absent_fields & BIT(OWNER_FIELD_CACHE) ? "" : query->object.cache);
 	seq_putc(m, '\t');
-	show_name(m, facts->absent & BIT(OWNER_FIELD_COMM) ? "" : query->task.comm);
+	show_name(m, fields->absent_fields & BIT(OWNER_FIELD_COMM) ? "" : query->task.comm);
 	seq_putc(m, '\t');
 	show_handle(m, query, query->object.owner.stack, true);
 	seq_putc(m, '\n');

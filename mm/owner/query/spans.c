@@ -69,16 +69,16 @@ static u64 spans_of(struct owner_query *query)
 {
 	const struct owner_walk_memo *known = query->walk.known;
 	u64 now = owner_timestamp(known->now), spans = 0;
-	struct owner_field_values facts = {};
+	struct owner_field_values fields = {};
 	unsigned int i, outcomes;
 
-	outcomes = owner_lang_outcomes(&query->sentence, &query->facts, LASTING);
+	outcomes = owner_lang_outcomes(&query->sentence, &query->fields, LASTING);
 	for (i = 0; i < known->nr_spans; i++) {
 		u64 age = i ? known->ends[i - 1] * OWNER_TICK_NS : 0;
 
-		facts.value[OWNER_FIELD_AGE].number = age;
-		facts.value[OWNER_FIELD_TS].number = now - age;
-		if (owner_lang_matches_again(&query->sentence, &facts, LASTING, outcomes))
+		fields.value[OWNER_FIELD_AGE].number = age;
+		fields.value[OWNER_FIELD_TS].number = now - age;
+		if (owner_lang_matches_again(&query->sentence, &fields, LASTING, outcomes))
 			spans |= BIT_ULL(i);
 	}
 	return spans;

@@ -115,7 +115,7 @@ static noinline u32 ask_chain(const struct rule *rule, struct owner_caller calle
 
 /* One that rules are asked about. */
 struct allocation {
-	struct owner_field_values facts;
+	struct owner_field_values fields;
 	struct owner_caller caller;
 	const struct rule *rule;	/* that is asked now */
 	bool chain_asked;		/* by this rule */
@@ -176,13 +176,13 @@ static noinline bool cgroup_matches(const struct owner_sentence *s,
 	return now.holds;
 }
 
-static bool any_matches(const struct owner_field_values *facts, const struct owner_sentence *s,
+static bool any_matches(const struct owner_field_values *fields, const struct owner_sentence *s,
 			const struct owner_comparison *c)
 {
-	struct allocation *allocation = container_of(facts, struct allocation, facts);
+	struct allocation *allocation = container_of(fields, struct allocation, fields);
 
 	if (c->field == OWNER_FIELD_GFP)
-		return owner_gfp_matches(s, c, facts->value[OWNER_FIELD_GFP].number);
+		return owner_gfp_matches(s, c, fields->value[OWNER_FIELD_GFP].number);
 	if (c->field == OWNER_FIELD_CGROUP)
 		return cgroup_matches(s, c);
 	if (!allocation->chain_asked) {
@@ -199,55 +199,55 @@ static bool any_matches(const struct owner_field_values *facts, const struct own
 /* All but those that the language does not let rules ask for. */
 #define FIELDS_OF_ALLOCATION	(BIT(OWNER_FIELD_AGE) - 1)
 
-static void know_cache(struct owner_field_values *facts, const struct kmem_cache *s)
+static void know_cache(struct owner_field_values *fields, const struct kmem_cache *s)
 {
-	facts->known = FIELDS_OF_CACHE;
-	facts->absent = BIT(OWNER_FIELD_ORDER);
-	facts->value[OWNER_FIELD_CACHE].word = s->name;
-	facts->value[OWNER_FIELD_HELD].number = s->size;
-	facts->value[OWNER_FIELD_KIND].number = OWNER_KIND_SLAB;
+	fields->known_fields = FIELDS_OF_CACHE;
+	fields->absent_fields = BIT(OWNER_FIELD_ORDER);
+	fields->value[OWNER_FIELD_CACHE].word = s->name;
+	fields->value[OWNER_FIELD_HELD].number = s->size;
+	fields->value[OWNER_FIELD_KIND].number = OWNER_KIND_SLAB;
 }
 
-static void know_kind(struct owner_field_values *facts, enum owner_kind kind, size_t size)
+static void know_kind(struct owner_field_values *fields, enum owner_kind kind, size_t size)
 {
-	facts->known = FIELDS_OF_KIND;
-	facts->absent = BIT(OWNER_FIELD_CACHE);
-	facts->value[OWNER_FIELD_KIND].number = kind;
+	fields->known_fields = FIELDS_OF_KIND;
+	fields->absent_fields = BIT(OWNER_FIELD_CACHE);
+	fields->value[OWNER_FIELD_KIND].number = kind;
 	if (kind == OWNER_KIND_PAGE) {
-		facts->value[OWNER_FIELD_ORDER].number = get_order(size);
-		facts->value[OWNER_FIELD_HELD].number = PAGE_SIZE << get_order(size);
+		fields->value[OWNER_FIELD_ORDER].number = get_order(size);
+		fields->value[OWNER_FIELD_HELD].number = PAGE_SIZE << get_order(size);
 	} else {
-		facts->absent |= BIT(OWNER_FIELD_ORDER);
-		facts->value[OWNER_FIELD_HELD].number = size;
+		fields->absent_fields |= BIT(OWNER_FIELD_ORDER);
+		fields->value[OWNER_FIELD_HELD].number = size;
 	}
 }
 
 /* All that @uses asks for. */
-static void know_allocation(struct owner_field_values *facts, unsigned int uses, gfp_t flags, size_t size,
+static void know_allocation(struct owner_field_values *fields, unsigned int uses, gfp_t flags, size_t size,
 			    int nid)
 {
-	facts->known = FIELDS_OF_ALLOCATION;
-	facts->value[OWNER_FIELD_SIZE].number = size;
-	facts->value[OWNER_FIELD_GFP].number = (__force unsigned long)flags;
-	facts->value[OWNER_FIELD_NID].number = nid;
-	facts->value[OWNER_FIELD_PID].number = current->pid;
-	facts->value[OWNER_FIELD_TGID].number = current->tgid;
-	facts->value[OWNER_FIELD_COMM].word = current->comm;
-	facts->value[OWNER_FIELD_CGROUP].word = NULL;
+	fields->known_fields = FIELDS_OF_ALLOCATION;
+	fields->value[OWNER_FIELD_SIZE].number = size;
+	fields->value[OWNER_FIELD_GFP].number = (__force unsigned long)flags;
+	fields->value[OWNER_FIELD_NID].number = nid;
+	fields->value[OWNER_FIELD_PID].number = current->pid;
+	fields->value[OWNER_FIELD_TGID].number = current->tgid;
+	fields->value[OWNER_FIELD_COMM].word = current->comm;
+	fields->value[OWNER_FIELD_CGROUP].word = NULL;
 	if (uses & BIT(OWNER_FIELD_TS))
-		facts->value[OWNER_FIELD_TS].number = local_clock();
-	facts->any_matches = any_matches;
+		fields->value[OWNER_FIELD_TS].number = local_clock();
+	fields->any_matches = any_matches;
 }
 
 /* --- Which rule -------------------------------------------------------------- */
 
 /* The number of the rule that decides; ASK if that depends on what is not known yet. */
-static unsigned int resolve(const struct table *table, const struct owner_field_values *facts)
+static unsigned int resolve(const struct table *table, const struct owner_field_values *fields)
 {
 	unsigned int number;
 
 	for (number = table->count; number; number--) {
-		switch (owner_lang_judge(table->rules[number]->sentence, facts)) {
+		switch (owner_lang_judge(table->rules[number]->sentence, fields)) {
 		case OWNER_TRUE:
 			return number;
 		case OWNER_DEPENDS:
@@ -262,20 +262,20 @@ static unsigned int resolve(const struct table *table, const struct owner_field_
 /* By what all allocations from a cache have in common. */
 static unsigned int answer_for_cache(const struct table *table, const struct kmem_cache *s)
 {
-	struct owner_field_values facts;
+	struct owner_field_values fields;
 
-	know_cache(&facts, s);
-	return resolve(table, &facts);
+	know_cache(&fields, s);
+	return resolve(table, &fields);
 }
 
 /* By what all of a kind have in common. */
 unsigned int owner_rules_answer(const struct table *table, enum owner_kind kind)
 {
-	struct owner_field_values facts;
+	struct owner_field_values fields;
 
 	/* No more than the kind is known: any size will do. */
-	know_kind(&facts, kind, 1);
-	return resolve(table, &facts);
+	know_kind(&fields, kind, 1);
+	return resolve(table, &fields);
 }
 
 /* The same where all is known. */
@@ -286,7 +286,7 @@ static unsigned int decide(const struct table *table, struct allocation *allocat
 	for (number = table->count; number; number--) {
 		allocation->rule = table->rules[number];
 		allocation->chain_asked = false;
-		if (owner_lang_matches(allocation->rule->sentence, &allocation->facts))
+		if (owner_lang_matches(allocation->rule->sentence, &allocation->fields))
 			break;
 	}
 	return number;
@@ -301,10 +301,10 @@ static unsigned int ask(const struct table *table, const struct kmem_cache *s,
 
 	allocation.caller = caller;
 	if (s)
-		know_cache(&allocation.facts, s);
+		know_cache(&allocation.fields, s);
 	else
-		know_kind(&allocation.facts, kind, size);
-	know_allocation(&allocation.facts, table->uses, flags, size, nid);
+		know_kind(&allocation.fields, kind, size);
+	know_allocation(&allocation.fields, table->uses, flags, size, nid);
 	return decide(table, &allocation);
 }
 

@@ -237,14 +237,14 @@ static void spell_out(const char *letters, char *text)
 	*text = '\0';
 }
 
-static void set_letters(struct owner_field_values *facts, unsigned int known, unsigned int values)
+static void set_letters(struct owner_field_values *fields, unsigned int known, unsigned int values)
 {
 	unsigned int i;
 
-	memset(facts, 0, sizeof(*facts));
+	memset(fields, 0, sizeof(*fields));
 	for (i = 0; i < ARRAY_SIZE(letter_fields); i++) {
-		facts->known |= (known >> i & 1) << letter_fields[i];
-		facts->value[letter_fields[i]].number = values >> i & 1;
+		fields->known_fields |= (known >> i & 1) << letter_fields[i];
+		fields->value[letter_fields[i]].number = values >> i & 1;
 	}
 }
 
@@ -268,7 +268,7 @@ static enum owner_truth expected_truth(unsigned int holds, unsigned int known, u
 static void test_binds(struct kunit *test)
 {
 	unsigned int i, known, values;
-	struct owner_field_values facts;
+	struct owner_field_values fields;
 
 	for (i = 0; i < ARRAY_SIZE(expressions); i++) {
 		const char *text = expressions[i].text;
@@ -277,15 +277,15 @@ static void test_binds(struct kunit *test)
 		KUNIT_ASSERT_TRUE_MSG(test, parse(OWNER_QUERY, printed), "%s: %s",
 				      text, error.message);
 		for (values = 0; values < 16; values++) {
-			set_letters(&facts, 15, values);
-			KUNIT_EXPECT_EQ_MSG(test, owner_lang_matches(&sentence, &facts),
+			set_letters(&fields, 15, values);
+			KUNIT_EXPECT_EQ_MSG(test, owner_lang_matches(&sentence, &fields),
 					    expressions[i].holds >> values & 1,
 					    "%s, letters %x", text, values);
 		}
 		for (known = 0; known < 16; known++) {
 			for (values = 0; values < 16; values++) {
-				set_letters(&facts, known, values);
-				KUNIT_EXPECT_EQ_MSG(test, owner_lang_judge(&sentence, &facts),
+				set_letters(&fields, known, values);
+				KUNIT_EXPECT_EQ_MSG(test, owner_lang_judge(&sentence, &fields),
 						    expected_truth(expressions[i].holds,
 								   known, values),
 						    "%s, letters %x, known %x",
@@ -298,32 +298,32 @@ static void test_binds(struct kunit *test)
 /* nid= goes before all, whatever follows "if". */
 static void test_nid_binds_all(struct kunit *test)
 {
-	struct owner_field_values facts;
+	struct owner_field_values fields;
 
 	KUNIT_ASSERT_TRUE(test, parse(OWNER_QUERY, "nid=1,3-4 if pid == 1 || tgid == 1"));
-	set_letters(&facts, 15, 0x4 | 0x1);
-	KUNIT_EXPECT_TRUE(test, owner_lang_matches(&sentence, &facts));
-	facts.value[OWNER_FIELD_NID].number = 2;
-	KUNIT_EXPECT_FALSE(test, owner_lang_matches(&sentence, &facts));
-	facts.value[OWNER_FIELD_NID].number = 4;
-	KUNIT_EXPECT_TRUE(test, owner_lang_matches(&sentence, &facts));
-	facts.value[OWNER_FIELD_PID].number = 0;
-	KUNIT_EXPECT_FALSE(test, owner_lang_matches(&sentence, &facts));
+	set_letters(&fields, 15, 0x4 | 0x1);
+	KUNIT_EXPECT_TRUE(test, owner_lang_matches(&sentence, &fields));
+	fields.value[OWNER_FIELD_NID].number = 2;
+	KUNIT_EXPECT_FALSE(test, owner_lang_matches(&sentence, &fields));
+	fields.value[OWNER_FIELD_NID].number = 4;
+	KUNIT_EXPECT_TRUE(test, owner_lang_matches(&sentence, &fields));
+	fields.value[OWNER_FIELD_PID].number = 0;
+	KUNIT_EXPECT_FALSE(test, owner_lang_matches(&sentence, &fields));
 }
 
 /* Without an expression it is about everything. */
 static void test_empty_holds(struct kunit *test)
 {
-	struct owner_field_values facts = {};
+	struct owner_field_values fields = {};
 
 	KUNIT_ASSERT_TRUE(test, parse(OWNER_QUERY, ""));
-	KUNIT_EXPECT_TRUE(test, owner_lang_matches(&sentence, &facts));
-	KUNIT_EXPECT_EQ(test, owner_lang_judge(&sentence, &facts), OWNER_TRUE);
+	KUNIT_EXPECT_TRUE(test, owner_lang_matches(&sentence, &fields));
+	KUNIT_EXPECT_EQ(test, owner_lang_judge(&sentence, &fields), OWNER_TRUE);
 }
 
 /* --- Comparisons ------------------------------------------------------------ */
 
-static bool any_matches(const struct owner_field_values *facts, const struct owner_sentence *s,
+static bool any_matches(const struct owner_field_values *fields, const struct owner_sentence *s,
 			const struct owner_comparison *comparison)
 {
 	switch (comparison->field) {
@@ -340,8 +340,8 @@ static bool any_matches(const struct owner_field_values *facts, const struct own
 
 /* A slab object, so without an order; its cgroup is absent as well. */
 static const struct owner_field_values object = {
-	.known = ~0U,
-	.absent = BIT(OWNER_FIELD_ORDER) | BIT(OWNER_FIELD_CGROUP),
+	.known_fields = ~0U,
+	.absent_fields = BIT(OWNER_FIELD_ORDER) | BIT(OWNER_FIELD_CGROUP),
 	.value = {
 		[OWNER_FIELD_CACHE].word	= "kmalloc-64",
 		[OWNER_FIELD_SIZE].number	= 50,
@@ -454,15 +454,15 @@ static void test_judges_by_cache(struct kunit *test)
 		{ "if !(func == ext4_* || cache == kmalloc-*)", OWNER_FALSE },
 		{ "if func == ext4_*", OWNER_DEPENDS },
 	};
-	struct owner_field_values facts = object;
+	struct owner_field_values fields = object;
 	unsigned int i;
 
-	facts.known = BIT(OWNER_FIELD_CACHE) | BIT(OWNER_FIELD_KIND);
+	fields.known_fields = BIT(OWNER_FIELD_CACHE) | BIT(OWNER_FIELD_KIND);
 	/* Never asked for what is not known. */
-	facts.any_matches = NULL;
+	fields.any_matches = NULL;
 	for (i = 0; i < ARRAY_SIZE(cases); i++) {
 		KUNIT_ASSERT_TRUE(test, parse(OWNER_QUERY, cases[i].text));
-		KUNIT_EXPECT_EQ_MSG(test, owner_lang_judge(&sentence, &facts), cases[i].truth,
+		KUNIT_EXPECT_EQ_MSG(test, owner_lang_judge(&sentence, &fields), cases[i].truth,
 				    "%s", cases[i].text);
 	}
 }

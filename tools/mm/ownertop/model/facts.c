@@ -127,7 +127,7 @@ struct fact fact_of(const struct record *rec, enum owner_field field, u64 now)
 
 /* The language looks at these and hands them back. */
 struct facts {
-	struct owner_field_values known;
+	struct owner_field_values fields;
 	struct model *m;
 	const struct record *rec;
 	const struct owner *owner;
@@ -157,10 +157,10 @@ static bool any_flag_matches(const struct facts *f, const struct owner_sentence 
 	return false;
 }
 
-static bool any_matches(const struct owner_field_values *known, const struct owner_sentence *s,
+static bool any_matches(const struct owner_field_values *fields, const struct owner_sentence *s,
 			const struct owner_comparison *c)
 {
-	const struct facts *f = (const struct facts *)known;
+	const struct facts *f = (const struct facts *)fields;
 
 	if (c->field == OWNER_FIELD_GFP)
 		return any_flag_matches(f, s, c);
@@ -173,13 +173,13 @@ static void know(struct facts *f, enum owner_field field)
 
 	if (fact.state == FACT_UNKNOWN)
 		return;
-	f->known.known |= 1U << field;
+	f->fields.known_fields |= 1U << field;
 	if (fact.state == FACT_ABSENT)
-		f->known.absent |= 1U << field;
+		f->fields.absent_fields |= 1U << field;
 	else if (owner_field_types[field] == OWNER_TYPE_WORD)
-		f->known.value[field].word = as_string(&f->m->words, fact.word);
+		f->fields.value[field].word = as_string(&f->m->words, fact.word);
 	else
-		f->known.value[field].number = fact.number;
+		f->fields.value[field].number = fact.number;
 }
 
 enum owner_truth facts_judge(struct model *m, const struct record *rec,
@@ -188,7 +188,7 @@ enum owner_truth facts_judge(struct model *m, const struct record *rec,
 	const unsigned int chains = 1U << OWNER_FIELD_FUNC | 1U << OWNER_FIELD_MODULE;
 	const struct owner_sentence *s = &m->select->sentence;
 	struct facts f = {
-		.known = { .known = chains, .any_matches = any_matches },
+		.fields = { .known_fields = chains, .any_matches = any_matches },
 		.m = m,
 		.rec = rec,
 		.owner = owner,
@@ -203,8 +203,8 @@ enum owner_truth facts_judge(struct model *m, const struct record *rec,
 	for (field = 0; field < OWNER_FIELDS; field++)
 		if (s->uses & ~chains & 1U << field)
 			know(&f, field);
-	*untold = s->uses & ~f.known.known;
+	*untold = s->uses & ~f.fields.known_fields;
 	if (!*untold)
-		return owner_lang_matches(s, &f.known) ? OWNER_TRUE : OWNER_FALSE;
-	return owner_lang_judge(s, &f.known);
+		return owner_lang_matches(s, &f.fields) ? OWNER_TRUE : OWNER_FALSE;
+	return owner_lang_judge(s, &f.fields);
 }

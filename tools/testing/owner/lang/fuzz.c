@@ -57,45 +57,45 @@ static unsigned long long some_number(const struct owner_sentence *s)
 	}
 }
 
-static bool any_matches(const struct owner_field_values *facts, const struct owner_sentence *s,
+static bool any_matches(const struct owner_field_values *fields, const struct owner_sentence *s,
 			const struct owner_comparison *comparison)
 {
-	const char *word = facts->value[comparison->field].word;
+	const char *word = fields->value[comparison->field].word;
 
 	return owner_lang_word_matches(s, comparison, word) ||
 	       owner_lang_word_matches(s, comparison, word + strlen(word) / 2);
 }
 
-static struct owner_field_values some_facts(const struct owner_sentence *s)
+static struct owner_field_values some_fields(const struct owner_sentence *s)
 {
-	struct owner_field_values facts = { .known = ~0U, .any_matches = any_matches };
+	struct owner_field_values fields = { .known_fields = ~0U, .any_matches = any_matches };
 	enum owner_field field;
 
-	facts.absent = pick(1 << OWNER_FIELDS) & pick(1 << OWNER_FIELDS);
+	fields.absent_fields = pick(1 << OWNER_FIELDS) & pick(1 << OWNER_FIELDS);
 	for (field = 0; field < OWNER_FIELDS; field++) {
 		if (owner_field_types[field] <= OWNER_TYPE_WORDS)
-			facts.value[field].word = some_word(s);
+			fields.value[field].word = some_word(s);
 		else
-			facts.value[field].number = some_number(s);
+			fields.value[field].number = some_number(s);
 	}
-	return facts;
+	return fields;
 }
 
 /* --- The other evaluator: recursive, over the text, comparison by comparison -- */
 
 struct reader {
 	const char *at;
-	const struct owner_field_values *facts;
+	const struct owner_field_values *fields;
 };
 
-static bool holds_alone(const char *text, size_t length, const struct owner_field_values *facts)
+static bool holds_alone(const char *text, size_t length, const struct owner_field_values *fields)
 {
 	struct owner_lang_error error;
 	struct owner_sentence s;
 
 	ensure(owner_lang_parse(&s, OWNER_QUERY, text, length, &error));
 	ensure(s.nr_comparisons == 1);
-	return owner_lang_matches(&s, facts);
+	return owner_lang_matches(&s, fields);
 }
 
 static bool comparison_holds(struct reader *r)
@@ -116,7 +116,7 @@ static bool comparison_holds(struct reader *r)
 	memcpy(text, prefix, 3);
 	memcpy(text + 3, r->at, length);
 	r->at = end;
-	return holds_alone(text, length + 3, r->facts);
+	return holds_alone(text, length + 3, r->fields);
 }
 
 static bool any_holds(struct reader *r);
@@ -159,15 +159,15 @@ static bool any_holds(struct reader *r)
 	return holds;
 }
 
-static bool text_holds(const char *text, const struct owner_field_values *facts)
+static bool text_holds(const char *text, const struct owner_field_values *fields)
 {
 	const char *nid = strstr(text, "nid=");
 	const char *condition = strncmp(text, "if ", 3) ? strstr(text, " if ") : text - 1;
-	struct reader r = { condition ? condition + 4 : NULL, facts };
+	struct reader r = { condition ? condition + 4 : NULL, fields };
 	bool holds;
 
 	if (nid && (!condition || nid < condition) &&
-	    !holds_alone(nid, strcspn(nid, " "), facts))
+	    !holds_alone(nid, strcspn(nid, " "), fields))
 		return false;
 	if (!condition)
 		return true;
@@ -181,31 +181,31 @@ static bool text_holds(const char *text, const struct owner_field_values *facts)
 /* What was asked of some fields before is true of all that have the same in those. */
 static void check_outcomes(const struct owner_sentence *s)
 {
-	struct owner_field_values first = some_facts(s), again = some_facts(s), both = again;
-	unsigned int outcomes, fields = pick(1 << OWNER_FIELDS);
+	struct owner_field_values first = some_fields(s), again = some_fields(s), both = again;
+	unsigned int outcomes, mask = pick(1 << OWNER_FIELDS);
 	enum owner_field field;
 
 	for (field = 0; field < OWNER_FIELDS; field++)
-		if (fields & 1U << field)
+		if (mask & 1U << field)
 			both.value[field] = first.value[field];
-	both.absent = (first.absent & fields) | (again.absent & ~fields);
-	outcomes = owner_lang_outcomes(s, &first, fields);
-	ensure(owner_lang_matches_again(s, &again, fields, outcomes) ==
+	both.absent_fields = (first.absent_fields & mask) | (again.absent_fields & ~mask);
+	outcomes = owner_lang_outcomes(s, &first, mask);
+	ensure(owner_lang_matches_again(s, &again, mask, outcomes) ==
 	       owner_lang_matches(s, &both));
 }
 
 static void check_evaluation(const struct owner_sentence *s, const char *printed)
 {
-	struct owner_field_values facts = some_facts(s);
-	bool holds = owner_lang_matches(s, &facts);
+	struct owner_field_values fields = some_fields(s);
+	bool holds = owner_lang_matches(s, &fields);
 	enum owner_truth truth = holds ? OWNER_TRUE : OWNER_FALSE, judged;
 
-	ensure(holds == text_holds(printed, &facts));
-	ensure(owner_lang_judge(s, &facts) == truth);
-	facts.known = pick(1 << OWNER_FIELDS);
-	judged = owner_lang_judge(s, &facts);
+	ensure(holds == text_holds(printed, &fields));
+	ensure(owner_lang_judge(s, &fields) == truth);
+	fields.known_fields = pick(1 << OWNER_FIELDS);
+	judged = owner_lang_judge(s, &fields);
 	ensure(judged == truth || judged == OWNER_DEPENDS);
-	if (!(s->uses & ~facts.known))
+	if (!(s->uses & ~fields.known_fields))
 		ensure(judged == truth);
 }
 
