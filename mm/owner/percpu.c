@@ -4,12 +4,9 @@
  *
  * Areas are few and their allocator's bitmaps have no room for records, so the
  * records stand in a hash table of their own, by the area's address: what is
- * not allocated takes none. Readers hold RCU only, and let go of it between one
- * record and the next. They know where they were by the records' numbers, which
- * only grow along a bucket, so that each is met once.
+ * not allocated takes none. walk_percpu.c reads the table.
  */
 
-#include <linux/bits.h>
 #include <linux/hash.h>
 #include <linux/init.h>
 #include <linux/percpu.h>
@@ -20,27 +17,13 @@
 
 #include "handles.h"
 #include "owner.h"
+#include "percpu.h"
 #include "rules/rules.h"
-
-struct percpu_record {
-	struct list_head node;
-	u64 number;			/* of those made before */
-	const void *area;
-	size_t size;
-	struct owner_record owner;
-	struct rcu_head rcu;
-};
 
 atomic_long_t owner_percpu_areas;
 
-#define TABLE_BITS	12
-
-/* Of a place: a bucket and a number, which together fit into a file's position. */
-#define NUMBER_BITS	48
-#define NUMBER_MASK	GENMASK_ULL(NUMBER_BITS - 1, 0)
-
 /* Set once they can be used. */
-static struct list_head *table __ro_after_init;
+struct list_head *owner_percpu_table __ro_after_init;
 static struct kmem_cache *record_cache __ro_after_init;
 
 /*
@@ -64,28 +47,28 @@ static int __init owner_percpu_init(void)
 	 * allocation: KFENCE gives one a slab that has extensions, and they are looked
 	 * for when it is freed.
 	 */
-	record_cache = kmem_cache_create("percpu_owner", sizeof(struct percpu_record), 0,
+	record_cache = kmem_cache_create("percpu_owner", sizeof(struct owner_percpu_record), 0,
 					 SLAB_NO_MERGE | SLAB_NOLEAKTRACE, NULL);
 	if (record_cache)
-		buckets = kmalloc_array(1 << TABLE_BITS, sizeof(*buckets), GFP_KERNEL);
+		buckets = kmalloc_array(1 << OWNER_PERCPU_TABLE_BITS, sizeof(*buckets), GFP_KERNEL);
 	if (!buckets)
 		return -ENOMEM;
-	for (i = 0; i < 1 << TABLE_BITS; i++)
+	for (i = 0; i < 1 << OWNER_PERCPU_TABLE_BITS; i++)
 		INIT_LIST_HEAD(&buckets[i]);
-	table = buckets;
+	owner_percpu_table = buckets;
 	return 0;
 }
 early_initcall(owner_percpu_init);
 
 static struct list_head *bucket_of(const void *area)
 {
-	return &table[hash_ptr(area, TABLE_BITS)];
+	return &owner_percpu_table[hash_ptr(area, OWNER_PERCPU_TABLE_BITS)];
 }
 
 /* Called with the area just allocated, by who may not wait: nor does this. */
 void __owner_percpu_alloc(const void *area, gfp_t flags, size_t size)
 {
-	struct percpu_record *record;
+	struct owner_percpu_record *record;
 	struct owner_choice choice;
 	unsigned long irqflags;
 
@@ -94,7 +77,7 @@ void __owner_percpu_alloc(const void *area, gfp_t flags, size_t size)
 	choice = owner_choose_area(flags, size, OWNER_CALLER);
 	if (!choice.depth || !owner_is_sampled(choice.rate, size))
 		return;
-	if (!table)
+	if (!owner_percpu_table)
 		return owner_count_loss(OWNER_LOST_EARLY);
 	record = kmem_cache_alloc(record_cache, GFP_NOWAIT | __GFP_NOWARN);
 	if (!record)
@@ -114,9 +97,9 @@ void __owner_percpu_alloc(const void *area, gfp_t flags, size_t size)
 	atomic_long_inc(&owner_percpu_areas);
 }
 
-static struct percpu_record *take_out(const void *area)
+static struct owner_percpu_record *take_out(const void *area)
 {
-	struct percpu_record *record;
+	struct owner_percpu_record *record;
 
 	list_for_each_entry(record, bucket_of(area), node) {
 		if (record->area != area)
@@ -130,15 +113,15 @@ static struct percpu_record *take_out(const void *area)
 /* kfree_rcu() tells kmemleak, which does not know it. */
 static void free_record(struct rcu_head *rcu)
 {
-	kmem_cache_free(record_cache, container_of(rcu, struct percpu_record, rcu));
+	kmem_cache_free(record_cache, container_of(rcu, struct owner_percpu_record, rcu));
 }
 
 void __owner_percpu_free(const void *area)
 {
-	struct percpu_record *record;
+	struct owner_percpu_record *record;
 	unsigned long irqflags;
 
-	if (!table)
+	if (!owner_percpu_table)
 		return;
 	spin_lock_irqsave(&table_lock, irqflags);
 	record = take_out(area);
@@ -148,63 +131,4 @@ void __owner_percpu_free(const void *area)
 	atomic_long_dec(&owner_percpu_areas);
 	owner_record_drop(record->owner.handles, OWNER_NO_CHARGE);
 	call_rcu(&record->rcu, free_record);
-}
-
-/* Hold the first area of this bucket, from walk->place on, that has not gone. */
-static struct percpu_record *hold_next(struct owner_cursor *walk, struct list_head *bucket)
-{
-	struct percpu_record *record;
-
-	list_for_each_entry_rcu(record, bucket, node) {
-		if (record->number < (walk->place & NUMBER_MASK))
-			continue;
-		walk->held = record->owner;
-		/* A record's references are dropped only after it left the table. */
-		if (owner_record_get(&walk->held)) {
-			walk->place = (walk->place & ~NUMBER_MASK) | (record->number + 1);
-			return record;
-		}
-		walk->held.handles = 0;
-	}
-	return NULL;
-}
-
-/**
- * owner_percpu_next - find the next per-CPU area that has an owner
- * @walk: between owner_cursor_begin() and owner_cursor_end(), from walk->place on
- * @object: where it is described
- *
- * A place is a bucket in the upper bits, and in the lower the least number that
- * has not been found in it.
- *
- * Return: true if there is one.
- */
-bool owner_percpu_next(struct owner_cursor *walk, struct owner_object *object)
-{
-	struct percpu_record *record = NULL;
-	u64 bucket;
-
-	owner_cursor_release(walk);
-	rcu_read_lock();
-	while (table && !record) {
-		bucket = walk->place >> NUMBER_BITS;
-		if (bucket >> TABLE_BITS)
-			break;
-		record = hold_next(walk, &table[bucket]);
-		if (!record)
-			walk->place = (bucket + 1) << NUMBER_BITS;
-	}
-	if (record) {
-		object->owner = walk->held;
-		object->cache = "percpu";
-		object->size = record->size;
-		object->slab_size = record->size;
-		object->index = 0;
-		object->nid = NUMA_NO_NODE;
-		object->address = record->area;
-		/* It has a page on each CPU. */
-		object->pfn = 0;
-	}
-	rcu_read_unlock();
-	return record;
 }
