@@ -19,7 +19,7 @@ struct owner_freed_records;
  * @stack: depot handle of the call chain
  * @task: depot handle of the task's pid, tgid and name at the time, 0 if it
  *	could not be kept
- * @handles: both of them, each with a reference; 0 while there is no owner.
+ * @handle_pair: both of them, each with a reference; 0 while there is no owner.
  *	Written last on allocation and taken out first on free, at once and by
  *	one free only, whatever a buggy caller does.
  * @size: bytes the caller asked for
@@ -34,7 +34,7 @@ struct owner_record {
 			u32 stack;
 			u32 task;
 		};
-		u64 handles;
+		u64 handle_pair;
 	};
 	union {
 		struct {
@@ -54,17 +54,17 @@ struct owner_record {
 static_assert(sizeof(struct owner_record) == 16);
 
 /* Of @size. */
-#define SLAB_OWNER_SIZE_BITS	24
-#define SLAB_OWNER_SIZE_MAX	(BIT(SLAB_OWNER_SIZE_BITS) - 1)
+#define OWNER_SIZE_BITS	24
+#define OWNER_SIZE_MAX	(BIT(OWNER_SIZE_BITS) - 1)
 
 /**
  * struct owner_slab_records - the records of one slab
- * @live: who holds each object
- * @watched: how many have an owner that was sampled; SLAB_OWNER_ALL from the first
+ * @record: who holds each object
+ * @tracked: how many have an owner that was sampled; OWNER_TRACKED_UNSAMPLED from the first
  *	on that was not. While it is 0 no object that is freed has one.
- * @inverse: 2^32 divided by the cache's size and rounded up: an object's offset times
+ * @inverse_size: 2^32 divided by the cache's size and rounded up: an object's offset times
  *	this, divided by 2^32, is its index
- * @exts: what slab->obj_exts would hold if this did not stand there
+ * @obj_exts: what slab->obj_exts would hold if this did not stand there
  * @freed: who freed each object last, NULL until that is to be kept of one
  * @rcu: once the slab is gone
  *
@@ -74,19 +74,19 @@ static_assert(sizeof(struct owner_record) == 16);
  * it where it is not, and it nothing for theirs.
  */
 struct owner_slab_records {
-	struct owner_record *live;
-	atomic_t watched;
-	u32 inverse;
+	struct owner_record *record;
+	atomic_t tracked;
+	u32 inverse_size;
 	union {
 		struct {
-			unsigned long exts;
+			unsigned long obj_exts;
 			struct owner_freed_records *freed;
 		};
 		struct rcu_head rcu;
 	};
 };
 
-#define SLAB_OWNER_ALL	BIT(30)
+#define OWNER_TRACKED_UNSAMPLED	BIT(30)
 
 /*
  * In slab->obj_exts: this is struct owner_slab_records. The bit is one that memory
@@ -111,53 +111,53 @@ DECLARE_STATIC_KEY_FALSE(slab_owner_key);
 bool slab_owner_wanted(void);
 void __slab_owner_alloc(struct kmem_cache *s, void *object, gfp_t flags, size_t size,
 			unsigned long ip);
-void __slab_owner_alloc_one(struct kmem_cache *s, void *object, gfp_t flags, size_t size,
+void __slab_owner_alloc_depth1(struct kmem_cache *s, void *object, gfp_t flags, size_t size,
 			    unsigned long ip);
-void __slab_owner_alloc_drawn(struct kmem_cache *s, void *object, gfp_t flags, size_t size,
+void __slab_owner_alloc_sampled(struct kmem_cache *s, void *object, gfp_t flags, size_t size,
 			      unsigned long ip);
 void __slab_owner_resize(const void *object, gfp_t flags, size_t size);
 void __slab_owner_free(struct kmem_cache *s, struct slab *slab, void *object,
-		       struct owner_slab_records *owners);
+		       struct owner_slab_records *records);
 void __slab_owner_free_bulk(struct kmem_cache *s, struct slab *slab, void **objects, int count,
-			    struct owner_slab_records *owners);
+			    struct owner_slab_records *records);
 void __slab_owner_free_slab(struct slab *slab);
 void __slab_owner_print(const struct slab *slab, unsigned int index);
 
 /* mm/slub.c: free objects of a slab that SLUB counts as used, as a CPU has them */
-unsigned int slab_owner_cpu_free(struct kmem_cache *s, const struct slab *slab);
+unsigned int slab_owner_count_cpu_free(struct kmem_cache *s, const struct slab *slab);
 
 /* mm/owner/percpu.c */
 void __owner_percpu_alloc(const void *area, gfp_t flags, size_t size);
 void __owner_percpu_free(const void *area);
 
 /* Where others keep their vector of extensions: there, or moved aside by us. */
-static __always_inline unsigned long *slab_owner_exts_home(unsigned long *obj_exts)
+static __always_inline unsigned long *owner_obj_exts_ptr(unsigned long *obj_exts)
 {
 	unsigned long exts = READ_ONCE(*obj_exts);
 
 	if (static_branch_unlikely(&slab_owner_key) && exts & OBJEXTS_OWNER_RECORDS)
-		return &owner_slab_records_untag(exts)->exts;
+		return &owner_slab_records_untag(exts)->obj_exts;
 	return obj_exts;
 }
 
 /* cmpxchg() there, also if it is moved aside just then. Return: what stood there. */
 static __always_inline unsigned long
-slab_owner_exts_cmpxchg(unsigned long *obj_exts, unsigned long old, unsigned long new)
+owner_obj_exts_cmpxchg(unsigned long *obj_exts, unsigned long old, unsigned long new)
 {
 	unsigned long *home, found;
 
 	do {
-		home = slab_owner_exts_home(obj_exts);
+		home = owner_obj_exts_ptr(obj_exts);
 		found = cmpxchg(home, old, new);
-	} while (unlikely(found != old && home != slab_owner_exts_home(obj_exts)));
+	} while (unlikely(found != old && home != owner_obj_exts_ptr(obj_exts)));
 	return found;
 }
 
 /* What others see in slab->obj_exts. It is 0 more often than not. */
-static __always_inline unsigned long slab_owner_exts(unsigned long exts)
+static __always_inline unsigned long owner_obj_exts_unwrap(unsigned long exts)
 {
 	if (exts && static_branch_unlikely(&slab_owner_key) && exts & OBJEXTS_OWNER_RECORDS)
-		return READ_ONCE(owner_slab_records_untag(exts)->exts);
+		return READ_ONCE(owner_slab_records_untag(exts)->obj_exts);
 	return exts;
 }
 
@@ -204,12 +204,12 @@ static inline bool slab_owner_wanted(void)
 }
 
 static inline unsigned long
-slab_owner_exts_cmpxchg(unsigned long *obj_exts, unsigned long old, unsigned long new)
+owner_obj_exts_cmpxchg(unsigned long *obj_exts, unsigned long old, unsigned long new)
 {
 	return cmpxchg(obj_exts, old, new);
 }
 
-static inline unsigned long slab_owner_exts(unsigned long exts)
+static inline unsigned long owner_obj_exts_unwrap(unsigned long exts)
 {
 	return exts;
 }

@@ -76,9 +76,9 @@ bool owner_cgroup_of_task(char *path)
  * Return: good until RCU is unlocked if the slab still stands now, else nothing at
  *	all: its vector may be gone, and is read as if it were.
  */
-struct obj_cgroup *owner_charged(const struct owner_slab_records *owners, unsigned int index)
+struct obj_cgroup *owner_charged(const struct owner_slab_records *records, unsigned int index)
 {
-	struct slabobj_ext *vector = (void *)(READ_ONCE(owners->exts) & ~OBJEXTS_FLAGS_MASK);
+	struct slabobj_ext *vector = (void *)(READ_ONCE(records->obj_exts) & ~OBJEXTS_FLAGS_MASK);
 	struct obj_cgroup *charged;
 
 	if (!vector || get_kernel_nofault(charged, &vector[index].objcg))

@@ -21,7 +21,7 @@ struct owner_slab_records;
 bool owner_cgroups_on(void);
 u64 owner_cgroup_number(void);
 bool owner_cgroup_of_task(char *path);
-struct obj_cgroup *owner_charged(const struct owner_slab_records *owners, unsigned int index);
+struct obj_cgroup *owner_charged(const struct owner_slab_records *records, unsigned int index);
 void owner_cgroup_of_charged(struct obj_cgroup *charged, char *path);
 void owner_cgroup_of_page(struct page *page, char *path);
 void owner_cgroup_print(struct seq_buf *text, struct page *page);
@@ -43,7 +43,7 @@ static inline bool owner_cgroup_of_task(char *path)
 	return false;
 }
 
-static inline struct obj_cgroup *owner_charged(const struct owner_slab_records *owners,
+static inline struct obj_cgroup *owner_charged(const struct owner_slab_records *records,
 					       unsigned int index)
 {
 	return NULL;

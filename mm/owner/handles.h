@@ -447,7 +447,7 @@ static __always_inline bool owner_record_fill_fast(struct owner_cpu_cache *kept,
 	owner_count(chain->counters, 1, part);
 	owner.stack = chain->handle;
 	owner.task = task->handle;
-	*handles = owner.handles;
+	*handles = owner.handle_pair;
 	return true;
 }
 
@@ -466,7 +466,7 @@ static __always_inline u64 owner_record_drop_fast(u64 handles, struct owner_char
 	struct owner_cpu_cache *kept = owner_cpu_begin();
 	struct cached_ref *spare;
 
-	owner.handles = handles;
+	owner.handle_pair = handles;
 	if (unlikely(!kept))
 		return handles;
 	spare = owner_cpu_ref(kept, owner.stack);
@@ -481,7 +481,7 @@ static __always_inline u64 owner_record_drop_fast(u64 handles, struct owner_char
 		owner.task = 0;
 	}
 	owner_cpu_end(kept);
-	return owner.handles;
+	return owner.handle_pair;
 }
 
 /**
@@ -495,7 +495,7 @@ static __always_inline void owner_record_drop(u64 handles, struct owner_charge p
 	struct owner_cpu_cache *kept = owner_cpu_begin();
 	struct cached_ref *spare;
 
-	owner.handles = handles;
+	owner.handle_pair = handles;
 	if (unlikely(!kept)) {
 		if (owner.stack)
 			owner_count_slow(owner.stack, -1, part);

@@ -24,46 +24,46 @@ static __always_inline void slab_owner_alloc(struct kmem_cache *s, void *object,
 	if (!static_branch_unlikely(&slab_owner_key))
 		return;
 	rate = READ_ONCE(s->owner_rate);
-	if (rate == OWNER_RATE_ALL && READ_ONCE(s->owner_keeps_one))
-		__slab_owner_alloc_one(s, object, flags, size, _RET_IP_);
+	if (rate == OWNER_RATE_ALL && READ_ONCE(s->owner_depth_is_one))
+		__slab_owner_alloc_depth1(s, object, flags, size, _RET_IP_);
 	else if (rate == OWNER_RATE_ALL)
 		__slab_owner_alloc(s, object, flags, size, _RET_IP_);
 	else if (owner_sample_spend(rate, size))
-		__slab_owner_alloc_drawn(s, object, flags, size, _RET_IP_);
+		__slab_owner_alloc_sampled(s, object, flags, size, _RET_IP_);
 }
 
 /* The owners of a slab's objects, if one that is freed can have one. */
-static __always_inline struct owner_slab_records *slab_owners_watching(struct slab *slab)
+static __always_inline struct owner_slab_records *owner_slab_records_tracking(struct slab *slab)
 {
 	unsigned long exts = READ_ONCE(slab->obj_exts);
-	struct owner_slab_records *owners = owner_slab_records_untag(exts);
+	struct owner_slab_records *records = owner_slab_records_untag(exts);
 
-	return exts & OBJEXTS_OWNER_RECORDS && atomic_read(&owners->watched) ? owners : NULL;
+	return exts & OBJEXTS_OWNER_RECORDS && atomic_read(&records->tracked) ? records : NULL;
 }
 
 /* Objects of one slab are about to be freed: nobody owns them any more. */
 static __always_inline void slab_owner_free_bulk(struct kmem_cache *s, struct slab *slab,
 						 void **objects, int count)
 {
-	struct owner_slab_records *owners;
+	struct owner_slab_records *records;
 
 	if (!static_branch_unlikely(&slab_owner_key))
 		return;
-	owners = slab_owners_watching(slab);
-	if (owners)
-		__slab_owner_free_bulk(s, slab, objects, count, owners);
+	records = owner_slab_records_tracking(slab);
+	if (records)
+		__slab_owner_free_bulk(s, slab, objects, count, records);
 }
 
 static __always_inline void slab_owner_free(struct kmem_cache *s, struct slab *slab,
 					    void *object)
 {
-	struct owner_slab_records *owners;
+	struct owner_slab_records *records;
 
 	if (!static_branch_unlikely(&slab_owner_key))
 		return;
-	owners = slab_owners_watching(slab);
-	if (owners)
-		__slab_owner_free(s, slab, object, owners);
+	records = owner_slab_records_tracking(slab);
+	if (records)
+		__slab_owner_free(s, slab, object, records);
 }
 
 #else /* CONFIG_SLAB_OWNER */

@@ -144,8 +144,8 @@ void owner_chain_verify(depot_stack_handle_t stack, unsigned int depth,
 			struct owner_caller caller, bool whole);
 
 /* stack.c */
-void owner_stack_init(void);
-int owner_stack_late_init(void);
+void owner_capture_early_init(void);
+int owner_capture_late_init(void);
 void owner_chain_prepare(gfp_t flags);
 depot_stack_handle_t owner_chain_degrade(unsigned int depth, struct owner_caller caller);
 depot_stack_handle_t owner_task_save(gfp_t flags);

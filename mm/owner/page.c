@@ -468,7 +468,7 @@ static int memory_callback(struct notifier_block *block, unsigned long action, v
 /* What makes captures cheap, which could not be had before. */
 static int __init pages_late_init(void)
 {
-	return owner_pages_wanted() ? owner_stack_late_init() : 0;
+	return owner_pages_wanted() ? owner_capture_late_init() : 0;
 }
 early_initcall(pages_late_init);
 

@@ -129,6 +129,6 @@ void __owner_percpu_free(const void *area)
 	if (!record)
 		return;
 	atomic_long_dec(&owner_percpu_areas);
-	owner_record_drop(record->owner.handles, OWNER_NO_CHARGE);
+	owner_record_drop(record->owner.handle_pair, OWNER_NO_CHARGE);
 	call_rcu(&record->rcu, free_record);
 }

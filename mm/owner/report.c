@@ -58,7 +58,7 @@ static void print_owner(const char *what, const struct owner_record *record)
 	unsigned long *entries;
 	unsigned int count;
 
-	if (!owner.handles || !owner_record_get(&owner))
+	if (!owner.handle_pair || !owner_record_get(&owner))
 		return;
 	owner_task_fetch(owner.task, &task);
 	pr_info("    %s by pid %d, tgid %d (%s), size %u, %llu ms ago:\n",
@@ -72,12 +72,12 @@ static void print_owner(const char *what, const struct owner_record *record)
 void __slab_owner_print(const struct slab *slab, unsigned int index)
 {
 	const struct owner_record *freed;
-	struct owner_slab_records *owners;
+	struct owner_slab_records *records;
 
 	rcu_read_lock();
-	owners = owner_slab_records_of(READ_ONCE(slab->obj_exts));
-	if (owners && index < slab->objects) {
-		print_owner("allocated", &owners->live[index]);
+	records = owner_slab_records_of(READ_ONCE(slab->obj_exts));
+	if (records && index < slab->objects) {
+		print_owner("allocated", &records->record[index]);
 		freed = owner_freed_records_of(slab);
 		if (freed)
 			print_owner("freed", &freed[index]);

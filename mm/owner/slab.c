@@ -76,7 +76,7 @@ static int __init slab_owner_setup(char *str)
 	}
 	owner_rules_set_default(wanted_at_once, keep_freed);
 	if (wanted_at_once) {
-		owner_stack_init();
+		owner_capture_early_init();
 		static_branch_enable(&slab_owner_key);
 	} else {
 		static_branch_disable(&slab_owner_key);
@@ -106,7 +106,7 @@ bool slab_owner_wanted(void)
  */
 int owner_capture_start(void)
 {
-	int error = owner_stack_late_init();
+	int error = owner_capture_late_init();
 
 	if (!error)
 		static_branch_enable(&slab_owner_key);
@@ -116,7 +116,7 @@ int owner_capture_start(void)
 /* What could not be had yet when the boot line was read. */
 static int __init slab_owner_init(void)
 {
-	return static_key_enabled(&slab_owner_key) ? owner_stack_late_init() : 0;
+	return static_key_enabled(&slab_owner_key) ? owner_capture_late_init() : 0;
 }
 early_initcall(slab_owner_init);
 
@@ -162,9 +162,9 @@ static size_t freed_bytes(unsigned int objects)
 }
 
 /* NULL if that is not kept of any of them. The slab does not go meanwhile. */
-static __always_inline struct owner_freed_records *freed_of(struct owner_slab_records *owners)
+static __always_inline struct owner_freed_records *freed_of(struct owner_slab_records *records)
 {
-	return READ_ONCE(owners->freed);
+	return READ_ONCE(records->freed);
 }
 
 /**
@@ -178,8 +178,8 @@ static __always_inline struct owner_freed_records *freed_of(struct owner_slab_re
 const struct owner_record *owner_freed_records_of(const struct slab *slab)
 {
 	unsigned long exts = READ_ONCE(slab->obj_exts);
-	struct owner_slab_records *owners = owner_slab_records_of(exts);
-	struct owner_freed_records *freed = owners ? freed_of(owners) : NULL;
+	struct owner_slab_records *records = owner_slab_records_of(exts);
+	struct owner_freed_records *freed = records ? freed_of(records) : NULL;
 
 	/* Pairs with __slab_owner_free_slab(), after which it is part of an rcu_head. */
 	smp_rmb();
@@ -187,14 +187,14 @@ const struct owner_record *owner_freed_records_of(const struct slab *slab)
 }
 
 /* Room for who frees objects of this slab, unless another CPU just makes it. */
-static struct owner_freed_records *make_freed(struct slab *slab, struct owner_slab_records *owners, gfp_t flags)
+static struct owner_freed_records *make_freed(struct slab *slab, struct owner_slab_records *records, gfp_t flags)
 {
 	struct owner_freed_records *freed, *others;
 
 	freed = alloc_records(freed_bytes(slab->objects), flags, slab_nid(slab));
 	if (!freed)
 		return NULL;
-	others = cmpxchg(&owners->freed, NULL, freed);
+	others = cmpxchg(&records->freed, NULL, freed);
 	if (others) {
 		kfree(freed);
 		return others;
@@ -210,40 +210,40 @@ static noinline struct owner_slab_records *make_owners(struct kmem_cache *s, str
 {
 	unsigned int objects = objs_per_slab(s, slab);
 	int node = slab_nid(slab);
-	struct owner_slab_records *owners;
+	struct owner_slab_records *records;
 	unsigned long exts;
 
 	if (slab_state < UP) {
 		owner_count_loss(OWNER_LOST_EARLY);
 		return NULL;
 	}
-	owners = alloc_records(sizeof(*owners), flags, node);
-	if (owners)
-		owners->live = alloc_records(array_size(objects, sizeof(*owners->live)), flags,
+	records = alloc_records(sizeof(*records), flags, node);
+	if (records)
+		records->record = alloc_records(array_size(objects, sizeof(*records->record)), flags,
 					     node);
-	if (!owners || !owners->live) {
-		kfree(owners);
+	if (!records || !records->record) {
+		kfree(records);
 		owner_count_loss(OWNER_LOST_VECTOR);
 		return NULL;
 	}
-	owners->inverse = DIV_ROUND_UP_ULL(BIT_ULL(32), s->size);
+	records->inverse_size = DIV_ROUND_UP_ULL(BIT_ULL(32), s->size);
 	exts = READ_ONCE(slab->obj_exts);
 	do {
 		if (exts & OBJEXTS_OWNER_RECORDS) {
-			kfree(owners->live);
-			kfree(owners);
+			kfree(records->record);
+			kfree(records);
 			return owner_slab_records_untag(exts);
 		}
-		owners->exts = exts;
+		records->obj_exts = exts;
 	} while (!try_cmpxchg(&slab->obj_exts, &exts,
-			      (unsigned long)owners | OBJEXTS_BIT | OBJEXTS_OWNER_RECORDS));
+			      (unsigned long)records | OBJEXTS_BIT | OBJEXTS_OWNER_RECORDS));
 
 	/* Only a struct page points there, where kmemleak does not look. */
-	kmemleak_not_leak(owners);
-	kmemleak_not_leak(owners->live);
+	kmemleak_not_leak(records);
+	kmemleak_not_leak(records->record);
 	atomic_long_inc(&owner_nr_tracked_slabs);
 	atomic_long_add(owners_bytes(objects), &owner_records_bytes);
-	return owners;
+	return records;
 }
 
 /*
@@ -251,7 +251,7 @@ static noinline struct owner_slab_records *make_owners(struct kmem_cache *s, str
  * less than 1, so that an index comes out too large by less than offset / 2^32: not
  * enough to reach the next one from where an object begins.
  */
-static __always_inline unsigned int index_of(const struct owner_slab_records *owners,
+static __always_inline unsigned int index_of(const struct owner_slab_records *records,
 					     const struct slab *slab, const void *object)
 {
 	u32 offset;
@@ -259,15 +259,15 @@ static __always_inline unsigned int index_of(const struct owner_slab_records *ow
 	if (is_kfence_address(object))
 		return 0;
 	offset = kasan_reset_tag(object) - slab_address(slab);
-	return (u64)offset * owners->inverse >> 32;
+	return (u64)offset * records->inverse_size >> 32;
 }
 
 /* What fits into a record; whatever a slab has room for does where its pages are small. */
 static __always_inline u32 record_size(size_t size)
 {
-	if (PAGE_SIZE << MAX_PAGE_ORDER <= SLAB_OWNER_SIZE_MAX)
+	if (PAGE_SIZE << MAX_PAGE_ORDER <= OWNER_SIZE_MAX)
 		return size;
-	return min(size, SLAB_OWNER_SIZE_MAX);
+	return min(size, OWNER_SIZE_MAX);
 }
 
 static __always_inline struct owner_charge charge_of_object(const struct kmem_cache *s, u32 size)
@@ -275,23 +275,23 @@ static __always_inline struct owner_charge charge_of_object(const struct kmem_ca
 	return (struct owner_charge){ .counted = true, .size = size, .cache = s };
 }
 
-static noinline void watch_sample(struct owner_slab_records *owners)
+static noinline void watch_sample(struct owner_slab_records *records)
 {
 	this_cpu_inc(owner_sampled);
-	atomic_inc(&owners->watched);
+	atomic_inc(&records->tracked);
 }
 
-static noinline void unwatch_sample(struct owner_slab_records *owners)
+static noinline void unwatch_sample(struct owner_slab_records *records)
 {
 	this_cpu_dec(owner_sampled);
-	atomic_dec(&owners->watched);
+	atomic_dec(&records->tracked);
 }
 
 /* This record says of nobody anything any more. Return: what it said, 0 if nothing. */
 static __always_inline u64 take_out(struct owner_record *record)
 {
 	/* Most often there is one owner or none, and one who frees. */
-	return READ_ONCE(record->handles) ? xchg(&record->handles, 0) : 0;
+	return READ_ONCE(record->handle_pair) ? xchg(&record->handle_pair, 0) : 0;
 }
 
 /* Of an object that has just been allocated, so that there is nobody else who writes. */
@@ -301,10 +301,10 @@ static __always_inline void write_record(struct owner_record *record, u64 handle
 	record->size_and_rate = size_and_rate;
 	record->time = time;
 	/* Pairs with owner_record_read(): who sees the handles sees the rest. */
-	smp_store_release(&record->handles, handles);
+	smp_store_release(&record->handle_pair, handles);
 }
 
-static void forget_live(struct kmem_cache *s, struct owner_slab_records *owners,
+static void forget_live(struct kmem_cache *s, struct owner_slab_records *records,
 			struct owner_record *record)
 {
 	u64 handles = take_out(record);
@@ -313,21 +313,21 @@ static void forget_live(struct kmem_cache *s, struct owner_slab_records *owners,
 		return;
 	owner_record_drop(handles, charge_of_object(s, record->size));
 	if (record->rate)
-		unwatch_sample(owners);
+		unwatch_sample(records);
 }
 
-static __always_inline bool watches_all(struct owner_slab_records *owners)
+static __always_inline bool watches_all(struct owner_slab_records *records)
 {
-	return atomic_read(&owners->watched) & SLAB_OWNER_ALL;
+	return atomic_read(&records->tracked) & OWNER_TRACKED_UNSAMPLED;
 }
 
 /* There is one more owner of an object of this slab. */
-static __always_inline void watch(struct owner_slab_records *owners, unsigned int rate)
+static __always_inline void watch(struct owner_slab_records *records, unsigned int rate)
 {
 	if (unlikely(rate))
-		watch_sample(owners);
-	else if (unlikely(!watches_all(owners)))
-		atomic_or(SLAB_OWNER_ALL, &owners->watched);
+		watch_sample(records);
+	else if (unlikely(!watches_all(records)))
+		atomic_or(OWNER_TRACKED_UNSAMPLED, &records->tracked);
 }
 
 /* Another object takes the place of the one that was freed, or nothing does. */
@@ -342,10 +342,10 @@ static noinline void forget_freed(struct owner_record *record)
 
 static void free_owners_rcu(struct rcu_head *rcu)
 {
-	struct owner_slab_records *owners = container_of(rcu, struct owner_slab_records, rcu);
+	struct owner_slab_records *records = container_of(rcu, struct owner_slab_records, rcu);
 
-	kfree(owners->live);
-	kfree(owners);
+	kfree(records->record);
+	kfree(records);
 }
 
 static void free_freed_rcu(struct rcu_head *rcu)
@@ -355,26 +355,26 @@ static void free_freed_rcu(struct rcu_head *rcu)
 
 void __slab_owner_free_slab(struct slab *slab)
 {
-	struct owner_slab_records *owners = owner_slab_records_of(READ_ONCE(slab->obj_exts));
+	struct owner_slab_records *records = owner_slab_records_of(READ_ONCE(slab->obj_exts));
 	struct owner_freed_records *freed;
 	unsigned int i;
 
-	if (!owners)
+	if (!records)
 		return;
-	freed = freed_of(owners);
-	WRITE_ONCE(slab->obj_exts, owners->exts);
+	freed = freed_of(records);
+	WRITE_ONCE(slab->obj_exts, records->obj_exts);
 	/* Pairs with owner_freed_records_of(): that is not looked for any more where the rcu_head comes. */
 	smp_wmb();
 	/* Objects that went with their slab, not one by one. */
 	for (i = 0; i < slab->objects; i++)
-		forget_live(slab->slab_cache, owners, &owners->live[i]);
+		forget_live(slab->slab_cache, records, &records->record[i]);
 	for (i = 0; freed && i < slab->objects; i++)
 		forget_freed(&freed->record[i]);
 	atomic_long_dec(&owner_nr_tracked_slabs);
 	atomic_long_sub(owners_bytes(slab->objects), &owner_records_bytes);
 
 	/* Not in batches of seconds: a slab that goes frees memory now. */
-	call_rcu_hurry(&owners->rcu, free_owners_rcu);
+	call_rcu_hurry(&records->rcu, free_owners_rcu);
 	if (freed) {
 		atomic_long_sub(freed_bytes(slab->objects), &owner_records_bytes);
 		call_rcu_hurry(&freed->rcu, free_freed_rcu);
@@ -414,10 +414,10 @@ static __always_inline struct owner_choice choose(struct kmem_cache *s, struct s
 }
 
 /* When this object is freed, keep who does it. Without memory for that it is not kept. */
-static noinline void expect_free(struct slab *slab, struct owner_slab_records *owners, unsigned int index,
+static noinline void expect_free(struct slab *slab, struct owner_slab_records *records, unsigned int index,
 				 gfp_t flags, size_t size)
 {
-	struct owner_freed_records *freed = freed_of(owners) ?: make_freed(slab, owners, flags);
+	struct owner_freed_records *freed = freed_of(records) ?: make_freed(slab, records, flags);
 
 	if (freed)
 		freed->record[index].size = record_size(size);
@@ -436,7 +436,7 @@ static noinline void track_slow(struct kmem_cache *s, const void *object, size_t
 {
 	gfp_t flags = asked.flags;
 	struct owner_record *record, owner __uninitialized;
-	struct owner_slab_records *owners;
+	struct owner_slab_records *records;
 	struct owner_choice choice;
 	struct owner_freed_records *freed;
 	unsigned int index;
@@ -449,29 +449,29 @@ static noinline void track_slow(struct kmem_cache *s, const void *object, size_t
 		return;
 	slab = virt_to_slab(object);
 	choice = choose(s, slab, flags, size, asked.drawn, caller);
-	owners = owner_slab_records_of(READ_ONCE(slab->obj_exts));
-	if (unlikely(!owners && choice.depth))
-		owners = make_owners(s, slab, flags);
-	if (!owners)
+	records = owner_slab_records_of(READ_ONCE(slab->obj_exts));
+	if (unlikely(!records && choice.depth))
+		records = make_owners(s, slab, flags);
+	if (!records)
 		return;
 
-	index = index_of(owners, slab, object);
-	record = &owners->live[index];
+	index = index_of(records, slab, object);
+	record = &records->record[index];
 	/* There is one if the object is resized, or went before by a way that has no hook. */
-	forget_live(s, owners, record);
-	freed = freed_of(owners);
+	forget_live(s, records, record);
+	freed = freed_of(records);
 	if (unlikely(freed))
 		forget_freed(&freed->record[index]);
 	if (!choice.depth)
 		return;
 
 	if (unlikely(choice.free))
-		expect_free(slab, owners, index, flags, size);
-	owner.size_and_rate = record_size(size) | choice.rate << SLAB_OWNER_SIZE_BITS;
+		expect_free(slab, records, index, flags, size);
+	owner.size_and_rate = record_size(size) | choice.rate << OWNER_SIZE_BITS;
 	if (!owner_record_fill(&owner, flags, choice.depth, caller, ip, charge_of_object(s, owner.size)))
 		return;
-	watch(owners, choice.rate);
-	write_record(record, owner.handles, owner.size_and_rate, owner.time);
+	watch(records, choice.rate);
+	write_record(record, owner.handle_pair, owner.size_and_rate, owner.time);
 }
 
 /*
@@ -486,15 +486,15 @@ static __always_inline bool track_from_cpu_cache(struct owner_cpu_cache *kept, s
 	struct folio *folio = virt_to_folio(object);
 	struct slab *slab = folio_slab(folio);
 	unsigned long exts = READ_ONCE(slab->obj_exts);
-	struct owner_slab_records *owners = owner_slab_records_untag(exts);
+	struct owner_slab_records *records = owner_slab_records_untag(exts);
 	u32 kept_size = record_size(size);
 	struct owner_record *record;
 	u64 handles;
 
-	if (unlikely(!(exts & OBJEXTS_OWNER_RECORDS) || !watches_all(owners) || freed_of(owners)))
+	if (unlikely(!(exts & OBJEXTS_OWNER_RECORDS) || !watches_all(records) || freed_of(records)))
 		return false;
-	record = &owners->live[index_of(owners, slab, object)];
-	if (unlikely(READ_ONCE(record->handles)))
+	record = &records->record[index_of(records, slab, object)];
+	if (unlikely(READ_ONCE(record->handle_pair)))
 		return false;
 	if (!owner_record_fill_fast(kept, depth, caller, ip, charge_of_object(s, kept_size), &handles))
 		return false;
@@ -544,7 +544,7 @@ void __slab_owner_alloc(struct kmem_cache *s, void *object, gfp_t flags, size_t 
 }
 
 /* The same where one frame is kept, which takes fewer registers than a chain. */
-void __slab_owner_alloc_one(struct kmem_cache *s, void *object, gfp_t flags, size_t size,
+void __slab_owner_alloc_depth1(struct kmem_cache *s, void *object, gfp_t flags, size_t size,
 			    unsigned long ip)
 {
 	if (track_fast(s, object, flags, size, true, OWNER_CALLER, ip))
@@ -554,7 +554,7 @@ void __slab_owner_alloc_one(struct kmem_cache *s, void *object, gfp_t flags, siz
 }
 
 /* The same where it has been sampled. */
-void __slab_owner_alloc_drawn(struct kmem_cache *s, void *object, gfp_t flags, size_t size,
+void __slab_owner_alloc_sampled(struct kmem_cache *s, void *object, gfp_t flags, size_t size,
 			      unsigned long ip)
 {
 	track_slow(s, object, size, (struct asked){ flags, true }, OWNER_CALLER, ip);
@@ -589,65 +589,65 @@ static noinline void note_free(struct owner_record *record, struct owner_caller 
 		return;
 	record->time = owner.time;
 	/* Two may free it at once, by mistake: each handle is still put once. */
-	owner.handles = xchg(&record->handles, owner.handles);
-	if (owner.handles)
-		owner_record_drop(owner.handles, OWNER_NO_CHARGE);
+	owner.handle_pair = xchg(&record->handle_pair, owner.handle_pair);
+	if (owner.handle_pair)
+		owner_record_drop(owner.handle_pair, OWNER_NO_CHARGE);
 }
 
 /* All that there may be to do but what owner_record_drop_fast() has done, if it was asked. */
-static noinline void untrack_slow(struct kmem_cache *s, struct owner_slab_records *owners,
+static noinline void untrack_slow(struct kmem_cache *s, struct owner_slab_records *records,
 				   unsigned int index, u64 handles, struct owner_caller caller,
 				   unsigned long ip)
 {
-	struct owner_record *record = &owners->live[index];
-	struct owner_freed_records *freed = freed_of(owners);
+	struct owner_record *record = &records->record[index];
+	struct owner_freed_records *freed = freed_of(records);
 
 	owner_record_drop(handles, charge_of_object(s, record->size));
 	if (record->rate)
-		unwatch_sample(owners);
+		unwatch_sample(records);
 	if (freed)
 		note_free(&freed->record[index], caller, ip);
 }
 
 /* Return: false if untrack_slow() has something left to do. */
-static __always_inline bool untrack_fast(struct kmem_cache *s, struct owner_slab_records *owners,
+static __always_inline bool untrack_fast(struct kmem_cache *s, struct owner_slab_records *records,
 				   unsigned int index, u64 *handles)
 {
-	struct owner_record *record = &owners->live[index];
+	struct owner_record *record = &records->record[index];
 
 	*handles = take_out(record);
 	if (!*handles)
 		return true;
 	/* It has a size only, if all were captured. */
-	if (unlikely(record->size_and_rate > SLAB_OWNER_SIZE_MAX || freed_of(owners)))
+	if (unlikely(record->size_and_rate > OWNER_SIZE_MAX || freed_of(records)))
 		return false;
 	*handles = owner_record_drop_fast(*handles, charge_of_object(s, record->size_and_rate));
 	return likely(!*handles);
 }
 
 void __slab_owner_free(struct kmem_cache *s, struct slab *slab, void *object,
-		       struct owner_slab_records *owners)
+		       struct owner_slab_records *records)
 {
-	unsigned int index = index_of(owners, slab, object);
+	unsigned int index = index_of(records, slab, object);
 	u64 handles;
 
-	if (untrack_fast(s, owners, index, &handles))
+	if (untrack_fast(s, records, index, &handles))
 		return;
-	untrack_slow(s, owners, index, handles, OWNER_CALLER, _RET_IP_);
+	untrack_slow(s, records, index, handles, OWNER_CALLER, _RET_IP_);
 	/* As above. */
 	barrier();
 }
 
 void __slab_owner_free_bulk(struct kmem_cache *s, struct slab *slab, void **objects, int count,
-			    struct owner_slab_records *owners)
+			    struct owner_slab_records *records)
 {
 	unsigned int index;
 	u64 handles;
 
 	while (count--) {
-		index = index_of(owners, slab, objects[count]);
-		if (!untrack_fast(s, owners, index, &handles))
-			untrack_slow(s, owners, index, handles, OWNER_CALLER, _RET_IP_);
+		index = index_of(records, slab, objects[count]);
+		if (!untrack_fast(s, records, index, &handles))
+			untrack_slow(s, records, index, handles, OWNER_CALLER, _RET_IP_);
 	}
 	barrier();
 }

@@ -17,7 +17,7 @@
 #include "handles.h"
 #include "owner.h"
 
-void __init owner_stack_init(void)
+void __init owner_capture_early_init(void)
 {
 	stack_depot_request_early_init();
 }
@@ -26,7 +26,7 @@ void __init owner_stack_init(void)
  * What makes captures cheap, and the depot if nobody said at boot that it will be
  * needed. May sleep, and be called again.
  */
-int owner_stack_late_init(void)
+int owner_capture_late_init(void)
 {
 	int error = stack_depot_init();
 

@@ -31,7 +31,7 @@
 void owner_cursor_release(struct owner_cursor *walk)
 {
 	owner_record_put(&walk->held);
-	walk->held.handles = 0;
+	walk->held.handle_pair = 0;
 }
 
 void owner_cursor_begin(struct owner_cursor *walk)
@@ -40,7 +40,7 @@ void owner_cursor_begin(struct owner_cursor *walk)
 	mutex_lock(&slab_mutex);
 	walk->alive = NULL;
 	walk->until = jiffies + WALK_STRETCH;
-	walk->held.handles = 0;
+	walk->held.handle_pair = 0;
 }
 
 void owner_cursor_end(struct owner_cursor *walk)
@@ -99,11 +99,11 @@ static bool view_slab(struct owner_cursor *walk, struct page *page, struct owner
 	counters.counters = READ_ONCE(view->slab->counters);
 	view->objects = counters.objects;
 	view->allocated = counters.inuse;
-	view->owners = NULL;
+	view->records = NULL;
 	/* A page that is no slab any more keeps something else in those words. */
 	if (!still_stands(view) || !cache_is_alive(walk, view->cache))
 		return false;
-	view->owners = owner_slab_records_of(view->exts);
+	view->records = owner_slab_records_of(view->exts);
 	return true;
 }
 
@@ -123,20 +123,20 @@ static void *address_of(struct owner_slab_view *view, unsigned int index)
  */
 static bool snapshot(struct owner_cursor *walk, struct owner_slab_view *view, struct owner_object *object)
 {
-	struct owner_record *record = &view->owners->live[walk->index];
+	struct owner_record *record = &view->records->record[walk->index];
 	struct owner_record seen, owner, again;
 	struct obj_cgroup *charged = NULL;
 
-	if (!owner_record_read(record, &seen) || !seen.handles)
+	if (!owner_record_read(record, &seen) || !seen.handle_pair)
 		return false;
 	owner = seen;
 	if (!owner_record_get(&owner))
 		return false;
 	if (walk->cgroup)
-		charged = owner_charged(view->owners, walk->index);
+		charged = owner_charged(view->records, walk->index);
 	/* Is it still what it was, now that its handles cannot become others'? */
 	if (!still_stands(view) || !owner_record_read(record, &again) ||
-	    again.handles != seen.handles || again.details != seen.details) {
+	    again.handle_pair != seen.handle_pair || again.details != seen.details) {
 		owner_record_put(&owner);
 		return false;
 	}
@@ -160,7 +160,7 @@ typedef bool look_fn(struct owner_cursor *walk, struct owner_slab_view *view, vo
 
 static bool look_for_object(struct owner_cursor *walk, struct owner_slab_view *view, void *found)
 {
-	if (!view->owners)
+	if (!view->records)
 		return false;
 	for (; walk->index < view->objects; walk->index++) {
 		if (walk->known) {
@@ -187,17 +187,17 @@ static bool look_for_slab(struct owner_cursor *walk, struct owner_slab_view *vie
 	slab->object_size = view->cache->size;
 	slab->tracked = 0;
 	slab->requested = 0;
-	for (i = 0; view->owners && i < view->objects; i++) {
+	for (i = 0; view->records && i < view->objects; i++) {
 		/* What changes meanwhile is counted as it was or as it is. */
-		struct owner_record record = data_race(view->owners->live[i]);
+		struct owner_record record = data_race(view->records->record[i]);
 
-		if (!record.handles)
+		if (!record.handle_pair)
 			continue;
 		slab->tracked++;
 		slab->requested += record.size;
 	}
 	/* KFENCE does not count its object, which it shows to nobody as a slab's. */
-	cpu_free = slab_owner_cpu_free(view->cache, view->slab);
+	cpu_free = slab_owner_count_cpu_free(view->cache, view->slab);
 	if (is_kfence_address(slab_address(view->slab)))
 		slab->allocated = slab->tracked;
 	else

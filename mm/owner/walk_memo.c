@@ -43,7 +43,7 @@ static __always_inline struct memo_key key_of(const struct owner_record *owner, 
 					       const struct kmem_cache *cache)
 {
 	return (struct memo_key){
-		.handles = owner->handles,
+		.handle_pair = owner->handle_pair,
 		.size_and_rate = owner->size_and_rate,
 		.nid = nid,
 		.cache = cache,
@@ -53,14 +53,14 @@ static __always_inline struct memo_key key_of(const struct owner_record *owner, 
 static __always_inline struct memo_entry *place_of(struct owner_walk_memo *known,
 						     const struct memo_key *key)
 {
-	u64 hashed = key->handles ^ (unsigned long)key->cache ^ (u64)key->size_and_rate << 24;
+	u64 hashed = key->handle_pair ^ (unsigned long)key->cache ^ (u64)key->size_and_rate << 24;
 
 	return known->records + hash_64(hashed, MEMO_BITS);
 }
 
 static __always_inline bool is_same(const struct memo_key *a, const struct memo_key *b)
 {
-	return a->handles == b->handles && a->size_and_rate == b->size_and_rate &&
+	return a->handle_pair == b->handle_pair && a->size_and_rate == b->size_and_rate &&
 	       a->cache == b->cache && a->nid == b->nid;
 }
 
@@ -89,7 +89,7 @@ static __always_inline u64 later_span(const struct owner_walk_memo *known, u32 *
 unsigned int owner_memo_count(struct owner_walk_memo *known, const struct owner_slab_view *slab,
 			      unsigned int index)
 {
-	const struct owner_record *first = slab->owners->live;
+	const struct owner_record *first = slab->records->record;
 	const struct owner_record *record = first + index, *end = first + slab->objects;
 	const struct kmem_cache *cache = slab->cache;
 	u32 now = known->now, first_span = known->ends[0];
@@ -105,7 +105,7 @@ unsigned int owner_memo_count(struct owner_walk_memo *known, const struct owner_
 
 		if (!owner_record_read(record, &owner))
 			break;
-		if (!owner.handles)
+		if (!owner.handle_pair)
 			continue;
 		key = key_of(&owner, nid, cache);
 		same = place_of(known, &key);
@@ -143,13 +143,13 @@ static void add_up(const struct memo_entry *record)
 
 static void forget(struct memo_entry *record)
 {
-	struct owner_record owner = { .handles = record->key.handles };
+	struct owner_record owner = { .handle_pair = record->key.handle_pair };
 
-	if (!owner.handles)
+	if (!owner.handle_pair)
 		return;
 	add_up(record);
 	owner_record_put(&owner);
-	record->key.handles = 0;
+	record->key.handle_pair = 0;
 }
 
 /**

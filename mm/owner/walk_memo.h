@@ -15,7 +15,7 @@ struct owner_slab_view {
 	struct slab *slab;
 	struct kmem_cache *cache;
 	unsigned long exts;		/* slab->obj_exts as it stood there */
-	struct owner_slab_records *owners;	/* can be read until RCU is unlocked */
+	struct owner_slab_records *records;	/* can be read until RCU is unlocked */
 	unsigned int objects;		/* that it has room for */
 	unsigned int allocated;		/* or kept free by the CPU that has the slab */
 };
@@ -29,20 +29,20 @@ static __always_inline bool owner_record_read(const struct owner_record *record,
 	u64 again;
 
 	/* Pairs with own(): who sees the handles sees the rest. */
-	owner->handles = smp_load_acquire(&record->handles);
-	if (!owner->handles)
+	owner->handle_pair = smp_load_acquire(&record->handle_pair);
+	if (!owner->handle_pair)
 		return true;
 	owner->details = READ_ONCE(record->details);
 	/* The rest may be another owner's, which has the same handles or took them out. */
 	smp_rmb();
 	/* Pairs with own(), should it be the next one's. */
-	again = smp_load_acquire(&record->handles);
-	return again == owner->handles && READ_ONCE(record->details) == owner->details;
+	again = smp_load_acquire(&record->handle_pair);
+	return again == owner->handle_pair && READ_ONCE(record->details) == owner->details;
 }
 
 /* What the same records have in common. */
 struct memo_key {
-	u64 handles;			/* 0: nothing is known here */
+	u64 handle_pair;		/* 0: nothing is known here */
 	u32 size_and_rate;
 	int nid;
 	const struct kmem_cache *cache;

@@ -32,7 +32,7 @@ static struct owner_percpu_record *hold_next(struct owner_cursor *walk, struct l
 			walk->place = (walk->place & ~NUMBER_MASK) | (record->number + 1);
 			return record;
 		}
-		walk->held.handles = 0;
+		walk->held.handle_pair = 0;
 	}
 	return NULL;
 }

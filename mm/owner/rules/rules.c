@@ -339,7 +339,7 @@ static void settle(struct kmem_cache *s, const struct owner_rule *rule)
 		keeps_one = rule->depth_alone == 1;
 	}
 	WRITE_ONCE(s->owner_rate, rate);
-	WRITE_ONCE(s->owner_keeps_one, keeps_one);
+	WRITE_ONCE(s->owner_depth_is_one, keeps_one);
 	/* Who sees the rule sees what is in it. */
 	smp_store_release(&s->owner_rule, rule);
 }

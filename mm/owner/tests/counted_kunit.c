@@ -245,9 +245,9 @@ static void test_slab_that_goes(struct kunit *test)
 	struct owner_record kept = *record;
 
 	/* As if it had gone by a way that has no hook. */
-	WRITE_ONCE(record->handles, 0);
+	WRITE_ONCE(record->handle_pair, 0);
 	kmem_cache_free(cache, object);
-	WRITE_ONCE(record->handles, kept.handles);
+	WRITE_ONCE(record->handle_pair, kept.handle_pair);
 	expect_planted(test, chain, 1);
 	kmem_cache_shrink(cache);
 	expect_planted(test, chain, 0);
@@ -321,7 +321,7 @@ static void test_samples_are_not_counted_on(struct kunit *test)
 	/* One of two, drawn: as good as certain. */
 	for (i = 0; i < 1000; i++) {
 		object = plant_counted(GFP_KERNEL);
-		if (record_of(object) && record_of(object)->handles)
+		if (record_of(object) && record_of(object)->handle_pair)
 			break;
 		kmem_cache_free(cache, object);
 	}
@@ -352,12 +352,12 @@ static void test_index(struct kunit *test)
 			KUNIT_ASSERT_NOT_NULL(test, record_of(objects[j]));
 		}
 		for (j = 0; j < ARRAY_SIZE(objects); j += 2) {
-			wrong += !record_of(objects[j])->handles;
+			wrong += !record_of(objects[j])->handle_pair;
 			kmem_cache_free(s, objects[j]);
-			wrong += !!record_of(objects[j])->handles;
+			wrong += !!record_of(objects[j])->handle_pair;
 		}
 		for (j = 1; j < ARRAY_SIZE(objects); j += 2)
-			wrong += !record_of(objects[j])->handles;
+			wrong += !record_of(objects[j])->handle_pair;
 		for (j = 1; j < ARRAY_SIZE(objects); j += 2)
 			kmem_cache_free(s, objects[j]);
 		kmem_cache_destroy(s);

@@ -40,7 +40,7 @@ static depot_stack_handle_t save(unsigned long *words)
 
 static void put(depot_stack_handle_t handle)
 {
-	owner_record_drop(((struct owner_record){ .stack = handle }).handles, OWNER_NO_CHARGE);
+	owner_record_drop(((struct owner_record){ .stack = handle }).handle_pair, OWNER_NO_CHARGE);
 }
 
 /* More than are taken from the depot at a time, and given back; some flushed away amid. */

@@ -54,9 +54,9 @@ static inline unsigned int index_of(void *object)
 
 static inline struct owner_record *record_of(void *object)
 {
-	struct owner_slab_records *owners = owners_of(object);
+	struct owner_slab_records *records = owners_of(object);
 
-	return owners ? &owners->live[index_of(object)] : NULL;
+	return records ? &records->record[index_of(object)] : NULL;
 }
 
 /* Who freed it last, if that is kept of any object of its slab; the slab stays. */

@@ -194,13 +194,13 @@ static void test_krealloc_in_place(struct kunit *test)
 static void test_kmalloc_records_make_no_cycle(struct kunit *test)
 {
 	void *object = kmalloc(512, GFP_KERNEL);
-	struct owner_slab_records *owners;
+	struct owner_slab_records *records;
 
 	KUNIT_ASSERT_NOT_NULL(test, object);
-	owners = owner_slab_records_of(virt_to_slab(object)->obj_exts);
-	KUNIT_ASSERT_NOT_NULL(test, owners);
-	KUNIT_EXPECT_TRUE(test, virt_to_slab(owners)->slab_cache->flags & SLAB_NO_OBJ_EXT);
-	KUNIT_EXPECT_TRUE(test, virt_to_slab(owners->live)->slab_cache->flags & SLAB_NO_OBJ_EXT);
+	records = owner_slab_records_of(virt_to_slab(object)->obj_exts);
+	KUNIT_ASSERT_NOT_NULL(test, records);
+	KUNIT_EXPECT_TRUE(test, virt_to_slab(records)->slab_cache->flags & SLAB_NO_OBJ_EXT);
+	KUNIT_EXPECT_TRUE(test, virt_to_slab(records->record)->slab_cache->flags & SLAB_NO_OBJ_EXT);
 	kfree(object);
 }
 
@@ -348,16 +348,16 @@ static noinline void uproot(struct kmem_cache *cache, void *object)
 static void test_free_owner(struct kunit *test)
 {
 	struct kmem_cache *cache = make_cache(test, 0);
-	struct owner_slab_records *owners;
+	struct owner_slab_records *records;
 	struct owner_record freed;
 	void *object, *again;
 
 	KUNIT_ASSERT_EQ(test, write_rules("free=on if cache == owner_kunit"), 0);
 	object = plant(cache);
-	owners = owners_of(object);
-	KUNIT_ASSERT_NOT_NULL(test, owners);
+	records = owners_of(object);
+	KUNIT_ASSERT_NOT_NULL(test, records);
 	KUNIT_ASSERT_NOT_NULL(test, freed_of(object));
-	KUNIT_EXPECT_EQ(test, freed_of(object)->handles, 0);
+	KUNIT_EXPECT_EQ(test, freed_of(object)->handle_pair, 0);
 	/* Another one keeps the slab. */
 	again = plant(cache);
 	uproot(cache, object);
@@ -365,10 +365,10 @@ static void test_free_owner(struct kunit *test)
 	KUNIT_EXPECT_TRUE(test, passes(freed.stack, uproot));
 	KUNIT_EXPECT_FALSE(test, passes(freed.stack, plant));
 	KUNIT_EXPECT_EQ(test, (size_t)freed.size, PLANTED_SIZE);
-	KUNIT_EXPECT_EQ(test, owners->live[index_of(object)].handles, 0);
+	KUNIT_EXPECT_EQ(test, records->record[index_of(object)].handle_pair, 0);
 	/* KASAN keeps the slot back for a while. */
 	object = plant(cache);
-	KUNIT_EXPECT_EQ(test, freed_of(object)->handles, 0);
+	KUNIT_EXPECT_EQ(test, freed_of(object)->handle_pair, 0);
 	kmem_cache_free(cache, object);
 	kmem_cache_free(cache, again);
 	KUNIT_EXPECT_EQ(test, write_rules("clear"), 0);
@@ -392,7 +392,7 @@ static void test_free_by_rule(struct kunit *test)
 	KUNIT_ASSERT_EQ(test, write_rules("free=off if cache == owner_kunit"), 0);
 	after = plant(cache);
 	uproot(cache, before);
-	KUNIT_EXPECT_EQ(test, freed_of(before)->handles, 0);
+	KUNIT_EXPECT_EQ(test, freed_of(before)->handle_pair, 0);
 	for (i = 0; i < ARRAY_SIZE(with); i++) {
 		uproot(cache, with[i]);
 		KUNIT_EXPECT_TRUE(test, passes(freed_of(with[i])->stack, uproot));
@@ -402,10 +402,10 @@ static void test_free_by_rule(struct kunit *test)
 	KUNIT_ASSERT_EQ(test, write_rules("track=off if cache == owner_kunit"), 0);
 	for (i = 0; i < ARRAY_SIZE(with); i++) {
 		with[i] = plant(cache);
-		KUNIT_EXPECT_EQ(test, freed_of(with[i])->handles, 0);
+		KUNIT_EXPECT_EQ(test, freed_of(with[i])->handle_pair, 0);
 	}
 	uproot(cache, with[0]);
-	KUNIT_EXPECT_EQ(test, freed_of(with[0])->handles, 0);
+	KUNIT_EXPECT_EQ(test, freed_of(with[0])->handle_pair, 0);
 	kmem_cache_free(cache, with[1]);
 	kmem_cache_free(cache, after);
 	KUNIT_EXPECT_EQ(test, write_rules("clear"), 0);
@@ -426,7 +426,7 @@ static void test_slab_goes(struct kunit *test)
 	KUNIT_ASSERT_TRUE(test, owner_record_get(&kept));
 	kmem_cache_free(cache, object);
 	record->size = PLANTED_SIZE;
-	WRITE_ONCE(record->handles, kept.handles);
+	WRITE_ONCE(record->handle_pair, kept.handle_pair);
 	kmem_cache_destroy(cache);
 	owner_cpu_caches_flush();
 	KUNIT_EXPECT_FALSE(test, stack_depot_get(kept.stack));

@@ -64,7 +64,7 @@ def count_slab(cache: Object, slab: Object, by_cpu: Dict[int, int]) -> Tuple[int
     if exts & OWNERS:
         owners = Object(prog, "struct owner_slab_records", address=exts & ~3)
         record = prog.type("struct owner_record")
-        live = prog.read(owners.live.value_(), objects * sizeof(record))
+        live = prog.read(owners.record.value_(), objects * sizeof(record))
         for index in range(objects):
             # Its handles are its first eight bytes.
             if any(live[index * sizeof(record):][:8]):
