@@ -37,36 +37,36 @@ test: install-tests
 	@$(BENCH)/run_tests.py $(T)
 
 bench: install tree
-	@$(BENCH)/bench.py
-	@$(BENCH)/bench_ownertop.sh build/tree
+	@$(BENCH)/bench/bench.py
+	@$(BENCH)/bench/bench_ownertop.sh build/tree
 
 lint: install-tests tree
-	@$(BENCH)/lint.sh
+	@$(BENCH)/lint/lint.sh
 
 tree: install
-	@$(BENCH)/tree.py assemble
+	@$(BENCH)/kernels/tree.py assemble
 
 refresh:
-	@$(BENCH)/tree.py refresh $(if $(PATCH),--patch $(PATCH)) $(FILES)
+	@$(BENCH)/kernels/tree.py refresh $(if $(PATCH),--patch $(PATCH)) $(FILES)
 
 series: install
-	@$(BENCH)/tree.py series
+	@$(BENCH)/kernels/tree.py series
 
 kernel: install $(if $(filter arm64,$(K)),install-arm64)
-	@$(BENCH)/kernels.py $(K)
+	@$(BENCH)/kernels/kernels.py $(K)
 
 # A guest boots what is built, and builds only what is not.
 image: install $(if $(filter arm64,$(K)),install-arm64)
-	@$(BENCH)/kernels.py --missing $(K)
+	@$(BENCH)/kernels/kernels.py --missing $(K)
 
 guest: image
-	@$(BENCH)/guest.py run $(K) $(GUEST_OPTIONS) --cmd "$$CMD"
+	@$(BENCH)/guest/guest.py run $(K) $(GUEST_OPTIONS) --cmd "$$CMD"
 
 shell: image
-	@$(BENCH)/guest.py shell $(K) $(GUEST_OPTIONS)
+	@$(BENCH)/guest/guest.py shell $(K) $(GUEST_OPTIONS)
 
 vmcore: image
-	@$(BENCH)/guest.py vmcore $(K) $(GUEST_OPTIONS) --cmd "$$CMD"
+	@$(BENCH)/guest/guest.py vmcore $(K) $(GUEST_OPTIONS) --cmd "$$CMD"
 
 install install-tests install-arm64:
 	@$(BENCH)/install.sh $@

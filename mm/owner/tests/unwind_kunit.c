@@ -487,7 +487,7 @@ static noinline void measure(struct kunit *test, unsigned int depth)
 		slow = min(slow, get_cycles() - began);
 		local_irq_enable();
 	}
-	/* As tools/testing/owner/bench.py reads it. */
+	/* As tools/testing/owner/bench/bench.py reads it. */
 	kunit_info(test, "owner_bench: owner_unwind %u %llu %llu\n", depth,
 		   fast - nothing, fast - nothing);
 	kunit_info(test, "owner_bench: stack_trace_save %u %llu %llu\n", depth,

@@ -7,14 +7,14 @@ set -eu
 cd "$(dirname "$0")/../../.."
 bench=tools/testing/owner
 
-"$bench/kernels.py" x86_64
+"$bench/kernels/kernels.py" x86_64
 echo "ownertop: building"
 make -s -C tools/mm/ownertop O="$PWD/build/ownertop"
 
 dump=build/run.slab_owner
 extra=build/x86_64/owner-modules
 echo "guest: booting with slab_owner=on and loading a module that leaks"
-"$bench/guest.py" run x86_64 --append slab_owner=on --extra "$extra" --timeout 120 \
+"$bench/guest/guest.py" run x86_64 --append slab_owner=on --extra "$extra" --timeout 120 \
 	--console build/run.console \
 	--cmd 'insmod /extra/owner_leak.ko && cat /sys/kernel/debug/slab_owner' >"$dump"
 echo

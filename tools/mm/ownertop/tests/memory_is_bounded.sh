@@ -17,7 +17,7 @@ trap 'rm -rf "$work"' EXIT
 
 make_dump()
 {
-	"$here/../../../testing/owner/make_owner_dump.py" "$@" "$here/input/page_real.txt"
+	"$here/../../../testing/owner/bench/make_owner_dump.py" "$@" "$here/input/page_real.txt"
 }
 
 make_dump --records 2000 --chains 500 > "$work/once"

@@ -12,7 +12,7 @@ import re
 import subprocess
 
 HERE = os.path.dirname(os.path.abspath(__file__))
-GENERATOR = os.path.join(HERE, "../../../testing/owner/make_owner_dump.py")
+GENERATOR = os.path.join(HERE, "../../../testing/owner/bench/make_owner_dump.py")
 PAGE_SIZE = 4096
 
 PAGE = re.compile(r"Page allocated via order (\d+), .*?pid (-?\d+), "

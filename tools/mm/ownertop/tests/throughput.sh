@@ -23,7 +23,7 @@ work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 
 gcc -O2 -w -o "$work/page_owner_sort" "$source"
-"$here/../../../testing/owner/make_owner_dump.py" --records $records --depth 6 \
+"$here/../../../testing/owner/bench/make_owner_dump.py" --records $records --depth 6 \
 	"$here/input/page_real.txt" > "$work/dump"
 
 # cpu NAME COMMAND...: adds the time, in ms, to what is known of NAME

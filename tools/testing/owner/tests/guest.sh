@@ -7,13 +7,13 @@
 # given. Prints TAP.
 
 here=$(cd "$(dirname "$0")" && pwd)
-guest=$here/../guest.py
+guest=$here/../guest/guest.py
 top=$(cd "$here/../../../.." && pwd)
 build=${BUILD:-$top/build}
 [ $# -gt 0 ] || set -- um x86_64
 tests_per_kernel=22
-# shellcheck source=tools/testing/owner/tests/tap.sh
-. "$here/tap.sh"
+# shellcheck source=tools/testing/owner/tests/prelude.sh
+. "$here/prelude.sh"
 
 # All that the runner makes for itself goes below this directory.
 work=$(mktemp -d)

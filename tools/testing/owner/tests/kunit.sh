@@ -17,7 +17,7 @@ trap 'rm -f "$console"' EXIT
 # KFENCE would take an object in a hundred milliseconds out of the slab in which a
 # test expects it.
 # shellcheck disable=SC2086 # two words or none
-tools/testing/owner/guest.py run "$kernel" \
+tools/testing/owner/guest/guest.py run "$kernel" \
 	--append "slab_owner=on,free=on kunit.enable=1 kfence.sample_interval=0 $*" \
 	--timeout 900 --mem 1G $cpus --console "$console" \
 	--cmd 'cat /sys/kernel/debug/kunit/*/results' || exit 1

@@ -14,7 +14,7 @@ cp "build/$kernel/lib/slub_kunit.ko" "build/$kernel/mm/kasan/kasan_test.ko" "$wo
 # Both provoke reports on purpose, so the console is no measure. KFENCE would take
 # an allocation in a hundred milliseconds from under the test that made it, and
 # KASAN has nothing to say about that one.
-exec tools/testing/owner/guest.py run "$kernel" --timeout 900 --mem 1G --smp 4 --extra "$work" \
+exec tools/testing/owner/guest/guest.py run "$kernel" --timeout 900 --mem 1G --smp 4 --extra "$work" \
 	--append "slab_owner=on page_owner=on kmemleak=on kunit.enable=1 kfence.sample_interval=0" --cmd '
 	insmod /extra/slub_kunit.ko && insmod /extra/kasan_test.ko &&
 	cat /sys/kernel/debug/kunit/slub_test/results /sys/kernel/debug/kunit/kasan/results'

@@ -15,6 +15,7 @@ from pathlib import Path
 
 ROOT = Path(__file__).parents[4]
 OWNER = ROOT / "mm/owner"
+LANG = OWNER / "lang"
 TEXT = (ROOT / "Documentation/mm/slab_owner_language.rst").read_text()
 KUNIT = (OWNER / "tests/lang_kunit.c").read_text()
 STRING = re.compile(r'"((?:[^"\\]|\\.)*)"')
@@ -68,7 +69,7 @@ def test_wrong_example() -> None:
 
 def test_words_are_told() -> None:
     tables = re.findall(r"(\w+)\[\w+(?: \+ 1)?\] = \{(.*?)\};",
-                        (OWNER / "lang_words.c").read_text(), re.S)
+                        (LANG / "words.c").read_text(), re.S)
     for table, body in tables:
         words = [word for word in STRING.findall(body) if word]
         missing = [word for word in words
@@ -78,7 +79,7 @@ def test_words_are_told() -> None:
 
 
 def test_limits_are_told() -> None:
-    limits = re.findall(r"#define (\w+)\s+(\d+)\b", (OWNER / "lang.h").read_text())
+    limits = re.findall(r"#define (\w+)\s+(\d+)\b", (LANG / "lang.h").read_text())
     limits = [(name, value) for name, value in limits
               if name.endswith(("_MAX", "_DEFAULT"))]
     missing = [name for name, value in limits if not re.search(rf"\b{value}\b", TEXT)]
@@ -89,8 +90,9 @@ def test_messages_are_expected() -> None:
     """As KUnit compares whole messages, it is enough that each form of one is there."""
     expected = {message.replace('" FIELDS_OF_CONTROL', "") for message in STRING.findall(KUNIT)}
     forms = []
-    for path in sorted(OWNER.glob("lang*.c")):
-        for call in re.findall(r"owner_lang_fail\(p,(?:[^\"]|\"(?:[^\"\\]|\\.)*\")*?;", path.read_text()):
+    for path in sorted(LANG.glob("*.c")):
+        for call in re.findall(r"owner_lang_fail\(p,(?:[^\"]|\"(?:[^\"\\]|\\.)*\")*?;",
+                               path.read_text()):
             forms += STRING.findall(call)[:1]
     ok(len(forms) >= 50, "messages are found", f"only {len(forms)}")
     for form in forms:

@@ -8,7 +8,7 @@
 # 4436 s on a busy machine; nothing broke.
 set -u
 cd "$(dirname "$0")/../../../.." || exit 1
-. tools/testing/owner/tests/tap.sh
+. tools/testing/owner/tests/prelude.sh
 
 source=$PWD/tools/testing/owner/lang
 mkdir -p build/lang

@@ -33,7 +33,7 @@ build/lang/sentence query <"$work/extra/sentences" >"$work/out" 2>"$work/said" |
 
 # One after the other, so that no process comes or goes while objects are read.
 # shellcheck disable=SC2016 # for the guest's shell
-tools/testing/owner/guest.py run "$kernel" --append "slab_owner=on kfence.sample_interval=0" \
+tools/testing/owner/guest/guest.py run "$kernel" --append "slab_owner=on kfence.sample_interval=0" \
 	--mem 64M --timeout 300 --extra "$work/extra" --cmd '
 	debug=/sys/kernel/debug
 	ask() { exec 3<>$debug/owner/query; echo "$1" >&3; cat <&3; }

@@ -29,7 +29,7 @@ make -s -C tools/mm/ownertop O="$PWD/build/ownertop" >"$work/said" 2>&1 ||
 } >"$work/said" 2>&1 || bail "there is nothing to ask"
 
 # shellcheck disable=SC2016 # for the guest's shell
-tools/testing/owner/guest.py run "$kernel" \
+tools/testing/owner/guest/guest.py run "$kernel" \
 	--append "slab_owner=on kfence.sample_interval=0 owner=\"$rules\"" \
 	--mem 64M --timeout 300 --extra "$work/extra" --cmd '
 	debug=/sys/kernel/debug

@@ -5,7 +5,7 @@
 # Prints TAP.
 set -u
 cd "$(dirname "$0")/../../../.." || exit 1
-. tools/testing/owner/tests/tap.sh
+. tools/testing/owner/tests/prelude.sh
 
 kernel=${1:?usage: owner_corners.sh KERNEL}
 debug=/sys/kernel/debug
@@ -16,7 +16,7 @@ seen="$work/out $work/err"
 guest()
 {
 	# shellcheck disable=SC2086 # words or none
-	tools/testing/owner/guest.py run "$kernel" --append "$1" --timeout 300 ${cpus:-} \
+	tools/testing/owner/guest/guest.py run "$kernel" --append "$1" --timeout 300 ${cpus:-} \
 		--extra "build/$kernel/owner-modules" --console "$work/console" \
 		--cmd "$2" >"$work/out" 2>"$work/err"
 }

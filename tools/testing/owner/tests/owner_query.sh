@@ -6,7 +6,7 @@
 # Prints TAP.
 set -u
 cd "$(dirname "$0")/../../../.." || exit 1
-. tools/testing/owner/tests/tap.sh
+. tools/testing/owner/tests/prelude.sh
 
 kernel=${1:?usage: owner_query.sh KERNEL [OBJECTS]}
 objects=${2:-100000}
@@ -34,7 +34,7 @@ guest()
 	cmd=$1
 	shift
 	# shellcheck disable=SC2086 # two words or none
-	tools/testing/owner/guest.py run "$kernel" --cmd "$ask
+	tools/testing/owner/guest/guest.py run "$kernel" --cmd "$ask
 		$cmd" --append "slab_owner=on kfence.sample_interval=0" $cpus --timeout 300 \
 		--extra "build/$kernel/owner-modules" --console "$work/console" >"$work/out" 2>"$seen" || return 1
 	awk -v names="$*" -v place="$work/" 'BEGIN { split(names, name, " "); i = 1 }

@@ -4,7 +4,7 @@
 # Rules on the boot line and in owner/control: owner_rules.sh KERNEL. Prints TAP.
 set -u
 cd "$(dirname "$0")/../../../.." || exit 1
-. tools/testing/owner/tests/tap.sh
+. tools/testing/owner/tests/prelude.sh
 
 kernel=${1:?usage: owner_rules.sh KERNEL}
 work=$(mktemp -d)
@@ -14,7 +14,7 @@ seen=$work/console
 # boot RULES
 boot()
 {
-	tools/testing/owner/guest.py run "$kernel" --append "slab_owner=on owner=\"$1\"" \
+	tools/testing/owner/guest/guest.py run "$kernel" --append "slab_owner=on owner=\"$1\"" \
 		--console "$work/console" --cmd true >/dev/null 2>"$work/err"
 }
 
@@ -26,7 +26,7 @@ ok "of which is said what is wrong" \
 ok "and where" has "$work/console" "^ {13}\^~~~~"
 
 control=/sys/kernel/debug/owner/control
-ok "control takes rules" sh -c "tools/testing/owner/guest.py run '$kernel' \\
+ok "control takes rules" sh -c "tools/testing/owner/guest/guest.py run '$kernel' \\
 	--append slab_owner=ready --cmd '
 	cd /tmp
 	cat $control; echo ===
@@ -60,7 +60,7 @@ ok "nothing else is" is "$(part 4 | awk '!/^#/ && $1 != "kmalloc-64" { n += $3 }
 
 # What is refused, with why: how the file and the log say it. Of a long sentence they show
 # where the caret is.
-ok "what control refuses" sh -c "tools/testing/owner/guest.py run '$kernel' --console '$work/console' \\
+ok "what control refuses" sh -c "tools/testing/owner/guest/guest.py run '$kernel' --console '$work/console' \\
 	--append 'slab_owner=ready page_owner=on' --cmd '
 	refused() { { cat >/tmp/text; dd if=/tmp/text of=$control bs=100000; } 2>/dev/null && echo taken
 		grep \"^#\" $control | grep -v \"# no rules\|# otherwise\"; echo ===; }
@@ -101,7 +101,7 @@ ok "of whatever kind" has "$work/out" "^#   depth=2 sample=1/3$"
 ok "but those that have been" is "$(part 7)" taken
 
 # Nobody is charged for anything.
-ok "boots without memory cgroups" sh -c "tools/testing/owner/guest.py run '$kernel' \\
+ok "boots without memory cgroups" sh -c "tools/testing/owner/guest/guest.py run '$kernel' \\
 	--append 'slab_owner=ready cgroup_disable=memory' --cmd '
 	{ echo \"depth=4 if cgroup == /a\" >$control; } 2>/dev/null || cat $control; echo ===
 	exec 3<>/sys/kernel/debug/owner/query
@@ -123,7 +123,7 @@ awk -v place="$work/extra/" '/^\t# control$/ { n++; example = place n }
 	!/^\t/ { example = "" }
 	example { sub("^\t", ""); print >example }' "$text"
 boot_line=$(sed -n 's/^\t\(owner=".*"\)$/\1/p' "$text")
-ok "the examples of the text" sh -c "tools/testing/owner/guest.py run '$kernel' \\
+ok "the examples of the text" sh -c "tools/testing/owner/guest/guest.py run '$kernel' \\
 	--append 'slab_owner=on $boot_line' --extra '$work/extra' --cmd '
 	cat $control; echo ===
 	for example in \$(grep -l ^del /extra/*) \$(grep -L ^del /extra/*); do
@@ -147,7 +147,7 @@ for i in 1 2 3 4 5 6 7 8 9; do >/tmp/a_name_that_does_not_fit_into_a_dentry_$1$i
 END
 chmod +x "$work/extra/mysqld"
 echo "$boot_line" | cut -d '"' -f 2 >"$work/extra/boot_line"
-ok "what the examples do" sh -c "tools/testing/owner/guest.py run '$kernel' \\
+ok "what the examples do" sh -c "tools/testing/owner/guest/guest.py run '$kernel' \\
 	--append 'slab_owner=ready kfence.sample_interval=0' --extra '$work/extra' --cmd '
 	ask() { exec 3<>/sys/kernel/debug/owner/query; echo \"\$1 format=tsv \$2\" >&3; cat <&3; echo ===; }
 	rules() { echo clear >$control; cat >$control; }
@@ -170,7 +170,7 @@ ok "not what is too busy" is "$(groups 2)" vm_area_struct
 # Rules about functions and modules, before those are there, while they are, and
 # when they have gone and others have their addresses.
 hits() { part "$1" | sed -n "s/.*$2.*# [0-9]*: \([0-9]*\) hits/\1/p"; }
-ok "rules follow modules" sh -c "tools/testing/owner/guest.py run '$kernel' \\
+ok "rules follow modules" sh -c "tools/testing/owner/guest/guest.py run '$kernel' \\
 	--append 'slab_owner=ready kfence.sample_interval=0' --extra 'build/$kernel/owner-modules' --cmd '
 	printf \"%s\n\" \"depth=3 if module == owner_leak && cache == kmalloc-256\" \\
 		\"depth=4 if func == user_open_* && cache == kmalloc-256\" \\
@@ -191,7 +191,7 @@ ok "of one that is there already" is "$(hits 4 owner_leak)" 30
 ok "of a function that is there while its module is initialized" is "$(hits 5 user_init)" 30
 
 # A cgroup is its path. What a task in it allocates, and what is charged to it.
-ok "rules and queries about a memory cgroup" sh -c "tools/testing/owner/guest.py run '$kernel' \\
+ok "rules and queries about a memory cgroup" sh -c "tools/testing/owner/guest/guest.py run '$kernel' \\
 	--append 'slab_owner=ready page_owner=on kfence.sample_interval=0' \\
 	--extra 'build/$kernel/owner-modules' --cmd '
 	ask() { exec 3<>/sys/kernel/debug/owner/query; echo \"\$1\" >&3; cat <&3; }

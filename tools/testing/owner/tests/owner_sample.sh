@@ -5,8 +5,8 @@
 # estimates are right on average, KUnit shows.
 set -u
 cd "$(dirname "$0")/../../../.." || exit 1
-# shellcheck source=tools/testing/owner/tests/tap.sh
-. tools/testing/owner/tests/tap.sh
+# shellcheck source=tools/testing/owner/tests/prelude.sh
+. tools/testing/owner/tests/prelude.sh
 
 kernel=${1:?usage: owner_sample.sh KERNEL}
 objects=60000
@@ -18,7 +18,7 @@ ask="ask() { exec 3<>$debug/owner/query; echo \"\$1\" >&3; cat <&3; exec 3>&-; }
 
 samples()
 {
-	tools/testing/owner/guest.py run "$kernel" --mem 1G --console "$work/console" \
+	tools/testing/owner/guest/guest.py run "$kernel" --mem 1G --console "$work/console" \
 		--append "slab_owner=ready owner=sample=4K kfence.sample_interval=0" \
 		--extra "build/$kernel/owner-modules" --cmd "
 	$ask

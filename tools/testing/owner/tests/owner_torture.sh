@@ -7,7 +7,7 @@
 # Prints TAP.
 set -u
 cd "$(dirname "$0")/../../../.." || exit 1
-. tools/testing/owner/tests/tap.sh
+. tools/testing/owner/tests/prelude.sh
 
 kernel=${1:?usage: owner_torture.sh KERNEL SECONDS [WORD...]}
 seconds=${2:?usage: owner_torture.sh KERNEL SECONDS [WORD...]}
@@ -24,7 +24,7 @@ cpus="--smp 4"
 tortures()
 {
 	# shellcheck disable=SC2086 # two words or none
-	tools/testing/owner/guest.py run "$kernel" --append "slab_owner=on $words" $cpus --mem 1G \
+	tools/testing/owner/guest/guest.py run "$kernel" --append "slab_owner=on $words" $cpus --mem 1G \
 		--timeout $((seconds + 300)) --console "$work/console" \
 		--extra "build/$kernel/owner-modules" --cmd "
 	$unexplained

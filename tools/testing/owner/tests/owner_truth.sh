@@ -6,7 +6,7 @@
 # line. Prints TAP.
 set -u
 cd "$(dirname "$0")/../../../.." || exit 1
-. tools/testing/owner/tests/tap.sh
+. tools/testing/owner/tests/prelude.sh
 
 kernel=${1:?usage: owner_truth.sh KERNEL [WORD...]}
 shift
@@ -30,7 +30,7 @@ guest()
 	append=$1 cmd=$2
 	shift 2
 	# shellcheck disable=SC2086 # two words or none
-	tools/testing/owner/guest.py run "$kernel" --append "$append $words" --cmd "$cmd" $cpus \
+	tools/testing/owner/guest/guest.py run "$kernel" --append "$append $words" --cmd "$cmd" $cpus \
 		--timeout 300 --extra "build/$kernel/owner-modules" --console "$work/console" \
 		>"$work/out" 2>"$seen" || return 1
 	cat "$work/console" >>"$work/consoles"

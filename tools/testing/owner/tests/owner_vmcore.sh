@@ -5,7 +5,7 @@
 # owner_vmcore.sh KERNEL. Prints TAP.
 set -u
 cd "$(dirname "$0")/../../../.." || exit 1
-. tools/testing/owner/tests/tap.sh
+. tools/testing/owner/tests/prelude.sh
 
 kernel=${1:?usage: owner_vmcore.sh KERNEL}
 work=$(mktemp -d)
@@ -14,7 +14,7 @@ seen="$work/err $work/differ"
 
 take()
 {
-	tools/testing/owner/guest.py vmcore "$kernel" --append slab_owner=on --output "$work/core" \
+	tools/testing/owner/guest/guest.py vmcore "$kernel" --append slab_owner=on --output "$work/core" \
 		--smp 4 --mem 256M --timeout 300 --extra "build/$kernel/owner-modules" --cmd "
 		insmod /extra/owner_truth.ko; sleep 3; cat /sys/kernel/debug/owner/caches; sleep 3" \
 		>"$work/said" 2>"$work/err"

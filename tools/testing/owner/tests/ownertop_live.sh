@@ -5,7 +5,7 @@
 # it while a module of known size comes. Prints TAP.
 set -u
 cd "$(dirname "$0")/../../../.." || exit 1
-. tools/testing/owner/tests/tap.sh
+. tools/testing/owner/tests/prelude.sh
 
 kernel=${1:?usage: ownertop_live.sh KERNEL}
 work=$(mktemp -d)
@@ -30,7 +30,7 @@ guest()
 {
 	append=$1 cmd=$2
 	shift 2
-	tools/testing/owner/guest.py run "$kernel" --append "$append" \
+	tools/testing/owner/guest/guest.py run "$kernel" --append "$append" \
 		--cmd "ownertop() { /extra/ld-linux-x86-64.so.2 --library-path /extra /extra/ownertop \"\$@\"; }
 			debug=/sys/kernel/debug; $cmd" \
 		--timeout 300 --extra "$work/extra" >"$work/out" 2>"$work/said" || return 1

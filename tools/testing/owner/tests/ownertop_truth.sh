@@ -7,7 +7,7 @@
 # allocation profiling). Prints TAP.
 set -u
 cd "$(dirname "$0")/../../../.." || exit 1
-. tools/testing/owner/tests/tap.sh
+. tools/testing/owner/tests/prelude.sh
 
 kernel=${1:?usage: ownertop_truth.sh KERNEL FILE}
 file=${2:?usage: ownertop_truth.sh KERNEL FILE}
@@ -60,7 +60,7 @@ esac
 dumps()
 {
 	# shellcheck disable=SC2086 # two words or none
-	tools/testing/owner/guest.py run "$kernel" --append "$append" $cpus --timeout 300 \
+	tools/testing/owner/guest/guest.py run "$kernel" --append "$append" $cpus --timeout 300 \
 		--extra "build/$kernel/owner-modules" --cmd "set -e
 			$functions
 			mkdir /tmp/dumps; cd /tmp/dumps

@@ -6,7 +6,7 @@
 # page_owner. Prints TAP.
 set -u
 cd "$(dirname "$0")/../../../.." || exit 1
-. tools/testing/owner/tests/tap.sh
+. tools/testing/owner/tests/prelude.sh
 
 kernel=${1:?usage: page_owner.sh KERNEL [OTHER]}
 other=${2:-}
@@ -30,7 +30,7 @@ run()
 	cmd=$3
 	shift 3
 	# shellcheck disable=SC2086 # two words or none
-	tools/testing/owner/guest.py run "$where" --append "kfence.sample_interval=0 $append" \
+	tools/testing/owner/guest/guest.py run "$where" --append "kfence.sample_interval=0 $append" \
 		--cmd "cd /sys/kernel/debug; $cmd" $cpus --timeout 300 \
 		--extra "build/$where/owner-modules" --console "$work/console" \
 		>"$work/out" 2>"$seen" || return 1
@@ -71,7 +71,7 @@ ok "the kernel complained of nothing" quiet
 if [ -n "$other" ]; then
 	mv "$work/records" "$work/ours"
 	mv "$work/stacks" "$work/our_stacks"
-	ok "$other is built" tools/testing/owner/kernels.py "$other"
+	ok "$other is built" tools/testing/owner/kernels/kernels.py "$other"
 	ok "$other plants and shows" run "$other" page_owner=on "insmod /extra/owner_pages.ko
 		cat page_owner; echo ===; cat page_owner_stacks/show_stacks" records stacks
 	ok "its records are in the grammar that we check" shows grammar "$work/records"

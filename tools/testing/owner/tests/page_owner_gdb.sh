@@ -5,7 +5,7 @@
 # says is what the file page_owner said. Prints TAP.
 set -u
 cd "$(dirname "$0")/../../../.." || exit 1
-. tools/testing/owner/tests/tap.sh
+. tools/testing/owner/tests/prelude.sh
 
 kernel=${1:?usage: page_owner_gdb.sh KERNEL}
 work=$(mktemp -d)
@@ -14,7 +14,7 @@ seen="$work/err $work/gdb"
 
 take()
 {
-	tools/testing/owner/guest.py vmcore "$kernel" --append "page_owner=on nokaslr page_owner_depth=$1" \
+	tools/testing/owner/guest/guest.py vmcore "$kernel" --append "page_owner=on nokaslr page_owner_depth=$1" \
 		--output "$work/core" --mem 256M --timeout 300 --extra "build/$kernel/owner-modules" \
 		--cmd "insmod /extra/owner_pages.ko; cat /sys/kernel/debug/page_owner" \
 		>"$work/said" 2>"$work/err"

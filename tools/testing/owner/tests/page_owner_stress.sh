@@ -6,7 +6,7 @@
 # page_owner_stress.sh KERNEL SECONDS. Prints TAP.
 set -u
 cd "$(dirname "$0")/../../../.." || exit 1
-. tools/testing/owner/tests/tap.sh
+. tools/testing/owner/tests/prelude.sh
 
 kernel=${1:?usage: page_owner_stress.sh KERNEL SECONDS}
 seconds=${2:?usage: page_owner_stress.sh KERNEL SECONDS}
@@ -62,7 +62,7 @@ work_load='
 stresses()
 {
 	# shellcheck disable=SC2086 # two words or none
-	tools/testing/owner/guest.py run "$kernel" $cpus --mem 1G --timeout $((seconds + 300)) \
+	tools/testing/owner/guest/guest.py run "$kernel" $cpus --mem 1G --timeout $((seconds + 300)) \
 		--append "page_owner=on movablecore=512M kfence.sample_interval=0 \
 			kunit.enable=1 kunit.filter_glob=owner_page" \
 		--console "$work/console" --extra "build/$kernel/owner-modules" --cmd "$work_load

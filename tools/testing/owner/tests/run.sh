@@ -5,7 +5,7 @@
 # with its bytes and objects. Prints TAP.
 set -u
 cd "$(dirname "$0")/../../../.." || exit 1
-. tools/testing/owner/tests/tap.sh
+. tools/testing/owner/tests/prelude.sh
 
 out=$(mktemp)
 seen=$out

@@ -5,14 +5,14 @@
 # assembled tree. Prints TAP.
 set -u
 cd "$(dirname "$0")/../../../.." || exit 1
-. tools/testing/owner/tests/tap.sh
+. tools/testing/owner/tests/prelude.sh
 
 work=$(mktemp -d)
 seen=$work/seen
 trap 'rm -rf "$work"; git -C build/tree worktree prune' EXIT
 export GIT_COMMITTER_NAME=test GIT_COMMITTER_EMAIL=test@localhost
 
-written() { tools/testing/owner/tree.py series >"$seen" 2>&1; }
+written() { tools/testing/owner/kernels/tree.py series >"$seen" 2>&1; }
 # The whole kernel is in the index; only what the mails touch is laid out.
 applied()
 {
@@ -24,7 +24,7 @@ applied()
 }
 equals_assembled()
 {
-	tools/testing/owner/tree.py assemble >"$seen" 2>&1 || return 1
+	tools/testing/owner/kernels/tree.py assemble >"$seen" 2>&1 || return 1
 	git -C "$work/tree" diff --name-only base HEAD | sort >"$work/mailed"
 	{ git -C build/tree diff --name-only base
 	  git -C build/tree ls-files --others; } | sort >"$work/assembled"

@@ -5,7 +5,7 @@
 # bisection needs. Prints TAP.
 set -u
 cd "$(dirname "$0")/../../../.." || exit 1
-. tools/testing/owner/tests/tap.sh
+. tools/testing/owner/tests/prelude.sh
 
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
@@ -31,7 +31,7 @@ builds()
 		um mm/ lib/ && lacks "$seen" "warning:"
 }
 
-tools/testing/owner/tree.py series >"$seen" || exit 1
+tools/testing/owner/kernels/tree.py series >"$seen" || exit 1
 mkdir -p "$steps/um"
 git -C build/tree worktree prune
 [ -e "$tree" ] || git -C build/tree worktree add -q --detach "$tree" base

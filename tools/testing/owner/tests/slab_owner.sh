@@ -5,7 +5,7 @@
 # with the words on each guest's boot line. Prints TAP.
 set -u
 cd "$(dirname "$0")/../../../.." || exit 1
-. tools/testing/owner/tests/tap.sh
+. tools/testing/owner/tests/prelude.sh
 
 kernel=${1:?usage: slab_owner.sh KERNEL [WORD...]}
 shift
@@ -19,7 +19,7 @@ requests=8000
 # guest APPEND CMD: the output goes to $work/out, the console to $work/console
 guest()
 {
-	tools/testing/owner/guest.py run "$kernel" --append "$1 $words" --cmd "$2" --timeout 300 \
+	tools/testing/owner/guest/guest.py run "$kernel" --append "$1 $words" --cmd "$2" --timeout 300 \
 		--extra "build/$kernel/owner-modules" --console "$work/console" \
 		>"$work/out" 2>"$work/err"
 }

@@ -4,7 +4,7 @@
 # The stack depot's bound on a running kernel: stackdepot.sh KERNEL. Prints TAP.
 set -u
 cd "$(dirname "$0")/../../../.." || exit 1
-. tools/testing/owner/tests/tap.sh
+. tools/testing/owner/tests/prelude.sh
 
 kernel=${1:?usage: stackdepot.sh KERNEL}
 work=$(mktemp -d)
@@ -16,7 +16,7 @@ seen="$work/out $work/err"
 # Tasks, each of which leaves a file, take what even a chain of one frame would find room in.
 boot()
 {
-	tools/testing/owner/guest.py run "$kernel" --append "$1" --timeout 300 \
+	tools/testing/owner/guest/guest.py run "$kernel" --append "$1" --timeout 300 \
 		--extra "build/$kernel/owner-modules" --console "$work/console" --cmd '
 		for i in $(seq 300); do (: >/tmp/$i); done
 		insmod /extra/owner_leak.ko requests=3000 || exit

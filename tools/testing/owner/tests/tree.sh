@@ -5,7 +5,7 @@
 # whose build/tree is a copy of ours. Prints TAP.
 set -u
 cd "$(dirname "$0")/../../../.." || exit 1
-. tools/testing/owner/tests/tap.sh
+. tools/testing/owner/tests/prelude.sh
 
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
@@ -16,7 +16,7 @@ mkdir -p "$work/repo/build"
 git ls-files -co --exclude-standard | while read -r file; do
 	[ -f "$file" ] && echo "$file"
 done | cpio --quiet -pdm "$work/repo"
-tools/testing/owner/tree.py assemble >"$seen" || exit 1
+tools/testing/owner/kernels/tree.py assemble >"$seen" || exit 1
 git clone -q --shared --no-checkout build/tree "$work/repo/build/tree"
 git -C "$work/repo/build/tree" sparse-checkout set mm include/linux lib Documentation/mm \
 	Documentation/admin-guide
@@ -25,7 +25,7 @@ cp build/tree/.git/owner-source "$work/repo/build/tree/.git/"
 cd "$work/repo" || exit 1
 git init -q . && git add -A && git -c user.name=t -c user.email=t@localhost commit -qm t
 
-tree() { tools/testing/owner/tree.py "$@" >"$seen" 2>&1; }
+tree() { tools/testing/owner/kernels/tree.py "$@" >"$seen" 2>&1; }
 fails() { ! "$@"; }
 ours=mm/owner/slab.c
 hooked=mm/slub.c

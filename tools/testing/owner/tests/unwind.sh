@@ -9,7 +9,7 @@
 # it, with us or without. Interrupts of one CPU are enough for what is tested here.
 set -u
 cd "$(dirname "$0")/../../../.." || exit 1
-. tools/testing/owner/tests/tap.sh
+. tools/testing/owner/tests/prelude.sh
 
 kernel=${1:?usage: unwind.sh KERNEL}
 work=$(mktemp -d)
@@ -63,7 +63,7 @@ stats end:'
 # figure WHEN NAME
 figure() { awk -v when="$1:" -v name="$2:" '$1 == when && $2 == name { print $3 }' "$work/out"; }
 
-ok "runs under tracers" sh -c "tools/testing/owner/guest.py run $kernel --smp 1 --mem 1G --timeout 900 \
+ok "runs under tracers" sh -c "tools/testing/owner/guest/guest.py run $kernel --smp 1 --mem 1G --timeout 900 \
 	--append 'slab_owner=on owner.verify=1' --extra build/$kernel/owner-modules \
 	--console '$work/console' --cmd '$stress' >'$work/out' 2>'$work/err'"
 sed 's/^/# /' "$work/out"

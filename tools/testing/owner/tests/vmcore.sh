@@ -7,15 +7,15 @@
 # x86_64 if none is given. Prints TAP.
 
 here=$(cd "$(dirname "$0")" && pwd)
-guest=$here/../guest.py
+guest=$here/../guest/guest.py
 top=$(cd "$here/../../../.." && pwd)
 build=${BUILD:-$top/build}
 kernel=${1:-x86_64}
 # Debian's drgn belongs to Debian's python3, which need not be the first one.
 drgn=/usr/bin/drgn
 tests=10
-# shellcheck source=tools/testing/owner/tests/tap.sh
-. "$here/tap.sh"
+# shellcheck source=tools/testing/owner/tests/prelude.sh
+. "$here/prelude.sh"
 label=$kernel
 
 skip_all()

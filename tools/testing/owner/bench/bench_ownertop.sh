@@ -17,7 +17,7 @@ if [ $# -lt 1 ] || [ $# -gt 2 ]; then
 	exit 2
 fi
 here=$(dirname "$(readlink -f "$0")")
-ownertop_dir=$here/../../mm/ownertop
+ownertop_dir=$here/../../../mm/ownertop
 rounds=5
 least=20
 work=$(mktemp -d)

@@ -10,8 +10,8 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Dict, Optional, Tuple
 
-from guest_run import GuestError, Session, Task, run_session
-from guest_vm import Machine, VmError
+from session import GuestError, Session, Task, run_session
+from vm import Machine, VmError
 
 DEVICE = "/dev/kvm"
 CACHE = ".accel"

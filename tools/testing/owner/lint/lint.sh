@@ -3,14 +3,14 @@
 #
 # make lint: style, static checks, spelling. Prints TAP.
 set -u
-cd "$(dirname "$0")/../../.." || exit 1
-. tools/testing/owner/tests/tap.sh
+cd "$(dirname "$0")/../../../.." || exit 1
+. tools/testing/owner/tests/prelude.sh
 
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 seen=$work/seen
 tree=build/tree
-tools/testing/owner/tree.py assemble >"$seen" || exit 1
+tools/testing/owner/kernels/tree.py assemble >"$seen" || exit 1
 
 git ls-files -co --exclude-standard | while read -r file; do
 	[ -f "$file" ] && echo "$file"
@@ -31,7 +31,7 @@ checkpatch()
 # From, Signed-off-by and MAINTAINERS are for whoever mails the series.
 check_patches()
 {
-	tools/testing/owner/tree.py series >"$seen" || return 1
+	tools/testing/owner/kernels/tree.py series >"$seen" || return 1
 	mailed=MISSING_SIGN_OFF,FILE_PATH_CHANGES,EMAIL_SUBJECT,NO_AUTHOR_SIGN_OFF
 	find build/series -name '*.patch' | sort >"$work/mails"
 	# shellcheck disable=SC2046 # lists of words
@@ -79,7 +79,7 @@ spdx()
 # Of one machine, or a promise instead of the thing.
 no_leftovers()
 {
-	grep -v 'tools/testing/owner/lint.sh' "$work/files" |
+	grep -v 'tools/testing/owner/lint/lint.sh' "$work/files" |
 		xargs grep -nIE '\b(TODO|FIXME|XXX)\b|/home/[a-z]|[[:space:]]$' >"$seen"
 	grep -vE '^(patches/|[^:]*/(expect|input)/)' "$seen" >"$work/left"
 	cp "$work/left" "$seen"

@@ -6,7 +6,7 @@
 # chains that own the most pages, and for each kind of last line. It is the seed of
 # make_owner_dump.py, and stands in tools/mm/ownertop/tests/input/page_real.txt.
 set -eu
-cd "$(dirname "$0")/../../.."
+cd "$(dirname "$0")/../../../.."
 
 kernel=${1:-x86_64}
 chains=48
@@ -44,7 +44,7 @@ load='
 	sleep 1
 	echo 1 >/proc/sys/vm/compact_memory'
 
-tools/testing/owner/guest.py run "$kernel" --append page_owner=on --mem 256M --cmd "
+tools/testing/owner/guest/guest.py run "$kernel" --append page_owner=on --mem 256M --cmd "
 	{ $load; } >/dev/null 2>&1
 	cat /sys/kernel/debug/page_owner" >"$work/dump"
 

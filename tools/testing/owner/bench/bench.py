@@ -19,8 +19,11 @@ import subprocess
 import sys
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
+from pathlib import Path
 
-from workbench import BUILD, HERE, die, say
+sys.path.append(str(Path(__file__).resolve().parents[1]))
+
+from workbench import BUILD, HERE, die, say  # noqa: E402
 
 BASE = "vanilla"
 # What nanoseconds are compared with, and how often each mode is booted for them.
@@ -197,7 +200,7 @@ def measure(name: str, only: tuple[str, ...], memory: bool) -> Figures:
     mode = MODES[name]
     clock = [] if name in NATIVE else ["--icount"]
     done = subprocess.run(
-        [HERE / "guest.py", "run", mode.kernel, *clock, "--timeout", str(LIMIT),
+        [HERE / "guest/guest.py", "run", mode.kernel, *clock, "--timeout", str(LIMIT),
          "--append", mode.append, "--extra", BUILD / mode.kernel / "owner-modules",
          "--cmd", command_for(mode, only, memory)],
         text=True, stdout=subprocess.PIPE, stderr=subprocess.PIPE)
@@ -238,7 +241,8 @@ def measure_all(names: list[str], only: tuple[str, ...] = (),
     log = BUILD / "bench.log"
     log.parent.mkdir(exist_ok=True)
     with log.open("w") as file:
-        if subprocess.run([HERE / "kernels.py", *kernels], stdout=file, stderr=file).returncode:
+        build = subprocess.run([HERE / "kernels/kernels.py", *kernels], stdout=file, stderr=file)
+        if build.returncode:
             die(f"{', '.join(kernels)} did not build:\n{log.read_text()[-2000:]}")
     with ThreadPoolExecutor(2) as pool:
         futures = {name: pool.submit(measure_counted, name, only, memory)

@@ -13,13 +13,13 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Iterator, List, NoReturn, Optional
 
-from guest_accel import choose
-from guest_image import ImageError, tree_size
-from guest_run import (DIED, HANG, GuestError, Interrupted, Session, Task,
-                       catch_signals, console_tail, run_session)
-from guest_vm import Kind, Machine, VmError, find_kind
+from accel import choose
+from image import ImageError, tree_size
+from session import (DIED, HANG, GuestError, Interrupted, Session, Task,
+                     catch_signals, console_tail, run_session)
+from vm import Kind, Machine, VmError, find_kind
 
-TOP = Path(__file__).resolve().parents[3]
+TOP = Path(__file__).resolve().parents[4]
 NOT_STARTED = 123
 SIGPIPE_STATUS = 141
 DEFAULT_SMP = 2

@@ -14,9 +14,9 @@ from subprocess import DEVNULL
 from types import FrameType
 from typing import Callable, Dict, List, Optional
 
-from guest_image import find_busybox, write_image
-from guest_vm import (Machine, Monitor, Process, check_core, qemu_channel,
-                      qemu_command, qemu_monitor, um_channel, um_command)
+from image import find_busybox, write_image
+from vm import (Machine, Monitor, Process, check_core, qemu_channel,
+                qemu_command, qemu_monitor, um_channel, um_command)
 
 HANG = 124
 DIED = 125

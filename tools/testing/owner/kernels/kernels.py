@@ -18,7 +18,9 @@ from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from pathlib import Path
 
-from workbench import BUILD, HERE, PRISTINE, ROOT, TREE, die, say
+sys.path.append(str(Path(__file__).resolve().parents[1]))
+
+from workbench import BUILD, HERE, PRISTINE, ROOT, TREE, die, say  # noqa: E402
 
 
 @dataclass
@@ -46,7 +48,7 @@ def fragment_text(kernel: Kernel) -> str:
     """The kernel's options; where fragments differ the last one wins."""
     options: dict[str, str] = {}
     for name in kernel.fragments:
-        for line in (HERE / "configs" / f"{name}.config").read_text().split("\n"):
+        for line in (HERE / "kernels/configs" / f"{name}.config").read_text().split("\n"):
             if line.startswith("CONFIG_"):
                 option, value = line.split("=", 1)
                 options[option] = value
@@ -124,7 +126,7 @@ class Build:
         if lost:
             die(f"{self.name}: Kconfig did not accept:\n  " + "\n  ".join(lost) +
                 "\nA dependency is missing: add it to the fragment in "
-                "tools/testing/owner/configs/.")
+                "tools/testing/owner/kernels/configs/.")
 
     def build(self) -> None:
         """Compile, with a line of progress now and then."""
@@ -193,7 +195,7 @@ def main() -> None:
         names = [name for name in names if not Build(name).image().exists()]
     for what, needed in (("pristine", any(KERNELS[name].pristine for name in names)),
                          ("assemble", not all(KERNELS[name].pristine for name in names))):
-        if needed and subprocess.run([HERE / "tree.py", what]).returncode:
+        if needed and subprocess.run([HERE / "kernels/tree.py", what]).returncode:
             sys.exit(1)
     # Two at a time: one kernel's link and the other's compilation fill both cores.
     with ThreadPoolExecutor(2) as pool:

@@ -10,7 +10,7 @@ import tempfile
 from pathlib import Path
 from typing import BinaryIO, Dict, Iterator, List, Tuple
 
-INIT = Path(__file__).resolve().parent / "guest-init.sh"
+INIT = Path(__file__).resolve().parent / "init.sh"
 DIRECTORIES = ("bin", "sbin", "usr", "usr/bin", "usr/sbin", "proc", "sys",
                "dev", "tmp", "run", "root", "etc")
 ETC = {"etc/passwd": b"root::0:0:root:/root:/bin/sh\n",

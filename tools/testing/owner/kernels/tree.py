@@ -15,11 +15,14 @@ import os
 import re
 import shutil
 import subprocess
+import sys
 import tempfile
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from workbench import BUILD, PRISTINE, ROOT, TREE, die, run, say
+sys.path.append(str(Path(__file__).resolve().parents[1]))
+
+from workbench import BUILD, PRISTINE, ROOT, TREE, die, run, say  # noqa: E402
 
 PATCHES = ROOT / "patches/6.12"
 SERIES = BUILD / "series"
