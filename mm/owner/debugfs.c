@@ -189,7 +189,7 @@ DEFINE_SHOW_ATTRIBUTE(caches);
 #define RULES_TEXT_MAX	SZ_64K
 
 /* What was wrong with the last text that was written, under complaint_mutex. */
-static char complaint[OWNER_RENDERED_SIZE];
+static char complaint[OWNER_ERROR_TEXT_SIZE];
 static DEFINE_MUTEX(complaint_mutex);
 
 /* All that is not a rule is a comment, so that it can be written back. */

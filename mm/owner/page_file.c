@@ -95,8 +95,8 @@ static void print_record(struct seq_buf *text, const struct owner_pages *pages,
 
 static bool is_plain(const struct owner_sentence *s)
 {
-	return !(s->given & ~PLAIN_SETTINGS) && !(s->uses & ~BIT(OWNER_FIELD_NID)) &&
-	       s->nr_comparisons <= !!(s->given & BIT(OWNER_SET_NID)) && !s->nr_group;
+	return !(s->settings_given & ~PLAIN_SETTINGS) && !(s->fields_used & ~BIT(OWNER_FIELD_NID)) &&
+	       s->nr_comparisons <= !!(s->settings_given & BIT(OWNER_SET_NID)) && !s->nr_group_by;
 }
 
 static bool is_wanted(struct page_reader *reader, const struct owner_pages *pages)
@@ -216,16 +216,16 @@ static void forget_record(struct page_reader *reader)
 /* What is not said now is as it was said before. */
 static void keep_settings(struct owner_sentence *s, const struct owner_sentence *former)
 {
-	if (!(s->given & BIT(OWNER_SET_MODE)))
+	if (!(s->settings_given & BIT(OWNER_SET_MODE)))
 		s->mode = former->mode;
-	if (!(s->given & BIT(OWNER_SET_NID)) && former->given & BIT(OWNER_SET_NID)) {
-		s->uses = former->uses;
+	if (!(s->settings_given & BIT(OWNER_SET_NID)) && former->settings_given & BIT(OWNER_SET_NID)) {
+		s->fields_used = former->fields_used;
 		s->nr_comparisons = former->nr_comparisons;
 		s->nr_values = former->nr_values;
 		memcpy(s->comparisons, former->comparisons, sizeof(s->comparisons));
 		memcpy(s->values, former->values, sizeof(s->values));
 	}
-	s->given |= former->given;
+	s->settings_given |= former->settings_given;
 }
 
 /* As a list of nodes is given in order to find pages, nodes without any are a mistake. */
@@ -234,7 +234,7 @@ static int check_nodes(const struct owner_sentence *s, char **said)
 	unsigned long long nid;
 	unsigned int i;
 
-	for (i = 0; s->given & BIT(OWNER_SET_NID) && i < s->nr_values; i++) {
+	for (i = 0; s->settings_given & BIT(OWNER_SET_NID) && i < s->nr_values; i++) {
 		for (nid = s->values[i].low; nid <= s->values[i].high; nid++) {
 			if (nid < MAX_NUMNODES && node_state(nid, N_MEMORY))
 				continue;
@@ -323,7 +323,7 @@ static loff_t page_owner_llseek(struct file *file, loff_t offset, int whence)
 static int page_owner_open(struct inode *inode, struct file *file)
 {
 	struct page_reader *reader;
-	int error = owner_query_open(file, sizeof(*reader), BIT(OWNER_KIND_PAGE));
+	int error = owner_query_open(file, sizeof(*reader), BIT(OWNER_SOURCE_PAGE));
 
 	if (!error)
 		seq_buf_init(&reader_of(file)->record, NULL, 0);

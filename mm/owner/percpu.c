@@ -74,7 +74,7 @@ void __owner_percpu_alloc(const void *area, gfp_t flags, size_t size)
 
 	/* What the area takes on all CPUs is what its owner holds. */
 	size *= num_possible_cpus();
-	choice = owner_choose_area(flags, size, OWNER_CALLER);
+	choice = owner_choose_percpu(flags, size, OWNER_CALLER);
 	if (!choice.depth || !owner_is_sampled(choice.rate, size))
 		return;
 	if (!owner_percpu_table)

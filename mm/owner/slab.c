@@ -398,14 +398,14 @@ static __always_inline struct owner_choice choose(struct kmem_cache *s, struct s
 	/* Cheaper than rcu_read_lock() where readers are preempted. */
 	rcu_read_lock_sched();
 	rule = READ_ONCE(s->owner_rule);
-	if (likely(owner_rule_decides(rule))) {
+	if (likely(owner_rule_is_resolved(rule))) {
 		choice = rule->choice;
 		this_cpu_inc(*rule->hits);
 		rcu_read_unlock_sched();
 	} else {
 		rcu_read_unlock_sched();
 		rcu_read_lock();
-		choice = owner_choose_slow(s, flags, size, slab_nid(slab), caller);
+		choice = owner_choose_object(s, flags, size, slab_nid(slab), caller);
 		rcu_read_unlock();
 	}
 	if (unlikely(choice.rate) && !drawn && !owner_is_sampled(choice.rate, size))
@@ -525,9 +525,9 @@ static __always_inline bool track_fast(struct kmem_cache *s, const void *object,
 		return false;
 	/* Preemption is off as under rcu_read_lock_sched(). */
 	rule = READ_ONCE(s->owner_rule);
-	if (likely(owner_rule_decides(rule) && (one ? rule->depth_alone == 1 :
-						      rule->depth_alone > 1)))
-		done = track_from_cpu_cache(kept, s, object, size, one ? 1 : rule->depth_alone, caller, ip,
+	if (likely(owner_rule_is_resolved(rule) && (one ? rule->plain_depth == 1 :
+						      rule->plain_depth > 1)))
+		done = track_from_cpu_cache(kept, s, object, size, one ? 1 : rule->plain_depth, caller, ip,
 				rule);
 	owner_cpu_end(kept);
 	return done;

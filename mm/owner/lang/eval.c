@@ -143,10 +143,10 @@ static bool holds(const struct owner_sentence *s, const struct owner_comparison 
 		case OWNER_TYPE_WORD:
 			match = fields->value[c->field].word ?
 				owner_lang_word_matches(s, c, fields->value[c->field].word) :
-				fields->any_matches(fields, s, c);
+				fields->any_word_matches(fields, s, c);
 			break;
 		case OWNER_TYPE_WORDS:
-			match = fields->any_matches(fields, s, c);
+			match = fields->any_word_matches(fields, s, c);
 			break;
 		default:
 			match = number_matches(s, c, fields->value[c->field].number);
@@ -160,7 +160,7 @@ static bool holds(const struct owner_sentence *s, const struct owner_comparison 
 /**
  * owner_lang_matches - does a sentence's expression hold?
  * @s: the sentence
- * @fields: all that it uses (s->uses) is known
+ * @fields: all that it uses (s->fields_used) is known
  *
  * A sentence without an expression holds always.
  */
@@ -174,14 +174,14 @@ bool owner_lang_matches(const struct owner_sentence *s, const struct owner_field
 }
 
 /**
- * owner_lang_outcomes - which comparisons of a sentence hold?
+ * owner_lang_compare_fields - which comparisons of a sentence hold?
  * @s: the sentence
  * @fields: of which @mask are known
  * @mask: a bit for each field whose comparisons are made
  *
- * Return: a bit for each that does, for owner_lang_matches_again().
+ * Return: a bit for each that does, for owner_lang_matches_outcomes().
  */
-unsigned int owner_lang_outcomes(const struct owner_sentence *s, const struct owner_field_values *fields,
+unsigned int owner_lang_compare_fields(const struct owner_sentence *s, const struct owner_field_values *fields,
 				 unsigned int mask)
 {
 	unsigned int at, outcomes = 0;
@@ -193,13 +193,13 @@ unsigned int owner_lang_outcomes(const struct owner_sentence *s, const struct ow
 }
 
 /**
- * owner_lang_matches_again - does it hold for what differs in some fields only?
+ * owner_lang_matches_outcomes - does it hold for what differs in some fields only?
  * @s: the sentence
  * @fields: of which the other fields are known
  * @mask: what is the same
- * @outcomes: of owner_lang_outcomes() for that
+ * @outcomes: of owner_lang_compare_fields() for that
  */
-bool owner_lang_matches_again(const struct owner_sentence *s, const struct owner_field_values *fields,
+bool owner_lang_matches_outcomes(const struct owner_sentence *s, const struct owner_field_values *fields,
 			      unsigned int mask, unsigned int outcomes)
 {
 	unsigned int at = s->nr_comparisons ? 0 : OWNER_ACCEPT;
@@ -222,9 +222,9 @@ bool owner_lang_matches_again(const struct owner_sentence *s, const struct owner
  *
  * Follows both ways out of a comparison that cannot be decided.
  *
- * Return: OWNER_DEPENDS if what is known decides it neither way.
+ * Return: OWNER_VERDICT_UNDECIDED if what is known decides it neither way.
  */
-enum owner_truth owner_lang_judge(const struct owner_sentence *s, const struct owner_field_values *fields)
+enum owner_verdict owner_lang_judge(const struct owner_sentence *s, const struct owner_field_values *fields)
 {
 	bool accept = !s->nr_comparisons, reject = false;
 	unsigned int at, reached = 1;
@@ -249,6 +249,6 @@ enum owner_truth owner_lang_judge(const struct owner_sentence *s, const struct o
 		}
 	}
 	if (accept && reject)
-		return OWNER_DEPENDS;
-	return accept ? OWNER_TRUE : OWNER_FALSE;
+		return OWNER_VERDICT_UNDECIDED;
+	return accept ? OWNER_VERDICT_TRUE : OWNER_VERDICT_FALSE;
 }

@@ -165,8 +165,8 @@ static bool read_value(struct parser *p, const struct owner_comparison *c,
 	case OWNER_TYPE_WORDS:
 		return read_word(p, value) &&
 		       (c->field != OWNER_FIELD_CGROUP || check_path(p, &p->token, value));
-	case OWNER_TYPE_KIND:
-		kind = owner_lang_pick(p, "kind", owner_kind_names, OWNER_KINDS);
+	case OWNER_TYPE_SOURCE:
+		kind = owner_lang_pick(p, "kind", owner_source_names, OWNER_SOURCES);
 		value->low = kind;
 		value->high = kind;
 		return kind >= 0;
@@ -226,7 +226,7 @@ static bool read_field(struct parser *p, struct owner_comparison *c)
 		return owner_lang_fail(p, word, "'%s' is not known at allocation: ask it of a query",
 				 owner_field_names[field]);
 	c->field = field;
-	p->s->uses |= 1U << field;
+	p->s->fields_used |= 1U << field;
 	return owner_lang_step(p);
 }
 
@@ -246,7 +246,7 @@ static bool read_operator(struct parser *p, struct owner_comparison *c)
 		if (c->operator >= OWNER_LT && c->operator <= OWNER_GE)
 			return owner_lang_fail(p, word, "'%s' is a word: say ==, != or ~", field);
 		break;
-	case OWNER_TYPE_KIND:
+	case OWNER_TYPE_SOURCE:
 		if (c->operator > OWNER_NE)
 			return owner_lang_fail(p, word, "'%s' is compared with == or !=", field);
 		break;
@@ -289,7 +289,7 @@ static bool read_opens(struct parser *p, struct nest *nest, struct owner_compari
 			not = !not;
 			continue;
 		}
-		c->nots |= (unsigned int)not << c->opens;
+		c->negated |= (unsigned int)not << c->nr_opening;
 		nest->odd ^= not;
 		if (p->token.kind != T_OPEN)
 			break;
@@ -298,7 +298,7 @@ static bool read_opens(struct parser *p, struct nest *nest, struct owner_compari
 				    OWNER_NESTING_MAX);
 		nest->opened[nest->depth++] = p->token;
 		nest->nots = nest->nots << 1 | not;
-		c->opens++;
+		c->nr_opening++;
 		not = false;
 	}
 	p->links[c - p->s->comparisons].inverted = nest->odd;
@@ -315,7 +315,7 @@ static bool read_closes(struct parser *p, struct nest *nest, struct owner_compar
 		nest->depth--;
 		nest->odd ^= nest->nots & 1;
 		nest->nots >>= 1;
-		c->closes++;
+		c->nr_closing++;
 	}
 	return !p->failed;
 }
@@ -330,7 +330,7 @@ static bool fail_binary(struct parser *p)
 		return owner_lang_fail(p, word, "'%s' is said %s", owner_lang_shown(p, word),
 				 owner_lang_is_word(p, "and") ? "&&" : "||");
 	if (word->kind == T_WORD &&
-	    owner_lang_find(text, word->length, owner_setting_names, OWNER_SETTINGS) >= 0)
+	    owner_lang_find_name(text, word->length, owner_setting_names, OWNER_SETTINGS) >= 0)
 		return owner_lang_fail(p, word, "settings stand before 'if'");
 	return owner_lang_fail(p, word, "expected && or ||; a value with blanks stands in quotes");
 }
@@ -350,10 +350,10 @@ bool owner_lang_read_expression(struct parser *p)
 			break;
 		if (p->token.kind != T_AND && p->token.kind != T_OR)
 			return fail_binary(p);
-		c->and = p->token.kind == T_AND;
+		c->followed_by_and = p->token.kind == T_AND;
 		link = &p->links[c - p->s->comparisons];
-		link->and = c->and ^ nest.odd;
-		link->level = 2 * nest.depth + c->and;
+		link->and = c->followed_by_and ^ nest.odd;
+		link->level = 2 * nest.depth + c->followed_by_and;
 		owner_lang_step(p);
 	}
 	if (nest.depth)

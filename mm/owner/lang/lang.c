@@ -104,7 +104,7 @@ static bool read_sources(struct parser *p)
 
 		if (found < 0)
 			return false;
-		p->s->sources |= found == OWNER_KINDS ? (1U << OWNER_KINDS) - 1 : 1U << found;
+		p->s->sources |= found == OWNER_SOURCES ? (1U << OWNER_SOURCES) - 1 : 1U << found;
 		if (!owner_lang_step(p) || p->token.kind != T_COMMA)
 			return !p->failed;
 		owner_lang_step(p);
@@ -121,13 +121,13 @@ static bool read_nid(struct parser *p)
 
 	c->field = OWNER_FIELD_NID;
 	c->operator = OWNER_EQ;
-	p->s->uses |= 1U << OWNER_FIELD_NID;
+	p->s->fields_used |= 1U << OWNER_FIELD_NID;
 	p->links[0].and = true;
 	return owner_lang_read_values(p, c);
 }
 
 /* "cache", "stack", "stack.8" or "stack.full". */
-static bool read_group_field(struct parser *p, struct owner_group *group)
+static bool read_group_field(struct parser *p, struct owner_group_field *group)
 {
 	struct token *word = &p->token, name = *word, frames = *word;
 	const char *text = p->text + word->at;
@@ -173,18 +173,18 @@ static bool read_groups(struct parser *p)
 	unsigned int i;
 
 	for (;;) {
-		struct owner_group *group = &s->group[s->nr_group];
+		struct owner_group_field *group = &s->group_by[s->nr_group_by];
 
-		if (s->nr_group == OWNER_GROUP_MAX)
+		if (s->nr_group_by == OWNER_GROUP_MAX)
 			return owner_lang_fail(p, &p->token, "at most %d fields can be grouped by",
 				    OWNER_GROUP_MAX);
 		if (!read_group_field(p, group))
 			return false;
-		for (i = 0; i < s->nr_group; i++)
-			if (s->group[i].field == group->field)
+		for (i = 0; i < s->nr_group_by; i++)
+			if (s->group_by[i].field == group->field)
 				return owner_lang_fail(p, &p->token, "'%s' is grouped by twice",
 					    owner_field_names[group->field]);
-		s->nr_group++;
+		s->nr_group_by++;
 		if (!owner_lang_step(p) || p->token.kind != T_COMMA)
 			return !p->failed;
 		owner_lang_step(p);
@@ -201,11 +201,11 @@ static bool read_sorts(struct parser *p)
 
 		if (found < 0)
 			return false;
-		for (i = 0; i < s->nr_sort; i++)
-			if (s->sort[i] == found)
+		for (i = 0; i < s->nr_sort_by; i++)
+			if (s->sort_by[i] == found)
 				return owner_lang_fail(p, &p->token, "'%s' is sorted by twice",
 					    owner_sort_names[found]);
-		s->sort[s->nr_sort++] = found;
+		s->sort_by[s->nr_sort_by++] = found;
 		if (!owner_lang_step(p) || p->token.kind != T_COMMA)
 			return !p->failed;
 		owner_lang_step(p);
@@ -238,7 +238,7 @@ static bool read_setting_value(struct parser *p, enum owner_setting setting)
 	case OWNER_SET_TOP:
 		return read_count(p, "top", ~0U, &s->top);
 	case OWNER_SET_GROUPS:
-		return read_count(p, "groups", OWNER_GROUPS_MAX, &s->groups);
+		return read_count(p, "groups", OWNER_GROUPS_MAX, &s->max_groups);
 	case OWNER_SET_FORMAT:
 		return read_format(p);
 	case OWNER_SETTINGS:
@@ -267,11 +267,11 @@ static bool fail_setting(struct parser *p, const struct token *name, int elsewhe
 		return owner_lang_fail(p, name, "'%s' is for control: a query reads what was captured",
 				 owner_setting_names[elsewhere]);
 	if (p->token.kind != T_SET &&
-	    owner_lang_nearest(word, name->length, settings, count) < 0) {
-		if (control && owner_lang_find(word, name->length, owner_command_names,
+	    owner_lang_nearest_name(word, name->length, settings, count) < 0) {
+		if (control && owner_lang_find_name(word, name->length, owner_command_names,
 					       OWNER_COMMANDS) >= 0)
 			return owner_lang_fail(p, name, "'%s' stands alone", owner_lang_shown(p, name));
-		if (!control || p->s->given) {
+		if (!control || p->s->settings_given) {
 			owner_lang_fail(p, name, "expected a setting, or 'if'");
 			owner_lang_say_names(p, name, settings, count);
 			return false;
@@ -288,7 +288,7 @@ static bool fail_setting(struct parser *p, const struct token *name, int elsewhe
 static bool read_setting(struct parser *p)
 {
 	struct token name = p->token;
-	int setting = owner_lang_find(p->text + name.at, name.length, owner_setting_names,
+	int setting = owner_lang_find_name(p->text + name.at, name.length, owner_setting_names,
 				      OWNER_SETTINGS);
 	enum owner_dialect dialect = setting < OWNER_SET_MODE ? OWNER_CONTROL : OWNER_QUERY;
 
@@ -298,9 +298,9 @@ static bool read_setting(struct parser *p)
 	if (p->token.kind != T_SET)
 		return owner_lang_fail(p, &p->token, "expected '=' after '%s'",
 				 owner_setting_names[setting]);
-	if (p->s->given & 1U << setting)
+	if (p->s->settings_given & 1U << setting)
 		return owner_lang_fail(p, &name, "'%s' is set twice", owner_setting_names[setting]);
-	p->s->given |= 1U << setting;
+	p->s->settings_given |= 1U << setting;
 	p->said[setting] = name;
 	return owner_lang_step(p) && read_setting_value(p, setting);
 }
@@ -310,7 +310,7 @@ static bool read_setting(struct parser *p)
 /* "del 3" and "clear". */
 static bool read_command(struct parser *p)
 {
-	int command = owner_lang_find(p->text + p->token.at, p->token.length,
+	int command = owner_lang_find_name(p->text + p->token.at, p->token.length,
 				      owner_command_names, OWNER_COMMANDS);
 	struct token name = p->token;
 
@@ -332,15 +332,15 @@ static bool check_groups(struct parser *p)
 	struct owner_sentence *s = p->s;
 	unsigned int i;
 
-	if (p->shape == SHAPE_GROUPS && !s->nr_group) {
-		s->group[s->nr_group++].field = OWNER_FIELD_STACK;
-		s->given |= 1U << OWNER_SET_GROUP;
+	if (p->shape == SHAPE_GROUPS && !s->nr_group_by) {
+		s->group_by[s->nr_group_by++].field = OWNER_FIELD_STACK;
+		s->settings_given |= 1U << OWNER_SET_GROUP;
 	}
-	if (p->shape == SHAPE_RECORDS && s->nr_group)
+	if (p->shape == SHAPE_RECORDS && s->nr_group_by)
 		return owner_lang_fail(p, &p->said[OWNER_SET_GROUP],
 				 "mode=records shows objects one by one: 'group' adds them up");
 	for (i = 0; i < sizeof(needy); i++)
-		if (s->given & 1U << needy[i] && !s->nr_group)
+		if (s->settings_given & 1U << needy[i] && !s->nr_group_by)
 			return owner_lang_fail(p, &p->said[needy[i]],
 					 "'%s' is for groups: say group= too",
 					 owner_setting_names[needy[i]]);
@@ -348,16 +348,16 @@ static bool check_groups(struct parser *p)
 }
 
 /* May it hold for some of a kind? What is no page has no order. */
-static bool is_about(const struct owner_sentence *s, enum owner_kind kind)
+static bool is_about(const struct owner_sentence *s, enum owner_source kind)
 {
 	struct owner_field_values fields = { .known_fields = 1U << OWNER_FIELD_KIND };
 
 	fields.value[OWNER_FIELD_KIND].number = kind;
-	if (kind != OWNER_KIND_PAGE) {
+	if (kind != OWNER_SOURCE_PAGE) {
 		fields.known_fields |= 1U << OWNER_FIELD_ORDER;
 		fields.absent_fields = 1U << OWNER_FIELD_ORDER;
 	}
-	return owner_lang_judge(s, &fields) != OWNER_FALSE;
+	return owner_lang_judge(s, &fields) != OWNER_VERDICT_FALSE;
 }
 
 static bool check_sample(struct parser *p)
@@ -366,8 +366,8 @@ static bool check_sample(struct parser *p)
 
 	if (!s->sample_bytes && !s->sample_objects)
 		return true;
-	if (!is_about(s, OWNER_KIND_PAGE) || is_about(s, OWNER_KIND_SLAB) ||
-	    is_about(s, OWNER_KIND_PERCPU))
+	if (!is_about(s, OWNER_SOURCE_PAGE) || is_about(s, OWNER_SOURCE_SLAB) ||
+	    is_about(s, OWNER_SOURCE_PERCPU))
 		return true;
 	return owner_lang_fail(p, &p->said[OWNER_SET_SAMPLE],
 			 "pages are not sampled, and this rule is about pages only: leave 'sample' out");
@@ -384,7 +384,7 @@ static bool read_sentence(struct parser *p)
 	while (p->token.kind == T_WORD && !owner_lang_is_word(p, "if"))
 		if (!read_setting(p))
 			return false;
-	if (s->dialect == OWNER_CONTROL && !s->given)
+	if (s->dialect == OWNER_CONTROL && !s->settings_given)
 		return owner_lang_fail(p, &p->token,
 				 "expected what a rule sets: depth=, sample=, track= or free=");
 	if (owner_lang_is_word(p, "if")) {
@@ -430,7 +430,7 @@ bool owner_lang_parse(struct owner_sentence *s, enum owner_dialect dialect,
 	s->dialect = dialect;
 	s->command = OWNER_RULE;
 	s->track = true;
-	s->groups = OWNER_GROUPS_DEFAULT;
+	s->max_groups = OWNER_GROUPS_DEFAULT;
 	return check_length(&p, length) && read_sentence(&p) &&
 	       check_length(&p, owner_lang_print(s, NULL, 0));
 }

@@ -57,7 +57,7 @@ enum owner_field {
 	OWNER_FIELD_TS,		/* ns from boot to when it was allocated */
 	OWNER_FIELD_FUNC,
 	OWNER_FIELD_MODULE,
-	OWNER_FIELD_KIND,	/* enum owner_kind */
+	OWNER_FIELD_KIND,	/* enum owner_source */
 	/* From here on it is not known when it is allocated. */
 	OWNER_FIELD_AGE,	/* ns since then */
 	OWNER_FIELD_HANDLE,
@@ -66,11 +66,11 @@ enum owner_field {
 	OWNER_FIELD_STACK = OWNER_FIELDS,
 };
 
-enum owner_kind {
-	OWNER_KIND_SLAB,
-	OWNER_KIND_PAGE,
-	OWNER_KIND_PERCPU,
-	OWNER_KINDS
+enum owner_source {
+	OWNER_SOURCE_SLAB,
+	OWNER_SOURCE_PAGE,
+	OWNER_SOURCE_PERCPU,
+	OWNER_SOURCES
 };
 
 enum owner_setting {
@@ -117,7 +117,7 @@ enum owner_sort {
 };
 
 /* One part of what makes a group. */
-struct owner_group {
+struct owner_group_field {
 	unsigned char field;	/* or OWNER_FIELD_STACK */
 	unsigned char full;	/* of the stack: with the allocator's own frames */
 	unsigned char frames;	/* of the stack: so many, 0: all */
@@ -166,10 +166,10 @@ struct owner_comparison {
 	unsigned char nr_values;
 	unsigned char next[2];		/* if it does not hold, if it holds */
 	/* How it was written. */
-	unsigned char opens;		/* parentheses before it */
-	unsigned char closes;		/* and after it */
-	bool and;			/* && comes next, not || */
-	unsigned int nots;		/* bit n: a ! before parenthesis n, or before itself */
+	unsigned char nr_opening;	/* parentheses before it */
+	unsigned char nr_closing;	/* and after it */
+	bool followed_by_and;		/* && comes next, not || */
+	unsigned int negated;		/* bit n: a ! before parenthesis n, or before itself */
 };
 
 /* What a text says, once it is understood: self-contained, can be copied. */
@@ -177,8 +177,8 @@ struct owner_sentence {
 	enum owner_dialect dialect;
 	enum owner_command command;
 	unsigned int number;		/* of the rule that OWNER_DEL removes */
-	unsigned int given;		/* a bit for each enum owner_setting that was said */
-	unsigned int uses;		/* a bit for each enum owner_field that is compared */
+	unsigned int settings_given;	/* a bit for each enum owner_setting that was said */
+	unsigned int fields_used;	/* a bit for each enum owner_field that is compared */
 
 	/* control; what is not said has its default */
 	unsigned int depth;		/* frames to keep, 0: the default */
@@ -191,13 +191,13 @@ struct owner_sentence {
 	/* query */
 	enum owner_mode mode;
 	enum owner_format format;
-	unsigned int sources;		/* a bit for each enum owner_kind, 0: the file's own */
+	unsigned int sources;		/* a bit for each enum owner_source, 0: the file's own */
 	unsigned int top;		/* 0: all */
-	unsigned int groups;
-	unsigned int nr_group;		/* 0: objects one by one */
-	unsigned int nr_sort;
-	struct owner_group group[OWNER_GROUP_MAX];
-	unsigned char sort[OWNER_SORTS];
+	unsigned int max_groups;
+	unsigned int nr_group_by;		/* 0: objects one by one */
+	unsigned int nr_sort_by;
+	struct owner_group_field group_by[OWNER_GROUP_MAX];
+	unsigned char sort_by[OWNER_SORTS];
 
 	/* the expression; nid= is its first comparison */
 	unsigned int nr_comparisons;
@@ -216,10 +216,10 @@ struct owner_lang_error {
 };
 
 /* Of a sentence with an error so many bytes are shown. */
-#define OWNER_SHOWN_BYTES	240
+#define OWNER_ERROR_SENTENCE_MAX	240
 
 /* What is said of an error, the 0 at its end included: printk() takes that whole. */
-#define OWNER_RENDERED_SIZE	768
+#define OWNER_ERROR_TEXT_SIZE	768
 
 /* A text of many sentences, as it is being taken apart. */
 struct owner_lang_text {
@@ -227,7 +227,7 @@ struct owner_lang_text {
 	size_t left;
 };
 
-bool owner_lang_next(struct owner_lang_text *text, const char **sentence, size_t *length);
+bool owner_lang_next_sentence(struct owner_lang_text *text, const char **sentence, size_t *length);
 bool owner_lang_parse(struct owner_sentence *s, enum owner_dialect dialect,
 		      const char *text, size_t length, struct owner_lang_error *error);
 size_t owner_lang_print(const struct owner_sentence *s, char *buf, size_t size);
@@ -248,21 +248,21 @@ struct owner_field_values {
 	 * each, or knows better. Also asked about a word that is NULL, as it
 	 * takes time to find.
 	 */
-	bool (*any_matches)(const struct owner_field_values *fields, const struct owner_sentence *s,
+	bool (*any_word_matches)(const struct owner_field_values *fields, const struct owner_sentence *s,
 			    const struct owner_comparison *comparison);
 };
 
-enum owner_truth {
-	OWNER_FALSE,
-	OWNER_TRUE,
-	OWNER_DEPENDS,		/* on what is not known */
+enum owner_verdict {
+	OWNER_VERDICT_FALSE,
+	OWNER_VERDICT_TRUE,
+	OWNER_VERDICT_UNDECIDED,		/* on what is not known */
 };
 
 bool owner_lang_matches(const struct owner_sentence *s, const struct owner_field_values *fields);
-enum owner_truth owner_lang_judge(const struct owner_sentence *s, const struct owner_field_values *fields);
-unsigned int owner_lang_outcomes(const struct owner_sentence *s, const struct owner_field_values *fields,
+enum owner_verdict owner_lang_judge(const struct owner_sentence *s, const struct owner_field_values *fields);
+unsigned int owner_lang_compare_fields(const struct owner_sentence *s, const struct owner_field_values *fields,
 				 unsigned int mask);
-bool owner_lang_matches_again(const struct owner_sentence *s, const struct owner_field_values *fields,
+bool owner_lang_matches_outcomes(const struct owner_sentence *s, const struct owner_field_values *fields,
 			      unsigned int mask, unsigned int outcomes);
 bool owner_lang_word_matches(const struct owner_sentence *s,
 			     const struct owner_comparison *comparison, const char *word);
@@ -272,7 +272,7 @@ bool owner_lang_word_matches(const struct owner_sentence *s,
 enum owner_type {
 	OWNER_TYPE_WORD,
 	OWNER_TYPE_WORDS,	/* it has many: == means any of them */
-	OWNER_TYPE_KIND,
+	OWNER_TYPE_SOURCE,
 	OWNER_TYPE_NUMBER,
 	OWNER_TYPE_BYTES,
 	OWNER_TYPE_TIME,
@@ -282,7 +282,7 @@ extern const char * const owner_field_names[OWNER_FIELDS + 1];
 extern const unsigned char owner_field_types[OWNER_FIELDS];
 extern const char * const owner_setting_names[OWNER_SETTINGS];
 extern const char * const owner_command_names[OWNER_COMMANDS];
-extern const char * const owner_kind_names[OWNER_KINDS];
+extern const char * const owner_source_names[OWNER_SOURCES];
 extern const char * const owner_mode_names[OWNER_MODES];
 extern const char * const owner_format_names[OWNER_FORMATS];
 extern const char * const owner_sort_names[OWNER_SORTS];
@@ -295,8 +295,8 @@ struct owner_unit {
 
 const struct owner_unit *owner_lang_units(enum owner_type type);
 bool owner_lang_is_word_char(char c);
-int owner_lang_find(const char *word, size_t length, const char * const *names, unsigned int count);
-int owner_lang_nearest(const char *word, size_t length, const char * const *names,
+int owner_lang_find_name(const char *word, size_t length, const char * const *names, unsigned int count);
+int owner_lang_nearest_name(const char *word, size_t length, const char * const *names,
 		       unsigned int count);
 const char *owner_lang_glob_class(const char *pattern, char c, bool *in);
 

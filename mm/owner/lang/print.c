@@ -86,8 +86,8 @@ static void put_values(struct out *out, const struct owner_sentence *s,
 		case OWNER_TYPE_WORDS:
 			put_word(out, &s->words[value->word]);
 			break;
-		case OWNER_TYPE_KIND:
-			put(out, "%s", owner_kind_names[value->low]);
+		case OWNER_TYPE_SOURCE:
+			put(out, "%s", owner_source_names[value->low]);
 			break;
 		default:
 			/* Of a range without bounds one side was written. */
@@ -112,12 +112,12 @@ static void put_comparison(struct out *out, const struct owner_sentence *s,
 {
 	unsigned int i;
 
-	for (i = 0; i < c->opens; i++)
-		put(out, c->nots & 1U << i ? "!(" : "(");
-	put(out, "%s%s %s ", c->nots & 1U << i ? "!" : "",
+	for (i = 0; i < c->nr_opening; i++)
+		put(out, c->negated & 1U << i ? "!(" : "(");
+	put(out, "%s%s %s ", c->negated & 1U << i ? "!" : "",
 	    owner_field_names[c->field], owner_operator_names[c->operator]);
 	put_values(out, s, c);
-	for (i = 0; i < c->closes; i++)
+	for (i = 0; i < c->nr_closing; i++)
 		put(out, ")");
 }
 
@@ -125,8 +125,8 @@ static void put_group(struct out *out, const struct owner_sentence *s)
 {
 	unsigned int i;
 
-	for (i = 0; i < s->nr_group; i++) {
-		const struct owner_group *group = &s->group[i];
+	for (i = 0; i < s->nr_group_by; i++) {
+		const struct owner_group_field *group = &s->group_by[i];
 
 		put(out, "%s%s", i ? "," : "", owner_field_names[group->field]);
 		if (group->full)
@@ -176,19 +176,19 @@ static void put_setting(struct out *out, const struct owner_sentence *s,
 	case OWNER_SET_MODE:
 		return put(out, "%s", owner_mode_names[s->mode]);
 	case OWNER_SET_SOURCE:
-		return put_bits(out, s->sources, owner_kind_names);
+		return put_bits(out, s->sources, owner_source_names);
 	case OWNER_SET_NID:
 		return put_values(out, s, &s->comparisons[0]);
 	case OWNER_SET_GROUP:
 		return put_group(out, s);
 	case OWNER_SET_SORT:
-		for (i = 0; i < s->nr_sort; i++)
-			put(out, "%s%s", i ? "," : "", owner_sort_names[s->sort[i]]);
+		for (i = 0; i < s->nr_sort_by; i++)
+			put(out, "%s%s", i ? "," : "", owner_sort_names[s->sort_by[i]]);
 		return;
 	case OWNER_SET_TOP:
 		return put(out, "%u", s->top);
 	case OWNER_SET_GROUPS:
-		return put(out, "%u", s->groups);
+		return put(out, "%u", s->max_groups);
 	case OWNER_SET_FORMAT:
 		return put(out, "%s", owner_format_names[s->format]);
 	case OWNER_SETTINGS:
@@ -209,7 +209,7 @@ static void put_setting(struct out *out, const struct owner_sentence *s,
  */
 size_t owner_lang_print(const struct owner_sentence *s, char *buf, size_t size)
 {
-	unsigned int i = s->given & 1U << OWNER_SET_NID ? 1 : 0;
+	unsigned int i = s->settings_given & 1U << OWNER_SET_NID ? 1 : 0;
 	struct out out = { buf, size, 0 };
 	enum owner_setting setting;
 
@@ -220,7 +220,7 @@ size_t owner_lang_print(const struct owner_sentence *s, char *buf, size_t size)
 	if (s->command == OWNER_DEL)
 		put(&out, " %u", s->number);
 	for (setting = 0; setting < OWNER_SETTINGS; setting++) {
-		if (!(s->given & 1U << setting))
+		if (!(s->settings_given & 1U << setting))
 			continue;
 		put(&out, "%s%s=", out.length ? " " : "", owner_setting_names[setting]);
 		put_setting(&out, s, setting);
@@ -230,7 +230,7 @@ size_t owner_lang_print(const struct owner_sentence *s, char *buf, size_t size)
 	for (; i < s->nr_comparisons; i++) {
 		put_comparison(&out, s, &s->comparisons[i]);
 		if (i + 1 < s->nr_comparisons)
-			put(&out, s->comparisons[i].and ? " && " : " || ");
+			put(&out, s->comparisons[i].followed_by_and ? " && " : " || ");
 	}
 	return out.length;
 }
@@ -248,13 +248,13 @@ static void part_to_show(const struct owner_lang_error *error, const char *text,
 {
 	*start = 0;
 	*end = length;
-	if (length <= OWNER_SHOWN_BYTES)
+	if (length <= OWNER_ERROR_SENTENCE_MAX)
 		return;
-	if (error->position > OWNER_SHOWN_BYTES / 2)
-		*start = error->position - OWNER_SHOWN_BYTES / 2;
-	if (*start > length - OWNER_SHOWN_BYTES)
-		*start = length - OWNER_SHOWN_BYTES;
-	*end = *start + OWNER_SHOWN_BYTES;
+	if (error->position > OWNER_ERROR_SENTENCE_MAX / 2)
+		*start = error->position - OWNER_ERROR_SENTENCE_MAX / 2;
+	if (*start > length - OWNER_ERROR_SENTENCE_MAX)
+		*start = length - OWNER_ERROR_SENTENCE_MAX;
+	*end = *start + OWNER_ERROR_SENTENCE_MAX;
 	/* No part of a character. */
 	while (*start < error->position && !takes_column(text[*start]))
 		++*start;
@@ -268,10 +268,10 @@ static void part_to_show(const struct owner_lang_error *error, const char *text,
  * @text: the sentence
  * @length: of @text
  * @buf: where it goes, cut to fit and ended by a 0; may be NULL if @size is 0
- * @size: of @buf; OWNER_RENDERED_SIZE takes any
+ * @size: of @buf; OWNER_ERROR_TEXT_SIZE takes any
  *
  * Writes three lines: the message, the sentence, and a caret under the word.
- * Of a sentence longer than OWNER_SHOWN_BYTES it is what stands around the word,
+ * Of a sentence longer than OWNER_ERROR_SENTENCE_MAX it is what stands around the word,
  * with "..." for the rest, so that all fits into one record of the kernel's log.
  *
  * Return: how long it is, whether it fits or not.

@@ -60,7 +60,7 @@ const char *owner_lang_shown(struct parser *p, const struct token *word)
 void owner_lang_say_names(struct parser *p, const struct token *word,
 		    const char * const *names, unsigned int count)
 {
-	int nearest = owner_lang_nearest(p->text + word->at, word->length, names, count);
+	int nearest = owner_lang_nearest_name(p->text + word->at, word->length, names, count);
 	const char *comma = ": choose from ";
 	unsigned int i;
 
@@ -200,7 +200,7 @@ int owner_lang_pick(struct parser *p, const char *what, const char * const *name
 		owner_lang_fail(p, word, "expected a value of '%s'", what);
 		return -1;
 	}
-	found = owner_lang_find(p->text + word->at, word->length, names, count);
+	found = owner_lang_find_name(p->text + word->at, word->length, names, count);
 	if (found < 0) {
 		owner_lang_fail(p, word, "'%s' cannot be '%s'", what, owner_lang_shown(p, word));
 		owner_lang_say_names(p, word, names, count);
@@ -213,7 +213,7 @@ int owner_lang_find_field(const char *word, size_t length)
 {
 	if (length == 5 && !memcmp(word, "bytes", 5))
 		return OWNER_FIELD_SIZE;
-	return owner_lang_find(word, length, owner_field_names, OWNER_FIELDS + 1);
+	return owner_lang_find_name(word, length, owner_field_names, OWNER_FIELDS + 1);
 }
 
 /* --- Numbers ---------------------------------------------------------------- */
@@ -274,7 +274,7 @@ static bool ends_sentence(char c)
 }
 
 /**
- * owner_lang_next - take the next sentence of a text
+ * owner_lang_next_sentence - take the next sentence of a text
  * @text: what is left of it
  * @sentence: where it is found, without blanks around it
  * @length: its length
@@ -284,7 +284,7 @@ static bool ends_sentence(char c)
  *
  * Return: false if there is none.
  */
-bool owner_lang_next(struct owner_lang_text *text, const char **sentence, size_t *length)
+bool owner_lang_next_sentence(struct owner_lang_text *text, const char **sentence, size_t *length)
 {
 	while (text->left) {
 		const char *start = text->rest;

@@ -45,7 +45,7 @@ const unsigned char owner_field_types[OWNER_FIELDS] = {
 	[OWNER_FIELD_FUNC]	= OWNER_TYPE_WORDS,
 	[OWNER_FIELD_MODULE]	= OWNER_TYPE_WORDS,
 	[OWNER_FIELD_HANDLE]	= OWNER_TYPE_NUMBER,
-	[OWNER_FIELD_KIND]	= OWNER_TYPE_KIND,
+	[OWNER_FIELD_KIND]	= OWNER_TYPE_SOURCE,
 };
 
 const char * const owner_setting_names[OWNER_SETTINGS] = {
@@ -68,10 +68,10 @@ const char * const owner_command_names[OWNER_COMMANDS] = {
 	[OWNER_CLEAR]		= "clear",
 };
 
-const char * const owner_kind_names[OWNER_KINDS] = {
-	[OWNER_KIND_SLAB]	= "slab",
-	[OWNER_KIND_PAGE]	= "page",
-	[OWNER_KIND_PERCPU]	= "percpu",
+const char * const owner_source_names[OWNER_SOURCES] = {
+	[OWNER_SOURCE_SLAB]	= "slab",
+	[OWNER_SOURCE_PAGE]	= "page",
+	[OWNER_SOURCE_PERCPU]	= "percpu",
 };
 
 const char * const owner_mode_names[OWNER_MODES] = {
@@ -136,7 +136,7 @@ bool owner_lang_is_word_char(char c)
 }
 
 /* Which of @names is this word? -1 if none. */
-int owner_lang_find(const char *word, size_t length, const char * const *names, unsigned int count)
+int owner_lang_find_name(const char *word, size_t length, const char * const *names, unsigned int count)
 {
 	unsigned int i;
 
@@ -187,7 +187,7 @@ static bool is_longer(const char *word, size_t length, const char *name)
 }
 
 /* Which of @names may have been meant? -1 if it resembles none. */
-int owner_lang_nearest(const char *word, size_t length, const char * const *names,
+int owner_lang_nearest_name(const char *word, size_t length, const char * const *names,
 		       unsigned int count)
 {
 	/* Up to two slips, and one in a short word. */

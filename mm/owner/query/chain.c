@@ -103,7 +103,7 @@ void owner_query_module(const struct query_chain *chain, char *name, size_t size
 	unsigned int i;
 
 	for (i = 0; i < chain->count; i++)
-		if (owner_module_of(chain->frames[i], name, size))
+		if (owner_module_name(chain->frames[i], name, size))
 			return;
 	*name = '\0';
 }

@@ -31,7 +31,7 @@ static char head, tail;
 
 static bool walks(const struct query_reader *reader)
 {
-	return reader->answering && !reader->query.sentence.nr_group;
+	return reader->answering && !reader->query.sentence.nr_group_by;
 }
 
 static void *group_at(struct query_reader *reader, loff_t pos)
@@ -186,7 +186,7 @@ static int answer(struct query_reader *reader)
 	struct owner_query *query = &reader->query;
 	int error;
 
-	if (query->sentence.nr_group)
+	if (query->sentence.nr_group_by)
 		error = owner_query_add_up(query);
 	else
 		error = owner_query_prepare(query);
@@ -224,7 +224,7 @@ static ssize_t query_read(struct file *file, char __user *buf, size_t count, lof
  * owner_query_open - give an open file a reader
  * @file: the file
  * @size: of what begins with its struct query_reader
- * @sources: a bit for each enum owner_kind that it reads if nothing else is said
+ * @sources: a bit for each enum owner_source that it reads if nothing else is said
  */
 int owner_query_open(struct file *file, size_t size, unsigned int sources)
 {
@@ -240,7 +240,7 @@ int owner_query_open(struct file *file, size_t size, unsigned int sources)
 static int query_open(struct inode *inode, struct file *file)
 {
 	return owner_query_open(file, sizeof(struct query_reader),
-				BIT(OWNER_KIND_SLAB) | BIT(OWNER_KIND_PERCPU)) ?:
+				BIT(OWNER_SOURCE_SLAB) | BIT(OWNER_SOURCE_PERCPU)) ?:
 	       stream_open(inode, file);
 }
 

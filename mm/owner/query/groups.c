@@ -27,7 +27,7 @@ struct owner_sum owner_query_object_sum(const struct owner_query *query)
 	const struct owner_object *object = &query->object;
 	struct owner_sum sum = {};
 
-	if (query->counted && query->kind == OWNER_KIND_SLAB) {
+	if (query->counted && query->kind == OWNER_SOURCE_SLAB) {
 		sum.estimate = query->holds;
 		sum.ageless = true;
 		return sum;
@@ -56,7 +56,7 @@ static unsigned int put_name(u64 *key, const char *name, unsigned int most)
 	return words;
 }
 
-static unsigned int put_stack(u64 *key, struct owner_query *query, const struct owner_group *by)
+static unsigned int put_stack(u64 *key, struct owner_query *query, const struct owner_group_field *by)
 {
 	struct query_chain *chain = owner_query_chain_of(query);
 	unsigned int i, first = by->full ? 0 : chain->first;
@@ -73,7 +73,7 @@ static unsigned int put_stack(u64 *key, struct owner_query *query, const struct 
 	return 1 + frames;
 }
 
-static unsigned int put_field(u64 *key, struct owner_query *query, const struct owner_group *by)
+static unsigned int put_field(u64 *key, struct owner_query *query, const struct owner_group_field *by)
 {
 	bool absent = by->field < OWNER_FIELDS && query->fields.absent_fields & BIT(by->field);
 	char name[QUERY_NAME_MAX + 1];
@@ -126,8 +126,8 @@ static int compare(const void *a, const void *b, const void *sentence)
 
 	/* There can be a million. */
 	cond_resched();
-	for (i = 0; i < max(s->nr_sort, 1U); i++) {
-		enum owner_sort sort = s->nr_sort ? s->sort[i] : OWNER_SORT_BYTES;
+	for (i = 0; i < max(s->nr_sort_by, 1U); i++) {
+		enum owner_sort sort = s->nr_sort_by ? s->sort_by[i] : OWNER_SORT_BYTES;
 		u64 left = rank_by(&x->sum, sort), right = rank_by(&y->sum, sort);
 
 		if (left != right)
@@ -149,7 +149,7 @@ static void sort_and_fold(struct owner_query *query)
 	owner_memo_flush(query->walk.known);
 	sort_r(query->groups, query->nr_groups, sizeof(*query->groups), compare, NULL,
 	       &query->sentence);
-	while (query->nr_groups > query->sentence.groups) {
+	while (query->nr_groups > query->sentence.max_groups) {
 		struct query_group *group = query->groups[--query->nr_groups];
 
 		owner_query_add(&query->other, &group->sum);
@@ -161,7 +161,7 @@ static void sort_and_fold(struct owner_query *query)
 /* Sorting is worth it only for some at a time. */
 static unsigned int most_groups(const struct owner_query *query)
 {
-	unsigned int kept = query->sentence.groups;
+	unsigned int kept = query->sentence.max_groups;
 
 	return kept + max(kept / 2, 64U);
 }
@@ -193,8 +193,8 @@ static struct query_group *group_of(struct owner_query *query)
 	struct query_group *group;
 	u32 hash;
 
-	for (i = 0; i < query->sentence.nr_group; i++)
-		words += put_field(query->key + words, query, &query->sentence.group[i]);
+	for (i = 0; i < query->sentence.nr_group_by; i++)
+		words += put_field(query->key + words, query, &query->sentence.group_by[i]);
 	hash = jhash2((u32 *)query->key, words * 2, 0);
 	hlist_for_each_entry(group, &query->buckets[hash >> (32 - query->bucket_bits)], node)
 		if (group->hash == hash && group->words == words &&

@@ -60,11 +60,11 @@ static unsigned int sources_of(const struct owner_query *query)
 /* What its sentence compares or groups by: a bit for each field. */
 static unsigned int fields_of(const struct owner_sentence *s)
 {
-	unsigned int i, mask = s->uses;
+	unsigned int i, mask = s->fields_used;
 
-	for (i = 0; i < s->nr_group; i++)
-		if (s->group[i].field < OWNER_FIELDS)
-			mask |= BIT(s->group[i].field);
+	for (i = 0; i < s->nr_group_by; i++)
+		if (s->group_by[i].field < OWNER_FIELDS)
+			mask |= BIT(s->group_by[i].field);
 	return mask;
 }
 
@@ -72,7 +72,7 @@ static const char *field_refusal(const struct owner_query *query, unsigned int m
 {
 	if (mask & BIT(OWNER_FIELD_CGROUP) && !owner_cgroups_on())
 		return OWNER_CGROUPS_OFF;
-	if (mask & BIT(OWNER_FIELD_GFP) && sources_of(query) != BIT(OWNER_KIND_PAGE))
+	if (mask & BIT(OWNER_FIELD_GFP) && sources_of(query) != BIT(OWNER_SOURCE_PAGE))
 		return "'gfp' is kept of pages only: say source=page";
 	return NULL;
 }
@@ -86,7 +86,7 @@ static bool compares_with_pages(const struct owner_sentence *s)
 	for (; c < s->comparisons + s->nr_comparisons; c++)
 		for (i = 0; c->field == OWNER_FIELD_KIND && i < c->nr_values; i++)
 			if (c->operator != OWNER_NE &&
-			    s->values[c->first_value + i].low == OWNER_KIND_PAGE)
+			    s->values[c->first_value + i].low == OWNER_SOURCE_PAGE)
 				return true;
 	return false;
 }
@@ -97,11 +97,11 @@ static const char *refusal(const struct owner_query *query)
 	const struct owner_sentence *s = &query->sentence;
 	unsigned int i;
 
-	for (i = 0; i < s->nr_group; i++)
-		if (s->group[i].field == OWNER_FIELD_STACK && s->group[i].frames &&
+	for (i = 0; i < s->nr_group_by; i++)
+		if (s->group_by[i].field == OWNER_FIELD_STACK && s->group_by[i].frames &&
 		    owner_query_by_handle(s))
 			return "a handle is that of a whole chain: group=stack, without a number";
-	if (sources_of(query) & BIT(OWNER_KIND_PAGE)) {
+	if (sources_of(query) & BIT(OWNER_SOURCE_PAGE)) {
 		if (!owner_pages_tracked())
 			return "page_owner is off: for pages boot with page_owner=on";
 	} else if (compares_with_pages(s)) {
@@ -128,11 +128,11 @@ int owner_query_parse(struct owner_query *query, const char *text, size_t length
 	size_t size;
 
 	length = 0;
-	owner_lang_next(&left, &sentence, &length);
+	owner_lang_next_sentence(&left, &sentence, &length);
 	if (owner_lang_parse(&query->sentence, OWNER_QUERY, sentence, length, &error)) {
 		error.length = length;
 		refused = refusal(query);
-		if (!refused && owner_lang_next(&left, &more, &size)) {
+		if (!refused && owner_lang_next_sentence(&left, &more, &size)) {
 			refused = "one sentence is answered at a time: here another begins";
 			sentence = more;
 			length = size;
@@ -163,7 +163,7 @@ struct query_chain *owner_query_chain_of(struct owner_query *query)
 	return query->chain;
 }
 
-static bool any_matches(const struct owner_field_values *fields, const struct owner_sentence *s,
+static bool any_word_matches(const struct owner_field_values *fields, const struct owner_sentence *s,
 			const struct owner_comparison *c)
 {
 	struct owner_query *query = container_of(fields, struct owner_query, fields);
@@ -203,10 +203,10 @@ bool owner_query_counts_suffice(const struct owner_query *query)
 	const struct owner_sentence *s = &query->sentence;
 	unsigned int i;
 
-	for (i = 0; i < s->nr_sort; i++)
-		if (s->sort[i] == OWNER_SORT_OLDEST || s->sort[i] == OWNER_SORT_YOUNGEST)
+	for (i = 0; i < s->nr_sort_by; i++)
+		if (s->sort_by[i] == OWNER_SORT_OLDEST || s->sort_by[i] == OWNER_SORT_YOUNGEST)
 			return false;
-	return sources_of(query) & BIT(OWNER_KIND_SLAB) && !(fields_of(s) & ~FIELDS_OF_CHAIN) &&
+	return sources_of(query) & BIT(OWNER_SOURCE_SLAB) && !(fields_of(s) & ~FIELDS_OF_CHAIN) &&
 	       owner_chains_count_all();
 }
 
@@ -220,7 +220,7 @@ static void know_object(struct owner_query *query)
 	fields->value[OWNER_FIELD_AGE].number =
 		owner_ticks_since(object->owner.time, query->now) * OWNER_TICK_NS;
 	fields->value[OWNER_FIELD_TS].number = owner_timestamp(object->owner.time);
-	if (query->kind == OWNER_KIND_PERCPU)
+	if (query->kind == OWNER_SOURCE_PERCPU)
 		fields->absent_fields |= BIT(OWNER_FIELD_CACHE) | BIT(OWNER_FIELD_NID);
 	know_task(query, owner_task_fetch(object->owner.task, &query->task));
 }
@@ -257,7 +257,7 @@ static void know(struct owner_query *query)
 	fields->value[OWNER_FIELD_CACHE].word = object->cache;
 	fields->value[OWNER_FIELD_NID].number = object->nid;
 	fields->value[OWNER_FIELD_CGROUP].word = query->cgroup;
-	if (query->kind == OWNER_KIND_PAGE)
+	if (query->kind == OWNER_SOURCE_PAGE)
 		know_pages(query);
 	else
 		know_object(query);
@@ -303,27 +303,27 @@ static int find_object(struct owner_query *query)
 	int found = 0;
 
 	query->chain = NULL;
-	if (query->kind == OWNER_KIND_SLAB) {
-		if (sources & BIT(OWNER_KIND_SLAB))
+	if (query->kind == OWNER_SOURCE_SLAB) {
+		if (sources & BIT(OWNER_SOURCE_SLAB))
 			found = query->counted ? find_chain(query) :
 						 owner_cursor_next(&query->walk, &query->object);
 		if (found)
 			return found;
-		query->kind = OWNER_KIND_PAGE;
+		query->kind = OWNER_SOURCE_PAGE;
 		query->walk.pfn = 0;
 		/* From call chains to areas. */
 		query->walk.place = 0;
 	}
-	if (query->kind == OWNER_KIND_PAGE) {
-		if (sources & BIT(OWNER_KIND_PAGE))
+	if (query->kind == OWNER_SOURCE_PAGE) {
+		if (sources & BIT(OWNER_SOURCE_PAGE))
 			found = find_pages(query);
 		if (found)
 			return found;
-		query->kind = OWNER_KIND_PERCPU;
+		query->kind = OWNER_SOURCE_PERCPU;
 		/* To whom areas are charged is not looked up. */
 		*query->cgroup = '\0';
 	}
-	if (!(sources & BIT(OWNER_KIND_PERCPU)))
+	if (!(sources & BIT(OWNER_SOURCE_PERCPU)))
 		return 0;
 	return owner_cursor_rest(&query->walk) ?: owner_percpu_next(&query->walk, &query->object);
 }
@@ -340,9 +340,9 @@ int owner_query_prepare(struct owner_query *query)
 	*query->cgroup = '\0';
 	if (fields_of(&query->sentence) & BIT(OWNER_FIELD_CGROUP))
 		query->walk.cgroup = query->cgroup;
-	query->kind = OWNER_KIND_SLAB;
+	query->kind = OWNER_SOURCE_SLAB;
 	query->counted = false;
-	query->fields.any_matches = any_matches;
+	query->fields.any_word_matches = any_word_matches;
 	query->generation = owner_query_generation();
 	query->now = owner_now();
 	query->chains = kvcalloc(1 << QUERY_CHAIN_BITS, sizeof(*query->chains), GFP_KERNEL);
@@ -372,9 +372,9 @@ int owner_query_next(struct owner_query *query)
 /* The object that was found last is found again, unless it has gone. */
 void owner_query_step_back(struct owner_query *query)
 {
-	if (query->kind == OWNER_KIND_SLAB)
+	if (query->kind == OWNER_SOURCE_SLAB)
 		query->walk.index = query->object.index;
-	else if (query->kind == OWNER_KIND_PAGE)
+	else if (query->kind == OWNER_SOURCE_PAGE)
 		query->walk.pfn = query->object.pfn;
 	else
 		query->walk.place--;

@@ -70,7 +70,7 @@ struct query_group {
 
 struct owner_query {
 	struct owner_sentence sentence;
-	unsigned int sources;		/* enum owner_kind's bits, if the sentence has none */
+	unsigned int sources;		/* enum owner_source's bits, if the sentence has none */
 
 	/* The object that was found last; it is held until the next is asked for. */
 	struct owner_cursor walk;
@@ -80,7 +80,7 @@ struct owner_query {
 	char cgroup[OWNER_CGROUP_MAX];	/* if it is asked about */
 	struct query_chain *chain;	/* NULL until it is asked about */
 	struct owner_field_values fields;
-	enum owner_kind kind;		/* the walk's: slab objects, pages, per-CPU areas */
+	enum owner_source kind;		/* the walk's: slab objects, pages, per-CPU areas */
 
 	/* In place of slab objects, call chains are found, with what they hold. */
 	bool counted;

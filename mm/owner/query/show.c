@@ -12,7 +12,7 @@
 
 /* --- Values -------------------------------------------------------------------- */
 
-static unsigned int words_of(const struct owner_sentence *s, const struct owner_group *by,
+static unsigned int words_of(const struct owner_sentence *s, const struct owner_group_field *by,
 			     const u64 *key)
 {
 	switch (by->field) {
@@ -44,7 +44,7 @@ static void show_value(struct seq_file *m, enum owner_field field, const u64 *ke
 		show_name(m, (const char *)key);
 		break;
 	case OWNER_FIELD_KIND:
-		seq_puts(m, owner_kind_names[*key]);
+		seq_puts(m, owner_source_names[*key]);
 		break;
 	case OWNER_FIELD_GFP: {
 		unsigned long flags = *key;
@@ -103,7 +103,7 @@ static void show_handle(struct seq_file *m, struct owner_query *query,
 }
 
 static void show_stack(struct seq_file *m, struct owner_query *query,
-		       const struct owner_group *by, const u64 *key)
+		       const struct owner_group_field *by, const u64 *key)
 {
 	if (owner_query_by_handle(&query->sentence))
 		show_handle(m, query, *key, by->full);
@@ -176,8 +176,8 @@ static void show_group_row(struct seq_file *m, struct owner_query *query,
 
 	seq_puts(m, "group\t");
 	show_sum(m, &group->sum, s->format);
-	for (i = 0; i < s->nr_group; i++) {
-		const struct owner_group *by = &s->group[i];
+	for (i = 0; i < s->nr_group_by; i++) {
+		const struct owner_group_field *by = &s->group_by[i];
 
 		seq_putc(m, '\t');
 		if (by->field == OWNER_FIELD_STACK)
@@ -195,12 +195,12 @@ static void show_group_text(struct seq_file *m, struct owner_query *query,
 {
 	const struct owner_sentence *s = &query->sentence;
 	const u64 *key = group->key, *stack = NULL;
-	const struct owner_group *by_stack = NULL;
+	const struct owner_group_field *by_stack = NULL;
 	unsigned int i;
 
 	show_sum(m, &group->sum, s->format);
-	for (i = 0; i < s->nr_group; i++) {
-		const struct owner_group *by = &s->group[i];
+	for (i = 0; i < s->nr_group_by; i++) {
+		const struct owner_group_field *by = &s->group_by[i];
 
 		if (by->field == OWNER_FIELD_STACK) {
 			by_stack = by;
@@ -242,8 +242,8 @@ static void show_other_row(struct seq_file *m, const struct owner_sentence *s, c
 	}
 	seq_printf(m, "%s\t", name);
 	show_sum(m, sum, s->format);
-	for (i = 0; i < s->nr_group; i++)
-		seq_puts(m, s->group[i].field == OWNER_FIELD_STACK &&
+	for (i = 0; i < s->nr_group_by; i++)
+		seq_puts(m, s->group_by[i].field == OWNER_FIELD_STACK &&
 			 s->mode == OWNER_MODE_STACK_HANDLE ? "\t-\t-" : "\t-");
 	seq_putc(m, '\n');
 }
@@ -269,7 +269,7 @@ static void show_group_totals(struct seq_file *m, const struct owner_query *quer
 	show_other_row(m, s, "total", &query->total);
 	if (query->other.groups)
 		seq_printf(m, "# other: what was smallest when there were more than groups=%u; some may have been of groups above\n",
-			   s->groups);
+			   s->max_groups);
 }
 
 /* --- Single objects ------------------------------------------------------------ */
@@ -292,7 +292,7 @@ static void show_object_row(struct seq_file *m, struct owner_query *query)
 	const struct owner_field_values *fields = &query->fields;
 	unsigned int i;
 
-	seq_printf(m, "object\t%s", owner_kind_names[query->kind]);
+	seq_printf(m, "object\t%s", owner_source_names[query->kind]);
 	show_number(m, fields, OWNER_FIELD_SIZE);
 	show_number(m, fields, OWNER_FIELD_HELD);
 	seq_putc(m, '\t');
@@ -357,7 +357,7 @@ void owner_query_show_object(struct seq_file *m, struct owner_query *query)
 {
 	if (query->sentence.format == OWNER_FORMAT_TSV)
 		show_object_row(m, query);
-	else if (query->kind == OWNER_KIND_PAGE)
+	else if (query->kind == OWNER_SOURCE_PAGE)
 		show_pages_text(m, query);
 	else
 		show_object_text(m, query);
@@ -381,15 +381,15 @@ void owner_query_show_head(struct seq_file *m, const struct owner_query *query)
 		seq_putc(m, '\n');
 		return;
 	}
-	if (!s->nr_group) {
+	if (!s->nr_group_by) {
 		seq_printf(m, "row\tkind\tsize\theld\tweight\tnid\tpid\ttgid\tts_ns\tage_ns\tcache\tcomm\t%s\n",
 			   stack_columns(s->mode));
 		return;
 	}
 	seq_puts(m, "row\tgroups\tobjects\tbytes\theld\twaste\toldest_ns\tyoungest_ns\trecords\tobjects_error\tbytes_error");
-	for (i = 0; i < s->nr_group; i++)
-		seq_printf(m, "\t%s", s->group[i].field == OWNER_FIELD_STACK ?
-			   stack_columns(s->mode) : owner_field_names[s->group[i].field]);
+	for (i = 0; i < s->nr_group_by; i++)
+		seq_printf(m, "\t%s", s->group_by[i].field == OWNER_FIELD_STACK ?
+			   stack_columns(s->mode) : owner_field_names[s->group_by[i].field]);
 	seq_putc(m, '\n');
 }
 
@@ -397,7 +397,7 @@ void owner_query_show_tail(struct seq_file *m, const struct owner_query *query)
 {
 	unsigned int generation = owner_query_generation();
 
-	if (query->sentence.nr_group)
+	if (query->sentence.nr_group_by)
 		show_group_totals(m, query);
 	else
 		show_object_totals(m, query);

@@ -72,13 +72,13 @@ static u64 spans_of(struct owner_query *query)
 	struct owner_field_values fields = {};
 	unsigned int i, outcomes;
 
-	outcomes = owner_lang_outcomes(&query->sentence, &query->fields, LASTING);
+	outcomes = owner_lang_compare_fields(&query->sentence, &query->fields, LASTING);
 	for (i = 0; i < known->nr_spans; i++) {
 		u64 age = i ? known->ends[i - 1] * OWNER_TICK_NS : 0;
 
 		fields.value[OWNER_FIELD_AGE].number = age;
 		fields.value[OWNER_FIELD_TS].number = now - age;
-		if (owner_lang_matches_again(&query->sentence, &fields, LASTING, outcomes))
+		if (owner_lang_matches_outcomes(&query->sentence, &fields, LASTING, outcomes))
 			spans |= BIT_ULL(i);
 	}
 	return spans;
@@ -91,7 +91,7 @@ static u64 spans_of(struct owner_query *query)
  */
 void owner_query_remember(struct owner_query *query, struct query_group *group)
 {
-	if (query->walk.known && query->kind == OWNER_KIND_SLAB)
+	if (query->walk.known && query->kind == OWNER_SOURCE_SLAB)
 		owner_memo_remember(query->walk.known, &query->object, spans_of(query),
 				    group ? &group->sum : NULL);
 }

@@ -73,18 +73,18 @@ static struct rule *make_rule(const struct owner_sentence *s, int rate)
 
 	if (!rule)
 		return NULL;
-	owner_rule_set(&rule->seen, (struct owner_choice){
+	owner_rule_set_choice(&rule->seen, (struct owner_choice){
 		.depth = s->track ? s->depth ?: OWNER_DEPTH : 0,
 		.rate = rate,
-		.free = s->given & BIT(OWNER_SET_FREE) ? s->free :
-							 owner_rules_rest.seen.choice.free,
+		.free = s->settings_given & BIT(OWNER_SET_FREE) ? s->free :
+							 owner_default_rule.seen.choice.free,
 	});
 	/* Without the room that its words do not take. */
 	rule->sentence = kmemdup(s, offsetof(struct owner_sentence, words) + s->nr_words,
 				 GFP_KERNEL);
 	rule->seen.hits = alloc_percpu(unsigned long);
 	if (!rule->sentence || !rule->seen.hits ||
-	    (s->uses & FIELDS_OF_CHAIN && owner_rules_prepare_chains())) {
+	    (s->fields_used & FIELDS_OF_CHAIN && owner_rules_prepare_chains())) {
 		free_rule(rule);
 		return NULL;
 	}
@@ -135,7 +135,7 @@ static int add_rule(struct change *change)
 	struct rule *rule;
 	int rate;
 
-	if (s->uses & BIT(OWNER_FIELD_CGROUP) && !owner_cgroups_on())
+	if (s->fields_used & BIT(OWNER_FIELD_CGROUP) && !owner_cgroups_on())
 		return refuse(change, OWNER_CGROUPS_OFF);
 	for (number = table->count; number; number--)
 		if (same_condition(table->rules[number]->sentence, s))
@@ -183,7 +183,7 @@ static int apply_all(struct change *change, const char *text, size_t length,
 	const char *sentence;
 	int error = 0;
 
-	while (!error && owner_lang_next(&left, &sentence, &length)) {
+	while (!error && owner_lang_next_sentence(&left, &sentence, &length)) {
 		/* What the language has no objection to is refused whole. */
 		if (owner_lang_parse(&change->sentence, OWNER_CONTROL, sentence, length,
 				     &change->error)) {
@@ -201,13 +201,13 @@ static int apply_all(struct change *change, const char *text, size_t length,
 
 static void resolve(struct table *table)
 {
-	enum owner_kind kind;
+	enum owner_source kind;
 	unsigned int i;
 
-	table->uses = 0;
+	table->fields_used = 0;
 	for (i = 1; i <= table->count; i++)
-		table->uses |= table->rules[i]->sentence->uses;
-	for (kind = 0; kind < OWNER_KINDS; kind++)
+		table->fields_used |= table->rules[i]->sentence->fields_used;
+	for (kind = 0; kind < OWNER_SOURCES; kind++)
 		table->kinds[kind] = owner_rules_answer(table, kind);
 }
 
@@ -294,7 +294,7 @@ int owner_rules_write(const char *text, size_t length, char *said, size_t size)
 	if (change->table) {
 		if (old)
 			*change->table = *old;
-		change->table->rules[0] = &owner_rules_rest;
+		change->table->rules[0] = &owner_default_rule;
 		error = apply_all(change, text, length, said, size);
 		if (!error)
 			error = start_if_asked(change->table);
@@ -395,10 +395,10 @@ int owner_rules_show(struct seq_file *m)
 		seq_printf(m, "%s\t# %u: %lu hits\n", printed, number, hits_of(rule));
 	}
 	if (table)
-		seq_printf(m, "# otherwise: %lu hits\n", hits_of(&owner_rules_rest));
+		seq_printf(m, "# otherwise: %lu hits\n", hits_of(&owner_default_rule));
 	else
 		seq_printf(m, "# no rules: %s\n",
-			   owner_rules_rest.seen.choice.depth ? "everything" : "nothing");
+			   owner_default_rule.seen.choice.depth ? "everything" : "nothing");
 	mutex_unlock(&table_mutex);
 	kfree(printed);
 	return 0;
@@ -418,7 +418,7 @@ early_param("owner", owner_setup);
 /* As soon as memory can be had and RCU waited for. */
 static int __init owner_rules_init(void)
 {
-	static char said[OWNER_RENDERED_SIZE] __initdata;
+	static char said[OWNER_ERROR_TEXT_SIZE] __initdata;
 
 	owner_sample_init();
 	watch_modules();

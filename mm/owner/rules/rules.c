@@ -32,10 +32,10 @@
 
 static DEFINE_PER_CPU(unsigned long, rest_hits);
 
-struct rule owner_rules_rest = {
+struct rule owner_default_rule = {
 	.seen = {
 		.choice = { .depth = OWNER_DEPTH },
-		.depth_alone = OWNER_DEPTH,
+		.plain_depth = OWNER_DEPTH,
 		.hits = &rest_hits,
 	},
 	.published = true,
@@ -48,7 +48,7 @@ struct rule owner_rules_rest = {
  */
 void __init owner_rules_set_default(bool track, bool free)
 {
-	owner_rule_set(&owner_rules_rest.seen, (struct owner_choice){
+	owner_rule_set_choice(&owner_default_rule.seen, (struct owner_choice){
 		.depth = track ? OWNER_DEPTH : 0,
 		.free = free,
 	});
@@ -176,7 +176,7 @@ static noinline bool cgroup_matches(const struct owner_sentence *s,
 	return now.holds;
 }
 
-static bool any_matches(const struct owner_field_values *fields, const struct owner_sentence *s,
+static bool any_word_matches(const struct owner_field_values *fields, const struct owner_sentence *s,
 			const struct owner_comparison *c)
 {
 	struct allocation *allocation = container_of(fields, struct allocation, fields);
@@ -205,15 +205,15 @@ static void know_cache(struct owner_field_values *fields, const struct kmem_cach
 	fields->absent_fields = BIT(OWNER_FIELD_ORDER);
 	fields->value[OWNER_FIELD_CACHE].word = s->name;
 	fields->value[OWNER_FIELD_HELD].number = s->size;
-	fields->value[OWNER_FIELD_KIND].number = OWNER_KIND_SLAB;
+	fields->value[OWNER_FIELD_KIND].number = OWNER_SOURCE_SLAB;
 }
 
-static void know_kind(struct owner_field_values *fields, enum owner_kind kind, size_t size)
+static void know_kind(struct owner_field_values *fields, enum owner_source kind, size_t size)
 {
 	fields->known_fields = FIELDS_OF_KIND;
 	fields->absent_fields = BIT(OWNER_FIELD_CACHE);
 	fields->value[OWNER_FIELD_KIND].number = kind;
-	if (kind == OWNER_KIND_PAGE) {
+	if (kind == OWNER_SOURCE_PAGE) {
 		fields->value[OWNER_FIELD_ORDER].number = get_order(size);
 		fields->value[OWNER_FIELD_HELD].number = PAGE_SIZE << get_order(size);
 	} else {
@@ -236,7 +236,7 @@ static void know_allocation(struct owner_field_values *fields, unsigned int uses
 	fields->value[OWNER_FIELD_CGROUP].word = NULL;
 	if (uses & BIT(OWNER_FIELD_TS))
 		fields->value[OWNER_FIELD_TS].number = local_clock();
-	fields->any_matches = any_matches;
+	fields->any_word_matches = any_word_matches;
 }
 
 /* --- Which rule -------------------------------------------------------------- */
@@ -248,11 +248,11 @@ static unsigned int resolve(const struct table *table, const struct owner_field_
 
 	for (number = table->count; number; number--) {
 		switch (owner_lang_judge(table->rules[number]->sentence, fields)) {
-		case OWNER_TRUE:
+		case OWNER_VERDICT_TRUE:
 			return number;
-		case OWNER_DEPENDS:
+		case OWNER_VERDICT_UNDECIDED:
 			return ASK;
-		case OWNER_FALSE:
+		case OWNER_VERDICT_FALSE:
 			break;
 		}
 	}
@@ -269,7 +269,7 @@ static unsigned int answer_for_cache(const struct table *table, const struct kme
 }
 
 /* By what all of a kind have in common. */
-unsigned int owner_rules_answer(const struct table *table, enum owner_kind kind)
+unsigned int owner_rules_answer(const struct table *table, enum owner_source kind)
 {
 	struct owner_field_values fields;
 
@@ -294,7 +294,7 @@ static unsigned int decide(const struct table *table, struct allocation *allocat
 
 /* One of both: a cache, or the kind of what is in none. */
 static unsigned int ask(const struct table *table, const struct kmem_cache *s,
-			enum owner_kind kind, gfp_t flags, size_t size, int nid,
+			enum owner_source kind, gfp_t flags, size_t size, int nid,
 			struct owner_caller caller)
 {
 	struct allocation allocation;
@@ -304,7 +304,7 @@ static unsigned int ask(const struct table *table, const struct kmem_cache *s,
 		know_cache(&allocation.fields, s);
 	else
 		know_kind(&allocation.fields, kind, size);
-	know_allocation(&allocation.fields, table->uses, flags, size, nid);
+	know_allocation(&allocation.fields, table->fields_used, flags, size, nid);
 	return decide(table, &allocation);
 }
 
@@ -330,13 +330,13 @@ static void settle(struct kmem_cache *s, const struct owner_rule *rule)
 	u64 rate = OWNER_RATE_ALL;
 	bool keeps_one = false;
 
-	if (rule != OWNER_RULE_ASK) {
+	if (rule != OWNER_RULE_PER_ALLOCATION) {
 		if (rule->choice.free)
 			keep_freed(s);
 		if (!READ_ONCE(s->owner_keeps_freed))
 			rate = rule->choice.depth ? owner_rate_word(rule->choice.rate) :
 						    OWNER_RATE_NEVER;
-		keeps_one = rule->depth_alone == 1;
+		keeps_one = rule->plain_depth == 1;
 	}
 	WRITE_ONCE(s->owner_rate, rate);
 	WRITE_ONCE(s->owner_depth_is_one, keeps_one);
@@ -345,7 +345,7 @@ static void settle(struct kmem_cache *s, const struct owner_rule *rule)
 }
 
 /**
- * owner_choose_slow - what becomes of an allocation whose cache has no rule yet
+ * owner_choose_object - what becomes of an allocation whose cache has no rule yet
  * @s: its cache
  * @flags: those of the allocation
  * @size: bytes that were asked for
@@ -354,40 +354,40 @@ static void settle(struct kmem_cache *s, const struct owner_rule *rule)
  *
  * Context: in an RCU read-side critical section; not in NMI.
  */
-struct owner_choice owner_choose_slow(struct kmem_cache *s, gfp_t flags, size_t size, int nid,
+struct owner_choice owner_choose_object(struct kmem_cache *s, gfp_t flags, size_t size, int nid,
 					struct owner_caller caller)
 {
 	const struct table *table = rcu_dereference(owner_rules_table);
 	struct owner_choice choice;
 
 	if (!table) {
-		settle(s, &owner_rules_rest.seen);
-		return hit(&owner_rules_rest);
+		settle(s, &owner_default_rule.seen);
+		return hit(&owner_default_rule);
 	}
-	if (READ_ONCE(s->owner_rule) != OWNER_RULE_ASK) {
+	if (READ_ONCE(s->owner_rule) != OWNER_RULE_PER_ALLOCATION) {
 		unsigned int answer = answer_for_cache(table, s);
 
 		if (answer != ASK) {
 			settle(s, &table->rules[answer]->seen);
 			return hit(table->rules[answer]);
 		}
-		settle(s, OWNER_RULE_ASK);
+		settle(s, OWNER_RULE_PER_ALLOCATION);
 	}
-	choice = hit(table->rules[ask(table, s, OWNER_KIND_SLAB, flags, size, nid, caller)]);
+	choice = hit(table->rules[ask(table, s, OWNER_SOURCE_SLAB, flags, size, nid, caller)]);
 	if (choice.free)
 		keep_freed(s);
 	return choice;
 }
 
 /* The rule for what is in no cache. RCU is read-locked. */
-static const struct rule *rule_for_kind(enum owner_kind kind, gfp_t flags, size_t size, int nid,
+static const struct rule *rule_for_kind(enum owner_source kind, gfp_t flags, size_t size, int nid,
 					struct owner_caller caller)
 {
 	const struct table *table = rcu_dereference(owner_rules_table);
 	unsigned int answer;
 
 	if (!table)
-		return &owner_rules_rest;
+		return &owner_default_rule;
 	answer = table->kinds[kind];
 	if (answer == ASK)
 		answer = ask(table, NULL, kind, flags, size, nid, caller);
@@ -395,19 +395,19 @@ static const struct rule *rule_for_kind(enum owner_kind kind, gfp_t flags, size_
 }
 
 /**
- * owner_choose_area - what becomes of an allocation of a per-CPU area
+ * owner_choose_percpu - what becomes of an allocation of a per-CPU area
  * @flags: those of the allocation
  * @size: bytes that it takes on all CPUs
  * @caller: OWNER_CALLER of the allocator's hook
  *
  * Context: not in NMI.
  */
-struct owner_choice owner_choose_area(gfp_t flags, size_t size, struct owner_caller caller)
+struct owner_choice owner_choose_percpu(gfp_t flags, size_t size, struct owner_caller caller)
 {
 	struct owner_choice choice;
 
 	rcu_read_lock();
-	choice = hit(rule_for_kind(OWNER_KIND_PERCPU, flags, size, NUMA_NO_NODE, caller));
+	choice = hit(rule_for_kind(OWNER_SOURCE_PERCPU, flags, size, NUMA_NO_NODE, caller));
 	rcu_read_unlock();
 	return choice;
 }
@@ -431,7 +431,7 @@ unsigned int owner_choose_pages(gfp_t flags, unsigned int order, int nid,
 	unsigned int depth = otherwise;
 
 	rcu_read_lock();
-	rule = rule_for_kind(OWNER_KIND_PAGE, flags, PAGE_SIZE << order, nid, caller);
+	rule = rule_for_kind(OWNER_SOURCE_PAGE, flags, PAGE_SIZE << order, nid, caller);
 	hit(rule);
 	if (rule->sentence)
 		depth = rule->sentence->track ? rule->sentence->depth ?: otherwise : 0;

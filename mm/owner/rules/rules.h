@@ -22,28 +22,28 @@ struct owner_choice {
 /* A rule, as far as allocations see it. */
 struct owner_rule {
 	struct owner_choice choice;
-	unsigned char depth_alone;	/* what the choice is, if it is only that; else 0 */
+	unsigned char plain_depth;	/* what the choice is, if it is only that; else 0 */
 	unsigned long __percpu *hits;
 };
 
-static inline void owner_rule_set(struct owner_rule *rule, struct owner_choice choice)
+static inline void owner_rule_set_choice(struct owner_rule *rule, struct owner_choice choice)
 {
 	rule->choice = choice;
-	rule->depth_alone = choice.rate || choice.free ? 0 : choice.depth;
+	rule->plain_depth = choice.rate || choice.free ? 0 : choice.depth;
 }
 
 /* Kept by a cache whose allocations have to be looked at one by one. */
-#define OWNER_RULE_ASK	((const struct owner_rule *)1)
+#define OWNER_RULE_PER_ALLOCATION	((const struct owner_rule *)1)
 
 /* Of what a cache keeps: is it a rule? */
-static inline bool owner_rule_decides(const struct owner_rule *rule)
+static inline bool owner_rule_is_resolved(const struct owner_rule *rule)
 {
-	return rule > OWNER_RULE_ASK;
+	return rule > OWNER_RULE_PER_ALLOCATION;
 }
 
-struct owner_choice owner_choose_slow(struct kmem_cache *s, gfp_t flags, size_t size, int nid,
+struct owner_choice owner_choose_object(struct kmem_cache *s, gfp_t flags, size_t size, int nid,
 					struct owner_caller caller);
-struct owner_choice owner_choose_area(gfp_t flags, size_t size, struct owner_caller caller);
+struct owner_choice owner_choose_percpu(gfp_t flags, size_t size, struct owner_caller caller);
 unsigned int owner_choose_pages(gfp_t flags, unsigned int order, int nid,
 				struct owner_caller caller, unsigned int otherwise);
 

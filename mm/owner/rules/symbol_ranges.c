@@ -36,7 +36,7 @@ struct owner_symbol_ranges {
 /* --- One by one, by name ------------------------------------------------------- */
 
 /* Is this return address in a module, and which? False for one that has gone. */
-bool owner_module_of(unsigned long frame, char *name, size_t size)
+bool owner_module_name(unsigned long frame, char *name, size_t size)
 {
 	bool found = false;
 #ifdef CONFIG_MODULES
@@ -59,7 +59,7 @@ noinline bool owner_frame_matches(const struct owner_sentence *s,
 	char name[KSYM_NAME_LEN];
 
 	if (c->field == OWNER_FIELD_FUNC ? lookup_symbol_name(frame - 1, name) :
-					  !owner_module_of(frame, name, sizeof(name)))
+					  !owner_module_name(frame, name, sizeof(name)))
 		return false;
 	return owner_lang_word_matches(s, c, name);
 }

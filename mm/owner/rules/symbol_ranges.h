@@ -10,7 +10,7 @@
 struct module;
 struct owner_symbol_ranges;
 
-bool owner_module_of(unsigned long frame, char *name, size_t size);
+bool owner_module_name(unsigned long frame, char *name, size_t size);
 bool owner_frame_matches(const struct owner_sentence *s, const struct owner_comparison *c,
 			 unsigned long frame);
 

@@ -25,8 +25,8 @@ struct rule {
 
 struct table {
 	unsigned int count;			/* the last rule's number */
-	unsigned char kinds[OWNER_KINDS];	/* the answer where there is no cache */
-	unsigned int uses;			/* a bit for each field that a rule compares */
+	unsigned char kinds[OWNER_SOURCES];	/* the answer where there is no cache */
+	unsigned int fields_used;		/* a bit for each field that a rule compares */
 	struct rule *rules[RULES_MAX + 1];	/* by number; 0 is the rule for the rest */
 };
 
@@ -40,11 +40,11 @@ static inline bool looks_at_chain(const struct owner_comparison *c)
 
 /* NULL while there are no rules. Changed by rules_change.c, under its mutex. */
 extern struct table __rcu *owner_rules_table;
-extern struct rule owner_rules_rest;
+extern struct rule owner_default_rule;
 /* Counts the tables there have been. */
 extern unsigned long owner_rules_generation;
 
 int owner_rules_prepare_chains(void);
-unsigned int owner_rules_answer(const struct table *table, enum owner_kind kind);
+unsigned int owner_rules_answer(const struct table *table, enum owner_source kind);
 
 #endif /* _MM_OWNER_RULES_TABLE_H */

@@ -131,7 +131,7 @@ static void test_settings(struct kunit *test)
 	KUNIT_EXPECT_TRUE(test, s->free);
 
 	KUNIT_ASSERT_TRUE(test, parse(OWNER_CONTROL, "sample=all"));
-	KUNIT_EXPECT_EQ(test, s->given, BIT(OWNER_SET_SAMPLE));
+	KUNIT_EXPECT_EQ(test, s->settings_given, BIT(OWNER_SET_SAMPLE));
 	KUNIT_EXPECT_EQ(test, s->depth, 0);
 	KUNIT_EXPECT_EQ(test, s->sample_bytes, 0);
 	KUNIT_EXPECT_EQ(test, s->sample_objects, 0);
@@ -151,31 +151,31 @@ static void test_settings(struct kunit *test)
 				      "mode=stack_handle format=tsv source=page,percpu"));
 	KUNIT_EXPECT_EQ(test, s->mode, OWNER_MODE_STACK_HANDLE);
 	KUNIT_EXPECT_EQ(test, s->format, OWNER_FORMAT_TSV);
-	KUNIT_EXPECT_EQ(test, s->sources, BIT(OWNER_KIND_PAGE) | BIT(OWNER_KIND_PERCPU));
-	KUNIT_EXPECT_EQ(test, s->nr_group, 0);
+	KUNIT_EXPECT_EQ(test, s->sources, BIT(OWNER_SOURCE_PAGE) | BIT(OWNER_SOURCE_PERCPU));
+	KUNIT_EXPECT_EQ(test, s->nr_group_by, 0);
 
 	KUNIT_ASSERT_TRUE(test, parse(OWNER_QUERY,
 				      "group=stack.8,cache sort=oldest,held top=5 if age > 1s"));
-	KUNIT_ASSERT_EQ(test, s->nr_group, 2);
-	KUNIT_EXPECT_EQ(test, s->group[0].field, OWNER_FIELD_STACK);
-	KUNIT_EXPECT_EQ(test, s->group[0].frames, 8);
-	KUNIT_EXPECT_FALSE(test, s->group[0].full);
-	KUNIT_EXPECT_EQ(test, s->group[1].field, OWNER_FIELD_CACHE);
-	KUNIT_ASSERT_EQ(test, s->nr_sort, 2);
-	KUNIT_EXPECT_EQ(test, s->sort[0], OWNER_SORT_OLDEST);
-	KUNIT_EXPECT_EQ(test, s->sort[1], OWNER_SORT_HELD);
+	KUNIT_ASSERT_EQ(test, s->nr_group_by, 2);
+	KUNIT_EXPECT_EQ(test, s->group_by[0].field, OWNER_FIELD_STACK);
+	KUNIT_EXPECT_EQ(test, s->group_by[0].frames, 8);
+	KUNIT_EXPECT_FALSE(test, s->group_by[0].full);
+	KUNIT_EXPECT_EQ(test, s->group_by[1].field, OWNER_FIELD_CACHE);
+	KUNIT_ASSERT_EQ(test, s->nr_sort_by, 2);
+	KUNIT_EXPECT_EQ(test, s->sort_by[0], OWNER_SORT_OLDEST);
+	KUNIT_EXPECT_EQ(test, s->sort_by[1], OWNER_SORT_HELD);
 	KUNIT_EXPECT_EQ(test, s->top, 5);
-	KUNIT_EXPECT_EQ(test, s->groups, OWNER_GROUPS_DEFAULT);
-	KUNIT_EXPECT_EQ(test, s->uses, BIT(OWNER_FIELD_AGE));
+	KUNIT_EXPECT_EQ(test, s->max_groups, OWNER_GROUPS_DEFAULT);
+	KUNIT_EXPECT_EQ(test, s->fields_used, BIT(OWNER_FIELD_AGE));
 
 	KUNIT_ASSERT_TRUE(test, parse(OWNER_QUERY, "group=stack.full groups=100"));
-	KUNIT_EXPECT_TRUE(test, s->group[0].full);
-	KUNIT_EXPECT_EQ(test, s->groups, 100);
+	KUNIT_EXPECT_TRUE(test, s->group_by[0].full);
+	KUNIT_EXPECT_EQ(test, s->max_groups, 100);
 	KUNIT_EXPECT_EQ(test, s->sources, 0);
 	KUNIT_EXPECT_EQ(test, s->top, 0);
 
 	KUNIT_ASSERT_TRUE(test, parse(OWNER_QUERY, "nid=1 if comm == a"));
-	KUNIT_EXPECT_EQ(test, s->uses, BIT(OWNER_FIELD_NID) | BIT(OWNER_FIELD_COMM));
+	KUNIT_EXPECT_EQ(test, s->fields_used, BIT(OWNER_FIELD_NID) | BIT(OWNER_FIELD_COMM));
 }
 
 /* --- Expressions ------------------------------------------------------------ */
@@ -249,7 +249,7 @@ static void set_letters(struct owner_field_values *fields, unsigned int known, u
 }
 
 /* What is right if only some are known: does it hold in all the cases that are left? */
-static enum owner_truth expected_truth(unsigned int holds, unsigned int known, unsigned int values)
+static enum owner_verdict expected_truth(unsigned int holds, unsigned int known, unsigned int values)
 {
 	bool some = false, all = true;
 	unsigned int i;
@@ -261,8 +261,8 @@ static enum owner_truth expected_truth(unsigned int holds, unsigned int known, u
 		all &= holds >> i & 1;
 	}
 	if (all)
-		return OWNER_TRUE;
-	return some ? OWNER_DEPENDS : OWNER_FALSE;
+		return OWNER_VERDICT_TRUE;
+	return some ? OWNER_VERDICT_UNDECIDED : OWNER_VERDICT_FALSE;
 }
 
 static void test_binds(struct kunit *test)
@@ -318,12 +318,12 @@ static void test_empty_holds(struct kunit *test)
 
 	KUNIT_ASSERT_TRUE(test, parse(OWNER_QUERY, ""));
 	KUNIT_EXPECT_TRUE(test, owner_lang_matches(&sentence, &fields));
-	KUNIT_EXPECT_EQ(test, owner_lang_judge(&sentence, &fields), OWNER_TRUE);
+	KUNIT_EXPECT_EQ(test, owner_lang_judge(&sentence, &fields), OWNER_VERDICT_TRUE);
 }
 
 /* --- Comparisons ------------------------------------------------------------ */
 
-static bool any_matches(const struct owner_field_values *fields, const struct owner_sentence *s,
+static bool any_word_matches(const struct owner_field_values *fields, const struct owner_sentence *s,
 			const struct owner_comparison *comparison)
 {
 	switch (comparison->field) {
@@ -351,11 +351,11 @@ static const struct owner_field_values object = {
 		[OWNER_FIELD_TGID].number	= 40,
 		[OWNER_FIELD_COMM].word		= "kworker/0:3",
 		[OWNER_FIELD_TS].number		= 5000000000ULL,
-		[OWNER_FIELD_KIND].number	= OWNER_KIND_SLAB,
+		[OWNER_FIELD_KIND].number	= OWNER_SOURCE_SLAB,
 		[OWNER_FIELD_AGE].number	= 3600000000000ULL,
 		[OWNER_FIELD_HANDLE].number	= 0x7f,
 	},
-	.any_matches = any_matches,
+	.any_word_matches = any_word_matches,
 };
 
 static const struct {
@@ -419,17 +419,17 @@ static void test_compares(struct kunit *test)
 		KUNIT_EXPECT_EQ_MSG(test, owner_lang_matches(&sentence, &object),
 				    comparisons[i].holds, "%s", text);
 		KUNIT_EXPECT_EQ_MSG(test, owner_lang_judge(&sentence, &object),
-				    comparisons[i].holds ? OWNER_TRUE : OWNER_FALSE, "%s", text);
+				    comparisons[i].holds ? OWNER_VERDICT_TRUE : OWNER_VERDICT_FALSE, "%s", text);
 		/* The same if some of it was found out before. */
 		for (field = 0; field < OWNER_FIELDS; field++) {
 			unsigned int outcomes;
 
-			outcomes = owner_lang_outcomes(&sentence, &object, BIT(field));
-			KUNIT_EXPECT_EQ_MSG(test, owner_lang_matches_again(&sentence, &object,
+			outcomes = owner_lang_compare_fields(&sentence, &object, BIT(field));
+			KUNIT_EXPECT_EQ_MSG(test, owner_lang_matches_outcomes(&sentence, &object,
 									   BIT(field), outcomes),
 					    comparisons[i].holds, "%s", text);
-			outcomes = owner_lang_outcomes(&sentence, &object, ~BIT(field));
-			KUNIT_EXPECT_EQ_MSG(test, owner_lang_matches_again(&sentence, &object,
+			outcomes = owner_lang_compare_fields(&sentence, &object, ~BIT(field));
+			KUNIT_EXPECT_EQ_MSG(test, owner_lang_matches_outcomes(&sentence, &object,
 									   ~BIT(field), outcomes),
 					    comparisons[i].holds, "%s", text);
 		}
@@ -441,25 +441,25 @@ static void test_judges_by_cache(struct kunit *test)
 {
 	static const struct {
 		const char *text;
-		enum owner_truth truth;
+		enum owner_verdict truth;
 	} cases[] = {
-		{ "", OWNER_TRUE },
-		{ "if cache == kmalloc-*", OWNER_TRUE },
-		{ "if cache == ext4_*", OWNER_FALSE },
-		{ "if cache == ext4_* && size > 1K", OWNER_FALSE },
-		{ "if size > 1K && cache == ext4_*", OWNER_FALSE },
-		{ "if cache == kmalloc-* && size > 1K", OWNER_DEPENDS },
-		{ "if cache == kmalloc-* || func == ext4_*", OWNER_TRUE },
-		{ "if func == ext4_* || cache == kmalloc-*", OWNER_TRUE },
-		{ "if !(func == ext4_* || cache == kmalloc-*)", OWNER_FALSE },
-		{ "if func == ext4_*", OWNER_DEPENDS },
+		{ "", OWNER_VERDICT_TRUE },
+		{ "if cache == kmalloc-*", OWNER_VERDICT_TRUE },
+		{ "if cache == ext4_*", OWNER_VERDICT_FALSE },
+		{ "if cache == ext4_* && size > 1K", OWNER_VERDICT_FALSE },
+		{ "if size > 1K && cache == ext4_*", OWNER_VERDICT_FALSE },
+		{ "if cache == kmalloc-* && size > 1K", OWNER_VERDICT_UNDECIDED },
+		{ "if cache == kmalloc-* || func == ext4_*", OWNER_VERDICT_TRUE },
+		{ "if func == ext4_* || cache == kmalloc-*", OWNER_VERDICT_TRUE },
+		{ "if !(func == ext4_* || cache == kmalloc-*)", OWNER_VERDICT_FALSE },
+		{ "if func == ext4_*", OWNER_VERDICT_UNDECIDED },
 	};
 	struct owner_field_values fields = object;
 	unsigned int i;
 
 	fields.known_fields = BIT(OWNER_FIELD_CACHE) | BIT(OWNER_FIELD_KIND);
 	/* Never asked for what is not known. */
-	fields.any_matches = NULL;
+	fields.any_word_matches = NULL;
 	for (i = 0; i < ARRAY_SIZE(cases); i++) {
 		KUNIT_ASSERT_TRUE(test, parse(OWNER_QUERY, cases[i].text));
 		KUNIT_EXPECT_EQ_MSG(test, owner_lang_judge(&sentence, &fields), cases[i].truth,
@@ -818,7 +818,7 @@ static const struct {
 static void expect_error(struct kunit *test, const char *text, size_t length, const char *caret,
 			 const char *message)
 {
-	static char expected[OWNER_RENDERED_SIZE];
+	static char expected[OWNER_ERROR_TEXT_SIZE];
 	char *c;
 
 	snprintf(expected, sizeof(expected), "%s\n  %.*s\n  %s\n", message,
@@ -907,7 +907,7 @@ static void test_limits(struct kunit *test)
 /* Of a long sentence what stands around the error is shown, and no part of a character. */
 static void test_errors_of_long(struct kunit *test)
 {
-	static char text[OWNER_SENTENCE_MAX + 1], expected[OWNER_RENDERED_SIZE];
+	static char text[OWNER_SENTENCE_MAX + 1], expected[OWNER_ERROR_TEXT_SIZE];
 	static const char message[] = "expected && or ||; a value with blanks stands in quotes";
 	char *end;
 
@@ -915,7 +915,7 @@ static void test_errors_of_long(struct kunit *test)
 	repeat(repeat(text, "if pid == 1 x == ", 1), "y", OWNER_SENTENCE_MAX - 17);
 	KUNIT_ASSERT_FALSE(test, parse(OWNER_QUERY, text));
 	snprintf(expected, sizeof(expected), "%s\n  %.*s...\n  %12s^\n", message,
-		 OWNER_SHOWN_BYTES, text, "");
+		 OWNER_ERROR_SENTENCE_MAX, text, "");
 	owner_lang_render_error(&error, text, strlen(text), printed, sizeof(printed));
 	KUNIT_EXPECT_STREQ(test, printed, expected);
 
@@ -925,7 +925,7 @@ static void test_errors_of_long(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, error.position, 614);
 	end = repeat(expected, message, 1);
 	end = repeat(repeat(repeat(end, "\n  ...", 1), "\303\251", 59), "' x ", 1);
-	end = repeat(repeat(end, "y", OWNER_SHOWN_BYTES / 2 - 2), "...\n     ", 1);
+	end = repeat(repeat(end, "y", OWNER_ERROR_SENTENCE_MAX / 2 - 2), "...\n     ", 1);
 	repeat(repeat(end, " ", 61), "^\n", 1);
 	owner_lang_render_error(&error, text, strlen(text), printed, sizeof(printed));
 	KUNIT_EXPECT_STREQ(test, printed, expected);
@@ -934,8 +934,8 @@ static void test_errors_of_long(struct kunit *test)
 	repeat(end, " here", 1);
 	KUNIT_ASSERT_FALSE(test, parse(OWNER_QUERY, text));
 	end = repeat(repeat(expected, message, 1), "\n  ...", 1);
-	end = repeat(repeat(end, text + OWNER_SENTENCE_MAX - OWNER_SHOWN_BYTES, 1), "\n     ", 1);
-	repeat(repeat(end, " ", OWNER_SHOWN_BYTES - 4), "^~~~\n", 1);
+	end = repeat(repeat(end, text + OWNER_SENTENCE_MAX - OWNER_ERROR_SENTENCE_MAX, 1), "\n     ", 1);
+	repeat(repeat(end, " ", OWNER_ERROR_SENTENCE_MAX - 4), "^~~~\n", 1);
 	owner_lang_render_error(&error, text, strlen(text), printed, sizeof(printed));
 	KUNIT_EXPECT_STREQ(test, printed, expected);
 }
@@ -962,11 +962,11 @@ static void test_texts(struct kunit *test)
 	size_t length;
 
 	for (i = 0; i < ARRAY_SIZE(expected); i++) {
-		KUNIT_ASSERT_TRUE(test, owner_lang_next(&rest, &found, &length));
+		KUNIT_ASSERT_TRUE(test, owner_lang_next_sentence(&rest, &found, &length));
 		snprintf(printed, sizeof(printed), "%.*s", (int)length, found);
 		KUNIT_EXPECT_STREQ(test, printed, expected[i]);
 	}
-	KUNIT_EXPECT_FALSE(test, owner_lang_next(&rest, &found, &length));
+	KUNIT_EXPECT_FALSE(test, owner_lang_next_sentence(&rest, &found, &length));
 }
 
 static struct kunit_case owner_lang_cases[] = {

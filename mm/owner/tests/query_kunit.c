@@ -577,9 +577,9 @@ static void test_refusals(struct kunit *test)
 		KUNIT_EXPECT_TRUE(test, strstarts(said, "page_owner is off: "));
 	}
 	KUNIT_EXPECT_EQ(test, understand("# a comment\n group=cache # another\n"), 0);
-	KUNIT_EXPECT_EQ(test, query->sentence.nr_group, 1);
+	KUNIT_EXPECT_EQ(test, query->sentence.nr_group_by, 1);
 	KUNIT_EXPECT_EQ(test, understand(""), 0);
-	KUNIT_EXPECT_EQ(test, query->sentence.nr_group, 0);
+	KUNIT_EXPECT_EQ(test, query->sentence.nr_group_by, 0);
 }
 
 static int query_test_init(struct kunit *test)
@@ -590,7 +590,7 @@ static int query_test_init(struct kunit *test)
 	if (error)
 		return error;
 	query = kzalloc(sizeof(*query), GFP_KERNEL);
-	query->sources = BIT(OWNER_KIND_SLAB) | BIT(OWNER_KIND_PERCPU);
+	query->sources = BIT(OWNER_SOURCE_SLAB) | BIT(OWNER_SOURCE_PERCPU);
 	answer = kmalloc(ANSWER_SIZE, GFP_KERNEL);
 	cache = make_cache(test, 0);
 	for (i = 0; i < PLANTED; i++)

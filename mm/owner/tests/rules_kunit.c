@@ -25,7 +25,7 @@
 #define TEXT_SIZE	SZ_128K
 
 static char *text, *saved;
-static char said[OWNER_RENDERED_SIZE];
+static char said[OWNER_ERROR_TEXT_SIZE];
 static struct kmem_cache *cache, *other;
 
 static void show(char *buf)
@@ -48,8 +48,8 @@ static struct owner_choice choose(struct kmem_cache *s, size_t size, gfp_t flags
 {
 	const struct owner_rule *rule = READ_ONCE(s->owner_rule);
 
-	if (!owner_rule_decides(rule))
-		return owner_choose_slow(s, flags, size, 0, caller);
+	if (!owner_rule_is_resolved(rule))
+		return owner_choose_object(s, flags, size, 0, caller);
 	this_cpu_inc(*rule->hits);
 	return rule->choice;
 }
@@ -68,18 +68,18 @@ static noinline unsigned int depth_for(struct kmem_cache *s, size_t size, gfp_t 
 	return depth;
 }
 
-static noinline unsigned int depth_of(enum owner_kind kind, size_t size)
+static noinline unsigned int depth_of(enum owner_source kind, size_t size)
 {
-	if (kind == OWNER_KIND_PAGE)
+	if (kind == OWNER_SOURCE_PAGE)
 		return owner_choose_pages(GFP_KERNEL, get_order(size), 0, OWNER_CALLER,
 					  OWNER_DEPTH);
-	return owner_choose_area(GFP_KERNEL, size, OWNER_CALLER).depth;
+	return owner_choose_percpu(GFP_KERNEL, size, OWNER_CALLER).depth;
 }
 
 static void test_no_rules(struct kunit *test)
 {
 	KUNIT_EXPECT_EQ(test, depth_for(cache, 8, GFP_KERNEL), OWNER_DEPTH);
-	KUNIT_EXPECT_EQ(test, depth_of(OWNER_KIND_PAGE, 8), OWNER_DEPTH);
+	KUNIT_EXPECT_EQ(test, depth_of(OWNER_SOURCE_PAGE, 8), OWNER_DEPTH);
 	show(text);
 	KUNIT_EXPECT_STREQ(test, text, "# no rules: everything\n");
 }
@@ -109,8 +109,8 @@ static void test_last_wins(struct kunit *test)
 				    "depth=3 if cache == *_a; depth=4 if kind == page"), 0);
 	KUNIT_EXPECT_EQ(test, depth_for(cache, 8, GFP_KERNEL), 3);
 	KUNIT_EXPECT_EQ(test, depth_for(other, 8, GFP_KERNEL), 2);
-	KUNIT_EXPECT_EQ(test, depth_of(OWNER_KIND_PAGE, 8), 4);
-	KUNIT_EXPECT_EQ(test, depth_of(OWNER_KIND_PERCPU, 8), 1);
+	KUNIT_EXPECT_EQ(test, depth_of(OWNER_SOURCE_PAGE, 8), 4);
+	KUNIT_EXPECT_EQ(test, depth_of(OWNER_SOURCE_PERCPU, 8), 1);
 
 	/* A cache is asked about anew when the rules have changed. */
 	KUNIT_ASSERT_EQ(test, write("depth=5 if cache == owner_rules_a"), 0);
@@ -141,10 +141,10 @@ static void test_asks_of_allocation(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, depth_for(cache, 99, GFP_ATOMIC | __GFP_ZERO), 3);
 
 	KUNIT_ASSERT_EQ(test, write("clear; depth=5 if order == 2; depth=6 if held > 16K"), 0);
-	KUNIT_EXPECT_EQ(test, depth_of(OWNER_KIND_PAGE, PAGE_SIZE), OWNER_DEPTH);
-	KUNIT_EXPECT_EQ(test, depth_of(OWNER_KIND_PAGE, 4 * PAGE_SIZE), 5);
-	KUNIT_EXPECT_EQ(test, depth_of(OWNER_KIND_PAGE, 8 * PAGE_SIZE), 6);
-	KUNIT_EXPECT_EQ(test, depth_of(OWNER_KIND_PERCPU, 4 * PAGE_SIZE), OWNER_DEPTH);
+	KUNIT_EXPECT_EQ(test, depth_of(OWNER_SOURCE_PAGE, PAGE_SIZE), OWNER_DEPTH);
+	KUNIT_EXPECT_EQ(test, depth_of(OWNER_SOURCE_PAGE, 4 * PAGE_SIZE), 5);
+	KUNIT_EXPECT_EQ(test, depth_of(OWNER_SOURCE_PAGE, 8 * PAGE_SIZE), 6);
+	KUNIT_EXPECT_EQ(test, depth_of(OWNER_SOURCE_PERCPU, 4 * PAGE_SIZE), OWNER_DEPTH);
 
 	snprintf(rule, sizeof(rule), "clear; depth=7 if pid == %d && tgid == %d && ts > 0ns",
 		 current->pid, current->tgid);

@@ -44,7 +44,7 @@ static bool is_there(const char *path, const char *boot)
 static int find_live(const struct options *o, char *paths[2])
 {
 	unsigned int sources = o->select.sentence.sources;
-	const unsigned int page = 1U << OWNER_KIND_PAGE;
+	const unsigned int page = 1U << OWNER_SOURCE_PAGE;
 	int n = 0;
 
 	if (!sources || sources & ~page) {

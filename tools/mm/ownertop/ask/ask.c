@@ -21,7 +21,7 @@
 /* Some megabytes of the kernel's, at most. Beyond it, records are read. */
 #define GROUPS_MOST 32768
 
-static const unsigned int pages = 1U << OWNER_KIND_PAGE;
+static const unsigned int pages = 1U << OWNER_SOURCE_PAGE;
 
 /* The kernel says what it does not like about the sentence. */
 static noreturn void say_refused(int fd)
@@ -61,7 +61,7 @@ static bool asks_for_both(const struct owner_sentence *s)
 
 static void group_by(struct owner_sentence *s, enum owner_field field)
 {
-	s->group[s->nr_group++] = (struct owner_group){
+	s->group_by[s->nr_group_by++] = (struct owner_group_field){
 		.field = field,
 		.full = field == OWNER_FIELD_STACK,
 	};
@@ -81,15 +81,15 @@ static bool add_groups(struct owner_sentence *s, const struct selection *select)
 		fields |= 1U << select->group.v[i].field;
 	if (asks_for_both(s))
 		fields |= 1U << OWNER_FIELD_CACHE | 1U << OWNER_FIELD_STACK;
-	if (fields & untold || (s->uses & 1U << OWNER_FIELD_GFP && s->sources != pages))
+	if (fields & untold || (s->fields_used & 1U << OWNER_FIELD_GFP && s->sources != pages))
 		return false;
 	if (fields & told_by_chain)
 		fields = (fields & ~told_by_chain) | 1U << OWNER_FIELD_STACK;
-	s->nr_group = 0;
+	s->nr_group_by = 0;
 	for (i = 0; i <= OWNER_FIELD_STACK; i++) {
 		if (!(fields & 1U << i))
 			continue;
-		if (s->nr_group == OWNER_GROUP_MAX)
+		if (s->nr_group_by == OWNER_GROUP_MAX)
 			return false;
 		group_by(s, i);
 	}
@@ -105,18 +105,18 @@ static bool make_question(struct owner_sentence *s, const struct options *o)
 	const struct selection *select = &o->select;
 
 	*s = select->sentence;
-	s->given &= ~(1U << OWNER_SET_SORT | 1U << OWNER_SET_TOP | 1U << OWNER_SET_MODE);
-	s->given |= 1U << OWNER_SET_GROUP | 1U << OWNER_SET_GROUPS | 1U << OWNER_SET_FORMAT;
+	s->settings_given &= ~(1U << OWNER_SET_SORT | 1U << OWNER_SET_TOP | 1U << OWNER_SET_MODE);
+	s->settings_given |= 1U << OWNER_SET_GROUP | 1U << OWNER_SET_GROUPS | 1U << OWNER_SET_FORMAT;
 	if (select->by_handle) {
-		s->given |= 1U << OWNER_SET_MODE;
+		s->settings_given |= 1U << OWNER_SET_MODE;
 		s->mode = OWNER_MODE_STACK_HANDLE;
 	}
 	if (o->ages) {
-		s->given |= 1U << OWNER_SET_SORT;
-		s->sort[0] = OWNER_SORT_OLDEST;
-		s->nr_sort = 1;
+		s->settings_given |= 1U << OWNER_SET_SORT;
+		s->sort_by[0] = OWNER_SORT_OLDEST;
+		s->nr_sort_by = 1;
 	}
-	s->groups = GROUPS_MOST;
+	s->max_groups = GROUPS_MOST;
 	s->format = OWNER_FORMAT_TSV;
 	return add_groups(s, select);
 }
@@ -144,7 +144,7 @@ bool ask_groups(struct answer *a)
 	/* The kernel has seen to it. */
 	a->asked = o->select;
 	a->asked.sentence.nr_comparisons = 0;
-	a->asked.sentence.uses = 0;
+	a->asked.sentence.fields_used = 0;
 	a->asked.sentence.sources = 0;
 	model_init(&a->model, &a->asked);
 	a->model.now = now();

@@ -22,20 +22,20 @@ void given_group(struct options *o, const char *list)
 
 	by->n = 0;
 	while ((field = strsep(&rest, ","))) {
-		s.group[0] = (struct owner_group){ .field = OWNER_FIELD_AGE };
+		s.group_by[0] = (struct owner_group_field){ .field = OWNER_FIELD_AGE };
 		if (strcmp(field, field_name(OWNER_FIELD_AGE)))
 			sentence_of_option(&s, "--group", "group=", field);
-		if (field_listed(by, s.group[0].field))
+		if (field_listed(by, s.group_by[0].field))
 			usage_fail("--group", field, "is named twice");
-		by->v[by->n++] = s.group[0];
+		by->v[by->n++] = s.group_by[0];
 	}
 	free(fields);
 }
 
 static void take_sorts(struct options *o, const struct owner_sentence *s)
 {
-	memcpy(o->order, s->sort, sizeof(o->order));
-	o->nr_order = s->nr_sort;
+	memcpy(o->order, s->sort_by, sizeof(o->order));
+	o->nr_order = s->nr_sort_by;
 }
 
 void given_sort(struct options *o, const char *list)
@@ -48,7 +48,7 @@ void given_sort(struct options *o, const char *list)
 
 static bool said(const struct owner_sentence *s, enum owner_setting setting)
 {
-	return s->given & 1U << setting;
+	return s->settings_given & 1U << setting;
 }
 
 static void once(const char *option, const char *value, bool also_said)
@@ -64,18 +64,18 @@ static void take_groups(struct options *o, const struct given *given)
 	struct group_list *by = &o->select.group;
 	unsigned int i;
 
-	once("--group", given->group, s->nr_group);
-	once("--depth", given->depth, s->nr_group);
-	if (s->nr_group) {
-		memcpy(by->v, s->group, sizeof(s->group));
-		by->n = s->nr_group;
+	once("--group", given->group, s->nr_group_by);
+	once("--depth", given->depth, s->nr_group_by);
+	if (s->nr_group_by) {
+		memcpy(by->v, s->group_by, sizeof(s->group_by));
+		by->n = s->nr_group_by;
 	}
 	for (i = 0; i < by->n; i++) {
 		if (by->v[i].field != OWNER_FIELD_STACK)
 			continue;
 		once("--depth", given->depth, by->v[i].frames);
 		o->select.chains.full = by->v[i].full;
-		if (s->nr_group || by->v[i].frames)
+		if (s->nr_group_by || by->v[i].frames)
 			o->select.chains.depth = by->v[i].frames;
 	}
 	o->select.by_handle = s->mode != OWNER_MODE_STACK && field_listed(by, OWNER_FIELD_STACK);
@@ -93,11 +93,11 @@ static unsigned int take_settings(struct options *o, const struct given *given)
 	const struct owner_sentence *s = &o->select.sentence;
 	unsigned int takes = 0;
 
-	once("--sort", given->sort, s->nr_sort);
+	once("--sort", given->sort, s->nr_sort_by);
 	once("--top", given->top, said(s, OWNER_SET_TOP));
 	if (o->format != FORMAT_TEXT)
 		once(given_forms[o->format], "format=", said(s, OWNER_SET_FORMAT));
-	if (s->nr_sort)
+	if (s->nr_sort_by)
 		take_sorts(o, s);
 	if (!options_order_is_measure(o))
 		takes |= TAKES_ORDER;
@@ -106,7 +106,7 @@ static unsigned int take_settings(struct options *o, const struct given *given)
 		takes |= TAKES_TOP;
 	}
 	if (said(s, OWNER_SET_GROUPS)) {
-		o->groups = s->groups;
+		o->groups = s->max_groups;
 		takes |= TAKES_GROUPS;
 	}
 	if (said(s, OWNER_SET_MODE))
@@ -150,7 +150,7 @@ bool options_need_newest(const struct options *o)
 {
 	bool tell_age = o->one_by_one && o->format == FORMAT_TSV;
 
-	return !o->now && (tell_age || o->select.sentence.uses & 1U << OWNER_FIELD_AGE);
+	return !o->now && (tell_age || o->select.sentence.fields_used & 1U << OWNER_FIELD_AGE);
 }
 
 void given_finish(struct options *o, struct given *given)

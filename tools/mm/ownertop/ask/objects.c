@@ -64,7 +64,7 @@ static void print_row(const struct objects *o, const struct record *rec)
 	};
 	unsigned int i;
 
-	fprintf(o->out, "object\t%s", owner_kind_names[rec->kind]);
+	fprintf(o->out, "object\t%s", owner_source_names[rec->kind]);
 	print_number(o, rec, OWNER_FIELD_SIZE);
 	print_number(o, rec, OWNER_FIELD_HELD);
 	if (rec->weight)

@@ -56,8 +56,8 @@ static const char *refusal(const struct owner_sentence *s)
 {
 	unsigned int i;
 
-	for (i = 0; i < s->nr_group; i++)
-		if (s->group[i].field == OWNER_FIELD_STACK && s->group[i].frames &&
+	for (i = 0; i < s->nr_group_by; i++)
+		if (s->group_by[i].field == OWNER_FIELD_STACK && s->group_by[i].frames &&
 		    s->mode != OWNER_MODE_STACK)
 			return "a handle is that of a whole chain: group=stack, without a number";
 	return NULL;
@@ -95,7 +95,7 @@ static void add(struct asking *a, const char *option, const char *value, char *c
 
 	if (!owner_lang_parse(&s, OWNER_QUERY, condition, strlen(condition), &error))
 		usage_refuse(option, error.message);
-	if (s.nr_comparisons != 1 || s.comparisons[0].closes)
+	if (s.nr_comparisons != 1 || s.comparisons[0].nr_closing)
 		usage_fail(option, value, "is more than a value");
 	append(&a->conditions, " && %s", condition + strlen("if "));
 	free(condition);
@@ -145,7 +145,7 @@ static void add_functions(struct asking *a, const char *option, const char *comp
 
 static noreturn void fail(const struct owner_lang_error *error, const char *text, size_t length)
 {
-	char shown[OWNER_RENDERED_SIZE];
+	char shown[OWNER_ERROR_TEXT_SIZE];
 
 	owner_lang_render_error(error, text, length, shown, sizeof(shown));
 	fprintf(stderr, "ownertop: %s", shown);
@@ -168,13 +168,13 @@ static void understand(struct owner_sentence *s, const char *written)
 	struct owner_lang_error error;
 	size_t length = 0;
 
-	owner_lang_next(&left, &sentence, &length);
+	owner_lang_next_sentence(&left, &sentence, &length);
 	if (!owner_lang_parse(s, OWNER_QUERY, sentence, length, &error))
 		fail(&error, sentence, length);
 	reason = refusal(s);
 	if (reason)
 		refuse(reason, sentence, length);
-	if (owner_lang_next(&left, &sentence, &length))
+	if (owner_lang_next_sentence(&left, &sentence, &length))
 		refuse("one sentence is answered at a time: here another begins",
 		       sentence, length);
 }

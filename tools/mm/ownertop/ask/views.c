@@ -103,6 +103,6 @@ const struct view *view_nearest(const char *name)
 
 	for (i = 0; i < NR_VIEWS; i++)
 		names[i] = views[i].name;
-	nearest = owner_lang_nearest(name, strlen(name), names, NR_VIEWS);
+	nearest = owner_lang_nearest_name(name, strlen(name), names, NR_VIEWS);
 	return nearest < 0 ? NULL : &views[nearest];
 }

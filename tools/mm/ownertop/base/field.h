@@ -7,7 +7,7 @@
 
 /* Longer than a sentence's, and OWNER_FIELD_AGE may stand here. */
 struct group_list {
-	struct owner_group v[OWNER_FIELDS + 1];
+	struct owner_group_field v[OWNER_FIELDS + 1];
 	unsigned int n;
 };
 

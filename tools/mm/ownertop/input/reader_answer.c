@@ -66,8 +66,8 @@ static bool is(struct text cell, const char *word)
 
 static int column_of(struct text name, bool in_sums)
 {
-	int sum = owner_lang_find(name.s, name.len, sum_names, NR_SUMS);
-	int field = owner_lang_find(name.s, name.len, owner_field_names, OWNER_FIELDS + 1);
+	int sum = owner_lang_find_name(name.s, name.len, sum_names, NR_SUMS);
+	int field = owner_lang_find_name(name.s, name.len, owner_field_names, OWNER_FIELDS + 1);
 
 	if (in_sums || sum > YOUNGEST)
 		return sum < 0 ? COLUMN_OTHER : COLUMN_SUM + sum;
@@ -181,7 +181,7 @@ static const char *read_stack(struct row *row, struct text cell)
 
 static const char *read_kind(struct text cell, enum kind *kind)
 {
-	int found = owner_lang_find(cell.s, cell.len, owner_kind_names, OWNER_KINDS);
+	int found = owner_lang_find_name(cell.s, cell.len, owner_source_names, OWNER_SOURCES);
 
 	*kind = found;
 	return found < 0 ? "a kind that is not known" : NULL;

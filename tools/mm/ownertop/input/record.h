@@ -8,10 +8,10 @@
 #include "base/types.h"
 
 enum kind {
-	KIND_SLAB = OWNER_KIND_SLAB,
-	KIND_PAGE = OWNER_KIND_PAGE,
-	KIND_PERCPU = OWNER_KIND_PERCPU,	/* an area of which each CPU has its own */
-	KIND_SITE = OWNER_KINDS,	/* a place in the source: its pages and slab objects */
+	KIND_SLAB = OWNER_SOURCE_SLAB,
+	KIND_PAGE = OWNER_SOURCE_PAGE,
+	KIND_PERCPU = OWNER_SOURCE_PERCPU,	/* an area of which each CPU has its own */
+	KIND_SITE = OWNER_SOURCES,	/* a place in the source: its pages and slab objects */
 	NR_KINDS
 };
 

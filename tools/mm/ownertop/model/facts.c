@@ -157,7 +157,7 @@ static bool any_flag_matches(const struct facts *f, const struct owner_sentence 
 	return false;
 }
 
-static bool any_matches(const struct owner_field_values *fields, const struct owner_sentence *s,
+static bool any_word_matches(const struct owner_field_values *fields, const struct owner_sentence *s,
 			const struct owner_comparison *c)
 {
 	const struct facts *f = (const struct facts *)fields;
@@ -182,13 +182,13 @@ static void know(struct facts *f, enum owner_field field)
 		f->fields.value[field].number = fact.number;
 }
 
-enum owner_truth facts_judge(struct model *m, const struct record *rec,
+enum owner_verdict facts_judge(struct model *m, const struct record *rec,
 			     const struct owner *owner, unsigned int *untold)
 {
 	const unsigned int chains = 1U << OWNER_FIELD_FUNC | 1U << OWNER_FIELD_MODULE;
 	const struct owner_sentence *s = &m->select->sentence;
 	struct facts f = {
-		.fields = { .known_fields = chains, .any_matches = any_matches },
+		.fields = { .known_fields = chains, .any_word_matches = any_word_matches },
 		.m = m,
 		.rec = rec,
 		.owner = owner,
@@ -196,15 +196,15 @@ enum owner_truth facts_judge(struct model *m, const struct record *rec,
 	enum owner_field field;
 
 	if (s->sources && !(s->sources & 1U << rec->kind))
-		return OWNER_FALSE;
+		return OWNER_VERDICT_FALSE;
 	*untold = 0;
-	if (!s->uses)
-		return OWNER_TRUE;
+	if (!s->fields_used)
+		return OWNER_VERDICT_TRUE;
 	for (field = 0; field < OWNER_FIELDS; field++)
-		if (s->uses & ~chains & 1U << field)
+		if (s->fields_used & ~chains & 1U << field)
 			know(&f, field);
-	*untold = s->uses & ~f.fields.known_fields;
+	*untold = s->fields_used & ~f.fields.known_fields;
 	if (!*untold)
-		return owner_lang_matches(s, &f.fields) ? OWNER_TRUE : OWNER_FALSE;
+		return owner_lang_matches(s, &f.fields) ? OWNER_VERDICT_TRUE : OWNER_VERDICT_FALSE;
 	return owner_lang_judge(s, &f.fields);
 }

@@ -22,10 +22,10 @@ struct fact fact_of(const struct record *rec, enum owner_field field, u64 now);
 struct model;
 
 /*
- * Does the expression hold, and is it a source that is asked for? OWNER_DEPENDS:
+ * Does the expression hold, and is it a source that is asked for? OWNER_VERDICT_UNDECIDED:
  * on fields that the input does not tell, whose bits are in @untold.
  */
-enum owner_truth facts_judge(struct model *m, const struct record *rec,
+enum owner_verdict facts_judge(struct model *m, const struct record *rec,
 			     const struct owner *owner, unsigned int *untold);
 
 #endif

@@ -213,13 +213,13 @@ const char *model_add(struct model *m, const struct record *rec)
 		return NULL;
 	take_newest(&m->newest, rec->ts + rec->later);
 	switch (facts_judge(m, rec, &owner, &untold)) {
-	case OWNER_TRUE:
+	case OWNER_VERDICT_TRUE:
 		count(m, rec, &owner, &one);
 		break;
-	case OWNER_FALSE:
+	case OWNER_VERDICT_FALSE:
 		sum_add(&m->filtered, &one);
 		break;
-	case OWNER_DEPENDS:
+	case OWNER_VERDICT_UNDECIDED:
 		sum_add(&m->undecided, &one);
 		m->untold |= untold;
 		break;

@@ -78,13 +78,13 @@ static void ask(struct options *o, const struct owner_sentence *s)
 {
 	o->select.sentence = *s;
 	o->select.by_handle = s->mode != OWNER_MODE_STACK;
-	o->groups = s->given & 1U << OWNER_SET_GROUPS ? s->groups : 0;
-	o->nr_order = s->nr_sort;
-	memcpy(o->order, s->sort, sizeof(o->order));
-	if (!s->nr_group)
+	o->groups = s->settings_given & 1U << OWNER_SET_GROUPS ? s->max_groups : 0;
+	o->nr_order = s->nr_sort_by;
+	memcpy(o->order, s->sort_by, sizeof(o->order));
+	if (!s->nr_group_by)
 		return;
-	memcpy(o->select.group.v, s->group, sizeof(s->group));
-	o->select.group.n = s->nr_group;
+	memcpy(o->select.group.v, s->group_by, sizeof(s->group_by));
+	o->select.group.n = s->nr_group_by;
 }
 
 static void show(const struct view *view, char * const *paths, const struct owner_sentence *s,

@@ -57,7 +57,7 @@ static unsigned long long some_number(const struct owner_sentence *s)
 	}
 }
 
-static bool any_matches(const struct owner_field_values *fields, const struct owner_sentence *s,
+static bool any_word_matches(const struct owner_field_values *fields, const struct owner_sentence *s,
 			const struct owner_comparison *comparison)
 {
 	const char *word = fields->value[comparison->field].word;
@@ -68,7 +68,7 @@ static bool any_matches(const struct owner_field_values *fields, const struct ow
 
 static struct owner_field_values some_fields(const struct owner_sentence *s)
 {
-	struct owner_field_values fields = { .known_fields = ~0U, .any_matches = any_matches };
+	struct owner_field_values fields = { .known_fields = ~0U, .any_word_matches = any_word_matches };
 	enum owner_field field;
 
 	fields.absent_fields = pick(1 << OWNER_FIELDS) & pick(1 << OWNER_FIELDS);
@@ -189,8 +189,8 @@ static void check_outcomes(const struct owner_sentence *s)
 		if (mask & 1U << field)
 			both.value[field] = first.value[field];
 	both.absent_fields = (first.absent_fields & mask) | (again.absent_fields & ~mask);
-	outcomes = owner_lang_outcomes(s, &first, mask);
-	ensure(owner_lang_matches_again(s, &again, mask, outcomes) ==
+	outcomes = owner_lang_compare_fields(s, &first, mask);
+	ensure(owner_lang_matches_outcomes(s, &again, mask, outcomes) ==
 	       owner_lang_matches(s, &both));
 }
 
@@ -198,14 +198,14 @@ static void check_evaluation(const struct owner_sentence *s, const char *printed
 {
 	struct owner_field_values fields = some_fields(s);
 	bool holds = owner_lang_matches(s, &fields);
-	enum owner_truth truth = holds ? OWNER_TRUE : OWNER_FALSE, judged;
+	enum owner_verdict truth = holds ? OWNER_VERDICT_TRUE : OWNER_VERDICT_FALSE, judged;
 
 	ensure(holds == text_holds(printed, &fields));
 	ensure(owner_lang_judge(s, &fields) == truth);
 	fields.known_fields = pick(1 << OWNER_FIELDS);
 	judged = owner_lang_judge(s, &fields);
-	ensure(judged == truth || judged == OWNER_DEPENDS);
-	if (!(s->uses & ~fields.known_fields))
+	ensure(judged == truth || judged == OWNER_VERDICT_UNDECIDED);
+	if (!(s->fields_used & ~fields.known_fields))
 		ensure(judged == truth);
 }
 
@@ -220,7 +220,7 @@ static void check_printing(const struct owner_sentence *s)
 	ensure(owner_lang_parse(&other, s->dialect, printed, length, &error));
 	ensure(owner_lang_print(&other, again, sizeof(again)) == length);
 	ensure(!strcmp(printed, again));
-	ensure(other.given == s->given && other.uses == s->uses);
+	ensure(other.settings_given == s->settings_given && other.fields_used == s->fields_used);
 	ensure(!memcmp(other.comparisons, s->comparisons, sizeof(s->comparisons)));
 	if (s->command != OWNER_RULE)
 		return;
@@ -230,7 +230,7 @@ static void check_printing(const struct owner_sentence *s)
 
 static void check_error(const struct owner_lang_error *error, const char *text, size_t length)
 {
-	char shown[OWNER_RENDERED_SIZE], cut[20];
+	char shown[OWNER_ERROR_TEXT_SIZE], cut[20];
 	size_t full = owner_lang_render_error(error, text, length, NULL, 0);
 
 	ensure(error->position + error->length <= length);
@@ -275,7 +275,7 @@ int fuzz_one(const uint8_t *data, size_t size)
 	check_sentence(dialect, text, size);
 	rest = (struct owner_lang_text){ text, size };
 	last = text;
-	while (owner_lang_next(&rest, &sentence, &length)) {
+	while (owner_lang_next_sentence(&rest, &sentence, &length)) {
 		ensure(length && sentence >= last && sentence + length <= text + size);
 		ensure(rest.rest + rest.left == text + size);
 		last = sentence + length;

@@ -10,7 +10,7 @@
 
 static bool explain(const char *text, size_t length, const struct owner_lang_error *error)
 {
-	char shown[OWNER_RENDERED_SIZE];
+	char shown[OWNER_ERROR_TEXT_SIZE];
 
 	owner_lang_render_error(error, text, length, shown, sizeof(shown));
 	fputs(shown, stderr);
@@ -25,7 +25,7 @@ static bool read_all(enum owner_dialect dialect, struct owner_lang_text rest)
 	const char *sentence;
 	size_t length;
 
-	while (owner_lang_next(&rest, &sentence, &length)) {
+	while (owner_lang_next_sentence(&rest, &sentence, &length)) {
 		if (!owner_lang_parse(&s, dialect, sentence, length, &error))
 			return explain(sentence, length, &error);
 		owner_lang_print(&s, printed, sizeof(printed));
