@@ -15,7 +15,7 @@ static u64 find_newest(const struct options *o, char * const *paths, int n)
 	u64 newest;
 
 	model_init(&model, &everything);
-	read_inputs(paths, n, o->page_size, &model, &unsaid);
+	read_inputs(paths, n, o->page_size, &model.sink, &unsaid);
 	newest = model.newest;
 	model_free(&model);
 	return newest;
@@ -25,10 +25,10 @@ void answer_read_dump(struct answer *a, char * const *paths, int n)
 {
 	const struct options *o = a->options;
 
-	a->model.now = o->now;
+	a->model.sink.now = o->now;
 	if (options_need_newest(o))
-		a->model.now = find_newest(o, paths, n);
-	read_inputs(paths, n, o->page_size, &a->model, &a->health);
+		a->model.sink.now = find_newest(o, paths, n);
+	read_inputs(paths, n, o->page_size, &a->model.sink, &a->health);
 }
 
 static void read_pair(struct answer *a, char * const *paths, int n)

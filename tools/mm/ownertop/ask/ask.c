@@ -147,9 +147,9 @@ bool ask_groups(struct answer *a)
 	a->asked.sentence.fields_used = 0;
 	a->asked.sentence.sources = 0;
 	model_init(&a->model, &a->asked);
-	a->model.now = now();
-	a->model.sources.slabs_listed = asks_for_both(&question);
-	read_open(fd, QUERY, &a->model, &health);
+	a->model.sink.now = now();
+	a->model.sink.summary.slabs_listed = asks_for_both(&question);
+	read_open(fd, QUERY, &a->model.sink, &health);
 	if (health_complete(&health))
 		return true;
 	/* More groups than it adds up, or a signal. */

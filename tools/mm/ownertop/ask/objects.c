@@ -39,7 +39,7 @@ static void print_frames(struct text stack, FILE *out)
 static void print_number(const struct objects *o, const struct record *rec,
 			 enum owner_field field)
 {
-	struct fact fact = fact_of(rec, field, o->a.model.now);
+	struct fact fact = fact_of(rec, field, o->a.model.sink.now);
 
 	if (fact.state == FACT_KNOWN)
 		fprintf(o->out, "\t%llu", fact.number);
@@ -99,9 +99,9 @@ static void print_text(const struct objects *o, const struct record *rec)
 	putc('\n', o->out);
 }
 
-static void show(void *taker, const struct record *rec, const struct sum *sum)
+static void show_object(void *arg, const struct record *rec, const struct sum *sum)
 {
-	struct objects *o = taker;
+	struct objects *o = arg;
 	bool tsv = o->a.options->format == FORMAT_TSV;
 
 	if (tsv ? rec->summed : !rec->header.len) {
@@ -160,8 +160,8 @@ int objects_run(const struct options *options, char * const *paths, int n, FILE 
 	int status;
 
 	answer_begin(&o.a, options);
-	o.a.model.each = show;
-	o.a.model.taker = &o;
+	o.a.model.visit = show_object;
+	o.a.model.visit_arg = &o;
 	print_head(&o);
 	answer_read_dump(&o.a, paths, n);
 	print_tail(&o);

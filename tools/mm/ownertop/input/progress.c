@@ -5,7 +5,7 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "output/human.h"
+#include "base/human.h"
 #include "input/progress.h"
 
 /* Who waits longer than this wonders; more often than that is only flicker. */

@@ -114,21 +114,21 @@ static void look_ahead(struct reading *r, bool stay_open)
 	if (!reading_open(r))
 		return;
 	if (r->format->lists_slabs && r->format->lists_slabs(r))
-		r->model->sources.slabs_listed = true;
+		r->sink->summary.slabs_listed = true;
 	if (r->format->explains && r->format->explains(r))
 		read_through(r);
 	else if ((!stay_open || r->in.unpack) && is_file(r))
 		reading_close(r);
 }
 
-void read_open(int fd, char *name, struct model *model, struct health *health)
+void read_open(int fd, char *name, struct record_sink *sink, struct health *health)
 {
 	struct handles handles = { 0 };
 	struct reading r = {
 		.path = name,
 		.line = 1,
 		.open = true,
-		.model = model,
+		.sink = sink,
 		.health = health,
 		.handles = &handles,
 	};
@@ -139,7 +139,7 @@ void read_open(int fd, char *name, struct model *model, struct health *health)
 	handles_free(&handles);
 }
 
-void read_inputs(char * const *paths, int n, u64 page_size, struct model *model,
+void read_inputs(char * const *paths, int n, u64 page_size, struct record_sink *sink,
 		 struct health *health)
 {
 	struct reading *all = xcalloc(n, sizeof(*all));
@@ -151,7 +151,7 @@ void read_inputs(char * const *paths, int n, u64 page_size, struct model *model,
 			.path = paths[i],
 			.line = 1,
 			.page_size = page_size,
-			.model = model,
+			.sink = sink,
 			.health = health,
 			.handles = &handles,
 		};
@@ -162,7 +162,7 @@ void read_inputs(char * const *paths, int n, u64 page_size, struct model *model,
 		if (all[i].path && (all[i].open || reading_open(&all[i])))
 			read_through(&all[i]);
 	if (!handles.asked)
-		model->sources.idle_handles = handles.n;
+		sink->summary.idle_handles = handles.n;
 	handles_free(&handles);
 	free(all);
 }

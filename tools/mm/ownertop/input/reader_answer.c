@@ -349,7 +349,7 @@ static const char *take_row(struct reading *r, struct row *row, struct text line
 	row->rec.slab_page = row->rec.kind == KIND_PAGE && row->rec.cache.len;
 	take_frame(row, r->handles);
 	if (r->columns.groups)
-		take_group(row, r->model->now);
+		take_group(row, r->sink->now);
 	else
 		error = take_object(row);
 	if (!error)

@@ -173,6 +173,13 @@ static bool is_total(struct text t)
 	return TEXT_STARTS(t, "total: objects ");
 }
 
+static void add_coverage(struct input_summary *s, u64 tracked, u64 untracked)
+{
+	s->coverage_known = true;
+	s->tracked += tracked;
+	s->untracked += untracked;
+}
+
 /* "# tracked N untracked M" is understood, other comments are not for us. */
 static void read_comment(struct reading *r, struct cursor *c)
 {
@@ -185,7 +192,7 @@ static void read_comment(struct reading *r, struct cursor *c)
 	}
 	if (take_word(&line, "# tracked ") && !take_number(&line, &tracked) &&
 	    take_word(&line, " untracked ") && !take_number(&line, &untracked))
-		model_coverage(r->model, tracked, untracked);
+		add_coverage(&r->sink->summary, tracked, untracked);
 	reading_consume(r, c);
 }
 

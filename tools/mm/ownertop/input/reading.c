@@ -137,7 +137,7 @@ void reading_line(struct reading *r, const char *(*take)(struct reading *r, stru
 
 void reading_add(struct reading *r, const struct record *rec, u64 line)
 {
-	const char *reason = model_add(r->model, rec);
+	const char *reason = r->sink->take(r->sink->arg, rec);
 
 	if (reason)
 		health_damage(r->health, r->path, line, reason);

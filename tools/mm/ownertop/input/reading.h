@@ -11,7 +11,8 @@
 #include "input/handles.h"
 #include "input/health.h"
 #include "input/input.h"
-#include "model/model.h"
+#include "input/record.h"
+#include "input/sink.h"
 
 /* The columns of an answer, by the field each is of. */
 #define COLUMNS_MAX 32
@@ -31,7 +32,7 @@ struct reading {
 	u64 line;		/* number of the line to be read next */
 	bool anything;		/* there was more than blank lines */
 	u64 page_size;
-	struct model *model;
+	struct record_sink *sink;
 	struct health *health;
 	struct handles *handles;
 	struct columns columns;

@@ -15,9 +15,7 @@ void dumps_take(struct dumps *dumps, struct model *m, const char *path)
 		.undecided = m->undecided,
 		.untold = m->untold,
 		.sources = m->sources,
-		.coverage_known = m->coverage_known,
-		.tracked = m->tracked,
-		.untracked = m->untracked,
+		.summary = m->sink.summary,
 	};
 	struct sum sum, none = { 0 };
 	u32 i;
@@ -34,9 +32,7 @@ void dumps_take(struct dumps *dumps, struct model *m, const char *path)
 	m->untold = 0;
 	m->sources = (struct sources){ 0 };
 	m->newest = 0;
-	m->coverage_known = false;
-	m->tracked = 0;
-	m->untracked = 0;
+	m->sink.summary = (struct input_summary){ 0 };
 	dumps->v = grow(dumps->v, dumps->n, &dumps->cap, sizeof(*dumps->v));
 	dumps->v[dumps->n++] = d;
 }
@@ -51,9 +47,7 @@ void dumps_taken(const struct dumps *dumps, struct model *m)
 	m->undecided = last->undecided;
 	m->untold = last->untold;
 	m->sources = last->sources;
-	m->coverage_known = last->coverage_known;
-	m->tracked = last->tracked;
-	m->untracked = last->untracked;
+	m->sink.summary = last->summary;
 }
 
 struct sum dumps_sum(const struct dump *dump, u32 group)

@@ -14,9 +14,7 @@ struct dump {
 	struct sum undecided;
 	unsigned int untold;
 	struct sources sources;
-	bool coverage_known;
-	u64 tracked;
-	u64 untracked;
+	struct input_summary summary;
 };
 
 struct dumps {

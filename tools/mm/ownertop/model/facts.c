@@ -169,7 +169,7 @@ static bool any_word_matches(const struct owner_field_values *fields, const stru
 
 static void know(struct facts *f, enum owner_field field)
 {
-	struct fact fact = fact_of(f->rec, field, f->m->now);
+	struct fact fact = fact_of(f->rec, field, f->m->sink.now);
 
 	if (fact.state == FACT_UNKNOWN)
 		return;

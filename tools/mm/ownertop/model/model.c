@@ -10,17 +10,6 @@
 #define NS_PER_SECOND 1000000000ULL
 #define NS_PER_MINUTE (60 * NS_PER_SECOND)
 
-void model_init(struct model *m, const struct selection *select)
-{
-	*m = (struct model){
-		.select = select,
-		.key_words = select->group.n + select->by_handle,
-	};
-	packed_init(&m->groups, GROUP_KEY + m->key_words);
-	stacks_init(&m->stacks, &select->chains, &select->sentence);
-	m->stacks.names = select->names;
-}
-
 static u32 intern_number(struct model *m, s64 number)
 {
 	return strings_intern(&m->numbers, (struct text){ (char *)&number, sizeof(number) });
@@ -187,8 +176,8 @@ static void count(struct model *m, const struct record *rec, const struct owner 
 
 	sum_add(&m->total, sum);
 	m->sampled |= sum_is_estimate(sum);
-	if (m->each) {
-		m->each(m->taker, rec, sum);
+	if (m->visit) {
+		m->visit(m->visit_arg, rec, sum);
 		return;
 	}
 	key_of(m, rec, owner, key);
@@ -197,18 +186,18 @@ static void count(struct model *m, const struct record *rec, const struct owner 
 	add_times(m, id, rec, id == known);
 }
 
-const char *model_add(struct model *m, const struct record *rec)
+static const char *take_record(void *arg, const struct record *rec)
 {
+	struct model *m = arg;
 	unsigned int untold;
 	struct owner owner;
 	struct sum one;
 
-	if (m->take)
-		return m->take(m->taker, rec);
 	if (!sum_of(&one, rec) || would_overflow(m, &one))
 		return "the sum of sizes overflows";
 	if (!stacks_owner(&m->stacks, rec->stack, &owner))
 		return "a frame is malformed";
+	m->sources.slabs_listed |= m->sink.summary.slabs_listed;
 	if (!sources_take(&m->sources, rec, owner.backing))
 		return NULL;
 	take_newest(&m->newest, rec->ts + rec->later);
@@ -227,20 +216,25 @@ const char *model_add(struct model *m, const struct record *rec)
 	return NULL;
 }
 
+void model_init(struct model *m, const struct selection *select)
+{
+	*m = (struct model){
+		.sink = { .take = take_record, .arg = m },
+		.select = select,
+		.key_words = select->group.n + select->by_handle,
+	};
+	packed_init(&m->groups, GROUP_KEY + m->key_words);
+	stacks_init(&m->stacks, &select->chains, &select->sentence);
+	m->stacks.names = select->names;
+}
+
 u64 model_age(const struct model *m, u64 ts)
 {
-	u64 now = m->now ? m->now : m->newest;
+	u64 now = m->sink.now ? m->sink.now : m->newest;
 
 	if (ts == TS_UNKNOWN)
 		return TS_UNKNOWN;
 	return ts < now ? now - ts : 0;
-}
-
-void model_coverage(struct model *m, u64 tracked, u64 untracked)
-{
-	m->coverage_known = true;
-	m->tracked += tracked;
-	m->untracked += untracked;
 }
 
 struct text model_frame(const struct model *m, const struct chain *chain, u32 i)

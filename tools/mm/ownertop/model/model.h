@@ -9,6 +9,7 @@
 #include "base/field.h"
 #include "base/packed.h"
 #include "input/record.h"
+#include "input/sink.h"
 #include "model/sources.h"
 #include "model/stacks.h"
 #include "model/sum.h"
@@ -49,12 +50,10 @@ enum {
 
 struct model {
 	const struct selection *select;
-	/* Takes records in place of the model, if set: their text may matter. */
-	const char *(*take)(void *taker, const struct record *rec);
-	void *taker;
-	/* Takes records the expression holds for, in place of groups, if set. */
-	void (*each)(void *taker, const struct record *rec, const struct sum *sum);
-	u64 now;		/* time stamp that ages are counted from; 0: the newest */
+	struct record_sink sink;	/* readers hand their records to this */
+	/* If set, called for each record that the expression holds for; no groups are made. */
+	void (*visit)(void *arg, const struct record *rec, const struct sum *sum);
+	void *visit_arg;
 
 	struct stacks stacks;
 	struct strings words;	/* names of caches, tasks and cgroups, gfp flags */
@@ -71,16 +70,9 @@ struct model {
 	unsigned int untold;	/* a bit for each field that some of these lack */
 	struct sources sources;
 	u64 newest;	/* time stamp, of all records */
-
-	bool coverage_known;
-	u64 tracked;
-	u64 untracked;
 };
 
 void model_init(struct model *m, const struct selection *select);
-
-/* Returns NULL, or why the record is not counted. */
-const char *model_add(struct model *m, const struct record *rec);
 
 struct group model_group(const struct model *m, u32 i);
 
@@ -102,9 +94,6 @@ u64 model_age(const struct model *m, u64 ts);
 
 /* The chain that the group has in common, if it has. */
 const struct chain *model_chain(const struct model *m, const struct group *g);
-
-/* What the kernel says it has and has not seen. Adds up over inputs. */
-void model_coverage(struct model *m, u64 tracked, u64 untracked);
 
 /* One frame of a chain. */
 struct text model_frame(const struct model *m, const struct chain *chain, u32 i);

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
 /* Keeps what lies in the same memory from being counted twice, or says so. */
-#include "output/human.h"
 #include "model/sources.h"
 
 /* allocinfo always has both, pages for slab objects and what is in them. */
@@ -44,7 +43,7 @@ bool sources_take(struct sources *s, const struct record *rec, bool backing)
 }
 
 /* Pairs of what was read that cover the same memory; NULL behind the last. */
-static void find_overlaps(const struct sources *s, const char *overlaps[5])
+void sources_find_overlaps(const struct sources *s, const char *overlaps[SOURCES_OVERLAPS])
 {
 	const u64 *pages = s->objects[KIND_PAGE], *slabs = s->objects[KIND_SLAB];
 	bool page = pages[0] || pages[1], slab = slabs[0] || slabs[1];
@@ -59,58 +58,4 @@ static void find_overlaps(const struct sources *s, const char *overlaps[5])
 	if ((page || slab) && s->objects[KIND_SITE][1])
 		overlaps[n++] = "allocinfo counts what other inputs count as well";
 	overlaps[n] = NULL;
-}
-
-bool sources_overlap(const struct sources *s)
-{
-	const char *overlaps[5];
-
-	find_overlaps(s, overlaps);
-	return *overlaps;
-}
-
-void sources_print_notes(const struct sources *s, FILE *out)
-{
-	const char *overlaps[5];
-	char buf[HUMAN_LEN];
-	unsigned int i;
-
-	find_overlaps(s, overlaps);
-	for (i = 0; overlaps[i]; i++)
-		fprintf(out, "overlap: %s\n", overlaps[i]);
-	if (s->backing.objects)
-		fprintf(out, "set aside: %llu allocations, %s: pages whose objects are counted\n",
-			s->backing.objects, human_bytes(buf, s->backing.bytes));
-	if (s->unsized)
-		fprintf(out, "unknown size: %llu objects, counted with 0 bytes\n",
-			s->unsized);
-	if (s->inaccurate)
-		fprintf(out, "inaccurate: %llu places, says the kernel\n",
-			s->inaccurate);
-	if (s->idle_handles)
-		fprintf(out, "handles: %u explained, none counted; read show_handles as well\n",
-			s->idle_handles);
-}
-
-void sources_print_json(const struct sources *s, FILE *out)
-{
-	const char *overlaps[5];
-	unsigned int i;
-
-	find_overlaps(s, overlaps);
-	if (*overlaps) {
-		fputs("  \"overlaps\": [", out);
-		for (i = 0; overlaps[i]; i++)
-			fprintf(out, "%s\"%s\"", i ? ", " : "", overlaps[i]);
-		fputs("],\n", out);
-	}
-	if (s->backing.objects)
-		fprintf(out, "  \"set_aside\": {\"objects\": %llu, \"bytes\": %llu},\n",
-			s->backing.objects, s->backing.bytes);
-	if (s->unsized)
-		fprintf(out, "  \"unknown_size\": %llu,\n", s->unsized);
-	if (s->inaccurate)
-		fprintf(out, "  \"inaccurate\": %llu,\n", s->inaccurate);
-	if (s->idle_handles)
-		fprintf(out, "  \"idle_handles\": %u,\n", s->idle_handles);
 }

@@ -7,8 +7,6 @@
 #ifndef OWNERTOP_SOURCES_H
 #define OWNERTOP_SOURCES_H
 
-#include <stdio.h>
-
 #include "input/record.h"
 
 struct sources {
@@ -22,7 +20,6 @@ struct sources {
 	} backing;		/* pages set aside: what is in them is counted */
 	u64 unsized;		/* objects of unknown size */
 	u64 inaccurate;		/* places whose figures the kernel itself doubts */
-	u32 idle_handles;	/* that were explained although nothing has handles */
 };
 
 /*
@@ -32,9 +29,10 @@ struct sources {
  */
 bool sources_take(struct sources *s, const struct record *rec, bool backing);
 
-/* Is there memory that was counted twice? */
-bool sources_overlap(const struct sources *s);
-void sources_print_notes(const struct sources *s, FILE *out);
-void sources_print_json(const struct sources *s, FILE *out);
+/* Four pairs of sources can overlap; NULL ends the list. */
+#define SOURCES_OVERLAPS 5
+
+/* Fills @overlaps with a sentence for each pair of sources that counts memory twice. */
+void sources_find_overlaps(const struct sources *s, const char *overlaps[SOURCES_OVERLAPS]);
 
 #endif

@@ -2,7 +2,7 @@
 /* What grew between two dumps, for people and programs. */
 #include "output/csv.h"
 #include "model/growth.h"
-#include "output/human.h"
+#include "output/figure.h"
 #include "output/json.h"
 #include "output/notes.h"
 #include "output/rows.h"
@@ -11,7 +11,7 @@
 /* Nothing at all is not the same as little: "-" stands where a group is not. */
 static const char *amount(char buf[HUMAN_LEN], const struct sum *sum, enum sort_by sort)
 {
-	return sum->objects ? human_figure(buf, sort_value(sum, sort), sort) : "-";
+	return sum->objects ? figure_text(buf, sort_value(sum, sort), sort) : "-";
 }
 
 /* At most so much: what is in both dumps was sampled once. */
@@ -20,7 +20,7 @@ static const char *error(char buf[HUMAN_LEN], const struct pair *p, enum sort_by
 	struct sum both = p->before;
 
 	sum_add(&both, &p->after);
-	return human_error(buf, &both, sort);
+	return figure_error(buf, &both, sort);
 }
 
 static void add_cells(struct rows *rows, const struct pair *p, enum sort_by sort)
@@ -28,12 +28,12 @@ static void add_cells(struct rows *rows, const struct pair *p, enum sort_by sort
 	enum sort_by other = sort_beside(sort);
 	char buf[HUMAN_LEN];
 
-	rows_cell(rows, human_change(buf, pair_change(p, sort), sort));
+	rows_cell(rows, figure_change(buf, pair_change(p, sort), sort));
 	if (rows->m->sampled)
 		rows_cell(rows, error(buf, p, sort));
 	rows_cell(rows, amount(buf, &p->before, sort));
 	rows_cell(rows, amount(buf, &p->after, sort));
-	rows_cell(rows, human_change(buf, pair_change(p, other), other));
+	rows_cell(rows, figure_change(buf, pair_change(p, other), other));
 	rows_fields(rows);
 }
 
@@ -44,7 +44,7 @@ static void choose_figures(const struct model *m, enum sort_by sort, const char 
 
 	figures[n++] = "GROWTH";
 	if (m->sampled)
-		figures[n++] = human_error_head(sort);
+		figures[n++] = figure_error_head(sort);
 	figures[n++] = "OLD";
 	figures[n++] = "NEW";
 	figures[n++] = sort == SORT_OBJECTS ? "BYTES" : "OBJECTS";

@@ -100,6 +100,27 @@ static void print_order(const struct options *o, FILE *out)
 	fputs("],\n", out);
 }
 
+static void print_sources(const struct sources *s, FILE *out)
+{
+	const char *overlaps[SOURCES_OVERLAPS];
+	unsigned int i;
+
+	sources_find_overlaps(s, overlaps);
+	if (*overlaps) {
+		fputs("  \"overlaps\": [", out);
+		for (i = 0; overlaps[i]; i++)
+			fprintf(out, "%s\"%s\"", i ? ", " : "", overlaps[i]);
+		fputs("],\n", out);
+	}
+	if (s->backing.objects)
+		fprintf(out, "  \"set_aside\": {\"objects\": %llu, \"bytes\": %llu},\n",
+			s->backing.objects, s->backing.bytes);
+	if (s->unsized)
+		fprintf(out, "  \"unknown_size\": %llu,\n", s->unsized);
+	if (s->inaccurate)
+		fprintf(out, "  \"inaccurate\": %llu,\n", s->inaccurate);
+}
+
 void json_begin(const struct answer *a, FILE *out)
 {
 	const struct options *o = a->options;
@@ -121,10 +142,12 @@ void json_begin(const struct answer *a, FILE *out)
 	if (!options_order_is_measure(o))
 		print_order(o, out);
 	fprintf(out, "  \"newest_ns\": %llu,\n", m->newest);
-	if (m->coverage_known)
+	if (m->sink.summary.coverage_known)
 		fprintf(out, "  \"tracked\": %llu,\n  \"untracked\": %llu,\n",
-			m->tracked, m->untracked);
-	sources_print_json(&m->sources, out);
+			m->sink.summary.tracked, m->sink.summary.untracked);
+	print_sources(&m->sources, out);
+	if (m->sink.summary.idle_handles)
+		fprintf(out, "  \"idle_handles\": %u,\n", m->sink.summary.idle_handles);
 	json_named_sum("filtered_out", &m->filtered, out);
 	if (m->undecided.objects)
 		json_named_sum("undecided", &m->undecided, out);

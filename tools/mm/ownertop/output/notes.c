@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
 /* What the figures are, and what they leave out. */
-#include "output/human.h"
+#include "base/human.h"
 #include "output/notes.h"
 
 static void print_undecided(const struct model *m, FILE *out)
@@ -20,9 +20,30 @@ static void print_undecided(const struct model *m, FILE *out)
 	putc('\n', out);
 }
 
+static void print_sources(const struct sources *s, FILE *out)
+{
+	const char *overlaps[SOURCES_OVERLAPS];
+	char buf[HUMAN_LEN];
+	unsigned int i;
+
+	sources_find_overlaps(s, overlaps);
+	for (i = 0; overlaps[i]; i++)
+		fprintf(out, "overlap: %s\n", overlaps[i]);
+	if (s->backing.objects)
+		fprintf(out, "set aside: %llu allocations, %s: pages whose objects are counted\n",
+			s->backing.objects, human_bytes(buf, s->backing.bytes));
+	if (s->unsized)
+		fprintf(out, "unknown size: %llu objects, counted with 0 bytes\n",
+			s->unsized);
+	if (s->inaccurate)
+		fprintf(out, "inaccurate: %llu places, says the kernel\n",
+			s->inaccurate);
+}
+
 void notes_left_out(const struct answer *a, struct terminal term, FILE *out)
 {
 	const struct model *m = &a->model;
+	const struct input_summary *summary = &m->sink.summary;
 	const struct health *h = &a->health;
 	char buf[HUMAN_LEN];
 
@@ -31,11 +52,14 @@ void notes_left_out(const struct answer *a, struct terminal term, FILE *out)
 			m->filtered.objects, human_bytes(buf, m->filtered.bytes));
 	if (m->undecided.objects)
 		print_undecided(m, out);
-	if (m->coverage_known)
+	if (summary->coverage_known)
 		fprintf(out,
 			"untracked: %llu slab objects have no owner and are not counted\n",
-			m->untracked);
-	sources_print_notes(&m->sources, out);
+			summary->untracked);
+	print_sources(&m->sources, out);
+	if (summary->idle_handles)
+		fprintf(out, "handles: %u explained, none counted; read show_handles as well\n",
+			summary->idle_handles);
 	if (health_complete(h))
 		return;
 	fprintf(out,

@@ -12,7 +12,7 @@
 #include "base/alloc.h"
 #include "base/exit_status.h"
 #include "names/frame.h"
-#include "output/human.h"
+#include "base/human.h"
 #include "output/notes.h"
 #include "output/proto.h"
 #include "output/writer.h"

@@ -3,7 +3,7 @@
 #include <stdlib.h>
 
 #include "names/frame.h"
-#include "output/human.h"
+#include "base/human.h"
 #include "output/notes.h"
 #include "ui/terminal.h"
 #include "output/writer.h"

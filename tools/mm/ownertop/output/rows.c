@@ -12,7 +12,7 @@
 
 #include "base/alloc.h"
 #include "names/frame.h"
-#include "output/human.h"
+#include "base/human.h"
 #include "output/rows.h"
 
 /* Below the second column: ranks stand alone at the left. */

@@ -3,7 +3,7 @@
  * For people: the largest groups, and at the end what the rows leave out, so
  * that the figures add up.
  */
-#include "output/human.h"
+#include "output/figure.h"
 #include "output/notes.h"
 #include "output/rows.h"
 #include "output/writer.h"
@@ -27,7 +27,7 @@ static void add_cells(struct table *t, const struct sum *sum, const struct group
 		rows_cell(&t->rows, human_bytes(buf, sum->held));
 	rows_number(&t->rows, sum->objects);
 	if (r->model->sampled)
-		rows_cell(&t->rows, human_error(buf, sum, r->sort));
+		rows_cell(&t->rows, figure_error(buf, sum, r->sort));
 	if (!g)
 		return;
 	if (t->ages)
@@ -46,7 +46,7 @@ static void choose_figures(const struct table *t, const char *figures[7])
 		figures[n++] = "HELD";
 	figures[n++] = "OBJECTS";
 	if (t->r->model->sampled)
-		figures[n++] = human_error_head(t->r->sort);
+		figures[n++] = figure_error_head(t->r->sort);
 	if (t->ages)
 		figures[n++] = "OLDEST";
 	figures[n] = NULL;

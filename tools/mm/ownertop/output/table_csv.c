@@ -38,6 +38,7 @@ void write_table_csv(const struct answer *a, FILE *out)
 {
 	const struct model *m = &a->model;
 	const struct sources *from = &m->sources;
+	const char *overlaps[SOURCES_OVERLAPS];
 	struct report r;
 	u32 i;
 
@@ -56,8 +57,8 @@ void write_table_csv(const struct answer *a, FILE *out)
 		print_sum(m, "filtered_out", &m->filtered, out);
 	if (m->undecided.objects)
 		print_sum(m, "undecided", &m->undecided, out);
-	if (m->coverage_known) {
-		fprintf(out, "untracked,,%llu,,,,", m->untracked);
+	if (m->sink.summary.coverage_known) {
+		fprintf(out, "untracked,,%llu,,,,", m->sink.summary.untracked);
 		end_row(m, NULL, out);
 	}
 	if (from->backing.objects) {
@@ -69,7 +70,8 @@ void write_table_csv(const struct answer *a, FILE *out)
 		fprintf(out, "unknown_size,,%llu,,,,", from->unsized);
 		end_row(m, NULL, out);
 	}
-	if (sources_overlap(from)) {
+	sources_find_overlaps(from, overlaps);
+	if (*overlaps) {
 		fputs("overlap,,,,,,", out);
 		end_row(m, NULL, out);
 	}

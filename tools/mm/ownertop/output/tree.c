@@ -7,7 +7,7 @@
 
 #include "base/alloc.h"
 #include "names/frame.h"
-#include "output/human.h"
+#include "output/figure.h"
 #include "output/json.h"
 #include "output/notes.h"
 #include "ui/terminal.h"
@@ -98,13 +98,13 @@ static void print_figures(struct lines *l, const struct node *node, bool news)
 	char v[HUMAN_LEN], percent[HUMAN_LEN], running[HUMAN_LEN];
 
 	if (news)
-		fprintf(l->out, "%7s %6s ", human_figure(v, cum, sort),
+		fprintf(l->out, "%7s %6s ", figure_text(v, cum, sort),
 			human_percent(percent, cum, l->total));
 	else
 		fprintf(l->out, "%14s ", "");
 	l->running += flat;
 	if (flat)
-		fprintf(l->out, "%7s %6s %6s ", human_figure(v, flat, sort),
+		fprintf(l->out, "%7s %6s %6s ", figure_text(v, flat, sort),
 			human_percent(percent, flat, l->total),
 			human_percent(running, l->running, l->total));
 	else
@@ -116,7 +116,7 @@ static void print_figures(struct lines *l, const struct node *node, bool news)
 	else
 		fprintf(l->out, "%8llu  ", node->cum.objects);
 	if (l->errors)
-		fprintf(l->out, "%9s  ", news ? human_error(v, &node->cum, sort) : "");
+		fprintf(l->out, "%9s  ", news ? figure_error(v, &node->cum, sort) : "");
 }
 
 #define FIGURES_WIDTH 47
@@ -190,7 +190,7 @@ void write_tree(const struct answer *a, FILE *out)
 		heads[p.sort], "%", "FLAT", "%", "SUM%",
 		p.sort == SORT_OBJECTS ? "BYTES" : "OBJECTS");
 	if (l.errors)
-		fprintf(out, "%9s  ", human_error_head(p.sort));
+		fprintf(out, "%9s  ", figure_error_head(p.sort));
 	fprintf(out, "%s%s\n",
 		a->options->callees ? "FUNCTION, CALLED BY" : "FUNCTION, CALLING",
 		l.term.colour ? "\033[0m" : "");

@@ -3,7 +3,7 @@
 #include <math.h>
 
 #include "output/csv.h"
-#include "output/human.h"
+#include "output/figure.h"
 #include "output/json.h"
 #include "output/notes.h"
 #include "output/rows.h"
@@ -19,7 +19,7 @@ static const char *rate(char buf[HUMAN_LEN], double per_hour, enum sort_by sort)
 		snprintf(buf, HUMAN_LEN, "%+.1f", per_hour);
 		return buf;
 	}
-	return human_change(buf, c, sort);
+	return figure_change(buf, c, sort);
 }
 
 static void add_cells(struct rows *rows, const struct trend *t, u32 group)
@@ -33,7 +33,7 @@ static void add_cells(struct rows *rows, const struct trend *t, u32 group)
 	char buf[HUMAN_LEN];
 
 	rows_cell(rows, rate(buf, s.per_hour, sort));
-	rows_cell(rows, human_figure(buf, sort_value(&last, sort), sort));
+	rows_cell(rows, figure_text(buf, sort_value(&last, sort), sort));
 	rows_cell(rows, rate(buf, trend_slope(t, group, other).per_hour, other));
 	snprintf(buf, sizeof(buf), "%u/%u", s.up, a->dumps.n - 1);
 	rows_cell(rows, buf);

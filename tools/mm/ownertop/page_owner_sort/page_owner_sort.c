@@ -274,10 +274,9 @@ static int write_blocks(struct blocks *b, const char *path, const struct health 
 
 int page_owner_sort_main(int argc, char *argv[])
 {
-	static const struct selection unused;
-	struct health health = { 0 };
 	struct blocks blocks;
-	struct model reading;
+	struct record_sink sink = { .take = blocks_take, .arg = &blocks };
+	struct health health = { 0 };
 	int status;
 
 	blocks_init(&blocks);
@@ -287,11 +286,7 @@ int page_owner_sort_main(int argc, char *argv[])
 		blocks_free(&blocks);
 		return STATUS_FAILED;
 	}
-	model_init(&reading, &unused);
-	reading.take = blocks_take;
-	reading.taker = &blocks;
-	read_inputs(&argv[optind], 1, PAGE_SIZE, &reading, &health);
-	model_free(&reading);
+	read_inputs(&argv[optind], 1, PAGE_SIZE, &sink, &health);
 	blocks_sort(&blocks);
 	status = write_blocks(&blocks, argv[optind + 1], &health);
 	blocks_free(&blocks);

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0
-/* Short forms of figures; exact ones are in the JSON and CSV. */
+/* Short forms of figures and names. Exact figures are in JSON, CSV and TSV. */
 #include <stdio.h>
 
 #include "base/alloc.h"
-#include "output/human.h"
+#include "base/human.h"
 #include "base/utf8.h"
 
 const char *human_bytes(char buf[HUMAN_LEN], u64 bytes)
@@ -12,7 +12,7 @@ const char *human_bytes(char buf[HUMAN_LEN], u64 bytes)
 	double v = bytes;
 	int unit = -1;
 
-	/* 1023.95 would print as 1024.0: it is the next unit's 1.0. */
+	/* From 1023.95 on, %.1f would print 1024.0, so use the next unit. */
 	while (v >= (unit < 0 ? 1024 : 1023.95)) {
 		v /= 1024;
 		unit++;
@@ -24,39 +24,10 @@ const char *human_bytes(char buf[HUMAN_LEN], u64 bytes)
 	return buf;
 }
 
-const char *human_figure(char buf[HUMAN_LEN], u64 v, enum sort_by sort)
-{
-	if (sort != SORT_OBJECTS)
-		return human_bytes(buf, v);
-	snprintf(buf, HUMAN_LEN, "%llu", v);
-	return buf;
-}
-
-const char *human_error(char buf[HUMAN_LEN], const struct sum *sum, enum sort_by sort)
-{
-	if (!sum_is_estimate(sum))
-		return "-";
-	return human_figure(buf, sort == SORT_OBJECTS ? sum_objects_error(sum) :
-							sum_bytes_error(sum), sort);
-}
-
-const char *human_error_head(enum sort_by sort)
-{
-	return sort == SORT_OBJECTS ? "+-OBJECTS" : "+-BYTES";
-}
-
-const char *human_change(char buf[HUMAN_LEN], struct change c, enum sort_by sort)
-{
-	char figure[HUMAN_LEN];
-
-	snprintf(buf, HUMAN_LEN, "%s%.22s", change_sign(c), human_figure(figure, c.by, sort));
-	return buf;
-}
-
 const char *human_age(char buf[HUMAN_LEN], u64 ns)
 {
 	static const struct {
-		u64 from;	/* this many seconds are told in this unit */
+		u64 from;	/* seconds from which on the unit is used */
 		u64 secs;
 		const char *unit;
 	} units[] = {
@@ -99,8 +70,8 @@ char *human_name(struct text name)
 	return shown;
 }
 
-const char *human_percent(char buf[HUMAN_LEN], u64 part, u64 whole)
+const char *human_percent(char buf[HUMAN_LEN], u64 part, u64 total)
 {
-	snprintf(buf, HUMAN_LEN, "%.1f%%", whole ? 100.0 * part / whole : 0.0);
+	snprintf(buf, HUMAN_LEN, "%.1f%%", total ? 100.0 * part / total : 0.0);
 	return buf;
 }

@@ -1,0 +1,29 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/* The interface between the readers and the program that uses their records. */
+#ifndef OWNERTOP_SINK_H
+#define OWNERTOP_SINK_H
+
+#include <stdbool.h>
+
+#include "base/types.h"
+
+struct record;
+
+/* What the inputs say beside their records. */
+struct input_summary {
+	bool slabs_listed;	/* an input lists every slab object */
+	bool coverage_known;	/* an input has the two counts below, which are added up */
+	u64 tracked;
+	u64 untracked;
+	u32 idle_handles;	/* handles that an input explains and no record has */
+};
+
+struct record_sink {
+	/* Returns NULL, or why the record is not counted. */
+	const char *(*take)(void *arg, const struct record *rec);
+	void *arg;
+	u64 now;		/* time stamp that ages are counted from; 0: the newest record's */
+	struct input_summary summary;
+};
+
+#endif

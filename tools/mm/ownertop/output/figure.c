@@ -1,0 +1,34 @@
+// SPDX-License-Identifier: GPL-2.0
+/* Short forms of a sum's figures. */
+#include <stdio.h>
+
+#include "output/figure.h"
+
+const char *figure_text(char buf[HUMAN_LEN], u64 v, enum sort_by sort)
+{
+	if (sort != SORT_OBJECTS)
+		return human_bytes(buf, v);
+	snprintf(buf, HUMAN_LEN, "%llu", v);
+	return buf;
+}
+
+const char *figure_error(char buf[HUMAN_LEN], const struct sum *sum, enum sort_by sort)
+{
+	if (!sum_is_estimate(sum))
+		return "-";
+	return figure_text(buf, sort == SORT_OBJECTS ? sum_objects_error(sum) :
+							sum_bytes_error(sum), sort);
+}
+
+const char *figure_error_head(enum sort_by sort)
+{
+	return sort == SORT_OBJECTS ? "+-OBJECTS" : "+-BYTES";
+}
+
+const char *figure_change(char buf[HUMAN_LEN], struct change c, enum sort_by sort)
+{
+	char figure[HUMAN_LEN];
+
+	snprintf(buf, HUMAN_LEN, "%s%.22s", change_sign(c), figure_text(figure, c.by, sort));
+	return buf;
+}

@@ -1,0 +1,19 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/* Short forms of a sum's figures, for text that people read. */
+#ifndef OWNERTOP_FIGURE_H
+#define OWNERTOP_FIGURE_H
+
+#include "base/human.h"
+#include "model/dumps.h"
+#include "model/report.h"
+
+/* @v as bytes with a unit, or as a count if @sort is SORT_OBJECTS. Returns @buf, as all below. */
+const char *figure_text(char buf[HUMAN_LEN], u64 v, enum sort_by sort);
+/* The standard error of the sorted figure; held has that of bytes. "-": not an estimate. */
+const char *figure_error(char buf[HUMAN_LEN], const struct sum *sum, enum sort_by sort);
+/* The head of a column of such errors. */
+const char *figure_error_head(enum sort_by sort);
+/* A difference, with its sign. */
+const char *figure_change(char buf[HUMAN_LEN], struct change c, enum sort_by sort);
+
+#endif
