@@ -44,7 +44,7 @@ static void release(struct owner_cpu_cache *handles, struct cached_ref *spare)
 	*spare = (struct cached_ref){};
 }
 
-#ifdef CONFIG_UNWINDER_ORC
+#ifdef CONFIG_OWNER_UNWIND_ORC
 
 static void release_site(struct owner_cpu_cache *handles, struct site *site)
 {

@@ -48,7 +48,7 @@ struct cached_ref {
 	long counters[OWNER_PAGES];
 };
 
-#ifdef CONFIG_UNWINDER_ORC
+#ifdef CONFIG_OWNER_UNWIND_ORC
 /* Call chains that are known again without a walk: some for each key's bucket. */
 #define SITE_BITS	6
 #define SITE_WAYS	4
@@ -76,7 +76,7 @@ struct owner_cpu_cache {
 	struct cached_ref spare[1 << SPARE_BITS];
 	/* Of each spare, what the depot's counter of pages does not know yet. */
 	long pages[1 << SPARE_BITS];
-#ifdef CONFIG_UNWINDER_ORC
+#ifdef CONFIG_OWNER_UNWIND_ORC
 	struct sites sites[1 << SITE_BITS];
 #endif
 };
@@ -197,7 +197,7 @@ static __always_inline struct cached_ref *owner_cpu_take(struct owner_cpu_cache 
 	       owner_cpu_take_ref(handles, spare, spare->handle) ? spare : NULL;
 }
 
-#ifdef CONFIG_UNWINDER_ORC
+#ifdef CONFIG_OWNER_UNWIND_ORC
 
 /*
  * Chains that end in the same place are told apart by how deep the stack is; where that
@@ -249,7 +249,7 @@ owner_cpu_known_chain(struct owner_cpu_cache *handles, unsigned long ip, unsigne
 	return 0;
 }
 
-#endif /* CONFIG_UNWINDER_ORC */
+#endif /* CONFIG_OWNER_UNWIND_ORC */
 
 /* Where a reference to its handle was taken, or NULL. */
 static __always_inline struct cached_ref *

@@ -69,6 +69,12 @@ bool __init owner_pages_wanted(void)
 	return page_owner_ops.need();
 }
 
+/* Is page_owner on? */
+bool owner_pages_tracked(void)
+{
+	return static_branch_unlikely(&page_owner_inited);
+}
+
 /* --- Call chains ------------------------------------------------------------- */
 
 /* Where there are few frames, those of the page allocator take the place of others. */

@@ -516,7 +516,7 @@ static __always_inline bool track_fast(struct kmem_cache *s, const void *object,
 	bool done = false;
 
 	/* Only there are chains known again. */
-	if (!one && !IS_ENABLED(CONFIG_UNWINDER_ORC))
+	if (!one && !IS_ENABLED(CONFIG_OWNER_UNWIND_ORC))
 		return false;
 	if (unlikely(!object || flags & __GFP_NO_OBJ_EXT || owner_unwind_verifying()))
 		return false;

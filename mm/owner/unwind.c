@@ -169,7 +169,7 @@ void owner_unwind_buffer_put(void)
 	preempt_enable();
 }
 
-#ifndef CONFIG_UNWINDER_ORC
+#ifndef CONFIG_OWNER_UNWIND_ORC
 
 /* What unwind_orc.c says of it. */
 unsigned int owner_unwind_chain(struct owner_unwind_buffer *walk, unsigned int depth,
@@ -207,4 +207,4 @@ unsigned int owner_unwind(unsigned long *entries, unsigned int depth,
 	return count;
 }
 
-#endif /* CONFIG_UNWINDER_ORC */
+#endif /* CONFIG_OWNER_UNWIND_ORC */

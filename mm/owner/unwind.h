@@ -18,12 +18,12 @@
 /* Where a chain starts: in the function that called the one that says OWNER_CALLER. */
 struct owner_caller {
 	const void *frame;	/* of the one that says it */
-#ifndef CONFIG_UNWINDER_ORC
+#ifndef CONFIG_OWNER_UNWIND_ORC
 	unsigned long ip;	/* to which it returns */
 #endif
 };
 
-#ifdef CONFIG_UNWINDER_ORC
+#ifdef CONFIG_OWNER_UNWIND_ORC
 #define OWNER_CALLER ((struct owner_caller){ __builtin_frame_address(0) })
 #else
 #define OWNER_CALLER ((struct owner_caller){ __builtin_frame_address(0), _RET_IP_ })
@@ -43,7 +43,7 @@ struct owner_unwind_counts {
 	unsigned long different;	/* and not found equal */
 };
 
-#ifdef CONFIG_UNWINDER_ORC
+#ifdef CONFIG_OWNER_UNWIND_ORC
 void owner_unwind_init(void);
 void owner_unwind_count(struct owner_unwind_counts *counts);
 #else
@@ -58,13 +58,13 @@ static inline void owner_unwind_count(struct owner_unwind_counts *counts)
 #endif
 
 /* Frames before a chain, of our own and of the unwinder, and allocators: room for them. */
-#ifdef CONFIG_UNWINDER_ORC
+#ifdef CONFIG_OWNER_UNWIND_ORC
 #define OWNER_LEADING		0
 #else
 #define OWNER_LEADING		16
 #endif
 
-#ifdef CONFIG_UNWINDER_ORC
+#ifdef CONFIG_OWNER_UNWIND_ORC
 
 #include <linux/compiler.h>
 #include <linux/jump_label.h>
@@ -175,7 +175,7 @@ static inline void owner_unwind_compare(const unsigned long *entries, unsigned i
 {
 }
 
-#endif /* CONFIG_UNWINDER_ORC */
+#endif /* CONFIG_OWNER_UNWIND_ORC */
 
 /*
  * A walk takes more room than the kernel's stack has to spare: it has some of this

@@ -452,7 +452,7 @@ static void count_kept(struct counting *counting, const struct owner_cpu_cache *
 	for (i = 0; i < ARRAY_SIZE(handles->spare); i++)
 		count_handle(counting, handles->spare[i].handle, handles->spare[i].references,
 			     -handles->pages[i]);
-#ifdef CONFIG_UNWINDER_ORC
+#ifdef CONFIG_OWNER_UNWIND_ORC
 	for (i = 0; i < ARRAY_SIZE(handles->sites) * SITE_WAYS; i++)
 		count_handle(counting, handles->sites[i / SITE_WAYS].site[i % SITE_WAYS].handle, 1,
 			     0);

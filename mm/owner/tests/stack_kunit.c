@@ -120,7 +120,7 @@ static void test_chains_alike(struct kunit *test)
 	}
 }
 
-#ifdef CONFIG_UNWINDER_ORC
+#ifdef CONFIG_OWNER_UNWIND_ORC
 
 static noinline unsigned int record(struct owner_unwind_buffer *walk, bool *holds)
 {
@@ -204,7 +204,7 @@ static void test_task_has_gone(struct kunit *test)
 static struct kunit_case owner_stack_cases[] = {
 	KUNIT_CASE(test_chain),
 	KUNIT_CASE(test_chains_alike),
-#ifdef CONFIG_UNWINDER_ORC
+#ifdef CONFIG_OWNER_UNWIND_ORC
 	KUNIT_CASE(test_recipe),
 #endif
 	KUNIT_CASE(test_task),

@@ -461,7 +461,7 @@ static void test_room(struct kunit *test)
 		KUNIT_EXPECT_TRUE(test, walks[i - 1] + 1 <= walks[i]);
 }
 
-#ifdef CONFIG_UNWINDER_ORC
+#ifdef CONFIG_OWNER_UNWIND_ORC
 /*
  * In a guest that counts instructions the time stamp counter advances by one
  * with each.
@@ -531,7 +531,7 @@ static struct kunit_case owner_unwind_cases[] = {
 #endif
 	KUNIT_CASE(test_allocators_are_left_out),
 	KUNIT_CASE(test_room),
-#ifdef CONFIG_UNWINDER_ORC
+#ifdef CONFIG_OWNER_UNWIND_ORC
 	KUNIT_CASE(test_cost),
 #endif
 	{}

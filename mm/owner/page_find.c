@@ -1,0 +1,98 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * Find allocations of pages, and copy their records.
+ *
+ * The reader takes no lock of the page allocator: pages are allocated and freed
+ * while it looks at them. Each copy is the record as it was at one moment, and
+ * holds a reference to the record's call chain.
+ */
+
+#include <linux/memory_hotplug.h>
+#include <linux/mm.h>
+#include <linux/page_owner.h>
+#include <linux/string.h>
+
+#include "../internal.h"
+#include "page.h"
+
+/*
+ * Return the page at @pfn if it may be allocated, else NULL. @step is the number
+ * of page frames that the reader can step over.
+ */
+static struct page *get_used_page(unsigned long pfn, unsigned long *step)
+{
+	struct page *page = pfn_to_online_page(pfn);
+	unsigned long order;
+
+	*step = 1;
+	if (!page) {
+		*step = pageblock_nr_pages - (pfn & (pageblock_nr_pages - 1));
+		return NULL;
+	}
+	if (!PageBuddy(page))
+		return page;
+	/* Read without zone->lock: the block may have been allocated since. */
+	order = buddy_order_unsafe(page);
+	if (order <= MAX_PAGE_ORDER)
+		*step = 1UL << order;
+	return NULL;
+}
+
+/*
+ * Copy the record of the allocation that begins with @page, and take a reference to
+ * its chain. Return false if no tracked allocation begins there, or it changed meanwhile.
+ */
+static bool copy_record(struct page *page, unsigned long pfn, struct owner_pages *found)
+{
+	struct page_ext *ext = page_ext_get(page);
+	depot_stack_handle_t handle = 0;
+	struct page_owner *record, now;
+
+	if (!ext || (READ_ONCE(ext->flags) & PAGE_OWNER_TRACKED) != PAGE_OWNER_TRACKED)
+		goto out;
+	record = page_ext_data(ext, &page_owner_ops);
+	/* The record may change while it is copied: compared below. */
+	found->owner = data_race(*record);
+	if (!IS_ALIGNED(pfn, 1UL << found->owner.order))
+		goto out;
+	handle = page_owner_get_stack(&found->owner.handle);
+	if (!handle)
+		goto out;
+	/* Compare all fields: the pages may have been allocated again by the same chain. */
+	now = data_race(*record);
+	if (memcmp(&now, &found->owner, sizeof(now))) {
+		page_owner_put_stack(handle);
+		handle = 0;
+		goto out;
+	}
+	found->pfn = pfn;
+	found->page = page;
+	found->cache = NULL;
+out:
+	page_ext_put(ext);
+	return handle;
+}
+
+/**
+ * owner_pages_find() - find the next tracked allocation of pages
+ * @pfn: first page frame to look at; advanced past the frames that were looked at
+ * @end: page frame to stop at
+ * @found: filled with the allocation; the caller drops its reference to the chain
+ *	with page_owner_put_stack()
+ *
+ * Context: between get_online_mems() and put_online_mems().
+ *
+ * Return: true if there is one.
+ */
+bool owner_pages_find(unsigned long *pfn, unsigned long end, struct owner_pages *found)
+{
+	while (*pfn < end) {
+		unsigned long here = *pfn, step;
+		struct page *page = get_used_page(here, &step);
+
+		*pfn += step;
+		if (page && copy_record(page, here, found))
+			return true;
+	}
+	return false;
+}
