@@ -100,7 +100,7 @@ static int run(const struct options *o)
 		o->view->write[o->format](&a, stdout);
 		if (o->select.names)
 			tell_of_names(o->select.names);
-		status = close_output(health_complete(&a.health) ? STATUS_WHOLE :
+		status = close_output(health_complete(&a.health) ? STATUS_COMPLETE :
 								   STATUS_INCOMPLETE);
 	}
 	answer_free(&a);
@@ -119,7 +119,7 @@ int main(int argc, char *argv[])
 	options_parse(&options, argc, argv);
 	if (options.print_skip_list) {
 		globs_print(&options.select.chains.skip, stdout);
-		status = close_output(STATUS_WHOLE);
+		status = close_output(STATUS_COMPLETE);
 	} else {
 		status = run(&options);
 	}

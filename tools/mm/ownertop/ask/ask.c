@@ -168,7 +168,7 @@ bool ask_objects(const struct options *o, FILE *out, int *status)
 		return false;
 	while ((n = read(fd, buf, sizeof(buf))) > 0)
 		fwrite(buf, 1, n, out);
-	*status = n ? STATUS_FAILED : STATUS_WHOLE;
+	*status = n ? STATUS_FAILED : STATUS_COMPLETE;
 	if (n)
 		fprintf(stderr, "ownertop: " QUERY ": %s\n", strerror(errno));
 	close(fd);

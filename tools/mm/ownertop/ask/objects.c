@@ -165,7 +165,7 @@ int objects_run(const struct options *options, char * const *paths, int n, FILE 
 	print_head(&o);
 	answer_read_dump(&o.a, paths, n);
 	print_tail(&o);
-	status = health_complete(&o.a.health) ? STATUS_WHOLE : STATUS_INCOMPLETE;
+	status = health_complete(&o.a.health) ? STATUS_COMPLETE : STATUS_INCOMPLETE;
 	answer_free(&o.a);
 	return status;
 }

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: GPL-2.0
-/* From the command line to what is wanted. */
+/* Parse and check the command line. */
 #include <getopt.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
 #include "base/exit_status.h"
-#include "ask/given.h"
+#include "ask/settings.h"
 #include "ask/skip.h"
 #include "ask/usage.h"
 
@@ -15,63 +15,38 @@
 #define PAGE_SIZE_MIN 4096
 #define PAGE_SIZE_MAX (1024 * 1024)
 
-/* No --depth, no --top: as the view has it. */
+/* Value of depth and top until an option sets it; otherwise the view's default replaces it. */
 #define UNSET U32_MAX
 
+/* Beyond any letter, so that getopt_long() returns either a letter or one of these. */
 enum {
-	OPT_CACHE = 256,
-	OPT_COMM,
-	OPT_PID,
-	OPT_OLDER,
-	OPT_NOW,
-	OPT_FOCUS,
-	OPT_IGNORE,
-	OPT_HIDE,
-	OPT_SKIP,
-	OPT_NO_SKIP,
-	OPT_SKIP_LIST,
-	OPT_CALLEES,
-	OPT_MIN,
-	OPT_DIFF,
-	OPT_TIME,
-	OPT_PAGE_SIZE,
-	OPT_JSON,
-	OPT_CSV,
-	OPT_LIVE,
-	OPT_VMLINUX,
-	OPT_MODULES,
-	OPT_KALLSYMS,
+	OPT_FIRST = 256,
+#define OPTION(id, letter, name, argument, form, values, takes, group) OPT_##id,
+#define OPTION_HELP(column, text)
+#include "ask/option_list.h"
+#undef OPTION
+	OPT_END,
+	NR_OPTIONS = OPT_END - OPT_FIRST - 1,
 };
 
-static const struct option longopts[] = {
-	{ "depth", required_argument, NULL, 'd' },
-	{ "group", required_argument, NULL, 'g' },
-	{ "sort", required_argument, NULL, 's' },
-	{ "top", required_argument, NULL, 'n' },
-	{ "cache", required_argument, NULL, OPT_CACHE },
-	{ "comm", required_argument, NULL, OPT_COMM },
-	{ "pid", required_argument, NULL, OPT_PID },
-	{ "older", required_argument, NULL, OPT_OLDER },
-	{ "now", required_argument, NULL, OPT_NOW },
-	{ "focus", required_argument, NULL, OPT_FOCUS },
-	{ "ignore", required_argument, NULL, OPT_IGNORE },
-	{ "hide", required_argument, NULL, OPT_HIDE },
-	{ "skip", required_argument, NULL, OPT_SKIP },
-	{ "no-skip", no_argument, NULL, OPT_NO_SKIP },
-	{ "skip-list", no_argument, NULL, OPT_SKIP_LIST },
-	{ "callees", no_argument, NULL, OPT_CALLEES },
-	{ "min", required_argument, NULL, OPT_MIN },
-	{ "diff", required_argument, NULL, OPT_DIFF },
-	{ "time", required_argument, NULL, OPT_TIME },
-	{ "page-size", required_argument, NULL, OPT_PAGE_SIZE },
-	{ "json", no_argument, NULL, OPT_JSON },
-	{ "csv", no_argument, NULL, OPT_CSV },
-	{ "live", optional_argument, NULL, OPT_LIVE },
-	{ "vmlinux", required_argument, NULL, OPT_VMLINUX },
-	{ "modules", required_argument, NULL, OPT_MODULES },
-	{ "kallsyms", required_argument, NULL, OPT_KALLSYMS },
-	{ "help", no_argument, NULL, 'h' },
+static const struct option long_options[] = {
+#define OPTION(id, letter, name, argument, form, values, takes, group) \
+	{ name, argument, NULL, OPT_##id },
+#include "ask/option_list.h"
+#undef OPTION
 	{ 0 }
+};
+
+static const struct {
+	char letter;
+	const char *name;
+	unsigned int takes;
+} option_info[] = {
+#define OPTION(id, letter, name, argument, form, values, takes, group) \
+	{ letter, "--" name, takes },
+#include "ask/option_list.h"
+#undef OPTION
+#undef OPTION_HELP
 };
 
 static u32 parse_page_size(const char *text)
@@ -100,51 +75,50 @@ static void read_skip_list(struct options *o, const char *path)
 		usage_fail("--skip", path, "cannot be read");
 }
 
-/* Returns the TAKES_ bit of an option that not every view has a use for. */
-static unsigned int parse_one(struct options *o, struct given *given, int opt)
+static void parse_option(struct options *o, struct command_line *line, int id)
 {
 	struct selection *select = &o->select;
-	struct asking *asking = &given->asking;
+	struct question *question = &line->question;
 
-	switch (opt) {
-	case 'd':
+	switch (id) {
+	case OPT_DEPTH:
 		select->chains.depth = usage_count("--depth", optarg);
-		given->depth = optarg;
+		line->depth = optarg;
 		break;
-	case 'g':
-		given_group(o, optarg);
-		given->group = optarg;
+	case OPT_GROUP:
+		settings_parse_group(o, optarg);
+		line->group = optarg;
 		break;
-	case 's':
-		given_sort(o, optarg);
-		given->sort = optarg;
+	case OPT_SORT:
+		settings_parse_sort(o, optarg);
+		line->sort = optarg;
 		break;
-	case 'n':
+	case OPT_TOP:
 		o->top = usage_count("--top", optarg);
-		given->top = optarg;
-		return TAKES_TOP;
+		line->top = optarg;
+		break;
 	case OPT_CACHE:
-		asking_word(asking, "--cache", "cache", optarg);
+		question_add_word(question, "--cache", "cache", optarg);
 		break;
 	case OPT_COMM:
-		asking_word(asking, "--comm", "comm", optarg);
+		question_add_word(question, "--comm", "comm", optarg);
 		break;
 	case OPT_PID:
-		asking_number(asking, "--pid", "pid ==", optarg);
+		question_add_number(question, "--pid", "pid ==", optarg);
 		break;
 	case OPT_OLDER:
-		asking_number(asking, "--older", "age >=", optarg);
+		question_add_number(question, "--older", "age >=", optarg);
 		break;
 	case OPT_NOW:
-		o->now = sentence_time("--now", optarg);
+		o->now = sentence_parse_time("--now", optarg);
 		if (!o->now)
 			usage_fail("--now", optarg, "is no time after boot");
 		break;
 	case OPT_FOCUS:
-		asking_function(&asking->focus, optarg);
+		question_append_function(&question->focus, optarg);
 		break;
 	case OPT_IGNORE:
-		asking_function(&asking->ignore, optarg);
+		question_append_function(&question->ignore, optarg);
 		break;
 	case OPT_HIDE:
 		globs_add(&select->chains.hide, optarg, strlen(optarg));
@@ -160,16 +134,16 @@ static unsigned int parse_one(struct options *o, struct given *given, int opt)
 		break;
 	case OPT_CALLEES:
 		o->callees = true;
-		return TAKES_CALLEES;
+		break;
 	case OPT_MIN:
 		o->least_percent = usage_percent("--min", optarg);
-		return TAKES_MIN;
+		break;
 	case OPT_DIFF:
 		o->old = optarg;
-		return TAKES_DIFF;
+		break;
 	case OPT_TIME:
 		times_parse(&o->times, optarg);
-		return TAKES_TIME;
+		break;
 	case OPT_PAGE_SIZE:
 		o->page_size = parse_page_size(optarg);
 		break;
@@ -181,7 +155,7 @@ static unsigned int parse_one(struct options *o, struct given *given, int opt)
 		break;
 	case OPT_LIVE:
 		o->interval_ms = optarg ? parse_interval(optarg) : DEFAULT_INTERVAL_MS;
-		return TAKES_LIVE;
+		break;
 	case OPT_VMLINUX:
 		o->vmlinux = optarg;
 		break;
@@ -191,36 +165,83 @@ static unsigned int parse_one(struct options *o, struct given *given, int opt)
 	case OPT_KALLSYMS:
 		o->kallsyms = optarg;
 		break;
-	case 'h':
+	case OPT_HELP:
 		usage_help();
-	default:
-		usage_hint();
 	}
-	return 0;
 }
 
-/* Refuses what the view has no use for: ignored, it would seem to be obeyed. */
-static void check_taken(const struct options *o, unsigned int given)
+/* Writes the letters as getopt_long() wants them, each with ":" if it has an argument. */
+static void list_letters(char letters[2 * NR_OPTIONS + 1])
 {
-	static const char * const names[] = {
-		"--top", "--diff", "--min", "--callees", "--time", "--live",
-		"sort by other than one amount", "groups=", "mode=",
-	};
 	unsigned int i;
 
-	for (i = 0; i < sizeof(names) / sizeof(*names); i++)
-		if (given & ~o->view->takes & 1 << i)
-			usage_fail(names[i], o->view->name, "is a view that has no use for it");
+	for (i = 0; i < NR_OPTIONS; i++) {
+		if (!option_info[i].letter)
+			continue;
+		*letters++ = option_info[i].letter;
+		if (long_options[i].has_arg == required_argument)
+			*letters++ = ':';
+	}
+	*letters = '\0';
+}
+
+/* Returns the index in option_info of what getopt_long() returned. */
+static unsigned int find_option(int opt)
+{
+	unsigned int i;
+
+	for (i = 0; i < NR_OPTIONS; i++)
+		if (opt == long_options[i].val || opt == option_info[i].letter)
+			return i;
+	usage_hint();
+}
+
+static void parse_all_options(struct options *o, struct command_line *line, int argc, char *argv[])
+{
+	char letters[2 * NR_OPTIONS + 1];
+	int opt;
+
+	list_letters(letters);
+	while ((opt = getopt_long(argc, argv, letters, long_options, NULL)) != -1) {
+		unsigned int i = find_option(opt);
+
+		line->takes |= option_info[i].takes;
+		parse_option(o, line, long_options[i].val);
+	}
+}
+
+/* Refuse options and settings that the view would ignore. */
+static void check_taken(const struct options *o, unsigned int used)
+{
+	static const struct {
+		unsigned int takes;
+		const char *name;
+	} settings[] = {
+		{ TAKES_ORDER, "sort by other than one amount" },
+		{ TAKES_GROUPS, "groups=" },
+		{ TAKES_MODE, "mode=" },
+	};
+	const unsigned int refused = used & ~o->view->takes;
+	unsigned int i;
+
+	for (i = 0; i < NR_OPTIONS; i++)
+		if (refused & option_info[i].takes)
+			usage_fail(option_info[i].name, o->view->name,
+				   "is a view that has no use for it");
+	for (i = 0; i < sizeof(settings) / sizeof(*settings); i++)
+		if (refused & settings[i].takes)
+			usage_fail(settings[i].name, o->view->name,
+				   "is a view that has no use for it");
 	if (!o->view->write[o->format])
-		usage_fail(given_forms[o->format], o->view->name, "is a view without that form");
+		usage_fail(format_options[o->format], o->view->name, "is a view without that form");
 	if (o->view->no_terminal && isatty(STDOUT_FILENO))
 		usage_fail(o->view->name, "standard output",
 			   "is a terminal; send it to a file with '>'");
 }
 
 /*
- * Once a pipe has been read it is gone. Ages are counted from the newest record,
- * which is found by reading all before.
+ * Ages are counted from the newest record. answer_read_dump() finds it by reading all
+ * inputs once before it reads them to add them up, which a pipe does not allow.
  */
 static void check_readable_twice(const struct options *o, const char *option)
 {
@@ -233,7 +254,7 @@ static void check_readable_twice(const struct options *o, const char *option)
 		usage_fail(option, "-", "cannot be read twice; give it a FILE");
 }
 
-/* A view that is misspelt would be a file that is not there, and the rest a table. */
+/* A misspelt view would be taken for a file that does not exist: suggest the view. */
 static void check_view(const char *word)
 {
 	const struct view *meant = view_nearest(word);
@@ -288,8 +309,8 @@ static void open_names(struct options *o)
 }
 
 /*
- * Of call chains alone, the kernel has the sums at hand, but to tell ages it looks at
- * each object: too much for a screen that is drawn again and again.
+ * The kernel answers for call chains from counters, but looks at every object for ages.
+ * This takes too long for --live, so there ages are asked for only to sort by them.
  */
 static bool needs_ages(const struct options *o)
 {
@@ -301,16 +322,16 @@ static bool needs_ages(const struct options *o)
 	return o->view->ages && !o->interval_ms;
 }
 
-/* Nor does it have caches at hand. */
-static const struct group_list *usual_groups(const struct options *o)
+/* The kernel looks at every object to group by cache, too: --live has other groups. */
+static const struct group_list *default_groups(const struct options *o)
 {
 	return o->live && o->interval_ms ? &o->view->redrawn : &o->view->group;
 }
 
-static void take_defaults(struct options *o)
+static void set_defaults(struct options *o)
 {
 	if (!o->select.group.n)
-		o->select.group = *usual_groups(o);
+		o->select.group = *default_groups(o);
 	if (o->select.chains.depth == UNSET)
 		o->select.chains.depth = o->view->depth;
 	if (!o->nr_order)
@@ -323,10 +344,21 @@ static void take_defaults(struct options *o)
 		o->least_percent = o->view->least_percent;
 }
 
+bool options_order_is_measure(const struct options *o)
+{
+	return !o->nr_order || (o->nr_order == 1 && sort_is_measure(o->order[0]));
+}
+
+bool options_need_newest(const struct options *o)
+{
+	bool show_age = o->one_by_one && o->format == FORMAT_TSV;
+
+	return !o->now && (show_age || o->select.sentence.fields_used & 1U << OWNER_FIELD_AGE);
+}
+
 void options_parse(struct options *o, int argc, char *argv[])
 {
-	struct given given = { 0 };
-	int opt;
+	struct command_line line = { 0 };
 
 	*o = (struct options){
 		.select.chains.depth = UNSET,
@@ -336,11 +368,10 @@ void options_parse(struct options *o, int argc, char *argv[])
 		.page_size = sysconf(_SC_PAGESIZE),
 	};
 	skip_builtin(&o->select.chains.skip);
-	while ((opt = getopt_long(argc, argv, "d:g:s:n:h", longopts, NULL)) != -1)
-		given.taken |= parse_one(o, &given, opt);
+	parse_all_options(o, &line, argc, argv);
 
 	o->nr_inputs = argc - optind;
-	given_sentence(o, &given, argv + optind);
+	settings_extract_sentence(o, &line, argv + optind);
 	o->view = o->nr_inputs ? view_find(*o->inputs) : NULL;
 	if (o->view) {
 		o->inputs++;
@@ -350,9 +381,9 @@ void options_parse(struct options *o, int argc, char *argv[])
 			check_view(*o->inputs);
 		o->view = &views[0];
 	}
-	given_finish(o, &given);
+	settings_merge(o, &line);
 	o->live = !o->nr_inputs;
-	check_taken(o, given.taken);
+	check_taken(o, line.takes);
 	check_inputs(o);
 	if (options_need_newest(o))
 		check_readable_twice(o, "age");
@@ -360,7 +391,7 @@ void options_parse(struct options *o, int argc, char *argv[])
 		check_live(o);
 	if (o->vmlinux || o->modules || o->kallsyms)
 		open_names(o);
-	take_defaults(o);
+	set_defaults(o);
 }
 
 void options_free(struct options *o)

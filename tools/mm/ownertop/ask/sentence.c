@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-/* One sentence, out of the one that is written and of options. */
+/* Build one sentence from the sentence and the options on the command line. */
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -11,11 +11,14 @@
 #include "ask/sentence.h"
 #include "ask/usage.h"
 
-bool sentence_is_one(const char *argument)
+bool is_sentence(const char *argument)
 {
 	if (strchr("/.-", *argument))
 		return false;
-	/* "dump.txt~" is a file; "age > 1h" lacks its if, and is told so. */
+	/*
+	 * "dump.txt~" is a file. "age > 1h" is taken for a sentence, so that the message
+	 * says that "if" is missing.
+	 */
 	return strchr(argument, '=') || !strcmp(argument, "if") ||
 	       !strncmp(argument, "if ", 3) ||
 	       (strchr(argument, ' ') && strpbrk(argument, "<>~"));
@@ -37,8 +40,8 @@ static void append(char **text, const char *format, ...)
 	*text = all;
 }
 
-/* A quote in it is not its end; what a \ is before stays as it is. */
-static void append_quoted(char **text, const char *word, const char *ending)
+/* Escape quotes in @word. A backslash that already escapes a character is kept. */
+static void append_quoted(char **text, const char *word, const char *suffix)
 {
 	append(text, "\"");
 	while (*word) {
@@ -48,11 +51,11 @@ static void append_quoted(char **text, const char *word, const char *ending)
 			append(text, "\\");
 		append(text, "%c", *word++);
 	}
-	append(text, "%s\"", ending);
+	append(text, "%s\"", suffix);
 }
 
-/* What the language has no objection to. */
-static const char *refusal(const struct owner_sentence *s)
+/* Returns why a sentence that the language allows has no answer here, or NULL. */
+static const char *find_refusal(const struct owner_sentence *s)
 {
 	unsigned int i;
 
@@ -63,7 +66,7 @@ static const char *refusal(const struct owner_sentence *s)
 	return NULL;
 }
 
-void sentence_of_option(struct owner_sentence *s, const char *option, const char *setting,
+void sentence_parse_setting(struct owner_sentence *s, const char *option, const char *setting,
 			const char *value)
 {
 	struct owner_lang_error error;
@@ -72,23 +75,26 @@ void sentence_of_option(struct owner_sentence *s, const char *option, const char
 	append(&text, "%s%s", setting, value);
 	if (!owner_lang_parse(s, OWNER_QUERY, text, strlen(text), &error))
 		usage_refuse(option, error.message);
-	if (refusal(s))
-		usage_refuse(option, refusal(s));
+	if (find_refusal(s))
+		usage_refuse(option, find_refusal(s));
 	free(text);
 }
 
-u64 sentence_time(const char *option, const char *text)
+u64 sentence_parse_time(const char *option, const char *text)
 {
 	struct owner_sentence s;
 
-	sentence_of_option(&s, option, "if ts == ", text);
+	sentence_parse_setting(&s, option, "if ts == ", text);
 	if (s.nr_comparisons != 1 || s.nr_values != 1 || s.values[0].low != s.values[0].high)
 		usage_fail(option, text, "is not one time");
 	return s.values[0].low;
 }
 
-/* Takes @condition if it is one: no value is the beginning of something else. */
-static void add(struct asking *a, const char *option, const char *value, char *condition)
+/*
+ * Parse @condition alone, before it is joined with the others: a value like "1 || pid > 0"
+ * must not change the meaning of the whole expression. Frees @condition.
+ */
+static void add_condition(struct question *q, const char *option, const char *value, char *condition)
 {
 	struct owner_lang_error error;
 	struct owner_sentence s;
@@ -97,41 +103,41 @@ static void add(struct asking *a, const char *option, const char *value, char *c
 		usage_refuse(option, error.message);
 	if (s.nr_comparisons != 1 || s.comparisons[0].nr_closing)
 		usage_fail(option, value, "is more than a value");
-	append(&a->conditions, " && %s", condition + strlen("if "));
+	append(&q->conditions, " && %s", condition + strlen("if "));
 	free(condition);
 }
 
-void asking_word(struct asking *a, const char *option, const char *field, const char *word)
+void question_add_word(struct question *q, const char *option, const char *field, const char *word)
 {
 	char *condition = NULL;
 
 	append(&condition, "if %s == ", field);
 	append_quoted(&condition, word, "");
-	add(a, option, word, condition);
+	add_condition(q, option, word, condition);
 }
 
-void asking_number(struct asking *a, const char *option, const char *comparison,
+void question_add_number(struct question *q, const char *option, const char *comparison,
 		   const char *number)
 {
 	char *condition = NULL;
 
 	append(&condition, "if %s %s", comparison, number);
-	add(a, option, number, condition);
+	add_condition(q, option, number, condition);
 }
 
-void asking_function(char **list, const char *pattern)
+void question_append_function(char **list, const char *pattern)
 {
-	/* What the compiler and allocation profiling append. */
-	static const char * const endings[] = { "", ".*", "_noprof", "_noprof.*" };
+	/* Suffixes that the compiler and memory allocation profiling append. */
+	static const char * const suffixes[] = { "", ".*", "_noprof", "_noprof.*" };
 	unsigned int i;
 
-	for (i = 0; i < sizeof(endings) / sizeof(*endings); i++) {
+	for (i = 0; i < sizeof(suffixes) / sizeof(*suffixes); i++) {
 		append(list, *list ? "," : "");
-		append_quoted(list, pattern, endings[i]);
+		append_quoted(list, pattern, suffixes[i]);
 	}
 }
 
-static void add_functions(struct asking *a, const char *option, const char *comparison,
+static void add_functions(struct question *q, const char *option, const char *comparison,
 			  char *list)
 {
 	char *condition = NULL;
@@ -139,11 +145,11 @@ static void add_functions(struct asking *a, const char *option, const char *comp
 	if (!list)
 		return;
 	append(&condition, "if func %s %s", comparison, list);
-	add(a, option, list, condition);
+	add_condition(q, option, list, condition);
 	free(list);
 }
 
-static noreturn void fail(const struct owner_lang_error *error, const char *text, size_t length)
+static noreturn void fail_at(const struct owner_lang_error *error, const char *text, size_t length)
 {
 	char shown[OWNER_ERROR_TEXT_SIZE];
 
@@ -152,34 +158,34 @@ static noreturn void fail(const struct owner_lang_error *error, const char *text
 	exit(STATUS_FAILED);
 }
 
-static noreturn void refuse(const char *reason, const char *text, size_t length)
+static noreturn void refuse_part(const char *reason, const char *text, size_t length)
 {
 	struct owner_lang_error error = { .length = length };
 
 	snprintf(error.message, sizeof(error.message), "%s", reason);
-	fail(&error, text, length);
+	fail_at(&error, text, length);
 }
 
-/* The sentence as it was written, alone: what is wrong is shown in it. */
-static void understand(struct owner_sentence *s, const char *written)
+/* Parse the sentence without the conditions of options: an error points into it. */
+static void parse_sentence(struct owner_sentence *s, const char *text)
 {
-	struct owner_lang_text left = { written, strlen(written) };
+	struct owner_lang_text left = { text, strlen(text) };
 	const char *sentence = "", *reason;
 	struct owner_lang_error error;
 	size_t length = 0;
 
 	owner_lang_next_sentence(&left, &sentence, &length);
 	if (!owner_lang_parse(s, OWNER_QUERY, sentence, length, &error))
-		fail(&error, sentence, length);
-	reason = refusal(s);
+		fail_at(&error, sentence, length);
+	reason = find_refusal(s);
 	if (reason)
-		refuse(reason, sentence, length);
+		refuse_part(reason, sentence, length);
 	if (owner_lang_next_sentence(&left, &sentence, &length))
-		refuse("one sentence is answered at a time: here another begins",
+		refuse_part("one sentence is answered at a time: here another begins",
 		       sentence, length);
 }
 
-/* Where the expression begins; no word before it has a blank in it. */
+/* Find the expression in a printed sentence; no setting before it contains a blank. */
 static const char *find_if(const char *printed)
 {
 	const char *found;
@@ -204,16 +210,16 @@ static void add_conditions(struct owner_sentence *s, const char *conditions)
 	else
 		append(&text, "%s if %s", printed, conditions + strlen(" && "));
 	if (!owner_lang_parse(s, OWNER_QUERY, text, strlen(text), &error))
-		fail(&error, text, strlen(text));
+		fail_at(&error, text, strlen(text));
 	free(text);
 }
 
-void asking_finish(struct asking *a, struct owner_sentence *s)
+void question_finish(struct question *q, struct owner_sentence *s)
 {
-	add_functions(a, "--focus", "==", a->focus);
-	add_functions(a, "--ignore", "!=", a->ignore);
-	understand(s, a->written ? a->written : "");
-	if (a->conditions)
-		add_conditions(s, a->conditions);
-	free(a->conditions);
+	add_functions(q, "--focus", "==", q->focus);
+	add_functions(q, "--ignore", "!=", q->ignore);
+	parse_sentence(s, q->sentence ? q->sentence : "");
+	if (q->conditions)
+		add_conditions(s, q->conditions);
+	free(q->conditions);
 }

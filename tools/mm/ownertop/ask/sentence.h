@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * What is asked, as one sentence of the kernel's language: the one on the command
- * line, and what short options add to its condition.
+ * One sentence of the kernel's language, built from the sentence on the command line and
+ * from the options that add a condition to it (--cache, --comm, --pid, --older, --focus,
+ * --ignore). All functions but is_sentence() end the program with a message on an error.
  */
 #ifndef OWNERTOP_SENTENCE_H
 #define OWNERTOP_SENTENCE_H
@@ -9,29 +10,34 @@
 #include "lang/lang.h"
 #include "base/types.h"
 
-struct asking {
-	const char *written;	/* NULL: no sentence */
-	char *conditions;	/* of options, each after an && */
-	char *focus;		/* lists of functions */
+struct question {
+	const char *sentence;	/* from the command line; NULL: it has none */
+	char *conditions;	/* of options, each after " && " */
+	char *focus;		/* lists of patterns for functions */
 	char *ignore;
 };
 
-/* Is it a sentence, and no view, file or pipe? */
-bool sentence_is_one(const char *argument);
+/* Is @argument a sentence, rather than a view, a file or "-"? */
+bool is_sentence(const char *argument);
 
-/* These end the program with a message if what they are given makes no sense. */
+/*
+ * Parse the argument of @option as the value of @setting, which is the beginning of a
+ * sentence: "group=", "group=kind sort=" or "if ts == ".
+ */
+void sentence_parse_setting(struct owner_sentence *s, const char *option, const char *setting,
+			    const char *value);
+/* Parse one time in the language's form; returns ns. */
+u64 sentence_parse_time(const char *option, const char *text);
 
-/* What an option has, after a @setting such as "group=", "group=kind sort=", "if ts == ". */
-void sentence_of_option(struct owner_sentence *s, const char *option, const char *setting,
-			const char *value);
-/* One time, as the language has it, in ns. */
-u64 sentence_time(const char *option, const char *text);
-void asking_word(struct asking *a, const char *option, const char *field, const char *word);
-void asking_number(struct asking *a, const char *option, const char *comparison,
-		   const char *number);
-/* Adds a pattern, also for names with an ending, to the focus or what is ignored. */
-void asking_function(char **list, const char *pattern);
-/* Puts together what was asked, and frees it. */
-void asking_finish(struct asking *a, struct owner_sentence *s);
+/* Add the condition "field == word". */
+void question_add_word(struct question *q, const char *option, const char *field,
+		       const char *word);
+/* Add the condition "comparison number", as "pid == 1,2". */
+void question_add_number(struct question *q, const char *option, const char *comparison,
+			 const char *number);
+/* Append a pattern for functions to the focus or ignore list of a question. */
+void question_append_function(char **list, const char *pattern);
+/* Parse the sentence together with all conditions into @s, and free the conditions. */
+void question_finish(struct question *q, struct owner_sentence *s);
 
 #endif

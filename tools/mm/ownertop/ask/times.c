@@ -19,7 +19,7 @@ static void parse_given(struct times *t, const char *text)
 
 	while ((one = strsep(&rest, ","))) {
 		t->given = grow(t->given, t->n, &t->cap, sizeof(*t->given));
-		t->given[t->n++] = sentence_time("--time", one);
+		t->given[t->n++] = sentence_parse_time("--time", one);
 	}
 	free(list);
 }

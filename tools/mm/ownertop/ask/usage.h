@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 */
-/* What the program says about itself and about a wrong command line. */
+/* The help text, the messages about a wrong command line, and the parsing of numbers. */
 #ifndef OWNERTOP_USAGE_H
 #define OWNERTOP_USAGE_H
 
@@ -7,14 +7,16 @@
 
 #include "base/types.h"
 
+/* Print the help to standard output and exit with success. */
 noreturn void usage_help(void);
+/* Point at --help and exit with failure. */
 noreturn void usage_hint(void);
+/* Print "option: 'value' reason", then usage_hint(). */
 noreturn void usage_fail(const char *option, const char *value, const char *reason);
-/* With a message that names the value itself. */
+/* As usage_fail(), with a message that already names the value. */
 noreturn void usage_refuse(const char *option, const char *message);
 
-/* The value of @option as what it has to be; ends the program if it is not. */
-
+/* Parse the argument of @option; these end the program with a message if it is wrong. */
 u32 usage_count(const char *option, const char *text);
 double usage_percent(const char *option, const char *text);
 

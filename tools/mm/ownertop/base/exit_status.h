@@ -3,7 +3,7 @@
 #define OWNERTOP_EXIT_STATUS_H
 
 enum {
-	STATUS_WHOLE,		/* every record of every input is in the output */
+	STATUS_COMPLETE,		/* every record of every input is in the output */
 	STATUS_INCOMPLETE,	/* the output covers what could be read */
 	STATUS_FAILED,		/* usage error, or no output could be made */
 };

@@ -269,7 +269,7 @@ static int write_blocks(struct blocks *b, const char *path, const struct health 
 		fprintf(stderr, "page_owner_sort: %s: %s\n", path, strerror(errno));
 		return STATUS_FAILED;
 	}
-	return health_complete(h) ? STATUS_WHOLE : STATUS_INCOMPLETE;
+	return health_complete(h) ? STATUS_COMPLETE : STATUS_INCOMPLETE;
 }
 
 int page_owner_sort_main(int argc, char *argv[])

@@ -115,17 +115,17 @@ help_fits_a_screen()
 		END { exit bad }'
 }
 
-# Whatever the program says it takes, the manual explains and the shell completes.
+# The build makes the manual and the completion from the list of options.
 options_are_documented()
 {
 	local option status=0
 
 	for option in $("$build/ownertop" --help | grep -o -e '--[a-z-]*' | sort -u); do
-		if ! man --local-file "$source/ownertop.8" | col -b | grep -q -e "$option"; then
+		if ! man --local-file "$build/ownertop.8" | col -b | grep -q -e "$option"; then
 			echo "ownertop.8 does not have $option"
 			status=1
 		fi
-		if ! grep -q -e "$option\>" "$source/ownertop.bash-completion"; then
+		if ! grep -q -e "$option\>" "$build/ownertop.bash-completion"; then
 			echo "ownertop.bash-completion does not have $option"
 			status=1
 		fi
@@ -137,7 +137,7 @@ manual_is_sound()
 {
 	local said
 
-	said=$(man --local-file --warnings "$source/ownertop.8" 2>&1 > /dev/null)
+	said=$(man --local-file --warnings "$build/ownertop.8" 2>&1 > /dev/null)
 	echo "$said"
 	[ -z "$said" ]
 }
@@ -151,7 +151,7 @@ completes()
 	got=$(
 		cd "$work" || exit
 		compopt() { :; }
-		source "$source/ownertop.bash-completion"
+		source "$build/ownertop.bash-completion"
 		read -r -a COMP_WORDS <<< "$1"
 		[[ $1 == *' ' ]] && COMP_WORDS+=('')
 		COMP_CWORD=$((${#COMP_WORDS[@]} - 1))
@@ -169,7 +169,7 @@ completion_offers()
 		completes "ownertop 'group=stack,c" \
 			'group=stack,cache group=stack,comm group=stack,cgroup' &&
 		completes "ownertop 'sort=bytes,w" 'sort=bytes,waste' &&
-		completes "ownertop --no" '--now --no-skip' &&
+		completes "ownertop --no" '--no-skip --now' &&
 		completes 'ownertop --group stack,c' 'stack,cache stack,comm stack,cgroup' &&
 		completes 'ownertop --group cache,c' 'cache,comm cache,cgroup' &&
 		completes 'ownertop -d ' '' &&

@@ -40,7 +40,7 @@ static void read_again(struct live *l, bool quiet)
 
 static int status(const struct live *l)
 {
-	return health_complete(&l->a.health) ? STATUS_WHOLE : STATUS_INCOMPLETE;
+	return health_complete(&l->a.health) ? STATUS_COMPLETE : STATUS_INCOMPLETE;
 }
 
 /* Of the table: a row, and the chain below it. */

@@ -1,0 +1,155 @@
+// SPDX-License-Identifier: GPL-2.0
+/* Merge the sentence's settings with the options that mean the same. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "ask/settings.h"
+#include "ask/usage.h"
+#include "base/alloc.h"
+
+const char * const format_options[NR_FORMATS] = {
+	[FORMAT_JSON] = "--json",
+	[FORMAT_CSV] = "--csv",
+	[FORMAT_TSV] = "format=tsv",
+};
+
+/*
+ * The list is parsed field by field: the language allows fewer fields in group= than
+ * --group does, and it does not group by age.
+ */
+void settings_parse_group(struct options *o, const char *list)
+{
+	struct group_list *by = &o->select.group;
+	char *fields = xstrndup(list, strlen(list)), *field, *next = fields;
+	struct owner_sentence s;
+
+	by->n = 0;
+	while ((field = strsep(&next, ","))) {
+		s.group_by[0] = (struct owner_group_field){ .field = OWNER_FIELD_AGE };
+		if (strcmp(field, field_name(OWNER_FIELD_AGE)))
+			sentence_parse_setting(&s, "--group", "group=", field);
+		if (field_listed(by, s.group_by[0].field))
+			usage_fail("--group", field, "is named twice");
+		by->v[by->n++] = s.group_by[0];
+	}
+	free(fields);
+}
+
+static void copy_sort(struct options *o, const struct owner_sentence *s)
+{
+	memcpy(o->order, s->sort_by, sizeof(o->order));
+	o->nr_order = s->nr_sort_by;
+}
+
+void settings_parse_sort(struct options *o, const char *list)
+{
+	struct owner_sentence s;
+
+	sentence_parse_setting(&s, "--sort", "group=kind sort=", list);
+	copy_sort(o, &s);
+}
+
+static bool has_setting(const struct owner_sentence *s, enum owner_setting setting)
+{
+	return s->settings_given & 1U << setting;
+}
+
+/* @argument is the option's, or NULL; @in_sentence: the sentence has the setting, too. */
+static void check_not_repeated(const char *option, const char *argument, bool in_sentence)
+{
+	if (argument && in_sentence)
+		usage_fail(option, argument, "is said in another place as well");
+}
+
+static void merge_groups(struct options *o, const struct command_line *line)
+{
+	const struct owner_sentence *s = &o->select.sentence;
+	struct group_list *by = &o->select.group;
+	unsigned int i;
+
+	check_not_repeated("--group", line->group, s->nr_group_by);
+	check_not_repeated("--depth", line->depth, s->nr_group_by);
+	if (s->nr_group_by) {
+		memcpy(by->v, s->group_by, sizeof(s->group_by));
+		by->n = s->nr_group_by;
+	}
+	for (i = 0; i < by->n; i++) {
+		if (by->v[i].field != OWNER_FIELD_STACK)
+			continue;
+		check_not_repeated("--depth", line->depth, by->v[i].frames);
+		o->select.chains.full = by->v[i].full;
+		if (s->nr_group_by || by->v[i].frames)
+			o->select.chains.depth = by->v[i].frames;
+	}
+	o->select.by_handle = s->mode != OWNER_MODE_STACK && field_listed(by, OWNER_FIELD_STACK);
+	o->one_by_one = !by->n && (has_setting(s, OWNER_SET_MODE) ||
+				   has_setting(s, OWNER_SET_FORMAT));
+}
+
+/* Returns the TAKES_ bits of the settings that the sentence has. */
+static unsigned int merge_settings(struct options *o, const struct command_line *line)
+{
+	const struct owner_sentence *s = &o->select.sentence;
+	unsigned int takes = 0;
+
+	check_not_repeated("--sort", line->sort, s->nr_sort_by);
+	check_not_repeated("--top", line->top, has_setting(s, OWNER_SET_TOP));
+	if (o->format != FORMAT_TEXT)
+		check_not_repeated(format_options[o->format], "format=",
+				   has_setting(s, OWNER_SET_FORMAT));
+	if (s->nr_sort_by)
+		copy_sort(o, s);
+	if (!options_order_is_measure(o))
+		takes |= TAKES_ORDER;
+	if (has_setting(s, OWNER_SET_TOP)) {
+		o->top = s->top;
+		takes |= TAKES_TOP;
+	}
+	if (has_setting(s, OWNER_SET_GROUPS)) {
+		o->groups = s->max_groups;
+		takes |= TAKES_GROUPS;
+	}
+	if (has_setting(s, OWNER_SET_MODE))
+		takes |= TAKES_MODE;
+	if (s->format == OWNER_FORMAT_TSV)
+		o->format = FORMAT_TSV;
+	return takes;
+}
+
+static void check_one_by_one(const struct options *o, const struct command_line *line)
+{
+	if (!o->one_by_one)
+		return;
+	if (o->format == FORMAT_JSON || o->format == FORMAT_CSV || o->interval_ms)
+		usage_fail(o->interval_ms ? "--live" : "--json or --csv", "mode=records",
+			   "shows objects one by one, without groups");
+	if (line->sort || line->top)
+		usage_fail(line->sort ? "--sort" : "--top", "mode=records",
+			   "shows objects one by one, without groups");
+}
+
+void settings_extract_sentence(struct options *o, struct command_line *line, char **words)
+{
+	struct question *question = &line->question;
+	int i, kept = 0;
+
+	for (i = 0; i < o->nr_inputs; i++) {
+		if (!is_sentence(words[i])) {
+			words[kept++] = words[i];
+			continue;
+		}
+		if (question->sentence)
+			usage_fail("sentence", words[i], "is a second one; one is answered");
+		question->sentence = words[i];
+	}
+	o->inputs = words;
+	o->nr_inputs = kept;
+}
+
+void settings_merge(struct options *o, struct command_line *line)
+{
+	question_finish(&line->question, &o->select.sentence);
+	merge_groups(o, line);
+	line->takes |= merge_settings(o, line);
+	check_one_by_one(o, line);
+}
