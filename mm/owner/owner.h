@@ -43,7 +43,6 @@
 #include "sample.h"
 #include "unwind.h"
 
-struct dentry;
 struct seq_file;
 
 /*
@@ -308,12 +307,5 @@ void owner_free_caches(struct xarray *totals);
 /* report.c */
 void owner_show_weight(struct seq_file *m, const struct owner_object *object);
 void owner_show_object(struct seq_file *m, const struct owner_object *object);
-
-/* debugfs_stacks.c */
-void owner_stacks_debugfs_init(void);
-void owner_page_stacks_debugfs_init(void);
-
-/* debugfs_query.c */
-void owner_query_debugfs_init(struct dentry *dir);
 
 #endif /* _MM_OWNER_H */

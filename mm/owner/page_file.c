@@ -31,6 +31,7 @@
 #include "cgroup.h"
 #include "page.h"
 #include "query/query.h"
+#include "stacks_file.h"
 
 struct page_reader {
 	struct query_reader query;	/* its lock guards what follows */

@@ -1,15 +1,14 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * /sys/kernel/debug/slab_owner_stacks and page_owner_stacks: what each call chain
- * holds.
+ * The files of slab_owner_stacks and page_owner_stacks: what each call chain holds.
  *
- * show_stacks		chains, with what they hold
- * show_handles		the same by handle: small, to be read again and again
- * show_stacks_handles	which chain a handle stands for, to be read once
- * count_threshold	chains that hold fewer objects, or pages, are left out of
- *			the files that say how many
+ * show_stacks		the frames of each chain, with totals
+ * show_handles		the handle of each chain, with totals: small, to be read often
+ * show_stacks_handles	the frames and the handle of each chain, to be read once
+ * count_threshold	chains that hold fewer objects or pages are left out of the
+ *			files with totals
  *
- * Each is made when it is opened.
+ * Opening a file collects the totals, so one open file shows one moment.
  */
 
 #include <linux/debugfs.h>
@@ -18,21 +17,20 @@
 #include <linux/xarray.h>
 
 #include "owner.h"
+#include "stacks_file.h"
 
 /* What a file shows of a chain. */
 #define SHOW_FRAMES	BIT(0)
 #define SHOW_HANDLE	BIT(1)
 #define SHOW_TOTALS	BIT(2)
-#define SHOW_PAGES	BIT(3)		/* the totals are of pages */
 
 struct stacks_reader {
+	const struct owner_stacks_ops *ops;
 	struct xarray totals;
-	unsigned long show;
+	unsigned int show;
 };
 
-static u64 count_threshold, page_threshold;
-
-/* A position is the handle from which on the next chain is looked for. */
+/* A position is the least handle that has not been shown. */
 static void *stacks_start(struct seq_file *m, loff_t *pos)
 {
 	struct stacks_reader *reader = m->private;
@@ -59,11 +57,9 @@ static int stacks_show(struct seq_file *m, void *v)
 	struct owner_chain_total *total = v;
 	unsigned long *entries;
 	unsigned int count, i;
-	u64 threshold;
 
-	threshold = reader->show & SHOW_PAGES ? READ_ONCE(page_threshold) :
-						READ_ONCE(count_threshold);
-	if (reader->show & SHOW_TOTALS && total->sum.estimate.objects < threshold)
+	if (reader->show & SHOW_TOTALS &&
+	    total->sum.estimate.objects < READ_ONCE(*reader->ops->threshold))
 		return 0;
 	if (reader->show & SHOW_FRAMES) {
 		count = stack_depot_fetch(total->stack, &entries);
@@ -72,11 +68,8 @@ static int stacks_show(struct seq_file *m, void *v)
 	}
 	if (reader->show & SHOW_HANDLE)
 		seq_printf(m, "handle: %u\n", total->stack);
-	if ((reader->show & (SHOW_TOTALS | SHOW_PAGES)) == (SHOW_TOTALS | SHOW_PAGES))
-		seq_printf(m, "nr_base_pages: %llu\n", total->sum.estimate.objects);
-	else if (reader->show & SHOW_TOTALS)
-		seq_printf(m, "nr_objects: %llu\nnr_bytes: %llu\n", total->sum.estimate.objects,
-			   total->sum.estimate.bytes);
+	if (reader->show & SHOW_TOTALS)
+		reader->ops->show_total(m, total);
 	seq_putc(m, '\n');
 	return 0;
 }
@@ -88,7 +81,7 @@ static const struct seq_operations stacks_sops = {
 	.show	= stacks_show,
 };
 
-static int stacks_open(struct inode *inode, struct file *file)
+static int open_reader(struct inode *inode, struct file *file, unsigned int show)
 {
 	struct stacks_reader *reader;
 	int error;
@@ -96,12 +89,10 @@ static int stacks_open(struct inode *inode, struct file *file)
 	reader = __seq_open_private(file, &stacks_sops, sizeof(*reader));
 	if (!reader)
 		return -ENOMEM;
-	reader->show = (unsigned long)inode->i_private;
+	reader->ops = inode->i_private;
+	reader->show = show;
 	xa_init(&reader->totals);
-	if (reader->show & SHOW_PAGES)
-		error = owner_total_pages(&reader->totals);
-	else
-		error = owner_total_chains(&reader->totals);
+	error = reader->ops->collect(&reader->totals);
 	if (error) {
 		owner_free_chains(&reader->totals);
 		seq_release_private(inode, file);
@@ -109,7 +100,22 @@ static int stacks_open(struct inode *inode, struct file *file)
 	return error;
 }
 
-static int stacks_release(struct inode *inode, struct file *file)
+static int open_stacks(struct inode *inode, struct file *file)
+{
+	return open_reader(inode, file, SHOW_FRAMES | SHOW_TOTALS);
+}
+
+static int open_handles(struct inode *inode, struct file *file)
+{
+	return open_reader(inode, file, SHOW_HANDLE | SHOW_TOTALS);
+}
+
+static int open_stacks_handles(struct inode *inode, struct file *file)
+{
+	return open_reader(inode, file, SHOW_FRAMES | SHOW_HANDLE);
+}
+
+static int release_reader(struct inode *inode, struct file *file)
 {
 	struct stacks_reader *reader = ((struct seq_file *)file->private_data)->private;
 
@@ -117,53 +123,39 @@ static int stacks_release(struct inode *inode, struct file *file)
 	return seq_release_private(inode, file);
 }
 
-static const struct file_operations stacks_fops = {
-	.owner		= THIS_MODULE,
-	.open		= stacks_open,
-	.read		= seq_read,
-	.llseek		= seq_lseek,
-	.release	= stacks_release,
-};
+#define STACKS_FOPS(name)				\
+static const struct file_operations name##_fops = {	\
+	.owner		= THIS_MODULE,			\
+	.open		= open_##name,			\
+	.read		= seq_read,			\
+	.llseek		= seq_lseek,			\
+	.release	= release_reader,		\
+}
 
-static int threshold_get(void *data, u64 *value)
+STACKS_FOPS(stacks);
+STACKS_FOPS(handles);
+STACKS_FOPS(stacks_handles);
+
+int owner_stacks_threshold_get(void *threshold, u64 *value)
 {
-	*value = READ_ONCE(*(u64 *)data);
+	*value = READ_ONCE(*(u64 *)threshold);
 	return 0;
 }
 
-static int threshold_set(void *data, u64 value)
+int owner_stacks_threshold_set(void *threshold, u64 value)
 {
-	WRITE_ONCE(*(u64 *)data, value);
+	WRITE_ONCE(*(u64 *)threshold, value);
 	return 0;
 }
-DEFINE_DEBUGFS_ATTRIBUTE(count_threshold_fops, threshold_get, threshold_set, "%llu\n");
-/* page_owner's has never had an end of line. */
-DEFINE_DEBUGFS_ATTRIBUTE(page_threshold_fops, threshold_get, threshold_set, "%llu");
 
-static void create_files(struct dentry *dir, unsigned long pages)
+/**
+ * owner_stacks_create_files - create the files of a directory, but for count_threshold
+ * @dir: the directory
+ * @ops: its operations, which must stay
+ */
+void __init owner_stacks_create_files(struct dentry *dir, const struct owner_stacks_ops *ops)
 {
-	debugfs_create_file("show_stacks", 0400, dir,
-			    (void *)(SHOW_FRAMES | SHOW_TOTALS | pages), &stacks_fops);
-	debugfs_create_file("show_handles", 0400, dir,
-			    (void *)(SHOW_HANDLE | SHOW_TOTALS | pages), &stacks_fops);
-	debugfs_create_file("show_stacks_handles", 0400, dir,
-			    (void *)(SHOW_FRAMES | SHOW_HANDLE | pages), &stacks_fops);
-}
-
-void __init owner_stacks_debugfs_init(void)
-{
-	struct dentry *dir = debugfs_create_dir("slab_owner_stacks", NULL);
-
-	create_files(dir, 0);
-	debugfs_create_file_unsafe("count_threshold", 0600, dir, &count_threshold,
-				   &count_threshold_fops);
-}
-
-void __init owner_page_stacks_debugfs_init(void)
-{
-	struct dentry *dir = debugfs_create_dir("page_owner_stacks", NULL);
-
-	create_files(dir, SHOW_PAGES);
-	debugfs_create_file_unsafe("count_threshold", 0600, dir, &page_threshold,
-				   &page_threshold_fops);
+	debugfs_create_file("show_stacks", 0400, dir, (void *)ops, &stacks_fops);
+	debugfs_create_file("show_handles", 0400, dir, (void *)ops, &handles_fops);
+	debugfs_create_file("show_stacks_handles", 0400, dir, (void *)ops, &stacks_handles_fops);
 }

@@ -11,7 +11,6 @@
 
 #define pr_fmt(fmt) "slab_owner: " fmt
 
-#include <linux/debugfs.h>
 #include <linux/fs.h>
 #include <linux/mutex.h>
 #include <linux/printk.h>
@@ -19,6 +18,7 @@
 #include <linux/slab.h>
 #include <linux/uaccess.h>
 
+#include "../debugfs.h"
 #include "query.h"
 
 /* A sentence, and some comment. */
@@ -253,16 +253,10 @@ int owner_query_release(struct inode *inode, struct file *file)
 	return seq_release_private(inode, file);
 }
 
-static const struct file_operations query_fops = {
+const struct file_operations owner_query_fops = {
 	.owner		= THIS_MODULE,
 	.open		= query_open,
 	.read		= query_read,
 	.write		= query_write,
 	.release	= owner_query_release,
 };
-
-void __init owner_query_debugfs_init(struct dentry *dir)
-{
-	owner_query_init();
-	debugfs_create_file("query", 0600, dir, NULL, &query_fops);
-}

@@ -1,0 +1,65 @@
+// SPDX-License-Identifier: GPL-2.0
+/* /sys/kernel/debug/owner/stats: how much is tracked, and losses by reason. */
+
+#include <linux/fs.h>
+#include <linux/seq_file.h>
+
+#include "debugfs.h"
+#include "owner.h"
+#include "page.h"
+
+static const char * const loss_names[] = {
+	[OWNER_LOST_CONTEXT]	= "lost_nmi",
+	[OWNER_LOST_EARLY]	= "lost_early",
+	[OWNER_LOST_VECTOR]	= "lost_no_records",
+	[OWNER_LOST_STACK]	= "lost_no_stack",
+	[OWNER_LOST_TASK]	= "degraded_no_task",
+	[OWNER_LOST_FRAMES]	= "degraded_shorter",
+	[OWNER_LOST_CHAIN]	= "degraded_no_stack",
+};
+
+static_assert(ARRAY_SIZE(loss_names) == OWNER_LOSS_REASONS);
+
+static int show_stats(struct seq_file *m, void *v)
+{
+	struct owner_unwind_counts unwind;
+	struct owner_estimate holds;
+	struct owner_cursor walk = {};
+	u64 tracked = 0;
+	unsigned int i;
+	int error;
+
+	/* Flush references too, so that the depot's own figures agree with these. */
+	owner_cpu_caches_flush();
+	while ((error = owner_chains_next(&walk, OWNER_OBJECTS, &holds)) > 0)
+		tracked += holds.records;
+	owner_cursor_release(&walk);
+	if (error)
+		return error;
+	seq_printf(m, "tracked: %llu\n", tracked);
+	seq_printf(m, "percpu: %ld\n", atomic_long_read(&owner_percpu_areas));
+	seq_printf(m, "slabs: %ld\n", atomic_long_read(&owner_nr_tracked_slabs));
+	seq_printf(m, "bytes: %ld\n", atomic_long_read(&owner_records_bytes));
+	for (i = 0; i < OWNER_LOSS_REASONS; i++)
+		seq_printf(m, "%s: %ld\n", loss_names[i], atomic_long_read(&owner_losses[i]));
+	seq_printf(m, "page_failures: %lu\n", owner_page_failures());
+	owner_unwind_count(&unwind);
+	seq_printf(m, "unwind_learned: %lu\n", unwind.learned);
+	seq_printf(m, "unwind_slow: %lu\n", unwind.slow);
+	seq_printf(m, "unwind_verified: %lu\n", unwind.verified);
+	seq_printf(m, "unwind_different: %lu\n", unwind.different);
+	return 0;
+}
+
+static int open_stats(struct inode *inode, struct file *file)
+{
+	return single_open(file, show_stats, NULL);
+}
+
+const struct file_operations owner_stats_fops = {
+	.owner		= THIS_MODULE,
+	.open		= open_stats,
+	.read		= seq_read,
+	.llseek		= seq_lseek,
+	.release	= single_release,
+};
