@@ -5,6 +5,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "ask/answer.h"
 #include "ask/ask.h"
 #include "base/exit_status.h"
 #include "ui/live.h"
@@ -79,6 +80,7 @@ static int run(const struct options *o)
 {
 	char * const *paths = o->inputs;
 	int nr_paths = o->nr_inputs;
+	struct output_options output;
 	struct answer a = { 0 };
 	int status = STATUS_FAILED;
 	char *live[2];
@@ -97,7 +99,8 @@ static int run(const struct options *o)
 	if (o->one_by_one)
 		return close_output(objects_run(o, paths, nr_paths, stdout));
 	if (answer_read(&a, o, paths, nr_paths)) {
-		o->view->write[o->format](&a, stdout);
+		output = options_for_output(o);
+		o->view->write[o->format](&a, &output, stdout);
 		if (o->select.names)
 			tell_of_names(o->select.names);
 		status = close_output(health_complete(&a.health) ? STATUS_COMPLETE :

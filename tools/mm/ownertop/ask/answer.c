@@ -2,8 +2,8 @@
 /* What was read, as the view wants it. */
 #include <stdlib.h>
 
+#include "ask/answer.h"
 #include "ask/ask.h"
-#include "ask/options.h"
 #include "input/reader.h"
 
 /* Ages count from the newest record, so it has to be known beforehand. */
@@ -21,56 +21,87 @@ static u64 find_newest(const struct options *o, char * const *paths, int n)
 	return newest;
 }
 
-void answer_read_dump(struct answer *a, char * const *paths, int n)
+void answer_read_dump(struct answer *a, const struct options *o, char * const *paths, int n)
 {
-	const struct options *o = a->options;
-
 	a->model.sink.now = o->now;
 	if (options_need_newest(o))
 		a->model.sink.now = find_newest(o, paths, n);
 	read_inputs(paths, n, o->page_size, &a->model.sink, &a->health);
 }
 
-static void read_pair(struct answer *a, char * const *paths, int n)
+static void read_pair(struct answer *a, const struct options *o, char * const *paths, int n)
 {
-	char * const old[] = { (char *)a->options->old };
+	char * const old[] = { (char *)o->old };
 
-	answer_read_dump(a, old, 1);
+	answer_read_dump(a, o, old, 1);
 	dumps_take(&a->dumps, &a->model, old[0]);
-	answer_read_dump(a, paths, n);
+	answer_read_dump(a, o, paths, n);
 	dumps_take(&a->dumps, &a->model, paths[0]);
 	dumps_taken(&a->dumps, &a->model);
 }
 
-static void read_series(struct answer *a, char * const *paths, int n)
+static void read_series(struct answer *a, const struct options *o, char * const *paths, int n)
 {
 	int i;
 
 	for (i = 0; i < n; i++) {
-		answer_read_dump(a, &paths[i], 1);
+		answer_read_dump(a, o, &paths[i], 1);
 		dumps_take(&a->dumps, &a->model, paths[i]);
 	}
 	dumps_taken(&a->dumps, &a->model);
 }
 
+static void init_answer(struct answer *a, const struct options *o)
+{
+	*a = (struct answer){
+		.view = {
+			.measure = o->sort,
+			.nr_order = o->nr_order,
+			.top = o->top,
+			.groups = o->groups,
+			.callees = o->callees,
+		},
+		.health.quiet = a->health.quiet,
+	};
+	memcpy(a->view.order, o->order, sizeof(a->view.order));
+}
+
+struct output_options options_for_output(const struct options *o)
+{
+	return (struct output_options){
+		.view = o->view->name,
+		.sentence = &o->select.sentence,
+		.least_percent = o->least_percent,
+		.old = o->old,
+		.inputs = o->inputs,
+		.nr_inputs = o->nr_inputs,
+		.repeats = o->interval_ms,
+		/*
+		 * Unasked, the kernel tells the ages that it happens to find, of all
+		 * groups or of a few: that column would appear and disappear.
+		 */
+		.ages_if_all = o->live && !o->ages,
+	};
+}
+
 void answer_begin(struct answer *a, const struct options *o)
 {
-	*a = (struct answer){ .options = o, .health.quiet = a->health.quiet };
+	init_answer(a, o);
 	model_init(&a->model, &o->select);
 }
 
 bool answer_read(struct answer *a, const struct options *o, char * const *paths, int n)
 {
-	*a = (struct answer){ .options = o, .health.quiet = a->health.quiet };
-	if (o->live && !o->old && !o->view->series && ask_groups(a))
+	init_answer(a, o);
+	if (o->live && !o->old && !o->view->series && ask_groups(a, o))
 		return true;
 	answer_begin(a, o);
 	if (o->old)
-		read_pair(a, paths, n);
+		read_pair(a, o, paths, n);
 	else if (o->view->series)
-		read_series(a, paths, n);
+		read_series(a, o, paths, n);
 	else
-		answer_read_dump(a, paths, n);
+		answer_read_dump(a, o, paths, n);
 	if (!o->view->series)
 		return true;
 	a->dump_ns = times_of(&o->times, &a->dumps);

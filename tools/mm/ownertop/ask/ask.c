@@ -129,9 +129,8 @@ static u64 now(void)
 	return ts.tv_sec * 1000000000ULL + ts.tv_nsec;
 }
 
-bool ask_groups(struct answer *a)
+bool ask_groups(struct answer *a, const struct options *o)
 {
-	const struct options *o = a->options;
 	struct owner_sentence question;
 	struct health health = { .quiet = true };
 	int fd;

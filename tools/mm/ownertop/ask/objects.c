@@ -4,10 +4,12 @@
 
 #include "base/exit_status.h"
 #include "model/facts.h"
+#include "ask/answer.h"
 #include "ask/objects.h"
 #include "output/tsv.h"
 
 struct objects {
+	const struct options *options;
 	struct answer a;
 	FILE *out;
 	struct tally total;
@@ -16,7 +18,7 @@ struct objects {
 
 static enum owner_mode mode_of(const struct objects *o)
 {
-	return o->a.options->select.sentence.mode;
+	return o->options->select.sentence.mode;
 }
 
 /* The frames of a raw chain, with ";" between them. */
@@ -102,7 +104,7 @@ static void print_text(const struct objects *o, const struct record *rec)
 static void show_object(void *arg, const struct record *rec, const struct sum *sum)
 {
 	struct objects *o = arg;
-	bool tsv = o->a.options->format == FORMAT_TSV;
+	bool tsv = o->options->format == FORMAT_TSV;
 
 	if (tsv ? rec->summed : !rec->header.len) {
 		o->summed += rec->objects;
@@ -120,8 +122,8 @@ static void print_head(const struct objects *o)
 	static const char columns[] =
 		"row\tkind\tsize\theld\tweight\tnid\tpid\ttgid\tts_ns\tage_ns\tcache\tcomm";
 
-	tsv_sentence(o->a.options, o->out);
-	if (o->a.options->format == FORMAT_TSV)
+	tsv_sentence(&o->options->select.sentence, o->out);
+	if (o->options->format == FORMAT_TSV)
 		fprintf(o->out, "%s\t%s\n", columns, tsv_stack_columns(mode_of(o)));
 	else
 		putc('\n', o->out);
@@ -156,14 +158,14 @@ static void print_tail(const struct objects *o)
 
 int objects_run(const struct options *options, char * const *paths, int n, FILE *out)
 {
-	struct objects o = { .out = out, .total = TALLY_NONE };
+	struct objects o = { .options = options, .out = out, .total = TALLY_NONE };
 	int status;
 
 	answer_begin(&o.a, options);
 	o.a.model.visit = show_object;
 	o.a.model.visit_arg = &o;
 	print_head(&o);
-	answer_read_dump(&o.a, paths, n);
+	answer_read_dump(&o.a, options, paths, n);
 	print_tail(&o);
 	status = health_complete(&o.a.health) ? STATUS_COMPLETE : STATUS_INCOMPLETE;
 	answer_free(&o.a);

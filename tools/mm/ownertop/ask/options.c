@@ -336,7 +336,7 @@ static void set_defaults(struct options *o)
 		o->select.chains.depth = o->view->depth;
 	if (!o->nr_order)
 		o->order[o->nr_order++] = OWNER_SORT_BYTES;
-	o->sort = sort_measure(o->order, o->nr_order);
+	o->sort = measure_of_order(o->order, o->nr_order);
 	o->ages = needs_ages(o);
 	if (o->top == UNSET)
 		o->top = o->format == FORMAT_TEXT ? o->view->top : 0;
@@ -346,7 +346,7 @@ static void set_defaults(struct options *o)
 
 bool options_order_is_measure(const struct options *o)
 {
-	return !o->nr_order || (o->nr_order == 1 && sort_is_measure(o->order[0]));
+	return !o->nr_order || (o->nr_order == 1 && measure_is_sort_key(o->order[0]));
 }
 
 bool options_need_newest(const struct options *o)

@@ -3,7 +3,7 @@
 #ifndef OWNERTOP_OPTIONS_H
 #define OWNERTOP_OPTIONS_H
 
-#include "model/report.h"
+#include "model/measure.h"
 #include "ask/times.h"
 #include "ask/views.h"
 
@@ -11,7 +11,7 @@ struct options {
 	const struct view *view;
 	enum format format;
 	struct selection select;
-	enum sort_by sort;	/* what shares and widths are of */
+	enum measure sort;	/* what shares and widths are of */
 	unsigned char order[OWNER_SORTS];	/* what groups are sorted by, in turn */
 	u32 nr_order;
 	u32 top;		/* 0: all */

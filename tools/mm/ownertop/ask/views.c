@@ -2,7 +2,7 @@
 /* The views: what each takes, and who writes it. */
 #include <string.h>
 
-#include "output/writer.h"
+#include "ask/views.h"
 
 #define BY(name) { .field = OWNER_FIELD_##name }
 

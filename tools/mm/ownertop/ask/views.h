@@ -5,32 +5,7 @@
 
 #include <stdio.h>
 
-#include "model/dumps.h"
-#include "input/health.h"
-
-struct options;
-
-/* What was read. */
-struct answer {
-	const struct options *options;
-	struct model model;
-	struct dumps dumps;	/* if the view takes several; else all is in model */
-	u64 *dump_ns;		/* when each was taken, from the first on, if in series */
-	struct health health;
-	struct selection asked;	/* what is left to select after the kernel did */
-};
-
-/*
- * Reads @paths as the view of @o takes them. Returns false after a message if
- * there is nothing to show. Either way, answer_free() is next.
- */
-bool answer_read(struct answer *a, const struct options *o, char * const *paths, int n);
-void answer_free(struct answer *a);
-
-/* The parts of it, for who takes the records as they are read. */
-void answer_begin(struct answer *a, const struct options *o);
-/* All of @paths are one dump. */
-void answer_read_dump(struct answer *a, char * const *paths, int n);
+#include "output/writer.h"
 
 enum format {
 	FORMAT_TEXT,		/* for people; or the view's own */
@@ -52,8 +27,6 @@ enum {
 	TAKES_GROUPS = 1 << 7,
 	TAKES_MODE = 1 << 8,
 };
-
-typedef void (*view_writer)(const struct answer *a, FILE *out);
 
 struct view {
 	const char *name;

@@ -4,7 +4,6 @@
 
 #include "base/alloc.h"
 #include "model/growth.h"
-#include "ask/options.h"
 
 struct pair growth_pair(const struct growth *g, u32 group)
 {
@@ -13,9 +12,9 @@ struct pair growth_pair(const struct growth *g, u32 group)
 	return (struct pair){ dumps_sum(&dumps[0], group), dumps_sum(&dumps[1], group) };
 }
 
-struct change pair_change(const struct pair *p, enum sort_by sort)
+struct change pair_change(const struct pair *p, enum measure sort)
 {
-	return change_of(sort_value(&p->before, sort), sort_value(&p->after, sort));
+	return change_of(measure_value(&p->before, sort), measure_value(&p->after, sort));
 }
 
 static int compare(const void *a, const void *b, void *arg)
@@ -23,7 +22,7 @@ static int compare(const void *a, const void *b, void *arg)
 	const struct growth *g = arg;
 	u32 ia = *(const u32 *)a, ib = *(const u32 *)b;
 	struct pair pa = growth_pair(g, ia), pb = growth_pair(g, ib);
-	enum sort_by sort = g->a->options->sort;
+	enum measure sort = g->a->view.measure;
 	int order = change_compare(pair_change(&pa, sort), pair_change(&pb, sort));
 
 	if (order)
@@ -33,7 +32,7 @@ static int compare(const void *a, const void *b, void *arg)
 
 void growth_init(struct growth *g, const struct answer *a)
 {
-	u32 top = a->options->top, i;
+	u32 top = a->view.top, i;
 
 	*g = (struct growth){
 		.a = a,

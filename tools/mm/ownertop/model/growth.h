@@ -3,10 +3,7 @@
 #ifndef OWNERTOP_GROWTH_H
 #define OWNERTOP_GROWTH_H
 
-#include "model/dumps.h"
-#include "model/report.h"
-
-struct answer;
+#include "model/answer.h"
 
 struct pair {
 	struct sum before;
@@ -29,6 +26,6 @@ void growth_init(struct growth *g, const struct answer *a);
 struct pair growth_pair(const struct growth *g, u32 group);
 void growth_free(struct growth *g);
 
-struct change pair_change(const struct pair *p, enum sort_by sort);
+struct change pair_change(const struct pair *p, enum measure sort);
 
 #endif

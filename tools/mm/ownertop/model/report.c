@@ -3,62 +3,7 @@
 #include <stdlib.h>
 
 #include "base/alloc.h"
-#include "ask/options.h"
-
-static const char * const names[NR_SORTS] = {
-	[SORT_BYTES] = "bytes",
-	[SORT_HELD] = "held",
-	[SORT_OBJECTS] = "objects",
-};
-
-const char *sort_name(enum sort_by sort)
-{
-	return names[sort];
-}
-
-static const enum owner_sort measures[NR_SORTS] = {
-	[SORT_BYTES] = OWNER_SORT_BYTES,
-	[SORT_HELD] = OWNER_SORT_HELD,
-	[SORT_OBJECTS] = OWNER_SORT_OBJECTS,
-};
-
-bool sort_is_measure(enum owner_sort sort)
-{
-	unsigned int i;
-
-	for (i = 0; i < NR_SORTS; i++)
-		if (measures[i] == sort)
-			return true;
-	return false;
-}
-
-enum sort_by sort_measure(const unsigned char *order, u32 n)
-{
-	u32 i, measure;
-
-	for (i = 0; i < n; i++)
-		for (measure = 0; measure < NR_SORTS; measure++)
-			if (measures[measure] == order[i])
-				return measure;
-	return SORT_BYTES;
-}
-
-enum sort_by sort_beside(enum sort_by sort)
-{
-	return sort == SORT_OBJECTS ? SORT_BYTES : SORT_OBJECTS;
-}
-
-u64 sort_value(const struct sum *sum, enum sort_by sort)
-{
-	switch (sort) {
-	case SORT_HELD:
-		return sum->held;
-	case SORT_OBJECTS:
-		return sum->objects;
-	default:
-		return sum->bytes;
-	}
-}
+#include "model/report.h"
 
 /* The largest comes first; of times, what has none comes last. */
 static u64 rank_by(const struct model *m, u32 group, enum owner_sort sort)
@@ -83,7 +28,7 @@ static u64 rank_by(const struct model *m, u32 group, enum owner_sort sort)
 
 struct order {
 	const struct model *m;
-	const struct options *o;
+	const struct view_options *view;
 };
 
 static int compare(const void *a, const void *b, void *arg)
@@ -91,9 +36,9 @@ static int compare(const void *a, const void *b, void *arg)
 	const struct order *order = arg;
 	u32 ia = *(const u32 *)a, ib = *(const u32 *)b, i;
 
-	for (i = 0; i < order->o->nr_order; i++) {
-		u64 va = rank_by(order->m, ia, order->o->order[i]);
-		u64 vb = rank_by(order->m, ib, order->o->order[i]);
+	for (i = 0; i < order->view->nr_order; i++) {
+		u64 va = rank_by(order->m, ia, order->view->order[i]);
+		u64 vb = rank_by(order->m, ib, order->view->order[i]);
 
 		if (va != vb)
 			return va < vb ? 1 : -1;
@@ -109,21 +54,20 @@ static u32 at_most(u32 n, u32 most)
 
 void report_init(struct report *r, const struct answer *a)
 {
-	struct order order = { &a->model, a->options };
+	struct order order = { &a->model, &a->view };
 	u32 n = a->model.groups.n, i;
 
 	*r = (struct report){
 		.model = &a->model,
-		.health = &a->health,
-		.sort = a->options->sort,
+		.measure = a->view.measure,
 	};
 	r->order = xmalloc(n * sizeof(*r->order));
 	for (i = 0; i < n; i++)
 		r->order[i] = i;
 	qsort_r(r->order, n, sizeof(*r->order), compare, &order);
 
-	r->kept = at_most(n, a->options->groups);
-	r->shown = at_most(r->kept, a->options->top);
+	r->kept = at_most(n, a->view.groups);
+	r->shown = at_most(r->kept, a->view.top);
 	for (i = r->shown; i < n; i++) {
 		struct sum sum = sum_get(&a->model.groups, r->order[i]);
 

@@ -3,7 +3,6 @@
 #include <stdlib.h>
 
 #include "base/alloc.h"
-#include "ask/options.h"
 #include "model/slope.h"
 
 #define NS_PER_HOUR 3600e9
@@ -15,7 +14,7 @@ struct sum trend_sum(const struct trend *t, u32 group, u32 dump)
 	return group == TREND_TOTAL ? d->total : dumps_sum(d, group);
 }
 
-struct slope trend_slope(const struct trend *t, u32 group, enum sort_by sort)
+struct slope trend_slope(const struct trend *t, u32 group, enum measure sort)
 {
 	double mean_x = 0, mean_y = 0, xx = 0, xy = 0, yy = 0;
 	struct slope s = { 0 };
@@ -24,7 +23,7 @@ struct slope trend_slope(const struct trend *t, u32 group, enum sort_by sort)
 
 	for (i = 0; i < n; i++) {
 		struct sum sum = trend_sum(t, group, i);
-		u64 y = sort_value(&sum, sort);
+		u64 y = measure_value(&sum, sort);
 
 		mean_x += t->a->dump_ns[i] / NS_PER_HOUR / n;
 		mean_y += (double)y / n;
@@ -35,7 +34,7 @@ struct slope trend_slope(const struct trend *t, u32 group, enum sort_by sort)
 	for (i = 0; i < n; i++) {
 		struct sum sum = trend_sum(t, group, i);
 		double dx = t->a->dump_ns[i] / NS_PER_HOUR - mean_x;
-		double dy = sort_value(&sum, sort) - mean_y;
+		double dy = measure_value(&sum, sort) - mean_y;
 
 		xx += dx * dx;
 		xy += dx * dy;
@@ -75,21 +74,21 @@ static int compare(const void *a, const void *b, void *arg)
 
 void trend_init(struct trend *t, const struct answer *a)
 {
-	const struct options *o = a->options;
+	u32 top = a->view.top;
 	u32 groups = a->model.groups.n, i;
 
 	*t = (struct trend){ .a = a };
 	t->slopes = xmalloc(groups * sizeof(*t->slopes));
 	t->order = xmalloc(groups * sizeof(*t->order));
 	for (i = 0; i < groups; i++) {
-		t->slopes[i] = trend_slope(t, i, o->sort);
+		t->slopes[i] = trend_slope(t, i, a->view.measure);
 		if (changed(t, i))
 			t->order[t->n++] = i;
 		else
 			t->unchanged++;
 	}
 	qsort_r(t->order, t->n, sizeof(*t->order), compare, t);
-	t->shown = o->top && o->top < t->n ? o->top : t->n;
+	t->shown = top && top < t->n ? top : t->n;
 }
 
 void trend_free(struct trend *t)

@@ -3,10 +3,7 @@
 #ifndef OWNERTOP_SLOPE_H
 #define OWNERTOP_SLOPE_H
 
-#include "model/dumps.h"
-#include "model/report.h"
-
-struct answer;
+#include "model/answer.h"
 
 /* A straight line through one figure in all dumps, by least squares. */
 struct slope {
@@ -29,7 +26,7 @@ struct trend {
 void trend_init(struct trend *t, const struct answer *a);
 /* Of a group, or of the total if it is TREND_TOTAL. */
 #define TREND_TOTAL U32_MAX
-struct slope trend_slope(const struct trend *t, u32 group, enum sort_by sort);
+struct slope trend_slope(const struct trend *t, u32 group, enum measure sort);
 struct sum trend_sum(const struct trend *t, u32 group, u32 dump);
 void trend_free(struct trend *t);
 

@@ -5,7 +5,6 @@
 
 #include "base/alloc.h"
 #include "names/frame.h"
-#include "ask/options.h"
 #include "model/tree.h"
 
 struct node_key {
@@ -152,7 +151,7 @@ void tree_add(struct tree *t, const struct group *g, const struct sum *sum,
 
 struct order {
 	const struct tree *t;
-	enum sort_by sort;
+	enum measure sort;
 };
 
 static int compare(const void *a, const void *b, void *arg)
@@ -160,15 +159,15 @@ static int compare(const void *a, const void *b, void *arg)
 	const struct order *order = arg;
 	u32 ia = *(const u32 *)a, ib = *(const u32 *)b;
 	const struct node *na = &order->t->nodes[ia], *nb = &order->t->nodes[ib];
-	u64 va = sort_value(&na->cum, order->sort);
-	u64 vb = sort_value(&nb->cum, order->sort);
+	u64 va = measure_value(&na->cum, order->sort);
+	u64 vb = measure_value(&nb->cum, order->sort);
 
 	if (va != vb)
 		return va < vb ? 1 : -1;
 	return ia < ib ? -1 : 1;
 }
 
-u32 *tree_by_size(const struct tree *t, enum sort_by sort)
+u32 *tree_by_size(const struct tree *t, enum measure sort)
 {
 	struct order order = { t, sort };
 	u32 *ids = xmalloc(t->n * sizeof(*ids));
@@ -181,7 +180,7 @@ u32 *tree_by_size(const struct tree *t, enum sort_by sort)
 }
 
 /* Links the smallest first, as each stands before those linked earlier. */
-void tree_finish(struct tree *t, enum sort_by sort)
+void tree_finish(struct tree *t, enum measure sort)
 {
 	u32 *ids = tree_by_size(t, sort);
 	u32 i;
@@ -202,7 +201,7 @@ void tree_of_answer(struct tree *t, const struct answer *a)
 	const struct dumps *d = &a->dumps;
 	u32 i;
 
-	tree_init(t, &a->model, a->options->callees);
+	tree_init(t, &a->model, a->view.callees);
 	for (i = 0; i < a->model.groups.n; i++) {
 		struct group g = model_group(&a->model, i);
 		struct sum old = { 0 }, sum = g.sum;
@@ -213,7 +212,7 @@ void tree_of_answer(struct tree *t, const struct answer *a)
 		}
 		tree_add(t, &g, &sum, &old);
 	}
-	tree_finish(t, a->options->sort);
+	tree_finish(t, a->view.measure);
 }
 
 struct text tree_name(const struct tree *t, u32 node)

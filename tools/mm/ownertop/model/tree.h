@@ -7,13 +7,10 @@
 #ifndef OWNERTOP_TREE_H
 #define OWNERTOP_TREE_H
 
-#include "model/model.h"
-#include "model/report.h"
+#include "model/answer.h"
 
 #define TREE_ROOT 0
 #define TREE_NONE U32_MAX
-
-struct answer;
 
 struct node {
 	u32 name;		/* index into tree.names */
@@ -45,11 +42,11 @@ void tree_init(struct tree *t, const struct model *m, bool callees);
 void tree_add(struct tree *t, const struct group *g, const struct sum *sum,
 	      const struct sum *old);
 /* When all is added: puts children in order, the largest first. */
-void tree_finish(struct tree *t, enum sort_by sort);
+void tree_finish(struct tree *t, enum measure sort);
 /* All of that, for what was read. */
 void tree_of_answer(struct tree *t, const struct answer *a);
 /* The numbers of all nodes, the largest first and parents before children of their size. */
-u32 *tree_by_size(const struct tree *t, enum sort_by sort);
+u32 *tree_by_size(const struct tree *t, enum measure sort);
 void tree_free(struct tree *t);
 
 struct text tree_name(const struct tree *t, u32 node);

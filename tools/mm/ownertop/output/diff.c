@@ -9,13 +9,13 @@
 #include "output/writer.h"
 
 /* Nothing at all is not the same as little: "-" stands where a group is not. */
-static const char *amount(char buf[HUMAN_LEN], const struct sum *sum, enum sort_by sort)
+static const char *amount(char buf[HUMAN_LEN], const struct sum *sum, enum measure sort)
 {
-	return sum->objects ? figure_text(buf, sort_value(sum, sort), sort) : "-";
+	return sum->objects ? figure_text(buf, measure_value(sum, sort), sort) : "-";
 }
 
 /* At most so much: what is in both dumps was sampled once. */
-static const char *error(char buf[HUMAN_LEN], const struct pair *p, enum sort_by sort)
+static const char *error(char buf[HUMAN_LEN], const struct pair *p, enum measure sort)
 {
 	struct sum both = p->before;
 
@@ -23,9 +23,9 @@ static const char *error(char buf[HUMAN_LEN], const struct pair *p, enum sort_by
 	return figure_error(buf, &both, sort);
 }
 
-static void add_cells(struct rows *rows, const struct pair *p, enum sort_by sort)
+static void add_cells(struct rows *rows, const struct pair *p, enum measure sort)
 {
-	enum sort_by other = sort_beside(sort);
+	enum measure other = measure_beside(sort);
 	char buf[HUMAN_LEN];
 
 	rows_cell(rows, figure_change(buf, pair_change(p, sort), sort));
@@ -38,7 +38,7 @@ static void add_cells(struct rows *rows, const struct pair *p, enum sort_by sort
 }
 
 /* The heads of what add_cells() shows. */
-static void choose_figures(const struct model *m, enum sort_by sort, const char *figures[6])
+static void choose_figures(const struct model *m, enum measure sort, const char *figures[6])
 {
 	u32 n = 0;
 
@@ -47,12 +47,12 @@ static void choose_figures(const struct model *m, enum sort_by sort, const char 
 		figures[n++] = figure_error_head(sort);
 	figures[n++] = "OLD";
 	figures[n++] = "NEW";
-	figures[n++] = sort == SORT_OBJECTS ? "BYTES" : "OBJECTS";
+	figures[n++] = sort == MEASURE_OBJECTS ? "BYTES" : "OBJECTS";
 	figures[n] = NULL;
 }
 
 static void add_other(struct rows *rows, const char *name, const struct pair *p,
-		      enum sort_by sort)
+		      enum measure sort)
 {
 	rows_add_other(rows, name);
 	add_cells(rows, p, sort);
@@ -83,14 +83,15 @@ static void print_notes(const struct growth *g, FILE *out)
 	notes_print(a, terminal_of(out), out);
 }
 
-void write_diff(const struct answer *a, FILE *out)
+void write_diff(const struct answer *a, const struct output_options *o, FILE *out)
 {
-	enum sort_by sort = a->options->sort;
+	enum measure sort = a->view.measure;
 	const char *figures[6];
 	struct growth g;
 	struct rows rows;
 	u32 i;
 
+	(void)o;
 	growth_init(&g, a);
 	choose_figures(&a->model, sort, figures);
 	rows_begin(&rows, &a->model, g.order, g.shown, figures, terminal_of(out), out);
@@ -118,13 +119,13 @@ static void json_pair(const struct pair *p, FILE *out)
 	putc('}', out);
 }
 
-void write_diff_json(const struct answer *a, FILE *out)
+void write_diff_json(const struct answer *a, const struct output_options *o, FILE *out)
 {
 	struct growth g;
 	u32 i;
 
 	growth_init(&g, a);
-	json_begin(a, out);
+	json_begin(a, o, out);
 	fprintf(out, "  \"appeared\": %u,\n  \"gone\": %u,\n  \"unchanged\": %u,\n",
 		g.appeared, g.gone, g.unchanged);
 	fputs("  \"total\": {", out);
@@ -153,11 +154,12 @@ static void csv_pair(const struct answer *a, const struct pair *p, const struct 
 	csv_fields(&a->model, g, out);
 }
 
-void write_diff_csv(const struct answer *a, FILE *out)
+void write_diff_csv(const struct answer *a, const struct output_options *o, FILE *out)
 {
 	struct growth g;
 	u32 i;
 
+	(void)o;
 	growth_init(&g, a);
 	fputs("row,rank,old_objects,old_bytes,old_held,new_objects,new_bytes,new_held", out);
 	csv_estimate_names(&a->model, "old_", out);

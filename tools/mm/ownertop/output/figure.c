@@ -4,28 +4,28 @@
 
 #include "output/figure.h"
 
-const char *figure_text(char buf[HUMAN_LEN], u64 v, enum sort_by sort)
+const char *figure_text(char buf[HUMAN_LEN], u64 v, enum measure sort)
 {
-	if (sort != SORT_OBJECTS)
+	if (sort != MEASURE_OBJECTS)
 		return human_bytes(buf, v);
 	snprintf(buf, HUMAN_LEN, "%llu", v);
 	return buf;
 }
 
-const char *figure_error(char buf[HUMAN_LEN], const struct sum *sum, enum sort_by sort)
+const char *figure_error(char buf[HUMAN_LEN], const struct sum *sum, enum measure sort)
 {
 	if (!sum_is_estimate(sum))
 		return "-";
-	return figure_text(buf, sort == SORT_OBJECTS ? sum_objects_error(sum) :
+	return figure_text(buf, sort == MEASURE_OBJECTS ? sum_objects_error(sum) :
 							sum_bytes_error(sum), sort);
 }
 
-const char *figure_error_head(enum sort_by sort)
+const char *figure_error_head(enum measure sort)
 {
-	return sort == SORT_OBJECTS ? "+-OBJECTS" : "+-BYTES";
+	return sort == MEASURE_OBJECTS ? "+-OBJECTS" : "+-BYTES";
 }
 
-const char *figure_change(char buf[HUMAN_LEN], struct change c, enum sort_by sort)
+const char *figure_change(char buf[HUMAN_LEN], struct change c, enum measure sort)
 {
 	char figure[HUMAN_LEN];
 

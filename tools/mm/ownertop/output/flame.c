@@ -69,7 +69,7 @@ static void print_notes(const struct answer *a, FILE *out)
 }
 
 /* The files by name: a page is looked at long after its command line is gone. */
-static void print_source(const struct options *o, FILE *out)
+static void print_source(const struct output_options *o, FILE *out)
 {
 	char *text = NULL;
 	size_t len;
@@ -90,16 +90,15 @@ static void print_source(const struct options *o, FILE *out)
 	free(text);
 }
 
-static void print_data(const struct answer *a, FILE *out)
+static void print_data(const struct answer *a, const struct output_options *o, FILE *out)
 {
-	const struct options *o = a->options;
 	struct tree t;
 
 	tree_of_answer(&t, a);
 	fprintf(out, "{\"diff\":%s,\"held\":%s,\"complete\":%s,\"sort\":\"%s\",\n",
 		o->old ? "true" : "false",
 		a->model.total.held != a->model.total.bytes ? "true" : "false",
-		health_complete(&a->health) ? "true" : "false", sort_name(o->sort));
+		health_complete(&a->health) ? "true" : "false", measure_name(a->view.measure));
 	print_source(o, out);
 	fputs(",\n", out);
 	print_notes(a, out);
@@ -111,12 +110,12 @@ static void print_data(const struct answer *a, FILE *out)
 	tree_free(&t);
 }
 
-void write_flame(const struct answer *a, FILE *out)
+void write_flame(const struct answer *a, const struct output_options *o, FILE *out)
 {
 	const char *start = _binary_flame_html_start, *end = _binary_flame_html_end;
 	const char *mark = memmem(start, end - start, MARK, strlen(MARK));
 
 	fwrite(start, 1, mark - start, out);
-	print_data(a, out);
+	print_data(a, o, out);
 	fwrite(mark + strlen(MARK), 1, end - mark - strlen(MARK), out);
 }

@@ -38,34 +38,34 @@ static void print_path(const struct tree *t, u32 node, u32 *path, FILE *out)
 }
 
 /* A frame of its own, of no size: there is no other place for what is missing. */
-static void print_incomplete(const struct answer *a, FILE *out)
+static void print_incomplete(const struct answer *a, bool diff, FILE *out)
 {
 	fputs("[incomplete: ", out);
 	print_name((struct text){ a->health.first, strlen(a->health.first) }, out);
-	fputs(a->options->old ? "] 0 0\n" : "] 0\n", out);
+	fputs(diff ? "] 0 0\n" : "] 0\n", out);
 }
 
-void write_folded(const struct answer *a, FILE *out)
+void write_folded(const struct answer *a, const struct output_options *o, FILE *out)
 {
-	enum sort_by sort = a->options->sort;
+	enum measure sort = a->view.measure;
 	struct tree t;
 	u32 *path, node;
 
 	tree_of_answer(&t, a);
 	path = xmalloc(t.n * sizeof(*path));
 	for (node = TREE_ROOT; node != TREE_NONE; node = tree_walk(&t, node)) {
-		u64 old = sort_value(&t.nodes[node].old_flat, sort);
-		u64 now = sort_value(&t.nodes[node].flat, sort);
+		u64 old = measure_value(&t.nodes[node].old_flat, sort);
+		u64 now = measure_value(&t.nodes[node].flat, sort);
 
 		if (node == TREE_ROOT || (!old && !now))
 			continue;
 		print_path(&t, node, path, out);
-		if (a->options->old)
+		if (o->old)
 			fprintf(out, "%llu ", old);
 		fprintf(out, "%llu\n", now);
 	}
 	if (!health_complete(&a->health))
-		print_incomplete(a, out);
+		print_incomplete(a, o->old, out);
 	free(path);
 	tree_free(&t);
 }

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
 /* JSON, with every figure exact; ownertop.8 describes it. */
 #include "output/json.h"
-#include "ask/options.h"
 #include "base/utf8.h"
 
 /* Grows when a reader would have to change. */
@@ -90,13 +89,13 @@ void json_end(u32 n, FILE *out)
 	fputs(n ? "\n  ]\n}\n" : "]\n}\n", out);
 }
 
-static void print_order(const struct options *o, FILE *out)
+static void print_order(const struct view_options *v, FILE *out)
 {
 	u32 i;
 
 	fputs("  \"order_by\": [", out);
-	for (i = 0; i < o->nr_order; i++)
-		fprintf(out, "%s\"%s\"", i ? ", " : "", owner_sort_names[o->order[i]]);
+	for (i = 0; i < v->nr_order; i++)
+		fprintf(out, "%s\"%s\"", i ? ", " : "", owner_sort_names[v->order[i]]);
 	fputs("],\n", out);
 }
 
@@ -121,26 +120,25 @@ static void print_sources(const struct sources *s, FILE *out)
 		fprintf(out, "  \"inaccurate\": %llu,\n", s->inaccurate);
 }
 
-void json_begin(const struct answer *a, FILE *out)
+void json_begin(const struct answer *a, const struct output_options *o, FILE *out)
 {
-	const struct options *o = a->options;
-	const struct group_list *by = &o->select.group;
 	const struct model *m = &a->model;
+	const struct group_list *by = &m->select->group;
 	unsigned int i;
 
 	fprintf(out, "{\n  \"schema\": \"ownertop\",\n  \"version\": %d,\n",
 		JSON_SCHEMA_VERSION);
-	fprintf(out, "  \"view\": \"%s\",\n", o->view->name);
+	fprintf(out, "  \"view\": \"%s\",\n", o->view);
 	fprintf(out, "  \"complete\": %s,\n  \"damaged\": %llu,\n  \"unread_inputs\": %u,\n",
 		health_complete(&a->health) ? "true" : "false", a->health.damaged,
 		a->health.unread);
 	fprintf(out, "  \"depth\": %u,\n  \"sort\": \"%s\",\n  \"group_by\": [",
-		o->select.chains.depth, sort_name(o->sort));
+		m->select->chains.depth, measure_name(a->view.measure));
 	for (i = 0; i < by->n; i++)
 		fprintf(out, "%s\"%s\"", i ? ", " : "", field_name(by->v[i].field));
 	fputs("],\n", out);
-	if (!options_order_is_measure(o))
-		print_order(o, out);
+	if (a->view.nr_order != 1 || !measure_is_sort_key(a->view.order[0]))
+		print_order(&a->view, out);
 	fprintf(out, "  \"newest_ns\": %llu,\n", m->newest);
 	if (m->sink.summary.coverage_known)
 		fprintf(out, "  \"tracked\": %llu,\n  \"untracked\": %llu,\n",

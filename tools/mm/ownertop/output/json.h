@@ -5,7 +5,7 @@
 
 #include <stdio.h>
 
-#include "ask/views.h"
+#include "output/writer.h"
 
 /*
  * Always valid JSON: a byte of @t that is not UTF-8 is written as the character
@@ -14,7 +14,7 @@
 void json_string(struct text t, FILE *out);
 
 /* "{", and what all views say: of what this is, and what it leaves out. */
-void json_begin(const struct answer *a, FILE *out);
+void json_begin(const struct answer *a, const struct output_options *o, FILE *out);
 void json_sum(const struct sum *sum, FILE *out);
 /* A line: "name": {sum}, */
 void json_named_sum(const char *name, const struct sum *sum, FILE *out);

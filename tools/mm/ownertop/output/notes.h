@@ -3,8 +3,8 @@
 #ifndef OWNERTOP_NOTES_H
 #define OWNERTOP_NOTES_H
 
-#include "ui/terminal.h"
-#include "ask/views.h"
+#include "output/terminal.h"
+#include "model/answer.h"
 
 /* As it would look on @term, wherever @out leads. */
 void notes_print(const struct answer *a, struct terminal term, FILE *out);

@@ -127,18 +127,18 @@ static void emit_sample_type(struct profile *p, const char *type, const char *un
 	emit(p, PROFILE_SAMPLE_TYPE);
 }
 
-/* In the order of enum sort_by in write_sample(). */
-static void emit_sample_types(struct profile *p, enum sort_by sort)
+/* In the order of enum measure in write_sample(). */
+static void emit_sample_types(struct profile *p, enum measure sort)
 {
-	static const char * const names[NR_SORTS] = {
-		[SORT_BYTES] = "inuse_space",
-		[SORT_HELD] = "held_space",
-		[SORT_OBJECTS] = "inuse_objects",
+	static const char * const names[NR_MEASURES] = {
+		[MEASURE_BYTES] = "inuse_space",
+		[MEASURE_HELD] = "held_space",
+		[MEASURE_OBJECTS] = "inuse_objects",
 	};
 
-	emit_sample_type(p, names[SORT_OBJECTS], "count");
-	emit_sample_type(p, names[SORT_BYTES], "bytes");
-	emit_sample_type(p, names[SORT_HELD], "bytes");
+	emit_sample_type(p, names[MEASURE_OBJECTS], "count");
+	emit_sample_type(p, names[MEASURE_BYTES], "bytes");
+	emit_sample_type(p, names[MEASURE_HELD], "bytes");
 	emit_int(p, PROFILE_DEFAULT_SAMPLE_TYPE, string(p, names[sort]));
 }
 
@@ -261,18 +261,19 @@ static void emit_strings(struct profile *p)
 	}
 }
 
-void write_pprof(const struct answer *a, FILE *out)
+void write_pprof(const struct answer *a, const struct output_options *o, FILE *out)
 {
 	const struct model *m = &a->model;
 	struct profile p = { .m = m };
 	u32 i;
 
+	(void)o;
 	/* To pack it better would take as long as to read the dump. */
 	p.gz = gzdopen(dup(fileno(out)), "wb1");
 	if (!p.gz)
 		out_of_memory();
 	string(&p, "");		/* number 0 means that there is none */
-	emit_sample_types(&p, a->options->sort);
+	emit_sample_types(&p, a->view.measure);
 	for (i = 0; i < m->groups.n; i++) {
 		struct group g = model_group(m, i);
 

@@ -5,7 +5,8 @@
 #include "names/frame.h"
 #include "base/human.h"
 #include "output/notes.h"
-#include "ui/terminal.h"
+#include "output/terminal.h"
+#include "model/report.h"
 #include "output/writer.h"
 
 #define INDENT 4
@@ -84,20 +85,21 @@ static void print_sum(const struct sum *sum, const struct report *r, FILE *out)
 
 	fprintf(out, "%s in %llu object%s, %s", human_bytes(bytes, sum->bytes), sum->objects,
 		sum->objects == 1 ? "" : "s",
-		human_percent(percent, sort_value(sum, r->sort),
-			      sort_value(&r->model->total, r->sort)));
+		human_percent(percent, measure_value(sum, r->measure),
+			      measure_value(&r->model->total, r->measure)));
 	if (sum->held != sum->bytes)
 		fprintf(out, ", held %s", human_bytes(bytes, sum->held));
 	putc('\n', out);
 }
 
-void write_records(const struct answer *a, FILE *out)
+void write_records(const struct answer *a, const struct output_options *o, FILE *out)
 {
 	const struct model *m = &a->model;
 	struct terminal term = terminal_of(out);
 	struct report r;
 	u32 i;
 
+	(void)o;
 	report_init(&r, a);
 	for (i = 0; i < r.shown; i++) {
 		struct group g = report_group(&r, i);

@@ -125,7 +125,7 @@ static struct tally add_up(const struct report *r, u32 from, u32 to)
 	return t;
 }
 
-void write_tsv(const struct answer *a, FILE *out)
+void write_tsv(const struct answer *a, const struct output_options *o, FILE *out)
 {
 	const struct model *m = &a->model;
 	struct tally not_shown, other, total;
@@ -133,7 +133,7 @@ void write_tsv(const struct answer *a, FILE *out)
 	u32 i;
 
 	report_init(&r, a);
-	tsv_sentence(a->options, out);
+	tsv_sentence(o->sentence, out);
 	print_head(m, out);
 	for (i = 0; i < r.shown; i++) {
 		struct group g = report_group(&r, i);

@@ -7,7 +7,7 @@
 #define OWNERTOP_ROWS_H
 
 #include "model/model.h"
-#include "ui/terminal.h"
+#include "output/terminal.h"
 
 #define ROWS_OTHER U32_MAX
 

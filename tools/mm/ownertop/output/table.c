@@ -21,13 +21,13 @@ static void add_cells(struct table *t, const struct sum *sum, const struct group
 	char buf[HUMAN_LEN];
 
 	rows_cell(&t->rows, human_bytes(buf, sum->bytes));
-	rows_cell(&t->rows, human_percent(buf, sort_value(sum, r->sort),
-					  sort_value(&r->model->total, r->sort)));
+	rows_cell(&t->rows, human_percent(buf, measure_value(sum, r->measure),
+					  measure_value(&r->model->total, r->measure)));
 	if (t->held)
 		rows_cell(&t->rows, human_bytes(buf, sum->held));
 	rows_number(&t->rows, sum->objects);
 	if (r->model->sampled)
-		rows_cell(&t->rows, figure_error(buf, sum, r->sort));
+		rows_cell(&t->rows, figure_error(buf, sum, r->measure));
 	if (!g)
 		return;
 	if (t->ages)
@@ -46,7 +46,7 @@ static void choose_figures(const struct table *t, const char *figures[7])
 		figures[n++] = "HELD";
 	figures[n++] = "OBJECTS";
 	if (t->r->model->sampled)
-		figures[n++] = figure_error_head(t->r->sort);
+		figures[n++] = figure_error_head(t->r->measure);
 	if (t->ages)
 		figures[n++] = "OLDEST";
 	figures[n] = NULL;
@@ -56,14 +56,13 @@ static void choose_figures(const struct table *t, const char *figures[7])
  * Not asked for ages, the kernel tells those that it happens to find: of all groups,
  * or of the few that it has no counters for, which would come and go on a screen.
  */
-static bool has_ages(const struct report *r, const struct options *o)
+static bool has_ages(const struct report *r, bool if_all)
 {
-	bool unasked = o->live && !o->ages;
-	u32 n = unasked ? r->model->groups.n : r->shown, known = 0, i;
+	u32 n = if_all ? r->model->groups.n : r->shown, known = 0, i;
 
 	for (i = 0; i < n; i++)
 		known += model_oldest(r->model, r->order[i]) != TS_UNKNOWN;
-	return known && (known == n || !unasked);
+	return known && (known == n || !if_all);
 }
 
 static void add_other(struct table *t, const char *name, const struct sum *sum)
@@ -72,12 +71,12 @@ static void add_other(struct table *t, const char *name, const struct sum *sum)
 	add_cells(t, sum, NULL);
 }
 
-void write_table(const struct answer *a, FILE *out)
+void write_table(const struct answer *a, const struct output_options *o, FILE *out)
 {
-	write_table_to(a, out, terminal_of(out));
+	write_table_to(a, o, out, terminal_of(out));
 }
 
-void write_table_to(const struct answer *a, FILE *out, struct terminal term)
+void write_table_to(const struct answer *a, const struct output_options *o, FILE *out, struct terminal term)
 {
 	const struct model *m = &a->model;
 	struct report r;
@@ -89,7 +88,7 @@ void write_table_to(const struct answer *a, FILE *out, struct terminal term)
 	u32 hidden, folded, i;
 
 	report_init(&r, a);
-	t.ages = has_ages(&r, a->options);
+	t.ages = has_ages(&r, o->ages_if_all);
 	choose_figures(&t, figures);
 	rows_begin(&t.rows, m, r.order, r.shown, figures, term, out);
 	hidden = r.kept - r.shown;
@@ -109,7 +108,7 @@ void write_table_to(const struct answer *a, FILE *out, struct terminal term)
 	} while (rows_again(&t.rows));
 	if (hidden)
 		fprintf(out, "rest: %u of %u groups%s\n", hidden, m->groups.n,
-			a->options->interval_ms ? "" : "; --top 0 shows them");
+			o->repeats ? "" : "; --top 0 shows them");
 	if (folded)
 		fprintf(out, "other: %u groups beyond groups=%u\n", folded, r.kept);
 	notes_print(a, term, out);

@@ -5,6 +5,7 @@
  */
 #include "output/csv.h"
 #include "ask/known.h"
+#include "model/report.h"
 #include "output/writer.h"
 
 static void print_group(const struct report *r, u32 rank, FILE *out)
@@ -34,7 +35,7 @@ static void print_sum(const struct model *m, const char *row, const struct sum *
 	end_row(m, sum, out);
 }
 
-void write_table_csv(const struct answer *a, FILE *out)
+void write_table_csv(const struct answer *a, const struct output_options *o, FILE *out)
 {
 	const struct model *m = &a->model;
 	const struct sources *from = &m->sources;
@@ -42,6 +43,7 @@ void write_table_csv(const struct answer *a, FILE *out)
 	struct report r;
 	u32 i;
 
+	(void)o;
 	report_init(&r, a);
 	fputs("row,rank,objects,bytes,held,oldest_ns,newest_ns", out);
 	csv_estimate_names(m, "", out);

@@ -2,6 +2,7 @@
 /* The table, for programs. */
 #include "output/json.h"
 #include "ask/known.h"
+#include "model/report.h"
 #include "output/writer.h"
 
 static void print_groups(const struct report *r, FILE *out)
@@ -23,13 +24,13 @@ static void print_groups(const struct report *r, FILE *out)
 	json_end(r->shown, out);
 }
 
-void write_table_json(const struct answer *a, FILE *out)
+void write_table_json(const struct answer *a, const struct output_options *o, FILE *out)
 {
 	const struct model *m = &a->model;
 	struct report r;
 
 	report_init(&r, a);
-	json_begin(a, out);
+	json_begin(a, o, out);
 	json_named_sum("total", &m->total, out);
 	fprintf(out, "  \"groups_not_shown\": %u,\n", r.kept - r.shown);
 	json_named_sum("not_shown", &r.not_shown, out);

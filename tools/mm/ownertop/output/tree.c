@@ -10,7 +10,7 @@
 #include "output/figure.h"
 #include "output/json.h"
 #include "output/notes.h"
-#include "ui/terminal.h"
+#include "output/terminal.h"
 #include "model/tree.h"
 #include "output/writer.h"
 
@@ -19,7 +19,7 @@
 
 struct pruned {
 	struct tree tree;
-	enum sort_by sort;
+	enum measure sort;
 	bool *keep;		/* by number of node, as the next */
 	u32 *kept_children;
 	u32 dropped;
@@ -37,22 +37,22 @@ static void keep_largest(struct pruned *p, u32 top)
 	free(ids);
 }
 
-static void prune(struct pruned *p, const struct answer *a)
+static void prune(struct pruned *p, const struct answer *a, double least_percent)
 {
-	const struct options *o = a->options;
+	u32 top = a->view.top;
 	struct tree *t = &p->tree;
 	double least;
 	u32 i;
 
-	p->sort = o->sort;
+	p->sort = a->view.measure;
 	tree_of_answer(t, a);
 	p->keep = xmalloc(t->n * sizeof(*p->keep));
-	least = sort_value(&t->nodes[TREE_ROOT].cum, p->sort) * o->least_percent / 100;
+	least = measure_value(&t->nodes[TREE_ROOT].cum, p->sort) * least_percent / 100;
 	for (i = 0; i < t->n; i++)
-		p->keep[i] = sort_value(&t->nodes[i].cum, p->sort) >= least;
+		p->keep[i] = measure_value(&t->nodes[i].cum, p->sort) >= least;
 	/* Of the lines asked for, the first is the total. */
-	if (o->top && o->top < t->n - 1)
-		keep_largest(p, o->top + 1);
+	if (top && top < t->n - 1)
+		keep_largest(p, top + 1);
 	p->kept_children = xcalloc(t->n, sizeof(*p->kept_children));
 	for (i = 0; i < t->n; i++) {
 		if (p->keep[i] && i != TREE_ROOT)
@@ -93,8 +93,8 @@ struct lines {
 /* What a line has in common with the one above is not said again. */
 static void print_figures(struct lines *l, const struct node *node, bool news)
 {
-	enum sort_by sort = l->p->sort;
-	u64 cum = sort_value(&node->cum, sort), flat = sort_value(&node->flat, sort);
+	enum measure sort = l->p->sort;
+	u64 cum = measure_value(&node->cum, sort), flat = measure_value(&node->flat, sort);
 	char v[HUMAN_LEN], percent[HUMAN_LEN], running[HUMAN_LEN];
 
 	if (news)
@@ -111,7 +111,7 @@ static void print_figures(struct lines *l, const struct node *node, bool news)
 		fprintf(l->out, "%21s ", "");
 	if (!news)
 		fprintf(l->out, "%8s  ", "");
-	else if (sort == SORT_OBJECTS)
+	else if (sort == MEASURE_OBJECTS)
 		fprintf(l->out, "%8s  ", human_bytes(v, node->cum.bytes));
 	else
 		fprintf(l->out, "%8llu  ", node->cum.objects);
@@ -151,23 +151,24 @@ static void print_node(struct lines *l, u32 id)
 	free(name);
 }
 
-static void print_dropped(const struct pruned *p, const struct options *o, u64 total,
+static void print_dropped(const struct pruned *p, const struct answer *a, double least_percent,
 			  FILE *out)
 {
-	u64 v = sort_value(&p->dropped_flat, p->sort);
+	u64 total = measure_value(&p->tree.nodes[TREE_ROOT].cum, p->sort);
+	u64 v = measure_value(&p->dropped_flat, p->sort);
 	char buf[HUMAN_LEN], percent[HUMAN_LEN];
 
 	if (!p->dropped)
 		return;
 	fprintf(out, "dropped %u nodes, %s (%s), %llu objects: each under %g%%", p->dropped,
 		human_bytes(buf, p->dropped_flat.bytes), human_percent(percent, v, total),
-		p->dropped_flat.objects, o->least_percent);
-	if (o->top)
-		fprintf(out, ", or not of the %u largest", o->top);
-	fprintf(out, "; --min 0%s shows all\n", o->top ? " --top 0" : "");
+		p->dropped_flat.objects, least_percent);
+	if (a->view.top)
+		fprintf(out, ", or not of the %u largest", a->view.top);
+	fprintf(out, "; --min 0%s shows all\n", a->view.top ? " --top 0" : "");
 }
 
-void write_tree(const struct answer *a, FILE *out)
+void write_tree(const struct answer *a, const struct output_options *o, FILE *out)
 {
 	struct pruned p = { 0 };
 	struct lines l = {
@@ -176,41 +177,41 @@ void write_tree(const struct answer *a, FILE *out)
 		.term = terminal_of(out),
 		.errors = a->model.sampled,
 	};
-	static const char * const heads[NR_SORTS] = {
-		[SORT_BYTES] = "BYTES",
-		[SORT_HELD] = "HELD",
-		[SORT_OBJECTS] = "OBJECTS",
+	static const char * const heads[NR_MEASURES] = {
+		[MEASURE_BYTES] = "BYTES",
+		[MEASURE_HELD] = "HELD",
+		[MEASURE_OBJECTS] = "OBJECTS",
 	};
 	u32 node;
 
-	prune(&p, a);
-	l.total = sort_value(&p.tree.nodes[TREE_ROOT].cum, p.sort);
+	prune(&p, a, o->least_percent);
+	l.total = measure_value(&p.tree.nodes[TREE_ROOT].cum, p.sort);
 	l.level = xmalloc(p.tree.n * sizeof(*l.level));
 	fprintf(out, "%s%7s %6s %7s %6s %6s %8s  ", l.term.colour ? "\033[1m" : "",
 		heads[p.sort], "%", "FLAT", "%", "SUM%",
-		p.sort == SORT_OBJECTS ? "BYTES" : "OBJECTS");
+		p.sort == MEASURE_OBJECTS ? "BYTES" : "OBJECTS");
 	if (l.errors)
 		fprintf(out, "%9s  ", figure_error_head(p.sort));
 	fprintf(out, "%s%s\n",
-		a->options->callees ? "FUNCTION, CALLED BY" : "FUNCTION, CALLING",
+		a->view.callees ? "FUNCTION, CALLED BY" : "FUNCTION, CALLING",
 		l.term.colour ? "\033[0m" : "");
 	for (node = TREE_ROOT; node != TREE_NONE; node = walk(&p, node))
 		print_node(&l, node);
-	print_dropped(&p, a->options, l.total, out);
+	print_dropped(&p, a, o->least_percent, out);
 	notes_print(a, l.term, out);
 	free(l.level);
 	pruned_free(&p);
 }
 
-void write_tree_json(const struct answer *a, FILE *out)
+void write_tree_json(const struct answer *a, const struct output_options *o, FILE *out)
 {
 	struct pruned p = { 0 };
 	u32 id;
 
-	prune(&p, a);
-	json_begin(a, out);
+	prune(&p, a, o->least_percent);
+	json_begin(a, o, out);
 	fprintf(out, "  \"callees\": %s,\n  \"min_percent\": %g,\n",
-		a->options->callees ? "true" : "false", a->options->least_percent);
+		a->view.callees ? "true" : "false", o->least_percent);
 	json_named_sum("total", &a->model.total, out);
 	fprintf(out, "  \"dropped_nodes\": %u,\n", p.dropped);
 	json_named_sum("dropped", &p.dropped_flat, out);

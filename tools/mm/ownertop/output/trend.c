@@ -10,12 +10,12 @@
 #include "model/slope.h"
 #include "output/writer.h"
 
-static const char *rate(char buf[HUMAN_LEN], double per_hour, enum sort_by sort)
+static const char *rate(char buf[HUMAN_LEN], double per_hour, enum measure sort)
 {
 	struct change c = { llround(fabs(per_hour)), per_hour < 0 };
 
 	/* One in two hours is not none. */
-	if (sort == SORT_OBJECTS && fabs(per_hour) < 10) {
+	if (sort == MEASURE_OBJECTS && fabs(per_hour) < 10) {
 		snprintf(buf, HUMAN_LEN, "%+.1f", per_hour);
 		return buf;
 	}
@@ -25,7 +25,7 @@ static const char *rate(char buf[HUMAN_LEN], double per_hour, enum sort_by sort)
 static void add_cells(struct rows *rows, const struct trend *t, u32 group)
 {
 	const struct answer *a = t->a;
-	enum sort_by sort = a->options->sort, other = sort_beside(sort);
+	enum measure sort = a->view.measure, other = measure_beside(sort);
 	struct slope s = trend_slope(t, group, sort);
 	struct sum last = trend_sum(t, group, a->dumps.n - 1);
 	/* Cut, not rounded: 1.00 is a line, and 0.999 is not. But 0.75 may be 0.7499...9. */
@@ -33,7 +33,7 @@ static void add_cells(struct rows *rows, const struct trend *t, u32 group)
 	char buf[HUMAN_LEN];
 
 	rows_cell(rows, rate(buf, s.per_hour, sort));
-	rows_cell(rows, figure_text(buf, sort_value(&last, sort), sort));
+	rows_cell(rows, figure_text(buf, measure_value(&last, sort), sort));
 	rows_cell(rows, rate(buf, trend_slope(t, group, other).per_hour, other));
 	snprintf(buf, sizeof(buf), "%u/%u", s.up, a->dumps.n - 1);
 	rows_cell(rows, buf);
@@ -58,7 +58,7 @@ static void print_notes(const struct trend *t, FILE *out)
 	notes_print(a, terminal_of(out), out);
 }
 
-void write_trend(const struct answer *a, FILE *out)
+void write_trend(const struct answer *a, const struct output_options *o, FILE *out)
 {
 	static const char * const figures[2][6] = {
 		{ "BYTES/H", "NOW", "OBJECTS/H", "UP", "R2", NULL },
@@ -68,9 +68,10 @@ void write_trend(const struct answer *a, FILE *out)
 	struct rows rows;
 	u32 i;
 
+	(void)o;
 	trend_init(&t, a);
 	rows_begin(&rows, &a->model, t.order, t.shown,
-		   figures[a->options->sort == SORT_OBJECTS], terminal_of(out), out);
+		   figures[a->view.measure == MEASURE_OBJECTS], terminal_of(out), out);
 	do {
 		for (i = 0; i < t.shown; i++) {
 			rows_add(&rows, i + 1, t.order[i]);
@@ -85,11 +86,11 @@ void write_trend(const struct answer *a, FILE *out)
 
 static void json_slopes(const struct trend *t, u32 group, FILE *out)
 {
-	struct slope s = trend_slope(t, group, t->a->options->sort);
+	struct slope s = trend_slope(t, group, t->a->view.measure);
 	u32 i;
 
-	for (i = 0; i < NR_SORTS; i++)
-		fprintf(out, "\"%s_per_hour\": %.15g, ", sort_name(i),
+	for (i = 0; i < NR_MEASURES; i++)
+		fprintf(out, "\"%s_per_hour\": %.15g, ", measure_name(i),
 			trend_slope(t, group, i).per_hour);
 	fprintf(out, "\"up\": %u, \"down\": %u, \"r2\": ", s.up, s.down);
 	if (s.r2_known)
@@ -107,13 +108,13 @@ static void json_slopes(const struct trend *t, u32 group, FILE *out)
 	putc(']', out);
 }
 
-void write_trend_json(const struct answer *a, FILE *out)
+void write_trend_json(const struct answer *a, const struct output_options *o, FILE *out)
 {
 	struct trend t;
 	u32 i;
 
 	trend_init(&t, a);
-	json_begin(a, out);
+	json_begin(a, o, out);
 	fputs("  \"dumps\": [", out);
 	for (i = 0; i < a->dumps.n; i++) {
 		const char *path = a->dumps.v[i].path;
@@ -139,14 +140,14 @@ void write_trend_json(const struct answer *a, FILE *out)
 static void csv_slopes(const struct trend *t, u32 group, FILE *out)
 {
 	const struct model *m = &t->a->model;
-	struct slope s = trend_slope(t, group, t->a->options->sort);
+	struct slope s = trend_slope(t, group, t->a->view.measure);
 	struct sum last = trend_sum(t, group, t->a->dumps.n - 1);
 	struct group g;
 
 	fprintf(out, "%.15g,%.15g,%.15g,%u,%u,",
-		trend_slope(t, group, SORT_OBJECTS).per_hour,
-		trend_slope(t, group, SORT_BYTES).per_hour,
-		trend_slope(t, group, SORT_HELD).per_hour, s.up, s.down);
+		trend_slope(t, group, MEASURE_OBJECTS).per_hour,
+		trend_slope(t, group, MEASURE_BYTES).per_hour,
+		trend_slope(t, group, MEASURE_HELD).per_hour, s.up, s.down);
 	if (s.r2_known)
 		fprintf(out, "%.15g", s.r2);
 	fprintf(out, ",%llu,%llu,%llu", last.objects, last.bytes, last.held);
@@ -156,11 +157,12 @@ static void csv_slopes(const struct trend *t, u32 group, FILE *out)
 	csv_fields(m, group == TREND_TOTAL ? NULL : &g, out);
 }
 
-void write_trend_csv(const struct answer *a, FILE *out)
+void write_trend_csv(const struct answer *a, const struct output_options *o, FILE *out)
 {
 	struct trend t;
 	u32 i;
 
+	(void)o;
 	trend_init(&t, a);
 	fputs("row,rank,objects_per_hour,bytes_per_hour,held_per_hour,up,down,r2", out);
 	fputs(",objects,bytes,held", out);

@@ -4,7 +4,6 @@
 
 #include "base/alloc.h"
 #include "output/notes.h"
-#include "ask/options.h"
 #include "output/tsv.h"
 
 void tally_add(struct tally *to, const struct sum *sum, u64 groups, u64 oldest, u64 newest)
@@ -20,11 +19,11 @@ void tally_add(struct tally *to, const struct sum *sum, u64 groups, u64 oldest, 
 	to->is_any = true;
 }
 
-void tsv_sentence(const struct options *o, FILE *out)
+void tsv_sentence(const struct owner_sentence *s, FILE *out)
 {
 	char printed[OWNER_SENTENCE_MAX + 1];
 
-	owner_lang_print(&o->select.sentence, printed, sizeof(printed));
+	owner_lang_print(s, printed, sizeof(printed));
 	fprintf(out, "# %s\n", printed);
 }
 

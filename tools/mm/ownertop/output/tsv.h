@@ -5,7 +5,7 @@
 
 #include <stdio.h>
 
-#include "ask/views.h"
+#include "model/answer.h"
 
 /* Sums with the times that belong to them. */
 struct tally {
@@ -21,7 +21,7 @@ struct tally {
 void tally_add(struct tally *to, const struct sum *sum, u64 groups, u64 oldest, u64 newest);
 
 /* "# ", and the sentence in its one form. */
-void tsv_sentence(const struct options *o, FILE *out);
+void tsv_sentence(const struct owner_sentence *s, FILE *out);
 /* The columns of a call chain. */
 const char *tsv_stack_columns(enum owner_mode mode);
 /* A name, "-" if it is empty; what separates is in octal. */

@@ -3,31 +3,45 @@
 #ifndef OWNERTOP_WRITER_H
 #define OWNERTOP_WRITER_H
 
-#include "ask/options.h"
-#include "ui/terminal.h"
+#include "model/answer.h"
+#include "output/terminal.h"
 
-void write_table(const struct answer *a, FILE *out);
+/* What the writers need to know beside the answer. */
+struct output_options {
+	const char *view;	/* its name */
+	const struct owner_sentence *sentence;	/* the query, as TSV repeats it */
+	double least_percent;	/* smaller nodes are left out of a tree */
+	const char *old;	/* path of the older dump, or NULL */
+	char * const *inputs;	/* paths; none: this machine is read */
+	int nr_inputs;
+	bool repeats;		/* the view is printed again every few seconds */
+	bool ages_if_all;	/* show ages only if every group has one */
+};
+
+typedef void (*view_writer)(const struct answer *a, const struct output_options *o, FILE *out);
+
+void write_table(const struct answer *a, const struct output_options *o, FILE *out);
 /* As it would look on @term, although @out leads elsewhere. */
-void write_table_to(const struct answer *a, FILE *out, struct terminal term);
-void write_table_json(const struct answer *a, FILE *out);
-void write_table_csv(const struct answer *a, FILE *out);
-void write_tsv(const struct answer *a, FILE *out);
+void write_table_to(const struct answer *a, const struct output_options *o, FILE *out, struct terminal term);
+void write_table_json(const struct answer *a, const struct output_options *o, FILE *out);
+void write_table_csv(const struct answer *a, const struct output_options *o, FILE *out);
+void write_tsv(const struct answer *a, const struct output_options *o, FILE *out);
 
-void write_diff(const struct answer *a, FILE *out);
-void write_diff_json(const struct answer *a, FILE *out);
-void write_diff_csv(const struct answer *a, FILE *out);
+void write_diff(const struct answer *a, const struct output_options *o, FILE *out);
+void write_diff_json(const struct answer *a, const struct output_options *o, FILE *out);
+void write_diff_csv(const struct answer *a, const struct output_options *o, FILE *out);
 
-void write_records(const struct answer *a, FILE *out);
+void write_records(const struct answer *a, const struct output_options *o, FILE *out);
 
-void write_trend(const struct answer *a, FILE *out);
-void write_trend_json(const struct answer *a, FILE *out);
-void write_trend_csv(const struct answer *a, FILE *out);
+void write_trend(const struct answer *a, const struct output_options *o, FILE *out);
+void write_trend_json(const struct answer *a, const struct output_options *o, FILE *out);
+void write_trend_csv(const struct answer *a, const struct output_options *o, FILE *out);
 
-void write_tree(const struct answer *a, FILE *out);
-void write_tree_json(const struct answer *a, FILE *out);
+void write_tree(const struct answer *a, const struct output_options *o, FILE *out);
+void write_tree_json(const struct answer *a, const struct output_options *o, FILE *out);
 
-void write_folded(const struct answer *a, FILE *out);
-void write_pprof(const struct answer *a, FILE *out);
-void write_flame(const struct answer *a, FILE *out);
+void write_folded(const struct answer *a, const struct output_options *o, FILE *out);
+void write_pprof(const struct answer *a, const struct output_options *o, FILE *out);
+void write_flame(const struct answer *a, const struct output_options *o, FILE *out);
 
 #endif

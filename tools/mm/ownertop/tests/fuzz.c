@@ -13,6 +13,7 @@
 #include <unistd.h>
 
 #include "names/kallsyms.h"
+#include "ask/answer.h"
 #include "ask/objects.h"
 #include "ask/options.h"
 #include "model/report.h"
@@ -101,6 +102,7 @@ static void show(const struct view *view, char * const *paths, const struct owne
 		.old = view->pair || view->takes & TAKES_DIFF ? paths[1] : NULL,
 	};
 	struct answer a = { .health.quiet = true };
+	struct output_options output;
 	struct report report;
 	unsigned int i;
 
@@ -112,9 +114,10 @@ static void show(const struct view *view, char * const *paths, const struct owne
 		check(&report);
 		report_free(&report);
 	}
+	output = options_for_output(&o);
 	for (i = 0; i < NR_FORMATS; i++)
 		if (view->write[i])
-			view->write[i](&a, nowhere);
+			view->write[i](&a, &output, nowhere);
 	answer_free(&a);
 }
 

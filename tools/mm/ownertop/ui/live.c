@@ -10,6 +10,8 @@
 #include <unistd.h>
 
 #include "base/exit_status.h"
+#include "ask/answer.h"
+#include "model/report.h"
 #include "ui/live.h"
 #include "ui/screen.h"
 #include "output/writer.h"
@@ -27,6 +29,7 @@ struct live {
 	int nr_paths;
 	bool paused;
 	struct answer a;
+	struct output_options output;
 };
 
 static void read_again(struct live *l, bool quiet)
@@ -111,8 +114,8 @@ static void draw(struct live *l)
 	if (!out)
 		return;
 	print_status(l, &term, out);
-	l->o.top = groups_that_fit(l);
-	write_table_to(&l->a, out, term);
+	l->a.view.top = groups_that_fit(l);
+	write_table_to(&l->a, &l->output, out, term);
 	if (!fclose(out))
 		screen_show((struct text){ text, len });
 	free(text);
@@ -130,9 +133,14 @@ enum then { THEN_WAIT, THEN_READ, THEN_QUIT };
 
 static void sort_by(struct live *l, enum owner_sort sort)
 {
+	struct view_options *view = &l->a.view;
+
 	l->o.order[0] = sort;
 	l->o.nr_order = 1;
-	l->o.sort = sort_measure(l->o.order, 1);
+	l->o.sort = measure_of_order(l->o.order, 1);
+	view->order[0] = sort;
+	view->nr_order = 1;
+	view->measure = l->o.sort;
 }
 
 static enum then handle_key(struct live *l, int key)
@@ -203,7 +211,7 @@ static void run_in_lines(struct live *l)
 		read_again(l, false);
 		print_clock(stdout);
 		putchar('\n');
-		write_table(&l->a, stdout);
+		write_table(&l->a, &l->output, stdout);
 		putchar('\n');
 		if (fflush(stdout))
 			return;
@@ -215,6 +223,7 @@ int live_run(const struct options *o, char * const *paths, int n)
 {
 	struct live l = { .o = *o, .top = o->top, .paths = paths, .nr_paths = n };
 
+	l.output = options_for_output(&l.o);
 	if (screen_begin())
 		run_on_screen(&l);
 	else

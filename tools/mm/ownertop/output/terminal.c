@@ -4,7 +4,7 @@
 #include <sys/ioctl.h>
 #include <unistd.h>
 
-#include "ui/terminal.h"
+#include "output/terminal.h"
 
 #define USUAL_WIDTH 80
 

@@ -1,0 +1,24 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/* Reads the inputs of a view into an answer. */
+#ifndef OWNERTOP_ASK_ANSWER_H
+#define OWNERTOP_ASK_ANSWER_H
+
+#include "ask/options.h"
+#include "model/answer.h"
+
+/*
+ * Read @paths as the view of @o requires. Returns false after a message if there is
+ * nothing to show. The caller calls answer_free() in both cases.
+ */
+bool answer_read(struct answer *a, const struct options *o, char * const *paths, int n);
+void answer_free(struct answer *a);
+
+/* Prepare @a for answer_read_dump(); answer_read() does that itself. */
+void answer_begin(struct answer *a, const struct options *o);
+/* Read @paths, which are one dump together. */
+void answer_read_dump(struct answer *a, const struct options *o, char * const *paths, int n);
+
+/* The options that concern the output. */
+struct output_options options_for_output(const struct options *o);
+
+#endif

@@ -1,0 +1,58 @@
+// SPDX-License-Identifier: GPL-2.0
+/* The three figures of a sum that groups are compared by. */
+#include "model/measure.h"
+
+static const char * const names[NR_MEASURES] = {
+	[MEASURE_BYTES] = "bytes",
+	[MEASURE_HELD] = "held",
+	[MEASURE_OBJECTS] = "objects",
+};
+
+const char *measure_name(enum measure sort)
+{
+	return names[sort];
+}
+
+static const enum owner_sort measures[NR_MEASURES] = {
+	[MEASURE_BYTES] = OWNER_SORT_BYTES,
+	[MEASURE_HELD] = OWNER_SORT_HELD,
+	[MEASURE_OBJECTS] = OWNER_SORT_OBJECTS,
+};
+
+bool measure_is_sort_key(enum owner_sort sort)
+{
+	unsigned int i;
+
+	for (i = 0; i < NR_MEASURES; i++)
+		if (measures[i] == sort)
+			return true;
+	return false;
+}
+
+enum measure measure_of_order(const unsigned char *order, u32 n)
+{
+	u32 i, measure;
+
+	for (i = 0; i < n; i++)
+		for (measure = 0; measure < NR_MEASURES; measure++)
+			if (measures[measure] == order[i])
+				return measure;
+	return MEASURE_BYTES;
+}
+
+enum measure measure_beside(enum measure sort)
+{
+	return sort == MEASURE_OBJECTS ? MEASURE_BYTES : MEASURE_OBJECTS;
+}
+
+u64 measure_value(const struct sum *sum, enum measure sort)
+{
+	switch (sort) {
+	case MEASURE_HELD:
+		return sum->held;
+	case MEASURE_OBJECTS:
+		return sum->objects;
+	default:
+		return sum->bytes;
+	}
+}
