@@ -7,7 +7,6 @@
 
 #include "base/exit_status.h"
 #include "ask/settings.h"
-#include "ask/skip.h"
 #include "ask/usage.h"
 
 #define DEFAULT_INTERVAL_MS 3000
@@ -367,7 +366,7 @@ void options_parse(struct options *o, int argc, char *argv[])
 		.least_percent = -1,
 		.page_size = sysconf(_SC_PAGESIZE),
 	};
-	skip_builtin(&o->select.chains.skip);
+	globs_add_allocator(&o->select.chains.skip);
 	parse_all_options(o, &line, argc, argv);
 
 	o->nr_inputs = argc - optind;

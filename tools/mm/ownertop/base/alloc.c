@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-/* Allocation that succeeds or ends the program. */
+/* Allocation functions that end the program if there is no memory. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -13,7 +13,7 @@ void out_of_memory(void)
 	exit(STATUS_FAILED);
 }
 
-static void *check(void *p)
+static void *check_allocated(void *p)
 {
 	if (!p)
 		out_of_memory();
@@ -22,22 +22,22 @@ static void *check(void *p)
 
 void *xmalloc(size_t size)
 {
-	return check(malloc(size ? size : 1));
+	return check_allocated(malloc(size ? size : 1));
 }
 
 void *xcalloc(size_t n, size_t size)
 {
-	return check(calloc(n, size));
+	return check_allocated(calloc(n, size));
 }
 
 void *xrealloc(void *p, size_t size)
 {
-	return check(realloc(p, size));
+	return check_allocated(realloc(p, size));
 }
 
 char *xstrndup(const char *s, size_t len)
 {
-	return check(strndup(s, len));
+	return check_allocated(strndup(s, len));
 }
 
 void *grow(void *array, u32 n, u32 *cap, size_t size)
@@ -45,5 +45,5 @@ void *grow(void *array, u32 n, u32 *cap, size_t size)
 	if (n < *cap)
 		return array;
 	*cap = *cap ? *cap * 2 : 64;
-	return check(reallocarray(array, *cap, size));
+	return check_allocated(reallocarray(array, *cap, size));
 }

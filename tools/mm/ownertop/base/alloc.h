@@ -7,15 +7,19 @@
 
 #include "base/types.h"
 
-/* These never return NULL: without memory there is no answer to give. */
+/* These end the program with a message instead of returning NULL. */
 void *xmalloc(size_t size);
 void *xcalloc(size_t n, size_t size);
 void *xrealloc(void *p, size_t size);
 char *xstrndup(const char *s, size_t len);
 
-/* Returns @array with room for element @n, and the new capacity in @cap. */
+/*
+ * Ensure that @array has room for element @n. @cap: the capacity, updated if it grows;
+ * @size: of an element. Returns the array, which may have moved.
+ */
 void *grow(void *array, u32 n, u32 *cap, size_t size);
 
+/* Print a message and exit with failure. */
 noreturn void out_of_memory(void);
 
 #endif

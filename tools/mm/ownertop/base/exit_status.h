@@ -3,9 +3,9 @@
 #define OWNERTOP_EXIT_STATUS_H
 
 enum {
-	STATUS_COMPLETE,		/* every record of every input is in the output */
-	STATUS_INCOMPLETE,	/* the output covers what could be read */
-	STATUS_FAILED,		/* usage error, or no output could be made */
+	STATUS_COMPLETE,	/* every record of every input is in the output */
+	STATUS_INCOMPLETE,	/* some input was damaged or not read to its end */
+	STATUS_FAILED,		/* wrong command line, or no output could be written */
 };
 
 #endif

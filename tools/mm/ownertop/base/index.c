@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-/* Open-addressing index, linear probing, at most seven eighths full. */
+/* A hash index with open addressing and linear probing, at most seven eighths full. */
 #include <stdlib.h>
 
 #include "base/alloc.h"
@@ -12,8 +12,8 @@ static u32 tag_of(u64 hash)
 	return hash >> 32;
 }
 
-u32 index_find(const struct index *ix, u64 hash, index_same_fn same,
-	       const void *owner, const void *key)
+u32 index_find(const struct index *ix, u64 hash, index_equal_fn equal,
+	       const void *array, const void *key)
 {
 	u32 tag = tag_of(hash);
 	u32 i;
@@ -23,13 +23,13 @@ u32 index_find(const struct index *ix, u64 hash, index_same_fn same,
 	for (i = tag & ix->mask; ix->slots[i].id_plus_1; i = (i + 1) & ix->mask) {
 		const struct index_slot *slot = &ix->slots[i];
 
-		if (slot->tag == tag && same(owner, slot->id_plus_1 - 1, key))
+		if (slot->tag == tag && equal(array, slot->id_plus_1 - 1, key))
 			return slot->id_plus_1 - 1;
 	}
 	return INDEX_NONE;
 }
 
-static void place(struct index *ix, struct index_slot slot)
+static void insert_slot(struct index *ix, struct index_slot slot)
 {
 	u32 i = slot.tag & ix->mask;
 
@@ -38,7 +38,7 @@ static void place(struct index *ix, struct index_slot slot)
 	ix->slots[i] = slot;
 }
 
-static void resize(struct index *ix)
+static void double_slots(struct index *ix)
 {
 	struct index_slot *old = ix->slots;
 	u32 old_slots = old ? ix->mask + 1 : 0;
@@ -49,15 +49,15 @@ static void resize(struct index *ix)
 	ix->mask = slots - 1;
 	for (i = 0; i < old_slots; i++)
 		if (old[i].id_plus_1)
-			place(ix, old[i]);
+			insert_slot(ix, old[i]);
 	free(old);
 }
 
 void index_add(struct index *ix, u64 hash, u32 id)
 {
 	if (!ix->slots || ix->used >= ix->mask - ix->mask / 8)
-		resize(ix);
-	place(ix, (struct index_slot){ .tag = tag_of(hash), .id_plus_1 = id + 1 });
+		double_slots(ix);
+	insert_slot(ix, (struct index_slot){ .tag = tag_of(hash), .id_plus_1 = id + 1 });
 	ix->used++;
 }
 

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * An open-addressing index from a 64-bit hash to the number of an element in
- * somebody's array. It stores eight bytes an element and knows nothing of what
- * it indexes: the owner compares.
+ * A hash index of an array that the caller has: it maps the 64-bit hash of a key to the
+ * number of the element. It takes eight bytes for an element. The caller compares keys.
  */
 #ifndef OWNERTOP_INDEX_H
 #define OWNERTOP_INDEX_H
@@ -14,8 +13,8 @@
 #define INDEX_NONE U32_MAX
 
 struct index_slot {
-	u32 tag;		/* half of the hash: rejects, and places on growth */
-	u32 id_plus_1;	/* 0: free */
+	u32 tag;		/* upper half of the hash: decides the slot, and rejects most others */
+	u32 id_plus_1;		/* 0: the slot is free */
 };
 
 struct index {
@@ -24,10 +23,13 @@ struct index {
 	u32 used;
 };
 
-typedef bool (*index_same_fn)(const void *owner, u32 id, const void *key);
+/* Does element @id of @array have @key? */
+typedef bool (*index_equal_fn)(const void *array, u32 id, const void *key);
 
-u32 index_find(const struct index *ix, u64 hash, index_same_fn same,
-	       const void *owner, const void *key);
+/* Returns the number of the element with @key, which has @hash, or INDEX_NONE. */
+u32 index_find(const struct index *ix, u64 hash, index_equal_fn equal,
+	       const void *array, const void *key);
+/* Add element @id. The caller has checked that no element has its key. */
 void index_add(struct index *ix, u64 hash, u32 id);
 void index_free(struct index *ix);
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-/* Taking a text apart from its beginning. */
+/* Parse numbers and words at the beginning of a text. */
 #include "base/number.h"
 
 static void advance(struct text *t, size_t len)

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 */
-/* Numbers and fixed words at the beginning of a text. */
+/* Parse numbers and words at the beginning of a text, and remove them from it. */
 #ifndef OWNERTOP_NUMBER_H
 #define OWNERTOP_NUMBER_H
 
@@ -7,15 +7,15 @@
 #include "base/types.h"
 
 /*
- * Takes the digits that @t begins with. Returns NULL, or what is wrong: there
- * are none, or the number is too large.
+ * Remove the decimal number that @t begins with. Returns NULL, or a message: there is no
+ * digit, or the number does not fit.
  */
 const char *take_number(struct text *t, u64 *value);
 
-/* Takes @word off the beginning of @t; returns false if it is not there. */
+/* Remove @word from the beginning of @t. Returns false if @t begins otherwise. */
 static inline bool take_word(struct text *t, const char *word)
 {
-	size_t len = strlen(word);	/* of a literal, the compiler knows it */
+	size_t len = strlen(word);	/* a constant if @word is a literal */
 
 	if (!text_starts(*t, word, len))
 		return false;
@@ -24,7 +24,7 @@ static inline bool take_word(struct text *t, const char *word)
 	return true;
 }
 
-/* Takes all up to the next space. */
+/* Remove everything before the next space, and return it. */
 struct text take_until_space(struct text *t);
 
 void take_spaces(struct text *t);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-/* Rows of numbers, each in as many bytes as the largest of its column needs. */
+/* A table of numbers in which a column is as wide as its largest number needs. */
 #include <stdlib.h>
 
 #include "base/alloc.h"
@@ -10,7 +10,7 @@ void packed_init(struct packed *p, u32 nr_columns)
 	*p = (struct packed){ .nr_columns = nr_columns };
 }
 
-static void make_room(struct packed *p, u32 rows)
+static void resize_rows(struct packed *p, u32 rows)
 {
 	p->cap = rows;
 	p->rows = xrealloc(p->rows, (size_t)rows * p->row_size + sizeof(u64));
@@ -19,12 +19,12 @@ static void make_room(struct packed *p, u32 rows)
 u32 packed_add(struct packed *p)
 {
 	if (p->n == p->cap)
-		make_room(p, p->cap ? p->cap * 2 : 64);
+		resize_rows(p, p->cap ? p->cap * 2 : 64);
 	memset(p->rows + (size_t)p->n * p->row_size, 0, p->row_size);
 	return p->n++;
 }
 
-static u32 bytes_of(u64 v)
+static u32 count_bytes(u64 v)
 {
 	u32 n = 0;
 
@@ -33,15 +33,15 @@ static u32 bytes_of(u64 v)
 	return n;
 }
 
-/* Moves rows apart where they stand, the last first, so that none is overwritten. */
+/* Rows grow in place: the last row is moved first, so that no row is overwritten. */
 void packed_widen(struct packed *p, u32 column, u64 v)
 {
 	struct packed_column *c = &p->columns[column];
-	u32 width = bytes_of(v), more = width - c->width;
+	u32 width = count_bytes(v), more = width - c->width;
 	u32 old_size = p->row_size, head = c->at + c->width, i;
 
 	p->row_size += more;
-	make_room(p, p->cap);
+	resize_rows(p, p->cap);
 	for (i = p->n; i--;) {
 		char *from = p->rows + (size_t)i * old_size;
 		char *to = p->rows + (size_t)i * p->row_size;

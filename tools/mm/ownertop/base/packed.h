@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * Rows of numbers, each in as many bytes as the largest of its column needs. Most
- * owners hold little, and most dumps have few caches, tasks and chains: a row of
- * 100 bytes takes 30, and a column of zeros nothing.
+ * A table of numbers in which a column is as wide as its largest number needs. Most groups
+ * are small, and most dumps have few caches, tasks and chains: a row that would take 100
+ * bytes as a struct takes 30, and a column of zeros takes none.
  */
 #ifndef OWNERTOP_PACKED_H
 #define OWNERTOP_PACKED_H
@@ -17,13 +17,13 @@
 #define PACKED_COLUMNS_MAX 32
 
 struct packed_column {
-	u64 mask;		/* of the bytes that a number has */
-	u32 width;		/* their number */
+	u64 mask;		/* the bits that fit */
+	u32 width;		/* bytes of a number */
 	u32 at;			/* offset in the row */
 };
 
 struct packed {
-	char *rows;		/* and room to read a u64 at the last column */
+	char *rows;		/* followed by padding: a u64 is read at the last column */
 	u32 n;
 	u32 cap;
 	u32 row_size;
@@ -32,9 +32,9 @@ struct packed {
 };
 
 void packed_init(struct packed *p, u32 nr_columns);
-/* Adds a row of zeros and returns its number. */
+/* Add a row of zeros; returns its number. */
 u32 packed_add(struct packed *p);
-/* Makes the column wide enough for @v. */
+/* Make the column wide enough for @v. */
 void packed_widen(struct packed *p, u32 column, u64 v);
 void packed_free(struct packed *p);
 
@@ -51,17 +51,17 @@ static inline u64 packed_get(const struct packed *p, u32 row, u32 column)
 	return le64toh(v) & p->columns[column].mask;
 }
 
-/* What stands behind the number is read and written as it was. */
+/* The u64 that is read and written may reach into the next column or row: keep its bytes. */
 static inline void packed_set(struct packed *p, u32 row, u32 column, u64 v)
 {
-	u64 around;
+	u64 word;
 
 	if (v & ~p->columns[column].mask)
 		packed_widen(p, column, v);
-	memcpy(&around, packed_at(p, row, column), sizeof(around));
-	around = (le64toh(around) & ~p->columns[column].mask) | v;
-	around = htole64(around);
-	memcpy(packed_at(p, row, column), &around, sizeof(around));
+	memcpy(&word, packed_at(p, row, column), sizeof(word));
+	word = (le64toh(word) & ~p->columns[column].mask) | v;
+	word = htole64(word);
+	memcpy(packed_at(p, row, column), &word, sizeof(word));
 }
 
 #endif

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-/* Interned strings. Text lives in chunks, so that pointers to it stay valid. */
+/* Interned strings. They are stored in chunks that are never moved: pointers stay valid. */
 #include <stdlib.h>
 #include <xxhash.h>
 
@@ -15,7 +15,7 @@ struct chunk {
 	char bytes[];
 };
 
-static char *chunk_room(struct strings *st, size_t len)
+static char *allocate_chars(struct strings *st, size_t len)
 {
 	struct chunk *c = st->chunks;
 	char *p;
@@ -34,9 +34,9 @@ static char *chunk_room(struct strings *st, size_t len)
 	return p;
 }
 
-static bool same_string(const void *owner, u32 id, const void *key)
+static bool string_equals(const void *array, u32 id, const void *key)
 {
-	const struct strings *st = owner;
+	const struct strings *st = array;
 	const struct text *t = key;
 
 	return st->v[id].len == t->len && !memcmp(st->v[id].s, t->s, t->len);
@@ -45,13 +45,13 @@ static bool same_string(const void *owner, u32 id, const void *key)
 u32 strings_intern(struct strings *st, struct text t)
 {
 	u64 hash = XXH3_64bits(t.s, t.len);
-	u32 id = index_find(&st->index, hash, same_string, st, &t);
+	u32 id = index_find(&st->index, hash, string_equals, st, &t);
 	char *copy;
 
 	if (id != INDEX_NONE)
 		return id;
 
-	copy = chunk_room(st, t.len + 1);
+	copy = allocate_chars(st, t.len + 1);
 	memcpy(copy, t.s, t.len);
 	copy[t.len] = '\0';
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 */
-/* Interned strings: each distinct one is kept once and has a small number. */
+/* Interned strings: each distinct string is stored once and has a number. */
 #ifndef OWNERTOP_STRINGS_H
 #define OWNERTOP_STRINGS_H
 
@@ -7,13 +7,14 @@
 #include "base/text.h"
 
 struct strings {
-	struct text *v;		/* each is NUL-terminated too */
+	struct text *v;		/* by number; also NUL-terminated */
 	u32 n;
 	u32 cap;
 	struct index index;
 	struct chunk *chunks;
 };
 
+/* Look up or store @t. Returns its number; a new string has the number st->n had. */
 u32 strings_intern(struct strings *st, struct text t);
 void strings_free(struct strings *st);
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 */
-/* A stretch of text that is not NUL-terminated: a view into somebody's buffer. */
+/* A piece of text in a buffer, which need not be NUL-terminated. */
 #ifndef OWNERTOP_TEXT_H
 #define OWNERTOP_TEXT_H
 
@@ -17,7 +17,7 @@ static inline bool text_starts(struct text t, const char *head, size_t len)
 	return t.len >= len && !memcmp(t.s, head, len);
 }
 
-/* As memcmp() orders them; what ends earlier comes first. */
+/* Returns an order as memcmp() does; a text is before any longer text that begins with it. */
 static inline int text_compare(struct text a, struct text b)
 {
 	int order = memcmp(a.s, b.s, a.len < b.len ? a.len : b.len);
@@ -25,7 +25,7 @@ static inline int text_compare(struct text a, struct text b)
 	return order ? order : (a.len > b.len) - (a.len < b.len);
 }
 
-/* For a string literal: its length costs nothing at run time. */
+/* text_starts() for a string literal, whose length is a constant. */
 #define TEXT_STARTS(t, literal) text_starts(t, literal, sizeof(literal) - 1)
 
 #endif

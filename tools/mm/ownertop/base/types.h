@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 */
-/* The kernel's names for integers; one printf format fits them everywhere. */
+/* The kernel's names for integers. u64 is "unsigned long long" everywhere, for "%llu". */
 #ifndef OWNERTOP_TYPES_H
 #define OWNERTOP_TYPES_H
 

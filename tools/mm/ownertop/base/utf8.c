@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: GPL-2.0
-/* Which bytes are UTF-8. */
+/* Recognise valid UTF-8. */
 #include "base/types.h"
 #include "base/utf8.h"
 
 size_t utf8_char(struct text t)
 {
 	unsigned char lead = t.s[0];
-	u32 code, least;
+	u32 code, smallest;
 	size_t len, i;
 
 	if (lead < 0x80)
@@ -14,15 +14,15 @@ size_t utf8_char(struct text t)
 	if (lead >= 0xc0 && lead < 0xe0) {
 		len = 2;
 		code = lead & 0x1f;
-		least = 0x80;
+		smallest = 0x80;
 	} else if (lead >= 0xe0 && lead < 0xf0) {
 		len = 3;
 		code = lead & 0x0f;
-		least = 0x800;
+		smallest = 0x800;
 	} else if (lead >= 0xf0 && lead < 0xf8) {
 		len = 4;
 		code = lead & 0x07;
-		least = 0x10000;
+		smallest = 0x10000;
 	} else {
 		return 0;
 	}
@@ -33,7 +33,7 @@ size_t utf8_char(struct text t)
 			return 0;
 		code = code << 6 | (t.s[i] & 0x3f);
 	}
-	if (code < least || code > 0x10ffff || (code >= 0xd800 && code < 0xe000))
+	if (code < smallest || code > 0x10ffff || (code >= 0xd800 && code < 0xe000))
 		return 0;
 	return len;
 }

@@ -7,7 +7,7 @@
 #define OWNERTOP_STACKS_H
 
 #include "lang/lang.h"
-#include "base/globs.h"
+#include "names/globs.h"
 #include "names/names.h"
 #include "base/strings.h"
 

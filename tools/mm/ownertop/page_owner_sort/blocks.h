@@ -3,7 +3,7 @@
 #ifndef OWNERTOP_BLOCKS_H
 #define OWNERTOP_BLOCKS_H
 
-#include "base/globs.h"
+#include "names/globs.h"
 #include "base/index.h"
 #include "base/packed.h"
 #include "input/record.h"

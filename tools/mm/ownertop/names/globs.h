@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 */
-/* Lists of globs that functions' names are matched with. */
+/* Lists of patterns for the names of functions. */
 #ifndef OWNERTOP_GLOBS_H
 #define OWNERTOP_GLOBS_H
 
@@ -15,10 +15,15 @@ struct globs {
 };
 
 void globs_add(struct globs *globs, const char *glob, size_t len);
-/* One glob a line, '#' begins a comment. Returns false with errno set. */
+/* Add the allocator's functions: the first frames of a chain, which do not own memory. */
+void globs_add_allocator(struct globs *globs);
+/*
+ * Add patterns from a file with one in each line; "#" begins a comment. Returns false with
+ * errno set.
+ */
 bool globs_read(struct globs *globs, const char *path);
 void globs_print(const struct globs *globs, FILE *out);
-/* Does one match the name of @func or its stem? */
+/* Does a pattern match the name of @func or its stem (frame_stem())? */
 bool globs_match_func(const struct globs *globs, struct text func);
 void globs_free(struct globs *globs);
 
