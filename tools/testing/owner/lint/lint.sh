@@ -28,7 +28,7 @@ checkpatch()
 		--no-summary --terse --show-types --max-line-length=100 "$@" >"$seen" 2>&1 && [ ! -s "$seen" ]
 }
 
-# From, Signed-off-by and MAINTAINERS are for whoever mails the series.
+# The person who mails the series adds From, Signed-off-by and MAINTAINERS.
 check_patches()
 {
 	tools/testing/owner/kernels/tree.py series >"$seen" || return 1
@@ -86,6 +86,19 @@ no_leftovers()
 	[ ! -s "$seen" ]
 }
 
+# A file that is longer treats more than one subject.
+no_long_files()
+{
+	files '\.(c|h|py|sh)$' | xargs wc -l | awk '$1 > 700 && $2 != "total"' >"$seen"
+	[ ! -s "$seen" ]
+}
+
+# Each prints what it finds, with file and line.
+comments() { tools/testing/owner/lint/check_comments.py >"$seen" 2>&1; }
+words() { tools/testing/owner/lint/check_words.py >"$seen" 2>&1; }
+prefixes() { tools/testing/owner/lint/check_symbols.py prefixes >"$seen" 2>&1; }
+cycles() { tools/testing/owner/lint/check_symbols.py cycles >"$seen" 2>&1; }
+
 # shellcheck disable=SC2086
 {
 ok "checkpatch --strict: kernel files" checkpatch --no-tree -f $kernel_c
@@ -104,4 +117,14 @@ ok "flake8" python_scripts
 ok "codespell" spelling
 ok "each file states its licence" spdx
 ok "no leftovers" no_leftovers
+ok "no file above 700 lines" no_long_files
+ok "functions that comments name exist" comments
+ok "words of the glossary" words
+if [ -f build/x86_64/vmlinux ] || [ -f build/um/linux ]; then
+	ok "global symbols have a prefix" prefixes
+	ok "no cycle between files of mm/owner" cycles
+else
+	skip "global symbols have a prefix" "needs a built kernel: make kernel K=um"
+	skip "no cycle between files of mm/owner" "needs a built kernel: make kernel K=um"
+fi
 finish

@@ -1,0 +1,135 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: GPL-2.0
+"""Check that names and comments use the words that the glossary defines.
+
+The list "banned_words" says what is refused and why. The glossary of mm/owner/owner.h,
+a comment that begins with the word Glossary, is at most 40 lines long. With paths as
+arguments, only files below them are checked. Prints each hit with file and line.
+"""
+
+import io
+import keyword
+import re
+import sys
+import tokenize
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from sources import Comment, code, comments, is_c, is_python, line_at, our_files, read
+
+from workbench import HERE
+
+BANNED = HERE / "lint/banned_words"
+GLOSSARY = "mm/owner/owner.h"
+GLOSSARY_LINES = 40
+IDENTIFIER = re.compile(r"\b[A-Za-z_]\w*\b")
+# A sentence begins after an empty line, a full stop, or the marks of a list.
+SENTENCE = re.compile(r"(?:\A|\n[ \t]*\n|[.!?:][)\"]?\s+|\n[ \t]*[-*][ \t]+)([A-Z][^.!?]*[.!?]?)")
+
+
+@dataclass
+class Ban:
+    """One line of the list."""
+    kind: str
+    pattern: re.Pattern[str]
+    reason: str
+
+
+def load_bans() -> dict[str, list[Ban]]:
+    """The list, by kind."""
+    bans: dict[str, list[Ban]] = {"name": [], "code": [], "opening": [], "phrase": []}
+    for number, line in enumerate(BANNED.read_text().split("\n"), 1):
+        if not line or line.startswith("#"):
+            continue
+        words = line.split("\t")
+        if len(words) != 3 or words[0] not in bans:
+            sys.exit(f"{BANNED}:{number}: not a kind, a pattern and a reason with tabs between")
+        kind, pattern, reason = words
+        flags = re.I if kind == "phrase" else 0
+        if kind == "phrase":
+            pattern = pattern.replace(" ", r"\s+")
+        elif kind == "opening":
+            pattern = pattern.replace(" ", r"\s+") + r"\b(?![-'])"
+        bans[kind].append(Ban(kind, re.compile(pattern, flags), reason))
+    return bans
+
+
+def python_names(text: str) -> Iterator[tuple[int, str]]:
+    """The identifiers of a Python program, with their lines."""
+    for token in tokenize.generate_tokens(io.StringIO(text).readline):
+        if token.type == tokenize.NAME and not keyword.iskeyword(token.string):
+            yield token.start[0], token.string
+
+
+def names(path: str) -> Iterator[tuple[int, str]]:
+    """The identifiers of a C or Python file, with their lines."""
+    if is_c(path):
+        for number, line in enumerate(code(path).split("\n"), 1):
+            for name in IDENTIFIER.findall(line):
+                yield number, name
+    elif is_python(path):
+        yield from python_names(read(path))
+
+
+def check_names(path: str, bans: dict[str, list[Ban]]) -> Iterator[tuple[int, str]]:
+    """Identifiers, and pieces of code, that are on the list."""
+    for line, name in dict.fromkeys(names(path)):
+        for ban in bans["name"]:
+            if ban.pattern.fullmatch(name):
+                yield line, f"the name {name}: {ban.reason}"
+    if is_c(path):
+        text = code(path)
+        for ban in bans["code"]:
+            for found in ban.pattern.finditer(text):
+                yield line_at(text, found.start()), f"{found[0]}: {ban.reason}"
+
+
+def check_comment(comment: Comment, bans: dict[str, list[Ban]]) -> Iterator[tuple[int, str]]:
+    """Sentences that begin with, and phrases that are, on the list."""
+    text = comment.text
+    for sentence in SENTENCE.finditer(text):
+        if sentence[1].endswith("?"):
+            continue
+        for ban in bans["opening"]:
+            if ban.pattern.match(sentence[1]):
+                start = sentence.start(1)
+                told = " ".join(text[start:start + 50].split())
+                yield comment.line + text.count("\n", 0, start), f"\"{told}\": {ban.reason}"
+    for ban in bans["phrase"]:
+        for found in ban.pattern.finditer(text):
+            yield (comment.line + text.count("\n", 0, found.start()),
+                   f"\"{' '.join(found[0].split())}\": {ban.reason}")
+
+
+def check_glossary() -> Iterator[tuple[int, str]]:
+    """The glossary is there and is short."""
+    for comment in comments(GLOSSARY):
+        if comment.text.lstrip().startswith("Glossary"):
+            lines = comment.text.strip().count("\n") + 1
+            if lines > GLOSSARY_LINES:
+                yield comment.line, f"the glossary has {lines} lines, more than {GLOSSARY_LINES}"
+            return
+    yield 1, "no comment begins with the word Glossary"
+
+
+def main() -> int:
+    """Print the hits; 1 if there is any."""
+    bans = load_bans()
+    below = tuple(sys.argv[1:])
+    wrong = 0
+    for path in our_files():
+        if below and not path.startswith(below):
+            continue
+        found = list(check_names(path, bans))
+        for comment in comments(path):
+            found += check_comment(comment, bans)
+        if path == GLOSSARY:
+            found += check_glossary()
+        for line, text in sorted(set(found)):
+            print(f"{path}:{line}: {text}")
+            wrong += 1
+    return 1 if wrong else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
