@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-/* Does an expression hold for an allocation? */
+/* Evaluate the expression of a sentence for the field values of an allocation. */
 
 #ifdef __KERNEL__
 #include <linux/string.h>
@@ -9,10 +9,10 @@
 
 #include "lang.h"
 
-/* --- Globs: * ? [a-z] [!a-z] and \ before what is meant as it stands -------- */
+/* --- Globs: * ? [a-z] [!a-z], and \ to quote the next character -------------- */
 
-/* The character of a set at @p, where a \ may stand before it. */
-static const char *set_member(const char *p, unsigned char *member)
+/* Read one character of a [set] at @p, which a \ may quote. Returns what follows it. */
+static const char *read_set_member(const char *p, unsigned char *member)
 {
 	if (*p == '\\' && p[1])
 		p++;
@@ -21,12 +21,12 @@ static const char *set_member(const char *p, unsigned char *member)
 }
 
 /**
- * owner_lang_glob_class - a set of characters in a glob
- * @pattern: what follows its [
- * @c: a character
- * @in: whether the set has it
+ * owner_lang_glob_class() - match a character against a [set] of a glob
+ * @pattern: the glob, from the character after the [ on
+ * @c: the character to match
+ * @in: set to true if the set contains @c
  *
- * Return: what follows its ], NULL if there is none.
+ * Return: the glob, from the character after the ] on; NULL if the set has no ].
  */
 const char *owner_lang_glob_class(const char *pattern, char c, bool *in)
 {
@@ -35,22 +35,22 @@ const char *owner_lang_glob_class(const char *pattern, char c, bool *in)
 	const char *p = pattern + negated;
 
 	*in = false;
-	/* A ] that comes first is one of the set. */
+	/* A ] at the start of the set is a member, not the end. */
 	do {
 		if (!*p)
 			return NULL;
-		p = set_member(p, &low);
+		p = read_set_member(p, &low);
 		high = low;
 		if (*p == '-' && p[1] && p[1] != ']')
-			p = set_member(p + 1, &high);
+			p = read_set_member(p + 1, &high);
 		*in |= low <= wanted && wanted <= high;
 	} while (*p != ']');
 	*in ^= negated;
 	return p + 1;
 }
 
-/* The rest of a pattern after the element that takes @c; NULL if it does not. */
-static const char *take(const char *pattern, char c)
+/* Match @c with the first element of @pattern. Returns the remaining pattern or NULL. */
+static const char *match_one(const char *pattern, char c)
 {
 	bool in;
 
@@ -67,28 +67,29 @@ static const char *take(const char *pattern, char c)
 	return *pattern && *pattern == c ? pattern + 1 : NULL;
 }
 
-static bool glob_matches(const char *pattern, const char *word)
+static bool match_glob(const char *pattern, const char *word)
 {
-	const char *star = NULL, *taken = NULL;	/* the last *, and where what follows was tried */
+	const char *after_star = NULL;	/* pattern behind the last * */
+	const char *retry = NULL;	/* where in word that was tried last */
 
 	for (;;) {
-		const char *rest;
+		const char *next;
 
 		if (*pattern == '*') {
-			star = ++pattern;
-			taken = word;
+			after_star = ++pattern;
+			retry = word;
 			continue;
 		}
 		if (!*word)
 			return !*pattern;
-		rest = take(pattern, *word);
-		if (rest) {
-			pattern = rest;
+		next = match_one(pattern, *word);
+		if (next) {
+			pattern = next;
 			word++;
-		} else if (star) {
-			/* Let the * take one character more. */
-			pattern = star;
-			word = ++taken;
+		} else if (after_star) {
+			/* Backtrack: let the last * match one more character. */
+			pattern = after_star;
+			word = ++retry;
 		} else {
 			return false;
 		}
@@ -97,8 +98,8 @@ static bool glob_matches(const char *pattern, const char *word)
 
 /* --- Comparisons ------------------------------------------------------------ */
 
-static bool number_matches(const struct owner_sentence *s, const struct owner_comparison *c,
-			   unsigned long long number)
+static bool match_number(const struct owner_sentence *s, const struct owner_comparison *c,
+			 unsigned long long number)
 {
 	const union owner_value *value = &s->values[c->first_value];
 	const union owner_value *end = value + c->nr_values;
@@ -110,12 +111,14 @@ static bool number_matches(const struct owner_sentence *s, const struct owner_co
 }
 
 /**
- * owner_lang_word_matches - is a word one of a comparison's values?
+ * owner_lang_word_matches() - test whether a word matches a value of a comparison
  * @s: the sentence
- * @comparison: one of its comparisons, of a field of words
- * @word: the word
+ * @comparison: one of its comparisons; its field has type OWNER_TYPE_WORD(S)
+ * @word: the word to test
  *
- * Looks at the values only: != is up to who asks.
+ * Ignores the operator: for != the caller inverts the result.
+ *
+ * Return: true if @word equals a value or matches a glob.
  */
 bool owner_lang_word_matches(const struct owner_sentence *s,
 			     const struct owner_comparison *comparison, const char *word)
@@ -126,15 +129,18 @@ bool owner_lang_word_matches(const struct owner_sentence *s,
 	for (; value < end; value++) {
 		const char *wanted = &s->words[value->word];
 
-		if (value->is_glob ? glob_matches(wanted, word) : !strcmp(wanted, word))
+		if (value->is_glob ? match_glob(wanted, word) : !strcmp(wanted, word))
 			return true;
 	}
 	return false;
 }
 
-/* What is absent is equal to nothing, and neither below nor above anything. */
-static bool holds(const struct owner_sentence *s, const struct owner_comparison *c,
-		  const struct owner_field_values *fields)
+/*
+ * A field that the allocation does not have fails every comparison but !=, which
+ * it always passes.
+ */
+static bool comparison_holds(const struct owner_sentence *s, const struct owner_comparison *c,
+			     const struct owner_field_values *fields)
 {
 	bool match = false;
 
@@ -149,7 +155,7 @@ static bool holds(const struct owner_sentence *s, const struct owner_comparison 
 			match = fields->any_word_matches(fields, s, c);
 			break;
 		default:
-			match = number_matches(s, c, fields->value[c->field].number);
+			match = match_number(s, c, fields->value[c->field].number);
 		}
 	}
 	return match ^ (c->operator == OWNER_NE);
@@ -158,49 +164,57 @@ static bool holds(const struct owner_sentence *s, const struct owner_comparison 
 /* --- Expressions ------------------------------------------------------------ */
 
 /**
- * owner_lang_matches - does a sentence's expression hold?
+ * owner_lang_matches() - evaluate the expression of a sentence
  * @s: the sentence
- * @fields: all that it uses (s->fields_used) is known
+ * @fields: values of all fields in s->fields_used; known_fields is not read
  *
- * A sentence without an expression holds always.
+ * Return: true if the expression holds or the sentence has none.
  */
 bool owner_lang_matches(const struct owner_sentence *s, const struct owner_field_values *fields)
 {
 	unsigned int at = s->nr_comparisons ? 0 : OWNER_ACCEPT;
 
 	while (at < s->nr_comparisons)
-		at = s->comparisons[at].next[holds(s, &s->comparisons[at], fields)];
+		at = s->comparisons[at].next[comparison_holds(s, &s->comparisons[at], fields)];
 	return at == OWNER_ACCEPT;
 }
 
 /**
- * owner_lang_compare_fields - which comparisons of a sentence hold?
+ * owner_lang_compare_fields() - evaluate the comparisons of some fields
  * @s: the sentence
- * @fields: of which @mask are known
- * @mask: a bit for each field whose comparisons are made
+ * @fields: values of all fields in @mask
+ * @mask: bit mask of enum owner_field
  *
- * Return: a bit for each that does, for owner_lang_matches_outcomes().
+ * A caller that tests many allocations which agree in the fields of @mask
+ * evaluates their comparisons once and passes the result to
+ * owner_lang_matches_outcomes().
+ *
+ * Return: bit mask of the comparisons that hold, by their index.
  */
-unsigned int owner_lang_compare_fields(const struct owner_sentence *s, const struct owner_field_values *fields,
-				 unsigned int mask)
+unsigned int owner_lang_compare_fields(const struct owner_sentence *s,
+				       const struct owner_field_values *fields, unsigned int mask)
 {
 	unsigned int at, outcomes = 0;
 
 	for (at = 0; at < s->nr_comparisons; at++)
 		if (mask & 1U << s->comparisons[at].field)
-			outcomes |= (unsigned int)holds(s, &s->comparisons[at], fields) << at;
+			outcomes |= (unsigned int)comparison_holds(s, &s->comparisons[at],
+								   fields) << at;
 	return outcomes;
 }
 
 /**
- * owner_lang_matches_outcomes - does it hold for what differs in some fields only?
+ * owner_lang_matches_outcomes() - evaluate an expression with some comparisons already done
  * @s: the sentence
- * @fields: of which the other fields are known
- * @mask: what is the same
- * @outcomes: of owner_lang_compare_fields() for that
+ * @fields: values of the fields outside @mask
+ * @mask: bit mask of enum owner_field: their comparisons are in @outcomes
+ * @outcomes: result of owner_lang_compare_fields() with the same @mask
+ *
+ * Return: as owner_lang_matches().
  */
-bool owner_lang_matches_outcomes(const struct owner_sentence *s, const struct owner_field_values *fields,
-			      unsigned int mask, unsigned int outcomes)
+bool owner_lang_matches_outcomes(const struct owner_sentence *s,
+				 const struct owner_field_values *fields, unsigned int mask,
+				 unsigned int outcomes)
 {
 	unsigned int at = s->nr_comparisons ? 0 : OWNER_ACCEPT;
 
@@ -209,38 +223,40 @@ bool owner_lang_matches_outcomes(const struct owner_sentence *s, const struct ow
 		bool outcome = outcomes >> at & 1;
 
 		if (!(mask & 1U << c->field))
-			outcome = holds(s, c, fields);
+			outcome = comparison_holds(s, c, fields);
 		at = c->next[outcome];
 	}
 	return at == OWNER_ACCEPT;
 }
 
 /**
- * owner_lang_judge - does a sentence's expression hold by what is known so far?
+ * owner_lang_judge() - evaluate an expression from incomplete field values
  * @s: the sentence
- * @fields: some of which are known
+ * @fields: values of the fields in known_fields
  *
- * Follows both ways out of a comparison that cannot be decided.
+ * Follows both branches of a comparison whose field is not known. The expression
+ * is decided if all branches lead to the same result.
  *
- * Return: OWNER_VERDICT_UNDECIDED if what is known decides it neither way.
+ * Return: OWNER_VERDICT_UNDECIDED if the unknown fields can change the result.
  */
-enum owner_verdict owner_lang_judge(const struct owner_sentence *s, const struct owner_field_values *fields)
+enum owner_verdict owner_lang_judge(const struct owner_sentence *s,
+				    const struct owner_field_values *fields)
 {
 	bool accept = !s->nr_comparisons, reject = false;
 	unsigned int at, reached = 1;
 
 	for (at = 0; at < s->nr_comparisons; at++) {
 		const struct owner_comparison *c = &s->comparisons[at];
-		unsigned int outcome, ways = 3;
+		unsigned int outcome, possible = 3;	/* bit 0: false, bit 1: true */
 
 		if (!(reached & 1U << at))
 			continue;
 		if (fields->known_fields & 1U << c->field)
-			ways = 1U << holds(s, c, fields);
+			possible = 1U << comparison_holds(s, c, fields);
 		for (outcome = 0; outcome < 2; outcome++) {
 			unsigned int next = c->next[outcome];
 
-			if (!(ways & 1U << outcome))
+			if (!(possible & 1U << outcome))
 				continue;
 			accept |= next == OWNER_ACCEPT;
 			reject |= next == OWNER_REJECT;

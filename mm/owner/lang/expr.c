@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-/* What follows "if": values, comparisons, and how they are bound. */
+/* Parse the expression after "if": values, comparisons, and !, && and ||. */
 
 #ifdef __KERNEL__
 #include <linux/string.h>
@@ -15,23 +15,24 @@ static bool read_number(struct parser *p, const struct token *part, enum owner_t
 			unsigned long long *number)
 {
 	switch (owner_lang_scan_number(p, part, type, number)) {
-	case SCANNED:
+	case SCAN_OK:
 		return true;
-	case SCANNED_LARGE:
-		return owner_lang_fail(p, part, "'%s' is too large a number", owner_lang_shown(p, part));
-	case SCANNED_NONE:
+	case SCAN_TOO_LARGE:
+		return owner_lang_fail(p, part, "'%s' is too large a number",
+				       owner_lang_quote_word(p, part));
+	case SCAN_NO_NUMBER:
 		break;
 	}
 	if (type == OWNER_TYPE_BYTES)
 		return owner_lang_fail(p, part, "'%s' is no number of bytes, as 512, 4K, 1M or 2G",
-			    owner_lang_shown(p, part));
+				       owner_lang_quote_word(p, part));
 	if (type == OWNER_TYPE_TIME)
 		return owner_lang_fail(p, part, "'%s' is no time, as 10ms, 5s, 2m, 1h or 3d",
-			    owner_lang_shown(p, part));
-	return owner_lang_fail(p, part, "'%s' is no number", owner_lang_shown(p, part));
+				       owner_lang_quote_word(p, part));
+	return owner_lang_fail(p, part, "'%s' is no number", owner_lang_quote_word(p, part));
 }
 
-/* "7", or "2-5". */
+/* Read a number, "7", or a range with both ends included, "2-5". */
 static bool read_range(struct parser *p, enum owner_type type, union owner_value *value)
 {
 	const char *text = p->text + p->token.at;
@@ -57,7 +58,7 @@ static bool read_range(struct parser *p, enum owner_type type, union owner_value
 	return true;
 }
 
-/* What is smaller or larger than a number is a range as well. */
+/* Store the operand of <, <=, > or >= as the range of numbers that satisfy it. */
 static bool read_bound(struct parser *p, enum owner_type type, enum owner_operator operator,
 		       union owner_value *value)
 {
@@ -65,7 +66,7 @@ static bool read_bound(struct parser *p, enum owner_type type, enum owner_operat
 
 	if (memchr(p->text + p->token.at, '-', p->token.length))
 		return owner_lang_fail(p, &p->token, "'%s' takes one number, not a range",
-				 owner_operator_names[operator]);
+				       owner_operator_names[operator]);
 	if (!read_number(p, &p->token, type, &number))
 		return false;
 	value->low = 0;
@@ -92,8 +93,8 @@ static bool read_bound(struct parser *p, enum owner_type type, enum owner_operat
 
 /* --- Words ------------------------------------------------------------------ */
 
-/* Do all sets of a glob have an end? */
-static bool glob_is_whole(const char *pattern)
+/* Each [set] of a glob needs its ]. */
+static bool glob_sets_are_closed(const char *pattern)
 {
 	bool in;
 
@@ -111,21 +112,21 @@ static bool glob_is_whole(const char *pattern)
 }
 
 /*
- * Keep a word. There is room: it is shorter than its text by the quotes, or
- * comes after an operator or a comma, and takes one byte more.
+ * Copy a word to words[]. It always fits: a copy is at most one byte longer than
+ * the token (its NUL), and the operator or comma before each token makes up for it.
  */
 static bool read_word(struct parser *p, union owner_value *value)
 {
 	const char *c = p->text + p->token.at, *end = c + p->token.length;
 	char *word = p->s->words + p->s->nr_words, *to = word;
-	bool quoted = p->token.kind == T_QUOTED;
+	bool quoted = p->token.kind == TOKEN_QUOTED;
 
 	if (quoted) {
 		c++;
 		end--;
 	}
 	for (; c < end; c++) {
-		/* A \ stays, and means what follows, unless that is a quote. */
+		/* Drop the \ before a quote. Keep any other: it is part of the glob. */
 		if (*c == '\\' && (c[1] == '"' || c[1] == '\''))
 			c++;
 		else if (*c == '\\')
@@ -136,14 +137,15 @@ static bool read_word(struct parser *p, union owner_value *value)
 	value->word = p->s->nr_words;
 	value->is_glob = strpbrk(word, "*?[\\");
 	p->s->nr_words += to - word;
-	if (!glob_is_whole(word))
-		return owner_lang_fail(p, &p->token, "a [ has no ]: in quotes, '\\[' stands for itself");
+	if (!glob_sets_are_closed(word))
+		return owner_lang_fail(p, &p->token,
+				       "a [ has no ]: in quotes, '\\[' stands for itself");
 	return true;
 }
 
 /* --- Values and comparisons ------------------------------------------------- */
 
-/* Who forgets how a path begins would be answered that nothing is there. */
+/* A path without its leading / would never match, and the user would not learn why. */
 static bool check_path(struct parser *p, const struct token *word, const union owner_value *value)
 {
 	const char *path = p->s->words + value->word;
@@ -151,14 +153,14 @@ static bool check_path(struct parser *p, const struct token *word, const union o
 	if (value->is_glob || *path == '/')
 		return true;
 	return owner_lang_fail(p, word,
-			 "a cgroup's path begins with '/', as /system.slice/sshd.service");
+			       "a cgroup's path begins with '/', as /system.slice/sshd.service");
 }
 
 static bool read_value(struct parser *p, const struct owner_comparison *c,
 		       union owner_value *value)
 {
 	enum owner_type type = owner_field_types[c->field];
-	int kind;
+	int source;
 
 	switch (type) {
 	case OWNER_TYPE_WORD:
@@ -166,10 +168,10 @@ static bool read_value(struct parser *p, const struct owner_comparison *c,
 		return read_word(p, value) &&
 		       (c->field != OWNER_FIELD_CGROUP || check_path(p, &p->token, value));
 	case OWNER_TYPE_SOURCE:
-		kind = owner_lang_pick(p, "kind", owner_source_names, OWNER_SOURCES);
-		value->low = kind;
-		value->high = kind;
-		return kind >= 0;
+		source = owner_lang_pick_name(p, "kind", owner_source_names, OWNER_SOURCES);
+		value->low = source;
+		value->high = source;
+		return source >= 0;
 	default:
 		if (c->operator == OWNER_EQ || c->operator == OWNER_NE)
 			return read_range(p, type, value);
@@ -177,29 +179,30 @@ static bool read_value(struct parser *p, const struct owner_comparison *c,
 	}
 }
 
+/* Read the values of @c, separated by commas. Returns false after an error. */
 bool owner_lang_read_values(struct parser *p, struct owner_comparison *c)
 {
 	struct owner_sentence *s = p->s;
 
 	c->first_value = s->nr_values;
 	for (;;) {
-		if (p->token.kind != T_WORD && p->token.kind != T_QUOTED)
+		if (p->token.kind != TOKEN_WORD && p->token.kind != TOKEN_QUOTED)
 			return owner_lang_fail(p, &p->token, "expected a value of '%s'",
-				    owner_field_names[c->field]);
+					       owner_field_names[c->field]);
 		if (s->nr_values == OWNER_VALUES_MAX)
 			return owner_lang_fail(p, &p->token,
-					 "a sentence has at most %d values, those of lists included",
-					 OWNER_VALUES_MAX);
+					       "a sentence has at most %d values, those of lists included",
+					       OWNER_VALUES_MAX);
 		if (!read_value(p, c, &s->values[s->nr_values]))
 			return false;
 		s->nr_values++;
 		c->nr_values++;
-		if (!owner_lang_step(p) || p->token.kind != T_COMMA)
+		if (!owner_lang_next_token(p) || p->token.kind != TOKEN_COMMA)
 			return !p->failed;
 		if (c->operator >= OWNER_LT && c->operator <= OWNER_GE)
 			return owner_lang_fail(p, &p->token, "'%s' takes one value, not a list",
-					 owner_operator_names[c->operator]);
-		owner_lang_step(p);
+					       owner_operator_names[c->operator]);
+		owner_lang_next_token(p);
 	}
 }
 
@@ -209,25 +212,26 @@ static bool read_field(struct parser *p, struct owner_comparison *c)
 	struct token *word = &p->token;
 	int field;
 
-	if (word->kind != T_WORD)
+	if (word->kind != TOKEN_WORD)
 		return owner_lang_fail(p, word, "expected a field to compare");
-	if (owner_lang_is_word(p, "not"))
+	if (owner_lang_token_is(p, "not"))
 		return owner_lang_fail(p, word, "'not' is said !");
 	field = owner_lang_find_field(p->text + word->at, word->length);
 	if (field < 0) {
-		owner_lang_fail(p, word, "no field is called '%s'", owner_lang_shown(p, word));
-		owner_lang_say_names(p, word, owner_field_names,
-			       control ? OWNER_FIELD_AGE : OWNER_FIELDS);
+		owner_lang_fail(p, word, "no field is called '%s'", owner_lang_quote_word(p, word));
+		owner_lang_suggest_names(p, word, owner_field_names,
+					 control ? OWNER_FIELD_AGE : OWNER_FIELDS);
 		return false;
 	}
 	if (field == OWNER_FIELD_STACK)
 		return owner_lang_fail(p, word, "stack is to group by: a frame of it is a 'func'");
 	if (control && field >= OWNER_FIELD_AGE)
-		return owner_lang_fail(p, word, "'%s' is not known at allocation: ask it of a query",
-				 owner_field_names[field]);
+		return owner_lang_fail(p, word,
+				       "'%s' is not known at allocation: ask it of a query",
+				       owner_field_names[field]);
 	c->field = field;
 	p->s->fields_used |= 1U << field;
-	return owner_lang_step(p);
+	return owner_lang_next_token(p);
 }
 
 static bool read_operator(struct parser *p, struct owner_comparison *c)
@@ -235,11 +239,11 @@ static bool read_operator(struct parser *p, struct owner_comparison *c)
 	const char *field = owner_field_names[c->field];
 	struct token *word = &p->token;
 
-	if (word->kind == T_SET)
+	if (word->kind == TOKEN_ASSIGN)
 		return owner_lang_fail(p, word, "'=' sets: to compare, say '=='");
-	if (word->kind < T_OPERATOR)
+	if (word->kind < TOKEN_OPERATOR)
 		return owner_lang_fail(p, word, "expected == != < <= > >= or ~ after '%s'", field);
-	c->operator = word->kind - T_OPERATOR;
+	c->operator = word->kind - TOKEN_OPERATOR;
 	switch (owner_field_types[c->field]) {
 	case OWNER_TYPE_WORD:
 	case OWNER_TYPE_WORDS:
@@ -252,18 +256,20 @@ static bool read_operator(struct parser *p, struct owner_comparison *c)
 		break;
 	default:
 		if (c->operator == OWNER_LIKE)
-			return owner_lang_fail(p, word, "'~' is for words, and '%s' is a number", field);
+			return owner_lang_fail(p, word, "'~' is for words, and '%s' is a number",
+					       field);
 	}
-	return owner_lang_step(p);
+	return owner_lang_next_token(p);
 }
 
-struct owner_comparison *owner_lang_new_comparison(struct parser *p)
+/* Append an empty comparison to the sentence. Returns NULL if there are too many. */
+struct owner_comparison *owner_lang_add_comparison(struct parser *p)
 {
 	struct owner_sentence *s = p->s;
 
 	if (s->nr_comparisons == OWNER_COMPARISONS_MAX) {
 		owner_lang_fail(p, &p->token, "a sentence has at most %d comparisons",
-			  OWNER_COMPARISONS_MAX);
+				OWNER_COMPARISONS_MAX);
 		return NULL;
 	}
 	return &s->comparisons[s->nr_comparisons++];
@@ -271,123 +277,131 @@ struct owner_comparison *owner_lang_new_comparison(struct parser *p)
 
 /* --- Expressions ------------------------------------------------------------ */
 
-/* Parentheses that are open; bit 0 of each mask is the innermost. */
-struct nest {
+/* The parentheses that are open at the current token. */
+struct open_parens {
 	unsigned int depth;
-	unsigned int nots;	/* those that a ! stands before */
-	bool odd;		/* an odd number of them */
-	struct token opened[OWNER_NESTING_MAX];
+	unsigned int negated;	/* bit n: ! before the parenthesis; bit 0 is the innermost */
+	bool negates;		/* an odd number of them is negated */
+	struct token opened[OWNER_NESTING_MAX];	/* for the error if one stays open */
 };
 
-/* All ! and ( before a comparison. */
-static bool read_opens(struct parser *p, struct nest *nest, struct owner_comparison *c)
+/* Read all ! and ( before a comparison. */
+static bool read_opening_parens(struct parser *p, struct open_parens *parens,
+				struct owner_comparison *c)
 {
 	bool not = false;
 
-	for (;; owner_lang_step(p)) {
-		if (p->token.kind == T_NOT) {
+	for (;; owner_lang_next_token(p)) {
+		if (p->token.kind == TOKEN_NOT) {
 			not = !not;
 			continue;
 		}
 		c->negated |= (unsigned int)not << c->nr_opening;
-		nest->odd ^= not;
-		if (p->token.kind != T_OPEN)
+		parens->negates ^= not;
+		if (p->token.kind != TOKEN_OPEN)
 			break;
-		if (nest->depth == OWNER_NESTING_MAX)
-			return owner_lang_fail(p, &p->token, "at most %d parentheses stand in each other",
-				    OWNER_NESTING_MAX);
-		nest->opened[nest->depth++] = p->token;
-		nest->nots = nest->nots << 1 | not;
+		if (parens->depth == OWNER_NESTING_MAX)
+			return owner_lang_fail(p, &p->token,
+					       "at most %d parentheses stand in each other",
+					       OWNER_NESTING_MAX);
+		parens->opened[parens->depth++] = p->token;
+		parens->negated = parens->negated << 1 | not;
 		c->nr_opening++;
 		not = false;
 	}
-	p->links[c - p->s->comparisons].inverted = nest->odd;
-	/* A ! before the comparison itself goes no further. */
-	nest->odd ^= not;
+	p->connectives[c - p->s->comparisons].negated = parens->negates;
+	/* A ! directly before the comparison negates only this comparison. */
+	parens->negates ^= not;
 	return true;
 }
 
-static bool read_closes(struct parser *p, struct nest *nest, struct owner_comparison *c)
+static bool read_closing_parens(struct parser *p, struct open_parens *parens,
+				struct owner_comparison *c)
 {
-	for (; p->token.kind == T_CLOSE; owner_lang_step(p)) {
-		if (!nest->depth)
+	for (; p->token.kind == TOKEN_CLOSE; owner_lang_next_token(p)) {
+		if (!parens->depth)
 			return owner_lang_fail(p, &p->token, "this ) closes nothing");
-		nest->depth--;
-		nest->odd ^= nest->nots & 1;
-		nest->nots >>= 1;
+		parens->depth--;
+		parens->negates ^= parens->negated & 1;
+		parens->negated >>= 1;
 		c->nr_closing++;
 	}
 	return !p->failed;
 }
 
-/* Something stands where && or || should. */
-static bool fail_binary(struct parser *p)
+/* The current token is not the expected && or ||: report what the user may have meant. */
+static bool fail_connective(struct parser *p)
 {
 	const struct token *word = &p->token;
 	const char *text = p->text + word->at;
 
-	if (owner_lang_is_word(p, "and") || owner_lang_is_word(p, "or"))
-		return owner_lang_fail(p, word, "'%s' is said %s", owner_lang_shown(p, word),
-				 owner_lang_is_word(p, "and") ? "&&" : "||");
-	if (word->kind == T_WORD &&
+	if (owner_lang_token_is(p, "and") || owner_lang_token_is(p, "or"))
+		return owner_lang_fail(p, word, "'%s' is said %s", owner_lang_quote_word(p, word),
+				       owner_lang_token_is(p, "and") ? "&&" : "||");
+	if (word->kind == TOKEN_WORD &&
 	    owner_lang_find_name(text, word->length, owner_setting_names, OWNER_SETTINGS) >= 0)
 		return owner_lang_fail(p, word, "settings stand before 'if'");
 	return owner_lang_fail(p, word, "expected && or ||; a value with blanks stands in quotes");
 }
 
+/* Read the expression after "if", up to the end of the sentence. */
 bool owner_lang_read_expression(struct parser *p)
 {
-	struct nest nest = {};
+	struct open_parens parens = {};
 
 	for (;;) {
-		struct owner_comparison *c = owner_lang_new_comparison(p);
-		struct link *link;
+		struct owner_comparison *c = owner_lang_add_comparison(p);
+		struct connective *connective;
 
-		if (!c || !read_opens(p, &nest, c) || !read_field(p, c) || !read_operator(p, c) ||
-		    !owner_lang_read_values(p, c) || !read_closes(p, &nest, c))
+		if (!c || !read_opening_parens(p, &parens, c) || !read_field(p, c) ||
+		    !read_operator(p, c) || !owner_lang_read_values(p, c) ||
+		    !read_closing_parens(p, &parens, c))
 			return false;
-		if (p->token.kind == T_END)
+		if (p->token.kind == TOKEN_END)
 			break;
-		if (p->token.kind != T_AND && p->token.kind != T_OR)
-			return fail_binary(p);
-		c->followed_by_and = p->token.kind == T_AND;
-		link = &p->links[c - p->s->comparisons];
-		link->and = c->followed_by_and ^ nest.odd;
-		link->level = 2 * nest.depth + c->followed_by_and;
-		owner_lang_step(p);
+		if (p->token.kind != TOKEN_AND && p->token.kind != TOKEN_OR)
+			return fail_connective(p);
+		c->followed_by_and = p->token.kind == TOKEN_AND;
+		connective = &p->connectives[c - p->s->comparisons];
+		connective->is_and = c->followed_by_and ^ parens.negates;
+		connective->precedence = 2 * parens.depth + c->followed_by_and;
+		owner_lang_next_token(p);
 	}
-	if (nest.depth)
-		return owner_lang_fail(p, &nest.opened[nest.depth - 1], "this ( is not closed");
+	if (parens.depth)
+		return owner_lang_fail(p, &parens.opened[parens.depth - 1], "this ( is not closed");
 	return true;
 }
 
 /*
- * Where does evaluation go on from a comparison with this outcome? An && that
- * got false and an || that got true are decided: what they bind is skipped, and
- * the looser && or || behind it sees the same outcome.
+ * Find the comparison to evaluate after comparison @at had this outcome. False
+ * before && and true before || decide that operation: skip its other operands,
+ * and pass the outcome to the next connective that binds less tightly.
  */
-static unsigned char next_after(const struct parser *p, unsigned int at, bool outcome)
+static unsigned char find_next_comparison(const struct parser *p, unsigned int at, bool outcome)
 {
 	unsigned int last = p->s->nr_comparisons - 1;
 
 	while (at < last) {
-		const struct link *link = &p->links[at];
+		const struct connective *connective = &p->connectives[at];
 
-		if (link->and == outcome)
+		if (connective->is_and == outcome)
 			return at + 1;
 		do
 			at++;
-		while (at < last && p->links[at].level >= link->level);
+		while (at < last && p->connectives[at].precedence >= connective->precedence);
 	}
 	return outcome ? OWNER_ACCEPT : OWNER_REJECT;
 }
 
-void owner_lang_link(struct parser *p)
+/* Compute next[] of each comparison. A ! swaps its two outcomes. */
+void owner_lang_link_comparisons(struct parser *p)
 {
 	unsigned int i;
 
 	for (i = 0; i < p->s->nr_comparisons; i++) {
-		p->s->comparisons[i].next[0] = next_after(p, i, p->links[i].inverted);
-		p->s->comparisons[i].next[1] = next_after(p, i, !p->links[i].inverted);
+		bool negated = p->connectives[i].negated;
+
+		p->s->comparisons[i].next[0] = find_next_comparison(p, i, negated);
+		p->s->comparisons[i].next[1] = find_next_comparison(p, i, !negated);
 	}
 }

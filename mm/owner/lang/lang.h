@@ -1,12 +1,20 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * The sentence that chooses which allocations are captured, and what is read:
+ * The language of owner/control, owner/query and ownertop. One sentence is
  *
  *	settings [if expression]
  *
- * Its grammar, fields and settings: Documentation/mm/slab_owner_language.rst.
- * lang*.c is compiled into the kernel and into tools in userspace, unchanged.
- * It allocates nothing, takes no lock and does not recurse.
+ * See Documentation/mm/slab_owner_language.rst for its grammar. The kernel and
+ * ownertop compile the files of this directory unchanged. The code allocates no
+ * memory, takes no lock and does not recurse.
+ *
+ *	token.c		text -> sentences -> tokens; error messages
+ *	parse.c		tokens -> settings and commands
+ *	expr.c		tokens -> the expression after "if"
+ *	eval.c		does an expression hold for the field values of an allocation?
+ *	print.c		sentence or error -> text
+ *	words.c		names of fields, settings and values; spelling suggestions
+ *	parser.h	what token.c, parse.c and expr.c share
  */
 #ifndef _MM_OWNER_LANG_H
 #define _MM_OWNER_LANG_H
@@ -18,35 +26,35 @@
 #include <stddef.h>
 #endif
 
-/* What a sentence may hold. Messages name these limits. */
-#define OWNER_SENTENCE_MAX	1023	/* bytes, as it is printed */
+/* Limits of a sentence. Error messages and the documentation name them. */
+#define OWNER_SENTENCE_MAX	1023	/* bytes, in the form that is printed */
 #define OWNER_COMPARISONS_MAX	32
-#define OWNER_VALUES_MAX	64	/* in all, those of lists included */
-#define OWNER_NESTING_MAX	16	/* parentheses in parentheses */
-#define OWNER_GROUP_MAX		6	/* fields to group by */
+#define OWNER_VALUES_MAX	64	/* of all comparisons together */
+#define OWNER_NESTING_MAX	16	/* nested parentheses */
+#define OWNER_GROUP_MAX		6	/* fields in group= */
 #define OWNER_FRAMES_MAX	64	/* depth=, stack.N */
 #define OWNER_GROUPS_MAX	1048576
 
 #define OWNER_GROUPS_DEFAULT	4096
 
-/* Where a sentence is written. */
+/* The settings and fields that a sentence may use depend on its dialect. */
 enum owner_dialect {
-	OWNER_CONTROL,		/* what is captured */
-	OWNER_QUERY,		/* what is read */
+	OWNER_CONTROL,		/* owner/control, owner=: rules for new allocations */
+	OWNER_QUERY,		/* owner/query, ownertop: queries over recorded owners */
 };
 
-/* What a sentence of control does. */
+/* The action of a control sentence. */
 enum owner_command {
-	OWNER_RULE,		/* adds itself */
-	OWNER_DEL,		/* removes the rule of this number */
-	OWNER_CLEAR,		/* removes all */
+	OWNER_RULE,		/* add this sentence as a rule */
+	OWNER_DEL,		/* remove one rule, by its number */
+	OWNER_CLEAR,		/* remove all rules */
 	OWNER_COMMANDS
 };
 
 enum owner_field {
 	OWNER_FIELD_CACHE,
-	OWNER_FIELD_SIZE,	/* bytes that were asked for */
-	OWNER_FIELD_HELD,	/* bytes that it takes */
+	OWNER_FIELD_SIZE,	/* requested bytes */
+	OWNER_FIELD_HELD,	/* bytes that the allocation occupies */
 	OWNER_FIELD_GFP,
 	OWNER_FIELD_ORDER,
 	OWNER_FIELD_NID,
@@ -54,18 +62,19 @@ enum owner_field {
 	OWNER_FIELD_TGID,
 	OWNER_FIELD_COMM,
 	OWNER_FIELD_CGROUP,
-	OWNER_FIELD_TS,		/* ns from boot to when it was allocated */
+	OWNER_FIELD_TS,		/* time of the allocation, ns since boot */
 	OWNER_FIELD_FUNC,
 	OWNER_FIELD_MODULE,
 	OWNER_FIELD_KIND,	/* enum owner_source */
-	/* From here on it is not known when it is allocated. */
-	OWNER_FIELD_AGE,	/* ns since then */
+	/* Rules cannot use the fields below: they have no value during an allocation. */
+	OWNER_FIELD_AGE,	/* ns since the allocation */
 	OWNER_FIELD_HANDLE,
 	OWNER_FIELDS,
-	/* The call chain can be grouped by and not compared. */
+	/* The call chain: valid in group=, but not in a comparison. */
 	OWNER_FIELD_STACK = OWNER_FIELDS,
 };
 
+/* The setting "source" and the field "kind" both take these values. */
 enum owner_source {
 	OWNER_SOURCE_SLAB,
 	OWNER_SOURCE_PAGE,
@@ -74,12 +83,12 @@ enum owner_source {
 };
 
 enum owner_setting {
-	/* of control */
+	/* OWNER_CONTROL */
 	OWNER_SET_DEPTH,
 	OWNER_SET_SAMPLE,
 	OWNER_SET_TRACK,
 	OWNER_SET_FREE,
-	/* of queries */
+	/* OWNER_QUERY */
 	OWNER_SET_MODE,
 	OWNER_SET_SOURCE,
 	OWNER_SET_NID,
@@ -91,10 +100,10 @@ enum owner_setting {
 	OWNER_SETTINGS
 };
 
-/* How the answer to a query shows a call chain. */
+/* How an answer shows a call chain. */
 enum owner_mode {
-	OWNER_MODE_STACK,	/* its frames */
-	OWNER_MODE_HANDLE,	/* its handle */
+	OWNER_MODE_STACK,	/* by its frames */
+	OWNER_MODE_HANDLE,	/* by its handle */
 	OWNER_MODE_STACK_HANDLE,
 	OWNER_MODES
 };
@@ -105,25 +114,25 @@ enum owner_format {
 	OWNER_FORMATS
 };
 
-/* What a group sums up, and is sorted by: the largest, the oldest first. */
+/* Sort keys of groups. The group with the largest value or the oldest object is first. */
 enum owner_sort {
-	OWNER_SORT_BYTES,	/* asked for */
-	OWNER_SORT_HELD,	/* taken */
-	OWNER_SORT_WASTE,	/* the difference */
+	OWNER_SORT_BYTES,	/* sum of the requested bytes */
+	OWNER_SORT_HELD,	/* sum of the occupied bytes */
+	OWNER_SORT_WASTE,	/* held - bytes */
 	OWNER_SORT_OBJECTS,
-	OWNER_SORT_OLDEST,	/* by the age of its oldest object */
-	OWNER_SORT_YOUNGEST,	/* by that of its youngest, smallest first */
+	OWNER_SORT_OLDEST,	/* age of the oldest object */
+	OWNER_SORT_YOUNGEST,	/* age of the youngest object, smallest age first */
 	OWNER_SORTS
 };
 
-/* One part of what makes a group. */
+/* One field of group=. Objects that agree in all of these fields form a group. */
 struct owner_group_field {
-	unsigned char field;	/* or OWNER_FIELD_STACK */
-	unsigned char full;	/* of the stack: with the allocator's own frames */
-	unsigned char frames;	/* of the stack: so many, 0: all */
+	unsigned char field;	/* enum owner_field, or OWNER_FIELD_STACK */
+	unsigned char full;	/* stack.full: keep the allocator's own frames */
+	unsigned char frames;	/* stack.N: compare the first N frames; 0: all frames */
 };
 
-/* How seldom samples may be. */
+/* Upper limits of sample=BYTES and of N in sample=1/N. */
 #define OWNER_SAMPLE_BYTES_MAX		(64U << 20)
 #define OWNER_SAMPLE_OBJECTS_MAX	1048576U
 
@@ -134,97 +143,98 @@ enum owner_operator {
 	OWNER_LE,
 	OWNER_GT,
 	OWNER_GE,
-	OWNER_LIKE,		/* ~, the same as == for those who say it is a glob */
+	OWNER_LIKE,		/* "~": for words, the same comparison as "==" */
 	OWNER_OPERATORS
 };
 
-/* A number stands for a range; a word is a pattern unless it has no magic. */
+/* One value of a comparison, by the type of the field. */
 union owner_value {
-	struct {
+	struct {		/* a number is stored as a range, both ends included */
 		unsigned long long low;
 		unsigned long long high;
 	};
 	struct {
-		unsigned short word;	/* where it starts in words[] */
-		bool is_glob;
+		unsigned short word;	/* offset in owner_sentence.words */
+		bool is_glob;		/* the word contains *, ?, [ or \ */
 	};
 };
 
-/* Where evaluation goes on if not at another comparison. */
+/* In owner_comparison.next: the expression is decided. */
 #define OWNER_REJECT		254
 #define OWNER_ACCEPT		255
 
 /*
- * One comparison. Which one is looked at next, or whether all is decided, hangs
- * on the outcome of this one alone: no stack is needed to evaluate, and as
- * next[] leads forward only, each is looked at once at most.
+ * One comparison, compiled to a branch: next[] says which comparison to evaluate
+ * after this one. Evaluation needs no stack, and since next[] only leads forward
+ * it visits each comparison at most once.
  */
 struct owner_comparison {
-	unsigned char field;
-	unsigned char operator;
-	unsigned char first_value;
+	unsigned char field;		/* enum owner_field */
+	unsigned char operator;		/* enum owner_operator */
+	unsigned char first_value;	/* index in owner_sentence.values */
 	unsigned char nr_values;
-	unsigned char next[2];		/* if it does not hold, if it holds */
-	/* How it was written. */
-	unsigned char nr_opening;	/* parentheses before it */
-	unsigned char nr_closing;	/* and after it */
-	bool followed_by_and;		/* && comes next, not || */
-	unsigned int negated;		/* bit n: a ! before parenthesis n, or before itself */
+	unsigned char next[2];		/* index after a false [0], a true [1] comparison */
+	/* The remaining members serve owner_lang_print() only. */
+	unsigned char nr_opening;	/* number of "(" before the comparison */
+	unsigned char nr_closing;	/* number of ")" after it */
+	bool followed_by_and;		/* the next comparison follows "&&", not "||" */
+	unsigned int negated;		/* bit n: "!" before opening parenthesis n, or before */
+					/* the comparison itself if n == nr_opening */
 };
 
-/* What a text says, once it is understood: self-contained, can be copied. */
+/* A parsed sentence. It holds no pointers, so it can be copied. */
 struct owner_sentence {
 	enum owner_dialect dialect;
 	enum owner_command command;
-	unsigned int number;		/* of the rule that OWNER_DEL removes */
-	unsigned int settings_given;	/* a bit for each enum owner_setting that was said */
-	unsigned int fields_used;	/* a bit for each enum owner_field that is compared */
+	unsigned int number;		/* OWNER_DEL: the rule to remove */
+	unsigned int settings_given;	/* bit mask of enum owner_setting: set by the text */
+	unsigned int fields_used;	/* bit mask of enum owner_field: compared by the text */
 
-	/* control; what is not said has its default */
-	unsigned int depth;		/* frames to keep, 0: the default */
-	/* Bytes from one sample to the next, or one object in so many; both 0: all. */
+	/* OWNER_CONTROL. A setting that the text leaves out has its default. */
+	unsigned int depth;		/* frames to keep; 0: the default */
+	/* Mean number of bytes, or of objects, per sample. Both 0: record every object. */
 	unsigned int sample_bytes;
 	unsigned int sample_objects;
 	bool track;
-	bool free;			/* also keep who frees it */
+	bool free;			/* also record which task and chain freed the object */
 
-	/* query */
+	/* OWNER_QUERY */
 	enum owner_mode mode;
 	enum owner_format format;
-	unsigned int sources;		/* a bit for each enum owner_source, 0: the file's own */
-	unsigned int top;		/* 0: all */
-	unsigned int max_groups;
-	unsigned int nr_group_by;		/* 0: objects one by one */
+	unsigned int sources;		/* bit mask of enum owner_source; 0: the file's default */
+	unsigned int top;		/* groups to show; 0: all */
+	unsigned int max_groups;	/* groups to keep in memory */
+	unsigned int nr_group_by;	/* 0: show single objects */
 	unsigned int nr_sort_by;
 	struct owner_group_field group_by[OWNER_GROUP_MAX];
-	unsigned char sort_by[OWNER_SORTS];
+	unsigned char sort_by[OWNER_SORTS];	/* enum owner_sort */
 
-	/* the expression; nid= is its first comparison */
+	/* The expression. The setting nid= is stored as its first comparison. */
 	unsigned int nr_comparisons;
 	unsigned int nr_values;
-	unsigned int nr_words;		/* bytes */
+	unsigned int nr_words;		/* bytes used in words[] */
 	struct owner_comparison comparisons[OWNER_COMPARISONS_MAX];
 	union owner_value values[OWNER_VALUES_MAX];
-	char words[OWNER_SENTENCE_MAX + 1];
+	char words[OWNER_SENTENCE_MAX + 1];	/* NUL-terminated words, one after the other */
 };
 
-/* What was wrong, and with which word of the sentence. */
+/* The first error of a sentence and the text that caused it. */
 struct owner_lang_error {
-	unsigned int position;		/* in bytes from the start of the sentence */
-	unsigned int length;		/* 0: at the end */
+	unsigned int position;		/* byte offset in the sentence */
+	unsigned int length;		/* bytes; 0: the sentence ends too early */
 	char message[192];
 };
 
-/* Of a sentence with an error so many bytes are shown. */
+/* owner_lang_render_error() shows at most this many bytes of the sentence. */
 #define OWNER_ERROR_SENTENCE_MAX	240
 
-/* What is said of an error, the 0 at its end included: printk() takes that whole. */
+/* A buffer for any rendered error, with its NUL. It fits into one printk() record. */
 #define OWNER_ERROR_TEXT_SIZE	768
 
-/* A text of many sentences, as it is being taken apart. */
+/* The part of a text that owner_lang_next_sentence() has not returned yet. */
 struct owner_lang_text {
-	const char *rest;
-	size_t left;
+	const char *start;
+	size_t length;
 };
 
 bool owner_lang_next_sentence(struct owner_lang_text *text, const char **sentence, size_t *length);
@@ -234,44 +244,45 @@ size_t owner_lang_print(const struct owner_sentence *s, char *buf, size_t size);
 size_t owner_lang_render_error(const struct owner_lang_error *error, const char *text,
 			       size_t length, char *buf, size_t size);
 
-/* What is known of an allocation. */
+/* The field values of one allocation. An expression is evaluated against them. */
 struct owner_field_values {
-	unsigned int known_fields;	/* a bit for each field of which it is known... */
-	unsigned int absent_fields;	/* ... and here, if all that is known is: it has none */
+	unsigned int known_fields;	/* bit mask: owner_lang_judge() may use the field */
+	unsigned int absent_fields;	/* bit mask: known that the allocation has no such field */
 	union {
 		unsigned long long number;
-		const char *word;
+		const char *word;	/* NULL: ask any_word_matches() */
 	} value[OWNER_FIELDS];
 	/*
-	 * An allocation has many functions, modules and gfp flags: does any of
-	 * them meet the comparison's values? Asks owner_lang_word_matches() for
-	 * each, or knows better. Also asked about a word that is NULL, as it
-	 * takes time to find.
+	 * Does any word of the comparison's field match one of its values? An
+	 * allocation has many functions, modules and gfp flags, so they have no
+	 * value[]. Also called for a word that is NULL because it is slow to find.
 	 */
-	bool (*any_word_matches)(const struct owner_field_values *fields, const struct owner_sentence *s,
-			    const struct owner_comparison *comparison);
+	bool (*any_word_matches)(const struct owner_field_values *fields,
+				 const struct owner_sentence *s,
+				 const struct owner_comparison *comparison);
 };
 
 enum owner_verdict {
 	OWNER_VERDICT_FALSE,
 	OWNER_VERDICT_TRUE,
-	OWNER_VERDICT_UNDECIDED,		/* on what is not known */
+	OWNER_VERDICT_UNDECIDED,	/* depends on fields that are not known */
 };
 
 bool owner_lang_matches(const struct owner_sentence *s, const struct owner_field_values *fields);
-enum owner_verdict owner_lang_judge(const struct owner_sentence *s, const struct owner_field_values *fields);
-unsigned int owner_lang_compare_fields(const struct owner_sentence *s, const struct owner_field_values *fields,
-				 unsigned int mask);
-bool owner_lang_matches_outcomes(const struct owner_sentence *s, const struct owner_field_values *fields,
-			      unsigned int mask, unsigned int outcomes);
+enum owner_verdict owner_lang_judge(const struct owner_sentence *s,
+				    const struct owner_field_values *fields);
+unsigned int owner_lang_compare_fields(const struct owner_sentence *s,
+				       const struct owner_field_values *fields, unsigned int mask);
+bool owner_lang_matches_outcomes(const struct owner_sentence *s,
+				 const struct owner_field_values *fields, unsigned int mask,
+				 unsigned int outcomes);
 bool owner_lang_word_matches(const struct owner_sentence *s,
 			     const struct owner_comparison *comparison, const char *word);
 
-/* lang_words.c: what words there are, and what may be done with them. */
-
+/* The type of a field decides which operators and values a comparison accepts. */
 enum owner_type {
 	OWNER_TYPE_WORD,
-	OWNER_TYPE_WORDS,	/* it has many: == means any of them */
+	OWNER_TYPE_WORDS,	/* an allocation has many: "==" holds if one of them matches */
 	OWNER_TYPE_SOURCE,
 	OWNER_TYPE_NUMBER,
 	OWNER_TYPE_BYTES,
@@ -295,9 +306,10 @@ struct owner_unit {
 
 const struct owner_unit *owner_lang_units(enum owner_type type);
 bool owner_lang_is_word_char(char c);
-int owner_lang_find_name(const char *word, size_t length, const char * const *names, unsigned int count);
+int owner_lang_find_name(const char *word, size_t length, const char * const *names,
+			 unsigned int count);
 int owner_lang_nearest_name(const char *word, size_t length, const char * const *names,
-		       unsigned int count);
+			    unsigned int count);
 const char *owner_lang_glob_class(const char *pattern, char c, bool *in);
 
 #endif /* _MM_OWNER_LANG_H */

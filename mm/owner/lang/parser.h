@@ -1,48 +1,48 @@
 /* SPDX-License-Identifier: GPL-2.0 */
-/* What the parts of the parser share: tokens, errors, and what has been read so far. */
+/* The parser's state, and what token.c and expr.c provide to parse.c. */
 #ifndef _MM_OWNER_LANG_PARSER_H
 #define _MM_OWNER_LANG_PARSER_H
 
 #include "lang.h"
 
-/* The kernel's compiler checks the formats. */
+/* Format checking is left to the kernel's build. */
 #ifndef __KERNEL__
 #define __printf(...)
 #endif
 
 enum token_kind {
-	T_END,
-	T_BAD,		/* what it is has been said already */
-	T_WORD,
-	T_QUOTED,
-	T_SET,
-	T_NOT,
-	T_AND,
-	T_OR,
-	T_OPEN,
-	T_CLOSE,
-	T_COMMA,
-	T_OPERATOR,	/* and enum owner_operator */
+	TOKEN_END,
+	TOKEN_INVALID,		/* an error has been reported for it */
+	TOKEN_WORD,
+	TOKEN_QUOTED,
+	TOKEN_ASSIGN,		/* = */
+	TOKEN_NOT,
+	TOKEN_AND,
+	TOKEN_OR,
+	TOKEN_OPEN,
+	TOKEN_CLOSE,
+	TOKEN_COMMA,
+	TOKEN_OPERATOR,		/* TOKEN_OPERATOR + enum owner_operator */
 };
 
 struct token {
-	unsigned short kind;
-	unsigned short at;
+	unsigned short kind;	/* enum token_kind */
+	unsigned short at;	/* byte offset in parser.text */
 	unsigned short length;
 };
 
-/* From which a comparison's next[] is found. */
-struct link {
-	unsigned char level;	/* of the && or || that follows: the higher the tighter */
-	bool and;		/* is it an &&, once all ! are carried inwards? */
-	bool inverted;		/* and does the comparison stand under a ! then? */
+/* The && or || after a comparison: owner_lang_link_comparisons() computes next[] from it. */
+struct connective {
+	unsigned char precedence;	/* a higher one binds tighter */
+	bool is_and;			/* && after each ! was pushed down to the comparisons */
+	bool negated;			/* an odd number of ! applies to the comparison before it */
 };
 
-/* What mode=records, stacks and handles say beside how a chain is shown. */
-enum shape {
-	SHAPE_ANY,
-	SHAPE_RECORDS,
-	SHAPE_GROUPS,
+/* mode= can also select between single objects and groups. */
+enum rows_wanted {
+	ROWS_ANY,		/* mode=stack, handle, stack_handle */
+	ROWS_OBJECTS,		/* mode=records */
+	ROWS_GROUPS,		/* mode=stacks, mode=handles */
 };
 
 struct parser {
@@ -50,39 +50,40 @@ struct parser {
 	size_t length;
 	struct owner_sentence *s;
 	struct owner_lang_error *error;
-	bool failed;
-	struct token token;			/* what is looked at */
-	struct token said[OWNER_SETTINGS];	/* where each setting was said */
-	enum shape shape;
-	struct link links[OWNER_COMPARISONS_MAX];
-	char shown[21];
+	bool failed;				/* error is set */
+	struct token token;			/* the current token */
+	struct token setting_tokens[OWNER_SETTINGS];	/* name of each setting, for errors */
+	enum rows_wanted rows_wanted;
+	struct connective connectives[OWNER_COMPARISONS_MAX];	/* [i]: after comparison i */
+	char quoted_word[21];			/* result of owner_lang_quote_word() */
 };
 
-/* lang_token.c */
-enum scanned {
-	SCANNED,
-	SCANNED_NONE,
-	SCANNED_LARGE,
+/* token.c */
+enum scan_result {
+	SCAN_OK,
+	SCAN_NO_NUMBER,
+	SCAN_TOO_LARGE,
 };
 
 __printf(3, 4)
 bool owner_lang_fail(struct parser *p, const struct token *where, const char *format, ...);
-const char *owner_lang_shown(struct parser *p, const struct token *word);
-void owner_lang_say_names(struct parser *p, const struct token *word,
-		    const char * const *names, unsigned int count);
-bool owner_lang_step(struct parser *p);
+const char *owner_lang_quote_word(struct parser *p, const struct token *word);
+void owner_lang_suggest_names(struct parser *p, const struct token *word,
+			      const char * const *names, unsigned int count);
+bool owner_lang_next_token(struct parser *p);
 bool owner_lang_is_blank(char c);
-bool owner_lang_is_word(const struct parser *p, const char *word);
+bool owner_lang_token_is(const struct parser *p, const char *word);
 size_t owner_lang_quoted_length(const char *text, size_t length);
-int owner_lang_pick(struct parser *p, const char *what, const char * const *names, unsigned int count);
+int owner_lang_pick_name(struct parser *p, const char *what, const char * const *names,
+			 unsigned int count);
 int owner_lang_find_field(const char *word, size_t length);
-enum scanned owner_lang_scan_number(const struct parser *p, const struct token *part,
-			      enum owner_type type, unsigned long long *number);
+enum scan_result owner_lang_scan_number(const struct parser *p, const struct token *part,
+					enum owner_type type, unsigned long long *number);
 
-/* lang_expr.c */
-struct owner_comparison *owner_lang_new_comparison(struct parser *p);
+/* expr.c */
+struct owner_comparison *owner_lang_add_comparison(struct parser *p);
 bool owner_lang_read_values(struct parser *p, struct owner_comparison *c);
 bool owner_lang_read_expression(struct parser *p);
-void owner_lang_link(struct parser *p);
+void owner_lang_link_comparisons(struct parser *p);
 
 #endif /* _MM_OWNER_LANG_PARSER_H */

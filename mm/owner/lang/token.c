@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-/* From text to sentences, and to tokens; what there is to say if that fails. */
+/* Split a text into sentences and a sentence into tokens; compose error messages. */
 
 #ifdef __KERNEL__
 #include <linux/kernel.h>
@@ -14,7 +14,7 @@
 
 /* --- Errors ----------------------------------------------------------------- */
 
-static void vsay(struct parser *p, const char *format, va_list args)
+static void append_message_args(struct parser *p, const char *format, va_list args)
 {
 	char *message = p->error->message;
 	size_t used = strlen(message);
@@ -23,16 +23,16 @@ static void vsay(struct parser *p, const char *format, va_list args)
 }
 
 static __printf(2, 3)
-void say(struct parser *p, const char *format, ...)
+void append_message(struct parser *p, const char *format, ...)
 {
 	va_list args;
 
 	va_start(args, format);
-	vsay(p, format, args);
+	append_message_args(p, format, args);
 	va_end(args);
 }
 
-/* The first thing that is wrong is what is said. Always false. */
+/* Report an error at token @where, unless one was reported before. Returns false. */
 bool owner_lang_fail(struct parser *p, const struct token *where, const char *format, ...)
 {
 	va_list args;
@@ -44,59 +44,59 @@ bool owner_lang_fail(struct parser *p, const struct token *where, const char *fo
 	p->error->length = where->length;
 	p->error->message[0] = '\0';
 	va_start(args, format);
-	vsay(p, format, args);
+	append_message_args(p, format, args);
 	va_end(args);
 	return false;
 }
 
-/* A word as a message repeats it, and no more of it than a message can take. */
-const char *owner_lang_shown(struct parser *p, const struct token *word)
+/* Copy a token for use in a message, cut to 20 bytes. The next call overwrites it. */
+const char *owner_lang_quote_word(struct parser *p, const struct token *word)
 {
-	snprintf(p->shown, sizeof(p->shown), "%.*s", word->length, p->text + word->at);
-	return p->shown;
+	snprintf(p->quoted_word, sizeof(p->quoted_word), "%.*s", word->length, p->text + word->at);
+	return p->quoted_word;
 }
 
-/* Go on with the name that was meant, or with all that there are. */
-void owner_lang_say_names(struct parser *p, const struct token *word,
-		    const char * const *names, unsigned int count)
+/* Append to the message the name most similar to @word, or else all names. */
+void owner_lang_suggest_names(struct parser *p, const struct token *word, const char * const *names,
+			      unsigned int count)
 {
 	int nearest = owner_lang_nearest_name(p->text + word->at, word->length, names, count);
 	const char *comma = ": choose from ";
 	unsigned int i;
 
 	if (nearest >= 0) {
-		say(p, ": did you mean '%s'?", names[nearest]);
+		append_message(p, ": did you mean '%s'?", names[nearest]);
 		return;
 	}
 	for (i = 0; i < count; i++) {
 		if (!names[i])
 			continue;
-		say(p, "%s%s", comma, names[i]);
+		append_message(p, "%s%s", comma, names[i]);
 		comma = ", ";
 	}
 }
 
 /* --- Tokens ----------------------------------------------------------------- */
 
-/* Those of two characters come before those that begin like them. */
-static const struct symbol {
+/* "==" must be found before "=", so signs of two characters are first. */
+static const struct sign {
 	char text[3];
 	unsigned char kind;
-} symbols[] = {
-	{ "&&", T_AND },
-	{ "||", T_OR },
-	{ "==", T_OPERATOR + OWNER_EQ },
-	{ "!=", T_OPERATOR + OWNER_NE },
-	{ "<=", T_OPERATOR + OWNER_LE },
-	{ ">=", T_OPERATOR + OWNER_GE },
-	{ "<", T_OPERATOR + OWNER_LT },
-	{ ">", T_OPERATOR + OWNER_GT },
-	{ "~", T_OPERATOR + OWNER_LIKE },
-	{ "=", T_SET },
-	{ "!", T_NOT },
-	{ "(", T_OPEN },
-	{ ")", T_CLOSE },
-	{ ",", T_COMMA },
+} signs[] = {
+	{ "&&", TOKEN_AND },
+	{ "||", TOKEN_OR },
+	{ "==", TOKEN_OPERATOR + OWNER_EQ },
+	{ "!=", TOKEN_OPERATOR + OWNER_NE },
+	{ "<=", TOKEN_OPERATOR + OWNER_LE },
+	{ ">=", TOKEN_OPERATOR + OWNER_GE },
+	{ "<", TOKEN_OPERATOR + OWNER_LT },
+	{ ">", TOKEN_OPERATOR + OWNER_GT },
+	{ "~", TOKEN_OPERATOR + OWNER_LIKE },
+	{ "=", TOKEN_ASSIGN },
+	{ "!", TOKEN_NOT },
+	{ "(", TOKEN_OPEN },
+	{ ")", TOKEN_CLOSE },
+	{ ",", TOKEN_COMMA },
 	{}
 };
 
@@ -105,7 +105,7 @@ bool owner_lang_is_blank(char c)
 	return c == ' ' || c == '\t' || c == '\n' || c == '\r';
 }
 
-/* Bytes of a quoted word at @text, quotes included; 0 if it has no end. */
+/* Length of the quoted word at @text with its quotes; 0 if the second quote is missing. */
 size_t owner_lang_quoted_length(const char *text, size_t length)
 {
 	size_t i;
@@ -124,44 +124,45 @@ static bool read_quoted(struct parser *p)
 	struct token *token = &p->token;
 	size_t length = owner_lang_quoted_length(p->text + token->at, p->length - token->at);
 
-	token->kind = T_BAD;
+	token->kind = TOKEN_INVALID;
 	token->length = 1;
 	if (!length)
 		return owner_lang_fail(p, token, "this quote is not closed");
 	token->length = length;
 	if (memchr(p->text + token->at, '\0', length))
 		return owner_lang_fail(p, token, "a word cannot hold a character 0");
-	token->kind = T_QUOTED;
+	token->kind = TOKEN_QUOTED;
 	return true;
 }
 
-static bool read_symbol(struct parser *p)
+static bool read_sign(struct parser *p)
 {
 	const char *text = p->text + p->token.at;
 	size_t left = p->length - p->token.at;
-	const struct symbol *symbol;
+	const struct sign *sign;
 
-	for (symbol = symbols; symbol->text[0]; symbol++) {
-		size_t length = strlen(symbol->text);
+	for (sign = signs; sign->text[0]; sign++) {
+		size_t length = strlen(sign->text);
 
-		if (length > left || memcmp(text, symbol->text, length))
+		if (length > left || memcmp(text, sign->text, length))
 			continue;
-		p->token.kind = symbol->kind;
+		p->token.kind = sign->kind;
 		p->token.length = length;
 		return true;
 	}
-	p->token.kind = T_BAD;
+	p->token.kind = TOKEN_INVALID;
 	p->token.length = 1;
 	if (*text == '&' || *text == '|')
 		return owner_lang_fail(p, &p->token, "a single '%c' means nothing: say '%c%c'",
-			    *text, *text, *text);
+				       *text, *text, *text);
 	if ((unsigned char)*text <= ' ' || *text == 0x7f)
-		return owner_lang_fail(p, &p->token, "a character 0x%02x has no meaning here", *text);
+		return owner_lang_fail(p, &p->token, "a character 0x%02x has no meaning here",
+				       *text);
 	return owner_lang_fail(p, &p->token, "'%c' cannot stand here: in a word, quote it", *text);
 }
 
-/* Go on to the next token. */
-bool owner_lang_step(struct parser *p)
+/* Advance p->token to the next token. Returns false after an error. */
+bool owner_lang_next_token(struct parser *p)
 {
 	struct token *token = &p->token;
 	const char *c;
@@ -170,7 +171,7 @@ bool owner_lang_step(struct parser *p)
 	while (token->at < p->length && owner_lang_is_blank(p->text[token->at]))
 		token->at++;
 	token->length = 0;
-	token->kind = T_END;
+	token->kind = TOKEN_END;
 	if (token->at == p->length)
 		return true;
 	c = p->text + token->at;
@@ -179,36 +180,42 @@ bool owner_lang_step(struct parser *p)
 	while (token->at + token->length < p->length && owner_lang_is_word_char(c[token->length]))
 		token->length++;
 	if (!token->length)
-		return read_symbol(p);
-	token->kind = T_WORD;
+		return read_sign(p);
+	token->kind = TOKEN_WORD;
 	return true;
 }
 
-bool owner_lang_is_word(const struct parser *p, const char *word)
+/* Is the current token this word, without quotes? */
+bool owner_lang_token_is(const struct parser *p, const char *word)
 {
-	return p->token.kind == T_WORD && strlen(word) == p->token.length &&
+	return p->token.kind == TOKEN_WORD && strlen(word) == p->token.length &&
 	       !memcmp(p->text + p->token.at, word, p->token.length);
 }
 
-/* Which of @names is the word here? Says "@what" is unknown, and returns -1, if none. */
-int owner_lang_pick(struct parser *p, const char *what, const char * const *names, unsigned int count)
+/*
+ * Find the current token in @names, which may contain NULL. Reports an error
+ * about setting or field @what and returns -1 if it is none of them.
+ */
+int owner_lang_pick_name(struct parser *p, const char *what, const char * const *names,
+			 unsigned int count)
 {
 	struct token *word = &p->token;
 	int found;
 
-	if (word->kind != T_WORD) {
+	if (word->kind != TOKEN_WORD) {
 		owner_lang_fail(p, word, "expected a value of '%s'", what);
 		return -1;
 	}
 	found = owner_lang_find_name(p->text + word->at, word->length, names, count);
 	if (found < 0) {
-		owner_lang_fail(p, word, "'%s' cannot be '%s'", what, owner_lang_shown(p, word));
-		owner_lang_say_names(p, word, names, count);
+		owner_lang_fail(p, word, "'%s' cannot be '%s'", what,
+				owner_lang_quote_word(p, word));
+		owner_lang_suggest_names(p, word, names, count);
 	}
 	return found;
 }
 
-/* bytes is another word for size, as in the sums of a query. */
+/* Find a field by its name. "bytes", as sort= calls it, is an alias of "size". */
 int owner_lang_find_field(const char *word, size_t length)
 {
 	if (length == 5 && !memcmp(word, "bytes", 5))
@@ -229,18 +236,18 @@ static int digit_value(char c)
 	return 16;
 }
 
-/* A number with its unit, from start to end of a word or of a part of it. */
-enum scanned owner_lang_scan_number(const struct parser *p, const struct token *part,
-			      enum owner_type type, unsigned long long *number)
+/* Convert all of @part to a number. The units that it may end with depend on @type. */
+enum scan_result owner_lang_scan_number(const struct parser *p, const struct token *part,
+					enum owner_type type, unsigned long long *number)
 {
 	const struct owner_unit *unit = owner_lang_units(type);
-	size_t length = part->kind == T_WORD ? part->length : 0;
+	size_t length = part->kind == TOKEN_WORD ? part->length : 0;
 	const char *text = p->text + part->at;
 	bool large = false;
 	int base = 10;
 	size_t i = 0, first;
 
-	/* Where a unit may follow, a letter is a unit. */
+	/* No hexadecimal numbers with units: the letter could be either. */
 	if (type == OWNER_TYPE_NUMBER && length > 2 && text[0] == '0' && text[1] == 'x') {
 		base = 16;
 		i = 2;
@@ -254,16 +261,16 @@ enum scanned owner_lang_scan_number(const struct parser *p, const struct token *
 		*number = *number * base + digit;
 	}
 	if (i == first)
-		return SCANNED_NONE;
+		return SCAN_NO_NUMBER;
 	while (unit->factor && (strlen(unit->name) != length - i ||
 				memcmp(unit->name, text + i, length - i)))
 		unit++;
 	if (!unit->factor)
-		return SCANNED_NONE;
+		return SCAN_NO_NUMBER;
 	if (large || *number > ~0ULL / unit->factor)
-		return SCANNED_LARGE;
+		return SCAN_TOO_LARGE;
 	*number *= unit->factor;
-	return SCANNED;
+	return SCAN_OK;
 }
 
 /* --- Texts of many sentences ------------------------------------------------ */
@@ -274,37 +281,37 @@ static bool ends_sentence(char c)
 }
 
 /**
- * owner_lang_next_sentence - take the next sentence of a text
- * @text: what is left of it
- * @sentence: where it is found, without blanks around it
- * @length: its length
+ * owner_lang_next_sentence() - find the next sentence of a text
+ * @text: the text that has not been read yet; advanced past the sentence
+ * @sentence: set to the start of the sentence, after leading blanks
+ * @length: set to its length, without trailing blanks
  *
- * Sentences are separated by ; and ends of lines, also where a quote is open
- * at the end of the line. What follows a # on its line is a comment.
+ * A newline ends a sentence, and so does a ; outside of quotes. A # outside of
+ * quotes starts a comment up to the end of the line. Empty sentences are skipped.
  *
- * Return: false if there is none.
+ * Return: false at the end of the text.
  */
 bool owner_lang_next_sentence(struct owner_lang_text *text, const char **sentence, size_t *length)
 {
-	while (text->left) {
-		const char *start = text->rest;
+	while (text->length) {
+		const char *start = text->start;
 		size_t end = 0, next;
 
-		while (end < text->left && !ends_sentence(start[end])) {
+		while (end < text->length && !ends_sentence(start[end])) {
 			size_t quoted = 0;
 
 			if (start[end] == '"' || start[end] == '\'')
-				quoted = owner_lang_quoted_length(start + end, text->left - end);
+				quoted = owner_lang_quoted_length(start + end, text->length - end);
 			end += quoted ? quoted : 1;
 		}
 		next = end;
-		if (next < text->left && start[next] == '#')
-			while (next < text->left && start[next] != '\n')
+		if (next < text->length && start[next] == '#')
+			while (next < text->length && start[next] != '\n')
 				next++;
-		if (next < text->left)
+		if (next < text->length)
 			next++;
-		text->rest += next;
-		text->left -= next;
+		text->start += next;
+		text->length -= next;
 
 		while (end && owner_lang_is_blank(start[end - 1]))
 			end--;

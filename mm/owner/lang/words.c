@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-/* The words of the language, and which known one an unknown one resembles. */
+/* Names of fields, settings, values and units; the name most similar to a misspelled one. */
 
 #ifdef __KERNEL__
 #include <linux/string.h>
@@ -104,7 +104,7 @@ const char * const owner_operator_names[OWNER_OPERATORS] = {
 	[OWNER_LIKE]	= "~",
 };
 
-/* The largest first, so that a printer takes the first that divides. */
+/* In descending order: put_number() uses the first unit that divides the number. */
 static const struct owner_unit byte_units[] = {
 	{ "G", 1ULL << 30 }, { "M", 1ULL << 20 }, { "K", 1ULL << 10 }, { "", 1 }, {}
 };
@@ -116,7 +116,7 @@ static const struct owner_unit time_units[] = {
 
 static const struct owner_unit no_units[] = { { "", 1 }, {} };
 
-/* The units of a type of field, ended by one whose factor is 0. */
+/* The units that a type of field accepts. A factor of 0 ends the table. */
 const struct owner_unit *owner_lang_units(enum owner_type type)
 {
 	switch (type) {
@@ -129,14 +129,15 @@ const struct owner_unit *owner_lang_units(enum owner_type type)
 	}
 }
 
-/* Can it stand in a word without quotes? */
+/* Can a word contain this character without quotes? */
 bool owner_lang_is_word_char(char c)
 {
 	return (unsigned char)c > ' ' && c != 0x7f && !strchr("\"'\\(),;!=<>~&|#", c);
 }
 
-/* Which of @names is this word? -1 if none. */
-int owner_lang_find_name(const char *word, size_t length, const char * const *names, unsigned int count)
+/* Find a word in @names, which may contain NULL. Returns its index or -1. */
+int owner_lang_find_name(const char *word, size_t length, const char * const *names,
+			 unsigned int count)
 {
 	unsigned int i;
 
@@ -146,18 +147,18 @@ int owner_lang_find_name(const char *word, size_t length, const char * const *na
 	return -1;
 }
 
-/* No word of the language is longer. */
+/* At least the length of the longest name that owner_lang_nearest_name() is called with. */
 #define NAME_MAX_LENGTH	15
 
-static char lower(char c)
+static char to_lower(char c)
 {
 	return c >= 'A' && c <= 'Z' ? c - 'A' + 'a' : c;
 }
 
-/* How many letters must be changed, added or left out to make @name of @word. */
-static unsigned int distance(const char *word, size_t length, const char *name)
+/* Levenshtein distance: letters to change, add or remove to turn @word into @name. */
+static unsigned int edit_distance(const char *word, size_t length, const char *name)
 {
-	unsigned int row[NAME_MAX_LENGTH + 1];	/* from a prefix of word to those of name */
+	unsigned int row[NAME_MAX_LENGTH + 1];	/* [j]: from word[0..i) to name[0..j) */
 	unsigned int i, j, above, diagonal, size = strlen(name);
 
 	for (j = 0; j <= size; j++)
@@ -167,7 +168,7 @@ static unsigned int distance(const char *word, size_t length, const char *name)
 		row[0] = i;
 		for (j = 1; j <= size; j++) {
 			above = row[j];
-			row[j] = diagonal + (lower(word[i - 1]) != name[j - 1]);
+			row[j] = diagonal + (to_lower(word[i - 1]) != name[j - 1]);
 			if (above < row[j])
 				row[j] = above + 1;
 			if (row[j - 1] < row[j])
@@ -178,19 +179,19 @@ static unsigned int distance(const char *word, size_t length, const char *name)
 	return row[size];
 }
 
-/* Is one of them how the other begins, as of "function" and "func"? */
-static bool is_longer(const char *word, size_t length, const char *name)
+/* Is one of the two a prefix of the other, as "func" of "function"? */
+static bool share_prefix(const char *word, size_t length, const char *name)
 {
-	size_t size = strlen(name), both = size < length ? size : length;
+	size_t size = strlen(name), shorter = size < length ? size : length;
 
-	return both > 2 && !memcmp(word, name, both);
+	return shorter > 2 && !memcmp(word, name, shorter);
 }
 
-/* Which of @names may have been meant? -1 if it resembles none. */
+/* Find the name that the user may have meant. Returns its index, or -1 if none is similar. */
 int owner_lang_nearest_name(const char *word, size_t length, const char * const *names,
-		       unsigned int count)
+			    unsigned int count)
 {
-	/* Up to two slips, and one in a short word. */
+	/* Accept a distance of two, in a short word of one. */
 	unsigned int i, d, least = length < 4 ? (length + 2) / 2 : 3;
 	int nearest = -1;
 
@@ -199,8 +200,8 @@ int owner_lang_nearest_name(const char *word, size_t length, const char * const 
 	for (i = 0; i < count; i++) {
 		if (!names[i])
 			continue;
-		d = distance(word, length, names[i]);
-		/* Of two slips in a short word none makes it longer or shorter. */
+		d = edit_distance(word, length, names[i]);
+		/* In a four-letter word, accept two wrong letters but no missing ones. */
 		if (d == 2 && length < 5 && strlen(names[i]) != length)
 			continue;
 		if (d < least) {
@@ -209,7 +210,7 @@ int owner_lang_nearest_name(const char *word, size_t length, const char * const 
 		}
 	}
 	for (i = 0; i < count && nearest < 0; i++)
-		if (names[i] && is_longer(word, length, names[i]))
+		if (names[i] && share_prefix(word, length, names[i]))
 			nearest = i;
 	return nearest;
 }

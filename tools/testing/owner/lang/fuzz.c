@@ -277,7 +277,7 @@ int fuzz_one(const uint8_t *data, size_t size)
 	last = text;
 	while (owner_lang_next_sentence(&rest, &sentence, &length)) {
 		ensure(length && sentence >= last && sentence + length <= text + size);
-		ensure(rest.rest + rest.left == text + size);
+		ensure(rest.start + rest.length == text + size);
 		last = sentence + length;
 		check_sentence(dialect, sentence, length);
 	}

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-/* From text to a sentence, or to what is wrong with the text: settings and commands. */
+/* Parse a sentence: its settings, or a command. expr.c parses the expression. */
 
 #ifdef __KERNEL__
 #include <linux/string.h>
@@ -11,6 +11,7 @@
 
 /* --- Settings --------------------------------------------------------------- */
 
+/* Read a number from 1 to @most as the value of setting or command @what. */
 static bool read_count(struct parser *p, const char *what, unsigned int most, unsigned int *count)
 {
 	unsigned long long number;
@@ -21,16 +22,16 @@ static bool read_count(struct parser *p, const char *what, unsigned int most, un
 		       owner_lang_fail(p, &p->token, "'%s' takes a number, 1 or more", what) :
 		       owner_lang_fail(p, &p->token, "'%s' is a number from 1 to %u", what, most);
 	*count = number;
-	return owner_lang_step(p);
+	return owner_lang_next_token(p);
 }
 
-/* One in so many: 1/64. */
-static bool is_part_of_objects(struct parser *p, unsigned int *objects)
+/* Read N of "1/N". Returns false, without an error, if the token is something else. */
+static bool scan_one_in_n(struct parser *p, unsigned int *objects)
 {
 	struct token number = p->token;
 	unsigned long long n;
 
-	if (number.kind != T_WORD || number.length < 3 || memcmp(p->text + number.at, "1/", 2))
+	if (number.kind != TOKEN_WORD || number.length < 3 || memcmp(p->text + number.at, "1/", 2))
 		return false;
 	number.at += 2;
 	number.length -= 2;
@@ -45,25 +46,25 @@ static bool read_sample(struct parser *p)
 {
 	unsigned long long bytes;
 
-	if (owner_lang_is_word(p, "all"))
-		return owner_lang_step(p);
-	if (is_part_of_objects(p, &p->s->sample_objects))
-		return owner_lang_step(p);
+	if (owner_lang_token_is(p, "all"))
+		return owner_lang_next_token(p);
+	if (scan_one_in_n(p, &p->s->sample_objects))
+		return owner_lang_next_token(p);
 	if (owner_lang_scan_number(p, &p->token, OWNER_TYPE_BYTES, &bytes) ||
 	    !bytes || bytes > OWNER_SAMPLE_BYTES_MAX)
 		return owner_lang_fail(p, &p->token,
-				 "'sample' is 'all', 1 to 64M bytes from one to the next, or 1/N of the objects");
+				       "'sample' is 'all', 1 to 64M bytes from one to the next, or 1/N of the objects");
 	p->s->sample_bytes = bytes;
-	return owner_lang_step(p);
+	return owner_lang_next_token(p);
 }
 
 static bool read_switch(struct parser *p, const char *what, bool *on)
 {
 	static const char * const words[] = { "off", "on" };
-	int found = owner_lang_pick(p, what, words, 2);
+	int found = owner_lang_pick_name(p, what, words, 2);
 
 	*on = found > 0;
-	return found >= 0 && owner_lang_step(p);
+	return found >= 0 && owner_lang_next_token(p);
 }
 
 static bool read_mode(struct parser *p)
@@ -75,24 +76,24 @@ static bool read_mode(struct parser *p)
 		OWNER_MODE_STACK, OWNER_MODE_HANDLE, OWNER_MODE_STACK_HANDLE,
 		OWNER_MODE_STACK, OWNER_MODE_STACK, OWNER_MODE_HANDLE,
 	};
-	static const unsigned char shapes[] = {
-		SHAPE_ANY, SHAPE_ANY, SHAPE_ANY, SHAPE_RECORDS, SHAPE_GROUPS, SHAPE_GROUPS,
+	static const unsigned char rows[] = {
+		ROWS_ANY, ROWS_ANY, ROWS_ANY, ROWS_OBJECTS, ROWS_GROUPS, ROWS_GROUPS,
 	};
-	int found = owner_lang_pick(p, "mode", words, 6);
+	int found = owner_lang_pick_name(p, "mode", words, 6);
 
 	if (found < 0)
 		return false;
 	p->s->mode = modes[found];
-	p->shape = shapes[found];
-	return owner_lang_step(p);
+	p->rows_wanted = rows[found];
+	return owner_lang_next_token(p);
 }
 
 static bool read_format(struct parser *p)
 {
-	int found = owner_lang_pick(p, "format", owner_format_names, OWNER_FORMATS);
+	int found = owner_lang_pick_name(p, "format", owner_format_names, OWNER_FORMATS);
 
 	p->s->format = found;
-	return found >= 0 && owner_lang_step(p);
+	return found >= 0 && owner_lang_next_token(p);
 }
 
 static bool read_sources(struct parser *p)
@@ -100,54 +101,56 @@ static bool read_sources(struct parser *p)
 	static const char * const words[] = { "slab", "page", "percpu", "all" };
 
 	for (;;) {
-		int found = owner_lang_pick(p, "source", words, 4);
+		int found = owner_lang_pick_name(p, "source", words, 4);
 
 		if (found < 0)
 			return false;
 		p->s->sources |= found == OWNER_SOURCES ? (1U << OWNER_SOURCES) - 1 : 1U << found;
-		if (!owner_lang_step(p) || p->token.kind != T_COMMA)
+		if (!owner_lang_next_token(p) || p->token.kind != TOKEN_COMMA)
 			return !p->failed;
-		owner_lang_step(p);
+		owner_lang_next_token(p);
 	}
 }
 
 /*
- * The same as a comparison before all others, so that who evaluates need not
- * know. As the first on the lowest level it skips all that follows.
+ * nid= becomes the first comparison, joined with && to the whole expression, so
+ * eval.c needs no code for it. Precedence 0 is the lowest: if the comparison
+ * fails, the expression is skipped.
  */
 static bool read_nid(struct parser *p)
 {
-	struct owner_comparison *c = owner_lang_new_comparison(p);
+	struct owner_comparison *c = owner_lang_add_comparison(p);
 
 	c->field = OWNER_FIELD_NID;
 	c->operator = OWNER_EQ;
 	p->s->fields_used |= 1U << OWNER_FIELD_NID;
-	p->links[0].and = true;
+	p->connectives[0].is_and = true;
 	return owner_lang_read_values(p, c);
 }
 
-/* "cache", "stack", "stack.8" or "stack.full". */
+/* Read one field of group=: "cache", "stack", "stack.8" or "stack.full". */
 static bool read_group_field(struct parser *p, struct owner_group_field *group)
 {
 	struct token *word = &p->token, name = *word, frames = *word;
 	const char *text = p->text + word->at;
-	const char *dot = word->kind == T_WORD ? memchr(text, '.', word->length) : NULL;
+	const char *dot = word->kind == TOKEN_WORD ? memchr(text, '.', word->length) : NULL;
 	unsigned long long number;
 	int field;
 
-	if (word->kind != T_WORD)
+	if (word->kind != TOKEN_WORD)
 		return owner_lang_fail(p, word, "expected a field to group by");
 	if (dot)
 		name.length = dot - text;
 	field = owner_lang_find_field(text, name.length);
 	if (field < 0) {
-		owner_lang_fail(p, word, "no field is called '%s'", owner_lang_shown(p, &name));
-		owner_lang_say_names(p, &name, owner_field_names, OWNER_FIELDS + 1);
+		owner_lang_fail(p, word, "no field is called '%s'",
+				owner_lang_quote_word(p, &name));
+		owner_lang_suggest_names(p, &name, owner_field_names, OWNER_FIELDS + 1);
 		return false;
 	}
 	if (field == OWNER_FIELD_AGE || field == OWNER_FIELD_TS)
 		return owner_lang_fail(p, word, "'%s' is each object's own: nothing to group by",
-			    owner_field_names[field]);
+				       owner_field_names[field]);
 	group->field = field;
 	if (!dot)
 		return true;
@@ -161,8 +164,9 @@ static bool read_group_field(struct parser *p, struct owner_group_field *group)
 	}
 	if (owner_lang_scan_number(p, &frames, OWNER_TYPE_NUMBER, &number) ||
 	    !number || number > OWNER_FRAMES_MAX)
-		return owner_lang_fail(p, word, "'stack.' goes on with 1 to %d frames, or with 'full'",
-			    OWNER_FRAMES_MAX);
+		return owner_lang_fail(p, word,
+				       "'stack.' goes on with 1 to %d frames, or with 'full'",
+				       OWNER_FRAMES_MAX);
 	group->frames = number;
 	return true;
 }
@@ -177,17 +181,17 @@ static bool read_groups(struct parser *p)
 
 		if (s->nr_group_by == OWNER_GROUP_MAX)
 			return owner_lang_fail(p, &p->token, "at most %d fields can be grouped by",
-				    OWNER_GROUP_MAX);
+					       OWNER_GROUP_MAX);
 		if (!read_group_field(p, group))
 			return false;
 		for (i = 0; i < s->nr_group_by; i++)
 			if (s->group_by[i].field == group->field)
 				return owner_lang_fail(p, &p->token, "'%s' is grouped by twice",
-					    owner_field_names[group->field]);
+						       owner_field_names[group->field]);
 		s->nr_group_by++;
-		if (!owner_lang_step(p) || p->token.kind != T_COMMA)
+		if (!owner_lang_next_token(p) || p->token.kind != TOKEN_COMMA)
 			return !p->failed;
-		owner_lang_step(p);
+		owner_lang_next_token(p);
 	}
 }
 
@@ -197,18 +201,18 @@ static bool read_sorts(struct parser *p)
 	unsigned int i;
 
 	for (;;) {
-		int found = owner_lang_pick(p, "sort", owner_sort_names, OWNER_SORTS);
+		int found = owner_lang_pick_name(p, "sort", owner_sort_names, OWNER_SORTS);
 
 		if (found < 0)
 			return false;
 		for (i = 0; i < s->nr_sort_by; i++)
 			if (s->sort_by[i] == found)
 				return owner_lang_fail(p, &p->token, "'%s' is sorted by twice",
-					    owner_sort_names[found]);
+						       owner_sort_names[found]);
 		s->sort_by[s->nr_sort_by++] = found;
-		if (!owner_lang_step(p) || p->token.kind != T_COMMA)
+		if (!owner_lang_next_token(p) || p->token.kind != TOKEN_COMMA)
 			return !p->failed;
-		owner_lang_step(p);
+		owner_lang_next_token(p);
 	}
 }
 
@@ -247,8 +251,12 @@ static bool read_setting_value(struct parser *p, enum owner_setting setting)
 	return false;
 }
 
-/* What is this word that is no setting here? The token after it is looked at. */
-static bool fail_setting(struct parser *p, const struct token *name, int elsewhere)
+/*
+ * @name is not a setting of this dialect: report what the user may have meant.
+ * @other_dialect is the setting of the other dialect with this name, or -1. The
+ * current token is the one after @name.
+ */
+static bool fail_setting(struct parser *p, const struct token *name, int other_dialect)
 {
 	bool control = p->s->dialect == OWNER_CONTROL;
 	const char * const *settings = owner_setting_names + (control ? 0 : OWNER_SET_MODE);
@@ -257,31 +265,34 @@ static bool fail_setting(struct parser *p, const struct token *name, int elsewhe
 
 	if (p->failed)
 		return false;
-	if (p->token.kind >= T_OPERATOR && owner_lang_find_field(word, name->length) >= 0)
+	if (p->token.kind >= TOKEN_OPERATOR && owner_lang_find_field(word, name->length) >= 0)
 		return owner_lang_fail(p, name, "a condition comes after 'if'");
-	if (elsewhere >= 0 && control)
+	if (other_dialect >= 0 && control)
 		return owner_lang_fail(p, name,
-				 "'%s' is for queries: what is captured does not depend on it",
-				 owner_setting_names[elsewhere]);
-	if (elsewhere >= 0)
-		return owner_lang_fail(p, name, "'%s' is for control: a query reads what was captured",
-				 owner_setting_names[elsewhere]);
-	if (p->token.kind != T_SET &&
+				       "'%s' is for queries: what is captured does not depend on it",
+				       owner_setting_names[other_dialect]);
+	if (other_dialect >= 0)
+		return owner_lang_fail(p, name,
+				       "'%s' is for control: a query reads what was captured",
+				       owner_setting_names[other_dialect]);
+	if (p->token.kind != TOKEN_ASSIGN &&
 	    owner_lang_nearest_name(word, name->length, settings, count) < 0) {
 		if (control && owner_lang_find_name(word, name->length, owner_command_names,
-					       OWNER_COMMANDS) >= 0)
-			return owner_lang_fail(p, name, "'%s' stands alone", owner_lang_shown(p, name));
+						    OWNER_COMMANDS) >= 0)
+			return owner_lang_fail(p, name, "'%s' stands alone",
+					       owner_lang_quote_word(p, name));
 		if (!control || p->s->settings_given) {
 			owner_lang_fail(p, name, "expected a setting, or 'if'");
-			owner_lang_say_names(p, name, settings, count);
+			owner_lang_suggest_names(p, name, settings, count);
 			return false;
 		}
-		owner_lang_fail(p, name, "no command is called '%s'", owner_lang_shown(p, name));
-		owner_lang_say_names(p, name, owner_command_names, OWNER_COMMANDS);
+		owner_lang_fail(p, name, "no command is called '%s'",
+				owner_lang_quote_word(p, name));
+		owner_lang_suggest_names(p, name, owner_command_names, OWNER_COMMANDS);
 		return false;
 	}
-	owner_lang_fail(p, name, "no setting is called '%s'", owner_lang_shown(p, name));
-	owner_lang_say_names(p, name, settings, count);
+	owner_lang_fail(p, name, "no setting is called '%s'", owner_lang_quote_word(p, name));
+	owner_lang_suggest_names(p, name, settings, count);
 	return false;
 }
 
@@ -289,116 +300,123 @@ static bool read_setting(struct parser *p)
 {
 	struct token name = p->token;
 	int setting = owner_lang_find_name(p->text + name.at, name.length, owner_setting_names,
-				      OWNER_SETTINGS);
+					   OWNER_SETTINGS);
 	enum owner_dialect dialect = setting < OWNER_SET_MODE ? OWNER_CONTROL : OWNER_QUERY;
 
-	owner_lang_step(p);
+	owner_lang_next_token(p);
 	if (setting < 0 || dialect != p->s->dialect)
 		return fail_setting(p, &name, setting);
-	if (p->token.kind != T_SET)
+	if (p->token.kind != TOKEN_ASSIGN)
 		return owner_lang_fail(p, &p->token, "expected '=' after '%s'",
-				 owner_setting_names[setting]);
+				       owner_setting_names[setting]);
 	if (p->s->settings_given & 1U << setting)
 		return owner_lang_fail(p, &name, "'%s' is set twice", owner_setting_names[setting]);
 	p->s->settings_given |= 1U << setting;
-	p->said[setting] = name;
-	return owner_lang_step(p) && read_setting_value(p, setting);
+	p->setting_tokens[setting] = name;
+	return owner_lang_next_token(p) && read_setting_value(p, setting);
 }
 
 /* --- Sentences -------------------------------------------------------------- */
 
-/* "del 3" and "clear". */
+/* Read "del 3" or "clear". */
 static bool read_command(struct parser *p)
 {
 	int command = owner_lang_find_name(p->text + p->token.at, p->token.length,
-				      owner_command_names, OWNER_COMMANDS);
+					   owner_command_names, OWNER_COMMANDS);
 	struct token name = p->token;
 
 	p->s->command = command;
-	owner_lang_step(p);
-	if (command == OWNER_DEL && p->token.kind == T_END)
+	owner_lang_next_token(p);
+	if (command == OWNER_DEL && p->token.kind == TOKEN_END)
 		return owner_lang_fail(p, &p->token, "'del' takes the number of a rule: 'del 3'");
 	if (command == OWNER_DEL && !read_count(p, "del", ~0U, &p->s->number))
 		return false;
-	if (p->token.kind != T_END)
+	if (p->token.kind != TOKEN_END)
 		return owner_lang_fail(p, &name, "'%s' stands alone", owner_command_names[command]);
 	return true;
 }
 
-/* What orders or bounds groups needs some. */
+/* sort=, top= and groups= need group=, and mode= must agree with it. */
 static bool check_groups(struct parser *p)
 {
-	static const unsigned char needy[] = { OWNER_SET_SORT, OWNER_SET_TOP, OWNER_SET_GROUPS };
+	static const unsigned char group_settings[] = {
+		OWNER_SET_SORT, OWNER_SET_TOP, OWNER_SET_GROUPS
+	};
 	struct owner_sentence *s = p->s;
 	unsigned int i;
 
-	if (p->shape == SHAPE_GROUPS && !s->nr_group_by) {
+	if (p->rows_wanted == ROWS_GROUPS && !s->nr_group_by) {
 		s->group_by[s->nr_group_by++].field = OWNER_FIELD_STACK;
 		s->settings_given |= 1U << OWNER_SET_GROUP;
 	}
-	if (p->shape == SHAPE_RECORDS && s->nr_group_by)
-		return owner_lang_fail(p, &p->said[OWNER_SET_GROUP],
-				 "mode=records shows objects one by one: 'group' adds them up");
-	for (i = 0; i < sizeof(needy); i++)
-		if (s->settings_given & 1U << needy[i] && !s->nr_group_by)
-			return owner_lang_fail(p, &p->said[needy[i]],
-					 "'%s' is for groups: say group= too",
-					 owner_setting_names[needy[i]]);
+	if (p->rows_wanted == ROWS_OBJECTS && s->nr_group_by)
+		return owner_lang_fail(p, &p->setting_tokens[OWNER_SET_GROUP],
+				       "mode=records shows objects one by one: 'group' adds them up");
+	for (i = 0; i < sizeof(group_settings); i++)
+		if (s->settings_given & 1U << group_settings[i] && !s->nr_group_by)
+			return owner_lang_fail(p, &p->setting_tokens[group_settings[i]],
+					       "'%s' is for groups: say group= too",
+					       owner_setting_names[group_settings[i]]);
 	return true;
 }
 
-/* May it hold for some of a kind? What is no page has no order. */
-static bool is_about(const struct owner_sentence *s, enum owner_source kind)
+/* Can the expression hold for an allocation from @source? Only pages have an order. */
+static bool may_match_source(const struct owner_sentence *s, enum owner_source source)
 {
 	struct owner_field_values fields = { .known_fields = 1U << OWNER_FIELD_KIND };
 
-	fields.value[OWNER_FIELD_KIND].number = kind;
-	if (kind != OWNER_SOURCE_PAGE) {
+	fields.value[OWNER_FIELD_KIND].number = source;
+	if (source != OWNER_SOURCE_PAGE) {
 		fields.known_fields |= 1U << OWNER_FIELD_ORDER;
 		fields.absent_fields = 1U << OWNER_FIELD_ORDER;
 	}
 	return owner_lang_judge(s, &fields) != OWNER_VERDICT_FALSE;
 }
 
+/* Pages are never sampled, so sample= in a rule about pages only is a mistake. */
 static bool check_sample(struct parser *p)
 {
 	struct owner_sentence *s = p->s;
 
 	if (!s->sample_bytes && !s->sample_objects)
 		return true;
-	if (!is_about(s, OWNER_SOURCE_PAGE) || is_about(s, OWNER_SOURCE_SLAB) ||
-	    is_about(s, OWNER_SOURCE_PERCPU))
+	if (!may_match_source(s, OWNER_SOURCE_PAGE) || may_match_source(s, OWNER_SOURCE_SLAB) ||
+	    may_match_source(s, OWNER_SOURCE_PERCPU))
 		return true;
-	return owner_lang_fail(p, &p->said[OWNER_SET_SAMPLE],
-			 "pages are not sampled, and this rule is about pages only: leave 'sample' out");
+	return owner_lang_fail(p, &p->setting_tokens[OWNER_SET_SAMPLE],
+			       "pages are not sampled, and this rule is about pages only: leave 'sample' out");
 }
 
 static bool read_sentence(struct parser *p)
 {
 	struct owner_sentence *s = p->s;
 
-	if (!owner_lang_step(p))
+	if (!owner_lang_next_token(p))
 		return false;
-	if (s->dialect == OWNER_CONTROL && (owner_lang_is_word(p, "del") || owner_lang_is_word(p, "clear")))
+	if (s->dialect == OWNER_CONTROL &&
+	    (owner_lang_token_is(p, "del") || owner_lang_token_is(p, "clear")))
 		return read_command(p);
-	while (p->token.kind == T_WORD && !owner_lang_is_word(p, "if"))
+	while (p->token.kind == TOKEN_WORD && !owner_lang_token_is(p, "if"))
 		if (!read_setting(p))
 			return false;
 	if (s->dialect == OWNER_CONTROL && !s->settings_given)
 		return owner_lang_fail(p, &p->token,
-				 "expected what a rule sets: depth=, sample=, track= or free=");
-	if (owner_lang_is_word(p, "if")) {
-		owner_lang_step(p);
+				       "expected what a rule sets: depth=, sample=, track= or free=");
+	if (owner_lang_token_is(p, "if")) {
+		owner_lang_next_token(p);
 		if (!owner_lang_read_expression(p))
 			return false;
-	} else if (p->token.kind != T_END) {
+	} else if (p->token.kind != TOKEN_END) {
 		return owner_lang_fail(p, &p->token, "expected a setting, or 'if'");
 	}
-	owner_lang_link(p);
+	owner_lang_link_comparisons(p);
 	return check_groups(p) && check_sample(p);
 }
 
-/* Before the sentence is looked at, and when it is known how it will be printed. */
+/*
+ * Called with the length of the text, which bounds what the parser reads, and with
+ * the length of the printed form, which can be longer.
+ */
 static bool check_length(struct parser *p, size_t length)
 {
 	struct token end = {
@@ -407,22 +425,23 @@ static bool check_length(struct parser *p, size_t length)
 
 	if (length <= OWNER_SENTENCE_MAX)
 		return true;
-	return owner_lang_fail(p, &end, "a sentence has at most %d bytes; written out, this one has %zu",
-		    OWNER_SENTENCE_MAX, length);
+	return owner_lang_fail(p, &end,
+			       "a sentence has at most %d bytes; written out, this one has %zu",
+			       OWNER_SENTENCE_MAX, length);
 }
 
 /**
- * owner_lang_parse - understand a sentence
- * @s: where it goes; of no use if there is an error
- * @dialect: where it is written
- * @text: the sentence, which need not end with a 0
- * @length: of @text
- * @error: where it is said what is wrong
+ * owner_lang_parse() - parse one sentence
+ * @s: the result; undefined after an error
+ * @dialect: decides which settings and fields are allowed
+ * @text: the sentence; it needs no NUL at its end
+ * @length: length of @text in bytes
+ * @error: set to the first error, if there is one
  *
- * Return: true if there is no error.
+ * Return: true if the sentence is valid.
  */
-bool owner_lang_parse(struct owner_sentence *s, enum owner_dialect dialect,
-		      const char *text, size_t length, struct owner_lang_error *error)
+bool owner_lang_parse(struct owner_sentence *s, enum owner_dialect dialect, const char *text,
+		      size_t length, struct owner_lang_error *error)
 {
 	struct parser p = { .text = text, .length = length, .s = s, .error = error };
 
