@@ -1,169 +1,169 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * What the KUnit tests of the stack depot need from within stackdepot_evict.c,
- * which includes this: instances of their own, with a bound of their own. For a
- * handle to lead to its instance, pools have a pointer to it in every kernel:
- * what is tested shall be what runs.
+ * Instances of the evictable depot for KUnit tests, each with its own table and
+ * bound. stackdepot_evict_pool.c includes this file because it needs its static
+ * functions. A pool points to its instance in every configuration, so that tests
+ * run the code that production kernels run.
  */
 
 #if IS_ENABLED(CONFIG_STACKDEPOT_KUNIT_TEST)
 
 /*
- * Give @ev the pools that earlier instances left to the depot, so that tests
- * take little memory from it. Returns false if its bound would not allow for
- * the others.
+ * Give @depot the idle pools that earlier instances returned, so that tests take
+ * little memory from the real depot. Return false if the bound of the real depot
+ * does not allow for the pools still missing.
  */
-static bool evict_borrow(struct depot_evict *ev)
+static bool depot_borrow_pools(struct evictable_depot *depot)
 {
 	unsigned long irqflags;
-	bool room;
+	bool enough;
 
 	synchronize_rcu();
 
-	raw_spin_lock_irqsave(&depot_evict.lock, irqflags);
-	while (ev->pools < ev->max_pools) {
-		struct evict_pool *pool = evict_take_idle(&depot_evict);
+	raw_spin_lock_irqsave(&stack_depot_evictable.lock, irqflags);
+	while (depot->pools < depot->max_pools) {
+		struct evictable_pool *pool = depot_take_idle(&stack_depot_evictable);
 
 		if (!pool)
 			break;
-		pool->ev = ev;
-		list_add_tail(&pool->list, &ev->idle);
-		depot_evict.pools--;
-		ev->pools++;
+		pool->depot = depot;
+		list_add_tail(&pool->list, &depot->idle);
+		stack_depot_evictable.pools--;
+		depot->pools++;
 	}
-	room = ev->max_pools - ev->pools <= stack_max_pools - READ_ONCE(pools_num);
-	raw_spin_unlock_irqrestore(&depot_evict.lock, irqflags);
+	enough = depot->max_pools - depot->pools <=
+		 stack_depot_max_pools - READ_ONCE(pools_num);
+	raw_spin_unlock_irqrestore(&stack_depot_evictable.lock, irqflags);
 
-	return room;
+	return enough;
 }
 
-/*
- * An instance of its own, whose table and pools take at most @bytes; NULL if
- * there is not as much.
+/**
+ * stack_depot_test_create() - Create an instance of the evictable depot
+ * @bytes: bound on the instance, its table and its pools
+ *
+ * Return: the instance, or NULL without memory.
  */
-struct depot_evict *depot_evict_create(size_t bytes)
+struct evictable_depot *stack_depot_test_create(size_t bytes)
 {
 	unsigned long entries = rounddown_pow_of_two(bytes / 16 / sizeof(struct hlist_head));
-	struct depot_evict *ev;
+	struct evictable_depot *depot;
 
-	ev = kzalloc(sizeof(*ev), GFP_KERNEL);
-	if (!ev)
+	depot = kzalloc(sizeof(*depot), GFP_KERNEL);
+	if (!depot)
 		return NULL;
-	ev->table = kvcalloc(entries, sizeof(struct hlist_head), GFP_KERNEL);
-	if (!ev->table) {
-		kfree(ev);
+	depot->table = kvcalloc(entries, sizeof(struct hlist_head), GFP_KERNEL);
+	if (!depot->table) {
+		kfree(depot);
 		return NULL;
 	}
-	ev->mask = entries - 1;
-	raw_spin_lock_init(&ev->lock);
-	evict_init_classes(ev);
-	INIT_LIST_HEAD(&ev->idle);
-	init_llist_head(&ev->deferred);
-	init_irq_work(&ev->work, evict_work);
-	ev->max_pools = (bytes - sizeof(*ev) - entries * sizeof(struct hlist_head)) /
-			POOL_BYTES;
+	depot->mask = entries - 1;
+	raw_spin_lock_init(&depot->lock);
+	stack_depot_init_classes(depot);
+	INIT_LIST_HEAD(&depot->idle);
+	init_llist_head(&depot->deferred_frees);
+	init_irq_work(&depot->work, stack_depot_run_work);
+	depot->max_pools = (bytes - sizeof(*depot) - entries * sizeof(struct hlist_head)) /
+			   POOL_BYTES;
 
-	if (!evict_borrow(ev)) {
-		depot_evict_destroy(ev);
+	if (!depot_borrow_pools(depot)) {
+		stack_depot_test_destroy(depot);
 		return NULL;
 	}
-	return ev;
+	return depot;
 }
-EXPORT_SYMBOL_IF_KUNIT(depot_evict_create);
+EXPORT_SYMBOL_IF_KUNIT(stack_depot_test_create);
 
-/* Destroy what nobody uses any more; its pools become idle ones of the depot. */
-bool depot_evict_destroy(struct depot_evict *ev)
+/**
+ * stack_depot_test_destroy() - Free an instance, return its pools to the real depot
+ * @depot: instance that no one uses any more
+ *
+ * Return: false if a record is still in use or a pool was lost; the instance is
+ * leaked then, because handles may still lead to it.
+ */
+bool stack_depot_test_destroy(struct evictable_depot *depot)
 {
-	struct evict_pool *pool;
+	struct evictable_pool *pool;
 	unsigned long irqflags;
 	LIST_HEAD(pools);
 
-	irq_work_sync(&ev->work);
+	irq_work_sync(&depot->work);
 	rcu_barrier();
-	/* The first may have ended with asking for a second. */
+	/* depot_end_grace_period() may have queued itself once more. */
 	rcu_barrier();
-	/* Handles in use lead here: better lost than freed. */
-	if (depot_evict_in_use(ev))
+	if (stack_depot_test_in_use(depot))
 		return false;
 
-	/* What no record uses is idle, or kept by a class. */
-	raw_spin_lock_irqsave(&ev->lock, irqflags);
-	evict_reclaim(ev, DEPOT_EVICT_CLASSES);
-	list_splice_init(&ev->idle, &pools);
-	raw_spin_unlock_irqrestore(&ev->lock, irqflags);
-	/* Readers by hash of records here walk through the table. */
+	/* Pools without records are idle already or are the empty pool of a class. */
+	raw_spin_lock_irqsave(&depot->lock, irqflags);
+	depot_retire_empty_pools(depot, DEPOT_NR_CLASSES);
+	list_splice_init(&depot->idle, &pools);
+	raw_spin_unlock_irqrestore(&depot->lock, irqflags);
+	/* Wait for lookups by hash, which use the table. */
 	synchronize_rcu();
 
-	raw_spin_lock_irqsave(&depot_evict.lock, irqflags);
+	raw_spin_lock_irqsave(&stack_depot_evictable.lock, irqflags);
 	list_for_each_entry(pool, &pools, list) {
-		pool->ev = &depot_evict;
-		depot_evict.pools++;
-		ev->pools--;
+		pool->depot = &stack_depot_evictable;
+		stack_depot_evictable.pools++;
+		depot->pools--;
 	}
-	list_splice_tail(&pools, &depot_evict.idle);
-	evict_none_full(&depot_evict);
-	raw_spin_unlock_irqrestore(&depot_evict.lock, irqflags);
+	list_splice_tail(&pools, &stack_depot_evictable.idle);
+	depot_allow_all_classes(&stack_depot_evictable);
+	raw_spin_unlock_irqrestore(&stack_depot_evictable.lock, irqflags);
 
-	/* A pool that was in no list is lost, and leads here. */
-	if (ev->pools)
+	/* A pool that was in no list is lost and still points to @depot. */
+	if (depot->pools)
 		return false;
 
-	kvfree(ev->table);
-	kfree(ev);
+	kvfree(depot->table);
+	kfree(depot);
 	return true;
 }
-EXPORT_SYMBOL_IF_KUNIT(depot_evict_destroy);
+EXPORT_SYMBOL_IF_KUNIT(stack_depot_test_destroy);
 
-depot_stack_handle_t depot_evict_save_to(struct depot_evict *ev,
-					 unsigned long *entries,
-					 unsigned int nr_entries, gfp_t gfp,
-					 depot_flags_t flags)
+/* The number of records in use. */
+unsigned long stack_depot_test_in_use(struct evictable_depot *depot)
 {
-	return evict_save(ev, entries, nr_entries, gfp, flags);
-}
-EXPORT_SYMBOL_IF_KUNIT(depot_evict_save_to);
+	unsigned long irqflags, in_use = 0;
 
-u32 depot_evict_hash(const unsigned long *entries, unsigned int nr_entries)
+	raw_spin_lock_irqsave(&depot->lock, irqflags);
+	for (int c = 0; c < DEPOT_NR_CLASSES; c++)
+		in_use += depot->class[c].in_use;
+	raw_spin_unlock_irqrestore(&depot->lock, irqflags);
+	return in_use;
+}
+EXPORT_SYMBOL_IF_KUNIT(stack_depot_test_in_use);
+
+/* Memory of the instance, its table and its pools. */
+size_t stack_depot_test_bytes(struct evictable_depot *depot)
 {
-	return evict_hash(entries, nr_entries);
+	return sizeof(*depot) + (depot->mask + 1UL) * sizeof(struct hlist_head) +
+	       READ_ONCE(depot->pools) * POOL_BYTES;
 }
-EXPORT_SYMBOL_IF_KUNIT(depot_evict_hash);
+EXPORT_SYMBOL_IF_KUNIT(stack_depot_test_bytes);
 
-unsigned long depot_evict_in_use(struct depot_evict *ev)
-{
-	struct evict_stats stats;
-
-	evict_read(ev, &stats);
-	return stats.in_use;
-}
-EXPORT_SYMBOL_IF_KUNIT(depot_evict_in_use);
-
-/* What the instance takes, table included. */
-size_t depot_evict_bytes(struct depot_evict *ev)
-{
-	return sizeof(*ev) + (ev->mask + 1UL) * sizeof(struct hlist_head) +
-	       READ_ONCE(ev->pools) * POOL_BYTES;
-}
-EXPORT_SYMBOL_IF_KUNIT(depot_evict_bytes);
-
-/* Let the whole depot be at its bound for a while; and no more. */
-void depot_evict_at_bound(bool on)
+/**
+ * stack_depot_test_set_bound() - Put the real depot at its bound, or undo that
+ * @on: true lowers the bound to the pools in use, false restores it
+ */
+void stack_depot_test_set_bound(bool on)
 {
 	static unsigned int max_pools;
 	unsigned long irqflags;
 
-	raw_spin_lock_irqsave(&depot_evict.lock, irqflags);
-	raw_spin_lock(&depot_pool_lock);
+	raw_spin_lock_irqsave(&stack_depot_evictable.lock, irqflags);
+	raw_spin_lock(&stack_depot_pool_lock);
 	if (on) {
-		max_pools = stack_max_pools;
-		WRITE_ONCE(stack_max_pools, pools_num);
+		max_pools = stack_depot_max_pools;
+		WRITE_ONCE(stack_depot_max_pools, pools_num);
 	} else {
-		WRITE_ONCE(stack_max_pools, max_pools);
+		WRITE_ONCE(stack_depot_max_pools, max_pools);
 	}
-	raw_spin_unlock(&depot_pool_lock);
-	evict_none_full(&depot_evict);
-	raw_spin_unlock_irqrestore(&depot_evict.lock, irqflags);
+	raw_spin_unlock(&stack_depot_pool_lock);
+	depot_allow_all_classes(&stack_depot_evictable);
+	raw_spin_unlock_irqrestore(&stack_depot_evictable.lock, irqflags);
 }
-EXPORT_SYMBOL_IF_KUNIT(depot_evict_at_bound);
+EXPORT_SYMBOL_IF_KUNIT(stack_depot_test_set_bound);
 
 #endif /* CONFIG_STACKDEPOT_KUNIT_TEST */

@@ -1,161 +1,147 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * What the parts of the stack depot tell each other.
+ * Interfaces between the files of the stack depot.
  *
- * stackdepot.c		the persistent side: records that stay for ever
- * stackdepot_evict.c	the evictable side: records that are counted and reused
- * stackdepot_pool.c	the memory of both sides, and its bound
+ * stackdepot.c			persistent records: stored once, never freed
+ * stackdepot_evict.c		evictable records: look up by hash, store
+ * stackdepot_evict_pool.c	evictable records: allocate and free their memory
+ * stackdepot_handle.c		evictable records: get, put and count by handle
+ * stackdepot_stats.c		evictable records: lines in the statistics file
+ * stackdepot_pool.c		memory of both kinds of records, and its bound
+ *
+ * stackdepot_evict.h declares what the files on evictable records share.
  */
 
 #ifndef _LIB_STACKDEPOT_INTERNAL_H
 #define _LIB_STACKDEPOT_INTERNAL_H
 
-#include <linux/atomic.h>
-#include <linux/irq_work.h>
-#include <linux/list.h>
-#include <linux/llist.h>
 #include <linux/spinlock.h>
 #include <linux/stackdepot.h>
 #include <linux/types.h>
 
 struct seq_file;
 
-/* DEPOT_POOL_SIZE as the type of a size. */
+/* DEPOT_POOL_SIZE is a long; sizes are computed as size_t. */
 #define POOL_BYTES	((size_t)DEPOT_POOL_SIZE)
 
 /*
- * Pools by index: (handle.pool_index_plus_1 - 1). An index below pools_num has
- * its pool for ever. The two names are older than the split into files and have
- * no prefix: debuggers look for them to find records.
+ * Pools by index (handle.pool_index_plus_1 - 1), and their number. A pool is
+ * never removed: every index below pools_num stays valid. These two symbols
+ * have no prefix because debuggers look them up by these names.
  */
 extern void **stack_pools;
 extern int pools_num;
-/* How many pools there may be; what stack_pools has room for. */
-extern unsigned int stack_max_pools;
-/* Guards the two above, the spare pool and the persistent side. */
-extern raw_spinlock_t depot_pool_lock;
+/* Largest number of pools; the length of stack_pools. */
+extern unsigned int stack_depot_max_pools;
+/* Protects stack_pools, pools_num, the spare pool and the persistent records. */
+extern raw_spinlock_t stack_depot_pool_lock;
 
-/* The most buckets of @bucket bytes that a table may have within the bound. */
-unsigned long depot_table_limit(size_t bucket);
-/* Count @bytes of a table against the bound; before the pools are set up. */
-void depot_charge(size_t bytes);
-
-int depot_pools_early_init(void);
-int depot_pools_init(void);
-
-/* Memory for one pool if one may be wanted; no lock held. */
-void *depot_prealloc_pool(gfp_t gfp);
-/*
- * Register the spare pool, or *@prealloc, under depot_pool_lock. Returns its index,
- * -ENOSPC at the bound, -ENOMEM if there is no memory at hand.
+/**
+ * stack_depot_max_buckets() - Limit a hash table to its share of the bound
+ * @bucket_bytes: size of one bucket
+ *
+ * Return: the largest number of buckets, a power of two; ULONG_MAX without a
+ * bound in bytes.
  */
-int depot_take_pool(void **prealloc);
-/* Leave *@prealloc as the spare pool if none is there, under depot_pool_lock. */
-void depot_keep_pool(void **prealloc);
-/* Give back what neither of the two took; no lock held. */
-void depot_free_prealloc(void *prealloc);
+unsigned long stack_depot_max_buckets(size_t bucket_bytes);
 
-void depot_pools_show(struct seq_file *seq);
-
-/* Why an evictable stack was not saved. */
-enum depot_refusal {
-	DEPOT_REFUSED_NMI,	/* called from NMI */
-	DEPOT_REFUSED_BOUND,	/* all memory within the bound is in use */
-	DEPOT_REFUSED_GRACE,	/* ... or waits for a grace period to end */
-	DEPOT_REFUSED_NOMEM,	/* no page at hand, or none could be asked for */
-	DEPOT_REFUSED_NOINIT,	/* before stack_depot_init() */
-	DEPOT_REFUSALS,		/* how many; and not refused */
-};
-
-/* Classes there may be; how many are used depends on the largest stack. */
-#define DEPOT_EVICT_CLASSES	11
-
-struct evict_pool;
-
-/* Records of one range of sizes. Guarded by depot_evict.lock. */
-struct depot_evict_class {
-	/* Pools with room: freed records, or space never cut. */
-	struct list_head partial;
-	/* The one pool with no record in use that the class may keep. */
-	struct evict_pool *empty;
-	unsigned int pools;
-	unsigned long in_use;
-	/* Records cut, and free again. */
-	unsigned long freed;
-	/*
-	 * Why the last look found nothing, if the next would not either, see
-	 * evict_known_full(); DEPOT_REFUSALS otherwise. Read without the lock.
-	 */
-	enum depot_refusal full;
-	/* The state of RCU before that look. */
-	unsigned long full_state;
-};
-
-/*
- * The evictable side. There is one, but for tests, which make their own to have
- * a bound of their own; a handle leads to the one it belongs to.
+/**
+ * stack_depot_charge() - Count the memory of a table against the bound
+ * @bytes: size of the table
+ *
+ * Context: Initialization, before the pools are set up.
  */
-struct depot_evict {
-	/* Lookup is lock-free; changes are made under the lock. */
-	struct hlist_head *table;
-	u32 mask;
+void stack_depot_charge(size_t bytes);
 
-	/*
-	 * Guards all below but the atomics. Taken outside of depot_pool_lock,
-	 * inside of which it may only be tried.
-	 */
-	raw_spinlock_t lock;
-	struct depot_evict_class class[DEPOT_EVICT_CLASSES];
-	/* Pools of no class, by the time they were emptied. */
-	struct list_head idle;
-	unsigned int pools;
-	unsigned int max_pools;
-	unsigned long allocs;
-	unsigned long evictions;
-	unsigned long reused;
-	unsigned long recut;
+int stack_depot_pools_early_init(void);
+int stack_depot_pools_init(void);
 
-	atomic_long_t refused[DEPOT_REFUSALS];
-	/* Records whose last reference was dropped in NMI. */
-	struct llist_head deferred;
-	/* Frees those, and has a grace period begin. */
-	struct irq_work work;
-	/* Asks for a grace period. */
-	struct rcu_head rcu;
-	/* @rcu is in use, and will be once more after that. */
-	bool grace;
-	bool grace_again;
-};
-
-void depot_evict_early_init(void);
-/* Sets up the pools as well: nobody may save before both are there. */
-int depot_evict_init(void);
-depot_stack_handle_t depot_evict_save(unsigned long *entries,
-				      unsigned int nr_entries, gfp_t gfp,
-				      depot_flags_t flags);
-bool depot_evict_stale(depot_stack_handle_t handle);
-/*
- * Give up an idle pool for ever, under depot_pool_lock. Returns its index, and
- * in @start where the room in it begins; -ENOSPC if there is none at hand.
+/**
+ * stack_depot_prealloc_pool() - Allocate memory for one pool, if it may be needed
+ * @gfp: allocation flags of the caller that saves a stack
+ *
+ * Context: No lock of the depot is held.
+ * Return: the memory, or NULL.
  */
-int depot_evict_give(size_t *start);
-/* The class of a record of @words, and the records a pool has of a class. */
-unsigned int depot_evict_class(unsigned int words);
-unsigned int depot_evict_pool_records(unsigned int c);
-void depot_evict_show(struct seq_file *seq);
-void depot_evict_show_classes(struct seq_file *seq);
+void *stack_depot_prealloc_pool(gfp_t gfp);
 
-#if IS_ENABLED(CONFIG_STACKDEPOT_KUNIT_TEST)
-struct depot_evict *depot_evict_create(size_t bytes);
-bool depot_evict_destroy(struct depot_evict *ev);
-depot_stack_handle_t depot_evict_save_to(struct depot_evict *ev,
-					 unsigned long *entries,
-					 unsigned int nr_entries, gfp_t gfp,
-					 depot_flags_t flags);
-u32 depot_evict_hash(const unsigned long *entries, unsigned int nr_entries);
-unsigned long depot_evict_in_use(struct depot_evict *ev);
-size_t depot_evict_bytes(struct depot_evict *ev);
-void depot_evict_at_bound(bool on);
-#endif
+/**
+ * stack_depot_add_pool() - Add the spare pool or *@prealloc to stack_pools
+ * @prealloc: preallocated memory or NULL; set to NULL if it is used
+ *
+ * Context: stack_depot_pool_lock is held.
+ * Return: the index of the pool; -ENOSPC at the bound; -ENOMEM without memory.
+ */
+int stack_depot_add_pool(void **prealloc);
+
+/**
+ * stack_depot_keep_prealloc() - Keep *@prealloc as the spare pool
+ * @prealloc: preallocated memory or NULL; set to NULL if it is kept
+ *
+ * Only one spare pool is kept, and none at the bound.
+ *
+ * Context: stack_depot_pool_lock is held.
+ */
+void stack_depot_keep_prealloc(void **prealloc);
+
+/**
+ * stack_depot_free_prealloc() - Free preallocated memory that was not used
+ * @prealloc: preallocated memory or NULL
+ *
+ * Context: No lock of the depot is held.
+ */
+void stack_depot_free_prealloc(void *prealloc);
+
+void stack_depot_show_pools(struct seq_file *seq);
+
+void stack_depot_evict_early_init(void);
+
+/**
+ * stack_depot_evict_init() - Allocate the evictable hash table, then the pools
+ *
+ * Evictable records can be saved once the table is visible, and saving them
+ * needs the pools, so this function sets up both.
+ *
+ * Return: 0 or -ENOMEM.
+ */
+int stack_depot_evict_init(void);
+
+/**
+ * stack_depot_save_evictable() - Look up or store a stack, and take a reference
+ * @entries: return addresses, or any words
+ * @nr_entries: number of @entries
+ * @gfp: allocation flags, used if @flags has STACK_DEPOT_FLAG_CAN_ALLOC
+ * @flags: flags as for stack_depot_save_flags(), including STACK_DEPOT_FLAG_GET
+ *
+ * Return: a handle; 0 if the stack cannot be stored, and the refusal is counted.
+ */
+depot_stack_handle_t stack_depot_save_evictable(unsigned long *entries,
+						unsigned int nr_entries, gfp_t gfp,
+						depot_flags_t flags);
+
+/**
+ * stack_depot_handle_is_stale() - Check for a handle of an evicted record
+ * @handle: handle whose pool index is below pools_num
+ *
+ * A handle of a persistent record is never stale, whatever its extra bits are.
+ *
+ * Return: true if @handle leads into an evictable pool but not to a record of
+ * its generation.
+ */
+bool stack_depot_handle_is_stale(depot_stack_handle_t handle);
+
+/**
+ * stack_depot_take_idle_pool() - Take an unused evictable pool for persistent records
+ * @start: set to the offset at which the caller may store records
+ *
+ * The pool never returns to the evictable records.
+ *
+ * Context: stack_depot_pool_lock is held.
+ * Return: the index of the pool, or -ENOSPC.
+ */
+int stack_depot_take_idle_pool(size_t *start);
+
+void stack_depot_show_evictable(struct seq_file *seq);
+void stack_depot_show_classes(struct seq_file *seq);
 
 #endif /* _LIB_STACKDEPOT_INTERNAL_H */

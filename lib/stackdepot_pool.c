@@ -1,19 +1,19 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * The memory of the stack depot, and the one bound on it.
+ * The memory of the stack depot, and its bound.
  *
- * All records live in pools of DEPOT_POOL_SIZE bytes, reached by index through
- * stack_pools. A pool belongs to the side that took it (persistent records in
- * stackdepot.c, evictable ones in stackdepot_evict.c), but at the bound idle
- * ones of the latter may go over to the former. No pool is ever given back to
- * the page allocator: a stale handle must always find readable memory.
+ * Records are stored in pools of DEPOT_POOL_SIZE bytes. stack_pools maps the pool
+ * index of a handle to the pool. A pool holds either persistent records
+ * (stackdepot.c) or evictable ones (stackdepot_evict.c). At the bound, an idle
+ * evictable pool can become a persistent one. Pools are never freed, because a
+ * stale handle must lead to readable memory.
  *
- * Two boot parameters bound the memory, and the smaller bound holds:
+ * Two boot parameters bound the memory; the smaller bound applies:
  *
- *	stack_depot_max_pools=N		the number of pools
- *	stack_depot_max=BYTES		pools, hash tables and the array of pools
+ *	stack_depot_max_pools=N		number of pools
+ *	stack_depot_max=BYTES		bytes of pools, hash tables and stack_pools
  *
- * Reaching the bound is nothing to warn about. It is counted, and said once.
+ * Reaching the bound is counted, and printed once; it is no reason to warn.
  */
 
 #define pr_fmt(fmt) "stackdepot: " fmt
@@ -34,28 +34,28 @@
 
 #include "stackdepot_internal.h"
 
-/* What a handle can address: index plus one must fit in its bits. */
+/* The pool index plus one must fit into its bits of the handle. */
 #define DEPOT_POOLS_LIMIT	((1U << DEPOT_POOL_INDEX_BITS) - 1)
 #define DEPOT_POOLS_DEFAULT	MIN(8192U, DEPOT_POOLS_LIMIT)
 #define DEPOT_POOLS_MIN		1024U
 
-/* Below this a depot has no room for one pool of each common depth. */
+/* A smaller depot has no room for one pool of each common size class. */
 #define DEPOT_BYTES_MIN		SZ_256K
-/* A hash table may take this part of the bound. */
-#define DEPOT_TABLE_PART	16
+/* Each hash table may use 1/16 of the bound. */
+#define DEPOT_TABLE_SHARE	16
 
 void **stack_pools;
 int pools_num;
-unsigned int stack_max_pools = DEPOT_POOLS_DEFAULT;
-DEFINE_RAW_SPINLOCK(depot_pool_lock);
+unsigned int stack_depot_max_pools = DEPOT_POOLS_DEFAULT;
+DEFINE_RAW_SPINLOCK(stack_depot_pool_lock);
 
-/* Memory of a pool that is not in stack_pools yet; guarded by depot_pool_lock. */
-static void *new_pool;
-/* stack_depot_max=, or 0. Set at boot. */
+/* Spare pool, not in stack_pools yet. Protected by stack_depot_pool_lock. */
+static void *spare_pool;
+/* Value of stack_depot_max=, 0 if not given. Set at boot. */
 static unsigned long max_bytes;
-/* Bytes of tables and arrays. Set at initialization. */
+/* Bytes of hash tables and stack_pools. Set at initialization. */
 static size_t table_bytes;
-/* How often a pool was wanted at the bound; guarded by depot_pool_lock. */
+/* Failed attempts to add a pool at the bound. Protected by stack_depot_pool_lock. */
 static unsigned long bound_reached;
 
 static int __init parse_max_pools(char *str)
@@ -63,7 +63,7 @@ static int __init parse_max_pools(char *str)
 	unsigned int pools;
 	int ret;
 
-	/* Given without a value. */
+	/* The parameter has no value. */
 	if (!str)
 		return -EINVAL;
 
@@ -78,7 +78,7 @@ static int __init parse_max_pools(char *str)
 		pools = DEPOT_POOLS_DEFAULT;
 	}
 
-	stack_max_pools = pools;
+	stack_depot_max_pools = pools;
 	return 0;
 }
 early_param("stack_depot_max_pools", parse_max_pools);
@@ -106,21 +106,21 @@ static int __init parse_max_bytes(char *str)
 }
 early_param("stack_depot_max", parse_max_bytes);
 
-unsigned long depot_table_limit(size_t bucket)
+unsigned long stack_depot_max_buckets(size_t bucket_bytes)
 {
 	if (!max_bytes)
 		return ULONG_MAX;
 
-	return rounddown_pow_of_two(max_bytes / DEPOT_TABLE_PART / bucket);
+	return rounddown_pow_of_two(max_bytes / DEPOT_TABLE_SHARE / bucket_bytes);
 }
 
-void depot_charge(size_t bytes)
+void stack_depot_charge(size_t bytes)
 {
 	table_bytes += bytes;
 }
 
-/* Turn the bound in bytes into one in pools, and give the array's size. */
-static size_t depot_size_pools(void)
+/* Convert the bound in bytes to pools. Return the size of stack_pools. */
+static size_t depot_compute_max_pools(void)
 {
 	size_t array;
 
@@ -129,42 +129,42 @@ static size_t depot_size_pools(void)
 
 		pools = (max_bytes - min(max_bytes, table_bytes)) /
 			(POOL_BYTES + sizeof(*stack_pools));
-		stack_max_pools = clamp(pools, 1UL, (unsigned long)stack_max_pools);
+		stack_depot_max_pools = clamp(pools, 1UL, (unsigned long)stack_depot_max_pools);
 	}
 
-	array = array_size(stack_max_pools, sizeof(*stack_pools));
-	depot_charge(array);
+	array = array_size(stack_depot_max_pools, sizeof(*stack_pools));
+	stack_depot_charge(array);
 	return array;
 }
 
-int __init depot_pools_early_init(void)
+int __init stack_depot_pools_early_init(void)
 {
-	stack_pools = memblock_alloc(depot_size_pools(), SMP_CACHE_BYTES);
+	stack_pools = memblock_alloc(depot_compute_max_pools(), SMP_CACHE_BYTES);
 	return stack_pools ? 0 : -ENOMEM;
 }
 
-int depot_pools_init(void)
+int stack_depot_pools_init(void)
 {
-	stack_pools = kvzalloc(depot_size_pools(), GFP_KERNEL);
+	stack_pools = kvzalloc(depot_compute_max_pools(), GFP_KERNEL);
 	return stack_pools ? 0 : -ENOMEM;
 }
 
-void *depot_prealloc_pool(gfp_t gfp)
+void *stack_depot_prealloc_pool(gfp_t gfp)
 {
 	struct page *page;
 
 	/*
-	 * A spare is there already, or would have no place. Racy, but under
-	 * the lock nothing beyond the bound is kept.
+	 * Do not allocate if there is a spare pool, or none can be added. The
+	 * check is racy; stack_depot_keep_prealloc() checks again under the lock.
 	 */
-	if (READ_ONCE(new_pool) || READ_ONCE(pools_num) >= stack_max_pools)
+	if (READ_ONCE(spare_pool) || READ_ONCE(pools_num) >= stack_depot_max_pools)
 		return NULL;
 
 	page = alloc_pages(gfp_nested_mask(gfp), DEPOT_POOL_ORDER);
 	return page ? page_address(page) : NULL;
 }
 
-void depot_free_prealloc(void *prealloc)
+void stack_depot_free_prealloc(void *prealloc)
 {
 	if (prealloc)
 		free_pages((unsigned long)prealloc, DEPOT_POOL_ORDER);
@@ -172,37 +172,37 @@ void depot_free_prealloc(void *prealloc)
 
 bool stack_depot_refill(gfp_t gfp)
 {
-	void *pool = depot_prealloc_pool(gfp);
-	bool had = pool;
+	void *pool = stack_depot_prealloc_pool(gfp);
+	bool allocated = pool;
 	unsigned long flags;
 
 	if (pool) {
-		raw_spin_lock_irqsave(&depot_pool_lock, flags);
-		depot_keep_pool(&pool);
-		raw_spin_unlock_irqrestore(&depot_pool_lock, flags);
-		depot_free_prealloc(pool);
+		raw_spin_lock_irqsave(&stack_depot_pool_lock, flags);
+		stack_depot_keep_prealloc(&pool);
+		raw_spin_unlock_irqrestore(&stack_depot_pool_lock, flags);
+		stack_depot_free_prealloc(pool);
 	}
-	return had || READ_ONCE(new_pool);
+	return allocated || READ_ONCE(spare_pool);
 }
 
-int depot_take_pool(void **prealloc)
+int stack_depot_add_pool(void **prealloc)
 {
 	int index = pools_num;
 	void *pool;
 
-	lockdep_assert_held(&depot_pool_lock);
+	lockdep_assert_held(&stack_depot_pool_lock);
 
-	if ((unsigned int)index >= stack_max_pools) {
+	if ((unsigned int)index >= stack_depot_max_pools) {
 		bound_reached++;
 		pr_notice_once("bound of %u pools (%zu bytes in all) reached, new stacks may be refused\n",
-			       stack_max_pools, table_bytes +
-			       stack_max_pools * POOL_BYTES);
+			       stack_depot_max_pools, table_bytes +
+			       stack_depot_max_pools * POOL_BYTES);
 		return -ENOSPC;
 	}
 
-	if (new_pool) {
-		pool = new_pool;
-		WRITE_ONCE(new_pool, NULL);
+	if (spare_pool) {
+		pool = spare_pool;
+		WRITE_ONCE(spare_pool, NULL);
 	} else {
 		pool = *prealloc;
 		*prealloc = NULL;
@@ -211,39 +211,40 @@ int depot_take_pool(void **prealloc)
 		return -ENOMEM;
 
 	/*
-	 * The first word tells the sides apart, see stackdepot_evict.c: until
-	 * the owner has written there, the pool must not look evictable.
+	 * The first word tells evictable from persistent pools, see
+	 * EVICTABLE_POOL_TAG. The pool must not look evictable until the caller
+	 * has initialized it.
 	 */
 	*(unsigned long *)pool = 0;
 	stack_pools[index] = pool;
-	/* Pairs with the acquire of those who look up a handle. */
+	/* Publish stack_pools[index]. Pairs with depot_find_by_handle(). */
 	smp_store_release(&pools_num, index + 1);
 	ASSERT_EXCLUSIVE_WRITER(pools_num);
 
 	return index;
 }
 
-void depot_keep_pool(void **prealloc)
+void stack_depot_keep_prealloc(void **prealloc)
 {
-	lockdep_assert_held(&depot_pool_lock);
+	lockdep_assert_held(&stack_depot_pool_lock);
 
-	if (new_pool || pools_num >= stack_max_pools)
+	if (spare_pool || pools_num >= stack_depot_max_pools)
 		return;
 
-	WRITE_ONCE(new_pool, *prealloc);
+	WRITE_ONCE(spare_pool, *prealloc);
 	*prealloc = NULL;
 }
 
-/* The figures are approximate while others save, so data races are fine. */
-void depot_pools_show(struct seq_file *seq)
+/* Statistics may be approximate while other CPUs save stacks: data races are fine. */
+void stack_depot_show_pools(struct seq_file *seq)
 {
-	/* A racy sum, see above. */
-	const size_t pools = data_race(pools_num + !!new_pool);
-	const size_t all = stack_max_pools * POOL_BYTES + table_bytes;
+	/* Approximate, see above. */
+	const size_t pools = data_race(pools_num + !!spare_pool);
+	const size_t max = stack_depot_max_pools * POOL_BYTES + table_bytes;
 
-	seq_printf(seq, "pools_max: %u\n", stack_max_pools);
+	seq_printf(seq, "pools_max: %u\n", stack_depot_max_pools);
 	seq_printf(seq, "bytes: %zu\n", table_bytes + pools * POOL_BYTES);
-	seq_printf(seq, "bytes_max: %lu\n", max_bytes ?: (unsigned long)all);
-	/* Racy, see above. */
+	seq_printf(seq, "bytes_max: %lu\n", max_bytes ?: (unsigned long)max);
+	/* Approximate, see above. */
 	seq_printf(seq, "bound_reached: %lu\n", data_race(bound_reached));
 }

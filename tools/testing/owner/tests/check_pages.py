@@ -33,7 +33,7 @@ PLANTED = re.compile(r"pages_\w+")
 # What was planted made others need pages: a slab, a page table, KASAN's shadow, and the
 # depot's pools for its call chains.
 OTHERS = re.compile(r"allocate_slab|__(pte|pmd|pud|p4d)_alloc(_kernel)?|kasan_populate\w*|"
-                    r"depot_prealloc_pool")
+                    r"stack_depot_prealloc_pool")
 
 
 @dataclass

@@ -1,0 +1,224 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/*
+ * Evictable records of the stack depot: stacks saved with STACK_DEPOT_FLAG_GET.
+ * A record has a reference count and is freed when the count drops to zero.
+ *
+ * Evictable records have their own hash table and pools, so that a lookup for
+ * one kind of record never returns the other kind. Both kinds use struct
+ * stack_record, the same handles and stack_pools, so that stack_depot_fetch()
+ * and debuggers need not tell them apart.
+ *
+ * Memory. A record belongs to the smallest size class that holds its frames and,
+ * if it was saved with STACK_DEPOT_FLAG_COUNT, its counters. A pool is carved
+ * into records of one class. A pool without records in use can be carved again
+ * for another class, so that a change in the mix of depths strands no memory. A
+ * class keeps at most one empty pool. Further empty pools are idle: they belong
+ * to no class, and any class that runs out of records can take them. At the
+ * bound, persistent records can take them too.
+ *
+ * Lifetime. Lookups take no lock, and can reach a freed record until a grace
+ * period has passed. A freed record is reused, and an emptied pool carved again,
+ * only after that. The depot is called from the allocators and from RCU, so it
+ * can neither wait for a grace period nor use call_rcu(). It polls RCU cookies
+ * instead. If it refuses a stack because freed memory still waits, it starts a
+ * grace period from irq_work, so that memory becomes usable on an idle system.
+ *
+ * Handles. A slot is the place of a record in a pool. Each slot has a generation,
+ * stored in the extra bits of the handle. The generation changes whenever the
+ * slot is reused, also after its pool was carved again. Generation and grace
+ * period together give stack_depot_get() these guarantees:
+ *
+ *  - A slot is not reused within an RCU read-side critical section that read the
+ *    handle from its holder before the holder dropped its reference. Either
+ *    stack_depot_get() succeeds for the stack that was seen, or it fails.
+ *  - A handle kept for longer is refused if its slot was reused since, up to 31
+ *    times: the generation has STACK_DEPOT_EXTRA_BITS bits. Two uses of a slot
+ *    are at least one grace period apart. 32-bit handles allow no stronger
+ *    guarantee, because the number of stacks over time is unlimited.
+ */
+
+#ifndef _LIB_STACKDEPOT_EVICT_H
+#define _LIB_STACKDEPOT_EVICT_H
+
+#include <linux/align.h>
+#include <linux/atomic.h>
+#include <linux/bits.h>
+#include <linux/irq_work.h>
+#include <linux/list.h>
+#include <linux/llist.h>
+#include <linux/rcupdate.h>
+#include <linux/spinlock.h>
+#include <linux/stackdepot.h>
+#include <linux/types.h>
+
+#include "stackdepot_internal.h"
+
+/* Number of size classes; the largest stack decides how many are used. */
+#define DEPOT_NR_CLASSES	11
+
+/* Words of the largest class: frames and counters of the deepest stack. */
+#define DEPOT_MAX_WORDS		260
+static_assert(CONFIG_STACKDEPOT_MAX_FRAMES + STACK_DEPOT_COUNTERS <= DEPOT_MAX_WORDS);
+
+/* Records start at multiples of this many bytes (a unit) within a pool. */
+#define DEPOT_UNIT		32
+#define DEPOT_UNITS		(POOL_BYTES / DEPOT_UNIT)
+
+/* Bits of struct evictable_pool.unit: generation of the slot, slot is carved. */
+#define UNIT_GENERATION		((1U << STACK_DEPOT_EXTRA_BITS) - 1)
+#define UNIT_CARVED		0x80U
+static_assert(!(UNIT_GENERATION & UNIT_CARVED));
+
+/*
+ * The first word of an evictable pool. A persistent pool starts with a record,
+ * whose first word is a list pointer and never odd. A persistent pool that used
+ * to be evictable starts with zero.
+ */
+#define EVICTABLE_POOL_TAG	0x0e51c7edUL
+
+/* Set in the hash of a record that has counters; no bucket index uses this bit. */
+#define HASH_COUNTED		BIT(31)
+
+struct evictable_depot;
+
+/* Header of an evictable pool. Protected by depot->lock, except for lookups. */
+struct evictable_pool {
+	unsigned long tag;
+	/* stack_depot_evictable, or an instance made by a KUnit test. */
+	struct evictable_depot *depot;
+	/* In depot_class.partial or evictable_depot.idle; unlinked if full. */
+	struct list_head list;
+	/* Freed records, in the order in which they were freed. */
+	struct list_head free;
+	/* RCU cookie taken when the pool became idle. */
+	unsigned long rcu_state;
+	u32 index;
+	u32 class;
+	/* Records in use, and records carved so far. */
+	u32 nr_used;
+	u32 nr_carved;
+	/*
+	 * One byte per unit. A lookup by handle checks it before it touches the
+	 * record: UNIT_CARVED says that a record starts here, and the generation
+	 * must be the handle's.
+	 */
+	u8 unit[DEPOT_UNITS];
+};
+
+/* Offset of the first record. */
+#define EVICTABLE_POOL_DATA	ALIGN(sizeof(struct evictable_pool), DEPOT_UNIT)
+
+/* Why an evictable stack was not saved. */
+enum depot_refusal {
+	DEPOT_REFUSED_NMI,	/* called from NMI */
+	DEPOT_REFUSED_BOUND,	/* all memory within the bound is in use */
+	DEPOT_REFUSED_GRACE,	/* free memory waits for a grace period to end */
+	DEPOT_REFUSED_NOMEM,	/* no page, or the caller may not allocate */
+	DEPOT_REFUSED_NOINIT,	/* called before stack_depot_init() */
+	DEPOT_NR_REFUSALS,
+	DEPOT_NOT_REFUSED = DEPOT_NR_REFUSALS,
+};
+
+/* Records of one size. Protected by evictable_depot.lock. */
+struct depot_class {
+	/* Pools that have freed records or room to carve more. */
+	struct list_head partial;
+	/* The pool without records in use that the class keeps, or NULL. */
+	struct evictable_pool *empty;
+	unsigned int pools;
+	unsigned long in_use;
+	/* Records carved and not in use. */
+	unsigned long nr_free;
+	/*
+	 * Why the last allocation failed, if the next one would fail too, see
+	 * stack_depot_refuse_early(); otherwise DEPOT_NOT_REFUSED. Read without
+	 * the lock.
+	 */
+	enum depot_refusal refusal;
+	/* RCU cookie taken before that allocation. */
+	unsigned long refusal_rcu_state;
+};
+
+/*
+ * All evictable records. The kernel has one instance, stack_depot_evictable.
+ * KUnit tests create others to have a bound of their own. A pool points to its
+ * instance, so a handle leads to it.
+ */
+struct evictable_depot {
+	/* Read without a lock, changed under @lock. */
+	struct hlist_head *table;
+	u32 mask;
+
+	/*
+	 * Protects all fields below except the atomic ones. Nests outside
+	 * stack_depot_pool_lock; inside of it, only trylock is allowed.
+	 */
+	raw_spinlock_t lock;
+	struct depot_class class[DEPOT_NR_CLASSES];
+	/* Pools of no class, in the order in which they became idle. */
+	struct list_head idle;
+	unsigned int pools;
+	unsigned int max_pools;
+	/* Statistics. */
+	unsigned long allocs;
+	unsigned long evictions;
+	unsigned long slots_reused;
+	unsigned long pools_recut;
+
+	atomic_long_t refused[DEPOT_NR_REFUSALS];
+	/* Records whose last reference was dropped in NMI, still to be freed. */
+	struct llist_head deferred_frees;
+	/* Frees @deferred_frees and starts a grace period. */
+	struct irq_work work;
+	struct rcu_head rcu;
+	/* @rcu is queued; @rcu must be queued again when it has run. */
+	bool gp_pending;
+	bool gp_again;
+};
+
+extern struct evictable_depot stack_depot_evictable;
+/* Words that a record of each class holds. */
+extern const u16 stack_depot_class_words[DEPOT_NR_CLASSES];
+
+/* stackdepot_evict_pool.c */
+void stack_depot_init_classes(struct evictable_depot *depot);
+unsigned int stack_depot_size_class(unsigned int words);
+size_t stack_depot_record_bytes(unsigned int class);
+unsigned int stack_depot_records_per_pool(unsigned int class);
+bool stack_depot_refuse_early(struct evictable_depot *depot, unsigned int class);
+struct stack_record *stack_depot_alloc_record(struct evictable_depot *depot,
+					      unsigned int class, void **prealloc);
+void stack_depot_free_deferred(struct evictable_depot *depot);
+void stack_depot_release_record(struct evictable_depot *depot, struct stack_record *rec);
+void stack_depot_run_work(struct irq_work *work);
+
+static inline void depot_count_refusal(struct evictable_depot *depot, enum depot_refusal why)
+{
+	atomic_long_inc(&depot->refused[why]);
+}
+
+/* The pool of evictable record @rec. */
+static inline struct evictable_pool *depot_find_pool(struct stack_record *rec)
+{
+	return stack_pools[rec->handle.pool_index_plus_1 - 1];
+}
+
+/* The counters of @rec, which must have HASH_COUNTED set. */
+static inline atomic_long_t *depot_find_counters(struct stack_record *rec)
+{
+	return (atomic_long_t *)(rec->entries + rec->size);
+}
+
+#if IS_ENABLED(CONFIG_STACKDEPOT_KUNIT_TEST)
+struct evictable_depot *stack_depot_test_create(size_t bytes);
+bool stack_depot_test_destroy(struct evictable_depot *depot);
+depot_stack_handle_t stack_depot_test_save(struct evictable_depot *depot, unsigned long *entries,
+					   unsigned int nr_entries, gfp_t gfp,
+					   depot_flags_t flags);
+u32 stack_depot_test_hash(const unsigned long *entries, unsigned int nr_entries);
+unsigned long stack_depot_test_in_use(struct evictable_depot *depot);
+size_t stack_depot_test_bytes(struct evictable_depot *depot);
+void stack_depot_test_set_bound(bool on);
+#endif
+
+#endif /* _LIB_STACKDEPOT_EVICT_H */

@@ -1,0 +1,466 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * Evictable records of the stack depot: size classes, pools, and allocating and
+ * freeing records. See stackdepot_evict.h.
+ */
+
+#define pr_fmt(fmt) "stackdepot: " fmt
+
+#include <kunit/visibility.h>
+#include <linux/export.h>
+#include <linux/hardirq.h>
+#include <linux/kernel.h>
+#include <linux/log2.h>
+#include <linux/printk.h>
+#include <linux/rculist.h>
+#include <linux/rcupdate.h>
+#include <linux/refcount.h>
+#include <linux/slab.h>
+#include <linux/string.h>
+
+#include "stackdepot_evict.h"
+
+const u16 stack_depot_class_words[DEPOT_NR_CLASSES] = {
+	4, 8, 12, 16, 20, 24, 32, 48, 64, 128, DEPOT_MAX_WORDS
+};
+
+/* Size of a record of class @class. */
+size_t stack_depot_record_bytes(unsigned int class)
+{
+	return ALIGN(offsetof(struct stack_record, entries) +
+		     stack_depot_class_words[class] * sizeof(unsigned long), DEPOT_UNIT);
+}
+
+/* The smallest class whose records hold @words words. */
+unsigned int stack_depot_size_class(unsigned int words)
+{
+	unsigned int c = 0;
+
+	while (stack_depot_class_words[c] < words)
+		c++;
+	return c;
+}
+EXPORT_SYMBOL_IF_KUNIT(stack_depot_size_class);
+
+unsigned int stack_depot_records_per_pool(unsigned int class)
+{
+	return (POOL_BYTES - EVICTABLE_POOL_DATA) / stack_depot_record_bytes(class);
+}
+EXPORT_SYMBOL_IF_KUNIT(stack_depot_records_per_pool);
+
+void stack_depot_init_classes(struct evictable_depot *depot)
+{
+	for (int c = 0; c < DEPOT_NR_CLASSES; c++) {
+		INIT_LIST_HEAD(&depot->class[c].partial);
+		depot->class[c].refusal = DEPOT_NOT_REFUSED;
+	}
+}
+
+/* === Pools. The caller holds depot->lock. ================================== */
+
+/* Remove @pool, which has no record in use, from its class. */
+static void depot_retire_pool(struct evictable_depot *depot, struct evictable_pool *pool)
+{
+	size_t step = stack_depot_record_bytes(pool->class) / DEPOT_UNIT;
+	struct depot_class *class = &depot->class[pool->class];
+	u8 *unit = &pool->unit[EVICTABLE_POOL_DATA / DEPOT_UNIT];
+
+	/*
+	 * New lookups by handle no longer touch the records. Lookups that have
+	 * started end before the pool is carved again, which waits for a grace
+	 * period. Keep the generations.
+	 */
+	for (u32 i = 0; i < pool->nr_carved; i++, unit += step)
+		WRITE_ONCE(*unit, *unit & UNIT_GENERATION);
+
+	class->pools--;
+	class->nr_free -= pool->nr_carved;
+	pool->rcu_state = get_state_synchronize_rcu();
+	list_move_tail(&pool->list, &depot->idle);
+}
+
+/* Give @pool, which belongs to no class, to class @c. */
+static void depot_assign_pool(struct evictable_depot *depot, struct evictable_pool *pool,
+			      unsigned int c)
+{
+	struct depot_class *class = &depot->class[c];
+
+	/*
+	 * A class keeps one empty pool. Keep the new one: all of its records can
+	 * be used at once, those of the other wait for a grace period.
+	 */
+	if (class->empty)
+		depot_retire_pool(depot, class->empty);
+
+	pool->class = c;
+	pool->nr_used = 0;
+	pool->nr_carved = 0;
+	INIT_LIST_HEAD(&pool->free);
+	list_add(&pool->list, &class->partial);
+	class->empty = pool;
+	class->pools++;
+}
+
+/* Take the pool that became idle first, if its grace period has ended. */
+static struct evictable_pool *depot_take_idle(struct evictable_depot *depot)
+{
+	struct evictable_pool *pool;
+
+	pool = list_first_entry_or_null(&depot->idle, struct evictable_pool, list);
+	if (!pool || !poll_state_synchronize_rcu(pool->rcu_state))
+		return NULL;
+
+	list_del(&pool->list);
+	return pool;
+}
+
+/* Add a new pool. On failure return NULL and set *@why. */
+static struct evictable_pool *depot_add_evictable_pool(struct evictable_depot *depot,
+						       void **prealloc, enum depot_refusal *why)
+{
+	struct evictable_pool *pool;
+	int index;
+
+	if (depot->pools >= depot->max_pools) {
+		*why = DEPOT_REFUSED_BOUND;
+		return NULL;
+	}
+
+	raw_spin_lock(&stack_depot_pool_lock);
+	index = stack_depot_add_pool(prealloc);
+	raw_spin_unlock(&stack_depot_pool_lock);
+	if (index < 0) {
+		*why = index == -ENOSPC ? DEPOT_REFUSED_BOUND : DEPOT_REFUSED_NOMEM;
+		return NULL;
+	}
+
+	pool = stack_pools[index];
+	memset(pool, 0, sizeof(*pool));
+	pool->depot = depot;
+	pool->index = index;
+	depot->pools++;
+	/* Publish the initialized header. Pairs with depot_find_by_handle(). */
+	smp_store_release(&pool->tag, EVICTABLE_POOL_TAG);
+	return pool;
+}
+
+/* At the bound, retire the empty pools of all classes except @c. */
+static void depot_retire_empty_pools(struct evictable_depot *depot, unsigned int c)
+{
+	for (unsigned int i = 0; i < DEPOT_NR_CLASSES; i++) {
+		struct evictable_pool *pool = depot->class[i].empty;
+
+		if (i == c || !pool)
+			continue;
+		depot->class[i].empty = NULL;
+		depot_retire_pool(depot, pool);
+	}
+}
+
+/*
+ * Idle pools have had no record in use for a grace period, so no lookup by hash
+ * can still compare frames in them. Lookups by stale handles may start at any
+ * time, and may have read the tag just before it is cleared. They read @unit
+ * next and find no record there. The units are therefore left alone, and the
+ * caller's records start behind them.
+ */
+int stack_depot_take_idle_pool(size_t *start)
+{
+	struct evictable_depot *depot = &stack_depot_evictable;
+	struct evictable_pool *pool;
+
+	lockdep_assert_held(&stack_depot_pool_lock);
+
+	/* On UP, trylock would succeed in NMI even if the lock is held. */
+	if (in_nmi() || !raw_spin_trylock(&depot->lock))
+		return -ENOSPC;
+	pool = depot_take_idle(depot);
+	if (pool) {
+		depot->pools--;
+		WRITE_ONCE(pool->tag, 0);
+	}
+	raw_spin_unlock(&depot->lock);
+	if (!pool)
+		return -ENOSPC;
+
+	*start = EVICTABLE_POOL_DATA;
+	return pool->index;
+}
+
+/* === Allocating records. The caller holds depot->lock. ===================== */
+
+/* Carve one more record from a pool that has room. */
+static struct stack_record *depot_carve_record(struct evictable_pool *pool)
+{
+	size_t offset = EVICTABLE_POOL_DATA +
+			pool->nr_carved * stack_depot_record_bytes(pool->class);
+	struct stack_record *rec = (void *)pool + offset;
+	u8 *unit = &pool->unit[offset / DEPOT_UNIT];
+
+	pool->nr_carved++;
+	rec->handle.pool_index_plus_1 = pool->index + 1;
+	rec->handle.offset = offset >> DEPOT_STACK_ALIGN;
+	refcount_set(&rec->count, 0);
+	/* Publish the count of zero. Pairs with depot_find_by_handle(). */
+	smp_store_release(unit, *unit | UNIT_CARVED);
+	return rec;
+}
+
+/* Pools searched before a new pool is added, and before a stack is refused. */
+#define SEARCH_POOLS		4U
+#define SEARCH_POOLS_LAST	64U
+
+/* Take a free record from one of the first @max_pools pools of class @c. */
+static struct stack_record *depot_pop_record(struct evictable_depot *depot, unsigned int c,
+					     unsigned int max_pools)
+{
+	struct depot_class *class = &depot->class[c];
+	struct stack_record *rec;
+	struct evictable_pool *pool;
+
+	/*
+	 * Use the first pool for as long as it has records, so that the others
+	 * can become empty. Limiting the search bounds the time under the lock.
+	 * A pool without a usable record moves to the end of the list.
+	 */
+	for (max_pools = min(max_pools, class->pools); max_pools; max_pools--) {
+		pool = list_first_entry_or_null(&class->partial, struct evictable_pool, list);
+		if (!pool)
+			break;
+
+		rec = list_first_entry_or_null(&pool->free, struct stack_record, free_list);
+		if (rec && poll_state_synchronize_rcu(rec->rcu_state)) {
+			list_del(&rec->free_list);
+			class->nr_free--;
+			depot->slots_reused++;
+		} else if (pool->nr_carved < stack_depot_records_per_pool(c)) {
+			rec = depot_carve_record(pool);
+		} else {
+			list_move_tail(&pool->list, &class->partial);
+			continue;
+		}
+
+		if (class->empty == pool)
+			class->empty = NULL;
+		if (++pool->nr_used == stack_depot_records_per_pool(c))
+			list_del_init(&pool->list);
+		return rec;
+	}
+
+	return NULL;
+}
+
+/*
+ * Have stack_depot_run_work() run soon; any context. Not possible in early boot:
+ * there, the next save frees the deferred records, and a grace period starts at
+ * the first refusal after boot or when another user of RCU needs one.
+ */
+static bool depot_queue_work(struct evictable_depot *depot)
+{
+	if (system_state < SYSTEM_SCHEDULING)
+		return false;
+
+	irq_work_queue(&depot->work);
+	return true;
+}
+
+/*
+ * Refuse a stack of class @c, and count the refusal, if the last allocation of
+ * this class failed and nothing changed since. This avoids the lock, a page
+ * allocation and a search:
+ *
+ *  - DEPOT_REFUSED_BOUND holds until a record is freed.
+ *  - DEPOT_REFUSED_GRACE holds while the RCU cookie is unchanged: no record freed
+ *    since then can be ready. Records freed earlier become ready when the grace
+ *    period that was started ends; depot_end_grace_period() clears the refusal.
+ *
+ * The lock is not held, so refusal and refusal_rcu_state may be from different
+ * allocations. The effect is one unneeded refusal or one unneeded search.
+ */
+bool stack_depot_refuse_early(struct evictable_depot *depot, unsigned int c)
+{
+	struct depot_class *class = &depot->class[c];
+	enum depot_refusal why = READ_ONCE(class->refusal);
+
+	/* Deferred records are freed under the lock, and may give room. */
+	if (why == DEPOT_NOT_REFUSED || !llist_empty(&depot->deferred_frees))
+		return false;
+	if (why == DEPOT_REFUSED_GRACE &&
+	    !same_state_synchronize_rcu(READ_ONCE(class->refusal_rcu_state),
+					get_state_synchronize_rcu()))
+		return false;
+
+	depot_count_refusal(depot, why);
+	return true;
+}
+
+/* Allocate a record of class @c. Return NULL if refused; the refusal is counted. */
+struct stack_record *stack_depot_alloc_record(struct evictable_depot *depot, unsigned int c,
+					      void **prealloc)
+{
+	/* Read before any cookie is polled below. */
+	unsigned long rcu_state = get_state_synchronize_rcu();
+	enum depot_refusal why, refuse_next = DEPOT_NOT_REFUSED;
+	struct depot_class *class = &depot->class[c];
+	struct stack_record *rec;
+	struct evictable_pool *pool;
+
+	lockdep_assert_held(&depot->lock);
+
+	rec = depot_pop_record(depot, c, SEARCH_POOLS);
+	if (rec)
+		return rec;
+
+	pool = depot_take_idle(depot);
+	if (pool)
+		depot->pools_recut++;
+	else
+		pool = depot_add_evictable_pool(depot, prealloc, &why);
+	if (pool) {
+		depot_assign_pool(depot, pool, c);
+		return depot_pop_record(depot, c, 1);
+	}
+
+	if (why == DEPOT_REFUSED_BOUND) {
+		/* No pool can be added: search more pools before refusing. */
+		rec = depot_pop_record(depot, c, SEARCH_POOLS_LAST);
+		if (rec)
+			return rec;
+		depot_retire_empty_pools(depot, c);
+	}
+	if (!list_empty(&depot->idle) || !list_empty(&class->partial)) {
+		bool queued = depot_queue_work(depot);
+
+		if (why == DEPOT_REFUSED_BOUND) {
+			why = DEPOT_REFUSED_GRACE;
+			/* Only if a grace period will end and all pools were searched. */
+			if (queued && class->pools <= SEARCH_POOLS_LAST)
+				refuse_next = why;
+		}
+	} else if (why == DEPOT_REFUSED_BOUND) {
+		refuse_next = why;
+	}
+	WRITE_ONCE(class->refusal_rcu_state, rcu_state);
+	WRITE_ONCE(class->refusal, refuse_next);
+	depot_count_refusal(depot, why);
+	return NULL;
+}
+
+/* === Freeing records ====================================================== */
+
+/* A record or pool became free for @class: do not refuse early any more. */
+static void depot_allow_class(struct depot_class *class)
+{
+	if (class->refusal == DEPOT_REFUSED_BOUND)
+		WRITE_ONCE(class->refusal, DEPOT_NOT_REFUSED);
+}
+
+/* A pool became free that any class can take. */
+static void depot_allow_all_classes(struct evictable_depot *depot)
+{
+	for (int c = 0; c < DEPOT_NR_CLASSES; c++)
+		depot_allow_class(&depot->class[c]);
+}
+
+/* Free @rec, whose count is zero. The caller holds depot->lock. */
+static void depot_free_record(struct evictable_depot *depot, struct stack_record *rec)
+{
+	struct evictable_pool *pool = depot_find_pool(rec);
+	struct depot_class *class = &depot->class[pool->class];
+
+	/* Concurrent lookups may be at @rec; its next pointer stays valid for them. */
+	hlist_del_rcu(&rec->hash_node);
+	rec->rcu_state = get_state_synchronize_rcu();
+	list_add_tail(&rec->free_list, &pool->free);
+	class->nr_free++;
+	class->in_use--;
+	depot->evictions++;
+
+	if (list_empty(&pool->list))
+		list_add_tail(&pool->list, &class->partial);
+	depot_allow_class(class);
+	if (--pool->nr_used)
+		return;
+	depot_allow_all_classes(depot);
+
+	if (class->empty)
+		depot_retire_pool(depot, pool);
+	else
+		class->empty = pool;
+}
+
+/* Free the records that NMIs released. The caller holds depot->lock. */
+void stack_depot_free_deferred(struct evictable_depot *depot)
+{
+	struct llist_node *list = llist_del_all(&depot->deferred_frees);
+	struct stack_record *rec, *next;
+
+	llist_for_each_entry_safe(rec, next, list, free_node)
+		depot_free_record(depot, rec);
+}
+
+/* Free @rec, whose last reference was dropped. Any context. */
+noinline void stack_depot_release_record(struct evictable_depot *depot, struct stack_record *rec)
+{
+	unsigned long irqflags;
+
+	/* An NMI may have interrupted the holder of the lock. */
+	if (unlikely(in_nmi())) {
+		llist_add(&rec->free_node, &depot->deferred_frees);
+		depot_queue_work(depot);
+		return;
+	}
+
+	raw_spin_lock_irqsave(&depot->lock, irqflags);
+	printk_deferred_enter();
+	depot_free_record(depot, rec);
+	printk_deferred_exit();
+	raw_spin_unlock_irqrestore(&depot->lock, irqflags);
+}
+
+/* RCU callback: the grace period that stack_depot_run_work() started has ended. */
+static void depot_end_grace_period(struct rcu_head *rcu)
+{
+	struct evictable_depot *depot = container_of(rcu, struct evictable_depot, rcu);
+	unsigned long irqflags;
+	bool again;
+
+	raw_spin_lock_irqsave(&depot->lock, irqflags);
+	for (int c = 0; c < DEPOT_NR_CLASSES; c++)
+		if (depot->class[c].refusal == DEPOT_REFUSED_GRACE)
+			WRITE_ONCE(depot->class[c].refusal, DEPOT_NOT_REFUSED);
+	again = depot->gp_again;
+	depot->gp_again = false;
+	depot->gp_pending = again;
+	raw_spin_unlock_irqrestore(&depot->lock, irqflags);
+
+	if (again)
+		call_rcu_hurry(rcu, depot_end_grace_period);
+}
+
+/* irq_work: free the deferred records and start a grace period. */
+void stack_depot_run_work(struct irq_work *work)
+{
+	struct evictable_depot *depot = container_of(work, struct evictable_depot, work);
+	unsigned long irqflags;
+	bool start;
+
+	raw_spin_lock_irqsave(&depot->lock, irqflags);
+	printk_deferred_enter();
+	stack_depot_free_deferred(depot);
+	printk_deferred_exit();
+	/*
+	 * A grace period that is pending may have started before the last record
+	 * was freed: request another one after it.
+	 */
+	start = !depot->gp_pending;
+	depot->gp_again = !start;
+	depot->gp_pending = true;
+	raw_spin_unlock_irqrestore(&depot->lock, irqflags);
+
+	/* start_poll_synchronize_rcu() must not be called from hard interrupts. */
+	if (start)
+		call_rcu_hurry(&depot->rcu, depot_end_grace_period);
+}
+
+#include "stackdepot_evict_kunit.h"

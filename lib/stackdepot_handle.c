@@ -1,0 +1,229 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * Evictable records of the stack depot: lookup by handle, references, and
+ * counters. See stackdepot_evict.h for what a handle guarantees.
+ */
+
+#define pr_fmt(fmt) "stackdepot: " fmt
+
+#include <kunit/visibility.h>
+#include <linux/bug.h>
+#include <linux/export.h>
+#include <linux/minmax.h>
+#include <linux/rcupdate.h>
+#include <linux/refcount.h>
+#include <linux/sched.h>
+
+#include "stackdepot_evict.h"
+
+/*
+ * Find the pool and the record of @handle. Return NULL if there is no evictable
+ * record of the handle's generation. If the handle may be stale, call this and
+ * try to take a reference in one RCU read-side critical section.
+ */
+static __always_inline struct evictable_pool *
+depot_find_by_handle(depot_stack_handle_t handle, struct stack_record **rec)
+{
+	union handle_parts parts = { .handle = handle };
+	size_t offset = (size_t)parts.offset << DEPOT_STACK_ALIGN;
+	u32 index = parts.pool_index_plus_1 - 1;
+	struct evictable_pool *pool;
+	u8 unit;
+
+	/* Pairs with stack_depot_add_pool(): stack_pools[index] is set. */
+	if (unlikely(index >= (u32)smp_load_acquire(&pools_num)))
+		return NULL;
+
+	pool = stack_pools[index];
+	/* Pairs with depot_add_evictable_pool(): the header is initialized. */
+	if (unlikely(smp_load_acquire(&pool->tag) != EVICTABLE_POOL_TAG))
+		return NULL;
+	if (unlikely(offset % DEPOT_UNIT))
+		return NULL;
+	/* Pairs with depot_carve_record(): the record's count is initialized. */
+	unit = smp_load_acquire(&pool->unit[offset / DEPOT_UNIT]);
+	if (unlikely(unit != (UNIT_CARVED | parts.extra)))
+		return NULL;
+
+	*rec = (void *)pool + offset;
+	return pool;
+}
+
+bool stack_depot_handle_is_stale(depot_stack_handle_t handle)
+{
+	union handle_parts parts = { .handle = handle };
+	struct evictable_pool *pool = stack_pools[parts.pool_index_plus_1 - 1];
+	struct stack_record *rec;
+
+	return READ_ONCE(pool->tag) == EVICTABLE_POOL_TAG && !depot_find_by_handle(handle, &rec);
+}
+EXPORT_SYMBOL_IF_KUNIT(stack_depot_handle_is_stale);
+
+static __always_inline bool depot_get_refs(depot_stack_handle_t handle, unsigned int n)
+{
+	struct evictable_pool *pool;
+	struct stack_record *rec;
+	bool got;
+
+	rcu_read_lock_sched_notrace();
+	pool = depot_find_by_handle(handle, &rec);
+	/* The acquire pairs with depot_fill_record(). */
+	got = pool && refcount_add_not_zero_acquire(n, &rec->count);
+	rcu_read_unlock_sched_notrace();
+	if (!got)
+		return false;
+
+	/*
+	 * If the handle is stale, the slot may have been reused after
+	 * depot_find_by_handle() checked its generation. The reference prevents
+	 * another reuse, so check again now.
+	 */
+	if (likely(rec->handle.handle == handle))
+		return true;
+
+	if (refcount_sub_and_test(n, &rec->count))
+		stack_depot_release_record(pool->depot, rec);
+	return false;
+}
+
+static __always_inline void depot_put_refs(depot_stack_handle_t handle, unsigned int n)
+{
+	struct evictable_pool *pool;
+	struct stack_record *rec;
+
+	if (!handle)
+		return;
+
+	/* The caller's reference keeps the record in place: no RCU needed. */
+	pool = depot_find_by_handle(handle, &rec);
+	/* Warn once: after a corruption, every following free may get here. */
+	if (WARN_ONCE(!pool, "corrupt handle or unbalanced stack_depot_put()"))
+		return;
+
+	if (refcount_sub_and_test(n, &rec->count))
+		stack_depot_release_record(pool->depot, rec);
+}
+
+bool stack_depot_get(depot_stack_handle_t handle)
+{
+	return depot_get_refs(handle, 1);
+}
+EXPORT_SYMBOL_GPL(stack_depot_get);
+
+bool stack_depot_get_many(depot_stack_handle_t handle, unsigned int n)
+{
+	return depot_get_refs(handle, n);
+}
+EXPORT_SYMBOL_GPL(stack_depot_get_many);
+
+void stack_depot_put(depot_stack_handle_t handle)
+{
+	depot_put_refs(handle, 1);
+}
+EXPORT_SYMBOL_GPL(stack_depot_put);
+
+void stack_depot_put_many(depot_stack_handle_t handle, unsigned int n)
+{
+	depot_put_refs(handle, n);
+}
+EXPORT_SYMBOL_GPL(stack_depot_put_many);
+
+/*
+ * Find the record of @handle, to which the caller has a reference. Return NULL
+ * if it has no counters.
+ */
+static struct stack_record *depot_find_counted(depot_stack_handle_t handle)
+{
+	struct stack_record *rec;
+
+	if (!depot_find_by_handle(handle, &rec) || !(rec->hash & HASH_COUNTED))
+		return NULL;
+	return rec;
+}
+
+void stack_depot_count(depot_stack_handle_t handle, const long more[STACK_DEPOT_COUNTERS])
+{
+	struct stack_record *rec = depot_find_counted(handle);
+
+	/* Warn once, as depot_put_refs() does. */
+	if (WARN_ONCE(!rec, "corrupt handle or one without counters"))
+		return;
+
+	for (unsigned int i = 0; i < STACK_DEPOT_COUNTERS; i++)
+		if (more[i])
+			atomic_long_add(more[i], &depot_find_counters(rec)[i]);
+}
+EXPORT_SYMBOL_GPL(stack_depot_count);
+
+bool stack_depot_counters(depot_stack_handle_t handle, long counters[STACK_DEPOT_COUNTERS])
+{
+	struct stack_record *rec = depot_find_counted(handle);
+
+	if (!rec)
+		return false;
+
+	for (unsigned int i = 0; i < STACK_DEPOT_COUNTERS; i++)
+		counters[i] = atomic_long_read(&depot_find_counters(rec)[i]);
+	return true;
+}
+EXPORT_SYMBOL_GPL(stack_depot_counters);
+
+/*
+ * Read the handle of the record at unit @unit of @pool, without a reference.
+ * Return 0 if the record seems to have no counters. The result is reliable only
+ * for a record that is neither freed nor stored meanwhile.
+ */
+static depot_stack_handle_t depot_peek_counted(struct evictable_pool *pool, u32 index, u32 unit)
+{
+	struct stack_record *rec = (void *)pool + unit * DEPOT_UNIT;
+	/* Pairs with depot_carve_record(). */
+	u8 state = smp_load_acquire(&pool->unit[unit]);
+	union handle_parts parts = {
+		.pool_index_plus_1 = index + 1,
+		.offset = unit * DEPOT_UNIT >> DEPOT_STACK_ALIGN,
+		.extra = state & UNIT_GENERATION,
+	};
+
+	if (!(state & UNIT_CARVED))
+		return 0;
+	/*
+	 * Without a reference the record may be freed or stored concurrently, or
+	 * persistent records may take the pool, so this may read any word. The
+	 * caller takes a reference and checks again.
+	 */
+	return data_race(rec->hash) & HASH_COUNTED ? parts.handle : 0;
+}
+
+depot_stack_handle_t stack_depot_next_counted(u64 *pos)
+{
+	u64 index = *pos / DEPOT_UNITS;
+	u32 unit = *pos % DEPOT_UNITS;
+
+	/* Pairs with stack_depot_add_pool(). */
+	for (; index < (u32)smp_load_acquire(&pools_num); index++, unit = 0) {
+		struct evictable_pool *pool = stack_pools[index];
+
+		cond_resched();
+		/* Pairs with depot_add_evictable_pool(). */
+		if (smp_load_acquire(&pool->tag) != EVICTABLE_POOL_TAG)
+			continue;
+
+		for (; unit < DEPOT_UNITS; unit++) {
+			depot_stack_handle_t handle;
+
+			/* RCU is held for one record at a time, in depot_get_refs(). */
+			handle = depot_peek_counted(pool, index, unit);
+			if (!handle || !depot_get_refs(handle, 1))
+				continue;
+			if (likely(depot_find_counted(handle))) {
+				*pos = index * DEPOT_UNITS + unit + 1;
+				return handle;
+			}
+			depot_put_refs(handle, 1);
+		}
+	}
+
+	*pos = max(*pos, index * DEPOT_UNITS);
+	return 0;
+}
+EXPORT_SYMBOL_GPL(stack_depot_next_counted);

@@ -1,0 +1,173 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/*
+ * KUnit tests of the stack depot's evictable records: helpers, and the tests that
+ * stackdepot_kunit_main.c runs.
+ *
+ * A test that depends on a bound or on exact counts creates its own instance, so
+ * that other users of the depot do not disturb it. The entries of a stack are
+ * computed from its number, the id, so that a reader can check which stack it got.
+ */
+
+#ifndef _LIB_STACKDEPOT_KUNIT_H
+#define _LIB_STACKDEPOT_KUNIT_H
+
+#include <kunit/test.h>
+#include <linux/hash.h>
+#include <linux/rcupdate.h>
+#include <linux/refcount.h>
+#include <linux/string.h>
+
+#include "stackdepot_evict.h"
+
+#define MAX_FRAMES	CONFIG_STACKDEPOT_MAX_FRAMES
+#define GET		STACK_DEPOT_FLAG_GET
+#define GET_ALLOC	(STACK_DEPOT_FLAG_GET | STACK_DEPOT_FLAG_CAN_ALLOC)
+#define COUNT_ALLOC	(GET_ALLOC | STACK_DEPOT_FLAG_COUNT)
+
+/* Fill @entries with the @nr frames of stack @id. Stacks of different ids differ. */
+static inline void make_stack(unsigned long *entries, unsigned int nr, u32 id)
+{
+	for (unsigned int i = 0; i < nr; i++)
+		entries[i] = 0x60000000UL + (hash_32(id + i * 0x9e37U, 22) << 3);
+	entries[0] = 0x70000000UL + id;
+}
+
+/* Check that @handle leads to stack @id of depth @nr. */
+static inline bool is_stack(depot_stack_handle_t handle, unsigned int nr, u32 id)
+{
+	unsigned long want[MAX_FRAMES], *entries;
+
+	make_stack(want, nr, id);
+	return stack_depot_fetch(handle, &entries) == nr &&
+	       !memcmp(entries, want, nr * sizeof(*want));
+}
+
+static inline struct stack_record *fetch_record(depot_stack_handle_t handle)
+{
+	unsigned long *entries;
+
+	stack_depot_fetch(handle, &entries);
+	return container_of((void *)entries, struct stack_record, entries);
+}
+
+/* The reference count of the record of @handle. */
+static inline unsigned int read_refcount(depot_stack_handle_t handle)
+{
+	return refcount_read(&fetch_record(handle)->count);
+}
+
+static inline depot_stack_handle_t save_stack(struct evictable_depot *depot, unsigned int nr,
+					      u32 id, depot_flags_t flags)
+{
+	unsigned long entries[MAX_FRAMES];
+
+	make_stack(entries, nr, id);
+	return stack_depot_test_save(depot, entries, nr, GFP_KERNEL, flags);
+}
+
+/*
+ * Wait until the memory freed so far can be reused. During boot, grace periods
+ * are expedited, and one expedited grace period may not satisfy a polled cookie.
+ */
+static inline void wait_for_grace_period(void)
+{
+	unsigned long state = get_state_synchronize_rcu();
+
+	do {
+		synchronize_rcu();
+	} while (!poll_state_synchronize_rcu(state));
+}
+
+/* Save a stack; if it is refused, wait for a grace period and try again. */
+static inline depot_stack_handle_t save_or_wait(struct evictable_depot *depot, unsigned int nr,
+						u32 id, unsigned long *waits)
+{
+	for (int tries = 0; tries < 4; tries++) {
+		depot_stack_handle_t handle = save_stack(depot, nr, id, GET_ALLOC);
+
+		if (handle)
+			return handle;
+		wait_for_grace_period();
+		++*waits;
+	}
+	return 0;
+}
+
+/* The size class of a stack of @nr frames with counters. */
+static inline unsigned int counted_class(unsigned int nr)
+{
+	return stack_depot_size_class(nr + STACK_DEPOT_COUNTERS);
+}
+
+/* Check the counters of @handle; the fourth one must be @a - @b. */
+static inline bool counters_are(depot_stack_handle_t handle, long a, long b, long c)
+{
+	long counters[STACK_DEPOT_COUNTERS];
+
+	return stack_depot_counters(handle, counters) && counters[0] == a &&
+	       counters[1] == b && counters[2] == c && counters[3] == a - b;
+}
+
+static inline void add_to_counters(depot_stack_handle_t handle, long a, long b, long c)
+{
+	stack_depot_count(handle, (const long[]){ a, b, c, a - b });
+}
+
+static inline long read_refusals(struct evictable_depot *depot, enum depot_refusal why)
+{
+	return atomic_long_read(&depot->refused[why]);
+}
+
+static inline struct evictable_depot *create_depot(struct kunit *test, size_t bytes)
+{
+	struct evictable_depot *depot = stack_depot_test_create(bytes);
+
+	if (!depot)
+		kunit_skip(test, "no memory, or none left within the depot's bound");
+	return depot;
+}
+
+/* Compare the places of two records, ignoring the generation. */
+static inline bool same_slot(depot_stack_handle_t a, depot_stack_handle_t b)
+{
+	union handle_parts x = { .handle = a }, y = { .handle = b };
+
+	return x.pool_index_plus_1 == y.pool_index_plus_1 && x.offset == y.offset;
+}
+
+/* stackdepot_kunit_save.c */
+void stack_depot_test_counts(struct kunit *test);
+void stack_depot_test_too_deep(struct kunit *test);
+void stack_depot_test_kinds_apart(struct kunit *test);
+void stack_depot_test_raw(struct kunit *test);
+void stack_depot_test_fetch_bounds(struct kunit *test);
+void stack_depot_test_collision(struct kunit *test);
+
+/* stackdepot_kunit_counted.c */
+void stack_depot_test_counted_apart(struct kunit *test);
+void stack_depot_test_counted_zero(struct kunit *test);
+void stack_depot_test_counted_deepest(struct kunit *test);
+void stack_depot_test_counted_bound(struct kunit *test);
+
+/* stackdepot_kunit_reuse.c */
+void stack_depot_test_stale_handle(struct kunit *test);
+void stack_depot_test_reader(struct kunit *test);
+void stack_depot_test_kick(struct kunit *test);
+
+/* stackdepot_kunit_bound.c */
+void stack_depot_test_bound(struct kunit *test);
+void stack_depot_test_fifth_pool(struct kunit *test);
+void stack_depot_test_give(struct kunit *test);
+void stack_depot_test_million(struct kunit *test);
+void stack_depot_test_memory(struct kunit *test);
+
+/* stackdepot_kunit_context.c */
+void stack_depot_test_nmi(struct kunit *test);
+void stack_depot_test_contexts(struct kunit *test);
+void stack_depot_test_cost(struct kunit *test);
+
+/* stackdepot_kunit_stress.c */
+void stack_depot_test_stress(struct kunit *test);
+void stack_depot_test_next_counted(struct kunit *test);
+
+#endif /* _LIB_STACKDEPOT_KUNIT_H */

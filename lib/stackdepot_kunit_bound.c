@@ -1,0 +1,292 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * KUnit tests of the stack depot: behaviour at the bound, and memory per stack.
+ */
+
+#include <linux/gfp.h>
+#include <linux/hash.h>
+#include <linux/list.h>
+#include <linux/minmax.h>
+#include <linux/mm.h>
+#include <linux/module.h>
+#include <linux/sched.h>
+#include <linux/sizes.h>
+
+#include "stackdepot_kunit.h"
+
+/*
+ * At the bound a stack is refused and counted, without other effects. After one
+ * put and a grace period a stack can be saved again.
+ */
+void stack_depot_test_bound(struct kunit *test)
+{
+	struct evictable_depot *depot = create_depot(test, SZ_256K);
+	unsigned int room, n;
+	depot_stack_handle_t *all;
+	unsigned long waits = 0;
+
+	room = depot->max_pools * stack_depot_records_per_pool(stack_depot_size_class(8));
+	all = kunit_kcalloc(test, room, sizeof(*all), GFP_KERNEL);
+	KUNIT_ASSERT_NOT_NULL(test, all);
+
+	for (n = 0; n < room; n++) {
+		all[n] = save_stack(depot, 8, n, GET_ALLOC);
+		KUNIT_ASSERT_NE(test, all[n], 0);
+	}
+	KUNIT_EXPECT_LE(test, stack_depot_test_bytes(depot), SZ_256K);
+	KUNIT_EXPECT_EQ(test, save_stack(depot, 8, room, GET_ALLOC), 0);
+	KUNIT_EXPECT_EQ(test, save_stack(depot, 1, room, GET_ALLOC), 0);
+	KUNIT_EXPECT_EQ(test, read_refusals(depot, DEPOT_REFUSED_BOUND), 2);
+	KUNIT_EXPECT_EQ(test, read_refusals(depot, DEPOT_REFUSED_GRACE), 0);
+	/* Refusals before taking the lock are counted too. */
+	for (n = 0; n < 1000; n++)
+		save_stack(depot, 8, room + n, GET_ALLOC);
+	KUNIT_EXPECT_EQ(test, read_refusals(depot, DEPOT_REFUSED_BOUND), 1002);
+	KUNIT_EXPECT_EQ(test, depot->class[stack_depot_size_class(8)].refusal,
+			DEPOT_REFUSED_BOUND);
+	/* Saving a stack that is stored needs no memory, and succeeds. */
+	KUNIT_EXPECT_EQ(test, save_stack(depot, 8, 7, GET_ALLOC), all[7]);
+	stack_depot_put(all[7]);
+
+	stack_depot_put(all[0]);
+	all[0] = save_or_wait(depot, 8, room, &waits);
+	KUNIT_EXPECT_NE(test, all[0], 0);
+
+	for (n = 0; n < room; n++)
+		stack_depot_put(all[n]);
+	KUNIT_EXPECT_EQ(test, stack_depot_test_in_use(depot), 0);
+	KUNIT_EXPECT_TRUE(test, stack_depot_test_destroy(depot));
+}
+
+/*
+ * At the bound the search goes on to the pool with a usable record, although the
+ * pools before it have only records that wait for a grace period.
+ */
+void stack_depot_test_fifth_pool(struct kunit *test)
+{
+	struct evictable_depot *depot = create_depot(test, SZ_256K);
+	unsigned int per_pool = stack_depot_records_per_pool(stack_depot_size_class(8));
+	unsigned int room = depot->max_pools * per_pool;
+	depot_stack_handle_t *all, handle;
+
+	all = kunit_kcalloc(test, room, sizeof(*all), GFP_KERNEL);
+	KUNIT_ASSERT_NOT_NULL(test, all);
+	KUNIT_ASSERT_GT(test, depot->max_pools, 8);
+
+	for (u32 id = 0; id < room; id++) {
+		all[id] = save_stack(depot, 8, id, GET_ALLOC);
+		KUNIT_ASSERT_NE(test, all[id], 0);
+	}
+	/* Make one record usable in the last pool, behind those freed below. */
+	stack_depot_put(all[room - 1]);
+	wait_for_grace_period();
+
+	rcu_read_lock();
+	for (u32 id = 0; id < room - per_pool; id += per_pool)
+		stack_depot_put(all[id]);
+	list_rotate_left(&depot->class[stack_depot_size_class(8)].partial);
+	handle = save_stack(depot, 8, room, GET_ALLOC);
+	rcu_read_unlock();
+
+	KUNIT_EXPECT_NE(test, handle, 0);
+	KUNIT_EXPECT_TRUE(test, same_slot(handle, all[room - 1]));
+	KUNIT_EXPECT_EQ(test, read_refusals(depot, DEPOT_REFUSED_GRACE), 0);
+
+	all[room - 1] = handle;
+	for (u32 id = 0; id < room; id++) {
+		if (id % per_pool || id >= room - per_pool)
+			stack_depot_put(all[id]);
+	}
+	KUNIT_EXPECT_TRUE(test, stack_depot_test_destroy(depot));
+}
+
+/*
+ * At the bound, persistent records take idle evictable pools, and no handle of
+ * an evictable record leads into them any more.
+ */
+void stack_depot_test_give(struct kunit *test)
+{
+	/* More stacks than fit into one pool. */
+	const unsigned int nr = POOL_BYTES / (8 * sizeof(unsigned long));
+	struct evictable_depot *depot = create_depot(test, SZ_256K);
+	unsigned int bad = 0, pools = 0, got = 0;
+	union handle_parts parts = { };
+	depot_stack_handle_t *all;
+	unsigned long waits = 0;
+
+	all = kunit_kcalloc(test, nr, sizeof(*all), GFP_KERNEL);
+	KUNIT_ASSERT_NOT_NULL(test, all);
+
+	/* Leave idle pools to the real depot. */
+	for (u32 id = 0; id < nr; id++) {
+		all[id] = save_or_wait(depot, 8, id, &waits);
+		KUNIT_ASSERT_NE(test, all[id], 0);
+	}
+	for (u32 id = 0; id < nr; id++)
+		stack_depot_put(all[id]);
+	KUNIT_ASSERT_TRUE(test, stack_depot_test_destroy(depot));
+	wait_for_grace_period();
+
+	stack_depot_test_set_bound(true);
+	for (u32 id = 0; id < nr; id++) {
+		unsigned long entries[8];
+
+		make_stack(entries, 8, 2000 + id);
+		all[id] = stack_depot_save(entries, 8, GFP_KERNEL);
+	}
+	stack_depot_test_set_bound(false);
+
+	for (u32 id = 0; id < nr; id++) {
+		union handle_parts now = { .handle = all[id] };
+
+		if (!all[id] || !is_stack(all[id], 8, 2000 + id)) {
+			bad++;
+			continue;
+		}
+		if (id && now.pool_index_plus_1 != parts.pool_index_plus_1)
+			pools++;
+		parts = now;
+	}
+	KUNIT_EXPECT_EQ(test, bad, 0);
+	KUNIT_ASSERT_GT(test, pools, 0);
+
+	/* Try every possible handle of the last pool. */
+	for (u32 offset = 0; offset < BIT(DEPOT_OFFSET_BITS); offset++) {
+		for (u32 extra = 0; extra < BIT(STACK_DEPOT_EXTRA_BITS); extra++) {
+			parts.offset = offset;
+			parts.extra = extra;
+			got += stack_depot_get(parts.handle);
+		}
+	}
+	KUNIT_EXPECT_EQ(test, got, 0);
+}
+
+static unsigned int million = 1000000;
+module_param(million, uint, 0444);
+MODULE_PARM_DESC(million, "How many distinct stacks to save within 2 MiB");
+
+/* Fill all memory with stacks of one depth, then put them. */
+static void fill_with_depth(struct kunit *test, struct evictable_depot *depot, unsigned int nr,
+			    u32 id)
+{
+	unsigned int room = depot->max_pools *
+			    stack_depot_records_per_pool(stack_depot_size_class(nr));
+	depot_stack_handle_t *all = kvcalloc(room, sizeof(*all), GFP_KERNEL);
+	unsigned long waits = 0;
+	unsigned int n;
+
+	KUNIT_ASSERT_NOT_NULL(test, all);
+	for (n = 0; n < room; n++) {
+		all[n] = save_or_wait(depot, nr, id + n, &waits);
+		if (!all[n])
+			break;
+	}
+	KUNIT_EXPECT_EQ(test, n, room);
+	while (n--)
+		stack_depot_put(all[n]);
+	KUNIT_EXPECT_EQ(test, stack_depot_test_in_use(depot), 0);
+	kvfree(all);
+}
+
+/* Depth of stack @id: the first third is shallow, the second deep, the rest mixed. */
+static unsigned int choose_depth(u32 id)
+{
+	u32 r = hash_32(id, 16);
+
+	if (id < million / 3)
+		return 1 + r % min(12, MAX_FRAMES);
+	if (id < million / 3 * 2)
+		return MAX_FRAMES - r % min(32, MAX_FRAMES);
+	return 1 + r % MAX_FRAMES;
+}
+
+/*
+ * A million distinct stacks of mixed depth are saved and put within 2 MiB, 2000 of
+ * them at a time, and each is intact when it is put. Afterwards no record is in
+ * use, and the whole memory can be filled with stacks of any one depth.
+ */
+void stack_depot_test_million(struct kunit *test)
+{
+	const unsigned int live = 2000;
+	struct evictable_depot *depot = create_depot(test, SZ_2M);
+	depot_stack_handle_t *ring;
+	unsigned long waits = 0, bad = 0;
+	u32 id;
+
+	ring = kvcalloc(live, sizeof(*ring), GFP_KERNEL);
+	KUNIT_ASSERT_NOT_NULL(test, ring);
+
+	for (id = 0; id < million + live; id++) {
+		depot_stack_handle_t *slot = &ring[id % live];
+
+		if (*slot) {
+			bad += !is_stack(*slot, choose_depth(id - live), id - live);
+			stack_depot_put(*slot);
+			*slot = 0;
+		}
+		if (id < million) {
+			*slot = save_or_wait(depot, choose_depth(id), id, &waits);
+			if (!*slot)
+				break;
+		}
+		if (!(id % 256))
+			cond_resched();
+	}
+	KUNIT_EXPECT_EQ(test, id, million + live);
+	KUNIT_EXPECT_EQ(test, bad, 0);
+	KUNIT_EXPECT_EQ(test, depot->allocs, million);
+	KUNIT_EXPECT_EQ(test, depot->evictions, million);
+	KUNIT_EXPECT_EQ(test, stack_depot_test_in_use(depot), 0);
+	KUNIT_EXPECT_LE(test, stack_depot_test_bytes(depot), SZ_2M);
+	kunit_info(test, "%u stacks through %zu bytes, %lu slots reused, %lu pools cut again, %lu waits\n",
+		   million, stack_depot_test_bytes(depot), depot->slots_reused,
+		   depot->pools_recut, waits);
+
+	fill_with_depth(test, depot, min(4, MAX_FRAMES), million);
+	fill_with_depth(test, depot, MAX_FRAMES, million);
+	fill_with_depth(test, depot, min(8, MAX_FRAMES), million);
+	KUNIT_EXPECT_LE(test, stack_depot_test_bytes(depot), SZ_2M);
+
+	kvfree(ring);
+	KUNIT_EXPECT_TRUE(test, stack_depot_test_destroy(depot));
+}
+
+/* Bytes per stack, measured with 10,000 stacks of depth @depth. */
+static size_t measure_bytes_per_stack(struct kunit *test, unsigned int depth, depot_flags_t flags)
+{
+	const unsigned int nr = 10000;
+	unsigned int class = flags & STACK_DEPOT_FLAG_COUNT ? counted_class(depth) :
+							      stack_depot_size_class(depth);
+	struct evictable_depot *depot = create_depot(test, SZ_4M);
+	depot_stack_handle_t *all = kvcalloc(nr, sizeof(*all), GFP_KERNEL);
+	unsigned int n;
+	size_t bytes;
+
+	KUNIT_ASSERT_NOT_NULL(test, all);
+	for (n = 0; n < nr; n++) {
+		all[n] = save_stack(depot, depth, n, flags);
+		KUNIT_ASSERT_NE(test, all[n], 0);
+	}
+	bytes = depot->class[class].pools * POOL_BYTES / nr;
+
+	for (n = 0; n < nr; n++)
+		stack_depot_put(all[n]);
+	kvfree(all);
+	KUNIT_EXPECT_TRUE(test, stack_depot_test_destroy(depot));
+	return bytes;
+}
+
+/* Print and limit the memory per stack, and what one size of records would cost. */
+void stack_depot_test_memory(struct kunit *test)
+{
+	size_t record = ALIGN(sizeof(struct stack_record), 1 << DEPOT_STACK_ALIGN);
+	size_t plain = measure_bytes_per_stack(test, min(8, MAX_FRAMES), GET_ALLOC);
+	size_t counted = measure_bytes_per_stack(test, min(8, MAX_FRAMES), COUNT_ALLOC);
+	size_t deep = measure_bytes_per_stack(test, min(16, MAX_FRAMES), COUNT_ALLOC);
+
+	kunit_info(test, "a stack of 8 frames: %zu bytes once, %zu now, %zu with counters; of 16 with counters: %zu\n",
+		   POOL_BYTES / (POOL_BYTES / record), plain, counted, deep);
+	KUNIT_EXPECT_LE(test, plain, 99);
+	KUNIT_EXPECT_LE(test, counted, 134);
+	KUNIT_EXPECT_LE(test, deep, 200);
+}

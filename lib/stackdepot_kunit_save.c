@@ -1,0 +1,209 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * KUnit tests of the stack depot: saving, looking up and fetching stacks.
+ */
+
+#include <linux/gfp.h>
+#include <linux/minmax.h>
+#include <linux/mm.h>
+#include <linux/sizes.h>
+#include <linux/sort.h>
+#include <asm/sections.h>
+
+#include "stackdepot_kunit.h"
+
+/*
+ * A stack saved twice is one record. Its references are counted exactly, and the
+ * last put frees it.
+ */
+void stack_depot_test_counts(struct kunit *test)
+{
+	struct evictable_depot *depot = create_depot(test, SZ_256K);
+	depot_stack_handle_t a, b;
+
+	a = save_stack(depot, 8, 1, GET_ALLOC);
+	KUNIT_ASSERT_NE(test, a, 0);
+	b = save_stack(depot, 8, 1, GET);
+	KUNIT_EXPECT_EQ(test, a, b);
+	KUNIT_EXPECT_EQ(test, stack_depot_test_in_use(depot), 1);
+	KUNIT_EXPECT_TRUE(test, is_stack(a, 8, 1));
+
+	KUNIT_EXPECT_TRUE(test, stack_depot_get(a));
+	KUNIT_EXPECT_TRUE(test, stack_depot_get_many(a, 1000));
+	stack_depot_put_many(a, 1001);
+	stack_depot_put(a);
+	KUNIT_EXPECT_EQ(test, stack_depot_test_in_use(depot), 1);
+	stack_depot_put(a);
+	KUNIT_EXPECT_EQ(test, stack_depot_test_in_use(depot), 0);
+	KUNIT_EXPECT_FALSE(test, stack_depot_get(a));
+	KUNIT_EXPECT_FALSE(test, stack_depot_get_many(a, 2));
+	KUNIT_EXPECT_EQ(test, depot->allocs, 1);
+	KUNIT_EXPECT_EQ(test, depot->evictions, 1);
+
+	KUNIT_EXPECT_TRUE(test, stack_depot_test_destroy(depot));
+}
+
+/* A stack deeper than the depot stores is truncated, and found when saved again. */
+void stack_depot_test_too_deep(struct kunit *test)
+{
+	struct evictable_depot *depot = create_depot(test, SZ_256K);
+	unsigned long entries[MAX_FRAMES + 8];
+	depot_stack_handle_t a, b;
+
+	make_stack(entries, MAX_FRAMES + 8, 1);
+	a = stack_depot_test_save(depot, entries, MAX_FRAMES + 8, GFP_KERNEL, GET_ALLOC);
+	KUNIT_ASSERT_NE(test, a, 0);
+	b = stack_depot_test_save(depot, entries, MAX_FRAMES + 8, GFP_KERNEL, GET_ALLOC);
+	KUNIT_EXPECT_EQ(test, a, b);
+	KUNIT_EXPECT_TRUE(test, is_stack(a, MAX_FRAMES, 1));
+	stack_depot_put_many(a, 2);
+	KUNIT_EXPECT_TRUE(test, stack_depot_test_destroy(depot));
+}
+
+/*
+ * A stack saved as persistent and as evictable is stored as two records, in
+ * either order of saving, and neither affects the reference count of the other.
+ */
+void stack_depot_test_kinds_apart(struct kunit *test)
+{
+	unsigned long entries[8];
+
+	for (int order = 0; order < 2; order++) {
+		depot_stack_handle_t keep, evict;
+
+		make_stack(entries, 8, 1000 + order);
+		if (order == 0)
+			keep = stack_depot_save(entries, 8, GFP_KERNEL);
+		evict = stack_depot_save_flags(entries, 8, GFP_KERNEL, GET_ALLOC);
+		if (order == 1)
+			keep = stack_depot_save(entries, 8, GFP_KERNEL);
+
+		KUNIT_ASSERT_NE(test, keep, 0);
+		KUNIT_ASSERT_NE(test, evict, 0);
+		KUNIT_EXPECT_FALSE(test, same_slot(keep, evict));
+		KUNIT_EXPECT_TRUE(test, is_stack(keep, 8, 1000 + order));
+		KUNIT_EXPECT_TRUE(test, is_stack(evict, 8, 1000 + order));
+		KUNIT_EXPECT_EQ(test, stack_depot_save(entries, 8, GFP_KERNEL), keep);
+		KUNIT_EXPECT_EQ(test, read_refcount(keep), (unsigned int)REFCOUNT_SATURATED);
+		KUNIT_EXPECT_EQ(test, read_refcount(evict), 1);
+		/* No reference can be taken to a persistent record. */
+		KUNIT_EXPECT_FALSE(test, stack_depot_get(keep));
+		stack_depot_put(evict);
+		KUNIT_EXPECT_FALSE(test, stack_depot_get(evict));
+		KUNIT_EXPECT_TRUE(test, is_stack(keep, 8, 1000 + order));
+	}
+}
+
+/* STACK_DEPOT_FLAG_RAW stores any words; a stack ends at its interrupt entry. */
+void stack_depot_test_raw(struct kunit *test)
+{
+	unsigned long words[] = { 0, 1, ~0UL, 0x1234, 0 }, *entries;
+	depot_stack_handle_t raw;
+
+#ifndef MODULE
+	unsigned long irq = (unsigned long)__irqentry_text_start;
+	depot_stack_handle_t stack;
+
+	if (irq < (unsigned long)__irqentry_text_end) {
+		words[2] = irq;
+		stack = stack_depot_save_flags(words, 5, GFP_KERNEL, GET_ALLOC);
+		KUNIT_EXPECT_EQ(test, stack_depot_fetch(stack, &entries), 3);
+		stack_depot_put(stack);
+	}
+#endif
+	raw = stack_depot_save_flags(words, 5, GFP_KERNEL,
+				     GET_ALLOC | STACK_DEPOT_FLAG_RAW);
+	KUNIT_ASSERT_EQ(test, stack_depot_fetch(raw, &entries), 5);
+	KUNIT_EXPECT_MEMEQ(test, entries, words, sizeof(words));
+	stack_depot_put(raw);
+}
+
+/*
+ * A reader without a reference may fetch a record while it is reused, and get a
+ * wrong stack, but never entries outside of the pool.
+ */
+void stack_depot_test_fetch_bounds(struct kunit *test)
+{
+	struct evictable_depot *depot = create_depot(test, POOL_BYTES + SZ_8K);
+	unsigned int room = stack_depot_records_per_pool(stack_depot_size_class(1));
+	depot_stack_handle_t *all;
+
+	all = kunit_kcalloc(test, room, sizeof(*all), GFP_KERNEL);
+	KUNIT_ASSERT_NOT_NULL(test, all);
+	KUNIT_ASSERT_EQ(test, depot->max_pools, 1);
+
+	/* Up to the last record, which ends with the pool. */
+	for (u32 id = 0; id < room; id++) {
+		struct stack_record *rec;
+		unsigned long *entries;
+		unsigned int nr;
+
+		all[id] = save_stack(depot, 1, id, GET_ALLOC);
+		KUNIT_ASSERT_NE(test, all[id], 0);
+
+		rec = fetch_record(all[id]);
+		rec->size = 0x60000008;
+		nr = stack_depot_fetch(all[id], &entries);
+		rec->size = 1;
+
+		KUNIT_EXPECT_GT(test, nr, 0);
+		KUNIT_EXPECT_LE(test, nr, MAX_FRAMES);
+		KUNIT_EXPECT_LE(test, ((unsigned long)entries & (POOL_BYTES - 1)) +
+				nr * sizeof(*entries), POOL_BYTES);
+		KUNIT_EXPECT_TRUE(test, is_stack(all[id], 1, id));
+	}
+	for (u32 id = 0; id < room; id++)
+		stack_depot_put(all[id]);
+	KUNIT_EXPECT_TRUE(test, stack_depot_test_destroy(depot));
+}
+
+struct hashed {
+	u32 hash;
+	u32 id;
+};
+
+static int compare_hashes(const void *a, const void *b)
+{
+	const struct hashed *x = a, *y = b;
+
+	return x->hash < y->hash ? -1 : x->hash > y->hash;
+}
+
+/*
+ * Two stacks of equal hash and depth are two records. A good hash gives some
+ * collisions among this many stacks, a bad one gives very many.
+ */
+void stack_depot_test_collision(struct kunit *test)
+{
+	const unsigned int nr = 300000;
+	struct evictable_depot *depot = create_depot(test, SZ_256K);
+	struct hashed *all = kvcalloc(nr, sizeof(*all), GFP_KERNEL);
+	unsigned long entries[4];
+	unsigned int pairs = 0;
+
+	KUNIT_ASSERT_NOT_NULL(test, all);
+	for (u32 id = 0; id < nr; id++) {
+		make_stack(entries, 4, id);
+		all[id].hash = stack_depot_test_hash(entries, 4);
+		all[id].id = id;
+	}
+	sort(all, nr, sizeof(*all), compare_hashes, NULL);
+
+	for (unsigned int i = 1; i < nr; i++) {
+		depot_stack_handle_t a, b;
+
+		if (all[i - 1].hash != all[i].hash || pairs++ >= 100)
+			continue;
+		a = save_stack(depot, 4, all[i - 1].id, GET_ALLOC);
+		b = save_stack(depot, 4, all[i].id, GET_ALLOC);
+		KUNIT_EXPECT_TRUE(test, is_stack(a, 4, all[i - 1].id));
+		KUNIT_EXPECT_TRUE(test, is_stack(b, 4, all[i].id));
+		stack_depot_put(a);
+		stack_depot_put(b);
+	}
+	/* A random function of 31 bits gives 21 collisions on average. */
+	KUNIT_EXPECT_GT(test, pairs, 0);
+	KUNIT_EXPECT_LT(test, pairs, 50);
+	kvfree(all);
+	KUNIT_EXPECT_TRUE(test, stack_depot_test_destroy(depot));
+}
