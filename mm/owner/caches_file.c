@@ -6,7 +6,7 @@
 #include <linux/xarray.h>
 
 #include "debugfs.h"
-#include "owner.h"
+#include "totals.h"
 
 static int show_caches(struct seq_file *m, void *v)
 {

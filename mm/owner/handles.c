@@ -11,8 +11,7 @@
 #include <linux/smp.h>
 #include <linux/string.h>
 
-#include "handles.h"
-#include "owner.h"
+#include "capture.h"
 
 DEFINE_PER_CPU(struct owner_cpu_cache *, owner_cpu_caches);
 DEFINE_PER_CPU(struct owner_cpu_cache *, owner_cpu_caches_home);

@@ -27,8 +27,7 @@
 #include <linux/sizes.h>
 #include <linux/stackdepot.h>
 
-#include "../slab.h"
-#include "owner.h"
+#include "record.h"
 #include "unwind.h"
 
 /* Handles that a CPU keeps references to, and hints. */
@@ -282,23 +281,6 @@ static __always_inline struct cached_ref *owner_cpu_give(struct owner_cpu_cache 
 	return spare;
 }
 
-/* The words of a task: pid and tgid, then the name. */
-#define TASK_COMM_WORDS	(TASK_COMM_LEN / sizeof(unsigned long))
-#define TASK_WORDS	(1 + TASK_COMM_WORDS)
-static_assert(TASK_WORDS == 3);
-
-/*
- * The current task as it is now. A name that changes meanwhile reads as a mixture,
- * never beyond its end.
- */
-static __always_inline unsigned long owner_cpu_task_word(unsigned int i)
-{
-	if (!i)
-		return (unsigned long)(u32)current->tgid << 32 | (u32)current->pid;
-	/* Whoever changes it meanwhile changes a letter. */
-	return data_race(((unsigned long *)current->comm)[i - 1]);
-}
-
 static __always_inline u16 *owner_cpu_task_hint(struct owner_cpu_cache *handles)
 {
 	return &handles->task_hint[(unsigned int)current->pid % (1 << TASK_HINT_BITS)];
@@ -312,8 +294,8 @@ static __always_inline struct cached_ref *owner_cpu_find_task(struct owner_cpu_c
 
 static __always_inline bool owner_cpu_knows_task(const struct cached_ref *spare)
 {
-	return spare->count == TASK_WORDS && spare->words[0] == owner_cpu_task_word(0) &&
-	       spare->words[1] == owner_cpu_task_word(1) && spare->words[2] == owner_cpu_task_word(2);
+	return spare->count == OWNER_TASK_WORDS && spare->words[0] == owner_task_word(0) &&
+	       spare->words[1] == owner_task_word(1) && spare->words[2] == owner_task_word(2);
 }
 
 /* Where a reference to its handle was taken, or NULL. */
@@ -323,189 +305,6 @@ static __always_inline struct cached_ref *owner_cpu_take_task(struct owner_cpu_c
 
 	return owner_cpu_knows_task(spare) &&
 	       owner_cpu_take_ref(handles, spare, spare->handle) ? spare : NULL;
-}
-
-/* --- What call chains hold ----------------------------------------------------- */
-
-/* An object's part in that. */
-struct owner_charge {
-	bool counted;			/* those of slabs are */
-	u32 size;			/* bytes that were asked for */
-	const struct kmem_cache *cache;	/* says how many bytes it takes */
-};
-
-#define OWNER_NO_CHARGE	((struct owner_charge){})
-
-/* One object more, or less. */
-static __always_inline void owner_count(long *counters, long n, struct owner_charge part)
-{
-	if (!part.counted)
-		return;
-	counters[OWNER_OBJECTS] += n;
-	counters[OWNER_BYTES] += n * (long)part.size;
-	counters[OWNER_HELD] += n * (long)part.cache->size;
-}
-
-void owner_count_slow(depot_stack_handle_t stack, long n, struct owner_charge part);
-
-/* --- Records ----------------------------------------------------------------- */
-
-/**
- * owner_record_fill - who allocates or frees here, and when
- * @owner: where it goes, with its references; how much, the caller knows
- * @flags: those of the allocation
- * @depth: frames to keep, at most OWNER_DEPTH_MAX
- * @caller: OWNER_CALLER of the allocator's hook; allocators in front are left out
- * @ip: to which the allocator returns: chains that differ in it differ
- * @part: what the call chain holds from now on
- *
- * Return: false if the call chain could not be kept; that has been counted.
- */
-static __always_inline bool owner_record_fill(struct owner_record *owner, gfp_t flags,
-					    unsigned int depth, struct owner_caller caller,
-					    unsigned long ip, struct owner_charge part)
-{
-	depot_stack_handle_t stack = 0, task = 0;
-	struct owner_cpu_cache *handles = owner_cpu_begin();
-	struct cached_ref *spare = NULL;
-
-	if (likely(handles)) {
-		/* Who called is the whole chain, unless it is left out. */
-		if (depth == 1)
-			spare = owner_cpu_take(handles, &ip, 1);
-		if (!spare)
-			spare = owner_cpu_take_chain(handles, ip, depth, caller);
-		if (likely(spare)) {
-			stack = spare->handle;
-			owner_count(spare->counters, 1, part);
-		}
-		spare = owner_cpu_take_task(handles);
-		if (likely(spare))
-			task = spare->handle;
-		owner_cpu_end(handles);
-	}
-	if (unlikely(!stack)) {
-		stack = owner_chain_save(ip, depth, caller, false, flags) ?:
-			owner_chain_degrade(depth, caller);
-		if (!stack) {
-			owner_count_loss(OWNER_LOST_STACK);
-			stack_depot_put(task);
-			return false;
-		}
-		owner_count_slow(stack, 1, part);
-	} else if (owner_unwind_verifying()) {
-		owner_chain_verify(stack, depth, caller, false);
-	}
-	if (unlikely(!task)) {
-		task = owner_task_save(flags);
-		if (!task)
-			owner_count_loss(OWNER_LOST_TASK);
-	}
-	owner->stack = stack;
-	owner->task = task;
-	owner->time = owner_now();
-	return true;
-}
-
-/**
- * owner_record_fill_fast - the same where all that it takes is ready
- * @kept: between owner_cpu_begin() and owner_cpu_end()
- * @depth: as for owner_record_fill(), and so are the others
- * @caller: where the chain starts
- * @ip: to which the allocator returns
- * @part: what the call chain holds from now on
- * @handles: where they go
- *
- * Calls no function, and has changed nothing where it cannot.
- *
- * Return: false if that was not all there, else @handles are those of a record.
- */
-static __always_inline bool owner_record_fill_fast(struct owner_cpu_cache *kept, unsigned int depth,
-						    struct owner_caller caller, unsigned long ip,
-						    struct owner_charge part, u64 *handles)
-{
-	struct owner_record owner __uninitialized;
-	depot_stack_handle_t handle;
-	struct cached_ref *chain, *task;
-
-	if (depth == 1) {
-		chain = owner_cpu_find(kept, &ip, 1);
-		if (unlikely(!owner_cpu_knows(chain, &ip, 1)))
-			return false;
-	} else {
-		handle = owner_cpu_known_chain(kept, ip, depth, caller);
-		chain = owner_cpu_ref(kept, handle);
-		if (unlikely(!handle || chain->handle != handle))
-			return false;
-	}
-	task = owner_cpu_find_task(kept);
-	if (unlikely(!owner_cpu_knows_task(task) || !owner_cpu_has_ref(chain) ||
-		     !owner_cpu_has_ref(task)))
-		return false;
-	chain->references--;
-	task->references--;
-	owner_count(chain->counters, 1, part);
-	owner.stack = chain->handle;
-	owner.task = task->handle;
-	*handles = owner.handle_pair;
-	return true;
-}
-
-/**
- * owner_record_drop_fast - drop those references of a record that CPUs have room for
- * @handles: of the record: of a chain, and of a task or 0, whose references are no one's
- * @part: what its call chain no longer holds; counted with its reference
- *
- * Calls no function.
- *
- * Return: the handles that are left for owner_record_drop().
- */
-static __always_inline u64 owner_record_drop_fast(u64 handles, struct owner_charge part)
-{
-	struct owner_record owner __uninitialized;
-	struct owner_cpu_cache *kept = owner_cpu_begin();
-	struct cached_ref *spare;
-
-	owner.handle_pair = handles;
-	if (unlikely(!kept))
-		return handles;
-	spare = owner_cpu_ref(kept, owner.stack);
-	if (likely(owner_cpu_have_room(spare, owner.stack))) {
-		spare->references++;
-		owner_count(spare->counters, -1, part);
-		owner.stack = 0;
-	}
-	spare = owner_cpu_ref(kept, owner.task);
-	if (likely(owner_cpu_have_room(spare, owner.task))) {
-		spare->references++;
-		owner.task = 0;
-	}
-	owner_cpu_end(kept);
-	return owner.handle_pair;
-}
-
-/**
- * owner_record_drop - drop the references of a record that is no longer one
- * @handles: of the record; either can be 0
- * @part: what its call chain no longer holds
- */
-static __always_inline void owner_record_drop(u64 handles, struct owner_charge part)
-{
-	struct owner_record owner __uninitialized;
-	struct owner_cpu_cache *kept = owner_cpu_begin();
-	struct cached_ref *spare;
-
-	owner.handle_pair = handles;
-	if (unlikely(!kept)) {
-		if (owner.stack)
-			owner_count_slow(owner.stack, -1, part);
-		return owner_record_put(&owner);
-	}
-	spare = owner_cpu_give(kept, owner.stack);
-	if (owner.stack)
-		owner_count(spare->counters, -1, part);
-	owner_cpu_give(kept, owner.task);
-	owner_cpu_end(kept);
 }
 
 #endif /* _MM_OWNER_HANDLES_H */

@@ -1,21 +1,39 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * What SLUB does at each allocation and each free itself: find out that there is
- * nothing to do, which is most often so.
+ * SLUB's hooks. The inline part finds out whether there is anything to do: most
+ * often there is not.
  */
 #ifndef _MM_OWNER_HOOKS_H
 #define _MM_OWNER_HOOKS_H
 
 #include <linux/instruction_pointer.h>
 #include <linux/jump_label.h>
-#include <linux/slab_owner.h>
+#include <linux/types.h>
 
 #include "../slab.h"
 #include "sample.h"
+#include "slab_records.h"
 
 #ifdef CONFIG_SLAB_OWNER
 
-/* An object has been allocated: note its owner, unless its cache is sampled and it is not. */
+int slab_owner_start(void);
+
+void __slab_owner_alloc(struct kmem_cache *s, void *object, gfp_t flags, size_t size,
+			unsigned long ip);
+void __slab_owner_alloc_depth1(struct kmem_cache *s, void *object, gfp_t flags, size_t size,
+			       unsigned long ip);
+void __slab_owner_alloc_sampled(struct kmem_cache *s, void *object, gfp_t flags, size_t size,
+				unsigned long ip);
+void __slab_owner_free(struct kmem_cache *s, struct slab *slab, void *object,
+		       struct owner_slab_records *records);
+void __slab_owner_free_bulk(struct kmem_cache *s, struct slab *slab, void **objects, int count,
+			    struct owner_slab_records *records);
+void __slab_owner_free_slab(struct slab *slab);
+
+/* mm/slub.c */
+unsigned int slab_owner_count_cpu_free(struct kmem_cache *s, const struct slab *slab);
+
+/* An object was allocated: record its owner, unless its cache is sampled and this is no sample. */
 static __always_inline void slab_owner_alloc(struct kmem_cache *s, void *object,
 					     gfp_t flags, size_t size)
 {
@@ -32,8 +50,8 @@ static __always_inline void slab_owner_alloc(struct kmem_cache *s, void *object,
 		__slab_owner_alloc_sampled(s, object, flags, size, _RET_IP_);
 }
 
-/* The owners of a slab's objects, if one that is freed can have one. */
-static __always_inline struct owner_slab_records *owner_slab_records_tracking(struct slab *slab)
+/* The slab's records; NULL if none of its objects is tracked. */
+static __always_inline struct owner_slab_records *slab_owner_tracked_records(struct slab *slab)
 {
 	unsigned long exts = READ_ONCE(slab->obj_exts);
 	struct owner_slab_records *records = owner_slab_records_untag(exts);
@@ -41,7 +59,7 @@ static __always_inline struct owner_slab_records *owner_slab_records_tracking(st
 	return exts & OBJEXTS_OWNER_RECORDS && atomic_read(&records->tracked) ? records : NULL;
 }
 
-/* Objects of one slab are about to be freed: nobody owns them any more. */
+/* Objects of one slab are about to be freed: drop their records. */
 static __always_inline void slab_owner_free_bulk(struct kmem_cache *s, struct slab *slab,
 						 void **objects, int count)
 {
@@ -49,11 +67,12 @@ static __always_inline void slab_owner_free_bulk(struct kmem_cache *s, struct sl
 
 	if (!static_branch_unlikely(&slab_owner_key))
 		return;
-	records = owner_slab_records_tracking(slab);
+	records = slab_owner_tracked_records(slab);
 	if (records)
 		__slab_owner_free_bulk(s, slab, objects, count, records);
 }
 
+/* One object is about to be freed: drop its record. */
 static __always_inline void slab_owner_free(struct kmem_cache *s, struct slab *slab,
 					    void *object)
 {
@@ -61,9 +80,16 @@ static __always_inline void slab_owner_free(struct kmem_cache *s, struct slab *s
 
 	if (!static_branch_unlikely(&slab_owner_key))
 		return;
-	records = owner_slab_records_tracking(slab);
+	records = slab_owner_tracked_records(slab);
 	if (records)
 		__slab_owner_free(s, slab, object, records);
+}
+
+/* A slab is about to be freed: drop its records and restore its vector of extensions. */
+static __always_inline void slab_owner_free_slab(struct slab *slab)
+{
+	if (static_branch_unlikely(&slab_owner_key))
+		__slab_owner_free_slab(slab);
 }
 
 #else /* CONFIG_SLAB_OWNER */
@@ -80,6 +106,10 @@ static inline void slab_owner_free_bulk(struct kmem_cache *s, struct slab *slab,
 
 static inline void slab_owner_free(struct kmem_cache *s, struct slab *slab,
 				   void *object)
+{
+}
+
+static inline void slab_owner_free_slab(struct slab *slab)
 {
 }
 

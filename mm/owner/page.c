@@ -29,8 +29,7 @@
 #include <linux/sched/clock.h>
 #include <linux/string.h>
 
-#include "handles.h"
-#include "owner.h"
+#include "capture.h"
 #include "page.h"
 #include "rules/rules.h"
 

@@ -4,8 +4,8 @@
 #include <linux/debugfs.h>
 #include <linux/seq_file.h>
 
-#include "owner.h"
 #include "stacks_file.h"
+#include "totals.h"
 
 static u64 count_threshold;
 

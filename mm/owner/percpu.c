@@ -15,10 +15,11 @@
 #include <linux/slab.h>
 #include <linux/spinlock.h>
 
-#include "handles.h"
-#include "owner.h"
+#include "capture.h"
+#include "percpu.h"
 #include "percpu.h"
 #include "rules/rules.h"
+#include "sample.h"
 
 atomic_long_t owner_percpu_areas;
 

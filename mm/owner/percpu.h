@@ -8,8 +8,10 @@
 #ifndef _MM_OWNER_PERCPU_H
 #define _MM_OWNER_PERCPU_H
 
-#include <linux/slab_owner.h>
+#include <linux/atomic.h>
 #include <linux/types.h>
+
+#include "owner.h"
 
 /**
  * struct owner_percpu_record - one per-CPU area that has an owner
@@ -36,5 +38,8 @@ struct owner_percpu_record {
  * owner_percpu_free() change the buckets under a spinlock of percpu.c.
  */
 extern struct list_head *owner_percpu_table;
+
+/* Number of per-CPU areas that have an owner. */
+extern atomic_long_t owner_percpu_areas;
 
 #endif /* _MM_OWNER_PERCPU_H */

@@ -13,7 +13,10 @@
 #include <linux/stacktrace.h>
 
 #include "../slab.h"
-#include "owner.h"
+#include "record.h"
+#include "report.h"
+#include "slab_records.h"
+#include "walk.h"
 
 /* How many objects one that was sampled stands for, itself included. */
 void owner_show_weight(struct seq_file *m, const struct owner_object *object)

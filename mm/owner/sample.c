@@ -21,7 +21,7 @@
 #include <linux/prandom.h>
 #include <linux/random.h>
 
-#include "owner.h"
+#include "sample.h"
 
 DEFINE_PER_CPU(s64, owner_sample_credit);
 

@@ -1,41 +1,130 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * Sampling: which of many allocations get an owner, and what those stand for.
+ * Sampling: which allocations are tracked, and how many objects each record stands for.
  *
- * Included by SLUB, whose every allocation comes by: no more than is needed there.
+ * SLUB includes this header: owner_sample_spend() is on its fast path.
  */
 #ifndef _MM_OWNER_SAMPLE_H
 #define _MM_OWNER_SAMPLE_H
 
 #include <linux/bits.h>
+#include <linux/compiler.h>
+#include <linux/minmax.h>
 #include <linux/percpu.h>
 #include <linux/types.h>
 
-/*
- * An allocation costs so much; the next that is sampled is the one with which a
- * CPU has spent what it drew. It draws from an exponential distribution, whose
- * mean is 2^32, so that each byte is as likely as any other to be sampled, whatever
- * came before it.
+/**
+ * struct owner_rate - what an allocation costs
+ * @per_byte: cost of each requested byte
+ * @per_object: cost of the allocation
  *
- * Of two words, so that caches can keep both as one.
+ * A CPU draws its sample credit from an exponential distribution with the mean 2^32.
+ * Each allocation spends its cost; the one that makes the credit negative is sampled.
+ * The distribution has no memory, so each byte is sampled with the same probability,
+ * whatever was allocated before it.
+ *
+ * A kmem_cache keeps its rate as one 64-bit word: @per_object in the upper half.
  */
 struct owner_rate {
 	u32 per_byte;
 	u32 per_object;
 };
 
-/* All are sampled, without looking at the rate further. */
+/* The rate, as a word, of a cache whose allocations are all tracked. */
 #define OWNER_RATE_ALL		0ULL
-/* So few that these need no exception. */
+/* The rate of a cache that is not tracked: one sample in 2^32 objects does no harm. */
 #define OWNER_RATE_NEVER	BIT_ULL(32)
 
-/* What is left of what this CPU drew. */
 DECLARE_PER_CPU(s64, owner_sample_credit);
 
-/* A rate as one word, not OWNER_RATE_ALL: has this allocation spent what was left? */
+/* Spend the cost of one allocation. @rate is not OWNER_RATE_ALL. Return: sampled? */
 static __always_inline bool owner_sample_spend(u64 rate, size_t size)
 {
 	return this_cpu_sub_return(owner_sample_credit, size * (u32)rate + (rate >> 32)) < 0;
+}
+
+/* Number of different rates: owner_record.rate has 8 bits. */
+#define OWNER_RATES		256
+
+/* Bits of the fraction of a weight. A weight up to OWNER_SAMPLE_*_MAX fits into 64 bits. */
+#define OWNER_WEIGHT_SHIFT	16
+
+/**
+ * struct owner_estimate - what records stand for
+ * @records: number of records
+ * @objects: number of objects, sampled or not
+ * @fraction: of one more object, in units of 2^-OWNER_WEIGHT_SHIFT
+ * @bytes: requested bytes
+ * @held: bytes that the objects occupy
+ * @objects_variance: variance of @objects in units of 2^-8
+ * @bytes_variance: variance of @bytes
+ *
+ * If no record was sampled, these are exact counts and the variances are 0.
+ */
+struct owner_estimate {
+	u64 records;
+	u64 objects;
+	u32 fraction;
+	u64 bytes;
+	u64 held;
+	u64 objects_variance;
+	u64 bytes_variance;
+};
+
+void owner_sample_init(void);
+int owner_rate_number(u32 bytes, u32 objects);
+u64 owner_rate_word(unsigned int number);
+u64 owner_weight(unsigned int number, size_t size);
+void owner_sample_draw(void);
+bool owner_is_sampled(unsigned int number, size_t size);
+void owner_estimate_add_sample(struct owner_estimate *estimate, u64 n, unsigned int number,
+			       size_t size, size_t held);
+void owner_estimate_join(struct owner_estimate *estimate, const struct owner_estimate *more);
+u64 owner_objects_error(const struct owner_estimate *estimate);
+u64 owner_bytes_error(const struct owner_estimate *estimate);
+
+/**
+ * owner_estimate_add - add records, and the objects that they stand for
+ * @estimate: the estimate to add to
+ * @n: number of records
+ * @number: number of their rate, 0 if they were not sampled
+ * @size: requested bytes of each
+ * @held: bytes that each occupies
+ */
+static inline void owner_estimate_add(struct owner_estimate *estimate, u64 n, unsigned int number,
+				      size_t size, size_t held)
+{
+	estimate->records += n;
+	if (unlikely(number))
+		return owner_estimate_add_sample(estimate, n, number, size, held);
+	estimate->objects += n;
+	estimate->bytes += n * size;
+	estimate->held += n * held;
+}
+
+/**
+ * struct owner_sum - what records add up to, and their ages
+ * @groups: number of groups, if it is the sum of a query
+ * @estimate: objects and bytes
+ * @oldest: age of the oldest record in ns
+ * @youngest: age of the youngest record in ns
+ * @ageless: some objects come from counters, which have no ages: the ages are unknown
+ */
+struct owner_sum {
+	u64 groups;
+	struct owner_estimate estimate;
+	u64 oldest;
+	u64 youngest;
+	bool ageless;
+};
+
+/* Add one record of this rate, requested size, occupied size, and age in ns. */
+static inline void owner_sum_add(struct owner_sum *sum, unsigned int rate, size_t size,
+				 size_t held, u64 age)
+{
+	sum->youngest = sum->estimate.records ? min(sum->youngest, age) : age;
+	sum->oldest = max(sum->oldest, age);
+	owner_estimate_add(&sum->estimate, 1, rate, size, held);
 }
 
 #endif /* _MM_OWNER_SAMPLE_H */

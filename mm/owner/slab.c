@@ -1,11 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * The owner of each slab object: the record, and SLUB's hooks.
- *
- * SLUB calls in when an object is allocated or freed and when a slab goes. A
- * slab has its records in struct owner_slab_records from the first of its objects on
- * that is tracked. Readers look without a lock, see walk.c, so that structure
- * and its records are freed after a grace period.
+ * SLUB's hooks: record the owner of each slab object, and drop the record on free.
  */
 
 #define pr_fmt(fmt) "slab_owner: " fmt
@@ -13,69 +8,57 @@
 #include <linux/init.h>
 #include <linux/jump_label.h>
 #include <linux/kfence.h>
-#include <linux/kmemleak.h>
-#include <linux/math.h>
-#include <linux/memcontrol.h>
-#include <linux/minmax.h>
 #include <linux/percpu.h>
 #include <linux/rcupdate.h>
 #include <linux/slab.h>
 #include <linux/string.h>
 
 #include "../slab.h"
-#include "handles.h"
-#include "owner.h"
+#include "capture.h"
+#include "hooks.h"
+#include "record.h"
 #include "rules/rules.h"
-
-/* Tells a vector's address in slab->obj_exts from a page's memory cgroup. */
-#ifdef CONFIG_MEMCG
-#define OBJEXTS_BIT	MEMCG_DATA_OBJEXTS
-#else
-#define OBJEXTS_BIT	0UL
-#endif
+#include "slab_records.h"
 
 /*
- * On from the first capture on, and never off again: what has an owner has to
- * lose it when it is freed, whether others are still given one or not.
+ * Enabled by the first capture, and never disabled: the records of objects have to be
+ * dropped when the objects are freed, also after tracking was turned off.
  */
 DEFINE_STATIC_KEY_FALSE(slab_owner_key);
 
-atomic_long_t owner_losses[OWNER_LOSS_REASONS];
-DEFINE_PER_CPU(long, owner_sampled);
-atomic_long_t owner_nr_tracked_slabs;
-atomic_long_t owner_records_bytes;
+DEFINE_PER_CPU(long, owner_nr_sampled);
 
-/* Said on the boot line, before the first slab and before kmalloc's caches. */
+/* Set by the boot line, before the first slab and before kmalloc's caches are created. */
 static bool wanted __ro_after_init;
-static bool wanted_at_once __initdata;
+static bool wanted_at_boot __initdata;
 
 static int __init slab_owner_setup(char *str)
 {
-	static bool keep_freed __initdata;
+	static bool record_frees __initdata;
 	char *word;
 
-	/* The last word on the boot line counts. */
+	/* A later word overrides an earlier one, also on the rest of the boot line. */
 	while ((word = strsep(&str, ",")) != NULL) {
 		if (!strcmp(word, "on")) {
 			wanted = true;
-			wanted_at_once = true;
+			wanted_at_boot = true;
 		} else if (!strcmp(word, "ready")) {
 			wanted = true;
-			wanted_at_once = false;
+			wanted_at_boot = false;
 		} else if (!strcmp(word, "off")) {
 			wanted = false;
-			wanted_at_once = false;
+			wanted_at_boot = false;
 		} else if (!strcmp(word, "free=on")) {
-			keep_freed = true;
+			record_frees = true;
 		} else if (!strcmp(word, "free=off")) {
-			keep_freed = false;
+			record_frees = false;
 		} else {
 			pr_err("\"%s\" is not understood: say on, ready or off, and free=on or free=off\n",
 			       word);
 		}
 	}
-	owner_rules_set_default(wanted_at_once, keep_freed);
-	if (wanted_at_once) {
+	owner_rules_set_default(wanted_at_boot, record_frees);
+	if (wanted_at_boot) {
 		owner_capture_early_init();
 		static_branch_enable(&slab_owner_key);
 	} else {
@@ -86,11 +69,13 @@ static int __init slab_owner_setup(char *str)
 early_param("slab_owner", slab_owner_setup);
 
 /**
- * slab_owner_wanted - may objects of kmalloc's caches get owners some day?
+ * slab_owner_wanted - tell whether slab objects can be tracked
  *
- * Asked when those caches are made. If so, the records need caches of their
- * own: two kmalloc caches that hold each other's records could not be freed
- * without recursing from one to the other.
+ * Called when kmalloc's caches are created. If objects can be tracked, kmalloc needs
+ * separate caches for their records: if two kmalloc caches held each other's records,
+ * freeing a slab would recurse from one to the other.
+ *
+ * Return: true if the boot line has slab_owner=on or slab_owner=ready.
  */
 bool slab_owner_wanted(void)
 {
@@ -98,13 +83,13 @@ bool slab_owner_wanted(void)
 }
 
 /**
- * owner_capture_start - let the hooks be called from now on
+ * slab_owner_start - enable the hooks
  *
- * Whether they give an owner to what is allocated, the rules say.
+ * The rules still decide which allocations are tracked.
  *
  * Return: 0, or -ENOMEM if there is no memory for the stack depot.
  */
-int owner_capture_start(void)
+int slab_owner_start(void)
 {
 	int error = owner_capture_late_init();
 
@@ -113,7 +98,7 @@ int owner_capture_start(void)
 	return error;
 }
 
-/* What could not be had yet when the boot line was read. */
+/* Allocate memory for captures, which slab_owner_setup() could not do yet. */
 static int __init slab_owner_init(void)
 {
 	return static_key_enabled(&slab_owner_key) ? owner_capture_late_init() : 0;
@@ -121,138 +106,23 @@ static int __init slab_owner_init(void)
 early_initcall(slab_owner_init);
 
 /*
- * Caches whose objects have no owner: those that hold records, and those that
- * the allocator's own debugging uses while it looks at an allocation.
+ * Two kinds of caches are never tracked: those that hold records, and those that the
+ * allocator's own debugging allocates from while it handles an allocation.
  */
 static bool cache_is_tracked(const struct kmem_cache *s)
 {
 	return !(s->flags & (SLAB_NO_OBJ_EXT | SLAB_NOLEAKTRACE));
 }
 
-/* --- A slab's records ------------------------------------------------------ */
+/* --- Records of objects ------------------------------------------------------ */
 
 /*
- * No reserve is touched, and nobody is killed, for what only watches. The size is
- * hidden because kmalloc() of one that the compiler knows takes its cache without
- * a look at __GFP_NO_OBJ_EXT.
+ * Equal to obj_to_index() in a third of its instructions. The inverse is rounded up by
+ * less than 1, so the product is too large by less than offset / 2^32 objects. An offset
+ * is that of an object's start, so this never reaches the next index.
  */
-static void *alloc_records(size_t bytes, gfp_t flags, int node)
-{
-	OPTIMIZER_HIDE_VAR(bytes);
-	flags = gfp_nested_mask(flags) & ~__GFP_HIGH;
-	return kmalloc_node(bytes, flags | __GFP_NO_OBJ_EXT | __GFP_ZERO, node);
-}
-
-/* Who freed each object of a slab last; only its size is there if it is to be kept. */
-struct owner_freed_records {
-	struct rcu_head rcu;
-	struct owner_record record[];
-};
-
-static size_t owners_bytes(unsigned int objects)
-{
-	return sizeof(struct owner_slab_records) + array_size(objects, sizeof(struct owner_record));
-}
-
-static size_t freed_bytes(unsigned int objects)
-{
-	struct owner_freed_records *freed;
-
-	return struct_size(freed, record, objects);
-}
-
-/* NULL if that is not kept of any of them. The slab does not go meanwhile. */
-static __always_inline struct owner_freed_records *freed_of(struct owner_slab_records *records)
-{
-	return READ_ONCE(records->freed);
-}
-
-/**
- * owner_freed_records_of - who freed each object of a slab last
- * @slab: the slab, which may go meanwhile
- *
- * Context: in an RCU read-side critical section.
- *
- * Return: their records, NULL if that is not kept.
- */
-const struct owner_record *owner_freed_records_of(const struct slab *slab)
-{
-	unsigned long exts = READ_ONCE(slab->obj_exts);
-	struct owner_slab_records *records = owner_slab_records_of(exts);
-	struct owner_freed_records *freed = records ? freed_of(records) : NULL;
-
-	/* Pairs with __slab_owner_free_slab(), after which it is part of an rcu_head. */
-	smp_rmb();
-	return freed && READ_ONCE(slab->obj_exts) == exts ? freed->record : NULL;
-}
-
-/* Room for who frees objects of this slab, unless another CPU just makes it. */
-static struct owner_freed_records *make_freed(struct slab *slab, struct owner_slab_records *records, gfp_t flags)
-{
-	struct owner_freed_records *freed, *others;
-
-	freed = alloc_records(freed_bytes(slab->objects), flags, slab_nid(slab));
-	if (!freed)
-		return NULL;
-	others = cmpxchg(&records->freed, NULL, freed);
-	if (others) {
-		kfree(freed);
-		return others;
-	}
-	kmemleak_not_leak(freed);
-	atomic_long_add(freed_bytes(slab->objects), &owner_records_bytes);
-	return freed;
-}
-
-/* Give a slab its records, unless another CPU just does: then take those. A loss is counted. */
-static noinline struct owner_slab_records *make_owners(struct kmem_cache *s, struct slab *slab,
-						gfp_t flags)
-{
-	unsigned int objects = objs_per_slab(s, slab);
-	int node = slab_nid(slab);
-	struct owner_slab_records *records;
-	unsigned long exts;
-
-	if (slab_state < UP) {
-		owner_count_loss(OWNER_LOST_EARLY);
-		return NULL;
-	}
-	records = alloc_records(sizeof(*records), flags, node);
-	if (records)
-		records->record = alloc_records(array_size(objects, sizeof(*records->record)), flags,
-					     node);
-	if (!records || !records->record) {
-		kfree(records);
-		owner_count_loss(OWNER_LOST_VECTOR);
-		return NULL;
-	}
-	records->inverse_size = DIV_ROUND_UP_ULL(BIT_ULL(32), s->size);
-	exts = READ_ONCE(slab->obj_exts);
-	do {
-		if (exts & OBJEXTS_OWNER_RECORDS) {
-			kfree(records->record);
-			kfree(records);
-			return owner_slab_records_untag(exts);
-		}
-		records->obj_exts = exts;
-	} while (!try_cmpxchg(&slab->obj_exts, &exts,
-			      (unsigned long)records | OBJEXTS_BIT | OBJEXTS_OWNER_RECORDS));
-
-	/* Only a struct page points there, where kmemleak does not look. */
-	kmemleak_not_leak(records);
-	kmemleak_not_leak(records->record);
-	atomic_long_inc(&owner_nr_tracked_slabs);
-	atomic_long_add(owners_bytes(objects), &owner_records_bytes);
-	return records;
-}
-
-/*
- * What obj_to_index() says, in a third of its instructions. The inverse is too large by
- * less than 1, so that an index comes out too large by less than offset / 2^32: not
- * enough to reach the next one from where an object begins.
- */
-static __always_inline unsigned int index_of(const struct owner_slab_records *records,
-					     const struct slab *slab, const void *object)
+static __always_inline unsigned int object_index(const struct owner_slab_records *records,
+						 const struct slab *slab, const void *object)
 {
 	u32 offset;
 
@@ -262,95 +132,58 @@ static __always_inline unsigned int index_of(const struct owner_slab_records *re
 	return (u64)offset * records->inverse_size >> 32;
 }
 
-/* What fits into a record; whatever a slab has room for does where its pages are small. */
-static __always_inline u32 record_size(size_t size)
-{
-	if (PAGE_SIZE << MAX_PAGE_ORDER <= OWNER_SIZE_MAX)
-		return size;
-	return min(size, OWNER_SIZE_MAX);
-}
-
-static __always_inline struct owner_charge charge_of_object(const struct kmem_cache *s, u32 size)
+static __always_inline struct owner_charge object_charge(const struct kmem_cache *s, u32 size)
 {
 	return (struct owner_charge){ .counted = true, .size = size, .cache = s };
 }
 
-static noinline void watch_sample(struct owner_slab_records *records)
+static noinline void inc_sampled(struct owner_slab_records *records)
 {
-	this_cpu_inc(owner_sampled);
+	this_cpu_inc(owner_nr_sampled);
 	atomic_inc(&records->tracked);
 }
 
-static noinline void unwatch_sample(struct owner_slab_records *records)
+static noinline void dec_sampled(struct owner_slab_records *records)
 {
-	this_cpu_dec(owner_sampled);
+	this_cpu_dec(owner_nr_sampled);
 	atomic_dec(&records->tracked);
 }
 
-/* This record says of nobody anything any more. Return: what it said, 0 if nothing. */
-static __always_inline u64 take_out(struct owner_record *record)
-{
-	/* Most often there is one owner or none, and one who frees. */
-	return READ_ONCE(record->handle_pair) ? xchg(&record->handle_pair, 0) : 0;
-}
-
-/* Of an object that has just been allocated, so that there is nobody else who writes. */
-static __always_inline void write_record(struct owner_record *record, u64 handles,
-					 u32 size_and_rate, u32 time)
-{
-	record->size_and_rate = size_and_rate;
-	record->time = time;
-	/* Pairs with owner_record_read(): who sees the handles sees the rest. */
-	smp_store_release(&record->handle_pair, handles);
-}
-
-static void forget_live(struct kmem_cache *s, struct owner_slab_records *records,
-			struct owner_record *record)
-{
-	u64 handles = take_out(record);
-
-	if (!handles)
-		return;
-	owner_record_drop(handles, charge_of_object(s, record->size));
-	if (record->rate)
-		unwatch_sample(records);
-}
-
-static __always_inline bool watches_all(struct owner_slab_records *records)
+static __always_inline bool has_unsampled(struct owner_slab_records *records)
 {
 	return atomic_read(&records->tracked) & OWNER_TRACKED_UNSAMPLED;
 }
 
-/* There is one more owner of an object of this slab. */
-static __always_inline void watch(struct owner_slab_records *records, unsigned int rate)
+/* One more object of the slab is tracked: from now on free looks at the records. */
+static __always_inline void note_tracked(struct owner_slab_records *records, unsigned int rate)
 {
 	if (unlikely(rate))
-		watch_sample(records);
-	else if (unlikely(!watches_all(records)))
+		inc_sampled(records);
+	else if (unlikely(!has_unsampled(records)))
 		atomic_or(OWNER_TRACKED_UNSAMPLED, &records->tracked);
 }
 
-/* Another object takes the place of the one that was freed, or nothing does. */
-static noinline void forget_freed(struct owner_record *record)
+/* Drop the record of an object that was not freed through a hook, or is resized. */
+static void drop_stale_record(struct kmem_cache *s, struct owner_slab_records *records,
+			      struct owner_record *record)
 {
-	u64 handles = take_out(record);
+	u64 handle_pair = owner_record_take(record);
 
-	if (handles)
-		owner_record_drop(handles, OWNER_NO_CHARGE);
+	if (!handle_pair)
+		return;
+	owner_record_drop(handle_pair, object_charge(s, record->size));
+	if (record->rate)
+		dec_sampled(records);
+}
+
+/* Drop the record of who freed the last object in this place: the place is used again. */
+static noinline void drop_freed_record(struct owner_record *record)
+{
+	u64 handle_pair = owner_record_take(record);
+
+	if (handle_pair)
+		owner_record_drop(handle_pair, OWNER_NO_CHARGE);
 	record->size = 0;
-}
-
-static void free_owners_rcu(struct rcu_head *rcu)
-{
-	struct owner_slab_records *records = container_of(rcu, struct owner_slab_records, rcu);
-
-	kfree(records->record);
-	kfree(records);
-}
-
-static void free_freed_rcu(struct rcu_head *rcu)
-{
-	kfree(container_of(rcu, struct owner_freed_records, rcu));
 }
 
 void __slab_owner_free_slab(struct slab *slab)
@@ -361,32 +194,27 @@ void __slab_owner_free_slab(struct slab *slab)
 
 	if (!records)
 		return;
-	freed = freed_of(records);
+	freed = owner_freed_records(records);
 	WRITE_ONCE(slab->obj_exts, records->obj_exts);
-	/* Pairs with owner_freed_records_of(): that is not looked for any more where the rcu_head comes. */
+	/*
+	 * Pairs with owner_freed_records_of(): records->freed is overwritten by the
+	 * rcu_head only after slab->obj_exts has changed.
+	 */
 	smp_wmb();
-	/* Objects that went with their slab, not one by one. */
+	/* Some objects are freed with their slab, without a hook: KFENCE's, for one. */
 	for (i = 0; i < slab->objects; i++)
-		forget_live(slab->slab_cache, records, &records->record[i]);
+		drop_stale_record(slab->slab_cache, records, &records->record[i]);
 	for (i = 0; freed && i < slab->objects; i++)
-		forget_freed(&freed->record[i]);
-	atomic_long_dec(&owner_nr_tracked_slabs);
-	atomic_long_sub(owners_bytes(slab->objects), &owner_records_bytes);
-
-	/* Not in batches of seconds: a slab that goes frees memory now. */
-	call_rcu_hurry(&records->rcu, free_owners_rcu);
-	if (freed) {
-		atomic_long_sub(freed_bytes(slab->objects), &owner_records_bytes);
-		call_rcu_hurry(&freed->rcu, free_freed_rcu);
-	}
+		drop_freed_record(&freed->record[i]);
+	owner_slab_records_free(slab, records);
 }
 
-/* --- Hooks ---------------------------------------------------------------- */
+/* --- Allocation -------------------------------------------------------------- */
 
-/* Is it to have an owner? @drawn: it has been sampled, at the rate that the cache kept. */
-static __always_inline struct owner_choice choose(struct kmem_cache *s, struct slab *slab,
-						  gfp_t flags, size_t size, bool drawn,
-						  struct owner_caller caller)
+/* Apply the rules. @sampled: SLUB has sampled this allocation, at the rate of its cache. */
+static __always_inline struct owner_choice choose_tracking(struct kmem_cache *s, struct slab *slab,
+							   gfp_t flags, size_t size, bool sampled,
+							   struct owner_caller caller)
 {
 	const struct owner_rule *rule;
 	struct owner_choice choice = {};
@@ -395,7 +223,7 @@ static __always_inline struct owner_choice choose(struct kmem_cache *s, struct s
 		owner_count_loss(OWNER_LOST_CONTEXT);
 		return choice;
 	}
-	/* Cheaper than rcu_read_lock() where readers are preempted. */
+	/* Cheaper than rcu_read_lock() with CONFIG_PREEMPT_RCU. */
 	rcu_read_lock_sched();
 	rule = READ_ONCE(s->owner_rule);
 	if (likely(owner_rule_is_resolved(rule))) {
@@ -408,33 +236,34 @@ static __always_inline struct owner_choice choose(struct kmem_cache *s, struct s
 		choice = owner_choose_object(s, flags, size, slab_nid(slab), caller);
 		rcu_read_unlock();
 	}
-	if (unlikely(choice.rate) && !drawn && !owner_is_sampled(choice.rate, size))
+	if (unlikely(choice.rate) && !sampled && !owner_is_sampled(choice.rate, size))
 		choice.depth = 0;
 	return choice;
 }
 
-/* When this object is freed, keep who does it. Without memory for that it is not kept. */
-static noinline void expect_free(struct slab *slab, struct owner_slab_records *records, unsigned int index,
-				 gfp_t flags, size_t size)
+/* Have the free of this object recorded, if there is memory for that. */
+static noinline void prepare_freed_record(struct slab *slab, struct owner_slab_records *records,
+					  unsigned int index, gfp_t flags, size_t size)
 {
-	struct owner_freed_records *freed = freed_of(records) ?: make_freed(slab, records, flags);
+	struct owner_freed_records *freed = owner_freed_records(records) ?:
+					    owner_freed_records_alloc(slab, records, flags);
 
 	if (freed)
-		freed->record[index].size = record_size(size);
+		freed->record[index].size = owner_record_size(size);
 }
 
-/* Of an allocation, in one register. */
-struct asked {
+/* Arguments of track_slow() that fit into one register. */
+struct track_args {
 	gfp_t flags;
-	bool drawn;			/* it has been sampled, at the rate that the cache kept */
+	bool sampled;			/* SLUB has sampled it, at the rate of its cache */
 };
 
-/* Whatever has to be done for an owner to be noted, or for there to be none. */
+/* Slow path: apply the rule, allocate the slab's records if needed, record the owner. */
 static noinline void track_slow(struct kmem_cache *s, const void *object, size_t size,
-				struct asked asked, struct owner_caller caller,
+				struct track_args args, struct owner_caller caller,
 				unsigned long ip)
 {
-	gfp_t flags = asked.flags;
+	gfp_t flags = args.flags;
 	struct owner_record *record, owner __uninitialized;
 	struct owner_slab_records *records;
 	struct owner_choice choice;
@@ -442,122 +271,127 @@ static noinline void track_slow(struct kmem_cache *s, const void *object, size_t
 	unsigned int index;
 	struct slab *slab;
 
-	/* At once, and whatever becomes of it: what was left is spent. */
-	if (asked.drawn)
+	/* The sample credit is used up even if this allocation is not tracked: draw again. */
+	if (args.sampled)
 		owner_sample_draw();
 	if (!object || !cache_is_tracked(s) || flags & __GFP_NO_OBJ_EXT)
 		return;
 	slab = virt_to_slab(object);
-	choice = choose(s, slab, flags, size, asked.drawn, caller);
+	choice = choose_tracking(s, slab, flags, size, args.sampled, caller);
 	records = owner_slab_records_of(READ_ONCE(slab->obj_exts));
 	if (unlikely(!records && choice.depth))
-		records = make_owners(s, slab, flags);
+		records = owner_slab_records_alloc(s, slab, flags);
 	if (!records)
 		return;
 
-	index = index_of(records, slab, object);
+	index = object_index(records, slab, object);
 	record = &records->record[index];
-	/* There is one if the object is resized, or went before by a way that has no hook. */
-	forget_live(s, records, record);
-	freed = freed_of(records);
+	drop_stale_record(s, records, record);
+	freed = owner_freed_records(records);
 	if (unlikely(freed))
-		forget_freed(&freed->record[index]);
+		drop_freed_record(&freed->record[index]);
 	if (!choice.depth)
 		return;
 
 	if (unlikely(choice.free))
-		expect_free(slab, records, index, flags, size);
-	owner.size_and_rate = record_size(size) | choice.rate << OWNER_SIZE_BITS;
-	if (!owner_record_fill(&owner, flags, choice.depth, caller, ip, charge_of_object(s, owner.size)))
+		prepare_freed_record(slab, records, index, flags, size);
+	owner.size_and_rate = owner_record_size(size) | choice.rate << OWNER_SIZE_BITS;
+	if (!owner_record_fill(&owner, flags, choice.depth, caller, ip,
+			       object_charge(s, owner.size)))
 		return;
-	watch(records, choice.rate);
-	write_record(record, owner.handle_pair, owner.size_and_rate, owner.time);
+	note_tracked(records, choice.rate);
+	owner_record_publish(record, owner.handle_pair, owner.size_and_rate, owner.time);
 }
 
 /*
- * The same with what is at hand: it calls no function, so that hardly a register has
- * to be saved, and changes nothing if it cannot do all of it. False then.
+ * Record the owner from the CPU cache alone. This calls no function, so the caller saves
+ * few registers. Return: false if something is missing; nothing was changed then.
  */
-static __always_inline bool track_from_cpu_cache(struct owner_cpu_cache *kept, struct kmem_cache *s,
-				     const void *object, size_t size, unsigned int depth,
-				     struct owner_caller caller, unsigned long ip,
-				     const struct owner_rule *rule)
+static __always_inline bool track_from_cpu_cache(struct owner_cpu_cache *cpu, struct kmem_cache *s,
+						 const void *object, size_t size,
+						 unsigned int depth, struct owner_caller caller,
+						 unsigned long ip, const struct owner_rule *rule)
 {
 	struct folio *folio = virt_to_folio(object);
 	struct slab *slab = folio_slab(folio);
 	unsigned long exts = READ_ONCE(slab->obj_exts);
 	struct owner_slab_records *records = owner_slab_records_untag(exts);
-	u32 kept_size = record_size(size);
+	u32 requested = owner_record_size(size);
 	struct owner_record *record;
-	u64 handles;
+	u64 handle_pair;
 
-	if (unlikely(!(exts & OBJEXTS_OWNER_RECORDS) || !watches_all(records) || freed_of(records)))
+	if (unlikely(!(exts & OBJEXTS_OWNER_RECORDS) || !has_unsampled(records) ||
+		     owner_freed_records(records)))
 		return false;
-	record = &records->record[index_of(records, slab, object)];
+	record = &records->record[object_index(records, slab, object)];
 	if (unlikely(READ_ONCE(record->handle_pair)))
 		return false;
-	if (!owner_record_fill_fast(kept, depth, caller, ip, charge_of_object(s, kept_size), &handles))
+	if (!owner_record_fill_fast(cpu, depth, caller, ip, object_charge(s, requested),
+				    &handle_pair))
 		return false;
 	this_cpu_inc(*rule->hits);
-	write_record(record, handles, kept_size, owner_now());
+	owner_record_publish(record, handle_pair, requested, owner_now());
 	return true;
 }
 
 /*
- * @one: for rules that keep one frame, or for those that keep more. An NMI is not told
- * from others here, and needs not be: it finds all at hand or does not.
+ * Fast path: @depth1 says whether it is for rules with depth 1, or for deeper ones. It
+ * does not test for NMI: owner_cpu_begin() fails if the NMI has interrupted a user of the
+ * CPU cache, and otherwise the CPU cache is safe to use. Return: false for the slow path.
  */
 static __always_inline bool track_fast(struct kmem_cache *s, const void *object, gfp_t flags,
-					size_t size, bool one, struct owner_caller caller,
-					unsigned long ip)
+				       size_t size, bool depth1, struct owner_caller caller,
+				       unsigned long ip)
 {
 	const struct owner_rule *rule;
-	struct owner_cpu_cache *kept;
+	struct owner_cpu_cache *cpu;
 	bool done = false;
 
-	/* Only there are chains known again. */
-	if (!one && !IS_ENABLED(CONFIG_OWNER_UNWIND_ORC))
+	/* Chain recognition needs ORC; without it only depth 1 has a fast path. */
+	if (!depth1 && !IS_ENABLED(CONFIG_OWNER_UNWIND_ORC))
 		return false;
 	if (unlikely(!object || flags & __GFP_NO_OBJ_EXT || owner_unwind_verifying()))
 		return false;
-	kept = owner_cpu_begin();
-	if (unlikely(!kept))
+	cpu = owner_cpu_begin();
+	if (unlikely(!cpu))
 		return false;
-	/* Preemption is off as under rcu_read_lock_sched(). */
+	/* Preemption is off, which protects the rule as rcu_read_lock_sched() does. */
 	rule = READ_ONCE(s->owner_rule);
-	if (likely(owner_rule_is_resolved(rule) && (one ? rule->plain_depth == 1 :
-						      rule->plain_depth > 1)))
-		done = track_from_cpu_cache(kept, s, object, size, one ? 1 : rule->plain_depth, caller, ip,
-				rule);
-	owner_cpu_end(kept);
+	if (likely(owner_rule_is_resolved(rule) && (depth1 ? rule->plain_depth == 1 :
+							     rule->plain_depth > 1)))
+		done = track_from_cpu_cache(cpu, s, object, size, depth1 ? 1 : rule->plain_depth,
+					    caller, ip, rule);
+	owner_cpu_end(cpu);
 	return done;
 }
 
-/* Our frame, in each of these, is where the chain starts: it must not go before they return. */
+/*
+ * A chain starts at the frame of the hook that uses OWNER_CALLER. The barrier() after the
+ * last call keeps the compiler from making it a tail call, which would remove that frame.
+ */
 void __slab_owner_alloc(struct kmem_cache *s, void *object, gfp_t flags, size_t size,
 			unsigned long ip)
 {
 	if (track_fast(s, object, flags, size, false, OWNER_CALLER, ip))
 		return;
-	track_slow(s, object, size, (struct asked){ flags }, OWNER_CALLER, ip);
+	track_slow(s, object, size, (struct track_args){ flags }, OWNER_CALLER, ip);
 	barrier();
 }
 
-/* The same where one frame is kept, which takes fewer registers than a chain. */
+/* A function of its own for depth 1: its fast path needs fewer registers. */
 void __slab_owner_alloc_depth1(struct kmem_cache *s, void *object, gfp_t flags, size_t size,
-			    unsigned long ip)
+			       unsigned long ip)
 {
 	if (track_fast(s, object, flags, size, true, OWNER_CALLER, ip))
 		return;
-	track_slow(s, object, size, (struct asked){ flags }, OWNER_CALLER, ip);
+	track_slow(s, object, size, (struct track_args){ flags }, OWNER_CALLER, ip);
 	barrier();
 }
 
-/* The same where it has been sampled. */
 void __slab_owner_alloc_sampled(struct kmem_cache *s, void *object, gfp_t flags, size_t size,
-			      unsigned long ip)
+				unsigned long ip)
 {
-	track_slow(s, object, size, (struct asked){ flags, true }, OWNER_CALLER, ip);
+	track_slow(s, object, size, (struct track_args){ flags, true }, OWNER_CALLER, ip);
 	barrier();
 }
 
@@ -565,22 +399,25 @@ void __slab_owner_resize(const void *object, gfp_t flags, size_t size)
 {
 	struct slab *slab = ZERO_OR_NULL_PTR(object) ? NULL : virt_to_slab(object);
 
-	/* What is larger than any slab object is page_owner's. */
+	/* Objects larger than a slab are pages, which page_owner tracks. */
 	if (slab)
-		track_slow(slab->slab_cache, object, size, (struct asked){ flags }, OWNER_CALLER,
-			   _RET_IP_);
+		track_slow(slab->slab_cache, object, size, (struct track_args){ flags },
+			   OWNER_CALLER, _RET_IP_);
 	barrier();
 }
 
+/* --- Free -------------------------------------------------------------------- */
+
 /*
- * Who frees an object that had an owner is kept until its slot is used again, if
- * that is wanted. For that nobody is woken: who frees may hold any lock.
+ * Record who frees an object, until its place is used again. The depot must not allocate
+ * for that: the caller of kfree() may hold any lock.
  */
-static noinline void note_free(struct owner_record *record, struct owner_caller caller,
-			       unsigned long ip)
+static noinline void record_free(struct owner_record *record, struct owner_caller caller,
+				 unsigned long ip)
 {
 	struct owner_record owner;
 
+	/* The object's rule did not ask for this, or there was no memory. */
 	if (!record->size)
 		return;
 	if (in_nmi())
@@ -588,53 +425,54 @@ static noinline void note_free(struct owner_record *record, struct owner_caller 
 	if (!owner_record_fill(&owner, 0, OWNER_DEPTH, caller, ip, OWNER_NO_CHARGE))
 		return;
 	record->time = owner.time;
-	/* Two may free it at once, by mistake: each handle is still put once. */
+	/* xchg(): after a double free on two CPUs, each handle is still put once. */
 	owner.handle_pair = xchg(&record->handle_pair, owner.handle_pair);
 	if (owner.handle_pair)
 		owner_record_drop(owner.handle_pair, OWNER_NO_CHARGE);
 }
 
-/* All that there may be to do but what owner_record_drop_fast() has done, if it was asked. */
+/* Slow path: drop the handles that untrack_fast() has left, and do what it does not do. */
 static noinline void untrack_slow(struct kmem_cache *s, struct owner_slab_records *records,
-				   unsigned int index, u64 handles, struct owner_caller caller,
-				   unsigned long ip)
+				  unsigned int index, u64 handle_pair, struct owner_caller caller,
+				  unsigned long ip)
 {
 	struct owner_record *record = &records->record[index];
-	struct owner_freed_records *freed = freed_of(records);
+	struct owner_freed_records *freed = owner_freed_records(records);
 
-	owner_record_drop(handles, charge_of_object(s, record->size));
+	owner_record_drop(handle_pair, object_charge(s, record->size));
 	if (record->rate)
-		unwatch_sample(records);
+		dec_sampled(records);
 	if (freed)
-		note_free(&freed->record[index], caller, ip);
+		record_free(&freed->record[index], caller, ip);
 }
 
-/* Return: false if untrack_slow() has something left to do. */
+/* Return: false if untrack_slow() has to drop @handle_pair, what is left of the record. */
 static __always_inline bool untrack_fast(struct kmem_cache *s, struct owner_slab_records *records,
-				   unsigned int index, u64 *handles)
+					 unsigned int index, u64 *handle_pair)
 {
 	struct owner_record *record = &records->record[index];
 
-	*handles = take_out(record);
-	if (!*handles)
+	*handle_pair = owner_record_take(record);
+	if (!*handle_pair)
 		return true;
-	/* It has a size only, if all were captured. */
-	if (unlikely(record->size_and_rate > OWNER_SIZE_MAX || freed_of(records)))
+	/* size_and_rate is larger than any size if the object was sampled. */
+	if (unlikely(record->size_and_rate > OWNER_SIZE_MAX || owner_freed_records(records)))
 		return false;
-	*handles = owner_record_drop_fast(*handles, charge_of_object(s, record->size_and_rate));
-	return likely(!*handles);
+	*handle_pair = owner_record_drop_fast(*handle_pair,
+					      object_charge(s, record->size_and_rate));
+	return likely(!*handle_pair);
 }
 
 void __slab_owner_free(struct kmem_cache *s, struct slab *slab, void *object,
 		       struct owner_slab_records *records)
 {
-	unsigned int index = index_of(records, slab, object);
-	u64 handles;
+	unsigned int index = object_index(records, slab, object);
+	u64 handle_pair;
 
-	if (untrack_fast(s, records, index, &handles))
+	if (untrack_fast(s, records, index, &handle_pair))
 		return;
-	untrack_slow(s, records, index, handles, OWNER_CALLER, _RET_IP_);
-	/* As above. */
+	untrack_slow(s, records, index, handle_pair, OWNER_CALLER, _RET_IP_);
+	/* No tail call: see __slab_owner_alloc(). */
 	barrier();
 }
 
@@ -642,12 +480,12 @@ void __slab_owner_free_bulk(struct kmem_cache *s, struct slab *slab, void **obje
 			    struct owner_slab_records *records)
 {
 	unsigned int index;
-	u64 handles;
+	u64 handle_pair;
 
 	while (count--) {
-		index = index_of(records, slab, objects[count]);
-		if (!untrack_fast(s, records, index, &handles))
-			untrack_slow(s, records, index, handles, OWNER_CALLER, _RET_IP_);
+		index = object_index(records, slab, objects[count]);
+		if (!untrack_fast(s, records, index, &handle_pair))
+			untrack_slow(s, records, index, handle_pair, OWNER_CALLER, _RET_IP_);
 	}
 	barrier();
 }

@@ -10,7 +10,8 @@
 #include <linux/stackdepot.h>
 
 #include "debugfs.h"
-#include "owner.h"
+#include "report.h"
+#include "walk.h"
 
 /*
  * A file position encodes where the cursor is: the page frame in the upper bits, one

@@ -9,13 +9,9 @@
 
 #include <linux/gfp.h>
 #include <linux/init.h>
-#include <linux/sched.h>
-#include <linux/sched/clock.h>
 #include <linux/stackdepot.h>
-#include <linux/string.h>
 
-#include "handles.h"
-#include "owner.h"
+#include "capture.h"
 
 void __init owner_capture_early_init(void)
 {
@@ -101,7 +97,7 @@ depot_stack_handle_t owner_chain_degrade(unsigned int depth, struct owner_caller
 	return handle;
 }
 
-/* --- Tasks and times ------------------------------------------------------------- */
+/* --- Tasks ------------------------------------------------------------- */
 
 /**
  * owner_task_save - intern the current task as it is now
@@ -112,7 +108,7 @@ depot_stack_handle_t owner_chain_degrade(unsigned int depth, struct owner_caller
 noinline depot_stack_handle_t owner_task_save(gfp_t flags)
 {
 	unsigned long words[] = {
-		owner_cpu_task_word(0), owner_cpu_task_word(1), owner_cpu_task_word(2),
+		owner_task_word(0), owner_task_word(1), owner_task_word(2),
 	};
 	depot_stack_handle_t handle;
 	struct owner_cpu_cache *handles;
@@ -124,73 +120,4 @@ noinline depot_stack_handle_t owner_task_save(gfp_t flags)
 		owner_cpu_end(handles);
 	}
 	return handle;
-}
-
-/* What local_clock() was when the count of ticks was 0. */
-static u64 origin;
-
-static int __init owner_time_init(void)
-{
-	origin = local_clock() - owner_ticks() * OWNER_TICK_NS;
-	return 0;
-}
-early_initcall(owner_time_init);
-
-/**
- * owner_timestamp - a record's time on the clock of page_owner and of the log
- * @time: of the record
- *
- * Return: ns since boot. Both clocks are let drift, so that a time stays what it is.
- */
-u64 owner_timestamp(u32 time)
-{
-	u64 now = owner_ticks();
-
-	return origin + (now - (u32)((u32)now - time)) * OWNER_TICK_NS;
-}
-
-/**
- * owner_record_get - take a reference to what an owner's record holds
- * @owner: a copy of the record, read where RCU is read-locked; its task is
- *	cleared if it has gone
- *
- * Return: false if the call chain has gone, and with it the owner.
- */
-bool owner_record_get(struct owner_record *owner)
-{
-	if (!stack_depot_get(owner->stack))
-		return false;
-	if (owner->task && !stack_depot_get(owner->task))
-		owner->task = 0;
-	return true;
-}
-
-/**
- * owner_record_put - drop the references that owner_record_get() took
- * @owner: a copy of the record
- */
-void owner_record_put(const struct owner_record *owner)
-{
-	stack_depot_put(owner->stack);
-	stack_depot_put(owner->task);
-}
-
-/**
- * owner_task_fetch - read a task back
- * @handle: of a task, still referenced
- * @task: where it goes
- *
- * Return: false if there is no such task.
- */
-bool owner_task_fetch(depot_stack_handle_t handle, struct owner_task *task)
-{
-	unsigned long *words;
-
-	if (!handle || stack_depot_fetch(handle, &words) != TASK_WORDS)
-		return false;
-	task->pid = (u32)words[0];
-	task->tgid = words[0] >> 32;
-	memcpy(task->comm, &words[1], TASK_COMM_LEN);
-	task->comm[TASK_COMM_LEN - 1] = '\0';
-	return true;
 }

@@ -16,8 +16,8 @@
 #include <linux/stackdepot.h>
 #include <linux/xarray.h>
 
-#include "owner.h"
 #include "stacks_file.h"
+#include "totals.h"
 
 /* What a file shows of a chain. */
 #define SHOW_FRAMES	BIT(0)

@@ -4,9 +4,12 @@
 #include <linux/fs.h>
 #include <linux/seq_file.h>
 
+#include "capture.h"
 #include "debugfs.h"
-#include "owner.h"
 #include "page.h"
+#include "percpu.h"
+#include "slab_records.h"
+#include "walk.h"
 
 static const char * const loss_names[] = {
 	[OWNER_LOST_CONTEXT]	= "lost_nmi",

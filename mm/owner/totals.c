@@ -12,6 +12,8 @@
 #include <linux/string.h>
 #include <linux/xarray.h>
 
+#include "capture.h"
+#include "totals.h"
 #include "walk_memo.h"
 
 /* What is added up under this key: all zeros at first, NULL if there is no memory. */

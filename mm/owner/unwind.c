@@ -16,7 +16,6 @@
 #include <linux/stacktrace.h>
 #include <linux/string.h>
 
-#include "owner.h"
 #include "unwind.h"
 
 static const void * const allocators[] = {

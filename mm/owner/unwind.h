@@ -8,26 +8,9 @@
 #ifndef _MM_OWNER_UNWIND_H
 #define _MM_OWNER_UNWIND_H
 
-#include <linux/instruction_pointer.h>
 #include <linux/types.h>
 
-/* Frames kept of a call chain where no rule says how many, and at most. */
-#define OWNER_DEPTH		16
-#define OWNER_DEPTH_MAX		64
-
-/* Where a chain starts: in the function that called the one that says OWNER_CALLER. */
-struct owner_caller {
-	const void *frame;	/* of the one that says it */
-#ifndef CONFIG_OWNER_UNWIND_ORC
-	unsigned long ip;	/* to which it returns */
-#endif
-};
-
-#ifdef CONFIG_OWNER_UNWIND_ORC
-#define OWNER_CALLER ((struct owner_caller){ __builtin_frame_address(0) })
-#else
-#define OWNER_CALLER ((struct owner_caller){ __builtin_frame_address(0), _RET_IP_ })
-#endif
+#include "owner.h"
 
 unsigned int owner_unwind(unsigned long *entries, unsigned int depth,
 			  struct owner_caller caller);

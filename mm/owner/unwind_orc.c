@@ -47,7 +47,6 @@
 #include <asm/sections.h>
 #include <asm/unwind.h>
 
-#include "owner.h"
 #include "unwind.h"
 
 /*

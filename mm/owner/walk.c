@@ -22,6 +22,7 @@
 #include "../internal.h"
 #include "../slab.h"
 #include "cgroup.h"
+#include "hooks.h"
 #include "walk_memo.h"
 
 /* How long who waits for caches or for memory to come or go may have to wait. */

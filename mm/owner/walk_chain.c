@@ -14,7 +14,8 @@
 #include <linux/sched/signal.h>
 #include <linux/stackdepot.h>
 
-#include "owner.h"
+#include "slab_records.h"
+#include "walk.h"
 
 /**
  * owner_chains_count_all - do the counters tell what all slab objects add up to?
@@ -30,7 +31,7 @@ bool owner_chains_count_all(void)
 	int cpu;
 
 	for_each_possible_cpu(cpu)
-		sampled += READ_ONCE(per_cpu(owner_sampled, cpu));
+		sampled += READ_ONCE(per_cpu(owner_nr_sampled, cpu));
 	return !sampled;
 }
 

@@ -3,12 +3,12 @@
 #ifndef _MM_OWNER_KNOWN_H
 #define _MM_OWNER_KNOWN_H
 
-#include <linux/compiler.h>
 #include <linux/types.h>
 
-#include <asm/barrier.h>
-
-#include "owner.h"
+#include "record.h"
+#include "sample.h"
+#include "slab_records.h"
+#include "walk.h"
 
 /* A slab as it was when RCU was read-locked; it may be gone by now. */
 struct owner_slab_view {
@@ -19,26 +19,6 @@ struct owner_slab_view {
 	unsigned int objects;		/* that it has room for */
 	unsigned int allocated;		/* or kept free by the CPU that has the slab */
 };
-
-/*
- * Read a record as it stood at one moment, without handles if it had no owner then.
- * False if it changed meanwhile.
- */
-static __always_inline bool owner_record_read(const struct owner_record *record, struct owner_record *owner)
-{
-	u64 again;
-
-	/* Pairs with own(): who sees the handles sees the rest. */
-	owner->handle_pair = smp_load_acquire(&record->handle_pair);
-	if (!owner->handle_pair)
-		return true;
-	owner->details = READ_ONCE(record->details);
-	/* The rest may be another owner's, which has the same handles or took them out. */
-	smp_rmb();
-	/* Pairs with own(), should it be the next one's. */
-	again = smp_load_acquire(&record->handle_pair);
-	return again == owner->handle_pair && READ_ONCE(record->details) == owner->details;
-}
 
 /* What the same records have in common. */
 struct memo_key {

@@ -6,8 +6,8 @@
 #include <linux/memblock.h>
 #include <linux/mm.h>
 
-#include "owner.h"
 #include "page.h"
+#include "walk.h"
 
 /* Whose objects are they, if the pages serve slabs? */
 static void describe_slab(struct owner_cursor *walk, struct owner_pages *found)

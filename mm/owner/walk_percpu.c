@@ -11,8 +11,8 @@
 #include <linux/rculist.h>
 #include <linux/rcupdate.h>
 
-#include "owner.h"
 #include "percpu.h"
+#include "walk.h"
 
 /* A position is a bucket and a number. Together they fit into a file's position. */
 #define NUMBER_BITS	48

@@ -16,6 +16,7 @@
 #include <linux/string.h>
 
 #include "../rules/symbol_ranges.h"
+#include "../unwind.h"
 #include "query.h"
 
 /* The call, not what it returns to, which can be the next function. */

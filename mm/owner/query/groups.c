@@ -16,6 +16,7 @@
 #include <linux/stackdepot.h>
 #include <linux/string.h>
 
+#include "../capture.h"
 #include "query.h"
 
 /* What a query takes for its groups has no owner, and so is not in its answer. */

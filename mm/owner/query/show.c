@@ -8,6 +8,7 @@
 #include <linux/string_helpers.h>
 #include <linux/time64.h>
 
+#include "../report.h"
 #include "query.h"
 
 /* --- Values -------------------------------------------------------------------- */

@@ -22,7 +22,8 @@
 
 #include "../../slab.h"
 #include "../cgroup.h"
-#include "../owner.h"
+#include "../capture.h"
+#include "../hooks.h"
 #include "../page.h"
 #include "table.h"
 
@@ -218,7 +219,7 @@ static int start_if_asked(const struct table *table)
 
 	for (i = 1; i <= table->count; i++)
 		if (table->rules[i]->seen.choice.depth && slab_owner_wanted())
-			return owner_capture_start();
+			return slab_owner_start();
 	return 0;
 }
 

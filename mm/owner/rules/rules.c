@@ -23,7 +23,8 @@
 #include "../../internal.h"
 #include "../../slab.h"
 #include "../cgroup.h"
-#include "../owner.h"
+#include "../capture.h"
+#include "../sample.h"
 #include "rules.h"
 #include "table.h"
 

@@ -7,7 +7,7 @@
 #include <linux/types.h>
 
 #include "../lang/lang.h"
-#include "../unwind.h"
+#include "../owner.h"
 
 struct kmem_cache;
 struct seq_file;

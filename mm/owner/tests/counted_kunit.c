@@ -10,7 +10,7 @@
 #include <linux/smp.h>
 #include <linux/workqueue.h>
 
-#include "../handles.h"
+#include "../capture.h"
 #include "../query/query.h"
 #include "../rules/rules.h"
 #include "plant.h"

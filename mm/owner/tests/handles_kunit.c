@@ -7,7 +7,7 @@
 #include <linux/cpumask.h>
 #include <linux/smp.h>
 
-#include "../handles.h"
+#include "../capture.h"
 #include "plant.h"
 
 #define WORDS	5

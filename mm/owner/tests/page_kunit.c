@@ -20,7 +20,7 @@
 #include <linux/xarray.h>
 
 #include "../../internal.h"
-#include "../handles.h"
+#include "../capture.h"
 #include "../page.h"
 #include "../rules/rules.h"
 #include "plant.h"

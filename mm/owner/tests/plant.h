@@ -11,7 +11,12 @@
 #include <linux/stackdepot.h>
 
 #include "../../slab.h"
-#include "../owner.h"
+#include "../capture.h"
+#include "../hooks.h"
+#include "../sample.h"
+#include "../slab_records.h"
+#include "../totals.h"
+#include "../walk.h"
 
 #define PLANTED		37
 #define PLANTED_SIZE	200

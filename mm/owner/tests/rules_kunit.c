@@ -18,7 +18,8 @@
 #include <asm/sections.h>
 
 #include "../../slab.h"
-#include "../owner.h"
+#include "../capture.h"
+#include "../sample.h"
 #include "../rules/symbol_ranges.h"
 #include "../rules/rules.h"
 

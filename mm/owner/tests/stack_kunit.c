@@ -7,7 +7,7 @@
 #include <linux/kthread.h>
 #include <linux/sched.h>
 
-#include "../handles.h"
+#include "../capture.h"
 #include "plant.h"
 
 /* In the place of an allocator's hook. */

@@ -18,7 +18,7 @@
 #include <linux/timer.h>
 #include <linux/workqueue.h>
 
-#include "../owner.h"
+#include "../unwind.h"
 
 #define FRAMES		128
 

@@ -1,0 +1,85 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * The 16-byte record: what is not inline.
+ */
+
+#include <linux/init.h>
+#include <linux/sched/clock.h>
+#include <linux/stackdepot.h>
+#include <linux/string.h>
+
+#include "record.h"
+
+atomic_long_t owner_losses[OWNER_LOSS_REASONS];
+
+/* local_clock() at tick 0. */
+static u64 clock_at_tick_0;
+
+static int __init owner_time_init(void)
+{
+	clock_at_tick_0 = local_clock() - owner_ticks() * OWNER_TICK_NS;
+	return 0;
+}
+early_initcall(owner_time_init);
+
+/**
+ * owner_timestamp - convert a record's time to the clock of page_owner and of the log
+ * @time: the record's time
+ *
+ * The offset between ticks and that clock is read once, at boot, although they drift: a
+ * record must show the same timestamp each time it is read.
+ *
+ * Return: ns since boot.
+ */
+u64 owner_timestamp(u32 time)
+{
+	u64 now = owner_ticks();
+
+	return clock_at_tick_0 + (now - (u32)((u32)now - time)) * OWNER_TICK_NS;
+}
+
+/**
+ * owner_record_get - take references to the handles of a record
+ * @owner: a copy of the record, read under the RCU read lock that is still held. Its
+ *	task is set to 0 if the depot has evicted it.
+ *
+ * Return: false if the depot has evicted the chain: the object has been freed.
+ */
+bool owner_record_get(struct owner_record *owner)
+{
+	if (!stack_depot_get(owner->stack))
+		return false;
+	if (owner->task && !stack_depot_get(owner->task))
+		owner->task = 0;
+	return true;
+}
+
+/**
+ * owner_record_put - drop the references that owner_record_get() took
+ * @owner: a copy of the record
+ */
+void owner_record_put(const struct owner_record *owner)
+{
+	stack_depot_put(owner->stack);
+	stack_depot_put(owner->task);
+}
+
+/**
+ * owner_task_fetch - read an interned task
+ * @handle: the task's handle, with a reference, or 0
+ * @task: filled with the task
+ *
+ * Return: false if @handle is not a task's.
+ */
+bool owner_task_fetch(depot_stack_handle_t handle, struct owner_task *task)
+{
+	unsigned long *words;
+
+	if (!handle || stack_depot_fetch(handle, &words) != OWNER_TASK_WORDS)
+		return false;
+	task->pid = (u32)words[0];
+	task->tgid = words[0] >> 32;
+	memcpy(task->comm, &words[1], TASK_COMM_LEN);
+	task->comm[TASK_COMM_LEN - 1] = '\0';
+	return true;
+}
