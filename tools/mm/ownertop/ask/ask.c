@@ -148,7 +148,7 @@ bool ask_groups(struct answer *a, const struct options *o)
 	model_init(&a->model, &a->asked);
 	a->model.sink.now = now();
 	a->model.sink.summary.slabs_listed = asks_for_both(&question);
-	read_open(fd, QUERY, &a->model.sink, &health);
+	read_fd(fd, QUERY, &a->model.sink, &health);
 	if (health_complete(&health))
 		return true;
 	/* More groups than it adds up, or a signal. */

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-/* The name and size of a slab cache, from the name of a file. */
+/* Find the name and the sizes of a slab cache from the path of its alloc_traces. */
 #include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -9,7 +9,7 @@
 
 #define DEBUG_SLAB "/kernel/debug/slab/"
 
-/* As large as any object gets; this is 1 TiB. */
+/* Larger than any object: 1 TiB. Sizes above are damage. */
 #define SIZE_MAX_BYTES (1024ULL << 30)
 
 static u64 read_size(const char *root, size_t root_len, const char *cache,
@@ -30,7 +30,7 @@ static u64 read_size(const char *root, size_t root_len, const char *cache,
 	return take_number(&t, &size) || size > SIZE_MAX_BYTES ? 0 : size;
 }
 
-/* "kmalloc-64", "kmalloc-cg-2k", "kmalloc-rnd-03-1k", "dma-kmalloc-8M" */
+/* Parse the size in "kmalloc-64", "kmalloc-cg-2k", "kmalloc-rnd-03-1k" or "dma-kmalloc-8M". */
 static u64 size_in_name(const char *name)
 {
 	const char *dash = strrchr(name, '-');
@@ -49,7 +49,7 @@ static u64 size_in_name(const char *name)
 	return t.len ? 0 : size;
 }
 
-/* The directory that the file is in, if the file is alloc_traces. */
+/* Returns the name of the directory of @path if the file is alloc_traces, else no text. */
 static struct text directory_of(const char *path)
 {
 	const char *file = strrchr(path, '/'), *p;
@@ -62,7 +62,7 @@ static struct text directory_of(const char *path)
 	return (struct text){ p, file - p };
 }
 
-void cache_of_path(const char *path, struct cache *cache)
+void cache_from_path(const char *path, struct cache *cache)
 {
 	struct text dir = directory_of(path);
 	const char *root = strstr(path, DEBUG_SLAB);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 */
-/* Which slab cache a file of debugfs is about, and how large its objects are. */
+/* Find the name and the sizes of a slab cache from the path of its alloc_traces. */
 #ifndef OWNERTOP_CACHE_SIZE_H
 #define OWNERTOP_CACHE_SIZE_H
 
@@ -8,16 +8,16 @@
 #define CACHE_NAME_LEN 64
 
 struct cache {
-	char name[CACHE_NAME_LEN];	/* "": not known */
-	u64 object_size;	/* 0: not known */
-	u64 held_size;		/* with what the allocator adds to it */
+	char name[CACHE_NAME_LEN];	/* "": unknown */
+	u64 object_size;	/* 0: unknown */
+	u64 held_size;		/* object_size and what the allocator adds */
 };
 
 /*
- * @path is .../kernel/debug/slab/CACHE/alloc_traces, of this machine or in a
- * copy of its /sys: then .../kernel/slab/CACHE/ has the sizes. Otherwise the
- * size is known of caches that have it in their name (kmalloc-64).
+ * If @path is .../kernel/debug/slab/CACHE/alloc_traces, in /sys or in a copy of it, the
+ * sizes are read from .../kernel/slab/CACHE/. Otherwise only caches with the size in
+ * their names have one (kmalloc-64).
  */
-void cache_of_path(const char *path, struct cache *cache);
+void cache_from_path(const char *path, struct cache *cache);
 
 #endif

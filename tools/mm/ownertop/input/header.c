@@ -1,24 +1,23 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * A header is "key value" pairs with ", " between them. Keys this program does
- * not know are skipped, so that a kernel that prints more can still be read.
+ * Parse the header line of a record: "key value" pairs with ", " between them. Unknown
+ * keys are ignored, so that output of newer kernels can be read.
  */
 #include "input/header.h"
 #include "base/number.h"
 
-/* The largest block of any kernel is far below this many pages (2^20). */
+/* No kernel allocates blocks of 2^20 pages: a larger order is damage. */
 #define ORDER_MAX 20
 
-/* No slab object is larger than a block of pages; this is 1 TiB. */
+/* Larger than any object: 1 TiB. */
 #define SIZE_MAX_BYTES (1024ULL << 30)
 
-/* The least chance that the kernel samples at is 2^-32. */
+/* The kernel samples at least one of 2^32 objects. */
 #define WEIGHT_MAX 0x100000000ULL
 
 /*
- * A task may put what it likes into its name, ")", "," and newlines too, so its
- * end is found by what follows it. Kernel names have at most 15 bytes; some
- * room is left for kernels with longer ones.
+ * The name of a task may contain any character, including ")", "," and newline, so its end
+ * is found by the text that follows. Names have at most 15 bytes today; allow for more.
  */
 #define COMM_MAX 64
 
@@ -31,7 +30,7 @@ static const struct text heads[NR_KINDS] = {
 enum {
 	HAS_ORDER = 1 << 0,
 	HAS_PID = 1 << 1,
-	HAS_TGID = 1 << 2,	/* with comm and ts, without which it is refused */
+	HAS_TGID = 1 << 2,	/* parse_tgid() also requires comm and ts */
 	HAS_SIZE = 1 << 3,
 	HAS_SLAB = 1 << 4,
 	HAS_CACHE = 1 << 5,
@@ -44,7 +43,7 @@ struct header {
 	struct record *rec;
 	const char *p;		/* next byte to read */
 	const char *eol;	/* the newline */
-	const char *end;	/* of the text at hand */
+	const char *end;	/* of the text in the buffer */
 	u64 order;
 	unsigned int has;
 };
@@ -69,7 +68,7 @@ static const char *parse_number(struct header *h, u64 *value)
 	const char *p = h->p;
 	u64 v = 0;
 
-	/* The newline at eol is no digit. */
+	/* Stops at the newline at eol at the latest. */
 	for (; *p >= '0' && *p <= '9'; p++)
 		if (__builtin_mul_overflow(v, 10, &v) ||
 		    __builtin_add_overflow(v, *p - '0', &v))
@@ -115,7 +114,7 @@ static const char *parse_order(struct header *h)
 	return error;
 }
 
-/* "(comm)": the name ends at the last ")" that is followed by ", ts ". */
+/* Parse "(comm)". The name ends at the last ")" that is followed by ", ts ". */
 static const char *parse_comm(struct header *h)
 {
 	static const char after[] = "), ts ";
@@ -158,13 +157,13 @@ static const char *parse_ts(struct header *h)
 	return NULL;
 }
 
-/* Up to the next pair, whatever is in it. */
+/* Remove the text up to the next pair. */
 static struct text take_value(struct header *h)
 {
 	struct text value = { h->p, 0 };
 	const char *p = h->p;
 
-	/* The newline at eol stops the look behind the last comma. */
+	/* p[1] exists: at eol there is a newline. */
 	while ((p = memchr(p, ',', h->eol - p)) && p[1] != ' ')
 		p++;
 	if (p)
@@ -181,7 +180,7 @@ static const char *parse_cache(struct header *h)
 	return h->rec->cache.len ? NULL : "the cache name is missing";
 }
 
-/* "0x140cca(GFP_HIGHUSER_MOVABLE|__GFP_COMP)": the names. */
+/* Take the names of "0x140cca(GFP_HIGHUSER_MOVABLE|__GFP_COMP)". */
 static const char *parse_mask(struct header *h)
 {
 	struct text value = take_value(h);
@@ -201,14 +200,14 @@ static const char *parse_nid(struct header *h)
 
 const char *weight_parse(struct text value, u64 *weight)
 {
-	u64 whole, thousandths;
+	u64 integer, thousandths;
 
-	if (take_number(&value, &whole) || !take_word(&value, ".") || value.len != 3 ||
+	if (take_number(&value, &integer) || !take_word(&value, ".") || value.len != 3 ||
 	    take_number(&value, &thousandths) || value.len)
 		return "the weight is no number with three decimals";
-	if (!whole || whole > WEIGHT_MAX)
+	if (!integer || integer > WEIGHT_MAX)
 		return "the weight is not 1 to 2^32";
-	*weight = whole * WEIGHT_ONE + thousandths;
+	*weight = integer * WEIGHT_ONE + thousandths;
 	return NULL;
 }
 
@@ -281,7 +280,7 @@ static const char *parse_pairs(struct header *h)
 	}
 }
 
-static const char *missing(unsigned int has)
+static const char *name_missing_key(unsigned int has)
 {
 	if (!(has & HAS_ORDER))
 		return "the header has no order";
@@ -296,19 +295,19 @@ static const char *missing(unsigned int has)
 	return "the header has no cache";
 }
 
-const char *header_parse(struct text t, u64 page_size, enum kind what,
+const char *header_parse(struct text t, u64 page_size, enum kind kind,
 			 struct record *rec, const char **end)
 {
-	unsigned int needs = what == KIND_PAGE ? PAGE_NEEDS : OBJECT_NEEDS;
+	unsigned int needs = kind == KIND_PAGE ? PAGE_NEEDS : OBJECT_NEEDS;
 	struct header h = {
 		.rec = rec,
-		.p = t.s + heads[what].len,
+		.p = t.s + heads[kind].len,
 		.end = t.s + t.len,
 	};
 	const char *error;
 
 	*rec = (struct record){
-		.kind = what,
+		.kind = kind,
 		.objects = 1,
 		.nid = NID_UNKNOWN,
 		.cache.s = "",
@@ -322,8 +321,8 @@ const char *header_parse(struct text t, u64 page_size, enum kind what,
 	if (error)
 		return error;
 	if ((h.has & needs) != needs)
-		return missing(h.has);
-	if (what == KIND_PAGE) {
+		return name_missing_key(h.has);
+	if (kind == KIND_PAGE) {
 		rec->bytes = page_size << h.order;
 		rec->held = rec->bytes;
 	}

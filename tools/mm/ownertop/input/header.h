@@ -1,21 +1,22 @@
 /* SPDX-License-Identifier: GPL-2.0 */
-/* The first line of a record: "Page allocated via order 0, ...", or another kind. */
+/* Parse the first line of a record, for example "Page allocated via order 0, ...". */
 #ifndef OWNERTOP_HEADER_H
 #define OWNERTOP_HEADER_H
 
 #include "input/record.h"
 
-/* Does a record begin here, and of what? */
+/* Does @t begin with the header of a record? If so, set @kind. */
 bool header_begins(struct text t, enum kind *kind);
 
 /*
- * Fills @rec from the header of a @what that @t begins with, and sets @end behind
- * its newline. Returns NULL, or what is wrong with it.
+ * Fill @rec from the header at the beginning of @t, and set @end behind its newline.
+ * @page_size: bytes of a page, for records of pages; @kind: as header_begins() found.
+ * Returns NULL, or what is wrong with the header.
  */
-const char *header_parse(struct text t, u64 page_size, enum kind what,
+const char *header_parse(struct text t, u64 page_size, enum kind kind,
 			 struct record *rec, const char **end);
 
-/* "8192.123", at least 1. Returns NULL, or what is wrong with it. */
+/* Parse a weight like "8192.123", at least 1. Returns NULL, or what is wrong with it. */
 const char *weight_parse(struct text value, u64 *weight);
 
 #endif

@@ -1,14 +1,15 @@
 // SPDX-License-Identifier: GPL-2.0
-/* Messages about damaged inputs. */
+/* Count and report damage of inputs. */
 #include <stdarg.h>
 #include <stdio.h>
 
 #include "input/health.h"
 #include "input/progress.h"
 
-#define TELL_AT_MOST 10
+/* Damaged places of one input that get a message of their own. */
+#define MESSAGES_MAX 10
 
-static void say(struct health *h, const char *fmt, ...)
+static void report(struct health *h, const char *fmt, ...)
 {
 	va_list args;
 
@@ -31,26 +32,26 @@ void health_damage(struct health *h, const char *input, u64 line,
 		   const char *reason)
 {
 	h->damaged++;
-	if (h->told == TELL_AT_MOST) {
-		h->untold++;
+	if (h->reported == MESSAGES_MAX) {
+		h->suppressed++;
 		return;
 	}
-	h->told++;
-	say(h, "%s:%llu: %s; not counted", input, line, reason);
+	h->reported++;
+	report(h, "%s:%llu: %s; not counted", input, line, reason);
 }
 
 void health_unread(struct health *h, const char *input, const char *reason)
 {
 	h->unread++;
-	say(h, "%s: %s", input, reason);
+	report(h, "%s: %s", input, reason);
 }
 
 void health_input_done(struct health *h, const char *input)
 {
-	if (h->untold)
-		say(h, "%s: %u more damaged places", input, h->untold);
-	h->told = 0;
-	h->untold = 0;
+	if (h->suppressed)
+		report(h, "%s: %u more damaged places", input, h->suppressed);
+	h->reported = 0;
+	h->suppressed = 0;
 }
 
 bool health_complete(const struct health *h)

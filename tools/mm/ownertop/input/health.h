@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 */
-/* What went wrong with the inputs: told on stderr, and kept for the output. */
+/* Damage and read errors of the inputs: reported on stderr, and counted for the output. */
 #ifndef OWNERTOP_HEALTH_H
 #define OWNERTOP_HEALTH_H
 
@@ -8,22 +8,23 @@
 #include "base/types.h"
 
 struct health {
-	u64 damaged;	/* places where a record or more were lost */
-	u32 unread;	/* inputs not read to their end, or empty */
-	u32 told;		/* messages about the present input */
-	u32 untold;
-	bool quiet;		/* nothing is told on stderr */
-	char first[128];	/* the first that was, or would have been */
+	u64 damaged;		/* places where one or more records were lost */
+	u32 unread;		/* inputs that are empty or were not read to their end */
+	u32 reported;		/* messages about the current input, */
+	u32 suppressed;		/* and damaged places without a message */
+	bool quiet;		/* no messages on stderr */
+	char first[128];	/* the first message, also if quiet */
 };
 
-/* Damage in the present input; says so, but not more than a screenful. */
+/* Count and report a damaged place of the current input. */
 void health_damage(struct health *h, const char *input, u64 line,
 		   const char *reason);
-/* The input could not be read, or not to its end, or had nothing in it. */
+/* Count and report an input that is empty or cannot be read to its end. */
 void health_unread(struct health *h, const char *input, const char *reason);
-/* The present input is over. */
+/* Finish the current input: report how many messages were suppressed. */
 void health_input_done(struct health *h, const char *input);
 
+/* Was every record of every input read? */
 bool health_complete(const struct health *h);
 
 #endif

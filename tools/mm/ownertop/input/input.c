@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-/* Buffered reading that always shows a whole record. */
+/* Read an input through a buffer that always holds a complete record. */
 #include <assert.h>
 #include <errno.h>
 #include <fcntl.h>
@@ -10,15 +10,15 @@
 #include "input/input.h"
 #include "input/progress.h"
 
-/* Fits a core's second-level cache, and makes moving what is left over rare. */
+/* Fits the L2 cache, and is large enough that fill_buffer() seldom moves bytes. */
 #define BUFFER_SIZE (4 * INPUT_AHEAD)
 
-/* page_owner fails a read that has no room for a record of one page. */
-#define LEAST_READ (64 * 1024)
+/* page_owner fails a read into a buffer that is too small for a record. */
+#define READ_MIN (64 * 1024)
 
-static_assert(LEAST_READ <= UNPACK_HEAD_MAX, "the first read must fit");
+static_assert(READ_MIN <= UNPACK_HEAD_MAX, "the first read must fit");
 
-/* Reads up to @size bytes, once; at the end and on failure there is no more. */
+/* Read up to @size bytes, once. Sets in->eof at the end and on failure. */
 static void read_more(struct input *in, size_t size)
 {
 	char *room = in->buf + in->end;
@@ -40,10 +40,10 @@ static void read_more(struct input *in, size_t size)
 	}
 }
 
-static void look_at_magic(struct input *in)
+static void detect_compression(struct input *in)
 {
 	while (!in->eof && in->end < UNPACK_MAGIC)
-		read_more(in, LEAST_READ - in->end);
+		read_more(in, READ_MIN - in->end);
 	in->unpack = unpack_begin((struct text){ in->buf, in->end }, in->fd);
 	if (in->unpack) {
 		in->end = 0;
@@ -57,12 +57,12 @@ bool input_open(struct input *in, const char *path)
 
 	if (fd < 0)
 		return false;
-	input_take(in, fd);
-	look_at_magic(in);
+	input_open_fd(in, fd);
+	detect_compression(in);
 	return true;
 }
 
-void input_take(struct input *in, int fd)
+void input_open_fd(struct input *in, int fd)
 {
 	*in = (struct input){ .fd = fd, .buf = xmalloc(BUFFER_SIZE) };
 }
@@ -76,19 +76,19 @@ void input_close(struct input *in)
 	free(in->buf);
 }
 
-static void fill(struct input *in)
+static void fill_buffer(struct input *in)
 {
 	memmove(in->buf, in->buf + in->pos, in->end - in->pos);
 	in->end -= in->pos;
 	in->pos = 0;
-	while (!in->eof && BUFFER_SIZE - in->end >= LEAST_READ)
+	while (!in->eof && BUFFER_SIZE - in->end >= READ_MIN)
 		read_more(in, BUFFER_SIZE - in->end);
 }
 
 struct text input_ahead(struct input *in)
 {
 	if (!in->eof && in->end - in->pos < INPUT_AHEAD)
-		fill(in);
+		fill_buffer(in);
 	return (struct text){ in->buf + in->pos, in->end - in->pos };
 }
 

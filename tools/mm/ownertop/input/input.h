@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * A file, pipe or debugfs file read once, front to back, through one buffer;
- * unpacked on the way if it is compressed.
+ * A file, pipe or debugfs file that is read once, from front to back, through one buffer.
+ * Compressed input is unpacked.
  */
 #ifndef OWNERTOP_INPUT_H
 #define OWNERTOP_INPUT_H
@@ -13,8 +13,8 @@
 #include "input/unpack.h"
 
 /*
- * The most that input_ahead() promises. The kernel prints a record into at
- * most one page, and the largest page is 64 KiB.
+ * Bytes that input_ahead() guarantees before the end of the input. The kernel prints a
+ * record into at most one page, which has up to 64 KiB.
  */
 #define INPUT_AHEAD (128 * 1024)
 
@@ -24,16 +24,17 @@ struct input {
 	size_t pos;
 	size_t end;
 	bool eof;
-	const char *failure;	/* why the reading ended early, or NULL */
-	struct unpack *unpack;	/* NULL: not compressed */
+	const char *failure;	/* error message if reading failed, or NULL */
+	struct unpack *unpack;	/* NULL: the input is not compressed */
 };
 
+/* Returns false with errno set if @path cannot be opened; "-" is standard input. */
 bool input_open(struct input *in, const char *path);
-/* Reads what is open already, as it is; input_close() closes it. */
-void input_take(struct input *in, int fd);
+/* Read from an open file, without unpacking. input_close() closes it. */
+void input_open_fd(struct input *in, int fd);
 void input_close(struct input *in);
 
-/* What is not consumed yet: at least INPUT_AHEAD bytes, or all there is. */
+/* Returns the text that is not consumed yet: at least INPUT_AHEAD bytes, or all that is left. */
 struct text input_ahead(struct input *in);
 void input_consume(struct input *in, size_t bytes);
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-/* How far the reading is. */
+/* Show the progress of reading on the terminal. */
 #include <stdbool.h>
 #include <stdio.h>
 #include <time.h>
@@ -8,16 +8,16 @@
 #include "base/human.h"
 #include "input/progress.h"
 
-/* Who waits longer than this wonders; more often than that is only flicker. */
-#define FIRST_MS 1000
-#define NEXT_MS 200
+/* Nothing is shown for short inputs; more frequent updates would flicker. */
+#define FIRST_UPDATE_MS 1000
+#define UPDATE_INTERVAL_MS 200
 
 #define ERASE "\r\033[K"
 
 static struct {
-	bool allowed;
+	bool enabled;
 	bool shown;
-	const char *input;	/* NULL: none is being read */
+	const char *input;	/* NULL: no input is being read */
 	u64 total;
 	u64 done;
 	s64 began_ms;
@@ -34,12 +34,12 @@ static s64 now_ms(void)
 
 void progress_allow(void)
 {
-	progress.allowed = isatty(STDERR_FILENO);
+	progress.enabled = isatty(STDERR_FILENO);
 }
 
 void progress_begin(const char *input, u64 total)
 {
-	if (!progress.allowed)
+	if (!progress.enabled)
 		return;
 	progress.total = total;
 	if (progress.input == input)
@@ -47,10 +47,10 @@ void progress_begin(const char *input, u64 total)
 	progress.input = input;
 	progress.done = 0;
 	progress.began_ms = now_ms();
-	progress.due_ms = progress.began_ms + FIRST_MS;
+	progress.due_ms = progress.began_ms + FIRST_UPDATE_MS;
 }
 
-static void show(s64 now)
+static void print_progress(s64 now)
 {
 	u64 rate = progress.done * 1000 / (now - progress.began_ms);
 	char done[HUMAN_LEN], total[HUMAN_LEN], per_second[HUMAN_LEN];
@@ -76,8 +76,8 @@ void progress_bytes(u64 more)
 	now = now_ms();
 	if (now < progress.due_ms)
 		return;
-	show(now);
-	progress.due_ms = now + NEXT_MS;
+	print_progress(now);
+	progress.due_ms = now + UPDATE_INTERVAL_MS;
 }
 
 void progress_hide(void)

@@ -1,22 +1,23 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * A line on the terminal that says how far the reading is, if it takes long.
- * There is one terminal, so there is one line.
+ * A line on the terminal that shows the progress of reading, if it takes long. The state is
+ * global because the terminal is.
  */
 #ifndef OWNERTOP_PROGRESS_H
 #define OWNERTOP_PROGRESS_H
 
 #include "base/types.h"
 
-/* Without this nothing is shown; nor if standard error is no terminal. */
+/* Enable the line if standard error is a terminal. */
 void progress_allow(void);
 
-/* @total: bytes of the input, 0 if not known; may be told later, in another call. */
+/* @total: bytes of the input, or 0. A second call with the same @input sets the total. */
 void progress_begin(const char *input, u64 total);
+/* Count @more bytes, and update the line if it is due. */
 void progress_bytes(u64 more);
 void progress_end(void);
 
-/* Makes room for a message. */
+/* Erase the line, so that a message can be printed. The next update draws it again. */
 void progress_hide(void);
 
 #endif

@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Which reader an input is for: lines that only one format has tell.
- * What only explains other inputs is read before them, in whatever order they
- * were named.
+ * Choose the reader of each input by its first lines, and read all inputs. An input that
+ * maps handles to call chains is read before the others, wherever it is named.
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -13,7 +12,7 @@
 #include "input/reader.h"
 #include "input/reading.h"
 
-/* What no format recognises, the first one says what is wrong with. */
+/* The first format reads, and rejects, inputs that no format recognises. */
 static const struct format * const formats[] = {
 	&format_text, &format_stacks, &format_alloc_traces, &format_allocinfo,
 	&format_answer,
@@ -21,25 +20,25 @@ static const struct format * const formats[] = {
 
 #define NR_FORMATS (sizeof(formats) / sizeof(*formats))
 
-/* To open a file of debugfs twice may make the kernel add it up twice. */
-#define STAY_OPEN_MAX 8
+/* Keep few inputs open: the kernel may compute a debugfs file again if it is reopened. */
+#define KEEP_OPEN_MAX 8
 
 static u32 count_lines(const struct format *format, struct reading *r)
 {
-	struct cursor c = reading_cursor(r);
+	struct scan c = reading_scan(r);
 	struct text line;
 	u32 n = 0;
 
-	while (cursor_line(&c, &line))
+	while (scan_line(&c, &line))
 		n += format->recognise(line);
 	return n;
 }
 
 /*
- * The format that most lines of the beginning are of. A record of format_text
- * may have a line that format_stacks would have, so its own count twice.
+ * Returns the format that recognises most lines at the beginning of the input. A record of
+ * format_text may contain one line that format_stacks recognises, so its own count double.
  */
-static const struct format *format_of(struct reading *r)
+static const struct format *find_format(struct reading *r)
 {
 	const struct format *best = formats[0];
 	u32 most = 2 * count_lines(best, r);
@@ -58,7 +57,7 @@ static const struct format *format_of(struct reading *r)
 
 static bool reading_open(struct reading *r)
 {
-	/* A pipe may take its time from the first byte on. */
+	/* Reading the beginning of a pipe may already take long. */
 	progress_begin(r->path, 0);
 	if (!input_open(&r->in, r->path)) {
 		health_unread(r->health, r->path, strerror(errno));
@@ -67,7 +66,7 @@ static bool reading_open(struct reading *r)
 		return false;
 	}
 	r->open = true;
-	r->format = format_of(r);
+	r->format = find_format(r);
 	return true;
 }
 
@@ -78,26 +77,26 @@ static void reading_close(struct reading *r)
 	progress_end();
 }
 
-/* Bytes of a file, 0 for what grows as it is read. */
-static u64 size_of(const struct reading *r)
+/* Returns the size of a regular file, 0 for a pipe and for files of debugfs. */
+static u64 input_size(const struct reading *r)
 {
 	struct stat st;
 
 	return !fstat(r->in.fd, &st) && S_ISREG(st.st_mode) ? st.st_size : 0;
 }
 
-static void read_through(struct reading *r)
+static void read_all(struct reading *r)
 {
 	if (r->format->begin)
 		r->format->begin(r);
-	progress_begin(r->path, size_of(r));
+	progress_begin(r->path, input_size(r));
 	reading_run(r);
 	reading_close(r);
 	r->path = NULL;
 }
 
-/* Can it be closed now and opened again later? */
-static bool is_file(const struct reading *r)
+/* Can the input be closed and opened again? */
+static bool is_reopenable(const struct reading *r)
 {
 	struct stat st;
 
@@ -105,25 +104,25 @@ static bool is_file(const struct reading *r)
 }
 
 /*
- * Looks at an input, so that what explains the others is read first. Files may
- * have to be closed again, as each open one takes a buffer, and a compressed one
- * several.
+ * Open an input, note what it contains, and read it at once if it maps handles. Otherwise
+ * close it again unless there are few inputs: each open one has a buffer, and a compressed
+ * one has several.
  */
-static void look_ahead(struct reading *r, bool stay_open)
+static void inspect_input(struct reading *r, bool keep_open)
 {
 	if (!reading_open(r))
 		return;
 	if (r->format->lists_slabs && r->format->lists_slabs(r))
 		r->sink->summary.slabs_listed = true;
-	if (r->format->explains && r->format->explains(r))
-		read_through(r);
-	else if ((!stay_open || r->in.unpack) && is_file(r))
+	if (r->format->maps_handles && r->format->maps_handles(r))
+		read_all(r);
+	else if ((!keep_open || r->in.unpack) && is_reopenable(r))
 		reading_close(r);
 }
 
-void read_open(int fd, char *name, struct record_sink *sink, struct health *health)
+void read_fd(int fd, char *name, struct record_sink *sink, struct health *health)
 {
-	struct handles handles = { 0 };
+	struct handle_map handles = { 0 };
 	struct reading r = {
 		.path = name,
 		.line = 1,
@@ -133,17 +132,17 @@ void read_open(int fd, char *name, struct record_sink *sink, struct health *heal
 		.handles = &handles,
 	};
 
-	input_take(&r.in, fd);
+	input_open_fd(&r.in, fd);
 	r.format = &format_answer;
-	read_through(&r);
-	handles_free(&handles);
+	read_all(&r);
+	handle_map_free(&handles);
 }
 
 void read_inputs(char * const *paths, int n, u64 page_size, struct record_sink *sink,
 		 struct health *health)
 {
 	struct reading *all = xcalloc(n, sizeof(*all));
-	struct handles handles = { 0 };
+	struct handle_map handles = { 0 };
 	int i;
 
 	for (i = 0; i < n; i++)
@@ -157,12 +156,12 @@ void read_inputs(char * const *paths, int n, u64 page_size, struct record_sink *
 		};
 	if (n > 1)
 		for (i = 0; i < n; i++)
-			look_ahead(&all[i], n <= STAY_OPEN_MAX);
+			inspect_input(&all[i], n <= KEEP_OPEN_MAX);
 	for (i = 0; i < n; i++)
 		if (all[i].path && (all[i].open || reading_open(&all[i])))
-			read_through(&all[i]);
-	if (!handles.asked)
+			read_all(&all[i]);
+	if (!handles.used)
 		sink->summary.idle_handles = handles.n;
-	handles_free(&handles);
+	handle_map_free(&handles);
 	free(all);
 }

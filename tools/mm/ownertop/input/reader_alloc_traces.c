@@ -1,9 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * SLUB's alloc_traces of one cache (slab_debug=U): a line with a count, the
- * calling function, what was wasted, ages and tasks; then the call chain, if
- * the kernel keeps chains, and a blank line. Which cache it is, and how large
- * its objects are, is not in it.
+ * Read SLUB's alloc_traces of one cache (slab_debug=U). A summary line has the number of
+ * objects, the caller, the wasted bytes, ages and tasks. If the kernel keeps call chains,
+ * one follows with a blank line after it. The file contains neither the cache nor its size.
  */
 #include <stdio.h>
 
@@ -11,24 +10,24 @@
 #include "base/number.h"
 #include "input/reading.h"
 
-/* The count is printed to a width of seven, frames are indented by eight. */
+/* Frames are indented by eight columns; the count is padded to seven. */
 #define FRAME_INDENT 8
 
-/* The kernel keeps 16 frames; a symbol has up to 512 bytes and a module. */
+/* The kernel keeps 16 frames of up to 512 bytes and a module. */
 #define STACK_MAX (64 * 1024)
 
-/* No machine has so many objects, and their bytes can be added. */
+/* More objects than any machine has, but few enough that sums of bytes do not overflow. */
 #define COUNT_MAX (1024ULL << 30)
 
 static bool is_frame(struct text line)
 {
-	struct text rest = line;
+	struct text unindented = line;
 
-	take_spaces(&rest);
-	return line.len - rest.len >= FRAME_INDENT;
+	take_spaces(&unindented);
+	return line.len - unindented.len >= FRAME_INDENT;
 }
 
-/* "    253 __d_alloc+0x3c/0x270 age=15/25/26 pid=17-41" */
+/* Is it like "    253 __d_alloc+0x3c/0x270 age=15/25/26 pid=17-41"? */
 static bool is_summary(struct text line)
 {
 	u64 count;
@@ -49,13 +48,13 @@ static bool summary_begins(struct text ahead)
 
 static bool is_alloc_traces(struct text line)
 {
-	static const char nothing[] = "No data";
+	static const char no_data[] = "No data";
 
 	return is_summary(line) ||
-	       (line.len == sizeof(nothing) - 1 && TEXT_STARTS(line, nothing));
+	       (line.len == sizeof(no_data) - 1 && TEXT_STARTS(line, no_data));
 }
 
-/* A single number; the pids of several objects may be a range, which is none. */
+/* Parse a single pid. A range, if tasks differ, leaves the pid unknown. */
 static const char *parse_pid(struct text value, s64 *pid)
 {
 	u64 v;
@@ -68,7 +67,7 @@ static const char *parse_pid(struct text value, s64 *pid)
 	return error;
 }
 
-/* "total/each" */
+/* Parse "total/each". */
 static const char *parse_waste(struct text value, u64 *waste)
 {
 	const char *error = take_number(&value, waste);
@@ -78,7 +77,7 @@ static const char *parse_waste(struct text value, u64 *waste)
 
 struct summary {
 	u64 count;
-	struct text function;	/* with its module */
+	struct text function;	/* and its module */
 	u64 waste;
 	s64 pid;
 };
@@ -118,17 +117,17 @@ static const char *parse_summary(struct text line, struct summary *s)
 }
 
 /*
- * Writes frames to @stack as other formats have them, with one space. Returns
- * NULL, or what is wrong.
+ * Copy the frames to @stack, indented by one space as in the other formats. Returns NULL,
+ * or what is wrong.
  */
-static const char *take_frames(struct cursor *c, char stack[STACK_MAX], size_t *len)
+static const char *copy_frames(struct scan *c, char stack[STACK_MAX], size_t *len)
 {
 	struct text line;
 
 	for (*len = 0; c->p < c->end && *c->p == ' '; ) {
-		struct cursor start = *c;
+		struct scan start = *c;
 
-		if (!cursor_line(c, &line) || !is_frame(line)) {
+		if (!scan_line(c, &line) || !is_frame(line)) {
 			*c = start;
 			return NULL;
 		}
@@ -140,11 +139,11 @@ static const char *take_frames(struct cursor *c, char stack[STACK_MAX], size_t *
 	return NULL;
 }
 
-static void add(struct reading *r, const struct summary *s, struct text stack, u64 line)
+static void take_summary(struct reading *r, const struct summary *s, struct text stack, u64 line)
 {
 	const struct cache *cache = &r->cache;
 	u64 bytes = s->count * cache->object_size;
-	struct record rec = RECORD_UNTOLD;
+	struct record rec = RECORD_UNKNOWN;
 
 	rec.kind = KIND_SLAB;
 	rec.summed = true;
@@ -154,60 +153,60 @@ static void add(struct reading *r, const struct summary *s, struct text stack, u
 	rec.pid = s->pid;
 	rec.cache = (struct text){ cache->name, strlen(cache->name) };
 	rec.stack = stack;
-	reading_add(r, &rec, line);
+	reading_take(r, &rec, line);
 }
 
-static void read_summary(struct reading *r, struct cursor *c)
+static void read_summary(struct reading *r, struct scan *c)
 {
-	struct cursor start = *c;
+	struct scan start = *c;
 	char stack[STACK_MAX];
 	struct summary s;
 	const char *error;
 	struct text line;
 	size_t len;
 
-	if (!cursor_line(c, &line)) {
-		reading_no_end(r, c);
+	if (!scan_line(c, &line)) {
+		reading_truncated(r, c);
 		return;
 	}
 	error = parse_summary(line, &s);
 	if (!error)
-		error = take_frames(c, stack, &len);
+		error = copy_frames(c, stack, &len);
 	if (error) {
 		reading_damage(r, &start, error);
 		return;
 	}
-	if (len && !cursor_blank(c)) {
-		if (!cursor_line_end(c))
-			reading_no_end(r, c);
+	if (len && !scan_blank(c)) {
+		if (!scan_line_end(c))
+			reading_truncated(r, c);
 		else
 			reading_damage(r, c, "the call chain has no blank line at its end");
 		return;
 	}
 	if (!len && s.function.s[0] != '<')
 		len = sprintf(stack, " %.*s\n", (int)s.function.len, s.function.s);
-	add(r, &s, (struct text){ stack, len }, start.line);
+	take_summary(r, &s, (struct text){ stack, len }, start.line);
 	reading_consume(r, c);
 }
 
 static void read_alloc_traces(struct reading *r)
 {
-	struct cursor c = reading_cursor(r);
+	struct scan c = reading_scan(r);
 	struct text line;
 
-	if (summary_begins(cursor_rest(&c))) {
+	if (summary_begins(scan_rest(&c))) {
 		read_summary(r, &c);
-	} else if (cursor_line(&c, &line) && is_alloc_traces(line)) {
+	} else if (scan_line(&c, &line) && is_alloc_traces(line)) {
 		reading_consume(r, &c);
 	} else {
-		c = reading_cursor(r);
+		c = reading_scan(r);
 		reading_damage(r, &c, "not a line of alloc_traces");
 	}
 }
 
 static void begin_alloc_traces(struct reading *r)
 {
-	cache_of_path(r->path, &r->cache);
+	cache_from_path(r->path, &r->cache);
 }
 
 const struct format format_alloc_traces = {

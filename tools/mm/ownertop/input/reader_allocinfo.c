@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * /proc/allocinfo (memory allocation profiling): a version, a comment, and a
- * line for each place in the source that allocates: bytes, calls, file and
- * line, module, function. Since version 2, "accurate:no" marks some of them.
+ * Read /proc/allocinfo (memory allocation profiling): a version, a comment, and a line for
+ * each allocation site, which is a source line that allocates. It has bytes, calls, file
+ * and line, module and function, and since version 2 perhaps "accurate:no".
  */
 #include <stdio.h>
 
@@ -10,18 +10,18 @@
 #include "input/reading.h"
 
 #define VERSION "allocinfo - version: "
-#define VERSION_KNOWN 2
+#define VERSION_MAX 2
 
 #define SITE_LEN 1024
 
-/* 2^60 bytes can still be added up. */
+/* Sums of up to 2^60 bytes do not overflow. */
 #define BYTES_MAX (1024ULL << 50)
 
 struct site {
 	u64 bytes;
 	u64 calls;
 	struct text place;	/* file:line */
-	struct text module;	/* in brackets, or empty */
+	struct text module;	/* in brackets; empty: the kernel itself */
 	struct text function;
 	bool inaccurate;
 };
@@ -31,7 +31,7 @@ static const char *parse_count(struct text *t, u64 *count)
 	const char *error;
 
 	take_spaces(t);
-	/* Counters of all CPUs are not added up at one moment. */
+	/* The kernel adds up per-CPU counters while they change: a sum may be negative. */
 	if (TEXT_STARTS(*t, "-"))
 		return "the number is negative";
 	error = take_number(t, count);
@@ -72,15 +72,15 @@ static bool is_allocinfo(struct text line)
 	return TEXT_STARTS(line, VERSION) || !parse_site(line, &site);
 }
 
-/* Each line stands for itself. */
+/* Each line is a record. */
 static bool line_begins(struct text ahead)
 {
 	(void)ahead;
 	return true;
 }
 
-/* The place stands in the chain's one frame. Returns NULL, or what is wrong. */
-static const char *add(struct reading *r, const struct site *site)
+/* Take a site as a record whose call chain is one frame. Returns NULL, or what is wrong. */
+static const char *take_site(struct reading *r, const struct site *site)
 {
 	char frame[SITE_LEN];
 	int len = snprintf(frame, sizeof(frame), " %.*s %.*s%s%.*s\n",
@@ -88,7 +88,7 @@ static const char *add(struct reading *r, const struct site *site)
 			   (int)site->place.len, site->place.s,
 			   site->module.len ? " " : "",
 			   (int)site->module.len, site->module.s);
-	struct record rec = RECORD_UNTOLD;
+	struct record rec = RECORD_UNKNOWN;
 
 	if (len >= SITE_LEN)
 		return "the line is too long";
@@ -99,9 +99,9 @@ static const char *add(struct reading *r, const struct site *site)
 	rec.bytes = site->bytes;
 	rec.held = site->bytes;
 	rec.stack = (struct text){ frame, len };
-	/* Most places have never allocated anything. */
+	/* Most sites have not allocated anything. */
 	if (site->calls || site->bytes)
-		reading_add(r, &rec, r->line);
+		reading_take(r, &rec, r->line);
 	return NULL;
 }
 
@@ -109,7 +109,7 @@ static const char *read_version(struct text line)
 {
 	u64 version;
 
-	if (take_number(&line, &version) || version < 1 || version > VERSION_KNOWN)
+	if (take_number(&line, &version) || version < 1 || version > VERSION_MAX)
 		return "allocinfo of a version this program does not know";
 	return NULL;
 }
@@ -124,7 +124,7 @@ static const char *take_line(struct reading *r, struct text line)
 	if (TEXT_STARTS(line, "#"))
 		return NULL;
 	error = parse_site(line, &site);
-	return error ? error : add(r, &site);
+	return error ? error : take_site(r, &site);
 }
 
 static void read_allocinfo(struct reading *r)

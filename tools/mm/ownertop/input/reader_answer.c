@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Answers of the kernel, and of this program, with format=tsv: objects one by
- * one, or groups, a line each after a line that names the columns.
+ * Read answers with format=tsv, of the kernel or of ownertop: a line with the names of the
+ * columns, then a line for each object or each group.
  */
 #include <stdio.h>
 
@@ -9,13 +9,13 @@
 #include "base/number.h"
 #include "input/reading.h"
 
-/* Longer names than the kernel's, also in octal, and more frames. */
+/* Longer than any name of the kernel, also with each byte in octal, and than any chain. */
 #define WORD_MAX 2048
 #define STACK_MAX (64 * 1024)
 
 /*
- * What stands in front of the fields of a group. Up to the youngest, names are of
- * these, even if a field has the same; the others are no field's.
+ * The columns of a group's sums. Those up to YOUNGEST come before the columns of fields
+ * and may have the name of a field ("held"); the others have names that no field has.
  */
 enum {
 	OBJECTS, BYTES, HELD, OLDEST, YOUNGEST,
@@ -34,7 +34,7 @@ static const char * const sum_names[NR_SUMS] = {
 	[BYTES_ERROR] = "bytes_error",
 };
 
-/* In struct columns: no fields. From COLUMN_SUM on they are sums. */
+/* Values in struct columns that are not fields. COLUMN_SUM + n is sum n. */
 #define COLUMN_WEIGHT 255
 #define COLUMN_SUM 256
 
@@ -59,26 +59,26 @@ static struct text take_cell(struct text *line)
 	return cell;
 }
 
-static bool is(struct text cell, const char *word)
+static bool cell_is(struct text cell, const char *word)
 {
 	return cell.len == strlen(word) && !memcmp(cell.s, word, cell.len);
 }
 
-static int column_of(struct text name, bool in_sums)
+static int find_column(struct text name, bool in_sums)
 {
 	int sum = owner_lang_find_name(name.s, name.len, sum_names, NR_SUMS);
 	int field = owner_lang_find_name(name.s, name.len, owner_field_names, OWNER_FIELDS + 1);
 
 	if (in_sums || sum > YOUNGEST)
 		return sum < 0 ? COLUMN_OTHER : COLUMN_SUM + sum;
-	if (is(name, "ts_ns"))
+	if (cell_is(name, "ts_ns"))
 		return OWNER_FIELD_TS;
-	if (is(name, "weight"))
+	if (cell_is(name, "weight"))
 		return COLUMN_WEIGHT;
 	return field < 0 ? COLUMN_OTHER : field;
 }
 
-/* Kernels to come may have more columns: they are told by name, and passed over. */
+/* Columns with unknown names are ignored: newer kernels may have more. */
 static const char *read_head(struct columns *c, struct text line)
 {
 	bool in_sums;
@@ -91,13 +91,13 @@ static const char *read_head(struct columns *c, struct text line)
 
 		if (c->n == COLUMNS_MAX)
 			return "the answer has too many columns";
-		c->v[c->n++] = column_of(name, in_sums);
-		in_sums = in_sums && !is(name, sum_names[YOUNGEST]);
+		c->v[c->n++] = find_column(name, in_sums);
+		in_sums = in_sums && !cell_is(name, sum_names[YOUNGEST]);
 	}
 	return NULL;
 }
 
-/* A row while it is read, with room for what stands in it in another form. */
+/* A row while it is parsed, and the texts that differ from their form in the row. */
 struct row {
 	struct record rec;
 	u64 sums[NR_SUMS];
@@ -120,7 +120,7 @@ static bool is_octal(const char *p, const char *end)
 	return true;
 }
 
-/* "\040" is a blank. Returns NULL, or what is wrong. */
+/* Replace escapes: "\040" is a blank. Returns NULL, or what is wrong. */
 static const char *read_word(struct text cell, char word[WORD_MAX], struct text *value)
 {
 	const char *p = cell.s, *end = cell.s + cell.len;
@@ -160,7 +160,7 @@ static const char *read_id(struct text cell, s64 *value)
 	return error;
 }
 
-/* "one+0x1/0x2;two+0x3/0x4 [ext4]": as lines. */
+/* Turn "one+0x1/0x2;two+0x3/0x4 [ext4]" into lines. */
 static const char *read_stack(struct row *row, struct text cell)
 {
 	const char *end = cell.s + cell.len;
@@ -187,7 +187,7 @@ static const char *read_kind(struct text cell, enum kind *kind)
 	return found < 0 ? "a kind that is not known" : NULL;
 }
 
-/* What is in no cache, and no pages, is a per-CPU area. */
+/* A cell with "-": the object has no such field. Without a cache it is a per-CPU area. */
 static void take_absent(struct record *rec, int column)
 {
 	switch (column) {
@@ -211,8 +211,8 @@ static const char *read_cell(struct row *row, int column, struct text cell)
 {
 	struct record *rec = &row->rec;
 
-	rec->charge_told |= column == OWNER_FIELD_CGROUP;
-	if (is(cell, "-")) {
+	rec->cgroup_known |= column == OWNER_FIELD_CGROUP;
+	if (cell_is(cell, "-")) {
 		take_absent(rec, column);
 		return NULL;
 	}
@@ -220,9 +220,9 @@ static const char *read_cell(struct row *row, int column, struct text cell)
 	case OWNER_FIELD_KIND:
 		return read_kind(cell, &rec->kind);
 	case OWNER_FIELD_SIZE:
-		return read_number(cell, &rec->size);
+		return read_number(cell, &rec->each_size);
 	case OWNER_FIELD_HELD:
-		return read_number(cell, &rec->slab);
+		return read_number(cell, &rec->each_held);
 	case OWNER_FIELD_NID:
 		return read_id(cell, &rec->nid);
 	case OWNER_FIELD_PID:
@@ -254,8 +254,8 @@ static const char *read_cell(struct row *row, int column, struct text cell)
 	}
 }
 
-/* Where no chain was asked for, what is known of it stands as one frame. */
-static void take_frame(struct row *row, struct handles *handles)
+/* Without a call chain, make one frame of the handle, the function or the module. */
+static void make_frame(struct row *row, struct handle_map *handles)
 {
 	struct record *rec = &row->rec;
 	int len;
@@ -263,7 +263,7 @@ static void take_frame(struct row *row, struct handles *handles)
 	if (rec->stack.len)
 		return;
 	if (rec->handle != HANDLE_UNKNOWN) {
-		rec->stack = handles_stack(handles, rec->handle, row->handle_name);
+		rec->stack = handle_map_lookup(handles, rec->handle, row->handle_name);
 		return;
 	}
 	if (!row->func.len && !row->module.len)
@@ -280,17 +280,17 @@ static const char *take_object(struct row *row)
 {
 	struct record *rec = &row->rec;
 
-	if (rec->size == SIZE_UNKNOWN || rec->slab == SIZE_UNKNOWN)
+	if (rec->each_size == SIZE_UNKNOWN || rec->each_held == SIZE_UNKNOWN)
 		return "the object has no size";
 	rec->objects = 1;
-	rec->bytes = rec->size;
-	rec->held = rec->slab;
+	rec->bytes = rec->each_size;
+	rec->held = rec->each_held;
 	return NULL;
 }
 
 /*
- * The kernel says how old a group is, and @now when that was. What it counts
- * without looking at each object has no ages: "-".
+ * @now: when the kernel answered, to turn ages into time stamps; 0: unknown. Groups that
+ * the kernel answers from counters have no ages.
  */
 static void take_group(struct row *row, u64 now)
 {
@@ -307,7 +307,7 @@ static void take_group(struct row *row, u64 now)
 	if (!now || sums[OLDEST] > now || sums[YOUNGEST] > sums[OLDEST])
 		return;
 	rec->ts = now - sums[OLDEST];
-	rec->later = sums[OLDEST] - sums[YOUNGEST];
+	rec->span = sums[OLDEST] - sums[YOUNGEST];
 }
 
 static const char *read_cells(const struct columns *c, struct row *row, struct text line)
@@ -323,7 +323,7 @@ static const char *read_cells(const struct columns *c, struct row *row, struct t
 		cell = take_cell(&line);
 		if (c->v[i] < COLUMN_SUM)
 			error = read_cell(row, c->v[i], cell);
-		else if (!is(cell, "-"))
+		else if (!cell_is(cell, "-"))
 			error = read_number(cell, &row->sums[c->v[i] - COLUMN_SUM]);
 	}
 	return !error && line.len ? "the row has too many columns" : error;
@@ -335,32 +335,32 @@ static const char *take_row(struct reading *r, struct row *row, struct text line
 	const char *error;
 
 	name = take_cell(&name);
-	if (is(name, "total"))
+	if (cell_is(name, "total"))
 		return NULL;
 	if (!r->columns.n)
 		return "a row before the names of its columns";
 	error = read_cells(&r->columns, row, line);
 	if (error)
 		return error;
-	if (is(name, "not_shown") || is(name, "other"))
+	if (cell_is(name, "not_shown") || cell_is(name, "other"))
 		return row->sums[OBJECTS] ? "the answer leaves objects out" : NULL;
 	if (row->rec.kind == KIND_PERCPU)
 		row->rec.cache = (struct text){ PERCPU_NAME, strlen(PERCPU_NAME) };
 	row->rec.slab_page = row->rec.kind == KIND_PAGE && row->rec.cache.len;
-	take_frame(row, r->handles);
+	make_frame(row, r->handles);
 	if (r->columns.groups)
 		take_group(row, r->sink->now);
 	else
 		error = take_object(row);
 	if (!error)
-		reading_add(r, &row->rec, r->line);
+		reading_take(r, &row->rec, r->line);
 	return error;
 }
 
-/* Its room for names need not be cleared. */
-static struct row *begin_row(struct row *row)
+/* Clear all but the buffers, which are large. */
+static struct row *clear_row(struct row *row)
 {
-	row->rec = RECORD_UNTOLD;
+	row->rec = RECORD_UNKNOWN;
 	memset(row->sums, 0, sizeof(row->sums));
 	row->sums[OLDEST] = TS_UNKNOWN;
 	row->sums[YOUNGEST] = TS_UNKNOWN;
@@ -375,7 +375,7 @@ static const char *take_line(struct reading *r, struct text line)
 
 	if (is_head(line))
 		return read_head(&r->columns, line);
-	return TEXT_STARTS(line, "#") ? NULL : take_row(r, begin_row(&row), line);
+	return TEXT_STARTS(line, "#") ? NULL : take_row(r, clear_row(&row), line);
 }
 
 static void read_answer(struct reading *r)
@@ -383,13 +383,13 @@ static void read_answer(struct reading *r)
 	reading_line(r, take_line);
 }
 
-/* Whole only if it has all; who asked for less knows. */
+/* An answer that lists slab objects is assumed to list all that the user wants. */
 static bool lists_slabs(struct reading *r)
 {
-	struct cursor c = reading_cursor(r);
+	struct scan c = reading_scan(r);
 	struct text line;
 
-	while (cursor_line(&c, &line))
+	while (scan_line(&c, &line))
 		if (TEXT_STARTS(line, "object\tslab\t"))
 			return true;
 	return false;

@@ -1,14 +1,13 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * page_owner_stacks/ and slab_owner_stacks/: show_stacks has what each call chain
- * holds, show_handles what each handle does, and show_stacks_handles says which
- * chain a handle stands for. A block has frames with a leading space, "key:
- * number" lines, and a blank line.
+ * Read page_owner_stacks/ and slab_owner_stacks/: show_stacks has the sums of each call
+ * chain, show_handles those of each handle, and show_stacks_handles maps handles to call
+ * chains. A block has frames with a leading space, "key: number" lines and a blank line.
  */
 #include "base/number.h"
 #include "input/reading.h"
 
-/* 2^44 pages are far more than any machine has, and their bytes can be added. */
+/* More pages than any machine has, but few enough that sums of bytes do not overflow. */
 #define PAGES_MAX (16ULL << 40)
 #define BYTES_MAX (1024ULL << 50)
 
@@ -36,14 +35,14 @@ static bool is_stacks(struct text line)
 	       TEXT_STARTS(line, "nr_objects: ");
 }
 
-/* The frames of a block look like any other frames. */
+/* A block begins with a frame, which could be anywhere in a block. */
 static bool block_begins(struct text ahead)
 {
 	(void)ahead;
 	return false;
 }
 
-/* "key: number"; other keys are of kernels to come, and passed over. */
+/* Parse "key: number". Unknown keys are ignored: newer kernels may have more. */
 static const char *parse_line(struct text line, struct block *b)
 {
 	const struct {
@@ -78,24 +77,24 @@ static const char *parse_line(struct text line, struct block *b)
 }
 
 enum parsed {
-	PARSED_WHOLE,
-	PARSED_DAMAGED,		/* @error says how, the cursor where */
-	PARSED_NO_END,
+	PARSED_COMPLETE,
+	PARSED_DAMAGED,		/* *@error says why, the scan where */
+	PARSED_TRUNCATED,
 };
 
-static enum parsed parse_block(struct cursor *c, struct block *b, const char **error)
+static enum parsed parse_block(struct scan *c, struct block *b, const char **error)
 {
 	*b = (struct block){ 0 };
-	if (!cursor_frames(c, &b->stack))
-		return PARSED_NO_END;
+	if (!scan_frames(c, &b->stack))
+		return PARSED_TRUNCATED;
 	for (;;) {
-		struct cursor start = *c;
+		struct scan start = *c;
 		struct text line;
 
-		if (cursor_blank(c))
-			return PARSED_WHOLE;
-		if (!cursor_line(c, &line))
-			return PARSED_NO_END;
+		if (scan_blank(c))
+			return PARSED_COMPLETE;
+		if (!scan_line(c, &line))
+			return PARSED_TRUNCATED;
 		*error = *start.p == ' ' ? "the block has no blank line at its end" :
 					   parse_line(line, b);
 		if (*error) {
@@ -105,13 +104,13 @@ static enum parsed parse_block(struct cursor *c, struct block *b, const char **e
 	}
 }
 
-/* Returns NULL, or why the block does not count anything. */
-static const char *record_of(struct reading *r, const struct block *b, struct record *rec,
+/* Returns NULL, or why the block has no sum. */
+static const char *make_record(struct reading *r, const struct block *b, struct record *rec,
 			     char handle_name[HANDLE_NAME_LEN])
 {
 	bool pages = b->has & HAS_PAGES;
 
-	*rec = RECORD_UNTOLD;
+	*rec = RECORD_UNKNOWN;
 	rec->kind = pages ? KIND_PAGE : KIND_SLAB;
 	rec->summed = true;
 	rec->objects = pages ? b->pages : b->objects;
@@ -124,11 +123,11 @@ static const char *record_of(struct reading *r, const struct block *b, struct re
 	if (b->has & HAS_HANDLE)
 		rec->handle = b->handle;
 	if (b->has & HAS_HANDLE && !b->stack.len)
-		rec->stack = handles_stack(r->handles, b->handle, handle_name);
+		rec->stack = handle_map_lookup(r->handles, b->handle, handle_name);
 	return NULL;
 }
 
-static bool explains(const struct block *b)
+static bool only_maps_handle(const struct block *b)
 {
 	return b->has == HAS_HANDLE && b->stack.len;
 }
@@ -140,25 +139,25 @@ static const char *take_block(struct reading *r, const struct block *b, u64 line
 	struct record rec;
 
 	if (b->has & HAS_HANDLE && b->stack.len &&
-	    !handles_add(r->handles, b->handle, b->stack))
+	    !handle_map_add(r->handles, b->handle, b->stack))
 		return "the handle stood for another call chain before";
-	if (explains(b))
+	if (only_maps_handle(b))
 		return NULL;
-	error = record_of(r, b, &rec, handle_name);
+	error = make_record(r, b, &rec, handle_name);
 	if (!error)
-		reading_add(r, &rec, line);
+		reading_take(r, &rec, line);
 	return error;
 }
 
 static void read_stacks(struct reading *r)
 {
-	struct cursor c = reading_cursor(r);
+	struct scan c = reading_scan(r);
 	u64 line = c.line;
 	const char *error;
 	struct block block;
 
 	switch (parse_block(&c, &block, &error)) {
-	case PARSED_WHOLE:
+	case PARSED_COMPLETE:
 		error = take_block(r, &block, line);
 		if (error)
 			health_damage(r->health, r->path, line, error);
@@ -167,30 +166,30 @@ static void read_stacks(struct reading *r)
 	case PARSED_DAMAGED:
 		reading_damage(r, &c, error);
 		break;
-	case PARSED_NO_END:
-		reading_no_end(r, &c);
+	case PARSED_TRUNCATED:
+		reading_truncated(r, &c);
 		break;
 	}
 }
 
-/* The first block that has any numbers tells what the file is about. */
+/* Returns the first block with a number: all blocks of a file have the same keys. */
 static struct block first_block(struct reading *r)
 {
-	struct cursor c = reading_cursor(r);
+	struct scan c = reading_scan(r);
 	struct block block;
 	const char *error;
 
-	while (parse_block(&c, &block, &error) == PARSED_WHOLE)
+	while (parse_block(&c, &block, &error) == PARSED_COMPLETE)
 		if (block.has)
 			return block;
 	return (struct block){ 0 };
 }
 
-static bool explains_handles(struct reading *r)
+static bool maps_handles(struct reading *r)
 {
 	struct block block = first_block(r);
 
-	return explains(&block);
+	return only_maps_handle(&block);
 }
 
 static bool lists_slabs(struct reading *r)
@@ -200,7 +199,7 @@ static bool lists_slabs(struct reading *r)
 
 const struct format format_stacks = {
 	.recognise = is_stacks,
-	.explains = explains_handles,
+	.maps_handles = maps_handles,
 	.lists_slabs = lists_slabs,
 	.record_begins = block_begins,
 	.read = read_stacks,

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * The text of page_owner and slab_owner: a header line, a PFN line, frames with
- * a leading space, more lines of any kind, a blank line.
+ * Read the records of page_owner and slab_owner: a header line, a PFN line, frames with a
+ * leading space, more lines of any kind, and a blank line.
  */
 #include "input/header.h"
 #include "base/number.h"
@@ -19,13 +19,14 @@ static bool is_text(struct text line)
 	return record_begins(line) || TEXT_STARTS(line, "# slab_owner ");
 }
 
+/* How the lines after the call chain end. */
 enum tail {
-	TAIL_BLANK,	/* as it should be; the blank line is taken */
-	TAIL_HEADER,	/* the next record began without one */
-	TAIL_NONE,	/* neither is ahead */
+	TAIL_BLANK,	/* a blank line, which has been consumed */
+	TAIL_HEADER,	/* the header of the next record */
+	TAIL_NONE,	/* the end of the buffer */
 };
 
-/* "Charged to memcg NAME", and variants: it may be offline, or charged by object. */
+/* Parse "Charged to memcg NAME" or "Charged (via objcg) to offline memcg NAME". */
 static void take_charge(struct text line, struct record *rec)
 {
 	if (!take_word(&line, "Charged "))
@@ -38,7 +39,7 @@ static void take_charge(struct text line, struct record *rec)
 		rec->cgroup = line;
 }
 
-/* "Slab objects of CACHE: 3 owned, 0 untracked", the pages being a slab of that. */
+/* Parse "Slab objects of CACHE: 3 owned, 0 untracked" of pages that are a slab. */
 static void take_slab(struct text line, struct record *rec)
 {
 	const char *colon;
@@ -53,27 +54,27 @@ static void take_slab(struct text line, struct record *rec)
 	rec->cache = (struct text){ line.s, colon - line.s };
 }
 
-/* Migration, and lines of kernels to come: nothing here asks of them. */
-static enum tail take_tail(struct cursor *c, struct record *rec)
+/* Other lines, such as the one about migration, are kept but not parsed. */
+static enum tail take_tail(struct scan *c, struct record *rec)
 {
 	struct text line;
 
 	rec->tail.s = c->p;
-	rec->charge_told = rec->kind == KIND_PAGE;
+	rec->cgroup_known = rec->kind == KIND_PAGE;
 	for (;;) {
 		rec->tail.len = c->p - rec->tail.s;
-		if (cursor_blank(c))
+		if (scan_blank(c))
 			return TAIL_BLANK;
-		if (record_begins(cursor_rest(c)))
+		if (record_begins(scan_rest(c)))
 			return TAIL_HEADER;
-		if (!cursor_line(c, &line))
+		if (!scan_line(c, &line))
 			return TAIL_NONE;
 		take_slab(line, rec);
 		take_charge(line, rec);
 	}
 }
 
-/* A name may hold newlines; the line count has to know. */
+/* The name of a task may contain newlines, which count as lines. */
 static u64 lines_between(const char *from, const char *to)
 {
 	u64 n = 0;
@@ -89,17 +90,17 @@ static u64 lines_between(const char *from, const char *to)
 }
 
 /*
- * A kernel that was asked to prints a handle in place of the call chain, or
- * after it. Returns NULL, or what is wrong.
+ * Parse the handle that a kernel can be told to print instead of the call chain, or after
+ * it. Returns NULL, or what is wrong.
  */
-static const char *take_stack(struct reading *r, struct cursor *c, struct record *rec,
+static const char *take_handle(struct reading *r, struct scan *c, struct record *rec,
 			      char name[HANDLE_NAME_LEN])
 {
-	struct cursor start = *c;
+	struct scan start = *c;
 	struct text line;
 	const char *error;
 
-	if (!cursor_line(c, &line))
+	if (!scan_line(c, &line))
 		return NULL;
 	if (!take_word(&line, "handle: ")) {
 		*c = start;
@@ -107,23 +108,23 @@ static const char *take_stack(struct reading *r, struct cursor *c, struct record
 	}
 	error = take_number(&line, &rec->handle);
 	if (!error && !rec->stack.len)
-		rec->stack = handles_stack(r->handles, rec->handle, name);
+		rec->stack = handle_map_lookup(r->handles, rec->handle, name);
 	return error;
 }
 
-static void read_record(struct reading *r, struct cursor *c, enum kind kind)
+static void read_record(struct reading *r, struct scan *c, enum kind kind)
 {
 	char handle_name[HANDLE_NAME_LEN];
-	struct cursor start = *c;
+	struct scan start = *c;
 	const char *reason, *head_end;
 	struct text pfn;
 	struct record rec;
 
-	if (!cursor_line_end(c)) {
-		reading_no_end(r, c);
+	if (!scan_line_end(c)) {
+		reading_truncated(r, c);
 		return;
 	}
-	reason = header_parse(cursor_rest(c), r->page_size, kind, &rec, &head_end);
+	reason = header_parse(scan_rest(c), r->page_size, kind, &rec, &head_end);
 	if (reason) {
 		reading_damage(r, c, reason);
 		return;
@@ -131,43 +132,43 @@ static void read_record(struct reading *r, struct cursor *c, enum kind kind)
 	c->line += lines_between(c->p, head_end);
 	c->p = head_end;
 
-	if (!cursor_line_end(c)) {
-		reading_no_end(r, c);
+	if (!scan_line_end(c)) {
+		reading_truncated(r, c);
 		return;
 	}
-	if (!TEXT_STARTS(cursor_rest(c), "PFN 0x")) {
+	if (!TEXT_STARTS(scan_rest(c), "PFN 0x")) {
 		reading_damage(r, c, "the record has no PFN line");
 		return;
 	}
 	rec.pfn.s = c->p;
-	cursor_line(c, &pfn);
+	scan_line(c, &pfn);
 	rec.pfn.len = c->p - rec.pfn.s;
 
-	if (!cursor_frames(c, &rec.stack)) {
-		reading_no_end(r, c);
+	if (!scan_frames(c, &rec.stack)) {
+		reading_truncated(r, c);
 		return;
 	}
-	reason = take_stack(r, c, &rec, handle_name);
+	reason = take_handle(r, c, &rec, handle_name);
 	if (reason) {
 		reading_damage(r, c, reason);
 		return;
 	}
 	switch (take_tail(c, &rec)) {
 	case TAIL_NONE:
-		reading_no_end(r, c);
+		reading_truncated(r, c);
 		return;
 	case TAIL_HEADER:
 		health_damage(r->health, r->path, start.line,
 			      "the record has no blank line at its end");
 		break;
 	case TAIL_BLANK:
-		reading_add(r, &rec, start.line);
+		reading_take(r, &rec, start.line);
 		break;
 	}
 	reading_consume(r, c);
 }
 
-/* At the end of an answer of owner/query: what the records before it add up to. */
+/* An answer of owner/query ends with the sums of its records. */
 static bool is_total(struct text t)
 {
 	return TEXT_STARTS(t, "total: objects ");
@@ -180,13 +181,13 @@ static void add_coverage(struct input_summary *s, u64 tracked, u64 untracked)
 	s->untracked += untracked;
 }
 
-/* "# tracked N untracked M" is understood, other comments are not for us. */
-static void read_comment(struct reading *r, struct cursor *c)
+/* Parse "# tracked N untracked M"; other comments are ignored. */
+static void read_comment(struct reading *r, struct scan *c)
 {
 	u64 tracked, untracked;
 	struct text line;
 
-	if (!cursor_line(c, &line)) {
+	if (!scan_line(c, &line)) {
 		reading_damage(r, c, "the line is cut off or too long");
 		return;
 	}
@@ -198,25 +199,25 @@ static void read_comment(struct reading *r, struct cursor *c)
 
 static void read_text(struct reading *r)
 {
-	struct cursor c = reading_cursor(r);
+	struct scan c = reading_scan(r);
 	enum kind kind;
 
-	if (*c.p == '#' || is_total(cursor_rest(&c)))
+	if (*c.p == '#' || is_total(scan_rest(&c)))
 		read_comment(r, &c);
-	else if (header_begins(cursor_rest(&c), &kind))
+	else if (header_begins(scan_rest(&c), &kind))
 		read_record(r, &c, kind);
 	else
 		reading_damage(r, &c, "not a page_owner or slab_owner record");
 }
 
-/* As the first record tells: pages have a file of their own. */
+/* The first record decides: page_owner and slab_owner are separate files. */
 static bool lists_slabs(struct reading *r)
 {
-	struct cursor c = reading_cursor(r);
+	struct scan c = reading_scan(r);
 	struct text line;
 	enum kind kind;
 
-	while (cursor_line(&c, &line))
+	while (scan_line(&c, &line))
 		if (header_begins(line, &kind))
 			return kind != KIND_PAGE;
 	return false;

@@ -1,27 +1,27 @@
 // SPDX-License-Identifier: GPL-2.0
-/* Going through an input, and around its damage. */
+/* Read an input record by record, and skip damage. */
 #include "input/reading.h"
 
-struct cursor reading_cursor(struct reading *r)
+struct scan reading_scan(struct reading *r)
 {
 	struct text t = input_ahead(&r->in);
 
-	return (struct cursor){ t.s, t.s + t.len, r->line };
+	return (struct scan){ t.s, t.s + t.len, r->line };
 }
 
-struct text cursor_rest(const struct cursor *c)
+struct text scan_rest(const struct scan *c)
 {
 	return (struct text){ c->p, c->end - c->p };
 }
 
-const char *cursor_line_end(const struct cursor *c)
+const char *scan_line_end(const struct scan *c)
 {
 	return memchr(c->p, '\n', c->end - c->p);
 }
 
-bool cursor_line(struct cursor *c, struct text *line)
+bool scan_line(struct scan *c, struct text *line)
 {
-	const char *nl = cursor_line_end(c);
+	const char *nl = scan_line_end(c);
 
 	if (!nl)
 		return false;
@@ -33,28 +33,28 @@ bool cursor_line(struct cursor *c, struct text *line)
 	return true;
 }
 
-/* Length of the blank line at the start of @t, 0 if there is none. */
-static size_t blank_line(struct text t)
+/* Returns the length of the blank line that @t begins with, or 0. */
+static size_t blank_line_len(struct text t)
 {
 	if (TEXT_STARTS(t, "\n"))
 		return 1;
 	return TEXT_STARTS(t, "\r\n") ? 2 : 0;
 }
 
-bool cursor_blank(struct cursor *c)
+bool scan_blank(struct scan *c)
 {
-	size_t len = blank_line(cursor_rest(c));
+	size_t len = blank_line_len(scan_rest(c));
 
 	c->p += len;
 	c->line += !!len;
 	return len;
 }
 
-bool cursor_frames(struct cursor *c, struct text *stack)
+bool scan_frames(struct scan *c, struct text *stack)
 {
 	stack->s = c->p;
 	while (c->p < c->end && *c->p == ' ') {
-		const char *nl = cursor_line_end(c);
+		const char *nl = scan_line_end(c);
 
 		if (!nl)
 			return false;
@@ -65,15 +65,15 @@ bool cursor_frames(struct cursor *c, struct text *stack)
 	return true;
 }
 
-void reading_consume(struct reading *r, const struct cursor *c)
+void reading_consume(struct reading *r, const struct scan *c)
 {
 	input_consume(&r->in, c->p - (r->in.buf + r->in.pos));
 	r->line = c->line;
 }
 
 /*
- * Drops the line at hand and those after it up to a blank line or a record. A
- * line longer than what can be seen ahead is dropped piece by piece.
+ * Skip this line and all others up to a blank line or the beginning of a record. A line
+ * that is longer than the buffer is skipped in pieces.
  */
 static void skip_block(struct reading *r, bool at_line_start)
 {
@@ -86,7 +86,7 @@ static void skip_block(struct reading *r, bool at_line_start)
 		if (!t.len)
 			return;
 		if (!first && at_line_start &&
-		    (blank_line(t) || r->format->record_begins(t)))
+		    (blank_line_len(t) || r->format->record_begins(t)))
 			return;
 		first = false;
 		nl = memchr(t.s, '\n', t.len);
@@ -96,18 +96,18 @@ static void skip_block(struct reading *r, bool at_line_start)
 	}
 }
 
-void reading_damage(struct reading *r, const struct cursor *c, const char *reason)
+void reading_damage(struct reading *r, const struct scan *c, const char *reason)
 {
 	health_damage(r->health, r->path, c->line, reason);
 	reading_consume(r, c);
 	skip_block(r, true);
 }
 
-void reading_no_end(struct reading *r, const struct cursor *c)
+void reading_truncated(struct reading *r, const struct scan *c)
 {
 	bool at_line_start = c->end[-1] == '\n';
 	const char *reason = "the record is longer than 128 KiB";
-	struct cursor stop = { c->end, c->end, c->line };
+	struct scan stop = { c->end, c->end, c->line };
 
 	if (r->in.eof)
 		reason = r->in.failure ? "the record is cut off by a read error" :
@@ -120,12 +120,12 @@ void reading_no_end(struct reading *r, const struct cursor *c)
 
 void reading_line(struct reading *r, const char *(*take)(struct reading *r, struct text line))
 {
-	struct cursor c = reading_cursor(r), start = c;
+	struct scan c = reading_scan(r), start = c;
 	struct text line;
 	const char *error;
 
-	if (!cursor_line(&c, &line)) {
-		reading_no_end(r, &c);
+	if (!scan_line(&c, &line)) {
+		reading_truncated(r, &c);
 		return;
 	}
 	error = take(r, line);
@@ -135,7 +135,7 @@ void reading_line(struct reading *r, const char *(*take)(struct reading *r, stru
 		reading_consume(r, &c);
 }
 
-void reading_add(struct reading *r, const struct record *rec, u64 line)
+void reading_take(struct reading *r, const struct record *rec, u64 line)
 {
 	const char *reason = r->sink->take(r->sink->arg, rec);
 
@@ -146,20 +146,20 @@ void reading_add(struct reading *r, const struct record *rec, u64 line)
 void reading_run(struct reading *r)
 {
 	for (;;) {
-		struct cursor c = reading_cursor(r);
+		struct scan c = reading_scan(r);
 
 		if (c.p == c.end)
 			break;
-		if (cursor_blank(&c)) {
+		if (scan_blank(&c)) {
 			reading_consume(r, &c);
 			continue;
 		}
-		r->anything = true;
+		r->not_empty = true;
 		r->format->read(r);
 	}
 	if (r->in.failure)
 		health_unread(r->health, r->path, r->in.failure);
-	else if (!r->anything)
+	else if (!r->not_empty)
 		health_unread(r->health, r->path, "the input is empty");
 	health_input_done(r->health, r->path);
 }

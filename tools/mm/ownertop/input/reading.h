@@ -1,57 +1,58 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * What readers of all formats share: an input while it is read, a place in what
- * is ahead of it, and what to do about damage. A record counts only when it is
- * whole; after damage, reading goes on at the next record.
+ * What the readers of all formats share: the state of an input, scanning of the text in
+ * its buffer, and recovery from damage. Only complete records reach the sink. After
+ * damage, reading continues at the next record.
  */
 #ifndef OWNERTOP_READING_H
 #define OWNERTOP_READING_H
 
 #include "input/cache_size.h"
-#include "input/handles.h"
+#include "input/handle_map.h"
 #include "input/health.h"
 #include "input/input.h"
 #include "input/record.h"
 #include "input/sink.h"
 
-/* The columns of an answer, by the field each is of. */
+/* Columns of the kernel's answer: the field of each, or one of reader_answer.c's values. */
 #define COLUMNS_MAX 32
 #define COLUMN_OTHER (-1)
 
 struct columns {
 	int v[COLUMNS_MAX];
 	u32 n;
-	bool groups;		/* rows are of groups, not of objects */
+	bool groups;		/* rows are groups, not objects */
 };
 
+/* An input while it is read. */
 struct reading {
 	const struct format *format;
-	const char *path;	/* NULL: done with */
+	const char *path;	/* NULL: the input has been read */
 	struct input in;
 	bool open;
-	u64 line;		/* number of the line to be read next */
-	bool anything;		/* there was more than blank lines */
+	u64 line;		/* number of the next line */
+	bool not_empty;		/* there was more than blank lines */
 	u64 page_size;
 	struct record_sink *sink;
 	struct health *health;
-	struct handles *handles;
-	struct columns columns;
-	struct cache cache;	/* that the input is about, if its text does not say */
+	struct handle_map *handles;
+	struct columns columns;	/* for format_answer */
+	struct cache cache;	/* for format_alloc_traces */
 };
 
 /* One format of input. */
 struct format {
-	/* Has no other format such a line? */
+	/* Is this a line that no other format has? */
 	bool (*recognise)(struct text line);
-	/* Does this input only tell what others mean? NULL: no input does. */
-	bool (*explains)(struct reading *r);
-	/* Has this input all slab objects? NULL: no input has. */
+	/* Does this input only map handles to call chains? NULL: no input of the format does. */
+	bool (*maps_handles)(struct reading *r);
+	/* Does this input list all slab objects? NULL: no input of the format does. */
 	bool (*lists_slabs)(struct reading *r);
 	/* Called before the first record; may be NULL. */
 	void (*begin)(struct reading *r);
-	/* Does a record begin here? Where to go on after damage. */
+	/* Does a record begin here? Reading continues there after damage. */
 	bool (*record_begins)(struct text ahead);
-	/* Reads what begins here, which is no blank line, and consumes it. */
+	/* Read one record, which begins with a line that is not blank, and consume it. */
 	void (*read)(struct reading *r);
 };
 
@@ -61,35 +62,38 @@ extern const struct format format_alloc_traces;
 extern const struct format format_allocinfo;
 extern const struct format format_answer;
 
-/* A place in the text ahead, while a record is looked at. */
-struct cursor {
+/* A position in the buffered text. Nothing is consumed until the record is complete. */
+struct scan {
 	const char *p;
 	const char *end;
 	u64 line;
 };
 
-struct cursor reading_cursor(struct reading *r);
-struct text cursor_rest(const struct cursor *c);
-const char *cursor_line_end(const struct cursor *c);
-/* Moves over a line, its newline left out of @line; false if it has no end. */
-bool cursor_line(struct cursor *c, struct text *line);
-/* Moves over a blank line, if there is one. */
-bool cursor_blank(struct cursor *c);
-/* Moves over lines with a leading space; false if the last has no end. */
-bool cursor_frames(struct cursor *c, struct text *stack);
+/* Returns a scan that starts at the next text of @r. */
+struct scan reading_scan(struct reading *r);
+/* Returns the text from the position to the end of the buffer. */
+struct text scan_rest(const struct scan *c);
+/* Returns the newline at the end of the line, or NULL. */
+const char *scan_line_end(const struct scan *c);
+/* Move over a line and store it in @line without its newline. Returns false if it has none. */
+bool scan_line(struct scan *c, struct text *line);
+/* Move over a blank line. Returns false if there is none. */
+bool scan_blank(struct scan *c);
+/* Move over all lines with a leading space. Returns false if the last has no newline. */
+bool scan_frames(struct scan *c, struct text *stack);
 
-/* Consumes what lies before @c. */
-void reading_consume(struct reading *r, const struct cursor *c);
-/* What is at @c cannot be read. Goes on at the next blank line or record. */
-void reading_damage(struct reading *r, const struct cursor *c, const char *reason);
-/* The record at @c has no end within what is ahead: the input or patience has. */
-void reading_no_end(struct reading *r, const struct cursor *c);
-/* Takes the next line by @take, which returns NULL or what is wrong with it. */
+/* Consume the text before @c. */
+void reading_consume(struct reading *r, const struct scan *c);
+/* Report damage at @c, and skip to the next blank line or record. */
+void reading_damage(struct reading *r, const struct scan *c, const char *reason);
+/* Report that the buffer ends before the record at @c does, and skip the record. */
+void reading_truncated(struct reading *r, const struct scan *c);
+/* Hand the next line to @take, which returns NULL or what is wrong with the line. */
 void reading_line(struct reading *r, const char *(*take)(struct reading *r, struct text line));
-/* Counts @rec, which begins at @line. */
-void reading_add(struct reading *r, const struct record *rec, u64 line);
+/* Hand @rec, which begins at @line, to the sink. */
+void reading_take(struct reading *r, const struct record *rec, u64 line);
 
-/* Reads to the end of the input. */
+/* Read to the end of the input. */
 void reading_run(struct reading *r);
 
 #endif

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 */
-/* What any reader hands to the model: live allocations that have all of this in common. */
+/* A record of an input: what readers of all formats hand to a sink. */
 #ifndef OWNERTOP_RECORD_H
 #define OWNERTOP_RECORD_H
 
@@ -7,69 +7,78 @@
 #include "base/text.h"
 #include "base/types.h"
 
+/*
+ * Values of the field "kind": the kernel's sources of records, and the source lines of
+ * /proc/allocinfo, which allocate both pages and slab objects.
+ */
 enum kind {
 	KIND_SLAB = OWNER_SOURCE_SLAB,
 	KIND_PAGE = OWNER_SOURCE_PAGE,
-	KIND_PERCPU = OWNER_SOURCE_PERCPU,	/* an area of which each CPU has its own */
-	KIND_SITE = OWNER_SOURCES,	/* a place in the source: its pages and slab objects */
+	KIND_PERCPU = OWNER_SOURCE_PERCPU,
+	KIND_SITE = OWNER_SOURCES,
 	NR_KINDS
 };
 
-/* Kept in an int by the kernel. */
+/* The kernel keeps a pid in an int. */
 #define PID_MAX 0x7fffffff
 
-/* For formats that do not say. */
+/* Values that no input contains: the input does not have the field. */
 #define PID_UNKNOWN (-PID_MAX - 2LL)
 #define TS_UNKNOWN U64_MAX
 #define SIZE_UNKNOWN U64_MAX
 #define NID_UNKNOWN (-2)
 #define HANDLE_UNKNOWN 0
 
-/* The name per-CPU areas have in place of a cache's, which they are in none of. */
+/* Per-CPU areas are in no cache; they have this name where others have their cache's. */
 #define PERCPU_NAME "percpu"
 
-/* The kernel prints three decimals. */
+/* The kernel prints weights with three decimals. */
 #define WEIGHT_ONE 1000
 
+/*
+ * A record as a reader hands it to a sink: one object with its owner, or the sum of all
+ * objects with the same owner if the kernel added them up. The texts point into the
+ * reader's buffer and are valid only during the call.
+ */
 struct record {
 	enum kind kind;
-	bool summed;		/* the kernel added it up, it is not one allocation */
-	bool slab_page;		/* a page with slab objects in it, as the input says */
-	bool inaccurate;	/* the kernel doubts the figures */
-	bool charge_told;	/* what is in no cgroup is charged to none */
+	bool summed;		/* a sum that the kernel made, not one object */
+	bool slab_page;		/* a page whose record says that it holds slab objects */
+	bool inaccurate;	/* the kernel marks the figures as inaccurate */
+	bool cgroup_known;	/* the input has cgroups: an empty one means no cgroup */
 	u64 objects;
-	u64 bytes;		/* what the callers asked for */
-	u64 held;		/* what the allocator gave for them */
-	u64 weight;		/* sampled: objects it stands for, in units of 1/WEIGHT_ONE; or 0 */
-	u64 records;		/* the kernel estimated objects from so many; 0: they are all */
-	u64 objects_error;	/* standard errors of that */
+	u64 bytes;		/* requested by the callers */
+	u64 held;		/* taken by the allocator for them */
+	u64 weight;		/* of a sample: the objects it represents, * WEIGHT_ONE; or 0 */
+	u64 records;		/* samples that a sum was estimated from; 0: it is exact */
+	u64 objects_error;	/* standard errors of the estimate */
 	u64 bytes_error;
-	u64 ts;		/* ns since boot, at allocation; of several, that of the oldest */
-	u64 later;		/* so much later the newest of several was allocated */
-	u64 size;		/* what each of several was asked for, and held, */
-	u64 slab;		/* if all are alike */
+	u64 ts;			/* ns since boot at allocation; in a sum, of the oldest object */
+	u64 span;		/* in a sum: ns from the oldest object to the youngest */
+	u64 each_size;		/* in a sum: bytes of each object, */
+	u64 each_held;		/* and what it takes, if all are equal */
 	s64 nid;
 	u64 handle;		/* of the call chain */
 	s64 pid;
 	s64 tgid;
 	struct text comm;
 	struct text cache;	/* empty: not a slab object */
-	struct text cgroup;	/* that it is charged to: a name, or a path */
-	struct text gfp;	/* names of the flags, "|" between them */
-	struct text stack;	/* raw lines, nearest to the allocation first */
+	struct text cgroup;	/* a name or a path */
+	struct text gfp;	/* names of the flags with "|" between them */
+	struct text stack;	/* the lines of the call chain, nearest to the allocation first */
 
-	/* As it was read, for output that shows it; the stack stands in between. */
+	/* The text of the record, for outputs that copy it; the stack is between pfn and tail. */
 	u32 order;
 	struct text header;
 	struct text pfn;
 	struct text tail;
 };
 
-/* Nothing is told yet, and no text is NULL. */
-#define RECORD_UNTOLD ((struct record){ \
+/* A record without any field. No text is NULL. */
+#define RECORD_UNKNOWN ((struct record){ \
 	.ts = TS_UNKNOWN, \
-	.size = SIZE_UNKNOWN, \
-	.slab = SIZE_UNKNOWN, \
+	.each_size = SIZE_UNKNOWN, \
+	.each_held = SIZE_UNKNOWN, \
 	.nid = NID_UNKNOWN, \
 	.pid = PID_UNKNOWN, \
 	.tgid = PID_UNKNOWN, \

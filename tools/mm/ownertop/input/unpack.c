@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * From compressed bytes of a file or pipe to what was packed, piece by piece. A thread
- * of its own unpacks while what it has unpacked before is read: unpacking takes a third
- * of the time.
+ * Unpack a compressed file or pipe in a thread of its own, which fills blocks while the
+ * reader reads earlier ones: unpacking would take a third of the time otherwise.
  */
 #include <errno.h>
 #include <poll.h>
@@ -20,39 +19,39 @@
 
 #define FAILURE_LEN 160
 
-/* Twice what a reader takes at once, so that neither waits for the other to be done. */
+/* Twice INPUT_AHEAD, so that the thread fills one block while the reader empties another. */
 #define BLOCK_SIZE (256 * 1024)
 #define NR_BLOCKS 4
 
 struct block {
-	ssize_t len;		/* 0 at the end, -1 on failure: the last block */
-	u64 packed;		/* bytes that were read for it */
+	ssize_t len;		/* 0 at the end and -1 on failure, in the last block */
+	u64 packed;		/* compressed bytes that were read to fill it */
 	char bytes[BLOCK_SIZE];
 };
 
 struct unpack {
 	struct block blocks[NR_BLOCKS];
-	sem_t empty;		/* blocks that can be filled */
-	sem_t full;		/* blocks that can be read */
+	sem_t empty;		/* counts blocks that the thread may fill */
+	sem_t full;		/* counts blocks that the reader may read */
 	pthread_t thread;
-	atomic_bool stop;	/* no more is wanted */
-	int stopped;		/* an eventfd that says so to who waits for a pipe */
+	atomic_bool stop;	/* set by unpack_end(): the thread exits */
+	int stop_event;		/* eventfd that wakes the thread if it waits for a pipe */
 
-	/* The reader's. */
-	struct block *block;	/* the one at hand, or NULL */
+	/* Used only by the reader. */
+	struct block *block;	/* the one being read, or NULL */
 	u32 nr_read;
-	size_t taken;		/* of the block */
+	size_t taken;		/* bytes of the block that have been read */
 
-	/* The thread's; the reader may look once it has the last block. */
+	/* Used only by the thread; the reader may look at them after the last block. */
 	const struct unpack_kind *kind;
 	void *state;
 	int fd;
 	bool eof;
-	bool between;		/* a stream has ended and no other has begun */
-	u64 offset;		/* of what comes next, in the compressed input */
-	u64 packed_read;	/* bytes of it */
-	const char *next;
-	size_t left;
+	bool between;		/* between two streams */
+	u64 offset;		/* of @next in the compressed input */
+	u64 packed_read;	/* compressed bytes read so far */
+	const char *next;	/* compressed bytes that were read and not unpacked, */
+	size_t left;		/* and their number */
 	char packed[UNPACK_HEAD_MAX];
 	char failure[FAILURE_LEN];
 };
@@ -69,19 +68,19 @@ static const struct unpack_kind *kind_of(struct text head)
 	return NULL;
 }
 
-static int fail(struct unpack *u, const char *reason)
+static int set_failure(struct unpack *u, const char *reason)
 {
 	snprintf(u->failure, sizeof(u->failure), "after byte %llu of the %s data: %s",
 		 u->offset, u->kind->name, reason);
 	return -1;
 }
 
-/* Waits for input that may never come; false if it is not wanted any more. */
+/* Wait for input. Returns false if unpack_end() was called. */
 static bool wait_for_input(const struct unpack *u)
 {
 	struct pollfd fds[] = {
 		{ .fd = u->fd, .events = POLLIN },
-		{ .fd = u->stopped, .events = POLLIN },
+		{ .fd = u->stop_event, .events = POLLIN },
 	};
 
 	while (poll(fds, 2, -1) < 0 && errno == EINTR)
@@ -90,10 +89,10 @@ static bool wait_for_input(const struct unpack *u)
 }
 
 /*
- * Reads so that at least @len compressed bytes are at hand, or all there are. Returns
- * false on failure, or if nobody wants them.
+ * Read until at least @len compressed bytes are buffered or the input ends. Returns false
+ * on failure, or if unpack_end() was called.
  */
-static bool have(struct unpack *u, size_t len)
+static bool read_packed(struct unpack *u, size_t len)
 {
 	memmove(u->packed, u->next, u->left);
 	u->next = u->packed;
@@ -106,27 +105,27 @@ static bool have(struct unpack *u, size_t len)
 		} else if (!n) {
 			u->eof = true;
 		} else if (errno != EINTR) {
-			fail(u, strerror(errno));
+			set_failure(u, strerror(errno));
 			return false;
 		}
 	}
 	return !u->stop;
 }
 
-/* Streams may follow one another; anything else is no data of this kind. */
-static int next_stream(struct unpack *u)
+/* A file may consist of several streams, but anything else after a stream is an error. */
+static int begin_next_stream(struct unpack *u)
 {
-	if (!have(u, UNPACK_MAGIC))
+	if (!read_packed(u, UNPACK_MAGIC))
 		return -1;
 	if (!u->left)
 		return 0;
 	if (!u->kind->recognise((struct text){ u->next, u->left }))
-		return fail(u, "something else follows; not read");
+		return set_failure(u, "something else follows; not read");
 	u->between = false;
 	return 1;
 }
 
-static int step(struct unpack *u, struct unpack_io *io)
+static int unpack_step(struct unpack *u, struct unpack_io *io)
 {
 	const char *start = io->out, *reason;
 	enum unpack_result result;
@@ -138,44 +137,44 @@ static int step(struct unpack *u, struct unpack_io *io)
 	u->next = io->in;
 	u->left = io->in_len;
 	if (result == UNPACK_FAILED)
-		return fail(u, reason);
+		return set_failure(u, reason);
 	u->between = result == UNPACK_END;
-	/* Even without input there may be output of what was taken before. */
+	/* Without input there may still be output, of bytes that the library has buffered. */
 	if (result == UNPACK_MORE && io->out == start && u->eof && !u->left)
-		return fail(u, "it is cut off");
+		return set_failure(u, "it is cut off");
 	return 1;
 }
 
-/* A step towards more output: 1 if it was one, 0 at the end, -1 on failure. */
-static int advance(struct unpack *u, struct unpack_io *io)
+/* Do some work towards more output. Returns 1, 0 at the end, or -1 on failure. */
+static int make_progress(struct unpack *u, struct unpack_io *io)
 {
 	if (*u->failure)
 		return -1;
 	if (u->between)
-		return next_stream(u);
-	if (!u->left && !have(u, 1))
+		return begin_next_stream(u);
+	if (!u->left && !read_packed(u, 1))
 		return -1;
-	return step(u, io);
+	return unpack_step(u, io);
 }
 
-/* As read(2). */
+/* Returns the number of bytes, 0 at the end, or -1 on failure. */
 static ssize_t unpack_some(struct unpack *u, char *buf, size_t len)
 {
 	struct unpack_io io = { .out = buf, .out_len = len };
 
 	while (io.out == buf) {
-		int went = advance(u, &io);
+		int result = make_progress(u, &io);
 
-		/* What came out before the failure is told of first. */
-		if (went <= 0 && io.out == buf)
-			return went;
+		/* Return the bytes before the failure first; the next call returns the failure. */
+		if (result <= 0 && io.out == buf)
+			return result;
 	}
 	return io.out - buf;
 }
 
-static void wait_for(sem_t *semaphore)
+static void wait_semaphore(sem_t *semaphore)
 {
-	while (sem_wait(semaphore))	/* a signal */
+	while (sem_wait(semaphore))	/* interrupted by a signal */
 		;
 }
 
@@ -189,7 +188,7 @@ static void *fill_blocks(void *arg)
 		struct block *block = &u->blocks[i % NR_BLOCKS];
 		bool last;
 
-		wait_for(&u->empty);
+		wait_semaphore(&u->empty);
 		if (u->stop)
 			return NULL;
 		block->len = unpack_some(u, block->bytes, BLOCK_SIZE);
@@ -218,15 +217,15 @@ struct unpack *unpack_begin(struct text head, int fd)
 	u->left = head.len;
 	sem_init(&u->empty, 0, NR_BLOCKS);
 	sem_init(&u->full, 0, 0);
-	u->stopped = eventfd(0, EFD_CLOEXEC);
+	u->stop_event = eventfd(0, EFD_CLOEXEC);
 	if (pthread_create(&u->thread, NULL, fill_blocks, u))
 		out_of_memory();
 	return u;
 }
 
-static void next_block(struct unpack *u)
+static void take_block(struct unpack *u)
 {
-	wait_for(&u->full);
+	wait_semaphore(&u->full);
 	u->block = &u->blocks[u->nr_read++ % NR_BLOCKS];
 	u->taken = 0;
 	progress_bytes(u->block->packed);
@@ -237,7 +236,7 @@ ssize_t unpack_read(struct unpack *u, char *buf, size_t len)
 	size_t left;
 
 	if (!u->block)
-		next_block(u);
+		take_block(u);
 	if (u->block->len <= 0)
 		return u->block->len;
 	left = u->block->len - u->taken;
@@ -260,14 +259,14 @@ const char *unpack_failure(const struct unpack *u)
 void unpack_end(struct unpack *u)
 {
 	/*
-	 * Before the end of the input, it may wait for room, or for a pipe. To cancel
-	 * it would take a library that is loaded only then, and may not be there.
+	 * The thread may wait for an empty block or for a pipe: wake it from either.
+	 * pthread_cancel() would load a library at run time, which may be missing.
 	 */
 	u->stop = true;
 	sem_post(&u->empty);
-	eventfd_write(u->stopped, 1);
+	eventfd_write(u->stop_event, 1);
 	pthread_join(u->thread, NULL);
-	close(u->stopped);
+	close(u->stop_event);
 	sem_destroy(&u->empty);
 	sem_destroy(&u->full);
 	u->kind->end(u->state);

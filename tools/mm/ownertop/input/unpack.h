@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 */
-/* Compressed input, known by its first bytes, unpacked ahead of its reader. */
+/* Unpack compressed input, recognised by its first bytes, in a thread ahead of the reader. */
 #ifndef OWNERTOP_UNPACK_H
 #define OWNERTOP_UNPACK_H
 
@@ -8,19 +8,19 @@
 #include "base/text.h"
 #include "base/types.h"
 
-/* So many bytes tell whether an input is compressed. */
+/* Bytes at the beginning of an input that decide whether it is compressed. */
 #define UNPACK_MAGIC 4
 
-/* The most of an input that may have been read before it is known to be compressed. */
+/* Bytes of an input that may be read before unpack_begin(). */
 #define UNPACK_HEAD_MAX (64 * 1024)
 
 enum unpack_result {
-	UNPACK_MORE,	/* wants more input or more room */
-	UNPACK_END,	/* the end of one stream; another may follow */
+	UNPACK_MORE,	/* more input or more room for output is needed */
+	UNPACK_END,	/* end of a stream; another may follow */
 	UNPACK_FAILED,
 };
 
-/* What is to be unpacked, and room for what comes out; both move forward. */
+/* The input, and room for the output. struct unpack_kind advances both. */
 struct unpack_io {
 	const char *in;
 	size_t in_len;
@@ -28,12 +28,12 @@ struct unpack_io {
 	size_t out_len;
 };
 
-/* One kind of compression. */
+/* One compression format. */
 struct unpack_kind {
 	const char *name;
 	bool (*recognise)(struct text head);
 	void *(*begin)(void);
-	/* On UNPACK_FAILED, @reason says what is wrong with the data. */
+	/* Unpack some bytes. Sets @reason on UNPACK_FAILED. */
 	enum unpack_result (*step)(void *state, struct unpack_io *io,
 				   const char **reason);
 	void (*end)(void *state);
@@ -45,14 +45,15 @@ extern const struct unpack_kind unpack_zstd;
 struct unpack;
 
 /*
- * Returns NULL if @head, which was read from @fd and is all that was, is not
- * compressed.
+ * Start to unpack @fd. @head: all bytes that were read from it already. Returns NULL if
+ * they are not compressed.
  */
 struct unpack *unpack_begin(struct text head, int fd);
 
-/* As read(2); -1: unpack_failure() says why. */
+/* Returns the number of bytes, 0 at the end, or -1: see unpack_failure(). */
 ssize_t unpack_read(struct unpack *u, char *buf, size_t len);
 const char *unpack_failure(const struct unpack *u);
+/* Stop the thread, also before the end of the input. */
 void unpack_end(struct unpack *u);
 
 #endif

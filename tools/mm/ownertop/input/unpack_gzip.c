@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: GPL-2.0
-/* gzip (RFC 1952), by zlib. */
+/* Unpack gzip (RFC 1952) with zlib. */
 #include <stdlib.h>
 #include <zlib.h>
 
 #include "base/alloc.h"
 #include "input/unpack.h"
 
-/* The largest window, and a gzip head in front of each stream. */
+/* The largest window; + 16 selects the gzip format. */
 #define WINDOW_BITS (15 + 16)
 
 static bool gzip_recognise(struct text head)
@@ -41,7 +41,7 @@ static enum unpack_result gzip_step(void *state, struct unpack_io *io,
 
 	switch (result) {
 	case Z_OK:
-	case Z_BUF_ERROR:	/* no progress was possible; nothing is lost */
+	case Z_BUF_ERROR:	/* no progress was possible, but no data is lost */
 		return UNPACK_MORE;
 	case Z_STREAM_END:
 		inflateReset(z);

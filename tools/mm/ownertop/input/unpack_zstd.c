@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-/* zstd (RFC 8878), by libzstd. */
+/* Unpack zstd (RFC 8878) with libzstd. */
 #include <zstd.h>
 #include <zstd_errors.h>
 
@@ -7,14 +7,14 @@
 #include "input/unpack.h"
 
 /*
- * Memory is bounded, so is how far back a stream may refer: 8 MiB is what
+ * The largest window that is accepted, to bound memory: 2^23 bytes, which compression
  * levels up to 19 use.
  */
 #define WINDOW_LOG_MAX 23
 
 static bool zstd_recognise(struct text head)
 {
-	/* A frame, or one to be skipped, which some tools begin with. */
+	/* A frame, or a skippable frame, which some tools write first. */
 	return TEXT_STARTS(head, "\x28\xb5\x2f\xfd") ||
 	       (head.len >= UNPACK_MAGIC && (head.s[0] & 0xf0) == 0x50 &&
 		!memcmp(head.s + 1, "\x2a\x4d\x18", 3));
@@ -30,7 +30,7 @@ static void *zstd_begin(void)
 	return z;
 }
 
-static const char *why(size_t result)
+static const char *describe_error(size_t result)
 {
 	switch (ZSTD_getErrorCode(result)) {
 	case ZSTD_error_memory_allocation:
@@ -54,7 +54,7 @@ static enum unpack_result zstd_step(void *state, struct unpack_io *io,
 	io->out += out.pos;
 	io->out_len -= out.pos;
 	if (ZSTD_isError(result)) {
-		*reason = why(result);
+		*reason = describe_error(result);
 		return UNPACK_FAILED;
 	}
 	return result ? UNPACK_MORE : UNPACK_END;

@@ -52,7 +52,7 @@ static struct fact cache_fact(const struct record *rec)
 /* Asked about by its path: where only its name is told, that does not tell. */
 static struct fact cgroup_fact(const struct record *rec)
 {
-	if (!rec->cgroup.len && rec->charge_told)
+	if (!rec->cgroup.len && rec->cgroup_known)
 		return absent();
 	return (struct fact){
 		.state = rec->cgroup.len && *rec->cgroup.s == '/' ? FACT_KNOWN : FACT_UNKNOWN,
@@ -87,8 +87,8 @@ static struct fact order_fact(const struct record *rec)
 
 struct fact fact_of(const struct record *rec, enum owner_field field, u64 now)
 {
-	u64 size = rec->summed ? rec->size : rec->bytes;
-	u64 held = rec->summed ? rec->slab : rec->held;
+	u64 size = rec->summed ? rec->each_size : rec->bytes;
+	u64 held = rec->summed ? rec->each_held : rec->held;
 
 	switch (field) {
 	case OWNER_FIELD_CACHE:

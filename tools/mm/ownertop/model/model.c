@@ -161,9 +161,9 @@ static void add_times(struct model *m, u32 id, const struct record *rec, bool is
 
 	if (is_first) {
 		oldest = rec->ts;
-		newest = rec->ts + rec->later;
+		newest = rec->ts + rec->span;
 	} else {
-		span_add(&oldest, &newest, rec->ts, rec->ts + rec->later);
+		span_add(&oldest, &newest, rec->ts, rec->ts + rec->span);
 	}
 	packed_set(&m->groups, id, GROUP_OLDEST, oldest + 1);
 	packed_set(&m->groups, id, GROUP_LATER, newest - oldest);
@@ -200,7 +200,7 @@ static const char *take_record(void *arg, const struct record *rec)
 	m->sources.slabs_listed |= m->sink.summary.slabs_listed;
 	if (!sources_take(&m->sources, rec, owner.backing))
 		return NULL;
-	take_newest(&m->newest, rec->ts + rec->later);
+	take_newest(&m->newest, rec->ts + rec->span);
 	switch (facts_judge(m, rec, &owner, &untold)) {
 	case OWNER_VERDICT_TRUE:
 		count(m, rec, &owner, &one);

@@ -1,56 +1,56 @@
 // SPDX-License-Identifier: GPL-2.0
-/* From a handle to its call chain. */
+/* A map from handles to call chains. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <xxhash.h>
 
 #include "base/alloc.h"
-#include "input/handles.h"
+#include "input/handle_map.h"
 
-struct handle {
+struct handle_entry {
 	u64 handle;
-	u32 stack;		/* index into stacks */
+	u32 stack;		/* number in stacks */
 };
 
-static bool same_handle(const void *owner, u32 id, const void *key)
+static bool handle_equals(const void *array, u32 id, const void *key)
 {
-	const struct handles *h = owner;
+	const struct handle_map *h = array;
 	const u64 *handle = key;
 
 	return h->v[id].handle == *handle;
 }
 
-static u32 find(const struct handles *h, u64 handle)
+static u32 find_entry(const struct handle_map *h, u64 handle)
 {
 	return index_find(&h->index, XXH3_64bits(&handle, sizeof(handle)),
-			  same_handle, h, &handle);
+			  handle_equals, h, &handle);
 }
 
-bool handles_add(struct handles *h, u64 handle, struct text stack)
+bool handle_map_add(struct handle_map *h, u64 handle, struct text stack)
 {
-	u32 id = find(h, handle), text = strings_intern(&h->stacks, stack);
+	u32 id = find_entry(h, handle), text = strings_intern(&h->stacks, stack);
 
 	if (id != INDEX_NONE)
 		return h->v[id].stack == text;
 	h->v = grow(h->v, h->n, &h->cap, sizeof(*h->v));
-	h->v[h->n] = (struct handle){ handle, text };
+	h->v[h->n] = (struct handle_entry){ handle, text };
 	index_add(&h->index, XXH3_64bits(&handle, sizeof(handle)), h->n++);
 	return true;
 }
 
-struct text handles_stack(struct handles *h, u64 handle,
+struct text handle_map_lookup(struct handle_map *h, u64 handle,
 			  char name[HANDLE_NAME_LEN])
 {
-	u32 id = find(h, handle);
+	u32 id = find_entry(h, handle);
 
-	h->asked = true;
+	h->used = true;
 	if (id != INDEX_NONE)
 		return h->stacks.v[h->v[id].stack];
 	return (struct text){ name, snprintf(name, HANDLE_NAME_LEN, " handle:%llu\n",
 					     handle) };
 }
 
-void handles_free(struct handles *h)
+void handle_map_free(struct handle_map *h)
 {
 	strings_free(&h->stacks);
 	free(h->v);

@@ -1,0 +1,32 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/*
+ * A map from the kernel's handles to call chains, filled from show_stacks_handles. It is
+ * used for records that have a handle instead of a call chain.
+ */
+#ifndef OWNERTOP_HANDLE_MAP_H
+#define OWNERTOP_HANDLE_MAP_H
+
+#include "base/strings.h"
+
+#define HANDLE_NAME_LEN 32
+
+struct handle_map {
+	struct strings stacks;	/* lines as in the input */
+	struct handle_entry *v;
+	u32 n;
+	u32 cap;
+	struct index index;
+	bool used;		/* an input has a handle without its call chain */
+};
+
+/* Add @handle. Returns false if the map has it with another call chain. */
+bool handle_map_add(struct handle_map *h, u64 handle, struct text stack);
+/*
+ * Returns the lines of the call chain of @handle. If the map does not have it, this is one
+ * frame that names the handle, written to @name.
+ */
+struct text handle_map_lookup(struct handle_map *h, u64 handle,
+			  char name[HANDLE_NAME_LEN]);
+void handle_map_free(struct handle_map *h);
+
+#endif
