@@ -1,13 +1,14 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * One line of a call chain: "func+0x1d/0x30 [module]" or an address, with
- * "file:line" and "(inlined)" before the module where that is known.
+ * Parse and print one frame of a call chain: "func+0x1d/0x30 [module]" or an address.
+ * names_frames() may have added "file:line" and "(inlined)" before the module.
  */
 #include "names/frame.h"
 
-#define LEAST_WIDTH 20
+/* Columns that a frame has at least, however narrow the terminal is. */
+#define WIDTH_MIN 20
 
-static bool printable(struct text t)
+static bool is_printable(struct text t)
 {
 	size_t i;
 
@@ -17,7 +18,7 @@ static bool printable(struct text t)
 	return true;
 }
 
-/* "[name]" or, with a build id, "[name 0123abcd]". */
+/* Parse "[name]" or, with a build id, "[name 0123abcd]". */
 static bool parse_module(struct text t, struct text *module)
 {
 	const char *space;
@@ -31,8 +32,8 @@ static bool parse_module(struct text t, struct text *module)
 	return true;
 }
 
-/* Behind " file:line" and " (inlined)", if that is what stands at @p. */
-static const char *after_place(const char *p, const char *end)
+/* Returns the end of " file:line" and " (inlined)" at @p, or @p if it has neither. */
+static const char *skip_place(const char *p, const char *end)
 {
 	const char *space = memchr(p + 1, ' ', end - p - 1);
 	const char *stop = space ? space : end;
@@ -50,14 +51,14 @@ bool frame_parse(struct text line, struct frame *frame)
 	const char *word_end = space ? space : line.s + line.len;
 	const char *plus = memchr(line.s, '+', word_end - line.s);
 
-	if (!printable(line) || word_end == line.s)
+	if (!is_printable(line) || word_end == line.s)
 		return false;
 	*frame = (struct frame){ .func.s = line.s };
 	frame->func.len = (plus ? plus : word_end) - line.s;
 	if (!space)
 		return true;
 	frame->place.s = space + 1;
-	space = after_place(space, line.s + line.len);
+	space = skip_place(space, line.s + line.len);
 	if (space >= frame->place.s)
 		frame->place.len = space - frame->place.s;
 	if (space == line.s + line.len)
@@ -81,7 +82,7 @@ struct text frame_stem(struct text func)
 
 void frame_print_fitted(struct text line, size_t width, size_t used, FILE *out)
 {
-	size_t room = width > used + LEAST_WIDTH ? width - used : LEAST_WIDTH;
+	size_t room = width > used + WIDTH_MIN ? width - used : WIDTH_MIN;
 	const char *plus, *space;
 	size_t name, tail;
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 */
-/* One line of a call chain, as the kernel's %pS prints it. */
+/* Parse and print one frame of a call chain, in the form of the kernel's %pS. */
 #ifndef OWNERTOP_FRAME_H
 #define OWNERTOP_FRAME_H
 
@@ -9,23 +9,23 @@
 
 struct frame {
 	struct text func;	/* name or address, without offset */
-	struct text place;	/* "file:line"; empty: not known */
-	struct text module;	/* empty: not in a module */
+	struct text place;	/* "file:line"; empty: unknown */
+	struct text module;	/* empty: the kernel itself */
 };
 
-/* Returns false if @line is more than a symbol and its module: damage. */
+/* Returns false if @line is not a frame, because the input is damaged. */
 bool frame_parse(struct text line, struct frame *frame);
 
 /*
- * The name without what the compiler or allocation profiling append
- * (".isra.0", "_noprof"): the same function has the same stem in every build.
+ * Returns the name without suffixes of the compiler (".isra.0") and of memory allocation
+ * profiling ("_noprof"), so that a function has the same stem in every build.
  */
 struct text frame_stem(struct text func);
 
 /*
- * Prints @line, which is NUL-terminated, and a newline into what is left of
- * @width columns (0: no limit) behind @used ones. What does not fit loses its
- * offset first: the name and the module say more.
+ * Print @line, which is NUL-terminated, and a newline. @width: columns of the terminal, or
+ * 0 for no limit; @used: columns that are already taken. A frame that does not fit is
+ * printed without its offset, which says least; if it is still too long, it is cut.
  */
 void frame_print_fitted(struct text line, size_t width, size_t used, FILE *out);
 

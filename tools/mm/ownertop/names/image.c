@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-/* From symbol and offset to source lines, by libdw. */
+/* Find source lines in DWARF debug information, with libdw. */
 #include <dwarf.h>
 #include <elfutils/libdw.h>
 #include <elfutils/libdwfl.h>
@@ -13,22 +13,22 @@ struct symbol {
 	const char *name;
 	u64 address;
 	u64 size;
-	u64 span;		/* up to the next, as the kernel sees its size */
+	u64 span;		/* bytes to the next symbol: the size that the kernel prints */
 	u32 section;
 };
 
 struct image {
 	Dwfl *dwfl;
 	Dwfl_Module *module;
-	struct symbol *symbols;	/* by name */
+	struct symbol *symbols;	/* sorted by name */
 	u32 nr_symbols;
 	u32 symbols_cap;
-	char *root;		/* of the source, with a slash; may be empty */
-	const struct image *kernel;
+	char *root;		/* directory of the sources, with a slash; may be empty */
+	const struct image *kernel;	/* for a module */
 };
 
-/* What debug information lies elsewhere is for the user to find. */
-static int no_debuginfo(Dwfl_Module *mod, void **userdata, const char *modname,
+/* Never search for separate debug files: the user names the files to use. */
+static int refuse_debuginfo(Dwfl_Module *mod, void **userdata, const char *modname,
 			Dwarf_Addr base, const char *file_name,
 			const char *debuglink_file, GElf_Word debuglink_crc,
 			char **debuginfo_file_name)
@@ -46,25 +46,25 @@ static int no_debuginfo(Dwfl_Module *mod, void **userdata, const char *modname,
 
 static const Dwfl_Callbacks callbacks = {
 	.section_address = dwfl_offline_section_address,
-	.find_debuginfo = no_debuginfo,
+	.find_debuginfo = refuse_debuginfo,
 };
 
-static int by_address(const void *a, const void *b)
+static int compare_addresses(const void *a, const void *b)
 {
 	const struct symbol *x = a, *y = b;
 
 	return (x->address > y->address) - (x->address < y->address);
 }
 
-static int by_name(const void *a, const void *b)
+static int compare_names(const void *a, const void *b)
 {
 	const struct symbol *x = a, *y = b;
 
 	return strcmp(x->name, y->name);
 }
 
-/* @v is by address. The last of a section may reach to the end of a page. */
-static void find_spans(struct symbol *v, u32 n)
+/* @v is sorted by address. The last symbol of a section has no limit. */
+static void set_spans(struct symbol *v, u32 n)
 {
 	u32 i, next;
 
@@ -102,14 +102,14 @@ static void read_symbols(struct image *image)
 	}
 	if (!image->nr_symbols)
 		return;
-	qsort(image->symbols, image->nr_symbols, sizeof(*image->symbols), by_address);
-	find_spans(image->symbols, image->nr_symbols);
-	qsort(image->symbols, image->nr_symbols, sizeof(*image->symbols), by_name);
+	qsort(image->symbols, image->nr_symbols, sizeof(*image->symbols), compare_addresses);
+	set_spans(image->symbols, image->nr_symbols);
+	qsort(image->symbols, image->nr_symbols, sizeof(*image->symbols), compare_names);
 }
 
 /*
- * Sources of a kernel are named from its root: what stands before init/main.c,
- * or the directory that the compiler ran in.
+ * Paths of sources are printed relative to the root of the kernel's sources. It is the path
+ * of init/main.c without that name, or else the directory that the compiler ran in.
  */
 static void find_root(struct image *image)
 {
@@ -170,22 +170,22 @@ void image_close(struct image *image)
 	free(image);
 }
 
-static int compare_name(struct text func, const char *name)
+static int compare_func(struct text func, const char *name)
 {
 	int order = strncmp(func.s, name, func.len);
 
 	return order ? order : -!!name[func.len];
 }
 
-/* The first symbol that is not before @func. */
-static u32 first_symbol(const struct image *image, struct text func)
+/* Returns the index of the first symbol whose name is not before @func. */
+static u32 find_first_symbol(const struct image *image, struct text func)
 {
 	u32 from = 0, to = image->nr_symbols;
 
 	while (from < to) {
 		u32 middle = from + (to - from) / 2;
 
-		if (compare_name(func, image->symbols[middle].name) > 0)
+		if (compare_func(func, image->symbols[middle].name) > 0)
 			from = middle + 1;
 		else
 			to = middle;
@@ -194,10 +194,10 @@ static u32 first_symbol(const struct image *image, struct text func)
 }
 
 /*
- * The kernel knows symbols that are not functions, too, so its size may be less
- * than the span. One that is just the span is taken before others.
+ * @size is what the kernel printed. It may be less than the span, because the kernel also
+ * ends a function at symbols that are not functions.
  */
-static bool fits(const struct symbol *s, u64 offset, u64 size)
+static bool symbol_fits(const struct symbol *s, u64 offset, u64 size)
 {
 	return offset <= s->size && size >= s->size && size <= s->span;
 }
@@ -206,30 +206,31 @@ bool image_find(const struct image *image, struct text func, u64 offset, u64 siz
 		u64 *address)
 {
 	const struct symbol *best = NULL;
-	bool several = false;
+	bool ambiguous = false;
 	u32 i;
 
-	for (i = first_symbol(image, func); i < image->nr_symbols &&
-	     !compare_name(func, image->symbols[i].name); i++) {
+	/* A symbol whose span is exactly the size is preferred to others. */
+	for (i = find_first_symbol(image, func); i < image->nr_symbols &&
+	     !compare_func(func, image->symbols[i].name); i++) {
 		const struct symbol *s = &image->symbols[i];
 
-		if (!fits(s, offset, size) || (best && best->address == s->address))
+		if (!symbol_fits(s, offset, size) || (best && best->address == s->address))
 			continue;
 		if (!best || (s->span == size && best->span != size)) {
 			best = s;
-			several = false;
+			ambiguous = false;
 		} else if ((s->span == size) == (best->span == size)) {
-			several = true;
+			ambiguous = true;
 		}
 	}
-	if (!best || several)
+	if (!best || ambiguous)
 		return false;
 	*address = best->address + offset;
 	return true;
 }
 
-/* A file that its compilation unit names, without what all names begin with. */
-static const char *short_name(const struct image *image, const char *file)
+/* Returns @file relative to the root of the sources. */
+static const char *relative_name(const struct image *image, const char *file)
 {
 	size_t len;
 
@@ -247,8 +248,8 @@ static const char *short_name(const struct image *image, const char *file)
 	return file;
 }
 
-/* From where the inlined function @die is called. */
-static struct image_line call_site(const struct image *image, Dwarf_Die *cu, Dwarf_Die *die)
+/* Returns the file and line from which the inlined function @die is called. */
+static struct image_line find_call(const struct image *image, Dwarf_Die *cu, Dwarf_Die *die)
 {
 	struct image_line at = { .file = "?" };
 	Dwarf_Word file = 0, line = 0;
@@ -258,7 +259,7 @@ static struct image_line call_site(const struct image *image, Dwarf_Die *cu, Dwa
 
 	if (!dwarf_formudata(dwarf_attr(die, DW_AT_call_file, &attr), &file) &&
 	    !dwarf_getsrcfiles(cu, &files, &n))
-		at.file = short_name(image, dwarf_filesrc(files, file, NULL, NULL));
+		at.file = relative_name(image, dwarf_filesrc(files, file, NULL, NULL));
 	dwarf_formudata(dwarf_attr(die, DW_AT_call_line, &attr), &line);
 	at.line = line;
 	return at;
@@ -276,9 +277,9 @@ void image_lines(const struct image *image, u64 address, image_line_fn fn, void 
 	line = dwfl_module_getsrc(image->module, address);
 	if (!cu || !line)
 		return;
-	at.file = short_name(image, dwfl_lineinfo(line, NULL, &at.line, NULL, NULL, NULL));
+	at.file = relative_name(image, dwfl_lineinfo(line, NULL, &at.line, NULL, NULL, NULL));
 
-	/* What lies around the innermost scope, as it was inlined. */
+	/* The scopes around the innermost one: inlined functions, then the function itself. */
 	n = dwarf_getscopes(cu, address - bias, &scopes);
 	n = n > 0 ? dwarf_getscopes_die(&scopes[0], &chain) : 0;
 	for (i = 0; i < n; i++) {
@@ -289,7 +290,7 @@ void image_lines(const struct image *image, u64 address, image_line_fn fn, void 
 		at.func = dwarf_diename(&chain[i]);
 		if (at.func)
 			fn(arg, &at);
-		at = call_site(image, cu, &chain[i]);
+		at = find_call(image, cu, &chain[i]);
 	}
 	at.func = NULL;
 	fn(arg, &at);

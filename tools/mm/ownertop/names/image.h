@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 */
-/* The symbols and DWARF of one ELF file: vmlinux or a module. */
+/* The symbols and the debug information (DWARF) of one ELF file: vmlinux or a module. */
 #ifndef OWNERTOP_IMAGE_H
 #define OWNERTOP_IMAGE_H
 
@@ -9,29 +9,33 @@
 struct image;
 
 /*
- * @kernel is what the file is a module of: they may share sources. NULL for a
- * kernel. Returns NULL and says in @error what is wrong with the file.
+ * Open an ELF file. @kernel: for a module, the image of its kernel, which may have the same
+ * root of sources; NULL for a kernel. Returns NULL and sets @error to a message if the file
+ * cannot be used.
  */
 struct image *image_open(const char *path, const struct image *kernel, const char **error);
 void image_close(struct image *image);
 
 /*
- * The address of func+offset/size, as the file has it. Returns false if the
- * file has no such function, or several.
+ * Find the address of func+offset/size in the file. Returns false if no function or
+ * several functions fit.
  */
 bool image_find(const struct image *image, struct text func, u64 offset, u64 size,
 		u64 *address);
 
-/* Where a function is at an address, and whether it was inlined there. */
+/* A function at an address, and its source line. */
 struct image_line {
-	const char *func;	/* NULL: the one that the symbol names */
+	const char *func;	/* an inlined function; NULL: the function of the symbol */
 	const char *file;
 	int line;
 };
 
-/* The innermost function comes first. */
 typedef void (*image_line_fn)(void *arg, const struct image_line *line);
 
+/*
+ * Call @fn for each function at @address: inlined functions first, the innermost before
+ * the others.
+ */
 void image_lines(const struct image *image, u64 address, image_line_fn fn, void *arg);
 
 #endif

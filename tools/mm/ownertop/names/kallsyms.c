@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Symbols in the order of their addresses. Only functions have names: of other
- * symbols it is enough to know that the function before them ends there.
+ * Look up addresses in a copy of /proc/kallsyms. Symbols are sorted by address. Names are
+ * stored for functions only: other symbols only end the function before them.
  */
 #include <errno.h>
 #include <stdio.h>
@@ -12,32 +12,32 @@
 #include "names/kallsyms.h"
 #include "base/strings.h"
 
-/* Where nothing follows that would end a function, its page does. */
+/* A function without a symbol behind it ends with its page. */
 #define PAGE_END 4095ULL
 
-/* Beyond this, an address is not in the function but in a gap behind it. */
+/* A longer distance to the next symbol is a gap behind the function. */
 #define FUNCTION_MAX (1024 * 1024)
 
-/* The largest kernels have some 10 MiB. */
+/* The names of the largest kernels take some 10 MiB. */
 #define NAMES_MAX (256 * 1024 * 1024)
 
 #define ADDRESS_DIGITS 16
 
 struct symbol {
 	u64 address;
-	u32 name;		/* where in names it begins; 0: not a function */
-	u32 module;		/* index into modules; 0: the kernel itself */
+	u32 name;		/* offset in names; 0: not a function */
+	u32 module;		/* number in modules; 0: the kernel itself */
 };
 
 struct kallsyms {
 	struct symbol *symbols;
 	u32 n;
 	u32 cap;
-	char *names;		/* each with a NUL; the first is of none */
+	char *names;		/* NUL-terminated, one after the other; the first is empty */
 	u32 names_len;
 	u32 names_size;
 	struct strings modules;
-	bool shown;		/* some address is not 0 */
+	bool any_address;	/* an address is not 0 */
 };
 
 static u32 add_name(struct kallsyms *k, struct text name)
@@ -54,7 +54,7 @@ static u32 add_name(struct kallsyms *k, struct text name)
 	return at;
 }
 
-/* Takes the hexadecimal digits that @t begins with; false if these are no address. */
+/* Remove the hexadecimal digits that @t begins with. Returns false if they are no address. */
 static bool take_address(struct text *t, u64 *address)
 {
 	static const char digits[] = "0123456789abcdef";
@@ -73,7 +73,7 @@ static bool take_address(struct text *t, u64 *address)
 	return n && n <= ADDRESS_DIGITS;
 }
 
-/* All of it is printed and has no blank in it. */
+/* Is it not empty, and are all characters printable and not blank? */
 static bool is_word(struct text t)
 {
 	size_t i;
@@ -84,7 +84,7 @@ static bool is_word(struct text t)
 	return t.len;
 }
 
-/* "\t[name]" or nothing, as the name in front of it leaves it. */
+/* Parse "\t[name]", or the absence of a module. */
 static bool parse_module(struct text t, struct text *module)
 {
 	*module = (struct text){ "", 0 };
@@ -97,14 +97,14 @@ static bool parse_module(struct text t, struct text *module)
 	return is_word(*module);
 }
 
-/* "$x" and the like, in the midst of a function: here code of some kind begins. */
-static bool is_mark(struct text name)
+/* Mapping symbols such as "$x" are inside of functions and do not end them. */
+static bool is_mapping_symbol(struct text name)
 {
 	return *name.s == '$' || TEXT_STARTS(name, ".L");
 }
 
-/* "ffffffff81000000 T name", and perhaps "[module]"; false if it is not. */
-static bool add_line(struct kallsyms *k, struct text line)
+/* Parse "ffffffff81000000 T name" or the same with "[module]". Returns false on an error. */
+static bool parse_symbol(struct kallsyms *k, struct text line)
 {
 	struct text name, module;
 	struct symbol symbol;
@@ -122,8 +122,8 @@ static bool add_line(struct kallsyms *k, struct text line)
 	name.len = end - name.s;
 	if (!is_word(name) || !parse_module(module, &module))
 		return false;
-	k->shown |= symbol.address;
-	if (!symbol.address || is_mark(name))
+	k->any_address |= symbol.address;
+	if (!symbol.address || is_mapping_symbol(name))
 		return true;
 	symbol.name = memchr("tTwW", line.s[1], 4) ? add_name(k, name) : 0;
 	symbol.module = strings_intern(&k->modules, module);
@@ -132,7 +132,7 @@ static bool add_line(struct kallsyms *k, struct text line)
 	return true;
 }
 
-/* Returns NULL, or what is wrong with the line of number *@line. */
+/* Returns NULL, or what is wrong with line number *@line. */
 static const char *read_lines(struct kallsyms *k, struct input *in, u64 *line)
 {
 	for (*line = 1; ; ++*line) {
@@ -146,7 +146,7 @@ static const char *read_lines(struct kallsyms *k, struct input *in, u64 *line)
 		if (!nl)
 			return in->eof ? "the line is cut off; copy all of /proc/kallsyms" :
 					 "the line is longer than 128 KiB";
-		if (!add_line(k, (struct text){ t.s, nl - t.s }))
+		if (!parse_symbol(k, (struct text){ t.s, nl - t.s }))
 			return "no symbol, as 'ffffffff81000000 T name [module]' would be";
 		if (k->names_len > NAMES_MAX)
 			return "there are more names than any kernel has";
@@ -154,25 +154,25 @@ static const char *read_lines(struct kallsyms *k, struct input *in, u64 *line)
 	}
 }
 
-/* Returns NULL, or why a file that could be read is of no use. */
-static const char *why_useless(const struct kallsyms *k, u64 lines)
+/* Returns NULL, or why a file without errors has no useful symbols. */
+static const char *find_deficiency(const struct kallsyms *k, u64 lines)
 {
 	if (!lines)
 		return "it is empty; copy /proc/kallsyms with cat, as root";
-	if (!k->shown)
+	if (!k->any_address)
 		return "all addresses are 0; copy it as root, with kernel.kptr_restrict below 2";
 	if (k->names_len == 1)
 		return "it has no functions, which would be of type t, T, w or W";
 	return NULL;
 }
 
-static int by_address(const void *a, const void *b)
+static int compare_symbols(const void *a, const void *b)
 {
 	const struct symbol *x = a, *y = b;
 
 	if (x->address != y->address)
 		return x->address < y->address ? -1 : 1;
-	/* Of several functions, the kernel takes the one it lists first. */
+	/* Functions first; of several, the kernel prints the one that it lists first. */
 	if (!x->name != !y->name)
 		return x->name ? -1 : 1;
 	return (x->name > y->name) - (x->name < y->name);
@@ -192,7 +192,7 @@ static bool read_file(struct kallsyms *k, const char *path)
 	if (error) {
 		fprintf(stderr, "ownertop: --kallsyms: %s:%llu: %s\n", path, line, error);
 	} else {
-		error = why_useless(k, line - 1);
+		error = find_deficiency(k, line - 1);
 		if (error)
 			fprintf(stderr, "ownertop: --kallsyms: %s: %s\n", path, error);
 	}
@@ -211,7 +211,7 @@ struct kallsyms *kallsyms_open(const char *path)
 		kallsyms_close(k);
 		return NULL;
 	}
-	qsort(k->symbols, k->n, sizeof(*k->symbols), by_address);
+	qsort(k->symbols, k->n, sizeof(*k->symbols), compare_symbols);
 	return k;
 }
 
@@ -223,8 +223,8 @@ void kallsyms_close(struct kallsyms *k)
 	free(k);
 }
 
-/* The number of symbols that are not behind @address. */
-static u32 symbols_up_to(const struct kallsyms *k, u64 address)
+/* Returns how many symbols have at most @address. */
+static u32 count_up_to(const struct kallsyms *k, u64 address)
 {
 	u32 from = 0, to = k->n;
 
@@ -239,8 +239,8 @@ static u32 symbols_up_to(const struct kallsyms *k, u64 address)
 	return from;
 }
 
-/* Bytes up to what follows, which is symbol @next or, of another module, nothing. */
-static u64 size_of(const struct kallsyms *k, const struct symbol *s, u32 next)
+/* Returns the bytes of @s up to symbol @next, unless that is of another module. */
+static u64 symbol_size(const struct kallsyms *k, const struct symbol *s, u32 next)
 {
 	if (next < k->n && k->symbols[next].module == s->module)
 		return k->symbols[next].address - s->address;
@@ -249,7 +249,7 @@ static u64 size_of(const struct kallsyms *k, const struct symbol *s, u32 next)
 
 char *kallsyms_frame(const struct kallsyms *k, u64 address)
 {
-	u32 next = symbols_up_to(k, address), i = next;
+	u32 next = count_up_to(k, address), i = next;
 	const struct symbol *s;
 	struct text module;
 	char *frame;
@@ -261,7 +261,7 @@ char *kallsyms_frame(const struct kallsyms *k, u64 address)
 	for (i--; i && k->symbols[i - 1].address == k->symbols[i].address; )
 		i--;
 	s = &k->symbols[i];
-	size = size_of(k, s, next);
+	size = symbol_size(k, s, next);
 	if (!s->name || address - s->address >= size || size > FUNCTION_MAX)
 		return NULL;
 	module = k->modules.v[s->module];

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 */
-/* The functions of a kernel by address, from a text as /proc/kallsyms is. */
+/* The functions of a kernel by address, from a copy of /proc/kallsyms. */
 #ifndef OWNERTOP_KALLSYMS_H
 #define OWNERTOP_KALLSYMS_H
 
@@ -8,15 +8,15 @@
 struct kallsyms;
 
 /*
- * Returns NULL after a message that says what is wrong with the file, and what
- * would be right. It may be compressed.
+ * Read a copy of /proc/kallsyms, which may be compressed. Returns NULL after a message if
+ * the file is wrong; the message says how to make a right one.
  */
 struct kallsyms *kallsyms_open(const char *path);
 void kallsyms_close(struct kallsyms *k);
 
 /*
- * "name+0x1d/0x30 [module]", as the kernel would have printed @address, for the
- * caller to free; NULL if it is in no function.
+ * Returns "name+0x1d/0x30 [module]" for @address, as the kernel prints it, or NULL if it
+ * is in no function. The caller frees it.
  */
 char *kallsyms_frame(const struct kallsyms *k, u64 address);
 

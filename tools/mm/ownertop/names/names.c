@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-/* Frames and what they stand for; each is looked up once. */
+/* Replace frames by what kallsyms and DWARF know of them. Each frame is looked up once. */
 #include <fts.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -12,9 +12,10 @@
 
 #define MODULE_NAME_LEN 64
 
-/* More functions are not inlined into each other; what is beyond is left out. */
+/* Frames that replace one frame; more are dropped, but functions are not nested so deeply. */
 #define FRAMES_MAX 64
 
+/* The frames that replace a line. */
 struct expansion {
 	struct text *frames;
 	u32 n;
@@ -22,7 +23,7 @@ struct expansion {
 
 struct module {
 	struct text name;
-	struct image *image;	/* NULL: not to be had */
+	struct image *image;	/* NULL: no usable file in modules_dir */
 };
 
 struct names {
@@ -34,7 +35,7 @@ struct names {
 	u32 modules_cap;
 
 	struct strings lines;
-	struct expansion *expansions;	/* parallel to lines */
+	struct expansion *expansions;	/* by number in lines */
 	u32 expansions_cap;
 	struct strings frames;
 	struct missed not_found;
@@ -58,7 +59,7 @@ struct names *names_open(const char *vmlinux, const char *modules,
 	return names;
 }
 
-/* A module's name has underscores where its file may have dashes. */
+/* A module's file may have dashes where its name has underscores. */
 static bool is_file_of(const char *file, struct text module)
 {
 	size_t i;
@@ -109,11 +110,11 @@ static struct image *image_of(struct names *names, struct text module)
 	return names->modules[i].image;
 }
 
-/* What a line is being expanded to. */
-struct expanding {
+/* State of expand_line(). */
+struct line_expansion {
 	struct names *names;
-	struct text symbol;	/* with its offset and size */
-	struct text module;	/* as printed, in brackets after a space, or empty */
+	struct text symbol;	/* name, offset and size */
+	struct text module;	/* in brackets after a space, or empty */
 	struct text frames[FRAMES_MAX];
 	u32 n;
 };
@@ -127,7 +128,7 @@ static struct text intern_frame(struct names *names, const char *frame)
 
 static void add_frame(void *arg, const struct image_line *at)
 {
-	struct expanding *e = arg;
+	struct line_expansion *e = arg;
 	char *frame;
 	int len;
 
@@ -145,7 +146,7 @@ static void add_frame(void *arg, const struct image_line *at)
 	free(frame);
 }
 
-/* "0x1d/0x30" */
+/* Parse "0x1d/0x30" behind the name and a "+". */
 static bool parse_offset(struct text line, struct text func, u64 *offset, u64 *size)
 {
 	char number[40];
@@ -167,14 +168,14 @@ static bool parse_offset(struct text line, struct text func, u64 *offset, u64 *s
 	return !*end;
 }
 
-static void miss(struct missed *missed, struct text line)
+static void count_missed(struct missed *missed, struct text line)
 {
 	if (!missed->n++)
 		missed->example = line.s;
 }
 
-/* What @line is by kallsyms, if it is an address and nothing else. */
-static struct text with_symbol(struct names *names, struct text line)
+/* If @line is only an address, return its frame by kallsyms, else @line. */
+static struct text symbolize(struct names *names, struct text line)
 {
 	char *frame, *end;
 	u64 address;
@@ -189,13 +190,13 @@ static struct text with_symbol(struct names *names, struct text line)
 		line = intern_frame(names, frame);
 		free(frame);
 	} else {
-		miss(&names->not_covered, line);
+		count_missed(&names->not_covered, line);
 	}
 	return line;
 }
 
-/* @line stays where it is. */
-static void expand(struct expanding *e, struct text line)
+/* Look @line up in DWARF. The frames may point into @line, which must stay valid. */
+static void expand_line(struct line_expansion *e, struct text line)
 {
 	const char *space = memchr(line.s, ' ', line.len);
 	const char *end = line.s + line.len;
@@ -206,27 +207,27 @@ static void expand(struct expanding *e, struct text line)
 	if (!frame_parse(line, &frame) || !parse_offset(line, frame.func, &offset, &size))
 		return;
 	image = image_of(e->names, frame.module);
-	/* A return address: the call is before it. */
-	if (!image || !image_find(image, frame.func, offset, size, &address)) {
+		if (!image || !image_find(image, frame.func, offset, size, &address)) {
 		if (frame.module.len ? !!e->names->modules_dir : !!e->names->vmlinux)
-			miss(&e->names->not_found, line);
+			count_missed(&e->names->not_found, line);
 		return;
 	}
 	e->symbol = (struct text){ line.s, (space ? space : end) - line.s };
 	e->module = (struct text){ space ? space : end, space ? end - space : 0 };
+	/* The frame is a return address: look up the call instruction before it. */
 	image_lines(image, offset ? address - 1 : address, add_frame, e);
 }
 
 const struct text *names_frames(struct names *names, struct text line, u32 *n)
 {
-	u32 known = names->lines.n;
+	u32 old_n = names->lines.n;
 	u32 id = strings_intern(&names->lines, line);
-	struct expanding e = { .names = names };
+	struct line_expansion e = { .names = names };
 	struct expansion *x;
 
-	if (id == known) {
-		line = with_symbol(names, names->lines.v[id]);
-		expand(&e, line);
+	if (id == old_n) {
+		line = symbolize(names, names->lines.v[id]);
+		expand_line(&e, line);
 		if (!e.n)
 			e.frames[e.n++] = line;
 		names->expansions = grow(names->expansions, id, &names->expansions_cap,

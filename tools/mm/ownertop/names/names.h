@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * What more is known of a frame. Of an address without a symbol, kallsyms knows
- * the function. DWARF knows file and line, and the functions that were inlined
- * there; it asks for symbol and offset, so that it does not matter where the
- * kernel was loaded.
+ * Add to frames what files of the kernel know of them. kallsyms gives an address without a
+ * symbol its function. DWARF gives a frame its file and line, and adds frames of inlined
+ * functions; it is looked up by symbol and offset, so KASLR does not matter.
  */
 #ifndef OWNERTOP_NAMES_H
 #define OWNERTOP_NAMES_H
@@ -15,29 +14,29 @@
 struct names;
 
 /*
- * @vmlinux, @modules, a directory with .ko files below it, and @kallsyms may each
- * be NULL; the last is closed with the names.
- * Returns NULL and says in @error what is wrong with vmlinux.
+ * @vmlinux: a path, or NULL; @modules: a directory with .ko files anywhere below it, or
+ * NULL; @kallsyms: may be NULL, and is closed by names_close(). Returns NULL and sets
+ * @error to a message if @vmlinux cannot be used.
  */
 struct names *names_open(const char *vmlinux, const char *modules,
 			 struct kallsyms *kallsyms, const char **error);
 void names_close(struct names *names);
 
 /*
- * The frames that @line, one as the kernel prints it, stands for: inlined ones
- * first. What is not known stands for itself.
+ * Returns the @n frames that replace @line, a frame as the kernel printed it: frames of
+ * inlined functions first. A frame that the files do not have is returned unchanged.
  */
 const struct text *names_frames(struct names *names, struct text line, u32 *n);
 
-/* How many different frames were looked for and not found, and one of them. */
+/* Distinct frames that a lookup did not find: their number and one of them. */
 struct missed {
 	u32 n;
 	const char *example;
 };
 
-/* Symbols, in DWARF. */
+/* Symbols that DWARF lacks. */
 struct missed names_not_found(const struct names *names);
-/* Addresses, in kallsyms. */
+/* Addresses in no function of kallsyms. */
 struct missed names_not_covered(const struct names *names);
 
 #endif
