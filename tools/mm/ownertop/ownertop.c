@@ -1,25 +1,25 @@
 // SPDX-License-Identifier: GPL-2.0
-/* Which call chains own the kernel's memory. */
+/* ownertop: show which call chains own the kernel's memory. */
 #include <errno.h>
 #include <stdio.h>
 #include <string.h>
 #include <unistd.h>
 
 #include "ask/answer.h"
-#include "ask/ask.h"
-#include "base/exit_status.h"
-#include "ui/live.h"
 #include "ask/objects.h"
 #include "ask/options.h"
-#include "page_owner_sort/page_owner_sort.h"
+#include "ask/query.h"
+#include "base/exit_status.h"
 #include "input/progress.h"
+#include "page_owner_sort/page_owner_sort.h"
+#include "ui/live.h"
 
-/* Also a program's name: a link may have it. */
+/* First argument, or name of a link to the program. */
 #define PAGE_OWNER_SORT "page_owner_sort"
 #define SLABS "/sys/kernel/debug/slab_owner"
 #define PAGES "/sys/kernel/debug/page_owner"
 
-/* Output that did not arrive must not look as if it had. */
+/* Flush the output. Returns STATUS_FAILED if some of it could not be written. */
 static int close_output(int status)
 {
 	if (fflush(stdout) || ferror(stdout)) {
@@ -29,7 +29,7 @@ static int close_output(int status)
 	return status;
 }
 
-static bool is_there(const char *path, const char *boot)
+static bool check_readable(const char *path, const char *boot)
 {
 	if (!access(path, R_OK))
 		return true;
@@ -41,27 +41,27 @@ static bool is_there(const char *path, const char *boot)
 	return false;
 }
 
-/* The files of this machine that have what is asked for; 0: one cannot be read. */
-static int find_live(const struct options *o, char *paths[2])
+/* Find the files that have the sources of the sentence. Returns 0 if one cannot be read. */
+static int find_live_files(const struct options *o, char *paths[2])
 {
 	unsigned int sources = o->select.sentence.sources;
 	const unsigned int page = 1U << OWNER_SOURCE_PAGE;
 	int n = 0;
 
 	if (!sources || sources & ~page) {
-		if (!is_there(SLABS, "slab_owner=on"))
+		if (!check_readable(SLABS, "slab_owner=on"))
 			return 0;
 		paths[n++] = SLABS;
 	}
 	if (sources & page) {
-		if (!is_there(PAGES, "page_owner=on"))
+		if (!check_readable(PAGES, "page_owner=on"))
 			return 0;
 		paths[n++] = PAGES;
 	}
 	return n;
 }
 
-static void tell_of_names(const struct names *names)
+static void report_missed_names(const struct names *names)
 {
 	struct missed missed = names_not_found(names);
 
@@ -87,14 +87,14 @@ static int run(const struct options *o)
 
 	if (o->live) {
 		paths = live;
-		nr_paths = find_live(o, live);
+		nr_paths = find_live_files(o, live);
 		if (!nr_paths)
 			return STATUS_FAILED;
 	}
 	if (o->interval_ms)
 		return close_output(live_run(o, paths, nr_paths));
 	progress_allow();
-	if (o->one_by_one && o->live && ask_objects(o, stdout, &status))
+	if (o->one_by_one && o->live && query_objects(o, stdout, &status))
 		return close_output(status);
 	if (o->one_by_one)
 		return close_output(objects_run(o, paths, nr_paths, stdout));
@@ -102,7 +102,7 @@ static int run(const struct options *o)
 		output = options_for_output(o);
 		o->view->write[o->format](&a, &output, stdout);
 		if (o->select.names)
-			tell_of_names(o->select.names);
+			report_missed_names(o->select.names);
 		status = close_output(health_complete(&a.health) ? STATUS_COMPLETE :
 								   STATUS_INCOMPLETE);
 	}

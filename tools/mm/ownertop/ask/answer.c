@@ -1,21 +1,21 @@
 // SPDX-License-Identifier: GPL-2.0
-/* What was read, as the view wants it. */
+/* Read the inputs, or ask the kernel, as the view needs it. */
 #include <stdlib.h>
 
 #include "ask/answer.h"
-#include "ask/ask.h"
+#include "ask/query.h"
 #include "input/reader.h"
 
-/* Ages count from the newest record, so it has to be known beforehand. */
+/* Ages are counted from the newest record, so it must be known before records are judged. */
 static u64 find_newest(const struct options *o, char * const *paths, int n)
 {
 	static const struct selection everything = { .chains.depth = 1 };
-	struct health unsaid = { .quiet = true };
+	struct health quiet_health = { .quiet = true };
 	struct model model;
 	u64 newest;
 
 	model_init(&model, &everything);
-	read_inputs(paths, n, o->page_size, &model.sink, &unsaid);
+	read_inputs(paths, n, o->page_size, &model.sink, &quiet_health);
 	newest = model.newest;
 	model_free(&model);
 	return newest;
@@ -77,8 +77,9 @@ struct output_options options_for_output(const struct options *o)
 		.nr_inputs = o->nr_inputs,
 		.repeats = o->interval_ms,
 		/*
-		 * Unasked, the kernel tells the ages that it happens to find, of all
-		 * groups or of a few: that column would appear and disappear.
+		 * If the kernel was not asked for ages, its answer has those that it found
+		 * by chance: show the column only if all groups have one, or it would
+		 * appear and disappear.
 		 */
 		.ages_if_all = o->live && !o->ages,
 	};
@@ -93,7 +94,7 @@ void answer_begin(struct answer *a, const struct options *o)
 bool answer_read(struct answer *a, const struct options *o, char * const *paths, int n)
 {
 	init_answer(a, o);
-	if (o->live && !o->old && !o->view->series && ask_groups(a, o))
+	if (o->live && !o->old && !o->view->series && query_groups(a, o))
 		return true;
 	answer_begin(a, o);
 	if (o->old)
@@ -104,7 +105,7 @@ bool answer_read(struct answer *a, const struct options *o, char * const *paths,
 		answer_read_dump(a, o, paths, n);
 	if (!o->view->series)
 		return true;
-	a->dump_ns = times_of(&o->times, &a->dumps);
+	a->dump_ns = times_find(&o->times, &a->dumps);
 	return a->dump_ns;
 }
 

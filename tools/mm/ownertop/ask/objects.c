@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-/* Objects one by one, as they stand in the input, or as rows. */
+/* Print objects one by one, as in the input or as rows. */
 #include <stdio.h>
 
 #include "base/exit_status.h"
@@ -13,7 +13,7 @@ struct objects {
 	struct answer a;
 	FILE *out;
 	struct tally total;
-	u64 summed;		/* objects that only sums are known of */
+	u64 summed;		/* objects of sums, which cannot be printed one by one */
 };
 
 static enum owner_mode mode_of(const struct objects *o)
@@ -21,7 +21,7 @@ static enum owner_mode mode_of(const struct objects *o)
 	return o->options->select.sentence.mode;
 }
 
-/* The frames of a raw chain, with ";" between them. */
+/* Print the frames of a chain with ";" between them. */
 static void print_frames(struct text stack, FILE *out)
 {
 	const char *p = stack.s, *end = stack.s + stack.len;
@@ -87,8 +87,8 @@ static void print_row(const struct objects *o, const struct record *rec)
 	putc('\n', o->out);
 }
 
-/* As it was read: the lines of a record stand one after the other. */
-static void print_text(const struct objects *o, const struct record *rec)
+/* Copy the lines of the record. The header and the PFN line are adjacent. */
+static void copy_text(const struct objects *o, const struct record *rec)
 {
 	const char *frames = rec->pfn.s + rec->pfn.len;
 
@@ -114,7 +114,7 @@ static void show_object(void *arg, const struct record *rec, const struct sum *s
 	if (tsv)
 		print_row(o, rec);
 	else
-		print_text(o, rec);
+		copy_text(o, rec);
 }
 
 static void print_head(const struct objects *o)
@@ -138,7 +138,7 @@ static void print_seconds(const struct objects *o, const char *name, u64 ts)
 	fprintf(o->out, ", %s %llu.%03llu s", name, ms / 1000, ms % 1000);
 }
 
-/* Comments, so that what is written can be read as a dump. */
+/* Print the total as a comment, so that the output can be read as a dump. */
 static void print_tail(const struct objects *o)
 {
 	const struct sum *sum = &o->total.sum;

@@ -277,7 +277,7 @@ static void check_inputs(struct options *o)
 		return;
 	if (o->nr_inputs < 2)
 		usage_fail(o->view->name, "FILE FILE...", "are the dumps it takes, two or more");
-	if (o->times.source == TIME_GIVEN && o->times.n != (u32)o->nr_inputs)
+	if (o->times.source == TIME_LIST && o->times.n != (u32)o->nr_inputs)
 		usage_fail("--time", "T,T...", "must have one time for each dump");
 }
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 */
-/* The command line. */
+/* The parsed command line. */
 #ifndef OWNERTOP_OPTIONS_H
 #define OWNERTOP_OPTIONS_H
 
@@ -11,34 +11,34 @@ struct options {
 	const struct view *view;
 	enum format format;
 	struct selection select;
-	enum measure sort;	/* what shares and widths are of */
-	unsigned char order[OWNER_SORTS];	/* what groups are sorted by, in turn */
+	enum measure sort;	/* the figure of percentages and widths */
+	unsigned char order[OWNER_SORTS];	/* sort keys, enum owner_sort */
 	u32 nr_order;
-	u32 top;		/* 0: all */
-	u32 groups;		/* so many are kept, the others are one; 0: all */
-	bool one_by_one;	/* objects are shown, not groups */
-	bool ages;		/* the kernel is asked for them, which may take it long */
-	u64 now;		/* time stamp that ages are counted from; 0: the newest */
-	double least_percent;
+	u32 top;		/* groups to show; 0: all */
+	u32 groups;		/* groups to keep, the others are merged; 0: all */
+	bool one_by_one;	/* show objects, not groups */
+	bool ages;		/* ask the kernel for ages, which takes it long */
+	u64 now;		/* time stamp to count ages from; 0: the newest record's */
+	double least_percent;	/* share of the total that a line of a tree has at least */
 	bool callees;
 	struct times times;
 	u64 page_size;
-	const char *vmlinux;	/* NULL: no names from there; so the next two */
+	const char *vmlinux;	/* NULL: not used; the same for the next two */
 	const char *modules;	/* a directory */
 	const char *kallsyms;
 	bool print_skip_list;
-	const char *old;	/* dump to compare with, or NULL */
-	u32 interval_ms;	/* between readings; 0: read once */
-	bool live;		/* no input is named: it is this machine */
+	const char *old;	/* the older dump, or NULL */
+	u32 interval_ms;	/* time between updates; 0: read once */
+	bool live;		/* no input is named: read this machine */
 	char * const *inputs;
 	int nr_inputs;
 };
 
-/* Ends the program with a message if the command line makes no sense. */
+/* Parse the command line. Ends the program with a message if it is wrong. */
 void options_parse(struct options *o, int argc, char *argv[]);
-/* Are groups sorted by one of bytes, held and objects alone? */
+/* Is bytes, held or objects the only sort key? */
 bool options_order_is_measure(const struct options *o);
-/* Do ages matter before all is read, so that all has to be read for the newest first? */
+/* Must the newest record be known before records are judged? Then inputs are read twice. */
 bool options_need_newest(const struct options *o);
 void options_free(struct options *o);
 

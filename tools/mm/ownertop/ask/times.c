@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-/* When dumps were taken: from their records, their files, or the user. */
+/* Find when dumps were taken: from their records, their files, or the user. */
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -13,13 +13,13 @@
 
 #define NS_PER_SECOND 1000000000ULL
 
-static void parse_given(struct times *t, const char *text)
+static void parse_list(struct times *t, const char *text)
 {
-	char *list = xstrndup(text, strlen(text)), *one, *rest = list;
+	char *list = xstrndup(text, strlen(text)), *one, *next = list;
 
-	while ((one = strsep(&rest, ","))) {
-		t->given = grow(t->given, t->n, &t->cap, sizeof(*t->given));
-		t->given[t->n++] = sentence_parse_time("--time", one);
+	while ((one = strsep(&next, ","))) {
+		t->list = grow(t->list, t->n, &t->cap, sizeof(*t->list));
+		t->list[t->n++] = sentence_parse_time("--time", one);
 	}
 	free(list);
 }
@@ -33,11 +33,11 @@ void times_parse(struct times *t, const char *text)
 	t->source = TIME_MTIME;
 	if (!strcmp(text, "mtime"))
 		return;
-	t->source = TIME_GIVEN;
-	parse_given(t, text);
+	t->source = TIME_LIST;
+	parse_list(t, text);
 }
 
-static bool mtime_of(const char *path, u64 *ns)
+static bool find_mtime(const char *path, u64 *ns)
 {
 	struct stat st;
 
@@ -49,7 +49,7 @@ static bool mtime_of(const char *path, u64 *ns)
 	return true;
 }
 
-static bool time_of(const struct times *t, const struct dumps *dumps, u32 i, u64 *ns)
+static bool find_time(const struct times *t, const struct dumps *dumps, u32 i, u64 *ns)
 {
 	switch (t->source) {
 	case TIME_RECORDS:
@@ -59,49 +59,49 @@ static bool time_of(const struct times *t, const struct dumps *dumps, u32 i, u64
 				dumps->v[i].path);
 		return *ns;
 	case TIME_MTIME:
-		return mtime_of(dumps->v[i].path, ns);
-	case TIME_GIVEN:
-		*ns = t->given[i];
+		return find_mtime(dumps->v[i].path, ns);
+	case TIME_LIST:
+		*ns = t->list[i];
 		return true;
 	}
 	return false;
 }
 
-static bool not_later(const struct times *t, const struct dumps *dumps, u32 i)
+static bool report_not_later(const struct times *t, const struct dumps *dumps, u32 i)
 {
-	static const char * const whence[] = {
+	static const char * const origin[] = {
 		[TIME_RECORDS] = "by the time stamps of its records (was there a reboot?)",
 		[TIME_MTIME] = "by the time its file was written",
-		[TIME_GIVEN] = "by --time",
+		[TIME_LIST] = "by --time",
 	};
 
 	fprintf(stderr, "ownertop: trend: %s is not later than %s %s\n",
-		dumps->v[i].path, dumps->v[i - 1].path, whence[t->source]);
+		dumps->v[i].path, dumps->v[i - 1].path, origin[t->source]);
 	fputs("Name the dumps from the oldest on, or say when they were taken,\n"
 	      "as in --time mtime or --time 0h,1h,2h.\n", stderr);
 	return false;
 }
 
-static bool fill(const struct times *t, const struct dumps *dumps, u64 *ns)
+static bool find_all(const struct times *t, const struct dumps *dumps, u64 *ns)
 {
 	u32 i;
 
 	for (i = 0; i < dumps->n; i++) {
-		if (!time_of(t, dumps, i, &ns[i]))
+		if (!find_time(t, dumps, i, &ns[i]))
 			return false;
 		if (i && ns[i] <= ns[i - 1])
-			return not_later(t, dumps, i);
+			return report_not_later(t, dumps, i);
 	}
 	for (i = dumps->n; i--;)
 		ns[i] -= ns[0];
 	return true;
 }
 
-u64 *times_of(const struct times *t, const struct dumps *dumps)
+u64 *times_find(const struct times *t, const struct dumps *dumps)
 {
 	u64 *ns = xmalloc(dumps->n * sizeof(*ns));
 
-	if (fill(t, dumps, ns))
+	if (find_all(t, dumps, ns))
 		return ns;
 	free(ns);
 	return NULL;
@@ -109,5 +109,5 @@ u64 *times_of(const struct times *t, const struct dumps *dumps)
 
 void times_free(struct times *t)
 {
-	free(t->given);
+	free(t->list);
 }

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 */
-/* When dumps were taken. */
+/* When dumps were taken: --time. */
 #ifndef OWNERTOP_TIMES_H
 #define OWNERTOP_TIMES_H
 
@@ -11,25 +11,25 @@ struct dumps;
 
 enum time_source {
 	TIME_RECORDS,		/* the newest time stamp in the dump */
-	TIME_MTIME,		/* when its file was written */
-	TIME_GIVEN,
+	TIME_MTIME,		/* when the file was written */
+	TIME_LIST,		/* from the user */
 };
 
 struct times {
 	enum time_source source;
-	u64 *given;		/* ns since some moment */
+	u64 *list;		/* for TIME_LIST: ns since any moment */
 	u32 n;
 	u32 cap;
 };
 
-/* The value of --time; ends the program if it makes no sense. */
+/* Parse the argument of --time. Ends the program with a message if it is wrong. */
 void times_parse(struct times *t, const char *text);
 
 /*
- * For each dump the time since the first one. Returns NULL after a message if
- * they do not follow each other.
+ * Returns an array with the ns from the first dump to each dump. Returns NULL after a
+ * message if a dump is not later than the one before.
  */
-u64 *times_of(const struct times *t, const struct dumps *dumps);
+u64 *times_find(const struct times *t, const struct dumps *dumps);
 
 void times_free(struct times *t);
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-/* The views: what each takes, and who writes it. */
+/* The views, their defaults and their writers. */
 #include <string.h>
 
 #include "ask/views.h"
@@ -13,8 +13,8 @@
 #define EVERYTHING \
 	{ { BY(KIND), BY(CACHE), BY(COMM), BY(PID), BY(TGID), BY(STACK) }, 6 }
 
-/* What the language can say of groups. */
-#define TAKES_SENTENCE (TAKES_TOP | TAKES_ORDER | TAKES_GROUPS | TAKES_MODE)
+/* All settings of the language. */
+#define TAKES_SETTINGS (TAKES_TOP | TAKES_ORDER | TAKES_GROUPS | TAKES_MODE)
 
 const struct view views[] = {
 	{
@@ -24,7 +24,7 @@ const struct view views[] = {
 		.depth = 4,
 		.top = 10,
 		.ages = true,
-		.takes = TAKES_SENTENCE | TAKES_LIVE,
+		.takes = TAKES_SETTINGS | TAKES_LIVE,
 		.write = { write_table, write_table_json, write_table_csv, write_tsv },
 	},
 	{
@@ -57,7 +57,7 @@ const struct view views[] = {
 		.group = EVERYTHING,
 		.top = 10,
 		.ages = true,
-		.takes = TAKES_SENTENCE,
+		.takes = TAKES_SETTINGS,
 		.write = { write_records, write_table_json, write_table_csv, write_tsv },
 	},
 	{

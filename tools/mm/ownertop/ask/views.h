@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 */
-/* What can be made of the records: each view by its name. */
+/* The views: what ownertop makes of records. */
 #ifndef OWNERTOP_VIEWS_H
 #define OWNERTOP_VIEWS_H
 
@@ -8,14 +8,14 @@
 #include "output/writer.h"
 
 enum format {
-	FORMAT_TEXT,		/* for people; or the view's own */
+	FORMAT_TEXT,		/* for people, or the file format of the view */
 	FORMAT_JSON,
 	FORMAT_CSV,
-	FORMAT_TSV,		/* as the kernel answers */
+	FORMAT_TSV,		/* as the kernel prints it */
 	NR_FORMATS
 };
 
-/* Options that not every view has a use for. */
+/* Options and settings that are refused unless the view has the bit. */
 enum {
 	TAKES_TOP = 1 << 0,
 	TAKES_DIFF = 1 << 1,
@@ -23,33 +23,33 @@ enum {
 	TAKES_CALLEES = 1 << 3,
 	TAKES_TIME = 1 << 4,
 	TAKES_LIVE = 1 << 5,
-	TAKES_ORDER = 1 << 6,	/* by more than one of bytes, held and objects */
+	TAKES_ORDER = 1 << 6,	/* sort= by several keys or by another than a measure */
 	TAKES_GROUPS = 1 << 7,
 	TAKES_MODE = 1 << 8,
 };
 
 struct view {
 	const char *name;
-	struct group_list group;	/* these are defaults */
-	struct group_list redrawn;	/* of this machine, again and again */
+	struct group_list group;	/* defaults of the options */
+	struct group_list redrawn;	/* default groups of --live on this machine */
 	u32 depth;
 	u32 top;
 	double least_percent;
-	bool ages;		/* it shows them */
+	bool ages;		/* shows ages */
 	unsigned int takes;
 	bool pair;		/* the first input is the older of two dumps */
-	bool series;		/* each input is a dump of its own */
-	bool no_terminal;	/* its text is for a file */
+	bool series;		/* each input is a dump, from the oldest to the newest */
+	bool no_terminal;	/* the text is not for a terminal */
 	view_writer write[NR_FORMATS];
 };
 
-/* The first one is the default. */
+/* The first is the default. */
 extern const struct view views[];
 extern const unsigned int nr_views;
 
-/* NULL if there is no such view. */
+/* Returns the view of that name, or NULL. */
 const struct view *view_find(const char *name);
-/* The one that may have been meant, or NULL. */
+/* Returns the view with the most similar name, or NULL. */
 const struct view *view_nearest(const char *name);
 
 #endif

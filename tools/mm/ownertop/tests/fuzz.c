@@ -61,8 +61,11 @@ static void check(const struct report *r)
 		abort();
 }
 
-/* As far as it is one; returns where the input begins. */
-static const uint8_t *read_sentence(const uint8_t *data, size_t size, struct owner_sentence *s)
+/*
+ * Parse the bytes before the first NUL as a sentence; if it is wrong, @s is empty. Returns
+ * where the input begins.
+ */
+static const uint8_t *parse_sentence(const uint8_t *data, size_t size, struct owner_sentence *s)
 {
 	const uint8_t *end = memchr(data, '\0', size);
 	struct owner_lang_error error;
@@ -75,7 +78,7 @@ static const uint8_t *read_sentence(const uint8_t *data, size_t size, struct own
 	return data;
 }
 
-static void ask(struct options *o, const struct owner_sentence *s)
+static void apply_sentence(struct options *o, const struct owner_sentence *s)
 {
 	o->select.sentence = *s;
 	o->select.by_handle = s->mode != OWNER_MODE_STACK;
@@ -88,7 +91,7 @@ static void ask(struct options *o, const struct owner_sentence *s)
 	o->select.group.n = s->nr_group_by;
 }
 
-static void show(const struct view *view, char * const *paths, const struct owner_sentence *s,
+static void write_view(const struct view *view, char * const *paths, const struct owner_sentence *s,
 		 FILE *nowhere)
 {
 	u64 times[] = { 0, 1 };
@@ -98,7 +101,7 @@ static void show(const struct view *view, char * const *paths, const struct owne
 		.select.chains.depth = 3,
 		.top = 2,
 		.page_size = PAGE_SIZE,
-		.times = { .source = TIME_GIVEN, .given = times, .n = 2 },
+		.times = { .source = TIME_LIST, .list = times, .n = 2 },
 		.old = view->pair || view->takes & TAKES_DIFF ? paths[1] : NULL,
 	};
 	struct answer a = { .health.quiet = true };
@@ -106,7 +109,7 @@ static void show(const struct view *view, char * const *paths, const struct owne
 	struct report report;
 	unsigned int i;
 
-	ask(&o, s);
+	apply_sentence(&o, s);
 	if (!answer_read(&a, &o, paths, 2))
 		abort();
 	if (!a.dumps.n) {
@@ -146,18 +149,18 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	unsigned int i;
 
 	if (!nowhere) {
-		/* Messages are not what is looked at; the sanitizers use the descriptor. */
+		/* Discard messages. The sanitizers write to the descriptor, not to stderr. */
 		nowhere = fopen("/dev/null", "w");
 		stderr = nowhere;
 		good = file_new("good");
 		file_set(&good, handles, sizeof(handles) - 1);
 		bad = file_new("bad");
 	}
-	input = read_sentence(data, size, &s);
+	input = parse_sentence(data, size, &s);
 	file_set(&bad, input, size - (input - data));
 	for (i = 0; i < nr_views; i++)
-		show(&views[i], (char *[]){ bad.path, good.path }, &s, nowhere);
-	ask(&objects, &s);
+		write_view(&views[i], (char *[]){ bad.path, good.path }, &s, nowhere);
+	apply_sentence(&objects, &s);
 	objects_run(&objects, (char *[]){ bad.path, good.path }, 2, nowhere);
 	objects.format = FORMAT_TEXT;
 	objects_run(&objects, (char *[]){ bad.path, good.path }, 2, nowhere);

@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * The sentence goes down to the kernel, and what comes back are groups by whole
- * call chains: how deep they are cut, and what is hidden, is up to the view, as
- * with records.
+ * Send the sentence to the kernel and read its answer. The kernel filters, and groups by
+ * complete call chains. The model cuts and merges the chains, as it does for records.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -12,19 +11,22 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "ask/ask.h"
+#include "ask/query.h"
 #include "base/exit_status.h"
 #include "input/reader.h"
 
 #define QUERY "/sys/kernel/debug/owner/query"
 
-/* Some megabytes of the kernel's, at most. Beyond it, records are read. */
-#define GROUPS_MOST 32768
+/*
+ * Limit of groups, which bounds the memory that the kernel needs to some megabytes. If
+ * there are more, records are read instead.
+ */
+#define GROUPS_MAX 32768
 
 static const unsigned int pages = 1U << OWNER_SOURCE_PAGE;
 
-/* The kernel says what it does not like about the sentence. */
-static noreturn void say_refused(int fd)
+/* Print the message that the kernel returns for a wrong sentence, and exit. */
+static noreturn void fail_refused(int fd)
 {
 	char message[4096];
 	ssize_t n = read(fd, message, sizeof(message));
@@ -33,8 +35,8 @@ static noreturn void say_refused(int fd)
 	exit(STATUS_FAILED);
 }
 
-/* Returns an open file from which the answer is read; -1: there is nobody to ask. */
-static int ask(const struct owner_sentence *s)
+/* Returns an open file with the answer, or -1 if this kernel cannot be asked. */
+static int send_sentence(const struct owner_sentence *s)
 {
 	char printed[OWNER_SENTENCE_MAX + 1];
 	int fd = open(QUERY, O_RDWR | O_CLOEXEC);
@@ -47,19 +49,22 @@ static int ask(const struct owner_sentence *s)
 		close(fd);
 		return -1;
 	}
-	/* Nothing at all asks for everything. */
+	/* An empty line asks for everything. */
 	if (write(fd, length ? printed : "\n", length ? length : 1) < 0)
-		say_refused(fd);
+		fail_refused(fd);
 	return fd;
 }
 
-/* For pages and for what may lie in them: such pages are told by cache and chain. */
-static bool asks_for_both(const struct owner_sentence *s)
+/*
+ * Does the sentence ask for pages as well as for objects that are in pages? Then pages of
+ * slabs must be recognised by cache and chain, to count their memory only once.
+ */
+static bool wants_pages_and_objects(const struct owner_sentence *s)
 {
 	return s->sources & pages && s->sources & ~pages;
 }
 
-static void group_by(struct owner_sentence *s, enum owner_field field)
+static void add_group_by(struct owner_sentence *s, enum owner_field field)
 {
 	s->group_by[s->nr_group_by++] = (struct owner_group_field){
 		.field = field,
@@ -67,40 +72,43 @@ static void group_by(struct owner_sentence *s, enum owner_field field)
 	};
 }
 
-/* What the kernel groups by, so that all that @select groups by can be told. */
-static bool add_groups(struct owner_sentence *s, const struct selection *select)
+/*
+ * Make the kernel group by all fields that @select needs. Returns false if the kernel
+ * cannot group by one of them.
+ */
+static bool add_group_fields(struct owner_sentence *s, const struct selection *select)
 {
-	const unsigned int told_by_chain = 1U << OWNER_FIELD_STACK | 1U << OWNER_FIELD_FUNC |
+	const unsigned int derived_from_chain = 1U << OWNER_FIELD_STACK | 1U << OWNER_FIELD_FUNC |
 					   1U << OWNER_FIELD_MODULE;
-	/* Each object's own, and what only pages have. */
-	const unsigned int untold = 1U << OWNER_FIELD_AGE | 1U << OWNER_FIELD_GFP |
+	/* The kernel does not group by age, nor by fields that only pages have. */
+	const unsigned int unsupported = 1U << OWNER_FIELD_AGE | 1U << OWNER_FIELD_GFP |
 				    1U << OWNER_FIELD_ORDER;
 	unsigned int fields = 1U << OWNER_FIELD_KIND, i;
 
 	for (i = 0; i < select->group.n; i++)
 		fields |= 1U << select->group.v[i].field;
-	if (asks_for_both(s))
+	if (wants_pages_and_objects(s))
 		fields |= 1U << OWNER_FIELD_CACHE | 1U << OWNER_FIELD_STACK;
-	if (fields & untold || (s->fields_used & 1U << OWNER_FIELD_GFP && s->sources != pages))
+	if (fields & unsupported || (s->fields_used & 1U << OWNER_FIELD_GFP && s->sources != pages))
 		return false;
-	if (fields & told_by_chain)
-		fields = (fields & ~told_by_chain) | 1U << OWNER_FIELD_STACK;
+	if (fields & derived_from_chain)
+		fields = (fields & ~derived_from_chain) | 1U << OWNER_FIELD_STACK;
 	s->nr_group_by = 0;
 	for (i = 0; i <= OWNER_FIELD_STACK; i++) {
 		if (!(fields & 1U << i))
 			continue;
 		if (s->nr_group_by == OWNER_GROUP_MAX)
 			return false;
-		group_by(s, i);
+		add_group_by(s, i);
 	}
 	return true;
 }
 
 /*
- * Groups that are whole, in a form for programs; cut here, not there, and sorted, but
- * ages are told where they are sorted by.
+ * Make the sentence for the kernel: all groups, as TSV. They are sorted here, not there;
+ * but sort=oldest makes the kernel look for ages. Returns false if the kernel cannot answer.
  */
-static bool make_question(struct owner_sentence *s, const struct options *o)
+static bool make_sentence(struct owner_sentence *s, const struct options *o)
 {
 	const struct selection *select = &o->select;
 
@@ -116,12 +124,12 @@ static bool make_question(struct owner_sentence *s, const struct options *o)
 		s->sort_by[0] = OWNER_SORT_OLDEST;
 		s->nr_sort_by = 1;
 	}
-	s->max_groups = GROUPS_MOST;
+	s->max_groups = GROUPS_MAX;
 	s->format = OWNER_FORMAT_TSV;
-	return add_groups(s, select);
+	return add_group_fields(s, select);
 }
 
-static u64 now(void)
+static u64 monotonic_ns(void)
 {
 	struct timespec ts;
 
@@ -129,37 +137,37 @@ static u64 now(void)
 	return ts.tv_sec * 1000000000ULL + ts.tv_nsec;
 }
 
-bool ask_groups(struct answer *a, const struct options *o)
+bool query_groups(struct answer *a, const struct options *o)
 {
-	struct owner_sentence question;
+	struct owner_sentence sentence;
 	struct health health = { .quiet = true };
 	int fd;
 
-	if (!make_question(&question, o))
+	if (!make_sentence(&sentence, o))
 		return false;
-	fd = ask(&question);
+	fd = send_sentence(&sentence);
 	if (fd < 0)
 		return false;
-	/* The kernel has seen to it. */
+	/* The kernel has applied the expression. */
 	a->asked = o->select;
 	a->asked.sentence.nr_comparisons = 0;
 	a->asked.sentence.fields_used = 0;
 	a->asked.sentence.sources = 0;
 	model_init(&a->model, &a->asked);
-	a->model.sink.now = now();
-	a->model.sink.summary.slabs_listed = asks_for_both(&question);
+	a->model.sink.now = monotonic_ns();
+	a->model.sink.summary.slabs_listed = wants_pages_and_objects(&sentence);
 	read_fd(fd, QUERY, &a->model.sink, &health);
 	if (health_complete(&health))
 		return true;
-	/* More groups than it adds up, or a signal. */
+	/* There are more groups than the limit, or a signal arrived. */
 	model_free(&a->model);
 	return false;
 }
 
-bool ask_objects(const struct options *o, FILE *out, int *status)
+bool query_objects(const struct options *o, FILE *out, int *status)
 {
-	/* The kernel would not set pages aside whose objects it shows as well. */
-	int fd = asks_for_both(&o->select.sentence) ? -1 : ask(&o->select.sentence);
+	/* The kernel would show pages as well as the objects in them: read records instead. */
+	int fd = wants_pages_and_objects(&o->select.sentence) ? -1 : send_sentence(&o->select.sentence);
 	char buf[16384];
 	ssize_t n;
 

@@ -1,0 +1,20 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/* Let the kernel of this machine filter and group, through owner/query. */
+#ifndef OWNERTOP_QUERY_H
+#define OWNERTOP_QUERY_H
+
+#include "ask/options.h"
+#include "model/answer.h"
+
+/*
+ * Fill @a with the kernel's answer to the sentence of @o. Returns false if the kernel
+ * cannot answer it: the caller reads records instead.
+ */
+bool query_groups(struct answer *a, const struct options *o);
+/*
+ * Copy the kernel's answer, objects one by one, to @out, and set the exit status. Returns
+ * false as above.
+ */
+bool query_objects(const struct options *o, FILE *out, int *status);
+
+#endif
