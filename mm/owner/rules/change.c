@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * The rules, as they are written, changed and read.
+ * Change the rules and print them.
  *
- * They are changed by making a new table and publishing it: readers are in an
- * RCU read-side critical section. When all of them see the new table, caches
- * forget what they kept. A rule that stays goes from table to table, with its
- * hits.
+ * A change builds a new table and publishes it with RCU. When no reader uses the
+ * old table any more, the rules that caches keep are cleared, so that each cache
+ * looks for its rule in the new table. A rule that is not removed moves to the new
+ * table with its hits.
  */
 
 #define pr_fmt(fmt) "slab_owner: " fmt
@@ -21,93 +21,95 @@
 #include <asm/setup.h>
 
 #include "../../slab.h"
-#include "../cgroup.h"
 #include "../capture.h"
+#include "../cgroup.h"
 #include "../hooks.h"
 #include "../page.h"
 #include "table.h"
 
-/* Guards owner_rules_table, and what its rules have of places. */
+/* Serializes changes of owner_rules_table and of the symbol ranges of its rules. */
 static DEFINE_MUTEX(table_mutex);
 
-static struct table *table_locked(void)
+/* Call it with table_mutex held. */
+static struct owner_rule_table *current_table(void)
 {
 	return rcu_dereference_protected(owner_rules_table, lockdep_is_held(&table_mutex));
 }
 
-/* --- Making another table ----------------------------------------------------- */
+/* --- Building a new table ------------------------------------------------------ */
 
-/* A table that is being made, and what of the published one goes with it. */
-struct change {
-	struct table *table;
-	struct rule *gone[RULES_MAX + 1];
-	unsigned int nr_gone;
-	struct owner_sentence sentence;
-	struct owner_lang_error error;
+/* The new table, and the rules of the published one that it does not contain. */
+struct rule_change {
+	struct owner_rule_table *table;
+	struct owner_rule_entry *removed[OWNER_RULES_MAX + 1];
+	unsigned int nr_removed;
+	struct owner_sentence sentence;		/* the sentence that is being applied */
+	struct owner_lang_error error;		/* why it is wrong */
 };
 
-static void free_rule(struct rule *rule)
+static void free_rule(struct owner_rule_entry *entry)
 {
 	unsigned int i;
 
-	for (i = 0; rule->sentence && i < rule->sentence->nr_comparisons; i++)
-		kfree(rcu_dereference_protected(rule->places[i], true));
-	free_percpu(rule->seen.hits);
-	kfree(rule->sentence);
-	kfree(rule);
+	for (i = 0; entry->sentence && i < entry->sentence->nr_comparisons; i++)
+		kfree(rcu_dereference_protected(entry->ranges[i], true));
+	free_percpu(entry->rule.hits);
+	kfree(entry->sentence);
+	kfree(entry);
 }
 
-static void find_places(struct rule *rule)
+static void find_symbol_ranges(struct owner_rule_entry *entry)
 {
-	const struct owner_sentence *s = rule->sentence;
+	const struct owner_sentence *s = entry->sentence;
 	unsigned int i;
 
 	for (i = 0; i < s->nr_comparisons; i++)
-		if (looks_at_chain(&s->comparisons[i]))
-			RCU_INIT_POINTER(rule->places[i],
+		if (owner_comparison_needs_chain(&s->comparisons[i]))
+			RCU_INIT_POINTER(entry->ranges[i],
 					 owner_symbol_ranges_find(s, &s->comparisons[i]));
 }
 
-static struct rule *make_rule(const struct owner_sentence *s, int rate)
+static struct owner_rule_entry *alloc_rule(const struct owner_sentence *s, int rate)
 {
-	struct rule *rule = kzalloc(struct_size(rule, places, s->nr_comparisons), GFP_KERNEL);
+	bool default_free = owner_default_rule.rule.choice.free;
+	struct owner_rule_entry *entry;
 
-	if (!rule)
+	entry = kzalloc(struct_size(entry, ranges, s->nr_comparisons), GFP_KERNEL);
+	if (!entry)
 		return NULL;
-	owner_rule_set_choice(&rule->seen, (struct owner_choice){
+	owner_rule_set_choice(&entry->rule, (struct owner_choice){
 		.depth = s->track ? s->depth ?: OWNER_DEPTH : 0,
 		.rate = rate,
-		.free = s->settings_given & BIT(OWNER_SET_FREE) ? s->free :
-							 owner_default_rule.seen.choice.free,
+		.free = s->settings_given & BIT(OWNER_SET_FREE) ? s->free : default_free,
 	});
-	/* Without the room that its words do not take. */
-	rule->sentence = kmemdup(s, offsetof(struct owner_sentence, words) + s->nr_words,
-				 GFP_KERNEL);
-	rule->seen.hits = alloc_percpu(unsigned long);
-	if (!rule->sentence || !rule->seen.hits ||
-	    (s->fields_used & FIELDS_OF_CHAIN && owner_rules_prepare_chains())) {
-		free_rule(rule);
+	/* Copy only the used part of words[], the last member. */
+	entry->sentence = kmemdup(s, offsetof(struct owner_sentence, words) + s->nr_words,
+				  GFP_KERNEL);
+	entry->rule.hits = alloc_percpu(unsigned long);
+	if (!entry->sentence || !entry->rule.hits ||
+	    (s->fields_used & OWNER_FIELDS_OF_CHAIN && owner_rules_alloc_chain_buffers())) {
+		free_rule(entry);
 		return NULL;
 	}
-	find_places(rule);
-	return rule;
+	find_symbol_ranges(entry);
+	return entry;
 }
 
-static void remove_rule(struct change *change, unsigned int number)
+static void remove_rule(struct rule_change *change, unsigned int number)
 {
-	struct table *table = change->table;
-	struct rule *rule = table->rules[number];
+	struct owner_rule_table *table = change->table;
+	struct owner_rule_entry *entry = table->entries[number];
 
-	memmove(&table->rules[number], &table->rules[number + 1],
-		(table->count - number) * sizeof(rule));
+	memmove(&table->entries[number], &table->entries[number + 1],
+		(table->count - number) * sizeof(entry));
 	table->count--;
-	if (rule->published)
-		change->gone[change->nr_gone++] = rule;
+	if (entry->published)
+		change->removed[change->nr_removed++] = entry;
 	else
-		free_rule(rule);
+		free_rule(entry);
 }
 
-static bool same_condition(const struct owner_sentence *a, const struct owner_sentence *b)
+static bool conditions_are_equal(const struct owner_sentence *a, const struct owner_sentence *b)
 {
 	return a->nr_comparisons == b->nr_comparisons && a->nr_values == b->nr_values &&
 	       a->nr_words == b->nr_words &&
@@ -117,7 +119,8 @@ static bool same_condition(const struct owner_sentence *a, const struct owner_se
 	       !memcmp(a->words, b->words, a->nr_words);
 }
 
-static __printf(2, 3) int refuse(struct change *change, const char *format, ...)
+/* Set the message for a sentence that is valid but cannot be applied. */
+static __printf(2, 3) int refuse_sentence(struct rule_change *change, const char *format, ...)
 {
 	va_list args;
 
@@ -127,38 +130,37 @@ static __printf(2, 3) int refuse(struct change *change, const char *format, ...)
 	return -EINVAL;
 }
 
-/* A rule about the same as another takes its place, as the last. */
-static int add_rule(struct change *change)
+/* Add the sentence as the last rule. It replaces a rule with the same condition. */
+static int add_rule(struct rule_change *change)
 {
 	const struct owner_sentence *s = &change->sentence;
-	struct table *table = change->table;
+	struct owner_rule_table *table = change->table;
+	struct owner_rule_entry *entry;
 	unsigned int number;
-	struct rule *rule;
 	int rate;
 
 	if (s->fields_used & BIT(OWNER_FIELD_CGROUP) && !owner_cgroups_on())
-		return refuse(change, OWNER_CGROUPS_OFF);
+		return refuse_sentence(change, OWNER_CGROUPS_OFF);
 	for (number = table->count; number; number--)
-		if (same_condition(table->rules[number]->sentence, s))
+		if (conditions_are_equal(table->entries[number]->sentence, s))
 			remove_rule(change, number);
-	if (table->count == RULES_MAX)
-		return refuse(change, "there are at most %d rules", RULES_MAX);
+	if (table->count == OWNER_RULES_MAX)
+		return refuse_sentence(change, "there are at most %d rules", OWNER_RULES_MAX);
 	rate = owner_rate_number(s->sample_bytes, s->sample_objects);
 	if (rate < 0)
-		return refuse(change,
-			      "there have been %d different sample= since boot: say one again",
-			      OWNER_RATES - 1);
-	rule = make_rule(s, rate);
-	if (!rule)
+		return refuse_sentence(change,
+				       "there have been %d different sample= since boot: say one again",
+				       OWNER_RATES - 1);
+	entry = alloc_rule(s, rate);
+	if (!entry)
 		return -ENOMEM;
-	table->rules[++table->count] = rule;
+	table->entries[++table->count] = entry;
 	return 0;
 }
 
-/* Apply the sentence to the table that is being made. */
-static int apply(struct change *change)
+static int apply_sentence(struct rule_change *change)
 {
-	struct table *table = change->table;
+	struct owner_rule_table *table = change->table;
 	unsigned int number = change->sentence.number;
 
 	switch (change->sentence.command) {
@@ -168,8 +170,8 @@ static int apply(struct change *change)
 		return 0;
 	case OWNER_DEL:
 		if (number > table->count)
-			return refuse(change, "there is no rule %u: the last is %u",
-				      number, table->count);
+			return refuse_sentence(change, "there is no rule %u: the last is %u",
+					       number, table->count);
 		remove_rule(change, number);
 		return 0;
 	default:
@@ -177,73 +179,80 @@ static int apply(struct change *change)
 	}
 }
 
-static int apply_all(struct change *change, const char *text, size_t length,
-		     char *said, size_t size)
+static int apply_text(struct rule_change *change, const char *text, size_t length,
+		      char *error_text, size_t size)
 {
-	struct owner_lang_text left = { text, length };
+	struct owner_lang_text remaining = { text, length };
 	const char *sentence;
 	int error = 0;
 
-	while (!error && owner_lang_next_sentence(&left, &sentence, &length)) {
-		/* What the language has no objection to is refused whole. */
+	while (!error && owner_lang_next_sentence(&remaining, &sentence, &length)) {
 		if (owner_lang_parse(&change->sentence, OWNER_CONTROL, sentence, length,
 				     &change->error)) {
+			/* Mark the whole sentence if it is refused. */
 			change->error.position = 0;
 			change->error.length = length;
-			error = apply(change);
+			error = apply_sentence(change);
 		} else {
 			error = -EINVAL;
 		}
 		if (error == -EINVAL)
-			owner_lang_render_error(&change->error, sentence, length, said, size);
+			owner_lang_render_error(&change->error, sentence, length, error_text, size);
 	}
 	return error;
 }
 
-static void resolve(struct table *table)
+/* --- Publishing a table -------------------------------------------------------- */
+
+static void resolve_sources(struct owner_rule_table *table)
 {
-	enum owner_source kind;
+	enum owner_source source;
 	unsigned int i;
 
 	table->fields_used = 0;
 	for (i = 1; i <= table->count; i++)
-		table->fields_used |= table->rules[i]->sentence->fields_used;
-	for (kind = 0; kind < OWNER_SOURCES; kind++)
-		table->kinds[kind] = owner_rules_answer(table, kind);
+		table->fields_used |= table->entries[i]->sentence->fields_used;
+	for (source = 0; source < OWNER_SOURCES; source++)
+		table->by_source[source] = owner_rules_resolve_source(table, source);
 }
 
-/* Until a rule asks for it, nothing may be captured: slab_owner=ready. */
-static int start_if_asked(const struct table *table)
+/* With slab_owner=ready, the first rule that captures something enables the hooks. */
+static int start_capture(const struct owner_rule_table *table)
 {
 	unsigned int i;
 
 	for (i = 1; i <= table->count; i++)
-		if (table->rules[i]->seen.choice.depth && slab_owner_wanted())
+		if (table->entries[i]->rule.choice.depth && slab_owner_wanted())
 			return slab_owner_start();
 	return 0;
 }
 
-static void forget_rules(void)
+static void clear_cached_rules(void)
 {
 	struct kmem_cache *s;
 
 	mutex_lock(&slab_mutex);
 	list_for_each_entry(s, &slab_caches, list) {
-		/* In this order: who has no rule asks for one, whatever its rate is. */
+		/*
+		 * In this order, because store_cache_rule() may run in between:
+		 * without a rule the cache looks for it again, whatever its rate,
+		 * but a rule with the wrong rate would stay.
+		 */
 		WRITE_ONCE(s->owner_rate, OWNER_RATE_ALL);
 		WRITE_ONCE(s->owner_rule, NULL);
 	}
 	mutex_unlock(&slab_mutex);
 }
 
-static void publish(struct change *change, struct table *old)
+/* Replace @old by the new table and free what only @old contains. Sleeps. */
+static void publish_table(struct rule_change *change, struct owner_rule_table *old)
 {
-	struct table *table = change->table;
+	struct owner_rule_table *table = change->table;
 	unsigned int i;
 
-	resolve(table);
+	resolve_sources(table);
 	for (i = 1; i <= table->count; i++)
-		table->rules[i]->published = true;
+		table->entries[i]->published = true;
 	if (!table->count) {
 		kfree(table);
 		table = NULL;
@@ -251,102 +260,105 @@ static void publish(struct change *change, struct table *old)
 	WRITE_ONCE(owner_rules_generation, owner_rules_generation + 1);
 	rcu_assign_pointer(owner_rules_table, table);
 	synchronize_rcu();
-	/* Only caches know of rules that have gone; and who got them from there. */
-	forget_rules();
+	/* Removed rules are now reachable only through caches and readers of caches. */
+	clear_cached_rules();
 	synchronize_rcu();
 	kfree(old);
-	for (i = 0; i < change->nr_gone; i++)
-		free_rule(change->gone[i]);
+	for (i = 0; i < change->nr_removed; i++)
+		free_rule(change->removed[i]);
 }
 
-static void abandon(struct change *change)
+/* After an error: free the new table and its new rules. */
+static void discard_table(struct rule_change *change)
 {
-	struct table *table = change->table;
+	struct owner_rule_table *table = change->table;
 	unsigned int i;
 
 	for (i = 1; table && i <= table->count; i++)
-		if (!table->rules[i]->published)
-			free_rule(table->rules[i]);
+		if (!table->entries[i]->published)
+			free_rule(table->entries[i]);
 	kfree(table);
 }
 
 /**
- * owner_rules_write - change the rules as a text says
+ * owner_rules_write() - change the rules
  * @text: sentences of control
- * @length: of @text
- * @said: where it is said what is wrong, if that is the text; else untouched
- * @size: of @said
+ * @length: length of @text in bytes
+ * @error_text: set to the error if a sentence is wrong, else untouched
+ * @size: size of @error_text
  *
- * All sentences take effect, and at once, or none.
+ * Either all sentences take effect, at the same time, or none does.
  *
- * Return: 0, -EINVAL if a sentence is wrong, -ENOMEM.
+ * Return: 0, -EINVAL if a sentence is wrong, or -ENOMEM.
  */
-int owner_rules_write(const char *text, size_t length, char *said, size_t size)
+int owner_rules_write(const char *text, size_t length, char *error_text, size_t size)
 {
-	struct change *change = kvzalloc(sizeof(*change), GFP_KERNEL);
+	struct rule_change *change = kvzalloc(sizeof(*change), GFP_KERNEL);
+	struct owner_rule_table *old;
 	int error = -ENOMEM;
-	struct table *old;
 
 	if (!change)
 		return -ENOMEM;
 	mutex_lock(&table_mutex);
-	old = table_locked();
+	old = current_table();
 	change->table = kzalloc(sizeof(*change->table), GFP_KERNEL);
 	if (change->table) {
 		if (old)
 			*change->table = *old;
-		change->table->rules[0] = &owner_default_rule;
-		error = apply_all(change, text, length, said, size);
+		change->table->entries[0] = &owner_default_rule;
+		error = apply_text(change, text, length, error_text, size);
 		if (!error)
-			error = start_if_asked(change->table);
+			error = start_capture(change->table);
 	}
 	if (error)
-		abandon(change);
+		discard_table(change);
 	else
-		publish(change, old);
+		publish_table(change, old);
 	mutex_unlock(&table_mutex);
 	kvfree(change);
 	return error;
 }
 
-/* --- Modules come and go ------------------------------------------------------- */
+/* --- Loading and unloading modules ---------------------------------------------- */
 
 #ifdef CONFIG_MODULES
 
-static void change_places(struct rule *rule, const struct module *module, bool going)
+static void update_symbol_ranges(struct owner_rule_entry *entry, const struct module *module,
+				 bool going)
 {
-	const struct owner_sentence *s = rule->sentence;
-	struct owner_symbol_ranges *old, *places;
+	const struct owner_sentence *s = entry->sentence;
+	struct owner_symbol_ranges *old, *ranges;
 	unsigned int i;
 
 	for (i = 0; i < s->nr_comparisons; i++) {
-		if (!looks_at_chain(&s->comparisons[i]))
+		if (!owner_comparison_needs_chain(&s->comparisons[i]))
 			continue;
-		old = rcu_dereference_protected(rule->places[i], lockdep_is_held(&table_mutex));
-		places = owner_symbol_ranges_change(old, s, &s->comparisons[i], module, going);
-		rcu_assign_pointer(rule->places[i], places);
+		old = rcu_dereference_protected(entry->ranges[i], lockdep_is_held(&table_mutex));
+		ranges = owner_symbol_ranges_update(old, s, &s->comparisons[i], module, going);
+		rcu_assign_pointer(entry->ranges[i], ranges);
 		kfree_rcu_mightsleep(old);
 	}
 }
 
 /*
- * Before its first function is called; when those that it begins with go; and
- * before another module can take its place.
+ * MODULE_STATE_COMING is notified before the module's first function runs,
+ * MODULE_STATE_LIVE before its init text is freed, and MODULE_STATE_GOING before
+ * another module can be loaded at the same address.
  */
-static int module_changes(struct notifier_block *block, unsigned long state, void *module)
+static int handle_module_event(struct notifier_block *block, unsigned long state, void *module)
 {
-	const struct table *table;
+	const struct owner_rule_table *table;
 	unsigned int number;
 
 	mutex_lock(&table_mutex);
-	table = table_locked();
+	table = current_table();
 	for (number = 1; table && number <= table->count; number++)
-		change_places(table->rules[number], module, state == MODULE_STATE_GOING);
+		update_symbol_ranges(table->entries[number], module, state == MODULE_STATE_GOING);
 	mutex_unlock(&table_mutex);
 	return NOTIFY_OK;
 }
 
-static struct notifier_block module_notifier = { .notifier_call = module_changes };
+static struct notifier_block module_notifier = { .notifier_call = handle_module_event };
 
 static void __init watch_modules(void)
 {
@@ -361,65 +373,67 @@ static void __init watch_modules(void)
 
 #endif
 
-/* --- Reading them ------------------------------------------------------------- */
+/* --- Printing the rules -------------------------------------------------------- */
 
-static unsigned long hits_of(const struct rule *rule)
+static unsigned long sum_hits(const struct owner_rule_entry *entry)
 {
 	unsigned long hits = 0;
 	int cpu;
 
 	for_each_possible_cpu(cpu)
-		hits += READ_ONCE(*per_cpu_ptr(rule->seen.hits, cpu));
+		hits += READ_ONCE(*per_cpu_ptr(entry->rule.hits, cpu));
 	return hits;
 }
 
 /**
- * owner_rules_show - print the rules as sentences that can be written back
- * @m: where to
+ * owner_rules_show() - print the rules in a form that can be written back
+ * @m: the file
  *
- * Their numbers, and what each has decided so far, are comments.
+ * Numbers and hits of the rules are printed as comments.
+ *
+ * Return: 0 or -ENOMEM.
  */
 int owner_rules_show(struct seq_file *m)
 {
 	char *printed = kmalloc(OWNER_SENTENCE_MAX + 1, GFP_KERNEL);
-	const struct table *table;
+	const struct owner_rule_table *table;
 	unsigned int number;
 
 	if (!printed)
 		return -ENOMEM;
 	mutex_lock(&table_mutex);
-	table = table_locked();
+	table = current_table();
 	for (number = 1; table && number <= table->count; number++) {
-		const struct rule *rule = table->rules[number];
+		const struct owner_rule_entry *entry = table->entries[number];
 
-		owner_lang_print(rule->sentence, printed, OWNER_SENTENCE_MAX + 1);
-		seq_printf(m, "%s\t# %u: %lu hits\n", printed, number, hits_of(rule));
+		owner_lang_print(entry->sentence, printed, OWNER_SENTENCE_MAX + 1);
+		seq_printf(m, "%s\t# %u: %lu hits\n", printed, number, sum_hits(entry));
 	}
 	if (table)
-		seq_printf(m, "# otherwise: %lu hits\n", hits_of(&owner_default_rule));
+		seq_printf(m, "# otherwise: %lu hits\n", sum_hits(&owner_default_rule));
 	else
 		seq_printf(m, "# no rules: %s\n",
-			   owner_default_rule.seen.choice.depth ? "everything" : "nothing");
+			   owner_default_rule.rule.choice.depth ? "everything" : "nothing");
 	mutex_unlock(&table_mutex);
 	kfree(printed);
 	return 0;
 }
 
-/* --- The boot line ------------------------------------------------------------ */
+/* --- owner= on the boot line --------------------------------------------------- */
 
 static char boot_text[COMMAND_LINE_SIZE] __initdata;
 
-static int __init owner_setup(char *str)
+static int __init set_boot_text(char *str)
 {
 	strscpy(boot_text, str ?: "", sizeof(boot_text));
 	return 0;
 }
-early_param("owner", owner_setup);
+early_param("owner", set_boot_text);
 
-/* As soon as memory can be had and RCU waited for. */
+/* An early_initcall() is the first moment when rules can be allocated and RCU waited for. */
 static int __init owner_rules_init(void)
 {
-	static char said[OWNER_ERROR_TEXT_SIZE] __initdata;
+	static char error_text[OWNER_ERROR_TEXT_SIZE] __initdata;
 
 	owner_sample_init();
 	watch_modules();
@@ -427,8 +441,8 @@ static int __init owner_rules_init(void)
 		return 0;
 	if (!slab_owner_wanted() && !owner_pages_wanted())
 		pr_err("owner= on the boot line has no effect without slab_owner=on or ready, or page_owner=on\n");
-	else if (owner_rules_write(boot_text, strlen(boot_text), said, sizeof(said)))
-		pr_err("owner= on the boot line has no effect: %s\n", said);
+	else if (owner_rules_write(boot_text, strlen(boot_text), error_text, sizeof(error_text)))
+		pr_err("owner= on the boot line has no effect: %s\n", error_text);
 	return 0;
 }
 early_initcall(owner_rules_init);

@@ -1,13 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Which allocations are captured, how deep, how often.
+ * Find the rule of an allocation.
  *
- * The last rule that matches decides. What the cache alone decides is resolved
- * once for each cache, when it is first asked about after the rules changed, and
- * kept in the cache; only where a rule that asks for more may match is it looked
- * at for each allocation.
- *
- * How they are changed: rules_change.c.
+ * The last rule that matches decides. If the fields of a cache alone tell which
+ * rule that is, the cache keeps a pointer to it until the rules change. Otherwise
+ * the rules are evaluated for each allocation from the cache.
  */
 
 #include <linux/init.h>
@@ -22,107 +19,126 @@
 
 #include "../../internal.h"
 #include "../../slab.h"
-#include "../cgroup.h"
 #include "../capture.h"
+#include "../cgroup.h"
 #include "../sample.h"
 #include "rules.h"
 #include "table.h"
 
-/* An answer is the number of a rule, or this: it depends on the allocation. */
-#define ASK		(RULES_MAX + 1)
+struct owner_rule_table __rcu *owner_rules_table;
+unsigned long owner_rules_generation = 1;
 
-static DEFINE_PER_CPU(unsigned long, rest_hits);
+static DEFINE_PER_CPU(unsigned long, default_rule_hits);
 
-struct rule owner_default_rule = {
-	.seen = {
+struct owner_rule_entry owner_default_rule = {
+	.rule = {
 		.choice = { .depth = OWNER_DEPTH },
 		.plain_depth = OWNER_DEPTH,
-		.hits = &rest_hits,
+		.hits = &default_rule_hits,
 	},
 	.published = true,
 };
 
 /**
- * owner_rules_set_default - what becomes of an allocation that no rule is about
- * @track: is it captured?
- * @free: is it kept who frees it? Also where a rule does not say.
+ * owner_rules_set_default() - set the choice for allocations that no rule matches
+ * @track: record their owners
+ * @free: record who frees slab objects; also the default of free= in a rule
  */
 void __init owner_rules_set_default(bool track, bool free)
 {
-	owner_rule_set_choice(&owner_default_rule.seen, (struct owner_choice){
+	owner_rule_set_choice(&owner_default_rule.rule, (struct owner_choice){
 		.depth = track ? OWNER_DEPTH : 0,
 		.free = free,
 	});
 }
 
-struct table __rcu *owner_rules_table;
+/* --- Comparing the call chain -------------------------------------------------- */
 
-/* --- The call chain of an allocation ------------------------------------------ */
+/* Task, softirq, hard interrupt: values of interrupt_context_level(). Hooks exclude NMI. */
+#define NR_CONTEXTS	3
 
-/* As many as interrupt_context_level() tells apart, but for NMI, which is not asked about. */
-#define CONTEXTS	3
-
-/* A chain stands here, not on a stack that is deep already. */
-struct chains {
-	unsigned long frames[CONTEXTS][OWNER_FRAMES_MAX];
+/* A chain is too large for a stack that may be nearly full. */
+struct chain_buffers {
+	unsigned long frames[NR_CONTEXTS][OWNER_FRAMES_MAX];
 };
 
-static struct chains __percpu *chains;
+static struct chain_buffers __percpu *chain_buffers;
 
-/* A rule is about to ask for call chains. Returns 0 or -ENOMEM. */
-int owner_rules_prepare_chains(void)
+/**
+ * owner_rules_alloc_chain_buffers() - prepare for rules that compare call chains
+ *
+ * Call it before a rule with func or module is published. Idempotent.
+ *
+ * Return: 0 or -ENOMEM.
+ */
+int owner_rules_alloc_chain_buffers(void)
 {
-	if (!chains)
-		chains = alloc_percpu(struct chains);
-	return chains ? 0 : -ENOMEM;
+	if (!chain_buffers)
+		chain_buffers = alloc_percpu(struct chain_buffers);
+	return chain_buffers ? 0 : -ENOMEM;
 }
 
-static bool chain_matches(const struct rule *rule, unsigned int number,
+static bool chain_matches(const struct owner_rule_entry *entry, unsigned int comparison,
 			  const unsigned long *frames, unsigned int count)
 {
-	const struct owner_symbol_ranges *places = rcu_dereference(rule->places[number]);
-	const struct owner_sentence *s = rule->sentence;
+	const struct owner_symbol_ranges *ranges = rcu_dereference(entry->ranges[comparison]);
+	const struct owner_sentence *s = entry->sentence;
 	unsigned int i;
 
-	if (places)
-		return owner_symbol_ranges_contain(places, frames, count);
+	if (ranges)
+		return owner_symbol_ranges_contain(ranges, frames, count);
 	for (i = 0; i < count; i++)
-		if (owner_frame_matches(s, &s->comparisons[number], frames[i]))
+		if (owner_frame_matches(s, &s->comparisons[comparison], frames[i]))
 			return true;
 	return false;
 }
 
-/* Which of a rule's comparisons of func or module hold? A bit for each. */
-static noinline u32 ask_chain(const struct rule *rule, struct owner_caller caller)
+/*
+ * Unwind the stack and evaluate all comparisons of func and module. Returns a bit
+ * mask of the comparisons that hold. Preemption is disabled because the buffers
+ * are per CPU and context.
+ */
+static noinline u32 compare_chain(const struct owner_rule_entry *entry,
+				  struct owner_caller caller)
 {
 	unsigned int i, count, level = interrupt_context_level();
-	const struct owner_sentence *s = rule->sentence;
+	const struct owner_sentence *s = entry->sentence;
 	unsigned long *frames;
 	u32 outcomes = 0;
 
-	if (level >= CONTEXTS)
+	if (level >= NR_CONTEXTS)
 		return 0;
 	preempt_disable();
-	frames = this_cpu_ptr(chains)->frames[level];
+	frames = this_cpu_ptr(chain_buffers)->frames[level];
 	count = owner_unwind(frames, OWNER_FRAMES_MAX, caller);
 	for (i = 0; i < s->nr_comparisons; i++)
-		if (looks_at_chain(&s->comparisons[i]) && chain_matches(rule, i, frames, count))
+		if (owner_comparison_needs_chain(&s->comparisons[i]) &&
+		    chain_matches(entry, i, frames, count))
 			outcomes |= BIT(i);
 	preempt_enable();
 	return outcomes;
 }
 
-/* --- What is known of an allocation ----------------------------------------- */
+/* --- Field values of an allocation --------------------------------------------- */
 
-/* One that rules are asked about. */
+/* The allocation whose rule is being looked for. */
 struct allocation {
 	struct owner_field_values fields;
 	struct owner_caller caller;
-	const struct rule *rule;	/* that is asked now */
-	bool chain_asked;		/* by this rule */
-	u32 outcomes;			/* then: of ask_chain() */
+	const struct owner_rule_entry *entry;	/* the rule that is being evaluated */
+	bool chain_compared;			/* chain_outcomes is valid for this rule */
+	u32 chain_outcomes;			/* result of compare_chain() */
 };
 
+/**
+ * owner_gfp_matches() - compare the names of gfp flags
+ * @s: a sentence
+ * @c: one of its comparisons, of gfp
+ * @flags: gfp flags
+ *
+ * Return: true if @flags contain all bits of a flag, or of a combination as
+ *	GFP_KERNEL, whose name matches.
+ */
 bool owner_gfp_matches(const struct owner_sentence *s, const struct owner_comparison *c,
 		       unsigned long flags)
 {
@@ -136,25 +152,24 @@ bool owner_gfp_matches(const struct owner_sentence *s, const struct owner_compar
 }
 
 /*
- * What a comparison said of a cgroup last: to print a path takes a lock that all CPUs
- * share. Both may go, and others come to stand there: not while the generation stays,
- * nor do two cgroups ever have the same number.
+ * The result of the last comparison with a cgroup, per CPU: printing a cgroup's
+ * path takes a lock that all CPUs share. Cgroup numbers are never reused. The
+ * memory of a comparison can be, but not without a new generation.
  */
-struct verdict {
-	unsigned long generation;
+struct cgroup_verdict {
+	unsigned long generation;	/* of owner_rules_generation */
 	const struct owner_comparison *comparison;
-	u64 cgroup;
+	u64 cgroup;			/* owner_cgroup_number() */
 	bool holds;
 };
 
-static DEFINE_PER_CPU(struct verdict, verdict);
-unsigned long owner_rules_generation = 1;
+static DEFINE_PER_CPU(struct cgroup_verdict, last_cgroup_verdict);
 
-/* The cgroup of the task that allocates. */
+/* Compare the cgroup of the current task. Interrupts have none. */
 static noinline bool cgroup_matches(const struct owner_sentence *s,
 				    const struct owner_comparison *c)
 {
-	struct verdict known, now = {
+	struct cgroup_verdict last, now = {
 		.generation = READ_ONCE(owner_rules_generation),
 		.comparison = c,
 		.cgroup = owner_cgroup_number(),
@@ -163,22 +178,23 @@ static noinline bool cgroup_matches(const struct owner_sentence *s,
 
 	if (!now.cgroup)
 		return false;
-	/* Only tasks come here, and only one at a time is on this CPU. */
+	/* Interrupts returned above, so disabling preemption is enough for a consistent copy. */
 	preempt_disable();
-	known = *this_cpu_ptr(&verdict);
+	last = *this_cpu_ptr(&last_cgroup_verdict);
 	preempt_enable();
-	if (known.generation == now.generation && known.comparison == c &&
-	    known.cgroup == now.cgroup)
-		return known.holds;
+	if (last.generation == now.generation && last.comparison == c &&
+	    last.cgroup == now.cgroup)
+		return last.holds;
 	now.holds = owner_cgroup_of_task(path) && owner_lang_word_matches(s, c, path);
 	preempt_disable();
-	*this_cpu_ptr(&verdict) = now;
+	*this_cpu_ptr(&last_cgroup_verdict) = now;
 	preempt_enable();
 	return now.holds;
 }
 
-static bool any_word_matches(const struct owner_field_values *fields, const struct owner_sentence *s,
-			const struct owner_comparison *c)
+/* owner_field_values.any_word_matches of an allocation. */
+static bool any_word_matches(const struct owner_field_values *fields,
+			     const struct owner_sentence *s, const struct owner_comparison *c)
 {
 	struct allocation *allocation = container_of(fields, struct allocation, fields);
 
@@ -186,21 +202,22 @@ static bool any_word_matches(const struct owner_field_values *fields, const stru
 		return owner_gfp_matches(s, c, fields->value[OWNER_FIELD_GFP].number);
 	if (c->field == OWNER_FIELD_CGROUP)
 		return cgroup_matches(s, c);
-	if (!allocation->chain_asked) {
-		allocation->chain_asked = true;
-		allocation->outcomes = ask_chain(allocation->rule, allocation->caller);
+	if (!allocation->chain_compared) {
+		allocation->chain_compared = true;
+		allocation->chain_outcomes = compare_chain(allocation->entry, allocation->caller);
 	}
-	return allocation->outcomes & BIT(c - s->comparisons);
+	return allocation->chain_outcomes & BIT(c - s->comparisons);
 }
 
-/* What is known when memory is allocated. */
+/* Fields that have the same value in all allocations from a cache. */
 #define FIELDS_OF_CACHE		(BIT(OWNER_FIELD_CACHE) | BIT(OWNER_FIELD_HELD) | \
 				 BIT(OWNER_FIELD_ORDER) | BIT(OWNER_FIELD_KIND))
-#define FIELDS_OF_KIND		(BIT(OWNER_FIELD_CACHE) | BIT(OWNER_FIELD_KIND))
-/* All but those that the language does not let rules ask for. */
+/* Fields that have the same value in all page or per-CPU allocations. */
+#define FIELDS_OF_SOURCE	(BIT(OWNER_FIELD_CACHE) | BIT(OWNER_FIELD_KIND))
+/* Fields that a rule can use: enum owner_field has them before OWNER_FIELD_AGE. */
 #define FIELDS_OF_ALLOCATION	(BIT(OWNER_FIELD_AGE) - 1)
 
-static void know_cache(struct owner_field_values *fields, const struct kmem_cache *s)
+static void set_cache_fields(struct owner_field_values *fields, const struct kmem_cache *s)
 {
 	fields->known_fields = FIELDS_OF_CACHE;
 	fields->absent_fields = BIT(OWNER_FIELD_ORDER);
@@ -209,12 +226,14 @@ static void know_cache(struct owner_field_values *fields, const struct kmem_cach
 	fields->value[OWNER_FIELD_KIND].number = OWNER_SOURCE_SLAB;
 }
 
-static void know_kind(struct owner_field_values *fields, enum owner_source kind, size_t size)
+/* @source: OWNER_SOURCE_PAGE or OWNER_SOURCE_PERCPU. */
+static void set_source_fields(struct owner_field_values *fields, enum owner_source source,
+			      size_t size)
 {
-	fields->known_fields = FIELDS_OF_KIND;
+	fields->known_fields = FIELDS_OF_SOURCE;
 	fields->absent_fields = BIT(OWNER_FIELD_CACHE);
-	fields->value[OWNER_FIELD_KIND].number = kind;
-	if (kind == OWNER_SOURCE_PAGE) {
+	fields->value[OWNER_FIELD_KIND].number = source;
+	if (source == OWNER_SOURCE_PAGE) {
 		fields->value[OWNER_FIELD_ORDER].number = get_order(size);
 		fields->value[OWNER_FIELD_HELD].number = PAGE_SIZE << get_order(size);
 	} else {
@@ -223,9 +242,9 @@ static void know_kind(struct owner_field_values *fields, enum owner_source kind,
 	}
 }
 
-/* All that @uses asks for. */
-static void know_allocation(struct owner_field_values *fields, unsigned int uses, gfp_t flags, size_t size,
-			    int nid)
+/* Set the remaining fields. Only the fields in @fields_used must be valid. */
+static void set_allocation_fields(struct owner_field_values *fields, unsigned int fields_used,
+				  gfp_t flags, size_t size, int nid)
 {
 	fields->known_fields = FIELDS_OF_ALLOCATION;
 	fields->value[OWNER_FIELD_SIZE].number = size;
@@ -235,24 +254,28 @@ static void know_allocation(struct owner_field_values *fields, unsigned int uses
 	fields->value[OWNER_FIELD_TGID].number = current->tgid;
 	fields->value[OWNER_FIELD_COMM].word = current->comm;
 	fields->value[OWNER_FIELD_CGROUP].word = NULL;
-	if (uses & BIT(OWNER_FIELD_TS))
+	if (fields_used & BIT(OWNER_FIELD_TS))
 		fields->value[OWNER_FIELD_TS].number = local_clock();
 	fields->any_word_matches = any_word_matches;
 }
 
-/* --- Which rule -------------------------------------------------------------- */
+/* --- Finding the rule ---------------------------------------------------------- */
 
-/* The number of the rule that decides; ASK if that depends on what is not known yet. */
-static unsigned int resolve(const struct table *table, const struct owner_field_values *fields)
+/*
+ * Find the rule from the fields that are known before an allocation. Returns its
+ * number, or OWNER_RESOLVE_PER_ALLOCATION if other fields can change the result.
+ */
+static unsigned int resolve_rule(const struct owner_rule_table *table,
+				 const struct owner_field_values *fields)
 {
 	unsigned int number;
 
 	for (number = table->count; number; number--) {
-		switch (owner_lang_judge(table->rules[number]->sentence, fields)) {
+		switch (owner_lang_judge(table->entries[number]->sentence, fields)) {
 		case OWNER_VERDICT_TRUE:
 			return number;
 		case OWNER_VERDICT_UNDECIDED:
-			return ASK;
+			return OWNER_RESOLVE_PER_ALLOCATION;
 		case OWNER_VERDICT_FALSE:
 			break;
 		}
@@ -260,145 +283,159 @@ static unsigned int resolve(const struct table *table, const struct owner_field_
 	return 0;
 }
 
-/* By what all allocations from a cache have in common. */
-static unsigned int answer_for_cache(const struct table *table, const struct kmem_cache *s)
+static unsigned int resolve_cache_rule(const struct owner_rule_table *table,
+				       const struct kmem_cache *s)
 {
 	struct owner_field_values fields;
 
-	know_cache(&fields, s);
-	return resolve(table, &fields);
+	set_cache_fields(&fields, s);
+	return resolve_rule(table, &fields);
 }
 
-/* By what all of a kind have in common. */
-unsigned int owner_rules_answer(const struct table *table, enum owner_source kind)
+/**
+ * owner_rules_resolve_source() - find the rule of all allocations from a source
+ * @table: a table of rules
+ * @source: OWNER_SOURCE_PAGE or OWNER_SOURCE_PERCPU
+ *
+ * Return: the number of the rule, or OWNER_RESOLVE_PER_ALLOCATION.
+ */
+unsigned int owner_rules_resolve_source(const struct owner_rule_table *table,
+					enum owner_source source)
 {
 	struct owner_field_values fields;
 
-	/* No more than the kind is known: any size will do. */
-	know_kind(&fields, kind, 1);
-	return resolve(table, &fields);
+	/* The size does not matter: FIELDS_OF_SOURCE leaves order and held unknown. */
+	set_source_fields(&fields, source, 1);
+	return resolve_rule(table, &fields);
 }
 
-/* The same where all is known. */
-static unsigned int decide(const struct table *table, struct allocation *allocation)
+/* Evaluate the rules with all field values. Returns the number of the rule that decides. */
+static unsigned int evaluate_rules(const struct owner_rule_table *table,
+				   struct allocation *allocation)
 {
 	unsigned int number;
 
 	for (number = table->count; number; number--) {
-		allocation->rule = table->rules[number];
-		allocation->chain_asked = false;
-		if (owner_lang_matches(allocation->rule->sentence, &allocation->fields))
+		allocation->entry = table->entries[number];
+		allocation->chain_compared = false;
+		if (owner_lang_matches(allocation->entry->sentence, &allocation->fields))
 			break;
 	}
 	return number;
 }
 
-/* One of both: a cache, or the kind of what is in none. */
-static unsigned int ask(const struct table *table, const struct kmem_cache *s,
-			enum owner_source kind, gfp_t flags, size_t size, int nid,
-			struct owner_caller caller)
+/* Find the rule of one allocation. @source is used if @s, its cache, is NULL. */
+static unsigned int find_allocation_rule(const struct owner_rule_table *table,
+					 const struct kmem_cache *s, enum owner_source source,
+					 gfp_t flags, size_t size, int nid,
+					 struct owner_caller caller)
 {
 	struct allocation allocation;
 
 	allocation.caller = caller;
 	if (s)
-		know_cache(&allocation.fields, s);
+		set_cache_fields(&allocation.fields, s);
 	else
-		know_kind(&allocation.fields, kind, size);
-	know_allocation(&allocation.fields, table->fields_used, flags, size, nid);
-	return decide(table, &allocation);
+		set_source_fields(&allocation.fields, source, size);
+	set_allocation_fields(&allocation.fields, table->fields_used, flags, size, nid);
+	return evaluate_rules(table, &allocation);
 }
 
-static struct owner_choice hit(const struct rule *rule)
+static struct owner_choice count_hit(const struct owner_rule_entry *entry)
 {
-	this_cpu_inc(*rule->seen.hits);
-	return rule->seen.choice;
+	this_cpu_inc(*entry->rule.hits);
+	return entry->rule.choice;
 }
 
 /*
- * From now on all allocations from the cache come here: who freed an object is
- * forgotten when the next takes its place, whatever becomes of that.
+ * Set owner_keeps_freed, for good. Such a cache is not sampled in its fast path:
+ * each allocation must reach the hook, which erases the record of the task that
+ * freed the previous object in this slot.
  */
-static void keep_freed(struct kmem_cache *s)
+static void mark_keeps_freed(struct kmem_cache *s)
 {
 	if (!READ_ONCE(s->owner_keeps_freed))
 		WRITE_ONCE(s->owner_keeps_freed, true);
 }
 
-/* What its own allocations need no more ask for. */
-static void settle(struct kmem_cache *s, const struct owner_rule *rule)
+/* Keep @rule, or OWNER_RULE_PER_ALLOCATION, in the cache until clear_cached_rules(). */
+static void store_cache_rule(struct kmem_cache *s, const struct owner_rule *rule)
 {
 	u64 rate = OWNER_RATE_ALL;
-	bool keeps_one = false;
+	bool depth_is_one = false;
 
 	if (rule != OWNER_RULE_PER_ALLOCATION) {
 		if (rule->choice.free)
-			keep_freed(s);
+			mark_keeps_freed(s);
 		if (!READ_ONCE(s->owner_keeps_freed))
 			rate = rule->choice.depth ? owner_rate_word(rule->choice.rate) :
 						    OWNER_RATE_NEVER;
-		keeps_one = rule->plain_depth == 1;
+		depth_is_one = rule->plain_depth == 1;
 	}
 	WRITE_ONCE(s->owner_rate, rate);
-	WRITE_ONCE(s->owner_depth_is_one, keeps_one);
-	/* Who sees the rule sees what is in it. */
+	WRITE_ONCE(s->owner_depth_is_one, depth_is_one);
+	/* Pairs with READ_ONCE() of owner_rule in the hooks: the rule is initialized before. */
 	smp_store_release(&s->owner_rule, rule);
 }
 
 /**
- * owner_choose_object - what becomes of an allocation whose cache has no rule yet
- * @s: its cache
- * @flags: those of the allocation
- * @size: bytes that were asked for
- * @nid: the object's memory node
+ * owner_choose_object() - choose for an object whose cache has no resolved rule
+ * @s: the object's cache
+ * @flags: gfp flags of the allocation
+ * @size: requested bytes
+ * @nid: memory node of the object
  * @caller: OWNER_CALLER of the allocator's hook
+ *
+ * Resolves the rule of the cache if it is not stored there yet.
  *
  * Context: in an RCU read-side critical section; not in NMI.
  */
 struct owner_choice owner_choose_object(struct kmem_cache *s, gfp_t flags, size_t size, int nid,
 					struct owner_caller caller)
 {
-	const struct table *table = rcu_dereference(owner_rules_table);
+	const struct owner_rule_table *table = rcu_dereference(owner_rules_table);
 	struct owner_choice choice;
+	unsigned int number;
 
 	if (!table) {
-		settle(s, &owner_default_rule.seen);
-		return hit(&owner_default_rule);
+		store_cache_rule(s, &owner_default_rule.rule);
+		return count_hit(&owner_default_rule);
 	}
 	if (READ_ONCE(s->owner_rule) != OWNER_RULE_PER_ALLOCATION) {
-		unsigned int answer = answer_for_cache(table, s);
-
-		if (answer != ASK) {
-			settle(s, &table->rules[answer]->seen);
-			return hit(table->rules[answer]);
+		number = resolve_cache_rule(table, s);
+		if (number != OWNER_RESOLVE_PER_ALLOCATION) {
+			store_cache_rule(s, &table->entries[number]->rule);
+			return count_hit(table->entries[number]);
 		}
-		settle(s, OWNER_RULE_PER_ALLOCATION);
+		store_cache_rule(s, OWNER_RULE_PER_ALLOCATION);
 	}
-	choice = hit(table->rules[ask(table, s, OWNER_SOURCE_SLAB, flags, size, nid, caller)]);
+	number = find_allocation_rule(table, s, OWNER_SOURCE_SLAB, flags, size, nid, caller);
+	choice = count_hit(table->entries[number]);
 	if (choice.free)
-		keep_freed(s);
+		mark_keeps_freed(s);
 	return choice;
 }
 
-/* The rule for what is in no cache. RCU is read-locked. */
-static const struct rule *rule_for_kind(enum owner_source kind, gfp_t flags, size_t size, int nid,
-					struct owner_caller caller)
+/* Find the rule of a page or per-CPU allocation. Call it with the RCU read lock held. */
+static const struct owner_rule_entry *find_source_rule(enum owner_source source, gfp_t flags,
+						       size_t size, int nid,
+						       struct owner_caller caller)
 {
-	const struct table *table = rcu_dereference(owner_rules_table);
-	unsigned int answer;
+	const struct owner_rule_table *table = rcu_dereference(owner_rules_table);
+	unsigned int number;
 
 	if (!table)
 		return &owner_default_rule;
-	answer = table->kinds[kind];
-	if (answer == ASK)
-		answer = ask(table, NULL, kind, flags, size, nid, caller);
-	return table->rules[answer];
+	number = table->by_source[source];
+	if (number == OWNER_RESOLVE_PER_ALLOCATION)
+		number = find_allocation_rule(table, NULL, source, flags, size, nid, caller);
+	return table->entries[number];
 }
 
 /**
- * owner_choose_percpu - what becomes of an allocation of a per-CPU area
- * @flags: those of the allocation
- * @size: bytes that it takes on all CPUs
+ * owner_choose_percpu() - choose for a per-CPU allocation
+ * @flags: gfp flags of the allocation
+ * @size: bytes on all CPUs together
  * @caller: OWNER_CALLER of the allocator's hook
  *
  * Context: not in NMI.
@@ -408,34 +445,35 @@ struct owner_choice owner_choose_percpu(gfp_t flags, size_t size, struct owner_c
 	struct owner_choice choice;
 
 	rcu_read_lock();
-	choice = hit(rule_for_kind(OWNER_SOURCE_PERCPU, flags, size, NUMA_NO_NODE, caller));
+	choice = count_hit(find_source_rule(OWNER_SOURCE_PERCPU, flags, size, NUMA_NO_NODE,
+					    caller));
 	rcu_read_unlock();
 	return choice;
 }
 
 /**
- * owner_choose_pages - how many frames an allocation of pages keeps
- * @flags: those of the allocation
- * @order: its order
- * @nid: the memory node
+ * owner_choose_pages() - choose the depth for an allocation of pages
+ * @flags: gfp flags of the allocation
+ * @order: order of the allocation
+ * @nid: memory node of the pages
  * @caller: OWNER_CALLER of the allocator's hook
- * @otherwise: how many, where no rule says how many
+ * @default_depth: depth if no rule matches or the rule sets no depth
  *
  * Context: not in NMI.
  *
- * Return: 0 if it is to have no owner. Pages are not sampled.
+ * Return: frames to keep; 0: the pages get no owner. Pages are never sampled.
  */
 unsigned int owner_choose_pages(gfp_t flags, unsigned int order, int nid,
-				struct owner_caller caller, unsigned int otherwise)
+				struct owner_caller caller, unsigned int default_depth)
 {
-	const struct rule *rule;
-	unsigned int depth = otherwise;
+	const struct owner_rule_entry *entry;
+	unsigned int depth = default_depth;
 
 	rcu_read_lock();
-	rule = rule_for_kind(OWNER_SOURCE_PAGE, flags, PAGE_SIZE << order, nid, caller);
-	hit(rule);
-	if (rule->sentence)
-		depth = rule->sentence->track ? rule->sentence->depth ?: otherwise : 0;
+	entry = find_source_rule(OWNER_SOURCE_PAGE, flags, PAGE_SIZE << order, nid, caller);
+	count_hit(entry);
+	if (entry->sentence)
+		depth = entry->sentence->track ? entry->sentence->depth ?: default_depth : 0;
 	rcu_read_unlock();
 	return depth;
 }

@@ -1,5 +1,17 @@
 /* SPDX-License-Identifier: GPL-2.0 */
-/* Which allocations are captured, how deep, how often. */
+/*
+ * Rules decide which allocations get an owner, how many frames of the call chain
+ * are kept and how often to sample.
+ *
+ *	rules.c		find the rule of an allocation; caches keep theirs
+ *	change.c	replace the table of rules; print it; owner= on the boot line
+ *	symbol_ranges.c	addresses of the functions and modules that a rule names
+ *	file.c		owner/control
+ *	table.h		the table, shared by rules.c and change.c
+ *
+ * change.c calls rules.c, and both call symbol_ranges.c. The allocators' hooks
+ * call rules.c only.
+ */
 #ifndef _MM_OWNER_RULES_H
 #define _MM_OWNER_RULES_H
 
@@ -12,18 +24,18 @@
 struct kmem_cache;
 struct seq_file;
 
-/* What becomes of an allocation. */
+/* The result of the rules for one allocation. */
 struct owner_choice {
-	unsigned char depth;	/* frames to keep, 0 if it is to have no owner */
-	unsigned char rate;	/* the number of the rate at which it is sampled */
-	bool free;		/* keep who frees it, if it is a slab object */
+	unsigned char depth;	/* frames to keep; 0: the allocation gets no owner */
+	unsigned char rate;	/* sampling rate, see owner_rate_number() */
+	bool free;		/* slab objects: also record which task and chain frees it */
 };
 
-/* A rule, as far as allocations see it. */
+/* The part of a rule that the fast path of an allocation reads. */
 struct owner_rule {
 	struct owner_choice choice;
-	unsigned char plain_depth;	/* what the choice is, if it is only that; else 0 */
-	unsigned long __percpu *hits;
+	unsigned char plain_depth;	/* choice.depth if rate and free are not set, else 0 */
+	unsigned long __percpu *hits;	/* allocations that this rule decided */
 };
 
 static inline void owner_rule_set_choice(struct owner_rule *rule, struct owner_choice choice)
@@ -32,10 +44,13 @@ static inline void owner_rule_set_choice(struct owner_rule *rule, struct owner_c
 	rule->plain_depth = choice.rate || choice.free ? 0 : choice.depth;
 }
 
-/* Kept by a cache whose allocations have to be looked at one by one. */
+/*
+ * kmem_cache.owner_rule is NULL until the rule of the cache is resolved, or this
+ * value if the rules must be evaluated for each allocation from the cache.
+ */
 #define OWNER_RULE_PER_ALLOCATION	((const struct owner_rule *)1)
 
-/* Of what a cache keeps: is it a rule? */
+/* Does one rule decide all allocations from the cache? @rule: kmem_cache.owner_rule. */
 static inline bool owner_rule_is_resolved(const struct owner_rule *rule)
 {
 	return rule > OWNER_RULE_PER_ALLOCATION;
@@ -45,13 +60,13 @@ struct owner_choice owner_choose_object(struct kmem_cache *s, gfp_t flags, size_
 					struct owner_caller caller);
 struct owner_choice owner_choose_percpu(gfp_t flags, size_t size, struct owner_caller caller);
 unsigned int owner_choose_pages(gfp_t flags, unsigned int order, int nid,
-				struct owner_caller caller, unsigned int otherwise);
+				struct owner_caller caller, unsigned int default_depth);
 
 bool owner_gfp_matches(const struct owner_sentence *s, const struct owner_comparison *c,
 		       unsigned long flags);
 
 void owner_rules_set_default(bool track, bool free);
-int owner_rules_write(const char *text, size_t length, char *said, size_t size);
+int owner_rules_write(const char *text, size_t length, char *error_text, size_t size);
 int owner_rules_show(struct seq_file *m);
 
 #endif /* _MM_OWNER_RULES_H */

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Where the functions or modules stand that a comparison is about.
+ * Address ranges of the functions or modules that a comparison names.
  *
- * A rule that asks for those of a call chain is looked at while memory is
- * allocated. So their names are looked up before, when the rule is made and when
- * a module comes or goes, and what is left to do is to compare addresses.
+ * A rule with func or module is evaluated while memory is allocated, where symbol
+ * lookups are too slow. So names are looked up when the rule is written and when a
+ * module is loaded or unloaded, and an allocation only compares addresses.
  */
 
 #include <linux/kallsyms.h>
@@ -19,23 +19,30 @@
 
 #include "symbol_ranges.h"
 
-/* From one address to before another. Neighbours are one place. */
-struct place {
+/* Adjacent functions share one range. */
+struct symbol_range {
 	unsigned long start;
-	unsigned long end;
+	unsigned long end;		/* exclusive */
 };
 
 struct owner_symbol_ranges {
 	unsigned int count;
-	struct place place[];		/* in order of their addresses */
+	struct symbol_range range[];	/* sorted, disjoint */
 };
 
-/* More than these are not worth their memory: then names are compared. */
-#define PLACES_MAX	1024
+/* A pattern that needs more ranges is matched by name, see owner_frame_matches(). */
+#define SYMBOL_RANGES_MAX	1024
 
-/* --- One by one, by name ------------------------------------------------------- */
+/* --- Matching one frame by name ------------------------------------------------ */
 
-/* Is this return address in a module, and which? False for one that has gone. */
+/**
+ * owner_module_name() - get the name of the module that a frame is in
+ * @frame: a return address
+ * @name: set to the module's name
+ * @size: size of @name
+ *
+ * Return: false if the frame is not in a loaded module.
+ */
 bool owner_module_name(unsigned long frame, char *name, size_t size)
 {
 	bool found = false;
@@ -52,7 +59,13 @@ bool owner_module_name(unsigned long frame, char *name, size_t size)
 	return found;
 }
 
-/* Is it in a function or module of this comparison? The call is, not what it returns to. */
+/**
+ * owner_frame_matches() - compare the function or module of a frame by name
+ * @s: a sentence
+ * @c: one of its comparisons, of func or module
+ * @frame: a return address; the call before it decides, as it may be the last
+ *	instruction of its function
+ */
 noinline bool owner_frame_matches(const struct owner_sentence *s,
 				  const struct owner_comparison *c, unsigned long frame)
 {
@@ -64,90 +77,96 @@ noinline bool owner_frame_matches(const struct owner_sentence *s,
 	return owner_lang_word_matches(s, c, name);
 }
 
-/* --- Finding them -------------------------------------------------------------- */
+/* --- Searching for ranges ------------------------------------------------------ */
 
-struct search {
+struct symbol_search {
 	const struct owner_sentence *sentence;
 	const struct owner_comparison *comparison;
-	struct owner_symbol_ranges *places;		/* with room for all */
-	unsigned long last;			/* symbol of the kernel that was looked at */
-	bool last_matches;
-	const struct module *module;		/* that was looked at last */
+	struct owner_symbol_ranges *ranges;	/* has space for SYMBOL_RANGES_MAX */
+	unsigned long last_symbol;		/* address of the previous kernel symbol */
+	bool last_matches;			/* its name matches the comparison */
+	const struct module *last_module;	/* module of the previous module symbol */
 };
 
-static int by_start(const void *a, const void *b)
+static int compare_range_starts(const void *a, const void *b)
 {
-	const struct place *x = a, *y = b;
+	const struct symbol_range *x = a, *y = b;
 
 	return x->start < y->start ? -1 : x->start > y->start;
 }
 
-static void put_in_order(struct owner_symbol_ranges *places)
+static void sort_and_merge_ranges(struct owner_symbol_ranges *ranges)
 {
-	struct place *place = places->place, *kept = place;
+	struct symbol_range *range = ranges->range, *merged = range;
 	unsigned int i;
 
-	if (!places->count)
+	if (!ranges->count)
 		return;
-	sort(place, places->count, sizeof(*place), by_start, NULL);
-	for (i = 1; i < places->count; i++) {
-		if (place[i].start <= kept->end)
-			kept->end = max(kept->end, place[i].end);
+	sort(range, ranges->count, sizeof(*range), compare_range_starts, NULL);
+	for (i = 1; i < ranges->count; i++) {
+		if (range[i].start <= merged->end)
+			merged->end = max(merged->end, range[i].end);
 		else
-			*++kept = place[i];
+			*++merged = range[i];
 	}
-	places->count = kept - place + 1;
+	ranges->count = merged - range + 1;
 }
 
-static int add(struct owner_symbol_ranges *places, unsigned long start, unsigned long end)
+static int add_symbol_range(struct owner_symbol_ranges *ranges, unsigned long start,
+			    unsigned long end)
 {
-	if (places->count && places->place[places->count - 1].end == start) {
-		places->place[places->count - 1].end = end;
+	if (ranges->count && ranges->range[ranges->count - 1].end == start) {
+		ranges->range[ranges->count - 1].end = end;
 		return 0;
 	}
-	if (places->count == PLACES_MAX)
-		put_in_order(places);
-	if (places->count == PLACES_MAX)
+	if (ranges->count == SYMBOL_RANGES_MAX)
+		sort_and_merge_ranges(ranges);
+	if (ranges->count == SYMBOL_RANGES_MAX)
 		return -E2BIG;
-	places->place[places->count++] = (struct place){ start, end };
+	ranges->range[ranges->count++] = (struct symbol_range){ start, end };
 	return 0;
 }
 
-/* Symbols of the kernel come in order. One ends where the next one is. */
-static int look_at_symbol(void *data, const char *name, unsigned long address)
+/*
+ * Called for each kernel symbol in order of addresses. A symbol ends where the
+ * next one starts, so this adds the previous symbol, not @name.
+ */
+static int visit_kernel_symbol(void *data, const char *name, unsigned long address)
 {
-	struct search *search = data;
+	struct symbol_search *search = data;
 	int error = 0;
 
-	/* An address has the first of its names. */
-	if (address == search->last)
+	/* Only the first name of an address counts, as in lookup_symbol_name(). */
+	if (address == search->last_symbol)
 		return 0;
 	if (search->last_matches)
-		error = add(search->places, search->last, address);
-	search->last = address;
+		error = add_symbol_range(search->ranges, search->last_symbol, address);
+	search->last_symbol = address;
 	search->last_matches = owner_lang_word_matches(search->sentence, search->comparison, name);
 	return error;
 }
 
-static int find_in_kernel(struct search *search)
+static int search_kernel(struct symbol_search *search)
 {
-	int error = kallsyms_on_each_symbol(look_at_symbol, search);
+	int error = kallsyms_on_each_symbol(visit_kernel_symbol, search);
 	unsigned long size, offset;
 
 	if (!error && search->last_matches &&
-	    kallsyms_lookup_size_offset(search->last, &size, &offset))
-		error = add(search->places, search->last, search->last + size);
+	    kallsyms_lookup_size_offset(search->last_symbol, &size, &offset))
+		error = add_symbol_range(search->ranges, search->last_symbol,
+					 search->last_symbol + size);
 	return error;
 }
 
 #ifdef CONFIG_MODULES
 
 /*
- * The module at an address, unless that is about to be somebody else's: of a
- * module that is there to stay, what it began with goes. Called by kallsyms,
- * which keeps modules from going.
+ * Find the module whose text is at @address and stays there. Excludes a module
+ * that is being unloaded and the init text of a live module, which is about to be
+ * freed. Called from module_kallsyms_on_each_symbol(), which keeps all modules
+ * loaded.
  */
-static const struct module *module_to_stay(unsigned long address)
+static const struct module *find_lasting_module(unsigned long address)
 {
 	const struct module *module;
 
@@ -161,187 +180,184 @@ static const struct module *module_to_stay(unsigned long address)
 	return module;
 }
 
-static int look_at_function(void *data, const char *name, unsigned long address)
+static int visit_module_function(void *data, const char *name, unsigned long address)
 {
-	struct search *search = data;
+	struct symbol_search *search = data;
 	unsigned long size, offset;
 
 	cond_resched();
-	/* It may have another name that is the first. */
+	/* The second match uses the first name of the address: @name may be an alias. */
 	if (!owner_lang_word_matches(search->sentence, search->comparison, name) ||
-	    !module_to_stay(address) ||
+	    !find_lasting_module(address) ||
 	    !owner_frame_matches(search->sentence, search->comparison, address + 1) ||
 	    !kallsyms_lookup_size_offset(address, &size, &offset))
 		return 0;
-	return add(search->places, address, address + size);
+	return add_symbol_range(search->ranges, address, address + size);
 }
 
-static int add_text(struct owner_symbol_ranges *places, const struct module *module,
-		    enum mod_mem_type type)
+static int add_module_text(struct owner_symbol_ranges *ranges, const struct module *module,
+			   enum mod_mem_type type)
 {
 	unsigned long start = (unsigned long)module->mem[type].base;
 
-	return start ? add(places, start, start + module->mem[type].size) : 0;
+	return start ? add_symbol_range(ranges, start, start + module->mem[type].size) : 0;
 }
 
-/* Any of its symbols will do. */
-static int look_at_module(void *data, const char *name, unsigned long address)
+/* Called for each module symbol. The first symbol of a module adds all of its text. */
+static int visit_module(void *data, const char *name, unsigned long address)
 {
-	const struct module *module = module_to_stay(address);
-	struct search *search = data;
+	const struct module *module = find_lasting_module(address);
+	struct symbol_search *search = data;
 	int error;
 
-	if (!module || module == search->module)
+	if (!module || module == search->last_module)
 		return 0;
-	search->module = module;
+	search->last_module = module;
 	if (!owner_lang_word_matches(search->sentence, search->comparison, module->name))
 		return 0;
-	error = add_text(search->places, module, MOD_TEXT);
+	error = add_module_text(search->ranges, module, MOD_TEXT);
 	if (!error && module->state == MODULE_STATE_COMING)
-		error = add_text(search->places, module, MOD_INIT_TEXT);
+		error = add_module_text(search->ranges, module, MOD_INIT_TEXT);
 	return error;
 }
 
-/* In one module, or in all if @name is NULL. */
-static int find_in_modules(struct search *search, const char *name)
+/* Search the module called @name, or all modules if @name is NULL. */
+static int search_modules(struct symbol_search *search, const char *name)
 {
 	if (search->comparison->field == OWNER_FIELD_FUNC)
-		return module_kallsyms_on_each_symbol(name, look_at_function, search);
-	return module_kallsyms_on_each_symbol(name, look_at_module, search);
-}
-
-static bool is_in_module(const struct place *place, const struct module *module)
-{
-	return within_module(place->start, module);
+		return module_kallsyms_on_each_symbol(name, visit_module_function, search);
+	return module_kallsyms_on_each_symbol(name, visit_module, search);
 }
 
 #else /* CONFIG_MODULES */
 
-static int find_in_modules(struct search *search, const char *name)
+static int search_modules(struct symbol_search *search, const char *name)
 {
 	return 0;
 }
 
 #endif /* CONFIG_MODULES */
 
-static bool begin(struct search *search, const struct owner_sentence *s,
-		  const struct owner_comparison *c)
+static bool start_search(struct symbol_search *search, const struct owner_sentence *s,
+			 const struct owner_comparison *c)
 {
-	*search = (struct search){ .sentence = s, .comparison = c };
-	search->places = kvmalloc(struct_size(search->places, place, PLACES_MAX), GFP_KERNEL);
-	if (!search->places)
+	*search = (struct symbol_search){ .sentence = s, .comparison = c };
+	search->ranges = kvmalloc(struct_size(search->ranges, range, SYMBOL_RANGES_MAX),
+				  GFP_KERNEL);
+	if (!search->ranges)
 		return false;
-	search->places->count = 0;
+	search->ranges->count = 0;
 	return true;
 }
 
-/* In no more memory than it takes. */
-static struct owner_symbol_ranges *end(struct search *search, int error)
+/* Free the search and return its ranges in an allocation of their size; NULL after @error. */
+static struct owner_symbol_ranges *finish_search(struct symbol_search *search, int error)
 {
-	struct owner_symbol_ranges *found = search->places, *places = NULL;
+	struct owner_symbol_ranges *found = search->ranges, *ranges = NULL;
 
 	if (!error) {
-		put_in_order(found);
-		places = kmemdup(found, struct_size(found, place, found->count), GFP_KERNEL);
+		sort_and_merge_ranges(found);
+		ranges = kmemdup(found, struct_size(found, range, found->count), GFP_KERNEL);
 	}
 	kvfree(found);
-	return places;
+	return ranges;
 }
 
 /**
- * owner_symbol_ranges_find - find out where the functions or modules of a comparison are
+ * owner_symbol_ranges_find() - look up the functions or modules that a comparison names
  * @s: a sentence
  * @c: one of its comparisons, of func or module
  *
- * Return: to be freed by kfree(); NULL if there is no memory for it, or there are
- *	too many: then owner_frame_matches() has to be asked.
+ * Return: the ranges, to be freed with kfree(). NULL without memory, or if there are
+ *	more than SYMBOL_RANGES_MAX: use owner_frame_matches() instead.
  */
 struct owner_symbol_ranges *owner_symbol_ranges_find(const struct owner_sentence *s,
-				       const struct owner_comparison *c)
+						     const struct owner_comparison *c)
 {
-	struct search search;
+	struct symbol_search search;
 	int error = 0;
 
-	if (!begin(&search, s, c))
+	if (!start_search(&search, s, c))
 		return NULL;
 	if (c->field == OWNER_FIELD_FUNC)
-		error = find_in_kernel(&search);
+		error = search_kernel(&search);
 	if (!error)
-		error = find_in_modules(&search, NULL);
-	return end(&search, error);
+		error = search_modules(&search, NULL);
+	return finish_search(&search, error);
 }
 
 #ifdef CONFIG_MODULES
 /**
- * owner_symbol_ranges_change - a module has come, or is about to go
- * @places: where they were so far; may be NULL
+ * owner_symbol_ranges_update() - look up one module's symbols anew
+ * @old: the ranges without this change; may be NULL
  * @s: a sentence
  * @c: one of its comparisons, of func or module
- * @module: the module
- * @going: does it go?
+ * @module: a module that is loaded or unloaded, or is about to free its init text
+ * @going: the module is being unloaded
  *
- * Return: as owner_symbol_ranges_find()
+ * Return: new ranges, as from owner_symbol_ranges_find(). The caller frees @old.
  */
-struct owner_symbol_ranges *owner_symbol_ranges_change(const struct owner_symbol_ranges *places,
-					 const struct owner_sentence *s,
-					 const struct owner_comparison *c,
-					 const struct module *module, bool going)
+struct owner_symbol_ranges *owner_symbol_ranges_update(const struct owner_symbol_ranges *old,
+						       const struct owner_sentence *s,
+						       const struct owner_comparison *c,
+						       const struct module *module, bool going)
 {
-	struct search search;
+	struct symbol_search search;
 	unsigned int i;
 	int error = 0;
 
-	if (!places || !begin(&search, s, c))
+	if (!old || !start_search(&search, s, c))
 		return NULL;
-	for (i = 0; i < places->count; i++)
-		if (!is_in_module(&places->place[i], module))
-			search.places->place[search.places->count++] = places->place[i];
+	for (i = 0; i < old->count; i++)
+		if (!within_module(old->range[i].start, module))
+			search.ranges->range[search.ranges->count++] = old->range[i];
 	if (!going)
-		error = find_in_modules(&search, module->name);
-	return end(&search, error);
+		error = search_modules(&search, module->name);
+	return finish_search(&search, error);
 }
 #endif
 
-/* Of one place at least. */
-static __always_inline bool have(const struct owner_symbol_ranges *places, unsigned long address)
+/* Binary search. @ranges is not empty. */
+static __always_inline bool contains_address(const struct owner_symbol_ranges *ranges,
+					     unsigned long address)
 {
-	const struct place *place = places->place;
-	unsigned int half, count = places->count;
+	const struct symbol_range *range = ranges->range;
+	unsigned int half, count = ranges->count;
 
-	/* The last one that starts there or before is among @count from @place on. */
+	/* Invariant: the last range that starts at or before @address is in range[0..count). */
 	while (count > 1) {
 		half = count / 2;
-		if (place[half].start <= address)
-			place += half;
+		if (range[half].start <= address)
+			range += half;
 		count -= half;
 	}
-	return address >= place->start && address < place->end;
+	return address >= range->start && address < range->end;
 }
 
 /**
- * owner_symbol_ranges_contain - is a call of a chain in one of them?
- * @places: the places
- * @frames: the addresses to which the calls return
- * @count: of @frames
+ * owner_symbol_ranges_contain() - test whether a call chain passes one of the ranges
+ * @ranges: the ranges
+ * @frames: return addresses of the chain
+ * @count: number of frames
  *
  * Context: any.
  */
-bool owner_symbol_ranges_contain(const struct owner_symbol_ranges *places, const unsigned long *frames,
-		       unsigned int count)
+bool owner_symbol_ranges_contain(const struct owner_symbol_ranges *ranges,
+				 const unsigned long *frames, unsigned int count)
 {
 	unsigned long start, span;
 	unsigned int i;
 
-	if (!places->count)
+	if (!ranges->count)
 		return false;
-	start = places->place[0].start;
-	span = places->place[places->count - 1].end - start;
+	start = ranges->range[0].start;
+	span = ranges->range[ranges->count - 1].end - start;
 	for (i = 0; i < count; i++) {
-		/* What a call returns to may be the next function. */
+		/* A return address can be the start of the next function; the call is not. */
 		unsigned long address = frames[i] - 1;
 
-		/* Most frames are elsewhere. */
-		if (address - start < span && have(places, address))
+		/* Most frames are outside of all ranges: skip the binary search. */
+		if (address - start < span && contains_address(ranges, address))
 			return true;
 	}
 	return false;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 */
-/* Where the functions or modules stand that a comparison is about. */
-#ifndef _MM_OWNER_PLACES_H
-#define _MM_OWNER_PLACES_H
+/* Address ranges of the functions or modules that a comparison names. */
+#ifndef _MM_OWNER_SYMBOL_RANGES_H
+#define _MM_OWNER_SYMBOL_RANGES_H
 
 #include <linux/types.h>
 
@@ -15,12 +15,12 @@ bool owner_frame_matches(const struct owner_sentence *s, const struct owner_comp
 			 unsigned long frame);
 
 struct owner_symbol_ranges *owner_symbol_ranges_find(const struct owner_sentence *s,
-				       const struct owner_comparison *c);
-struct owner_symbol_ranges *owner_symbol_ranges_change(const struct owner_symbol_ranges *places,
-					 const struct owner_sentence *s,
-					 const struct owner_comparison *c,
-					 const struct module *module, bool going);
-bool owner_symbol_ranges_contain(const struct owner_symbol_ranges *places, const unsigned long *frames,
-		       unsigned int count);
+						     const struct owner_comparison *c);
+struct owner_symbol_ranges *owner_symbol_ranges_update(const struct owner_symbol_ranges *old,
+						       const struct owner_sentence *s,
+						       const struct owner_comparison *c,
+						       const struct module *module, bool going);
+bool owner_symbol_ranges_contain(const struct owner_symbol_ranges *ranges,
+				 const unsigned long *frames, unsigned int count);
 
-#endif /* _MM_OWNER_PLACES_H */
+#endif /* _MM_OWNER_SYMBOL_RANGES_H */

@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 */
-/*
- * The rules as they stand: rules.c asks them, rules_change.c makes another table.
- */
+/* The table of rules: change.c builds and publishes it, rules.c reads it under RCU. */
 #ifndef _MM_OWNER_RULES_TABLE_H
 #define _MM_OWNER_RULES_TABLE_H
 
@@ -10,41 +8,51 @@
 #include <linux/types.h>
 
 #include "../lang/lang.h"
-#include "symbol_ranges.h"
 #include "rules.h"
+#include "symbol_ranges.h"
 
-#define RULES_MAX	64
+#define OWNER_RULES_MAX	64
 
-struct rule {
-	struct owner_rule seen;			/* by allocations */
-	struct owner_sentence *sentence;	/* NULL: the rule for all the rest */
-	bool published;				/* readers may know it */
-	/* For each comparison of func or module; NULL: functions are asked for their names. */
-	struct owner_symbol_ranges __rcu *places[];
+/* One rule. It moves from table to table, with its hits, until it is removed. */
+struct owner_rule_entry {
+	struct owner_rule rule;
+	struct owner_sentence *sentence;	/* NULL: owner_default_rule */
+	bool published;				/* free it only after a grace period */
+	/*
+	 * Indexed by comparison, for those of func and module. NULL: no addresses
+	 * are known, compare names. Written under table_mutex of change.c.
+	 */
+	struct owner_symbol_ranges __rcu *ranges[];
 };
 
-struct table {
-	unsigned int count;			/* the last rule's number */
-	unsigned char kinds[OWNER_SOURCES];	/* the answer where there is no cache */
-	unsigned int fields_used;		/* a bit for each field that a rule compares */
-	struct rule *rules[RULES_MAX + 1];	/* by number; 0 is the rule for the rest */
+struct owner_rule_table {
+	unsigned int count;			/* number of the last rule */
+	/* By source: number of the rule that decides, or OWNER_RESOLVE_PER_ALLOCATION. */
+	unsigned char by_source[OWNER_SOURCES];
+	unsigned int fields_used;		/* bit mask of enum owner_field, all rules */
+	struct owner_rule_entry *entries[OWNER_RULES_MAX + 1];	/* [0]: owner_default_rule */
 };
 
-#define FIELDS_OF_CHAIN	(BIT(OWNER_FIELD_FUNC) | BIT(OWNER_FIELD_MODULE))
+/* Instead of the number of a rule: field values of the allocation decide. */
+#define OWNER_RESOLVE_PER_ALLOCATION	(OWNER_RULES_MAX + 1)
 
-/* Does the comparison look at a call chain? */
-static inline bool looks_at_chain(const struct owner_comparison *c)
+#define OWNER_FIELDS_OF_CHAIN	(BIT(OWNER_FIELD_FUNC) | BIT(OWNER_FIELD_MODULE))
+
+/* Does evaluating the comparison require the call chain? */
+static inline bool owner_comparison_needs_chain(const struct owner_comparison *c)
 {
-	return BIT(c->field) & FIELDS_OF_CHAIN;
+	return BIT(c->field) & OWNER_FIELDS_OF_CHAIN;
 }
 
-/* NULL while there are no rules. Changed by rules_change.c, under its mutex. */
-extern struct table __rcu *owner_rules_table;
-extern struct rule owner_default_rule;
-/* Counts the tables there have been. */
+/* NULL while there are no rules. Written under table_mutex of change.c. */
+extern struct owner_rule_table __rcu *owner_rules_table;
+/* Decides where no rule matches. */
+extern struct owner_rule_entry owner_default_rule;
+/* Incremented for each published table. */
 extern unsigned long owner_rules_generation;
 
-int owner_rules_prepare_chains(void);
-unsigned int owner_rules_answer(const struct table *table, enum owner_source kind);
+int owner_rules_alloc_chain_buffers(void);
+unsigned int owner_rules_resolve_source(const struct owner_rule_table *table,
+					enum owner_source source);
 
 #endif /* _MM_OWNER_RULES_TABLE_H */
