@@ -8,7 +8,7 @@ set -eu
 # What is built, how it is built faster, where it boots, and the report on it.
 run="linux-source-6.12 build-essential flex bison bc libelf-dev libssl-dev cpio kmod
 	xz-utils patch git python3 ccache qemu-system-x86 busybox-static
-	pkg-config libsmartcols-dev libxxhash-dev zlib1g-dev libzstd-dev libdw-dev"
+	pkg-config libsmartcols-dev libjson-c-dev libxxhash-dev zlib1g-dev libzstd-dev libdw-dev"
 # What checks it: style, static analysis, readers of a vmcore.
 tests="sparse shellcheck flake8 codespell python3-drgn python3-ply python3-git
 	bsdextrautils bsdutils man-db time clang libclang-rt-14-dev zstd tmux

@@ -7,14 +7,6 @@
 
 #include "output/writer.h"
 
-enum format {
-	FORMAT_TEXT,		/* for people, or the file format of the view */
-	FORMAT_JSON,
-	FORMAT_CSV,
-	FORMAT_TSV,		/* as the kernel prints it */
-	NR_FORMATS
-};
-
 /* Options and settings that are refused unless the view has the bit. */
 enum {
 	TAKES_TOP = 1 << 0,

@@ -9,12 +9,12 @@ struct pair growth_pair(const struct growth *g, u32 group)
 {
 	const struct dump *dumps = g->a->dumps.v;
 
-	return (struct pair){ dumps_sum(&dumps[0], group), dumps_sum(&dumps[1], group) };
+	return (struct pair){ { dumps_sum(&dumps[0], group), dumps_sum(&dumps[1], group) } };
 }
 
-struct change pair_change(const struct pair *p, enum measure sort)
+static struct change pair_change(const struct pair *p, enum measure sort)
 {
-	return change_of(measure_value(&p->before, sort), measure_value(&p->after, sort));
+	return change_of(measure_value(&p->sums[0], sort), measure_value(&p->sums[1], sort));
 }
 
 static int compare(const void *a, const void *b, void *arg)
@@ -37,17 +37,17 @@ void growth_init(struct growth *g, const struct answer *a)
 	*g = (struct growth){
 		.a = a,
 		.order = xmalloc(a->model.groups.n * sizeof(*g->order)),
-		.total = { a->dumps.v[0].total, a->dumps.v[1].total },
+		.total = { { a->dumps.v[0].total, a->dumps.v[1].total } },
 	};
 	for (i = 0; i < a->model.groups.n; i++) {
 		struct pair p = growth_pair(g, i);
 
-		if (sum_same(&p.before, &p.after)) {
+		if (sum_same(&p.sums[0], &p.sums[1])) {
 			g->unchanged++;
 			continue;
 		}
-		g->appeared += !p.before.objects;
-		g->gone += !p.after.objects;
+		g->appeared += !p.sums[0].objects;
+		g->gone += !p.sums[1].objects;
 		g->order[g->n++] = i;
 	}
 	qsort_r(g->order, g->n, sizeof(*g->order), compare, g);
@@ -55,8 +55,8 @@ void growth_init(struct growth *g, const struct answer *a)
 	for (i = g->shown; i < g->n; i++) {
 		struct pair p = growth_pair(g, g->order[i]);
 
-		sum_add(&g->not_shown.before, &p.before);
-		sum_add(&g->not_shown.after, &p.after);
+		sum_add(&g->not_shown.sums[0], &p.sums[0]);
+		sum_add(&g->not_shown.sums[1], &p.sums[1]);
 	}
 }
 

@@ -5,9 +5,9 @@
 
 #include "model/answer.h"
 
+/* The sums of a group in the older and in the newer dump. */
 struct pair {
-	struct sum before;
-	struct sum after;
+	struct sum sums[2];
 };
 
 struct growth {
@@ -25,7 +25,5 @@ struct growth {
 void growth_init(struct growth *g, const struct answer *a);
 struct pair growth_pair(const struct growth *g, u32 group);
 void growth_free(struct growth *g);
-
-struct change pair_change(const struct pair *p, enum measure sort);
 
 #endif

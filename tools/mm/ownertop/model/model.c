@@ -134,7 +134,8 @@ static void take_newest(u64 *newest, u64 ts)
 		*newest = ts;
 }
 
-void span_add(u64 *oldest, u64 *newest, u64 more_oldest, u64 more_newest)
+/* The span of a whole is unknown if that of a part is. */
+static void extend_span(u64 *oldest, u64 *newest, u64 more_oldest, u64 more_newest)
 {
 	if (*oldest == TS_UNKNOWN || more_oldest == TS_UNKNOWN) {
 		*oldest = TS_UNKNOWN;
@@ -145,6 +146,19 @@ void span_add(u64 *oldest, u64 *newest, u64 more_oldest, u64 more_newest)
 		*oldest = more_oldest;
 	if (more_newest > *newest)
 		*newest = more_newest;
+}
+
+void tally_add(struct tally *to, const struct sum *sum, u64 groups, u64 oldest, u64 newest)
+{
+	if (to->is_any) {
+		extend_span(&to->oldest, &to->newest, oldest, newest);
+	} else {
+		to->oldest = oldest;
+		to->newest = newest;
+	}
+	sum_add(&to->sum, sum);
+	to->groups += groups;
+	to->is_any = true;
 }
 
 static void add_sum(struct model *m, u32 id, const struct sum *sum)
@@ -163,7 +177,7 @@ static void add_times(struct model *m, u32 id, const struct record *rec, bool is
 		oldest = rec->ts;
 		newest = rec->ts + rec->span;
 	} else {
-		span_add(&oldest, &newest, rec->ts, rec->ts + rec->span);
+		extend_span(&oldest, &newest, rec->ts, rec->ts + rec->span);
 	}
 	packed_set(&m->groups, id, GROUP_OLDEST, oldest + 1);
 	packed_set(&m->groups, id, GROUP_LATER, newest - oldest);

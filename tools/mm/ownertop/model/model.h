@@ -86,8 +86,18 @@ static inline u64 model_newest(const struct model *m, u32 i)
 	return model_oldest(m, i) + packed_get(&m->groups, i, GROUP_LATER);
 }
 
-/* Of what is put together: a time that is not known of a part is not known of all. */
-void span_add(u64 *oldest, u64 *newest, u64 more_oldest, u64 more_newest);
+/* A sum with the number of its groups and the span of their times. */
+struct tally {
+	u64 groups;
+	struct sum sum;
+	bool is_any;		/* something was added */
+	u64 oldest;		/* time stamps; TS_UNKNOWN if a part has none */
+	u64 newest;
+};
+
+#define TALLY_NONE ((struct tally){ .oldest = TS_UNKNOWN, .newest = TS_UNKNOWN })
+
+void tally_add(struct tally *to, const struct sum *sum, u64 groups, u64 oldest, u64 newest);
 
 /* How long before now, or the newest of all records, that was; TS_UNKNOWN stays so. */
 u64 model_age(const struct model *m, u64 ts);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-/* Cells of CSV as RFC 4180 has it. */
+/* Rows as CSV, in the form of RFC 4180. */
 #include "output/csv.h"
 
 static void print_quoted(struct text t, FILE *out)
@@ -15,68 +15,49 @@ static void print_quoted(struct text t, FILE *out)
 	putc('"', out);
 }
 
-static void print_chain(const struct model *m, const struct chain *chain, FILE *out)
+void csv_head(const struct column_list *list, FILE *out)
 {
 	u32 i;
 
-	putc('"', out);
-	for (i = 0; i < chain->n; i++) {
+	for (i = 0; i < list->n; i++)
+		fprintf(out, "%s%s", i ? "," : "", list->name[i]);
+	fputs("\r\n", out);
+}
+
+void csv_row(const struct column_list *list, const struct row *row, FILE *out)
+{
+	u32 i;
+
+	for (i = 0; i < list->n; i++) {
+		struct cell cell = list->v[i].get(row, list->v[i].arg);
+
 		if (i)
-			putc(';', out);
-		fputs(model_frame(m, chain, i).s, out);
-	}
-	putc('"', out);
-}
-
-static void print_field(const struct model *m, const struct group *g, enum owner_field by,
-			FILE *out)
-{
-	if (by == OWNER_FIELD_STACK)
-		print_chain(m, model_chain(m, g), out);
-	else if (!model_known(m, g, by))
-		return;
-	else if (field_is_number(by))
-		fprintf(out, "%lld", model_number(m, g, by));
-	else
-		print_quoted(model_name(m, g, by), out);
-}
-
-void csv_field_names(const struct model *m, FILE *out)
-{
-	const struct group_list *by = &m->select->group;
-	unsigned int i;
-
-	for (i = 0; i < by->n; i++)
-		fprintf(out, ",%s", field_name(by->v[i].field));
-	fputs("\r\n", out);
-}
-
-void csv_fields(const struct model *m, const struct group *g, FILE *out)
-{
-	const struct group_list *by = &m->select->group;
-	unsigned int i;
-
-	for (i = 0; i < by->n; i++) {
-		putc(',', out);
-		if (g)
-			print_field(m, g, by->v[i].field, out);
+			putc(',', out);
+		if (cell_print(&cell, out))
+			continue;
+		if (cell.type == CELL_NAME)
+			print_quoted(cell.name, out);
+		if (cell.type == CELL_CHAIN) {
+			putc('"', out);
+			chain_print(&row->a->model, cell.chain, out);
+			putc('"', out);
+		}
 	}
 	fputs("\r\n", out);
 }
 
-void csv_estimate_names(const struct model *m, const char *prefix, FILE *out)
+void csv_row_of_name(const struct column_list *list, const struct answer *a, const char *name,
+		     FILE *out)
 {
-	if (m->sampled)
-		fprintf(out, ",%srecords,%sobjects_error,%sbytes_error", prefix, prefix, prefix);
+	struct row row;
+
+	row_of_sums(&row, a, name, NULL, 0);
+	row.has = 0;
+	csv_row(list, &row, out);
 }
 
-void csv_estimate(const struct model *m, const struct sum *sum, FILE *out)
+void csv_incomplete(const struct column_list *list, const struct answer *a, FILE *out)
 {
-	if (!m->sampled)
-		return;
-	if (sum)
-		fprintf(out, ",%llu,%llu,%llu", sum->records, sum_objects_error(sum),
-			sum_bytes_error(sum));
-	else
-		fputs(",,,", out);
+	if (!health_complete(&a->health))
+		csv_row_of_name(list, a, "incomplete", out);
 }

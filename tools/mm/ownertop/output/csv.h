@@ -1,21 +1,16 @@
 /* SPDX-License-Identifier: GPL-2.0 */
-/* The parts that every CSV output is made of. */
+/* Rows as CSV, in the form of RFC 4180. */
 #ifndef OWNERTOP_CSV_H
 #define OWNERTOP_CSV_H
 
-#include <stdio.h>
+#include "output/column.h"
 
-#include "model/model.h"
-
-/*
- * The last columns of each row and the end of its line: one for each field that
- * is grouped by. @g: NULL for a row that is no group.
- */
-void csv_field_names(const struct model *m, FILE *out);
-void csv_fields(const struct model *m, const struct group *g, FILE *out);
-
-/* Columns before these if anything was sampled. @sum: NULL for a row that has none. */
-void csv_estimate_names(const struct model *m, const char *prefix, FILE *out);
-void csv_estimate(const struct model *m, const struct sum *sum, FILE *out);
+void csv_head(const struct column_list *list, FILE *out);
+void csv_row(const struct column_list *list, const struct row *row, FILE *out);
+/* A row whose cells are empty but for its name. */
+void csv_row_of_name(const struct column_list *list, const struct answer *a, const char *name,
+		     FILE *out);
+/* The row "incomplete", if something could not be read. */
+void csv_incomplete(const struct column_list *list, const struct answer *a, FILE *out);
 
 #endif

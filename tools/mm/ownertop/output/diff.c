@@ -1,61 +1,86 @@
 // SPDX-License-Identifier: GPL-2.0
-/* What grew between two dumps, for people and programs. */
-#include "output/csv.h"
+/* The groups that differ between two dumps. */
 #include "model/growth.h"
-#include "output/figure.h"
+#include "base/human.h"
+#include "output/csv.h"
 #include "output/json.h"
 #include "output/notes.h"
 #include "output/rows.h"
-#include "output/writer.h"
 
-/* Nothing at all is not the same as little: "-" stands where a group is not. */
-static const char *amount(char buf[HUMAN_LEN], const struct sum *sum, enum measure sort)
+static struct cell cell_change(const struct row *row, int arg)
 {
-	return sum->objects ? figure_text(buf, measure_value(sum, sort), sort) : "-";
+	enum measure measure = row->a->view.measure;
+
+	if (arg == MEASURE_BESIDE)
+		measure = measure_beside(measure);
+	return (struct cell){
+		.type = CELL_CHANGE,
+		.measure = measure,
+		.change = change_of(measure_value(&row->sums[0], measure),
+				    measure_value(&row->sums[1], measure)),
+	};
 }
 
-/* At most so much: what is in both dumps was sampled once. */
-static const char *error(char buf[HUMAN_LEN], const struct pair *p, enum measure sort)
+/* "-" for a group that is not in the dump: it is not the same as a group of 0 bytes. */
+static struct cell cell_amount(const struct row *row, int which)
 {
-	struct sum both = p->before;
-
-	sum_add(&both, &p->after);
-	return figure_error(buf, &both, sort);
+	return row->sums[which].objects ? cell_measure(row, which) :
+					  (struct cell){ .type = CELL_UNKNOWN };
 }
 
-static void add_cells(struct rows *rows, const struct pair *p, enum measure sort)
-{
-	enum measure other = measure_beside(sort);
-	char buf[HUMAN_LEN];
+#define OLD SUM_FIRST
+#define NEW SUM_LAST
 
-	rows_cell(rows, figure_change(buf, pair_change(p, sort), sort));
-	if (rows->m->sampled)
-		rows_cell(rows, error(buf, p, sort));
-	rows_cell(rows, amount(buf, &p->before, sort));
-	rows_cell(rows, amount(buf, &p->after, sort));
-	rows_cell(rows, figure_change(buf, pair_change(p, other), other));
-	rows_fields(rows);
+static const struct column columns[] = {
+	/* text, JSON, CSV */
+	{ { NULL, NULL, "row" }, .get = cell_row_name },
+	{ { "#" }, .get = cell_label },
+	{ { NULL, "rank", "rank" }, .get = cell_rank },
+	{ { "GROWTH" }, .get = cell_change, .arg = MEASURE_MAIN },
+	{ { "+-BYTES" }, .get = cell_error, .omit = COLUMN_SAMPLED, .by_objects = "+-OBJECTS" },
+	{ { "OLD" }, .get = cell_amount, .arg = OLD },
+	{ { "NEW" }, .get = cell_amount, .arg = NEW },
+	{ { "OBJECTS" }, .get = cell_change, .arg = MEASURE_BESIDE, .by_objects = "BYTES" },
+	{ { NULL, "objects", "old_objects" }, .get = cell_objects, .arg = OLD, .object = "old" },
+	{ { NULL, "bytes", "old_bytes" }, .get = cell_bytes, .arg = OLD, .object = "old" },
+	{ { NULL, "held", "old_held" }, .get = cell_held, .arg = OLD, .object = "old" },
+	{ { NULL, "records" }, .get = cell_records, .arg = OLD, .object = "old" },
+	{ { NULL, "objects_error" }, .get = cell_objects_error, .arg = OLD, .object = "old" },
+	{ { NULL, "bytes_error" }, .get = cell_bytes_error, .arg = OLD, .object = "old" },
+	{ { NULL, "objects", "new_objects" }, .get = cell_objects, .arg = NEW, .object = "new" },
+	{ { NULL, "bytes", "new_bytes" }, .get = cell_bytes, .arg = NEW, .object = "new" },
+	{ { NULL, "held", "new_held" }, .get = cell_held, .arg = NEW, .object = "new" },
+	{ { NULL, "records" }, .get = cell_records, .arg = NEW, .object = "new" },
+	{ { NULL, "objects_error" }, .get = cell_objects_error, .arg = NEW, .object = "new" },
+	{ { NULL, "bytes_error" }, .get = cell_bytes_error, .arg = NEW, .object = "new" },
+	{ { NULL, NULL, "old_records" },
+	  .get = cell_records, .arg = OLD, .omit = COLUMN_SAMPLED },
+	{ { NULL, NULL, "old_objects_error" },
+	  .get = cell_objects_error, .arg = OLD, .omit = COLUMN_SAMPLED },
+	{ { NULL, NULL, "old_bytes_error" },
+	  .get = cell_bytes_error, .arg = OLD, .omit = COLUMN_SAMPLED },
+	{ { NULL, NULL, "new_records" },
+	  .get = cell_records, .arg = NEW, .omit = COLUMN_SAMPLED },
+	{ { NULL, NULL, "new_objects_error" },
+	  .get = cell_objects_error, .arg = NEW, .omit = COLUMN_SAMPLED },
+	{ { NULL, NULL, "new_bytes_error" },
+	  .get = cell_bytes_error, .arg = NEW, .omit = COLUMN_SAMPLED },
+};
+
+static void choose_columns(struct column_list *list, const struct growth *g,
+			   enum format format)
+{
+	columns_choose(list, g->a, columns, sizeof(columns) / sizeof(*columns), format, 0);
+	columns_add_fields(list, &g->a->model, format, g->order, g->shown);
 }
 
-/* The heads of what add_cells() shows. */
-static void choose_figures(const struct model *m, enum measure sort, const char *figures[6])
+/* @pair: receives the sums that @row points to */
+static void row_of_rank(struct row *row, const struct growth *g, u32 rank, struct pair *pair)
 {
-	u32 n = 0;
-
-	figures[n++] = "GROWTH";
-	if (m->sampled)
-		figures[n++] = figure_error_head(sort);
-	figures[n++] = "OLD";
-	figures[n++] = "NEW";
-	figures[n++] = sort == MEASURE_OBJECTS ? "BYTES" : "OBJECTS";
-	figures[n] = NULL;
-}
-
-static void add_other(struct rows *rows, const char *name, const struct pair *p,
-		      enum measure sort)
-{
-	rows_add_other(rows, name);
-	add_cells(rows, p, sort);
+	*pair = growth_pair(g, g->order[rank]);
+	row_of_group(row, g->a, rank + 1, g->order[rank]);
+	row->sums = pair->sums;
+	row->nr_sums = 2;
 }
 
 static void print_time(const struct dump *old, const struct dump *new, FILE *out)
@@ -74,9 +99,7 @@ static void print_notes(const struct growth *g, FILE *out)
 {
 	const struct answer *a = g->a;
 
-	if (g->shown < g->n)
-		fprintf(out, "rest: %u of %u groups that changed; --top 0 shows them\n",
-			g->n - g->shown, g->n);
+	notes_not_shown(g->n, g->shown, out);
 	fprintf(out, "groups: %u new, %u gone, %u changed, %u as before\n", g->appeared,
 		g->gone, g->n - g->appeared - g->gone, g->unchanged);
 	print_time(&a->dumps.v[0], &a->dumps.v[1], out);
@@ -85,104 +108,90 @@ static void print_notes(const struct growth *g, FILE *out)
 
 void write_diff(const struct answer *a, const struct output_options *o, FILE *out)
 {
-	enum measure sort = a->view.measure;
-	const char *figures[6];
+	struct column_list list;
 	struct growth g;
 	struct rows rows;
+	struct pair pair;
+	struct row row;
 	u32 i;
 
 	(void)o;
 	growth_init(&g, a);
-	choose_figures(&a->model, sort, figures);
-	rows_begin(&rows, &a->model, g.order, g.shown, figures, terminal_of(out), out);
+	choose_columns(&list, &g, FORMAT_TEXT);
+	rows_begin(&rows, &a->model, &list, terminal_of(out), out);
 	do {
 		for (i = 0; i < g.shown; i++) {
-			struct pair p = growth_pair(&g, g.order[i]);
-
-			rows_add(&rows, i + 1, g.order[i]);
-			add_cells(&rows, &p, sort);
+			row_of_rank(&row, &g, i, &pair);
+			rows_add(&rows, &row);
 		}
-		if (g.shown < g.n)
-			add_other(&rows, "rest", &g.not_shown, sort);
-		add_other(&rows, "total", &g.total, sort);
-	} while (rows_again(&rows));
+		if (g.shown < g.n) {
+			row_of_sums(&row, a, "rest", g.not_shown.sums, 2);
+			rows_add(&rows, &row);
+		}
+		row_of_sums(&row, a, "total", g.total.sums, 2);
+		rows_add(&rows, &row);
+	} while (rows_end(&rows));
 	print_notes(&g, out);
 	growth_free(&g);
 }
 
-static void json_pair(const struct pair *p, FILE *out)
+static void print_json_pair(const struct column_list *list, const struct answer *a,
+			    const char *name, const struct pair *pair, FILE *out)
 {
-	fputs("\"old\": {", out);
-	json_sum(&p->before, out);
-	fputs("}, \"new\": {", out);
-	json_sum(&p->after, out);
-	putc('}', out);
+	struct row row;
+
+	row_of_sums(&row, a, name, pair->sums, 2);
+	json_member(name, json_row(list, &row), out);
 }
 
 void write_diff_json(const struct answer *a, const struct output_options *o, FILE *out)
 {
+	struct column_list list;
 	struct growth g;
+	struct pair pair;
+	struct row row;
 	u32 i;
 
 	growth_init(&g, a);
+	choose_columns(&list, &g, FORMAT_JSON);
 	json_begin(a, o, out);
-	fprintf(out, "  \"appeared\": %u,\n  \"gone\": %u,\n  \"unchanged\": %u,\n",
-		g.appeared, g.gone, g.unchanged);
-	fputs("  \"total\": {", out);
-	json_pair(&g.total, out);
-	fprintf(out, "},\n  \"groups_not_shown\": %u,\n  \"not_shown\": {", g.n - g.shown);
-	json_pair(&g.not_shown, out);
-	fputs("},\n  \"groups\": [", out);
+	json_member("appeared", json_count(g.appeared), out);
+	json_member("gone", json_count(g.gone), out);
+	json_member("unchanged", json_count(g.unchanged), out);
+	print_json_pair(&list, a, "total", &g.total, out);
+	json_member("groups_not_shown", json_count(g.n - g.shown), out);
+	print_json_pair(&list, a, "not_shown", &g.not_shown, out);
+	json_list_begin("groups", out);
 	for (i = 0; i < g.shown; i++) {
-		struct pair p = growth_pair(&g, g.order[i]);
-
-		json_group_begin(i, out);
-		json_pair(&p, out);
-		json_group_end(&a->model, g.order[i], out);
+		row_of_rank(&row, &g, i, &pair);
+		json_list_add(json_row(&list, &row), !i, out);
 	}
 	json_end(g.shown, out);
 	growth_free(&g);
 }
 
-static void csv_pair(const struct answer *a, const struct pair *p, const struct group *g,
-		     FILE *out)
-{
-	fprintf(out, ",%llu,%llu,%llu,%llu,%llu,%llu", p->before.objects, p->before.bytes,
-		p->before.held, p->after.objects, p->after.bytes, p->after.held);
-	csv_estimate(&a->model, &p->before, out);
-	csv_estimate(&a->model, &p->after, out);
-	csv_fields(&a->model, g, out);
-}
-
 void write_diff_csv(const struct answer *a, const struct output_options *o, FILE *out)
 {
+	struct column_list list;
 	struct growth g;
+	struct pair pair;
+	struct row row;
 	u32 i;
 
 	(void)o;
 	growth_init(&g, a);
-	fputs("row,rank,old_objects,old_bytes,old_held,new_objects,new_bytes,new_held", out);
-	csv_estimate_names(&a->model, "old_", out);
-	csv_estimate_names(&a->model, "new_", out);
-	csv_field_names(&a->model, out);
+	choose_columns(&list, &g, FORMAT_CSV);
+	csv_head(&list, out);
 	for (i = 0; i < g.shown; i++) {
-		struct group group = model_group(&a->model, g.order[i]);
-		struct pair p = growth_pair(&g, g.order[i]);
-
-		fprintf(out, "group,%u", i + 1);
-		csv_pair(a, &p, &group, out);
+		row_of_rank(&row, &g, i, &pair);
+		csv_row(&list, &row, out);
 	}
 	if (g.shown < g.n) {
-		fputs("not_shown,", out);
-		csv_pair(a, &g.not_shown, NULL, out);
+		row_of_sums(&row, a, "not_shown", g.not_shown.sums, 2);
+		csv_row(&list, &row, out);
 	}
-	fputs("total,", out);
-	csv_pair(a, &g.total, NULL, out);
-	if (!health_complete(&a->health)) {
-		fputs("incomplete,,,,,,,", out);
-		csv_estimate(&a->model, NULL, out);
-		csv_estimate(&a->model, NULL, out);
-		csv_fields(&a->model, NULL, out);
-	}
+	row_of_sums(&row, a, "total", g.total.sums, 2);
+	csv_row(&list, &row, out);
+	csv_incomplete(&list, a, out);
 	growth_free(&g);
 }

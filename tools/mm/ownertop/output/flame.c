@@ -20,7 +20,7 @@ static void print_names(const struct tree *t, FILE *out)
 	for (i = 0; i < t->names.n; i++) {
 		if (i)
 			putc(',', out);
-		json_string(t->names.v[i], out);
+		json_print_text(t->names.v[i], out);
 	}
 	putc(']', out);
 }
@@ -61,7 +61,7 @@ static void print_notes(const struct answer *a, FILE *out)
 	fputs("\"notes\":[", out);
 	for (line = strtok_r(text, "\n", &rest); line; line = strtok_r(NULL, "\n", &rest)) {
 		fputs(comma, out);
-		json_string((struct text){ line, strlen(line) }, out);
+		json_print_text((struct text){ line, strlen(line) }, out);
 		comma = ",";
 	}
 	putc(']', out);
@@ -86,7 +86,7 @@ static void print_source(const struct output_options *o, FILE *out)
 		fprintf(source, ", compared with %s", o->old);
 	fclose(source);
 	fputs("\"source\":", out);
-	json_string((struct text){ text, len }, out);
+	json_print_text((struct text){ text, len }, out);
 	free(text);
 }
 

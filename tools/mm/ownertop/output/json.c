@@ -1,152 +1,316 @@
 // SPDX-License-Identifier: GPL-2.0
-/* JSON, with every figure exact; ownertop.8 describes it. */
-#include "output/json.h"
-#include "base/utf8.h"
+/* JSON documents, with exact figures. */
+#include <json-c/printbuf.h>
+#include <stdlib.h>
 
-/* Grows when a reader would have to change. */
+#include "base/alloc.h"
+#include "base/utf8.h"
+#include "output/json.h"
+
+/* Incremented when a change breaks programs that read the documents. */
 #define JSON_SCHEMA_VERSION 1
 
-void json_string(struct text t, FILE *out)
+static struct json_object *checked(struct json_object *value)
 {
-	putc('"', out);
+	if (!value)
+		out_of_memory();
+	return value;
+}
+
+struct json_object *json_count(u64 number)
+{
+	return checked(json_object_new_uint64(number));
+}
+
+static struct json_object *new_word(const char *s)
+{
+	return checked(json_object_new_string(s));
+}
+
+struct json_object *json_new_object(void)
+{
+	return checked(json_object_new_object());
+}
+
+void json_add(struct json_object *object, const char *name, struct json_object *value)
+{
+	if (json_object_object_add(object, name, value))
+		out_of_memory();
+}
+
+static void add_item(struct json_object *array, struct json_object *value)
+{
+	if (json_object_array_add(array, value))
+		out_of_memory();
+}
+
+/*
+ * Names of tasks and caches can hold any bytes. json-c copies a byte that is not UTF-8,
+ * which is not valid JSON; this writes it as the character of the same number. It also
+ * escapes "<", so that a name in a page of HTML cannot end the script it is part of.
+ */
+static int append_escaped(struct printbuf *pb, struct text t)
+{
+	printbuf_strappend(pb, "\"");
 	while (t.len) {
 		unsigned char c = t.s[0];
 		size_t len = utf8_char(t);
 
 		if (!len || c < ' ' || c == 0x7f || c == '<')
-			fprintf(out, "\\u%04x", c);
+			sprintbuf(pb, "\\u%04x", c);
 		else if (c == '"' || c == '\\')
-			fprintf(out, "\\%c", c);
+			sprintbuf(pb, "\\%c", c);
 		else
-			fwrite(t.s, 1, len, out);
+			printbuf_memappend(pb, t.s, len);
 		t.s += len ? len : 1;
 		t.len -= len ? len : 1;
 	}
-	putc('"', out);
+	return printbuf_strappend(pb, "\"");
 }
 
-static void print_chain(const struct model *m, const struct chain *chain, FILE *out)
+static int serialize_text(struct json_object *value, struct printbuf *pb, int level, int flags)
 {
+	(void)level;
+	(void)flags;
+	return append_escaped(pb, (struct text){ json_object_get_string(value),
+						 json_object_get_string_len(value) });
+}
+
+struct json_object *json_text(struct text t)
+{
+	struct json_object *value = checked(json_object_new_string_len(t.s, t.len));
+
+	json_object_set_serializer(value, serialize_text, NULL, NULL);
+	return value;
+}
+
+struct json_object *json_real(double v, const char *format)
+{
+	char buf[32];
+
+	snprintf(buf, sizeof(buf), format, v);
+	return checked(json_object_new_double_s(v, buf));
+}
+
+/* json-c can put a space behind "," and ":" only along with spaces inside brackets. */
+static void print(struct json_object *value, FILE *out)
+{
+	const char *p = json_object_to_json_string_ext(value, JSON_C_TO_STRING_PLAIN |
+							      JSON_C_TO_STRING_NOSLASHESCAPE);
+	bool in_string = false;
+
+	if (!p)
+		out_of_memory();
+	for (; *p; p++) {
+		putc(*p, out);
+		if (*p == '"')
+			in_string = !in_string;
+		else if (in_string && *p == '\\')
+			putc(*++p, out);
+		else if (!in_string && (*p == ',' || *p == ':'))
+			putc(' ', out);
+	}
+	json_object_put(value);
+}
+
+void json_print_text(struct text t, FILE *out)
+{
+	struct printbuf *pb = printbuf_new();
+
+	if (!pb || append_escaped(pb, t) < 0)
+		out_of_memory();
+	fwrite(pb->buf, 1, printbuf_length(pb), out);
+	printbuf_free(pb);
+}
+
+struct json_object *json_sum(const struct sum *sum)
+{
+	struct json_object *object = json_new_object();
+
+	json_add(object, "objects", json_count(sum->objects));
+	json_add(object, "bytes", json_count(sum->bytes));
+	json_add(object, "held", json_count(sum->held));
+	if (!sum_is_estimate(sum))
+		return object;
+	json_add(object, "records", json_count(sum->records));
+	json_add(object, "objects_error", json_count(sum_objects_error(sum)));
+	json_add(object, "bytes_error", json_count(sum_bytes_error(sum)));
+	return object;
+}
+
+static struct json_object *new_chain(const struct model *m, const struct chain *chain)
+{
+	struct json_object *array = checked(json_object_new_array());
 	u32 i;
 
-	putc('[', out);
-	for (i = 0; i < chain->n; i++) {
-		if (i)
-			fputs(", ", out);
-		json_string(model_frame(m, chain, i), out);
+	for (i = 0; i < chain->n; i++)
+		add_item(array, json_text(model_frame(m, chain, i)));
+	return array;
+}
+
+static struct json_object *new_sums(const struct sum *sums, u32 n)
+{
+	struct json_object *array = checked(json_object_new_array());
+	u32 i;
+
+	for (i = 0; i < n; i++)
+		add_item(array, json_sum(&sums[i]));
+	return array;
+}
+
+static struct json_object *new_cell(const struct row *row, const struct cell *cell)
+{
+	switch (cell->type) {
+	case CELL_COUNT:
+	case CELL_BYTES:
+	case CELL_AGE:
+	case CELL_TIME:
+		return json_count(cell->number);
+	case CELL_TIMES:
+		return json_count(cell->part);
+	case CELL_NUMBER:
+		return checked(json_object_new_int64(cell->integer));
+	case CELL_RATE:
+	case CELL_FRACTION:
+		return json_real(cell->real, "%.15g");
+	case CELL_WORD:
+	case CELL_NAME:
+		return json_text(cell->name);
+	case CELL_CHAIN:
+		return new_chain(&row->a->model, cell->chain);
+	case CELL_SUMS:
+		return new_sums(row->sums, row->nr_sums);
+	default:
+		return NULL;	/* null */
 	}
-	putc(']', out);
 }
 
-static void print_field(const struct model *m, const struct group *g, enum owner_field by,
-			FILE *out)
+struct json_object *json_row(const struct column_list *list, const struct row *row)
 {
-	fprintf(out, ", \"%s\": ", field_name(by));
-	if (by == OWNER_FIELD_STACK)
-		print_chain(m, model_chain(m, g), out);
-	else if (!model_known(m, g, by))
-		fputs("null", out);
-	else if (field_is_number(by))
-		fprintf(out, "%lld", model_number(m, g, by));
-	else
-		json_string(model_name(m, g, by), out);
+	struct json_object *object = json_new_object(), *inner;
+	u32 i;
+
+	for (i = 0; i < list->n; i++) {
+		const struct column *c = &list->v[i];
+		struct cell cell = c->get(row, c->arg);
+
+		if (cell.type == CELL_NONE || cell.is_exact)
+			continue;
+		inner = object;
+		if (c->object && !json_object_object_get_ex(object, c->object, &inner)) {
+			inner = json_new_object();
+			json_add(object, c->object, inner);
+		}
+		json_add(inner, list->name[i], new_cell(row, &cell));
+	}
+	return object;
 }
 
-void json_sum(const struct sum *sum, FILE *out)
+void json_member(const char *name, struct json_object *value, FILE *out)
 {
-	fprintf(out, "\"objects\": %llu, \"bytes\": %llu, \"held\": %llu",
-		sum->objects, sum->bytes, sum->held);
-	if (sum_is_estimate(sum))
-		fprintf(out, ", \"records\": %llu, \"objects_error\": %llu, \"bytes_error\": %llu",
-			sum->records, sum_objects_error(sum), sum_bytes_error(sum));
+	fprintf(out, "  \"%s\": ", name);
+	print(value, out);
+	fputs(",\n", out);
 }
 
-void json_named_sum(const char *name, const struct sum *sum, FILE *out)
+void json_list_begin(const char *name, FILE *out)
 {
-	fprintf(out, "  \"%s\": {", name);
-	json_sum(sum, out);
-	fputs("},\n", out);
+	fprintf(out, "  \"%s\": [", name);
 }
 
-void json_group_begin(u32 i, FILE *out)
+void json_list_add(struct json_object *value, bool first, FILE *out)
 {
-	fprintf(out, "%s\n    {\"rank\": %u, ", i ? "," : "", i + 1);
+	fputs(first ? "\n    " : ",\n    ", out);
+	print(value, out);
 }
 
-void json_group_end(const struct model *m, u32 group, FILE *out)
+void json_list_end(FILE *out)
 {
+	fputs("\n  ],\n", out);
+}
+
+void json_end(bool any, FILE *out)
+{
+	fputs(any ? "\n  ]\n}\n" : "]\n}\n", out);
+}
+
+static void print_grouping(const struct model *m, FILE *out)
+{
+	struct json_object *fields = checked(json_object_new_array());
 	const struct group_list *by = &m->select->group;
-	struct group g = model_group(m, group);
 	unsigned int i;
 
 	for (i = 0; i < by->n; i++)
-		print_field(m, &g, by->v[i].field, out);
-	putc('}', out);
+		add_item(fields, new_word(field_name(by->v[i].field)));
+	json_member("group_by", fields, out);
 }
 
-void json_end(u32 n, FILE *out)
+static void print_order(const struct view_options *view, FILE *out)
 {
-	fputs(n ? "\n  ]\n}\n" : "]\n}\n", out);
-}
-
-static void print_order(const struct view_options *v, FILE *out)
-{
+	struct json_object *keys = checked(json_object_new_array());
 	u32 i;
 
-	fputs("  \"order_by\": [", out);
-	for (i = 0; i < v->nr_order; i++)
-		fprintf(out, "%s\"%s\"", i ? ", " : "", owner_sort_names[v->order[i]]);
-	fputs("],\n", out);
+	for (i = 0; i < view->nr_order; i++)
+		add_item(keys, new_word(owner_sort_names[view->order[i]]));
+	json_member("order_by", keys, out);
 }
 
 static void print_sources(const struct sources *s, FILE *out)
 {
 	const char *overlaps[SOURCES_OVERLAPS];
+	struct json_object *value;
 	unsigned int i;
 
 	sources_find_overlaps(s, overlaps);
 	if (*overlaps) {
-		fputs("  \"overlaps\": [", out);
+		value = checked(json_object_new_array());
 		for (i = 0; overlaps[i]; i++)
-			fprintf(out, "%s\"%s\"", i ? ", " : "", overlaps[i]);
-		fputs("],\n", out);
+			add_item(value, new_word(overlaps[i]));
+		json_member("overlaps", value, out);
 	}
-	if (s->backing.objects)
-		fprintf(out, "  \"set_aside\": {\"objects\": %llu, \"bytes\": %llu},\n",
-			s->backing.objects, s->backing.bytes);
+	if (s->backing.objects) {
+		value = json_new_object();
+		json_add(value, "objects", json_count(s->backing.objects));
+		json_add(value, "bytes", json_count(s->backing.bytes));
+		json_member("set_aside", value, out);
+	}
 	if (s->unsized)
-		fprintf(out, "  \"unknown_size\": %llu,\n", s->unsized);
+		json_member("unknown_size", json_count(s->unsized), out);
 	if (s->inaccurate)
-		fprintf(out, "  \"inaccurate\": %llu,\n", s->inaccurate);
+		json_member("inaccurate", json_count(s->inaccurate), out);
+}
+
+static void print_summary(const struct input_summary *summary, FILE *out)
+{
+	if (summary->coverage_known) {
+		json_member("tracked", json_count(summary->tracked), out);
+		json_member("untracked", json_count(summary->untracked), out);
+	}
 }
 
 void json_begin(const struct answer *a, const struct output_options *o, FILE *out)
 {
 	const struct model *m = &a->model;
-	const struct group_list *by = &m->select->group;
-	unsigned int i;
 
-	fprintf(out, "{\n  \"schema\": \"ownertop\",\n  \"version\": %d,\n",
-		JSON_SCHEMA_VERSION);
-	fprintf(out, "  \"view\": \"%s\",\n", o->view);
-	fprintf(out, "  \"complete\": %s,\n  \"damaged\": %llu,\n  \"unread_inputs\": %u,\n",
-		health_complete(&a->health) ? "true" : "false", a->health.damaged,
-		a->health.unread);
-	fprintf(out, "  \"depth\": %u,\n  \"sort\": \"%s\",\n  \"group_by\": [",
-		m->select->chains.depth, measure_name(a->view.measure));
-	for (i = 0; i < by->n; i++)
-		fprintf(out, "%s\"%s\"", i ? ", " : "", field_name(by->v[i].field));
-	fputs("],\n", out);
+	fputs("{\n", out);
+	json_member("schema", new_word("ownertop"), out);
+	json_member("version", json_count(JSON_SCHEMA_VERSION), out);
+	json_member("view", new_word(o->view), out);
+	json_member("complete", checked(json_object_new_boolean(health_complete(&a->health))),
+		    out);
+	json_member("damaged", json_count(a->health.damaged), out);
+	json_member("unread_inputs", json_count(a->health.unread), out);
+	json_member("depth", json_count(m->select->chains.depth), out);
+	json_member("sort", new_word(measure_name(a->view.measure)), out);
+	print_grouping(m, out);
 	if (a->view.nr_order != 1 || !measure_is_sort_key(a->view.order[0]))
 		print_order(&a->view, out);
-	fprintf(out, "  \"newest_ns\": %llu,\n", m->newest);
-	if (m->sink.summary.coverage_known)
-		fprintf(out, "  \"tracked\": %llu,\n  \"untracked\": %llu,\n",
-			m->sink.summary.tracked, m->sink.summary.untracked);
+	json_member("newest_ns", json_count(m->newest), out);
+	print_summary(&m->sink.summary, out);
 	print_sources(&m->sources, out);
 	if (m->sink.summary.idle_handles)
-		fprintf(out, "  \"idle_handles\": %u,\n", m->sink.summary.idle_handles);
-	json_named_sum("filtered_out", &m->filtered, out);
+		json_member("idle_handles", json_count(m->sink.summary.idle_handles), out);
+	json_member("filtered_out", json_sum(&m->filtered), out);
 	if (m->undecided.objects)
-		json_named_sum("undecided", &m->undecided, out);
+		json_member("undecided", json_sum(&m->undecided), out);
 }

@@ -1,27 +1,39 @@
 /* SPDX-License-Identifier: GPL-2.0 */
-/* The parts that every JSON output is made of. */
+/*
+ * JSON by json-c; ownertop.8 describes the documents. A document is an object whose members
+ * are printed one by one, and the rows of its last member, a list, likewise: json-c builds
+ * only one of them at a time, so memory does not grow with the document.
+ */
 #ifndef OWNERTOP_JSON_H
 #define OWNERTOP_JSON_H
 
-#include <stdio.h>
+#include <json-c/json.h>
 
-#include "output/writer.h"
+#include "output/column.h"
 
-/*
- * Always valid JSON: a byte of @t that is not UTF-8 is written as the character
- * of the same number. Inside of HTML, nothing in it ends the script.
- */
-void json_string(struct text t, FILE *out);
+/* Values. The functions that add or print a value take it over. */
+struct json_object *json_new_object(void);
+void json_add(struct json_object *object, const char *name, struct json_object *value);
+struct json_object *json_count(u64 number);
+struct json_object *json_text(struct text t);
+/* @format: how printf() shows @v */
+struct json_object *json_real(double v, const char *format);
+struct json_object *json_sum(const struct sum *sum);
+/* The cells of a row; columns that share an inner object are next to each other. */
+struct json_object *json_row(const struct column_list *list, const struct row *row);
 
-/* "{", and what all views say: of what this is, and what it leaves out. */
+/* Begin a document with the members that all views have. */
 void json_begin(const struct answer *a, const struct output_options *o, FILE *out);
-void json_sum(const struct sum *sum, FILE *out);
-/* A line: "name": {sum}, */
-void json_named_sum(const char *name, const struct sum *sum, FILE *out);
-/* A group in a list of them, the @i-th; figures stand in between. */
-void json_group_begin(u32 i, FILE *out);
-void json_group_end(const struct model *m, u32 group, FILE *out);
-/* The end of the list of @n groups, and of the whole. */
-void json_end(u32 n, FILE *out);
+void json_member(const char *name, struct json_object *value, FILE *out);
+/* A member that is a list. */
+void json_list_begin(const char *name, FILE *out);
+void json_list_add(struct json_object *value, bool first, FILE *out);
+/* End a list that has items and is followed by another member. */
+void json_list_end(FILE *out);
+/* End the list of rows and the document. */
+void json_end(bool any, FILE *out);
+
+/* Print one string. */
+void json_print_text(struct text t, FILE *out);
 
 #endif

@@ -79,3 +79,10 @@ void notes_print(const struct answer *a, struct terminal term, FILE *out)
 			human_bytes(buf, sum_bytes_error(total)));
 	notes_left_out(a, term, out);
 }
+
+void notes_not_shown(u32 n, u32 shown, FILE *out)
+{
+	if (shown < n)
+		fprintf(out, "rest: %u of %u groups that changed; --top 0 shows them\n",
+			n - shown, n);
+}

@@ -10,5 +10,7 @@
 void notes_print(const struct answer *a, struct terminal term, FILE *out);
 /* Where the errors of estimates are told elsewhere. */
 void notes_left_out(const struct answer *a, struct terminal term, FILE *out);
+/* Of @n groups that changed, @shown are in the table. */
+void notes_not_shown(u32 n, u32 shown, FILE *out);
 
 #endif

@@ -1,127 +1,92 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * libsmartcols lays out the rows. Chains are too long for a column, so the laid
- * out rows are taken line by line and each chain is written after its row. As it
- * takes half a KiB for each row, of many rows it gets a part at a time, and the
- * widths that all need, which is found by doing it twice.
+ * libsmartcols aligns the columns. Call chains are too long for a column, so they are
+ * printed between the lines that the library has formatted. The library needs 0.5 KiB for
+ * each row, so it gets at most ROWS_AT_ONCE rows at a time. If there are more, a first
+ * pass over all rows finds the widths, and a second one prints.
  */
 #include <ctype.h>
 #include <libsmartcols.h>
 #include <locale.h>
+#include <math.h>
 #include <stdlib.h>
 
 #include "base/alloc.h"
 #include "names/frame.h"
-#include "base/human.h"
+#include "output/figure.h"
 #include "output/rows.h"
 
-/* Below the second column: ranks stand alone at the left. */
+/* Chains start below the second column; only ranks are left of it. */
 #define CHAIN_INDENT 7
 
 #define ROWS_AT_ONCE 1024
 
-/* For calls to libsmartcols that fail only for want of memory. */
-static void must(int rc)
+/* Check a call to libsmartcols that can only fail for lack of memory. */
+static void check_memory(int rc)
 {
 	if (rc)
 		out_of_memory();
 }
 
-/* A column is at least as wide as its head. */
-static void add_column(struct rows *t, const char *name, int flags)
+/* Only fields that are names are aligned left. */
+static bool is_right_aligned(const struct column *c)
 {
-	int width = t->widths[t->nr_columns++];
-	char *head;
+	return c->name[FORMAT_TEXT] || field_is_number(c->arg);
+}
 
-	if (asprintf(&head, "%*s", flags & SCOLS_FL_RIGHT ? width : -width, name) < 0)
+static void add_column(struct rows *t, u32 i)
+{
+	int flags = is_right_aligned(&t->columns->v[i]) ? SCOLS_FL_RIGHT : SCOLS_FL_TRUNC;
+	int width = t->widths[i];
+	char *head, *p;
+
+	/* libsmartcols makes a column at least as wide as its head. */
+	if (asprintf(&head, "%*s", flags == SCOLS_FL_RIGHT ? width : -width,
+		     t->columns->name[i]) < 0)
 		out_of_memory();
-	must(!scols_table_new_column(t->tb, head, 0, flags));
+	for (p = head; *p; p++)
+		*p = toupper((unsigned char)*p);
+	check_memory(!scols_table_new_column(t->tb, head, 0, flags));
 	free(head);
-}
-
-static bool any_cache(const struct model *m, const u32 *order, u32 shown)
-{
-	u32 i;
-
-	for (i = 0; i < shown; i++) {
-		struct group g = model_group(m, order[i]);
-
-		if (model_name(m, &g, OWNER_FIELD_CACHE).len)
-			return true;
-	}
-	return false;
-}
-
-static void choose_fields(struct rows *t, const u32 *order, u32 shown)
-{
-	const struct group_list *by = &t->m->select->group;
-	unsigned int i;
-
-	for (i = 0; i < by->n; i++) {
-		if (by->v[i].field == OWNER_FIELD_STACK)
-			continue;
-		if (by->v[i].field == OWNER_FIELD_CACHE && !any_cache(t->m, order, shown))
-			continue;
-		t->fields.v[t->fields.n++] = by->v[i];
-	}
-}
-
-static void add_field_columns(struct rows *t)
-{
-	char head[16];
-	unsigned int i;
-
-	for (i = 0; i < t->fields.n; i++) {
-		enum owner_field f = t->fields.v[i].field;
-		u32 c;
-
-		for (c = 0; !c || head[c - 1]; c++)
-			head[c] = toupper((unsigned char)field_name(f)[c]);
-		add_column(t, head, field_is_number(f) ? SCOLS_FL_RIGHT : SCOLS_FL_TRUNC);
-	}
 }
 
 static void make_table(struct rows *t)
 {
-	const char * const *figure;
+	u32 i;
 
-	t->nr_columns = 0;
 	t->tb = scols_new_table();
-	must(!t->tb);
-	must(scols_table_enable_colors(t->tb, t->term.colour));
-	must(scols_table_set_termforce(t->tb, t->term.width ? SCOLS_TERMFORCE_ALWAYS :
-							      SCOLS_TERMFORCE_NEVER));
-	must(scols_table_set_column_separator(t->tb, "  "));
+	check_memory(!t->tb);
+	check_memory(scols_table_enable_colors(t->tb, t->term.colour));
+	check_memory(scols_table_set_termforce(t->tb, t->term.width ? SCOLS_TERMFORCE_ALWAYS :
+								      SCOLS_TERMFORCE_NEVER));
+	check_memory(scols_table_set_column_separator(t->tb, "  "));
 	if (t->term.width)
-		must(scols_table_set_termwidth(t->tb, t->term.width));
-	add_column(t, "#", SCOLS_FL_RIGHT);
-	for (figure = t->figures; *figure; figure++)
-		add_column(t, *figure, SCOLS_FL_RIGHT);
-	add_field_columns(t);
+		check_memory(scols_table_set_termwidth(t->tb, t->term.width));
+	for (i = 0; i < t->columns->n; i++)
+		add_column(t, i);
 }
 
-void rows_begin(struct rows *t, const struct model *m, const u32 *order, u32 shown,
-		const char * const *figures, struct terminal term, FILE *out)
+void rows_begin(struct rows *t, const struct model *m, const struct column_list *columns,
+		struct terminal term, FILE *out)
 {
-	*t = (struct rows){ .m = m, .out = out, .term = term, .figures = figures };
+	*t = (struct rows){ .m = m, .columns = columns, .out = out, .term = term };
 	/*
-	 * How wide characters are. Not earlier and no more of the locale than
-	 * that: it slows down matching, and programs read the other formats.
+	 * libsmartcols needs LC_CTYPE to know how wide characters are. It is set only here
+	 * because it slows down matching, and because other formats must not depend on it.
 	 */
 	setlocale(LC_CTYPE, "");
-	choose_fields(t, order, shown);
 	make_table(t);
 }
 
-static void print_chain(const struct rows *t, u32 group)
+static void print_chain(const struct rows *t, u32 id)
 {
 	const struct chain *chain;
 	struct group g;
 	u32 i;
 
-	if (group == ROWS_OTHER || !field_listed(&t->m->select->group, OWNER_FIELD_STACK))
+	if (id == ROW_NO_GROUP || !field_listed(&t->m->select->group, OWNER_FIELD_STACK))
 		return;
-	g = model_group(t->m, group);
+	g = model_group(t->m, id);
 	chain = model_chain(t->m, &g);
 	for (i = 0; i < chain->n; i++) {
 		fprintf(t->out, "%*s", CHAIN_INDENT, "");
@@ -132,8 +97,8 @@ static void print_chain(const struct rows *t, u32 group)
 		fprintf(t->out, "%*s(no call chain)\n", CHAIN_INDENT, "");
 }
 
-/* The library pads the last column; nobody sees it, but it wraps and diffs. */
-static size_t without_padding(const char *line, size_t len)
+/* libsmartcols pads the last column, which would wrap on a narrow terminal. */
+static size_t length_without_padding(const char *line, size_t len)
 {
 	while (len && line[len - 1] == ' ')
 		len--;
@@ -142,23 +107,23 @@ static size_t without_padding(const char *line, size_t len)
 
 static void print_lines(struct rows *t, const char *line)
 {
-	u32 n = !!scols_table_is_noheadings(t->tb);	/* the first is the head */
+	u32 n = !!scols_table_is_noheadings(t->tb);	/* else the first line is the head */
 	size_t len;
 
 	for (; *line; line += len + (line[len] == '\n'), n++) {
 		len = strcspn(line, "\n");
-		fprintf(t->out, "%.*s\n", (int)without_padding(line, len), line);
+		fprintf(t->out, "%.*s\n", (int)length_without_padding(line, len), line);
 		if (n)
-			print_chain(t, t->groups[n - 1]);
+			print_chain(t, t->ids[n - 1]);
 	}
-	must(scols_table_enable_noheadings(t->tb, 1));
+	check_memory(scols_table_enable_noheadings(t->tb, 1));
 }
 
-static void take_widths(struct rows *t)
+static void widen_columns(struct rows *t)
 {
 	u32 i;
 
-	for (i = 0; i < t->nr_columns; i++) {
+	for (i = 0; i < t->columns->n; i++) {
 		size_t width = scols_column_get_width(scols_table_get_column(t->tb, i));
 
 		if (t->widths[i] < width)
@@ -166,14 +131,14 @@ static void take_widths(struct rows *t)
 	}
 }
 
-/* Prints the rows at hand, or only measures them, and forgets them. */
-static void lay_out(struct rows *t)
+/* Measure or print the rows in the table, and remove them from it. */
+static void format_rows(struct rows *t)
 {
 	char *text;
 
-	must(scols_print_table_to_string(t->tb, &text));
+	check_memory(scols_print_table_to_string(t->tb, &text));
 	if (t->measuring)
-		take_widths(t);
+		widen_columns(t);
 	else
 		print_lines(t, text);
 	free(text);
@@ -181,74 +146,90 @@ static void lay_out(struct rows *t)
 	t->n = 0;
 }
 
-static void add_row(struct rows *t, const char *name, u32 group)
+static const char *rate_text(char buf[HUMAN_LEN], const struct cell *cell)
 {
+	struct change c = { llround(fabs(cell->real)), cell->real < 0 };
+
+	/* Rounding would print one object in two hours as 0 or 1 in an hour. */
+	if (cell->measure == MEASURE_OBJECTS && fabs(cell->real) < 10) {
+		snprintf(buf, HUMAN_LEN, "%+.1f", cell->real);
+		return buf;
+	}
+	return figure_change(buf, c, cell->measure);
+}
+
+/* Rounds down, so that only a straight line is 1.00, but 0.7499...9 is shown as 0.75. */
+static const char *fraction_text(char buf[HUMAN_LEN], double v)
+{
+	snprintf(buf, HUMAN_LEN, "%.2f", floor(v * 100 + 0.000001) / 100);
+	return buf;
+}
+
+/* Returns NULL for an empty cell. */
+static const char *cell_text(char buf[HUMAN_LEN], const struct cell *cell)
+{
+	switch (cell->type) {
+	case CELL_UNKNOWN:
+		return "-";
+	case CELL_BYTES:
+		return human_bytes(buf, cell->number);
+	case CELL_AGE:
+		return human_age(buf, cell->number);
+	case CELL_COUNT:
+		snprintf(buf, HUMAN_LEN, "%llu", cell->number);
+		return buf;
+	case CELL_NUMBER:
+		snprintf(buf, HUMAN_LEN, "%lld", cell->integer);
+		return buf;
+	case CELL_SHARE:
+		return human_percent(buf, cell->part, cell->total);
+	case CELL_TIMES:
+		snprintf(buf, HUMAN_LEN, "%llu/%llu", cell->part, cell->total);
+		return buf;
+	case CELL_CHANGE:
+		return figure_change(buf, cell->change, cell->measure);
+	case CELL_RATE:
+		return rate_text(buf, cell);
+	case CELL_FRACTION:
+		return fraction_text(buf, cell->real);
+	case CELL_WORD:
+	case CELL_NAME:
+		return cell->name.s;
+	default:
+		return NULL;
+	}
+}
+
+void rows_add(struct rows *t, const struct row *row)
+{
+	struct libscols_line *line;
+	char buf[HUMAN_LEN];
+	const char *text;
+	u32 i;
+
 	if (t->n == ROWS_AT_ONCE) {
 		t->measuring = !t->measured;
-		lay_out(t);
+		format_rows(t);
 	}
-	t->row = scols_table_new_line(t->tb, NULL);
-	must(!t->row);
-	t->column = 0;
-	if (group != ROWS_OTHER && t->term.colour)
-		must(scols_line_set_color(t->row, "bold"));
-	t->groups = grow(t->groups, t->n, &t->cap, sizeof(*t->groups));
-	t->groups[t->n++] = group;
-	rows_cell(t, name);
-}
+	line = scols_table_new_line(t->tb, NULL);
+	check_memory(!line);
+	if (row->id != ROW_NO_GROUP && t->term.colour)
+		check_memory(scols_line_set_color(line, "bold"));
+	t->ids = grow(t->ids, t->n, &t->cap, sizeof(*t->ids));
+	t->ids[t->n++] = row->id;
+	for (i = 0; i < t->columns->n; i++) {
+		const struct column *c = &t->columns->v[i];
+		struct cell cell = c->get(row, c->arg);
 
-void rows_add(struct rows *t, u32 rank, u32 group)
-{
-	char name[HUMAN_LEN];
-
-	snprintf(name, sizeof(name), "%u", rank);
-	add_row(t, name, group);
-}
-
-void rows_add_other(struct rows *t, const char *name)
-{
-	add_row(t, name, ROWS_OTHER);
-}
-
-void rows_cell(struct rows *t, const char *data)
-{
-	must(scols_line_set_data(t->row, t->column++, data));
-}
-
-void rows_number(struct rows *t, s64 v)
-{
-	char buf[HUMAN_LEN];
-
-	snprintf(buf, sizeof(buf), "%lld", v);
-	rows_cell(t, buf);
-}
-
-void rows_fields(struct rows *t)
-{
-	u32 group = t->groups[t->n - 1], i;
-	char buf[HUMAN_LEN];
-	struct group g;
-
-	if (group == ROWS_OTHER)
-		return;
-	g = model_group(t->m, group);
-	for (i = 0; i < t->fields.n; i++) {
-		enum owner_field f = t->fields.v[i].field;
-
-		if (f == OWNER_FIELD_AGE)
-			rows_cell(t, human_age(buf, model_age(t->m, g.oldest)));
-		else if (!model_known(t->m, &g, f))
-			rows_cell(t, "-");
-		else if (field_is_number(f))
-			rows_number(t, model_number(t->m, &g, f));
-		else
-			rows_cell(t, model_name(t->m, &g, f).s);
+		text = cell_text(buf, &cell);
+		if (text)
+			check_memory(scols_line_set_data(line, i, text));
 	}
 }
 
-bool rows_again(struct rows *t)
+bool rows_end(struct rows *t)
 {
-	lay_out(t);
+	format_rows(t);
 	scols_unref_table(t->tb);
 	if (t->measuring) {
 		t->measuring = false;
@@ -256,6 +237,6 @@ bool rows_again(struct rows *t)
 		make_table(t);
 		return true;
 	}
-	free(t->groups);
+	free(t->ids);
 	return false;
 }

@@ -72,7 +72,7 @@ static void pruned_free(struct pruned *p)
 }
 
 /* The next node that is kept. What is below one that is not, is not either. */
-static u32 walk(const struct pruned *p, u32 node)
+static u32 next_kept(const struct pruned *p, u32 node)
 {
 	do
 		node = tree_walk(&p->tree, node);
@@ -195,12 +195,26 @@ void write_tree(const struct answer *a, const struct output_options *o, FILE *ou
 	fprintf(out, "%s%s\n",
 		a->view.callees ? "FUNCTION, CALLED BY" : "FUNCTION, CALLING",
 		l.term.colour ? "\033[0m" : "");
-	for (node = TREE_ROOT; node != TREE_NONE; node = walk(&p, node))
+	for (node = TREE_ROOT; node != TREE_NONE; node = next_kept(&p, node))
 		print_node(&l, node);
 	print_dropped(&p, a, o->least_percent, out);
 	notes_print(a, l.term, out);
 	free(l.level);
 	pruned_free(&p);
+}
+
+static struct json_object *json_node(const struct tree *t, u32 id)
+{
+	const struct node *node = &t->nodes[id];
+	struct json_object *object = json_new_object();
+
+	json_add(object, "id", json_count(id));
+	if (id != TREE_ROOT)
+		json_add(object, "parent", json_count(node->parent));
+	json_add(object, "name", json_text(tree_name(t, id)));
+	json_add(object, "cum", json_sum(&node->cum));
+	json_add(object, "flat", json_sum(&node->flat));
+	return object;
 }
 
 void write_tree_json(const struct answer *a, const struct output_options *o, FILE *out)
@@ -210,26 +224,14 @@ void write_tree_json(const struct answer *a, const struct output_options *o, FIL
 
 	prune(&p, a, o->least_percent);
 	json_begin(a, o, out);
-	fprintf(out, "  \"callees\": %s,\n  \"min_percent\": %g,\n",
-		a->view.callees ? "true" : "false", o->least_percent);
-	json_named_sum("total", &a->model.total, out);
-	fprintf(out, "  \"dropped_nodes\": %u,\n", p.dropped);
-	json_named_sum("dropped", &p.dropped_flat, out);
-	fputs("  \"nodes\": [", out);
-	for (id = TREE_ROOT; id != TREE_NONE; id = walk(&p, id)) {
-		const struct node *node = &p.tree.nodes[id];
-
-		fprintf(out, "%s\n    {\"id\": %u, ", id == TREE_ROOT ? "" : ",", id);
-		if (id != TREE_ROOT)
-			fprintf(out, "\"parent\": %u, ", node->parent);
-		fputs("\"name\": ", out);
-		json_string(tree_name(&p.tree, id), out);
-		fputs(", \"cum\": {", out);
-		json_sum(&node->cum, out);
-		fputs("}, \"flat\": {", out);
-		json_sum(&node->flat, out);
-		fputs("}}", out);
-	}
-	fputs("\n  ]\n}\n", out);
+	json_member("callees", json_object_new_boolean(a->view.callees), out);
+	json_member("min_percent", json_real(o->least_percent, "%g"), out);
+	json_member("total", json_sum(&a->model.total), out);
+	json_member("dropped_nodes", json_count(p.dropped), out);
+	json_member("dropped", json_sum(&p.dropped_flat), out);
+	json_list_begin("nodes", out);
+	for (id = TREE_ROOT; id != TREE_NONE; id = next_kept(&p, id))
+		json_list_add(json_node(&p.tree, id), id == TREE_ROOT, out);
+	json_end(true, out);
 	pruned_free(&p);
 }

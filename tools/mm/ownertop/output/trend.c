@@ -1,45 +1,155 @@
 // SPDX-License-Identifier: GPL-2.0
-/* What leaks: growth per hour over many dumps, for people and programs. */
-#include <math.h>
+/* The growth of groups per hour over many dumps: what leaks. */
+#include <stdlib.h>
 
+#include "base/alloc.h"
+#include "model/slope.h"
+#include "base/human.h"
 #include "output/csv.h"
-#include "output/figure.h"
 #include "output/json.h"
 #include "output/notes.h"
 #include "output/rows.h"
-#include "model/slope.h"
-#include "output/writer.h"
 
-static const char *rate(char buf[HUMAN_LEN], double per_hour, enum measure sort)
+static enum measure measure_of_arg(const struct row *row, int arg)
 {
-	struct change c = { llround(fabs(per_hour)), per_hour < 0 };
+	enum measure measure = row->a->view.measure;
 
-	/* One in two hours is not none. */
-	if (sort == MEASURE_OBJECTS && fabs(per_hour) < 10) {
-		snprintf(buf, HUMAN_LEN, "%+.1f", per_hour);
-		return buf;
-	}
-	return figure_change(buf, c, sort);
+	if (arg == MEASURE_MAIN)
+		return measure;
+	return arg == MEASURE_BESIDE ? measure_beside(measure) : (enum measure)arg;
 }
 
-static void add_cells(struct rows *rows, const struct trend *t, u32 group)
+static const struct slope *main_slope(const struct row *row)
 {
-	const struct answer *a = t->a;
-	enum measure sort = a->view.measure, other = measure_beside(sort);
-	struct slope s = trend_slope(t, group, sort);
-	struct sum last = trend_sum(t, group, a->dumps.n - 1);
-	/* Cut, not rounded: 1.00 is a line, and 0.999 is not. But 0.75 may be 0.7499...9. */
-	double hundredths = floor(s.r2 * 100 + 0.000001);
-	char buf[HUMAN_LEN];
+	return &row->slopes[row->a->view.measure];
+}
 
-	rows_cell(rows, rate(buf, s.per_hour, sort));
-	rows_cell(rows, figure_text(buf, measure_value(&last, sort), sort));
-	rows_cell(rows, rate(buf, trend_slope(t, group, other).per_hour, other));
-	snprintf(buf, sizeof(buf), "%u/%u", s.up, a->dumps.n - 1);
-	rows_cell(rows, buf);
-	snprintf(buf, sizeof(buf), "%.2f", hundredths / 100);
-	rows_cell(rows, s.r2_known ? buf : "-");
-	rows_fields(rows);
+static struct cell cell_rate(const struct row *row, int arg)
+{
+	enum measure measure = measure_of_arg(row, arg);
+
+	return (struct cell){
+		.type = row->slopes ? CELL_RATE : CELL_NONE,
+		.measure = measure,
+		.real = row->slopes ? row->slopes[measure].per_hour : 0,
+	};
+}
+
+static struct cell cell_up(const struct row *row, int arg)
+{
+	(void)arg;
+	if (!row->slopes)
+		return (struct cell){ .type = CELL_NONE };
+	return (struct cell){
+		.type = CELL_TIMES,
+		.part = main_slope(row)->up,
+		.total = row->nr_sums - 1,
+	};
+}
+
+static struct cell cell_down(const struct row *row, int arg)
+{
+	(void)arg;
+	if (!row->slopes)
+		return (struct cell){ .type = CELL_NONE };
+	return (struct cell){ .type = CELL_COUNT, .number = main_slope(row)->down };
+}
+
+static struct cell cell_r2(const struct row *row, int arg)
+{
+	(void)arg;
+	if (!row->slopes)
+		return (struct cell){ .type = CELL_NONE };
+	return (struct cell){
+		.type = main_slope(row)->r2_known ? CELL_FRACTION : CELL_UNKNOWN,
+		.real = main_slope(row)->r2,
+	};
+}
+
+static struct cell cell_dumps(const struct row *row, int arg)
+{
+	(void)row;
+	(void)arg;
+	return (struct cell){ .type = CELL_SUMS };
+}
+
+static const struct column columns[] = {
+	/* text, JSON, CSV */
+	{ { NULL, NULL, "row" }, .get = cell_row_name },
+	{ { "#" }, .get = cell_label },
+	{ { NULL, "rank", "rank" }, .get = cell_rank },
+	{ { "BYTES/H" }, .get = cell_rate, .arg = MEASURE_MAIN, .by_objects = "OBJECTS/H" },
+	{ { "NOW" }, .get = cell_measure, .arg = SUM_LAST },
+	{ { "OBJECTS/H" }, .get = cell_rate, .arg = MEASURE_BESIDE, .by_objects = "BYTES/H" },
+	{ { NULL, NULL, "objects_per_hour" }, .get = cell_rate, .arg = MEASURE_OBJECTS },
+	{ { NULL, "bytes_per_hour", "bytes_per_hour" }, .get = cell_rate, .arg = MEASURE_BYTES },
+	{ { NULL, "held_per_hour", "held_per_hour" }, .get = cell_rate, .arg = MEASURE_HELD },
+	{ { NULL, "objects_per_hour" }, .get = cell_rate, .arg = MEASURE_OBJECTS },
+	{ { "UP", "up", "up" }, .get = cell_up },
+	{ { NULL, "down", "down" }, .get = cell_down },
+	{ { "R2", "r2", "r2" }, .get = cell_r2 },
+	{ { NULL, NULL, "objects" }, .get = cell_objects, .arg = SUM_LAST },
+	{ { NULL, NULL, "bytes" }, .get = cell_bytes, .arg = SUM_LAST },
+	{ { NULL, NULL, "held" }, .get = cell_held, .arg = SUM_LAST },
+	{ { NULL, NULL, "records" },
+	  .get = cell_records, .arg = SUM_LAST, .omit = COLUMN_SAMPLED },
+	{ { NULL, NULL, "objects_error" },
+	  .get = cell_objects_error, .arg = SUM_LAST, .omit = COLUMN_SAMPLED },
+	{ { NULL, NULL, "bytes_error" },
+	  .get = cell_bytes_error, .arg = SUM_LAST, .omit = COLUMN_SAMPLED },
+	{ { NULL, "dumps" }, .get = cell_dumps },
+};
+
+/* The columns, and the sums and slopes of the row that is being written. */
+struct trend_rows {
+	struct trend trend;
+	struct column_list list;
+	struct sum *sums;
+	struct slope slopes[NR_MEASURES];
+	struct row row;
+};
+
+static void begin(struct trend_rows *t, const struct answer *a, enum format format)
+{
+	trend_init(&t->trend, a);
+	t->sums = xmalloc(a->dumps.n * sizeof(*t->sums));
+	columns_choose(&t->list, a, columns, sizeof(columns) / sizeof(*columns), format, 0);
+	columns_add_fields(&t->list, &a->model, format, t->trend.order, t->trend.shown);
+}
+
+static void end(struct trend_rows *t)
+{
+	trend_free(&t->trend);
+	free(t->sums);
+}
+
+static void fill_figures(struct trend_rows *t, u32 id)
+{
+	u32 n = t->trend.a->dumps.n, i;
+
+	for (i = 0; i < n; i++)
+		t->sums[i] = trend_sum(&t->trend, id, i);
+	for (i = 0; i < NR_MEASURES; i++)
+		t->slopes[i] = trend_slope(&t->trend, id, i);
+	t->row.sums = t->sums;
+	t->row.nr_sums = n;
+	t->row.slopes = t->slopes;
+}
+
+static const struct row *row_of_rank(struct trend_rows *t, u32 rank)
+{
+	u32 id = t->trend.order[rank];
+
+	row_of_group(&t->row, t->trend.a, rank + 1, id);
+	fill_figures(t, id);
+	return &t->row;
+}
+
+static const struct row *row_of_total(struct trend_rows *t)
+{
+	row_of_sums(&t->row, t->trend.a, "total", NULL, 0);
+	fill_figures(t, TREND_TOTAL);
+	return &t->row;
 }
 
 static void print_notes(const struct trend *t, FILE *out)
@@ -47,137 +157,79 @@ static void print_notes(const struct trend *t, FILE *out)
 	const struct answer *a = t->a;
 	char buf[HUMAN_LEN];
 
-	if (t->shown < t->n)
-		fprintf(out, "rest: %u of %u groups that changed; --top 0 shows them\n",
-			t->n - t->shown, t->n);
+	notes_not_shown(t->n, t->shown, out);
 	if (t->unchanged)
 		fprintf(out, "unchanged: %u groups\n", t->unchanged);
 	fprintf(out, "time: %s between the first and the last of %u dumps\n",
-		human_age(buf, t->a->dump_ns[a->dumps.n - 1]), a->dumps.n);
+		human_age(buf, a->dump_ns[a->dumps.n - 1]), a->dumps.n);
 	fputs("UP: times a dump had more than the one before; R2: 1.00 is steady growth\n", out);
 	notes_print(a, terminal_of(out), out);
 }
 
 void write_trend(const struct answer *a, const struct output_options *o, FILE *out)
 {
-	static const char * const figures[2][6] = {
-		{ "BYTES/H", "NOW", "OBJECTS/H", "UP", "R2", NULL },
-		{ "OBJECTS/H", "NOW", "BYTES/H", "UP", "R2", NULL },
-	};
-	struct trend t;
+	struct trend_rows t;
 	struct rows rows;
 	u32 i;
 
 	(void)o;
-	trend_init(&t, a);
-	rows_begin(&rows, &a->model, t.order, t.shown,
-		   figures[a->view.measure == MEASURE_OBJECTS], terminal_of(out), out);
+	begin(&t, a, FORMAT_TEXT);
+	rows_begin(&rows, &a->model, &t.list, terminal_of(out), out);
 	do {
-		for (i = 0; i < t.shown; i++) {
-			rows_add(&rows, i + 1, t.order[i]);
-			add_cells(&rows, &t, t.order[i]);
-		}
-		rows_add_other(&rows, "total");
-		add_cells(&rows, &t, TREND_TOTAL);
-	} while (rows_again(&rows));
-	print_notes(&t, out);
-	trend_free(&t);
+		for (i = 0; i < t.trend.shown; i++)
+			rows_add(&rows, row_of_rank(&t, i));
+		rows_add(&rows, row_of_total(&t));
+	} while (rows_end(&rows));
+	print_notes(&t.trend, out);
+	end(&t);
 }
 
-static void json_slopes(const struct trend *t, u32 group, FILE *out)
+/* This list is not the document's last member, so it cannot be printed as one. */
+static void print_json_dumps(const struct answer *a, FILE *out)
 {
-	struct slope s = trend_slope(t, group, t->a->view.measure);
 	u32 i;
 
-	for (i = 0; i < NR_MEASURES; i++)
-		fprintf(out, "\"%s_per_hour\": %.15g, ", measure_name(i),
-			trend_slope(t, group, i).per_hour);
-	fprintf(out, "\"up\": %u, \"down\": %u, \"r2\": ", s.up, s.down);
-	if (s.r2_known)
-		fprintf(out, "%.15g", s.r2);
-	else
-		fputs("null", out);
-	fputs(", \"dumps\": [", out);
-	for (i = 0; i < t->a->dumps.n; i++) {
-		struct sum sum = trend_sum(t, group, i);
+	json_list_begin("dumps", out);
+	for (i = 0; i < a->dumps.n; i++) {
+		const char *path = a->dumps.v[i].path;
+		struct json_object *dump = json_new_object();
 
-		fputs(i ? ", {" : "{", out);
-		json_sum(&sum, out);
-		putc('}', out);
+		json_add(dump, "after_ns", json_count(a->dump_ns[i]));
+		json_add(dump, "path", json_text((struct text){ path, strlen(path) }));
+		json_list_add(dump, !i, out);
 	}
-	putc(']', out);
+	json_list_end(out);
 }
 
 void write_trend_json(const struct answer *a, const struct output_options *o, FILE *out)
 {
-	struct trend t;
+	struct trend_rows t;
 	u32 i;
 
-	trend_init(&t, a);
+	begin(&t, a, FORMAT_JSON);
 	json_begin(a, o, out);
-	fputs("  \"dumps\": [", out);
-	for (i = 0; i < a->dumps.n; i++) {
-		const char *path = a->dumps.v[i].path;
-
-		fprintf(out, "%s\n    {\"after_ns\": %llu, \"path\": ", i ? "," : "",
-			a->dump_ns[i]);
-		json_string((struct text){ path, strlen(path) }, out);
-		putc('}', out);
-	}
-	fputs("\n  ],\n  \"total\": {", out);
-	json_slopes(&t, TREND_TOTAL, out);
-	fprintf(out, "},\n  \"groups_not_shown\": %u,\n  \"unchanged\": %u,\n  \"groups\": [",
-		t.n - t.shown, t.unchanged);
-	for (i = 0; i < t.shown; i++) {
-		json_group_begin(i, out);
-		json_slopes(&t, t.order[i], out);
-		json_group_end(&a->model, t.order[i], out);
-	}
-	json_end(t.shown, out);
-	trend_free(&t);
-}
-
-static void csv_slopes(const struct trend *t, u32 group, FILE *out)
-{
-	const struct model *m = &t->a->model;
-	struct slope s = trend_slope(t, group, t->a->view.measure);
-	struct sum last = trend_sum(t, group, t->a->dumps.n - 1);
-	struct group g;
-
-	fprintf(out, "%.15g,%.15g,%.15g,%u,%u,",
-		trend_slope(t, group, MEASURE_OBJECTS).per_hour,
-		trend_slope(t, group, MEASURE_BYTES).per_hour,
-		trend_slope(t, group, MEASURE_HELD).per_hour, s.up, s.down);
-	if (s.r2_known)
-		fprintf(out, "%.15g", s.r2);
-	fprintf(out, ",%llu,%llu,%llu", last.objects, last.bytes, last.held);
-	csv_estimate(m, &last, out);
-	if (group != TREND_TOTAL)
-		g = model_group(m, group);
-	csv_fields(m, group == TREND_TOTAL ? NULL : &g, out);
+	print_json_dumps(a, out);
+	json_member("total", json_row(&t.list, row_of_total(&t)), out);
+	json_member("groups_not_shown", json_count(t.trend.n - t.trend.shown), out);
+	json_member("unchanged", json_count(t.trend.unchanged), out);
+	json_list_begin("groups", out);
+	for (i = 0; i < t.trend.shown; i++)
+		json_list_add(json_row(&t.list, row_of_rank(&t, i)), !i, out);
+	json_end(t.trend.shown, out);
+	end(&t);
 }
 
 void write_trend_csv(const struct answer *a, const struct output_options *o, FILE *out)
 {
-	struct trend t;
+	struct trend_rows t;
 	u32 i;
 
 	(void)o;
-	trend_init(&t, a);
-	fputs("row,rank,objects_per_hour,bytes_per_hour,held_per_hour,up,down,r2", out);
-	fputs(",objects,bytes,held", out);
-	csv_estimate_names(&a->model, "", out);
-	csv_field_names(&a->model, out);
-	for (i = 0; i < t.shown; i++) {
-		fprintf(out, "group,%u,", i + 1);
-		csv_slopes(&t, t.order[i], out);
-	}
-	fputs("total,,", out);
-	csv_slopes(&t, TREND_TOTAL, out);
-	if (!health_complete(&a->health)) {
-		fputs("incomplete,,,,,,,,,,", out);
-		csv_estimate(&a->model, NULL, out);
-		csv_fields(&a->model, NULL, out);
-	}
-	trend_free(&t);
+	begin(&t, a, FORMAT_CSV);
+	csv_head(&t.list, out);
+	for (i = 0; i < t.trend.shown; i++)
+		csv_row(&t.list, row_of_rank(&t, i), out);
+	csv_row(&t.list, row_of_total(&t), out);
+	csv_incomplete(&t.list, a, out);
+	end(&t);
 }

@@ -1,23 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0
-/* What the rows of groups and of objects have in common. */
+/* Rows and comments as the kernel writes them when a query asks for TSV. */
 #include <stdlib.h>
 
 #include "base/alloc.h"
 #include "output/notes.h"
 #include "output/tsv.h"
-
-void tally_add(struct tally *to, const struct sum *sum, u64 groups, u64 oldest, u64 newest)
-{
-	if (to->is_any) {
-		span_add(&to->oldest, &to->newest, oldest, newest);
-	} else {
-		to->oldest = oldest;
-		to->newest = newest;
-	}
-	sum_add(&to->sum, sum);
-	to->groups += groups;
-	to->is_any = true;
-}
 
 void tsv_sentence(const struct owner_sentence *s, FILE *out)
 {
@@ -52,12 +39,39 @@ void tsv_name(struct text name, FILE *out)
 	}
 }
 
-void tsv_age(const struct model *m, u64 ts, FILE *out)
+static void print_cell(const struct model *m, const struct cell *cell, FILE *out)
 {
-	if (ts == TS_UNKNOWN)
-		putc('-', out);
+	if (cell_print(cell, out))
+		return;
+	if (cell->type == CELL_NAME)
+		tsv_name(cell->name, out);
+	else if (cell->type == CELL_CHAIN && cell->chain->n)
+		chain_print(m, cell->chain, out);
 	else
-		fprintf(out, "%llu", model_age(m, ts));
+		putc('-', out);
+}
+
+void tsv_head(const struct column_list *list, FILE *out)
+{
+	u32 i;
+
+	for (i = 0; i < list->n; i++)
+		fprintf(out, "%s%s", i ? "\t" : "", list->name[i]);
+	putc('\n', out);
+}
+
+void tsv_row(const struct column_list *list, const struct row *row, FILE *out)
+{
+	u32 i;
+
+	for (i = 0; i < list->n; i++) {
+		struct cell cell = list->v[i].get(row, list->v[i].arg);
+
+		if (i)
+			putc('\t', out);
+		print_cell(&row->a->model, &cell, out);
+	}
+	putc('\n', out);
 }
 
 void tsv_notes(const struct answer *a, FILE *out)

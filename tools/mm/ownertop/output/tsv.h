@@ -1,34 +1,20 @@
 /* SPDX-License-Identifier: GPL-2.0 */
-/* Answers as mm/owner/query_show.c writes them for programs. */
+/* Rows and comments as the kernel writes them when a query asks for TSV. */
 #ifndef OWNERTOP_TSV_H
 #define OWNERTOP_TSV_H
 
-#include <stdio.h>
+#include "output/column.h"
 
-#include "model/answer.h"
+void tsv_head(const struct column_list *list, FILE *out);
+void tsv_row(const struct column_list *list, const struct row *row, FILE *out);
 
-/* Sums with the times that belong to them. */
-struct tally {
-	u64 groups;
-	struct sum sum;
-	bool is_any;		/* something was added */
-	u64 oldest;		/* time stamps, TS_UNKNOWN if something has none */
-	u64 newest;
-};
-
-#define TALLY_NONE ((struct tally){ .oldest = TS_UNKNOWN, .newest = TS_UNKNOWN })
-
-void tally_add(struct tally *to, const struct sum *sum, u64 groups, u64 oldest, u64 newest);
-
-/* "# ", and the sentence in its one form. */
+/* Print "# " and the sentence in its canonical form. */
 void tsv_sentence(const struct owner_sentence *s, FILE *out);
-/* The columns of a call chain. */
+/* The names of the columns that a call chain has in this mode. */
 const char *tsv_stack_columns(enum owner_mode mode);
-/* A name, "-" if it is empty; what separates is in octal. */
+/* Print a name with separators escaped in octal; "-" if it is empty. */
 void tsv_name(struct text name, FILE *out);
-/* Nanoseconds, "-" if the time stamp is unknown. */
-void tsv_age(const struct model *m, u64 ts, FILE *out);
-/* Notes, and damage, that no row tells. */
+/* Print the notes as comments. */
 void tsv_notes(const struct answer *a, FILE *out);
 
 #endif

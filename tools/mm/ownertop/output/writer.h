@@ -1,10 +1,18 @@
 /* SPDX-License-Identifier: GPL-2.0 */
-/* The forms that views are written in. */
+/* The writers: one for each view and format. */
 #ifndef OWNERTOP_WRITER_H
 #define OWNERTOP_WRITER_H
 
 #include "model/answer.h"
 #include "output/terminal.h"
+
+enum format {
+	FORMAT_TEXT,		/* for people, or the only format of the view */
+	FORMAT_JSON,
+	FORMAT_CSV,
+	FORMAT_TSV,		/* as the kernel answers queries */
+	NR_FORMATS
+};
 
 /* What the writers need to know beside the answer. */
 struct output_options {

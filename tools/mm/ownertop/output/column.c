@@ -1,0 +1,332 @@
+// SPDX-License-Identifier: GPL-2.0
+/* The cells that several views share, and the choice of columns for a format. */
+#include "output/column.h"
+
+void row_of_group(struct row *row, const struct answer *a, u32 rank, u32 id)
+{
+	*row = (struct row){
+		.a = a,
+		.name = "group",
+		.rank = rank,
+		.id = id,
+		.group = model_group(&a->model, id),
+		.has = ROW_SUM | ROW_AGES,
+		.groups = 1,
+	};
+	row->oldest = row->group.oldest;
+	row->newest = row->group.newest;
+}
+
+void row_of_sums(struct row *row, const struct answer *a, const char *name,
+		 const struct sum *sums, u32 nr_sums)
+{
+	*row = (struct row){
+		.a = a,
+		.name = name,
+		.id = ROW_NO_GROUP,
+		.has = ROW_SUM,
+		.sums = sums,
+		.nr_sums = nr_sums,
+	};
+}
+
+static const struct cell no_cell = { .type = CELL_NONE };
+
+static struct cell count(u64 number)
+{
+	return (struct cell){ .type = CELL_COUNT, .number = number };
+}
+
+static struct cell bytes(u64 number)
+{
+	return (struct cell){ .type = CELL_BYTES, .number = number };
+}
+
+static struct cell word(const char *s)
+{
+	return (struct cell){ .type = CELL_WORD, .name = { s, strlen(s) } };
+}
+
+static const struct sum *sum_at(const struct row *row, int which)
+{
+	return &row->sums[which == SUM_FIRST ? 0 : row->nr_sums - 1];
+}
+
+struct cell cell_row_name(const struct row *row, int arg)
+{
+	(void)arg;
+	return word(row->name);
+}
+
+struct cell cell_label(const struct row *row, int arg)
+{
+	(void)arg;
+	return row->rank ? count(row->rank) : word(row->name);
+}
+
+struct cell cell_rank(const struct row *row, int arg)
+{
+	(void)arg;
+	return row->rank ? count(row->rank) : no_cell;
+}
+
+struct cell cell_groups(const struct row *row, int arg)
+{
+	(void)arg;
+	return count(row->groups);
+}
+
+struct cell cell_objects(const struct row *row, int which)
+{
+	return row->has & ROW_OBJECTS ? count(sum_at(row, which)->objects) : no_cell;
+}
+
+struct cell cell_bytes(const struct row *row, int which)
+{
+	return row->has & ROW_BYTES ? bytes(sum_at(row, which)->bytes) : no_cell;
+}
+
+struct cell cell_held(const struct row *row, int which)
+{
+	return row->has & ROW_HELD ? bytes(sum_at(row, which)->held) : no_cell;
+}
+
+struct cell cell_waste(const struct row *row, int which)
+{
+	const struct sum *sum = sum_at(row, which);
+
+	return (struct cell){ .type = CELL_NUMBER, .integer = sum->held - sum->bytes };
+}
+
+static struct cell estimate(const struct row *row, int which, u64 number)
+{
+	struct cell cell = count(number);
+
+	cell.is_exact = !sum_is_estimate(sum_at(row, which));
+	return cell;
+}
+
+struct cell cell_records(const struct row *row, int which)
+{
+	if (!(row->has & ROW_ERRORS))
+		return no_cell;
+	return estimate(row, which, sum_at(row, which)->records);
+}
+
+struct cell cell_objects_error(const struct row *row, int which)
+{
+	if (!(row->has & ROW_ERRORS))
+		return no_cell;
+	return estimate(row, which, sum_objects_error(sum_at(row, which)));
+}
+
+struct cell cell_bytes_error(const struct row *row, int which)
+{
+	if (!(row->has & ROW_ERRORS))
+		return no_cell;
+	return estimate(row, which, sum_bytes_error(sum_at(row, which)));
+}
+
+struct cell cell_measure(const struct row *row, int which)
+{
+	enum measure measure = row->a->view.measure;
+	u64 v = measure_value(sum_at(row, which), measure);
+
+	return measure == MEASURE_OBJECTS ? count(v) : bytes(v);
+}
+
+/*
+ * The error of the measure that groups are compared by. The error of a difference is at
+ * most that of its sums added up: an object in two dumps was sampled only once.
+ */
+struct cell cell_error(const struct row *row, int arg)
+{
+	struct sum all = { 0 };
+	u32 i;
+
+	(void)arg;
+	for (i = 0; i < row->nr_sums; i++)
+		sum_add(&all, &row->sums[i]);
+	if (!sum_is_estimate(&all))
+		return (struct cell){ .type = CELL_UNKNOWN };
+	if (row->a->view.measure == MEASURE_OBJECTS)
+		return count(sum_objects_error(&all));
+	return bytes(sum_bytes_error(&all));
+}
+
+static struct cell cell_field(const struct row *row, int field)
+{
+	const struct model *m = &row->a->model;
+
+	if (row->id == ROW_NO_GROUP)
+		return no_cell;
+	if (field == OWNER_FIELD_STACK)
+		return (struct cell){
+			.type = CELL_CHAIN,
+			.chain = model_chain(m, &row->group),
+		};
+	if (!model_known(m, &row->group, field))
+		return (struct cell){ .type = CELL_UNKNOWN };
+	if (field_is_number(field))
+		return (struct cell){
+			.type = CELL_NUMBER,
+			.integer = model_number(m, &row->group, field),
+		};
+	return (struct cell){ .type = CELL_NAME, .name = model_name(m, &row->group, field) };
+}
+
+/* Text shows an age with a unit. */
+static struct cell cell_age(const struct row *row, int arg)
+{
+	(void)arg;
+	if (row->id == ROW_NO_GROUP)
+		return no_cell;
+	return (struct cell){
+		.type = CELL_AGE,
+		.number = model_age(&row->a->model, row->oldest),
+	};
+}
+
+static struct cell cell_handle(const struct row *row, int arg)
+{
+	u64 handle;
+
+	(void)arg;
+	if (row->id == ROW_NO_GROUP)
+		return no_cell;
+	handle = model_handle(&row->a->model, &row->group);
+	return handle == HANDLE_UNKNOWN ? (struct cell){ .type = CELL_UNKNOWN } : count(handle);
+}
+
+/* The kernel prints "-" where an object has no cache or no module. */
+static struct cell cell_name_of_kernel(const struct row *row, int field)
+{
+	const struct model *m = &row->a->model;
+	struct cell cell = cell_field(row, field);
+
+	if (cell.type != CELL_NAME)
+		return cell;
+	if (!cell.name.len ||
+	    (field == OWNER_FIELD_CACHE && !strcmp(cell.name.s, PERCPU_NAME)) ||
+	    (field == OWNER_FIELD_MODULE && cell.name.s == m->stacks.modules.v[0].s))
+		cell.type = CELL_UNKNOWN;
+	else if (field == OWNER_FIELD_FUNC)
+		cell.type = CELL_WORD;
+	return cell;
+}
+
+bool cell_print(const struct cell *cell, FILE *out)
+{
+	switch (cell->type) {
+	case CELL_COUNT:
+	case CELL_BYTES:
+	case CELL_AGE:
+	case CELL_TIME:
+		fprintf(out, "%llu", cell->number);
+		return true;
+	case CELL_NUMBER:
+		fprintf(out, "%lld", cell->integer);
+		return true;
+	case CELL_TIMES:
+		fprintf(out, "%llu", cell->part);
+		return true;
+	case CELL_RATE:
+	case CELL_FRACTION:
+		fprintf(out, "%.15g", cell->real);
+		return true;
+	case CELL_WORD:
+		fwrite(cell->name.s, 1, cell->name.len, out);
+		return true;
+	default:
+		return false;
+	}
+}
+
+void chain_print(const struct model *m, const struct chain *chain, FILE *out)
+{
+	u32 i;
+
+	for (i = 0; i < chain->n; i++)
+		fprintf(out, "%s%s", i ? ";" : "", model_frame(m, chain, i).s);
+}
+
+static void add_column(struct column_list *list, const struct column *column,
+		       const char *name)
+{
+	list->v[list->n] = *column;
+	list->name[list->n++] = name;
+}
+
+void columns_choose(struct column_list *list, const struct answer *a,
+		    const struct column *columns, u32 n, enum format format,
+		    unsigned int omit)
+{
+	u32 i;
+
+	list->n = 0;
+	/* The kernel's TSV always has these columns. */
+	if (!a->model.sampled && format != FORMAT_TSV)
+		omit |= COLUMN_SAMPLED;
+	for (i = 0; i < n; i++) {
+		const struct column *c = &columns[i];
+		const char *name = c->name[format];
+
+		if (!name || c->omit & omit)
+			continue;
+		if (format == FORMAT_TEXT && c->by_objects &&
+		    a->view.measure == MEASURE_OBJECTS)
+			name = c->by_objects;
+		add_column(list, c, name);
+	}
+}
+
+static bool any_cache(const struct model *m, const u32 *order, u32 n)
+{
+	u32 i;
+
+	for (i = 0; i < n; i++) {
+		struct group g = model_group(m, order[i]);
+
+		if (model_name(m, &g, OWNER_FIELD_CACHE).len)
+			return true;
+	}
+	return false;
+}
+
+static void add_stack_of_kernel(struct column_list *list, enum owner_mode mode)
+{
+	static const struct column stack = { .get = cell_field, .arg = OWNER_FIELD_STACK };
+	static const struct column handle = { .get = cell_handle };
+
+	if (mode != OWNER_MODE_HANDLE)
+		add_column(list, &stack, "stack");
+	if (mode != OWNER_MODE_STACK)
+		add_column(list, &handle, "handle");
+}
+
+void columns_add_fields(struct column_list *list, const struct model *m, enum format format,
+			const u32 *order, u32 n)
+{
+	const struct group_list *by = &m->select->group;
+	unsigned int i;
+
+	for (i = 0; i < by->n; i++) {
+		enum owner_field field = by->v[i].field;
+		struct column column = { .get = cell_field, .arg = field };
+
+		if (format == FORMAT_TEXT) {
+			if (field == OWNER_FIELD_STACK ||
+			    (field == OWNER_FIELD_CACHE && !any_cache(m, order, n)))
+				continue;
+			if (field == OWNER_FIELD_AGE)
+				column.get = cell_age;
+		} else if (format == FORMAT_TSV) {
+			if (field == OWNER_FIELD_STACK) {
+				add_stack_of_kernel(list, m->select->sentence.mode);
+				continue;
+			}
+			column.get = cell_name_of_kernel;
+		}
+		add_column(list, &column, field_name(field));
+	}
+}

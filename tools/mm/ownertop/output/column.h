@@ -1,0 +1,153 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/*
+ * The columns of a view. Each view describes its columns in one table of struct column;
+ * text, JSON, CSV and TSV are written by walking that table for every row, so no format
+ * needs more than one row in memory.
+ */
+#ifndef OWNERTOP_COLUMN_H
+#define OWNERTOP_COLUMN_H
+
+#include "model/answer.h"
+#include "model/slope.h"
+#include "output/writer.h"
+
+#define ROW_NO_GROUP U32_MAX
+
+/* Figures that a row has; the other cells of a row that is no group are empty. */
+enum {
+	ROW_OBJECTS = 1 << 0,
+	ROW_BYTES = 1 << 1,
+	ROW_HELD = 1 << 2,
+	ROW_ERRORS = 1 << 3,
+	ROW_AGES = 1 << 4,
+	ROW_SUM = ROW_OBJECTS | ROW_BYTES | ROW_HELD | ROW_ERRORS,
+};
+
+struct row {
+	const struct answer *a;
+	const char *name;	/* "group", "total", ... */
+	u32 rank;		/* from 1; 0: the row is no group */
+	u32 id;			/* number of the group, or ROW_NO_GROUP */
+	struct group group;
+	unsigned int has;	/* ROW_* bits */
+	const struct sum *sums;	/* one for each dump that the view reads, the oldest first */
+	u32 nr_sums;
+	u64 groups;		/* number of groups that are summed up in the row */
+	u64 oldest;		/* time stamps */
+	u64 newest;
+	const struct slope *slopes;	/* trend: one for each measure */
+};
+
+/* Fill @row for a group; the caller sets sums and slopes. */
+void row_of_group(struct row *row, const struct answer *a, u32 rank, u32 id);
+/* Fill @row for @sums, which are of no single group. */
+void row_of_sums(struct row *row, const struct answer *a, const char *name,
+		 const struct sum *sums, u32 nr_sums);
+
+enum cell_type {
+	CELL_NONE,		/* the row has no such cell */
+	CELL_UNKNOWN,		/* the input does not tell the value */
+	CELL_COUNT,		/* these four use .number */
+	CELL_BYTES,
+	CELL_AGE,		/* in ns */
+	CELL_TIME,		/* time stamp in ns */
+	CELL_NUMBER,		/* .integer */
+	CELL_SHARE,		/* text only: .part of .total in percent */
+	CELL_TIMES,		/* text: .part of .total; else .part */
+	CELL_CHANGE,		/* text only */
+	CELL_RATE,		/* .real, change of .measure in an hour */
+	CELL_FRACTION,		/* .real, from 0 to 1 */
+	CELL_WORD,		/* .name, needs no quotes nor escapes */
+	CELL_NAME,		/* .name, any bytes */
+	CELL_CHAIN,
+	CELL_SUMS,		/* JSON only: the sums of the row */
+};
+
+struct cell {
+	enum cell_type type;
+	enum measure measure;
+	bool is_exact;		/* an error, of a figure that is no estimate */
+	union {
+		u64 number;
+		s64 integer;
+		double real;
+		struct text name;
+		struct change change;
+		const struct chain *chain;
+		struct {
+			u64 part;
+			u64 total;
+		};
+	};
+};
+
+/* Columns that a format can leave out. */
+enum {
+	COLUMN_HELD = 1 << 0,
+	COLUMN_AGES = 1 << 1,
+	COLUMN_SAMPLED = 1 << 2,	/* useful only if something was sampled */
+};
+
+/*
+ * A format shows the columns that have a name in it, in the order of the table. A column
+ * whose position differs between formats is in the table once for each position.
+ */
+struct column {
+	const char *name[NR_FORMATS];
+	struct cell (*get)(const struct row *row, int arg);
+	int arg;
+	unsigned int omit;	/* a COLUMN_* bit, or 0 */
+	const char *object;	/* JSON: name of the inner object that has the column */
+	const char *by_objects;	/* text: name if groups are compared by objects */
+};
+
+/* Values of arg where a column shows the measure that groups are compared by. */
+enum {
+	MEASURE_MAIN = NR_MEASURES,
+	MEASURE_BESIDE,
+};
+
+/* Values of arg where a column shows one of the sums. */
+enum {
+	SUM_FIRST,
+	SUM_LAST,
+};
+
+struct cell cell_row_name(const struct row *row, int arg);
+struct cell cell_label(const struct row *row, int arg);
+struct cell cell_rank(const struct row *row, int arg);
+struct cell cell_groups(const struct row *row, int arg);
+struct cell cell_objects(const struct row *row, int which);
+struct cell cell_bytes(const struct row *row, int which);
+struct cell cell_held(const struct row *row, int which);
+struct cell cell_waste(const struct row *row, int which);
+struct cell cell_records(const struct row *row, int which);
+struct cell cell_objects_error(const struct row *row, int which);
+struct cell cell_bytes_error(const struct row *row, int which);
+/* The measure that groups are compared by. */
+struct cell cell_measure(const struct row *row, int which);
+struct cell cell_error(const struct row *row, int arg);
+
+/* Print a number or a word, as CSV and TSV have it. Returns false for other cells. */
+bool cell_print(const struct cell *cell, FILE *out);
+/* Print the frames of a chain with ";" between them. */
+void chain_print(const struct model *m, const struct chain *chain, FILE *out);
+
+#define COLUMNS_MAX 64
+
+/* The columns of one format, with those of the fields that groups are made by. */
+struct column_list {
+	struct column v[COLUMNS_MAX];
+	const char *name[COLUMNS_MAX];
+	u32 n;
+};
+
+/* Select the columns of @format, without those that have a bit in @omit. */
+void columns_choose(struct column_list *list, const struct answer *a,
+		    const struct column *columns, u32 n, enum format format,
+		    unsigned int omit);
+/* Append the fields. Text shows caches only if one of the @n groups in @order has one. */
+void columns_add_fields(struct column_list *list, const struct model *m, enum format format,
+			const u32 *order, u32 n);
+
+#endif
