@@ -142,6 +142,43 @@ manual_is_sound()
 	[ -z "$said" ]
 }
 
+# Each command of the manual's cookbook succeeds on dumps with the names that it uses. The
+# commands for a live machine get a dump as well; --live would never end.
+cookbook_commands_run()
+{
+	local command commands=0 cookbook=$work/cookbook input=$here/input dump
+
+	mkdir -p "$cookbook"
+	: > "$cookbook/flame.html"
+	for dump in monday.txt dump.txt dump.00; do
+		cp "$input/slab.txt" "$cookbook/$dump"
+	done
+	for dump in friday.txt dump.01; do
+		cp "$input/slab_later.txt" "$cookbook/$dump"
+	done
+	cp "$input/slab_latest.txt" "$cookbook/dump.10"
+	while IFS= read -r command; do
+		commands=$((commands + 1))
+		case $command in
+		*source=page*)
+			command="$command $input/page.txt"
+			;;
+		*dump* | *monday*)
+			;;
+		*)
+			command="${command/--live=10 /} dump.txt"
+			;;
+		esac
+		echo "$command"
+		(
+			# shellcheck disable=SC2317 # called by the command
+			ownertop() { "$build/ownertop" "$@"; }
+			cd "$cookbook" && eval "$command" > output && [ -n "$(cat output flame.html)" ]
+		) || return 1
+	done < <(sed -n '/^\.Sh COOKBOOK/,/^\.Sh DESCRIPTION/s/^\.Dl //p' "$source/ownertop.8.in")
+	[ "$commands" -eq 10 ]
+}
+
 # completes LINE WANTED: what the shell offers for the last word of LINE
 completes()
 {
@@ -216,6 +253,7 @@ golden
 check "help fits a screen" help_fits_a_screen
 check "every option is in the manual and the completion" options_are_documented
 check "the manual is sound" manual_is_sound
+check "the commands of the cookbook run" cookbook_commands_run
 check "the completion offers what fits" completion_offers
 check "the documented questions are answered" documented_questions
 check "every expectation has a case" no_stray_expectations
