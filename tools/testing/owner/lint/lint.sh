@@ -1,13 +1,9 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-2.0
 #
-# make lint: style, static checks, spelling. Prints TAP.
-set -u
-cd "$(dirname "$0")/../../../.." || exit 1
-. tools/testing/owner/tests/prelude.sh
+# make lint: style, static checks, names, spelling. Prints TAP.
+. "$(dirname "$0")/../tests/prelude.sh"
 
-work=$(mktemp -d)
-trap 'rm -rf "$work"' EXIT
 seen=$work/seen
 tree=build/tree
 tools/testing/owner/kernels/tree.py assemble >"$seen" || exit 1
@@ -19,11 +15,11 @@ files() { grep -E "$1" "$work/files"; }
 kernel_c=$(files '^(mm|lib|include|tools/testing/owner/modules)/.*\.[ch]$')
 tool_c=$(files '^tools/(mm|testing/owner/lang)/.*\.[ch]$')
 
-# A file is checked as kernel code; userspace code has its own types and libraries,
-# and those have names of their own.
+# Check files as kernel code. User space code has types and libraries whose names
+# checkpatch does not like.
 checkpatch()
 {
-	# Its licence check is a Python program that wants Debian's modules.
+	# Its licence check is a Python program that needs Debian's Python modules.
 	PATH=/usr/bin:$PATH "$tree/scripts/checkpatch.pl" --root="$tree" --strict --quiet \
 		--no-summary --terse --show-types --max-line-length=100 "$@" >"$seen" 2>&1 && [ ! -s "$seen" ]
 }
@@ -39,7 +35,7 @@ check_patches()
 		checkpatch --ignore "$mailed,CAMELCASE" $(grep -e '-tools-' "$work/mails")
 }
 
-# Only hooks: logic that grows in a patch belongs into a file of ours.
+# A patch holds hooks; logic belongs into a file of ours.
 patches_are_hooks()
 {
 	for patch in patches/6.12/*.patch; do
@@ -48,36 +44,36 @@ patches_are_hooks()
 	done
 }
 
-run_sparse()
+check_sparse()
 {
 	# shellcheck disable=SC2046 # a list of words
 	make -C "$tree" O="$PWD/build/x86_64" C=2 mm/owner/ $(files '^lib/stackdepot_.*\.c$' |
 		sed 's/c$/o/') >"$work/sparse" 2>&1 || { cp "$work/sparse" "$seen"; return 1; }
-	# The kernel's own headers have warnings of their own; ours may have none.
+	# The kernel's headers have warnings; our files may have none.
 	! grep -E '(^|/)(mm/owner/|lib/stackdepot_)[^ ]*: (warning|error):' "$work/sparse" >"$seen"
 }
 
-run_kernel_doc()
+check_kernel_doc()
 {
 	# shellcheck disable=SC2086 # a list of words
 	$tree/scripts/kernel-doc -none -Werror $kernel_c >"$seen" 2>&1
 }
 
-# Functions that ok() calls look unreachable to it.
-shell_scripts() { files '\.sh$|^\.ci/run$' | xargs shellcheck -x -e SC2317,SC1091 >"$seen" 2>&1; }
-# drgn gives its scripts the program that they look at.
-python_scripts() { files '\.py$' | xargs flake8 --max-line-length=100 --builtins=prog >"$seen" 2>&1; }
-spelling() { grep -v '/expect/\|/input/\|/corpus$\|\.gz$' "$work/files" | xargs codespell -L nd >"$seen" 2>&1; }
+# ShellCheck believes that functions called by ok() are unreachable.
+check_shell() { files '\.sh$|^\.ci/run$' | xargs shellcheck -x -P SCRIPTDIR -e SC2317,SC1091 >"$seen" 2>&1; }
+# drgn defines "prog" for its scripts.
+check_python() { files '\.py$' | xargs flake8 --max-line-length=100 --builtins=prog >"$seen" 2>&1; }
+check_spelling() { grep -v '/expect/\|/input/\|/corpus$\|\.gz$' "$work/files" | xargs codespell -L nd >"$seen" 2>&1; }
 
-spdx()
+check_licences()
 {
 	files '\.(c|h|py|sh|config|rst)$|/Makefile$|^Makefile$|Kconfig$' |
 		xargs grep -L 'SPDX-License-Identifier: GPL-2.0' >"$seen"
 	[ ! -s "$seen" ]
 }
 
-# Of one machine, or a promise instead of the thing.
-no_leftovers()
+# Paths of one machine, promises, and spaces at the end of a line.
+check_leftovers()
 {
 	grep -v 'tools/testing/owner/lint/lint.sh' "$work/files" |
 		xargs grep -nIE '\b(TODO|FIXME|XXX)\b|/home/[a-z]|[[:space:]]$' >"$seen"
@@ -86,18 +82,18 @@ no_leftovers()
 	[ ! -s "$seen" ]
 }
 
-# A file that is longer treats more than one subject.
-no_long_files()
+# Split a longer file by subject.
+check_lengths()
 {
 	files '\.(c|h|py|sh)$' | xargs wc -l | awk '$1 > 700 && $2 != "total"' >"$seen"
 	[ ! -s "$seen" ]
 }
 
-# Each prints what it finds, with file and line.
-comments() { tools/testing/owner/lint/check_comments.py >"$seen" 2>&1; }
-words() { tools/testing/owner/lint/check_words.py >"$seen" 2>&1; }
-prefixes() { tools/testing/owner/lint/check_symbols.py prefixes >"$seen" 2>&1; }
-cycles() { tools/testing/owner/lint/check_symbols.py cycles >"$seen" 2>&1; }
+# Each check prints its findings, with file and line.
+check_functions() { tools/testing/owner/lint/check_comments.py >"$seen" 2>&1; }
+check_words() { tools/testing/owner/lint/check_words.py >"$seen" 2>&1; }
+check_prefixes() { tools/testing/owner/lint/check_symbols.py prefixes >"$seen" 2>&1; }
+check_cycles() { tools/testing/owner/lint/check_symbols.py cycles >"$seen" 2>&1; }
 
 # shellcheck disable=SC2086
 {
@@ -107,22 +103,22 @@ ok "checkpatch --strict: kernel files" checkpatch --no-tree -f $kernel_c
 ok "checkpatch --strict: the series" check_patches
 ok "patches hold hooks, not logic" patches_are_hooks
 if [ -f build/x86_64/vmlinux ]; then
-	ok "sparse" run_sparse
+	ok "sparse" check_sparse
 else
 	skip "sparse" "needs a built kernel: make kernel K=x86_64"
 fi
-ok "kernel-doc" run_kernel_doc
-ok "shellcheck" shell_scripts
-ok "flake8" python_scripts
-ok "codespell" spelling
-ok "each file states its licence" spdx
-ok "no leftovers" no_leftovers
-ok "no file above 700 lines" no_long_files
-ok "functions that comments name exist" comments
-ok "words of the glossary" words
+ok "kernel-doc" check_kernel_doc
+ok "shellcheck" check_shell
+ok "flake8" check_python
+ok "codespell" check_spelling
+ok "each file states its licence" check_licences
+ok "no leftovers" check_leftovers
+ok "no file above 700 lines" check_lengths
+ok "functions that comments name exist" check_functions
+ok "words of the glossary" check_words
 if [ -f build/x86_64/vmlinux ] || [ -f build/um/linux ]; then
-	ok "global symbols have a prefix" prefixes
-	ok "no cycle between files of mm/owner" cycles
+	ok "global symbols have a prefix" check_prefixes
+	ok "no cycle between files of mm/owner" check_cycles
 else
 	skip "global symbols have a prefix" "needs a built kernel: make kernel K=um"
 	skip "no cycle between files of mm/owner" "needs a built kernel: make kernel K=um"

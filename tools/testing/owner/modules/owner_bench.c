@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * What an allocation costs.
+ * Measure the cost of an allocation.
  *
- * Each operation is measured in a loop with interrupts off, after a warm-up,
- * from call chains of several depths. The smallest and the median of the
- * repeats go to the kernel's log, as "owner_bench: OPERATION CHAIN MIN MEDIAN",
- * for one operation, the few instructions of its loop included. In a guest that
- * counts instructions the time stamp counter advances by one with each, and the
- * figures are instructions; where there is none they are nanoseconds.
+ * Run each operation in a loop with interrupts off, after a warm-up, from call
+ * chains of several depths. Print the smallest and the median result to the
+ * kernel's log as "owner_bench: OPERATION CHAIN MIN MEDIAN", for one operation
+ * including the instructions of the loop. In a guest that counts instructions
+ * the time stamp counter advances by one per instruction, so the unit is
+ * instructions; on architectures without it the unit is nanoseconds.
  */
 
 #include <linux/gfp.h>
@@ -24,14 +24,14 @@
 
 static char *only = "";
 module_param(only, charp, 0400);
-MODULE_PARM_DESC(only, "measure the operations whose names begin so");
+MODULE_PARM_DESC(only, "measure only operations whose names begin with this text");
 
-/* Operations in a measurement. */
+/* Number of operations in one measurement. */
 #define ROUNDS		256
 #define WARM_UPS	4
 #define REPEATS		9
 
-/* Interrupts are off: nothing here may wait. */
+/* Interrupts are off, so an allocation must not sleep. */
 #define FLAGS		(GFP_NOWAIT | __GFP_NOWARN)
 
 #define CACHE_SIZE	200
@@ -39,10 +39,13 @@ MODULE_PARM_DESC(only, "measure the operations whose names begin so");
 static struct kmem_cache *cache;
 static void *objects[ROUNDS];
 
-/* One at a time, freed at once; all of them, then all freed; the same in two calls. */
+/*
+ * PAIRS: free each object before the next is allocated. BATCH: allocate all, then free
+ * all. BULK: allocate all with one call and free all with one call.
+ */
 enum way { PAIRS, BATCH, BULK };
 
-static __always_inline void kmalloc_by(enum way way, size_t size, gfp_t flags)
+static __always_inline void run_kmalloc(enum way way, size_t size, gfp_t flags)
 {
 	unsigned int i;
 
@@ -57,11 +60,11 @@ static __always_inline void kmalloc_by(enum way way, size_t size, gfp_t flags)
 		kfree(objects[i]);
 }
 
-/* Sizes are constants, as with most callers: kmalloc() is inlined for them. */
+/* The sizes are constants, as in most callers, so kmalloc() is inlined. */
 #define KMALLOC(name, size, flags)						\
 static noinline void kmalloc_##name(enum way way)				\
 {										\
-	kmalloc_by(way, size, flags);						\
+	run_kmalloc(way, size, flags);						\
 }
 
 KMALLOC(8, 8, FLAGS)
@@ -99,7 +102,7 @@ static noinline void cache_200(enum way way)
 	}
 }
 
-static __always_inline void page_pairs(unsigned int order)
+static __always_inline void run_page_pairs(unsigned int order)
 {
 	unsigned int i;
 
@@ -110,7 +113,7 @@ static __always_inline void page_pairs(unsigned int order)
 #define PAGES(order)								\
 static noinline void pages_##order(enum way way)				\
 {										\
-	page_pairs(order);							\
+	run_page_pairs(order);							\
 }
 
 PAGES(0)
@@ -119,8 +122,8 @@ PAGES(2)
 PAGES(3)
 PAGES(4)
 
-/* A page that goes to another caller each time, and comes back from another. */
-static noinline unsigned long get_one(void)
+/* The allocator serves one page to two call sites in turn, and two sites free it. */
+static noinline unsigned long alloc_page_here(void)
 {
 	unsigned long page = __get_free_page(FLAGS);
 
@@ -128,7 +131,7 @@ static noinline unsigned long get_one(void)
 	return page;
 }
 
-static noinline unsigned long get_another(void)
+static noinline unsigned long alloc_page_there(void)
 {
 	unsigned long page = __get_free_page(FLAGS);
 
@@ -136,13 +139,13 @@ static noinline unsigned long get_another(void)
 	return page;
 }
 
-static noinline void put_one(unsigned long page)
+static noinline void free_page_here(unsigned long page)
 {
 	free_page(page);
 	barrier();
 }
 
-static noinline void put_another(unsigned long page)
+static noinline void free_page_there(unsigned long page)
 {
 	free_page(page);
 	barrier();
@@ -153,8 +156,8 @@ static noinline void pages_in_turn(enum way way)
 	unsigned int i;
 
 	for (i = 0; i < ROUNDS / 2; i++) {
-		put_one(get_one());
-		put_another(get_another());
+		free_page_here(alloc_page_here());
+		free_page_there(alloc_page_there());
 	}
 }
 
@@ -165,23 +168,23 @@ struct operation {
 };
 
 /*
- * Where few objects are sampled, a slab of which one was costs some instructions more
- * for good, and sooner or later that is the one at hand. It is not what is measured:
- * enough objects are held that pairs of kmalloc-64, which have a bound, come from
- * another slab each time.
+ * With sampling, a slab that has a sampled object costs a few more instructions until
+ * it is freed. A loop of pairs uses one slab only, and would show that cost if the slab
+ * happened to have a sample. Hold a slab's worth of kmalloc-64 objects before each
+ * measurement, so that each uses another slab.
  */
 #define OBJECTS_OF_SLAB		64
 
 static void *held[4096 + (WARM_UPS + REPEATS) * OBJECTS_OF_SLAB];
 static unsigned int nr_held;
 
-static void hold(unsigned int count)
+static void hold_objects(unsigned int count)
 {
 	while (count--)
 		held[nr_held++] = kmalloc(64, GFP_KERNEL);
 }
 
-static void let_go(unsigned int count)
+static void free_held_objects(unsigned int count)
 {
 	while (count--)
 		kfree(held[--nr_held]);
@@ -238,24 +241,24 @@ static noinline u64 measure_once(const struct operation *operation)
 	return ended - began;
 }
 
-static int by_value(const void *a, const void *b)
+static int compare_values(const void *a, const void *b)
 {
 	u64 x = *(const u64 *)a, y = *(const u64 *)b;
 
 	return x < y ? -1 : x > y;
 }
 
-static noinline void measure(const struct operation *operation, unsigned int chain)
+static noinline void measure_operation(const struct operation *operation, unsigned int chain)
 {
 	u64 results[REPEATS], min, median;
 	unsigned int i, each = operation->way == PAIRS ? OBJECTS_OF_SLAB : 0;
 
 	for (i = 0; i < WARM_UPS + REPEATS; i++) {
-		hold(each);
+		hold_objects(each);
 		results[i % REPEATS] = measure_once(operation);
 	}
-	let_go(i * each);
-	sort(results, REPEATS, sizeof(*results), by_value, NULL);
+	free_held_objects(i * each);
+	sort(results, REPEATS, sizeof(*results), compare_values, NULL);
 	min = results[0] * 100 / ROUNDS;
 	median = results[REPEATS / 2] * 100 / ROUNDS;
 	pr_info("owner_bench: %s %u %llu.%02llu %llu.%02llu\n", operation->name, chain,
@@ -271,7 +274,7 @@ static noinline void count_frames(enum way way)
 	frames = stack_trace_save(entries, ARRAY_SIZE(entries), 0);
 }
 
-/* How many frames an allocation made by an operation finds before it. */
+/* Print the number of frames in the call chain of an operation. */
 static noinline void measure_frames(const struct operation *operation, unsigned int chain)
 {
 	measure_once(operation);
@@ -282,15 +285,15 @@ static const struct operation frame_counter = { "frames", count_frames, PAIRS };
 
 typedef void (*measure_fn)(const struct operation *operation, unsigned int chain);
 
-/* Go deeper by this many frames, then measure. */
-static noinline void descend(unsigned int deeper, measure_fn fn,
-			     const struct operation *operation, unsigned int chain)
+/* Call @fn below @deeper more frames. */
+static noinline void measure_below(unsigned int deeper, measure_fn fn,
+				   const struct operation *operation, unsigned int chain)
 {
 	if (deeper)
-		descend(deeper - 1, fn, operation, chain);
+		measure_below(deeper - 1, fn, operation, chain);
 	else
 		fn(operation, chain);
-	/* Not a tail call: a frame of its own. */
+	/* Prevent a tail call, which would drop this frame. */
 	barrier();
 }
 
@@ -301,13 +304,13 @@ static int bench_init(void)
 	cache = kmem_cache_create("owner_bench", CACHE_SIZE, 0, SLAB_NO_MERGE, NULL);
 	if (!cache)
 		return -ENOMEM;
-	hold(4096);
+	hold_objects(4096);
 	for (j = 0; j < ARRAY_SIZE(chains); j++) {
-		descend(chains[j], measure_frames, &frame_counter, chains[j]);
+		measure_below(chains[j], measure_frames, &frame_counter, chains[j]);
 		for (i = 0; i < ARRAY_SIZE(operations); i++) {
 			if (!strstarts(operations[i].name, only))
 				continue;
-			descend(chains[j], measure, &operations[i], chains[j]);
+			measure_below(chains[j], measure_operation, &operations[i], chains[j]);
 			cond_resched();
 		}
 	}
@@ -317,10 +320,10 @@ module_init(bench_init);
 
 static void __exit bench_exit(void)
 {
-	let_go(nr_held);
+	free_held_objects(nr_held);
 	kmem_cache_destroy(cache);
 }
 module_exit(bench_exit);
 
-MODULE_DESCRIPTION("What an allocation costs");
+MODULE_DESCRIPTION("Measure the cost of an allocation");
 MODULE_LICENSE("GPL");

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 */
-/* The clock that costs are measured by: instructions, where a guest counts them. */
+/* The clock of the benchmarks. It counts instructions in a guest that counts them. */
 #ifndef _OWNER_BENCH_H
 #define _OWNER_BENCH_H
 

@@ -1,12 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * What an allocation costs whose call chain begins in user space.
+ * Measure the cost of an allocation whose call chain begins at a system call.
  *
- * Each byte written to /proc/owner_bench is a system call, and a pair of kmalloc()
- * and kfree() that is measured alone. Where CONFIG_RANDOMIZE_KSTACK_OFFSET is in
- * use each of them finds the same chain somewhere else. What they cost goes to
- * the kernel's log when the module goes, as owner_bench.c has it, but for the
- * mean, which stands where that has the median: what is rare and dear counts.
+ * Each write to /proc/owner_bench measures one pair of kmalloc() and kfree(). With
+ * CONFIG_RANDOMIZE_KSTACK_OFFSET the chain is at another stack depth each time. The
+ * exit function prints the result in the format of owner_bench.c, with the mean in
+ * the place of the median, because a mean includes rare and expensive calls.
  */
 
 #include <linux/irqflags.h>
@@ -17,13 +16,13 @@
 
 #include "owner_bench.h"
 
-/* Calls that are not counted: what is met first is dear. */
+/* The first calls are not counted, because the slow path serves new chains. */
 #define WARM_UPS	1024
 
 static unsigned long calls;
 static u64 least = U64_MAX, sum;
 
-static ssize_t measure(struct file *file, const char __user *buf, size_t count, loff_t *pos)
+static ssize_t measure_pair(struct file *file, const char __user *buf, size_t count, loff_t *pos)
 {
 	unsigned long flags;
 	u64 took;
@@ -40,7 +39,7 @@ static ssize_t measure(struct file *file, const char __user *buf, size_t count, 
 	return count;
 }
 
-static const struct proc_ops ops = { .proc_write = measure };
+static const struct proc_ops ops = { .proc_write = measure_pair };
 
 static int __init bench_init(void)
 {
@@ -58,5 +57,5 @@ static void __exit bench_exit(void)
 }
 module_exit(bench_exit);
 
-MODULE_DESCRIPTION("What an allocation costs, from user space on");
+MODULE_DESCRIPTION("Measure the cost of an allocation by a system call");
 MODULE_LICENSE("GPL");

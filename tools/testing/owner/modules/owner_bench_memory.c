@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * What an object takes in memory, and objects for as many call chains as asked.
+ * Measure the memory that an object takes, and allocate from many call chains.
  *
- * The figure goes to the kernel's log in the form of owner_bench's. What the
- * chains take is for the reader of the stack depot's file to say.
+ * Print the bytes per object to the kernel's log in the format of owner_bench.c. The
+ * memory of the chains can be read from the stack depot's statistics.
  */
 
 #include <linux/kernel.h>
@@ -16,11 +16,11 @@
 
 static unsigned int objects;
 module_param(objects, uint, 0400);
-MODULE_PARM_DESC(objects, "how many objects to allocate from one chain, to see what they take");
+MODULE_PARM_DESC(objects, "number of objects to allocate from one call chain");
 
 static unsigned int chains;
 module_param(chains, uint, 0400);
-MODULE_PARM_DESC(chains, "how many chains to allocate an object from");
+MODULE_PARM_DESC(chains, "number of call chains that allocate one object each");
 
 struct object {
 	struct object *next;
@@ -40,7 +40,7 @@ static noinline bool hold_one(void)
 	return true;
 }
 
-/* Frames whose return addresses tell the chains apart, two bits each. */
+/* Number of frames whose return addresses distinguish the chains: two bits per frame. */
 #define FRAMES	7
 
 static noinline bool hold_by(unsigned int chain, unsigned int frame)
@@ -122,5 +122,5 @@ static void __exit memory_exit(void)
 }
 module_exit(memory_exit);
 
-MODULE_DESCRIPTION("What an object and a call chain take in memory");
+MODULE_DESCRIPTION("Measure the memory of objects and call chains");
 MODULE_LICENSE("GPL");

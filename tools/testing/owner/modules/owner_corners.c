@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Ways out that are not the usual one, each on its own: corner=
+ * Exercise a rare path of the allocator, chosen by the parameter corner:
  *
- * dump		somebody asks what an object is, before and after it is freed
- * busy		a cache is destroyed that still has objects
- * charge	a memory cgroup refuses to be charged
- * leave	the module goes, what it allocated stays
- * kfence	KFENCE serves an object, which goes with the module
+ * dump		call mem_dump_obj() on an object before and after it is freed
+ * busy		destroy a cache that still has objects
+ * charge	allocate until the memory cgroup refuses the charge
+ * leave	keep objects allocated when the module is unloaded
+ * kfence	allocate an object from KFENCE, free it at unload
  */
 
 #include <linux/jiffies.h>
@@ -39,7 +39,7 @@ static noinline void corner_free(void *object)
 	barrier();
 }
 
-static void dump(void)
+static void dump_object(void)
 {
 	void *object = corner_alloc(NULL, GFP_KERNEL), *keeps_the_slab;
 
@@ -53,7 +53,7 @@ static void dump(void)
 	kfree(keeps_the_slab);
 }
 
-static void busy(void)
+static void destroy_busy_cache(void)
 {
 	struct kmem_cache *cache = kmem_cache_create("corner_busy", SIZE, 0, SLAB_NO_MERGE, NULL);
 	unsigned int i;
@@ -63,8 +63,8 @@ static void busy(void)
 	kmem_cache_destroy(cache);
 }
 
-/* Some are charged to the loading task's cgroup before it refuses, and stay. */
-static void charge(void)
+/* The objects that were charged before the first refusal are never freed. */
+static void charge_until_refused(void)
 {
 	struct kmem_cache *cache = kmem_cache_create("corner_charge", SIZE, 0,
 						     SLAB_NO_MERGE | SLAB_ACCOUNT, NULL);
@@ -79,7 +79,7 @@ static void charge(void)
 	pr_info("corner: %u charged, %u refused\n", charged, refused);
 }
 
-static void leave(void)
+static void leave_objects(void)
 {
 	unsigned int i;
 
@@ -89,8 +89,8 @@ static void leave(void)
 
 static void *fenced;
 
-/* It serves one now and then. */
-static void kfence(void)
+/* KFENCE serves one allocation per sample interval, so try for a while. */
+static void alloc_from_kfence(void)
 {
 	unsigned long until = jiffies + 20 * HZ;
 
@@ -109,27 +109,27 @@ static void kfence(void)
 static int __init corners_init(void)
 {
 	if (!strcmp(corner, "dump"))
-		dump();
+		dump_object();
 	else if (!strcmp(corner, "busy"))
-		busy();
+		destroy_busy_cache();
 	else if (!strcmp(corner, "charge"))
-		charge();
+		charge_until_refused();
 	else if (!strcmp(corner, "leave"))
-		leave();
+		leave_objects();
 	else if (!strcmp(corner, "kfence"))
-		kfence();
+		alloc_from_kfence();
 	else
 		return -EINVAL;
 	return 0;
 }
 module_init(corners_init);
 
-/* What else is left is left on purpose. */
+/* The objects of the other corners are leaked on purpose. */
 static void __exit corners_exit(void)
 {
 	kfree(fenced);
 }
 module_exit(corners_exit);
 
-MODULE_DESCRIPTION("Ways out that are not the usual one");
+MODULE_DESCRIPTION("Exercise rare paths of the slab allocator");
 MODULE_LICENSE("GPL");

@@ -1,12 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Planted truth that grows and shrinks: what comes and goes between two moments,
- * for whoever compares them to report exactly.
+ * Plant known numbers of objects that change between moments.
  *
- * A number written to /sys/kernel/debug/owner_growth chooses the moment; before the
- * first nothing is held. What is held is said there, as owner_truth.ko says it. Each
- * function that allocates does so in one line, so that an account by source lines has
- * a known answer, too.
+ * Write the number of a moment to /sys/kernel/debug/owner_growth to plant its objects;
+ * no object is planted before. Read the planted objects from there, in the format of
+ * owner_truth.ko. Each allocating function allocates in one source line, so that
+ * /proc/allocinfo has a known content, too.
  */
 
 #include <linux/debugfs.h>
@@ -21,13 +20,13 @@
 
 struct plant {
 	const char *cache;
-	/* The module's functions from the allocation outwards. */
+	/* This module's functions in the chain, the allocating one first. */
 	const char *chain;
-	/* Plants one more, and says how large that is. */
-	void *(*more)(size_t *size);
-	/* What each moment has. */
-	unsigned int hold[MOMENTS];
-	/* The next moment has others, though as many. */
+	/* Allocates one more object and returns its size in *size. */
+	void *(*alloc)(size_t *size);
+	/* Number of objects at each moment. */
+	unsigned int wanted[MOMENTS];
+	/* Allocate all objects anew at each moment. */
 	bool renewed;
 
 	size_t size;
@@ -37,11 +36,11 @@ struct plant {
 
 static struct kmem_cache *own_cache;
 static struct dentry *held_file;
-/* Protects what is planted. */
+/* Protects plants and moment. */
 static DEFINE_MUTEX(lock);
 static unsigned int moment;
 
-/* No call in a chain may become a jump: the frame would be gone. */
+/* Prevent a tail call, which would drop the caller's frame from the chain. */
 #define RETURN_AFTER_CALL()	barrier()
 
 static noinline __noclone void *truth_shared(size_t size)
@@ -102,7 +101,7 @@ static noinline void *truth_swinging(size_t *size)
 	return object;
 }
 
-/* As many objects as before, but larger ones. */
+/* The number of objects stays, their size grows. */
 static noinline void *truth_swelling(size_t *size)
 {
 	void *object;
@@ -113,7 +112,7 @@ static noinline void *truth_swelling(size_t *size)
 	return object;
 }
 
-/* Others than before, but as many and as large. */
+/* Number and size of the objects stay, but all objects are new. */
 static noinline void *truth_changing(size_t *size)
 {
 	void *object;
@@ -134,19 +133,19 @@ static struct plant plants[] = {
 	{ "kmalloc-512", "truth_changing", truth_changing, { 25, 25, 25 }, true },
 };
 
-static void uproot(struct plant *plant, unsigned int until)
+static void free_planted(struct plant *plant, unsigned int until)
 {
 	while (plant->objects > until)
 		kfree(plant->object[--plant->objects]);
 }
 
-static void hold(struct plant *plant, unsigned int objects)
+static void plant_objects(struct plant *plant, unsigned int objects)
 {
-	uproot(plant, plant->renewed ? 0 : objects);
+	free_planted(plant, plant->renewed ? 0 : objects);
 	while (plant->objects < objects) {
-		void *object = plant->more(&plant->size);
+		void *object = plant->alloc(&plant->size);
 
-		/* What was not planted is not said either. */
+		/* The file lists only objects that could be allocated. */
 		if (!object)
 			return;
 		plant->object[plant->objects++] = object;
@@ -159,7 +158,7 @@ static void plant_moment(unsigned int chosen)
 
 	moment = chosen;
 	for (i = 0; i < ARRAY_SIZE(plants); i++)
-		hold(&plants[i], plants[i].hold[chosen]);
+		plant_objects(&plants[i], plants[i].wanted[chosen]);
 }
 
 static ssize_t held_write(struct file *file, const char __user *user, size_t bytes, loff_t *pos)
@@ -210,10 +209,10 @@ static void __exit growth_exit(void)
 
 	debugfs_remove(held_file);
 	for (i = 0; i < ARRAY_SIZE(plants); i++)
-		uproot(&plants[i], 0);
+		free_planted(&plants[i], 0);
 	kmem_cache_destroy(own_cache);
 }
 module_exit(growth_exit);
 
-MODULE_DESCRIPTION("Objects with known owners that come and go");
+MODULE_DESCRIPTION("Plant objects with known owners that change between moments");
 MODULE_LICENSE("GPL");

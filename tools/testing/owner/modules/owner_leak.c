@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * A module with a leak, to be found by its owner.
+ * A module with a leak.
  *
- * It serves requests. Each opens a session and writes a log line; the log line
- * is freed, the session never is. slabtop would show kmalloc-256 growing.
+ * It serves requests. Each request allocates a session and a log line, and frees the
+ * log line but not the session. slabtop shows only that kmalloc-256 grows.
  */
 
 #include <linux/list.h>
@@ -15,12 +15,12 @@
 
 static unsigned int requests = 20000;
 module_param(requests, uint, 0400);
-MODULE_PARM_DESC(requests, "how many sessions to leak");
+MODULE_PARM_DESC(requests, "number of sessions to leak");
 
 #define SESSION_SIZE	200
 #define LOG_SIZE	90
 
-/* Reachable, so that kmemleak would find nothing to report either. */
+/* The sessions are reachable, so kmemleak does not report them. */
 static LIST_HEAD(sessions);
 
 struct session {
@@ -37,12 +37,12 @@ static noinline struct session *leak_open_session(void)
 	return session;
 }
 
-/* For another module, which does not close it either. */
+/* owner_user.ko calls this and leaks the session, too. */
 noinline bool owner_leak_open(void)
 {
 	bool opened = leak_open_session();
 
-	/* Not a tail call: the chain must pass here. */
+	/* Prevent a tail call, which would drop this frame from the chain. */
 	barrier();
 	return opened;
 }
@@ -93,5 +93,5 @@ static void __exit leak_exit(void)
 }
 module_exit(leak_exit);
 
-MODULE_DESCRIPTION("A leak to be found by its owner");
+MODULE_DESCRIPTION("A leak that slab_owner finds");
 MODULE_LICENSE("GPL");

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Planted pages: known allocations of known orders from known call chains, for
- * page_owner to show exactly, ours and the one that the kernel comes with.
+ * Plant known page allocations: each chain allocates a known number of pages of a known
+ * order. page_owner, ours and the original, must show exactly those.
  *
- * What is planted is said in /sys/kernel/debug/owner_pages, a line for each chain:
- * "FUNCTION ORDER ALLOCATIONS".
+ * /sys/kernel/debug/owner_pages lists them, one line per chain: "FUNCTION ORDER
+ * ALLOCATIONS".
  */
 
 #include <linux/debugfs.h>
@@ -24,7 +24,7 @@ static char truth[2048];
 static size_t told;
 static struct dentry *truth_file;
 
-static __printf(1, 2) void tell(const char *format, ...)
+static __printf(1, 2) void add_truth(const char *format, ...)
 {
 	va_list args;
 
@@ -39,13 +39,13 @@ struct plant {
 	unsigned int order;
 };
 
-static void keep(struct plant *plant, struct page *page)
+static void keep_pages(struct plant *plant, struct page *page)
 {
 	if (page)
 		plant->page[plant->pages++] = page;
 }
 
-static void uproot(struct plant *plant)
+static void free_planted(struct plant *plant)
 {
 	while (plant->pages)
 		__free_pages(plant->page[--plant->pages], plant->order);
@@ -57,22 +57,22 @@ static struct plant in_softirq, in_hardirq, in_thread, deep;
 static noinline void pages_single(void)
 {
 	while (single.pages < PLANTED)
-		keep(&single, alloc_page(GFP_KERNEL));
-	tell("%s 0 %u\n", __func__, PLANTED);
+		keep_pages(&single, alloc_page(GFP_KERNEL));
+	add_truth("%s 0 %u\n", __func__, PLANTED);
 }
 
 static noinline void pages_zeroed(void)
 {
 	while (zeroed.pages < PLANTED)
-		keep(&zeroed, virt_to_page(get_zeroed_page(GFP_KERNEL)));
-	tell("%s 0 %u\n", __func__, PLANTED);
+		keep_pages(&zeroed, virt_to_page(get_zeroed_page(GFP_KERNEL)));
+	add_truth("%s 0 %u\n", __func__, PLANTED);
 }
 
 static noinline void pages_movable(void)
 {
 	while (movable.pages < PLANTED)
-		keep(&movable, alloc_page(GFP_HIGHUSER_MOVABLE));
-	tell("%s 0 %u\n", __func__, PLANTED);
+		keep_pages(&movable, alloc_page(GFP_HIGHUSER_MOVABLE));
+	add_truth("%s 0 %u\n", __func__, PLANTED);
 }
 
 static noinline void pages_ordered(void)
@@ -82,8 +82,8 @@ static noinline void pages_ordered(void)
 	for (order = 0; order < ARRAY_SIZE(ordered); order++) {
 		ordered[order].order = order;
 		while (ordered[order].pages < 5)
-			keep(&ordered[order], alloc_pages(GFP_KERNEL, order));
-		tell("%s %u 5\n", __func__, order);
+			keep_pages(&ordered[order], alloc_pages(GFP_KERNEL, order));
+		add_truth("%s %u 5\n", __func__, order);
 	}
 }
 
@@ -91,11 +91,11 @@ static noinline void pages_compound(void)
 {
 	compound.order = 2;
 	while (compound.pages < 5)
-		keep(&compound, alloc_pages(GFP_KERNEL | __GFP_COMP, 2));
-	tell("%s 2 5\n", __func__);
+		keep_pages(&compound, alloc_pages(GFP_KERNEL | __GFP_COMP, 2));
+	add_truth("%s 2 5\n", __func__);
 }
 
-/* Three of eight are freed. */
+/* Split a page of order 3 and free three of the eight pages. */
 static noinline void pages_split(void)
 {
 	struct page *page = alloc_pages(GFP_KERNEL, 3);
@@ -108,8 +108,8 @@ static noinline void pages_split(void)
 		if (i < 3)
 			__free_page(page + i);
 		else
-			keep(&split, page + i);
-	tell("%s 0 5\n", __func__);
+			keep_pages(&split, page + i);
+	add_truth("%s 0 5\n", __func__);
 }
 
 static void *exact;
@@ -117,7 +117,7 @@ static void *exact;
 static noinline void pages_exact(void)
 {
 	exact = alloc_pages_exact(5 * PAGE_SIZE, GFP_KERNEL);
-	tell("%s 0 5\n", __func__);
+	add_truth("%s 0 5\n", __func__);
 }
 
 static void *large;
@@ -125,7 +125,7 @@ static void *large;
 static noinline void pages_large(void)
 {
 	large = kmalloc(16 * PAGE_SIZE, GFP_KERNEL);
-	tell("%s 4 1\n", __func__);
+	add_truth("%s 4 1\n", __func__);
 }
 
 static void *mapped;
@@ -133,33 +133,33 @@ static void *mapped;
 static noinline void pages_vmalloc(void)
 {
 	mapped = vmalloc(6 * PAGE_SIZE);
-	tell("%s 0 6\n", __func__);
+	add_truth("%s 0 6\n", __func__);
 }
 
-/* Freed by one, allocated again by another. */
+/* pages_second() gets the pages that pages_first() has freed. */
 static noinline void pages_first(void)
 {
 	while (second.pages < PLANTED)
-		keep(&second, alloc_page(GFP_KERNEL));
-	uproot(&second);
+		keep_pages(&second, alloc_page(GFP_KERNEL));
+	free_planted(&second);
 }
 
 static noinline void pages_second(void)
 {
 	while (second.pages < PLANTED)
-		keep(&second, alloc_page(GFP_KERNEL));
-	tell("%s 0 %u\n", __func__, PLANTED);
+		keep_pages(&second, alloc_page(GFP_KERNEL));
+	add_truth("%s 0 %u\n", __func__, PLANTED);
 }
 
-/* More frames than are kept. */
+/* A chain of more frames than page_owner keeps by default. */
 static noinline void pages_deep(unsigned int deeper)
 {
 	if (deeper)
 		pages_deep(deeper - 1);
 	else
 		while (deep.pages < PLANTED)
-			keep(&deep, alloc_page(GFP_KERNEL));
-	/* Not a tail call: a frame of its own. */
+			keep_pages(&deep, alloc_page(GFP_KERNEL));
+	/* Prevent a tail call, which would drop this frame. */
 	barrier();
 }
 
@@ -167,7 +167,7 @@ static noinline void pages_deep(unsigned int deeper)
 
 static unsigned int chains;
 module_param(chains, uint, 0400);
-MODULE_PARM_DESC(chains, "plant a page from each of so many call chains, and say nothing of them");
+MODULE_PARM_DESC(chains, "number of call chains that allocate one page each and are not listed");
 
 static struct page **many;
 static unsigned int planted;
@@ -179,29 +179,29 @@ static noinline void pages_one_of_many(void)
 		planted++;
 }
 
-static void go_on(unsigned int path);
+static void follow_path(unsigned int path);
 
-static noinline void go_left(unsigned int path)
+static noinline void follow_path_left(unsigned int path)
 {
-	go_on(path / 2);
+	follow_path(path / 2);
 	barrier();
 }
 
-static noinline void go_right(unsigned int path)
+static noinline void follow_path_right(unsigned int path)
 {
-	go_on(path / 2);
+	follow_path(path / 2);
 	barrier();
 }
 
-/* Each path has a chain of its own. */
-static void go_on(unsigned int path)
+/* Each value of @path gives another call chain. */
+static void follow_path(unsigned int path)
 {
 	if (path == 1)
 		pages_one_of_many();
 	else if (path & 1)
-		go_right(path);
+		follow_path_right(path);
 	else
-		go_left(path);
+		follow_path_left(path);
 }
 
 static noinline void pages_many(void)
@@ -210,7 +210,7 @@ static noinline void pages_many(void)
 
 	many = kvcalloc(chains, sizeof(*many), GFP_KERNEL);
 	for (i = 0; many && i < chains; i++)
-		go_on(BIT(16) + i);
+		follow_path(BIT(16) + i);
 }
 
 /* --- other contexts ----------------------------------------------------------- */
@@ -218,7 +218,7 @@ static noinline void pages_many(void)
 static noinline void pages_softirq(struct tasklet_struct *unused)
 {
 	while (in_softirq.pages < PLANTED)
-		keep(&in_softirq, alloc_page(GFP_ATOMIC));
+		keep_pages(&in_softirq, alloc_page(GFP_ATOMIC));
 }
 
 static DECLARE_TASKLET(pages_tasklet, pages_softirq);
@@ -226,31 +226,31 @@ static DECLARE_TASKLET(pages_tasklet, pages_softirq);
 static noinline void pages_hardirq(struct irq_work *unused)
 {
 	while (in_hardirq.pages < PLANTED)
-		keep(&in_hardirq, alloc_page(GFP_ATOMIC));
+		keep_pages(&in_hardirq, alloc_page(GFP_ATOMIC));
 }
 
-/* The task goes, its name stays with what it allocated. */
+/* The thread exits, and its pages keep its name. */
 static noinline int pages_thread(void *done)
 {
 	while (in_thread.pages < PLANTED)
-		keep(&in_thread, alloc_page(GFP_KERNEL));
+		keep_pages(&in_thread, alloc_page(GFP_KERNEL));
 	kthread_complete_and_exit(done, 0);
 }
 
-static void plant_elsewhere(void)
+static void plant_in_other_contexts(void)
 {
 	struct irq_work hard = IRQ_WORK_INIT(pages_hardirq);
 	DECLARE_COMPLETION_ONSTACK(done);
 
 	tasklet_schedule(&pages_tasklet);
 	tasklet_kill(&pages_tasklet);
-	tell("pages_softirq 0 %u\n", PLANTED);
+	add_truth("pages_softirq 0 %u\n", PLANTED);
 	irq_work_queue(&hard);
 	irq_work_sync(&hard);
-	tell("pages_hardirq 0 %u\n", PLANTED);
+	add_truth("pages_hardirq 0 %u\n", PLANTED);
 	if (!IS_ERR(kthread_run(pages_thread, &done, "pages planter")))
 		wait_for_completion(&done);
-	tell("pages_thread 0 %u\n", PLANTED);
+	add_truth("pages_thread 0 %u\n", PLANTED);
 }
 
 /* --- the module ------------------------------------------------------------- */
@@ -276,8 +276,8 @@ static int __init pages_init(void)
 	pages_first();
 	pages_second();
 	pages_deep(40);
-	tell("pages_deep 0 %u\n", PLANTED);
-	plant_elsewhere();
+	add_truth("pages_deep 0 %u\n", PLANTED);
+	plant_in_other_contexts();
 	if (chains)
 		pages_many();
 	truth_file = debugfs_create_file("owner_pages", 0400, NULL, NULL, &truth_fops);
@@ -290,27 +290,27 @@ static void __exit pages_exit(void)
 	unsigned int order;
 
 	debugfs_remove(truth_file);
-	uproot(&single);
-	uproot(&zeroed);
-	uproot(&movable);
+	free_planted(&single);
+	free_planted(&zeroed);
+	free_planted(&movable);
 	for (order = 0; order < ARRAY_SIZE(ordered); order++)
-		uproot(&ordered[order]);
-	uproot(&compound);
-	uproot(&split);
+		free_planted(&ordered[order]);
+	free_planted(&compound);
+	free_planted(&split);
 	if (exact)
 		free_pages_exact(exact, 5 * PAGE_SIZE);
 	kfree(large);
 	vfree(mapped);
-	uproot(&second);
-	uproot(&deep);
+	free_planted(&second);
+	free_planted(&deep);
 	while (planted)
 		__free_page(many[--planted]);
 	kvfree(many);
-	uproot(&in_softirq);
-	uproot(&in_hardirq);
-	uproot(&in_thread);
+	free_planted(&in_softirq);
+	free_planted(&in_hardirq);
+	free_planted(&in_thread);
 }
 module_exit(pages_exit);
 
-MODULE_DESCRIPTION("Pages with known owners");
+MODULE_DESCRIPTION("Plant pages with known owners");
 MODULE_LICENSE("GPL");

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Objects come and go by every way at once, for a while, and then all have gone.
+ * Allocate and free objects in every way at once for some seconds, then free all.
  *
- * Each CPU has a thread, and a timer that goes off under it, each with its own
- * objects. They allocate by chains that differ in length and in path, and free
- * by other ways than they allocated, now and then on another CPU.
+ * Each CPU has a thread and two timers that interrupt it, each with its own objects.
+ * Their call chains differ in length and path. They free by other functions than they
+ * allocated with, and some objects on another CPU.
  */
 
 #include <linux/delay.h>
@@ -19,7 +19,7 @@
 
 static unsigned int seconds = 10;
 module_param(seconds, uint, 0400);
-MODULE_PARM_DESC(seconds, "how long");
+MODULE_PARM_DESC(seconds, "duration of the test");
 
 #define SLOTS		256
 #define HANDED_OVER	64
@@ -44,21 +44,21 @@ struct torturer {
 };
 
 static struct kmem_cache *cache[KINDS];
-/* Freed by whichever CPU takes them out. */
+/* Objects on the way from one CPU to another; the CPU that takes one out frees it. */
 static struct item *handed_over[HANDED_OVER];
 
-static unsigned int draw(struct torturer *torturer, unsigned int below)
+static unsigned int draw_number(struct torturer *torturer, unsigned int below)
 {
 	return prandom_u32_state(&torturer->random) % below;
 }
 
-static struct item *take(struct torturer *torturer, gfp_t flags)
+static struct item *alloc_item(struct torturer *torturer, gfp_t flags)
 {
-	enum kind kind = draw(torturer, AREA);
+	enum kind kind = draw_number(torturer, AREA);
 	struct item *item;
 
 	if (kind == KMALLOC)
-		item = kmalloc(sizeof(*item) + (1 << draw(torturer, 12)), flags);
+		item = kmalloc(sizeof(*item) + (1 << draw_number(torturer, 12)), flags);
 	else
 		item = kmem_cache_alloc(cache[kind], flags);
 	if (item)
@@ -66,49 +66,49 @@ static struct item *take(struct torturer *torturer, gfp_t flags)
 	return item;
 }
 
-static struct item *path_left(struct torturer *torturer, gfp_t flags, unsigned int steps);
+static struct item *alloc_left(struct torturer *torturer, gfp_t flags, unsigned int steps);
 
-static noinline struct item *path_right(struct torturer *torturer, gfp_t flags, unsigned int steps)
+static noinline struct item *alloc_right(struct torturer *torturer, gfp_t flags, unsigned int steps)
 {
 	struct item *item;
 
 	if (!steps)
-		item = take(torturer, flags);
-	else if (draw(torturer, 2))
-		item = path_left(torturer, flags, steps - 1);
+		item = alloc_item(torturer, flags);
+	else if (draw_number(torturer, 2))
+		item = alloc_left(torturer, flags, steps - 1);
 	else
-		item = path_right(torturer, flags, steps - 1);
+		item = alloc_right(torturer, flags, steps - 1);
 	barrier();
 	return item;
 }
 
-static noinline struct item *path_left(struct torturer *torturer, gfp_t flags, unsigned int steps)
+static noinline struct item *alloc_left(struct torturer *torturer, gfp_t flags, unsigned int steps)
 {
 	struct item *item;
 
 	if (!steps)
-		item = take(torturer, flags);
-	else if (draw(torturer, 2))
-		item = path_right(torturer, flags, steps - 1);
+		item = alloc_item(torturer, flags);
+	else if (draw_number(torturer, 2))
+		item = alloc_right(torturer, flags, steps - 1);
 	else
-		item = path_left(torturer, flags, steps - 1);
+		item = alloc_left(torturer, flags, steps - 1);
 	barrier();
 	return item;
 }
 
-static void give(struct torturer *torturer, struct item *item)
+static void free_item(struct torturer *torturer, struct item *item)
 {
 	if (!item)
 		return;
 	torturer->freed++;
-	if (item->kind == RCU_CACHE || draw(torturer, 4))
-		/* kfree() takes what is a cache's as well. */
+	if (item->kind == RCU_CACHE || draw_number(torturer, 4))
+		/* kfree() accepts objects of any cache. */
 		kfree(item);
 	else
 		kfree_rcu(item, rcu);
 }
 
-static void put_into(struct torturer *torturer, struct item **slot, struct item *item)
+static void store_item(struct torturer *torturer, struct item **slot, struct item *item)
 {
 	if (item)
 		torturer->allocated++;
@@ -117,46 +117,46 @@ static void put_into(struct torturer *torturer, struct item **slot, struct item 
 	*slot = item;
 }
 
-/* One slot, and what it holds, for interrupts: no other context touches it. */
-static void change(struct torturer *torturer, struct item **slot, gfp_t flags)
+/* Free the object of a slot, or allocate one. Only one context uses each slot. */
+static void change_slot(struct torturer *torturer, struct item **slot, gfp_t flags)
 {
 	if (*slot) {
-		give(torturer, *slot);
+		free_item(torturer, *slot);
 		*slot = NULL;
 	} else {
-		put_into(torturer, slot, path_left(torturer, flags, draw(torturer, 4)));
+		store_item(torturer, slot, alloc_left(torturer, flags, draw_number(torturer, 4)));
 	}
 }
 
-static noinline void change_in_bulk(struct torturer *torturer)
+static noinline void alloc_and_free_bulk(struct torturer *torturer)
 {
-	enum kind kind = OWN_CACHE + draw(torturer, 2);
+	enum kind kind = OWN_CACHE + draw_number(torturer, 2);
 	void *items[BATCH];
 	int n = kmem_cache_alloc_bulk(cache[kind], GFP_KERNEL, BATCH, items);
 
 	torturer->allocated += n;
 	torturer->failed += BATCH - n;
-	/* In another order, so that several detached freelists are built. */
+	/* Swap two objects, so that the bulk free builds several detached freelists. */
 	if (n)
 		swap(items[0], items[n - 1]);
 	kmem_cache_free_bulk(cache[kind], n, items);
 	torturer->freed += n;
 }
 
-static noinline void resize(struct torturer *torturer, struct item **slot)
+static noinline void resize_item(struct torturer *torturer, struct item **slot)
 {
 	struct item *item;
 
 	if (!*slot || (*slot)->kind != KMALLOC)
 		return;
-	item = krealloc(*slot, sizeof(*item) + draw(torturer, 3000), GFP_KERNEL);
+	item = krealloc(*slot, sizeof(*item) + draw_number(torturer, 3000), GFP_KERNEL);
 	if (item)
 		*slot = item;
 }
 
-static void hand_over(struct torturer *torturer, struct item **slot)
+static void exchange_item(struct torturer *torturer, struct item **slot)
 {
-	struct item *item = xchg(&handed_over[draw(torturer, HANDED_OVER)], *slot);
+	struct item *item = xchg(&handed_over[draw_number(torturer, HANDED_OVER)], *slot);
 
 	*slot = item;
 }
@@ -165,40 +165,40 @@ static noinline void change_area(struct torturer *torturer, void __percpu **area
 {
 	if (*area)
 		free_percpu(*area);
-	*area = *area ? NULL : __alloc_percpu(8 << draw(torturer, 4), 8);
+	*area = *area ? NULL : __alloc_percpu(8 << draw_number(torturer, 4), 8);
 }
 
-static void step(struct torturer *torturer)
+static void run_step(struct torturer *torturer)
 {
-	/* The first two slots are the timers'. */
-	struct item **slot = &torturer->slot[2 + draw(torturer, SLOTS - 2)];
+	/* The first two slots belong to the timers. */
+	struct item **slot = &torturer->slot[2 + draw_number(torturer, SLOTS - 2)];
 
-	switch (draw(torturer, 16)) {
+	switch (draw_number(torturer, 16)) {
 	case 0:
-		return change_in_bulk(torturer);
+		return alloc_and_free_bulk(torturer);
 	case 1:
-		return resize(torturer, slot);
+		return resize_item(torturer, slot);
 	case 2:
 	case 3:
-		return hand_over(torturer, slot);
+		return exchange_item(torturer, slot);
 	case 4:
-		return change_area(torturer, &torturer->area[draw(torturer, SLOTS / 8)]);
+		return change_area(torturer, &torturer->area[draw_number(torturer, SLOTS / 8)]);
 	}
 	if (*slot) {
-		give(torturer, *slot);
+		free_item(torturer, *slot);
 		*slot = NULL;
 	} else {
-		put_into(torturer, slot, path_right(torturer, GFP_KERNEL,
-						    draw(torturer, LONGEST_PATH)));
+		store_item(torturer, slot, alloc_right(torturer, GFP_KERNEL,
+						       draw_number(torturer, LONGEST_PATH)));
 	}
 }
 
-/* The timers draw from the thread's state: they make it the more random. */
+/* The timers use the thread's random state without a lock: a race only adds randomness. */
 static enum hrtimer_restart on_timer(struct hrtimer *timer)
 {
 	struct torturer *torturer = container_of(timer, struct torturer, timer);
 
-	change(torturer, &torturer->slot[0], GFP_ATOMIC);
+	change_slot(torturer, &torturer->slot[0], GFP_ATOMIC);
 	hrtimer_forward_now(timer, ns_to_ktime(200 * NSEC_PER_USEC));
 	return READ_ONCE(torturer->stop) ? HRTIMER_NORESTART : HRTIMER_RESTART;
 }
@@ -207,12 +207,12 @@ static void on_tick(struct timer_list *timer)
 {
 	struct torturer *torturer = container_of(timer, struct torturer, softly);
 
-	change(torturer, &torturer->slot[1], GFP_ATOMIC);
+	change_slot(torturer, &torturer->slot[1], GFP_ATOMIC);
 	if (!READ_ONCE(torturer->stop))
 		mod_timer(timer, jiffies + 1);
 }
 
-static int torture(void *data)
+static int run_torture(void *data)
 {
 	struct torturer *torturer = data;
 	unsigned int i;
@@ -224,7 +224,7 @@ static int torture(void *data)
 	mod_timer(&torturer->softly, jiffies + 1);
 
 	for (i = 0; !kthread_should_stop(); i++) {
-		step(torturer);
+		run_step(torturer);
 		if (!(i % 64))
 			cond_resched();
 	}
@@ -232,7 +232,7 @@ static int torture(void *data)
 	hrtimer_cancel(&torturer->timer);
 	timer_shutdown_sync(&torturer->softly);
 	for (i = 0; i < SLOTS; i++)
-		give(torturer, torturer->slot[i]);
+		free_item(torturer, torturer->slot[i]);
 	for (i = 0; i < SLOTS / 8; i++)
 		free_percpu(torturer->area[i]);
 	return 0;
@@ -271,7 +271,7 @@ static int __init torture_init(void)
 
 	for_each_online_cpu(cpu) {
 		prandom_seed_state(&torturers[cpu].random, cpu + 1);
-		thread[cpu] = kthread_run_on_cpu(torture, &torturers[cpu], cpu, "torture/%u");
+		thread[cpu] = kthread_run_on_cpu(run_torture, &torturers[cpu], cpu, "torture/%u");
 		if (IS_ERR(thread[cpu]))
 			thread[cpu] = NULL;
 	}
@@ -295,11 +295,11 @@ out:
 }
 module_init(torture_init);
 
-/* There is nothing left to undo. */
+/* All is freed at the end of torture_init(). */
 static void __exit torture_exit(void)
 {
 }
 module_exit(torture_exit);
 
-MODULE_DESCRIPTION("Objects that come and go by every way at once");
+MODULE_DESCRIPTION("Allocate and free objects in every way at once");
 MODULE_LICENSE("GPL");

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Planted truth: a known number of objects of known sizes from known call chains,
- * for every reader to report exactly.
+ * Plant a known number of objects of known sizes from known call chains. Every reader
+ * must report exactly those.
  *
- * What is planted is said in /sys/kernel/debug/owner_truth, a line for each chain
- * and cache: the cache, the chain's functions of this module from the allocation
- * outwards, objects and bytes. What a chain holds no more has no line.
+ * /sys/kernel/debug/owner_truth lists them, one line per chain and cache: the cache, the
+ * chain's functions in this module with the allocating one first, objects and bytes. It
+ * leaves out chains whose objects are freed.
  */
 
 #include <linux/completion.h>
@@ -25,9 +25,9 @@
 #define PLANTED		24
 #define OWN_SIZE	200
 
-/* Each plant keeps its objects here, to be freed when the module goes. */
+/* The objects of one chain, freed when the module is unloaded. */
 struct plant {
-	struct kmem_cache *cache;	/* NULL: kmalloc's */
+	struct kmem_cache *cache;	/* NULL for kmalloc() */
 	unsigned int objects;
 	void *object[PLANTED];
 };
@@ -37,7 +37,7 @@ static struct dentry *truth_file;
 static char truth[8192];
 static size_t truth_bytes;
 
-static void __printf(1, 2) tell(const char *format, ...)
+static void __printf(1, 2) add_truth(const char *format, ...)
 {
 	va_list args;
 
@@ -46,13 +46,13 @@ static void __printf(1, 2) tell(const char *format, ...)
 	va_end(args);
 }
 
-static void keep(struct plant *plant, void *object)
+static void keep_object(struct plant *plant, void *object)
 {
 	if (object)
 		plant->object[plant->objects++] = object;
 }
 
-/* No call in a chain may become a jump: the frame would be gone. */
+/* Prevent a tail call, which would drop the caller's frame from the chain. */
 #define RETURN_AFTER_CALL()	barrier()
 
 /* --- process context -------------------------------------------------------- */
@@ -77,15 +77,15 @@ static noinline void truth_sizes(void)
 	BUILD_BUG_ON(ARRAY_SIZE(sizes) != ARRAY_SIZE(sized));
 	for (i = 0; i < ARRAY_SIZE(sizes); i++)
 		for (n = 0; n < PLANTED; n++)
-			keep(&sized[i], truth_kmalloc(sizes[i], GFP_KERNEL));
+			keep_object(&sized[i], truth_kmalloc(sizes[i], GFP_KERNEL));
 	for (i = 0; i < ARRAY_SIZE(sizes) - 1; i++) {
-		/* The 5 bytes lie where the 8 do. */
+		/* kmalloc-8 serves 5 and 8 bytes. */
 		unsigned int both = i ? 0 : PLANTED;
 		const char *unit = sizes[i] < 1024 ? "" : "k";
 		unsigned int number = sizes[i] < 1024 ? sizes[i] : sizes[i] / 1024;
 
-		tell("kmalloc-%u%s truth_kmalloc;%s %u %u\n", number, unit, __func__,
-		     PLANTED + both, PLANTED * sizes[i] + both * 5);
+		add_truth("kmalloc-%u%s truth_kmalloc;%s %u %u\n", number, unit, __func__,
+			  PLANTED + both, PLANTED * sizes[i] + both * 5);
 	}
 }
 
@@ -94,8 +94,8 @@ static struct plant zeroed;
 static noinline void truth_other_caller(void)
 {
 	while (zeroed.objects < PLANTED)
-		keep(&zeroed, truth_kmalloc(40, GFP_KERNEL | __GFP_ZERO));
-	tell("kmalloc-64 truth_kmalloc;%s %u %u\n", __func__, PLANTED, PLANTED * 40);
+		keep_object(&zeroed, truth_kmalloc(40, GFP_KERNEL | __GFP_ZERO));
+	add_truth("kmalloc-64 truth_kmalloc;%s %u %u\n", __func__, PLANTED, PLANTED * 40);
 }
 
 static struct plant own, own_bulk, by_rcu, pooled, accounted;
@@ -104,40 +104,40 @@ static noinline void truth_own_cache(void)
 {
 	own.cache = own_cache;
 	while (own.objects < PLANTED)
-		keep(&own, kmem_cache_alloc(own_cache, GFP_KERNEL));
-	tell("owner_truth %s %u %u\n", __func__, PLANTED, PLANTED * OWN_SIZE);
+		keep_object(&own, kmem_cache_alloc(own_cache, GFP_KERNEL));
+	add_truth("owner_truth %s %u %u\n", __func__, PLANTED, PLANTED * OWN_SIZE);
 }
 
 static noinline void truth_bulk(void)
 {
 	own_bulk.cache = own_cache;
 	own_bulk.objects = kmem_cache_alloc_bulk(own_cache, GFP_KERNEL, PLANTED, own_bulk.object);
-	/* The last third goes again, from last to first. */
+	/* Free the last third, from last to first. */
 	swap(own_bulk.object[PLANTED - 1], own_bulk.object[PLANTED * 2 / 3]);
 	own_bulk.objects = PLANTED * 2 / 3;
 	kmem_cache_free_bulk(own_cache, PLANTED / 3, own_bulk.object + own_bulk.objects);
-	tell("owner_truth %s %u %u\n", __func__, PLANTED * 2 / 3, PLANTED * 2 / 3 * OWN_SIZE);
+	add_truth("owner_truth %s %u %u\n", __func__, PLANTED * 2 / 3, PLANTED * 2 / 3 * OWN_SIZE);
 }
 
-/* Their slabs live on for a grace period, the objects do not. */
+/* SLAB_TYPESAFE_BY_RCU: objects are freed at once, their slabs after a grace period. */
 static noinline void truth_typesafe(void)
 {
 	by_rcu.cache = rcu_cache;
 	while (by_rcu.objects < PLANTED)
-		keep(&by_rcu, kmem_cache_alloc(rcu_cache, GFP_KERNEL));
+		keep_object(&by_rcu, kmem_cache_alloc(rcu_cache, GFP_KERNEL));
 	while (by_rcu.objects > PLANTED / 2)
 		kmem_cache_free(rcu_cache, by_rcu.object[--by_rcu.objects]);
-	tell("owner_truth_rcu %s %u %u\n", __func__, PLANTED / 2, PLANTED / 2 * OWN_SIZE);
+	add_truth("owner_truth_rcu %s %u %u\n", __func__, PLANTED / 2, PLANTED / 2 * OWN_SIZE);
 }
 
 static noinline void truth_accounted(void)
 {
 	accounted.cache = accounted_cache;
 	while (accounted.objects < PLANTED)
-		keep(&accounted, kmem_cache_alloc(accounted_cache, GFP_KERNEL));
+		keep_object(&accounted, kmem_cache_alloc(accounted_cache, GFP_KERNEL));
 	while (accounted.objects > PLANTED - 5)
 		kmem_cache_free(accounted_cache, accounted.object[--accounted.objects]);
-	tell("owner_truth_acct %s %u %u\n", __func__, PLANTED - 5, (PLANTED - 5) * OWN_SIZE);
+	add_truth("owner_truth_acct %s %u %u\n", __func__, PLANTED - 5, (PLANTED - 5) * OWN_SIZE);
 }
 
 struct deferred {
@@ -150,16 +150,16 @@ static struct plant after_rcu, twice, resized, moved, copies;
 static noinline void truth_kfree_rcu(void)
 {
 	while (after_rcu.objects < PLANTED)
-		keep(&after_rcu, kmalloc(sizeof(struct deferred), GFP_KERNEL));
+		keep_object(&after_rcu, kmalloc(sizeof(struct deferred), GFP_KERNEL));
 	while (after_rcu.objects > PLANTED / 3) {
 		struct deferred *deferred = after_rcu.object[--after_rcu.objects];
 
 		kfree_rcu(deferred, rcu);
 	}
-	/* What has been handed over is shown until it really goes. */
+	/* kfree_rcu() frees after a grace period. Files show the objects until then. */
 	kvfree_rcu_barrier();
-	tell("kmalloc-128 %s %u %zu\n", __func__, PLANTED / 3,
-	     PLANTED / 3 * sizeof(struct deferred));
+	add_truth("kmalloc-128 %s %u %zu\n", __func__, PLANTED / 3,
+		  PLANTED / 3 * sizeof(struct deferred));
 }
 
 static noinline void truth_kfree_bulk(void)
@@ -167,15 +167,15 @@ static noinline void truth_kfree_bulk(void)
 	struct plant all = {};
 
 	while (all.objects < PLANTED)
-		keep(&all, truth_kmalloc(70, GFP_KERNEL));
+		keep_object(&all, truth_kmalloc(70, GFP_KERNEL));
 	kfree_bulk(all.objects, all.object);
 }
 
-/* Freed by one, allocated again by another: the slots' owner is the other. */
+/* truth_second() gets the objects that truth_first() has freed, and owns them. */
 static noinline void truth_first(void)
 {
 	while (twice.objects < PLANTED)
-		keep(&twice, kmalloc(300, GFP_KERNEL));
+		keep_object(&twice, kmalloc(300, GFP_KERNEL));
 	while (twice.objects)
 		kfree(twice.object[--twice.objects]);
 }
@@ -183,46 +183,46 @@ static noinline void truth_first(void)
 static noinline void truth_second(void)
 {
 	while (twice.objects < PLANTED)
-		keep(&twice, kmalloc(310, GFP_KERNEL));
-	tell("kmalloc-512 %s %u %u\n", __func__, PLANTED, PLANTED * 310);
+		keep_object(&twice, kmalloc(310, GFP_KERNEL));
+	add_truth("kmalloc-512 %s %u %u\n", __func__, PLANTED, PLANTED * 310);
 }
 
-/* In place: who resizes owns it, at its new size. */
+/* krealloc() in place: the resizing chain owns the object, at its new size. */
 static noinline void truth_shrink(void)
 {
 	while (resized.objects < PLANTED)
-		keep(&resized, krealloc(truth_kmalloc(1000, GFP_KERNEL), 700, GFP_KERNEL));
-	tell("kmalloc-1k %s %u %u\n", __func__, PLANTED, PLANTED * 700);
+		keep_object(&resized, krealloc(truth_kmalloc(1000, GFP_KERNEL), 700, GFP_KERNEL));
+	add_truth("kmalloc-1k %s %u %u\n", __func__, PLANTED, PLANTED * 700);
 }
 
-/* To another place. */
+/* krealloc() that moves the object. */
 static noinline void truth_grow(void)
 {
 	while (moved.objects < PLANTED)
-		keep(&moved, krealloc(truth_kmalloc(60, GFP_KERNEL), 180, GFP_KERNEL));
-	tell("kmalloc-192 %s %u %u\n", __func__, PLANTED, PLANTED * 180);
+		keep_object(&moved, krealloc(truth_kmalloc(60, GFP_KERNEL), 180, GFP_KERNEL));
+	add_truth("kmalloc-192 %s %u %u\n", __func__, PLANTED, PLANTED * 180);
 }
 
 static noinline void truth_copy(void)
 {
 	while (copies.objects < PLANTED)
-		keep(&copies, kstrdup("as long as these words", GFP_KERNEL));
-	tell("kmalloc-32 %s %u %zu\n", __func__, PLANTED,
-	     PLANTED * sizeof("as long as these words"));
+		keep_object(&copies, kstrdup("as long as these words", GFP_KERNEL));
+	add_truth("kmalloc-32 %s %u %zu\n", __func__, PLANTED,
+		  PLANTED * sizeof("as long as these words"));
 }
 
 #define RESERVE		7
 
 static mempool_t pool;
 
-/* A pool's reserve is owned by who made the pool, and so is the list of it. */
+/* The creator of a mempool owns its reserve and the array that lists the reserve. */
 static noinline void truth_pool(void)
 {
 	mempool_init_kmalloc_pool(&pool, RESERVE, 130);
 	while (pooled.objects < PLANTED)
-		keep(&pooled, mempool_alloc(&pool, GFP_KERNEL));
-	tell("kmalloc-192 %s %u %u\n", __func__, PLANTED + RESERVE, (PLANTED + RESERVE) * 130);
-	tell("kmalloc-64 %s 1 %zu\n", __func__, RESERVE * sizeof(void *));
+		keep_object(&pooled, mempool_alloc(&pool, GFP_KERNEL));
+	add_truth("kmalloc-192 %s %u %u\n", __func__, PLANTED + RESERVE, (PLANTED + RESERVE) * 130);
+	add_truth("kmalloc-64 %s 1 %zu\n", __func__, RESERVE * sizeof(void *));
 }
 
 static void __percpu *area[PLANTED];
@@ -233,18 +233,18 @@ static noinline void truth_percpu(void)
 
 	for (i = 0; i < PLANTED; i++)
 		area[i] = __alloc_percpu(40, 8);
-	/* What is given again belongs to who has it now. */
+	/* An area that is freed and allocated again belongs to the second caller. */
 	for (i = 0; i < PLANTED / 2; i++)
 		free_percpu(area[i]);
 	for (i = 0; i < PLANTED / 4; i++)
 		area[i] = __alloc_percpu(40, 8);
-	tell("percpu %s %u %u\n", __func__, PLANTED * 3 / 4,
-	     PLANTED * 3 / 4 * 40 * num_possible_cpus());
+	add_truth("percpu %s %u %u\n", __func__, PLANTED * 3 / 4,
+		  PLANTED * 3 / 4 * 40 * num_possible_cpus());
 }
 
 static void *large;
 
-/* A page, not a slab object: nobody's here. */
+/* A large kmalloc() allocates pages, which slab_owner does not track. */
 static noinline void truth_large(void)
 {
 	large = kmalloc(3 * KMALLOC_MAX_CACHE_SIZE, GFP_KERNEL);
@@ -258,7 +258,7 @@ static struct plant in_softirq, in_hardirq, in_thread, elsewhere;
 static noinline void truth_softirq(struct tasklet_struct *unused)
 {
 	while (in_softirq.objects < PLANTED)
-		keep(&in_softirq, kmalloc(50, GFP_ATOMIC));
+		keep_object(&in_softirq, kmalloc(50, GFP_ATOMIC));
 }
 
 static DECLARE_TASKLET(truth_tasklet, truth_softirq);
@@ -266,52 +266,52 @@ static DECLARE_TASKLET(truth_tasklet, truth_softirq);
 static noinline void truth_hardirq(struct irq_work *unused)
 {
 	while (in_hardirq.objects < PLANTED)
-		keep(&in_hardirq, kmalloc(51, GFP_ATOMIC));
+		keep_object(&in_hardirq, kmalloc(51, GFP_ATOMIC));
 }
 
-/* The task goes, its name stays with what it allocated. */
+/* The thread exits, and its objects keep its name. */
 static noinline int truth_thread(void *done)
 {
 	while (in_thread.objects < PLANTED)
-		keep(&in_thread, kmalloc(52, GFP_KERNEL));
+		keep_object(&in_thread, kmalloc(52, GFP_KERNEL));
 	kthread_complete_and_exit(done, 0);
 }
 
 static noinline long truth_on_cpu(void *unused)
 {
 	while (elsewhere.objects < PLANTED)
-		keep(&elsewhere, kmalloc(53, GFP_KERNEL));
+		keep_object(&elsewhere, kmalloc(53, GFP_KERNEL));
 	return 0;
 }
 
-static void plant_elsewhere(void)
+static void plant_in_other_contexts(void)
 {
-	/* On PREEMPT_RT, where no interrupt may allocate, it runs in a thread. */
+	/* On PREEMPT_RT interrupts cannot allocate; the work runs in a thread there. */
 	struct irq_work hard = IRQ_WORK_INIT(truth_hardirq);
 	DECLARE_COMPLETION_ONSTACK(done);
 
 	tasklet_schedule(&truth_tasklet);
 	tasklet_kill(&truth_tasklet);
-	tell("kmalloc-64 truth_softirq %u %u\n", PLANTED, PLANTED * 50);
+	add_truth("kmalloc-64 truth_softirq %u %u\n", PLANTED, PLANTED * 50);
 
 	irq_work_queue(&hard);
 	irq_work_sync(&hard);
-	tell("kmalloc-64 truth_hardirq %u %u\n", PLANTED, PLANTED * 51);
+	add_truth("kmalloc-64 truth_hardirq %u %u\n", PLANTED, PLANTED * 51);
 
 	if (!IS_ERR(kthread_run(truth_thread, &done, "truth/planter")))
 		wait_for_completion(&done);
-	tell("kmalloc-64 truth_thread %u %u\n", PLANTED, PLANTED * 52);
+	add_truth("kmalloc-64 truth_thread %u %u\n", PLANTED, PLANTED * 52);
 
-	/* On the last CPU; whoever unloads the module frees them on another. */
+	/* Allocate on the last CPU. Unloading the module frees on another CPU. */
 	work_on_cpu(cpumask_last(cpu_online_mask), truth_on_cpu, NULL);
 	while (elsewhere.objects > PLANTED / 4)
 		kfree(elsewhere.object[--elsewhere.objects]);
-	tell("kmalloc-64 truth_on_cpu %u %u\n", PLANTED / 4, PLANTED / 4 * 53);
+	add_truth("kmalloc-64 truth_on_cpu %u %u\n", PLANTED / 4, PLANTED / 4 * 53);
 }
 
 /* --- the module ------------------------------------------------------------- */
 
-static void uproot(struct plant *plant)
+static void free_planted(struct plant *plant)
 {
 	while (plant->objects) {
 		void *object = plant->object[--plant->objects];
@@ -365,7 +365,7 @@ static int __init truth_init(void)
 	truth_pool();
 	truth_percpu();
 	truth_large();
-	plant_elsewhere();
+	plant_in_other_contexts();
 	truth_file = debugfs_create_file("owner_truth", 0400, NULL, NULL, &truth_fops);
 	return 0;
 }
@@ -377,17 +377,17 @@ static void __exit truth_exit(void)
 
 	debugfs_remove(truth_file);
 	for (i = 0; i < ARRAY_SIZE(sized); i++)
-		uproot(&sized[i]);
-	uproot(&zeroed);
-	uproot(&own);
-	uproot(&own_bulk);
-	uproot(&by_rcu);
-	uproot(&accounted);
-	uproot(&after_rcu);
-	uproot(&twice);
-	uproot(&resized);
-	uproot(&moved);
-	uproot(&copies);
+		free_planted(&sized[i]);
+	free_planted(&zeroed);
+	free_planted(&own);
+	free_planted(&own_bulk);
+	free_planted(&by_rcu);
+	free_planted(&accounted);
+	free_planted(&after_rcu);
+	free_planted(&twice);
+	free_planted(&resized);
+	free_planted(&moved);
+	free_planted(&copies);
 	while (pooled.objects)
 		mempool_free(pooled.object[--pooled.objects], &pool);
 	mempool_exit(&pool);
@@ -395,13 +395,13 @@ static void __exit truth_exit(void)
 		if (i < PLANTED / 4 || i >= PLANTED / 2)
 			free_percpu(area[i]);
 	kfree(large);
-	uproot(&in_softirq);
-	uproot(&in_hardirq);
-	uproot(&in_thread);
-	uproot(&elsewhere);
+	free_planted(&in_softirq);
+	free_planted(&in_hardirq);
+	free_planted(&in_thread);
+	free_planted(&elsewhere);
 	destroy_caches();
 }
 module_exit(truth_exit);
 
-MODULE_DESCRIPTION("Objects with known owners");
+MODULE_DESCRIPTION("Plant objects with known owners");
 MODULE_LICENSE("GPL");

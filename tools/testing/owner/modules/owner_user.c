@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * A module that holds memory through another one, owner_leak: call chains that
- * pass through two modules, and functions that are gone once it is initialized.
+ * Allocate through another module, owner_leak: the call chains have frames of two
+ * modules and of an init function, which is freed after initialization.
  */
 
 #include <linux/module.h>
@@ -14,7 +14,7 @@ static noinline bool user_open_session(void)
 {
 	bool opened = owner_leak_open();
 
-	/* Not a tail call: the chain must pass here. */
+	/* Prevent a tail call, which would drop this frame from the chain. */
 	barrier();
 	return opened;
 }
@@ -35,5 +35,5 @@ static void __exit user_exit(void)
 }
 module_exit(user_exit);
 
-MODULE_DESCRIPTION("A module that holds memory through another");
+MODULE_DESCRIPTION("Allocate memory through another module");
 MODULE_LICENSE("GPL");

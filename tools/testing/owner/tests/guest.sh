@@ -3,23 +3,17 @@
 # ok() calls the checks by name, and the guest expands what CMD names:
 # shellcheck disable=SC2317,SC2016
 #
-# Tests of the guest runner: guest.sh [<kernel>...], um and x86_64 if none is
-# given. Prints TAP.
+# Test the guest runner on the kernels, um and x86_64 by default. Prints TAP.
+usage='[KERNEL...]'
+. "$(dirname "$0")/prelude.sh"
 
-here=$(cd "$(dirname "$0")" && pwd)
-guest=$here/../guest/guest.py
-top=$(cd "$here/../../../.." && pwd)
-build=${BUILD:-$top/build}
+guest=tools/testing/owner/guest/guest.py
+build=${BUILD:-$PWD/build}
 [ $# -gt 0 ] || set -- um x86_64
 tests_per_kernel=22
-# shellcheck source=tools/testing/owner/tests/prelude.sh
-. "$here/prelude.sh"
-
-# All that the runner makes for itself goes below this directory.
-work=$(mktemp -d)
-trap 'rm -rf "$work"' EXIT
-trap 'exit 1' HUP INT TERM
 seen=$work/err
+
+# The runner creates its files below $TMPDIR; nothing_left() checks that it removes them.
 mkdir "$work/tmp" "$work/extra" "$work/extra/below"
 export TMPDIR="$work/tmp"
 
@@ -30,7 +24,7 @@ skip_kernel()
 	done
 }
 
-# boot <options>...: leaves out, err and status
+# boot OPTION...: leaves $work/out, $work/err and $status
 boot()
 {
 	"$guest" run "$kernel" --build "$build" --timeout 120 "$@" \
@@ -44,14 +38,14 @@ out_like() { cmp "$work/out" "$1" >"$work/err" 2>&1; }
 err_has() { grep -qE "$1" "$work/err"; }
 err_empty() { [ ! -s "$work/err" ]; }
 
-# The headline and 40 lines after one line of message.
-tail_is_whole()
+# One line of message, the headline, and 40 lines.
+tail_is_complete()
 {
 	[ "$(wc -l <"$work/err")" = 42 ] &&
 		sed -n 2p "$work/err" | grep -q 'last 40 lines'
 }
 
-# Every machine's command line names a file below $work/tmp.
+# No process of a guest is left: each has a path below $work/tmp on its command line.
 nothing_left()
 {
 	[ -z "$(ls "$work/tmp")" ] || return 1
@@ -97,7 +91,8 @@ console_apart()
 		! grep -q 'to-the-console' "$work/out"
 }
 
-# All 256 values, no newline at the end, and something left running.
+# The output has all 256 byte values and no newline at its end, and CMD leaves a process
+# behind.
 test_output()
 {
 	i=0
@@ -145,7 +140,7 @@ test_panic()
 	ok "a panic is status 125" status_is 125
 	ok "a panic is told, with its line" \
 		err_has '^guest: the guest panicked while CMD ran: Kernel panic'
-	ok "a panic shows 40 console lines" tail_is_whole
+	ok "a panic shows 40 console lines" tail_is_complete
 	ok "what came before the panic is there" out_has '^before$'
 }
 
@@ -160,15 +155,15 @@ test_hang()
 
 hang_told()
 {
-	tail_is_whole && err_has "^guest: hung: CMD had not ended after $limit s"
+	tail_is_complete && err_has "^guest: hung: CMD had not ended after $limit s"
 }
 
-# interrupt <signal> <whom>: start a guest, wait for its CMD, signal it
+# interrupt SIGNAL runner|machine: start a guest, wait for its CMD, send the signal
 interrupt()
 {
-	# What the test before left there must not look like this CMD's.
+	# Remove the output of the previous test: the loop below waits for some.
 	: >"$work/out"
-	# exec, so that $! is the runner itself
+	# With exec, $! is the runner itself.
 	(exec "$guest" run "$kernel" --build "$build" --timeout 120 \
 		--cmd 'echo up; sleep 1000' >"$work/out" 2>"$work/err") &
 	runner=$!
@@ -217,7 +212,7 @@ for kernel; do
 		skip_kernel
 		continue
 	fi
-	# The first guest on a machine says which accelerator it chose.
+	# The first guest on a machine prints which accelerator it chose.
 	boot --cmd true
 	test_plain
 	test_output

@@ -1,9 +1,8 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-2.0
 #
-# The language as userspace compiles it, against its documentation. Prints TAP.
-set -u
-cd "$(dirname "$0")/../../../.." || exit 1
+# Check the language, compiled for user space, against its documentation. Prints TAP.
+. "$(dirname "$0")/prelude.sh"
 
 make -s -C tools/testing/owner/lang O="$PWD/build/lang" || exit 1
-exec tools/testing/owner/tests/lang.py build/lang/sentence
+tools/testing/owner/tests/lang.py build/lang/sentence

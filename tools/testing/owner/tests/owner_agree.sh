@@ -1,37 +1,34 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-2.0
 #
-# 1,000 random sentences about planted objects, asked of a guest's kernel and of
-# ownertop, which has a dump of the same: owner_agree.sh KERNEL. Prints TAP.
-set -u
-cd "$(dirname "$0")/../../../.." || exit 1
+# Ask 1,000 random sentences about planted objects, once of a guest's kernel and once of
+# ownertop, which reads a dump of that kernel, and compare the answers. Prints TAP.
+usage='KERNEL'
+. "$(dirname "$0")/prelude.sh"
 
-kernel=${1:?usage: owner_agree.sh KERNEL}
 agree=tools/testing/owner/tests/owner_agree.py
-modules=build/$kernel/owner-modules
-work=$(mktemp -d)
-trap 'rm -rf "$work"' EXIT
-# Seconds between what is planted first and last. Sentences ask who is older than
-# 22 s; those are answered before the last is as old.
+# Seconds between the first and the last planted object. Sentences ask for objects older
+# than 22 s, and are answered before the last object reaches that age.
 gap=24
 
 bail()
 {
-	head -n 20 "$work/said" "$work/out" 2>/dev/null | sed 's/^/# /'
+	head -n 20 "$work/err" "$work/out" 2>/dev/null | sed 's/^/# /'
 	echo "Bail out! $1"
 	exit 1
 }
 
 {
-	make -s -C tools/mm/ownertop O="$PWD/build/ownertop" &&
+	build_ownertop &&
 		make -s -C tools/testing/owner/lang O="$PWD/build/lang" &&
 		mkdir "$work/extra" && cp "$modules/owner_truth.ko" "$modules/owner_leak.ko" "$work/extra" &&
 		$agree sentences 1000 >"$work/extra/sentences"
-} >"$work/said" 2>&1 || bail "ownertop or the language does not build"
-build/lang/sentence query <"$work/extra/sentences" >"$work/out" 2>"$work/said" ||
+} >"$work/err" 2>&1 || bail "ownertop or the language does not build"
+build/lang/sentence query <"$work/extra/sentences" >"$work/out" 2>"$work/err" ||
 	bail "not all sentences are valid"
 
-# One after the other, so that no process comes or goes while objects are read.
+# Each command ends before the next starts, so that the number of processes is stable
+# while objects are read.
 # shellcheck disable=SC2016 # for the guest's shell
 tools/testing/owner/guest/guest.py run "$kernel" --append "slab_owner=on kfence.sample_interval=0" \
 	--mem 64M --timeout 300 --extra "$work/extra" --cmd '
@@ -42,11 +39,11 @@ tools/testing/owner/guest/guest.py run "$kernel" --append "slab_owner=on kfence.
 	ask "mode=stack_handle format=tsv if module == owner_truth,owner_leak"; echo ===
 	cat $debug/slab_owner; echo ===
 	while IFS= read -r sentence; do ask "$sentence"; echo ===; done </extra/sentences
-	cut -d " " -f 1 /proc/uptime' >"$work/out" 2>"$work/said" || bail "the guest failed"
+	cut -d " " -f 1 /proc/uptime' >"$work/out" 2>"$work/err" || bail "the guest failed"
 
-awk -v place="$work/" 'BEGIN { split("now objects records", name, " "); i = 1 }
+awk -v directory="$work/" 'BEGIN { split("now objects records", name, " "); i = 1 }
 	/^===$/ && i <= 3 { i++; next }
-	{ print >(place (i <= 3 ? name[i] : "answers")) }' "$work/out"
+	{ print >(directory (i <= 3 ? name[i] : "answers")) }' "$work/out"
 echo "# the guest took $(awk -v from="$(cat "$work/now")" 'END { print $1 - from }' "$work/answers") s to answer"
 $agree compare build/ownertop/ownertop "$work/extra/sentences" "$work/answers" \
 	"$work/objects" "$work/records" "$(cat "$work/now")"

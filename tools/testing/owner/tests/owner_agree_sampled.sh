@@ -1,32 +1,28 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-2.0
 #
-# Sentences about planted objects that were sampled, asked of a guest's kernel and
-# of ownertop, which has its records: owner_agree_sampled.sh KERNEL. Prints TAP.
-set -u
-cd "$(dirname "$0")/../../../.." || exit 1
+# Ask sentences about planted objects that were sampled, once of a guest's kernel and once
+# of ownertop, which reads that kernel's records, and compare the estimates. Prints TAP.
+usage='KERNEL'
+. "$(dirname "$0")/prelude.sh"
 
-kernel=${1:?usage: owner_agree_sampled.sh KERNEL}
 agree=tools/testing/owner/tests/owner_agree_sampled.py
-modules=build/$kernel/owner-modules
-work=$(mktemp -d)
-trap 'rm -rf "$work"' EXIT
-# By objects and by bytes, none nearly for sure, and some not at all.
+# Sample by objects and by bytes at rates far from 1, and track one part completely.
 rules="sample=2K if size < 1000; sample=1/4 if size >= 1000; sample=all if size == 40,180"
 
 bail()
 {
-	head -n 20 "$work/said" "$work/out" 2>/dev/null | sed 's/^/# /'
+	head -n 20 "$work/err" "$work/out" 2>/dev/null | sed 's/^/# /'
 	echo "Bail out! $1"
 	exit 1
 }
 
-make -s -C tools/mm/ownertop O="$PWD/build/ownertop" >"$work/said" 2>&1 ||
+build_ownertop >"$work/err" 2>&1 ||
 	bail "ownertop does not build"
 {
 	mkdir "$work/extra" && cp "$modules/owner_truth.ko" "$modules/owner_leak.ko" "$work/extra" &&
 		$agree sentences >"$work/extra/sentences"
-} >"$work/said" 2>&1 || bail "there is nothing to ask"
+} >"$work/err" 2>&1 || bail "there is nothing to ask"
 
 # shellcheck disable=SC2016 # for the guest's shell
 tools/testing/owner/guest/guest.py run "$kernel" \
@@ -37,9 +33,9 @@ tools/testing/owner/guest/guest.py run "$kernel" \
 	insmod /extra/owner_truth.ko; insmod /extra/owner_leak.ko requests=400; sleep 1
 	cat $debug/slab_owner; echo ===
 	while IFS= read -r sentence; do ask "$sentence"; echo ===; done </extra/sentences' \
-	>"$work/out" 2>"$work/said" || bail "the guest failed"
+	>"$work/out" 2>"$work/err" || bail "the guest failed"
 
-awk -v place="$work/" 'BEGIN { name = "records" }
+awk -v directory="$work/" 'BEGIN { name = "records" }
 	/^===$/ && name == "records" { name = "answers"; next }
-	{ print >(place name) }' "$work/out"
+	{ print >(directory name) }' "$work/out"
 $agree compare build/ownertop/ownertop "$work/extra/sentences" "$work/answers" "$work/records"

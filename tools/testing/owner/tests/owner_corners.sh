@@ -1,30 +1,22 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-2.0
 #
-# Ways out of the allocator that are not the usual one: owner_corners.sh KERNEL.
-# Prints TAP.
-set -u
-cd "$(dirname "$0")/../../../.." || exit 1
-. tools/testing/owner/tests/prelude.sh
+# Test paths that objects rarely take: cache destruction with live objects, a cgroup's
+# limit, module unload, KFENCE, CPU and memory hotplug. Prints TAP.
+usage='KERNEL'
+. "$(dirname "$0")/prelude.sh"
 
-kernel=${1:?usage: owner_corners.sh KERNEL}
-debug=/sys/kernel/debug
-work=$(mktemp -d)
-trap 'rm -rf "$work"' EXIT
-seen="$work/out $work/err"
 
+options=
 guest()
 {
 	# shellcheck disable=SC2086 # words or none
-	tools/testing/owner/guest/guest.py run "$kernel" --append "$1" --timeout 300 ${cpus:-} \
-		--extra "build/$kernel/owner-modules" --console "$work/console" \
-		--cmd "$2" >"$work/out" 2>"$work/err"
+	run_guest "$1" "$2" $options
 }
 
-# Lines of the output between two patterns.
+# between FIRST LAST: lines of the output between two patterns
 between() { sed -n "/$1/,/$2/p" "$work/out"; }
 count() { grep -c "$1" "$work/out"; }
-quiet() { lacks "$work/console" "BUG:|WARNING:|Oops|Call Trace|possible recursive|inconsistent lock"; }
 
 ok "somebody asks about an object" guest slab_owner=on,free=on \
 	"insmod /extra/owner_corners.ko corner=dump; dmesg"
@@ -62,7 +54,7 @@ charged=$(sed -n 's/.*corner: \([0-9]*\) charged, 100 refused.*/\1/p' "$work/out
 ok "after some" [ "${charged:-0}" -gt 1000 ]
 ok "those have owners, the refused have not" \
 	is "$(sed -n '2p' "$work/out")" "$charged"
-# KASAN keeps what was freed as long as it likes: allocated to SLUB, nobody's to us.
+# KASAN's quarantine delays frees: SLUB counts the objects as allocated, we as untracked.
 kept=0
 [ "$kernel" = debug ] && kept=$(awk '/^corner_charge/ { print $4 }' "$work/out")
 ok "and are counted so" is "$(awk '/^corner_charge/ { print $2, $3, $4 }' "$work/out")" \
@@ -94,12 +86,12 @@ ok "the last word on the boot line" guest "slab_owner=on,free=on slab_owner=read
 	insmod /extra/owner_leak.ko requests=10; grep -c leak_open_session $debug/slab_owner"
 ok "is what counts" is "$(tr '\n' ' ' <"$work/out")" "tracked: 0 10 "
 
-# User-mode Linux has one processor, and no memory that goes.
+# User-mode Linux has one processor and no memory hotplug.
 if [ "$kernel" = um ]; then
 	skip "CPUs and memory come and go" "there is one CPU"
 	finish
 fi
-cpus="--smp 4 --mem 1G"
+options="$cpus --mem 1G"
 ok "CPUs and memory come and go under it all" guest "slab_owner=on movablecore=512M kfence.sample_interval=0" "
 	$unexplained
 	insmod /extra/owner_torture.ko seconds=8 &
@@ -111,7 +103,7 @@ ok "CPUs and memory come and go under it all" guest "slab_owner=on movablecore=5
 		done
 		for block in /sys/devices/system/memory/memory*; do
 			[ \"\$(cat \$block/valid_zones)\" = Movable ] || continue
-			# Some are held by what cannot move.
+			# A block with unmovable pages stays online.
 			echo offline >\$block/state || continue
 			blocks=\$((blocks + 1))
 			cat $debug/slab_owner >/dev/null

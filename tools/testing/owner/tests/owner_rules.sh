@@ -1,17 +1,13 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-2.0
 #
-# Rules on the boot line and in owner/control: owner_rules.sh KERNEL. Prints TAP.
-set -u
-cd "$(dirname "$0")/../../../.." || exit 1
-. tools/testing/owner/tests/prelude.sh
+# Test rules on the boot line and in owner/control. Prints TAP.
+usage='KERNEL'
+. "$(dirname "$0")/prelude.sh"
 
-kernel=${1:?usage: owner_rules.sh KERNEL}
-work=$(mktemp -d)
-trap 'rm -rf "$work"' EXIT
 seen=$work/console
 
-# boot RULES
+# boot RULES: boot with rules on the command line
 boot()
 {
 	tools/testing/owner/guest/guest.py run "$kernel" --append "slab_owner=on owner=\"$1\"" \
@@ -37,7 +33,6 @@ ok "control takes rules" sh -c "tools/testing/owner/guest/guest.py run '$kernel'
 	cat $control >again; cat again >$control && cat $control; echo ===
 	cat /sys/kernel/debug/owner/caches' >'$work/out' 2>'$work/err'"
 part() { awk -v n="$1" '/^===$/ { i++; next } i == n' "$work/out"; }
-seen="$work/out $work/err"
 ok "ready captures nothing" is "$(part 0)" "# no rules: nothing"
 ok "rules are shown with their hits" \
 	is "$(part 1 | sed 's/[0-9]* hits/N hits/')" "depth=4 if cache == kmalloc-64	# 1: N hits
@@ -58,8 +53,8 @@ track=off if cache == kmalloc-8	# 2: N hits
 ok "what a rule is about is tracked" [ "$(part 4 | awk '$1 == "kmalloc-64" { print $3 }')" -gt 0 ]
 ok "nothing else is" is "$(part 4 | awk '!/^#/ && $1 != "kmalloc-64" { n += $3 } END { print n }')" 0
 
-# What is refused, with why: how the file and the log say it. Of a long sentence they show
-# where the caret is.
+# Each refused sentence has an error in the file and in the log. Of a long sentence both
+# show the part around the caret.
 ok "what control refuses" sh -c "tools/testing/owner/guest/guest.py run '$kernel' --console '$work/console' \\
 	--append 'slab_owner=ready page_owner=on' --cmd '
 	refused() { { cat >/tmp/text; dd if=/tmp/text of=$control bs=100000; } 2>/dev/null && echo taken
@@ -73,7 +68,7 @@ ok "what control refuses" sh -c "tools/testing/owner/guest/guest.py run '$kernel
 	echo depth=2 sample=1/3 | refused
 	echo depth=2 sample=255K | refused
 	cat $control' >'$work/out' 2>'$work/err'"
-# The word stands at the end of a line, the caret below it.
+# The wrong word is at the end of a line, with the caret below it.
 caret_at_end()
 {
 	grep -a -A 2 -e "$2" "$3" | awk -v word="$1" '
@@ -100,7 +95,7 @@ ok "and no more" is "$(part 5)" \
 ok "of whatever kind" has "$work/out" "^#   depth=2 sample=1/3$"
 ok "but those that have been" is "$(part 7)" taken
 
-# Nobody is charged for anything.
+# Without memory cgroups no object is charged.
 ok "boots without memory cgroups" sh -c "tools/testing/owner/guest/guest.py run '$kernel' \\
 	--append 'slab_owner=ready cgroup_disable=memory' --cmd '
 	{ echo \"depth=4 if cgroup == /a\" >$control; } 2>/dev/null || cat $control; echo ===
@@ -115,8 +110,8 @@ ok "nor do queries" is "$(part 1)" "$none
   group=comm,cgroup
   ^~~~~~~~~~~~~~~~~"
 
-# Each example of the text that is of rules, as it is written there: that of the boot
-# line first, so that there is a rule 2 to go.
+# Each example of rules in the documentation, as it is written there. The boot line's
+# example is first, so that rule 2 exists and can be deleted.
 text=Documentation/mm/slab_owner_language.rst
 mkdir "$work/extra"
 awk -v place="$work/extra/" '/^\t# control$/ { n++; example = place n }
@@ -140,7 +135,8 @@ depth=16 sample=all if cache == skbuff_* && size >= 4K
 $(sed '/^#/d; /^del/d' "$work"/extra/*)"
 ok "there were four" is "$(find "$work/extra" -type f | wc -l)" 4
 
-# What some of them do: in ready, only what they say is captured. A script has its name.
+# Effects of some examples: in state ready, only what the rules select is captured. A
+# script runs under its own name.
 cat >"$work/extra/mysqld" <<'END'
 #!/bin/sh
 for i in 1 2 3 4 5 6 7 8 9; do >/tmp/a_name_that_does_not_fit_into_a_dentry_$1$i; done
@@ -167,11 +163,11 @@ ok "one service, and nothing else" is "$(groups 0)" "mysqld mysqld-helper"
 ok "no more than the caller of what is small" [ "$(groups 1 | grep -c '^[^;]*+0x[^;]*$')" -eq 1 ]
 ok "not what is too busy" is "$(groups 2)" vm_area_struct
 
-# Rules about functions and modules, before those are there, while they are, and
-# when they have gone and others have their addresses.
+# Rules about functions and modules: before the module is loaded, while it is loaded, and
+# after it is unloaded and another module has its addresses.
 hits() { part "$1" | sed -n "s/.*$2.*# [0-9]*: \([0-9]*\) hits/\1/p"; }
 ok "rules follow modules" sh -c "tools/testing/owner/guest/guest.py run '$kernel' \\
-	--append 'slab_owner=ready kfence.sample_interval=0' --extra 'build/$kernel/owner-modules' --cmd '
+	--append 'slab_owner=ready kfence.sample_interval=0' --extra '$modules' --cmd '
 	printf \"%s\n\" \"depth=3 if module == owner_leak && cache == kmalloc-256\" \\
 		\"depth=4 if func == user_open_* && cache == kmalloc-256\" \\
 		\"depth=5 if func == user_init && size == 201\" >$control
@@ -190,10 +186,11 @@ ok "of one that comes again" is "$(hits 3 owner_leak)" 150
 ok "of one that is there already" is "$(hits 4 owner_leak)" 30
 ok "of a function that is there while its module is initialized" is "$(hits 5 user_init)" 30
 
-# A cgroup is its path. What a task in it allocates, and what is charged to it.
+# A cgroup is named by its path. Check objects that a task in it allocates and objects
+# that are charged to it.
 ok "rules and queries about a memory cgroup" sh -c "tools/testing/owner/guest/guest.py run '$kernel' \\
 	--append 'slab_owner=ready page_owner=on kfence.sample_interval=0' \\
-	--extra 'build/$kernel/owner-modules' --cmd '
+	--extra '$modules' --cmd '
 	ask() { exec 3<>/sys/kernel/debug/owner/query; echo \"\$1\" >&3; cat <&3; }
 	mount -t cgroup2 none /sys/fs/cgroup && echo +memory >/sys/fs/cgroup/cgroup.subtree_control
 	mkdir /sys/fs/cgroup/a /sys/fs/cgroup/b

@@ -1,60 +1,48 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-2.0
 #
-# Planted truth: what a module is known to hold, reported exactly by each of our
-# files: owner_truth.sh KERNEL [WORD...], with the words on each guest's boot
-# line. Prints TAP.
-set -u
-cd "$(dirname "$0")/../../../.." || exit 1
-. tools/testing/owner/tests/prelude.sh
+# A module plants a known number of objects of known sizes from known call chains. Each of
+# our files must report exactly those. The words are added to each guest's command line.
+# Prints TAP.
+usage='KERNEL [WORD...]'
+. "$(dirname "$0")/prelude.sh"
 
-kernel=${1:?usage: owner_truth.sh KERNEL [WORD...]}
 shift
 words=$*
 check=tools/testing/owner/tests/check_truth.py
-debug=/sys/kernel/debug
-work=$(mktemp -d)
-trap 'rm -rf "$work"' EXIT
 seen=$work/seen
-# User-mode Linux has one processor.
-cpus="--smp 4"
-[ "$kernel" != um ] || cpus=
 
-# In a memory cgroup, so that accounted objects are charged and have its vector.
+# Plant in a memory cgroup, so that accounted objects are charged and have an obj_cgroup.
 plant="mount -t cgroup2 none /sys/fs/cgroup && mkdir /sys/fs/cgroup/planter &&
 	echo \$\$ >/sys/fs/cgroup/planter/cgroup.procs && insmod /extra/owner_truth.ko"
 
-# guest APPEND CMD FILE...: what CMD prints is cut into files where it prints "==="
+# guest APPEND CMD FILE...: run CMD and split its output into files at lines "==="
 guest()
 {
-	append=$1 cmd=$2
-	shift 2
 	# shellcheck disable=SC2086 # two words or none
-	tools/testing/owner/guest/guest.py run "$kernel" --append "$append $words" --cmd "$cmd" $cpus \
-		--timeout 300 --extra "build/$kernel/owner-modules" --console "$work/console" \
-		>"$work/out" 2>"$seen" || return 1
+	run_guest "$1 $words" "$2" $cpus || return 1
+	shift 2
 	cat "$work/console" >>"$work/consoles"
-	awk -v names="$*" -v place="$work/" 'BEGIN { split(names, name, " "); i = 1 }
-		/^===$/ { i++; next } { print >(place name[i]) }' "$work/out"
+	split_output "$@"
 }
 
 reports() { "$check" "$work/truth" "$@" >"$seen" 2>&1; }
 
 views()
 {
-	make -s -C tools/mm/ownertop O="$PWD/build/ownertop" >"$seen" 2>&1 &&
+	build_ownertop >"$seen" 2>&1 &&
 		tools/testing/owner/tests/check_views.py build/ownertop/ownertop \
 			"$work/truth" "$@" >"$seen" 2>&1
 }
 
-# Each cache's line adds up; the planter's own cache shows what was planted there.
+# In each line of owner/caches, tracked and untracked objects add up to all objects.
 caches_add_up()
 {
 	awk '/^#/ { next } $2 != $3 + $4 { print; bad = 1 } END { exit bad || NR < 20 }' \
 		"$work/$1" >"$seen"
 }
 
-# Read again in pieces of an odd size: the same objects, none twice, none left out.
+# Reading in pieces of an odd size gives each planted object exactly once.
 same_in_pieces()
 {
 	for file in records pieces; do
@@ -64,8 +52,9 @@ same_in_pieces()
 		[ "$(wc -l <"$work/pieces.planted")" = 71 ]
 }
 
-# page_owner_sort of 6.12 takes what it finds; later ones end at the first block without a
-# name of at most 15 bytes, or a time. Comments before the first record are in its block.
+# page_owner_sort of 6.12 accepts any block; later versions stop at the first block without
+# a task name of at most 15 bytes or without a time. Comment lines before the first record
+# belong to its block.
 every_sort_reads()
 {
 	fields='order [0-9]+, .*pid [0-9]+, tgid [0-9]+ \(.{0,15}\), ts [0-9]{1,20} ns$'
@@ -93,12 +82,12 @@ ok "has in each block what later page_owner_sorts insist on" every_sort_reads re
 ok "show_stacks" reports stacks "$work/stacks"
 ok "show_handles with show_stacks_handles" reports handles "$work/handles" "$work/chains"
 
-# ownertop READER FILE...: does it report the truth out of these?
+# ownertop_reports READER FILE...: ownertop reports the truth when it reads these files
 ownertop_reports()
 {
 	reader=$1
 	shift
-	make -s -C tools/mm/ownertop O="$PWD/build/ownertop" >"$seen" 2>&1 &&
+	build_ownertop >"$seen" 2>&1 &&
 		(cd "$work" && "$OLDPWD/build/ownertop/ownertop" --json --no-skip -d 0 "$@") \
 			>"$work/report" 2>"$seen" && reports "$reader" "$work/report"
 }
@@ -111,7 +100,7 @@ ok "count_threshold leaves out what is less" \
 ok "and nothing else" \
 	is "$(grep -c '^ truth_own_cache' "$work/threshold")" "$(grep -c '^ truth_own_cache' "$work/stacks")"
 ok "each cache adds up" caches_add_up caches
-# KASAN keeps what was freed for a while: allocated to SLUB, nobody's to us.
+# KASAN's quarantine delays frees: SLUB counts the objects as allocated, we as untracked.
 own_cache() { awk -v kasan="$1" '$1 == "owner_truth" {
 	found = $3 == 40 && $5 == 8000 && (kasan ? $2 >= 40 && $2 <= 48 : $2 == 40) }
 	END { exit !found }' "$work/caches"; }

@@ -1,31 +1,27 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-2.0
 #
-# ownertop on the machine that it reads: ownertop_live.sh KERNEL. A guest runs
-# it while a module of known size comes. Prints TAP.
-set -u
-cd "$(dirname "$0")/../../../.." || exit 1
-. tools/testing/owner/tests/prelude.sh
+# Run ownertop in a guest, on the kernel that it reads, while a module that leaks a known
+# number of objects is loaded. Prints TAP.
+usage='KERNEL'
+. "$(dirname "$0")/prelude.sh"
 
-kernel=${1:?usage: ownertop_live.sh KERNEL}
-work=$(mktemp -d)
-trap 'rm -rf "$work"' EXIT
-seen="$work/said $work/out"
-# More than any other chain holds on a machine that has just booted.
+seen="$work/err $work/out"
+# More objects than any other chain holds after boot.
 requests=8000
 
-# The guest has no libraries: ownertop comes with its own.
+# The guest has no shared libraries, so copy ownertop's.
 pack()
 {
-	make -s -C tools/mm/ownertop O="$PWD/build/ownertop" && mkdir "$work/extra" &&
-		cp build/ownertop/ownertop "build/$kernel/owner-modules/owner_leak.ko" \
-			"build/$kernel/owner-modules/owner_truth.ko" \
-			"build/$kernel/owner-modules/owner_corners.ko" \
-			"build/$kernel/owner-modules/owner_pages.ko" "$work/extra" &&
+	build_ownertop && mkdir "$work/extra" &&
+		cp build/ownertop/ownertop "$modules/owner_leak.ko" \
+			"$modules/owner_truth.ko" \
+			"$modules/owner_corners.ko" \
+			"$modules/owner_pages.ko" "$work/extra" &&
 		ldd build/ownertop/ownertop | grep -o '/[^ ]*' | xargs -I{} cp {} "$work/extra"
-} >"$work/said" 2>&1
+} >"$work/err" 2>&1
 
-# guest APPEND CMD FILE...: what CMD prints is cut into files where it prints "==="
+# guest APPEND CMD FILE...: run CMD and split its output into files at lines "==="
 guest()
 {
 	append=$1 cmd=$2
@@ -33,12 +29,11 @@ guest()
 	tools/testing/owner/guest/guest.py run "$kernel" --append "$append" \
 		--cmd "ownertop() { /extra/ld-linux-x86-64.so.2 --library-path /extra /extra/ownertop \"\$@\"; }
 			debug=/sys/kernel/debug; $cmd" \
-		--timeout 300 --extra "$work/extra" >"$work/out" 2>"$work/said" || return 1
-	awk -v names="$*" -v place="$work/" 'BEGIN { split(names, name, " "); i = 1 }
-		/^===$/ { i++; next } { print >(place name[i]) }' "$work/out"
+		--timeout 300 --extra "$work/extra" >"$work/out" 2>"$work/err" || return 1
+	split_output "$@"
 }
 
-# The first group of a report in JSON: "objects bytes function".
+# first REPORT: of the first group of a report in JSON, "objects bytes function"
 first()
 {
 	sed -n 's/.*"rank": 1, "objects": \([0-9]*\), "bytes": \([0-9]*\).*"stack": \["\([a-z_]*\).*/\1 \2 \3/p' \
@@ -57,8 +52,8 @@ ok "runs where it reads" guest slab_owner=on "ownertop --live=0.2 -s objects -n 
 	ownertop -s objects --json -n 1 \$debug/slab_owner_stacks/show_handles \
 		\$debug/slab_owner_stacks/show_stacks_handles; echo ===
 	cat /tmp/live" plain packed stacks handles live
-# What no record tells, the kernel does: memory nodes, handles. What it does not group
-# by is made of records.
+# The kernel answers fields that records do not have: memory nodes and handles. ownertop
+# answers from records if the kernel cannot group by a field.
 ok "asks the kernel" guest slab_owner=on "insmod /extra/owner_leak.ko requests=$requests; sleep 1
 	leak='module == owner_leak && size == 200'
 	ownertop --json 'group=stack.1,nid sort=objects top=1 if '\"\$leak\"; echo ===
@@ -86,8 +81,8 @@ for way in plain packed stacks handles; do
 	ok "$way: the leak is first, exact" is "$(first $way)" "$leak"
 	ok "$way: all was read" complete $way
 done
-# Without ages it adds up what it has counted, with ages it looks at each object. Nobody but
-# the leak allocates from these chains in between.
+# Without ages the kernel answers from counters, with ages it walks the objects. The
+# planted chains allocate nothing between the two answers.
 ok "answers from counters" guest slab_owner=on "insmod /extra/owner_leak.ko requests=$requests; sleep 1
 	insmod /extra/owner_truth.ko
 	ask() { (echo \"\$*\" >&0; cat <&0) 0<>\$debug/owner/query; }
@@ -97,7 +92,8 @@ ok "answers from counters" guest slab_owner=on "insmod /extra/owner_leak.ko requ
 	ownertop --live=0.2 -d 1 'if module == owner_leak' >/tmp/live & sleep 1; kill \$!; cat /tmp/live; echo ===
 	ownertop --live=0.2 -d 1 -s oldest 'if module == owner_leak' >/tmp/live & sleep 1; kill \$!
 	cat /tmp/live" counted walked live_counted live_walked
-# "objects bytes held records kind chain" of each group, and whether a slab's ages are told
+# sums ANSWER: of each group, "objects bytes held records kind chain"; ages ANSWER: whether
+# the ages of slab objects are missing
 sums() { awk -F '\t' '$1 == "group" { print $2, $3, $4, $5, $9, $12, $13 }' "$work/$1" | sort; }
 ages() { awk -F '\t' '$1 == "group" && $12 == "slab" { print ($7 == "-") ($8 == "-") }' "$work/$1" | sort -u; }
 ok "counters: tell no ages" is "$(ages counted)" 11
@@ -106,7 +102,7 @@ ok "counters and walk: many chains" [ "$(sums walked | wc -l)" -ge 10 ]
 ok "counters and walk: alike" is "$(sums counted)" "$(sums walked)"
 ok "live, counted: exact" has "$work/live_counted" "^ +1 +1.5M +100.0% +2.0M +$requests\$"
 ok "live, by age: exact" has "$work/live_walked" "^ +1 +1.5M +100.0% +2.0M +$requests +[0-9]+s\$"
-# Who is charged, the kernel tells by a path, and what is charged to nobody by none.
+# The kernel names the charged cgroup by its path; an object without one has no path.
 ok "asks by cgroups" guest slab_owner=on "mount -t cgroup2 none /sys/fs/cgroup
 	echo +memory >/sys/fs/cgroup/cgroup.subtree_control
 	mkdir '/sys/fs/cgroup/a planter' && echo \$\$ >'/sys/fs/cgroup/a planter/cgroup.procs'
@@ -117,8 +113,8 @@ ok "cgroups: exact" is "$(tr -d '\r' <"$work/charged" | awk -F , '$1 == "group" 
 	"$(cut -d ' ' -f 3,4 "$work/accounted") \"/a planter\""
 ok "cgroups: records do not tell" has "$work/records" '^undecided: .* does not tell their cgroup'
 
-# A module's frames are addresses once it has gone, and so are those of functions that only
-# boot, but a copy of kallsyms has their names.
+# Frames of an unloaded module, or of freed init text, are plain addresses. A copy of
+# kallsyms that was made before has their names.
 ok "lets a module go" guest slab_owner=on "insmod /extra/owner_corners.ko corner=leave
 	left() { ownertop --json -d 1 -g stack \"\$@\" 'if size == 500' \$debug/slab_owner; }
 	unnamed() { ownertop folded \"\$@\" \$debug/slab_owner 2>/dev/null | grep -o '\(^\|;\)0x[0-9a-f]*' | wc -l; }
@@ -129,28 +125,29 @@ ok "it had a name" has "$work/there" '"objects": 3, .*"stack": \["corner_alloc\+
 ok "which is an address then" has "$work/gone" '"objects": 3, .*"stack": \["0x[0-9a-f]*"\]'
 ok "kallsyms names it as the kernel did" is "$(grep '"rank": 1,' "$work/named")" \
 	"$(grep '"rank": 1,' "$work/there")"
-# What is left is of the modules' own first functions, which went before the copy was made.
+# Addresses of the modules' init functions remain: they were freed before the copy was
+# made.
 most_are_named() { awk 'NR == 1 { all = $1 } END { exit !($1 < all / 4) }' "$work/unnamed"; }
 ok "and what only boots" most_are_named
 
-# Which line it is: from the guest's own vmlinux and module.
+# The source line comes from the debug information of vmlinux and the module.
 line=$(grep -n 'kmalloc(sizeof(\*session)' tools/testing/owner/modules/owner_leak.c | cut -d : -f 1)
 resolve()
 {
 	build/ownertop/ownertop -s objects --json -n 1 -d 2 "$work/dump" --vmlinux "build/$kernel/vmlinux" \
-		--modules "build/$kernel/owner-modules" >"$work/out" 2>"$work/said"
+		--modules "$modules" >"$work/out" 2>"$work/err"
 }
 ok "is dumped" guest "slab_owner=on page_owner=on" "insmod /extra/owner_leak.ko requests=$requests &&
 	cat \$debug/slab_owner && echo === && cat \$debug/page_owner" dump page_dump
 ok "is resolved with vmlinux and the module" resolve
-ok "every function was found" is "$(cat "$work/said")" ""
+ok "every function was found" is "$(cat "$work/err")" ""
 ok "the line that leaks is named" has "$work/out" "leak_open_session\+[^ ]* [^ ]*owner_leak.c:$line \[owner_leak\]"
 
-# What the compiler put into each other is told apart, and the allocator's part passed over.
+# Inlined functions are named, and the allocator's own frames are skipped.
 callers()
 {
 	build/ownertop/ownertop folded -g func "$work/$1" --vmlinux "build/$kernel/vmlinux" \
-		--modules "build/$kernel/owner-modules" >"$work/out" 2>"$work/said"
+		--modules "$modules" >"$work/out" 2>"$work/err"
 }
 ok "pages are resolved" callers page_dump
 ok "no page is the allocator's" is \
@@ -161,14 +158,14 @@ ok "page_owner_sort of 6.12 says the same in each of its modes" \
 	tools/mm/ownertop/tests/against_page_owner_sort.py build/ownertop/ownertop \
 	build/tree/tools/mm/page_owner_sort.c "$work/page_dump"
 
-# What the kernel adds up of samples, and what is added up here, is the same.
+# The kernel's estimate from samples equals ownertop's.
 ok "estimates of samples" guest 'slab_owner=on owner="sample=1/8 if size == 200"' \
 	"insmod /extra/owner_leak.ko requests=$requests
 	ownertop -g func 'if module == owner_leak' -s objects --csv; echo ===
 	ownertop -g func 'if module == owner_leak' -s objects --csv \$debug/slab_owner; echo ===
 	ownertop -g func 'if module == owner_leak' --live=0.2 >/tmp/live & sleep 1; kill \$!
 	cat /tmp/live" asked_sampled read_sampled live_sampled
-# "objects records error" of the leak
+# estimate ANSWER: of the leak, "objects records error"
 estimate() { awk -F , '$1 == "group" && $2 == 1 { print $3, $8, $9 }' "$work/$1"; }
 near()
 {
@@ -183,15 +180,16 @@ alike()
 ok "samples: the leak is estimated" near asked_sampled
 ok "samples: alike" alike
 ok "samples: live tells the errors" has "$work/live_sampled" '^estimated from [0-9]+ samples'
-# Not above: what page_owner keeps of itself while the leak allocates is the leak's.
+# page_owner is off in the guests above: its own allocations would count as the leak's.
 ok "reads pages as well" guest "slab_owner=on page_owner=on" \
 	"ownertop --json -n 1 \$debug/page_owner \$debug/slab_owner; echo ===
 	ownertop --json -n 1 \$debug/page_owner_stacks/show_stacks" both pages
 ok "pages of slabs are set aside" has "$work/both" '"set_aside": {"objects": [1-9]'
 ok "page_owner: all was read" complete both
 ok "page_owner_stacks: all was read" complete pages
-# Of pages too: what is answered is what would have been read. Only what is read tells what
-# it has left out, and only an answer whose cache the pages of a slab are.
+# For pages, too, the kernel's answer equals the result of reading. Only a result of
+# reading counts filtered records, and only the kernel's answer knows the cache of a slab's
+# pages.
 planted='module == owner_pages'
 ok "asks for pages" guest "slab_owner=on page_owner=on" "insmod /extra/owner_pages.ko
 	cat \$debug/owner_pages; echo ===
@@ -212,13 +210,13 @@ ok "asks for pages" guest "slab_owner=on page_owner=on" "insmod /extra/owner_pag
 	ownertop --live=0.2 -g func 'source=page if $planted' >/tmp/live & sleep 1; kill \$!
 	cat /tmp/live" planted asked_pages read_pages asked_all read_all by_node by_order by_gfp \
 	by_kind by_cache records of_records live_pages
-# What is planted, without rank and times: "FUNCTION MODULE,... OBJECTS BYTES HELD".
+# groups ANSWER: of the planted groups, "FUNCTION MODULE,... OBJECTS BYTES HELD"
 groups()
 {
 	tr -d '\r' <"$work/$1" | grep -F '[owner_pages]' |
 		awk -F , '{ print $8, $9, $3, $4, $5 }' | tr -d '"' | sort
 }
-# "FUNCTION OBJECTS BYTES"
+# The planted "FUNCTION OBJECTS BYTES"
 truth()
 {
 	tr -d '\r' <"$work/planted" | awk '{ n[$1] += $3; bytes[$1] += $3 * 4096 * 2 ^ $2 }

@@ -1,26 +1,18 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-2.0
 #
-# What a module is known to hold at three moments, as ownertop shows it of dumps of
-# a kernel's file, alone and compared: ownertop_truth.sh KERNEL FILE, where FILE is
-# slab_owner, alloc_traces (what slab_debug=U keeps) or allocinfo (of a kernel with
-# allocation profiling). Prints TAP.
-set -u
-cd "$(dirname "$0")/../../../.." || exit 1
-. tools/testing/owner/tests/prelude.sh
+# A module holds a known number of objects at three moments. ownertop must show exactly
+# those from dumps of a kernel file, alone and compared. FILE is slab_owner, alloc_traces
+# (of slab_debug=U) or allocinfo (of a kernel with allocation profiling). Prints TAP.
+usage='KERNEL FILE'
+. "$(dirname "$0")/prelude.sh"
 
-kernel=${1:?usage: ownertop_truth.sh KERNEL FILE}
-file=${2:?usage: ownertop_truth.sh KERNEL FILE}
+file=$2
 ownertop=build/ownertop/ownertop
-work=$(mktemp -d)
-trap 'rm -rf "$work"' EXIT
 seen=$work/seen
-# User-mode Linux has one processor.
-cpus="--smp 4"
-[ "$kernel" != um ] || cpus=
 
-# For the guest's shell: of each cache that is named in a truth, its sizes, where ownertop
-# looks for them, and what slab_debug=U tells of it.
+# For the guest's shell: copy the sizes, or the alloc_traces file, of each cache that a
+# truth names to the place where ownertop looks for them.
 # shellcheck disable=SC2016
 functions='
 	copy() { mkdir -p $2/${1%/*}; cat /sys/$1 >$2/$1; }
@@ -56,12 +48,13 @@ allocinfo)
 	;;
 esac
 
-# dumps CMD: what CMD puts into its directory is put into $work
+# dumps CMD: run CMD in a guest and copy the files that it creates in its directory to
+# $work
 dumps()
 {
 	# shellcheck disable=SC2086 # two words or none
 	tools/testing/owner/guest/guest.py run "$kernel" --append "$append" $cpus --timeout 300 \
-		--extra "build/$kernel/owner-modules" --cmd "set -e
+		--extra "$modules" --cmd "set -e
 			$functions
 			mkdir /tmp/dumps; cd /tmp/dumps
 			$1
@@ -74,8 +67,9 @@ is_exact()
 	tools/testing/owner/tests/check_growth.py "$ownertop" "$file" "$work" "$@" >"$seen" 2>&1
 }
 
-# What is planted in all ways. Of these, SLUB's traces do not know per-CPU areas. What is
-# resized in place they leave to who allocated it, and forget how much was asked for.
+# Check objects planted by every allocation function. SLUB's traces do not know per-CPU
+# areas. They attribute an object resized in place to its first allocation, and lose the
+# requested size.
 all_ways()
 {
 	sed -e '/^percpu /d' -e 's/ truth_shrink 24 .*/ truth_kmalloc;truth_shrink 24 24576/' \
@@ -85,7 +79,7 @@ all_ways()
 		tools/testing/owner/tests/check_truth.py "$work/truth" report "$work/report" >"$seen" 2>&1
 }
 
-ok "ownertop builds" make -s -C tools/mm/ownertop O="$PWD/build/ownertop"
+ok "ownertop builds" build_ownertop
 ok "plants, and is dumped at each moment" dumps "insmod /extra/owner_growth.ko
 	for moment in 0 1 2; do
 		echo \$moment >/sys/kernel/debug/owner_growth

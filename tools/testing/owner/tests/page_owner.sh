@@ -1,20 +1,15 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-2.0
 #
-# page_owner of pages that a module plants: page_owner.sh KERNEL [OTHER]. Each count,
-# each file, each way to ask; and the same as kernel OTHER, which has not our
-# page_owner. Prints TAP.
-set -u
-cd "$(dirname "$0")/../../../.." || exit 1
-. tools/testing/owner/tests/prelude.sh
+# Check page_owner with pages that a module plants: each count, each file, each query. The
+# records must equal those of kernel OTHER, which has the original page_owner. Prints TAP.
+usage='KERNEL [OTHER]'
+. "$(dirname "$0")/prelude.sh"
 
-kernel=${1:?usage: page_owner.sh KERNEL [OTHER]}
 other=${2:-}
 check=tools/testing/owner/tests/check_pages.py
-work=$(mktemp -d)
-trap 'rm -rf "$work"' EXIT
 seen=$work/seen
-# User-mode Linux has one processor, and one node.
+# User-mode Linux has one processor and one node.
 cpus="--smp 2"
 nodes="numa=fake=2"
 if [ "$kernel" = um ]; then
@@ -22,7 +17,7 @@ if [ "$kernel" = um ]; then
 	nodes=
 fi
 
-# run KERNEL APPEND CMD FILE...: what CMD prints is cut into files where it prints "==="
+# run KERNEL APPEND CMD FILE...: run CMD and split its output into files at lines "==="
 run()
 {
 	where=$1
@@ -34,18 +29,15 @@ run()
 		--cmd "cd /sys/kernel/debug; $cmd" $cpus --timeout 300 \
 		--extra "build/$where/owner-modules" --console "$work/console" \
 		>"$work/out" 2>"$seen" || return 1
-	awk -v names="$*" -v place="$work/" 'BEGIN { n = split(names, name, " "); i = 1
-			for (j = 1; j <= n; j++) printf "" >(place name[j]) }
-		/^===$/ { i++; next } { print >(place name[i]) }' "$work/out"
+	split_output "$@"
 }
 guest() { run "$kernel" "$@"; }
 
 shows() { "$check" "$@" >"$seen" 2>&1; }
-quiet() { lacks "$work/console" "BUG:|WARNING:|Oops|Call Trace|possible recursive|inconsistent"; }
-# The frame next to the allocator, of the chains in which FRAME stands.
+# count FILE PATTERN: the number of matching lines
 count() { grep -cE -e "$2" "$work/$1"; }
 
-# --- As it always was -----------------------------------------------------------
+# --- The format of Linux 6.12 ---------------------------------------------------
 
 all='insmod /extra/owner_pages.ko; cat owner_pages; echo ===; cat page_owner; echo ===
 	cat page_owner_stacks/show_stacks; echo ===; cat page_owner_stacks/show_handles; echo ===
@@ -143,7 +135,7 @@ ok "a record may be read in pieces" is "$(count small '^Page allocated')" \
 	"$(count small '^PFN ')"
 ok "the kernel complained of nothing, again" quiet
 
-# --- How deep ---------------------------------------------------------------------
+# --- Depth ------------------------------------------------------------------------
 
 # shellcheck disable=SC2016 # for awk
 frames='awk "BEGIN { RS = \"\"; FS = \"\n\" } / pages_deep[+]/ { print NF - 2; print \$3; exit }"'
@@ -175,7 +167,7 @@ ok "what a rule leaves out has no record" \
 $(count untracked ' pages_single\+')" "0 37"
 ok "... and that is said to nobody" is "$(cat "$work/log")" ""
 
-# --- Charged to somebody ------------------------------------------------------------
+# --- Memory cgroups -----------------------------------------------------------------
 
 ok "pages are charged to a memory cgroup" guest "page_owner=on slab_owner=on" '
 	mount -t cgroup2 none /sys/fs/cgroup && echo +memory >/sys/fs/cgroup/cgroup.subtree_control
@@ -191,7 +183,7 @@ ok "... and as is answered" has "$work/asked" "payer"
 ok "... and when it has gone" [ "$(count gone '^Charged (to memcg /|to offline memcg payer)$')" -ge 320 ]
 ok "the kernel complained of nothing" quiet
 
-# --- No memory for chains -----------------------------------------------------------
+# --- The depot at its bound ---------------------------------------------------------
 
 ok "the depot's bound is met" guest "page_owner=on stack_depot_max=256K page_owner_depth=64" '
 	insmod /extra/owner_pages.ko chains=8192

@@ -1,31 +1,28 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-2.0
 #
-# lx-dump-page-owner of planted pages in a vmcore: page_owner_gdb.sh KERNEL. What gdb
-# says is what the file page_owner said. Prints TAP.
-set -u
-cd "$(dirname "$0")/../../../.." || exit 1
-. tools/testing/owner/tests/prelude.sh
+# Run gdb's lx-dump-page-owner on planted pages of a vmcore, and compare its output with
+# the file page_owner of the same guest. Prints TAP.
+usage='KERNEL'
+. "$(dirname "$0")/prelude.sh"
 
-kernel=${1:?usage: page_owner_gdb.sh KERNEL}
-work=$(mktemp -d)
-trap 'rm -rf "$work"' EXIT
 seen="$work/err $work/gdb"
 
 take()
 {
 	tools/testing/owner/guest/guest.py vmcore "$kernel" --append "page_owner=on nokaslr page_owner_depth=$1" \
-		--output "$work/core" --mem 256M --timeout 300 --extra "build/$kernel/owner-modules" \
+		--output "$work/core" --mem 256M --timeout 300 --extra "$modules" \
 		--cmd "insmod /extra/owner_pages.ko; cat /sys/kernel/debug/page_owner" \
-		>"$work/said" 2>"$work/err"
+		>"$work/page_owner" 2>"$work/err"
 }
 
-# Of the first record in which FRAME stands, the values that gdb says as well.
-said()
+# find_record FRAME: find the first record of the file whose chain has the frame; leaves
+# $work/record and $pfn
+find_record()
 {
 	awk -v frame="^ $1[+]" 'BEGIN { RS = ""; FS = "\n" }
 		{ for (i = 3; i <= NF && $i !~ frame; i++); if (i > NF) next
-		  print; exit }' "$work/said" >"$work/record"
+		  print; exit }' "$work/page_owner" >"$work/record"
 	pfn=$(sed -n 's/^PFN 0x\([0-9a-f]*\) .*/\1/p' "$work/record")
 	pfn=$((0x$pfn))
 }
@@ -38,7 +35,7 @@ ask()
 }
 
 head_of() { sed -n 's/.*order \([0-9]*\), .*pid:* \([0-9]*\), tgid:* \([0-9]*\) (\(.*\)), ts \([0-9]*\) ns.*/\1 \2 \3 \4 \5/p' "$1" | head -n 1; }
-# Functions of vmlinux: gdb has not been told where modules are.
+# Functions of vmlinux only: gdb does not know where modules are loaded.
 frames_of_file() { sed -n 's/^ \([a-z_0-9.]*\)+.*[0-9a-f]$/\1/p' "$work/record"; }
 frames_of_gdb()
 {
@@ -46,7 +43,7 @@ frames_of_gdb()
 		print substr($0, RSTART + 1, RLENGTH - 2) }' "$work/gdb"
 }
 
-# Who freed the page before has a chain as well: that one comes last.
+# Count the frames of the allocation: the chain of the last free is printed after it.
 deep_in_gdb() { awk '/stack trace:$/ { exit } /^ *0x/ { n++ } END { print n }' "$work/gdb"; }
 
 if [ ! -x /usr/bin/gdb ]; then
@@ -56,7 +53,7 @@ fi
 for depth in 16 40; do
 	label="depth $depth"
 	ok "a vmcore is taken" take $depth
-	said pages_deep
+	find_record pages_deep
 	ok "gdb dumps a page" ask "lx-dump-page-owner --pfn $pfn"
 	ok "it is allocated" has "$work/gdb" "page_owner tracks the page as allocated"
 	ok "order, task and time are the file's" is "$(head_of "$work/gdb")" "$(head_of "$work/record")"
@@ -64,7 +61,7 @@ for depth in 16 40; do
 	ok "as deep" is "$(deep_in_gdb)" "$(grep -c '^ ' "$work/record")"
 done
 label=
-said pages_ordered
+find_record pages_ordered
 ok "gdb dumps another" ask "lx-dump-page-owner --pfn $pfn"
 ok "that is the file's, too" is "$(head_of "$work/gdb")" "$(head_of "$work/record")"
 ok "gdb dumps all pages" ask "lx-dump-page-owner"
@@ -72,7 +69,7 @@ in_file()
 {
 	awk 'BEGIN { RS = ""; FS = "\n" } / pages_/ {
 		match($1, /order [0-9]+/); order = substr($1, RSTART + 6, RLENGTH - 6)
-		match($2, /0x[0-9a-f]+/); print order, substr($2, RSTART, RLENGTH) }' "$work/said" |
+		match($2, /0x[0-9a-f]+/); print order, substr($2, RSTART, RLENGTH) }' "$work/page_owner" |
 	while read -r order pfn; do echo "$order $((pfn))"; done | sort
 }
 in_gdb()

@@ -1,27 +1,21 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-2.0
 #
-# Pages are allocated, split, freed, compacted, migrated and taken off line while
-# page_owner is read; then each reference is where it should be:
-# page_owner_stress.sh KERNEL SECONDS. Prints TAP.
-set -u
-cd "$(dirname "$0")/../../../.." || exit 1
-. tools/testing/owner/tests/prelude.sh
+# Allocate, split, free, compact and migrate pages and take memory offline while
+# page_owner is read. Afterwards the depot's reference counts must match the records.
+# Prints TAP.
+usage='KERNEL SECONDS'
+. "$(dirname "$0")/prelude.sh"
 
-kernel=${1:?usage: page_owner_stress.sh KERNEL SECONDS}
-seconds=${2:?usage: page_owner_stress.sh KERNEL SECONDS}
+seconds=$2
 check=tools/testing/owner/tests/check_pages.py
-work=$(mktemp -d)
-trap 'rm -rf "$work"' EXIT
 seen=$work/seen
-# User-mode Linux has one processor.
-cpus="--smp 4"
-[ "$kernel" != um ] || cpus=
 
-# Files of movable pages, of which every other goes, so that the rest is in the way.
-# Compaction and memory that goes take turns: 6.12 does not keep them apart, and
-# isolate_migratepages_block() stumbles over the struct pages of what has just gone.
-# Nor does dump_page() stand pages that change under it, so what cannot go stays.
+# fragment creates files of movable pages and removes every other one, which gives
+# compaction work. Compaction and memory hotplug take turns: 6.12 does not serialise them,
+# and isolate_migratepages_block() crashes on the struct pages of a block that was just
+# removed. A block that cannot be taken offline is left: dump_page() of a page that changes
+# meanwhile crashes as well.
 # shellcheck disable=SC2016 # for the guest's shell
 work_load='
 	debug=/sys/kernel/debug
@@ -65,7 +59,7 @@ stresses()
 	tools/testing/owner/guest/guest.py run "$kernel" $cpus --mem 1G --timeout $((seconds + 300)) \
 		--append "page_owner=on movablecore=512M kfence.sample_interval=0 \
 			kunit.enable=1 kunit.filter_glob=owner_page" \
-		--console "$work/console" --extra "build/$kernel/owner-modules" --cmd "$work_load
+		--console "$work/console" --extra "$modules" --cmd "$work_load
 	{
 		echo 0 >/proc/sys/vm/compaction_proactiveness
 		until_done fragment a & until_done fragment b & until_done move &
@@ -96,7 +90,7 @@ if [ "$kernel" != um ]; then
 fi
 ok "each reference is where it should be" is "$(grep -c 'ok 13 test_references' "$work/kunit") \
 $(grep -c 'not ok' "$work/kunit")" "3 0"
-# Reading what the depot has needs pages of its own.
+# Reading the depot's statistics allocates pages, too.
 no_more_than_held()
 {
 	awk '/chains: [0-9]+/ { held = $NF } /^refcounted_in_use/ { runs++; print held, $2
@@ -107,6 +101,5 @@ ok "the depot has no chain that nothing holds" no_more_than_held
 ok "what is planted then is shown exactly" "$check" truth "$work/truth" "$work/records"
 ok "... and counted exactly" "$check" stacks "$work/truth" "$work/stacks"
 ok "the sum of all records is the sum of all stacks" "$check" sums "$work/records" "$work/stacks"
-ok "the kernel complained of nothing" \
-	lacks "$work/console" "BUG:|WARNING:|Oops|Call Trace|possible recursive|inconsistent lock"
+ok "the kernel complained of nothing" quiet
 finish

@@ -1,14 +1,48 @@
 # SPDX-License-Identifier: GPL-2.0
-# shellcheck shell=sh
+# shellcheck shell=sh disable=SC2034 # scripts that source this use the variables
 #
-# What the shell tests share: sourced, not run. A test's name is said once, and
-# what it saw is shown when it fails.
+# The common beginning of the shell tests: each sources this file first.
+#
+#   usage='KERNEL [WORD...]'          names of the arguments; the bracketed ones are optional
+#   . "$(dirname "$0")/prelude.sh"    checks their number, changes to the repository's top
+#   ok NAME COMMAND...                one test
+#   finish                            prints the plan and ends the script
+#
+# Variables: $kernel is the first argument, $modules the guest modules of that kernel,
+# $work a directory that is removed at the end, $seen the files that ok() shows after a
+# failure. A test may set $seen, and $label, which precedes each name.
 
+set -u
+cd "$(dirname "$0")/../../../.." || exit 1
+
+required=0
+for word in ${usage:-}; do
+	case $word in
+	\[*) break ;;
+	esac
+	required=$((required + 1))
+done
+if [ $# -lt "$required" ]; then
+	echo "usage: $0 $usage" >&2
+	exit 2
+fi
+
+kernel=${1:-}
+modules=build/$kernel/owner-modules
+debug=/sys/kernel/debug
+work=$(mktemp -d) || exit 1
+trap 'rm -rf "$work"' EXIT
+trap 'exit 1' HUP INT TERM
+seen="$work/out $work/err"
+label=
 number=0
 failed=0
 
-# ok NAME COMMAND...: the command's success is the test's; the files that $seen
-# names are shown otherwise. $label, if set, stands before each name.
+# Options for a guest with four processors. User-mode Linux has one.
+cpus="--smp 4"
+[ "$kernel" != um ] || cpus=
+
+# ok NAME COMMAND...: the test passes if the command succeeds.
 ok()
 {
 	name=${label:+$label: }$1
@@ -21,35 +55,72 @@ ok()
 	echo "not ok $number - $name"
 	failed=1
 	echo "# failed: $*"
-	for file in ${seen:-}; do
+	for file in $seen "$work/guest.err"; do
 		[ ! -e "$file" ] || head -n 60 "$file" | cut -c 1-300 | sed "s/^/# ${file##*/}: /"
 	done
 }
 
-# skip NAME WHY
+# skip NAME REASON
 skip()
 {
 	number=$((number + 1))
 	echo "ok $number - ${label:+$label: }$1 # SKIP $2"
 }
 
-# The plan comes last, so that a script that ends early has none.
+# The plan is printed last: a script that ends early has none, and the runner notices.
 finish()
 {
 	echo "1..$number"
 	exit "$failed"
 }
 
+# Conditions for ok(). They print lines that explain a failure.
 is() { [ "$1" = "$2" ] || { echo "# expected '$2', got '$1'"; return 1; }; }
 has() { grep -qE -e "$2" "$1"; }
 lacks() { [ -f "$1" ] && ! grep -E -e "$2" "$1" | sed 's/^/# found: /' | grep .; }
+fails() { ! "$@"; }
 
-# For the guest's shell: handles that nobody's record explains, which is all that the
-# depot's evictable side has in use, less the chains and the tasks of what is owned.
-# Reading owner/stats has CPUs give back what they keep ready. The files are read one
-# after another: what goes or comes meanwhile is in some of them only, and they are read
-# again.
-# shellcheck disable=SC2016,SC2034 # for the guest's shell, and for who sources this
+# quiet [CONSOLE]: the kernel printed no warning.
+quiet()
+{
+	lacks "${1:-$work/console}" \
+		"BUG:|WARNING:|Oops|Call Trace|possible recursive|inconsistent lock"
+}
+
+# run_guest APPEND CMD [OPTION...]: boot $kernel with APPEND on its command line and run
+# CMD. Leaves its output in $work/out, the runner's messages in $work/guest.err and the
+# console in $work/console.
+run_guest()
+{
+	append=$1
+	cmd=$2
+	shift 2
+	tools/testing/owner/guest/guest.py run "$kernel" --append "$append" --timeout 300 \
+		--extra "$modules" --console "$work/console" --cmd "$cmd" "$@" \
+		>"$work/out" 2>"$work/guest.err"
+}
+
+# split_output NAME...: split $work/out at its lines "===" into files of $work.
+split_output()
+{
+	awk -v names="$*" -v directory="$work/" '
+		BEGIN {
+			n = split(names, name, " ")
+			for (i = 1; i <= n; i++)
+				printf "" >(directory name[i])
+			i = 1
+		}
+		/^===$/ { i++; next } { print >(directory name[i]) }' "$work/out"
+}
+
+# build_ownertop: build/ownertop/ownertop is up to date afterwards.
+build_ownertop() { make -s -C tools/mm/ownertop O="$PWD/build/ownertop"; }
+
+# For the guest's shell: count references to handles that no record accounts for. That
+# is the number of evictable handles in the depot, less the distinct chains and tasks of
+# the records. Reading owner/stats makes CPUs flush their cached references. The files
+# are read one after another; if the depot's number changed meanwhile, read them again.
+# shellcheck disable=SC2016 # for the guest's shell
 unexplained='
 	cd /sys/kernel/debug
 	for again in 1 2 3 4 5 6 7 8 9 10; do

@@ -1,19 +1,16 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-2.0
 #
-# The series, as mail, applies with git am to pristine source and gives the
-# assembled tree. Prints TAP.
-set -u
-cd "$(dirname "$0")/../../../.." || exit 1
-. tools/testing/owner/tests/prelude.sh
+# The mails of the series apply to the pristine source with git am, and the result equals
+# the assembled tree. Prints TAP.
+. "$(dirname "$0")/prelude.sh"
 
-work=$(mktemp -d)
 seen=$work/seen
 trap 'rm -rf "$work"; git -C build/tree worktree prune' EXIT
 export GIT_COMMITTER_NAME=test GIT_COMMITTER_EMAIL=test@localhost
 
 written() { tools/testing/owner/kernels/tree.py series >"$seen" 2>&1; }
-# The whole kernel is in the index; only what the mails touch is laid out.
+# The index has the whole kernel; check out only the files that the mails touch.
 applied()
 {
 	git -C build/tree worktree add -q --no-checkout --detach "$work/tree" base >"$seen" 2>&1 &&

@@ -1,16 +1,12 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-2.0
 #
-# Each mail of the series leaves a kernel whose mm/ and lib/ build: what a
-# bisection needs. Prints TAP.
-set -u
-cd "$(dirname "$0")/../../../.." || exit 1
-. tools/testing/owner/tests/prelude.sh
+# After each mail of the series mm/ and lib/ build, as bisection needs. Prints TAP.
+. "$(dirname "$0")/prelude.sh"
 
-work=$(mktemp -d)
-trap 'rm -rf "$work"' EXIT
 seen=$work/seen
-# One step from the tree, as kernels are, so that the compiler cache serves it.
+# Keep the object directory one level from the tree, as kernels.py does, so that paths are
+# equal and ccache hits.
 steps=$PWD/build/steps
 tree=$steps/tree
 export GIT_COMMITTER_NAME=test GIT_COMMITTER_EMAIL=test@localhost

@@ -1,31 +1,22 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-2.0
 #
-# A leak of known size in a guest, found again: slab_owner.sh KERNEL [WORD...],
-# with the words on each guest's boot line. Prints TAP.
-set -u
-cd "$(dirname "$0")/../../../.." || exit 1
-. tools/testing/owner/tests/prelude.sh
+# Find a leak of known size in a guest. The words are added to each guest's command line.
+# Prints TAP.
+usage='KERNEL [WORD...]'
+. "$(dirname "$0")/prelude.sh"
 
-kernel=${1:?usage: slab_owner.sh KERNEL [WORD...]}
 shift
 words=$*
-work=$(mktemp -d)
-trap 'rm -rf "$work"' EXIT
 seen=$work/err
-# More than any other chain holds on a machine that has just booted.
+# More objects than any other chain holds after boot.
 requests=8000
 
-# guest APPEND CMD: the output goes to $work/out, the console to $work/console
-guest()
-{
-	tools/testing/owner/guest/guest.py run "$kernel" --append "$1 $words" --cmd "$2" --timeout 300 \
-		--extra "build/$kernel/owner-modules" --console "$work/console" \
-		>"$work/out" 2>"$work/err"
-}
+# guest APPEND CMD: leaves $work/out and $work/console
+guest() { run_guest "$1 $words" "$2"; }
 
-# Records in which FRAME stands N frames from the allocator: "objects bytes". Not
-# anywhere: what page_owner allocates for itself meanwhile has owners, too.
+# held_by FRAME N: "objects bytes" of the records whose Nth frame is FRAME. The position
+# excludes objects that page_owner allocates for itself below the same function.
 held_by()
 {
 	awk -v frame="^ $1[+]" -v n="$2" 'BEGIN { RS = ""; FS = "\n"; objects = bytes = 0 }
@@ -49,11 +40,6 @@ starts_with_the_allocator()
 	     END { exit bad }' "$work/out" >"$work/err"
 }
 
-quiet_console()
-{
-	lacks "$work/console" "BUG:|WARNING:|Oops|Call Trace|possible recursive|inconsistent lock"
-}
-
 ok "boots, leaks and is read" guest slab_owner=on \
 	"insmod /extra/owner_leak.ko requests=$requests && cat /sys/kernel/debug/slab_owner"
 ok "each record is well formed" well_formed
@@ -63,9 +49,9 @@ ok "the leak's objects and bytes are exact" \
 ok "the chain says who asked" \
 	is "$(held_by leak_serve_request 2)" "$requests $((requests * 200))"
 ok "what was freed has no owner" is "$(held_by leak_write_log 1)" "0 0"
-ok "the kernel complained of nothing" quiet_console
+ok "the kernel complained of nothing" quiet
 
-make -s -C tools/mm/ownertop O="$PWD/build/ownertop" >"$seen" 2>&1
+build_ownertop >"$seen" 2>&1
 build/ownertop/ownertop --top 1 --sort objects --json "$work/out" >"$work/top" 2>"$seen"
 ok "ownertop puts the leak first" has "$work/top" 'leak_open_session'
 ok "ownertop counts it as we do" has "$work/top" "\"objects\": *${requests}[,}[:space:]]"
@@ -79,8 +65,9 @@ ok "unloading frees all" guest slab_owner=on \
 	"insmod /extra/owner_leak.ko requests=$requests && rmmod owner_leak && cat /sys/kernel/debug/slab_owner"
 ok "nobody owns what was freed" is "$(held_by leak_open_session 1)" "0 0"
 
-# The same text from the same place on, however it is come by: read on, sought forward
-# and back, in pieces that end within a record. Objects come and go: some tries.
+# Reading from an offset gives the text that a sequential read has there, after a seek
+# forward or back and in pieces that end within a record. Objects are allocated and freed
+# meanwhile, so try several times.
 # shellcheck disable=SC2016 # for the guest's shell
 ok "any part of it can be sought" guest slab_owner=on 'cd /sys/kernel/debug; mkdir /t
 	part() { dd if=slab_owner bs=1000 skip=$1 count=5 2>/dev/null; }

@@ -1,23 +1,19 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-2.0
 #
-# The stack depot's bound on a running kernel: stackdepot.sh KERNEL. Prints TAP.
-set -u
-cd "$(dirname "$0")/../../../.." || exit 1
-. tools/testing/owner/tests/prelude.sh
+# Check the stack depot's bound on a running kernel. Prints TAP.
+usage='KERNEL'
+. "$(dirname "$0")/prelude.sh"
 
-kernel=${1:?usage: stackdepot.sh KERNEL}
-work=$(mktemp -d)
-trap 'rm -rf "$work"' EXIT
-seen="$work/out $work/err"
 
-# boot WORDS: leaves the figures of the depot and of the owners in $work/out
+# boot WORDS: leaves the statistics of the depot and of slab_owner in $work/out. Each of
+# 300 tasks leaves a file behind; the names of these tasks fill the last free records of
+# the depot, so that not even a chain of one frame finds one.
 # shellcheck disable=SC2016 # for the guest's shell
-# Tasks, each of which leaves a file, take what even a chain of one frame would find room in.
 boot()
 {
 	tools/testing/owner/guest/guest.py run "$kernel" --append "$1" --timeout 300 \
-		--extra "build/$kernel/owner-modules" --console "$work/console" --cmd '
+		--extra "$modules" --console "$work/console" --cmd '
 		for i in $(seq 300); do (: >/tmp/$i); done
 		insmod /extra/owner_leak.ko requests=3000 || exit
 		cd /sys/kernel/debug
@@ -28,10 +24,9 @@ boot()
 
 figure() { awk -v file="$1" -v name="$2" '$1 == file && $2 == name { print $3 }' "$work/out"; }
 depot() { figure stackdepot/stats "$1"; }
-quiet() { lacks "$work/console" "BUG:|WARNING:|Oops|Call Trace"; }
 notices() { grep -c "stackdepot: .*bound" "$work/console"; }
 
-# What slab_debug keeps stays for ever.
+# slab_debug never frees its stacks.
 ok "boots without a bound" boot "slab_owner=on page_owner=on slab_debug=U"
 for name in pools refcounted_allocations refcounted_frees refcounted_in_use \
 	freelist_size persistent_count persistent_bytes; do

@@ -1,17 +1,14 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-2.0
 #
-# Assembling the tree and carrying edits back, in a clone of this repository
-# whose build/tree is a copy of ours. Prints TAP.
-set -u
-cd "$(dirname "$0")/../../../.." || exit 1
-. tools/testing/owner/tests/prelude.sh
+# Test tree.py in a copy of this repository: it assembles the tree and carries edits back.
+# The copy has a clone of build/tree. Prints TAP.
+. "$(dirname "$0")/prelude.sh"
 
-work=$(mktemp -d)
-trap 'rm -rf "$work"' EXIT
 seen=$work/seen
 
-# What is in the work tree, committed or not, with a base that shares our objects.
+# Copy the files of the work tree, committed or not. The clone shares git objects with
+# build/tree.
 mkdir -p "$work/repo/build"
 git ls-files -co --exclude-standard | while read -r file; do
 	[ -f "$file" ] && echo "$file"
@@ -26,7 +23,6 @@ cd "$work/repo" || exit 1
 git init -q . && git add -A && git -c user.name=t -c user.email=t@localhost commit -qm t
 
 tree() { tools/testing/owner/kernels/tree.py "$@" >"$seen" 2>&1; }
-fails() { ! "$@"; }
 ours=mm/owner/slab.c
 hooked=mm/slub.c
 patch=$(grep -l "^+++ b/$hooked" patches/6.12/*.patch | tail -n 1)

@@ -3,19 +3,16 @@
 # ok() calls the checks by name, and the guest expands what CMD names:
 # shellcheck disable=SC2317,SC2016
 #
-# Takes a vmcore of a guest and reads it with drgn: vmcore.sh [<kernel>],
-# x86_64 if none is given. Prints TAP.
+# Take a vmcore of a guest and read it with drgn, by default of x86_64. Prints TAP.
+usage='[KERNEL]'
+. "$(dirname "$0")/prelude.sh"
 
-here=$(cd "$(dirname "$0")" && pwd)
-guest=$here/../guest/guest.py
-top=$(cd "$here/../../../.." && pwd)
-build=${BUILD:-$top/build}
+guest=tools/testing/owner/guest/guest.py
+build=${BUILD:-$PWD/build}
 kernel=${1:-x86_64}
-# Debian's drgn belongs to Debian's python3, which need not be the first one.
+# Debian's drgn needs Debian's python3, which may not be the first in PATH.
 drgn=/usr/bin/drgn
 tests=10
-# shellcheck source=tools/testing/owner/tests/prelude.sh
-. "$here/prelude.sh"
 label=$kernel
 
 skip_all()
@@ -30,9 +27,6 @@ skip_all()
 	skip_all "no kernel; make kernel K=$kernel"
 [ -x "$drgn" ] || skip_all "no $drgn; apt-get install python3-drgn"
 
-work=$(mktemp -d)
-trap 'rm -rf "$work"' EXIT
-trap 'exit 1' HUP INT TERM
 seen="$work/out $work/err $work/facts"
 mkdir "$work/tmp"
 export TMPDIR="$work/tmp"
@@ -49,8 +43,8 @@ take()
 	read -r stext <"$work/out"
 }
 
-# KASLR may choose the place the kernel was linked for: once in some
-# hundred boots, not twice in a row.
+# KASLR chooses the address that the kernel was linked for once in some hundred boots. Try
+# again then.
 take_moved()
 {
 	linked=$(nm "$build/$kernel/vmlinux" | sed -n 's/ T _stext$//p')
@@ -63,7 +57,8 @@ status_is() { [ "$status" = "$1" ]; }
 moved() { [ -n "$stext" ] && [ "$stext" != "$linked" ]; }
 no_process() { ! grep -q . "$work/left"; }
 
-# Every machine's command line names a file below $work/tmp.
+# List what is left of the guest: each of its processes has a path below $TMPDIR on its
+# command line.
 find_left()
 {
 	for line in /proc/[0-9]*/cmdline; do
@@ -87,7 +82,7 @@ ok "CMD's status passes through" status_is 6
 ok "no machine is left behind" no_process
 ok "KASLR has moved the kernel" moved
 "$drgn" -c "$work/core" -s "$build/$kernel/vmlinux" \
-	"$here/vmcore_facts.py" >"$work/facts" 2>"$work/err"
+	tools/testing/owner/tests/vmcore_facts.py >"$work/facts" 2>"$work/err"
 status=$?
 ok "drgn opens the vmcore" status_is 0
 ok "drgn finds _stext where the guest had it" fact "_stext $stext"
