@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * Capture: fill and drop records, and charge their chains.
+ * Capture: fill and drop records, and charge chains for what they hold.
  *
  * This is the interface of the engine (handles.*, stack.c, unwind*) to the rest of
  * mm/owner. The fast path is inline.
@@ -17,80 +17,83 @@
 #include "record.h"
 #include "unwind.h"
 
-/* handles.c */
-void owner_cpu_caches_init(void);
-void owner_cpu_caches_flush(void);
-void owner_counters_flush(void);
-depot_stack_handle_t owner_handle_save(unsigned long *words, unsigned int count, gfp_t flags,
-				       depot_flags_t kind);
-depot_stack_handle_t owner_chain_save(unsigned long ip, unsigned int depth,
-				      struct owner_caller caller, bool whole, gfp_t flags);
-void owner_chain_verify(depot_stack_handle_t stack, unsigned int depth,
-			struct owner_caller caller, bool whole);
-
-/* stack.c */
 void owner_capture_early_init(void);
 int owner_capture_late_init(void);
-void owner_chain_prepare(gfp_t flags);
+
+depot_stack_handle_t owner_chain_save(unsigned long ip, unsigned int depth,
+				      struct owner_caller caller, bool keep_allocators,
+				      gfp_t flags);
 depot_stack_handle_t owner_chain_degrade(unsigned int depth, struct owner_caller caller);
+void owner_chain_verify(depot_stack_handle_t stack, unsigned int depth,
+			struct owner_caller caller, bool keep_allocators);
 depot_stack_handle_t owner_task_save(gfp_t flags);
 
-/* An object's part in that. */
+/* --- What chains hold -------------------------------------------------------- */
+
+/**
+ * struct owner_charge - what one object adds to its chain's counters
+ * @counted: false for objects that have no counters: per-CPU areas, and frees
+ * @size: requested bytes
+ * @cache: the object's cache, whose object size is the number of bytes it occupies
+ */
 struct owner_charge {
-	bool counted;			/* those of slabs are */
-	u32 size;			/* bytes that were asked for */
-	const struct kmem_cache *cache;	/* says how many bytes it takes */
+	bool counted;
+	u32 size;
+	const struct kmem_cache *cache;
 };
 
 #define OWNER_NO_CHARGE	((struct owner_charge){})
 
-/* One object more, or less. */
-static __always_inline void owner_count(long *counters, long n, struct owner_charge part)
+/* Add @n objects to counters; @n is 1 or -1. */
+static __always_inline void owner_charge_counters(long *counters, long n,
+						  struct owner_charge charge)
 {
-	if (!part.counted)
+	if (!charge.counted)
 		return;
 	counters[OWNER_OBJECTS] += n;
-	counters[OWNER_BYTES] += n * (long)part.size;
-	counters[OWNER_HELD] += n * (long)part.cache->size;
+	counters[OWNER_BYTES] += n * (long)charge.size;
+	counters[OWNER_HELD] += n * (long)charge.cache->size;
 }
 
-void owner_count_slow(depot_stack_handle_t stack, long n, struct owner_charge part);
+void owner_charge_depot(depot_stack_handle_t stack, long n, struct owner_charge charge);
 
 /* --- Records ----------------------------------------------------------------- */
 
 /**
- * owner_record_fill - who allocates or frees here, and when
- * @owner: where it goes, with its references; how much, the caller knows
- * @flags: those of the allocation
- * @depth: frames to keep, at most OWNER_DEPTH_MAX
- * @caller: OWNER_CALLER of the allocator's hook; allocators in front are left out
- * @ip: to which the allocator returns: chains that differ in it differ
- * @part: what the call chain holds from now on
+ * owner_record_fill - capture who allocates or frees here, and when
+ * @owner: filled with handles, which have references, and with the time. Its size and
+ *	rate are left to the caller.
+ * @flags: flags of the allocation
+ * @depth: number of frames to keep, at most OWNER_DEPTH_MAX
+ * @caller: OWNER_CALLER of the allocator's hook. Allocators at the chain's start are
+ *	left out.
+ * @ip: return address of the allocator. Chains with different @ip differ.
+ * @charge: charged to the chain
  *
- * Return: false if the call chain could not be kept; that has been counted.
+ * Return: false if the depot had no room for any chain: the loss is counted.
  */
 static __always_inline bool owner_record_fill(struct owner_record *owner, gfp_t flags,
-					    unsigned int depth, struct owner_caller caller,
-					    unsigned long ip, struct owner_charge part)
+					      unsigned int depth, struct owner_caller caller,
+					      unsigned long ip, struct owner_charge charge)
 {
 	depot_stack_handle_t stack = 0, task = 0;
-	struct owner_cpu_cache *handles = owner_cpu_begin();
-	struct cached_ref *spare = NULL;
+	struct owner_cpu_cache *cpu = owner_cpu_begin();
+	struct cached_ref *ref = NULL;
 
-	if (likely(handles)) {
-		/* Who called is the whole chain, unless it is left out. */
+	if (likely(cpu)) {
+		/* At depth 1, @ip is the whole chain, unless it is in an allocator. */
 		if (depth == 1)
-			spare = owner_cpu_take(handles, &ip, 1);
-		if (!spare)
-			spare = owner_cpu_take_chain(handles, ip, depth, caller);
-		if (likely(spare)) {
-			stack = spare->handle;
-			owner_count(spare->counters, 1, part);
+			ref = owner_cpu_take_words(cpu, &ip, 1);
+		if (!ref)
+			ref = owner_cpu_take_chain(cpu, ip, depth, caller);
+		if (likely(ref)) {
+			stack = ref->handle;
+			owner_charge_counters(ref->counters, 1, charge);
 		}
-		spare = owner_cpu_take_task(handles);
-		if (likely(spare))
-			task = spare->handle;
-		owner_cpu_end(handles);
+		ref = owner_cpu_take_task(cpu);
+		if (likely(ref))
+			task = ref->handle;
+		owner_cpu_end(cpu);
 	}
 	if (unlikely(!stack)) {
 		stack = owner_chain_save(ip, depth, caller, false, flags) ?:
@@ -100,7 +103,7 @@ static __always_inline bool owner_record_fill(struct owner_record *owner, gfp_t 
 			stack_depot_put(task);
 			return false;
 		}
-		owner_count_slow(stack, 1, part);
+		owner_charge_depot(stack, 1, charge);
 	} else if (owner_unwind_verifying()) {
 		owner_chain_verify(stack, depth, caller, false);
 	}
@@ -116,104 +119,105 @@ static __always_inline bool owner_record_fill(struct owner_record *owner, gfp_t 
 }
 
 /**
- * owner_record_fill_fast - the same where all that it takes is ready
- * @kept: between owner_cpu_begin() and owner_cpu_end()
- * @depth: as for owner_record_fill(), and so are the others
- * @caller: where the chain starts
- * @ip: to which the allocator returns
- * @part: what the call chain holds from now on
- * @handles: where they go
+ * owner_record_fill_fast - capture who allocates here, from the CPU cache alone
+ * @cpu: the CPU cache, between owner_cpu_begin() and owner_cpu_end()
+ * @depth: number of frames to keep
+ * @caller: OWNER_CALLER of the allocator's hook
+ * @ip: return address of the allocator
+ * @charge: charged to the chain
+ * @handle_pair: set to the handles of the chain and of the task, with references
  *
- * Calls no function, and has changed nothing where it cannot.
+ * Calls no function, so its caller saves few registers.
  *
- * Return: false if that was not all there, else @handles are those of a record.
+ * Return: false if the CPU cache lacks the chain or the task. Nothing was changed then.
  */
-static __always_inline bool owner_record_fill_fast(struct owner_cpu_cache *kept, unsigned int depth,
-						    struct owner_caller caller, unsigned long ip,
-						    struct owner_charge part, u64 *handles)
+static __always_inline bool owner_record_fill_fast(struct owner_cpu_cache *cpu,
+						   unsigned int depth,
+						   struct owner_caller caller, unsigned long ip,
+						   struct owner_charge charge, u64 *handle_pair)
 {
 	struct owner_record owner __uninitialized;
 	depot_stack_handle_t handle;
 	struct cached_ref *chain, *task;
 
 	if (depth == 1) {
-		chain = owner_cpu_find(kept, &ip, 1);
-		if (unlikely(!owner_cpu_knows(chain, &ip, 1)))
+		chain = owner_cpu_find_words(cpu, &ip, 1);
+		if (unlikely(!owner_cpu_ref_has_words(chain, &ip, 1)))
 			return false;
 	} else {
-		handle = owner_cpu_known_chain(kept, ip, depth, caller);
-		chain = owner_cpu_ref(kept, handle);
+		handle = owner_cpu_recognize_chain(cpu, ip, depth, caller);
+		chain = owner_cpu_ref(cpu, handle);
 		if (unlikely(!handle || chain->handle != handle))
 			return false;
 	}
-	task = owner_cpu_find_task(kept);
-	if (unlikely(!owner_cpu_knows_task(task) || !owner_cpu_has_ref(chain) ||
-		     !owner_cpu_has_ref(task)))
+	task = owner_cpu_find_task(cpu);
+	if (unlikely(!owner_cpu_ref_has_task(task) || !owner_cpu_can_take_ref(chain) ||
+		     !owner_cpu_can_take_ref(task)))
 		return false;
 	chain->references--;
 	task->references--;
-	owner_count(chain->counters, 1, part);
+	owner_charge_counters(chain->counters, 1, charge);
 	owner.stack = chain->handle;
 	owner.task = task->handle;
-	*handles = owner.handle_pair;
+	*handle_pair = owner.handle_pair;
 	return true;
 }
 
 /**
- * owner_record_drop_fast - drop those references of a record that CPUs have room for
- * @handles: of the record: of a chain, and of a task or 0, whose references are no one's
- * @part: what its call chain no longer holds; counted with its reference
+ * owner_record_drop_fast - drop the references that the CPU cache has room for
+ * @handle_pair: handles that were taken out of a record; the task's can be 0
+ * @charge: taken off the chain's counters if its reference is dropped
  *
  * Calls no function.
  *
- * Return: the handles that are left for owner_record_drop().
+ * Return: the handles that are left for owner_record_drop(), 0 if none are.
  */
-static __always_inline u64 owner_record_drop_fast(u64 handles, struct owner_charge part)
+static __always_inline u64 owner_record_drop_fast(u64 handle_pair, struct owner_charge charge)
 {
 	struct owner_record owner __uninitialized;
-	struct owner_cpu_cache *kept = owner_cpu_begin();
-	struct cached_ref *spare;
+	struct owner_cpu_cache *cpu = owner_cpu_begin();
+	struct cached_ref *ref;
 
-	owner.handle_pair = handles;
-	if (unlikely(!kept))
-		return handles;
-	spare = owner_cpu_ref(kept, owner.stack);
-	if (likely(owner_cpu_have_room(spare, owner.stack))) {
-		spare->references++;
-		owner_count(spare->counters, -1, part);
+	owner.handle_pair = handle_pair;
+	if (unlikely(!cpu))
+		return handle_pair;
+	ref = owner_cpu_ref(cpu, owner.stack);
+	if (likely(owner_cpu_can_put_ref(ref, owner.stack))) {
+		ref->references++;
+		owner_charge_counters(ref->counters, -1, charge);
 		owner.stack = 0;
 	}
-	spare = owner_cpu_ref(kept, owner.task);
-	if (likely(owner_cpu_have_room(spare, owner.task))) {
-		spare->references++;
+	ref = owner_cpu_ref(cpu, owner.task);
+	if (likely(owner_cpu_can_put_ref(ref, owner.task))) {
+		ref->references++;
 		owner.task = 0;
 	}
-	owner_cpu_end(kept);
+	owner_cpu_end(cpu);
 	return owner.handle_pair;
 }
 
 /**
- * owner_record_drop - drop the references of a record that is no longer one
- * @handles: of the record; either can be 0
- * @part: what its call chain no longer holds
+ * owner_record_drop - drop the references of a record
+ * @handle_pair: handles that were taken out of a record; either can be 0
+ * @charge: taken off the chain's counters
  */
-static __always_inline void owner_record_drop(u64 handles, struct owner_charge part)
+static __always_inline void owner_record_drop(u64 handle_pair, struct owner_charge charge)
 {
 	struct owner_record owner __uninitialized;
-	struct owner_cpu_cache *kept = owner_cpu_begin();
-	struct cached_ref *spare;
+	struct owner_cpu_cache *cpu = owner_cpu_begin();
+	struct cached_ref *ref;
 
-	owner.handle_pair = handles;
-	if (unlikely(!kept)) {
+	owner.handle_pair = handle_pair;
+	if (unlikely(!cpu)) {
 		if (owner.stack)
-			owner_count_slow(owner.stack, -1, part);
+			owner_charge_depot(owner.stack, -1, charge);
 		return owner_record_put(&owner);
 	}
-	spare = owner_cpu_give(kept, owner.stack);
+	ref = owner_cpu_put_ref(cpu, owner.stack);
 	if (owner.stack)
-		owner_count(spare->counters, -1, part);
-	owner_cpu_give(kept, owner.task);
-	owner_cpu_end(kept);
+		owner_charge_counters(ref->counters, -1, charge);
+	owner_cpu_put_ref(cpu, owner.task);
+	owner_cpu_end(cpu);
 }
 
 #endif /* _MM_OWNER_CAPTURE_H */

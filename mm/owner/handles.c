@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * References to handles, which each CPU keeps ready: what is done now and then.
+ * The CPU cache: what is not on the fast path. See handles.h.
  */
 
 #include <linux/cpu.h>
@@ -16,74 +16,74 @@
 DEFINE_PER_CPU(struct owner_cpu_cache *, owner_cpu_caches);
 DEFINE_PER_CPU(struct owner_cpu_cache *, owner_cpu_caches_home);
 
-/* Have the depot count what was counted here. */
-static void pass_on(struct owner_cpu_cache *handles, struct cached_ref *spare)
+/* Add to the depot's counters what this CPU has counted for one handle. */
+static void flush_ref_counters(struct owner_cpu_cache *cpu, struct cached_ref *ref)
 {
-	long *pages = &handles->pages[spare - handles->spare];
+	long *pages = &cpu->pages[ref - cpu->ref];
 	long counters[STACK_DEPOT_COUNTERS], any = *pages;
 	unsigned int i;
 
 	for (i = 0; i < OWNER_PAGES; i++)
-		any |= spare->counters[i];
+		any |= ref->counters[i];
 	if (!any)
 		return;
-	memcpy(counters, spare->counters, sizeof(spare->counters));
+	memcpy(counters, ref->counters, sizeof(ref->counters));
 	counters[OWNER_PAGES] = *pages;
-	stack_depot_count(spare->handle, counters);
-	memset(spare->counters, 0, sizeof(spare->counters));
+	stack_depot_count(ref->handle, counters);
+	memset(ref->counters, 0, sizeof(ref->counters));
 	*pages = 0;
 }
 
-/* Keep nothing here. */
-static void release(struct owner_cpu_cache *handles, struct cached_ref *spare)
+/* Give the counts and all references back to the depot. */
+static void flush_ref(struct owner_cpu_cache *cpu, struct cached_ref *ref)
 {
-	pass_on(handles, spare);
-	if (spare->handle)
-		stack_depot_put_many(spare->handle, spare->references);
-	*spare = (struct cached_ref){};
+	flush_ref_counters(cpu, ref);
+	if (ref->handle)
+		stack_depot_put_many(ref->handle, ref->references);
+	*ref = (struct cached_ref){};
 }
 
 #ifdef CONFIG_OWNER_UNWIND_ORC
 
-static void release_site(struct owner_cpu_cache *handles, struct site *site)
+static void evict_site(struct owner_cpu_cache *cpu, struct site *site)
 {
-	owner_cpu_give(handles, site->handle);
+	owner_cpu_put_ref(cpu, site->handle);
 	site->key = 0;
 	site->handle = 0;
 }
 
-static void release_sites(struct owner_cpu_cache *handles)
+static void evict_all_sites(struct owner_cpu_cache *cpu)
 {
 	unsigned int i, j;
 
-	for (i = 0; i < ARRAY_SIZE(handles->sites); i++)
+	for (i = 0; i < ARRAY_SIZE(cpu->sites); i++)
 		for (j = 0; j < SITE_WAYS; j++)
-			release_site(handles, &handles->sites[i].site[j]);
+			evict_site(cpu, &cpu->sites[i].site[j]);
 }
 
-/* No key is 0, so that none of them is taken for one that was met. */
-static void init_sites(struct owner_cpu_cache *handles)
+/* No chain has the key 0, so an unused entry never matches. */
+static void init_sites(struct owner_cpu_cache *cpu)
 {
 	unsigned int i;
 
-	for (i = 0; i < ARRAY_SIZE(handles->sites); i++)
-		handles->sites[i].last = &handles->sites[i].site[0];
+	for (i = 0; i < ARRAY_SIZE(cpu->sites); i++)
+		cpu->sites[i].last = &cpu->sites[i].site[0];
 }
 
-/* From now on the chain that has this handle is known again by the recipe. */
-static void keep_site(struct owner_cpu_cache *handles, depot_stack_handle_t handle, unsigned long ip,
-		      unsigned int depth, struct owner_caller caller,
-		      const struct owner_recipe *recipe)
+/* Recognize the chain that has this handle from now on, if it has a recipe. */
+static void store_site(struct owner_cpu_cache *cpu, depot_stack_handle_t handle, unsigned long ip,
+		       unsigned int depth, struct owner_caller caller,
+		       const struct owner_recipe *recipe)
 {
 	unsigned long key = owner_cpu_site_key(ip, depth, caller);
-	struct sites *sites = owner_cpu_sites(handles, key);
+	struct sites *sites = owner_cpu_sites(cpu, key);
 	struct site *site;
 
 	if (!recipe->nr_words)
 		return;
 	site = &sites->site[sites->made++ % SITE_WAYS];
-	release_site(handles, site);
-	if (!owner_cpu_take_ref(handles, owner_cpu_ref(handles, handle), handle))
+	evict_site(cpu, site);
+	if (!owner_cpu_take_ref(cpu, owner_cpu_ref(cpu, handle), handle))
 		return;
 	site->handle = handle;
 	site->recipe = *recipe;
@@ -92,99 +92,120 @@ static void keep_site(struct owner_cpu_cache *handles, depot_stack_handle_t hand
 
 #else
 
-static void release_sites(struct owner_cpu_cache *handles)
+static void evict_all_sites(struct owner_cpu_cache *cpu)
 {
 }
 
-static void init_sites(struct owner_cpu_cache *handles)
+static void init_sites(struct owner_cpu_cache *cpu)
 {
 }
 
-static void keep_site(struct owner_cpu_cache *handles, depot_stack_handle_t handle, unsigned long ip,
-		      unsigned int depth, struct owner_caller caller,
-		      const struct owner_recipe *recipe)
+static void store_site(struct owner_cpu_cache *cpu, depot_stack_handle_t handle, unsigned long ip,
+		       unsigned int depth, struct owner_caller caller,
+		       const struct owner_recipe *recipe)
 {
 }
 
 #endif
 
-static void release_all(struct owner_cpu_cache *handles)
+static void flush_cpu_cache(struct owner_cpu_cache *cpu)
 {
 	unsigned int i;
 
-	/* Their references become spare ones. */
-	release_sites(handles);
-	for (i = 0; i < ARRAY_SIZE(handles->spare); i++)
-		release(handles, &handles->spare[i]);
+	/* Sites first: their references move to the cached refs. */
+	evict_all_sites(cpu);
+	for (i = 0; i < ARRAY_SIZE(cpu->ref); i++)
+		flush_ref(cpu, &cpu->ref[i]);
 }
 
 /**
- * owner_cpu_keep - keep references that were taken or come back
- * @handles: between owner_cpu_begin() and owner_cpu_end()
- * @handle: to which
- * @references: how many
+ * owner_cpu_add_refs - keep references in the CPU cache
+ * @cpu: the CPU cache, between owner_cpu_begin() and owner_cpu_end()
+ * @handle: the handle
+ * @references: number of references
  *
- * What is kept in its place goes: of a handle that is seen once more will be seen.
+ * Evict the handle in this slot: a handle that was just used is likely to be used again.
  */
-void owner_cpu_keep(struct owner_cpu_cache *handles, depot_stack_handle_t handle, unsigned int references)
+void owner_cpu_add_refs(struct owner_cpu_cache *cpu, depot_stack_handle_t handle,
+			unsigned int references)
 {
-	struct cached_ref *spare = owner_cpu_ref(handles, handle);
+	struct cached_ref *ref = owner_cpu_ref(cpu, handle);
 
-	if (spare->handle != handle) {
-		release(handles, spare);
-		spare->handle = handle;
-	} else if (spare->references > HANDLES_BATCH) {
-		spare->references -= HANDLES_BATCH;
-		stack_depot_put_many(handle, HANDLES_BATCH);
+	if (ref->handle != handle) {
+		flush_ref(cpu, ref);
+		ref->handle = handle;
+	} else if (ref->references > REF_BATCH) {
+		ref->references -= REF_BATCH;
+		stack_depot_put_many(handle, REF_BATCH);
 	}
-	spare->references += references;
+	ref->references += references;
 }
 
 /**
- * owner_cpu_refill - have more than one reference to a handle
- * @handles: between owner_cpu_begin() and owner_cpu_end()
- * @handle: of which there is one somewhere, or 0
+ * owner_cpu_refill_ref - take a batch of references from the depot
+ * @cpu: the CPU cache, between owner_cpu_begin() and owner_cpu_end()
+ * @handle: a handle that somebody holds a reference to, or 0
+ *
+ * Return: false if the depot refuses, or if @handle is 0.
  */
-bool owner_cpu_refill(struct owner_cpu_cache *handles, depot_stack_handle_t handle)
+bool owner_cpu_refill_ref(struct owner_cpu_cache *cpu, depot_stack_handle_t handle)
 {
-	if (!stack_depot_get_many(handle, HANDLES_BATCH))
+	if (!stack_depot_get_many(handle, REF_BATCH))
 		return false;
-	owner_cpu_keep(handles, handle, HANDLES_BATCH);
+	owner_cpu_add_refs(cpu, handle, REF_BATCH);
 	return true;
 }
 
-/* From now on this CPU has the handle of these words ready. */
-static void prepare(depot_stack_handle_t handle, const unsigned long *words, unsigned int count)
+/* owner_cpu_count_pages() for a chain that is not in the CPU cache, or without one. */
+noinline void owner_cpu_count_pages_slow(struct owner_cpu_cache *cpu, depot_stack_handle_t handle,
+					 long n)
 {
-	struct owner_cpu_cache *handles = owner_cpu_begin();
-	struct cached_ref *spare;
-	unsigned long *kept;
+	long counters[STACK_DEPOT_COUNTERS] = { [OWNER_PAGES] = n };
 
-	if (!handles)
+	if (!handle || !n)
 		return;
-	if (owner_cpu_refill(handles, handle)) {
-		spare = owner_cpu_ref(handles, handle);
-		spare->count = stack_depot_fetch(handle, &kept);
-		spare->words = kept;
-		handles->hint[owner_cpu_hash(words, count)] = owner_cpu_hint(handle);
-	}
-	owner_cpu_end(handles);
+	if (cpu && owner_cpu_refill_ref(cpu, handle))
+		cpu->pages[owner_cpu_ref_index(handle)] += n;
+	else
+		stack_depot_count(handle, counters);
 }
 
-/* Give back what this CPU keeps; false if it is just being used. */
+/* Let owner_cpu_take_words() find the handle of these words on this CPU. */
+static void cache_words(depot_stack_handle_t handle, const unsigned long *words,
+			unsigned int count)
+{
+	struct owner_cpu_cache *cpu = owner_cpu_begin();
+	struct cached_ref *ref;
+	unsigned long *in_depot;
+
+	if (!cpu)
+		return;
+	if (owner_cpu_refill_ref(cpu, handle)) {
+		ref = owner_cpu_ref(cpu, handle);
+		ref->count = stack_depot_fetch(handle, &in_depot);
+		ref->words = in_depot;
+		cpu->hint[owner_cpu_hash_words(words, count)] = owner_cpu_ref_index(handle);
+	}
+	owner_cpu_end(cpu);
+}
+
+/* Flush this CPU's cache. Return: false if it is in use. */
 static bool flush_this_cpu(void)
 {
-	struct owner_cpu_cache *handles = owner_cpu_begin();
+	struct owner_cpu_cache *cpu = owner_cpu_begin();
 
-	if (handles) {
-		release_all(handles);
-		owner_cpu_end(handles);
+	if (cpu) {
+		flush_cpu_cache(cpu);
+		owner_cpu_end(cpu);
 	}
-	return handles || !this_cpu_read(owner_cpu_caches_home);
+	return cpu || !this_cpu_read(owner_cpu_caches_home);
 }
 
-/* The depot is full: what is kept for later may be what is missing now. */
-static void flush_now_and_then(void)
+/*
+ * The depot is full, and references of this CPU may keep it full: flush them, but only
+ * once in 100 ms on the whole machine.
+ */
+static void flush_this_cpu_ratelimited(void)
 {
 	static unsigned long next;
 
@@ -195,10 +216,10 @@ static void flush_now_and_then(void)
 }
 
 /**
- * owner_handle_save - intern some words that this CPU has not ready
- * @words: they
- * @count: of @words
- * @flags: those of the allocation that is being tracked
+ * owner_handle_save - intern words that are not in the CPU cache
+ * @words: the words
+ * @count: number of @words
+ * @flags: flags of the allocation that is tracked
  * @kind: STACK_DEPOT_FLAG_RAW if they are no call chain
  *
  * Return: a handle with a reference, or 0 if the depot has no room.
@@ -208,117 +229,132 @@ depot_stack_handle_t owner_handle_save(unsigned long *words, unsigned int count,
 {
 	depot_stack_handle_t handle;
 
-	/* Whoever allocates in a context that must not wait does not wait here. */
+	/* @flags also forbid the depot to sleep where the tracked allocation must not. */
 	flags |= __GFP_NOWARN;
 	kind |= STACK_DEPOT_FLAG_CAN_ALLOC | STACK_DEPOT_FLAG_GET;
 	handle = stack_depot_save_flags(words, count, flags, kind);
 	if (handle)
-		prepare(handle, words, count);
+		cache_words(handle, words, count);
 	else if (count)
-		flush_now_and_then();
+		flush_this_cpu_ratelimited();
 	return handle;
 }
 
-/* Walk, and intern what was found; 0 if there is no room, neither here nor in the depot. */
+/*
+ * Walk the stack and intern the chain, without an allocation. Return: a handle with a
+ * reference, or 0 if neither the CPU cache nor the depot has the chain or room for it.
+ */
 static depot_stack_handle_t walk_and_save(unsigned long ip, unsigned int depth,
-					  struct owner_caller caller, bool whole)
+					  struct owner_caller caller, bool keep_allocators)
 {
-	struct owner_unwind_buffer *walk = owner_unwind_buffer_get();
+	struct owner_unwind_buffer *buffer = owner_unwind_buffer_get();
 	depot_stack_handle_t handle = 0;
-	struct owner_cpu_cache *handles;
+	struct owner_cpu_cache *cpu;
 	unsigned int count;
 
-	if (!walk)
+	if (!buffer)
 		return 0;
-	count = owner_unwind_chain(walk, depth, caller, whole);
-	handles = count ? owner_cpu_begin() : NULL;
-	if (handles) {
-		struct cached_ref *spare = owner_cpu_take(handles, walk->frames, count);
+	count = owner_unwind_chain(buffer, depth, caller, keep_allocators);
+	cpu = count ? owner_cpu_begin() : NULL;
+	if (cpu) {
+		struct cached_ref *ref = owner_cpu_take_words(cpu, buffer->frames, count);
 
-		if (spare) {
-			handle = spare->handle;
-			keep_site(handles, handle, ip, depth, caller, &walk->recipe);
+		if (ref) {
+			handle = ref->handle;
+			store_site(cpu, handle, ip, depth, caller, &buffer->recipe);
 		}
-		owner_cpu_end(handles);
+		owner_cpu_end(cpu);
 	}
 	if (!handle) {
-		/* Where the chain enters an interrupt it ends already. */
-		handle = stack_depot_save_flags(walk->frames, count, 0, STACK_DEPOT_FLAG_GET |
+		/* RAW: the walk has cut the chain at the interrupt's entry already. */
+		handle = stack_depot_save_flags(buffer->frames, count, 0, STACK_DEPOT_FLAG_GET |
 						STACK_DEPOT_FLAG_COUNT | STACK_DEPOT_FLAG_RAW);
 		if (handle)
-			prepare(handle, walk->frames, count);
+			cache_words(handle, buffer->frames, count);
 	}
 	owner_unwind_buffer_put();
 	return handle;
 }
 
-/* Others may take what the depot is given here. */
+/* Another CPU can use up the memory that this one gave to the depot: give it several times. */
 #define REFILLS		4
 
 /**
- * owner_chain_save - intern the call chain from here, and try to know it again
- * @ip: to which the allocator returns: chains that differ in it differ
- * @depth: frames to keep
- * @caller: OWNER_CALLER, where it starts
- * @whole: with the allocators in front
- * @flags: those of the allocation that is being tracked
+ * owner_chain_save - intern the running chain, and recognize it next time if possible
+ * @ip: return address of the allocator. Chains with different @ip differ.
+ * @depth: number of frames to keep
+ * @caller: OWNER_CALLER, where the chain starts
+ * @keep_allocators: keep the allocators at the chain's start
+ * @flags: flags of the allocation that is tracked
  *
- * Nothing is allocated while the chain stands in memory of this CPU: if the depot has
- * no room it is given some afterwards, and the chain is walked again.
+ * The frames are in a per-CPU buffer while they are interned, so nothing is allocated
+ * then. If the depot has no room, give it memory afterwards and walk the stack again.
  *
  * Return: a handle with a reference, or 0 if the depot has no room.
  */
 noinline depot_stack_handle_t owner_chain_save(unsigned long ip, unsigned int depth,
-					       struct owner_caller caller, bool whole, gfp_t flags)
+					       struct owner_caller caller, bool keep_allocators,
+					       gfp_t flags)
 {
 	depot_stack_handle_t handle;
 	unsigned int i;
 
 	owner_chain_prepare(flags);
-	handle = walk_and_save(ip, depth, caller, whole);
-	/* Whoever allocates in a context that must not wait does not wait here. */
+	handle = walk_and_save(ip, depth, caller, keep_allocators);
+	/* @flags also forbid the refill to sleep where the tracked allocation must not. */
 	for (i = 0; !handle && i < REFILLS && stack_depot_refill(flags | __GFP_NOWARN); i++)
-		handle = walk_and_save(ip, depth, caller, whole);
+		handle = walk_and_save(ip, depth, caller, keep_allocators);
 	if (!handle)
-		flush_now_and_then();
+		flush_this_cpu_ratelimited();
 	return handle;
 }
 
-/* A chain that was known again is one that a walk would find: owner.verify=1. */
+/**
+ * owner_chain_verify - compare a recognized chain with the kernel's unwinder
+ * @stack: handle of the chain, with a reference
+ * @depth: number of frames that were asked for
+ * @caller: OWNER_CALLER, where the chain starts
+ * @keep_allocators: whether allocators were kept at the chain's start
+ *
+ * Called for every chain if owner.verify=1.
+ */
 void owner_chain_verify(depot_stack_handle_t stack, unsigned int depth,
-			struct owner_caller caller, bool whole)
+			struct owner_caller caller, bool keep_allocators)
 {
 	unsigned long *entries;
 	unsigned int count = stack_depot_fetch(stack, &entries);
 
-	owner_unwind_compare(entries, count, depth, caller, whole);
+	owner_unwind_compare(entries, count, depth, caller, keep_allocators);
 }
 
 /**
- * owner_count_slow - count where it could not be done in passing
- * @stack: a call chain that there is a reference to
- * @n: 1 if it holds @part from now on, -1 if it does no longer
- * @part: an object's
+ * owner_charge_depot - charge a chain in the depot, if its cached ref is not at hand
+ * @stack: handle of the chain, with a reference
+ * @n: 1 for an object that is allocated, -1 for one that is freed
+ * @charge: what the object adds to the counters
  */
-void owner_count_slow(depot_stack_handle_t stack, long n, struct owner_charge part)
+void owner_charge_depot(depot_stack_handle_t stack, long n, struct owner_charge charge)
 {
 	long counters[STACK_DEPOT_COUNTERS] = {};
 
-	if (!part.counted)
+	if (!charge.counted)
 		return;
-	owner_count(counters, n, part);
+	owner_charge_counters(counters, n, charge);
 	stack_depot_count(stack, counters);
 }
 
 /* --- Readers ------------------------------------------------------------------- */
 
-/* For each CPU, by itself and between two captures. */
-static void on_each_kept(smp_call_func_t flush)
+/*
+ * Call a function on each CPU in turn. It runs in an interrupt; if that hits a user of the
+ * CPU cache, the function sets *done to false and is called again.
+ */
+static void call_on_each_cpu(smp_call_func_t flush)
 {
 	unsigned int cpu;
 	bool done;
 
-	/* One that is going does it when it has gone: not in between. */
+	/* A CPU that goes offline flushes its cache in free_cpu_cache(). */
 	cpus_read_lock();
 	for_each_online_cpu(cpu) {
 		do {
@@ -330,79 +366,84 @@ static void on_each_kept(smp_call_func_t flush)
 	cpus_read_unlock();
 }
 
-static void flush_handles(void *done)
+static void flush_refs_func(void *done)
 {
 	if (!flush_this_cpu())
 		WRITE_ONCE(*(bool *)done, false);
 }
 
 /**
- * owner_cpu_caches_flush - give back to the depot what no record refers to
+ * owner_cpu_caches_flush - give all cached refs of all CPUs back to the depot
  *
- * For whoever looks at the depot's own counts. May sleep; not within a walk.
+ * For readers of the depot's own statistics. May sleep. Must not be called between
+ * owner_cursor_begin() and owner_cursor_end().
  */
 void owner_cpu_caches_flush(void)
 {
-	on_each_kept(flush_handles);
+	call_on_each_cpu(flush_refs_func);
 }
 
-static void flush_counters(void *done)
+static void flush_counters_func(void *done)
 {
-	struct owner_cpu_cache *handles = owner_cpu_begin();
+	struct owner_cpu_cache *cpu = owner_cpu_begin();
 	unsigned int i;
 
-	if (!handles) {
+	if (!cpu) {
 		if (this_cpu_read(owner_cpu_caches_home))
 			WRITE_ONCE(*(bool *)done, false);
 		return;
 	}
-	for (i = 0; i < ARRAY_SIZE(handles->spare); i++)
-		pass_on(handles, &handles->spare[i]);
-	owner_cpu_end(handles);
+	for (i = 0; i < ARRAY_SIZE(cpu->ref); i++)
+		flush_ref_counters(cpu, &cpu->ref[i]);
+	owner_cpu_end(cpu);
 }
 
 /**
- * owner_counters_flush - have the depot's counters know all that was counted till now
+ * owner_counters_flush - add the counts of all CPUs to the depot's counters
  *
- * What CPUs keep ready stays. May sleep; not within a walk.
+ * The CPUs keep their references. May sleep. Must not be called between
+ * owner_cursor_begin() and owner_cursor_end().
  */
 void owner_counters_flush(void)
 {
-	on_each_kept(flush_counters);
+	call_on_each_cpu(flush_counters_func);
 }
 
-/* --- CPUs that come and go --------------------------------------------------- */
+/* --- CPU hotplug --------------------------------------------------------------- */
 
-static int cpu_comes(unsigned int cpu)
+static int alloc_cpu_cache(unsigned int nr)
 {
-	struct owner_cpu_cache *handles = kvzalloc_node(sizeof(*handles), GFP_KERNEL | __GFP_NOWARN,
-						cpu_to_node(cpu));
+	struct owner_cpu_cache *cpu = kvzalloc_node(sizeof(*cpu), GFP_KERNEL | __GFP_NOWARN,
+						    cpu_to_node(nr));
 
-	if (handles)
-		init_sites(handles);
-	per_cpu(owner_cpu_caches_home, cpu) = handles;
-	/* The CPU may be running; one that gets none does without. */
-	smp_store_release(per_cpu_ptr(&owner_cpu_caches, cpu), handles);
+	if (cpu)
+		init_sites(cpu);
+	per_cpu(owner_cpu_caches_home, nr) = cpu;
+	/*
+	 * Release: at boot, the CPU runs already, and must see an initialized cache. A CPU
+	 * without a cache uses the depot.
+	 */
+	smp_store_release(per_cpu_ptr(&owner_cpu_caches, nr), cpu);
 	return 0;
 }
 
-static int cpu_has_gone(unsigned int cpu)
+static int free_cpu_cache(unsigned int nr)
 {
-	struct owner_cpu_cache *handles = per_cpu(owner_cpu_caches_home, cpu);
+	struct owner_cpu_cache *cpu = per_cpu(owner_cpu_caches_home, nr);
 
-	per_cpu(owner_cpu_caches, cpu) = NULL;
-	per_cpu(owner_cpu_caches_home, cpu) = NULL;
-	if (handles)
-		release_all(handles);
-	kvfree(handles);
+	per_cpu(owner_cpu_caches, nr) = NULL;
+	per_cpu(owner_cpu_caches_home, nr) = NULL;
+	if (cpu)
+		flush_cpu_cache(cpu);
+	kvfree(cpu);
 	return 0;
 }
 
 /**
- * owner_cpu_caches_init - have each CPU keep handles from now on
+ * owner_cpu_caches_init - allocate a cache for each CPU
  *
- * Before it is called, and where it fails, every reference is the depot's. May be
- * called again; sleeps.
+ * Captures work without, but each one changes the depot's refcounts. Idempotent. May
+ * sleep.
  */
 void owner_cpu_caches_init(void)
 {
@@ -412,6 +453,6 @@ void owner_cpu_caches_init(void)
 	mutex_lock(&mutex);
 	if (!done)
 		done = cpuhp_setup_state(CPUHP_BP_PREPARE_DYN, "mm/owner:prepare",
-					 cpu_comes, cpu_has_gone) >= 0;
+					 alloc_cpu_cache, free_cpu_cache) >= 0;
 	mutex_unlock(&mutex);
 }

@@ -1,17 +1,17 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * References to handles, which each CPU keeps ready: what is done for each capture.
+ * The CPU cache: references to handles, kept by each CPU for the next capture.
  *
- * A hot call chain is captured and dropped on many CPUs at once. Were each of
- * these counted in the depot's record, its cache line would go from CPU to CPU.
- * So a CPU takes references from the depot many at a time, gives them out one by
- * one, and keeps those that come back. While it keeps one the words stay in the
- * depot where they are, so it can compare them there and need not search.
+ * Many CPUs capture and drop a hot chain at the same time. If each of them changed the
+ * refcount of the depot's record, its cache line would bounce between them. Instead, a
+ * CPU takes references from the depot in batches, hands them out one by one, and keeps
+ * those that are dropped. As long as it keeps one, the words of the handle stay in the
+ * depot, so the CPU can compare them there and needs no lookup.
  *
- * Which of them to compare with is a hint: a wrong one costs a search.
+ * Hints say which cached ref to compare with. A wrong hint only costs a lookup.
  *
- * What a CPU keeps is touched by that CPU only, with preemption off. It takes it
- * out meanwhile: an interrupt that finds nothing does without, at the depot.
+ * Only its own CPU uses a CPU cache, with preemption disabled. owner_cpu_begin() takes
+ * the pointer to it away meanwhile, so an interrupt falls back to the depot.
  */
 #ifndef _MM_OWNER_HANDLES_H
 #define _MM_OWNER_HANDLES_H
@@ -30,51 +30,74 @@
 #include "record.h"
 #include "unwind.h"
 
-/* Handles that a CPU keeps references to, and hints. */
-#define SPARE_BITS	10
+#define REF_BITS	10
 #define HINT_BITS	12
 #define TASK_HINT_BITS	8
 
-/* References taken from the depot, or given back to it, at a time. */
-#define HANDLES_BATCH	64
+/* Number of references taken from the depot, or given back to it, at a time. */
+#define REF_BATCH	64
 
+/**
+ * struct cached_ref - references to one handle, kept by one CPU
+ * @handle: the handle, 0 if this entry is unused
+ * @references: number of references, at least one
+ * @count: number of @words, 0 if they were not fetched from the depot
+ * @words: return addresses of a chain, or the words of a task, in the depot
+ * @counters: what this CPU has counted since it last told the depot, by enum owner_counter
+ *	up to OWNER_PAGES, whose part is in owner_cpu_cache.pages
+ */
 struct cached_ref {
-	depot_stack_handle_t handle;	/* 0: none is kept here */
-	u16 references;			/* to it: at least one */
-	u16 count;			/* of its words, 0 if they have not been asked for */
+	depot_stack_handle_t handle;
+	u16 references;
+	u16 count;
 	const unsigned long *words;
-	/* By enum owner_counter, but for pages: what the depot's counters do not know yet. */
 	long counters[OWNER_PAGES];
 };
 
 #ifdef CONFIG_OWNER_UNWIND_ORC
-/* Call chains that are known again without a walk: some for each key's bucket. */
 #define SITE_BITS	6
 #define SITE_WAYS	4
 
+/**
+ * struct site - a chain that can be recognized without a walk
+ * @key: owner_cpu_site_key() of the chain, 0 if this entry is unused
+ * @handle: handle of the chain, with a reference
+ * @recipe: compared with the running stack
+ */
 struct site {
-	unsigned long key;		/* what makes it likely that it is this one */
-	depot_stack_handle_t handle;	/* with a reference */
+	unsigned long key;
+	depot_stack_handle_t handle;
 	struct owner_recipe recipe;
 };
 
+/**
+ * struct sites - a set of chains whose keys have the same hash
+ * @last: the chain that was recognized last, compared first
+ * @made: counts chains that were stored; the next one replaces the oldest
+ * @site: the chains
+ */
 struct sites {
-	struct site *last;		/* the one that was met last */
+	struct site *last;
 	unsigned int made;
 	struct site site[SITE_WAYS];
 };
 #endif
 
-/*
- * For each CPU that is online: 57 KiB, and 71 KiB more of sites; kmalloc() gives 64 or 128.
- * Hints are numbers of spares.
+/**
+ * struct owner_cpu_cache - what a CPU keeps
+ * @hint: index into @ref by owner_cpu_hash_words() of a handle's words
+ * @task_hint: index into @ref by the lowest bits of a task's pid
+ * @ref: references, by owner_cpu_ref_index() of the handle
+ * @pages: by the same index: allocated pages that the depot was not told of
+ * @sites: chains that can be recognized, by a hash of their keys
+ *
+ * It takes 57 KiB without @sites and 128 KiB with them.
  */
 struct owner_cpu_cache {
 	u16 hint[1 << HINT_BITS];
 	u16 task_hint[1 << TASK_HINT_BITS];
-	struct cached_ref spare[1 << SPARE_BITS];
-	/* Of each spare, what the depot's counter of pages does not know yet. */
-	long pages[1 << SPARE_BITS];
+	struct cached_ref ref[1 << REF_BITS];
+	long pages[1 << REF_BITS];
 #ifdef CONFIG_OWNER_UNWIND_ORC
 	struct sites sites[1 << SITE_BITS];
 #endif
@@ -82,56 +105,70 @@ struct owner_cpu_cache {
 
 static_assert(sizeof(struct owner_cpu_cache) <= SZ_128K);
 
-/* What each CPU keeps, for it to take out, and where that stays. */
+/*
+ * The CPU cache of each CPU. The first pointer is NULL while somebody uses the CPU cache;
+ * the second is NULL only if the CPU has none.
+ */
 DECLARE_PER_CPU(struct owner_cpu_cache *, owner_cpu_caches);
 DECLARE_PER_CPU(struct owner_cpu_cache *, owner_cpu_caches_home);
 
-/* What this CPU keeps, until owner_cpu_end(handles); NULL if that cannot be had now. */
+void owner_cpu_caches_init(void);
+void owner_cpu_caches_flush(void);
+void owner_counters_flush(void);
+void owner_cpu_add_refs(struct owner_cpu_cache *cpu, depot_stack_handle_t handle,
+			unsigned int references);
+bool owner_cpu_refill_ref(struct owner_cpu_cache *cpu, depot_stack_handle_t handle);
+void owner_cpu_count_pages_slow(struct owner_cpu_cache *cpu, depot_stack_handle_t handle, long n);
+depot_stack_handle_t owner_handle_save(unsigned long *words, unsigned int count, gfp_t flags,
+				       depot_flags_t kind);
+void owner_chain_prepare(gfp_t flags);
+
+/* Take the CPU cache, until owner_cpu_end(). Return: NULL if it is in use, or missing. */
 static __always_inline struct owner_cpu_cache *owner_cpu_begin(void)
 {
-	struct owner_cpu_cache *handles;
+	struct owner_cpu_cache *cpu;
 
 	preempt_disable();
-	handles = __this_cpu_read(owner_cpu_caches);
-	if (!handles) {
+	cpu = __this_cpu_read(owner_cpu_caches);
+	if (!cpu) {
 		preempt_enable();
 		return NULL;
 	}
-	/* An interrupt in between has put it back by now. */
+	/* An interrupt before this line has taken the CPU cache and put it back. */
 	__this_cpu_write(owner_cpu_caches, NULL);
 	barrier();
-	return handles;
+	return cpu;
 }
 
-static __always_inline void owner_cpu_end(struct owner_cpu_cache *handles)
+static __always_inline void owner_cpu_end(struct owner_cpu_cache *cpu)
 {
 	barrier();
-	__this_cpu_write(owner_cpu_caches, handles);
+	__this_cpu_write(owner_cpu_caches, cpu);
 	preempt_enable();
 }
 
-/* Which spare is a handle's: what a hint says. */
-static __always_inline u16 owner_cpu_hint(depot_stack_handle_t handle)
+/* The index of the one cached ref that can keep references to this handle. */
+static __always_inline u16 owner_cpu_ref_index(depot_stack_handle_t handle)
 {
-	return hash_32(handle, SPARE_BITS);
+	return hash_32(handle, REF_BITS);
 }
 
-/* The address is made once: the compiler would make it again for each use. */
-static __always_inline struct cached_ref *owner_cpu_at(struct owner_cpu_cache *handles, u16 hint)
+/* OPTIMIZER_HIDE_VAR() keeps the compiler from computing the address again for each use. */
+static __always_inline struct cached_ref *owner_cpu_ref_at(struct owner_cpu_cache *cpu, u16 index)
 {
-	struct cached_ref *spare = &handles->spare[hint];
+	struct cached_ref *ref = &cpu->ref[index];
 
-	OPTIMIZER_HIDE_VAR(spare);
-	return spare;
+	OPTIMIZER_HIDE_VAR(ref);
+	return ref;
 }
 
-static __always_inline struct cached_ref *owner_cpu_ref(struct owner_cpu_cache *handles,
-						   depot_stack_handle_t handle)
+static __always_inline struct cached_ref *owner_cpu_ref(struct owner_cpu_cache *cpu,
+							depot_stack_handle_t handle)
 {
-	return owner_cpu_at(handles, owner_cpu_hint(handle));
+	return owner_cpu_ref_at(cpu, owner_cpu_ref_index(handle));
 }
 
-static __always_inline u32 owner_cpu_hash(const unsigned long *words, unsigned int count)
+static __always_inline u32 owner_cpu_hash_words(const unsigned long *words, unsigned int count)
 {
 	unsigned long hash = count;
 	unsigned int i;
@@ -141,8 +178,8 @@ static __always_inline u32 owner_cpu_hash(const unsigned long *words, unsigned i
 	return hash_64(hash, HINT_BITS);
 }
 
-static __always_inline bool owner_cpu_same(const unsigned long *a, const unsigned long *b,
-					 unsigned int count)
+static __always_inline bool owner_cpu_words_equal(const unsigned long *a, const unsigned long *b,
+						  unsigned int count)
 {
 	unsigned int i;
 
@@ -152,59 +189,58 @@ static __always_inline bool owner_cpu_same(const unsigned long *a, const unsigne
 	return true;
 }
 
-void owner_cpu_keep(struct owner_cpu_cache *handles, depot_stack_handle_t handle, unsigned int references);
-bool owner_cpu_refill(struct owner_cpu_cache *handles, depot_stack_handle_t handle);
-
-/* Is there a reference to give out? The last one stays, so that the record does. */
-static __always_inline bool owner_cpu_has_ref(const struct cached_ref *spare)
+/* True if a reference can be taken. The last one stays: it keeps the words in the depot. */
+static __always_inline bool owner_cpu_can_take_ref(const struct cached_ref *ref)
 {
-	/* Not kept in a register until it is counted down. */
-	return READ_ONCE(spare->references) > 1;
+	/* READ_ONCE() keeps the compiler from holding the value in a register until its decrement. */
+	return READ_ONCE(ref->references) > 1;
 }
 
-/* Take one; false if there is none to be had. */
-static __always_inline bool owner_cpu_take_ref(struct owner_cpu_cache *handles, struct cached_ref *spare,
+/* Take one reference. Return: false if the depot has no more to give. */
+static __always_inline bool owner_cpu_take_ref(struct owner_cpu_cache *cpu, struct cached_ref *ref,
 					       depot_stack_handle_t handle)
 {
-	if (unlikely(spare->handle != handle || !owner_cpu_has_ref(spare)) &&
-	    !owner_cpu_refill(handles, handle))
+	if (unlikely(ref->handle != handle || !owner_cpu_can_take_ref(ref)) &&
+	    !owner_cpu_refill_ref(cpu, handle))
 		return false;
-	spare->references--;
+	ref->references--;
 	return true;
 }
 
-/* Where it is if these words are known, as owner_cpu_knows() says. */
-static __always_inline struct cached_ref *owner_cpu_find(struct owner_cpu_cache *handles,
-						  const unsigned long *words, unsigned int count)
+/* The cached ref that may have these words: owner_cpu_ref_has_words() tells. */
+static __always_inline struct cached_ref *owner_cpu_find_words(struct owner_cpu_cache *cpu,
+							       const unsigned long *words,
+							       unsigned int count)
 {
-	return owner_cpu_at(handles, handles->hint[owner_cpu_hash(words, count)]);
+	return owner_cpu_ref_at(cpu, cpu->hint[owner_cpu_hash_words(words, count)]);
 }
 
-static __always_inline bool owner_cpu_knows(const struct cached_ref *spare, const unsigned long *words,
-					  unsigned int count)
+static __always_inline bool owner_cpu_ref_has_words(const struct cached_ref *ref,
+						    const unsigned long *words, unsigned int count)
 {
-	return spare->count == count && owner_cpu_same(spare->words, words, count);
+	return ref->count == count && owner_cpu_words_equal(ref->words, words, count);
 }
 
-/* Where a reference to the handle of these words was taken, or NULL. */
-static __always_inline struct cached_ref *owner_cpu_take(struct owner_cpu_cache *handles,
-						  const unsigned long *words, unsigned int count)
+/* Take a reference to the handle of these words. Return: NULL if they are not cached. */
+static __always_inline struct cached_ref *owner_cpu_take_words(struct owner_cpu_cache *cpu,
+							       const unsigned long *words,
+							       unsigned int count)
 {
-	struct cached_ref *spare = owner_cpu_find(handles, words, count);
+	struct cached_ref *ref = owner_cpu_find_words(cpu, words, count);
 
-	return owner_cpu_knows(spare, words, count) &&
-	       owner_cpu_take_ref(handles, spare, spare->handle) ? spare : NULL;
+	return owner_cpu_ref_has_words(ref, words, count) &&
+	       owner_cpu_take_ref(cpu, ref, ref->handle) ? ref : NULL;
 }
 
 #ifdef CONFIG_OWNER_UNWIND_ORC
 
 /*
- * Chains that end in the same place are told apart by how deep the stack is; where that
- * is random, by the system call that they are of, or what stands in its place: as many
- * bits of that as leave the depth what it is, which nobody looks at again.
+ * A key for chains that start at @ip. Their position on the stack tells most of them
+ * apart. If the kernel randomizes that position, use the number of the system call
+ * instead: 16 bits of it, so that the depth in the upper bits stays intact.
  */
 static __always_inline unsigned long owner_cpu_site_key(unsigned long ip, unsigned int depth,
-						      struct owner_caller caller)
+							struct owner_caller caller)
 {
 	unsigned long key = ip + ((unsigned long)depth << 48);
 
@@ -216,21 +252,22 @@ static __always_inline unsigned long owner_cpu_site_key(unsigned long ip, unsign
 	return key ^ ((unsigned long)caller.frame & (THREAD_SIZE - 1)) << 32;
 }
 
-static __always_inline struct sites *owner_cpu_sites(struct owner_cpu_cache *handles, unsigned long key)
+static __always_inline struct sites *owner_cpu_sites(struct owner_cpu_cache *cpu,
+						     unsigned long key)
 {
-	return &handles->sites[hash_64(key, SITE_BITS)];
+	return &cpu->sites[hash_64(key, SITE_BITS)];
 }
 
-/* The handle of the call chain from here if it is one that is known again, or 0. */
+/* Recognize the running chain without a walk. Return: its handle, 0 if it is not cached. */
 static __always_inline depot_stack_handle_t
-owner_cpu_known_chain(struct owner_cpu_cache *handles, unsigned long ip, unsigned int depth,
-		    struct owner_caller caller)
+owner_cpu_recognize_chain(struct owner_cpu_cache *cpu, unsigned long ip, unsigned int depth,
+			  struct owner_caller caller)
 {
 	unsigned long key = owner_cpu_site_key(ip, depth, caller);
-	struct sites *sites = owner_cpu_sites(handles, key);
+	struct sites *sites = owner_cpu_sites(cpu, key);
 	struct site *site = sites->last;
 
-	while (unlikely(site->key != key || !owner_recipe_holds(&site->recipe, caller))) {
+	while (unlikely(site->key != key || !owner_recipe_matches(&site->recipe, caller))) {
 		site = site == sites->site ? sites->site + SITE_WAYS - 1 : site - 1;
 		if (site == sites->last)
 			return 0;
@@ -242,69 +279,81 @@ owner_cpu_known_chain(struct owner_cpu_cache *handles, unsigned long ip, unsigne
 #else
 
 static __always_inline depot_stack_handle_t
-owner_cpu_known_chain(struct owner_cpu_cache *handles, unsigned long ip, unsigned int depth,
-		    struct owner_caller caller)
+owner_cpu_recognize_chain(struct owner_cpu_cache *cpu, unsigned long ip, unsigned int depth,
+			  struct owner_caller caller)
 {
 	return 0;
 }
 
 #endif /* CONFIG_OWNER_UNWIND_ORC */
 
-/* Where a reference to its handle was taken, or NULL. */
+/* Take a reference to the running chain. Return: NULL if the chain is not recognized. */
 static __always_inline struct cached_ref *
-owner_cpu_take_chain(struct owner_cpu_cache *handles, unsigned long ip, unsigned int depth,
-		   struct owner_caller caller)
+owner_cpu_take_chain(struct owner_cpu_cache *cpu, unsigned long ip, unsigned int depth,
+		     struct owner_caller caller)
 {
-	depot_stack_handle_t handle = owner_cpu_known_chain(handles, ip, depth, caller);
-	struct cached_ref *spare = owner_cpu_ref(handles, handle);
+	depot_stack_handle_t handle = owner_cpu_recognize_chain(cpu, ip, depth, caller);
+	struct cached_ref *ref = owner_cpu_ref(cpu, handle);
 
-	return handle && owner_cpu_take_ref(handles, spare, handle) ? spare : NULL;
+	return handle && owner_cpu_take_ref(cpu, ref, handle) ? ref : NULL;
 }
 
-/* Is there room for another reference to this handle? */
-static __always_inline bool owner_cpu_have_room(const struct cached_ref *spare,
-					      depot_stack_handle_t handle)
-{
-	return spare->handle == handle && spare->references < 2 * HANDLES_BATCH;
-}
-
-/* Take a reference back; none if @handle is 0. Return: where it is now. */
-static __always_inline struct cached_ref *owner_cpu_give(struct owner_cpu_cache *handles,
+/* True if a reference to this handle can be put here. */
+static __always_inline bool owner_cpu_can_put_ref(const struct cached_ref *ref,
 						  depot_stack_handle_t handle)
 {
-	struct cached_ref *spare = owner_cpu_ref(handles, handle);
+	return ref->handle == handle && ref->references < 2 * REF_BATCH;
+}
 
-	if (likely(owner_cpu_have_room(spare, handle)))
-		spare->references++;
+/* Put one reference, or none if @handle is 0. Return: the cached ref of @handle. */
+static __always_inline struct cached_ref *owner_cpu_put_ref(struct owner_cpu_cache *cpu,
+							    depot_stack_handle_t handle)
+{
+	struct cached_ref *ref = owner_cpu_ref(cpu, handle);
+
+	if (likely(owner_cpu_can_put_ref(ref, handle)))
+		ref->references++;
 	else if (handle)
-		owner_cpu_keep(handles, handle, 1);
-	return spare;
+		owner_cpu_add_refs(cpu, handle, 1);
+	return ref;
 }
 
-static __always_inline u16 *owner_cpu_task_hint(struct owner_cpu_cache *handles)
+/* Count @n more, or fewer, pages of a chain. @cpu can be NULL, @handle 0. */
+static __always_inline void owner_cpu_count_pages(struct owner_cpu_cache *cpu,
+						  depot_stack_handle_t handle, long n)
 {
-	return &handles->task_hint[(unsigned int)current->pid % (1 << TASK_HINT_BITS)];
+	u16 index = owner_cpu_ref_index(handle);
+
+	if (likely(cpu && handle && cpu->ref[index].handle == handle))
+		cpu->pages[index] += n;
+	else
+		owner_cpu_count_pages_slow(cpu, handle, n);
 }
 
-/* Where it is if the current task is known, as owner_cpu_knows_task() says. */
-static __always_inline struct cached_ref *owner_cpu_find_task(struct owner_cpu_cache *handles)
+static __always_inline u16 *owner_cpu_task_hint(struct owner_cpu_cache *cpu)
 {
-	return owner_cpu_at(handles, *owner_cpu_task_hint(handles));
+	return &cpu->task_hint[(unsigned int)current->pid % (1 << TASK_HINT_BITS)];
 }
 
-static __always_inline bool owner_cpu_knows_task(const struct cached_ref *spare)
+/* The cached ref that may be the current task's: owner_cpu_ref_has_task() tells. */
+static __always_inline struct cached_ref *owner_cpu_find_task(struct owner_cpu_cache *cpu)
 {
-	return spare->count == OWNER_TASK_WORDS && spare->words[0] == owner_task_word(0) &&
-	       spare->words[1] == owner_task_word(1) && spare->words[2] == owner_task_word(2);
+	return owner_cpu_ref_at(cpu, *owner_cpu_task_hint(cpu));
 }
 
-/* Where a reference to its handle was taken, or NULL. */
-static __always_inline struct cached_ref *owner_cpu_take_task(struct owner_cpu_cache *handles)
+static __always_inline bool owner_cpu_ref_has_task(const struct cached_ref *ref)
 {
-	struct cached_ref *spare = owner_cpu_find_task(handles);
+	return ref->count == OWNER_TASK_WORDS && ref->words[0] == owner_task_word(0) &&
+	       ref->words[1] == owner_task_word(1) && ref->words[2] == owner_task_word(2);
+}
 
-	return owner_cpu_knows_task(spare) &&
-	       owner_cpu_take_ref(handles, spare, spare->handle) ? spare : NULL;
+/* Take a reference to the current task. Return: NULL if it is not cached. */
+static __always_inline struct cached_ref *owner_cpu_take_task(struct owner_cpu_cache *cpu)
+{
+	struct cached_ref *ref = owner_cpu_find_task(cpu);
+
+	return owner_cpu_ref_has_task(ref) &&
+	       owner_cpu_take_ref(cpu, ref, ref->handle) ? ref : NULL;
 }
 
 #endif /* _MM_OWNER_HANDLES_H */

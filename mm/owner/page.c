@@ -93,15 +93,15 @@ static __always_inline depot_stack_handle_t take_known_chain(unsigned long ip, u
 {
 	depot_stack_handle_t handle;
 	struct owner_cpu_cache *handles;
-	struct cached_ref *spare;
+	struct cached_ref *ref;
 
 	if (unlikely(allocates_for_itself()))
 		return 0;
 	handles = owner_cpu_begin();
 	if (unlikely(!handles))
 		return 0;
-	spare = owner_cpu_take_chain(handles, ip, depth, caller);
-	handle = spare ? spare->handle : 0;
+	ref = owner_cpu_take_chain(handles, ip, depth, caller);
+	handle = ref ? ref->handle : 0;
 	owner_cpu_end(handles);
 	if (handle && owner_unwind_verifying())
 		owner_chain_verify(handle, depth, caller, is_whole(depth));
@@ -148,7 +148,7 @@ struct swap {
 static __always_inline void give(struct swap *swap, depot_stack_handle_t handle)
 {
 	if (likely(swap->handles))
-		owner_cpu_give(swap->handles, handle);
+		owner_cpu_put_ref(swap->handles, handle);
 	else
 		stack_depot_put(handle);
 }
@@ -175,34 +175,9 @@ static __always_inline void swap_in(struct swap *swap, depot_stack_handle_t *whe
 	give(swap, old);
 }
 
-static noinline void count_pages_slowly(struct owner_cpu_cache *handles, depot_stack_handle_t handle,
-					long n)
-{
-	long counters[STACK_DEPOT_COUNTERS] = { [OWNER_PAGES] = n };
-
-	if (!handle || !n)
-		return;
-	if (handles && owner_cpu_refill(handles, handle))
-		handles->pages[owner_cpu_hint(handle)] += n;
-	else
-		stack_depot_count(handle, counters);
-}
-
-/* So many pages more are allocated by this chain, or fewer; it is held, or 0. */
-static __always_inline void count_pages(struct owner_cpu_cache *handles, depot_stack_handle_t handle,
-					long n)
-{
-	u16 number = owner_cpu_hint(handle);
-
-	if (likely(handles && handle && handles->spare[number].handle == handle))
-		handles->pages[number] += n;
-	else
-		count_pages_slowly(handles, handle, n);
-}
-
 static __always_inline void swap_counted(struct swap *swap)
 {
-	count_pages(swap->handles, swap->counted, swap->count);
+	owner_cpu_count_pages(swap->handles, swap->counted, swap->count);
 	swap->count = 0;
 }
 
@@ -279,7 +254,7 @@ static __always_inline void set_owners(struct page *page, struct page_ext *ext,
 		owner = owner_of(ext);
 		/* It went unseen: before page_owner was on, or without its first page. */
 		if (unlikely(is_allocated(ext)))
-			count_pages(swap.handles, owner->handle, -1);
+			owner_cpu_count_pages(swap.handles, owner->handle, -1);
 		swap_in(&swap, &owner->handle);
 		swap_count(&swap, handle, 1);
 		owner->order = order;
@@ -379,7 +354,7 @@ void page_owner_get_stacks(depot_stack_handle_t handle, unsigned long pages)
 {
 	if (!pages || !stack_depot_get_many(handle, pages))
 		return;
-	count_pages(NULL, handle, pages);
+	owner_cpu_count_pages(NULL, handle, pages);
 }
 
 /* --- Migration ----------------------------------------------------------------- */
@@ -388,7 +363,7 @@ void page_owner_get_stacks(depot_stack_handle_t handle, unsigned long pages)
 static void recount(struct page_ext *ext, long n)
 {
 	if (is_allocated(ext))
-		count_pages(NULL, owner_of(ext)->handle, n);
+		owner_cpu_count_pages(NULL, owner_of(ext)->handle, n);
 }
 
 /*

@@ -1,10 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * A call chain, and a task, become handles.
+ * Set up captures, degrade chains if the depot is full, and intern tasks.
  *
- * Both are kept in the stack depot's evictable side: a task is interned as
- * three words, just as a call chain is interned as its return addresses. A
- * handle comes with a reference, and goes with owner_record_drop().
+ * Chains and tasks are in the evictable part of the stack depot. A task is interned as
+ * three words, in the same way as a chain is interned as its return addresses.
  */
 
 #include <linux/gfp.h>
@@ -13,14 +12,18 @@
 
 #include "capture.h"
 
+/* Reserve memory for the depot: called while the boot line is parsed. */
 void __init owner_capture_early_init(void)
 {
 	stack_depot_request_early_init();
 }
 
-/*
- * What makes captures cheap, and the depot if nobody said at boot that it will be
- * needed. May sleep, and be called again.
+/**
+ * owner_capture_late_init - allocate the tables that make captures cheap
+ *
+ * Also initializes the depot, if the boot line did not ask for it. May sleep. Idempotent.
+ *
+ * Return: 0, or -ENOMEM if there is no memory for the depot.
  */
 int owner_capture_late_init(void)
 {
@@ -30,58 +33,58 @@ int owner_capture_late_init(void)
 		return error;
 	owner_unwind_init();
 	owner_cpu_caches_init();
-	/* Functions are looked for by name now, not amid an allocation. */
+	/* Look the allocators up by name now, not during the first capture. */
 	owner_is_allocator(0);
 	return 0;
 }
 
 /* --- When the depot has no room ------------------------------------------------ */
 
-/* A handle that stands for what was not kept. Set once, while there is room. */
-static depot_stack_handle_t no_room;
+/* Handle of the overflow chain. Interned with the first chain, while there is room. */
+static depot_stack_handle_t overflow_chain;
 
-/* Its one frame, whose name says what it is. */
+/* The overflow chain has one frame: users see the name of this function. */
 static noinline unsigned long slab_owner_no_room(void)
 {
 	return _THIS_IP_;
 }
 
-/* With the first call chain that is interned; @flags are those of its allocation. */
+/* Intern the overflow chain, unless that was done. @flags: of the tracked allocation. */
 void owner_chain_prepare(gfp_t flags)
 {
 	unsigned long frame = slab_owner_no_room();
 	depot_stack_handle_t handle;
 
-	if (likely(READ_ONCE(no_room)))
+	if (likely(READ_ONCE(overflow_chain)))
 		return;
 	handle = stack_depot_save_flags(&frame, 1, flags | __GFP_NOWARN,
 					STACK_DEPOT_FLAG_CAN_ALLOC | STACK_DEPOT_FLAG_GET |
 					STACK_DEPOT_FLAG_COUNT);
-	if (cmpxchg(&no_room, 0, handle))
+	if (cmpxchg(&overflow_chain, 0, handle))
 		stack_depot_put(handle);
 }
 
 /**
- * owner_chain_degrade - keep less of the call chain from here, which the depot has no room for
- * @depth: frames that there should be
- * @caller: OWNER_CALLER, where it starts
+ * owner_chain_degrade - intern less of the running chain: the depot has no room for it
+ * @depth: number of frames that were asked for
+ * @caller: OWNER_CALLER, where the chain starts
  *
- * The longest beginning of it that the depot has already, or finds room for where
- * others have gone; else what stands for all that was not kept: an object has at
- * least its size, its task and its time then. Each is counted.
+ * Use the longest prefix of the chain that the depot has, or has room for since others
+ * were evicted. If there is none, use the overflow chain: the record still has size, task
+ * and time. Both are counted as losses.
  *
- * Return: a handle with a reference, or 0 if there is not even that.
+ * Return: a handle with a reference, or 0 if the overflow chain is missing, too.
  */
 depot_stack_handle_t owner_chain_degrade(unsigned int depth, struct owner_caller caller)
 {
-	struct owner_unwind_buffer *walk = owner_unwind_buffer_get();
+	struct owner_unwind_buffer *buffer = owner_unwind_buffer_get();
 	depot_stack_handle_t handle = 0;
 	unsigned int count;
 
-	if (walk) {
-		count = owner_unwind_chain(walk, depth, caller, false);
+	if (buffer) {
+		count = owner_unwind_chain(buffer, depth, caller, false);
 		while (!handle && count-- > 1)
-			handle = stack_depot_save_flags(walk->frames, count, 0,
+			handle = stack_depot_save_flags(buffer->frames, count, 0,
 							STACK_DEPOT_FLAG_GET |
 							STACK_DEPOT_FLAG_COUNT);
 		owner_unwind_buffer_put();
@@ -90,18 +93,18 @@ depot_stack_handle_t owner_chain_degrade(unsigned int depth, struct owner_caller
 		owner_count_loss(OWNER_LOST_FRAMES);
 		return handle;
 	}
-	handle = READ_ONCE(no_room);
+	handle = READ_ONCE(overflow_chain);
 	if (!stack_depot_get(handle))
 		return 0;
 	owner_count_loss(OWNER_LOST_CHAIN);
 	return handle;
 }
 
-/* --- Tasks ------------------------------------------------------------- */
+/* --- Tasks --------------------------------------------------------------------- */
 
 /**
- * owner_task_save - intern the current task as it is now
- * @flags: those of the allocation that is being tracked
+ * owner_task_save - intern the current task
+ * @flags: flags of the allocation that is tracked
  *
  * Return: a handle with a reference, or 0 if the depot has no room.
  */
@@ -111,13 +114,13 @@ noinline depot_stack_handle_t owner_task_save(gfp_t flags)
 		owner_task_word(0), owner_task_word(1), owner_task_word(2),
 	};
 	depot_stack_handle_t handle;
-	struct owner_cpu_cache *handles;
+	struct owner_cpu_cache *cpu;
 
 	handle = owner_handle_save(words, ARRAY_SIZE(words), flags, STACK_DEPOT_FLAG_RAW);
-	handles = owner_cpu_begin();
-	if (handles) {
-		*owner_cpu_task_hint(handles) = owner_cpu_hint(handle);
-		owner_cpu_end(handles);
+	cpu = owner_cpu_begin();
+	if (cpu) {
+		*owner_cpu_task_hint(cpu) = owner_cpu_ref_index(handle);
+		owner_cpu_end(cpu);
 	}
 	return handle;
 }

@@ -46,7 +46,7 @@ static int show_stats(struct seq_file *m, void *v)
 	for (i = 0; i < OWNER_LOSS_REASONS; i++)
 		seq_printf(m, "%s: %ld\n", loss_names[i], atomic_long_read(&owner_losses[i]));
 	seq_printf(m, "page_failures: %lu\n", owner_page_failures());
-	owner_unwind_count(&unwind);
+	owner_unwind_read_counts(&unwind);
 	seq_printf(m, "unwind_learned: %lu\n", unwind.learned);
 	seq_printf(m, "unwind_slow: %lu\n", unwind.slow);
 	seq_printf(m, "unwind_verified: %lu\n", unwind.verified);

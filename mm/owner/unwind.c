@@ -172,7 +172,7 @@ void owner_unwind_buffer_put(void)
 
 /* What unwind_orc.c says of it. */
 unsigned int owner_unwind_chain(struct owner_unwind_buffer *walk, unsigned int depth,
-			      struct owner_caller caller, bool whole)
+			      struct owner_caller caller, bool keep_allocators)
 {
 	unsigned long *frames = walk->frames;
 	unsigned int count, first;
@@ -185,7 +185,7 @@ unsigned int owner_unwind_chain(struct owner_unwind_buffer *walk, unsigned int d
 	/* A tracer has put another address there: better our own frames than none. */
 	if (first == min(count, OWNER_LEADING))
 		first = 0;
-	while (!whole && first < min(count, OWNER_LEADING) && owner_is_allocator(frames[first]))
+	while (!keep_allocators && first < min(count, OWNER_LEADING) && owner_is_allocator(frames[first]))
 		first++;
 	count = min(count - first, depth);
 	memmove(frames, frames + first, count * sizeof(*frames));

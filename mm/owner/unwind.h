@@ -28,13 +28,13 @@ struct owner_unwind_counts {
 
 #ifdef CONFIG_OWNER_UNWIND_ORC
 void owner_unwind_init(void);
-void owner_unwind_count(struct owner_unwind_counts *counts);
+void owner_unwind_read_counts(struct owner_unwind_counts *counts);
 #else
 static inline void owner_unwind_init(void)
 {
 }
 
-static inline void owner_unwind_count(struct owner_unwind_counts *counts)
+static inline void owner_unwind_read_counts(struct owner_unwind_counts *counts)
 {
 	*counts = (struct owner_unwind_counts){};
 }
@@ -89,33 +89,33 @@ struct owner_recipe {
 extern unsigned int owner_unwind_generation;
 
 /* Said with owner.verify=1. */
-DECLARE_STATIC_KEY_FALSE(owner_unwind_verifies);
+DECLARE_STATIC_KEY_FALSE(owner_unwind_verify_key);
 
 void owner_unwind_compare(const unsigned long *entries, unsigned int count, unsigned int depth,
-			  struct owner_caller caller, bool whole);
+			  struct owner_caller caller, bool keep_allocators);
 
 /* Stack slots of our callers: they stand still meanwhile, and are of no concern to KASAN. */
-static __no_sanitize_or_inline unsigned long owner_read_stack(unsigned long address)
+static __no_sanitize_or_inline unsigned long owner_stack_word(unsigned long address)
 {
 	return *(const unsigned long *)address;
 }
 
 /* Does the chain begin where user space entered the kernel, as the recipe's does? */
 static __no_sanitize_address __always_inline
-bool owner_recipe_enters(const struct owner_recipe *recipe, unsigned long frame)
+bool owner_recipe_entry_matches(const struct owner_recipe *recipe, unsigned long frame)
 {
 	struct pt_regs *regs = task_pt_regs(current);
 	unsigned long bp = (unsigned long)regs - OWNER_CALLERS_SP;
 
-	return owner_read_stack(frame + recipe->entry_bp_at) == bp &&
+	return owner_stack_word(frame + recipe->entry_bp_at) == bp &&
 	       bp - frame >= recipe->span &&
-	       owner_read_stack((unsigned long)regs - sizeof(long)) == recipe->entry_ip &&
+	       owner_stack_word((unsigned long)regs - sizeof(long)) == recipe->entry_ip &&
 	       user_mode(regs);
 }
 
 /* Would a walk from here find the chain that the recipe is of? */
 static __no_sanitize_address __always_inline
-bool owner_recipe_holds(const struct owner_recipe *recipe, struct owner_caller caller)
+bool owner_recipe_matches(const struct owner_recipe *recipe, struct owner_caller caller)
 {
 	/* Counted up to 0, so that chains which differ near their beginning do so soon. */
 	const unsigned long *word = recipe->word + recipe->nr_words;
@@ -128,19 +128,19 @@ bool owner_recipe_holds(const struct owner_recipe *recipe, struct owner_caller c
 	if (frame - (unsigned long)task_stack_page(current) > THREAD_SIZE - recipe->span)
 		return false;
 	for (i = 0; i < recipe->nr_bps; i += 2)
-		if (owner_read_stack(frame + recipe->bp_at[i]) - frame != recipe->bp[i] ||
-		    owner_read_stack(frame + recipe->bp_at[i + 1]) - frame != recipe->bp[i + 1])
+		if (owner_stack_word(frame + recipe->bp_at[i]) - frame != recipe->bp[i] ||
+		    owner_stack_word(frame + recipe->bp_at[i + 1]) - frame != recipe->bp[i + 1])
 			return false;
 	for (i = -(long)recipe->nr_words; i; i += 2)
-		if (owner_read_stack(frame + word_at[i]) != word[i] ||
-		    owner_read_stack(frame + word_at[i + 1]) != word[i + 1])
+		if (owner_stack_word(frame + word_at[i]) != word[i] ||
+		    owner_stack_word(frame + word_at[i + 1]) != word[i + 1])
 			return false;
-	return !recipe->entry_ip || owner_recipe_enters(recipe, frame);
+	return !recipe->entry_ip || owner_recipe_entry_matches(recipe, frame);
 }
 
 static __always_inline bool owner_unwind_verifying(void)
 {
-	return static_branch_unlikely(&owner_unwind_verifies);
+	return static_branch_unlikely(&owner_unwind_verify_key);
 }
 
 #else
@@ -154,7 +154,7 @@ static inline bool owner_unwind_verifying(void)
 }
 
 static inline void owner_unwind_compare(const unsigned long *entries, unsigned int count,
-					unsigned int depth, struct owner_caller caller, bool whole)
+					unsigned int depth, struct owner_caller caller, bool keep_allocators)
 {
 }
 
@@ -172,6 +172,6 @@ struct owner_unwind_buffer {
 struct owner_unwind_buffer *owner_unwind_buffer_get(void);
 void owner_unwind_buffer_put(void);
 unsigned int owner_unwind_chain(struct owner_unwind_buffer *walk, unsigned int depth,
-			      struct owner_caller caller, bool whole);
+			      struct owner_caller caller, bool keep_allocators);
 
 #endif /* _MM_OWNER_UNWIND_H */

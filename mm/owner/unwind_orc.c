@@ -99,7 +99,7 @@ unsigned int owner_unwind_generation;
 static atomic_long_t learned, slow, verified, different;
 
 /* Asked at each capture, hence no word in memory. */
-DEFINE_STATIC_KEY_FALSE(owner_unwind_verifies);
+DEFINE_STATIC_KEY_FALSE(owner_unwind_verify_key);
 static bool verify;
 
 static int set_verify(const char *text, const struct kernel_param *param)
@@ -109,9 +109,9 @@ static int set_verify(const char *text, const struct kernel_param *param)
 	if (error)
 		return error;
 	if (verify)
-		static_branch_enable(&owner_unwind_verifies);
+		static_branch_enable(&owner_unwind_verify_key);
 	else
-		static_branch_disable(&owner_unwind_verifies);
+		static_branch_disable(&owner_unwind_verify_key);
 	return 0;
 }
 
@@ -382,9 +382,9 @@ static void make_even(u16 *at, unsigned long *value, u8 *count)
  */
 static __no_sanitize_address __always_inline
 unsigned int walk_chain(unsigned long *entries, unsigned int depth, unsigned long frame,
-			bool whole, bool thorough, struct owner_recipe *recipe)
+			bool keep_allocators, bool thorough, struct owner_recipe *recipe)
 {
-	unsigned long ip = owner_read_stack(frame + RETURN_ADDRESS), sp = frame + CALLERS_SP;
+	unsigned long ip = owner_stack_word(frame + RETURN_ADDRESS), sp = frame + CALLERS_SP;
 	/* Its address is all that is read without it: the order is given. */
 	unsigned long *table = READ_ONCE(facts);
 	unsigned long end = task_stack_end(), fact, bp;
@@ -405,7 +405,7 @@ unsigned int walk_chain(unsigned long *entries, unsigned int depth, unsigned lon
 	for (;;) {
 		fact = fact_of(table, ip);
 		/* This leaves an address that is not known one that is not known. */
-		if (whole)
+		if (keep_allocators)
 			fact &= ~ALLOCATOR;
 		if (likely(fact < UNSAVED)) {
 			beyond[at++] = ip;
@@ -420,7 +420,7 @@ unsigned int walk_chain(unsigned long *entries, unsigned int depth, unsigned lon
 			fact = learn(table, ip);
 		if (fact > FACT_MASK || (fact & ~ALLOCATOR) == UNSURE)
 			return 0;
-		if (!(fact & ALLOCATOR) || at != -(long)depth || whole) {
+		if (!(fact & ALLOCATOR) || at != -(long)depth || keep_allocators) {
 			beyond[at++] = ip;
 			if (!at)
 				return depth;
@@ -435,23 +435,23 @@ unsigned int walk_chain(unsigned long *entries, unsigned int depth, unsigned lon
 			if (fact < UNSAVED)
 				saver = fact;
 		} else if (fact == BP_BASED) {
-			bp = owner_read_stack(slot);
+			bp = owner_stack_word(slot);
 			if (bp < sp || bp > end - CALLERS_SP)
 				return 0;
 			sp = bp + CALLERS_SP;
 			if (recipe && sp == (unsigned long)task_pt_regs(current))
 				note_entry(recipe, slot - frame,
-					   owner_read_stack(sp - sizeof(long)));
+					   owner_stack_word(sp - sizeof(long)));
 			else
 				note_bp(recipe, slot - frame, bp - frame);
 			slot = bp;
 		} else if ((fact & ~REALIGNED_WORDS) == REALIGNED) {
-			bp = owner_read_stack(slot);
+			bp = owner_stack_word(slot);
 			note_bp(recipe, slot - frame, bp - frame);
 			slot = bp - (fact & REALIGNED_WORDS) * sizeof(long);
 			if (slot < sp || bp > end - CALLERS_SP)
 				return 0;
-			sp = owner_read_stack(slot);
+			sp = owner_stack_word(slot);
 			if (sp < bp)
 				return 0;
 			note_bp(recipe, slot - frame, sp - frame);
@@ -469,7 +469,7 @@ unsigned int walk_chain(unsigned long *entries, unsigned int depth, unsigned lon
 			note_word(recipe, ULONG_MAX, 0);
 			if (sp > end - sizeof(long) || on_task_stack(sp))
 				return 0;
-			sp = owner_read_stack(sp) + FIELD_GET(SWITCH_STEP, fact) * sizeof(long);
+			sp = owner_stack_word(sp) + FIELD_GET(SWITCH_STEP, fact) * sizeof(long);
 			if (!on_task_stack(sp - sizeof(long)))
 				return 0;
 			end = task_stack_end();
@@ -481,7 +481,7 @@ unsigned int walk_chain(unsigned long *entries, unsigned int depth, unsigned lon
 step:
 		if (unlikely(sp > end))
 			return 0;
-		ip = owner_read_stack(sp - sizeof(long));
+		ip = owner_stack_word(sp - sizeof(long));
 		note_word(recipe, sp - sizeof(long) - frame, ip);
 	}
 }
@@ -502,14 +502,14 @@ static unsigned long slow_ip(struct unwind_state *state, bool in_front)
 
 /* The chain as the kernel's unwinder finds it. */
 static noinline unsigned int walk_slowly(unsigned long *entries, unsigned int depth,
-					 struct owner_caller caller, bool whole)
+					 struct owner_caller caller, bool keep_allocators)
 {
 	struct unwind_state state;
 	unsigned int count = 0;
 	unsigned long ip;
 
 	unwind_start(&state, current, NULL, (unsigned long *)caller.frame);
-	while (count < depth && (ip = slow_ip(&state, !count && !whole)) != 0) {
+	while (count < depth && (ip = slow_ip(&state, !count && !keep_allocators)) != 0) {
 		entries[count++] = ip;
 		if (enters_interrupt(ip))
 			break;
@@ -520,7 +520,7 @@ static noinline unsigned int walk_slowly(unsigned long *entries, unsigned int de
 
 /* Is this the chain that the kernel's unwinder finds? */
 noinline void owner_unwind_compare(const unsigned long *entries, unsigned int count,
-				   unsigned int depth, struct owner_caller caller, bool whole)
+				   unsigned int depth, struct owner_caller caller, bool keep_allocators)
 {
 	struct unwind_state state;
 	unsigned int found = 0;
@@ -528,7 +528,7 @@ noinline void owner_unwind_compare(const unsigned long *entries, unsigned int co
 	unsigned long ip;
 
 	unwind_start(&state, current, NULL, (unsigned long *)caller.frame);
-	while (found < depth && (ip = slow_ip(&state, !found && !whole)) != 0) {
+	while (found < depth && (ip = slow_ip(&state, !found && !keep_allocators)) != 0) {
 		same = same && found < count && entries[found] == ip;
 		found++;
 		if (enters_interrupt(ip))
@@ -542,18 +542,18 @@ noinline void owner_unwind_compare(const unsigned long *entries, unsigned int co
 
 static __no_sanitize_address noinline
 unsigned int unwind_thoroughly(unsigned long *entries, unsigned int depth,
-			       struct owner_caller caller, bool whole)
+			       struct owner_caller caller, bool keep_allocators)
 {
-	unsigned int count = walk_chain(entries, depth, (unsigned long)caller.frame, whole, true,
+	unsigned int count = walk_chain(entries, depth, (unsigned long)caller.frame, keep_allocators, true,
 					NULL);
 
 	if (!count) {
 		if (READ_ONCE(facts))
 			atomic_long_inc(&slow);
-		return walk_slowly(entries, depth, caller, whole);
+		return walk_slowly(entries, depth, caller, keep_allocators);
 	}
 	if (owner_unwind_verifying())
-		owner_unwind_compare(entries, count, depth, caller, whole);
+		owner_unwind_compare(entries, count, depth, caller, keep_allocators);
 	return count;
 }
 
@@ -584,13 +584,13 @@ unsigned int owner_unwind(unsigned long *entries, unsigned int depth, struct own
  * @walk: where it goes; the recipe has no words if there is no way
  * @depth: how many frames at most
  * @caller: OWNER_CALLER, where the chain starts
- * @whole: with the allocators in front
+ * @keep_allocators: with the allocators in front
  *
  * Return: how many frames there are.
  */
 __no_sanitize_address noinline
 unsigned int owner_unwind_chain(struct owner_unwind_buffer *walk, unsigned int depth,
-			      struct owner_caller caller, bool whole)
+			      struct owner_caller caller, bool keep_allocators)
 {
 	struct owner_recipe *recipe = &walk->recipe;
 	unsigned int count;
@@ -601,17 +601,17 @@ unsigned int owner_unwind_chain(struct owner_unwind_buffer *walk, unsigned int d
 	recipe->nr_bps = 0;
 	recipe->nr_words = 0;
 	recipe->entry_ip = 0;
-	count = walk_chain(walk->frames, depth, (unsigned long)caller.frame, whole, true, recipe);
+	count = walk_chain(walk->frames, depth, (unsigned long)caller.frame, keep_allocators, true, recipe);
 	if (!count || recipe->nr_words == NO_RECIPE || !on_task_stack((unsigned long)caller.frame))
 		recipe->nr_words = 0;
 	make_even(recipe->bp_at, recipe->bp, &recipe->nr_bps);
 	make_even(recipe->word_at, recipe->word, &recipe->nr_words);
 	if (!count || owner_unwind_verifying())
-		return unwind_thoroughly(walk->frames, depth, caller, whole);
+		return unwind_thoroughly(walk->frames, depth, caller, keep_allocators);
 	return count;
 }
 
-void owner_unwind_count(struct owner_unwind_counts *counts)
+void owner_unwind_read_counts(struct owner_unwind_counts *counts)
 {
 	counts->learned = atomic_long_read(&learned);
 	counts->slow = atomic_long_read(&slow);

@@ -21,14 +21,14 @@ static unsigned int references(depot_stack_handle_t handle)
 /* As a capture does, and a free. */
 static depot_stack_handle_t save_some(unsigned long *words, unsigned int count)
 {
-	struct owner_cpu_cache *handles = owner_cpu_begin();
+	struct owner_cpu_cache *cpu = owner_cpu_begin();
 	depot_stack_handle_t handle = 0;
-	struct cached_ref *spare;
+	struct cached_ref *ref;
 
-	if (handles) {
-		spare = owner_cpu_take(handles, words, count);
-		handle = spare ? spare->handle : 0;
-		owner_cpu_end(handles);
+	if (cpu) {
+		ref = owner_cpu_take_words(cpu, words, count);
+		handle = ref ? ref->handle : 0;
+		owner_cpu_end(cpu);
 	}
 	return handle ?: owner_handle_save(words, count, GFP_KERNEL, STACK_DEPOT_FLAG_RAW);
 }

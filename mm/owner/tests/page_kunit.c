@@ -449,8 +449,8 @@ static void count_kept(struct counting *counting, const struct owner_cpu_cache *
 {
 	unsigned int i;
 
-	for (i = 0; i < ARRAY_SIZE(handles->spare); i++)
-		count_handle(counting, handles->spare[i].handle, handles->spare[i].references,
+	for (i = 0; i < ARRAY_SIZE(handles->ref); i++)
+		count_handle(counting, handles->ref[i].handle, handles->ref[i].references,
 			     -handles->pages[i]);
 #ifdef CONFIG_OWNER_UNWIND_ORC
 	for (i = 0; i < ARRAY_SIZE(handles->sites) * SITE_WAYS; i++)

@@ -126,7 +126,7 @@ static noinline unsigned int record(struct owner_unwind_buffer *walk, bool *hold
 {
 	unsigned int count = owner_unwind_chain(walk, 4, OWNER_CALLER, false);
 
-	*holds = owner_recipe_holds(&walk->recipe, OWNER_CALLER);
+	*holds = owner_recipe_matches(&walk->recipe, OWNER_CALLER);
 	return count;
 }
 
@@ -143,7 +143,7 @@ static void test_recipe(struct kunit *test)
 	KUNIT_EXPECT_GE(test, walk.recipe.nr_words, 4);
 	for (i = 0; i < 4; i++)
 		KUNIT_EXPECT_EQ(test, walk.recipe.word[i], walk.frames[i]);
-	KUNIT_EXPECT_FALSE(test, owner_recipe_holds(&walk.recipe, OWNER_CALLER));
+	KUNIT_EXPECT_FALSE(test, owner_recipe_matches(&walk.recipe, OWNER_CALLER));
 	WRITE_ONCE(owner_unwind_generation, owner_unwind_generation + 1);
 	KUNIT_ASSERT_EQ(test, record(&walk, &holds), 4);
 	KUNIT_EXPECT_TRUE(test, holds);

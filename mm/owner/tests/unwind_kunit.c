@@ -71,7 +71,7 @@ static void start(void)
 {
 	struct owner_unwind_counts counts;
 
-	owner_unwind_count(&counts);
+	owner_unwind_read_counts(&counts);
 	memset(&result, 0, sizeof(result));
 	result.slow = counts.slow;
 }
@@ -96,7 +96,7 @@ static void expect_cheap(struct kunit *test, unsigned int calls)
 	struct owner_unwind_counts counts;
 
 	expect_same(test, calls);
-	owner_unwind_count(&counts);
+	owner_unwind_read_counts(&counts);
 	KUNIT_EXPECT_EQ(test, counts.slow, result.slow);
 }
 
