@@ -34,10 +34,10 @@ static void read_pair(struct answer *a, const struct options *o, char * const *p
 	char * const old[] = { (char *)o->old };
 
 	answer_read_dump(a, o, old, 1);
-	dumps_take(&a->dumps, &a->model, old[0]);
+	dumps_add(&a->dumps, &a->model, old[0]);
 	answer_read_dump(a, o, paths, n);
-	dumps_take(&a->dumps, &a->model, paths[0]);
-	dumps_taken(&a->dumps, &a->model);
+	dumps_add(&a->dumps, &a->model, paths[0]);
+	dumps_restore_last(&a->dumps, &a->model);
 }
 
 static void read_series(struct answer *a, const struct options *o, char * const *paths, int n)
@@ -46,9 +46,9 @@ static void read_series(struct answer *a, const struct options *o, char * const 
 
 	for (i = 0; i < n; i++) {
 		answer_read_dump(a, o, &paths[i], 1);
-		dumps_take(&a->dumps, &a->model, paths[i]);
+		dumps_add(&a->dumps, &a->model, paths[i]);
 	}
-	dumps_taken(&a->dumps, &a->model);
+	dumps_restore_last(&a->dumps, &a->model);
 }
 
 static void init_answer(struct answer *a, const struct options *o)

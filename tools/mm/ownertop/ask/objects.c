@@ -3,7 +3,7 @@
 #include <stdio.h>
 
 #include "base/exit_status.h"
-#include "model/facts.h"
+#include "model/record_fields.h"
 #include "ask/answer.h"
 #include "ask/objects.h"
 #include "output/tsv.h"
@@ -41,10 +41,10 @@ static void print_frames(struct text stack, FILE *out)
 static void print_number(const struct objects *o, const struct record *rec,
 			 enum owner_field field)
 {
-	struct fact fact = fact_of(rec, field, o->a.model.sink.now);
+	struct field_value value = record_field_value(rec, field, o->a.model.sink.now);
 
-	if (fact.state == FACT_KNOWN)
-		fprintf(o->out, "\t%llu", fact.number);
+	if (value.state == FIELD_KNOWN)
+		fprintf(o->out, "\t%llu", value.number);
 	else
 		fputs("\t-", o->out);
 }
@@ -52,10 +52,10 @@ static void print_number(const struct objects *o, const struct record *rec,
 static void print_word(const struct objects *o, const struct record *rec,
 		       enum owner_field field)
 {
-	struct fact fact = fact_of(rec, field, 0);
+	struct field_value value = record_field_value(rec, field, 0);
 
 	putc('\t', o->out);
-	tsv_name(fact.state == FACT_KNOWN ? fact.word : (struct text){ "", 0 }, o->out);
+	tsv_name(value.state == FIELD_KNOWN ? value.word : (struct text){ "", 0 }, o->out);
 }
 
 static void print_row(const struct objects *o, const struct record *rec)

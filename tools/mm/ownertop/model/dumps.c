@@ -5,7 +5,7 @@
 #include "base/alloc.h"
 #include "model/dumps.h"
 
-void dumps_take(struct dumps *dumps, struct model *m, const char *path)
+void dumps_add(struct dumps *dumps, struct model *m, const char *path)
 {
 	struct dump d = {
 		.path = path,
@@ -13,7 +13,7 @@ void dumps_take(struct dumps *dumps, struct model *m, const char *path)
 		.total = m->total,
 		.filtered = m->filtered,
 		.undecided = m->undecided,
-		.untold = m->untold,
+		.unknown_fields = m->unknown_fields,
 		.sources = m->sources,
 		.summary = m->sink.summary,
 	};
@@ -29,7 +29,7 @@ void dumps_take(struct dumps *dumps, struct model *m, const char *path)
 	m->total = (struct sum){ 0 };
 	m->filtered = (struct sum){ 0 };
 	m->undecided = (struct sum){ 0 };
-	m->untold = 0;
+	m->unknown_fields = 0;
 	m->sources = (struct sources){ 0 };
 	m->newest = 0;
 	m->sink.summary = (struct input_summary){ 0 };
@@ -37,7 +37,7 @@ void dumps_take(struct dumps *dumps, struct model *m, const char *path)
 	dumps->v[dumps->n++] = d;
 }
 
-void dumps_taken(const struct dumps *dumps, struct model *m)
+void dumps_restore_last(const struct dumps *dumps, struct model *m)
 {
 	const struct dump *last = &dumps->v[dumps->n - 1];
 
@@ -45,7 +45,7 @@ void dumps_taken(const struct dumps *dumps, struct model *m)
 	m->total = last->total;
 	m->filtered = last->filtered;
 	m->undecided = last->undecided;
-	m->untold = last->untold;
+	m->unknown_fields = last->unknown_fields;
 	m->sources = last->sources;
 	m->sink.summary = last->summary;
 }

@@ -12,7 +12,7 @@ struct dump {
 	struct sum total;
 	struct sum filtered;
 	struct sum undecided;
-	unsigned int untold;
+	unsigned int unknown_fields;
 	struct sources sources;
 	struct input_summary summary;
 };
@@ -24,9 +24,9 @@ struct dumps {
 };
 
 /* Moves the sums of what @m has read out of it, so that the next dump can come. */
-void dumps_take(struct dumps *dumps, struct model *m, const char *path);
+void dumps_add(struct dumps *dumps, struct model *m, const char *path);
 /* All are taken: what is said of one dump is said of the last. */
-void dumps_taken(const struct dumps *dumps, struct model *m);
+void dumps_restore_last(const struct dumps *dumps, struct model *m);
 struct sum dumps_sum(const struct dump *dump, u32 group);
 void dumps_free(struct dumps *dumps);
 

@@ -4,7 +4,7 @@
 #include <xxhash.h>
 
 #include "base/alloc.h"
-#include "model/facts.h"
+#include "model/record_fields.h"
 #include "model/model.h"
 
 #define NS_PER_SECOND 1000000000ULL
@@ -26,7 +26,7 @@ static s64 number_at(const struct model *m, u32 id)
 /* What the input says, also where the language would not compare it. */
 static s64 number_of(const struct record *rec, enum owner_field field)
 {
-	struct fact fact;
+	struct field_value value;
 
 	switch (field) {
 	case OWNER_FIELD_PID:
@@ -36,12 +36,12 @@ static s64 number_of(const struct record *rec, enum owner_field field)
 	case OWNER_FIELD_AGE:
 		return rec->ts / NS_PER_MINUTE;
 	default:
-		fact = fact_of(rec, field, 0);
-		return fact.state == FACT_KNOWN ? (s64)fact.number : NUMBER_NONE;
+		value = record_field_value(rec, field, 0);
+		return value.state == FIELD_KNOWN ? (s64)value.number : NUMBER_NONE;
 	}
 }
 
-static u32 key_word(struct model *m, const struct record *rec, const struct owner *owner,
+static u32 key_word(struct model *m, const struct record *rec, const struct parsed_chain *owner,
 		    enum owner_field field)
 {
 	switch (field) {
@@ -66,7 +66,7 @@ static u32 key_word(struct model *m, const struct record *rec, const struct owne
 	}
 }
 
-static void key_of(struct model *m, const struct record *rec, const struct owner *owner, u32 *key)
+static void key_of(struct model *m, const struct record *rec, const struct parsed_chain *owner, u32 *key)
 {
 	const struct group_list *by = &m->select->group;
 	unsigned int i;
@@ -183,7 +183,7 @@ static void add_times(struct model *m, u32 id, const struct record *rec, bool is
 	packed_set(&m->groups, id, GROUP_LATER, newest - oldest);
 }
 
-static void count(struct model *m, const struct record *rec, const struct owner *owner,
+static void count(struct model *m, const struct record *rec, const struct parsed_chain *owner,
 		  const struct sum *sum)
 {
 	u32 key[GROUP_KEY_MAX], known = m->groups.n, id;
@@ -203,19 +203,19 @@ static void count(struct model *m, const struct record *rec, const struct owner 
 static const char *take_record(void *arg, const struct record *rec)
 {
 	struct model *m = arg;
-	unsigned int untold;
-	struct owner owner;
+	unsigned int unknown_fields;
+	struct parsed_chain owner;
 	struct sum one;
 
 	if (!sum_of(&one, rec) || would_overflow(m, &one))
 		return "the sum of sizes overflows";
-	if (!stacks_owner(&m->stacks, rec->stack, &owner))
+	if (!stacks_parse(&m->stacks, rec->stack, &owner))
 		return "a frame is malformed";
 	m->sources.slabs_listed |= m->sink.summary.slabs_listed;
-	if (!sources_take(&m->sources, rec, owner.backing))
+	if (!sources_count(&m->sources, rec, owner.backing))
 		return NULL;
 	take_newest(&m->newest, rec->ts + rec->span);
-	switch (facts_judge(m, rec, &owner, &untold)) {
+	switch (record_judge(m, rec, &owner, &unknown_fields)) {
 	case OWNER_VERDICT_TRUE:
 		count(m, rec, &owner, &one);
 		break;
@@ -224,7 +224,7 @@ static const char *take_record(void *arg, const struct record *rec)
 		break;
 	case OWNER_VERDICT_UNDECIDED:
 		sum_add(&m->undecided, &one);
-		m->untold |= untold;
+		m->unknown_fields |= unknown_fields;
 		break;
 	}
 	return NULL;
@@ -272,7 +272,7 @@ const struct chain *model_chain(const struct model *m, const struct group *g)
 	return &m->stacks.chains[key_at(m, g, OWNER_FIELD_STACK)];
 }
 
-bool model_known(const struct model *m, const struct group *g, enum owner_field field)
+bool model_field_is_known(const struct model *m, const struct group *g, enum owner_field field)
 {
 	s64 number;
 

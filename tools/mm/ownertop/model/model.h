@@ -67,7 +67,7 @@ struct model {
 	bool sampled;		/* something in them, in any dump */
 	struct sum filtered;	/* of the records that the expression does not hold for */
 	struct sum undecided;	/* of those of which it is not known */
-	unsigned int untold;	/* a bit for each field that some of these lack */
+	unsigned int unknown_fields;	/* a bit for each field that some of these lack */
 	struct sources sources;
 	u64 newest;	/* time stamp, of all records */
 };
@@ -108,7 +108,7 @@ const struct chain *model_chain(const struct model *m, const struct group *g);
 /* One frame of a chain. */
 struct text model_frame(const struct model *m, const struct chain *chain, u32 i);
 /* Did the input tell? Other formats than that of records tell less. */
-bool model_known(const struct model *m, const struct group *g, enum owner_field field);
+bool model_field_is_known(const struct model *m, const struct group *g, enum owner_field field);
 /* The value of a field that is a number. */
 s64 model_number(const struct model *m, const struct group *g, enum owner_field field);
 /* The value of any other field but the stack. */

@@ -28,7 +28,7 @@ static void take_slab(struct sources *s, const struct record *rec)
 		s->unsized += rec->objects;
 }
 
-bool sources_take(struct sources *s, const struct record *rec, bool backing)
+bool sources_count(struct sources *s, const struct record *rec, bool backing)
 {
 	if (is_counted_elsewhere(s, rec, backing)) {
 		s->backing.objects += rec->objects;

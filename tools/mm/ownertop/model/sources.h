@@ -27,7 +27,7 @@ struct sources {
  * per-CPU areas, by its call chain. Returns false if it must not be counted, as
  * what is in it is.
  */
-bool sources_take(struct sources *s, const struct record *rec, bool backing);
+bool sources_count(struct sources *s, const struct record *rec, bool backing);
 
 /* Four pairs of sources can overlap; NULL ends the list. */
 #define SOURCES_OVERLAPS 5

@@ -30,7 +30,7 @@ struct frame_info {
 
 struct seen_stack {
 	XXH128_hash_t hash;
-	struct owner owner;
+	struct parsed_chain owner;
 	bool used;
 };
 
@@ -247,7 +247,7 @@ static u32 keep_shown(struct stacks *st, u32 from, u32 n)
 	return shown;
 }
 
-static bool parse_stack(struct stacks *st, struct text raw, struct owner *owner)
+static bool parse_stack(struct stacks *st, struct text raw, struct parsed_chain *owner)
 {
 	s64 n = split(st, raw);
 	u32 first;
@@ -264,7 +264,7 @@ static bool parse_stack(struct stacks *st, struct text raw, struct owner *owner)
 	return true;
 }
 
-bool stacks_owner(struct stacks *st, struct text raw, struct owner *owner)
+bool stacks_parse(struct stacks *st, struct text raw, struct parsed_chain *owner)
 {
 	XXH128_hash_t hash = XXH3_128bits(raw.s, raw.len);
 	struct seen_stack *seen = &st->seen[hash.low64 % SEEN_PLACES];

@@ -20,7 +20,7 @@ struct chain_rules {
 };
 
 /* What a record's call chain comes to. */
-struct owner {
+struct parsed_chain {
 	u32 chain;		/* index into stacks.chains */
 	u32 module;	/* index into stacks.modules */
 	u32 func;	/* that called the allocator: index into stacks.funcs */
@@ -58,7 +58,7 @@ struct stacks {
 void stacks_init(struct stacks *st, const struct chain_rules *rules,
 		 const struct owner_sentence *sentence);
 /* @raw: lines, each with a leading space. Returns false if one is damaged. */
-bool stacks_owner(struct stacks *st, struct text raw, struct owner *owner);
+bool stacks_parse(struct stacks *st, struct text raw, struct parsed_chain *owner);
 /* Index into stacks.modules; 0: the frame is in none. */
 u32 stacks_frame_module(const struct stacks *st, u32 frame);
 void stacks_free(struct stacks *st);

@@ -114,7 +114,7 @@ static void path_of(struct tree *t, const struct group *g)
 
 		if (f == OWNER_FIELD_STACK) {
 			path_add_chain(t, model_chain(t->m, g));
-		} else if (!model_known(t->m, g, f)) {
+		} else if (!model_field_is_known(t->m, g, f)) {
 			continue;
 		} else if (field_is_number(f)) {
 			name.s = number;
@@ -220,7 +220,7 @@ struct text tree_name(const struct tree *t, u32 node)
 	return t->names.v[t->nodes[node].name];
 }
 
-u32 tree_walk(const struct tree *t, u32 node)
+u32 tree_next(const struct tree *t, u32 node)
 {
 	if (t->nodes[node].child != TREE_NONE)
 		return t->nodes[node].child;

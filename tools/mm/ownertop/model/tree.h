@@ -51,6 +51,6 @@ void tree_free(struct tree *t);
 
 struct text tree_name(const struct tree *t, u32 node);
 /* Walks from the root, children after their parents; TREE_NONE: that was all. */
-u32 tree_walk(const struct tree *t, u32 node);
+u32 tree_next(const struct tree *t, u32 node);
 
 #endif

@@ -165,7 +165,7 @@ static struct cell cell_field(const struct row *row, int field)
 			.type = CELL_CHAIN,
 			.chain = model_chain(m, &row->group),
 		};
-	if (!model_known(m, &row->group, field))
+	if (!model_field_is_known(m, &row->group, field))
 		return (struct cell){ .type = CELL_UNKNOWN };
 	if (field_is_number(field))
 		return (struct cell){

@@ -36,7 +36,7 @@ static void print_nodes(const struct tree *t, bool diff, FILE *out)
 	u32 node;
 
 	fputs("\"nodes\":[", out);
-	for (node = TREE_ROOT; node != TREE_NONE; node = tree_walk(t, node)) {
+	for (node = TREE_ROOT; node != TREE_NONE; node = tree_next(t, node)) {
 		const struct node *n = &t->nodes[node];
 
 		fprintf(out, "%s%u,%u", node == TREE_ROOT ? "" : ",\n", n->depth, n->name);

@@ -53,7 +53,7 @@ void write_folded(const struct answer *a, const struct output_options *o, FILE *
 
 	tree_of_answer(&t, a);
 	path = xmalloc(t.n * sizeof(*path));
-	for (node = TREE_ROOT; node != TREE_NONE; node = tree_walk(&t, node)) {
+	for (node = TREE_ROOT; node != TREE_NONE; node = tree_next(&t, node)) {
 		u64 old = measure_value(&t.nodes[node].old_flat, sort);
 		u64 now = measure_value(&t.nodes[node].flat, sort);
 

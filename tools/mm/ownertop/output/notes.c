@@ -12,7 +12,7 @@ static void print_undecided(const struct model *m, FILE *out)
 	fprintf(out, "undecided: %llu objects, %s, are not counted; the input does not tell their ",
 		m->undecided.objects, human_bytes(buf, m->undecided.bytes));
 	for (i = 0; i < OWNER_FIELDS; i++) {
-		if (!(m->untold & 1U << i))
+		if (!(m->unknown_fields & 1U << i))
 			continue;
 		fprintf(out, "%s%s", comma, field_name(i));
 		comma = ", ";

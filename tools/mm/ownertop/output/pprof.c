@@ -185,7 +185,7 @@ static void emit_sample(struct profile *p, const struct group *g)
 	}
 	proto_ints(&p->message, SAMPLE_VALUE, values, sizeof(values) / sizeof(*values));
 	for (i = 0; i < by->n; i++)
-		if (by->v[i].field != OWNER_FIELD_STACK && model_known(p->m, g, by->v[i].field))
+		if (by->v[i].field != OWNER_FIELD_STACK && model_field_is_known(p->m, g, by->v[i].field))
 			add_label(p, g, by->v[i].field);
 	emit(p, PROFILE_SAMPLE);
 }

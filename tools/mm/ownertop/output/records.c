@@ -21,7 +21,7 @@ static void print_age(const struct model *m, const struct group *g, FILE *out)
 {
 	char oldest[HUMAN_LEN], newest[HUMAN_LEN];
 
-	if (!model_known(m, g, OWNER_FIELD_AGE))
+	if (!model_field_is_known(m, g, OWNER_FIELD_AGE))
 		return;
 	print_label("age", out);
 	human_age(oldest, model_age(m, g->oldest));
@@ -64,7 +64,7 @@ static void print_fields(const struct model *m, const struct group *g, size_t wi
 	for (i = 0; i < by->n; i++) {
 		enum owner_field f = by->v[i].field;
 
-		if (f == OWNER_FIELD_STACK || f == OWNER_FIELD_AGE || !model_known(m, g, f))
+		if (f == OWNER_FIELD_STACK || f == OWNER_FIELD_AGE || !model_field_is_known(m, g, f))
 			continue;
 		if (!field_is_number(f) && !model_name(m, g, f).len)
 			continue;

@@ -75,7 +75,7 @@ static void pruned_free(struct pruned *p)
 static u32 next_kept(const struct pruned *p, u32 node)
 {
 	do
-		node = tree_walk(&p->tree, node);
+		node = tree_next(&p->tree, node);
 	while (node != TREE_NONE && !p->keep[node]);
 	return node;
 }

@@ -3,18 +3,18 @@
  * Records as mm/owner/query.c sees objects: what they have, what they do not have,
  * and, unlike there, what nobody has said.
  */
-#include "model/facts.h"
+#include "model/record_fields.h"
 #include "model/model.h"
 #include "base/number.h"
 
-static struct fact number(bool known, u64 v)
+static struct field_value number(bool known, u64 v)
 {
-	return (struct fact){ .state = known ? FACT_KNOWN : FACT_UNKNOWN, .number = v };
+	return (struct field_value){ .state = known ? FIELD_KNOWN : FIELD_UNKNOWN, .number = v };
 }
 
-static struct fact absent(void)
+static struct field_value absent(void)
 {
-	return (struct fact){ .state = FACT_ABSENT };
+	return (struct field_value){ .state = FIELD_ABSENT };
 }
 
 /* The kernel prints "0, tgid 0 (?)" of a task that it has not kept. */
@@ -24,7 +24,7 @@ static bool has_task(const struct record *rec)
 	       *rec->comm.s != '?';
 }
 
-static struct fact task_fact(const struct record *rec, enum owner_field field)
+static struct field_value task_fact(const struct record *rec, enum owner_field field)
 {
 	s64 id = field == OWNER_FIELD_PID ? rec->pid : rec->tgid;
 
@@ -32,36 +32,36 @@ static struct fact task_fact(const struct record *rec, enum owner_field field)
 		return absent();
 	if (field != OWNER_FIELD_COMM)
 		return number(id != PID_UNKNOWN, id);
-	return (struct fact){
-		.state = rec->comm.len || rec->tgid != PID_UNKNOWN ? FACT_KNOWN : FACT_UNKNOWN,
+	return (struct field_value){
+		.state = rec->comm.len || rec->tgid != PID_UNKNOWN ? FIELD_KNOWN : FIELD_UNKNOWN,
 		.word = rec->comm,
 	};
 }
 
 /* Pages may have objects in them, and those are of a cache. */
-static struct fact cache_fact(const struct record *rec)
+static struct field_value cache_fact(const struct record *rec)
 {
 	if ((rec->kind == KIND_PAGE && !rec->cache.len) || rec->kind == KIND_PERCPU)
 		return absent();
-	return (struct fact){
-		.state = rec->cache.len ? FACT_KNOWN : FACT_UNKNOWN,
+	return (struct field_value){
+		.state = rec->cache.len ? FIELD_KNOWN : FIELD_UNKNOWN,
 		.word = rec->cache,
 	};
 }
 
 /* Asked about by its path: where only its name is told, that does not tell. */
-static struct fact cgroup_fact(const struct record *rec)
+static struct field_value cgroup_fact(const struct record *rec)
 {
 	if (!rec->cgroup.len && rec->cgroup_known)
 		return absent();
-	return (struct fact){
-		.state = rec->cgroup.len && *rec->cgroup.s == '/' ? FACT_KNOWN : FACT_UNKNOWN,
+	return (struct field_value){
+		.state = rec->cgroup.len && *rec->cgroup.s == '/' ? FIELD_KNOWN : FIELD_UNKNOWN,
 		.word = rec->cgroup,
 	};
 }
 
 /* Of pages it is among the flags, if the machine has several: "(lru|node=0|zone=1)". */
-static struct fact nid_fact(const struct record *rec)
+static struct field_value nid_fact(const struct record *rec)
 {
 	const char *found = NULL;
 	struct text rest;
@@ -78,14 +78,14 @@ static struct fact nid_fact(const struct record *rec)
 	return number(!take_number(&rest, &nid), nid);
 }
 
-static struct fact order_fact(const struct record *rec)
+static struct field_value order_fact(const struct record *rec)
 {
 	if (rec->kind == KIND_SLAB || rec->kind == KIND_PERCPU)
 		return absent();
 	return number(rec->kind == KIND_PAGE && !rec->summed, rec->order);
 }
 
-struct fact fact_of(const struct record *rec, enum owner_field field, u64 now)
+struct field_value record_field_value(const struct record *rec, enum owner_field field, u64 now)
 {
 	u64 size = rec->summed ? rec->each_size : rec->bytes;
 	u64 held = rec->summed ? rec->each_held : rec->held;
@@ -116,8 +116,8 @@ struct fact fact_of(const struct record *rec, enum owner_field field, u64 now)
 	case OWNER_FIELD_HANDLE:
 		return number(rec->handle != HANDLE_UNKNOWN, rec->handle);
 	case OWNER_FIELD_GFP:
-		return (struct fact){
-			.state = rec->gfp.len ? FACT_KNOWN : FACT_UNKNOWN,
+		return (struct field_value){
+			.state = rec->gfp.len ? FIELD_KNOWN : FIELD_UNKNOWN,
 			.word = rec->gfp,
 		};
 	default:
@@ -130,7 +130,7 @@ struct facts {
 	struct owner_field_values fields;
 	struct model *m;
 	const struct record *rec;
-	const struct owner *owner;
+	const struct parsed_chain *owner;
 };
 
 /* Interning ends it with a 0. */
@@ -169,21 +169,21 @@ static bool any_word_matches(const struct owner_field_values *fields, const stru
 
 static void know(struct facts *f, enum owner_field field)
 {
-	struct fact fact = fact_of(f->rec, field, f->m->sink.now);
+	struct field_value value = record_field_value(f->rec, field, f->m->sink.now);
 
-	if (fact.state == FACT_UNKNOWN)
+	if (value.state == FIELD_UNKNOWN)
 		return;
 	f->fields.known_fields |= 1U << field;
-	if (fact.state == FACT_ABSENT)
+	if (value.state == FIELD_ABSENT)
 		f->fields.absent_fields |= 1U << field;
 	else if (owner_field_types[field] == OWNER_TYPE_WORD)
-		f->fields.value[field].word = as_string(&f->m->words, fact.word);
+		f->fields.value[field].word = as_string(&f->m->words, value.word);
 	else
-		f->fields.value[field].number = fact.number;
+		f->fields.value[field].number = value.number;
 }
 
-enum owner_verdict facts_judge(struct model *m, const struct record *rec,
-			     const struct owner *owner, unsigned int *untold)
+enum owner_verdict record_judge(struct model *m, const struct record *rec,
+			     const struct parsed_chain *owner, unsigned int *unknown_fields)
 {
 	const unsigned int chains = 1U << OWNER_FIELD_FUNC | 1U << OWNER_FIELD_MODULE;
 	const struct owner_sentence *s = &m->select->sentence;
@@ -197,14 +197,14 @@ enum owner_verdict facts_judge(struct model *m, const struct record *rec,
 
 	if (s->sources && !(s->sources & 1U << rec->kind))
 		return OWNER_VERDICT_FALSE;
-	*untold = 0;
+	*unknown_fields = 0;
 	if (!s->fields_used)
 		return OWNER_VERDICT_TRUE;
 	for (field = 0; field < OWNER_FIELDS; field++)
 		if (s->fields_used & ~chains & 1U << field)
 			know(&f, field);
-	*untold = s->fields_used & ~f.fields.known_fields;
-	if (!*untold)
+	*unknown_fields = s->fields_used & ~f.fields.known_fields;
+	if (!*unknown_fields)
 		return owner_lang_matches(s, &f.fields) ? OWNER_VERDICT_TRUE : OWNER_VERDICT_FALSE;
 	return owner_lang_judge(s, &f.fields);
 }

@@ -6,26 +6,26 @@
 #include "input/record.h"
 #include "model/stacks.h"
 
-struct fact {
+struct field_value {
 	enum {
-		FACT_UNKNOWN,	/* the input does not tell */
-		FACT_ABSENT,	/* there is none */
-		FACT_KNOWN,
+		FIELD_UNKNOWN,	/* the input does not tell */
+		FIELD_ABSENT,	/* there is none */
+		FIELD_KNOWN,
 	} state;
 	u64 number;
 	struct text word;
 };
 
 /* Of any field but those that an allocation has many of. @now: to tell ages. */
-struct fact fact_of(const struct record *rec, enum owner_field field, u64 now);
+struct field_value record_field_value(const struct record *rec, enum owner_field field, u64 now);
 
 struct model;
 
 /*
  * Does the expression hold, and is it a source that is asked for? OWNER_VERDICT_UNDECIDED:
- * on fields that the input does not tell, whose bits are in @untold.
+ * on fields that the input does not tell, whose bits are in @unknown_fields.
  */
-enum owner_verdict facts_judge(struct model *m, const struct record *rec,
-			     const struct owner *owner, unsigned int *untold);
+enum owner_verdict record_judge(struct model *m, const struct record *rec,
+			     const struct parsed_chain *owner, unsigned int *unknown_fields);
 
 #endif
