@@ -1,13 +1,13 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: GPL-2.0
-"""Compare "ownertop page_owner_sort" with the program it stands in for.
+"""Compare "ownertop page_owner_sort" with the kernel's page_owner_sort.
 
-On a sound dump both must print the same, whatever the options. Where the
-program errs, a test shows that it does, and that ownertop does not.
+On an undamaged dump both must print the same with all options. For each error of
+the kernel's program, a test shows that it has the error and that ownertop does not.
 
 usage: against_page_owner_sort.py OWNERTOP PAGE_OWNER_SORT_C [DUMP]
 
-With DUMP, only the answers about that are compared.
+With DUMP, only the outputs for that dump are compared.
 """
 
 import collections
@@ -29,7 +29,7 @@ MODES = [
     ["--tgid", ",".join(map(str, range(999))), "--name", "TASK", "--cull", "ator"],
 ]
 
-# What --sort names is what an option of one letter sorts by.
+# Each key of --sort, and the short option that sorts by the same key.
 SORTS = {"pid": "-p", "tg": "-P", "name": "-n", "st": "-s", "alloc_ts": "-a"}
 
 RECORD = """Page allocated via order {order}, mask 0x1(GFP_X), pid {pid}, tgid {pid} ({comm}), \
@@ -40,12 +40,12 @@ PFN 0x1 type Movable Block 0 type Movable Flags 0x0()
 
 
 def record(order=0, pid=1, comm="sh", ts=5, frames=(" alloc+0x1/0x2\n caller+0x1/0x2\n"), tail=""):
-    """The text of one."""
+    """Return the text of a record."""
     return RECORD.format(order=order, pid=pid, comm=comm, ts=ts, frames=frames, tail=tail)
 
 
 class Result:
-    """What a program did."""
+    """Result of a program."""
 
     def __init__(self, process, path):
         self.status = process.returncode
@@ -55,7 +55,7 @@ class Result:
 
 
 class Checker:
-    """Runs both and counts what is wrong."""
+    """Run both programs and count the errors."""
 
     def __init__(self, ownertop, source, work):
         self.work = work
@@ -68,13 +68,13 @@ class Checker:
                        check=True)
 
     def expect(self, what, true):
-        """One fact."""
+        """Count an error unless the condition holds."""
         if not true:
             self.wrong += 1
-            print(f"not so: {what}")
+            print(f"does not hold: {what}")
 
     def run(self, program, *options, dump=None, pipe=None):
-        """A program on a dump, which is a file or comes through a pipe."""
+        """Run a program on a dump, which is a file or a pipe."""
         out = os.path.join(self.work, "out")
         with open(out, "w", encoding="ascii") as file:
             file.write("untouched\n")
@@ -85,7 +85,7 @@ class Checker:
         return Result(process, out)
 
     def both(self, text, *options):
-        """Theirs and ours, on a dump of this text."""
+        """Run both programs on a dump with this text."""
         dump = os.path.join(self.work, "small")
         with open(dump, "w", encoding="utf-8") as file:
             file.write(text)
@@ -93,7 +93,7 @@ class Checker:
                 self.run(self.ours, *options, dump=dump))
 
     def sound(self, dump):
-        """The same answers, about some that have most."""
+        """Both print the same for several dumps."""
         with open(dump, encoding="ascii") as file:
             found = re.findall(r", pid (\d+), tgid (\d+) \((.*)\), ts ", file.read())
         pids, tgids, tasks = ([most for most, _ in collections.Counter(column).most_common(3)]
@@ -132,7 +132,7 @@ class Checker:
             self.expect(f"{options} are refused", (ours.status, ours.out) == (2, "untouched\n"))
 
     def sizes(self, dump):
-        """What the size of the file has to say."""
+        """The size and the type of the file matter."""
         with open(dump, encoding="ascii") as file:
             text = file.read()
         theirs = self.run(self.theirs, pipe=text)
@@ -145,7 +145,7 @@ class Checker:
         self.expect("ours counts them", ours.out.startswith("5 times, 5 pages"))
 
     def damage(self):
-        """What is lost has to be told."""
+        """Damaged records are reported."""
         good = record(pid=7)
         theirs, ours = self.both(good + record(pid=8)[:-1])
         self.expect("theirs drops the last", theirs.status == 0 and "pid 8" not in theirs.out)
@@ -176,7 +176,7 @@ class Checker:
         self.expect("ours refuses", (ours.status, ours.out) == (2, "untouched\n"))
 
     def allocators(self):
-        """Who allocated."""
+        """The allocator of a page is recognised."""
         theirs, ours = self.both(record(tail="Slab cache page\n"))
         self.expect("theirs has no slabs", "OTHERS" in theirs.out)
         self.expect("ours has", "allocated by SLAB :" in ours.out)
@@ -196,7 +196,7 @@ class Checker:
         return result.status != 0 and "AddressSanitizer" in result.err
 
     def names(self):
-        """Tasks may be called anything."""
+        """Names of tasks may contain any text."""
         _, ours = self.both(record(comm="a), ts 1 ns, (b), ts"), "--cull", "name")
         self.expect("theirs writes beyond a name", self.caught())
         self.expect("ours has room", "task_comm_name: a), ts 1 ns, (b), ts\n" in ours.out)
@@ -222,7 +222,7 @@ class Checker:
 
 
 def main():
-    """Exit status 0 if all is as it says, 77 without the program's source."""
+    """Return exit status 0 without errors, or 77 without the source of page_owner_sort."""
     ownertop, source, *real = sys.argv[1:]
     if not os.path.exists(source):
         print("needs page_owner_sort.c of the kernel: make tree")
@@ -232,7 +232,7 @@ def main():
         dump = os.path.join(work, "dump")
         if not real:
             oracle.make_dump(dump, "page.txt", "--records", "3000", "--chains", "200")
-        # Of what they see differently, the tests are below.
+        # Differences that are errors of page_owner_sort are tested below.
         with open(real[0] if real else dump, encoding="ascii") as file:
             lines = [line for line in file if "__vmalloc_area_node" not in line]
         with open(dump, "w", encoding="ascii") as file:

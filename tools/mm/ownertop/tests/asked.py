@@ -1,9 +1,9 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: GPL-2.0
-"""What ownertop asks the kernel, and whether it shows ages.
+"""Check the sentences that ownertop sends to the kernel, and whether it shows ages.
 
-To tell ages, the kernel has to look at each object: it should be asked for them where
-they are shown, and only there.
+The kernel must look at each object to find ages, so it should be asked for them only
+where they are shown.
 """
 
 import os
@@ -19,7 +19,7 @@ CHAINS = "group=kind,stack.full groups=32768 format=tsv"
 CHAINS_AND_AGES = "group=kind,stack.full sort=oldest groups=32768 format=tsv"
 TASKS_AND_AGES = "group=cache,pid,tgid,comm,kind,stack.full sort=oldest groups=32768 format=tsv"
 
-# Words on the command line, what is asked, and how ages are shown.
+# Arguments, the sentence for the kernel, and a pattern for the ages in the output.
 CASES = (
     ("-g stack", CHAINS_AND_AGES, "OLDEST"),
     ("-g stack,func,module,kind -s bytes", CHAINS_AND_AGES, "OLDEST"),
@@ -34,7 +34,7 @@ CASES = (
     ("folded", CHAINS, None),
     ("flame --callees", CHAINS, None),
     ("pprof -g stack,func", CHAINS, None),
-    # A screen that is drawn again and again.
+    # Views that are updated.
     ("--live=60", CHAINS, None),
     ("--live=60 -g stack,cache", CHAINS.replace("=", "=cache,", 1), None),
     ("--live=60 -s held", CHAINS, None),
@@ -45,7 +45,7 @@ ANY_AGE = ("OLDEST", "oldest_ns", "    age  ", "9s")
 
 
 def shown(command, environment):
-    """What it prints: of a live one, the first table."""
+    """Return the output; with --live, the first table."""
     with subprocess.Popen(command, env=environment, stdout=subprocess.PIPE) as process:
         if "--live=60" not in command:
             return process.stdout.read()
@@ -57,7 +57,7 @@ def shown(command, environment):
 
 
 def main():
-    """Exit status 0 if each is as it should be."""
+    """Return exit status 0 if all cases pass."""
     failed = 0
     with tempfile.TemporaryDirectory() as directory:
         kernel = StandIn(directory)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0
-"""Drives a headless Chromium: opens pages, clicks, types, asks."""
+"""Control a headless Chromium: open pages, click, type, evaluate JavaScript."""
 
 import base64
 import fcntl
@@ -15,18 +15,18 @@ PATIENCE = 30
 
 
 def find():
-    """The program, or None."""
+    """Return the path of the browser, or None."""
     return next(filter(None, map(shutil.which, NAMES)), None)
 
 
 class Browser:
-    """Speaks the DevTools protocol through two pipes, as fd 3 and 4."""
+    """A browser that is controlled with the DevTools protocol through pipes, fd 3 and 4."""
 
     def __init__(self, width=1200, height=800):
         self.profile = tempfile.TemporaryDirectory(ignore_cleanup_errors=True)
         commands, self.commands = os.pipe()
         self.answers, answers = os.pipe()
-        # Out of the way of 3 and 4, whatever numbers they got.
+        # Move them to numbers other than 3 and 4, which become the pipes.
         given = [fcntl.fcntl(fd, fcntl.F_DUPFD, 10) for fd in (commands, answers)]
 
         def place():
@@ -51,7 +51,7 @@ class Browser:
             self.call(domain + ".enable")
 
     def message(self):
-        """The next one from the browser."""
+        """Return the next message of the browser."""
         while b"\0" not in self.pending:
             if not select.select([self.answers], [], [], PATIENCE)[0]:
                 raise RuntimeError(f"the browser said nothing for {PATIENCE} s")
@@ -63,7 +63,7 @@ class Browser:
         return json.loads(text)
 
     def call(self, method, **params):
-        """Have something done, and wait until it is."""
+        """Send a command and wait for its result."""
         self.number += 1
         request = {"id": self.number, "method": method, "params": params}
         if self.session:
@@ -78,7 +78,7 @@ class Browser:
             self.events.append(answer)
 
     def open(self, url):
-        """Load a page and wait until it is there, whatever was there before."""
+        """Load a page, even if it is loaded already, and wait until it is complete."""
         for there in ("about:blank", url):
             self.events.clear()
             self.call("Page.navigate", url=there)
@@ -86,7 +86,7 @@ class Browser:
                 self.events.append(self.message())
 
     def ask(self, expression):
-        """The value of a JavaScript expression in the page."""
+        """Return the value of a JavaScript expression in the page."""
         answer = self.call("Runtime.evaluate", expression=expression, returnByValue=True)
         if "exceptionDetails" in answer:
             raise RuntimeError(answer["exceptionDetails"])
@@ -98,7 +98,7 @@ class Browser:
                   clickCount=1)
 
     def click(self, x, y):
-        """As a user does."""
+        """Move the mouse to a point and click."""
         self.mouse("mouseMoved", x, y)
         self.mouse("mousePressed", x, y)
         self.mouse("mouseReleased", x, y)
@@ -110,11 +110,11 @@ class Browser:
         self.call("Input.dispatchKeyEvent", type="keyUp", key=key)
 
     def type(self, text):
-        """Into what has the focus."""
+        """Type text into the element that has the focus."""
         self.call("Input.insertText", text=text)
 
     def screenshot(self, path):
-        """For a person to look at."""
+        """Save a screenshot, to debug a failure."""
         with open(path, "wb") as image:
             image.write(base64.b64decode(self.call("Page.captureScreenshot")["data"]))
 

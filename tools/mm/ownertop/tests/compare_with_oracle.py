@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: GPL-2.0
-"""Compare ownertop's groups with a plain second program on generated dumps."""
+"""Compare ownertop's groups with those of oracle.py on generated dumps."""
 
 import collections
 import json
@@ -21,7 +21,7 @@ VIEWS = [
 
 
 def aggregate(path, fields, depth, skip):
-    """What ownertop should find, by group."""
+    """Return the expected sums by group."""
     groups = collections.defaultdict(list)
     for rec in oracle.records(path, depth, skip):
         groups[tuple(rec[field] for field in fields)].append(rec)
@@ -32,7 +32,7 @@ def aggregate(path, fields, depth, skip):
 
 
 def reported(ownertop, path, fields, depth):
-    """What it does find."""
+    """Return the sums that ownertop prints."""
     answer = json.loads(subprocess.run(
         [ownertop, "--json", "--page-size", str(oracle.PAGE_SIZE), "-d", str(depth),
          "-g", ",".join(fields), path],
@@ -52,7 +52,7 @@ def reported(ownertop, path, fields, depth):
 
 
 def main():
-    """Exit status 0 if both agree on everything."""
+    """Return exit status 0 if all sums are equal."""
     ownertop = sys.argv[1]
     skip = oracle.skip_list(ownertop)
     different = 0

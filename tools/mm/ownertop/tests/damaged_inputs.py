@@ -1,10 +1,10 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: GPL-2.0
-"""Damage good inputs in many ways; ownertop must survive and not lie.
+"""Damage inputs in many ways and check that ownertop reports it.
 
-Whatever it is fed, it must end with status 0 or 1, print JSON that is valid,
-whose groups add up to its total and which says the same about completeness as
-the exit status. The damage is the same in every run.
+With every input it must exit with status 0 or 1 and print valid JSON. Its groups must
+add up to the total, and "complete" must agree with the exit status. The damage is the
+same in every run.
 """
 
 import json
@@ -20,24 +20,24 @@ INPUTS = ("slab.txt", "page.txt", "names.txt", "slab.gz", "slab.zst",
           "show_stacks_handles.txt", "allocinfo_2.txt",
           "sys/kernel/debug/slab/kmalloc-64/alloc_traces")
 
-# Their usual status is 1, which ownertop uses for incomplete input.
+# The usual exit status of sanitizers is 1, which ownertop uses for incomplete input.
 SANITIZERS = {**os.environ, "ASAN_OPTIONS": "exitcode=99",
               "UBSAN_OPTIONS": "exitcode=99:print_stacktrace=1"}
 
 
 def cut(rng, data):
-    """Lose the end."""
+    """Cut off the end."""
     return data[:rng.randrange(len(data))]
 
 
 def lose(rng, data):
-    """Lose a stretch in the middle."""
+    """Remove a part."""
     start = rng.randrange(len(data))
     return data[:start] + data[start + rng.randint(1, 300):]
 
 
 def repeat(rng, data):
-    """Have a stretch twice."""
+    """Repeat a part."""
     start = rng.randrange(len(data))
     end = start + rng.randint(1, 300)
     return data[:end] + data[start:end] + data[end:]
@@ -52,7 +52,7 @@ def flip(rng, data):
 
 
 def insert(rng, data):
-    """Have something foreign in the middle."""
+    """Insert bytes of another kind."""
     junk = rng.choice((b"\n", b"\n\n", b"\0" * 50, b"9" * 30, b" " * 400, b"\r\n",
                        b"), ts 1 ns\n", b", ", b"tgid 1 (", b"x" * 200_000))
     at = rng.randrange(len(data))
@@ -60,14 +60,14 @@ def insert(rng, data):
 
 
 def shuffle(rng, data):
-    """Have lines in another order."""
+    """Reorder lines."""
     lines = data.split(b"\n")
     a, b = rng.randrange(len(lines)), rng.randrange(len(lines))
     lines[a], lines[b] = lines[b], lines[a]
     return b"\n".join(lines)
 
 
-# Whose output is not JSON with groups: these must survive and say so.
+# Commands whose output is not JSON with groups: only their last line is checked.
 OTHER_VIEWS = (["tree", "--min", "0"], ["tree", "--json", "--callees"], ["records", "-n", "0"],
                ["folded", "-g", "comm,stack"], ["pprof"], ["flame"], ["page_owner_sort"],
                ["diff", os.path.join(HERE, "input", "slab.txt")])
@@ -76,7 +76,7 @@ DAMAGE = (cut, lose, repeat, flip, insert, shuffle)
 
 
 def complaint(run, result):
-    """What is wrong with what came out, or None."""
+    """Return what is wrong with the output, or None."""
     if result.returncode not in (0, 1):
         return f"status {result.returncode}"
     if run % 4 == 3:
@@ -97,13 +97,13 @@ def complaint(run, result):
 
 
 def has_mark(view, output):
-    """Does the last line say that it is not all?"""
+    """Does the last line say that the output is incomplete?"""
     start = {"folded": b"[incomplete: ", "page_owner_sort": b"# incomplete: "}[view]
     return output.splitlines()[-1:] != [] and output.splitlines()[-1].startswith(start)
 
 
 def main():
-    """Exit status 0 if nothing was found wrong."""
+    """Return exit status 0 without errors."""
     ownertop, runs = sys.argv[1], int(sys.argv[2])
     originals = []
     for name in INPUTS:
@@ -125,7 +125,7 @@ def main():
         files = ["-", "/dev/stdout"] if view == ["page_owner_sort"] else ["-"]
         other = subprocess.run([ownertop, *view, *files], input=data, capture_output=True,
                                check=False, env=SANITIZERS)
-        # It reads records only: what else there is, is damage to it.
+        # page_owner_sort reads records only: other formats are damage.
         worse = view == ["page_owner_sort"] and other.returncode == 1
         if not what and other.returncode != result.returncode and not worse:
             what = f"status {other.returncode} of {view}, {result.returncode} of the table"

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: GPL-2.0
-"""Open ownertop's flame graphs in a browser: look, search, zoom, compare."""
+"""Test ownertop's flame graphs in a browser: boxes, search, zoom, comparison."""
 
 import collections
 import os
@@ -32,7 +32,7 @@ ALL = """[...document.querySelectorAll("#chart div")].map(div => {
 
 
 class Checker:
-    """Opens pages and counts what is wrong with them."""
+    """Open pages and count errors."""
 
     def __init__(self, program, work, chromium):
         self.program = program
@@ -42,28 +42,28 @@ class Checker:
         self.wrong = 0
 
     def expect(self, what, want, got):
-        """One fact."""
+        """Count an error unless both values are equal."""
         if want != got:
             self.wrong += 1
             print(f"{what}: want {want!r}, got {got!r}")
 
     def open(self, *arguments, fragment=""):
-        """Write a page and look at it."""
+        """Write a page and open it."""
         with open(self.page, "wb") as out:
             subprocess.run([self.program, "flame", "--page-size", str(oracle.PAGE_SIZE),
                             *arguments], check=True, stdout=out)
         self.browser.open(f"file://{self.page}{fragment}")
 
     def text(self, selector):
-        """What a person reads there."""
+        """Return the visible text."""
         return self.browser.ask(f"document.querySelector({selector!r}).innerText")
 
     def frames(self):
-        """What is drawn, by path."""
+        """Return the boxes by path."""
         return {frame["path"]: frame for frame in self.browser.ask(ALL)}
 
     def plain(self, dump):
-        """Frames and their widths, then a search, a zoom, a tip, another measure."""
+        """Check boxes and their widths, then search, zoom, tooltip and another figure."""
         cum = collections.Counter()
         objects = collections.Counter()
         for rec in oracle.records(dump, 0, self.skip):
@@ -86,7 +86,7 @@ class Checker:
         undrawn = [p for p in cum if p not in drawn and full * cum[p] / total > 1]
         self.expect("undrawn", [], undrawn)
 
-        # The largest function that is not everywhere.
+        # The largest function that some call chains do not contain.
         path = max((p for p in cum if cum[p] < total), key=lambda p: cum[p])
         name = path.split(";")[-1]
         self.search(name[1:-1].upper(), cum, total)
@@ -121,7 +121,7 @@ class Checker:
                     self.browser.ask("[state.zoom.id, at('search').value]"))
 
     def search(self, word, cum, total):
-        """Type a word as a user would; the topmost matches count."""
+        """Search for a word: only the topmost matches are counted."""
         self.browser.key("/")
         self.browser.type(word)
         tops = set()
@@ -140,7 +140,7 @@ class Checker:
                     sorted(p for p in drawn if "match" in drawn[p]["class"].split()))
 
     def diff(self, old, new):
-        """Red is what grew, blue what shrank, grey the rest."""
+        """Boxes that grew are red, boxes that shrank are blue, all others are grey."""
         sums = collections.defaultdict(lambda: [0, 0])
         for side, dump in enumerate((old, new)):
             for rec in oracle.records(dump, 0, self.skip):
@@ -158,7 +158,7 @@ class Checker:
         self.expect("colours", {-1, 0, 1}, seen)
 
     def odd_names(self, dump):
-        """Names that look like HTML are text."""
+        """Names that contain HTML are shown as text."""
         with open(dump, "w", encoding="ascii") as out:
             out.write(ODD)
         self.open("-g", "cache,comm,stack", dump)
@@ -168,7 +168,7 @@ class Checker:
             "document.querySelectorAll('#chart div')[1].textContent").split("  ")[0])
 
     def incomplete(self, dump):
-        """What was cut says so where nobody can miss it."""
+        """Damaged input is reported on the page."""
         with open(dump, "w", encoding="ascii") as out:
             out.write(ODD + ODD[:40])
         with open(self.page, "wb") as out:
@@ -179,7 +179,7 @@ class Checker:
         self.expect("alarm", True, self.text("#alarm").startswith("INCOMPLETE: damaged places 1"))
 
     def silence(self, what):
-        """No errors, and nothing fetched but the page."""
+        """The browser has no errors, and has fetched only the page."""
         for event in self.browser.events:
             params = event.get("params", {})
             if event["method"] in ("Runtime.exceptionThrown", "Log.entryAdded"):
@@ -190,7 +190,7 @@ class Checker:
 
 
 def main():
-    """Exit status 0 if all is well, 77 if there is no browser."""
+    """Return exit status 0 without errors, or 77 without a browser."""
     if not browser.find():
         print("needs Chromium: apt-get install chromium-headless-shell")
         return 77
@@ -203,7 +203,7 @@ def main():
         check.silence("plain")
         oracle.make_dump(old, "slab.txt", *options)
         check.plain(old)
-        # The same chains, and a few more that take objects from some of them.
+        # The same call chains and a few more, so that some of them shrink.
         oracle.make_dump(new, "slab.txt", "--records", "1000", "--chains", "30")
         with open(new, "a", encoding="ascii") as more, open(old, encoding="ascii") as whole:
             more.write("\n\n".join(whole.read().split("\n\n")[1:1200]) + "\n\n")

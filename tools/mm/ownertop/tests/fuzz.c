@@ -1,10 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Feeds the readers whatever libFuzzer comes up with, beside a good input, and
- * checks what comes out of them: groups add up to the total, and every view
- * gets through. Sanitizers see to the rest. What stands before a character 0, if
- * there is one, is a sentence to ask about what follows. That is then read as a
- * list of symbols, and addresses are looked up in it.
+ * Read inputs of libFuzzer together with a good input, write every view, and check that
+ * groups add up to the total. Sanitizers find other errors. The bytes before the first NUL,
+ * if there is one, are a sentence that selects records of the bytes behind it. These are
+ * also read as kallsyms, and addresses are looked up in them.
  */
 #include <stdint.h>
 #include <stdio.h>
@@ -20,7 +19,7 @@
 
 #define PAGE_SIZE 4096
 
-/* What a handle of the good input stands for, some bad input may ask. */
+/* The good input maps handles, which the input of libFuzzer may contain. */
 static const char handles[] =
 	" vfs_read+0xa3/0x100\nhandle: 42\n\n"
 	" vfs_write+0xa3/0x100 [ext4]\nhandle: 43\n\n";
@@ -44,7 +43,7 @@ static void file_set(const struct file *f, const void *data, size_t size)
 		abort();
 }
 
-static void check(const struct report *r)
+static void check_total(const struct report *r)
 {
 	const struct sum *total = &r->model->total;
 	struct sum sum = r->not_shown;
@@ -114,7 +113,7 @@ static void write_view(const struct view *view, char * const *paths, const struc
 		abort();
 	if (!a.dumps.n) {
 		report_init(&report, &a);
-		check(&report);
+		check_total(&report);
 		report_free(&report);
 	}
 	output = options_for_output(&o);

@@ -1,13 +1,13 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0
 #
-# Fuzzes the readers with libFuzzer, starting from the golden inputs.
+# Fuzz the readers with libFuzzer, starting from the golden inputs.
 #
 # usage: fuzz.sh SECONDS [DIR]
 #
-# With DIR, inputs that reach new code are kept there, and those found by an
-# earlier run are started from as well. What crashes is left in DIR.
-# O=DIR is where to build; without it, build/fuzz beside the sources.
+# With DIR, inputs that reach new code are stored there and used again by the next run,
+# and inputs that crash are stored there as well.
+# O=DIR: directory to build in; the default is build/ beside the sources.
 set -eu
 
 seconds=$1
@@ -20,11 +20,11 @@ mkdir -p "$found" "$work/seed"
 
 make -s -C "$here/.." O="$build" "$build/fuzz"
 
-# libFuzzer takes files, each of its own: names of directories would be lost.
+# libFuzzer reads one directory: turn the paths into names of files.
 find "$here/input" -type f | while read -r file; do
 	cp "$file" "$work/seed/$(echo "${file#"$here"/input/}" | tr / _)"
 done
-# The sentences of the golden cases, each with a small dump.
+# The sentences of the golden cases, each followed by a small dump.
 sed -n "s/^sentence[a-z_]*\townertop .*'\([^']*=[^']*\|if [^']*\)'.*/\1/p" "$here/cases" |
 	while read -r sentence; do
 		number=$((${number:-0} + 1))
@@ -36,7 +36,7 @@ cd "$work"
 status=0
 "$build/fuzz" -max_total_time="$seconds" -max_len=8192 -timeout=10 -seed=1 \
 	-dict="$here/fuzz.dict" -print_final_stats=1 \
-	-artifact_prefix="${2:-$PWD}/" "$found" "$work/seed" > "$work/said" 2>&1 ||
+	-artifact_prefix="${2:-$PWD}/" "$found" "$work/seed" > "$work/messages" 2>&1 ||
 	status=$?
-grep -v -e '^INFO' -e 'REDUCE\|NEW\|pulse\|RELOAD' "$work/said" | tail -n 60
+grep -v -e '^INFO' -e 'REDUCE\|NEW\|pulse\|RELOAD' "$work/messages" | tail -n 60
 exit $status

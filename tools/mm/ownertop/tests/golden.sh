@@ -1,8 +1,7 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0
 #
-# Runs one golden case and prints its result: what went to stdout, to stderr,
-# and the exit status.
+# Run one golden case and print its stdout, its stderr and its exit status.
 #
 # usage: golden.sh OWNERTOP COMMAND
 set -u
@@ -10,7 +9,7 @@ set -u
 ownertop=$1
 command=$2
 
-# The dumps are from a machine with this page size, wherever they are read.
+# The page size of the machine that wrote the dumps.
 page_size=4096
 
 ownertop()
@@ -18,7 +17,7 @@ ownertop()
 	(exec -a ownertop "$ownertop" --page-size $page_size "$@")
 }
 
-# Runs a command as if in a terminal of that many columns.
+# at_width COLUMNS ownertop ARGUMENT...: run it in a terminal with so many columns
 at_width()
 {
 	local columns=$1 words
@@ -29,7 +28,8 @@ at_width()
 	script -qec "stty cols $columns -onlcr; $words" /dev/null < /dev/null
 }
 
-# written_hourly OLD NEW COMMAND...: runs it on copies that are an hour apart
+# written_hourly OLD NEW COMMAND...: run it on copies of OLD and NEW with modification
+# times that are an hour apart
 written_hourly()
 {
 	local old=$1 new=$2 copies
@@ -43,8 +43,9 @@ written_hourly()
 	rm -r "$copies"
 }
 
-# Standard input gives a file and then a read error, as a failing disk would:
-# the other side of a terminal reads EIO once nobody has it open.
+# read_error_after FILE ownertop ARGUMENT...: run it with a standard input that returns FILE
+# and then fails with EIO, as a failing disk does. A pseudo-terminal does that after its
+# other side was closed.
 read_error_after()
 {
 	local file=$1

@@ -1,9 +1,9 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: GPL-2.0
-"""Use live mode as a person does: keys in, and a look at the screen.
+"""Test --live in a terminal: press keys and check the screen.
 
-tmux is the terminal. A shell in it runs ownertop, so that what is left of the
-terminal afterwards can be seen as well.
+The terminal is tmux. A shell runs ownertop in it, so that the state of the terminal
+after ownertop exits can be checked as well.
 """
 
 import os
@@ -24,7 +24,7 @@ RUNNING = r"by bytes; b h o sort"
 
 
 class Terminal:
-    """A tmux server of our own with one window."""
+    """A separate tmux server with one window."""
 
     def __init__(self, directory):
         self.socket = os.path.join(directory, "tmux")
@@ -49,11 +49,11 @@ class Terminal:
         self.keys("Enter")
 
     def screen(self):
-        """Its lines."""
+        """Return the lines of the screen."""
         return self.tmux("capture-pane", "-p").split("\n")
 
     def wait_until(self, condition, what):
-        """Wait until the screen is as it should be."""
+        """Wait until the condition holds for the screen."""
         end = time.monotonic() + PATIENCE
         while time.monotonic() < end:
             screen = self.screen()
@@ -68,11 +68,11 @@ class Terminal:
                                repr(pattern))
 
     def size(self, columns, rows):
-        """Make the window another size."""
+        """Change the size of the window."""
         self.tmux("resize-window", "-x", str(columns), "-y", str(rows))
 
     def close(self):
-        """End the server."""
+        """Stop the server."""
         self.tmux("kill-server")
 
 
@@ -83,13 +83,13 @@ def expect(condition, what, screen):
 
 
 def ranks(screen):
-    """The rows of the table: rank, bytes and cache."""
+    """Return rank, bytes and cache of the rows of the table."""
     rows = (re.match(r" +(\d+) +(\S+) .* (\S+)$", line) for line in screen)
     return [row.groups() for row in rows if row]
 
 
 class Session:
-    """ownertop in a terminal, reading a file that can be changed."""
+    """ownertop in a terminal. It reads a file that the test can change."""
 
     def __init__(self, ownertop, directory):
         self.ownertop = ownertop
@@ -104,7 +104,7 @@ class Session:
         self.mark()
 
     def mark(self):
-        """Clear the screen but for a line that was never there: it has to come back."""
+        """Overwrite the screen with a marker, and wait until ownertop draws it again."""
         self.marks += 1
         self.terminal.line(f"clear; echo before {self.marks}")
         self.terminal.wait_for(f"^before {self.marks}$")
@@ -115,25 +115,25 @@ class Session:
         return self.terminal.wait_for(RUNNING)
 
     def ended(self, status):
-        """It has ended with that status, and the terminal is as it was."""
+        """Check the exit status, and that the terminal is restored."""
         screen = self.terminal.wait_for(f"^ended {status}$")
         self.same_terminal()
         expect(f"before {self.marks}" in screen, "the old screen is not back", screen)
         self.mark()
 
     def same_terminal(self):
-        """The modes are those from before."""
+        """Check that the modes of the terminal are restored."""
         self.terminal.line("stty -g | cmp - modes && echo same modes")
         self.terminal.wait_for("^same modes")
 
     def replace(self, source):
-        """Another dump in one step, as a reader must not see half of it."""
+        """Replace the dump atomically, so that ownertop never reads a part of it."""
         shutil.copy(source, self.dump + ".new")
         os.rename(self.dump + ".new", self.dump)
 
 
 def sort_keys(session):
-    """b, h and o order the rows."""
+    """The keys b, h and o sort the rows."""
     term = session.terminal
     expect(ranks(session.start())[0][2] == "ext4_inode_cache", "bytes", term.screen())
     term.keys("o")
@@ -147,7 +147,7 @@ def sort_keys(session):
 
 
 def has_frames(number):
-    """Does the first group have so many, and does the total fit on the screen?"""
+    """Does the first group have this many frames, and is the total on the screen?"""
     def condition(screen):
         rows = [n for n, line in enumerate(screen) if re.match(" +[12] ", line)]
         return len(rows) == 2 and rows[1] - rows[0] - 1 == number and \
@@ -156,7 +156,7 @@ def has_frames(number):
 
 
 def depth(session):
-    """+ and - change how deep groups are, and as many are shown as fit then."""
+    """The keys + and - change the depth; the number of groups is adapted."""
     term = session.terminal
     session.start()
     term.wait_until(has_frames(2), "two frames")
@@ -171,7 +171,7 @@ def depth(session):
 
 
 def all_frames(session):
-    """Chains of any length leave room for the total."""
+    """The total is shown with call chains of any length."""
     term = session.terminal
     term.line(session.command.replace("-d 2", "-d 0") + "; echo ended $?")
     screen = term.wait_until(has_frames(6), "all frames")
@@ -183,7 +183,7 @@ def all_frames(session):
 
 
 def pause(session):
-    """A pause holds the figures, and p goes on."""
+    """The key p pauses updates, and p continues them."""
     term = session.terminal
     session.start()
     term.wait_for("^total +3.9K")
@@ -206,10 +206,10 @@ def pause(session):
 
 
 def resize(session):
-    """The screen is drawn anew in every size, without remains."""
+    """The screen is redrawn after a change of size, without old lines."""
     term = session.terminal
     session.start()
-    # Otherwise the next reading would draw it, and not the change of size.
+    # Pause, so that only the change of size can cause the redraw.
     term.keys("p")
     term.wait_for("PAUSED")
     for columns, rows in ((50, 10), (120, 40), (30, 5), (80, 20)):
@@ -231,7 +231,7 @@ def resize(session):
 
 
 def shrink(session):
-    """Nothing remains of a longer table."""
+    """A shorter table leaves no lines of the longer one."""
     term = session.terminal
     session.start()
     session.replace(os.path.join(HERE, "input/no_pfn.txt"))
@@ -245,7 +245,7 @@ def shrink(session):
 
 
 def interrupt(session):
-    """^C ends it, and the terminal is whole."""
+    """^C stops ownertop and restores the terminal."""
     session.start()
     session.terminal.keys("C-c")
     session.terminal.wait_for(r"^\$ $|^\^?C?\$")
@@ -254,7 +254,7 @@ def interrupt(session):
 
 
 def stop(session):
-    """^Z gives the terminal to the shell, fg takes it again."""
+    """^Z returns to the shell, and fg continues ownertop."""
     term = session.terminal
     term.line(session.command)
     term.wait_for(RUNNING)
@@ -272,7 +272,7 @@ def stop(session):
 
 
 def terminate(session):
-    """SIGTERM ends it, and the terminal is whole."""
+    """SIGTERM stops ownertop and restores the terminal."""
     term = session.terminal
     term.line(session.command + " & echo $! > pid; fg; echo ended $?")
     term.wait_for(RUNNING)
@@ -282,13 +282,13 @@ def terminate(session):
 
 
 def damage(session):
-    """Messages are told on the screen, not across it."""
+    """Messages about the input are shown in the first line of the screen."""
     session.replace(os.path.join(HERE, "input/no_pfn.txt"))
     screen = session.start()
     expect(any("INCOMPLETE" in line for line in screen), "no complaint", screen)
     session.terminal.size(200, 20)
     session.terminal.wait_for("quit  .*/dump:7: the record has no PFN line")
-    # tmux does not bring the other screen back whole in another size.
+    # tmux does not restore the normal screen completely after a change of size.
     session.terminal.size(80, 20)
     session.terminal.keys("q")
     session.ended(1)
@@ -296,7 +296,7 @@ def damage(session):
 
 
 def this_machine(session):
-    """Chains without caches and ages, which the kernel has at hand; ages if asked for."""
+    """The kernel is asked for call chains only, which it answers at once; ages on request."""
     term = session.terminal
     kernel = StandIn(os.path.dirname(session.dump))
     command = shlex.join(["env", *(f"{k}={v}" for k, v in kernel.environment.items()),
@@ -322,7 +322,7 @@ def this_machine(session):
 
 
 def not_a_terminal(session):
-    """Without a terminal, tables follow one another, without escapes."""
+    """Without a terminal, tables are printed one after the other, without escapes."""
     words = shlex.split(session.command)
     with subprocess.Popen(words, stdin=subprocess.DEVNULL,
                           stdout=subprocess.PIPE) as process:
@@ -338,7 +338,7 @@ TESTS = (sort_keys, depth, all_frames, pause, resize, shrink, interrupt, stop, t
 
 
 def main():
-    """Exit status 0 if it is fit to be used."""
+    """Return exit status 0 if all tests pass, or 77 without tmux."""
     failed = 0
     with tempfile.TemporaryDirectory() as directory:
         os.chdir(directory)

@@ -1,16 +1,16 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0
 #
-# The promise is that memory grows with groups and not with records: a dump a
-# hundred times as long must not need more than a little noise more. And where
-# almost each record is a group of its own, 300,000 fit into 16 MiB.
+# Test that memory grows with groups and not with records: a dump that is a hundred times
+# longer must need the same memory, with little tolerance. If almost each record is a group,
+# 300,000 of them must need at most 16 MiB.
 #
 # usage: memory_is_bounded.sh OWNERTOP
 set -eu
 
 ownertop=$1
-noise_kib=1024
-most_kib=16384
+tolerance_kib=1024
+limit_kib=16384
 here=$(dirname "$(readlink -f "$0")")
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
@@ -22,12 +22,12 @@ make_dump()
 
 make_dump --records 2000 --chains 500 > "$work/once"
 
-# The shorter one fills all buffers, too: else their number depends on who is faster.
+# The shorter dump fills all buffers, too: otherwise their number would depend on timing.
 short=4
 long=400
 
-# peak TIMES [FILTER...]: KiB for the dump read so many times over through a
-# pipe, compressed by FILTER
+# peak TIMES [FILTER...]: print the KiB needed to read the dump TIMES times through a pipe,
+# compressed by FILTER
 peak()
 {
 	local times=$1
@@ -39,28 +39,28 @@ peak()
 	cat "$work/kib"
 }
 
-# check WHAT SHORT LONG: fails if the long one took more
+# check WHAT SHORT LONG: fail if the long input needed more memory
 check()
 {
 	echo "$1: $short times: $2 KiB, $long times: $3 KiB"
-	[ "$3" -le $(($2 + noise_kib)) ]
+	[ "$3" -le $(($2 + tolerance_kib)) ]
 }
 
 check plain "$(peak $short)" "$(peak $long)"
 check gzip "$(peak $short gzip -1c)" "$(peak $long gzip -1c)"
 
-# zstd grows up to the window it may use: the largest that is read.
+# zstd needs memory for its window: test the largest window that is accepted.
 largest=$(peak $long zstd -qc --long=23)
 echo "zstd with a window of 8 MiB: $largest KiB"
-[ "$largest" -le $most_kib ]
+[ "$largest" -le $limit_kib ]
 
-# Views, and the sorts of page_owner_sort: by time, no two records are alike.
+# All views, and page_owner_sort, to which all records differ when it sorts by time.
 make_dump --records 300000 --depth 6 > "$work/many"
 while read -r view; do
-	# shellcheck disable=SC2086 # words
+	# shellcheck disable=SC2086 # a list of words
 	command time -o "$work/kib" -f %M "$ownertop" $view > /dev/null
 	echo "$view: $(cat "$work/kib") KiB"
-	[ "$(cat "$work/kib")" -le $most_kib ]
+	[ "$(cat "$work/kib")" -le $limit_kib ]
 done << EOF
 table $work/many
 table --top 0 $work/many

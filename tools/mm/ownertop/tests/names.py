@@ -1,9 +1,9 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: GPL-2.0
-"""Names from DWARF: a program of which every line is known stands for vmlinux.
+"""Test names from DWARF with small programs that are used as vmlinux and as a module.
 
-Its return addresses are taken from the disassembler, which shares no code with
-libdw, and where a call is from a comment on its line.
+Their return addresses are taken from the disassembler, which shares no code with libdw.
+Comments in their sources mark the lines of the calls.
 """
 
 import json
@@ -27,7 +27,7 @@ def run(*words, **options):
 
 
 def place_of(mark, name="planted.c"):
-    """The line that has the mark in a comment."""
+    """Return the number of the line with the mark in a comment."""
     with open(os.path.join(HERE, name), encoding="ascii") as source:
         for number, line in enumerate(source, 1):
             if f"/* {mark} */" in line:
@@ -61,13 +61,13 @@ def return_addresses(image):
 
 
 def frame(func, place):
-    """As the kernel prints it."""
+    """Return the frame as the kernel prints it."""
     offset, size = place
     return f"{func}+0x{offset:x}/0x{size:x}"
 
 
 def shown(ownertop, frames, *options):
-    """The chain that ownertop makes of such frames, and what it complains of."""
+    """Return the call chain that ownertop prints for these frames, and its messages."""
     dump = ("Slab object allocated via order 0, size 8, slab 8, cache planted, "
             "pid 1, tgid 1 (planter), ts 1 ns\nPFN 0x1 object 1 index 0\n" +
             "".join(f" {frame}\n" for frame in frames) + "\n")
@@ -78,20 +78,20 @@ def shown(ownertop, frames, *options):
 
 
 class Checks:
-    """Comparisons, of which those that fail are told."""
+    """Compare results and report differences."""
 
     def __init__(self):
         self.failed = 0
 
     def same(self, what, got, want):
-        """They must be equal."""
+        """Report an error unless both are equal."""
         if got != want:
             self.failed += 1
             print(f"{what}:\n  want {want}\n  got  {got}")
 
 
 def check_image(checks, ownertop, places, options, module=""):
-    """Inlined and other functions of one image."""
+    """Inlined and other functions are found in one image."""
     outer = frame("outer", places["outer"])
     direct = frame("direct", places["direct"])
     got, said = shown(ownertop, [outer + module, direct + module], *options)
@@ -104,7 +104,7 @@ def check_image(checks, ownertop, places, options, module=""):
 
 
 def check_twice(checks, ownertop, options):
-    """Two functions of one name are told apart by their size."""
+    """Functions with the same name are distinguished by their size."""
     for name in ("small.o", "large.o"):
         printed = frame("twice", return_addresses(name)["twice"])
         got, _ = shown(ownertop, [printed], *options)
@@ -115,7 +115,7 @@ def check_twice(checks, ownertop, options):
 
 
 def check_address(checks, ownertop, places, options):
-    """What was an address gets its symbol, and then file and line."""
+    """An address gets a symbol by kallsyms, and then file and line by DWARF."""
     symbols = run("nm", "-n", "vmlinux")
     with open("kallsyms", "w", encoding="ascii") as file:
         file.write(symbols)
@@ -128,7 +128,7 @@ def check_address(checks, ownertop, places, options):
 
 
 def check_unknown(checks, ownertop, places, options):
-    """What is not known stays as it is, and is told of."""
+    """A frame that is not found is unchanged, and reported."""
     offset, size = places["direct"]
     larger = frame("direct", (offset, size + 1))
     for line in (larger, frame("direct", (offset, 1)), frame("direct", (size, size)),
@@ -143,7 +143,7 @@ def check_unknown(checks, ownertop, places, options):
 
 
 def main():
-    """Exit status 0 if every name is right."""
+    """Return exit status 0 without errors."""
     ownertop = os.path.abspath(sys.argv[1])
     checks = Checks()
     with tempfile.TemporaryDirectory() as directory:

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: GPL-2.0
-"""A plain second reader of dumps, to compare ownertop with.
+"""A second, simple reader of dumps, to compare its results with ownertop's.
 
-It is slow, holds everything in memory and shares no code with ownertop, so an
-error would have to be made twice to stay unseen.
+It is slow and keeps everything in memory. It shares no code with ownertop, so an error
+in one of the two is noticed.
 """
 
 import fnmatch
@@ -23,13 +23,13 @@ SLAB = re.compile(r"Slab object allocated via order \d+, size (\d+), slab (\d+),
 
 
 def stem(frame):
-    """The function's name as the list of the allocator's functions has it."""
+    """Return the name of the function without suffixes."""
     name = re.split(r"[+ ]", frame)[0]
     return re.sub(r"_noprof$", "", re.sub(r"(?<=.)\..*", "", name))
 
 
 def parse(block):
-    """One record as a dictionary."""
+    """Parse one record into a dictionary."""
     lines = block.split("\n")
     page, slab = PAGE.match(lines[0]), SLAB.match(lines[0])
     if page:
@@ -47,19 +47,19 @@ def parse(block):
 
 @functools.lru_cache(None)
 def is_internal(frame, skip):
-    """Does it belong to the allocator?"""
+    """Is it a function of the allocator?"""
     return any(fnmatch.fnmatchcase(stem(frame), glob) for glob in skip)
 
 
 def owner(frames, depth, skip):
-    """The frames that make a group."""
+    """Return the frames that a record is grouped by."""
     while len(frames) > 1 and is_internal(frames[0], skip):
         frames = frames[1:]
     return frames[:depth] if depth else frames
 
 
 def module(frames):
-    """The first module of a chain."""
+    """Return the first module of a call chain."""
     for frame in frames:
         found = re.search(r"\[([^ \]]+)[^\]]*\]$", frame)
         if found:
@@ -68,18 +68,18 @@ def module(frames):
 
 
 def function(frame):
-    """A frame without its place in the function."""
+    """Return a frame without offset and size."""
     name, _, rest = frame.partition(" ")
     return name.split("+")[0] + (" [" + rest[1:-1].split(" ")[0] + "]" if rest else "")
 
 
 def path(rec):
-    """The functions of a record's chain, the outermost first."""
+    """Return the functions of a record's call chain, the outermost first."""
     return tuple(map(function, reversed(rec["stack"]))) or ("(no call chain)",)
 
 
 def records(path, depth, skip):
-    """All records of a dump, with the chain that owns them."""
+    """Yield all records of a dump, each with the frames to group by."""
     with open(path, encoding="ascii") as dump:
         text = re.sub(r"^#.*\n", "", dump.read(), flags=re.M)
     for block in text.split("\n\n"):
@@ -92,13 +92,13 @@ def records(path, depth, skip):
 
 
 def skip_list(ownertop):
-    """The allocator's functions."""
+    """Return the patterns for the allocator's functions."""
     return tuple(subprocess.run([ownertop, "--skip-list"], check=True, text=True,
                                 capture_output=True).stdout.split())
 
 
 def make_dump(path, sample, *options):
-    """Make a dump out of one of the small ones."""
+    """Generate a large dump from one of the samples."""
     with open(path, "wb") as out:
         subprocess.run([GENERATOR, *options, os.path.join(HERE, "input", sample)],
                        check=True, stdout=out)

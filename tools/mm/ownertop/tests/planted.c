@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * A kernel, or a module of one, of which every line is known: names.py compiles
- * it, writes a dump with its return addresses, and looks what ownertop makes of
- * them. The comments name the lines.
+ * A program that names.py uses as vmlinux and as a module: it compiles the program, writes a
+ * dump with its return addresses and checks the names that ownertop finds. Comments with a
+ * word in capitals mark lines for names.py.
  */
 #include "planted.h"
 
@@ -19,7 +19,7 @@ noinline void keep(void *object)
 	asm volatile("" : : "r"(object) : "memory");
 }
 
-/* Nothing comes behind the calls: their return addresses are of another line. */
+/* The call is the last instruction of its line, so its return address is of another line. */
 static __always_inline void inner(void)
 {
 	take(1);		/* INNER */
@@ -36,7 +36,7 @@ noinline void outer(void)
 	middle();		/* OUTER */
 }
 
-/* Nothing is inlined here. */
+/* A function without inlined functions. */
 void direct(void)
 {
 	keep(take(2));		/* DIRECT */

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-/* Compiled twice into the same program, so that two functions have one name. */
+/* Compiled twice into one program, which then has two functions with the same name. */
 #include "planted.h"
 
 static noinline void twice(void)

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: GPL-2.0
-"""Open ownertop's profiles with "go tool pprof": its figures must be the dump's."""
+"""Compare the figures that "go tool pprof" shows for ownertop's profiles with the dump."""
 
 import collections
 import os
@@ -22,7 +22,7 @@ SAMPLE = re.compile(r"^ +(\d+) +(\d+) +(\d+): [\d ]*\n"
 
 
 class Checker:
-    """Asks pprof and counts what is wrong."""
+    """Run pprof and count errors."""
 
     def __init__(self, program, work):
         self.program = program
@@ -31,13 +31,13 @@ class Checker:
         self.wrong = 0
 
     def write(self, *arguments):
-        """Have ownertop write the profile."""
+        """Write a profile with ownertop."""
         with open(self.profile, "wb") as out:
             subprocess.run([self.program, "pprof", "--page-size", str(oracle.PAGE_SIZE),
                             *arguments], check=True, stdout=out)
 
     def pprof(self, *arguments):
-        """What pprof says about it."""
+        """Return the output of pprof."""
         return subprocess.run(["go", "tool", "pprof", *arguments, self.profile], check=True,
                               capture_output=True, text=True).stdout
 
@@ -49,7 +49,7 @@ class Checker:
                 print(f"{what}: {key}: want {want.get(key)}, got {got.get(key)}")
 
     def top(self, dump, sample, *focus, keep=lambda rec: True):
-        """Flat and cumulative figures of every function."""
+        """Compare flat and cumulative figures of every function."""
         want = collections.defaultdict(lambda: [0, 0])
         for rec in oracle.records(dump, 0, self.skip):
             if not keep(rec):
@@ -68,7 +68,7 @@ class Checker:
         self.same(f"top {sample} {focus}", want, got)
 
     def samples(self, dump):
-        """Every sample with its figures and labels."""
+        """Compare the figures and labels of every sample."""
         groups = collections.defaultdict(list)
         recs = list(oracle.records(dump, 0, self.skip))
         newest = max(rec["ts"] for rec in recs)
@@ -88,14 +88,14 @@ class Checker:
         self.same("samples", want, got)
 
     def says(self, what, want, got):
-        """A line that must be there."""
+        """Count an error unless the output has the line."""
         if want not in got:
             self.wrong += 1
             print(f"{what}: no {want!r} in\n{got}")
 
 
 def main():
-    """Exit status 0 if pprof has all of it, 77 if there is no pprof."""
+    """Return exit status 0 without errors, or 77 without pprof."""
     if not shutil.which("go"):
         print("needs go: apt-get install golang-go")
         return 77

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: GPL-2.0
-"""The line that says how far the reading is: on a terminal, late, and erased."""
+"""Test the progress line: only on a terminal, only after a second, erased at the end."""
 
 import os
 import re
@@ -13,8 +13,8 @@ LINE = rb"\r\x1b\[K-: [\d.]+[BKMG], [\d.]+[BKMG]/s"
 ERASED = rb"\r\x1b\[K"
 
 
-def said(ownertop, seconds, more=b""):
-    """What ownertop writes to a terminal while it reads a pipe for so long."""
+def terminal_output(ownertop, seconds, more=b""):
+    """Return what ownertop writes to a terminal while it reads a pipe for some seconds."""
     with open(os.path.join(HERE, "input/slab.txt"), "rb") as file:
         records = file.read()
     here, there = os.openpty()
@@ -38,13 +38,13 @@ def said(ownertop, seconds, more=b""):
 
 
 def main():
-    """Exit status 0 if it is as it should be."""
+    """Return exit status 0 without errors."""
     ownertop = sys.argv[1]
     wrong = 0
     for what, got, want in (
-            ("a short reading", said(ownertop, 0.2), rb""),
-            ("a long one", said(ownertop, 1.6), rb"(%s)+%s" % (LINE, ERASED)),
-            ("a message", said(ownertop, 1.6, b"junk\n"),
+            ("a short reading", terminal_output(ownertop, 0.2), rb""),
+            ("a long one", terminal_output(ownertop, 1.6), rb"(%s)+%s" % (LINE, ERASED)),
+            ("a message", terminal_output(ownertop, 1.6, b"junk\n"),
              rb"(%s)+%sownertop: -:\d+: not a .*\r\n((%s)+%s)?" %
              (LINE, ERASED, LINE, ERASED))):
         if not re.fullmatch(want, got):

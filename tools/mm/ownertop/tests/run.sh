@@ -1,12 +1,12 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0
 #
-# Tests of ownertop, in TAP. Builds what it needs.
+# Test ownertop and report in TAP. Builds what it needs.
 #
 # usage: run.sh                 run every test
-#        run.sh --accept NAME   take what golden case NAME prints as right
+#        run.sh --accept NAME   make the output of golden case NAME the expected one
 #
-# O=DIR is where to build; without it, build/ beside the sources.
+# O=DIR: directory to build in; the default is build/ beside the sources.
 set -u
 
 here=$(dirname "$(readlink -f "$0")")
@@ -20,7 +20,7 @@ trap 'rm -rf "$work"' EXIT
 number=0
 failed=0
 
-# result STATUS NAME: what was said on the way is in $work/said
+# result STATUS NAME: report a test; its messages are in $work/messages
 result()
 {
 	number=$((number + 1))
@@ -30,20 +30,20 @@ result()
 	fi
 	failed=$((failed + 1))
 	echo "not ok $number - $2"
-	sed 's/^/# /' "$work/said"
+	sed 's/^/# /' "$work/messages"
 }
 
-# check NAME COMMAND...: passes if the command does; with status 77 it cannot run
+# check NAME COMMAND...: run a test, which exits with status 77 to be skipped
 check()
 {
 	local name=$1 status
 
 	shift
-	"$@" > "$work/said" 2>&1
+	"$@" > "$work/messages" 2>&1
 	status=$?
 	if [ "$status" -eq 77 ]; then
 		number=$((number + 1))
-		echo "ok $number - $name # SKIP $(head -n 1 "$work/said")"
+		echo "ok $number - $name # SKIP $(head -n 1 "$work/messages")"
 	else
 		result "$status" "$name"
 	fi
@@ -61,13 +61,13 @@ golden()
 	while IFS=$'\t' read -r name command; do
 		"$here/golden.sh" "$build/ownertop" "$command" > "$work/got" < /dev/null
 		diff -u --label "expect/$name" --label got \
-			"$here/expect/$name" "$work/got" > "$work/said" 2>&1
+			"$here/expect/$name" "$work/got" > "$work/messages" 2>&1
 		case $? in
 		0)
 			result 0 "golden $name"
 			;;
 		*)
-			echo "to accept: ${BASH_SOURCE[0]} --accept $name" >> "$work/said"
+			echo "to accept: ${BASH_SOURCE[0]} --accept $name" >> "$work/messages"
 			result 1 "golden $name"
 			;;
 		esac
@@ -87,7 +87,7 @@ accept()
 	"$here/golden.sh" "$build/ownertop" "$command" > "$here/expect/$1" < /dev/null
 }
 
-# A file that no case names would never be compared again.
+# Each file in expect/ belongs to a golden case.
 no_stray_expectations()
 {
 	diff <(golden_cases | cut -f 1 | sort) <(ls "$here/expect")
@@ -108,7 +108,7 @@ if [ "${1-}" = --accept ]; then
 	exit
 fi
 
-# The smallest usual terminal.
+# A terminal of 80 columns and 24 lines.
 help_fits_a_screen()
 {
 	"$build/ownertop" --help | awk 'length > 80 || NR > 24 { bad = 1; print }
@@ -135,11 +135,11 @@ options_are_documented()
 
 manual_is_sound()
 {
-	local said
+	local warnings
 
-	said=$(man --local-file --warnings "$build/ownertop.8" 2>&1 > /dev/null)
-	echo "$said"
-	[ -z "$said" ]
+	warnings=$(man --local-file --warnings "$build/ownertop.8" 2>&1 > /dev/null)
+	echo "$warnings"
+	[ -z "$warnings" ]
 }
 
 # Each command of the manual's cookbook succeeds on dumps with the names that it uses. The
@@ -179,12 +179,12 @@ cookbook_commands_run()
 	[ "$commands" -eq 10 ]
 }
 
-# completes LINE WANTED: what the shell offers for the last word of LINE
+# completes LINE WANTED: compare the completions of the last word of LINE
 completes()
 {
 	local got
 
-	# shellcheck disable=SC1091,SC2317 # sourced from where it stands; called by it
+	# shellcheck disable=SC1091,SC2317 # a generated file; it calls compopt
 	got=$(
 		cd "$work" || exit
 		compopt() { :; }
@@ -214,7 +214,7 @@ completion_offers()
 		completes 'ownertop flame pag' ''
 }
 
-# Where a kernel has it: beside ownertop, or in the tree that the workbench makes.
+# The source of page_owner_sort is beside ownertop in a kernel tree, or in build/tree here.
 page_owner_sort_c()
 {
 	local in_tree=$source/../page_owner_sort.c
@@ -223,7 +223,7 @@ page_owner_sort_c()
 	echo "$in_tree"
 }
 
-# Each question of the language's documentation, asked of dumps.
+# Each query in the language's documentation works on dumps.
 documented_questions()
 {
 	local text=$source/../../../Documentation/mm/slab_owner_language.rst question asked=0
@@ -238,7 +238,7 @@ documented_questions()
 	[ "$asked" -ge 8 ]
 }
 
-# Its blocks are put together by hand; the damaged inputs are for the views.
+# damaged_inputs.py tests views: run the golden cases of page_owner_sort, too.
 blocks_under_sanitizers()
 {
 	local name command

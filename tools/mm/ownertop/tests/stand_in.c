@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Stands in for the kernel that ownertop asks, when preloaded: questions are added to the
- * file that OWNERTOP_ASKED names. Each is answered from the file that OWNERTOP_ANSWER names,
- * or, if it is about the oldest, OWNERTOP_ANSWER_AGES.
+ * A preloaded library that replaces owner/query. Each sentence is appended to the file that
+ * OWNERTOP_ASKED names. The answer is read from the file that OWNERTOP_ANSWER names, or from
+ * OWNERTOP_ANSWER_AGES if the sentence sorts by oldest.
  */
 #define _GNU_SOURCE
 #include <dlfcn.h>
@@ -39,7 +39,7 @@ int open(const char *path, int flags, ...)
 	return next(path, flags, mode);
 }
 
-static void note(const char *question, size_t length)
+static void log_sentence(const char *question, size_t length)
 {
 	FILE *asked = fopen(getenv("OWNERTOP_ASKED"), "a");
 
@@ -47,7 +47,7 @@ static void note(const char *question, size_t length)
 		abort();
 }
 
-/* What is written to the file of queries decides what is read from it. */
+/* After a write to owner/query, its descriptor reads from the file with the answer. */
 ssize_t write(int fd, const void *bytes, size_t length)
 {
 	ssize_t (*next)(int fd, const void *bytes, size_t length) = dlsym(RTLD_NEXT, "write");
@@ -56,7 +56,7 @@ ssize_t write(int fd, const void *bytes, size_t length)
 
 	if (fd != query || fd < 0)
 		return next(fd, bytes, length);
-	note(bytes, length);
+	log_sentence(bytes, length);
 	if (memmem(bytes, length, "oldest", 6))
 		answer = getenv("OWNERTOP_ANSWER_AGES");
 	answered = open(answer, O_RDONLY);

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0
-"""A stand-in for the kernel that ownertop asks."""
+"""A replacement for owner/query, so that tests need no kernel that has it."""
 
 import os
 import subprocess
@@ -8,7 +8,7 @@ HERE = os.path.dirname(os.path.abspath(__file__))
 
 
 class StandIn:
-    """Answers from files, and tells ages of slab objects only where it is asked for them."""
+    """Answer queries from files, with ages of slab objects only if they are asked for."""
 
     def __init__(self, directory):
         library = os.path.join(directory, "stand_in.so")
@@ -23,7 +23,7 @@ class StandIn:
         }
 
     def questions(self):
-        """What it was asked since this was called last."""
+        """Return the sentences that were sent since the last call."""
         if not os.path.exists(self.asked):
             return []
         with open(self.asked, "r+", encoding="ascii") as asked:

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: GPL-2.0
-"""Compare ownertop's trees, folded stacks and growth with a plain second program."""
+"""Compare ownertop's trees, folded stacks and growth with results of oracle.py."""
 
 import collections
 import fractions
@@ -17,23 +17,23 @@ NOTHING = (0, 0, 0)
 
 
 def add(a, b):
-    """Of two sums, the sum."""
+    """Return the sum of two sums."""
     return tuple(x + y for x, y in zip(a, b))
 
 
 def sums(records):
-    """Objects, bytes and bytes held."""
+    """Return objects, bytes and bytes held of a record."""
     return (len(records), sum(r["bytes"] for r in records),
             sum(r["held"] for r in records))
 
 
 def of(answer):
-    """The same from JSON."""
+    """Return objects, bytes and bytes held of a member of JSON."""
     return tuple(answer[name] for name in SUMS)
 
 
 class Checker:
-    """Runs ownertop and counts what it has wrong."""
+    """Run ownertop and count errors."""
 
     def __init__(self, program):
         self.program = program
@@ -41,7 +41,7 @@ class Checker:
         self.wrong = 0
 
     def run(self, *arguments):
-        """What it prints."""
+        """Return the output of ownertop."""
         return subprocess.run([self.program, "--page-size", str(oracle.PAGE_SIZE), *arguments],
                               check=True, capture_output=True, text=True).stdout
 
@@ -53,7 +53,7 @@ class Checker:
                 print(f"{what}: {key}: want {want.get(key)}, got {got.get(key)}")
 
     def tree(self, dump, callees):
-        """Every node of a tree that nothing is left out of, and one that is pruned."""
+        """Compare every node of a complete tree, and those of a tree with --min."""
         cum, flat = collections.Counter(), collections.Counter()
         total = NOTHING
         for rec in oracle.records(dump, 0, self.skip):
@@ -88,7 +88,7 @@ class Checker:
                   dict(enumerate(sorted((v[0][1] for v in got.values()), reverse=True))))
 
     def nodes(self, *arguments):
-        """A tree by the path of each node."""
+        """Return the nodes of a tree by path."""
         answer = json.loads(self.run(*arguments))
         paths, got = {}, {}
         for node in answer["nodes"]:
@@ -98,7 +98,7 @@ class Checker:
         return got, answer
 
     def folded(self, dump, sort):
-        """Each line."""
+        """Compare each line of folded stacks."""
         want = collections.Counter()
         for rec in oracle.records(dump, 0, self.skip):
             want[";".join(oracle.path(rec))] += sums([rec])[SUMS.index(sort)]
@@ -109,14 +109,14 @@ class Checker:
         self.same(f"folded {sort}", want, got)
 
     def groups(self, dump):
-        """Sums by chain and cache."""
+        """Return sums by call chain and cache."""
         found = collections.defaultdict(list)
         for rec in oracle.records(dump, 4, self.skip):
             found[rec["stack"], rec["cache"]].append(rec)
         return {key: sums(recs) for key, recs in found.items()}
 
     def diff(self, old, new):
-        """Each group that differs, and their order."""
+        """Compare each group of a diff, and the order of groups."""
         before, after = self.groups(old), self.groups(new)
         want = {key: (before.get(key, NOTHING), after.get(key, NOTHING))
                 for key in before.keys() | after.keys()
@@ -145,7 +145,7 @@ class Checker:
         self.same("folded diff", want, got)
 
     def trend(self, dumps):
-        """A line through each group's bytes, and how well it fits."""
+        """Compare the slope of each group, and R2."""
         groups = [self.groups(dump) for dump in dumps]
         hours = [max(rec["ts"] for rec in oracle.records(dump, 4, self.skip)) / 3600e9
                  for dump in dumps]
@@ -172,7 +172,7 @@ class Checker:
 
 
 def line(x, y):
-    """Slope, r2, and steps up and down, without rounding until the end."""
+    """Return slope, R2, and steps up and down, computed with fractions."""
     n = len(x)
     mean_x, mean_y = sum(x) / n, fractions.Fraction(sum(y), n)
     xx = sum((a - mean_x) ** 2 for a in x)
@@ -184,7 +184,7 @@ def line(x, y):
 
 
 def main():
-    """Exit status 0 if both agree on everything."""
+    """Return exit status 0 if all figures are equal."""
     check = Checker(sys.argv[1])
     with tempfile.TemporaryDirectory() as work:
         for sample in ("page.txt", "slab.txt"):
