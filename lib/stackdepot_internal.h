@@ -123,7 +123,7 @@ depot_stack_handle_t stack_depot_save_evictable(unsigned long *entries,
  * stack_depot_handle_is_stale() - Check for a handle of an evicted record
  * @handle: handle whose pool index is below pools_num
  *
- * A handle of a persistent record is never stale, whatever its extra bits are.
+ * A handle of a persistent record is never stale: its extra bits may have any value.
  *
  * Return: true if @handle leads into an evictable pool but not to a record of
  * its generation.
