@@ -247,7 +247,7 @@ size_t owner_lang_render_error(const struct owner_lang_error *error, const char 
 /* The field values of one allocation. An expression is evaluated against them. */
 struct owner_field_values {
 	unsigned int known_fields;	/* bit mask: owner_lang_judge() may use the field */
-	unsigned int absent_fields;	/* bit mask: known that the allocation has no such field */
+	unsigned int absent_fields;	/* bit mask: the allocation is known to have no value */
 	union {
 		unsigned long long number;
 		const char *word;	/* NULL: ask any_word_matches() */

@@ -235,7 +235,7 @@ static void clear_cached_rules(void)
 	list_for_each_entry(s, &slab_caches, list) {
 		/*
 		 * In this order, because store_cache_rule() may run in between:
-		 * without a rule the cache looks for it again, whatever its rate,
+		 * without a rule the cache looks for it again, at any rate,
 		 * but a rule with the wrong rate would stay.
 		 */
 		WRITE_ONCE(s->owner_rate, OWNER_RATE_ALL);

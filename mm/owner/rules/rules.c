@@ -348,9 +348,9 @@ static struct owner_choice count_hit(const struct owner_rule_entry *entry)
 }
 
 /*
- * Set owner_keeps_freed, for good. Such a cache is not sampled in its fast path:
- * each allocation must reach the hook, which erases the record of the task that
- * freed the previous object in this slot.
+ * Set owner_keeps_freed; it is never cleared. The fast path does not sample this
+ * cache: each allocation must reach the hook, which erases the record of the task
+ * that freed the previous object in this slot.
  */
 static void mark_keeps_freed(struct kmem_cache *s)
 {
