@@ -3,7 +3,6 @@
 
 #include <linux/fs.h>
 #include <linux/seq_file.h>
-#include <linux/xarray.h>
 
 #include "debugfs.h"
 #include "totals.h"
@@ -16,7 +15,7 @@ static int show_caches(struct seq_file *m, void *v)
 	int error;
 
 	xa_init(&totals);
-	error = owner_total_caches(&totals);
+	error = owner_sum_caches(&totals);
 	if (error)
 		goto out;
 	seq_printf(m, "%-23s %10s %10s %10s %12s %12s\n", "# cache", "objects", "tracked",
@@ -28,7 +27,7 @@ static int show_caches(struct seq_file *m, void *v)
 	seq_puts(m, "# objects and held: all of the cache; requested: for the tracked ones\n");
 	seq_puts(m, "# kmalloc beyond the largest cache and vmalloc are pages: see page_owner\n");
 out:
-	owner_free_caches(&totals);
+	owner_free_cache_totals(&totals);
 	return error;
 }
 

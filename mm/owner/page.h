@@ -20,7 +20,6 @@
 struct page;
 struct seq_buf;
 struct seq_file;
-struct owner_cursor;
 
 /*
  * The record of a page. Each of its handles has a reference, which is dropped
@@ -87,7 +86,6 @@ unsigned long owner_page_failures(void);
 
 /* page_walk.c */
 bool owner_pages_tracked(void);
-int owner_pages_next(struct owner_cursor *walk, struct owner_pages *found);
 bool owner_pages_find(unsigned long *pfn, unsigned long end, struct owner_pages *found);
 
 /* page_file.c */
@@ -109,11 +107,6 @@ static inline unsigned long owner_page_failures(void)
 static inline bool owner_pages_tracked(void)
 {
 	return false;
-}
-
-static inline int owner_pages_next(struct owner_cursor *walk, struct owner_pages *found)
-{
-	return 0;
 }
 
 static inline void owner_pages_print_head(struct seq_buf *text, const struct owner_pages *pages)

@@ -34,7 +34,7 @@
 #include "stacks_file.h"
 
 struct page_reader {
-	struct query_reader query;	/* its lock guards what follows */
+	struct owner_query_reader query;	/* its lock guards what follows */
 	struct owner_sentence former;	/* in force again if the next is wrong */
 	struct seq_buf record;		/* what was found last... */
 	size_t room;
@@ -127,7 +127,7 @@ static int find_record(struct page_reader *reader, loff_t *pos, struct owner_pag
 			return -ERESTARTSYS;
 		get_online_mems();
 		success = owner_pages_find(&pfn, end, found);
-		if (success && reader->query.asked && !is_wanted(reader, found)) {
+		if (success && reader->query.has_sentence && !is_wanted(reader, found)) {
 			page_owner_put_stack(found->owner.handle);
 			success = false;
 		}
@@ -249,14 +249,14 @@ static int check_nodes(const struct owner_sentence *s, char **said)
 
 static int understand(struct page_reader *reader, const char __user *buf, size_t count)
 {
-	struct query_reader *query = &reader->query;
+	struct owner_query_reader *query = &reader->query;
 	struct owner_sentence *s = &query->query.sentence;
-	bool was_plain = !query->asked || is_plain(&reader->former);
-	int error = owner_query_understand(query, buf, count);
+	bool was_plain = !query->has_sentence || is_plain(&reader->former);
+	int error = owner_query_read_sentence(query, buf, count);
 
 	if (error || !is_plain(s))
 		return error;
-	error = check_nodes(s, &query->said);
+	error = check_nodes(s, &query->error_text);
 	if (!error && was_plain)
 		keep_settings(s, &reader->former);
 	return error;
@@ -266,22 +266,22 @@ static ssize_t page_owner_write(struct file *file, const char __user *buf, size_
 				loff_t *pos)
 {
 	struct page_reader *reader = reader_of(file);
-	struct query_reader *query = &reader->query;
+	struct owner_query_reader *query = &reader->query;
 	int error;
 
 	if (mutex_lock_interruptible(&query->lock))
 		return -ERESTARTSYS;
 	reader->former = query->query.sentence;
-	owner_query_forget(query);
+	owner_query_reset_reader(query);
 	error = understand(reader, buf, count);
-	if (query->said)
-		pr_err("%s", query->said);
+	if (query->error_text)
+		pr_err("%s", query->error_text);
 	if (error) {
 		query->query.sentence = reader->former;
-		kfree(query->said);
-		query->said = NULL;
+		kfree(query->error_text);
+		query->error_text = NULL;
 	} else {
-		query->asked = true;
+		query->has_sentence = true;
 		forget_record(reader);
 		*pos = 0;
 	}
@@ -292,15 +292,15 @@ static ssize_t page_owner_write(struct file *file, const char __user *buf, size_
 static ssize_t page_owner_read(struct file *file, char __user *buf, size_t count, loff_t *pos)
 {
 	struct page_reader *reader = reader_of(file);
-	struct query_reader *query = &reader->query;
+	struct owner_query_reader *query = &reader->query;
 	ssize_t result;
 
 	if (mutex_lock_interruptible(&query->lock))
 		return -ERESTARTSYS;
-	if (!query->asked || is_plain(&query->query.sentence))
+	if (!query->has_sentence || is_plain(&query->query.sentence))
 		result = read_record(reader, buf, count, pos);
 	else
-		result = owner_query_answer(file, buf, count);
+		result = owner_query_read_answer(file, buf, count);
 	mutex_unlock(&query->lock);
 	return result;
 }

@@ -15,7 +15,7 @@ static void show_pages(struct seq_file *m, const struct owner_chain_total *total
 }
 
 static const struct owner_stacks_ops page_stacks_ops = {
-	.collect	= owner_total_pages,
+	.collect	= owner_sum_page_chains,
 	.show_total	= show_pages,
 	.threshold	= &count_threshold,
 };

@@ -9,7 +9,6 @@
 
 #include <linux/bits.h>
 #include <linux/compiler.h>
-#include <linux/minmax.h>
 #include <linux/percpu.h>
 #include <linux/types.h>
 
@@ -100,31 +99,6 @@ static inline void owner_estimate_add(struct owner_estimate *estimate, u64 n, un
 	estimate->objects += n;
 	estimate->bytes += n * size;
 	estimate->held += n * held;
-}
-
-/**
- * struct owner_sum - what records add up to, and their ages
- * @groups: number of groups, if it is the sum of a query
- * @estimate: objects and bytes
- * @oldest: age of the oldest record in ns
- * @youngest: age of the youngest record in ns
- * @ageless: some objects come from counters, which have no ages: the ages are unknown
- */
-struct owner_sum {
-	u64 groups;
-	struct owner_estimate estimate;
-	u64 oldest;
-	u64 youngest;
-	bool ageless;
-};
-
-/* Add one record of this rate, requested size, occupied size, and age in ns. */
-static inline void owner_sum_add(struct owner_sum *sum, unsigned int rate, size_t size,
-				 size_t held, u64 age)
-{
-	sum->youngest = sum->estimate.records ? min(sum->youngest, age) : age;
-	sum->oldest = max(sum->oldest, age);
-	owner_estimate_add(&sum->estimate, 1, rate, size, held);
 }
 
 #endif /* _MM_OWNER_SAMPLE_H */

@@ -10,66 +10,64 @@
 #include <linux/stackdepot.h>
 
 #include "debugfs.h"
-#include "report.h"
+#include "show.h"
 #include "walk.h"
 
 /*
- * A file position encodes where the cursor is: the page frame in the upper bits, one
- * more than the index of the object just shown in the lower bits. After the last slab
- * it is a position among per-CPU areas, marked by AREA_BIT.
+ * A file position is the position of a cursor. AREA_BIT is set for per-CPU areas, which
+ * follow the slab objects.
  */
-#define INDEX_BITS	16
-#define INDEX_MASK	GENMASK(INDEX_BITS - 1, 0)
 #define AREA_BIT	BIT_ULL(62)
 
 struct slab_reader {
-	struct owner_cursor walk;
+	struct owner_cursor cursor;
 	struct owner_object object;
 };
 
-static void *slab_owner_step(struct seq_file *m, loff_t *pos)
+/* Find the next object, and set @pos to its position. */
+static void *find_next_object(struct slab_reader *reader, loff_t *pos)
 {
-	struct slab_reader *reader = m->private;
-	struct owner_cursor *walk = &reader->walk;
-	int found = *pos & AREA_BIT ? 0 : owner_cursor_next(walk, &reader->object);
+	struct owner_cursor *cursor = &reader->cursor;
+	int found = owner_cursor_next(cursor, &reader->object);
 
-	if (found > 0) {
-		*pos = (loff_t)reader->object.pfn << INDEX_BITS | reader->object.index;
-		return reader;
+	if (!found && cursor->ops == &owner_slab_source) {
+		owner_cursor_set_source(cursor, &owner_percpu_source);
+		found = owner_cursor_next(cursor, &reader->object);
 	}
-	/* A signal is not the end of the file. */
+	/* After a signal the file has not ended. */
 	if (found < 0)
 		return ERR_PTR(found);
-	if (!owner_percpu_next(walk, &reader->object))
+	if (!found)
 		return NULL;
-	/* seq_file adds one, which gives the position to continue from. */
-	*pos = AREA_BIT | (walk->place - 1);
+	*pos = cursor->found_pos;
+	if (cursor->ops == &owner_percpu_source)
+		*pos |= AREA_BIT;
 	return reader;
 }
 
 static void *slab_owner_start(struct seq_file *m, loff_t *pos)
 {
 	struct slab_reader *reader = m->private;
+	struct owner_cursor *cursor = &reader->cursor;
 
-	owner_cursor_begin(&reader->walk);
-	reader->walk.pfn = *pos >> INDEX_BITS;
-	reader->walk.index = *pos & INDEX_MASK;
-	reader->walk.place = *pos & AREA_BIT ? *pos & ~AREA_BIT : 0;
-	return slab_owner_step(m, pos);
+	cursor->ops = *pos & AREA_BIT ? &owner_percpu_source : &owner_slab_source;
+	cursor->pos = *pos & ~AREA_BIT;
+	owner_cursor_begin(cursor);
+	return find_next_object(reader, pos);
 }
 
 static void *slab_owner_next(struct seq_file *m, void *v, loff_t *pos)
 {
 	/* seq_file wants a position past this object even if there is no other. */
 	++*pos;
-	return slab_owner_step(m, pos);
+	return find_next_object(m->private, pos);
 }
 
 static void slab_owner_stop(struct seq_file *m, void *v)
 {
 	struct slab_reader *reader = m->private;
 
-	owner_cursor_end(&reader->walk);
+	owner_cursor_end(&reader->cursor);
 }
 
 static int slab_owner_show(struct seq_file *m, void *v)

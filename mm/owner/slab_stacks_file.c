@@ -16,7 +16,7 @@ static void show_objects(struct seq_file *m, const struct owner_chain_total *tot
 }
 
 static const struct owner_stacks_ops slab_stacks_ops = {
-	.collect	= owner_total_chains,
+	.collect	= owner_sum_slab_chains,
 	.show_total	= show_objects,
 	.threshold	= &count_threshold,
 };

@@ -14,7 +14,6 @@
 #include <linux/debugfs.h>
 #include <linux/seq_file.h>
 #include <linux/stackdepot.h>
-#include <linux/xarray.h>
 
 #include "stacks_file.h"
 #include "totals.h"
@@ -94,7 +93,7 @@ static int open_reader(struct inode *inode, struct file *file, unsigned int show
 	xa_init(&reader->totals);
 	error = reader->ops->collect(&reader->totals);
 	if (error) {
-		owner_free_chains(&reader->totals);
+		owner_free_chain_totals(&reader->totals);
 		seq_release_private(inode, file);
 	}
 	return error;
@@ -119,7 +118,7 @@ static int release_reader(struct inode *inode, struct file *file)
 {
 	struct stacks_reader *reader = ((struct seq_file *)file->private_data)->private;
 
-	owner_free_chains(&reader->totals);
+	owner_free_chain_totals(&reader->totals);
 	return seq_release_private(inode, file);
 }
 

@@ -6,8 +6,8 @@
 
 #include "capture.h"
 #include "debugfs.h"
-#include "page.h"
 #include "percpu.h"
+#include "record.h"
 #include "slab_records.h"
 #include "walk.h"
 
@@ -26,17 +26,18 @@ static_assert(ARRAY_SIZE(loss_names) == OWNER_LOSS_REASONS);
 static int show_stats(struct seq_file *m, void *v)
 {
 	struct owner_unwind_counts unwind;
-	struct owner_estimate holds;
-	struct owner_cursor walk = {};
+	struct owner_cursor cursor = { .ops = &owner_slab_chain_source };
+	struct owner_object chain;
 	u64 tracked = 0;
 	unsigned int i;
 	int error;
 
 	/* Flush references too, so that the depot's own figures agree with these. */
 	owner_cpu_caches_flush();
-	while ((error = owner_chains_next(&walk, OWNER_OBJECTS, &holds)) > 0)
-		tracked += holds.records;
-	owner_cursor_release(&walk);
+	owner_cursor_begin(&cursor);
+	while ((error = owner_cursor_next(&cursor, &chain)) > 0)
+		tracked += chain.counted.records;
+	owner_cursor_end(&cursor);
 	if (error)
 		return error;
 	seq_printf(m, "tracked: %llu\n", tracked);

@@ -1,21 +1,35 @@
 /* SPDX-License-Identifier: GPL-2.0 */
-/* What records and counters add up to, by chain and by cache. */
+/*
+ * Totals by call chain and by cache, each an xarray that belongs to the file that is
+ * read: it shows one moment, however slowly it is read.
+ */
 #ifndef _MM_OWNER_TOTALS_H
 #define _MM_OWNER_TOTALS_H
 
 #include <linux/types.h>
 #include <linux/xarray.h>
 
-#include "owner.h"
-#include "sample.h"
+#include "sum.h"
+#include "walk.h"
 
-/* What one call chain holds. */
+/**
+ * struct owner_chain_total - what one call chain holds
+ * @stack: handle of the chain, with a reference
+ * @sum: of objects or of pages, without ages
+ */
 struct owner_chain_total {
-	depot_stack_handle_t stack;	/* with a reference */
-	struct owner_sum sum;		/* of objects or pages; ages are not told */
+	depot_stack_handle_t stack;
+	struct owner_sum sum;
 };
 
-/* What one cache holds. */
+/**
+ * struct owner_cache_total - what one cache holds
+ * @name: name of the cache
+ * @object_size: bytes that each object takes
+ * @allocated: objects that are allocated
+ * @tracked: objects that have an owner
+ * @requested: bytes that were asked for with the tracked objects
+ */
 struct owner_cache_total {
 	char *name;
 	unsigned int object_size;
@@ -24,11 +38,17 @@ struct owner_cache_total {
 	u64 requested;
 };
 
-/* totals.c: each is an xarray of the structures above, by handle or by cache */
-int owner_total_chains(struct xarray *totals);
-void owner_free_chains(struct xarray *totals);
-int owner_total_pages(struct xarray *totals);
-int owner_total_caches(struct xarray *totals);
-void owner_free_caches(struct xarray *totals);
+/* chain_totals.c */
+struct owner_chain_total *owner_get_chain_total(struct xarray *totals,
+						depot_stack_handle_t stack);
+int owner_sum_counted_chains(struct xarray *totals, const struct owner_source_ops *ops);
+int owner_sum_page_chains(struct xarray *totals);
+void owner_free_chain_totals(struct xarray *totals);
+
+/* slab_totals.c */
+bool owner_counters_are_exact(void);
+int owner_sum_slab_chains(struct xarray *totals);
+int owner_sum_caches(struct xarray *totals);
+void owner_free_cache_totals(struct xarray *totals);
 
 #endif /* _MM_OWNER_TOTALS_H */

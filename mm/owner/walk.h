@@ -1,70 +1,140 @@
 /* SPDX-License-Identifier: GPL-2.0 */
-/* Cursors: walk all objects that have an owner, source by source. */
+/*
+ * One cursor over everything that has an owner.
+ *
+ * A cursor finds the objects of one source, in the order of the source's positions.
+ * Each source is a struct owner_source_ops in a file of its own:
+ *
+ * walk_slab.c		slab objects, in order of their addresses
+ * walk_page.c		allocations of pages, in order of their page frames
+ * walk_percpu.c	per-CPU areas, by bucket of their hash table
+ * walk_chain.c		call chains, with what their counters say
+ *
+ * walk.c holds what all sources have in common: locks, rests and references.
+ */
 #ifndef _MM_OWNER_WALK_H
 #define _MM_OWNER_WALK_H
 
+#include <linux/compiler.h>
+#include <linux/jiffies.h>
+#include <linux/sched.h>
 #include <linux/types.h>
 
-#include "record.h"
+#include "lang/lang.h"
+#include "owner.h"
+#include "page.h"
 #include "sample.h"
 
 struct kmem_cache;
+struct owner_cursor;
 struct owner_walk_memo;
 
-/* One object's owner, as a reader sees it. */
+/**
+ * struct owner_object - an object that a cursor has found
+ * @source: the kind of object
+ * @slab_cache: the cache of a slab object; after owner_cursor_end() it can only be
+ *	compared
+ * @cache: the cache's name, NULL if there is none; valid until owner_cursor_end()
+ * @held: bytes that the object takes
+ * @size: bytes that were asked for
+ * @index: of a slab object in its slab
+ * @nid: memory node, NUMA_NO_NODE for a per-CPU area
+ * @pfn: first page frame of the slab or of the pages, 0 for a per-CPU area
+ * @address: of a slab object or a per-CPU area
+ * @owner: the record; of pages and chains only the chain's handle is set
+ * @pages: the record of OWNER_SOURCE_PAGE
+ * @counted: what a call chain holds, if a chain source has found it
+ *
+ * The handles stay valid until the cursor moves on or ends: see @ref of
+ * struct owner_cursor.
+ */
 struct owner_object {
-	const struct kmem_cache *slab_cache;	/* while the walk lasts; else to be compared only */
+	enum owner_source source;
+	const struct kmem_cache *slab_cache;
 	const char *cache;
-	unsigned int slab_size;		/* bytes the object takes in its slab */
-	unsigned int index;		/* in its slab */
-	int nid;			/* its memory node, NUMA_NO_NODE if it is on many */
-	unsigned long pfn;		/* of its slab */
+	unsigned int held;
+	unsigned int index;
+	int nid;
+	unsigned long pfn;
 	const void *address;
-	size_t size;			/* bytes that were asked for */
+	size_t size;
 	struct owner_record owner;
+	union {
+		struct owner_pages pages;
+		struct owner_estimate counted;
+	};
 };
 
-/* A slab's objects, counted. */
-struct owner_slab_usage {
-	const struct kmem_cache *cache;	/* to be compared only */
-	const char *name;
-	unsigned int object_size;	/* bytes each takes */
-	unsigned int allocated;
-	unsigned int tracked;		/* those that have an owner */
-	size_t requested;		/* bytes that those were asked for */
+/**
+ * struct owner_source_ops - a source of objects
+ * @lock: take the locks that @next needs, NULL if it needs none
+ * @unlock: drop these locks, NULL with @lock
+ * @next: find the first object at or after @pos of the cursor, store its position in
+ *	@found_pos, leave the position behind it in @pos, and references to its handles in
+ *	@ref. Call owner_cursor_rest() while no RCU read lock is held. Return 1 if there
+ *	is one, 0 if there is none, -ERESTARTSYS after a signal.
+ */
+struct owner_source_ops {
+	void (*lock)(struct owner_cursor *cursor);
+	void (*unlock)(struct owner_cursor *cursor);
+	int (*next)(struct owner_cursor *cursor, struct owner_object *object);
 };
 
-/*
- * A walk over the slabs or over the objects that have owners, in order of their
- * addresses. Between owner_cursor_begin() and owner_cursor_end() no cache comes or
- * goes. What the walk found last stays fetchable until it is asked for the next.
+extern const struct owner_source_ops owner_slab_source;
+extern const struct owner_source_ops owner_page_source;
+extern const struct owner_source_ops owner_percpu_source;
+extern const struct owner_source_ops owner_slab_chain_source;
+extern const struct owner_source_ops owner_page_chain_source;
+
+/**
+ * struct owner_cursor - a reader's position in a source
+ * @ops: the source; set it before owner_cursor_begin(), change it by
+ *	owner_cursor_set_source()
+ * @pos: where the next object is looked for, as the source encodes it; 0 is the start
+ * @found_pos: position of the object that was found last
+ * @ref: references to the handles of the object that was found last
+ * @deadline: in jiffies: when the cursor rests next
+ * @listed_cache: a cache that was seen on slab_caches since slab_mutex was taken
+ * @cgroup: buffer of OWNER_CGROUP_MAX bytes for the path of the memory cgroup that a
+ *	slab object is charged to, NULL if it is not asked for
+ * @memo: counts records of slab objects that are like records found before, instead
+ *	of finding them; NULL to find every object
  */
 struct owner_cursor {
-	unsigned long pfn;		/* where the next object is looked for */
-	unsigned int index;
-	u64 place;			/* where the next area, or call chain, is looked for */
-	unsigned long until;		/* in jiffies: then caches may come and go */
-	char *cgroup;			/* where that of an object goes, NULL: nobody asks */
-	struct kmem_cache *alive;	/* a cache seen on the list since they could */
-	struct owner_record held;		/* references to what was found last */
-	struct owner_walk_memo *known;	/* what is counted and not found, if anything */
+	const struct owner_source_ops *ops;
+	u64 pos;
+	u64 found_pos;
+	struct owner_record ref;
+	unsigned long deadline;
+	struct kmem_cache *listed_cache;
+	char *cgroup;
+	struct owner_walk_memo *memo;
 };
 
-/* walk.c */
-void owner_cursor_begin(struct owner_cursor *walk);
-int owner_cursor_next(struct owner_cursor *walk, struct owner_object *object);
-int owner_cursor_next_slab(struct owner_cursor *walk, struct owner_slab_usage *slab);
-bool owner_cursor_at(struct owner_cursor *walk, unsigned long pfn, struct owner_slab_usage *slab);
-int owner_cursor_rest(struct owner_cursor *walk);
-void owner_cursor_release(struct owner_cursor *walk);
-void owner_cursor_end(struct owner_cursor *walk);
+void owner_cursor_begin(struct owner_cursor *cursor);
+void owner_cursor_end(struct owner_cursor *cursor);
+void owner_cursor_set_source(struct owner_cursor *cursor, const struct owner_source_ops *ops);
+int owner_cursor_next(struct owner_cursor *cursor, struct owner_object *object);
+void owner_cursor_put_refs(struct owner_cursor *cursor);
+int owner_cursor_rest_slow(struct owner_cursor *cursor);
 
-/* percpu.c */
-bool owner_percpu_next(struct owner_cursor *walk, struct owner_object *object);
+/* Let the next owner_cursor_next() find the object again that was found last. */
+static inline void owner_cursor_step_back(struct owner_cursor *cursor)
+{
+	cursor->pos = cursor->found_pos;
+}
 
-/* counted.c */
-bool owner_chains_count_all(void);
-int owner_chains_next(struct owner_cursor *walk, enum owner_counter which,
-		       struct owner_estimate *holds);
+/**
+ * owner_cursor_rest - let others have the CPU and the locks, if it is time to
+ * @cursor: holds no references
+ *
+ * Return: 0, -ERESTARTSYS after a signal.
+ */
+static __always_inline int owner_cursor_rest(struct owner_cursor *cursor)
+{
+	if (likely(!need_resched() && time_before(jiffies, cursor->deadline)))
+		return 0;
+	return owner_cursor_rest_slow(cursor);
+}
 
 #endif /* _MM_OWNER_WALK_H */

@@ -1,42 +1,23 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * What call chains hold, as it was counted when objects and pages came and went.
+ * Walking the call chains that hold something, by the depot's counters.
  *
- * A chain's counters stand beside it in the depot. CPUs count by themselves and
- * pass on what they have when they let go of the chain, when they go offline, and
- * when a reader asks, see handles.c. So all chains can be told what they hold without
- * a walk over memory; but not how old that is, and nothing of what samples stand for.
+ * Each chain's counters are beside it in the depot. A CPU adds to counters of its own
+ * first, and flushes them when it gives back its references to the chain, when it
+ * goes offline, and when a reader calls owner_counters_flush(). So a reader learns what
+ * each chain holds without a walk over memory, but neither how old the objects are
+ * nor how many objects a sample stands for.
  */
 
 #include <linux/minmax.h>
 #include <linux/mm.h>
-#include <linux/percpu.h>
 #include <linux/sched/signal.h>
 #include <linux/stackdepot.h>
 
-#include "slab_records.h"
 #include "walk.h"
 
-/**
- * owner_chains_count_all - do the counters tell what all slab objects add up to?
- *
- * As it is now: who then counts may meet the first sample of a rule that was just
- * written, and takes it for one object.
- *
- * Return: false if some owners were sampled: each of those stands for others.
- */
-bool owner_chains_count_all(void)
-{
-	long sampled = 0;
-	int cpu;
-
-	for_each_possible_cpu(cpu)
-		sampled += READ_ONCE(per_cpu(owner_nr_sampled, cpu));
-	return !sampled;
-}
-
-/* Each record is an object. What takes less than was asked for was read amid changes. */
-static struct owner_estimate holds_objects(const long *counters)
+/* @held was read before or after a change of @bytes, but never is the smaller one. */
+static struct owner_estimate estimate_objects(const long *counters)
 {
 	long bytes = max(counters[OWNER_BYTES], 0L);
 
@@ -48,7 +29,7 @@ static struct owner_estimate holds_objects(const long *counters)
 	};
 }
 
-static struct owner_estimate holds_pages(const long *counters)
+static struct owner_estimate estimate_pages(const long *counters)
 {
 	u64 bytes = (u64)counters[OWNER_PAGES] << PAGE_SHIFT;
 
@@ -60,34 +41,58 @@ static struct owner_estimate holds_pages(const long *counters)
 	};
 }
 
-/**
- * owner_chains_next - find the next call chain that holds slab objects, or pages
- * @walk: from walk->place on, 0 at first; it holds the chain until it is asked for the next
- * @which: OWNER_OBJECTS or OWNER_PAGES
- * @holds: what of those the chain holds
- *
- * After owner_counters_flush(). What comes and goes on several CPUs meanwhile may be
- * seen to go only, or to come only.
- *
- * Return: 1 if there is one: walk->held.stack; 0 if there is none; -ERESTARTSYS if a
- *	signal came.
- */
-int owner_chains_next(struct owner_cursor *walk, enum owner_counter which,
-		       struct owner_estimate *holds)
+/* Leave a reference to the next chain for which @which is positive in cursor->ref. */
+static int find_chain(struct owner_cursor *cursor, enum owner_counter which, long *counters)
 {
-	long counters[STACK_DEPOT_COUNTERS];
-
 	for (;;) {
-		owner_cursor_release(walk);
+		owner_cursor_put_refs(cursor);
 		if (signal_pending(current))
 			return -ERESTARTSYS;
-		walk->held.stack = stack_depot_next_counted(&walk->place);
-		if (!walk->held.stack)
+		cursor->found_pos = cursor->pos;
+		cursor->ref.stack = stack_depot_next_counted(&cursor->pos);
+		if (!cursor->ref.stack)
 			return 0;
-		if (stack_depot_counters(walk->held.stack, counters) &&
-		    counters[which] > 0)
-			break;
+		if (stack_depot_counters(cursor->ref.stack, counters) && counters[which] > 0)
+			return 1;
 	}
-	*holds = which == OWNER_PAGES ? holds_pages(counters) : holds_objects(counters);
-	return 1;
 }
+
+static int next_slab_chain(struct owner_cursor *cursor, struct owner_object *object)
+{
+	long counters[STACK_DEPOT_COUNTERS];
+	int found = find_chain(cursor, OWNER_OBJECTS, counters);
+
+	if (found > 0)
+		*object = (struct owner_object){
+			.source = OWNER_SOURCE_SLAB,
+			.owner.stack = cursor->ref.stack,
+			.counted = estimate_objects(counters),
+		};
+	return found;
+}
+
+static int next_page_chain(struct owner_cursor *cursor, struct owner_object *object)
+{
+	long counters[STACK_DEPOT_COUNTERS];
+	int found = find_chain(cursor, OWNER_PAGES, counters);
+
+	if (found > 0)
+		*object = (struct owner_object){
+			.source = OWNER_SOURCE_PAGE,
+			.owner.stack = cursor->ref.stack,
+			.counted = estimate_pages(counters),
+		};
+	return found;
+}
+
+/*
+ * Call owner_counters_flush() first. Objects that are allocated and freed on several
+ * CPUs during the walk may be counted on one side only.
+ */
+const struct owner_source_ops owner_slab_chain_source = {
+	.next	= next_slab_chain,
+};
+
+const struct owner_source_ops owner_page_chain_source = {
+	.next	= next_page_chain,
+};

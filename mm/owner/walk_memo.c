@@ -1,48 +1,49 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Records like one that has been looked at.
+ * A walk's memory of records that it has judged.
  *
- * A million objects have some thousands of owners. What is known of a record, but
- * for its time, is known of all records that are the same: to what they are added,
- * and at which ages. So a walk compares the records of a slab with those first,
- * counts them, and only those that are new go the long way. A table with one place
- * for each hash remembers them, and holds references, so that a handle stays what
- * it was.
+ * A million objects have a few thousand owners. Whether a query counts a record, and
+ * in which sum, is the same for all records that are equal but for their time; the age
+ * decides in spans. So a walk looks up each record in a hash table first. Equal records
+ * are counted in their entry, and only new ones are found and judged. An entry holds
+ * references to its handles, so that they cannot be reused for another chain.
  *
- * A table belongs to one walk. What it has counted is added up when it forgets,
- * which it must before sums are looked at, and before caches come and go.
+ * A table belongs to one walk. The counts reach their sums when the table is flushed. It
+ * must be flushed before anybody reads the sums, and before slab_mutex is dropped,
+ * because the key has the address of a cache.
  */
 
 #include <linux/hash.h>
 #include <linux/mm.h>
 #include <linux/slab.h>
-#include <linux/stackdepot.h>
 
 #include "../slab.h"
+#include "record.h"
 #include "walk_memo.h"
 
 /**
- * owner_memo_alloc - a table that knows nothing yet
- * @now: the time from which ages are counted
+ * owner_memo_alloc - allocate an empty table with one span of all ages
+ * @now: the time from which ages are measured
  *
- * Return: the table, for walk->known; NULL, with which all go the long way.
+ * Return: the table, for the @memo of a cursor; NULL without memory, with which the
+ *	walk finds every object.
  */
 struct owner_walk_memo *owner_memo_alloc(u32 now)
 {
-	struct owner_walk_memo *known = kvzalloc(sizeof(*known), GFP_KERNEL);
+	struct owner_walk_memo *memo = kvzalloc(sizeof(*memo), GFP_KERNEL);
 
-	if (!known)
+	if (!memo)
 		return NULL;
-	known->now = now;
-	known->nr_spans = 1;
-	known->ends[0] = OWNER_TICKS_MAX + 1;
-	return known;
+	memo->now = now;
+	memo->nr_spans = 1;
+	memo->span_ends[0] = OWNER_TICKS_MAX + 1;
+	return memo;
 }
 
-static __always_inline struct memo_key key_of(const struct owner_record *owner, int nid,
-					       const struct kmem_cache *cache)
+static __always_inline struct owner_memo_key make_key(const struct owner_record *owner, int nid,
+						      const struct kmem_cache *cache)
 {
-	return (struct memo_key){
+	return (struct owner_memo_key){
 		.handle_pair = owner->handle_pair,
 		.size_and_rate = owner->size_and_rate,
 		.nid = nid,
@@ -50,56 +51,57 @@ static __always_inline struct memo_key key_of(const struct owner_record *owner, 
 	};
 }
 
-static __always_inline struct memo_entry *place_of(struct owner_walk_memo *known,
-						     const struct memo_key *key)
+static __always_inline struct owner_memo_entry *hash_entry(struct owner_walk_memo *memo,
+							   const struct owner_memo_key *key)
 {
-	u64 hashed = key->handle_pair ^ (unsigned long)key->cache ^ (u64)key->size_and_rate << 24;
+	u64 word = key->handle_pair ^ (unsigned long)key->cache ^ (u64)key->size_and_rate << 24;
 
-	return known->records + hash_64(hashed, MEMO_BITS);
+	return memo->entries + hash_64(word, OWNER_MEMO_BITS);
 }
 
-static __always_inline bool is_same(const struct memo_key *a, const struct memo_key *b)
+static __always_inline bool is_same_key(const struct owner_memo_key *a,
+					const struct owner_memo_key *b)
 {
 	return a->handle_pair == b->handle_pair && a->size_and_rate == b->size_and_rate &&
 	       a->cache == b->cache && a->nid == b->nid;
 }
 
-/* Beyond the first span of ages. */
-static __always_inline u64 later_span(const struct owner_walk_memo *known, u32 *age)
+/* The bit of an age that is beyond the first span. */
+static __always_inline u64 find_later_span(const struct owner_walk_memo *memo, u32 *age)
 {
 	unsigned int i;
 
-	for (i = 1; i < known->nr_spans; i++)
-		if (*age < known->ends[i])
+	for (i = 1; i < memo->nr_spans; i++)
+		if (*age < memo->span_ends[i])
 			return BIT_ULL(i);
-	/* Newer than now: see owner_ticks_since(). */
+	/* The record is newer than memo->now: see owner_ticks_since(). */
 	*age = 0;
 	return BIT_ULL(0);
 }
 
 /**
- * owner_memo_count - count the records of a slab that are the same as known ones
- * @known: a table
- * @slab: as it was seen since RCU was read-locked
+ * owner_memo_count - count the next records of a slab that are in the table
+ * @memo: the table
+ * @snap: a snapshot of the slab, taken since RCU was read-locked
  * @index: of the record to begin with
  *
- * Return: the index of the first that is not, or the number of objects that @slab has
- *	room for.
+ * Return: the index of the first record that the walk has to judge, or the number of
+ *	objects that the slab has room for.
  */
-unsigned int owner_memo_count(struct owner_walk_memo *known, const struct owner_slab_view *slab,
+unsigned int owner_memo_count(struct owner_walk_memo *memo, const struct owner_slab_snapshot *snap,
 			      unsigned int index)
 {
-	const struct owner_record *first = slab->records->record;
-	const struct owner_record *record = first + index, *end = first + slab->objects;
-	const struct kmem_cache *cache = slab->cache;
-	u32 now = known->now, first_span = known->ends[0];
-	int nid = slab_nid(slab->slab);
+	const struct owner_record *first = snap->records->record;
+	const struct owner_record *record = first + index, *end = first + snap->objects;
+	const struct kmem_cache *cache = snap->cache;
+	u32 now = memo->now, first_span = memo->span_ends[0];
+	int nid = slab_nid(snap->slab);
 
-	/* Some 40 instructions for each: the rest of what a query takes is little beside it. */
+	/* About 40 instructions per record, which is most of the cost of a query. */
 	for (; record < end; record++) {
-		struct memo_entry *same;
+		struct owner_memo_entry *entry;
 		struct owner_record owner;
-		struct memo_key key;
+		struct owner_memo_key key;
 		u64 span = BIT_ULL(0);
 		u32 age;
 
@@ -107,92 +109,104 @@ unsigned int owner_memo_count(struct owner_walk_memo *known, const struct owner_
 			break;
 		if (!owner.handle_pair)
 			continue;
-		key = key_of(&owner, nid, cache);
-		same = place_of(known, &key);
-		if (!is_same(&same->key, &key))
+		key = make_key(&owner, nid, cache);
+		entry = hash_entry(memo, &key);
+		if (!is_same_key(&entry->key, &key))
 			break;
 		age = now - owner.time;
 		if (unlikely(age >= first_span))
-			span = later_span(known, &age);
-		if (!(same->counted & span)) {
-			if (same->unknown & span)
+			span = find_later_span(memo, &age);
+		if (!(entry->counted_spans & span)) {
+			if (entry->unknown_spans & span)
 				break;
 			continue;
 		}
-		same->count++;
-		if (unlikely(age > same->oldest))
-			same->oldest = age;
-		if (unlikely(age < same->youngest))
-			same->youngest = age;
+		entry->count++;
+		if (unlikely(age > entry->oldest))
+			entry->oldest = age;
+		if (unlikely(age < entry->youngest))
+			entry->youngest = age;
 	}
 	return record - first;
 }
 
-static void add_up(const struct memo_entry *record)
+static void add_to_sum(const struct owner_memo_entry *entry)
 {
-	struct owner_sum *sum = record->sum;
-	struct owner_record owner = { .size_and_rate = record->key.size_and_rate };
+	struct owner_sum *sum = entry->sum;
+	struct owner_record owner = { .size_and_rate = entry->key.size_and_rate };
 
-	if (!record->count)
+	if (!entry->count)
 		return;
-	sum->oldest = max(sum->oldest, record->oldest * OWNER_TICK_NS);
-	sum->youngest = min(sum->youngest, record->youngest * OWNER_TICK_NS);
-	owner_estimate_add(&sum->estimate, record->count, owner.rate, owner.size,
-			   record->key.cache->size);
+	sum->oldest = max(sum->oldest, entry->oldest * OWNER_TICK_NS);
+	sum->youngest = min(sum->youngest, entry->youngest * OWNER_TICK_NS);
+	owner_estimate_add(&sum->estimate, entry->count, owner.rate, owner.size,
+			   entry->key.cache->size);
 }
 
-static void forget(struct memo_entry *record)
+/* Add the entry's count to its sum, drop its references and empty it. */
+static void flush_entry(struct owner_memo_entry *entry)
 {
-	struct owner_record owner = { .handle_pair = record->key.handle_pair };
+	struct owner_record owner = { .handle_pair = entry->key.handle_pair };
 
 	if (!owner.handle_pair)
 		return;
-	add_up(record);
+	add_to_sum(entry);
 	owner_record_put(&owner);
-	record->key.handle_pair = 0;
+	entry->key.handle_pair = 0;
 }
 
 /**
- * owner_memo_remember - treat slab objects like this one from now on
- * @known: the table of the walk that has found it, or NULL
- * @object: the object
- * @spans: of ages in which such are counted
- * @sum: to which this one has been added, and those will be; NULL if it has not
+ * owner_memo_add - treat records that are equal to this one in the same way
+ * @memo: the table of the walk that has found it, or NULL
+ * @object: a slab object
+ * @spans: a bit for each span of ages in which equal records are counted
+ * @sum: the sum to which this record was added and the others will be added; NULL if it
+ *	was not added to any
  */
-void owner_memo_remember(struct owner_walk_memo *known, const struct owner_object *object, u64 spans,
-			 struct owner_sum *sum)
+void owner_memo_add(struct owner_walk_memo *memo, const struct owner_object *object, u64 spans,
+		    struct owner_sum *sum)
 {
 	struct owner_record owner = object->owner;
-	struct memo_entry *record;
-	struct memo_key key;
+	struct owner_memo_entry *entry;
+	struct owner_memo_key key;
 
-	/* Where nothing is known of the task any more there will be no others. */
-	if (!known || !owner.task || !owner_record_get(&owner))
+	/* The depot has lost the task: there will be no equal records. */
+	if (!memo || !owner.task || !owner_record_get(&owner))
 		return;
-	key = key_of(&owner, object->nid, object->slab_cache);
-	record = place_of(known, &key);
-	forget(record);
-	*record = (struct memo_entry){
+	key = make_key(&owner, object->nid, object->slab_cache);
+	entry = hash_entry(memo, &key);
+	flush_entry(entry);
+	*entry = (struct owner_memo_entry){
 		.key = key,
-		.counted = sum ? spans : 0,
-		.unknown = sum ? 0 : spans,
+		.counted_spans = sum ? spans : 0,
+		.unknown_spans = sum ? 0 : spans,
 		.sum = sum,
 		.youngest = U32_MAX,
 	};
 }
 
-/* Add up what was counted, and begin anew. */
-void owner_memo_flush(struct owner_walk_memo *known)
+/**
+ * owner_memo_flush - add all counts to their sums and empty the table
+ * @memo: the table or NULL
+ *
+ * Context: slab_mutex has been held since the first record was added.
+ */
+void owner_memo_flush(struct owner_walk_memo *memo)
 {
 	unsigned int i;
 
-	for (i = 0; known && i < ARRAY_SIZE(known->records); i++)
-		forget(&known->records[i]);
+	for (i = 0; memo && i < ARRAY_SIZE(memo->entries); i++)
+		flush_entry(&memo->entries[i]);
 }
 
-/* Before the walk ends. */
-void owner_memo_free(struct owner_walk_memo *known)
+/**
+ * owner_memo_free - flush and free a table
+ * @memo: the table or NULL
+ *
+ * Context: as owner_memo_flush().
+ */
+void owner_memo_free(struct owner_walk_memo *memo)
 {
-	owner_memo_flush(known);
-	kvfree(known);
+	owner_memo_flush(memo);
+	kvfree(memo);
 }

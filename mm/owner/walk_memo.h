@@ -1,65 +1,77 @@
 /* SPDX-License-Identifier: GPL-2.0 */
-/* Records like one that has been looked at. */
-#ifndef _MM_OWNER_KNOWN_H
-#define _MM_OWNER_KNOWN_H
+/*
+ * A walk's memory of records that it has judged, so that the next records that are equal
+ * but for their time are only counted.
+ */
+#ifndef _MM_OWNER_WALK_MEMO_H
+#define _MM_OWNER_WALK_MEMO_H
 
 #include <linux/types.h>
 
-#include "record.h"
-#include "sample.h"
-#include "slab_records.h"
-#include "walk.h"
+#include "sum.h"
+#include "walk_slab.h"
 
-/* A slab as it was when RCU was read-locked; it may be gone by now. */
-struct owner_slab_view {
-	struct slab *slab;
-	struct kmem_cache *cache;
-	unsigned long exts;		/* slab->obj_exts as it stood there */
-	struct owner_slab_records *records;	/* can be read until RCU is unlocked */
-	unsigned int objects;		/* that it has room for */
-	unsigned int allocated;		/* or kept free by the CPU that has the slab */
-};
+#define OWNER_MEMO_BITS		12
+#define OWNER_MEMO_SPANS_MAX	64
+#define OWNER_MEMO_ALL_SPANS	U64_MAX
 
-/* What the same records have in common. */
-struct memo_key {
-	u64 handle_pair;		/* 0: nothing is known here */
+/**
+ * struct owner_memo_key - what equal records have in common
+ * @handle_pair: chain and task, 0 if the entry is empty
+ * @size_and_rate: size and sampling rate
+ * @nid: memory node
+ * @cache: cache of the object
+ */
+struct owner_memo_key {
+	u64 handle_pair;
 	u32 size_and_rate;
 	int nid;
 	const struct kmem_cache *cache;
 };
 
-/* A span of ages is a bit. */
-struct memo_entry {
-	struct memo_key key;		/* its handles with references */
-	u64 counted;			/* spans in which such are counted here */
-	u64 unknown;			/* in which it is not known yet where */
-	struct owner_sum *sum;		/* to which what is counted here will be added */
+/**
+ * struct owner_memo_entry - a record that was judged
+ * @key: the record; the entry holds references to its handles
+ * @counted_spans: a bit for each span of ages in which equal records are counted here
+ * @unknown_spans: a bit for each span in which the walk has to find equal records,
+ *	because it does not know yet to which sum they belong
+ * @sum: the sum to which @count is added when the entry is flushed
+ * @count: how many records have been counted here
+ * @oldest: the greatest age of a record that was counted here, in ticks
+ * @youngest: the smallest age
+ *
+ * In spans that have neither bit, equal records are skipped.
+ */
+struct owner_memo_entry {
+	struct owner_memo_key key;
+	u64 counted_spans;
+	u64 unknown_spans;
+	struct owner_sum *sum;
 	unsigned int count;
-	u32 oldest;			/* of those, in ticks */
+	u32 oldest;
 	u32 youngest;
 };
 
-#define MEMO_BITS		12
-#define MEMO_SPANS_MAX		64
-#define MEMO_ALL_SPANS		U64_MAX
-
-/*
- * What a walk knows of records. Whether one is counted can hang on its age: in
- * each of some spans of ages it does not.
+/**
+ * struct owner_walk_memo - a hash table of judged records, for one walk
+ * @now: the time from which ages are measured
+ * @nr_spans: spans of ages, in each of which all equal records get the same verdict
+ * @span_ends: in ticks: the first age beyond each span, in ascending order
+ * @entries: one for each hash; a record that is added evicts the one before
  */
 struct owner_walk_memo {
-	u32 now;				/* from which ages are counted */
+	u32 now;
 	unsigned int nr_spans;
-	u32 ends[MEMO_SPANS_MAX];		/* in ticks: the next span begins there */
-	struct memo_entry records[1 << MEMO_BITS];	/* one for each hash */
+	u32 span_ends[OWNER_MEMO_SPANS_MAX];
+	struct owner_memo_entry entries[1 << OWNER_MEMO_BITS];
 };
 
 struct owner_walk_memo *owner_memo_alloc(u32 now);
-void owner_memo_free(struct owner_walk_memo *known);
-unsigned int owner_memo_count(struct owner_walk_memo *known, const struct owner_slab_view *slab,
+void owner_memo_free(struct owner_walk_memo *memo);
+unsigned int owner_memo_count(struct owner_walk_memo *memo, const struct owner_slab_snapshot *snap,
 			      unsigned int index);
-void owner_memo_remember(struct owner_walk_memo *known, const struct owner_object *object, u64 spans,
-			 struct owner_sum *sum);
-void owner_memo_flush(struct owner_walk_memo *known);
+void owner_memo_add(struct owner_walk_memo *memo, const struct owner_object *object, u64 spans,
+		    struct owner_sum *sum);
+void owner_memo_flush(struct owner_walk_memo *memo);
 
-#endif /* _MM_OWNER_KNOWN_H */
+#endif /* _MM_OWNER_WALK_MEMO_H */

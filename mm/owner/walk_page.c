@@ -1,50 +1,69 @@
 // SPDX-License-Identifier: GPL-2.0
-/*
- * Walking the allocations of pages.
- */
+/* Walking the allocations of pages. A position is a page frame. */
 
 #include <linux/memblock.h>
 #include <linux/mm.h>
 
-#include "page.h"
-#include "walk.h"
+#include "walk_slab.h"
 
-/* Whose objects are they, if the pages serve slabs? */
-static void describe_slab(struct owner_cursor *walk, struct owner_pages *found)
+/* If the pages serve a slab, say which cache it belongs to and how much of it is tracked. */
+static void fill_slab_usage(struct owner_cursor *cursor, struct owner_pages *pages)
 {
-	struct owner_slab_usage slab;
+	struct owner_slab_usage usage;
 
-	if (!PageSlab(found->page) || !owner_cursor_at(walk, found->pfn, &slab))
+	if (!PageSlab(pages->page) || !owner_slab_get_usage(cursor, pages->pfn, &usage))
 		return;
-	found->cache = slab.name;
-	found->objects = slab.allocated;
-	found->owned = slab.tracked;
+	pages->cache = usage.name;
+	pages->objects = usage.allocated;
+	pages->owned = usage.tracked;
 }
 
-/* Page frames that are looked at before others get a turn. */
-#define WALK_STRETCH	1024
-
-/**
- * owner_pages_next - find the next allocation of pages, and what it serves
- * @walk: between owner_cursor_begin() and owner_cursor_end(), used for pages only
- * @found: where it is described, good until the walk moves on
- *
- * Return: 1 if there is one, 0 if there is none, -ERESTARTSYS if a signal came.
- */
-int owner_pages_next(struct owner_cursor *walk, struct owner_pages *found)
+static void fill_object(struct owner_object *object)
 {
-	owner_cursor_release(walk);
-	while (walk->pfn < max_pfn) {
-		unsigned long end = min(walk->pfn + WALK_STRETCH, max_pfn);
-		int error = owner_cursor_rest(walk);
+	const struct owner_pages *pages = &object->pages;
 
-		if (error)
-			return error;
-		if (owner_pages_find(&walk->pfn, end, found)) {
-			walk->held.stack = found->owner.handle;
-			describe_slab(walk, found);
-			return 1;
-		}
-	}
-	return 0;
+	object->source = OWNER_SOURCE_PAGE;
+	object->slab_cache = NULL;
+	object->cache = pages->cache;
+	object->held = PAGE_SIZE << pages->owner.order;
+	object->index = 0;
+	object->nid = page_to_nid(pages->page);
+	object->pfn = pages->pfn;
+	object->address = NULL;
+	object->size = PAGE_SIZE << pages->owner.order;
+	object->owner = (struct owner_record){ .stack = pages->owner.handle };
 }
+
+/* Look at that many page frames before the next owner_cursor_rest(). */
+#define FRAMES_PER_REST	1024
+
+static int next_pages(struct owner_cursor *cursor, struct owner_object *object)
+{
+	unsigned long pfn = cursor->pos;
+	bool found = false;
+	int error = 0;
+
+	while (!found && pfn < max_pfn) {
+		unsigned long end = min(pfn + FRAMES_PER_REST, max_pfn);
+
+		error = owner_cursor_rest(cursor);
+		if (error)
+			break;
+		found = owner_pages_find(&pfn, end, &object->pages);
+	}
+	cursor->pos = pfn;
+	if (found) {
+		cursor->found_pos = object->pages.pfn;
+		cursor->ref.stack = object->pages.owner.handle;
+		fill_slab_usage(cursor, &object->pages);
+		fill_object(object);
+	}
+	return error ?: found;
+}
+
+/* With the locks of the slab source, for the usage of slabs. */
+const struct owner_source_ops owner_page_source = {
+	.lock	= owner_slab_lock,
+	.unlock	= owner_slab_unlock,
+	.next	= next_pages,
+};

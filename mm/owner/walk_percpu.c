@@ -12,67 +12,76 @@
 #include <linux/rcupdate.h>
 
 #include "percpu.h"
+#include "record.h"
 #include "walk.h"
 
-/* A position is a bucket and a number. Together they fit into a file's position. */
+/*
+ * A position is a bucket and, in the lower bits, the least number of a record that has
+ * not been looked at in this bucket.
+ */
 #define NUMBER_BITS	48
 #define NUMBER_MASK	GENMASK_ULL(NUMBER_BITS - 1, 0)
 
-/* Hold the first area of this bucket, from walk->place on, that has not gone. */
-static struct owner_percpu_record *hold_next(struct owner_cursor *walk, struct list_head *bucket)
+/* Find the first record of a bucket at or after the cursor, and take references to it. */
+static struct owner_percpu_record *find_in_bucket(struct owner_cursor *cursor,
+						  struct list_head *bucket)
 {
 	struct owner_percpu_record *record;
 
 	list_for_each_entry_rcu(record, bucket, node) {
-		if (record->number < (walk->place & NUMBER_MASK))
+		if (record->number < (cursor->pos & NUMBER_MASK))
 			continue;
-		walk->held = record->owner;
-		/* A record's references are dropped only after it left the table. */
-		if (owner_record_get(&walk->held)) {
-			walk->place = (walk->place & ~NUMBER_MASK) | (record->number + 1);
+		cursor->ref = record->owner;
+		/* This fails if the area was freed: its record left the table first. */
+		if (owner_record_get(&cursor->ref)) {
+			cursor->found_pos = (cursor->pos & ~NUMBER_MASK) | record->number;
+			cursor->pos = cursor->found_pos + 1;
 			return record;
 		}
-		walk->held.handle_pair = 0;
+		cursor->ref.handle_pair = 0;
 	}
 	return NULL;
 }
 
-/**
- * owner_percpu_next - find the next per-CPU area that has an owner
- * @walk: between owner_cursor_begin() and owner_cursor_end(), from walk->place on
- * @object: where it is described
- *
- * A place is a bucket in the upper bits, and in the lower the least number that
- * has not been found in it.
- *
- * Return: true if there is one.
- */
-bool owner_percpu_next(struct owner_cursor *walk, struct owner_object *object)
+static void fill_object(struct owner_object *object, const struct owner_percpu_record *record,
+			const struct owner_record *owner)
+{
+	object->source = OWNER_SOURCE_PERCPU;
+	object->slab_cache = NULL;
+	object->cache = "percpu";
+	object->held = record->size;
+	object->index = 0;
+	object->nid = NUMA_NO_NODE;
+	/* There is no one page: each CPU has its own. */
+	object->pfn = 0;
+	object->address = record->area;
+	object->size = record->size;
+	object->owner = *owner;
+}
+
+static int next_area(struct owner_cursor *cursor, struct owner_object *object)
 {
 	struct owner_percpu_record *record = NULL;
+	int error = owner_cursor_rest(cursor);
 	u64 bucket;
 
-	owner_cursor_release(walk);
+	if (error)
+		return error;
 	rcu_read_lock();
 	while (owner_percpu_table && !record) {
-		bucket = walk->place >> NUMBER_BITS;
+		bucket = cursor->pos >> NUMBER_BITS;
 		if (bucket >> OWNER_PERCPU_TABLE_BITS)
 			break;
-		record = hold_next(walk, &owner_percpu_table[bucket]);
+		record = find_in_bucket(cursor, &owner_percpu_table[bucket]);
 		if (!record)
-			walk->place = (bucket + 1) << NUMBER_BITS;
+			cursor->pos = (bucket + 1) << NUMBER_BITS;
 	}
-	if (record) {
-		object->owner = walk->held;
-		object->cache = "percpu";
-		object->size = record->size;
-		object->slab_size = record->size;
-		object->index = 0;
-		object->nid = NUMA_NO_NODE;
-		object->address = record->area;
-		/* It has a page on each CPU. */
-		object->pfn = 0;
-	}
+	if (record)
+		fill_object(object, record, &cursor->ref);
 	rcu_read_unlock();
-	return record;
+	return !!record;
 }
+
+const struct owner_source_ops owner_percpu_source = {
+	.next	= next_area,
+};

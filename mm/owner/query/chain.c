@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * What a query asks of a call chain: its functions and modules, and which of its
- * frames are the allocator's own.
+ * Call chains of a query: their functions, their modules, and which frames are the
+ * allocator's own.
  *
- * Those are the ones that stand in front. Most chains have none, as they are
- * taken without; where one could not be taken so, they are left out here. An
- * allocator's function further down, as when memory is reclaimed in order to
- * allocate, is left in: the chain is not cut in its midst.
+ * Chains are captured without the allocator's frames where possible. Where that was
+ * not possible, a query skips these frames at the start of the chain. It does not
+ * skip an allocator function further down, for example below reclaim: a chain has no
+ * holes.
  */
 
 #include <linux/hash.h>
@@ -19,41 +19,45 @@
 #include "../unwind.h"
 #include "query.h"
 
-/* The call, not what it returns to, which can be the next function. */
 static unsigned long function_at(unsigned long frame)
 {
 	unsigned long size, offset;
 
+	/* Look up the call: it can be the function's last instruction. */
 	if (!kallsyms_lookup_size_offset(frame - 1, &size, &offset))
 		return 0;
 	return frame - 1 - offset;
 }
 
-static unsigned int skip_allocator(const struct query_chain *chain)
+/* Index of the first frame to show. */
+static unsigned int skip_allocator(const struct owner_query_chain *chain)
 {
 	unsigned int first = 0;
 
 	while (first < chain->count && owner_is_allocator(chain->frames[first]))
 		first++;
-	/* Better the allocator's frames than none. */
+	/* If all frames are the allocator's, show them. */
 	return first < chain->count ? first : 0;
 }
 
 /**
- * owner_query_chain - look at a call chain, or find it as it was seen before
- * @chains: 1 << QUERY_CHAIN_BITS of them, each kept until another takes its place
+ * owner_query_get_chain - look up a call chain
+ * @chains: table of 1 << OWNER_QUERY_CHAIN_BITS chains
  * @handle: of the call chain, referenced by the caller
  *
- * Return: the chain, good until this is called again.
+ * The chain replaces the one with the same hash.
+ *
+ * Return: the chain, valid until this function is called again.
  */
-struct query_chain *owner_query_chain(struct query_chain *chains, depot_stack_handle_t handle)
+struct owner_query_chain *owner_query_get_chain(struct owner_query_chain *chains,
+						depot_stack_handle_t handle)
 {
-	struct query_chain *chain = &chains[hash_32(handle, QUERY_CHAIN_BITS)];
+	struct owner_query_chain *chain = &chains[hash_32(handle, OWNER_QUERY_CHAIN_BITS)];
 
 	if (chain->handle == handle)
 		return chain;
 	stack_depot_put(chain->handle);
-	*chain = (struct query_chain){};
+	*chain = (struct owner_query_chain){};
 	if (stack_depot_get(handle))
 		chain->handle = handle;
 	chain->count = stack_depot_fetch(handle, &chain->frames);
@@ -62,28 +66,34 @@ struct query_chain *owner_query_chain(struct query_chain *chains, depot_stack_ha
 	return chain;
 }
 
-void owner_query_put_chains(struct query_chain *chains)
+/**
+ * owner_query_put_chains - drop the references of a table of call chains
+ * @chains: the table, unused from now on
+ */
+void owner_query_put_chains(struct owner_query_chain *chains)
 {
 	unsigned int i;
 
-	for (i = 0; i < 1 << QUERY_CHAIN_BITS; i++)
+	for (i = 0; i < 1 << OWNER_QUERY_CHAIN_BITS; i++)
 		stack_depot_put(chains[i].handle);
 }
 
 /**
- * owner_query_chain_matches - has a call chain a function or module of a comparison?
- * @chain: the call chain
- * @s: always the same sentence
- * @comparison: one of its comparisons
+ * owner_query_chain_matches - does a comparison hold for a function or module of a chain?
+ * @chain: the call chain, used with one sentence only
+ * @s: the sentence
+ * @comparison: a comparison of the sentence, with functions or modules
+ *
+ * The comparison is evaluated once for each chain.
  */
-bool owner_query_chain_matches(struct query_chain *chain, const struct owner_sentence *s,
+bool owner_query_chain_matches(struct owner_query_chain *chain, const struct owner_sentence *s,
 			       const struct owner_comparison *comparison)
 {
 	u32 bit = 1U << (comparison - s->comparisons);
 	unsigned int i;
 
-	if (!(chain->asked & bit)) {
-		chain->asked |= bit;
+	if (!(chain->compared & bit)) {
+		chain->compared |= bit;
 		for (i = 0; i < chain->count && !(chain->matched & bit); i++)
 			if (owner_frame_matches(s, comparison, chain->frames[i]))
 				chain->matched |= bit;
@@ -92,14 +102,24 @@ bool owner_query_chain_matches(struct query_chain *chain, const struct owner_sen
 	return chain->matched & bit;
 }
 
-/* The function that called the allocator, by its address; 0 if it has none any more. */
-unsigned long owner_query_function(const struct query_chain *chain)
+/**
+ * owner_query_chain_function - find the function that called the allocator
+ * @chain: the call chain
+ *
+ * Return: its address, 0 if the chain is empty or the function is unknown.
+ */
+unsigned long owner_query_chain_function(const struct owner_query_chain *chain)
 {
 	return chain->count ? function_at(chain->frames[chain->first]) : 0;
 }
 
-/* The module that is nearest to the allocation; no name if there is none. */
-void owner_query_module(const struct query_chain *chain, char *name, size_t size)
+/**
+ * owner_query_chain_module - find the module that is nearest to the allocation
+ * @chain: the call chain
+ * @name: buffer for the module's name, empty if no frame is in a module
+ * @size: of @name
+ */
+void owner_query_chain_module(const struct owner_query_chain *chain, char *name, size_t size)
 {
 	unsigned int i;
 

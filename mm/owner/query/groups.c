@@ -1,55 +1,31 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * The objects of a query, added up by what they have in common.
+ * The groups of a query.
  *
- * Memory is bounded: while adding up there are at most half as many groups again
- * as groups= allows, and when there are that many, the smallest go into other. A
- * group that went and comes again starts anew, so that its sum is then short of
- * what went before: totals are exact, and the answer says that groups went.
+ * Memory is bounded: the table has room for half as many groups again as groups=
+ * allows. When it is full, the smallest groups are folded into one sum, query->other. If
+ * more objects of a folded group are found, a new group is made, which lacks what was
+ * folded: totals are exact, and the answer says that groups were folded.
  */
 
 #include <linux/jhash.h>
 #include <linux/log2.h>
+#include <linux/minmax.h>
 #include <linux/sched.h>
 #include <linux/slab.h>
 #include <linux/sort.h>
 #include <linux/stackdepot.h>
 #include <linux/string.h>
 
-#include "../capture.h"
+#include "../walk_memo.h"
 #include "query.h"
 
-/* What a query takes for its groups has no owner, and so is not in its answer. */
+/* Groups are not tracked, so that a query does not find its own memory. */
 #define QUERY_GFP	(GFP_KERNEL | __GFP_NO_OBJ_EXT)
 
-/* What the object that was found last adds. */
-struct owner_sum owner_query_object_sum(const struct owner_query *query)
+static unsigned int put_name(u64 *key, const char *name, unsigned int max_length)
 {
-	const struct owner_object *object = &query->object;
-	struct owner_sum sum = {};
-
-	if (query->counted && query->kind == OWNER_SOURCE_SLAB) {
-		sum.estimate = query->holds;
-		sum.ageless = true;
-		return sum;
-	}
-	owner_sum_add(&sum, object->owner.rate, object->size, object->slab_size,
-		      query->fields.value[OWNER_FIELD_AGE].number);
-	return sum;
-}
-
-void owner_query_add(struct owner_sum *sum, const struct owner_sum *more)
-{
-	sum->youngest = sum->estimate.records ? min(sum->youngest, more->youngest) : more->youngest;
-	sum->oldest = max(sum->oldest, more->oldest);
-	sum->ageless |= more->ageless;
-	sum->groups += more->groups;
-	owner_estimate_join(&sum->estimate, &more->estimate);
-}
-
-static unsigned int put_name(u64 *key, const char *name, unsigned int most)
-{
-	unsigned int length = strnlen(name, most);
+	unsigned int length = strnlen(name, max_length);
 	unsigned int words = length / sizeof(u64) + 1;
 
 	memset(key, 0, words * sizeof(u64));
@@ -57,13 +33,14 @@ static unsigned int put_name(u64 *key, const char *name, unsigned int most)
 	return words;
 }
 
-static unsigned int put_stack(u64 *key, struct owner_query *query, const struct owner_group_field *by)
+static unsigned int put_stack(u64 *key, struct owner_query *query,
+			      const struct owner_group_field *by)
 {
-	struct query_chain *chain = owner_query_chain_of(query);
+	struct owner_query_chain *chain = owner_query_object_chain(query);
 	unsigned int i, first = by->full ? 0 : chain->first;
 	unsigned int frames = chain->count - first;
 
-	if (owner_query_by_handle(&query->sentence)) {
+	if (owner_query_keyed_by_handle(&query->sentence)) {
 		*key = query->object.owner.stack;
 		return 1;
 	}
@@ -74,33 +51,35 @@ static unsigned int put_stack(u64 *key, struct owner_query *query, const struct 
 	return 1 + frames;
 }
 
-static unsigned int put_field(u64 *key, struct owner_query *query, const struct owner_group_field *by)
+/* Append one field of the object that was found last to its key. Returns the words used. */
+static unsigned int put_field(u64 *key, struct owner_query *query,
+			      const struct owner_group_field *by)
 {
 	bool absent = by->field < OWNER_FIELDS && query->fields.absent_fields & BIT(by->field);
-	char name[QUERY_NAME_MAX + 1];
+	char name[OWNER_QUERY_NAME_MAX + 1];
 
 	switch (by->field) {
 	case OWNER_FIELD_STACK:
 		return put_stack(key, query, by);
 	case OWNER_FIELD_FUNC:
-		*key = owner_query_function(owner_query_chain_of(query));
+		*key = owner_query_chain_function(owner_query_object_chain(query));
 		return 1;
 	case OWNER_FIELD_MODULE:
-		owner_query_module(owner_query_chain_of(query), name, sizeof(name));
-		return put_name(key, name, QUERY_NAME_MAX);
+		owner_query_chain_module(owner_query_object_chain(query), name, sizeof(name));
+		return put_name(key, name, OWNER_QUERY_NAME_MAX);
 	case OWNER_FIELD_CACHE:
 	case OWNER_FIELD_COMM:
 		return put_name(key, absent ? "" : query->fields.value[by->field].word,
-				QUERY_NAME_MAX);
+				OWNER_QUERY_NAME_MAX);
 	case OWNER_FIELD_CGROUP:
 		return put_name(key, query->cgroup, OWNER_CGROUP_MAX);
 	default:
-		*key = absent ? QUERY_ABSENT : query->fields.value[by->field].number;
+		*key = absent ? OWNER_QUERY_ABSENT : query->fields.value[by->field].number;
 		return 1;
 	}
 }
 
-static u64 rank_by(const struct owner_sum *sum, enum owner_sort sort)
+static u64 rank_sum(const struct owner_sum *sum, enum owner_sort sort)
 {
 	switch (sort) {
 	case OWNER_SORT_HELD:
@@ -118,18 +97,18 @@ static u64 rank_by(const struct owner_sum *sum, enum owner_sort sort)
 	}
 }
 
-static int compare(const void *a, const void *b, const void *sentence)
+static int compare_groups(const void *a, const void *b, const void *sentence)
 {
-	const struct query_group *x = *(const struct query_group **)a;
-	const struct query_group *y = *(const struct query_group **)b;
+	const struct owner_query_group *x = *(const struct owner_query_group **)a;
+	const struct owner_query_group *y = *(const struct owner_query_group **)b;
 	const struct owner_sentence *s = sentence;
 	unsigned int i;
 
-	/* There can be a million. */
+	/* There can be a million groups. */
 	cond_resched();
 	for (i = 0; i < max(s->nr_sort_by, 1U); i++) {
 		enum owner_sort sort = s->nr_sort_by ? s->sort_by[i] : OWNER_SORT_BYTES;
-		u64 left = rank_by(&x->sum, sort), right = rank_by(&y->sum, sort);
+		u64 left = rank_sum(&x->sum, sort), right = rank_sum(&y->sum, sort);
 
 		if (left != right)
 			return left < right ? 1 : -1;
@@ -137,42 +116,45 @@ static int compare(const void *a, const void *b, const void *sentence)
 	return memcmp(x->key, y->key, min(x->words, y->words) * sizeof(u64));
 }
 
-static void free_group(struct query_group *group)
+static void free_group(struct owner_query_group *group)
 {
 	stack_depot_put(group->stack);
 	kfree(group);
 }
 
-/* Put the groups into order, and those beyond what is kept into other. */
-static void sort_and_fold(struct owner_query *query)
+/**
+ * owner_query_sort_groups - sort the groups, and fold those beyond groups=
+ * @query: has found all its objects, or as many groups as the table has room for
+ */
+void owner_query_sort_groups(struct owner_query *query)
 {
-	/* Sums are complete then, and can go. */
-	owner_memo_flush(query->walk.known);
-	sort_r(query->groups, query->nr_groups, sizeof(*query->groups), compare, NULL,
+	/* Complete the sums, and drop the memo's pointers to groups that are freed here. */
+	owner_memo_flush(query->cursor.memo);
+	sort_r(query->groups, query->nr_groups, sizeof(*query->groups), compare_groups, NULL,
 	       &query->sentence);
 	while (query->nr_groups > query->sentence.max_groups) {
-		struct query_group *group = query->groups[--query->nr_groups];
+		struct owner_query_group *group = query->groups[--query->nr_groups];
 
-		owner_query_add(&query->other, &group->sum);
+		owner_sum_join(&query->other, &group->sum);
 		hlist_del(&group->node);
 		free_group(group);
 	}
 }
 
-/* Sorting is worth it only for some at a time. */
-static unsigned int most_groups(const struct owner_query *query)
+/* Room in the table: enough groups beyond groups= that sorting is rare. */
+static unsigned int max_table_groups(const struct owner_query *query)
 {
 	unsigned int kept = query->sentence.max_groups;
 
 	return kept + max(kept / 2, 64U);
 }
 
-static struct query_group *make_group(struct owner_query *query, unsigned int words, u32 hash)
+static struct owner_query_group *make_group(struct owner_query *query, unsigned int words, u32 hash)
 {
-	struct query_group *group;
+	struct owner_query_group *group;
 
-	if (query->nr_groups == most_groups(query))
-		sort_and_fold(query);
+	if (query->nr_groups == max_table_groups(query))
+		owner_query_sort_groups(query);
 	group = kzalloc(struct_size(group, key, words), QUERY_GFP);
 	if (!group)
 		return NULL;
@@ -187,11 +169,16 @@ static struct query_group *make_group(struct owner_query *query, unsigned int wo
 	return group;
 }
 
-/* The group of the object that was found last. */
-static struct query_group *group_of(struct owner_query *query)
+/**
+ * owner_query_find_group - find or make the group of the object that was found last
+ * @query: has found an object
+ *
+ * Return: the group, NULL without memory.
+ */
+struct owner_query_group *owner_query_find_group(struct owner_query *query)
 {
 	unsigned int i, words = 0;
-	struct query_group *group;
+	struct owner_query_group *group;
 	u32 hash;
 
 	for (i = 0; i < query->sentence.nr_group_by; i++)
@@ -204,61 +191,37 @@ static struct query_group *group_of(struct owner_query *query)
 	return make_group(query, words, hash);
 }
 
-static int add_up_objects(struct owner_query *query)
+/**
+ * owner_query_alloc_groups - allocate an empty table of groups
+ * @query: has its sentence
+ *
+ * Return: 0, -ENOMEM. Free the table by owner_query_free_groups() in both cases.
+ */
+int owner_query_alloc_groups(struct owner_query *query)
 {
-	struct query_group *group;
-	struct owner_sum sum;
-	int found;
+	unsigned int room = max_table_groups(query);
 
-	while ((found = owner_query_next(query)) > 0) {
-		group = group_of(query);
-		if (!group)
-			return -ENOMEM;
-		sum = owner_query_object_sum(query);
-		owner_query_add(&group->sum, &sum);
-		owner_query_remember(query, group);
-	}
-	return found;
+	query->bucket_bits = ilog2(roundup_pow_of_two(room));
+	query->buckets = kvcalloc(1 << query->bucket_bits, sizeof(*query->buckets), GFP_KERNEL);
+	query->groups = kvcalloc(room, sizeof(*query->groups), GFP_KERNEL);
+	return query->buckets && query->groups ? 0 : -ENOMEM;
 }
 
 /**
- * owner_query_add_up - add up what the sentence asks for, group by group
- * @query: a query whose sentence has groups
- *
- * What it takes is freed by owner_query_free(), also after an error.
- *
- * Return: 0, -ENOMEM or, after a signal, -ERESTARTSYS.
+ * owner_query_nr_shown - how many groups does the answer show?
+ * @query: all groups are summed up
  */
-int owner_query_add_up(struct owner_query *query)
+unsigned int owner_query_nr_shown(const struct owner_query *query)
 {
-	int error = owner_query_prepare(query);
-	unsigned int i;
+	unsigned int top = query->sentence.top;
 
-	if (error)
-		return error;
-	query->bucket_bits = ilog2(roundup_pow_of_two(most_groups(query)));
-	query->buckets = kvcalloc(1 << query->bucket_bits, sizeof(*query->buckets), GFP_KERNEL);
-	query->groups = kvcalloc(most_groups(query), sizeof(*query->groups), GFP_KERNEL);
-	if (!query->buckets || !query->groups)
-		return -ENOMEM;
-	query->counted = owner_query_counts_suffice(query);
-	if (query->counted)
-		owner_counters_flush();
-	else
-		owner_query_begin_memo(query);
-	owner_cursor_begin(&query->walk);
-	error = add_up_objects(query);
-	owner_query_end_memo(query);
-	owner_cursor_end(&query->walk);
-	if (error)
-		return error;
-	sort_and_fold(query);
-	query->total = query->other;
-	for (i = 0; i < query->nr_groups; i++)
-		owner_query_add(&query->total, &query->groups[i]->sum);
-	return 0;
+	return top ? min(top, query->nr_groups) : query->nr_groups;
 }
 
+/**
+ * owner_query_free_groups - free the groups and their table
+ * @query: the query
+ */
 void owner_query_free_groups(struct owner_query *query)
 {
 	while (query->nr_groups)

@@ -1,155 +1,224 @@
 /* SPDX-License-Identifier: GPL-2.0 */
-/* The answer to a sentence about what is held. */
+/*
+ * A query: a sentence in, groups or single objects out.
+ *
+ * Each file uses only files above it in this list:
+ *
+ * generation.c	counts loaded and unloaded modules, whose functions the answer names
+ * chain.c	frames, functions and modules of a call chain, looked up once
+ * parse.c	parses a sentence, and refuses one that cannot be answered
+ * values.c	field values of an object, for the sentence's comparisons
+ * memo.c	what the walk's memo has to know of a sentence
+ * find.c	finds the objects that the expression holds for
+ * groups.c	the table of groups
+ * answer.c	sums up all groups
+ * show.c	prints groups, objects and totals, as text or as rows
+ * file.c	the file owner/query, and reading a query from any file
+ */
 #ifndef _MM_OWNER_QUERY_H
 #define _MM_OWNER_QUERY_H
 
 #include <linux/list.h>
-#include <linux/minmax.h>
 #include <linux/mutex.h>
-#include <linux/string.h>
 #include <linux/types.h>
 
 #include "../cgroup.h"
-#include "../walk_memo.h"
 #include "../lang/lang.h"
-#include "../page.h"
+#include "../sum.h"
+#include "../walk.h"
 
 struct file;
 struct inode;
 struct seq_file;
 
-/* Letters of a name, beyond which groups do not tell names apart. */
-#define QUERY_NAME_MAX		63
-#define QUERY_NAME_WORDS	((QUERY_NAME_MAX + 1) / sizeof(u64))
+/* Two names that agree in this many characters are in one group. */
+#define OWNER_QUERY_NAME_MAX	63
+#define OWNER_QUERY_NAME_WORDS	((OWNER_QUERY_NAME_MAX + 1) / sizeof(u64))
 
-/* What a number reads that an object does not have. */
-#define QUERY_ABSENT		U64_MAX
+/* Stands in a key for a number that the object does not have. */
+#define OWNER_QUERY_ABSENT	U64_MAX
 
-/* The longest key: a call chain, a cgroup, and names for all else. */
-#define QUERY_KEY_WORDS		(1 + OWNER_FRAMES_MAX + OWNER_CGROUP_MAX / sizeof(u64) + \
-				 (OWNER_GROUP_MAX - 2) * QUERY_NAME_WORDS)
+/* The longest key: a call chain, a cgroup, and names for all other fields. */
+#define OWNER_QUERY_KEY_WORDS	(1 + OWNER_FRAMES_MAX + OWNER_CGROUP_MAX / sizeof(u64) + \
+				 (OWNER_GROUP_MAX - 2) * OWNER_QUERY_NAME_WORDS)
 
-/*
- * A call chain, as far as it has been asked about. Many objects share one, so
- * this is looked up once and kept for them.
+/**
+ * struct owner_query_chain - a call chain, kept because many objects share it
+ * @handle: of the chain, with a reference; 0 if the entry is empty
+ * @count: number of frames
+ * @first: index of the first frame that is not a function of the allocator
+ * @frames: the frames, in the depot
+ * @compared: a bit for each comparison with functions or modules that was evaluated
+ * @matched: a bit for each of them that holds
  */
-struct query_chain {
-	depot_stack_handle_t handle;	/* with a reference; 0: none */
+struct owner_query_chain {
+	depot_stack_handle_t handle;
 	unsigned int count;
-	unsigned int first;		/* frame that is not the allocator's own */
+	unsigned int first;
 	unsigned long *frames;
-	/* A bit for each comparison of functions or modules, once it was made. */
-	u32 asked;
+	u32 compared;
 	u32 matched;
 };
 
-#define QUERY_CHAIN_BITS	12
+#define OWNER_QUERY_CHAIN_BITS	12
 
-/* query_chain.c */
-struct query_chain *owner_query_chain(struct query_chain *chains, depot_stack_handle_t handle);
-void owner_query_put_chains(struct query_chain *chains);
-bool owner_query_chain_matches(struct query_chain *chain, const struct owner_sentence *s,
-			       const struct owner_comparison *comparison);
-unsigned long owner_query_function(const struct query_chain *chain);
-void owner_query_module(const struct query_chain *chain, char *name, size_t size);
-
-/*
- * The key is what the objects have in common, field by field: a number is one
- * word, a name is padded with zeros to whole words, a call chain is the number
- * of its frames and the frames, or one word if it is shown by its handle.
+/**
+ * struct owner_query_group - objects that agree in all fields of group=
+ * @node: in the bucket of @hash
+ * @sum: of the objects
+ * @stack: chain of one of the objects, with a reference, so that a handle in the key
+ *	stays that chain's
+ * @hash: of the key
+ * @words: length of the key
+ * @key: the values of the fields, one after the other. A number is one word. A name is
+ *	padded with zeros to whole words, with at least one zero. A call chain is its
+ *	handle, or the number of its frames and the frames.
  */
-struct query_group {
+struct owner_query_group {
 	struct hlist_node node;
 	struct owner_sum sum;
-	/* Of one of its objects, with a reference: a handle in the key stays that chain's. */
 	depot_stack_handle_t stack;
 	u32 hash;
 	u32 words;
 	u64 key[];
 };
 
+/**
+ * struct owner_query - a sentence and the state of its answer
+ * @sentence: the sentence
+ * @default_sources: a bit for each source that is read if the sentence has no source=
+ * @ops: the sources to read, in this order
+ * @nr_ops: how many
+ * @current_ops: index of the source that the cursor reads
+ * @cursor: holds the object that was found last until the next is asked for
+ * @object: the object that was found last
+ * @task: its task, to which @fields points
+ * @cgroup: path of its cgroup, to which @fields points; empty if unknown or not asked for
+ * @chain: its call chain, NULL until somebody asks
+ * @fields: its field values
+ * @now: the time from which ages are measured
+ * @generation: owner_query_generation() when the answer was begun
+ * @chains: 1 << OWNER_QUERY_CHAIN_BITS call chains, by hash of the handle
+ * @groups: the groups, in the order of the answer once all objects are added
+ * @nr_groups: how many
+ * @buckets: hash table of the groups
+ * @bucket_bits: its size
+ * @key: buffer for the key of @object
+ * @other: sum of the groups that were folded, because there were more than groups=
+ * @total: sum of everything
+ *
+ * A query is used by one reader at a time.
+ */
 struct owner_query {
 	struct owner_sentence sentence;
-	unsigned int sources;		/* enum owner_source's bits, if the sentence has none */
+	unsigned int default_sources;
 
-	/* The object that was found last; it is held until the next is asked for. */
-	struct owner_cursor walk;
-	struct owner_object object;	/* or pages, as far as they have the same */
-	struct owner_pages pages;
+	const struct owner_source_ops *ops[OWNER_SOURCES];
+	unsigned int nr_ops;
+	unsigned int current_ops;
+	struct owner_cursor cursor;
+
+	struct owner_object object;
 	struct owner_task task;
-	char cgroup[OWNER_CGROUP_MAX];	/* if it is asked about */
-	struct query_chain *chain;	/* NULL until it is asked about */
+	char cgroup[OWNER_CGROUP_MAX];
+	struct owner_query_chain *chain;
 	struct owner_field_values fields;
-	enum owner_source kind;		/* the walk's: slab objects, pages, per-CPU areas */
 
-	/* In place of slab objects, call chains are found, with what they hold. */
-	bool counted;
-	struct owner_estimate holds;
+	u32 now;
+	unsigned int generation;
+	struct owner_query_chain *chains;
 
-	/* The sentence's groups, in the order of the answer once all are added up. */
-	struct query_group **groups;
+	struct owner_query_group **groups;
 	unsigned int nr_groups;
-	struct owner_sum other;		/* groups that were beyond groups= */
-	struct owner_sum total;
-	unsigned int generation;	/* when it began to be answered */
-	u32 now;			/* from which ages are counted */
-
-	struct query_chain *chains;
 	struct hlist_head *buckets;
 	unsigned int bucket_bits;
-	u64 key[QUERY_KEY_WORDS];
+	u64 key[OWNER_QUERY_KEY_WORDS];
+	struct owner_sum other;
+	struct owner_sum total;
 };
 
-/* What an open file asks and is answered. */
-struct query_reader {
-	struct mutex lock;		/* guards all this against others with the same file */
+/**
+ * struct owner_query_reader - the query of an open file
+ * @lock: serializes users of the same open file
+ * @query: the query
+ * @error_text: describes the error in the last sentence, NULL if there was none
+ * @has_sentence: @query has a sentence to answer
+ * @has_answer: the answer has been begun
+ * @pos: position in the answer
+ * @has_object: an object was found, and may not have been shown yet
+ */
+struct owner_query_reader {
+	struct mutex lock;
 	struct owner_query query;
-	char *said;			/* what is wrong with the sentence, instead of an answer */
-	bool asked;
-	bool answering;
-	loff_t pos;			/* in the answer */
-	bool pending;			/* an object was found, and may not have been shown */
+	char *error_text;
+	bool has_sentence;
+	bool has_answer;
+	loff_t pos;
+	bool has_object;
 };
 
-/* debugfs_query.c */
-int owner_query_open(struct file *file, size_t size, unsigned int sources);
-int owner_query_release(struct inode *inode, struct file *file);
-void owner_query_forget(struct query_reader *reader);
-int owner_query_understand(struct query_reader *reader, const char __user *buf, size_t count);
-ssize_t owner_query_answer(struct file *file, char __user *buf, size_t count);
-
-/* query.c */
-int owner_query_parse(struct owner_query *query, const char *text, size_t length, char **said);
-int owner_query_prepare(struct owner_query *query);
-bool owner_query_counts_suffice(const struct owner_query *query);
-int owner_query_next(struct owner_query *query);
-void owner_query_step_back(struct owner_query *query);
-struct query_chain *owner_query_chain_of(struct owner_query *query);
-void owner_query_free(struct owner_query *query);
-unsigned int owner_query_generation(void);
+/* generation.c */
 void owner_query_init(void);
+unsigned int owner_query_generation(void);
 
-/* query_groups.c */
-int owner_query_add_up(struct owner_query *query);
+/* chain.c */
+struct owner_query_chain *owner_query_get_chain(struct owner_query_chain *chains,
+						depot_stack_handle_t handle);
+void owner_query_put_chains(struct owner_query_chain *chains);
+bool owner_query_chain_matches(struct owner_query_chain *chain, const struct owner_sentence *s,
+			       const struct owner_comparison *comparison);
+unsigned long owner_query_chain_function(const struct owner_query_chain *chain);
+void owner_query_chain_module(const struct owner_query_chain *chain, char *name, size_t size);
+
+/* parse.c */
+int owner_query_parse(struct owner_query *query, const char *text, size_t length,
+		      char **error_text);
+unsigned int owner_query_sources(const struct owner_query *query);
+unsigned int owner_query_fields(const struct owner_sentence *s);
+
+/* values.c */
+void owner_query_fill_values(struct owner_query *query);
+struct owner_query_chain *owner_query_object_chain(struct owner_query *query);
 struct owner_sum owner_query_object_sum(const struct owner_query *query);
-void owner_query_add(struct owner_sum *sum, const struct owner_sum *more);
-void owner_query_free_groups(struct owner_query *query);
 
-/* query_known.c */
+/* memo.c */
 void owner_query_begin_memo(struct owner_query *query);
-void owner_query_remember(struct owner_query *query, struct query_group *group);
+void owner_query_add_to_memo(struct owner_query *query, struct owner_query_group *group);
 void owner_query_end_memo(struct owner_query *query);
 
-/* query_show.c */
-unsigned int owner_query_shown(const struct owner_query *query);
+/* find.c */
+int owner_query_prepare(struct owner_query *query);
+bool owner_query_use_counters(struct owner_query *query);
+int owner_query_next(struct owner_query *query);
+
+/* groups.c */
+int owner_query_alloc_groups(struct owner_query *query);
+struct owner_query_group *owner_query_find_group(struct owner_query *query);
+void owner_query_sort_groups(struct owner_query *query);
+unsigned int owner_query_nr_shown(const struct owner_query *query);
+void owner_query_free_groups(struct owner_query *query);
+
+/* answer.c */
+int owner_query_sum_groups(struct owner_query *query);
+void owner_query_reset(struct owner_query *query);
+
+/* show.c */
 void owner_query_show_head(struct seq_file *m, const struct owner_query *query);
 void owner_query_show_group(struct seq_file *m, struct owner_query *query,
-			    const struct query_group *group);
+			    const struct owner_query_group *group);
 void owner_query_show_object(struct seq_file *m, struct owner_query *query);
 void owner_query_show_tail(struct seq_file *m, const struct owner_query *query);
 
-/* Is the call chain in a group's key its handle? */
-static inline bool owner_query_by_handle(const struct owner_sentence *s)
+/* file.c */
+int owner_query_open(struct file *file, size_t size, unsigned int sources);
+int owner_query_release(struct inode *inode, struct file *file);
+void owner_query_reset_reader(struct owner_query_reader *reader);
+int owner_query_read_sentence(struct owner_query_reader *reader, const char __user *buf,
+			      size_t count);
+ssize_t owner_query_read_answer(struct file *file, char __user *buf, size_t count);
+
+/* Does a group's key have the handle of a call chain, and not its frames? */
+static inline bool owner_query_keyed_by_handle(const struct owner_sentence *s)
 {
 	return s->mode != OWNER_MODE_STACK;
 }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-/* The answer to a query as text, or as lines of values for programs. */
+/* Prints the answer to a query: as text for people, or as rows of values for programs. */
 
 #include <linux/seq_buf.h>
 #include <linux/seq_file.h>
@@ -8,17 +8,16 @@
 #include <linux/string_helpers.h>
 #include <linux/time64.h>
 
-#include "../report.h"
+#include "../show.h"
 #include "query.h"
 
-/* --- Values -------------------------------------------------------------------- */
-
-static unsigned int words_of(const struct owner_sentence *s, const struct owner_group_field *by,
+/* How many words of a key belong to its next field. */
+static unsigned int count_key_words(const struct owner_sentence *s, const struct owner_group_field *by,
 			     const u64 *key)
 {
 	switch (by->field) {
 	case OWNER_FIELD_STACK:
-		return owner_query_by_handle(s) ? 1 : 1 + key[0];
+		return owner_query_keyed_by_handle(s) ? 1 : 1 + key[0];
 	case OWNER_FIELD_CACHE:
 	case OWNER_FIELD_COMM:
 	case OWNER_FIELD_CGROUP:
@@ -29,7 +28,7 @@ static unsigned int words_of(const struct owner_sentence *s, const struct owner_
 	}
 }
 
-/* A task's name can have anything in it. */
+/* A task's name can have any character. */
 static void show_name(struct seq_file *m, const char *name)
 {
 	seq_escape(m, *name ? name : "-", " \t\n\\,");
@@ -61,14 +60,14 @@ static void show_value(struct seq_file *m, enum owner_field field, const u64 *ke
 			seq_putc(m, '-');
 		break;
 	default:
-		if (*key == QUERY_ABSENT)
+		if (*key == OWNER_QUERY_ABSENT)
 			seq_putc(m, '-');
 		else
 			seq_printf(m, "%llu", *key);
 	}
 }
 
-/* In a line, or a line each. */
+/* One row in all, or one line for each frame. */
 static void show_frames(struct seq_file *m, const unsigned long *frames, unsigned int count,
 			enum owner_format format)
 {
@@ -83,14 +82,14 @@ static void show_frames(struct seq_file *m, const unsigned long *frames, unsigne
 		seq_putc(m, '-');
 }
 
-/* Of a call chain that is shown by its handle: that, and what the mode adds. */
-static void show_handle(struct seq_file *m, struct owner_query *query,
+/* Print a call chain by its handle: frames, handle or both, as mode= says. */
+static void show_chain(struct seq_file *m, struct owner_query *query,
 			depot_stack_handle_t handle, bool full)
 {
 	const struct owner_sentence *s = &query->sentence;
 
 	if (s->mode != OWNER_MODE_HANDLE) {
-		struct query_chain *chain = owner_query_chain(query->chains, handle);
+		struct owner_query_chain *chain = owner_query_get_chain(query->chains, handle);
 		unsigned int first = full ? 0 : chain->first;
 
 		show_frames(m, chain->frames + first, chain->count - first, s->format);
@@ -106,14 +105,14 @@ static void show_handle(struct seq_file *m, struct owner_query *query,
 static void show_stack(struct seq_file *m, struct owner_query *query,
 		       const struct owner_group_field *by, const u64 *key)
 {
-	if (owner_query_by_handle(&query->sentence))
-		show_handle(m, query, *key, by->full);
+	if (owner_query_keyed_by_handle(&query->sentence))
+		show_chain(m, query, *key, by->full);
 	else
 		show_frames(m, (const unsigned long *)(key + 1), key[0], query->sentence.format);
 }
 
-/* The columns of a call chain. */
-static const char *stack_columns(enum owner_mode mode)
+/* Names of the columns of a call chain. */
+static const char *name_stack_columns(enum owner_mode mode)
 {
 	static const char * const columns[] = {
 		[OWNER_MODE_STACK]		= "stack",
@@ -124,9 +123,7 @@ static const char *stack_columns(enum owner_mode mode)
 	return columns[mode];
 }
 
-/* --- Groups -------------------------------------------------------------------- */
-
-/* In a row of values. */
+/* One column of a row. */
 static void show_age_ns(struct seq_file *m, const struct owner_sum *sum, u64 age)
 {
 	if (sum->ageless)
@@ -144,7 +141,7 @@ static void show_age(struct seq_file *m, const char *name, u64 age)
 static void show_sum(struct seq_file *m, const struct owner_sum *sum, enum owner_format format)
 {
 	const struct owner_estimate *e = &sum->estimate;
-	/* Rounded, so that what others add up is right on average. */
+	/* Round the fraction: sums over rows are then right on average. */
 	u64 objects = e->objects + (e->fraction >> (OWNER_WEIGHT_SHIFT - 1));
 
 	if (format == OWNER_FORMAT_TSV) {
@@ -162,14 +159,14 @@ static void show_sum(struct seq_file *m, const struct owner_sum *sum, enum owner
 		show_age(m, "oldest", sum->oldest);
 		show_age(m, "youngest", sum->youngest);
 	}
-	/* What was not sampled is no estimate. */
+	/* Without samples the sum is exact. */
 	if (e->bytes_variance)
 		seq_printf(m, ", from %llu samples: +-%llu objects, +-%llu bytes", e->records,
 			   owner_objects_error(e), owner_bytes_error(e));
 }
 
 static void show_group_row(struct seq_file *m, struct owner_query *query,
-			   const struct query_group *group)
+			   const struct owner_query_group *group)
 {
 	const struct owner_sentence *s = &query->sentence;
 	const u64 *key = group->key;
@@ -185,14 +182,14 @@ static void show_group_row(struct seq_file *m, struct owner_query *query,
 			show_stack(m, query, by, key);
 		else
 			show_value(m, by->field, key);
-		key += words_of(s, by, key);
+		key += count_key_words(s, by, key);
 	}
 	seq_putc(m, '\n');
 }
 
-/* The call chain stands below the rest. */
+/* All other fields in one line, the call chain below. */
 static void show_group_text(struct seq_file *m, struct owner_query *query,
-			    const struct query_group *group)
+			    const struct owner_query_group *group)
 {
 	const struct owner_sentence *s = &query->sentence;
 	const u64 *key = group->key, *stack = NULL;
@@ -210,7 +207,7 @@ static void show_group_text(struct seq_file *m, struct owner_query *query,
 			seq_printf(m, ", %s ", owner_field_names[by->field]);
 			show_value(m, by->field, key);
 		}
-		key += words_of(s, by, key);
+		key += count_key_words(s, by, key);
 	}
 	seq_putc(m, '\n');
 	if (stack)
@@ -218,8 +215,14 @@ static void show_group_text(struct seq_file *m, struct owner_query *query,
 	seq_putc(m, '\n');
 }
 
+/**
+ * owner_query_show_group - print one group
+ * @m: the file
+ * @query: the query
+ * @group: the group
+ */
 void owner_query_show_group(struct seq_file *m, struct owner_query *query,
-			    const struct query_group *group)
+			    const struct owner_query_group *group)
 {
 	if (query->sentence.format == OWNER_FORMAT_TSV)
 		show_group_row(m, query, group);
@@ -227,8 +230,8 @@ void owner_query_show_group(struct seq_file *m, struct owner_query *query,
 		show_group_text(m, query, group);
 }
 
-/* Where the key would stand. */
-static void show_other_row(struct seq_file *m, const struct owner_sentence *s, const char *name,
+/* A sum that belongs to no group: "-" stands for each field of the key. */
+static void show_sum_row(struct seq_file *m, const struct owner_sentence *s, const char *name,
 			   const struct owner_sum *sum)
 {
 	unsigned int i;
@@ -249,31 +252,21 @@ static void show_other_row(struct seq_file *m, const struct owner_sentence *s, c
 	seq_putc(m, '\n');
 }
 
-/* How many groups are shown. */
-unsigned int owner_query_shown(const struct owner_query *query)
-{
-	unsigned int top = query->sentence.top;
-
-	return top ? min(top, query->nr_groups) : query->nr_groups;
-}
-
 static void show_group_totals(struct seq_file *m, const struct owner_query *query)
 {
 	const struct owner_sentence *s = &query->sentence;
-	struct owner_sum rest = {};
+	struct owner_sum not_shown = {};
 	unsigned int i;
 
-	for (i = owner_query_shown(query); i < query->nr_groups; i++)
-		owner_query_add(&rest, &query->groups[i]->sum);
-	show_other_row(m, s, s->format == OWNER_FORMAT_TSV ? "not_shown" : "not shown", &rest);
-	show_other_row(m, s, "other", &query->other);
-	show_other_row(m, s, "total", &query->total);
+	for (i = owner_query_nr_shown(query); i < query->nr_groups; i++)
+		owner_sum_join(&not_shown, &query->groups[i]->sum);
+	show_sum_row(m, s, s->format == OWNER_FORMAT_TSV ? "not_shown" : "not shown", &not_shown);
+	show_sum_row(m, s, "other", &query->other);
+	show_sum_row(m, s, "total", &query->total);
 	if (query->other.groups)
 		seq_printf(m, "# other: what was smallest when there were more than groups=%u; some may have been of groups above\n",
 			   s->max_groups);
 }
-
-/* --- Single objects ------------------------------------------------------------ */
 
 static void show_number(struct seq_file *m, const struct owner_field_values *fields,
 			enum owner_field field)
@@ -293,7 +286,7 @@ static void show_object_row(struct seq_file *m, struct owner_query *query)
 	const struct owner_field_values *fields = &query->fields;
 	unsigned int i;
 
-	seq_printf(m, "object\t%s", owner_source_names[query->kind]);
+	seq_printf(m, "object\t%s", owner_source_names[query->object.source]);
 	show_number(m, fields, OWNER_FIELD_SIZE);
 	show_number(m, fields, OWNER_FIELD_HELD);
 	seq_putc(m, '\t');
@@ -308,13 +301,14 @@ static void show_object_row(struct seq_file *m, struct owner_query *query)
 	seq_putc(m, '\t');
 	show_name(m, fields->absent_fields & BIT(OWNER_FIELD_COMM) ? "" : query->task.comm);
 	seq_putc(m, '\t');
-	show_handle(m, query, query->object.owner.stack, true);
+	show_chain(m, query, query->object.owner.stack, true);
 	seq_putc(m, '\n');
 }
 
 typedef void print_pages_fn(struct seq_buf *text, const struct owner_pages *pages);
 
-static void show_part(struct seq_file *m, const struct owner_pages *pages, print_pages_fn *print)
+/* Let a function that prints to a seq_buf print to a file. */
+static void show_pages_part(struct seq_file *m, const struct owner_pages *pages, print_pages_fn *print)
 {
 	struct seq_buf text;
 	size_t room;
@@ -326,24 +320,24 @@ static void show_part(struct seq_file *m, const struct owner_pages *pages, print
 	seq_commit(m, seq_buf_has_overflowed(&text) ? -1 : seq_buf_used(&text));
 }
 
-/* As in the file page_owner. */
+/* Print pages as the file page_owner does. */
 static void show_pages_text(struct seq_file *m, struct owner_query *query)
 {
-	show_part(m, &query->pages, owner_pages_print_head);
-	show_handle(m, query, query->pages.owner.handle, true);
-	show_part(m, &query->pages, owner_pages_print_tail);
+	show_pages_part(m, &query->object.pages, owner_pages_print_head);
+	show_chain(m, query, query->object.pages.owner.handle, true);
+	show_pages_part(m, &query->object.pages, owner_pages_print_tail);
 	seq_putc(m, '\n');
 }
 
-/* As in the file slab_owner: in page_owner's grammar. */
+/* Print a slab object or a per-CPU area as the file slab_owner does. */
 static void show_object_text(struct seq_file *m, struct owner_query *query)
 {
 	owner_show_object(m, &query->object);
-	show_handle(m, query, query->object.owner.stack, true);
+	show_chain(m, query, query->object.owner.stack, true);
 	seq_putc(m, '\n');
 }
 
-/* In a row it would have columns that objects have not. */
+/* In rows the total is a comment: it has other columns than an object. */
 static void show_object_totals(struct seq_file *m, const struct owner_query *query)
 {
 	if (query->sentence.format == OWNER_FORMAT_TSV)
@@ -353,19 +347,26 @@ static void show_object_totals(struct seq_file *m, const struct owner_query *que
 	seq_putc(m, '\n');
 }
 
-/* The object that was found last. */
+/**
+ * owner_query_show_object - print the object that was found last
+ * @m: the file
+ * @query: the query
+ */
 void owner_query_show_object(struct seq_file *m, struct owner_query *query)
 {
 	if (query->sentence.format == OWNER_FORMAT_TSV)
 		show_object_row(m, query);
-	else if (query->kind == OWNER_SOURCE_PAGE)
+	else if (query->object.source == OWNER_SOURCE_PAGE)
 		show_pages_text(m, query);
 	else
 		show_object_text(m, query);
 }
 
-/* --- Before and after ------------------------------------------------------------ */
-
+/**
+ * owner_query_show_head - print the sentence, the generation and the names of columns
+ * @m: the file
+ * @query: the query
+ */
 void owner_query_show_head(struct seq_file *m, const struct owner_query *query)
 {
 	const struct owner_sentence *s = &query->sentence;
@@ -384,16 +385,21 @@ void owner_query_show_head(struct seq_file *m, const struct owner_query *query)
 	}
 	if (!s->nr_group_by) {
 		seq_printf(m, "row\tkind\tsize\theld\tweight\tnid\tpid\ttgid\tts_ns\tage_ns\tcache\tcomm\t%s\n",
-			   stack_columns(s->mode));
+			   name_stack_columns(s->mode));
 		return;
 	}
 	seq_puts(m, "row\tgroups\tobjects\tbytes\theld\twaste\toldest_ns\tyoungest_ns\trecords\tobjects_error\tbytes_error");
 	for (i = 0; i < s->nr_group_by; i++)
 		seq_printf(m, "\t%s", s->group_by[i].field == OWNER_FIELD_STACK ?
-			   stack_columns(s->mode) : owner_field_names[s->group_by[i].field]);
+			   name_stack_columns(s->mode) : owner_field_names[s->group_by[i].field]);
 	seq_putc(m, '\n');
 }
 
+/**
+ * owner_query_show_tail - print the totals, and notes on how exact the answer is
+ * @m: the file
+ * @query: all of it has been printed
+ */
 void owner_query_show_tail(struct seq_file *m, const struct owner_query *query)
 {
 	unsigned int generation = owner_query_generation();

@@ -10,9 +10,9 @@
 #include <linux/smp.h>
 #include <linux/workqueue.h>
 
-#include "../capture.h"
-#include "../query/query.h"
+#include "../handles.h"
 #include "../rules/rules.h"
+#include "../totals.h"
 #include "plant.h"
 
 static struct kmem_cache *cache;
@@ -259,23 +259,25 @@ static void test_chains_are_found(struct kunit *test)
 {
 	void *object = plant_counted(GFP_KERNEL), *second = plant_counted(GFP_KERNEL);
 	depot_stack_handle_t chain = chain_of(test, object), other = chain_of(test, second);
-	struct owner_estimate holds;
-	struct owner_cursor walk = {};
+	struct owner_object found;
+	struct owner_cursor cursor = { .ops = &owner_slab_chain_source };
 	unsigned int met = 0, met_other = 0;
 
 	KUNIT_ASSERT_NE(test, chain, other);
 	kmem_cache_free(cache, second);
 	owner_counters_flush();
-	while (owner_chains_next(&walk, OWNER_OBJECTS, &holds) > 0) {
-		met_other += walk.held.stack == other;
-		if (walk.held.stack != chain)
+	owner_cursor_begin(&cursor);
+	while (owner_cursor_next(&cursor, &found) > 0) {
+		met_other += found.owner.stack == other;
+		if (found.owner.stack != chain)
 			continue;
 		met++;
-		KUNIT_EXPECT_EQ(test, holds.records, 1);
-		KUNIT_EXPECT_EQ(test, holds.objects, 1);
-		KUNIT_EXPECT_EQ(test, holds.bytes, PLANTED_SIZE);
-		KUNIT_EXPECT_EQ(test, holds.held, cache->size);
+		KUNIT_EXPECT_EQ(test, found.counted.records, 1);
+		KUNIT_EXPECT_EQ(test, found.counted.objects, 1);
+		KUNIT_EXPECT_EQ(test, found.counted.bytes, PLANTED_SIZE);
+		KUNIT_EXPECT_EQ(test, found.counted.held, cache->size);
 	}
+	owner_cursor_end(&cursor);
 	KUNIT_EXPECT_EQ(test, met, 1);
 	KUNIT_EXPECT_EQ(test, met_other, 0);
 	kmem_cache_free(cache, object);
@@ -290,19 +292,20 @@ static void test_no_waste_below_zero(struct kunit *test)
 	depot_stack_handle_t chain = chain_of(test, object);
 	long less[STACK_DEPOT_COUNTERS] = { [OWNER_HELD] = -(long)cache->size };
 	long more[STACK_DEPOT_COUNTERS] = { [OWNER_HELD] = cache->size };
-	struct owner_estimate holds;
-	struct owner_cursor walk = {};
+	struct owner_object found;
+	struct owner_cursor cursor = { .ops = &owner_slab_chain_source };
 	bool met = false;
 
 	owner_counters_flush();
 	stack_depot_count(chain, less);
-	while (!met && owner_chains_next(&walk, OWNER_OBJECTS, &holds) > 0)
-		met = walk.held.stack == chain;
-	owner_cursor_release(&walk);
+	owner_cursor_begin(&cursor);
+	while (!met && owner_cursor_next(&cursor, &found) > 0)
+		met = found.owner.stack == chain;
+	owner_cursor_end(&cursor);
 	stack_depot_count(chain, more);
 	KUNIT_EXPECT_TRUE(test, met);
-	KUNIT_EXPECT_EQ(test, holds.bytes, PLANTED_SIZE);
-	KUNIT_EXPECT_GE(test, holds.held, holds.bytes);
+	KUNIT_EXPECT_EQ(test, found.counted.bytes, PLANTED_SIZE);
+	KUNIT_EXPECT_GE(test, found.counted.held, found.counted.bytes);
 	kmem_cache_free(cache, object);
 	stack_depot_put(chain);
 }
@@ -314,7 +317,7 @@ static void test_samples_are_not_counted_on(struct kunit *test)
 	void *object = NULL;
 	unsigned int i;
 
-	if (!owner_chains_count_all())
+	if (!owner_counters_are_exact())
 		kunit_skip(test, "boot without sample=");
 	KUNIT_ASSERT_EQ(test, owner_rules_write("sample=1/2 if cache == owner_kunit", 34, said,
 						sizeof(said)), 0);
@@ -326,10 +329,10 @@ static void test_samples_are_not_counted_on(struct kunit *test)
 		kmem_cache_free(cache, object);
 	}
 	KUNIT_EXPECT_LT(test, i, 1000);
-	KUNIT_EXPECT_FALSE(test, owner_chains_count_all());
+	KUNIT_EXPECT_FALSE(test, owner_counters_are_exact());
 	if (i < 1000)
 		kmem_cache_free(cache, object);
-	KUNIT_EXPECT_TRUE(test, owner_chains_count_all());
+	KUNIT_EXPECT_TRUE(test, owner_counters_are_exact());
 	KUNIT_EXPECT_EQ(test, owner_rules_write("clear", 5, said, sizeof(said)), 0);
 }
 

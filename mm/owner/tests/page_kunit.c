@@ -23,6 +23,7 @@
 #include "../capture.h"
 #include "../page.h"
 #include "../rules/rules.h"
+#include "../totals.h"
 #include "plant.h"
 
 /* A copy of a page's record; it is the test's page, so the record stays. */
@@ -75,11 +76,11 @@ static unsigned long counted_pages(struct kunit *test, void *function)
 	struct xarray totals;
 
 	xa_init(&totals);
-	KUNIT_EXPECT_EQ(test, owner_total_pages(&totals), 0);
+	KUNIT_EXPECT_EQ(test, owner_sum_page_chains(&totals), 0);
 	xa_for_each(&totals, handle, total)
 		if (passes(handle, function))
 			found += total->sum.estimate.objects;
-	owner_free_chains(&totals);
+	owner_free_chain_totals(&totals);
 	return found;
 }
 
@@ -388,20 +389,20 @@ static void test_serves_slab(struct kunit *test)
 {
 	struct kmem_cache *cache = make_cache(test, 0);
 	void *object = kmem_cache_alloc(cache, GFP_KERNEL);
-	struct owner_pages found;
-	struct owner_cursor walk = {};
+	struct owner_object found;
+	struct owner_cursor cursor = { .ops = &owner_page_source };
 	unsigned long pfn;
 
 	KUNIT_ASSERT_NOT_NULL(test, object);
 	pfn = page_to_pfn(virt_to_head_page(object));
-	owner_cursor_begin(&walk);
-	walk.pfn = pfn;
-	KUNIT_EXPECT_EQ(test, owner_pages_next(&walk, &found), 1);
+	cursor.pos = pfn;
+	owner_cursor_begin(&cursor);
+	KUNIT_EXPECT_EQ(test, owner_cursor_next(&cursor, &found), 1);
 	KUNIT_EXPECT_EQ(test, found.pfn, pfn);
 	KUNIT_EXPECT_STREQ(test, found.cache ?: "", "owner_kunit");
-	KUNIT_EXPECT_EQ(test, found.objects, 1);
-	KUNIT_EXPECT_EQ(test, found.owned, static_branch_unlikely(&slab_owner_key) ? 1 : 0);
-	owner_cursor_end(&walk);
+	KUNIT_EXPECT_EQ(test, found.pages.objects, 1);
+	KUNIT_EXPECT_EQ(test, found.pages.owned, static_branch_unlikely(&slab_owner_key) ? 1 : 0);
+	owner_cursor_end(&cursor);
 	kmem_cache_free(cache, object);
 	kmem_cache_destroy(cache);
 }

@@ -18,7 +18,7 @@
 static struct owner_query *query;
 static struct kmem_cache *cache;
 static void *objects[PLANTED], *small[5];
-static char *answer, *said;
+static char *answer, *error_text;
 
 /* Not tail calls: the chain must pass here. */
 static noinline void *query_plant(struct kmem_cache *from)
@@ -37,17 +37,17 @@ static noinline void *query_plant_other(size_t size)
 	return object;
 }
 
-static void forget(void)
+static void reset_query(void)
 {
-	owner_query_free(query);
-	kfree(said);
-	said = NULL;
+	owner_query_reset(query);
+	kfree(error_text);
+	error_text = NULL;
 }
 
-static int understand(const char *sentence)
+static int parse_sentence(const char *sentence)
 {
-	forget();
-	return owner_query_parse(query, sentence, strlen(sentence), &said);
+	reset_query();
+	return owner_query_parse(query, sentence, strlen(sentence), &error_text);
 }
 
 static void ask(struct kunit *test, const char *format, ...)
@@ -58,8 +58,8 @@ static void ask(struct kunit *test, const char *format, ...)
 	va_start(args, format);
 	vsnprintf(sentence, sizeof(sentence), format, args);
 	va_end(args);
-	KUNIT_ASSERT_EQ_MSG(test, understand(sentence), 0, "%s", said ?: sentence);
-	KUNIT_ASSERT_EQ(test, owner_query_add_up(query), 0);
+	KUNIT_ASSERT_EQ_MSG(test, parse_sentence(sentence), 0, "%s", error_text ?: sentence);
+	KUNIT_ASSERT_EQ(test, owner_query_sum_groups(query), 0);
 }
 
 static void show_with(void (*show)(struct seq_file *m, const struct owner_query *query))
@@ -85,7 +85,7 @@ static void expect_sums(struct kunit *test)
 	unsigned int i;
 
 	for (i = 0; i < query->nr_groups; i++)
-		owner_query_add(&sum, &query->groups[i]->sum);
+		owner_sum_join(&sum, &query->groups[i]->sum);
 	KUNIT_EXPECT_MEMEQ(test, &sum, &query->total, sizeof(sum));
 }
 
@@ -364,13 +364,13 @@ static void test_allocator_is_skipped(struct kunit *test)
 					STACK_DEPOT_FLAG_CAN_ALLOC | STACK_DEPOT_FLAG_GET);
 	own = stack_depot_save_flags(frames, 2, GFP_KERNEL,
 				     STACK_DEPOT_FLAG_CAN_ALLOC | STACK_DEPOT_FLAG_GET);
-	KUNIT_ASSERT_EQ(test, understand(""), 0);
+	KUNIT_ASSERT_EQ(test, parse_sentence(""), 0);
 	KUNIT_ASSERT_EQ(test, owner_query_prepare(query), 0);
-	KUNIT_EXPECT_EQ(test, owner_query_chain(query->chains, handle)->first, 2);
-	KUNIT_EXPECT_EQ(test, owner_query_chain(query->chains, handle)->count, 4);
-	KUNIT_EXPECT_EQ(test, owner_query_function(owner_query_chain(query->chains, handle)),
+	KUNIT_EXPECT_EQ(test, owner_query_get_chain(query->chains, handle)->first, 2);
+	KUNIT_EXPECT_EQ(test, owner_query_get_chain(query->chains, handle)->count, 4);
+	KUNIT_EXPECT_EQ(test, owner_query_chain_function(owner_query_get_chain(query->chains, handle)),
 			(unsigned long)query_plant);
-	KUNIT_EXPECT_EQ(test, owner_query_chain(query->chains, own)->first, 0);
+	KUNIT_EXPECT_EQ(test, owner_query_get_chain(query->chains, own)->first, 0);
 	stack_depot_put(handle);
 	stack_depot_put(own);
 }
@@ -409,7 +409,7 @@ static void test_sort_and_top(struct kunit *test)
 
 	for (i = 0; i < ARRAY_SIZE(sorts); i++) {
 		ask(test, "group=cache sort=%s top=3", sorts[i]);
-		KUNIT_EXPECT_EQ(test, owner_query_shown(query), 3);
+		KUNIT_EXPECT_EQ(test, owner_query_nr_shown(query), 3);
 		expect_sums(test);
 		for (j = 1; j < query->nr_groups; j++) {
 			struct owner_sum *a = &query->groups[j - 1]->sum;
@@ -428,7 +428,7 @@ static void test_sort_and_top(struct kunit *test)
 	KUNIT_EXPECT_NULL(test, strstr(answer, "other"));
 	/* More than there are. */
 	ask(test, "group=cache top=9 if func == query_plant*");
-	KUNIT_EXPECT_EQ(test, owner_query_shown(query), 6);
+	KUNIT_EXPECT_EQ(test, owner_query_nr_shown(query), 6);
 	show_with(owner_query_show_tail);
 	KUNIT_EXPECT_TRUE(test, strstarts(answer, "total: groups 6, objects 42, "));
 }
@@ -512,15 +512,15 @@ static void test_single_objects(struct kunit *test)
 	bool seen[PLANTED] = {};
 	unsigned int i, found = 0;
 
-	KUNIT_ASSERT_EQ(test, understand("mode=records if cache == owner_kunit"), 0);
+	KUNIT_ASSERT_EQ(test, parse_sentence("mode=records if cache == owner_kunit"), 0);
 	KUNIT_ASSERT_EQ(test, owner_query_prepare(query), 0);
-	owner_cursor_begin(&query->walk);
+	owner_cursor_begin(&query->cursor);
 	while (owner_query_next(query) > 0) {
 		const void *first = query->object.address;
 
-		owner_cursor_end(&query->walk);
-		owner_cursor_begin(&query->walk);
-		owner_query_step_back(query);
+		owner_cursor_end(&query->cursor);
+		owner_cursor_begin(&query->cursor);
+		owner_cursor_step_back(&query->cursor);
 		/* Not asserted: the walk has to be ended. */
 		KUNIT_EXPECT_EQ(test, owner_query_next(query), 1);
 		KUNIT_EXPECT_PTR_EQ(test, query->object.address, first);
@@ -534,23 +534,23 @@ static void test_single_objects(struct kunit *test)
 			found++;
 		}
 	}
-	owner_cursor_end(&query->walk);
+	owner_cursor_end(&query->cursor);
 	KUNIT_EXPECT_EQ(test, found, PLANTED);
 }
 
 /* A signal ends the walk, which can go on where it was. */
 static void test_signal_stops(struct kunit *test)
 {
-	KUNIT_ASSERT_EQ(test, understand("if cache == owner_kunit"), 0);
+	KUNIT_ASSERT_EQ(test, parse_sentence("if cache == owner_kunit"), 0);
 	KUNIT_ASSERT_EQ(test, owner_query_prepare(query), 0);
-	owner_cursor_begin(&query->walk);
+	owner_cursor_begin(&query->cursor);
 	/* As if it had gone some way, and would now let others have a turn. */
-	query->walk.until = jiffies - 1;
+	query->cursor.deadline = jiffies - 1;
 	set_thread_flag(TIF_SIGPENDING);
 	KUNIT_EXPECT_EQ(test, owner_query_next(query), -ERESTARTSYS);
 	clear_thread_flag(TIF_SIGPENDING);
 	KUNIT_EXPECT_EQ(test, owner_query_next(query), 1);
-	owner_cursor_end(&query->walk);
+	owner_cursor_end(&query->cursor);
 }
 
 static void test_refusals(struct kunit *test)
@@ -568,17 +568,17 @@ static void test_refusals(struct kunit *test)
 	unsigned int i;
 
 	for (i = 0; i < ARRAY_SIZE(refused); i++) {
-		KUNIT_EXPECT_EQ_MSG(test, understand(refused[i][0]), -EINVAL, "%s", refused[i][0]);
-		KUNIT_ASSERT_NOT_NULL(test, said);
-		KUNIT_EXPECT_TRUE_MSG(test, strstarts(said, refused[i][1]), "%s", said);
+		KUNIT_EXPECT_EQ_MSG(test, parse_sentence(refused[i][0]), -EINVAL, "%s", refused[i][0]);
+		KUNIT_ASSERT_NOT_NULL(test, error_text);
+		KUNIT_EXPECT_TRUE_MSG(test, strstarts(error_text, refused[i][1]), "%s", error_text);
 	}
 	if (!owner_pages_tracked()) {
-		KUNIT_EXPECT_EQ(test, understand("source=all"), -EINVAL);
-		KUNIT_EXPECT_TRUE(test, strstarts(said, "page_owner is off: "));
+		KUNIT_EXPECT_EQ(test, parse_sentence("source=all"), -EINVAL);
+		KUNIT_EXPECT_TRUE(test, strstarts(error_text, "page_owner is off: "));
 	}
-	KUNIT_EXPECT_EQ(test, understand("# a comment\n group=cache # another\n"), 0);
+	KUNIT_EXPECT_EQ(test, parse_sentence("# a comment\n group=cache # another\n"), 0);
 	KUNIT_EXPECT_EQ(test, query->sentence.nr_group_by, 1);
-	KUNIT_EXPECT_EQ(test, understand(""), 0);
+	KUNIT_EXPECT_EQ(test, parse_sentence(""), 0);
 	KUNIT_EXPECT_EQ(test, query->sentence.nr_group_by, 0);
 }
 
@@ -590,7 +590,7 @@ static int query_test_init(struct kunit *test)
 	if (error)
 		return error;
 	query = kzalloc(sizeof(*query), GFP_KERNEL);
-	query->sources = BIT(OWNER_SOURCE_SLAB) | BIT(OWNER_SOURCE_PERCPU);
+	query->default_sources = BIT(OWNER_SOURCE_SLAB) | BIT(OWNER_SOURCE_PERCPU);
 	answer = kmalloc(ANSWER_SIZE, GFP_KERNEL);
 	cache = make_cache(test, 0);
 	for (i = 0; i < PLANTED; i++)
@@ -605,7 +605,7 @@ static void query_test_exit(struct kunit *test)
 	unsigned int i;
 
 	if (query)
-		forget();
+		reset_query();
 	for (i = 0; i < ARRAY_SIZE(small); i++)
 		kfree(small[i]);
 	for (i = 0; cache && i < PLANTED; i++)

@@ -176,14 +176,14 @@ static void write_rule(struct kunit *test, const char *rule)
 static void add_up(const char *name, struct owner_estimate *estimate)
 {
 	struct owner_object object;
-	struct owner_cursor walk = {};
+	struct owner_cursor cursor = { .ops = &owner_slab_source };
 
-	owner_cursor_begin(&walk);
-	while (owner_cursor_next(&walk, &object) > 0)
+	owner_cursor_begin(&cursor);
+	while (owner_cursor_next(&cursor, &object) > 0)
 		if (!strcmp(object.cache, name))
 			owner_estimate_add(estimate, 1, object.owner.rate, object.size,
-					   object.slab_size);
-	owner_cursor_end(&walk);
+					   object.held);
+	owner_cursor_end(&cursor);
 }
 
 /*

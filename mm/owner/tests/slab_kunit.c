@@ -33,10 +33,10 @@ static struct found look_for(const char *cache)
 {
 	struct owner_object object;
 	struct found found = {};
-	struct owner_cursor walk = {};
+	struct owner_cursor cursor = { .ops = &owner_slab_source };
 
-	owner_cursor_begin(&walk);
-	while (owner_cursor_next(&walk, &object) > 0) {
+	owner_cursor_begin(&cursor);
+	while (owner_cursor_next(&cursor, &object) > 0) {
 		struct owner_task task;
 
 		if (strcmp(object.cache, cache))
@@ -51,7 +51,7 @@ static struct found look_for(const char *cache)
 			found.own_bytes += object.size;
 		}
 	}
-	owner_cursor_end(&walk);
+	owner_cursor_end(&cursor);
 	return found;
 }
 
@@ -110,18 +110,18 @@ static unsigned int references(const char *cache, struct owner_record *owner)
 {
 	struct owner_object object;
 	unsigned int count = 0;
-	struct owner_cursor walk = {};
+	struct owner_cursor cursor = { .ops = &owner_slab_source };
 
 	owner_cpu_caches_flush();
-	owner_cursor_begin(&walk);
-	while (!count && owner_cursor_next(&walk, &object) > 0) {
+	owner_cursor_begin(&cursor);
+	while (!count && owner_cursor_next(&cursor, &object) > 0) {
 		if (strcmp(object.cache, cache))
 			continue;
 		*owner = object.owner;
 		/* One of them is the walk's. */
 		count = refcount_read(&__stack_depot_get_stack_record(owner->stack)->count) - 1;
 	}
-	owner_cursor_end(&walk);
+	owner_cursor_end(&cursor);
 	return count;
 }
 
@@ -170,19 +170,19 @@ static void test_krealloc_in_place(struct kunit *test)
 	void *object = kmalloc(PLANTED_SIZE, GFP_KERNEL);
 	struct owner_object found;
 	unsigned int shrunk = 0;
-	struct owner_cursor walk = {};
+	struct owner_cursor cursor = { .ops = &owner_slab_source };
 
 	KUNIT_ASSERT_NOT_NULL(test, object);
 	KUNIT_ASSERT_PTR_EQ(test, shrink(object, PLANTED_SIZE - 50), object);
-	owner_cursor_begin(&walk);
-	while (owner_cursor_next(&walk, &found) > 0) {
+	owner_cursor_begin(&cursor);
+	while (owner_cursor_next(&cursor, &found) > 0) {
 		if (found.address != object)
 			continue;
 		shrunk++;
 		KUNIT_EXPECT_EQ(test, found.size, PLANTED_SIZE - 50);
 		KUNIT_EXPECT_TRUE(test, passes(found.owner.stack, shrink));
 	}
-	owner_cursor_end(&walk);
+	owner_cursor_end(&cursor);
 	KUNIT_EXPECT_EQ(test, shrunk, 1);
 	kfree(object);
 }

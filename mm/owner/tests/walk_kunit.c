@@ -9,6 +9,8 @@
 
 #include <asm/sections.h>
 
+#include "../totals.h"
+#include "../walk_slab.h"
 #include "plant.h"
 
 static noinline void *plant(struct kmem_cache *cache, gfp_t flags)
@@ -24,10 +26,10 @@ static noinline void *plant(struct kmem_cache *cache, gfp_t flags)
 static struct owner_slab_usage count_slabs(struct kmem_cache *cache)
 {
 	struct owner_slab_usage slab, all = {};
-	struct owner_cursor walk = {};
+	struct owner_cursor cursor = { .ops = &owner_slab_source };
 
-	owner_cursor_begin(&walk);
-	while (owner_cursor_next_slab(&walk, &slab) > 0) {
+	owner_cursor_begin(&cursor);
+	while (owner_slab_next_usage(&cursor, &slab) > 0) {
 		if (slab.cache != cache)
 			continue;
 		all.name = slab.name;
@@ -35,7 +37,7 @@ static struct owner_slab_usage count_slabs(struct kmem_cache *cache)
 		all.tracked += slab.tracked;
 		all.requested += slab.requested;
 	}
-	owner_cursor_end(&walk);
+	owner_cursor_end(&cursor);
 	return all;
 }
 
@@ -76,29 +78,31 @@ static void test_slabs_are_counted(struct kunit *test)
 static void test_walk_from_a_position(struct kunit *test)
 {
 	struct kmem_cache *cache = make_cache(test, 0);
-	struct owner_cursor walk = {}, from = {};
+	struct owner_cursor cursor = { .ops = &owner_slab_source };
+	struct owner_cursor again_cursor = { .ops = &owner_slab_source };
 	struct owner_object object, last = {}, again;
 	void *objects[PLANTED];
 	unsigned int i, found = 0;
+	u64 last_pos = 0;
 
 	for (i = 0; i < PLANTED; i++)
 		objects[i] = plant(cache, 0);
-	owner_cursor_begin(&walk);
-	while (owner_cursor_next(&walk, &object) > 0) {
+	owner_cursor_begin(&cursor);
+	while (owner_cursor_next(&cursor, &object) > 0) {
 		if (strcmp(object.cache, "owner_kunit"))
 			continue;
 		found++;
 		last = object;
+		last_pos = cursor.found_pos;
 	}
-	owner_cursor_end(&walk);
+	owner_cursor_end(&cursor);
 	KUNIT_EXPECT_EQ(test, found, PLANTED);
 
-	from.pfn = last.pfn;
-	from.index = last.index;
-	owner_cursor_begin(&from);
-	KUNIT_EXPECT_EQ(test, owner_cursor_next(&from, &again), 1);
+	again_cursor.pos = last_pos;
+	owner_cursor_begin(&again_cursor);
+	KUNIT_EXPECT_EQ(test, owner_cursor_next(&again_cursor, &again), 1);
 	KUNIT_EXPECT_PTR_EQ(test, again.address, last.address);
-	owner_cursor_end(&from);
+	owner_cursor_end(&again_cursor);
 	for (i = 0; i < PLANTED; i++)
 		kmem_cache_free(cache, objects[i]);
 	kmem_cache_destroy(cache);
@@ -109,18 +113,18 @@ static void test_walk_holds_what_it_found(struct kunit *test)
 {
 	struct kmem_cache *cache = make_cache(test, 0);
 	void *planted = plant(cache, 0);
-	struct owner_cursor walk = {};
+	struct owner_cursor cursor = { .ops = &owner_slab_source };
 	struct owner_object object;
 	int found;
 
-	owner_cursor_begin(&walk);
+	owner_cursor_begin(&cursor);
 	do
-		found = owner_cursor_next(&walk, &object);
+		found = owner_cursor_next(&cursor, &object);
 	while (found > 0 && object.address != planted);
 	KUNIT_ASSERT_EQ(test, found, 1);
 	kmem_cache_free(cache, planted);
 	KUNIT_EXPECT_TRUE(test, passes(object.owner.stack, plant));
-	owner_cursor_end(&walk);
+	owner_cursor_end(&cursor);
 	owner_cpu_caches_flush();
 	KUNIT_EXPECT_FALSE(test, stack_depot_get(object.owner.stack));
 	kmem_cache_destroy(cache);
@@ -137,19 +141,19 @@ static noinline void __percpu *plant_area(size_t size)
 static unsigned int find_areas(struct kunit *test, size_t *bytes)
 {
 	struct owner_object object;
-	struct owner_cursor walk = {};
+	struct owner_cursor cursor = { .ops = &owner_percpu_source };
 	unsigned int found = 0;
 
 	*bytes = 0;
-	owner_cursor_begin(&walk);
-	while (owner_percpu_next(&walk, &object)) {
+	owner_cursor_begin(&cursor);
+	while (owner_cursor_next(&cursor, &object) > 0) {
 		if (!passes(object.owner.stack, plant_area))
 			continue;
 		found++;
 		*bytes += object.size;
 		KUNIT_EXPECT_STREQ(test, object.cache, "percpu");
 	}
-	owner_cursor_end(&walk);
+	owner_cursor_end(&cursor);
 	return found;
 }
 
@@ -189,14 +193,14 @@ static void test_areas_that_go_meanwhile(struct kunit *test)
 {
 	void __percpu **others = kunit_kcalloc(test, MANY_AREAS, sizeof(*others), GFP_KERNEL);
 	struct owner_object object;
-	struct owner_cursor walk = {};
+	struct owner_cursor cursor = { .ops = &owner_percpu_source };
 	unsigned int i, found = 0;
 
 	KUNIT_ASSERT_NOT_NULL(test, others);
 	for (i = 0; i < MANY_AREAS; i++)
 		KUNIT_ASSERT_TRUE(test, plant_area(8));
-	owner_cursor_begin(&walk);
-	while (owner_percpu_next(&walk, &object)) {
+	owner_cursor_begin(&cursor);
+	while (owner_cursor_next(&cursor, &object) > 0) {
 		if (!passes(object.owner.stack, plant_area))
 			continue;
 		if (found < MANY_AREAS)
@@ -204,7 +208,7 @@ static void test_areas_that_go_meanwhile(struct kunit *test)
 		found++;
 		free_percpu(area_at(object.address));
 	}
-	owner_cursor_end(&walk);
+	owner_cursor_end(&cursor);
 	KUNIT_EXPECT_EQ(test, found, MANY_AREAS);
 	for (i = 0; i < MANY_AREAS; i++)
 		free_percpu(others[i]);
@@ -224,7 +228,7 @@ static void test_totals_by_chain(struct kunit *test)
 	for (i = 0; i < PLANTED; i++)
 		objects[i] = plant(cache, 0);
 	xa_init(&totals);
-	KUNIT_EXPECT_EQ(test, owner_total_chains(&totals), 0);
+	KUNIT_EXPECT_EQ(test, owner_sum_slab_chains(&totals), 0);
 	for (i = 0; i < PLANTED; i++)
 		kmem_cache_free(cache, objects[i]);
 	free_percpu(area);
@@ -244,7 +248,7 @@ static void test_totals_by_chain(struct kunit *test)
 	}
 	KUNIT_EXPECT_EQ(test, chains, 1);
 	KUNIT_EXPECT_EQ(test, area_chains, 1);
-	owner_free_chains(&totals);
+	owner_free_chain_totals(&totals);
 	kmem_cache_destroy(cache);
 }
 
@@ -258,7 +262,7 @@ static void test_totals_by_cache(struct kunit *test)
 	unsigned long key, caches = 0;
 
 	xa_init(&totals);
-	KUNIT_EXPECT_EQ(test, owner_total_caches(&totals), 0);
+	KUNIT_EXPECT_EQ(test, owner_sum_caches(&totals), 0);
 	xa_for_each(&totals, key, total) {
 		KUNIT_EXPECT_GE(test, total->allocated, total->tracked);
 		caches++;
@@ -271,7 +275,7 @@ static void test_totals_by_cache(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, total->allocated, 2);
 	KUNIT_EXPECT_EQ(test, total->tracked, 1);
 	KUNIT_EXPECT_EQ(test, total->requested, PLANTED_SIZE);
-	owner_free_caches(&totals);
+	owner_free_cache_totals(&totals);
 	kmem_cache_free(cache, tracked);
 	kmem_cache_free(cache, untracked);
 	kmem_cache_destroy(cache);

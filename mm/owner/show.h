@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 */
-/* One object, in page_owner's grammar. */
-#ifndef _MM_OWNER_REPORT_H
-#define _MM_OWNER_REPORT_H
+/* How files print an object that a cursor has found. */
+#ifndef _MM_OWNER_SHOW_H
+#define _MM_OWNER_SHOW_H
 
 struct owner_object;
 struct seq_file;
@@ -9,4 +9,4 @@ struct seq_file;
 void owner_show_weight(struct seq_file *m, const struct owner_object *object);
 void owner_show_object(struct seq_file *m, const struct owner_object *object);
 
-#endif /* _MM_OWNER_REPORT_H */
+#endif /* _MM_OWNER_SHOW_H */

@@ -1,0 +1,117 @@
+// SPDX-License-Identifier: GPL-2.0
+/* Finds the objects of a query, one source after the other. */
+
+#include <linux/mm.h>
+#include <linux/slab.h>
+
+#include "../capture.h"
+#include "../record.h"
+#include "../totals.h"
+#include "query.h"
+
+static void add_source(struct owner_query *query, const struct owner_source_ops *ops)
+{
+	query->ops[query->nr_ops++] = ops;
+}
+
+static void select_sources(struct owner_query *query)
+{
+	unsigned int sources = owner_query_sources(query);
+
+	query->nr_ops = 0;
+	query->current_ops = 0;
+	if (sources & BIT(OWNER_SOURCE_SLAB))
+		add_source(query, &owner_slab_source);
+#ifdef CONFIG_PAGE_OWNER
+	if (sources & BIT(OWNER_SOURCE_PAGE))
+		add_source(query, &owner_page_source);
+#endif
+	if (sources & BIT(OWNER_SOURCE_PERCPU))
+		add_source(query, &owner_percpu_source);
+	query->cursor = (struct owner_cursor){ .ops = query->ops[0] };
+}
+
+/**
+ * owner_query_prepare - prepare to find objects from the first on
+ * @query: has its sentence; undone by owner_query_reset()
+ *
+ * Return: 0, -ENOMEM.
+ */
+int owner_query_prepare(struct owner_query *query)
+{
+	select_sources(query);
+	*query->cgroup = '\0';
+	if (owner_query_fields(&query->sentence) & BIT(OWNER_FIELD_CGROUP))
+		query->cursor.cgroup = query->cgroup;
+	query->generation = owner_query_generation();
+	query->now = owner_now();
+	query->chains = kvcalloc(1 << OWNER_QUERY_CHAIN_BITS, sizeof(*query->chains), GFP_KERNEL);
+	return query->chains ? 0 : -ENOMEM;
+}
+
+/* Fields that are the same for all slab objects of a call chain. */
+#define CHAIN_FIELDS	(BIT(OWNER_FIELD_FUNC) | BIT(OWNER_FIELD_MODULE) | \
+			 BIT(OWNER_FIELD_KIND) | BIT(OWNER_FIELD_HANDLE))
+
+static bool can_use_counters(const struct owner_query *query)
+{
+	const struct owner_sentence *s = &query->sentence;
+	unsigned int i;
+
+	for (i = 0; i < s->nr_sort_by; i++)
+		if (s->sort_by[i] == OWNER_SORT_OLDEST || s->sort_by[i] == OWNER_SORT_YOUNGEST)
+			return false;
+	return owner_query_sources(query) & BIT(OWNER_SOURCE_SLAB) &&
+	       !(owner_query_fields(s) & ~CHAIN_FIELDS) && owner_counters_are_exact();
+}
+
+/**
+ * owner_query_use_counters - find call chains in place of slab objects, if that suffices
+ * @query: prepared; its sentence has groups
+ *
+ * The depot's counters are faster than a walk over memory.
+ *
+ * Return: false if the sentence asks for fields in which objects of a chain differ, or
+ *	for ages, or if some owners are sampled.
+ */
+bool owner_query_use_counters(struct owner_query *query)
+{
+	if (!can_use_counters(query))
+		return false;
+	owner_counters_flush();
+	query->ops[0] = &owner_slab_chain_source;
+	query->cursor.ops = query->ops[0];
+	return true;
+}
+
+/* The next object of any source. */
+static int find_object(struct owner_query *query)
+{
+	int found = owner_cursor_next(&query->cursor, &query->object);
+
+	while (!found && query->current_ops + 1 < query->nr_ops) {
+		owner_cursor_set_source(&query->cursor, query->ops[++query->current_ops]);
+		found = owner_cursor_next(&query->cursor, &query->object);
+	}
+	return found;
+}
+
+/**
+ * owner_query_next - find the next object that the expression holds for
+ * @query: between owner_cursor_begin() and owner_cursor_end() of its cursor
+ *
+ * Return: 1 if there is one: @object of the query, with its field values; 0 if there is
+ *	none; -ERESTARTSYS after a signal.
+ */
+int owner_query_next(struct owner_query *query)
+{
+	int found;
+
+	while ((found = find_object(query)) > 0) {
+		owner_query_fill_values(query);
+		if (owner_lang_matches(&query->sentence, &query->fields))
+			break;
+		owner_query_add_to_memo(query, NULL);
+	}
+	return found;
+}

@@ -1,0 +1,117 @@
+// SPDX-License-Identifier: GPL-2.0
+/* Parses a sentence, and refuses one that is correct but cannot be answered. */
+
+#include <linux/slab.h>
+#include <linux/string.h>
+
+#include "query.h"
+
+/**
+ * owner_query_sources - which sources does a query read?
+ * @query: has its sentence
+ *
+ * Return: a bit for each enum owner_source.
+ */
+unsigned int owner_query_sources(const struct owner_query *query)
+{
+	return query->sentence.sources ?: query->default_sources;
+}
+
+/**
+ * owner_query_fields - which fields does a sentence compare or group by?
+ * @s: the sentence
+ *
+ * Return: a bit for each enum owner_field.
+ */
+unsigned int owner_query_fields(const struct owner_sentence *s)
+{
+	unsigned int i, mask = s->fields_used;
+
+	for (i = 0; i < s->nr_group_by; i++)
+		if (s->group_by[i].field < OWNER_FIELDS)
+			mask |= BIT(s->group_by[i].field);
+	return mask;
+}
+
+static const char *refuse_fields(const struct owner_query *query, unsigned int mask)
+{
+	if (mask & BIT(OWNER_FIELD_CGROUP) && !owner_cgroups_on())
+		return OWNER_CGROUPS_OFF;
+	if (mask & BIT(OWNER_FIELD_GFP) && owner_query_sources(query) != BIT(OWNER_SOURCE_PAGE))
+		return "'gfp' is kept of pages only: say source=page";
+	return NULL;
+}
+
+/* Does the sentence say kind == page? Without source=page its answer would be empty. */
+static bool compares_with_pages(const struct owner_sentence *s)
+{
+	const struct owner_comparison *c = s->comparisons;
+	unsigned int i;
+
+	for (; c < s->comparisons + s->nr_comparisons; c++)
+		for (i = 0; c->field == OWNER_FIELD_KIND && i < c->nr_values; i++)
+			if (c->operator != OWNER_NE &&
+			    s->values[c->first_value + i].low == OWNER_SOURCE_PAGE)
+				return true;
+	return false;
+}
+
+/* Returns why a sentence cannot be answered, NULL if it can. */
+static const char *refuse_sentence(const struct owner_query *query)
+{
+	const struct owner_sentence *s = &query->sentence;
+	unsigned int i;
+
+	for (i = 0; i < s->nr_group_by; i++)
+		if (s->group_by[i].field == OWNER_FIELD_STACK && s->group_by[i].frames &&
+		    owner_query_keyed_by_handle(s))
+			return "a handle is that of a whole chain: group=stack, without a number";
+	if (owner_query_sources(query) & BIT(OWNER_SOURCE_PAGE)) {
+		if (!owner_pages_tracked())
+			return "page_owner is off: for pages boot with page_owner=on";
+	} else if (compares_with_pages(s)) {
+		return "pages are not read here unless asked for: say source=page";
+	}
+	return refuse_fields(query, owner_query_fields(s));
+}
+
+/**
+ * owner_query_parse - parse a sentence
+ * @query: gets the sentence
+ * @text: one sentence; an empty text asks for all objects, one by one
+ * @length: of @text
+ * @error_text: set to a description of the error, to be freed by kfree()
+ *
+ * Return: 0, -EINVAL if @error_text is set, -ENOMEM.
+ */
+int owner_query_parse(struct owner_query *query, const char *text, size_t length,
+		      char **error_text)
+{
+	struct owner_lang_text unread = { text, length };
+	const char *sentence = "", *second;
+	struct owner_lang_error error = {};
+	const char *refusal = NULL;
+	size_t size;
+
+	length = 0;
+	owner_lang_next_sentence(&unread, &sentence, &length);
+	if (owner_lang_parse(&query->sentence, OWNER_QUERY, sentence, length, &error)) {
+		error.length = length;
+		refusal = refuse_sentence(query);
+		if (!refusal && owner_lang_next_sentence(&unread, &second, &size)) {
+			refusal = "one sentence is answered at a time: here another begins";
+			sentence = second;
+			length = size;
+			error.length = size;
+		}
+		if (!refusal)
+			return 0;
+		strscpy(error.message, refusal);
+	}
+	size = owner_lang_render_error(&error, sentence, length, NULL, 0) + 1;
+	*error_text = kmalloc(size, GFP_KERNEL);
+	if (!*error_text)
+		return -ENOMEM;
+	owner_lang_render_error(&error, sentence, length, *error_text, size);
+	return -EINVAL;
+}

@@ -1,0 +1,47 @@
+// SPDX-License-Identifier: GPL-2.0
+/* How files print an object that a cursor has found. */
+
+#include <linux/seq_file.h>
+
+#include "record.h"
+#include "show.h"
+#include "walk.h"
+
+/**
+ * owner_show_weight - print how many objects a sampled object stands for, itself included
+ * @m: the file
+ * @object: the object
+ */
+void owner_show_weight(struct seq_file *m, const struct owner_object *object)
+{
+	u64 thousandths = owner_weight(object->owner.rate, object->size) * 1000;
+
+	thousandths += 1 << (OWNER_WEIGHT_SHIFT - 1);
+	thousandths >>= OWNER_WEIGHT_SHIFT;
+	seq_printf(m, "%llu.%03llu", thousandths / 1000, thousandths % 1000);
+}
+
+/**
+ * owner_show_object - print an object up to its call chain, in page_owner's grammar
+ * @m: the file
+ * @object: a slab object or a per-CPU area, referenced by its cursor
+ */
+void owner_show_object(struct seq_file *m, const struct owner_object *object)
+{
+	const struct owner_record *owner = &object->owner;
+	struct owner_task task = { .comm = "?" };
+
+	owner_task_fetch(owner->task, &task);
+	seq_printf(m, "%s allocated via order 0, size %zu, slab %u, cache %s, ",
+		   object->source == OWNER_SOURCE_SLAB ? "Slab object" : "Per-CPU area",
+		   object->size, object->held, object->cache);
+	if (owner->rate) {
+		seq_puts(m, "weight ");
+		owner_show_weight(m, object);
+		seq_puts(m, ", ");
+	}
+	seq_printf(m, "pid %d, tgid %d (%s), ts %llu ns\n", task.pid, task.tgid, task.comm,
+		   owner_timestamp(owner->time));
+	seq_printf(m, "PFN 0x%lx object %p index %u\n",
+		   object->pfn, object->address, object->index);
+}

@@ -1,0 +1,325 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * Walking slabs and their objects.
+ *
+ * SLUB keeps full slabs on no list, so a walk visits page frames. It takes no lock of
+ * the allocator: a slab can be freed and reused at any time. A slab's records are
+ * freed after a grace period, so they can be read under RCU. After it has copied
+ * anything from a slab, the walk checks that the slab is unchanged.
+ */
+
+#include <linux/kfence.h>
+#include <linux/memblock.h>
+#include <linux/memcontrol.h>
+#include <linux/memory_hotplug.h>
+#include <linux/mm.h>
+#include <linux/pageblock-flags.h>
+#include <linux/rcupdate.h>
+#include <linux/slab.h>
+#include <linux/string.h>
+
+#include "../internal.h"
+#include "../slab.h"
+#include "cgroup.h"
+#include "hooks.h"
+#include "record.h"
+#include "walk_memo.h"
+#include "walk_slab.h"
+
+/* A position is a page frame and, in the lower bits, the index of an object. */
+#define INDEX_BITS	16
+#define INDEX_MASK	GENMASK(INDEX_BITS - 1, 0)
+
+struct slab_pos {
+	unsigned long pfn;
+	unsigned int index;
+};
+
+static u64 encode_pos(const struct slab_pos *pos)
+{
+	return (u64)pos->pfn << INDEX_BITS | pos->index;
+}
+
+static struct slab_pos decode_pos(u64 pos)
+{
+	return (struct slab_pos){ .pfn = pos >> INDEX_BITS, .index = pos & INDEX_MASK };
+}
+
+/**
+ * owner_slab_lock - keep caches and memory from being created and removed
+ * @cursor: forgets which cache it has seen on slab_caches
+ */
+void owner_slab_lock(struct owner_cursor *cursor)
+{
+	get_online_mems();
+	mutex_lock(&slab_mutex);
+	cursor->listed_cache = NULL;
+}
+
+/**
+ * owner_slab_unlock - undo owner_slab_lock()
+ * @cursor: its memo is flushed, because another cache may be created at the address of
+ *	one that is destroyed
+ */
+void owner_slab_unlock(struct owner_cursor *cursor)
+{
+	owner_memo_flush(cursor->memo);
+	mutex_unlock(&slab_mutex);
+	put_online_mems();
+}
+
+/*
+ * Is this pointer, read from a page that may have changed since, a cache? If so, it
+ * remains one while the cursor holds slab_mutex.
+ */
+static bool is_cache_listed(struct owner_cursor *cursor, struct kmem_cache *s)
+{
+	struct kmem_cache *other;
+
+	/* A page that is just becoming a slab may have no cache yet. */
+	if (s && s == cursor->listed_cache)
+		return true;
+	list_for_each_entry(other, &slab_caches, list) {
+		if (other == s) {
+			cursor->listed_cache = s;
+			return true;
+		}
+	}
+	return false;
+}
+
+/*
+ * Is the slab as it was when the snapshot was taken? If so, all reads of the slab in
+ * between are consistent: its records are not freed while RCU is read-locked, so no
+ * other slab can have them.
+ */
+static bool is_slab_unchanged(struct owner_slab_snapshot *snap)
+{
+	struct page *page = slab_page(snap->slab);
+
+	/* Read the slab and its records first, then check. */
+	smp_rmb();
+	return !PageTail(page) && PageSlab(page) &&
+	       READ_ONCE(snap->slab->slab_cache) == snap->cache &&
+	       READ_ONCE(snap->slab->obj_exts) == snap->exts;
+}
+
+/* Take a snapshot of the slab that starts at @page. False if there is none. */
+static bool snapshot_slab(struct owner_cursor *cursor, struct page *page,
+			  struct owner_slab_snapshot *snap)
+{
+	struct slab counters __uninitialized;
+
+	if (PageTail(page) || !PageSlab(page))
+		return false;
+	snap->slab = (struct slab *)page;
+	snap->cache = READ_ONCE(snap->slab->slab_cache);
+	snap->exts = READ_ONCE(snap->slab->obj_exts);
+	counters.counters = READ_ONCE(snap->slab->counters);
+	snap->objects = counters.objects;
+	snap->allocated = counters.inuse;
+	snap->records = NULL;
+	/* Other users of struct page keep other things in these words. */
+	if (!is_slab_unchanged(snap) || !is_cache_listed(cursor, snap->cache))
+		return false;
+	snap->records = owner_slab_records_of(snap->exts);
+	return true;
+}
+
+static void *object_address(struct owner_slab_snapshot *snap, unsigned int index)
+{
+	void *start = slab_address(snap->slab);
+
+	/* KFENCE puts its one object at either end of the page. */
+	if (is_kfence_address(start))
+		return kfence_object_start(start);
+	return fixup_red_left(snap->cache, start + index * snap->cache->size);
+}
+
+/*
+ * Copy the record of an object and take references to its handles. False if the
+ * object has no owner or changed meanwhile.
+ */
+static bool copy_object(struct owner_cursor *cursor, struct owner_slab_snapshot *snap,
+			const struct slab_pos *pos, struct owner_object *object)
+{
+	struct owner_record *record = &snap->records->record[pos->index];
+	struct owner_record before, owner, after;
+	struct obj_cgroup *charged = NULL;
+
+	if (!owner_record_read(record, &before) || !before.handle_pair)
+		return false;
+	owner = before;
+	if (!owner_record_get(&owner))
+		return false;
+	if (cursor->cgroup)
+		charged = owner_charged(snap->records, pos->index);
+	/* The references pin the handles. Were they still the object's when we got them? */
+	if (!is_slab_unchanged(snap) || !owner_record_read(record, &after) ||
+	    after.handle_pair != before.handle_pair || after.details != before.details) {
+		owner_record_put(&owner);
+		return false;
+	}
+	if (cursor->cgroup)
+		owner_cgroup_of_charged(charged, cursor->cgroup);
+	cursor->ref = owner;
+	object->source = OWNER_SOURCE_SLAB;
+	object->owner = owner;
+	object->cache = snap->cache->name;
+	object->slab_cache = snap->cache;
+	object->size = owner.size;
+	object->held = snap->cache->size;
+	object->index = pos->index;
+	object->nid = slab_nid(snap->slab);
+	object->pfn = pos->pfn;
+	object->address = object_address(snap, pos->index);
+	return true;
+}
+
+/* Look into a slab, from @pos->index on. True if @result is filled. */
+typedef bool search_slab_fn(struct owner_cursor *cursor, struct owner_slab_snapshot *snap,
+			    struct slab_pos *pos, void *result);
+
+static bool find_object(struct owner_cursor *cursor, struct owner_slab_snapshot *snap,
+			struct slab_pos *pos, void *result)
+{
+	if (!snap->records)
+		return false;
+	for (; pos->index < snap->objects; pos->index++) {
+		if (cursor->memo) {
+			pos->index = owner_memo_count(cursor->memo, snap, pos->index);
+			if (pos->index == snap->objects)
+				break;
+		}
+		if (copy_object(cursor, snap, pos, result))
+			return true;
+	}
+	return false;
+}
+
+/* Find each slab once, at index 0. */
+static bool find_usage(struct owner_cursor *cursor, struct owner_slab_snapshot *snap,
+		       struct slab_pos *pos, void *result)
+{
+	struct owner_slab_usage *usage = result;
+	unsigned int i, cpu_free;
+
+	if (pos->index)
+		return false;
+	usage->cache = snap->cache;
+	usage->name = snap->cache->name;
+	usage->object_size = snap->cache->size;
+	usage->tracked = 0;
+	usage->requested = 0;
+	for (i = 0; snap->records && i < snap->objects; i++) {
+		/* A record that changes is counted as it was before or after. */
+		struct owner_record record = data_race(snap->records->record[i]);
+
+		if (!record.handle_pair)
+			continue;
+		usage->tracked++;
+		usage->requested += record.size;
+	}
+	/* KFENCE does not count its object in the slab's counters. */
+	cpu_free = slab_owner_count_cpu_free(snap->cache, snap->slab);
+	if (is_kfence_address(slab_address(snap->slab)))
+		usage->allocated = usage->tracked;
+	else
+		usage->allocated = snap->allocated - min(snap->allocated, cpu_free);
+	/* Records that were added after the snapshot are in @tracked only. */
+	usage->allocated = max(usage->allocated, usage->tracked);
+	return usage->allocated && is_slab_unchanged(snap);
+}
+
+/*
+ * Search the slab that starts at @pos->pfn. If there is nothing to find, move @pos to
+ * the next page frame, past the slab or the free block if the order is known.
+ */
+static bool search_frame(struct owner_cursor *cursor, struct slab_pos *pos,
+			 search_slab_fn *search, void *result)
+{
+	struct page *page = pfn_to_online_page(pos->pfn);
+	unsigned long skip = 1;
+	struct owner_slab_snapshot snap;
+
+	if (!page) {
+		skip = pageblock_nr_pages - (pos->pfn & (pageblock_nr_pages - 1));
+	} else if (PageBuddy(page)) {
+		unsigned long order = buddy_order_unsafe(page);
+
+		/* Read without the zone's lock: the block may have been allocated. */
+		if (order <= MAX_PAGE_ORDER)
+			skip = 1UL << order;
+	} else if (snapshot_slab(cursor, page, &snap)) {
+		if (search(cursor, &snap, pos, result))
+			return true;
+		if (is_slab_unchanged(&snap))
+			skip = 1UL << min(slab_order(snap.slab), MAX_PAGE_ORDER);
+	}
+	pos->pfn += skip;
+	pos->index = 0;
+	return false;
+}
+
+static int search_memory(struct owner_cursor *cursor, search_slab_fn *search, void *result)
+{
+	struct slab_pos pos = decode_pos(cursor->pos);
+	bool found = false;
+	int error = 0;
+
+	while (!found && pos.pfn < max_pfn) {
+		error = owner_cursor_rest(cursor);
+		if (error)
+			break;
+		rcu_read_lock();
+		found = search_frame(cursor, &pos, search, result);
+		rcu_read_unlock();
+	}
+	cursor->pos = encode_pos(&pos);
+	if (found)
+		cursor->found_pos = cursor->pos++;
+	return error ?: found;
+}
+
+static int next_slab_object(struct owner_cursor *cursor, struct owner_object *object)
+{
+	return search_memory(cursor, find_object, object);
+}
+
+const struct owner_source_ops owner_slab_source = {
+	.lock	= owner_slab_lock,
+	.unlock	= owner_slab_unlock,
+	.next	= next_slab_object,
+};
+
+/**
+ * owner_slab_next_usage - find the next slab that has objects, tracked or not
+ * @cursor: of owner_slab_source, used with this function only
+ * @usage: filled if there is one
+ *
+ * Return: as owner_cursor_next().
+ */
+int owner_slab_next_usage(struct owner_cursor *cursor, struct owner_slab_usage *usage)
+{
+	return search_memory(cursor, find_usage, usage);
+}
+
+/**
+ * owner_slab_get_usage - look at one slab
+ * @cursor: holds the locks of owner_slab_lock(); it does not move
+ * @pfn: the first page frame of the slab
+ * @usage: filled if there is a slab that has objects
+ *
+ * Return: false if there is none.
+ */
+bool owner_slab_get_usage(struct owner_cursor *cursor, unsigned long pfn,
+			  struct owner_slab_usage *usage)
+{
+	struct slab_pos pos = { .pfn = pfn };
+	bool found;
+
+	rcu_read_lock();
+	found = search_frame(cursor, &pos, find_usage, usage);
+	rcu_read_unlock();
+	return found;
+}
