@@ -28,15 +28,6 @@
 
 #include "stackdepot_evict.h"
 
-struct evictable_depot stack_depot_evictable = {
-	.lock		= __RAW_SPIN_LOCK_UNLOCKED(stack_depot_evictable.lock),
-	.idle		= LIST_HEAD_INIT(stack_depot_evictable.idle),
-	.deferred_frees	= LLIST_HEAD_INIT(stack_depot_evictable.deferred_frees),
-	/* Only stack_depot_max_pools limits this instance. */
-	.max_pools	= UINT_MAX,
-	.work		= IRQ_WORK_INIT(stack_depot_run_work),
-};
-
 /*
  * One bucket per 32 KB of memory, between 1K and 1M buckets: 1/4096 of memory
  * and at most 8 MiB. The table is allocated even if no one saves evictable

@@ -190,7 +190,6 @@ struct stack_record *stack_depot_alloc_record(struct evictable_depot *depot,
 					      unsigned int class, void **prealloc);
 void stack_depot_free_deferred(struct evictable_depot *depot);
 void stack_depot_release_record(struct evictable_depot *depot, struct stack_record *rec);
-void stack_depot_run_work(struct irq_work *work);
 
 static inline void depot_count_refusal(struct evictable_depot *depot, enum depot_refusal why)
 {

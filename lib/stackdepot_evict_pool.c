@@ -20,6 +20,17 @@
 
 #include "stackdepot_evict.h"
 
+static void depot_run_work(struct irq_work *work);
+
+struct evictable_depot stack_depot_evictable = {
+	.lock		= __RAW_SPIN_LOCK_UNLOCKED(stack_depot_evictable.lock),
+	.idle		= LIST_HEAD_INIT(stack_depot_evictable.idle),
+	.deferred_frees	= LLIST_HEAD_INIT(stack_depot_evictable.deferred_frees),
+	/* Only stack_depot_max_pools limits this instance. */
+	.max_pools	= UINT_MAX,
+	.work		= IRQ_WORK_INIT(depot_run_work),
+};
+
 const u16 stack_depot_class_words[DEPOT_NR_CLASSES] = {
 	4, 8, 12, 16, 20, 24, 32, 48, 64, 128, DEPOT_MAX_WORDS
 };
@@ -251,7 +262,7 @@ static struct stack_record *depot_pop_record(struct evictable_depot *depot, unsi
 }
 
 /*
- * Have stack_depot_run_work() run soon; any context. Not possible in early boot:
+ * Have depot_run_work() run soon; any context. Not possible in early boot:
  * there, the next save frees the deferred records, and a grace period starts at
  * the first refusal after boot or when another user of RCU needs one.
  */
@@ -418,7 +429,7 @@ noinline void stack_depot_release_record(struct evictable_depot *depot, struct s
 	raw_spin_unlock_irqrestore(&depot->lock, irqflags);
 }
 
-/* RCU callback: the grace period that stack_depot_run_work() started has ended. */
+/* RCU callback: the grace period that depot_run_work() started has ended. */
 static void depot_end_grace_period(struct rcu_head *rcu)
 {
 	struct evictable_depot *depot = container_of(rcu, struct evictable_depot, rcu);
@@ -439,7 +450,7 @@ static void depot_end_grace_period(struct rcu_head *rcu)
 }
 
 /* irq_work: free the deferred records and start a grace period. */
-void stack_depot_run_work(struct irq_work *work)
+static void depot_run_work(struct irq_work *work)
 {
 	struct evictable_depot *depot = container_of(work, struct evictable_depot, work);
 	unsigned long irqflags;
