@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Which frames of a call chain count.
+ * Leave allocators out of chains, and provide room for walks.
  *
- * A chain that is cut at a few frames must not spend them on the allocator: who
- * calls kmemdup() owns the copy. Functions that allocate for their callers are
- * known by their addresses and left out, as long as they stand in front.
+ * A chain of few frames must not spend them on the allocator: the caller of kmemdup()
+ * owns the copy. Functions that allocate for their callers are left out at a chain's
+ * start.
  */
 
 #include <linux/kallsyms.h>
@@ -52,21 +52,21 @@ static const void * const allocators[] = {
 	pcpu_alloc_noprof,
 };
 
-/* How long they are: looked up when first asked for, which can be early in boot. */
-static unsigned long sizes[ARRAY_SIZE(allocators)];
+/* Sizes of these functions. Looked up on first use, which can be early in boot. */
+static unsigned long allocator_sizes[ARRAY_SIZE(allocators)];
 
-static unsigned long size_of(unsigned int i)
+static unsigned long allocator_size(unsigned int i)
 {
-	unsigned long size = READ_ONCE(sizes[i]), offset;
+	unsigned long size = READ_ONCE(allocator_sizes[i]), offset;
 
 	if (!size && kallsyms_lookup_size_offset((unsigned long)allocators[i], &size, &offset))
-		WRITE_ONCE(sizes[i], size);
+		WRITE_ONCE(allocator_sizes[i], size);
 	return size;
 }
 
 /*
- * The page allocator's. Some of them are static, and which of them there are
- * depends on the configuration; one that is not found is as good as not called.
+ * Functions of the page allocator, by name because some are static. The configuration
+ * decides which of them exist; a missing one matches no address.
  */
 static const char * const page_allocators[] = {
 	"post_alloc_hook",
@@ -94,87 +94,96 @@ static const char * const page_allocators[] = {
 	"__kmalloc_large_noprof",
 };
 
-/* Where they stand: looked up when first asked for. */
+/* Addresses of these functions. Looked up on first use. */
 static struct {
 	unsigned long start;
 	unsigned long size;
-} places[ARRAY_SIZE(page_allocators)];
+} page_allocator_ranges[ARRAY_SIZE(page_allocators)];
 
-static bool is_in_place(unsigned int i, unsigned long ip)
+static bool is_in_page_allocator(unsigned int i, unsigned long ip)
 {
-	/* Pairs with the release below: who sees a size may use the start. */
-	unsigned long size = smp_load_acquire(&places[i].size), start, offset;
+	/* Pairs with smp_store_release() below: the start was written before the size. */
+	unsigned long size = smp_load_acquire(&page_allocator_ranges[i].size), start, offset;
 
 	if (!size) {
 		start = kallsyms_lookup_name(page_allocators[i]);
-		/* What is not there takes no address that anything has. */
+		/* A missing function gets address 0 and size 1. */
 		if (!start || !kallsyms_lookup_size_offset(start, &size, &offset))
 			size = 1;
-		WRITE_ONCE(places[i].start, start);
-		/* Pairs with the acquire above. */
-		smp_store_release(&places[i].size, size);
+		WRITE_ONCE(page_allocator_ranges[i].start, start);
+		/* Pairs with smp_load_acquire() above. */
+		smp_store_release(&page_allocator_ranges[i].size, size);
 	}
-	return ip - READ_ONCE(places[i].start) < size;
+	return ip - READ_ONCE(page_allocator_ranges[i].start) < size;
 }
 
+/**
+ * owner_is_allocator - test whether a function allocates for its caller
+ * @ip: return address in the function
+ *
+ * Return: true if it does, so that its caller owns the object.
+ */
 bool owner_is_allocator(unsigned long ip)
 {
 	unsigned int i;
 
-	/* The call may be the last instruction of the function. */
+	/* ip - 1: if the call is the function's last instruction, @ip is behind the function. */
 	for (i = 0; i < ARRAY_SIZE(allocators); i++)
-		if (ip - 1 - (unsigned long)allocators[i] < size_of(i))
+		if (ip - 1 - (unsigned long)allocators[i] < allocator_size(i))
 			return true;
 	for (i = 0; i < ARRAY_SIZE(page_allocators); i++)
-		if (is_in_place(i, ip - 1))
+		if (is_in_page_allocator(i, ip - 1))
 			return true;
 	return false;
 }
 
 /* --- Room for walks ----------------------------------------------------------- */
 
-/* A task's, a softirq's, a hardirq's; whoever comes amid those with a walk does without. */
-#define WALKS	3
+/* One buffer each for a task, a softirq and a hard interrupt that interrupt one another. */
+#define NR_BUFFERS	3
 
-struct walks {
+struct unwind_buffers {
 	unsigned int used;
-	struct owner_unwind_buffer walk[WALKS];
+	struct owner_unwind_buffer buffer[NR_BUFFERS];
 };
 
-/* Of no use to others: what interrupts takes the next, and is done with it before. */
-static DEFINE_PER_CPU(struct walks, walks);
+/* A stack: an interrupt takes the next buffer, and puts it before it returns. */
+static DEFINE_PER_CPU(struct unwind_buffers, unwind_buffers);
 
 /**
- * owner_unwind_buffer_get - take room for a walk
+ * owner_unwind_buffer_get - take a buffer of this CPU
  *
- * Return: room of this CPU, until owner_unwind_buffer_put() and with preemption off till then;
- *	NULL if there is none, and nothing to end.
+ * Disables preemption until owner_unwind_buffer_put().
+ *
+ * Return: the buffer. NULL if all are in use, as in an NMI: then preemption is enabled
+ *	and there is nothing to put.
  */
 struct owner_unwind_buffer *owner_unwind_buffer_get(void)
 {
 	unsigned int i;
 
 	preempt_disable();
-	i = this_cpu_inc_return(walks.used) - 1;
-	if (likely(i < WALKS))
-		return this_cpu_ptr(&walks.walk[i]);
+	i = this_cpu_inc_return(unwind_buffers.used) - 1;
+	if (likely(i < NR_BUFFERS))
+		return this_cpu_ptr(&unwind_buffers.buffer[i]);
 	owner_unwind_buffer_put();
 	return NULL;
 }
 
+/* Put the buffer that owner_unwind_buffer_get() has returned. */
 void owner_unwind_buffer_put(void)
 {
-	this_cpu_dec(walks.used);
+	this_cpu_dec(unwind_buffers.used);
 	preempt_enable();
 }
 
 #ifndef CONFIG_OWNER_UNWIND_ORC
 
-/* What unwind_orc.c says of it. */
-unsigned int owner_unwind_chain(struct owner_unwind_buffer *walk, unsigned int depth,
-			      struct owner_caller caller, bool keep_allocators)
+/* See unwind_orc.c, which also makes a recipe. */
+unsigned int owner_unwind_chain(struct owner_unwind_buffer *buffer, unsigned int depth,
+				struct owner_caller caller, bool keep_allocators)
 {
-	unsigned long *frames = walk->frames;
+	unsigned long *frames = buffer->frames;
 	unsigned int count, first;
 
 	count = stack_trace_save(frames, depth + OWNER_LEADING, 0);
@@ -182,26 +191,28 @@ unsigned int owner_unwind_chain(struct owner_unwind_buffer *walk, unsigned int d
 	for (first = 0; first < min(count, OWNER_LEADING); first++)
 		if (frames[first] == caller.ip)
 			break;
-	/* A tracer has put another address there: better our own frames than none. */
+	/* A tracer has replaced the caller's return address: keep our own frames as well. */
 	if (first == min(count, OWNER_LEADING))
 		first = 0;
-	while (!keep_allocators && first < min(count, OWNER_LEADING) && owner_is_allocator(frames[first]))
+	while (!keep_allocators && first < min(count, OWNER_LEADING) &&
+	       owner_is_allocator(frames[first]))
 		first++;
 	count = min(count - first, depth);
 	memmove(frames, frames + first, count * sizeof(*frames));
 	return count;
 }
 
+/* See unwind_orc.c. */
 unsigned int owner_unwind(unsigned long *entries, unsigned int depth,
 			  struct owner_caller caller)
 {
-	struct owner_unwind_buffer *walk = owner_unwind_buffer_get();
+	struct owner_unwind_buffer *buffer = owner_unwind_buffer_get();
 	unsigned int count;
 
-	if (!walk)
+	if (!buffer)
 		return 0;
-	count = owner_unwind_chain(walk, depth, caller, false);
-	memcpy(entries, walk->frames, count * sizeof(*entries));
+	count = owner_unwind_chain(buffer, depth, caller, false);
+	memcpy(entries, buffer->frames, count * sizeof(*entries));
 	owner_unwind_buffer_put();
 	return count;
 }

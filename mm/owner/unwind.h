@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * A call chain, cheaply.
+ * Walk the running stack.
  *
- * unwind.c	which frames count, and the walk where nothing faster is known
- * unwind_orc.c	the walk on x86
+ * unwind.c	leaves allocators out; walks with the kernel's unwinder without ORC
+ * unwind_orc.c	walks on x86, and makes recipes by which a chain is recognized
  */
 #ifndef _MM_OWNER_UNWIND_H
 #define _MM_OWNER_UNWIND_H
@@ -14,16 +14,20 @@
 
 unsigned int owner_unwind(unsigned long *entries, unsigned int depth,
 			  struct owner_caller caller);
-
-/* Is this return address in a function that allocates for its caller? */
 bool owner_is_allocator(unsigned long ip);
 
-/* What the walk on x86 has met. */
+/**
+ * struct owner_unwind_counts - statistics of the walk on x86
+ * @learned: return addresses that were looked up in the ORC tables
+ * @slow: chains that the kernel's unwinder had to walk
+ * @verified: chains that were compared with the kernel's unwinder: owner.verify=1
+ * @different: compared chains that were not equal
+ */
 struct owner_unwind_counts {
-	unsigned long learned;		/* addresses looked up, not remembered */
-	unsigned long slow;		/* chains left to the kernel's own unwinder */
-	unsigned long verified;		/* chains walked by both, with owner.verify=1 */
-	unsigned long different;	/* and not found equal */
+	unsigned long learned;
+	unsigned long slow;
+	unsigned long verified;
+	unsigned long different;
 };
 
 #ifdef CONFIG_OWNER_UNWIND_ORC
@@ -40,7 +44,7 @@ static inline void owner_unwind_read_counts(struct owner_unwind_counts *counts)
 }
 #endif
 
-/* Frames before a chain, of our own and of the unwinder, and allocators: room for them. */
+/* Frames above the chain's start that the kernel's unwinder also returns: at most. */
 #ifdef CONFIG_OWNER_UNWIND_ORC
 #define OWNER_LEADING		0
 #else
@@ -55,52 +59,63 @@ static inline void owner_unwind_read_counts(struct owner_unwind_counts *counts)
 #include <linux/sched.h>
 #include <linux/sched/task_stack.h>
 
-/*
- * By what a chain is known again without walking it: the return addresses where
- * they stood, and the saved BPs that the walk went by. All else that it goes by is
- * a constant of the addresses, so where these stand again, it would find the same.
- * Positions are from the caller's frame on, and so are the values of BPs.
- *
- * But with CONFIG_RANDOMIZE_KSTACK_OFFSET the function that a system call enters
- * has a frame of another size each time. The walk goes by a BP from there to the
- * frame that is always the same distance below the stack's end: what there is of
- * that one is kept by itself.
- */
 #define OWNER_RECIPE_WORDS	20
 #define OWNER_RECIPE_BPS	4
 
+/**
+ * struct owner_recipe - by which a chain is recognized without a walk
+ * @generation: owner_unwind_generation when the recipe was made
+ * @span: number of bytes from the caller's frame on that the recipe looks at
+ * @nr_bps: number of @bp, a multiple of 2: the last one can be there twice
+ * @nr_words: number of @word, a multiple of 2: the last one can be there twice
+ * @bp_at: positions of the saved BPs that the walk followed
+ * @word_at: positions of the return addresses
+ * @entry_bp_at: position of the saved BP that points to the system call entry's frame
+ * @entry_ip: return address in that frame; 0 if the recipe has no such BP
+ * @bp: values of the BPs, relative to the caller's frame
+ * @word: the return addresses
+ *
+ * Positions are relative to the caller's frame. A walk depends only on these words and on
+ * constants of the return addresses: if all words are equal, a walk would find the same
+ * chain.
+ *
+ * With CONFIG_RANDOMIZE_KSTACK_OFFSET, the function that a system call enters has a frame
+ * of a random size. A saved BP leads from there to the entry's frame, whose distance from
+ * the stack's end is constant. The recipe keeps that frame apart, in @entry_bp_at and
+ * @entry_ip.
+ */
 struct owner_recipe {
-	unsigned int generation;	/* of what is known of addresses */
-	u16 span;			/* bytes that it looks at, from the caller's frame on */
-	u8 nr_bps;			/* both are multiples of 2: the last one may */
-	u8 nr_words;			/* stand there twice */
+	unsigned int generation;
+	u16 span;
+	u8 nr_bps;
+	u8 nr_words;
 	u16 bp_at[OWNER_RECIPE_BPS];
 	u16 word_at[OWNER_RECIPE_WORDS];
-	u16 entry_bp_at;		/* of the BP that leads to the entry's frame */
-	unsigned long entry_ip;		/* its return address; 0: no BP leads there */
+	u16 entry_bp_at;
+	unsigned long entry_ip;
 	unsigned long bp[OWNER_RECIPE_BPS];
 	unsigned long word[OWNER_RECIPE_WORDS];
 };
 
-/* What a frame has above the place where it saved BP. */
+/* Bytes of a saved BP and of the return address above it. */
 #define OWNER_CALLERS_SP	(2 * sizeof(long))
 
-/* Another number than before: what was known of some address is no longer true. */
+/* Incremented when the text of an address goes away: older recipes are invalid. */
 extern unsigned int owner_unwind_generation;
 
-/* Said with owner.verify=1. */
+/* Enabled by owner.verify=1. */
 DECLARE_STATIC_KEY_FALSE(owner_unwind_verify_key);
 
 void owner_unwind_compare(const unsigned long *entries, unsigned int count, unsigned int depth,
 			  struct owner_caller caller, bool keep_allocators);
 
-/* Stack slots of our callers: they stand still meanwhile, and are of no concern to KASAN. */
+/* Read a word of a caller's frame. Callers do not run meanwhile. KASAN must not check it. */
 static __no_sanitize_or_inline unsigned long owner_stack_word(unsigned long address)
 {
 	return *(const unsigned long *)address;
 }
 
-/* Does the chain begin where user space entered the kernel, as the recipe's does? */
+/* True if the stack begins with the system call entry that the recipe has. */
 static __no_sanitize_address __always_inline
 bool owner_recipe_entry_matches(const struct owner_recipe *recipe, unsigned long frame)
 {
@@ -113,11 +128,11 @@ bool owner_recipe_entry_matches(const struct owner_recipe *recipe, unsigned long
 	       user_mode(regs);
 }
 
-/* Would a walk from here find the chain that the recipe is of? */
+/* True if a walk from @caller would find the chain that the recipe was made for. */
 static __no_sanitize_address __always_inline
 bool owner_recipe_matches(const struct owner_recipe *recipe, struct owner_caller caller)
 {
-	/* Counted up to 0, so that chains which differ near their beginning do so soon. */
+	/* Negative indices: counting up to 0 saves a comparison, and the first frames differ most. */
 	const unsigned long *word = recipe->word + recipe->nr_words;
 	const u16 *word_at = recipe->word_at + recipe->nr_words;
 	unsigned long frame = (unsigned long)caller.frame;
@@ -154,16 +169,14 @@ static inline bool owner_unwind_verifying(void)
 }
 
 static inline void owner_unwind_compare(const unsigned long *entries, unsigned int count,
-					unsigned int depth, struct owner_caller caller, bool keep_allocators)
+					unsigned int depth, struct owner_caller caller,
+					bool keep_allocators)
 {
 }
 
 #endif /* CONFIG_OWNER_UNWIND_ORC */
 
-/*
- * A walk takes more room than the kernel's stack has to spare: it has some of this
- * CPU's.
- */
+/* Per-CPU room for a walk: the kernel's stack is too small. */
 struct owner_unwind_buffer {
 	unsigned long frames[OWNER_DEPTH_MAX + OWNER_LEADING];
 	struct owner_recipe recipe;
@@ -171,7 +184,7 @@ struct owner_unwind_buffer {
 
 struct owner_unwind_buffer *owner_unwind_buffer_get(void);
 void owner_unwind_buffer_put(void);
-unsigned int owner_unwind_chain(struct owner_unwind_buffer *walk, unsigned int depth,
-			      struct owner_caller caller, bool keep_allocators);
+unsigned int owner_unwind_chain(struct owner_unwind_buffer *buffer, unsigned int depth,
+				struct owner_caller caller, bool keep_allocators);
 
 #endif /* _MM_OWNER_UNWIND_H */

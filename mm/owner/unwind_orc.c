@@ -1,31 +1,29 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * The call chain on x86, in some 15 instructions a frame.
+ * Walk the running stack on x86, in some 15 instructions a frame.
  *
- * The kernel's unwinder searches its ORC tables for each frame, and checks what
- * it finds. But what an entry says of an ordinary frame is a constant of the
- * instruction's address: how far the caller's stack pointer is from this
- * frame's, and where between them the caller's BP was saved. A table remembers
- * it, so that a frame takes a load, a comparison and an addition. It is filled
- * from ORC's entries as addresses are met.
+ * The kernel's unwinder searches its ORC tables for each frame, and checks what it finds.
+ * But the ORC entry of an ordinary frame is a constant of the return address: the distance
+ * from this frame's stack pointer to the caller's, and where between them the caller's BP
+ * was saved. That is the frame's layout. A table keeps the layouts of return addresses, so
+ * that a frame takes a load, a comparison and an addition. It is filled from the ORC
+ * tables when an address is met for the first time.
  *
- * Whatever is not an ordinary frame is left to the kernel's unwinder, with the
- * whole chain: stacks realigned or addressed by odd registers, interrupted
- * kernel code, return addresses that the function graph tracer or a kretprobe
- * has replaced, generated code (BPF, trampolines, probes' slots).
+ * If one frame of a chain is not ordinary, the kernel's unwinder walks the whole chain:
+ * frames addressed by odd registers, interrupted kernel code, return addresses replaced by
+ * the function graph tracer or by a kretprobe, generated code (BPF, trampolines, probes).
  *
- * When is a remembered fact no longer true? ORC's tables never change, and what
- * is patched into kernel text at run time (alternatives, static branches and
- * calls, ftrace's calls, probes' breakpoints) leaves the stack as the tables
- * say at every call. So a fact is as lasting as the text at its address. The
- * kernel's own text stays, and where its init text was nothing is executed
- * later. A module's text goes, and its address may be used again, by another
- * module or by generated code: its facts are forgotten while it goes, when no
- * stack has a frame in it any more from which they could be learned anew. A
- * module's init text goes without a word, so nothing is remembered of it.
+ * A layout is valid as long as the text at its address. ORC tables never change, and text
+ * that is patched at run time (alternatives, static branches and calls, ftrace's calls,
+ * breakpoints of probes) leaves the stack at every call as the tables say. The kernel's
+ * own text stays, and nothing is executed in its init text after that was freed. A
+ * module's text is freed, and another module or generated code can get its addresses. The
+ * module's layouts are dropped while the module is going: no stack has a frame in it then
+ * from which they could be learned again. A module's init text is freed without a
+ * notifier, so its layouts are never stored.
  *
- * Any context may walk and learn, NMIs as well: a fact and the address that it
- * is of are one word, written and read at once, and no lock is taken.
+ * Any context can walk and learn, also an NMI: an address and its layout are one word,
+ * written and read at once, and no lock is taken.
  */
 
 #include <linux/atomic.h>
@@ -50,55 +48,59 @@
 #include "unwind.h"
 
 /*
- * A fact is 12 bits. The lowest 8 are how many words the caller's stack pointer
- * is above the frame's. The next 3 say how many words below the caller's stack
- * pointer its BP was saved, beside the return address and one more; or that it
- * was not, or that this is another kind of frame, which the lowest bits name. The
- * last one marks an allocator. So one comparison tells the most common kind, a
- * frame that saved BP, from all others and from an address that is not known.
+ * A layout has 12 bits. Bits 0 to 7: number of words from this frame's stack pointer to the
+ * caller's. Bits 8 to 10: number of words from the slot where BP was saved to the words at
+ * the end of the frame, which are one saved word and the return address; or UNSAVED if BP
+ * was not saved; or OTHER if this is another kind of frame, which bits 0 to 7 name. Bit 11:
+ * the function is an allocator. One comparison with UNSAVED thus tells the most common
+ * kind, a frame that saved BP, from all other kinds and from an unknown address.
  */
 #define STEP_MASK	GENMASK(7, 0)
 #define SAVED_SHIFT	8
 #define SAVED_WORDS	6
 #define UNSAVED		(6 << SAVED_SHIFT)
 #define OTHER		(7 << SAVED_SHIFT)
-#define ALLOCATOR	BIT(11)			/* left out in front */
-#define FACT_MASK	GENMASK(11, 0)
+#define ALLOCATOR	BIT(11)
+#define LAYOUT_MASK	GENMASK(11, 0)
 
-/* The caller's frame is where BP points, which the function saved first. */
+/* The function saved BP first: BP points to that slot, and the caller's frame is above it. */
 #define BP_BASED	(OTHER | 0)
-/* Nothing of interest before it. */
+/* The last frame of a chain. */
 #define LAST		(OTHER | 1)
-/* The stack pointer is at registers: if a user's, there is nothing before it. */
+/* The stack pointer points to a struct pt_regs. If that is of user mode, the chain ends. */
 #define REGISTERS	(OTHER | 2)
-/* For the kernel's unwinder. */
+/* The kernel's unwinder has to walk the chain. */
 #define UNSURE		(OTHER | 3)
-/* Realigned: BP points to the caller's, its stack pointer is stored some words below. */
+/* Realigned stack: the caller's stack pointer is saved REALIGNED_WORDS below BP. */
 #define REALIGNED	(OTHER | BIT(6))
 #define REALIGNED_WORDS	GENMASK(5, 0)
-/* The caller's stack pointer is stored here, some words less, and BP perhaps below it. */
+/*
+ * Stack switch: the caller's stack pointer minus SWITCH_STEP words is saved here. The
+ * caller's BP is saved SWITCH_SAVED words below, counted as in bits 8 to 10.
+ */
 #define SWITCH		(OTHER | BIT(7))
 #define SWITCH_STEP	GENMASK(6, 3)
 #define SWITCH_SAVED	GENMASK(2, 0)
 
 /*
- * An address and its fact as their sum. All addresses that share a slot have the
- * lowest 12 bits in common, so no other sum differs from this address by a
- * fact. Return addresses are as good as random in these bits. A slot that is
- * empty must not look like a fact of address 0.
+ * The table of layouts. A slot holds the sum of an address and its layout; the slot's
+ * index is the address modulo LAYOUTS. Two addresses of one slot differ by a multiple of
+ * LAYOUTS, which is more than LAYOUT_MASK: if a slot's sum minus an address is at most
+ * LAYOUT_MASK, the slot is that address's. EMPTY in slot 0 keeps an unused slot from
+ * being taken for address 0.
  */
-#define FACTS		4096
+#define LAYOUTS		4096
 #define EMPTY		(~0UL)
-/* NULL until the first who will walk asks for it. */
-static unsigned long *facts;
+/* NULL until owner_unwind_init(). */
+static unsigned long *layouts;
 
-static_assert(FACTS > FACT_MASK);
+static_assert(LAYOUTS > LAYOUT_MASK);
 
 unsigned int owner_unwind_generation;
 
 static atomic_long_t learned, slow, verified, different;
 
-/* Asked at each capture, hence no word in memory. */
+/* A static key, because each capture tests it. */
 DEFINE_STATIC_KEY_FALSE(owner_unwind_verify_key);
 static bool verify;
 
@@ -126,37 +128,36 @@ static const struct kernel_param_ops verify_ops = {
 module_param_cb(verify, &verify_ops, &verify, 0600);
 MODULE_PARM_DESC(verify, "walk each chain with the kernel's unwinder as well, and compare");
 
-/* More than FACT_MASK if it is not known. */
-static __always_inline unsigned long fact_of(const unsigned long *table, unsigned long ip)
+/* The layout of a return address. More than LAYOUT_MASK if the table does not have it. */
+static __always_inline unsigned long lookup_layout(const unsigned long *table, unsigned long ip)
 {
-	/* Read once; READ_ONCE() would cost each frame an instruction more. */
-	unsigned long sum = data_race(table[ip % FACTS]);
+	/* OPTIMIZER_HIDE_VAR() below makes this one read. READ_ONCE() takes an instruction more. */
+	unsigned long sum = data_race(table[ip % LAYOUTS]);
 
 	OPTIMIZER_HIDE_VAR(sum);
 	return sum - ip;
 }
 
 /**
- * owner_unwind_init - have owner_unwind() remember
+ * owner_unwind_init - allocate the table of layouts
  *
- * It can be called before, and if this fails, and is slow then. This may be called
- * again.
+ * owner_unwind() works without the table, only slower. Idempotent. May sleep.
  */
 void owner_unwind_init(void)
 {
-	unsigned long *table = kcalloc(FACTS, sizeof(*table), GFP_KERNEL | __GFP_NOWARN);
+	unsigned long *table = kcalloc(LAYOUTS, sizeof(*table), GFP_KERNEL | __GFP_NOWARN);
 
 	if (!table)
 		return;
 	table[0] = EMPTY;
-	/* Pairs with walk_chain(): who sees the table sees what is in it. */
-	if (cmpxchg_release(&facts, NULL, table))
+	/* Pairs with the dependent reads in walk_chain(), which must see table[0]. */
+	if (cmpxchg_release(&layouts, NULL, table))
 		kfree(table);
 }
 
 /* --- Learning ------------------------------------------------------------- */
 
-/* Put in the place of a return address by a tracer that wants to see the return. */
+/* A tracer that traces returns replaces return addresses by the address of its trampoline. */
 static bool is_trampoline(unsigned long ip)
 {
 #ifdef CONFIG_FUNCTION_GRAPH_TRACER
@@ -170,13 +171,14 @@ static bool is_trampoline(unsigned long ip)
 	return false;
 }
 
+/* True if filter_irq_stacks() cuts chains after this return address. */
 static bool enters_interrupt(unsigned long ip)
 {
 	return filter_irq_stacks((unsigned long[]){ ip, ip }, 2) == 1;
 }
 
-/* Where the caller's BP was saved, as a number for a fact; SAVED_WORDS if it was not. */
-static int saved_at(const struct orc_entry *orc)
+/* Where the caller's BP was saved, as bits 8 to 10 of a layout; -EINVAL if they cannot tell. */
+static int saved_bp_words(const struct orc_entry *orc)
 {
 	int words = -orc->bp_offset / 8 - 2;
 
@@ -188,9 +190,9 @@ static int saved_at(const struct orc_entry *orc)
 	return words;
 }
 
-static unsigned long read_orc(const struct orc_entry *orc, unsigned long ip)
+static unsigned long layout_from_orc(const struct orc_entry *orc, unsigned long ip)
 {
-	int step = orc->sp_offset / 8, saved = saved_at(orc);
+	int step = orc->sp_offset / 8, saved = saved_bp_words(orc);
 
 	if (is_trampoline(ip))
 		return UNSURE;
@@ -222,8 +224,8 @@ static unsigned long read_orc(const struct orc_entry *orc, unsigned long ip)
 	return UNSURE;
 }
 
-/* Is a fact of this address worth remembering, because its text stays or says when it goes? */
-static bool stays(unsigned long ip)
+/* True if this text is permanent, or if drop_module_layouts() is called before it is freed. */
+static bool can_store_layout(unsigned long ip)
 {
 #ifdef CONFIG_MODULES
 	struct module *module = __module_text_address(ip);
@@ -234,52 +236,53 @@ static bool stays(unsigned long ip)
 	return core_kernel_text(ip);
 }
 
-static noinline unsigned long learn(unsigned long *table, unsigned long ip)
+/* Look the layout of a return address up in the ORC tables, and store it. */
+static noinline unsigned long learn_layout(unsigned long *table, unsigned long ip)
 {
 	const struct orc_entry *orc;
-	unsigned long fact = UNSURE;
+	unsigned long layout = UNSURE;
 
-	/* A module that goes waits for this: then nothing is learned of it any more. */
+	/* free_module() waits for the end of this section before it frees the ORC entry. */
 	preempt_disable_notrace();
 	orc = unwind_find_orc(ip - 1);
-	if (orc && stays(ip)) {
-		fact = read_orc(orc, ip);
+	if (orc && can_store_layout(ip)) {
+		layout = layout_from_orc(orc, ip);
 		if (owner_is_allocator(ip))
-			fact |= ALLOCATOR;
-		WRITE_ONCE(table[ip % FACTS], ip + fact);
+			layout |= ALLOCATOR;
+		WRITE_ONCE(table[ip % LAYOUTS], ip + layout);
 		atomic_long_inc(&learned);
 	}
 	preempt_enable_notrace();
-	return fact;
+	return layout;
 }
 
 #ifdef CONFIG_MODULES
+/* Protects the increment of owner_unwind_generation: two modules can go at once. */
 static DEFINE_MUTEX(generation_mutex);
 
-static int forget_module(struct notifier_block *nb, unsigned long action, void *data)
+static int drop_module_layouts(struct notifier_block *nb, unsigned long action, void *data)
 {
 	const struct module *module = data;
-	unsigned long *table = READ_ONCE(facts);
+	unsigned long *table = READ_ONCE(layouts);
 	unsigned int i;
 
 	if (!table || action != MODULE_STATE_GOING)
 		return NOTIFY_DONE;
-	for (i = 0; i < FACTS; i++) {
-		/* The address has the slot's number in its lowest bits. */
+	for (i = 0; i < LAYOUTS; i++) {
+		/* The sum minus the layout is the address, which is @i modulo LAYOUTS. */
 		unsigned long sum = READ_ONCE(table[i]);
 
-		if (within_module_mem_type(sum - (sum - i) % FACTS, module, MOD_TEXT))
+		if (within_module_mem_type(sum - (sum - i) % LAYOUTS, module, MOD_TEXT))
 			WRITE_ONCE(table[i], EMPTY);
 	}
-	/* Two modules may go at once. */
 	mutex_lock(&generation_mutex);
-	/* Pairs with owner_unwind_chain(). */
+	/* Pairs with smp_load_acquire() in owner_unwind_chain(). */
 	smp_store_release(&owner_unwind_generation, owner_unwind_generation + 1);
 	mutex_unlock(&generation_mutex);
 	return NOTIFY_DONE;
 }
 
-static struct notifier_block module_notifier = { .notifier_call = forget_module };
+static struct notifier_block module_notifier = { .notifier_call = drop_module_layouts };
 
 static int __init unwind_init_modules(void)
 {
@@ -290,7 +293,7 @@ early_initcall(unwind_init_modules);
 
 /* --- Walking -------------------------------------------------------------- */
 
-/* Where a frame's address points are the BP that it saved, and its return address. */
+/* A frame address points to the saved BP; the return address is above it. */
 #define RETURN_ADDRESS	sizeof(long)
 #define CALLERS_SP	OWNER_CALLERS_SP
 
@@ -313,20 +316,20 @@ static noinline unsigned long other_stack_end(unsigned long sp)
 	return (unsigned long)info.end;
 }
 
-/* Was it user space that these registers were saved of? */
+/* True if these registers were saved in user mode. */
 static __no_sanitize_address __always_inline bool from_user(unsigned long regs, unsigned long end)
 {
 	return regs + sizeof(struct pt_regs) <= end && user_mode((struct pt_regs *)regs);
 }
 
-/* A recipe that is none. */
+/* Value of nr_words: the chain has no recipe. */
 #define NO_RECIPE	U8_MAX
 
-/* Here was something, that far from where the walk began. */
-static __always_inline void note_word(struct owner_recipe *recipe, unsigned long at,
-				      unsigned long word)
+/* The chain depends on this word at position @at, relative to the caller's frame. */
+static __always_inline void recipe_add_word(struct owner_recipe *recipe, unsigned long at,
+					    unsigned long word)
 {
-	/* What a system call's entry has on the stack is known with its return address. */
+	/* owner_recipe_entry_matches() compares the words of the system call entry. */
 	if (!recipe || recipe->nr_words == NO_RECIPE || recipe->entry_ip)
 		return;
 	if (recipe->nr_words == OWNER_RECIPE_WORDS || at > THREAD_SIZE / 2) {
@@ -338,8 +341,9 @@ static __always_inline void note_word(struct owner_recipe *recipe, unsigned long
 	recipe->span = max_t(unsigned int, recipe->span, at + sizeof(long));
 }
 
-static __always_inline void note_bp(struct owner_recipe *recipe, unsigned long at,
-				    unsigned long bp)
+/* The chain depends on this saved BP at position @at; both are relative. */
+static __always_inline void recipe_add_bp(struct owner_recipe *recipe, unsigned long at,
+					  unsigned long bp)
 {
 	if (!recipe)
 		return;
@@ -352,9 +356,9 @@ static __always_inline void note_bp(struct owner_recipe *recipe, unsigned long a
 	recipe->span = max_t(unsigned int, recipe->span, at + sizeof(long));
 }
 
-/* Here was the BP of the frame that a system call entered by, wherever that was from here. */
-static __always_inline void note_entry(struct owner_recipe *recipe, unsigned long at,
-				       unsigned long ip)
+/* The saved BP at position @at points to the system call entry's frame, which returns to @ip. */
+static __always_inline void recipe_set_entry(struct owner_recipe *recipe, unsigned long at,
+					     unsigned long ip)
 {
 	if (at > THREAD_SIZE / 2) {
 		recipe->nr_words = NO_RECIPE;
@@ -365,8 +369,8 @@ static __always_inline void note_entry(struct owner_recipe *recipe, unsigned lon
 	recipe->span = max_t(unsigned int, recipe->span, at + sizeof(long));
 }
 
-/* They are compared two at a time. */
-static void make_even(u16 *at, unsigned long *value, u8 *count)
+/* owner_recipe_matches() compares two words at a time. */
+static void pad_to_even(u16 *at, unsigned long *value, u8 *count)
 {
 	if (*count % 2) {
 		at[*count] = at[*count - 1];
@@ -376,22 +380,25 @@ static void make_even(u16 *at, unsigned long *value, u8 *count)
 }
 
 /*
- * The chain by what is remembered, or 0 if that does not suffice. It reads
- * stack slots of others, which are of no concern to KASAN. Unless @thorough, it
- * calls no function: the registers that one may change need not be saved first.
+ * Walk by layouts. If not @thorough, it calls no function, so the compiler saves few
+ * registers. KASAN must not check its reads of other frames. Return: the number of
+ * frames, or 0 if the kernel's unwinder has to walk the chain.
  */
 static __no_sanitize_address __always_inline
 unsigned int walk_chain(unsigned long *entries, unsigned int depth, unsigned long frame,
 			bool keep_allocators, bool thorough, struct owner_recipe *recipe)
 {
 	unsigned long ip = owner_stack_word(frame + RETURN_ADDRESS), sp = frame + CALLERS_SP;
-	/* Its address is all that is read without it: the order is given. */
-	unsigned long *table = READ_ONCE(facts);
-	unsigned long end = task_stack_end(), fact, bp;
-	/* Where the entries end, and from there back, where the next one goes. */
-	unsigned long *beyond = entries + depth;
+	/* Address dependency: pairs with cmpxchg_release() in owner_unwind_init(). */
+	unsigned long *table = READ_ONCE(layouts);
+	unsigned long end = task_stack_end(), layout, bp;
+	/* Index of the next entry, relative to the end of @entries: it counts up to 0. */
+	unsigned long *entries_end = entries + depth;
 	long at = -(long)depth;
-	/* Where BP was saved last; or the fact of the frame below, if that saved it. */
+	/*
+	 * Slot where BP was saved last. If the frame below saved it, only that frame's layout
+	 * is kept, in @saver: most slots are never needed.
+	 */
 	unsigned long slot = frame, saver = 0;
 
 	if (unlikely(!table))
@@ -401,80 +408,80 @@ unsigned int walk_chain(unsigned long *entries, unsigned int depth, unsigned lon
 		if (!end)
 			return 0;
 	}
-	note_word(recipe, RETURN_ADDRESS, ip);
+	recipe_add_word(recipe, RETURN_ADDRESS, ip);
 	for (;;) {
-		fact = fact_of(table, ip);
-		/* This leaves an address that is not known one that is not known. */
+		layout = lookup_layout(table, ip);
+		/* An unknown address stays unknown: its layout is larger than LAYOUT_MASK by far. */
 		if (keep_allocators)
-			fact &= ~ALLOCATOR;
-		if (likely(fact < UNSAVED)) {
-			beyond[at++] = ip;
+			layout &= ~ALLOCATOR;
+		if (likely(layout < UNSAVED)) {
+			entries_end[at++] = ip;
 			if (!at)
 				return depth;
-			sp += (fact & STEP_MASK) * sizeof(long);
-			saver = fact;
+			sp += (layout & STEP_MASK) * sizeof(long);
+			saver = layout;
 			goto step;
 		}
 
-		if (fact > FACT_MASK && thorough)
-			fact = learn(table, ip);
-		if (fact > FACT_MASK || (fact & ~ALLOCATOR) == UNSURE)
+		if (layout > LAYOUT_MASK && thorough)
+			layout = learn_layout(table, ip);
+		if (layout > LAYOUT_MASK || (layout & ~ALLOCATOR) == UNSURE)
 			return 0;
-		if (!(fact & ALLOCATOR) || at != -(long)depth || keep_allocators) {
-			beyond[at++] = ip;
+		if (!(layout & ALLOCATOR) || at != -(long)depth || keep_allocators) {
+			entries_end[at++] = ip;
 			if (!at)
 				return depth;
 		}
-		fact &= ~ALLOCATOR;
+		layout &= ~ALLOCATOR;
 
 		if (saver)
 			slot = sp - CALLERS_SP - (saver >> SAVED_SHIFT) * sizeof(long);
 		saver = 0;
-		if (fact < OTHER) {
-			sp += (fact & STEP_MASK) * sizeof(long);
-			if (fact < UNSAVED)
-				saver = fact;
-		} else if (fact == BP_BASED) {
+		if (layout < OTHER) {
+			sp += (layout & STEP_MASK) * sizeof(long);
+			if (layout < UNSAVED)
+				saver = layout;
+		} else if (layout == BP_BASED) {
 			bp = owner_stack_word(slot);
 			if (bp < sp || bp > end - CALLERS_SP)
 				return 0;
 			sp = bp + CALLERS_SP;
 			if (recipe && sp == (unsigned long)task_pt_regs(current))
-				note_entry(recipe, slot - frame,
-					   owner_stack_word(sp - sizeof(long)));
+				recipe_set_entry(recipe, slot - frame,
+						 owner_stack_word(sp - sizeof(long)));
 			else
-				note_bp(recipe, slot - frame, bp - frame);
+				recipe_add_bp(recipe, slot - frame, bp - frame);
 			slot = bp;
-		} else if ((fact & ~REALIGNED_WORDS) == REALIGNED) {
+		} else if ((layout & ~REALIGNED_WORDS) == REALIGNED) {
 			bp = owner_stack_word(slot);
-			note_bp(recipe, slot - frame, bp - frame);
-			slot = bp - (fact & REALIGNED_WORDS) * sizeof(long);
+			recipe_add_bp(recipe, slot - frame, bp - frame);
+			slot = bp - (layout & REALIGNED_WORDS) * sizeof(long);
 			if (slot < sp || bp > end - CALLERS_SP)
 				return 0;
 			sp = owner_stack_word(slot);
 			if (sp < bp)
 				return 0;
-			note_bp(recipe, slot - frame, sp - frame);
+			recipe_add_bp(recipe, slot - frame, sp - frame);
 			slot = bp;
-		} else if (fact == LAST) {
+		} else if (layout == LAST) {
 			return depth + at;
-		} else if (fact == REGISTERS) {
+		} else if (layout == REGISTERS) {
 			if (!from_user(sp, end))
 				return 0;
-			note_word(recipe, sp + offsetof(struct pt_regs, cs) - frame,
-				  ((struct pt_regs *)sp)->cs);
+			recipe_add_word(recipe, sp + offsetof(struct pt_regs, cs) - frame,
+					((struct pt_regs *)sp)->cs);
 			return depth + at;
 		} else if (thorough) {
-			/* An interrupt's stack: where it begins, the task's is written down. */
-			note_word(recipe, ULONG_MAX, 0);
+			/* No recipe: the interrupt's stack is not at a fixed distance from the task's. */
+			recipe_add_word(recipe, ULONG_MAX, 0);
 			if (sp > end - sizeof(long) || on_task_stack(sp))
 				return 0;
-			sp = owner_stack_word(sp) + FIELD_GET(SWITCH_STEP, fact) * sizeof(long);
+			sp = owner_stack_word(sp) + FIELD_GET(SWITCH_STEP, layout) * sizeof(long);
 			if (!on_task_stack(sp - sizeof(long)))
 				return 0;
 			end = task_stack_end();
-			if ((fact & SWITCH_SAVED) < SAVED_WORDS)
-				slot = sp - CALLERS_SP - (fact & SWITCH_SAVED) * sizeof(long);
+			if ((layout & SWITCH_SAVED) < SAVED_WORDS)
+				slot = sp - CALLERS_SP - (layout & SWITCH_SAVED) * sizeof(long);
 		} else {
 			return 0;
 		}
@@ -482,34 +489,37 @@ step:
 		if (unlikely(sp > end))
 			return 0;
 		ip = owner_stack_word(sp - sizeof(long));
-		note_word(recipe, sp - sizeof(long) - frame, ip);
+		recipe_add_word(recipe, sp - sizeof(long) - frame, ip);
 	}
 }
 
 /* --- Verifying ------------------------------------------------------------ */
 
-/* Where the kernel's unwinder stands, allocators @in_front left out; 0 at the end. */
-static unsigned long slow_ip(struct unwind_state *state, bool in_front)
+/*
+ * The return address of the kernel unwinder's current frame; at a chain's start, skip
+ * allocators first. Return: 0 at the end of the stack.
+ */
+static unsigned long unwinder_ip(struct unwind_state *state, bool skip_allocators)
 {
 	for (; !unwind_done(state); unwind_next_frame(state)) {
 		unsigned long ip = unwind_get_return_address(state);
 
-		if (!in_front || !owner_is_allocator(ip))
+		if (!skip_allocators || !owner_is_allocator(ip))
 			return ip;
 	}
 	return 0;
 }
 
-/* The chain as the kernel's unwinder finds it. */
-static noinline unsigned int walk_slowly(unsigned long *entries, unsigned int depth,
-					 struct owner_caller caller, bool keep_allocators)
+/* Walk with the kernel's unwinder. Return: the number of frames. */
+static noinline unsigned int walk_with_unwinder(unsigned long *entries, unsigned int depth,
+						struct owner_caller caller, bool keep_allocators)
 {
 	struct unwind_state state;
 	unsigned int count = 0;
 	unsigned long ip;
 
 	unwind_start(&state, current, NULL, (unsigned long *)caller.frame);
-	while (count < depth && (ip = slow_ip(&state, !count && !keep_allocators)) != 0) {
+	while (count < depth && (ip = unwinder_ip(&state, !count && !keep_allocators)) != 0) {
 		entries[count++] = ip;
 		if (enters_interrupt(ip))
 			break;
@@ -518,9 +528,19 @@ static noinline unsigned int walk_slowly(unsigned long *entries, unsigned int de
 	return count;
 }
 
-/* Is this the chain that the kernel's unwinder finds? */
+/**
+ * owner_unwind_compare - compare a chain with what the kernel's unwinder finds
+ * @entries: the chain
+ * @count: number of @entries
+ * @depth: number of frames that were asked for
+ * @caller: OWNER_CALLER, where the chain starts
+ * @keep_allocators: whether allocators were kept at the chain's start
+ *
+ * Counts chains that differ: owner/stats shows them.
+ */
 noinline void owner_unwind_compare(const unsigned long *entries, unsigned int count,
-				   unsigned int depth, struct owner_caller caller, bool keep_allocators)
+				   unsigned int depth, struct owner_caller caller,
+				   bool keep_allocators)
 {
 	struct unwind_state state;
 	unsigned int found = 0;
@@ -528,7 +548,7 @@ noinline void owner_unwind_compare(const unsigned long *entries, unsigned int co
 	unsigned long ip;
 
 	unwind_start(&state, current, NULL, (unsigned long *)caller.frame);
-	while (found < depth && (ip = slow_ip(&state, !found && !keep_allocators)) != 0) {
+	while (found < depth && (ip = unwinder_ip(&state, !found && !keep_allocators)) != 0) {
 		same = same && found < count && entries[found] == ip;
 		found++;
 		if (enters_interrupt(ip))
@@ -540,17 +560,18 @@ noinline void owner_unwind_compare(const unsigned long *entries, unsigned int co
 		atomic_long_inc(&different);
 }
 
+/* Walk by layouts and learn missing ones; fall back to the kernel's unwinder. */
 static __no_sanitize_address noinline
-unsigned int unwind_thoroughly(unsigned long *entries, unsigned int depth,
-			       struct owner_caller caller, bool keep_allocators)
+unsigned int unwind_slow(unsigned long *entries, unsigned int depth,
+			 struct owner_caller caller, bool keep_allocators)
 {
-	unsigned int count = walk_chain(entries, depth, (unsigned long)caller.frame, keep_allocators, true,
-					NULL);
+	unsigned int count = walk_chain(entries, depth, (unsigned long)caller.frame,
+					keep_allocators, true, NULL);
 
 	if (!count) {
-		if (READ_ONCE(facts))
+		if (READ_ONCE(layouts))
 			atomic_long_inc(&slow);
-		return walk_slowly(entries, depth, caller, keep_allocators);
+		return walk_with_unwinder(entries, depth, caller, keep_allocators);
 	}
 	if (owner_unwind_verifying())
 		owner_unwind_compare(entries, count, depth, caller, keep_allocators);
@@ -558,15 +579,15 @@ unsigned int unwind_thoroughly(unsigned long *entries, unsigned int depth,
 }
 
 /**
- * owner_unwind - the call chain of the current task or interrupt
- * @entries: where the return addresses go
- * @depth: how many at most: from 1 to OWNER_DEPTH_MAX
+ * owner_unwind - get the running call chain
+ * @entries: filled with return addresses
+ * @depth: number of frames to get, from 1 to OWNER_DEPTH_MAX
  * @caller: OWNER_CALLER, where the chain starts
  *
- * Allocators in front are left out. The chain ends with the function that
- * entered the kernel or the interrupt.
+ * Allocators at the chain's start are left out. The chain ends with the function that
+ * entered the kernel, or with the one that entered the interrupt.
  *
- * Return: how many there are.
+ * Return: number of @entries.
  */
 __no_sanitize_address
 unsigned int owner_unwind(unsigned long *entries, unsigned int depth, struct owner_caller caller)
@@ -576,41 +597,46 @@ unsigned int owner_unwind(unsigned long *entries, unsigned int depth, struct own
 
 	if (likely(count && !owner_unwind_verifying()))
 		return count;
-	return unwind_thoroughly(entries, depth, caller, false);
+	return unwind_slow(entries, depth, caller, false);
 }
 
 /**
- * owner_unwind_chain - the same, and how to know that chain again
- * @walk: where it goes; the recipe has no words if there is no way
- * @depth: how many frames at most
+ * owner_unwind_chain - get the running call chain, and a recipe for it
+ * @buffer: filled with frames and a recipe, whose nr_words is 0 if the chain has none
+ * @depth: number of frames to get
  * @caller: OWNER_CALLER, where the chain starts
- * @keep_allocators: with the allocators in front
+ * @keep_allocators: keep the allocators at the chain's start
  *
- * Return: how many frames there are.
+ * Return: number of frames.
  */
 __no_sanitize_address noinline
-unsigned int owner_unwind_chain(struct owner_unwind_buffer *walk, unsigned int depth,
-			      struct owner_caller caller, bool keep_allocators)
+unsigned int owner_unwind_chain(struct owner_unwind_buffer *buffer, unsigned int depth,
+				struct owner_caller caller, bool keep_allocators)
 {
-	struct owner_recipe *recipe = &walk->recipe;
+	struct owner_recipe *recipe = &buffer->recipe;
 	unsigned int count;
 
-	/* Pairs with forget_module(): nothing forgotten since is in the recipe. */
+	/*
+	 * Pairs with drop_module_layouts(): a layout that is dropped after this line makes
+	 * the recipe's generation old.
+	 */
 	recipe->generation = smp_load_acquire(&owner_unwind_generation);
 	recipe->span = 0;
 	recipe->nr_bps = 0;
 	recipe->nr_words = 0;
 	recipe->entry_ip = 0;
-	count = walk_chain(walk->frames, depth, (unsigned long)caller.frame, keep_allocators, true, recipe);
+	count = walk_chain(buffer->frames, depth, (unsigned long)caller.frame, keep_allocators,
+			   true, recipe);
 	if (!count || recipe->nr_words == NO_RECIPE || !on_task_stack((unsigned long)caller.frame))
 		recipe->nr_words = 0;
-	make_even(recipe->bp_at, recipe->bp, &recipe->nr_bps);
-	make_even(recipe->word_at, recipe->word, &recipe->nr_words);
+	pad_to_even(recipe->bp_at, recipe->bp, &recipe->nr_bps);
+	pad_to_even(recipe->word_at, recipe->word, &recipe->nr_words);
 	if (!count || owner_unwind_verifying())
-		return unwind_thoroughly(walk->frames, depth, caller, keep_allocators);
+		return unwind_slow(buffer->frames, depth, caller, keep_allocators);
 	return count;
 }
 
+/* Read the statistics that owner/stats shows. */
 void owner_unwind_read_counts(struct owner_unwind_counts *counts)
 {
 	counts->learned = atomic_long_read(&learned);
