@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Rules: which one decides, how they are changed, and that what is wrong changes
- * nothing. What the boot line said is put back in the end.
+ * Rules: the last match decides, changes are atomic, wrong sentences change nothing.
+ * Each test saves the rules that it finds and restores them at its end.
  */
 
 #include <kunit/test.h>
@@ -26,7 +26,7 @@
 #define TEXT_SIZE	SZ_128K
 
 static char *text, *saved;
-static char said[OWNER_ERROR_TEXT_SIZE];
+static char error_text[OWNER_ERROR_TEXT_SIZE];
 static struct kmem_cache *cache, *other;
 
 static void show(char *buf)
@@ -39,11 +39,11 @@ static void show(char *buf)
 
 static int write(const char *sentences)
 {
-	said[0] = '\0';
-	return owner_rules_write(sentences, strlen(sentences), said, sizeof(said));
+	error_text[0] = '\0';
+	return owner_rules_write(sentences, strlen(sentences), error_text, sizeof(error_text));
 }
 
-/* As SLUB's hook does. */
+/* Get the choice for an object as SLUB's hook does. */
 static struct owner_choice choose(struct kmem_cache *s, size_t size, gfp_t flags,
 				  struct owner_caller caller)
 {
@@ -56,8 +56,8 @@ static struct owner_choice choose(struct kmem_cache *s, size_t size, gfp_t flags
 }
 
 /*
- * The depth tells one rule from another. Stands for SLUB's hook, where the call
- * chain ends, so it must be a frame of its own.
+ * The tests give each rule another depth to identify it. This function takes the
+ * place of SLUB's hook: the call chain starts in its caller, so do not inline it.
  */
 static noinline unsigned int depth_for(struct kmem_cache *s, size_t size, gfp_t flags)
 {
@@ -69,9 +69,9 @@ static noinline unsigned int depth_for(struct kmem_cache *s, size_t size, gfp_t 
 	return depth;
 }
 
-static noinline unsigned int depth_of(enum owner_source kind, size_t size)
+static noinline unsigned int depth_of(enum owner_source source, size_t size)
 {
-	if (kind == OWNER_SOURCE_PAGE)
+	if (source == OWNER_SOURCE_PAGE)
 		return owner_choose_pages(GFP_KERNEL, get_order(size), 0, OWNER_CALLER,
 					  OWNER_DEPTH);
 	return owner_choose_percpu(GFP_KERNEL, size, OWNER_CALLER).depth;
@@ -113,7 +113,7 @@ static void test_last_wins(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, depth_of(OWNER_SOURCE_PAGE, 8), 4);
 	KUNIT_EXPECT_EQ(test, depth_of(OWNER_SOURCE_PERCPU, 8), 1);
 
-	/* A cache is asked about anew when the rules have changed. */
+	/* A change of the rules clears the rule that a cache keeps. */
 	KUNIT_ASSERT_EQ(test, write("depth=5 if cache == owner_rules_a"), 0);
 	KUNIT_EXPECT_EQ(test, depth_for(cache, 8, GFP_KERNEL), 5);
 	KUNIT_EXPECT_EQ(test, depth_for(other, 8, GFP_KERNEL), 2);
@@ -123,7 +123,7 @@ static noinline unsigned int depth_from_here(void)
 {
 	unsigned int depth = depth_for(cache, 8, GFP_KERNEL);
 
-	/* Not a tail call: the chain must pass here. */
+	/* Prevent a tail call, which would remove this function from the chain. */
 	barrier();
 	return depth;
 }
@@ -155,7 +155,7 @@ static void test_asks_of_allocation(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, depth_for(cache, 8, GFP_KERNEL), OWNER_DEPTH);
 }
 
-/* Known by their addresses, as by their names. */
+/* func and module, by symbol ranges and by name. */
 static void test_asks_of_chain(struct kunit *test)
 {
 	KUNIT_ASSERT_EQ(test, write("depth=1; depth=4 if func == depth_from_here"), 0);
@@ -168,7 +168,7 @@ static void test_asks_of_chain(struct kunit *test)
 			0);
 	KUNIT_EXPECT_EQ(test, depth_for(cache, 8, GFP_KERNEL), 6);
 	KUNIT_EXPECT_EQ(test, depth_from_here(), OWNER_DEPTH);
-	/* Too many for addresses: these are asked for their names. */
+	/* This pattern needs too many symbol ranges, so names are compared. */
 	KUNIT_ASSERT_EQ(test, write("clear; depth=7 if func == *e*o*"), 0);
 	KUNIT_EXPECT_EQ(test, depth_from_here(), 7);
 	KUNIT_ASSERT_EQ(test, write("clear; depth=8 if module == *"), 0);
@@ -178,31 +178,34 @@ static void test_asks_of_chain(struct kunit *test)
 struct agreement {
 	struct kunit *test;
 	const struct owner_sentence *sentence;
-	const struct owner_symbol_ranges *places;
-	unsigned int asked;
-	unsigned int found;
+	const struct owner_symbol_ranges *ranges;
+	unsigned int visited;		/* symbols */
+	unsigned int found;		/* frames in the ranges */
 };
 
-/* Not each of them: there are many, and to ask for a name takes its time. */
+/* Compare every seventh symbol: a lookup by name is slow. */
 static int compare_with_names(void *data, const char *name, unsigned long address)
 {
 	struct agreement *agree = data;
 	const struct owner_sentence *s = agree->sentence;
-	/* To what a call returns that is its function's first byte, or the one before it. */
-	unsigned long frame = address + agree->asked % 2;
+	/*
+	 * @address as a return address belongs to the previous function, since the call
+	 * is before it. One byte further, it belongs to this function.
+	 */
+	unsigned long frame = address + agree->visited % 2;
 	bool found;
 
 	if (address <= (unsigned long)_stext || address >= (unsigned long)_etext ||
-	    agree->asked++ % 7)
+	    agree->visited++ % 7)
 		return 0;
-	found = owner_symbol_ranges_contain(agree->places, &frame, 1);
+	found = owner_symbol_ranges_contain(agree->ranges, &frame, 1);
 	agree->found += found;
 	KUNIT_EXPECT_EQ_MSG(agree->test, found, owner_frame_matches(s, s->comparisons, frame),
 			    "%s, %pS", s->words, (void *)frame);
 	return 0;
 }
 
-/* Places say what names do, of the whole kernel. */
+/* For all kernel functions, symbol ranges and names give the same result. */
 static void test_places_are_names(struct kunit *test)
 {
 	static const char * const patterns[] = {
@@ -219,22 +222,22 @@ static void test_places_are_names(struct kunit *test)
 		int length = snprintf(text, sizeof(text), "depth=1 if func == %s", patterns[i]);
 
 		KUNIT_ASSERT_TRUE(test, owner_lang_parse(s, OWNER_CONTROL, text, length, &error));
-		agree.places = owner_symbol_ranges_find(s, s->comparisons);
-		KUNIT_ASSERT_NOT_NULL_MSG(test, agree.places, "%s", patterns[i]);
+		agree.ranges = owner_symbol_ranges_find(s, s->comparisons);
+		KUNIT_ASSERT_NOT_NULL_MSG(test, agree.ranges, "%s", patterns[i]);
 		kallsyms_on_each_symbol(compare_with_names, &agree);
-		KUNIT_EXPECT_GT(test, agree.asked, 1000);
-		kunit_info(test, "%s: %u of %u\n", patterns[i], agree.found, agree.asked / 7);
-		kfree(agree.places);
+		KUNIT_EXPECT_GT(test, agree.visited, 1000);
+		kunit_info(test, "%s: %u of %u\n", patterns[i], agree.found, agree.visited / 7);
+		kfree(agree.ranges);
 	}
 }
 
-/* Who frees an object is kept where a rule says so, else where the boot line does. */
+/* A rule without free= has the default of the boot line. */
 static void test_free(struct kunit *test)
 {
-	bool otherwise;
+	bool default_free;
 
 	rcu_read_lock();
-	otherwise = choose(cache, 8, GFP_KERNEL, OWNER_CALLER).free;
+	default_free = choose(cache, 8, GFP_KERNEL, OWNER_CALLER).free;
 	rcu_read_unlock();
 	KUNIT_ASSERT_EQ(test, write("free=on if cache == *_a; free=off if cache == *_b"), 0);
 	rcu_read_lock();
@@ -243,7 +246,7 @@ static void test_free(struct kunit *test)
 	rcu_read_unlock();
 	KUNIT_ASSERT_EQ(test, write("depth=3"), 0);
 	rcu_read_lock();
-	KUNIT_EXPECT_EQ(test, choose(cache, 8, GFP_KERNEL, OWNER_CALLER).free, otherwise);
+	KUNIT_EXPECT_EQ(test, choose(cache, 8, GFP_KERNEL, OWNER_CALLER).free, default_free);
 	rcu_read_unlock();
 }
 
@@ -261,7 +264,7 @@ static void test_shows_hits(struct kunit *test)
 			   "track=off if cache == owner_rules_b\t# 3: 1 hits\n");
 }
 
-/* What is shown can be written; hits stay with a rule that stays. */
+/* The printed rules can be written back. A rule that is not removed keeps its hits. */
 static void test_reads_back(struct kunit *test)
 {
 	char *again = text + TEXT_SIZE / 2;
@@ -278,7 +281,7 @@ static void test_reads_back(struct kunit *test)
 	depth_for(other, 8, GFP_KERNEL);
 	KUNIT_ASSERT_EQ(test, write("depth=3 if comm == nobody"), 0);
 	show(text);
-	/* Its hits stay with it: that one, and what the kernel allocates meanwhile. */
+	/* At least one hit: the kernel allocates objects at the same time. */
 	KUNIT_EXPECT_NOT_NULL(test, strstr(text, "depth=1\t# 1: "));
 	KUNIT_EXPECT_NULL(test, strstr(text, "# 1: 0 hits"));
 }
@@ -293,12 +296,13 @@ static void test_removes(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, depth_for(cache, 8, GFP_KERNEL), 2);
 	KUNIT_EXPECT_EQ(test, depth_for(other, 8, GFP_KERNEL), OWNER_DEPTH);
 	KUNIT_EXPECT_EQ(test, write("del 2"), -EINVAL);
-	KUNIT_EXPECT_STREQ(test, said, "there is no rule 2: the last is 1\n  del 2\n  ^~~~~\n");
+	KUNIT_EXPECT_STREQ(test, error_text,
+			   "there is no rule 2: the last is 1\n  del 2\n  ^~~~~\n");
 	KUNIT_ASSERT_EQ(test, write("clear"), 0);
 	KUNIT_EXPECT_EQ(test, depth_for(cache, 8, GFP_KERNEL), OWNER_DEPTH);
 }
 
-/* A rule about the same as an older one takes its place and becomes the last. */
+/* A rule replaces an older one with the same condition, and becomes the last. */
 static void test_replaces(struct kunit *test)
 {
 	KUNIT_ASSERT_EQ(test, write("depth=1 if cache == *_a; depth=2 if cache == *rules*"), 0);
@@ -309,7 +313,7 @@ static void test_replaces(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, depth_for(cache, 8, GFP_KERNEL), 3);
 }
 
-/* An error in the ninth sentence leaves everything as it was. */
+/* After an error in the ninth sentence, the first eight have no effect either. */
 static void test_all_or_nothing(struct kunit *test)
 {
 	char *before = text + TEXT_SIZE / 2;
@@ -319,11 +323,11 @@ static void test_all_or_nothing(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, write("del 1; depth=3 if cache == *_a; clear; depth=4;"
 				    "depth=5 if size > 1; depth=6 if size > 2; del 1;"
 				    "track=off\n depth=8 if cachr == a\n depth=9"), -EINVAL);
-	KUNIT_EXPECT_STREQ(test, said, "no field is called 'cachr': did you mean 'cache'?\n"
+	KUNIT_EXPECT_STREQ(test, error_text, "no field is called 'cachr': did you mean 'cache'?\n"
 			   "  depth=8 if cachr == a\n"
 			   "             ^~~~~\n");
 	show(text);
-	/* The kernel allocates meanwhile. */
+	/* The kernel's own allocations change the hits of the default rule. */
 	*strstr(before, "# otherwise") = '\0';
 	*strstr(text, "# otherwise") = '\0';
 	KUNIT_EXPECT_STREQ(test, text, before);
@@ -331,7 +335,7 @@ static void test_all_or_nothing(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, depth_for(other, 8, GFP_KERNEL), 2);
 }
 
-/* How often no rule was found, of which there always is one. */
+/* Returns how often no rule was found. At each moment there is one. */
 static int read_rules(void *runs)
 {
 	int missed = 0;
@@ -354,7 +358,7 @@ static void test_changes_under_readers(struct kunit *test)
 	for (i = 0; i < ARRAY_SIZE(readers); i++) {
 		readers[i] = kthread_run(read_rules, &runs, "owner_rules");
 		KUNIT_ASSERT_FALSE(test, IS_ERR(readers[i]));
-		/* One that is stopped before it runs says -EINTR. */
+		/* kthread_stop() returns -EINTR for a thread that has not run yet. */
 		wait_for_completion(&runs);
 	}
 	for (i = 0; i < 50; i++) {
@@ -375,7 +379,7 @@ static void test_refuses(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, write(text), 0);
 	KUNIT_EXPECT_EQ(test, write("depth=2 if size == 7"), 0);
 	KUNIT_EXPECT_EQ(test, write("depth=1 if size == 64"), -EINVAL);
-	KUNIT_EXPECT_STREQ(test, said, "there are at most 64 rules\n"
+	KUNIT_EXPECT_STREQ(test, error_text, "there are at most 64 rules\n"
 			   "  depth=1 if size == 64\n"
 			   "  ^~~~~~~~~~~~~~~~~~~~~\n");
 }

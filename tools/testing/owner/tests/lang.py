@@ -17,7 +17,7 @@ ROOT = Path(__file__).parents[4]
 OWNER = ROOT / "mm/owner"
 LANG = OWNER / "lang"
 TEXT = (ROOT / "Documentation/mm/slab_owner_language.rst").read_text()
-KUNIT = (OWNER / "tests/lang_kunit.c").read_text()
+KUNIT = (OWNER / "tests/lang_errors_kunit.c").read_text()
 STRING = re.compile(r'"((?:[^"\\]|\\.)*)"')
 
 count = 0

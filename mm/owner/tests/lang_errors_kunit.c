@@ -1,0 +1,496 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * Errors of the language: message, word and caret of each, and the limits of a
+ * sentence. The suite is in lang_kunit.c. tests/lang.py checks that each message of
+ * the language is in the table below.
+ */
+
+#include <kunit/test.h>
+#include <linux/string.h>
+
+#include "../lang/lang.h"
+#include "lang_kunit.h"
+
+static struct owner_sentence sentence;
+static struct owner_lang_error error;
+static char printed[OWNER_ERROR_TEXT_SIZE];
+
+static bool parse(enum owner_dialect dialect, const char *text)
+{
+	return owner_lang_parse(&sentence, dialect, text, strlen(text), &error);
+}
+
+/* --- Errors ----------------------------------------------------------------- */
+
+#define FIELDS_OF_CONTROL \
+	"cache, size, held, gfp, order, nid, pid, tgid, comm, cgroup, ts, func, module, kind"
+
+static const struct {
+	enum owner_dialect dialect;
+	const char *text;
+	const char *caret;
+	const char *message;
+} errors[] = {
+	/* tokens */
+	{ OWNER_QUERY, "if comm == \"a b",
+		       "           ^",
+	  "this quote is not closed" },
+	{ OWNER_QUERY, "if comm == 'a\\'",
+		       "           ^",
+	  "this quote is not closed" },
+	{ OWNER_QUERY, "if pid == 1 & tgid == 1",
+		       "            ^",
+	  "a single '&' means nothing: say '&&'" },
+	{ OWNER_QUERY, "if pid == 1 | tgid == 1",
+		       "            ^",
+	  "a single '|' means nothing: say '||'" },
+	{ OWNER_QUERY, "if pid == 1;",
+		       "           ^",
+	  "';' cannot stand here: in a word, quote it" },
+	{ OWNER_QUERY, "if comm == a\\*",
+		       "            ^",
+	  "'\\' cannot stand here: in a word, quote it" },
+	{ OWNER_QUERY, "if pid \x01",
+		       "       ^",
+	  "a character 0x01 has no meaning here" },
+	/* settings */
+	{ OWNER_CONTROL, "depht=8",
+			 "^~~~~",
+	  "no setting is called 'depht': did you mean 'depth'?" },
+	{ OWNER_CONTROL, "xyzzy=8",
+			 "^~~~~",
+	  "no setting is called 'xyzzy': choose from depth, sample, track, free" },
+	{ OWNER_QUERY, "grrup=cache",
+		       "^~~~~",
+	  "no setting is called 'grrup': did you mean 'group'?" },
+	{ OWNER_CONTROL, "a_word_too_long_to_repeat=1",
+			 "^~~~~~~~~~~~~~~~~~~~~~~~~",
+	  "no setting is called 'a_word_too_long_to_r': choose from depth, sample, track, free" },
+	{ OWNER_CONTROL, "group=cache",
+			 "^~~~~",
+	  "'group' is for queries: what is captured does not depend on it" },
+	{ OWNER_QUERY, "mode=stack depth=8",
+		       "           ^~~~~",
+	  "'depth' is for control: a query reads what was captured" },
+	{ OWNER_QUERY, "cache == kmalloc-64",
+		       "^~~~~",
+	  "a condition comes after 'if'" },
+	{ OWNER_CONTROL, "depth 8",
+			 "      ^",
+	  "expected '=' after 'depth'" },
+	{ OWNER_CONTROL, "depth=8 sample=all depth=9",
+			 "                   ^~~~~",
+	  "'depth' is set twice" },
+	{ OWNER_CONTROL, "depth=0",
+			 "      ^",
+	  "'depth' is a number from 1 to 64" },
+	{ OWNER_CONTROL, "depth=65",
+			 "      ^~",
+	  "'depth' is a number from 1 to 64" },
+	{ OWNER_CONTROL, "depth=",
+			 "      ^",
+	  "'depth' is a number from 1 to 64" },
+	{ OWNER_CONTROL, "depth=8K",
+			 "      ^~",
+	  "'depth' is a number from 1 to 64" },
+	{ OWNER_CONTROL, "sample=often",
+			 "       ^~~~~",
+	  "'sample' is 'all', 1 to 64M bytes from one to the next, or 1/N of the objects" },
+	{ OWNER_CONTROL, "sample=0",
+			 "       ^",
+	  "'sample' is 'all', 1 to 64M bytes from one to the next, or 1/N of the objects" },
+	{ OWNER_CONTROL, "sample=64K if kind == page",
+			 "^~~~~~",
+	  "pages are not sampled, and this rule is about pages only: leave 'sample' out" },
+	{ OWNER_CONTROL, "depth=8 sample=1/8 if order >= 2 && comm == a",
+				 "        ^~~~~~",
+	  "pages are not sampled, and this rule is about pages only: leave 'sample' out" },
+	{ OWNER_CONTROL, "sample=1025M",
+			 "       ^~~~~",
+	  "'sample' is 'all', 1 to 64M bytes from one to the next, or 1/N of the objects" },
+	{ OWNER_CONTROL, "track=of",
+			 "      ^~",
+	  "'track' cannot be 'of': did you mean 'off'?" },
+	{ OWNER_CONTROL, "free=never",
+			 "     ^~~~~",
+	  "'free' cannot be 'never': choose from off, on" },
+	{ OWNER_CONTROL, "track= free=on",
+			 "       ^~~~",
+	  "'track' cannot be 'free': choose from off, on" },
+	{ OWNER_QUERY, "mode=stak",
+		       "     ^~~~",
+	  "'mode' cannot be 'stak': did you mean 'stack'?" },
+	{ OWNER_QUERY, "mode=(",
+		       "     ^",
+	  "expected a value of 'mode'" },
+	{ OWNER_QUERY, "source=slab,pgae",
+		       "            ^~~~",
+	  "'source' cannot be 'pgae': did you mean 'page'?" },
+	{ OWNER_QUERY, "format=json",
+		       "       ^~~~",
+	  "'format' cannot be 'json': choose from text, tsv" },
+	{ OWNER_QUERY, "nid=",
+		       "    ^",
+	  "expected a value of 'nid'" },
+	{ OWNER_QUERY, "nid=0,a",
+		       "      ^",
+	  "'a' is no number" },
+	{ OWNER_QUERY, "group=cache top=0",
+		       "                ^",
+	  "'top' takes a number, 1 or more" },
+	{ OWNER_QUERY, "group=cache groups=1048577",
+		       "                   ^~~~~~~",
+	  "'groups' is a number from 1 to 1048576" },
+	{ OWNER_QUERY, "group=cachr",
+		       "      ^~~~~",
+	  "no field is called 'cachr': did you mean 'cache'?" },
+	{ OWNER_QUERY, "group=cache,",
+		       "            ^",
+	  "expected a field to group by" },
+	{ OWNER_QUERY, "group=cache,age",
+		       "            ^~~",
+	  "'age' is each object's own: nothing to group by" },
+	{ OWNER_QUERY, "group=cache.8",
+		       "      ^~~~~~~",
+	  "only stack is cut to so many frames, as stack.8" },
+	{ OWNER_QUERY, "group=stack.65",
+		       "      ^~~~~~~~",
+	  "'stack.' goes on with 1 to 64 frames, or with 'full'" },
+	{ OWNER_QUERY, "group=stack.",
+		       "      ^~~~~~",
+	  "'stack.' goes on with 1 to 64 frames, or with 'full'" },
+	{ OWNER_QUERY, "group=stack.8,stack.4",
+		       "              ^~~~~~~",
+	  "'stack' is grouped by twice" },
+	{ OWNER_QUERY, "group=cache,comm,pid,tgid,nid,kind,module",
+		       "                                   ^~~~~~",
+	  "at most 6 fields can be grouped by" },
+	{ OWNER_QUERY, "group=cache sort=byte",
+		       "                 ^~~~",
+	  "'sort' cannot be 'byte': did you mean 'bytes'?" },
+	{ OWNER_QUERY, "group=cache sort=held,held",
+		       "                      ^~~~",
+	  "'held' is sorted by twice" },
+	{ OWNER_QUERY, "sort=bytes top=3",
+		       "^~~~",
+	  "'sort' is for groups: say group= too" },
+	{ OWNER_QUERY, "top=3",
+		       "^~~",
+	  "'top' is for groups: say group= too" },
+	{ OWNER_QUERY, "groups=3 mode=handle",
+		       "^~~~~~",
+	  "'groups' is for groups: say group= too" },
+	{ OWNER_QUERY, "mode=records group=cache",
+		       "             ^~~~~",
+	  "mode=records shows objects one by one: 'group' adds them up" },
+	/* commands and whole sentences */
+	{ OWNER_CONTROL, "",
+			 "^",
+	  "expected what a rule sets: depth=, sample=, track= or free=" },
+	{ OWNER_CONTROL, "if pid == 1",
+			 "^~",
+	  "expected what a rule sets: depth=, sample=, track= or free=" },
+	{ OWNER_CONTROL, "depth=8, sample=all",
+			 "       ^",
+	  "expected a setting, or 'if'" },
+	{ OWNER_CONTROL, "dell 3",
+			 "^~~~",
+	  "no command is called 'dell': did you mean 'del'?" },
+	{ OWNER_CONTROL, "remove 3",
+			 "^~~~~~",
+	  "no command is called 'remove': choose from del, clear" },
+	{ OWNER_CONTROL, "del",
+			 "   ^",
+	  "'del' takes the number of a rule: 'del 3'" },
+	{ OWNER_CONTROL, "del all",
+			 "    ^~~",
+	  "'del' takes a number, 1 or more" },
+	{ OWNER_CONTROL, "delete 3",
+			 "^~~~~~",
+	  "no command is called 'delete': did you mean 'del'?" },
+	{ OWNER_CONTROL, "help",
+			 "^~~~",
+	  "no command is called 'help': choose from del, clear" },
+	{ OWNER_CONTROL, "DEPTH=3",
+			 "^~~~~",
+	  "no setting is called 'DEPTH': did you mean 'depth'?" },
+	{ OWNER_CONTROL, "depth=3 when pid == 1",
+			 "        ^~~~",
+	  "expected a setting, or 'if': choose from depth, sample, track, free" },
+	{ OWNER_QUERY, "group=cache where pid == 1",
+		       "            ^~~~~",
+	  "expected a setting, or 'if': choose from mode, source, nid, group, sort, top, groups, format"
+	},
+	{ OWNER_CONTROL, "del 3 4",
+			 "^~~",
+	  "'del' stands alone" },
+	{ OWNER_CONTROL, "clear depth=3",
+			 "^~~~~",
+	  "'clear' stands alone" },
+	{ OWNER_CONTROL, "depth=3 clear",
+			 "        ^~~~~",
+	  "'clear' stands alone" },
+	/* fields and operators */
+	{ OWNER_QUERY, "if",
+		       "  ^",
+	  "expected a field to compare" },
+	{ OWNER_QUERY, "if pid == 1 &&",
+		       "              ^",
+	  "expected a field to compare" },
+	{ OWNER_CONTROL, "depth=3 if cachr == a",
+			 "           ^~~~~",
+	  "no field is called 'cachr': did you mean 'cache'?" },
+	{ OWNER_CONTROL, "depth=3 if xyzzy == a",
+			 "           ^~~~~",
+	  "no field is called 'xyzzy': choose from " FIELDS_OF_CONTROL },
+	{ OWNER_QUERY, "if xyzzy == a",
+		       "   ^~~~~",
+	  "no field is called 'xyzzy': choose from " FIELDS_OF_CONTROL ", age, handle" },
+	{ OWNER_CONTROL, "depth=3 if age > 1h",
+			 "           ^~~",
+	  "'age' is not known at allocation: ask it of a query" },
+	{ OWNER_CONTROL, "depth=3 if handle == 7",
+			 "           ^~~~~~",
+	  "'handle' is not known at allocation: ask it of a query" },
+	{ OWNER_QUERY, "if stack ~ ext4*",
+		       "   ^~~~~",
+	  "stack is to group by: a frame of it is a 'func'" },
+	{ OWNER_QUERY, "if pid = 1",
+		       "       ^",
+	  "'=' sets: to compare, say '=='" },
+	{ OWNER_QUERY, "if pid 1",
+		       "       ^",
+	  "expected == != < <= > >= or ~ after 'pid'" },
+	{ OWNER_QUERY, "if comm < a",
+		       "        ^",
+	  "'comm' is a word: say ==, != or ~" },
+	{ OWNER_QUERY, "if func >= a",
+		       "        ^~",
+	  "'func' is a word: say ==, != or ~" },
+	{ OWNER_QUERY, "if kind ~ slab",
+		       "        ^",
+	  "'kind' is compared with == or !=" },
+	{ OWNER_QUERY, "if pid ~ 4*",
+		       "       ^",
+	  "'~' is for words, and 'pid' is a number" },
+	/* values */
+	{ OWNER_QUERY, "if pid == && tgid == 1",
+		       "          ^~",
+	  "expected a value of 'pid'" },
+	{ OWNER_QUERY, "if pid == 1,",
+		       "            ^",
+	  "expected a value of 'pid'" },
+	{ OWNER_QUERY, "if kind == slub",
+		       "           ^~~~",
+	  "'kind' cannot be 'slub': did you mean 'slab'?" },
+	{ OWNER_QUERY, "if kind == \"slab\"",
+		       "           ^~~~~~",
+	  "expected a value of 'kind'" },
+	{ OWNER_QUERY, "if pid == 4K",
+		       "          ^~",
+	  "'4K' is no number" },
+	{ OWNER_QUERY, "if pid == -1",
+		       "          ^~",
+	  "a range has two ends, as 2-5" },
+	{ OWNER_QUERY, "nid=0-",
+		       "    ^~",
+	  "a range has two ends, as 2-5" },
+	{ OWNER_QUERY, "if cgroup == a,/b",
+		       "             ^",
+	  "a cgroup's path begins with '/', as /system.slice/sshd.service" },
+	{ OWNER_QUERY, "if size == 4k",
+		       "           ^~",
+	  "'4k' is no number of bytes, as 512, 4K, 1M or 2G" },
+	{ OWNER_QUERY, "if size == \"4\"",
+		       "           ^~~",
+	  "'\"4\"' is no number of bytes, as 512, 4K, 1M or 2G" },
+	{ OWNER_QUERY, "if age > 3600",
+		       "         ^~~~",
+	  "'3600' is no time, as 10ms, 5s, 2m, 1h or 3d" },
+	{ OWNER_QUERY, "if age > 3M",
+		       "         ^~",
+	  "'3M' is no time, as 10ms, 5s, 2m, 1h or 3d" },
+	{ OWNER_QUERY, "if pid == 18446744073709551616",
+		       "          ^~~~~~~~~~~~~~~~~~~~",
+	  "'18446744073709551616' is too large a number" },
+	{ OWNER_QUERY, "if size == 17179869184G",
+		       "           ^~~~~~~~~~~~",
+	  "'17179869184G' is too large a number" },
+	{ OWNER_QUERY, "if size == 2K-1K",
+		       "           ^~~~~",
+	  "this range ends before it begins" },
+	{ OWNER_QUERY, "if size == 1K-2k",
+		       "              ^~",
+	  "'2k' is no number of bytes, as 512, 4K, 1M or 2G" },
+	{ OWNER_QUERY, "if size > 1-2",
+		       "          ^~~",
+	  "'>' takes one number, not a range" },
+	{ OWNER_QUERY, "if size <= 1,2",
+		       "            ^",
+	  "'<=' takes one value, not a list" },
+	{ OWNER_QUERY, "if size < 0",
+		       "          ^",
+	  "nothing is below 0" },
+	{ OWNER_QUERY, "if pid > 18446744073709551615",
+		       "         ^~~~~~~~~~~~~~~~~~~~",
+	  "nothing is above the largest number" },
+	{ OWNER_QUERY, "if comm == a[b",
+		       "           ^~~",
+	  "a [ has no ]: in quotes, '\\[' stands for itself" },
+	/* connectives */
+	{ OWNER_QUERY, "if pid == 1 top=3",
+		       "            ^~~",
+	  "settings stand before 'if'" },
+	{ OWNER_QUERY, "if comm == my prog",
+		       "              ^~~~",
+	  "expected && or ||; a value with blanks stands in quotes" },
+	{ OWNER_QUERY, "if pid == 1 and tgid == 1",
+		       "            ^~~",
+	  "'and' is said &&" },
+	{ OWNER_QUERY, "if pid == 1 or tgid == 1",
+		       "            ^~",
+	  "'or' is said ||" },
+	{ OWNER_QUERY, "if not pid == 1",
+		       "   ^~~",
+	  "'not' is said !" },
+	{ OWNER_QUERY, "if function == a",
+		       "   ^~~~~~~~",
+	  "no field is called 'function': did you mean 'func'?" },
+	{ OWNER_QUERY, "if (pid == 1 && (tgid == 1)",
+		       "   ^",
+	  "this ( is not closed" },
+	{ OWNER_QUERY, "if (pid == 1))",
+		       "             ^",
+	  "this ) closes nothing" },
+	/* the caret counts characters, not bytes of UTF-8 */
+	{ OWNER_QUERY, "if comm == \"\303\251\342\202\254\" pid == 1",
+		       "                ^~~",
+	  "expected && or ||; a value with blanks stands in quotes" },
+};
+
+static void expect_error(struct kunit *test, const char *text, size_t length, const char *caret,
+			 const char *message)
+{
+	static char expected[OWNER_ERROR_TEXT_SIZE];
+	char *c;
+
+	snprintf(expected, sizeof(expected), "%s\n  %.*s\n  %s\n", message,
+		 (int)length, text, caret);
+	/* A control character is printed as a blank. */
+	for (c = expected; *c; c++)
+		if (*c > 0 && *c < ' ' && *c != '\n')
+			*c = ' ';
+	KUNIT_EXPECT_EQ(test,
+			owner_lang_render_error(&error, text, length, printed, sizeof(printed)),
+			strlen(expected));
+	KUNIT_EXPECT_STREQ(test, printed, expected);
+}
+
+void owner_lang_test_errors(struct kunit *test)
+{
+	unsigned int i;
+
+	for (i = 0; i < ARRAY_SIZE(errors); i++) {
+		const char *text = errors[i].text;
+
+		if (parse(errors[i].dialect, text)) {
+			KUNIT_FAIL(test, "understood: %s", text);
+			continue;
+		}
+		expect_error(test, text, strlen(text), errors[i].caret, errors[i].message);
+	}
+}
+
+void owner_lang_test_zero_in_word(struct kunit *test)
+{
+	static const char text[] = "if comm == \"a\0b\"";
+
+	KUNIT_ASSERT_FALSE(test, owner_lang_parse(&sentence, OWNER_QUERY, text, sizeof(text) - 1,
+						  &error));
+	KUNIT_EXPECT_EQ(test, error.position, 11);
+	KUNIT_EXPECT_EQ(test, error.length, 5);
+	KUNIT_EXPECT_STREQ(test, error.message, "a word cannot hold a character 0");
+}
+
+/* --- Limits ----------------------------------------------------------------- */
+
+static char *repeat(char *to, const char *text, unsigned int times)
+{
+	while (times--)
+		to += sprintf(to, "%s", text);
+	return to;
+}
+
+static void expect_limit(struct kunit *test, const char *text, const char *message)
+{
+	KUNIT_ASSERT_FALSE(test, parse(OWNER_QUERY, text));
+	KUNIT_EXPECT_STREQ(test, error.message, message);
+	KUNIT_EXPECT_LE(test, error.position + error.length, strlen(text));
+}
+
+void owner_lang_test_limits(struct kunit *test)
+{
+	static char text[2 * OWNER_SENTENCE_MAX];
+
+	repeat(repeat(text, "if pid == 1", 1), " && pid == 1", 31);
+	KUNIT_EXPECT_TRUE(test, parse(OWNER_QUERY, text));
+	strcat(text, " && pid == 1");
+	expect_limit(test, text, "a sentence has at most 32 comparisons");
+
+	repeat(repeat(text, "if tgid == 1 && pid == 1", 1), ",2", 62);
+	KUNIT_EXPECT_TRUE(test, parse(OWNER_QUERY, text));
+	strcat(text, ",2");
+	expect_limit(test, text, "a sentence has at most 64 values, those of lists included");
+
+	repeat(repeat(repeat(repeat(text, "nid=0 if ", 1), "!(", 16), "pid == 1", 1), ")", 16);
+	KUNIT_EXPECT_TRUE(test, parse(OWNER_QUERY, text));
+	repeat(repeat(repeat(repeat(text, "if ", 1), "!(", 17), "pid == 1", 1), ")", 17);
+	expect_limit(test, text, "at most 16 parentheses stand in each other");
+
+	repeat(repeat(text, "if comm == ", 1), "x", OWNER_SENTENCE_MAX - 11);
+	KUNIT_EXPECT_TRUE(test, parse(OWNER_QUERY, text));
+	strcat(text, "x");
+	expect_limit(test, text,
+		     "a sentence has at most 1023 bytes; written out, this one has 1024");
+	/* The text is short enough, but its printed form is not. */
+	repeat(repeat(text, "if comm==", 1), "x", OWNER_SENTENCE_MAX - 9);
+	expect_limit(test, text,
+		     "a sentence has at most 1023 bytes; written out, this one has 1025");
+}
+
+/* Only the text around the error is printed, and no character is split. */
+void owner_lang_test_errors_of_long(struct kunit *test)
+{
+	static char text[OWNER_SENTENCE_MAX + 1], expected[OWNER_ERROR_TEXT_SIZE];
+	static const char message[] = "expected && or ||; a value with blanks stands in quotes";
+	char *end;
+
+	/* The error is at the start, in the middle, and at the end. */
+	repeat(repeat(text, "if pid == 1 x == ", 1), "y", OWNER_SENTENCE_MAX - 17);
+	KUNIT_ASSERT_FALSE(test, parse(OWNER_QUERY, text));
+	snprintf(expected, sizeof(expected), "%s\n  %.*s...\n  %12s^\n", message,
+		 OWNER_ERROR_SENTENCE_MAX, text, "");
+	owner_lang_render_error(&error, text, strlen(text), printed, sizeof(printed));
+	KUNIT_EXPECT_STREQ(test, printed, expected);
+
+	end = repeat(repeat(repeat(text, "if comm == '", 1), "\303\251", 300), "'", 1);
+	repeat(repeat(end, " x ", 1), "y", 300);
+	KUNIT_ASSERT_FALSE(test, parse(OWNER_QUERY, text));
+	KUNIT_EXPECT_EQ(test, error.position, 614);
+	end = repeat(expected, message, 1);
+	end = repeat(repeat(repeat(end, "\n  ...", 1), "\303\251", 59), "' x ", 1);
+	end = repeat(repeat(end, "y", OWNER_ERROR_SENTENCE_MAX / 2 - 2), "...\n     ", 1);
+	repeat(repeat(end, " ", 61), "^\n", 1);
+	owner_lang_render_error(&error, text, strlen(text), printed, sizeof(printed));
+	KUNIT_EXPECT_STREQ(test, printed, expected);
+
+	end = repeat(repeat(text, "if comm == ", 1), "x", OWNER_SENTENCE_MAX - 11 - 5);
+	repeat(end, " here", 1);
+	KUNIT_ASSERT_FALSE(test, parse(OWNER_QUERY, text));
+	end = repeat(repeat(expected, message, 1), "\n  ...", 1);
+	end = repeat(repeat(end, text + OWNER_SENTENCE_MAX - OWNER_ERROR_SENTENCE_MAX, 1),
+		     "\n     ", 1);
+	repeat(repeat(end, " ", OWNER_ERROR_SENTENCE_MAX - 4), "^~~~\n", 1);
+	owner_lang_render_error(&error, text, strlen(text), printed, sizeof(printed));
+	KUNIT_EXPECT_STREQ(test, printed, expected);
+}
