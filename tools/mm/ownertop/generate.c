@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Make the manual or the bash completion from its template and from ask/option_list.h.
+ * Make the manual or the bash completion from its template and from the list of options.
  * Runs on the machine that builds. Reads the template on standard input and writes the
  * result to standard output.
  *
@@ -14,22 +14,20 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "ask/option_list.h"
+
 #define OPTION_LINE "@option "
 
-static const struct {
-	char letter;
-	const char *name;
-	int argument;
-	const char *form;
-	const char *values;
-} options[] = {
-#define OPTION(id, letter, name, argument, form, values, takes, group) \
-	{ letter, name, argument, form, #values },
-#define OPTION_HELP(column, text)
-#include "ask/option_list.h"
+/* By enum option_values. */
+static const char * const values_names[] = {
+	[VALUES_FILES] = "FILES",
+	[VALUES_FIELDS] = "FIELDS",
+	[VALUES_SORTS] = "SORTS",
+	[VALUES_CACHES] = "CACHES",
+	[VALUES_TIMES] = "TIMES",
+	[VALUES_PAGE_SIZES] = "PAGE_SIZES",
+	[VALUES_OTHER] = "OTHER",
 };
-
-#define NR_OPTIONS (sizeof(options) / sizeof(*options))
 
 static bool documented[NR_OPTIONS];
 
@@ -39,37 +37,37 @@ static void fail(const char *message, const char *name)
 	exit(1);
 }
 
-static size_t find_option(const char *name)
+static int find_option(const char *name)
 {
-	size_t i;
+	int i;
 
 	for (i = 0; i < NR_OPTIONS; i++)
-		if (!strcmp(options[i].name, name))
+		if (!strcmp(option_list[i].name, name))
 			return i;
-	fail("no such option in ask/option_list.h", name);
+	fail("no such option in the list", name);
 	return 0;
 }
 
 /* Print "d , -depth Ar N" in the macros of mdoc(7), after "Fl". */
-static void print_macros(size_t i)
+static void print_macros(int i)
 {
-	if (options[i].letter)
-		printf(" %c , ", options[i].letter);
+	if (option_list[i].letter)
+		printf(" %c , ", option_list[i].letter);
 	else
 		putchar(' ');
-	printf("-%s", options[i].name);
-	if (options[i].argument == required_argument)
-		printf(" Ar %s", options[i].form);
-	else if (options[i].argument == optional_argument)
-		printf(" Ns Op = Ns Ar %s", options[i].form);
+	printf("-%s", option_list[i].name);
+	if (option_list[i].argument == required_argument)
+		printf(" Ar %s", option_list[i].form);
+	else if (option_list[i].argument == optional_argument)
+		printf(" Ns Op = Ns Ar %s", option_list[i].form);
 }
 
 static void print_item(char *names)
 {
-	const char *name = strtok(names, " \n"), *macro = ".It Fl";
+	const char *name = strtok(names, " "), *macro = ".It Fl";
 
-	for (; name; name = strtok(NULL, " \n")) {
-		size_t i = find_option(name);
+	for (; name; name = strtok(NULL, " ")) {
+		int i = find_option(name);
 
 		if (documented[i])
 			fail("the manual has this option twice", name);
@@ -83,23 +81,23 @@ static void print_item(char *names)
 
 static void print_names(void)
 {
-	size_t i;
+	int i;
 
 	for (i = 0; i < NR_OPTIONS; i++)
-		printf("%s--%s", i ? " " : "", options[i].name);
+		printf("%s--%s", i ? " " : "", option_list[i].name);
 }
 
 static void print_pattern(const char *values)
 {
 	const char *before = "";
-	size_t i;
+	int i;
 
 	for (i = 0; i < NR_OPTIONS; i++) {
-		if (strcmp(options[i].values, values))
+		if (strcmp(values_names[option_list[i].values], values))
 			continue;
-		if (options[i].letter)
-			printf("%s-%c", before, options[i].letter);
-		printf("%s--%s", options[i].letter ? " | " : before, options[i].name);
+		if (option_list[i].letter)
+			printf("%s-%c", before, option_list[i].letter);
+		printf("%s--%s", option_list[i].letter ? " | " : before, option_list[i].name);
 		before = " | ";
 	}
 	if (!*before)
@@ -129,18 +127,18 @@ int main(void)
 {
 	bool any = false;
 	char line[1024];
-	size_t i;
+	int i;
 
 	while (fgets(line, sizeof(line), stdin)) {
 		if (strncmp(line, OPTION_LINE, strlen(OPTION_LINE)))
 			print_line(line);
 		else
-			print_item(line + strlen(OPTION_LINE));
+			print_item(strtok(line + strlen(OPTION_LINE), "\n"));
 	}
 	for (i = 0; i < NR_OPTIONS; i++)
 		any |= documented[i];
 	for (i = 0; any && i < NR_OPTIONS; i++)
 		if (!documented[i])
-			fail("the manual lacks this option", options[i].name);
+			fail("the manual lacks this option", option_list[i].name);
 	return fflush(stdout) || ferror(stdout);
 }

@@ -1,67 +1,58 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * The command line's options, in the order of --help. This is the only list of them:
- * options.c parses by it and prints --help from it, and generate.c makes the manual and
- * the bash completion from it.
- *
- * The includer defines
- *	OPTION(id, letter, name, argument, form, values, takes, group)
- *	OPTION_HELP(column, text)
- *
- * id		OPT_##id is the option's number
- * letter	the short option, or 0
- * argument	no_argument, required_argument or optional_argument of getopt_long()
- * form		how --help and the manual write the argument
- * values	VALUES_##values: what the shell completes the argument with
- * takes	the bit in struct view of a view that has a use for the option; 0: every view has
- * group	GROUP_##group: what the option is about
- *
- * OPTION_HELP() ends a line of --help: @text, in @column, explains the options since the
- * line before.
+ * The list of options. options.c parses the command line by it, usage.c prints --help from
+ * it, and generate.c makes the manual and the bash completion from it.
  */
-OPTION(DEPTH, 'd', "depth", required_argument, "N", OTHER, 0, GROUPS)
-OPTION_HELP(25, "frames in a group, after the allocator's own; 0: all")
-OPTION(GROUP, 'g', "group", required_argument, "LIST", FIELDS, 0, GROUPS)
-OPTION_HELP(25, "of stack,cache,comm,pid,module,kind,... and age")
-OPTION(SORT, 's', "sort", required_argument, "LIST", SORTS, 0, GROUPS)
-OPTION_HELP(25, "bytes asked for, held, waste, objects, oldest, youngest")
-OPTION(TOP, 'n', "top", required_argument, "N", OTHER, TAKES_TOP, GROUPS)
-OPTION_HELP(25, "groups, or lines of a tree, to show; 0: all")
+#ifndef OWNERTOP_OPTION_LIST_H
+#define OWNERTOP_OPTION_LIST_H
 
-OPTION(CACHE, 0, "cache", required_argument, "GLOB", CACHES, 0, RECORDS)
-OPTION(COMM, 0, "comm", required_argument, "GLOB", OTHER, 0, RECORDS)
-OPTION(PID, 0, "pid", required_argument, "N[,N]", OTHER, 0, RECORDS)
-OPTION(OLDER, 0, "older", required_argument, "AGE", OTHER, 0, RECORDS)
-OPTION_HELP(58, "only such records")
-OPTION(FOCUS, 0, "focus", required_argument, "GLOB", OTHER, 0, RECORDS)
-OPTION(IGNORE, 0, "ignore", required_argument, "GLOB", OTHER, 0, RECORDS)
-OPTION_HELP(34, "only chains with, without such a function")
+/* In the order of --help. */
+enum option_id {
+	OPT_DEPTH, OPT_GROUP, OPT_SORT, OPT_TOP, OPT_CACHE, OPT_COMM, OPT_PID, OPT_OLDER,
+	OPT_FOCUS, OPT_IGNORE, OPT_HIDE, OPT_SKIP, OPT_NO_SKIP, OPT_SKIP_LIST, OPT_CALLEES,
+	OPT_MIN, OPT_DIFF, OPT_TIME, OPT_NOW, OPT_PAGE_SIZE, OPT_VMLINUX, OPT_MODULES,
+	OPT_KALLSYMS, OPT_LIVE, OPT_JSON, OPT_CSV, OPT_HELP,
+	NR_OPTIONS
+};
 
-OPTION(HIDE, 0, "hide", required_argument, "GLOB", OTHER, 0, CHAINS)
-OPTION(SKIP, 0, "skip", required_argument, "FILE", FILES, 0, CHAINS)
-OPTION(NO_SKIP, 0, "no-skip", no_argument, NULL, NONE, 0, CHAINS)
-OPTION(SKIP_LIST, 0, "skip-list", no_argument, NULL, NONE, 0, CHAINS)
-OPTION_HELP(55, "functions to leave out")
+/* Options and settings that are refused unless the view has the bit. */
+enum {
+	TAKES_TOP = 1 << 0,
+	TAKES_DIFF = 1 << 1,
+	TAKES_MIN = 1 << 2,
+	TAKES_CALLEES = 1 << 3,
+	TAKES_TIME = 1 << 4,
+	TAKES_LIVE = 1 << 5,
+	TAKES_ORDER = 1 << 6,	/* sort= by several keys or by another than a measure */
+	TAKES_GROUPS = 1 << 7,
+	TAKES_MODE = 1 << 8,
+};
 
-OPTION(CALLEES, 0, "callees", no_argument, NULL, NONE, TAKES_CALLEES, VIEW)
-OPTION(MIN, 0, "min", required_argument, "PERCENT", OTHER, TAKES_MIN, VIEW)
-OPTION_HELP(34, "tree: allocations first; what to leave out")
-OPTION(DIFF, 0, "diff", required_argument, "OLD", FILES, TAKES_DIFF, VIEW)
-OPTION_HELP(25, "flame, folded: what grew since that dump")
-OPTION(TIME, 0, "time", required_argument, "records|mtime|T,T...", TIMES, TAKES_TIME, VIEW)
-OPTION_HELP(34, "trend: when the dumps were taken")
+/* What an option is about. */
+enum option_group {
+	GROUP_GROUPS, GROUP_RECORDS, GROUP_CHAINS, GROUP_VIEW, GROUP_INPUT, GROUP_OUTPUT,
+	GROUP_PROGRAM,
+};
 
-OPTION(NOW, 0, "now", required_argument, "TIME", OTHER, 0, INPUT)
-OPTION(PAGE_SIZE, 0, "page-size", required_argument, "N", PAGE_SIZES, 0, INPUT)
-OPTION_HELP(34, "of the dump: 26h after boot; bytes in a page")
-OPTION(VMLINUX, 0, "vmlinux", required_argument, "FILE", FILES, 0, INPUT)
-OPTION(MODULES, 0, "modules", required_argument, "DIR", FILES, 0, INPUT)
-OPTION(KALLSYMS, 0, "kallsyms", required_argument, "FILE", FILES, 0, INPUT)
-OPTION_HELP(52, "names and lines from these")
+/* What the shell offers for the argument of an option. */
+enum option_values {
+	VALUES_FILES,		/* also for options without an argument */
+	VALUES_FIELDS, VALUES_SORTS, VALUES_CACHES, VALUES_TIMES, VALUES_PAGE_SIZES,
+	VALUES_OTHER,		/* nothing */
+};
 
-OPTION(LIVE, 0, "live", optional_argument, "SECS", NONE, TAKES_LIVE, OUTPUT)
-OPTION_HELP(25, "show chains again and again; ages with -s oldest")
-OPTION(JSON, 0, "json", no_argument, NULL, NONE, 0, OUTPUT)
-OPTION(CSV, 0, "csv", no_argument, NULL, NONE, 0, OUTPUT)
-OPTION(HELP, 'h', "help", no_argument, NULL, NONE, 0, PROGRAM)
-OPTION_HELP(25, "write for programs; print this")
+struct option_info {
+	char letter;		/* short option, or 0 */
+	const char *name;
+	int argument;		/* no_argument and so on, of getopt_long() */
+	const char *form;	/* of the argument, in --help and in the manual */
+	enum option_group group;
+	enum option_values values;
+	unsigned int takes;	/* TAKES_ bit that a view needs; 0: all views accept the option */
+	int help_column;	/* where @help begins in the line of --help */
+	const char *help;	/* NULL: the option is in the same line as the next one */
+};
+
+extern const struct option_info option_list[NR_OPTIONS];
+
+#endif

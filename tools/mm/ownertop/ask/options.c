@@ -6,6 +6,7 @@
 #include <unistd.h>
 
 #include "base/exit_status.h"
+#include "ask/option_list.h"
 #include "ask/settings.h"
 #include "ask/usage.h"
 
@@ -17,36 +18,8 @@
 /* Value of depth and top until an option sets it; otherwise the view's default replaces it. */
 #define UNSET U32_MAX
 
-/* Beyond any letter, so that getopt_long() returns either a letter or one of these. */
-enum {
-	OPT_FIRST = 256,
-#define OPTION(id, letter, name, argument, form, values, takes, group) OPT_##id,
-#define OPTION_HELP(column, text)
-#include "ask/option_list.h"
-#undef OPTION
-	OPT_END,
-	NR_OPTIONS = OPT_END - OPT_FIRST - 1,
-};
-
-static const struct option long_options[] = {
-#define OPTION(id, letter, name, argument, form, values, takes, group) \
-	{ name, argument, NULL, OPT_##id },
-#include "ask/option_list.h"
-#undef OPTION
-	{ 0 }
-};
-
-static const struct {
-	char letter;
-	const char *name;
-	unsigned int takes;
-} option_info[] = {
-#define OPTION(id, letter, name, argument, form, values, takes, group) \
-	{ letter, "--" name, takes },
-#include "ask/option_list.h"
-#undef OPTION
-#undef OPTION_HELP
-};
+/* getopt_long() returns a letter, or this and the option's number. */
+#define LONG_OPTION 256
 
 static u32 parse_page_size(const char *text)
 {
@@ -74,7 +47,7 @@ static void read_skip_list(struct options *o, const char *path)
 		usage_fail("--skip", path, "cannot be read");
 }
 
-static void parse_option(struct options *o, struct command_line *line, int id)
+static void parse_option(struct options *o, struct command_line *line, enum option_id id)
 {
 	struct selection *select = &o->select;
 	struct question *question = &line->question;
@@ -166,46 +139,58 @@ static void parse_option(struct options *o, struct command_line *line, int id)
 		break;
 	case OPT_HELP:
 		usage_help();
+	case NR_OPTIONS:
+		break;
 	}
 }
 
-/* Writes the letters as getopt_long() wants them, each with ":" if it has an argument. */
-static void list_letters(char letters[2 * NR_OPTIONS + 1])
+/* Make the arguments of getopt_long() from the list of options. */
+static void list_options(char letters[2 * NR_OPTIONS + 1], struct option names[NR_OPTIONS + 1])
 {
-	unsigned int i;
+	int i;
 
 	for (i = 0; i < NR_OPTIONS; i++) {
-		if (!option_info[i].letter)
-			continue;
-		*letters++ = option_info[i].letter;
-		if (long_options[i].has_arg == required_argument)
+		const struct option_info *option = &option_list[i];
+
+		names[i] = (struct option){
+			.name = option->name,
+			.has_arg = option->argument,
+			.val = LONG_OPTION + i,
+		};
+		if (option->letter)
+			*letters++ = option->letter;
+		if (option->letter && option->argument == required_argument)
 			*letters++ = ':';
 	}
+	names[i] = (struct option){ 0 };
 	*letters = '\0';
 }
 
-/* Returns the index in option_info of what getopt_long() returned. */
-static unsigned int find_option(int opt)
+/* Returns the option for a result of getopt_long(). Ends the program if there is none. */
+static enum option_id find_option(int opt)
 {
-	unsigned int i;
+	int i;
 
+	if (opt >= LONG_OPTION)
+		return opt - LONG_OPTION;
 	for (i = 0; i < NR_OPTIONS; i++)
-		if (opt == long_options[i].val || opt == option_info[i].letter)
+		if (opt == option_list[i].letter)
 			return i;
 	usage_hint();
 }
 
 static void parse_all_options(struct options *o, struct command_line *line, int argc, char *argv[])
 {
+	struct option names[NR_OPTIONS + 1];
 	char letters[2 * NR_OPTIONS + 1];
 	int opt;
 
-	list_letters(letters);
-	while ((opt = getopt_long(argc, argv, letters, long_options, NULL)) != -1) {
-		unsigned int i = find_option(opt);
+	list_options(letters, names);
+	while ((opt = getopt_long(argc, argv, letters, names, NULL)) != -1) {
+		enum option_id id = find_option(opt);
 
-		line->takes |= option_info[i].takes;
-		parse_option(o, line, long_options[i].val);
+		line->takes |= option_list[id].takes;
+		parse_option(o, line, id);
 	}
 }
 
@@ -221,16 +206,21 @@ static void check_taken(const struct options *o, unsigned int used)
 		{ TAKES_MODE, "mode=" },
 	};
 	const unsigned int refused = used & ~o->view->takes;
+	const char *name = NULL;
+	char option[32];
 	unsigned int i;
 
-	for (i = 0; i < NR_OPTIONS; i++)
-		if (refused & option_info[i].takes)
-			usage_fail(option_info[i].name, o->view->name,
-				   "is a view that has no use for it");
-	for (i = 0; i < sizeof(settings) / sizeof(*settings); i++)
+	for (i = 0; i < NR_OPTIONS && !name; i++) {
+		if (!(refused & option_list[i].takes))
+			continue;
+		snprintf(option, sizeof(option), "--%s", option_list[i].name);
+		name = option;
+	}
+	for (i = 0; i < sizeof(settings) / sizeof(*settings) && !name; i++)
 		if (refused & settings[i].takes)
-			usage_fail(settings[i].name, o->view->name,
-				   "is a view that has no use for it");
+			name = settings[i].name;
+	if (name)
+		usage_fail(name, o->view->name, "is a view that has no use for it");
 	if (!o->view->write[o->format])
 		usage_fail(format_options[o->format], o->view->name, "is a view without that form");
 	if (o->view->no_terminal && isatty(STDOUT_FILENO))

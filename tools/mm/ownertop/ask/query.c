@@ -114,7 +114,8 @@ static bool make_sentence(struct owner_sentence *s, const struct options *o)
 
 	*s = select->sentence;
 	s->settings_given &= ~(1U << OWNER_SET_SORT | 1U << OWNER_SET_TOP | 1U << OWNER_SET_MODE);
-	s->settings_given |= 1U << OWNER_SET_GROUP | 1U << OWNER_SET_GROUPS | 1U << OWNER_SET_FORMAT;
+	s->settings_given |= 1U << OWNER_SET_GROUP | 1U << OWNER_SET_GROUPS |
+			     1U << OWNER_SET_FORMAT;
 	if (select->by_handle) {
 		s->settings_given |= 1U << OWNER_SET_MODE;
 		s->mode = OWNER_MODE_STACK_HANDLE;
@@ -166,8 +167,9 @@ bool query_groups(struct answer *a, const struct options *o)
 
 bool query_objects(const struct options *o, FILE *out, int *status)
 {
+	const struct owner_sentence *s = &o->select.sentence;
 	/* The kernel would show pages as well as the objects in them: read records instead. */
-	int fd = wants_pages_and_objects(&o->select.sentence) ? -1 : send_sentence(&o->select.sentence);
+	int fd = wants_pages_and_objects(s) ? -1 : send_sentence(s);
 	char buf[16384];
 	ssize_t n;
 

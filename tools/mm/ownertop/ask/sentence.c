@@ -67,7 +67,7 @@ static const char *find_refusal(const struct owner_sentence *s)
 }
 
 void sentence_parse_setting(struct owner_sentence *s, const char *option, const char *setting,
-			const char *value)
+			    const char *value)
 {
 	struct owner_lang_error error;
 	char *text = NULL;
@@ -94,7 +94,8 @@ u64 sentence_parse_time(const char *option, const char *text)
  * Parse @condition alone, before it is joined with the others: a value like "1 || pid > 0"
  * must not change the meaning of the whole expression. Frees @condition.
  */
-static void add_condition(struct question *q, const char *option, const char *value, char *condition)
+static void add_condition(struct question *q, const char *option, const char *value,
+			  char *condition)
 {
 	struct owner_lang_error error;
 	struct owner_sentence s;
@@ -117,7 +118,7 @@ void question_add_word(struct question *q, const char *option, const char *field
 }
 
 void question_add_number(struct question *q, const char *option, const char *comparison,
-		   const char *number)
+			 const char *number)
 {
 	char *condition = NULL;
 
@@ -182,7 +183,7 @@ static void parse_sentence(struct owner_sentence *s, const char *text)
 		refuse_part(reason, sentence, length);
 	if (owner_lang_next_sentence(&left, &sentence, &length))
 		refuse_part("one sentence is answered at a time: here another begins",
-		       sentence, length);
+			    sentence, length);
 }
 
 /* Find the expression in a printed sentence; no setting before it contains a blank. */

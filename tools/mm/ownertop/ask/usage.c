@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "ask/option_list.h"
 #include "ask/usage.h"
 #include "base/exit_status.h"
 
@@ -24,71 +25,44 @@ static const char help_tail[] =
 "  ownertop flame --older 1h dump.txt > flame.html\n"
 "Exit status: 0 all was read, 1 input was damaged or not read, 2 failed.\n";
 
-enum option_group {
-	GROUP_GROUPS, GROUP_RECORDS, GROUP_CHAINS, GROUP_VIEW, GROUP_INPUT, GROUP_OUTPUT,
-	GROUP_PROGRAM,
-};
-
-/* An option, or the end of a line of help: text that starts in a column. */
-struct help_part {
-	enum option_group group;
-	char letter;
-	const char *name;	/* NULL: end of a line */
-	int argument;
-	const char *form;
-	int column;
-	const char *text;
-};
-
-static const struct help_part help_parts[] = {
-#define OPTION(id, key, long_name, has_arg, arg_form, values, takes, about) \
-	{ GROUP_##about, key, long_name, has_arg, arg_form, 0, NULL },
-#define OPTION_HELP(start, line) { .column = start, .text = line },
-#include "ask/option_list.h"
-#undef OPTION
-#undef OPTION_HELP
-};
-
 /* Options of one line are separated by ", ", or by "; " if they are about different things. */
-static const char *separator(const struct help_part *previous, const struct help_part *part)
+static const char *separator(const struct option_info *previous, const struct option_info *option)
 {
 	if (!previous)
 		return "  ";
-	return previous->group == part->group ? ", " : "; ";
+	return previous->group == option->group ? ", " : "; ";
 }
 
-static int append_option(char *line, int len, const struct help_part *previous,
-			 const struct help_part *part)
+static int append_option(char *line, int len, const struct option_info *previous,
+			 const struct option_info *option)
 {
-	len += sprintf(line + len, "%s", separator(previous, part));
-	if (part->letter && !previous)
-		len += sprintf(line + len, "-%c, ", part->letter);
-	len += sprintf(line + len, "--%s", part->name);
-	if (part->argument == required_argument)
-		len += sprintf(line + len, " %s", part->form);
-	else if (part->argument == optional_argument)
-		len += sprintf(line + len, "[=%s]", part->form);
+	len += sprintf(line + len, "%s", separator(previous, option));
+	if (option->letter && !previous)
+		len += sprintf(line + len, "-%c, ", option->letter);
+	len += sprintf(line + len, "--%s", option->name);
+	if (option->argument == required_argument)
+		len += sprintf(line + len, " %s", option->form);
+	else if (option->argument == optional_argument)
+		len += sprintf(line + len, "[=%s]", option->form);
 	return len;
 }
 
 static void print_options(void)
 {
-	const struct help_part *previous = NULL;
+	const struct option_info *previous = NULL;
 	char line[LINE_MAX_LEN];
-	int len = 0;
-	size_t i;
+	int i, len = 0;
 
-	for (i = 0; i < sizeof(help_parts) / sizeof(*help_parts); i++) {
-		const struct help_part *part = &help_parts[i];
+	for (i = 0; i < NR_OPTIONS; i++) {
+		const struct option_info *option = &option_list[i];
 
-		if (part->name) {
-			len = append_option(line, len, previous, part);
-			previous = part;
-		} else {
-			printf("%-*s%s\n", part->column, line, part->text);
-			previous = NULL;
-			len = 0;
-		}
+		len = append_option(line, len, previous, option);
+		previous = option;
+		if (!option->help)
+			continue;
+		printf("%-*s%s\n", option->help_column, line, option->help);
+		previous = NULL;
+		len = 0;
 	}
 }
 

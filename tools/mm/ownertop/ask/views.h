@@ -5,20 +5,8 @@
 
 #include <stdio.h>
 
+#include "ask/option_list.h"
 #include "output/writer.h"
-
-/* Options and settings that are refused unless the view has the bit. */
-enum {
-	TAKES_TOP = 1 << 0,
-	TAKES_DIFF = 1 << 1,
-	TAKES_MIN = 1 << 2,
-	TAKES_CALLEES = 1 << 3,
-	TAKES_TIME = 1 << 4,
-	TAKES_LIVE = 1 << 5,
-	TAKES_ORDER = 1 << 6,	/* sort= by several keys or by another than a measure */
-	TAKES_GROUPS = 1 << 7,
-	TAKES_MODE = 1 << 8,
-};
 
 struct view {
 	const char *name;

@@ -13,7 +13,7 @@
 #define INDEX_NONE U32_MAX
 
 struct index_slot {
-	u32 tag;		/* upper half of the hash: decides the slot, and rejects most others */
+	u32 tag;		/* upper half of the hash: decides the slot, rejects others */
 	u32 id_plus_1;		/* 0: the slot is free */
 };
 

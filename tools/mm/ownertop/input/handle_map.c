@@ -39,7 +39,7 @@ bool handle_map_add(struct handle_map *h, u64 handle, struct text stack)
 }
 
 struct text handle_map_lookup(struct handle_map *h, u64 handle,
-			  char name[HANDLE_NAME_LEN])
+			      char name[HANDLE_NAME_LEN])
 {
 	u32 id = find_entry(h, handle);
 

@@ -26,7 +26,7 @@ bool handle_map_add(struct handle_map *h, u64 handle, struct text stack);
  * frame that names the handle, written to @name.
  */
 struct text handle_map_lookup(struct handle_map *h, u64 handle,
-			  char name[HANDLE_NAME_LEN]);
+			      char name[HANDLE_NAME_LEN]);
 void handle_map_free(struct handle_map *h);
 
 #endif

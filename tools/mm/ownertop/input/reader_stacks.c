@@ -106,7 +106,7 @@ static enum parsed parse_block(struct scan *c, struct block *b, const char **err
 
 /* Returns NULL, or why the block has no sum. */
 static const char *make_record(struct reading *r, const struct block *b, struct record *rec,
-			     char handle_name[HANDLE_NAME_LEN])
+			       char handle_name[HANDLE_NAME_LEN])
 {
 	bool pages = b->has & HAS_PAGES;
 

@@ -94,7 +94,7 @@ static u64 lines_between(const char *from, const char *to)
  * it. Returns NULL, or what is wrong.
  */
 static const char *take_handle(struct reading *r, struct scan *c, struct record *rec,
-			      char name[HANDLE_NAME_LEN])
+			       char name[HANDLE_NAME_LEN])
 {
 	struct scan start = *c;
 	struct text line;

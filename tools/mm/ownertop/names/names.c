@@ -207,7 +207,7 @@ static void expand_line(struct line_expansion *e, struct text line)
 	if (!frame_parse(line, &frame) || !parse_offset(line, frame.func, &offset, &size))
 		return;
 	image = image_of(e->names, frame.module);
-		if (!image || !image_find(image, frame.func, offset, size, &address)) {
+	if (!image || !image_find(image, frame.func, offset, size, &address)) {
 		if (frame.module.len ? !!e->names->modules_dir : !!e->names->vmlinux)
 			count_missed(&e->names->not_found, line);
 		return;

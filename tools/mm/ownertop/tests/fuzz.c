@@ -91,7 +91,7 @@ static void apply_sentence(struct options *o, const struct owner_sentence *s)
 }
 
 static void write_view(const struct view *view, char * const *paths, const struct owner_sentence *s,
-		 FILE *nowhere)
+		       FILE *nowhere)
 {
 	u64 times[] = { 0, 1 };
 	struct options o = {

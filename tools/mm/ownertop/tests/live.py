@@ -326,11 +326,11 @@ def not_a_terminal(session):
     words = shlex.split(session.command)
     with subprocess.Popen(words, stdin=subprocess.DEVNULL,
                           stdout=subprocess.PIPE) as process:
-        said = b""
-        while said.count(b"\ntotal") < 3:
-            said += os.read(process.stdout.fileno(), 65536)
+        output = b""
+        while output.count(b"\ntotal") < 3:
+            output += os.read(process.stdout.fileno(), 65536)
         process.terminate()
-    expect(b"\033" not in said, "escapes", [said.decode()])
+    expect(b"\033" not in output, "escapes", [output.decode()])
 
 
 TESTS = (sort_keys, depth, all_frames, pause, resize, shrink, interrupt, stop, terminate, damage,

@@ -94,13 +94,13 @@ def check_image(checks, ownertop, places, options, module=""):
     """Inlined and other functions are found in one image."""
     outer = frame("outer", places["outer"])
     direct = frame("direct", places["direct"])
-    got, said = shown(ownertop, [outer + module, direct + module], *options)
+    got, messages = shown(ownertop, [outer + module, direct + module], *options)
     checks.same("inlined" + module, got, [
         f"inner {place_of('INNER')} (inlined){module}",
         f"middle {place_of('MIDDLE')} (inlined){module}",
         f"{outer} {place_of('OUTER')}{module}",
         f"{direct} {place_of('DIRECT')}{module}"])
-    checks.same("nothing to complain of" + module, said, "")
+    checks.same("nothing to complain of" + module, messages, "")
 
 
 def check_twice(checks, ownertop, options):
@@ -122,8 +122,8 @@ def check_address(checks, ownertop, places, options):
     start = re.search(r"^(\w+) T direct$", symbols, re.MULTILINE)
     offset, _ = places["direct"]
     address = f"0x{int(start[1], 16) + offset:016x}"
-    got, said = shown(ownertop, [address], "--kallsyms", "kallsyms", *options)
-    checks.same("an address", (got, said), (
+    got, messages = shown(ownertop, [address], "--kallsyms", "kallsyms", *options)
+    checks.same("an address", (got, messages), (
         [f"{frame('direct', places['direct'])} {place_of('DIRECT')}"], ""))
 
 
@@ -133,13 +133,13 @@ def check_unknown(checks, ownertop, places, options):
     larger = frame("direct", (offset, size + 1))
     for line in (larger, frame("direct", (offset, 1)), frame("direct", (size, size)),
                  "no_such_function+0x1/0x10", "outer+0x1/0x10 [nosuch]"):
-        got, said = shown(ownertop, [line], *options)
+        got, messages = shown(ownertop, [line], *options)
         checks.same(line, got, [line])
-        checks.same("a word of " + line, said,
+        checks.same("a word of " + line, messages,
                     f"ownertop: 1 functions, as {line}, are not in --vmlinux or --modules\n")
     for line in ("0xffffffff81000000", "outer", "outer+0x1", "outer+1/2x"):
-        got, said = shown(ownertop, [line], *options)
-        checks.same(line, (got, said), ([line], ""))
+        got, messages = shown(ownertop, [line], *options)
+        checks.same(line, (got, messages), ([line], ""))
 
 
 def main():

@@ -224,14 +224,14 @@ page_owner_sort_c()
 }
 
 # Each query in the language's documentation works on dumps.
-documented_questions()
+documented_querys()
 {
-	local text=$source/../../../Documentation/mm/slab_owner_language.rst question asked=0
+	local text=$source/../../../Documentation/mm/slab_owner_language.rst query asked=0
 
-	while IFS= read -r question; do
+	while IFS= read -r query; do
 		asked=$((asked + 1))
-		echo "$question"
-		"$build/ownertop" --page-size 4096 "$question" "$here/input/slab.txt" \
+		echo "$query"
+		"$build/ownertop" --page-size 4096 "$query" "$here/input/slab.txt" \
 			"$here/input/page.txt" "$here/input/percpu.txt" > "$work/answer" || return 1
 		grep -q '^\(# \)*total' "$work/answer" || return 1
 	done < <(sed -n '/^\t# query$/{n;s/^\t//p}' "$text")
@@ -255,7 +255,7 @@ check "every option is in the manual and the completion" options_are_documented
 check "the manual is sound" manual_is_sound
 check "the commands of the cookbook run" cookbook_commands_run
 check "the completion offers what fits" completion_offers
-check "the documented questions are answered" documented_questions
+check "the documented questions are answered" documented_queries
 check "every expectation has a case" no_stray_expectations
 check "the same groups as a second program finds" \
 	"$here/compare_with_oracle.py" "$build/ownertop"

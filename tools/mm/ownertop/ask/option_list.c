@@ -1,0 +1,153 @@
+// SPDX-License-Identifier: GPL-2.0
+/* The list of options. */
+#include <getopt.h>
+#include <stddef.h>
+
+#include "ask/option_list.h"
+
+const struct option_info option_list[NR_OPTIONS] = {
+	[OPT_DEPTH] = {
+		.letter = 'd', .name = "depth",
+		.argument = required_argument, .form = "N",
+		.group = GROUP_GROUPS, .values = VALUES_OTHER,
+		.help_column = 25, .help = "frames in a group, after the allocator's own; 0: all",
+	},
+	[OPT_GROUP] = {
+		.letter = 'g', .name = "group",
+		.argument = required_argument, .form = "LIST",
+		.group = GROUP_GROUPS, .values = VALUES_FIELDS,
+		.help_column = 25, .help = "of stack,cache,comm,pid,module,kind,... and age",
+	},
+	[OPT_SORT] = {
+		.letter = 's', .name = "sort",
+		.argument = required_argument, .form = "LIST",
+		.group = GROUP_GROUPS, .values = VALUES_SORTS,
+		.help_column = 25,
+		.help = "bytes asked for, held, waste, objects, oldest, youngest",
+	},
+	[OPT_TOP] = {
+		.letter = 'n', .name = "top",
+		.argument = required_argument, .form = "N",
+		.group = GROUP_GROUPS, .values = VALUES_OTHER, .takes = TAKES_TOP,
+		.help_column = 25, .help = "groups, or lines of a tree, to show; 0: all",
+	},
+	[OPT_CACHE] = {
+		.name = "cache",
+		.argument = required_argument, .form = "GLOB",
+		.group = GROUP_RECORDS, .values = VALUES_CACHES,
+	},
+	[OPT_COMM] = {
+		.name = "comm",
+		.argument = required_argument, .form = "GLOB",
+		.group = GROUP_RECORDS, .values = VALUES_OTHER,
+	},
+	[OPT_PID] = {
+		.name = "pid",
+		.argument = required_argument, .form = "N[,N]",
+		.group = GROUP_RECORDS, .values = VALUES_OTHER,
+	},
+	[OPT_OLDER] = {
+		.name = "older",
+		.argument = required_argument, .form = "AGE",
+		.group = GROUP_RECORDS, .values = VALUES_OTHER,
+		.help_column = 58, .help = "only such records",
+	},
+	[OPT_FOCUS] = {
+		.name = "focus",
+		.argument = required_argument, .form = "GLOB",
+		.group = GROUP_RECORDS, .values = VALUES_OTHER,
+	},
+	[OPT_IGNORE] = {
+		.name = "ignore",
+		.argument = required_argument, .form = "GLOB",
+		.group = GROUP_RECORDS, .values = VALUES_OTHER,
+		.help_column = 34, .help = "only chains with, without such a function",
+	},
+	[OPT_HIDE] = {
+		.name = "hide",
+		.argument = required_argument, .form = "GLOB",
+		.group = GROUP_CHAINS, .values = VALUES_OTHER,
+	},
+	[OPT_SKIP] = {
+		.name = "skip",
+		.argument = required_argument, .form = "FILE",
+		.group = GROUP_CHAINS, .values = VALUES_FILES,
+	},
+	[OPT_NO_SKIP] = {
+		.name = "no-skip",
+		.group = GROUP_CHAINS,
+	},
+	[OPT_SKIP_LIST] = {
+		.name = "skip-list",
+		.group = GROUP_CHAINS,
+		.help_column = 55, .help = "functions to leave out",
+	},
+	[OPT_CALLEES] = {
+		.name = "callees",
+		.group = GROUP_VIEW, .takes = TAKES_CALLEES,
+	},
+	[OPT_MIN] = {
+		.name = "min",
+		.argument = required_argument, .form = "PERCENT",
+		.group = GROUP_VIEW, .values = VALUES_OTHER, .takes = TAKES_MIN,
+		.help_column = 34, .help = "tree: allocations first; what to leave out",
+	},
+	[OPT_DIFF] = {
+		.name = "diff",
+		.argument = required_argument, .form = "OLD",
+		.group = GROUP_VIEW, .values = VALUES_FILES, .takes = TAKES_DIFF,
+		.help_column = 25, .help = "flame, folded: what grew since that dump",
+	},
+	[OPT_TIME] = {
+		.name = "time",
+		.argument = required_argument, .form = "records|mtime|T,T...",
+		.group = GROUP_VIEW, .values = VALUES_TIMES, .takes = TAKES_TIME,
+		.help_column = 34, .help = "trend: when the dumps were taken",
+	},
+	[OPT_NOW] = {
+		.name = "now",
+		.argument = required_argument, .form = "TIME",
+		.group = GROUP_INPUT, .values = VALUES_OTHER,
+	},
+	[OPT_PAGE_SIZE] = {
+		.name = "page-size",
+		.argument = required_argument, .form = "N",
+		.group = GROUP_INPUT, .values = VALUES_PAGE_SIZES,
+		.help_column = 34, .help = "of the dump: 26h after boot; bytes in a page",
+	},
+	[OPT_VMLINUX] = {
+		.name = "vmlinux",
+		.argument = required_argument, .form = "FILE",
+		.group = GROUP_INPUT, .values = VALUES_FILES,
+	},
+	[OPT_MODULES] = {
+		.name = "modules",
+		.argument = required_argument, .form = "DIR",
+		.group = GROUP_INPUT, .values = VALUES_FILES,
+	},
+	[OPT_KALLSYMS] = {
+		.name = "kallsyms",
+		.argument = required_argument, .form = "FILE",
+		.group = GROUP_INPUT, .values = VALUES_FILES,
+		.help_column = 52, .help = "names and lines from these",
+	},
+	[OPT_LIVE] = {
+		.name = "live",
+		.argument = optional_argument, .form = "SECS",
+		.group = GROUP_OUTPUT, .takes = TAKES_LIVE,
+		.help_column = 25, .help = "show chains again and again; ages with -s oldest",
+	},
+	[OPT_JSON] = {
+		.name = "json",
+		.group = GROUP_OUTPUT,
+	},
+	[OPT_CSV] = {
+		.name = "csv",
+		.group = GROUP_OUTPUT,
+	},
+	[OPT_HELP] = {
+		.letter = 'h', .name = "help",
+		.group = GROUP_PROGRAM,
+		.help_column = 25, .help = "write for programs; print this",
+	},
+};
