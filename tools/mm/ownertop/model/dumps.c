@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-/* Several dumps in one model. */
+/* The sums of each group in several dumps. */
 #include <stdlib.h>
 
 #include "base/alloc.h"

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 */
-/* Several dumps in one model: what each group had in each of them. */
+/* The sums of each group in several dumps that were read into one model. */
 #ifndef OWNERTOP_DUMPS_H
 #define OWNERTOP_DUMPS_H
 
@@ -8,7 +8,7 @@
 struct dump {
 	const char *path;
 	u64 newest;		/* time stamp */
-	struct packed sums;	/* by number of group; those that came later had nothing here */
+	struct packed sums;	/* by group number; groups found in later dumps are not in it */
 	struct sum total;
 	struct sum filtered;
 	struct sum undecided;
@@ -23,21 +23,22 @@ struct dumps {
 	u32 cap;
 };
 
-/* Moves the sums of what @m has read out of it, so that the next dump can come. */
+/* Move the sums of @m into a new dump and clear them; @m can then read the next dump. */
 void dumps_add(struct dumps *dumps, struct model *m, const char *path);
-/* All are taken: what is said of one dump is said of the last. */
+/* Put the totals of the last dump back into @m, for the notes of a view. */
 void dumps_restore_last(const struct dumps *dumps, struct model *m);
+/* The sum of a group in a dump; zero if the group is not in it. */
 struct sum dumps_sum(const struct dump *dump, u32 group);
 void dumps_free(struct dumps *dumps);
 
-/* How a figure changed; either way by all that a u64 can hold. */
+/* The change of a figure. An s64 could not hold every difference of two u64. */
 struct change {
 	u64 by;
 	bool shrunk;
 };
 
 struct change change_of(u64 before, u64 after);
-/* Negative if @a grew more than @b: the order of a list of growth. */
+/* For qsort(): the largest growth first. */
 int change_compare(struct change a, struct change b);
 const char *change_sign(struct change c);
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-/* The groups of two dumps that differ. */
+/* The groups that differ between two dumps. */
 #include <stdlib.h>
 
 #include "base/alloc.h"
@@ -12,18 +12,18 @@ struct pair growth_pair(const struct growth *g, u32 group)
 	return (struct pair){ { dumps_sum(&dumps[0], group), dumps_sum(&dumps[1], group) } };
 }
 
-static struct change pair_change(const struct pair *p, enum measure sort)
+static struct change pair_change(const struct pair *p, enum measure measure)
 {
-	return change_of(measure_value(&p->sums[0], sort), measure_value(&p->sums[1], sort));
+	return change_of(measure_value(&p->sums[0], measure), measure_value(&p->sums[1], measure));
 }
 
-static int compare(const void *a, const void *b, void *arg)
+static int compare_growth(const void *a, const void *b, void *arg)
 {
 	const struct growth *g = arg;
 	u32 ia = *(const u32 *)a, ib = *(const u32 *)b;
 	struct pair pa = growth_pair(g, ia), pb = growth_pair(g, ib);
-	enum measure sort = g->a->view.measure;
-	int order = change_compare(pair_change(&pa, sort), pair_change(&pb, sort));
+	enum measure measure = g->a->view.measure;
+	int order = change_compare(pair_change(&pa, measure), pair_change(&pb, measure));
 
 	if (order)
 		return order;
@@ -50,7 +50,7 @@ void growth_init(struct growth *g, const struct answer *a)
 		g->gone += !p.sums[1].objects;
 		g->order[g->n++] = i;
 	}
-	qsort_r(g->order, g->n, sizeof(*g->order), compare, g);
+	qsort_r(g->order, g->n, sizeof(*g->order), compare_growth, g);
 	g->shown = top && top < g->n ? top : g->n;
 	for (i = g->shown; i < g->n; i++) {
 		struct pair p = growth_pair(g, g->order[i]);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 */
-/* The groups of two dumps that differ, those that grew most first. */
+/* The groups that differ between two dumps, sorted by growth. */
 #ifndef OWNERTOP_GROWTH_H
 #define OWNERTOP_GROWTH_H
 
@@ -14,9 +14,9 @@ struct growth {
 	const struct answer *a;
 	u32 *order;		/* numbers of the groups that differ */
 	u32 n;
-	u32 shown;
-	u32 appeared;
-	u32 gone;
+	u32 shown;		/* the first ones of order */
+	u32 appeared;		/* groups that only the newer dump has */
+	u32 gone;		/* groups that only the older dump has */
 	u32 unchanged;
 	struct pair not_shown;
 	struct pair total;

@@ -8,12 +8,12 @@ static const char * const names[NR_MEASURES] = {
 	[MEASURE_OBJECTS] = "objects",
 };
 
-const char *measure_name(enum measure sort)
+const char *measure_name(enum measure measure)
 {
-	return names[sort];
+	return names[measure];
 }
 
-static const enum owner_sort measures[NR_MEASURES] = {
+static const enum owner_sort sort_keys[NR_MEASURES] = {
 	[MEASURE_BYTES] = OWNER_SORT_BYTES,
 	[MEASURE_HELD] = OWNER_SORT_HELD,
 	[MEASURE_OBJECTS] = OWNER_SORT_OBJECTS,
@@ -24,7 +24,7 @@ bool measure_is_sort_key(enum owner_sort sort)
 	unsigned int i;
 
 	for (i = 0; i < NR_MEASURES; i++)
-		if (measures[i] == sort)
+		if (sort_keys[i] == sort)
 			return true;
 	return false;
 }
@@ -35,19 +35,19 @@ enum measure measure_of_order(const unsigned char *order, u32 n)
 
 	for (i = 0; i < n; i++)
 		for (measure = 0; measure < NR_MEASURES; measure++)
-			if (measures[measure] == order[i])
+			if (sort_keys[measure] == order[i])
 				return measure;
 	return MEASURE_BYTES;
 }
 
-enum measure measure_beside(enum measure sort)
+enum measure measure_beside(enum measure measure)
 {
-	return sort == MEASURE_OBJECTS ? MEASURE_BYTES : MEASURE_OBJECTS;
+	return measure == MEASURE_OBJECTS ? MEASURE_BYTES : MEASURE_OBJECTS;
 }
 
-u64 measure_value(const struct sum *sum, enum measure sort)
+u64 measure_value(const struct sum *sum, enum measure measure)
 {
-	switch (sort) {
+	switch (measure) {
 	case MEASURE_HELD:
 		return sum->held;
 	case MEASURE_OBJECTS:

@@ -12,13 +12,13 @@ enum measure {
 	NR_MEASURES
 };
 
-const char *measure_name(enum measure sort);
-u64 measure_value(const struct sum *sum, enum measure sort);
+const char *measure_name(enum measure measure);
+u64 measure_value(const struct sum *sum, enum measure measure);
 /* Is @sort one of the three figures? The other sort keys are ages and waste. */
 bool measure_is_sort_key(enum owner_sort sort);
 /* The first of the @n sort keys in @order that is a figure; bytes if none is. */
 enum measure measure_of_order(const unsigned char *order, u32 n);
-/* The second figure to show beside @sort: objects beside bytes, bytes beside objects. */
-enum measure measure_beside(enum measure sort);
+/* The second figure to show beside @measure: objects beside bytes, bytes beside objects. */
+enum measure measure_beside(enum measure measure);
 
 #endif

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-/* Groups of records and their sums. */
+/* Groups of records, and the sums of the groups. */
 #include <stdlib.h>
 #include <xxhash.h>
 
@@ -23,7 +23,7 @@ static s64 number_at(const struct model *m, u32 id)
 	return number;
 }
 
-/* What the input says, also where the language would not compare it. */
+/* Unlike record_field_value(), the pid of an object without a task is shown as it is. */
 static s64 number_of(const struct record *rec, enum owner_field field)
 {
 	struct field_value value;
@@ -41,16 +41,16 @@ static s64 number_of(const struct record *rec, enum owner_field field)
 	}
 }
 
-static u32 key_word(struct model *m, const struct record *rec, const struct parsed_chain *owner,
+static u32 key_word(struct model *m, const struct record *rec, const struct parsed_chain *chain,
 		    enum owner_field field)
 {
 	switch (field) {
 	case OWNER_FIELD_STACK:
-		return owner->chain;
+		return chain->chain;
 	case OWNER_FIELD_FUNC:
-		return owner->func;
+		return chain->func;
 	case OWNER_FIELD_MODULE:
-		return owner->module;
+		return chain->module;
 	case OWNER_FIELD_KIND:
 		return rec->kind;
 	case OWNER_FIELD_CACHE:
@@ -66,13 +66,14 @@ static u32 key_word(struct model *m, const struct record *rec, const struct pars
 	}
 }
 
-static void key_of(struct model *m, const struct record *rec, const struct parsed_chain *owner, u32 *key)
+static void make_key(struct model *m, const struct record *rec,
+		     const struct parsed_chain *chain, u32 *key)
 {
 	const struct group_list *by = &m->select->group;
 	unsigned int i;
 
 	for (i = 0; i < by->n; i++)
-		key[i] = key_word(m, rec, owner, by->v[i].field);
+		key[i] = key_word(m, rec, chain, by->v[i].field);
 	if (m->select->by_handle)
 		key[i] = intern_number(m, rec->handle);
 }
@@ -89,7 +90,7 @@ static bool same_group(const void *owner, u32 id, const void *key)
 	return true;
 }
 
-static u32 group_of(struct model *m, const u32 *key)
+static u32 find_or_add_group(struct model *m, const u32 *key)
 {
 	u64 hash = XXH3_64bits(key, m->key_words * sizeof(*key));
 	u32 id = index_find(&m->group_index, hash, same_group, m, key), i;
@@ -117,7 +118,7 @@ struct group model_group(const struct model *m, u32 i)
 	return g;
 }
 
-/* Every other sum is at most this one's. */
+/* No sum of the model is larger than the sum of these three. */
 static bool would_overflow(const struct model *m, const struct sum *sum)
 {
 	struct sum all = m->total;
@@ -127,8 +128,8 @@ static bool would_overflow(const struct model *m, const struct sum *sum)
 	return sum_overflows(&all, sum);
 }
 
-/* No time stamp is the greatest of all, and must not win. */
-static void take_newest(u64 *newest, u64 ts)
+/* TS_UNKNOWN is the largest number, so compare it apart. */
+static void update_newest(u64 *newest, u64 ts)
 {
 	if (*newest == TS_UNKNOWN || (ts != TS_UNKNOWN && ts > *newest))
 		*newest = ts;
@@ -180,13 +181,13 @@ static void add_times(struct model *m, u32 id, const struct record *rec, bool is
 		extend_span(&oldest, &newest, rec->ts, rec->ts + rec->span);
 	}
 	packed_set(&m->groups, id, GROUP_OLDEST, oldest + 1);
-	packed_set(&m->groups, id, GROUP_LATER, newest - oldest);
+	packed_set(&m->groups, id, GROUP_SPAN, newest - oldest);
 }
 
-static void count(struct model *m, const struct record *rec, const struct parsed_chain *owner,
-		  const struct sum *sum)
+static void count_record(struct model *m, const struct record *rec,
+			 const struct parsed_chain *chain, const struct sum *sum)
 {
-	u32 key[GROUP_KEY_MAX], known = m->groups.n, id;
+	u32 key[GROUP_KEY_MAX], nr_groups = m->groups.n, id;
 
 	sum_add(&m->total, sum);
 	m->sampled |= sum_is_estimate(sum);
@@ -194,30 +195,31 @@ static void count(struct model *m, const struct record *rec, const struct parsed
 		m->visit(m->visit_arg, rec, sum);
 		return;
 	}
-	key_of(m, rec, owner, key);
-	id = group_of(m, key);
+	make_key(m, rec, chain, key);
+	id = find_or_add_group(m, key);
 	add_sum(m, id, sum);
-	add_times(m, id, rec, id == known);
+	add_times(m, id, rec, id == nr_groups);
 }
 
 static const char *take_record(void *arg, const struct record *rec)
 {
 	struct model *m = arg;
 	unsigned int unknown_fields;
-	struct parsed_chain owner;
+	struct parsed_chain chain;
 	struct sum one;
 
 	if (!sum_of(&one, rec) || would_overflow(m, &one))
 		return "the sum of sizes overflows";
-	if (!stacks_parse(&m->stacks, rec->stack, &owner))
+	if (!stacks_parse(&m->stacks, rec->stack, &chain))
 		return "a frame is malformed";
 	m->sources.slabs_listed |= m->sink.summary.slabs_listed;
-	if (!sources_count(&m->sources, rec, owner.backing))
+	if (!sources_count(&m->sources, rec, chain.backing))
 		return NULL;
-	take_newest(&m->newest, rec->ts + rec->span);
-	switch (record_judge(m, rec, &owner, &unknown_fields)) {
+	update_newest(&m->newest, rec->ts + rec->span);
+	switch (record_judge(rec, &chain, &m->select->sentence, &m->words, m->sink.now,
+			     &unknown_fields)) {
 	case OWNER_VERDICT_TRUE:
-		count(m, rec, &owner, &one);
+		count_record(m, rec, &chain, &one);
 		break;
 	case OWNER_VERDICT_FALSE:
 		sum_add(&m->filtered, &one);
@@ -256,7 +258,7 @@ struct text model_frame(const struct model *m, const struct chain *chain, u32 i)
 	return m->stacks.frames.v[chain->frames[i]];
 }
 
-static u32 key_at(const struct model *m, const struct group *g, enum owner_field field)
+static u32 key_of_field(const struct model *m, const struct group *g, enum owner_field field)
 {
 	const struct group_list *by = &m->select->group;
 	unsigned int i;
@@ -269,7 +271,7 @@ static u32 key_at(const struct model *m, const struct group *g, enum owner_field
 
 const struct chain *model_chain(const struct model *m, const struct group *g)
 {
-	return &m->stacks.chains[key_at(m, g, OWNER_FIELD_STACK)];
+	return &m->stacks.chains[key_of_field(m, g, OWNER_FIELD_STACK)];
 }
 
 bool model_field_is_known(const struct model *m, const struct group *g, enum owner_field field)
@@ -280,7 +282,7 @@ bool model_field_is_known(const struct model *m, const struct group *g, enum own
 		return g->oldest != TS_UNKNOWN;
 	if (!field_is_number(field))
 		return true;
-	number = number_at(m, key_at(m, g, field));
+	number = number_at(m, key_of_field(m, g, field));
 	return number != PID_UNKNOWN && number != NUMBER_NONE;
 }
 
@@ -288,7 +290,7 @@ s64 model_number(const struct model *m, const struct group *g, enum owner_field 
 {
 	if (field == OWNER_FIELD_AGE)
 		return model_age(m, g->oldest) / NS_PER_SECOND;
-	return number_at(m, key_at(m, g, field));
+	return number_at(m, key_of_field(m, g, field));
 }
 
 struct text model_name(const struct model *m, const struct group *g, enum owner_field field)
@@ -299,7 +301,7 @@ struct text model_name(const struct model *m, const struct group *g, enum owner_
 		[KIND_PERCPU] = { "percpu", 6 },
 		[KIND_SITE] = { "site", 4 },
 	};
-	u32 key = key_at(m, g, field);
+	u32 key = key_of_field(m, g, field);
 
 	switch (field) {
 	case OWNER_FIELD_MODULE:

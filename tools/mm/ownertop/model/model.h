@@ -14,37 +14,36 @@
 #include "model/stacks.h"
 #include "model/sum.h"
 
-/* Which records, and how they are grouped. */
+/* Which records are counted, and how they are grouped. */
 struct selection {
 	struct group_list group;
-	struct owner_sentence sentence;	/* its expression and its sources */
-	bool by_handle;		/* a call chain is told from others by its handle as well */
+	struct owner_sentence sentence;	/* only its expression and sources are used */
+	bool by_handle;		/* also group by the handle of the call chain */
 	struct chain_rules chains;
-	struct names *names;	/* NULL: frames as they are */
+	struct names *names;	/* to look up frames; NULL: show frames as they are */
 };
 
-/* Of all fields; the chain's handle. */
+/* All fields, the call chain and its handle. */
 #define GROUP_KEY_MAX (OWNER_FIELDS + 2)
 
-/* A number that a group does not have. */
+/* The value of a number that is unknown or absent. */
 #define NUMBER_NONE S64_MIN
 
 /*
- * The key has a number for each field that is grouped by, in their order: of a
- * chain or a name, and also of a number, the place in its table. The handle comes
- * last, if chains are told apart by it.
+ * The key has an index for each field of select->group, into the table of chains, names
+ * or numbers. The index of the handle is last, if select->by_handle is set.
  */
 struct group {
 	struct sum sum;
-	u64 oldest;	/* time stamps; TS_UNKNOWN if a record has none */
+	u64 oldest;	/* time stamps; TS_UNKNOWN if one of the records has none */
 	u64 newest;
 	u32 key[GROUP_KEY_MAX];
 };
 
-/* Groups are kept in rows, of which these are the columns. */
+/* The columns of a group in struct packed, behind those of its sum. */
 enum {
-	GROUP_OLDEST = SUM_COLUMNS,	/* and 1: TS_UNKNOWN is 0 */
-	GROUP_LATER,		/* that the newest is than that */
+	GROUP_OLDEST = SUM_COLUMNS,	/* plus 1, so that TS_UNKNOWN is 0 and takes no space */
+	GROUP_SPAN,		/* newest - oldest */
 	GROUP_KEY,
 };
 
@@ -64,10 +63,10 @@ struct model {
 	struct index group_index;
 
 	struct sum total;	/* of all groups */
-	bool sampled;		/* something in them, in any dump */
-	struct sum filtered;	/* of the records that the expression does not hold for */
-	struct sum undecided;	/* of those of which it is not known */
-	unsigned int unknown_fields;	/* a bit for each field that some of these lack */
+	bool sampled;		/* a record of any dump was sampled */
+	struct sum filtered;	/* records that the expression does not hold for */
+	struct sum undecided;	/* records that lack a field the expression needs */
+	unsigned int unknown_fields;	/* bit mask: the fields that those records lack */
 	struct sources sources;
 	u64 newest;	/* time stamp, of all records */
 };
@@ -83,10 +82,10 @@ static inline u64 model_oldest(const struct model *m, u32 i)
 
 static inline u64 model_newest(const struct model *m, u32 i)
 {
-	return model_oldest(m, i) + packed_get(&m->groups, i, GROUP_LATER);
+	return model_oldest(m, i) + packed_get(&m->groups, i, GROUP_SPAN);
 }
 
-/* A sum with the number of its groups and the span of their times. */
+/* A sum of groups, with their number and the span of their times. */
 struct tally {
 	u64 groups;
 	struct sum sum;
@@ -99,21 +98,21 @@ struct tally {
 
 void tally_add(struct tally *to, const struct sum *sum, u64 groups, u64 oldest, u64 newest);
 
-/* How long before now, or the newest of all records, that was; TS_UNKNOWN stays so. */
+/* The age of time stamp @ts; TS_UNKNOWN if that is unknown. */
 u64 model_age(const struct model *m, u64 ts);
 
-/* The chain that the group has in common, if it has. */
+/* The call chain of the group, which must be grouped by it. */
 const struct chain *model_chain(const struct model *m, const struct group *g);
 
-/* One frame of a chain. */
+/* Frame @i of a chain. */
 struct text model_frame(const struct model *m, const struct chain *chain, u32 i);
-/* Did the input tell? Other formats than that of records tell less. */
+/* Does the group have a value of @field? Some inputs lack fields. */
 bool model_field_is_known(const struct model *m, const struct group *g, enum owner_field field);
 /* The value of a field that is a number. */
 s64 model_number(const struct model *m, const struct group *g, enum owner_field field);
 /* The value of any other field but the stack. */
 struct text model_name(const struct model *m, const struct group *g, enum owner_field field);
-/* The handle of the chain, if it is part of the key; HANDLE_UNKNOWN: not told. */
+/* The handle of the chain, or HANDLE_UNKNOWN. Requires select->by_handle. */
 u64 model_handle(const struct model *m, const struct group *g);
 
 void model_free(struct model *m);

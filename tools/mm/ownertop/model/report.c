@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: GPL-2.0
-/* Puts the groups in order and adds up those that are left out. */
+/* Sorts the groups and sums up those that a view does not show. */
 #include <stdlib.h>
 
 #include "base/alloc.h"
 #include "model/report.h"
 
-/* The largest comes first; of times, what has none comes last. */
-static u64 rank_by(const struct model *m, u32 group, enum owner_sort sort)
+/* The group with the largest key is first. A group without a time is last. */
+static u64 sort_key(const struct model *m, u32 group, enum owner_sort sort)
 {
 	struct sum sum = sum_get(&m->groups, group);
 
@@ -31,23 +31,23 @@ struct order {
 	const struct view_options *view;
 };
 
-static int compare(const void *a, const void *b, void *arg)
+static int compare_groups(const void *a, const void *b, void *arg)
 {
 	const struct order *order = arg;
 	u32 ia = *(const u32 *)a, ib = *(const u32 *)b, i;
 
 	for (i = 0; i < order->view->nr_order; i++) {
-		u64 va = rank_by(order->m, ia, order->view->order[i]);
-		u64 vb = rank_by(order->m, ib, order->view->order[i]);
+		u64 va = sort_key(order->m, ia, order->view->order[i]);
+		u64 vb = sort_key(order->m, ib, order->view->order[i]);
 
 		if (va != vb)
 			return va < vb ? 1 : -1;
 	}
-	/* As they came in the input, so that equal runs give equal output. */
+	/* Keep the order of the input, so that the output does not depend on qsort_r(). */
 	return ia < ib ? -1 : 1;
 }
 
-static u32 at_most(u32 n, u32 most)
+static u32 limit(u32 n, u32 most)
 {
 	return most && most < n ? most : n;
 }
@@ -64,10 +64,10 @@ void report_init(struct report *r, const struct answer *a)
 	r->order = xmalloc(n * sizeof(*r->order));
 	for (i = 0; i < n; i++)
 		r->order[i] = i;
-	qsort_r(r->order, n, sizeof(*r->order), compare, &order);
+	qsort_r(r->order, n, sizeof(*r->order), compare_groups, &order);
 
-	r->kept = at_most(n, a->view.groups);
-	r->shown = at_most(r->kept, a->view.top);
+	r->kept = limit(n, a->view.groups);
+	r->shown = limit(r->kept, a->view.top);
 	for (i = r->shown; i < n; i++) {
 		struct sum sum = sum_get(&a->model.groups, r->order[i]);
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 */
-/* What every writer writes: the groups in order, and what is not among them. */
+/* The groups of an answer in the order of the view, and the sums of the others. */
 #ifndef OWNERTOP_REPORT_H
 #define OWNERTOP_REPORT_H
 
@@ -8,14 +8,14 @@
 struct report {
 	const struct model *model;
 	enum measure measure;
-	u32 *order;	/* indexes of groups, the largest first */
-	u32 kept;		/* of the language's groups=; the others are one, other */
-	u32 shown;		/* that many of them are written */
-	struct sum not_shown;
+	u32 *order;		/* group numbers by rank */
+	u32 kept;		/* limited by groups=; the groups beyond are summed up in other */
+	u32 shown;		/* limited by top= or --top */
+	struct sum not_shown;	/* groups from rank shown to rank kept */
 	struct sum other;
 };
 
-/* The groups of what was read, as its options ask for. */
+/* Sort the groups of @a as a->view says. */
 void report_init(struct report *r, const struct answer *a);
 struct group report_group(const struct report *r, u32 rank);
 void report_free(struct report *r);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-/* How each group went over many dumps. */
+/* The growth per hour of each group over many dumps. */
 #include <stdlib.h>
 
 #include "base/alloc.h"
@@ -14,7 +14,7 @@ struct sum trend_sum(const struct trend *t, u32 group, u32 dump)
 	return group == TREND_TOTAL ? d->total : dumps_sum(d, group);
 }
 
-struct slope trend_slope(const struct trend *t, u32 group, enum measure sort)
+struct slope trend_slope(const struct trend *t, u32 group, enum measure measure)
 {
 	double mean_x = 0, mean_y = 0, xx = 0, xy = 0, yy = 0;
 	struct slope s = { 0 };
@@ -23,7 +23,7 @@ struct slope trend_slope(const struct trend *t, u32 group, enum measure sort)
 
 	for (i = 0; i < n; i++) {
 		struct sum sum = trend_sum(t, group, i);
-		u64 y = measure_value(&sum, sort);
+		u64 y = measure_value(&sum, measure);
 
 		mean_x += t->a->dump_ns[i] / NS_PER_HOUR / n;
 		mean_y += (double)y / n;
@@ -34,20 +34,20 @@ struct slope trend_slope(const struct trend *t, u32 group, enum measure sort)
 	for (i = 0; i < n; i++) {
 		struct sum sum = trend_sum(t, group, i);
 		double dx = t->a->dump_ns[i] / NS_PER_HOUR - mean_x;
-		double dy = measure_value(&sum, sort) - mean_y;
+		double dy = measure_value(&sum, measure) - mean_y;
 
 		xx += dx * dx;
 		xy += dx * dy;
 		yy += dy * dy;
 	}
-	s.per_hour = xy / xx;	/* the times differ, so xx is not 0 */
+	s.per_hour = xy / xx;	/* no two dumps have the same time, so xx > 0 */
 	s.r2_known = n > 2 && yy > 0;
 	if (s.r2_known)
 		s.r2 = xy * xy / (xx * yy);
 	return s;
 }
 
-static bool changed(const struct trend *t, u32 group)
+static bool has_changed(const struct trend *t, u32 group)
 {
 	struct sum first = trend_sum(t, group, 0);
 	u32 i;
@@ -61,7 +61,7 @@ static bool changed(const struct trend *t, u32 group)
 	return false;
 }
 
-static int compare(const void *a, const void *b, void *arg)
+static int compare_slopes(const void *a, const void *b, void *arg)
 {
 	const struct trend *t = arg;
 	u32 ia = *(const u32 *)a, ib = *(const u32 *)b;
@@ -82,12 +82,12 @@ void trend_init(struct trend *t, const struct answer *a)
 	t->order = xmalloc(groups * sizeof(*t->order));
 	for (i = 0; i < groups; i++) {
 		t->slopes[i] = trend_slope(t, i, a->view.measure);
-		if (changed(t, i))
+		if (has_changed(t, i))
 			t->order[t->n++] = i;
 		else
 			t->unchanged++;
 	}
-	qsort_r(t->order, t->n, sizeof(*t->order), compare, t);
+	qsort_r(t->order, t->n, sizeof(*t->order), compare_slopes, t);
 	t->shown = top && top < t->n ? top : t->n;
 }
 

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0
-/* Keeps what lies in the same memory from being counted twice, or says so. */
+/* Finds memory that several sources list, so that it is not counted twice. */
 #include "model/sources.h"
 
-/* allocinfo always has both, pages for slab objects and what is in them. */
+/* allocinfo lists both the slab objects and the pages that hold them. */
 static bool is_counted_elsewhere(const struct sources *s, const struct record *rec, bool backing)
 {
 	switch (rec->kind) {
@@ -16,7 +16,7 @@ static bool is_counted_elsewhere(const struct sources *s, const struct record *r
 	}
 }
 
-static void take_slab(struct sources *s, const struct record *rec)
+static void count_slab_objects(struct sources *s, const struct record *rec)
 {
 	const u64 *pages = s->objects[KIND_PAGE];
 
@@ -37,12 +37,11 @@ bool sources_count(struct sources *s, const struct record *rec, bool backing)
 	}
 	s->objects[rec->kind][rec->summed] += rec->objects;
 	if (rec->kind == KIND_SLAB)
-		take_slab(s, rec);
+		count_slab_objects(s, rec);
 	s->inaccurate += rec->inaccurate;
 	return true;
 }
 
-/* Pairs of what was read that cover the same memory; NULL behind the last. */
 void sources_find_overlaps(const struct sources *s, const char *overlaps[SOURCES_OVERLAPS])
 {
 	const u64 *pages = s->objects[KIND_PAGE], *slabs = s->objects[KIND_SLAB];

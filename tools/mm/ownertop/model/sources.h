@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * What the records are from, as far as that decides whether they may be added
- * up: the same memory can be told of as a page, as the slab objects in it, and
- * as what a place in the source has allocated.
+ * Counts the records of each source. An input can list memory as a page, as the slab
+ * objects in that page, and as allocations of a source line, so the sources decide which
+ * records may be added up.
  */
 #ifndef OWNERTOP_SOURCES_H
 #define OWNERTOP_SOURCES_H
@@ -10,22 +10,22 @@
 #include "input/record.h"
 
 struct sources {
-	/* By kind, and whether they came one by one or as sums of the kernel's. */
+	/* By kind; [1]: objects that the kernel had already summed up */
 	u64 objects[NR_KINDS][2];
-	bool slabs_listed;	/* some input has all slab objects */
-	bool slabs_late;	/* that was not known when the first pages came */
+	bool slabs_listed;	/* an input lists every slab object */
+	bool slabs_late;	/* pages had already been counted by then */
 	struct {
 		u64 objects;
 		u64 bytes;
-	} backing;		/* pages set aside: what is in them is counted */
+	} backing;		/* pages that are not counted because their objects are */
 	u64 unsized;		/* objects of unknown size */
-	u64 inaccurate;		/* places whose figures the kernel itself doubts */
+	u64 inaccurate;		/* source lines whose figures the kernel marks as inaccurate */
 };
 
 /*
- * Adds @rec to the account; @backing says that it is a page for slab objects or
- * per-CPU areas, by its call chain. Returns false if it must not be counted, as
- * what is in it is.
+ * Count @rec under its source. @backing: its call chain allocates pages for slab objects
+ * or per-CPU areas. Returns false if the record must be ignored because the objects in
+ * that memory are counted.
  */
 bool sources_count(struct sources *s, const struct record *rec, bool backing);
 

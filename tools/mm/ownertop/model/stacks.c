@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-/* Call chains: from raw text to an interned prefix. */
+/* Parses the raw text of call chains and interns the frames that are shown. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <xxhash.h>
@@ -8,29 +8,28 @@
 #include "names/frame.h"
 #include "model/stacks.h"
 
-/* What is in no module, by the name its symbol file has. */
+/* The module of built-in functions, named after the file that has their symbols. */
 static const struct text builtin_module = { "vmlinux", 7 };
 
 struct frame_info {
-	u32 module;
-	u32 func;		/* its name alone; 0: it has none */
-	u32 caller;		/* the name with its module */
-	bool skip;
-	bool hide;
-	bool backing;
+	u32 module;		/* 0: none */
+	u32 func;		/* its name; 0: it has none */
+	u32 caller;		/* its name with the module */
+	bool skip;		/* matches chain_rules.skip */
+	bool hide;		/* matches chain_rules.hide */
+	bool backing;		/* allocates pages for slab objects or per-CPU areas */
 };
 
 /*
- * The chains seen last, known again by 128 bits of hash: a chain that repeats
- * (most do) is neither split into lines nor looked up frame by frame. A fixed
- * number of places keeps memory independent of how many chains a dump has; a
- * chain that lost its place is parsed again.
+ * A cache of parsed chains, indexed by a hash of their text. Most chains repeat, and a hit
+ * avoids splitting the text and looking up each frame. 128 bits of hash stand for the
+ * text. The size is fixed so that memory does not grow with the number of chains.
  */
-#define SEEN_PLACES 32768
+#define PARSED_SLOTS 32768
 
-struct seen_stack {
+struct parsed_slot {
 	XXH128_hash_t hash;
-	struct parsed_chain owner;
+	struct parsed_chain chain;
 	bool used;
 };
 
@@ -38,12 +37,12 @@ void stacks_init(struct stacks *st, const struct chain_rules *rules,
 		 const struct owner_sentence *sentence)
 {
 	*st = (struct stacks){ .rules = rules, .sentence = sentence };
-	st->seen = xcalloc(SEEN_PLACES, sizeof(*st->seen));
+	st->parsed = xcalloc(PARSED_SLOTS, sizeof(*st->parsed));
 	strings_intern(&st->modules, builtin_module);
 	strings_intern(&st->funcs, (struct text){ "", 0 });
 }
 
-/* Does it ask for pages of slab objects or per-CPU areas? Some of these are inlined. */
+/* Allocates pages for slab objects or per-CPU areas. The compiler may inline some. */
 static bool is_backing(struct text func)
 {
 	static const struct text names[] = {
@@ -62,42 +61,41 @@ static bool is_backing(struct text func)
 	return false;
 }
 
-/* As the kernel prints a function, without the place in it. */
-static u32 intern_caller(struct stacks *st, const struct frame *f)
+u32 stacks_intern_function(struct strings *names, const struct frame *f)
 {
+	char *name;
+	int len;
 	u32 id;
 
-	if (f->module.len) {
-		char *name = xmalloc(f->func.len + f->module.len + sizeof(" []"));
-		int len = sprintf(name, "%.*s [%.*s]", (int)f->func.len, f->func.s,
-				  (int)f->module.len, f->module.s);
-
-		id = strings_intern(&st->funcs, (struct text){ name, len });
-		free(name);
-		return id;
-	}
-	return strings_intern(&st->funcs, f->func);
+	if (!f->module.len)
+		return strings_intern(names, f->func);
+	name = xmalloc(f->func.len + f->module.len + sizeof(" []"));
+	len = sprintf(name, "%.*s [%.*s]", (int)f->func.len, f->func.s, (int)f->module.len,
+		      f->module.s);
+	id = strings_intern(names, (struct text){ name, len });
+	free(name);
+	return id;
 }
 
 static bool intern_frame(struct stacks *st, struct text line, u32 *id)
 {
-	u32 known = st->frames.n;
+	u32 nr_frames = st->frames.n;
 	struct frame_info info = { 0 };
 	struct frame frame;
 
-	/* Before it is interned: damage must not be known the next time. */
+	/* Parse first: a malformed frame must be reported again if it is read again. */
 	if (!frame_parse(line, &frame))
 		return false;
 	*id = strings_intern(&st->frames, line);
-	if (*id < known)
+	if (*id < nr_frames)
 		return true;
 
 	if (frame.module.len)
 		info.module = strings_intern(&st->modules, frame.module);
-	/* Of a module that had gone the kernel printed an address. */
+	/* The kernel prints an address for a function of an unloaded module. */
 	if (!TEXT_STARTS(frame.func, "0x")) {
 		info.func = strings_intern(&st->funcs, frame.func);
-		info.caller = intern_caller(st, &frame);
+		info.caller = stacks_intern_function(&st->funcs, &frame);
 	}
 	info.skip = globs_match_func(&st->rules->skip, frame.func);
 	info.hide = globs_match_func(&st->rules->hide, frame.func);
@@ -135,8 +133,11 @@ static u32 intern_chain(struct stacks *st, u32 *frames, u32 n)
 	return st->nr_chains++;
 }
 
-/* Adds what @line stands for to the @n frames in st->scratch; false on damage. */
-static bool add_frames(struct stacks *st, struct text line, u32 *n)
+/*
+ * Append the frame @line, and the functions inlined into it, to the @n frames in
+ * st->scratch. Returns false if it is malformed.
+ */
+static bool append_frames(struct stacks *st, struct text line, u32 *n)
 {
 	const struct text *frames = &line;
 	u32 i, nr = 1;
@@ -153,8 +154,8 @@ static bool add_frames(struct stacks *st, struct text line, u32 *n)
 	return true;
 }
 
-/* Splits @raw into frames in st->scratch; returns their number, -1 on damage. */
-static s64 split(struct stacks *st, struct text raw)
+/* Fill st->scratch with the frames of @raw. Returns their number, -1 if one is malformed. */
+static s64 split_frames(struct stacks *st, struct text raw)
 {
 	const char *p = raw.s, *end = raw.s + raw.len;
 	u32 n = 0;
@@ -168,15 +169,15 @@ static s64 split(struct stacks *st, struct text raw)
 		line = (struct text){ p + 1, nl - p - 1 };
 		if (line.len && line.s[line.len - 1] == '\r')
 			line.len--;
-		if (!add_frames(st, line, &n))
+		if (!append_frames(st, line, &n))
 			return -1;
 		p = nl + 1;
 	}
 	return n;
 }
 
-/* The module nearest to the allocation: what runs below it only lends a hand. */
-static u32 module_of(const struct stacks *st, u32 n)
+/* The first frame in a module: frames below it are helpers of the core kernel. */
+static u32 first_module(const struct stacks *st, u32 n)
 {
 	u32 i;
 
@@ -198,8 +199,8 @@ static bool frame_matches(const struct stacks *st, u32 frame,
 						       st->modules.v[info->module].s);
 }
 
-/* Asked of the whole chain: what is not shown may still be looked for. */
-static u32 matched_by(const struct stacks *st, u32 n)
+/* Looks at all frames, also at those that are not shown. */
+static u32 match_comparisons(const struct stacks *st, u32 n)
 {
 	const struct owner_sentence *s = st->sentence;
 	u32 matched = 0, c, i;
@@ -216,7 +217,7 @@ static u32 matched_by(const struct stacks *st, u32 n)
 	return matched;
 }
 
-static bool any_backing(const struct stacks *st, u32 n)
+static bool has_backing_frame(const struct stacks *st, u32 n)
 {
 	u32 i;
 
@@ -226,7 +227,7 @@ static bool any_backing(const struct stacks *st, u32 n)
 	return false;
 }
 
-/* The first frame that is not the allocator's: of @n, one stays, or nobody is named. */
+/* The first frame outside the allocator; the last frame if all are inside. */
 static u32 first_caller(const struct stacks *st, u32 n)
 {
 	u32 first = 0;
@@ -236,8 +237,8 @@ static u32 first_caller(const struct stacks *st, u32 n)
 	return first;
 }
 
-/* Moves the frames to show to the front of st->scratch; returns their number. */
-static u32 keep_shown(struct stacks *st, u32 from, u32 n)
+/* Move the frames to show to the front of st->scratch. Returns their number. */
+static u32 select_shown(struct stacks *st, u32 from, u32 n)
 {
 	u32 depth = st->rules->depth, shown = 0;
 
@@ -247,34 +248,34 @@ static u32 keep_shown(struct stacks *st, u32 from, u32 n)
 	return shown;
 }
 
-static bool parse_stack(struct stacks *st, struct text raw, struct parsed_chain *owner)
+static bool parse_chain(struct stacks *st, struct text raw, struct parsed_chain *parsed)
 {
-	s64 n = split(st, raw);
+	s64 n = split_frames(st, raw);
 	u32 first;
 
 	if (n < 0)
 		return false;
 	first = first_caller(st, n);
-	owner->matched = matched_by(st, n);
-	owner->backing = any_backing(st, n);
-	owner->module = module_of(st, n);
-	owner->func = n ? st->info[st->scratch[first]].caller : 0;
-	n = keep_shown(st, st->rules->full ? 0 : first, n);
-	owner->chain = intern_chain(st, n ? st->scratch : NULL, n);
+	parsed->matched = match_comparisons(st, n);
+	parsed->backing = has_backing_frame(st, n);
+	parsed->module = first_module(st, n);
+	parsed->func = n ? st->info[st->scratch[first]].caller : 0;
+	n = select_shown(st, st->rules->full ? 0 : first, n);
+	parsed->chain = intern_chain(st, n ? st->scratch : NULL, n);
 	return true;
 }
 
-bool stacks_parse(struct stacks *st, struct text raw, struct parsed_chain *owner)
+bool stacks_parse(struct stacks *st, struct text raw, struct parsed_chain *parsed)
 {
 	XXH128_hash_t hash = XXH3_128bits(raw.s, raw.len);
-	struct seen_stack *seen = &st->seen[hash.low64 % SEEN_PLACES];
+	struct parsed_slot *slot = &st->parsed[hash.low64 % PARSED_SLOTS];
 
-	if (!seen->used || memcmp(&seen->hash, &hash, sizeof(hash))) {
-		if (!parse_stack(st, raw, owner))
+	if (!slot->used || memcmp(&slot->hash, &hash, sizeof(hash))) {
+		if (!parse_chain(st, raw, parsed))
 			return false;
-		*seen = (struct seen_stack){ hash, *owner, true };
+		*slot = (struct parsed_slot){ hash, *parsed, true };
 	}
-	*owner = seen->owner;
+	*parsed = slot->chain;
 	return true;
 }
 
@@ -296,5 +297,5 @@ void stacks_free(struct stacks *st)
 	strings_free(&st->funcs);
 	free(st->info);
 	free(st->scratch);
-	free(st->seen);
+	free(st->parsed);
 }

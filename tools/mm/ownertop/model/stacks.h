@@ -1,31 +1,32 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * From the raw text of a call chain to the number of its prefix: the first
- * frames that are neither the allocator's own nor hidden.
+ * Call chains. The raw text of a chain is parsed and cut to the frames that are shown,
+ * and the result is interned: equal chains have the same number.
  */
 #ifndef OWNERTOP_STACKS_H
 #define OWNERTOP_STACKS_H
 
 #include "lang/lang.h"
 #include "names/globs.h"
+#include "names/frame.h"
 #include "names/names.h"
 #include "base/strings.h"
 
-/* What is kept of a chain. */
+/* Which frames of a chain are shown. */
 struct chain_rules {
-	struct globs skip;	/* left out at the allocation's end */
-	struct globs hide;	/* left out anywhere */
-	u32 depth;		/* so many frames are kept; 0: all */
-	bool full;		/* nothing is left out at the allocation's end */
+	struct globs skip;	/* leading frames that match are left out: the allocator */
+	struct globs hide;	/* any frame that matches is left out */
+	u32 depth;		/* most frames that are shown; 0: all */
+	bool full;		/* ignore skip */
 };
 
-/* What a record's call chain comes to. */
+/* The result of parsing the call chain of a record. */
 struct parsed_chain {
 	u32 chain;		/* index into stacks.chains */
-	u32 module;	/* index into stacks.modules */
-	u32 func;	/* that called the allocator: index into stacks.funcs */
-	u32 matched;	/* a bit for each comparison of functions or modules that it meets */
-	bool backing;	/* of pages: they are for slab objects or per-CPU areas */
+	u32 module;		/* index into stacks.modules */
+	u32 func;		/* the caller of the allocator: index into stacks.funcs */
+	u32 matched;		/* bit n: comparison n, of functions or modules, holds */
+	bool backing;		/* the chain allocates pages for slabs or per-CPU areas */
 };
 
 struct chain {
@@ -35,32 +36,34 @@ struct chain {
 
 struct stacks {
 	const struct chain_rules *rules;
-	const struct owner_sentence *sentence;	/* what is asked of functions and modules */
-	struct names *names;	/* that frames are looked up in; NULL: as they are */
+	const struct owner_sentence *sentence;	/* its comparisons of functions and modules */
+	struct names *names;	/* to look up frames; NULL: show frames as they are */
 
 	struct strings frames;
 	struct frame_info *info;	/* parallel to frames */
 	u32 info_cap;
 
 	struct strings modules;
-	struct strings funcs;	/* "name", and "name [module]"; the first is for none */
+	struct strings funcs;	/* "name" or "name [module]"; number 0 is empty */
 
 	struct chain *chains;
 	u32 nr_chains;
 	u32 chains_cap;
 	struct index chain_index;
 
-	struct seen_stack *seen;
-	u32 *scratch;
+	struct parsed_slot *parsed;	/* cache */
+	u32 *scratch;		/* frames of the chain that is being parsed */
 	u32 scratch_cap;
 };
 
 void stacks_init(struct stacks *st, const struct chain_rules *rules,
 		 const struct owner_sentence *sentence);
-/* @raw: lines, each with a leading space. Returns false if one is damaged. */
-bool stacks_parse(struct stacks *st, struct text raw, struct parsed_chain *owner);
-/* Index into stacks.modules; 0: the frame is in none. */
+/* @raw: lines with a leading space. Returns false if a frame is malformed. */
+bool stacks_parse(struct stacks *st, struct text raw, struct parsed_chain *parsed);
+/* The module of a frame: index into stacks.modules, 0: none. */
 u32 stacks_frame_module(const struct stacks *st, u32 frame);
+/* Intern "func" or "func [module]". */
+u32 stacks_intern_function(struct strings *names, const struct frame *f);
 void stacks_free(struct stacks *st);
 
 #endif

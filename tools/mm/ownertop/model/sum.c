@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-/* What records add up to; mm/owner/sample.c says why it is right on average. */
+/* Sums of records; mm/owner/sample.c explains why estimates are unbiased. */
 #include <math.h>
 
 #include "model/sum.h"
@@ -11,13 +11,13 @@ static void add_thousandths(struct sum *sum, u64 thousandths)
 	sum->thousandths %= WEIGHT_ONE;
 }
 
-/* Cut, as the kernel does. */
-static bool scale(u64 *scaled, u64 value, u64 weight)
+/* Multiply and round down, as the kernel does. */
+static bool scale_by_weight(u64 *scaled, u64 value, u64 weight)
 {
-	u64 rest = value % WEIGHT_ONE * weight / WEIGHT_ONE;
+	u64 fraction = value % WEIGHT_ONE * weight / WEIGHT_ONE;
 
 	return !__builtin_mul_overflow(value / WEIGHT_ONE, weight, scaled) &&
-	       !__builtin_add_overflow(*scaled, rest, scaled);
+	       !__builtin_add_overflow(*scaled, fraction, scaled);
 }
 
 static double square(double v)
@@ -25,7 +25,7 @@ static double square(double v)
 	return v * v;
 }
 
-/* Each object is there or not, on its own: variances add up. */
+/* Objects are sampled independently of each other, so their variances add up. */
 static bool sum_of_sample(struct sum *sum, const struct record *rec)
 {
 	double weight = (double)rec->weight / WEIGHT_ONE, missed = 1 - 1 / weight;
@@ -36,8 +36,8 @@ static bool sum_of_sample(struct sum *sum, const struct record *rec)
 		.bytes_variance = missed * square(weight * rec->bytes),
 	};
 	add_thousandths(sum, rec->weight);
-	return scale(&sum->bytes, rec->bytes, rec->weight) &&
-	       scale(&sum->held, rec->held, rec->weight);
+	return scale_by_weight(&sum->bytes, rec->bytes, rec->weight) &&
+	       scale_by_weight(&sum->held, rec->held, rec->weight);
 }
 
 bool sum_of(struct sum *sum, const struct record *rec)
@@ -85,7 +85,7 @@ void sum_put(struct packed *p, u32 row, const struct sum *sum)
 	put_variance(p, row, SUM_BYTES_VARIANCE, sum->bytes_variance);
 }
 
-/* One object is left for the thousandths. */
+/* >= leaves room for the object that the thousandths can add up to. */
 bool sum_overflows(const struct sum *a, const struct sum *b)
 {
 	return b->objects >= U64_MAX - a->objects || b->bytes > U64_MAX - a->bytes ||
@@ -104,8 +104,8 @@ bool sum_is_estimate(const struct sum *sum)
 	       sum->bytes_variance > 0;
 }
 
-/* Damaged input can have any. */
-static u64 error_of(double variance)
+/* The variance can be infinite if the input is damaged. */
+static u64 standard_error(double variance)
 {
 	double error = sqrt(variance);
 
@@ -114,10 +114,10 @@ static u64 error_of(double variance)
 
 u64 sum_objects_error(const struct sum *sum)
 {
-	return error_of(sum->objects_variance);
+	return standard_error(sum->objects_variance);
 }
 
 u64 sum_bytes_error(const struct sum *sum)
 {
-	return error_of(sum->bytes_variance);
+	return standard_error(sum->bytes_variance);
 }

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 */
-/* What records add up to. Of those that were sampled it is an estimate, as the kernel's. */
+/* Sums of records. A sum of sampled records is an estimate, computed as in mm/owner. */
 #ifndef OWNERTOP_SUM_H
 #define OWNERTOP_SUM_H
 
@@ -8,32 +8,32 @@
 
 struct sum {
 	u64 objects;
-	u64 thousandths;	/* of one more */
+	u64 thousandths;	/* thousandths of an object, below WEIGHT_ONE */
 	u64 bytes;
 	u64 held;
-	u64 records;		/* that objects were estimated from; as many if all are known */
+	u64 records;		/* that it is estimated from; equals objects if none was sampled */
 	double objects_variance;
 	double bytes_variance;
 };
 
-/* Columns that a sum takes in rows of packed numbers; the others come after them. */
+/* The columns of a sum in struct packed. Other columns of a row follow them. */
 enum {
 	SUM_OBJECTS,
 	SUM_BYTES,
 	SUM_HELD,
 	SUM_UNRECORDED,		/* objects beyond the records */
 	SUM_THOUSANDTHS,
-	SUM_OBJECTS_VARIANCE,	/* as the bits of a double: those of 0 are 0 */
+	SUM_OBJECTS_VARIANCE,	/* the bits of a double; 0.0 has no bit set, so it takes no space */
 	SUM_BYTES_VARIANCE,
 	SUM_COLUMNS
 };
 
-/* Of one record; false if it is too much. */
+/* The sum of one record. Returns false if it overflows. */
 bool sum_of(struct sum *sum, const struct record *rec);
 void sum_add(struct sum *to, const struct sum *sum);
-/* Would the sum of the two be too much? */
+/* Does the sum of the two overflow? */
 bool sum_overflows(const struct sum *a, const struct sum *b);
-/* As far as is shown; variances depend on the order that they were added up in. */
+/* Variances are not compared: rounding makes them depend on the order of addition. */
 bool sum_same(const struct sum *a, const struct sum *b);
 
 void sum_put(struct packed *p, u32 row, const struct sum *sum);
@@ -47,7 +47,7 @@ static inline double sum_variance(const struct packed *p, u32 row, u32 column)
 	return v;
 }
 
-/* Inline: who looks at one figure of it does not get the others. */
+/* Inline, so that the compiler drops the figures that a caller does not use. */
 static inline struct sum sum_get(const struct packed *p, u32 row)
 {
 	u64 objects = packed_get(p, row, SUM_OBJECTS);
@@ -63,9 +63,9 @@ static inline struct sum sum_get(const struct packed *p, u32 row)
 	};
 }
 
-/* What was not sampled is no estimate. */
+/* Was at least one of the records sampled? */
 bool sum_is_estimate(const struct sum *sum);
-/* The standard errors: two estimates of three are nearer to the truth than that. */
+/* Standard errors: the true value is within one of them with a probability of 68%. */
 u64 sum_objects_error(const struct sum *sum);
 u64 sum_bytes_error(const struct sum *sum);
 

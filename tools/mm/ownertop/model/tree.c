@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-/* Groups merged by the beginnings of their paths. */
+/* A prefix tree of groups. */
 #include <stdlib.h>
 #include <xxhash.h>
 
@@ -33,7 +33,7 @@ static u32 add_node(struct tree *t, u32 parent, u32 name)
 	return t->n++;
 }
 
-static u32 child_of(struct tree *t, u32 parent, u32 name)
+static u32 find_or_add_child(struct tree *t, u32 parent, u32 name)
 {
 	struct node_key key = { parent, name };
 	u64 hash = XXH3_64bits(&key, sizeof(key));
@@ -46,42 +46,27 @@ static u32 child_of(struct tree *t, u32 parent, u32 name)
 	return id;
 }
 
-static void path_add(struct tree *t, u32 name)
+static void add_to_path(struct tree *t, u32 name)
 {
 	t->path = grow(t->path, t->path_len, &t->path_cap, sizeof(*t->path));
 	t->path[t->path_len++] = name;
 }
 
-/* Call sites in one function are one level: "func [module]". */
-static u32 function_name(struct tree *t, struct text line)
-{
-	struct frame f;
-	char *full;
-	u32 name;
-	int len;
-
-	frame_parse(line, &f);
-	if (!f.module.len)
-		return strings_intern(&t->names, f.func);
-	full = xmalloc(line.len + sizeof(" []"));
-	len = sprintf(full, "%.*s [%.*s]", (int)f.func.len, f.func.s, (int)f.module.len,
-		      f.module.s);
-	name = strings_intern(&t->names, (struct text){ full, len });
-	free(full);
-	return name;
-}
-
+/* All call sites in a function share one level, "func [module]". */
 static void name_functions(struct tree *t)
 {
 	const struct strings *frames = &t->m->stacks.frames;
+	struct frame f;
 	u32 i;
 
 	t->functions = xmalloc(frames->n * sizeof(*t->functions));
-	for (i = 0; i < frames->n; i++)
-		t->functions[i] = function_name(t, frames->v[i]);
+	for (i = 0; i < frames->n; i++) {
+		frame_parse(frames->v[i], &f);
+		t->functions[i] = stacks_intern_function(&t->names, &f);
+	}
 }
 
-void tree_init(struct tree *t, const struct model *m, bool callees)
+static void init_tree(struct tree *t, const struct model *m, bool callees)
 {
 	static const struct text total = { "total", 5 };
 
@@ -90,18 +75,18 @@ void tree_init(struct tree *t, const struct model *m, bool callees)
 	name_functions(t);
 }
 
-static void path_add_chain(struct tree *t, const struct chain *chain)
+static void add_chain_to_path(struct tree *t, const struct chain *chain)
 {
 	static const struct text none = { "(no call chain)", 15 };
 	u32 i = chain->n;
 
 	while (i--)
-		path_add(t, t->functions[chain->frames[i]]);
+		add_to_path(t, t->functions[chain->frames[i]]);
 	if (!chain->n)
-		path_add(t, strings_intern(&t->names, none));
+		add_to_path(t, strings_intern(&t->names, none));
 }
 
-static void path_of(struct tree *t, const struct group *g)
+static void make_path(struct tree *t, const struct group *g)
 {
 	const struct group_list *by = &t->m->select->group;
 	char number[32];
@@ -113,35 +98,35 @@ static void path_of(struct tree *t, const struct group *g)
 		enum owner_field f = by->v[i].field;
 
 		if (f == OWNER_FIELD_STACK) {
-			path_add_chain(t, model_chain(t->m, g));
+			add_chain_to_path(t, model_chain(t->m, g));
 		} else if (!model_field_is_known(t->m, g, f)) {
 			continue;
 		} else if (field_is_number(f)) {
 			name.s = number;
 			name.len = snprintf(number, sizeof(number), "%s %lld", field_name(f),
 					    model_number(t->m, g, f));
-			path_add(t, strings_intern(&t->names, name));
+			add_to_path(t, strings_intern(&t->names, name));
 		} else {
 			name = model_name(t->m, g, f);
 			if (name.len)
-				path_add(t, strings_intern(&t->names, name));
+				add_to_path(t, strings_intern(&t->names, name));
 		}
 	}
 }
 
-/* No sum is more than the total, which the model keeps from overflowing. */
-void tree_add(struct tree *t, const struct group *g, const struct sum *sum,
-	      const struct sum *old)
+/* No sum can overflow: the model has checked their total. */
+static void add_group(struct tree *t, const struct group *g, const struct sum *sum,
+		      const struct sum *old)
 {
 	u32 node = TREE_ROOT, allocates = TREE_ROOT, i;
 
-	path_of(t, g);
+	make_path(t, g);
 	for (i = 0; ; i++) {
 		sum_add(&t->nodes[node].cum, sum);
 		sum_add(&t->nodes[node].old_cum, old);
 		if (i == t->path_len)
 			break;
-		node = child_of(t, node, t->path[t->callees ? t->path_len - 1 - i : i]);
+		node = find_or_add_child(t, node, t->path[t->callees ? t->path_len - 1 - i : i]);
 		if (!t->callees || !i)
 			allocates = node;
 	}
@@ -151,38 +136,38 @@ void tree_add(struct tree *t, const struct group *g, const struct sum *sum,
 
 struct order {
 	const struct tree *t;
-	enum measure sort;
+	enum measure measure;
 };
 
-static int compare(const void *a, const void *b, void *arg)
+static int compare_nodes(const void *a, const void *b, void *arg)
 {
 	const struct order *order = arg;
 	u32 ia = *(const u32 *)a, ib = *(const u32 *)b;
 	const struct node *na = &order->t->nodes[ia], *nb = &order->t->nodes[ib];
-	u64 va = measure_value(&na->cum, order->sort);
-	u64 vb = measure_value(&nb->cum, order->sort);
+	u64 va = measure_value(&na->cum, order->measure);
+	u64 vb = measure_value(&nb->cum, order->measure);
 
 	if (va != vb)
 		return va < vb ? 1 : -1;
 	return ia < ib ? -1 : 1;
 }
 
-u32 *tree_by_size(const struct tree *t, enum measure sort)
+u32 *tree_by_size(const struct tree *t, enum measure measure)
 {
-	struct order order = { t, sort };
+	struct order order = { t, measure };
 	u32 *ids = xmalloc(t->n * sizeof(*ids));
 	u32 i;
 
 	for (i = 0; i < t->n; i++)
 		ids[i] = i;
-	qsort_r(ids, t->n, sizeof(*ids), compare, &order);
+	qsort_r(ids, t->n, sizeof(*ids), compare_nodes, &order);
 	return ids;
 }
 
-/* Links the smallest first, as each stands before those linked earlier. */
-void tree_finish(struct tree *t, enum measure sort)
+/* Link the smallest node first, because each node is linked in front of its siblings. */
+static void sort_children(struct tree *t, enum measure measure)
 {
-	u32 *ids = tree_by_size(t, sort);
+	u32 *ids = tree_by_size(t, measure);
 	u32 i;
 
 	for (i = t->n; i--;) {
@@ -196,12 +181,12 @@ void tree_finish(struct tree *t, enum measure sort)
 	free(ids);
 }
 
-void tree_of_answer(struct tree *t, const struct answer *a)
+void tree_make(struct tree *t, const struct answer *a)
 {
 	const struct dumps *d = &a->dumps;
 	u32 i;
 
-	tree_init(t, &a->model, a->view.callees);
+	init_tree(t, &a->model, a->view.callees);
 	for (i = 0; i < a->model.groups.n; i++) {
 		struct group g = model_group(&a->model, i);
 		struct sum old = { 0 }, sum = g.sum;
@@ -210,9 +195,9 @@ void tree_of_answer(struct tree *t, const struct answer *a)
 			old = dumps_sum(&d->v[0], i);
 			sum = dumps_sum(&d->v[1], i);
 		}
-		tree_add(t, &g, &sum, &old);
+		add_group(t, &g, &sum, &old);
 	}
-	tree_finish(t, a->view.measure);
+	sort_children(t, a->view.measure);
 }
 
 struct text tree_name(const struct tree *t, u32 node)

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * Groups merged by the beginnings of their paths. A path has the fields of a
- * group as its levels, in the order they are grouped by; a call chain has one
- * level for each function, the outermost caller first.
+ * A prefix tree of groups. The path of a group has one level for each of its fields, in
+ * the order of group=. A call chain has one level for each function, the outermost caller
+ * first.
  */
 #ifndef OWNERTOP_TREE_H
 #define OWNERTOP_TREE_H
@@ -15,42 +15,37 @@
 struct node {
 	u32 name;		/* index into tree.names */
 	u32 parent;
-	u32 child;		/* the first; TREE_NONE: it has none */
-	u32 next;		/* the next child of its parent */
+	u32 child;		/* first child, or TREE_NONE */
+	u32 next;		/* next sibling, or TREE_NONE */
 	u32 depth;
-	struct sum flat;	/* allocated here */
-	struct sum cum;		/* and below */
-	struct sum old_flat;	/* the same in the older of two dumps */
+	struct sum flat;	/* allocated by this function itself */
+	struct sum cum;		/* flat and those of all descendants */
+	struct sum old_flat;	/* the two sums in the older of two dumps */
 	struct sum old_cum;
 };
 
 struct tree {
 	const struct model *m;
-	bool callees;		/* paths begin at the allocation */
+	bool callees;		/* a path begins at the function that allocates */
 	struct strings names;
-	u32 *functions;		/* names, by number of the model's frame */
-	struct node *nodes;	/* a parent stands before its children */
+	u32 *functions;		/* index into names, by frame number of the model */
+	struct node *nodes;	/* a parent has a smaller number than its children */
 	u32 n;
 	u32 cap;
 	struct index index;
-	u32 *path;		/* of the group at hand */
+	u32 *path;		/* names of the group that is being added */
 	u32 path_len;
 	u32 path_cap;
 };
 
-void tree_init(struct tree *t, const struct model *m, bool callees);
-void tree_add(struct tree *t, const struct group *g, const struct sum *sum,
-	      const struct sum *old);
-/* When all is added: puts children in order, the largest first. */
-void tree_finish(struct tree *t, enum measure sort);
-/* All of that, for what was read. */
-void tree_of_answer(struct tree *t, const struct answer *a);
-/* The numbers of all nodes, the largest first and parents before children of their size. */
-u32 *tree_by_size(const struct tree *t, enum measure sort);
+/* Make the tree of an answer, the largest children first. */
+void tree_make(struct tree *t, const struct answer *a);
+/* Node numbers, the largest node first, a parent before a child of the same size. */
+u32 *tree_by_size(const struct tree *t, enum measure measure);
 void tree_free(struct tree *t);
 
 struct text tree_name(const struct tree *t, u32 node);
-/* Walks from the root, children after their parents; TREE_NONE: that was all. */
+/* The node after @node in pre-order, or TREE_NONE. */
 u32 tree_next(const struct tree *t, u32 node);
 
 #endif

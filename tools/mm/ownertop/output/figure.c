@@ -4,31 +4,31 @@
 
 #include "output/figure.h"
 
-const char *figure_text(char buf[HUMAN_LEN], u64 v, enum measure sort)
+const char *figure_text(char buf[HUMAN_LEN], u64 v, enum measure measure)
 {
-	if (sort != MEASURE_OBJECTS)
+	if (measure != MEASURE_OBJECTS)
 		return human_bytes(buf, v);
 	snprintf(buf, HUMAN_LEN, "%llu", v);
 	return buf;
 }
 
-const char *figure_error(char buf[HUMAN_LEN], const struct sum *sum, enum measure sort)
+const char *figure_error(char buf[HUMAN_LEN], const struct sum *sum, enum measure measure)
 {
 	if (!sum_is_estimate(sum))
 		return "-";
-	return figure_text(buf, sort == MEASURE_OBJECTS ? sum_objects_error(sum) :
-							sum_bytes_error(sum), sort);
+	return figure_text(buf, measure == MEASURE_OBJECTS ? sum_objects_error(sum) :
+							sum_bytes_error(sum), measure);
 }
 
-const char *figure_error_head(enum measure sort)
+const char *figure_error_head(enum measure measure)
 {
-	return sort == MEASURE_OBJECTS ? "+-OBJECTS" : "+-BYTES";
+	return measure == MEASURE_OBJECTS ? "+-OBJECTS" : "+-BYTES";
 }
 
-const char *figure_change(char buf[HUMAN_LEN], struct change c, enum measure sort)
+const char *figure_change(char buf[HUMAN_LEN], struct change c, enum measure measure)
 {
 	char figure[HUMAN_LEN];
 
-	snprintf(buf, HUMAN_LEN, "%s%.22s", change_sign(c), figure_text(figure, c.by, sort));
+	snprintf(buf, HUMAN_LEN, "%s%.22s", change_sign(c), figure_text(figure, c.by, measure));
 	return buf;
 }

@@ -7,13 +7,16 @@
 #include "model/dumps.h"
 #include "model/report.h"
 
-/* @v as bytes with a unit, or as a count if @sort is MEASURE_OBJECTS. Returns @buf, as all below. */
-const char *figure_text(char buf[HUMAN_LEN], u64 v, enum measure sort);
-/* The standard error of the sorted figure; held has that of bytes. "-": not an estimate. */
-const char *figure_error(char buf[HUMAN_LEN], const struct sum *sum, enum measure sort);
+/*
+ * @v as a count if @measure is MEASURE_OBJECTS, else as bytes with a unit. All functions
+ * here return @buf or a constant.
+ */
+const char *figure_text(char buf[HUMAN_LEN], u64 v, enum measure measure);
+/* The standard error of @measure, for held that of bytes; "-" if @sum is no estimate. */
+const char *figure_error(char buf[HUMAN_LEN], const struct sum *sum, enum measure measure);
 /* The head of a column of such errors. */
-const char *figure_error_head(enum measure sort);
-/* A difference, with its sign. */
-const char *figure_change(char buf[HUMAN_LEN], struct change c, enum measure sort);
+const char *figure_error_head(enum measure measure);
+/* A change with its sign. */
+const char *figure_change(char buf[HUMAN_LEN], struct change c, enum measure measure);
 
 #endif

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-/* A flame graph: one page of HTML that needs nothing else. */
+/* A flame graph: a page of HTML that loads no other file. */
 #include <stdlib.h>
 
 #include "base/alloc.h"
@@ -9,8 +9,8 @@
 #include "model/tree.h"
 #include "output/writer.h"
 
-/* Stands in the page for what is drawn. */
-#define MARK "@DATA@"
+/* flame.html has this where the data belongs. */
+#define PLACEHOLDER "@DATA@"
 
 static void print_names(const struct tree *t, FILE *out)
 {
@@ -30,7 +30,7 @@ static void print_sum(const struct sum *sum, FILE *out)
 	fprintf(out, ",%llu,%llu,%llu", sum->objects, sum->bytes, sum->held);
 }
 
-/* Each node is its depth, its name and its sums: tens of thousands must load fast. */
+/* A node is a run of numbers, not an object, so that 10,000s of nodes load fast. */
 static void print_nodes(const struct tree *t, bool diff, FILE *out)
 {
 	u32 node;
@@ -47,28 +47,29 @@ static void print_nodes(const struct tree *t, bool diff, FILE *out)
 	putc(']', out);
 }
 
-static void print_notes(const struct answer *a, FILE *out)
-{
-	char *text = NULL, *line, *rest;
-	const char *comma = "";
-	size_t len;
-	FILE *notes = open_memstream(&text, &len);
+struct note_list {
+	FILE *out;
+	u32 nr_lines;
+};
 
-	if (!notes)
-		out_of_memory();
-	notes_print(a, terminal_of(notes), notes);
-	fclose(notes);
-	fputs("\"notes\":[", out);
-	for (line = strtok_r(text, "\n", &rest); line; line = strtok_r(NULL, "\n", &rest)) {
-		fputs(comma, out);
-		json_print_text((struct text){ line, strlen(line) }, out);
-		comma = ",";
-	}
-	putc(']', out);
-	free(text);
+static void print_note(void *arg, const char *line)
+{
+	struct note_list *list = arg;
+
+	fputs(list->nr_lines++ ? "," : "", list->out);
+	json_print_text((struct text){ line, strlen(line) }, list->out);
 }
 
-/* The files by name: a page is looked at long after its command line is gone. */
+static void print_notes(const struct answer *a, FILE *out)
+{
+	struct note_list list = { .out = out };
+
+	fputs("\"notes\":[", out);
+	notes_for_each_line(a, NOTES_ALL, print_note, &list);
+	putc(']', out);
+}
+
+/* The page names its input files because it may be read without the command line. */
 static void print_source(const struct output_options *o, FILE *out)
 {
 	char *text = NULL;
@@ -94,7 +95,7 @@ static void print_data(const struct answer *a, const struct output_options *o, F
 {
 	struct tree t;
 
-	tree_of_answer(&t, a);
+	tree_make(&t, a);
 	fprintf(out, "{\"diff\":%s,\"held\":%s,\"complete\":%s,\"sort\":\"%s\",\n",
 		o->old ? "true" : "false",
 		a->model.total.held != a->model.total.bytes ? "true" : "false",
@@ -113,9 +114,9 @@ static void print_data(const struct answer *a, const struct output_options *o, F
 void write_flame(const struct answer *a, const struct output_options *o, FILE *out)
 {
 	const char *start = _binary_flame_html_start, *end = _binary_flame_html_end;
-	const char *mark = memmem(start, end - start, MARK, strlen(MARK));
+	const char *data = memmem(start, end - start, PLACEHOLDER, strlen(PLACEHOLDER));
 
-	fwrite(start, 1, mark - start, out);
+	fwrite(start, 1, data - start, out);
 	print_data(a, o, out);
-	fwrite(mark + strlen(MARK), 1, end - mark - strlen(MARK), out);
+	fwrite(data + strlen(PLACEHOLDER), 1, end - data - strlen(PLACEHOLDER), out);
 }

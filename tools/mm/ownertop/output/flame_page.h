@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 */
-/* flame.html, as the linker has put it into the program. */
+/* The bytes of flame.html, which the linker has put into the program. */
 #ifndef OWNERTOP_FLAME_PAGE_H
 #define OWNERTOP_FLAME_PAGE_H
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Folded stacks: "caller;function value", as flame graph programs read them.
- * With two dumps there are two values, as difffolded.pl has them.
+ * Folded stacks: "caller;function value", the input format of flame graph programs. With
+ * two dumps a line has two values, as in the output of difffolded.pl.
  */
 #include <stdlib.h>
 
@@ -9,7 +9,7 @@
 #include "model/tree.h"
 #include "output/writer.h"
 
-/* ";" and line ends separate; a name that has them must not. */
+/* Replace the characters that separate names and lines. */
 static void print_name(struct text name, FILE *out)
 {
 	size_t i;
@@ -37,7 +37,7 @@ static void print_path(const struct tree *t, u32 node, u32 *path, FILE *out)
 	}
 }
 
-/* A frame of its own, of no size: there is no other place for what is missing. */
+/* The format has no comments, so report damage as a frame of size 0. */
 static void print_incomplete(const struct answer *a, bool diff, FILE *out)
 {
 	fputs("[incomplete: ", out);
@@ -47,15 +47,15 @@ static void print_incomplete(const struct answer *a, bool diff, FILE *out)
 
 void write_folded(const struct answer *a, const struct output_options *o, FILE *out)
 {
-	enum measure sort = a->view.measure;
+	enum measure measure = a->view.measure;
 	struct tree t;
 	u32 *path, node;
 
-	tree_of_answer(&t, a);
+	tree_make(&t, a);
 	path = xmalloc(t.n * sizeof(*path));
 	for (node = TREE_ROOT; node != TREE_NONE; node = tree_next(&t, node)) {
-		u64 old = measure_value(&t.nodes[node].old_flat, sort);
-		u64 now = measure_value(&t.nodes[node].flat, sort);
+		u64 old = measure_value(&t.nodes[node].old_flat, measure);
+		u64 now = measure_value(&t.nodes[node].flat, measure);
 
 		if (node == TREE_ROOT || (!old && !now))
 			continue;

@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0
-/* What the figures are, and what they leave out. */
+/* Errors of estimates, and objects that are not shown. */
+#include <stdlib.h>
+
+#include "base/alloc.h"
 #include "base/human.h"
 #include "output/notes.h"
 
@@ -78,6 +81,26 @@ void notes_print(const struct answer *a, struct terminal term, FILE *out)
 			total->records, sum_objects_error(total),
 			human_bytes(buf, sum_bytes_error(total)));
 	notes_left_out(a, term, out);
+}
+
+void notes_for_each_line(const struct answer *a, enum notes notes,
+			 void (*print)(void *arg, const char *line), void *arg)
+{
+	const struct terminal no_terminal = { 0 };
+	char *text = NULL, *line, *next;
+	size_t len;
+	FILE *stream = open_memstream(&text, &len);
+
+	if (!stream)
+		out_of_memory();
+	if (notes == NOTES_ALL)
+		notes_print(a, no_terminal, stream);
+	else
+		notes_left_out(a, no_terminal, stream);
+	fclose(stream);
+	for (line = strtok_r(text, "\n", &next); line; line = strtok_r(NULL, "\n", &next))
+		print(arg, line);
+	free(text);
 }
 
 void notes_not_shown(u32 n, u32 shown, FILE *out)

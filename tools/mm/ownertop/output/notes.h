@@ -1,16 +1,25 @@
 /* SPDX-License-Identifier: GPL-2.0 */
-/* What the figures are, and what they leave out, for people: the last lines of every view. */
+/* The last lines of every view: errors of estimates, and objects that are not shown. */
 #ifndef OWNERTOP_NOTES_H
 #define OWNERTOP_NOTES_H
 
 #include "output/terminal.h"
 #include "model/answer.h"
 
-/* As it would look on @term, wherever @out leads. */
+/* Print all notes, formatted for @term. */
 void notes_print(const struct answer *a, struct terminal term, FILE *out);
-/* Where the errors of estimates are told elsewhere. */
+/* Print all notes but the errors of estimates, which some formats show in columns. */
 void notes_left_out(const struct answer *a, struct terminal term, FILE *out);
-/* Of @n groups that changed, @shown are in the table. */
+enum notes {
+	NOTES_ALL,
+	NOTES_LEFT_OUT,		/* without the errors of estimates */
+};
+
+/* Call @print for each line, without its newline and without colours. */
+void notes_for_each_line(const struct answer *a, enum notes notes,
+			 void (*print)(void *arg, const char *line), void *arg);
+
+/* Print how many of @n groups that changed are not among the @shown ones. */
 void notes_not_shown(u32 n, u32 shown, FILE *out);
 
 #endif

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * A profile for pprof: gzipped profile.proto. Functions have their names, so
- * nothing has to be symbolised where it is opened.
+ * A profile for pprof: profile.proto, compressed with gzip. It contains the names of
+ * functions, so pprof needs no symbols to show it.
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -19,7 +19,7 @@
 
 #define WRITE_SIZE 65536
 
-/* Numbers of the fields in profile.proto's messages. */
+/* Field numbers of the messages in profile.proto. */
 enum {
 	PROFILE_SAMPLE_TYPE = 1,
 	PROFILE_SAMPLE = 2,
@@ -62,16 +62,16 @@ enum {
 struct profile {
 	const struct model *m;
 	gzFile gz;
-	struct strings strings;	/* of the profile: others refer to their numbers */
-	u32 field_names[OWNER_FIELDS];	/* among these; 0: not yet */
-	struct proto message;	/* the one at hand, a part of it, and what is written */
-	struct proto part;
-	struct proto wire;
-	u64 *locations;	/* of the chain at hand */
+	struct strings strings;	/* the string table; other messages have indexes into it */
+	u32 field_names[OWNER_FIELDS];	/* their indexes, 0: not interned yet */
+	struct proto message;	/* the message that is being built */
+	struct proto part;	/* a message inside it */
+	struct proto wire;	/* bytes to write */
+	u64 *locations;		/* scratch: the locations of a chain */
 	u32 locations_cap;
 };
 
-static u32 string(struct profile *p, const char *s)
+static u32 intern_string(struct profile *p, const char *s)
 {
 	return strings_intern(&p->strings, (struct text){ s, strlen(s) });
 }
@@ -79,7 +79,7 @@ static u32 string(struct profile *p, const char *s)
 static u32 field_string(struct profile *p, enum owner_field field)
 {
 	if (!p->field_names[field])
-		p->field_names[field] = string(p, field_name(field));
+		p->field_names[field] = intern_string(p, field_name(field));
 	return p->field_names[field];
 }
 
@@ -100,35 +100,35 @@ static void write_out(struct profile *p)
 	proto_clear(&p->wire);
 }
 
-static void write_if_much(struct profile *p)
+static void write_when_full(struct profile *p)
 {
 	if (p->wire.len >= WRITE_SIZE)
 		write_out(p);
 }
 
-/* Adds p->message as @field of the profile, and makes room for the next. */
-static void emit(struct profile *p, u32 field)
+/* Append p->message as @field of the profile, and clear it. */
+static void emit_message(struct profile *p, u32 field)
 {
 	proto_message(&p->wire, field, &p->message);
 	proto_clear(&p->message);
-	write_if_much(p);
+	write_when_full(p);
 }
 
 static void emit_int(struct profile *p, u32 field, u64 v)
 {
 	proto_int(&p->wire, field, v);
-	write_if_much(p);
+	write_when_full(p);
 }
 
 static void emit_sample_type(struct profile *p, const char *type, const char *unit)
 {
-	proto_int(&p->message, VALUE_TYPE_TYPE, string(p, type));
-	proto_int(&p->message, VALUE_TYPE_UNIT, string(p, unit));
-	emit(p, PROFILE_SAMPLE_TYPE);
+	proto_int(&p->message, VALUE_TYPE_TYPE, intern_string(p, type));
+	proto_int(&p->message, VALUE_TYPE_UNIT, intern_string(p, unit));
+	emit_message(p, PROFILE_SAMPLE_TYPE);
 }
 
-/* In the order of enum measure in write_sample(). */
-static void emit_sample_types(struct profile *p, enum measure sort)
+/* The values of emit_sample() have the same order. */
+static void emit_sample_types(struct profile *p, enum measure measure)
 {
 	static const char * const names[NR_MEASURES] = {
 		[MEASURE_BYTES] = "inuse_space",
@@ -139,7 +139,7 @@ static void emit_sample_types(struct profile *p, enum measure sort)
 	emit_sample_type(p, names[MEASURE_OBJECTS], "count");
 	emit_sample_type(p, names[MEASURE_BYTES], "bytes");
 	emit_sample_type(p, names[MEASURE_HELD], "bytes");
-	emit_int(p, PROFILE_DEFAULT_SAMPLE_TYPE, string(p, names[sort]));
+	emit_int(p, PROFILE_DEFAULT_SAMPLE_TYPE, intern_string(p, names[measure]));
 }
 
 static void add_label(struct profile *p, const struct group *g, enum owner_field field)
@@ -151,17 +151,17 @@ static void add_label(struct profile *p, const struct group *g, enum owner_field
 	proto_int(&p->part, LABEL_KEY, field_string(p, field));
 	if (field == OWNER_FIELD_AGE) {
 		proto_int(&p->part, LABEL_NUM, model_number(p->m, g, field));
-		proto_int(&p->part, LABEL_NUM_UNIT, string(p, "seconds"));
+		proto_int(&p->part, LABEL_NUM_UNIT, intern_string(p, "seconds"));
 	} else if (field_is_number(field)) {
-		/* A number, to pprof, is an amount: one process is not less than another. */
+		/* pprof sums up numeric labels, which makes no sense for a pid. */
 		snprintf(number, sizeof(number), "%lld", model_number(p->m, g, field));
-		proto_int(&p->part, LABEL_STR, string(p, number));
+		proto_int(&p->part, LABEL_STR, intern_string(p, number));
 	} else {
 		name = model_name(p->m, g, field);
 		if (!name.len)
 			return;
-		shown = human_name(name);	/* the format wants UTF-8 */
-		proto_int(&p->part, LABEL_STR, string(p, shown));
+		shown = human_name(name);	/* the format requires UTF-8 */
+		proto_int(&p->part, LABEL_STR, intern_string(p, shown));
 		free(shown);
 	}
 	proto_message(&p->message, SAMPLE_LABEL, &p->part);
@@ -185,24 +185,25 @@ static void emit_sample(struct profile *p, const struct group *g)
 	}
 	proto_ints(&p->message, SAMPLE_VALUE, values, sizeof(values) / sizeof(*values));
 	for (i = 0; i < by->n; i++)
-		if (by->v[i].field != OWNER_FIELD_STACK && model_field_is_known(p->m, g, by->v[i].field))
+		if (by->v[i].field != OWNER_FIELD_STACK &&
+		    model_field_is_known(p->m, g, by->v[i].field))
 			add_label(p, g, by->v[i].field);
-	emit(p, PROFILE_SAMPLE);
+	emit_message(p, PROFILE_SAMPLE);
 }
 
-/* A module of the kernel is to pprof what a library is. */
+/* A module is a mapping, as a shared library is in profiles of processes. */
 static void emit_mapping(struct profile *p, u32 module)
 {
 	proto_int(&p->message, MAPPING_ID, module + 1);
 	proto_int(&p->message, MAPPING_FILENAME,
 		  strings_intern(&p->strings, p->m->stacks.modules.v[module]));
 	proto_int(&p->message, MAPPING_HAS_FUNCTIONS, 1);
-	emit(p, PROFILE_MAPPING);
+	emit_message(p, PROFILE_MAPPING);
 }
 
 /*
- * Each call site is a location, in a function of its own: pprof merges those
- * that have the same name. Numbers are those of the model, from 1.
+ * Each frame is a location in a function that only it has: pprof merges functions that
+ * have the same name. Ids are frame numbers of the model plus 1, as 0 is no id.
  */
 static void emit_frame(struct profile *p, u32 id)
 {
@@ -220,7 +221,7 @@ static void emit_frame(struct profile *p, u32 id)
 	place = colon ? (struct text){ f.place.s, colon - f.place.s } :
 			p->m->stacks.modules.v[module];
 	proto_int(&p->message, FUNCTION_FILENAME, strings_intern(&p->strings, place));
-	emit(p, PROFILE_FUNCTION);
+	emit_message(p, PROFILE_FUNCTION);
 
 	proto_clear(&p->part);
 	proto_int(&p->part, LINE_FUNCTION, id + 1);
@@ -228,25 +229,27 @@ static void emit_frame(struct profile *p, u32 id)
 	proto_int(&p->message, LOCATION_ID, id + 1);
 	proto_int(&p->message, LOCATION_MAPPING, module + 1);
 	proto_message(&p->message, LOCATION_LINE, &p->part);
-	emit(p, PROFILE_LOCATION);
+	emit_message(p, PROFILE_LOCATION);
 }
 
-/* What the samples leave out, line by line. */
+static void emit_comment(void *arg, const char *line)
+{
+	struct profile *p = arg;
+
+	emit_int(p, PROFILE_COMMENT, intern_string(p, line));
+}
+
+/* pprof shows the comments with -comments. */
 static void emit_comments(struct profile *p, const struct answer *a)
 {
-	char *text = NULL, *line, *rest;
-	size_t len;
-	FILE *notes = open_memstream(&text, &len);
+	char *line;
 
-	if (!notes)
+	if (asprintf(&line, "ownertop: %llu objects in %u samples", a->model.total.objects,
+		     a->model.groups.n) < 0)
 		out_of_memory();
-	fprintf(notes, "ownertop: %llu objects in %u samples\n", a->model.total.objects,
-		a->model.groups.n);
-	notes_print(a, terminal_of(notes), notes);
-	fclose(notes);
-	for (line = strtok_r(text, "\n", &rest); line; line = strtok_r(NULL, "\n", &rest))
-		emit_int(p, PROFILE_COMMENT, string(p, line));
-	free(text);
+	emit_comment(p, line);
+	free(line);
+	notes_for_each_line(a, NOTES_ALL, emit_comment, p);
 }
 
 static void emit_strings(struct profile *p)
@@ -257,7 +260,7 @@ static void emit_strings(struct profile *p)
 		struct text s = p->strings.v[i];
 
 		proto_bytes(&p->wire, PROFILE_STRING, s.s, s.len);
-		write_if_much(p);
+		write_when_full(p);
 	}
 }
 
@@ -268,11 +271,11 @@ void write_pprof(const struct answer *a, const struct output_options *o, FILE *o
 	u32 i;
 
 	(void)o;
-	/* To pack it better would take as long as to read the dump. */
+	/* A higher level of compression would take as long as reading the dump. */
 	p.gz = gzdopen(dup(fileno(out)), "wb1");
 	if (!p.gz)
 		out_of_memory();
-	string(&p, "");		/* number 0 means that there is none */
+	intern_string(&p, "");	/* the format requires that string 0 is empty */
 	emit_sample_types(&p, a->view.measure);
 	for (i = 0; i < m->groups.n; i++) {
 		struct group g = model_group(m, i);

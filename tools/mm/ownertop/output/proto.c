@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-/* Writes the wire format of protocol buffers. */
+/* Encodes messages of protocol buffers. */
 #include <stdlib.h>
 
 #include "base/alloc.h"
@@ -10,7 +10,7 @@ enum wire_type {
 	WIRE_LENGTH = 2,
 };
 
-/* 64 bits, seven a byte. */
+/* Bytes for 64 bits, 7 bits in each. */
 #define VARINT_MAX 10
 
 static void make_room(struct proto *p, size_t len)
@@ -19,7 +19,7 @@ static void make_room(struct proto *p, size_t len)
 		p->bytes = grow(p->bytes, p->cap, &p->cap, 1);
 }
 
-static void put_bytes(struct proto *p, const void *bytes, size_t len)
+static void append_bytes(struct proto *p, const void *bytes, size_t len)
 {
 	make_room(p, len);
 	if (len)
@@ -27,8 +27,8 @@ static void put_bytes(struct proto *p, const void *bytes, size_t len)
 	p->len += len;
 }
 
-/* Seven bits a byte, the lowest first; the eighth says that more follow. */
-static void put_varint(struct proto *p, u64 v)
+/* The lowest 7 bits are first; the top bit of a byte means that another one follows. */
+static void append_varint(struct proto *p, u64 v)
 {
 	make_room(p, VARINT_MAX);
 	for (; v >= 0x80; v >>= 7)
@@ -45,24 +45,24 @@ static u32 varint_len(u64 v)
 	return n;
 }
 
-static void put_tag(struct proto *p, u32 field, enum wire_type type)
+static void append_tag(struct proto *p, u32 field, enum wire_type type)
 {
-	put_varint(p, (u64)field << 3 | type);
+	append_varint(p, (u64)field << 3 | type);
 }
 
 void proto_int(struct proto *p, u32 field, u64 v)
 {
 	if (!v)
 		return;
-	put_tag(p, field, WIRE_VARINT);
-	put_varint(p, v);
+	append_tag(p, field, WIRE_VARINT);
+	append_varint(p, v);
 }
 
 void proto_bytes(struct proto *p, u32 field, const void *bytes, size_t len)
 {
-	put_tag(p, field, WIRE_LENGTH);
-	put_varint(p, len);
-	put_bytes(p, bytes, len);
+	append_tag(p, field, WIRE_LENGTH);
+	append_varint(p, len);
+	append_bytes(p, bytes, len);
 }
 
 void proto_message(struct proto *p, u32 field, const struct proto *message)
@@ -76,10 +76,10 @@ void proto_ints(struct proto *p, u32 field, const u64 *v, u32 n)
 
 	for (i = 0; i < n; i++)
 		len += varint_len(v[i]);
-	put_tag(p, field, WIRE_LENGTH);
-	put_varint(p, len);
+	append_tag(p, field, WIRE_LENGTH);
+	append_varint(p, len);
 	for (i = 0; i < n; i++)
-		put_varint(p, v[i]);
+		append_varint(p, v[i]);
 }
 
 void proto_clear(struct proto *p)

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 */
-/* Writes the wire format of protocol buffers: as much as a profile needs. */
+/* Encodes messages of protocol buffers, as far as profile.proto needs it. */
 #ifndef OWNERTOP_PROTO_H
 #define OWNERTOP_PROTO_H
 
@@ -17,7 +17,7 @@ struct proto {
 void proto_clear(struct proto *p);
 void proto_free(struct proto *p);
 
-/* 0 is what a reader takes for an integer that is not there. */
+/* Append field number @field. An integer of 0 is left out: readers take that as 0. */
 void proto_int(struct proto *p, u32 field, u64 v);
 void proto_bytes(struct proto *p, u32 field, const void *bytes, size_t len);
 void proto_message(struct proto *p, u32 field, const struct proto *message);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-/* Each owner in full: one block of lines a group, one line a field. */
+/* The view "records": a block of lines for each group, one line for each field. */
 #include <stdlib.h>
 
 #include "names/frame.h"
@@ -64,7 +64,8 @@ static void print_fields(const struct model *m, const struct group *g, size_t wi
 	for (i = 0; i < by->n; i++) {
 		enum owner_field f = by->v[i].field;
 
-		if (f == OWNER_FIELD_STACK || f == OWNER_FIELD_AGE || !model_field_is_known(m, g, f))
+		if (f == OWNER_FIELD_STACK || f == OWNER_FIELD_AGE ||
+		    !model_field_is_known(m, g, f))
 			continue;
 		if (!field_is_number(f) && !model_name(m, g, f).len)
 			continue;

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: GPL-2.0
-/* What the output goes to. */
+/* The width and the colours of the terminal that output is written to. */
 #include <stdlib.h>
 #include <sys/ioctl.h>
 #include <unistd.h>
 
 #include "output/terminal.h"
 
-#define USUAL_WIDTH 80
+#define DEFAULT_WIDTH 80
 
 struct terminal terminal_of(FILE *out)
 {
@@ -16,7 +16,7 @@ struct terminal terminal_of(FILE *out)
 
 	if (!isatty(fileno(out)))
 		return term;
-	term.width = USUAL_WIDTH;
+	term.width = DEFAULT_WIDTH;
 	if (!ioctl(fileno(out), TIOCGWINSZ, &size) && size.ws_col)
 		term.width = size.ws_col;
 	term.colour = !no_color || !*no_color;

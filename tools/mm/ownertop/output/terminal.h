@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 */
+/* The width and the colours of the terminal that output is written to. */
 #ifndef OWNERTOP_TERMINAL_H
 #define OWNERTOP_TERMINAL_H
 
@@ -7,7 +8,7 @@
 #include <stdio.h>
 
 struct terminal {
-	size_t width;		/* 0: not a terminal, nothing is cut */
+	size_t width;		/* in columns; 0: not a terminal, lines are not cut */
 	bool colour;
 };
 

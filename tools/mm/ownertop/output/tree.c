@@ -1,8 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-/*
- * The tree, for people and programs. What is too small to matter is left out,
- * and said to be.
- */
+/* The view "tree". Small nodes are left out; a note says how many and how large. */
 #include <stdlib.h>
 
 #include "base/alloc.h"
@@ -14,22 +11,22 @@
 #include "model/tree.h"
 #include "output/writer.h"
 
-/* So much of a line is left to names, however deep the tree. */
+/* Columns that deep nodes leave to the name. */
 #define LEAST_NAME_WIDTH 24
 
 struct pruned {
 	struct tree tree;
-	enum measure sort;
-	bool *keep;		/* by number of node, as the next */
-	u32 *kept_children;
+	enum measure measure;
+	bool *keep;		/* by node number */
+	u32 *kept_children;	/* by node number: how many children are kept */
 	u32 dropped;
 	struct sum dropped_flat;
 };
 
-/* Keeps the @top largest nodes. No node is larger than its parent, so none hangs loose. */
+/* Keep the @top largest nodes. A parent is at least as large as its children. */
 static void keep_largest(struct pruned *p, u32 top)
 {
-	u32 *ids = tree_by_size(&p->tree, p->sort);
+	u32 *ids = tree_by_size(&p->tree, p->measure);
 	u32 i;
 
 	for (i = top; i < p->tree.n; i++)
@@ -37,20 +34,20 @@ static void keep_largest(struct pruned *p, u32 top)
 	free(ids);
 }
 
-static void prune(struct pruned *p, const struct answer *a, double least_percent)
+static void prune_tree(struct pruned *p, const struct answer *a, double least_percent)
 {
 	u32 top = a->view.top;
 	struct tree *t = &p->tree;
 	double least;
 	u32 i;
 
-	p->sort = a->view.measure;
-	tree_of_answer(t, a);
+	p->measure = a->view.measure;
+	tree_make(t, a);
 	p->keep = xmalloc(t->n * sizeof(*p->keep));
-	least = measure_value(&t->nodes[TREE_ROOT].cum, p->sort) * least_percent / 100;
+	least = measure_value(&t->nodes[TREE_ROOT].cum, p->measure) * least_percent / 100;
 	for (i = 0; i < t->n; i++)
-		p->keep[i] = measure_value(&t->nodes[i].cum, p->sort) >= least;
-	/* Of the lines asked for, the first is the total. */
+		p->keep[i] = measure_value(&t->nodes[i].cum, p->measure) >= least;
+	/* The total is no node of the user's, so it does not count. */
 	if (top && top < t->n - 1)
 		keep_largest(p, top + 1);
 	p->kept_children = xcalloc(t->n, sizeof(*p->kept_children));
@@ -71,7 +68,7 @@ static void pruned_free(struct pruned *p)
 	free(p->kept_children);
 }
 
-/* The next node that is kept. What is below one that is not, is not either. */
+/* The kept node after @node. Nodes below one that is not kept are not kept either. */
 static u32 next_kept(const struct pruned *p, u32 node)
 {
 	do
@@ -85,46 +82,46 @@ struct lines {
 	struct terminal term;
 	FILE *out;
 	u64 total;
-	u64 running;		/* flat, of the lines so far */
-	u32 *level;		/* of indentation, by number of node */
-	bool errors;		/* shown, as something was sampled */
+	u64 running;		/* sum of flat up to this line */
+	u32 *level;		/* of indentation, by node number */
+	bool errors;		/* show errors because something was sampled */
 };
 
-/* What a line has in common with the one above is not said again. */
+/* @news: the figures differ from those of the parent, so print them. */
 static void print_figures(struct lines *l, const struct node *node, bool news)
 {
-	enum measure sort = l->p->sort;
-	u64 cum = measure_value(&node->cum, sort), flat = measure_value(&node->flat, sort);
+	enum measure measure = l->p->measure;
+	u64 cum = measure_value(&node->cum, measure), flat = measure_value(&node->flat, measure);
 	char v[HUMAN_LEN], percent[HUMAN_LEN], running[HUMAN_LEN];
 
 	if (news)
-		fprintf(l->out, "%7s %6s ", figure_text(v, cum, sort),
+		fprintf(l->out, "%7s %6s ", figure_text(v, cum, measure),
 			human_percent(percent, cum, l->total));
 	else
 		fprintf(l->out, "%14s ", "");
 	l->running += flat;
 	if (flat)
-		fprintf(l->out, "%7s %6s %6s ", figure_text(v, flat, sort),
+		fprintf(l->out, "%7s %6s %6s ", figure_text(v, flat, measure),
 			human_percent(percent, flat, l->total),
 			human_percent(running, l->running, l->total));
 	else
 		fprintf(l->out, "%21s ", "");
 	if (!news)
 		fprintf(l->out, "%8s  ", "");
-	else if (sort == MEASURE_OBJECTS)
+	else if (measure == MEASURE_OBJECTS)
 		fprintf(l->out, "%8s  ", human_bytes(v, node->cum.bytes));
 	else
 		fprintf(l->out, "%8llu  ", node->cum.objects);
 	if (l->errors)
-		fprintf(l->out, "%9s  ", news ? figure_error(v, &node->cum, sort) : "");
+		fprintf(l->out, "%9s  ", news ? figure_error(v, &node->cum, measure) : "");
 }
 
 #define FIGURES_WIDTH 47
 #define ERROR_WIDTH 11
 
 /*
- * A node without siblings stands below its parent and not further in, so that a
- * chain runs straight down. Only branches are indented, and begin with a dash.
+ * A node without siblings has the indentation of its parent, so that a chain is a column.
+ * Nodes with siblings are indented and begin with a dash.
  */
 static void print_node(struct lines *l, u32 id)
 {
@@ -154,8 +151,8 @@ static void print_node(struct lines *l, u32 id)
 static void print_dropped(const struct pruned *p, const struct answer *a, double least_percent,
 			  FILE *out)
 {
-	u64 total = measure_value(&p->tree.nodes[TREE_ROOT].cum, p->sort);
-	u64 v = measure_value(&p->dropped_flat, p->sort);
+	u64 total = measure_value(&p->tree.nodes[TREE_ROOT].cum, p->measure);
+	u64 v = measure_value(&p->dropped_flat, p->measure);
 	char buf[HUMAN_LEN], percent[HUMAN_LEN];
 
 	if (!p->dropped)
@@ -184,14 +181,14 @@ void write_tree(const struct answer *a, const struct output_options *o, FILE *ou
 	};
 	u32 node;
 
-	prune(&p, a, o->least_percent);
-	l.total = measure_value(&p.tree.nodes[TREE_ROOT].cum, p.sort);
+	prune_tree(&p, a, o->least_percent);
+	l.total = measure_value(&p.tree.nodes[TREE_ROOT].cum, p.measure);
 	l.level = xmalloc(p.tree.n * sizeof(*l.level));
 	fprintf(out, "%s%7s %6s %7s %6s %6s %8s  ", l.term.colour ? "\033[1m" : "",
-		heads[p.sort], "%", "FLAT", "%", "SUM%",
-		p.sort == MEASURE_OBJECTS ? "BYTES" : "OBJECTS");
+		heads[p.measure], "%", "FLAT", "%", "SUM%",
+		p.measure == MEASURE_OBJECTS ? "BYTES" : "OBJECTS");
 	if (l.errors)
-		fprintf(out, "%9s  ", figure_error_head(p.sort));
+		fprintf(out, "%9s  ", figure_error_head(p.measure));
 	fprintf(out, "%s%s\n",
 		a->view.callees ? "FUNCTION, CALLED BY" : "FUNCTION, CALLING",
 		l.term.colour ? "\033[0m" : "");
@@ -222,7 +219,7 @@ void write_tree_json(const struct answer *a, const struct output_options *o, FIL
 	struct pruned p = { 0 };
 	u32 id;
 
-	prune(&p, a, o->least_percent);
+	prune_tree(&p, a, o->least_percent);
 	json_begin(a, o, out);
 	json_member("callees", json_object_new_boolean(a->view.callees), out);
 	json_member("min_percent", json_real(o->least_percent, "%g"), out);

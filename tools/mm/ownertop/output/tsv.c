@@ -1,8 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
 /* Rows and comments as the kernel writes them when a query asks for TSV. */
-#include <stdlib.h>
-
-#include "base/alloc.h"
 #include "output/notes.h"
 #include "output/tsv.h"
 
@@ -74,18 +71,14 @@ void tsv_row(const struct column_list *list, const struct row *row, FILE *out)
 	putc('\n', out);
 }
 
+static void print_comment(void *arg, const char *line)
+{
+	FILE *out = arg;
+
+	fprintf(out, "# %s\n", line);
+}
+
 void tsv_notes(const struct answer *a, FILE *out)
 {
-	char *text = NULL, *line, *rest;
-	struct terminal none = { 0 };
-	size_t len;
-	FILE *notes = open_memstream(&text, &len);
-
-	if (!notes)
-		out_of_memory();
-	notes_left_out(a, none, notes);
-	fclose(notes);
-	for (line = strtok_r(text, "\n", &rest); line; line = strtok_r(NULL, "\n", &rest))
-		fprintf(out, "# %s\n", line);
-	free(text);
+	notes_for_each_line(a, NOTES_LEFT_OUT, print_comment, out);
 }

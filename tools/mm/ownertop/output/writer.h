@@ -29,8 +29,9 @@ struct output_options {
 typedef void (*view_writer)(const struct answer *a, const struct output_options *o, FILE *out);
 
 void write_table(const struct answer *a, const struct output_options *o, FILE *out);
-/* As it would look on @term, although @out leads elsewhere. */
-void write_table_to(const struct answer *a, const struct output_options *o, FILE *out, struct terminal term);
+/* Format the table for @term although @out is not that terminal. */
+void write_table_to(const struct answer *a, const struct output_options *o, FILE *out,
+		    struct terminal term);
 void write_table_json(const struct answer *a, const struct output_options *o, FILE *out);
 void write_table_csv(const struct answer *a, const struct output_options *o, FILE *out);
 void write_tsv(const struct answer *a, const struct output_options *o, FILE *out);
