@@ -18,7 +18,7 @@
 #include "stacks_file.h"
 #include "totals.h"
 
-/* What a file shows of a chain. */
+/* Parts of a chain that a file shows. */
 #define SHOW_FRAMES	BIT(0)
 #define SHOW_HANDLE	BIT(1)
 #define SHOW_TOTALS	BIT(2)

@@ -4,9 +4,8 @@
  *
  * Each chain's counters are beside it in the depot. A CPU adds to counters of its own
  * first, and flushes them when it gives back its references to the chain, when it
- * goes offline, and when a reader calls owner_counters_flush(). So a reader learns what
- * each chain holds without a walk over memory, but neither how old the objects are
- * nor how many objects a sample stands for.
+ * goes offline, and when a reader calls owner_counters_flush(). Counters save a walk over
+ * memory, but they have no ages, and count a sample as one object.
  */
 
 #include <linux/minmax.h>

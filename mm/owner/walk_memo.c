@@ -4,8 +4,8 @@
  *
  * A million objects have a few thousand owners. Whether a query counts a record, and
  * in which sum, is the same for all records that are equal but for their time; the age
- * decides in spans. So a walk looks up each record in a hash table first. Equal records
- * are counted in their entry, and only new ones are found and judged. An entry holds
+ * decides in spans. Therefore a walk looks up each record in a hash table first. Equal
+ * records are counted in their entry, and only new ones are found and judged. An entry holds
  * references to its handles, so that they cannot be reused for another chain.
  *
  * A table belongs to one walk. The counts reach their sums when the table is flushed. It

@@ -148,14 +148,16 @@ void owner_query_reset_reader(struct owner_query_reader *reader)
  *
  * Return: 0, -EINVAL if @error_text of the reader is set, other errors.
  */
-int owner_query_read_sentence(struct owner_query_reader *reader, const char __user *buf, size_t count)
+int owner_query_read_sentence(struct owner_query_reader *reader, const char __user *buf,
+			      size_t count)
 {
 	char *text;
 	int error;
 
 	if (count > TEXT_MAX) {
-		reader->error_text = kasprintf(GFP_KERNEL, "at most %d bytes can be written, not %zu\n",
-					 TEXT_MAX, count);
+		reader->error_text = kasprintf(GFP_KERNEL,
+					       "at most %d bytes can be written, not %zu\n",
+					       TEXT_MAX, count);
 		return reader->error_text ? -EINVAL : -ENOMEM;
 	}
 	text = memdup_user_nul(buf, count);

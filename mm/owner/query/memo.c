@@ -4,8 +4,8 @@
  *
  * Comparisons of other fields than the time have one outcome for all records that are
  * equal but for their time. Comparisons of age and ts cut all ages into spans: within a
- * span their outcomes are the same for all records. So the expression is evaluated once
- * for each span, and the memo counts all further records that are equal.
+ * span their outcomes are the same for all records. The expression is evaluated once for
+ * each span, and the memo counts all further records that are equal.
  */
 
 #include <linux/string.h>

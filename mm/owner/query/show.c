@@ -12,8 +12,8 @@
 #include "query.h"
 
 /* How many words of a key belong to its next field. */
-static unsigned int count_key_words(const struct owner_sentence *s, const struct owner_group_field *by,
-			     const u64 *key)
+static unsigned int count_key_words(const struct owner_sentence *s,
+				    const struct owner_group_field *by, const u64 *key)
 {
 	switch (by->field) {
 	case OWNER_FIELD_STACK:
@@ -83,8 +83,8 @@ static void show_frames(struct seq_file *m, const unsigned long *frames, unsigne
 }
 
 /* Print a call chain by its handle: frames, handle or both, as mode= says. */
-static void show_chain(struct seq_file *m, struct owner_query *query,
-			depot_stack_handle_t handle, bool full)
+static void show_chain(struct seq_file *m, struct owner_query *query, depot_stack_handle_t handle,
+		       bool full)
 {
 	const struct owner_sentence *s = &query->sentence;
 
@@ -232,7 +232,7 @@ void owner_query_show_group(struct seq_file *m, struct owner_query *query,
 
 /* A sum that belongs to no group: "-" stands for each field of the key. */
 static void show_sum_row(struct seq_file *m, const struct owner_sentence *s, const char *name,
-			   const struct owner_sum *sum)
+			 const struct owner_sum *sum)
 {
 	unsigned int i;
 
@@ -308,7 +308,8 @@ static void show_object_row(struct seq_file *m, struct owner_query *query)
 typedef void print_pages_fn(struct seq_buf *text, const struct owner_pages *pages);
 
 /* Let a function that prints to a seq_buf print to a file. */
-static void show_pages_part(struct seq_file *m, const struct owner_pages *pages, print_pages_fn *print)
+static void show_pages_part(struct seq_file *m, const struct owner_pages *pages,
+			    print_pages_fn *print)
 {
 	struct seq_buf text;
 	size_t room;

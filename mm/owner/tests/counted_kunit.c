@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * What call chains are counted to hold is what a walk finds: however objects come
- * and go, wherever, and also when a CPU cannot use what it keeps.
+ * The depot's counters agree with the planted objects: for each way to allocate and to
+ * free, on any CPU, and if the CPU cache is in use by an interrupted context.
  */
 
 #include <linux/cpumask.h>
@@ -21,7 +21,7 @@ static noinline void *plant_counted(gfp_t flags)
 {
 	void *object = kmem_cache_alloc(cache, flags);
 
-	/* Not a tail call: the chain must pass here. */
+	/* Prevent a tail call, so that this function is in the chain. */
 	barrier();
 	return object;
 }
@@ -34,8 +34,8 @@ static noinline void *plant_sized(size_t size)
 	return object;
 }
 
-/* An object's call chain, with a reference. */
-static depot_stack_handle_t chain_of(struct kunit *test, void *object)
+/* Take a reference to an object's call chain. */
+static depot_stack_handle_t get_chain(struct kunit *test, void *object)
 {
 	struct owner_record *record = record_of(object);
 
@@ -44,7 +44,8 @@ static depot_stack_handle_t chain_of(struct kunit *test, void *object)
 	return record->stack;
 }
 
-static void expect_counts(struct kunit *test, depot_stack_handle_t chain, long objects, long bytes,
+/* The chain's counters have these values. */
+static void expect_counters(struct kunit *test, depot_stack_handle_t chain, long objects, long bytes,
 			  long held)
 {
 	long counters[STACK_DEPOT_COUNTERS];
@@ -56,13 +57,13 @@ static void expect_counts(struct kunit *test, depot_stack_handle_t chain, long o
 	KUNIT_EXPECT_EQ(test, counters[OWNER_HELD], held);
 }
 
-/* So many of the cache. */
+/* The chain's counters say that many objects of the test's cache. */
 static void expect_planted(struct kunit *test, depot_stack_handle_t chain, long objects)
 {
-	expect_counts(test, chain, objects, objects * PLANTED_SIZE, objects * (long)cache->size);
+	expect_counters(test, chain, objects, objects * PLANTED_SIZE, objects * (long)cache->size);
 }
 
-/* More than a CPU takes from the depot at a time, and gives back. */
+/* More objects than a CPU cache gets references at a time. */
 #define MANY	1000
 
 static void test_objects_are_counted(struct kunit *test)
@@ -75,10 +76,10 @@ static void test_objects_are_counted(struct kunit *test)
 	for (i = 0; i < MANY; i++) {
 		objects[i] = plant_counted(GFP_KERNEL);
 		if (!i)
-			chain = chain_of(test, objects[i]);
+			chain = get_chain(test, objects[i]);
 		if (i == MANY / 3)
 			expect_planted(test, chain, i + 1);
-		/* What CPUs let go of, they pass on. */
+		/* CPUs that give back their references flush their counts, too. */
 		if (i == MANY / 2)
 			owner_cpu_caches_flush();
 	}
@@ -93,7 +94,7 @@ static void test_objects_are_counted(struct kunit *test)
 	stack_depot_put(chain);
 }
 
-/* From several caches; and resized where they are. */
+/* Objects of several caches, one of them resized by krealloc() in place. */
 static void test_sizes_are_counted(struct kunit *test)
 {
 	static const size_t sizes[] = { 3, 64, 100, 200, 1000, 5000 };
@@ -106,22 +107,22 @@ static void test_sizes_are_counted(struct kunit *test)
 		objects[i] = plant_sized(sizes[i]);
 		KUNIT_ASSERT_NOT_NULL(test, objects[i]);
 		if (!i)
-			chain = chain_of(test, objects[i]);
+			chain = get_chain(test, objects[i]);
 		bytes += sizes[i];
 		held += virt_to_slab(objects[i])->slab_cache->size;
 	}
-	expect_counts(test, chain, ARRAY_SIZE(sizes), bytes, held);
-	/* Whoever resizes it holds it from then on. */
+	expect_counters(test, chain, ARRAY_SIZE(sizes), bytes, held);
+	/* krealloc() makes its caller the owner. */
 	held -= virt_to_slab(objects[3])->slab_cache->size;
 	KUNIT_ASSERT_PTR_EQ(test, krealloc(objects[3], 198, GFP_KERNEL), objects[3]);
-	expect_counts(test, chain, ARRAY_SIZE(sizes) - 1, bytes - 200, held);
+	expect_counters(test, chain, ARRAY_SIZE(sizes) - 1, bytes - 200, held);
 	for (i = 0; i < ARRAY_SIZE(sizes); i++)
 		kfree(objects[i]);
-	expect_counts(test, chain, 0, 0, 0);
+	expect_counters(test, chain, 0, 0, 0);
 	stack_depot_put(chain);
 }
 
-/* In bulk, where each is freed by itself, and the other way round. */
+/* Allocated one by one and freed in bulk, and vice versa. */
 static void test_bulk_is_counted(struct kunit *test)
 {
 	depot_stack_handle_t chain;
@@ -130,7 +131,7 @@ static void test_bulk_is_counted(struct kunit *test)
 
 	for (i = 0; i < PLANTED; i++)
 		objects[i] = plant_counted(GFP_KERNEL);
-	chain = chain_of(test, objects[0]);
+	chain = get_chain(test, objects[0]);
 	kmem_cache_free_bulk(cache, PLANTED - 1, objects);
 	expect_planted(test, chain, 1);
 	kmem_cache_free(cache, objects[PLANTED - 1]);
@@ -138,7 +139,7 @@ static void test_bulk_is_counted(struct kunit *test)
 	stack_depot_put(chain);
 
 	KUNIT_ASSERT_EQ(test, kmem_cache_alloc_bulk(cache, GFP_KERNEL, PLANTED, objects), PLANTED);
-	chain = chain_of(test, objects[0]);
+	chain = get_chain(test, objects[0]);
 	expect_planted(test, chain, PLANTED);
 	for (i = 0; i < PLANTED; i++)
 		kmem_cache_free(cache, objects[i]);
@@ -146,7 +147,10 @@ static void test_bulk_is_counted(struct kunit *test)
 	stack_depot_put(chain);
 }
 
-/* What this CPU keeps is used, as an interrupt may find it. Who allocates may sleep on RT. */
+/*
+ * Mark this CPU's cache as in use, as an interrupt would find it. Preemption stays on: an
+ * allocation can sleep on PREEMPT_RT.
+ */
 static struct owner_cpu_cache *take_what_is_kept(struct kunit *test)
 {
 	struct owner_cpu_cache *kept;
@@ -168,7 +172,7 @@ static void put_back(struct owner_cpu_cache *kept)
 static void test_counted_without_the_cpu(struct kunit *test)
 {
 	void *object = plant_counted(GFP_KERNEL);
-	depot_stack_handle_t chain = chain_of(test, object);
+	depot_stack_handle_t chain = get_chain(test, object);
 	struct owner_cpu_cache *kept = take_what_is_kept(test);
 	void *others[PLANTED];
 	unsigned int i, got = 0;
@@ -180,10 +184,10 @@ static void test_counted_without_the_cpu(struct kunit *test)
 	for (i = 0; i < PLANTED; i++)
 		got += !!others[i];
 	KUNIT_EXPECT_EQ(test, got, PLANTED);
-	/* Another place in this function: another chain. */
+	/* The second call of plant_counted() in this function has another chain. */
 	expect_planted(test, chain, 0);
 	stack_depot_put(chain);
-	chain = chain_of(test, others[0]);
+	chain = get_chain(test, others[0]);
 	expect_planted(test, chain, PLANTED);
 	kept = take_what_is_kept(test);
 	kmem_cache_free(cache, others[0]);
@@ -209,7 +213,7 @@ static long free_100_in_task(void *objects)
 	return 0;
 }
 
-/* Taken here, freed wherever; in interrupts, too, but for RT, where none frees. */
+/* Freed on each CPU, in interrupts where those can free: not on PREEMPT_RT. */
 static void test_freed_on_other_cpus(struct kunit *test)
 {
 	unsigned int cpu, i, count = 100 * nr_cpu_ids;
@@ -220,7 +224,7 @@ static void test_freed_on_other_cpus(struct kunit *test)
 	for (i = 0; i < count; i++) {
 		objects[i] = plant_counted(GFP_KERNEL);
 		if (!i)
-			chain = chain_of(test, objects[i]);
+			chain = get_chain(test, objects[i]);
 	}
 	expect_planted(test, chain, count);
 	if (IS_ENABLED(CONFIG_PREEMPT_RT))
@@ -236,15 +240,15 @@ static void test_freed_on_other_cpus(struct kunit *test)
 	stack_depot_put(chain);
 }
 
-/* Objects that go with their slab are let go of. */
+/* Freeing a slab drops the records of objects that were not freed one by one. */
 static void test_slab_that_goes(struct kunit *test)
 {
 	void *object = plant_counted(GFP_KERNEL);
-	depot_stack_handle_t chain = chain_of(test, object);
+	depot_stack_handle_t chain = get_chain(test, object);
 	struct owner_record *record = record_of(object);
 	struct owner_record kept = *record;
 
-	/* As if it had gone by a way that has no hook. */
+	/* Free the object so that the hook does not see its record. */
 	WRITE_ONCE(record->handle_pair, 0);
 	kmem_cache_free(cache, object);
 	WRITE_ONCE(record->handle_pair, kept.handle_pair);
@@ -254,74 +258,77 @@ static void test_slab_that_goes(struct kunit *test)
 	stack_depot_put(chain);
 }
 
-/* Each chain that holds something is met once, and no other. */
+/* A walk over chains finds each chain that holds an object once, and no other. */
 static void test_chains_are_found(struct kunit *test)
 {
 	void *object = plant_counted(GFP_KERNEL), *second = plant_counted(GFP_KERNEL);
-	depot_stack_handle_t chain = chain_of(test, object), other = chain_of(test, second);
+	depot_stack_handle_t chain = get_chain(test, object), other = get_chain(test, second);
 	struct owner_object found;
 	struct owner_cursor cursor = { .ops = &owner_slab_chain_source };
-	unsigned int met = 0, met_other = 0;
+	unsigned int nr_found = 0, nr_other = 0;
 
 	KUNIT_ASSERT_NE(test, chain, other);
 	kmem_cache_free(cache, second);
 	owner_counters_flush();
 	owner_cursor_begin(&cursor);
 	while (owner_cursor_next(&cursor, &found) > 0) {
-		met_other += found.owner.stack == other;
+		nr_other += found.owner.stack == other;
 		if (found.owner.stack != chain)
 			continue;
-		met++;
+		nr_found++;
 		KUNIT_EXPECT_EQ(test, found.counted.records, 1);
 		KUNIT_EXPECT_EQ(test, found.counted.objects, 1);
 		KUNIT_EXPECT_EQ(test, found.counted.bytes, PLANTED_SIZE);
 		KUNIT_EXPECT_EQ(test, found.counted.held, cache->size);
 	}
 	owner_cursor_end(&cursor);
-	KUNIT_EXPECT_EQ(test, met, 1);
-	KUNIT_EXPECT_EQ(test, met_other, 0);
+	KUNIT_EXPECT_EQ(test, nr_found, 1);
+	KUNIT_EXPECT_EQ(test, nr_other, 0);
 	kmem_cache_free(cache, object);
 	stack_depot_put(chain);
 	stack_depot_put(other);
 }
 
-/* Read amid changes, a chain may seem to hold less than was asked for: no sum can wrap. */
+/*
+ * If counters change while they are read, the bytes held can seem less than the bytes
+ * asked for. The difference must not wrap.
+ */
 static void test_no_waste_below_zero(struct kunit *test)
 {
 	void *object = plant_counted(GFP_KERNEL);
-	depot_stack_handle_t chain = chain_of(test, object);
+	depot_stack_handle_t chain = get_chain(test, object);
 	long less[STACK_DEPOT_COUNTERS] = { [OWNER_HELD] = -(long)cache->size };
 	long more[STACK_DEPOT_COUNTERS] = { [OWNER_HELD] = cache->size };
 	struct owner_object found;
 	struct owner_cursor cursor = { .ops = &owner_slab_chain_source };
-	bool met = false;
+	bool seen = false;
 
 	owner_counters_flush();
 	stack_depot_count(chain, less);
 	owner_cursor_begin(&cursor);
-	while (!met && owner_cursor_next(&cursor, &found) > 0)
-		met = found.owner.stack == chain;
+	while (!seen && owner_cursor_next(&cursor, &found) > 0)
+		seen = found.owner.stack == chain;
 	owner_cursor_end(&cursor);
 	stack_depot_count(chain, more);
-	KUNIT_EXPECT_TRUE(test, met);
+	KUNIT_EXPECT_TRUE(test, seen);
 	KUNIT_EXPECT_EQ(test, found.counted.bytes, PLANTED_SIZE);
 	KUNIT_EXPECT_GE(test, found.counted.held, found.counted.bytes);
 	kmem_cache_free(cache, object);
 	stack_depot_put(chain);
 }
 
-/* As long as one owner was sampled, counters do not tell all. */
+/* Counters are not used while an owner is sampled. */
 static void test_samples_are_not_counted_on(struct kunit *test)
 {
-	char said[256];
+	char error_text[256];
 	void *object = NULL;
 	unsigned int i;
 
 	if (!owner_counters_are_exact())
 		kunit_skip(test, "boot without sample=");
-	KUNIT_ASSERT_EQ(test, owner_rules_write("sample=1/2 if cache == owner_kunit", 34, said,
-						sizeof(said)), 0);
-	/* One of two, drawn: as good as certain. */
+	KUNIT_ASSERT_EQ(test, owner_rules_write("sample=1/2 if cache == owner_kunit", 34, error_text,
+						sizeof(error_text)), 0);
+	/* Each is sampled with a probability of 1/2. */
 	for (i = 0; i < 1000; i++) {
 		object = plant_counted(GFP_KERNEL);
 		if (record_of(object) && record_of(object)->handle_pair)
@@ -333,10 +340,10 @@ static void test_samples_are_not_counted_on(struct kunit *test)
 	if (i < 1000)
 		kmem_cache_free(cache, object);
 	KUNIT_EXPECT_TRUE(test, owner_counters_are_exact());
-	KUNIT_EXPECT_EQ(test, owner_rules_write("clear", 5, said, sizeof(said)), 0);
+	KUNIT_EXPECT_EQ(test, owner_rules_write("clear", 5, error_text, sizeof(error_text)), 0);
 }
 
-/* Each object of a slab has the record that SLUB's own index leads to. */
+/* The index of an object's record is SLUB's index of the object. */
 static void test_index(struct kunit *test)
 {
 	static const unsigned int sizes[] = {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Queries about planted objects: each setting, each field, what is added up and
- * what is refused.
+ * Queries about planted objects: each setting, each field, sums, and the sentences that
+ * are refused.
  */
 
 #include <linux/delay.h>
@@ -20,7 +20,7 @@ static struct kmem_cache *cache;
 static void *objects[PLANTED], *small[5];
 static char *answer, *error_text;
 
-/* Not tail calls: the chain must pass here. */
+/* barrier() prevents a tail call, so that this function is in the chain. */
 static noinline void *query_plant(struct kmem_cache *from)
 {
 	void *object = kmem_cache_alloc(from, GFP_KERNEL);
@@ -78,8 +78,8 @@ static void show_group(unsigned int i)
 	answer[m.count] = '\0';
 }
 
-/* Groups, and what could not be kept, are all there is. */
-static void expect_sums(struct kunit *test)
+/* The groups and the folded groups add up to the total. */
+static void expect_total(struct kunit *test)
 {
 	struct owner_sum sum = query->other;
 	unsigned int i;
@@ -96,7 +96,7 @@ static void test_objects_are_added_up(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, query->groups[0]->sum.estimate.objects, PLANTED);
 	KUNIT_EXPECT_EQ(test, query->groups[0]->sum.estimate.bytes, PLANTED * PLANTED_SIZE);
 	KUNIT_EXPECT_EQ(test, query->groups[0]->sum.estimate.held, PLANTED * cache->size);
-	expect_sums(test);
+	expect_total(test);
 	show_group(0);
 	KUNIT_EXPECT_NOT_NULL(test, strstr(answer, "objects 37, bytes 7400, held "));
 	KUNIT_EXPECT_NOT_NULL(test, strstr(answer, ", cache owner_kunit\n"));
@@ -106,7 +106,7 @@ static void test_objects_are_added_up(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, query->groups[0]->sum.estimate.objects, PLANTED);
 	KUNIT_EXPECT_EQ(test, query->groups[1]->sum.estimate.objects, ARRAY_SIZE(small));
 	KUNIT_EXPECT_EQ(test, query->groups[1]->sum.estimate.bytes, 8 + 16 + 32 + 64 + 128);
-	expect_sums(test);
+	expect_total(test);
 }
 
 struct expectation {
@@ -116,7 +116,7 @@ struct expectation {
 
 #define ALL	(PLANTED + ARRAY_SIZE(small))
 
-/* Of what was planted, what each condition is about. */
+/* How many planted objects each comparison holds for. */
 static void test_each_field(struct kunit *test)
 {
 	static const struct expectation expectations[] = {
@@ -162,8 +162,8 @@ static void test_each_field(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, query->total.estimate.objects, 0);
 }
 
-/* Of the planted ones, those whose age was in this range when the query was answered. */
-static unsigned int aged(u64 low, u64 high, u64 *oldest)
+/* Count planted objects whose age was in this range when the query was answered. */
+static unsigned int count_aged(u64 low, u64 high, u64 *oldest)
 {
 	unsigned int i, found = 0;
 
@@ -183,12 +183,12 @@ static void expect_aged(struct kunit *test, u64 low, u64 high)
 {
 	u64 oldest;
 
-	KUNIT_EXPECT_EQ(test, query->total.estimate.records, aged(low, high, &oldest));
+	KUNIT_EXPECT_EQ(test, query->total.estimate.records, count_aged(low, high, &oldest));
 	KUNIT_EXPECT_EQ(test, query->total.oldest, oldest);
 }
 
-/* What differs in its age only is told apart by it, whichever comes first. */
-static void expect_ages_told(struct kunit *test)
+/* Objects that differ in their age only are told apart, in any order of ages. */
+static void expect_ages_respected(struct kunit *test)
 {
 	static const char by_age[] = "group=cache if cache == owner_kunit && age";
 	unsigned int i;
@@ -216,12 +216,12 @@ static void test_ages(struct kunit *test)
 
 	for (i = 0; i < PLANTED; i++)
 		record_of(objects[i])->time = now - 3 * i;
-	expect_ages_told(test);
+	expect_ages_respected(test);
 	for (i = 0; i < PLANTED; i++)
 		record_of(objects[i])->time = now - 3 * (PLANTED - 1 - i);
-	expect_ages_told(test);
+	expect_ages_respected(test);
 
-	/* What has come since the query was asked has no age, however long it takes. */
+	/* Objects that are newer than the query have age 0. */
 	for (i = 0; i < PLANTED; i++)
 		record_of(objects[i])->time = owner_now() + 1000;
 	ask(test, "group=cache if cache == owner_kunit && age == 0ns");
@@ -230,11 +230,11 @@ static void test_ages(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, query->total.oldest, 0);
 }
 
-/* The same by the clock: exact, as that goes on meanwhile and they do not. */
+/* Comparisons of ts are exact: unlike an age, it does not change during the query. */
 static void test_times(struct kunit *test)
 {
 	static const char by_time[] = "group=cache if cache == owner_kunit && ts";
-	/* Late enough after boot. */
+	/* In the future, so that no ts is below 0 soon after boot. */
 	u32 now = owner_now() + 2 * PLANTED;
 	unsigned int i;
 
@@ -257,7 +257,7 @@ static void test_times(struct kunit *test)
 	}
 }
 
-/* More spans of ages than are told apart at once. */
+/* More spans of ages than a memo has room for: the query works without a memo. */
 static void test_many_ages(struct kunit *test)
 {
 	u32 half_hour = 1800 * NSEC_PER_SEC / OWNER_TICK_NS;
@@ -276,7 +276,7 @@ static void test_many_ages(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, query->total.estimate.records, 36);
 }
 
-/* What differs in its cache only does not belong together. */
+/* Objects that differ in their cache only are told apart. */
 static void test_caches_told(struct kunit *test)
 {
 	struct kmem_cache *caches[] = {
@@ -298,7 +298,7 @@ static void test_caches_told(struct kunit *test)
 	kmem_cache_destroy(caches[1]);
 }
 
-/* Each field makes groups, and what is alike in it makes one. */
+/* Objects are in one group if, and only if, they agree in the field. */
 static void test_each_group(struct kunit *test)
 {
 	static const struct expectation expectations[] = {
@@ -311,16 +311,16 @@ static void test_each_group(struct kunit *test)
 
 	for (i = 0; i < ARRAY_SIZE(expectations); i++) {
 		ask(test, "group=%s if func == query_plant*", expectations[i].expression);
-		/* A node for each object's slab, as it comes. */
+		/* The slabs can be on any node. */
 		if (strstr(expectations[i].expression, "nid") && nr_online_nodes > 1)
 			continue;
-		/* What KASAN needs beside them makes the smallest take the same. */
+		/* KASAN's redzones make the smallest objects take equally much. */
 		if (!strcmp(expectations[i].expression, "held") && IS_ENABLED(CONFIG_KASAN))
 			continue;
 		KUNIT_EXPECT_EQ_MSG(test, query->nr_groups, expectations[i].objects, "%s",
 				    expectations[i].expression);
 		KUNIT_EXPECT_EQ(test, query->total.estimate.objects, ALL);
-		expect_sums(test);
+		expect_total(test);
 	}
 }
 
@@ -351,13 +351,14 @@ static void test_chains_are_cut(struct kunit *test)
 	KUNIT_EXPECT_NOT_NULL(test, strstr(answer, "\n query_plant_other+0x"));
 }
 
-/* A chain that could not be taken without the allocator's frames. */
+/* A chain that was captured with the allocator's frames. */
 static void test_allocator_is_skipped(struct kunit *test)
 {
 	unsigned long frames[] = {
 		(unsigned long)kmem_cache_alloc_noprof + 4, (unsigned long)kstrdup + 4,
 		(unsigned long)query_plant + 4, (unsigned long)kstrdup + 4,
 	};
+	struct owner_query_chain *chain;
 	depot_stack_handle_t handle, own;
 
 	handle = stack_depot_save_flags(frames, 4, GFP_KERNEL,
@@ -366,10 +367,10 @@ static void test_allocator_is_skipped(struct kunit *test)
 				     STACK_DEPOT_FLAG_CAN_ALLOC | STACK_DEPOT_FLAG_GET);
 	KUNIT_ASSERT_EQ(test, parse_sentence(""), 0);
 	KUNIT_ASSERT_EQ(test, owner_query_prepare(query), 0);
-	KUNIT_EXPECT_EQ(test, owner_query_get_chain(query->chains, handle)->first, 2);
-	KUNIT_EXPECT_EQ(test, owner_query_get_chain(query->chains, handle)->count, 4);
-	KUNIT_EXPECT_EQ(test, owner_query_chain_function(owner_query_get_chain(query->chains, handle)),
-			(unsigned long)query_plant);
+	chain = owner_query_get_chain(query->chains, handle);
+	KUNIT_EXPECT_EQ(test, chain->first, 2);
+	KUNIT_EXPECT_EQ(test, chain->count, 4);
+	KUNIT_EXPECT_EQ(test, owner_query_chain_function(chain), (unsigned long)query_plant);
 	KUNIT_EXPECT_EQ(test, owner_query_get_chain(query->chains, own)->first, 0);
 	stack_depot_put(handle);
 	stack_depot_put(own);
@@ -410,7 +411,7 @@ static void test_sort_and_top(struct kunit *test)
 	for (i = 0; i < ARRAY_SIZE(sorts); i++) {
 		ask(test, "group=cache sort=%s top=3", sorts[i]);
 		KUNIT_EXPECT_EQ(test, owner_query_nr_shown(query), 3);
-		expect_sums(test);
+		expect_total(test);
 		for (j = 1; j < query->nr_groups; j++) {
 			struct owner_sum *a = &query->groups[j - 1]->sum;
 			struct owner_sum *b = &query->groups[j]->sum;
@@ -426,14 +427,14 @@ static void test_sort_and_top(struct kunit *test)
 	show_with(owner_query_show_tail);
 	KUNIT_EXPECT_TRUE(test, strstarts(answer, "not shown: groups "));
 	KUNIT_EXPECT_NULL(test, strstr(answer, "other"));
-	/* More than there are. */
+	/* A top= that is larger than the number of groups. */
 	ask(test, "group=cache top=9 if func == query_plant*");
 	KUNIT_EXPECT_EQ(test, owner_query_nr_shown(query), 6);
 	show_with(owner_query_show_tail);
 	KUNIT_EXPECT_TRUE(test, strstarts(answer, "total: groups 6, objects 42, "));
 }
 
-/* Many more groups than are kept, so that they go into other again and again. */
+/* Many more groups than groups= allows, so that the smallest are folded repeatedly. */
 static void test_smallest_are_folded(struct kunit *test)
 {
 	static void *many[400], *more[ARRAY_SIZE(many)];
@@ -455,23 +456,23 @@ static void test_smallest_are_folded(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, query->other.estimate.bytes, 390 * 1000 + 389 * 390 / 2);
 	KUNIT_EXPECT_EQ(test, query->total.estimate.objects, ARRAY_SIZE(many));
 	KUNIT_EXPECT_EQ(test, query->total.estimate.bytes, 400 * 1000 + 399 * 400 / 2);
-	expect_sums(test);
+	expect_total(test);
 	show_with(owner_query_show_tail);
 	KUNIT_EXPECT_NOT_NULL(test, strstr(answer, "other: groups 390, objects 390, bytes 465855"));
 
 	ask(test, "group=size groups=1 if func == query_plant_other && size >= 1000");
 	KUNIT_EXPECT_EQ(test, query->nr_groups, 1);
 	KUNIT_EXPECT_EQ(test, query->total.estimate.objects, ARRAY_SIZE(many));
-	expect_sums(test);
+	expect_total(test);
 
-	/* Some of the same, so that what is counted goes with its group. */
+	/* Equal records, so that the memo counts for groups that are folded. */
 	for (i = 0; i < ARRAY_SIZE(more); i++)
 		more[i] = query_plant_other(2000 + i / 4);
 	ask(test, "group=size groups=1 if func == query_plant_other && size >= 1000");
 	KUNIT_EXPECT_EQ(test, query->total.estimate.objects, 2 * ARRAY_SIZE(many));
 	KUNIT_EXPECT_EQ(test, query->total.estimate.bytes,
 			400 * 1000 + 399 * 400 / 2 + 400 * 2000 + 4 * (99 * 100 / 2));
-	expect_sums(test);
+	expect_total(test);
 	for (i = 0; i < ARRAY_SIZE(many); i++) {
 		kfree(many[i]);
 		kfree(more[i]);
@@ -506,7 +507,7 @@ static void test_sources(struct kunit *test)
 	free_percpu(area);
 }
 
-/* One by one, each once, also if the reader stops after each. */
+/* Single objects are found once each, also if the reader ends its cursor after each. */
 static void test_single_objects(struct kunit *test)
 {
 	bool seen[PLANTED] = {};
@@ -521,7 +522,7 @@ static void test_single_objects(struct kunit *test)
 		owner_cursor_end(&query->cursor);
 		owner_cursor_begin(&query->cursor);
 		owner_cursor_step_back(&query->cursor);
-		/* Not asserted: the walk has to be ended. */
+		/* Do not assert: the cursor has to be ended. */
 		KUNIT_EXPECT_EQ(test, owner_query_next(query), 1);
 		KUNIT_EXPECT_PTR_EQ(test, query->object.address, first);
 		if (query->object.address != first)
@@ -538,13 +539,13 @@ static void test_single_objects(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, found, PLANTED);
 }
 
-/* A signal ends the walk, which can go on where it was. */
+/* After a signal the walk can be continued. */
 static void test_signal_stops(struct kunit *test)
 {
 	KUNIT_ASSERT_EQ(test, parse_sentence("if cache == owner_kunit"), 0);
 	KUNIT_ASSERT_EQ(test, owner_query_prepare(query), 0);
 	owner_cursor_begin(&query->cursor);
-	/* As if it had gone some way, and would now let others have a turn. */
+	/* Let the cursor rest at once. */
 	query->cursor.deadline = jiffies - 1;
 	set_thread_flag(TIF_SIGPENDING);
 	KUNIT_EXPECT_EQ(test, owner_query_next(query), -ERESTARTSYS);
@@ -568,7 +569,8 @@ static void test_refusals(struct kunit *test)
 	unsigned int i;
 
 	for (i = 0; i < ARRAY_SIZE(refused); i++) {
-		KUNIT_EXPECT_EQ_MSG(test, parse_sentence(refused[i][0]), -EINVAL, "%s", refused[i][0]);
+		KUNIT_EXPECT_EQ_MSG(test, parse_sentence(refused[i][0]), -EINVAL, "%s",
+				    refused[i][0]);
 		KUNIT_ASSERT_NOT_NULL(test, error_text);
 		KUNIT_EXPECT_TRUE_MSG(test, strstarts(error_text, refused[i][1]), "%s", error_text);
 	}

@@ -1,7 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-/*
- * What walks find, and what they add up to, of slabs whose objects are known.
- */
+/* Walks, and totals from walks, over slabs and per-CPU areas whose contents are known. */
 
 #include <linux/percpu.h>
 #include <linux/string.h>
@@ -17,13 +15,13 @@ static noinline void *plant(struct kmem_cache *cache, gfp_t flags)
 {
 	void *object = kmem_cache_alloc(cache, GFP_KERNEL | flags);
 
-	/* Not a tail call: the chain must pass here. */
+	/* Prevent a tail call, so that this function is in the chain. */
 	barrier();
 	return object;
 }
 
-/* Slabs of the cache, added up. */
-static struct owner_slab_usage count_slabs(struct kmem_cache *cache)
+/* Sum up the usage of all slabs of a cache. */
+static struct owner_slab_usage sum_slabs(struct kmem_cache *cache)
 {
 	struct owner_slab_usage slab, all = {};
 	struct owner_cursor cursor = { .ops = &owner_slab_source };
@@ -42,8 +40,8 @@ static struct owner_slab_usage count_slabs(struct kmem_cache *cache)
 }
 
 /*
- * SLUB counts what a CPU keeps free as used; the walk does not. A cache that is
- * debugged gives CPUs nothing to keep.
+ * SLUB counts free objects on a CPU's freelist as used; the walk does not. A cache with
+ * slub_debug has no CPU freelists.
  */
 static void test_slabs_are_counted(struct kunit *test)
 {
@@ -54,32 +52,32 @@ static void test_slabs_are_counted(struct kunit *test)
 
 	for (i = 0; i < PLANTED; i++) {
 		objects[i] = plant(cache, 0);
-		found = count_slabs(cache);
+		found = sum_slabs(cache);
 		KUNIT_EXPECT_EQ(test, found.allocated, i + 1);
 		KUNIT_EXPECT_EQ(test, found.tracked, i + 1);
 		KUNIT_EXPECT_EQ(test, found.requested, (i + 1) * PLANTED_SIZE);
 	}
 	untracked = plant(cache, __GFP_NO_OBJ_EXT);
-	found = count_slabs(cache);
+	found = sum_slabs(cache);
 	KUNIT_EXPECT_EQ(test, found.allocated, PLANTED + 1);
 	KUNIT_EXPECT_EQ(test, found.tracked, PLANTED);
 	kmem_cache_free(cache, untracked);
 
 	for (i = 0; i < PLANTED; i++)
 		kmem_cache_free(cache, objects[i]);
-	/* KASAN keeps them for a while, SLUB counts them until then. */
+	/* KASAN's quarantine delays the free, and SLUB counts the objects until then. */
 	if (!IS_ENABLED(CONFIG_KASAN))
-		KUNIT_EXPECT_EQ(test, count_slabs(cache).allocated, 0);
-	KUNIT_EXPECT_EQ(test, count_slabs(cache).tracked, 0);
+		KUNIT_EXPECT_EQ(test, sum_slabs(cache).allocated, 0);
+	KUNIT_EXPECT_EQ(test, sum_slabs(cache).tracked, 0);
 	kmem_cache_destroy(cache);
 }
 
-/* A walk that begins at an object's position finds that one and those after it. */
+/* A cursor that begins at an object's position finds this object first. */
 static void test_walk_from_a_position(struct kunit *test)
 {
 	struct kmem_cache *cache = make_cache(test, 0);
 	struct owner_cursor cursor = { .ops = &owner_slab_source };
-	struct owner_cursor again_cursor = { .ops = &owner_slab_source };
+	struct owner_cursor second_cursor = { .ops = &owner_slab_source };
 	struct owner_object object, last = {}, again;
 	void *objects[PLANTED];
 	unsigned int i, found = 0;
@@ -98,17 +96,17 @@ static void test_walk_from_a_position(struct kunit *test)
 	owner_cursor_end(&cursor);
 	KUNIT_EXPECT_EQ(test, found, PLANTED);
 
-	again_cursor.pos = last_pos;
-	owner_cursor_begin(&again_cursor);
-	KUNIT_EXPECT_EQ(test, owner_cursor_next(&again_cursor, &again), 1);
+	second_cursor.pos = last_pos;
+	owner_cursor_begin(&second_cursor);
+	KUNIT_EXPECT_EQ(test, owner_cursor_next(&second_cursor, &again), 1);
 	KUNIT_EXPECT_PTR_EQ(test, again.address, last.address);
-	owner_cursor_end(&again_cursor);
+	owner_cursor_end(&second_cursor);
 	for (i = 0; i < PLANTED; i++)
 		kmem_cache_free(cache, objects[i]);
 	kmem_cache_destroy(cache);
 }
 
-/* A walk holds what it found last: it can be fetched after the object has gone. */
+/* The chain of the object that was found last stays, even if the object is freed. */
 static void test_walk_holds_what_it_found(struct kunit *test)
 {
 	struct kmem_cache *cache = make_cache(test, 0);
@@ -175,8 +173,8 @@ static void test_areas_are_found(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, find_areas(test, &bytes), 0);
 }
 
-/* What was allocated, of which a walk finds where it lies in its chunk. */
-static void __percpu *area_at(const void *address)
+/* The pointer that __alloc_percpu() returned, from the address that a walk finds. */
+static void __percpu *find_percpu_pointer(const void *address)
 {
 	unsigned long area = (unsigned long)address;
 
@@ -185,10 +183,10 @@ static void __percpu *area_at(const void *address)
 	return (void __percpu *)area;
 }
 
-/* So many that some share a bucket. */
+/* Enough areas that some share a bucket. */
 #define MANY_AREAS	2048
 
-/* Each is freed when it has been found, and another comes: none is missed for that. */
+/* No area is missed if each is freed when it is found, and another is allocated. */
 static void test_areas_that_go_meanwhile(struct kunit *test)
 {
 	void __percpu **others = kunit_kcalloc(test, MANY_AREAS, sizeof(*others), GFP_KERNEL);
@@ -206,7 +204,7 @@ static void test_areas_that_go_meanwhile(struct kunit *test)
 		if (found < MANY_AREAS)
 			others[found] = __alloc_percpu(8, 8);
 		found++;
-		free_percpu(area_at(object.address));
+		free_percpu(find_percpu_pointer(object.address));
 	}
 	owner_cursor_end(&cursor);
 	KUNIT_EXPECT_EQ(test, found, MANY_AREAS);
@@ -214,7 +212,7 @@ static void test_areas_that_go_meanwhile(struct kunit *test)
 		free_percpu(others[i]);
 }
 
-/* What one chain holds, in slabs and in per-CPU areas. */
+/* Totals of a chain of slab objects and of a chain of per-CPU areas. */
 static void test_totals_by_chain(struct kunit *test)
 {
 	struct kmem_cache *cache = make_cache(test, 0);
@@ -233,7 +231,7 @@ static void test_totals_by_chain(struct kunit *test)
 		kmem_cache_free(cache, objects[i]);
 	free_percpu(area);
 
-	/* They show the moment of the walk, and can be fetched after it. */
+	/* Totals have references: the chains stay, though the objects are freed. */
 	xa_for_each(&totals, handle, total) {
 		KUNIT_EXPECT_EQ(test, total->stack, handle);
 		if (passes(total->stack, plant)) {
