@@ -88,7 +88,7 @@ unsigned long owner_page_failures(void);
 bool owner_pages_tracked(void);
 bool owner_pages_find(unsigned long *pfn, unsigned long end, struct owner_pages *found);
 
-/* page_file.c */
+/* page_show.c */
 void owner_pages_print_head(struct seq_buf *text, const struct owner_pages *pages);
 void owner_pages_print_tail(struct seq_buf *text, const struct owner_pages *pages);
 

@@ -43,34 +43,6 @@ struct page_reader {
 
 /* --- A record, as text ------------------------------------------------------- */
 
-/* What stands before the call chain. */
-void owner_pages_print_head(struct seq_buf *text, const struct owner_pages *pages)
-{
-	const struct page_owner *owner = &pages->owner;
-
-	seq_buf_printf(text, "Page allocated via order %u, mask %#x(%pGg), ", owner->order,
-		       owner->gfp_mask, &owner->gfp_mask);
-	seq_buf_printf(text, "pid %d, tgid %d (%s), ts %llu ns\n", owner->pid, owner->tgid,
-		       owner->comm, owner->ts_nsec);
-	seq_buf_printf(text, "PFN 0x%lx type %s Block %lu type %s Flags %pGp\n", pages->pfn,
-		       migratetype_names[gfp_migratetype(owner->gfp_mask)],
-		       pages->pfn >> pageblock_order,
-		       migratetype_names[get_pageblock_migratetype(pages->page)],
-		       &pages->page->flags);
-}
-
-/* What stands after it. */
-void owner_pages_print_tail(struct seq_buf *text, const struct owner_pages *pages)
-{
-	if (pages->owner.last_migrate_reason != -1)
-		seq_buf_printf(text, "Page has been migrated, last migrate reason: %s\n",
-			       migrate_reason_names[pages->owner.last_migrate_reason]);
-	owner_cgroup_print(text, pages->page);
-	if (pages->cache)
-		seq_buf_printf(text, "Slab objects of %s: %u owned, %u untracked\n", pages->cache,
-			       pages->owned, pages->objects - min(pages->owned, pages->objects));
-}
-
 static void print_record(struct seq_buf *text, const struct owner_pages *pages,
 			 enum owner_mode mode)
 {
