@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * What must hold of any text: it is understood or refused with a place in it;
- * what is printed of it is understood as the same; and evaluation agrees with
- * an evaluator that works in another way.
+ * Fuzz the language. Checked for any text: the parser accepts it or reports an error
+ * with a position inside it; the printed form of a sentence parses to an equal
+ * sentence; and a second evaluator, which recurses over the text, gives the same
+ * result as the compiled comparisons.
  */
 #include <stdint.h>
 #include <stdio.h>
@@ -19,29 +20,30 @@
 		}								\
 	} while (0)
 
-/* --- Facts that are near to what a sentence asks for ------------------------- */
+/* --- Random field values that are near the values of a sentence -------------- */
 
 static uint64_t random_state;
 
+/* A pseudorandom number less than @below. It depends only on the input. */
 static unsigned int pick(unsigned int below)
 {
 	random_state = random_state * 6364136223846793005ULL + 1442695040888963407ULL;
 	return (random_state >> 33) % below;
 }
 
-static void seed(const uint8_t *data, size_t size)
+static void seed_random(const uint8_t *data, size_t size)
 {
 	random_state = size;
 	while (size--)
 		random_state = (random_state ^ *data++) * 1099511628211ULL;
 }
 
-static const char *some_word(const struct owner_sentence *s)
+static const char *pick_word(const struct owner_sentence *s)
 {
 	return s->nr_words && pick(4) ? s->words + pick(s->nr_words) : "ext4_inode_cache";
 }
 
-static unsigned long long some_number(const struct owner_sentence *s)
+static unsigned long long pick_number(const struct owner_sentence *s)
 {
 	const union owner_value *value = &s->values[s->nr_values ? pick(s->nr_values) : 0];
 
@@ -57,8 +59,10 @@ static unsigned long long some_number(const struct owner_sentence *s)
 	}
 }
 
-static bool any_word_matches(const struct owner_field_values *fields, const struct owner_sentence *s,
-			const struct owner_comparison *comparison)
+/* Fields with many words have two: the picked word and its second half. */
+static bool any_word_matches(const struct owner_field_values *fields,
+			     const struct owner_sentence *s,
+			     const struct owner_comparison *comparison)
 {
 	const char *word = fields->value[comparison->field].word;
 
@@ -66,29 +70,34 @@ static bool any_word_matches(const struct owner_field_values *fields, const stru
 	       owner_lang_word_matches(s, comparison, word + strlen(word) / 2);
 }
 
-static struct owner_field_values some_fields(const struct owner_sentence *s)
+static struct owner_field_values pick_fields(const struct owner_sentence *s)
 {
-	struct owner_field_values fields = { .known_fields = ~0U, .any_word_matches = any_word_matches };
+	struct owner_field_values fields = {
+		.known_fields = ~0U,
+		.any_word_matches = any_word_matches,
+	};
 	enum owner_field field;
 
 	fields.absent_fields = pick(1 << OWNER_FIELDS) & pick(1 << OWNER_FIELDS);
 	for (field = 0; field < OWNER_FIELDS; field++) {
 		if (owner_field_types[field] <= OWNER_TYPE_WORDS)
-			fields.value[field].word = some_word(s);
+			fields.value[field].word = pick_word(s);
 		else
-			fields.value[field].number = some_number(s);
+			fields.value[field].number = pick_number(s);
 	}
 	return fields;
 }
 
-/* --- The other evaluator: recursive, over the text, comparison by comparison -- */
+/* --- The second evaluator: recursive, over the printed text ------------------ */
 
-struct reader {
-	const char *at;
+struct text_evaluator {
+	const char *at;		/* the remaining text */
 	const struct owner_field_values *fields;
 };
 
-static bool holds_alone(const char *text, size_t length, const struct owner_field_values *fields)
+/* @text is a sentence with one comparison. owner_lang_matches() evaluates this one. */
+static bool one_comparison_holds(const char *text, size_t length,
+				 const struct owner_field_values *fields)
 {
 	struct owner_lang_error error;
 	struct owner_sentence s;
@@ -98,11 +107,11 @@ static bool holds_alone(const char *text, size_t length, const struct owner_fiel
 	return owner_lang_matches(&s, fields);
 }
 
-static bool comparison_holds(struct reader *r)
+static bool comparison_holds(struct text_evaluator *e)
 {
 	static const char prefix[] = "if ";
 	char text[OWNER_SENTENCE_MAX + sizeof(prefix)];
-	const char *end = r->at;
+	const char *end = e->at;
 	size_t length;
 
 	while (*end && *end != ')' && strncmp(end, " &&", 3) && strncmp(end, " ||", 3)) {
@@ -112,116 +121,118 @@ static bool comparison_holds(struct reader *r)
 			end += *end == '\\';
 		end++;
 	}
-	length = end - r->at;
+	length = end - e->at;
 	memcpy(text, prefix, 3);
-	memcpy(text + 3, r->at, length);
-	r->at = end;
-	return holds_alone(text, length + 3, r->fields);
+	memcpy(text + 3, e->at, length);
+	e->at = end;
+	return one_comparison_holds(text, length + 3, e->fields);
 }
 
-static bool any_holds(struct reader *r);
+static bool disjunction_holds(struct text_evaluator *e);
 
-static bool one_holds(struct reader *r)
+static bool negation_holds(struct text_evaluator *e)
 {
 	bool holds;
 
-	if (*r->at == '!') {
-		r->at++;
-		return !one_holds(r);
+	if (*e->at == '!') {
+		e->at++;
+		return !negation_holds(e);
 	}
-	if (*r->at != '(')
-		return comparison_holds(r);
-	r->at++;
-	holds = any_holds(r);
-	ensure(*r->at++ == ')');
+	if (*e->at != '(')
+		return comparison_holds(e);
+	e->at++;
+	holds = disjunction_holds(e);
+	ensure(*e->at++ == ')');
 	return holds;
 }
 
-static bool all_hold(struct reader *r)
+static bool conjunction_holds(struct text_evaluator *e)
 {
-	bool holds = one_holds(r);
+	bool holds = negation_holds(e);
 
-	while (!strncmp(r->at, " && ", 4)) {
-		r->at += 4;
-		holds &= one_holds(r);
+	while (!strncmp(e->at, " && ", 4)) {
+		e->at += 4;
+		holds &= negation_holds(e);
 	}
 	return holds;
 }
 
-static bool any_holds(struct reader *r)
+static bool disjunction_holds(struct text_evaluator *e)
 {
-	bool holds = all_hold(r);
+	bool holds = conjunction_holds(e);
 
-	while (!strncmp(r->at, " || ", 4)) {
-		r->at += 4;
-		holds |= all_hold(r);
+	while (!strncmp(e->at, " || ", 4)) {
+		e->at += 4;
+		holds |= conjunction_holds(e);
 	}
 	return holds;
 }
 
+/* @text is a printed sentence. A setting nid= before "if" is a comparison, too. */
 static bool text_holds(const char *text, const struct owner_field_values *fields)
 {
 	const char *nid = strstr(text, "nid=");
 	const char *condition = strncmp(text, "if ", 3) ? strstr(text, " if ") : text - 1;
-	struct reader r = { condition ? condition + 4 : NULL, fields };
+	struct text_evaluator e = { condition ? condition + 4 : NULL, fields };
 	bool holds;
 
 	if (nid && (!condition || nid < condition) &&
-	    !holds_alone(nid, strcspn(nid, " "), fields))
+	    !one_comparison_holds(nid, strcspn(nid, " "), fields))
 		return false;
 	if (!condition)
 		return true;
-	holds = any_holds(&r);
-	ensure(!*r.at);
+	holds = disjunction_holds(&e);
+	ensure(!*e.at);
 	return holds;
 }
 
-/* --- What must hold ----------------------------------------------------------- */
+/* --- Checks -------------------------------------------------------------------- */
 
-/* What was asked of some fields before is true of all that have the same in those. */
+/* Outcomes of some comparisons serve all allocations that agree in their fields. */
 static void check_outcomes(const struct owner_sentence *s)
 {
-	struct owner_field_values first = some_fields(s), again = some_fields(s), both = again;
+	struct owner_field_values first = pick_fields(s), second = pick_fields(s), both = second;
 	unsigned int outcomes, mask = pick(1 << OWNER_FIELDS);
 	enum owner_field field;
 
 	for (field = 0; field < OWNER_FIELDS; field++)
 		if (mask & 1U << field)
 			both.value[field] = first.value[field];
-	both.absent_fields = (first.absent_fields & mask) | (again.absent_fields & ~mask);
+	both.absent_fields = (first.absent_fields & mask) | (second.absent_fields & ~mask);
 	outcomes = owner_lang_compare_fields(s, &first, mask);
-	ensure(owner_lang_matches_outcomes(s, &again, mask, outcomes) ==
+	ensure(owner_lang_matches_outcomes(s, &second, mask, outcomes) ==
 	       owner_lang_matches(s, &both));
 }
 
 static void check_evaluation(const struct owner_sentence *s, const char *printed)
 {
-	struct owner_field_values fields = some_fields(s);
+	struct owner_field_values fields = pick_fields(s);
 	bool holds = owner_lang_matches(s, &fields);
-	enum owner_verdict truth = holds ? OWNER_VERDICT_TRUE : OWNER_VERDICT_FALSE, judged;
+	enum owner_verdict expected = holds ? OWNER_VERDICT_TRUE : OWNER_VERDICT_FALSE, verdict;
 
 	ensure(holds == text_holds(printed, &fields));
-	ensure(owner_lang_judge(s, &fields) == truth);
+	ensure(owner_lang_judge(s, &fields) == expected);
 	fields.known_fields = pick(1 << OWNER_FIELDS);
-	judged = owner_lang_judge(s, &fields);
-	ensure(judged == truth || judged == OWNER_VERDICT_UNDECIDED);
+	verdict = owner_lang_judge(s, &fields);
+	ensure(verdict == expected || verdict == OWNER_VERDICT_UNDECIDED);
 	if (!(s->fields_used & ~fields.known_fields))
-		ensure(judged == truth);
+		ensure(verdict == expected);
 }
 
 static void check_printing(const struct owner_sentence *s)
 {
-	char printed[OWNER_SENTENCE_MAX + 1], again[OWNER_SENTENCE_MAX + 1];
-	static struct owner_sentence other;
+	char printed[OWNER_SENTENCE_MAX + 1], reprinted[OWNER_SENTENCE_MAX + 1];
+	static struct owner_sentence reparsed;
 	struct owner_lang_error error;
 	size_t length = owner_lang_print(s, printed, sizeof(printed));
 
 	ensure(length <= OWNER_SENTENCE_MAX && length == strlen(printed));
-	ensure(owner_lang_parse(&other, s->dialect, printed, length, &error));
-	ensure(owner_lang_print(&other, again, sizeof(again)) == length);
-	ensure(!strcmp(printed, again));
-	ensure(other.settings_given == s->settings_given && other.fields_used == s->fields_used);
-	ensure(!memcmp(other.comparisons, s->comparisons, sizeof(s->comparisons)));
+	ensure(owner_lang_parse(&reparsed, s->dialect, printed, length, &error));
+	ensure(owner_lang_print(&reparsed, reprinted, sizeof(reprinted)) == length);
+	ensure(!strcmp(printed, reprinted));
+	ensure(reparsed.settings_given == s->settings_given);
+	ensure(reparsed.fields_used == s->fields_used);
+	ensure(!memcmp(reparsed.comparisons, s->comparisons, sizeof(s->comparisons)));
 	if (s->command != OWNER_RULE)
 		return;
 	check_evaluation(s, printed);
@@ -258,26 +269,26 @@ int fuzz_one(const uint8_t *data, size_t size) __asm__("LLVMFuzzerTestOneInput")
 int fuzz_one(const uint8_t *data, size_t size)
 {
 	enum owner_dialect dialect;
-	struct owner_lang_text rest;
+	struct owner_lang_text remaining;
 	const char *sentence, *last;
 	char *text;
 	size_t length;
 
 	if (!size)
 		return 0;
-	seed(data, size);
+	seed_random(data, size);
 	dialect = *data == 'c' ? OWNER_CONTROL : OWNER_QUERY;
 	size--;
-	/* As large as it is: what is read beyond it is seen. */
+	/* An allocation of the exact size: ASan reports reads beyond it. */
 	text = malloc(size);
 	memcpy(text, data + 1, size);
 
 	check_sentence(dialect, text, size);
-	rest = (struct owner_lang_text){ text, size };
+	remaining = (struct owner_lang_text){ text, size };
 	last = text;
-	while (owner_lang_next_sentence(&rest, &sentence, &length)) {
+	while (owner_lang_next_sentence(&remaining, &sentence, &length)) {
 		ensure(length && sentence >= last && sentence + length <= text + size);
-		ensure(rest.start + rest.length == text + size);
+		ensure(remaining.start + remaining.length == text + size);
 		last = sentence + length;
 		check_sentence(dialect, sentence, length);
 	}

@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * sentence control|query: read sentences as that file would, write each as it
- * is understood. Stops with status 1 at what is wrong, and says so.
+ * sentence control|query: parse the sentences on stdin and print each in its canonical
+ * form. Prints the first error and exits with status 1.
  */
 #include <stdio.h>
 #include <string.h>
 
 #include "lang.h"
 
-static bool explain(const char *text, size_t length, const struct owner_lang_error *error)
+static bool print_error(const char *text, size_t length, const struct owner_lang_error *error)
 {
 	char shown[OWNER_ERROR_TEXT_SIZE];
 
@@ -17,7 +17,7 @@ static bool explain(const char *text, size_t length, const struct owner_lang_err
 	return false;
 }
 
-static bool read_all(enum owner_dialect dialect, struct owner_lang_text rest)
+static bool print_sentences(enum owner_dialect dialect, struct owner_lang_text text)
 {
 	char printed[OWNER_SENTENCE_MAX + 1];
 	struct owner_lang_error error;
@@ -25,9 +25,9 @@ static bool read_all(enum owner_dialect dialect, struct owner_lang_text rest)
 	const char *sentence;
 	size_t length;
 
-	while (owner_lang_next_sentence(&rest, &sentence, &length)) {
+	while (owner_lang_next_sentence(&text, &sentence, &length)) {
 		if (!owner_lang_parse(&s, dialect, sentence, length, &error))
-			return explain(sentence, length, &error);
+			return print_error(sentence, length, &error);
 		owner_lang_print(&s, printed, sizeof(printed));
 		puts(printed);
 	}
@@ -45,6 +45,6 @@ int main(int argc, char *argv[])
 		return 2;
 	}
 	length = fread(text, 1, sizeof(text), stdin);
-	return !read_all(control ? OWNER_CONTROL : OWNER_QUERY,
+	return !print_sentences(control ? OWNER_CONTROL : OWNER_QUERY,
 			 (struct owner_lang_text){ text, length });
 }

@@ -1,10 +1,10 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: GPL-2.0
-"""The language's documentation against the language: lang.py SENTENCE.
+"""Check the documentation and the tests of the language: lang.py SENTENCE.
 
-SENTENCE is the program that reads sentences. Each example of the text must be
-understood where the text says it is written; each word and each limit must be
-in the text; each message must be one that KUnit expects. Prints TAP.
+SENTENCE is the program that parses and prints sentences. Each example of the
+documentation must be valid in its dialect. Each name and each limit must be in the
+documentation. KUnit must expect each error message. Prints TAP.
 """
 
 import re
@@ -34,7 +34,7 @@ def ok(good: bool, name: str, why: str = "") -> None:
 
 
 def examples() -> list[tuple[str, str]]:
-    """Where each is written, and its text."""
+    """Dialect and text of each example."""
     found = []
     for block in re.findall(r"^::\n\n((?:\t.*\n)+)", TEXT, re.M):
         block = textwrap.dedent(block)
@@ -45,29 +45,29 @@ def examples() -> list[tuple[str, str]]:
     return found
 
 
-def understand(where: str, text: str) -> subprocess.CompletedProcess:
-    return subprocess.run([sys.argv[1], where], input=text, capture_output=True, text=True)
+def parse(dialect: str, text: str) -> subprocess.CompletedProcess:
+    return subprocess.run([sys.argv[1], dialect], input=text, capture_output=True, text=True)
 
 
 def test_examples() -> None:
     ok(len(examples()) >= 10, "ten tasks", f"there are {len(examples())}")
-    for where, text in examples():
-        name = text.removeprefix(f"# {where}\n").split("\n", 1)[0]
-        first = understand(where, text)
-        ok(first.returncode == 0 and bool(first.stdout), f"{where}: {name.replace('#', '')}",
+    for dialect, text in examples():
+        name = text.removeprefix(f"# {dialect}\n").split("\n", 1)[0]
+        first = parse(dialect, text)
+        ok(first.returncode == 0 and bool(first.stdout), f"{dialect}: {name.replace('#', '')}",
            first.stderr)
-        again = understand(where, first.stdout)
-        ok(again.stdout == first.stdout, "  and what is printed of it", again.stderr)
+        second = parse(dialect, first.stdout)
+        ok(second.stdout == first.stdout, "  and what is printed of it", second.stderr)
 
 
 def test_wrong_example() -> None:
-    """The text shows one error, as it is rendered."""
-    shown = textwrap.dedent(re.search(r"^(\tno field.*\n(?:\t.*\n)+)", TEXT, re.M)[0])
-    got = understand("control", shown.split("\n")[1])
-    ok(got.returncode == 1 and got.stderr == shown, "the error that is shown", got.stderr)
+    """The documentation prints one error exactly as the program does."""
+    expected = textwrap.dedent(re.search(r"^(\tno field.*\n(?:\t.*\n)+)", TEXT, re.M)[0])
+    got = parse("control", expected.split("\n")[1])
+    ok(got.returncode == 1 and got.stderr == expected, "the error that is shown", got.stderr)
 
 
-def test_words_are_told() -> None:
+def test_names_are_documented() -> None:
     tables = re.findall(r"(\w+)\[\w+(?: \+ 1)?\] = \{(.*?)\};",
                         (LANG / "words.c").read_text(), re.S)
     for table, body in tables:
@@ -78,7 +78,7 @@ def test_words_are_told() -> None:
             ok(not missing, f"{table} are in the text", ", ".join(missing))
 
 
-def test_limits_are_told() -> None:
+def test_limits_are_documented() -> None:
     limits = re.findall(r"#define (\w+)\s+(\d+)\b", (LANG / "lang.h").read_text())
     limits = [(name, value) for name, value in limits
               if name.endswith(("_MAX", "_DEFAULT"))]
@@ -87,24 +87,24 @@ def test_limits_are_told() -> None:
 
 
 def test_messages_are_expected() -> None:
-    """As KUnit compares whole messages, it is enough that each form of one is there."""
+    """KUnit compares complete messages, so each format string must match one of them."""
     expected = {message.replace('" FIELDS_OF_CONTROL', "") for message in STRING.findall(KUNIT)}
-    forms = []
+    formats = []
     for path in sorted(LANG.glob("*.c")):
         for call in re.findall(r"owner_lang_fail\(p,(?:[^\"]|\"(?:[^\"\\]|\\.)*\")*?;",
                                path.read_text()):
-            forms += STRING.findall(call)[:1]
-    ok(len(forms) >= 50, "messages are found", f"only {len(forms)}")
-    for form in forms:
-        pattern = re.sub(r"%0?\d*(?:zu|[sducx])", "\0", form)
+            formats += STRING.findall(call)[:1]
+    ok(len(formats) >= 50, "messages are found", f"only {len(formats)}")
+    for text in formats:
+        pattern = re.sub(r"%0?\d*(?:zu|[sducx])", "\0", text)
         pattern = re.escape(pattern).replace("\0", ".+")
-        ok(any(re.match(pattern, message) for message in expected), f"tested: {form}")
+        ok(any(re.match(pattern, message) for message in expected), f"tested: {text}")
 
 
 test_examples()
 test_wrong_example()
-test_words_are_told()
-test_limits_are_told()
+test_names_are_documented()
+test_limits_are_documented()
 test_messages_are_expected()
 print(f"1..{count}")
 sys.exit(failed)

@@ -1,18 +1,18 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: GPL-2.0
-"""Do the kernel and ownertop answer sentences alike?
+"""Compare the answers of the kernel and of ownertop to the same sentences.
 
 owner_agree.py sentences COUNT
-    Prints so many sentences about what owner_truth.ko and owner_leak.ko hold: those
-    of the documentation, and random ones, always the same.
+    Print COUNT sentences about the objects of owner_truth.ko and owner_leak.ko: the
+    queries of the documentation, then random ones from a fixed seed.
 owner_agree.py compare OWNERTOP SENTENCES ANSWERS OBJECTS RECORDS NOW
-    ANSWERS are the kernel's, each followed by a line "===", and then the time as
-    seconds; OBJECTS and RECORDS are what ownertop is asked about instead: the
-    objects with all that the kernel knows of them, and
-    /sys/kernel/debug/slab_owner, which tells less. NOW is when they were read, as
-    seconds. Prints TAP.
+    ANSWERS are the kernel's, with a line "===" after each and the uptime in seconds
+    at the end. ownertop answers from two dumps: OBJECTS is the kernel's answer with
+    all fields, RECORDS is /sys/kernel/debug/slab_owner, which has fewer. NOW is the
+    uptime in seconds at which they were read. Prints TAP.
 
-Times are no edges: what is asked of ages is seconds from any object's.
+The ages and times in the sentences are seconds away from those of any planted object,
+so it does not matter that the kernel answers later than the dumps were read.
 """
 import random
 import re
@@ -60,6 +60,7 @@ NESTING = 16		# OWNER_NESTING_MAX
 
 
 def nesting(expression: str) -> int:
+    """The largest number of nested parentheses."""
     depth = deepest = 0
     for character in expression:
         depth += (character == "(") - (character == ")")
@@ -71,7 +72,7 @@ AGE = re.compile(r"(?<!\w)age(?!\w)")
 
 
 class Writer:
-    """Writes sentences, each field, operator and setting in its turn."""
+    """Composes random sentences from all fields, operators and settings."""
 
     def __init__(self) -> None:
         self.random = random.Random(SEED)
@@ -79,7 +80,7 @@ class Writer:
     def blank(self) -> str:
         return self.random.choice(["", " ", " ", "  "])
 
-    def some(self, values: List[str]) -> str:
+    def list_of(self, values: List[str]) -> str:
         return ",".join(self.random.sample(values, self.random.choice([1, 1, 1, 2, 3])))
 
     def comparison(self) -> str:
@@ -89,12 +90,12 @@ class Writer:
             operator, value = choose([("==", "slab"), ("==", "percpu"), ("!=", "page"),
                                       ("!=", "slab,percpu"), ("==", "percpu,slab")])
         elif field in WORDS:
-            operator, value = choose(["==", "!=", "~"]), self.some(WORDS[field])
+            operator, value = choose(["==", "!=", "~"]), self.list_of(WORDS[field])
         else:
             numbers = NUMBERS["size" if field == "bytes" else field]
             operator = choose(["==", "!=", "<", "<=", ">", ">="])
             if operator in ("==", "!="):
-                value = self.some(numbers)
+                value = self.list_of(numbers)
             else:
                 value = choose([n for n in numbers if "-" not in n])
                 if operator == "<" and re.fullmatch("0x?0*[a-z]*", value):
@@ -132,7 +133,7 @@ class Writer:
         if settings[-1].startswith("group=") or mode in ("stacks", "handles"):
             if chance() < 0.6:
                 kinds = AMOUNTS if chance() < 0.8 else AMOUNTS + ["oldest", "youngest"]
-                settings.append(f"sort={self.some(kinds)}")
+                settings.append(f"sort={self.list_of(kinds)}")
             if chance() < 0.4:
                 settings.append(f"top={choose([1, 2, 3, 5, 8, 20, 100])}")
             if chance() < 0.2:
@@ -151,12 +152,13 @@ class Writer:
 
 
 def about_planted(settings: str, expression: str) -> str:
+    """A sentence that selects only objects of the test's modules."""
     planted = f"module == {MODULES}"
     return f"{settings} if " + (f"({expression}) && {planted}" if expression else planted)
 
 
-def documented() -> Iterator[str]:
-    """The questions of the documentation, as rows and about what is planted."""
+def documented_sentences() -> Iterator[str]:
+    """The queries of the documentation, with format=tsv and about planted objects."""
     for question in re.findall(r"^\t# query\n\t(.*)$", TEXT.read_text(encoding="utf-8"), re.M):
         settings, _, expression = question.partition(" if ")
         if "format=" not in settings:
@@ -166,22 +168,24 @@ def documented() -> Iterator[str]:
 
 def write_sentences(count: int) -> None:
     writer = Writer()
-    sentences = dict.fromkeys(documented())
+    sentences = dict.fromkeys(documented_sentences())
     while len(sentences) < count:
         sentences[writer.sentence()] = None
-    # What was planted last is young at first: then is it asked who is.
+    # The last objects get older while sentences are asked: ask about ages first.
     for sentence in sorted(sentences, key=lambda each: not AGE.search(each)):
         print(sentence)
 
 
 # --- answers -------------------------------------------------------------------
 
-SUMS = 11		# columns of a group in front of its fields
-AGES = (6, 7)		# of them
-OBJECT_AGE = 9		# of an object
+SUMS = 11		# number of columns of a group row before its fields
+AGES = (6, 7)		# columns oldest and youngest of a group row
+OBJECT_AGE = 9		# column age of an object row
 
 
 class Answer:
+    """An answer with format=tsv."""
+
     def __init__(self, text: str) -> None:
         lines = [line for line in text.split("\n") if line and not line.startswith("#")]
         if not lines or not lines[0].startswith("row\t"):
@@ -193,12 +197,12 @@ class Answer:
     def named(self, name: str) -> List[List[str]]:
         return [row for row in self.rows if row[0] == name]
 
-    def ageless(self) -> bool:
-        """Counted when objects came and went: not looked at."""
+    def is_counted(self) -> bool:
+        """Is the answer from the counters of call chains, which have no ages?"""
         return self.groups and self.named("total")[0][AGES[0]] == "-"
 
     def sums(self, name: str) -> Tuple[int, ...]:
-        """Groups, objects, bytes, held and waste."""
+        """Groups, objects, bytes, held and waste of the only row @name."""
         row, = self.named(name)
         return tuple(map(int, row[1:AGES[0]]))
 
@@ -209,7 +213,7 @@ def without_ages(row: List[str], groups: bool) -> Tuple[str, ...]:
 
 
 def ages_are_near(kernel: List[str], ours: List[str], groups: bool, later: float) -> bool:
-    """The kernel was asked later than the objects were read, and may have counted only."""
+    """The kernel's ages are larger by at most @later seconds, or "-" in a counted answer."""
     for i in AGES if groups else (OBJECT_AGE,):
         if groups and kernel[i] == "-":
             continue
@@ -219,12 +223,13 @@ def ages_are_near(kernel: List[str], ours: List[str], groups: bool, later: float
 
 
 def setting(sentence: str, name: str) -> str:
+    """The value of a setting, or ""."""
     found = re.search(rf"(?:^| ){name}=(\S+)", sentence.split(" if ")[0])
     return found[1] if found else ""
 
 
 def may_be_counted(sentence: str) -> bool:
-    """Does it ask for what a call chain's objects have in common only?"""
+    """Does the sentence use only fields that all objects of a call chain share?"""
     settings, _, expression = sentence.partition(" if ")
     fields = {field.split(".")[0] for field in setting(sentence, "group").split(",") if field}
     fields.update(re.findall(r"(\w+)\s*(?:[=!<>]=|[<>~])", expression))
@@ -233,12 +238,13 @@ def may_be_counted(sentence: str) -> bool:
 
 
 def rank(row: List[str], order: List[str]) -> Tuple[int, ...]:
+    """The sort keys of a group row."""
     columns = {"objects": 2, "bytes": 3, "held": 4, "waste": 5}
     return tuple(int(row[columns[name]]) for name in order)
 
 
 def sorted_by_age(rows: List[List[str]], by: str, jitter: float) -> bool:
-    """The oldest first, or the youngest."""
+    """Is the oldest or the youngest group first, up to @jitter seconds?"""
     ages = [int(row[AGES[0] if by == "oldest" else AGES[1]]) / 1e9 for row in rows]
     if by == "oldest":
         ages.reverse()
@@ -247,7 +253,7 @@ def sorted_by_age(rows: List[List[str]], by: str, jitter: float) -> bool:
 
 def differences(sentence: str, kernel: Answer, ours: Answer, every: Answer,
                 later: float) -> Iterator[str]:
-    """What is not as it should be; @every is ours without top= and groups=."""
+    """Describe each difference. @every is ownertop's answer without top= and groups=."""
     if kernel.head != ours.head:
         yield f"columns: {kernel.head} {ours.head}"
         return
@@ -269,7 +275,7 @@ def differences(sentence: str, kernel: Answer, ours: Answer, every: Answer,
     if not by_age and [rank(row, order) for row in shown] != [rank(row, order) for row in wanted]:
         yield "the order differs"
 
-    # Where groups rank alike, or as old by some ms, those that are cut off may be others.
+    # top= may cut off different groups if their sort keys are equal, or ages nearly so.
     left = Counter(without_ages(row, True) for row in shown)
     right = Counter(without_ages(row, True) for row in wanted)
     all_groups = {without_ages(row, True): row for row in every.named("group")}
@@ -282,7 +288,7 @@ def differences(sentence: str, kernel: Answer, ours: Answer, every: Answer,
         if any(rank(row, order) != edge for row in cut):
             yield f"other groups: {cut[:3]}"
     if order[0] in ("oldest", "youngest"):
-        # The kernel looks at the clock for each object, and takes its time.
+        # The kernel reads the clock for each object of a walk that takes a while.
         for rows, jitter in ((shown, 2.0), (wanted, 0)):
             if not sorted_by_age(rows, order[0], jitter):
                 yield f"not in order: {[row[:SUMS] for row in rows]}"
@@ -293,8 +299,8 @@ def differences(sentence: str, kernel: Answer, ours: Answer, every: Answer,
         if near and not ages_are_near(row, near, True, later):
             yield f"ages of {row[:SUMS]}: {near[:SUMS]}"
 
-    if kernel.ageless() and not may_be_counted(sentence):
-        yield "ages are not told"
+    if kernel.is_counted() and not may_be_counted(sentence):
+        yield "the answer has no ages"
     for answer in (kernel, ours):
         parts = [answer.sums("not_shown"), answer.sums("other"),
                  *(tuple(map(int, row[1:AGES[0]])) for row in answer.named("group"))]
@@ -308,12 +314,12 @@ def differences(sentence: str, kernel: Answer, ours: Answer, every: Answer,
             yield f"{name}: {kernel.sums(name)} {ours.sums(name)}"
 
 
-# nid and handles are in no record, so neither is what depends on them.
-UNTOLD = re.compile(r"\b(nid|handles?|stack_handle|records)\b")
+# RECORDS has no nid and no handles, so it cannot answer sentences that need them.
+NOT_IN_RECORDS = re.compile(r"\b(nid|handles?|stack_handle|records)\b")
 
 
-def told_by_records(sentence: str) -> bool:
-    return not UNTOLD.search(sentence) and "group=" in sentence + (
+def records_can_answer(sentence: str) -> bool:
+    return not NOT_IN_RECORDS.search(sentence) and "group=" in sentence + (
         "group=" if "mode=stacks" in sentence else "")
 
 
@@ -337,7 +343,7 @@ def compare(ownertop: str, sentences: str, answers: str, objects: str, records: 
     for sentence, text in zip(asked, answered):
         everything = re.sub(r"\b(top|groups)=\d+ ?", "", sentence)
         for dump in (objects, records):
-            if dump == records and not told_by_records(sentence):
+            if dump == records and not records_can_answer(sentence):
                 continue
             counts[dump] += 1
             try:
@@ -363,7 +369,7 @@ def compare(ownertop: str, sentences: str, answers: str, objects: str, records: 
     empty = sum(not Answer(text).named("group") and not Answer(text).named("object")
                 for text in answered)
     good &= ok(4, empty < len(answered) / 2, f"{len(answered) - empty} answers are not empty")
-    counted = sum(Answer(text).ageless() for text in answered)
+    counted = sum(Answer(text).is_counted() for text in answered)
     good &= ok(5, counted > 10, f"{counted} answers are counted")
     print("1..5")
     return 0 if good else 1

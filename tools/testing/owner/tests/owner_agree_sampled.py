@@ -1,22 +1,23 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: GPL-2.0
-"""Do the kernel and ownertop estimate alike?
+"""Compare the estimates of the kernel and of ownertop for sampled objects.
 
 owner_agree_sampled.py sentences
-    Prints sentences that records can answer: the first for an answer in text.
+    Print sentences that ownertop can answer from records. The first asks for an answer
+    in format=text, all others for format=tsv.
 owner_agree_sampled.py compare OWNERTOP SENTENCES ANSWERS RECORDS
-    ANSWERS are the kernel's, each followed by a line "==="; RECORDS is
-    /sys/kernel/debug/slab_owner, of which ownertop is asked the same. Prints TAP.
+    ANSWERS are the kernel's, with a line "===" after each. RECORDS is
+    /sys/kernel/debug/slab_owner: ownertop answers from it. Prints TAP.
 
-Records have their weights cut to three decimals, so figures differ; near() says
-by how much.
+RECORDS has weights with three decimals, so the figures differ slightly: is_near()
+computes by how much.
 """
 import re
 import subprocess
 import sys
 from typing import Dict, List, Tuple
 
-from owner_agree import AGE, AGES, SUMS, Answer, Writer, about_planted, told_by_records
+from owner_agree import AGE, AGES, SUMS, Answer, Writer, about_planted, records_can_answer
 
 COUNT = 300
 
@@ -24,7 +25,7 @@ Sums = List[int]  # objects, bytes, held, waste, records, objects_error, bytes_e
 
 
 def without_order(sentence: str) -> str:
-    """What is shown must not depend on which estimate is larger."""
+    """Remove top=, groups= and sort=: nearly equal estimates may sort differently."""
     return re.sub(r"\b(top|groups|sort)=\S+ ?", "", sentence)
 
 
@@ -34,16 +35,17 @@ def write_sentences() -> None:
     sentences: Dict[str, None] = {}
     while len(sentences) < COUNT:
         sentence = without_order(writer.sentence())
-        if told_by_records(sentence) and not AGE.search(sentence):
+        if records_can_answer(sentence) and not AGE.search(sentence):
             sentences[sentence] = None
     print("\n".join(sentences))
 
 
-def near(kernel: Sums, ours: Sums) -> bool:
-    """A weight is 1 or more and is cut by less than 0.001: that is 0.1% of a figure.
+def is_near(kernel: Sums, ours: Sums) -> bool:
+    """Allow 0.1% for each sum, and 0.2% for each standard error.
 
-    Bytes are cut to whole ones for each record, by both. An error is
-    w * sqrt(1 - 1/w) to a record, and w is 2 or more here: by 0.2%.
+    A weight is at least 1 and is cut by less than 0.001. Both programs round bytes
+    down for each record. The error of a record is w * sqrt(1 - 1/w), and the weight w
+    of a sampled record is at least 2 in this test.
     """
     records = kernel[4]
     bytes_slack, held_slack = (records + 0.001 * value for value in kernel[1:3])
@@ -53,7 +55,7 @@ def near(kernel: Sums, ours: Sums) -> bool:
 
 
 def sums_by_key(answer: Answer) -> Dict[Tuple[str, ...], Sums]:
-    """By what the row is and its fields."""
+    """The sums of each row, by the row's name and fields."""
     return {(row[0], row[1], *row[SUMS:]):
             [*map(int, row[2:AGES[0]]), *map(int, row[AGES[1] + 1:SUMS])]
             for row in answer.rows}
@@ -76,7 +78,7 @@ def differences(sentence: str, kernel: Answer, ours: Answer) -> List[str]:
     if set(left) != set(right):
         return [f"{sentence}: {set(left) ^ set(right)}"]
     return [f"{sentence}: {key}: {left[key]} {right[key]}" for key in left
-            if not near(left[key], right[key])]
+            if not is_near(left[key], right[key])]
 
 
 def compare(ownertop: str, sentences: str, answers: str, records: str) -> int:
@@ -100,7 +102,7 @@ def compare(ownertop: str, sentences: str, answers: str, records: str) -> int:
         (len(asked) == len(answered) == COUNT and estimates > COUNT / 3,
          f"{estimates} of {len(answered)} answers are estimates"),
         (not wrong, "estimates and their errors agree"),
-        (all(totals) and near(*totals), "they are told in the same words"),
+        (all(totals) and is_near(*totals), "they are told in the same words"),
     )
     for number, (good, name) in enumerate(plan, 1):
         print(f"{'ok' if good else 'not ok'} {number} - {name}")
