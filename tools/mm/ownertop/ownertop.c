@@ -76,7 +76,7 @@ static void report_missed_names(const struct names *names)
 			missed.n, missed.example);
 }
 
-static int run(const struct options *o)
+static int run_view(const struct options *o)
 {
 	char * const *paths = o->inputs;
 	int nr_paths = o->nr_inputs;
@@ -124,7 +124,7 @@ int main(int argc, char *argv[])
 		globs_print(&options.select.chains.skip, stdout);
 		status = close_output(STATUS_COMPLETE);
 	} else {
-		status = run(&options);
+		status = run_view(&options);
 	}
 	options_free(&options);
 	return status;

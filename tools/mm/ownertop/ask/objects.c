@@ -16,7 +16,7 @@ struct objects {
 	u64 summed;		/* objects of sums, which cannot be printed one by one */
 };
 
-static enum owner_mode mode_of(const struct objects *o)
+static enum owner_mode sentence_mode(const struct objects *o)
 {
 	return o->options->select.sentence.mode;
 }
@@ -78,11 +78,11 @@ static void print_row(const struct objects *o, const struct record *rec)
 		print_number(o, rec, numbers[i]);
 	print_word(o, rec, OWNER_FIELD_CACHE);
 	print_word(o, rec, OWNER_FIELD_COMM);
-	if (mode_of(o) != OWNER_MODE_HANDLE) {
+	if (sentence_mode(o) != OWNER_MODE_HANDLE) {
 		putc('\t', o->out);
 		print_frames(rec->stack, o->out);
 	}
-	if (mode_of(o) != OWNER_MODE_STACK)
+	if (sentence_mode(o) != OWNER_MODE_STACK)
 		print_number(o, rec, OWNER_FIELD_HANDLE);
 	putc('\n', o->out);
 }
@@ -93,9 +93,9 @@ static void copy_text(const struct objects *o, const struct record *rec)
 	const char *frames = rec->pfn.s + rec->pfn.len;
 
 	fwrite(rec->header.s, 1, frames - rec->header.s, o->out);
-	if (mode_of(o) != OWNER_MODE_HANDLE)
+	if (sentence_mode(o) != OWNER_MODE_HANDLE)
 		fwrite(rec->stack.s, 1, rec->stack.len, o->out);
-	if (mode_of(o) != OWNER_MODE_STACK && rec->handle != HANDLE_UNKNOWN)
+	if (sentence_mode(o) != OWNER_MODE_STACK && rec->handle != HANDLE_UNKNOWN)
 		fprintf(o->out, "handle: %llu\n", rec->handle);
 	fwrite(rec->tail.s, 1, rec->tail.len, o->out);
 	putc('\n', o->out);
@@ -124,7 +124,7 @@ static void print_head(const struct objects *o)
 
 	tsv_sentence(&o->options->select.sentence, o->out);
 	if (o->options->format == FORMAT_TSV)
-		fprintf(o->out, "%s\t%s\n", columns, tsv_stack_columns(mode_of(o)));
+		fprintf(o->out, "%s\t%s\n", columns, tsv_stack_columns(sentence_mode(o)));
 	else
 		putc('\n', o->out);
 }
@@ -139,7 +139,7 @@ static void print_seconds(const struct objects *o, const char *name, u64 ts)
 }
 
 /* Print the total as a comment, so that the output can be read as a dump. */
-static void print_tail(const struct objects *o)
+static void print_total(const struct objects *o)
 {
 	const struct sum *sum = &o->total.sum;
 
@@ -166,7 +166,7 @@ int objects_run(const struct options *options, char * const *paths, int n, FILE 
 	o.a.model.visit_arg = &o;
 	print_head(&o);
 	answer_read_dump(&o.a, options, paths, n);
-	print_tail(&o);
+	print_total(&o);
 	status = health_complete(&o.a.health) ? STATUS_COMPLETE : STATUS_INCOMPLETE;
 	answer_free(&o.a);
 	return status;

@@ -28,13 +28,13 @@ enum {
 	TAKES_MODE = 1 << 8,
 };
 
-/* What an option is about. */
+/* The subject of an option. */
 enum option_group {
 	GROUP_GROUPS, GROUP_RECORDS, GROUP_CHAINS, GROUP_VIEW, GROUP_INPUT, GROUP_OUTPUT,
 	GROUP_PROGRAM,
 };
 
-/* What the shell offers for the argument of an option. */
+/* How the shell completes the argument of an option. */
 enum option_values {
 	VALUES_FILES,		/* also for options without an argument */
 	VALUES_FIELDS, VALUES_SORTS, VALUES_CACHES, VALUES_TIMES, VALUES_PAGE_SIZES,

@@ -24,7 +24,7 @@ bool is_sentence(const char *argument)
 	       (strchr(argument, ' ') && strpbrk(argument, "<>~"));
 }
 
-static void append(char **text, const char *format, ...)
+static void append_text(char **text, const char *format, ...)
 {
 	char *more, *all;
 	va_list args;
@@ -43,15 +43,15 @@ static void append(char **text, const char *format, ...)
 /* Escape quotes in @word. A backslash that already escapes a character is kept. */
 static void append_quoted(char **text, const char *word, const char *suffix)
 {
-	append(text, "\"");
+	append_text(text, "\"");
 	while (*word) {
 		if (*word == '\\' && word[1])
-			append(text, "%c", *word++);
+			append_text(text, "%c", *word++);
 		else if (*word == '"' || *word == '\\')
-			append(text, "\\");
-		append(text, "%c", *word++);
+			append_text(text, "\\");
+		append_text(text, "%c", *word++);
 	}
-	append(text, "%s\"", suffix);
+	append_text(text, "%s\"", suffix);
 }
 
 /* Returns why a sentence that the language allows has no answer here, or NULL. */
@@ -72,7 +72,7 @@ void sentence_parse_setting(struct owner_sentence *s, const char *option, const 
 	struct owner_lang_error error;
 	char *text = NULL;
 
-	append(&text, "%s%s", setting, value);
+	append_text(&text, "%s%s", setting, value);
 	if (!owner_lang_parse(s, OWNER_QUERY, text, strlen(text), &error))
 		usage_refuse(option, error.message);
 	if (find_refusal(s))
@@ -92,7 +92,7 @@ u64 sentence_parse_time(const char *option, const char *text)
 
 /*
  * Parse @condition alone, before it is joined with the others: a value like "1 || pid > 0"
- * must not change the meaning of the whole expression. Frees @condition.
+ * must not change the meaning of the expression. Frees @condition.
  */
 static void add_condition(struct question *q, const char *option, const char *value,
 			  char *condition)
@@ -104,7 +104,7 @@ static void add_condition(struct question *q, const char *option, const char *va
 		usage_refuse(option, error.message);
 	if (s.nr_comparisons != 1 || s.comparisons[0].nr_closing)
 		usage_fail(option, value, "is more than a value");
-	append(&q->conditions, " && %s", condition + strlen("if "));
+	append_text(&q->conditions, " && %s", condition + strlen("if "));
 	free(condition);
 }
 
@@ -112,7 +112,7 @@ void question_add_word(struct question *q, const char *option, const char *field
 {
 	char *condition = NULL;
 
-	append(&condition, "if %s == ", field);
+	append_text(&condition, "if %s == ", field);
 	append_quoted(&condition, word, "");
 	add_condition(q, option, word, condition);
 }
@@ -122,7 +122,7 @@ void question_add_number(struct question *q, const char *option, const char *com
 {
 	char *condition = NULL;
 
-	append(&condition, "if %s %s", comparison, number);
+	append_text(&condition, "if %s %s", comparison, number);
 	add_condition(q, option, number, condition);
 }
 
@@ -133,7 +133,7 @@ void question_append_function(char **list, const char *pattern)
 	unsigned int i;
 
 	for (i = 0; i < sizeof(suffixes) / sizeof(*suffixes); i++) {
-		append(list, *list ? "," : "");
+		append_text(list, *list ? "," : "");
 		append_quoted(list, pattern, suffixes[i]);
 	}
 }
@@ -145,12 +145,13 @@ static void add_functions(struct question *q, const char *option, const char *co
 
 	if (!list)
 		return;
-	append(&condition, "if func %s %s", comparison, list);
+	append_text(&condition, "if func %s %s", comparison, list);
 	add_condition(q, option, list, condition);
 	free(list);
 }
 
-static noreturn void fail_at(const struct owner_lang_error *error, const char *text, size_t length)
+static noreturn void fail_with_error(const struct owner_lang_error *error, const char *text,
+				     size_t length)
 {
 	char shown[OWNER_ERROR_TEXT_SIZE];
 
@@ -164,7 +165,7 @@ static noreturn void refuse_part(const char *reason, const char *text, size_t le
 	struct owner_lang_error error = { .length = length };
 
 	snprintf(error.message, sizeof(error.message), "%s", reason);
-	fail_at(&error, text, length);
+	fail_with_error(&error, text, length);
 }
 
 /* Parse the sentence without the conditions of options: an error points into it. */
@@ -177,7 +178,7 @@ static void parse_sentence(struct owner_sentence *s, const char *text)
 
 	owner_lang_next_sentence(&left, &sentence, &length);
 	if (!owner_lang_parse(s, OWNER_QUERY, sentence, length, &error))
-		fail_at(&error, sentence, length);
+		fail_with_error(&error, sentence, length);
 	reason = find_refusal(s);
 	if (reason)
 		refuse_part(reason, sentence, length);
@@ -206,12 +207,12 @@ static void add_conditions(struct owner_sentence *s, const char *conditions)
 	owner_lang_print(s, printed, sizeof(printed));
 	expression = find_if(printed);
 	if (expression)
-		append(&text, "%.*sif (%s)%s", (int)(expression - printed), printed,
-		       expression + strlen("if "), conditions);
+		append_text(&text, "%.*sif (%s)%s", (int)(expression - printed), printed,
+			    expression + strlen("if "), conditions);
 	else
-		append(&text, "%s if %s", printed, conditions + strlen(" && "));
+		append_text(&text, "%s if %s", printed, conditions + strlen(" && "));
 	if (!owner_lang_parse(s, OWNER_QUERY, text, strlen(text), &error))
-		fail_at(&error, text, strlen(text));
+		fail_with_error(&error, text, strlen(text));
 	free(text);
 }
 

@@ -82,7 +82,7 @@ static bool report_not_later(const struct times *t, const struct dumps *dumps, u
 	return false;
 }
 
-static bool find_all(const struct times *t, const struct dumps *dumps, u64 *ns)
+static bool find_times(const struct times *t, const struct dumps *dumps, u64 *ns)
 {
 	u32 i;
 
@@ -101,7 +101,7 @@ u64 *times_find(const struct times *t, const struct dumps *dumps)
 {
 	u64 *ns = xmalloc(dumps->n * sizeof(*ns));
 
-	if (find_all(t, dumps, ns))
+	if (find_times(t, dumps, ns))
 		return ns;
 	free(ns);
 	return NULL;

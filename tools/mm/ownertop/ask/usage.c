@@ -26,7 +26,8 @@ static const char help_tail[] =
 "Exit status: 0 all was read, 1 input was damaged or not read, 2 failed.\n";
 
 /* Options of one line are separated by ", ", or by "; " if they are about different things. */
-static const char *separator(const struct option_info *previous, const struct option_info *option)
+static const char *choose_separator(const struct option_info *previous,
+				    const struct option_info *option)
 {
 	if (!previous)
 		return "  ";
@@ -36,7 +37,7 @@ static const char *separator(const struct option_info *previous, const struct op
 static int append_option(char *line, int len, const struct option_info *previous,
 			 const struct option_info *option)
 {
-	len += sprintf(line + len, "%s", separator(previous, option));
+	len += sprintf(line + len, "%s", choose_separator(previous, option));
 	if (option->letter && !previous)
 		len += sprintf(line + len, "-%c, ", option->letter);
 	len += sprintf(line + len, "--%s", option->name);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 */
-/* The views: what ownertop makes of records. */
+/* The views, such as table, tree and flame. */
 #ifndef OWNERTOP_VIEWS_H
 #define OWNERTOP_VIEWS_H
 

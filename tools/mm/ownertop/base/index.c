@@ -7,7 +7,7 @@
 
 #define FIRST_SLOTS 256
 
-static u32 tag_of(u64 hash)
+static u32 hash_tag(u64 hash)
 {
 	return hash >> 32;
 }
@@ -15,7 +15,7 @@ static u32 tag_of(u64 hash)
 u32 index_find(const struct index *ix, u64 hash, index_equal_fn equal,
 	       const void *array, const void *key)
 {
-	u32 tag = tag_of(hash);
+	u32 tag = hash_tag(hash);
 	u32 i;
 
 	if (!ix->slots)
@@ -57,7 +57,7 @@ void index_add(struct index *ix, u64 hash, u32 id)
 {
 	if (!ix->slots || ix->used >= ix->mask - ix->mask / 8)
 		double_slots(ix);
-	insert_slot(ix, (struct index_slot){ .tag = tag_of(hash), .id_plus_1 = id + 1 });
+	insert_slot(ix, (struct index_slot){ .tag = hash_tag(hash), .id_plus_1 = id + 1 });
 	ix->used++;
 }
 

@@ -2,7 +2,7 @@
 /* Parse numbers and words at the beginning of a text. */
 #include "base/number.h"
 
-static void advance(struct text *t, size_t len)
+static void skip_bytes(struct text *t, size_t len)
 {
 	t->s += len;
 	t->len -= len;
@@ -19,7 +19,7 @@ const char *take_number(struct text *t, u64 *value)
 			return "a number is too large";
 	if (!i)
 		return "a number is missing";
-	advance(t, i);
+	skip_bytes(t, i);
 	*value = v;
 	return NULL;
 }
@@ -29,12 +29,12 @@ struct text take_until_space(struct text *t)
 	const char *space = memchr(t->s, ' ', t->len);
 	struct text word = { t->s, space ? (size_t)(space - t->s) : t->len };
 
-	advance(t, word.len);
+	skip_bytes(t, word.len);
 	return word;
 }
 
 void take_spaces(struct text *t)
 {
 	while (t->len && *t->s == ' ')
-		advance(t, 1);
+		skip_bytes(t, 1);
 }

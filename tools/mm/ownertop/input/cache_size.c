@@ -31,7 +31,7 @@ static u64 read_size(const char *root, size_t root_len, const char *cache,
 }
 
 /* Parse the size in "kmalloc-64", "kmalloc-cg-2k", "kmalloc-rnd-03-1k" or "dma-kmalloc-8M". */
-static u64 size_in_name(const char *name)
+static u64 parse_size_in_name(const char *name)
 {
 	const char *dash = strrchr(name, '-');
 	struct text t;
@@ -50,7 +50,7 @@ static u64 size_in_name(const char *name)
 }
 
 /* Returns the name of the directory of @path if the file is alloc_traces, else no text. */
-static struct text directory_of(const char *path)
+static struct text find_directory(const char *path)
 {
 	const char *file = strrchr(path, '/'), *p;
 
@@ -64,7 +64,7 @@ static struct text directory_of(const char *path)
 
 void cache_from_path(const char *path, struct cache *cache)
 {
-	struct text dir = directory_of(path);
+	struct text dir = find_directory(path);
 	const char *root = strstr(path, DEBUG_SLAB);
 
 	*cache = (struct cache){ 0 };
@@ -76,7 +76,7 @@ void cache_from_path(const char *path, struct cache *cache)
 		cache->held_size = read_size(path, root - path, cache->name, "slab_size");
 	}
 	if (!cache->object_size)
-		cache->object_size = size_in_name(cache->name);
+		cache->object_size = parse_size_in_name(cache->name);
 	if (cache->held_size < cache->object_size)
 		cache->held_size = cache->object_size;
 }

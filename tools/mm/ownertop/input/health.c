@@ -9,7 +9,7 @@
 /* Damaged places of one input that get a message of their own. */
 #define MESSAGES_MAX 10
 
-static void report(struct health *h, const char *fmt, ...)
+static void report_message(struct health *h, const char *fmt, ...)
 {
 	va_list args;
 
@@ -37,19 +37,19 @@ void health_damage(struct health *h, const char *input, u64 line,
 		return;
 	}
 	h->reported++;
-	report(h, "%s:%llu: %s; not counted", input, line, reason);
+	report_message(h, "%s:%llu: %s; not counted", input, line, reason);
 }
 
 void health_unread(struct health *h, const char *input, const char *reason)
 {
 	h->unread++;
-	report(h, "%s: %s", input, reason);
+	report_message(h, "%s: %s", input, reason);
 }
 
 void health_input_done(struct health *h, const char *input)
 {
 	if (h->suppressed)
-		report(h, "%s: %u more damaged places", input, h->suppressed);
+		report_message(h, "%s: %u more damaged places", input, h->suppressed);
 	h->reported = 0;
 	h->suppressed = 0;
 }

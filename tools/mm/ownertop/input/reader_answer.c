@@ -188,7 +188,7 @@ static const char *read_kind(struct text cell, enum kind *kind)
 }
 
 /* A cell with "-": the object has no such field. Without a cache it is a per-CPU area. */
-static void take_absent(struct record *rec, int column)
+static void read_absent_cell(struct record *rec, int column)
 {
 	switch (column) {
 	case OWNER_FIELD_CACHE:
@@ -213,7 +213,7 @@ static const char *read_cell(struct row *row, int column, struct text cell)
 
 	rec->cgroup_known |= column == OWNER_FIELD_CGROUP;
 	if (cell_is(cell, "-")) {
-		take_absent(rec, column);
+		read_absent_cell(rec, column);
 		return NULL;
 	}
 	switch (column) {

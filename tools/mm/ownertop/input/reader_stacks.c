@@ -173,7 +173,7 @@ static void read_stacks(struct reading *r)
 }
 
 /* Returns the first block with a number: all blocks of a file have the same keys. */
-static struct block first_block(struct reading *r)
+static struct block find_first_block(struct reading *r)
 {
 	struct scan c = reading_scan(r);
 	struct block block;
@@ -187,14 +187,14 @@ static struct block first_block(struct reading *r)
 
 static bool maps_handles(struct reading *r)
 {
-	struct block block = first_block(r);
+	struct block block = find_first_block(r);
 
 	return only_maps_handle(&block);
 }
 
 static bool lists_slabs(struct reading *r)
 {
-	return first_block(r).has & HAS_SLABS;
+	return find_first_block(r).has & HAS_SLABS;
 }
 
 const struct format format_stacks = {

@@ -75,7 +75,7 @@ static enum tail take_tail(struct scan *c, struct record *rec)
 }
 
 /* The name of a task may contain newlines, which count as lines. */
-static u64 lines_between(const char *from, const char *to)
+static u64 count_lines_between(const char *from, const char *to)
 {
 	u64 n = 0;
 
@@ -129,7 +129,7 @@ static void read_record(struct reading *r, struct scan *c, enum kind kind)
 		reading_damage(r, c, reason);
 		return;
 	}
-	c->line += lines_between(c->p, head_end);
+	c->line += count_lines_between(c->p, head_end);
 	c->p = head_end;
 
 	if (!scan_line_end(c)) {

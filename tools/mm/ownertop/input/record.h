@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 */
-/* A record of an input: what readers of all formats hand to a sink. */
+/* Records, in the form that the readers of all formats hand to a sink. */
 #ifndef OWNERTOP_RECORD_H
 #define OWNERTOP_RECORD_H
 

@@ -9,7 +9,7 @@
 
 struct record;
 
-/* What the inputs say beside their records. */
+/* Facts about all inputs, other than their records. */
 struct input_summary {
 	bool slabs_listed;	/* an input lists every slab object */
 	bool coverage_known;	/* an input has the two counts below, which are added up */

@@ -58,7 +58,7 @@ struct unpack {
 
 static const struct unpack_kind * const kinds[] = { &unpack_gzip, &unpack_zstd };
 
-static const struct unpack_kind *kind_of(struct text head)
+static const struct unpack_kind *find_kind(struct text head)
 {
 	size_t i;
 
@@ -146,7 +146,7 @@ static int unpack_step(struct unpack *u, struct unpack_io *io)
 }
 
 /* Do some work towards more output. Returns 1, 0 at the end, or -1 on failure. */
-static int make_progress(struct unpack *u, struct unpack_io *io)
+static int unpack_more(struct unpack *u, struct unpack_io *io)
 {
 	if (*u->failure)
 		return -1;
@@ -158,12 +158,12 @@ static int make_progress(struct unpack *u, struct unpack_io *io)
 }
 
 /* Returns the number of bytes, 0 at the end, or -1 on failure. */
-static ssize_t unpack_some(struct unpack *u, char *buf, size_t len)
+static ssize_t unpack_bytes(struct unpack *u, char *buf, size_t len)
 {
 	struct unpack_io io = { .out = buf, .out_len = len };
 
 	while (io.out == buf) {
-		int result = make_progress(u, &io);
+		int result = unpack_more(u, &io);
 
 		/* Return the bytes before the failure first; the next call returns the failure. */
 		if (result <= 0 && io.out == buf)
@@ -191,7 +191,7 @@ static void *fill_blocks(void *arg)
 		wait_semaphore(&u->empty);
 		if (u->stop)
 			return NULL;
-		block->len = unpack_some(u, block->bytes, BLOCK_SIZE);
+		block->len = unpack_bytes(u, block->bytes, BLOCK_SIZE);
 		block->packed = u->packed_read - packed;
 		packed = u->packed_read;
 		last = block->len <= 0;
@@ -203,7 +203,7 @@ static void *fill_blocks(void *arg)
 
 struct unpack *unpack_begin(struct text head, int fd)
 {
-	const struct unpack_kind *kind = kind_of(head);
+	const struct unpack_kind *kind = find_kind(head);
 	struct unpack *u;
 
 	if (!kind)

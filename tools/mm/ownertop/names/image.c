@@ -30,8 +30,8 @@ struct image {
 /* Never search for separate debug files: the user names the files to use. */
 static int refuse_debuginfo(Dwfl_Module *mod, void **userdata, const char *modname,
 			    Dwarf_Addr base, const char *file_name,
-			const char *debuglink_file, GElf_Word debuglink_crc,
-			char **debuginfo_file_name)
+			    const char *debuglink_file, GElf_Word debuglink_crc,
+			    char **debuginfo_file_name)
 {
 	(void)mod;
 	(void)userdata;

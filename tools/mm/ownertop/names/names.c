@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-/* Replace frames by what kallsyms and DWARF know of them. Each frame is looked up once. */
+/* Replace frames by those that kallsyms and DWARF have. Each frame is looked up once. */
 #include <fts.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -88,7 +88,7 @@ static struct image *open_module(const struct names *names, struct text name)
 	return image;
 }
 
-static struct image *image_of(struct names *names, struct text module)
+static struct image *find_image(struct names *names, struct text module)
 {
 	u32 i;
 
@@ -206,7 +206,7 @@ static void expand_line(struct line_expansion *e, struct text line)
 
 	if (!frame_parse(line, &frame) || !parse_offset(line, frame.func, &offset, &size))
 		return;
-	image = image_of(e->names, frame.module);
+	image = find_image(e->names, frame.module);
 	if (!image || !image_find(image, frame.func, offset, size, &address)) {
 		if (frame.module.len ? !!e->names->modules_dir : !!e->names->vmlinux)
 			count_missed(&e->names->not_found, line);
