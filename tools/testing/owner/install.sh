@@ -1,15 +1,15 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-2.0
 #
-# Install the Debian packages that a door of the project needs, if any is missing:
-# install.sh install | install-tests | install-arm64
+# Install the Debian packages that are missing: install.sh install | install-tests |
+# install-arm64. The Makefile calls it before each target.
 set -eu
 
-# What is built, how it is built faster, where it boots, and the report on it.
+# Sources and tools to build kernels and ownertop, and the machines that boot them.
 run="linux-source-6.12 build-essential flex bison bc libelf-dev libssl-dev cpio kmod
 	xz-utils patch git python3 ccache qemu-system-x86 busybox-static
 	pkg-config libsmartcols-dev libjson-c-dev libxxhash-dev zlib1g-dev libzstd-dev libdw-dev"
-# What checks it: style, static analysis, readers of a vmcore.
+# Style and static checks, readers of a vmcore, tools of the tests.
 tests="sparse shellcheck flake8 codespell python3-drgn python3-ply python3-git
 	bsdextrautils bsdutils man-db time clang libclang-rt-14-dev zstd tmux
 	gdb golang-go chromium-headless-shell"

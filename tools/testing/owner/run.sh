@@ -1,8 +1,8 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-2.0
 #
-# make run: build the kernel, boot it, load a module that leaks, and print the
-# report that names who holds the memory.
+# make run: build the kernel, boot it, load a module that leaks, and print ownertop's
+# report of the leak.
 set -eu
 cd "$(dirname "$0")/../../.."
 bench=tools/testing/owner

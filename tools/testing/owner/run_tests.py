@@ -2,13 +2,12 @@
 # SPDX-License-Identifier: GPL-2.0
 """Run every test suite; end with one line 'N passed, N failed, N skipped'.
 
-A suite is a command that prints TAP or KTAP. Its results are counted, not
-believed: a suite that ends with a bad status, prints no result, or prints
-fewer than its plan announced counts as a failure of its own.
+A suite is a command that prints TAP or KTAP. A suite that exits with an error, prints
+no result, or prints another number of results than its plan counts as a failure, too.
 
     run_tests.py            all suites
-    run_tests.py NAME...    those whose names begin so
-    run_tests.py --list     their names and commands
+    run_tests.py NAME...    suites whose names begin with NAME
+    run_tests.py --list     names and commands of the suites
 """
 
 import os
@@ -25,17 +24,18 @@ SUITES = HERE / "suites"
 RESULT = re.compile(r"^( *)(not ok|ok)\b\s*(\d*)\s*-?\s*(.*)$")
 PLAN = re.compile(r"^( *)1\.\.(\d+)")
 SKIP = re.compile(r"#\s*SKIP\b\s*(.*)$", re.I)
-# What a suite that takes minutes says meanwhile.
+# A suite that takes minutes prints lines that begin so; the runner shows them at once.
 PROGRESS = "# progress: "
-# Lines before a failure, and comments after it, that are shown again at the end.
-SAID = 3
-EXPLAINED = 12
-# What a suite may take before it is ended: a hang must not eat the whole run.
+# Lines before a failure, and comments after it, that the summary repeats.
+LINES_BEFORE = 3
+LINES_AFTER = 12
+# Seconds after which a suite is killed, so that a hang does not stop the run.
 LIMIT = 1500
 
 
 @dataclass
 class Outcome:
+    """The results of a suite."""
     passed: int = 0
     failed: int = 0
     skipped: int = 0
@@ -43,22 +43,24 @@ class Outcome:
     failures: list[str] = field(default_factory=list)
 
     def fail(self, what: str) -> None:
+        """Count a failure; the text is repeated at the end of the run."""
         self.failed += 1
         self.failures.append(what)
 
 
 class Counter:
-    """Counts the leaves of a KTAP tree: a line over subtests sums them up."""
+    """Counts the leaves of a KTAP tree; the line after subtests is their summary."""
 
     def __init__(self, suite: str) -> None:
         self.suite = suite
         self.outcome = Outcome()
         self.depths: list[int] = []
         self.planned = self.seen = 0
-        self.said: list[str] = []  # since the last result
-        self.explaining = 0  # lines that the last result, a failure, may still have
+        self.recent: list[str] = []  # lines since the last result
+        self.explaining = 0  # comment lines still to be kept with the last failure
 
-    def line(self, text: str) -> None:
+    def add_line(self, text: str) -> None:
+        """Read one line of a suite's output."""
         if text.startswith(PROGRESS):
             say("    " + text.removeprefix(PROGRESS))
             return
@@ -66,11 +68,11 @@ class Counter:
         if plan and not plan[1]:
             self.planned += int(plan[2])
             if plan[2] == "0":
-                self.leaf(True, text)
+                self.add_leaf(True, text)
         result = RESULT.match(text)
         if not result:
             line = text.strip()[:200]
-            self.said = [*self.said[1 - SAID:], line]
+            self.recent = [*self.recent[1 - LINES_BEFORE:], line]
             if self.explaining and line.startswith("#"):
                 self.explaining -= 1
                 self.outcome.failures[-1] += f"\n      {line}"
@@ -83,10 +85,11 @@ class Counter:
         self.depths.append(depth)
         self.seen += depth == 0
         if not summary:
-            self.leaf(result[2] == "ok", result[4])
-        self.said = []
+            self.add_leaf(result[2] == "ok", result[4])
+        self.recent = []
 
-    def leaf(self, good: bool, name: str) -> None:
+    def add_leaf(self, good: bool, name: str) -> None:
+        """Count one result."""
         skip = SKIP.search(name)
         if skip and good:
             self.outcome.skipped += 1
@@ -95,10 +98,11 @@ class Counter:
         elif good:
             self.outcome.passed += 1
         else:
-            self.outcome.fail("\n      ".join([f"{self.suite}: {name}", *self.said]))
-            self.explaining = EXPLAINED
+            self.outcome.fail("\n      ".join([f"{self.suite}: {name}", *self.recent]))
+            self.explaining = LINES_AFTER
 
     def close(self, status: int) -> Outcome:
+        """Check the exit status and the plan."""
         outcome = self.outcome
         if status and not outcome.failed:
             outcome.fail(f"{self.suite}: ended with status {status}")
@@ -110,7 +114,7 @@ class Counter:
 
 
 def load_suites() -> dict[str, str]:
-    """tools/testing/owner/suites: a name, a colon, the command."""
+    """The suites of the file "suites", in its order."""
     suites = {}
     for line in SUITES.read_text().split("\n"):
         if line.strip() and not line.startswith("#"):
@@ -120,6 +124,7 @@ def load_suites() -> dict[str, str]:
 
 
 def run_suite(name: str, command: str) -> Outcome:
+    """Run one suite; its output is kept in build/test/NAME.log."""
     say(f"--- {name}: {command}")
     began = time.monotonic()
     counter = Counter(name)
@@ -134,7 +139,7 @@ def run_suite(name: str, command: str) -> Outcome:
         assert suite.stdout
         for raw in suite.stdout:
             file.write(raw)
-            counter.line(raw.decode(errors="replace").rstrip("\r\n"))
+            counter.add_line(raw.decode(errors="replace").rstrip("\r\n"))
     outcome = counter.close(suite.wait())
     timer.cancel()
     outcome.seconds = time.monotonic() - began
@@ -147,6 +152,7 @@ def run_suite(name: str, command: str) -> Outcome:
 
 
 def main() -> None:
+    """The program."""
     suites = load_suites()
     if sys.argv[1:] == ["--list"]:
         for name, command in suites.items():

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0
-"""What the workbench's programs share: where things are, and how they speak."""
+"""Paths and helpers that the programs of the workbench share."""
 
+import os
 import subprocess
 import sys
 from pathlib import Path
@@ -10,28 +11,37 @@ ROOT = Path(__file__).resolve().parents[3]
 BUILD = ROOT / "build"
 HERE = ROOT / "tools/testing/owner"
 
-# The assembled tree, and the pristine one beside it. Both stand one step from
-# their kernels' object directories, so that the compiler cache, which sees
-# relative paths, serves one tree's objects to the other.
+# The assembled tree, and the pristine source. Both are one directory above their kernels'
+# object directories: ccache sees relative paths, so one tree's objects serve the other.
 TREE = BUILD / "tree"
 PRISTINE = BUILD / "base/tree"
 
+# The author of commits in build/tree. The mails of the series do not carry it.
+IDENT = {"GIT_AUTHOR_NAME": "workbench", "GIT_AUTHOR_EMAIL": "workbench@localhost",
+         "GIT_COMMITTER_NAME": "workbench", "GIT_COMMITTER_EMAIL": "workbench@localhost"}
+
 
 def die(message: str) -> NoReturn:
-    """End with a message that says what was wrong and what would be right."""
+    """Exit with a message that names the error and, if possible, the remedy."""
     sys.stdout.flush()
     sys.exit(f"error: {message}")
 
 
 def say(message: str) -> None:
+    """Print a line at once, also into a pipe."""
     print(message, flush=True)
 
 
 def run(*command: str | Path, cwd: Path | None = None, **kwargs) -> str:
-    """Run a command and return its output; a failure ends the program."""
+    """Run a command and return its output; exit if it fails."""
     done = subprocess.run(
         [str(word) for word in command], cwd=cwd, text=True,
         stdout=subprocess.PIPE, stderr=subprocess.STDOUT, **kwargs)
     if done.returncode:
         die(f"{' '.join(map(str, command))} failed:\n{done.stdout.strip()}")
     return done.stdout
+
+
+def git(*words: str | Path, cwd: Path = TREE) -> str:
+    """Run git, by default in build/tree."""
+    return run("git", *words, cwd=cwd, env=os.environ | IDENT)

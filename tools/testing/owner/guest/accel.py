@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0
-"""Whether KVM serves on this machine: found out once, by booting under it."""
+"""Choose KVM or TCG: boot under both once, and remember the faster one."""
 
 import json
 import os
@@ -21,21 +21,23 @@ TCG_SECONDS = 120.0
 
 
 def _host() -> str:
-    """What the answer depends on: the processor and the running kernel."""
+    """The processor and the running kernel: if they change, try again."""
     info = Path("/proc/cpuinfo").read_text(errors="replace")
     model = re.search(r"model name\s*: (.*)", info)
     return " ".join([model.group(1) if model else "?", *os.uname()[1:4]])
 
 
 def _cached(path: Path) -> str:
+    """The remembered accelerator, or "" if there is none for this host."""
     try:
-        known: Dict[str, str] = json.loads(path.read_text())
-        return known["accel"] if known["host"] == _host() else ""
+        saved: Dict[str, str] = json.loads(path.read_text())
+        return saved["accel"] if saved["host"] == _host() else ""
     except (OSError, ValueError, KeyError):
         return ""
 
 
 def _remember(path: Path, accel: str, why: str) -> None:
+    """Write the choice to a file, atomically."""
     text = json.dumps({"host": _host(), "accel": accel, "why": why}, indent=1)
     partial = path.with_name(f"{path.name}.{os.getpid()}")
     partial.write_text(text + "\n")
@@ -44,7 +46,7 @@ def _remember(path: Path, accel: str, why: str) -> None:
 
 def _try(machine: Machine, build: Path, accel: str,
          seconds: float) -> Tuple[Optional[float], str]:
-    """Boot under accel; gives the seconds taken, or None and what failed."""
+    """Boot under accel; returns the seconds taken, or None and the error."""
     with tempfile.TemporaryDirectory(prefix="guest-") as name:
         scratch = Path(name)
         trial = replace(machine, accel=accel, initrd=scratch / "initrd")
@@ -58,20 +60,20 @@ def _try(machine: Machine, build: Path, accel: str,
 
 
 def _compare(machine: Machine, build: Path) -> Tuple[str, str, bool]:
-    """The faster accelerator, why, and whether that is worth keeping."""
+    """The faster accelerator, the reason, and whether to remember it."""
     kvm, failure = _try(machine, build, "kvm", KVM_SECONDS)
     tcg, tcg_failure = _try(machine, build, "tcg", TCG_SECONDS)
     if kvm is None and tcg is None:
         return "tcg", f"neither boots this kernel: {tcg_failure}", False
     if kvm is None:
-        return "tcg", f"KVM does not serve: {failure}", True
+        return "tcg", f"KVM does not work: {failure}", True
     if tcg is not None and tcg < kvm:
         return "tcg", f"KVM took {kvm:.1f} s, TCG {tcg:.1f} s", True
     return "kvm", f"KVM took {kvm:.1f} s", True
 
 
 def choose(machine: Machine, build: Path) -> Tuple[str, str]:
-    """The accelerator to use, and why if that was found out just now."""
+    """The accelerator to use, and the reason if it was tried just now."""
     kind = machine.kind
     if machine.icount or kind.arch != os.uname().machine or not kind.program:
         return "tcg", ""

@@ -38,11 +38,11 @@ After {HANG} and {DIED} the console's last 40 lines follow on stderr.
 
 
 class UsageError(Exception):
-    """What was asked for cannot be; the text says what can."""
+    """The options cannot be used together; the text names the remedy."""
 
 
 class Parser(argparse.ArgumentParser):
-    """Ends with our own status on wrong usage."""
+    """Exits with the status NOT_STARTED on wrong usage."""
 
     def error(self, message: str) -> NoReturn:
         self.print_usage(sys.stderr)
@@ -70,7 +70,7 @@ def seconds(text: str) -> float:
 
 
 def mem_bytes(text: str) -> int:
-    """The bytes that a size such as 512M stands for."""
+    """The number of bytes of a size such as 512M."""
     found = re.fullmatch(r"(\d+)([KMG]?)", text.upper())
     if not found:
         raise UsageError(f"--mem {text}: not a size such as 512M or 2G")
@@ -78,7 +78,7 @@ def mem_bytes(text: str) -> int:
 
 
 def add_common(parser: argparse.ArgumentParser) -> None:
-    """The options that all commands have."""
+    """Add the options of all commands."""
     parser.add_argument("name", metavar="KERNEL",
                         help="the kernel to boot: a directory of BUILD")
     parser.add_argument("--append", default="", metavar="WORDS",
@@ -88,18 +88,18 @@ def add_common(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--mem", default="512M", metavar="SIZE",
                         help="memory (default %(default)s)")
     parser.add_argument("--extra", default="", metavar="DIR",
-                        help="a directory to be found at /extra")
+                        help="a directory that the guest has at /extra")
     parser.add_argument("--accel", choices=("auto", "kvm", "tcg"),
                         default="auto",
                         help="auto (default): KVM where it really works")
     parser.add_argument("--build", default=str(TOP / "build"), metavar="DIR",
                         help="where the kernels are (default: build/)")
     parser.add_argument("--verbose", action="store_true",
-                        help="tell the command line and the seconds taken")
+                        help="print the accelerator and the boot time")
 
 
 def add_run(parser: argparse.ArgumentParser) -> None:
-    """The options of the commands that run CMD."""
+    """Add the options of the commands that run CMD."""
     parser.add_argument("--cmd", required=True, metavar="CMD",
                         help="what the guest's shell runs")
     parser.add_argument("--timeout", type=seconds, default=DEFAULT_SECONDS,
@@ -113,7 +113,7 @@ def add_run(parser: argparse.ArgumentParser) -> None:
 
 
 def parse(words: Optional[List[str]]) -> argparse.Namespace:
-    """The command line, as argparse sees it."""
+    """Parse the command line."""
     parser = Parser(prog="guest.py", description=__doc__, epilog=EPILOG,
                     formatter_class=argparse.RawDescriptionHelpFormatter)
     commands = parser.add_subparsers(dest="command", required=True,
@@ -132,12 +132,12 @@ def parse(words: Optional[List[str]]) -> argparse.Namespace:
 
 
 def note(text: str) -> None:
-    """Tell the person at the terminal."""
+    """Print a message to the user."""
     print(f"guest: {text}", file=sys.stderr, flush=True)
 
 
 def check(args: argparse.Namespace, kind: Kind) -> None:
-    """Refuse what this kind of kernel cannot do."""
+    """Refuse options that this kind of kernel does not support."""
     memory = mem_bytes(args.mem)
     if args.command == "vmcore" and kind.program != "qemu-system-x86_64":
         raise UsageError(f"{args.name}: a vmcore is taken of an x86_64 guest "
@@ -179,7 +179,7 @@ def make_machine(args: argparse.Namespace, kind: Kind,
 
 @contextmanager
 def scratch_directory() -> Iterator[Path]:
-    """A private directory, gone afterwards."""
+    """A private directory, removed afterwards."""
     path = Path(tempfile.mkdtemp(prefix="guest-"))
     try:
         yield path
@@ -188,14 +188,14 @@ def scratch_directory() -> Iterator[Path]:
 
 
 def to_stdout(data: bytes) -> None:
-    """Write all of data to our stdout."""
+    """Write all data to stdout."""
     view = memoryview(data)
     while view:
         view = view[os.write(1, view):]
 
 
 def run(args: argparse.Namespace, machine: Machine, scratch: Path) -> int:
-    """Run CMD; take the guest's memory afterwards if that is asked for."""
+    """Run CMD, then dump the guest's memory for the command vmcore."""
     console = Path(args.console) if args.console else scratch / "console"
     taken = args.command == "vmcore"
     task = Task(args.cmd, Path(args.build), scratch, console.resolve(),
@@ -217,7 +217,7 @@ def run(args: argparse.Namespace, machine: Machine, scratch: Path) -> int:
 
 @contextmanager
 def terminal_kept() -> Iterator[None]:
-    """Leave the terminal as it was found, whatever a machine does to it."""
+    """Restore the terminal's settings after a machine has used it."""
     saved = [(fd, termios.tcgetattr(fd)) for fd in (0, 1) if os.isatty(fd)]
     try:
         yield
@@ -229,7 +229,7 @@ def terminal_kept() -> Iterator[None]:
 
 
 def terminal_size() -> str:
-    """Rows and columns of the terminal, or nothing without one."""
+    """Rows and columns of the terminal; empty without a terminal."""
     if not os.isatty(1):
         return ""
     size = os.get_terminal_size(1)
@@ -255,7 +255,7 @@ COMMANDS = {"run": run, "vmcore": run, "shell": shell}
 
 
 def guarded(args: argparse.Namespace) -> int:
-    """Do what was asked; turn what is wrong into messages."""
+    """Run the command; turn errors into messages and statuses."""
     try:
         kind = find_kind(Path(args.build) / args.name, args.name)
         check(args, kind)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0
-"""The initramfs of a guest: busybox, our init, the command, extra files."""
+"""The initramfs of a guest: busybox, init.sh, the command, extra files."""
 
 import os
 import shutil
@@ -22,7 +22,7 @@ PT_INTERP = 3
 
 
 class ImageError(Exception):
-    """The initramfs cannot be made; the text says what would be right."""
+    """The initramfs cannot be made; the text names the remedy."""
 
 
 class Cpio:

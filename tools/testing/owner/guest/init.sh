@@ -2,12 +2,12 @@
 # SPDX-License-Identifier: GPL-2.0
 # shellcheck shell=dash
 #
-# The first process of a guest that guest.py starts. It makes the usual
-# mounts, runs /cmd, and tells the runner how it ended.
+# The first process of a guest that guest.py starts. It mounts the usual file
+# systems, runs /cmd, and reports its status to the runner.
 #
-# /guest.conf, written by the runner, says what to do:
+# The runner's /guest.conf has the settings:
 #   mode     run (end after /cmd), hold (stay after /cmd), shell (a prompt)
-#   channel  where /cmd's output goes: the name of a virtio port, or a ttyS
+#   channel  the channel for /cmd's output: the name of a virtio port, or a ttyS
 #   mark     a random word; the lines "<mark> begin" and "<mark> end <status>"
 #            frame /cmd's output
 #   name     the host name
@@ -23,8 +23,8 @@ say()
 
 leave()
 {
-	# The runner lets no guest come up again, so this ends it. Unlike
-	# poweroff it needs no firmware.
+	# The runner ends the machine at a reboot. Unlike poweroff, reboot needs
+	# no firmware.
 	reboot -f
 	sleep 60
 }
@@ -57,7 +57,7 @@ attach_all()
 	ifconfig lo up 2>/dev/null
 }
 
-# Ports appear when host and guest have spoken, a moment after boot.
+# Virtio ports appear a moment after boot.
 find_port()
 {
 	tries=0
@@ -93,10 +93,10 @@ open_channel()
 	exec 3<>"$device" || give_up "$device cannot be opened"
 }
 
-# A virtio port is fast when written to directly, and can be opened once
-# only; to a tty, programs would write line by line. So CMD writes to the
-# port, but to a pipe in front of a tty, and who opens /dev/stdout anew gets
-# the pipe in both cases. The closing line goes through the pipe, to come last.
+# CMD writes directly to a virtio port, which is fast. The port can be opened
+# only once, so /dev/stdout and /dev/stderr are a pipe into it. With a tty, CMD
+# itself writes into the pipe: on a tty programs would flush each line. The
+# closing line takes the pipe, so that it is last.
 run_cmd()
 {
 	open_channel
@@ -112,8 +112,8 @@ run_cmd()
 	echo "$mark end $?" >&4
 }
 
-# The end of the machine would take along what is still on its way: wait
-# until the runner says that it has the closing line.
+# Output in flight would be lost with the machine: wait until the runner
+# confirms the closing line.
 await_receipt()
 {
 	read -r _ <&3

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0
-"""One run of a guest: start it, pass its output on, say how it ended."""
+"""One run of a guest: start it, pass its output on, report how it ended."""
 
 import os
 import re
@@ -25,8 +25,8 @@ READ_SIZE = 1 << 18
 CONSOLE_LIMIT = 8 << 20
 GOODBYE_SECONDS = 20.0
 PANIC = re.compile(r"Kernel panic - not syncing.*")
-TROUBLE = re.compile(r"(?:guest-init: |BUG: |Oops: |Internal error: "
-                     r"|Unable to |Call-Trace of ).*")
+ERRORS = re.compile(r"(?:guest-init: |BUG: |Oops: |Internal error: "
+                    r"|Unable to |Call-Trace of ).*")
 ESCAPES = re.compile(r"\x1b(?:\[[0-9;?]*[A-Za-z]|c)|[\r\0]")
 
 Sink = Callable[[bytes], None]
@@ -45,7 +45,7 @@ class Interrupted(Exception):
 
 
 class GuestError(Exception):
-    """The guest did not tell CMD's status."""
+    """The guest ended without reporting CMD's status."""
 
     def __init__(self, status: int, what: str) -> None:
         super().__init__(what)
@@ -53,18 +53,18 @@ class GuestError(Exception):
 
 
 class Frame:
-    """Cuts CMD's output out of what comes through the channel."""
+    """Extracts CMD's output from the data of the channel."""
 
     def __init__(self, mark: str) -> None:
         self.begin = f"{mark} begin\n".encode()
         self.end = f"{mark} end ".encode()
         self.began = False
         self.status: Optional[int] = None
-        self.held = b""
+        self.pending = b""
 
     def feed(self, chunk: bytes) -> bytes:
-        """Take what came; give what belongs to CMD's output."""
-        data = self.held + chunk
+        """Take a chunk of the channel; return the part of CMD's output in it."""
+        data = self.pending + chunk
         if not self.began:
             data = self._find_begin(data)
             if not self.began:
@@ -74,17 +74,17 @@ class Frame:
             self._take_status(data[at:])
         else:
             at = len(data) - self._overlap(data)
-        self.held = data[at:]
+        self.pending = data[at:]
         return data[:at]
 
     def _find_begin(self, data: bytes) -> bytes:
         before, found, after = data.partition(self.begin)
         self.began = bool(found)
-        self.held = b"" if found else before
+        self.pending = b"" if found else before
         return after
 
     def _overlap(self, data: bytes) -> int:
-        """The length of the longest tail that may begin the end line."""
+        """The length of the longest tail that may be the start of the end line."""
         for length in range(min(len(data), len(self.end) - 1), 0, -1):
             if self.end.startswith(data[-length:]):
                 return length
@@ -97,7 +97,7 @@ class Frame:
 
 @dataclass
 class Task:
-    """What a guest is started for."""
+    """The command that a guest runs, and the files of the run."""
     cmd: str
     build: Path
     scratch: Path
@@ -108,7 +108,7 @@ class Task:
 
 
 class Session:
-    """A machine from its start to its end."""
+    """A running machine and its channels."""
 
     def __init__(self, machine: Machine, task: Task) -> None:
         self.machine = machine
@@ -144,7 +144,7 @@ class Session:
         return command
 
     def start(self) -> List[str]:
-        """Start the machine; gives the command line used."""
+        """Start the machine and return its command line."""
         self.channel, theirs = socket.socketpair()
         fds = [theirs.detach()]
         command = self._command(fds[0], fds)
@@ -171,7 +171,7 @@ class Session:
         return self.process.end()
 
     def pump(self, sink: Sink) -> None:
-        """Pass CMD's output on until its status or the machine's end."""
+        """Pass CMD's output on until its status arrives or the machine ends."""
         assert self.process and self.channel
         while self.frame.status is None:
             chunk = self._read()
@@ -184,7 +184,7 @@ class Session:
                 sink(output)
 
     def _read(self) -> bytes:
-        """What the channel brings, nothing when the machine has ended."""
+        """Data of the channel; empty if the machine has ended."""
         assert self.process and self.channel
         ready = select.select([self.channel, self.process.pidfd], [], [])[0]
         if self.channel not in ready:
@@ -195,7 +195,7 @@ class Session:
             return b""
 
     def _send_receipt(self) -> None:
-        """Tell our init that all has arrived, so that it may end."""
+        """Tell init.sh that all output has arrived, so that it can stop the machine."""
         assert self.channel
         try:
             self.channel.sendall(b"\n")
@@ -203,18 +203,18 @@ class Session:
             pass
 
     def finish(self) -> int:
-        """CMD's status; GuestError when there is none."""
+        """Return CMD's status; raise GuestError if there is none."""
         assert self.process
         if self.frame.status is None:
             self.process.wait(GOODBYE_SECONDS)
-            raise GuestError(DIED, self._death(self.process.end()))
+            raise GuestError(DIED, self._describe_end(self.process.end()))
         if self.task.mode == "run":
             self._send_receipt()
             self.process.wait(GOODBYE_SECONDS)
         return self.frame.status
 
     def dump(self, path: Path) -> None:
-        """Write the memory of a guest that stays after CMD."""
+        """Write the memory of a guest that keeps running after CMD."""
         assert self.qmp
         partial = path.with_name(path.name + ".partial")
         try:
@@ -226,7 +226,7 @@ class Session:
             partial.unlink(missing_ok=True)
 
     def close(self) -> None:
-        """End the machine if it still runs."""
+        """Kill the machine if it still runs."""
         if self.process:
             self.process.end()
         if self.channel:
@@ -238,24 +238,24 @@ class Session:
         """The error for a guest that did not end in time."""
         where = "CMD had not ended" if self.frame.began \
             else "CMD had not started"
-        trouble = self._trouble()
+        error = self._find_error()
         return GuestError(HANG, f"hung: {where} after {seconds:g} s"
-                          + (f"; the console says: {trouble}" if trouble
+                          + (f"; the console says: {error}" if error
                              else ""))
 
-    def _trouble(self) -> str:
+    def _find_error(self) -> str:
         text = "\n".join(console_lines(self.task.console))
         found = PANIC.findall(text)
         if found:
             return str(found[0])
-        found = TROUBLE.findall(text)
+        found = ERRORS.findall(text)
         return str(found[-1]) if found else ""
 
-    def _death(self, status: int) -> str:
+    def _describe_end(self, status: int) -> str:
         when = "while CMD ran" if self.frame.began else "before CMD started"
-        trouble = self._trouble()
-        if PANIC.match(trouble):
-            return f"the guest panicked {when}: {trouble}"
+        error = self._find_error()
+        if PANIC.match(error):
+            return f"the guest panicked {when}: {error}"
         errors = self.errors.read_text(errors="replace").splitlines()
         program = self.machine.kind.program or "the um kernel"
         if status:
@@ -263,13 +263,13 @@ class Session:
                 else f"with status {status}"
             why = f": {errors[-1]}" if errors else ""
             return f"{program} ended {how} {when}{why}"
-        if trouble:
-            return f"the guest ended {when}: {trouble}"
+        if error:
+            return f"the guest ended {when}: {error}"
         return f"the guest rebooted or powered off {when}"
 
 
 def console_lines(path: Path) -> List[str]:
-    """The lines of a console log, freed of terminal sequences."""
+    """The lines of a console log without terminal escape sequences."""
     try:
         with open(path, "rb") as file:
             size = file.seek(0, os.SEEK_END)
@@ -306,7 +306,7 @@ def catch_signals() -> None:
 
 def run_session(session: Session, sink: Sink, seconds: float,
                 after: Optional[Callable[[], None]] = None) -> int:
-    """Run a guest within a time limit; gives CMD's status."""
+    """Run a guest with a time limit; returns CMD's status."""
     signal.setitimer(signal.ITIMER_REAL, seconds)
     try:
         session.start()

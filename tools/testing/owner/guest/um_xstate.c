@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Lets User-mode Linux 6.12 run on processors whose registers are more than it
- * knows of (AMX): it keeps 2696 bytes of them for each process, and the host
- * refuses to set any other number than all. Preloaded, this sets the rest to what
- * it was.
+ * A preloaded library that lets User-mode Linux 6.12 run on processors with AMX.
+ *
+ * UML keeps 2696 bytes of extended registers for each process. The host rejects
+ * PTRACE_SETREGSET with fewer bytes than the processor has. Read all registers, replace
+ * the part that UML knows, and write all.
  */
 #include <elf.h>
 #include <stdarg.h>
@@ -13,19 +14,19 @@
 #include <sys/uio.h>
 #include <unistd.h>
 
-/* More than any processor has. */
+/* At least the size of any processor's extended registers. */
 #define REGISTERS_MAX	65536
 
-static long set_registers(long pid, long type, const struct iovec *some)
+static long set_registers(long pid, long type, const struct iovec *subset)
 {
 	static _Alignas(64) char bytes[REGISTERS_MAX];
 	struct iovec all = { bytes, sizeof(bytes) };
 
 	if (syscall(SYS_ptrace, PTRACE_GETREGSET, pid, type, &all))
 		return -1;
-	if (some->iov_len >= all.iov_len)
-		return syscall(SYS_ptrace, PTRACE_SETREGSET, pid, type, some);
-	memcpy(bytes, some->iov_base, some->iov_len);
+	if (subset->iov_len >= all.iov_len)
+		return syscall(SYS_ptrace, PTRACE_SETREGSET, pid, type, subset);
+	memcpy(bytes, subset->iov_base, subset->iov_len);
 	return syscall(SYS_ptrace, PTRACE_SETREGSET, pid, type, &all);
 }
 
@@ -43,7 +44,7 @@ long ptrace(enum __ptrace_request request, ...)
 
 	if (request == PTRACE_SETREGSET && address == NT_X86_XSTATE)
 		return set_registers(pid, address, data);
-	/* The system call stores what libc's function returns. */
+	/* For PEEK requests the system call stores the word that libc's ptrace() returns. */
 	if (request != PTRACE_PEEKTEXT && request != PTRACE_PEEKDATA &&
 	    request != PTRACE_PEEKUSER)
 		return syscall(SYS_ptrace, request, pid, address, data);

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0
-"""The machines guests run on: command lines, processes, QEMU's monitor."""
+"""The machines of guests: command lines, processes, QEMU's monitor."""
 
 import ctypes
 import json
@@ -19,7 +19,7 @@ from typing import Any, Dict, IO, List, Optional, Tuple, Union
 PORT = "owner.out"
 PR_SET_PDEATHSIG = 1
 PT_NOTE = 4
-# How often, and after what pause, it is looked whether a guest that is to be dumped rests.
+# Before a dump: how many times to check that all processors are idle, and the pause.
 QUIET_TRIES = 100
 QUIET_SECONDS = 0.02
 LIBC = ctypes.CDLL(None)
@@ -28,12 +28,12 @@ Stream = Union[int, IO[Any], None]
 
 
 class VmError(Exception):
-    """The machine cannot be set up; the text says what would be right."""
+    """The machine cannot be set up; the text names the remedy."""
 
 
 @dataclass
 class Kind:
-    """What one kind of kernel needs."""
+    """The image and the machine of one kind of kernel."""
     arch: str
     image: str
     console: str
@@ -43,12 +43,12 @@ class Kind:
     words: str = ""
 
 
-# TCG: "max" has all that the emulator knows. A fifth page table level only
-# lengthens its walks, and pointer authentication by the architected cipher
-# takes most of an emulated arm64's time.
+# For TCG: "max" has all features of the emulator. A fifth page table level slows
+# page walks. Pointer authentication with the architected cipher would take most
+# of an emulated arm64's time.
 #
-# A kernel without ACPI is told where QEMU's firmware interface is, through
-# which it leaves the note that makes a dump of it readable.
+# A kernel without ACPI needs the address of QEMU's firmware interface, through
+# which it passes the VMCOREINFO note to a dump.
 KINDS = (
     Kind("x86_64", "arch/x86/boot/bzImage", "ttyS0", PORT,
          "qemu-system-x86_64", ["-machine", "q35", "-cpu", "max,la57=off"],
@@ -76,7 +76,7 @@ class Machine:
 
 
 def find_kind(directory: Path, name: str) -> Kind:
-    """Tell by the image in directory what kind of kernel it is."""
+    """The kind of kernel whose image is in the directory."""
     for kind in KINDS:
         if (directory / kind.image).exists():
             return kind
@@ -95,7 +95,7 @@ def _qemu_accel(machine: Machine) -> List[str]:
     if machine.icount:
         return ["-accel", "tcg", "-icount", "shift=0,sleep=off", "-smp", "1"]
     accel = "kvm" if machine.accel == "kvm" else "tcg,thread=multi"
-    # A kernel without ACPI learns of one processor in each socket.
+    # A kernel without ACPI finds only one processor per socket.
     return ["-accel", accel, "-smp",
             f"{machine.smp},sockets={machine.smp},cores=1,threads=1"]
 
@@ -112,7 +112,7 @@ def qemu_command(machine: Machine) -> List[str]:
 
 
 def qemu_channel(fd: int) -> List[str]:
-    """A virtio port whose other end is the socket fd."""
+    """A virtio port connected to the socket fd."""
     return ["-device", "virtio-serial-pci",
             "-chardev", f"socket,id=out,fd={fd}",
             "-device", f"virtserialport,chardev=out,name={PORT}"]
@@ -125,7 +125,7 @@ def qemu_monitor(fd: int) -> List[str]:
 
 
 def _um_shim(kernel: Path, scratch: Path) -> Path:
-    """What um_xstate.c is there for, built once for a kernel."""
+    """The library of um_xstate.c, built once for a kernel."""
     source = Path(__file__).with_name("um_xstate.c")
     shim = kernel.with_name("um_xstate.so")
     if not shim.exists() or shim.stat().st_mtime < source.stat().st_mtime:
@@ -145,12 +145,12 @@ def um_command(machine: Machine, uml_dir: Path) -> List[str]:
 
 
 def um_channel(fd: int) -> List[str]:
-    """A serial line whose other end is the socket fd."""
+    """A serial line connected to the socket fd."""
     return [f"ssl0=fd:{fd}", "ssl=null"]
 
 
 def _in_child() -> None:
-    """Die with the runner, and leave no core file behind."""
+    """Let the machine die with the runner, without a core file."""
     LIBC.prctl(PR_SET_PDEATHSIG, signal.SIGKILL)
     resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
 
@@ -170,7 +170,7 @@ def _members(session: int) -> List[int]:
 
 
 class Process:
-    """A running machine: a process that leads a session of its own."""
+    """A running machine: a process in its own session."""
 
     def __init__(self, command: List[str], streams: Tuple[Stream, ...],
                  fds: List[int]) -> None:
@@ -189,13 +189,13 @@ class Process:
         self.pidfd = os.pidfd_open(self.popen.pid)
 
     def wait(self, seconds: float) -> bool:
-        """Wait for the end; True when it came in time."""
+        """Wait for the end; True if it ended in time."""
         return bool(select.select([self.pidfd], [], [], seconds)[0])
 
     def end(self) -> int:
-        """End what still runs, reap it, and give its exit status."""
+        """Kill the session's processes, and return the exit status."""
         if self.popen.returncode is None:
-            # Until it is reaped below, its id cannot become another's.
+            # The session id cannot be reused before wait() below reaps the process.
             for pid in _members(self.popen.pid):
                 try:
                     os.kill(pid, signal.SIGKILL)
@@ -235,10 +235,9 @@ class Monitor:
         return self._answer(what).get("return")
 
     def _stop(self) -> None:
-        """Stop the guest while no processor runs anything, if that comes.
+        """Stop the guest at a moment when all processors are idle.
 
-        So nothing is half done but what sleeps or waits for RCU: no object is
-        on its way from a freelist to its owner.
+        No allocation is half done then. If the processors stay busy, stop anyway.
         """
         for _ in range(QUIET_TRIES):
             self.execute("stop")
@@ -253,8 +252,8 @@ class Monitor:
     def dump(self, path: Path) -> None:
         """Stop the guest and write its memory as an ELF core file.
 
-        With paging, so that the file has the kernel's virtual addresses:
-        readers that cannot walk page tables by themselves need them.
+        Paging is on: readers that cannot walk page tables need the kernel's
+        virtual addresses in the file.
         """
         self._stop()
         self.execute("dump-guest-memory",
@@ -262,7 +261,7 @@ class Monitor:
 
 
 def check_core(path: Path) -> None:
-    """Refuse a core file that lacks what its readers find KASLR by."""
+    """Refuse a core file without the note from which readers get the KASLR offset."""
     with open(path, "rb") as file:
         file.seek(struct.unpack_from("<Q", file.read(64), 32)[0])
         kind, _, offset, _, _, size = struct.unpack("<IIQQQQ", file.read(40))

@@ -2,10 +2,9 @@
 # SPDX-License-Identifier: GPL-2.0
 """Build kernels: kernels.py [--missing] NAME...
 
-The names are x86_64 um debug rt arm64 vanilla profiling. With --missing, a
-kernel that has an image is left as it is. Objects go to build/NAME/, the
-compiler's words to build/NAME.log. A build is incremental; what was built for
-one tree serves the other through ccache.
+The names are x86_64 um debug rt arm64 vanilla profiling. --missing skips kernels
+that have an image. Objects are in build/NAME/, the compiler's output in
+build/NAME.log. A build is incremental, and ccache shares objects between trees.
 """
 
 import os
@@ -25,6 +24,7 @@ from workbench import BUILD, HERE, PRISTINE, ROOT, TREE, die, say  # noqa: E402
 
 @dataclass
 class Kernel:
+    """How one kernel is configured and built."""
     fragments: list[str]
     arch: str = "x86_64"
     image: str = "bzImage"
@@ -45,14 +45,14 @@ KERNELS = {
 
 
 def fragment_text(kernel: Kernel) -> str:
-    """The kernel's options; where fragments differ the last one wins."""
+    """The kernel's options. If fragments disagree, the last one wins."""
     options: dict[str, str] = {}
     for name in kernel.fragments:
         for line in (HERE / "kernels/configs" / f"{name}.config").read_text().split("\n"):
             if line.startswith("CONFIG_"):
                 option, value = line.split("=", 1)
                 options[option] = value
-    # Preemption models exclude each other: a later choice drops the earlier one.
+    # Preemption models exclude each other, so drop the base's choice.
     for model in ("CONFIG_PREEMPT", "CONFIG_PREEMPT_RT"):
         if options.get(model) == "y":
             options.pop("CONFIG_PREEMPT_VOLUNTARY", None)
@@ -60,7 +60,7 @@ def fragment_text(kernel: Kernel) -> str:
 
 
 class Build:
-    """One kernel on its way from fragments to image."""
+    """The build of one kernel, from configuration fragments to image."""
 
     def __init__(self, name: str) -> None:
         self.name = name
@@ -70,16 +70,18 @@ class Build:
         self.log = BUILD / f"{name}.log"
 
     def image(self) -> Path:
+        """The path of the bootable image."""
         if self.kernel.arch == "um":
             return self.objects / self.kernel.image
         arch = self.kernel.arch.replace("x86_64", "x86")
         return self.objects / "arch" / arch / "boot" / self.kernel.image
 
     def make(self, *words: str, **kwargs) -> subprocess.Popen:
+        """Start make on the kernel tree, through ccache if it is installed."""
         kernel = self.kernel
         cache = "ccache " if shutil.which("ccache") else ""
-        # The whole tree's directory is the cache's base, so that paths below it
-        # are relative and a clone elsewhere finds what this one compiled.
+        # ccache makes paths below CCACHE_BASEDIR relative, so that a clone of this
+        # repository elsewhere finds the objects that this one compiled.
         environment = os.environ | {
             "CCACHE_BASEDIR": str(self.tree.parent), "CCACHE_NOHASHDIR": "1", "CCACHE_DEPEND": "1",
             "CCACHE_SLOPPINESS": "time_macros,include_file_mtime,include_file_ctime",
@@ -92,6 +94,7 @@ class Build:
         return subprocess.Popen(command, env=environment, text=True, **kwargs)
 
     def configure(self) -> None:
+        """Write .config, unless the fragments and Kconfig files are unchanged."""
         self.objects.mkdir(parents=True, exist_ok=True)
         self.log.unlink(missing_ok=True)
         if self.kernel.pristine:
@@ -118,7 +121,7 @@ class Build:
         trial.rename(fragment)
 
     def check_config(self, wanted: str, got: str) -> None:
-        """An option that did not take would make every later result a lie."""
+        """Exit if Kconfig dropped an option: results would be of another kernel."""
         have = dict(re.findall(r"^(CONFIG_\w+)=(.*)$", got, re.M))
         lost = [f"{option}={value} (it is {have.get(option, 'n')})"
                 for option, value in re.findall(r"^(CONFIG_\w+)=(.*)$", wanted, re.M)
@@ -129,7 +132,7 @@ class Build:
                 "tools/testing/owner/kernels/configs/.")
 
     def build(self) -> None:
-        """Compile, with a line of progress now and then."""
+        """Compile, and print a line of progress every 15 s."""
         began = shown = time.monotonic()
         steps = 0
         with self.log.open("a") as log:
@@ -150,18 +153,19 @@ class Build:
         say(f"{self.name}: built in {clock(time.monotonic() - began)}")
 
     def build_modules(self) -> None:
-        """The modules that guests load: a leak to find, and what is planted."""
-        place = self.objects / "owner-modules"
-        place.mkdir(exist_ok=True)
+        """Build the modules that the tests load into guests."""
+        directory = self.objects / "owner-modules"
+        directory.mkdir(exist_ok=True)
         for source in (HERE / "modules").iterdir():
-            target = place / source.name
+            target = directory / source.name
             if not target.exists() or target.read_bytes() != source.read_bytes():
                 shutil.copy(source, target)
         with self.log.open("a") as log:
-            if self.make(f"M={place}", "modules", stdout=log, stderr=log).wait():
+            if self.make(f"M={directory}", "modules", stdout=log, stderr=log).wait():
                 self.fail("did not build its guest modules")
 
     def fail(self, what: str) -> None:
+        """Exit with the lines of the log that explain the failure."""
         lines = self.log.read_text(errors="replace").split("\n")
         telling = ([line for line in lines if re.search(r"error:|undefined reference", line)]
                    or [line for line in lines if "***" in line])
@@ -170,16 +174,19 @@ class Build:
 
 
 def clock(seconds: float) -> str:
+    """Minutes and seconds."""
     return f"{int(seconds) // 60}:{int(seconds) % 60:02d}"
 
 
 def build(name: str) -> None:
+    """Configure and build one kernel."""
     work = Build(name)
     work.configure()
     work.build()
 
 
 def main() -> None:
+    """The program."""
     words = sys.argv[1:]
     names = [word for word in words if word != "--missing"]
     unknown = [name for name in names if name not in KERNELS]
@@ -197,7 +204,7 @@ def main() -> None:
                          ("assemble", not all(KERNELS[name].pristine for name in names))):
         if needed and subprocess.run([HERE / "kernels/tree.py", what]).returncode:
             sys.exit(1)
-    # Two at a time: one kernel's link and the other's compilation fill both cores.
+    # Build two kernels at a time: one compiles while the other links.
     with ThreadPoolExecutor(2) as pool:
         for outcome in [pool.submit(build, name) for name in names]:
             outcome.result()

@@ -1,0 +1,93 @@
+# SPDX-License-Identifier: GPL-2.0
+"""The series as mail, for git am."""
+
+import os
+import shutil
+import subprocess
+from dataclasses import dataclass
+from pathlib import Path
+
+from manifest import write_if_changed
+from overlay import overlay_files
+from patches import PATCHES, load_series
+from pristine import make_base
+
+from workbench import BUILD, IDENT, ROOT, die, git, say
+
+SERIES = BUILD / "series"
+
+
+@dataclass
+class Topic:
+    """One mail of the series: a patch, or overlay files with a message."""
+    message: str
+    files: dict[str, bytes]
+
+
+def load_topics() -> list[Topic]:
+    """The mails in the order of patches/6.12/topics."""
+    patches = {patch.name: patch for patch in load_series()}
+    overlay = set(overlay_files())
+    topics = []
+    for line in (PATCHES / "topics").read_text().split("\n"):
+        words = line.split("#")[0].split()
+        if not words:
+            continue
+        if words[0] in patches:
+            patch = patches.pop(words[0])
+            topics.append(Topic(patch.message, patch.after))
+            continue
+        if not (PATCHES / words[0]).is_file():
+            die(f"patches/6.12/topics names {words[0]}, which is neither a patch of the series "
+                "nor a message file beside it")
+        taken = {path for path in overlay for root in words[1:]
+                 if path == root or path.startswith(root + "/")}
+        if not taken:
+            die(f"patches/6.12/topics: {words[0]} takes no file of the overlay")
+        overlay -= taken
+        topics.append(Topic((PATCHES / words[0]).read_text(),
+                            {path: (ROOT / path).read_bytes() for path in taken}))
+    if patches or overlay:
+        die("patches/6.12/topics does not list: " + ", ".join([*patches, *sorted(overlay)]))
+    return topics
+
+
+def write_series() -> None:
+    """Commit each topic in a scratch worktree and write the commits to build/series/."""
+    make_base()
+    topics = load_topics()
+    work = BUILD / "series.work"
+    shutil.rmtree(work, ignore_errors=True)
+    git("worktree", "prune")
+    # Do not check the tree out: the mails need only the files that change.
+    git("worktree", "add", "-q", "--no-checkout", "--detach", work, "base")
+    git("read-tree", "base", cwd=work)
+    for topic in topics:
+        for path, content in topic.files.items():
+            mode = 0o755 if os.access(ROOT / path, os.X_OK) else 0o644
+            write_if_changed(work / path, content, mode)
+            git("add", "-f", path, cwd=work)
+        commit(work, topic.message)
+    shutil.rmtree(SERIES, ignore_errors=True)
+    # Mail does not preserve the line ends and bytes of test data, so encode it.
+    attributes = BUILD / "series.attributes"
+    attributes.write_text("**/tests/input/** binary\n**/tests/expect/** binary\n")
+    git("-c", f"core.attributesFile={attributes}", "format-patch", "-q", "--no-signature",
+        "--binary", "-o", SERIES, "base", cwd=work)
+    cover = (PATCHES / "cover.txt").read_text()
+    log = git("log", "--reverse", "--format=  %s", "base..HEAD", cwd=work)
+    stat = git("diff", "--stat", "--summary", "base", "HEAD", cwd=work)
+    subject, body = cover.split("\n", 1)
+    (SERIES / "0000-cover-letter.txt").write_text(
+        f"Subject: [PATCH 0/{len(topics)}] {subject}\n{body.rstrip()}\n\n{log}\n{stat}")
+    git("worktree", "remove", "--force", work)
+    say(f"series: {len(topics)} patches and a cover letter in {SERIES.relative_to(ROOT)}/; "
+        "apply with: git am -s build/series/*.patch")
+
+
+def commit(work: Path, message: str) -> None:
+    """Commit the index of a worktree."""
+    done = subprocess.run(["git", "commit", "-q", "-F", "-"], cwd=work, text=True, input=message,
+                          env=os.environ | IDENT, capture_output=True)
+    if done.returncode:
+        die(f"a topic could not be committed: {done.stdout}{done.stderr}")

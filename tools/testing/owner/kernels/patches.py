@@ -1,0 +1,117 @@
+# SPDX-License-Identifier: GPL-2.0
+"""The patch series: apply it in memory, write a patch again after an edit."""
+
+import re
+import subprocess
+import tempfile
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from pristine import base_file
+
+from workbench import ROOT, TREE, die
+
+PATCHES = ROOT / "patches/6.12"
+
+
+@dataclass
+class Patch:
+    """One patch of the series, and the files it touches before and after.
+
+    A patch may be a message without a diff; "refresh" then adds the first one.
+    """
+    name: str
+    text: str
+    before: dict[str, bytes] = field(default_factory=dict)
+    after: dict[str, bytes] = field(default_factory=dict)
+
+    @property
+    def message(self) -> str:
+        """The patch's commit message, a subject line and a body."""
+        head = self.text.split("\n--- ", 1)[0].split("\n---\n", 1)[0]
+        lines = [line for line in head.split("\n") if not line.startswith("From: ")]
+        text = "\n".join(lines).strip()
+        return re.sub(r"^Subject:\s*(\[[^]]*\]\s*)?", "", text) + "\n"
+
+
+def load_series() -> list[Patch]:
+    """Apply the series to the base, in memory, and return its patches."""
+    state: dict[str, bytes] = {}
+    patches = []
+    for line in (PATCHES / "series").read_text().split("\n"):
+        name = line.split("#")[0].strip()
+        if not name:
+            continue
+        if not (PATCHES / name).is_file():
+            die(f"patches/6.12/series names {name}, which is not there")
+        patch = Patch(name, (PATCHES / name).read_text())
+        apply(patch, state)
+        patches.append(patch)
+    return patches
+
+
+def apply(patch: Patch, state: dict[str, bytes]) -> None:
+    """Apply one patch; state has the files that earlier patches changed."""
+    paths = re.findall(r"^\+\+\+ b/(\S+)", patch.text, re.M)
+    if not paths:
+        return
+    with tempfile.TemporaryDirectory() as scratch:
+        for path in paths:
+            content = state.get(path) or base_file(path)
+            if content is None:
+                die(f"patches/6.12/{patch.name} touches {path}, which the kernel does not have; "
+                    "a file of ours belongs into the overlay, at its path")
+            patch.before[path] = content
+            target = Path(scratch, path)
+            target.parent.mkdir(parents=True, exist_ok=True)
+            target.write_bytes(content)
+        done = subprocess.run(
+            ["patch", "-p1", "--fuzz=0", "--no-backup-if-mismatch", "-s", "-f"],
+            cwd=scratch, input=patch.text, text=True,
+            stdout=subprocess.PIPE, stderr=subprocess.STDOUT)
+        if done.returncode:
+            explain_reject(patch, done.stdout, Path(scratch))
+        for path in paths:
+            patch.after[path] = Path(scratch, path).read_bytes()
+    state.update(patch.after)
+
+
+def explain_reject(patch: Patch, output: str, scratch: Path) -> None:
+    """Exit with the hunks that did not apply, and the remedy."""
+    version = re.search(r"SUBLEVEL = (\d+)", (base_file("Makefile") or b"").decode())
+    rejects = []
+    for reject in sorted(scratch.rglob("*.rej")):
+        path = reject.relative_to(scratch).as_posix().removesuffix(".rej")
+        for hunk in re.split(r"^(?=@@ )", reject.read_text(), flags=re.M)[1:]:
+            rejects.append(f"file {path}, hunk {hunk_number(patch, path, hunk)}:\n{hunk.rstrip()}")
+    die(f"patches/6.12/{patch.name} does not apply to Linux 6.12."
+        f"{version[1] if version else '?'}\n"
+        + "\n".join(rejects or [output.strip()]) +
+        "\nWhat to do: the kernel's lines around this hunk have changed. Compare the hunk with\n"
+        f"  git -C {TREE.relative_to(ROOT)} show base:FILE\n"
+        f"then correct it in patches/6.12/{patch.name} and run 'make tree' again.\n"
+        "Nothing was written to the tree.")
+
+
+def hunk_number(patch: Patch, path: str, hunk: str) -> str:
+    """The position of a rejected hunk among the hunks of its file, as "2 of 5"."""
+    section = patch.text.split(f"\n+++ b/{path}", 1)[-1].split("\n--- ", 1)[0]
+    starts = re.findall(r"^@@ -(\d+)", section, re.M)
+    start = re.match(r"@@ -(\d+)", hunk)
+    if start and start[1] in starts:
+        return f"{starts.index(start[1]) + 1} of {len(starts)}"
+    return "?"
+
+
+def rewrite(patch: Patch) -> None:
+    """Write the patch file from its files' contents; the message stays."""
+    diffs = []
+    with tempfile.TemporaryDirectory() as scratch:
+        old, new = Path(scratch, "old"), Path(scratch, "new")
+        for path, content in sorted(patch.after.items()):
+            old.write_bytes(patch.before.get(path) or base_file(path) or b"")
+            new.write_bytes(content)
+            diffs.append(subprocess.run(
+                ["diff", "-up", "--label", f"a/{path}", "--label", f"b/{path}", old, new],
+                text=True, stdout=subprocess.PIPE).stdout)
+    (PATCHES / patch.name).write_text(f"Subject: {patch.message}---\n\n" + "".join(diffs))

@@ -1,0 +1,78 @@
+# SPDX-License-Identifier: GPL-2.0
+"""The pristine kernel source: unpack it, commit it, read files of it.
+
+The source is committed once in build/tree and tagged "base".
+"""
+
+import os
+import shutil
+import subprocess
+from pathlib import Path
+
+from manifest import MANIFEST, edited_files, load_manifest, refuse_edits
+
+from workbench import BUILD, PRISTINE, TREE, die, git, run, say
+
+
+def source() -> Path:
+    """The source archive: LINUX_SOURCE, or the archive of Debian's package."""
+    named = os.environ.get("LINUX_SOURCE")
+    if named:
+        if not Path(named).is_file():
+            die(f"LINUX_SOURCE={named} is not a file: name a linux-6.12 tar archive")
+        return Path(named)
+    archive = Path("/usr/src/linux-source-6.12.tar.xz")
+    if not archive.is_file():
+        die(f"{archive} is missing: run 'make install', or "
+            "'apt-get install linux-source-6.12', or name an archive with LINUX_SOURCE=")
+    return archive
+
+
+def fingerprint(archive: Path) -> str:
+    """A text that changes if the archive changes."""
+    stat = archive.stat()
+    return f"{archive} {stat.st_size} {stat.st_mtime_ns}"
+
+
+def make_base() -> None:
+    """Unpack the source into build/tree and commit it, unless that is done."""
+    archive = source()
+    stamp = TREE / ".git/owner-source"
+    if stamp.is_file() and stamp.read_text() == fingerprint(archive):
+        return
+    if TREE.exists() and stamp.is_file():
+        say(f"tree: {archive.name} has changed, making the tree anew")
+        refuse_edits(edited_files(load_manifest()))
+    shutil.rmtree(TREE, ignore_errors=True)
+    shutil.rmtree(PRISTINE, ignore_errors=True)
+    MANIFEST.unlink(missing_ok=True)
+    fresh = BUILD / "tree.new"
+    shutil.rmtree(fresh, ignore_errors=True)
+    fresh.mkdir(parents=True)
+    say(f"tree: unpacking {archive.name}")
+    run("tar", "xf", archive, "-C", fresh, "--strip-components=1")
+    if not (fresh / "mm/slub.c").is_file():
+        die(f"{archive} does not look like a kernel: it has no mm/slub.c")
+    say("tree: committing the base")
+    git("init", "-q", "-b", "main", cwd=fresh)
+    git("config", "gc.auto", "0", cwd=fresh)
+    git("add", "-A", "-f", cwd=fresh)
+    git("commit", "-q", "-m", f"base: {archive.name}", cwd=fresh)
+    git("tag", "base", cwd=fresh)
+    (fresh / ".git/owner-source").write_text(fingerprint(archive))
+    fresh.rename(TREE)
+
+
+def make_pristine() -> None:
+    """Check the pristine source out at build/base/tree."""
+    make_base()
+    if not (PRISTINE / "Makefile").is_file():
+        say("tree: laying out the pristine tree")
+        git("worktree", "prune")
+        git("worktree", "add", "-q", "--detach", PRISTINE, "base")
+
+
+def base_file(path: str) -> bytes | None:
+    """The content of a file of the pristine source, None if there is no such file."""
+    done = subprocess.run(["git", "show", f"base:{path}"], cwd=TREE, capture_output=True)
+    return done.stdout if done.returncode == 0 else None
