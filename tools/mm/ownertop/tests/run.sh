@@ -223,8 +223,33 @@ page_owner_sort_c()
 	echo "$in_tree"
 }
 
+# layer FOLDER LOWER...: FOLDER includes headers of itself, of LOWER and of the language only
+layer()
+{
+	local folder=$1 lower
+
+	lower=$(printf '%s|' "$@" lang)
+	if grep -H '^#include "' "$source/$folder"/*.[ch] |
+			grep -v -E ":#include \"(${lower%|})/"; then
+		echo "$folder/ includes a folder that is not below it"
+		return 1
+	fi
+}
+
+folders_are_layers()
+{
+	layer base &&
+		layer input base &&
+		layer names base input &&
+		layer model base input names &&
+		layer output base input names model &&
+		layer page_owner_sort base input names &&
+		layer ask base input names model output &&
+		layer ui base input names model output ask
+}
+
 # Each query in the language's documentation works on dumps.
-documented_querys()
+documented_queries()
 {
 	local text=$source/../../../Documentation/mm/slab_owner_language.rst query asked=0
 
@@ -256,6 +281,7 @@ check "the manual is sound" manual_is_sound
 check "the commands of the cookbook run" cookbook_commands_run
 check "the completion offers what fits" completion_offers
 check "the documented questions are answered" documented_queries
+check "folders include only those below them" folders_are_layers
 check "every expectation has a case" no_stray_expectations
 check "the same groups as a second program finds" \
 	"$here/compare_with_oracle.py" "$build/ownertop"
