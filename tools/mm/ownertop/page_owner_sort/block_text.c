@@ -1,25 +1,25 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * The text of a block, in less room than it takes: headers are alike but for their
- * numbers, and what follows is the same for many.
+ * The text of blocks. Most headers differ only in their numbers, so they are interned with
+ * marks in place of the numbers, and the numbers are kept in the block.
  */
 #include <stdlib.h>
 
 #include "base/alloc.h"
 #include "page_owner_sort/blocks.h"
 
-/* Stand for a number of the block's. */
+/* Characters in place of a number of the block. */
 enum {
 	MARK_PID = 1,
 	MARK_TGID = 2,
 	MARK_TIME = 3,
-	/* Stands first if there are no marks, as a number is not written as we would. */
+	/* First character of a header without marks, whose numbers have an unusual form. */
 	MARK_NONE = 4,
 };
 
-#define NUMBER_LEN 24
+#define NUMBER_LEN 24	/* of a s64 in decimal */
 
-void buffer_add(struct buffer *buf, struct text t)
+void buffer_append(struct buffer *buf, struct text t)
 {
 	while (buf->cap - buf->len < t.len)
 		buf->s = grow(buf->s, buf->cap, &buf->cap, 1);
@@ -28,7 +28,7 @@ void buffer_add(struct buffer *buf, struct text t)
 	buf->len += t.len;
 }
 
-static struct text write_number(char room[NUMBER_LEN], s64 number)
+static struct text format_number(char room[NUMBER_LEN], s64 number)
 {
 	char *end = room + NUMBER_LEN, *p = end;
 	u64 v = number < 0 ? -number : number;
@@ -40,11 +40,11 @@ static struct text write_number(char room[NUMBER_LEN], s64 number)
 	return (struct text){ p, end - p };
 }
 
-/* Takes the number, as we would write it, off the end of @t, and then @before that. */
-static bool take_off_end(struct text *t, s64 number, const char *before)
+/* Remove @before and @number from the end of @t. Returns false if it does not end so. */
+static bool remove_from_end(struct text *t, s64 number, const char *before)
 {
 	char room[NUMBER_LEN];
-	struct text digits = write_number(room, number);
+	struct text digits = format_number(room, number);
 	size_t len = strlen(before);
 
 	if (t->len < digits.len + len ||
@@ -55,28 +55,28 @@ static bool take_off_end(struct text *t, s64 number, const char *before)
 	return true;
 }
 
-static void add_mark(struct buffer *buf, const char *before, char mark)
+static void append_mark(struct buffer *buf, const char *before, char mark)
 {
-	buffer_add(buf, (struct text){ before, strlen(before) });
-	buffer_add(buf, (struct text){ &mark, 1 });
+	buffer_append(buf, (struct text){ before, strlen(before) });
+	buffer_append(buf, (struct text){ &mark, 1 });
 }
 
-/* The time stands behind the task's name, of which there may be several lines. */
-static void add_rest(struct blocks *b, const struct record *rec, struct text rest)
+/* Append the header from the name of the task on. The name may contain newlines. */
+static void append_from_name(struct blocks *b, const struct record *rec, struct text text)
 {
 	size_t to_time = rec->comm.len + strlen(" (), ts ");
 	char room[NUMBER_LEN];
-	struct text digits = write_number(room, rec->ts);
+	struct text digits = format_number(room, rec->ts);
 
-	if (!blocks_timed(b) || rest.len < to_time + digits.len ||
-	    memcmp(rest.s + to_time, digits.s, digits.len)) {
-		buffer_add(&b->packed, rest);
+	if (!blocks_timed(b) || text.len < to_time + digits.len ||
+	    memcmp(text.s + to_time, digits.s, digits.len)) {
+		buffer_append(&b->packed, text);
 		return;
 	}
-	buffer_add(&b->packed, (struct text){ rest.s, to_time });
-	add_mark(&b->packed, "", MARK_TIME);
+	buffer_append(&b->packed, (struct text){ text.s, to_time });
+	append_mark(&b->packed, "", MARK_TIME);
 	to_time += digits.len;
-	buffer_add(&b->packed, (struct text){ rest.s + to_time, rest.len - to_time });
+	buffer_append(&b->packed, (struct text){ text.s + to_time, text.len - to_time });
 }
 
 static bool has_marks(struct text t)
@@ -93,21 +93,21 @@ u32 block_pack_header(struct blocks *b, const struct record *rec, size_t header_
 {
 	size_t to_name = rec->comm.s - rec->header.s - strlen(" (");
 	struct text header = { b->text.s, header_len }, front = { b->text.s, to_name };
-	u32 known = b->headers.n, id;
+	u32 nr_headers = b->headers.n, id;
 
 	b->packed.len = 0;
-	if (!has_marks(header) && take_off_end(&front, rec->tgid, ", tgid ") &&
-	    take_off_end(&front, rec->pid, ", pid ")) {
-		buffer_add(&b->packed, front);
-		add_mark(&b->packed, ", pid ", MARK_PID);
-		add_mark(&b->packed, ", tgid ", MARK_TGID);
-		add_rest(b, rec, (struct text){ header.s + to_name, header_len - to_name });
+	if (!has_marks(header) && remove_from_end(&front, rec->tgid, ", tgid ") &&
+	    remove_from_end(&front, rec->pid, ", pid ")) {
+		buffer_append(&b->packed, front);
+		append_mark(&b->packed, ", pid ", MARK_PID);
+		append_mark(&b->packed, ", tgid ", MARK_TGID);
+		append_from_name(b, rec, (struct text){ header.s + to_name, header_len - to_name });
 	} else {
-		add_mark(&b->packed, "", MARK_NONE);
-		buffer_add(&b->packed, header);
+		append_mark(&b->packed, "", MARK_NONE);
+		buffer_append(&b->packed, header);
 	}
 	id = strings_intern(&b->headers, (struct text){ b->packed.s, b->packed.len });
-	if (id == known) {
+	if (id == nr_headers) {
 		b->header_comm = grow(b->header_comm, id, &b->header_comm_cap,
 				      sizeof(*b->header_comm));
 		b->header_comm[id] = strings_intern(&b->names, rec->comm);
@@ -115,11 +115,11 @@ u32 block_pack_header(struct blocks *b, const struct record *rec, size_t header_
 	return id;
 }
 
-static void add_number(struct buffer *buf, s64 number)
+static void append_number(struct buffer *buf, s64 number)
 {
 	char room[NUMBER_LEN];
 
-	buffer_add(buf, write_number(room, number));
+	buffer_append(buf, format_number(room, number));
 }
 
 static s64 number_of(const struct block *block, char mark)
@@ -129,7 +129,7 @@ static s64 number_of(const struct block *block, char mark)
 	return mark == MARK_PID ? block->pid : block->tgid;
 }
 
-static bool is_number(char c)
+static bool is_number_mark(char c)
 {
 	return c >= MARK_PID && c <= MARK_TIME;
 }
@@ -143,13 +143,13 @@ struct text block_header(const struct blocks *b, const struct block *block, stru
 	if (*packed.s == MARK_NONE)
 		return (struct text){ packed.s + 1, packed.len - 1 };
 	for (i = 0; i < packed.len; i++) {
-		if (!is_number(packed.s[i]))
+		if (!is_number_mark(packed.s[i]))
 			continue;
-		buffer_add(buf, (struct text){ packed.s + from, i - from });
+		buffer_append(buf, (struct text){ packed.s + from, i - from });
 		from = i + 1;
-		add_number(buf, number_of(block, packed.s[i]));
+		append_number(buf, number_of(block, packed.s[i]));
 	}
-	buffer_add(buf, (struct text){ packed.s + from, packed.len - from });
+	buffer_append(buf, (struct text){ packed.s + from, packed.len - from });
 	return (struct text){ buf->s, buf->len };
 }
 
@@ -158,7 +158,7 @@ struct text block_stack(const struct blocks *b, const struct block *block)
 	return b->stacks.v[block->stack];
 }
 
-static u32 digits(u64 v)
+static u32 count_digits(u64 v)
 {
 	u32 n = 1;
 
@@ -167,7 +167,7 @@ static u32 digits(u64 v)
 	return n;
 }
 
-/* As text; @after is what stands behind either. */
+/* Compare numbers as text. @after: the character behind both. */
 static int compare_numbers(s64 l, s64 r, unsigned char after)
 {
 	char left[NUMBER_LEN], right[NUMBER_LEN];
@@ -177,10 +177,10 @@ static int compare_numbers(s64 l, s64 r, unsigned char after)
 
 	if (l == r)
 		return 0;
-	if (l >= 0 && r >= 0 && digits(l) == digits(r))
+	if (l >= 0 && r >= 0 && count_digits(l) == count_digits(r))
 		return l < r ? -1 : 1;
-	lt = write_number(left, l);
-	rt = write_number(right, r);
+	lt = format_number(left, l);
+	rt = format_number(right, r);
 	common = lt.len < rt.len ? lt.len : rt.len;
 	order = memcmp(lt.s, rt.s, common);
 	if (order || lt.len == rt.len)
@@ -189,8 +189,8 @@ static int compare_numbers(s64 l, s64 r, unsigned char after)
 }
 
 /*
- * Compares headers as they are packed: numbers where both have one, and text. Returns
- * false if that does not tell, as one has a number where the other has text, or none.
+ * Compare two headers without formatting their numbers. Returns false if that is not
+ * possible because one has text, or nothing, where the other has a number.
  */
 static bool compare_packed(const struct blocks *b, const struct block *l,
 			   const struct block *r, int *order)
@@ -206,16 +206,16 @@ static bool compare_packed(const struct blocks *b, const struct block *l,
 		i = r_first;
 	*order = memcmp(left.s, right.s, i);
 	for (; !*order && left.s[i] == right.s[i] && left.s[i] != '\n'; i++)
-		if (is_number(left.s[i]))
+		if (is_number_mark(left.s[i]))
 			*order = compare_numbers(number_of(l, left.s[i]),
 						 number_of(r, left.s[i]), left.s[i + 1]);
 	if (*order)
 		return true;
 	*order = (unsigned char)left.s[i] - (unsigned char)right.s[i];
-	return !is_number(left.s[i]) && !is_number(right.s[i]);
+	return !is_number_mark(left.s[i]) && !is_number_mark(right.s[i]);
 }
 
-/* The header has one line feed, at its end: none is the beginning of another. */
+/* A header ends with its only newline, so no header is a prefix of another one. */
 int block_compare_text(struct blocks *b, const struct block *l, const struct block *r)
 {
 	int order;

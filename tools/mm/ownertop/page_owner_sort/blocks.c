@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-/* Records as page_owner_sort sees them. */
+/* Merges records into blocks, and sorts the blocks. */
 #include <stdlib.h>
 #include <xxhash.h>
 
@@ -7,7 +7,7 @@
 #include "page_owner_sort/blocks.h"
 #include "names/frame.h"
 
-/* As memmem(), but faster where the first character is rare. */
+/* Faster than memmem() if the first character of @word is rare. */
 static bool contains(struct text t, const char *word)
 {
 	const char *end = t.s + t.len, *p = t.s;
@@ -19,7 +19,7 @@ static bool contains(struct text t, const char *word)
 	return false;
 }
 
-/* Does vmalloc ask for pages here, and not for memory to keep account of them? */
+/* Does vmalloc allocate pages here, and not its own data? */
 static bool is_vmalloc(struct text stack)
 {
 	struct text before = { stack.s, 0 };
@@ -31,7 +31,7 @@ static bool is_vmalloc(struct text stack)
 
 		if (contains(line, "__vmalloc_node_range"))
 			return contains(before, "alloc_pages");
-		/* Inlined or not, by the compiler's leave: as if it were. */
+		/* Ignore this frame, because the compiler may inline it or not. */
 		if (!contains(line, "__vmalloc_area_node"))
 			before = line;
 		stack.s += len;
@@ -53,7 +53,7 @@ static u32 allocator_of(const struct record *rec, bool vmalloc)
 	return allocator ? allocator : ALLOCATOR_OTHERS;
 }
 
-static bool listed(const struct number_list *list, s64 v)
+static bool is_listed(const struct number_list *list, s64 v)
 {
 	u32 i;
 
@@ -63,7 +63,7 @@ static bool listed(const struct number_list *list, s64 v)
 	return false;
 }
 
-static bool named(const struct globs *names, struct text name)
+static bool is_named(const struct globs *names, struct text name)
 {
 	u32 i;
 
@@ -73,11 +73,11 @@ static bool named(const struct globs *names, struct text name)
 	return false;
 }
 
-static bool passes(const struct blocks *b, const struct record *rec)
+static bool passes_filters(const struct blocks *b, const struct record *rec)
 {
-	return (!b->filter_pid || listed(&b->pids, rec->pid)) &&
-	       (!b->filter_tgid || listed(&b->tgids, rec->tgid)) &&
-	       (!b->filter_comm || named(&b->comms, rec->comm));
+	return (!b->filter_pid || is_listed(&b->pids, rec->pid)) &&
+	       (!b->filter_tgid || is_listed(&b->tgids, rec->tgid)) &&
+	       (!b->filter_comm || is_named(&b->comms, rec->comm));
 }
 
 static const char *check_frames(struct text stack)
@@ -97,10 +97,10 @@ static const char *check_frames(struct text stack)
 	return NULL;
 }
 
-/* Columns of rows that blocks are kept in. */
+/* The columns of a block in struct packed. */
 enum {
-	COLUMN_PID,		/* and 1: -1 is 0 */
-	COLUMN_TGID,		/* likewise */
+	COLUMN_PID,		/* plus 1, so that -1 is 0 and takes no space */
+	COLUMN_TGID,		/* plus 1 */
 	COLUMN_HEADER,
 	COLUMN_STACK,
 	COLUMN_TIME,
@@ -131,7 +131,8 @@ static struct text comm_at(const struct blocks *b, u32 id)
 	return b->names.v[b->header_comm[packed_get(&b->v, id, COLUMN_HEADER)]];
 }
 
-struct block block_at(const struct blocks *b, u32 id)
+/* Sorting compares texts most of the time, so read only the fields that they need. */
+static struct block text_fields_at(const struct blocks *b, u32 id)
 {
 	return (struct block){
 		.pid = pid_at(&b->v, id, COLUMN_PID),
@@ -139,13 +140,20 @@ struct block block_at(const struct blocks *b, u32 id)
 		.header = packed_get(&b->v, id, COLUMN_HEADER),
 		.stack = packed_get(&b->v, id, COLUMN_STACK),
 		.ts = packed_get(&b->v, id, COLUMN_TIME),
-		.allocator = packed_get(&b->v, id, COLUMN_ALLOCATOR),
-		.times = packed_get(&b->v, id, COLUMN_TIMES),
-		.pages = packed_get(&b->v, id, COLUMN_PAGES),
 	};
 }
 
-/* Without what it counts. */
+struct block block_at(const struct blocks *b, u32 id)
+{
+	struct block block = text_fields_at(b, id);
+
+	block.allocator = packed_get(&b->v, id, COLUMN_ALLOCATOR);
+	block.times = packed_get(&b->v, id, COLUMN_TIMES);
+	block.pages = packed_get(&b->v, id, COLUMN_PAGES);
+	return block;
+}
+
+/* Add a block whose counts are 0. */
 static u32 add_block(struct blocks *b, const struct block *block)
 {
 	u32 id = packed_add(&b->v);
@@ -159,7 +167,7 @@ static u32 add_block(struct blocks *b, const struct block *block)
 	return id;
 }
 
-static void add_to(struct packed *v, u32 id, u32 column, u64 more)
+static void add_to_column(struct packed *v, u32 id, u32 column, u64 more)
 {
 	packed_set(v, id, column, packed_get(v, id, column) + more);
 }
@@ -174,19 +182,19 @@ static bool sorted_by(const struct blocks *b, enum block_field field)
 	return false;
 }
 
-/* What is asked of each stack once. */
+/* Results that depend on a stack alone. */
 struct stack_info {
-	const char *error;	/* what is wrong with it, or NULL */
+	const char *error;	/* why it is malformed, or NULL */
 	bool vmalloc;
 };
 
-/* Of what b->text has from the second line on; @rec has it in parts. */
+/* Intern b->text from its second line on. */
 static u32 intern_stack(struct blocks *b, const struct record *rec, size_t header_len)
 {
 	struct text text = { b->text.s + header_len, b->text.len - header_len };
-	u32 known = b->stacks.n, id = strings_intern(&b->stacks, text);
+	u32 nr_stacks = b->stacks.n, id = strings_intern(&b->stacks, text);
 
-	if (id == known) {
+	if (id == nr_stacks) {
 		b->stack_info = grow(b->stack_info, id, &b->stack_info_cap,
 				     sizeof(*b->stack_info));
 		b->stack_info[id] = (struct stack_info){
@@ -202,14 +210,14 @@ bool blocks_timed(const struct blocks *b)
 	return b->nr_sorts && b->sort[0].field == BLOCK_TIME;
 }
 
-static void add_up_to(struct buffer *buf, const char *from, const char *to)
+static void append_range(struct buffer *buf, const char *from, const char *to)
 {
-	buffer_add(buf, (struct text){ from, to - from });
+	buffer_append(buf, (struct text){ from, to - from });
 }
 
 /*
- * The block without its PFN line, which no two have in common, nor its time.
- * Returns the length of the first line.
+ * Fill b->text with the record, without its PFN line, which no two records have in common,
+ * and without its time unless blocks are sorted by it. Returns the length of the first line.
  */
 static size_t make_text(struct blocks *b, const struct record *rec)
 {
@@ -217,17 +225,17 @@ static size_t make_text(struct blocks *b, const struct record *rec)
 	const char *time = rec->comm.s + rec->comm.len + sizeof(before_time) - 1;
 
 	b->text.len = 0;
-	add_up_to(&b->text, rec->header.s, time);
+	append_range(&b->text, rec->header.s, time);
 	if (!blocks_timed(b))
 		while (*time >= '0' && *time <= '9')
 			time++;
-	add_up_to(&b->text, time, rec->pfn.s);
-	buffer_add(&b->text, rec->stack);
-	buffer_add(&b->text, rec->tail);
+	append_range(&b->text, time, rec->pfn.s);
+	buffer_append(&b->text, rec->stack);
+	buffer_append(&b->text, rec->tail);
 	return (char *)memchr(b->text.s, '\n', b->text.len) - b->text.s + 1;
 }
 
-/* What makes one block of two records; what does not is 0. */
+/* Records with equal keys are one block. Members that --cull does not name are 0. */
 struct block_key {
 	int pid;
 	int tgid;
@@ -238,7 +246,7 @@ struct block_key {
 	u64 ts;
 };
 
-static struct block_key key_of(const struct blocks *b, const struct block *block)
+static struct block_key make_key(const struct blocks *b, const struct block *block)
 {
 	struct block_key key = { 0 };
 
@@ -267,15 +275,15 @@ static bool same_block(const void *owner, u32 id, const void *key)
 {
 	const struct blocks *b = owner;
 	struct block block = block_at(b, id);
-	struct block_key of_block = key_of(b, &block);
+	struct block_key block_key = make_key(b, &block);
 
-	return !memcmp(&of_block, key, sizeof(of_block));
+	return !memcmp(&block_key, key, sizeof(block_key));
 }
 
-const char *blocks_take(void *owner, const struct record *rec)
+const char *blocks_add(void *arg, const struct record *rec)
 {
 	struct stack_info *stack_info;
-	struct blocks *b = owner;
+	struct blocks *b = arg;
 	struct block_key key;
 	struct block block;
 	size_t header_len;
@@ -284,7 +292,7 @@ const char *blocks_take(void *owner, const struct record *rec)
 
 	if (!rec->header.len)
 		return "not a page_owner record";
-	if (!passes(b, rec))
+	if (!passes_filters(b, rec))
 		return check_frames(rec->stack);
 	header_len = make_text(b, rec);
 	stack = intern_stack(b, rec, header_len);
@@ -299,15 +307,15 @@ const char *blocks_take(void *owner, const struct record *rec)
 		.header = block_pack_header(b, rec, header_len),
 		.stack = stack,
 	};
-	key = key_of(b, &block);
+	key = make_key(b, &block);
 	hash = XXH3_64bits(&key, sizeof(key));
 	id = index_find(&b->index, hash, same_block, b, &key);
 	if (id == INDEX_NONE) {
 		id = add_block(b, &block);
 		index_add(&b->index, hash, id);
 	}
-	add_to(&b->v, id, COLUMN_TIMES, 1);
-	add_to(&b->v, id, COLUMN_PAGES, 1ULL << rec->order);
+	add_to_column(&b->v, id, COLUMN_TIMES, 1);
+	add_to_column(&b->v, id, COLUMN_PAGES, 1ULL << rec->order);
 	return NULL;
 }
 
@@ -321,21 +329,9 @@ static int compare_s64(s64 a, s64 b)
 	return (a > b) - (a < b);
 }
 
-/* No more than its text is made of: this is what sorting takes its time for. */
-static struct block text_at(const struct blocks *b, u32 id)
-{
-	return (struct block){
-		.pid = pid_at(&b->v, id, COLUMN_PID),
-		.tgid = pid_at(&b->v, id, COLUMN_TGID),
-		.header = packed_get(&b->v, id, COLUMN_HEADER),
-		.stack = packed_get(&b->v, id, COLUMN_STACK),
-		.ts = packed_get(&b->v, id, COLUMN_TIME),
-	};
-}
-
 static int compare_text(struct blocks *b, u32 l, u32 r)
 {
-	struct block left = text_at(b, l), right = text_at(b, r);
+	struct block left = text_fields_at(b, l), right = text_fields_at(b, r);
 
 	return block_compare_text(b, &left, &right);
 }
@@ -368,8 +364,8 @@ static int compare_field(struct blocks *b, u32 l, u32 r, enum block_field field)
 	return 0;
 }
 
-/* What is equal by the order asked for stands in that of what is merged by. */
-static int compare(const void *pl, const void *pr, void *arg)
+/* Blocks that are equal by the sort keys are sorted by the keys of --cull. */
+static int compare_blocks(const void *pl, const void *pr, void *arg)
 {
 	static const enum block_field culled[] = {
 		BLOCK_STACK, BLOCK_PID, BLOCK_TGID, BLOCK_COMM, BLOCK_ALLOCATOR };
@@ -397,8 +393,8 @@ void blocks_sort(struct blocks *b)
 	b->order = xmalloc(b->v.n * sizeof(*b->order));
 	for (i = 0; i < b->v.n; i++)
 		b->order[i] = i;
-	/* Numbers, as qsort_r() takes as much memory again as it sorts. */
-	qsort_r(b->order, b->v.n, sizeof(*b->order), compare, b);
+	/* Sort numbers, because qsort_r() allocates a copy of the array. */
+	qsort_r(b->order, b->v.n, sizeof(*b->order), compare_blocks, b);
 }
 
 void blocks_free(struct blocks *b)

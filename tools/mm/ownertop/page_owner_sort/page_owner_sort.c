@@ -1,27 +1,25 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * The options and the output of tools/mm/page_owner_sort. Where the program of
- * 6.12 errs, this does not; tests/against_page_owner_sort.py shows each case:
+ * The options and the output of tools/mm/page_owner_sort. The program of 6.12 has errors
+ * that are not repeated here; tests/against_page_owner_sort.py has a case for each:
  *
- * - It ignores --sort. Here it sorts.
- * - It guesses from the size of the input file how many records may come, so
- *   that nothing comes out of a pipe, or of records under 100 bytes. Here there
- *   is no such bound.
- * - It does not see a last record that is cut off, ends silently at one over
- *   128 KiB, and takes a block with no PFN line to be what the one before was.
- *   Here damage is told with its line, shows in the exit status, and the output
- *   ends with a line that says so.
- * - It takes an order of 64, shifts by it, and adds pages up in an int.
- * - It does not know slab pages, since 6.10 made them a page type and not a
- *   flag, but for the line "Slab cache page". Here that line counts.
- * - It does not know vmalloc where __vmalloc_area_node() is not inlined.
- * - It reads in front of its buffer to find out about vmalloc in a first frame.
- * - It writes beyond 16 bytes for a task's name that holds "), ts".
- * - It cuts a number in a task's name where that has "ts N ns" in it.
+ * - It ignores --sort.
+ * - It limits the number of records by the size of the input file, so it prints nothing for
+ *   a pipe, or for records under 100 bytes. This program has no limit.
+ * - It ignores a truncated last record, ends silently at a record over 128 KiB, and counts a
+ *   block without a PFN line like the block before it. This program reports damage with its
+ *   line number, in the exit status, and in the last line of the output.
+ * - It accepts an order of 64, shifts by it, and adds up pages in an int.
+ * - Since 6.10 slab is a page type and not a flag, so it recognises slab pages only by the
+ *   line "Slab cache page".
+ * - It does not recognise vmalloc where __vmalloc_area_node() is not inlined.
+ * - It reads before its buffer if vmalloc is in the first frame.
+ * - It writes beyond 16 bytes for the name of a task that contains "), ts".
+ * - It truncates a number in the name of a task that contains "ts N ns".
  * - It takes comments for the beginning of the first record.
- * - It takes --pid 4294967297 for 1.
- * - It says that all is well, with status 0, when its output cannot be written.
- * - It empties its output before it knows that there is input.
+ * - It reads --pid 4294967297 as 1.
+ * - It exits with status 0 if its output cannot be written.
+ * - It truncates its output file before it knows that there is input.
  */
 #include <errno.h>
 #include <getopt.h>
@@ -35,7 +33,7 @@
 #include "page_owner_sort/page_owner_sort.h"
 #include "input/reader.h"
 
-/* Only the order is read from it, so that no page's size matters. */
+/* Blocks have numbers of pages, so the page size does not matter. */
 #define PAGE_SIZE 4096
 
 static const char usage[] =
@@ -48,7 +46,7 @@ static const char usage[] =
 "  --pid N,...   --tgid N,...   --name NAME,...   only such records\n"
 "  -d  accepted: what cannot be read is always told\n";
 
-static noreturn void fail(const char *format, const char *word)
+static noreturn void fail_usage(const char *format, const char *word)
 {
 	fputs("page_owner_sort: ", stderr);
 	fprintf(stderr, format, word);
@@ -56,7 +54,7 @@ static noreturn void fail(const char *format, const char *word)
 	exit(STATUS_FAILED);
 }
 
-static bool is(const char *word, size_t len, const char *name)
+static bool is_word(const char *word, size_t len, const char *name)
 {
 	return strlen(name) == len && !memcmp(word, name, len);
 }
@@ -79,7 +77,7 @@ static bool parse_key(const char *word, size_t len, bool cull, enum block_field 
 	unsigned int i;
 
 	for (i = 0; i < sizeof(keys) / sizeof(*keys); i++) {
-		if (is(word, len, keys[i].name) || is(word, len, keys[i].brief)) {
+		if (is_word(word, len, keys[i].name) || is_word(word, len, keys[i].brief)) {
 			*field = keys[i].field;
 			return !cull || keys[i].cull;
 		}
@@ -100,9 +98,9 @@ static void parse_sort(struct blocks *b, const char *list)
 		p += descending || *p == '+';
 		len = strcspn(p, ",");
 		if (b->nr_sorts == most)
-			fail("--sort: '%s' has too many keys", list);
+			fail_usage("--sort: '%s' has too many keys", list);
 		if (!parse_key(p, len, false, &b->sort[b->nr_sorts].field))
-			fail("--sort: '%s' is not a list of its keys", p);
+			fail_usage("--sort: '%s' is not a list of its keys", p);
 		b->sort[b->nr_sorts++].descending = descending;
 		if (!p[len])
 			return;
@@ -119,7 +117,7 @@ static void parse_cull(struct blocks *b, const char *list)
 		enum block_field field;
 
 		if (!parse_key(p, len, true, &field))
-			fail("--cull: '%s' is not a list of its keys", p);
+			fail_usage("--cull: '%s' is not a list of its keys", p);
 		b->cull |= BLOCK_BIT(field);
 		if (!p[len])
 			return;
@@ -138,7 +136,7 @@ static void parse_numbers(struct number_list *list, const char *text)
 		errno = 0;
 		v = strtoll(p, &end, 10);
 		if (end == p || (*end && *end != ',') || errno || v > PID_MAX || v < -PID_MAX)
-			fail("'%s' is not a list of process numbers", text);
+			fail_usage("'%s' is not a list of process numbers", text);
 		list->v = grow(list->v, list->n, &list->cap, sizeof(*list->v));
 		list->v[list->n++] = v;
 		if (!*end)
@@ -159,10 +157,10 @@ static void parse_names(struct globs *names, const char *list)
 	}
 }
 
-static void sort_by(struct blocks *b, enum block_field field, bool descending)
+static void add_sort_key(struct blocks *b, enum block_field field, bool descending)
 {
 	if (b->nr_sorts)
-		fail("'%s' is one order too many", "the second");
+		fail_usage("'%s' is one order too many", "the second");
 	b->sort[b->nr_sorts++] = (struct block_sort){ field, descending };
 }
 
@@ -178,25 +176,25 @@ static void parse_option(struct blocks *b, int opt)
 {
 	switch (opt) {
 	case 'a':
-		sort_by(b, BLOCK_TIME, false);
+		add_sort_key(b, BLOCK_TIME, false);
 		break;
 	case 'm':
-		sort_by(b, BLOCK_PAGES, true);
+		add_sort_key(b, BLOCK_PAGES, true);
 		break;
 	case 'n':
-		sort_by(b, BLOCK_COMM, false);
+		add_sort_key(b, BLOCK_COMM, false);
 		break;
 	case 'p':
-		sort_by(b, BLOCK_PID, false);
+		add_sort_key(b, BLOCK_PID, false);
 		break;
 	case 'P':
-		sort_by(b, BLOCK_TGID, false);
+		add_sort_key(b, BLOCK_TGID, false);
 		break;
 	case 's':
-		sort_by(b, BLOCK_STACK, false);
+		add_sort_key(b, BLOCK_STACK, false);
 		break;
 	case 't':
-		sort_by(b, BLOCK_TIMES_SEEN, true);
+		add_sort_key(b, BLOCK_TIMES_SEEN, true);
 		break;
 	case 'd':
 		break;
@@ -217,7 +215,7 @@ static void parse_option(struct blocks *b, int opt)
 		break;
 	case OPT_SORT:
 		if (b->nr_sorts)
-			fail("--sort: '%s' is one order too many", optarg);
+			fail_usage("--sort: '%s' is one order too many", optarg);
 		parse_sort(b, optarg);
 		break;
 	default:
@@ -241,12 +239,72 @@ static void parse_options(struct blocks *b, int argc, char *argv[])
 	while ((opt = getopt_long(argc, argv, "admnpstP", longopts, NULL)) != -1)
 		parse_option(b, opt);
 	if (!b->nr_sorts)
-		sort_by(b, BLOCK_TIMES_SEEN, true);
+		add_sort_key(b, BLOCK_TIMES_SEEN, true);
 	if (argc - optind != 2)
-		fail("'%s' are two files that it takes", "INPUT OUTPUT");
+		fail_usage("'%s' are two files that it takes", "INPUT OUTPUT");
 }
 
-/* Behind the last block, and no block begins like it. */
+static void print_text(struct text t, FILE *out)
+{
+	fwrite(t.s, 1, t.len, out);
+}
+
+static void print_allocator(u32 allocator, FILE *out)
+{
+	fputs("allocated by ", out);
+	if (allocator & ALLOCATOR_CMA)
+		fputs("CMA ", out);
+	if (allocator & ALLOCATOR_SLAB)
+		fputs("SLAB ", out);
+	if (allocator & ALLOCATOR_VMALLOC)
+		fputs("VMALLOC ", out);
+	if (allocator & ALLOCATOR_OTHERS)
+		fputs("OTHERS ", out);
+}
+
+static void print_block(struct blocks *b, const struct block *block, FILE *out)
+{
+	fprintf(out, "%llu times, %llu pages", block->times, block->pages);
+	if (!b->cull) {
+		fputs(", ", out);
+		print_allocator(block->allocator, out);
+		fputs(":\n", out);
+		print_text(block_header(b, block, &b->left), out);
+		print_text(block_stack(b, block), out);
+		putc('\n', out);
+		return;
+	}
+	if (b->cull & BLOCK_BIT(BLOCK_PID) || b->filter_pid)
+		fprintf(out, ", PID %d", block->pid);
+	if (b->cull & BLOCK_BIT(BLOCK_TGID) || b->filter_tgid)
+		fprintf(out, ", TGID %d", block->tgid);
+	if (b->cull & BLOCK_BIT(BLOCK_COMM) || b->filter_comm) {
+		fputs(", task_comm_name: ", out);
+		print_text(b->names.v[b->header_comm[block->header]], out);
+	}
+	if (b->cull & BLOCK_BIT(BLOCK_ALLOCATOR)) {
+		fputs(", ", out);
+		print_allocator(block->allocator, out);
+	}
+	if (b->cull & BLOCK_BIT(BLOCK_STACK)) {
+		fputs(":\n", out);
+		print_text(block_stack(b, block), out);
+	}
+	putc('\n', out);
+}
+
+static void print_blocks(struct blocks *b, FILE *out)
+{
+	u32 i;
+
+	for (i = 0; i < b->v.n; i++) {
+		struct block block = block_at(b, b->order[i]);
+
+		print_block(b, &block, out);
+	}
+}
+
+/* No block begins with "#", so a program that reads blocks can tell this line from them. */
 static void print_incomplete(const struct health *h, FILE *out)
 {
 	fprintf(out, "# incomplete: %s\n", h->first);
@@ -261,7 +319,7 @@ static int write_blocks(struct blocks *b, const char *path, const struct health 
 		fprintf(stderr, "page_owner_sort: %s: %s\n", path, strerror(errno));
 		return STATUS_FAILED;
 	}
-	blocks_print(b, out);
+	print_blocks(b, out);
 	if (!health_complete(h))
 		print_incomplete(h, out);
 	failed = ferror(out);
@@ -275,7 +333,7 @@ static int write_blocks(struct blocks *b, const char *path, const struct health 
 int page_owner_sort_main(int argc, char *argv[])
 {
 	struct blocks blocks;
-	struct record_sink sink = { .take = blocks_take, .arg = &blocks };
+	struct record_sink sink = { .take = blocks_add, .arg = &blocks };
 	struct health health = { 0 };
 	int status;
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Live mode: keys and a redrawn screen on a terminal, one table after the other
- * elsewhere.
+ * Live mode. On a terminal, the table is redrawn and keys change it. Otherwise the tables
+ * are printed one after the other.
  */
 #include <locale.h>
 #include <stdio.h>
@@ -16,15 +16,14 @@
 #include "ui/screen.h"
 #include "output/writer.h"
 
-/* Lines of a screen that are not groups: ours, the head, rest, total, notes. */
+/* Lines beside the groups: status, head, rest, total and notes. */
 #define OTHER_LINES 7
 
-/* Where all frames are shown, one key makes it so many. */
-#define FEWER_FRAMES 4
+/* Depth after "-" is pressed while all frames are shown. */
+#define DEPTH_AFTER_ALL 4
 
 struct live {
-	struct options o;	/* keys change order and depth, the screen how many fit */
-	u32 top;
+	struct options o;	/* keys change order and depth */
 	char * const *paths;
 	int nr_paths;
 	bool paused;
@@ -32,22 +31,22 @@ struct live {
 	struct output_options output;
 };
 
-static void read_again(struct live *l, bool quiet)
+static void read_answer(struct live *l, bool quiet)
 {
-	/* The table's locale would slow down matching. */
+	/* rows_begin() sets a locale that would slow down matching. */
 	setlocale(LC_CTYPE, "C");
 	answer_free(&l->a);
 	l->a.health.quiet = quiet;
 	answer_read(&l->a, &l->o, l->paths, l->nr_paths);
 }
 
-static int status(const struct live *l)
+static int exit_status(const struct live *l)
 {
 	return health_complete(&l->a.health) ? STATUS_COMPLETE : STATUS_INCOMPLETE;
 }
 
-/* Of the table: a row, and the chain below it. */
-static u32 lines_of(const struct live *l, const struct group *g)
+/* The lines of a group: its row and the chain below it. */
+static u32 count_lines(const struct live *l, const struct group *g)
 {
 	u32 frames;
 
@@ -57,18 +56,18 @@ static u32 lines_of(const struct live *l, const struct group *g)
 	return 1 + (frames ? frames : 1);
 }
 
-/* As many groups as fit with their chains, unless the user wants fewer. */
-static u32 groups_that_fit(const struct live *l)
+/* The number of groups that fit on the screen, at most --top. */
+static u32 count_groups_that_fit(const struct live *l)
 {
 	u32 others = OTHER_LINES + sum_is_estimate(&l->a.model.total);
 	u32 rows = screen_rows(), lines = 0, fit;
 	struct report r;
 
 	report_init(&r, &l->a);
-	for (fit = 0; fit < r.kept && (!l->top || fit < l->top); fit++) {
+	for (fit = 0; fit < r.kept && (!l->o.top || fit < l->o.top); fit++) {
 		struct group g = report_group(&r, fit);
 
-		lines += lines_of(l, &g);
+		lines += count_lines(l, &g);
 		if (others + lines > rows)
 			break;
 	}
@@ -114,7 +113,7 @@ static void draw(struct live *l)
 	if (!out)
 		return;
 	print_status(l, &term, out);
-	l->a.view.top = groups_that_fit(l);
+	l->a.view.top = count_groups_that_fit(l);
 	write_table_to(&l->a, &l->output, out, term);
 	if (!fclose(out))
 		screen_show((struct text){ text, len });
@@ -129,9 +128,9 @@ static s64 now_ms(void)
 	return ts.tv_sec * 1000LL + ts.tv_nsec / 1000000;
 }
 
-enum then { THEN_WAIT, THEN_READ, THEN_QUIT };
+enum next_step { STEP_WAIT, STEP_READ, STEP_QUIT };
 
-static void sort_by(struct live *l, enum owner_sort sort)
+static void change_order(struct live *l, enum owner_sort sort)
 {
 	struct view_options *view = &l->a.view;
 
@@ -143,59 +142,59 @@ static void sort_by(struct live *l, enum owner_sort sort)
 	view->measure = l->o.sort;
 }
 
-static enum then handle_key(struct live *l, int key)
+static enum next_step handle_key(struct live *l, int key)
 {
 	u32 *depth = &l->o.select.chains.depth;
 
 	switch (key) {
 	case 'b':
-		sort_by(l, OWNER_SORT_BYTES);
+		change_order(l, OWNER_SORT_BYTES);
 		break;
 	case 'h':
-		sort_by(l, OWNER_SORT_HELD);
+		change_order(l, OWNER_SORT_HELD);
 		break;
 	case 'o':
-		sort_by(l, OWNER_SORT_OBJECTS);
+		change_order(l, OWNER_SORT_OBJECTS);
 		break;
 	case '+':
 		if (*depth)
 			++*depth;
-		return THEN_READ;
+		return STEP_READ;
 	case '-':
 		if (*depth != 1)
-			*depth = *depth ? *depth - 1 : FEWER_FRAMES;
-		return THEN_READ;
+			*depth = *depth ? *depth - 1 : DEPTH_AFTER_ALL;
+		return STEP_READ;
 	case 'p':
 	case ' ':
 		l->paused = !l->paused;
 		if (!l->paused)
-			return THEN_READ;
+			return STEP_READ;
 		break;
 	case 'q':
 	case SCREEN_GONE:
-		return THEN_QUIT;
+		return STEP_QUIT;
 	case SCREEN_TIMEOUT:
-		return THEN_READ;
+		return STEP_READ;
 	}
 	draw(l);
-	return THEN_WAIT;
+	return STEP_WAIT;
 }
 
 static void run_on_screen(struct live *l)
 {
-	enum then then = THEN_READ;
+	enum next_step step = STEP_READ;
 	s64 due = 0;
 
-	while (then != THEN_QUIT) {
+	while (step != STEP_QUIT) {
 		s64 left;
 
-		if (then == THEN_READ) {
-			read_again(l, true);
+		if (step == STEP_READ) {
+			read_answer(l, true);
 			draw(l);
 			due = now_ms() + l->o.interval_ms;
 		}
 		left = due - now_ms();
-		then = handle_key(l, screen_key(l->paused ? -1 : left > 0 ? left : 0));
+		step = handle_key(l, screen_key(l->paused ? -1 : left > 0 ? left : 0));
 	}
 	screen_end();
 }
@@ -208,7 +207,7 @@ static void run_in_lines(struct live *l)
 	};
 
 	for (;;) {
-		read_again(l, false);
+		read_answer(l, false);
 		print_clock(stdout);
 		putchar('\n');
 		write_table(&l->a, &l->output, stdout);
@@ -221,7 +220,7 @@ static void run_in_lines(struct live *l)
 
 int live_run(const struct options *o, char * const *paths, int n)
 {
-	struct live l = { .o = *o, .top = o->top, .paths = paths, .nr_paths = n };
+	struct live l = { .o = *o, .paths = paths, .nr_paths = n };
 
 	l.output = options_for_output(&l.o);
 	if (screen_begin())
@@ -229,5 +228,5 @@ int live_run(const struct options *o, char * const *paths, int n)
 	else
 		run_in_lines(&l);
 	answer_free(&l.a);
-	return status(&l);
+	return exit_status(&l);
 }

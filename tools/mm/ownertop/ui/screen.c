@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-/* Taking the terminal and giving it back. */
+/* Sets up the terminal for live mode and restores it. */
 #include <errno.h>
 #include <poll.h>
 #include <signal.h>
@@ -12,21 +12,21 @@
 
 #include "ui/screen.h"
 
-#define ENTER "\033[?1049h\033[?25l\033[?7l"	/* our screen, no cursor, no wrapping */
+#define ENTER "\033[?1049h\033[?25l\033[?7l"	/* alternate screen, no cursor, no wrapping */
 #define LEAVE "\033[?7h\033[?25h\033[?1049l"
 #define TOP "\033[H"
 #define CLEAR_LINE "\033[K"
 #define CLEAR_BELOW "\033[J"
 
-#define USUAL_ROWS 24
+#define DEFAULT_ROWS 24
 
-static struct termios before;
-/* Handlers write to these. */
-static atomic_bool taken;
+static struct termios original;
+/* Signal handlers write to these. */
+static atomic_bool is_set_up;
 static atomic_bool changed;
 
-/* What follows up to the handlers is called by them: no stdio, no allocation. */
-static void put(const char *s, size_t len)
+/* Signal handlers call this and the next two functions: no stdio, no allocation. */
+static void write_all(const char *s, size_t len)
 {
 	while (len) {
 		ssize_t n = write(STDOUT_FILENO, s, len);
@@ -40,55 +40,55 @@ static void put(const char *s, size_t len)
 	}
 }
 
-static void take(void)
+static void set_up(void)
 {
-	struct termios ours = before;
+	struct termios ours = original;
 
 	ours.c_lflag &= ~(ICANON | ECHO);
 	ours.c_cc[VMIN] = 1;
 	ours.c_cc[VTIME] = 0;
 	tcsetattr(STDIN_FILENO, TCSANOW, &ours);
-	put(ENTER, sizeof(ENTER) - 1);
-	taken = true;
+	write_all(ENTER, sizeof(ENTER) - 1);
+	is_set_up = true;
 }
 
-static void give_back(void)
+static void restore(void)
 {
-	if (!taken)
+	if (!is_set_up)
 		return;
-	taken = false;
-	put(LEAVE, sizeof(LEAVE) - 1);
-	tcsetattr(STDIN_FILENO, TCSANOW, &before);
+	is_set_up = false;
+	write_all(LEAVE, sizeof(LEAVE) - 1);
+	tcsetattr(STDIN_FILENO, TCSANOW, &original);
 }
 
-/* SA_RESETHAND has put the default back, which ends the program. */
-static void end_by(int sig)
+/* SA_RESETHAND has restored the default action, which ends the program. */
+static void handle_end(int sig)
 {
-	give_back();
+	restore();
 	raise(sig);
 }
 
-static void stop(int sig)
+static void handle_stop(int sig)
 {
 	int saved = errno;
 
 	(void)sig;
-	give_back();
+	restore();
 	raise(SIGSTOP);
-	/* Continued; the shell may have changed the terminal meanwhile. */
-	tcgetattr(STDIN_FILENO, &before);
-	take();
+	/* Continued: the shell may have changed the terminal in the meantime. */
+	tcgetattr(STDIN_FILENO, &original);
+	set_up();
 	changed = true;
 	errno = saved;
 }
 
-static void resize(int sig)
+static void handle_resize(int sig)
 {
 	(void)sig;
 	changed = true;
 }
 
-static void catch(int sig, void (*handler)(int), int flags)
+static void set_handler(int sig, void (*handler)(int), int flags)
 {
 	struct sigaction action = { .sa_handler = handler, .sa_flags = flags };
 
@@ -100,20 +100,20 @@ bool screen_begin(void)
 	static const int ends[] = { SIGINT, SIGTERM, SIGHUP, SIGQUIT };
 	size_t i;
 
-	if (!isatty(STDOUT_FILENO) || tcgetattr(STDIN_FILENO, &before))
+	if (!isatty(STDOUT_FILENO) || tcgetattr(STDIN_FILENO, &original))
 		return false;
 	for (i = 0; i < sizeof(ends) / sizeof(*ends); i++)
-		catch(ends[i], end_by, SA_RESETHAND);
-	catch(SIGTSTP, stop, SA_RESTART);
-	catch(SIGWINCH, resize, SA_RESTART);
-	atexit(give_back);
-	take();
+		set_handler(ends[i], handle_end, SA_RESETHAND);
+	set_handler(SIGTSTP, handle_stop, SA_RESTART);
+	set_handler(SIGWINCH, handle_resize, SA_RESTART);
+	atexit(restore);
+	set_up();
 	return true;
 }
 
 void screen_end(void)
 {
-	give_back();
+	restore();
 }
 
 size_t screen_rows(void)
@@ -122,10 +122,10 @@ size_t screen_rows(void)
 
 	if (!ioctl(STDOUT_FILENO, TIOCGWINSZ, &size) && size.ws_row)
 		return size.ws_row;
-	return USUAL_ROWS;
+	return DEFAULT_ROWS;
 }
 
-/* In one write, so that no half-drawn screen is seen. */
+/* One write() for the whole screen avoids flicker. */
 void screen_show(struct text text)
 {
 	size_t rows = screen_rows(), row, len;
@@ -146,7 +146,7 @@ void screen_show(struct text text)
 	}
 	fputs(CLEAR_BELOW, out);
 	if (!fclose(out))
-		put(frame, len);
+		write_all(frame, len);
 	free(frame);
 }
 
