@@ -18,7 +18,7 @@
 /* Value of depth and top until an option sets it; otherwise the view's default replaces it. */
 #define UNSET U32_MAX
 
-/* getopt_long() returns a letter, or this and the option's number. */
+/* getopt_long() returns a letter, or for a long option LONG_OPTION + enum option_id. */
 #define LONG_OPTION 256
 
 static u32 parse_page_size(const char *text)

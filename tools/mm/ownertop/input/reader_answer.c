@@ -9,7 +9,7 @@
 #include "base/number.h"
 #include "input/reading.h"
 
-/* Longer than any name of the kernel, also with each byte in octal, and than any chain. */
+/* Limits of a name, which may have each byte escaped in octal, and of a call chain. */
 #define WORD_MAX 2048
 #define STACK_MAX (64 * 1024)
 
@@ -34,7 +34,7 @@ static const char * const sum_names[NR_SUMS] = {
 	[BYTES_ERROR] = "bytes_error",
 };
 
-/* Values in struct columns that are not fields. COLUMN_SUM + n is sum n. */
+/* Values in struct columns beside enum owner_field. COLUMN_SUM + OBJECTS is the first sum. */
 #define COLUMN_WEIGHT 255
 #define COLUMN_SUM 256
 
@@ -97,7 +97,7 @@ static const char *read_head(struct columns *c, struct text line)
 	return NULL;
 }
 
-/* A row while it is parsed, and the texts that differ from their form in the row. */
+/* A row while it is parsed. The buffers are for texts that must be decoded. */
 struct row {
 	struct record rec;
 	u64 sums[NR_SUMS];

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Unpack a compressed file or pipe in a thread of its own, which fills blocks while the
- * reader reads earlier ones: unpacking would take a third of the time otherwise.
+ * Unpack a compressed file or pipe in a second thread, which fills blocks while the reader
+ * reads earlier ones. In one thread, unpacking would take a third of the run time.
  */
 #include <errno.h>
 #include <poll.h>
