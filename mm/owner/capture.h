@@ -60,7 +60,7 @@ void owner_charge_depot(depot_stack_handle_t stack, long n, struct owner_charge 
 /* --- Records ----------------------------------------------------------------- */
 
 /**
- * owner_record_fill - capture who allocates or frees here, and when
+ * owner_record_fill() - capture who allocates or frees here, and when
  * @owner: filled with handles, which have references, and with the time. Its size and
  *	rate are left to the caller.
  * @flags: flags of the allocation
@@ -119,7 +119,7 @@ static __always_inline bool owner_record_fill(struct owner_record *owner, gfp_t 
 }
 
 /**
- * owner_record_fill_fast - capture who allocates here, from the CPU cache alone
+ * owner_record_fill_fast() - capture who allocates here, from the CPU cache alone
  * @cpu: the CPU cache, between owner_cpu_begin() and owner_cpu_end()
  * @depth: number of frames to keep
  * @caller: OWNER_CALLER of the allocator's hook
@@ -164,7 +164,7 @@ static __always_inline bool owner_record_fill_fast(struct owner_cpu_cache *cpu,
 }
 
 /**
- * owner_record_drop_fast - drop the references that the CPU cache has room for
+ * owner_record_drop_fast() - drop the references that the CPU cache has room for
  * @handle_pair: handles that were taken out of a record; the task's can be 0
  * @charge: taken off the chain's counters if its reference is dropped
  *
@@ -197,7 +197,7 @@ static __always_inline u64 owner_record_drop_fast(u64 handle_pair, struct owner_
 }
 
 /**
- * owner_record_drop - drop the references of a record
+ * owner_record_drop() - drop the references of a record
  * @handle_pair: handles that were taken out of a record; either can be 0
  * @charge: taken off the chain's counters
  */

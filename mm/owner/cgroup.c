@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Which memory cgroup memory is charged to.
+ * Find the memory cgroup that an object or a page is charged to.
  *
- * Nothing of it is kept: what is charged is moved to the parent when a cgroup
- * goes, so it is looked up when somebody asks.
+ * Records do not keep it: charges move to the parent when a cgroup is removed. Readers
+ * look the cgroup up.
  */
 
 #include <linux/cgroup.h>
@@ -16,13 +16,14 @@
 #include "../slab.h"
 #include "cgroup.h"
 
+/* True if there are memory cgroups. */
 bool owner_cgroups_on(void)
 {
 	return !mem_cgroup_disabled();
 }
 
-/* RCU is read-locked: a cgroup stays until it is unlocked, and so does its path. */
-static bool show_path(const struct mem_cgroup *memcg, char *path)
+/* Copy the path of a cgroup, under RCU. Return: false if there is none: @path is empty. */
+static bool copy_path(const struct mem_cgroup *memcg, char *path)
 {
 	*path = '\0';
 	if (memcg)
@@ -30,7 +31,7 @@ static bool show_path(const struct mem_cgroup *memcg, char *path)
 	return *path;
 }
 
-/* What tells the current task's cgroup from all others; 0 if it is no task that runs. */
+/* A number that identifies the current task's cgroup; 0 in interrupts. */
 u64 owner_cgroup_number(void)
 {
 	struct mem_cgroup *memcg;
@@ -47,12 +48,12 @@ u64 owner_cgroup_number(void)
 }
 
 /**
- * owner_cgroup_of_task - the cgroup of the current task
- * @path: where its path goes, OWNER_CGROUP_MAX bytes
+ * owner_cgroup_of_task() - get the cgroup of the current task
+ * @path: filled with its path, OWNER_CGROUP_MAX bytes
  *
  * Context: not in NMI.
  *
- * Return: false if it is no task that runs here.
+ * Return: false in interrupts, and if the task has no cgroup.
  */
 bool owner_cgroup_of_task(char *path)
 {
@@ -61,52 +62,54 @@ bool owner_cgroup_of_task(char *path)
 	if (!in_task())
 		return false;
 	rcu_read_lock();
-	found = show_path(mem_cgroup_from_task(current), path);
+	found = copy_path(mem_cgroup_from_task(current), path);
 	rcu_read_unlock();
 	return found;
 }
 
 /**
- * owner_charged - to whom a slab object is charged
- * @owners: of its slab, which may go meanwhile
- * @index: of the object
+ * owner_objcg_of() - get what a slab object is charged to
+ * @records: the records of the object's slab, which may be freed meanwhile
+ * @index: the object's index
+ *
+ * The vector of extensions may have been freed with the slab. It is read without a fault.
  *
  * Context: in an RCU read-side critical section.
  *
- * Return: good until RCU is unlocked if the slab still stands now, else nothing at
- *	all: its vector may be gone, and is read as if it were.
+ * Return: a pointer that is valid until the end of the critical section, if the caller
+ *	finds that the slab was not freed meanwhile. Else it must not be used.
  */
-struct obj_cgroup *owner_charged(const struct owner_slab_records *records, unsigned int index)
+struct obj_cgroup *owner_objcg_of(const struct owner_slab_records *records, unsigned int index)
 {
 	struct slabobj_ext *vector = (void *)(READ_ONCE(records->obj_exts) & ~OBJEXTS_FLAGS_MASK);
-	struct obj_cgroup *charged;
+	struct obj_cgroup *objcg;
 
-	if (!vector || get_kernel_nofault(charged, &vector[index].objcg))
+	if (!vector || get_kernel_nofault(objcg, &vector[index].objcg))
 		return NULL;
-	return charged;
+	return objcg;
 }
 
-/* The path of that, no text if there is none. RCU is read-locked. */
-void owner_cgroup_of_charged(struct obj_cgroup *charged, char *path)
+/* Get the path of what owner_objcg_of() has returned; empty if there is none. */
+void owner_cgroup_of_objcg(struct obj_cgroup *objcg, char *path)
 {
-	show_path(charged ? obj_cgroup_memcg(charged) : NULL, path);
+	copy_path(objcg ? obj_cgroup_memcg(objcg) : NULL, path);
 }
 
-/* That of an allocation of pages, which may go meanwhile. */
+/* Get the path of the cgroup that pages are charged to. The pages may be freed meanwhile. */
 void owner_cgroup_of_page(struct page *page, char *path)
 {
 	rcu_read_lock();
-	show_path(page_memcg_check(page), path);
+	copy_path(page_memcg_check(page), path);
 	rcu_read_unlock();
 }
 
 /**
- * owner_cgroup_print - say to whom pages are charged, as page_owner does
- * @text: where to
- * @page: the first of them, which may go meanwhile
+ * owner_cgroup_print() - print the cgroup that pages are charged to, as page_owner does
+ * @text: the text to append to
+ * @page: the first page, which may be freed meanwhile
  *
- * Not by mm/page_owner.c: Linux 6.12.117 takes whatever stands there for an
- * obj_cgroup, which only kernel memory is charged by, and faults on page cache.
+ * In Linux 6.12.117 page_owner itself takes every page->memcg_data for an obj_cgroup and
+ * faults on page cache: only kernel memory has an obj_cgroup.
  */
 void owner_cgroup_print(struct seq_buf *text, struct page *page)
 {

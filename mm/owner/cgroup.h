@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 */
-/* Which memory cgroup memory is charged to. */
+/* The memory cgroup that an object or a page is charged to. */
 #ifndef _MM_OWNER_CGROUP_H
 #define _MM_OWNER_CGROUP_H
 
@@ -13,7 +13,7 @@ struct owner_slab_records;
 #define OWNER_CGROUPS_OFF \
 	"there are no memory cgroups: they need CONFIG_MEMCG, and no cgroup_disable=memory"
 
-/* Bytes of a path, which is cut where it is longer. */
+/* Size of a buffer for a path. Longer paths are truncated. */
 #define OWNER_CGROUP_MAX	256
 
 #ifdef CONFIG_MEMCG
@@ -21,8 +21,8 @@ struct owner_slab_records;
 bool owner_cgroups_on(void);
 u64 owner_cgroup_number(void);
 bool owner_cgroup_of_task(char *path);
-struct obj_cgroup *owner_charged(const struct owner_slab_records *records, unsigned int index);
-void owner_cgroup_of_charged(struct obj_cgroup *charged, char *path);
+struct obj_cgroup *owner_objcg_of(const struct owner_slab_records *records, unsigned int index);
+void owner_cgroup_of_objcg(struct obj_cgroup *objcg, char *path);
 void owner_cgroup_of_page(struct page *page, char *path);
 void owner_cgroup_print(struct seq_buf *text, struct page *page);
 
@@ -43,13 +43,13 @@ static inline bool owner_cgroup_of_task(char *path)
 	return false;
 }
 
-static inline struct obj_cgroup *owner_charged(const struct owner_slab_records *records,
+static inline struct obj_cgroup *owner_objcg_of(const struct owner_slab_records *records,
 					       unsigned int index)
 {
 	return NULL;
 }
 
-static inline void owner_cgroup_of_charged(struct obj_cgroup *charged, char *path)
+static inline void owner_cgroup_of_objcg(struct obj_cgroup *objcg, char *path)
 {
 }
 

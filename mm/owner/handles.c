@@ -119,7 +119,7 @@ static void flush_cpu_cache(struct owner_cpu_cache *cpu)
 }
 
 /**
- * owner_cpu_add_refs - keep references in the CPU cache
+ * owner_cpu_add_refs() - keep references in the CPU cache
  * @cpu: the CPU cache, between owner_cpu_begin() and owner_cpu_end()
  * @handle: the handle
  * @references: number of references
@@ -142,7 +142,7 @@ void owner_cpu_add_refs(struct owner_cpu_cache *cpu, depot_stack_handle_t handle
 }
 
 /**
- * owner_cpu_refill_ref - take a batch of references from the depot
+ * owner_cpu_refill_ref() - take a batch of references from the depot
  * @cpu: the CPU cache, between owner_cpu_begin() and owner_cpu_end()
  * @handle: a handle that somebody holds a reference to, or 0
  *
@@ -216,7 +216,7 @@ static void flush_this_cpu_ratelimited(void)
 }
 
 /**
- * owner_handle_save - intern words that are not in the CPU cache
+ * owner_handle_save() - intern words that are not in the CPU cache
  * @words: the words
  * @count: number of @words
  * @flags: flags of the allocation that is tracked
@@ -280,7 +280,7 @@ static depot_stack_handle_t walk_and_save(unsigned long ip, unsigned int depth,
 #define REFILLS		4
 
 /**
- * owner_chain_save - intern the running chain, and recognize it next time if possible
+ * owner_chain_save() - intern the running chain, and recognize it next time if possible
  * @ip: return address of the allocator. Chains with different @ip differ.
  * @depth: number of frames to keep
  * @caller: OWNER_CALLER, where the chain starts
@@ -310,7 +310,7 @@ noinline depot_stack_handle_t owner_chain_save(unsigned long ip, unsigned int de
 }
 
 /**
- * owner_chain_verify - compare a recognized chain with the kernel's unwinder
+ * owner_chain_verify() - compare a recognized chain with the kernel's unwinder
  * @stack: handle of the chain, with a reference
  * @depth: number of frames that were asked for
  * @caller: OWNER_CALLER, where the chain starts
@@ -328,7 +328,7 @@ void owner_chain_verify(depot_stack_handle_t stack, unsigned int depth,
 }
 
 /**
- * owner_charge_depot - charge a chain in the depot, if its cached ref is not at hand
+ * owner_charge_depot() - charge a chain in the depot, if its cached ref is not at hand
  * @stack: handle of the chain, with a reference
  * @n: 1 for an object that is allocated, -1 for one that is freed
  * @charge: what the object adds to the counters
@@ -373,7 +373,7 @@ static void flush_refs_func(void *done)
 }
 
 /**
- * owner_cpu_caches_flush - give all cached refs of all CPUs back to the depot
+ * owner_cpu_caches_flush() - give all cached refs of all CPUs back to the depot
  *
  * For readers of the depot's own statistics. May sleep. Must not be called between
  * owner_cursor_begin() and owner_cursor_end().
@@ -399,7 +399,7 @@ static void flush_counters_func(void *done)
 }
 
 /**
- * owner_counters_flush - add the counts of all CPUs to the depot's counters
+ * owner_counters_flush() - add the counts of all CPUs to the depot's counters
  *
  * The CPUs keep their references. May sleep. Must not be called between
  * owner_cursor_begin() and owner_cursor_end().
@@ -440,7 +440,7 @@ static int free_cpu_cache(unsigned int nr)
 }
 
 /**
- * owner_cpu_caches_init - allocate a cache for each CPU
+ * owner_cpu_caches_init() - allocate a cache for each CPU
  *
  * Captures work without, but each one changes the depot's refcounts. Idempotent. May
  * sleep.

@@ -1,10 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * The owner of each per-CPU area.
+ * The per-CPU allocator's hooks: record the owner of each per-CPU area.
  *
- * Areas are few and their allocator's bitmaps have no room for records, so the
- * records stand in a hash table of their own, by the area's address: what is
- * not allocated takes none. walk_percpu.c reads the table.
+ * There are few areas, and the allocator's bitmaps have no room for records. So the records
+ * are in a hash table, by the area's address. walk_percpu.c reads the table.
  */
 
 #include <linux/hash.h>
@@ -17,20 +16,18 @@
 
 #include "capture.h"
 #include "percpu.h"
-#include "percpu.h"
 #include "rules/rules.h"
 #include "sample.h"
 
 atomic_long_t owner_percpu_areas;
 
-/* Set once they can be used. */
+/* NULL until early_initcall, and without slab_owner=on or slab_owner=ready. */
 struct list_head *owner_percpu_table __ro_after_init;
 static struct kmem_cache *record_cache __ro_after_init;
 
 /*
- * Guards the table against other writers, and the number that the next record
- * gets. Nests inside the per-CPU allocator's lock, which is taken with interrupts
- * off.
+ * Serializes writers of the table, and protects next_number. Nests inside pcpu_lock, which
+ * is taken with interrupts disabled.
  */
 static DEFINE_SPINLOCK(table_lock);
 static u64 next_number;
@@ -43,10 +40,9 @@ static int __init owner_percpu_init(void)
 	if (!slab_owner_wanted())
 		return 0;
 	/*
-	 * No owners of their own, no allocation profiling, and kmemleak does not take
-	 * a record for a reference to its area. Said of the cache and not of each
-	 * allocation: KFENCE gives one a slab that has extensions, and they are looked
-	 * for when it is freed.
+	 * SLAB_NOLEAKTRACE: records are not tracked themselves, and kmemleak does not scan
+	 * them: each holds its area's address. __GFP_NO_OBJ_EXT for each allocation would
+	 * not do: KFENCE's slabs have extensions, which the free hooks look at.
 	 */
 	record_cache = kmem_cache_create("percpu_owner", sizeof(struct owner_percpu_record), 0,
 					 SLAB_NO_MERGE | SLAB_NOLEAKTRACE, NULL);
@@ -66,14 +62,14 @@ static struct list_head *bucket_of(const void *area)
 	return &owner_percpu_table[hash_ptr(area, OWNER_PERCPU_TABLE_BITS)];
 }
 
-/* Called with the area just allocated, by who may not wait: nor does this. */
+/* The caller of alloc_percpu() may be atomic, so this does not sleep. */
 void __owner_percpu_alloc(const void *area, gfp_t flags, size_t size)
 {
 	struct owner_percpu_record *record;
 	struct owner_choice choice;
 	unsigned long irqflags;
 
-	/* What the area takes on all CPUs is what its owner holds. */
+	/* The owner holds a copy of the area on each possible CPU. */
 	size *= num_possible_cpus();
 	choice = owner_choose_percpu(flags, size, OWNER_CALLER);
 	if (!choice.depth || !owner_is_sampled(choice.rate, size))
@@ -84,7 +80,7 @@ void __owner_percpu_alloc(const void *area, gfp_t flags, size_t size)
 	if (!record)
 		return owner_count_loss(OWNER_LOST_VECTOR);
 	if (!owner_record_fill(&record->owner, flags, choice.depth, OWNER_CALLER, _RET_IP_,
-			     OWNER_NO_CHARGE)) {
+			       OWNER_NO_CHARGE)) {
 		kmem_cache_free(record_cache, record);
 		return;
 	}
@@ -98,7 +94,8 @@ void __owner_percpu_alloc(const void *area, gfp_t flags, size_t size)
 	atomic_long_inc(&owner_percpu_areas);
 }
 
-static struct owner_percpu_record *take_out(const void *area)
+/* Remove the record of an area from the table, under table_lock. NULL if it has none. */
+static struct owner_percpu_record *remove_record(const void *area)
 {
 	struct owner_percpu_record *record;
 
@@ -111,7 +108,7 @@ static struct owner_percpu_record *take_out(const void *area)
 	return NULL;
 }
 
-/* kfree_rcu() tells kmemleak, which does not know it. */
+/* Not kfree_rcu(): that tells kmemleak of the record, which kmemleak does not know. */
 static void free_record(struct rcu_head *rcu)
 {
 	kmem_cache_free(record_cache, container_of(rcu, struct owner_percpu_record, rcu));
@@ -125,7 +122,7 @@ void __owner_percpu_free(const void *area)
 	if (!owner_percpu_table)
 		return;
 	spin_lock_irqsave(&table_lock, irqflags);
-	record = take_out(area);
+	record = remove_record(area);
 	spin_unlock_irqrestore(&table_lock, irqflags);
 	if (!record)
 		return;

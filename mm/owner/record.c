@@ -23,7 +23,7 @@ static int __init owner_time_init(void)
 early_initcall(owner_time_init);
 
 /**
- * owner_timestamp - convert a record's time to the clock of page_owner and of the log
+ * owner_timestamp() - convert a record's time to the clock of page_owner and of the log
  * @time: the record's time
  *
  * The offset between ticks and that clock is read once, at boot, although they drift: a
@@ -39,7 +39,7 @@ u64 owner_timestamp(u32 time)
 }
 
 /**
- * owner_record_get - take references to the handles of a record
+ * owner_record_get() - take references to the handles of a record
  * @owner: a copy of the record, read under the RCU read lock that is still held. Its
  *	task is set to 0 if the depot has evicted it.
  *
@@ -55,7 +55,7 @@ bool owner_record_get(struct owner_record *owner)
 }
 
 /**
- * owner_record_put - drop the references that owner_record_get() took
+ * owner_record_put() - drop the references that owner_record_get() took
  * @owner: a copy of the record
  */
 void owner_record_put(const struct owner_record *owner)
@@ -65,7 +65,7 @@ void owner_record_put(const struct owner_record *owner)
 }
 
 /**
- * owner_task_fetch - read an interned task
+ * owner_task_fetch() - read an interned task
  * @handle: the task's handle, with a reference, or 0
  * @task: filled with the task
  *

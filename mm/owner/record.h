@@ -119,7 +119,7 @@ bool owner_record_get(struct owner_record *owner);
 void owner_record_put(const struct owner_record *owner);
 
 /**
- * owner_record_publish - write a record that readers can see
+ * owner_record_publish() - write a record that readers can see
  * @record: the record of an object that was just allocated: nobody else writes to it
  * @handle_pair: handles of the chain and of the task, with references
  * @size_and_rate: requested size and number of the rate
@@ -135,7 +135,7 @@ static __always_inline void owner_record_publish(struct owner_record *record, u6
 }
 
 /**
- * owner_record_take - take the handles out of a record
+ * owner_record_take() - take the handles out of a record
  * @record: the record of an object that is freed
  *
  * Return: the handles, whose references the caller has to drop; 0 if there are none.
@@ -147,7 +147,7 @@ static __always_inline u64 owner_record_take(struct owner_record *record)
 }
 
 /**
- * owner_record_read - copy a record as it was at one moment
+ * owner_record_read() - copy a record as it was at one moment
  * @record: the record. RCU is read-locked, so that it is not freed meanwhile.
  * @owner: the copy, without references. Only its handles are set if they are 0.
  *

@@ -2,13 +2,12 @@
 /*
  * Sampling without bias.
  *
- * An allocation of size bytes is sampled with the probability 1 - exp(-cost), its
- * cost being size * per_byte + per_object. A record keeps the number of the rate
- * that it was sampled at, so that what it stands for, 1 / probability, is known
- * also after the rules changed. The sum of that over the records is an estimate
- * of all that was allocated, and is right on average, whatever the sizes are.
+ * An allocation of size bytes has the cost size * per_byte + per_object, and is sampled with
+ * the probability 1 - exp(-cost). Its record keeps the number of the rate, so its weight,
+ * 1 / probability, is known even after the rules have changed. The sum of the weights
+ * estimates the number of objects, without bias whatever their sizes are.
  *
- * Fixed point: a cost and a probability are in units of 2^-32.
+ * Fixed point: costs and probabilities are in units of 2^-32.
  */
 
 #include <linux/bits.h>
@@ -28,8 +27,8 @@ DEFINE_PER_CPU(s64, owner_sample_credit);
 /* ln(2) in units of 2^-32. */
 #define LN2	2977044472ULL
 
-/* Both in units of 2^-24, as intlog2() has it. */
-static u64 to_ln(u32 log2)
+/* Convert a binary logarithm to a natural one. Both are in units of 2^-24, as intlog2()'s. */
+static u64 log2_to_ln(u32 log2)
 {
 	return log2 * LN2 >> 32;
 }
@@ -37,8 +36,8 @@ static u64 to_ln(u32 log2)
 /* --- Rates ------------------------------------------------------------------- */
 
 /*
- * By their numbers, for ever: some record may have one. The first is all. Added
- * to by who changes the rules, who keeps others from doing so meanwhile.
+ * Rates by number. Number 0 means that all are tracked. A rate is never removed: records may
+ * have its number. The mutex of rules/change.c serializes writers.
  */
 static struct owner_rate rates[OWNER_RATES];
 static unsigned int nr_rates = 1;
@@ -48,25 +47,26 @@ static struct owner_rate rate_of_bytes(u32 bytes)
 	return (struct owner_rate){ .per_byte = (1ULL << 32) / bytes };
 }
 
-/* -ln(1 - 1/n): by its series where that is short, else by what is left of a logarithm. */
+/* The cost is -ln(1 - 1/n): the difference of two logarithms for small n, a series else. */
 static struct owner_rate rate_of_objects(u32 n)
 {
 	u64 one = 1ULL << 32, cost;
 
 	if (n < 16)
-		cost = to_ln(intlog2(n) - intlog2(n - 1)) << 8;
+		cost = log2_to_ln(intlog2(n) - intlog2(n - 1)) << 8;
 	else
 		cost = one / n + one / (2ULL * n * n) + one / (3ULL * n * n * n);
 	return (struct owner_rate){ .per_object = cost };
 }
 
 /**
- * owner_rate_number - the number of a rate, for records to keep
- * @bytes: so many from one sample to the next on average, at most OWNER_SAMPLE_BYTES_MAX
- * @objects: or one object in so many, at most OWNER_SAMPLE_OBJECTS_MAX; both are 0 or 1
- *	if all are sampled
+ * owner_rate_number() - get the number of a rate, which records keep
+ * @bytes: mean number of bytes from one sample to the next, at most
+ *	OWNER_SAMPLE_BYTES_MAX; 0 or 1 if @objects counts
+ * @objects: sample one object in this many, at most OWNER_SAMPLE_OBJECTS_MAX; if both are
+ *	0 or 1, all objects are tracked
  *
- * Return: the number, or -ENOSPC if there have been too many different ones.
+ * Return: the number, or -ENOSPC if there were OWNER_RATES different rates since boot.
  */
 int owner_rate_number(u32 bytes, u32 objects)
 {
@@ -85,49 +85,51 @@ int owner_rate_number(u32 bytes, u32 objects)
 	return nr_rates++;
 }
 
-/* A rate by its number, as caches keep it. */
+/* Get a rate as a word, as caches keep it. */
 u64 owner_rate_word(unsigned int number)
 {
 	return (u64)rates[number].per_object << 32 | rates[number].per_byte;
 }
 
-/* --- Choosing ---------------------------------------------------------------- */
+/* --- Drawing ---------------------------------------------------------------- */
 
 static DEFINE_PER_CPU(struct rnd_state, random);
 
-/* From an exponential distribution: -ln() of what is evenly distributed. */
-static s64 draw(struct rnd_state *state)
+/* Draw from an exponential distribution: -ln() of an even distribution. */
+static s64 draw_credit(struct rnd_state *state)
 {
 	u32 uniform = prandom_u32_state(state) ?: 1;
 
-	return to_ln((32U << 24) - intlog2(uniform)) << 8;
+	return log2_to_ln((32U << 24) - intlog2(uniform)) << 8;
 }
 
-/* Before anything is sampled. */
+/* Seed the random numbers and draw the first credits. */
 void __init owner_sample_init(void)
 {
 	int cpu;
 
 	prandom_seed_full_state(&random);
 	for_each_possible_cpu(cpu)
-		per_cpu(owner_sample_credit, cpu) = draw(per_cpu_ptr(&random, cpu));
+		per_cpu(owner_sample_credit, cpu) = draw_credit(per_cpu_ptr(&random, cpu));
 }
 
 /**
- * owner_sample_draw - draw when the next sample is, after this one
+ * owner_sample_draw() - draw a new sample credit for this CPU
  *
- * An interrupt before it finds nothing left either, and what that allocates is
- * sampled; one amid draws of the same state. Both are too seldom to matter.
+ * An interrupt before this finds no credit, too, and its allocation is sampled; an interrupt
+ * in between draws from the same state. Both are too rare to matter.
  */
 void owner_sample_draw(void)
 {
-	this_cpu_write(owner_sample_credit, draw(raw_cpu_ptr(&random)));
+	this_cpu_write(owner_sample_credit, draw_credit(raw_cpu_ptr(&random)));
 }
 
 /**
- * owner_is_sampled - is an allocation to have an owner, of those at a rate?
- * @number: of the rate
- * @size: bytes that were asked for
+ * owner_is_sampled() - spend credit for an allocation, and draw again if it is a sample
+ * @number: number of the rate
+ * @size: requested bytes
+ *
+ * Return: true if the allocation is tracked.
  */
 bool owner_is_sampled(unsigned int number, size_t size)
 {
@@ -141,27 +143,28 @@ bool owner_is_sampled(unsigned int number, size_t size)
 
 /* --- Estimating -------------------------------------------------------------- */
 
-/* 1 - exp(-cost), in 2^-32. */
+/* 1 - exp(-cost) in units of 2^-32. */
 static u32 probability(u64 cost)
 {
 	unsigned int doublings = 0;
 	u64 p;
 
-	/* More is certain to the last bit. */
+	/* At larger costs the probability is 1 to the last bit. */
 	cost = min(cost, 23ULL << 32);
-	/* Where the third power is the last that counts. */
+	/* Halve the cost until three terms of the series are exact enough. */
 	while (cost >> 26) {
 		cost >>= 1;
 		doublings++;
 	}
 	p = cost - (cost * cost >> 33) + mul_u64_u64_shr(cost * cost, cost, 64) / 6;
-	/* Twice the cost: neither the first half nor the second spares it. */
+	/* Twice the cost: sampled by the first half or by the second. */
 	while (doublings--)
 		p = 2 * p - (p * p >> 32);
 	return clamp(p, 1ULL, (u64)U32_MAX);
 }
 
-static u32 probability_of(unsigned int number, size_t size)
+/* The probability that an allocation of this rate and size is sampled. */
+static u32 sampling_probability(unsigned int number, size_t size)
 {
 	u64 rate = owner_rate_word(number);
 
@@ -169,19 +172,20 @@ static u32 probability_of(unsigned int number, size_t size)
 }
 
 /**
- * owner_weight - how many objects a record stands for, itself included
- * @number: of the rate at which it was sampled
- * @size: bytes that were asked for
+ * owner_weight() - compute how many objects a record stands for, its own included
+ * @number: number of the rate at which the object was sampled, 0 if it was not
+ * @size: requested bytes
  *
- * Return: in units of 2^-OWNER_WEIGHT_SHIFT
+ * Return: the weight, in units of 2^-OWNER_WEIGHT_SHIFT.
  */
 u64 owner_weight(unsigned int number, size_t size)
 {
 	if (!number)
 		return 1 << OWNER_WEIGHT_SHIFT;
-	return div64_u64(1ULL << (32 + OWNER_WEIGHT_SHIFT), probability_of(number, size));
+	return div64_u64(1ULL << (32 + OWNER_WEIGHT_SHIFT), sampling_probability(number, size));
 }
 
+/* Add a number of objects and a fraction of units of 2^-OWNER_WEIGHT_SHIFT. */
 static void add_objects(struct owner_estimate *estimate, u64 objects, u64 fraction)
 {
 	fraction += estimate->fraction;
@@ -189,7 +193,7 @@ static void add_objects(struct owner_estimate *estimate, u64 objects, u64 fracti
 	estimate->fraction = fraction & GENMASK(OWNER_WEIGHT_SHIFT - 1, 0);
 }
 
-/* What owner_estimate_add() does for those that were sampled. */
+/* owner_estimate_add() for sampled records. */
 void owner_estimate_add_sample(struct owner_estimate *estimate, u64 n, unsigned int number,
 			       size_t size, size_t held)
 {
@@ -200,8 +204,8 @@ void owner_estimate_add_sample(struct owner_estimate *estimate, u64 n, unsigned 
 		    n * (weight & GENMASK(OWNER_WEIGHT_SHIFT - 1, 0)));
 	estimate->bytes += n * bytes;
 	estimate->held += n * mul_u64_u64_shr(weight, held, OWNER_WEIGHT_SHIFT);
-	/* Each is there or not, on its own: variances add up. */
-	missed = (1ULL << 32) - probability_of(number, size);
+	/* Samples are independent of one another, so their variances add up. */
+	missed = (1ULL << 32) - sampling_probability(number, size);
 	variance = mul_u64_u64_shr(weight, weight, OWNER_WEIGHT_SHIFT + 8);
 	variance = mul_u64_u64_shr(variance, missed, 32);
 	estimate->objects_variance = size_add(estimate->objects_variance, size_mul(n, variance));
@@ -209,6 +213,7 @@ void owner_estimate_add_sample(struct owner_estimate *estimate, u64 n, unsigned 
 	estimate->bytes_variance = size_add(estimate->bytes_variance, size_mul(n, variance));
 }
 
+/* Add estimate @more to @estimate. */
 void owner_estimate_join(struct owner_estimate *estimate, const struct owner_estimate *more)
 {
 	estimate->records += more->records;
@@ -219,12 +224,13 @@ void owner_estimate_join(struct owner_estimate *estimate, const struct owner_est
 	estimate->bytes_variance = size_add(estimate->bytes_variance, more->bytes_variance);
 }
 
-/* The standard errors: two estimates of three are nearer to the truth than that. */
+/* Standard error of the number of objects: two thirds of all estimates are at most that wrong. */
 u64 owner_objects_error(const struct owner_estimate *estimate)
 {
 	return int_sqrt64(estimate->objects_variance) >> 4;
 }
 
+/* Standard error of the requested bytes. */
 u64 owner_bytes_error(const struct owner_estimate *estimate)
 {
 	return int_sqrt64(estimate->bytes_variance);

@@ -83,7 +83,7 @@ u64 owner_objects_error(const struct owner_estimate *estimate);
 u64 owner_bytes_error(const struct owner_estimate *estimate);
 
 /**
- * owner_estimate_add - add records, and the objects that they stand for
+ * owner_estimate_add() - add records, and the objects that they stand for
  * @estimate: the estimate to add to
  * @n: number of records
  * @number: number of their rate, 0 if they were not sampled

@@ -69,7 +69,7 @@ static int __init slab_owner_setup(char *str)
 early_param("slab_owner", slab_owner_setup);
 
 /**
- * slab_owner_wanted - tell whether slab objects can be tracked
+ * slab_owner_wanted() - tell whether slab objects can be tracked
  *
  * Called when kmalloc's caches are created. If objects can be tracked, kmalloc needs
  * separate caches for their records: if two kmalloc caches held each other's records,
@@ -83,7 +83,7 @@ bool slab_owner_wanted(void)
 }
 
 /**
- * slab_owner_start - enable the hooks
+ * slab_owner_start() - enable the hooks
  *
  * The rules still decide which allocations are tracked.
  *

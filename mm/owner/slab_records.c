@@ -49,7 +49,7 @@ static size_t freed_records_bytes(unsigned int objects)
 }
 
 /**
- * owner_slab_records_alloc - allocate the records of a slab
+ * owner_slab_records_alloc() - allocate the records of a slab
  * @s: the slab's cache
  * @slab: the slab
  * @flags: flags of the allocation that is tracked
@@ -99,7 +99,7 @@ noinline struct owner_slab_records *owner_slab_records_alloc(struct kmem_cache *
 }
 
 /**
- * owner_freed_records_alloc - allocate the records of who freed a slab's objects
+ * owner_freed_records_alloc() - allocate the records of who freed a slab's objects
  * @slab: the slab
  * @records: the slab's records
  * @flags: flags of the allocation that is tracked
@@ -127,7 +127,7 @@ struct owner_freed_records *owner_freed_records_alloc(struct slab *slab,
 }
 
 /**
- * owner_freed_records_of - find the records of who freed a slab's objects
+ * owner_freed_records_of() - find the records of who freed a slab's objects
  * @slab: the slab, which may be freed meanwhile
  *
  * Context: in an RCU read-side critical section.
@@ -162,7 +162,7 @@ static void free_freed_records_rcu(struct rcu_head *rcu)
 }
 
 /**
- * owner_slab_records_free - free the records of a slab after a grace period
+ * owner_slab_records_free() - free the records of a slab after a grace period
  * @slab: the slab, which does not point to them any more
  * @records: its records, all of them empty
  */

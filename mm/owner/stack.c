@@ -19,7 +19,7 @@ void __init owner_capture_early_init(void)
 }
 
 /**
- * owner_capture_late_init - allocate the tables that make captures cheap
+ * owner_capture_late_init() - allocate the tables that make captures cheap
  *
  * Also initializes the depot, if the boot line did not ask for it. May sleep. Idempotent.
  *
@@ -65,7 +65,7 @@ void owner_chain_prepare(gfp_t flags)
 }
 
 /**
- * owner_chain_degrade - intern less of the running chain: the depot has no room for it
+ * owner_chain_degrade() - intern less of the running chain: the depot has no room for it
  * @depth: number of frames that were asked for
  * @caller: OWNER_CALLER, where the chain starts
  *
@@ -103,7 +103,7 @@ depot_stack_handle_t owner_chain_degrade(unsigned int depth, struct owner_caller
 /* --- Tasks --------------------------------------------------------------------- */
 
 /**
- * owner_task_save - intern the current task
+ * owner_task_save() - intern the current task
  * @flags: flags of the allocation that is tracked
  *
  * Return: a handle with a reference, or 0 if the depot has no room.

@@ -118,7 +118,7 @@ static bool is_in_page_allocator(unsigned int i, unsigned long ip)
 }
 
 /**
- * owner_is_allocator - test whether a function allocates for its caller
+ * owner_is_allocator() - test whether a function allocates for its caller
  * @ip: return address in the function
  *
  * Return: true if it does, so that its caller owns the object.
@@ -151,7 +151,7 @@ struct unwind_buffers {
 static DEFINE_PER_CPU(struct unwind_buffers, unwind_buffers);
 
 /**
- * owner_unwind_buffer_get - take a buffer of this CPU
+ * owner_unwind_buffer_get() - take a buffer of this CPU
  *
  * Disables preemption until owner_unwind_buffer_put().
  *

@@ -139,7 +139,7 @@ static __always_inline unsigned long lookup_layout(const unsigned long *table, u
 }
 
 /**
- * owner_unwind_init - allocate the table of layouts
+ * owner_unwind_init() - allocate the table of layouts
  *
  * owner_unwind() works without the table, only slower. Idempotent. May sleep.
  */
@@ -529,7 +529,7 @@ static noinline unsigned int walk_with_unwinder(unsigned long *entries, unsigned
 }
 
 /**
- * owner_unwind_compare - compare a chain with what the kernel's unwinder finds
+ * owner_unwind_compare() - compare a chain with what the kernel's unwinder finds
  * @entries: the chain
  * @count: number of @entries
  * @depth: number of frames that were asked for
@@ -579,7 +579,7 @@ unsigned int unwind_slow(unsigned long *entries, unsigned int depth,
 }
 
 /**
- * owner_unwind - get the running call chain
+ * owner_unwind() - get the running call chain
  * @entries: filled with return addresses
  * @depth: number of frames to get, from 1 to OWNER_DEPTH_MAX
  * @caller: OWNER_CALLER, where the chain starts
@@ -601,7 +601,7 @@ unsigned int owner_unwind(unsigned long *entries, unsigned int depth, struct own
 }
 
 /**
- * owner_unwind_chain - get the running call chain, and a recipe for it
+ * owner_unwind_chain() - get the running call chain, and a recipe for it
  * @buffer: filled with frames and a recipe, whose nr_words is 0 if the chain has none
  * @depth: number of frames to get
  * @caller: OWNER_CALLER, where the chain starts

@@ -145,7 +145,7 @@ static bool copy_object(struct owner_cursor *cursor, struct owner_slab_snapshot 
 {
 	struct owner_record *record = &snap->records->record[pos->index];
 	struct owner_record before, owner, after;
-	struct obj_cgroup *charged = NULL;
+	struct obj_cgroup *objcg = NULL;
 
 	if (!owner_record_read(record, &before) || !before.handle_pair)
 		return false;
@@ -153,7 +153,7 @@ static bool copy_object(struct owner_cursor *cursor, struct owner_slab_snapshot 
 	if (!owner_record_get(&owner))
 		return false;
 	if (cursor->cgroup)
-		charged = owner_charged(snap->records, pos->index);
+		objcg = owner_objcg_of(snap->records, pos->index);
 	/* The references pin the handles. Were they still the object's when we got them? */
 	if (!is_slab_unchanged(snap) || !owner_record_read(record, &after) ||
 	    after.handle_pair != before.handle_pair || after.details != before.details) {
@@ -161,7 +161,7 @@ static bool copy_object(struct owner_cursor *cursor, struct owner_slab_snapshot 
 		return false;
 	}
 	if (cursor->cgroup)
-		owner_cgroup_of_charged(charged, cursor->cgroup);
+		owner_cgroup_of_objcg(objcg, cursor->cgroup);
 	cursor->ref = owner;
 	object->source = OWNER_SOURCE_SLAB;
 	object->owner = owner;
