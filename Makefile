@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: GPL-2.0
 #
-# The doors of slab_owner. 'make' alone lists them.
+# The entry points of slab_owner. 'make' without a target lists them.
 
-BENCH	:= tools/testing/owner
+OWNER	:= tools/testing/owner
 K	?= x86_64
 EXTRA	?=
 APPEND	?=
@@ -13,63 +13,63 @@ GUEST_OPTIONS = --append "$$APPEND" --smp "$(SMP)" --mem "$(MEM)" $(if $(EXTRA),
 export CMD APPEND
 
 help:
-	@echo 'make run                 build, boot, leak, and see who leaked'
-	@echo 'make test                every test; T=name for the suites that begin so'
-	@echo 'make bench               what an allocation costs, and ownertop, beside what there is today'
-	@echo 'make lint                style, static checks, spelling'
+	@echo 'make run                 build, boot, load a module that leaks, show the leak'
+	@echo 'make test                all tests; T=name runs the suites whose names begin with it'
+	@echo 'make bench               costs of allocations and of ownertop, compared with other tools'
+	@echo 'make lint                style, static checks, names, spelling'
 	@echo
 	@echo 'make kernel K=x86_64     build/x86_64/; also um debug rt arm64 vanilla profiling'
 	@echo 'make guest K= CMD= APPEND= SMP= MEM= EXTRA='
-	@echo '                         boot it, run CMD in it (EXTRA is at /extra), end with its status'
-	@echo 'make shell K=            the same with a prompt'
-	@echo 'make vmcore CMD=         build/vmcore, of a guest that has run CMD'
+	@echo '                         boot K, run CMD (EXTRA is at /extra), exit with its status'
+	@echo 'make shell K=            boot K with a prompt'
+	@echo 'make vmcore CMD=         write build/vmcore of a guest that has run CMD'
 	@echo
 	@echo 'make tree                build/tree: the kernel with our files and patches'
-	@echo 'make refresh             carry edits made in build/tree back (PATCH=name for a new file)'
-	@echo 'make series              build/series/: the change as mail, for git am'
-	@echo 'make install             the packages that all this needs; install-arm64 for K=arm64'
+	@echo 'make refresh             carry edits in build/tree back (PATCH=name if no patch has the file)'
+	@echo 'make series              build/series/: the patches as mail, for git am'
+	@echo 'make install             install the packages that are needed; install-arm64 for K=arm64'
 	@echo 'make clean               remove build/'
 
 run: install
-	@$(BENCH)/run.sh
+	@$(OWNER)/run.sh
 
 test: install-tests
-	@$(BENCH)/run_tests.py $(T)
+	@$(OWNER)/run_tests.py $(T)
 
 bench: install tree
-	@$(BENCH)/bench/bench.py
-	@$(BENCH)/bench/bench_ownertop.sh build/tree
+	@$(OWNER)/bench/bench.py
+	@$(OWNER)/bench/bench_ownertop.sh build/tree
 
 lint: install-tests tree
-	@$(BENCH)/lint/lint.sh
+	@$(OWNER)/lint/lint.sh
 
 tree: install
-	@$(BENCH)/kernels/tree.py assemble
+	@$(OWNER)/kernels/tree.py assemble
 
 refresh:
-	@$(BENCH)/kernels/tree.py refresh $(if $(PATCH),--patch $(PATCH)) $(FILES)
+	@$(OWNER)/kernels/tree.py refresh $(if $(PATCH),--patch $(PATCH)) $(FILES)
 
 series: install
-	@$(BENCH)/kernels/tree.py series
+	@$(OWNER)/kernels/tree.py series
 
 kernel: install $(if $(filter arm64,$(K)),install-arm64)
-	@$(BENCH)/kernels/kernels.py $(K)
+	@$(OWNER)/kernels/kernels.py $(K)
 
-# A guest boots what is built, and builds only what is not.
+# Boot an existing kernel as it is; build it only if it is missing.
 image: install $(if $(filter arm64,$(K)),install-arm64)
-	@$(BENCH)/kernels/kernels.py --missing $(K)
+	@$(OWNER)/kernels/kernels.py --missing $(K)
 
 guest: image
-	@$(BENCH)/guest/guest.py run $(K) $(GUEST_OPTIONS) --cmd "$$CMD"
+	@$(OWNER)/guest/guest.py run $(K) $(GUEST_OPTIONS) --cmd "$$CMD"
 
 shell: image
-	@$(BENCH)/guest/guest.py shell $(K) $(GUEST_OPTIONS)
+	@$(OWNER)/guest/guest.py shell $(K) $(GUEST_OPTIONS)
 
 vmcore: image
-	@$(BENCH)/guest/guest.py vmcore $(K) $(GUEST_OPTIONS) --cmd "$$CMD"
+	@$(OWNER)/guest/guest.py vmcore $(K) $(GUEST_OPTIONS) --cmd "$$CMD"
 
 install install-tests install-arm64:
-	@$(BENCH)/install.sh $@
+	@$(OWNER)/install.sh $@
 
 clean:
 	rm -rf build

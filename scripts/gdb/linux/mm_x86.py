@@ -1,20 +1,20 @@
 # SPDX-License-Identifier: GPL-2.0
 #
-# Pages, page frames and addresses on x86_64, for mm.py's commands.
+# Convert pages, page frames and addresses on x86_64, for mm.py's commands.
 
 import gdb
 from linux import constants, utils
 
 SECTION_SIZE_BITS = 27
 MAX_PAGE_ORDER = 10
-# Where these are if the kernel does not choose (4-level paging).
+# Default addresses without KASLR, for 4-level paging.
 PAGE_OFFSET = 0xffff888000000000
 VMEMMAP = 0xffffea0000000000
 KERNEL_MAP = 0xffffffff80000000
 
 
 class x86_64_page_ops():
-    """What aarch64_page_ops offers, as far as commands ask for it."""
+    """The operations of aarch64_page_ops that mm.py's commands use."""
 
     def __init__(self):
         self.PAGE_SHIFT = 12
@@ -22,34 +22,34 @@ class x86_64_page_ops():
         self.MAX_ORDER_NR_PAGES = 1 << MAX_PAGE_ORDER
         self.PFN_SECTION_SHIFT = SECTION_SIZE_BITS - self.PAGE_SHIFT
         self.PAGES_PER_SECTION = 1 << self.PFN_SECTION_SHIFT
-        # A part of a section, that may have memory of its own.
+        # Validity of page frames is kept for each subsection of 2 MiB.
         self.PAGES_PER_SUBSECTION = 1 << (21 - self.PAGE_SHIFT)
         self.SECTION_HAS_MEM_MAP = 1 << int(gdb.parse_and_eval('SECTION_HAS_MEM_MAP_BIT'))
         self.SECTION_IS_EARLY = 1 << int(gdb.parse_and_eval('SECTION_IS_EARLY_BIT'))
         self.sections_per_root = 1
         if constants.LX_CONFIG_SPARSEMEM_EXTREME:
             self.sections_per_root = self.PAGE_SIZE // gdb.lookup_type("struct mem_section").sizeof
-        self.PAGE_OFFSET = self.chosen('page_offset_base', PAGE_OFFSET)
-        self.phys_base = self.chosen('phys_base', 0)
-        start = gdb.Value(self.chosen('vmemmap_base', VMEMMAP))
+        self.PAGE_OFFSET = self.read_variable('page_offset_base', PAGE_OFFSET)
+        self.phys_base = self.read_variable('phys_base', 0)
+        start = gdb.Value(self.read_variable('vmemmap_base', VMEMMAP))
         self.vmemmap = start.cast(utils.get_page_type().pointer())
 
-    def chosen(self, variable, otherwise):
+    def read_variable(self, variable, default):
         value = utils.gdb_eval_or_none(variable)
-        return otherwise if value is None else int(value) & ((1 << 64) - 1)
+        return default if value is None else int(value) & ((1 << 64) - 1)
 
     # --- Sections ---
 
-    def place_of_section(self, pfn):
-        # Who adds what gdb has read to a number gets a gdb.Value.
+    def section_index(self, pfn):
+        # int(): a sum of a number and a gdb.Value is a gdb.Value.
         return divmod(int(pfn) >> self.PFN_SECTION_SHIFT, self.sections_per_root)
 
     def pfn_to_section(self, pfn):
-        root, index = self.place_of_section(pfn)
+        root, index = self.section_index(pfn)
         return gdb.parse_and_eval('mem_section')[root][index]
 
     def pfn_valid(self, pfn):
-        root, index = self.place_of_section(pfn)
+        root, index = self.section_index(pfn)
         sections = gdb.parse_and_eval('mem_section')
         if constants.LX_CONFIG_SPARSEMEM_EXTREME:
             if int(sections) == 0 or int(sections[root]) == 0:
@@ -59,8 +59,9 @@ class x86_64_page_ops():
             return False
         if int(section['section_mem_map']) & self.SECTION_IS_EARLY:
             return True
-        part = (int(pfn) % self.PAGES_PER_SECTION) // self.PAGES_PER_SUBSECTION
-        return bool(int(section['usage']['subsection_map'][part // 64]) >> part % 64 & 1)
+        subsection = (int(pfn) % self.PAGES_PER_SECTION) // self.PAGES_PER_SUBSECTION
+        word = int(section['usage']['subsection_map'][subsection // 64])
+        return bool(word >> subsection % 64 & 1)
 
     # --- Pages ---
 

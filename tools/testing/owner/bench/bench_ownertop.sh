@@ -1,15 +1,14 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0
 #
-# Time and memory of ownertop beside page_owner_sort, on the same dump, in turns
-# and by the time that they have a CPU, so that a busy machine hurts both little.
-# records, pprof and the last one have 200,000 owners to show. The table must be as
-# many times faster as was promised.
+# Measure CPU time and peak memory of ownertop and page_owner_sort on the same dump. The
+# tools take turns, so that other load on the machine affects both. Fails if the table view
+# is less than $least times faster than page_owner_sort.
 #
 # usage: bench_ownertop.sh KERNEL_TREE [DUMP]
 #
-# KERNEL_TREE is where page_owner_sort.c is taken from. Without DUMP, one of
-# 300,000 records is made.
+# KERNEL_TREE has page_owner_sort.c. The default DUMP is generated, with 300,000 records;
+# the views records and pprof and the last run of page_owner_sort show 200,000 groups of it.
 set -eu
 
 if [ $# -lt 1 ] || [ $# -gt 2 ]; then
@@ -31,7 +30,7 @@ if [ $# -eq 1 ]; then
 		"$ownertop_dir/tests/input/page_real.txt" > "$dump"
 fi
 
-# run NAME COMMAND...: adds "seconds KiB" to what is known of NAME; of CPU time
+# run NAME COMMAND...: append "CPU-seconds KiB" to the results of NAME
 run()
 {
 	local name=$1
@@ -55,7 +54,7 @@ for _ in $(seq "$rounds"); do
 	run ownertop_pipe sh -c 'cat "$1" | "$2" -' sh "$dump" "$work/ownertop"
 done
 
-# Medians: the best run flatters, the mean believes every disturbance.
+# median NAME COLUMN: the best run is too optimistic, and a mean includes disturbances.
 median()
 {
 	cut -d ' ' -f "$2" "$work/$1.times" | sort -n | sed -n "$(((rounds + 1) / 2))p"
@@ -74,5 +73,5 @@ done
 awk -v theirs="$base" -v ours="$(median ownertop 1)" -v least="$least" 'BEGIN {
 	if (theirs >= least * ours)
 		exit
-	printf "the table is to be made in 1/%d of the time of page_owner_sort\n", least
+	printf "the table must take at most 1/%d of the time of page_owner_sort\n", least
 	exit 1 }' >&2

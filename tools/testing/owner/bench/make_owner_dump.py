@@ -2,11 +2,10 @@
 # SPDX-License-Identifier: GPL-2.0
 """Make a large page_owner or slab_owner dump out of a small one.
 
-Every record of the sample serves as a pattern: its kind of allocation stays,
-its process, times, addresses and the further frames of its call chain vary. A
-few chains own most records, as on a real machine. The same arguments give the
-same dump. What speed and memory are measured with is made of a real dump's
-records, which take_page_sample.sh has taken.
+Every record of the sample is a pattern: its kind of allocation stays; its
+process, times, addresses and outer frames vary. A few chains own most records,
+as on a real machine. Equal arguments give an equal dump. take_page_sample.sh
+has taken the sample from a real dump.
 """
 
 import argparse
@@ -21,7 +20,7 @@ HEADER = re.compile(
 
 
 class Pattern:
-    """One record of the sample, taken apart."""
+    """The parts of one record of the sample."""
 
     def __init__(self, block):
         lines = block.split("\n")
@@ -49,7 +48,7 @@ def read_patterns(path):
 
 
 def vary_chain(rng, pattern, patterns, depth):
-    """The inner frames of one record over the outer ones of another."""
+    """The inner frames of one record, called by the outer frames of another."""
     keep = rng.randint(1, len(pattern.frames))
     outer = rng.choice(patterns).frames
     frames = pattern.frames[:keep] + outer[-rng.randint(1, len(outer)):]
@@ -59,7 +58,7 @@ def vary_chain(rng, pattern, patterns, depth):
 
 
 def vary_offset(rng, frame):
-    """Another call site in the same function, now and then."""
+    """Change the call site within the function in one of ten frames."""
     if rng.random() < 0.9:
         return frame
     return re.sub(r"\+0x[0-9a-f]+/", f"+0x{rng.randrange(16, 512):x}/", frame)

@@ -1,10 +1,10 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-2.0
 #
-# Take a small sample of a real page_owner dump: take_page_sample.sh [KERNEL]. A guest
-# does some of what machines do; of its records, one is printed for each of the call
-# chains that own the most pages, and for each kind of last line. It is the seed of
-# make_owner_dump.py, and stands in tools/mm/ownertop/tests/input/page_real.txt.
+# Take a small sample of a real page_owner dump: take_page_sample.sh [KERNEL]. A guest runs
+# a mixed load. Print one record for each of the call chains that own the most pages, and
+# one for each kind of last line. The sample is the input of make_owner_dump.py, and is kept
+# in tools/mm/ownertop/tests/input/page_real.txt.
 set -eu
 cd "$(dirname "$0")/../../../.."
 
@@ -13,8 +13,8 @@ chains=48
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 
-# Files, pipes, processes, kernel memory; a cgroup that goes before its pages; memory
-# that was full and has holes, so that compaction has something to move.
+# Files, pipes, processes, kernel memory; a cgroup that is removed before its pages are
+# freed; fragmented memory for compaction.
 # shellcheck disable=SC2016 # for the guest's shell
 load='
 	cgroup=/sys/fs/cgroup

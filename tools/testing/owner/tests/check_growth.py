@@ -1,16 +1,16 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: GPL-2.0
-"""Does ownertop show exactly what owner_growth.ko held at three moments?
+"""Check that ownertop shows exactly the objects of owner_growth.ko at three moments.
 
 check_growth.py OWNERTOP slab_owner DIRECTORY
 check_growth.py OWNERTOP alloc_traces DIRECTORY
 check_growth.py OWNERTOP allocinfo DIRECTORY SOURCE
 
-DIRECTORY has a directory for each moment, and that has the planter's truth, the
-kernel's file, and what is told of each cache where it stands below /sys. The views
-of each dump are checked, then those that compare two or three. SOURCE is the
-planter's: its lines are the truth of allocinfo, which knows neither caches nor
-requested sizes. Prints what differs and ends with 1 if anything does.
+DIRECTORY has a directory for each moment with the planter's truth, the kernel's file,
+and files of each cache at their paths below /sys. Checks the views of each dump, then
+the views that compare two or three dumps. SOURCE is the planter's source: its line
+numbers are the truth of allocinfo, which has neither caches nor requested sizes. Prints
+differences, and exits with 1 if there are any.
 """
 import csv
 import json
@@ -31,7 +31,7 @@ NONE = (0, 0)
 # (cache or "", chain), to objects and bytes in each dump
 Growth = Dict[Tuple[str, str], List[Tuple[int, int]]]
 Group = Tuple[str, List[str], List[Tuple[int, int]]]
-# When the dumps were taken, in hours: growth is not as steady as dumps are.
+# The times of the dumps in hours; the intervals differ.
 HOURS = [0, 1, 3]
 WHOLE = ("-d", "0", "-n", "0")
 SITE = re.compile(r"(truth_\w+) \S*owner_growth\.c:(\d+) \[owner_growth\]")
@@ -39,7 +39,7 @@ PLANTER = re.compile(r"static noinline (?:__noclone )?void \*(truth_\w+)\(")
 
 
 class Comparison:
-    """What ownertop says of some dumps of the same things."""
+    """The output of ownertop for dumps of the same objects, and the truth."""
 
     def __init__(self, ownertop: str, dumps: List[str], truth: List[Totals]) -> None:
         self.ownertop = ownertop
@@ -50,7 +50,7 @@ class Comparison:
                         if any(sum_ != sums[0] for sum_ in sums)}
 
     def run(self, view: str, *options: str) -> str:
-        """The option that has an older dump comes last."""
+        """Run a view, grouped by cache and stack."""
         return subprocess.run([self.ownertop, view, "-g", "cache,stack", *options,
                                *self.dumps], check=True, capture_output=True, text=True).stdout
 
@@ -68,10 +68,10 @@ class Comparison:
 
 
 class Alone(Comparison):
-    """Of one dump, for people: bytes and objects."""
+    """The text view of one dump: bytes and objects."""
 
     def table(self) -> Dict[Tuple[str, str], Tuple[str, ...]]:
-        # Held, and the oldest, where the dump tells of them.
+        # Dumps that have them also show held bytes and the oldest age.
         row = r" +\d+ +(\S+) +[\d.]+% +(?:\S+ +)?(\d+)(?: +\d\S*)?(?:  (\S*))?"
         return rows(self.run("table", *WHOLE), row)
 
@@ -82,7 +82,7 @@ class Alone(Comparison):
 
 
 class Diff(Comparison):
-    """Of two dumps."""
+    """Views that compare two dumps."""
 
     def json(self) -> Growth:
         return growth((g["cache"], g["stack"], [(g[at]["objects"], g[at]["bytes"])
@@ -106,7 +106,7 @@ class Diff(Comparison):
                       for path, sums in values.items())
 
     def flame(self) -> Growth:
-        """Of a node that calls others, what they have is not its own."""
+        """Subtract the numbers of its callers from each node."""
         page = self.run("flame", "--diff")
         data = json.loads(re.search(r'id="data">(.*?)</script>', page, re.S)[1])
         width, path, own = 8, [], []
@@ -122,7 +122,7 @@ class Diff(Comparison):
                       for names, sums in own if any(sums))
 
     def table(self) -> Dict[Tuple[str, str], Tuple[str, ...]]:
-        """For people: growth, old and new, objects."""
+        """The text view: growth, old and new bytes, objects."""
         row = r" +\d+ +([+-]\S+) +(\S+) +(\S+) +([+-]\d+|0)(?:  (\S*))?"
         return rows(self.run("diff", *WHOLE), row)
 
@@ -139,7 +139,7 @@ class Diff(Comparison):
 
 
 class Trend(Comparison):
-    """Of all dumps."""
+    """The trend over all dumps."""
 
     def json(self) -> dict:
         answer = json.loads(self.run("trend", "--json", *WHOLE, "--time", hours()))
@@ -182,12 +182,12 @@ def steps(group: dict) -> List[Tuple[int, int]]:
 
 
 def rate(per_hour: float) -> str:
-    """As exactly as it is worth."""
+    """A rate, rounded to six decimals."""
     return f"{float(per_hour):.6f}"
 
 
 def slope(values: Iterable[int]) -> float:
-    """Of the line with the least squares of distances."""
+    """The slope of the least squares line."""
     values = list(values)
     at, level = sum(HOURS) / len(HOURS), sum(values) / len(values)
     return (sum((hour - at) * (value - level) for hour, value in zip(HOURS, values))
@@ -195,7 +195,7 @@ def slope(values: Iterable[int]) -> float:
 
 
 def whole(value: float) -> int:
-    """Rounded as people do, halves away from zero."""
+    """Round halves away from zero."""
     return int(math.copysign(math.floor(abs(value) + 0.5), value))
 
 
@@ -204,12 +204,12 @@ def signed(value: int, form: Callable) -> str:
 
 
 def some(per_hour: float) -> str:
-    """Objects: of few, a tenth counts."""
+    """Objects per hour, with one decimal below ten."""
     return f"{per_hour:+.1f}" if abs(per_hour) < 10 else signed(whole(per_hour), str)
 
 
 def chain_key(chain: List[str]) -> str:
-    """The planter's functions, each once though source lines are told with it."""
+    """The planter's functions in a chain, without source lines."""
     return ";".join(match[1] for match in map(NAME.match, chain) if match)
 
 
@@ -221,7 +221,7 @@ def by_key(groups: List[dict], stack_of: Callable) -> Iterator[Tuple[Tuple[str, 
 
 
 def growth(groups: Iterable[Group]) -> Growth:
-    """What is the planter's."""
+    """The groups whose chains have a function of the planter."""
     found: Growth = {}
     for cache, chain, sums in groups:
         key = cache, chain_key(chain)
@@ -232,7 +232,7 @@ def growth(groups: Iterable[Group]) -> Growth:
 
 
 def rows(text: str, pattern: str) -> Dict[Tuple[str, str], Tuple[str, ...]]:
-    """A line with figures and perhaps a cache, and its chain below."""
+    """Parse lines with numbers and perhaps a cache, each followed by a chain."""
     found: List[Tuple[Tuple[str, ...], List[str]]] = []
     for line in text.splitlines():
         row = re.fullmatch(pattern, line)
@@ -249,13 +249,13 @@ def cached(truth: Totals, cache: str) -> Totals:
 
 
 def slab_size(moment: str, cache: str) -> int:
-    """What an object of a cache takes; debugging makes it more."""
+    """The bytes of a cache's slab per object, with debugging metadata."""
     with open(os.path.join(moment, "kernel/slab", cache, "slab_size"), encoding="ascii") as file:
         return int(file.read())
 
 
 def sites(truth: Totals, moment: str) -> Totals:
-    """By the function that allocates; all that an object takes counts."""
+    """Totals by allocating function, in bytes of the slab."""
     found: Totals = {}
     for (cache, chain), (objects, _) in truth.items():
         key = "", chain.split(";")[0]
@@ -265,7 +265,7 @@ def sites(truth: Totals, moment: str) -> Totals:
 
 
 def lines_of(source: str) -> Dict[str, int]:
-    """Where each of the planter's functions allocates."""
+    """The source line in which each of the planter's functions allocates."""
     found: Dict[str, int] = {}
     function = ""
     with open(source, encoding="ascii") as file:
@@ -278,7 +278,7 @@ def lines_of(source: str) -> Dict[str, int]:
 
 
 def check_lines(ownertop: str, dump: str, source: str) -> int:
-    """Each site of the planter's is told with the right line."""
+    """Check the source line of each of the planter's functions."""
     answer = json.loads(Comparison(ownertop, [dump], []).run("table", "--json", *WHOLE))
     frames = [frame for group in answer["groups"] for frame in group["stack"]]
     told = {match[1]: int(match[2]) for match in map(SITE.fullmatch, frames) if match}
@@ -290,7 +290,7 @@ def check_lines(ownertop: str, dump: str, source: str) -> int:
 
 
 def check_dump(ownertop: str, dump: str, truth: Totals) -> int:
-    """One dump."""
+    """Check the views of one dump."""
     with tempfile.NamedTemporaryFile("w") as nothing:
         nothing.write(NOTHING)
         nothing.flush()
@@ -302,7 +302,7 @@ def check_dump(ownertop: str, dump: str, truth: Totals) -> int:
 
 
 def check_held(ownertop: str, dump: str, wanted: Dict[Tuple[str, str], int]) -> int:
-    """What the objects take in their slabs."""
+    """Check the bytes that objects hold in their slabs."""
     answer = json.loads(Comparison(ownertop, [dump], []).run("table", "--json", *WHOLE))
     found: Dict[Tuple[str, str], int] = {}
     for key, group in by_key(answer["groups"], lambda g: g["stack"]):

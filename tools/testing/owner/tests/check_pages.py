@@ -1,19 +1,19 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: GPL-2.0
-"""Hold what page_owner shows of planted pages against what was planted.
+"""Compare page_owner's files with the pages that owner_pages.ko has planted.
 
-    check_pages.py grammar RECORDS          each record is one in page_owner's grammar
-    check_pages.py truth TRUTH RECORDS      ... and the planted ones are those of TRUTH
-    check_pages.py stacks TRUTH STACKS      what show_stacks counts is TRUTH
+    check_pages.py grammar RECORDS          each record has page_owner's grammar
+    check_pages.py truth TRUTH RECORDS      ... and the planted records equal TRUTH
+    check_pages.py stacks TRUTH STACKS      the counts of show_stacks equal TRUTH
     check_pages.py handles TRUTH RECORDS HANDLES STACKS
-                                            ... and by handles: of RECORDS (mode=handle)
-                                            and show_handles, named by show_stacks_handles
-    check_pages.py same ONE OTHER           two kernels show the same of what is planted
-    check_pages.py same-stacks ONE OTHER    ... and count the same in show_stacks
-    check_pages.py sums RECORDS STACKS      all records add up to all that is counted
+                                            RECORDS (mode=handle) and show_handles equal
+                                            TRUTH; show_stacks_handles names the handles
+    check_pages.py same ONE OTHER           planted records of two kernels are equal
+    check_pages.py same-stacks ONE OTHER    ... and their counts in show_stacks
+    check_pages.py sums RECORDS STACKS      the records add up to the counts
 
-What differs by nature is left out of a comparison: page frames, pids, times, and
-how far into a function a call stands.
+Page frames, pids, times and offsets in functions differ between runs and are not
+compared.
 """
 
 import re
@@ -24,14 +24,14 @@ from pathlib import Path
 
 HEAD = re.compile(r"Page allocated via order (\d+), mask (0x[0-9a-f]+\([A-Z_|0-9a-fx]*\)), "
                   r"pid (\d+), tgid (\d+) \((.*)\), ts (\d+) ns")
-PLACE = re.compile(r"PFN 0x([0-9a-f]+) type (\w+) Block (\d+) type (\w+) "
-                   r"Flags (0x[0-9a-f]+\([a-z0-9_=|]*\))")
+PFN_LINE = re.compile(r"PFN 0x([0-9a-f]+) type (\w+) Block (\d+) type (\w+) "
+                      r"Flags (0x[0-9a-f]+\([a-z0-9_=|]*\))")
 FRAME = re.compile(r" (?:([\w.]+)\+0x[0-9a-f]+/0x[0-9a-f]+(?: \[(\w+)\])?|0x[0-9a-f]+)")
 TAIL = re.compile(r"Page has been migrated, last migrate reason: \w+|Slab cache page|"
                   r"Charged (\(via objcg\) )?to (offline )?memcg .+")
 PLANTED = re.compile(r"pages_\w+")
-# What was planted made others need pages: a slab, a page table, KASAN's shadow, and the
-# depot's pools for its call chains.
+# Functions that allocate pages of their own on behalf of a planting function: slabs, page
+# tables, KASAN's shadow, and the depot's pools.
 OTHERS = re.compile(r"allocate_slab|__(pte|pmd|pud|p4d)_alloc(_kernel)?|kasan_populate\w*|"
                     r"stack_depot_prealloc_pool")
 
@@ -49,7 +49,7 @@ class Record:
     rest: tuple[str, ...]
 
     def fields(self) -> tuple:
-        """What two kernels have in common."""
+        """The fields that are equal on two kernels."""
         frames = before_interrupt(self.frames)
         comm = self.comm if frames == self.frames else ""
         return (self.order, self.mask, comm, self.kind, self.block, self.flags, frames,
@@ -67,7 +67,7 @@ def read_frame(line: str) -> str | None:
 
 def read_record(block: str) -> Record:
     lines = block.split("\n")
-    head, place = HEAD.fullmatch(lines[0]), PLACE.fullmatch(lines[1]) if lines[1:] else None
+    head, place = HEAD.fullmatch(lines[0]), PFN_LINE.fullmatch(lines[1]) if lines[1:] else None
     if not head or not place:
         fail("no record:", block)
     frames, handle, at = [], None, 2
@@ -98,7 +98,7 @@ def read_records(name: str) -> list[Record]:
 
 
 def planted_by(frames: tuple[str, ...]) -> str | None:
-    """The planting function: the one next to the allocation."""
+    """The planting function, which is next to the allocation."""
     for frame in frames:
         if PLANTED.fullmatch(frame):
             return frame
@@ -108,7 +108,7 @@ def planted_by(frames: tuple[str, ...]) -> str | None:
 
 
 def before_interrupt(frames: tuple[str, ...]) -> tuple[str, ...]:
-    """Without what an interrupt came upon: that is chance."""
+    """The chain without the frames that an interrupt has interrupted: they vary."""
     for at, frame in enumerate(frames):
         if frame in ("pages_softirq", "pages_hardirq"):
             return frames[:at + 1]
@@ -166,7 +166,7 @@ def check_records(truth: Counter, records: list[Record],
                   chains: dict[int, tuple[str, ...]]) -> None:
     got: Counter = Counter()
     for record in records:
-        # A chain that came after the chains were read is none that was planted.
+        # A chain that was interned after show_stacks_handles was read is not a planted one.
         function = planted_by(chains.get(record.handle or 0, record.frames))
         if function:
             got[function, record.order] += 1
@@ -215,7 +215,7 @@ def main() -> None:
     elif command == "sums":
         pages = sum(1 << record.order for record in read_records(names[0]))
         counted = sum(total.pages for total in read_totals(names[1]))
-        # The readers themselves allocate, and what was given to RCU goes.
+        # Reading allocates pages, and RCU frees pages meanwhile.
         if abs(pages - counted) > 100 + pages // 20:
             fail("records have", pages, "pages, show_stacks", counted)
     else:

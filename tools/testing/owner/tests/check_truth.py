@@ -1,16 +1,16 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: GPL-2.0
-"""Does a reader report exactly what owner_truth.ko has planted?
+"""Check that a reader reports exactly the objects that owner_truth.ko has planted.
 
 check_truth.py TRUTH records FILE          /sys/kernel/debug/slab_owner
 check_truth.py TRUTH stacks FILE           slab_owner_stacks/show_stacks
 check_truth.py TRUTH handles FILE FILE     show_handles and show_stacks_handles
 check_truth.py TRUTH report FILE           ownertop --json -g stack,cache
-check_truth.py TRUTH sums FILE             the same, of what knows no caches
+check_truth.py TRUTH sums FILE             ownertop --json without caches
 check_truth.py TRUTH query FILE            owner/query: group=stack,cache format=tsv
 
-A chain is told by the planter's functions in it, truth_*. Prints what differs
-and ends with 1 if anything does.
+The planter's functions in a chain, truth_*, identify it. Prints differences, and exits
+with 1 if there are any.
 """
 import json
 import re
@@ -21,7 +21,7 @@ from typing import Dict, Iterator, List, Tuple
 # (cache or "", chain) to (objects, bytes)
 Totals = Dict[Tuple[str, str], Tuple[int, int]]
 
-# Where the compiler makes a copy of a function, the name has an ending.
+# The compiler appends a suffix to the name of a cloned function.
 FRAME = re.compile(r" (truth_\w+)[.\w]*\+")
 RECORD = re.compile(r"(?:Slab object|Per-CPU area) allocated via order 0, size (\d+), "
                     r"slab \d+, cache (\S+), ")
@@ -98,7 +98,7 @@ def query(path: str) -> Totals:
     for line in lines[1:]:
         row = dict(zip(lines[0], line))
         if row["row"] == "group":
-            # What lies in no cache is a per-CPU area.
+            # A per-CPU area has no cache.
             cache = "percpu" if row["cache"] == "-" else row["cache"]
             chain = chain_of([" " + frame for frame in row["stack"].split(";")])
             add(totals, cache, chain, int(row["objects"]), int(row["bytes"]))

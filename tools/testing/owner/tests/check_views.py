@@ -1,11 +1,11 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: GPL-2.0
-"""Does each view of ownertop show exactly what owner_truth.ko has planted?
+"""Check that each view of ownertop shows exactly the objects that owner_truth.ko planted.
 
 check_views.py OWNERTOP TRUTH RECORDS
 
-The older dump of those that compare two is an empty one. What is for people is
-rounded: each line of it is held against the same of what is for programs.
+Views that compare two dumps get an empty dump as the older one. Text views round their
+numbers, so each of their lines is compared with the rounded numbers of the JSON view.
 """
 import csv
 import json
@@ -22,16 +22,16 @@ from check_truth import Totals, add, blocks, chain_of, planted, records
 NAME = re.compile(r"(truth_\w+)")
 NOTHING = "# slab_owner 1\n"
 
-# What is for people: cache, chain, objects, bytes as they are written.
+# A row of a text view: cache, chain, objects, rounded bytes.
 Row = Tuple[str, List[str], int, str]
 
-# Of the rows that chains stand below: bytes, objects, cache. All is growth in what
-# grew from nothing, in an hour.
+# Rows above a chain: bytes, objects, cache. Compared with the empty dump of an hour ago,
+# all objects are growth.
 TABLE_ROW = r" +\d+ +(\S+) +[\d.]+% +(?:\S+ +)?(\d+) +\w+  (\S*)"
 DIFF_ROW = r" +\d+ +\+(\S+) +- +\1 +\+(\d+)  (\S*)"
 TREND_ROW = r" +\d+ +\+(\S+) +\1 +\+([\d.]+) +1/1 +-  (\S*)"
 
-# Of page_owner_sort: the first line of a block; sorts, and what blocks are merged by.
+# page_owner_sort: the first line of a block; sort options; keys by which blocks merge.
 BLOCK = re.compile(r"(\d+) times, \d+ pages")
 SORTS = ["-a", "-m", "-n", "-p", "-P", "-s", "-t"]
 CULLS = ["st", "st,name", "st,pid", "st,tgid", "st,allocator", "st,p,tg,n,ator"]
@@ -39,7 +39,7 @@ CULLS_ONLY_COUNTED = ["pid", "tgid", "name", "allocator"]
 
 
 def human(size: float) -> str:
-    """As ownertop writes bytes for people."""
+    """Bytes, rounded like in the text views."""
     units = iter("BKMGT")
     unit = next(units)
     while size >= (1024 if unit == "B" else 1023.95):
@@ -48,7 +48,7 @@ def human(size: float) -> str:
 
 
 def outwards(path: List[str]) -> Tuple[str, List[str]]:
-    """Of a path that ends with the allocation: its cache, if it has one, and the chain."""
+    """The cache, if any, and the chain of a path whose last element is the allocation."""
     if path and NAME.match(path[0]):
         return "", path[::-1]
     return path[0] if path else "", path[:0:-1]
@@ -66,7 +66,7 @@ def rows_with_chains(text: str, pattern: str) -> List[Row]:
 
 
 class Views:
-    """Runs ownertop on the records; every view becomes totals."""
+    """Runs ownertop on the records and converts each view to totals."""
 
     def __init__(self, ownertop: str, records: str, nothing: str) -> None:
         self.ownertop = ownertop
@@ -106,7 +106,7 @@ class Views:
                       for row in csv.DictReader(answer.splitlines()) if row["row"] == "group")
 
     def pprof(self) -> Totals:
-        """Out of the profile, go's own reader."""
+        """Read the profile with go's own reader."""
         with tempfile.NamedTemporaryFile() as profile:
             subprocess.run([self.ownertop, "pprof", "--no-skip", "-g", "cache,stack",
                             self.records], check=True, stdout=profile)
@@ -170,14 +170,14 @@ class Views:
 
 
 class Texts(Views):
-    """The same for people; yields what is not as the programs have it."""
+    """Text views; yields differences from the machine-readable views."""
 
     def table(self) -> Iterator[Row]:
         text = self.run("table", "-n", "0", "-d", "0", "-g", "cache,stack")
         yield from self.differ(self.groups("table"), rows_with_chains(text, TABLE_ROW))
 
     def live(self) -> Iterator[Row]:
-        """The first tables, without a terminal."""
+        """The first tables of the live view, without a terminal."""
         with subprocess.Popen([self.ownertop, "--live=0.1", "--no-skip", "-n", "0", "-d", "0",
                                "-g", "cache,stack", self.records], stdout=subprocess.PIPE,
                               text=True) as live:
@@ -211,7 +211,7 @@ class Texts(Views):
         yield from self.differ(json.loads(self.run("records", "--json"))["groups"], rows)
 
     def tree(self) -> Iterator[Row]:
-        """Of a node alone under its parent, and with all that has, figures are not said again."""
+        """The tree view omits the numbers of an only child that equal its parent's."""
         options = ("--min", "0", "-g", "cache,stack", "-s", "objects")
         nodes = json.loads(self.run("tree", "--json", *options))["nodes"]
         lines = self.run("tree", *options).splitlines()[1:len(nodes) + 1]
@@ -234,7 +234,7 @@ class Texts(Views):
 
 
 class PageOwnerSort:
-    """The same of ownertop as page_owner_sort, which knows of objects, and pages that are none."""
+    """ownertop as page_owner_sort, with records of objects and of pages."""
 
     def __init__(self, ownertop: str, dump: str) -> None:
         self.ownertop = ownertop
@@ -247,7 +247,7 @@ class PageOwnerSort:
             return out.read()
 
     def sorted_by(self, option: str) -> Totals:
-        """Whole records, each as often as it says: as many of them."""
+        """Complete records, each with the number of equal ones."""
         with tempfile.NamedTemporaryFile("w") as repeated:
             for block in self.run(option).split("\n\n")[:-1]:
                 head, record = block.split("\n", 1)
@@ -256,7 +256,7 @@ class PageOwnerSort:
             return records(repeated.name)
 
     def culled(self, fields: str) -> Totals:
-        """By chains at least; nothing tells sizes."""
+        """Merged by chains and other keys; the output has no sizes."""
         result: Totals = defaultdict(lambda: (0, 0))
         with tempfile.NamedTemporaryFile("w") as out:
             out.write(self.run("--cull", fields))
@@ -270,7 +270,7 @@ class PageOwnerSort:
 
 
 def totals(found: Iterable[Tuple[str, List[str], int, int]]) -> Totals:
-    """Of groups whose chains begin at the allocation."""
+    """Totals of groups whose chains begin at the allocation."""
     result: Totals = defaultdict(lambda: (0, 0))
     for cache, chain, objects, size in found:
         names = (NAME.match(frame) for frame in chain)

@@ -1,12 +1,12 @@
 # SPDX-License-Identifier: GPL-2.0
 """Count each cache's objects in a vmcore, without asking slab_owner.
 
-Run by drgn. What is allocated is what is on no freelist, neither a slab's nor the
-one that a CPU took with its slab. What is tracked is read from the records. Prints
-"cache allocated tracked stray"; an object is stray if it has an owner and is free.
+Run by drgn. An object is allocated if it is on no freelist, neither its slab's nor a
+CPU's. It is tracked if its record has an owner. Prints "cache allocated tracked stray";
+a stray object has an owner and is free.
 
-drgn 0.0.22 has helpers for this that do not know slabs as Linux 6.10 and later mark
-them (46df8e73a4a3, "mm: free up PG_slab").
+drgn 0.0.22 has helpers for slabs, but does not recognise slab pages of Linux 6.10 and
+later (46df8e73a4a3, "mm: free up PG_slab").
 """
 
 from typing import Any, Dict, Iterator, List, Set, Tuple
@@ -25,7 +25,7 @@ TAIL = 1  # in page->compound_head
 
 
 def all_slabs() -> Iterator[Object]:
-    """Full slabs are on no list: look at each page frame."""
+    """All slabs. Full slabs are on no list, so look at each page frame."""
     for page in for_each_page(prog):
         try:
             if page.page_type.value_() >> 24 & 0xff != SLAB_TYPE:
@@ -66,7 +66,7 @@ def count_slab(cache: Object, slab: Object, by_cpu: Dict[int, int]) -> Tuple[int
         record = prog.type("struct owner_record")
         live = prog.read(owners.record.value_(), objects * sizeof(record))
         for index in range(objects):
-            # Its handles are its first eight bytes.
+            # The chain's and the task's handle are the first eight bytes of a record.
             if any(live[index * sizeof(record):][:8]):
                 tracked += 1
                 stray += first + index * cache.size.value_() in free

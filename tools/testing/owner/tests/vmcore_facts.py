@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0
-"""What drgn finds in a vmcore, for vmcore.sh. Run by drgn, with prog set."""
+"""Print values that drgn reads from a vmcore, for vmcore.sh. drgn sets prog."""
 
 from typing import Any
 
