@@ -69,7 +69,7 @@ bool owner_cgroup_of_task(char *path)
 
 /**
  * owner_objcg_of() - get what a slab object is charged to
- * @records: the records of the object's slab, which may be freed meanwhile
+ * @obj_exts: the slab's vector of extensions; the slab may be freed meanwhile
  * @index: the object's index
  *
  * The vector of extensions may have been freed with the slab. It is read without a fault.
@@ -79,9 +79,9 @@ bool owner_cgroup_of_task(char *path)
  * Return: a pointer that is valid until the end of the critical section, if the caller
  *	finds that the slab was not freed meanwhile. Else it must not be used.
  */
-struct obj_cgroup *owner_objcg_of(const struct owner_slab_records *records, unsigned int index)
+struct obj_cgroup *owner_objcg_of(unsigned long obj_exts, unsigned int index)
 {
-	struct slabobj_ext *vector = (void *)(READ_ONCE(records->obj_exts) & ~OBJEXTS_FLAGS_MASK);
+	struct slabobj_ext *vector = (void *)(obj_exts & ~OBJEXTS_FLAGS_MASK);
 	struct obj_cgroup *objcg;
 
 	if (!vector || get_kernel_nofault(objcg, &vector[index].objcg))

@@ -8,7 +8,6 @@
 struct obj_cgroup;
 struct page;
 struct seq_buf;
-struct owner_slab_records;
 
 #define OWNER_CGROUPS_OFF \
 	"there are no memory cgroups: they need CONFIG_MEMCG, and no cgroup_disable=memory"
@@ -21,7 +20,7 @@ struct owner_slab_records;
 bool owner_cgroups_on(void);
 u64 owner_cgroup_number(void);
 bool owner_cgroup_of_task(char *path);
-struct obj_cgroup *owner_objcg_of(const struct owner_slab_records *records, unsigned int index);
+struct obj_cgroup *owner_objcg_of(unsigned long obj_exts, unsigned int index);
 void owner_cgroup_of_objcg(struct obj_cgroup *objcg, char *path);
 void owner_cgroup_of_page(struct page *page, char *path);
 void owner_cgroup_print(struct seq_buf *text, struct page *page);
@@ -43,8 +42,7 @@ static inline bool owner_cgroup_of_task(char *path)
 	return false;
 }
 
-static inline struct obj_cgroup *owner_objcg_of(const struct owner_slab_records *records,
-					       unsigned int index)
+static inline struct obj_cgroup *owner_objcg_of(unsigned long obj_exts, unsigned int index)
 {
 	return NULL;
 }

@@ -54,7 +54,7 @@ int owner_sum_counted_chains(struct xarray *totals, const struct owner_source_op
 		error = total ? 0 : -ENOMEM;
 		if (error)
 			break;
-		owner_estimate_join(&total->sum.estimate, &chain.counted);
+		total->sum.estimate = chain.counted;
 	}
 	owner_cursor_end(&cursor);
 	return error;

@@ -170,7 +170,7 @@ static __always_inline struct cached_ref *owner_cpu_ref(struct owner_cpu_cache *
 
 static __always_inline u32 owner_cpu_hash_words(const unsigned long *words, unsigned int count)
 {
-	unsigned long hash = count;
+	u64 hash = count;
 	unsigned int i;
 
 	for (i = 0; i < count; i++)

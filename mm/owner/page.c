@@ -1,19 +1,20 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * The record of each page: who allocated it, and who freed it last.
+ * page_owner's record of each page: who allocated it, and who freed it last.
  *
- * A record's handles are evictable. Each page of an allocation holds references
- * of its own, so that it does not matter how allocations are split, freed in
- * parts, or migrated. Handles stay in the record until others take their place:
- * a report about a free page wants to say who had it. Readers find references
- * under RCU.
+ * Each page of an allocation has a record of its own, in page_ext, with references
+ * of its own to the handles in it. An allocation can be split, freed in parts or
+ * migrated, and the references stay right. A record keeps its handles after the
+ * page is freed, until others replace them: dump_page() prints the last owner of a
+ * free page. Readers take references under RCU.
  *
- * A chain's counter says how many pages it has that are allocated, as their flags say.
+ * The OWNER_PAGES counter of a chain is the number of pages whose record has that
+ * chain and whose flags have PAGE_EXT_OWNER_ALLOCATED.
  *
- * Chains are known again, and references kept ready, as those of slab objects are,
- * see handles.h. If the depot has no room for a chain it is given some. What is
- * allocated for that gets the dummy chain. An interrupt that comes meanwhile is
- * another matter: each context has a bit of its own.
+ * Chains and references come from the CPU's cache, see handles.h. If the depot has
+ * no room for a chain, memory is allocated for it; the pages of that allocation get
+ * dummy_handle. task_struct.in_page_owner has a bit for each context, so that an
+ * interrupt in that allocation is recorded like any other.
  */
 
 #define pr_fmt(fmt) "page_owner: " fmt
@@ -33,17 +34,17 @@
 #include "page.h"
 #include "rules/rules.h"
 
-/* Frames that are kept where no rule says how many. */
+/* Frames of a chain where no rule sets the depth, from page_owner_depth= */
 static unsigned int default_depth __ro_after_init = OWNER_DEPTH;
 
-/* For what the depot allocates for itself, and for what it has no room for. */
+/* For pages that the depot allocates, and for pages whose chain it has no room for. */
 static depot_stack_handle_t dummy_handle __ro_after_init;
 static depot_stack_handle_t failure_handle __ro_after_init;
 
-/* Chains that the depot did not take. */
+/* Allocations and frees that got failure_handle. */
 static atomic_long_t failures;
 
-static int __init page_owner_depth_setup(char *str)
+static int __init parse_page_owner_depth(char *str)
 {
 	unsigned int depth;
 
@@ -54,21 +55,21 @@ static int __init page_owner_depth_setup(char *str)
 		       str ?: "", OWNER_DEPTH_MAX, default_depth);
 	return 0;
 }
-early_param("page_owner_depth", page_owner_depth_setup);
+early_param("page_owner_depth", parse_page_owner_depth);
 
-/* How often a page got failure_handle. */
+/* Return the number of allocations and frees whose chain the depot had no room for. */
 unsigned long owner_page_failures(void)
 {
 	return atomic_long_read(&failures);
 }
 
-/* Has the boot line page_owner=on? It is not on before the slab allocator is up. */
+/* Return true if the boot line has page_owner=on. Records begin later, see below. */
 bool __init owner_pages_wanted(void)
 {
 	return page_owner_ops.need();
 }
 
-/* Is page_owner on? */
+/* Return true if records of pages are kept. */
 bool owner_pages_tracked(void)
 {
 	return static_branch_unlikely(&page_owner_inited);
@@ -76,159 +77,162 @@ bool owner_pages_tracked(void)
 
 /* --- Call chains ------------------------------------------------------------- */
 
-/* Where there are few frames, those of the page allocator take the place of others. */
-static __always_inline bool is_whole(unsigned int depth)
+/* A short chain leaves out the page allocator's own frames: callers are worth more. */
+static __always_inline bool keeps_allocator_frames(unsigned int depth)
 {
 	return depth >= OWNER_DEPTH;
 }
 
-static __always_inline bool allocates_for_itself(void)
+/* Is this an allocation that page_owner made, to give the depot memory? */
+static __always_inline bool in_own_allocation(void)
 {
 	return current->in_page_owner & BIT(interrupt_context_level());
 }
 
-/* A handle with a reference, or 0 if the chain from here is not one that is known again. */
-static __always_inline depot_stack_handle_t take_known_chain(unsigned long ip, unsigned int depth,
+/* Fast path: return a handle with a reference, or 0 if this CPU does not know the chain. */
+static __always_inline depot_stack_handle_t get_cached_chain(unsigned long ip, unsigned int depth,
 							     struct owner_caller caller)
 {
 	depot_stack_handle_t handle;
-	struct owner_cpu_cache *handles;
+	struct owner_cpu_cache *cpu;
 	struct cached_ref *ref;
 
-	if (unlikely(allocates_for_itself()))
+	if (unlikely(in_own_allocation()))
 		return 0;
-	handles = owner_cpu_begin();
-	if (unlikely(!handles))
+	cpu = owner_cpu_begin();
+	if (unlikely(!cpu))
 		return 0;
-	ref = owner_cpu_take_chain(handles, ip, depth, caller);
+	ref = owner_cpu_take_chain(cpu, ip, depth, caller);
 	handle = ref ? ref->handle : 0;
-	owner_cpu_end(handles);
+	owner_cpu_end(cpu);
 	if (handle && owner_unwind_verifying())
-		owner_chain_verify(handle, depth, caller, is_whole(depth));
+		owner_chain_verify(handle, depth, caller, keeps_allocator_frames(depth));
 	return handle;
 }
 
-/* A handle that is held for ever. */
-static depot_stack_handle_t fall_back_to(depot_stack_handle_t handle)
+/* Take a reference to dummy_handle or failure_handle. */
+static depot_stack_handle_t get_reserved_handle(depot_stack_handle_t handle)
 {
 	return stack_depot_get(handle) ? handle : 0;
 }
 
-/* The depot may be given memory for it: what that allocates has the dummy chain. */
-static noinline depot_stack_handle_t take_chain(unsigned long ip, unsigned int depth,
-						struct owner_caller caller, gfp_t flags)
+/* Slow path: walk the stack and intern the chain. May allocate memory for the depot. */
+static noinline depot_stack_handle_t capture_chain(unsigned long ip, unsigned int depth,
+						   struct owner_caller caller, gfp_t flags)
 {
 	unsigned int context = BIT(interrupt_context_level());
 	depot_stack_handle_t handle;
 
-	if (allocates_for_itself())
-		return fall_back_to(dummy_handle);
-	/* Each context changes its own bit, and it is as before when it ends. */
+	if (in_own_allocation())
+		return get_reserved_handle(dummy_handle);
+	/* An interrupt uses another bit, and restores it before it returns. */
 	current->in_page_owner |= context;
-	handle = owner_chain_save(ip, depth, caller, is_whole(depth), flags);
+	handle = owner_chain_save(ip, depth, caller, keeps_allocator_frames(depth), flags);
 	current->in_page_owner &= ~context;
 	if (handle)
 		return handle;
 	atomic_long_inc(&failures);
-	return fall_back_to(failure_handle);
+	return get_reserved_handle(failure_handle);
 }
 
 /* --- Handles in records ------------------------------------------------------- */
 
-/* A handle that takes the place of others, page by page. */
-struct swap {
-	struct owner_cpu_cache *handles;	/* of this CPU, or NULL */
-	depot_stack_handle_t handle;	/* with one reference, or 0 */
-	unsigned int pages;		/* that did not have it */
-	/* Neighbours most often have one chain: so many more are allocated by this one. */
-	depot_stack_handle_t counted;
-	long count;
+/* Writes one handle into the records of all pages of an allocation. */
+struct handle_update {
+	struct owner_cpu_cache *cpu;		/* of this CPU, or NULL */
+	depot_stack_handle_t handle;		/* with one reference, or 0 */
+	unsigned int replaced;			/* records that had another handle */
+	/* Neighbours mostly have one chain, so their counts are added up first: */
+	depot_stack_handle_t counted_chain;
+	long page_count;			/* not yet added to counted_chain's counter */
 };
 
-static __always_inline void give(struct swap *swap, depot_stack_handle_t handle)
+static __always_inline void put_handle(struct handle_update *update, depot_stack_handle_t handle)
 {
-	if (likely(swap->handles))
-		owner_cpu_put_ref(swap->handles, handle);
+	if (likely(update->cpu))
+		owner_cpu_put_ref(update->cpu, handle);
 	else
 		stack_depot_put(handle);
 }
 
-static __always_inline void swap_begin(struct swap *swap, depot_stack_handle_t handle,
-				       depot_stack_handle_t counted)
+static __always_inline void begin_update(struct handle_update *update, depot_stack_handle_t handle,
+					 depot_stack_handle_t counted_chain)
 {
-	swap->handles = owner_cpu_begin();
-	swap->handle = handle;
-	swap->pages = 0;
-	swap->counted = counted;
-	swap->count = 0;
+	update->cpu = owner_cpu_begin();
+	update->handle = handle;
+	update->replaced = 0;
+	update->counted_chain = counted_chain;
+	update->page_count = 0;
 }
 
-static __always_inline void swap_in(struct swap *swap, depot_stack_handle_t *where)
+static __always_inline void replace_handle(struct handle_update *update,
+					   depot_stack_handle_t *handle)
 {
-	depot_stack_handle_t old = *where;
+	depot_stack_handle_t old = *handle;
 
-	if (old == swap->handle)
+	if (old == update->handle)
 		return;
-	/* It is held: by who took it, or by the first page that has it. */
-	WRITE_ONCE(*where, swap->handle);
-	swap->pages++;
-	give(swap, old);
+	/* The update's own reference keeps it until finish_update() takes one per record. */
+	WRITE_ONCE(*handle, update->handle);
+	update->replaced++;
+	put_handle(update, old);
 }
 
-static __always_inline void swap_counted(struct swap *swap)
+static __always_inline void flush_page_count(struct handle_update *update)
 {
-	owner_cpu_count_pages(swap->handles, swap->counted, swap->count);
-	swap->count = 0;
+	owner_cpu_count_pages(update->cpu, update->counted_chain, update->page_count);
+	update->page_count = 0;
 }
 
-/* This page's record, which has the handle, is allocated from now on, or no more. */
-static __always_inline void swap_count(struct swap *swap, depot_stack_handle_t handle, long n)
+static __always_inline void add_page_count(struct handle_update *update,
+					   depot_stack_handle_t handle, long n)
 {
-	if (handle != swap->counted) {
-		swap_counted(swap);
-		swap->counted = handle;
+	if (handle != update->counted_chain) {
+		flush_page_count(update);
+		update->counted_chain = handle;
 	}
-	swap->count += n;
+	update->page_count += n;
 }
 
-/* Pages that are changed before others get a turn. */
-#define SWAP_STRETCH	32
+/* Records written between two points at which this CPU can be preempted. */
+#define UPDATE_BATCH	32
 
 /*
- * Return: where the records of a stretch begin; NULL if it has none. Not all records
- * stand in one piece: each section of memory has its own.
+ * Let other tasks and the CPU cache's other users run. Return the record of @page, or
+ * NULL if it has none: page_ext is contiguous within a section of memory only.
  */
-static __always_inline struct page_ext *swap_rest(struct swap *swap, struct page *page)
+static __always_inline struct page_ext *resume_update(struct handle_update *update,
+						      struct page *page)
 {
 	struct page_ext *ext = page_ext_get(page);
 
-	/* Who calls has RCU read-locked. */
+	/* The caller's page_ext_get() keeps RCU read-locked. */
 	page_ext_put(ext);
-	swap_counted(swap);
-	if (swap->handles)
-		owner_cpu_end(swap->handles);
-	swap->handles = owner_cpu_begin();
+	flush_page_count(update);
+	if (update->cpu)
+		owner_cpu_end(update->cpu);
+	update->cpu = owner_cpu_begin();
 	return ext;
 }
 
-/* Have as many references as there should be. */
-static __always_inline void swap_end(struct swap *swap)
+/* Take one reference for each record that got the handle; the update had one already. */
+static __always_inline void finish_update(struct handle_update *update)
 {
-	swap_counted(swap);
-	if (!swap->pages)
-		give(swap, swap->handle);
-	else if (unlikely(swap->pages > 1) && swap->handle)
-		stack_depot_get_many(swap->handle, swap->pages - 1);
-	if (likely(swap->handles))
-		owner_cpu_end(swap->handles);
+	flush_page_count(update);
+	if (!update->replaced)
+		put_handle(update, update->handle);
+	else if (unlikely(update->replaced > 1) && update->handle)
+		stack_depot_get_many(update->handle, update->replaced - 1);
+	if (likely(update->cpu))
+		owner_cpu_end(update->cpu);
 }
 
-static struct page_owner *owner_of(struct page_ext *ext)
+static struct page_owner *get_record(struct page_ext *ext)
 {
 	return page_ext_data(ext, &page_owner_ops);
 }
 
-/* Such a page is counted with the chain that its record has. */
+/* Is the page counted with its record's chain? */
 static __always_inline bool is_allocated(const struct page_ext *ext)
 {
 	return ext->flags & BIT(PAGE_EXT_OWNER_ALLOCATED);
@@ -236,42 +240,42 @@ static __always_inline bool is_allocated(const struct page_ext *ext)
 
 /* --- Allocation and free ------------------------------------------------------ */
 
-static __always_inline void set_owners(struct page *page, struct page_ext *ext,
-				       unsigned int order, gfp_t gfp_mask, u64 ts_nsec,
-				       depot_stack_handle_t handle)
+static __always_inline void record_alloc(struct page *page, struct page_ext *ext,
+					 unsigned int order, gfp_t gfp_mask, u64 ts_nsec,
+					 depot_stack_handle_t handle)
 {
-	struct swap swap;
+	struct handle_update update;
 	unsigned int i;
 
-	swap_begin(&swap, handle, handle);
+	begin_update(&update, handle, handle);
 	for (i = 0; i < 1U << order; i++, ext = page_ext_next(ext)) {
 		struct page_owner *owner;
 
-		if (unlikely(i && !(i % SWAP_STRETCH)))
-			ext = swap_rest(&swap, page + i);
+		if (unlikely(i && !(i % UPDATE_BATCH)))
+			ext = resume_update(&update, page + i);
 		if (unlikely(!ext))
 			break;
-		owner = owner_of(ext);
-		/* It went unseen: before page_owner was on, or without its first page. */
+		owner = get_record(ext);
+		/* The free was not seen: before page_owner was on, or of another first page. */
 		if (unlikely(is_allocated(ext)))
-			owner_cpu_count_pages(swap.handles, owner->handle, -1);
-		swap_in(&swap, &owner->handle);
-		swap_count(&swap, handle, 1);
+			owner_cpu_count_pages(update.cpu, owner->handle, -1);
+		replace_handle(&update, &owner->handle);
+		add_page_count(&update, handle, 1);
 		owner->order = order;
 		owner->gfp_mask = gfp_mask;
 		owner->last_migrate_reason = -1;
 		owner->ts_nsec = ts_nsec;
-		/* A name that changes meanwhile reads as a mixture, never beyond its end. */
+		/* A concurrent change of the name can mix two names; the last byte stays 0. */
 		data_race(memcpy(owner->comm, current->comm, TASK_COMM_LEN));
 		owner->pid = current->pid;
 		owner->tgid = current->tgid;
-		/* Nobody else has the page yet. */
+		/* The page has not been returned yet: no other user writes the flags. */
 		if (handle)
 			ext->flags |= PAGE_OWNER_TRACKED;
 		else
 			ext->flags &= ~PAGE_OWNER_TRACKED;
 	}
-	swap_end(&swap);
+	finish_update(&update);
 }
 
 noinline void __set_page_owner(struct page *page, unsigned short order, gfp_t gfp_mask)
@@ -284,40 +288,40 @@ noinline void __set_page_owner(struct page *page, unsigned short order, gfp_t gf
 	struct page_ext *ext;
 
 	if (likely(depth))
-		handle = take_known_chain(_RET_IP_, depth, caller) ?:
-			 take_chain(_RET_IP_, depth, caller, gfp_mask);
+		handle = get_cached_chain(_RET_IP_, depth, caller) ?:
+			 capture_chain(_RET_IP_, depth, caller, gfp_mask);
 	ext = page_ext_get(page);
 	if (likely(ext))
-		set_owners(page, ext, order, gfp_mask, ts_nsec, handle);
+		record_alloc(page, ext, order, gfp_mask, ts_nsec, handle);
 	else
 		stack_depot_put(handle);
 	page_ext_put(ext);
 }
 
-static __always_inline void set_freed(struct page *page, struct page_ext *ext,
-				      unsigned int order, u64 ts_nsec,
-				      depot_stack_handle_t handle)
+static __always_inline void record_free(struct page *page, struct page_ext *ext,
+					unsigned int order, u64 ts_nsec,
+					depot_stack_handle_t handle)
 {
-	struct swap swap;
+	struct handle_update update;
 	unsigned int i;
 
-	swap_begin(&swap, handle, owner_of(ext)->handle);
+	begin_update(&update, handle, get_record(ext)->handle);
 	for (i = 0; i < 1U << order; i++, ext = page_ext_next(ext)) {
 		struct page_owner *owner;
 
-		if (unlikely(i && !(i % SWAP_STRETCH)))
-			ext = swap_rest(&swap, page + i);
+		if (unlikely(i && !(i % UPDATE_BATCH)))
+			ext = resume_update(&update, page + i);
 		if (unlikely(!ext))
 			break;
-		owner = owner_of(ext);
-		swap_count(&swap, owner->handle, -(long)is_allocated(ext));
-		swap_in(&swap, &owner->free_handle);
+		owner = get_record(ext);
+		add_page_count(&update, owner->handle, -(long)is_allocated(ext));
+		replace_handle(&update, &owner->free_handle);
 		owner->free_ts_nsec = ts_nsec;
 		owner->free_pid = current->pid;
 		owner->free_tgid = current->tgid;
 		ext->flags &= ~BIT(PAGE_EXT_OWNER_ALLOCATED);
 	}
-	swap_end(&swap);
+	finish_update(&update);
 }
 
 noinline void __reset_page_owner(struct page *page, unsigned short order)
@@ -330,26 +334,30 @@ noinline void __reset_page_owner(struct page *page, unsigned short order)
 	ext = page_ext_get(page);
 	if (unlikely(!ext))
 		return;
-	/* Pages that the rules leave out, or that were never allocated. */
+	/* A rule left the pages out, or they were never allocated. */
 	if (!is_allocated(ext))
 		goto out;
-	handle = take_known_chain(_RET_IP_, default_depth, caller);
+	handle = get_cached_chain(_RET_IP_, default_depth, caller);
 	if (unlikely(!handle)) {
 		page_ext_put(ext);
-		handle = take_chain(_RET_IP_, default_depth, caller, GFP_NOWAIT);
+		handle = capture_chain(_RET_IP_, default_depth, caller, GFP_NOWAIT);
 		ext = page_ext_get(page);
-		/* Its memory may be going, if it was poisoned. */
+		/* A poisoned page's memory may go offline meanwhile. */
 		if (unlikely(!ext)) {
 			stack_depot_put(handle);
 			return;
 		}
 	}
-	set_freed(page, ext, order, ts_nsec, handle);
+	record_free(page, ext, order, ts_nsec, handle);
 out:
 	page_ext_put(ext);
 }
 
-/* Pages that were allocated before get owners: they are counted as well. */
+/**
+ * page_owner_get_stacks() - count pages that were allocated before page_owner was on
+ * @handle: written to their records; the caller keeps a reference to it for ever
+ * @pages: number of pages
+ */
 void page_owner_get_stacks(depot_stack_handle_t handle, unsigned long pages)
 {
 	if (!pages || !stack_depot_get_many(handle, pages))
@@ -359,30 +367,30 @@ void page_owner_get_stacks(depot_stack_handle_t handle, unsigned long pages)
 
 /* --- Migration ----------------------------------------------------------------- */
 
-/* Whatever the record says, it is counted as such, or no more. */
-static void recount(struct page_ext *ext, long n)
+/* Add @n to the counter of the page's chain, if the page is counted. */
+static void adjust_page_count(struct page_ext *ext, long n)
 {
 	if (is_allocated(ext))
-		owner_cpu_count_pages(NULL, owner_of(ext)->handle, n);
+		owner_cpu_count_pages(NULL, get_record(ext)->handle, n);
 }
 
 /*
- * The new page is what the old one was. The old one, which is to be freed, gets
- * the new one's call chain in return, so that no reference changes.
+ * The new page gets the old page's record. The old page, which is freed next, gets the
+ * new page's chain in exchange, so that no reference count changes.
  */
 static void copy_owner(struct page *new, struct page *old)
 {
 	struct page_ext *new_ext = page_ext_get(new), *old_ext = page_ext_get(old);
 
 	if (new_ext && old_ext) {
-		struct page_owner *to = owner_of(new_ext), *from = owner_of(old_ext);
-		/* Else each chain has as many pages as before. */
+		struct page_owner *to = get_record(new_ext), *from = get_record(old_ext);
+		/* If both pages are counted, the chains' counters stay the same. */
 		bool differ = is_allocated(new_ext) != is_allocated(old_ext);
 		depot_stack_handle_t handle = to->handle;
 
 		if (differ) {
-			recount(new_ext, -1);
-			recount(old_ext, -1);
+			adjust_page_count(new_ext, -1);
+			adjust_page_count(old_ext, -1);
 		}
 		to->order = from->order;
 		to->last_migrate_reason = from->last_migrate_reason;
@@ -393,12 +401,12 @@ static void copy_owner(struct page *new, struct page *old)
 		to->tgid = from->tgid;
 		WRITE_ONCE(to->handle, from->handle);
 		WRITE_ONCE(from->handle, handle);
-		/* Both are allocated; which of them has an owner is the old one's matter. */
+		/* Both pages are allocated: the new one is tracked if the old one was. */
 		new_ext->flags = (new_ext->flags & ~PAGE_OWNER_TRACKED) |
 				 (old_ext->flags & PAGE_OWNER_TRACKED);
 		if (differ) {
-			recount(new_ext, 1);
-			recount(old_ext, 1);
+			adjust_page_count(new_ext, 1);
+			adjust_page_count(old_ext, 1);
 		}
 	}
 	page_ext_put(old_ext);
@@ -413,25 +421,25 @@ void __folio_copy_owner(struct folio *newfolio, struct folio *old)
 		copy_owner(folio_page(newfolio, i), folio_page(old, i));
 }
 
-/* --- Memory that goes ----------------------------------------------------------- */
+/* --- Memory hot-remove ---------------------------------------------------------- */
 
-static void forget_page(struct page *page)
+static void drop_record(struct page *page)
 {
 	struct page_ext *ext = page_ext_get(page);
 	struct page_owner *owner;
 
 	if (!ext)
 		return;
-	recount(ext, -1);
+	adjust_page_count(ext, -1);
 	ext->flags &= ~PAGE_OWNER_TRACKED;
-	owner = owner_of(ext);
+	owner = get_record(ext);
 	stack_depot_put(xchg(&owner->handle, 0));
 	stack_depot_put(xchg(&owner->free_handle, 0));
 	page_ext_put(ext);
 }
 
-/* Its pages are nobody's any more, and page_ext is about to free their records. */
-static int memory_callback(struct notifier_block *block, unsigned long action, void *data)
+/* Drop the records' references before page_ext frees the records. */
+static int drop_offline_records(struct notifier_block *block, unsigned long action, void *data)
 {
 	const struct memory_notify *memory = data;
 	unsigned long pfn, end = memory->start_pfn + memory->nr_pages;
@@ -439,25 +447,25 @@ static int memory_callback(struct notifier_block *block, unsigned long action, v
 	if (action != MEM_OFFLINE)
 		return NOTIFY_OK;
 	for (pfn = memory->start_pfn; pfn < end; pfn++) {
-		forget_page(pfn_to_page(pfn));
+		drop_record(pfn_to_page(pfn));
 		cond_resched();
 	}
 	return NOTIFY_OK;
 }
 
-/* What makes captures cheap, which could not be had before. */
-static int __init pages_late_init(void)
+/* CPU caches and the unwinder's tables: owner_pages_init() runs too early to allocate them. */
+static int __init init_fast_path(void)
 {
 	return owner_pages_wanted() ? owner_capture_late_init() : 0;
 }
-early_initcall(pages_late_init);
+early_initcall(init_fast_path);
 
 /**
- * owner_pages_init - make ready to write records
- * @dummy: the handle for pages that the depot allocates for itself
- * @failure: the handle for those whose call chain it does not take
+ * owner_pages_init() - prepare for the first record
+ * @dummy: handle for pages that the depot allocates for itself
+ * @failure: handle for pages whose call chain the depot has no room for
  *
- * Return: false if the depot takes no call chains.
+ * Return: false if the depot is disabled.
  */
 bool __init owner_pages_init(depot_stack_handle_t dummy, depot_stack_handle_t failure)
 {
@@ -467,7 +475,7 @@ bool __init owner_pages_init(depot_stack_handle_t dummy, depot_stack_handle_t fa
 	}
 	dummy_handle = dummy;
 	failure_handle = failure;
-	/* Before page_ext. */
-	hotplug_memory_notifier(memory_callback, DEFAULT_CALLBACK_PRI + 1);
+	/* Runs before page_ext's callback, which frees the records. */
+	hotplug_memory_notifier(drop_offline_records, DEFAULT_CALLBACK_PRI + 1);
 	return true;
 }

@@ -1,13 +1,14 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * What page_owner has of the owner subsystem: mm/page_owner.c sets it up and
- * marks what was allocated before, the rest is here.
+ * page_owner: the record of each page, and the files that show the records.
  *
- * page.c	the record of each page, written as pages come and go
- * page_walk.c	allocations of pages, walked by readers
- * page_file.c	/sys/kernel/debug/page_owner
- *
- * Without CONFIG_SLAB_OWNER page_owner is as it was before.
+ * mm/page_owner.c	boot parameter, pages allocated before page_owner, dump_page()
+ * page.c		writes the records when pages are allocated, freed and migrated
+ * page_find.c		finds allocations and copies their records
+ * page_show.c		prints a record, but for its call chain
+ * page_reader.c	reads records as text; see page_reader.h for the file page_owner
+ * page_stacks_file.c	/sys/kernel/debug/page_owner_stacks
+ * walk_page.c		allocations of pages as a source of queries (CONFIG_SLAB_OWNER)
  */
 #ifndef _MM_OWNER_PAGE_H
 #define _MM_OWNER_PAGE_H
@@ -19,11 +20,10 @@
 
 struct page;
 struct seq_buf;
-struct seq_file;
 
 /*
- * The record of a page. Each of its handles has a reference, which is dropped
- * when another takes its place: what a page was last is known after it was freed.
+ * The record of a page. Each handle holds a reference, which is dropped when another
+ * handle replaces it: the last owner of a free page stays known.
  */
 struct page_owner {
 	unsigned short order;
@@ -40,27 +40,29 @@ struct page_owner {
 	pid_t free_tgid;
 };
 
-#ifdef CONFIG_SLAB_OWNER
-
-/* The flags of a page that is allocated and has an owner. */
+/* Flags of a page that is allocated and has an owner. */
 #define PAGE_OWNER_TRACKED	(BIT(PAGE_EXT_OWNER) | BIT(PAGE_EXT_OWNER_ALLOCATED))
 
-/* How page_owner's own handles are saved: as those of any page. */
+/* Chains of mm/page_owner.c are evictable and counted, like those of any page. */
 #define PAGE_OWNER_DEPOT_FLAGS	(STACK_DEPOT_FLAG_CAN_ALLOC | STACK_DEPOT_FLAG_GET | \
 				 STACK_DEPOT_FLAG_COUNT)
 
+/* For mm/page_owner.c */
 bool owner_pages_init(depot_stack_handle_t dummy, depot_stack_handle_t failure);
 void owner_pages_debugfs_init(void);
-
-/* So many pages have got this handle, which is held for ever, too: count them. */
 void page_owner_get_stacks(depot_stack_handle_t handle, unsigned long pages);
 
-/* The handle in a record of which RCU is read-locked, to be released; 0 if it has gone. */
-static inline depot_stack_handle_t page_owner_get_stack(const depot_stack_handle_t *where)
+/**
+ * page_owner_get_stack() - take a reference to a handle in a record
+ * @handle: address of the handle; RCU is read-locked since before it was read
+ *
+ * Return: the handle, for page_owner_put_stack(); 0 if its chain has been evicted.
+ */
+static inline depot_stack_handle_t page_owner_get_stack(const depot_stack_handle_t *handle)
 {
-	depot_stack_handle_t handle = READ_ONCE(*where);
+	depot_stack_handle_t seen = READ_ONCE(*handle);
 
-	return stack_depot_get(handle) ? handle : 0;
+	return stack_depot_get(seen) ? seen : 0;
 }
 
 static inline void page_owner_put_stack(depot_stack_handle_t handle)
@@ -68,24 +70,32 @@ static inline void page_owner_put_stack(depot_stack_handle_t handle)
 	stack_depot_put(handle);
 }
 
-/* An allocation of pages, as a reader sees it. */
+/**
+ * struct owner_pages - an allocation of pages, copied for a reader
+ * @pfn: page frame of the first page
+ * @page: the first page; it can be freed at any time
+ * @owner: its record; @owner.handle has a reference
+ * @cache: name of the slab cache that the pages serve, or NULL
+ * @objects: slab objects in the pages
+ * @owned: slab objects that have owners
+ */
 struct owner_pages {
-	unsigned long pfn;		/* of the first */
+	unsigned long pfn;
 	struct page *page;
-	struct page_owner owner;	/* its handle with a reference, until the next is found */
-	const char *cache;		/* of slabs that it serves, or NULL; while the walk lasts */
-	unsigned int objects;		/* of the slab, in use */
-	unsigned int owned;		/* those of them that have owners */
+	struct page_owner owner;
+	const char *cache;
+	unsigned int objects;
+	unsigned int owned;
 };
 
 #ifdef CONFIG_PAGE_OWNER
 
 /* page.c */
 bool owner_pages_wanted(void);
+bool owner_pages_tracked(void);
 unsigned long owner_page_failures(void);
 
-/* page_walk.c */
-bool owner_pages_tracked(void);
+/* page_find.c */
 bool owner_pages_find(unsigned long *pfn, unsigned long end, struct owner_pages *found);
 
 /* page_show.c */
@@ -99,14 +109,14 @@ static inline bool owner_pages_wanted(void)
 	return false;
 }
 
-static inline unsigned long owner_page_failures(void)
-{
-	return 0;
-}
-
 static inline bool owner_pages_tracked(void)
 {
 	return false;
+}
+
+static inline unsigned long owner_page_failures(void)
+{
+	return 0;
 }
 
 static inline void owner_pages_print_head(struct seq_buf *text, const struct owner_pages *pages)
@@ -118,24 +128,5 @@ static inline void owner_pages_print_tail(struct seq_buf *text, const struct own
 }
 
 #endif /* CONFIG_PAGE_OWNER */
-
-#else /* CONFIG_SLAB_OWNER */
-
-#define PAGE_OWNER_DEPOT_FLAGS	STACK_DEPOT_FLAG_CAN_ALLOC
-
-static inline void page_owner_get_stacks(depot_stack_handle_t handle, unsigned long pages)
-{
-}
-
-static inline depot_stack_handle_t page_owner_get_stack(const depot_stack_handle_t *where)
-{
-	return READ_ONCE(*where);
-}
-
-static inline void page_owner_put_stack(depot_stack_handle_t handle)
-{
-}
-
-#endif /* CONFIG_SLAB_OWNER */
 
 #endif /* _MM_OWNER_PAGE_H */

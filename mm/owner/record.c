@@ -78,7 +78,7 @@ bool owner_task_fetch(depot_stack_handle_t handle, struct owner_task *task)
 	if (!handle || stack_depot_fetch(handle, &words) != OWNER_TASK_WORDS)
 		return false;
 	task->pid = (u32)words[0];
-	task->tgid = words[0] >> 32;
+	task->tgid = (u64)words[0] >> 32;
 	memcpy(task->comm, &words[1], TASK_COMM_LEN);
 	task->comm[TASK_COMM_LEN - 1] = '\0';
 	return true;

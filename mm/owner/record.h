@@ -98,7 +98,7 @@ static inline void owner_count_loss(enum owner_loss reason)
 
 /* A task is interned as three words: pid and tgid, then comm. */
 #define OWNER_TASK_WORDS	(1 + TASK_COMM_LEN / sizeof(unsigned long))
-static_assert(OWNER_TASK_WORDS == 3);
+static_assert(OWNER_TASK_WORDS == 3 || !IS_ENABLED(CONFIG_SLAB_OWNER));
 
 /*
  * One word of the current task. Another task can change comm meanwhile: the name is
@@ -107,7 +107,7 @@ static_assert(OWNER_TASK_WORDS == 3);
 static __always_inline unsigned long owner_task_word(unsigned int i)
 {
 	if (!i)
-		return (unsigned long)(u32)current->tgid << 32 | (u32)current->pid;
+		return (u64)(u32)current->tgid << 32 | (u32)current->pid;
 	return data_race(((unsigned long *)current->comm)[i - 1]);
 }
 

@@ -153,7 +153,7 @@ static bool copy_object(struct owner_cursor *cursor, struct owner_slab_snapshot 
 	if (!owner_record_get(&owner))
 		return false;
 	if (cursor->cgroup)
-		objcg = owner_objcg_of(snap->records, pos->index);
+		objcg = owner_objcg_of(READ_ONCE(snap->records->obj_exts), pos->index);
 	/* The references pin the handles. Were they still the object's when we got them? */
 	if (!is_slab_unchanged(snap) || !owner_record_read(record, &after) ||
 	    after.handle_pair != before.handle_pair || after.details != before.details) {

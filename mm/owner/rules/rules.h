@@ -59,8 +59,17 @@ static inline bool owner_rule_is_resolved(const struct owner_rule *rule)
 struct owner_choice owner_choose_object(struct kmem_cache *s, gfp_t flags, size_t size, int nid,
 					struct owner_caller caller);
 struct owner_choice owner_choose_percpu(gfp_t flags, size_t size, struct owner_caller caller);
+
+#ifdef CONFIG_SLAB_OWNER
 unsigned int owner_choose_pages(gfp_t flags, unsigned int order, int nid,
 				struct owner_caller caller, unsigned int default_depth);
+#else
+static inline unsigned int owner_choose_pages(gfp_t flags, unsigned int order, int nid,
+					      struct owner_caller caller, unsigned int default_depth)
+{
+	return default_depth;
+}
+#endif
 
 bool owner_gfp_matches(const struct owner_sentence *s, const struct owner_comparison *c,
 		       unsigned long flags);

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Pages with known owners, looked up in their records; and that the references
- * which all records hold, and CPUs keep, are exactly those that the depot counts, and
- * so are the pages that are allocated.
+ * Tests of page_owner: records of pages that the test allocates, frees, splits and
+ * copies; and the depot's reference counts and page counters, compared with what all
+ * records and CPU caches hold.
  */
 
 #include <kunit/test.h>
@@ -24,10 +24,27 @@
 #include "../page.h"
 #include "../rules/rules.h"
 #include "../totals.h"
-#include "plant.h"
+#include "../walk.h"
+#include "chain.h"
 
-/* A copy of a page's record; it is the test's page, so the record stays. */
-static struct page_owner record_of_page(struct page *page, unsigned long *flags)
+#define SKIP_WITHOUT_SLAB_OWNER(test)						\
+do {										\
+	if (!IS_ENABLED(CONFIG_SLAB_OWNER))					\
+		kunit_skip(test, "rules and queries need CONFIG_SLAB_OWNER");	\
+} while (0)
+
+/* Do chains have references of slab records, too? */
+static bool slab_owner_is_on(void)
+{
+#ifdef CONFIG_SLAB_OWNER
+	return static_branch_unlikely(&slab_owner_key);
+#else
+	return false;
+#endif
+}
+
+/* Copy a page's record. The test has allocated the page, so the record does not change. */
+static struct page_owner copy_record(struct page *page, unsigned long *flags)
 {
 	struct page_ext *ext = page_ext_get(page);
 	struct page_owner owner = *(struct page_owner *)page_ext_data(ext, &page_owner_ops);
@@ -41,15 +58,15 @@ static bool is_allocated(struct page *page)
 {
 	unsigned long flags;
 
-	record_of_page(page, &flags);
+	copy_record(page, &flags);
 	return flags & BIT(PAGE_EXT_OWNER_ALLOCATED);
 }
 
-static noinline struct page *plant(gfp_t gfp, unsigned int order)
+static noinline struct page *plant_pages(gfp_t gfp, unsigned int order)
 {
 	struct page *page = alloc_pages(gfp, order);
 
-	/* Not a tail call: the chain shows who allocates. */
+	/* No tail call: this function must be in the chain. */
 	barrier();
 	return page;
 }
@@ -62,14 +79,14 @@ static noinline struct page *plant_elsewhere(gfp_t gfp, unsigned int order)
 	return page;
 }
 
-static noinline void uproot(struct page *page, unsigned int order)
+static noinline void free_planted(struct page *page, unsigned int order)
 {
 	__free_pages(page, order);
 	barrier();
 }
 
-/* How many pages are counted with chains that pass through a function. */
-static unsigned long counted_pages(struct kunit *test, void *function)
+/* Return the counted pages of all chains with a frame in this function. */
+static unsigned long count_pages(struct kunit *test, void *function)
 {
 	struct owner_chain_total *total;
 	unsigned long handle, found = 0;
@@ -86,13 +103,13 @@ static unsigned long counted_pages(struct kunit *test, void *function)
 
 static void test_has_owner(struct kunit *test)
 {
-	struct page *page = plant(GFP_KERNEL | __GFP_ZERO, 0);
+	struct page *page = plant_pages(GFP_KERNEL | __GFP_ZERO, 0);
 	struct page_owner owner;
 	unsigned long flags;
 
 	KUNIT_ASSERT_NOT_NULL(test, page);
-	owner = record_of_page(page, &flags);
-	KUNIT_EXPECT_TRUE(test, passes(owner.handle, plant));
+	owner = copy_record(page, &flags);
+	KUNIT_EXPECT_TRUE(test, passes(owner.handle, plant_pages));
 	KUNIT_EXPECT_EQ(test, owner.order, 0);
 	KUNIT_EXPECT_TRUE(test, owner.gfp_mask == (GFP_KERNEL | __GFP_ZERO));
 	KUNIT_EXPECT_EQ(test, owner.pid, current->pid);
@@ -100,27 +117,27 @@ static void test_has_owner(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, owner.last_migrate_reason, -1);
 	KUNIT_EXPECT_TRUE(test, flags & BIT(PAGE_EXT_OWNER));
 	KUNIT_EXPECT_TRUE(test, flags & BIT(PAGE_EXT_OWNER_ALLOCATED));
-	uproot(page, 0);
+	free_planted(page, 0);
 }
 
-/* What it was last is known of a page that is free: a report may ask. */
+/* A free page keeps its record, for dump_page(). */
 static void test_freed(struct kunit *test)
 {
-	struct page *page = plant(GFP_KERNEL, 3);
+	struct page *page = plant_pages(GFP_KERNEL, 3);
 	struct page_owner owner;
 	unsigned long flags;
 	unsigned int i;
 
 	KUNIT_ASSERT_NOT_NULL(test, page);
-	/* Nobody else gets it meanwhile, as the test runs alone on this CPU's list. */
+	/* The pages stay on this CPU's free list while the test cannot be preempted. */
 	preempt_disable();
-	uproot(page, 3);
+	free_planted(page, 3);
 	for (i = 0; i < 8; i++) {
-		owner = record_of_page(page + i, &flags);
+		owner = copy_record(page + i, &flags);
 		if (flags & BIT(PAGE_EXT_OWNER_ALLOCATED))
 			continue;
-		KUNIT_EXPECT_TRUE(test, passes(owner.handle, plant));
-		KUNIT_EXPECT_TRUE(test, passes(owner.free_handle, uproot));
+		KUNIT_EXPECT_TRUE(test, passes(owner.handle, plant_pages));
+		KUNIT_EXPECT_TRUE(test, passes(owner.free_handle, free_planted));
 		KUNIT_EXPECT_EQ(test, owner.free_pid, current->pid);
 	}
 	preempt_enable();
@@ -128,29 +145,29 @@ static void test_freed(struct kunit *test)
 
 static void test_split(struct kunit *test)
 {
-	struct page *page = plant(GFP_KERNEL, 3);
+	struct page *page = plant_pages(GFP_KERNEL, 3);
 	struct page_owner owner;
 	unsigned long flags;
 	unsigned int i;
 
 	KUNIT_ASSERT_NOT_NULL(test, page);
 	for (i = 0; i < 8; i++)
-		KUNIT_EXPECT_EQ(test, record_of_page(page + i, &flags).order, 3);
+		KUNIT_EXPECT_EQ(test, copy_record(page + i, &flags).order, 3);
 	split_page(page, 3);
 	for (i = 0; i < 4; i++)
-		uproot(page + i, 0);
+		free_planted(page + i, 0);
 	for (i = 4; i < 8; i++) {
-		owner = record_of_page(page + i, &flags);
+		owner = copy_record(page + i, &flags);
 		KUNIT_EXPECT_TRUE(test, flags & BIT(PAGE_EXT_OWNER_ALLOCATED));
-		KUNIT_EXPECT_TRUE(test, passes(owner.handle, plant));
+		KUNIT_EXPECT_TRUE(test, passes(owner.handle, plant_pages));
 		KUNIT_EXPECT_EQ(test, owner.order, 0);
-		uproot(page + i, 0);
+		free_planted(page + i, 0);
 	}
 }
 
 static void test_folio_copy(struct kunit *test)
 {
-	struct page *from = plant(GFP_KERNEL | __GFP_COMP, 2);
+	struct page *from = plant_pages(GFP_KERNEL | __GFP_COMP, 2);
 	struct page *to = plant_elsewhere(GFP_KERNEL | __GFP_COMP | __GFP_ZERO, 2);
 	unsigned long flags;
 	unsigned int i;
@@ -159,16 +176,16 @@ static void test_folio_copy(struct kunit *test)
 	KUNIT_ASSERT_NOT_NULL(test, to);
 	folio_copy_owner(page_folio(to), page_folio(from));
 	for (i = 0; i < 4; i++) {
-		struct page_owner owner = record_of_page(to + i, &flags);
+		struct page_owner owner = copy_record(to + i, &flags);
 
-		KUNIT_EXPECT_TRUE(test, passes(owner.handle, plant));
+		KUNIT_EXPECT_TRUE(test, passes(owner.handle, plant_pages));
 		KUNIT_EXPECT_TRUE(test, owner.gfp_mask == (GFP_KERNEL | __GFP_COMP));
-		owner = record_of_page(from + i, &flags);
+		owner = copy_record(from + i, &flags);
 		KUNIT_EXPECT_TRUE(test, passes(owner.handle, plant_elsewhere));
 	}
-	uproot(from, 2);
+	free_planted(from, 2);
 	KUNIT_EXPECT_TRUE(test, is_allocated(to));
-	uproot(to, 2);
+	free_planted(to, 2);
 }
 
 /* --- Rules -------------------------------------------------------------------- */
@@ -180,12 +197,12 @@ static int write_rules(const char *sentences)
 	return owner_rules_write(sentences, strlen(sentences), said, sizeof(said));
 }
 
-static unsigned int depth_of(struct page *page, unsigned long *first)
+static unsigned int get_depth(struct page *page, unsigned long *first)
 {
 	unsigned long *frames, flags;
 	unsigned int depth;
 
-	depth = stack_depot_fetch(record_of_page(page, &flags).handle, &frames);
+	depth = stack_depot_fetch(copy_record(page, &flags).handle, &frames);
 	*first = depth ? frames[0] : 0;
 	return depth;
 }
@@ -196,42 +213,43 @@ static void test_depth(struct kunit *test)
 	unsigned long first, flags;
 	int error;
 
+	SKIP_WITHOUT_SLAB_OWNER(test);
 	error = write_rules("depth=3 if kind == page && order == 2; "
 			    "depth=40 if kind == page && order == 1; "
 			    "track=off if kind == page && order == 3");
-	few = plant(GFP_KERNEL, 2);
-	many = plant(GFP_KERNEL, 1);
-	none = plant(GFP_KERNEL, 3);
-	other = plant(GFP_KERNEL, 0);
+	few = plant_pages(GFP_KERNEL, 2);
+	many = plant_pages(GFP_KERNEL, 1);
+	none = plant_pages(GFP_KERNEL, 3);
+	other = plant_pages(GFP_KERNEL, 0);
 	write_rules("clear");
 	KUNIT_ASSERT_EQ(test, error, 0);
 	KUNIT_ASSERT_TRUE(test, few && many && none && other);
 
-	KUNIT_EXPECT_EQ(test, depth_of(few, &first), 3);
+	KUNIT_EXPECT_EQ(test, get_depth(few, &first), 3);
 	KUNIT_EXPECT_FALSE_MSG(test, owner_is_allocator(first), "%pS", (void *)first);
-	KUNIT_EXPECT_TRUE(test, passes(record_of_page(few, &flags).handle, plant));
-	KUNIT_EXPECT_LE(test, depth_of(many, &first), 40);
+	KUNIT_EXPECT_TRUE(test, passes(copy_record(few, &flags).handle, plant_pages));
+	KUNIT_EXPECT_LE(test, get_depth(many, &first), 40);
 	KUNIT_EXPECT_TRUE_MSG(test, owner_is_allocator(first), "%pS", (void *)first);
-	KUNIT_EXPECT_GT(test, depth_of(other, &first), 3);
+	KUNIT_EXPECT_GT(test, get_depth(other, &first), 3);
 	KUNIT_EXPECT_TRUE_MSG(test, owner_is_allocator(first), "%pS", (void *)first);
-	record_of_page(none, &flags);
+	copy_record(none, &flags);
 	KUNIT_EXPECT_FALSE(test, flags & BIT(PAGE_EXT_OWNER));
-	uproot(few, 2);
-	uproot(many, 1);
-	uproot(none, 3);
-	record_of_page(none, &flags);
+	free_planted(few, 2);
+	free_planted(many, 1);
+	free_planted(none, 3);
+	copy_record(none, &flags);
 	KUNIT_EXPECT_FALSE(test, flags & BIT(PAGE_EXT_OWNER_ALLOCATED));
-	uproot(other, 0);
+	free_planted(other, 0);
 }
 
-/* A folio that takes another's place has an owner if that had one, and counters know. */
-static void copy_between(struct kunit *test, bool into_untracked)
+/* A migrated folio is tracked if the old one was, and the counters follow. */
+static void check_untracked_copy(struct kunit *test, bool into_untracked)
 {
 	struct page *tracked, *untracked;
 	unsigned long flags;
 	int error;
 
-	tracked = plant(GFP_KERNEL | __GFP_COMP, 3);
+	tracked = plant_pages(GFP_KERNEL | __GFP_COMP, 3);
 	error = write_rules("track=off if kind == page && order == 3");
 	untracked = plant_elsewhere(GFP_KERNEL | __GFP_COMP, 3);
 	write_rules("clear");
@@ -243,34 +261,35 @@ static void copy_between(struct kunit *test, bool into_untracked)
 		folio_copy_owner(page_folio(untracked), page_folio(tracked));
 	else
 		folio_copy_owner(page_folio(tracked), page_folio(untracked));
-	KUNIT_EXPECT_TRUE(test, passes(record_of_page(untracked, &flags).handle, plant));
-	KUNIT_EXPECT_FALSE(test, passes(record_of_page(tracked, &flags).handle, plant));
+	KUNIT_EXPECT_TRUE(test, passes(copy_record(untracked, &flags).handle, plant_pages));
+	KUNIT_EXPECT_FALSE(test, passes(copy_record(tracked, &flags).handle, plant_pages));
 	KUNIT_EXPECT_EQ(test, is_allocated(into_untracked ? untracked : tracked), into_untracked);
-	KUNIT_EXPECT_EQ(test, counted_pages(test, plant), into_untracked ? 8 : 0);
-	uproot(tracked, 3);
-	uproot(untracked, 3);
-	KUNIT_EXPECT_EQ(test, counted_pages(test, plant), 0);
+	KUNIT_EXPECT_EQ(test, count_pages(test, plant_pages), into_untracked ? 8 : 0);
+	free_planted(tracked, 3);
+	free_planted(untracked, 3);
+	KUNIT_EXPECT_EQ(test, count_pages(test, plant_pages), 0);
 }
 
 static void test_untracked_copy(struct kunit *test)
 {
-	copy_between(test, true);
-	copy_between(test, false);
+	SKIP_WITHOUT_SLAB_OWNER(test);
+	check_untracked_copy(test, true);
+	check_untracked_copy(test, false);
 }
 
 /* --- Interrupts ---------------------------------------------------------------- */
 
-static struct page *of_interrupt;
+static struct page *interrupt_page;
 static bool interrupted;
 
 static noinline enum hrtimer_restart plant_in_interrupt(struct hrtimer *timer)
 {
-	of_interrupt = alloc_pages(GFP_ATOMIC | __GFP_NOWARN, 0);
+	interrupt_page = alloc_pages(GFP_ATOMIC | __GFP_NOWARN, 0);
 	WRITE_ONCE(interrupted, true);
 	return HRTIMER_NORESTART;
 }
 
-/* An interrupt comes while page_owner gives the depot memory. */
+/* An interrupt while page_owner allocates memory for the depot: its pages get its chain. */
 static void test_interrupt_is_owner(struct kunit *test)
 {
 	struct page_owner owner;
@@ -282,7 +301,7 @@ static void test_interrupt_is_owner(struct kunit *test)
 	interrupted = false;
 	hrtimer_init_on_stack(&timer, CLOCK_MONOTONIC, HRTIMER_MODE_REL);
 	timer.function = plant_in_interrupt;
-	/* It is this task that is interrupted. */
+	/* The timer must interrupt this task. */
 	preempt_disable();
 	current->in_page_owner |= BIT(0);
 	hrtimer_start(&timer, ns_to_ktime(NSEC_PER_MSEC), HRTIMER_MODE_REL);
@@ -291,108 +310,112 @@ static void test_interrupt_is_owner(struct kunit *test)
 	current->in_page_owner &= ~BIT(0);
 	preempt_enable();
 	destroy_hrtimer_on_stack(&timer);
-	KUNIT_ASSERT_NOT_NULL(test, of_interrupt);
-	owner = record_of_page(of_interrupt, &flags);
+	KUNIT_ASSERT_NOT_NULL(test, interrupt_page);
+	owner = copy_record(interrupt_page, &flags);
 	KUNIT_EXPECT_TRUE(test, passes(owner.handle, plant_in_interrupt));
-	uproot(of_interrupt, 0);
+	free_planted(interrupt_page, 0);
 }
 
-/* What page_owner needs for itself is told by a chain that says so. */
+/* Pages that page_owner allocates for the depot get dummy_handle. */
 static void test_own_pages(struct kunit *test)
 {
 	unsigned long flags;
 	struct page *page;
 
 	current->in_page_owner |= BIT(0);
-	page = plant(GFP_KERNEL, 0);
+	page = plant_pages(GFP_KERNEL, 0);
 	current->in_page_owner &= ~BIT(0);
 	KUNIT_ASSERT_NOT_NULL(test, page);
-	KUNIT_EXPECT_FALSE(test, passes(record_of_page(page, &flags).handle, plant));
+	KUNIT_EXPECT_FALSE(test, passes(copy_record(page, &flags).handle, plant_pages));
 	KUNIT_EXPECT_TRUE(test, is_allocated(page));
-	uproot(page, 0);
+	free_planted(page, 0);
 }
 
-/* --- What it adds up to --------------------------------------------------------- */
+/* --- Counters of pages --------------------------------------------------------- */
 
 static void test_totals(struct kunit *test)
 {
 	unsigned int i, orders[] = { 0, 0, 1, 6 }, planted = 0;
 	struct page *pages[ARRAY_SIZE(orders)];
 
-	KUNIT_EXPECT_EQ(test, counted_pages(test, plant), 0);
+	KUNIT_EXPECT_EQ(test, count_pages(test, plant_pages), 0);
 	for (i = 0; i < ARRAY_SIZE(orders); i++) {
-		pages[i] = plant(GFP_KERNEL, orders[i]);
+		pages[i] = plant_pages(GFP_KERNEL, orders[i]);
 		KUNIT_ASSERT_NOT_NULL(test, pages[i]);
 		planted += 1 << orders[i];
 	}
-	KUNIT_EXPECT_EQ(test, counted_pages(test, plant), planted);
-	/* Each of its pages goes by itself. */
+	KUNIT_EXPECT_EQ(test, count_pages(test, plant_pages), planted);
+	/* Free the pages one by one. */
 	split_page(pages[3], 6);
 	for (i = 0; i < 64; i++) {
-		uproot(pages[3] + i, 0);
-		KUNIT_EXPECT_EQ(test, counted_pages(test, plant), --planted);
+		free_planted(pages[3] + i, 0);
+		KUNIT_EXPECT_EQ(test, count_pages(test, plant_pages), --planted);
 	}
 	for (i = 0; i < 3; i++)
-		uproot(pages[i], orders[i]);
-	KUNIT_EXPECT_EQ(test, counted_pages(test, plant), 0);
+		free_planted(pages[i], orders[i]);
+	KUNIT_EXPECT_EQ(test, count_pages(test, plant_pages), 0);
 
-	/* More than are changed at a time, all at once. */
-	pages[0] = plant(GFP_KERNEL, 6);
+	/* One allocation of more than UPDATE_BATCH pages. */
+	pages[0] = plant_pages(GFP_KERNEL, 6);
 	KUNIT_ASSERT_NOT_NULL(test, pages[0]);
 	KUNIT_EXPECT_TRUE(test, is_allocated(pages[0] + 63));
-	KUNIT_EXPECT_EQ(test, counted_pages(test, plant), 64);
-	uproot(pages[0], 6);
-	KUNIT_EXPECT_EQ(test, counted_pages(test, plant), 0);
+	KUNIT_EXPECT_EQ(test, count_pages(test, plant_pages), 64);
+	free_planted(pages[0], 6);
+	KUNIT_EXPECT_EQ(test, count_pages(test, plant_pages), 0);
 }
 
-static noinline void plant_again(struct page *page, unsigned int order)
+static noinline void record_again(struct page *page, unsigned int order)
 {
 	set_page_owner(page, order, GFP_KERNEL);
 	barrier();
 }
 
-/* Another owner is noted, of which nobody had said that the first one has gone. */
+/* A second allocation is recorded, although the free was not: count the pages once. */
 static void test_counted_once(struct kunit *test)
 {
-	struct page *page = plant(GFP_KERNEL, 2);
+	struct page *page = plant_pages(GFP_KERNEL, 2);
 
 	KUNIT_ASSERT_NOT_NULL(test, page);
-	plant_again(page, 2);
-	KUNIT_EXPECT_EQ(test, counted_pages(test, plant), 0);
-	KUNIT_EXPECT_EQ(test, counted_pages(test, plant_again), 4);
-	uproot(page, 2);
-	KUNIT_EXPECT_EQ(test, counted_pages(test, plant_again), 0);
+	record_again(page, 2);
+	KUNIT_EXPECT_EQ(test, count_pages(test, plant_pages), 0);
+	KUNIT_EXPECT_EQ(test, count_pages(test, record_again), 4);
+	free_planted(page, 2);
+	KUNIT_EXPECT_EQ(test, count_pages(test, record_again), 0);
 }
 
-/* As if the record of one page among others had never been written. */
+/* One page of an allocation has no record: its neighbours are counted all the same. */
 static void test_counts_each_page(struct kunit *test)
 {
 	const long one_less[STACK_DEPOT_COUNTERS] = { [OWNER_PAGES] = -1 };
-	struct page *page = plant(GFP_KERNEL, 2);
+	struct page *page = plant_pages(GFP_KERNEL, 2);
 	depot_stack_handle_t handle;
 	struct page_ext *ext;
 	unsigned long flags;
 
 	KUNIT_ASSERT_NOT_NULL(test, page);
-	handle = record_of_page(page, &flags).handle;
+	handle = copy_record(page, &flags).handle;
 	ext = page_ext_get(page + 2);
 	ext->flags &= ~BIT(PAGE_EXT_OWNER_ALLOCATED);
 	page_ext_put(ext);
 	stack_depot_count(handle, one_less);
-	KUNIT_EXPECT_EQ(test, counted_pages(test, plant), 3);
-	uproot(page, 2);
-	KUNIT_EXPECT_EQ(test, counted_pages(test, plant), 0);
+	KUNIT_EXPECT_EQ(test, count_pages(test, plant_pages), 3);
+	free_planted(page, 2);
+	KUNIT_EXPECT_EQ(test, count_pages(test, plant_pages), 0);
 }
 
-/* A slab's pages say how many objects of which cache are owned. */
+/* A query of a slab's pages finds the cache, its objects, and how many are owned. */
 static void test_serves_slab(struct kunit *test)
 {
-	struct kmem_cache *cache = make_cache(test, 0);
-	void *object = kmem_cache_alloc(cache, GFP_KERNEL);
-	struct owner_object found;
 	struct owner_cursor cursor = { .ops = &owner_page_source };
+	struct owner_object found;
+	struct kmem_cache *cache;
 	unsigned long pfn;
+	void *object;
 
+	SKIP_WITHOUT_SLAB_OWNER(test);
+	cache = kmem_cache_create("owner_kunit", 200, 0, SLAB_NO_MERGE, NULL);
+	KUNIT_ASSERT_NOT_NULL(test, cache);
+	object = kmem_cache_alloc(cache, GFP_KERNEL);
 	KUNIT_ASSERT_NOT_NULL(test, object);
 	pfn = page_to_pfn(virt_to_head_page(object));
 	cursor.pos = pfn;
@@ -401,7 +424,7 @@ static void test_serves_slab(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, found.pfn, pfn);
 	KUNIT_EXPECT_STREQ(test, found.cache ?: "", "owner_kunit");
 	KUNIT_EXPECT_EQ(test, found.pages.objects, 1);
-	KUNIT_EXPECT_EQ(test, found.pages.owned, static_branch_unlikely(&slab_owner_key) ? 1 : 0);
+	KUNIT_EXPECT_EQ(test, found.pages.owned, slab_owner_is_on());
 	owner_cursor_end(&cursor);
 	kmem_cache_free(cache, object);
 	kmem_cache_destroy(cache);
@@ -414,7 +437,7 @@ static void test_serves_slab(struct kunit *test)
 struct count {
 	depot_stack_handle_t handle;
 	unsigned int references;
-	long pages;			/* allocated; less what only CPUs have counted */
+	long pages;			/* allocated, minus those counted in CPU caches only */
 };
 
 struct counting {
@@ -445,37 +468,37 @@ static void count_handle(struct counting *counting, depot_stack_handle_t handle,
 	counting->counts[at].pages += pages;
 }
 
-/* What a CPU keeps ready. */
-static void count_kept(struct counting *counting, const struct owner_cpu_cache *handles)
+/* Count the references and pages in a CPU cache. */
+static void count_cpu_cache(struct counting *counting, const struct owner_cpu_cache *cpu)
 {
 	unsigned int i;
 
-	for (i = 0; i < ARRAY_SIZE(handles->ref); i++)
-		count_handle(counting, handles->ref[i].handle, handles->ref[i].references,
-			     -handles->pages[i]);
+	for (i = 0; i < ARRAY_SIZE(cpu->ref); i++)
+		count_handle(counting, cpu->ref[i].handle, cpu->ref[i].references,
+			     -cpu->pages[i]);
 #ifdef CONFIG_OWNER_UNWIND_ORC
-	for (i = 0; i < ARRAY_SIZE(handles->sites) * SITE_WAYS; i++)
-		count_handle(counting, handles->sites[i / SITE_WAYS].site[i % SITE_WAYS].handle, 1,
+	for (i = 0; i < ARRAY_SIZE(cpu->sites) * SITE_WAYS; i++)
+		count_handle(counting, cpu->sites[i / SITE_WAYS].site[i % SITE_WAYS].handle, 1,
 			     0);
 #endif
 }
 
-/* Chains that are held once more, for good: page_owner's three, and slab_owner_no_room. */
-#define HELD_FOR_GOOD	4
+/* Chains with a reference that is never put: page_owner's three, and slab_owner_no_room. */
+#define PERMANENT_CHAINS	4
 
-static bool is_right(struct counting *counting, const struct count *count,
-		     unsigned int references)
+static bool check_references(struct counting *counting, const struct count *count,
+			     unsigned int references)
 {
 	if (references < count->references)
 		return false;
-	/* What slab objects hold is not counted here. */
-	if (static_branch_unlikely(&slab_owner_key))
+	/* References of slab records are not counted here. */
+	if (slab_owner_is_on())
 		return true;
 	counting->surplus += references - count->references;
 	return references <= count->references + 1;
 }
 
-/* What the depot counts of a chain that is held, so that it stays. Tasks have no counters. */
+/* Compare the chain's counter of pages. Handles of tasks have no counters. */
 static void compare_pages(struct counting *counting, const struct count *count)
 {
 	long counters[STACK_DEPOT_COUNTERS] = {};
@@ -489,7 +512,7 @@ static void compare_pages(struct counting *counting, const struct count *count)
 	}
 }
 
-/* Nothing else runs. */
+/* Runs in stop_machine(): nothing is allocated meanwhile. */
 static int count_references(void *data)
 {
 	struct counting *counting = data;
@@ -513,7 +536,7 @@ static int count_references(void *data)
 	}
 	for_each_possible_cpu(cpu)
 		if (per_cpu(owner_cpu_caches_home, cpu))
-			count_kept(counting, per_cpu(owner_cpu_caches_home, cpu));
+			count_cpu_cache(counting, per_cpu(owner_cpu_caches_home, cpu));
 	for (i = 0; i < BIT(COUNT_BITS); i++) {
 		struct count *count = &counting->counts[i];
 		struct stack_record *chain;
@@ -524,7 +547,7 @@ static int count_references(void *data)
 		compare_pages(counting, count);
 		chain = __stack_depot_get_stack_record(count->handle);
 		references = chain ? refcount_read(&chain->count) : 0;
-		if (is_right(counting, count, references))
+		if (check_references(counting, count, references))
 			continue;
 		if (!counting->wrong++) {
 			counting->first_wrong = *count;
@@ -548,12 +571,12 @@ static void test_references(struct kunit *test)
 			    "of %u chains; handle %u: held %u times, %u references",
 			    counting.chains, counting.first_wrong.handle,
 			    counting.first_wrong.references, counting.first_wrong_count);
-	KUNIT_EXPECT_LE(test, counting.surplus, HELD_FOR_GOOD);
+	KUNIT_EXPECT_LE(test, counting.surplus, PERMANENT_CHAINS);
 	KUNIT_EXPECT_EQ_MSG(test, counting.miscounted, 0,
 			    "of %u chains; handle %u: %ld pages, counted as %ld",
 			    counting.chains, counting.first_miscounted.handle,
 			    counting.first_miscounted.pages, counting.first_miscounted_pages);
-	/* To be compared with all that the depot has. */
+	/* For comparison with stackdepot/stats. */
 	kunit_info(test, "chains: %u", counting.chains);
 	vfree(counting.counts);
 }

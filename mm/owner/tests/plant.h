@@ -6,9 +6,7 @@
 #define _MM_OWNER_TESTS_PLANT_H
 
 #include <kunit/test.h>
-#include <linux/kallsyms.h>
 #include <linux/slab.h>
-#include <linux/stackdepot.h>
 
 #include "../../slab.h"
 #include "../capture.h"
@@ -17,23 +15,10 @@
 #include "../slab_records.h"
 #include "../totals.h"
 #include "../walk.h"
+#include "chain.h"
 
 #define PLANTED		37
 #define PLANTED_SIZE	200
-
-/* Is this function in the call chain? */
-static inline bool passes(depot_stack_handle_t stack, void *function)
-{
-	unsigned long *entries;
-	unsigned int i, count = stack_depot_fetch(stack, &entries);
-	unsigned long size, offset;
-
-	for (i = 0; i < count; i++)
-		if (kallsyms_lookup_size_offset(entries[i], &size, &offset) &&
-		    entries[i] - offset == (unsigned long)function)
-			return true;
-	return false;
-}
 
 static inline struct kmem_cache *make_cache(struct kunit *test, slab_flags_t flags)
 {

@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: GPL-2.0
 """Build kernels: kernels.py [--missing] NAME...
 
-The names are x86_64 um debug rt arm64 vanilla profiling. --missing skips kernels
+The names are x86_64 um page debug rt arm64 vanilla profiling. --missing skips kernels
 that have an image. Objects are in build/NAME/, the compiler's output in
 build/NAME.log. A build is incremental, and ccache shares objects between trees.
 """
@@ -35,6 +35,7 @@ class Kernel:
 KERNELS = {
     "x86_64": Kernel(["base", "x86_64", "owner"]),
     "um": Kernel(["base", "um", "owner"], arch="um", image="linux"),
+    "page": Kernel(["base", "um", "page"], arch="um", image="linux"),
     "debug": Kernel(["base", "x86_64", "owner", "debug"]),
     "rt": Kernel(["base", "x86_64", "owner", "rt"]),
     "arm64": Kernel(["base", "arm64", "owner"], arch="arm64", image="Image",

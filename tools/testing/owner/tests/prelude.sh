@@ -40,7 +40,7 @@ failed=0
 
 # Options for a guest with four processors. User-mode Linux has one.
 cpus="--smp 4"
-[ "$kernel" != um ] || cpus=
+case $kernel in um | page) cpus= ;; esac
 
 # ok NAME COMMAND...: the test passes if the command succeeds.
 ok()

@@ -1,0 +1,23 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/* Checks of call chains, with and without CONFIG_SLAB_OWNER. */
+#ifndef _MM_OWNER_TESTS_CHAIN_H
+#define _MM_OWNER_TESTS_CHAIN_H
+
+#include <linux/kallsyms.h>
+#include <linux/stackdepot.h>
+
+/* Return true if the chain has a frame in this function. */
+static inline bool passes(depot_stack_handle_t stack, void *function)
+{
+	unsigned long *entries;
+	unsigned int i, count = stack_depot_fetch(stack, &entries);
+	unsigned long size, offset;
+
+	for (i = 0; i < count; i++)
+		if (kallsyms_lookup_size_offset(entries[i], &size, &offset) &&
+		    entries[i] - offset == (unsigned long)function)
+			return true;
+	return false;
+}
+
+#endif /* _MM_OWNER_TESTS_CHAIN_H */
