@@ -27,7 +27,7 @@ static int __init owner_debugfs_init(void)
 
 	if (!slab_owner_wanted() && !owner_pages_tracked())
 		return 0;
-	owner_query_init();
+	owner_query_watch_modules();
 	dir = debugfs_create_dir("owner", NULL);
 	debugfs_create_file("stats", 0400, dir, NULL, &owner_stats_fops);
 	debugfs_create_file("control", 0600, dir, NULL, &owner_control_fops);

@@ -3,7 +3,7 @@
 #ifndef _MM_OWNER_DEBUGFS_H
 #define _MM_OWNER_DEBUGFS_H
 
-struct file_operations;
+#include <linux/fs.h>
 
 extern const struct file_operations owner_slab_fops;	/* slab_file.c */
 extern const struct file_operations owner_stats_fops;	/* stats_file.c */

@@ -14,6 +14,7 @@
 #include "record.h"
 #include "slab_records.h"
 
+/* @action is the verb to print: "allocated" or "freed". */
 static void print_owner(const char *action, const struct owner_record *record)
 {
 	/* A report takes no lock. A record that changes meanwhile may be printed mixed. */
@@ -33,6 +34,11 @@ static void print_owner(const char *action, const struct owner_record *record)
 	owner_record_put(&owner);
 }
 
+/**
+ * __slab_owner_print - print who allocated an object, and who freed it last if kept
+ * @slab: the object's slab, which cannot be freed meanwhile
+ * @index: of the object in the slab
+ */
 void __slab_owner_print(const struct slab *slab, unsigned int index)
 {
 	const struct owner_record *freed;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * Totals by call chain and by cache, each an xarray that belongs to the file that is
- * read: it shows one moment, however slowly it is read.
+ * Totals by call chain and by cache. A reader fills an xarray of its own, so that its
+ * output shows one moment.
  */
 #ifndef _MM_OWNER_TOTALS_H
 #define _MM_OWNER_TOTALS_H

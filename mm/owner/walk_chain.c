@@ -15,7 +15,10 @@
 
 #include "walk.h"
 
-/* @held was read before or after a change of @bytes, but never is the smaller one. */
+/*
+ * Other CPUs may change the counters between two reads. Correct values that cannot be:
+ * negative bytes, or fewer held bytes than requested bytes.
+ */
 static struct owner_estimate estimate_objects(const long *counters)
 {
 	long bytes = max(counters[OWNER_BYTES], 0L);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * A walk's memory of records that it has judged.
+ * The memo of a walk: a hash table of records that the walk has judged.
  *
  * A million objects have a few thousand owners. Whether a query counts a record, and
  * in which sum, is the same for all records that are equal but for their time; the age
@@ -117,7 +117,7 @@ unsigned int owner_memo_count(struct owner_walk_memo *memo, const struct owner_s
 		if (unlikely(age >= first_span))
 			span = find_later_span(memo, &age);
 		if (!(entry->counted_spans & span)) {
-			if (entry->unknown_spans & span)
+			if (entry->undecided_spans & span)
 				break;
 			continue;
 		}
@@ -179,7 +179,7 @@ void owner_memo_add(struct owner_walk_memo *memo, const struct owner_object *obj
 	*entry = (struct owner_memo_entry){
 		.key = key,
 		.counted_spans = sum ? spans : 0,
-		.unknown_spans = sum ? 0 : spans,
+		.undecided_spans = sum ? 0 : spans,
 		.sum = sum,
 		.youngest = U32_MAX,
 	};

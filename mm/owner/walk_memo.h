@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * A walk's memory of records that it has judged, so that the next records that are equal
- * but for their time are only counted.
+ * The memo of a walk: a hash table of records that the walk has judged. Later records
+ * that are equal but for their time are only counted.
  */
 #ifndef _MM_OWNER_WALK_MEMO_H
 #define _MM_OWNER_WALK_MEMO_H
@@ -33,7 +33,7 @@ struct owner_memo_key {
  * struct owner_memo_entry - a record that was judged
  * @key: the record; the entry holds references to its handles
  * @counted_spans: a bit for each span of ages in which equal records are counted here
- * @unknown_spans: a bit for each span in which the walk has to find equal records,
+ * @undecided_spans: a bit for each span in which the walk has to find equal records,
  *	because it does not know yet to which sum they belong
  * @sum: the sum to which @count is added when the entry is flushed
  * @count: how many records have been counted here
@@ -45,7 +45,7 @@ struct owner_memo_key {
 struct owner_memo_entry {
 	struct owner_memo_key key;
 	u64 counted_spans;
-	u64 unknown_spans;
+	u64 undecided_spans;
 	struct owner_sum *sum;
 	unsigned int count;
 	u32 oldest;

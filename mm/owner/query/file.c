@@ -25,8 +25,8 @@
 /* Bytes that one write() can take: a sentence and some comments. */
 #define TEXT_MAX	4096
 
-/* Their addresses stand for the lines before and after all groups or objects. */
-static char head, tail;
+/* seq_file iterates over addresses: these two stand for the first and the last lines. */
+static char head_lines, tail_lines;
 
 /* Are objects found as they are read? */
 static bool is_walking(const struct owner_query_reader *reader)
@@ -40,7 +40,7 @@ static void *find_group(struct owner_query_reader *reader, loff_t pos)
 
 	if (pos <= shown)
 		return reader->query.groups[pos - 1];
-	return pos == shown + 1 ? &tail : NULL;
+	return pos == shown + 1 ? &tail_lines : NULL;
 }
 
 static void *find_next_object(struct owner_query_reader *reader)
@@ -50,7 +50,7 @@ static void *find_next_object(struct owner_query_reader *reader)
 	reader->has_object = found > 0;
 	if (found < 0)
 		return ERR_PTR(found);
-	return found ? reader : (void *)&tail;
+	return found ? reader : (void *)&tail_lines;
 }
 
 static void *query_start(struct seq_file *m, loff_t *pos)
@@ -59,11 +59,11 @@ static void *query_start(struct seq_file *m, loff_t *pos)
 
 	if (is_walking(reader)) {
 		owner_cursor_begin(&reader->query.cursor);
-		/* Ages are measured from this read(). */
+		/* Objects are found by this read(), so measure their ages from now on. */
 		reader->query.now = owner_now();
 	}
 	if (!*pos)
-		return &head;
+		return &head_lines;
 	if (!reader->has_answer || *pos == LLONG_MAX)
 		return NULL;
 	if (!is_walking(reader))
@@ -78,14 +78,14 @@ static void *query_next(struct seq_file *m, void *v, loff_t *pos)
 	struct owner_query_reader *reader = m->private;
 
 	++*pos;
-	if (v == &tail)
+	if (v == &tail_lines)
 		*pos = LLONG_MAX;
-	if (v == &tail || !reader->has_answer)
+	if (v == &tail_lines || !reader->has_answer)
 		return NULL;
 	if (!is_walking(reader))
 		return find_group(reader, *pos);
-	/* seq_file moves on: the object was shown, so it belongs to the total. */
-	if (v != &head) {
+	/* seq_file asks for the next object after it has shown this one. */
+	if (v != &head_lines) {
 		struct owner_sum sum = owner_query_object_sum(&reader->query);
 
 		owner_sum_join(&reader->query.total, &sum);
@@ -106,11 +106,11 @@ static int query_show(struct seq_file *m, void *v)
 	struct owner_query_reader *reader = m->private;
 	struct owner_query *query = &reader->query;
 
-	if (v == &tail)
+	if (v == &tail_lines)
 		owner_query_show_tail(m, query);
 	else if (v == reader)
 		owner_query_show_object(m, query);
-	else if (v != &head)
+	else if (v != &head_lines)
 		owner_query_show_group(m, query, v);
 	else if (reader->has_answer)
 		owner_query_show_head(m, query);

@@ -22,10 +22,8 @@ static void select_sources(struct owner_query *query)
 	query->current_ops = 0;
 	if (sources & BIT(OWNER_SOURCE_SLAB))
 		add_source(query, &owner_slab_source);
-#ifdef CONFIG_PAGE_OWNER
-	if (sources & BIT(OWNER_SOURCE_PAGE))
+	if (IS_ENABLED(CONFIG_PAGE_OWNER) && sources & BIT(OWNER_SOURCE_PAGE))
 		add_source(query, &owner_page_source);
-#endif
 	if (sources & BIT(OWNER_SOURCE_PERCPU))
 		add_source(query, &owner_percpu_source);
 	query->cursor = (struct owner_cursor){ .ops = query->ops[0] };

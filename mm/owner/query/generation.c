@@ -24,14 +24,14 @@ static int count_module(struct notifier_block *block, unsigned long state, void 
 
 static struct notifier_block module_notifier = { .notifier_call = count_module };
 
-void __init owner_query_init(void)
+void __init owner_query_watch_modules(void)
 {
 	register_module_notifier(&module_notifier);
 }
 
 #else
 
-void __init owner_query_init(void)
+void __init owner_query_watch_modules(void)
 {
 }
 

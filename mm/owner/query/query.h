@@ -139,7 +139,7 @@ struct owner_query {
 
 /**
  * struct owner_query_reader - the query of an open file
- * @lock: serializes users of the same open file
+ * @lock: serializes users of the same open file; guards all that follows
  * @query: the query
  * @error_text: describes the error in the last sentence, NULL if there was none
  * @has_sentence: @query has a sentence to answer
@@ -148,7 +148,7 @@ struct owner_query {
  * @has_object: an object was found, and may not have been shown yet
  */
 struct owner_query_reader {
-	struct mutex lock;
+	struct mutex lock;	/* guards all that follows */
 	struct owner_query query;
 	char *error_text;
 	bool has_sentence;
@@ -158,7 +158,7 @@ struct owner_query_reader {
 };
 
 /* generation.c */
-void owner_query_init(void);
+void owner_query_watch_modules(void);
 unsigned int owner_query_generation(void);
 
 /* chain.c */

@@ -11,7 +11,7 @@
 #include "../show.h"
 #include "query.h"
 
-/* How many words of a key belong to its next field. */
+/* Count the words of a key that belong to its next field, @by. */
 static unsigned int count_key_words(const struct owner_sentence *s,
 				    const struct owner_group_field *by, const u64 *key)
 {
@@ -28,7 +28,7 @@ static unsigned int count_key_words(const struct owner_sentence *s,
 	}
 }
 
-/* A task's name can have any character. */
+/* Escape a name: a task's name can have any character. */
 static void show_name(struct seq_file *m, const char *name)
 {
 	seq_escape(m, *name ? name : "-", " \t\n\\,");
@@ -49,7 +49,7 @@ static void show_value(struct seq_file *m, enum owner_field field, const u64 *ke
 	case OWNER_FIELD_GFP: {
 		unsigned long flags = *key;
 
-		/* By their names, as page_owner prints them. */
+		/* Print the names of the flags, as page_owner does. */
 		seq_printf(m, "%pGg", &flags);
 		break;
 	}
@@ -67,7 +67,7 @@ static void show_value(struct seq_file *m, enum owner_field field, const u64 *ke
 	}
 }
 
-/* One row in all, or one line for each frame. */
+/* Print frames as one column of a row, separated by ';', or in text one per line. */
 static void show_frames(struct seq_file *m, const unsigned long *frames, unsigned int count,
 			enum owner_format format)
 {
@@ -123,7 +123,7 @@ static const char *name_stack_columns(enum owner_mode mode)
 	return columns[mode];
 }
 
-/* One column of a row. */
+/* Print an age as one column of a row, '-' if it is unknown. */
 static void show_age_ns(struct seq_file *m, const struct owner_sum *sum, u64 age)
 {
 	if (sum->ageless)
@@ -141,7 +141,7 @@ static void show_age(struct seq_file *m, const char *name, u64 age)
 static void show_sum(struct seq_file *m, const struct owner_sum *sum, enum owner_format format)
 {
 	const struct owner_estimate *e = &sum->estimate;
-	/* Round the fraction: sums over rows are then right on average. */
+	/* Round to the nearest object, so that sums over rows are right on average. */
 	u64 objects = e->objects + (e->fraction >> (OWNER_WEIGHT_SHIFT - 1));
 
 	if (format == OWNER_FORMAT_TSV) {
@@ -159,7 +159,7 @@ static void show_sum(struct seq_file *m, const struct owner_sum *sum, enum owner
 		show_age(m, "oldest", sum->oldest);
 		show_age(m, "youngest", sum->youngest);
 	}
-	/* Without samples the sum is exact. */
+	/* A sum without samples is exact and has no error. */
 	if (e->bytes_variance)
 		seq_printf(m, ", from %llu samples: +-%llu objects, +-%llu bytes", e->records,
 			   owner_objects_error(e), owner_bytes_error(e));
@@ -187,7 +187,7 @@ static void show_group_row(struct seq_file *m, struct owner_query *query,
 	seq_putc(m, '\n');
 }
 
-/* All other fields in one line, the call chain below. */
+/* Print all fields but the call chain in one line, and the call chain below it. */
 static void show_group_text(struct seq_file *m, struct owner_query *query,
 			    const struct owner_query_group *group)
 {
@@ -230,7 +230,7 @@ void owner_query_show_group(struct seq_file *m, struct owner_query *query,
 		show_group_text(m, query, group);
 }
 
-/* A sum that belongs to no group: "-" stands for each field of the key. */
+/* Print a sum of several groups. In a row, '-' replaces each field of the key. */
 static void show_sum_row(struct seq_file *m, const struct owner_sentence *s, const char *name,
 			 const struct owner_sum *sum)
 {
@@ -307,7 +307,7 @@ static void show_object_row(struct seq_file *m, struct owner_query *query)
 
 typedef void print_pages_fn(struct seq_buf *text, const struct owner_pages *pages);
 
-/* Let a function that prints to a seq_buf print to a file. */
+/* Print to a file by a function that prints to a seq_buf. */
 static void show_pages_part(struct seq_file *m, const struct owner_pages *pages,
 			    print_pages_fn *print)
 {
@@ -338,7 +338,7 @@ static void show_object_text(struct seq_file *m, struct owner_query *query)
 	seq_putc(m, '\n');
 }
 
-/* In rows the total is a comment: it has other columns than an object. */
+/* Print the total. Among rows it is a comment, because its columns are not an object's. */
 static void show_object_totals(struct seq_file *m, const struct owner_query *query)
 {
 	if (query->sentence.format == OWNER_FORMAT_TSV)

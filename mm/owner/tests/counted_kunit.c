@@ -45,8 +45,8 @@ static depot_stack_handle_t get_chain(struct kunit *test, void *object)
 }
 
 /* The chain's counters have these values. */
-static void expect_counters(struct kunit *test, depot_stack_handle_t chain, long objects, long bytes,
-			  long held)
+static void expect_counters(struct kunit *test, depot_stack_handle_t chain, long objects,
+			    long bytes, long held)
 {
 	long counters[STACK_DEPOT_COUNTERS];
 
@@ -326,8 +326,8 @@ static void test_samples_are_not_counted_on(struct kunit *test)
 
 	if (!owner_counters_are_exact())
 		kunit_skip(test, "boot without sample=");
-	KUNIT_ASSERT_EQ(test, owner_rules_write("sample=1/2 if cache == owner_kunit", 34, error_text,
-						sizeof(error_text)), 0);
+	KUNIT_ASSERT_EQ(test, owner_rules_write("sample=1/2 if cache == owner_kunit", 34,
+						error_text, sizeof(error_text)), 0);
 	/* Each is sampled with a probability of 1/2. */
 	for (i = 0; i < 1000; i++) {
 		object = plant_counted(GFP_KERNEL);
