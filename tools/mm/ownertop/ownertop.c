@@ -14,7 +14,7 @@
 #include "page_owner_sort/page_owner_sort.h"
 #include "ui/live.h"
 
-/* First argument, or name of a link to the program. */
+/* The program behaves like page_owner_sort if this is its name or its first argument. */
 #define PAGE_OWNER_SORT "page_owner_sort"
 #define SLABS "/sys/kernel/debug/slab_owner"
 #define PAGES "/sys/kernel/debug/page_owner"

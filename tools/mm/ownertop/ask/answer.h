@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 */
-/* Reads the inputs of a view into an answer. */
+/* Read the inputs of a view into a struct answer. */
 #ifndef OWNERTOP_ASK_ANSWER_H
 #define OWNERTOP_ASK_ANSWER_H
 
@@ -18,7 +18,7 @@ void answer_begin(struct answer *a, const struct options *o);
 /* Read @paths, which are one dump together. */
 void answer_read_dump(struct answer *a, const struct options *o, char * const *paths, int n);
 
-/* The options that concern the output. */
+/* Returns the options that functions that write views need. */
 struct output_options options_for_output(const struct options *o);
 
 #endif

@@ -6,7 +6,7 @@
 #ifndef OWNERTOP_OPTION_LIST_H
 #define OWNERTOP_OPTION_LIST_H
 
-/* In the order of --help. */
+/* All options, in the order of --help. */
 enum option_id {
 	OPT_DEPTH, OPT_GROUP, OPT_SORT, OPT_TOP, OPT_CACHE, OPT_COMM, OPT_PID, OPT_OLDER,
 	OPT_FOCUS, OPT_IGNORE, OPT_HIDE, OPT_SKIP, OPT_NO_SKIP, OPT_SKIP_LIST, OPT_CALLEES,
@@ -36,16 +36,16 @@ enum option_group {
 
 /* How the shell completes the argument of an option. */
 enum option_values {
-	VALUES_FILES,		/* also for options without an argument */
+	VALUES_FILES,		/* offer files; the value of options without an argument, too */
 	VALUES_FIELDS, VALUES_SORTS, VALUES_CACHES, VALUES_TIMES, VALUES_PAGE_SIZES,
-	VALUES_OTHER,		/* nothing */
+	VALUES_OTHER,		/* offer nothing */
 };
 
 struct option_info {
 	char letter;		/* short option, or 0 */
 	const char *name;
 	int argument;		/* no_argument and so on, of getopt_long() */
-	const char *form;	/* of the argument, in --help and in the manual */
+	const char *form;	/* form of the argument in --help and in the manual */
 	enum option_group group;
 	enum option_values values;
 	unsigned int takes;	/* TAKES_ bit that a view needs; 0: all views accept the option */

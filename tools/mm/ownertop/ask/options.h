@@ -12,7 +12,7 @@ struct options {
 	enum format format;
 	struct selection select;
 	enum measure sort;	/* the figure of percentages and widths */
-	unsigned char order[OWNER_SORTS];	/* sort keys, enum owner_sort */
+	unsigned char order[OWNER_SORTS];	/* keys to sort by, enum owner_sort */
 	u32 nr_order;
 	u32 top;		/* groups to show; 0: all */
 	u32 groups;		/* groups to keep, the others are merged; 0: all */
@@ -23,9 +23,9 @@ struct options {
 	bool callees;
 	struct times times;
 	u64 page_size;
-	const char *vmlinux;	/* NULL: not used; the same for the next two */
-	const char *modules;	/* a directory */
-	const char *kallsyms;
+	const char *vmlinux;	/* kernel with DWARF, or NULL */
+	const char *modules;	/* directory of modules with DWARF, or NULL */
+	const char *kallsyms;	/* copy of /proc/kallsyms, or NULL */
 	bool print_skip_list;
 	const char *old;	/* the older dump, or NULL */
 	u32 interval_ms;	/* time between updates; 0: read once */

@@ -11,9 +11,9 @@
 #include "base/types.h"
 
 struct question {
-	const char *sentence;	/* from the command line; NULL: it has none */
-	char *conditions;	/* of options, each after " && " */
-	char *focus;		/* lists of patterns for functions */
+	const char *sentence;	/* sentence on the command line; NULL: it has none */
+	char *conditions;	/* conditions of options, each after " && " */
+	char *focus;		/* patterns of --focus, and below of --ignore */
 	char *ignore;
 };
 

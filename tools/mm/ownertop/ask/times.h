@@ -12,12 +12,12 @@ struct dumps;
 enum time_source {
 	TIME_RECORDS,		/* the newest time stamp in the dump */
 	TIME_MTIME,		/* when the file was written */
-	TIME_LIST,		/* from the user */
+	TIME_LIST,		/* a list of times from the user */
 };
 
 struct times {
 	enum time_source source;
-	u64 *list;		/* for TIME_LIST: ns since any moment */
+	u64 *list;		/* TIME_LIST: time of each dump, in ns since any moment */
 	u32 n;
 	u32 cap;
 };

@@ -96,7 +96,7 @@ void usage_refuse(const char *option, const char *message)
 u32 usage_count(const char *option, const char *text)
 {
 	char *end;
-	u64 v = strtoull(text, &end, 10);	/* ULLONG_MAX if it does not fit: refused below */
+	u64 v = strtoull(text, &end, 10);	/* ULLONG_MAX if too large: refused below */
 
 	if (*text < '0' || *text > '9' || *end)
 		usage_fail(option, text, "is not a number");

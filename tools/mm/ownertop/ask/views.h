@@ -10,12 +10,12 @@
 
 struct view {
 	const char *name;
-	struct group_list group;	/* defaults of the options */
+	struct group_list group;	/* default of --group; depth and top likewise */
 	struct group_list redrawn;	/* default groups of --live on this machine */
 	u32 depth;
 	u32 top;
 	double least_percent;
-	bool ages;		/* shows ages */
+	bool ages;		/* the view shows ages */
 	unsigned int takes;
 	bool pair;		/* the first input is the older of two dumps */
 	bool series;		/* each input is a dump, from the oldest to the newest */
@@ -23,7 +23,7 @@ struct view {
 	view_writer write[NR_FORMATS];
 };
 
-/* The first is the default. */
+/* All views; the first is the default. */
 extern const struct view views[];
 extern const unsigned int nr_views;
 

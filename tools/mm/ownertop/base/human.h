@@ -10,7 +10,7 @@
 
 /* "1.5K": one decimal and a binary unit. The functions below return @buf. */
 const char *human_bytes(char buf[HUMAN_LEN], u64 bytes);
-/* @ns: an age; U64_MAX, which prints "-", if it is not known */
+/* "26h": the largest unit of which the age has at least two. U64_MAX, an unknown age: "-". */
 const char *human_age(char buf[HUMAN_LEN], u64 ns);
 /*
  * Returns a copy of @name in which control characters and bytes that are not UTF-8 are

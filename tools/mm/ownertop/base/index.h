@@ -14,7 +14,7 @@
 
 struct index_slot {
 	u32 tag;		/* upper half of the hash: decides the slot, rejects others */
-	u32 id_plus_1;		/* 0: the slot is free */
+	u32 id_plus_1;		/* number of the element + 1; 0: the slot is free */
 };
 
 struct index {

@@ -15,7 +15,7 @@ const char *take_number(struct text *t, u64 *value);
 /* Remove @word from the beginning of @t. Returns false if @t begins otherwise. */
 static inline bool take_word(struct text *t, const char *word)
 {
-	size_t len = strlen(word);	/* a constant if @word is a literal */
+	size_t len = strlen(word);	/* computed by the compiler if @word is a literal */
 
 	if (!text_starts(*t, word, len))
 		return false;

@@ -17,13 +17,13 @@
 #define PACKED_COLUMNS_MAX 32
 
 struct packed_column {
-	u64 mask;		/* the bits that fit */
-	u32 width;		/* bytes of a number */
-	u32 at;			/* offset in the row */
+	u64 mask;		/* of the bits that fit into the column */
+	u32 width;		/* bytes of the column */
+	u32 at;			/* offset of the column in a row */
 };
 
 struct packed {
-	char *rows;		/* followed by padding: a u64 is read at the last column */
+	char *rows;		/* with padding at the end: a u64 is read at the last column */
 	u32 n;
 	u32 cap;
 	u32 row_size;

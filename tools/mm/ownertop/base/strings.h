@@ -7,7 +7,7 @@
 #include "base/text.h"
 
 struct strings {
-	struct text *v;		/* by number; also NUL-terminated */
+	struct text *v;		/* the strings by number, each also NUL-terminated */
 	u32 n;
 	u32 cap;
 	struct index index;

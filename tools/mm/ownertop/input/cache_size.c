@@ -9,7 +9,7 @@
 
 #define DEBUG_SLAB "/kernel/debug/slab/"
 
-/* Larger than any object: 1 TiB. Sizes above are damage. */
+/* Upper limit of the size of an object, 1 TiB: a larger size is damage. */
 #define SIZE_MAX_BYTES (1024ULL << 30)
 
 static u64 read_size(const char *root, size_t root_len, const char *cache,

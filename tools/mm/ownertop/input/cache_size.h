@@ -8,9 +8,9 @@
 #define CACHE_NAME_LEN 64
 
 struct cache {
-	char name[CACHE_NAME_LEN];	/* "": unknown */
-	u64 object_size;	/* 0: unknown */
-	u64 held_size;		/* object_size and what the allocator adds */
+	char name[CACHE_NAME_LEN];	/* name of the cache; "": unknown */
+	u64 object_size;	/* bytes of an object; 0: unknown */
+	u64 held_size;		/* bytes of an object with its padding and metadata */
 };
 
 /*

@@ -9,7 +9,7 @@
 
 struct handle_entry {
 	u64 handle;
-	u32 stack;		/* number in stacks */
+	u32 stack;		/* number of the call chain in handle_map.stacks */
 };
 
 static bool handle_equals(const void *array, u32 id, const void *key)

@@ -11,7 +11,7 @@
 #define HANDLE_NAME_LEN 32
 
 struct handle_map {
-	struct strings stacks;	/* lines as in the input */
+	struct strings stacks;	/* call chains, as the lines of the input */
 	struct handle_entry *v;
 	u32 n;
 	u32 cap;

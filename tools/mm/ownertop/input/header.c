@@ -9,7 +9,7 @@
 /* No kernel allocates blocks of 2^20 pages: a larger order is damage. */
 #define ORDER_MAX 20
 
-/* Larger than any object: 1 TiB. */
+/* Upper limit of the size of an object, 1 TiB: a larger size is damage. */
 #define SIZE_MAX_BYTES (1024ULL << 30)
 
 /* The kernel samples at least one of 2^32 objects. */
@@ -42,8 +42,8 @@ enum {
 struct header {
 	struct record *rec;
 	const char *p;		/* next byte to read */
-	const char *eol;	/* the newline */
-	const char *end;	/* of the text in the buffer */
+	const char *eol;	/* the newline at the end of the header */
+	const char *end;	/* end of the text in the buffer */
 	u64 order;
 	unsigned int has;
 };

@@ -10,8 +10,8 @@
 struct health {
 	u64 damaged;		/* places where one or more records were lost */
 	u32 unread;		/* inputs that are empty or were not read to their end */
-	u32 reported;		/* messages about the current input, */
-	u32 suppressed;		/* and damaged places without a message */
+	u32 reported;		/* messages about the current input */
+	u32 suppressed;		/* damaged places of the current input without a message */
 	bool quiet;		/* no messages on stderr */
 	char first[128];	/* the first message, also if quiet */
 };

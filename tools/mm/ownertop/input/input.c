@@ -13,7 +13,7 @@
 /* Fits the L2 cache, and is large enough that fill_buffer() seldom moves bytes. */
 #define BUFFER_SIZE (4 * INPUT_AHEAD)
 
-/* page_owner fails a read into a buffer that is too small for a record. */
+/* Smallest read: page_owner returns an error if the buffer is too small for a record. */
 #define READ_MIN (64 * 1024)
 
 static_assert(READ_MIN <= UNPACK_HEAD_MAX, "the first read must fit");

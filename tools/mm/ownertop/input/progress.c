@@ -8,7 +8,7 @@
 #include "base/human.h"
 #include "input/progress.h"
 
-/* Nothing is shown for short inputs; more frequent updates would flicker. */
+/* Wait a second before the first update; more frequent updates would flicker. */
 #define FIRST_UPDATE_MS 1000
 #define UPDATE_INTERVAL_MS 200
 

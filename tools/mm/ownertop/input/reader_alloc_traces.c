@@ -13,7 +13,7 @@
 /* Frames are indented by eight columns; the count is padded to seven. */
 #define FRAME_INDENT 8
 
-/* The kernel keeps 16 frames of up to 512 bytes and a module. */
+/* Limit of a call chain: the kernel keeps 16 frames of up to 512 bytes and a module. */
 #define STACK_MAX (64 * 1024)
 
 /* More objects than any machine has, but few enough that sums of bytes do not overflow. */
@@ -77,7 +77,7 @@ static const char *parse_waste(struct text value, u64 *waste)
 
 struct summary {
 	u64 count;
-	struct text function;	/* and its module */
+	struct text function;	/* the caller, with its module */
 	u64 waste;
 	s64 pid;
 };

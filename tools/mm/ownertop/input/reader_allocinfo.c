@@ -14,14 +14,14 @@
 
 #define SITE_LEN 1024
 
-/* Sums of up to 2^60 bytes do not overflow. */
+/* Upper limit of a number: sums of up to 2^60 bytes do not overflow. */
 #define BYTES_MAX (1024ULL << 50)
 
 struct site {
 	u64 bytes;
 	u64 calls;
-	struct text place;	/* file:line */
-	struct text module;	/* in brackets; empty: the kernel itself */
+	struct text place;	/* source line, as "file:line" */
+	struct text module;	/* module in brackets; empty: the kernel itself */
 	struct text function;
 	bool inaccurate;
 };

@@ -78,7 +78,7 @@ static const char *parse_line(struct text line, struct block *b)
 
 enum parsed {
 	PARSED_COMPLETE,
-	PARSED_DAMAGED,		/* *@error says why, the scan where */
+	PARSED_DAMAGED,		/* *@error is the reason, the scan is at the place */
 	PARSED_TRUNCATED,
 };
 

@@ -21,9 +21,9 @@ static bool is_text(struct text line)
 
 /* How the lines after the call chain end. */
 enum tail {
-	TAIL_BLANK,	/* a blank line, which has been consumed */
-	TAIL_HEADER,	/* the header of the next record */
-	TAIL_NONE,	/* the end of the buffer */
+	TAIL_BLANK,	/* by a blank line, which has been consumed */
+	TAIL_HEADER,	/* without a blank line, by the header of the next record */
+	TAIL_NONE,	/* not before the end of the buffer */
 };
 
 /* Parse "Charged to memcg NAME" or "Charged (via objcg) to offline memcg NAME". */
@@ -54,7 +54,10 @@ static void take_slab(struct text line, struct record *rec)
 	rec->cache = (struct text){ line.s, colon - line.s };
 }
 
-/* Other lines, such as the one about migration, are kept but not parsed. */
+/*
+ * Parse the lines after the call chain. Other lines than those about cgroups and slabs, such
+ * as the one about migration, are kept but not parsed.
+ */
 static enum tail take_tail(struct scan *c, struct record *rec)
 {
 	struct text line;

@@ -21,7 +21,7 @@
 struct columns {
 	int v[COLUMNS_MAX];
 	u32 n;
-	bool groups;		/* rows are groups, not objects */
+	bool groups;		/* the rows are groups, not objects */
 };
 
 /* An input while it is read. */
@@ -30,14 +30,14 @@ struct reading {
 	const char *path;	/* NULL: the input has been read */
 	struct input in;
 	bool open;
-	u64 line;		/* number of the next line */
-	bool not_empty;		/* there was more than blank lines */
+	u64 line;		/* number of the next line of the input */
+	bool not_empty;		/* the input has other lines than blank ones */
 	u64 page_size;
 	struct record_sink *sink;
 	struct health *health;
 	struct handle_map *handles;
-	struct columns columns;	/* for format_answer */
-	struct cache cache;	/* for format_alloc_traces */
+	struct columns columns;	/* used by format_answer */
+	struct cache cache;	/* used by format_alloc_traces */
 };
 
 /* One format of input. */

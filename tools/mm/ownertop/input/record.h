@@ -47,24 +47,24 @@ struct record {
 	bool inaccurate;	/* the kernel marks the figures as inaccurate */
 	bool cgroup_known;	/* the input has cgroups: an empty one means no cgroup */
 	u64 objects;
-	u64 bytes;		/* requested by the callers */
-	u64 held;		/* taken by the allocator for them */
+	u64 bytes;		/* bytes that the callers requested */
+	u64 held;		/* bytes that the allocator took for them */
 	u64 weight;		/* of a sample: the objects it represents, * WEIGHT_ONE; or 0 */
 	u64 records;		/* samples that a sum was estimated from; 0: it is exact */
 	u64 objects_error;	/* standard errors of the estimate */
 	u64 bytes_error;
 	u64 ts;			/* ns since boot at allocation; in a sum, of the oldest object */
 	u64 span;		/* in a sum: ns from the oldest object to the youngest */
-	u64 each_size;		/* in a sum: bytes of each object, */
-	u64 each_held;		/* and what it takes, if all are equal */
+	u64 each_size;		/* in a sum: bytes requested for each object, if all are equal */
+	u64 each_held;		/* in a sum: bytes taken for each object, if all are equal */
 	s64 nid;
-	u64 handle;		/* of the call chain */
+	u64 handle;		/* depot handle of the call chain */
 	s64 pid;
 	s64 tgid;
 	struct text comm;
-	struct text cache;	/* empty: not a slab object */
-	struct text cgroup;	/* a name or a path */
-	struct text gfp;	/* names of the flags with "|" between them */
+	struct text cache;	/* name of the cache; empty: not a slab object */
+	struct text cgroup;	/* name or path of the memory cgroup; empty: see cgroup_known */
+	struct text gfp;	/* names of the gfp flags with "|" between them */
 	struct text stack;	/* the lines of the call chain, nearest to the allocation first */
 
 	/* The text of the record, for outputs that copy it; the stack is between pfn and tail. */

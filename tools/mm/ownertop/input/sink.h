@@ -12,7 +12,7 @@ struct record;
 /* Facts about all inputs, other than their records. */
 struct input_summary {
 	bool slabs_listed;	/* an input lists every slab object */
-	bool coverage_known;	/* an input has the two counts below, which are added up */
+	bool coverage_known;	/* an input has the counts of tracked and untracked objects */
 	u64 tracked;
 	u64 untracked;
 	u32 idle_handles;	/* handles that an input explains and no record has */

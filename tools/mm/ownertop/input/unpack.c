@@ -24,8 +24,8 @@
 #define NR_BLOCKS 4
 
 struct block {
-	ssize_t len;		/* 0 at the end and -1 on failure, in the last block */
-	u64 packed;		/* compressed bytes that were read to fill it */
+	ssize_t len;		/* bytes in the block; 0: end of the input, -1: failure */
+	u64 packed;		/* compressed bytes that were read to fill the block */
 	char bytes[BLOCK_SIZE];
 };
 
@@ -37,21 +37,21 @@ struct unpack {
 	atomic_bool stop;	/* set by unpack_end(): the thread exits */
 	int stop_event;		/* eventfd that wakes the thread if it waits for a pipe */
 
-	/* Used only by the reader. */
-	struct block *block;	/* the one being read, or NULL */
+	/* Fields that only the reader uses. */
+	struct block *block;	/* the block that is being read, or NULL */
 	u32 nr_read;
 	size_t taken;		/* bytes of the block that have been read */
 
-	/* Used only by the thread; the reader may look at them after the last block. */
+	/* Fields that only the thread uses; the reader may use them after the last block. */
 	const struct unpack_kind *kind;
 	void *state;
 	int fd;
 	bool eof;
-	bool between;		/* between two streams */
-	u64 offset;		/* of @next in the compressed input */
+	bool between;		/* a stream has ended, and the next has not begun */
+	u64 offset;		/* position of @next in the compressed input */
 	u64 packed_read;	/* compressed bytes read so far */
-	const char *next;	/* compressed bytes that were read and not unpacked, */
-	size_t left;		/* and their number */
+	const char *next;	/* compressed bytes that were read and not unpacked yet */
+	size_t left;		/* number of bytes at @next */
 	char packed[UNPACK_HEAD_MAX];
 	char failure[FAILURE_LEN];
 };

@@ -8,9 +8,9 @@
 #include "base/text.h"
 
 struct frame {
-	struct text func;	/* name or address, without offset */
-	struct text place;	/* "file:line"; empty: unknown */
-	struct text module;	/* empty: the kernel itself */
+	struct text func;	/* name of the function, or an address, without offset */
+	struct text place;	/* source line, as "file:line"; empty: unknown */
+	struct text module;	/* name of the module; empty: the kernel itself */
 };
 
 /* Returns false if @line is not a frame, because the input is damaged. */

@@ -82,12 +82,12 @@ bool globs_match_func(const struct globs *globs, struct text func)
  * "folio_alloc*" would match folio_alloc_buffers() of the buffer cache.
  */
 static const char * const allocator_functions[] = {
-	/* capture of the chain itself */
+	/* functions that capture the call chain */
 	"save_stack", "save_stack_trace*", "__save_stack_trace", "stack_trace_save*",
 	"stack_depot_save*", "set_track*", "set_page_owner", "__set_page_owner",
 	"slab_owner_alloc", "owner_percpu_alloc", "kasan_save_*", "__kasan_kmalloc*",
 	"__kasan_slab_alloc", "kmemleak_alloc*",
-	/* pages */
+	/* page allocator */
 	"post_alloc_hook", "prep_new_page", "get_page_from_freelist",
 	"__alloc_pages*", "alloc_pages*", "__alloc_frozen_pages*",
 	"alloc_frozen_pages*", "folio_alloc", "folio_alloc_mpol",
@@ -96,14 +96,14 @@ static const char * const allocator_functions[] = {
 	"get_free_page*", "get_zeroed_page", "page_frag_alloc*",
 	"__page_frag_alloc*", "__page_frag_cache_*", "alloc_contig_*",
 	"__alloc_contig_*",
-	/* slab */
+	/* slab allocator */
 	"allocate_slab", "new_slab", "alloc_slab_page", "___slab_alloc",
 	"__slab_alloc", "__slab_alloc_node", "slab_alloc*", "slab_post_alloc_hook",
 	"alloc_slab_obj_exts", "memcg_alloc_slab_cgroups", "kmem_cache_alloc*",
 	"__kmem_cache_alloc*", "kmem_cache_prefill_sheaf", "refill_sheaf",
 	"refill_objects", "alloc_full_sheaf", "alloc_from_pcs",
 	"__pcs_replace_empty_main",
-	/* kmalloc and its variants */
+	/* kmalloc() and its variants */
 	"kmalloc", "kmalloc_node", "kmalloc_trace", "kmalloc_node_trace",
 	"kmalloc_large*", "kmalloc_order*", "kmalloc_array*", "__kmalloc*",
 	"___kmalloc*", "__do_kmalloc*", "__do_krealloc", "kzalloc*", "kcalloc*",
@@ -113,10 +113,10 @@ static const char * const allocator_functions[] = {
 	"devm_kmalloc*", "devm_krealloc*", "devm_kmemdup*", "devm_kstrdup*",
 	"devm_kasprintf", "devm_kvasprintf", "mempool_alloc*", "mempool_kmalloc",
 	"seq_buf_alloc",
-	/* vmalloc */
+	/* vmalloc() */
 	"vmalloc*", "__vmalloc*", "vzalloc*", "vm_area_alloc_pages",
 	"__get_vm_area_node", "alloc_vmap_area",
-	/* per CPU */
+	/* per-CPU allocator */
 	"pcpu_alloc*", "pcpu_create_chunk", "pcpu_populate_chunk",
 	"pcpu_mem_zalloc", "__alloc_percpu*",
 };

@@ -20,11 +20,11 @@ struct symbol {
 struct image {
 	Dwfl *dwfl;
 	Dwfl_Module *module;
-	struct symbol *symbols;	/* sorted by name */
+	struct symbol *symbols;	/* functions, sorted by name */
 	u32 nr_symbols;
 	u32 symbols_cap;
 	char *root;		/* directory of the sources, with a slash; may be empty */
-	const struct image *kernel;	/* for a module */
+	const struct image *kernel;	/* of a module: the image of its kernel; else NULL */
 };
 
 /* Never search for separate debug files: the user names the files to use. */

@@ -25,19 +25,19 @@
 
 struct symbol {
 	u64 address;
-	u32 name;		/* offset in names; 0: not a function */
-	u32 module;		/* number in modules; 0: the kernel itself */
+	u32 name;		/* offset of the name in kallsyms.names; 0: not a function */
+	u32 module;		/* number in kallsyms.modules; 0: the kernel itself */
 };
 
 struct kallsyms {
 	struct symbol *symbols;
 	u32 n;
 	u32 cap;
-	char *names;		/* NUL-terminated, one after the other; the first is empty */
+	char *names;		/* NUL-terminated names one after the other; the first is empty */
 	u32 names_len;
 	u32 names_size;
 	struct strings modules;
-	bool any_address;	/* an address is not 0 */
+	bool any_address;	/* some address is not 0: root read the file */
 };
 
 static u32 add_name(struct kallsyms *k, struct text name)
@@ -223,7 +223,7 @@ void kallsyms_close(struct kallsyms *k)
 	free(k);
 }
 
-/* Returns how many symbols have at most @address. */
+/* Returns how many symbols have an address up to @address. */
 static u32 count_up_to(const struct kallsyms *k, u64 address)
 {
 	u32 from = 0, to = k->n;

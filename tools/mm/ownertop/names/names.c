@@ -23,7 +23,7 @@ struct expansion {
 
 struct module {
 	struct text name;
-	struct image *image;	/* NULL: no usable file in modules_dir */
+	struct image *image;	/* NULL: modules_dir has no usable file of the module */
 };
 
 struct names {
@@ -35,7 +35,7 @@ struct names {
 	u32 modules_cap;
 
 	struct strings lines;
-	struct expansion *expansions;	/* by number in lines */
+	struct expansion *expansions;	/* by number of the line in names.lines */
 	u32 expansions_cap;
 	struct strings frames;
 	struct missed not_found;
@@ -113,8 +113,8 @@ static struct image *find_image(struct names *names, struct text module)
 /* State of expand_line(). */
 struct line_expansion {
 	struct names *names;
-	struct text symbol;	/* name, offset and size */
-	struct text module;	/* in brackets after a space, or empty */
+	struct text symbol;	/* name, offset and size of the function */
+	struct text module;	/* module in brackets after a space, or empty */
 	struct text frames[FRAMES_MAX];
 	u32 n;
 };
