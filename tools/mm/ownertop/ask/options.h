@@ -9,7 +9,7 @@
 
 struct options {
 	const struct view *view;
-	enum format format;
+	enum output_format format;
 	struct selection select;
 	enum measure sort;	/* the figure of percentages and widths */
 	unsigned char order[OWNER_SORTS];	/* keys to sort by, enum owner_sort */

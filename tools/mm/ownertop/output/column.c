@@ -215,7 +215,7 @@ static struct cell cell_name_of_kernel(const struct row *row, int field)
 	return cell;
 }
 
-bool cell_print(const struct cell *cell, FILE *out)
+static bool print_plain_cell(const struct cell *cell, FILE *out)
 {
 	switch (cell->type) {
 	case CELL_COUNT:
@@ -250,6 +250,34 @@ void chain_print(const struct model *m, const struct chain *chain, FILE *out)
 		fprintf(out, "%s%s", i ? ";" : "", model_frame(m, chain, i).s);
 }
 
+void columns_print_head(const struct column_list *list, const struct line_format *f, FILE *out)
+{
+	u32 i;
+
+	for (i = 0; i < list->n; i++) {
+		if (i)
+			putc(f->separator, out);
+		fputs(list->name[i], out);
+	}
+	fputs(f->line_end, out);
+}
+
+void columns_print_row(const struct column_list *list, const struct line_format *f,
+		       const struct row *row, FILE *out)
+{
+	u32 i;
+
+	for (i = 0; i < list->n; i++) {
+		struct cell cell = list->v[i].get(row, list->v[i].arg);
+
+		if (i)
+			putc(f->separator, out);
+		if (!print_plain_cell(&cell, out))
+			f->print_cell(&row->a->model, &cell, out);
+	}
+	fputs(f->line_end, out);
+}
+
 static void add_column(struct column_list *list, const struct column *column,
 		       const char *name)
 {
@@ -258,7 +286,7 @@ static void add_column(struct column_list *list, const struct column *column,
 }
 
 void columns_choose(struct column_list *list, const struct answer *a,
-		    const struct column *columns, u32 n, enum format format,
+		    const struct column *columns, u32 n, enum output_format format,
 		    unsigned int omit)
 {
 	u32 i;
@@ -295,8 +323,8 @@ static bool any_cache(const struct model *m, const u32 *order, u32 n)
 
 static void add_stack_of_kernel(struct column_list *list, enum owner_mode mode)
 {
-	static const struct column stack = { .get = cell_field, .arg = OWNER_FIELD_STACK };
-	static const struct column handle = { .get = cell_handle };
+	const struct column stack = { .get = cell_field, .arg = OWNER_FIELD_STACK };
+	const struct column handle = { .get = cell_handle };
 
 	if (mode != OWNER_MODE_HANDLE)
 		add_column(list, &stack, "stack");
@@ -304,7 +332,7 @@ static void add_stack_of_kernel(struct column_list *list, enum owner_mode mode)
 		add_column(list, &handle, "handle");
 }
 
-void columns_add_fields(struct column_list *list, const struct model *m, enum format format,
+void columns_add_fields(struct column_list *list, const struct model *m, enum output_format format,
 			const u32 *order, u32 n)
 {
 	const struct group_list *by = &m->select->group;

@@ -128,8 +128,6 @@ struct cell cell_bytes_error(const struct row *row, int which);
 struct cell cell_measure(const struct row *row, int which);
 struct cell cell_error(const struct row *row, int arg);
 
-/* Print a number or a word, as CSV and TSV have it. Returns false for other cells. */
-bool cell_print(const struct cell *cell, FILE *out);
 /* Print the frames of a chain with ";" between them. */
 void chain_print(const struct model *m, const struct chain *chain, FILE *out);
 
@@ -144,10 +142,22 @@ struct column_list {
 
 /* Select the columns of @format, without those that have a bit in @omit. */
 void columns_choose(struct column_list *list, const struct answer *a,
-		    const struct column *columns, u32 n, enum format format,
+		    const struct column *columns, u32 n, enum output_format format,
 		    unsigned int omit);
 /* Append the fields. Text shows caches only if one of the @n groups in @order has one. */
-void columns_add_fields(struct column_list *list, const struct model *m, enum format format,
+void columns_add_fields(struct column_list *list, const struct model *m, enum output_format format,
 			const u32 *order, u32 n);
+
+/* A format that has a line for each row, with a separator between cells. */
+struct line_format {
+	char separator;
+	const char *line_end;
+	/* Print a cell that is neither a number nor a word. */
+	void (*print_cell)(const struct model *m, const struct cell *cell, FILE *out);
+};
+
+void columns_print_head(const struct column_list *list, const struct line_format *f, FILE *out);
+void columns_print_row(const struct column_list *list, const struct line_format *f,
+		       const struct row *row, FILE *out);
 
 #endif

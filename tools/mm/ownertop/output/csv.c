@@ -15,35 +15,27 @@ static void print_quoted(struct text t, FILE *out)
 	putc('"', out);
 }
 
+static void print_cell(const struct model *m, const struct cell *cell, FILE *out)
+{
+	if (cell->type == CELL_NAME)
+		print_quoted(cell->name, out);
+	if (cell->type == CELL_CHAIN) {
+		putc('"', out);
+		chain_print(m, cell->chain, out);
+		putc('"', out);
+	}
+}
+
+static const struct line_format csv = { ',', "\r\n", print_cell };
+
 void csv_head(const struct column_list *list, FILE *out)
 {
-	u32 i;
-
-	for (i = 0; i < list->n; i++)
-		fprintf(out, "%s%s", i ? "," : "", list->name[i]);
-	fputs("\r\n", out);
+	columns_print_head(list, &csv, out);
 }
 
 void csv_row(const struct column_list *list, const struct row *row, FILE *out)
 {
-	u32 i;
-
-	for (i = 0; i < list->n; i++) {
-		struct cell cell = list->v[i].get(row, list->v[i].arg);
-
-		if (i)
-			putc(',', out);
-		if (cell_print(&cell, out))
-			continue;
-		if (cell.type == CELL_NAME)
-			print_quoted(cell.name, out);
-		if (cell.type == CELL_CHAIN) {
-			putc('"', out);
-			chain_print(&row->a->model, cell.chain, out);
-			putc('"', out);
-		}
-	}
-	fputs("\r\n", out);
+	columns_print_row(list, &csv, row, out);
 }
 
 void csv_row_of_name(const struct column_list *list, const struct answer *a, const char *name,

@@ -68,7 +68,7 @@ static const struct column columns[] = {
 };
 
 static void choose_columns(struct column_list *list, const struct growth *g,
-			   enum format format)
+			   enum output_format format)
 {
 	columns_choose(list, g->a, columns, sizeof(columns) / sizeof(*columns), format, 0);
 	columns_add_fields(list, &g->a->model, format, g->order, g->shown);

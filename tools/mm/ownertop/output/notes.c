@@ -83,8 +83,8 @@ void notes_print(const struct answer *a, struct terminal term, FILE *out)
 	notes_left_out(a, term, out);
 }
 
-void notes_for_each_line(const struct answer *a, enum notes notes,
-			 void (*print)(void *arg, const char *line), void *arg)
+void notes_for_each_line(const struct answer *a, enum notes_part part, note_printer print,
+			 void *arg)
 {
 	const struct terminal no_terminal = { 0 };
 	char *text = NULL, *line, *next;
@@ -93,7 +93,7 @@ void notes_for_each_line(const struct answer *a, enum notes notes,
 
 	if (!stream)
 		out_of_memory();
-	if (notes == NOTES_ALL)
+	if (part == NOTES_ALL)
 		notes_print(a, no_terminal, stream);
 	else
 		notes_left_out(a, no_terminal, stream);

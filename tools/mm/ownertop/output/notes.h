@@ -10,14 +10,15 @@
 void notes_print(const struct answer *a, struct terminal term, FILE *out);
 /* Print all notes but the errors of estimates, which some formats show in columns. */
 void notes_left_out(const struct answer *a, struct terminal term, FILE *out);
-enum notes {
+enum notes_part {
 	NOTES_ALL,
 	NOTES_LEFT_OUT,		/* without the errors of estimates */
 };
 
 /* Call @print for each line, without its newline and without colours. */
-void notes_for_each_line(const struct answer *a, enum notes notes,
-			 void (*print)(void *arg, const char *line), void *arg);
+typedef void (*note_printer)(void *arg, const char *line);
+void notes_for_each_line(const struct answer *a, enum notes_part part, note_printer print,
+			 void *arg);
 
 /* Print how many of @n groups that changed are not among the @shown ones. */
 void notes_not_shown(u32 n, u32 shown, FILE *out);

@@ -22,8 +22,16 @@ static struct cell cell_share(const struct row *row, int arg)
 	};
 }
 
-static struct cell cell_time(const struct row *row, u64 ts)
+/* Values of arg for the two functions below. */
+enum {
+	OLDEST,
+	NEWEST,
+};
+
+static struct cell cell_time(const struct row *row, int which)
 {
+	u64 ts = which == OLDEST ? row->oldest : row->newest;
+
 	if (!(row->has & ROW_AGES))
 		return (struct cell){ .type = CELL_NONE };
 	if (ts == TS_UNKNOWN)
@@ -31,45 +39,19 @@ static struct cell cell_time(const struct row *row, u64 ts)
 	return (struct cell){ .type = CELL_TIME, .number = ts };
 }
 
-static struct cell cell_oldest(const struct row *row, int arg)
+static struct cell cell_age(const struct row *row, int which)
 {
-	(void)arg;
-	return cell_time(row, row->oldest);
-}
+	struct cell cell = cell_time(row, which);
 
-static struct cell cell_newest(const struct row *row, int arg)
-{
-	(void)arg;
-	return cell_time(row, row->newest);
-}
-
-/* The kernel prints 0 as the age of nothing. */
-static struct cell cell_age(const struct row *row, u64 ts)
-{
-	struct cell cell = cell_time(row, ts);
-
-	if (cell.type == CELL_NONE)
-		return cell;
-	if (!row->groups)
+	/* The kernel prints 0 as the age of nothing. */
+	if (cell.type != CELL_NONE && !row->groups)
 		return (struct cell){ .type = CELL_COUNT };
 	if (cell.type == CELL_TIME)
 		cell = (struct cell){
 			.type = CELL_AGE,
-			.number = model_age(&row->a->model, ts),
+			.number = model_age(&row->a->model, cell.number),
 		};
 	return cell;
-}
-
-static struct cell cell_oldest_age(const struct row *row, int arg)
-{
-	(void)arg;
-	return cell_age(row, row->oldest);
-}
-
-static struct cell cell_youngest_age(const struct row *row, int arg)
-{
-	(void)arg;
-	return cell_age(row, row->newest);
 }
 
 static const struct column columns[] = {
@@ -88,10 +70,11 @@ static const struct column columns[] = {
 	{ { NULL, "objects_error" }, .get = cell_objects_error, .omit = COLUMN_SAMPLED },
 	{ { NULL, "bytes_error" }, .get = cell_bytes_error, .omit = COLUMN_SAMPLED },
 	{ { NULL, NULL, NULL, "waste" }, .get = cell_waste },
-	{ { "OLDEST", NULL, NULL, "oldest_ns" }, .get = cell_oldest_age, .omit = COLUMN_AGES },
-	{ { NULL, NULL, NULL, "youngest_ns" }, .get = cell_youngest_age },
-	{ { NULL, "oldest_ns", "oldest_ns" }, .get = cell_oldest },
-	{ { NULL, "newest_ns", "newest_ns" }, .get = cell_newest },
+	{ { "OLDEST", NULL, NULL, "oldest_ns" }, .get = cell_age, .arg = OLDEST,
+	  .omit = COLUMN_AGES },
+	{ { NULL, NULL, NULL, "youngest_ns" }, .get = cell_age, .arg = NEWEST },
+	{ { NULL, "oldest_ns", "oldest_ns" }, .get = cell_time, .arg = OLDEST },
+	{ { NULL, "newest_ns", "newest_ns" }, .get = cell_time, .arg = NEWEST },
 	{ { NULL, NULL, "records", "records" }, .get = cell_records, .omit = COLUMN_SAMPLED },
 	{ { NULL, NULL, "objects_error", "objects_error" }, .get = cell_objects_error,
 	  .omit = COLUMN_SAMPLED },
@@ -100,7 +83,7 @@ static const struct column columns[] = {
 };
 
 static void choose_columns(struct column_list *list, const struct report *r,
-			   const struct answer *a, enum format format, unsigned int omit)
+			   const struct answer *a, enum output_format format, unsigned int omit)
 {
 	columns_choose(list, a, columns, sizeof(columns) / sizeof(*columns), format, omit);
 	columns_add_fields(list, &a->model, format, r->order, r->shown);

@@ -109,7 +109,7 @@ struct trend_rows {
 	struct row row;
 };
 
-static void begin(struct trend_rows *t, const struct answer *a, enum format format)
+static void begin(struct trend_rows *t, const struct answer *a, enum output_format format)
 {
 	trend_init(&t->trend, a);
 	t->sums = xmalloc(a->dumps.n * sizeof(*t->sums));

@@ -38,8 +38,6 @@ void tsv_name(struct text name, FILE *out)
 
 static void print_cell(const struct model *m, const struct cell *cell, FILE *out)
 {
-	if (cell_print(cell, out))
-		return;
 	if (cell->type == CELL_NAME)
 		tsv_name(cell->name, out);
 	else if (cell->type == CELL_CHAIN && cell->chain->n)
@@ -48,27 +46,16 @@ static void print_cell(const struct model *m, const struct cell *cell, FILE *out
 		putc('-', out);
 }
 
+static const struct line_format tsv = { '\t', "\n", print_cell };
+
 void tsv_head(const struct column_list *list, FILE *out)
 {
-	u32 i;
-
-	for (i = 0; i < list->n; i++)
-		fprintf(out, "%s%s", i ? "\t" : "", list->name[i]);
-	putc('\n', out);
+	columns_print_head(list, &tsv, out);
 }
 
 void tsv_row(const struct column_list *list, const struct row *row, FILE *out)
 {
-	u32 i;
-
-	for (i = 0; i < list->n; i++) {
-		struct cell cell = list->v[i].get(row, list->v[i].arg);
-
-		if (i)
-			putc('\t', out);
-		print_cell(&row->a->model, &cell, out);
-	}
-	putc('\n', out);
+	columns_print_row(list, &tsv, row, out);
 }
 
 static void print_comment(void *arg, const char *line)

@@ -6,7 +6,7 @@
 #include "model/answer.h"
 #include "output/terminal.h"
 
-enum format {
+enum output_format {
 	FORMAT_TEXT,		/* for people, or the only format of the view */
 	FORMAT_JSON,
 	FORMAT_CSV,
