@@ -6,7 +6,8 @@
  *
  * In ownertop.8.in a line "@option NAME..." becomes the head of an item of a list. Each
  * option must have one. In ownertop.bash-completion.in, @options@ becomes the names of all
- * options, and @VALUES@ the case pattern of the options that have such arguments.
+ * options, and @VALUES@ the case pattern of the options whose arguments have these
+ * values.
  */
 #include <getopt.h>
 #include <stdbool.h>

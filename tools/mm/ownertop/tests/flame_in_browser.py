@@ -203,7 +203,7 @@ def main():
         check.silence("plain")
         oracle.make_dump(old, "slab.txt", *options)
         check.plain(old)
-        # The same call chains and a few more, so that some of them shrink.
+        # A dump with a few more call chains, so that some of the others shrink.
         oracle.make_dump(new, "slab.txt", "--records", "1000", "--chains", "30")
         with open(new, "a", encoding="ascii") as more, open(old, encoding="ascii") as whole:
             more.write("\n\n".join(whole.read().split("\n\n")[1:1200]) + "\n\n")

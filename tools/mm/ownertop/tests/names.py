@@ -36,9 +36,9 @@ def place_of(mark, name="planted.c"):
 
 
 def return_addresses(image):
-    """Function name to (offset behind its first call of take(), size).
+    """Return a dictionary from functions to (offset behind the first call of take(), size).
 
-    The size is up to the next function, as the kernel has it.
+    The size extends to the next function, as the size that the kernel prints.
     """
     sizes = {}
     symbols = [line.split() for line in run("nm", "-nS", image).splitlines()]
@@ -60,9 +60,9 @@ def return_addresses(image):
     return found
 
 
-def frame(func, place):
+def frame(func, call):
     """Return the frame as the kernel prints it."""
-    offset, size = place
+    offset, size = call
     return f"{func}+0x{offset:x}/0x{size:x}"
 
 
@@ -90,10 +90,10 @@ class Checks:
             print(f"{what}:\n  want {want}\n  got  {got}")
 
 
-def check_image(checks, ownertop, places, options, module=""):
+def check_image(checks, ownertop, calls, options, module=""):
     """Inlined and other functions are found in one image."""
-    outer = frame("outer", places["outer"])
-    direct = frame("direct", places["direct"])
+    outer = frame("outer", calls["outer"])
+    direct = frame("direct", calls["direct"])
     got, messages = shown(ownertop, [outer + module, direct + module], *options)
     checks.same("inlined" + module, got, [
         f"inner {place_of('INNER')} (inlined){module}",
@@ -114,22 +114,22 @@ def check_twice(checks, ownertop, options):
     checks.same("two of the same size", got, [printed])
 
 
-def check_address(checks, ownertop, places, options):
+def check_address(checks, ownertop, calls, options):
     """An address gets a symbol by kallsyms, and then file and line by DWARF."""
     symbols = run("nm", "-n", "vmlinux")
     with open("kallsyms", "w", encoding="ascii") as file:
         file.write(symbols)
     start = re.search(r"^(\w+) T direct$", symbols, re.MULTILINE)
-    offset, _ = places["direct"]
+    offset, _ = calls["direct"]
     address = f"0x{int(start[1], 16) + offset:016x}"
     got, messages = shown(ownertop, [address], "--kallsyms", "kallsyms", *options)
     checks.same("an address", (got, messages), (
-        [f"{frame('direct', places['direct'])} {place_of('DIRECT')}"], ""))
+        [f"{frame('direct', calls['direct'])} {place_of('DIRECT')}"], ""))
 
 
-def check_unknown(checks, ownertop, places, options):
+def check_unknown(checks, ownertop, calls, options):
     """A frame that is not found is unchanged, and reported."""
-    offset, size = places["direct"]
+    offset, size = calls["direct"]
     larger = frame("direct", (offset, size + 1))
     for line in (larger, frame("direct", (offset, 1)), frame("direct", (size, size)),
                  "no_such_function+0x1/0x10", "outer+0x1/0x10 [nosuch]"):
@@ -161,16 +161,16 @@ def main():
                 "planted.o", "small.o", "large.o", "-o", name)
         os.makedirs("modules/kernel/drivers")
         shutil.copy("planted.o", "modules/kernel/drivers/plan-ted.ko")
-        places = return_addresses("vmlinux")
+        calls = return_addresses("vmlinux")
         options = ["--vmlinux", "vmlinux", "--modules", "modules"]
-        check_image(checks, ownertop, places, options)
-        check_image(checks, ownertop, places, ["--vmlinux", "moved"])
-        check_address(checks, ownertop, places, options)
-        check_image(checks, ownertop, places, options, " [plan_ted]")
-        check_image(checks, ownertop, places, ["--modules", "modules"],
+        check_image(checks, ownertop, calls, options)
+        check_image(checks, ownertop, calls, ["--vmlinux", "moved"])
+        check_address(checks, ownertop, calls, options)
+        check_image(checks, ownertop, calls, options, " [plan_ted]")
+        check_image(checks, ownertop, calls, ["--modules", "modules"],
                     " [plan_ted 0123456789abcdef]")
         check_twice(checks, ownertop, options)
-        check_unknown(checks, ownertop, places, options)
+        check_unknown(checks, ownertop, calls, options)
     return checks.failed > 0
 
 
