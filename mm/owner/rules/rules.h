@@ -65,7 +65,8 @@ unsigned int owner_choose_pages(gfp_t flags, unsigned int order, int nid,
 				struct owner_caller caller, unsigned int default_depth);
 #else
 static inline unsigned int owner_choose_pages(gfp_t flags, unsigned int order, int nid,
-					      struct owner_caller caller, unsigned int default_depth)
+					      struct owner_caller caller,
+					      unsigned int default_depth)
 {
 	return default_depth;
 }
