@@ -192,7 +192,7 @@ static __always_inline bool owner_cpu_words_equal(const unsigned long *a, const 
 /* True if a reference can be taken. The last one stays: it keeps the words in the depot. */
 static __always_inline bool owner_cpu_can_take_ref(const struct cached_ref *ref)
 {
-	/* READ_ONCE() keeps the compiler from holding the value in a register until its decrement. */
+	/* READ_ONCE(): otherwise the compiler keeps the value in a register until its decrement. */
 	return READ_ONCE(ref->references) > 1;
 }
 

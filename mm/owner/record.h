@@ -100,14 +100,12 @@ static inline void owner_count_loss(enum owner_loss reason)
 #define OWNER_TASK_WORDS	(1 + TASK_COMM_LEN / sizeof(unsigned long))
 static_assert(OWNER_TASK_WORDS == 3 || !IS_ENABLED(CONFIG_SLAB_OWNER));
 
-/*
- * One word of the current task. Another task can change comm meanwhile: the name is
- * then a mixture of both, but still terminated.
- */
+/* One word of the current task: see OWNER_TASK_WORDS. */
 static __always_inline unsigned long owner_task_word(unsigned int i)
 {
 	if (!i)
 		return (u64)(u32)current->tgid << 32 | (u32)current->pid;
+	/* A comm that changes meanwhile reads as a mixture of both, but is terminated. */
 	return data_race(((unsigned long *)current->comm)[i - 1]);
 }
 

@@ -132,7 +132,7 @@ bool owner_recipe_entry_matches(const struct owner_recipe *recipe, unsigned long
 static __no_sanitize_address __always_inline
 bool owner_recipe_matches(const struct owner_recipe *recipe, struct owner_caller caller)
 {
-	/* Negative indices: counting up to 0 saves a comparison, and the first frames differ most. */
+	/* Compare the first frames first: they differ most often. Indices count up to 0. */
 	const unsigned long *word = recipe->word + recipe->nr_words;
 	const u16 *word_at = recipe->word_at + recipe->nr_words;
 	unsigned long frame = (unsigned long)caller.frame;

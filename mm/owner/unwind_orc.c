@@ -411,7 +411,7 @@ unsigned int walk_chain(unsigned long *entries, unsigned int depth, unsigned lon
 	recipe_add_word(recipe, RETURN_ADDRESS, ip);
 	for (;;) {
 		layout = lookup_layout(table, ip);
-		/* An unknown address stays unknown: its layout is larger than LAYOUT_MASK by far. */
+		/* An unknown address stays unknown: its layout is far above LAYOUT_MASK. */
 		if (keep_allocators)
 			layout &= ~ALLOCATOR;
 		if (likely(layout < UNSAVED)) {
@@ -472,7 +472,7 @@ unsigned int walk_chain(unsigned long *entries, unsigned int depth, unsigned lon
 					((struct pt_regs *)sp)->cs);
 			return depth + at;
 		} else if (thorough) {
-			/* No recipe: the interrupt's stack is not at a fixed distance from the task's. */
+			/* No recipe: the two stacks have no fixed distance. */
 			recipe_add_word(recipe, ULONG_MAX, 0);
 			if (sp > end - sizeof(long) || on_task_stack(sp))
 				return 0;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * References that CPUs keep ready: none is lost, none is counted twice, and none
- * is to other words.
+ * Tests of the CPU cache: no reference is lost or counted twice, and each is to the right
+ * words.
  */
 
 #include <linux/cpumask.h>
@@ -12,14 +12,15 @@
 
 #define WORDS	5
 
-static unsigned int references(depot_stack_handle_t handle)
+/* Number of references to a handle, without those in CPU caches. */
+static unsigned int count_references(depot_stack_handle_t handle)
 {
 	owner_cpu_caches_flush();
 	return refcount_read(&__stack_depot_get_stack_record(handle)->count);
 }
 
-/* As a capture does, and a free. */
-static depot_stack_handle_t save_some(unsigned long *words, unsigned int count)
+/* Intern words as a capture does: from the CPU cache if it has them. */
+static depot_stack_handle_t save_words(unsigned long *words, unsigned int count)
 {
 	struct owner_cpu_cache *cpu = owner_cpu_begin();
 	depot_stack_handle_t handle = 0;
@@ -35,7 +36,7 @@ static depot_stack_handle_t save_some(unsigned long *words, unsigned int count)
 
 static depot_stack_handle_t save(unsigned long *words)
 {
-	return save_some(words, WORDS);
+	return save_words(words, WORDS);
 }
 
 static void put(depot_stack_handle_t handle)
@@ -43,7 +44,7 @@ static void put(depot_stack_handle_t handle)
 	owner_record_drop(((struct owner_record){ .stack = handle }).handle_pair, OWNER_NO_CHARGE);
 }
 
-/* More than are taken from the depot at a time, and given back; some flushed away amid. */
+/* Many batches of references to one handle, with a flush in between. */
 static void test_references(struct kunit *test)
 {
 	unsigned long words[WORDS] = { 1, 2, 3, 4, (unsigned long)test };
@@ -51,22 +52,22 @@ static void test_references(struct kunit *test)
 	unsigned int i;
 
 	KUNIT_ASSERT_NE(test, handle, 0);
-	KUNIT_EXPECT_EQ(test, references(handle), 1);
+	KUNIT_EXPECT_EQ(test, count_references(handle), 1);
 	for (i = 1; i < 1000; i++) {
 		KUNIT_ASSERT_EQ(test, save(words), handle);
 		if (i == 333)
-			KUNIT_EXPECT_EQ(test, references(handle), 334);
+			KUNIT_EXPECT_EQ(test, count_references(handle), 334);
 	}
-	KUNIT_EXPECT_EQ(test, references(handle), 1000);
+	KUNIT_EXPECT_EQ(test, count_references(handle), 1000);
 	for (i = 1; i < 1000; i++)
 		put(handle);
-	KUNIT_EXPECT_EQ(test, references(handle), 1);
+	KUNIT_EXPECT_EQ(test, count_references(handle), 1);
 	put(handle);
 	owner_cpu_caches_flush();
 	KUNIT_EXPECT_FALSE(test, stack_depot_get(handle));
 }
 
-/* So many that they take each other's place, again and again. */
+/* More handles than cached refs, so that they evict one another. */
 #define MANY	3000
 
 static void test_many(struct kunit *test)
@@ -104,12 +105,12 @@ static void test_many(struct kunit *test)
 		KUNIT_ASSERT_FALSE(test, stack_depot_get(handles[i]));
 }
 
-/* Words of another number, of which some are the same. */
+/* Words that are a prefix of others have another handle. */
 static void test_prefix(struct kunit *test)
 {
 	unsigned long words[WORDS] = { 9, 8, 7, 6, (unsigned long)test };
 	depot_stack_handle_t whole = save(words);
-	depot_stack_handle_t part = save_some(words, WORDS - 1);
+	depot_stack_handle_t part = save_words(words, WORDS - 1);
 
 	KUNIT_EXPECT_NE(test, whole, part);
 	KUNIT_EXPECT_EQ(test, save(words), whole);
@@ -126,7 +127,7 @@ static void put_100(void *handle)
 		put(*(depot_stack_handle_t *)handle);
 }
 
-/* Taken here, put wherever; in interrupts, too. */
+/* References that are taken on one CPU and put on others, in interrupts. */
 static void test_other_cpus(struct kunit *test)
 {
 	unsigned long words[WORDS] = { 3, 1, 4, 1, (unsigned long)test };
@@ -137,7 +138,7 @@ static void test_other_cpus(struct kunit *test)
 		handle = save(words);
 	KUNIT_ASSERT_NE(test, handle, 0);
 	on_each_cpu(put_100, &handle, true);
-	KUNIT_EXPECT_EQ(test, references(handle), 1);
+	KUNIT_EXPECT_EQ(test, count_references(handle), 1);
 	put(handle);
 	owner_cpu_caches_flush();
 	KUNIT_EXPECT_FALSE(test, stack_depot_get(handle));

@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 */
-/*
- * Objects of a cache of the test's own, and what a walk finds of them.
- */
+/* Helpers for tests that allocate objects and look at their records. */
 #ifndef _MM_OWNER_TESTS_PLANT_H
 #define _MM_OWNER_TESTS_PLANT_H
 
@@ -29,7 +27,7 @@ static inline struct kmem_cache *make_cache(struct kunit *test, slab_flags_t fla
 	return cache;
 }
 
-/* The records of an object's slab, and which of them is the object's. */
+/* The records of an object's slab, NULL if it has none. */
 static inline struct owner_slab_records *owners_of(const void *object)
 {
 	return owner_slab_records_of(READ_ONCE(virt_to_slab(object)->obj_exts));
@@ -49,7 +47,7 @@ static inline struct owner_record *record_of(void *object)
 	return records ? &records->record[index_of(object)] : NULL;
 }
 
-/* Who freed it last, if that is kept of any object of its slab; the slab stays. */
+/* The record of who freed the object last. NULL if its slab has no such records. */
 static inline const struct owner_record *freed_of(void *object)
 {
 	const struct owner_record *freed;

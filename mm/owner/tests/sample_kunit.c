@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Sampling: that an allocation is sampled as often as its rate says, and that
- * what the samples stand for is, on average, what there was.
+ * Tests of sampling: allocations are sampled with the probability that their rate says,
+ * and estimates have no bias.
  */
 
 #include <linux/math64.h>
@@ -13,11 +13,11 @@
 
 #define UNIT	BIT_ULL(32)
 
-/* 2^32 (1 - exp(-size / 1024)), by a better hand: a weight is its reciprocal. */
+/* 2^32 * (1 - exp(-size / 1024)), computed in floating point. A weight is the reciprocal. */
 static const struct {
 	size_t size;
 	u32 probability;
-} chances[] = {
+} expected_probabilities[] = {
 	{ 1, 4192257 },
 	{ 8, 33424008 },
 	{ 64, 260218914 },
@@ -39,20 +39,21 @@ static void test_weights(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, owner_weight(0, 77), 1 << OWNER_WEIGHT_SHIFT);
 	KUNIT_ASSERT_GT(test, kilobyte, 0);
 	KUNIT_EXPECT_EQ(test, owner_rate_number(1024, 0), kilobyte);
-	for (i = 0; i < ARRAY_SIZE(chances); i++) {
-		u64 weight = owner_weight(kilobyte, chances[i].size);
-		u64 right = div_u64(UNIT << OWNER_WEIGHT_SHIFT, chances[i].probability);
+	for (i = 0; i < ARRAY_SIZE(expected_probabilities); i++) {
+		u64 weight = owner_weight(kilobyte, expected_probabilities[i].size);
+		u64 right = div_u64(UNIT << OWNER_WEIGHT_SHIFT,
+				    expected_probabilities[i].probability);
 
-		/* To one part in 20,000. */
+		/* Tolerance: one part in 20,000. */
 		KUNIT_EXPECT_LE_MSG(test, abs((s64)(weight - right)), right / 20000 + 1,
-				    "size %zu", chances[i].size);
+				    "size %zu", expected_probabilities[i].size);
 	}
-	/* The size does not matter where objects are counted. */
+	/* With sample=1/n the weight does not depend on the size. */
 	for (i = 2; i < OWNER_SAMPLE_OBJECTS_MAX; i = i * 5 / 4 + 1) {
 		u64 weight, right = (u64)i << OWNER_WEIGHT_SHIFT;
 		int number;
 
-		/* Each takes a number for good: the tests leave most for others. */
+		/* A rate is never removed: leave most of the 256 numbers for other tests. */
 		if (i > 64 && i % 8)
 			continue;
 		number = owner_rate_number(0, i);
@@ -64,7 +65,7 @@ static void test_weights(struct kunit *test)
 	}
 }
 
-/* The mean and the variance of what is drawn: both are 1 for this distribution. */
+/* An exponential distribution has the mean 1; the mean of the squares is 2. */
 static void test_draws(struct kunit *test)
 {
 	u64 sum = 0, squares = 0, least = U64_MAX;
@@ -79,7 +80,7 @@ static void test_draws(struct kunit *test)
 		preempt_enable();
 		KUNIT_ASSERT_GE(test, left, 0);
 		least = min_t(u64, least, left);
-		/* In units of 2^-16, that it can be squared. */
+		/* In units of 2^-16, so that the squares fit. */
 		sum += left >> 16;
 		squares += mul_u64_u64_shr(left, left, 48);
 	}
@@ -92,41 +93,48 @@ static void test_draws(struct kunit *test)
 
 /* --- Estimates ------------------------------------------------------------------ */
 
-/* As many as are allocated in a run, and what they add up to. */
+/* Number of estimates, and number of allocations for each. */
 #define RUNS		200
 #define POPULATION	20000
 
+/**
+ * struct runs - estimates of the same number
+ * @truth: that number
+ * @sum: sum of the estimates
+ * @squares: sum of the squares of their differences from @truth
+ * @variances: sum of the variances that were reported with them
+ */
 struct runs {
 	u64 truth;
-	u64 sum;		/* of the estimates */
-	u64 squares;		/* of how far they are off */
-	u64 variances;		/* as reported */
+	u64 sum;
+	u64 squares;
+	u64 variances;
 };
 
 static void add_run(struct runs *runs, u64 estimate, u64 error)
 {
-	s64 off = estimate - runs->truth;
+	s64 difference = estimate - runs->truth;
 
 	runs->sum += estimate;
-	runs->squares += off * off;
+	runs->squares += difference * difference;
 	runs->variances += error * error;
 }
 
-/* The mean to 1% of the truth, and the errors reported to 20% of those made. */
+/* Tolerance: 1% for the mean, 20% for the reported errors. */
 static void expect_unbiased(struct kunit *test, const char *what, const struct runs *runs)
 {
-	s64 off = div64_s64((s64)(div_u64(runs->sum, RUNS) - runs->truth) * 10000, runs->truth);
+	s64 bias = div64_s64((s64)(div_u64(runs->sum, RUNS) - runs->truth) * 10000, runs->truth);
 	u64 made = int_sqrt64(div_u64(runs->squares, RUNS));
 	u64 reported = int_sqrt64(div_u64(runs->variances, RUNS));
 
 	kunit_info(test, "%s: the mean of %u runs is off by %lld in 10000; error %llu, reported %llu",
-		   what, RUNS, off, made, reported);
-	KUNIT_EXPECT_LE_MSG(test, abs(off), 100, "%s", what);
+		   what, RUNS, bias, made, reported);
+	KUNIT_EXPECT_LE_MSG(test, abs(bias), 100, "%s", what);
 	KUNIT_EXPECT_LE_MSG(test, abs((s64)(reported - made)), made / 5, "%s", what);
 }
 
-/* From 8 to 4096 bytes, small ones more often. */
-static size_t size_of(unsigned int i)
+/* Sizes from 2 to 4096 bytes, small ones more often. */
+static size_t nth_size(unsigned int i)
 {
 	return (8UL << i % 10) - i % 7;
 }
@@ -137,8 +145,8 @@ static void sample_population(int number, struct runs *objects, struct runs *byt
 	unsigned int i;
 
 	for (i = 0; i < POPULATION; i++)
-		if (owner_is_sampled(number, size_of(i)))
-			owner_estimate_add(&estimate, 1, number, size_of(i), size_of(i));
+		if (owner_is_sampled(number, nth_size(i)))
+			owner_estimate_add(&estimate, 1, number, nth_size(i), nth_size(i));
 	add_run(objects, estimate.objects, owner_objects_error(&estimate));
 	add_run(bytes, estimate.bytes, owner_bytes_error(&estimate));
 }
@@ -150,7 +158,7 @@ static void estimate_at(struct kunit *test, const char *what, int number)
 
 	KUNIT_ASSERT_GT(test, number, 0);
 	for (i = 0; i < POPULATION; i++)
-		bytes.truth += size_of(i);
+		bytes.truth += nth_size(i);
 	for (i = 0; i < RUNS; i++) {
 		sample_population(number, &objects, &bytes);
 		cond_resched();
@@ -168,12 +176,13 @@ static void test_estimates(struct kunit *test)
 
 static void write_rule(struct kunit *test, const char *rule)
 {
-	char said[256];
+	char complaint[256];
 
-	KUNIT_ASSERT_EQ(test, owner_rules_write(rule, strlen(rule), said, sizeof(said)), 0);
+	KUNIT_ASSERT_EQ(test, owner_rules_write(rule, strlen(rule), complaint,
+						sizeof(complaint)), 0);
 }
 
-static void add_up(const char *name, struct owner_estimate *estimate)
+static void estimate_cache(const char *name, struct owner_estimate *estimate)
 {
 	struct owner_object object;
 	struct owner_cursor cursor = { .ops = &owner_slab_source };
@@ -186,10 +195,7 @@ static void add_up(const char *name, struct owner_estimate *estimate)
 	owner_cursor_end(&cursor);
 }
 
-/*
- * Objects of a cache of our own, half of them allocated at another rate than the
- * other half: each run is one estimate of all.
- */
+/* Objects of one cache. Half of them are sampled at one rate, half at another. */
 #define OBJECTS		4000
 
 static void test_objects(struct kunit *test)
@@ -209,14 +215,14 @@ static void test_objects(struct kunit *test)
 		write_rule(test, "sample=1/2 if cache == owner_kunit");
 		for (; i < OBJECTS; i++)
 			objects[i] = kmem_cache_alloc(cache, GFP_KERNEL);
-		add_up("owner_kunit", &estimate);
+		estimate_cache("owner_kunit", &estimate);
 		for (i = 0; i < OBJECTS; i++)
 			kmem_cache_free(cache, objects[i]);
 		KUNIT_EXPECT_LT(test, estimate.records, OBJECTS / 2);
 		add_run(&bytes, estimate.bytes, owner_bytes_error(&estimate));
 	}
 	expect_unbiased(test, "bytes", &bytes);
-	/* All, again. */
+	/* sample=all tracks each object again. */
 	write_rule(test, "sample=all if cache == owner_kunit");
 	objects[0] = kmem_cache_alloc(cache, GFP_KERNEL);
 	KUNIT_EXPECT_NOT_NULL(test, record_of(objects[0]));
@@ -226,7 +232,7 @@ static void test_objects(struct kunit *test)
 	kmem_cache_destroy(cache);
 }
 
-/* Of a slab with no sample nothing is kept. */
+/* A slab without a sample gets no records. */
 static void test_slab_without_samples(struct kunit *test)
 {
 	struct kmem_cache *cache = make_cache(test, 0);
@@ -244,7 +250,7 @@ static void test_slab_without_samples(struct kunit *test)
 			keeps_freed ? OWNER_RATE_ALL : OWNER_RATE_NEVER);
 	KUNIT_EXPECT_NULL(test, owners_of(object));
 	kmem_cache_free(cache, object);
-	/* Which is over at once when the rules change. */
+	/* A change of the rules takes effect at once. */
 	write_rule(test, "clear");
 	KUNIT_EXPECT_EQ(test, cache->owner_rate, OWNER_RATE_ALL);
 	object = kmem_cache_alloc(cache, GFP_KERNEL);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Objects with known owners are planted and read back by the walk that the
- * files use.
+ * Tests of slab records: allocate objects, and read their owners with the cursor that
+ * the files use.
  */
 
 #include <linux/memcontrol.h>
@@ -11,12 +11,19 @@
 #include "../rules/rules.h"
 #include "plant.h"
 
-/* What a walk found of one cache. */
+/**
+ * struct found - objects of one cache that a cursor has found
+ * @objects: number of tracked objects
+ * @from_plant: those of them whose chain contains plant()
+ * @own_task: those of them that the current task has allocated
+ * @own_bytes: requested bytes of @own_task
+ * @youngest: time of the youngest record
+ */
 struct found {
 	unsigned int objects;
-	unsigned int from_plant;	/* whose call chain passes plant() */
-	unsigned int own_task;		/* that this task allocated */
-	size_t own_bytes;		/* and how much it asked for */
+	unsigned int from_plant;
+	unsigned int own_task;
+	size_t own_bytes;
 	u32 youngest;
 };
 
@@ -24,12 +31,12 @@ static noinline void *plant(struct kmem_cache *cache)
 {
 	void *object = kmem_cache_alloc(cache, GFP_KERNEL);
 
-	/* Not a tail call: the chain must pass here. */
+	/* Not a tail call: the chain must contain plant(). */
 	barrier();
 	return object;
 }
 
-static struct found look_for(const char *cache)
+static struct found find_in_cache(const char *cache)
 {
 	struct owner_object object;
 	struct found found = {};
@@ -64,7 +71,7 @@ static void test_planted_is_found(struct kunit *test)
 
 	for (i = 0; i < PLANTED; i++)
 		objects[i] = plant(cache);
-	found = look_for("owner_kunit");
+	found = find_in_cache("owner_kunit");
 	KUNIT_EXPECT_EQ(test, found.objects, PLANTED);
 	KUNIT_EXPECT_EQ(test, found.from_plant, PLANTED);
 	KUNIT_EXPECT_EQ(test, found.own_task, PLANTED);
@@ -73,12 +80,12 @@ static void test_planted_is_found(struct kunit *test)
 
 	for (i = 0; i < PLANTED; i += 2)
 		kmem_cache_free(cache, objects[i]);
-	found = look_for("owner_kunit");
+	found = find_in_cache("owner_kunit");
 	KUNIT_EXPECT_EQ(test, found.objects, PLANTED / 2);
 
 	for (i = 1; i < PLANTED; i += 2)
 		kmem_cache_free(cache, objects[i]);
-	found = look_for("owner_kunit");
+	found = find_in_cache("owner_kunit");
 	KUNIT_EXPECT_EQ(test, found.objects, 0);
 	kmem_cache_destroy(cache);
 }
@@ -89,11 +96,11 @@ static void test_bulk_is_found(struct kunit *test)
 	void *objects[PLANTED];
 
 	KUNIT_ASSERT_EQ(test, kmem_cache_alloc_bulk(cache, GFP_KERNEL, PLANTED, objects), PLANTED);
-	KUNIT_EXPECT_EQ(test, look_for("owner_kunit").objects, PLANTED);
-	/* Freed out of order, so that several detached freelists are built. */
+	KUNIT_EXPECT_EQ(test, find_in_cache("owner_kunit").objects, PLANTED);
+	/* Free out of order: SLUB then builds several detached freelists. */
 	swap(objects[0], objects[PLANTED - 1]);
 	kmem_cache_free_bulk(cache, PLANTED, objects);
-	KUNIT_EXPECT_EQ(test, look_for("owner_kunit").objects, 0);
+	KUNIT_EXPECT_EQ(test, find_in_cache("owner_kunit").objects, 0);
 	kmem_cache_destroy(cache);
 }
 
@@ -105,8 +112,8 @@ static noinline void *plant_alone(struct kmem_cache *cache)
 	return object;
 }
 
-/* References that the records hold to the chain of the cache's first object. */
-static unsigned int references(const char *cache, struct owner_record *owner)
+/* Count the references to the chain of the cache's first object, without the cursor's. */
+static unsigned int count_references(const char *cache, struct owner_record *owner)
 {
 	struct owner_object object;
 	unsigned int count = 0;
@@ -118,14 +125,14 @@ static unsigned int references(const char *cache, struct owner_record *owner)
 		if (strcmp(object.cache, cache))
 			continue;
 		*owner = object.owner;
-		/* One of them is the walk's. */
+		/* The cursor holds one. */
 		count = refcount_read(&__stack_depot_get_stack_record(owner->stack)->count) - 1;
 	}
 	owner_cursor_end(&cursor);
 	return count;
 }
 
-/* Each object holds one reference, and its free drops it. */
+/* Each object holds one reference, which its free drops. */
 static void test_handles_are_put_once(struct kunit *test)
 {
 	struct kmem_cache *cache = make_cache(test, 0);
@@ -135,24 +142,24 @@ static void test_handles_are_put_once(struct kunit *test)
 
 	for (i = 0; i < PLANTED; i++)
 		objects[i] = plant_alone(cache);
-	KUNIT_EXPECT_EQ(test, references("owner_kunit", &owner), PLANTED);
+	KUNIT_EXPECT_EQ(test, count_references("owner_kunit", &owner), PLANTED);
 	for (i = 1; i < PLANTED; i++)
 		kmem_cache_free(cache, objects[i]);
-	KUNIT_EXPECT_EQ(test, references("owner_kunit", &owner), 1);
+	KUNIT_EXPECT_EQ(test, count_references("owner_kunit", &owner), 1);
 	kmem_cache_free(cache, objects[0]);
 	owner_cpu_caches_flush();
 	KUNIT_EXPECT_FALSE(test, stack_depot_get(owner.stack));
 	kmem_cache_destroy(cache);
 }
 
-/* The requested size, not that of the kmalloc cache, is what a caller asked for. */
+/* A record has the requested size, not the size of the kmalloc cache. */
 static void test_requested_size(struct kunit *test)
 {
-	size_t before = look_for("kmalloc-256").own_bytes;
+	size_t before = find_in_cache("kmalloc-256").own_bytes;
 	void *object = kmalloc(PLANTED_SIZE, GFP_KERNEL);
 
 	KUNIT_ASSERT_NOT_NULL(test, object);
-	KUNIT_EXPECT_EQ(test, look_for("kmalloc-256").own_bytes - before, PLANTED_SIZE);
+	KUNIT_EXPECT_EQ(test, find_in_cache("kmalloc-256").own_bytes - before, PLANTED_SIZE);
 	kfree(object);
 }
 
@@ -164,7 +171,7 @@ static noinline void *shrink(void *object, size_t size)
 	return same;
 }
 
-/* Who resizes an object in place owns it from then on, at its new size. */
+/* The caller of krealloc() owns an object that was resized in place, at its new size. */
 static void test_krealloc_in_place(struct kunit *test)
 {
 	void *object = kmalloc(PLANTED_SIZE, GFP_KERNEL);
@@ -188,8 +195,8 @@ static void test_krealloc_in_place(struct kunit *test)
 }
 
 /*
- * Were the records of kmalloc's own caches in those caches, two of them could
- * hold each other's, and freeing one would recurse into the other.
+ * Records of kmalloc's caches are in other caches: if two kmalloc caches held each other's
+ * records, freeing a slab would recurse.
  */
 static void test_kmalloc_records_make_no_cycle(struct kunit *test)
 {
@@ -204,7 +211,7 @@ static void test_kmalloc_records_make_no_cycle(struct kunit *test)
 	kfree(object);
 }
 
-/* Do the two, whichever comes first, leave each other alone? */
+/* The records and the vector of extensions leave each other alone, in either order. */
 static void check_vector(struct kunit *test, bool vector_first)
 {
 	struct kmem_cache *cache = make_cache(test, 0);
@@ -224,13 +231,13 @@ static void check_vector(struct kunit *test, bool vector_first)
 	KUNIT_EXPECT_PTR_EQ(test, virt_to_slab(other), slab);
 	KUNIT_EXPECT_NOT_NULL(test, owners_of(object));
 	KUNIT_EXPECT_PTR_EQ(test, slab_obj_exts(slab), vector);
-	/* A second attempt finds the first one's. */
+	/* A second call finds the vector of the first call. */
 	KUNIT_EXPECT_EQ(test, alloc_slab_obj_exts(slab, cache, GFP_KERNEL, false), 0);
 	KUNIT_EXPECT_PTR_EQ(test, slab_obj_exts(slab), vector);
 
-	KUNIT_EXPECT_EQ(test, look_for("owner_kunit").objects, vector_first ? 1 : 2);
+	KUNIT_EXPECT_EQ(test, find_in_cache("owner_kunit").objects, vector_first ? 1 : 2);
 	kmem_cache_free(cache, object);
-	KUNIT_EXPECT_EQ(test, look_for("owner_kunit").objects, 1);
+	KUNIT_EXPECT_EQ(test, find_in_cache("owner_kunit").objects, 1);
 	kmem_cache_free(cache, other);
 	kmem_cache_destroy(cache);
 }
@@ -245,7 +252,7 @@ static void test_owners_after_the_vector(struct kunit *test)
 	check_vector(test, true);
 }
 
-/* Whatever is not asked to be tracked is not, and goes as it came. */
+/* Objects of a cache with SLAB_NOLEAKTRACE are not tracked. */
 static void test_untracked(struct kunit *test)
 {
 	struct kmem_cache *cache = make_cache(test, SLAB_NOLEAKTRACE);
@@ -258,12 +265,12 @@ static void test_untracked(struct kunit *test)
 
 static int write_rules(const char *text)
 {
-	char said[256];
+	char complaint[256];
 
-	return owner_rules_write(text, strlen(text), said, sizeof(said));
+	return owner_rules_write(text, strlen(text), complaint, sizeof(complaint));
 }
 
-/* A rule's depth is how much of the chain is kept. */
+/* A rule's depth is the number of frames of a chain. */
 static void test_depth(struct kunit *test)
 {
 	struct kmem_cache *cache = make_cache(test, 0);
@@ -287,7 +294,7 @@ static noinline char *plant_copy(void)
 	return copy;
 }
 
-static void expect_alone(struct kunit *test, void *object, void *planter)
+static void expect_one_frame(struct kunit *test, void *object, void *planter)
 {
 	depot_stack_handle_t stack = record_of(object)->stack;
 	unsigned long *entries;
@@ -296,7 +303,7 @@ static void expect_alone(struct kunit *test, void *object, void *planter)
 	KUNIT_EXPECT_TRUE(test, passes(stack, planter));
 }
 
-/* One frame is the one that called the allocator, whichever that was; also when it is known. */
+/* At depth 1 the frame is the caller of the allocator, also when it comes from the CPU cache. */
 static void test_depth_of_one(struct kunit *test)
 {
 	struct kmem_cache *cache = make_cache(test, 0);
@@ -309,8 +316,8 @@ static void test_depth_of_one(struct kunit *test)
 
 		KUNIT_ASSERT_NOT_NULL(test, object);
 		KUNIT_ASSERT_NOT_NULL(test, copy);
-		expect_alone(test, object, plant_alone);
-		expect_alone(test, copy, plant_copy);
+		expect_one_frame(test, object, plant_alone);
+		expect_one_frame(test, copy, plant_copy);
 		kmem_cache_free(cache, object);
 		kfree(copy);
 	}
@@ -318,7 +325,7 @@ static void test_depth_of_one(struct kunit *test)
 	kmem_cache_destroy(cache);
 }
 
-/* Switched off, what has an owner keeps it until it goes, and no other gets one. */
+/* With track=off, tracked objects keep their records until free; new ones are not tracked. */
 static void test_switched_off(struct kunit *test)
 {
 	struct kmem_cache *cache = make_cache(test, 0);
@@ -326,31 +333,31 @@ static void test_switched_off(struct kunit *test)
 
 	KUNIT_ASSERT_EQ(test, write_rules("track=off"), 0);
 	after = plant(cache);
-	KUNIT_EXPECT_EQ(test, look_for("owner_kunit").objects, 1);
+	KUNIT_EXPECT_EQ(test, find_in_cache("owner_kunit").objects, 1);
 	kmem_cache_free(cache, before);
-	KUNIT_EXPECT_EQ(test, look_for("owner_kunit").objects, 0);
-	/* In the slot that had an owner. */
+	KUNIT_EXPECT_EQ(test, find_in_cache("owner_kunit").objects, 0);
+	/* This object reuses the slot of a tracked one. */
 	before = plant(cache);
-	KUNIT_EXPECT_EQ(test, look_for("owner_kunit").objects, 0);
+	KUNIT_EXPECT_EQ(test, find_in_cache("owner_kunit").objects, 0);
 	KUNIT_ASSERT_EQ(test, write_rules("clear"), 0);
 	kmem_cache_free(cache, before);
 	kmem_cache_free(cache, after);
 	kmem_cache_destroy(cache);
 }
 
-static noinline void uproot(struct kmem_cache *cache, void *object)
+static noinline void free_planted(struct kmem_cache *cache, void *object)
 {
 	kmem_cache_free(cache, object);
 	barrier();
 }
 
-/* Who freed an object is known until its slot is used again. */
+/* With free=on, the record of a free lasts until the slot is reused. */
 static void test_free_owner(struct kunit *test)
 {
 	struct kmem_cache *cache = make_cache(test, 0);
 	struct owner_slab_records *records;
 	struct owner_record freed;
-	void *object, *again;
+	void *object, *neighbour;
 
 	KUNIT_ASSERT_EQ(test, write_rules("free=on if cache == owner_kunit"), 0);
 	object = plant(cache);
@@ -358,24 +365,24 @@ static void test_free_owner(struct kunit *test)
 	KUNIT_ASSERT_NOT_NULL(test, records);
 	KUNIT_ASSERT_NOT_NULL(test, freed_of(object));
 	KUNIT_EXPECT_EQ(test, freed_of(object)->handle_pair, 0);
-	/* Another one keeps the slab. */
-	again = plant(cache);
-	uproot(cache, object);
+	/* A second object, so that the slab is not freed. */
+	neighbour = plant(cache);
+	free_planted(cache, object);
 	freed = *freed_of(object);
-	KUNIT_EXPECT_TRUE(test, passes(freed.stack, uproot));
+	KUNIT_EXPECT_TRUE(test, passes(freed.stack, free_planted));
 	KUNIT_EXPECT_FALSE(test, passes(freed.stack, plant));
 	KUNIT_EXPECT_EQ(test, (size_t)freed.size, PLANTED_SIZE);
 	KUNIT_EXPECT_EQ(test, records->record[index_of(object)].handle_pair, 0);
-	/* KASAN keeps the slot back for a while. */
+	/* With KASAN, this is another slot: freed ones are in quarantine. */
 	object = plant(cache);
 	KUNIT_EXPECT_EQ(test, freed_of(object)->handle_pair, 0);
 	kmem_cache_free(cache, object);
-	kmem_cache_free(cache, again);
+	kmem_cache_free(cache, neighbour);
 	KUNIT_EXPECT_EQ(test, write_rules("clear"), 0);
 	kmem_cache_destroy(cache);
 }
 
-/* It is kept of those objects for which a rule said so when they were allocated. */
+/* A free is recorded if the rule had free=on when the object was allocated. */
 static void test_free_by_rule(struct kunit *test)
 {
 	struct kmem_cache *cache = make_cache(test, 0);
@@ -391,20 +398,20 @@ static void test_free_by_rule(struct kunit *test)
 	KUNIT_ASSERT_PTR_EQ(test, owners_of(with[0]), owners_of(before));
 	KUNIT_ASSERT_EQ(test, write_rules("free=off if cache == owner_kunit"), 0);
 	after = plant(cache);
-	uproot(cache, before);
+	free_planted(cache, before);
 	KUNIT_EXPECT_EQ(test, freed_of(before)->handle_pair, 0);
 	for (i = 0; i < ARRAY_SIZE(with); i++) {
-		uproot(cache, with[i]);
-		KUNIT_EXPECT_TRUE(test, passes(freed_of(with[i])->stack, uproot));
+		free_planted(cache, with[i]);
+		KUNIT_EXPECT_TRUE(test, passes(freed_of(with[i])->stack, free_planted));
 	}
 
-	/* Who gets the slot may not be tracked, and it is forgotten all the same. */
+	/* Reuse of the slot drops the record of the free, even if the new object is untracked. */
 	KUNIT_ASSERT_EQ(test, write_rules("track=off if cache == owner_kunit"), 0);
 	for (i = 0; i < ARRAY_SIZE(with); i++) {
 		with[i] = plant(cache);
 		KUNIT_EXPECT_EQ(test, freed_of(with[i])->handle_pair, 0);
 	}
-	uproot(cache, with[0]);
+	free_planted(cache, with[0]);
 	KUNIT_EXPECT_EQ(test, freed_of(with[0])->handle_pair, 0);
 	kmem_cache_free(cache, with[1]);
 	kmem_cache_free(cache, after);
@@ -412,24 +419,24 @@ static void test_free_by_rule(struct kunit *test)
 	kmem_cache_destroy(cache);
 }
 
-/* A slab that goes with records takes their references along. */
+/* Freeing a slab drops the references of its records. */
 static void test_slab_goes(struct kunit *test)
 {
 	struct kmem_cache *cache = make_cache(test, 0);
 	void *object = plant_alone(cache);
 	struct owner_record *record = record_of(object);
-	struct owner_record kept;
+	struct owner_record copy;
 
 	KUNIT_ASSERT_NOT_NULL(test, record);
-	kept = *record;
-	/* As if the object had gone by a way that has no hook. */
-	KUNIT_ASSERT_TRUE(test, owner_record_get(&kept));
+	copy = *record;
+	/* Restore the record, as if the object had been freed without a hook. */
+	KUNIT_ASSERT_TRUE(test, owner_record_get(&copy));
 	kmem_cache_free(cache, object);
 	record->size = PLANTED_SIZE;
-	WRITE_ONCE(record->handle_pair, kept.handle_pair);
+	WRITE_ONCE(record->handle_pair, copy.handle_pair);
 	kmem_cache_destroy(cache);
 	owner_cpu_caches_flush();
-	KUNIT_EXPECT_FALSE(test, stack_depot_get(kept.stack));
+	KUNIT_EXPECT_FALSE(test, stack_depot_get(copy.stack));
 }
 
 static struct kunit_case owner_slab_cases[] = {

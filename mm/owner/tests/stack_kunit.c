@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Call chains and tasks that become handles and come back.
+ * Tests of captures: chains and tasks are interned, recognized, and read back.
  */
 
 #include <linux/completion.h>
@@ -10,14 +10,14 @@
 #include "../capture.h"
 #include "plant.h"
 
-/* In the place of an allocator's hook. */
-static noinline depot_stack_handle_t hook(void)
+/* Capture as an allocator's hook does. */
+static noinline depot_stack_handle_t capture_in_hook(void)
 {
 	depot_stack_handle_t handle = 0;
 	struct owner_record owner;
 
 	if (owner_record_fill(&owner, GFP_KERNEL, OWNER_DEPTH, OWNER_CALLER, 0,
-			    OWNER_NO_CHARGE)) {
+			      OWNER_NO_CHARGE)) {
 		handle = owner.stack;
 		stack_depot_put(owner.task);
 	}
@@ -28,7 +28,7 @@ static noinline depot_stack_handle_t hook(void)
 
 static noinline depot_stack_handle_t capture(void)
 {
-	depot_stack_handle_t handle = hook();
+	depot_stack_handle_t handle = capture_in_hook();
 
 	barrier();
 	return handle;
@@ -42,13 +42,13 @@ static noinline depot_stack_handle_t capture_deeper(void)
 	return handle;
 }
 
-/* The same chain is the same handle, another chain another. */
+/* Equal chains have one handle, different chains have different handles. */
 static void test_chain(struct kunit *test)
 {
 	depot_stack_handle_t first = 0, handle;
 	unsigned int i, times = 3;
 
-	/* So that the loop is not unrolled, which makes it other chains. */
+	/* An unrolled loop would have several call sites, and several chains. */
 	OPTIMIZER_HIDE_VAR(times);
 	for (i = 0; i < times; i++) {
 		handle = capture();
@@ -63,7 +63,7 @@ static void test_chain(struct kunit *test)
 	KUNIT_EXPECT_NE(test, handle, first);
 	KUNIT_EXPECT_TRUE(test, passes(handle, capture_deeper));
 	stack_depot_put(handle);
-	/* Each came with a reference. */
+	/* Each capture has returned a reference. */
 	stack_depot_put(first);
 	stack_depot_put(first);
 	KUNIT_EXPECT_TRUE(test, stack_depot_get(first));
@@ -73,7 +73,7 @@ static void test_chain(struct kunit *test)
 	KUNIT_EXPECT_FALSE(test, stack_depot_get(first));
 }
 
-/* Alike but for their addresses: the stack is as deep, and the allocator's caller the same. */
+/* Two chains that differ in one return address only: equal stack depth, equal caller. */
 static noinline depot_stack_handle_t capture_by_one(void)
 {
 	depot_stack_handle_t handle = capture();
@@ -90,7 +90,7 @@ static noinline depot_stack_handle_t capture_by_other(void)
 	return handle;
 }
 
-/* A chain that is known again is not taken for one that only looks like it. */
+/* A chain is not recognized as a similar one. */
 static void test_chains_alike(struct kunit *test)
 {
 	depot_stack_handle_t (*ways[])(void) = { capture_by_one, capture_by_other };
@@ -99,7 +99,7 @@ static void test_chains_alike(struct kunit *test)
 
 	for (i = 0; i < 200; i++) {
 		for (j = 0; j < ARRAY_SIZE(ways); j++) {
-			/* One call for both, some times of each in turn. */
+			/* One call site for both chains; take each eight times in turn. */
 			unsigned int way = (j + i / 8) % 2;
 			depot_stack_handle_t handle = ways[way]();
 
@@ -122,31 +122,31 @@ static void test_chains_alike(struct kunit *test)
 
 #ifdef CONFIG_OWNER_UNWIND_ORC
 
-static noinline unsigned int record(struct owner_unwind_buffer *walk, bool *holds)
+static noinline unsigned int unwind_with_recipe(struct owner_unwind_buffer *buffer, bool *matches)
 {
-	unsigned int count = owner_unwind_chain(walk, 4, OWNER_CALLER, false);
+	unsigned int count = owner_unwind_chain(buffer, 4, OWNER_CALLER, false);
 
-	*holds = owner_recipe_matches(&walk->recipe, OWNER_CALLER);
+	*matches = owner_recipe_matches(&buffer->recipe, OWNER_CALLER);
 	return count;
 }
 
-/* It holds where it was made; not if a word of it, or what is known of addresses, changed. */
+/* A recipe matches the stack it was made from, until a return address changes. */
 static void test_recipe(struct kunit *test)
 {
-	static struct owner_unwind_buffer walk;
+	static struct owner_unwind_buffer buffer;
 	unsigned int i;
-	bool holds;
+	bool matches;
 
 	owner_unwind_init();
-	KUNIT_ASSERT_EQ(test, record(&walk, &holds), 4);
-	KUNIT_EXPECT_TRUE(test, holds);
-	KUNIT_EXPECT_GE(test, walk.recipe.nr_words, 4);
+	KUNIT_ASSERT_EQ(test, unwind_with_recipe(&buffer, &matches), 4);
+	KUNIT_EXPECT_TRUE(test, matches);
+	KUNIT_EXPECT_GE(test, buffer.recipe.nr_words, 4);
 	for (i = 0; i < 4; i++)
-		KUNIT_EXPECT_EQ(test, walk.recipe.word[i], walk.frames[i]);
-	KUNIT_EXPECT_FALSE(test, owner_recipe_matches(&walk.recipe, OWNER_CALLER));
+		KUNIT_EXPECT_EQ(test, buffer.recipe.word[i], buffer.frames[i]);
+	KUNIT_EXPECT_FALSE(test, owner_recipe_matches(&buffer.recipe, OWNER_CALLER));
 	WRITE_ONCE(owner_unwind_generation, owner_unwind_generation + 1);
-	KUNIT_ASSERT_EQ(test, record(&walk, &holds), 4);
-	KUNIT_EXPECT_TRUE(test, holds);
+	KUNIT_ASSERT_EQ(test, unwind_with_recipe(&buffer, &matches), 4);
+	KUNIT_EXPECT_TRUE(test, matches);
 }
 
 #endif
@@ -176,13 +176,13 @@ static void test_task(struct kunit *test)
 
 static depot_stack_handle_t gone_task;
 
-static int task_that_goes(void *done)
+static int capture_and_exit(void *done)
 {
 	gone_task = capture_task();
 	kthread_complete_and_exit(done, 0);
 }
 
-/* A name as long as one may be, of a task that is no more. */
+/* The record of a task that has exited, whose name has the maximum length. */
 static void test_task_has_gone(struct kunit *test)
 {
 	DECLARE_COMPLETION_ONSTACK(done);
@@ -190,7 +190,7 @@ static void test_task_has_gone(struct kunit *test)
 	struct owner_task task;
 	pid_t pid;
 
-	thread = kthread_create(task_that_goes, &done, "fifteen-letters");
+	thread = kthread_create(capture_and_exit, &done, "fifteen-letters");
 	KUNIT_ASSERT_FALSE(test, IS_ERR(thread));
 	pid = thread->pid;
 	wake_up_process(thread);

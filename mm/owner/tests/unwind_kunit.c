@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * The cheap walk finds what the kernel's unwinder finds: from each context, at
- * each depth, and when tracers have replaced return addresses on the stack.
+ * Tests of the walk: it finds what the kernel's unwinder finds, in each context, at each
+ * depth, and when tracers have replaced return addresses on the stack.
  */
 
 #include <kunit/test.h>
@@ -22,21 +22,26 @@
 
 #define FRAMES		128
 
-/* What was found in one place; an interrupt has no test to tell it to. */
+/*
+ * Results of compare_walks(), which also runs in interrupts: calls; chains that differ, of
+ * OWNER_DEPTH_MAX for each call, the first of them in ours[] and theirs[]; the longest
+ * chain; and how many chains the kernel's unwinder had walked before the test.
+ */
 static struct {
 	unsigned int calls;
-	unsigned int different;		/* of OWNER_DEPTH_MAX in each call */
+	unsigned int different;
 	unsigned int longest;
 	unsigned long ours[OWNER_DEPTH_MAX], theirs[FRAMES];
 	unsigned int our_count, their_count;
-	unsigned long slow;		/* chains left to the kernel's unwinder before */
+	unsigned long slow;
 } result;
 
 /*
- * Look at our caller's chain both ways. What stack_trace_save() finds of its own
- * and of this function goes, and what is before an interrupt.
+ * Walk the caller's chain with owner_unwind() and with stack_trace_save(), and compare. Cut
+ * off what only stack_trace_save() finds: its own frames, this function, and frames beyond
+ * an interrupt.
  */
-static noinline void look(void)
+static noinline void compare_walks(void)
 {
 	static unsigned long ours[OWNER_DEPTH_MAX], theirs[FRAMES];
 	unsigned int count, their_count, first = 0, depth;
@@ -44,8 +49,8 @@ static noinline void look(void)
 
 	their_count = stack_trace_save(theirs, FRAMES, 0);
 	their_count = filter_irq_stacks(theirs, their_count);
-	/* The first one in look() itself is where it called. */
-	while (first < their_count && theirs[first] - (unsigned long)look > 1024)
+	/* Skip to the first return address in compare_walks() itself. */
+	while (first < their_count && theirs[first] - (unsigned long)compare_walks > 1024)
 		first++;
 	first++;
 	result.calls++;
@@ -67,7 +72,7 @@ static noinline void look(void)
 	}
 }
 
-static void start(void)
+static void reset_result(void)
 {
 	struct owner_unwind_counts counts;
 
@@ -90,8 +95,8 @@ static void expect_same(struct kunit *test, unsigned int calls)
 			   (void *)(i < result.their_count ? result.theirs[i] : 0));
 }
 
-/* And without help. Whatever else the kernel does meanwhile needs none either. */
-static void expect_cheap(struct kunit *test, unsigned int calls)
+/* The chains are equal, and the kernel's unwinder was not needed: by nobody else either. */
+static void expect_fast(struct kunit *test, unsigned int calls)
 {
 	struct owner_unwind_counts counts;
 
@@ -102,42 +107,42 @@ static void expect_cheap(struct kunit *test, unsigned int calls)
 
 static void test_process(struct kunit *test)
 {
-	start();
-	look();
-	expect_cheap(test, 1);
+	reset_result();
+	compare_walks();
+	expect_fast(test, 1);
 	KUNIT_EXPECT_GT(test, result.longest, 3);
 }
 
-/* Chains of frames of all kinds, in every order. */
-static void look_through(unsigned int kinds, unsigned int frames);
+/* Chains with each kind of frame, in each order. */
+static void call_through(unsigned int kinds, unsigned int frames);
 
 static noinline void through_ordinary(unsigned int kinds, unsigned int frames)
 {
-	look_through(kinds, frames);
+	call_through(kinds, frames);
 	barrier();
 }
 
-/* Only the frame pointer knows how far its caller is. */
+/* A frame of variable size: only BP tells where the caller's frame is. */
 static noinline void through_varying(unsigned int kinds, unsigned int frames)
 {
 	char *space = __builtin_alloca(16 * (1 + kinds % 7));
 
 	barrier_data(space);
-	look_through(kinds, frames);
+	call_through(kinds, frames);
 	barrier_data(space);
 }
 
-/* The caller's stack may have been less aligned. */
+/* A frame that realigns the stack. */
 static noinline void through_realigned(unsigned int kinds, unsigned int frames)
 {
 	char space[64] __aligned(64);
 
 	barrier_data(space);
-	look_through(kinds, frames);
+	call_through(kinds, frames);
 	barrier_data(space);
 }
 
-/* Enough variables to use all registers, BP as well. */
+/* Enough variables to use all registers, also BP. */
 static noinline void through_crowded(unsigned int kinds, unsigned int frames)
 {
 	unsigned long a = kinds, b = frames, c = a + b, d = a ^ b, e = a * 3, f = b * 5;
@@ -146,7 +151,7 @@ static noinline void through_crowded(unsigned int kinds, unsigned int frames)
 	OPTIMIZER_HIDE_VAR(d);
 	OPTIMIZER_HIDE_VAR(e);
 	OPTIMIZER_HIDE_VAR(f);
-	look_through(kinds, frames);
+	call_through(kinds, frames);
 	OPTIMIZER_HIDE_VAR(a);
 	OPTIMIZER_HIDE_VAR(b);
 	OPTIMIZER_HIDE_VAR(c);
@@ -155,10 +160,10 @@ static noinline void through_crowded(unsigned int kinds, unsigned int frames)
 	OPTIMIZER_HIDE_VAR(f);
 }
 
-static noinline void look_through(unsigned int kinds, unsigned int frames)
+static noinline void call_through(unsigned int kinds, unsigned int frames)
 {
 	if (!frames)
-		look();
+		compare_walks();
 	else if (kinds % 4 == 0)
 		through_ordinary(kinds / 4, frames - 1);
 	else if (kinds % 4 == 1)
@@ -174,40 +179,40 @@ static void test_kinds_of_frames(struct kunit *test)
 {
 	unsigned int kinds;
 
-	start();
+	reset_result();
 	for (kinds = 0; kinds < 4 * 4 * 4 * 4; kinds++)
-		look_through(kinds, 4);
-	expect_cheap(test, 4 * 4 * 4 * 4);
+		call_through(kinds, 4);
+	expect_fast(test, 4 * 4 * 4 * 4);
 }
 
-static void look_from_constructor(void *object)
+static void compare_from_constructor(void *object)
 {
-	look();
+	compare_walks();
 }
 
-/* Through the allocator, whose frames GCC realigns. */
+/* A chain through the allocator, whose frames GCC realigns. */
 static void test_allocator_frames(struct kunit *test)
 {
 	struct kmem_cache *cache;
 	void *object;
 
-	start();
-	cache = kmem_cache_create("owner_unwind", 512, 0, SLAB_NO_MERGE, look_from_constructor);
+	reset_result();
+	cache = kmem_cache_create("owner_unwind", 512, 0, SLAB_NO_MERGE, compare_from_constructor);
 	KUNIT_ASSERT_NOT_NULL(test, cache);
 	object = kmem_cache_alloc(cache, GFP_KERNEL);
 	KUNIT_EXPECT_NOT_NULL(test, object);
 	KUNIT_EXPECT_GT(test, result.calls, 0);
-	expect_cheap(test, result.calls);
+	expect_fast(test, result.calls);
 	kmem_cache_free(cache, object);
 	kmem_cache_destroy(cache);
 }
 
-static noinline void look_deeper(unsigned int frames)
+static noinline void recurse_and_compare(unsigned int frames)
 {
 	if (frames)
-		look_deeper(frames - 1);
+		recurse_and_compare(frames - 1);
 	else
-		look();
+		compare_walks();
 	barrier();
 }
 
@@ -215,33 +220,33 @@ static void test_recursion(struct kunit *test)
 {
 	unsigned int i;
 
-	start();
+	reset_result();
 	for (i = 0; i < 64; i++)
-		look_deeper(i);
-	expect_cheap(test, 64);
+		recurse_and_compare(i);
+	expect_fast(test, 64);
 	KUNIT_EXPECT_EQ(test, result.longest, OWNER_DEPTH_MAX);
 }
 
-static void look_from_work(struct work_struct *work)
+static void compare_from_work(struct work_struct *work)
 {
-	look();
+	compare_walks();
 }
 
 static void test_work(struct kunit *test)
 {
 	struct work_struct work;
 
-	start();
-	INIT_WORK_ONSTACK(&work, look_from_work);
+	reset_result();
+	INIT_WORK_ONSTACK(&work, compare_from_work);
 	schedule_work(&work);
 	flush_work(&work);
 	destroy_work_on_stack(&work);
-	expect_cheap(test, 1);
+	expect_fast(test, 1);
 }
 
-static int look_from_thread(void *done)
+static int compare_from_thread(void *done)
 {
-	look();
+	compare_walks();
 	complete(done);
 	return 0;
 }
@@ -251,16 +256,16 @@ static void test_kthread(struct kunit *test)
 	DECLARE_COMPLETION_ONSTACK(done);
 	struct task_struct *thread;
 
-	start();
-	thread = kthread_run(look_from_thread, &done, "owner_unwind");
+	reset_result();
+	thread = kthread_run(compare_from_thread, &done, "owner_unwind");
 	KUNIT_ASSERT_NOT_ERR_OR_NULL(test, thread);
 	wait_for_completion(&done);
-	expect_cheap(test, 1);
+	expect_fast(test, 1);
 }
 
-static void look_from_timer(struct timer_list *timer)
+static void compare_from_timer(struct timer_list *timer)
 {
-	look();
+	compare_walks();
 }
 
 static void test_timer(struct kunit *test)
@@ -268,76 +273,76 @@ static void test_timer(struct kunit *test)
 	struct timer_list timer;
 	unsigned int i;
 
-	start();
-	timer_setup_on_stack(&timer, look_from_timer, 0);
+	reset_result();
+	timer_setup_on_stack(&timer, compare_from_timer, 0);
 	mod_timer(&timer, jiffies + 1);
-	/* Most likely it interrupts this. */
+	/* The timer most likely interrupts this loop. */
 	for (i = 0; i < 5000 && !READ_ONCE(result.calls); i++)
 		mdelay(1);
 	timer_delete_sync(&timer);
 	destroy_timer_on_stack(&timer);
-	expect_cheap(test, 1);
+	expect_fast(test, 1);
 }
 
-static void look_from_tasklet(struct tasklet_struct *tasklet)
+static void compare_from_tasklet(struct tasklet_struct *tasklet)
 {
-	look();
+	compare_walks();
 }
 
-/* Run where bottom halves are enabled again: from a task, on the interrupts' stack. */
+/* A softirq that local_bh_enable() runs: called by a task, on the stack of interrupts. */
 static void test_softirq(struct kunit *test)
 {
 	struct tasklet_struct tasklet;
 
-	start();
-	tasklet_setup(&tasklet, look_from_tasklet);
+	reset_result();
+	tasklet_setup(&tasklet, compare_from_tasklet);
 	local_bh_disable();
 	tasklet_schedule(&tasklet);
 	local_bh_enable();
 	tasklet_kill(&tasklet);
-	expect_cheap(test, 1);
+	expect_fast(test, 1);
 }
 
-static void look_from_irq(struct irq_work *work)
+static void compare_from_irq(struct irq_work *work)
 {
-	look();
+	compare_walks();
 }
 
 static void test_hardirq(struct kunit *test)
 {
-	struct irq_work work = IRQ_WORK_INIT_HARD(look_from_irq);
+	struct irq_work work = IRQ_WORK_INIT_HARD(compare_from_irq);
 
-	start();
+	reset_result();
 	irq_work_queue(&work);
 	irq_work_sync(&work);
-	expect_cheap(test, 1);
+	expect_fast(test, 1);
 }
 
-static struct irq_work irq_on_softirq = IRQ_WORK_INIT_HARD(look_from_irq);
+static struct irq_work irq_on_softirq = IRQ_WORK_INIT_HARD(compare_from_irq);
 
 static void queue_irq(struct tasklet_struct *tasklet)
 {
 	irq_work_queue(&irq_on_softirq);
 }
 
-/* An interrupt of a softirq: it stays on the stack that it finds. */
+/* An interrupt of a softirq runs on the same stack. */
 static void test_hardirq_on_softirq(struct kunit *test)
 {
 	struct tasklet_struct tasklet;
 
-	start();
+	reset_result();
 	tasklet_setup(&tasklet, queue_irq);
 	local_bh_disable();
 	tasklet_schedule(&tasklet);
 	local_bh_enable();
 	tasklet_kill(&tasklet);
 	irq_work_sync(&irq_on_softirq);
-	expect_cheap(test, 1);
+	expect_fast(test, 1);
 }
 
-static void look_from_ipi(void *unused)
+static void compare_from_ipi(void *unused)
 {
-	look();
+	compare_walks();
 }
 
 static void test_ipi(struct kunit *test)
@@ -348,10 +353,10 @@ static void test_ipi(struct kunit *test)
 		put_cpu();
 		kunit_skip(test, "needs two CPUs");
 	}
-	start();
-	smp_call_function_single(cpu, look_from_ipi, NULL, true);
+	reset_result();
+	smp_call_function_single(cpu, compare_from_ipi, NULL, true);
 	put_cpu();
-	expect_cheap(test, 1);
+	expect_fast(test, 1);
 }
 
 #ifdef CONFIG_KRETPROBES
@@ -360,62 +365,62 @@ static int nothing(struct kretprobe_instance *instance, struct pt_regs *regs)
 	return 0;
 }
 
-static int look_on_return(struct kretprobe_instance *instance, struct pt_regs *regs)
+static int compare_on_return(struct kretprobe_instance *instance, struct pt_regs *regs)
 {
-	look();
+	compare_walks();
 	return 0;
 }
 
-/* The probed function's return address is a trampoline's. */
+/* A kretprobe replaces the return address by that of its trampoline. */
 static void test_kretprobe(struct kunit *test)
 {
 	struct kretprobe probe = {
-		.kp.symbol_name = "look_deeper",
+		.kp.symbol_name = "recurse_and_compare",
 		.handler = nothing,
 		.maxactive = 64,
 	};
 
-	start();
-	look_deeper(3);
+	reset_result();
+	recurse_and_compare(3);
 	KUNIT_ASSERT_EQ(test, register_kretprobe(&probe), 0);
-	look_deeper(3);
+	recurse_and_compare(3);
 	unregister_kretprobe(&probe);
 	expect_same(test, 2);
 	KUNIT_EXPECT_GT(test, result.longest, 4);
 }
 
-/* From the handler itself, which the trampoline calls. */
+/* Walk from a kretprobe's handler, which the trampoline calls. */
 static void test_kretprobe_handler(struct kunit *test)
 {
 	struct kretprobe probe = {
-		.kp.symbol_name = "look_deeper",
-		.handler = look_on_return,
+		.kp.symbol_name = "recurse_and_compare",
+		.handler = compare_on_return,
 		.maxactive = 64,
 	};
 
-	start();
+	reset_result();
 	KUNIT_ASSERT_EQ(test, register_kretprobe(&probe), 0);
-	look_deeper(0);
+	recurse_and_compare(0);
 	unregister_kretprobe(&probe);
 	expect_same(test, 2);
 }
 
-static int look_on_entry(struct kprobe *kprobe, struct pt_regs *regs)
+static int compare_on_entry(struct kprobe *kprobe, struct pt_regs *regs)
 {
-	look();
+	compare_walks();
 	return 0;
 }
 
 static void test_kprobe_handler(struct kunit *test)
 {
 	struct kprobe probe = {
-		.symbol_name = "look_deeper",
-		.pre_handler = look_on_entry,
+		.symbol_name = "recurse_and_compare",
+		.pre_handler = compare_on_entry,
 	};
 
-	start();
+	reset_result();
 	KUNIT_ASSERT_EQ(test, register_kprobe(&probe), 0);
-	look_deeper(0);
+	recurse_and_compare(0);
 	unregister_kprobe(&probe);
 	expect_same(test, 2);
 }
@@ -429,7 +434,7 @@ static noinline char *copy_from_here(const char *string)
 	return copy;
 }
 
-/* Who calls kstrdup() owns the copy: the chain does not start in kstrdup(). */
+/* The caller of kstrdup() owns the copy: kstrdup() is an allocator. */
 static void test_allocators_are_left_out(struct kunit *test)
 {
 	KUNIT_EXPECT_TRUE(test, owner_is_allocator((unsigned long)kstrdup + 8));
@@ -438,39 +443,36 @@ static void test_allocators_are_left_out(struct kunit *test)
 	KUNIT_EXPECT_FALSE(test, owner_is_allocator((unsigned long)copy_from_here + 8));
 }
 
-/* What interrupts a walk walks elsewhere; whoever finds no room takes none. */
+/* Walks that interrupt one another get different buffers, until none is left. */
 static void test_room(struct kunit *test)
 {
-	struct owner_unwind_buffer *walks[8] = {};
-	unsigned int i, given = 0, given_again = 0;
+	struct owner_unwind_buffer *buffers[8] = {};
+	unsigned int i, first = 0, second = 0;
 	unsigned long flags;
 
 	local_irq_save(flags);
-	while (given < ARRAY_SIZE(walks) && (walks[given] = owner_unwind_buffer_get()) != NULL)
-		given++;
-	for (i = 0; i < given; i++)
+	while (first < ARRAY_SIZE(buffers) && (buffers[first] = owner_unwind_buffer_get()) != NULL)
+		first++;
+	for (i = 0; i < first; i++)
 		owner_unwind_buffer_put();
-	while (given_again < ARRAY_SIZE(walks) && owner_unwind_buffer_get())
-		given_again++;
-	for (i = 0; i < given_again; i++)
+	while (second < ARRAY_SIZE(buffers) && owner_unwind_buffer_get())
+		second++;
+	for (i = 0; i < second; i++)
 		owner_unwind_buffer_put();
 	local_irq_restore(flags);
-	KUNIT_EXPECT_EQ(test, given, 3);
-	KUNIT_EXPECT_EQ(test, given_again, 3);
-	for (i = 1; i < given; i++)
-		KUNIT_EXPECT_TRUE(test, walks[i - 1] + 1 <= walks[i]);
+	KUNIT_EXPECT_EQ(test, first, 3);
+	KUNIT_EXPECT_EQ(test, second, 3);
+	for (i = 1; i < first; i++)
+		KUNIT_EXPECT_TRUE(test, buffers[i - 1] + 1 <= buffers[i]);
 }
 
 #ifdef CONFIG_OWNER_UNWIND_ORC
-/*
- * In a guest that counts instructions the time stamp counter advances by one
- * with each.
- */
-#define MOST	16
+/* Maximum depth. get_cycles() counts instructions in a guest that runs with -icount. */
+#define COST_DEPTH	16
 
 static noinline void measure(struct kunit *test, unsigned int depth)
 {
-	unsigned long entries[MOST + 1];
+	unsigned long entries[COST_DEPTH + 1];
 	u64 fast = U64_MAX, slow = U64_MAX, nothing = U64_MAX, began;
 	struct owner_caller caller = OWNER_CALLER;
 	unsigned int i, count = 0;
@@ -487,7 +489,7 @@ static noinline void measure(struct kunit *test, unsigned int depth)
 		slow = min(slow, get_cycles() - began);
 		local_irq_enable();
 	}
-	/* As tools/testing/owner/bench/bench.py reads it. */
+	/* tools/testing/owner/bench/bench.py reads these lines. */
 	kunit_info(test, "owner_bench: owner_unwind %u %llu %llu\n", depth,
 		   fast - nothing, fast - nothing);
 	kunit_info(test, "owner_bench: stack_trace_save %u %llu %llu\n", depth,
@@ -501,14 +503,14 @@ static noinline void measure_deeper(struct kunit *test, unsigned int frames)
 	if (frames)
 		measure_deeper(test, frames - 1);
 	else
-		for (unsigned int depth = 1; depth <= MOST; depth *= 2)
+		for (unsigned int depth = 1; depth <= COST_DEPTH; depth *= 2)
 			measure(test, depth);
 	barrier();
 }
 
 static void test_cost(struct kunit *test)
 {
-	measure_deeper(test, MOST);
+	measure_deeper(test, COST_DEPTH);
 }
 #endif
 
