@@ -6,7 +6,6 @@
 #include <unistd.h>
 
 #include "ask/answer.h"
-#include "ask/objects.h"
 #include "ask/options.h"
 #include "ask/query.h"
 #include "base/exit_status.h"
@@ -97,7 +96,7 @@ static int run_view(const struct options *o)
 	if (o->one_by_one && o->live && query_objects(o, stdout, &status))
 		return close_output(status);
 	if (o->one_by_one)
-		return close_output(objects_run(o, paths, nr_paths, stdout));
+		return close_output(answer_print_objects(o, paths, nr_paths, stdout));
 	if (answer_read(&a, o, paths, nr_paths)) {
 		output = options_for_output(o);
 		o->view->write[o->format](&a, &output, stdout);

@@ -4,7 +4,9 @@
 
 #include "ask/answer.h"
 #include "ask/query.h"
+#include "base/exit_status.h"
 #include "input/reader.h"
+#include "output/objects.h"
 
 /* Ages are counted from the newest record, so it must be known before records are judged. */
 static u64 find_newest(const struct options *o, char * const *paths, int n)
@@ -114,4 +116,21 @@ void answer_free(struct answer *a)
 	free(a->dump_ns);
 	dumps_free(&a->dumps);
 	model_free(&a->model);
+}
+
+int answer_print_objects(const struct options *options, char * const *paths, int n, FILE *out)
+{
+	struct answer a = { 0 };
+	struct objects o;
+	int status;
+
+	answer_begin(&a, options);
+	objects_begin(&o, &a, &options->select.sentence, options->format, out);
+	a.model.visit = objects_print;
+	a.model.visit_arg = &o;
+	answer_read_dump(&a, options, paths, n);
+	objects_end(&o);
+	status = health_complete(&a.health) ? STATUS_COMPLETE : STATUS_INCOMPLETE;
+	answer_free(&a);
+	return status;
 }

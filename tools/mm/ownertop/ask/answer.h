@@ -21,4 +21,7 @@ void answer_read_dump(struct answer *a, const struct options *o, char * const *p
 /* Returns the options that functions that write views need. */
 struct output_options options_for_output(const struct options *o);
 
+/* Print objects one by one while reading @paths, in constant memory. Returns the exit status. */
+int answer_print_objects(const struct options *o, char * const *paths, int n, FILE *out);
+
 #endif

@@ -36,6 +36,7 @@ struct row {
 	u64 oldest;		/* time stamps */
 	u64 newest;
 	const struct slope *slopes;	/* trend: one for each measure */
+	const struct record *record;	/* of a single object */
 };
 
 /* Fill @row for a group; the caller sets sums and slopes. */
@@ -51,6 +52,7 @@ enum cell_type {
 	CELL_BYTES,
 	CELL_AGE,		/* in ns */
 	CELL_TIME,		/* time stamp in ns */
+	CELL_THOUSANDTHS,	/* .number, printed with three decimals */
 	CELL_NUMBER,		/* .integer */
 	CELL_SHARE,		/* text only: .part of .total in percent */
 	CELL_TIMES,		/* text: .part of .total; else .part */
@@ -60,6 +62,7 @@ enum cell_type {
 	CELL_WORD,		/* .name, needs no quotes nor escapes */
 	CELL_NAME,		/* .name, any bytes */
 	CELL_CHAIN,
+	CELL_STACK,		/* TSV only: .name, the lines of a chain in an input */
 	CELL_SUMS,		/* JSON only: the sums of the row */
 };
 
@@ -86,6 +89,8 @@ enum {
 	COLUMN_HELD = 1 << 0,
 	COLUMN_AGES = 1 << 1,
 	COLUMN_SAMPLED = 1 << 2,	/* useful only if something was sampled */
+	COLUMN_STACK = 1 << 3,
+	COLUMN_HANDLE = 1 << 4,
 };
 
 /*

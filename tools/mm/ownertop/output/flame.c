@@ -65,7 +65,7 @@ static void print_notes(const struct answer *a, FILE *out)
 	struct note_list list = { .out = out };
 
 	fputs("\"notes\":[", out);
-	notes_for_each_line(a, NOTES_ALL, print_note, &list);
+	notes_print_lines(a, NOTES_ALL, print_note, &list);
 	putc(']', out);
 }
 

@@ -83,7 +83,7 @@ void notes_print(const struct answer *a, struct terminal term, FILE *out)
 	notes_left_out(a, term, out);
 }
 
-void notes_for_each_line(const struct answer *a, enum notes_part part, note_printer print,
+void notes_print_lines(const struct answer *a, enum notes_part part, note_printer print,
 			 void *arg)
 {
 	const struct terminal no_terminal = { 0 };

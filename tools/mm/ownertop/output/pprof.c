@@ -249,7 +249,7 @@ static void emit_comments(struct profile *p, const struct answer *a)
 		out_of_memory();
 	emit_comment(p, line);
 	free(line);
-	notes_for_each_line(a, NOTES_ALL, emit_comment, p);
+	notes_print_lines(a, NOTES_ALL, emit_comment, p);
 }
 
 static void emit_strings(struct profile *p)

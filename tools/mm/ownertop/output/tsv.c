@@ -11,18 +11,8 @@ void tsv_sentence(const struct owner_sentence *s, FILE *out)
 	fprintf(out, "# %s\n", printed);
 }
 
-const char *tsv_stack_columns(enum owner_mode mode)
-{
-	static const char * const columns[] = {
-		[OWNER_MODE_STACK]		= "stack",
-		[OWNER_MODE_HANDLE]		= "handle",
-		[OWNER_MODE_STACK_HANDLE]	= "stack\thandle",
-	};
-
-	return columns[mode];
-}
-
-void tsv_name(struct text name, FILE *out)
+/* Separators are escaped in octal; the language splits lists of names at commas. */
+static void print_name(struct text name, FILE *out)
 {
 	size_t i;
 
@@ -36,10 +26,29 @@ void tsv_name(struct text name, FILE *out)
 	}
 }
 
+/* A frame is a line with a leading space. */
+static void print_stack(struct text stack, FILE *out)
+{
+	const char *p = stack.s, *end = stack.s + stack.len;
+
+	if (p == end)
+		putc('-', out);
+	while (p < end) {
+		const char *nl = memchr(p, '\n', end - p);
+
+		if (p != stack.s)
+			putc(';', out);
+		fwrite(p + 1, 1, nl - p - 1 - (nl[-1] == '\r'), out);
+		p = nl + 1;
+	}
+}
+
 static void print_cell(const struct model *m, const struct cell *cell, FILE *out)
 {
 	if (cell->type == CELL_NAME)
-		tsv_name(cell->name, out);
+		print_name(cell->name, out);
+	else if (cell->type == CELL_STACK)
+		print_stack(cell->name, out);
 	else if (cell->type == CELL_CHAIN && cell->chain->n)
 		chain_print(m, cell->chain, out);
 	else
@@ -67,5 +76,5 @@ static void print_comment(void *arg, const char *line)
 
 void tsv_notes(const struct answer *a, FILE *out)
 {
-	notes_for_each_line(a, NOTES_LEFT_OUT, print_comment, out);
+	notes_print_lines(a, NOTES_LEFT_OUT, print_comment, out);
 }

@@ -10,10 +10,6 @@ void tsv_row(const struct column_list *list, const struct row *row, FILE *out);
 
 /* Print "# " and the sentence in its canonical form. */
 void tsv_sentence(const struct owner_sentence *s, FILE *out);
-/* The names of the columns that a call chain has in this mode. */
-const char *tsv_stack_columns(enum owner_mode mode);
-/* Print a name with separators escaped in octal; "-" if it is empty. */
-void tsv_name(struct text name, FILE *out);
 /* Print the notes as comments. */
 void tsv_notes(const struct answer *a, FILE *out);
 

@@ -13,7 +13,6 @@
 
 #include "names/kallsyms.h"
 #include "ask/answer.h"
-#include "ask/objects.h"
 #include "ask/options.h"
 #include "model/report.h"
 
@@ -160,9 +159,9 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	for (i = 0; i < nr_views; i++)
 		write_view(&views[i], (char *[]){ bad.path, good.path }, &s, nowhere);
 	apply_sentence(&objects, &s);
-	objects_run(&objects, (char *[]){ bad.path, good.path }, 2, nowhere);
+	answer_print_objects(&objects, (char *[]){ bad.path, good.path }, 2, nowhere);
 	objects.format = FORMAT_TEXT;
-	objects_run(&objects, (char *[]){ bad.path, good.path }, 2, nowhere);
+	answer_print_objects(&objects, (char *[]){ bad.path, good.path }, 2, nowhere);
 	name_addresses(bad.path);
 	return 0;
 }

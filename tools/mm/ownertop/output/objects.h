@@ -1,0 +1,25 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/* Prints objects one by one while they are read, as a dump or as TSV. */
+#ifndef OWNERTOP_OUTPUT_OBJECTS_H
+#define OWNERTOP_OUTPUT_OBJECTS_H
+
+#include "output/column.h"
+
+struct objects {
+	const struct answer *a;
+	const struct owner_sentence *sentence;
+	enum output_format format;	/* FORMAT_TEXT or FORMAT_TSV */
+	FILE *out;
+	struct column_list list;
+	struct tally total;
+	u64 summed;		/* objects of sums, which cannot be printed one by one */
+};
+
+void objects_begin(struct objects *o, const struct answer *a,
+		   const struct owner_sentence *sentence, enum output_format format, FILE *out);
+/* For model.visit. @arg: struct objects */
+void objects_print(void *arg, const struct record *rec, const struct sum *sum);
+/* Print the total and the notes. */
+void objects_end(const struct objects *o);
+
+#endif
