@@ -125,8 +125,8 @@ static inline void owner_cursor_step_back(struct owner_cursor *cursor)
 }
 
 /**
- * owner_cursor_rest - let others have the CPU and the locks, if it is time to
- * @cursor: holds no references
+ * owner_cursor_rest - after 20 ms, drop the locks, reschedule and take them again
+ * @cursor: has no object: its references are dropped, too
  *
  * Return: 0, -ERESTARTSYS after a signal.
  */

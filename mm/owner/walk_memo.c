@@ -51,7 +51,8 @@ static __always_inline struct owner_memo_key make_key(const struct owner_record 
 	};
 }
 
-static __always_inline struct owner_memo_entry *hash_entry(struct owner_walk_memo *memo,
+/* Returns the only entry that can have this key. It may have another key with this hash. */
+static __always_inline struct owner_memo_entry *find_entry(struct owner_walk_memo *memo,
 							   const struct owner_memo_key *key)
 {
 	u64 word = key->handle_pair ^ (unsigned long)key->cache ^ (u64)key->size_and_rate << 24;
@@ -110,7 +111,7 @@ unsigned int owner_memo_count(struct owner_walk_memo *memo, const struct owner_s
 		if (!owner.handle_pair)
 			continue;
 		key = make_key(&owner, nid, cache);
-		entry = hash_entry(memo, &key);
+		entry = find_entry(memo, &key);
 		if (!is_same_key(&entry->key, &key))
 			break;
 		age = now - owner.time;
@@ -174,7 +175,7 @@ void owner_memo_add(struct owner_walk_memo *memo, const struct owner_object *obj
 	if (!memo || !owner.task || !owner_record_get(&owner))
 		return;
 	key = make_key(&owner, object->nid, object->slab_cache);
-	entry = hash_entry(memo, &key);
+	entry = find_entry(memo, &key);
 	flush_entry(entry);
 	*entry = (struct owner_memo_entry){
 		.key = key,

@@ -180,8 +180,8 @@ static bool copy_object(struct owner_cursor *cursor, struct owner_slab_snapshot 
 typedef bool search_slab_fn(struct owner_cursor *cursor, struct owner_slab_snapshot *snap,
 			    struct slab_pos *pos, void *result);
 
-static bool find_object(struct owner_cursor *cursor, struct owner_slab_snapshot *snap,
-			struct slab_pos *pos, void *result)
+static bool find_slab_object(struct owner_cursor *cursor, struct owner_slab_snapshot *snap,
+			     struct slab_pos *pos, void *result)
 {
 	if (!snap->records)
 		return false;
@@ -197,9 +197,9 @@ static bool find_object(struct owner_cursor *cursor, struct owner_slab_snapshot 
 	return false;
 }
 
-/* Find each slab once, at index 0. */
-static bool find_usage(struct owner_cursor *cursor, struct owner_slab_snapshot *snap,
-		       struct slab_pos *pos, void *result)
+/* Fill the usage of a slab, unless the cursor is behind index 0: once for each slab. */
+static bool find_slab_usage(struct owner_cursor *cursor, struct owner_slab_snapshot *snap,
+			    struct slab_pos *pos, void *result)
 {
 	struct owner_slab_usage *usage = result;
 	unsigned int i, cpu_free;
@@ -283,7 +283,7 @@ static int search_memory(struct owner_cursor *cursor, search_slab_fn *search, vo
 
 static int next_slab_object(struct owner_cursor *cursor, struct owner_object *object)
 {
-	return search_memory(cursor, find_object, object);
+	return search_memory(cursor, find_slab_object, object);
 }
 
 const struct owner_source_ops owner_slab_source = {
@@ -301,7 +301,7 @@ const struct owner_source_ops owner_slab_source = {
  */
 int owner_slab_next_usage(struct owner_cursor *cursor, struct owner_slab_usage *usage)
 {
-	return search_memory(cursor, find_usage, usage);
+	return search_memory(cursor, find_slab_usage, usage);
 }
 
 /**
@@ -319,7 +319,7 @@ bool owner_slab_get_usage(struct owner_cursor *cursor, unsigned long pfn,
 	bool found;
 
 	rcu_read_lock();
-	found = search_frame(cursor, &pos, find_usage, usage);
+	found = search_frame(cursor, &pos, find_slab_usage, usage);
 	rcu_read_unlock();
 	return found;
 }

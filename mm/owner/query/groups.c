@@ -23,7 +23,7 @@
 /* Groups are not tracked, so that a query does not find its own memory. */
 #define QUERY_GFP	(GFP_KERNEL | __GFP_NO_OBJ_EXT)
 
-static unsigned int put_name(u64 *key, const char *name, unsigned int max_length)
+static unsigned int encode_name(u64 *key, const char *name, unsigned int max_length)
 {
 	unsigned int length = strnlen(name, max_length);
 	unsigned int words = length / sizeof(u64) + 1;
@@ -33,8 +33,8 @@ static unsigned int put_name(u64 *key, const char *name, unsigned int max_length
 	return words;
 }
 
-static unsigned int put_stack(u64 *key, struct owner_query *query,
-			      const struct owner_group_field *by)
+static unsigned int encode_stack(u64 *key, struct owner_query *query,
+				 const struct owner_group_field *by)
 {
 	struct owner_query_chain *chain = owner_query_object_chain(query);
 	unsigned int i, first = by->full ? 0 : chain->first;
@@ -51,28 +51,28 @@ static unsigned int put_stack(u64 *key, struct owner_query *query,
 	return 1 + frames;
 }
 
-/* Append one field of the object that was found last to its key. Returns the words used. */
-static unsigned int put_field(u64 *key, struct owner_query *query,
-			      const struct owner_group_field *by)
+/* Write one field of the object that was found last to @key. Returns how many words. */
+static unsigned int encode_field(u64 *key, struct owner_query *query,
+				 const struct owner_group_field *by)
 {
 	bool absent = by->field < OWNER_FIELDS && query->fields.absent_fields & BIT(by->field);
 	char name[OWNER_QUERY_NAME_MAX + 1];
 
 	switch (by->field) {
 	case OWNER_FIELD_STACK:
-		return put_stack(key, query, by);
+		return encode_stack(key, query, by);
 	case OWNER_FIELD_FUNC:
 		*key = owner_query_chain_function(owner_query_object_chain(query));
 		return 1;
 	case OWNER_FIELD_MODULE:
 		owner_query_chain_module(owner_query_object_chain(query), name, sizeof(name));
-		return put_name(key, name, OWNER_QUERY_NAME_MAX);
+		return encode_name(key, name, OWNER_QUERY_NAME_MAX);
 	case OWNER_FIELD_CACHE:
 	case OWNER_FIELD_COMM:
-		return put_name(key, absent ? "" : query->fields.value[by->field].word,
-				OWNER_QUERY_NAME_MAX);
+		return encode_name(key, absent ? "" : query->fields.value[by->field].word,
+				   OWNER_QUERY_NAME_MAX);
 	case OWNER_FIELD_CGROUP:
-		return put_name(key, query->cgroup, OWNER_CGROUP_MAX);
+		return encode_name(key, query->cgroup, OWNER_CGROUP_MAX);
 	default:
 		*key = absent ? OWNER_QUERY_ABSENT : query->fields.value[by->field].number;
 		return 1;
@@ -141,7 +141,7 @@ void owner_query_sort_groups(struct owner_query *query)
 	}
 }
 
-/* Room in the table: enough groups beyond groups= that sorting is rare. */
+/* Size of the table. It has more room than groups= asks for, so that sorting is rare. */
 static unsigned int max_table_groups(const struct owner_query *query)
 {
 	unsigned int kept = query->sentence.max_groups;
@@ -182,7 +182,7 @@ struct owner_query_group *owner_query_find_group(struct owner_query *query)
 	u32 hash;
 
 	for (i = 0; i < query->sentence.nr_group_by; i++)
-		words += put_field(query->key + words, query, &query->sentence.group_by[i]);
+		words += encode_field(query->key + words, query, &query->sentence.group_by[i]);
 	hash = jhash2((u32 *)query->key, words * 2, 0);
 	hlist_for_each_entry(group, &query->buckets[hash >> (32 - query->bucket_bits)], node)
 		if (group->hash == hash && group->words == words &&
