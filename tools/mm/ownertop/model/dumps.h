@@ -7,7 +7,7 @@
 
 struct dump {
 	const char *path;
-	u64 newest;		/* time stamp */
+	u64 newest;		/* time stamp of the newest record */
 	struct packed sums;	/* by group number; groups found in later dumps are not in it */
 	struct sum total;
 	struct sum filtered;

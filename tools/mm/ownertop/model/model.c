@@ -78,7 +78,7 @@ static void make_key(struct model *m, const struct record *rec,
 		key[i] = intern_number(m, rec->handle);
 }
 
-static bool same_group(const void *owner, u32 id, const void *key)
+static bool is_same_group(const void *owner, u32 id, const void *key)
 {
 	const struct model *m = owner;
 	const u32 *words = key;
@@ -93,7 +93,7 @@ static bool same_group(const void *owner, u32 id, const void *key)
 static u32 find_or_add_group(struct model *m, const u32 *key)
 {
 	u64 hash = XXH3_64bits(key, m->key_words * sizeof(*key));
-	u32 id = index_find(&m->group_index, hash, same_group, m, key), i;
+	u32 id = index_find(&m->group_index, hash, is_same_group, m, key), i;
 
 	if (id != INDEX_NONE)
 		return id;
@@ -118,7 +118,7 @@ struct group model_group(const struct model *m, u32 i)
 	return g;
 }
 
-/* No sum of the model is larger than the sum of these three. */
+/* These three sums count every record once, so no other sum can overflow before them. */
 static bool would_overflow(const struct model *m, const struct sum *sum)
 {
 	struct sum all = m->total;
@@ -128,14 +128,14 @@ static bool would_overflow(const struct model *m, const struct sum *sum)
 	return sum_overflows(&all, sum);
 }
 
-/* TS_UNKNOWN is the largest number, so compare it apart. */
+/* TS_UNKNOWN is the largest u64, but must not replace a known time. */
 static void update_newest(u64 *newest, u64 ts)
 {
 	if (*newest == TS_UNKNOWN || (ts != TS_UNKNOWN && ts > *newest))
 		*newest = ts;
 }
 
-/* The span of a whole is unknown if that of a part is. */
+/* Extend a span of time stamps by another one. If one is unknown, the result is, too. */
 static void extend_span(u64 *oldest, u64 *newest, u64 more_oldest, u64 more_newest)
 {
 	if (*oldest == TS_UNKNOWN || more_oldest == TS_UNKNOWN) {

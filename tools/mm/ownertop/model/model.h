@@ -23,7 +23,7 @@ struct selection {
 	struct names *names;	/* to look up frames; NULL: show frames as they are */
 };
 
-/* All fields, the call chain and its handle. */
+/* Most indexes in the key of a group: all fields, the call chain and its handle. */
 #define GROUP_KEY_MAX (OWNER_FIELDS + 2)
 
 /* The value of a number that is unknown or absent. */
@@ -68,7 +68,7 @@ struct model {
 	struct sum undecided;	/* records that lack a field the expression needs */
 	unsigned int unknown_fields;	/* bit mask: the fields that those records lack */
 	struct sources sources;
-	u64 newest;	/* time stamp, of all records */
+	u64 newest;		/* time stamp of the newest record */
 };
 
 void model_init(struct model *m, const struct selection *select);

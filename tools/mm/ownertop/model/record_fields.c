@@ -34,7 +34,7 @@ static struct field_value task_value(const struct record *rec, enum owner_field 
 	};
 }
 
-/* A page that holds slab objects has the cache of these. */
+/* A page has a cache only if it holds slab objects. */
 static struct field_value cache_value(const struct record *rec)
 {
 	if ((rec->kind == KIND_PAGE && !rec->cache.len) || rec->kind == KIND_PERCPU)
@@ -121,7 +121,7 @@ struct field_value record_field_value(const struct record *rec, enum owner_field
 	}
 }
 
-/* fields is first, so that the callback gets back to the record. */
+/* any_word_matches() casts its argument to this struct, so fields must be first. */
 struct record_fields {
 	struct owner_field_values fields;
 	const struct record *rec;
@@ -130,7 +130,7 @@ struct record_fields {
 };
 
 /* The language needs NUL-terminated words; interned strings are. */
-static const char *terminate(struct strings *words, struct text word)
+static const char *terminate_word(struct strings *words, struct text word)
 {
 	u32 id = strings_intern(words, word);	/* can move words->v */
 
@@ -146,7 +146,7 @@ static bool any_flag_matches(const struct record_fields *f, const struct owner_s
 		const char *bar = memchr(flag, '|', end - flag);
 		struct text name = { flag, (bar ? bar : end) - flag };
 
-		if (owner_lang_word_matches(s, c, terminate(f->words, name)))
+		if (owner_lang_word_matches(s, c, terminate_word(f->words, name)))
 			return true;
 		flag += name.len + 1;
 	}
@@ -173,7 +173,7 @@ static void fill_field(struct record_fields *f, enum owner_field field, u64 now)
 	if (value.state == FIELD_ABSENT)
 		f->fields.absent_fields |= 1U << field;
 	else if (owner_field_types[field] == OWNER_TYPE_WORD)
-		f->fields.value[field].word = terminate(f->words, value.word);
+		f->fields.value[field].word = terminate_word(f->words, value.word);
 	else
 		f->fields.value[field].number = value.number;
 }
@@ -182,7 +182,7 @@ enum owner_verdict record_judge(const struct record *rec, const struct parsed_ch
 				const struct owner_sentence *s, struct strings *words, u64 now,
 				unsigned int *unknown_fields)
 {
-	/* stacks_parse() has evaluated the comparisons of these. */
+	/* stacks_parse() has evaluated the comparisons of functions and modules. */
 	const unsigned int of_chain = 1U << OWNER_FIELD_FUNC | 1U << OWNER_FIELD_MODULE;
 	struct record_fields f = {
 		.fields = { .known_fields = of_chain, .any_word_matches = any_word_matches },

@@ -17,8 +17,8 @@ struct field_value {
 };
 
 /*
- * The value of @field, which is none that an allocation has many of. @now: the time that
- * ages are counted from.
+ * The value of @field. Functions and modules are fields of the call chain: see struct
+ * parsed_chain. @now: the time that ages are counted from.
  */
 struct field_value record_field_value(const struct record *rec, enum owner_field field, u64 now);
 

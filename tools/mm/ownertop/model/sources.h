@@ -13,7 +13,7 @@ struct sources {
 	/* By kind; [1]: objects that the kernel had already summed up */
 	u64 objects[NR_KINDS][2];
 	bool slabs_listed;	/* an input lists every slab object */
-	bool slabs_late;	/* pages had already been counted by then */
+	bool slabs_late;	/* pages were counted before slabs_listed was set */
 	struct {
 		u64 objects;
 		u64 bytes;
@@ -32,7 +32,7 @@ bool sources_count(struct sources *s, const struct record *rec, bool backing);
 /* Four pairs of sources can overlap; NULL ends the list. */
 #define SOURCES_OVERLAPS 5
 
-/* Fills @overlaps with a sentence for each pair of sources that counts memory twice. */
+/* Fill @overlaps with a sentence for each pair of sources that counts memory twice. */
 void sources_find_overlaps(const struct sources *s, const char *overlaps[SOURCES_OVERLAPS]);
 
 #endif

@@ -105,7 +105,7 @@ static bool intern_frame(struct stacks *st, struct text line, u32 *id)
 	return true;
 }
 
-static bool same_chain(const void *owner, u32 id, const void *key)
+static bool is_same_chain(const void *owner, u32 id, const void *key)
 {
 	const struct stacks *st = owner;
 	const struct chain *a = &st->chains[id], *b = key;
@@ -118,7 +118,7 @@ static u32 intern_chain(struct stacks *st, u32 *frames, u32 n)
 {
 	struct chain key = { frames, n };
 	u64 hash = XXH3_64bits(frames, n * sizeof(*frames));
-	u32 id = index_find(&st->chain_index, hash, same_chain, st, &key);
+	u32 id = index_find(&st->chain_index, hash, is_same_chain, st, &key);
 
 	if (id != INDEX_NONE)
 		return id;

@@ -51,7 +51,7 @@ struct stacks {
 	u32 chains_cap;
 	struct index chain_index;
 
-	struct parsed_slot *parsed;	/* cache */
+	struct parsed_slot *parsed;	/* cache of chains that were parsed before */
 	u32 *scratch;		/* frames of the chain that is being parsed */
 	u32 scratch_cap;
 };

@@ -20,7 +20,7 @@ static bool scale_by_weight(u64 *scaled, u64 value, u64 weight)
 	       !__builtin_add_overflow(*scaled, fraction, scaled);
 }
 
-static double square(double v)
+static double square_of(double v)
 {
 	return v * v;
 }
@@ -32,8 +32,8 @@ static bool sum_of_sample(struct sum *sum, const struct record *rec)
 
 	*sum = (struct sum){
 		.records = 1,
-		.objects_variance = missed * square(weight),
-		.bytes_variance = missed * square(weight * rec->bytes),
+		.objects_variance = missed * square_of(weight),
+		.bytes_variance = missed * square_of(weight * rec->bytes),
 	};
 	add_thousandths(sum, rec->weight);
 	return scale_by_weight(&sum->bytes, rec->bytes, rec->weight) &&
@@ -49,8 +49,8 @@ bool sum_of(struct sum *sum, const struct record *rec)
 		.bytes = rec->bytes,
 		.held = rec->held,
 		.records = rec->records ? rec->records : rec->objects,
-		.objects_variance = square(rec->objects_error),
-		.bytes_variance = square(rec->bytes_error),
+		.objects_variance = square_of(rec->objects_error),
+		.bytes_variance = square_of(rec->bytes_error),
 	};
 	return true;
 }
@@ -66,7 +66,7 @@ void sum_add(struct sum *to, const struct sum *sum)
 	to->bytes_variance += sum->bytes_variance;
 }
 
-static void put_variance(struct packed *p, u32 row, u32 column, double v)
+static void set_variance(struct packed *p, u32 row, u32 column, double v)
 {
 	u64 bits;
 
@@ -81,8 +81,8 @@ void sum_put(struct packed *p, u32 row, const struct sum *sum)
 	packed_set(p, row, SUM_HELD, sum->held);
 	packed_set(p, row, SUM_UNRECORDED, sum->objects - sum->records);
 	packed_set(p, row, SUM_THOUSANDTHS, sum->thousandths);
-	put_variance(p, row, SUM_OBJECTS_VARIANCE, sum->objects_variance);
-	put_variance(p, row, SUM_BYTES_VARIANCE, sum->bytes_variance);
+	set_variance(p, row, SUM_OBJECTS_VARIANCE, sum->objects_variance);
+	set_variance(p, row, SUM_BYTES_VARIANCE, sum->bytes_variance);
 }
 
 /* >= leaves room for the object that the thousandths can add up to. */

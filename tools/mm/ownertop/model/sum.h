@@ -21,7 +21,7 @@ enum {
 	SUM_OBJECTS,
 	SUM_BYTES,
 	SUM_HELD,
-	SUM_UNRECORDED,		/* objects beyond the records */
+	SUM_UNRECORDED,		/* objects - records: 0 unless sampled */
 	SUM_THOUSANDTHS,
 	SUM_OBJECTS_VARIANCE,	/* the bits of a double; 0.0 has no bit set, so it takes no space */
 	SUM_BYTES_VARIANCE,

@@ -12,7 +12,7 @@ struct node_key {
 	u32 name;
 };
 
-static bool same_node(const void *owner, u32 id, const void *key)
+static bool is_same_node(const void *owner, u32 id, const void *key)
 {
 	const struct tree *t = owner;
 	const struct node_key *k = key;
@@ -37,7 +37,7 @@ static u32 find_or_add_child(struct tree *t, u32 parent, u32 name)
 {
 	struct node_key key = { parent, name };
 	u64 hash = XXH3_64bits(&key, sizeof(key));
-	u32 id = index_find(&t->index, hash, same_node, t, &key);
+	u32 id = index_find(&t->index, hash, is_same_node, t, &key);
 
 	if (id == INDEX_NONE) {
 		id = add_node(t, parent, name);

@@ -32,17 +32,17 @@ void row_of_sums(struct row *row, const struct answer *a, const char *name,
 
 static const struct cell no_cell = { .type = CELL_NONE };
 
-static struct cell count(u64 number)
+static struct cell count_cell(u64 number)
 {
 	return (struct cell){ .type = CELL_COUNT, .number = number };
 }
 
-static struct cell bytes(u64 number)
+static struct cell bytes_cell(u64 number)
 {
 	return (struct cell){ .type = CELL_BYTES, .number = number };
 }
 
-static struct cell word(const char *s)
+static struct cell word_cell(const char *s)
 {
 	return (struct cell){ .type = CELL_WORD, .name = { s, strlen(s) } };
 }
@@ -55,40 +55,40 @@ static const struct sum *sum_at(const struct row *row, int which)
 struct cell cell_row_name(const struct row *row, int arg)
 {
 	(void)arg;
-	return word(row->name);
+	return word_cell(row->name);
 }
 
 struct cell cell_label(const struct row *row, int arg)
 {
 	(void)arg;
-	return row->rank ? count(row->rank) : word(row->name);
+	return row->rank ? count_cell(row->rank) : word_cell(row->name);
 }
 
 struct cell cell_rank(const struct row *row, int arg)
 {
 	(void)arg;
-	return row->rank ? count(row->rank) : no_cell;
+	return row->rank ? count_cell(row->rank) : no_cell;
 }
 
 struct cell cell_groups(const struct row *row, int arg)
 {
 	(void)arg;
-	return count(row->groups);
+	return count_cell(row->groups);
 }
 
 struct cell cell_objects(const struct row *row, int which)
 {
-	return row->has & ROW_OBJECTS ? count(sum_at(row, which)->objects) : no_cell;
+	return row->has & ROW_OBJECTS ? count_cell(sum_at(row, which)->objects) : no_cell;
 }
 
 struct cell cell_bytes(const struct row *row, int which)
 {
-	return row->has & ROW_BYTES ? bytes(sum_at(row, which)->bytes) : no_cell;
+	return row->has & ROW_BYTES ? bytes_cell(sum_at(row, which)->bytes) : no_cell;
 }
 
 struct cell cell_held(const struct row *row, int which)
 {
-	return row->has & ROW_HELD ? bytes(sum_at(row, which)->held) : no_cell;
+	return row->has & ROW_HELD ? bytes_cell(sum_at(row, which)->held) : no_cell;
 }
 
 struct cell cell_waste(const struct row *row, int which)
@@ -98,9 +98,9 @@ struct cell cell_waste(const struct row *row, int which)
 	return (struct cell){ .type = CELL_NUMBER, .integer = sum->held - sum->bytes };
 }
 
-static struct cell estimate(const struct row *row, int which, u64 number)
+static struct cell estimate_cell(const struct row *row, int which, u64 number)
 {
-	struct cell cell = count(number);
+	struct cell cell = count_cell(number);
 
 	cell.is_exact = !sum_is_estimate(sum_at(row, which));
 	return cell;
@@ -110,21 +110,21 @@ struct cell cell_records(const struct row *row, int which)
 {
 	if (!(row->has & ROW_ERRORS))
 		return no_cell;
-	return estimate(row, which, sum_at(row, which)->records);
+	return estimate_cell(row, which, sum_at(row, which)->records);
 }
 
 struct cell cell_objects_error(const struct row *row, int which)
 {
 	if (!(row->has & ROW_ERRORS))
 		return no_cell;
-	return estimate(row, which, sum_objects_error(sum_at(row, which)));
+	return estimate_cell(row, which, sum_objects_error(sum_at(row, which)));
 }
 
 struct cell cell_bytes_error(const struct row *row, int which)
 {
 	if (!(row->has & ROW_ERRORS))
 		return no_cell;
-	return estimate(row, which, sum_bytes_error(sum_at(row, which)));
+	return estimate_cell(row, which, sum_bytes_error(sum_at(row, which)));
 }
 
 struct cell cell_measure(const struct row *row, int which)
@@ -132,7 +132,7 @@ struct cell cell_measure(const struct row *row, int which)
 	enum measure measure = row->a->view.measure;
 	u64 v = measure_value(sum_at(row, which), measure);
 
-	return measure == MEASURE_OBJECTS ? count(v) : bytes(v);
+	return measure == MEASURE_OBJECTS ? count_cell(v) : bytes_cell(v);
 }
 
 /*
@@ -150,8 +150,8 @@ struct cell cell_error(const struct row *row, int arg)
 	if (!sum_is_estimate(&all))
 		return (struct cell){ .type = CELL_UNKNOWN };
 	if (row->a->view.measure == MEASURE_OBJECTS)
-		return count(sum_objects_error(&all));
-	return bytes(sum_bytes_error(&all));
+		return count_cell(sum_objects_error(&all));
+	return bytes_cell(sum_bytes_error(&all));
 }
 
 static struct cell cell_field(const struct row *row, int field)
@@ -175,7 +175,7 @@ static struct cell cell_field(const struct row *row, int field)
 	return (struct cell){ .type = CELL_NAME, .name = model_name(m, &row->group, field) };
 }
 
-/* Text shows an age with a unit. */
+/* The age of the oldest object as text shows it; other formats have it in seconds. */
 static struct cell cell_age(const struct row *row, int arg)
 {
 	(void)arg;
@@ -195,7 +195,9 @@ static struct cell cell_handle(const struct row *row, int arg)
 	if (row->id == ROW_NO_GROUP)
 		return no_cell;
 	handle = model_handle(&row->a->model, &row->group);
-	return handle == HANDLE_UNKNOWN ? (struct cell){ .type = CELL_UNKNOWN } : count(handle);
+	if (handle == HANDLE_UNKNOWN)
+		return (struct cell){ .type = CELL_UNKNOWN };
+	return count_cell(handle);
 }
 
 /* The kernel prints "-" where an object has no cache or no module. */
@@ -295,7 +297,7 @@ void columns_choose(struct column_list *list, const struct answer *a,
 	u32 i;
 
 	list->n = 0;
-	/* The kernel's TSV always has these columns. */
+	/* TSV always has the columns of errors, as the kernel's TSV has them. */
 	if (!a->model.sampled && format != FORMAT_TSV)
 		omit |= COLUMN_SAMPLED;
 	for (i = 0; i < n; i++) {

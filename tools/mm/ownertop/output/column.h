@@ -13,7 +13,7 @@
 
 #define ROW_NO_GROUP U32_MAX
 
-/* Figures that a row has; the other cells of a row that is no group are empty. */
+/* The figures that a row has. Cells of other figures are empty. */
 enum {
 	ROW_OBJECTS = 1 << 0,
 	ROW_BYTES = 1 << 1,
@@ -55,9 +55,9 @@ enum cell_type {
 	CELL_THOUSANDTHS,	/* .number, printed with three decimals */
 	CELL_NUMBER,		/* .integer */
 	CELL_SHARE,		/* text only: .part of .total in percent */
-	CELL_TIMES,		/* text: .part of .total; else .part */
-	CELL_CHANGE,		/* text only */
-	CELL_RATE,		/* .real, change of .measure in an hour */
+	CELL_TIMES,		/* text prints .part/.total, other formats .part */
+	CELL_CHANGE,		/* text only: .change of .measure */
+	CELL_RATE,		/* .real: change of .measure per hour */
 	CELL_FRACTION,		/* .real, from 0 to 1 */
 	CELL_WORD,		/* .name, needs no quotes nor escapes */
 	CELL_NAME,		/* .name, any bytes */
@@ -69,7 +69,7 @@ enum cell_type {
 struct cell {
 	enum cell_type type;
 	enum measure measure;
-	bool is_exact;		/* an error, of a figure that is no estimate */
+	bool is_exact;		/* JSON leaves out errors of figures that are no estimates */
 	union {
 		u64 number;
 		s64 integer;
@@ -106,18 +106,19 @@ struct column {
 	const char *by_objects;	/* text: name if groups are compared by objects */
 };
 
-/* Values of arg where a column shows the measure that groups are compared by. */
+/* arg of a column that shows the measure that groups are compared by, or another one. */
 enum {
 	MEASURE_MAIN = NR_MEASURES,
 	MEASURE_BESIDE,
 };
 
-/* Values of arg where a column shows one of the sums. */
+/* arg of a column that shows a sum: of the first or of the last dump. */
 enum {
 	SUM_FIRST,
 	SUM_LAST,
 };
 
+/* Functions for column.get. */
 struct cell cell_row_name(const struct row *row, int arg);
 struct cell cell_label(const struct row *row, int arg);
 struct cell cell_rank(const struct row *row, int arg);
@@ -138,7 +139,7 @@ void chain_print(const struct model *m, const struct chain *chain, FILE *out);
 
 #define COLUMNS_MAX 64
 
-/* The columns of one format, with those of the fields that groups are made by. */
+/* The columns that are shown in one format. */
 struct column_list {
 	struct column v[COLUMNS_MAX];
 	const char *name[COLUMNS_MAX];

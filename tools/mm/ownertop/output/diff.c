@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-/* The groups that differ between two dumps. */
+/* The view "diff": the groups that differ between two dumps. */
 #include "model/growth.h"
 #include "base/human.h"
 #include "output/csv.h"

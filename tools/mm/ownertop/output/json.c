@@ -10,7 +10,7 @@
 /* Incremented when a change breaks programs that read the documents. */
 #define JSON_SCHEMA_VERSION 1
 
-static struct json_object *checked(struct json_object *value)
+static struct json_object *require_memory(struct json_object *value)
 {
 	if (!value)
 		out_of_memory();
@@ -19,17 +19,17 @@ static struct json_object *checked(struct json_object *value)
 
 struct json_object *json_count(u64 number)
 {
-	return checked(json_object_new_uint64(number));
+	return require_memory(json_object_new_uint64(number));
 }
 
 static struct json_object *new_word(const char *s)
 {
-	return checked(json_object_new_string(s));
+	return require_memory(json_object_new_string(s));
 }
 
 struct json_object *json_new_object(void)
 {
-	return checked(json_object_new_object());
+	return require_memory(json_object_new_object());
 }
 
 void json_add(struct json_object *object, const char *name, struct json_object *value)
@@ -78,7 +78,7 @@ static int serialize_text(struct json_object *value, struct printbuf *pb, int le
 
 struct json_object *json_text(struct text t)
 {
-	struct json_object *value = checked(json_object_new_string_len(t.s, t.len));
+	struct json_object *value = require_memory(json_object_new_string_len(t.s, t.len));
 
 	json_object_set_serializer(value, serialize_text, NULL, NULL);
 	return value;
@@ -89,11 +89,11 @@ struct json_object *json_real(double v, const char *format)
 	char buf[32];
 
 	snprintf(buf, sizeof(buf), format, v);
-	return checked(json_object_new_double_s(v, buf));
+	return require_memory(json_object_new_double_s(v, buf));
 }
 
 /* json-c can put a space behind "," and ":" only along with spaces inside brackets. */
-static void print(struct json_object *value, FILE *out)
+static void print_value(struct json_object *value, FILE *out)
 {
 	const char *p = json_object_to_json_string_ext(value, JSON_C_TO_STRING_PLAIN |
 							      JSON_C_TO_STRING_NOSLASHESCAPE);
@@ -140,7 +140,7 @@ struct json_object *json_sum(const struct sum *sum)
 
 static struct json_object *new_chain(const struct model *m, const struct chain *chain)
 {
-	struct json_object *array = checked(json_object_new_array());
+	struct json_object *array = require_memory(json_object_new_array());
 	u32 i;
 
 	for (i = 0; i < chain->n; i++)
@@ -150,7 +150,7 @@ static struct json_object *new_chain(const struct model *m, const struct chain *
 
 static struct json_object *new_sums(const struct sum *sums, u32 n)
 {
-	struct json_object *array = checked(json_object_new_array());
+	struct json_object *array = require_memory(json_object_new_array());
 	u32 i;
 
 	for (i = 0; i < n; i++)
@@ -169,7 +169,7 @@ static struct json_object *new_cell(const struct row *row, const struct cell *ce
 	case CELL_TIMES:
 		return json_count(cell->part);
 	case CELL_NUMBER:
-		return checked(json_object_new_int64(cell->integer));
+		return require_memory(json_object_new_int64(cell->integer));
 	case CELL_RATE:
 	case CELL_FRACTION:
 		return json_real(cell->real, "%.15g");
@@ -209,7 +209,7 @@ struct json_object *json_row(const struct column_list *list, const struct row *r
 void json_member(const char *name, struct json_object *value, FILE *out)
 {
 	fprintf(out, "  \"%s\": ", name);
-	print(value, out);
+	print_value(value, out);
 	fputs(",\n", out);
 }
 
@@ -221,7 +221,7 @@ void json_list_begin(const char *name, FILE *out)
 void json_list_add(struct json_object *value, bool first, FILE *out)
 {
 	fputs(first ? "\n    " : ",\n    ", out);
-	print(value, out);
+	print_value(value, out);
 }
 
 void json_list_end(FILE *out)
@@ -236,7 +236,7 @@ void json_end(bool any, FILE *out)
 
 static void print_grouping(const struct model *m, FILE *out)
 {
-	struct json_object *fields = checked(json_object_new_array());
+	struct json_object *fields = require_memory(json_object_new_array());
 	const struct group_list *by = &m->select->group;
 	unsigned int i;
 
@@ -247,7 +247,7 @@ static void print_grouping(const struct model *m, FILE *out)
 
 static void print_order(const struct view_options *view, FILE *out)
 {
-	struct json_object *keys = checked(json_object_new_array());
+	struct json_object *keys = require_memory(json_object_new_array());
 	u32 i;
 
 	for (i = 0; i < view->nr_order; i++)
@@ -263,7 +263,7 @@ static void print_sources(const struct sources *s, FILE *out)
 
 	sources_find_overlaps(s, overlaps);
 	if (*overlaps) {
-		value = checked(json_object_new_array());
+		value = require_memory(json_object_new_array());
 		for (i = 0; overlaps[i]; i++)
 			add_item(value, new_word(overlaps[i]));
 		json_member("overlaps", value, out);
@@ -296,8 +296,7 @@ void json_begin(const struct answer *a, const struct output_options *o, FILE *ou
 	json_member("schema", new_word("ownertop"), out);
 	json_member("version", json_count(JSON_SCHEMA_VERSION), out);
 	json_member("view", new_word(o->view), out);
-	json_member("complete", checked(json_object_new_boolean(health_complete(&a->health))),
-		    out);
+	json_member("complete", json_object_new_boolean(health_complete(&a->health)), out);
 	json_member("damaged", json_count(a->health.damaged), out);
 	json_member("unread_inputs", json_count(a->health.unread), out);
 	json_member("depth", json_count(m->select->chains.depth), out);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * JSON by json-c; ownertop.8 describes the documents. A document is an object whose members
+ * JSON by json-c; ownertop(8) describes the documents. A document is an object whose members
  * are printed one by one, and the rows of its last member, a list, likewise: json-c builds
  * only one of them at a time, so memory does not grow with the document.
  */

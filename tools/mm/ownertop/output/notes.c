@@ -84,7 +84,7 @@ void notes_print(const struct answer *a, struct terminal term, FILE *out)
 }
 
 void notes_print_lines(const struct answer *a, enum notes_part part, note_printer print,
-			 void *arg)
+		       void *arg)
 {
 	const struct terminal no_terminal = { 0 };
 	char *text = NULL, *line, *next;

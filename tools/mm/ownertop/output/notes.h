@@ -18,7 +18,7 @@ enum notes_part {
 /* Call @print for each line, without its newline and without colours. */
 typedef void (*note_printer)(void *arg, const char *line);
 void notes_print_lines(const struct answer *a, enum notes_part part, note_printer print,
-			 void *arg);
+		       void *arg);
 
 /* Print how many of @n groups that changed are not among the @shown ones. */
 void notes_not_shown(u32 n, u32 shown, FILE *out);

@@ -66,7 +66,7 @@ struct profile {
 	u32 field_names[OWNER_FIELDS];	/* their indexes, 0: not interned yet */
 	struct proto message;	/* the message that is being built */
 	struct proto part;	/* a message inside it */
-	struct proto wire;	/* bytes to write */
+	struct proto wire;	/* encoded messages that are not written yet */
 	u64 *locations;		/* scratch: the locations of a chain */
 	u32 locations_cap;
 };
@@ -83,7 +83,7 @@ static u32 field_string(struct profile *p, enum owner_field field)
 	return p->field_names[field];
 }
 
-static noreturn void output_failed(gzFile gz)
+static noreturn void exit_on_write_error(gzFile gz)
 {
 	int error;
 	const char *reason = gzerror(gz, &error);
@@ -93,17 +93,17 @@ static noreturn void output_failed(gzFile gz)
 	exit(STATUS_FAILED);
 }
 
-static void write_out(struct profile *p)
+static void write_wire(struct profile *p)
 {
 	if (p->wire.len && !gzwrite(p->gz, p->wire.bytes, p->wire.len))
-		output_failed(p->gz);
+		exit_on_write_error(p->gz);
 	proto_clear(&p->wire);
 }
 
 static void write_when_full(struct profile *p)
 {
 	if (p->wire.len >= WRITE_SIZE)
-		write_out(p);
+		write_wire(p);
 }
 
 /* Append p->message as @field of the profile, and clear it. */
@@ -127,7 +127,7 @@ static void emit_sample_type(struct profile *p, const char *type, const char *un
 	emit_message(p, PROFILE_SAMPLE_TYPE);
 }
 
-/* The values of emit_sample() have the same order. */
+/* The values of a sample, in emit_sample(), have the same order. */
 static void emit_sample_types(struct profile *p, enum measure measure)
 {
 	static const char * const names[NR_MEASURES] = {
@@ -288,9 +288,9 @@ void write_pprof(const struct answer *a, const struct output_options *o, FILE *o
 		emit_frame(&p, i);
 	emit_comments(&p, a);
 	emit_strings(&p);
-	write_out(&p);
+	write_wire(&p);
 	if (gzflush(p.gz, Z_FINISH) != Z_OK)
-		output_failed(p.gz);
+		exit_on_write_error(p.gz);
 	gzclose(p.gz);
 	strings_free(&p.strings);
 	proto_free(&p.message);

@@ -150,7 +150,7 @@ static const char *rate_text(char buf[HUMAN_LEN], const struct cell *cell)
 {
 	struct change c = { llround(fabs(cell->real)), cell->real < 0 };
 
-	/* Rounding would print one object in two hours as 0 or 1 in an hour. */
+	/* Small rates have a decimal: one object in two hours is +0.5. */
 	if (cell->measure == MEASURE_OBJECTS && fabs(cell->real) < 10) {
 		snprintf(buf, HUMAN_LEN, "%+.1f", cell->real);
 		return buf;
@@ -158,7 +158,10 @@ static const char *rate_text(char buf[HUMAN_LEN], const struct cell *cell)
 	return figure_change(buf, c, cell->measure);
 }
 
-/* Rounds down, so that only a straight line is 1.00, but 0.7499...9 is shown as 0.75. */
+/*
+ * Round R2 down, so that only a straight line is shown as 1.00. The addend makes up for
+ * floating point, which can compute 0.75 as 0.7499...9.
+ */
 static const char *fraction_text(char buf[HUMAN_LEN], double v)
 {
 	snprintf(buf, HUMAN_LEN, "%.2f", floor(v * 100 + 0.000001) / 100);

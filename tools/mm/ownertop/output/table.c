@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * The table: the largest groups, and rows or notes for everything that is not among them,
- * so that the figures add up. The view "records" uses its JSON, CSV and TSV.
+ * The view "table": the largest groups, and rows or notes for all other objects, so that the
+ * figures add up. The view "records" uses its JSON, CSV and TSV.
  */
 #include "model/report.h"
 #include "output/csv.h"
@@ -22,7 +22,7 @@ static struct cell cell_share(const struct row *row, int arg)
 	};
 }
 
-/* Values of arg for the two functions below. */
+/* Arguments of cell_time() and cell_age(). */
 enum {
 	OLDEST,
 	NEWEST,
@@ -270,7 +270,7 @@ static void print_tsv_sum(const struct column_list *list, const struct answer *a
 	tsv_row(list, &row, out);
 }
 
-/* Unlike CSV, the kernel always prints the rows for sums. */
+/* CSV leaves out empty rows of sums; TSV has them, as the kernel always prints them. */
 void write_tsv(const struct answer *a, const struct output_options *o, FILE *out)
 {
 	u32 n = a->model.groups.n, i;

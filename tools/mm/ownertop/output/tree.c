@@ -11,7 +11,7 @@
 #include "model/tree.h"
 #include "output/writer.h"
 
-/* Columns that deep nodes leave to the name. */
+/* Width of a line that the indentation of deep nodes leaves to the name. */
 #define LEAST_NAME_WIDTH 24
 
 struct pruned {
@@ -47,7 +47,7 @@ static void prune_tree(struct pruned *p, const struct answer *a, double least_pe
 	least = measure_value(&t->nodes[TREE_ROOT].cum, p->measure) * least_percent / 100;
 	for (i = 0; i < t->n; i++)
 		p->keep[i] = measure_value(&t->nodes[i].cum, p->measure) >= least;
-	/* The total is no node of the user's, so it does not count. */
+	/* The root is the total; --top does not count it. */
 	if (top && top < t->n - 1)
 		keep_largest(p, top + 1);
 	p->kept_children = xcalloc(t->n, sizeof(*p->kept_children));

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-/* The growth of groups per hour over many dumps: what leaks. */
+/* The view "trend": growth per hour over many dumps, to find leaks. */
 #include <stdlib.h>
 
 #include "base/alloc.h"
@@ -109,7 +109,7 @@ struct trend_rows {
 	struct row row;
 };
 
-static void begin(struct trend_rows *t, const struct answer *a, enum output_format format)
+static void begin_trend(struct trend_rows *t, const struct answer *a, enum output_format format)
 {
 	trend_init(&t->trend, a);
 	t->sums = xmalloc(a->dumps.n * sizeof(*t->sums));
@@ -117,7 +117,7 @@ static void begin(struct trend_rows *t, const struct answer *a, enum output_form
 	columns_add_fields(&t->list, &a->model, format, t->trend.order, t->trend.shown);
 }
 
-static void end(struct trend_rows *t)
+static void end_trend(struct trend_rows *t)
 {
 	trend_free(&t->trend);
 	free(t->sums);
@@ -173,7 +173,7 @@ void write_trend(const struct answer *a, const struct output_options *o, FILE *o
 	u32 i;
 
 	(void)o;
-	begin(&t, a, FORMAT_TEXT);
+	begin_trend(&t, a, FORMAT_TEXT);
 	rows_begin(&rows, &a->model, &t.list, terminal_of(out), out);
 	do {
 		for (i = 0; i < t.trend.shown; i++)
@@ -181,10 +181,9 @@ void write_trend(const struct answer *a, const struct output_options *o, FILE *o
 		rows_add(&rows, row_of_total(&t));
 	} while (rows_end(&rows));
 	print_notes(&t.trend, out);
-	end(&t);
+	end_trend(&t);
 }
 
-/* This list is not the document's last member, so it cannot be printed as one. */
 static void print_json_dumps(const struct answer *a, FILE *out)
 {
 	u32 i;
@@ -206,7 +205,7 @@ void write_trend_json(const struct answer *a, const struct output_options *o, FI
 	struct trend_rows t;
 	u32 i;
 
-	begin(&t, a, FORMAT_JSON);
+	begin_trend(&t, a, FORMAT_JSON);
 	json_begin(a, o, out);
 	print_json_dumps(a, out);
 	json_member("total", json_row(&t.list, row_of_total(&t)), out);
@@ -216,7 +215,7 @@ void write_trend_json(const struct answer *a, const struct output_options *o, FI
 	for (i = 0; i < t.trend.shown; i++)
 		json_list_add(json_row(&t.list, row_of_rank(&t, i)), !i, out);
 	json_end(t.trend.shown, out);
-	end(&t);
+	end_trend(&t);
 }
 
 void write_trend_csv(const struct answer *a, const struct output_options *o, FILE *out)
@@ -225,11 +224,11 @@ void write_trend_csv(const struct answer *a, const struct output_options *o, FIL
 	u32 i;
 
 	(void)o;
-	begin(&t, a, FORMAT_CSV);
+	begin_trend(&t, a, FORMAT_CSV);
 	csv_head(&t.list, out);
 	for (i = 0; i < t.trend.shown; i++)
 		csv_row(&t.list, row_of_rank(&t, i), out);
 	csv_row(&t.list, row_of_total(&t), out);
 	csv_incomplete(&t.list, a, out);
-	end(&t);
+	end_trend(&t);
 }

@@ -14,7 +14,7 @@ enum output_format {
 	NR_FORMATS
 };
 
-/* What the writers need to know beside the answer. */
+/* The options that writers use. */
 struct output_options {
 	const char *view;	/* its name */
 	const struct owner_sentence *sentence;	/* the query, as TSV repeats it */

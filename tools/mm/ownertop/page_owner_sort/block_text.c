@@ -13,7 +13,7 @@ enum {
 	MARK_PID = 1,
 	MARK_TGID = 2,
 	MARK_TIME = 3,
-	/* First character of a header without marks, whose numbers have an unusual form. */
+	/* First character of a header that is kept as it is, without other marks. */
 	MARK_NONE = 4,
 };
 

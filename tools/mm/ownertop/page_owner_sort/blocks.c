@@ -8,7 +8,7 @@
 #include "names/frame.h"
 
 /* Faster than memmem() if the first character of @word is rare. */
-static bool contains(struct text t, const char *word)
+static bool text_contains(struct text t, const char *word)
 {
 	const char *end = t.s + t.len, *p = t.s;
 	size_t len = strlen(word);
@@ -19,7 +19,7 @@ static bool contains(struct text t, const char *word)
 	return false;
 }
 
-/* Does vmalloc allocate pages here, and not its own data? */
+/* Are these pages of a vmalloc area, and not data of the vmalloc allocator itself? */
 static bool is_vmalloc(struct text stack)
 {
 	struct text before = { stack.s, 0 };
@@ -29,10 +29,10 @@ static bool is_vmalloc(struct text stack)
 		size_t len = nl ? (size_t)(nl - stack.s) + 1 : stack.len;
 		struct text line = { stack.s, len };
 
-		if (contains(line, "__vmalloc_node_range"))
-			return contains(before, "alloc_pages");
-		/* Ignore this frame, because the compiler may inline it or not. */
-		if (!contains(line, "__vmalloc_area_node"))
+		if (text_contains(line, "__vmalloc_node_range"))
+			return text_contains(before, "alloc_pages");
+		/* Skip this function, because the compiler may inline it. */
+		if (!text_contains(line, "__vmalloc_area_node"))
 			before = line;
 		stack.s += len;
 		stack.len -= len;
@@ -44,9 +44,9 @@ static u32 allocator_of(const struct record *rec, bool vmalloc)
 {
 	u32 allocator = 0;
 
-	if (contains(rec->pfn, "CMA"))
+	if (text_contains(rec->pfn, "CMA"))
 		allocator |= ALLOCATOR_CMA;
-	if (rec->kind == KIND_SLAB || rec->slab_page || contains(rec->pfn, "slab"))
+	if (rec->kind == KIND_SLAB || rec->slab_page || text_contains(rec->pfn, "slab"))
 		allocator |= ALLOCATOR_SLAB;
 	if (vmalloc)
 		allocator |= ALLOCATOR_VMALLOC;
@@ -172,7 +172,7 @@ static void add_to_column(struct packed *v, u32 id, u32 column, u64 more)
 	packed_set(v, id, column, packed_get(v, id, column) + more);
 }
 
-static bool sorted_by(const struct blocks *b, enum block_field field)
+static bool is_sort_key(const struct blocks *b, enum block_field field)
 {
 	u32 i;
 
@@ -271,7 +271,7 @@ static struct block_key make_key(const struct blocks *b, const struct block *blo
 	return key;
 }
 
-static bool same_block(const void *owner, u32 id, const void *key)
+static bool is_same_block(const void *owner, u32 id, const void *key)
 {
 	const struct blocks *b = owner;
 	struct block block = block_at(b, id);
@@ -302,14 +302,14 @@ const char *blocks_add(void *arg, const struct record *rec)
 	block = (struct block){
 		.pid = rec->pid,
 		.tgid = rec->tgid,
-		.ts = sorted_by(b, BLOCK_TIME) ? rec->ts : 0,
+		.ts = is_sort_key(b, BLOCK_TIME) ? rec->ts : 0,
 		.allocator = allocator_of(rec, stack_info->vmalloc),
 		.header = block_pack_header(b, rec, header_len),
 		.stack = stack,
 	};
 	key = make_key(b, &block);
 	hash = XXH3_64bits(&key, sizeof(key));
-	id = index_find(&b->index, hash, same_block, b, &key);
+	id = index_find(&b->index, hash, is_same_block, b, &key);
 	if (id == INDEX_NONE) {
 		id = add_block(b, &block);
 		index_add(&b->index, hash, id);
@@ -393,7 +393,7 @@ void blocks_sort(struct blocks *b)
 	b->order = xmalloc(b->v.n * sizeof(*b->order));
 	for (i = 0; i < b->v.n; i++)
 		b->order[i] = i;
-	/* Sort numbers, because qsort_r() allocates a copy of the array. */
+	/* Sort block numbers, not blocks: qsort_r() allocates a copy of the array. */
 	qsort_r(b->order, b->v.n, sizeof(*b->order), compare_blocks, b);
 }
 

@@ -90,7 +90,7 @@ bool blocks_timed(const struct blocks *b);
 
 struct block block_at(const struct blocks *b, u32 id);
 
-/* block_text.c */
+/* Functions of block_text.c. */
 void buffer_append(struct buffer *buf, struct text t);
 /* Intern the first @header_len bytes of b->text with marks in place of the numbers. */
 u32 block_pack_header(struct blocks *b, const struct record *rec, size_t header_len);

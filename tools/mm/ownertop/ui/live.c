@@ -103,7 +103,7 @@ static void print_status(const struct live *l, const struct terminal *term, FILE
 	free(line);
 }
 
-static void draw(struct live *l)
+static void draw_screen(struct live *l)
 {
 	struct terminal term = terminal_of(stdout);
 	char *text;
@@ -176,7 +176,7 @@ static enum next_step handle_key(struct live *l, int key)
 	case SCREEN_TIMEOUT:
 		return STEP_READ;
 	}
-	draw(l);
+	draw_screen(l);
 	return STEP_WAIT;
 }
 
@@ -190,7 +190,7 @@ static void run_on_screen(struct live *l)
 
 		if (step == STEP_READ) {
 			read_answer(l, true);
-			draw(l);
+			draw_screen(l);
 			due = now_ms() + l->o.interval_ms;
 		}
 		left = due - now_ms();

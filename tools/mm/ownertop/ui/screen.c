@@ -40,7 +40,7 @@ static void write_all(const char *s, size_t len)
 	}
 }
 
-static void set_up(void)
+static void set_up_terminal(void)
 {
 	struct termios ours = original;
 
@@ -52,7 +52,7 @@ static void set_up(void)
 	is_set_up = true;
 }
 
-static void restore(void)
+static void restore_terminal(void)
 {
 	if (!is_set_up)
 		return;
@@ -64,7 +64,7 @@ static void restore(void)
 /* SA_RESETHAND has restored the default action, which ends the program. */
 static void handle_end(int sig)
 {
-	restore();
+	restore_terminal();
 	raise(sig);
 }
 
@@ -73,11 +73,11 @@ static void handle_stop(int sig)
 	int saved = errno;
 
 	(void)sig;
-	restore();
+	restore_terminal();
 	raise(SIGSTOP);
 	/* Continued: the shell may have changed the terminal in the meantime. */
 	tcgetattr(STDIN_FILENO, &original);
-	set_up();
+	set_up_terminal();
 	changed = true;
 	errno = saved;
 }
@@ -106,14 +106,14 @@ bool screen_begin(void)
 		set_handler(ends[i], handle_end, SA_RESETHAND);
 	set_handler(SIGTSTP, handle_stop, SA_RESTART);
 	set_handler(SIGWINCH, handle_resize, SA_RESTART);
-	atexit(restore);
-	set_up();
+	atexit(restore_terminal);
+	set_up_terminal();
 	return true;
 }
 
 void screen_end(void)
 {
-	restore();
+	restore_terminal();
 }
 
 size_t screen_rows(void)
