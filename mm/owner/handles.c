@@ -156,7 +156,7 @@ bool owner_cpu_refill_ref(struct owner_cpu_cache *cpu, depot_stack_handle_t hand
 	return true;
 }
 
-/* owner_cpu_count_pages() for a chain that is not in the CPU cache, or without one. */
+/* Slow path of owner_cpu_count_pages(): no cached ref, or no CPU cache. */
 noinline void owner_cpu_count_pages_slow(struct owner_cpu_cache *cpu, depot_stack_handle_t handle,
 					 long n)
 {
@@ -276,7 +276,7 @@ static depot_stack_handle_t walk_and_save(unsigned long ip, unsigned int depth,
 	return handle;
 }
 
-/* Another CPU can use up the memory that this one gave to the depot: give it several times. */
+/* Attempts to give memory to the depot: another CPU can use it up in between. */
 #define REFILLS		4
 
 /**

@@ -134,7 +134,7 @@ static __always_inline struct owner_cpu_cache *owner_cpu_begin(void)
 		preempt_enable();
 		return NULL;
 	}
-	/* An interrupt before this line has taken the CPU cache and put it back. */
+	/* If an interrupt took the CPU cache before this line, it has put it back by now. */
 	__this_cpu_write(owner_cpu_caches, NULL);
 	barrier();
 	return cpu;

@@ -2,8 +2,8 @@
 /*
  * The per-CPU allocator's hooks: record the owner of each per-CPU area.
  *
- * There are few areas, and the allocator's bitmaps have no room for records. So the records
- * are in a hash table, by the area's address. walk_percpu.c reads the table.
+ * The records are in a hash table, by the area's address: there are few areas, and the
+ * allocator's bitmaps have no room for records. walk_percpu.c reads the table.
  */
 
 #include <linux/hash.h>

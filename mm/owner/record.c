@@ -12,7 +12,7 @@
 
 atomic_long_t owner_losses[OWNER_LOSS_REASONS];
 
-/* local_clock() at tick 0. */
+/* Value of local_clock() when owner_ticks() was 0. */
 static u64 clock_at_tick_0;
 
 static int __init owner_time_init(void)

@@ -63,7 +63,7 @@ u64 owner_timestamp(u32 time);
 #define OWNER_SIZE_BITS		24
 #define OWNER_SIZE_MAX		(BIT(OWNER_SIZE_BITS) - 1)
 
-/* A requested size as a record keeps it. Where pages are small, every slab object fits. */
+/* A requested size as a record keeps it. With small pages, every slab object fits. */
 static __always_inline u32 owner_record_size(size_t size)
 {
 	if (PAGE_SIZE << MAX_PAGE_ORDER <= OWNER_SIZE_MAX)
@@ -76,7 +76,7 @@ static __always_inline u32 owner_record_size(size_t size)
 /* Why an object is untracked, or why its record is cut short. */
 enum owner_loss {
 	/* The object is untracked: */
-	OWNER_LOST_CONTEXT,	/* allocated in NMI, and the CPU cache did not have all of it */
+	OWNER_LOST_CONTEXT,	/* allocated in an NMI, and the fast path failed */
 	OWNER_LOST_EARLY,	/* allocated before the slab allocator was up */
 	OWNER_LOST_VECTOR,	/* no memory for the slab's records */
 	OWNER_LOST_STACK,	/* the depot had no room, not even for the overflow chain */

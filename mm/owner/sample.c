@@ -5,7 +5,7 @@
  * An allocation of size bytes has the cost size * per_byte + per_object, and is sampled with
  * the probability 1 - exp(-cost). Its record keeps the number of the rate, so its weight,
  * 1 / probability, is known even after the rules have changed. The sum of the weights
- * estimates the number of objects, without bias whatever their sizes are.
+ * estimates the number of objects, without bias for any mix of sizes.
  *
  * Fixed point: costs and probabilities are in units of 2^-32.
  */
@@ -95,7 +95,7 @@ u64 owner_rate_word(unsigned int number)
 
 static DEFINE_PER_CPU(struct rnd_state, random);
 
-/* Draw from an exponential distribution: -ln() of an even distribution. */
+/* Draw from an exponential distribution: -ln() of a uniform random number. */
 static s64 draw_credit(struct rnd_state *state)
 {
 	u32 uniform = prandom_u32_state(state) ?: 1;
@@ -157,7 +157,7 @@ static u32 probability(u64 cost)
 		doublings++;
 	}
 	p = cost - (cost * cost >> 33) + mul_u64_u64_shr(cost * cost, cost, 64) / 6;
-	/* Twice the cost: sampled by the first half or by the second. */
+	/* Double the cost: sampled by its first half or by its second half. */
 	while (doublings--)
 		p = 2 * p - (p * p >> 32);
 	return clamp(p, 1ULL, (u64)U32_MAX);
@@ -185,7 +185,7 @@ u64 owner_weight(unsigned int number, size_t size)
 	return div64_u64(1ULL << (32 + OWNER_WEIGHT_SHIFT), sampling_probability(number, size));
 }
 
-/* Add a number of objects and a fraction of units of 2^-OWNER_WEIGHT_SHIFT. */
+/* Add @objects, and @fraction in units of 2^-OWNER_WEIGHT_SHIFT. */
 static void add_objects(struct owner_estimate *estimate, u64 objects, u64 fraction)
 {
 	fraction += estimate->fraction;

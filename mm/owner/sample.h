@@ -19,8 +19,8 @@
  *
  * A CPU draws its sample credit from an exponential distribution with the mean 2^32.
  * Each allocation spends its cost; the one that makes the credit negative is sampled.
- * The distribution has no memory, so each byte is sampled with the same probability,
- * whatever was allocated before it.
+ * The distribution has no memory: each byte is sampled with the same probability,
+ * independent of earlier allocations.
  *
  * A kmem_cache keeps its rate as one 64-bit word: @per_object in the upper half.
  */

@@ -176,7 +176,7 @@ static void drop_stale_record(struct kmem_cache *s, struct owner_slab_records *r
 		dec_sampled(records);
 }
 
-/* Drop the record of who freed the last object in this place: the place is used again. */
+/* Drop the record of the last free in a slot: the slot is reused, or its slab is freed. */
 static noinline void drop_freed_record(struct owner_record *record)
 {
 	u64 handle_pair = owner_record_take(record);
@@ -201,7 +201,7 @@ void __slab_owner_free_slab(struct slab *slab)
 	 * rcu_head only after slab->obj_exts has changed.
 	 */
 	smp_wmb();
-	/* Some objects are freed with their slab, without a hook: KFENCE's, for one. */
+	/* An object that was freed without a hook still has its record. */
 	for (i = 0; i < slab->objects; i++)
 		drop_stale_record(slab->slab_cache, records, &records->record[i]);
 	for (i = 0; freed && i < slab->objects; i++)
@@ -241,7 +241,7 @@ static __always_inline struct owner_choice choose_tracking(struct kmem_cache *s,
 	return choice;
 }
 
-/* Have the free of this object recorded, if there is memory for that. */
+/* Let the free of this object be recorded, if there is memory for the records of frees. */
 static noinline void prepare_freed_record(struct slab *slab, struct owner_slab_records *records,
 					  unsigned int index, gfp_t flags, size_t size)
 {
@@ -255,7 +255,7 @@ static noinline void prepare_freed_record(struct slab *slab, struct owner_slab_r
 /* Arguments of track_slow() that fit into one register. */
 struct track_args {
 	gfp_t flags;
-	bool sampled;			/* SLUB has sampled it, at the rate of its cache */
+	bool sampled;			/* SLUB has sampled this allocation */
 };
 
 /* Slow path: apply the rule, allocate the slab's records if needed, record the owner. */

@@ -2,7 +2,7 @@
 /*
  * Slab records: the array of records beside each slab.
  *
- * Readers look at them without a lock (walk.c): they are freed after a grace period.
+ * Readers look at them without a lock (walk_slab.c): they are freed after a grace period.
  */
 
 #include <linux/kmemleak.h>
@@ -14,7 +14,7 @@
 #include "record.h"
 #include "slab_records.h"
 
-/* Says in slab->obj_exts that it is not the memory cgroup of a page. */
+/* Set in slab->obj_exts: the value is not the memory cgroup of a page. */
 #ifdef CONFIG_MEMCG
 #define OBJEXTS_BIT	MEMCG_DATA_OBJEXTS
 #else
@@ -173,7 +173,7 @@ void owner_slab_records_free(struct slab *slab, struct owner_slab_records *recor
 	atomic_long_dec(&owner_nr_tracked_slabs);
 	atomic_long_sub(slab_records_bytes(slab->objects), &owner_records_bytes);
 
-	/* Lazy call_rcu() waits for seconds: that is too long while memory is reclaimed. */
+	/* Lazy call_rcu() can wait for seconds: a freed slab should give its memory back now. */
 	call_rcu_hurry(&records->rcu, free_records_rcu);
 	if (freed) {
 		atomic_long_sub(freed_records_bytes(slab->objects), &owner_records_bytes);

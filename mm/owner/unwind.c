@@ -107,7 +107,7 @@ static bool is_in_page_allocator(unsigned int i, unsigned long ip)
 
 	if (!size) {
 		start = kallsyms_lookup_name(page_allocators[i]);
-		/* A missing function gets address 0 and size 1. */
+		/* A missing function gets address 0 and size 1, which match no return address. */
 		if (!start || !kallsyms_lookup_size_offset(start, &size, &offset))
 			size = 1;
 		WRITE_ONCE(page_allocator_ranges[i].start, start);
@@ -147,7 +147,7 @@ struct unwind_buffers {
 	struct owner_unwind_buffer buffer[NR_BUFFERS];
 };
 
-/* A stack: an interrupt takes the next buffer, and puts it before it returns. */
+/* Used as a stack: an interrupt takes the next buffer, and puts it before it returns. */
 static DEFINE_PER_CPU(struct unwind_buffers, unwind_buffers);
 
 /**
@@ -179,7 +179,7 @@ void owner_unwind_buffer_put(void)
 
 #ifndef CONFIG_OWNER_UNWIND_ORC
 
-/* See unwind_orc.c, which also makes a recipe. */
+/* Documented in unwind_orc.c. Without ORC there is no recipe. */
 unsigned int owner_unwind_chain(struct owner_unwind_buffer *buffer, unsigned int depth,
 				struct owner_caller caller, bool keep_allocators)
 {
@@ -202,7 +202,7 @@ unsigned int owner_unwind_chain(struct owner_unwind_buffer *buffer, unsigned int
 	return count;
 }
 
-/* See unwind_orc.c. */
+/* Documented in unwind_orc.c. */
 unsigned int owner_unwind(unsigned long *entries, unsigned int depth,
 			  struct owner_caller caller)
 {

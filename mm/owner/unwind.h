@@ -44,7 +44,7 @@ static inline void owner_unwind_read_counts(struct owner_unwind_counts *counts)
 }
 #endif
 
-/* Frames above the chain's start that the kernel's unwinder also returns: at most. */
+/* Maximum number of frames that stack_trace_save() returns before the chain's first one. */
 #ifdef CONFIG_OWNER_UNWIND_ORC
 #define OWNER_LEADING		0
 #else

@@ -5,9 +5,9 @@
  * The kernel's unwinder searches its ORC tables for each frame, and checks what it finds.
  * But the ORC entry of an ordinary frame is a constant of the return address: the distance
  * from this frame's stack pointer to the caller's, and where between them the caller's BP
- * was saved. That is the frame's layout. A table keeps the layouts of return addresses, so
- * that a frame takes a load, a comparison and an addition. It is filled from the ORC
- * tables when an address is met for the first time.
+ * was saved. These two are the frame's layout. A table maps return addresses to layouts,
+ * and a walk needs a load, a comparison and an addition for each frame. The table is
+ * filled from the ORC tables when an address is met for the first time.
  *
  * If one frame of a chain is not ordinary, the kernel's unwinder walks the whole chain:
  * frames addressed by odd registers, interrupted kernel code, return addresses replaced by
@@ -341,7 +341,7 @@ static __always_inline void recipe_add_word(struct owner_recipe *recipe, unsigne
 	recipe->span = max_t(unsigned int, recipe->span, at + sizeof(long));
 }
 
-/* The chain depends on this saved BP at position @at; both are relative. */
+/* The chain depends on this saved BP; @at and @bp are relative to the caller's frame. */
 static __always_inline void recipe_add_bp(struct owner_recipe *recipe, unsigned long at,
 					  unsigned long bp)
 {
@@ -472,7 +472,7 @@ unsigned int walk_chain(unsigned long *entries, unsigned int depth, unsigned lon
 					((struct pt_regs *)sp)->cs);
 			return depth + at;
 		} else if (thorough) {
-			/* No recipe: the two stacks have no fixed distance. */
+			/* A switch of stacks: their distance varies, so there is no recipe. */
 			recipe_add_word(recipe, ULONG_MAX, 0);
 			if (sp > end - sizeof(long) || on_task_stack(sp))
 				return 0;

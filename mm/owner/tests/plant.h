@@ -28,7 +28,7 @@ static inline struct kmem_cache *make_cache(struct kunit *test, slab_flags_t fla
 }
 
 /* The records of an object's slab, NULL if it has none. */
-static inline struct owner_slab_records *owners_of(const void *object)
+static inline struct owner_slab_records *slab_records_of(const void *object)
 {
 	return owner_slab_records_of(READ_ONCE(virt_to_slab(object)->obj_exts));
 }
@@ -42,13 +42,13 @@ static inline unsigned int index_of(void *object)
 
 static inline struct owner_record *record_of(void *object)
 {
-	struct owner_slab_records *records = owners_of(object);
+	struct owner_slab_records *records = slab_records_of(object);
 
 	return records ? &records->record[index_of(object)] : NULL;
 }
 
 /* The record of who freed the object last. NULL if its slab has no such records. */
-static inline const struct owner_record *freed_of(void *object)
+static inline const struct owner_record *freed_record_of(void *object)
 {
 	const struct owner_record *freed;
 

@@ -239,8 +239,8 @@ static void test_slab_without_samples(struct kunit *test)
 	void *object = kmem_cache_alloc(cache, GFP_KERNEL);
 	bool keeps_freed;
 
-	KUNIT_ASSERT_NOT_NULL(test, owners_of(object));
-	keeps_freed = freed_of(object);
+	KUNIT_ASSERT_NOT_NULL(test, slab_records_of(object));
+	keeps_freed = freed_record_of(object);
 	kmem_cache_free(cache, object);
 	kmem_cache_destroy(cache);
 	cache = make_cache(test, 0);
@@ -248,7 +248,7 @@ static void test_slab_without_samples(struct kunit *test)
 	object = kmem_cache_alloc(cache, GFP_KERNEL);
 	KUNIT_EXPECT_EQ(test, cache->owner_rate,
 			keeps_freed ? OWNER_RATE_ALL : OWNER_RATE_NEVER);
-	KUNIT_EXPECT_NULL(test, owners_of(object));
+	KUNIT_EXPECT_NULL(test, slab_records_of(object));
 	kmem_cache_free(cache, object);
 	/* A change of the rules takes effect at once. */
 	write_rule(test, "clear");

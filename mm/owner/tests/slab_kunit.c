@@ -222,14 +222,14 @@ static void check_vector(struct kunit *test, bool vector_first)
 
 	KUNIT_ASSERT_NOT_NULL(test, object);
 	slab = virt_to_slab(object);
-	KUNIT_EXPECT_EQ(test, !owners_of(object), vector_first);
+	KUNIT_EXPECT_EQ(test, !slab_records_of(object), vector_first);
 	KUNIT_ASSERT_EQ(test, alloc_slab_obj_exts(slab, cache, GFP_KERNEL, false), 0);
 	vector = slab_obj_exts(slab);
 	KUNIT_EXPECT_NOT_NULL(test, vector);
 
 	other = kmem_cache_alloc(cache, GFP_KERNEL);
 	KUNIT_EXPECT_PTR_EQ(test, virt_to_slab(other), slab);
-	KUNIT_EXPECT_NOT_NULL(test, owners_of(object));
+	KUNIT_EXPECT_NOT_NULL(test, slab_records_of(object));
 	KUNIT_EXPECT_PTR_EQ(test, slab_obj_exts(slab), vector);
 	/* A second call finds the vector of the first call. */
 	KUNIT_EXPECT_EQ(test, alloc_slab_obj_exts(slab, cache, GFP_KERNEL, false), 0);
@@ -258,7 +258,7 @@ static void test_untracked(struct kunit *test)
 	struct kmem_cache *cache = make_cache(test, SLAB_NOLEAKTRACE);
 	void *object = plant(cache);
 
-	KUNIT_EXPECT_NULL(test, owners_of(object));
+	KUNIT_EXPECT_NULL(test, slab_records_of(object));
 	kmem_cache_free(cache, object);
 	kmem_cache_destroy(cache);
 }
@@ -361,21 +361,21 @@ static void test_free_owner(struct kunit *test)
 
 	KUNIT_ASSERT_EQ(test, write_rules("free=on if cache == owner_kunit"), 0);
 	object = plant(cache);
-	records = owners_of(object);
+	records = slab_records_of(object);
 	KUNIT_ASSERT_NOT_NULL(test, records);
-	KUNIT_ASSERT_NOT_NULL(test, freed_of(object));
-	KUNIT_EXPECT_EQ(test, freed_of(object)->handle_pair, 0);
+	KUNIT_ASSERT_NOT_NULL(test, freed_record_of(object));
+	KUNIT_EXPECT_EQ(test, freed_record_of(object)->handle_pair, 0);
 	/* A second object, so that the slab is not freed. */
 	neighbour = plant(cache);
 	free_planted(cache, object);
-	freed = *freed_of(object);
+	freed = *freed_record_of(object);
 	KUNIT_EXPECT_TRUE(test, passes(freed.stack, free_planted));
 	KUNIT_EXPECT_FALSE(test, passes(freed.stack, plant));
 	KUNIT_EXPECT_EQ(test, (size_t)freed.size, PLANTED_SIZE);
 	KUNIT_EXPECT_EQ(test, records->record[index_of(object)].handle_pair, 0);
 	/* With KASAN, this is another slot: freed ones are in quarantine. */
 	object = plant(cache);
-	KUNIT_EXPECT_EQ(test, freed_of(object)->handle_pair, 0);
+	KUNIT_EXPECT_EQ(test, freed_record_of(object)->handle_pair, 0);
 	kmem_cache_free(cache, object);
 	kmem_cache_free(cache, neighbour);
 	KUNIT_EXPECT_EQ(test, write_rules("clear"), 0);
@@ -391,28 +391,28 @@ static void test_free_by_rule(struct kunit *test)
 
 	KUNIT_ASSERT_EQ(test, write_rules("free=off if cache == owner_kunit"), 0);
 	before = plant(cache);
-	KUNIT_EXPECT_NULL(test, freed_of(before));
+	KUNIT_EXPECT_NULL(test, freed_record_of(before));
 	KUNIT_ASSERT_EQ(test, write_rules("free=on if cache == owner_kunit"), 0);
 	with[0] = plant(cache);
 	with[1] = plant(cache);
-	KUNIT_ASSERT_PTR_EQ(test, owners_of(with[0]), owners_of(before));
+	KUNIT_ASSERT_PTR_EQ(test, slab_records_of(with[0]), slab_records_of(before));
 	KUNIT_ASSERT_EQ(test, write_rules("free=off if cache == owner_kunit"), 0);
 	after = plant(cache);
 	free_planted(cache, before);
-	KUNIT_EXPECT_EQ(test, freed_of(before)->handle_pair, 0);
+	KUNIT_EXPECT_EQ(test, freed_record_of(before)->handle_pair, 0);
 	for (i = 0; i < ARRAY_SIZE(with); i++) {
 		free_planted(cache, with[i]);
-		KUNIT_EXPECT_TRUE(test, passes(freed_of(with[i])->stack, free_planted));
+		KUNIT_EXPECT_TRUE(test, passes(freed_record_of(with[i])->stack, free_planted));
 	}
 
 	/* Reuse of the slot drops the record of the free, even if the new object is untracked. */
 	KUNIT_ASSERT_EQ(test, write_rules("track=off if cache == owner_kunit"), 0);
 	for (i = 0; i < ARRAY_SIZE(with); i++) {
 		with[i] = plant(cache);
-		KUNIT_EXPECT_EQ(test, freed_of(with[i])->handle_pair, 0);
+		KUNIT_EXPECT_EQ(test, freed_record_of(with[i])->handle_pair, 0);
 	}
 	free_planted(cache, with[0]);
-	KUNIT_EXPECT_EQ(test, freed_of(with[0])->handle_pair, 0);
+	KUNIT_EXPECT_EQ(test, freed_record_of(with[0])->handle_pair, 0);
 	kmem_cache_free(cache, with[1]);
 	kmem_cache_free(cache, after);
 	KUNIT_EXPECT_EQ(test, write_rules("clear"), 0);
