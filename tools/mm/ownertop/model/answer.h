@@ -13,8 +13,8 @@ struct view_options {
 	unsigned char order[OWNER_SORTS];	/* sort keys, enum owner_sort */
 	u32 nr_order;
 	u32 top;		/* groups to show; 0: all */
-	u32 groups;		/* groups to keep, the rest is summed up as other; 0: all */
-	bool callees;		/* trees begin at the function that allocates */
+	u32 groups;		/* groups to keep, the others are one sum; 0: all */
+	bool callees;		/* trees: the function that allocates is below the root */
 };
 
 struct answer {

@@ -46,7 +46,7 @@ void row_of_sums(struct row *row, const struct answer *a, const char *name,
 		 const struct sum *sums, u32 nr_sums);
 
 enum cell_type {
-	CELL_NONE,		/* the row has no such cell */
+	CELL_NONE,		/* the row does not have this cell */
 	CELL_UNKNOWN,		/* the input does not tell the value */
 	CELL_COUNT,		/* these four use .number */
 	CELL_BYTES,

@@ -14,7 +14,7 @@
 const char *figure_text(char buf[HUMAN_LEN], u64 v, enum measure measure);
 /* The standard error of @measure, for held that of bytes; "-" if @sum is no estimate. */
 const char *figure_error(char buf[HUMAN_LEN], const struct sum *sum, enum measure measure);
-/* The head of a column of such errors. */
+/* The head of a column that figure_error() fills. */
 const char *figure_error_head(enum measure measure);
 /* A change with its sign. */
 const char *figure_change(char buf[HUMAN_LEN], struct change c, enum measure measure);

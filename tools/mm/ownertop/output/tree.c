@@ -87,14 +87,14 @@ struct lines {
 	bool errors;		/* show errors because something was sampled */
 };
 
-/* @news: the figures differ from those of the parent, so print them. */
-static void print_figures(struct lines *l, const struct node *node, bool news)
+/* @differs: the figures differ from those of the parent, so print them. */
+static void print_figures(struct lines *l, const struct node *node, bool differs)
 {
 	enum measure measure = l->p->measure;
 	u64 cum = measure_value(&node->cum, measure), flat = measure_value(&node->flat, measure);
 	char v[HUMAN_LEN], percent[HUMAN_LEN], running[HUMAN_LEN];
 
-	if (news)
+	if (differs)
 		fprintf(l->out, "%7s %6s ", figure_text(v, cum, measure),
 			human_percent(percent, cum, l->total));
 	else
@@ -106,14 +106,14 @@ static void print_figures(struct lines *l, const struct node *node, bool news)
 			human_percent(running, l->running, l->total));
 	else
 		fprintf(l->out, "%21s ", "");
-	if (!news)
+	if (!differs)
 		fprintf(l->out, "%8s  ", "");
 	else if (measure == MEASURE_OBJECTS)
 		fprintf(l->out, "%8s  ", human_bytes(v, node->cum.bytes));
 	else
 		fprintf(l->out, "%8llu  ", node->cum.objects);
 	if (l->errors)
-		fprintf(l->out, "%9s  ", news ? figure_error(v, &node->cum, measure) : "");
+		fprintf(l->out, "%9s  ", differs ? figure_error(v, &node->cum, measure) : "");
 }
 
 #define FIGURES_WIDTH 47
@@ -129,7 +129,7 @@ static void print_node(struct lines *l, u32 id)
 	const struct node *node = &t->nodes[id];
 	bool root = id == TREE_ROOT;
 	bool branch = !root && l->p->kept_children[node->parent] > 1;
-	bool news = root || branch ||
+	bool differs = root || branch ||
 		    !sum_same(&node->cum, &t->nodes[node->parent].cum);
 	u32 before = FIGURES_WIDTH + (l->errors ? ERROR_WIDTH : 0), indent;
 	char *name;
@@ -140,7 +140,7 @@ static void print_node(struct lines *l, u32 id)
 		indent = l->term.width > before + LEAST_NAME_WIDTH ?
 			 l->term.width - before - LEAST_NAME_WIDTH : 2 * branch;
 
-	print_figures(l, node, news);
+	print_figures(l, node, differs);
 	fprintf(l->out, "%*s", (int)indent, branch ? "- " : "");
 	name = human_name(tree_name(t, id));
 	frame_print_fitted((struct text){ name, strlen(name) }, l->term.width,
