@@ -5,7 +5,7 @@
     check_symbols.py prefixes   a non-static symbol has one of our prefixes
     check_symbols.py cycles     no files of mm/owner call, or include, each other in a ring
 
-Both read the objects in build/x86_64 and build/um, whichever are there; objects whose
+Both read the objects of those kernels in build/ that have slab_owner; objects whose
 source is gone are left by an older build and do not count. Prints what is wrong.
 """
 
@@ -19,7 +19,7 @@ from sources import our_files, read
 
 from workbench import BUILD, HERE, ROOT
 
-KERNELS = ("x86_64", "um")
+KERNELS = ("x86_64", "um", "page")
 PREFIXES = ("owner_", "slab_owner_", "page_owner_", "stack_depot_")
 ALLOWED = HERE / "lint/known_symbols"
 # A symbol that another object may use: of nm's letters, text, data, bss, read-only, weak.
