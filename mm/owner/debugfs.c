@@ -9,7 +9,7 @@
  * owner/control	the rules
  * owner/query		answers a sentence that is written to it
  *
- * page_file.c creates page_owner and page_owner_stacks/.
+ * page_query.c creates page_owner; page_stacks_file.c creates page_owner_stacks/.
  */
 
 #include <linux/debugfs.h>
