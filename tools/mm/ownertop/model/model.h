@@ -19,7 +19,7 @@ struct selection {
 	struct group_list group;
 	struct owner_sentence sentence;	/* only its expression and sources are used */
 	bool by_handle;		/* also group by the handle of the call chain */
-	struct chain_rules chains;
+	struct chain_options chains;
 	struct names *names;	/* to look up frames; NULL: show frames as they are */
 };
 

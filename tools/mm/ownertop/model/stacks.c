@@ -15,13 +15,13 @@ struct frame_info {
 	u32 module;		/* 0: none */
 	u32 func;		/* its name; 0: it has none */
 	u32 caller;		/* its name with the module */
-	bool skip;		/* matches chain_rules.skip */
-	bool hide;		/* matches chain_rules.hide */
+	bool skip;		/* matches chain_options.skip */
+	bool hide;		/* matches chain_options.hide */
 	bool backing;		/* allocates pages for slab objects or per-CPU areas */
 };
 
 /*
- * A cache of parsed chains, indexed by a hash of their text. Most chains repeat, and a hit
+ * The last parsed chains, indexed by a hash of their text. Most chains repeat, and a hit
  * avoids splitting the text and looking up each frame. 128 bits of hash stand for the
  * text. The size is fixed so that memory does not grow with the number of chains.
  */
@@ -33,10 +33,10 @@ struct parsed_slot {
 	bool used;
 };
 
-void stacks_init(struct stacks *st, const struct chain_rules *rules,
+void stacks_init(struct stacks *st, const struct chain_options *options,
 		 const struct owner_sentence *sentence)
 {
-	*st = (struct stacks){ .rules = rules, .sentence = sentence };
+	*st = (struct stacks){ .options = options, .sentence = sentence };
 	st->parsed = xcalloc(PARSED_SLOTS, sizeof(*st->parsed));
 	strings_intern(&st->modules, builtin_module);
 	strings_intern(&st->funcs, (struct text){ "", 0 });
@@ -97,8 +97,8 @@ static bool intern_frame(struct stacks *st, struct text line, u32 *id)
 		info.func = strings_intern(&st->funcs, frame.func);
 		info.caller = stacks_intern_function(&st->funcs, &frame);
 	}
-	info.skip = globs_match_func(&st->rules->skip, frame.func);
-	info.hide = globs_match_func(&st->rules->hide, frame.func);
+	info.skip = globs_match_func(&st->options->skip, frame.func);
+	info.hide = globs_match_func(&st->options->hide, frame.func);
 	info.backing = is_backing(frame.func);
 	st->info = grow(st->info, *id, &st->info_cap, sizeof(*st->info));
 	st->info[*id] = info;
@@ -240,7 +240,7 @@ static u32 first_caller(const struct stacks *st, u32 n)
 /* Move the frames to show to the front of st->scratch. Returns their number. */
 static u32 select_shown(struct stacks *st, u32 from, u32 n)
 {
-	u32 depth = st->rules->depth, shown = 0;
+	u32 depth = st->options->depth, shown = 0;
 
 	for (; from < n && (!depth || shown < depth); from++)
 		if (!st->info[st->scratch[from]].hide)
@@ -260,7 +260,7 @@ static bool parse_chain(struct stacks *st, struct text raw, struct parsed_chain 
 	parsed->backing = has_backing_frame(st, n);
 	parsed->module = first_module(st, n);
 	parsed->func = n ? st->info[st->scratch[first]].caller : 0;
-	n = select_shown(st, st->rules->full ? 0 : first, n);
+	n = select_shown(st, st->options->full ? 0 : first, n);
 	parsed->chain = intern_chain(st, n ? st->scratch : NULL, n);
 	return true;
 }

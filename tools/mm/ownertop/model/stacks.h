@@ -13,7 +13,7 @@
 #include "base/strings.h"
 
 /* Which frames of a chain are shown. */
-struct chain_rules {
+struct chain_options {
 	struct globs skip;	/* leading frames that match are left out: the allocator */
 	struct globs hide;	/* any frame that matches is left out */
 	u32 depth;		/* most frames that are shown; 0: all */
@@ -35,7 +35,7 @@ struct chain {
 };
 
 struct stacks {
-	const struct chain_rules *rules;
+	const struct chain_options *options;
 	const struct owner_sentence *sentence;	/* its comparisons of functions and modules */
 	struct names *names;	/* to look up frames; NULL: show frames as they are */
 
@@ -51,12 +51,12 @@ struct stacks {
 	u32 chains_cap;
 	struct index chain_index;
 
-	struct parsed_slot *parsed;	/* cache of chains that were parsed before */
+	struct parsed_slot *parsed;	/* the last chains that were parsed */
 	u32 *scratch;		/* frames of the chain that is being parsed */
 	u32 scratch_cap;
 };
 
-void stacks_init(struct stacks *st, const struct chain_rules *rules,
+void stacks_init(struct stacks *st, const struct chain_options *options,
 		 const struct owner_sentence *sentence);
 /* @raw: lines with a leading space. Returns false if a frame is malformed. */
 bool stacks_parse(struct stacks *st, struct text raw, struct parsed_chain *parsed);

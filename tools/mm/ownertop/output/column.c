@@ -235,7 +235,7 @@ static bool print_plain_cell(const struct cell *cell, FILE *out)
 	case CELL_TIMES:
 		fprintf(out, "%llu", cell->part);
 		return true;
-	case CELL_RATE:
+	case CELL_PER_HOUR:
 	case CELL_FRACTION:
 		fprintf(out, "%.15g", cell->real);
 		return true;

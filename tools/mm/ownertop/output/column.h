@@ -57,7 +57,7 @@ enum cell_type {
 	CELL_SHARE,		/* text only: .part of .total in percent */
 	CELL_TIMES,		/* text prints .part/.total, other formats .part */
 	CELL_CHANGE,		/* text only: .change of .measure */
-	CELL_RATE,		/* .real: change of .measure per hour */
+	CELL_PER_HOUR,		/* .real: change of .measure per hour */
 	CELL_FRACTION,		/* .real, from 0 to 1 */
 	CELL_WORD,		/* .name, needs no quotes nor escapes */
 	CELL_NAME,		/* .name, any bytes */

@@ -70,22 +70,22 @@ static void print_notes(const struct answer *a, FILE *out)
 }
 
 /* The page names its input files because it may be read without the command line. */
-static void print_source(const struct output_options *o, FILE *out)
+static void print_inputs(const struct output_options *o, FILE *out)
 {
 	char *text = NULL;
 	size_t len;
-	FILE *source = open_memstream(&text, &len);
+	FILE *stream = open_memstream(&text, &len);
 	int i;
 
-	if (!source)
+	if (!stream)
 		out_of_memory();
 	if (!o->nr_inputs)
-		fputs("this machine", source);
+		fputs("this machine", stream);
 	for (i = 0; i < o->nr_inputs; i++)
-		fprintf(source, "%s%s", i ? ", " : "", o->inputs[i]);
+		fprintf(stream, "%s%s", i ? ", " : "", o->inputs[i]);
 	if (o->old)
-		fprintf(source, ", compared with %s", o->old);
-	fclose(source);
+		fprintf(stream, ", compared with %s", o->old);
+	fclose(stream);
 	fputs("\"source\":", out);
 	json_print_text((struct text){ text, len }, out);
 	free(text);
@@ -100,7 +100,7 @@ static void print_data(const struct answer *a, const struct output_options *o, F
 		o->old ? "true" : "false",
 		a->model.total.held != a->model.total.bytes ? "true" : "false",
 		health_complete(&a->health) ? "true" : "false", measure_name(a->view.measure));
-	print_source(o, out);
+	print_inputs(o, out);
 	fputs(",\n", out);
 	print_notes(a, out);
 	fputs(",\n", out);

@@ -170,7 +170,7 @@ static struct json_object *new_cell(const struct row *row, const struct cell *ce
 		return json_count(cell->part);
 	case CELL_NUMBER:
 		return require_memory(json_object_new_int64(cell->integer));
-	case CELL_RATE:
+	case CELL_PER_HOUR:
 	case CELL_FRACTION:
 		return json_real(cell->real, "%.15g");
 	case CELL_WORD:

@@ -146,7 +146,7 @@ static void format_rows(struct rows *t)
 	t->n = 0;
 }
 
-static const char *rate_text(char buf[HUMAN_LEN], const struct cell *cell)
+static const char *per_hour_text(char buf[HUMAN_LEN], const struct cell *cell)
 {
 	struct change c = { llround(fabs(cell->real)), cell->real < 0 };
 
@@ -191,8 +191,8 @@ static const char *cell_text(char buf[HUMAN_LEN], const struct cell *cell)
 		return buf;
 	case CELL_CHANGE:
 		return figure_change(buf, cell->change, cell->measure);
-	case CELL_RATE:
-		return rate_text(buf, cell);
+	case CELL_PER_HOUR:
+		return per_hour_text(buf, cell);
 	case CELL_FRACTION:
 		return fraction_text(buf, cell->real);
 	case CELL_WORD:

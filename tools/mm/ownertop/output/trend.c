@@ -24,12 +24,12 @@ static const struct slope *main_slope(const struct row *row)
 	return &row->slopes[row->a->view.measure];
 }
 
-static struct cell cell_rate(const struct row *row, int arg)
+static struct cell cell_per_hour(const struct row *row, int arg)
 {
 	enum measure measure = measure_of_arg(row, arg);
 
 	return (struct cell){
-		.type = row->slopes ? CELL_RATE : CELL_NONE,
+		.type = row->slopes ? CELL_PER_HOUR : CELL_NONE,
 		.measure = measure,
 		.real = row->slopes ? row->slopes[measure].per_hour : 0,
 	};
@@ -78,13 +78,14 @@ static const struct column columns[] = {
 	{ { NULL, NULL, "row" }, .get = cell_row_name },
 	{ { "#" }, .get = cell_label },
 	{ { NULL, "rank", "rank" }, .get = cell_rank },
-	{ { "BYTES/H" }, .get = cell_rate, .arg = MEASURE_MAIN, .by_objects = "OBJECTS/H" },
+	{ { "BYTES/H" }, .get = cell_per_hour, .arg = MEASURE_MAIN, .by_objects = "OBJECTS/H" },
 	{ { "NOW" }, .get = cell_measure, .arg = SUM_LAST },
-	{ { "OBJECTS/H" }, .get = cell_rate, .arg = MEASURE_BESIDE, .by_objects = "BYTES/H" },
-	{ { NULL, NULL, "objects_per_hour" }, .get = cell_rate, .arg = MEASURE_OBJECTS },
-	{ { NULL, "bytes_per_hour", "bytes_per_hour" }, .get = cell_rate, .arg = MEASURE_BYTES },
-	{ { NULL, "held_per_hour", "held_per_hour" }, .get = cell_rate, .arg = MEASURE_HELD },
-	{ { NULL, "objects_per_hour" }, .get = cell_rate, .arg = MEASURE_OBJECTS },
+	{ { "OBJECTS/H" }, .get = cell_per_hour, .arg = MEASURE_BESIDE, .by_objects = "BYTES/H" },
+	{ { NULL, NULL, "objects_per_hour" }, .get = cell_per_hour, .arg = MEASURE_OBJECTS },
+	{ { NULL, "bytes_per_hour", "bytes_per_hour" }, .get = cell_per_hour,
+	  .arg = MEASURE_BYTES },
+	{ { NULL, "held_per_hour", "held_per_hour" }, .get = cell_per_hour, .arg = MEASURE_HELD },
+	{ { NULL, "objects_per_hour" }, .get = cell_per_hour, .arg = MEASURE_OBJECTS },
 	{ { "UP", "up", "up" }, .get = cell_up },
 	{ { NULL, "down", "down" }, .get = cell_down },
 	{ { "R2", "r2", "r2" }, .get = cell_r2 },
