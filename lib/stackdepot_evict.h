@@ -64,8 +64,9 @@ static_assert(CONFIG_STACKDEPOT_MAX_FRAMES + STACK_DEPOT_COUNTERS <= DEPOT_MAX_W
 #define DEPOT_UNIT		32
 #define DEPOT_UNITS		(POOL_BYTES / DEPOT_UNIT)
 
-/* Bits of struct evictable_pool.unit: generation of the slot, slot is carved. */
+/* Each byte of evictable_pool.unit holds the generation of a slot, and a flag. */
 #define UNIT_GENERATION		((1U << STACK_DEPOT_EXTRA_BITS) - 1)
+/* A record starts at this unit. */
 #define UNIT_CARVED		0x80U
 static_assert(!(UNIT_GENERATION & UNIT_CARVED));
 
@@ -94,8 +95,9 @@ struct evictable_pool {
 	unsigned long rcu_state;
 	u32 index;
 	u32 class;
-	/* Records in use, and records carved so far. */
+	/* Records in use. */
 	u32 nr_used;
+	/* Records carved so far: in use or freed. */
 	u32 nr_carved;
 	/*
 	 * One byte per unit. A lookup by handle checks it before it touches the
@@ -127,7 +129,7 @@ struct depot_class {
 	struct evictable_pool *empty;
 	unsigned int pools;
 	unsigned long in_use;
-	/* Records carved and not in use. */
+	/* Records that are carved and not in use. */
 	unsigned long nr_free;
 	/*
 	 * Why the last allocation failed, if the next one would fail too, see
@@ -171,8 +173,9 @@ struct evictable_depot {
 	/* Frees @deferred_frees and starts a grace period. */
 	struct irq_work work;
 	struct rcu_head rcu;
-	/* @rcu is queued; @rcu must be queued again when it has run. */
+	/* @rcu is queued, and its callback will run after a grace period. */
 	bool gp_pending;
+	/* The callback of @rcu must queue it once more. */
 	bool gp_again;
 };
 

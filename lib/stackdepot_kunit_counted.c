@@ -76,7 +76,7 @@ void stack_depot_test_counted_zero(struct kunit *test)
 		depot_flags_t flags = counted ? COUNT_ALLOC : GET_ALLOC;
 		unsigned int n = 0, bad = 0;
 
-		/* The pool of another class must become free first. */
+		/* The first save waits until the pool of the other class is free. */
 		for (int tries = 0; tries < 4 && n < room; tries++) {
 			wait_for_grace_period();
 			while (n < room) {

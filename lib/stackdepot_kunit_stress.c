@@ -175,7 +175,10 @@ void stack_depot_test_stress(struct kunit *test)
 	KUNIT_EXPECT_TRUE(test, stack_depot_test_destroy(depot));
 }
 
-/* Number of stacks that stay and are counted, and size of the ring of others. */
+/*
+ * PLANTED stacks are counted and never freed during the test. Each thread keeps up
+ * to PASSING other stacks in a ring.
+ */
 #define PLANTED		300
 #define PLANTED_DEPTHS	min(MAX_FRAMES, 64)
 #define PASSING		512
