@@ -5,8 +5,8 @@
     check_symbols.py prefixes   a non-static symbol has one of our prefixes
     check_symbols.py cycles     no files of mm/owner call, or include, each other in a ring
 
-Both read the objects of those kernels in build/ that have slab_owner; objects whose
-source is gone are left by an older build and do not count. Prints what is wrong.
+Both read the objects of each kernel in build/ that has slab_owner. Objects whose
+source is gone belong to an older build and do not count. Prints what is wrong.
 """
 
 import re
