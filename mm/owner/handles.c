@@ -71,9 +71,9 @@ static void init_sites(struct owner_cpu_cache *cpu)
 }
 
 /* Recognize the chain that has this handle from now on, if it has a recipe. */
-static void store_site(struct owner_cpu_cache *cpu, depot_stack_handle_t handle, unsigned long ip,
-		       unsigned int depth, struct owner_caller caller,
-		       const struct owner_recipe *recipe)
+void owner_cpu_store_site(struct owner_cpu_cache *cpu, depot_stack_handle_t handle,
+			  unsigned long ip, unsigned int depth, struct owner_caller caller,
+			  const struct owner_recipe *recipe)
 {
 	unsigned long key = owner_cpu_site_key(ip, depth, caller);
 	struct sites *sites = owner_cpu_sites(cpu, key);
@@ -100,9 +100,9 @@ static void init_sites(struct owner_cpu_cache *cpu)
 {
 }
 
-static void store_site(struct owner_cpu_cache *cpu, depot_stack_handle_t handle, unsigned long ip,
-		       unsigned int depth, struct owner_caller caller,
-		       const struct owner_recipe *recipe)
+void owner_cpu_store_site(struct owner_cpu_cache *cpu, depot_stack_handle_t handle,
+			  unsigned long ip, unsigned int depth, struct owner_caller caller,
+			  const struct owner_recipe *recipe)
 {
 }
 
@@ -170,9 +170,14 @@ noinline void owner_cpu_count_pages_slow(struct owner_cpu_cache *cpu, depot_stac
 		stack_depot_count(handle, counters);
 }
 
-/* Let owner_cpu_take_words() find the handle of these words on this CPU. */
-static void cache_words(depot_stack_handle_t handle, const unsigned long *words,
-			unsigned int count)
+/**
+ * owner_cpu_store_words() - let owner_cpu_take_words() find a handle on this CPU
+ * @handle: the handle, with a reference
+ * @words: what it stands for
+ * @count: number of @words
+ */
+void owner_cpu_store_words(depot_stack_handle_t handle, const unsigned long *words,
+			   unsigned int count)
 {
 	struct owner_cpu_cache *cpu = owner_cpu_begin();
 	struct cached_ref *ref;
@@ -201,11 +206,13 @@ static bool flush_this_cpu(void)
 	return cpu || !this_cpu_read(owner_cpu_caches_home);
 }
 
-/*
- * The depot is full, and references of this CPU may keep it full: flush them, but only
- * once in 100 ms on the whole machine.
+/**
+ * owner_cpu_flush_ratelimited() - flush this CPU's cache, as the depot is full
+ *
+ * The references of this CPU may be what keeps it full. Flush them only once in 100 ms on
+ * the whole machine.
  */
-static void flush_this_cpu_ratelimited(void)
+void owner_cpu_flush_ratelimited(void)
 {
 	static unsigned long next;
 
@@ -234,97 +241,10 @@ depot_stack_handle_t owner_handle_save(unsigned long *words, unsigned int count,
 	kind |= STACK_DEPOT_FLAG_CAN_ALLOC | STACK_DEPOT_FLAG_GET;
 	handle = stack_depot_save_flags(words, count, flags, kind);
 	if (handle)
-		cache_words(handle, words, count);
+		owner_cpu_store_words(handle, words, count);
 	else if (count)
-		flush_this_cpu_ratelimited();
+		owner_cpu_flush_ratelimited();
 	return handle;
-}
-
-/*
- * Walk the stack and intern the chain, without an allocation. Return: a handle with a
- * reference, or 0 if neither the CPU cache nor the depot has the chain or room for it.
- */
-static depot_stack_handle_t walk_and_save(unsigned long ip, unsigned int depth,
-					  struct owner_caller caller, bool keep_allocators)
-{
-	struct owner_unwind_buffer *buffer = owner_unwind_buffer_get();
-	depot_stack_handle_t handle = 0;
-	struct owner_cpu_cache *cpu;
-	unsigned int count;
-
-	if (!buffer)
-		return 0;
-	count = owner_unwind_chain(buffer, depth, caller, keep_allocators);
-	cpu = count ? owner_cpu_begin() : NULL;
-	if (cpu) {
-		struct cached_ref *ref = owner_cpu_take_words(cpu, buffer->frames, count);
-
-		if (ref) {
-			handle = ref->handle;
-			store_site(cpu, handle, ip, depth, caller, &buffer->recipe);
-		}
-		owner_cpu_end(cpu);
-	}
-	if (!handle) {
-		/* RAW: the walk has cut the chain at the interrupt's entry already. */
-		handle = stack_depot_save_flags(buffer->frames, count, 0, STACK_DEPOT_FLAG_GET |
-						STACK_DEPOT_FLAG_COUNT | STACK_DEPOT_FLAG_RAW);
-		if (handle)
-			cache_words(handle, buffer->frames, count);
-	}
-	owner_unwind_buffer_put();
-	return handle;
-}
-
-/* Attempts to give memory to the depot: another CPU can use it up in between. */
-#define REFILLS		4
-
-/**
- * owner_chain_save() - intern the running chain, and recognize it next time if possible
- * @ip: return address of the allocator. Chains with different @ip differ.
- * @depth: number of frames to keep
- * @caller: OWNER_CALLER, where the chain starts
- * @keep_allocators: keep the allocators at the chain's start
- * @flags: flags of the allocation that is tracked
- *
- * The frames are in a per-CPU buffer while they are interned, so nothing is allocated
- * then. If the depot has no room, give it memory afterwards and walk the stack again.
- *
- * Return: a handle with a reference, or 0 if the depot has no room.
- */
-noinline depot_stack_handle_t owner_chain_save(unsigned long ip, unsigned int depth,
-					       struct owner_caller caller, bool keep_allocators,
-					       gfp_t flags)
-{
-	depot_stack_handle_t handle;
-	unsigned int i;
-
-	owner_chain_prepare(flags);
-	handle = walk_and_save(ip, depth, caller, keep_allocators);
-	/* @flags also forbid the refill to sleep where the tracked allocation must not. */
-	for (i = 0; !handle && i < REFILLS && stack_depot_refill(flags | __GFP_NOWARN); i++)
-		handle = walk_and_save(ip, depth, caller, keep_allocators);
-	if (!handle)
-		flush_this_cpu_ratelimited();
-	return handle;
-}
-
-/**
- * owner_chain_verify() - compare a recognized chain with the kernel's unwinder
- * @stack: handle of the chain, with a reference
- * @depth: number of frames that were asked for
- * @caller: OWNER_CALLER, where the chain starts
- * @keep_allocators: whether allocators were kept at the chain's start
- *
- * Called for every chain if owner.verify=1.
- */
-void owner_chain_verify(depot_stack_handle_t stack, unsigned int depth,
-			struct owner_caller caller, bool keep_allocators)
-{
-	unsigned long *entries;
-	unsigned int count = stack_depot_fetch(stack, &entries);
-
-	owner_unwind_compare(entries, count, depth, caller, keep_allocators);
 }
 
 /**

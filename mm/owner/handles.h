@@ -119,9 +119,14 @@ void owner_cpu_add_refs(struct owner_cpu_cache *cpu, depot_stack_handle_t handle
 			unsigned int references);
 bool owner_cpu_refill_ref(struct owner_cpu_cache *cpu, depot_stack_handle_t handle);
 void owner_cpu_count_pages_slow(struct owner_cpu_cache *cpu, depot_stack_handle_t handle, long n);
+void owner_cpu_store_words(depot_stack_handle_t handle, const unsigned long *words,
+			   unsigned int count);
+void owner_cpu_store_site(struct owner_cpu_cache *cpu, depot_stack_handle_t handle,
+			  unsigned long ip, unsigned int depth, struct owner_caller caller,
+			  const struct owner_recipe *recipe);
+void owner_cpu_flush_ratelimited(void);
 depot_stack_handle_t owner_handle_save(unsigned long *words, unsigned int count, gfp_t flags,
 				       depot_flags_t kind);
-void owner_chain_prepare(gfp_t flags);
 
 /* Take the CPU cache, until owner_cpu_end(). Return: NULL if it is in use, or missing. */
 static __always_inline struct owner_cpu_cache *owner_cpu_begin(void)

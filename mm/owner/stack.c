@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Set up captures, degrade chains if the depot is full, and intern tasks.
+ * Intern chains and tasks, and degrade chains if the depot is full.
  *
  * Chains and tasks are in the evictable part of the stack depot. A task is interned as
  * three words, in the same way as a chain is interned as its return addresses.
@@ -38,7 +38,7 @@ int owner_capture_late_init(void)
 	return 0;
 }
 
-/* --- When the depot has no room ------------------------------------------------ */
+/* --- Chains -------------------------------------------------------------------- */
 
 /* Handle of the overflow chain. Interned with the first chain, while there is room. */
 static depot_stack_handle_t overflow_chain;
@@ -50,7 +50,7 @@ static noinline unsigned long slab_owner_no_room(void)
 }
 
 /* Intern the overflow chain, unless that was done. @flags: of the tracked allocation. */
-void owner_chain_prepare(gfp_t flags)
+static void intern_overflow_chain(gfp_t flags)
 {
 	unsigned long frame = slab_owner_no_room();
 	depot_stack_handle_t handle;
@@ -62,6 +62,93 @@ void owner_chain_prepare(gfp_t flags)
 					STACK_DEPOT_FLAG_COUNT);
 	if (cmpxchg(&overflow_chain, 0, handle))
 		stack_depot_put(handle);
+}
+
+/*
+ * Walk the stack and intern the chain, without an allocation. Return: a handle with a
+ * reference, or 0 if neither the CPU cache nor the depot has the chain or room for it.
+ */
+static depot_stack_handle_t walk_and_save(unsigned long ip, unsigned int depth,
+					  struct owner_caller caller, bool keep_allocators)
+{
+	struct owner_unwind_buffer *buffer = owner_unwind_buffer_get();
+	depot_stack_handle_t handle = 0;
+	struct owner_cpu_cache *cpu;
+	unsigned int count;
+
+	if (!buffer)
+		return 0;
+	count = owner_unwind_chain(buffer, depth, caller, keep_allocators);
+	cpu = count ? owner_cpu_begin() : NULL;
+	if (cpu) {
+		struct cached_ref *ref = owner_cpu_take_words(cpu, buffer->frames, count);
+
+		if (ref) {
+			handle = ref->handle;
+			owner_cpu_store_site(cpu, handle, ip, depth, caller, &buffer->recipe);
+		}
+		owner_cpu_end(cpu);
+	}
+	if (!handle) {
+		/* RAW: the walk has cut the chain at the interrupt's entry already. */
+		handle = stack_depot_save_flags(buffer->frames, count, 0, STACK_DEPOT_FLAG_GET |
+						STACK_DEPOT_FLAG_COUNT | STACK_DEPOT_FLAG_RAW);
+		if (handle)
+			owner_cpu_store_words(handle, buffer->frames, count);
+	}
+	owner_unwind_buffer_put();
+	return handle;
+}
+
+/* Attempts to give memory to the depot: another CPU can use it up in between. */
+#define REFILLS		4
+
+/**
+ * owner_chain_save() - intern the running chain, and recognize it next time if possible
+ * @ip: return address of the allocator. Chains with different @ip differ.
+ * @depth: number of frames to keep
+ * @caller: OWNER_CALLER, where the chain starts
+ * @keep_allocators: keep the allocators at the chain's start
+ * @flags: flags of the allocation that is tracked
+ *
+ * The frames are in a per-CPU buffer while they are interned, so nothing is allocated
+ * then. If the depot has no room, give it memory afterwards and walk the stack again.
+ *
+ * Return: a handle with a reference, or 0 if the depot has no room.
+ */
+noinline depot_stack_handle_t owner_chain_save(unsigned long ip, unsigned int depth,
+					       struct owner_caller caller, bool keep_allocators,
+					       gfp_t flags)
+{
+	depot_stack_handle_t handle;
+	unsigned int i;
+
+	intern_overflow_chain(flags);
+	handle = walk_and_save(ip, depth, caller, keep_allocators);
+	/* @flags also forbid the refill to sleep where the tracked allocation must not. */
+	for (i = 0; !handle && i < REFILLS && stack_depot_refill(flags | __GFP_NOWARN); i++)
+		handle = walk_and_save(ip, depth, caller, keep_allocators);
+	if (!handle)
+		owner_cpu_flush_ratelimited();
+	return handle;
+}
+
+/**
+ * owner_chain_verify() - compare a recognized chain with the kernel's unwinder
+ * @stack: handle of the chain, with a reference
+ * @depth: number of frames that were asked for
+ * @caller: OWNER_CALLER, where the chain starts
+ * @keep_allocators: whether allocators were kept at the chain's start
+ *
+ * Called for every chain if owner.verify=1.
+ */
+void owner_chain_verify(depot_stack_handle_t stack, unsigned int depth,
+			struct owner_caller caller, bool keep_allocators)
+{
+	unsigned long *entries;
+	unsigned int count = stack_depot_fetch(stack, &entries);
+
+	owner_unwind_compare(entries, count, depth, caller, keep_allocators);
 }
 
 /**
