@@ -74,8 +74,8 @@ static int check_nodes(const struct owner_sentence *s, char **error_text)
 			if (nid < MAX_NUMNODES && node_state(nid, N_MEMORY))
 				continue;
 			*error_text = kasprintf(GFP_KERNEL,
-					     "node %llu has no memory: there are %*pbl\n", nid,
-					     nodemask_pr_args(&node_states[N_MEMORY]));
+						"node %llu has no memory: there are %*pbl\n", nid,
+						nodemask_pr_args(&node_states[N_MEMORY]));
 			return *error_text ? -EINVAL : -ENOMEM;
 		}
 	}

@@ -192,9 +192,10 @@ static void test_folio_copy(struct kunit *test)
 
 static int write_rules(const char *sentences)
 {
-	char said[256];
+	char error_text[256];
 
-	return owner_rules_write(sentences, strlen(sentences), said, sizeof(said));
+	return owner_rules_write(sentences, strlen(sentences), error_text,
+				 sizeof(error_text));
 }
 
 static unsigned int get_depth(struct page *page, unsigned long *first)
