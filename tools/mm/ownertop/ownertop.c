@@ -7,6 +7,7 @@
 
 #include "ask/answer.h"
 #include "ask/options.h"
+#include "ask/parse.h"
 #include "ask/query.h"
 #include "base/exit_status.h"
 #include "input/progress.h"
@@ -118,7 +119,7 @@ int main(int argc, char *argv[])
 		return page_owner_sort_main(argc, argv);
 	if (argc > 1 && !strcmp(argv[1], PAGE_OWNER_SORT))
 		return page_owner_sort_main(argc - 1, argv + 1);
-	options_parse(&options, argc, argv);
+	parse_command_line(&options, argc, argv);
 	if (options.print_skip_list) {
 		globs_print(&options.select.chains.skip, stdout);
 		status = close_output(STATUS_COMPLETE);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * The list of options. options.c parses the command line by it, usage.c prints --help from
+ * The list of options. parse.c parses the command line by it, usage.c prints --help from
  * it, and generate.c makes the manual and the bash completion from it.
  */
 #ifndef OWNERTOP_OPTION_LIST_H

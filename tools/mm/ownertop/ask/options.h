@@ -34,8 +34,6 @@ struct options {
 	int nr_inputs;
 };
 
-/* Parse the command line. Ends the program with a message if it is wrong. */
-void options_parse(struct options *o, int argc, char *argv[]);
 /* Is bytes, held or objects the only sort key? */
 bool options_order_is_measure(const struct options *o);
 /* Must the newest record be known before records are judged? Then inputs are read twice. */

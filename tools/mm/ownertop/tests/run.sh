@@ -248,6 +248,13 @@ folders_are_layers()
 		layer ui base input names model output ask
 }
 
+# A source file and its header count as one file. tsort prints the files of a circle.
+files_form_no_circle()
+{
+	(cd "$source" && grep -H '^#include "' ownertop.c [!t]*/*.[ch]) |
+		sed -E 's,\.[ch]:#include "(.*)\.h"$, \1,' | awk '$1 != $2' | tsort > /dev/null
+}
+
 # Each query in the language's documentation works on dumps.
 documented_queries()
 {
@@ -282,6 +289,7 @@ check "the commands of the cookbook run" cookbook_commands_run
 check "the completion offers what fits" completion_offers
 check "the documented questions are answered" documented_queries
 check "folders include only those below them" folders_are_layers
+check "files do not include each other in a circle" files_form_no_circle
 check "every expectation has a case" no_stray_expectations
 check "the same groups as a second program finds" \
 	"$here/compare_with_oracle.py" "$build/ownertop"

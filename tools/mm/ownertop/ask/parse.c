@@ -1,0 +1,373 @@
+// SPDX-License-Identifier: GPL-2.0
+/* Parse and check the command line. */
+#include <getopt.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "base/exit_status.h"
+#include "ask/option_list.h"
+#include "ask/parse.h"
+#include "ask/settings.h"
+#include "ask/usage.h"
+
+#define DEFAULT_INTERVAL_MS 3000
+#define SECONDS_MAX 86400
+#define PAGE_SIZE_MIN 4096
+#define PAGE_SIZE_MAX (1024 * 1024)
+
+/* Value of depth and top until an option sets it; otherwise the view's default replaces it. */
+#define UNSET U32_MAX
+
+/* getopt_long() returns a letter, or for a long option LONG_OPTION + enum option_id. */
+#define LONG_OPTION 256
+
+static u32 parse_page_size(const char *text)
+{
+	u32 size = usage_count("--page-size", text);
+
+	if (size < PAGE_SIZE_MIN || size > PAGE_SIZE_MAX || size & (size - 1))
+		usage_fail("--page-size", text, "is no machine's page size");
+	return size;
+}
+
+static u32 parse_interval(const char *text)
+{
+	char *end;
+	double seconds = strtod(text, &end);
+
+	if (end == text || *end || !(seconds >= 0.1 && seconds <= SECONDS_MAX))
+		usage_fail("--live", text, "is no number of seconds from 0.1 to 86400");
+	return seconds * 1000;
+}
+
+static void read_skip_list(struct options *o, const char *path)
+{
+	globs_free(&o->select.chains.skip);
+	if (!globs_read(&o->select.chains.skip, path))
+		usage_fail("--skip", path, "cannot be read");
+}
+
+static void parse_option(struct options *o, struct command_line *line, enum option_id id)
+{
+	struct selection *select = &o->select;
+	struct question *question = &line->question;
+
+	switch (id) {
+	case OPT_DEPTH:
+		select->chains.depth = usage_count("--depth", optarg);
+		line->depth = optarg;
+		break;
+	case OPT_GROUP:
+		settings_parse_group(o, optarg);
+		line->group = optarg;
+		break;
+	case OPT_SORT:
+		settings_parse_sort(o, optarg);
+		line->sort = optarg;
+		break;
+	case OPT_TOP:
+		o->top = usage_count("--top", optarg);
+		line->top = optarg;
+		break;
+	case OPT_CACHE:
+		question_add_word(question, "--cache", "cache", optarg);
+		break;
+	case OPT_COMM:
+		question_add_word(question, "--comm", "comm", optarg);
+		break;
+	case OPT_PID:
+		question_add_number(question, "--pid", "pid ==", optarg);
+		break;
+	case OPT_OLDER:
+		question_add_number(question, "--older", "age >=", optarg);
+		break;
+	case OPT_NOW:
+		o->now = sentence_parse_time("--now", optarg);
+		if (!o->now)
+			usage_fail("--now", optarg, "is no time after boot");
+		break;
+	case OPT_FOCUS:
+		question_append_function(&question->focus, optarg);
+		break;
+	case OPT_IGNORE:
+		question_append_function(&question->ignore, optarg);
+		break;
+	case OPT_HIDE:
+		globs_add(&select->chains.hide, optarg, strlen(optarg));
+		break;
+	case OPT_SKIP:
+		read_skip_list(o, optarg);
+		break;
+	case OPT_NO_SKIP:
+		globs_free(&select->chains.skip);
+		break;
+	case OPT_SKIP_LIST:
+		o->print_skip_list = true;
+		break;
+	case OPT_CALLEES:
+		o->callees = true;
+		break;
+	case OPT_MIN:
+		o->least_percent = usage_percent("--min", optarg);
+		break;
+	case OPT_DIFF:
+		o->old = optarg;
+		break;
+	case OPT_TIME:
+		times_parse(&o->times, optarg);
+		break;
+	case OPT_PAGE_SIZE:
+		o->page_size = parse_page_size(optarg);
+		break;
+	case OPT_JSON:
+		o->format = FORMAT_JSON;
+		break;
+	case OPT_CSV:
+		o->format = FORMAT_CSV;
+		break;
+	case OPT_LIVE:
+		o->interval_ms = optarg ? parse_interval(optarg) : DEFAULT_INTERVAL_MS;
+		break;
+	case OPT_VMLINUX:
+		o->vmlinux = optarg;
+		break;
+	case OPT_MODULES:
+		o->modules = optarg;
+		break;
+	case OPT_KALLSYMS:
+		o->kallsyms = optarg;
+		break;
+	case OPT_HELP:
+		usage_help();
+	case NR_OPTIONS:
+		break;
+	}
+}
+
+/* Make the arguments of getopt_long() from the list of options. */
+static void list_options(char letters[2 * NR_OPTIONS + 1], struct option names[NR_OPTIONS + 1])
+{
+	int i;
+
+	for (i = 0; i < NR_OPTIONS; i++) {
+		const struct option_info *option = &option_list[i];
+
+		names[i] = (struct option){
+			.name = option->name,
+			.has_arg = option->argument,
+			.val = LONG_OPTION + i,
+		};
+		if (option->letter)
+			*letters++ = option->letter;
+		if (option->letter && option->argument == required_argument)
+			*letters++ = ':';
+	}
+	names[i] = (struct option){ 0 };
+	*letters = '\0';
+}
+
+/* Returns the option for a result of getopt_long(). Ends the program if there is none. */
+static enum option_id find_option(int opt)
+{
+	int i;
+
+	if (opt >= LONG_OPTION)
+		return opt - LONG_OPTION;
+	for (i = 0; i < NR_OPTIONS; i++)
+		if (opt == option_list[i].letter)
+			return i;
+	usage_hint();
+}
+
+static void parse_all_options(struct options *o, struct command_line *line, int argc, char *argv[])
+{
+	struct option names[NR_OPTIONS + 1];
+	char letters[2 * NR_OPTIONS + 1];
+	int opt;
+
+	list_options(letters, names);
+	while ((opt = getopt_long(argc, argv, letters, names, NULL)) != -1) {
+		enum option_id id = find_option(opt);
+
+		line->takes |= option_list[id].takes;
+		parse_option(o, line, id);
+	}
+}
+
+/* Refuse options and settings that the view would ignore. */
+static void check_taken(const struct options *o, unsigned int used)
+{
+	static const struct {
+		unsigned int takes;
+		const char *name;
+	} settings[] = {
+		{ TAKES_ORDER, "sort by other than one amount" },
+		{ TAKES_GROUPS, "groups=" },
+		{ TAKES_MODE, "mode=" },
+	};
+	const unsigned int refused = used & ~o->view->takes;
+	const char *name = NULL;
+	char option[32];
+	unsigned int i;
+
+	for (i = 0; i < NR_OPTIONS && !name; i++) {
+		if (!(refused & option_list[i].takes))
+			continue;
+		snprintf(option, sizeof(option), "--%s", option_list[i].name);
+		name = option;
+	}
+	for (i = 0; i < sizeof(settings) / sizeof(*settings) && !name; i++)
+		if (refused & settings[i].takes)
+			name = settings[i].name;
+	if (name)
+		usage_fail(name, o->view->name, "is a view that has no use for it");
+	if (!o->view->write[o->format])
+		usage_fail(format_options[o->format], o->view->name, "is a view without that form");
+	if (o->view->no_terminal && isatty(STDOUT_FILENO))
+		usage_fail(o->view->name, "standard output",
+			   "is a terminal; send it to a file with '>'");
+}
+
+/*
+ * Ages are counted from the newest record. answer_read_dump() finds it by reading all
+ * inputs once before it reads them to add them up, which a pipe does not allow.
+ */
+static void check_readable_twice(const struct options *o, const char *option)
+{
+	int i;
+
+	for (i = 0; i < o->nr_inputs; i++)
+		if (!strcmp(o->inputs[i], "-"))
+			usage_fail(option, "-", "cannot be read twice; give it a FILE");
+	if (o->old && !strcmp(o->old, "-"))
+		usage_fail(option, "-", "cannot be read twice; give it a FILE");
+}
+
+/* A misspelt view would be taken for a file that does not exist: suggest the view. */
+static void check_view(const char *word)
+{
+	const struct view *meant = view_nearest(word);
+
+	if (!meant || strchr(word, '/') || !access(word, F_OK))
+		return;
+	fprintf(stderr, "ownertop: '%s' is no view, and no file: did you mean '%s'?\n", word,
+		meant->name);
+	usage_hint();
+}
+
+static void check_inputs(struct options *o)
+{
+	if (o->view->pair) {
+		if (o->nr_inputs != 2)
+			usage_fail(o->view->name, "OLD NEW", "are the two dumps it takes");
+		o->old = *o->inputs++;
+		o->nr_inputs--;
+	}
+	if (!o->view->series)
+		return;
+	if (o->nr_inputs < 2)
+		usage_fail(o->view->name, "FILE FILE...", "are the dumps it takes, two or more");
+	if (o->times.source == TIME_LIST && o->times.n != (u32)o->nr_inputs)
+		usage_fail("--time", "T,T...", "must have one time for each dump");
+}
+
+static void check_live(const struct options *o)
+{
+	if (o->format != FORMAT_TEXT)
+		usage_fail("--live", "--json or --csv", "cannot be had with it");
+	check_readable_twice(o, "--live");
+}
+
+static void open_names(struct options *o)
+{
+	struct kallsyms *kallsyms = NULL;
+	const char *error;
+
+	if (o->modules && access(o->modules, R_OK | X_OK))
+		usage_fail("--modules", o->modules, "is no directory that can be read");
+	if (o->kallsyms) {
+		kallsyms = kallsyms_open(o->kallsyms);
+		if (!kallsyms)
+			exit(STATUS_FAILED);
+	}
+	o->select.names = names_open(o->vmlinux, o->modules, kallsyms, &error);
+	if (o->select.names)
+		return;
+	fprintf(stderr, "ownertop: --vmlinux: %s: %s\n", o->vmlinux, error);
+	exit(STATUS_FAILED);
+}
+
+/*
+ * The kernel answers for call chains from counters, but looks at every object for ages.
+ * This takes too long for --live, so there ages are asked for only to sort by them.
+ */
+static bool needs_ages(const struct options *o)
+{
+	u32 i;
+
+	for (i = 0; i < o->nr_order; i++)
+		if (o->order[i] == OWNER_SORT_OLDEST || o->order[i] == OWNER_SORT_YOUNGEST)
+			return true;
+	return o->view->ages && !o->interval_ms;
+}
+
+/* The kernel looks at every object to group by cache, too: --live has other groups. */
+static const struct group_list *default_groups(const struct options *o)
+{
+	return o->live && o->interval_ms ? &o->view->redrawn : &o->view->group;
+}
+
+static void set_defaults(struct options *o)
+{
+	if (!o->select.group.n)
+		o->select.group = *default_groups(o);
+	if (o->select.chains.depth == UNSET)
+		o->select.chains.depth = o->view->depth;
+	if (!o->nr_order)
+		o->order[o->nr_order++] = OWNER_SORT_BYTES;
+	o->sort = measure_of_order(o->order, o->nr_order);
+	o->ages = needs_ages(o);
+	if (o->top == UNSET)
+		o->top = o->format == FORMAT_TEXT ? o->view->top : 0;
+	if (o->least_percent < 0)
+		o->least_percent = o->view->least_percent;
+}
+
+void parse_command_line(struct options *o, int argc, char *argv[])
+{
+	struct command_line line = { 0 };
+
+	*o = (struct options){
+		.select.chains.depth = UNSET,
+		.format = FORMAT_TEXT,
+		.top = UNSET,
+		.least_percent = -1,
+		.page_size = sysconf(_SC_PAGESIZE),
+	};
+	globs_add_allocator(&o->select.chains.skip);
+	parse_all_options(o, &line, argc, argv);
+
+	o->nr_inputs = argc - optind;
+	settings_extract_sentence(o, &line, argv + optind);
+	o->view = o->nr_inputs ? view_find(*o->inputs) : NULL;
+	if (o->view) {
+		o->inputs++;
+		o->nr_inputs--;
+	} else {
+		if (o->nr_inputs)
+			check_view(*o->inputs);
+		o->view = &views[0];
+	}
+	settings_merge(o, &line);
+	o->live = !o->nr_inputs;
+	check_taken(o, line.takes);
+	check_inputs(o);
+	if (options_need_newest(o))
+		check_readable_twice(o, "age");
+	if (o->interval_ms)
+		check_live(o);
+	if (o->vmlinux || o->modules || o->kallsyms)
+		open_names(o);
+	set_defaults(o);
+}
