@@ -42,7 +42,7 @@ static struct page *get_used_page(unsigned long pfn, unsigned long *step)
  * Copy the record of the allocation that begins with @page, and take a reference to
  * its chain. Return false if no tracked allocation begins there, or it changed meanwhile.
  */
-static bool copy_record(struct page *page, unsigned long pfn, struct owner_pages *found)
+static bool copy_page_record(struct page *page, unsigned long pfn, struct owner_pages *found)
 {
 	struct page_ext *ext = page_ext_get(page);
 	depot_stack_handle_t handle = 0;
@@ -91,7 +91,7 @@ bool owner_pages_find(unsigned long *pfn, unsigned long end, struct owner_pages 
 		struct page *page = get_used_page(here, &step);
 
 		*pfn += step;
-		if (page && copy_record(page, here, found))
+		if (page && copy_page_record(page, here, found))
 			return true;
 	}
 	return false;

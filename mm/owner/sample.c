@@ -144,14 +144,14 @@ bool owner_is_sampled(unsigned int number, size_t size)
 /* --- Estimating -------------------------------------------------------------- */
 
 /* 1 - exp(-cost) in units of 2^-32. */
-static u32 probability(u64 cost)
+static u32 compute_probability(u64 cost)
 {
 	unsigned int doublings = 0;
 	u64 p;
 
 	/* At larger costs the probability is 1 to the last bit. */
 	cost = min(cost, 23ULL << 32);
-	/* Halve the cost until three terms of the series are exact enough. */
+	/* Halve the exponent until three terms of the series of exp() are exact enough. */
 	while (cost >> 26) {
 		cost >>= 1;
 		doublings++;
@@ -168,7 +168,7 @@ static u32 sampling_probability(unsigned int number, size_t size)
 {
 	u64 rate = owner_rate_word(number);
 
-	return probability(size * (u32)rate + (rate >> 32));
+	return compute_probability(size * (u32)rate + (rate >> 32));
 }
 
 /**

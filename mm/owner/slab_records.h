@@ -71,7 +71,10 @@ static __always_inline struct owner_slab_records *owner_slab_records_of(unsigned
 	return exts & OBJEXTS_OWNER_RECORDS ? owner_slab_records_untag(exts) : NULL;
 }
 
-/* Where the vector of extensions is: in slab->obj_exts, or in the slab's records. */
+/*
+ * Return the address of the pointer to the vector of extensions. The pointer is in
+ * slab->obj_exts, or in the slab's records if it has any.
+ */
 static __always_inline unsigned long *owner_obj_exts_ptr(unsigned long *obj_exts)
 {
 	unsigned long exts = READ_ONCE(*obj_exts);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-/* The part of a cursor that all sources share: locks, rests and references. */
+/* The part of a cursor that all sources share: locks, yielding and references. */
 
 #include <linux/jiffies.h>
 #include <linux/sched.h>
@@ -59,8 +59,8 @@ void owner_cursor_set_source(struct owner_cursor *cursor, const struct owner_sou
 	owner_cursor_begin(cursor);
 }
 
-/* Slow path of owner_cursor_rest(). */
-int owner_cursor_rest_slow(struct owner_cursor *cursor)
+/* Slow path of owner_cursor_yield(): drop the locks, let other tasks run, lock again. */
+int owner_cursor_yield_slow(struct owner_cursor *cursor)
 {
 	if (signal_pending(current))
 		return -ERESTARTSYS;

@@ -10,7 +10,7 @@
  * walk_percpu.c	per-CPU areas, by bucket of their hash table
  * walk_chain.c		call chains, with what their counters say
  *
- * walk.c holds what all sources have in common: locks, rests and references.
+ * walk.c holds what all sources have in common: locks, yielding and references.
  */
 #ifndef _MM_OWNER_WALK_H
 #define _MM_OWNER_WALK_H
@@ -71,7 +71,7 @@ struct owner_object {
  * @unlock: drop these locks, NULL with @lock
  * @next: find the first object at or after @pos of the cursor, store its position in
  *	@found_pos, leave the position behind it in @pos, and references to its handles in
- *	@ref. Call owner_cursor_rest() while no RCU read lock is held. Return 1 if there
+ *	@ref. Call owner_cursor_yield() while no RCU read lock is held. Return 1 if there
  *	is one, 0 if there is none, -ERESTARTSYS after a signal.
  */
 struct owner_source_ops {
@@ -93,7 +93,7 @@ extern const struct owner_source_ops owner_page_chain_source;
  * @pos: where the next object is looked for, as the source encodes it; 0 is the start
  * @found_pos: position of the object that was found last
  * @ref: references to the handles of the object that was found last
- * @deadline: in jiffies: when the cursor rests next
+ * @deadline: in jiffies: when the cursor drops its locks for a moment
  * @listed_cache: a cache that was seen on slab_caches since slab_mutex was taken
  * @cgroup: buffer of OWNER_CGROUP_MAX bytes for the path of the memory cgroup that a
  *	slab object is charged to, NULL if it is not asked for
@@ -116,7 +116,7 @@ void owner_cursor_end(struct owner_cursor *cursor);
 void owner_cursor_set_source(struct owner_cursor *cursor, const struct owner_source_ops *ops);
 int owner_cursor_next(struct owner_cursor *cursor, struct owner_object *object);
 void owner_cursor_put_refs(struct owner_cursor *cursor);
-int owner_cursor_rest_slow(struct owner_cursor *cursor);
+int owner_cursor_yield_slow(struct owner_cursor *cursor);
 
 /* Let the next owner_cursor_next() find the object again that was found last. */
 static inline void owner_cursor_step_back(struct owner_cursor *cursor)
@@ -125,16 +125,16 @@ static inline void owner_cursor_step_back(struct owner_cursor *cursor)
 }
 
 /**
- * owner_cursor_rest - after 20 ms, drop the locks, reschedule and take them again
+ * owner_cursor_yield - after 20 ms, drop the locks, reschedule and take them again
  * @cursor: has no object: its references are dropped, too
  *
  * Return: 0, -ERESTARTSYS after a signal.
  */
-static __always_inline int owner_cursor_rest(struct owner_cursor *cursor)
+static __always_inline int owner_cursor_yield(struct owner_cursor *cursor)
 {
 	if (likely(!need_resched() && time_before(jiffies, cursor->deadline)))
 		return 0;
-	return owner_cursor_rest_slow(cursor);
+	return owner_cursor_yield_slow(cursor);
 }
 
 #endif /* _MM_OWNER_WALK_H */

@@ -34,7 +34,7 @@ static void fill_object(struct owner_object *object)
 	object->owner = (struct owner_record){ .stack = pages->owner.handle };
 }
 
-/* Look at that many page frames before the next owner_cursor_rest(). */
+/* Look at that many page frames before the next owner_cursor_yield(). */
 #define FRAMES_PER_REST	1024
 
 static int next_pages(struct owner_cursor *cursor, struct owner_object *object)
@@ -46,7 +46,7 @@ static int next_pages(struct owner_cursor *cursor, struct owner_object *object)
 	while (!found && pfn < max_pfn) {
 		unsigned long end = min(pfn + FRAMES_PER_REST, max_pfn);
 
-		error = owner_cursor_rest(cursor);
+		error = owner_cursor_yield(cursor);
 		if (error)
 			break;
 		found = owner_pages_find(&pfn, end, &object->pages);

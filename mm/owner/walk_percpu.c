@@ -62,7 +62,7 @@ static void fill_object(struct owner_object *object, const struct owner_percpu_r
 static int next_area(struct owner_cursor *cursor, struct owner_object *object)
 {
 	struct owner_percpu_record *record = NULL;
-	int error = owner_cursor_rest(cursor);
+	int error = owner_cursor_yield(cursor);
 	u64 bucket;
 
 	if (error)

@@ -268,7 +268,7 @@ static int search_memory(struct owner_cursor *cursor, search_slab_fn *search, vo
 	int error = 0;
 
 	while (!found && pos.pfn < max_pfn) {
-		error = owner_cursor_rest(cursor);
+		error = owner_cursor_yield(cursor);
 		if (error)
 			break;
 		rcu_read_lock();

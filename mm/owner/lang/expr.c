@@ -59,8 +59,8 @@ static bool read_range(struct parser *p, enum owner_type type, union owner_value
 }
 
 /* Store the operand of <, <=, > or >= as the range of numbers that satisfy it. */
-static bool read_bound(struct parser *p, enum owner_type type, enum owner_operator operator,
-		       union owner_value *value)
+static bool read_comparison_bound(struct parser *p, enum owner_type type,
+				  enum owner_operator operator, union owner_value *value)
 {
 	unsigned long long number;
 
@@ -175,7 +175,7 @@ static bool read_value(struct parser *p, const struct owner_comparison *c,
 	default:
 		if (c->operator == OWNER_EQ || c->operator == OWNER_NE)
 			return read_range(p, type, value);
-		return read_bound(p, type, c->operator, value);
+		return read_comparison_bound(p, type, c->operator, value);
 	}
 }
 

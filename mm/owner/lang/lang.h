@@ -128,7 +128,7 @@ enum owner_sort {
 /* One field of group=. Objects that agree in all of these fields form a group. */
 struct owner_group_field {
 	unsigned char field;	/* enum owner_field, or OWNER_FIELD_STACK */
-	unsigned char full;	/* stack.full: keep the allocator's own frames */
+	unsigned char full;	/* stack.full: keep leading frames of the allocator */
 	unsigned char frames;	/* stack.N: compare the first N frames; 0: all frames */
 };
 

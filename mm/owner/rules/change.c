@@ -204,7 +204,7 @@ static int apply_text(struct rule_change *change, const char *text, size_t lengt
 
 /* --- Publishing a table -------------------------------------------------------- */
 
-static void resolve_sources(struct owner_rule_table *table)
+static void find_common_rules(struct owner_rule_table *table)
 {
 	enum owner_source source;
 	unsigned int i;
@@ -213,7 +213,7 @@ static void resolve_sources(struct owner_rule_table *table)
 	for (i = 1; i <= table->count; i++)
 		table->fields_used |= table->entries[i]->sentence->fields_used;
 	for (source = 0; source < OWNER_SOURCES; source++)
-		table->by_source[source] = owner_rules_resolve_source(table, source);
+		table->by_source[source] = owner_rules_find_common_rule(table, source);
 }
 
 /* With slab_owner=ready, the first rule that captures something enables the hooks. */
@@ -250,7 +250,7 @@ static void publish_table(struct rule_change *change, struct owner_rule_table *o
 	struct owner_rule_table *table = change->table;
 	unsigned int i;
 
-	resolve_sources(table);
+	find_common_rules(table);
 	for (i = 1; i <= table->count; i++)
 		table->entries[i]->published = true;
 	if (!table->count) {

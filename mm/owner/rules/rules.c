@@ -293,14 +293,14 @@ static unsigned int resolve_cache_rule(const struct owner_rule_table *table,
 }
 
 /**
- * owner_rules_resolve_source() - find the rule of all allocations from a source
+ * owner_rules_find_common_rule() - find the rule of all allocations from a source
  * @table: a table of rules
  * @source: OWNER_SOURCE_PAGE or OWNER_SOURCE_PERCPU
  *
  * Return: the number of the rule, or OWNER_RESOLVE_PER_ALLOCATION.
  */
-unsigned int owner_rules_resolve_source(const struct owner_rule_table *table,
-					enum owner_source source)
+unsigned int owner_rules_find_common_rule(const struct owner_rule_table *table,
+					  enum owner_source source)
 {
 	struct owner_field_values fields;
 

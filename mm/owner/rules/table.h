@@ -52,7 +52,7 @@ extern struct owner_rule_entry owner_default_rule;
 extern unsigned long owner_rules_generation;
 
 int owner_rules_alloc_chain_buffers(void);
-unsigned int owner_rules_resolve_source(const struct owner_rule_table *table,
-					enum owner_source source);
+unsigned int owner_rules_find_common_rule(const struct owner_rule_table *table,
+					  enum owner_source source);
 
 #endif /* _MM_OWNER_RULES_TABLE_H */

@@ -492,7 +492,7 @@ static bool check_references(struct counting *counting, const struct count *coun
 {
 	if (references < count->references)
 		return false;
-	/* References of slab records are not counted here. */
+	/* @count lacks the references that slab records hold: only the lower bound is known. */
 	if (slab_owner_is_on())
 		return true;
 	counting->surplus += references - count->references;
