@@ -18,7 +18,7 @@ help:
 	@echo 'make bench               costs of allocations and of ownertop, compared with other tools'
 	@echo 'make lint                style, static checks, names, spelling'
 	@echo
-	@echo 'make kernel K=x86_64     build/x86_64/; also um debug rt arm64 vanilla profiling'
+	@echo 'make kernel K=x86_64     build/x86_64/; also um page debug rt arm64 vanilla profiling'
 	@echo 'make guest K= CMD= APPEND= SMP= MEM= EXTRA='
 	@echo '                         boot K, run CMD (EXTRA is at /extra), exit with its status'
 	@echo 'make shell K=            boot K with a prompt'

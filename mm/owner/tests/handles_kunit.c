@@ -153,7 +153,7 @@ static struct kunit_case owner_handles_cases[] = {
 };
 
 static struct kunit_suite owner_handles_suite = {
-	.name = "owner_cpu_caches",
+	.name = "owner_handles",
 	.init = owner_test_init,
 	.test_cases = owner_handles_cases,
 };
