@@ -10,6 +10,7 @@
 void notes_print(const struct answer *a, struct terminal term, FILE *out);
 /* Print all notes but the errors of estimates, which some formats show in columns. */
 void notes_left_out(const struct answer *a, struct terminal term, FILE *out);
+
 enum notes_part {
 	NOTES_ALL,
 	NOTES_LEFT_OUT,		/* without the errors of estimates */
