@@ -79,10 +79,10 @@ static void add_group_by(struct owner_sentence *s, enum owner_field field)
 static bool add_group_fields(struct owner_sentence *s, const struct selection *select)
 {
 	const unsigned int derived_from_chain = 1U << OWNER_FIELD_STACK | 1U << OWNER_FIELD_FUNC |
-					   1U << OWNER_FIELD_MODULE;
+						1U << OWNER_FIELD_MODULE;
 	/* The kernel does not group by age, nor by fields that only pages have. */
 	const unsigned int unsupported = 1U << OWNER_FIELD_AGE | 1U << OWNER_FIELD_GFP |
-				    1U << OWNER_FIELD_ORDER;
+					 1U << OWNER_FIELD_ORDER;
 	unsigned int fields = 1U << OWNER_FIELD_KIND, i;
 
 	for (i = 0; i < select->group.n; i++)
