@@ -32,7 +32,7 @@ static const char * const values_names[] = {
 
 static bool documented[NR_OPTIONS];
 
-static void fail(const char *message, const char *name)
+static void exit_with_error(const char *message, const char *name)
 {
 	fprintf(stderr, "generate: %s: '%s'\n", message, name);
 	exit(1);
@@ -45,12 +45,12 @@ static int find_option(const char *name)
 	for (i = 0; i < NR_OPTIONS; i++)
 		if (!strcmp(option_list[i].name, name))
 			return i;
-	fail("no such option in the list", name);
+	exit_with_error("no such option in the list", name);
 	return 0;
 }
 
 /* Print "d , -depth Ar N" in the macros of mdoc(7), after "Fl". */
-static void print_macros(int i)
+static void print_mdoc_option(int i)
 {
 	if (option_list[i].letter)
 		printf(" %c , ", option_list[i].letter);
@@ -63,7 +63,7 @@ static void print_macros(int i)
 		printf(" Ns Op = Ns Ar %s", option_list[i].form);
 }
 
-static void print_item(char *names)
+static void print_item_heads(char *names)
 {
 	const char *name = strtok(names, " "), *macro = ".It Fl";
 
@@ -71,16 +71,16 @@ static void print_item(char *names)
 		int i = find_option(name);
 
 		if (documented[i])
-			fail("the manual has this option twice", name);
+			exit_with_error("the manual has this option twice", name);
 		documented[i] = true;
 		fputs(macro, stdout);
-		print_macros(i);
+		print_mdoc_option(i);
 		macro = " , Fl";
 	}
 	putchar('\n');
 }
 
-static void print_names(void)
+static void print_option_names(void)
 {
 	int i;
 
@@ -88,7 +88,7 @@ static void print_names(void)
 		printf("%s--%s", i ? " " : "", option_list[i].name);
 }
 
-static void print_pattern(const char *values)
+static void print_case_pattern(const char *values)
 {
 	const char *before = "";
 	int i;
@@ -102,11 +102,11 @@ static void print_pattern(const char *values)
 		before = " | ";
 	}
 	if (!*before)
-		fail("no option has such values", values);
+		exit_with_error("no option has such values", values);
 }
 
 /* Replace one "@word@" of a line, if it has one. */
-static void print_line(char *line)
+static void print_template_line(char *line)
 {
 	char *word = strchr(line, '@'), *end = word ? strchr(word + 1, '@') : NULL;
 
@@ -118,9 +118,9 @@ static void print_line(char *line)
 	*end++ = '\0';
 	fputs(line, stdout);
 	if (!strcmp(word, "options"))
-		print_names();
+		print_option_names();
 	else
-		print_pattern(word);
+		print_case_pattern(word);
 	fputs(end, stdout);
 }
 
@@ -132,14 +132,14 @@ int main(void)
 
 	while (fgets(line, sizeof(line), stdin)) {
 		if (strncmp(line, OPTION_LINE, strlen(OPTION_LINE)))
-			print_line(line);
+			print_template_line(line);
 		else
-			print_item(strtok(line + strlen(OPTION_LINE), "\n"));
+			print_item_heads(strtok(line + strlen(OPTION_LINE), "\n"));
 	}
 	for (i = 0; i < NR_OPTIONS; i++)
 		any |= documented[i];
 	for (i = 0; any && i < NR_OPTIONS; i++)
 		if (!documented[i])
-			fail("the manual lacks this option", option_list[i].name);
+			exit_with_error("the manual lacks this option", option_list[i].name);
 	return fflush(stdout) || ferror(stdout);
 }

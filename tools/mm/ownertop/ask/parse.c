@@ -326,7 +326,7 @@ static void set_defaults(struct options *o)
 		o->select.chains.depth = o->view->depth;
 	if (!o->nr_order)
 		o->order[o->nr_order++] = OWNER_SORT_BYTES;
-	o->sort = measure_of_order(o->order, o->nr_order);
+	o->sort = measure_of_sort_keys(o->order, o->nr_order);
 	o->ages = needs_ages(o);
 	if (o->top == UNSET)
 		o->top = o->format == FORMAT_TEXT ? o->view->top : 0;

@@ -31,10 +31,10 @@ static void append_text(char **text, const char *format, ...)
 
 	va_start(args, format);
 	if (vasprintf(&more, format, args) < 0)
-		out_of_memory();
+		exit_out_of_memory();
 	va_end(args);
 	if (asprintf(&all, "%s%s", *text ? *text : "", more) < 0)
-		out_of_memory();
+		exit_out_of_memory();
 	free(more);
 	free(*text);
 	*text = all;

@@ -28,7 +28,7 @@ void settings_parse_group(struct options *o, const char *list)
 		s.group_by[0] = (struct owner_group_field){ .field = OWNER_FIELD_AGE };
 		if (strcmp(field, field_name(OWNER_FIELD_AGE)))
 			sentence_parse_setting(&s, "--group", "group=", field);
-		if (field_listed(by, s.group_by[0].field))
+		if (field_is_listed(by, s.group_by[0].field))
 			usage_fail("--group", field, "is named twice");
 		by->v[by->n++] = s.group_by[0];
 	}
@@ -81,7 +81,7 @@ static void merge_groups(struct options *o, const struct command_line *line)
 		if (s->nr_group_by || by->v[i].frames)
 			o->select.chains.depth = by->v[i].frames;
 	}
-	o->select.by_handle = s->mode != OWNER_MODE_STACK && field_listed(by, OWNER_FIELD_STACK);
+	o->select.by_handle = s->mode != OWNER_MODE_STACK && field_is_listed(by, OWNER_FIELD_STACK);
 	o->one_by_one = !by->n && (has_setting(s, OWNER_SET_MODE) ||
 				   has_setting(s, OWNER_SET_FORMAT));
 }

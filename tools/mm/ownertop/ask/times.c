@@ -18,7 +18,7 @@ static void parse_list(struct times *t, const char *text)
 	char *list = xstrndup(text, strlen(text)), *one, *next = list;
 
 	while ((one = strsep(&next, ","))) {
-		t->list = grow(t->list, t->n, &t->cap, sizeof(*t->list));
+		t->list = grow_array(t->list, t->n, &t->cap, sizeof(*t->list));
 		t->list[t->n++] = sentence_parse_time("--time", one);
 	}
 	free(list);

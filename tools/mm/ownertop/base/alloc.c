@@ -7,7 +7,7 @@
 #include "base/alloc.h"
 #include "base/exit_status.h"
 
-void out_of_memory(void)
+void exit_out_of_memory(void)
 {
 	fputs("ownertop: out of memory\n", stderr);
 	exit(STATUS_FAILED);
@@ -16,7 +16,7 @@ void out_of_memory(void)
 static void *check_allocated(void *p)
 {
 	if (!p)
-		out_of_memory();
+		exit_out_of_memory();
 	return p;
 }
 
@@ -40,7 +40,7 @@ char *xstrndup(const char *s, size_t len)
 	return check_allocated(strndup(s, len));
 }
 
-void *grow(void *array, u32 n, u32 *cap, size_t size)
+void *grow_array(void *array, u32 n, u32 *cap, size_t size)
 {
 	if (n < *cap)
 		return array;

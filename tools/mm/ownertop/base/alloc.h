@@ -17,9 +17,9 @@ char *xstrndup(const char *s, size_t len);
  * Ensure that @array has room for element @n. @cap: the capacity, updated if it grows;
  * @size: of an element. Returns the array, which may have moved.
  */
-void *grow(void *array, u32 n, u32 *cap, size_t size);
+void *grow_array(void *array, u32 n, u32 *cap, size_t size);
 
 /* Print a message and exit with failure. */
-noreturn void out_of_memory(void);
+noreturn void exit_out_of_memory(void);
 
 #endif

@@ -21,7 +21,7 @@ static inline bool field_is_number(enum owner_field field)
 	return field != OWNER_FIELD_STACK && owner_field_types[field] >= OWNER_TYPE_NUMBER;
 }
 
-static inline bool field_listed(const struct group_list *list, enum owner_field field)
+static inline bool field_is_listed(const struct group_list *list, enum owner_field field)
 {
 	unsigned int i;
 

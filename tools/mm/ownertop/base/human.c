@@ -6,7 +6,7 @@
 #include "base/human.h"
 #include "base/utf8.h"
 
-const char *human_bytes(char buf[HUMAN_LEN], u64 bytes)
+const char *human_format_bytes(char buf[HUMAN_LEN], u64 bytes)
 {
 	static const char units[] = "KMGTPE";
 	double v = bytes;
@@ -24,7 +24,7 @@ const char *human_bytes(char buf[HUMAN_LEN], u64 bytes)
 	return buf;
 }
 
-const char *human_age(char buf[HUMAN_LEN], u64 ns)
+const char *human_format_age(char buf[HUMAN_LEN], u64 ns)
 {
 	static const struct {
 		u64 from;	/* use the unit for ages of at least so many seconds */
@@ -49,13 +49,13 @@ const char *human_age(char buf[HUMAN_LEN], u64 ns)
 	return buf;
 }
 
-char *human_name(struct text name)
+char *human_escape_name(struct text name)
 {
 	char *shown = xmalloc(name.len * 4 + 1), *p = shown;
 
 	while (name.len) {
 		unsigned char c = name.s[0];
-		size_t len = utf8_char(name);
+		size_t len = utf8_char_len(name);
 
 		if (!len || c < ' ' || c == 0x7f) {
 			p += sprintf(p, "\\x%02x", c);
@@ -70,7 +70,7 @@ char *human_name(struct text name)
 	return shown;
 }
 
-const char *human_percent(char buf[HUMAN_LEN], u64 part, u64 total)
+const char *human_format_percent(char buf[HUMAN_LEN], u64 part, u64 total)
 {
 	snprintf(buf, HUMAN_LEN, "%.1f%%", total ? 100.0 * part / total : 0.0);
 	return buf;

@@ -9,14 +9,14 @@
 #define HUMAN_LEN 24
 
 /* "1.5K": one decimal and a binary unit. The functions below return @buf. */
-const char *human_bytes(char buf[HUMAN_LEN], u64 bytes);
+const char *human_format_bytes(char buf[HUMAN_LEN], u64 bytes);
 /* "26h": the largest unit of which the age has at least two. U64_MAX, an unknown age: "-". */
-const char *human_age(char buf[HUMAN_LEN], u64 ns);
+const char *human_format_age(char buf[HUMAN_LEN], u64 ns);
 /*
  * Returns a copy of @name in which control characters and bytes that are not UTF-8 are
  * replaced by escapes as "\x1b". The caller frees it.
  */
-char *human_name(struct text name);
-const char *human_percent(char buf[HUMAN_LEN], u64 part, u64 total);
+char *human_escape_name(struct text name);
+const char *human_format_percent(char buf[HUMAN_LEN], u64 part, u64 total);
 
 #endif

@@ -8,7 +8,7 @@ static void skip_bytes(struct text *t, size_t len)
 	t->len -= len;
 }
 
-const char *take_number(struct text *t, u64 *value)
+const char *consume_number(struct text *t, u64 *value)
 {
 	u64 v = 0;
 	size_t i;
@@ -24,7 +24,7 @@ const char *take_number(struct text *t, u64 *value)
 	return NULL;
 }
 
-struct text take_until_space(struct text *t)
+struct text consume_until_space(struct text *t)
 {
 	const char *space = memchr(t->s, ' ', t->len);
 	struct text word = { t->s, space ? (size_t)(space - t->s) : t->len };
@@ -33,7 +33,7 @@ struct text take_until_space(struct text *t)
 	return word;
 }
 
-void take_spaces(struct text *t)
+void consume_spaces(struct text *t)
 {
 	while (t->len && *t->s == ' ')
 		skip_bytes(t, 1);

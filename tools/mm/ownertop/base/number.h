@@ -10,10 +10,10 @@
  * Remove the decimal number that @t begins with. Returns NULL, or a message: there is no
  * digit, or the number does not fit.
  */
-const char *take_number(struct text *t, u64 *value);
+const char *consume_number(struct text *t, u64 *value);
 
 /* Remove @word from the beginning of @t. Returns false if @t begins otherwise. */
-static inline bool take_word(struct text *t, const char *word)
+static inline bool consume_word(struct text *t, const char *word)
 {
 	size_t len = strlen(word);	/* computed by the compiler if @word is a literal */
 
@@ -25,8 +25,8 @@ static inline bool take_word(struct text *t, const char *word)
 }
 
 /* Remove everything before the next space, and return it. */
-struct text take_until_space(struct text *t);
+struct text consume_until_space(struct text *t);
 
-void take_spaces(struct text *t);
+void consume_spaces(struct text *t);
 
 #endif

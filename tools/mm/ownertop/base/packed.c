@@ -5,18 +5,18 @@
 #include "base/alloc.h"
 #include "base/packed.h"
 
-void packed_init(struct packed *p, u32 nr_columns)
+void packed_init(struct packed_table *p, u32 nr_columns)
 {
-	*p = (struct packed){ .nr_columns = nr_columns };
+	*p = (struct packed_table){ .nr_columns = nr_columns };
 }
 
-static void resize_rows(struct packed *p, u32 rows)
+static void resize_rows(struct packed_table *p, u32 rows)
 {
 	p->cap = rows;
 	p->rows = xrealloc(p->rows, (size_t)rows * p->row_size + sizeof(u64));
 }
 
-u32 packed_add(struct packed *p)
+u32 packed_add_row(struct packed_table *p)
 {
 	if (p->n == p->cap)
 		resize_rows(p, p->cap ? p->cap * 2 : 64);
@@ -24,7 +24,7 @@ u32 packed_add(struct packed *p)
 	return p->n++;
 }
 
-static u32 count_bytes(u64 v)
+static u32 count_used_bytes(u64 v)
 {
 	u32 n = 0;
 
@@ -34,10 +34,10 @@ static u32 count_bytes(u64 v)
 }
 
 /* Rows grow in place: the last row is moved first, so that no row is overwritten. */
-void packed_widen(struct packed *p, u32 column, u64 v)
+void packed_widen_column(struct packed_table *p, u32 column, u64 v)
 {
 	struct packed_column *c = &p->columns[column];
-	u32 width = count_bytes(v), more = width - c->width;
+	u32 width = count_used_bytes(v), more = width - c->width;
 	u32 old_size = p->row_size, head = c->at + c->width, i;
 
 	p->row_size += more;
@@ -56,7 +56,7 @@ void packed_widen(struct packed *p, u32 column, u64 v)
 		p->columns[i].at += more;
 }
 
-void packed_free(struct packed *p)
+void packed_free(struct packed_table *p)
 {
 	free(p->rows);
 }

@@ -22,7 +22,7 @@ struct packed_column {
 	u32 at;			/* offset of the column in a row */
 };
 
-struct packed {
+struct packed_table {
 	char *rows;		/* with padding at the end: a u64 is read at the last column */
 	u32 n;
 	u32 cap;
@@ -31,37 +31,37 @@ struct packed {
 	struct packed_column columns[PACKED_COLUMNS_MAX];
 };
 
-void packed_init(struct packed *p, u32 nr_columns);
+void packed_init(struct packed_table *p, u32 nr_columns);
 /* Add a row of zeros; returns its number. */
-u32 packed_add(struct packed *p);
+u32 packed_add_row(struct packed_table *p);
 /* Make the column wide enough for @v. */
-void packed_widen(struct packed *p, u32 column, u64 v);
-void packed_free(struct packed *p);
+void packed_widen_column(struct packed_table *p, u32 column, u64 v);
+void packed_free(struct packed_table *p);
 
-static inline char *packed_at(const struct packed *p, u32 row, u32 column)
+static inline char *packed_locate(const struct packed_table *p, u32 row, u32 column)
 {
 	return p->rows + (size_t)row * p->row_size + p->columns[column].at;
 }
 
-static inline u64 packed_get(const struct packed *p, u32 row, u32 column)
+static inline u64 packed_get(const struct packed_table *p, u32 row, u32 column)
 {
 	u64 v;
 
-	memcpy(&v, packed_at(p, row, column), sizeof(v));
+	memcpy(&v, packed_locate(p, row, column), sizeof(v));
 	return le64toh(v) & p->columns[column].mask;
 }
 
 /* The u64 that is read and written may reach into the next column or row: keep its bytes. */
-static inline void packed_set(struct packed *p, u32 row, u32 column, u64 v)
+static inline void packed_set(struct packed_table *p, u32 row, u32 column, u64 v)
 {
 	u64 word;
 
 	if (v & ~p->columns[column].mask)
-		packed_widen(p, column, v);
-	memcpy(&word, packed_at(p, row, column), sizeof(word));
+		packed_widen_column(p, column, v);
+	memcpy(&word, packed_locate(p, row, column), sizeof(word));
 	word = (le64toh(word) & ~p->columns[column].mask) | v;
 	word = htole64(word);
-	memcpy(packed_at(p, row, column), &word, sizeof(word));
+	memcpy(packed_locate(p, row, column), &word, sizeof(word));
 }
 
 #endif

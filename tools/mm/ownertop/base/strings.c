@@ -8,8 +8,8 @@
 
 #define CHUNK_SIZE 16384
 
-struct chunk {
-	struct chunk *next;
+struct string_chunk {
+	struct string_chunk *next;
 	size_t used;
 	size_t size;
 	char bytes[];
@@ -17,7 +17,7 @@ struct chunk {
 
 static char *allocate_chars(struct strings *st, size_t len)
 {
-	struct chunk *c = st->chunks;
+	struct string_chunk *c = st->chunks;
 	char *p;
 
 	if (!c || c->size - c->used < len) {
@@ -45,31 +45,31 @@ static bool string_equals(const void *array, u32 id, const void *key)
 u32 strings_intern(struct strings *st, struct text t)
 {
 	u64 hash = XXH3_64bits(t.s, t.len);
-	u32 id = index_find(&st->index, hash, string_equals, st, &t);
+	u32 id = hash_index_find(&st->index, hash, string_equals, st, &t);
 	char *copy;
 
-	if (id != INDEX_NONE)
+	if (id != HASH_INDEX_NONE)
 		return id;
 
 	copy = allocate_chars(st, t.len + 1);
 	memcpy(copy, t.s, t.len);
 	copy[t.len] = '\0';
 
-	st->v = grow(st->v, st->n, &st->cap, sizeof(*st->v));
+	st->v = grow_array(st->v, st->n, &st->cap, sizeof(*st->v));
 	st->v[st->n] = (struct text){ copy, t.len };
-	index_add(&st->index, hash, st->n);
+	hash_index_add(&st->index, hash, st->n);
 	return st->n++;
 }
 
 void strings_free(struct strings *st)
 {
 	while (st->chunks) {
-		struct chunk *next = st->chunks->next;
+		struct string_chunk *next = st->chunks->next;
 
 		free(st->chunks);
 		st->chunks = next;
 	}
 	free(st->v);
-	index_free(&st->index);
+	hash_index_free(&st->index);
 	*st = (struct strings){ 0 };
 }

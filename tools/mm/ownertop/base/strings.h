@@ -3,15 +3,15 @@
 #ifndef OWNERTOP_STRINGS_H
 #define OWNERTOP_STRINGS_H
 
-#include "base/index.h"
+#include "base/hash_index.h"
 #include "base/text.h"
 
 struct strings {
 	struct text *v;		/* the strings by number, each also NUL-terminated */
 	u32 n;
 	u32 cap;
-	struct index index;
-	struct chunk *chunks;
+	struct hash_index index;
+	struct string_chunk *chunks;
 };
 
 /* Look up or store @t. Returns its number; a new string has the number st->n had. */

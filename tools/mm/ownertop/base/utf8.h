@@ -6,6 +6,6 @@
 #include "base/text.h"
 
 /* Returns the length of the valid character that @t begins with, or 0. @t is not empty. */
-size_t utf8_char(struct text t);
+size_t utf8_char_len(struct text t);
 
 #endif

@@ -27,7 +27,7 @@ static u64 read_size(const char *root, size_t root_len, const char *cache,
 		return 0;
 	t.len = fread(buf, 1, sizeof(buf), f);
 	fclose(f);
-	return take_number(&t, &size) || size > SIZE_MAX_BYTES ? 0 : size;
+	return consume_number(&t, &size) || size > SIZE_MAX_BYTES ? 0 : size;
 }
 
 /* Parse the size in "kmalloc-64", "kmalloc-cg-2k", "kmalloc-rnd-03-1k" or "dma-kmalloc-8M". */
@@ -40,11 +40,11 @@ static u64 parse_size_in_name(const char *name)
 	if (!dash || !strstr(name, "kmalloc-"))
 		return 0;
 	t = (struct text){ dash + 1, strlen(dash + 1) };
-	if (take_number(&t, &size) || size > SIZE_MAX_BYTES >> 20)
+	if (consume_number(&t, &size) || size > SIZE_MAX_BYTES >> 20)
 		return 0;
-	if (take_word(&t, "k"))
+	if (consume_word(&t, "k"))
 		size <<= 10;
-	else if (take_word(&t, "M"))
+	else if (consume_word(&t, "M"))
 		size <<= 20;
 	return t.len ? 0 : size;
 }

@@ -22,19 +22,19 @@ static bool handle_equals(const void *array, u32 id, const void *key)
 
 static u32 find_entry(const struct handle_map *h, u64 handle)
 {
-	return index_find(&h->index, XXH3_64bits(&handle, sizeof(handle)),
-			  handle_equals, h, &handle);
+	return hash_index_find(&h->index, XXH3_64bits(&handle, sizeof(handle)),
+			       handle_equals, h, &handle);
 }
 
 bool handle_map_add(struct handle_map *h, u64 handle, struct text stack)
 {
 	u32 id = find_entry(h, handle), text = strings_intern(&h->stacks, stack);
 
-	if (id != INDEX_NONE)
+	if (id != HASH_INDEX_NONE)
 		return h->v[id].stack == text;
-	h->v = grow(h->v, h->n, &h->cap, sizeof(*h->v));
+	h->v = grow_array(h->v, h->n, &h->cap, sizeof(*h->v));
 	h->v[h->n] = (struct handle_entry){ handle, text };
-	index_add(&h->index, XXH3_64bits(&handle, sizeof(handle)), h->n++);
+	hash_index_add(&h->index, XXH3_64bits(&handle, sizeof(handle)), h->n++);
 	return true;
 }
 
@@ -44,7 +44,7 @@ struct text handle_map_lookup(struct handle_map *h, u64 handle,
 	u32 id = find_entry(h, handle);
 
 	h->used = true;
-	if (id != INDEX_NONE)
+	if (id != HASH_INDEX_NONE)
 		return h->stacks.v[h->v[id].stack];
 	return (struct text){ name, snprintf(name, HANDLE_NAME_LEN, " handle:%llu\n",
 					     handle) };
@@ -54,5 +54,5 @@ void handle_map_free(struct handle_map *h)
 {
 	strings_free(&h->stacks);
 	free(h->v);
-	index_free(&h->index);
+	hash_index_free(&h->index);
 }

@@ -15,7 +15,7 @@ struct handle_map {
 	struct handle_entry *v;
 	u32 n;
 	u32 cap;
-	struct index index;
+	struct hash_index index;
 	bool used;		/* an input has a handle without its call chain */
 };
 

@@ -158,7 +158,7 @@ static const char *parse_ts(struct header *h)
 }
 
 /* Remove the text up to the next pair. */
-static struct text take_value(struct header *h)
+static struct text consume_value(struct header *h)
 {
 	struct text value = { h->p, 0 };
 	const char *p = h->p;
@@ -176,14 +176,14 @@ static struct text take_value(struct header *h)
 
 static const char *parse_cache(struct header *h)
 {
-	h->rec->cache = take_value(h);
+	h->rec->cache = consume_value(h);
 	return h->rec->cache.len ? NULL : "the cache name is missing";
 }
 
 /* Take the names of "0x140cca(GFP_HIGHUSER_MOVABLE|__GFP_COMP)". */
 static const char *parse_mask(struct header *h)
 {
-	struct text value = take_value(h);
+	struct text value = consume_value(h);
 	const char *open = memchr(value.s, '(', value.len);
 
 	if (open && value.s[value.len - 1] == ')')
@@ -202,8 +202,8 @@ const char *weight_parse(struct text value, u64 *weight)
 {
 	u64 integer, thousandths;
 
-	if (take_number(&value, &integer) || !take_word(&value, ".") || value.len != 3 ||
-	    take_number(&value, &thousandths) || value.len)
+	if (consume_number(&value, &integer) || !consume_word(&value, ".") || value.len != 3 ||
+	    consume_number(&value, &thousandths) || value.len)
 		return "the weight is no number with three decimals";
 	if (!integer || integer > WEIGHT_MAX)
 		return "the weight is not 1 to 2^32";
@@ -247,12 +247,12 @@ static const char *parse_value(struct header *h, struct text key)
 		return parse_cache(h);
 	}
 	if (KEY_IS(key, "weight"))
-		return weight_parse(take_value(h), &h->rec->weight);
+		return weight_parse(consume_value(h), &h->rec->weight);
 	if (KEY_IS(key, "nid"))
 		return parse_nid(h);
 	if (KEY_IS(key, "mask"))
 		return parse_mask(h);
-	take_value(h);
+	consume_value(h);
 	return NULL;
 }
 

@@ -55,12 +55,12 @@ static void print_progress(s64 now)
 	u64 rate = progress.done * 1000 / (now - progress.began_ms);
 	char done[HUMAN_LEN], total[HUMAN_LEN], per_second[HUMAN_LEN];
 
-	human_bytes(done, progress.done);
-	human_bytes(per_second, rate);
+	human_format_bytes(done, progress.done);
+	human_format_bytes(per_second, rate);
 	if (progress.total)
 		fprintf(stderr, ERASE "%s: %llu%% of %s, %s/s", progress.input,
 			100 * progress.done / progress.total,
-			human_bytes(total, progress.total), per_second);
+			human_format_bytes(total, progress.total), per_second);
 	else
 		fprintf(stderr, ERASE "%s: %s, %s/s", progress.input, done, per_second);
 	progress.shown = true;

@@ -23,7 +23,7 @@ static bool is_frame(struct text line)
 {
 	struct text unindented = line;
 
-	take_spaces(&unindented);
+	consume_spaces(&unindented);
 	return line.len - unindented.len >= FRAME_INDENT;
 }
 
@@ -34,8 +34,8 @@ static bool is_summary(struct text line)
 
 	if (is_frame(line))
 		return false;
-	take_spaces(&line);
-	return !take_number(&line, &count) && take_word(&line, " ") &&
+	consume_spaces(&line);
+	return !consume_number(&line, &count) && consume_word(&line, " ") &&
 	       memmem(line.s, line.len, " age=", 5);
 }
 
@@ -58,7 +58,7 @@ static bool is_alloc_traces(struct text line)
 static const char *parse_pid(struct text value, s64 *pid)
 {
 	u64 v;
-	const char *error = take_number(&value, &v);
+	const char *error = consume_number(&value, &v);
 
 	if (!error && v > PID_MAX)
 		error = "a process number is too large";
@@ -70,9 +70,9 @@ static const char *parse_pid(struct text value, s64 *pid)
 /* Parse "total/each". */
 static const char *parse_waste(struct text value, u64 *waste)
 {
-	const char *error = take_number(&value, waste);
+	const char *error = consume_number(&value, waste);
 
-	return !error && !take_word(&value, "/") ? "the waste has no part" : error;
+	return !error && !consume_word(&value, "/") ? "the waste has no part" : error;
 }
 
 struct summary {
@@ -86,12 +86,12 @@ static const char *parse_pairs(struct text line, struct summary *s)
 {
 	const char *error = NULL;
 
-	while (!error && take_word(&line, " ")) {
-		struct text pair = take_until_space(&line);
+	while (!error && consume_word(&line, " ")) {
+		struct text pair = consume_until_space(&line);
 
-		if (take_word(&pair, "waste="))
+		if (consume_word(&pair, "waste="))
 			error = parse_waste(pair, &s->waste);
-		else if (take_word(&pair, "pid="))
+		else if (consume_word(&pair, "pid="))
 			error = parse_pid(pair, &s->pid);
 	}
 	return error;
@@ -102,13 +102,13 @@ static const char *parse_summary(struct text line, struct summary *s)
 	const char *error, *end;
 
 	*s = (struct summary){ .pid = PID_UNKNOWN };
-	take_spaces(&line);
-	error = take_number(&line, &s->count);
+	consume_spaces(&line);
+	error = consume_number(&line, &s->count);
 	if (error)
 		return error;
 	if (s->count > COUNT_MAX)
 		return "the number of objects is too large";
-	take_word(&line, " ");
+	consume_word(&line, " ");
 	end = memmem(line.s, line.len, " waste=", 7);
 	if (!end)
 		end = memmem(line.s, line.len, " age=", 5);
@@ -131,7 +131,7 @@ static const char *copy_frames(struct scan *c, char stack[STACK_MAX], size_t *le
 			*c = start;
 			return NULL;
 		}
-		take_spaces(&line);
+		consume_spaces(&line);
 		if (line.len + 2 > STACK_MAX - *len)
 			return "the call chain is too long";
 		*len += sprintf(stack + *len, " %.*s\n", (int)line.len, line.s);

@@ -30,11 +30,11 @@ static const char *parse_count(struct text *t, u64 *count)
 {
 	const char *error;
 
-	take_spaces(t);
+	consume_spaces(t);
 	/* The kernel adds up per-CPU counters while they change: a sum may be negative. */
 	if (TEXT_STARTS(*t, "-"))
 		return "the number is negative";
-	error = take_number(t, count);
+	error = consume_number(t, count);
 	if (!error && *count > BYTES_MAX)
 		error = "a number is too large";
 	return error;
@@ -50,18 +50,18 @@ static const char *parse_site(struct text line, struct site *site)
 		error = parse_count(&line, &site->calls);
 	if (error)
 		return error;
-	take_spaces(&line);
-	site->place = take_until_space(&line);
-	take_spaces(&line);
+	consume_spaces(&line);
+	site->place = consume_until_space(&line);
+	consume_spaces(&line);
 	if (TEXT_STARTS(line, "[")) {
-		site->module = take_until_space(&line);
-		take_spaces(&line);
+		site->module = consume_until_space(&line);
+		consume_spaces(&line);
 	}
-	if (!memchr(site->place.s, ':', site->place.len) || !take_word(&line, "func:"))
+	if (!memchr(site->place.s, ':', site->place.len) || !consume_word(&line, "func:"))
 		return "not a place in the source and its function";
-	site->function = take_until_space(&line);
-	take_spaces(&line);
-	site->inaccurate = take_word(&line, "accurate:no");
+	site->function = consume_until_space(&line);
+	consume_spaces(&line);
+	site->inaccurate = consume_word(&line, "accurate:no");
 	return NULL;
 }
 
@@ -109,7 +109,7 @@ static const char *read_version(struct text line)
 {
 	u64 version;
 
-	if (take_number(&line, &version) || version < 1 || version > VERSION_MAX)
+	if (consume_number(&line, &version) || version < 1 || version > VERSION_MAX)
 		return "allocinfo of a version this program does not know";
 	return NULL;
 }
@@ -119,7 +119,7 @@ static const char *take_line(struct reading *r, struct text line)
 	const char *error;
 	struct site site;
 
-	if (take_word(&line, VERSION))
+	if (consume_word(&line, VERSION))
 		return read_version(line);
 	if (TEXT_STARTS(line, "#"))
 		return NULL;

@@ -48,7 +48,7 @@ static bool is_answer(struct text line)
 	return is_head(line) || TEXT_STARTS(line, "object\t") || TEXT_STARTS(line, "group\t");
 }
 
-static struct text take_cell(struct text *line)
+static struct text consume_cell(struct text *line)
 {
 	const char *tab = memchr(line->s, '\t', line->len);
 	struct text cell = { line->s, tab ? (size_t)(tab - line->s) : line->len };
@@ -87,7 +87,7 @@ static const char *read_head(struct columns *c, struct text line)
 	c->groups = memmem(line.s, line.len, "\tyoungest_ns", 12);
 	in_sums = c->groups;
 	while (line.len) {
-		struct text name = take_cell(&line);
+		struct text name = consume_cell(&line);
 
 		if (c->n == COLUMNS_MAX)
 			return "the answer has too many columns";
@@ -140,7 +140,7 @@ static const char *read_word(struct text cell, char word[WORD_MAX], struct text 
 
 static const char *read_number(struct text cell, u64 *value)
 {
-	const char *error = take_number(&cell, value);
+	const char *error = consume_number(&cell, value);
 
 	return !error && cell.len ? "a number has more behind it" : error;
 }
@@ -320,7 +320,7 @@ static const char *read_cells(const struct columns *c, struct row *row, struct t
 
 		if (!memchr(line.s, '\t', line.len) && i + 1 < c->n)
 			return "the row has too few columns";
-		cell = take_cell(&line);
+		cell = consume_cell(&line);
 		if (c->v[i] < COLUMN_SUM)
 			error = read_cell(row, c->v[i], cell);
 		else if (!cell_is(cell, "-"))
@@ -334,7 +334,7 @@ static const char *take_row(struct reading *r, struct row *row, struct text line
 	struct text name = line;
 	const char *error;
 
-	name = take_cell(&name);
+	name = consume_cell(&name);
 	if (cell_is(name, "total"))
 		return NULL;
 	if (!r->columns.n)

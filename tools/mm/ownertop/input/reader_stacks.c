@@ -62,15 +62,15 @@ static const char *parse_line(struct text line, struct block *b)
 	for (i = 0; i < sizeof(keys) / sizeof(*keys); i++) {
 		const char *error;
 
-		if (!take_word(&line, keys[i].key))
+		if (!consume_word(&line, keys[i].key))
 			continue;
 		b->has |= keys[i].has;
-		error = take_number(&line, keys[i].value);
+		error = consume_number(&line, keys[i].value);
 		if (!error && *keys[i].value > keys[i].max)
 			error = "a number is too large";
 		return !error && line.len ? "a number has more behind it" : error;
 	}
-	key = take_until_space(&line);
+	key = consume_until_space(&line);
 	if (!key.len || key.s[key.len - 1] != ':')
 		return "neither a call chain nor a number with its name";
 	return NULL;

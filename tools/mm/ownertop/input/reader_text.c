@@ -29,13 +29,13 @@ enum tail {
 /* Parse "Charged to memcg NAME" or "Charged (via objcg) to offline memcg NAME". */
 static void take_charge(struct text line, struct record *rec)
 {
-	if (!take_word(&line, "Charged "))
+	if (!consume_word(&line, "Charged "))
 		return;
-	take_word(&line, "(via objcg) ");
-	if (!take_word(&line, "to "))
+	consume_word(&line, "(via objcg) ");
+	if (!consume_word(&line, "to "))
 		return;
-	take_word(&line, "offline ");
-	if (take_word(&line, "memcg "))
+	consume_word(&line, "offline ");
+	if (consume_word(&line, "memcg "))
 		rec->cgroup = line;
 }
 
@@ -45,7 +45,7 @@ static void take_slab(struct text line, struct record *rec)
 	const char *colon;
 
 	rec->slab_page |= TEXT_STARTS(line, "Slab cache page");
-	if (!take_word(&line, "Slab objects of "))
+	if (!consume_word(&line, "Slab objects of "))
 		return;
 	colon = memrchr(line.s, ':', line.len);
 	if (rec->kind != KIND_PAGE || !colon)
@@ -105,11 +105,11 @@ static const char *take_handle(struct reading *r, struct scan *c, struct record 
 
 	if (!scan_line(c, &line))
 		return NULL;
-	if (!take_word(&line, "handle: ")) {
+	if (!consume_word(&line, "handle: ")) {
 		*c = start;
 		return NULL;
 	}
-	error = take_number(&line, &rec->handle);
+	error = consume_number(&line, &rec->handle);
 	if (!error && !rec->stack.len)
 		rec->stack = handle_map_lookup(r->handles, rec->handle, name);
 	return error;
@@ -194,8 +194,8 @@ static void read_comment(struct reading *r, struct scan *c)
 		reading_damage(r, c, "the line is cut off or too long");
 		return;
 	}
-	if (take_word(&line, "# tracked ") && !take_number(&line, &tracked) &&
-	    take_word(&line, " untracked ") && !take_number(&line, &untracked))
+	if (consume_word(&line, "# tracked ") && !consume_number(&line, &tracked) &&
+	    consume_word(&line, " untracked ") && !consume_number(&line, &untracked))
 		add_coverage(&r->sink->summary, tracked, untracked);
 	reading_consume(r, c);
 }

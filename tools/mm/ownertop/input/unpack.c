@@ -219,7 +219,7 @@ struct unpack *unpack_begin(struct text head, int fd)
 	sem_init(&u->full, 0, 0);
 	u->stop_event = eventfd(0, EFD_CLOEXEC);
 	if (pthread_create(&u->thread, NULL, fill_blocks, u))
-		out_of_memory();
+		exit_out_of_memory();
 	return u;
 }
 

@@ -19,7 +19,7 @@ static void *gzip_begin(void)
 	z_stream *z = xcalloc(1, sizeof(*z));
 
 	if (inflateInit2(z, WINDOW_BITS) != Z_OK)
-		out_of_memory();
+		exit_out_of_memory();
 	return z;
 }
 
@@ -47,7 +47,7 @@ static enum unpack_result gzip_step(void *state, struct unpack_io *io,
 		inflateReset(z);
 		return UNPACK_END;
 	case Z_MEM_ERROR:
-		out_of_memory();
+		exit_out_of_memory();
 	default:
 		*reason = z->msg ? z->msg : "it is damaged";
 		return UNPACK_FAILED;

@@ -25,7 +25,7 @@ static void *zstd_begin(void)
 	ZSTD_DStream *z = ZSTD_createDStream();
 
 	if (!z)
-		out_of_memory();
+		exit_out_of_memory();
 	ZSTD_DCtx_setParameter(z, ZSTD_d_windowLogMax, WINDOW_LOG_MAX);
 	return z;
 }
@@ -34,7 +34,7 @@ static const char *describe_error(size_t result)
 {
 	switch (ZSTD_getErrorCode(result)) {
 	case ZSTD_error_memory_allocation:
-		out_of_memory();
+		exit_out_of_memory();
 	case ZSTD_error_frameParameter_windowTooLarge:
 		return "its window is above 8 MiB; use 'zstd -dc --long=31 FILE | ownertop -'";
 	default:

@@ -22,9 +22,9 @@ void dumps_add(struct dumps *dumps, struct model *m, const char *path)
 
 	packed_init(&d.sums, SUM_COLUMNS);
 	for (i = 0; i < m->groups.n; i++) {
-		sum = sum_get(&m->groups, i);
-		sum_put(&d.sums, packed_add(&d.sums), &sum);
-		sum_put(&m->groups, i, &none);
+		sum = sum_load(&m->groups, i);
+		sum_store(&d.sums, packed_add_row(&d.sums), &sum);
+		sum_store(&m->groups, i, &none);
 	}
 	m->total = (struct sum){ 0 };
 	m->filtered = (struct sum){ 0 };
@@ -33,7 +33,7 @@ void dumps_add(struct dumps *dumps, struct model *m, const char *path)
 	m->sources = (struct sources){ 0 };
 	m->newest = 0;
 	m->sink.summary = (struct input_summary){ 0 };
-	dumps->v = grow(dumps->v, dumps->n, &dumps->cap, sizeof(*dumps->v));
+	dumps->v = grow_array(dumps->v, dumps->n, &dumps->cap, sizeof(*dumps->v));
 	dumps->v[dumps->n++] = d;
 }
 
@@ -50,9 +50,9 @@ void dumps_restore_last(const struct dumps *dumps, struct model *m)
 	m->sink.summary = last->summary;
 }
 
-struct sum dumps_sum(const struct dump *dump, u32 group)
+struct sum dumps_find_sum(const struct dump *dump, u32 group)
 {
-	return group < dump->sums.n ? sum_get(&dump->sums, group) : (struct sum){ 0 };
+	return group < dump->sums.n ? sum_load(&dump->sums, group) : (struct sum){ 0 };
 }
 
 void dumps_free(struct dumps *dumps)
@@ -62,7 +62,7 @@ void dumps_free(struct dumps *dumps)
 	free(dumps->v);
 }
 
-struct change change_of(u64 before, u64 after)
+struct change change_between(u64 before, u64 after)
 {
 	if (after >= before)
 		return (struct change){ after - before, false };

@@ -8,7 +8,7 @@
 struct dump {
 	const char *path;
 	u64 newest;		/* time stamp of the newest record */
-	struct packed sums;	/* by group number; groups found in later dumps are not in it */
+	struct packed_table sums;	/* by group number, without the groups of later dumps */
 	struct sum total;
 	struct sum filtered;
 	struct sum undecided;
@@ -28,7 +28,7 @@ void dumps_add(struct dumps *dumps, struct model *m, const char *path);
 /* Put the totals of the last dump back into @m, for the notes of a view. */
 void dumps_restore_last(const struct dumps *dumps, struct model *m);
 /* The sum of a group in a dump; zero if the group is not in it. */
-struct sum dumps_sum(const struct dump *dump, u32 group);
+struct sum dumps_find_sum(const struct dump *dump, u32 group);
 void dumps_free(struct dumps *dumps);
 
 /* The change of a figure. An s64 could not hold every difference of two u64. */
@@ -37,7 +37,7 @@ struct change {
 	bool shrunk;
 };
 
-struct change change_of(u64 before, u64 after);
+struct change change_between(u64 before, u64 after);
 /* For qsort(): the largest growth first. */
 int change_compare(struct change a, struct change b);
 const char *change_sign(struct change c);

@@ -5,25 +5,29 @@
 #include "base/alloc.h"
 #include "model/growth.h"
 
-struct pair growth_pair(const struct growth *g, u32 group)
+struct dump_sums growth_find_sums(const struct growth *g, u32 group)
 {
 	const struct dump *dumps = g->a->dumps.v;
 
-	return (struct pair){ { dumps_sum(&dumps[0], group), dumps_sum(&dumps[1], group) } };
+	return (struct dump_sums){ {
+		dumps_find_sum(&dumps[0], group),
+		dumps_find_sum(&dumps[1], group),
+	} };
 }
 
-static struct change pair_change(const struct pair *p, enum measure measure)
+static struct change growth_change(const struct dump_sums *p, enum measure measure)
 {
-	return change_of(measure_value(&p->sums[0], measure), measure_value(&p->sums[1], measure));
+	return change_between(measure_get_value(&p->sums[0], measure),
+			      measure_get_value(&p->sums[1], measure));
 }
 
 static int compare_growth(const void *a, const void *b, void *arg)
 {
 	const struct growth *g = arg;
 	u32 ia = *(const u32 *)a, ib = *(const u32 *)b;
-	struct pair pa = growth_pair(g, ia), pb = growth_pair(g, ib);
+	struct dump_sums pa = growth_find_sums(g, ia), pb = growth_find_sums(g, ib);
 	enum measure measure = g->a->view.measure;
-	int order = change_compare(pair_change(&pa, measure), pair_change(&pb, measure));
+	int order = change_compare(growth_change(&pa, measure), growth_change(&pb, measure));
 
 	if (order)
 		return order;
@@ -40,9 +44,9 @@ void growth_init(struct growth *g, const struct answer *a)
 		.total = { { a->dumps.v[0].total, a->dumps.v[1].total } },
 	};
 	for (i = 0; i < a->model.groups.n; i++) {
-		struct pair p = growth_pair(g, i);
+		struct dump_sums p = growth_find_sums(g, i);
 
-		if (sum_same(&p.sums[0], &p.sums[1])) {
+		if (sum_equals(&p.sums[0], &p.sums[1])) {
 			g->unchanged++;
 			continue;
 		}
@@ -53,7 +57,7 @@ void growth_init(struct growth *g, const struct answer *a)
 	qsort_r(g->order, g->n, sizeof(*g->order), compare_growth, g);
 	g->shown = top && top < g->n ? top : g->n;
 	for (i = g->shown; i < g->n; i++) {
-		struct pair p = growth_pair(g, g->order[i]);
+		struct dump_sums p = growth_find_sums(g, g->order[i]);
 
 		sum_add(&g->not_shown.sums[0], &p.sums[0]);
 		sum_add(&g->not_shown.sums[1], &p.sums[1]);

@@ -6,7 +6,7 @@
 #include "model/answer.h"
 
 /* The sums of a group in the older and in the newer dump. */
-struct pair {
+struct dump_sums {
 	struct sum sums[2];
 };
 
@@ -18,12 +18,12 @@ struct growth {
 	u32 appeared;		/* groups that only the newer dump has */
 	u32 gone;		/* groups that only the older dump has */
 	u32 unchanged;
-	struct pair not_shown;
-	struct pair total;
+	struct dump_sums not_shown;
+	struct dump_sums total;
 };
 
 void growth_init(struct growth *g, const struct answer *a);
-struct pair growth_pair(const struct growth *g, u32 group);
+struct dump_sums growth_find_sums(const struct growth *g, u32 group);
 void growth_free(struct growth *g);
 
 #endif

@@ -29,7 +29,7 @@ bool measure_is_sort_key(enum owner_sort sort)
 	return false;
 }
 
-enum measure measure_of_order(const unsigned char *order, u32 n)
+enum measure measure_of_sort_keys(const unsigned char *order, u32 n)
 {
 	u32 i, measure;
 
@@ -40,12 +40,12 @@ enum measure measure_of_order(const unsigned char *order, u32 n)
 	return MEASURE_BYTES;
 }
 
-enum measure measure_beside(enum measure measure)
+enum measure measure_shown_beside(enum measure measure)
 {
 	return measure == MEASURE_OBJECTS ? MEASURE_BYTES : MEASURE_OBJECTS;
 }
 
-u64 measure_value(const struct sum *sum, enum measure measure)
+u64 measure_get_value(const struct sum *sum, enum measure measure)
 {
 	switch (measure) {
 	case MEASURE_HELD:

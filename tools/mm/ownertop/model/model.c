@@ -15,7 +15,7 @@ static u32 intern_number(struct model *m, s64 number)
 	return strings_intern(&m->numbers, (struct text){ (char *)&number, sizeof(number) });
 }
 
-static s64 number_at(const struct model *m, u32 id)
+static s64 get_number(const struct model *m, u32 id)
 {
 	s64 number;
 
@@ -24,7 +24,7 @@ static s64 number_at(const struct model *m, u32 id)
 }
 
 /* Unlike record_field_value(), the pid of an object without a task is shown as it is. */
-static s64 number_of(const struct record *rec, enum owner_field field)
+static s64 get_field_number(const struct record *rec, enum owner_field field)
 {
 	struct field_value value;
 
@@ -41,8 +41,8 @@ static s64 number_of(const struct record *rec, enum owner_field field)
 	}
 }
 
-static u32 key_word(struct model *m, const struct record *rec, const struct parsed_chain *chain,
-		    enum owner_field field)
+static u32 make_key_index(struct model *m, const struct record *rec,
+			  const struct parsed_chain *chain, enum owner_field field)
 {
 	switch (field) {
 	case OWNER_FIELD_STACK:
@@ -62,7 +62,7 @@ static u32 key_word(struct model *m, const struct record *rec, const struct pars
 	case OWNER_FIELD_GFP:
 		return strings_intern(&m->words, rec->gfp);
 	default:
-		return intern_number(m, number_of(rec, field));
+		return intern_number(m, get_field_number(rec, field));
 	}
 }
 
@@ -73,7 +73,7 @@ static void make_key(struct model *m, const struct record *rec,
 	unsigned int i;
 
 	for (i = 0; i < by->n; i++)
-		key[i] = key_word(m, rec, chain, by->v[i].field);
+		key[i] = make_key_index(m, rec, chain, by->v[i].field);
 	if (m->select->by_handle)
 		key[i] = intern_number(m, rec->handle);
 }
@@ -93,23 +93,23 @@ static bool is_same_group(const void *owner, u32 id, const void *key)
 static u32 find_or_add_group(struct model *m, const u32 *key)
 {
 	u64 hash = XXH3_64bits(key, m->key_words * sizeof(*key));
-	u32 id = index_find(&m->group_index, hash, is_same_group, m, key), i;
+	u32 id = hash_index_find(&m->group_index, hash, is_same_group, m, key), i;
 
-	if (id != INDEX_NONE)
+	if (id != HASH_INDEX_NONE)
 		return id;
-	id = packed_add(&m->groups);
+	id = packed_add_row(&m->groups);
 	for (i = 0; i < m->key_words; i++)
 		packed_set(&m->groups, id, GROUP_KEY + i, key[i]);
-	index_add(&m->group_index, hash, id);
+	hash_index_add(&m->group_index, hash, id);
 	return id;
 }
 
-struct group model_group(const struct model *m, u32 i)
+struct group model_get_group(const struct model *m, u32 i)
 {
 	struct group g = {
-		.sum = sum_get(&m->groups, i),
-		.oldest = model_oldest(m, i),
-		.newest = model_newest(m, i),
+		.sum = sum_load(&m->groups, i),
+		.oldest = model_get_oldest(m, i),
+		.newest = model_get_newest(m, i),
 	};
 	u32 word;
 
@@ -119,7 +119,7 @@ struct group model_group(const struct model *m, u32 i)
 }
 
 /* These three sums count every record once, so no other sum can overflow before them. */
-static bool would_overflow(const struct model *m, const struct sum *sum)
+static bool total_would_overflow(const struct model *m, const struct sum *sum)
 {
 	struct sum all = m->total;
 
@@ -149,7 +149,8 @@ static void extend_span(u64 *oldest, u64 *newest, u64 more_oldest, u64 more_newe
 		*newest = more_newest;
 }
 
-void tally_add(struct tally *to, const struct sum *sum, u64 groups, u64 oldest, u64 newest)
+void group_totals_add(struct group_totals *to, const struct sum *sum, u64 groups, u64 oldest,
+		      u64 newest)
 {
 	if (to->is_any) {
 		extend_span(&to->oldest, &to->newest, oldest, newest);
@@ -162,17 +163,17 @@ void tally_add(struct tally *to, const struct sum *sum, u64 groups, u64 oldest, 
 	to->is_any = true;
 }
 
-static void add_sum(struct model *m, u32 id, const struct sum *sum)
+static void add_to_group_sum(struct model *m, u32 id, const struct sum *sum)
 {
-	struct sum all = sum_get(&m->groups, id);
+	struct sum all = sum_load(&m->groups, id);
 
 	sum_add(&all, sum);
-	sum_put(&m->groups, id, &all);
+	sum_store(&m->groups, id, &all);
 }
 
-static void add_times(struct model *m, u32 id, const struct record *rec, bool is_first)
+static void extend_group_times(struct model *m, u32 id, const struct record *rec, bool is_first)
 {
-	u64 oldest = model_oldest(m, id), newest = model_newest(m, id);
+	u64 oldest = model_get_oldest(m, id), newest = model_get_newest(m, id);
 
 	if (is_first) {
 		oldest = rec->ts;
@@ -184,8 +185,8 @@ static void add_times(struct model *m, u32 id, const struct record *rec, bool is
 	packed_set(&m->groups, id, GROUP_SPAN, newest - oldest);
 }
 
-static void count_record(struct model *m, const struct record *rec,
-			 const struct parsed_chain *chain, const struct sum *sum)
+static void count_true_record(struct model *m, const struct record *rec,
+			      const struct parsed_chain *chain, const struct sum *sum)
 {
 	u32 key[GROUP_KEY_MAX], nr_groups = m->groups.n, id;
 
@@ -197,29 +198,29 @@ static void count_record(struct model *m, const struct record *rec,
 	}
 	make_key(m, rec, chain, key);
 	id = find_or_add_group(m, key);
-	add_sum(m, id, sum);
-	add_times(m, id, rec, id == nr_groups);
+	add_to_group_sum(m, id, sum);
+	extend_group_times(m, id, rec, id == nr_groups);
 }
 
-static const char *take_record(void *arg, const struct record *rec)
+static const char *add_record_to_model(void *arg, const struct record *rec)
 {
 	struct model *m = arg;
 	unsigned int unknown_fields;
 	struct parsed_chain chain;
 	struct sum one;
 
-	if (!sum_of(&one, rec) || would_overflow(m, &one))
+	if (!sum_from_record(&one, rec) || total_would_overflow(m, &one))
 		return "the sum of sizes overflows";
-	if (!stacks_parse(&m->stacks, rec->stack, &chain))
+	if (!stacks_parse_chain(&m->stacks, rec->stack, &chain))
 		return "a frame is malformed";
 	m->sources.slabs_listed |= m->sink.summary.slabs_listed;
-	if (!sources_count(&m->sources, rec, chain.backing))
+	if (!sources_count_record(&m->sources, rec, chain.backing))
 		return NULL;
 	update_newest(&m->newest, rec->ts + rec->span);
-	switch (record_judge(rec, &chain, &m->select->sentence, &m->words, m->sink.now,
-			     &unknown_fields)) {
+	switch (record_evaluate(rec, &chain, &m->select->sentence, &m->words, m->sink.now,
+				&unknown_fields)) {
 	case OWNER_VERDICT_TRUE:
-		count_record(m, rec, &chain, &one);
+		count_true_record(m, rec, &chain, &one);
 		break;
 	case OWNER_VERDICT_FALSE:
 		sum_add(&m->filtered, &one);
@@ -235,7 +236,7 @@ static const char *take_record(void *arg, const struct record *rec)
 void model_init(struct model *m, const struct selection *select)
 {
 	*m = (struct model){
-		.sink = { .take = take_record, .arg = m },
+		.sink = { .take = add_record_to_model, .arg = m },
 		.select = select,
 		.key_words = select->group.n + select->by_handle,
 	};
@@ -244,7 +245,7 @@ void model_init(struct model *m, const struct selection *select)
 	m->stacks.names = select->names;
 }
 
-u64 model_age(const struct model *m, u64 ts)
+u64 model_compute_age(const struct model *m, u64 ts)
 {
 	u64 now = m->sink.now ? m->sink.now : m->newest;
 
@@ -253,12 +254,12 @@ u64 model_age(const struct model *m, u64 ts)
 	return ts < now ? now - ts : 0;
 }
 
-struct text model_frame(const struct model *m, const struct chain *chain, u32 i)
+struct text model_get_frame(const struct model *m, const struct chain *chain, u32 i)
 {
 	return m->stacks.frames.v[chain->frames[i]];
 }
 
-static u32 key_of_field(const struct model *m, const struct group *g, enum owner_field field)
+static u32 get_field_key(const struct model *m, const struct group *g, enum owner_field field)
 {
 	const struct group_list *by = &m->select->group;
 	unsigned int i;
@@ -269,9 +270,9 @@ static u32 key_of_field(const struct model *m, const struct group *g, enum owner
 	return 0;
 }
 
-const struct chain *model_chain(const struct model *m, const struct group *g)
+const struct chain *model_get_chain(const struct model *m, const struct group *g)
 {
-	return &m->stacks.chains[key_of_field(m, g, OWNER_FIELD_STACK)];
+	return &m->stacks.chains[get_field_key(m, g, OWNER_FIELD_STACK)];
 }
 
 bool model_field_is_known(const struct model *m, const struct group *g, enum owner_field field)
@@ -282,18 +283,18 @@ bool model_field_is_known(const struct model *m, const struct group *g, enum own
 		return g->oldest != TS_UNKNOWN;
 	if (!field_is_number(field))
 		return true;
-	number = number_at(m, key_of_field(m, g, field));
+	number = get_number(m, get_field_key(m, g, field));
 	return number != PID_UNKNOWN && number != NUMBER_NONE;
 }
 
-s64 model_number(const struct model *m, const struct group *g, enum owner_field field)
+s64 model_get_number(const struct model *m, const struct group *g, enum owner_field field)
 {
 	if (field == OWNER_FIELD_AGE)
-		return model_age(m, g->oldest) / NS_PER_SECOND;
-	return number_at(m, key_of_field(m, g, field));
+		return model_compute_age(m, g->oldest) / NS_PER_SECOND;
+	return get_number(m, get_field_key(m, g, field));
 }
 
-struct text model_name(const struct model *m, const struct group *g, enum owner_field field)
+struct text model_get_name(const struct model *m, const struct group *g, enum owner_field field)
 {
 	static const struct text kinds[NR_KINDS] = {
 		[KIND_PAGE] = { "page", 4 },
@@ -301,7 +302,7 @@ struct text model_name(const struct model *m, const struct group *g, enum owner_
 		[KIND_PERCPU] = { "percpu", 6 },
 		[KIND_SITE] = { "site", 4 },
 	};
-	u32 key = key_of_field(m, g, field);
+	u32 key = get_field_key(m, g, field);
 
 	switch (field) {
 	case OWNER_FIELD_MODULE:
@@ -315,9 +316,9 @@ struct text model_name(const struct model *m, const struct group *g, enum owner_
 	}
 }
 
-u64 model_handle(const struct model *m, const struct group *g)
+u64 model_get_handle(const struct model *m, const struct group *g)
 {
-	return number_at(m, g->key[m->select->group.n]);
+	return get_number(m, g->key[m->select->group.n]);
 }
 
 void model_free(struct model *m)
@@ -326,5 +327,5 @@ void model_free(struct model *m)
 	strings_free(&m->words);
 	strings_free(&m->numbers);
 	packed_free(&m->groups);
-	index_free(&m->group_index);
+	hash_index_free(&m->group_index);
 }

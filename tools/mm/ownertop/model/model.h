@@ -40,7 +40,7 @@ struct group {
 	u32 key[GROUP_KEY_MAX];
 };
 
-/* The columns of a group in struct packed, behind those of its sum. */
+/* The columns of a group in struct packed_table, behind those of its sum. */
 enum {
 	GROUP_OLDEST = SUM_COLUMNS,	/* plus 1, so that TS_UNKNOWN is 0 and takes no space */
 	GROUP_SPAN,		/* newest - oldest */
@@ -58,9 +58,9 @@ struct model {
 	struct strings words;	/* names of caches, tasks and cgroups, gfp flags */
 	struct strings numbers;
 
-	struct packed groups;
+	struct packed_table groups;
 	u32 key_words;
-	struct index group_index;
+	struct hash_index group_index;
 
 	struct sum total;	/* of all groups */
 	bool sampled;		/* a record of any dump was sampled */
@@ -73,20 +73,20 @@ struct model {
 
 void model_init(struct model *m, const struct selection *select);
 
-struct group model_group(const struct model *m, u32 i);
+struct group model_get_group(const struct model *m, u32 i);
 
-static inline u64 model_oldest(const struct model *m, u32 i)
+static inline u64 model_get_oldest(const struct model *m, u32 i)
 {
 	return packed_get(&m->groups, i, GROUP_OLDEST) - 1;
 }
 
-static inline u64 model_newest(const struct model *m, u32 i)
+static inline u64 model_get_newest(const struct model *m, u32 i)
 {
-	return model_oldest(m, i) + packed_get(&m->groups, i, GROUP_SPAN);
+	return model_get_oldest(m, i) + packed_get(&m->groups, i, GROUP_SPAN);
 }
 
 /* A sum of groups, with their number and the span of their times. */
-struct tally {
+struct group_totals {
 	u64 groups;
 	struct sum sum;
 	bool is_any;		/* something was added */
@@ -94,26 +94,27 @@ struct tally {
 	u64 newest;
 };
 
-#define TALLY_NONE ((struct tally){ .oldest = TS_UNKNOWN, .newest = TS_UNKNOWN })
+#define GROUP_TOTALS_NONE ((struct group_totals){ .oldest = TS_UNKNOWN, .newest = TS_UNKNOWN })
 
-void tally_add(struct tally *to, const struct sum *sum, u64 groups, u64 oldest, u64 newest);
+void group_totals_add(struct group_totals *to, const struct sum *sum, u64 groups, u64 oldest,
+		      u64 newest);
 
 /* The age of time stamp @ts; TS_UNKNOWN if that is unknown. */
-u64 model_age(const struct model *m, u64 ts);
+u64 model_compute_age(const struct model *m, u64 ts);
 
 /* The call chain of the group, which must be grouped by it. */
-const struct chain *model_chain(const struct model *m, const struct group *g);
+const struct chain *model_get_chain(const struct model *m, const struct group *g);
 
 /* Frame @i of a chain. */
-struct text model_frame(const struct model *m, const struct chain *chain, u32 i);
+struct text model_get_frame(const struct model *m, const struct chain *chain, u32 i);
 /* Does the group have a value of @field? Some inputs lack fields. */
 bool model_field_is_known(const struct model *m, const struct group *g, enum owner_field field);
 /* The value of a field that is a number. */
-s64 model_number(const struct model *m, const struct group *g, enum owner_field field);
+s64 model_get_number(const struct model *m, const struct group *g, enum owner_field field);
 /* The value of any other field but the stack. */
-struct text model_name(const struct model *m, const struct group *g, enum owner_field field);
+struct text model_get_name(const struct model *m, const struct group *g, enum owner_field field);
 /* The handle of the chain, or HANDLE_UNKNOWN. Requires select->by_handle. */
-u64 model_handle(const struct model *m, const struct group *g);
+u64 model_get_handle(const struct model *m, const struct group *g);
 
 void model_free(struct model *m);
 

@@ -71,7 +71,7 @@ static struct field_value nid_value(const struct record *rec)
 	if (!found)
 		return number_value(false, 0);
 	digits = (struct text){ found + 5, rec->pfn.s + rec->pfn.len - found - 5 };
-	return number_value(!take_number(&digits, &nid), nid);
+	return number_value(!consume_number(&digits, &nid), nid);
 }
 
 static struct field_value order_value(const struct record *rec)
@@ -130,7 +130,7 @@ struct record_fields {
 };
 
 /* The language needs NUL-terminated words; interned strings are. */
-static const char *terminate_word(struct strings *words, struct text word)
+static const char *intern_terminated_word(struct strings *words, struct text word)
 {
 	u32 id = strings_intern(words, word);	/* can move words->v */
 
@@ -146,7 +146,7 @@ static bool any_flag_matches(const struct record_fields *f, const struct owner_s
 		const char *bar = memchr(flag, '|', end - flag);
 		struct text name = { flag, (bar ? bar : end) - flag };
 
-		if (owner_lang_word_matches(s, c, terminate_word(f->words, name)))
+		if (owner_lang_word_matches(s, c, intern_terminated_word(f->words, name)))
 			return true;
 		flag += name.len + 1;
 	}
@@ -173,16 +173,16 @@ static void fill_field(struct record_fields *f, enum owner_field field, u64 now)
 	if (value.state == FIELD_ABSENT)
 		f->fields.absent_fields |= 1U << field;
 	else if (owner_field_types[field] == OWNER_TYPE_WORD)
-		f->fields.value[field].word = terminate_word(f->words, value.word);
+		f->fields.value[field].word = intern_terminated_word(f->words, value.word);
 	else
 		f->fields.value[field].number = value.number;
 }
 
-enum owner_verdict record_judge(const struct record *rec, const struct parsed_chain *chain,
-				const struct owner_sentence *s, struct strings *words, u64 now,
-				unsigned int *unknown_fields)
+enum owner_verdict record_evaluate(const struct record *rec, const struct parsed_chain *chain,
+				   const struct owner_sentence *s, struct strings *words, u64 now,
+				   unsigned int *unknown_fields)
 {
-	/* stacks_parse() has evaluated the comparisons of functions and modules. */
+	/* stacks_parse_chain() has evaluated the comparisons of functions and modules. */
 	const unsigned int of_chain = 1U << OWNER_FIELD_FUNC | 1U << OWNER_FIELD_MODULE;
 	struct record_fields f = {
 		.fields = { .known_fields = of_chain, .any_word_matches = any_word_matches },

@@ -27,8 +27,8 @@ struct field_value record_field_value(const struct record *rec, enum owner_field
  * it depends on the fields whose bits are set in @unknown_fields. Words of the record are
  * interned in @words.
  */
-enum owner_verdict record_judge(const struct record *rec, const struct parsed_chain *chain,
-				const struct owner_sentence *s, struct strings *words, u64 now,
-				unsigned int *unknown_fields);
+enum owner_verdict record_evaluate(const struct record *rec, const struct parsed_chain *chain,
+				   const struct owner_sentence *s, struct strings *words, u64 now,
+				   unsigned int *unknown_fields);
 
 #endif

@@ -6,9 +6,9 @@
 #include "model/report.h"
 
 /* The group with the largest key is first. A group without a time is last. */
-static u64 sort_key(const struct model *m, u32 group, enum owner_sort sort)
+static u64 get_sort_value(const struct model *m, u32 group, enum owner_sort sort)
 {
-	struct sum sum = sum_get(&m->groups, group);
+	struct sum sum = sum_load(&m->groups, group);
 
 	switch (sort) {
 	case OWNER_SORT_HELD:
@@ -18,27 +18,27 @@ static u64 sort_key(const struct model *m, u32 group, enum owner_sort sort)
 	case OWNER_SORT_OBJECTS:
 		return sum.objects;
 	case OWNER_SORT_OLDEST:
-		return TS_UNKNOWN - model_oldest(m, group);
+		return TS_UNKNOWN - model_get_oldest(m, group);
 	case OWNER_SORT_YOUNGEST:
-		return model_newest(m, group) + 1;
+		return model_get_newest(m, group) + 1;
 	default:
 		return sum.bytes;
 	}
 }
 
-struct order {
+struct sort_context {
 	const struct model *m;
 	const struct view_options *view;
 };
 
 static int compare_groups(const void *a, const void *b, void *arg)
 {
-	const struct order *order = arg;
+	const struct sort_context *order = arg;
 	u32 ia = *(const u32 *)a, ib = *(const u32 *)b, i;
 
 	for (i = 0; i < order->view->nr_order; i++) {
-		u64 va = sort_key(order->m, ia, order->view->order[i]);
-		u64 vb = sort_key(order->m, ib, order->view->order[i]);
+		u64 va = get_sort_value(order->m, ia, order->view->order[i]);
+		u64 vb = get_sort_value(order->m, ib, order->view->order[i]);
 
 		if (va != vb)
 			return va < vb ? 1 : -1;
@@ -47,14 +47,14 @@ static int compare_groups(const void *a, const void *b, void *arg)
 	return ia < ib ? -1 : 1;
 }
 
-static u32 limit(u32 n, u32 most)
+static u32 apply_limit(u32 n, u32 most)
 {
 	return most && most < n ? most : n;
 }
 
 void report_init(struct report *r, const struct answer *a)
 {
-	struct order order = { &a->model, &a->view };
+	struct sort_context order = { &a->model, &a->view };
 	u32 n = a->model.groups.n, i;
 
 	*r = (struct report){
@@ -66,18 +66,18 @@ void report_init(struct report *r, const struct answer *a)
 		r->order[i] = i;
 	qsort_r(r->order, n, sizeof(*r->order), compare_groups, &order);
 
-	r->kept = limit(n, a->view.groups);
-	r->shown = limit(r->kept, a->view.top);
+	r->kept = apply_limit(n, a->view.groups);
+	r->shown = apply_limit(r->kept, a->view.top);
 	for (i = r->shown; i < n; i++) {
-		struct sum sum = sum_get(&a->model.groups, r->order[i]);
+		struct sum sum = sum_load(&a->model.groups, r->order[i]);
 
 		sum_add(i < r->kept ? &r->not_shown : &r->other, &sum);
 	}
 }
 
-struct group report_group(const struct report *r, u32 rank)
+struct group report_get_group(const struct report *r, u32 rank)
 {
-	return model_group(r->model, r->order[rank]);
+	return model_get_group(r->model, r->order[rank]);
 }
 
 void report_free(struct report *r)

@@ -17,7 +17,7 @@ struct report {
 
 /* Sort the groups of @a as a->view says. */
 void report_init(struct report *r, const struct answer *a);
-struct group report_group(const struct report *r, u32 rank);
+struct group report_get_group(const struct report *r, u32 rank);
 void report_free(struct report *r);
 
 #endif

@@ -7,14 +7,14 @@
 
 #define NS_PER_HOUR 3600e9
 
-struct sum trend_sum(const struct trend *t, u32 group, u32 dump)
+struct sum trend_get_sum(const struct trend *t, u32 group, u32 dump)
 {
 	const struct dump *d = &t->a->dumps.v[dump];
 
-	return group == TREND_TOTAL ? d->total : dumps_sum(d, group);
+	return group == TREND_TOTAL ? d->total : dumps_find_sum(d, group);
 }
 
-struct slope trend_slope(const struct trend *t, u32 group, enum measure measure)
+struct slope trend_compute_slope(const struct trend *t, u32 group, enum measure measure)
 {
 	double mean_x = 0, mean_y = 0, xx = 0, xy = 0, yy = 0;
 	struct slope s = { 0 };
@@ -22,8 +22,8 @@ struct slope trend_slope(const struct trend *t, u32 group, enum measure measure)
 	u64 before = 0;
 
 	for (i = 0; i < n; i++) {
-		struct sum sum = trend_sum(t, group, i);
-		u64 y = measure_value(&sum, measure);
+		struct sum sum = trend_get_sum(t, group, i);
+		u64 y = measure_get_value(&sum, measure);
 
 		mean_x += t->a->dump_ns[i] / NS_PER_HOUR / n;
 		mean_y += (double)y / n;
@@ -32,9 +32,9 @@ struct slope trend_slope(const struct trend *t, u32 group, enum measure measure)
 		before = y;
 	}
 	for (i = 0; i < n; i++) {
-		struct sum sum = trend_sum(t, group, i);
+		struct sum sum = trend_get_sum(t, group, i);
 		double dx = t->a->dump_ns[i] / NS_PER_HOUR - mean_x;
-		double dy = measure_value(&sum, measure) - mean_y;
+		double dy = measure_get_value(&sum, measure) - mean_y;
 
 		xx += dx * dx;
 		xy += dx * dy;
@@ -49,13 +49,13 @@ struct slope trend_slope(const struct trend *t, u32 group, enum measure measure)
 
 static bool has_changed(const struct trend *t, u32 group)
 {
-	struct sum first = trend_sum(t, group, 0);
+	struct sum first = trend_get_sum(t, group, 0);
 	u32 i;
 
 	for (i = 1; i < t->a->dumps.n; i++) {
-		struct sum sum = trend_sum(t, group, i);
+		struct sum sum = trend_get_sum(t, group, i);
 
-		if (!sum_same(&sum, &first))
+		if (!sum_equals(&sum, &first))
 			return true;
 	}
 	return false;
@@ -81,7 +81,7 @@ void trend_init(struct trend *t, const struct answer *a)
 	t->slopes = xmalloc(groups * sizeof(*t->slopes));
 	t->order = xmalloc(groups * sizeof(*t->order));
 	for (i = 0; i < groups; i++) {
-		t->slopes[i] = trend_slope(t, i, a->view.measure);
+		t->slopes[i] = trend_compute_slope(t, i, a->view.measure);
 		if (has_changed(t, i))
 			t->order[t->n++] = i;
 		else

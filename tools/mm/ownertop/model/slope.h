@@ -28,8 +28,8 @@ void trend_init(struct trend *t, const struct answer *a);
 /* Stands for the total where a group number is expected. */
 #define TREND_TOTAL U32_MAX
 
-struct slope trend_slope(const struct trend *t, u32 group, enum measure measure);
-struct sum trend_sum(const struct trend *t, u32 group, u32 dump);
+struct slope trend_compute_slope(const struct trend *t, u32 group, enum measure measure);
+struct sum trend_get_sum(const struct trend *t, u32 group, u32 dump);
 void trend_free(struct trend *t);
 
 #endif

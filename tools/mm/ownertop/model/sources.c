@@ -3,7 +3,7 @@
 #include "model/sources.h"
 
 /* allocinfo lists both the slab objects and the pages that hold them. */
-static bool is_counted_elsewhere(const struct sources *s, const struct record *rec, bool backing)
+static bool is_listed_elsewhere(const struct sources *s, const struct record *rec, bool backing)
 {
 	switch (rec->kind) {
 	case KIND_PAGE:
@@ -28,9 +28,9 @@ static void count_slab_objects(struct sources *s, const struct record *rec)
 		s->unsized += rec->objects;
 }
 
-bool sources_count(struct sources *s, const struct record *rec, bool backing)
+bool sources_count_record(struct sources *s, const struct record *rec, bool backing)
 {
-	if (is_counted_elsewhere(s, rec, backing)) {
+	if (is_listed_elsewhere(s, rec, backing)) {
 		s->backing.objects += rec->objects;
 		s->backing.bytes += rec->bytes;
 		return false;

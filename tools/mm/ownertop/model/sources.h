@@ -27,7 +27,7 @@ struct sources {
  * or per-CPU areas. Returns false if the record must be ignored because the objects in
  * that memory are counted.
  */
-bool sources_count(struct sources *s, const struct record *rec, bool backing);
+bool sources_count_record(struct sources *s, const struct record *rec, bool backing);
 
 /* Four pairs of sources can overlap; NULL ends the list. */
 #define SOURCES_OVERLAPS 5

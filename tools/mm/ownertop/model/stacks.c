@@ -27,7 +27,7 @@ struct frame_info {
  */
 #define PARSED_SLOTS 32768
 
-struct parsed_slot {
+struct parsed_chain_slot {
 	XXH128_hash_t hash;
 	struct parsed_chain chain;
 	bool used;
@@ -43,7 +43,7 @@ void stacks_init(struct stacks *st, const struct chain_options *options,
 }
 
 /* Allocates pages for slab objects or per-CPU areas. The compiler may inline some. */
-static bool is_backing(struct text func)
+static bool is_backing_function(struct text func)
 {
 	static const struct text names[] = {
 		{ "new_slab", 8 },
@@ -99,8 +99,8 @@ static bool intern_frame(struct stacks *st, struct text line, u32 *id)
 	}
 	info.skip = globs_match_func(&st->options->skip, frame.func);
 	info.hide = globs_match_func(&st->options->hide, frame.func);
-	info.backing = is_backing(frame.func);
-	st->info = grow(st->info, *id, &st->info_cap, sizeof(*st->info));
+	info.backing = is_backing_function(frame.func);
+	st->info = grow_array(st->info, *id, &st->info_cap, sizeof(*st->info));
 	st->info[*id] = info;
 	return true;
 }
@@ -118,18 +118,18 @@ static u32 intern_chain(struct stacks *st, u32 *frames, u32 n)
 {
 	struct chain key = { frames, n };
 	u64 hash = XXH3_64bits(frames, n * sizeof(*frames));
-	u32 id = index_find(&st->chain_index, hash, is_same_chain, st, &key);
+	u32 id = hash_index_find(&st->chain_index, hash, is_same_chain, st, &key);
 
-	if (id != INDEX_NONE)
+	if (id != HASH_INDEX_NONE)
 		return id;
 
 	key.frames = xmalloc(n * sizeof(*frames));
 	if (n)
 		memcpy(key.frames, frames, n * sizeof(*frames));
-	st->chains = grow(st->chains, st->nr_chains, &st->chains_cap,
-			  sizeof(*st->chains));
+	st->chains = grow_array(st->chains, st->nr_chains, &st->chains_cap,
+				sizeof(*st->chains));
 	st->chains[st->nr_chains] = key;
-	index_add(&st->chain_index, hash, st->nr_chains);
+	hash_index_add(&st->chain_index, hash, st->nr_chains);
 	return st->nr_chains++;
 }
 
@@ -145,8 +145,8 @@ static bool append_frames(struct stacks *st, struct text line, u32 *n)
 	if (st->names)
 		frames = names_frames(st->names, line, &nr);
 	for (i = 0; i < nr; i++) {
-		st->scratch = grow(st->scratch, *n, &st->scratch_cap,
-				   sizeof(*st->scratch));
+		st->scratch = grow_array(st->scratch, *n, &st->scratch_cap,
+					 sizeof(*st->scratch));
 		if (!intern_frame(st, frames[i], &st->scratch[*n]))
 			return false;
 		++*n;
@@ -177,7 +177,7 @@ static s64 split_frames(struct stacks *st, struct text raw)
 }
 
 /* The first frame in a module: frames below it are helpers of the core kernel. */
-static u32 first_module(const struct stacks *st, u32 n)
+static u32 find_first_module(const struct stacks *st, u32 n)
 {
 	u32 i;
 
@@ -200,7 +200,7 @@ static bool frame_matches(const struct stacks *st, u32 frame,
 }
 
 /* Looks at all frames, also at those that are not shown. */
-static u32 match_comparisons(const struct stacks *st, u32 n)
+static u32 evaluate_frame_comparisons(const struct stacks *st, u32 n)
 {
 	const struct owner_sentence *s = st->sentence;
 	u32 matched = 0, c, i;
@@ -217,7 +217,7 @@ static u32 match_comparisons(const struct stacks *st, u32 n)
 	return matched;
 }
 
-static bool has_backing_frame(const struct stacks *st, u32 n)
+static bool any_frame_is_backing(const struct stacks *st, u32 n)
 {
 	u32 i;
 
@@ -228,7 +228,7 @@ static bool has_backing_frame(const struct stacks *st, u32 n)
 }
 
 /* The first frame outside the allocator; the last frame if all are inside. */
-static u32 first_caller(const struct stacks *st, u32 n)
+static u32 find_first_caller(const struct stacks *st, u32 n)
 {
 	u32 first = 0;
 
@@ -238,7 +238,7 @@ static u32 first_caller(const struct stacks *st, u32 n)
 }
 
 /* Move the frames to show to the front of st->scratch. Returns their number. */
-static u32 select_shown(struct stacks *st, u32 from, u32 n)
+static u32 select_shown_frames(struct stacks *st, u32 from, u32 n)
 {
 	u32 depth = st->options->depth, shown = 0;
 
@@ -255,31 +255,31 @@ static bool parse_chain(struct stacks *st, struct text raw, struct parsed_chain 
 
 	if (n < 0)
 		return false;
-	first = first_caller(st, n);
-	parsed->matched = match_comparisons(st, n);
-	parsed->backing = has_backing_frame(st, n);
-	parsed->module = first_module(st, n);
+	first = find_first_caller(st, n);
+	parsed->matched = evaluate_frame_comparisons(st, n);
+	parsed->backing = any_frame_is_backing(st, n);
+	parsed->module = find_first_module(st, n);
 	parsed->func = n ? st->info[st->scratch[first]].caller : 0;
-	n = select_shown(st, st->options->full ? 0 : first, n);
+	n = select_shown_frames(st, st->options->full ? 0 : first, n);
 	parsed->chain = intern_chain(st, n ? st->scratch : NULL, n);
 	return true;
 }
 
-bool stacks_parse(struct stacks *st, struct text raw, struct parsed_chain *parsed)
+bool stacks_parse_chain(struct stacks *st, struct text raw, struct parsed_chain *parsed)
 {
 	XXH128_hash_t hash = XXH3_128bits(raw.s, raw.len);
-	struct parsed_slot *slot = &st->parsed[hash.low64 % PARSED_SLOTS];
+	struct parsed_chain_slot *slot = &st->parsed[hash.low64 % PARSED_SLOTS];
 
 	if (!slot->used || memcmp(&slot->hash, &hash, sizeof(hash))) {
 		if (!parse_chain(st, raw, parsed))
 			return false;
-		*slot = (struct parsed_slot){ hash, *parsed, true };
+		*slot = (struct parsed_chain_slot){ hash, *parsed, true };
 	}
 	*parsed = slot->chain;
 	return true;
 }
 
-u32 stacks_frame_module(const struct stacks *st, u32 frame)
+u32 stacks_get_frame_module(const struct stacks *st, u32 frame)
 {
 	return st->info[frame].module;
 }
@@ -291,7 +291,7 @@ void stacks_free(struct stacks *st)
 	for (i = 0; i < st->nr_chains; i++)
 		free(st->chains[i].frames);
 	free(st->chains);
-	index_free(&st->chain_index);
+	hash_index_free(&st->chain_index);
 	strings_free(&st->frames);
 	strings_free(&st->modules);
 	strings_free(&st->funcs);

@@ -49,9 +49,9 @@ struct stacks {
 	struct chain *chains;
 	u32 nr_chains;
 	u32 chains_cap;
-	struct index chain_index;
+	struct hash_index chain_index;
 
-	struct parsed_slot *parsed;	/* the last chains that were parsed */
+	struct parsed_chain_slot *parsed;	/* the last chains that were parsed */
 	u32 *scratch;		/* frames of the chain that is being parsed */
 	u32 scratch_cap;
 };
@@ -59,9 +59,9 @@ struct stacks {
 void stacks_init(struct stacks *st, const struct chain_options *options,
 		 const struct owner_sentence *sentence);
 /* @raw: lines with a leading space. Returns false if a frame is malformed. */
-bool stacks_parse(struct stacks *st, struct text raw, struct parsed_chain *parsed);
+bool stacks_parse_chain(struct stacks *st, struct text raw, struct parsed_chain *parsed);
 /* The module of a frame: index into stacks.modules, 0: none. */
-u32 stacks_frame_module(const struct stacks *st, u32 frame);
+u32 stacks_get_frame_module(const struct stacks *st, u32 frame);
 /* Intern "func" or "func [module]". */
 u32 stacks_intern_function(struct strings *names, const struct frame *f);
 void stacks_free(struct stacks *st);

@@ -20,37 +20,37 @@ static bool scale_by_weight(u64 *scaled, u64 value, u64 weight)
 	       !__builtin_add_overflow(*scaled, fraction, scaled);
 }
 
-static double square_of(double v)
+static double square(double v)
 {
 	return v * v;
 }
 
 /* Objects are sampled independently of each other, so their variances add up. */
-static bool sum_of_sample(struct sum *sum, const struct record *rec)
+static bool sum_from_sample(struct sum *sum, const struct record *rec)
 {
 	double weight = (double)rec->weight / WEIGHT_ONE, missed = 1 - 1 / weight;
 
 	*sum = (struct sum){
 		.records = 1,
-		.objects_variance = missed * square_of(weight),
-		.bytes_variance = missed * square_of(weight * rec->bytes),
+		.objects_variance = missed * square(weight),
+		.bytes_variance = missed * square(weight * rec->bytes),
 	};
 	add_thousandths(sum, rec->weight);
 	return scale_by_weight(&sum->bytes, rec->bytes, rec->weight) &&
 	       scale_by_weight(&sum->held, rec->held, rec->weight);
 }
 
-bool sum_of(struct sum *sum, const struct record *rec)
+bool sum_from_record(struct sum *sum, const struct record *rec)
 {
 	if (rec->weight)
-		return sum_of_sample(sum, rec);
+		return sum_from_sample(sum, rec);
 	*sum = (struct sum){
 		.objects = rec->objects,
 		.bytes = rec->bytes,
 		.held = rec->held,
 		.records = rec->records ? rec->records : rec->objects,
-		.objects_variance = square_of(rec->objects_error),
-		.bytes_variance = square_of(rec->bytes_error),
+		.objects_variance = square(rec->objects_error),
+		.bytes_variance = square(rec->bytes_error),
 	};
 	return true;
 }
@@ -66,7 +66,7 @@ void sum_add(struct sum *to, const struct sum *sum)
 	to->bytes_variance += sum->bytes_variance;
 }
 
-static void set_variance(struct packed *p, u32 row, u32 column, double v)
+static void set_variance(struct packed_table *p, u32 row, u32 column, double v)
 {
 	u64 bits;
 
@@ -74,7 +74,7 @@ static void set_variance(struct packed *p, u32 row, u32 column, double v)
 	packed_set(p, row, column, bits);
 }
 
-void sum_put(struct packed *p, u32 row, const struct sum *sum)
+void sum_store(struct packed_table *p, u32 row, const struct sum *sum)
 {
 	packed_set(p, row, SUM_OBJECTS, sum->objects);
 	packed_set(p, row, SUM_BYTES, sum->bytes);
@@ -92,7 +92,7 @@ bool sum_overflows(const struct sum *a, const struct sum *b)
 	       b->held > U64_MAX - a->held || b->records > U64_MAX - a->records;
 }
 
-bool sum_same(const struct sum *a, const struct sum *b)
+bool sum_equals(const struct sum *a, const struct sum *b)
 {
 	return a->objects == b->objects && a->bytes == b->bytes && a->held == b->held &&
 	       a->records == b->records;
@@ -105,7 +105,7 @@ bool sum_is_estimate(const struct sum *sum)
 }
 
 /* The variance can be infinite if the input is damaged. */
-static u64 standard_error(double variance)
+static u64 standard_error_of_variance(double variance)
 {
 	double error = sqrt(variance);
 
@@ -114,10 +114,10 @@ static u64 standard_error(double variance)
 
 u64 sum_objects_error(const struct sum *sum)
 {
-	return standard_error(sum->objects_variance);
+	return standard_error_of_variance(sum->objects_variance);
 }
 
 u64 sum_bytes_error(const struct sum *sum)
 {
-	return standard_error(sum->bytes_variance);
+	return standard_error_of_variance(sum->bytes_variance);
 }

@@ -16,7 +16,7 @@ struct sum {
 	double bytes_variance;
 };
 
-/* The columns of a sum in struct packed. Other columns of a row follow them. */
+/* The columns of a sum in struct packed_table. Other columns of a row follow them. */
 enum {
 	SUM_OBJECTS,
 	SUM_BYTES,
@@ -29,16 +29,16 @@ enum {
 };
 
 /* The sum of one record. Returns false if it overflows. */
-bool sum_of(struct sum *sum, const struct record *rec);
+bool sum_from_record(struct sum *sum, const struct record *rec);
 void sum_add(struct sum *to, const struct sum *sum);
 /* Does the sum of the two overflow? */
 bool sum_overflows(const struct sum *a, const struct sum *b);
 /* Variances are not compared: rounding makes them depend on the order of addition. */
-bool sum_same(const struct sum *a, const struct sum *b);
+bool sum_equals(const struct sum *a, const struct sum *b);
 
-void sum_put(struct packed *p, u32 row, const struct sum *sum);
+void sum_store(struct packed_table *p, u32 row, const struct sum *sum);
 
-static inline double sum_variance(const struct packed *p, u32 row, u32 column)
+static inline double sum_variance(const struct packed_table *p, u32 row, u32 column)
 {
 	u64 bits = packed_get(p, row, column);
 	double v;
@@ -48,7 +48,7 @@ static inline double sum_variance(const struct packed *p, u32 row, u32 column)
 }
 
 /* Inline, so that the compiler drops the figures that a caller does not use. */
-static inline struct sum sum_get(const struct packed *p, u32 row)
+static inline struct sum sum_load(const struct packed_table *p, u32 row)
 {
 	u64 objects = packed_get(p, row, SUM_OBJECTS);
 

@@ -22,8 +22,8 @@ static bool is_same_node(const void *owner, u32 id, const void *key)
 
 static u32 add_node(struct tree *t, u32 parent, u32 name)
 {
-	t->nodes = grow(t->nodes, t->n, &t->cap, sizeof(*t->nodes));
-	t->nodes[t->n] = (struct node){
+	t->nodes = grow_array(t->nodes, t->n, &t->cap, sizeof(*t->nodes));
+	t->nodes[t->n] = (struct tree_node){
 		.name = name,
 		.parent = parent,
 		.child = TREE_NONE,
@@ -37,23 +37,23 @@ static u32 find_or_add_child(struct tree *t, u32 parent, u32 name)
 {
 	struct node_key key = { parent, name };
 	u64 hash = XXH3_64bits(&key, sizeof(key));
-	u32 id = index_find(&t->index, hash, is_same_node, t, &key);
+	u32 id = hash_index_find(&t->index, hash, is_same_node, t, &key);
 
-	if (id == INDEX_NONE) {
+	if (id == HASH_INDEX_NONE) {
 		id = add_node(t, parent, name);
-		index_add(&t->index, hash, id);
+		hash_index_add(&t->index, hash, id);
 	}
 	return id;
 }
 
 static void add_to_path(struct tree *t, u32 name)
 {
-	t->path = grow(t->path, t->path_len, &t->path_cap, sizeof(*t->path));
+	t->path = grow_array(t->path, t->path_len, &t->path_cap, sizeof(*t->path));
 	t->path[t->path_len++] = name;
 }
 
 /* All call sites in a function share one level, "func [module]". */
-static void name_functions(struct tree *t)
+static void name_tree_functions(struct tree *t)
 {
 	const struct strings *frames = &t->m->stacks.frames;
 	struct frame f;
@@ -66,13 +66,13 @@ static void name_functions(struct tree *t)
 	}
 }
 
-static void init_tree(struct tree *t, const struct model *m, bool callees)
+static void init_empty_tree(struct tree *t, const struct model *m, bool callees)
 {
 	static const struct text total = { "total", 5 };
 
 	*t = (struct tree){ .m = m, .callees = callees };
 	add_node(t, TREE_NONE, strings_intern(&t->names, total));
-	name_functions(t);
+	name_tree_functions(t);
 }
 
 static void add_chain_to_path(struct tree *t, const struct chain *chain)
@@ -86,7 +86,7 @@ static void add_chain_to_path(struct tree *t, const struct chain *chain)
 		add_to_path(t, strings_intern(&t->names, none));
 }
 
-static void make_path(struct tree *t, const struct group *g)
+static void make_group_path(struct tree *t, const struct group *g)
 {
 	const struct group_list *by = &t->m->select->group;
 	char number[32];
@@ -98,16 +98,16 @@ static void make_path(struct tree *t, const struct group *g)
 		enum owner_field f = by->v[i].field;
 
 		if (f == OWNER_FIELD_STACK) {
-			add_chain_to_path(t, model_chain(t->m, g));
+			add_chain_to_path(t, model_get_chain(t->m, g));
 		} else if (!model_field_is_known(t->m, g, f)) {
 			continue;
 		} else if (field_is_number(f)) {
 			name.s = number;
 			name.len = snprintf(number, sizeof(number), "%s %lld", field_name(f),
-					    model_number(t->m, g, f));
+					    model_get_number(t->m, g, f));
 			add_to_path(t, strings_intern(&t->names, name));
 		} else {
-			name = model_name(t->m, g, f);
+			name = model_get_name(t->m, g, f);
 			if (name.len)
 				add_to_path(t, strings_intern(&t->names, name));
 		}
@@ -120,7 +120,7 @@ static void add_group(struct tree *t, const struct group *g, const struct sum *s
 {
 	u32 node = TREE_ROOT, allocates = TREE_ROOT, i;
 
-	make_path(t, g);
+	make_group_path(t, g);
 	for (i = 0; ; i++) {
 		sum_add(&t->nodes[node].cum, sum);
 		sum_add(&t->nodes[node].old_cum, old);
@@ -134,44 +134,44 @@ static void add_group(struct tree *t, const struct group *g, const struct sum *s
 	sum_add(&t->nodes[allocates].old_flat, old);
 }
 
-struct order {
+struct sort_context {
 	const struct tree *t;
 	enum measure measure;
 };
 
-static int compare_nodes(const void *a, const void *b, void *arg)
+static int compare_node_sizes(const void *a, const void *b, void *arg)
 {
-	const struct order *order = arg;
+	const struct sort_context *order = arg;
 	u32 ia = *(const u32 *)a, ib = *(const u32 *)b;
-	const struct node *na = &order->t->nodes[ia], *nb = &order->t->nodes[ib];
-	u64 va = measure_value(&na->cum, order->measure);
-	u64 vb = measure_value(&nb->cum, order->measure);
+	const struct tree_node *na = &order->t->nodes[ia], *nb = &order->t->nodes[ib];
+	u64 va = measure_get_value(&na->cum, order->measure);
+	u64 vb = measure_get_value(&nb->cum, order->measure);
 
 	if (va != vb)
 		return va < vb ? 1 : -1;
 	return ia < ib ? -1 : 1;
 }
 
-u32 *tree_by_size(const struct tree *t, enum measure measure)
+u32 *tree_sort_nodes_by_size(const struct tree *t, enum measure measure)
 {
-	struct order order = { t, measure };
+	struct sort_context order = { t, measure };
 	u32 *ids = xmalloc(t->n * sizeof(*ids));
 	u32 i;
 
 	for (i = 0; i < t->n; i++)
 		ids[i] = i;
-	qsort_r(ids, t->n, sizeof(*ids), compare_nodes, &order);
+	qsort_r(ids, t->n, sizeof(*ids), compare_node_sizes, &order);
 	return ids;
 }
 
 /* Link the smallest node first, because each node is linked in front of its siblings. */
 static void sort_children(struct tree *t, enum measure measure)
 {
-	u32 *ids = tree_by_size(t, measure);
+	u32 *ids = tree_sort_nodes_by_size(t, measure);
 	u32 i;
 
 	for (i = t->n; i--;) {
-		struct node *node = &t->nodes[ids[i]];
+		struct tree_node *node = &t->nodes[ids[i]];
 
 		if (ids[i] == TREE_ROOT)
 			continue;
@@ -181,31 +181,31 @@ static void sort_children(struct tree *t, enum measure measure)
 	free(ids);
 }
 
-void tree_make(struct tree *t, const struct answer *a)
+void tree_build(struct tree *t, const struct answer *a)
 {
 	const struct dumps *d = &a->dumps;
 	u32 i;
 
-	init_tree(t, &a->model, a->view.callees);
+	init_empty_tree(t, &a->model, a->view.callees);
 	for (i = 0; i < a->model.groups.n; i++) {
-		struct group g = model_group(&a->model, i);
+		struct group g = model_get_group(&a->model, i);
 		struct sum old = { 0 }, sum = g.sum;
 
 		if (d->n) {
-			old = dumps_sum(&d->v[0], i);
-			sum = dumps_sum(&d->v[1], i);
+			old = dumps_find_sum(&d->v[0], i);
+			sum = dumps_find_sum(&d->v[1], i);
 		}
 		add_group(t, &g, &sum, &old);
 	}
 	sort_children(t, a->view.measure);
 }
 
-struct text tree_name(const struct tree *t, u32 node)
+struct text tree_get_name(const struct tree *t, u32 node)
 {
 	return t->names.v[t->nodes[node].name];
 }
 
-u32 tree_next(const struct tree *t, u32 node)
+u32 tree_next_node(const struct tree *t, u32 node)
 {
 	if (t->nodes[node].child != TREE_NONE)
 		return t->nodes[node].child;
@@ -218,7 +218,7 @@ void tree_free(struct tree *t)
 {
 	strings_free(&t->names);
 	free(t->nodes);
-	index_free(&t->index);
+	hash_index_free(&t->index);
 	free(t->path);
 	free(t->functions);
 }

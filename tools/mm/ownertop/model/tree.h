@@ -12,7 +12,7 @@
 #define TREE_ROOT 0
 #define TREE_NONE U32_MAX
 
-struct node {
+struct tree_node {
 	u32 name;		/* index into tree.names */
 	u32 parent;
 	u32 child;		/* first child, or TREE_NONE */
@@ -29,23 +29,23 @@ struct tree {
 	bool callees;		/* a path begins at the function that allocates */
 	struct strings names;
 	u32 *functions;		/* index into names, by frame number of the model */
-	struct node *nodes;	/* a parent has a smaller number than its children */
+	struct tree_node *nodes;	/* a parent has a smaller number than its children */
 	u32 n;
 	u32 cap;
-	struct index index;
+	struct hash_index index;
 	u32 *path;		/* names of the group that is being added */
 	u32 path_len;
 	u32 path_cap;
 };
 
 /* Make the tree of an answer, the largest children first. */
-void tree_make(struct tree *t, const struct answer *a);
+void tree_build(struct tree *t, const struct answer *a);
 /* Node numbers, the largest node first, a parent before a child of the same size. */
-u32 *tree_by_size(const struct tree *t, enum measure measure);
+u32 *tree_sort_nodes_by_size(const struct tree *t, enum measure measure);
 void tree_free(struct tree *t);
 
-struct text tree_name(const struct tree *t, u32 node);
+struct text tree_get_name(const struct tree *t, u32 node);
 /* The node after @node in pre-order, or TREE_NONE. */
-u32 tree_next(const struct tree *t, u32 node);
+u32 tree_next_node(const struct tree *t, u32 node);
 
 #endif

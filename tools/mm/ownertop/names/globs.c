@@ -11,7 +11,7 @@
 
 void globs_add(struct globs *globs, const char *glob, size_t len)
 {
-	globs->v = grow(globs->v, globs->n, &globs->cap, sizeof(*globs->v));
+	globs->v = grow_array(globs->v, globs->n, &globs->cap, sizeof(*globs->v));
 	globs->v[globs->n++] = xstrndup(glob, len);
 }
 

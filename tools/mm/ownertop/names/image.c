@@ -91,8 +91,8 @@ static void read_symbols(struct image *image)
 		if (!name || !*name || section == SHN_UNDEF ||
 		    GELF_ST_TYPE(sym.st_info) != STT_FUNC)
 			continue;
-		image->symbols = grow(image->symbols, image->nr_symbols,
-				      &image->symbols_cap, sizeof(*image->symbols));
+		image->symbols = grow_array(image->symbols, image->nr_symbols,
+					    &image->symbols_cap, sizeof(*image->symbols));
 		image->symbols[image->nr_symbols++] = (struct symbol){
 			.name = name,
 			.address = address,
@@ -132,7 +132,7 @@ static void find_root(struct image *image)
 			dir = dwarf_formstring(dwarf_attr(cu, DW_AT_comp_dir, &attr));
 	}
 	if (asprintf(&image->root, "%s%s", dir ? dir : "", dir ? "/" : "") < 0)
-		out_of_memory();
+		exit_out_of_memory();
 }
 
 struct image *image_open(const char *path, const struct image *kernel, const char **error)
@@ -143,7 +143,7 @@ struct image *image_open(const char *path, const struct image *kernel, const cha
 	image->kernel = kernel;
 	image->dwfl = dwfl_begin(&callbacks);
 	if (!image->dwfl)
-		out_of_memory();
+		exit_out_of_memory();
 	dwfl_report_begin(image->dwfl);
 	image->module = dwfl_report_offline(image->dwfl, "", path, -1);
 	if (!image->module) {

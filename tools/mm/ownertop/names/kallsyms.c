@@ -55,7 +55,7 @@ static u32 add_name(struct kallsyms *k, struct text name)
 }
 
 /* Remove the hexadecimal digits that @t begins with. Returns false if they are no address. */
-static bool take_address(struct text *t, u64 *address)
+static bool consume_address(struct text *t, u64 *address)
 {
 	static const char digits[] = "0123456789abcdef";
 	u32 n;
@@ -112,7 +112,7 @@ static bool parse_symbol(struct kallsyms *k, struct text line)
 
 	if (line.len && line.s[line.len - 1] == '\r')
 		line.len--;
-	if (!take_address(&line, &symbol.address) || line.len < 4 || line.s[0] != ' ' ||
+	if (!consume_address(&line, &symbol.address) || line.len < 4 || line.s[0] != ' ' ||
 	    line.s[2] != ' ')
 		return false;
 	name = (struct text){ line.s + 3, line.len - 3 };
@@ -127,7 +127,7 @@ static bool parse_symbol(struct kallsyms *k, struct text line)
 		return true;
 	symbol.name = memchr("tTwW", line.s[1], 4) ? add_name(k, name) : 0;
 	symbol.module = strings_intern(&k->modules, module);
-	k->symbols = grow(k->symbols, k->n, &k->cap, sizeof(*k->symbols));
+	k->symbols = grow_array(k->symbols, k->n, &k->cap, sizeof(*k->symbols));
 	k->symbols[k->n++] = symbol;
 	return true;
 }
@@ -269,6 +269,6 @@ char *kallsyms_frame(const struct kallsyms *k, u64 address)
 		       address - s->address, size, module.len ? " [" : "", module.s,
 		       module.len ? "]" : "");
 	if (len < 0)
-		out_of_memory();
+		exit_out_of_memory();
 	return frame;
 }

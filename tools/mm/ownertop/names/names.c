@@ -100,8 +100,8 @@ static struct image *find_image(struct names *names, struct text module)
 		if (names->modules[i].name.len == module.len &&
 		    !memcmp(names->modules[i].name.s, module.s, module.len))
 			return names->modules[i].image;
-	names->modules = grow(names->modules, i, &names->modules_cap,
-			      sizeof(*names->modules));
+	names->modules = grow_array(names->modules, i, &names->modules_cap,
+				    sizeof(*names->modules));
 	names->modules[i] = (struct module){
 		.name = { xstrndup(module.s, module.len), module.len },
 		.image = open_module(names, module),
@@ -141,7 +141,7 @@ static void add_frame(void *arg, const struct image_line *at)
 		len = asprintf(&frame, "%.*s %s:%d%.*s", (int)e->symbol.len, e->symbol.s,
 			       at->file, at->line, (int)e->module.len, e->module.s);
 	if (len < 0)
-		out_of_memory();
+		exit_out_of_memory();
 	e->frames[e->n++] = intern_frame(e->names, frame);
 	free(frame);
 }
@@ -230,8 +230,8 @@ const struct text *names_frames(struct names *names, struct text line, u32 *n)
 		expand_line(&e, line);
 		if (!e.n)
 			e.frames[e.n++] = line;
-		names->expansions = grow(names->expansions, id, &names->expansions_cap,
-					 sizeof(*names->expansions));
+		names->expansions = grow_array(names->expansions, id, &names->expansions_cap,
+					       sizeof(*names->expansions));
 		x = &names->expansions[id];
 		x->n = e.n;
 		x->frames = xmalloc(e.n * sizeof(*x->frames));

@@ -9,7 +9,7 @@ void row_of_group(struct row *row, const struct answer *a, u32 rank, u32 id)
 		.name = "group",
 		.rank = rank,
 		.id = id,
-		.group = model_group(&a->model, id),
+		.group = model_get_group(&a->model, id),
 		.has = ROW_SUM | ROW_AGES,
 		.groups = 1,
 	};
@@ -130,7 +130,7 @@ struct cell cell_bytes_error(const struct row *row, int which)
 struct cell cell_measure(const struct row *row, int which)
 {
 	enum measure measure = row->a->view.measure;
-	u64 v = measure_value(sum_at(row, which), measure);
+	u64 v = measure_get_value(sum_at(row, which), measure);
 
 	return measure == MEASURE_OBJECTS ? count_cell(v) : bytes_cell(v);
 }
@@ -163,16 +163,16 @@ static struct cell cell_field(const struct row *row, int field)
 	if (field == OWNER_FIELD_STACK)
 		return (struct cell){
 			.type = CELL_CHAIN,
-			.chain = model_chain(m, &row->group),
+			.chain = model_get_chain(m, &row->group),
 		};
 	if (!model_field_is_known(m, &row->group, field))
 		return (struct cell){ .type = CELL_UNKNOWN };
 	if (field_is_number(field))
 		return (struct cell){
 			.type = CELL_NUMBER,
-			.integer = model_number(m, &row->group, field),
+			.integer = model_get_number(m, &row->group, field),
 		};
-	return (struct cell){ .type = CELL_NAME, .name = model_name(m, &row->group, field) };
+	return (struct cell){ .type = CELL_NAME, .name = model_get_name(m, &row->group, field) };
 }
 
 /* The age of the oldest object as text shows it; other formats have it in seconds. */
@@ -183,7 +183,7 @@ static struct cell cell_age(const struct row *row, int arg)
 		return no_cell;
 	return (struct cell){
 		.type = CELL_AGE,
-		.number = model_age(&row->a->model, row->oldest),
+		.number = model_compute_age(&row->a->model, row->oldest),
 	};
 }
 
@@ -194,7 +194,7 @@ static struct cell cell_handle(const struct row *row, int arg)
 	(void)arg;
 	if (row->id == ROW_NO_GROUP)
 		return no_cell;
-	handle = model_handle(&row->a->model, &row->group);
+	handle = model_get_handle(&row->a->model, &row->group);
 	if (handle == HANDLE_UNKNOWN)
 		return (struct cell){ .type = CELL_UNKNOWN };
 	return count_cell(handle);
@@ -252,7 +252,7 @@ void chain_print(const struct model *m, const struct chain *chain, FILE *out)
 	u32 i;
 
 	for (i = 0; i < chain->n; i++)
-		fprintf(out, "%s%s", i ? ";" : "", model_frame(m, chain, i).s);
+		fprintf(out, "%s%s", i ? ";" : "", model_get_frame(m, chain, i).s);
 }
 
 void columns_print_head(const struct column_list *list, const struct line_format *f, FILE *out)
@@ -318,9 +318,9 @@ static bool any_cache(const struct model *m, const u32 *order, u32 n)
 	u32 i;
 
 	for (i = 0; i < n; i++) {
-		struct group g = model_group(m, order[i]);
+		struct group g = model_get_group(m, order[i]);
 
-		if (model_name(m, &g, OWNER_FIELD_CACHE).len)
+		if (model_get_name(m, &g, OWNER_FIELD_CACHE).len)
 			return true;
 	}
 	return false;

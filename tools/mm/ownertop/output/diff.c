@@ -12,12 +12,12 @@ static struct cell cell_change(const struct row *row, int arg)
 	enum measure measure = row->a->view.measure;
 
 	if (arg == MEASURE_BESIDE)
-		measure = measure_beside(measure);
+		measure = measure_shown_beside(measure);
 	return (struct cell){
 		.type = CELL_CHANGE,
 		.measure = measure,
-		.change = change_of(measure_value(&row->sums[0], measure),
-				    measure_value(&row->sums[1], measure)),
+		.change = change_between(measure_get_value(&row->sums[0], measure),
+					 measure_get_value(&row->sums[1], measure)),
 	};
 }
 
@@ -75,9 +75,9 @@ static void choose_columns(struct column_list *list, const struct growth *g,
 }
 
 /* @pair: receives the sums that @row points to */
-static void row_of_rank(struct row *row, const struct growth *g, u32 rank, struct pair *pair)
+static void row_of_rank(struct row *row, const struct growth *g, u32 rank, struct dump_sums *pair)
 {
-	*pair = growth_pair(g, g->order[rank]);
+	*pair = growth_find_sums(g, g->order[rank]);
 	row_of_group(row, g->a, rank + 1, g->order[rank]);
 	row->sums = pair->sums;
 	row->nr_sums = 2;
@@ -89,7 +89,7 @@ static void print_time(const struct dump *old, const struct dump *new, FILE *out
 
 	if (new->newest > old->newest)
 		fprintf(out, "time: %s between the newest records of the two\n",
-			human_age(buf, new->newest - old->newest));
+			human_format_age(buf, new->newest - old->newest));
 	else
 		fputs("time: NEW has no later record than OLD: swapped, or a reboot between?\n",
 		      out);
@@ -111,7 +111,7 @@ void write_diff(const struct answer *a, const struct output_options *o, FILE *ou
 	struct column_list list;
 	struct growth g;
 	struct rows rows;
-	struct pair pair;
+	struct dump_sums pair;
 	struct row row;
 	u32 i;
 
@@ -136,7 +136,7 @@ void write_diff(const struct answer *a, const struct output_options *o, FILE *ou
 }
 
 static void print_json_pair(const struct column_list *list, const struct answer *a,
-			    const char *name, const struct pair *pair, FILE *out)
+			    const char *name, const struct dump_sums *pair, FILE *out)
 {
 	struct row row;
 
@@ -148,7 +148,7 @@ void write_diff_json(const struct answer *a, const struct output_options *o, FIL
 {
 	struct column_list list;
 	struct growth g;
-	struct pair pair;
+	struct dump_sums pair;
 	struct row row;
 	u32 i;
 
@@ -174,7 +174,7 @@ void write_diff_csv(const struct answer *a, const struct output_options *o, FILE
 {
 	struct column_list list;
 	struct growth g;
-	struct pair pair;
+	struct dump_sums pair;
 	struct row row;
 	u32 i;
 

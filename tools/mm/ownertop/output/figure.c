@@ -7,7 +7,7 @@
 const char *figure_text(char buf[HUMAN_LEN], u64 v, enum measure measure)
 {
 	if (measure != MEASURE_OBJECTS)
-		return human_bytes(buf, v);
+		return human_format_bytes(buf, v);
 	snprintf(buf, HUMAN_LEN, "%llu", v);
 	return buf;
 }

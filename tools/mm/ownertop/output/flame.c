@@ -36,8 +36,8 @@ static void print_nodes(const struct tree *t, bool diff, FILE *out)
 	u32 node;
 
 	fputs("\"nodes\":[", out);
-	for (node = TREE_ROOT; node != TREE_NONE; node = tree_next(t, node)) {
-		const struct node *n = &t->nodes[node];
+	for (node = TREE_ROOT; node != TREE_NONE; node = tree_next_node(t, node)) {
+		const struct tree_node *n = &t->nodes[node];
 
 		fprintf(out, "%s%u,%u", node == TREE_ROOT ? "" : ",\n", n->depth, n->name);
 		print_sum(&n->cum, out);
@@ -78,7 +78,7 @@ static void print_inputs(const struct output_options *o, FILE *out)
 	int i;
 
 	if (!stream)
-		out_of_memory();
+		exit_out_of_memory();
 	if (!o->nr_inputs)
 		fputs("this machine", stream);
 	for (i = 0; i < o->nr_inputs; i++)
@@ -95,7 +95,7 @@ static void print_data(const struct answer *a, const struct output_options *o, F
 {
 	struct tree t;
 
-	tree_make(&t, a);
+	tree_build(&t, a);
 	fprintf(out, "{\"diff\":%s,\"held\":%s,\"complete\":%s,\"sort\":\"%s\",\n",
 		o->old ? "true" : "false",
 		a->model.total.held != a->model.total.bytes ? "true" : "false",

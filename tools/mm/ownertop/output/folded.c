@@ -32,7 +32,7 @@ static void print_path(const struct tree *t, u32 node, u32 *path, FILE *out)
 	for (; node != TREE_ROOT; node = t->nodes[node].parent)
 		path[n++] = node;
 	while (n--) {
-		print_name(tree_name(t, path[n]), out);
+		print_name(tree_get_name(t, path[n]), out);
 		putc(n ? ';' : ' ', out);
 	}
 }
@@ -51,11 +51,11 @@ void write_folded(const struct answer *a, const struct output_options *o, FILE *
 	struct tree t;
 	u32 *path, node;
 
-	tree_make(&t, a);
+	tree_build(&t, a);
 	path = xmalloc(t.n * sizeof(*path));
-	for (node = TREE_ROOT; node != TREE_NONE; node = tree_next(&t, node)) {
-		u64 old = measure_value(&t.nodes[node].old_flat, measure);
-		u64 now = measure_value(&t.nodes[node].flat, measure);
+	for (node = TREE_ROOT; node != TREE_NONE; node = tree_next_node(&t, node)) {
+		u64 old = measure_get_value(&t.nodes[node].old_flat, measure);
+		u64 now = measure_get_value(&t.nodes[node].flat, measure);
 
 		if (node == TREE_ROOT || (!old && !now))
 			continue;

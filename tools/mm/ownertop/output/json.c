@@ -13,7 +13,7 @@
 static struct json_object *require_memory(struct json_object *value)
 {
 	if (!value)
-		out_of_memory();
+		exit_out_of_memory();
 	return value;
 }
 
@@ -35,13 +35,13 @@ struct json_object *json_new_object(void)
 void json_add(struct json_object *object, const char *name, struct json_object *value)
 {
 	if (json_object_object_add(object, name, value))
-		out_of_memory();
+		exit_out_of_memory();
 }
 
 static void add_item(struct json_object *array, struct json_object *value)
 {
 	if (json_object_array_add(array, value))
-		out_of_memory();
+		exit_out_of_memory();
 }
 
 /*
@@ -54,7 +54,7 @@ static int append_escaped(struct printbuf *pb, struct text t)
 	printbuf_strappend(pb, "\"");
 	while (t.len) {
 		unsigned char c = t.s[0];
-		size_t len = utf8_char(t);
+		size_t len = utf8_char_len(t);
 
 		if (!len || c < ' ' || c == 0x7f || c == '<')
 			sprintbuf(pb, "\\u%04x", c);
@@ -100,7 +100,7 @@ static void print_value(struct json_object *value, FILE *out)
 	bool in_string = false;
 
 	if (!p)
-		out_of_memory();
+		exit_out_of_memory();
 	for (; *p; p++) {
 		putc(*p, out);
 		if (*p == '"')
@@ -118,7 +118,7 @@ void json_print_text(struct text t, FILE *out)
 	struct printbuf *pb = printbuf_new();
 
 	if (!pb || append_escaped(pb, t) < 0)
-		out_of_memory();
+		exit_out_of_memory();
 	fwrite(pb->buf, 1, printbuf_length(pb), out);
 	printbuf_free(pb);
 }
@@ -144,7 +144,7 @@ static struct json_object *new_chain(const struct model *m, const struct chain *
 	u32 i;
 
 	for (i = 0; i < chain->n; i++)
-		add_item(array, json_text(model_frame(m, chain, i)));
+		add_item(array, json_text(model_get_frame(m, chain, i)));
 	return array;
 }
 

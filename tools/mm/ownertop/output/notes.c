@@ -13,7 +13,7 @@ static void print_undecided(const struct model *m, FILE *out)
 	unsigned int i;
 
 	fprintf(out, "undecided: %llu objects, %s, are not counted; the input does not tell their ",
-		m->undecided.objects, human_bytes(buf, m->undecided.bytes));
+		m->undecided.objects, human_format_bytes(buf, m->undecided.bytes));
 	for (i = 0; i < OWNER_FIELDS; i++) {
 		if (!(m->unknown_fields & 1U << i))
 			continue;
@@ -34,7 +34,7 @@ static void print_sources(const struct sources *s, FILE *out)
 		fprintf(out, "overlap: %s\n", overlaps[i]);
 	if (s->backing.objects)
 		fprintf(out, "set aside: %llu allocations, %s: pages whose objects are counted\n",
-			s->backing.objects, human_bytes(buf, s->backing.bytes));
+			s->backing.objects, human_format_bytes(buf, s->backing.bytes));
 	if (s->unsized)
 		fprintf(out, "unknown size: %llu objects, counted with 0 bytes\n",
 			s->unsized);
@@ -52,7 +52,7 @@ void notes_left_out(const struct answer *a, struct terminal term, FILE *out)
 
 	if (m->filtered.objects)
 		fprintf(out, "filtered out: %llu objects, %s\n",
-			m->filtered.objects, human_bytes(buf, m->filtered.bytes));
+			m->filtered.objects, human_format_bytes(buf, m->filtered.bytes));
 	if (m->undecided.objects)
 		print_undecided(m, out);
 	if (summary->coverage_known)
@@ -79,7 +79,7 @@ void notes_print(const struct answer *a, struct terminal term, FILE *out)
 	if (sum_is_estimate(total))
 		fprintf(out, "estimated from %llu samples; errors: +-%llu objects, +-%s\n",
 			total->records, sum_objects_error(total),
-			human_bytes(buf, sum_bytes_error(total)));
+			human_format_bytes(buf, sum_bytes_error(total)));
 	notes_left_out(a, term, out);
 }
 
@@ -92,7 +92,7 @@ void notes_print_lines(const struct answer *a, enum notes_part part, note_printe
 	FILE *stream = open_memstream(&text, &len);
 
 	if (!stream)
-		out_of_memory();
+		exit_out_of_memory();
 	if (part == NOTES_ALL)
 		notes_print(a, no_terminal, stream);
 	else

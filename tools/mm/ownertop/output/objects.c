@@ -80,7 +80,7 @@ void objects_begin(struct objects *o, const struct answer *a,
 		.sentence = sentence,
 		.format = format,
 		.out = out,
-		.total = TALLY_NONE,
+		.total = GROUP_TOTALS_NONE,
 	};
 	columns_choose(&o->list, a, columns, sizeof(columns) / sizeof(*columns), FORMAT_TSV,
 		       omit[sentence->mode]);
@@ -121,7 +121,7 @@ void objects_print(void *arg, const struct record *rec, const struct sum *sum)
 		o->summed += rec->objects;
 		return;
 	}
-	tally_add(&o->total, sum, 0, rec->ts, rec->ts);
+	group_totals_add(&o->total, sum, 0, rec->ts, rec->ts);
 	if (tsv)
 		print_row(o, rec);
 	else
@@ -130,7 +130,7 @@ void objects_print(void *arg, const struct record *rec, const struct sum *sum)
 
 static void print_seconds(const struct objects *o, const char *name, u64 ts)
 {
-	u64 ms = o->total.is_any ? model_age(&o->a->model, ts) / 1000000 : 0;
+	u64 ms = o->total.is_any ? model_compute_age(&o->a->model, ts) / 1000000 : 0;
 
 	if (o->total.is_any && ts == TS_UNKNOWN)
 		return;

@@ -11,7 +11,7 @@ struct objects {
 	enum output_format format;	/* FORMAT_TEXT or FORMAT_TSV */
 	FILE *out;
 	struct column_list list;
-	struct tally total;
+	struct group_totals total;
 	u64 summed;		/* objects of sums, which cannot be printed one by one */
 };
 

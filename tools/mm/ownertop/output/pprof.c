@@ -150,17 +150,17 @@ static void add_label(struct profile *p, const struct group *g, enum owner_field
 	proto_clear(&p->part);
 	proto_int(&p->part, LABEL_KEY, field_string(p, field));
 	if (field == OWNER_FIELD_AGE) {
-		proto_int(&p->part, LABEL_NUM, model_number(p->m, g, field));
+		proto_int(&p->part, LABEL_NUM, model_get_number(p->m, g, field));
 		proto_int(&p->part, LABEL_NUM_UNIT, intern_string(p, "seconds"));
 	} else if (field_is_number(field)) {
 		/* pprof sums up numeric labels, which makes no sense for a pid. */
-		snprintf(number, sizeof(number), "%lld", model_number(p->m, g, field));
+		snprintf(number, sizeof(number), "%lld", model_get_number(p->m, g, field));
 		proto_int(&p->part, LABEL_STR, intern_string(p, number));
 	} else {
-		name = model_name(p->m, g, field);
+		name = model_get_name(p->m, g, field);
 		if (!name.len)
 			return;
-		shown = human_name(name);	/* the format requires UTF-8 */
+		shown = human_escape_name(name);	/* the format requires UTF-8 */
 		proto_int(&p->part, LABEL_STR, intern_string(p, shown));
 		free(shown);
 	}
@@ -174,11 +174,11 @@ static void emit_sample(struct profile *p, const struct group *g)
 	const struct chain *chain;
 	unsigned int i;
 
-	if (field_listed(by, OWNER_FIELD_STACK)) {
-		chain = model_chain(p->m, g);
+	if (field_is_listed(by, OWNER_FIELD_STACK)) {
+		chain = model_get_chain(p->m, g);
 		for (i = 0; i < chain->n; i++) {
-			p->locations = grow(p->locations, i, &p->locations_cap,
-					    sizeof(*p->locations));
+			p->locations = grow_array(p->locations, i, &p->locations_cap,
+						  sizeof(*p->locations));
 			p->locations[i] = chain->frames[i] + 1;
 		}
 		proto_ints(&p->message, SAMPLE_LOCATION, p->locations, chain->n);
@@ -208,7 +208,7 @@ static void emit_mapping(struct profile *p, u32 module)
 static void emit_frame(struct profile *p, u32 id)
 {
 	struct text line = p->m->stacks.frames.v[id];
-	u32 module = stacks_frame_module(&p->m->stacks, id);
+	u32 module = stacks_get_frame_module(&p->m->stacks, id);
 	struct text place;
 	const char *colon;
 	struct frame f;
@@ -246,7 +246,7 @@ static void emit_comments(struct profile *p, const struct answer *a)
 
 	if (asprintf(&line, "ownertop: %llu objects in %u samples", a->model.total.objects,
 		     a->model.groups.n) < 0)
-		out_of_memory();
+		exit_out_of_memory();
 	emit_comment(p, line);
 	free(line);
 	notes_print_lines(a, NOTES_ALL, emit_comment, p);
@@ -274,11 +274,11 @@ void write_pprof(const struct answer *a, const struct output_options *o, FILE *o
 	/* A higher level of compression would take as long as reading the dump. */
 	p.gz = gzdopen(dup(fileno(out)), "wb1");
 	if (!p.gz)
-		out_of_memory();
+		exit_out_of_memory();
 	intern_string(&p, "");	/* the format requires that string 0 is empty */
 	emit_sample_types(&p, a->view.measure);
 	for (i = 0; i < m->groups.n; i++) {
-		struct group g = model_group(m, i);
+		struct group g = model_get_group(m, i);
 
 		emit_sample(&p, &g);
 	}

@@ -16,7 +16,7 @@ enum wire_type {
 static void make_room(struct proto *p, size_t len)
 {
 	while (p->cap - p->len < len)
-		p->bytes = grow(p->bytes, p->cap, &p->cap, 1);
+		p->bytes = grow_array(p->bytes, p->cap, &p->cap, 1);
 }
 
 static void append_bytes(struct proto *p, const void *bytes, size_t len)

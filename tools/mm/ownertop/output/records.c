@@ -24,8 +24,8 @@ static void print_age(const struct model *m, const struct group *g, FILE *out)
 	if (!model_field_is_known(m, g, OWNER_FIELD_AGE))
 		return;
 	print_label("age", out);
-	human_age(oldest, model_age(m, g->oldest));
-	human_age(newest, model_age(m, g->newest));
+	human_format_age(oldest, model_compute_age(m, g->oldest));
+	human_format_age(newest, model_compute_age(m, g->newest));
 	if (strcmp(oldest, newest))
 		fprintf(out, "%s to %s\n", newest, oldest);
 	else
@@ -34,12 +34,12 @@ static void print_age(const struct model *m, const struct group *g, FILE *out)
 
 static void print_chain(const struct model *m, const struct group *g, size_t width, FILE *out)
 {
-	const struct chain *chain = model_chain(m, g);
+	const struct chain *chain = model_get_chain(m, g);
 	u32 i;
 
 	for (i = 0; i < chain->n; i++) {
 		print_label(i ? "" : "chain", out);
-		frame_print_fitted(model_frame(m, chain, i), width, INDENT + LABEL_WIDTH, out);
+		frame_print_fitted(model_get_frame(m, chain, i), width, INDENT + LABEL_WIDTH, out);
 	}
 	if (!chain->n) {
 		print_label("chain", out);
@@ -49,7 +49,7 @@ static void print_chain(const struct model *m, const struct group *g, size_t wid
 
 static void print_name(struct text name, FILE *out)
 {
-	char *shown = human_name(name);
+	char *shown = human_escape_name(name);
 
 	fprintf(out, "%s\n", shown);
 	free(shown);
@@ -67,15 +67,15 @@ static void print_fields(const struct model *m, const struct group *g, size_t wi
 		if (f == OWNER_FIELD_STACK || f == OWNER_FIELD_AGE ||
 		    !model_field_is_known(m, g, f))
 			continue;
-		if (!field_is_number(f) && !model_name(m, g, f).len)
+		if (!field_is_number(f) && !model_get_name(m, g, f).len)
 			continue;
 		print_label(field_name(f), out);
 		if (field_is_number(f))
-			fprintf(out, "%lld\n", model_number(m, g, f));
+			fprintf(out, "%lld\n", model_get_number(m, g, f));
 		else
-			print_name(model_name(m, g, f), out);
+			print_name(model_get_name(m, g, f), out);
 	}
-	if (field_listed(by, OWNER_FIELD_STACK))
+	if (field_is_listed(by, OWNER_FIELD_STACK))
 		print_chain(m, g, width, out);
 	putc('\n', out);
 }
@@ -84,12 +84,12 @@ static void print_sum(const struct sum *sum, const struct report *r, FILE *out)
 {
 	char bytes[HUMAN_LEN], percent[HUMAN_LEN];
 
-	fprintf(out, "%s in %llu object%s, %s", human_bytes(bytes, sum->bytes), sum->objects,
+	fprintf(out, "%s in %llu object%s, %s", human_format_bytes(bytes, sum->bytes), sum->objects,
 		sum->objects == 1 ? "" : "s",
-		human_percent(percent, measure_value(sum, r->measure),
-			      measure_value(&r->model->total, r->measure)));
+		human_format_percent(percent, measure_get_value(sum, r->measure),
+				     measure_get_value(&r->model->total, r->measure)));
 	if (sum->held != sum->bytes)
-		fprintf(out, ", held %s", human_bytes(bytes, sum->held));
+		fprintf(out, ", held %s", human_format_bytes(bytes, sum->held));
 	putc('\n', out);
 }
 
@@ -103,7 +103,7 @@ void write_records(const struct answer *a, const struct output_options *o, FILE 
 	(void)o;
 	report_init(&r, a);
 	for (i = 0; i < r.shown; i++) {
-		struct group g = report_group(&r, i);
+		struct group g = report_get_group(&r, i);
 
 		fprintf(out, "%s#%u%s  ", term.colour ? "\033[1m" : "", i + 1,
 			term.colour ? "\033[0m" : "");

@@ -25,7 +25,7 @@
 static void check_memory(int rc)
 {
 	if (rc)
-		out_of_memory();
+		exit_out_of_memory();
 }
 
 /* Only fields that are names are aligned left. */
@@ -43,7 +43,7 @@ static void add_column(struct rows *t, u32 i)
 	/* libsmartcols makes a column at least as wide as its head. */
 	if (asprintf(&head, "%*s", flags == SCOLS_FL_RIGHT ? width : -width,
 		     t->columns->name[i]) < 0)
-		out_of_memory();
+		exit_out_of_memory();
 	for (p = head; *p; p++)
 		*p = toupper((unsigned char)*p);
 	check_memory(!scols_table_new_column(t->tb, head, 0, flags));
@@ -84,13 +84,13 @@ static void print_chain(const struct rows *t, u32 id)
 	struct group g;
 	u32 i;
 
-	if (id == ROW_NO_GROUP || !field_listed(&t->m->select->group, OWNER_FIELD_STACK))
+	if (id == ROW_NO_GROUP || !field_is_listed(&t->m->select->group, OWNER_FIELD_STACK))
 		return;
-	g = model_group(t->m, id);
-	chain = model_chain(t->m, &g);
+	g = model_get_group(t->m, id);
+	chain = model_get_chain(t->m, &g);
 	for (i = 0; i < chain->n; i++) {
 		fprintf(t->out, "%*s", CHAIN_INDENT, "");
-		frame_print_fitted(model_frame(t->m, chain, i), t->term.width,
+		frame_print_fitted(model_get_frame(t->m, chain, i), t->term.width,
 				   CHAIN_INDENT, t->out);
 	}
 	if (!chain->n)
@@ -175,9 +175,9 @@ static const char *cell_text(char buf[HUMAN_LEN], const struct cell *cell)
 	case CELL_UNKNOWN:
 		return "-";
 	case CELL_BYTES:
-		return human_bytes(buf, cell->number);
+		return human_format_bytes(buf, cell->number);
 	case CELL_AGE:
-		return human_age(buf, cell->number);
+		return human_format_age(buf, cell->number);
 	case CELL_COUNT:
 		snprintf(buf, HUMAN_LEN, "%llu", cell->number);
 		return buf;
@@ -185,7 +185,7 @@ static const char *cell_text(char buf[HUMAN_LEN], const struct cell *cell)
 		snprintf(buf, HUMAN_LEN, "%lld", cell->integer);
 		return buf;
 	case CELL_SHARE:
-		return human_percent(buf, cell->part, cell->total);
+		return human_format_percent(buf, cell->part, cell->total);
 	case CELL_TIMES:
 		snprintf(buf, HUMAN_LEN, "%llu/%llu", cell->part, cell->total);
 		return buf;
@@ -218,7 +218,7 @@ void rows_add(struct rows *t, const struct row *row)
 	check_memory(!line);
 	if (row->id != ROW_NO_GROUP && t->term.colour)
 		check_memory(scols_line_set_color(line, "bold"));
-	t->ids = grow(t->ids, t->n, &t->cap, sizeof(*t->ids));
+	t->ids = grow_array(t->ids, t->n, &t->cap, sizeof(*t->ids));
 	t->ids[t->n++] = row->id;
 	for (i = 0; i < t->columns->n; i++) {
 		const struct column *c = &t->columns->v[i];

@@ -17,8 +17,8 @@ static struct cell cell_share(const struct row *row, int arg)
 	(void)arg;
 	return (struct cell){
 		.type = CELL_SHARE,
-		.part = measure_value(row->sums, a->view.measure),
-		.total = measure_value(&a->model.total, a->view.measure),
+		.part = measure_get_value(row->sums, a->view.measure),
+		.total = measure_get_value(&a->model.total, a->view.measure),
 	};
 }
 
@@ -49,7 +49,7 @@ static struct cell cell_age(const struct row *row, int which)
 	if (cell.type == CELL_TIME)
 		cell = (struct cell){
 			.type = CELL_AGE,
-			.number = model_age(&row->a->model, cell.number),
+			.number = model_compute_age(&row->a->model, cell.number),
 		};
 	return cell;
 }
@@ -102,7 +102,7 @@ static bool has_ages(const struct report *r, bool if_all)
 	u32 n = if_all ? r->model->groups.n : r->shown, known = 0, i;
 
 	for (i = 0; i < n; i++)
-		known += model_oldest(r->model, r->order[i]) != TS_UNKNOWN;
+		known += model_get_oldest(r->model, r->order[i]) != TS_UNKNOWN;
 	return known && (known == n || !if_all);
 }
 
@@ -253,14 +253,14 @@ void write_table_csv(const struct answer *a, const struct output_options *o, FIL
 static void print_tsv_sum(const struct column_list *list, const struct answer *a,
 			  const struct report *r, const char *name, u32 from, u32 to, FILE *out)
 {
-	struct tally t = TALLY_NONE;
+	struct group_totals t = GROUP_TOTALS_NONE;
 	struct row row;
 	u32 i;
 
 	for (i = from; i < to; i++) {
-		struct group g = report_group(r, i);
+		struct group g = report_get_group(r, i);
 
-		tally_add(&t, &g.sum, 1, g.oldest, g.newest);
+		group_totals_add(&t, &g.sum, 1, g.oldest, g.newest);
 	}
 	row_of_sums(&row, a, name, &t.sum, 1);
 	row.has |= ROW_AGES;

@@ -26,7 +26,7 @@ struct pruned {
 /* Keep the @top largest nodes. A parent is at least as large as its children. */
 static void keep_largest(struct pruned *p, u32 top)
 {
-	u32 *ids = tree_by_size(&p->tree, p->measure);
+	u32 *ids = tree_sort_nodes_by_size(&p->tree, p->measure);
 	u32 i;
 
 	for (i = top; i < p->tree.n; i++)
@@ -42,11 +42,11 @@ static void prune_tree(struct pruned *p, const struct answer *a, double least_pe
 	u32 i;
 
 	p->measure = a->view.measure;
-	tree_make(t, a);
+	tree_build(t, a);
 	p->keep = xmalloc(t->n * sizeof(*p->keep));
-	least = measure_value(&t->nodes[TREE_ROOT].cum, p->measure) * least_percent / 100;
+	least = measure_get_value(&t->nodes[TREE_ROOT].cum, p->measure) * least_percent / 100;
 	for (i = 0; i < t->n; i++)
-		p->keep[i] = measure_value(&t->nodes[i].cum, p->measure) >= least;
+		p->keep[i] = measure_get_value(&t->nodes[i].cum, p->measure) >= least;
 	/* The root is the total; --top does not count it. */
 	if (top && top < t->n - 1)
 		keep_largest(p, top + 1);
@@ -72,7 +72,7 @@ static void pruned_free(struct pruned *p)
 static u32 next_kept(const struct pruned *p, u32 node)
 {
 	do
-		node = tree_next(&p->tree, node);
+		node = tree_next_node(&p->tree, node);
 	while (node != TREE_NONE && !p->keep[node]);
 	return node;
 }
@@ -88,28 +88,29 @@ struct lines {
 };
 
 /* @differs: the figures differ from those of the parent, so print them. */
-static void print_figures(struct lines *l, const struct node *node, bool differs)
+static void print_figures(struct lines *l, const struct tree_node *node, bool differs)
 {
 	enum measure measure = l->p->measure;
-	u64 cum = measure_value(&node->cum, measure), flat = measure_value(&node->flat, measure);
+	u64 cum = measure_get_value(&node->cum, measure);
+	u64 flat = measure_get_value(&node->flat, measure);
 	char v[HUMAN_LEN], percent[HUMAN_LEN], running[HUMAN_LEN];
 
 	if (differs)
 		fprintf(l->out, "%7s %6s ", figure_text(v, cum, measure),
-			human_percent(percent, cum, l->total));
+			human_format_percent(percent, cum, l->total));
 	else
 		fprintf(l->out, "%14s ", "");
 	l->running += flat;
 	if (flat)
 		fprintf(l->out, "%7s %6s %6s ", figure_text(v, flat, measure),
-			human_percent(percent, flat, l->total),
-			human_percent(running, l->running, l->total));
+			human_format_percent(percent, flat, l->total),
+			human_format_percent(running, l->running, l->total));
 	else
 		fprintf(l->out, "%21s ", "");
 	if (!differs)
 		fprintf(l->out, "%8s  ", "");
 	else if (measure == MEASURE_OBJECTS)
-		fprintf(l->out, "%8s  ", human_bytes(v, node->cum.bytes));
+		fprintf(l->out, "%8s  ", human_format_bytes(v, node->cum.bytes));
 	else
 		fprintf(l->out, "%8llu  ", node->cum.objects);
 	if (l->errors)
@@ -126,11 +127,11 @@ static void print_figures(struct lines *l, const struct node *node, bool differs
 static void print_node(struct lines *l, u32 id)
 {
 	const struct tree *t = &l->p->tree;
-	const struct node *node = &t->nodes[id];
+	const struct tree_node *node = &t->nodes[id];
 	bool root = id == TREE_ROOT;
 	bool branch = !root && l->p->kept_children[node->parent] > 1;
 	bool differs = root || branch ||
-		    !sum_same(&node->cum, &t->nodes[node->parent].cum);
+		    !sum_equals(&node->cum, &t->nodes[node->parent].cum);
 	u32 before = FIGURES_WIDTH + (l->errors ? ERROR_WIDTH : 0), indent;
 	char *name;
 
@@ -142,7 +143,7 @@ static void print_node(struct lines *l, u32 id)
 
 	print_figures(l, node, differs);
 	fprintf(l->out, "%*s", (int)indent, branch ? "- " : "");
-	name = human_name(tree_name(t, id));
+	name = human_escape_name(tree_get_name(t, id));
 	frame_print_fitted((struct text){ name, strlen(name) }, l->term.width,
 			   before + indent, l->out);
 	free(name);
@@ -151,15 +152,15 @@ static void print_node(struct lines *l, u32 id)
 static void print_dropped(const struct pruned *p, const struct answer *a, double least_percent,
 			  FILE *out)
 {
-	u64 total = measure_value(&p->tree.nodes[TREE_ROOT].cum, p->measure);
-	u64 v = measure_value(&p->dropped_flat, p->measure);
+	u64 total = measure_get_value(&p->tree.nodes[TREE_ROOT].cum, p->measure);
+	u64 v = measure_get_value(&p->dropped_flat, p->measure);
 	char buf[HUMAN_LEN], percent[HUMAN_LEN];
 
 	if (!p->dropped)
 		return;
 	fprintf(out, "dropped %u nodes, %s (%s), %llu objects: each under %g%%", p->dropped,
-		human_bytes(buf, p->dropped_flat.bytes), human_percent(percent, v, total),
-		p->dropped_flat.objects, least_percent);
+		human_format_bytes(buf, p->dropped_flat.bytes),
+		human_format_percent(percent, v, total), p->dropped_flat.objects, least_percent);
 	if (a->view.top)
 		fprintf(out, ", or not of the %u largest", a->view.top);
 	fprintf(out, "; --min 0%s shows all\n", a->view.top ? " --top 0" : "");
@@ -182,7 +183,7 @@ void write_tree(const struct answer *a, const struct output_options *o, FILE *ou
 	u32 node;
 
 	prune_tree(&p, a, o->least_percent);
-	l.total = measure_value(&p.tree.nodes[TREE_ROOT].cum, p.measure);
+	l.total = measure_get_value(&p.tree.nodes[TREE_ROOT].cum, p.measure);
 	l.level = xmalloc(p.tree.n * sizeof(*l.level));
 	fprintf(out, "%s%7s %6s %7s %6s %6s %8s  ", l.term.colour ? "\033[1m" : "",
 		heads[p.measure], "%", "FLAT", "%", "SUM%",
@@ -202,13 +203,13 @@ void write_tree(const struct answer *a, const struct output_options *o, FILE *ou
 
 static struct json_object *json_node(const struct tree *t, u32 id)
 {
-	const struct node *node = &t->nodes[id];
+	const struct tree_node *node = &t->nodes[id];
 	struct json_object *object = json_new_object();
 
 	json_add(object, "id", json_count(id));
 	if (id != TREE_ROOT)
 		json_add(object, "parent", json_count(node->parent));
-	json_add(object, "name", json_text(tree_name(t, id)));
+	json_add(object, "name", json_text(tree_get_name(t, id)));
 	json_add(object, "cum", json_sum(&node->cum));
 	json_add(object, "flat", json_sum(&node->flat));
 	return object;

@@ -16,7 +16,7 @@ static enum measure measure_of_arg(const struct row *row, int arg)
 
 	if (arg == MEASURE_MAIN)
 		return measure;
-	return arg == MEASURE_BESIDE ? measure_beside(measure) : (enum measure)arg;
+	return arg == MEASURE_BESIDE ? measure_shown_beside(measure) : (enum measure)arg;
 }
 
 static const struct slope *main_slope(const struct row *row)
@@ -129,9 +129,9 @@ static void fill_figures(struct trend_rows *t, u32 id)
 	u32 n = t->trend.a->dumps.n, i;
 
 	for (i = 0; i < n; i++)
-		t->sums[i] = trend_sum(&t->trend, id, i);
+		t->sums[i] = trend_get_sum(&t->trend, id, i);
 	for (i = 0; i < NR_MEASURES; i++)
-		t->slopes[i] = trend_slope(&t->trend, id, i);
+		t->slopes[i] = trend_compute_slope(&t->trend, id, i);
 	t->row.sums = t->sums;
 	t->row.nr_sums = n;
 	t->row.slopes = t->slopes;
@@ -162,7 +162,7 @@ static void print_notes(const struct trend *t, FILE *out)
 	if (t->unchanged)
 		fprintf(out, "unchanged: %u groups\n", t->unchanged);
 	fprintf(out, "time: %s between the first and the last of %u dumps\n",
-		human_age(buf, a->dump_ns[a->dumps.n - 1]), a->dumps.n);
+		human_format_age(buf, a->dump_ns[a->dumps.n - 1]), a->dumps.n);
 	fputs("UP: times a dump had more than the one before; R2: 1.00 is steady growth\n", out);
 	notes_print(a, terminal_of(out), out);
 }

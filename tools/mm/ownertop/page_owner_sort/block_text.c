@@ -22,7 +22,7 @@ enum {
 void buffer_append(struct buffer *buf, struct text t)
 {
 	while (buf->cap - buf->len < t.len)
-		buf->s = grow(buf->s, buf->cap, &buf->cap, 1);
+		buf->s = grow_array(buf->s, buf->cap, &buf->cap, 1);
 	if (t.len)
 		memcpy(buf->s + buf->len, t.s, t.len);
 	buf->len += t.len;
@@ -108,8 +108,8 @@ u32 block_pack_header(struct blocks *b, const struct record *rec, size_t header_
 	}
 	id = strings_intern(&b->headers, (struct text){ b->packed.s, b->packed.len });
 	if (id == nr_headers) {
-		b->header_comm = grow(b->header_comm, id, &b->header_comm_cap,
-				      sizeof(*b->header_comm));
+		b->header_comm = grow_array(b->header_comm, id, &b->header_comm_cap,
+					    sizeof(*b->header_comm));
 		b->header_comm[id] = strings_intern(&b->names, rec->comm);
 	}
 	return id;

@@ -97,7 +97,7 @@ static const char *check_frames(struct text stack)
 	return NULL;
 }
 
-/* The columns of a block in struct packed. */
+/* The columns of a block in struct packed_table. */
 enum {
 	COLUMN_PID,		/* plus 1, so that -1 is 0 and takes no space */
 	COLUMN_TGID,		/* plus 1 */
@@ -116,7 +116,7 @@ void blocks_init(struct blocks *b)
 	packed_init(&b->v, NR_COLUMNS);
 }
 
-static int pid_at(const struct packed *v, u32 id, u32 column)
+static int pid_at(const struct packed_table *v, u32 id, u32 column)
 {
 	return packed_get(v, id, column) - 1;
 }
@@ -156,7 +156,7 @@ struct block block_at(const struct blocks *b, u32 id)
 /* Add a block whose counts are 0. */
 static u32 add_block(struct blocks *b, const struct block *block)
 {
-	u32 id = packed_add(&b->v);
+	u32 id = packed_add_row(&b->v);
 
 	packed_set(&b->v, id, COLUMN_PID, block->pid + 1LL);
 	packed_set(&b->v, id, COLUMN_TGID, block->tgid + 1LL);
@@ -167,7 +167,7 @@ static u32 add_block(struct blocks *b, const struct block *block)
 	return id;
 }
 
-static void add_to_column(struct packed *v, u32 id, u32 column, u64 more)
+static void add_to_column(struct packed_table *v, u32 id, u32 column, u64 more)
 {
 	packed_set(v, id, column, packed_get(v, id, column) + more);
 }
@@ -195,8 +195,8 @@ static u32 intern_stack(struct blocks *b, const struct record *rec, size_t heade
 	u32 nr_stacks = b->stacks.n, id = strings_intern(&b->stacks, text);
 
 	if (id == nr_stacks) {
-		b->stack_info = grow(b->stack_info, id, &b->stack_info_cap,
-				     sizeof(*b->stack_info));
+		b->stack_info = grow_array(b->stack_info, id, &b->stack_info_cap,
+					   sizeof(*b->stack_info));
 		b->stack_info[id] = (struct stack_info){
 			.error = check_frames(rec->stack),
 			.vmalloc = is_vmalloc(rec->stack),
@@ -309,10 +309,10 @@ const char *blocks_add(void *arg, const struct record *rec)
 	};
 	key = make_key(b, &block);
 	hash = XXH3_64bits(&key, sizeof(key));
-	id = index_find(&b->index, hash, is_same_block, b, &key);
-	if (id == INDEX_NONE) {
+	id = hash_index_find(&b->index, hash, is_same_block, b, &key);
+	if (id == HASH_INDEX_NONE) {
 		id = add_block(b, &block);
-		index_add(&b->index, hash, id);
+		hash_index_add(&b->index, hash, id);
 	}
 	add_to_column(&b->v, id, COLUMN_TIMES, 1);
 	add_to_column(&b->v, id, COLUMN_PAGES, 1ULL << rec->order);
@@ -338,7 +338,7 @@ static int compare_text(struct blocks *b, u32 l, u32 r)
 
 static int compare_field(struct blocks *b, u32 l, u32 r, enum block_field field)
 {
-	const struct packed *v = &b->v;
+	const struct packed_table *v = &b->v;
 
 	switch (field) {
 	case BLOCK_TEXT:
@@ -401,7 +401,7 @@ void blocks_free(struct blocks *b)
 {
 	packed_free(&b->v);
 	free(b->order);
-	index_free(&b->index);
+	hash_index_free(&b->index);
 	strings_free(&b->headers);
 	strings_free(&b->stacks);
 	free(b->stack_info);

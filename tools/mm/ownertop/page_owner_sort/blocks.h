@@ -4,7 +4,7 @@
 #define OWNERTOP_BLOCKS_H
 
 #include "names/globs.h"
-#include "base/index.h"
+#include "base/hash_index.h"
 #include "base/packed.h"
 #include "input/record.h"
 #include "base/strings.h"
@@ -69,9 +69,9 @@ struct blocks {
 	struct number_list pids, tgids;
 	struct globs comms;	/* names, not patterns */
 
-	struct packed v;	/* the blocks */
+	struct packed_table v;	/* the blocks */
 	u32 *order;		/* block numbers, sorted */
-	struct index index;
+	struct hash_index index;
 	struct strings headers;	/* with marks in place of numbers */
 	struct strings stacks;
 	struct stack_info *stack_info;	/* parallel to stacks */

@@ -137,7 +137,7 @@ static void parse_numbers(struct number_list *list, const char *text)
 		v = strtoll(p, &end, 10);
 		if (end == p || (*end && *end != ',') || errno || v > PID_MAX || v < -PID_MAX)
 			fail_usage("'%s' is not a list of process numbers", text);
-		list->v = grow(list->v, list->n, &list->cap, sizeof(*list->v));
+		list->v = grow_array(list->v, list->n, &list->cap, sizeof(*list->v));
 		list->v[list->n++] = v;
 		if (!*end)
 			return;

@@ -51,11 +51,11 @@ static void check_total(const struct report *r)
 	sum_add(&sum, &r->other);
 
 	for (i = 0; i < r->shown; i++) {
-		struct group g = report_group(r, i);
+		struct group g = report_get_group(r, i);
 
 		sum_add(&sum, &g.sum);
 	}
-	if (!sum_same(&sum, total))
+	if (!sum_equals(&sum, total))
 		abort();
 }
 

@@ -50,9 +50,9 @@ static u32 count_lines(const struct live *l, const struct group *g)
 {
 	u32 frames;
 
-	if (!field_listed(&l->o.select.group, OWNER_FIELD_STACK))
+	if (!field_is_listed(&l->o.select.group, OWNER_FIELD_STACK))
 		return 1;
-	frames = model_chain(&l->a.model, g)->n;
+	frames = model_get_chain(&l->a.model, g)->n;
 	return 1 + (frames ? frames : 1);
 }
 
@@ -65,7 +65,7 @@ static u32 count_groups_that_fit(const struct live *l)
 
 	report_init(&r, &l->a);
 	for (fit = 0; fit < r.kept && (!l->o.top || fit < l->o.top); fit++) {
-		struct group g = report_group(&r, fit);
+		struct group g = report_get_group(&r, fit);
 
 		lines += count_lines(l, &g);
 		if (others + lines > rows)
@@ -136,7 +136,7 @@ static void change_order(struct live *l, enum owner_sort sort)
 
 	l->o.order[0] = sort;
 	l->o.nr_order = 1;
-	l->o.sort = measure_of_order(l->o.order, 1);
+	l->o.sort = measure_of_sort_keys(l->o.order, 1);
 	view->order[0] = sort;
 	view->nr_order = 1;
 	view->measure = l->o.sort;

@@ -3,7 +3,7 @@
 #include <stdlib.h>
 
 #include "base/alloc.h"
-#include "base/index.h"
+#include "base/hash_index.h"
 
 #define FIRST_SLOTS 256
 
@@ -12,24 +12,24 @@ static u32 hash_tag(u64 hash)
 	return hash >> 32;
 }
 
-u32 index_find(const struct index *ix, u64 hash, index_equal_fn equal,
-	       const void *array, const void *key)
+u32 hash_index_find(const struct hash_index *ix, u64 hash, hash_index_equal_fn equal,
+		    const void *array, const void *key)
 {
 	u32 tag = hash_tag(hash);
 	u32 i;
 
 	if (!ix->slots)
-		return INDEX_NONE;
+		return HASH_INDEX_NONE;
 	for (i = tag & ix->mask; ix->slots[i].id_plus_1; i = (i + 1) & ix->mask) {
-		const struct index_slot *slot = &ix->slots[i];
+		const struct hash_index_slot *slot = &ix->slots[i];
 
 		if (slot->tag == tag && equal(array, slot->id_plus_1 - 1, key))
 			return slot->id_plus_1 - 1;
 	}
-	return INDEX_NONE;
+	return HASH_INDEX_NONE;
 }
 
-static void insert_slot(struct index *ix, struct index_slot slot)
+static void insert_hash_slot(struct hash_index *ix, struct hash_index_slot slot)
 {
 	u32 i = slot.tag & ix->mask;
 
@@ -38,9 +38,9 @@ static void insert_slot(struct index *ix, struct index_slot slot)
 	ix->slots[i] = slot;
 }
 
-static void double_slots(struct index *ix)
+static void double_hash_slots(struct hash_index *ix)
 {
-	struct index_slot *old = ix->slots;
+	struct hash_index_slot *old = ix->slots;
 	u32 old_slots = old ? ix->mask + 1 : 0;
 	u32 slots = old ? old_slots * 2 : FIRST_SLOTS;
 	u32 i;
@@ -49,20 +49,23 @@ static void double_slots(struct index *ix)
 	ix->mask = slots - 1;
 	for (i = 0; i < old_slots; i++)
 		if (old[i].id_plus_1)
-			insert_slot(ix, old[i]);
+			insert_hash_slot(ix, old[i]);
 	free(old);
 }
 
-void index_add(struct index *ix, u64 hash, u32 id)
+void hash_index_add(struct hash_index *ix, u64 hash, u32 id)
 {
 	if (!ix->slots || ix->used >= ix->mask - ix->mask / 8)
-		double_slots(ix);
-	insert_slot(ix, (struct index_slot){ .tag = hash_tag(hash), .id_plus_1 = id + 1 });
+		double_hash_slots(ix);
+	insert_hash_slot(ix, (struct hash_index_slot){
+		.tag = hash_tag(hash),
+		.id_plus_1 = id + 1,
+	});
 	ix->used++;
 }
 
-void index_free(struct index *ix)
+void hash_index_free(struct hash_index *ix)
 {
 	free(ix->slots);
-	*ix = (struct index){ 0 };
+	*ix = (struct hash_index){ 0 };
 }
