@@ -93,7 +93,7 @@ static int run_view(const struct options *o)
 	}
 	if (o->interval_ms)
 		return close_output(live_run(o, paths, nr_paths));
-	progress_allow();
+	progress_enable();
 	if (o->one_by_one && o->live && query_objects(o, stdout, &status))
 		return close_output(status);
 	if (o->one_by_one)
@@ -103,7 +103,7 @@ static int run_view(const struct options *o)
 		o->view->write[o->format](&a, &output, stdout);
 		if (o->select.names)
 			report_missed_names(o->select.names);
-		status = close_output(health_complete(&a.health) ? STATUS_COMPLETE :
+		status = close_output(health_is_complete(&a.health) ? STATUS_COMPLETE :
 								   STATUS_INCOMPLETE);
 	}
 	answer_free(&a);

@@ -12,7 +12,7 @@
 static u64 find_newest(const struct options *o, char * const *paths, int n)
 {
 	static const struct selection everything = { .chains.depth = 1 };
-	struct health quiet_health = { .quiet = true };
+	struct input_health quiet_health = { .quiet = true };
 	struct model model;
 	u64 newest;
 
@@ -130,7 +130,7 @@ int answer_print_objects(const struct options *options, char * const *paths, int
 	a.model.visit_arg = &o;
 	answer_read_dump(&a, options, paths, n);
 	objects_end(&o);
-	status = health_complete(&a.health) ? STATUS_COMPLETE : STATUS_INCOMPLETE;
+	status = health_is_complete(&a.health) ? STATUS_COMPLETE : STATUS_INCOMPLETE;
 	answer_free(&a);
 	return status;
 }

@@ -141,7 +141,7 @@ static u64 monotonic_ns(void)
 bool query_groups(struct answer *a, const struct options *o)
 {
 	struct owner_sentence sentence;
-	struct health health = { .quiet = true };
+	struct input_health health = { .quiet = true };
 	int fd;
 
 	if (!make_sentence(&sentence, o))
@@ -158,7 +158,7 @@ bool query_groups(struct answer *a, const struct options *o)
 	a->model.sink.now = monotonic_ns();
 	a->model.sink.summary.slabs_listed = wants_pages_and_objects(&sentence);
 	read_fd(fd, QUERY, &a->model.sink, &health);
-	if (health_complete(&health))
+	if (health_is_complete(&health))
 		return true;
 	/* There are more groups than the limit, or a signal arrived. */
 	model_free(&a->model);

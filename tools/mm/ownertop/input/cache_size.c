@@ -12,8 +12,8 @@
 /* Upper limit of the size of an object, 1 TiB: a larger size is damage. */
 #define SIZE_MAX_BYTES (1024ULL << 30)
 
-static u64 read_size(const char *root, size_t root_len, const char *cache,
-		     const char *name)
+static u64 read_size_file(const char *root, size_t root_len, const char *cache,
+			  const char *name)
 {
 	char path[PATH_MAX], buf[32];
 	struct text t = { buf, 0 };
@@ -50,7 +50,7 @@ static u64 parse_size_in_name(const char *name)
 }
 
 /* Returns the name of the directory of @path if the file is alloc_traces, else no text. */
-static struct text find_directory(const char *path)
+static struct text get_cache_directory(const char *path)
 {
 	const char *file = strrchr(path, '/'), *p;
 
@@ -62,9 +62,9 @@ static struct text find_directory(const char *path)
 	return (struct text){ p, file - p };
 }
 
-void cache_from_path(const char *path, struct cache *cache)
+void cache_find_from_path(const char *path, struct cache *cache)
 {
-	struct text dir = find_directory(path);
+	struct text dir = get_cache_directory(path);
 	const char *root = strstr(path, DEBUG_SLAB);
 
 	*cache = (struct cache){ 0 };
@@ -72,8 +72,8 @@ void cache_from_path(const char *path, struct cache *cache)
 		return;
 	memcpy(cache->name, dir.s, dir.len);
 	if (root) {
-		cache->object_size = read_size(path, root - path, cache->name, "object_size");
-		cache->held_size = read_size(path, root - path, cache->name, "slab_size");
+		cache->object_size = read_size_file(path, root - path, cache->name, "object_size");
+		cache->held_size = read_size_file(path, root - path, cache->name, "slab_size");
 	}
 	if (!cache->object_size)
 		cache->object_size = parse_size_in_name(cache->name);

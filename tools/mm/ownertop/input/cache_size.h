@@ -18,6 +18,6 @@ struct cache {
  * sizes are read from .../kernel/slab/CACHE/. Otherwise only caches with the size in
  * their names have one (kmalloc-64).
  */
-void cache_from_path(const char *path, struct cache *cache);
+void cache_find_from_path(const char *path, struct cache *cache);
 
 #endif

@@ -20,7 +20,7 @@ static bool handle_equals(const void *array, u32 id, const void *key)
 	return h->v[id].handle == *handle;
 }
 
-static u32 find_entry(const struct handle_map *h, u64 handle)
+static u32 find_handle_entry(const struct handle_map *h, u64 handle)
 {
 	return hash_index_find(&h->index, XXH3_64bits(&handle, sizeof(handle)),
 			       handle_equals, h, &handle);
@@ -28,7 +28,7 @@ static u32 find_entry(const struct handle_map *h, u64 handle)
 
 bool handle_map_add(struct handle_map *h, u64 handle, struct text stack)
 {
-	u32 id = find_entry(h, handle), text = strings_intern(&h->stacks, stack);
+	u32 id = find_handle_entry(h, handle), text = strings_intern(&h->stacks, stack);
 
 	if (id != HASH_INDEX_NONE)
 		return h->v[id].stack == text;
@@ -41,7 +41,7 @@ bool handle_map_add(struct handle_map *h, u64 handle, struct text stack)
 struct text handle_map_lookup(struct handle_map *h, u64 handle,
 			      char name[HANDLE_NAME_LEN])
 {
-	u32 id = find_entry(h, handle);
+	u32 id = find_handle_entry(h, handle);
 
 	h->used = true;
 	if (id != HASH_INDEX_NONE)

@@ -39,7 +39,7 @@ enum {
 	OBJECT_NEEDS = PAGE_NEEDS | HAS_SIZE | HAS_SLAB | HAS_CACHE,
 };
 
-struct header {
+struct header_parser {
 	struct record *rec;
 	const char *p;		/* next byte to read */
 	const char *eol;	/* the newline at the end of the header */
@@ -48,7 +48,7 @@ struct header {
 	unsigned int has;
 };
 
-bool header_begins(struct text t, enum kind *kind)
+bool header_recognise(struct text t, enum record_kind *kind)
 {
 	unsigned int i;
 
@@ -63,7 +63,7 @@ bool header_begins(struct text t, enum kind *kind)
 	return false;
 }
 
-static const char *parse_number(struct header *h, u64 *value)
+static const char *parse_number(struct header_parser *h, u64 *value)
 {
 	const char *p = h->p;
 	u64 v = 0;
@@ -80,7 +80,7 @@ static const char *parse_number(struct header *h, u64 *value)
 	return NULL;
 }
 
-static const char *parse_pid(struct header *h, s64 *pid)
+static const char *parse_pid(struct header_parser *h, s64 *pid)
 {
 	bool negative = h->p < h->eol && *h->p == '-';
 	const char *error;
@@ -96,7 +96,7 @@ static const char *parse_pid(struct header *h, s64 *pid)
 	return NULL;
 }
 
-static const char *parse_size(struct header *h, u64 *size)
+static const char *parse_size(struct header_parser *h, u64 *size)
 {
 	const char *error = parse_number(h, size);
 
@@ -105,7 +105,7 @@ static const char *parse_size(struct header *h, u64 *size)
 	return error;
 }
 
-static const char *parse_order(struct header *h)
+static const char *parse_order(struct header_parser *h)
 {
 	const char *error = parse_number(h, &h->order);
 
@@ -115,7 +115,7 @@ static const char *parse_order(struct header *h)
 }
 
 /* Parse "(comm)". The name ends at the last ")" that is followed by ", ts ". */
-static const char *parse_comm(struct header *h)
+static const char *parse_comm(struct header_parser *h)
 {
 	static const char after[] = "), ts ";
 	const size_t after_len = sizeof(after) - 1;
@@ -138,14 +138,14 @@ static const char *parse_comm(struct header *h)
 	return h->eol ? NULL : "the header has no end";
 }
 
-static const char *parse_tgid(struct header *h)
+static const char *parse_tgid(struct header_parser *h)
 {
 	const char *error = parse_pid(h, &h->rec->tgid);
 
 	return error ? error : parse_comm(h);
 }
 
-static const char *parse_ts(struct header *h)
+static const char *parse_ts(struct header_parser *h)
 {
 	const char *error = parse_number(h, &h->rec->ts);
 
@@ -158,7 +158,7 @@ static const char *parse_ts(struct header *h)
 }
 
 /* Remove the text up to the next pair. */
-static struct text consume_value(struct header *h)
+static struct text consume_value(struct header_parser *h)
 {
 	struct text value = { h->p, 0 };
 	const char *p = h->p;
@@ -174,14 +174,14 @@ static struct text consume_value(struct header *h)
 	return value;
 }
 
-static const char *parse_cache(struct header *h)
+static const char *parse_cache(struct header_parser *h)
 {
 	h->rec->cache = consume_value(h);
 	return h->rec->cache.len ? NULL : "the cache name is missing";
 }
 
 /* Take the names of "0x140cca(GFP_HIGHUSER_MOVABLE|__GFP_COMP)". */
-static const char *parse_mask(struct header *h)
+static const char *parse_mask(struct header_parser *h)
 {
 	struct text value = consume_value(h);
 	const char *open = memchr(value.s, '(', value.len);
@@ -191,14 +191,14 @@ static const char *parse_mask(struct header *h)
 	return NULL;
 }
 
-static const char *parse_nid(struct header *h)
+static const char *parse_nid(struct header_parser *h)
 {
 	const char *error = parse_pid(h, &h->rec->nid);
 
 	return error ? "the memory node is no number" : NULL;
 }
 
-const char *weight_parse(struct text value, u64 *weight)
+const char *parse_weight(struct text value, u64 *weight)
 {
 	u64 integer, thousandths;
 
@@ -211,14 +211,14 @@ const char *weight_parse(struct text value, u64 *weight)
 	return NULL;
 }
 
-static bool key_is(struct text key, const char *name, size_t len)
+static bool key_equals(struct text key, const char *name, size_t len)
 {
 	return key.len == len && !memcmp(key.s, name, len);
 }
 
-#define KEY_IS(key, literal) key_is(key, literal, sizeof(literal) - 1)
+#define KEY_IS(key, literal) key_equals(key, literal, sizeof(literal) - 1)
 
-static const char *parse_value(struct header *h, struct text key)
+static const char *parse_value_of_key(struct header_parser *h, struct text key)
 {
 	if (KEY_IS(key, "order")) {
 		h->has |= HAS_ORDER;
@@ -247,7 +247,7 @@ static const char *parse_value(struct header *h, struct text key)
 		return parse_cache(h);
 	}
 	if (KEY_IS(key, "weight"))
-		return weight_parse(consume_value(h), &h->rec->weight);
+		return parse_weight(consume_value(h), &h->rec->weight);
 	if (KEY_IS(key, "nid"))
 		return parse_nid(h);
 	if (KEY_IS(key, "mask"))
@@ -256,7 +256,7 @@ static const char *parse_value(struct header *h, struct text key)
 	return NULL;
 }
 
-static const char *parse_pairs(struct header *h)
+static const char *parse_keys_and_values(struct header_parser *h)
 {
 	for (;;) {
 		const char *error, *p = h->p;
@@ -266,7 +266,7 @@ static const char *parse_pairs(struct header *h)
 			p++;
 		key = (struct text){ h->p, p - h->p };
 		h->p = p + (*p == ' ');
-		error = parse_value(h, key);
+		error = parse_value_of_key(h, key);
 		if (error)
 			return error;
 
@@ -295,11 +295,11 @@ static const char *name_missing_key(unsigned int has)
 	return "the header has no cache";
 }
 
-const char *header_parse(struct text t, u64 page_size, enum kind kind,
+const char *header_parse(struct text t, u64 page_size, enum record_kind kind,
 			 struct record *rec, const char **end)
 {
 	unsigned int needs = kind == KIND_PAGE ? PAGE_NEEDS : OBJECT_NEEDS;
-	struct header h = {
+	struct header_parser h = {
 		.rec = rec,
 		.p = t.s + heads[kind].len,
 		.end = t.s + t.len,
@@ -317,7 +317,7 @@ const char *header_parse(struct text t, u64 page_size, enum kind kind,
 	h.eol = memchr(h.p, '\n', h.end - h.p);
 	if (!h.eol)
 		return "the header has no end";
-	error = parse_pairs(&h);
+	error = parse_keys_and_values(&h);
 	if (error)
 		return error;
 	if ((h.has & needs) != needs)

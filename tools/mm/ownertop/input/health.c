@@ -9,7 +9,7 @@
 /* Damaged places of one input that get a message of their own. */
 #define MESSAGES_MAX 10
 
-static void report_message(struct health *h, const char *fmt, ...)
+static void print_or_keep_message(struct input_health *h, const char *fmt, ...)
 {
 	va_list args;
 
@@ -20,7 +20,7 @@ static void report_message(struct health *h, const char *fmt, ...)
 	}
 	if (h->quiet)
 		return;
-	progress_hide();
+	progress_erase_line();
 	fputs("ownertop: ", stderr);
 	va_start(args, fmt);
 	vfprintf(stderr, fmt, args);
@@ -28,8 +28,8 @@ static void report_message(struct health *h, const char *fmt, ...)
 	putc('\n', stderr);
 }
 
-void health_damage(struct health *h, const char *input, u64 line,
-		   const char *reason)
+void health_report_damage(struct input_health *h, const char *input, u64 line,
+			  const char *reason)
 {
 	h->damaged++;
 	if (h->reported == MESSAGES_MAX) {
@@ -37,24 +37,24 @@ void health_damage(struct health *h, const char *input, u64 line,
 		return;
 	}
 	h->reported++;
-	report_message(h, "%s:%llu: %s; not counted", input, line, reason);
+	print_or_keep_message(h, "%s:%llu: %s; not counted", input, line, reason);
 }
 
-void health_unread(struct health *h, const char *input, const char *reason)
+void health_report_unread(struct input_health *h, const char *input, const char *reason)
 {
 	h->unread++;
-	report_message(h, "%s: %s", input, reason);
+	print_or_keep_message(h, "%s: %s", input, reason);
 }
 
-void health_input_done(struct health *h, const char *input)
+void health_finish_input(struct input_health *h, const char *input)
 {
 	if (h->suppressed)
-		report_message(h, "%s: %u more damaged places", input, h->suppressed);
+		print_or_keep_message(h, "%s: %u more damaged places", input, h->suppressed);
 	h->reported = 0;
 	h->suppressed = 0;
 }
 
-bool health_complete(const struct health *h)
+bool health_is_complete(const struct input_health *h)
 {
 	return !h->damaged && !h->unread;
 }

@@ -7,7 +7,7 @@
 
 #include "base/types.h"
 
-struct health {
+struct input_health {
 	u64 damaged;		/* places where one or more records were lost */
 	u32 unread;		/* inputs that are empty or were not read to their end */
 	u32 reported;		/* messages about the current input */
@@ -17,14 +17,14 @@ struct health {
 };
 
 /* Count and report a damaged place of the current input. */
-void health_damage(struct health *h, const char *input, u64 line,
-		   const char *reason);
+void health_report_damage(struct input_health *h, const char *input, u64 line,
+			  const char *reason);
 /* Count and report an input that is empty or cannot be read to its end. */
-void health_unread(struct health *h, const char *input, const char *reason);
+void health_report_unread(struct input_health *h, const char *input, const char *reason);
 /* Finish the current input: report how many messages were suppressed. */
-void health_input_done(struct health *h, const char *input);
+void health_finish_input(struct input_health *h, const char *input);
 
 /* Was every record of every input read? */
-bool health_complete(const struct health *h);
+bool health_is_complete(const struct input_health *h);
 
 #endif

@@ -19,7 +19,7 @@
 static_assert(READ_MIN <= UNPACK_HEAD_MAX, "the first read must fit");
 
 /* Read up to @size bytes, once. Sets in->eof at the end and on failure. */
-static void read_more(struct input *in, size_t size)
+static void read_once(struct input *in, size_t size)
 {
 	char *room = in->buf + in->end;
 	ssize_t n = in->unpack ? unpack_read(in->unpack, room, size) :
@@ -28,7 +28,7 @@ static void read_more(struct input *in, size_t size)
 	if (n > 0) {
 		in->end += n;
 		if (!in->unpack)
-			progress_bytes(n);
+			progress_add_bytes(n);
 	} else if (!n) {
 		in->eof = true;
 	} else if (in->unpack) {
@@ -43,7 +43,7 @@ static void read_more(struct input *in, size_t size)
 static void detect_compression(struct input *in)
 {
 	while (!in->eof && in->end < UNPACK_MAGIC)
-		read_more(in, READ_MIN - in->end);
+		read_once(in, READ_MIN - in->end);
 	in->unpack = unpack_begin((struct text){ in->buf, in->end }, in->fd);
 	if (in->unpack) {
 		in->end = 0;
@@ -82,17 +82,17 @@ static void fill_buffer(struct input *in)
 	in->end -= in->pos;
 	in->pos = 0;
 	while (!in->eof && BUFFER_SIZE - in->end >= READ_MIN)
-		read_more(in, BUFFER_SIZE - in->end);
+		read_once(in, BUFFER_SIZE - in->end);
 }
 
-struct text input_ahead(struct input *in)
+struct text input_peek(struct input *in)
 {
 	if (!in->eof && in->end - in->pos < INPUT_AHEAD)
 		fill_buffer(in);
 	return (struct text){ in->buf + in->pos, in->end - in->pos };
 }
 
-void input_consume(struct input *in, size_t bytes)
+void input_skip(struct input *in, size_t bytes)
 {
 	in->pos += bytes;
 }

@@ -13,7 +13,7 @@
 #include "input/unpack.h"
 
 /*
- * Bytes that input_ahead() guarantees before the end of the input. The kernel prints a
+ * Bytes that input_peek() guarantees before the end of the input. The kernel prints a
  * record into at most one page, which has up to 64 KiB.
  */
 #define INPUT_AHEAD (128 * 1024)
@@ -35,7 +35,7 @@ void input_open_fd(struct input *in, int fd);
 void input_close(struct input *in);
 
 /* Returns the text that is not consumed yet: at least INPUT_AHEAD bytes, or all that is left. */
-struct text input_ahead(struct input *in);
-void input_consume(struct input *in, size_t bytes);
+struct text input_peek(struct input *in);
+void input_skip(struct input *in, size_t bytes);
 
 #endif

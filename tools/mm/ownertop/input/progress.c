@@ -32,12 +32,12 @@ static s64 now_ms(void)
 	return ts.tv_sec * 1000LL + ts.tv_nsec / 1000000;
 }
 
-void progress_allow(void)
+void progress_enable(void)
 {
 	progress.enabled = isatty(STDERR_FILENO);
 }
 
-void progress_begin(const char *input, u64 total)
+void progress_begin_input(const char *input, u64 total)
 {
 	if (!progress.enabled)
 		return;
@@ -66,7 +66,7 @@ static void print_progress(s64 now)
 	progress.shown = true;
 }
 
-void progress_bytes(u64 more)
+void progress_add_bytes(u64 more)
 {
 	s64 now;
 
@@ -80,15 +80,15 @@ void progress_bytes(u64 more)
 	progress.due_ms = now + UPDATE_INTERVAL_MS;
 }
 
-void progress_hide(void)
+void progress_erase_line(void)
 {
 	if (progress.shown)
 		fputs(ERASE, stderr);
 	progress.shown = false;
 }
 
-void progress_end(void)
+void progress_end_input(void)
 {
-	progress_hide();
+	progress_erase_line();
 	progress.input = NULL;
 }

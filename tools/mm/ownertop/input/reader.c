@@ -13,7 +13,7 @@
 #include "input/reading.h"
 
 /* The first format reads, and rejects, inputs that no format recognises. */
-static const struct format * const formats[] = {
+static const struct input_format * const formats[] = {
 	&format_text, &format_stacks, &format_alloc_traces, &format_allocinfo,
 	&format_answer,
 };
@@ -23,13 +23,13 @@ static const struct format * const formats[] = {
 /* Keep few inputs open: the kernel may compute a debugfs file again if it is reopened. */
 #define KEEP_OPEN_MAX 8
 
-static u32 count_lines(const struct format *format, struct reading *r)
+static u32 count_recognised_lines(const struct input_format *format, struct input_reading *r)
 {
-	struct scan c = reading_scan(r);
+	struct text_scan c = reading_begin_scan(r);
 	struct text line;
 	u32 n = 0;
 
-	while (scan_line(&c, &line))
+	while (scan_next_line(&c, &line))
 		n += format->recognise(line);
 	return n;
 }
@@ -38,14 +38,14 @@ static u32 count_lines(const struct format *format, struct reading *r)
  * Returns the format that recognises most lines at the beginning of the input. A record of
  * format_text may contain one line that format_stacks recognises, so its own count double.
  */
-static const struct format *find_format(struct reading *r)
+static const struct input_format *find_format(struct input_reading *r)
 {
-	const struct format *best = formats[0];
-	u32 most = 2 * count_lines(best, r);
+	const struct input_format *best = formats[0];
+	u32 most = 2 * count_recognised_lines(best, r);
 	size_t i;
 
 	for (i = 1; i < NR_FORMATS; i++) {
-		u32 n = count_lines(formats[i], r);
+		u32 n = count_recognised_lines(formats[i], r);
 
 		if (n > most) {
 			best = formats[i];
@@ -55,13 +55,13 @@ static const struct format *find_format(struct reading *r)
 	return best;
 }
 
-static bool reading_open(struct reading *r)
+static bool reading_open(struct input_reading *r)
 {
 	/* Reading the beginning of a pipe may already take long. */
-	progress_begin(r->path, 0);
+	progress_begin_input(r->path, 0);
 	if (!input_open(&r->in, r->path)) {
-		health_unread(r->health, r->path, strerror(errno));
-		progress_end();
+		health_report_unread(r->health, r->path, strerror(errno));
+		progress_end_input();
 		r->path = NULL;
 		return false;
 	}
@@ -70,33 +70,33 @@ static bool reading_open(struct reading *r)
 	return true;
 }
 
-static void reading_close(struct reading *r)
+static void reading_close(struct input_reading *r)
 {
 	input_close(&r->in);
 	r->open = false;
-	progress_end();
+	progress_end_input();
 }
 
 /* Returns the size of a regular file, 0 for a pipe and for files of debugfs. */
-static u64 input_size(const struct reading *r)
+static u64 find_input_size(const struct input_reading *r)
 {
 	struct stat st;
 
 	return !fstat(r->in.fd, &st) && S_ISREG(st.st_mode) ? st.st_size : 0;
 }
 
-static void read_all(struct reading *r)
+static void read_whole_input(struct input_reading *r)
 {
 	if (r->format->begin)
 		r->format->begin(r);
-	progress_begin(r->path, input_size(r));
-	reading_run(r);
+	progress_begin_input(r->path, find_input_size(r));
+	reading_read_records(r);
 	reading_close(r);
 	r->path = NULL;
 }
 
 /* Can the input be closed and opened again? */
-static bool is_reopenable(const struct reading *r)
+static bool is_reopenable(const struct input_reading *r)
 {
 	struct stat st;
 
@@ -108,22 +108,22 @@ static bool is_reopenable(const struct reading *r)
  * close it again unless there are few inputs: each open one has a buffer, and a compressed
  * one has several.
  */
-static void inspect_input(struct reading *r, bool keep_open)
+static void inspect_or_read_input(struct input_reading *r, bool keep_open)
 {
 	if (!reading_open(r))
 		return;
 	if (r->format->lists_slabs && r->format->lists_slabs(r))
 		r->sink->summary.slabs_listed = true;
 	if (r->format->maps_handles && r->format->maps_handles(r))
-		read_all(r);
+		read_whole_input(r);
 	else if ((!keep_open || r->in.unpack) && is_reopenable(r))
 		reading_close(r);
 }
 
-void read_fd(int fd, char *name, struct record_sink *sink, struct health *health)
+void read_fd(int fd, char *name, struct record_sink *sink, struct input_health *health)
 {
 	struct handle_map handles = { 0 };
-	struct reading r = {
+	struct input_reading r = {
 		.path = name,
 		.line = 1,
 		.open = true,
@@ -134,19 +134,19 @@ void read_fd(int fd, char *name, struct record_sink *sink, struct health *health
 
 	input_open_fd(&r.in, fd);
 	r.format = &format_answer;
-	read_all(&r);
+	read_whole_input(&r);
 	handle_map_free(&handles);
 }
 
 void read_inputs(char * const *paths, int n, u64 page_size, struct record_sink *sink,
-		 struct health *health)
+		 struct input_health *health)
 {
-	struct reading *all = xcalloc(n, sizeof(*all));
+	struct input_reading *all = xcalloc(n, sizeof(*all));
 	struct handle_map handles = { 0 };
 	int i;
 
 	for (i = 0; i < n; i++)
-		all[i] = (struct reading){
+		all[i] = (struct input_reading){
 			.path = paths[i],
 			.line = 1,
 			.page_size = page_size,
@@ -156,10 +156,10 @@ void read_inputs(char * const *paths, int n, u64 page_size, struct record_sink *
 		};
 	if (n > 1)
 		for (i = 0; i < n; i++)
-			inspect_input(&all[i], n <= KEEP_OPEN_MAX);
+			inspect_or_read_input(&all[i], n <= KEEP_OPEN_MAX);
 	for (i = 0; i < n; i++)
 		if (all[i].path && (all[i].open || reading_open(&all[i])))
-			read_all(&all[i]);
+			read_whole_input(&all[i]);
 	if (!handles.used)
 		sink->summary.idle_handles = handles.n;
 	handle_map_free(&handles);

@@ -11,9 +11,9 @@
  * of a page of the machine that printed them.
  */
 void read_inputs(char * const *paths, int n, u64 page_size, struct record_sink *sink,
-		 struct health *health);
+		 struct input_health *health);
 
 /* Read the kernel's answer to a query from @fd, and close it. @name: for messages. */
-void read_fd(int fd, char *name, struct record_sink *sink, struct health *health);
+void read_fd(int fd, char *name, struct record_sink *sink, struct input_health *health);
 
 #endif

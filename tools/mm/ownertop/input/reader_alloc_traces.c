@@ -19,7 +19,7 @@
 /* More objects than any machine has, but few enough that sums of bytes do not overflow. */
 #define COUNT_MAX (1024ULL << 30)
 
-static bool is_frame(struct text line)
+static bool is_frame_line(struct text line)
 {
 	struct text unindented = line;
 
@@ -28,29 +28,29 @@ static bool is_frame(struct text line)
 }
 
 /* Is it like "    253 __d_alloc+0x3c/0x270 age=15/25/26 pid=17-41"? */
-static bool is_summary(struct text line)
+static bool is_summary_line(struct text line)
 {
 	u64 count;
 
-	if (is_frame(line))
+	if (is_frame_line(line))
 		return false;
 	consume_spaces(&line);
 	return !consume_number(&line, &count) && consume_word(&line, " ") &&
 	       memmem(line.s, line.len, " age=", 5);
 }
 
-static bool summary_begins(struct text ahead)
+static bool text_begins_summary(struct text ahead)
 {
 	const char *nl = memchr(ahead.s, '\n', ahead.len);
 
-	return nl && is_summary((struct text){ ahead.s, nl - ahead.s });
+	return nl && is_summary_line((struct text){ ahead.s, nl - ahead.s });
 }
 
-static bool is_alloc_traces(struct text line)
+static bool is_alloc_traces_line(struct text line)
 {
 	static const char no_data[] = "No data";
 
-	return is_summary(line) ||
+	return is_summary_line(line) ||
 	       (line.len == sizeof(no_data) - 1 && TEXT_STARTS(line, no_data));
 }
 
@@ -75,14 +75,14 @@ static const char *parse_waste(struct text value, u64 *waste)
 	return !error && !consume_word(&value, "/") ? "the waste has no part" : error;
 }
 
-struct summary {
+struct alloc_summary {
 	u64 count;
 	struct text function;	/* the caller, with its module */
 	u64 waste;
 	s64 pid;
 };
 
-static const char *parse_pairs(struct text line, struct summary *s)
+static const char *parse_keys_and_values(struct text line, struct alloc_summary *s)
 {
 	const char *error = NULL;
 
@@ -97,11 +97,11 @@ static const char *parse_pairs(struct text line, struct summary *s)
 	return error;
 }
 
-static const char *parse_summary(struct text line, struct summary *s)
+static const char *parse_summary(struct text line, struct alloc_summary *s)
 {
 	const char *error, *end;
 
-	*s = (struct summary){ .pid = PID_UNKNOWN };
+	*s = (struct alloc_summary){ .pid = PID_UNKNOWN };
 	consume_spaces(&line);
 	error = consume_number(&line, &s->count);
 	if (error)
@@ -113,21 +113,21 @@ static const char *parse_summary(struct text line, struct summary *s)
 	if (!end)
 		end = memmem(line.s, line.len, " age=", 5);
 	s->function = (struct text){ line.s, end - line.s };
-	return parse_pairs((struct text){ end, line.s + line.len - end }, s);
+	return parse_keys_and_values((struct text){ end, line.s + line.len - end }, s);
 }
 
 /*
  * Copy the frames to @stack, indented by one space as in the other formats. Returns NULL,
  * or what is wrong.
  */
-static const char *copy_frames(struct scan *c, char stack[STACK_MAX], size_t *len)
+static const char *copy_frame_lines(struct text_scan *c, char stack[STACK_MAX], size_t *len)
 {
 	struct text line;
 
 	for (*len = 0; c->p < c->end && *c->p == ' '; ) {
-		struct scan start = *c;
+		struct text_scan start = *c;
 
-		if (!scan_line(c, &line) || !is_frame(line)) {
+		if (!scan_next_line(c, &line) || !is_frame_line(line)) {
 			*c = start;
 			return NULL;
 		}
@@ -139,7 +139,8 @@ static const char *copy_frames(struct scan *c, char stack[STACK_MAX], size_t *le
 	return NULL;
 }
 
-static void take_summary(struct reading *r, const struct summary *s, struct text stack, u64 line)
+static void submit_summary(struct input_reading *r, const struct alloc_summary *s,
+			   struct text stack, u64 line)
 {
 	const struct cache *cache = &r->cache;
 	u64 bytes = s->count * cache->object_size;
@@ -153,65 +154,65 @@ static void take_summary(struct reading *r, const struct summary *s, struct text
 	rec.pid = s->pid;
 	rec.cache = (struct text){ cache->name, strlen(cache->name) };
 	rec.stack = stack;
-	reading_take(r, &rec, line);
+	reading_submit_record(r, &rec, line);
 }
 
-static void read_summary(struct reading *r, struct scan *c)
+static void read_summary(struct input_reading *r, struct text_scan *c)
 {
-	struct scan start = *c;
+	struct text_scan start = *c;
 	char stack[STACK_MAX];
-	struct summary s;
+	struct alloc_summary s;
 	const char *error;
 	struct text line;
 	size_t len;
 
-	if (!scan_line(c, &line)) {
-		reading_truncated(r, c);
+	if (!scan_next_line(c, &line)) {
+		reading_report_truncated(r, c);
 		return;
 	}
 	error = parse_summary(line, &s);
 	if (!error)
-		error = copy_frames(c, stack, &len);
+		error = copy_frame_lines(c, stack, &len);
 	if (error) {
-		reading_damage(r, &start, error);
+		reading_report_damage(r, &start, error);
 		return;
 	}
-	if (len && !scan_blank(c)) {
-		if (!scan_line_end(c))
-			reading_truncated(r, c);
+	if (len && !scan_blank_line(c)) {
+		if (!scan_find_line_end(c))
+			reading_report_truncated(r, c);
 		else
-			reading_damage(r, c, "the call chain has no blank line at its end");
+			reading_report_damage(r, c, "the call chain has no blank line at its end");
 		return;
 	}
 	if (!len && s.function.s[0] != '<')
 		len = sprintf(stack, " %.*s\n", (int)s.function.len, s.function.s);
-	take_summary(r, &s, (struct text){ stack, len }, start.line);
+	submit_summary(r, &s, (struct text){ stack, len }, start.line);
 	reading_consume(r, c);
 }
 
-static void read_alloc_traces(struct reading *r)
+static void read_alloc_traces(struct input_reading *r)
 {
-	struct scan c = reading_scan(r);
+	struct text_scan c = reading_begin_scan(r);
 	struct text line;
 
-	if (summary_begins(scan_rest(&c))) {
+	if (text_begins_summary(scan_get_rest(&c))) {
 		read_summary(r, &c);
-	} else if (scan_line(&c, &line) && is_alloc_traces(line)) {
+	} else if (scan_next_line(&c, &line) && is_alloc_traces_line(line)) {
 		reading_consume(r, &c);
 	} else {
-		c = reading_scan(r);
-		reading_damage(r, &c, "not a line of alloc_traces");
+		c = reading_begin_scan(r);
+		reading_report_damage(r, &c, "not a line of alloc_traces");
 	}
 }
 
-static void begin_alloc_traces(struct reading *r)
+static void begin_alloc_traces(struct input_reading *r)
 {
-	cache_from_path(r->path, &r->cache);
+	cache_find_from_path(r->path, &r->cache);
 }
 
-const struct format format_alloc_traces = {
-	.recognise = is_alloc_traces,
+const struct input_format format_alloc_traces = {
+	.recognise = is_alloc_traces_line,
 	.begin = begin_alloc_traces,
-	.record_begins = summary_begins,
+	.record_begins = text_begins_summary,
 	.read = read_alloc_traces,
 };

@@ -17,7 +17,7 @@
 /* Upper limit of a number: sums of up to 2^60 bytes do not overflow. */
 #define BYTES_MAX (1024ULL << 50)
 
-struct site {
+struct alloc_site {
 	u64 bytes;
 	u64 calls;
 	struct text place;	/* source line, as "file:line" */
@@ -40,11 +40,11 @@ static const char *parse_count(struct text *t, u64 *count)
 	return error;
 }
 
-static const char *parse_site(struct text line, struct site *site)
+static const char *parse_site(struct text line, struct alloc_site *site)
 {
 	const char *error;
 
-	*site = (struct site){ 0 };
+	*site = (struct alloc_site){ 0 };
 	error = parse_count(&line, &site->bytes);
 	if (!error)
 		error = parse_count(&line, &site->calls);
@@ -65,22 +65,22 @@ static const char *parse_site(struct text line, struct site *site)
 	return NULL;
 }
 
-static bool is_allocinfo(struct text line)
+static bool is_allocinfo_line(struct text line)
 {
-	struct site site;
+	struct alloc_site site;
 
 	return TEXT_STARTS(line, VERSION) || !parse_site(line, &site);
 }
 
 /* Each line is a record. */
-static bool line_begins(struct text ahead)
+static bool text_begins_line(struct text ahead)
 {
 	(void)ahead;
 	return true;
 }
 
 /* Take a site as a record whose call chain is one frame. Returns NULL, or what is wrong. */
-static const char *take_site(struct reading *r, const struct site *site)
+static const char *submit_site(struct input_reading *r, const struct alloc_site *site)
 {
 	char frame[SITE_LEN];
 	int len = snprintf(frame, sizeof(frame), " %.*s %.*s%s%.*s\n",
@@ -101,7 +101,7 @@ static const char *take_site(struct reading *r, const struct site *site)
 	rec.stack = (struct text){ frame, len };
 	/* Most sites have not allocated anything. */
 	if (site->calls || site->bytes)
-		reading_take(r, &rec, r->line);
+		reading_submit_record(r, &rec, r->line);
 	return NULL;
 }
 
@@ -114,26 +114,26 @@ static const char *read_version(struct text line)
 	return NULL;
 }
 
-static const char *take_line(struct reading *r, struct text line)
+static const char *parse_allocinfo_line(struct input_reading *r, struct text line)
 {
 	const char *error;
-	struct site site;
+	struct alloc_site site;
 
 	if (consume_word(&line, VERSION))
 		return read_version(line);
 	if (TEXT_STARTS(line, "#"))
 		return NULL;
 	error = parse_site(line, &site);
-	return error ? error : take_site(r, &site);
+	return error ? error : submit_site(r, &site);
 }
 
-static void read_allocinfo(struct reading *r)
+static void read_allocinfo(struct input_reading *r)
 {
-	reading_line(r, take_line);
+	reading_read_line(r, parse_allocinfo_line);
 }
 
-const struct format format_allocinfo = {
-	.recognise = is_allocinfo,
-	.record_begins = line_begins,
+const struct input_format format_allocinfo = {
+	.recognise = is_allocinfo_line,
+	.record_begins = text_begins_line,
 	.read = read_allocinfo,
 };

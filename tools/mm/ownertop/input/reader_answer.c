@@ -34,18 +34,22 @@ static const char * const sum_names[NR_SUMS] = {
 	[BYTES_ERROR] = "bytes_error",
 };
 
-/* Values in struct columns beside enum owner_field. COLUMN_SUM + OBJECTS is the first sum. */
+/*
+ * Values that struct answer_columns has beside enum owner_field. COLUMN_SUM + OBJECTS is the
+ * column of the first sum.
+ */
 #define COLUMN_WEIGHT 255
 #define COLUMN_SUM 256
 
-static bool is_head(struct text line)
+static bool is_column_head(struct text line)
 {
 	return TEXT_STARTS(line, "row\t");
 }
 
-static bool is_answer(struct text line)
+static bool is_answer_line(struct text line)
 {
-	return is_head(line) || TEXT_STARTS(line, "object\t") || TEXT_STARTS(line, "group\t");
+	return is_column_head(line) || TEXT_STARTS(line, "object\t") ||
+	       TEXT_STARTS(line, "group\t");
 }
 
 static struct text consume_cell(struct text *line)
@@ -59,7 +63,7 @@ static struct text consume_cell(struct text *line)
 	return cell;
 }
 
-static bool cell_is(struct text cell, const char *word)
+static bool cell_equals(struct text cell, const char *word)
 {
 	return cell.len == strlen(word) && !memcmp(cell.s, word, cell.len);
 }
@@ -71,15 +75,15 @@ static int find_column(struct text name, bool in_sums)
 
 	if (in_sums || sum > YOUNGEST)
 		return sum < 0 ? COLUMN_OTHER : COLUMN_SUM + sum;
-	if (cell_is(name, "ts_ns"))
+	if (cell_equals(name, "ts_ns"))
 		return OWNER_FIELD_TS;
-	if (cell_is(name, "weight"))
+	if (cell_equals(name, "weight"))
 		return COLUMN_WEIGHT;
 	return field < 0 ? COLUMN_OTHER : field;
 }
 
 /* Columns with unknown names are ignored: newer kernels may have more. */
-static const char *read_head(struct columns *c, struct text line)
+static const char *parse_column_head(struct answer_columns *c, struct text line)
 {
 	bool in_sums;
 
@@ -92,13 +96,13 @@ static const char *read_head(struct columns *c, struct text line)
 		if (c->n == COLUMNS_MAX)
 			return "the answer has too many columns";
 		c->v[c->n++] = find_column(name, in_sums);
-		in_sums = in_sums && !cell_is(name, sum_names[YOUNGEST]);
+		in_sums = in_sums && !cell_equals(name, sum_names[YOUNGEST]);
 	}
 	return NULL;
 }
 
 /* A row while it is parsed. The buffers are for texts that must be decoded. */
-struct row {
+struct answer_row {
 	struct record rec;
 	u64 sums[NR_SUMS];
 	struct text func;
@@ -121,7 +125,7 @@ static bool is_octal(const char *p, const char *end)
 }
 
 /* Replace escapes: "\040" is a blank. Returns NULL, or what is wrong. */
-static const char *read_word(struct text cell, char word[WORD_MAX], struct text *value)
+static const char *decode_word(struct text cell, char word[WORD_MAX], struct text *value)
 {
 	const char *p = cell.s, *end = cell.s + cell.len;
 	size_t len = 0;
@@ -138,14 +142,14 @@ static const char *read_word(struct text cell, char word[WORD_MAX], struct text 
 	return NULL;
 }
 
-static const char *read_number(struct text cell, u64 *value)
+static const char *parse_number(struct text cell, u64 *value)
 {
 	const char *error = consume_number(&cell, value);
 
 	return !error && cell.len ? "a number has more behind it" : error;
 }
 
-static const char *read_id(struct text cell, s64 *value)
+static const char *parse_id(struct text cell, s64 *value)
 {
 	bool negative = cell.len && *cell.s == '-';
 	const char *error;
@@ -153,7 +157,7 @@ static const char *read_id(struct text cell, s64 *value)
 
 	cell.s += negative;
 	cell.len -= negative;
-	error = read_number(cell, &v);
+	error = parse_number(cell, &v);
 	if (!error && v > PID_MAX)
 		return "a number is too large";
 	*value = negative ? -(s64)v : (s64)v;
@@ -161,7 +165,7 @@ static const char *read_id(struct text cell, s64 *value)
 }
 
 /* Turn "one+0x1/0x2;two+0x3/0x4 [ext4]" into lines. */
-static const char *read_stack(struct row *row, struct text cell)
+static const char *decode_stack(struct answer_row *row, struct text cell)
 {
 	const char *end = cell.s + cell.len;
 	char *to = row->stack;
@@ -179,7 +183,7 @@ static const char *read_stack(struct row *row, struct text cell)
 	return NULL;
 }
 
-static const char *read_kind(struct text cell, enum kind *kind)
+static const char *parse_kind(struct text cell, enum record_kind *kind)
 {
 	int found = owner_lang_find_name(cell.s, cell.len, owner_source_names, OWNER_SOURCES);
 
@@ -188,7 +192,7 @@ static const char *read_kind(struct text cell, enum kind *kind)
 }
 
 /* A cell with "-": the object has no such field. Without a cache it is a per-CPU area. */
-static void read_absent_cell(struct record *rec, int column)
+static void mark_absent_field(struct record *rec, int column)
 {
 	switch (column) {
 	case OWNER_FIELD_CACHE:
@@ -207,42 +211,42 @@ static void read_absent_cell(struct record *rec, int column)
 	}
 }
 
-static const char *read_cell(struct row *row, int column, struct text cell)
+static const char *parse_cell(struct answer_row *row, int column, struct text cell)
 {
 	struct record *rec = &row->rec;
 
 	rec->cgroup_known |= column == OWNER_FIELD_CGROUP;
-	if (cell_is(cell, "-")) {
-		read_absent_cell(rec, column);
+	if (cell_equals(cell, "-")) {
+		mark_absent_field(rec, column);
 		return NULL;
 	}
 	switch (column) {
 	case OWNER_FIELD_KIND:
-		return read_kind(cell, &rec->kind);
+		return parse_kind(cell, &rec->kind);
 	case OWNER_FIELD_SIZE:
-		return read_number(cell, &rec->each_size);
+		return parse_number(cell, &rec->each_size);
 	case OWNER_FIELD_HELD:
-		return read_number(cell, &rec->each_held);
+		return parse_number(cell, &rec->each_held);
 	case OWNER_FIELD_NID:
-		return read_id(cell, &rec->nid);
+		return parse_id(cell, &rec->nid);
 	case OWNER_FIELD_PID:
-		return read_id(cell, &rec->pid);
+		return parse_id(cell, &rec->pid);
 	case OWNER_FIELD_TGID:
-		return read_id(cell, &rec->tgid);
+		return parse_id(cell, &rec->tgid);
 	case OWNER_FIELD_TS:
-		return read_number(cell, &rec->ts);
+		return parse_number(cell, &rec->ts);
 	case OWNER_FIELD_HANDLE:
-		return read_number(cell, &rec->handle);
+		return parse_number(cell, &rec->handle);
 	case OWNER_FIELD_CACHE:
-		return read_word(cell, row->cache, &rec->cache);
+		return decode_word(cell, row->cache, &rec->cache);
 	case OWNER_FIELD_COMM:
-		return read_word(cell, row->comm, &rec->comm);
+		return decode_word(cell, row->comm, &rec->comm);
 	case OWNER_FIELD_CGROUP:
-		return read_word(cell, row->cgroup, &rec->cgroup);
+		return decode_word(cell, row->cgroup, &rec->cgroup);
 	case OWNER_FIELD_STACK:
-		return read_stack(row, cell);
+		return decode_stack(row, cell);
 	case COLUMN_WEIGHT:
-		return weight_parse(cell, &rec->weight);
+		return parse_weight(cell, &rec->weight);
 	case OWNER_FIELD_FUNC:
 		row->func = cell;
 		return NULL;
@@ -255,7 +259,7 @@ static const char *read_cell(struct row *row, int column, struct text cell)
 }
 
 /* Without a call chain, make one frame of the handle, the function or the module. */
-static void make_frame(struct row *row, struct handle_map *handles)
+static void make_missing_frame(struct answer_row *row, struct handle_map *handles)
 {
 	struct record *rec = &row->rec;
 	int len;
@@ -276,7 +280,7 @@ static void make_frame(struct row *row, struct handle_map *handles)
 	rec->stack = (struct text){ row->stack, len < STACK_MAX ? len : 0 };
 }
 
-static const char *take_object(struct row *row)
+static const char *fill_object_record(struct answer_row *row)
 {
 	struct record *rec = &row->rec;
 
@@ -292,7 +296,7 @@ static const char *take_object(struct row *row)
  * @now: when the kernel answered, to turn ages into time stamps; 0: unknown. Groups that
  * the kernel answers from counters have no ages.
  */
-static void take_group(struct row *row, u64 now)
+static void fill_group_record(struct answer_row *row, u64 now)
 {
 	struct record *rec = &row->rec;
 	const u64 *sums = row->sums;
@@ -310,7 +314,8 @@ static void take_group(struct row *row, u64 now)
 	rec->span = sums[OLDEST] - sums[YOUNGEST];
 }
 
-static const char *read_cells(const struct columns *c, struct row *row, struct text line)
+static const char *parse_cells(const struct answer_columns *c, struct answer_row *row,
+			       struct text line)
 {
 	const char *error = NULL;
 	u32 i;
@@ -322,43 +327,43 @@ static const char *read_cells(const struct columns *c, struct row *row, struct t
 			return "the row has too few columns";
 		cell = consume_cell(&line);
 		if (c->v[i] < COLUMN_SUM)
-			error = read_cell(row, c->v[i], cell);
-		else if (!cell_is(cell, "-"))
-			error = read_number(cell, &row->sums[c->v[i] - COLUMN_SUM]);
+			error = parse_cell(row, c->v[i], cell);
+		else if (!cell_equals(cell, "-"))
+			error = parse_number(cell, &row->sums[c->v[i] - COLUMN_SUM]);
 	}
 	return !error && line.len ? "the row has too many columns" : error;
 }
 
-static const char *take_row(struct reading *r, struct row *row, struct text line)
+static const char *parse_row(struct input_reading *r, struct answer_row *row, struct text line)
 {
 	struct text name = line;
 	const char *error;
 
 	name = consume_cell(&name);
-	if (cell_is(name, "total"))
+	if (cell_equals(name, "total"))
 		return NULL;
 	if (!r->columns.n)
 		return "a row before the names of its columns";
-	error = read_cells(&r->columns, row, line);
+	error = parse_cells(&r->columns, row, line);
 	if (error)
 		return error;
-	if (cell_is(name, "not_shown") || cell_is(name, "other"))
+	if (cell_equals(name, "not_shown") || cell_equals(name, "other"))
 		return row->sums[OBJECTS] ? "the answer leaves objects out" : NULL;
 	if (row->rec.kind == KIND_PERCPU)
 		row->rec.cache = (struct text){ PERCPU_NAME, strlen(PERCPU_NAME) };
 	row->rec.slab_page = row->rec.kind == KIND_PAGE && row->rec.cache.len;
-	make_frame(row, r->handles);
+	make_missing_frame(row, r->handles);
 	if (r->columns.groups)
-		take_group(row, r->sink->now);
+		fill_group_record(row, r->sink->now);
 	else
-		error = take_object(row);
+		error = fill_object_record(row);
 	if (!error)
-		reading_take(r, &row->rec, r->line);
+		reading_submit_record(r, &row->rec, r->line);
 	return error;
 }
 
 /* Clear all but the buffers, which are large. */
-static struct row *clear_row(struct row *row)
+static struct answer_row *clear_row(struct answer_row *row)
 {
 	row->rec = RECORD_UNKNOWN;
 	memset(row->sums, 0, sizeof(row->sums));
@@ -369,35 +374,35 @@ static struct row *clear_row(struct row *row)
 	return row;
 }
 
-static const char *take_line(struct reading *r, struct text line)
+static const char *parse_answer_line(struct input_reading *r, struct text line)
 {
-	struct row row;
+	struct answer_row row;
 
-	if (is_head(line))
-		return read_head(&r->columns, line);
-	return TEXT_STARTS(line, "#") ? NULL : take_row(r, clear_row(&row), line);
+	if (is_column_head(line))
+		return parse_column_head(&r->columns, line);
+	return TEXT_STARTS(line, "#") ? NULL : parse_row(r, clear_row(&row), line);
 }
 
-static void read_answer(struct reading *r)
+static void read_answer(struct input_reading *r)
 {
-	reading_line(r, take_line);
+	reading_read_line(r, parse_answer_line);
 }
 
 /* An answer that lists slab objects is assumed to list all that the user wants. */
-static bool lists_slabs(struct reading *r)
+static bool input_lists_slabs(struct input_reading *r)
 {
-	struct scan c = reading_scan(r);
+	struct text_scan c = reading_begin_scan(r);
 	struct text line;
 
-	while (scan_line(&c, &line))
+	while (scan_next_line(&c, &line))
 		if (TEXT_STARTS(line, "object\tslab\t"))
 			return true;
 	return false;
 }
 
-const struct format format_answer = {
-	.recognise = is_answer,
-	.lists_slabs = lists_slabs,
-	.record_begins = is_answer,
+const struct input_format format_answer = {
+	.recognise = is_answer_line,
+	.lists_slabs = input_lists_slabs,
+	.record_begins = is_answer_line,
 	.read = read_answer,
 };

@@ -11,7 +11,7 @@
 #define PAGES_MAX (16ULL << 40)
 #define BYTES_MAX (1024ULL << 50)
 
-struct block {
+struct stacks_block {
 	struct text stack;
 	u64 handle;
 	u64 pages;
@@ -29,21 +29,21 @@ enum {
 	HAS_SLABS = HAS_OBJECTS | HAS_BYTES,
 };
 
-static bool is_stacks(struct text line)
+static bool is_stacks_line(struct text line)
 {
 	return TEXT_STARTS(line, "nr_base_pages: ") || TEXT_STARTS(line, "handle: ") ||
 	       TEXT_STARTS(line, "nr_objects: ");
 }
 
 /* A block begins with a frame, which could be anywhere in a block. */
-static bool block_begins(struct text ahead)
+static bool text_begins_block(struct text ahead)
 {
 	(void)ahead;
 	return false;
 }
 
 /* Parse "key: number". Unknown keys are ignored: newer kernels may have more. */
-static const char *parse_line(struct text line, struct block *b)
+static const char *parse_number_line(struct text line, struct stacks_block *b)
 {
 	const struct {
 		const char *key;
@@ -76,27 +76,28 @@ static const char *parse_line(struct text line, struct block *b)
 	return NULL;
 }
 
-enum parsed {
+enum block_result {
 	PARSED_COMPLETE,
 	PARSED_DAMAGED,		/* *@error is the reason, the scan is at the place */
 	PARSED_TRUNCATED,
 };
 
-static enum parsed parse_block(struct scan *c, struct block *b, const char **error)
+static enum block_result parse_block(struct text_scan *c, struct stacks_block *b,
+				     const char **error)
 {
-	*b = (struct block){ 0 };
-	if (!scan_frames(c, &b->stack))
+	*b = (struct stacks_block){ 0 };
+	if (!scan_frame_lines(c, &b->stack))
 		return PARSED_TRUNCATED;
 	for (;;) {
-		struct scan start = *c;
+		struct text_scan start = *c;
 		struct text line;
 
-		if (scan_blank(c))
+		if (scan_blank_line(c))
 			return PARSED_COMPLETE;
-		if (!scan_line(c, &line))
+		if (!scan_next_line(c, &line))
 			return PARSED_TRUNCATED;
 		*error = *start.p == ' ' ? "the block has no blank line at its end" :
-					   parse_line(line, b);
+					   parse_number_line(line, b);
 		if (*error) {
 			*c = start;
 			return PARSED_DAMAGED;
@@ -105,8 +106,8 @@ static enum parsed parse_block(struct scan *c, struct block *b, const char **err
 }
 
 /* Returns NULL, or why the block has no sum. */
-static const char *make_record(struct reading *r, const struct block *b, struct record *rec,
-			       char handle_name[HANDLE_NAME_LEN])
+static const char *make_block_record(struct input_reading *r, const struct stacks_block *b,
+				     struct record *rec, char handle_name[HANDLE_NAME_LEN])
 {
 	bool pages = b->has & HAS_PAGES;
 
@@ -127,12 +128,12 @@ static const char *make_record(struct reading *r, const struct block *b, struct 
 	return NULL;
 }
 
-static bool only_maps_handle(const struct block *b)
+static bool only_maps_handle(const struct stacks_block *b)
 {
 	return b->has == HAS_HANDLE && b->stack.len;
 }
 
-static const char *take_block(struct reading *r, const struct block *b, u64 line)
+static const char *submit_block(struct input_reading *r, const struct stacks_block *b, u64 line)
 {
 	char handle_name[HANDLE_NAME_LEN];
 	const char *error = NULL;
@@ -143,64 +144,64 @@ static const char *take_block(struct reading *r, const struct block *b, u64 line
 		return "the handle stood for another call chain before";
 	if (only_maps_handle(b))
 		return NULL;
-	error = make_record(r, b, &rec, handle_name);
+	error = make_block_record(r, b, &rec, handle_name);
 	if (!error)
-		reading_take(r, &rec, line);
+		reading_submit_record(r, &rec, line);
 	return error;
 }
 
-static void read_stacks(struct reading *r)
+static void read_stacks(struct input_reading *r)
 {
-	struct scan c = reading_scan(r);
+	struct text_scan c = reading_begin_scan(r);
 	u64 line = c.line;
 	const char *error;
-	struct block block;
+	struct stacks_block block;
 
 	switch (parse_block(&c, &block, &error)) {
 	case PARSED_COMPLETE:
-		error = take_block(r, &block, line);
+		error = submit_block(r, &block, line);
 		if (error)
-			health_damage(r->health, r->path, line, error);
+			health_report_damage(r->health, r->path, line, error);
 		reading_consume(r, &c);
 		break;
 	case PARSED_DAMAGED:
-		reading_damage(r, &c, error);
+		reading_report_damage(r, &c, error);
 		break;
 	case PARSED_TRUNCATED:
-		reading_truncated(r, &c);
+		reading_report_truncated(r, &c);
 		break;
 	}
 }
 
 /* Returns the first block with a number: all blocks of a file have the same keys. */
-static struct block find_first_block(struct reading *r)
+static struct stacks_block find_first_number_block(struct input_reading *r)
 {
-	struct scan c = reading_scan(r);
-	struct block block;
+	struct text_scan c = reading_begin_scan(r);
+	struct stacks_block block;
 	const char *error;
 
 	while (parse_block(&c, &block, &error) == PARSED_COMPLETE)
 		if (block.has)
 			return block;
-	return (struct block){ 0 };
+	return (struct stacks_block){ 0 };
 }
 
-static bool maps_handles(struct reading *r)
+static bool input_maps_handles(struct input_reading *r)
 {
-	struct block block = find_first_block(r);
+	struct stacks_block block = find_first_number_block(r);
 
 	return only_maps_handle(&block);
 }
 
-static bool lists_slabs(struct reading *r)
+static bool input_lists_slabs(struct input_reading *r)
 {
-	return find_first_block(r).has & HAS_SLABS;
+	return find_first_number_block(r).has & HAS_SLABS;
 }
 
-const struct format format_stacks = {
-	.recognise = is_stacks,
-	.maps_handles = maps_handles,
-	.lists_slabs = lists_slabs,
-	.record_begins = block_begins,
+const struct input_format format_stacks = {
+	.recognise = is_stacks_line,
+	.maps_handles = input_maps_handles,
+	.lists_slabs = input_lists_slabs,
+	.record_begins = text_begins_block,
 	.read = read_stacks,
 };

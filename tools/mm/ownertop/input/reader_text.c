@@ -7,27 +7,27 @@
 #include "base/number.h"
 #include "input/reading.h"
 
-static bool record_begins(struct text ahead)
+static bool text_begins_record(struct text ahead)
 {
-	enum kind kind;
+	enum record_kind kind;
 
-	return header_begins(ahead, &kind);
+	return header_recognise(ahead, &kind);
 }
 
-static bool is_text(struct text line)
+static bool is_text_line(struct text line)
 {
-	return record_begins(line) || TEXT_STARTS(line, "# slab_owner ");
+	return text_begins_record(line) || TEXT_STARTS(line, "# slab_owner ");
 }
 
 /* How the lines after the call chain end. */
-enum tail {
+enum record_end {
 	TAIL_BLANK,	/* by a blank line, which has been consumed */
 	TAIL_HEADER,	/* without a blank line, by the header of the next record */
 	TAIL_NONE,	/* not before the end of the buffer */
 };
 
 /* Parse "Charged to memcg NAME" or "Charged (via objcg) to offline memcg NAME". */
-static void take_charge(struct text line, struct record *rec)
+static void parse_cgroup_line(struct text line, struct record *rec)
 {
 	if (!consume_word(&line, "Charged "))
 		return;
@@ -40,7 +40,7 @@ static void take_charge(struct text line, struct record *rec)
 }
 
 /* Parse "Slab objects of CACHE: 3 owned, 0 untracked" of pages that are a slab. */
-static void take_slab(struct text line, struct record *rec)
+static void parse_slab_line(struct text line, struct record *rec)
 {
 	const char *colon;
 
@@ -58,7 +58,7 @@ static void take_slab(struct text line, struct record *rec)
  * Parse the lines after the call chain. Other lines than those about cgroups and slabs, such
  * as the one about migration, are kept but not parsed.
  */
-static enum tail take_tail(struct scan *c, struct record *rec)
+static enum record_end parse_record_end(struct text_scan *c, struct record *rec)
 {
 	struct text line;
 
@@ -66,14 +66,14 @@ static enum tail take_tail(struct scan *c, struct record *rec)
 	rec->cgroup_known = rec->kind == KIND_PAGE;
 	for (;;) {
 		rec->tail.len = c->p - rec->tail.s;
-		if (scan_blank(c))
+		if (scan_blank_line(c))
 			return TAIL_BLANK;
-		if (record_begins(scan_rest(c)))
+		if (text_begins_record(scan_get_rest(c)))
 			return TAIL_HEADER;
-		if (!scan_line(c, &line))
+		if (!scan_next_line(c, &line))
 			return TAIL_NONE;
-		take_slab(line, rec);
-		take_charge(line, rec);
+		parse_slab_line(line, rec);
+		parse_cgroup_line(line, rec);
 	}
 }
 
@@ -96,14 +96,14 @@ static u64 count_lines_between(const char *from, const char *to)
  * Parse the handle that a kernel can be told to print instead of the call chain, or after
  * it. Returns NULL, or what is wrong.
  */
-static const char *take_handle(struct reading *r, struct scan *c, struct record *rec,
-			       char name[HANDLE_NAME_LEN])
+static const char *parse_handle_line(struct input_reading *r, struct text_scan *c,
+				     struct record *rec, char name[HANDLE_NAME_LEN])
 {
-	struct scan start = *c;
+	struct text_scan start = *c;
 	struct text line;
 	const char *error;
 
-	if (!scan_line(c, &line))
+	if (!scan_next_line(c, &line))
 		return NULL;
 	if (!consume_word(&line, "handle: ")) {
 		*c = start;
@@ -115,57 +115,57 @@ static const char *take_handle(struct reading *r, struct scan *c, struct record 
 	return error;
 }
 
-static void read_record(struct reading *r, struct scan *c, enum kind kind)
+static void read_text_record(struct input_reading *r, struct text_scan *c, enum record_kind kind)
 {
 	char handle_name[HANDLE_NAME_LEN];
-	struct scan start = *c;
+	struct text_scan start = *c;
 	const char *reason, *head_end;
 	struct text pfn;
 	struct record rec;
 
-	if (!scan_line_end(c)) {
-		reading_truncated(r, c);
+	if (!scan_find_line_end(c)) {
+		reading_report_truncated(r, c);
 		return;
 	}
-	reason = header_parse(scan_rest(c), r->page_size, kind, &rec, &head_end);
+	reason = header_parse(scan_get_rest(c), r->page_size, kind, &rec, &head_end);
 	if (reason) {
-		reading_damage(r, c, reason);
+		reading_report_damage(r, c, reason);
 		return;
 	}
 	c->line += count_lines_between(c->p, head_end);
 	c->p = head_end;
 
-	if (!scan_line_end(c)) {
-		reading_truncated(r, c);
+	if (!scan_find_line_end(c)) {
+		reading_report_truncated(r, c);
 		return;
 	}
-	if (!TEXT_STARTS(scan_rest(c), "PFN 0x")) {
-		reading_damage(r, c, "the record has no PFN line");
+	if (!TEXT_STARTS(scan_get_rest(c), "PFN 0x")) {
+		reading_report_damage(r, c, "the record has no PFN line");
 		return;
 	}
 	rec.pfn.s = c->p;
-	scan_line(c, &pfn);
+	scan_next_line(c, &pfn);
 	rec.pfn.len = c->p - rec.pfn.s;
 
-	if (!scan_frames(c, &rec.stack)) {
-		reading_truncated(r, c);
+	if (!scan_frame_lines(c, &rec.stack)) {
+		reading_report_truncated(r, c);
 		return;
 	}
-	reason = take_handle(r, c, &rec, handle_name);
+	reason = parse_handle_line(r, c, &rec, handle_name);
 	if (reason) {
-		reading_damage(r, c, reason);
+		reading_report_damage(r, c, reason);
 		return;
 	}
-	switch (take_tail(c, &rec)) {
+	switch (parse_record_end(c, &rec)) {
 	case TAIL_NONE:
-		reading_truncated(r, c);
+		reading_report_truncated(r, c);
 		return;
 	case TAIL_HEADER:
-		health_damage(r->health, r->path, start.line,
-			      "the record has no blank line at its end");
+		health_report_damage(r->health, r->path, start.line,
+				     "the record has no blank line at its end");
 		break;
 	case TAIL_BLANK:
-		reading_take(r, &rec, start.line);
+		reading_submit_record(r, &rec, start.line);
 		break;
 	}
 	reading_consume(r, c);
@@ -185,13 +185,13 @@ static void add_coverage(struct input_summary *s, u64 tracked, u64 untracked)
 }
 
 /* Parse "# tracked N untracked M"; other comments are ignored. */
-static void read_comment(struct reading *r, struct scan *c)
+static void read_comment(struct input_reading *r, struct text_scan *c)
 {
 	u64 tracked, untracked;
 	struct text line;
 
-	if (!scan_line(c, &line)) {
-		reading_damage(r, c, "the line is cut off or too long");
+	if (!scan_next_line(c, &line)) {
+		reading_report_damage(r, c, "the line is cut off or too long");
 		return;
 	}
 	if (consume_word(&line, "# tracked ") && !consume_number(&line, &tracked) &&
@@ -200,35 +200,35 @@ static void read_comment(struct reading *r, struct scan *c)
 	reading_consume(r, c);
 }
 
-static void read_text(struct reading *r)
+static void read_text(struct input_reading *r)
 {
-	struct scan c = reading_scan(r);
-	enum kind kind;
+	struct text_scan c = reading_begin_scan(r);
+	enum record_kind kind;
 
-	if (*c.p == '#' || is_total(scan_rest(&c)))
+	if (*c.p == '#' || is_total(scan_get_rest(&c)))
 		read_comment(r, &c);
-	else if (header_begins(scan_rest(&c), &kind))
-		read_record(r, &c, kind);
+	else if (header_recognise(scan_get_rest(&c), &kind))
+		read_text_record(r, &c, kind);
 	else
-		reading_damage(r, &c, "not a page_owner or slab_owner record");
+		reading_report_damage(r, &c, "not a page_owner or slab_owner record");
 }
 
 /* The first record decides: page_owner and slab_owner are separate files. */
-static bool lists_slabs(struct reading *r)
+static bool input_lists_slabs(struct input_reading *r)
 {
-	struct scan c = reading_scan(r);
+	struct text_scan c = reading_begin_scan(r);
 	struct text line;
-	enum kind kind;
+	enum record_kind kind;
 
-	while (scan_line(&c, &line))
-		if (header_begins(line, &kind))
+	while (scan_next_line(&c, &line))
+		if (header_recognise(line, &kind))
 			return kind != KIND_PAGE;
 	return false;
 }
 
-const struct format format_text = {
-	.recognise = is_text,
-	.lists_slabs = lists_slabs,
-	.record_begins = record_begins,
+const struct input_format format_text = {
+	.recognise = is_text_line,
+	.lists_slabs = input_lists_slabs,
+	.record_begins = text_begins_record,
 	.read = read_text,
 };

@@ -2,26 +2,26 @@
 /* Read an input record by record, and skip damage. */
 #include "input/reading.h"
 
-struct scan reading_scan(struct reading *r)
+struct text_scan reading_begin_scan(struct input_reading *r)
 {
-	struct text t = input_ahead(&r->in);
+	struct text t = input_peek(&r->in);
 
-	return (struct scan){ t.s, t.s + t.len, r->line };
+	return (struct text_scan){ t.s, t.s + t.len, r->line };
 }
 
-struct text scan_rest(const struct scan *c)
+struct text scan_get_rest(const struct text_scan *c)
 {
 	return (struct text){ c->p, c->end - c->p };
 }
 
-const char *scan_line_end(const struct scan *c)
+const char *scan_find_line_end(const struct text_scan *c)
 {
 	return memchr(c->p, '\n', c->end - c->p);
 }
 
-bool scan_line(struct scan *c, struct text *line)
+bool scan_next_line(struct text_scan *c, struct text *line)
 {
-	const char *nl = scan_line_end(c);
+	const char *nl = scan_find_line_end(c);
 
 	if (!nl)
 		return false;
@@ -41,20 +41,20 @@ static size_t blank_line_len(struct text t)
 	return TEXT_STARTS(t, "\r\n") ? 2 : 0;
 }
 
-bool scan_blank(struct scan *c)
+bool scan_blank_line(struct text_scan *c)
 {
-	size_t len = blank_line_len(scan_rest(c));
+	size_t len = blank_line_len(scan_get_rest(c));
 
 	c->p += len;
 	c->line += !!len;
 	return len;
 }
 
-bool scan_frames(struct scan *c, struct text *stack)
+bool scan_frame_lines(struct text_scan *c, struct text *stack)
 {
 	stack->s = c->p;
 	while (c->p < c->end && *c->p == ' ') {
-		const char *nl = scan_line_end(c);
+		const char *nl = scan_find_line_end(c);
 
 		if (!nl)
 			return false;
@@ -65,9 +65,9 @@ bool scan_frames(struct scan *c, struct text *stack)
 	return true;
 }
 
-void reading_consume(struct reading *r, const struct scan *c)
+void reading_consume(struct input_reading *r, const struct text_scan *c)
 {
-	input_consume(&r->in, c->p - (r->in.buf + r->in.pos));
+	input_skip(&r->in, c->p - (r->in.buf + r->in.pos));
 	r->line = c->line;
 }
 
@@ -75,12 +75,12 @@ void reading_consume(struct reading *r, const struct scan *c)
  * Skip this line and all others up to a blank line or the beginning of a record. A line
  * that is longer than the buffer is skipped in pieces.
  */
-static void skip_block(struct reading *r, bool at_line_start)
+static void skip_block(struct input_reading *r, bool at_line_start)
 {
 	bool first = true;
 
 	for (;;) {
-		struct text t = input_ahead(&r->in);
+		struct text t = input_peek(&r->in);
 		const char *nl;
 
 		if (!t.len)
@@ -90,67 +90,67 @@ static void skip_block(struct reading *r, bool at_line_start)
 			return;
 		first = false;
 		nl = memchr(t.s, '\n', t.len);
-		input_consume(&r->in, nl ? (size_t)(nl + 1 - t.s) : t.len);
+		input_skip(&r->in, nl ? (size_t)(nl + 1 - t.s) : t.len);
 		r->line += !!nl;
 		at_line_start = nl;
 	}
 }
 
-void reading_damage(struct reading *r, const struct scan *c, const char *reason)
+void reading_report_damage(struct input_reading *r, const struct text_scan *c, const char *reason)
 {
-	health_damage(r->health, r->path, c->line, reason);
+	health_report_damage(r->health, r->path, c->line, reason);
 	reading_consume(r, c);
 	skip_block(r, true);
 }
 
-void reading_truncated(struct reading *r, const struct scan *c)
+void reading_report_truncated(struct input_reading *r, const struct text_scan *c)
 {
 	bool at_line_start = c->end[-1] == '\n';
 	const char *reason = "the record is longer than 128 KiB";
-	struct scan stop = { c->end, c->end, c->line };
+	struct text_scan stop = { c->end, c->end, c->line };
 
 	if (r->in.eof)
 		reason = r->in.failure ? "the record is cut off by a read error" :
 					 "the record is cut off by the end of the input";
-	health_damage(r->health, r->path, c->line, reason);
+	health_report_damage(r->health, r->path, c->line, reason);
 	reading_consume(r, &stop);
 	if (!at_line_start)
 		skip_block(r, false);
 }
 
-void reading_line(struct reading *r, const char *(*take)(struct reading *r, struct text line))
+void reading_read_line(struct input_reading *r, line_parser parse)
 {
-	struct scan c = reading_scan(r), start = c;
+	struct text_scan c = reading_begin_scan(r), start = c;
 	struct text line;
 	const char *error;
 
-	if (!scan_line(&c, &line)) {
-		reading_truncated(r, &c);
+	if (!scan_next_line(&c, &line)) {
+		reading_report_truncated(r, &c);
 		return;
 	}
-	error = take(r, line);
+	error = parse(r, line);
 	if (error)
-		reading_damage(r, &start, error);
+		reading_report_damage(r, &start, error);
 	else
 		reading_consume(r, &c);
 }
 
-void reading_take(struct reading *r, const struct record *rec, u64 line)
+void reading_submit_record(struct input_reading *r, const struct record *rec, u64 line)
 {
-	const char *reason = r->sink->take(r->sink->arg, rec);
+	const char *reason = r->sink->add_record(r->sink->arg, rec);
 
 	if (reason)
-		health_damage(r->health, r->path, line, reason);
+		health_report_damage(r->health, r->path, line, reason);
 }
 
-void reading_run(struct reading *r)
+void reading_read_records(struct input_reading *r)
 {
 	for (;;) {
-		struct scan c = reading_scan(r);
+		struct text_scan c = reading_begin_scan(r);
 
 		if (c.p == c.end)
 			break;
-		if (scan_blank(&c)) {
+		if (scan_blank_line(&c)) {
 			reading_consume(r, &c);
 			continue;
 		}
@@ -158,8 +158,8 @@ void reading_run(struct reading *r)
 		r->format->read(r);
 	}
 	if (r->in.failure)
-		health_unread(r->health, r->path, r->in.failure);
+		health_report_unread(r->health, r->path, r->in.failure);
 	else if (!r->not_empty)
-		health_unread(r->health, r->path, "the input is empty");
-	health_input_done(r->health, r->path);
+		health_report_unread(r->health, r->path, "the input is empty");
+	health_finish_input(r->health, r->path);
 }

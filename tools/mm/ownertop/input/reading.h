@@ -18,15 +18,15 @@
 #define COLUMNS_MAX 32
 #define COLUMN_OTHER (-1)
 
-struct columns {
+struct answer_columns {
 	int v[COLUMNS_MAX];
 	u32 n;
 	bool groups;		/* the rows are groups, not objects */
 };
 
 /* An input while it is read. */
-struct reading {
-	const struct format *format;
+struct input_reading {
+	const struct input_format *format;
 	const char *path;	/* NULL: the input has been read */
 	struct input in;
 	bool open;
@@ -34,66 +34,68 @@ struct reading {
 	bool not_empty;		/* the input has other lines than blank ones */
 	u64 page_size;
 	struct record_sink *sink;
-	struct health *health;
+	struct input_health *health;
 	struct handle_map *handles;
-	struct columns columns;	/* used by format_answer */
+	struct answer_columns columns;	/* used by format_answer */
 	struct cache cache;	/* used by format_alloc_traces */
 };
 
 /* One format of input. */
-struct format {
+struct input_format {
 	/* Is this a line that no other format has? */
 	bool (*recognise)(struct text line);
 	/* Does this input only map handles to call chains? NULL: no input of the format does. */
-	bool (*maps_handles)(struct reading *r);
+	bool (*maps_handles)(struct input_reading *r);
 	/* Does this input list all slab objects? NULL: no input of the format does. */
-	bool (*lists_slabs)(struct reading *r);
+	bool (*lists_slabs)(struct input_reading *r);
 	/* Called before the first record; may be NULL. */
-	void (*begin)(struct reading *r);
+	void (*begin)(struct input_reading *r);
 	/* Does a record begin here? Reading continues there after damage. */
 	bool (*record_begins)(struct text ahead);
 	/* Read one record, which begins with a line that is not blank, and consume it. */
-	void (*read)(struct reading *r);
+	void (*read)(struct input_reading *r);
 };
 
-extern const struct format format_text;
-extern const struct format format_stacks;
-extern const struct format format_alloc_traces;
-extern const struct format format_allocinfo;
-extern const struct format format_answer;
+extern const struct input_format format_text;
+extern const struct input_format format_stacks;
+extern const struct input_format format_alloc_traces;
+extern const struct input_format format_allocinfo;
+extern const struct input_format format_answer;
 
 /* A position in the buffered text. Nothing is consumed until the record is complete. */
-struct scan {
+struct text_scan {
 	const char *p;
 	const char *end;
 	u64 line;
 };
 
 /* Returns a scan that starts at the next text of @r. */
-struct scan reading_scan(struct reading *r);
+struct text_scan reading_begin_scan(struct input_reading *r);
 /* Returns the text from the position to the end of the buffer. */
-struct text scan_rest(const struct scan *c);
+struct text scan_get_rest(const struct text_scan *c);
 /* Returns the newline at the end of the line, or NULL. */
-const char *scan_line_end(const struct scan *c);
+const char *scan_find_line_end(const struct text_scan *c);
 /* Move over a line and store it in @line without its newline. Returns false if it has none. */
-bool scan_line(struct scan *c, struct text *line);
+bool scan_next_line(struct text_scan *c, struct text *line);
 /* Move over a blank line. Returns false if there is none. */
-bool scan_blank(struct scan *c);
+bool scan_blank_line(struct text_scan *c);
 /* Move over all lines with a leading space. Returns false if the last has no newline. */
-bool scan_frames(struct scan *c, struct text *stack);
+bool scan_frame_lines(struct text_scan *c, struct text *stack);
 
 /* Consume the text before @c. */
-void reading_consume(struct reading *r, const struct scan *c);
+void reading_consume(struct input_reading *r, const struct text_scan *c);
 /* Report damage at @c, and skip to the next blank line or record. */
-void reading_damage(struct reading *r, const struct scan *c, const char *reason);
+void reading_report_damage(struct input_reading *r, const struct text_scan *c, const char *reason);
 /* Report that the buffer ends before the record at @c does, and skip the record. */
-void reading_truncated(struct reading *r, const struct scan *c);
-/* Hand the next line to @take, which returns NULL or what is wrong with the line. */
-void reading_line(struct reading *r, const char *(*take)(struct reading *r, struct text line));
+void reading_report_truncated(struct input_reading *r, const struct text_scan *c);
+/* Parse one line of an input. Returns NULL, or what is wrong with the line. */
+typedef const char *(*line_parser)(struct input_reading *r, struct text line);
+/* Hand the next line of an input to @parse, and report the damage that it finds. */
+void reading_read_line(struct input_reading *r, line_parser parse);
 /* Hand @rec, which begins at @line, to the sink. */
-void reading_take(struct reading *r, const struct record *rec, u64 line);
+void reading_submit_record(struct input_reading *r, const struct record *rec, u64 line);
 
 /* Read to the end of the input. */
-void reading_run(struct reading *r);
+void reading_read_records(struct input_reading *r);
 
 #endif

@@ -11,7 +11,7 @@
  * Values of the field "kind": the kernel's sources of records, and the source lines of
  * /proc/allocinfo, which allocate both pages and slab objects.
  */
-enum kind {
+enum record_kind {
 	KIND_SLAB = OWNER_SOURCE_SLAB,
 	KIND_PAGE = OWNER_SOURCE_PAGE,
 	KIND_PERCPU = OWNER_SOURCE_PERCPU,
@@ -41,7 +41,7 @@ enum kind {
  * reader's buffer and are valid only during the call.
  */
 struct record {
-	enum kind kind;
+	enum record_kind kind;
 	bool summed;		/* a sum that the kernel made, not one object */
 	bool slab_page;		/* a page whose record says that it holds slab objects */
 	bool inaccurate;	/* the kernel marks the figures as inaccurate */

@@ -20,7 +20,7 @@ struct input_summary {
 
 struct record_sink {
 	/* Returns NULL, or why the record is not counted. */
-	const char *(*take)(void *arg, const struct record *rec);
+	const char *(*add_record)(void *arg, const struct record *rec);
 	void *arg;
 	u64 now;		/* time stamp that ages are counted from; 0: the newest record's */
 	struct input_summary summary;

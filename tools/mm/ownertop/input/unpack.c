@@ -23,14 +23,14 @@
 #define BLOCK_SIZE (256 * 1024)
 #define NR_BLOCKS 4
 
-struct block {
+struct unpacked_block {
 	ssize_t len;		/* bytes in the block; 0: end of the input, -1: failure */
 	u64 packed;		/* compressed bytes that were read to fill the block */
 	char bytes[BLOCK_SIZE];
 };
 
 struct unpack {
-	struct block blocks[NR_BLOCKS];
+	struct unpacked_block blocks[NR_BLOCKS];
 	sem_t empty;		/* counts blocks that the thread may fill */
 	sem_t full;		/* counts blocks that the reader may read */
 	pthread_t thread;
@@ -38,7 +38,7 @@ struct unpack {
 	int stop_event;		/* eventfd that wakes the thread if it waits for a pipe */
 
 	/* Fields that only the reader uses. */
-	struct block *block;	/* the block that is being read, or NULL */
+	struct unpacked_block *block;	/* the block that is being read, or NULL */
 	u32 nr_read;
 	size_t taken;		/* bytes of the block that have been read */
 
@@ -58,7 +58,7 @@ struct unpack {
 
 static const struct unpack_kind * const kinds[] = { &unpack_gzip, &unpack_zstd };
 
-static const struct unpack_kind *find_kind(struct text head)
+static const struct unpack_kind *find_unpack_kind(struct text head)
 {
 	size_t i;
 
@@ -185,7 +185,7 @@ static void *fill_blocks(void *arg)
 	u32 i;
 
 	for (i = 0; ; i++) {
-		struct block *block = &u->blocks[i % NR_BLOCKS];
+		struct unpacked_block *block = &u->blocks[i % NR_BLOCKS];
 		bool last;
 
 		wait_semaphore(&u->empty);
@@ -203,7 +203,7 @@ static void *fill_blocks(void *arg)
 
 struct unpack *unpack_begin(struct text head, int fd)
 {
-	const struct unpack_kind *kind = find_kind(head);
+	const struct unpack_kind *kind = find_unpack_kind(head);
 	struct unpack *u;
 
 	if (!kind)
@@ -223,12 +223,12 @@ struct unpack *unpack_begin(struct text head, int fd)
 	return u;
 }
 
-static void take_block(struct unpack *u)
+static void wait_for_block(struct unpack *u)
 {
 	wait_semaphore(&u->full);
 	u->block = &u->blocks[u->nr_read++ % NR_BLOCKS];
 	u->taken = 0;
-	progress_bytes(u->block->packed);
+	progress_add_bytes(u->block->packed);
 }
 
 ssize_t unpack_read(struct unpack *u, char *buf, size_t len)
@@ -236,7 +236,7 @@ ssize_t unpack_read(struct unpack *u, char *buf, size_t len)
 	size_t left;
 
 	if (!u->block)
-		take_block(u);
+		wait_for_block(u);
 	if (u->block->len <= 0)
 		return u->block->len;
 	left = u->block->len - u->taken;

@@ -22,7 +22,7 @@ struct answer {
 	struct model model;
 	struct dumps dumps;	/* of a view that compares dumps; else only model is used */
 	u64 *dump_ns;		/* trend: time of each dump after the first */
-	struct health health;
+	struct input_health health;
 	struct selection asked;	/* selection left to do after the kernel has filtered */
 };
 

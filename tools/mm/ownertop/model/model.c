@@ -236,7 +236,7 @@ static const char *add_record_to_model(void *arg, const struct record *rec)
 void model_init(struct model *m, const struct selection *select)
 {
 	*m = (struct model){
-		.sink = { .take = add_record_to_model, .arg = m },
+		.sink = { .add_record = add_record_to_model, .arg = m },
 		.select = select,
 		.key_words = select->group.n + select->by_handle,
 	};

@@ -136,7 +136,7 @@ static bool parse_symbol(struct kallsyms *k, struct text line)
 static const char *read_lines(struct kallsyms *k, struct input *in, u64 *line)
 {
 	for (*line = 1; ; ++*line) {
-		struct text t = input_ahead(in);
+		struct text t = input_peek(in);
 		const char *nl = memchr(t.s, '\n', t.len);
 
 		if (!nl && in->failure)
@@ -150,7 +150,7 @@ static const char *read_lines(struct kallsyms *k, struct input *in, u64 *line)
 			return "no symbol, as 'ffffffff81000000 T name [module]' would be";
 		if (k->names_len > NAMES_MAX)
 			return "there are more names than any kernel has";
-		input_consume(in, nl + 1 - t.s);
+		input_skip(in, nl + 1 - t.s);
 	}
 }
 

@@ -50,6 +50,6 @@ void csv_row_of_name(const struct column_list *list, const struct answer *a, con
 
 void csv_incomplete(const struct column_list *list, const struct answer *a, FILE *out)
 {
-	if (!health_complete(&a->health))
+	if (!health_is_complete(&a->health))
 		csv_row_of_name(list, a, "incomplete", out);
 }

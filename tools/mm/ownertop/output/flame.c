@@ -99,7 +99,7 @@ static void print_data(const struct answer *a, const struct output_options *o, F
 	fprintf(out, "{\"diff\":%s,\"held\":%s,\"complete\":%s,\"sort\":\"%s\",\n",
 		o->old ? "true" : "false",
 		a->model.total.held != a->model.total.bytes ? "true" : "false",
-		health_complete(&a->health) ? "true" : "false", measure_name(a->view.measure));
+		health_is_complete(&a->health) ? "true" : "false", measure_name(a->view.measure));
 	print_inputs(o, out);
 	fputs(",\n", out);
 	print_notes(a, out);

@@ -64,7 +64,7 @@ void write_folded(const struct answer *a, const struct output_options *o, FILE *
 			fprintf(out, "%llu ", old);
 		fprintf(out, "%llu\n", now);
 	}
-	if (!health_complete(&a->health))
+	if (!health_is_complete(&a->health))
 		print_incomplete(a, o->old, out);
 	free(path);
 	tree_free(&t);

@@ -296,7 +296,7 @@ void json_begin(const struct answer *a, const struct output_options *o, FILE *ou
 	json_member("schema", new_word("ownertop"), out);
 	json_member("version", json_count(JSON_SCHEMA_VERSION), out);
 	json_member("view", new_word(o->view), out);
-	json_member("complete", json_object_new_boolean(health_complete(&a->health)), out);
+	json_member("complete", json_object_new_boolean(health_is_complete(&a->health)), out);
 	json_member("damaged", json_count(a->health.damaged), out);
 	json_member("unread_inputs", json_count(a->health.unread), out);
 	json_member("depth", json_count(m->select->chains.depth), out);

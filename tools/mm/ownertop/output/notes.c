@@ -47,7 +47,7 @@ void notes_left_out(const struct answer *a, struct terminal term, FILE *out)
 {
 	const struct model *m = &a->model;
 	const struct input_summary *summary = &m->sink.summary;
-	const struct health *h = &a->health;
+	const struct input_health *h = &a->health;
 	char buf[HUMAN_LEN];
 
 	if (m->filtered.objects)
@@ -63,7 +63,7 @@ void notes_left_out(const struct answer *a, struct terminal term, FILE *out)
 	if (summary->idle_handles)
 		fprintf(out, "handles: %u explained, none counted; read show_handles as well\n",
 			summary->idle_handles);
-	if (health_complete(h))
+	if (health_is_complete(h))
 		return;
 	fprintf(out,
 		"%sINCOMPLETE: damaged places %llu, inputs unread %u; figures cover the rest%s\n",

@@ -305,12 +305,12 @@ static void print_blocks(struct blocks *b, FILE *out)
 }
 
 /* No block begins with "#", so a program that reads blocks can tell this line from them. */
-static void print_incomplete(const struct health *h, FILE *out)
+static void print_incomplete(const struct input_health *h, FILE *out)
 {
 	fprintf(out, "# incomplete: %s\n", h->first);
 }
 
-static int write_blocks(struct blocks *b, const char *path, const struct health *h)
+static int write_blocks(struct blocks *b, const char *path, const struct input_health *h)
 {
 	FILE *out = fopen(path, "we");
 	bool failed;
@@ -320,21 +320,21 @@ static int write_blocks(struct blocks *b, const char *path, const struct health 
 		return STATUS_FAILED;
 	}
 	print_blocks(b, out);
-	if (!health_complete(h))
+	if (!health_is_complete(h))
 		print_incomplete(h, out);
 	failed = ferror(out);
 	if (fclose(out) || failed) {
 		fprintf(stderr, "page_owner_sort: %s: %s\n", path, strerror(errno));
 		return STATUS_FAILED;
 	}
-	return health_complete(h) ? STATUS_COMPLETE : STATUS_INCOMPLETE;
+	return health_is_complete(h) ? STATUS_COMPLETE : STATUS_INCOMPLETE;
 }
 
 int page_owner_sort_main(int argc, char *argv[])
 {
 	struct blocks blocks;
-	struct record_sink sink = { .take = blocks_add, .arg = &blocks };
-	struct health health = { 0 };
+	struct record_sink sink = { .add_record = blocks_add, .arg = &blocks };
+	struct input_health health = { 0 };
 	int status;
 
 	blocks_init(&blocks);

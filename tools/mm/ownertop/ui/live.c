@@ -42,7 +42,7 @@ static void read_answer(struct live *l, bool quiet)
 
 static int exit_status(const struct live *l)
 {
-	return health_complete(&l->a.health) ? STATUS_COMPLETE : STATUS_INCOMPLETE;
+	return health_is_complete(&l->a.health) ? STATUS_COMPLETE : STATUS_INCOMPLETE;
 }
 
 /* The lines of a group: its row and the chain below it. */
