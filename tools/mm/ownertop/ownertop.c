@@ -29,7 +29,7 @@ static int close_output(int status)
 	return status;
 }
 
-static bool check_readable(const char *path, const char *boot)
+static bool report_unreadable(const char *path, const char *boot)
 {
 	if (!access(path, R_OK))
 		return true;
@@ -49,27 +49,27 @@ static int find_live_files(const struct options *o, char *paths[2])
 	int n = 0;
 
 	if (!sources || sources & ~page) {
-		if (!check_readable(SLABS, "slab_owner=on"))
+		if (!report_unreadable(SLABS, "slab_owner=on"))
 			return 0;
 		paths[n++] = SLABS;
 	}
 	if (sources & page) {
-		if (!check_readable(PAGES, "page_owner=on"))
+		if (!report_unreadable(PAGES, "page_owner=on"))
 			return 0;
 		paths[n++] = PAGES;
 	}
 	return n;
 }
 
-static void report_missed_names(const struct names *names)
+static void report_missing_names(const struct frame_names *names)
 {
-	struct missed missed = names_not_found(names);
+	struct missing_frames missed = frame_names_get_not_found(names);
 
 	if (missed.n)
 		fprintf(stderr,
 			"ownertop: %u functions, as %s, are not in --vmlinux or --modules\n",
 			missed.n, missed.example);
-	missed = names_not_covered(names);
+	missed = frame_names_get_not_covered(names);
 	if (missed.n)
 		fprintf(stderr,
 			"ownertop: %u addresses, as %s, are in no function of --kallsyms\n",
@@ -99,10 +99,10 @@ static int run_view(const struct options *o)
 	if (o->one_by_one)
 		return close_output(answer_print_objects(o, paths, nr_paths, stdout));
 	if (answer_read(&a, o, paths, nr_paths)) {
-		output = options_for_output(o);
+		output = make_output_options(o);
 		o->view->write[o->format](&a, &output, stdout);
 		if (o->select.names)
-			report_missed_names(o->select.names);
+			report_missing_names(o->select.names);
 		status = close_output(health_is_complete(&a.health) ? STATUS_COMPLETE :
 								   STATUS_INCOMPLETE);
 	}

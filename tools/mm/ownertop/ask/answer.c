@@ -9,7 +9,7 @@
 #include "output/objects.h"
 
 /* Ages are counted from the newest record, so it must be known before records are judged. */
-static u64 find_newest(const struct options *o, char * const *paths, int n)
+static u64 read_newest_time(const struct options *o, char * const *paths, int n)
 {
 	static const struct selection everything = { .chains.depth = 1 };
 	struct input_health quiet_health = { .quiet = true };
@@ -26,12 +26,12 @@ static u64 find_newest(const struct options *o, char * const *paths, int n)
 void answer_read_dump(struct answer *a, const struct options *o, char * const *paths, int n)
 {
 	a->model.sink.now = o->now;
-	if (options_need_newest(o))
-		a->model.sink.now = find_newest(o, paths, n);
+	if (options_need_newest_record(o))
+		a->model.sink.now = read_newest_time(o, paths, n);
 	read_inputs(paths, n, o->page_size, &a->model.sink, &a->health);
 }
 
-static void read_pair(struct answer *a, const struct options *o, char * const *paths, int n)
+static void read_two_dumps(struct answer *a, const struct options *o, char * const *paths, int n)
 {
 	char * const old[] = { (char *)o->old };
 
@@ -42,7 +42,7 @@ static void read_pair(struct answer *a, const struct options *o, char * const *p
 	dumps_restore_last(&a->dumps, &a->model);
 }
 
-static void read_series(struct answer *a, const struct options *o, char * const *paths, int n)
+static void read_dump_series(struct answer *a, const struct options *o, char * const *paths, int n)
 {
 	int i;
 
@@ -53,7 +53,7 @@ static void read_series(struct answer *a, const struct options *o, char * const 
 	dumps_restore_last(&a->dumps, &a->model);
 }
 
-static void init_answer(struct answer *a, const struct options *o)
+static void init_view_of_answer(struct answer *a, const struct options *o)
 {
 	*a = (struct answer){
 		.view = {
@@ -68,7 +68,7 @@ static void init_answer(struct answer *a, const struct options *o)
 	memcpy(a->view.order, o->order, sizeof(a->view.order));
 }
 
-struct output_options options_for_output(const struct options *o)
+struct output_options make_output_options(const struct options *o)
 {
 	return (struct output_options){
 		.view = o->view->name,
@@ -87,27 +87,27 @@ struct output_options options_for_output(const struct options *o)
 	};
 }
 
-void answer_begin(struct answer *a, const struct options *o)
+void answer_prepare(struct answer *a, const struct options *o)
 {
-	init_answer(a, o);
+	init_view_of_answer(a, o);
 	model_init(&a->model, &o->select);
 }
 
 bool answer_read(struct answer *a, const struct options *o, char * const *paths, int n)
 {
-	init_answer(a, o);
+	init_view_of_answer(a, o);
 	if (o->live && !o->old && !o->view->series && query_groups(a, o))
 		return true;
-	answer_begin(a, o);
+	answer_prepare(a, o);
 	if (o->old)
-		read_pair(a, o, paths, n);
+		read_two_dumps(a, o, paths, n);
 	else if (o->view->series)
-		read_series(a, o, paths, n);
+		read_dump_series(a, o, paths, n);
 	else
 		answer_read_dump(a, o, paths, n);
 	if (!o->view->series)
 		return true;
-	a->dump_ns = times_find(&o->times, &a->dumps);
+	a->dump_ns = dump_times_find(&o->times, &a->dumps);
 	return a->dump_ns;
 }
 
@@ -124,7 +124,7 @@ int answer_print_objects(const struct options *options, char * const *paths, int
 	struct objects o;
 	int status;
 
-	answer_begin(&a, options);
+	answer_prepare(&a, options);
 	objects_begin(&o, &a, &options->select.sentence, options->format, out);
 	a.model.visit = objects_print;
 	a.model.visit_arg = &o;

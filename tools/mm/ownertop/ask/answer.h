@@ -14,12 +14,12 @@ bool answer_read(struct answer *a, const struct options *o, char * const *paths,
 void answer_free(struct answer *a);
 
 /* Prepare @a for answer_read_dump(); answer_read() does that itself. */
-void answer_begin(struct answer *a, const struct options *o);
+void answer_prepare(struct answer *a, const struct options *o);
 /* Read @paths, which are one dump together. */
 void answer_read_dump(struct answer *a, const struct options *o, char * const *paths, int n);
 
 /* Returns the options that functions that write views need. */
-struct output_options options_for_output(const struct options *o);
+struct output_options make_output_options(const struct options *o);
 
 /* Print objects one by one while reading @paths, in constant memory. Returns the exit status. */
 int answer_print_objects(const struct options *o, char * const *paths, int n, FILE *out);

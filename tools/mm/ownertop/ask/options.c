@@ -7,7 +7,7 @@ bool options_order_is_measure(const struct options *o)
 	return !o->nr_order || (o->nr_order == 1 && measure_is_sort_key(o->order[0]));
 }
 
-bool options_need_newest(const struct options *o)
+bool options_need_newest_record(const struct options *o)
 {
 	bool show_age = o->one_by_one && o->format == FORMAT_TSV;
 
@@ -19,6 +19,6 @@ void options_free(struct options *o)
 	globs_free(&o->select.chains.skip);
 	globs_free(&o->select.chains.hide);
 	if (o->select.names)
-		names_close(o->select.names);
-	times_free(&o->times);
+		frame_names_close(o->select.names);
+	dump_times_free(&o->times);
 }

@@ -21,7 +21,7 @@ struct options {
 	u64 now;		/* time stamp to count ages from; 0: the newest record's */
 	double least_percent;	/* share of the total that a line of a tree has at least */
 	bool callees;
-	struct times times;
+	struct dump_times times;
 	u64 page_size;
 	const char *vmlinux;	/* kernel with DWARF, or NULL */
 	const char *modules;	/* directory of modules with DWARF, or NULL */
@@ -37,7 +37,7 @@ struct options {
 /* Is bytes, held or objects the only sort key? */
 bool options_order_is_measure(const struct options *o);
 /* Must the newest record be known before records are judged? Then inputs are read twice. */
-bool options_need_newest(const struct options *o);
+bool options_need_newest_record(const struct options *o);
 void options_free(struct options *o);
 
 #endif

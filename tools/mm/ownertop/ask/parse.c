@@ -24,10 +24,10 @@
 
 static u32 parse_page_size(const char *text)
 {
-	u32 size = usage_count("--page-size", text);
+	u32 size = usage_parse_count("--page-size", text);
 
 	if (size < PAGE_SIZE_MIN || size > PAGE_SIZE_MAX || size & (size - 1))
-		usage_fail("--page-size", text, "is no machine's page size");
+		usage_refuse_value("--page-size", text, "is no machine's page size");
 	return size;
 }
 
@@ -37,25 +37,25 @@ static u32 parse_interval(const char *text)
 	double seconds = strtod(text, &end);
 
 	if (end == text || *end || !(seconds >= 0.1 && seconds <= SECONDS_MAX))
-		usage_fail("--live", text, "is no number of seconds from 0.1 to 86400");
+		usage_refuse_value("--live", text, "is no number of seconds from 0.1 to 86400");
 	return seconds * 1000;
 }
 
-static void read_skip_list(struct options *o, const char *path)
+static void read_skip_patterns(struct options *o, const char *path)
 {
 	globs_free(&o->select.chains.skip);
-	if (!globs_read(&o->select.chains.skip, path))
-		usage_fail("--skip", path, "cannot be read");
+	if (!globs_read_file(&o->select.chains.skip, path))
+		usage_refuse_value("--skip", path, "cannot be read");
 }
 
 static void parse_option(struct options *o, struct command_line *line, enum option_id id)
 {
 	struct selection *select = &o->select;
-	struct question *question = &line->question;
+	struct sentence_parts *parts = &line->parts;
 
 	switch (id) {
 	case OPT_DEPTH:
-		select->chains.depth = usage_count("--depth", optarg);
+		select->chains.depth = usage_parse_count("--depth", optarg);
 		line->depth = optarg;
 		break;
 	case OPT_GROUP:
@@ -67,37 +67,37 @@ static void parse_option(struct options *o, struct command_line *line, enum opti
 		line->sort = optarg;
 		break;
 	case OPT_TOP:
-		o->top = usage_count("--top", optarg);
+		o->top = usage_parse_count("--top", optarg);
 		line->top = optarg;
 		break;
 	case OPT_CACHE:
-		question_add_word(question, "--cache", "cache", optarg);
+		sentence_add_word_condition(parts, "--cache", "cache", optarg);
 		break;
 	case OPT_COMM:
-		question_add_word(question, "--comm", "comm", optarg);
+		sentence_add_word_condition(parts, "--comm", "comm", optarg);
 		break;
 	case OPT_PID:
-		question_add_number(question, "--pid", "pid ==", optarg);
+		sentence_add_number_condition(parts, "--pid", "pid ==", optarg);
 		break;
 	case OPT_OLDER:
-		question_add_number(question, "--older", "age >=", optarg);
+		sentence_add_number_condition(parts, "--older", "age >=", optarg);
 		break;
 	case OPT_NOW:
 		o->now = sentence_parse_time("--now", optarg);
 		if (!o->now)
-			usage_fail("--now", optarg, "is no time after boot");
+			usage_refuse_value("--now", optarg, "is no time after boot");
 		break;
 	case OPT_FOCUS:
-		question_append_function(&question->focus, optarg);
+		sentence_append_function(&parts->focus, optarg);
 		break;
 	case OPT_IGNORE:
-		question_append_function(&question->ignore, optarg);
+		sentence_append_function(&parts->ignore, optarg);
 		break;
 	case OPT_HIDE:
 		globs_add(&select->chains.hide, optarg, strlen(optarg));
 		break;
 	case OPT_SKIP:
-		read_skip_list(o, optarg);
+		read_skip_patterns(o, optarg);
 		break;
 	case OPT_NO_SKIP:
 		globs_free(&select->chains.skip);
@@ -109,13 +109,13 @@ static void parse_option(struct options *o, struct command_line *line, enum opti
 		o->callees = true;
 		break;
 	case OPT_MIN:
-		o->least_percent = usage_percent("--min", optarg);
+		o->least_percent = usage_parse_percent("--min", optarg);
 		break;
 	case OPT_DIFF:
 		o->old = optarg;
 		break;
 	case OPT_TIME:
-		times_parse(&o->times, optarg);
+		dump_times_parse(&o->times, optarg);
 		break;
 	case OPT_PAGE_SIZE:
 		o->page_size = parse_page_size(optarg);
@@ -139,14 +139,15 @@ static void parse_option(struct options *o, struct command_line *line, enum opti
 		o->kallsyms = optarg;
 		break;
 	case OPT_HELP:
-		usage_help();
+		usage_print_help();
 	case NR_OPTIONS:
 		break;
 	}
 }
 
 /* Make the arguments of getopt_long() from the list of options. */
-static void list_options(char letters[2 * NR_OPTIONS + 1], struct option names[NR_OPTIONS + 1])
+static void make_getopt_arguments(char letters[2 * NR_OPTIONS + 1],
+				  struct option names[NR_OPTIONS + 1])
 {
 	int i;
 
@@ -177,7 +178,7 @@ static enum option_id find_option(int opt)
 	for (i = 0; i < NR_OPTIONS; i++)
 		if (opt == option_list[i].letter)
 			return i;
-	usage_hint();
+	usage_exit_with_hint();
 }
 
 static void parse_all_options(struct options *o, struct command_line *line, int argc, char *argv[])
@@ -186,7 +187,7 @@ static void parse_all_options(struct options *o, struct command_line *line, int 
 	char letters[2 * NR_OPTIONS + 1];
 	int opt;
 
-	list_options(letters, names);
+	make_getopt_arguments(letters, names);
 	while ((opt = getopt_long(argc, argv, letters, names, NULL)) != -1) {
 		enum option_id id = find_option(opt);
 
@@ -196,7 +197,7 @@ static void parse_all_options(struct options *o, struct command_line *line, int 
 }
 
 /* Refuse options and settings that the view would ignore. */
-static void check_taken(const struct options *o, unsigned int used)
+static void refuse_ignored_options(const struct options *o, unsigned int used)
 {
 	static const struct {
 		unsigned int takes;
@@ -221,77 +222,79 @@ static void check_taken(const struct options *o, unsigned int used)
 		if (refused & settings[i].takes)
 			name = settings[i].name;
 	if (name)
-		usage_fail(name, o->view->name, "is a view that has no use for it");
+		usage_refuse_value(name, o->view->name, "is a view that has no use for it");
 	if (!o->view->write[o->format])
-		usage_fail(format_options[o->format], o->view->name, "is a view without that form");
+		usage_refuse_value(format_options[o->format], o->view->name,
+				   "is a view without that form");
 	if (o->view->no_terminal && isatty(STDOUT_FILENO))
-		usage_fail(o->view->name, "standard output",
-			   "is a terminal; send it to a file with '>'");
+		usage_refuse_value(o->view->name, "standard output",
+				   "is a terminal; send it to a file with '>'");
 }
 
 /*
  * Ages are counted from the newest record. answer_read_dump() finds it by reading all
  * inputs once before it reads them to add them up, which a pipe does not allow.
  */
-static void check_readable_twice(const struct options *o, const char *option)
+static void refuse_standard_input(const struct options *o, const char *option)
 {
 	int i;
 
 	for (i = 0; i < o->nr_inputs; i++)
 		if (!strcmp(o->inputs[i], "-"))
-			usage_fail(option, "-", "cannot be read twice; give it a FILE");
+			usage_refuse_value(option, "-", "cannot be read twice; give it a FILE");
 	if (o->old && !strcmp(o->old, "-"))
-		usage_fail(option, "-", "cannot be read twice; give it a FILE");
+		usage_refuse_value(option, "-", "cannot be read twice; give it a FILE");
 }
 
 /* A misspelt view would be taken for a file that does not exist: suggest the view. */
-static void check_view(const char *word)
+static void suggest_view(const char *word)
 {
-	const struct view *meant = view_nearest(word);
+	const struct view *meant = view_find_similar(word);
 
 	if (!meant || strchr(word, '/') || !access(word, F_OK))
 		return;
 	fprintf(stderr, "ownertop: '%s' is no view, and no file: did you mean '%s'?\n", word,
 		meant->name);
-	usage_hint();
+	usage_exit_with_hint();
 }
 
-static void check_inputs(struct options *o)
+static void check_number_of_inputs(struct options *o)
 {
 	if (o->view->pair) {
 		if (o->nr_inputs != 2)
-			usage_fail(o->view->name, "OLD NEW", "are the two dumps it takes");
+			usage_refuse_value(o->view->name, "OLD NEW", "are the two dumps it takes");
 		o->old = *o->inputs++;
 		o->nr_inputs--;
 	}
 	if (!o->view->series)
 		return;
 	if (o->nr_inputs < 2)
-		usage_fail(o->view->name, "FILE FILE...", "are the dumps it takes, two or more");
+		usage_refuse_value(o->view->name, "FILE FILE...",
+				   "are the dumps it takes, two or more");
 	if (o->times.source == TIME_LIST && o->times.n != (u32)o->nr_inputs)
-		usage_fail("--time", "T,T...", "must have one time for each dump");
+		usage_refuse_value("--time", "T,T...", "must have one time for each dump");
 }
 
-static void check_live(const struct options *o)
+static void check_live_options(const struct options *o)
 {
 	if (o->format != FORMAT_TEXT)
-		usage_fail("--live", "--json or --csv", "cannot be had with it");
-	check_readable_twice(o, "--live");
+		usage_refuse_value("--live", "--json or --csv", "cannot be had with it");
+	refuse_standard_input(o, "--live");
 }
 
-static void open_names(struct options *o)
+static void open_frame_names(struct options *o)
 {
 	struct kallsyms *kallsyms = NULL;
 	const char *error;
 
 	if (o->modules && access(o->modules, R_OK | X_OK))
-		usage_fail("--modules", o->modules, "is no directory that can be read");
+		usage_refuse_value("--modules", o->modules, "is no directory that can be read");
 	if (o->kallsyms) {
 		kallsyms = kallsyms_open(o->kallsyms);
 		if (!kallsyms)
 			exit(STATUS_FAILED);
 	}
-	o->select.names = names_open(o->vmlinux, o->modules, kallsyms, &error);
+	o->select.names = frame_names_open(o->vmlinux, o->modules, kallsyms, &error);
 	if (o->select.names)
 		return;
 	fprintf(stderr, "ownertop: --vmlinux: %s: %s\n", o->vmlinux, error);
@@ -302,7 +305,7 @@ static void open_names(struct options *o)
  * The kernel answers for call chains from counters, but looks at every object for ages.
  * This takes too long for --live, so there ages are asked for only to sort by them.
  */
-static bool needs_ages(const struct options *o)
+static bool view_needs_ages(const struct options *o)
 {
 	u32 i;
 
@@ -313,21 +316,21 @@ static bool needs_ages(const struct options *o)
 }
 
 /* The kernel looks at every object to group by cache, too: --live has other groups. */
-static const struct group_list *default_groups(const struct options *o)
+static const struct group_list *get_default_groups(const struct options *o)
 {
 	return o->live && o->interval_ms ? &o->view->redrawn : &o->view->group;
 }
 
-static void set_defaults(struct options *o)
+static void set_default_options(struct options *o)
 {
 	if (!o->select.group.n)
-		o->select.group = *default_groups(o);
+		o->select.group = *get_default_groups(o);
 	if (o->select.chains.depth == UNSET)
 		o->select.chains.depth = o->view->depth;
 	if (!o->nr_order)
 		o->order[o->nr_order++] = OWNER_SORT_BYTES;
 	o->sort = measure_of_sort_keys(o->order, o->nr_order);
-	o->ages = needs_ages(o);
+	o->ages = view_needs_ages(o);
 	if (o->top == UNSET)
 		o->top = o->format == FORMAT_TEXT ? o->view->top : 0;
 	if (o->least_percent < 0)
@@ -345,29 +348,29 @@ void parse_command_line(struct options *o, int argc, char *argv[])
 		.least_percent = -1,
 		.page_size = sysconf(_SC_PAGESIZE),
 	};
-	globs_add_allocator(&o->select.chains.skip);
+	globs_add_allocator_functions(&o->select.chains.skip);
 	parse_all_options(o, &line, argc, argv);
 
 	o->nr_inputs = argc - optind;
 	settings_extract_sentence(o, &line, argv + optind);
-	o->view = o->nr_inputs ? view_find(*o->inputs) : NULL;
+	o->view = o->nr_inputs ? view_find_by_name(*o->inputs) : NULL;
 	if (o->view) {
 		o->inputs++;
 		o->nr_inputs--;
 	} else {
 		if (o->nr_inputs)
-			check_view(*o->inputs);
+			suggest_view(*o->inputs);
 		o->view = &views[0];
 	}
 	settings_merge(o, &line);
 	o->live = !o->nr_inputs;
-	check_taken(o, line.takes);
-	check_inputs(o);
-	if (options_need_newest(o))
-		check_readable_twice(o, "age");
+	refuse_ignored_options(o, line.takes);
+	check_number_of_inputs(o);
+	if (options_need_newest_record(o))
+		refuse_standard_input(o, "age");
 	if (o->interval_ms)
-		check_live(o);
+		check_live_options(o);
 	if (o->vmlinux || o->modules || o->kallsyms)
-		open_names(o);
-	set_defaults(o);
+		open_frame_names(o);
+	set_default_options(o);
 }

@@ -26,7 +26,7 @@
 static const unsigned int pages = 1U << OWNER_SOURCE_PAGE;
 
 /* Print the message that the kernel returns for a wrong sentence, and exit. */
-static noreturn void fail_refused(int fd)
+static noreturn void exit_with_refusal(int fd)
 {
 	char message[4096];
 	ssize_t n = read(fd, message, sizeof(message));
@@ -51,7 +51,7 @@ static int send_sentence(const struct owner_sentence *s)
 	}
 	/* An empty line asks for everything. */
 	if (write(fd, length ? printed : "\n", length ? length : 1) < 0)
-		fail_refused(fd);
+		exit_with_refusal(fd);
 	return fd;
 }
 
@@ -64,7 +64,7 @@ static bool wants_pages_and_objects(const struct owner_sentence *s)
 	return s->sources & pages && s->sources & ~pages;
 }
 
-static void add_group_by(struct owner_sentence *s, enum owner_field field)
+static void add_group_field(struct owner_sentence *s, enum owner_field field)
 {
 	s->group_by[s->nr_group_by++] = (struct owner_group_field){
 		.field = field,
@@ -99,7 +99,7 @@ static bool add_group_fields(struct owner_sentence *s, const struct selection *s
 			continue;
 		if (s->nr_group_by == OWNER_GROUP_MAX)
 			return false;
-		add_group_by(s, i);
+		add_group_field(s, i);
 	}
 	return true;
 }
@@ -108,7 +108,7 @@ static bool add_group_fields(struct owner_sentence *s, const struct selection *s
  * Make the sentence for the kernel: all groups, as TSV. They are sorted here, not there;
  * but sort=oldest makes the kernel look for ages. Returns false if the kernel cannot answer.
  */
-static bool make_sentence(struct owner_sentence *s, const struct options *o)
+static bool make_kernel_sentence(struct owner_sentence *s, const struct options *o)
 {
 	const struct selection *select = &o->select;
 
@@ -144,7 +144,7 @@ bool query_groups(struct answer *a, const struct options *o)
 	struct input_health health = { .quiet = true };
 	int fd;
 
-	if (!make_sentence(&sentence, o))
+	if (!make_kernel_sentence(&sentence, o))
 		return false;
 	fd = send_sentence(&sentence);
 	if (fd < 0)

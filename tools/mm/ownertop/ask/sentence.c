@@ -55,7 +55,7 @@ static void append_quoted(char **text, const char *word, const char *suffix)
 }
 
 /* Returns why a sentence that the language allows has no answer here, or NULL. */
-static const char *find_refusal(const struct owner_sentence *s)
+static const char *find_unsupported_part(const struct owner_sentence *s)
 {
 	unsigned int i;
 
@@ -74,9 +74,9 @@ void sentence_parse_setting(struct owner_sentence *s, const char *option, const 
 
 	append_text(&text, "%s%s", setting, value);
 	if (!owner_lang_parse(s, OWNER_QUERY, text, strlen(text), &error))
-		usage_refuse(option, error.message);
-	if (find_refusal(s))
-		usage_refuse(option, find_refusal(s));
+		usage_refuse_option(option, error.message);
+	if (find_unsupported_part(s))
+		usage_refuse_option(option, find_unsupported_part(s));
 	free(text);
 }
 
@@ -86,7 +86,7 @@ u64 sentence_parse_time(const char *option, const char *text)
 
 	sentence_parse_setting(&s, option, "if ts == ", text);
 	if (s.nr_comparisons != 1 || s.nr_values != 1 || s.values[0].low != s.values[0].high)
-		usage_fail(option, text, "is not one time");
+		usage_refuse_value(option, text, "is not one time");
 	return s.values[0].low;
 }
 
@@ -94,39 +94,40 @@ u64 sentence_parse_time(const char *option, const char *text)
  * Parse @condition alone, before it is joined with the others: a value like "1 || pid > 0"
  * must not change the meaning of the expression. Frees @condition.
  */
-static void add_condition(struct question *q, const char *option, const char *value,
+static void add_condition(struct sentence_parts *parts, const char *option, const char *value,
 			  char *condition)
 {
 	struct owner_lang_error error;
 	struct owner_sentence s;
 
 	if (!owner_lang_parse(&s, OWNER_QUERY, condition, strlen(condition), &error))
-		usage_refuse(option, error.message);
+		usage_refuse_option(option, error.message);
 	if (s.nr_comparisons != 1 || s.comparisons[0].nr_closing)
-		usage_fail(option, value, "is more than a value");
-	append_text(&q->conditions, " && %s", condition + strlen("if "));
+		usage_refuse_value(option, value, "is more than a value");
+	append_text(&parts->conditions, " && %s", condition + strlen("if "));
 	free(condition);
 }
 
-void question_add_word(struct question *q, const char *option, const char *field, const char *word)
+void sentence_add_word_condition(struct sentence_parts *parts, const char *option,
+				 const char *field, const char *word)
 {
 	char *condition = NULL;
 
 	append_text(&condition, "if %s == ", field);
 	append_quoted(&condition, word, "");
-	add_condition(q, option, word, condition);
+	add_condition(parts, option, word, condition);
 }
 
-void question_add_number(struct question *q, const char *option, const char *comparison,
-			 const char *number)
+void sentence_add_number_condition(struct sentence_parts *parts, const char *option,
+				   const char *comparison, const char *number)
 {
 	char *condition = NULL;
 
 	append_text(&condition, "if %s %s", comparison, number);
-	add_condition(q, option, number, condition);
+	add_condition(parts, option, number, condition);
 }
 
-void question_append_function(char **list, const char *pattern)
+void sentence_append_function(char **list, const char *pattern)
 {
 	/* Suffixes that the compiler and memory allocation profiling append. */
 	static const char * const suffixes[] = { "", ".*", "_noprof", "_noprof.*" };
@@ -138,20 +139,20 @@ void question_append_function(char **list, const char *pattern)
 	}
 }
 
-static void add_functions(struct question *q, const char *option, const char *comparison,
-			  char *list)
+static void add_function_condition(struct sentence_parts *parts, const char *option,
+				   const char *comparison, char *list)
 {
 	char *condition = NULL;
 
 	if (!list)
 		return;
 	append_text(&condition, "if func %s %s", comparison, list);
-	add_condition(q, option, list, condition);
+	add_condition(parts, option, list, condition);
 	free(list);
 }
 
-static noreturn void fail_with_error(const struct owner_lang_error *error, const char *text,
-				     size_t length)
+static noreturn void exit_with_language_error(const struct owner_lang_error *error,
+					      const char *text, size_t length)
 {
 	char shown[OWNER_ERROR_TEXT_SIZE];
 
@@ -160,12 +161,12 @@ static noreturn void fail_with_error(const struct owner_lang_error *error, const
 	exit(STATUS_FAILED);
 }
 
-static noreturn void refuse_part(const char *reason, const char *text, size_t length)
+static noreturn void exit_with_reason(const char *reason, const char *text, size_t length)
 {
 	struct owner_lang_error error = { .length = length };
 
 	snprintf(error.message, sizeof(error.message), "%s", reason);
-	fail_with_error(&error, text, length);
+	exit_with_language_error(&error, text, length);
 }
 
 /* Parse the sentence without the conditions of options: an error points into it. */
@@ -178,17 +179,17 @@ static void parse_sentence(struct owner_sentence *s, const char *text)
 
 	owner_lang_next_sentence(&left, &sentence, &length);
 	if (!owner_lang_parse(s, OWNER_QUERY, sentence, length, &error))
-		fail_with_error(&error, sentence, length);
-	reason = find_refusal(s);
+		exit_with_language_error(&error, sentence, length);
+	reason = find_unsupported_part(s);
 	if (reason)
-		refuse_part(reason, sentence, length);
+		exit_with_reason(reason, sentence, length);
 	if (owner_lang_next_sentence(&left, &sentence, &length))
-		refuse_part("one sentence is answered at a time: here another begins",
-			    sentence, length);
+		exit_with_reason("one sentence is answered at a time: here another begins",
+				 sentence, length);
 }
 
 /* Find the expression in a printed sentence; no setting before it contains a blank. */
-static const char *find_if(const char *printed)
+static const char *find_if_keyword(const char *printed)
 {
 	const char *found;
 
@@ -198,30 +199,30 @@ static const char *find_if(const char *printed)
 	return found ? found + 1 : NULL;
 }
 
-static void add_conditions(struct owner_sentence *s, const char *conditions)
+static void join_conditions(struct owner_sentence *s, const char *conditions)
 {
 	char printed[OWNER_SENTENCE_MAX + 1], *text = NULL;
 	struct owner_lang_error error;
 	const char *expression;
 
 	owner_lang_print(s, printed, sizeof(printed));
-	expression = find_if(printed);
+	expression = find_if_keyword(printed);
 	if (expression)
 		append_text(&text, "%.*sif (%s)%s", (int)(expression - printed), printed,
 			    expression + strlen("if "), conditions);
 	else
 		append_text(&text, "%s if %s", printed, conditions + strlen(" && "));
 	if (!owner_lang_parse(s, OWNER_QUERY, text, strlen(text), &error))
-		fail_with_error(&error, text, strlen(text));
+		exit_with_language_error(&error, text, strlen(text));
 	free(text);
 }
 
-void question_finish(struct question *q, struct owner_sentence *s)
+void sentence_finish(struct sentence_parts *parts, struct owner_sentence *s)
 {
-	add_functions(q, "--focus", "==", q->focus);
-	add_functions(q, "--ignore", "!=", q->ignore);
-	parse_sentence(s, q->sentence ? q->sentence : "");
-	if (q->conditions)
-		add_conditions(s, q->conditions);
-	free(q->conditions);
+	add_function_condition(parts, "--focus", "==", parts->focus);
+	add_function_condition(parts, "--ignore", "!=", parts->ignore);
+	parse_sentence(s, parts->sentence ? parts->sentence : "");
+	if (parts->conditions)
+		join_conditions(s, parts->conditions);
+	free(parts->conditions);
 }

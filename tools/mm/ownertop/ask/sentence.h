@@ -10,7 +10,7 @@
 #include "lang/lang.h"
 #include "base/types.h"
 
-struct question {
+struct sentence_parts {
 	const char *sentence;	/* sentence on the command line; NULL: it has none */
 	char *conditions;	/* conditions of options, each after " && " */
 	char *focus;		/* patterns of --focus, and below of --ignore */
@@ -30,14 +30,14 @@ void sentence_parse_setting(struct owner_sentence *s, const char *option, const 
 u64 sentence_parse_time(const char *option, const char *text);
 
 /* Add the condition "field == word". */
-void question_add_word(struct question *q, const char *option, const char *field,
-		       const char *word);
+void sentence_add_word_condition(struct sentence_parts *parts, const char *option,
+				 const char *field, const char *word);
 /* Add the condition "comparison number", as "pid == 1,2". */
-void question_add_number(struct question *q, const char *option, const char *comparison,
-			 const char *number);
-/* Append a pattern for functions to the focus or ignore list of a question. */
-void question_append_function(char **list, const char *pattern);
+void sentence_add_number_condition(struct sentence_parts *parts, const char *option,
+				   const char *comparison, const char *number);
+/* Append a pattern for functions to the focus or ignore list of @parts. */
+void sentence_append_function(char **list, const char *pattern);
 /* Parse the sentence together with all conditions into @s, and free the conditions. */
-void question_finish(struct question *q, struct owner_sentence *s);
+void sentence_finish(struct sentence_parts *parts, struct owner_sentence *s);
 
 #endif

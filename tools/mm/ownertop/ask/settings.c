@@ -29,13 +29,13 @@ void settings_parse_group(struct options *o, const char *list)
 		if (strcmp(field, field_name(OWNER_FIELD_AGE)))
 			sentence_parse_setting(&s, "--group", "group=", field);
 		if (field_is_listed(by, s.group_by[0].field))
-			usage_fail("--group", field, "is named twice");
+			usage_refuse_value("--group", field, "is named twice");
 		by->v[by->n++] = s.group_by[0];
 	}
 	free(fields);
 }
 
-static void copy_sort(struct options *o, const struct owner_sentence *s)
+static void copy_sort_keys(struct options *o, const struct owner_sentence *s)
 {
 	memcpy(o->order, s->sort_by, sizeof(o->order));
 	o->nr_order = s->nr_sort_by;
@@ -46,7 +46,7 @@ void settings_parse_sort(struct options *o, const char *list)
 	struct owner_sentence s;
 
 	sentence_parse_setting(&s, "--sort", "group=kind sort=", list);
-	copy_sort(o, &s);
+	copy_sort_keys(o, &s);
 }
 
 static bool has_setting(const struct owner_sentence *s, enum owner_setting setting)
@@ -55,10 +55,10 @@ static bool has_setting(const struct owner_sentence *s, enum owner_setting setti
 }
 
 /* @argument is the option's, or NULL; @in_sentence: the sentence has the setting, too. */
-static void check_not_repeated(const char *option, const char *argument, bool in_sentence)
+static void refuse_repeated_setting(const char *option, const char *argument, bool in_sentence)
 {
 	if (argument && in_sentence)
-		usage_fail(option, argument, "is said in another place as well");
+		usage_refuse_value(option, argument, "is said in another place as well");
 }
 
 static void merge_groups(struct options *o, const struct command_line *line)
@@ -67,8 +67,8 @@ static void merge_groups(struct options *o, const struct command_line *line)
 	struct group_list *by = &o->select.group;
 	unsigned int i;
 
-	check_not_repeated("--group", line->group, s->nr_group_by);
-	check_not_repeated("--depth", line->depth, s->nr_group_by);
+	refuse_repeated_setting("--group", line->group, s->nr_group_by);
+	refuse_repeated_setting("--depth", line->depth, s->nr_group_by);
 	if (s->nr_group_by) {
 		memcpy(by->v, s->group_by, sizeof(s->group_by));
 		by->n = s->nr_group_by;
@@ -76,7 +76,7 @@ static void merge_groups(struct options *o, const struct command_line *line)
 	for (i = 0; i < by->n; i++) {
 		if (by->v[i].field != OWNER_FIELD_STACK)
 			continue;
-		check_not_repeated("--depth", line->depth, by->v[i].frames);
+		refuse_repeated_setting("--depth", line->depth, by->v[i].frames);
 		o->select.chains.full = by->v[i].full;
 		if (s->nr_group_by || by->v[i].frames)
 			o->select.chains.depth = by->v[i].frames;
@@ -92,13 +92,13 @@ static unsigned int merge_settings(struct options *o, const struct command_line 
 	const struct owner_sentence *s = &o->select.sentence;
 	unsigned int takes = 0;
 
-	check_not_repeated("--sort", line->sort, s->nr_sort_by);
-	check_not_repeated("--top", line->top, has_setting(s, OWNER_SET_TOP));
+	refuse_repeated_setting("--sort", line->sort, s->nr_sort_by);
+	refuse_repeated_setting("--top", line->top, has_setting(s, OWNER_SET_TOP));
 	if (o->format != FORMAT_TEXT)
-		check_not_repeated(format_options[o->format], "format=",
-				   has_setting(s, OWNER_SET_FORMAT));
+		refuse_repeated_setting(format_options[o->format], "format=",
+					has_setting(s, OWNER_SET_FORMAT));
 	if (s->nr_sort_by)
-		copy_sort(o, s);
+		copy_sort_keys(o, s);
 	if (!options_order_is_measure(o))
 		takes |= TAKES_ORDER;
 	if (has_setting(s, OWNER_SET_TOP)) {
@@ -116,21 +116,21 @@ static unsigned int merge_settings(struct options *o, const struct command_line 
 	return takes;
 }
 
-static void check_one_by_one(const struct options *o, const struct command_line *line)
+static void check_one_by_one_settings(const struct options *o, const struct command_line *line)
 {
 	if (!o->one_by_one)
 		return;
 	if (o->format == FORMAT_JSON || o->format == FORMAT_CSV || o->interval_ms)
-		usage_fail(o->interval_ms ? "--live" : "--json or --csv", "mode=records",
-			   "shows objects one by one, without groups");
+		usage_refuse_value(o->interval_ms ? "--live" : "--json or --csv", "mode=records",
+				   "shows objects one by one, without groups");
 	if (line->sort || line->top)
-		usage_fail(line->sort ? "--sort" : "--top", "mode=records",
-			   "shows objects one by one, without groups");
+		usage_refuse_value(line->sort ? "--sort" : "--top", "mode=records",
+				   "shows objects one by one, without groups");
 }
 
 void settings_extract_sentence(struct options *o, struct command_line *line, char **words)
 {
-	struct question *question = &line->question;
+	struct sentence_parts *parts = &line->parts;
 	int i, kept = 0;
 
 	for (i = 0; i < o->nr_inputs; i++) {
@@ -138,9 +138,10 @@ void settings_extract_sentence(struct options *o, struct command_line *line, cha
 			words[kept++] = words[i];
 			continue;
 		}
-		if (question->sentence)
-			usage_fail("sentence", words[i], "is a second one; one is answered");
-		question->sentence = words[i];
+		if (parts->sentence)
+			usage_refuse_value("sentence", words[i],
+					   "is a second one; one is answered");
+		parts->sentence = words[i];
 	}
 	o->inputs = words;
 	o->nr_inputs = kept;
@@ -148,8 +149,8 @@ void settings_extract_sentence(struct options *o, struct command_line *line, cha
 
 void settings_merge(struct options *o, struct command_line *line)
 {
-	question_finish(&line->question, &o->select.sentence);
+	sentence_finish(&line->parts, &o->select.sentence);
 	merge_groups(o, line);
 	line->takes |= merge_settings(o, line);
-	check_one_by_one(o, line);
+	check_one_by_one_settings(o, line);
 }

@@ -12,7 +12,7 @@
 
 /* The part of the command line that is merged into struct options after all of it is read. */
 struct command_line {
-	struct question question;
+	struct sentence_parts parts;
 	const char *depth, *group, *sort, *top;	/* arguments of the options; NULL: not used */
 	unsigned int takes;	/* TAKES_ bits of the options and settings that were used */
 };

@@ -13,7 +13,7 @@
 
 #define NS_PER_SECOND 1000000000ULL
 
-static void parse_list(struct times *t, const char *text)
+static void parse_time_list(struct dump_times *t, const char *text)
 {
 	char *list = xstrndup(text, strlen(text)), *one, *next = list;
 
@@ -24,7 +24,7 @@ static void parse_list(struct times *t, const char *text)
 	free(list);
 }
 
-void times_parse(struct times *t, const char *text)
+void dump_times_parse(struct dump_times *t, const char *text)
 {
 	t->source = TIME_RECORDS;
 	t->n = 0;
@@ -34,10 +34,10 @@ void times_parse(struct times *t, const char *text)
 	if (!strcmp(text, "mtime"))
 		return;
 	t->source = TIME_LIST;
-	parse_list(t, text);
+	parse_time_list(t, text);
 }
 
-static bool find_mtime(const char *path, u64 *ns)
+static bool read_mtime(const char *path, u64 *ns)
 {
 	struct stat st;
 
@@ -49,7 +49,7 @@ static bool find_mtime(const char *path, u64 *ns)
 	return true;
 }
 
-static bool find_time(const struct times *t, const struct dumps *dumps, u32 i, u64 *ns)
+static bool find_dump_time(const struct dump_times *t, const struct dumps *dumps, u32 i, u64 *ns)
 {
 	switch (t->source) {
 	case TIME_RECORDS:
@@ -59,7 +59,7 @@ static bool find_time(const struct times *t, const struct dumps *dumps, u32 i, u
 				dumps->v[i].path);
 		return *ns;
 	case TIME_MTIME:
-		return find_mtime(dumps->v[i].path, ns);
+		return read_mtime(dumps->v[i].path, ns);
 	case TIME_LIST:
 		*ns = t->list[i];
 		return true;
@@ -67,7 +67,7 @@ static bool find_time(const struct times *t, const struct dumps *dumps, u32 i, u
 	return false;
 }
 
-static bool report_not_later(const struct times *t, const struct dumps *dumps, u32 i)
+static bool report_dump_not_later(const struct dump_times *t, const struct dumps *dumps, u32 i)
 {
 	static const char * const origin[] = {
 		[TIME_RECORDS] = "by the time stamps of its records (was there a reboot?)",
@@ -82,32 +82,32 @@ static bool report_not_later(const struct times *t, const struct dumps *dumps, u
 	return false;
 }
 
-static bool find_times(const struct times *t, const struct dumps *dumps, u64 *ns)
+static bool find_dump_times(const struct dump_times *t, const struct dumps *dumps, u64 *ns)
 {
 	u32 i;
 
 	for (i = 0; i < dumps->n; i++) {
-		if (!find_time(t, dumps, i, &ns[i]))
+		if (!find_dump_time(t, dumps, i, &ns[i]))
 			return false;
 		if (i && ns[i] <= ns[i - 1])
-			return report_not_later(t, dumps, i);
+			return report_dump_not_later(t, dumps, i);
 	}
 	for (i = dumps->n; i--;)
 		ns[i] -= ns[0];
 	return true;
 }
 
-u64 *times_find(const struct times *t, const struct dumps *dumps)
+u64 *dump_times_find(const struct dump_times *t, const struct dumps *dumps)
 {
 	u64 *ns = xmalloc(dumps->n * sizeof(*ns));
 
-	if (find_times(t, dumps, ns))
+	if (find_dump_times(t, dumps, ns))
 		return ns;
 	free(ns);
 	return NULL;
 }
 
-void times_free(struct times *t)
+void dump_times_free(struct dump_times *t)
 {
 	free(t->list);
 }

@@ -15,7 +15,7 @@ enum time_source {
 	TIME_LIST,		/* a list of times from the user */
 };
 
-struct times {
+struct dump_times {
 	enum time_source source;
 	u64 *list;		/* TIME_LIST: time of each dump, in ns since any moment */
 	u32 n;
@@ -23,14 +23,14 @@ struct times {
 };
 
 /* Parse the argument of --time. Ends the program with a message if it is wrong. */
-void times_parse(struct times *t, const char *text);
+void dump_times_parse(struct dump_times *t, const char *text);
 
 /*
  * Returns an array with the ns from the first dump to each dump. Returns NULL after a
  * message if a dump is not later than the one before.
  */
-u64 *times_find(const struct times *t, const struct dumps *dumps);
+u64 *dump_times_find(const struct dump_times *t, const struct dumps *dumps);
 
-void times_free(struct times *t);
+void dump_times_free(struct dump_times *t);
 
 #endif

@@ -67,7 +67,7 @@ static void print_options(void)
 	}
 }
 
-void usage_help(void)
+void usage_print_help(void)
 {
 	fputs(help_head, stdout);
 	print_options();
@@ -75,44 +75,44 @@ void usage_help(void)
 	exit(STATUS_COMPLETE);
 }
 
-void usage_hint(void)
+void usage_exit_with_hint(void)
 {
 	fputs("Try 'ownertop --help'.\n", stderr);
 	exit(STATUS_FAILED);
 }
 
-void usage_fail(const char *option, const char *value, const char *reason)
+void usage_refuse_value(const char *option, const char *value, const char *reason)
 {
 	fprintf(stderr, "ownertop: %s: '%s' %s\n", option, value, reason);
-	usage_hint();
+	usage_exit_with_hint();
 }
 
-void usage_refuse(const char *option, const char *message)
+void usage_refuse_option(const char *option, const char *message)
 {
 	fprintf(stderr, "ownertop: %s: %s\n", option, message);
-	usage_hint();
+	usage_exit_with_hint();
 }
 
-u32 usage_count(const char *option, const char *text)
+u32 usage_parse_count(const char *option, const char *text)
 {
 	char *end;
 	u64 v = strtoull(text, &end, 10);	/* ULLONG_MAX if too large: refused below */
 
 	if (*text < '0' || *text > '9' || *end)
-		usage_fail(option, text, "is not a number");
+		usage_refuse_value(option, text, "is not a number");
 	if (v >= U32_MAX)
-		usage_fail(option, text, "is too large a number");
+		usage_refuse_value(option, text, "is too large a number");
 	return v;
 }
 
-double usage_percent(const char *option, const char *text)
+double usage_parse_percent(const char *option, const char *text)
 {
 	char *end;
 	double v = strtod(text, &end);
 
 	if (*text < '0' || *text > '9' || (strcmp(end, "") && strcmp(end, "%")))
-		usage_fail(option, text, "is not a number of percent");
+		usage_refuse_value(option, text, "is not a number of percent");
 	if (!(v <= 100))
-		usage_fail(option, text, "is more than all");
+		usage_refuse_value(option, text, "is more than all");
 	return v;
 }

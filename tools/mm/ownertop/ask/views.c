@@ -85,7 +85,7 @@ const struct view views[] = {
 
 const unsigned int nr_views = NR_VIEWS;
 
-const struct view *view_find(const char *name)
+const struct view *view_find_by_name(const char *name)
 {
 	unsigned int i;
 
@@ -95,7 +95,7 @@ const struct view *view_find(const char *name)
 	return NULL;
 }
 
-const struct view *view_nearest(const char *name)
+const struct view *view_find_similar(const char *name)
 {
 	const char *names[NR_VIEWS];
 	unsigned int i;

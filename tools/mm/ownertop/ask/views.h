@@ -28,8 +28,8 @@ extern const struct view views[];
 extern const unsigned int nr_views;
 
 /* Returns the view of that name, or NULL. */
-const struct view *view_find(const char *name);
+const struct view *view_find_by_name(const char *name);
 /* Returns the view with the most similar name, or NULL. */
-const struct view *view_nearest(const char *name);
+const struct view *view_find_similar(const char *name);
 
 #endif

@@ -20,7 +20,7 @@ struct selection {
 	struct owner_sentence sentence;	/* only its expression and sources are used */
 	bool by_handle;		/* also group by the handle of the call chain */
 	struct chain_options chains;
-	struct names *names;	/* to look up frames; NULL: show frames as they are */
+	struct frame_names *names;	/* to look up frames; NULL: show frames as they are */
 };
 
 /* Most indexes in the key of a group: all fields, the call chain and its handle. */

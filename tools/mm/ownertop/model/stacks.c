@@ -97,8 +97,8 @@ static bool intern_frame(struct stacks *st, struct text line, u32 *id)
 		info.func = strings_intern(&st->funcs, frame.func);
 		info.caller = stacks_intern_function(&st->funcs, &frame);
 	}
-	info.skip = globs_match_func(&st->options->skip, frame.func);
-	info.hide = globs_match_func(&st->options->hide, frame.func);
+	info.skip = globs_match_function(&st->options->skip, frame.func);
+	info.hide = globs_match_function(&st->options->hide, frame.func);
 	info.backing = is_backing_function(frame.func);
 	st->info = grow_array(st->info, *id, &st->info_cap, sizeof(*st->info));
 	st->info[*id] = info;
@@ -143,7 +143,7 @@ static bool append_frames(struct stacks *st, struct text line, u32 *n)
 	u32 i, nr = 1;
 
 	if (st->names)
-		frames = names_frames(st->names, line, &nr);
+		frames = frame_names_expand(st->names, line, &nr);
 	for (i = 0; i < nr; i++) {
 		st->scratch = grow_array(st->scratch, *n, &st->scratch_cap,
 					 sizeof(*st->scratch));

@@ -37,7 +37,7 @@ struct chain {
 struct stacks {
 	const struct chain_options *options;
 	const struct owner_sentence *sentence;	/* its comparisons of functions and modules */
-	struct names *names;	/* to look up frames; NULL: show frames as they are */
+	struct frame_names *names;	/* to look up frames; NULL: show frames as they are */
 
 	struct strings frames;
 	struct frame_info *info;	/* parallel to frames */

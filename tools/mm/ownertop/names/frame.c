@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
  * Parse and print one frame of a call chain: "func+0x1d/0x30 [module]" or an address.
- * names_frames() may have added "file:line" and "(inlined)" before the module.
+ * frame_names_expand() may have added "file:line" and "(inlined)" before the module.
  */
 #include "names/frame.h"
 
@@ -33,7 +33,7 @@ static bool parse_module(struct text t, struct text *module)
 }
 
 /* Returns the end of " file:line" and " (inlined)" at @p, or @p if it has neither. */
-static const char *skip_place(const char *p, const char *end)
+static const char *skip_source_line(const char *p, const char *end)
 {
 	const char *space = memchr(p + 1, ' ', end - p - 1);
 	const char *stop = space ? space : end;
@@ -58,7 +58,7 @@ bool frame_parse(struct text line, struct frame *frame)
 	if (!space)
 		return true;
 	frame->place.s = space + 1;
-	space = skip_place(space, line.s + line.len);
+	space = skip_source_line(space, line.s + line.len);
 	if (space >= frame->place.s)
 		frame->place.len = space - frame->place.s;
 	if (space == line.s + line.len)

@@ -15,7 +15,7 @@ void globs_add(struct globs *globs, const char *glob, size_t len)
 	globs->v[globs->n++] = xstrndup(glob, len);
 }
 
-bool globs_read(struct globs *globs, const char *path)
+bool globs_read_file(struct globs *globs, const char *path)
 {
 	FILE *f = fopen(path, "re");
 	char *line = NULL;
@@ -56,7 +56,7 @@ static bool glob_matches(const char *glob, const char *name)
 }
 
 /* Called once for each distinct frame of a dump, so a linear search is fast enough. */
-bool globs_match_func(const struct globs *globs, struct text func)
+bool globs_match_function(const struct globs *globs, struct text func)
 {
 	struct text stem = frame_stem(func);
 	char *name, *stem_name;
@@ -121,7 +121,7 @@ static const char * const allocator_functions[] = {
 	"pcpu_mem_zalloc", "__alloc_percpu*",
 };
 
-void globs_add_allocator(struct globs *globs)
+void globs_add_allocator_functions(struct globs *globs)
 {
 	size_t i;
 

@@ -16,15 +16,15 @@ struct globs {
 
 void globs_add(struct globs *globs, const char *glob, size_t len);
 /* Add the allocator's functions: the first frames of a chain, which do not own memory. */
-void globs_add_allocator(struct globs *globs);
+void globs_add_allocator_functions(struct globs *globs);
 /*
  * Add patterns from a file with one in each line; "#" begins a comment. Returns false with
  * errno set.
  */
-bool globs_read(struct globs *globs, const char *path);
+bool globs_read_file(struct globs *globs, const char *path);
 void globs_print(const struct globs *globs, FILE *out);
 /* Does a pattern match the name of @func or its stem (frame_stem())? */
-bool globs_match_func(const struct globs *globs, struct text func);
+bool globs_match_function(const struct globs *globs, struct text func);
 void globs_free(struct globs *globs);
 
 #endif

@@ -28,10 +28,10 @@ struct image {
 };
 
 /* Never search for separate debug files: the user names the files to use. */
-static int refuse_debuginfo(Dwfl_Module *mod, void **userdata, const char *modname,
-			    Dwarf_Addr base, const char *file_name,
-			    const char *debuglink_file, GElf_Word debuglink_crc,
-			    char **debuginfo_file_name)
+static int refuse_separate_debuginfo(Dwfl_Module *mod, void **userdata, const char *modname,
+				     Dwarf_Addr base, const char *file_name,
+				     const char *debuglink_file, GElf_Word debuglink_crc,
+				     char **debuginfo_file_name)
 {
 	(void)mod;
 	(void)userdata;
@@ -46,17 +46,17 @@ static int refuse_debuginfo(Dwfl_Module *mod, void **userdata, const char *modna
 
 static const Dwfl_Callbacks callbacks = {
 	.section_address = dwfl_offline_section_address,
-	.find_debuginfo = refuse_debuginfo,
+	.find_debuginfo = refuse_separate_debuginfo,
 };
 
-static int compare_addresses(const void *a, const void *b)
+static int compare_symbol_addresses(const void *a, const void *b)
 {
 	const struct symbol *x = a, *y = b;
 
 	return (x->address > y->address) - (x->address < y->address);
 }
 
-static int compare_names(const void *a, const void *b)
+static int compare_symbol_names(const void *a, const void *b)
 {
 	const struct symbol *x = a, *y = b;
 
@@ -64,7 +64,7 @@ static int compare_names(const void *a, const void *b)
 }
 
 /* @v is sorted by address. The last symbol of a section has no limit. */
-static void set_spans(struct symbol *v, u32 n)
+static void set_symbol_spans(struct symbol *v, u32 n)
 {
 	u32 i, next;
 
@@ -102,16 +102,16 @@ static void read_symbols(struct image *image)
 	}
 	if (!image->nr_symbols)
 		return;
-	qsort(image->symbols, image->nr_symbols, sizeof(*image->symbols), compare_addresses);
-	set_spans(image->symbols, image->nr_symbols);
-	qsort(image->symbols, image->nr_symbols, sizeof(*image->symbols), compare_names);
+	qsort(image->symbols, image->nr_symbols, sizeof(*image->symbols), compare_symbol_addresses);
+	set_symbol_spans(image->symbols, image->nr_symbols);
+	qsort(image->symbols, image->nr_symbols, sizeof(*image->symbols), compare_symbol_names);
 }
 
 /*
  * Paths of sources are printed relative to the root of the kernel's sources. It is the path
  * of init/main.c without that name, or else the directory that the compiler ran in.
  */
-static void find_root(struct image *image)
+static void find_source_root(struct image *image)
 {
 	static const char main_c[] = "init/main.c";
 	const char *dir = NULL;
@@ -158,7 +158,7 @@ struct image *image_open(const char *path, const struct image *kernel, const cha
 		return NULL;
 	}
 	read_symbols(image);
-	find_root(image);
+	find_source_root(image);
 	return image;
 }
 
@@ -170,7 +170,7 @@ void image_close(struct image *image)
 	free(image);
 }
 
-static int compare_func(struct text func, const char *name)
+static int compare_function_name(struct text func, const char *name)
 {
 	int order = strncmp(func.s, name, func.len);
 
@@ -185,7 +185,7 @@ static u32 find_first_symbol(const struct image *image, struct text func)
 	while (from < to) {
 		u32 middle = from + (to - from) / 2;
 
-		if (compare_func(func, image->symbols[middle].name) > 0)
+		if (compare_function_name(func, image->symbols[middle].name) > 0)
 			from = middle + 1;
 		else
 			to = middle;
@@ -202,8 +202,8 @@ static bool symbol_fits(const struct symbol *s, u64 offset, u64 size)
 	return offset <= s->size && size >= s->size && size <= s->span;
 }
 
-bool image_find(const struct image *image, struct text func, u64 offset, u64 size,
-		u64 *address)
+bool image_find_address(const struct image *image, struct text func, u64 offset, u64 size,
+			u64 *address)
 {
 	const struct symbol *best = NULL;
 	bool ambiguous = false;
@@ -211,7 +211,7 @@ bool image_find(const struct image *image, struct text func, u64 offset, u64 siz
 
 	/* A symbol whose span is exactly the size is preferred to others. */
 	for (i = find_first_symbol(image, func); i < image->nr_symbols &&
-	     !compare_func(func, image->symbols[i].name); i++) {
+	     !compare_function_name(func, image->symbols[i].name); i++) {
 		const struct symbol *s = &image->symbols[i];
 
 		if (!symbol_fits(s, offset, size) || (best && best->address == s->address))
@@ -230,7 +230,7 @@ bool image_find(const struct image *image, struct text func, u64 offset, u64 siz
 }
 
 /* Returns @file relative to the root of the sources. */
-static const char *relative_name(const struct image *image, const char *file)
+static const char *get_relative_path(const struct image *image, const char *file)
 {
 	size_t len;
 
@@ -249,7 +249,7 @@ static const char *relative_name(const struct image *image, const char *file)
 }
 
 /* Returns the file and line from which the inlined function @die is called. */
-static struct image_line find_call(const struct image *image, Dwarf_Die *cu, Dwarf_Die *die)
+static struct image_line find_call_site(const struct image *image, Dwarf_Die *cu, Dwarf_Die *die)
 {
 	struct image_line at = { .file = "?" };
 	Dwarf_Word file = 0, line = 0;
@@ -259,13 +259,13 @@ static struct image_line find_call(const struct image *image, Dwarf_Die *cu, Dwa
 
 	if (!dwarf_formudata(dwarf_attr(die, DW_AT_call_file, &attr), &file) &&
 	    !dwarf_getsrcfiles(cu, &files, &n))
-		at.file = relative_name(image, dwarf_filesrc(files, file, NULL, NULL));
+		at.file = get_relative_path(image, dwarf_filesrc(files, file, NULL, NULL));
 	dwarf_formudata(dwarf_attr(die, DW_AT_call_line, &attr), &line);
 	at.line = line;
 	return at;
 }
 
-void image_lines(const struct image *image, u64 address, image_line_fn fn, void *arg)
+void image_visit_lines(const struct image *image, u64 address, image_line_fn fn, void *arg)
 {
 	Dwarf_Die *cu, *scopes = NULL, *chain = NULL;
 	struct image_line at = { .file = "?" };
@@ -277,7 +277,7 @@ void image_lines(const struct image *image, u64 address, image_line_fn fn, void 
 	line = dwfl_module_getsrc(image->module, address);
 	if (!cu || !line)
 		return;
-	at.file = relative_name(image, dwfl_lineinfo(line, NULL, &at.line, NULL, NULL, NULL));
+	at.file = get_relative_path(image, dwfl_lineinfo(line, NULL, &at.line, NULL, NULL, NULL));
 
 	/* The scopes around the innermost one: inlined functions, then the function itself. */
 	n = dwarf_getscopes(cu, address - bias, &scopes);
@@ -290,7 +290,7 @@ void image_lines(const struct image *image, u64 address, image_line_fn fn, void 
 		at.func = dwarf_diename(&chain[i]);
 		if (at.func)
 			fn(arg, &at);
-		at = find_call(image, cu, &chain[i]);
+		at = find_call_site(image, cu, &chain[i]);
 	}
 	at.func = NULL;
 	fn(arg, &at);

@@ -20,8 +20,8 @@ void image_close(struct image *image);
  * Find the address of func+offset/size in the file. Returns false if no function or
  * several functions fit.
  */
-bool image_find(const struct image *image, struct text func, u64 offset, u64 size,
-		u64 *address);
+bool image_find_address(const struct image *image, struct text func, u64 offset, u64 size,
+			u64 *address);
 
 /* A function at an address, and its source line. */
 struct image_line {
@@ -36,6 +36,6 @@ typedef void (*image_line_fn)(void *arg, const struct image_line *line);
  * Call @fn for each function at @address: inlined functions first, the innermost before
  * the others.
  */
-void image_lines(const struct image *image, u64 address, image_line_fn fn, void *arg);
+void image_visit_lines(const struct image *image, u64 address, image_line_fn fn, void *arg);
 
 #endif

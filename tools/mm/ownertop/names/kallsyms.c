@@ -40,7 +40,7 @@ struct kallsyms {
 	bool any_address;	/* some address is not 0: root read the file */
 };
 
-static u32 add_name(struct kallsyms *k, struct text name)
+static u32 store_name(struct kallsyms *k, struct text name)
 {
 	u32 at = k->names_len;
 
@@ -98,7 +98,7 @@ static bool parse_module(struct text t, struct text *module)
 }
 
 /* Mapping symbols such as "$x" are inside of functions and do not end them. */
-static bool is_mapping_symbol(struct text name)
+static bool is_mapping_symbol_name(struct text name)
 {
 	return *name.s == '$' || TEXT_STARTS(name, ".L");
 }
@@ -123,9 +123,9 @@ static bool parse_symbol(struct kallsyms *k, struct text line)
 	if (!is_word(name) || !parse_module(module, &module))
 		return false;
 	k->any_address |= symbol.address;
-	if (!symbol.address || is_mapping_symbol(name))
+	if (!symbol.address || is_mapping_symbol_name(name))
 		return true;
-	symbol.name = memchr("tTwW", line.s[1], 4) ? add_name(k, name) : 0;
+	symbol.name = memchr("tTwW", line.s[1], 4) ? store_name(k, name) : 0;
 	symbol.module = strings_intern(&k->modules, module);
 	k->symbols = grow_array(k->symbols, k->n, &k->cap, sizeof(*k->symbols));
 	k->symbols[k->n++] = symbol;
@@ -133,7 +133,7 @@ static bool parse_symbol(struct kallsyms *k, struct text line)
 }
 
 /* Returns NULL, or what is wrong with line number *@line. */
-static const char *read_lines(struct kallsyms *k, struct input *in, u64 *line)
+static const char *parse_lines(struct kallsyms *k, struct input *in, u64 *line)
 {
 	for (*line = 1; ; ++*line) {
 		struct text t = input_peek(in);
@@ -155,7 +155,7 @@ static const char *read_lines(struct kallsyms *k, struct input *in, u64 *line)
 }
 
 /* Returns NULL, or why a file without errors has no useful symbols. */
-static const char *find_deficiency(const struct kallsyms *k, u64 lines)
+static const char *find_useless_reason(const struct kallsyms *k, u64 lines)
 {
 	if (!lines)
 		return "it is empty; copy /proc/kallsyms with cat, as root";
@@ -188,11 +188,11 @@ static bool read_file(struct kallsyms *k, const char *path)
 		fprintf(stderr, "ownertop: --kallsyms: %s: %s\n", path, strerror(errno));
 		return false;
 	}
-	error = read_lines(k, &in, &line);
+	error = parse_lines(k, &in, &line);
 	if (error) {
 		fprintf(stderr, "ownertop: --kallsyms: %s:%llu: %s\n", path, line, error);
 	} else {
-		error = find_deficiency(k, line - 1);
+		error = find_useless_reason(k, line - 1);
 		if (error)
 			fprintf(stderr, "ownertop: --kallsyms: %s: %s\n", path, error);
 	}
@@ -206,7 +206,7 @@ struct kallsyms *kallsyms_open(const char *path)
 	const struct text none = { "", 0 };
 
 	strings_intern(&k->modules, none);
-	add_name(k, none);
+	store_name(k, none);
 	if (!read_file(k, path)) {
 		kallsyms_close(k);
 		return NULL;
@@ -224,7 +224,7 @@ void kallsyms_close(struct kallsyms *k)
 }
 
 /* Returns how many symbols have an address up to @address. */
-static u32 count_up_to(const struct kallsyms *k, u64 address)
+static u32 count_symbols_up_to(const struct kallsyms *k, u64 address)
 {
 	u32 from = 0, to = k->n;
 
@@ -240,16 +240,16 @@ static u32 count_up_to(const struct kallsyms *k, u64 address)
 }
 
 /* Returns the bytes of @s up to symbol @next, unless that is of another module. */
-static u64 symbol_size(const struct kallsyms *k, const struct symbol *s, u32 next)
+static u64 find_symbol_size(const struct kallsyms *k, const struct symbol *s, u32 next)
 {
 	if (next < k->n && k->symbols[next].module == s->module)
 		return k->symbols[next].address - s->address;
 	return (s->address | PAGE_END) - s->address + 1;
 }
 
-char *kallsyms_frame(const struct kallsyms *k, u64 address)
+char *kallsyms_format_frame(const struct kallsyms *k, u64 address)
 {
-	u32 next = count_up_to(k, address), i = next;
+	u32 next = count_symbols_up_to(k, address), i = next;
 	const struct symbol *s;
 	struct text module;
 	char *frame;
@@ -261,7 +261,7 @@ char *kallsyms_frame(const struct kallsyms *k, u64 address)
 	for (i--; i && k->symbols[i - 1].address == k->symbols[i].address; )
 		i--;
 	s = &k->symbols[i];
-	size = symbol_size(k, s, next);
+	size = find_symbol_size(k, s, next);
 	if (!s->name || address - s->address >= size || size > FUNCTION_MAX)
 		return NULL;
 	module = k->modules.v[s->module];

@@ -18,6 +18,6 @@ void kallsyms_close(struct kallsyms *k);
  * Returns "name+0x1d/0x30 [module]" for @address, as the kernel prints it, or NULL if it
  * is in no function. The caller frees it.
  */
-char *kallsyms_frame(const struct kallsyms *k, u64 address);
+char *kallsyms_format_frame(const struct kallsyms *k, u64 address);
 
 #endif

@@ -16,43 +16,43 @@
 #define FRAMES_MAX 64
 
 /* The frames that replace a line. */
-struct expansion {
+struct frame_expansion {
 	struct text *frames;
 	u32 n;
 };
 
-struct module {
+struct module_image {
 	struct text name;
 	struct image *image;	/* NULL: modules_dir has no usable file of the module */
 };
 
-struct names {
+struct frame_names {
 	struct kallsyms *kallsyms;
 	struct image *vmlinux;
 	const char *modules_dir;
-	struct module *modules;
+	struct module_image *modules;
 	u32 nr_modules;
 	u32 modules_cap;
 
 	struct strings lines;
-	struct expansion *expansions;	/* by number of the line in names.lines */
+	struct frame_expansion *expansions;	/* by number of the line in names.lines */
 	u32 expansions_cap;
 	struct strings frames;
-	struct missed not_found;
-	struct missed not_covered;
+	struct missing_frames not_found;
+	struct missing_frames not_covered;
 };
 
-struct names *names_open(const char *vmlinux, const char *modules,
-			 struct kallsyms *kallsyms, const char **error)
+struct frame_names *frame_names_open(const char *vmlinux, const char *modules,
+				     struct kallsyms *kallsyms, const char **error)
 {
-	struct names *names = xcalloc(1, sizeof(*names));
+	struct frame_names *names = xcalloc(1, sizeof(*names));
 
 	names->kallsyms = kallsyms;
 	names->modules_dir = modules;
 	if (vmlinux) {
 		names->vmlinux = image_open(vmlinux, NULL, error);
 		if (!names->vmlinux) {
-			names_close(names);
+			frame_names_close(names);
 			return NULL;
 		}
 	}
@@ -60,7 +60,7 @@ struct names *names_open(const char *vmlinux, const char *modules,
 }
 
 /* A module's file may have dashes where its name has underscores. */
-static bool is_file_of(const char *file, struct text module)
+static bool is_module_file(const char *file, struct text module)
 {
 	size_t i;
 
@@ -70,7 +70,7 @@ static bool is_file_of(const char *file, struct text module)
 	return !strcmp(file + i, ".ko") || !strcmp(file + i, ".ko.debug");
 }
 
-static struct image *open_module(const struct names *names, struct text name)
+static struct image *open_module(const struct frame_names *names, struct text name)
 {
 	char * const paths[] = { (char *)names->modules_dir, NULL };
 	struct image *image = NULL;
@@ -82,13 +82,13 @@ static struct image *open_module(const struct names *names, struct text name)
 	if (!fts)
 		return NULL;
 	while (!image && (entry = fts_read(fts)))
-		if (entry->fts_info == FTS_F && is_file_of(entry->fts_name, name))
+		if (entry->fts_info == FTS_F && is_module_file(entry->fts_name, name))
 			image = image_open(entry->fts_path, names->vmlinux, &error);
 	fts_close(fts);
 	return image;
 }
 
-static struct image *find_image(struct names *names, struct text module)
+static struct image *find_image(struct frame_names *names, struct text module)
 {
 	u32 i;
 
@@ -102,7 +102,7 @@ static struct image *find_image(struct names *names, struct text module)
 			return names->modules[i].image;
 	names->modules = grow_array(names->modules, i, &names->modules_cap,
 				    sizeof(*names->modules));
-	names->modules[i] = (struct module){
+	names->modules[i] = (struct module_image){
 		.name = { xstrndup(module.s, module.len), module.len },
 		.image = open_module(names, module),
 	};
@@ -111,24 +111,24 @@ static struct image *find_image(struct names *names, struct text module)
 }
 
 /* State of expand_line(). */
-struct line_expansion {
-	struct names *names;
+struct line_expander {
+	struct frame_names *names;
 	struct text symbol;	/* name, offset and size of the function */
 	struct text module;	/* module in brackets after a space, or empty */
 	struct text frames[FRAMES_MAX];
 	u32 n;
 };
 
-static struct text intern_frame(struct names *names, const char *frame)
+static struct text intern_frame(struct frame_names *names, const char *frame)
 {
 	u32 id = strings_intern(&names->frames, (struct text){ frame, strlen(frame) });
 
 	return names->frames.v[id];
 }
 
-static void add_frame(void *arg, const struct image_line *at)
+static void append_expanded_frame(void *arg, const struct image_line *at)
 {
-	struct line_expansion *e = arg;
+	struct line_expander *e = arg;
 	char *frame;
 	int len;
 
@@ -168,14 +168,14 @@ static bool parse_offset(struct text line, struct text func, u64 *offset, u64 *s
 	return !*end;
 }
 
-static void count_missed(struct missed *missed, struct text line)
+static void count_missing_frame(struct missing_frames *missed, struct text line)
 {
 	if (!missed->n++)
 		missed->example = line.s;
 }
 
 /* If @line is only an address, return its frame by kallsyms, else @line. */
-static struct text symbolize(struct names *names, struct text line)
+static struct text replace_address(struct frame_names *names, struct text line)
 {
 	char *frame, *end;
 	u64 address;
@@ -185,18 +185,18 @@ static struct text symbolize(struct names *names, struct text line)
 	address = strtoull(line.s, &end, 16);
 	if (*end)
 		return line;
-	frame = kallsyms_frame(names->kallsyms, address);
+	frame = kallsyms_format_frame(names->kallsyms, address);
 	if (frame) {
 		line = intern_frame(names, frame);
 		free(frame);
 	} else {
-		count_missed(&names->not_covered, line);
+		count_missing_frame(&names->not_covered, line);
 	}
 	return line;
 }
 
 /* Look @line up in DWARF. The frames may point into @line, which must stay valid. */
-static void expand_line(struct line_expansion *e, struct text line)
+static void expand_line(struct line_expander *e, struct text line)
 {
 	const char *space = memchr(line.s, ' ', line.len);
 	const char *end = line.s + line.len;
@@ -207,26 +207,26 @@ static void expand_line(struct line_expansion *e, struct text line)
 	if (!frame_parse(line, &frame) || !parse_offset(line, frame.func, &offset, &size))
 		return;
 	image = find_image(e->names, frame.module);
-	if (!image || !image_find(image, frame.func, offset, size, &address)) {
+	if (!image || !image_find_address(image, frame.func, offset, size, &address)) {
 		if (frame.module.len ? !!e->names->modules_dir : !!e->names->vmlinux)
-			count_missed(&e->names->not_found, line);
+			count_missing_frame(&e->names->not_found, line);
 		return;
 	}
 	e->symbol = (struct text){ line.s, (space ? space : end) - line.s };
 	e->module = (struct text){ space ? space : end, space ? end - space : 0 };
 	/* The frame is a return address: look up the call instruction before it. */
-	image_lines(image, offset ? address - 1 : address, add_frame, e);
+	image_visit_lines(image, offset ? address - 1 : address, append_expanded_frame, e);
 }
 
-const struct text *names_frames(struct names *names, struct text line, u32 *n)
+const struct text *frame_names_expand(struct frame_names *names, struct text line, u32 *n)
 {
 	u32 old_n = names->lines.n;
 	u32 id = strings_intern(&names->lines, line);
-	struct line_expansion e = { .names = names };
-	struct expansion *x;
+	struct line_expander e = { .names = names };
+	struct frame_expansion *x;
 
 	if (id == old_n) {
-		line = symbolize(names, names->lines.v[id]);
+		line = replace_address(names, names->lines.v[id]);
 		expand_line(&e, line);
 		if (!e.n)
 			e.frames[e.n++] = line;
@@ -241,17 +241,17 @@ const struct text *names_frames(struct names *names, struct text line, u32 *n)
 	return names->expansions[id].frames;
 }
 
-struct missed names_not_found(const struct names *names)
+struct missing_frames frame_names_get_not_found(const struct frame_names *names)
 {
 	return names->not_found;
 }
 
-struct missed names_not_covered(const struct names *names)
+struct missing_frames frame_names_get_not_covered(const struct frame_names *names)
 {
 	return names->not_covered;
 }
 
-void names_close(struct names *names)
+void frame_names_close(struct frame_names *names)
 {
 	u32 i;
 

@@ -11,32 +11,32 @@
 #include "base/text.h"
 #include "base/types.h"
 
-struct names;
+struct frame_names;
 
 /*
  * @vmlinux: a path, or NULL; @modules: a directory with .ko files anywhere below it, or
- * NULL; @kallsyms: may be NULL, and is closed by names_close(). Returns NULL and sets
+ * NULL; @kallsyms: may be NULL, and is closed by frame_names_close(). Returns NULL and sets
  * @error to a message if @vmlinux cannot be used.
  */
-struct names *names_open(const char *vmlinux, const char *modules,
-			 struct kallsyms *kallsyms, const char **error);
-void names_close(struct names *names);
+struct frame_names *frame_names_open(const char *vmlinux, const char *modules,
+				     struct kallsyms *kallsyms, const char **error);
+void frame_names_close(struct frame_names *names);
 
 /*
  * Returns the @n frames that replace @line, a frame as the kernel printed it: frames of
  * inlined functions first. A frame that the files do not have is returned unchanged.
  */
-const struct text *names_frames(struct names *names, struct text line, u32 *n);
+const struct text *frame_names_expand(struct frame_names *names, struct text line, u32 *n);
 
 /* Distinct frames that a lookup did not find: their number and one of them. */
-struct missed {
+struct missing_frames {
 	u32 n;
 	const char *example;
 };
 
 /* Symbols that DWARF lacks. */
-struct missed names_not_found(const struct names *names);
+struct missing_frames frame_names_get_not_found(const struct frame_names *names);
 /* Addresses in no function of kallsyms. */
-struct missed names_not_covered(const struct names *names);
+struct missing_frames frame_names_get_not_covered(const struct frame_names *names);
 
 #endif

@@ -115,7 +115,7 @@ static void write_view(const struct view *view, char * const *paths, const struc
 		check_total(&report);
 		report_free(&report);
 	}
-	output = options_for_output(&o);
+	output = make_output_options(&o);
 	for (i = 0; i < NR_FORMATS; i++)
 		if (view->write[i])
 			view->write[i](&a, &output, nowhere);
@@ -128,8 +128,8 @@ static void name_addresses(const char *path)
 	unsigned int i;
 
 	for (i = 0; k && i < 64; i++) {
-		free(kallsyms_frame(k, U64_MAX << i));
-		free(kallsyms_frame(k, 0xffffffff81000000 + (i << 7)));
+		free(kallsyms_format_frame(k, U64_MAX << i));
+		free(kallsyms_format_frame(k, 0xffffffff81000000 + (i << 7)));
 	}
 	if (k)
 		kallsyms_close(k);

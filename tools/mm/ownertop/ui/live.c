@@ -222,7 +222,7 @@ int live_run(const struct options *o, char * const *paths, int n)
 {
 	struct live l = { .o = *o, .paths = paths, .nr_paths = n };
 
-	l.output = options_for_output(&l.o);
+	l.output = make_output_options(&l.o);
 	if (screen_begin())
 		run_on_screen(&l);
 	else
