@@ -90,7 +90,10 @@ static void put_values(struct output *out, const struct owner_sentence *s,
 			put_text(out, "%s", owner_source_names[value->low]);
 			break;
 		default:
-			/* read_bound() stored the operand as a range: print its written end. */
+			/*
+			 * read_comparison_bound() stored the operand as a range: print the
+			 * end that was written.
+			 */
 			if (c->operator == OWNER_LT)
 				put_number(out, type, value->high + 1);
 			else if (c->operator == OWNER_LE)

@@ -49,7 +49,7 @@ void globs_print(const struct globs *globs, FILE *out)
 
 static bool glob_matches(const char *glob, const char *name)
 {
-	/* Most patterns differ in the first letter: fnmatch() takes much longer to see it. */
+	/* Most patterns differ from the name in their first character. fnmatch() is slower. */
 	if (*glob != *name && !strchr("*?[\\", *glob))
 		return false;
 	return !fnmatch(glob, name, 0);

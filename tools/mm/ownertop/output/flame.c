@@ -9,7 +9,7 @@
 #include "model/tree.h"
 #include "output/writer.h"
 
-/* flame.html has this where the data belongs. */
+/* The text in flame.html that the data replaces. */
 #define PLACEHOLDER "@DATA@"
 
 static void print_names(const struct tree *t, FILE *out)
