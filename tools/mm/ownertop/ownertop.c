@@ -92,7 +92,7 @@ static int run_view(const struct options *o)
 			return STATUS_FAILED;
 	}
 	if (o->interval_ms)
-		return close_output(live_run(o, paths, nr_paths));
+		return close_output(live_run_view(o, paths, nr_paths));
 	progress_enable();
 	if (o->one_by_one && o->live && query_objects(o, stdout, &status))
 		return close_output(status);

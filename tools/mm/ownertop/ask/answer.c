@@ -126,10 +126,10 @@ int answer_print_objects(const struct options *options, char * const *paths, int
 
 	answer_prepare(&a, options);
 	objects_begin(&o, &a, &options->select.sentence, options->format, out);
-	a.model.visit = objects_print;
+	a.model.visit = objects_print_object;
 	a.model.visit_arg = &o;
 	answer_read_dump(&a, options, paths, n);
-	objects_end(&o);
+	objects_print_totals(&o);
 	status = health_is_complete(&a.health) ? STATUS_COMPLETE : STATUS_INCOMPLETE;
 	answer_free(&a);
 	return status;

@@ -2,9 +2,9 @@
 /* The cells that several views share, and the choice of columns for a format. */
 #include "output/column.h"
 
-void row_of_group(struct row *row, const struct answer *a, u32 rank, u32 id)
+void fill_group_row(struct view_row *row, const struct answer *a, u32 rank, u32 id)
 {
-	*row = (struct row){
+	*row = (struct view_row){
 		.a = a,
 		.name = "group",
 		.rank = rank,
@@ -17,10 +17,10 @@ void row_of_group(struct row *row, const struct answer *a, u32 rank, u32 id)
 	row->newest = row->group.newest;
 }
 
-void row_of_sums(struct row *row, const struct answer *a, const char *name,
-		 const struct sum *sums, u32 nr_sums)
+void fill_sums_row(struct view_row *row, const struct answer *a, const char *name,
+		   const struct sum *sums, u32 nr_sums)
 {
-	*row = (struct row){
+	*row = (struct view_row){
 		.a = a,
 		.name = name,
 		.id = ROW_NO_GROUP,
@@ -32,114 +32,114 @@ void row_of_sums(struct row *row, const struct answer *a, const char *name,
 
 static const struct cell no_cell = { .type = CELL_NONE };
 
-static struct cell count_cell(u64 number)
+static struct cell cell_from_count(u64 number)
 {
 	return (struct cell){ .type = CELL_COUNT, .number = number };
 }
 
-static struct cell bytes_cell(u64 number)
+static struct cell cell_from_bytes(u64 number)
 {
 	return (struct cell){ .type = CELL_BYTES, .number = number };
 }
 
-static struct cell word_cell(const char *s)
+static struct cell cell_from_word(const char *s)
 {
 	return (struct cell){ .type = CELL_WORD, .name = { s, strlen(s) } };
 }
 
-static const struct sum *sum_at(const struct row *row, int which)
+static const struct sum *get_row_sum(const struct view_row *row, int which)
 {
 	return &row->sums[which == SUM_FIRST ? 0 : row->nr_sums - 1];
 }
 
-struct cell cell_row_name(const struct row *row, int arg)
+struct cell get_row_name_cell(const struct view_row *row, int arg)
 {
 	(void)arg;
-	return word_cell(row->name);
+	return cell_from_word(row->name);
 }
 
-struct cell cell_label(const struct row *row, int arg)
+struct cell get_label_cell(const struct view_row *row, int arg)
 {
 	(void)arg;
-	return row->rank ? count_cell(row->rank) : word_cell(row->name);
+	return row->rank ? cell_from_count(row->rank) : cell_from_word(row->name);
 }
 
-struct cell cell_rank(const struct row *row, int arg)
+struct cell get_rank_cell(const struct view_row *row, int arg)
 {
 	(void)arg;
-	return row->rank ? count_cell(row->rank) : no_cell;
+	return row->rank ? cell_from_count(row->rank) : no_cell;
 }
 
-struct cell cell_groups(const struct row *row, int arg)
+struct cell get_groups_cell(const struct view_row *row, int arg)
 {
 	(void)arg;
-	return count_cell(row->groups);
+	return cell_from_count(row->groups);
 }
 
-struct cell cell_objects(const struct row *row, int which)
+struct cell get_objects_cell(const struct view_row *row, int which)
 {
-	return row->has & ROW_OBJECTS ? count_cell(sum_at(row, which)->objects) : no_cell;
+	return row->has & ROW_OBJECTS ? cell_from_count(get_row_sum(row, which)->objects) : no_cell;
 }
 
-struct cell cell_bytes(const struct row *row, int which)
+struct cell get_bytes_cell(const struct view_row *row, int which)
 {
-	return row->has & ROW_BYTES ? bytes_cell(sum_at(row, which)->bytes) : no_cell;
+	return row->has & ROW_BYTES ? cell_from_bytes(get_row_sum(row, which)->bytes) : no_cell;
 }
 
-struct cell cell_held(const struct row *row, int which)
+struct cell get_held_cell(const struct view_row *row, int which)
 {
-	return row->has & ROW_HELD ? bytes_cell(sum_at(row, which)->held) : no_cell;
+	return row->has & ROW_HELD ? cell_from_bytes(get_row_sum(row, which)->held) : no_cell;
 }
 
-struct cell cell_waste(const struct row *row, int which)
+struct cell get_waste_cell(const struct view_row *row, int which)
 {
-	const struct sum *sum = sum_at(row, which);
+	const struct sum *sum = get_row_sum(row, which);
 
 	return (struct cell){ .type = CELL_NUMBER, .integer = sum->held - sum->bytes };
 }
 
-static struct cell estimate_cell(const struct row *row, int which, u64 number)
+static struct cell cell_from_estimate(const struct view_row *row, int which, u64 number)
 {
-	struct cell cell = count_cell(number);
+	struct cell cell = cell_from_count(number);
 
-	cell.is_exact = !sum_is_estimate(sum_at(row, which));
+	cell.is_exact = !sum_is_estimate(get_row_sum(row, which));
 	return cell;
 }
 
-struct cell cell_records(const struct row *row, int which)
+struct cell get_records_cell(const struct view_row *row, int which)
 {
 	if (!(row->has & ROW_ERRORS))
 		return no_cell;
-	return estimate_cell(row, which, sum_at(row, which)->records);
+	return cell_from_estimate(row, which, get_row_sum(row, which)->records);
 }
 
-struct cell cell_objects_error(const struct row *row, int which)
+struct cell get_objects_error_cell(const struct view_row *row, int which)
 {
 	if (!(row->has & ROW_ERRORS))
 		return no_cell;
-	return estimate_cell(row, which, sum_objects_error(sum_at(row, which)));
+	return cell_from_estimate(row, which, sum_objects_error(get_row_sum(row, which)));
 }
 
-struct cell cell_bytes_error(const struct row *row, int which)
+struct cell get_bytes_error_cell(const struct view_row *row, int which)
 {
 	if (!(row->has & ROW_ERRORS))
 		return no_cell;
-	return estimate_cell(row, which, sum_bytes_error(sum_at(row, which)));
+	return cell_from_estimate(row, which, sum_bytes_error(get_row_sum(row, which)));
 }
 
-struct cell cell_measure(const struct row *row, int which)
+struct cell get_measure_cell(const struct view_row *row, int which)
 {
 	enum measure measure = row->a->view.measure;
-	u64 v = measure_get_value(sum_at(row, which), measure);
+	u64 v = measure_get_value(get_row_sum(row, which), measure);
 
-	return measure == MEASURE_OBJECTS ? count_cell(v) : bytes_cell(v);
+	return measure == MEASURE_OBJECTS ? cell_from_count(v) : cell_from_bytes(v);
 }
 
 /*
  * The error of the measure that groups are compared by. The error of a difference is at
  * most that of its sums added up: an object in two dumps was sampled only once.
  */
-struct cell cell_error(const struct row *row, int arg)
+struct cell get_error_cell(const struct view_row *row, int arg)
 {
 	struct sum all = { 0 };
 	u32 i;
@@ -150,11 +150,11 @@ struct cell cell_error(const struct row *row, int arg)
 	if (!sum_is_estimate(&all))
 		return (struct cell){ .type = CELL_UNKNOWN };
 	if (row->a->view.measure == MEASURE_OBJECTS)
-		return count_cell(sum_objects_error(&all));
-	return bytes_cell(sum_bytes_error(&all));
+		return cell_from_count(sum_objects_error(&all));
+	return cell_from_bytes(sum_bytes_error(&all));
 }
 
-static struct cell cell_field(const struct row *row, int field)
+static struct cell get_field_cell(const struct view_row *row, int field)
 {
 	const struct model *m = &row->a->model;
 
@@ -176,7 +176,7 @@ static struct cell cell_field(const struct row *row, int field)
 }
 
 /* The age of the oldest object as text shows it; other formats have it in seconds. */
-static struct cell cell_age(const struct row *row, int arg)
+static struct cell get_age_cell(const struct view_row *row, int arg)
 {
 	(void)arg;
 	if (row->id == ROW_NO_GROUP)
@@ -187,7 +187,7 @@ static struct cell cell_age(const struct row *row, int arg)
 	};
 }
 
-static struct cell cell_handle(const struct row *row, int arg)
+static struct cell get_handle_cell(const struct view_row *row, int arg)
 {
 	u64 handle;
 
@@ -197,14 +197,14 @@ static struct cell cell_handle(const struct row *row, int arg)
 	handle = model_get_handle(&row->a->model, &row->group);
 	if (handle == HANDLE_UNKNOWN)
 		return (struct cell){ .type = CELL_UNKNOWN };
-	return count_cell(handle);
+	return cell_from_count(handle);
 }
 
 /* The kernel prints "-" where an object has no cache or no module. */
-static struct cell cell_name_of_kernel(const struct row *row, int field)
+static struct cell get_kernel_name_cell(const struct view_row *row, int field)
 {
 	const struct model *m = &row->a->model;
-	struct cell cell = cell_field(row, field);
+	struct cell cell = get_field_cell(row, field);
 
 	if (cell.type != CELL_NAME)
 		return cell;
@@ -247,7 +247,7 @@ static bool print_plain_cell(const struct cell *cell, FILE *out)
 	}
 }
 
-void chain_print(const struct model *m, const struct chain *chain, FILE *out)
+void print_chain_frames(const struct model *m, const struct chain *chain, FILE *out)
 {
 	u32 i;
 
@@ -268,7 +268,7 @@ void columns_print_head(const struct column_list *list, const struct line_format
 }
 
 void columns_print_row(const struct column_list *list, const struct line_format *f,
-		       const struct row *row, FILE *out)
+		       const struct view_row *row, FILE *out)
 {
 	u32 i;
 
@@ -283,16 +283,16 @@ void columns_print_row(const struct column_list *list, const struct line_format 
 	fputs(f->line_end, out);
 }
 
-static void add_column(struct column_list *list, const struct column *column,
-		       const char *name)
+static void append_column(struct column_list *list, const struct column *column,
+			  const char *name)
 {
 	list->v[list->n] = *column;
 	list->name[list->n++] = name;
 }
 
-void columns_choose(struct column_list *list, const struct answer *a,
-		    const struct column *columns, u32 n, enum output_format format,
-		    unsigned int omit)
+void columns_choose_named(struct column_list *list, const struct answer *a,
+			  const struct column *columns, u32 n, enum output_format format,
+			  unsigned int omit)
 {
 	u32 i;
 
@@ -309,11 +309,11 @@ void columns_choose(struct column_list *list, const struct answer *a,
 		if (format == FORMAT_TEXT && c->by_objects &&
 		    a->view.measure == MEASURE_OBJECTS)
 			name = c->by_objects;
-		add_column(list, c, name);
+		append_column(list, c, name);
 	}
 }
 
-static bool any_cache(const struct model *m, const u32 *order, u32 n)
+static bool any_group_has_cache(const struct model *m, const u32 *order, u32 n)
 {
 	u32 i;
 
@@ -326,40 +326,40 @@ static bool any_cache(const struct model *m, const u32 *order, u32 n)
 	return false;
 }
 
-static void add_stack_of_kernel(struct column_list *list, enum owner_mode mode)
+static void add_kernel_stack_column(struct column_list *list, enum owner_mode mode)
 {
-	const struct column stack = { .get = cell_field, .arg = OWNER_FIELD_STACK };
-	const struct column handle = { .get = cell_handle };
+	const struct column stack = { .get = get_field_cell, .arg = OWNER_FIELD_STACK };
+	const struct column handle = { .get = get_handle_cell };
 
 	if (mode != OWNER_MODE_HANDLE)
-		add_column(list, &stack, "stack");
+		append_column(list, &stack, "stack");
 	if (mode != OWNER_MODE_STACK)
-		add_column(list, &handle, "handle");
+		append_column(list, &handle, "handle");
 }
 
-void columns_add_fields(struct column_list *list, const struct model *m, enum output_format format,
-			const u32 *order, u32 n)
+void columns_add_group_fields(struct column_list *list, const struct model *m,
+			      enum output_format format, const u32 *order, u32 n)
 {
 	const struct group_list *by = &m->select->group;
 	unsigned int i;
 
 	for (i = 0; i < by->n; i++) {
 		enum owner_field field = by->v[i].field;
-		struct column column = { .get = cell_field, .arg = field };
+		struct column column = { .get = get_field_cell, .arg = field };
 
 		if (format == FORMAT_TEXT) {
 			if (field == OWNER_FIELD_STACK ||
-			    (field == OWNER_FIELD_CACHE && !any_cache(m, order, n)))
+			    (field == OWNER_FIELD_CACHE && !any_group_has_cache(m, order, n)))
 				continue;
 			if (field == OWNER_FIELD_AGE)
-				column.get = cell_age;
+				column.get = get_age_cell;
 		} else if (format == FORMAT_TSV) {
 			if (field == OWNER_FIELD_STACK) {
-				add_stack_of_kernel(list, m->select->sentence.mode);
+				add_kernel_stack_column(list, m->select->sentence.mode);
 				continue;
 			}
-			column.get = cell_name_of_kernel;
+			column.get = get_kernel_name_cell;
 		}
-		add_column(list, &column, field_name(field));
+		append_column(list, &column, field_name(field));
 	}
 }

@@ -23,7 +23,7 @@ enum {
 	ROW_SUM = ROW_OBJECTS | ROW_BYTES | ROW_HELD | ROW_ERRORS,
 };
 
-struct row {
+struct view_row {
 	const struct answer *a;
 	const char *name;	/* "group", "total", ... */
 	u32 rank;		/* from 1; 0: the row is no group */
@@ -40,10 +40,10 @@ struct row {
 };
 
 /* Fill @row for a group; the caller sets sums and slopes. */
-void row_of_group(struct row *row, const struct answer *a, u32 rank, u32 id);
+void fill_group_row(struct view_row *row, const struct answer *a, u32 rank, u32 id);
 /* Fill @row for @sums, which are of no single group. */
-void row_of_sums(struct row *row, const struct answer *a, const char *name,
-		 const struct sum *sums, u32 nr_sums);
+void fill_sums_row(struct view_row *row, const struct answer *a, const char *name,
+		   const struct sum *sums, u32 nr_sums);
 
 enum cell_type {
 	CELL_NONE,		/* the row does not have this cell */
@@ -99,7 +99,7 @@ enum {
  */
 struct column {
 	const char *name[NR_FORMATS];
-	struct cell (*get)(const struct row *row, int arg);
+	struct cell (*get)(const struct view_row *row, int arg);
 	int arg;
 	unsigned int omit;	/* a COLUMN_* bit, or 0 */
 	const char *object;	/* JSON: name of the inner object that has the column */
@@ -119,23 +119,23 @@ enum {
 };
 
 /* Functions for column.get. */
-struct cell cell_row_name(const struct row *row, int arg);
-struct cell cell_label(const struct row *row, int arg);
-struct cell cell_rank(const struct row *row, int arg);
-struct cell cell_groups(const struct row *row, int arg);
-struct cell cell_objects(const struct row *row, int which);
-struct cell cell_bytes(const struct row *row, int which);
-struct cell cell_held(const struct row *row, int which);
-struct cell cell_waste(const struct row *row, int which);
-struct cell cell_records(const struct row *row, int which);
-struct cell cell_objects_error(const struct row *row, int which);
-struct cell cell_bytes_error(const struct row *row, int which);
+struct cell get_row_name_cell(const struct view_row *row, int arg);
+struct cell get_label_cell(const struct view_row *row, int arg);
+struct cell get_rank_cell(const struct view_row *row, int arg);
+struct cell get_groups_cell(const struct view_row *row, int arg);
+struct cell get_objects_cell(const struct view_row *row, int which);
+struct cell get_bytes_cell(const struct view_row *row, int which);
+struct cell get_held_cell(const struct view_row *row, int which);
+struct cell get_waste_cell(const struct view_row *row, int which);
+struct cell get_records_cell(const struct view_row *row, int which);
+struct cell get_objects_error_cell(const struct view_row *row, int which);
+struct cell get_bytes_error_cell(const struct view_row *row, int which);
 /* The measure that groups are compared by. */
-struct cell cell_measure(const struct row *row, int which);
-struct cell cell_error(const struct row *row, int arg);
+struct cell get_measure_cell(const struct view_row *row, int which);
+struct cell get_error_cell(const struct view_row *row, int arg);
 
 /* Print the frames of a chain with ";" between them. */
-void chain_print(const struct model *m, const struct chain *chain, FILE *out);
+void print_chain_frames(const struct model *m, const struct chain *chain, FILE *out);
 
 #define COLUMNS_MAX 64
 
@@ -147,12 +147,12 @@ struct column_list {
 };
 
 /* Select the columns of @format, without those that have a bit in @omit. */
-void columns_choose(struct column_list *list, const struct answer *a,
-		    const struct column *columns, u32 n, enum output_format format,
-		    unsigned int omit);
+void columns_choose_named(struct column_list *list, const struct answer *a,
+			  const struct column *columns, u32 n, enum output_format format,
+			  unsigned int omit);
 /* Append the fields. Text shows caches only if one of the @n groups in @order has one. */
-void columns_add_fields(struct column_list *list, const struct model *m, enum output_format format,
-			const u32 *order, u32 n);
+void columns_add_group_fields(struct column_list *list, const struct model *m,
+			      enum output_format format, const u32 *order, u32 n);
 
 /* A format that has a line for each row, with a separator between cells. */
 struct line_format {
@@ -164,6 +164,6 @@ struct line_format {
 
 void columns_print_head(const struct column_list *list, const struct line_format *f, FILE *out);
 void columns_print_row(const struct column_list *list, const struct line_format *f,
-		       const struct row *row, FILE *out);
+		       const struct view_row *row, FILE *out);
 
 #endif

@@ -21,35 +21,35 @@ static void print_cell(const struct model *m, const struct cell *cell, FILE *out
 		print_quoted(cell->name, out);
 	if (cell->type == CELL_CHAIN) {
 		putc('"', out);
-		chain_print(m, cell->chain, out);
+		print_chain_frames(m, cell->chain, out);
 		putc('"', out);
 	}
 }
 
 static const struct line_format csv = { ',', "\r\n", print_cell };
 
-void csv_head(const struct column_list *list, FILE *out)
+void csv_print_head(const struct column_list *list, FILE *out)
 {
 	columns_print_head(list, &csv, out);
 }
 
-void csv_row(const struct column_list *list, const struct row *row, FILE *out)
+void csv_print_row(const struct column_list *list, const struct view_row *row, FILE *out)
 {
 	columns_print_row(list, &csv, row, out);
 }
 
-void csv_row_of_name(const struct column_list *list, const struct answer *a, const char *name,
-		     FILE *out)
+void csv_print_name_row(const struct column_list *list, const struct answer *a, const char *name,
+			FILE *out)
 {
-	struct row row;
+	struct view_row row;
 
-	row_of_sums(&row, a, name, NULL, 0);
+	fill_sums_row(&row, a, name, NULL, 0);
 	row.has = 0;
-	csv_row(list, &row, out);
+	csv_print_row(list, &row, out);
 }
 
-void csv_incomplete(const struct column_list *list, const struct answer *a, FILE *out)
+void csv_print_incomplete(const struct column_list *list, const struct answer *a, FILE *out)
 {
 	if (!health_is_complete(&a->health))
-		csv_row_of_name(list, a, "incomplete", out);
+		csv_print_name_row(list, a, "incomplete", out);
 }

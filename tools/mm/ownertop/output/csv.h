@@ -5,12 +5,12 @@
 
 #include "output/column.h"
 
-void csv_head(const struct column_list *list, FILE *out);
-void csv_row(const struct column_list *list, const struct row *row, FILE *out);
+void csv_print_head(const struct column_list *list, FILE *out);
+void csv_print_row(const struct column_list *list, const struct view_row *row, FILE *out);
 /* A row whose cells are empty but for its name. */
-void csv_row_of_name(const struct column_list *list, const struct answer *a, const char *name,
-		     FILE *out);
+void csv_print_name_row(const struct column_list *list, const struct answer *a, const char *name,
+			FILE *out);
 /* The row "incomplete", if something could not be read. */
-void csv_incomplete(const struct column_list *list, const struct answer *a, FILE *out);
+void csv_print_incomplete(const struct column_list *list, const struct answer *a, FILE *out);
 
 #endif

@@ -11,12 +11,12 @@
  * @v as a count if @measure is MEASURE_OBJECTS, else as bytes with a unit. All functions
  * here return @buf or a constant.
  */
-const char *figure_text(char buf[HUMAN_LEN], u64 v, enum measure measure);
+const char *figure_format(char buf[HUMAN_LEN], u64 v, enum measure measure);
 /* The standard error of @measure, for held that of bytes; "-" if @sum is no estimate. */
-const char *figure_error(char buf[HUMAN_LEN], const struct sum *sum, enum measure measure);
-/* The head of a column that figure_error() fills. */
+const char *figure_format_error(char buf[HUMAN_LEN], const struct sum *sum, enum measure measure);
+/* The head of a column that figure_format_error() fills. */
 const char *figure_error_head(enum measure measure);
 /* A change with its sign. */
-const char *figure_change(char buf[HUMAN_LEN], struct change c, enum measure measure);
+const char *figure_format_change(char buf[HUMAN_LEN], struct change c, enum measure measure);
 
 #endif

@@ -17,12 +17,12 @@ static struct json_object *require_memory(struct json_object *value)
 	return value;
 }
 
-struct json_object *json_count(u64 number)
+struct json_object *json_new_count(u64 number)
 {
 	return require_memory(json_object_new_uint64(number));
 }
 
-static struct json_object *new_word(const char *s)
+static struct json_object *new_json_word(const char *s)
 {
 	return require_memory(json_object_new_string(s));
 }
@@ -32,13 +32,13 @@ struct json_object *json_new_object(void)
 	return require_memory(json_object_new_object());
 }
 
-void json_add(struct json_object *object, const char *name, struct json_object *value)
+void json_add_member(struct json_object *object, const char *name, struct json_object *value)
 {
 	if (json_object_object_add(object, name, value))
 		exit_out_of_memory();
 }
 
-static void add_item(struct json_object *array, struct json_object *value)
+static void add_json_item(struct json_object *array, struct json_object *value)
 {
 	if (json_object_array_add(array, value))
 		exit_out_of_memory();
@@ -76,7 +76,7 @@ static int serialize_text(struct json_object *value, struct printbuf *pb, int le
 						 json_object_get_string_len(value) });
 }
 
-struct json_object *json_text(struct text t)
+struct json_object *json_new_text(struct text t)
 {
 	struct json_object *value = require_memory(json_object_new_string_len(t.s, t.len));
 
@@ -84,7 +84,7 @@ struct json_object *json_text(struct text t)
 	return value;
 }
 
-struct json_object *json_real(double v, const char *format)
+struct json_object *json_new_real(double v, const char *format)
 {
 	char buf[32];
 
@@ -123,69 +123,69 @@ void json_print_text(struct text t, FILE *out)
 	printbuf_free(pb);
 }
 
-struct json_object *json_sum(const struct sum *sum)
+struct json_object *json_new_sum(const struct sum *sum)
 {
 	struct json_object *object = json_new_object();
 
-	json_add(object, "objects", json_count(sum->objects));
-	json_add(object, "bytes", json_count(sum->bytes));
-	json_add(object, "held", json_count(sum->held));
+	json_add_member(object, "objects", json_new_count(sum->objects));
+	json_add_member(object, "bytes", json_new_count(sum->bytes));
+	json_add_member(object, "held", json_new_count(sum->held));
 	if (!sum_is_estimate(sum))
 		return object;
-	json_add(object, "records", json_count(sum->records));
-	json_add(object, "objects_error", json_count(sum_objects_error(sum)));
-	json_add(object, "bytes_error", json_count(sum_bytes_error(sum)));
+	json_add_member(object, "records", json_new_count(sum->records));
+	json_add_member(object, "objects_error", json_new_count(sum_objects_error(sum)));
+	json_add_member(object, "bytes_error", json_new_count(sum_bytes_error(sum)));
 	return object;
 }
 
-static struct json_object *new_chain(const struct model *m, const struct chain *chain)
+static struct json_object *new_json_chain(const struct model *m, const struct chain *chain)
 {
 	struct json_object *array = require_memory(json_object_new_array());
 	u32 i;
 
 	for (i = 0; i < chain->n; i++)
-		add_item(array, json_text(model_get_frame(m, chain, i)));
+		add_json_item(array, json_new_text(model_get_frame(m, chain, i)));
 	return array;
 }
 
-static struct json_object *new_sums(const struct sum *sums, u32 n)
+static struct json_object *new_json_sums(const struct sum *sums, u32 n)
 {
 	struct json_object *array = require_memory(json_object_new_array());
 	u32 i;
 
 	for (i = 0; i < n; i++)
-		add_item(array, json_sum(&sums[i]));
+		add_json_item(array, json_new_sum(&sums[i]));
 	return array;
 }
 
-static struct json_object *new_cell(const struct row *row, const struct cell *cell)
+static struct json_object *new_json_cell(const struct view_row *row, const struct cell *cell)
 {
 	switch (cell->type) {
 	case CELL_COUNT:
 	case CELL_BYTES:
 	case CELL_AGE:
 	case CELL_TIME:
-		return json_count(cell->number);
+		return json_new_count(cell->number);
 	case CELL_TIMES:
-		return json_count(cell->part);
+		return json_new_count(cell->part);
 	case CELL_NUMBER:
 		return require_memory(json_object_new_int64(cell->integer));
 	case CELL_PER_HOUR:
 	case CELL_FRACTION:
-		return json_real(cell->real, "%.15g");
+		return json_new_real(cell->real, "%.15g");
 	case CELL_WORD:
 	case CELL_NAME:
-		return json_text(cell->name);
+		return json_new_text(cell->name);
 	case CELL_CHAIN:
-		return new_chain(&row->a->model, cell->chain);
+		return new_json_chain(&row->a->model, cell->chain);
 	case CELL_SUMS:
-		return new_sums(row->sums, row->nr_sums);
+		return new_json_sums(row->sums, row->nr_sums);
 	default:
 		return NULL;	/* null */
 	}
 }
 
-struct json_object *json_row(const struct column_list *list, const struct row *row)
+struct json_object *json_new_row(const struct column_list *list, const struct view_row *row)
 {
 	struct json_object *object = json_new_object(), *inner;
 	u32 i;
@@ -199,37 +199,37 @@ struct json_object *json_row(const struct column_list *list, const struct row *r
 		inner = object;
 		if (c->object && !json_object_object_get_ex(object, c->object, &inner)) {
 			inner = json_new_object();
-			json_add(object, c->object, inner);
+			json_add_member(object, c->object, inner);
 		}
-		json_add(inner, list->name[i], new_cell(row, &cell));
+		json_add_member(inner, list->name[i], new_json_cell(row, &cell));
 	}
 	return object;
 }
 
-void json_member(const char *name, struct json_object *value, FILE *out)
+void json_print_member(const char *name, struct json_object *value, FILE *out)
 {
 	fprintf(out, "  \"%s\": ", name);
 	print_value(value, out);
 	fputs(",\n", out);
 }
 
-void json_list_begin(const char *name, FILE *out)
+void json_begin_list(const char *name, FILE *out)
 {
 	fprintf(out, "  \"%s\": [", name);
 }
 
-void json_list_add(struct json_object *value, bool first, FILE *out)
+void json_print_item(struct json_object *value, bool first, FILE *out)
 {
 	fputs(first ? "\n    " : ",\n    ", out);
 	print_value(value, out);
 }
 
-void json_list_end(FILE *out)
+void json_end_list(FILE *out)
 {
 	fputs("\n  ],\n", out);
 }
 
-void json_end(bool any, FILE *out)
+void json_end_document(bool any, FILE *out)
 {
 	fputs(any ? "\n  ]\n}\n" : "]\n}\n", out);
 }
@@ -241,8 +241,8 @@ static void print_grouping(const struct model *m, FILE *out)
 	unsigned int i;
 
 	for (i = 0; i < by->n; i++)
-		add_item(fields, new_word(field_name(by->v[i].field)));
-	json_member("group_by", fields, out);
+		add_json_item(fields, new_json_word(field_name(by->v[i].field)));
+	json_print_member("group_by", fields, out);
 }
 
 static void print_order(const struct view_options *view, FILE *out)
@@ -251,8 +251,8 @@ static void print_order(const struct view_options *view, FILE *out)
 	u32 i;
 
 	for (i = 0; i < view->nr_order; i++)
-		add_item(keys, new_word(owner_sort_names[view->order[i]]));
-	json_member("order_by", keys, out);
+		add_json_item(keys, new_json_word(owner_sort_names[view->order[i]]));
+	json_print_member("order_by", keys, out);
 }
 
 static void print_sources(const struct sources *s, FILE *out)
@@ -265,51 +265,52 @@ static void print_sources(const struct sources *s, FILE *out)
 	if (*overlaps) {
 		value = require_memory(json_object_new_array());
 		for (i = 0; overlaps[i]; i++)
-			add_item(value, new_word(overlaps[i]));
-		json_member("overlaps", value, out);
+			add_json_item(value, new_json_word(overlaps[i]));
+		json_print_member("overlaps", value, out);
 	}
 	if (s->backing.objects) {
 		value = json_new_object();
-		json_add(value, "objects", json_count(s->backing.objects));
-		json_add(value, "bytes", json_count(s->backing.bytes));
-		json_member("set_aside", value, out);
+		json_add_member(value, "objects", json_new_count(s->backing.objects));
+		json_add_member(value, "bytes", json_new_count(s->backing.bytes));
+		json_print_member("set_aside", value, out);
 	}
 	if (s->unsized)
-		json_member("unknown_size", json_count(s->unsized), out);
+		json_print_member("unknown_size", json_new_count(s->unsized), out);
 	if (s->inaccurate)
-		json_member("inaccurate", json_count(s->inaccurate), out);
+		json_print_member("inaccurate", json_new_count(s->inaccurate), out);
 }
 
 static void print_summary(const struct input_summary *summary, FILE *out)
 {
 	if (summary->coverage_known) {
-		json_member("tracked", json_count(summary->tracked), out);
-		json_member("untracked", json_count(summary->untracked), out);
+		json_print_member("tracked", json_new_count(summary->tracked), out);
+		json_print_member("untracked", json_new_count(summary->untracked), out);
 	}
 }
 
-void json_begin(const struct answer *a, const struct output_options *o, FILE *out)
+void json_begin_document(const struct answer *a, const struct output_options *o, FILE *out)
 {
 	const struct model *m = &a->model;
 
 	fputs("{\n", out);
-	json_member("schema", new_word("ownertop"), out);
-	json_member("version", json_count(JSON_SCHEMA_VERSION), out);
-	json_member("view", new_word(o->view), out);
-	json_member("complete", json_object_new_boolean(health_is_complete(&a->health)), out);
-	json_member("damaged", json_count(a->health.damaged), out);
-	json_member("unread_inputs", json_count(a->health.unread), out);
-	json_member("depth", json_count(m->select->chains.depth), out);
-	json_member("sort", new_word(measure_name(a->view.measure)), out);
+	json_print_member("schema", new_json_word("ownertop"), out);
+	json_print_member("version", json_new_count(JSON_SCHEMA_VERSION), out);
+	json_print_member("view", new_json_word(o->view), out);
+	json_print_member("complete", json_object_new_boolean(health_is_complete(&a->health)), out);
+	json_print_member("damaged", json_new_count(a->health.damaged), out);
+	json_print_member("unread_inputs", json_new_count(a->health.unread), out);
+	json_print_member("depth", json_new_count(m->select->chains.depth), out);
+	json_print_member("sort", new_json_word(measure_name(a->view.measure)), out);
 	print_grouping(m, out);
 	if (a->view.nr_order != 1 || !measure_is_sort_key(a->view.order[0]))
 		print_order(&a->view, out);
-	json_member("newest_ns", json_count(m->newest), out);
+	json_print_member("newest_ns", json_new_count(m->newest), out);
 	print_summary(&m->sink.summary, out);
 	print_sources(&m->sources, out);
 	if (m->sink.summary.idle_handles)
-		json_member("idle_handles", json_count(m->sink.summary.idle_handles), out);
-	json_member("filtered_out", json_sum(&m->filtered), out);
+		json_print_member("idle_handles",
+				  json_new_count(m->sink.summary.idle_handles), out);
+	json_print_member("filtered_out", json_new_sum(&m->filtered), out);
 	if (m->undecided.objects)
-		json_member("undecided", json_sum(&m->undecided), out);
+		json_print_member("undecided", json_new_sum(&m->undecided), out);
 }

@@ -13,25 +13,25 @@
 
 /* Values. The functions that add or print a value take it over. */
 struct json_object *json_new_object(void);
-void json_add(struct json_object *object, const char *name, struct json_object *value);
-struct json_object *json_count(u64 number);
-struct json_object *json_text(struct text t);
+void json_add_member(struct json_object *object, const char *name, struct json_object *value);
+struct json_object *json_new_count(u64 number);
+struct json_object *json_new_text(struct text t);
 /* @format: how printf() shows @v */
-struct json_object *json_real(double v, const char *format);
-struct json_object *json_sum(const struct sum *sum);
+struct json_object *json_new_real(double v, const char *format);
+struct json_object *json_new_sum(const struct sum *sum);
 /* The cells of a row; columns that share an inner object are next to each other. */
-struct json_object *json_row(const struct column_list *list, const struct row *row);
+struct json_object *json_new_row(const struct column_list *list, const struct view_row *row);
 
 /* Begin a document with the members that all views have. */
-void json_begin(const struct answer *a, const struct output_options *o, FILE *out);
-void json_member(const char *name, struct json_object *value, FILE *out);
+void json_begin_document(const struct answer *a, const struct output_options *o, FILE *out);
+void json_print_member(const char *name, struct json_object *value, FILE *out);
 /* A member that is a list. */
-void json_list_begin(const char *name, FILE *out);
-void json_list_add(struct json_object *value, bool first, FILE *out);
+void json_begin_list(const char *name, FILE *out);
+void json_print_item(struct json_object *value, bool first, FILE *out);
 /* End a list that has items and is followed by another member. */
-void json_list_end(FILE *out);
+void json_end_list(FILE *out);
 /* End the list of rows and the document. */
-void json_end(bool any, FILE *out);
+void json_end_document(bool any, FILE *out);
 
 /* Print one string. */
 void json_print_text(struct text t, FILE *out);

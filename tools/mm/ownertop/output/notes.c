@@ -43,7 +43,7 @@ static void print_sources(const struct sources *s, FILE *out)
 			s->inaccurate);
 }
 
-void notes_left_out(const struct answer *a, struct terminal term, FILE *out)
+void notes_print_left_out(const struct answer *a, struct terminal term, FILE *out)
 {
 	const struct model *m = &a->model;
 	const struct input_summary *summary = &m->sink.summary;
@@ -71,7 +71,7 @@ void notes_left_out(const struct answer *a, struct terminal term, FILE *out)
 		term.colour ? "\033[0m" : "");
 }
 
-void notes_print(const struct answer *a, struct terminal term, FILE *out)
+void notes_print_all(const struct answer *a, struct terminal term, FILE *out)
 {
 	const struct sum *total = &a->model.total;
 	char buf[HUMAN_LEN];
@@ -80,7 +80,7 @@ void notes_print(const struct answer *a, struct terminal term, FILE *out)
 		fprintf(out, "estimated from %llu samples; errors: +-%llu objects, +-%s\n",
 			total->records, sum_objects_error(total),
 			human_format_bytes(buf, sum_bytes_error(total)));
-	notes_left_out(a, term, out);
+	notes_print_left_out(a, term, out);
 }
 
 void notes_print_lines(const struct answer *a, enum notes_part part, note_printer print,
@@ -94,16 +94,16 @@ void notes_print_lines(const struct answer *a, enum notes_part part, note_printe
 	if (!stream)
 		exit_out_of_memory();
 	if (part == NOTES_ALL)
-		notes_print(a, no_terminal, stream);
+		notes_print_all(a, no_terminal, stream);
 	else
-		notes_left_out(a, no_terminal, stream);
+		notes_print_left_out(a, no_terminal, stream);
 	fclose(stream);
 	for (line = strtok_r(text, "\n", &next); line; line = strtok_r(NULL, "\n", &next))
 		print(arg, line);
 	free(text);
 }
 
-void notes_not_shown(u32 n, u32 shown, FILE *out)
+void notes_print_not_shown(u32 n, u32 shown, FILE *out)
 {
 	if (shown < n)
 		fprintf(out, "rest: %u of %u groups that changed; --top 0 shows them\n",

@@ -7,9 +7,9 @@
 #include "model/answer.h"
 
 /* Print all notes, formatted for @term. */
-void notes_print(const struct answer *a, struct terminal term, FILE *out);
+void notes_print_all(const struct answer *a, struct terminal term, FILE *out);
 /* Print all notes but the errors of estimates, which some formats show in columns. */
-void notes_left_out(const struct answer *a, struct terminal term, FILE *out);
+void notes_print_left_out(const struct answer *a, struct terminal term, FILE *out);
 
 enum notes_part {
 	NOTES_ALL,
@@ -22,6 +22,6 @@ void notes_print_lines(const struct answer *a, enum notes_part part, note_printe
 		       void *arg);
 
 /* Print how many of @n groups that changed are not among the @shown ones. */
-void notes_not_shown(u32 n, u32 shown, FILE *out);
+void notes_print_not_shown(u32 n, u32 shown, FILE *out);
 
 #endif

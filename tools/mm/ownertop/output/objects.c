@@ -4,7 +4,7 @@
 #include "output/objects.h"
 #include "output/tsv.h"
 
-static struct cell cell_kind(const struct row *row, int arg)
+static struct cell get_kind_cell(const struct view_row *row, int arg)
 {
 	const char *name = owner_source_names[row->record->kind];
 
@@ -12,7 +12,7 @@ static struct cell cell_kind(const struct row *row, int arg)
 	return (struct cell){ .type = CELL_WORD, .name = { name, strlen(name) } };
 }
 
-static struct cell cell_number(const struct row *row, int field)
+static struct cell get_number_cell(const struct view_row *row, int field)
 {
 	struct field_value value = record_field_value(row->record, field,
 						      row->a->model.sink.now);
@@ -23,7 +23,7 @@ static struct cell cell_number(const struct row *row, int field)
 	};
 }
 
-static struct cell cell_name(const struct row *row, int field)
+static struct cell get_name_cell(const struct view_row *row, int field)
 {
 	struct field_value value = record_field_value(row->record, field, 0);
 
@@ -33,7 +33,7 @@ static struct cell cell_name(const struct row *row, int field)
 	};
 }
 
-static struct cell cell_weight(const struct row *row, int arg)
+static struct cell get_weight_cell(const struct view_row *row, int arg)
 {
 	(void)arg;
 	return (struct cell){
@@ -42,7 +42,7 @@ static struct cell cell_weight(const struct row *row, int arg)
 	};
 }
 
-static struct cell cell_stack(const struct row *row, int arg)
+static struct cell get_stack_cell(const struct view_row *row, int arg)
 {
 	(void)arg;
 	return (struct cell){ .type = CELL_STACK, .name = row->record->stack };
@@ -50,20 +50,20 @@ static struct cell cell_stack(const struct row *row, int arg)
 
 static const struct column columns[] = {
 	/* text, JSON, CSV, TSV */
-	{ { NULL, NULL, NULL, "row" }, .get = cell_row_name },
-	{ { NULL, NULL, NULL, "kind" }, .get = cell_kind },
-	{ { NULL, NULL, NULL, "size" }, .get = cell_number, .arg = OWNER_FIELD_SIZE },
-	{ { NULL, NULL, NULL, "held" }, .get = cell_number, .arg = OWNER_FIELD_HELD },
-	{ { NULL, NULL, NULL, "weight" }, .get = cell_weight },
-	{ { NULL, NULL, NULL, "nid" }, .get = cell_number, .arg = OWNER_FIELD_NID },
-	{ { NULL, NULL, NULL, "pid" }, .get = cell_number, .arg = OWNER_FIELD_PID },
-	{ { NULL, NULL, NULL, "tgid" }, .get = cell_number, .arg = OWNER_FIELD_TGID },
-	{ { NULL, NULL, NULL, "ts_ns" }, .get = cell_number, .arg = OWNER_FIELD_TS },
-	{ { NULL, NULL, NULL, "age_ns" }, .get = cell_number, .arg = OWNER_FIELD_AGE },
-	{ { NULL, NULL, NULL, "cache" }, .get = cell_name, .arg = OWNER_FIELD_CACHE },
-	{ { NULL, NULL, NULL, "comm" }, .get = cell_name, .arg = OWNER_FIELD_COMM },
-	{ { NULL, NULL, NULL, "stack" }, .get = cell_stack, .omit = COLUMN_STACK },
-	{ { NULL, NULL, NULL, "handle" }, .get = cell_number, .arg = OWNER_FIELD_HANDLE,
+	{ { NULL, NULL, NULL, "row" }, .get = get_row_name_cell },
+	{ { NULL, NULL, NULL, "kind" }, .get = get_kind_cell },
+	{ { NULL, NULL, NULL, "size" }, .get = get_number_cell, .arg = OWNER_FIELD_SIZE },
+	{ { NULL, NULL, NULL, "held" }, .get = get_number_cell, .arg = OWNER_FIELD_HELD },
+	{ { NULL, NULL, NULL, "weight" }, .get = get_weight_cell },
+	{ { NULL, NULL, NULL, "nid" }, .get = get_number_cell, .arg = OWNER_FIELD_NID },
+	{ { NULL, NULL, NULL, "pid" }, .get = get_number_cell, .arg = OWNER_FIELD_PID },
+	{ { NULL, NULL, NULL, "tgid" }, .get = get_number_cell, .arg = OWNER_FIELD_TGID },
+	{ { NULL, NULL, NULL, "ts_ns" }, .get = get_number_cell, .arg = OWNER_FIELD_TS },
+	{ { NULL, NULL, NULL, "age_ns" }, .get = get_number_cell, .arg = OWNER_FIELD_AGE },
+	{ { NULL, NULL, NULL, "cache" }, .get = get_name_cell, .arg = OWNER_FIELD_CACHE },
+	{ { NULL, NULL, NULL, "comm" }, .get = get_name_cell, .arg = OWNER_FIELD_COMM },
+	{ { NULL, NULL, NULL, "stack" }, .get = get_stack_cell, .omit = COLUMN_STACK },
+	{ { NULL, NULL, NULL, "handle" }, .get = get_number_cell, .arg = OWNER_FIELD_HANDLE,
 	  .omit = COLUMN_HANDLE },
 };
 
@@ -82,24 +82,24 @@ void objects_begin(struct objects *o, const struct answer *a,
 		.out = out,
 		.total = GROUP_TOTALS_NONE,
 	};
-	columns_choose(&o->list, a, columns, sizeof(columns) / sizeof(*columns), FORMAT_TSV,
-		       omit[sentence->mode]);
-	tsv_sentence(sentence, out);
+	columns_choose_named(&o->list, a, columns, sizeof(columns) / sizeof(*columns), FORMAT_TSV,
+			     omit[sentence->mode]);
+	tsv_print_sentence(sentence, out);
 	if (format == FORMAT_TSV)
-		tsv_head(&o->list, out);
+		tsv_print_head(&o->list, out);
 	else
 		putc('\n', out);
 }
 
-static void print_row(const struct objects *o, const struct record *rec)
+static void print_object_row(const struct objects *o, const struct record *rec)
 {
-	const struct row row = { .a = o->a, .name = "object", .record = rec };
+	const struct view_row row = { .a = o->a, .name = "object", .record = rec };
 
-	tsv_row(&o->list, &row, o->out);
+	tsv_print_row(&o->list, &row, o->out);
 }
 
 /* Copy the lines of the record. The header and the PFN line are adjacent. */
-static void copy_text(const struct objects *o, const struct record *rec)
+static void copy_record_text(const struct objects *o, const struct record *rec)
 {
 	const char *frames = rec->pfn.s + rec->pfn.len;
 
@@ -112,7 +112,7 @@ static void copy_text(const struct objects *o, const struct record *rec)
 	putc('\n', o->out);
 }
 
-void objects_print(void *arg, const struct record *rec, const struct sum *sum)
+void objects_print_object(void *arg, const struct record *rec, const struct sum *sum)
 {
 	struct objects *o = arg;
 	bool tsv = o->format == FORMAT_TSV;
@@ -123,12 +123,12 @@ void objects_print(void *arg, const struct record *rec, const struct sum *sum)
 	}
 	group_totals_add(&o->total, sum, 0, rec->ts, rec->ts);
 	if (tsv)
-		print_row(o, rec);
+		print_object_row(o, rec);
 	else
-		copy_text(o, rec);
+		copy_record_text(o, rec);
 }
 
-static void print_seconds(const struct objects *o, const char *name, u64 ts)
+static void print_age_in_seconds(const struct objects *o, const char *name, u64 ts)
 {
 	u64 ms = o->total.is_any ? model_compute_age(&o->a->model, ts) / 1000000 : 0;
 
@@ -138,19 +138,19 @@ static void print_seconds(const struct objects *o, const char *name, u64 ts)
 }
 
 /* Print the total as a comment, so that the output can be read as a dump. */
-void objects_end(const struct objects *o)
+void objects_print_totals(const struct objects *o)
 {
 	const struct sum *sum = &o->total.sum;
 
 	fprintf(o->out, "# total: objects %llu, bytes %llu, held %llu, waste %lld", sum->objects,
 		sum->bytes, sum->held, (s64)(sum->held - sum->bytes));
-	print_seconds(o, "oldest", o->total.oldest);
-	print_seconds(o, "youngest", o->total.newest);
+	print_age_in_seconds(o, "oldest", o->total.oldest);
+	print_age_in_seconds(o, "youngest", o->total.newest);
 	if (sum_is_estimate(sum))
 		fprintf(o->out, ", from %llu samples: +-%llu objects, +-%llu bytes", sum->records,
 			sum_objects_error(sum), sum_bytes_error(sum));
 	putc('\n', o->out);
 	if (o->summed)
 		fprintf(o->out, "# sums: %llu objects cannot be shown one by one\n", o->summed);
-	tsv_notes(o->a, o->out);
+	tsv_print_notes(o->a, o->out);
 }

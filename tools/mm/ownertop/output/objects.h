@@ -18,8 +18,8 @@ struct objects {
 void objects_begin(struct objects *o, const struct answer *a,
 		   const struct owner_sentence *sentence, enum output_format format, FILE *out);
 /* For model.visit. @arg: struct objects */
-void objects_print(void *arg, const struct record *rec, const struct sum *sum);
+void objects_print_object(void *arg, const struct record *rec, const struct sum *sum);
 /* Print the total and the notes. */
-void objects_end(const struct objects *o);
+void objects_print_totals(const struct objects *o);
 
 #endif

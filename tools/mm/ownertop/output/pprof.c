@@ -76,7 +76,7 @@ static u32 intern_string(struct profile *p, const char *s)
 	return strings_intern(&p->strings, (struct text){ s, strlen(s) });
 }
 
-static u32 field_string(struct profile *p, enum owner_field field)
+static u32 intern_field_name(struct profile *p, enum owner_field field)
 {
 	if (!p->field_names[field])
 		p->field_names[field] = intern_string(p, field_name(field));
@@ -93,37 +93,37 @@ static noreturn void exit_on_write_error(gzFile gz)
 	exit(STATUS_FAILED);
 }
 
-static void write_wire(struct profile *p)
+static void write_pending_bytes(struct profile *p)
 {
 	if (p->wire.len && !gzwrite(p->gz, p->wire.bytes, p->wire.len))
 		exit_on_write_error(p->gz);
 	proto_clear(&p->wire);
 }
 
-static void write_when_full(struct profile *p)
+static void write_pending_bytes_if_many(struct profile *p)
 {
 	if (p->wire.len >= WRITE_SIZE)
-		write_wire(p);
+		write_pending_bytes(p);
 }
 
 /* Append p->message as @field of the profile, and clear it. */
 static void emit_message(struct profile *p, u32 field)
 {
-	proto_message(&p->wire, field, &p->message);
+	proto_append_message(&p->wire, field, &p->message);
 	proto_clear(&p->message);
-	write_when_full(p);
+	write_pending_bytes_if_many(p);
 }
 
 static void emit_int(struct profile *p, u32 field, u64 v)
 {
-	proto_int(&p->wire, field, v);
-	write_when_full(p);
+	proto_append_int(&p->wire, field, v);
+	write_pending_bytes_if_many(p);
 }
 
 static void emit_sample_type(struct profile *p, const char *type, const char *unit)
 {
-	proto_int(&p->message, VALUE_TYPE_TYPE, intern_string(p, type));
-	proto_int(&p->message, VALUE_TYPE_UNIT, intern_string(p, unit));
+	proto_append_int(&p->message, VALUE_TYPE_TYPE, intern_string(p, type));
+	proto_append_int(&p->message, VALUE_TYPE_UNIT, intern_string(p, unit));
 	emit_message(p, PROFILE_SAMPLE_TYPE);
 }
 
@@ -148,23 +148,23 @@ static void add_label(struct profile *p, const struct group *g, enum owner_field
 	struct text name;
 
 	proto_clear(&p->part);
-	proto_int(&p->part, LABEL_KEY, field_string(p, field));
+	proto_append_int(&p->part, LABEL_KEY, intern_field_name(p, field));
 	if (field == OWNER_FIELD_AGE) {
-		proto_int(&p->part, LABEL_NUM, model_get_number(p->m, g, field));
-		proto_int(&p->part, LABEL_NUM_UNIT, intern_string(p, "seconds"));
+		proto_append_int(&p->part, LABEL_NUM, model_get_number(p->m, g, field));
+		proto_append_int(&p->part, LABEL_NUM_UNIT, intern_string(p, "seconds"));
 	} else if (field_is_number(field)) {
 		/* pprof sums up numeric labels, which makes no sense for a pid. */
 		snprintf(number, sizeof(number), "%lld", model_get_number(p->m, g, field));
-		proto_int(&p->part, LABEL_STR, intern_string(p, number));
+		proto_append_int(&p->part, LABEL_STR, intern_string(p, number));
 	} else {
 		name = model_get_name(p->m, g, field);
 		if (!name.len)
 			return;
 		shown = human_escape_name(name);	/* the format requires UTF-8 */
-		proto_int(&p->part, LABEL_STR, intern_string(p, shown));
+		proto_append_int(&p->part, LABEL_STR, intern_string(p, shown));
 		free(shown);
 	}
-	proto_message(&p->message, SAMPLE_LABEL, &p->part);
+	proto_append_message(&p->message, SAMPLE_LABEL, &p->part);
 }
 
 static void emit_sample(struct profile *p, const struct group *g)
@@ -181,9 +181,9 @@ static void emit_sample(struct profile *p, const struct group *g)
 						  sizeof(*p->locations));
 			p->locations[i] = chain->frames[i] + 1;
 		}
-		proto_ints(&p->message, SAMPLE_LOCATION, p->locations, chain->n);
+		proto_append_ints(&p->message, SAMPLE_LOCATION, p->locations, chain->n);
 	}
-	proto_ints(&p->message, SAMPLE_VALUE, values, sizeof(values) / sizeof(*values));
+	proto_append_ints(&p->message, SAMPLE_VALUE, values, sizeof(values) / sizeof(*values));
 	for (i = 0; i < by->n; i++)
 		if (by->v[i].field != OWNER_FIELD_STACK &&
 		    model_field_is_known(p->m, g, by->v[i].field))
@@ -194,10 +194,10 @@ static void emit_sample(struct profile *p, const struct group *g)
 /* A module is a mapping, as a shared library is in profiles of processes. */
 static void emit_mapping(struct profile *p, u32 module)
 {
-	proto_int(&p->message, MAPPING_ID, module + 1);
-	proto_int(&p->message, MAPPING_FILENAME,
-		  strings_intern(&p->strings, p->m->stacks.modules.v[module]));
-	proto_int(&p->message, MAPPING_HAS_FUNCTIONS, 1);
+	proto_append_int(&p->message, MAPPING_ID, module + 1);
+	proto_append_int(&p->message, MAPPING_FILENAME,
+			 strings_intern(&p->strings, p->m->stacks.modules.v[module]));
+	proto_append_int(&p->message, MAPPING_HAS_FUNCTIONS, 1);
 	emit_message(p, PROFILE_MAPPING);
 }
 
@@ -215,20 +215,20 @@ static void emit_frame(struct profile *p, u32 id)
 
 	frame_parse(line, &f);
 	colon = f.place.len ? memrchr(f.place.s, ':', f.place.len) : NULL;
-	proto_int(&p->message, FUNCTION_ID, id + 1);
-	proto_int(&p->message, FUNCTION_NAME, strings_intern(&p->strings, f.func));
-	proto_int(&p->message, FUNCTION_SYSTEM_NAME, strings_intern(&p->strings, line));
+	proto_append_int(&p->message, FUNCTION_ID, id + 1);
+	proto_append_int(&p->message, FUNCTION_NAME, strings_intern(&p->strings, f.func));
+	proto_append_int(&p->message, FUNCTION_SYSTEM_NAME, strings_intern(&p->strings, line));
 	place = colon ? (struct text){ f.place.s, colon - f.place.s } :
 			p->m->stacks.modules.v[module];
-	proto_int(&p->message, FUNCTION_FILENAME, strings_intern(&p->strings, place));
+	proto_append_int(&p->message, FUNCTION_FILENAME, strings_intern(&p->strings, place));
 	emit_message(p, PROFILE_FUNCTION);
 
 	proto_clear(&p->part);
-	proto_int(&p->part, LINE_FUNCTION, id + 1);
-	proto_int(&p->part, LINE_LINE, colon ? strtoull(colon + 1, NULL, 10) : 0);
-	proto_int(&p->message, LOCATION_ID, id + 1);
-	proto_int(&p->message, LOCATION_MAPPING, module + 1);
-	proto_message(&p->message, LOCATION_LINE, &p->part);
+	proto_append_int(&p->part, LINE_FUNCTION, id + 1);
+	proto_append_int(&p->part, LINE_LINE, colon ? strtoull(colon + 1, NULL, 10) : 0);
+	proto_append_int(&p->message, LOCATION_ID, id + 1);
+	proto_append_int(&p->message, LOCATION_MAPPING, module + 1);
+	proto_append_message(&p->message, LOCATION_LINE, &p->part);
 	emit_message(p, PROFILE_LOCATION);
 }
 
@@ -259,8 +259,8 @@ static void emit_strings(struct profile *p)
 	for (i = 0; i < p->strings.n; i++) {
 		struct text s = p->strings.v[i];
 
-		proto_bytes(&p->wire, PROFILE_STRING, s.s, s.len);
-		write_when_full(p);
+		proto_append_bytes(&p->wire, PROFILE_STRING, s.s, s.len);
+		write_pending_bytes_if_many(p);
 	}
 }
 
@@ -288,7 +288,7 @@ void write_pprof(const struct answer *a, const struct output_options *o, FILE *o
 		emit_frame(&p, i);
 	emit_comments(&p, a);
 	emit_strings(&p);
-	write_wire(&p);
+	write_pending_bytes(&p);
 	if (gzflush(p.gz, Z_FINISH) != Z_OK)
 		exit_on_write_error(p.gz);
 	gzclose(p.gz);

@@ -13,7 +13,7 @@ enum wire_type {
 /* Bytes for 64 bits, 7 bits in each. */
 #define VARINT_MAX 10
 
-static void make_room(struct proto *p, size_t len)
+static void make_proto_room(struct proto *p, size_t len)
 {
 	while (p->cap - p->len < len)
 		p->bytes = grow_array(p->bytes, p->cap, &p->cap, 1);
@@ -21,7 +21,7 @@ static void make_room(struct proto *p, size_t len)
 
 static void append_bytes(struct proto *p, const void *bytes, size_t len)
 {
-	make_room(p, len);
+	make_proto_room(p, len);
 	if (len)
 		memcpy(p->bytes + p->len, bytes, len);
 	p->len += len;
@@ -30,7 +30,7 @@ static void append_bytes(struct proto *p, const void *bytes, size_t len)
 /* The lowest 7 bits are first; the top bit of a byte means that another one follows. */
 static void append_varint(struct proto *p, u64 v)
 {
-	make_room(p, VARINT_MAX);
+	make_proto_room(p, VARINT_MAX);
 	for (; v >= 0x80; v >>= 7)
 		p->bytes[p->len++] = v | 0x80;
 	p->bytes[p->len++] = v;
@@ -50,7 +50,7 @@ static void append_tag(struct proto *p, u32 field, enum wire_type type)
 	append_varint(p, (u64)field << 3 | type);
 }
 
-void proto_int(struct proto *p, u32 field, u64 v)
+void proto_append_int(struct proto *p, u32 field, u64 v)
 {
 	if (!v)
 		return;
@@ -58,19 +58,19 @@ void proto_int(struct proto *p, u32 field, u64 v)
 	append_varint(p, v);
 }
 
-void proto_bytes(struct proto *p, u32 field, const void *bytes, size_t len)
+void proto_append_bytes(struct proto *p, u32 field, const void *bytes, size_t len)
 {
 	append_tag(p, field, WIRE_LENGTH);
 	append_varint(p, len);
 	append_bytes(p, bytes, len);
 }
 
-void proto_message(struct proto *p, u32 field, const struct proto *message)
+void proto_append_message(struct proto *p, u32 field, const struct proto *message)
 {
-	proto_bytes(p, field, message->bytes, message->len);
+	proto_append_bytes(p, field, message->bytes, message->len);
 }
 
-void proto_ints(struct proto *p, u32 field, const u64 *v, u32 n)
+void proto_append_ints(struct proto *p, u32 field, const u64 *v, u32 n)
 {
 	u32 len = 0, i;
 

@@ -18,9 +18,9 @@ void proto_clear(struct proto *p);
 void proto_free(struct proto *p);
 
 /* Append field number @field. An integer of 0 is left out: readers take that as 0. */
-void proto_int(struct proto *p, u32 field, u64 v);
-void proto_bytes(struct proto *p, u32 field, const void *bytes, size_t len);
-void proto_message(struct proto *p, u32 field, const struct proto *message);
-void proto_ints(struct proto *p, u32 field, const u64 *v, u32 n);
+void proto_append_int(struct proto *p, u32 field, u64 v);
+void proto_append_bytes(struct proto *p, u32 field, const void *bytes, size_t len);
+void proto_append_message(struct proto *p, u32 field, const struct proto *message);
+void proto_append_ints(struct proto *p, u32 field, const u64 *v, u32 n);
 
 #endif

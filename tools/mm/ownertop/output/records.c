@@ -96,7 +96,7 @@ static void print_sum(const struct sum *sum, const struct report *r, FILE *out)
 void write_records(const struct answer *a, const struct output_options *o, FILE *out)
 {
 	const struct model *m = &a->model;
-	struct terminal term = terminal_of(out);
+	struct terminal term = find_terminal(out);
 	struct report r;
 	u32 i;
 
@@ -120,6 +120,6 @@ void write_records(const struct answer *a, const struct output_options *o, FILE 
 	}
 	fputs("total: ", out);
 	print_sum(&m->total, &r, out);
-	notes_print(a, term, out);
+	notes_print_all(a, term, out);
 	report_free(&r);
 }

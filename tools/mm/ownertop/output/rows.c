@@ -22,7 +22,7 @@
 #define ROWS_AT_ONCE 1024
 
 /* Check a call to libsmartcols that can only fail for lack of memory. */
-static void check_memory(int rc)
+static void check_smartcols(int rc)
 {
 	if (rc)
 		exit_out_of_memory();
@@ -34,7 +34,7 @@ static bool is_right_aligned(const struct column *c)
 	return c->name[FORMAT_TEXT] || field_is_number(c->arg);
 }
 
-static void add_column(struct rows *t, u32 i)
+static void add_table_column(struct aligned_rows *t, u32 i)
 {
 	int flags = is_right_aligned(&t->columns->v[i]) ? SCOLS_FL_RIGHT : SCOLS_FL_TRUNC;
 	int width = t->widths[i];
@@ -46,39 +46,39 @@ static void add_column(struct rows *t, u32 i)
 		exit_out_of_memory();
 	for (p = head; *p; p++)
 		*p = toupper((unsigned char)*p);
-	check_memory(!scols_table_new_column(t->tb, head, 0, flags));
+	check_smartcols(!scols_table_new_column(t->tb, head, 0, flags));
 	free(head);
 }
 
-static void make_table(struct rows *t)
+static void make_smartcols_table(struct aligned_rows *t)
 {
 	u32 i;
 
 	t->tb = scols_new_table();
-	check_memory(!t->tb);
-	check_memory(scols_table_enable_colors(t->tb, t->term.colour));
-	check_memory(scols_table_set_termforce(t->tb, t->term.width ? SCOLS_TERMFORCE_ALWAYS :
+	check_smartcols(!t->tb);
+	check_smartcols(scols_table_enable_colors(t->tb, t->term.colour));
+	check_smartcols(scols_table_set_termforce(t->tb, t->term.width ? SCOLS_TERMFORCE_ALWAYS :
 								      SCOLS_TERMFORCE_NEVER));
-	check_memory(scols_table_set_column_separator(t->tb, "  "));
+	check_smartcols(scols_table_set_column_separator(t->tb, "  "));
 	if (t->term.width)
-		check_memory(scols_table_set_termwidth(t->tb, t->term.width));
+		check_smartcols(scols_table_set_termwidth(t->tb, t->term.width));
 	for (i = 0; i < t->columns->n; i++)
-		add_column(t, i);
+		add_table_column(t, i);
 }
 
-void rows_begin(struct rows *t, const struct model *m, const struct column_list *columns,
-		struct terminal term, FILE *out)
+void rows_begin_table(struct aligned_rows *t, const struct model *m,
+		      const struct column_list *columns, struct terminal term, FILE *out)
 {
-	*t = (struct rows){ .m = m, .columns = columns, .out = out, .term = term };
+	*t = (struct aligned_rows){ .m = m, .columns = columns, .out = out, .term = term };
 	/*
 	 * libsmartcols needs LC_CTYPE to know how wide characters are. It is set only here
 	 * because it slows down matching, and because other formats must not depend on it.
 	 */
 	setlocale(LC_CTYPE, "");
-	make_table(t);
+	make_smartcols_table(t);
 }
 
-static void print_chain(const struct rows *t, u32 id)
+static void print_chain(const struct aligned_rows *t, u32 id)
 {
 	const struct chain *chain;
 	struct group g;
@@ -98,28 +98,28 @@ static void print_chain(const struct rows *t, u32 id)
 }
 
 /* libsmartcols pads the last column, which would wrap on a narrow terminal. */
-static size_t length_without_padding(const char *line, size_t len)
+static size_t trim_padding(const char *line, size_t len)
 {
 	while (len && line[len - 1] == ' ')
 		len--;
 	return len;
 }
 
-static void print_lines(struct rows *t, const char *line)
+static void print_formatted_lines(struct aligned_rows *t, const char *line)
 {
 	u32 n = !!scols_table_is_noheadings(t->tb);	/* else the first line is the head */
 	size_t len;
 
 	for (; *line; line += len + (line[len] == '\n'), n++) {
 		len = strcspn(line, "\n");
-		fprintf(t->out, "%.*s\n", (int)length_without_padding(line, len), line);
+		fprintf(t->out, "%.*s\n", (int)trim_padding(line, len), line);
 		if (n)
 			print_chain(t, t->ids[n - 1]);
 	}
-	check_memory(scols_table_enable_noheadings(t->tb, 1));
+	check_smartcols(scols_table_enable_noheadings(t->tb, 1));
 }
 
-static void widen_columns(struct rows *t)
+static void widen_minimum_widths(struct aligned_rows *t)
 {
 	u32 i;
 
@@ -132,21 +132,21 @@ static void widen_columns(struct rows *t)
 }
 
 /* Measure or print the rows in the table, and remove them from it. */
-static void format_rows(struct rows *t)
+static void flush_rows(struct aligned_rows *t)
 {
 	char *text;
 
-	check_memory(scols_print_table_to_string(t->tb, &text));
+	check_smartcols(scols_print_table_to_string(t->tb, &text));
 	if (t->measuring)
-		widen_columns(t);
+		widen_minimum_widths(t);
 	else
-		print_lines(t, text);
+		print_formatted_lines(t, text);
 	free(text);
 	scols_table_remove_lines(t->tb);
 	t->n = 0;
 }
 
-static const char *per_hour_text(char buf[HUMAN_LEN], const struct cell *cell)
+static const char *format_per_hour(char buf[HUMAN_LEN], const struct cell *cell)
 {
 	struct change c = { llround(fabs(cell->real)), cell->real < 0 };
 
@@ -155,21 +155,21 @@ static const char *per_hour_text(char buf[HUMAN_LEN], const struct cell *cell)
 		snprintf(buf, HUMAN_LEN, "%+.1f", cell->real);
 		return buf;
 	}
-	return figure_change(buf, c, cell->measure);
+	return figure_format_change(buf, c, cell->measure);
 }
 
 /*
  * Round R2 down, so that only a straight line is shown as 1.00. The addend makes up for
  * floating point, which can compute 0.75 as 0.7499...9.
  */
-static const char *fraction_text(char buf[HUMAN_LEN], double v)
+static const char *format_fraction(char buf[HUMAN_LEN], double v)
 {
 	snprintf(buf, HUMAN_LEN, "%.2f", floor(v * 100 + 0.000001) / 100);
 	return buf;
 }
 
 /* Returns NULL for an empty cell. */
-static const char *cell_text(char buf[HUMAN_LEN], const struct cell *cell)
+static const char *format_cell(char buf[HUMAN_LEN], const struct cell *cell)
 {
 	switch (cell->type) {
 	case CELL_UNKNOWN:
@@ -190,11 +190,11 @@ static const char *cell_text(char buf[HUMAN_LEN], const struct cell *cell)
 		snprintf(buf, HUMAN_LEN, "%llu/%llu", cell->part, cell->total);
 		return buf;
 	case CELL_CHANGE:
-		return figure_change(buf, cell->change, cell->measure);
+		return figure_format_change(buf, cell->change, cell->measure);
 	case CELL_PER_HOUR:
-		return per_hour_text(buf, cell);
+		return format_per_hour(buf, cell);
 	case CELL_FRACTION:
-		return fraction_text(buf, cell->real);
+		return format_fraction(buf, cell->real);
 	case CELL_WORD:
 	case CELL_NAME:
 		return cell->name.s;
@@ -203,7 +203,7 @@ static const char *cell_text(char buf[HUMAN_LEN], const struct cell *cell)
 	}
 }
 
-void rows_add(struct rows *t, const struct row *row)
+void rows_add_row(struct aligned_rows *t, const struct view_row *row)
 {
 	struct libscols_line *line;
 	char buf[HUMAN_LEN];
@@ -212,32 +212,32 @@ void rows_add(struct rows *t, const struct row *row)
 
 	if (t->n == ROWS_AT_ONCE) {
 		t->measuring = !t->measured;
-		format_rows(t);
+		flush_rows(t);
 	}
 	line = scols_table_new_line(t->tb, NULL);
-	check_memory(!line);
+	check_smartcols(!line);
 	if (row->id != ROW_NO_GROUP && t->term.colour)
-		check_memory(scols_line_set_color(line, "bold"));
+		check_smartcols(scols_line_set_color(line, "bold"));
 	t->ids = grow_array(t->ids, t->n, &t->cap, sizeof(*t->ids));
 	t->ids[t->n++] = row->id;
 	for (i = 0; i < t->columns->n; i++) {
 		const struct column *c = &t->columns->v[i];
 		struct cell cell = c->get(row, c->arg);
 
-		text = cell_text(buf, &cell);
+		text = format_cell(buf, &cell);
 		if (text)
-			check_memory(scols_line_set_data(line, i, text));
+			check_smartcols(scols_line_set_data(line, i, text));
 	}
 }
 
-bool rows_end(struct rows *t)
+bool rows_end_table(struct aligned_rows *t)
 {
-	format_rows(t);
+	flush_rows(t);
 	scols_unref_table(t->tb);
 	if (t->measuring) {
 		t->measuring = false;
 		t->measured = true;
-		make_table(t);
+		make_smartcols_table(t);
 		return true;
 	}
 	free(t->ids);

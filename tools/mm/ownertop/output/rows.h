@@ -9,7 +9,7 @@
 #include "output/column.h"
 #include "output/terminal.h"
 
-struct rows {
+struct aligned_rows {
 	const struct model *m;
 	const struct column_list *columns;
 	FILE *out;
@@ -23,15 +23,15 @@ struct rows {
 	bool measured;
 };
 
-/* @columns stays in use until rows_end() returns false. */
-void rows_begin(struct rows *t, const struct model *m, const struct column_list *columns,
-		struct terminal term, FILE *out);
-void rows_add(struct rows *t, const struct row *row);
+/* @columns stays in use until rows_end_table() returns false. */
+void rows_begin_table(struct aligned_rows *t, const struct model *m,
+		      const struct column_list *columns, struct terminal term, FILE *out);
+void rows_add_row(struct aligned_rows *t, const struct view_row *row);
 
 /*
  * Print the rows and free them. Returns true if there were too many rows to keep: nothing
- * is printed yet, but the widths are known. Then add all rows and call rows_end() again.
+ * is printed yet, but the widths are known. Then add all rows and call rows_end_table() again.
  */
-bool rows_end(struct rows *t);
+bool rows_end_table(struct aligned_rows *t);
 
 #endif

@@ -8,7 +8,7 @@
 
 #define DEFAULT_WIDTH 80
 
-struct terminal terminal_of(FILE *out)
+struct terminal find_terminal(FILE *out)
 {
 	struct terminal term = { 0 };
 	const char *no_color = getenv("NO_COLOR");

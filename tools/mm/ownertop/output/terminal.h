@@ -12,6 +12,6 @@ struct terminal {
 	bool colour;
 };
 
-struct terminal terminal_of(FILE *out);
+struct terminal find_terminal(FILE *out);
 
 #endif

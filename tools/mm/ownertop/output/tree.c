@@ -14,7 +14,7 @@
 /* Width of a line that the indentation of deep nodes leaves to the name. */
 #define LEAST_NAME_WIDTH 24
 
-struct pruned {
+struct pruned_tree {
 	struct tree tree;
 	enum measure measure;
 	bool *keep;		/* by node number */
@@ -24,7 +24,7 @@ struct pruned {
 };
 
 /* Keep the @top largest nodes. A parent is at least as large as its children. */
-static void keep_largest(struct pruned *p, u32 top)
+static void keep_largest_nodes(struct pruned_tree *p, u32 top)
 {
 	u32 *ids = tree_sort_nodes_by_size(&p->tree, p->measure);
 	u32 i;
@@ -34,7 +34,7 @@ static void keep_largest(struct pruned *p, u32 top)
 	free(ids);
 }
 
-static void prune_tree(struct pruned *p, const struct answer *a, double least_percent)
+static void prune_tree(struct pruned_tree *p, const struct answer *a, double least_percent)
 {
 	u32 top = a->view.top;
 	struct tree *t = &p->tree;
@@ -49,7 +49,7 @@ static void prune_tree(struct pruned *p, const struct answer *a, double least_pe
 		p->keep[i] = measure_get_value(&t->nodes[i].cum, p->measure) >= least;
 	/* The root is the total; --top does not count it. */
 	if (top && top < t->n - 1)
-		keep_largest(p, top + 1);
+		keep_largest_nodes(p, top + 1);
 	p->kept_children = xcalloc(t->n, sizeof(*p->kept_children));
 	for (i = 0; i < t->n; i++) {
 		if (p->keep[i] && i != TREE_ROOT)
@@ -61,7 +61,7 @@ static void prune_tree(struct pruned *p, const struct answer *a, double least_pe
 	}
 }
 
-static void pruned_free(struct pruned *p)
+static void pruned_tree_free(struct pruned_tree *p)
 {
 	tree_free(&p->tree);
 	free(p->keep);
@@ -69,7 +69,7 @@ static void pruned_free(struct pruned *p)
 }
 
 /* The kept node after @node. Nodes below one that is not kept are not kept either. */
-static u32 next_kept(const struct pruned *p, u32 node)
+static u32 find_next_kept_node(const struct pruned_tree *p, u32 node)
 {
 	do
 		node = tree_next_node(&p->tree, node);
@@ -77,8 +77,8 @@ static u32 next_kept(const struct pruned *p, u32 node)
 	return node;
 }
 
-struct lines {
-	const struct pruned *p;
+struct tree_printer {
+	const struct pruned_tree *p;
 	struct terminal term;
 	FILE *out;
 	u64 total;
@@ -88,7 +88,7 @@ struct lines {
 };
 
 /* @differs: the figures differ from those of the parent, so print them. */
-static void print_figures(struct lines *l, const struct tree_node *node, bool differs)
+static void print_figures(struct tree_printer *l, const struct tree_node *node, bool differs)
 {
 	enum measure measure = l->p->measure;
 	u64 cum = measure_get_value(&node->cum, measure);
@@ -96,13 +96,13 @@ static void print_figures(struct lines *l, const struct tree_node *node, bool di
 	char v[HUMAN_LEN], percent[HUMAN_LEN], running[HUMAN_LEN];
 
 	if (differs)
-		fprintf(l->out, "%7s %6s ", figure_text(v, cum, measure),
+		fprintf(l->out, "%7s %6s ", figure_format(v, cum, measure),
 			human_format_percent(percent, cum, l->total));
 	else
 		fprintf(l->out, "%14s ", "");
 	l->running += flat;
 	if (flat)
-		fprintf(l->out, "%7s %6s %6s ", figure_text(v, flat, measure),
+		fprintf(l->out, "%7s %6s %6s ", figure_format(v, flat, measure),
 			human_format_percent(percent, flat, l->total),
 			human_format_percent(running, l->running, l->total));
 	else
@@ -114,7 +114,8 @@ static void print_figures(struct lines *l, const struct tree_node *node, bool di
 	else
 		fprintf(l->out, "%8llu  ", node->cum.objects);
 	if (l->errors)
-		fprintf(l->out, "%9s  ", differs ? figure_error(v, &node->cum, measure) : "");
+		fprintf(l->out, "%9s  ",
+			differs ? figure_format_error(v, &node->cum, measure) : "");
 }
 
 #define FIGURES_WIDTH 47
@@ -124,7 +125,7 @@ static void print_figures(struct lines *l, const struct tree_node *node, bool di
  * A node without siblings has the indentation of its parent, so that a chain is a column.
  * Nodes with siblings are indented and begin with a dash.
  */
-static void print_node(struct lines *l, u32 id)
+static void print_node(struct tree_printer *l, u32 id)
 {
 	const struct tree *t = &l->p->tree;
 	const struct tree_node *node = &t->nodes[id];
@@ -149,7 +150,7 @@ static void print_node(struct lines *l, u32 id)
 	free(name);
 }
 
-static void print_dropped(const struct pruned *p, const struct answer *a, double least_percent,
+static void print_dropped(const struct pruned_tree *p, const struct answer *a, double least_percent,
 			  FILE *out)
 {
 	u64 total = measure_get_value(&p->tree.nodes[TREE_ROOT].cum, p->measure);
@@ -168,11 +169,11 @@ static void print_dropped(const struct pruned *p, const struct answer *a, double
 
 void write_tree(const struct answer *a, const struct output_options *o, FILE *out)
 {
-	struct pruned p = { 0 };
-	struct lines l = {
+	struct pruned_tree p = { 0 };
+	struct tree_printer l = {
 		.p = &p,
 		.out = out,
-		.term = terminal_of(out),
+		.term = find_terminal(out),
 		.errors = a->model.sampled,
 	};
 	static const char * const heads[NR_MEASURES] = {
@@ -193,43 +194,43 @@ void write_tree(const struct answer *a, const struct output_options *o, FILE *ou
 	fprintf(out, "%s%s\n",
 		a->view.callees ? "FUNCTION, CALLED BY" : "FUNCTION, CALLING",
 		l.term.colour ? "\033[0m" : "");
-	for (node = TREE_ROOT; node != TREE_NONE; node = next_kept(&p, node))
+	for (node = TREE_ROOT; node != TREE_NONE; node = find_next_kept_node(&p, node))
 		print_node(&l, node);
 	print_dropped(&p, a, o->least_percent, out);
-	notes_print(a, l.term, out);
+	notes_print_all(a, l.term, out);
 	free(l.level);
-	pruned_free(&p);
+	pruned_tree_free(&p);
 }
 
-static struct json_object *json_node(const struct tree *t, u32 id)
+static struct json_object *new_json_node(const struct tree *t, u32 id)
 {
 	const struct tree_node *node = &t->nodes[id];
 	struct json_object *object = json_new_object();
 
-	json_add(object, "id", json_count(id));
+	json_add_member(object, "id", json_new_count(id));
 	if (id != TREE_ROOT)
-		json_add(object, "parent", json_count(node->parent));
-	json_add(object, "name", json_text(tree_get_name(t, id)));
-	json_add(object, "cum", json_sum(&node->cum));
-	json_add(object, "flat", json_sum(&node->flat));
+		json_add_member(object, "parent", json_new_count(node->parent));
+	json_add_member(object, "name", json_new_text(tree_get_name(t, id)));
+	json_add_member(object, "cum", json_new_sum(&node->cum));
+	json_add_member(object, "flat", json_new_sum(&node->flat));
 	return object;
 }
 
 void write_tree_json(const struct answer *a, const struct output_options *o, FILE *out)
 {
-	struct pruned p = { 0 };
+	struct pruned_tree p = { 0 };
 	u32 id;
 
 	prune_tree(&p, a, o->least_percent);
-	json_begin(a, o, out);
-	json_member("callees", json_object_new_boolean(a->view.callees), out);
-	json_member("min_percent", json_real(o->least_percent, "%g"), out);
-	json_member("total", json_sum(&a->model.total), out);
-	json_member("dropped_nodes", json_count(p.dropped), out);
-	json_member("dropped", json_sum(&p.dropped_flat), out);
-	json_list_begin("nodes", out);
-	for (id = TREE_ROOT; id != TREE_NONE; id = next_kept(&p, id))
-		json_list_add(json_node(&p.tree, id), id == TREE_ROOT, out);
-	json_end(true, out);
-	pruned_free(&p);
+	json_begin_document(a, o, out);
+	json_print_member("callees", json_object_new_boolean(a->view.callees), out);
+	json_print_member("min_percent", json_new_real(o->least_percent, "%g"), out);
+	json_print_member("total", json_new_sum(&a->model.total), out);
+	json_print_member("dropped_nodes", json_new_count(p.dropped), out);
+	json_print_member("dropped", json_new_sum(&p.dropped_flat), out);
+	json_begin_list("nodes", out);
+	for (id = TREE_ROOT; id != TREE_NONE; id = find_next_kept_node(&p, id))
+		json_print_item(new_json_node(&p.tree, id), id == TREE_ROOT, out);
+	json_end_document(true, out);
+	pruned_tree_free(&p);
 }

@@ -3,7 +3,7 @@
 #include "output/notes.h"
 #include "output/tsv.h"
 
-void tsv_sentence(const struct owner_sentence *s, FILE *out)
+void tsv_print_sentence(const struct owner_sentence *s, FILE *out)
 {
 	char printed[OWNER_SENTENCE_MAX + 1];
 
@@ -50,19 +50,19 @@ static void print_cell(const struct model *m, const struct cell *cell, FILE *out
 	else if (cell->type == CELL_STACK)
 		print_stack(cell->name, out);
 	else if (cell->type == CELL_CHAIN && cell->chain->n)
-		chain_print(m, cell->chain, out);
+		print_chain_frames(m, cell->chain, out);
 	else
 		putc('-', out);
 }
 
 static const struct line_format tsv = { '\t', "\n", print_cell };
 
-void tsv_head(const struct column_list *list, FILE *out)
+void tsv_print_head(const struct column_list *list, FILE *out)
 {
 	columns_print_head(list, &tsv, out);
 }
 
-void tsv_row(const struct column_list *list, const struct row *row, FILE *out)
+void tsv_print_row(const struct column_list *list, const struct view_row *row, FILE *out)
 {
 	columns_print_row(list, &tsv, row, out);
 }
@@ -74,7 +74,7 @@ static void print_comment(void *arg, const char *line)
 	fprintf(out, "# %s\n", line);
 }
 
-void tsv_notes(const struct answer *a, FILE *out)
+void tsv_print_notes(const struct answer *a, FILE *out)
 {
 	notes_print_lines(a, NOTES_LEFT_OUT, print_comment, out);
 }

@@ -5,12 +5,12 @@
 
 #include "output/column.h"
 
-void tsv_head(const struct column_list *list, FILE *out);
-void tsv_row(const struct column_list *list, const struct row *row, FILE *out);
+void tsv_print_head(const struct column_list *list, FILE *out);
+void tsv_print_row(const struct column_list *list, const struct view_row *row, FILE *out);
 
 /* Print "# " and the sentence in its canonical form. */
-void tsv_sentence(const struct owner_sentence *s, FILE *out);
+void tsv_print_sentence(const struct owner_sentence *s, FILE *out);
 /* Print the notes as comments. */
-void tsv_notes(const struct answer *a, FILE *out);
+void tsv_print_notes(const struct answer *a, FILE *out);
 
 #endif

@@ -30,8 +30,8 @@ typedef void (*view_writer)(const struct answer *a, const struct output_options 
 
 void write_table(const struct answer *a, const struct output_options *o, FILE *out);
 /* Format the table for @term although @out is not that terminal. */
-void write_table_to(const struct answer *a, const struct output_options *o, FILE *out,
-		    struct terminal term);
+void write_table_for_terminal(const struct answer *a, const struct output_options *o, FILE *out,
+			      struct terminal term);
 void write_table_json(const struct answer *a, const struct output_options *o, FILE *out);
 void write_table_csv(const struct answer *a, const struct output_options *o, FILE *out);
 void write_tsv(const struct answer *a, const struct output_options *o, FILE *out);

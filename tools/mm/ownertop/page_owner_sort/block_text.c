@@ -19,7 +19,7 @@ enum {
 
 #define NUMBER_LEN 24	/* of a s64 in decimal */
 
-void buffer_append(struct buffer *buf, struct text t)
+void buffer_append(struct text_buffer *buf, struct text t)
 {
 	while (buf->cap - buf->len < t.len)
 		buf->s = grow_array(buf->s, buf->cap, &buf->cap, 1);
@@ -41,7 +41,7 @@ static struct text format_number(char room[NUMBER_LEN], s64 number)
 }
 
 /* Remove @before and @number from the end of @t. Returns false if it does not end so. */
-static bool remove_from_end(struct text *t, s64 number, const char *before)
+static bool remove_number_from_end(struct text *t, s64 number, const char *before)
 {
 	char room[NUMBER_LEN];
 	struct text digits = format_number(room, number);
@@ -55,20 +55,20 @@ static bool remove_from_end(struct text *t, s64 number, const char *before)
 	return true;
 }
 
-static void append_mark(struct buffer *buf, const char *before, char mark)
+static void append_mark(struct text_buffer *buf, const char *before, char mark)
 {
 	buffer_append(buf, (struct text){ before, strlen(before) });
 	buffer_append(buf, (struct text){ &mark, 1 });
 }
 
 /* Append the header from the name of the task on. The name may contain newlines. */
-static void append_from_name(struct blocks *b, const struct record *rec, struct text text)
+static void append_from_task_name(struct blocks *b, const struct record *rec, struct text text)
 {
 	size_t to_time = rec->comm.len + strlen(" (), ts ");
 	char room[NUMBER_LEN];
 	struct text digits = format_number(room, rec->ts);
 
-	if (!blocks_timed(b) || text.len < to_time + digits.len ||
+	if (!blocks_have_times(b) || text.len < to_time + digits.len ||
 	    memcmp(text.s + to_time, digits.s, digits.len)) {
 		buffer_append(&b->packed, text);
 		return;
@@ -79,7 +79,7 @@ static void append_from_name(struct blocks *b, const struct record *rec, struct 
 	buffer_append(&b->packed, (struct text){ text.s + to_time, text.len - to_time });
 }
 
-static bool has_marks(struct text t)
+static bool contains_mark_bytes(struct text t)
 {
 	int mark;
 
@@ -89,19 +89,22 @@ static bool has_marks(struct text t)
 	return false;
 }
 
-u32 block_pack_header(struct blocks *b, const struct record *rec, size_t header_len)
+u32 block_intern_header(struct blocks *b, const struct record *rec, size_t header_len)
 {
 	size_t to_name = rec->comm.s - rec->header.s - strlen(" (");
 	struct text header = { b->text.s, header_len }, front = { b->text.s, to_name };
 	u32 nr_headers = b->headers.n, id;
 
 	b->packed.len = 0;
-	if (!has_marks(header) && remove_from_end(&front, rec->tgid, ", tgid ") &&
-	    remove_from_end(&front, rec->pid, ", pid ")) {
+	if (!contains_mark_bytes(header) && remove_number_from_end(&front, rec->tgid, ", tgid ") &&
+	    remove_number_from_end(&front, rec->pid, ", pid ")) {
 		buffer_append(&b->packed, front);
 		append_mark(&b->packed, ", pid ", MARK_PID);
 		append_mark(&b->packed, ", tgid ", MARK_TGID);
-		append_from_name(b, rec, (struct text){ header.s + to_name, header_len - to_name });
+		append_from_task_name(b, rec, (struct text){
+			header.s + to_name,
+			header_len - to_name,
+		});
 	} else {
 		append_mark(&b->packed, "", MARK_NONE);
 		buffer_append(&b->packed, header);
@@ -115,14 +118,14 @@ u32 block_pack_header(struct blocks *b, const struct record *rec, size_t header_
 	return id;
 }
 
-static void append_number(struct buffer *buf, s64 number)
+static void append_number(struct text_buffer *buf, s64 number)
 {
 	char room[NUMBER_LEN];
 
 	buffer_append(buf, format_number(room, number));
 }
 
-static s64 number_of(const struct block *block, char mark)
+static s64 get_marked_number(const struct block *block, char mark)
 {
 	if (mark == MARK_TIME)
 		return block->ts;
@@ -134,7 +137,8 @@ static bool is_number_mark(char c)
 	return c >= MARK_PID && c <= MARK_TIME;
 }
 
-struct text block_header(const struct blocks *b, const struct block *block, struct buffer *buf)
+struct text block_format_header(const struct blocks *b, const struct block *block,
+				struct text_buffer *buf)
 {
 	struct text packed = b->headers.v[block->header];
 	size_t from = 0, i;
@@ -147,13 +151,13 @@ struct text block_header(const struct blocks *b, const struct block *block, stru
 			continue;
 		buffer_append(buf, (struct text){ packed.s + from, i - from });
 		from = i + 1;
-		append_number(buf, number_of(block, packed.s[i]));
+		append_number(buf, get_marked_number(block, packed.s[i]));
 	}
 	buffer_append(buf, (struct text){ packed.s + from, packed.len - from });
 	return (struct text){ buf->s, buf->len };
 }
 
-struct text block_stack(const struct blocks *b, const struct block *block)
+struct text block_get_stack(const struct blocks *b, const struct block *block)
 {
 	return b->stacks.v[block->stack];
 }
@@ -168,7 +172,7 @@ static u32 count_digits(u64 v)
 }
 
 /* Compare numbers as text. @after: the character behind both. */
-static int compare_numbers(s64 l, s64 r, unsigned char after)
+static int compare_numbers_as_text(s64 l, s64 r, unsigned char after)
 {
 	char left[NUMBER_LEN], right[NUMBER_LEN];
 	struct text lt, rt;
@@ -192,8 +196,8 @@ static int compare_numbers(s64 l, s64 r, unsigned char after)
  * Compare two headers without formatting their numbers. Returns false if that is not
  * possible because one has text, or nothing, where the other has a number.
  */
-static bool compare_packed(const struct blocks *b, const struct block *l,
-			   const struct block *r, int *order)
+static bool compare_packed_headers(const struct blocks *b, const struct block *l,
+				   const struct block *r, int *order)
 {
 	struct text left = b->headers.v[l->header], right = b->headers.v[r->header];
 	size_t i, r_first;
@@ -207,8 +211,9 @@ static bool compare_packed(const struct blocks *b, const struct block *l,
 	*order = memcmp(left.s, right.s, i);
 	for (; !*order && left.s[i] == right.s[i] && left.s[i] != '\n'; i++)
 		if (is_number_mark(left.s[i]))
-			*order = compare_numbers(number_of(l, left.s[i]),
-						 number_of(r, left.s[i]), left.s[i + 1]);
+			*order = compare_numbers_as_text(get_marked_number(l, left.s[i]),
+							 get_marked_number(r, left.s[i]),
+							 left.s[i + 1]);
 	if (*order)
 		return true;
 	*order = (unsigned char)left.s[i] - (unsigned char)right.s[i];
@@ -216,12 +221,12 @@ static bool compare_packed(const struct blocks *b, const struct block *l,
 }
 
 /* A header ends with its only newline, so no header is a prefix of another one. */
-int block_compare_text(struct blocks *b, const struct block *l, const struct block *r)
+int block_compare_texts(struct blocks *b, const struct block *l, const struct block *r)
 {
 	int order;
 
-	if (!compare_packed(b, l, r, &order))
-		order = text_compare(block_header(b, l, &b->left),
-				     block_header(b, r, &b->right));
-	return order ? order : text_compare(block_stack(b, l), block_stack(b, r));
+	if (!compare_packed_headers(b, l, r, &order))
+		order = text_compare(block_format_header(b, l, &b->left),
+				     block_format_header(b, r, &b->right));
+	return order ? order : text_compare(block_get_stack(b, l), block_get_stack(b, r));
 }

@@ -40,7 +40,7 @@ static bool is_vmalloc(struct text stack)
 	return false;
 }
 
-static u32 allocator_of(const struct record *rec, bool vmalloc)
+static u32 find_allocators(const struct record *rec, bool vmalloc)
 {
 	u32 allocator = 0;
 
@@ -53,7 +53,7 @@ static u32 allocator_of(const struct record *rec, bool vmalloc)
 	return allocator ? allocator : ALLOCATOR_OTHERS;
 }
 
-static bool is_listed(const struct number_list *list, s64 v)
+static bool is_number_listed(const struct number_list *list, s64 v)
 {
 	u32 i;
 
@@ -63,7 +63,7 @@ static bool is_listed(const struct number_list *list, s64 v)
 	return false;
 }
 
-static bool is_named(const struct globs *names, struct text name)
+static bool is_name_listed(const struct globs *names, struct text name)
 {
 	u32 i;
 
@@ -75,12 +75,12 @@ static bool is_named(const struct globs *names, struct text name)
 
 static bool passes_filters(const struct blocks *b, const struct record *rec)
 {
-	return (!b->filter_pid || is_listed(&b->pids, rec->pid)) &&
-	       (!b->filter_tgid || is_listed(&b->tgids, rec->tgid)) &&
-	       (!b->filter_comm || is_named(&b->comms, rec->comm));
+	return (!b->filter_pid || is_number_listed(&b->pids, rec->pid)) &&
+	       (!b->filter_tgid || is_number_listed(&b->tgids, rec->tgid)) &&
+	       (!b->filter_comm || is_name_listed(&b->comms, rec->comm));
 }
 
-static const char *check_frames(struct text stack)
+static const char *find_malformed_frame(struct text stack)
 {
 	while (stack.len) {
 		const char *nl = memchr(stack.s, '\n', stack.len);
@@ -116,36 +116,36 @@ void blocks_init(struct blocks *b)
 	packed_init(&b->v, NR_COLUMNS);
 }
 
-static int pid_at(const struct packed_table *v, u32 id, u32 column)
+static int load_pid(const struct packed_table *v, u32 id, u32 column)
 {
 	return packed_get(v, id, column) - 1;
 }
 
-static struct text stack_at(const struct blocks *b, u32 id)
+static struct text load_stack(const struct blocks *b, u32 id)
 {
 	return b->stacks.v[packed_get(&b->v, id, COLUMN_STACK)];
 }
 
-static struct text comm_at(const struct blocks *b, u32 id)
+static struct text load_comm(const struct blocks *b, u32 id)
 {
 	return b->names.v[b->header_comm[packed_get(&b->v, id, COLUMN_HEADER)]];
 }
 
 /* Sorting compares texts most of the time, so read only the fields that they need. */
-static struct block text_fields_at(const struct blocks *b, u32 id)
+static struct block load_text_fields(const struct blocks *b, u32 id)
 {
 	return (struct block){
-		.pid = pid_at(&b->v, id, COLUMN_PID),
-		.tgid = pid_at(&b->v, id, COLUMN_TGID),
+		.pid = load_pid(&b->v, id, COLUMN_PID),
+		.tgid = load_pid(&b->v, id, COLUMN_TGID),
 		.header = packed_get(&b->v, id, COLUMN_HEADER),
 		.stack = packed_get(&b->v, id, COLUMN_STACK),
 		.ts = packed_get(&b->v, id, COLUMN_TIME),
 	};
 }
 
-struct block block_at(const struct blocks *b, u32 id)
+struct block load_block(const struct blocks *b, u32 id)
 {
-	struct block block = text_fields_at(b, id);
+	struct block block = load_text_fields(b, id);
 
 	block.allocator = packed_get(&b->v, id, COLUMN_ALLOCATOR);
 	block.times = packed_get(&b->v, id, COLUMN_TIMES);
@@ -198,19 +198,19 @@ static u32 intern_stack(struct blocks *b, const struct record *rec, size_t heade
 		b->stack_info = grow_array(b->stack_info, id, &b->stack_info_cap,
 					   sizeof(*b->stack_info));
 		b->stack_info[id] = (struct stack_info){
-			.error = check_frames(rec->stack),
+			.error = find_malformed_frame(rec->stack),
 			.vmalloc = is_vmalloc(rec->stack),
 		};
 	}
 	return id;
 }
 
-bool blocks_timed(const struct blocks *b)
+bool blocks_have_times(const struct blocks *b)
 {
 	return b->nr_sorts && b->sort[0].field == BLOCK_TIME;
 }
 
-static void append_range(struct buffer *buf, const char *from, const char *to)
+static void append_range(struct text_buffer *buf, const char *from, const char *to)
 {
 	buffer_append(buf, (struct text){ from, to - from });
 }
@@ -219,14 +219,14 @@ static void append_range(struct buffer *buf, const char *from, const char *to)
  * Fill b->text with the record, without its PFN line, which no two records have in common,
  * and without its time unless blocks are sorted by it. Returns the length of the first line.
  */
-static size_t make_text(struct blocks *b, const struct record *rec)
+static size_t make_block_text(struct blocks *b, const struct record *rec)
 {
 	static const char before_time[] = "), ts ";
 	const char *time = rec->comm.s + rec->comm.len + sizeof(before_time) - 1;
 
 	b->text.len = 0;
 	append_range(&b->text, rec->header.s, time);
-	if (!blocks_timed(b))
+	if (!blocks_have_times(b))
 		while (*time >= '0' && *time <= '9')
 			time++;
 	append_range(&b->text, time, rec->pfn.s);
@@ -246,7 +246,7 @@ struct block_key {
 	u64 ts;
 };
 
-static struct block_key make_key(const struct blocks *b, const struct block *block)
+static struct block_key make_block_key(const struct blocks *b, const struct block *block)
 {
 	struct block_key key = { 0 };
 
@@ -256,7 +256,7 @@ static struct block_key make_key(const struct blocks *b, const struct block *blo
 			.tgid = block->tgid,
 			.header = block->header,
 			.stack = block->stack,
-			.ts = blocks_timed(b) ? block->ts : 0,
+			.ts = blocks_have_times(b) ? block->ts : 0,
 		};
 	if (b->cull & BLOCK_BIT(BLOCK_STACK))
 		key.stack = block->stack;
@@ -271,16 +271,16 @@ static struct block_key make_key(const struct blocks *b, const struct block *blo
 	return key;
 }
 
-static bool is_same_block(const void *owner, u32 id, const void *key)
+static bool block_key_equals(const void *owner, u32 id, const void *key)
 {
 	const struct blocks *b = owner;
-	struct block block = block_at(b, id);
-	struct block_key block_key = make_key(b, &block);
+	struct block block = load_block(b, id);
+	struct block_key block_key = make_block_key(b, &block);
 
 	return !memcmp(&block_key, key, sizeof(block_key));
 }
 
-const char *blocks_add(void *arg, const struct record *rec)
+const char *add_record_to_blocks(void *arg, const struct record *rec)
 {
 	struct stack_info *stack_info;
 	struct blocks *b = arg;
@@ -293,8 +293,8 @@ const char *blocks_add(void *arg, const struct record *rec)
 	if (!rec->header.len)
 		return "not a page_owner record";
 	if (!passes_filters(b, rec))
-		return check_frames(rec->stack);
-	header_len = make_text(b, rec);
+		return find_malformed_frame(rec->stack);
+	header_len = make_block_text(b, rec);
 	stack = intern_stack(b, rec, header_len);
 	stack_info = &b->stack_info[stack];
 	if (stack_info->error)
@@ -303,13 +303,13 @@ const char *blocks_add(void *arg, const struct record *rec)
 		.pid = rec->pid,
 		.tgid = rec->tgid,
 		.ts = is_sort_key(b, BLOCK_TIME) ? rec->ts : 0,
-		.allocator = allocator_of(rec, stack_info->vmalloc),
-		.header = block_pack_header(b, rec, header_len),
+		.allocator = find_allocators(rec, stack_info->vmalloc),
+		.header = block_intern_header(b, rec, header_len),
 		.stack = stack,
 	};
-	key = make_key(b, &block);
+	key = make_block_key(b, &block);
 	hash = XXH3_64bits(&key, sizeof(key));
-	id = hash_index_find(&b->index, hash, is_same_block, b, &key);
+	id = hash_index_find(&b->index, hash, block_key_equals, b, &key);
 	if (id == HASH_INDEX_NONE) {
 		id = add_block(b, &block);
 		hash_index_add(&b->index, hash, id);
@@ -331,9 +331,9 @@ static int compare_s64(s64 a, s64 b)
 
 static int compare_text(struct blocks *b, u32 l, u32 r)
 {
-	struct block left = text_fields_at(b, l), right = text_fields_at(b, r);
+	struct block left = load_text_fields(b, l), right = load_text_fields(b, r);
 
-	return block_compare_text(b, &left, &right);
+	return block_compare_texts(b, &left, &right);
 }
 
 static int compare_field(struct blocks *b, u32 l, u32 r, enum block_field field)
@@ -344,13 +344,13 @@ static int compare_field(struct blocks *b, u32 l, u32 r, enum block_field field)
 	case BLOCK_TEXT:
 		return compare_text(b, l, r);
 	case BLOCK_STACK:
-		return text_compare(stack_at(b, l), stack_at(b, r));
+		return text_compare(load_stack(b, l), load_stack(b, r));
 	case BLOCK_PID:
-		return compare_s64(pid_at(v, l, COLUMN_PID), pid_at(v, r, COLUMN_PID));
+		return compare_s64(load_pid(v, l, COLUMN_PID), load_pid(v, r, COLUMN_PID));
 	case BLOCK_TGID:
-		return compare_s64(pid_at(v, l, COLUMN_TGID), pid_at(v, r, COLUMN_TGID));
+		return compare_s64(load_pid(v, l, COLUMN_TGID), load_pid(v, r, COLUMN_TGID));
 	case BLOCK_COMM:
-		return text_compare(comm_at(b, l), comm_at(b, r));
+		return text_compare(load_comm(b, l), load_comm(b, r));
 	case BLOCK_ALLOCATOR:
 		return compare_u64(packed_get(v, l, COLUMN_ALLOCATOR),
 				   packed_get(v, r, COLUMN_ALLOCATOR));

@@ -49,7 +49,7 @@ struct block_sort {
 };
 
 /* A string that grows; the memory is reused for the next one. */
-struct buffer {
+struct text_buffer {
 	char *s;
 	u32 len;
 	u32 cap;
@@ -79,28 +79,29 @@ struct blocks {
 	struct strings names;
 	u32 *header_comm;	/* by header: index into names */
 	u32 header_comm_cap;
-	struct buffer text;	/* of the record that is being added */
-	struct buffer packed;	/* its header, with marks */
-	struct buffer left;	/* headers of two blocks that are compared */
-	struct buffer right;
+	struct text_buffer text;	/* of the record that is being added */
+	struct text_buffer packed;	/* its header, with marks */
+	struct text_buffer left;	/* headers of two blocks that are compared */
+	struct text_buffer right;
 };
 
 /* Is the time part of the text because blocks are sorted by it? */
-bool blocks_timed(const struct blocks *b);
+bool blocks_have_times(const struct blocks *b);
 
-struct block block_at(const struct blocks *b, u32 id);
+struct block load_block(const struct blocks *b, u32 id);
 
 /* Functions of block_text.c. */
-void buffer_append(struct buffer *buf, struct text t);
+void buffer_append(struct text_buffer *buf, struct text t);
 /* Intern the first @header_len bytes of b->text with marks in place of the numbers. */
-u32 block_pack_header(struct blocks *b, const struct record *rec, size_t header_len);
-struct text block_header(const struct blocks *b, const struct block *block, struct buffer *buf);
-struct text block_stack(const struct blocks *b, const struct block *block);
-int block_compare_text(struct blocks *b, const struct block *l, const struct block *r);
+u32 block_intern_header(struct blocks *b, const struct record *rec, size_t header_len);
+struct text block_format_header(const struct blocks *b, const struct block *block,
+				struct text_buffer *buf);
+struct text block_get_stack(const struct blocks *b, const struct block *block);
+int block_compare_texts(struct blocks *b, const struct block *l, const struct block *r);
 
 void blocks_init(struct blocks *b);
 /* Add a record to the struct blocks @arg. Returns NULL, or why it is not counted. */
-const char *blocks_add(void *arg, const struct record *rec);
+const char *add_record_to_blocks(void *arg, const struct record *rec);
 void blocks_sort(struct blocks *b);
 void blocks_free(struct blocks *b);
 

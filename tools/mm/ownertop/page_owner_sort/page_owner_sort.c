@@ -46,7 +46,7 @@ static const char usage[] =
 "  --pid N,...   --tgid N,...   --name NAME,...   only such records\n"
 "  -d  accepted: what cannot be read is always told\n";
 
-static noreturn void fail_usage(const char *format, const char *word)
+static noreturn void exit_with_usage_error(const char *format, const char *word)
 {
 	fputs("page_owner_sort: ", stderr);
 	fprintf(stderr, format, word);
@@ -54,12 +54,12 @@ static noreturn void fail_usage(const char *format, const char *word)
 	exit(STATUS_FAILED);
 }
 
-static bool is_word(const char *word, size_t len, const char *name)
+static bool word_equals(const char *word, size_t len, const char *name)
 {
 	return strlen(name) == len && !memcmp(word, name, len);
 }
 
-static bool parse_key(const char *word, size_t len, bool cull, enum block_field *field)
+static bool parse_block_field(const char *word, size_t len, bool cull, enum block_field *field)
 {
 	static const struct {
 		const char *name, *brief;
@@ -77,7 +77,7 @@ static bool parse_key(const char *word, size_t len, bool cull, enum block_field 
 	unsigned int i;
 
 	for (i = 0; i < sizeof(keys) / sizeof(*keys); i++) {
-		if (is_word(word, len, keys[i].name) || is_word(word, len, keys[i].brief)) {
+		if (word_equals(word, len, keys[i].name) || word_equals(word, len, keys[i].brief)) {
 			*field = keys[i].field;
 			return !cull || keys[i].cull;
 		}
@@ -98,9 +98,9 @@ static void parse_sort(struct blocks *b, const char *list)
 		p += descending || *p == '+';
 		len = strcspn(p, ",");
 		if (b->nr_sorts == most)
-			fail_usage("--sort: '%s' has too many keys", list);
-		if (!parse_key(p, len, false, &b->sort[b->nr_sorts].field))
-			fail_usage("--sort: '%s' is not a list of its keys", p);
+			exit_with_usage_error("--sort: '%s' has too many keys", list);
+		if (!parse_block_field(p, len, false, &b->sort[b->nr_sorts].field))
+			exit_with_usage_error("--sort: '%s' is not a list of its keys", p);
 		b->sort[b->nr_sorts++].descending = descending;
 		if (!p[len])
 			return;
@@ -116,8 +116,8 @@ static void parse_cull(struct blocks *b, const char *list)
 		size_t len = strcspn(p, ",");
 		enum block_field field;
 
-		if (!parse_key(p, len, true, &field))
-			fail_usage("--cull: '%s' is not a list of its keys", p);
+		if (!parse_block_field(p, len, true, &field))
+			exit_with_usage_error("--cull: '%s' is not a list of its keys", p);
 		b->cull |= BLOCK_BIT(field);
 		if (!p[len])
 			return;
@@ -136,7 +136,7 @@ static void parse_numbers(struct number_list *list, const char *text)
 		errno = 0;
 		v = strtoll(p, &end, 10);
 		if (end == p || (*end && *end != ',') || errno || v > PID_MAX || v < -PID_MAX)
-			fail_usage("'%s' is not a list of process numbers", text);
+			exit_with_usage_error("'%s' is not a list of process numbers", text);
 		list->v = grow_array(list->v, list->n, &list->cap, sizeof(*list->v));
 		list->v[list->n++] = v;
 		if (!*end)
@@ -160,7 +160,7 @@ static void parse_names(struct globs *names, const char *list)
 static void add_sort_key(struct blocks *b, enum block_field field, bool descending)
 {
 	if (b->nr_sorts)
-		fail_usage("'%s' is one order too many", "the second");
+		exit_with_usage_error("'%s' is one order too many", "the second");
 	b->sort[b->nr_sorts++] = (struct block_sort){ field, descending };
 }
 
@@ -215,7 +215,7 @@ static void parse_option(struct blocks *b, int opt)
 		break;
 	case OPT_SORT:
 		if (b->nr_sorts)
-			fail_usage("--sort: '%s' is one order too many", optarg);
+			exit_with_usage_error("--sort: '%s' is one order too many", optarg);
 		parse_sort(b, optarg);
 		break;
 	default:
@@ -241,7 +241,7 @@ static void parse_options(struct blocks *b, int argc, char *argv[])
 	if (!b->nr_sorts)
 		add_sort_key(b, BLOCK_TIMES_SEEN, true);
 	if (argc - optind != 2)
-		fail_usage("'%s' are two files that it takes", "INPUT OUTPUT");
+		exit_with_usage_error("'%s' are two files that it takes", "INPUT OUTPUT");
 }
 
 static void print_text(struct text t, FILE *out)
@@ -269,8 +269,8 @@ static void print_block(struct blocks *b, const struct block *block, FILE *out)
 		fputs(", ", out);
 		print_allocator(block->allocator, out);
 		fputs(":\n", out);
-		print_text(block_header(b, block, &b->left), out);
-		print_text(block_stack(b, block), out);
+		print_text(block_format_header(b, block, &b->left), out);
+		print_text(block_get_stack(b, block), out);
 		putc('\n', out);
 		return;
 	}
@@ -288,7 +288,7 @@ static void print_block(struct blocks *b, const struct block *block, FILE *out)
 	}
 	if (b->cull & BLOCK_BIT(BLOCK_STACK)) {
 		fputs(":\n", out);
-		print_text(block_stack(b, block), out);
+		print_text(block_get_stack(b, block), out);
 	}
 	putc('\n', out);
 }
@@ -298,7 +298,7 @@ static void print_blocks(struct blocks *b, FILE *out)
 	u32 i;
 
 	for (i = 0; i < b->v.n; i++) {
-		struct block block = block_at(b, b->order[i]);
+		struct block block = load_block(b, b->order[i]);
 
 		print_block(b, &block, out);
 	}
@@ -333,7 +333,7 @@ static int write_blocks(struct blocks *b, const char *path, const struct input_h
 int page_owner_sort_main(int argc, char *argv[])
 {
 	struct blocks blocks;
-	struct record_sink sink = { .add_record = blocks_add, .arg = &blocks };
+	struct record_sink sink = { .add_record = add_record_to_blocks, .arg = &blocks };
 	struct input_health health = { 0 };
 	int status;
 

@@ -31,22 +31,22 @@ struct live {
 	struct output_options output;
 };
 
-static void read_answer(struct live *l, bool quiet)
+static void read_live_answer(struct live *l, bool quiet)
 {
-	/* rows_begin() sets a locale that would slow down matching. */
+	/* rows_begin_table() sets a locale that would slow down matching. */
 	setlocale(LC_CTYPE, "C");
 	answer_free(&l->a);
 	l->a.health.quiet = quiet;
 	answer_read(&l->a, &l->o, l->paths, l->nr_paths);
 }
 
-static int exit_status(const struct live *l)
+static int get_exit_status(const struct live *l)
 {
 	return health_is_complete(&l->a.health) ? STATUS_COMPLETE : STATUS_INCOMPLETE;
 }
 
 /* The lines of a group: its row and the chain below it. */
-static u32 count_lines(const struct live *l, const struct group *g)
+static u32 count_group_lines(const struct live *l, const struct group *g)
 {
 	u32 frames;
 
@@ -60,14 +60,14 @@ static u32 count_lines(const struct live *l, const struct group *g)
 static u32 count_groups_that_fit(const struct live *l)
 {
 	u32 others = OTHER_LINES + sum_is_estimate(&l->a.model.total);
-	u32 rows = screen_rows(), lines = 0, fit;
+	u32 rows = screen_count_rows(), lines = 0, fit;
 	struct report r;
 
 	report_init(&r, &l->a);
 	for (fit = 0; fit < r.kept && (!l->o.top || fit < l->o.top); fit++) {
 		struct group g = report_get_group(&r, fit);
 
-		lines += count_lines(l, &g);
+		lines += count_group_lines(l, &g);
 		if (others + lines > rows)
 			break;
 	}
@@ -105,7 +105,7 @@ static void print_status(const struct live *l, const struct terminal *term, FILE
 
 static void draw_screen(struct live *l)
 {
-	struct terminal term = terminal_of(stdout);
+	struct terminal term = find_terminal(stdout);
 	char *text;
 	size_t len;
 	FILE *out = open_memstream(&text, &len);
@@ -114,9 +114,9 @@ static void draw_screen(struct live *l)
 		return;
 	print_status(l, &term, out);
 	l->a.view.top = count_groups_that_fit(l);
-	write_table_to(&l->a, &l->output, out, term);
+	write_table_for_terminal(&l->a, &l->output, out, term);
 	if (!fclose(out))
-		screen_show((struct text){ text, len });
+		screen_draw_text((struct text){ text, len });
 	free(text);
 }
 
@@ -189,12 +189,12 @@ static void run_on_screen(struct live *l)
 		s64 left;
 
 		if (step == STEP_READ) {
-			read_answer(l, true);
+			read_live_answer(l, true);
 			draw_screen(l);
 			due = now_ms() + l->o.interval_ms;
 		}
 		left = due - now_ms();
-		step = handle_key(l, screen_key(l->paused ? -1 : left > 0 ? left : 0));
+		step = handle_key(l, screen_read_key(l->paused ? -1 : left > 0 ? left : 0));
 	}
 	screen_end();
 }
@@ -207,7 +207,7 @@ static void run_in_lines(struct live *l)
 	};
 
 	for (;;) {
-		read_answer(l, false);
+		read_live_answer(l, false);
 		print_clock(stdout);
 		putchar('\n');
 		write_table(&l->a, &l->output, stdout);
@@ -218,7 +218,7 @@ static void run_in_lines(struct live *l)
 	}
 }
 
-int live_run(const struct options *o, char * const *paths, int n)
+int live_run_view(const struct options *o, char * const *paths, int n)
 {
 	struct live l = { .o = *o, .paths = paths, .nr_paths = n };
 
@@ -228,5 +228,5 @@ int live_run(const struct options *o, char * const *paths, int n)
 	else
 		run_in_lines(&l);
 	answer_free(&l.a);
-	return exit_status(&l);
+	return get_exit_status(&l);
 }

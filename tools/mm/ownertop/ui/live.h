@@ -6,6 +6,6 @@
 #include "ask/options.h"
 
 /* Returns the exit status for the last read. */
-int live_run(const struct options *o, char * const *paths, int n);
+int live_run_view(const struct options *o, char * const *paths, int n);
 
 #endif

@@ -62,13 +62,13 @@ static void restore_terminal(void)
 }
 
 /* SA_RESETHAND has restored the default action, which ends the program. */
-static void handle_end(int sig)
+static void handle_ending_signal(int sig)
 {
 	restore_terminal();
 	raise(sig);
 }
 
-static void handle_stop(int sig)
+static void handle_stop_signal(int sig)
 {
 	int saved = errno;
 
@@ -82,7 +82,7 @@ static void handle_stop(int sig)
 	errno = saved;
 }
 
-static void handle_resize(int sig)
+static void handle_resize_signal(int sig)
 {
 	(void)sig;
 	changed = true;
@@ -103,9 +103,9 @@ bool screen_begin(void)
 	if (!isatty(STDOUT_FILENO) || tcgetattr(STDIN_FILENO, &original))
 		return false;
 	for (i = 0; i < sizeof(ends) / sizeof(*ends); i++)
-		set_handler(ends[i], handle_end, SA_RESETHAND);
-	set_handler(SIGTSTP, handle_stop, SA_RESTART);
-	set_handler(SIGWINCH, handle_resize, SA_RESTART);
+		set_handler(ends[i], handle_ending_signal, SA_RESETHAND);
+	set_handler(SIGTSTP, handle_stop_signal, SA_RESTART);
+	set_handler(SIGWINCH, handle_resize_signal, SA_RESTART);
 	atexit(restore_terminal);
 	set_up_terminal();
 	return true;
@@ -116,7 +116,7 @@ void screen_end(void)
 	restore_terminal();
 }
 
-size_t screen_rows(void)
+size_t screen_count_rows(void)
 {
 	struct winsize size;
 
@@ -126,9 +126,9 @@ size_t screen_rows(void)
 }
 
 /* One write() for the whole screen avoids flicker. */
-void screen_show(struct text text)
+void screen_draw_text(struct text text)
 {
-	size_t rows = screen_rows(), row, len;
+	size_t rows = screen_count_rows(), row, len;
 	char *frame;
 	FILE *out = open_memstream(&frame, &len);
 
@@ -150,7 +150,7 @@ void screen_show(struct text text)
 	free(frame);
 }
 
-int screen_key(int milliseconds)
+int screen_read_key(int milliseconds)
 {
 	struct pollfd keyboard = { .fd = STDIN_FILENO, .events = POLLIN };
 	int n = 0;

@@ -18,10 +18,10 @@ enum {
 bool screen_begin(void);
 void screen_end(void);
 
-size_t screen_rows(void);
+size_t screen_count_rows(void);
 /* Draw the lines of @text from the top. Lines that do not fit are left out. */
-void screen_show(struct text text);
+void screen_draw_text(struct text text);
 /* Wait for a key; -1: without a timeout. Returns it, or one of the values above. */
-int screen_key(int milliseconds);
+int screen_read_key(int milliseconds);
 
 #endif
