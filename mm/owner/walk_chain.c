@@ -46,10 +46,14 @@ static struct owner_estimate estimate_pages(const long *counters)
 /* Leave a reference to the next chain for which @which is positive in cursor->ref. */
 static int find_chain(struct owner_cursor *cursor, enum owner_counter which, long *counters)
 {
+	int error;
+
 	for (;;) {
 		owner_cursor_put_refs(cursor);
-		if (signal_pending(current))
-			return -ERESTARTSYS;
+		/* owner_cursor_yield() looks for a signal every 20 ms only: do not wait for that. */
+		error = signal_pending(current) ? -ERESTARTSYS : owner_cursor_yield(cursor);
+		if (error)
+			return error;
 		cursor->found_pos = cursor->pos;
 		cursor->ref.stack = stack_depot_next_counted(&cursor->pos);
 		if (!cursor->ref.stack)

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /* Walks, and totals from walks, over slabs and per-CPU areas whose contents are known. */
 
+#include <linux/jiffies.h>
 #include <linux/percpu.h>
 #include <linux/string.h>
 #include <linux/xarray.h>
@@ -212,6 +213,34 @@ static void test_areas_that_go_meanwhile(struct kunit *test)
 		free_percpu(others[i]);
 }
 
+/* A cursor that has held its locks for too long drops them before it looks for an object. */
+static void test_sources_yield(struct kunit *test)
+{
+	static const struct owner_source_ops * const sources[] = {
+		&owner_slab_source, &owner_percpu_source, &owner_slab_chain_source,
+	};
+	struct kmem_cache *cache = make_cache(test, 0);
+	void __percpu *area = plant_area(8);
+	void *planted = plant(cache, 0);
+	unsigned int i;
+
+	owner_counters_flush();
+	for (i = 0; i < ARRAY_SIZE(sources); i++) {
+		struct owner_cursor cursor = { .ops = sources[i] };
+		unsigned long overdue = jiffies - 1;
+		struct owner_object object;
+
+		owner_cursor_begin(&cursor);
+		cursor.deadline = overdue;
+		KUNIT_EXPECT_EQ(test, owner_cursor_next(&cursor, &object), 1);
+		KUNIT_EXPECT_TRUE(test, time_after(cursor.deadline, overdue));
+		owner_cursor_end(&cursor);
+	}
+	kmem_cache_free(cache, planted);
+	free_percpu(area);
+	kmem_cache_destroy(cache);
+}
+
 /* Totals of a chain of slab objects and of a chain of per-CPU areas. */
 static void test_totals_by_chain(struct kunit *test)
 {
@@ -285,6 +314,7 @@ static struct kunit_case owner_walk_cases[] = {
 	KUNIT_CASE(test_walk_holds_what_it_found),
 	KUNIT_CASE(test_areas_are_found),
 	KUNIT_CASE(test_areas_that_go_meanwhile),
+	KUNIT_CASE(test_sources_yield),
 	KUNIT_CASE(test_totals_by_chain),
 	KUNIT_CASE(test_totals_by_cache),
 	{}
