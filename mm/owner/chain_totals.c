@@ -8,7 +8,7 @@
 #include "totals.h"
 
 /**
- * owner_get_chain_total - find or add the total of a chain
+ * owner_get_chain_total() - find or add the total of a chain
  * @totals: totals by handle
  * @stack: the chain, referenced by the caller
  *
@@ -33,7 +33,7 @@ struct owner_chain_total *owner_get_chain_total(struct xarray *totals, depot_sta
 }
 
 /**
- * owner_sum_counted_chains - read the counters of all chains
+ * owner_sum_counted_chains() - read the counters of all chains
  * @totals: is filled with struct owner_chain_total by handle; free it by
  *	owner_free_chain_totals(), after an error, too
  * @ops: owner_slab_chain_source or owner_page_chain_source
@@ -61,7 +61,7 @@ int owner_sum_counted_chains(struct xarray *totals, const struct owner_source_op
 }
 
 /**
- * owner_sum_page_chains - sum up the pages of each chain
+ * owner_sum_page_chains() - sum up the pages of each chain
  * @totals: an empty array, as for owner_sum_counted_chains()
  *
  * Return: 0, -ENOMEM, -ERESTARTSYS after a signal.
@@ -72,7 +72,7 @@ int owner_sum_page_chains(struct xarray *totals)
 }
 
 /**
- * owner_free_chain_totals - free totals by chain, and drop their references
+ * owner_free_chain_totals() - free totals by chain, and drop their references
  * @totals: the totals
  */
 void owner_free_chain_totals(struct xarray *totals)

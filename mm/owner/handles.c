@@ -6,8 +6,8 @@
 #include <linux/cpu.h>
 #include <linux/cpuhotplug.h>
 #include <linux/jiffies.h>
-#include <linux/mm.h>
 #include <linux/mutex.h>
+#include <linux/slab.h>
 #include <linux/smp.h>
 #include <linux/string.h>
 

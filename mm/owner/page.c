@@ -25,7 +25,6 @@
 #include <linux/mm.h>
 #include <linux/page_owner.h>
 #include <linux/preempt.h>
-#include <linux/rcupdate.h>
 #include <linux/sched.h>
 #include <linux/sched/clock.h>
 #include <linux/string.h>

@@ -10,7 +10,7 @@
 #include "page.h"
 
 /**
- * owner_pages_print_head - print the lines before the call chain
+ * owner_pages_print_head() - print the lines before the call chain
  * @text: where to print
  * @pages: the allocation, between get_online_mems() and put_online_mems()
  */
@@ -30,7 +30,7 @@ void owner_pages_print_head(struct seq_buf *text, const struct owner_pages *page
 }
 
 /**
- * owner_pages_print_tail - print the lines after the call chain
+ * owner_pages_print_tail() - print the lines after the call chain
  * @text: where to print
  * @pages: the allocation, between get_online_mems() and put_online_mems()
  */

@@ -35,7 +35,7 @@ static void print_owner(const char *action, const struct owner_record *record)
 }
 
 /**
- * __slab_owner_print - print who allocated an object, and who freed it last if kept
+ * __slab_owner_print() - print who allocated an object, and who freed it last if kept
  * @slab: the object's slab, which cannot be freed meanwhile
  * @index: of the object in the slab
  */

@@ -15,7 +15,6 @@
 #include <linux/int_log.h>
 #include <linux/math64.h>
 #include <linux/minmax.h>
-#include <linux/overflow.h>
 #include <linux/percpu.h>
 #include <linux/prandom.h>
 #include <linux/random.h>

@@ -8,7 +8,7 @@
 #include "walk.h"
 
 /**
- * owner_show_weight - print how many objects a sampled object stands for, itself included
+ * owner_show_weight() - print how many objects a sampled object stands for, itself included
  * @m: the file
  * @object: the object
  */
@@ -22,7 +22,7 @@ void owner_show_weight(struct seq_file *m, const struct owner_object *object)
 }
 
 /**
- * owner_show_object - print an object up to its call chain, in page_owner's grammar
+ * owner_show_object() - print an object up to its call chain, in page_owner's grammar
  * @m: the file
  * @object: a slab object or a per-CPU area, referenced by its cursor
  */

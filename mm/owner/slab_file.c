@@ -4,7 +4,6 @@
  * that has an owner, in page_owner's grammar, so that the tools for page_owner read it.
  */
 
-#include <linux/debugfs.h>
 #include <linux/fs.h>
 #include <linux/seq_file.h>
 #include <linux/stackdepot.h>

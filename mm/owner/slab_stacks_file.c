@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-/* /sys/kernel/debug/slab_owner_stacks: what each call chain holds in slabs. */
+/* /sys/kernel/debug/slab_owner_stacks: what each call chain holds in slabs and per-CPU areas. */
 
 #include <linux/debugfs.h>
 #include <linux/seq_file.h>

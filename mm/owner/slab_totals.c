@@ -16,7 +16,7 @@
 #include "walk_memo.h"
 
 /**
- * owner_counters_are_exact - do the depot's counters say what a walk would find?
+ * owner_counters_are_exact() - do the depot's counters say what a walk would find?
  *
  * A rule with sample= can be written at any time: the first sample after this call is
  * then counted as one object.
@@ -85,7 +85,7 @@ static int sum_percpu_areas(struct xarray *totals)
 }
 
 /**
- * owner_sum_slab_chains - sum up the slab objects and per-CPU areas of each chain
+ * owner_sum_slab_chains() - sum up the slab objects and per-CPU areas of each chain
  * @totals: an empty array; it is filled with struct owner_chain_total by handle; free it
  *	by owner_free_chain_totals(), after an error, too
  *
@@ -123,7 +123,7 @@ static struct owner_cache_total *get_cache_total(struct xarray *totals,
 }
 
 /**
- * owner_sum_caches - sum up the objects of each cache, tracked or not
+ * owner_sum_caches() - sum up the objects of each cache, tracked or not
  * @totals: an empty array; it is filled with struct owner_cache_total by the address of the
  *	cache; free it by owner_free_cache_totals(), after an error, too
  *
@@ -152,7 +152,7 @@ int owner_sum_caches(struct xarray *totals)
 }
 
 /**
- * owner_free_cache_totals - free totals by cache
+ * owner_free_cache_totals() - free totals by cache
  * @totals: the totals
  */
 void owner_free_cache_totals(struct xarray *totals)

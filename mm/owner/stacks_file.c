@@ -148,7 +148,7 @@ int owner_stacks_threshold_set(void *threshold, u64 value)
 }
 
 /**
- * owner_stacks_create_files - create the files of a directory, but for count_threshold
+ * owner_stacks_create_files() - create the files of a directory, but for count_threshold
  * @dir: the directory
  * @ops: its operations, which must stay
  */

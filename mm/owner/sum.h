@@ -25,7 +25,7 @@ struct owner_sum {
 };
 
 /**
- * owner_sum_add - add one record to a sum
+ * owner_sum_add() - add one record to a sum
  * @sum: the sum
  * @rate: the record's sampling rate
  * @size: bytes that were asked for
@@ -41,7 +41,7 @@ static inline void owner_sum_add(struct owner_sum *sum, unsigned int rate, size_
 }
 
 /**
- * owner_sum_join - add one sum to another
+ * owner_sum_join() - add one sum to another
  * @sum: the sum that grows
  * @more: the sum that is added
  */

@@ -40,7 +40,6 @@
 #include <linux/sched/task_stack.h>
 #include <linux/slab.h>
 #include <linux/stacktrace.h>
-#include <linux/string.h>
 #include <asm/orc_types.h>
 #include <asm/sections.h>
 #include <asm/unwind.h>

@@ -12,7 +12,7 @@
 #define LOCKED_JIFFIES	max(HZ / 50, 1)
 
 /**
- * owner_cursor_put_refs - drop the references to the object that was found last
+ * owner_cursor_put_refs() - drop the references to the object that was found last
  * @cursor: the cursor
  */
 void owner_cursor_put_refs(struct owner_cursor *cursor)
@@ -22,7 +22,7 @@ void owner_cursor_put_refs(struct owner_cursor *cursor)
 }
 
 /**
- * owner_cursor_begin - take the locks of the cursor's source
+ * owner_cursor_begin() - take the locks of the cursor's source
  * @cursor: its @ops and @pos say what to read from where
  *
  * Context: process context, may sleep.
@@ -36,7 +36,7 @@ void owner_cursor_begin(struct owner_cursor *cursor)
 }
 
 /**
- * owner_cursor_end - drop the locks and the references of a cursor
+ * owner_cursor_end() - drop the locks and the references of a cursor
  * @cursor: between owner_cursor_begin() and here; it keeps its position
  */
 void owner_cursor_end(struct owner_cursor *cursor)
@@ -47,7 +47,7 @@ void owner_cursor_end(struct owner_cursor *cursor)
 }
 
 /**
- * owner_cursor_set_source - continue at the start of another source
+ * owner_cursor_set_source() - continue at the start of another source
  * @cursor: between owner_cursor_begin() and owner_cursor_end()
  * @ops: the other source
  */
@@ -71,7 +71,7 @@ int owner_cursor_yield_slow(struct owner_cursor *cursor)
 }
 
 /**
- * owner_cursor_next - find the next object
+ * owner_cursor_next() - find the next object
  * @cursor: between owner_cursor_begin() and owner_cursor_end()
  * @object: filled if there is one
  *

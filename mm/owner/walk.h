@@ -125,7 +125,7 @@ static inline void owner_cursor_step_back(struct owner_cursor *cursor)
 }
 
 /**
- * owner_cursor_yield - after 20 ms, drop the locks, reschedule and take them again
+ * owner_cursor_yield() - after 20 ms, drop the locks, reschedule and take them again
  * @cursor: has no object: its references are dropped, too
  *
  * Return: 0, -ERESTARTSYS after a signal.

@@ -14,7 +14,6 @@
  */
 
 #include <linux/hash.h>
-#include <linux/mm.h>
 #include <linux/slab.h>
 
 #include "../slab.h"
@@ -22,7 +21,7 @@
 #include "walk_memo.h"
 
 /**
- * owner_memo_alloc - allocate an empty table with one span of all ages
+ * owner_memo_alloc() - allocate an empty table with one span of all ages
  * @now: the time from which ages are measured
  *
  * Return: the table, for the @memo of a cursor; NULL without memory, with which the
@@ -81,7 +80,7 @@ static __always_inline u64 find_later_span(const struct owner_walk_memo *memo, u
 }
 
 /**
- * owner_memo_count - count the next records of a slab that are in the table
+ * owner_memo_count() - count the next records of a slab that are in the table
  * @memo: the table
  * @snap: a snapshot of the slab, taken since RCU was read-locked
  * @index: of the record to begin with
@@ -157,7 +156,7 @@ static void flush_entry(struct owner_memo_entry *entry)
 }
 
 /**
- * owner_memo_add - treat records that are equal to this one in the same way
+ * owner_memo_add() - treat records that are equal to this one in the same way
  * @memo: the table of the walk that has found it, or NULL
  * @object: a slab object
  * @spans: a bit for each span of ages in which equal records are counted
@@ -187,10 +186,11 @@ void owner_memo_add(struct owner_walk_memo *memo, const struct owner_object *obj
 }
 
 /**
- * owner_memo_flush - add all counts to their sums and empty the table
+ * owner_memo_flush() - add all counts to their sums and empty the table
  * @memo: the table or NULL
  *
- * Context: slab_mutex has been held since the first record was added.
+ * Context: slab_mutex has been held since the first record was added, unless the table
+ *	is empty.
  */
 void owner_memo_flush(struct owner_walk_memo *memo)
 {
@@ -201,7 +201,7 @@ void owner_memo_flush(struct owner_walk_memo *memo)
 }
 
 /**
- * owner_memo_free - flush and free a table
+ * owner_memo_free() - flush and free a table
  * @memo: the table or NULL
  *
  * Context: as owner_memo_flush().

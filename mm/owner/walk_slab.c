@@ -16,7 +16,6 @@
 #include <linux/pageblock-flags.h>
 #include <linux/rcupdate.h>
 #include <linux/slab.h>
-#include <linux/string.h>
 
 #include "../internal.h"
 #include "../slab.h"
@@ -46,7 +45,7 @@ static struct slab_pos decode_pos(u64 pos)
 }
 
 /**
- * owner_slab_lock - keep caches and memory from being created and removed
+ * owner_slab_lock() - keep caches and memory from being created and removed
  * @cursor: forgets which cache it has seen on slab_caches
  */
 void owner_slab_lock(struct owner_cursor *cursor)
@@ -57,7 +56,7 @@ void owner_slab_lock(struct owner_cursor *cursor)
 }
 
 /**
- * owner_slab_unlock - undo owner_slab_lock()
+ * owner_slab_unlock() - undo owner_slab_lock()
  * @cursor: its memo is flushed, because another cache may be created at the address of
  *	one that is destroyed
  */
@@ -293,7 +292,7 @@ const struct owner_source_ops owner_slab_source = {
 };
 
 /**
- * owner_slab_next_usage - find the next slab that has objects, tracked or not
+ * owner_slab_next_usage() - find the next slab that has objects, tracked or not
  * @cursor: of owner_slab_source, used with this function only
  * @usage: filled if there is one
  *
@@ -305,7 +304,7 @@ int owner_slab_next_usage(struct owner_cursor *cursor, struct owner_slab_usage *
 }
 
 /**
- * owner_slab_get_usage - look at one slab
+ * owner_slab_get_usage() - look at one slab
  * @cursor: holds the locks of owner_slab_lock(); it does not move
  * @pfn: the first page frame of the slab
  * @usage: filled if there is a slab that has objects

@@ -71,9 +71,7 @@ const char *owner_lang_quote_word(struct parser *p, const struct token *word);
 void owner_lang_suggest_names(struct parser *p, const struct token *word,
 			      const char * const *names, unsigned int count);
 bool owner_lang_next_token(struct parser *p);
-bool owner_lang_is_blank(char c);
 bool owner_lang_token_is(const struct parser *p, const char *word);
-size_t owner_lang_quoted_length(const char *text, size_t length);
 int owner_lang_pick_name(struct parser *p, const char *what, const char * const *names,
 			 unsigned int count);
 int owner_lang_find_field(const char *word, size_t length);

@@ -100,13 +100,13 @@ static const struct sign {
 	{}
 };
 
-bool owner_lang_is_blank(char c)
+static bool is_blank(char c)
 {
 	return c == ' ' || c == '\t' || c == '\n' || c == '\r';
 }
 
 /* Length of the quoted word at @text with its quotes; 0 if the second quote is missing. */
-size_t owner_lang_quoted_length(const char *text, size_t length)
+static size_t quoted_length(const char *text, size_t length)
 {
 	size_t i;
 
@@ -122,7 +122,7 @@ size_t owner_lang_quoted_length(const char *text, size_t length)
 static bool read_quoted(struct parser *p)
 {
 	struct token *token = &p->token;
-	size_t length = owner_lang_quoted_length(p->text + token->at, p->length - token->at);
+	size_t length = quoted_length(p->text + token->at, p->length - token->at);
 
 	token->kind = TOKEN_INVALID;
 	token->length = 1;
@@ -168,7 +168,7 @@ bool owner_lang_next_token(struct parser *p)
 	const char *c;
 
 	token->at += token->length;
-	while (token->at < p->length && owner_lang_is_blank(p->text[token->at]))
+	while (token->at < p->length && is_blank(p->text[token->at]))
 		token->at++;
 	token->length = 0;
 	token->kind = TOKEN_END;
@@ -301,7 +301,7 @@ bool owner_lang_next_sentence(struct owner_lang_text *text, const char **sentenc
 			size_t quoted = 0;
 
 			if (start[end] == '"' || start[end] == '\'')
-				quoted = owner_lang_quoted_length(start + end, text->length - end);
+				quoted = quoted_length(start + end, text->length - end);
 			end += quoted ? quoted : 1;
 		}
 		next = end;
@@ -313,9 +313,9 @@ bool owner_lang_next_sentence(struct owner_lang_text *text, const char **sentenc
 		text->start += next;
 		text->length -= next;
 
-		while (end && owner_lang_is_blank(start[end - 1]))
+		while (end && is_blank(start[end - 1]))
 			end--;
-		while (end && owner_lang_is_blank(*start)) {
+		while (end && is_blank(*start)) {
 			start++;
 			end--;
 		}

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
 /* Sums up the groups of a query. */
 
-#include <linux/mm.h>
 #include <linux/slab.h>
 
 #include "query.h"
@@ -24,7 +23,7 @@ static int add_objects(struct owner_query *query)
 }
 
 /**
- * owner_query_sum_groups - find all objects of a query and sum them up by group
+ * owner_query_sum_groups() - find all objects of a query and sum them up by group
  * @query: its sentence has groups; free the result by owner_query_reset(), after an
  *	error, too
  *
@@ -53,7 +52,7 @@ int owner_query_sum_groups(struct owner_query *query)
 }
 
 /**
- * owner_query_reset - free the answer of a query
+ * owner_query_reset() - free the answer of a query
  * @query: keeps its sentence
  */
 void owner_query_reset(struct owner_query *query)

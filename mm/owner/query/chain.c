@@ -13,7 +13,6 @@
 #include <linux/kallsyms.h>
 #include <linux/sched.h>
 #include <linux/stackdepot.h>
-#include <linux/string.h>
 
 #include "../rules/symbol_ranges.h"
 #include "../unwind.h"
@@ -41,7 +40,7 @@ static unsigned int skip_allocator(const struct owner_query_chain *chain)
 }
 
 /**
- * owner_query_get_chain - look up a call chain
+ * owner_query_get_chain() - look up a call chain
  * @chains: table of 1 << OWNER_QUERY_CHAIN_BITS chains
  * @handle: of the call chain, referenced by the caller
  *
@@ -67,7 +66,7 @@ struct owner_query_chain *owner_query_get_chain(struct owner_query_chain *chains
 }
 
 /**
- * owner_query_put_chains - drop the references of a table of call chains
+ * owner_query_put_chains() - drop the references of a table of call chains
  * @chains: the table, unused from now on
  */
 void owner_query_put_chains(struct owner_query_chain *chains)
@@ -79,7 +78,7 @@ void owner_query_put_chains(struct owner_query_chain *chains)
 }
 
 /**
- * owner_query_chain_matches - does a comparison hold for a function or module of a chain?
+ * owner_query_chain_matches() - does a comparison hold for a function or module of a chain?
  * @chain: the call chain, used with one sentence only
  * @s: the sentence
  * @comparison: a comparison of the sentence, with functions or modules
@@ -103,7 +102,7 @@ bool owner_query_chain_matches(struct owner_query_chain *chain, const struct own
 }
 
 /**
- * owner_query_chain_function - find the function that called the allocator
+ * owner_query_chain_function() - find the function that called the allocator
  * @chain: the call chain
  *
  * Return: its address, 0 if the chain is empty or the function is unknown.
@@ -114,7 +113,7 @@ unsigned long owner_query_chain_function(const struct owner_query_chain *chain)
 }
 
 /**
- * owner_query_chain_module - find the module that is nearest to the allocation
+ * owner_query_chain_module() - find the module that is nearest to the allocation
  * @chain: the call chain
  * @name: buffer for the module's name, empty if no frame is in a module
  * @size: of @name

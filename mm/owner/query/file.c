@@ -127,7 +127,7 @@ static const struct seq_operations query_sops = {
 };
 
 /**
- * owner_query_reset_reader - free the answer and the error text
+ * owner_query_reset_reader() - free the answer and the error text
  * @reader: locked; it keeps its sentence
  */
 void owner_query_reset_reader(struct owner_query_reader *reader)
@@ -141,7 +141,7 @@ void owner_query_reset_reader(struct owner_query_reader *reader)
 }
 
 /**
- * owner_query_read_sentence - parse a sentence that is written to an open file
+ * owner_query_read_sentence() - parse a sentence that is written to an open file
  * @reader: of the file; locked, after owner_query_reset_reader()
  * @buf: the sentence, in user memory
  * @count: of @buf
@@ -201,7 +201,7 @@ static int begin_answer(struct owner_query_reader *reader)
 }
 
 /**
- * owner_query_read_answer - read what has not been read yet of the answer
+ * owner_query_read_answer() - read what has not been read yet of the answer
  * @file: its reader is locked
  * @buf: user memory
  * @count: of @buf
@@ -231,7 +231,7 @@ static ssize_t query_read(struct file *file, char __user *buf, size_t count, lof
 }
 
 /**
- * owner_query_open - give an open file a reader
+ * owner_query_open() - give an open file a reader
  * @file: the file
  * @size: of a structure that begins with a struct owner_query_reader
  * @sources: a bit for each enum owner_source that is read without source=
@@ -257,7 +257,7 @@ static int query_open(struct inode *inode, struct file *file)
 }
 
 /**
- * owner_query_release - free the reader of an open file
+ * owner_query_release() - free the reader of an open file
  * @inode: of the file
  * @file: the file
  *

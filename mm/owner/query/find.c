@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
 /* Finds the objects of a query, one source after the other. */
 
-#include <linux/mm.h>
 #include <linux/slab.h>
 
 #include "../capture.h"
@@ -30,7 +29,7 @@ static void select_sources(struct owner_query *query)
 }
 
 /**
- * owner_query_prepare - prepare to find objects from the first on
+ * owner_query_prepare() - prepare to find objects from the first on
  * @query: has its sentence; undone by owner_query_reset()
  *
  * Return: 0, -ENOMEM.
@@ -64,7 +63,7 @@ static bool can_use_counters(const struct owner_query *query)
 }
 
 /**
- * owner_query_use_counters - find call chains in place of slab objects, if that suffices
+ * owner_query_use_counters() - find call chains in place of slab objects, if that suffices
  * @query: prepared; its sentence has groups
  *
  * The depot's counters are faster than a walk over memory.
@@ -82,7 +81,7 @@ bool owner_query_use_counters(struct owner_query *query)
 	return true;
 }
 
-/* The next object of any source. */
+/* Find the next object, in the current source or in one after it. */
 static int find_object(struct owner_query *query)
 {
 	int found = owner_cursor_next(&query->cursor, &query->object);
@@ -95,7 +94,7 @@ static int find_object(struct owner_query *query)
 }
 
 /**
- * owner_query_next - find the next object that the expression holds for
+ * owner_query_next() - find the next object that the expression holds for
  * @query: between owner_cursor_begin() and owner_cursor_end() of its cursor
  *
  * Return: 1 if there is one: @object of the query, with its field values; 0 if there is

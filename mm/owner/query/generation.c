@@ -38,7 +38,7 @@ void __init owner_query_watch_modules(void)
 #endif
 
 /**
- * owner_query_generation - read the number of module loads and unloads
+ * owner_query_generation() - read the number of module loads and unloads
  *
  * Return: a number that changes when a module is loaded or unloaded.
  */

@@ -123,7 +123,7 @@ static void free_group(struct owner_query_group *group)
 }
 
 /**
- * owner_query_sort_groups - sort the groups, and fold those beyond groups=
+ * owner_query_sort_groups() - sort the groups, and fold those beyond groups=
  * @query: has found all its objects, or as many groups as the table has room for
  */
 void owner_query_sort_groups(struct owner_query *query)
@@ -170,7 +170,7 @@ static struct owner_query_group *make_group(struct owner_query *query, unsigned 
 }
 
 /**
- * owner_query_find_group - find or make the group of the object that was found last
+ * owner_query_find_group() - find or make the group of the object that was found last
  * @query: has found an object
  *
  * Return: the group, NULL without memory.
@@ -192,7 +192,7 @@ struct owner_query_group *owner_query_find_group(struct owner_query *query)
 }
 
 /**
- * owner_query_alloc_groups - allocate an empty table of groups
+ * owner_query_alloc_groups() - allocate an empty table of groups
  * @query: has its sentence
  *
  * Return: 0, -ENOMEM. Free the table by owner_query_free_groups() in both cases.
@@ -208,7 +208,7 @@ int owner_query_alloc_groups(struct owner_query *query)
 }
 
 /**
- * owner_query_nr_shown - how many groups does the answer show?
+ * owner_query_nr_shown() - how many groups does the answer show?
  * @query: all groups are summed up
  */
 unsigned int owner_query_nr_shown(const struct owner_query *query)
@@ -219,7 +219,7 @@ unsigned int owner_query_nr_shown(const struct owner_query *query)
 }
 
 /**
- * owner_query_free_groups - free the groups and their table
+ * owner_query_free_groups() - free the groups and their table
  * @query: the query
  */
 void owner_query_free_groups(struct owner_query *query)

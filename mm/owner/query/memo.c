@@ -90,7 +90,7 @@ static u64 find_matching_spans(struct owner_query *query)
 }
 
 /**
- * owner_query_add_to_memo - treat records that are equal to the last one in the same way
+ * owner_query_add_to_memo() - treat records that are equal to the last one in the same way
  * @query: has found an object, and its field values
  * @group: the group to which it was added, NULL if the expression does not hold for it
  */
@@ -102,7 +102,7 @@ void owner_query_add_to_memo(struct owner_query *query, struct owner_query_group
 }
 
 /**
- * owner_query_begin_memo - give the query's walk a memo, if one can help
+ * owner_query_begin_memo() - give the query's walk a memo, if one can help
  * @query: prepared, before its cursor begins
  *
  * The memo needs memory, and it cannot know cgroups, because records do not tell which
@@ -120,7 +120,7 @@ void owner_query_begin_memo(struct owner_query *query)
 }
 
 /**
- * owner_query_end_memo - free the memo
+ * owner_query_end_memo() - free the memo
  * @query: its cursor still holds the locks, or has ended
  */
 void owner_query_end_memo(struct owner_query *query)

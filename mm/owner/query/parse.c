@@ -7,7 +7,7 @@
 #include "query.h"
 
 /**
- * owner_query_sources - which sources does a query read?
+ * owner_query_sources() - which sources does a query read?
  * @query: has its sentence
  *
  * Return: a bit for each enum owner_source.
@@ -18,7 +18,7 @@ unsigned int owner_query_sources(const struct owner_query *query)
 }
 
 /**
- * owner_query_fields - which fields does a sentence compare or group by?
+ * owner_query_fields() - which fields does a sentence compare or group by?
  * @s: the sentence
  *
  * Return: a bit for each enum owner_field.
@@ -76,7 +76,7 @@ static const char *refuse_sentence(const struct owner_query *query)
 }
 
 /**
- * owner_query_parse - parse a sentence
+ * owner_query_parse() - parse a sentence
  * @query: gets the sentence
  * @text: one sentence; an empty text asks for all objects, one by one
  * @length: of @text

@@ -216,7 +216,7 @@ static void show_group_text(struct seq_file *m, struct owner_query *query,
 }
 
 /**
- * owner_query_show_group - print one group
+ * owner_query_show_group() - print one group
  * @m: the file
  * @query: the query
  * @group: the group
@@ -349,7 +349,7 @@ static void show_object_totals(struct seq_file *m, const struct owner_query *que
 }
 
 /**
- * owner_query_show_object - print the object that was found last
+ * owner_query_show_object() - print the object that was found last
  * @m: the file
  * @query: the query
  */
@@ -364,7 +364,7 @@ void owner_query_show_object(struct seq_file *m, struct owner_query *query)
 }
 
 /**
- * owner_query_show_head - print the sentence, the generation and the names of columns
+ * owner_query_show_head() - print the sentence, the generation and the names of columns
  * @m: the file
  * @query: the query
  */
@@ -397,7 +397,7 @@ void owner_query_show_head(struct seq_file *m, const struct owner_query *query)
 }
 
 /**
- * owner_query_show_tail - print the totals, and notes on how exact the answer is
+ * owner_query_show_tail() - print the totals, and notes on how exact the answer is
  * @m: the file
  * @query: all of it has been printed
  */

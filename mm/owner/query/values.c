@@ -10,7 +10,7 @@
 #include "query.h"
 
 /**
- * owner_query_object_chain - look up the call chain of the object that was found last
+ * owner_query_object_chain() - look up the call chain of the object that was found last
  * @query: has found an object
  *
  * Return: the chain, valid until the next object is found.
@@ -47,7 +47,7 @@ static void fill_task_values(struct owner_query *query, bool has_task)
 	}
 }
 
-/* Of slab objects and per-CPU areas. */
+/* Fill the values that the record of a slab object or a per-CPU area has. */
 static void fill_record_values(struct owner_query *query)
 {
 	const struct owner_object *object = &query->object;
@@ -87,7 +87,7 @@ static void fill_page_values(struct owner_query *query)
 }
 
 /**
- * owner_query_fill_values - fill the field values of the object that was found last
+ * owner_query_fill_values() - fill the field values of the object that was found last
  * @query: @object is the object; @fields is filled
  */
 void owner_query_fill_values(struct owner_query *query)
@@ -113,7 +113,7 @@ void owner_query_fill_values(struct owner_query *query)
 }
 
 /**
- * owner_query_object_sum - sum up the object that was found last
+ * owner_query_object_sum() - sum up the object that was found last
  * @query: has found an object, or a call chain in place of its objects
  *
  * Return: the sum, to be added to that of a group.

@@ -545,7 +545,7 @@ static void test_signal_stops(struct kunit *test)
 	KUNIT_ASSERT_EQ(test, parse_sentence("if cache == owner_kunit"), 0);
 	KUNIT_ASSERT_EQ(test, owner_query_prepare(query), 0);
 	owner_cursor_begin(&query->cursor);
-	/* Let the cursor rest at once. */
+	/* Let the cursor yield at once. */
 	query->cursor.deadline = jiffies - 1;
 	set_thread_flag(TIF_SIGPENDING);
 	KUNIT_EXPECT_EQ(test, owner_query_next(query), -ERESTARTSYS);
