@@ -19,7 +19,7 @@
 
 #define OPTION_LINE "@option "
 
-/* By enum option_values. */
+/* Names of enum option_values in the template of the completion. */
 static const char * const values_names[] = {
 	[VALUES_FILES] = "FILES",
 	[VALUES_FIELDS] = "FIELDS",
@@ -49,7 +49,10 @@ static int find_option(const char *name)
 	return 0;
 }
 
-/* Print "d , -depth Ar N" in the macros of mdoc(7), after "Fl". */
+/*
+ * Print the names and the argument of an option in the macros of mdoc(7), as "d , -depth Ar N".
+ * The caller has printed "Fl".
+ */
 static void print_mdoc_option(int i)
 {
 	if (option_list[i].letter)
@@ -105,7 +108,7 @@ static void print_case_pattern(const char *values)
 		exit_with_error("no option has such values", values);
 }
 
-/* Replace one "@word@" of a line, if it has one. */
+/* Print a line of the template with its "@word@", if it has one, replaced. */
 static void print_template_line(char *line)
 {
 	char *word = strchr(line, '@'), *end = word ? strchr(word + 1, '@') : NULL;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-/* Read the inputs, or ask the kernel, as the view needs it. */
+/* Fill a struct answer: read the inputs that the view needs, or send a query to the kernel. */
 #include <stdlib.h>
 
 #include "ask/answer.h"
@@ -8,7 +8,10 @@
 #include "input/reader.h"
 #include "output/objects.h"
 
-/* Ages are counted from the newest record, so it must be known before records are judged. */
+/*
+ * Returns the time stamp of the newest record, from which ages are counted. It must be known
+ * before records are judged.
+ */
 static u64 read_newest_time(const struct options *o, char * const *paths, int n)
 {
 	static const struct selection everything = { .chains.depth = 1 };
@@ -79,8 +82,8 @@ struct output_options make_output_options(const struct options *o)
 		.nr_inputs = o->nr_inputs,
 		.repeats = o->interval_ms,
 		/*
-		 * If the kernel was not asked for ages, its answer has those that it found
-		 * by chance: show the column only if all groups have one, or it would
+		 * Without a request for ages, the kernel's answer has them only for some
+		 * groups. Show the column of ages only if all groups have one, or it would
 		 * appear and disappear.
 		 */
 		.ages_if_all = o->live && !o->ages,

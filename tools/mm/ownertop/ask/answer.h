@@ -13,12 +13,12 @@
 bool answer_read(struct answer *a, const struct options *o, char * const *paths, int n);
 void answer_free(struct answer *a);
 
-/* Prepare @a for answer_read_dump(); answer_read() does that itself. */
+/* Empty @a, so that answer_read_dump() can fill it. answer_read() includes this step. */
 void answer_prepare(struct answer *a, const struct options *o);
-/* Read @paths, which are one dump together. */
+/* Read the files @paths, which together are one dump, and add their records to @a. */
 void answer_read_dump(struct answer *a, const struct options *o, char * const *paths, int n);
 
-/* Returns the options that functions that write views need. */
+/* Returns the part of the options that the writers of output need. */
 struct output_options make_output_options(const struct options *o);
 
 /* Print objects one by one while reading @paths, in constant memory. Returns the exit status. */

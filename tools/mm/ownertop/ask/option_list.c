@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-/* The list of options. */
+/* The options of ownertop: names, arguments and help. */
 #include <getopt.h>
 #include <stddef.h>
 

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * The list of options. parse.c parses the command line by it, usage.c prints --help from
- * it, and generate.c makes the manual and the bash completion from it.
+ * The list of ownertop's options. parse.c parses the command line by it, usage.c prints --help
+ * from it, and generate.c makes the manual and the bash completion from it.
  */
 #ifndef OWNERTOP_OPTION_LIST_H
 #define OWNERTOP_OPTION_LIST_H
 
-/* All options, in the order of --help. */
+/* All options of ownertop, in the order of --help. */
 enum option_id {
 	OPT_DEPTH, OPT_GROUP, OPT_SORT, OPT_TOP, OPT_CACHE, OPT_COMM, OPT_PID, OPT_OLDER,
 	OPT_FOCUS, OPT_IGNORE, OPT_HIDE, OPT_SKIP, OPT_NO_SKIP, OPT_SKIP_LIST, OPT_CALLEES,
@@ -15,7 +15,10 @@ enum option_id {
 	NR_OPTIONS
 };
 
-/* Options and settings that are refused unless the view has the bit. */
+/*
+ * One bit for each option or setting that only some views accept. A view without the bit
+ * refuses the option.
+ */
 enum {
 	TAKES_TOP = 1 << 0,
 	TAKES_DIFF = 1 << 1,
@@ -28,7 +31,7 @@ enum {
 	TAKES_MODE = 1 << 8,
 };
 
-/* The subject of an option. */
+/* The subject of an option. --help separates options of different subjects. */
 enum option_group {
 	GROUP_GROUPS, GROUP_RECORDS, GROUP_CHAINS, GROUP_VIEW, GROUP_INPUT, GROUP_OUTPUT,
 	GROUP_PROGRAM,

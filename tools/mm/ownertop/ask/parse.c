@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-/* Parse and check the command line. */
+/* Parse the command line of ownertop into struct options, and check it. */
 #include <getopt.h>
 #include <stdlib.h>
 #include <string.h>

@@ -35,7 +35,10 @@ static noreturn void exit_with_refusal(int fd)
 	exit(STATUS_FAILED);
 }
 
-/* Returns an open file with the answer, or -1 if this kernel cannot be asked. */
+/*
+ * Send a sentence to the kernel. Returns an open file with the answer, or -1 if this kernel
+ * cannot be asked.
+ */
 static int send_sentence(const struct owner_sentence *s)
 {
 	char printed[OWNER_SENTENCE_MAX + 1];
@@ -149,7 +152,7 @@ bool query_groups(struct answer *a, const struct options *o)
 	fd = send_sentence(&sentence);
 	if (fd < 0)
 		return false;
-	/* The kernel has applied the expression. */
+	/* The kernel has applied the expression: its answer is not filtered again. */
 	a->asked = o->select;
 	a->asked.sentence.nr_comparisons = 0;
 	a->asked.sentence.fields_used = 0;
@@ -160,7 +163,7 @@ bool query_groups(struct answer *a, const struct options *o)
 	read_fd(fd, QUERY, &a->model.sink, &health);
 	if (health_is_complete(&health))
 		return true;
-	/* There are more groups than the limit, or a signal arrived. */
+	/* The answer is incomplete: it has more than GROUPS_MAX groups, or a signal arrived. */
 	model_free(&a->model);
 	return false;
 }

@@ -12,8 +12,8 @@
  */
 bool query_groups(struct answer *a, const struct options *o);
 /*
- * Copy the kernel's answer, objects one by one, to @out, and set the exit status. Returns
- * false as above.
+ * Copy the kernel's answer to the sentence of @o, one object a line, to @out, and set the exit
+ * status. Returns false if the kernel cannot answer it: the caller reads records instead.
  */
 bool query_objects(const struct options *o, FILE *out, int *status);
 

@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0
-/* Build one sentence from the sentence and the options on the command line. */
+/*
+ * Build one sentence of the query language from the sentence and the options on the command
+ * line.
+ */
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -40,7 +43,10 @@ static void append_text(char **text, const char *format, ...)
 	*text = all;
 }
 
-/* Escape quotes in @word. A backslash that already escapes a character is kept. */
+/*
+ * Append @word and @suffix in quotes to @text. Escape quotes in @word, but keep a backslash
+ * that already escapes a character.
+ */
 static void append_quoted(char **text, const char *word, const char *suffix)
 {
 	append_text(text, "\"");
@@ -91,8 +97,8 @@ u64 sentence_parse_time(const char *option, const char *text)
 }
 
 /*
- * Parse @condition alone, before it is joined with the others: a value like "1 || pid > 0"
- * must not change the meaning of the expression. Frees @condition.
+ * Append a condition of an option to the other conditions. It is parsed alone before, so that a
+ * value like "1 || pid > 0" does not change the meaning of the expression. Frees @condition.
  */
 static void add_condition(struct sentence_parts *parts, const char *option, const char *value,
 			  char *condition)
@@ -169,7 +175,10 @@ static noreturn void exit_with_reason(const char *reason, const char *text, size
 	exit_with_language_error(&error, text, length);
 }
 
-/* Parse the sentence without the conditions of options: an error points into it. */
+/*
+ * Parse the user's sentence without the conditions of options, so that an error message points
+ * into the text that the user wrote.
+ */
 static void parse_sentence(struct owner_sentence *s, const char *text)
 {
 	struct owner_lang_text left = { text, strlen(text) };
@@ -188,7 +197,10 @@ static void parse_sentence(struct owner_sentence *s, const char *text)
 				 sentence, length);
 }
 
-/* Find the expression in a printed sentence; no setting before it contains a blank. */
+/*
+ * Find the expression of a printed sentence: it begins at "if", and no setting before it
+ * contains a blank.
+ */
 static const char *find_if_keyword(const char *printed)
 {
 	const char *found;

@@ -29,13 +29,13 @@ void sentence_parse_setting(struct owner_sentence *s, const char *option, const 
 /* Parse one time in the language's form; returns ns. */
 u64 sentence_parse_time(const char *option, const char *text);
 
-/* Add the condition "field == word". */
+/* Add the condition "@field == @word" of an option to a sentence. */
 void sentence_add_word_condition(struct sentence_parts *parts, const char *option,
 				 const char *field, const char *word);
-/* Add the condition "comparison number", as "pid == 1,2". */
+/* Add the condition "@comparison @number" of an option to a sentence, as "pid == 1,2". */
 void sentence_add_number_condition(struct sentence_parts *parts, const char *option,
 				   const char *comparison, const char *number);
-/* Append a pattern for functions to the focus or ignore list of @parts. */
+/* Append the function pattern of a --focus or --ignore option to the list @list. */
 void sentence_append_function(char **list, const char *pattern);
 /* Parse the sentence together with all conditions into @s, and free the conditions. */
 void sentence_finish(struct sentence_parts *parts, struct owner_sentence *s);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-/* Merge the sentence's settings with the options that mean the same. */
+/* Merge the settings of the sentence with the options that mean the same, such as --sort. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -14,7 +14,7 @@ const char * const format_options[NR_FORMATS] = {
 };
 
 /*
- * The list is parsed field by field: the language allows fewer fields in group= than
+ * Parse the list of --group field by field: the language allows fewer fields in group= than
  * --group does, and it does not group by age.
  */
 void settings_parse_group(struct options *o, const char *list)
@@ -54,7 +54,10 @@ static bool has_setting(const struct owner_sentence *s, enum owner_setting setti
 	return s->settings_given & 1U << setting;
 }
 
-/* @argument is the option's, or NULL; @in_sentence: the sentence has the setting, too. */
+/*
+ * Refuse an option that repeats a setting. @argument: argument of the option, NULL if it is not
+ * used; @in_sentence: the sentence has the setting.
+ */
 static void refuse_repeated_setting(const char *option, const char *argument, bool in_sentence)
 {
 	if (argument && in_sentence)
@@ -86,7 +89,7 @@ static void merge_groups(struct options *o, const struct command_line *line)
 				   has_setting(s, OWNER_SET_FORMAT));
 }
 
-/* Returns the TAKES_ bits of the settings that the sentence has. */
+/* Copy the settings of the sentence to the options. Returns the TAKES_ bits of the settings. */
 static unsigned int merge_settings(struct options *o, const struct command_line *line)
 {
 	const struct owner_sentence *s = &o->select.sentence;

@@ -10,7 +10,7 @@
 #include "ask/options.h"
 #include "ask/sentence.h"
 
-/* The part of the command line that is merged into struct options after all of it is read. */
+/* Arguments of the command line that can be checked only after all of it is parsed. */
 struct command_line {
 	struct sentence_parts parts;
 	const char *depth, *group, *sort, *top;	/* arguments of the options; NULL: not used */
@@ -20,16 +20,16 @@ struct command_line {
 /* The option that selects each output format, for messages. */
 extern const char * const format_options[NR_FORMATS];
 
-/* Parse the argument of --group. */
+/* Parse the list of fields of --group into @o. */
 void settings_parse_group(struct options *o, const char *list);
-/* Parse the argument of --sort. */
+/* Parse the list of sort keys of --sort into @o. */
 void settings_parse_sort(struct options *o, const char *list);
 /*
  * Move the sentence from the o->nr_inputs @words into @line; views and files remain as
  * the inputs of @o.
  */
 void settings_extract_sentence(struct options *o, struct command_line *line, char **words);
-/* Merge the sentence and the options, once all options have been parsed. */
+/* Merge the settings of the sentence into @o, once all options have been parsed. */
 void settings_merge(struct options *o, struct command_line *line);
 
 #endif

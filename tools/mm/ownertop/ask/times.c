@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-/* Find when dumps were taken: from their records, their files, or the user. */
+/* Find the time of each dump of a trend: from its records, from its file, or from --time. */
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-/* The help text, the messages about a wrong command line, and the parsing of numbers. */
+/* Print the help text and messages about a wrong command line; parse numbers of options. */
 #include <getopt.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -25,7 +25,10 @@ static const char help_tail[] =
 "  ownertop flame --older 1h dump.txt > flame.html\n"
 "Exit status: 0 all was read, 1 input was damaged or not read, 2 failed.\n";
 
-/* Options of one line are separated by ", ", or by "; " if they are about different things. */
+/*
+ * Returns the separator of two options in one line of --help: ", ", or "; " if their subjects
+ * differ.
+ */
 static const char *choose_separator(const struct option_info *previous,
 				    const struct option_info *option)
 {

@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0
-/* The views, their defaults and their writers. */
+/*
+ * The list of ownertop's views (table, tree, flame, ...): default options, and a writer for
+ * each output format.
+ */
 #include <string.h>
 
 #include "ask/views.h"
@@ -13,7 +16,7 @@
 #define EVERYTHING \
 	{ { BY(KIND), BY(CACHE), BY(COMM), BY(PID), BY(TGID), BY(STACK) }, 6 }
 
-/* All settings of the language. */
+/* TAKES_ bits of a view that accepts every setting of the language. */
 #define TAKES_SETTINGS (TAKES_TOP | TAKES_ORDER | TAKES_GROUPS | TAKES_MODE)
 
 const struct view views[] = {

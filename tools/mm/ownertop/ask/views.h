@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 */
-/* The views, such as table, tree and flame. */
+/* A view of the data, such as table, tree or flame, with its default options and writers. */
 #ifndef OWNERTOP_VIEWS_H
 #define OWNERTOP_VIEWS_H
 
@@ -10,7 +10,7 @@
 
 struct view {
 	const char *name;
-	struct group_list group;	/* default of --group; depth and top likewise */
+	struct group_list group;	/* default of --group */
 	struct group_list redrawn;	/* default groups of --live on this machine */
 	u32 depth;
 	u32 top;
@@ -23,13 +23,13 @@ struct view {
 	view_writer write[NR_FORMATS];
 };
 
-/* All views; the first is the default. */
+/* All views of ownertop; the first is the default. */
 extern const struct view views[];
 extern const unsigned int nr_views;
 
-/* Returns the view of that name, or NULL. */
+/* Returns the view called @name, or NULL. */
 const struct view *view_find_by_name(const char *name);
-/* Returns the view with the most similar name, or NULL. */
+/* Returns the view whose name is most similar to @name, or NULL if none is similar. */
 const struct view *view_find_similar(const char *name);
 
 #endif

@@ -7,19 +7,19 @@
 
 #include "base/types.h"
 
-/* These end the program with a message instead of returning NULL. */
+/* The x functions end the program with a message if there is no memory. */
 void *xmalloc(size_t size);
 void *xcalloc(size_t n, size_t size);
 void *xrealloc(void *p, size_t size);
 char *xstrndup(const char *s, size_t len);
 
 /*
- * Ensure that @array has room for element @n. @cap: the capacity, updated if it grows;
- * @size: of an element. Returns the array, which may have moved.
+ * Enlarge @array so that it has room for element number @n. @cap: its capacity, updated if it
+ * grows; @size: of an element. Returns the array, which may have moved.
  */
 void *grow_array(void *array, u32 n, u32 *cap, size_t size);
 
-/* Print a message and exit with failure. */
+/* Print that memory is exhausted, and exit with failure. */
 noreturn void exit_out_of_memory(void);
 
 #endif

@@ -5,7 +5,10 @@
 
 #include "lang/lang.h"
 
-/* --group allows more fields than group= in a sentence, and OWNER_FIELD_AGE as well. */
+/*
+ * Fields to group by. --group allows more of them than group= in a sentence, and also
+ * OWNER_FIELD_AGE.
+ */
 struct group_list {
 	struct owner_group_field v[OWNER_FIELDS + 1];
 	unsigned int n;

@@ -23,13 +23,16 @@ struct hash_index {
 	u32 used;
 };
 
-/* Does element @id of @array have @key? */
+/* Does element number @id of the indexed @array have @key? */
 typedef bool (*hash_index_equal_fn)(const void *array, u32 id, const void *key);
 
-/* Returns the number of the element with @key, which has @hash, or INDEX_NONE. */
+/*
+ * Look up an element in a hash index. @hash: hash of @key; @array: passed to @equal. Returns
+ * the number of the element, or HASH_INDEX_NONE.
+ */
 u32 hash_index_find(const struct hash_index *ix, u64 hash, hash_index_equal_fn equal,
 		    const void *array, const void *key);
-/* Add element @id. The caller has checked that no element has its key. */
+/* Add element number @id to a hash index. The caller has checked that no element has its key. */
 void hash_index_add(struct hash_index *ix, u64 hash, u32 id);
 void hash_index_free(struct hash_index *ix);
 

@@ -27,7 +27,7 @@ const char *human_format_bytes(char buf[HUMAN_LEN], u64 bytes)
 const char *human_format_age(char buf[HUMAN_LEN], u64 ns)
 {
 	static const struct {
-		u64 from;	/* use the unit for ages of at least so many seconds */
+		u64 from;	/* use this unit for ages of at least so many seconds */
 		u64 secs;
 		const char *unit;
 	} units[] = {

@@ -8,9 +8,12 @@
 
 #define HUMAN_LEN 24
 
-/* "1.5K": one decimal and a binary unit. The functions below return @buf. */
+/* Write a size as "1.5K": one decimal and a binary unit. Returns @buf. */
 const char *human_format_bytes(char buf[HUMAN_LEN], u64 bytes);
-/* "26h": the largest unit of which the age has at least two. U64_MAX, an unknown age: "-". */
+/*
+ * Write an age as "26h", in the largest unit of which it has at least two. U64_MAX, an unknown
+ * age, is "-". Returns @buf.
+ */
 const char *human_format_age(char buf[HUMAN_LEN], u64 ns);
 /*
  * Returns a copy of @name in which control characters and bytes that are not UTF-8 are

@@ -7,12 +7,12 @@
 #include "base/types.h"
 
 /*
- * Remove the decimal number that @t begins with. Returns NULL, or a message: there is no
- * digit, or the number does not fit.
+ * Parse the decimal number at the beginning of @t, and remove it from @t. Returns NULL, or a
+ * message if there is no digit or the number does not fit.
  */
 const char *consume_number(struct text *t, u64 *value);
 
-/* Remove @word from the beginning of @t. Returns false if @t begins otherwise. */
+/* Remove @word from the beginning of @t. Returns false if @t does not begin with it. */
 static inline bool consume_word(struct text *t, const char *word)
 {
 	size_t len = strlen(word);	/* computed by the compiler if @word is a literal */
@@ -24,7 +24,7 @@ static inline bool consume_word(struct text *t, const char *word)
 	return true;
 }
 
-/* Remove everything before the next space, and return it. */
+/* Remove the text before the next space from @t, and return it. */
 struct text consume_until_space(struct text *t);
 
 void consume_spaces(struct text *t);

@@ -33,7 +33,10 @@ static u32 count_used_bytes(u64 v)
 	return n;
 }
 
-/* Rows grow in place: the last row is moved first, so that no row is overwritten. */
+/*
+ * Make room for the value @v in @column. Rows grow in place: the last row is moved first, so
+ * that no row is overwritten.
+ */
 void packed_widen_column(struct packed_table *p, u32 column, u64 v)
 {
 	struct packed_column *c = &p->columns[column];

@@ -17,13 +17,13 @@
 #define PACKED_COLUMNS_MAX 32
 
 struct packed_column {
-	u64 mask;		/* of the bits that fit into the column */
-	u32 width;		/* bytes of the column */
+	u64 mask;		/* mask of the bits that fit into the column */
+	u32 width;		/* bytes of the column in a row */
 	u32 at;			/* offset of the column in a row */
 };
 
 struct packed_table {
-	char *rows;		/* with padding at the end: a u64 is read at the last column */
+	char *rows;		/* padded, so that the last column is read as a u64 */
 	u32 n;
 	u32 cap;
 	u32 row_size;
@@ -32,9 +32,9 @@ struct packed_table {
 };
 
 void packed_init(struct packed_table *p, u32 nr_columns);
-/* Add a row of zeros; returns its number. */
+/* Add a row of zeros to the table. Returns the number of the row. */
 u32 packed_add_row(struct packed_table *p);
-/* Make the column wide enough for @v. */
+/* Make @column of the table wide enough for the value @v. */
 void packed_widen_column(struct packed_table *p, u32 column, u64 v);
 void packed_free(struct packed_table *p);
 
@@ -51,7 +51,10 @@ static inline u64 packed_get(const struct packed_table *p, u32 row, u32 column)
 	return le64toh(v) & p->columns[column].mask;
 }
 
-/* The u64 that is read and written may reach into the next column or row: keep its bytes. */
+/*
+ * Store @v in a row. The u64 that is read and written may reach into the next column or row,
+ * whose bytes are kept.
+ */
 static inline void packed_set(struct packed_table *p, u32 row, u32 column, u64 v)
 {
 	u64 word;

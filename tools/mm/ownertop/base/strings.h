@@ -14,7 +14,7 @@ struct strings {
 	struct string_chunk *chunks;
 };
 
-/* Look up or store @t. Returns its number; a new string has the number st->n had. */
+/* Look up or store the string @t. Returns its number; a new string has the number st->n had. */
 u32 strings_intern(struct strings *st, struct text t);
 void strings_free(struct strings *st);
 

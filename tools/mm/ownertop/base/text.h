@@ -17,7 +17,7 @@ static inline bool text_starts(struct text t, const char *head, size_t len)
 	return t.len >= len && !memcmp(t.s, head, len);
 }
 
-/* Compares as memcmp() does; a text is before any longer text that begins with it. */
+/* Compare two texts byte by byte. A text sorts before a longer text that begins with it. */
 static inline int text_compare(struct text a, struct text b)
 {
 	int order = memcmp(a.s, b.s, a.len < b.len ? a.len : b.len);

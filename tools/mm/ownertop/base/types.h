@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0 */
-/* The kernel's names for integers. u64 is "unsigned long long" everywhere, for "%llu". */
+/*
+ * Integer types, named as in the kernel. u64 is "unsigned long long" on all machines, so that
+ * "%llu" prints it.
+ */
 #ifndef OWNERTOP_TYPES_H
 #define OWNERTOP_TYPES_H
 

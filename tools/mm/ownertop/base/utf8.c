@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-/* Recognise valid UTF-8. */
+/* Recognise valid UTF-8 characters. */
 #include "base/types.h"
 #include "base/utf8.h"
 

@@ -5,7 +5,10 @@
 
 #include "base/text.h"
 
-/* Returns the length of the valid character that @t begins with, or 0. @t is not empty. */
+/*
+ * Returns the length of the valid UTF-8 character at the beginning of @t, which is not empty,
+ * or 0.
+ */
 size_t utf8_char_len(struct text t);
 
 #endif

@@ -9,7 +9,7 @@
 
 #define DEBUG_SLAB "/kernel/debug/slab/"
 
-/* Upper limit of the size of an object, 1 TiB: a larger size is damage. */
+/* Upper limit of the size of a slab object, 1 TiB: a larger size in an input is damage. */
 #define SIZE_MAX_BYTES (1024ULL << 30)
 
 static u64 read_size_file(const char *root, size_t root_len, const char *cache,
@@ -49,7 +49,10 @@ static u64 parse_size_in_name(const char *name)
 	return t.len ? 0 : size;
 }
 
-/* Returns the name of the directory of @path if the file is alloc_traces, else no text. */
+/*
+ * Returns the name of the cache, the directory of @path, if the file is alloc_traces; else an
+ * empty text.
+ */
 static struct text get_cache_directory(const char *path)
 {
 	const char *file = strrchr(path, '/'), *p;

@@ -14,9 +14,10 @@ struct cache {
 };
 
 /*
- * If @path is .../kernel/debug/slab/CACHE/alloc_traces, in /sys or in a copy of it, the
- * sizes are read from .../kernel/slab/CACHE/. Otherwise only caches with the size in
- * their names have one (kmalloc-64).
+ * Fill @cache from the path of its alloc_traces. If @path is
+ * .../kernel/debug/slab/CACHE/alloc_traces, in /sys or in a copy of it, the sizes are read from
+ * .../kernel/slab/CACHE/. Otherwise only a cache with a size in its name (kmalloc-64) has a
+ * known size.
  */
 void cache_find_from_path(const char *path, struct cache *cache);
 

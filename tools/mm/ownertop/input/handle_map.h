@@ -19,11 +19,11 @@ struct handle_map {
 	bool used;		/* an input has a handle without its call chain */
 };
 
-/* Add @handle. Returns false if the map has it with another call chain. */
+/* Map @handle to the call chain @stack. Returns false if the map has it with another chain. */
 bool handle_map_add(struct handle_map *h, u64 handle, struct text stack);
 /*
- * Returns the lines of the call chain of @handle. If the map does not have it, this is one
- * frame that names the handle, written to @name.
+ * Returns the lines of the call chain of @handle. If the map does not have it, they are one
+ * frame that names the handle, stored in @name.
  */
 struct text handle_map_lookup(struct handle_map *h, u64 handle,
 			      char name[HANDLE_NAME_LEN]);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Parse the header line of a record: "key value" pairs with ", " between them. Unknown
- * keys are ignored, so that output of newer kernels can be read.
+ * Parse the header line of a page_owner or slab_owner record: pairs of a key and a value with
+ * ", " between them. Unknown keys are ignored, so that output of newer kernels can be read.
  */
 #include "input/header.h"
 #include "base/number.h"
@@ -9,10 +9,10 @@
 /* No kernel allocates blocks of 2^20 pages: a larger order is damage. */
 #define ORDER_MAX 20
 
-/* Upper limit of the size of an object, 1 TiB: a larger size is damage. */
+/* Upper limit of the size of a slab object, 1 TiB: a larger size in an input is damage. */
 #define SIZE_MAX_BYTES (1024ULL << 30)
 
-/* The kernel samples at least one of 2^32 objects. */
+/* Upper limit of a weight: the kernel samples at least one of 2^32 objects. */
 #define WEIGHT_MAX 0x100000000ULL
 
 /*
@@ -41,7 +41,7 @@ enum {
 
 struct header_parser {
 	struct record *rec;
-	const char *p;		/* next byte to read */
+	const char *p;		/* next byte of the header to parse */
 	const char *eol;	/* the newline at the end of the header */
 	const char *end;	/* end of the text in the buffer */
 	u64 order;
@@ -68,7 +68,7 @@ static const char *parse_number(struct header_parser *h, u64 *value)
 	const char *p = h->p;
 	u64 v = 0;
 
-	/* Stops at the newline at eol at the latest. */
+	/* The loop stops at the newline at h->eol at the latest. */
 	for (; *p >= '0' && *p <= '9'; p++)
 		if (__builtin_mul_overflow(v, 10, &v) ||
 		    __builtin_add_overflow(v, *p - '0', &v))
@@ -114,7 +114,7 @@ static const char *parse_order(struct header_parser *h)
 	return error;
 }
 
-/* Parse "(comm)". The name ends at the last ")" that is followed by ", ts ". */
+/* Parse the name of a task, "(comm)". It ends at the last ")" that is followed by ", ts ". */
 static const char *parse_comm(struct header_parser *h)
 {
 	static const char after[] = "), ts ";
@@ -157,13 +157,13 @@ static const char *parse_ts(struct header_parser *h)
 	return NULL;
 }
 
-/* Remove the text up to the next pair. */
+/* Returns the value of a header's key, and moves to the next pair. */
 static struct text consume_value(struct header_parser *h)
 {
 	struct text value = { h->p, 0 };
 	const char *p = h->p;
 
-	/* p[1] exists: at eol there is a newline. */
+	/* Reading p[1] is safe: the newline at h->eol follows. */
 	while ((p = memchr(p, ',', h->eol - p)) && p[1] != ' ')
 		p++;
 	if (p)
@@ -180,7 +180,7 @@ static const char *parse_cache(struct header_parser *h)
 	return h->rec->cache.len ? NULL : "the cache name is missing";
 }
 
-/* Take the names of "0x140cca(GFP_HIGHUSER_MOVABLE|__GFP_COMP)". */
+/* Parse the names of gfp flags in "0x140cca(GFP_HIGHUSER_MOVABLE|__GFP_COMP)". */
 static const char *parse_mask(struct header_parser *h)
 {
 	struct text value = consume_value(h);

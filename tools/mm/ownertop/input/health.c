@@ -6,7 +6,7 @@
 #include "input/health.h"
 #include "input/progress.h"
 
-/* Damaged places of one input that get a message of their own. */
+/* Number of damaged places of one input that are reported one by one. */
 #define MESSAGES_MAX 10
 
 static void print_or_keep_message(struct input_health *h, const char *fmt, ...)

@@ -21,7 +21,7 @@ void health_report_damage(struct input_health *h, const char *input, u64 line,
 			  const char *reason);
 /* Count and report an input that is empty or cannot be read to its end. */
 void health_report_unread(struct input_health *h, const char *input, const char *reason);
-/* Finish the current input: report how many messages were suppressed. */
+/* Finish the current input: report how many messages about it were suppressed. */
 void health_finish_input(struct input_health *h, const char *input);
 
 /* Was every record of every input read? */

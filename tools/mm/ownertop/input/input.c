@@ -10,7 +10,10 @@
 #include "input/input.h"
 #include "input/progress.h"
 
-/* Fits the L2 cache, and is large enough that fill_buffer() seldom moves bytes. */
+/*
+ * Size of the input buffer. It fits the L2 cache, and is large enough that fill_buffer() seldom
+ * moves bytes.
+ */
 #define BUFFER_SIZE (4 * INPUT_AHEAD)
 
 /* Smallest read: page_owner returns an error if the buffer is too small for a record. */
@@ -18,7 +21,9 @@
 
 static_assert(READ_MIN <= UNPACK_HEAD_MAX, "the first read must fit");
 
-/* Read up to @size bytes, once. Sets in->eof at the end and on failure. */
+/*
+ * Read up to @size bytes of the input with one read(). Sets in->eof at the end and on failure.
+ */
 static void read_once(struct input *in, size_t size)
 {
 	char *room = in->buf + in->end;

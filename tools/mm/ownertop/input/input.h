@@ -28,13 +28,16 @@ struct input {
 	struct unpack *unpack;	/* NULL: the input is not compressed */
 };
 
-/* Returns false with errno set if @path cannot be opened; "-" is standard input. */
+/* Open the input file @path; "-" is standard input. Returns false with errno set on failure. */
 bool input_open(struct input *in, const char *path);
-/* Read from an open file, without unpacking. input_close() closes it. */
+/* Use the open file @fd as an input, without unpacking. input_close() closes it. */
 void input_open_fd(struct input *in, int fd);
 void input_close(struct input *in);
 
-/* Returns the text that is not consumed yet: at least INPUT_AHEAD bytes, or all that is left. */
+/*
+ * Returns the text of the input that is not consumed yet: at least INPUT_AHEAD bytes, or all
+ * that is left.
+ */
 struct text input_peek(struct input *in);
 void input_skip(struct input *in, size_t bytes);
 

@@ -8,7 +8,7 @@
 #include "base/human.h"
 #include "input/progress.h"
 
-/* Wait a second before the first update; more frequent updates would flicker. */
+/* Milliseconds until the progress line appears: only slow inputs need it. */
 #define FIRST_UPDATE_MS 1000
 #define UPDATE_INTERVAL_MS 200
 

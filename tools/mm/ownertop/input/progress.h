@@ -8,16 +8,19 @@
 
 #include "base/types.h"
 
-/* Enable the line if standard error is a terminal. */
+/* Enable the progress line if standard error is a terminal. */
 void progress_enable(void);
 
-/* @total: bytes of the input, or 0. A second call with the same @input sets the total. */
+/*
+ * Begin the progress of @input. @total: its bytes, 0 if unknown. A second call with the same
+ * @input sets the total.
+ */
 void progress_begin_input(const char *input, u64 total);
-/* Count @more bytes, and update the line if it is due. */
+/* Count @more bytes as read, and update the progress line if it is due. */
 void progress_add_bytes(u64 more);
 void progress_end_input(void);
 
-/* Erase the line, so that a message can be printed. The next update draws it again. */
+/* Erase the progress line, so that a message can be printed. The next update draws it again. */
 void progress_erase_line(void);
 
 #endif

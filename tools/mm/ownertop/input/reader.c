@@ -12,7 +12,7 @@
 #include "input/reader.h"
 #include "input/reading.h"
 
-/* The first format reads, and rejects, inputs that no format recognises. */
+/* All input formats. The first one reads, and rejects, inputs that no format recognises. */
 static const struct input_format * const formats[] = {
 	&format_text, &format_stacks, &format_alloc_traces, &format_allocinfo,
 	&format_answer,
@@ -20,7 +20,10 @@ static const struct input_format * const formats[] = {
 
 #define NR_FORMATS (sizeof(formats) / sizeof(*formats))
 
-/* Keep few inputs open: the kernel may compute a debugfs file again if it is reopened. */
+/*
+ * Limit of inputs that are kept open. A few are, because the kernel may compute a debugfs file
+ * again if it is opened again.
+ */
 #define KEEP_OPEN_MAX 8
 
 static u32 count_recognised_lines(const struct input_format *format, struct input_reading *r)
@@ -57,7 +60,7 @@ static const struct input_format *find_format(struct input_reading *r)
 
 static bool reading_open(struct input_reading *r)
 {
-	/* Reading the beginning of a pipe may already take long. */
+	/* Show progress already now: the beginning of a pipe may take long to arrive. */
 	progress_begin_input(r->path, 0);
 	if (!input_open(&r->in, r->path)) {
 		health_report_unread(r->health, r->path, strerror(errno));
@@ -77,7 +80,7 @@ static void reading_close(struct input_reading *r)
 	progress_end_input();
 }
 
-/* Returns the size of a regular file, 0 for a pipe and for files of debugfs. */
+/* Returns the size of an input that is a regular file, 0 for a pipe and for files of debugfs. */
 static u64 find_input_size(const struct input_reading *r)
 {
 	struct stat st;

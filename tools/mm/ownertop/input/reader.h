@@ -7,8 +7,8 @@
 #include "input/sink.h"
 
 /*
- * Read @n inputs. Each of @paths is a file, or "-" for standard input. @page_size: bytes
- * of a page of the machine that printed them.
+ * Read @n inputs and hand their records to @sink. Each of @paths is a file, or "-" for standard
+ * input. @page_size: bytes of a page of the machine that printed them.
  */
 void read_inputs(char * const *paths, int n, u64 page_size, struct record_sink *sink,
 		 struct input_health *health);

@@ -10,13 +10,22 @@
 #include "base/number.h"
 #include "input/reading.h"
 
-/* Frames are indented by eight columns; the count is padded to seven. */
+/*
+ * Indentation of frames in alloc_traces. The count in a summary line is padded to seven
+ * columns, so it is indented less.
+ */
 #define FRAME_INDENT 8
 
-/* Limit of a call chain: the kernel keeps 16 frames of up to 512 bytes and a module. */
+/*
+ * Limit of the text of a call chain: the kernel keeps 16 frames of up to 512 bytes and a
+ * module.
+ */
 #define STACK_MAX (64 * 1024)
 
-/* More objects than any machine has, but few enough that sums of bytes do not overflow. */
+/*
+ * Limit of the number of objects: more than any machine has, but few enough that sums of bytes
+ * do not overflow.
+ */
 #define COUNT_MAX (1024ULL << 30)
 
 static bool is_frame_line(struct text line)
@@ -27,7 +36,10 @@ static bool is_frame_line(struct text line)
 	return line.len - unindented.len >= FRAME_INDENT;
 }
 
-/* Is it like "    253 __d_alloc+0x3c/0x270 age=15/25/26 pid=17-41"? */
+/*
+ * Is @line the summary of a call chain, like " 253 __d_alloc+0x3c/0x270 age=15/25/26
+ * pid=17-41"?
+ */
 static bool is_summary_line(struct text line)
 {
 	u64 count;
@@ -54,7 +66,7 @@ static bool is_alloc_traces_line(struct text line)
 	       (line.len == sizeof(no_data) - 1 && TEXT_STARTS(line, no_data));
 }
 
-/* Parse a single pid. A range, if tasks differ, leaves the pid unknown. */
+/* Parse the pid of a summary. A range of pids, if tasks differ, leaves it unknown. */
 static const char *parse_pid(struct text value, s64 *pid)
 {
 	u64 v;
@@ -67,7 +79,7 @@ static const char *parse_pid(struct text value, s64 *pid)
 	return error;
 }
 
-/* Parse "total/each". */
+/* Parse the wasted bytes of a summary: "total/each", the sum and the bytes of each object. */
 static const char *parse_waste(struct text value, u64 *waste)
 {
 	const char *error = consume_number(&value, waste);
@@ -117,8 +129,8 @@ static const char *parse_summary(struct text line, struct alloc_summary *s)
 }
 
 /*
- * Copy the frames to @stack, indented by one space as in the other formats. Returns NULL,
- * or what is wrong.
+ * Copy the frames of a call chain to @stack, indented by one space as in the other formats.
+ * Returns NULL, or what is wrong with a frame.
  */
 static const char *copy_frame_lines(struct text_scan *c, char stack[STACK_MAX], size_t *len)
 {

@@ -14,7 +14,7 @@
 
 #define SITE_LEN 1024
 
-/* Upper limit of a number: sums of up to 2^60 bytes do not overflow. */
+/* Upper limit of bytes and calls in allocinfo: sums of up to 2^60 bytes do not overflow. */
 #define BYTES_MAX (1024ULL << 50)
 
 struct alloc_site {
@@ -72,14 +72,17 @@ static bool is_allocinfo_line(struct text line)
 	return TEXT_STARTS(line, VERSION) || !parse_site(line, &site);
 }
 
-/* Each line is a record. */
+/* Every line of allocinfo begins a record. */
 static bool text_begins_line(struct text ahead)
 {
 	(void)ahead;
 	return true;
 }
 
-/* Take a site as a record whose call chain is one frame. Returns NULL, or what is wrong. */
+/*
+ * Submit an allocation site as a record whose call chain is one frame. Returns NULL, or what is
+ * wrong with the line.
+ */
 static const char *submit_site(struct input_reading *r, const struct alloc_site *site)
 {
 	char frame[SITE_LEN];
@@ -99,7 +102,7 @@ static const char *submit_site(struct input_reading *r, const struct alloc_site 
 	rec.bytes = site->bytes;
 	rec.held = site->bytes;
 	rec.stack = (struct text){ frame, len };
-	/* Most sites have not allocated anything. */
+	/* Skip sites without allocations: most sites in the kernel have none. */
 	if (site->calls || site->bytes)
 		reading_submit_record(r, &rec, r->line);
 	return NULL;

@@ -9,13 +9,15 @@
 #include "base/number.h"
 #include "input/reading.h"
 
-/* Limits of a name, which may have each byte escaped in octal, and of a call chain. */
+/*
+ * Limits of the text of a name, which may have each byte escaped in octal, and of a call chain.
+ */
 #define WORD_MAX 2048
 #define STACK_MAX (64 * 1024)
 
 /*
- * The columns of a group's sums. Those up to YOUNGEST come before the columns of fields
- * and may have the name of a field ("held"); the others have names that no field has.
+ * The columns of a group's sums in an answer. Those up to YOUNGEST are left of the columns of
+ * fields and may have the name of a field ("held"); the others have names that no field has.
  */
 enum {
 	OBJECTS, BYTES, HELD, OLDEST, YOUNGEST,
@@ -101,7 +103,7 @@ static const char *parse_column_head(struct answer_columns *c, struct text line)
 	return NULL;
 }
 
-/* A row while it is parsed. The buffers are for texts that must be decoded. */
+/* A row of an answer while it is parsed. The buffers are for texts that must be decoded. */
 struct answer_row {
 	struct record rec;
 	u64 sums[NR_SUMS];
@@ -124,7 +126,10 @@ static bool is_octal(const char *p, const char *end)
 	return true;
 }
 
-/* Replace escapes: "\040" is a blank. Returns NULL, or what is wrong. */
+/*
+ * Decode the escapes of a name: "\040" is a blank. Returns NULL, or what is wrong with the
+ * name.
+ */
 static const char *decode_word(struct text cell, char word[WORD_MAX], struct text *value)
 {
 	const char *p = cell.s, *end = cell.s + cell.len;
@@ -164,7 +169,7 @@ static const char *parse_id(struct text cell, s64 *value)
 	return error;
 }
 
-/* Turn "one+0x1/0x2;two+0x3/0x4 [ext4]" into lines. */
+/* Decode a call chain: turn "one+0x1/0x2;two+0x3/0x4 [ext4]" into lines. */
 static const char *decode_stack(struct answer_row *row, struct text cell)
 {
 	const char *end = cell.s + cell.len;
@@ -191,7 +196,10 @@ static const char *parse_kind(struct text cell, enum record_kind *kind)
 	return found < 0 ? "a kind that is not known" : NULL;
 }
 
-/* A cell with "-": the object has no such field. Without a cache it is a per-CPU area. */
+/*
+ * Set the field of a cell that is "-": the object does not have it. An object without a cache
+ * is a per-CPU area.
+ */
 static void mark_absent_field(struct record *rec, int column)
 {
 	switch (column) {
@@ -258,7 +266,10 @@ static const char *parse_cell(struct answer_row *row, int column, struct text ce
 	}
 }
 
-/* Without a call chain, make one frame of the handle, the function or the module. */
+/*
+ * Fill in a missing call chain: one frame from the handle, the function or the module of the
+ * row.
+ */
 static void make_missing_frame(struct answer_row *row, struct handle_map *handles)
 {
 	struct record *rec = &row->rec;
@@ -293,8 +304,8 @@ static const char *fill_object_record(struct answer_row *row)
 }
 
 /*
- * @now: when the kernel answered, to turn ages into time stamps; 0: unknown. Groups that
- * the kernel answers from counters have no ages.
+ * Fill the record of a group from its sums. @now: time of the answer, to turn ages into time
+ * stamps; 0: unknown. A group that the kernel sums up from counters has no age.
  */
 static void fill_group_record(struct answer_row *row, u64 now)
 {
@@ -362,7 +373,7 @@ static const char *parse_row(struct input_reading *r, struct answer_row *row, st
 	return error;
 }
 
-/* Clear all but the buffers, which are large. */
+/* Clear the fields of a row, but not the buffers, which are large. */
 static struct answer_row *clear_row(struct answer_row *row)
 {
 	row->rec = RECORD_UNKNOWN;

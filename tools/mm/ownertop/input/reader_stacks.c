@@ -7,7 +7,10 @@
 #include "base/number.h"
 #include "input/reading.h"
 
-/* More pages than any machine has, but few enough that sums of bytes do not overflow. */
+/*
+ * Limit of the number of pages: more than any machine has, but few enough that sums of bytes do
+ * not overflow.
+ */
 #define PAGES_MAX (16ULL << 40)
 #define BYTES_MAX (1024ULL << 50)
 
@@ -35,14 +38,16 @@ static bool is_stacks_line(struct text line)
 	       TEXT_STARTS(line, "nr_objects: ");
 }
 
-/* A block begins with a frame, which could be anywhere in a block. */
+/* Every line may begin a block of show_stacks: its first line is a frame, and so are others. */
 static bool text_begins_block(struct text ahead)
 {
 	(void)ahead;
 	return false;
 }
 
-/* Parse "key: number". Unknown keys are ignored: newer kernels may have more. */
+/*
+ * Parse a line "key: number" of a block. Unknown keys are ignored: newer kernels may have more.
+ */
 static const char *parse_number_line(struct text line, struct stacks_block *b)
 {
 	const struct {
@@ -105,7 +110,7 @@ static enum block_result parse_block(struct text_scan *c, struct stacks_block *b
 	}
 }
 
-/* Returns NULL, or why the block has no sum. */
+/* Make the record of a block's sum. Returns NULL, or why the block has no sum. */
 static const char *make_block_record(struct input_reading *r, const struct stacks_block *b,
 				     struct record *rec, char handle_name[HANDLE_NAME_LEN])
 {

@@ -19,11 +19,11 @@ static bool is_text_line(struct text line)
 	return text_begins_record(line) || TEXT_STARTS(line, "# slab_owner ");
 }
 
-/* How the lines after the call chain end. */
+/* How a record ends after its call chain. */
 enum record_end {
-	TAIL_BLANK,	/* by a blank line, which has been consumed */
-	TAIL_HEADER,	/* without a blank line, by the header of the next record */
-	TAIL_NONE,	/* not before the end of the buffer */
+	TAIL_BLANK,	/* the record ended with a blank line, which has been consumed */
+	TAIL_HEADER,	/* the header of the next record follows without a blank line */
+	TAIL_NONE,	/* the record does not end in the buffer */
 };
 
 /* Parse "Charged to memcg NAME" or "Charged (via objcg) to offline memcg NAME". */
@@ -55,8 +55,8 @@ static void parse_slab_line(struct text line, struct record *rec)
 }
 
 /*
- * Parse the lines after the call chain. Other lines than those about cgroups and slabs, such
- * as the one about migration, are kept but not parsed.
+ * Parse the lines of a record after its call chain. Only lines about cgroups and slabs have
+ * fields; others, such as the one about migration, are only kept.
  */
 static enum record_end parse_record_end(struct text_scan *c, struct record *rec)
 {
@@ -77,7 +77,7 @@ static enum record_end parse_record_end(struct text_scan *c, struct record *rec)
 	}
 }
 
-/* The name of a task may contain newlines, which count as lines. */
+/* Count the lines of a header: the name of a task may contain newlines. */
 static u64 count_lines_between(const char *from, const char *to)
 {
 	u64 n = 0;
@@ -93,8 +93,8 @@ static u64 count_lines_between(const char *from, const char *to)
 }
 
 /*
- * Parse the handle that a kernel can be told to print instead of the call chain, or after
- * it. Returns NULL, or what is wrong.
+ * Parse the line with the handle of a call chain, which a kernel can be told to print instead
+ * of the chain or after it. Returns NULL, or what is wrong with the line.
  */
 static const char *parse_handle_line(struct input_reading *r, struct text_scan *c,
 				     struct record *rec, char name[HANDLE_NAME_LEN])
@@ -171,7 +171,7 @@ static void read_text_record(struct input_reading *r, struct text_scan *c, enum 
 	reading_consume(r, c);
 }
 
-/* An answer of owner/query ends with the sums of its records. */
+/* Is @t the line with the total at the end of an answer of owner/query? */
 static bool is_total(struct text t)
 {
 	return TEXT_STARTS(t, "total: objects ");
@@ -184,7 +184,7 @@ static void add_coverage(struct input_summary *s, u64 tracked, u64 untracked)
 	s->untracked += untracked;
 }
 
-/* Parse "# tracked N untracked M"; other comments are ignored. */
+/* Parse the comment "# tracked N untracked M", and skip other comments. */
 static void read_comment(struct input_reading *r, struct text_scan *c)
 {
 	u64 tracked, untracked;
@@ -213,7 +213,10 @@ static void read_text(struct input_reading *r)
 		reading_report_damage(r, &c, "not a page_owner or slab_owner record");
 }
 
-/* The first record decides: page_owner and slab_owner are separate files. */
+/*
+ * An input lists slab objects if its first record is one: page_owner and slab_owner are
+ * separate files.
+ */
 static bool input_lists_slabs(struct input_reading *r)
 {
 	struct text_scan c = reading_begin_scan(r);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-/* Read an input record by record, and skip damage. */
+/* Read an input record by record, and skip its damaged places. */
 #include "input/reading.h"
 
 struct text_scan reading_begin_scan(struct input_reading *r)
@@ -33,7 +33,7 @@ bool scan_next_line(struct text_scan *c, struct text *line)
 	return true;
 }
 
-/* Returns the length of the blank line that @t begins with, or 0. */
+/* Returns the length of the blank line, with its newline, that @t begins with, or 0. */
 static size_t blank_line_len(struct text t)
 {
 	if (TEXT_STARTS(t, "\n"))
@@ -72,8 +72,8 @@ void reading_consume(struct input_reading *r, const struct text_scan *c)
 }
 
 /*
- * Skip this line and all others up to a blank line or the beginning of a record. A line
- * that is longer than the buffer is skipped in pieces.
+ * Skip the rest of a damaged record: lines up to a blank line or the beginning of a record. A
+ * line that is longer than the buffer is skipped in pieces.
  */
 static void skip_block(struct input_reading *r, bool at_line_start)
 {

@@ -14,7 +14,9 @@
 #include "input/record.h"
 #include "input/sink.h"
 
-/* Columns of the kernel's answer: the field of each, or one of reader_answer.c's values. */
+/*
+ * Limit of the columns of an answer in TSV. A column is a field, or a value of reader_answer.c.
+ */
 #define COLUMNS_MAX 32
 #define COLUMN_OTHER (-1)
 
@@ -24,7 +26,7 @@ struct answer_columns {
 	bool groups;		/* the rows are groups, not objects */
 };
 
-/* An input while it is read. */
+/* The state of one input while it is read. */
 struct input_reading {
 	const struct input_format *format;
 	const char *path;	/* NULL: the input has been read */
@@ -40,17 +42,17 @@ struct input_reading {
 	struct cache cache;	/* used by format_alloc_traces */
 };
 
-/* One format of input. */
+/* One input format, such as page_owner or allocinfo, and the functions that read it. */
 struct input_format {
-	/* Is this a line that no other format has? */
+	/* Is @line one that no other input format has? */
 	bool (*recognise)(struct text line);
-	/* Does this input only map handles to call chains? NULL: no input of the format does. */
+	/* Does the input only map handles to call chains? NULL: no input of the format does. */
 	bool (*maps_handles)(struct input_reading *r);
-	/* Does this input list all slab objects? NULL: no input of the format does. */
+	/* Does the input list all slab objects? NULL: no input of the format does. */
 	bool (*lists_slabs)(struct input_reading *r);
-	/* Called before the first record; may be NULL. */
+	/* Prepare for the first record; may be NULL. */
 	void (*begin)(struct input_reading *r);
-	/* Does a record begin here? Reading continues there after damage. */
+	/* Does @ahead begin with a record? Reading continues there after damage. */
 	bool (*record_begins)(struct text ahead);
 	/* Read one record, which begins with a line that is not blank, and consume it. */
 	void (*read)(struct input_reading *r);
@@ -62,40 +64,49 @@ extern const struct input_format format_alloc_traces;
 extern const struct input_format format_allocinfo;
 extern const struct input_format format_answer;
 
-/* A position in the buffered text. Nothing is consumed until the record is complete. */
+/*
+ * A position in the buffered text of an input. Text is consumed only when the record is
+ * complete.
+ */
 struct text_scan {
 	const char *p;
 	const char *end;
 	u64 line;
 };
 
-/* Returns a scan that starts at the next text of @r. */
+/* Returns a scan that starts at the next text of the input @r. */
 struct text_scan reading_begin_scan(struct input_reading *r);
-/* Returns the text from the position to the end of the buffer. */
+/* Returns the text from the position of a scan to the end of the buffer. */
 struct text scan_get_rest(const struct text_scan *c);
-/* Returns the newline at the end of the line, or NULL. */
+/* Returns the newline at the end of the line that a scan is at, or NULL. */
 const char *scan_find_line_end(const struct text_scan *c);
-/* Move over a line and store it in @line without its newline. Returns false if it has none. */
+/*
+ * Move a scan over a line, and store the line in @line without its newline. Returns false if it
+ * has none.
+ */
 bool scan_next_line(struct text_scan *c, struct text *line);
-/* Move over a blank line. Returns false if there is none. */
+/* Move a scan over a blank line. Returns false if it is not at one. */
 bool scan_blank_line(struct text_scan *c);
-/* Move over all lines with a leading space. Returns false if the last has no newline. */
+/*
+ * Move a scan over all lines with a leading space, the frames of a call chain. Returns false if
+ * the last one has no newline.
+ */
 bool scan_frame_lines(struct text_scan *c, struct text *stack);
 
-/* Consume the text before @c. */
+/* Consume the text of the input before the scan @c. */
 void reading_consume(struct input_reading *r, const struct text_scan *c);
-/* Report damage at @c, and skip to the next blank line or record. */
+/* Report damage of the input at the scan @c, and skip to the next blank line or record. */
 void reading_report_damage(struct input_reading *r, const struct text_scan *c, const char *reason);
-/* Report that the buffer ends before the record at @c does, and skip the record. */
+/* Report that the record at the scan @c is cut off or too long for the buffer, and skip it. */
 void reading_report_truncated(struct input_reading *r, const struct text_scan *c);
 /* Parse one line of an input. Returns NULL, or what is wrong with the line. */
 typedef const char *(*line_parser)(struct input_reading *r, struct text line);
 /* Hand the next line of an input to @parse, and report the damage that it finds. */
 void reading_read_line(struct input_reading *r, line_parser parse);
-/* Hand @rec, which begins at @line, to the sink. */
+/* Hand @rec to the sink. @line: number of its first line, for messages. */
 void reading_submit_record(struct input_reading *r, const struct record *rec, u64 line);
 
-/* Read to the end of the input. */
+/* Read all records of an input. */
 void reading_read_records(struct input_reading *r);
 
 #endif

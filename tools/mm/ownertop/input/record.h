@@ -22,14 +22,17 @@ enum record_kind {
 /* The kernel keeps a pid in an int. */
 #define PID_MAX 0x7fffffff
 
-/* Values that no input contains: the input does not have the field. */
+/* Values of a record's field that no input contains: the input does not tell the field. */
 #define PID_UNKNOWN (-PID_MAX - 2LL)
 #define TS_UNKNOWN U64_MAX
 #define SIZE_UNKNOWN U64_MAX
 #define NID_UNKNOWN (-2)
 #define HANDLE_UNKNOWN 0
 
-/* Per-CPU areas are in no cache; they have this name where others have their cache's. */
+/*
+ * Per-CPU areas belong to no cache. This name is shown where others have the name of their
+ * cache.
+ */
 #define PERCPU_NAME "percpu"
 
 /* The kernel prints weights with three decimals. */

@@ -9,17 +9,17 @@
 
 struct record;
 
-/* Facts about all inputs, other than their records. */
+/* Facts about all inputs that no record tells. */
 struct input_summary {
 	bool slabs_listed;	/* an input lists every slab object */
 	bool coverage_known;	/* an input has the counts of tracked and untracked objects */
 	u64 tracked;
 	u64 untracked;
-	u32 idle_handles;	/* handles that an input explains and no record has */
+	u32 idle_handles;	/* handles that an input maps and no record has */
 };
 
 struct record_sink {
-	/* Returns NULL, or why the record is not counted. */
+	/* Add a record. Returns NULL, or why the record is not counted. */
 	const char *(*add_record)(void *arg, const struct record *rec);
 	void *arg;
 	u64 now;		/* time stamp that ages are counted from; 0: the newest record's */

@@ -37,12 +37,14 @@ struct unpack {
 	atomic_bool stop;	/* set by unpack_end(): the thread exits */
 	int stop_event;		/* eventfd that wakes the thread if it waits for a pipe */
 
-	/* Fields that only the reader uses. */
+	/* The next fields are used by the reader only. */
 	struct unpacked_block *block;	/* the block that is being read, or NULL */
 	u32 nr_read;
 	size_t taken;		/* bytes of the block that have been read */
 
-	/* Fields that only the thread uses; the reader may use them after the last block. */
+	/*
+	 * The next fields are used by the thread only, and by the reader after the last block.
+	 */
 	const struct unpack_kind *kind;
 	void *state;
 	int fd;
@@ -75,7 +77,7 @@ static int set_failure(struct unpack *u, const char *reason)
 	return -1;
 }
 
-/* Wait for input. Returns false if unpack_end() was called. */
+/* Wait for compressed input. Returns false if unpack_end() was called. */
 static bool wait_for_input(const struct unpack *u)
 {
 	struct pollfd fds[] = {
@@ -112,7 +114,10 @@ static bool read_packed(struct unpack *u, size_t len)
 	return !u->stop;
 }
 
-/* A file may consist of several streams, but anything else after a stream is an error. */
+/*
+ * Begin the next stream of compressed input. A file may consist of several streams, but
+ * anything else after a stream is an error.
+ */
 static int begin_next_stream(struct unpack *u)
 {
 	if (!read_packed(u, UNPACK_MAGIC))
@@ -145,7 +150,7 @@ static int unpack_step(struct unpack *u, struct unpack_io *io)
 	return 1;
 }
 
-/* Do some work towards more output. Returns 1, 0 at the end, or -1 on failure. */
+/* Unpack a piece of the compressed input. Returns 1, 0 at its end, or -1 on failure. */
 static int unpack_more(struct unpack *u, struct unpack_io *io)
 {
 	if (*u->failure)
@@ -157,7 +162,7 @@ static int unpack_more(struct unpack *u, struct unpack_io *io)
 	return unpack_step(u, io);
 }
 
-/* Returns the number of bytes, 0 at the end, or -1 on failure. */
+/* Fill @buf with unpacked bytes. Returns their number, 0 at the end, or -1 on failure. */
 static ssize_t unpack_bytes(struct unpack *u, char *buf, size_t len)
 {
 	struct unpack_io io = { .out = buf, .out_len = len };
@@ -165,7 +170,7 @@ static ssize_t unpack_bytes(struct unpack *u, char *buf, size_t len)
 	while (io.out == buf) {
 		int result = unpack_more(u, &io);
 
-		/* Return the bytes before the failure first; the next call returns the failure. */
+		/* Return the bytes before a failure first; the next call returns the failure. */
 		if (result <= 0 && io.out == buf)
 			return result;
 	}

@@ -11,7 +11,7 @@
 /* Bytes at the beginning of an input that decide whether it is compressed. */
 #define UNPACK_MAGIC 4
 
-/* Bytes of an input that may be read before unpack_begin(). */
+/* Limit of the bytes that are read from an input before unpack_begin(). */
 #define UNPACK_HEAD_MAX (64 * 1024)
 
 enum unpack_result {
@@ -20,7 +20,7 @@ enum unpack_result {
 	UNPACK_FAILED,
 };
 
-/* The input, and room for the output. struct unpack_kind advances both. */
+/* Compressed input and room for output of one step. struct unpack_kind advances both. */
 struct unpack_io {
 	const char *in;
 	size_t in_len;
@@ -28,12 +28,12 @@ struct unpack_io {
 	size_t out_len;
 };
 
-/* One compression format. */
+/* One compression format, such as gzip, and the functions that unpack it. */
 struct unpack_kind {
 	const char *name;
 	bool (*recognise)(struct text head);
 	void *(*begin)(void);
-	/* Unpack some bytes. Sets @reason on UNPACK_FAILED. */
+	/* Unpack some bytes of the input. Sets @reason if it returns UNPACK_FAILED. */
 	enum unpack_result (*step)(void *state, struct unpack_io *io,
 				   const char **reason);
 	void (*end)(void *state);
@@ -50,10 +50,13 @@ struct unpack;
  */
 struct unpack *unpack_begin(struct text head, int fd);
 
-/* Returns the number of bytes, 0 at the end, or -1: see unpack_failure(). */
+/*
+ * Read unpacked bytes into @buf. Returns their number, 0 at the end, or -1: see
+ * unpack_failure().
+ */
 ssize_t unpack_read(struct unpack *u, char *buf, size_t len);
 const char *unpack_failure(const struct unpack *u);
-/* Stop the thread, also before the end of the input. */
+/* Stop the unpacking thread, also before the end of the input. */
 void unpack_end(struct unpack *u);
 
 #endif

@@ -6,7 +6,7 @@
 #include "base/alloc.h"
 #include "input/unpack.h"
 
-/* The largest window; + 16 selects the gzip format. */
+/* Argument of inflateInit2(): the largest window; + 16 selects the gzip format. */
 #define WINDOW_BITS (15 + 16)
 
 static bool gzip_recognise(struct text head)

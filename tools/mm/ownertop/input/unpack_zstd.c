@@ -7,14 +7,17 @@
 #include "input/unpack.h"
 
 /*
- * The largest window that is accepted, to bound memory: 2^23 bytes, which compression
- * levels up to 19 use.
+ * Binary logarithm of the largest window that is accepted, to bound memory: 2^23 bytes, which
+ * compression levels up to 19 use.
  */
 #define WINDOW_LOG_MAX 23
 
 static bool zstd_recognise(struct text head)
 {
-	/* A frame, or a skippable frame, which some tools write first. */
+	/*
+	 * zstd input begins with a frame, or with a skippable frame, which some tools write
+	 * first.
+	 */
 	return TEXT_STARTS(head, "\x28\xb5\x2f\xfd") ||
 	       (head.len >= UNPACK_MAGIC && (head.s[0] & 0xf0) == 0x50 &&
 		!memcmp(head.s + 1, "\x2a\x4d\x18", 3));

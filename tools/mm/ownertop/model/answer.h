@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 */
-/* Everything that was read for one view, and how the view orders it. */
+/* Records, sums and dumps that were read for one view, and how the view orders them. */
 #ifndef OWNERTOP_ANSWER_H
 #define OWNERTOP_ANSWER_H
 
@@ -20,10 +20,10 @@ struct view_options {
 struct answer {
 	struct view_options view;
 	struct model model;
-	struct dumps dumps;	/* of a view that compares dumps; else only model is used */
-	u64 *dump_ns;		/* trend: time of each dump after the first */
+	struct dumps dumps;	/* dumps of a view that compares several; other views use only model */
+	u64 *dump_ns;		/* trend: ns from the first dump to each dump */
 	struct input_health health;
-	struct selection asked;	/* selection left to do after the kernel has filtered */
+	struct selection asked;	/* a->select without the expression, which the kernel has applied */
 };
 
 #endif

@@ -23,22 +23,22 @@ struct dumps {
 	u32 cap;
 };
 
-/* Move the sums of @m into a new dump and clear them; @m can then read the next dump. */
+/* Append a dump to @dumps: move the sums out of @m, which can then read the next dump. */
 void dumps_add(struct dumps *dumps, struct model *m, const char *path);
 /* Put the totals of the last dump back into @m, for the notes of a view. */
 void dumps_restore_last(const struct dumps *dumps, struct model *m);
-/* The sum of a group in a dump; zero if the group is not in it. */
+/* Returns the sum of group number @group in @dump; zero if the dump does not have the group. */
 struct sum dumps_find_sum(const struct dump *dump, u32 group);
 void dumps_free(struct dumps *dumps);
 
-/* The change of a figure. An s64 could not hold every difference of two u64. */
+/* The difference of two figures of u64, which an s64 could not always hold. */
 struct change {
 	u64 by;
 	bool shrunk;
 };
 
 struct change change_between(u64 before, u64 after);
-/* For qsort(): the largest growth first. */
+/* Compare two changes for qsort(): the largest growth is first. */
 int change_compare(struct change a, struct change b);
 const char *change_sign(struct change c);
 

@@ -14,7 +14,7 @@ struct growth {
 	const struct answer *a;
 	u32 *order;		/* numbers of the groups that differ */
 	u32 n;
-	u32 shown;		/* the first ones of order */
+	u32 shown;		/* number of groups that are shown, from the front of order */
 	u32 appeared;		/* groups that only the newer dump has */
 	u32 gone;		/* groups that only the older dump has */
 	u32 unchanged;

@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
-/* The three figures of a sum that groups are compared by. */
+/*
+ * The measures: the three figures of a sum (bytes, held, objects) that groups are compared by.
+ */
 #include "model/measure.h"
 
 static const char * const names[NR_MEASURES] = {

@@ -23,7 +23,10 @@ static s64 get_number(const struct model *m, u32 id)
 	return number;
 }
 
-/* Unlike record_field_value(), the pid of an object without a task is shown as it is. */
+/*
+ * Returns the numeric field of a record as groups show it: unlike record_field_value(), it
+ * gives the pid of an object without a task.
+ */
 static s64 get_field_number(const struct record *rec, enum owner_field field)
 {
 	struct field_value value;
@@ -118,7 +121,10 @@ struct group model_get_group(const struct model *m, u32 i)
 	return g;
 }
 
-/* These three sums count every record once, so no other sum can overflow before them. */
+/*
+ * Would the sums of the model overflow if @sum was added? The three sums here count every
+ * record once, so no other sum can overflow before them.
+ */
 static bool total_would_overflow(const struct model *m, const struct sum *sum)
 {
 	struct sum all = m->total;
@@ -128,7 +134,10 @@ static bool total_would_overflow(const struct model *m, const struct sum *sum)
 	return sum_overflows(&all, sum);
 }
 
-/* TS_UNKNOWN is the largest u64, but must not replace a known time. */
+/*
+ * Replace the time stamp @newest by @ts if that is newer. TS_UNKNOWN is the largest u64, but
+ * must not replace a known time.
+ */
 static void update_newest(u64 *newest, u64 ts)
 {
 	if (*newest == TS_UNKNOWN || (ts != TS_UNKNOWN && ts > *newest))

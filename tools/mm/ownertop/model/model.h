@@ -14,7 +14,7 @@
 #include "model/stacks.h"
 #include "model/sum.h"
 
-/* Which records are counted, and how they are grouped. */
+/* Selection of records that a model counts, and of the fields that it groups them by. */
 struct selection {
 	struct group_list group;
 	struct owner_sentence sentence;	/* only its expression and sources are used */
@@ -23,15 +23,18 @@ struct selection {
 	struct frame_names *names;	/* to look up frames; NULL: show frames as they are */
 };
 
-/* Most indexes in the key of a group: all fields, the call chain and its handle. */
+/*
+ * Upper limit of the indexes in the key of a group: all fields, the call chain and its handle.
+ */
 #define GROUP_KEY_MAX (OWNER_FIELDS + 2)
 
-/* The value of a number that is unknown or absent. */
+/* Value of a group's numeric field that is unknown or absent. */
 #define NUMBER_NONE S64_MIN
 
 /*
- * The key has an index for each field of select->group, into the table of chains, names
- * or numbers. The index of the handle is last, if select->by_handle is set.
+ * A group of records with the same key. The key has an index for each field of select->group,
+ * into the table of chains, names or numbers. The index of the handle is last, if
+ * select->by_handle is set.
  */
 struct group {
 	struct sum sum;
@@ -40,7 +43,7 @@ struct group {
 	u32 key[GROUP_KEY_MAX];
 };
 
-/* The columns of a group in struct packed_table, behind those of its sum. */
+/* The columns of a group in model.groups, behind those of its sum. */
 enum {
 	GROUP_OLDEST = SUM_COLUMNS,	/* plus 1, so that TS_UNKNOWN is 0 and takes no space */
 	GROUP_SPAN,		/* newest - oldest */
@@ -50,7 +53,10 @@ enum {
 struct model {
 	const struct selection *select;
 	struct record_sink sink;	/* readers hand their records to this */
-	/* If set, called for each record that the expression holds for; no groups are made. */
+	/*
+	 * If set, called for each record that the expression holds for, instead of adding it to
+	 * a group.
+	 */
 	void (*visit)(void *arg, const struct record *rec, const struct sum *sum);
 	void *visit_arg;
 
@@ -62,7 +68,7 @@ struct model {
 	u32 key_words;
 	struct hash_index group_index;
 
-	struct sum total;	/* of all groups */
+	struct sum total;	/* sum of all groups */
 	bool sampled;		/* a record of any dump was sampled */
 	struct sum filtered;	/* records that the expression does not hold for */
 	struct sum undecided;	/* records that lack a field the expression needs */
@@ -85,11 +91,11 @@ static inline u64 model_get_newest(const struct model *m, u32 i)
 	return model_get_oldest(m, i) + packed_get(&m->groups, i, GROUP_SPAN);
 }
 
-/* A sum of groups, with their number and the span of their times. */
+/* The sum of some groups, with their number and the span of their times. */
 struct group_totals {
 	u64 groups;
 	struct sum sum;
-	bool is_any;		/* something was added */
+	bool is_any;		/* group_totals_add() was called */
 	u64 oldest;		/* time stamps; TS_UNKNOWN if a part has none */
 	u64 newest;
 };
@@ -99,21 +105,21 @@ struct group_totals {
 void group_totals_add(struct group_totals *to, const struct sum *sum, u64 groups, u64 oldest,
 		      u64 newest);
 
-/* The age of time stamp @ts; TS_UNKNOWN if that is unknown. */
+/* Returns the age of an object with time stamp @ts; TS_UNKNOWN if that is unknown. */
 u64 model_compute_age(const struct model *m, u64 ts);
 
-/* The call chain of the group, which must be grouped by it. */
+/* Returns the call chain of a group, which must be grouped by it. */
 const struct chain *model_get_chain(const struct model *m, const struct group *g);
 
-/* Frame @i of a chain. */
+/* Returns frame number @i of a call chain. */
 struct text model_get_frame(const struct model *m, const struct chain *chain, u32 i);
-/* Does the group have a value of @field? Some inputs lack fields. */
+/* Does the group have a value of @field? Some inputs do not tell all fields. */
 bool model_field_is_known(const struct model *m, const struct group *g, enum owner_field field);
-/* The value of a field that is a number. */
+/* Returns the value of a numeric field of a group. */
 s64 model_get_number(const struct model *m, const struct group *g, enum owner_field field);
-/* The value of any other field but the stack. */
+/* Returns the value of a field of a group that is neither a number nor the call chain. */
 struct text model_get_name(const struct model *m, const struct group *g, enum owner_field field);
-/* The handle of the chain, or HANDLE_UNKNOWN. Requires select->by_handle. */
+/* Returns the depot handle of a group's chain, or HANDLE_UNKNOWN. Requires select->by_handle. */
 u64 model_get_handle(const struct model *m, const struct group *g);
 
 void model_free(struct model *m);

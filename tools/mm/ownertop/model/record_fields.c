@@ -34,7 +34,7 @@ static struct field_value task_value(const struct record *rec, enum owner_field 
 	};
 }
 
-/* A page has a cache only if it holds slab objects. */
+/* Returns the cache of a record. A page has one only if it holds slab objects. */
 static struct field_value cache_value(const struct record *rec)
 {
 	if ((rec->kind == KIND_PAGE && !rec->cache.len) || rec->kind == KIND_PERCPU)
@@ -45,7 +45,7 @@ static struct field_value cache_value(const struct record *rec)
 	};
 }
 
-/* Queries compare the path of a cgroup, so a bare name is not enough. */
+/* Returns the cgroup of a record. Queries compare its path, so a bare name is not enough. */
 static struct field_value cgroup_value(const struct record *rec)
 {
 	if (!rec->cgroup.len && rec->cgroup_known)
@@ -56,7 +56,10 @@ static struct field_value cgroup_value(const struct record *rec)
 	};
 }
 
-/* A page's node is among its flags, "(lru|node=0|zone=1)", if the machine has several. */
+/*
+ * Returns the node of a record. That of a page is among its flags, "(lru|node=0|zone=1)", if
+ * the machine has several.
+ */
 static struct field_value nid_value(const struct record *rec)
 {
 	const char *found = NULL;
@@ -129,10 +132,10 @@ struct record_fields {
 	struct strings *words;
 };
 
-/* The language needs NUL-terminated words; interned strings are. */
+/* Intern @word to get a copy that ends with NUL, as the language needs it. */
 static const char *intern_terminated_word(struct strings *words, struct text word)
 {
-	u32 id = strings_intern(words, word);	/* can move words->v */
+	u32 id = strings_intern(words, word);	/* this can move words->v */
 
 	return words->v[id].s;
 }

@@ -17,15 +17,15 @@ struct field_value {
 };
 
 /*
- * The value of @field. Functions and modules are fields of the call chain: see struct
- * parsed_chain. @now: the time that ages are counted from.
+ * Returns the value of @field of a record. Functions and modules are fields of the call chain:
+ * see struct parsed_chain. @now: the time that ages are counted from.
  */
 struct field_value record_field_value(const struct record *rec, enum owner_field field, u64 now);
 
 /*
- * Evaluate the expression and the sources of @s. If the result is OWNER_VERDICT_UNDECIDED,
- * it depends on the fields whose bits are set in @unknown_fields. Words of the record are
- * interned in @words.
+ * Evaluate the expression and the sources of the query @s for a record. If the result is
+ * OWNER_VERDICT_UNDECIDED, it depends on the fields whose bits are set in @unknown_fields.
+ * Words of the record are interned in @words.
  */
 enum owner_verdict record_evaluate(const struct record *rec, const struct parsed_chain *chain,
 				   const struct owner_sentence *s, struct strings *words, u64 now,

@@ -1,11 +1,14 @@
 // SPDX-License-Identifier: GPL-2.0
-/* Sorts the groups and sums up those that a view does not show. */
+/* Sort the groups of a table, and sum up the groups that the view does not show. */
 #include <stdlib.h>
 
 #include "base/alloc.h"
 #include "model/report.h"
 
-/* The group with the largest key is first. A group without a time is last. */
+/*
+ * Returns the value of a group by which @sort sorts: the largest is first. A group without a
+ * time is last.
+ */
 static u64 get_sort_value(const struct model *m, u32 group, enum owner_sort sort)
 {
 	struct sum sum = sum_load(&m->groups, group);
@@ -43,7 +46,10 @@ static int compare_groups(const void *a, const void *b, void *arg)
 		if (va != vb)
 			return va < vb ? 1 : -1;
 	}
-	/* Keep the order of the input, so that the output does not depend on qsort_r(). */
+	/*
+	 * Groups that are equal keep the order of the input, so that the output does not depend
+	 * on qsort_r().
+	 */
 	return ia < ib ? -1 : 1;
 }
 

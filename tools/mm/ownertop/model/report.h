@@ -9,13 +9,13 @@ struct report {
 	const struct model *model;
 	enum measure measure;
 	u32 *order;		/* group numbers by rank */
-	u32 kept;		/* limited by groups=; the groups beyond are summed up in other */
-	u32 shown;		/* limited by top= or --top */
+	u32 kept;		/* groups that groups= keeps; the others are summed up in other */
+	u32 shown;		/* groups that top= or --top shows */
 	struct sum not_shown;	/* groups from rank shown to rank kept */
 	struct sum other;
 };
 
-/* Sort the groups of @a as a->view says. */
+/* Sort the groups of the answer @a as its view options say. */
 void report_init(struct report *r, const struct answer *a);
 struct group report_get_group(const struct report *r, u32 rank);
 void report_free(struct report *r);

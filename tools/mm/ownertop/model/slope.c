@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-/* The growth per hour of each group over many dumps. */
+/* Fit a line to each group over many dumps: its slope is the growth per hour. */
 #include <stdlib.h>
 
 #include "base/alloc.h"
@@ -40,7 +40,7 @@ struct slope trend_compute_slope(const struct trend *t, u32 group, enum measure 
 		xy += dx * dy;
 		yy += dy * dy;
 	}
-	s.per_hour = xy / xx;	/* no two dumps have the same time, so xx > 0 */
+	s.per_hour = xy / xx;	/* xx > 0: no two dumps have the same time */
 	s.r2_known = n > 2 && yy > 0;
 	if (s.r2_known)
 		s.r2 = xy * xy / (xx * yy);

@@ -10,13 +10,13 @@ struct slope {
 	double per_hour;
 	double r2;		/* coefficient of determination, 0 to 1 */
 	bool r2_known;		/* false for two dumps and for a measure that never changed */
-	u32 up;			/* times that it grew from one dump to the next */
+	u32 up;			/* number of times the measure grew from one dump to the next */
 	u32 down;
 };
 
 struct trend {
 	const struct answer *a;
-	struct slope *slopes;	/* by group number, of the measure that groups are sorted by */
+	struct slope *slopes;	/* by group number: slope of the measure that groups are sorted by */
 	u32 *order;		/* numbers of the groups that changed */
 	u32 n;
 	u32 shown;
@@ -25,7 +25,10 @@ struct trend {
 
 void trend_init(struct trend *t, const struct answer *a);
 
-/* Stands for the total where a group number is expected. */
+/*
+ * Group number for which trend_get_sum() and trend_compute_slope() take the total of all
+ * groups.
+ */
 #define TREND_TOTAL U32_MAX
 
 struct slope trend_compute_slope(const struct trend *t, u32 group, enum measure measure);

@@ -1,8 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0
-/* Finds memory that several sources list, so that it is not counted twice. */
+/* Find memory that several sources of records list, so that it is not counted twice. */
 #include "model/sources.h"
 
-/* allocinfo lists both the slab objects and the pages that hold them. */
+/*
+ * Is a record in memory that another source counts? allocinfo lists both the slab objects and
+ * the pages that hold them.
+ */
 static bool is_listed_elsewhere(const struct sources *s, const struct record *rec, bool backing)
 {
 	switch (rec->kind) {

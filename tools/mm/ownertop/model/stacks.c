@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-/* Parses the raw text of call chains and interns the frames that are shown. */
+/* Parse the raw text of call chains and intern the frames that are shown. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <xxhash.h>
@@ -8,22 +8,22 @@
 #include "names/frame.h"
 #include "model/stacks.h"
 
-/* The module of built-in functions, named after the file that has their symbols. */
+/* Name of the module of built-in functions: the file that has their symbols. */
 static const struct text builtin_module = { "vmlinux", 7 };
 
 struct frame_info {
-	u32 module;		/* 0: none */
-	u32 func;		/* its name; 0: it has none */
-	u32 caller;		/* its name with the module */
+	u32 module;		/* index of the module; 0: none */
+	u32 func;		/* index of the function's name; 0: the frame has no function */
+	u32 caller;		/* index of the function's name with its module */
 	bool skip;		/* matches chain_options.skip */
 	bool hide;		/* matches chain_options.hide */
 	bool backing;		/* allocates pages for slab objects or per-CPU areas */
 };
 
 /*
- * The last parsed chains, indexed by a hash of their text. Most chains repeat, and a hit
- * avoids splitting the text and looking up each frame. 128 bits of hash stand for the
- * text. The size is fixed so that memory does not grow with the number of chains.
+ * A slot of the table of the last parsed chains, indexed by a hash of their text. Most chains
+ * repeat, and a hit avoids splitting the text and looking up each frame. 128 bits of hash stand
+ * for the text. The size is fixed so that memory does not grow with the number of chains.
  */
 #define PARSED_SLOTS 32768
 
@@ -42,7 +42,10 @@ void stacks_init(struct stacks *st, const struct chain_options *options,
 	strings_intern(&st->funcs, (struct text){ "", 0 });
 }
 
-/* Allocates pages for slab objects or per-CPU areas. The compiler may inline some. */
+/*
+ * Is @func a function that allocates pages for slab objects or per-CPU areas? The compiler may
+ * inline some.
+ */
 static bool is_backing_function(struct text func)
 {
 	static const struct text names[] = {
@@ -83,7 +86,10 @@ static bool intern_frame(struct stacks *st, struct text line, u32 *id)
 	struct frame_info info = { 0 };
 	struct frame frame;
 
-	/* Parse first: a malformed frame must be reported again if it is read again. */
+	/*
+	 * Parse the frame before it is interned: a malformed frame must be reported each time
+	 * it is read.
+	 */
 	if (!frame_parse(line, &frame))
 		return false;
 	*id = strings_intern(&st->frames, line);
@@ -154,7 +160,10 @@ static bool append_frames(struct stacks *st, struct text line, u32 *n)
 	return true;
 }
 
-/* Fill st->scratch with the frames of @raw. Returns their number, -1 if one is malformed. */
+/*
+ * Fill st->scratch with the frames of the chain @raw. Returns their number, -1 if one is
+ * malformed.
+ */
 static s64 split_frames(struct stacks *st, struct text raw)
 {
 	const char *p = raw.s, *end = raw.s + raw.len;
@@ -176,7 +185,10 @@ static s64 split_frames(struct stacks *st, struct text raw)
 	return n;
 }
 
-/* The first frame in a module: frames below it are helpers of the core kernel. */
+/*
+ * Returns the module of the first frame that is in one: frames below it are helpers of the core
+ * kernel.
+ */
 static u32 find_first_module(const struct stacks *st, u32 n)
 {
 	u32 i;
@@ -199,7 +211,10 @@ static bool frame_matches(const struct stacks *st, u32 frame,
 						       st->modules.v[info->module].s);
 }
 
-/* Looks at all frames, also at those that are not shown. */
+/*
+ * Evaluate the query's comparisons of functions and modules for a chain, with frames that are
+ * not shown. Returns a bit for each comparison that holds.
+ */
 static u32 evaluate_frame_comparisons(const struct stacks *st, u32 n)
 {
 	const struct owner_sentence *s = st->sentence;
@@ -227,7 +242,9 @@ static bool any_frame_is_backing(const struct stacks *st, u32 n)
 	return false;
 }
 
-/* The first frame outside the allocator; the last frame if all are inside. */
+/*
+ * Returns the first frame outside the allocator; the last frame of the chain if all are inside.
+ */
 static u32 find_first_caller(const struct stacks *st, u32 n)
 {
 	u32 first = 0;
@@ -237,7 +254,9 @@ static u32 find_first_caller(const struct stacks *st, u32 n)
 	return first;
 }
 
-/* Move the frames to show to the front of st->scratch. Returns their number. */
+/*
+ * Move the frames of a chain that are shown to the front of st->scratch. Returns their number.
+ */
 static u32 select_shown_frames(struct stacks *st, u32 from, u32 n)
 {
 	u32 depth = st->options->depth, shown = 0;

@@ -12,11 +12,11 @@
 #include "names/names.h"
 #include "base/strings.h"
 
-/* Which frames of a chain are shown. */
+/* Selection of the frames of a chain that are shown. */
 struct chain_options {
 	struct globs skip;	/* leading frames that match are left out: the allocator */
 	struct globs hide;	/* any frame that matches is left out */
-	u32 depth;		/* most frames that are shown; 0: all */
+	u32 depth;		/* limit of the frames that are shown; 0: all */
 	bool full;		/* ignore skip */
 };
 
@@ -58,11 +58,14 @@ struct stacks {
 
 void stacks_init(struct stacks *st, const struct chain_options *options,
 		 const struct owner_sentence *sentence);
-/* @raw: lines with a leading space. Returns false if a frame is malformed. */
+/*
+ * Parse a call chain and intern the frames that are shown. @raw: its lines, each with a leading
+ * space. Returns false if a frame is malformed.
+ */
 bool stacks_parse_chain(struct stacks *st, struct text raw, struct parsed_chain *parsed);
-/* The module of a frame: index into stacks.modules, 0: none. */
+/* Returns the module of a frame: index into stacks.modules, 0: none. */
 u32 stacks_get_frame_module(const struct stacks *st, u32 frame);
-/* Intern "func" or "func [module]". */
+/* Intern the name of a frame's function, as "func" or "func [module]". */
 u32 stacks_intern_function(struct strings *names, const struct frame *f);
 void stacks_free(struct stacks *st);
 

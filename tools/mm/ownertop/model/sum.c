@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-/* Sums of records; mm/owner/sample.c explains why estimates are unbiased. */
+/* Compute sums of records; mm/owner/sample.c explains why estimates are unbiased. */
 #include <math.h>
 
 #include "model/sum.h"
@@ -11,7 +11,10 @@ static void add_thousandths(struct sum *sum, u64 thousandths)
 	sum->thousandths %= WEIGHT_ONE;
 }
 
-/* Multiply and round down, as the kernel does. */
+/*
+ * Multiply @value by a weight and round down, as the kernel does. Returns false if it
+ * overflows.
+ */
 static bool scale_by_weight(u64 *scaled, u64 value, u64 weight)
 {
 	u64 fraction = value % WEIGHT_ONE * weight / WEIGHT_ONE;
@@ -25,7 +28,10 @@ static double square(double v)
 	return v * v;
 }
 
-/* Objects are sampled independently of each other, so their variances add up. */
+/*
+ * Compute the estimate of one sampled record. Objects are sampled independently of each other,
+ * so variances of estimates add up.
+ */
 static bool sum_from_sample(struct sum *sum, const struct record *rec)
 {
 	double weight = (double)rec->weight / WEIGHT_ONE, missed = 1 - 1 / weight;
@@ -85,7 +91,7 @@ void sum_store(struct packed_table *p, u32 row, const struct sum *sum)
 	set_variance(p, row, SUM_BYTES_VARIANCE, sum->bytes_variance);
 }
 
-/* >= leaves room for the object that the thousandths can add up to. */
+/* >= leaves room for the object that the thousandths of two sums can add up to. */
 bool sum_overflows(const struct sum *a, const struct sum *b)
 {
 	return b->objects >= U64_MAX - a->objects || b->bytes > U64_MAX - a->bytes ||
@@ -104,7 +110,7 @@ bool sum_is_estimate(const struct sum *sum)
 	       sum->bytes_variance > 0;
 }
 
-/* The variance can be infinite if the input is damaged. */
+/* Returns the square root of a variance, which can be infinite if the input is damaged. */
 static u64 standard_error_of_variance(double variance)
 {
 	double error = sqrt(variance);

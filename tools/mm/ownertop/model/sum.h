@@ -11,12 +11,12 @@ struct sum {
 	u64 thousandths;	/* thousandths of an object, below WEIGHT_ONE */
 	u64 bytes;
 	u64 held;
-	u64 records;		/* that it is estimated from; equals objects if none was sampled */
+	u64 records;		/* records that the sum is estimated from; equals objects if none was sampled */
 	double objects_variance;
 	double bytes_variance;
 };
 
-/* The columns of a sum in struct packed_table. Other columns of a row follow them. */
+/* The columns of a sum in a row of struct packed_table. Other columns of the row follow them. */
 enum {
 	SUM_OBJECTS,
 	SUM_BYTES,
@@ -28,12 +28,15 @@ enum {
 	SUM_COLUMNS
 };
 
-/* The sum of one record. Returns false if it overflows. */
+/* Compute the sum of one record. Returns false if it overflows. */
 bool sum_from_record(struct sum *sum, const struct record *rec);
 void sum_add(struct sum *to, const struct sum *sum);
-/* Does the sum of the two overflow? */
+/* Does the addition of two sums overflow? */
 bool sum_overflows(const struct sum *a, const struct sum *b);
-/* Variances are not compared: rounding makes them depend on the order of addition. */
+/*
+ * Are two sums equal, except for variances, which rounding makes depend on the order of
+ * addition?
+ */
 bool sum_equals(const struct sum *a, const struct sum *b);
 
 void sum_store(struct packed_table *p, u32 row, const struct sum *sum);
@@ -47,7 +50,10 @@ static inline double sum_variance(const struct packed_table *p, u32 row, u32 col
 	return v;
 }
 
-/* Inline, so that the compiler drops the figures that a caller does not use. */
+/*
+ * Read a sum from a row of a table. It is inline, so that the compiler drops the figures that a
+ * caller does not use.
+ */
 static inline struct sum sum_load(const struct packed_table *p, u32 row)
 {
 	u64 objects = packed_get(p, row, SUM_OBJECTS);
@@ -63,9 +69,12 @@ static inline struct sum sum_load(const struct packed_table *p, u32 row)
 	};
 }
 
-/* Was at least one of the records sampled? */
+/* Is the sum an estimate, because at least one of its records was sampled? */
 bool sum_is_estimate(const struct sum *sum);
-/* Standard errors: the true value is within one of them with a probability of 68%. */
+/*
+ * Standard errors of an estimate: the true value is within one of them with a probability of
+ * 68%.
+ */
 u64 sum_objects_error(const struct sum *sum);
 u64 sum_bytes_error(const struct sum *sum);
 

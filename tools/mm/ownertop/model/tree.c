@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-/* A prefix tree of groups. */
+/* Build a tree of groups: groups with the same first fields or callers share a branch. */
 #include <stdlib.h>
 #include <xxhash.h>
 
@@ -52,7 +52,10 @@ static void add_to_path(struct tree *t, u32 name)
 	t->path[t->path_len++] = name;
 }
 
-/* All call sites in a function share one level, "func [module]". */
+/*
+ * Name the tree nodes of frames by function: all call sites in a function share one level,
+ * "func [module]".
+ */
 static void name_tree_functions(struct tree *t)
 {
 	const struct strings *frames = &t->m->stacks.frames;
@@ -114,7 +117,9 @@ static void make_group_path(struct tree *t, const struct group *g)
 	}
 }
 
-/* No sum can overflow: the model has checked their total. */
+/*
+ * Add a group to the nodes on its path. No sum can overflow: the model has checked their total.
+ */
 static void add_group(struct tree *t, const struct group *g, const struct sum *sum,
 		      const struct sum *old)
 {
@@ -164,7 +169,10 @@ u32 *tree_sort_nodes_by_size(const struct tree *t, enum measure measure)
 	return ids;
 }
 
-/* Link the smallest node first, because each node is linked in front of its siblings. */
+/*
+ * Sort the children of each node by size. The smallest node is linked first, because each one
+ * is linked in front of its siblings.
+ */
 static void sort_children(struct tree *t, enum measure measure)
 {
 	u32 *ids = tree_sort_nodes_by_size(t, measure);

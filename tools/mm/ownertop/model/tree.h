@@ -18,9 +18,9 @@ struct tree_node {
 	u32 child;		/* first child, or TREE_NONE */
 	u32 next;		/* next sibling, or TREE_NONE */
 	u32 depth;
-	struct sum flat;	/* allocated by this function itself */
-	struct sum cum;		/* flat and those of all descendants */
-	struct sum old_flat;	/* the two sums in the older of two dumps */
+	struct sum flat;	/* sum of what this function itself allocated */
+	struct sum cum;		/* sum of the node itself and of all descendants */
+	struct sum old_flat;	/* flat and cum in the older of two dumps */
 	struct sum old_cum;
 };
 
@@ -33,19 +33,22 @@ struct tree {
 	u32 n;
 	u32 cap;
 	struct hash_index index;
-	u32 *path;		/* names of the group that is being added */
+	u32 *path;		/* names on the path of the group that is being added */
 	u32 path_len;
 	u32 path_cap;
 };
 
-/* Make the tree of an answer, the largest children first. */
+/* Build the tree of an answer, with the largest children first. */
 void tree_build(struct tree *t, const struct answer *a);
-/* Node numbers, the largest node first, a parent before a child of the same size. */
+/*
+ * Returns an array of node numbers, the largest node first, a parent before a child of the same
+ * size. The caller frees it.
+ */
 u32 *tree_sort_nodes_by_size(const struct tree *t, enum measure measure);
 void tree_free(struct tree *t);
 
 struct text tree_get_name(const struct tree *t, u32 node);
-/* The node after @node in pre-order, or TREE_NONE. */
+/* Returns the node after @node in pre-order, or TREE_NONE. */
 u32 tree_next_node(const struct tree *t, u32 node);
 
 #endif

@@ -5,7 +5,7 @@
  */
 #include "names/frame.h"
 
-/* Columns that a frame has at least, however narrow the terminal is. */
+/* Least width of a frame, in columns, however narrow the terminal is. */
 #define WIDTH_MIN 20
 
 static bool is_printable(struct text t)
@@ -18,7 +18,7 @@ static bool is_printable(struct text t)
 	return true;
 }
 
-/* Parse "[name]" or, with a build id, "[name 0123abcd]". */
+/* Parse the module of a frame: "[name]" or, with a build id, "[name 0123abcd]". */
 static bool parse_module(struct text t, struct text *module)
 {
 	const char *space;
@@ -32,7 +32,10 @@ static bool parse_module(struct text t, struct text *module)
 	return true;
 }
 
-/* Returns the end of " file:line" and " (inlined)" at @p, or @p if it has neither. */
+/*
+ * Returns the end of the source line, " file:line" and " (inlined)", at @p; or @p if it has
+ * neither.
+ */
 static const char *skip_source_line(const char *p, const char *end)
 {
 	const char *space = memchr(p + 1, ' ', end - p - 1);

@@ -49,13 +49,19 @@ void globs_print(const struct globs *globs, FILE *out)
 
 static bool glob_matches(const char *glob, const char *name)
 {
-	/* Most patterns differ from the name in their first character. fnmatch() is slower. */
+	/*
+	 * Compare the first letters of pattern and name before calling fnmatch(), which takes
+	 * much longer to see that they differ.
+	 */
 	if (*glob != *name && !strchr("*?[\\", *glob))
 		return false;
 	return !fnmatch(glob, name, 0);
 }
 
-/* Called once for each distinct frame of a dump, so a linear search is fast enough. */
+/*
+ * Match a function with a list of patterns. This runs once for each distinct frame of a dump,
+ * so a linear search is fast enough.
+ */
 bool globs_match_function(const struct globs *globs, struct text func)
 {
 	struct text stem = frame_stem(func);
@@ -76,10 +82,10 @@ bool globs_match_function(const struct globs *globs, struct text func)
 }
 
 /*
- * Patterns for stems, which have neither "_noprof" nor ".isra.0". Some of these functions
- * are inlined and appear only with --vmlinux. A wildcard must not match a function outside
- * the allocator: "kmalloc_*" would match kmalloc_reserve() of the network stack, and
- * "folio_alloc*" would match folio_alloc_buffers() of the buffer cache.
+ * Patterns of the allocator's functions, matched with stems, which have neither "_noprof" nor
+ * ".isra.0". Some of these functions are inlined and appear only with --vmlinux. A wildcard
+ * must not match a function outside the allocator: "kmalloc_*" would match kmalloc_reserve() of
+ * the network stack, and "folio_alloc*" would match folio_alloc_buffers() of the buffer cache.
  */
 static const char * const allocator_functions[] = {
 	/* functions that capture the call chain */

@@ -15,15 +15,18 @@ struct globs {
 };
 
 void globs_add(struct globs *globs, const char *glob, size_t len);
-/* Add the allocator's functions: the first frames of a chain, which do not own memory. */
+/*
+ * Add patterns of the allocator's functions: the first frames of a chain, which do not own
+ * memory.
+ */
 void globs_add_allocator_functions(struct globs *globs);
 /*
  * Add patterns from a file with one in each line; "#" begins a comment. Returns false with
- * errno set.
+ * errno set on failure.
  */
 bool globs_read_file(struct globs *globs, const char *path);
 void globs_print(const struct globs *globs, FILE *out);
-/* Does a pattern match the name of @func or its stem (frame_stem())? */
+/* Does a pattern in @globs match the name of @func or its stem (frame_stem())? */
 bool globs_match_function(const struct globs *globs, struct text func);
 void globs_free(struct globs *globs);
 

@@ -24,10 +24,13 @@ struct image {
 	u32 nr_symbols;
 	u32 symbols_cap;
 	char *root;		/* directory of the sources, with a slash; may be empty */
-	const struct image *kernel;	/* of a module: the image of its kernel; else NULL */
+	const struct image *kernel;	/* for a module, the image of its kernel; else NULL */
 };
 
-/* Never search for separate debug files: the user names the files to use. */
+/*
+ * Callback of libdwfl: never search for separate debug files, because the user names the files
+ * to use.
+ */
 static int refuse_separate_debuginfo(Dwfl_Module *mod, void **userdata, const char *modname,
 				     Dwarf_Addr base, const char *file_name,
 				     const char *debuglink_file, GElf_Word debuglink_crc,
@@ -63,7 +66,10 @@ static int compare_symbol_names(const void *a, const void *b)
 	return strcmp(x->name, y->name);
 }
 
-/* @v is sorted by address. The last symbol of a section has no limit. */
+/*
+ * Set the span of each symbol, the bytes to the next one. @v is sorted by address. The last
+ * symbol of a section has no limit.
+ */
 static void set_symbol_spans(struct symbol *v, u32 n)
 {
 	u32 i, next;
@@ -108,8 +114,8 @@ static void read_symbols(struct image *image)
 }
 
 /*
- * Paths of sources are printed relative to the root of the kernel's sources. It is the path
- * of init/main.c without that name, or else the directory that the compiler ran in.
+ * Find the root of the kernel's sources: the path of init/main.c without that name, or else the
+ * directory that the compiler ran in. Paths of sources are printed relative to it.
  */
 static void find_source_root(struct image *image)
 {
@@ -177,7 +183,7 @@ static int compare_function_name(struct text func, const char *name)
 	return order ? order : -!!name[func.len];
 }
 
-/* Returns the index of the first symbol whose name is not before @func. */
+/* Returns the index of the first symbol whose name sorts at or after @func. */
 static u32 find_first_symbol(const struct image *image, struct text func)
 {
 	u32 from = 0, to = image->nr_symbols;
@@ -194,8 +200,8 @@ static u32 find_first_symbol(const struct image *image, struct text func)
 }
 
 /*
- * @size is what the kernel printed. It may be less than the span, because the kernel also
- * ends a function at symbols that are not functions.
+ * Can a symbol be the function that the kernel printed with @size? That may be less than the
+ * span, because the kernel also ends a function at symbols that are not functions.
  */
 static bool symbol_fits(const struct symbol *s, u64 offset, u64 size)
 {
@@ -209,7 +215,7 @@ bool image_find_address(const struct image *image, struct text func, u64 offset,
 	bool ambiguous = false;
 	u32 i;
 
-	/* A symbol whose span is exactly the size is preferred to others. */
+	/* Prefer a symbol whose span is exactly the size that the kernel printed. */
 	for (i = find_first_symbol(image, func); i < image->nr_symbols &&
 	     !compare_function_name(func, image->symbols[i].name); i++) {
 		const struct symbol *s = &image->symbols[i];
@@ -229,7 +235,7 @@ bool image_find_address(const struct image *image, struct text func, u64 offset,
 	return true;
 }
 
-/* Returns @file relative to the root of the sources. */
+/* Returns the path of a source file relative to the root of the sources. */
 static const char *get_relative_path(const struct image *image, const char *file)
 {
 	size_t len;
@@ -279,7 +285,7 @@ void image_visit_lines(const struct image *image, u64 address, image_line_fn fn,
 		return;
 	at.file = get_relative_path(image, dwfl_lineinfo(line, NULL, &at.line, NULL, NULL, NULL));
 
-	/* The scopes around the innermost one: inlined functions, then the function itself. */
+	/* Get the scopes around the address: inlined functions, then the function itself. */
 	n = dwarf_getscopes(cu, address - bias, &scopes);
 	n = n > 0 ? dwarf_getscopes_die(&scopes[0], &chain) : 0;
 	for (i = 0; i < n; i++) {

@@ -9,15 +9,15 @@
 struct image;
 
 /*
- * Open an ELF file. @kernel: for a module, the image of its kernel, which may have the same
- * root of sources; NULL for a kernel. Returns NULL and sets @error to a message if the file
- * cannot be used.
+ * Open an ELF file and read its symbols. @kernel: for a module, the image of its kernel, which
+ * may have the same root of sources; NULL for a kernel. Returns NULL and sets @error to a
+ * message if the file cannot be used.
  */
 struct image *image_open(const char *path, const struct image *kernel, const char **error);
 void image_close(struct image *image);
 
 /*
- * Find the address of func+offset/size in the file. Returns false if no function or
+ * Find the address of @func+@offset/@size in an ELF file. Returns false if no function or
  * several functions fit.
  */
 bool image_find_address(const struct image *image, struct text func, u64 offset, u64 size,

@@ -12,13 +12,18 @@
 #include "names/kallsyms.h"
 #include "base/strings.h"
 
-/* A function without a symbol behind it ends with its page. */
+/* Mask of the end of a page. A function without a symbol behind it ends with its page. */
 #define PAGE_END 4095ULL
 
-/* A longer distance to the next symbol is a gap behind the function. */
+/*
+ * Upper limit of a function's size. A longer distance to the next symbol is a gap behind the
+ * function.
+ */
 #define FUNCTION_MAX (1024 * 1024)
 
-/* The names of the largest kernels take some 10 MiB. */
+/*
+ * Limit of the memory for names of symbols. The names of the largest kernels take some 10 MiB.
+ */
 #define NAMES_MAX (256 * 1024 * 1024)
 
 #define ADDRESS_DIGITS 16
@@ -37,7 +42,7 @@ struct kallsyms {
 	u32 names_len;
 	u32 names_size;
 	struct strings modules;
-	bool any_address;	/* some address is not 0: root read the file */
+	bool any_address;	/* some symbol has an address that is not 0: root read the file */
 };
 
 static u32 store_name(struct kallsyms *k, struct text name)
@@ -54,7 +59,10 @@ static u32 store_name(struct kallsyms *k, struct text name)
 	return at;
 }
 
-/* Remove the hexadecimal digits that @t begins with. Returns false if they are no address. */
+/*
+ * Parse the hexadecimal address at the beginning of @t, and remove it from @t. Returns false if
+ * it is no address.
+ */
 static bool consume_address(struct text *t, u64 *address)
 {
 	static const char digits[] = "0123456789abcdef";
@@ -73,7 +81,7 @@ static bool consume_address(struct text *t, u64 *address)
 	return n && n <= ADDRESS_DIGITS;
 }
 
-/* Is it not empty, and are all characters printable and not blank? */
+/* Is the text a word: not empty, with printable characters only, and without blanks? */
 static bool is_word(struct text t)
 {
 	size_t i;
@@ -84,7 +92,7 @@ static bool is_word(struct text t)
 	return t.len;
 }
 
-/* Parse "\t[name]", or the absence of a module. */
+/* Parse the module of a symbol: "\t[name]", or an empty text for the kernel itself. */
 static bool parse_module(struct text t, struct text *module)
 {
 	*module = (struct text){ "", 0 };
@@ -103,7 +111,10 @@ static bool is_mapping_symbol_name(struct text name)
 	return *name.s == '$' || TEXT_STARTS(name, ".L");
 }
 
-/* Parse "ffffffff81000000 T name" or the same with "[module]". Returns false on an error. */
+/*
+ * Parse a line of kallsyms: "ffffffff81000000 T name" or the same with "[module]". Returns
+ * false if the line is malformed.
+ */
 static bool parse_symbol(struct kallsyms *k, struct text line)
 {
 	struct text name, module;
@@ -132,7 +143,7 @@ static bool parse_symbol(struct kallsyms *k, struct text line)
 	return true;
 }
 
-/* Returns NULL, or what is wrong with line number *@line. */
+/* Parse all lines of kallsyms. Returns NULL, or what is wrong with line number *@line. */
 static const char *parse_lines(struct kallsyms *k, struct input *in, u64 *line)
 {
 	for (*line = 1; ; ++*line) {
@@ -154,7 +165,7 @@ static const char *parse_lines(struct kallsyms *k, struct input *in, u64 *line)
 	}
 }
 
-/* Returns NULL, or why a file without errors has no useful symbols. */
+/* Returns why a copy of kallsyms without errors has no useful symbols, or NULL if it has. */
 static const char *find_useless_reason(const struct kallsyms *k, u64 lines)
 {
 	if (!lines)
@@ -172,7 +183,10 @@ static int compare_symbols(const void *a, const void *b)
 
 	if (x->address != y->address)
 		return x->address < y->address ? -1 : 1;
-	/* Functions first; of several, the kernel prints the one that it lists first. */
+	/*
+	 * At one address functions are first. Of several functions, the kernel prints the one
+	 * that kallsyms lists first.
+	 */
 	if (!x->name != !y->name)
 		return x->name ? -1 : 1;
 	return (x->name > y->name) - (x->name < y->name);
@@ -223,7 +237,7 @@ void kallsyms_close(struct kallsyms *k)
 	free(k);
 }
 
-/* Returns how many symbols have an address up to @address. */
+/* Returns the number of symbols with an address up to @address. */
 static u32 count_symbols_up_to(const struct kallsyms *k, u64 address)
 {
 	u32 from = 0, to = k->n;
@@ -239,7 +253,10 @@ static u32 count_symbols_up_to(const struct kallsyms *k, u64 address)
 	return from;
 }
 
-/* Returns the bytes of @s up to symbol @next, unless that is of another module. */
+/*
+ * Returns the size of the function @s in bytes: it ends at symbol @next, unless that belongs to
+ * another module.
+ */
 static u64 find_symbol_size(const struct kallsyms *k, const struct symbol *s, u32 next)
 {
 	if (next < k->n && k->symbols[next].module == s->module)

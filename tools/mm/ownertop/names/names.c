@@ -12,10 +12,13 @@
 
 #define MODULE_NAME_LEN 64
 
-/* Frames that replace one frame; more are dropped, but functions are not nested so deeply. */
+/*
+ * Limit of the frames that replace one frame. More are dropped, but functions are not nested so
+ * deeply.
+ */
 #define FRAMES_MAX 64
 
-/* The frames that replace a line. */
+/* The frames that replace a frame without source lines. */
 struct frame_expansion {
 	struct text *frames;
 	u32 n;
@@ -59,7 +62,10 @@ struct frame_names *frame_names_open(const char *vmlinux, const char *modules,
 	return names;
 }
 
-/* A module's file may have dashes where its name has underscores. */
+/*
+ * Is @file the file of @module? It may have dashes where the name of the module has
+ * underscores.
+ */
 static bool is_module_file(const char *file, struct text module)
 {
 	size_t i;
@@ -110,7 +116,7 @@ static struct image *find_image(struct frame_names *names, struct text module)
 	return names->modules[i].image;
 }
 
-/* State of expand_line(). */
+/* State of one call of expand_line(). */
 struct line_expander {
 	struct frame_names *names;
 	struct text symbol;	/* name, offset and size of the function */
@@ -146,7 +152,9 @@ static void append_expanded_frame(void *arg, const struct image_line *at)
 	free(frame);
 }
 
-/* Parse "0x1d/0x30" behind the name and a "+". */
+/*
+ * Parse the offset and the size of a frame, "0x1d/0x30", behind the function's name and a "+".
+ */
 static bool parse_offset(struct text line, struct text func, u64 *offset, u64 *size)
 {
 	char number[40];
@@ -174,7 +182,7 @@ static void count_missing_frame(struct missing_frames *missed, struct text line)
 		missed->example = line.s;
 }
 
-/* If @line is only an address, return its frame by kallsyms, else @line. */
+/* Replace a frame that is only an address by the frame that kallsyms has for it. */
 static struct text replace_address(struct frame_names *names, struct text line)
 {
 	char *frame, *end;
@@ -195,7 +203,10 @@ static struct text replace_address(struct frame_names *names, struct text line)
 	return line;
 }
 
-/* Look @line up in DWARF. The frames may point into @line, which must stay valid. */
+/*
+ * Look up the frame @line in DWARF. The frames that are found may point into @line, which must
+ * stay valid.
+ */
 static void expand_line(struct line_expander *e, struct text line)
 {
 	const char *space = memchr(line.s, ' ', line.len);

@@ -14,29 +14,29 @@
 struct frame_names;
 
 /*
- * @vmlinux: a path, or NULL; @modules: a directory with .ko files anywhere below it, or
- * NULL; @kallsyms: may be NULL, and is closed by frame_names_close(). Returns NULL and sets
- * @error to a message if @vmlinux cannot be used.
+ * Open the files that have names of functions. @vmlinux: a path, or NULL; @modules: a directory
+ * with .ko files anywhere below it, or NULL; @kallsyms: may be NULL, and is closed by
+ * frame_names_close(). Returns NULL and sets @error to a message if @vmlinux cannot be used.
  */
 struct frame_names *frame_names_open(const char *vmlinux, const char *modules,
 				     struct kallsyms *kallsyms, const char **error);
 void frame_names_close(struct frame_names *names);
 
 /*
- * Returns the @n frames that replace @line, a frame as the kernel printed it: frames of
+ * Returns the @n frames that replace the frame @line, as the kernel printed it: frames of
  * inlined functions first. A frame that the files do not have is returned unchanged.
  */
 const struct text *frame_names_expand(struct frame_names *names, struct text line, u32 *n);
 
-/* Distinct frames that a lookup did not find: their number and one of them. */
+/* Distinct frames that a lookup of names did not find: their number and one of them. */
 struct missing_frames {
 	u32 n;
 	const char *example;
 };
 
-/* Symbols that DWARF lacks. */
+/* Returns the frames whose functions --vmlinux and --modules do not have. */
 struct missing_frames frame_names_get_not_found(const struct frame_names *names);
-/* Addresses in no function of kallsyms. */
+/* Returns the frames whose addresses are in no function of kallsyms. */
 struct missing_frames frame_names_get_not_covered(const struct frame_names *names);
 
 #endif
