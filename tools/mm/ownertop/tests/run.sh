@@ -173,7 +173,8 @@ cookbook_commands_run()
 		(
 			# shellcheck disable=SC2317 # called by the command
 			ownertop() { "$build/ownertop" "$@"; }
-			cd "$cookbook" && eval "$command" > output && [ -n "$(cat output flame.html)" ]
+			cd "$cookbook" && eval "$command" > output &&
+			[ -n "$(cat output flame.html)" ]
 		) || return 1
 	done < <(sed -n '/^\.Sh COOKBOOK/,/^\.Sh DESCRIPTION/s/^\.Dl //p' "$source/ownertop.8.in")
 	[ "$commands" -eq 10 ]
