@@ -35,7 +35,7 @@ static void fill_object(struct owner_object *object)
 }
 
 /* Look at that many page frames before the next owner_cursor_yield(). */
-#define FRAMES_PER_REST	1024
+#define FRAMES_PER_YIELD	1024
 
 static int next_pages(struct owner_cursor *cursor, struct owner_object *object)
 {
@@ -44,7 +44,7 @@ static int next_pages(struct owner_cursor *cursor, struct owner_object *object)
 	int error = 0;
 
 	while (!found && pfn < max_pfn) {
-		unsigned long end = min(pfn + FRAMES_PER_REST, max_pfn);
+		unsigned long end = min(pfn + FRAMES_PER_YIELD, max_pfn);
 
 		error = owner_cursor_yield(cursor);
 		if (error)
