@@ -142,7 +142,7 @@ bool owner_is_sampled(unsigned int number, size_t size)
 
 /* --- Estimating -------------------------------------------------------------- */
 
-/* 1 - exp(-cost) in units of 2^-32. */
+/* Returns 1 - exp(-cost), the probability that a sample is drawn, in units of 2^-32. */
 static u32 compute_probability(u64 cost)
 {
 	unsigned int doublings = 0;
@@ -150,7 +150,7 @@ static u32 compute_probability(u64 cost)
 
 	/* At larger costs the probability is 1 to the last bit. */
 	cost = min(cost, 23ULL << 32);
-	/* Halve the exponent until three terms of the series of exp() are exact enough. */
+	/* Halve the cost until three terms of the series of exp(-cost) are exact enough. */
 	while (cost >> 26) {
 		cost >>= 1;
 		doublings++;

@@ -14,12 +14,14 @@
 #include "page_owner_sort/page_owner_sort.h"
 #include "ui/live.h"
 
-/* The program behaves like page_owner_sort if this is its name or its first argument. */
+/* Name of the program, or its first argument, that makes it behave like page_owner_sort. */
 #define PAGE_OWNER_SORT "page_owner_sort"
 #define SLABS "/sys/kernel/debug/slab_owner"
 #define PAGES "/sys/kernel/debug/page_owner"
 
-/* Flush the output. Returns STATUS_FAILED if some of it could not be written. */
+/*
+ * Flush standard output. Returns @status, or STATUS_FAILED if some output could not be written.
+ */
 static int close_output(int status)
 {
 	if (fflush(stdout) || ferror(stdout)) {
@@ -41,7 +43,10 @@ static bool report_unreadable(const char *path, const char *boot)
 	return false;
 }
 
-/* Find the files that have the sources of the sentence. Returns 0 if one cannot be read. */
+/*
+ * Find the debugfs files with the sources of memory that the sentence asks for. Returns their
+ * number, 0 if one cannot be read.
+ */
 static int find_live_files(const struct options *o, char *paths[2])
 {
 	unsigned int sources = o->select.sentence.sources;

@@ -153,11 +153,11 @@ bool query_groups(struct answer *a, const struct options *o)
 	if (fd < 0)
 		return false;
 	/* The kernel has applied the expression: its answer is not filtered again. */
-	a->asked = o->select;
-	a->asked.sentence.nr_comparisons = 0;
-	a->asked.sentence.fields_used = 0;
-	a->asked.sentence.sources = 0;
-	model_init(&a->model, &a->asked);
+	a->rest_of_select = o->select;
+	a->rest_of_select.sentence.nr_comparisons = 0;
+	a->rest_of_select.sentence.fields_used = 0;
+	a->rest_of_select.sentence.sources = 0;
+	model_init(&a->model, &a->rest_of_select);
 	a->model.sink.now = monotonic_ns();
 	a->model.sink.summary.slabs_listed = wants_pages_and_objects(&sentence);
 	read_fd(fd, QUERY, &a->model.sink, &health);

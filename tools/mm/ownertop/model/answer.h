@@ -20,10 +20,10 @@ struct view_options {
 struct answer {
 	struct view_options view;
 	struct model model;
-	struct dumps dumps;	/* dumps of a view that compares several; other views use only model */
+	struct dumps dumps;	/* dumps that a view compares; other views use only model */
 	u64 *dump_ns;		/* trend: ns from the first dump to each dump */
 	struct input_health health;
-	struct selection asked;	/* a->select without the expression, which the kernel has applied */
+	struct selection rest_of_select;	/* the query's selection without its expression */
 };
 
 #endif

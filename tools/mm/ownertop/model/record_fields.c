@@ -57,8 +57,8 @@ static struct field_value cgroup_value(const struct record *rec)
 }
 
 /*
- * Returns the node of a record. That of a page is among its flags, "(lru|node=0|zone=1)", if
- * the machine has several.
+ * Returns the node of a record. The node of a page is among its flags, "(lru|node=0|zone=1)",
+ * if the machine has several nodes.
  */
 static struct field_value nid_value(const struct record *rec)
 {

@@ -16,7 +16,7 @@ struct slope {
 
 struct trend {
 	const struct answer *a;
-	struct slope *slopes;	/* by group number: slope of the measure that groups are sorted by */
+	struct slope *slopes;	/* by group number: slope of view.measure */
 	u32 *order;		/* numbers of the groups that changed */
 	u32 n;
 	u32 shown;

@@ -11,7 +11,7 @@ struct sum {
 	u64 thousandths;	/* thousandths of an object, below WEIGHT_ONE */
 	u64 bytes;
 	u64 held;
-	u64 records;		/* records that the sum is estimated from; equals objects if none was sampled */
+	u64 records;		/* records of the estimate; without samples equal to objects */
 	double objects_variance;
 	double bytes_variance;
 };

@@ -200,8 +200,8 @@ static u32 find_first_symbol(const struct image *image, struct text func)
 }
 
 /*
- * Can a symbol be the function that the kernel printed with @size? That may be less than the
- * span, because the kernel also ends a function at symbols that are not functions.
+ * Can a symbol be the function that the kernel printed with @size? The size may be less than
+ * the span, because the kernel also ends a function at symbols that are not functions.
  */
 static bool symbol_fits(const struct symbol *s, u64 offset, u64 size)
 {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-/* The cells that several views share, and the choice of columns for a format. */
+/* Make the cells that several views share, and choose the columns for a format. */
 #include "output/column.h"
 
 void fill_group_row(struct view_row *row, const struct answer *a, u32 rank, u32 id)
@@ -136,8 +136,9 @@ struct cell get_measure_cell(const struct view_row *row, int which)
 }
 
 /*
- * The error of the measure that groups are compared by. The error of a difference is at
- * most that of its sums added up: an object in two dumps was sampled only once.
+ * Make the cell with the error of the measure that groups are compared by. The error of a
+ * difference is at most the sum of the errors of both dumps: an object in two dumps was sampled
+ * only once.
  */
 struct cell get_error_cell(const struct view_row *row, int arg)
 {
@@ -175,7 +176,10 @@ static struct cell get_field_cell(const struct view_row *row, int field)
 	return (struct cell){ .type = CELL_NAME, .name = model_get_name(m, &row->group, field) };
 }
 
-/* The age of the oldest object as text shows it; other formats have it in seconds. */
+/*
+ * Make the cell with the age of a group's oldest object, as text shows it; other formats have
+ * it in seconds.
+ */
 static struct cell get_age_cell(const struct view_row *row, int arg)
 {
 	(void)arg;
@@ -200,7 +204,10 @@ static struct cell get_handle_cell(const struct view_row *row, int arg)
 	return cell_from_count(handle);
 }
 
-/* The kernel prints "-" where an object has no cache or no module. */
+/*
+ * Make the cell of a name as the kernel's TSV has it: "-" if an object has no cache or no
+ * module.
+ */
 static struct cell get_kernel_name_cell(const struct view_row *row, int field)
 {
 	const struct model *m = &row->a->model;
@@ -297,7 +304,7 @@ void columns_choose_named(struct column_list *list, const struct answer *a,
 	u32 i;
 
 	list->n = 0;
-	/* TSV always has the columns of errors, as the kernel's TSV has them. */
+	/* TSV always has the columns of errors, because the kernel's TSV has them. */
 	if (!a->model.sampled && format != FORMAT_TSV)
 		omit |= COLUMN_SAMPLED;
 	for (i = 0; i < n; i++) {

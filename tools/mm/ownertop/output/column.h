@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * The columns of a view. Each view describes its columns in one table of struct column;
- * text, JSON, CSV and TSV are written by walking that table for every row, so no format
- * needs more than one row in memory.
+ * A column of a view, as rows.c, json.c, csv.c and tsv.c write it. Each view describes its
+ * columns in one table of struct column; text, JSON, CSV and TSV are written by walking that
+ * table for every row, so no format needs more than one row in memory.
  */
 #ifndef OWNERTOP_COLUMN_H
 #define OWNERTOP_COLUMN_H
@@ -13,7 +13,7 @@
 
 #define ROW_NO_GROUP U32_MAX
 
-/* The figures that a row has. Cells of other figures are empty. */
+/* Bits of view_row.has: figures of a row. Cells of other figures are empty. */
 enum {
 	ROW_OBJECTS = 1 << 0,
 	ROW_BYTES = 1 << 1,
@@ -26,31 +26,33 @@ enum {
 struct view_row {
 	const struct answer *a;
 	const char *name;	/* "group", "total", ... */
-	u32 rank;		/* from 1; 0: the row is no group */
+	u32 rank;		/* rank of the group, from 1; 0: the row is no group */
 	u32 id;			/* number of the group, or ROW_NO_GROUP */
 	struct group group;
 	unsigned int has;	/* ROW_* bits */
-	const struct sum *sums;	/* one for each dump that the view reads, the oldest first */
+	const struct sum *sums;	/* a sum for each dump that the view reads, the oldest first */
 	u32 nr_sums;
 	u64 groups;		/* number of groups that are summed up in the row */
-	u64 oldest;		/* time stamps */
+	u64 oldest;		/* time stamps of the oldest and the newest object */
 	u64 newest;
-	const struct slope *slopes;	/* trend: one for each measure */
-	const struct record *record;	/* of a single object */
+	const struct slope *slopes;	/* view trend: a slope for each measure */
+	const struct record *record;	/* the object, if the row is one */
 };
 
-/* Fill @row for a group; the caller sets sums and slopes. */
+/* Fill @row for group number @id; the caller sets its sums and slopes. */
 void fill_group_row(struct view_row *row, const struct answer *a, u32 rank, u32 id);
-/* Fill @row for @sums, which are of no single group. */
+/*
+ * Fill @row for sums that belong to no single group, such as the total. @name: name of the row.
+ */
 void fill_sums_row(struct view_row *row, const struct answer *a, const char *name,
 		   const struct sum *sums, u32 nr_sums);
 
 enum cell_type {
 	CELL_NONE,		/* the row does not have this cell */
 	CELL_UNKNOWN,		/* the input does not tell the value */
-	CELL_COUNT,		/* these four use .number */
+	CELL_COUNT,		/* .number; so do the next four */
 	CELL_BYTES,
-	CELL_AGE,		/* in ns */
+	CELL_AGE,		/* age in ns */
 	CELL_TIME,		/* time stamp in ns */
 	CELL_THOUSANDTHS,	/* .number, printed with three decimals */
 	CELL_NUMBER,		/* .integer */
@@ -84,7 +86,7 @@ struct cell {
 	};
 };
 
-/* Columns that a format can leave out. */
+/* Bits of column.omit: columns that are left out of a format or of some answers. */
 enum {
 	COLUMN_HELD = 1 << 0,
 	COLUMN_AGES = 1 << 1,
@@ -94,8 +96,9 @@ enum {
 };
 
 /*
- * A format shows the columns that have a name in it, in the order of the table. A column
- * whose position differs between formats is in the table once for each position.
+ * A column of a view. A format shows the columns that have a name for it, in the order of the
+ * table. A column whose position differs between formats is in the table once for each
+ * position.
  */
 struct column {
 	const char *name[NR_FORMATS];
@@ -106,19 +109,22 @@ struct column {
 	const char *by_objects;	/* text: name if groups are compared by objects */
 };
 
-/* arg of a column that shows the measure that groups are compared by, or another one. */
+/*
+ * Values of column.arg, besides enum measure: the measure that groups are compared by, or the
+ * one beside it.
+ */
 enum {
 	MEASURE_MAIN = NR_MEASURES,
 	MEASURE_BESIDE,
 };
 
-/* arg of a column that shows a sum: of the first or of the last dump. */
+/* Values of column.arg for a column that shows a sum: of the first or of the last dump. */
 enum {
 	SUM_FIRST,
 	SUM_LAST,
 };
 
-/* Functions for column.get. */
+/* Functions for column.get that several views use. */
 struct cell get_row_name_cell(const struct view_row *row, int arg);
 struct cell get_label_cell(const struct view_row *row, int arg);
 struct cell get_rank_cell(const struct view_row *row, int arg);
@@ -130,31 +136,34 @@ struct cell get_waste_cell(const struct view_row *row, int which);
 struct cell get_records_cell(const struct view_row *row, int which);
 struct cell get_objects_error_cell(const struct view_row *row, int which);
 struct cell get_bytes_error_cell(const struct view_row *row, int which);
-/* The measure that groups are compared by. */
+/* Make the cell with the measure that groups are compared by. */
 struct cell get_measure_cell(const struct view_row *row, int which);
 struct cell get_error_cell(const struct view_row *row, int arg);
 
-/* Print the frames of a chain with ";" between them. */
+/* Print the frames of a call chain in one line, with ";" between them. */
 void print_chain_frames(const struct model *m, const struct chain *chain, FILE *out);
 
 #define COLUMNS_MAX 64
 
-/* The columns that are shown in one format. */
+/* The columns of a view that are shown in one format. */
 struct column_list {
 	struct column v[COLUMNS_MAX];
 	const char *name[COLUMNS_MAX];
 	u32 n;
 };
 
-/* Select the columns of @format, without those that have a bit in @omit. */
+/* Choose the columns that have a name for @format and no bit in @omit. */
 void columns_choose_named(struct column_list *list, const struct answer *a,
 			  const struct column *columns, u32 n, enum output_format format,
 			  unsigned int omit);
-/* Append the fields. Text shows caches only if one of the @n groups in @order has one. */
+/*
+ * Append a column for each field that groups are made by. Text shows caches only if one of the
+ * @n groups in @order has one.
+ */
 void columns_add_group_fields(struct column_list *list, const struct model *m,
 			      enum output_format format, const u32 *order, u32 n);
 
-/* A format that has a line for each row, with a separator between cells. */
+/* A format with a line for each row and a separator between cells: CSV or TSV. */
 struct line_format {
 	char separator;
 	const char *line_end;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-/* Rows as CSV, in the form of RFC 4180. */
+/* Write rows as CSV, in the form of RFC 4180. */
 #include "output/csv.h"
 
 static void print_quoted(struct text t, FILE *out)

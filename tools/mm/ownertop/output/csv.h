@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 */
-/* Rows as CSV, in the form of RFC 4180. */
+/* Write rows as CSV, in the form of RFC 4180. */
 #ifndef OWNERTOP_CSV_H
 #define OWNERTOP_CSV_H
 
@@ -7,10 +7,10 @@
 
 void csv_print_head(const struct column_list *list, FILE *out);
 void csv_print_row(const struct column_list *list, const struct view_row *row, FILE *out);
-/* A row whose cells are empty but for its name. */
+/* Print a CSV row whose cells are empty, except for its name. */
 void csv_print_name_row(const struct column_list *list, const struct answer *a, const char *name,
 			FILE *out);
-/* The row "incomplete", if something could not be read. */
+/* Print the CSV row "incomplete", if something could not be read. */
 void csv_print_incomplete(const struct column_list *list, const struct answer *a, FILE *out);
 
 #endif

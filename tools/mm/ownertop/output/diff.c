@@ -21,7 +21,10 @@ static struct cell get_change_cell(const struct view_row *row, int arg)
 	};
 }
 
-/* "-" for a group that is not in the dump: it is not the same as a group of 0 bytes. */
+/*
+ * Make the cell with the size of a group in one dump: "-" if the dump does not have the group,
+ * which is not the same as 0 bytes.
+ */
 static struct cell get_amount_cell(const struct view_row *row, int which)
 {
 	return row->sums[which].objects ? get_measure_cell(row, which) :
@@ -32,7 +35,7 @@ static struct cell get_amount_cell(const struct view_row *row, int which)
 #define NEW SUM_LAST
 
 static const struct column columns[] = {
-	/* text, JSON, CSV */
+	/* names in text, JSON and CSV */
 	{ { NULL, NULL, "row" }, .get = get_row_name_cell },
 	{ { "#" }, .get = get_label_cell },
 	{ { NULL, "rank", "rank" }, .get = get_rank_cell },
@@ -76,7 +79,7 @@ static void choose_columns(struct column_list *list, const struct growth *g,
 	columns_add_group_fields(list, &g->a->model, format, g->order, g->shown);
 }
 
-/* @pair: receives the sums that @row points to */
+/* Fill @row for the group of @rank. @pair: receives the sums that @row points to. */
 static void fill_row_of_rank(struct view_row *row, const struct growth *g, u32 rank,
 			     struct dump_sums *pair)
 {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-/* Short forms of a sum's figures. */
+/* Write the figures of a sum in short forms, for text that people read. */
 #include <stdio.h>
 
 #include "output/figure.h"

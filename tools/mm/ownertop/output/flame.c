@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-/* A flame graph: a page of HTML that loads no other file. */
+/* Write a flame graph: a page of HTML that loads no other file. */
 #include <stdlib.h>
 
 #include "base/alloc.h"
@@ -30,7 +30,10 @@ static void print_sum(const struct sum *sum, FILE *out)
 	fprintf(out, ",%llu,%llu,%llu", sum->objects, sum->bytes, sum->held);
 }
 
-/* A node is a run of numbers, not an object, so that 10,000s of nodes load fast. */
+/*
+ * Print the nodes of the tree. A node is some numbers in one array, not an object, so that a
+ * page with 10,000s of nodes loads fast.
+ */
 static void print_nodes(const struct tree *t, bool diff, FILE *out)
 {
 	u32 node;
@@ -69,7 +72,7 @@ static void print_notes(const struct answer *a, FILE *out)
 	putc(']', out);
 }
 
-/* The page names its input files because it may be read without the command line. */
+/* Print the names of the input files, because the page may be read without the command line. */
 static void print_inputs(const struct output_options *o, FILE *out)
 {
 	char *text = NULL;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Folded stacks: "caller;function value", the input format of flame graph programs. With
+ * Write folded stacks: "caller;function value", the input format of flame graph programs. With
  * two dumps a line has two values, as in the output of difffolded.pl.
  */
 #include <stdlib.h>
@@ -9,7 +9,7 @@
 #include "model/tree.h"
 #include "output/writer.h"
 
-/* Replace the characters that separate names and lines. */
+/* Print a name in which the characters that separate names and lines are replaced. */
 static void print_name(struct text name, FILE *out)
 {
 	size_t i;
@@ -37,7 +37,7 @@ static void print_path(const struct tree *t, u32 node, u32 *path, FILE *out)
 	}
 }
 
-/* The format has no comments, so report damage as a frame of size 0. */
+/* Report damage as a frame of size 0, because folded stacks have no comments. */
 static void print_incomplete(const struct answer *a, bool diff, FILE *out)
 {
 	fputs("[incomplete: ", out);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-/* JSON documents, with exact figures. */
+/* Write JSON documents, with exact figures. */
 #include <json-c/printbuf.h>
 #include <stdlib.h>
 
@@ -7,7 +7,10 @@
 #include "base/utf8.h"
 #include "output/json.h"
 
-/* Incremented when a change breaks programs that read the documents. */
+/*
+ * Version of the JSON documents: it is incremented when a change breaks programs that read
+ * them.
+ */
 #define JSON_SCHEMA_VERSION 1
 
 static struct json_object *require_memory(struct json_object *value)
@@ -92,7 +95,10 @@ struct json_object *json_new_real(double v, const char *format)
 	return require_memory(json_object_new_double_s(v, buf));
 }
 
-/* json-c can put a space behind "," and ":" only along with spaces inside brackets. */
+/*
+ * Print a value with a space behind "," and ":". json-c can do so only along with spaces inside
+ * brackets.
+ */
 static void print_value(struct json_object *value, FILE *out)
 {
 	const char *p = json_object_to_json_string_ext(value, JSON_C_TO_STRING_PLAIN |
@@ -181,7 +187,7 @@ static struct json_object *new_json_cell(const struct view_row *row, const struc
 	case CELL_SUMS:
 		return new_json_sums(row->sums, row->nr_sums);
 	default:
-		return NULL;	/* null */
+		return NULL;	/* a null pointer is printed as null */
 	}
 }
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-/* Errors of estimates, and objects that are not shown. */
+/* Print the notes below a view: errors of estimates, and objects that are not shown. */
 #include <stdlib.h>
 
 #include "base/alloc.h"

@@ -1,27 +1,32 @@
 /* SPDX-License-Identifier: GPL-2.0 */
-/* The last lines of every view: errors of estimates, and objects that are not shown. */
+/*
+ * Print the notes, the last lines of every view: errors of estimates, and objects that are not
+ * shown.
+ */
 #ifndef OWNERTOP_NOTES_H
 #define OWNERTOP_NOTES_H
 
 #include "output/terminal.h"
 #include "model/answer.h"
 
-/* Print all notes, formatted for @term. */
+/* Print all notes below a view, with the colours of @term. */
 void notes_print_all(const struct answer *a, struct terminal term, FILE *out);
-/* Print all notes but the errors of estimates, which some formats show in columns. */
+/*
+ * Print the notes below a view, except errors of estimates, which some formats show in columns.
+ */
 void notes_print_left_out(const struct answer *a, struct terminal term, FILE *out);
 
 enum notes_part {
 	NOTES_ALL,
-	NOTES_LEFT_OUT,		/* without the errors of estimates */
+	NOTES_LEFT_OUT,		/* all notes except the errors of estimates */
 };
 
-/* Call @print for each line, without its newline and without colours. */
+/* Callback that prints one line of the notes, which has no newline and no colours. */
 typedef void (*note_printer)(void *arg, const char *line);
 void notes_print_lines(const struct answer *a, enum notes_part part, note_printer print,
 		       void *arg);
 
-/* Print how many of @n groups that changed are not among the @shown ones. */
+/* Print how many of the @n groups that changed are not among the @shown ones. */
 void notes_print_not_shown(u32 n, u32 shown, FILE *out);
 
 #endif

@@ -49,7 +49,7 @@ static struct cell get_stack_cell(const struct view_row *row, int arg)
 }
 
 static const struct column columns[] = {
-	/* text, JSON, CSV, TSV */
+	/* names in text, JSON, CSV and TSV */
 	{ { NULL, NULL, NULL, "row" }, .get = get_row_name_cell },
 	{ { NULL, NULL, NULL, "kind" }, .get = get_kind_cell },
 	{ { NULL, NULL, NULL, "size" }, .get = get_number_cell, .arg = OWNER_FIELD_SIZE },
@@ -98,7 +98,7 @@ static void print_object_row(const struct objects *o, const struct record *rec)
 	tsv_print_row(&o->list, &row, o->out);
 }
 
-/* Copy the lines of the record. The header and the PFN line are adjacent. */
+/* Copy the lines of a record from the input. The header and the PFN line are adjacent there. */
 static void copy_record_text(const struct objects *o, const struct record *rec)
 {
 	const char *frames = rec->pfn.s + rec->pfn.len;

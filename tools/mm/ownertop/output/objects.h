@@ -12,14 +12,16 @@ struct objects {
 	FILE *out;
 	struct column_list list;
 	struct group_totals total;
-	u64 summed;		/* objects of sums, which cannot be printed one by one */
+	u64 summed;		/* objects of sums, which an input does not list one by one */
 };
 
 void objects_begin(struct objects *o, const struct answer *a,
 		   const struct owner_sentence *sentence, enum output_format format, FILE *out);
-/* For model.visit. @arg: struct objects */
+/*
+ * Print one object while it is read: the model calls this as model.visit. @arg: struct objects.
+ */
 void objects_print_object(void *arg, const struct record *rec, const struct sum *sum);
-/* Print the total and the notes. */
+/* Print the total of the objects and the notes. */
 void objects_print_totals(const struct objects *o);
 
 #endif

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * A profile for pprof: profile.proto, compressed with gzip. It contains the names of
+ * Write a profile for pprof: profile.proto, compressed with gzip. It contains the names of
  * functions, so pprof needs no symbols to show it.
  */
 #include <errno.h>
@@ -63,11 +63,11 @@ struct profile {
 	const struct model *m;
 	gzFile gz;
 	struct strings strings;	/* the string table; other messages have indexes into it */
-	u32 field_names[OWNER_FIELDS];	/* their indexes, 0: not interned yet */
+	u32 field_names[OWNER_FIELDS];	/* by field: index of its name in strings, or 0 */
 	struct proto message;	/* the message that is being built */
-	struct proto part;	/* a message inside it */
+	struct proto part;	/* a message inside the one that is being built */
 	struct proto wire;	/* encoded messages that are not written yet */
-	u64 *locations;		/* scratch: the locations of a chain */
+	u64 *locations;		/* buffer for the locations of a chain */
 	u32 locations_cap;
 };
 
@@ -127,7 +127,10 @@ static void emit_sample_type(struct profile *p, const char *type, const char *un
 	emit_message(p, PROFILE_SAMPLE_TYPE);
 }
 
-/* The values of a sample, in emit_sample(), have the same order. */
+/*
+ * Append the types of a sample's values, in the order in which emit_sample() appends the
+ * values.
+ */
 static void emit_sample_types(struct profile *p, enum measure measure)
 {
 	static const char * const names[NR_MEASURES] = {
@@ -153,7 +156,10 @@ static void add_label(struct profile *p, const struct group *g, enum owner_field
 		proto_append_int(&p->part, LABEL_NUM, model_get_number(p->m, g, field));
 		proto_append_int(&p->part, LABEL_NUM_UNIT, intern_string(p, "seconds"));
 	} else if (field_is_number(field)) {
-		/* pprof sums up numeric labels, which makes no sense for a pid. */
+		/*
+		 * Write numbers as strings: pprof sums up numeric labels, which makes no sense
+		 * for a pid.
+		 */
 		snprintf(number, sizeof(number), "%lld", model_get_number(p->m, g, field));
 		proto_append_int(&p->part, LABEL_STR, intern_string(p, number));
 	} else {
@@ -191,7 +197,7 @@ static void emit_sample(struct profile *p, const struct group *g)
 	emit_message(p, PROFILE_SAMPLE);
 }
 
-/* A module is a mapping, as a shared library is in profiles of processes. */
+/* Append a module as a mapping, like a shared library in profiles of processes. */
 static void emit_mapping(struct profile *p, u32 module)
 {
 	proto_append_int(&p->message, MAPPING_ID, module + 1);
@@ -202,8 +208,8 @@ static void emit_mapping(struct profile *p, u32 module)
 }
 
 /*
- * Each frame is a location in a function that only it has: pprof merges functions that
- * have the same name. Ids are frame numbers of the model plus 1, as 0 is no id.
+ * Append a frame as a location in a function that only it has: pprof merges functions that have
+ * the same name. Ids are frame numbers of the model plus 1, as 0 is no id.
  */
 static void emit_frame(struct profile *p, u32 id)
 {
@@ -239,7 +245,7 @@ static void emit_comment(void *arg, const char *line)
 	emit_int(p, PROFILE_COMMENT, intern_string(p, line));
 }
 
-/* pprof shows the comments with -comments. */
+/* Append the notes as comments, which pprof prints with -comments. */
 static void emit_comments(struct profile *p, const struct answer *a)
 {
 	char *line;
@@ -271,7 +277,7 @@ void write_pprof(const struct answer *a, const struct output_options *o, FILE *o
 	u32 i;
 
 	(void)o;
-	/* A higher level of compression would take as long as reading the dump. */
+	/* Level 1 of compression: a higher one would take as long as reading the dump. */
 	p.gz = gzdopen(dup(fileno(out)), "wb1");
 	if (!p.gz)
 		exit_out_of_memory();

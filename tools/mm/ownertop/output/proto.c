@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-/* Encodes messages of protocol buffers. */
+/* Encode messages of protocol buffers. */
 #include <stdlib.h>
 
 #include "base/alloc.h"
@@ -10,7 +10,7 @@ enum wire_type {
 	WIRE_LENGTH = 2,
 };
 
-/* Bytes for 64 bits, 7 bits in each. */
+/* Longest varint in bytes: 64 bits, 7 bits in each byte. */
 #define VARINT_MAX 10
 
 static void make_proto_room(struct proto *p, size_t len)
@@ -27,7 +27,10 @@ static void append_bytes(struct proto *p, const void *bytes, size_t len)
 	p->len += len;
 }
 
-/* The lowest 7 bits are first; the top bit of a byte means that another one follows. */
+/*
+ * Append a varint: the lowest 7 bits are first; the top bit of a byte means that another one
+ * follows.
+ */
 static void append_varint(struct proto *p, u64 v)
 {
 	make_proto_room(p, VARINT_MAX);

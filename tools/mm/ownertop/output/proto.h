@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 */
-/* Encodes messages of protocol buffers, as far as profile.proto needs it. */
+/* Encode messages of protocol buffers, as far as profile.proto needs it. */
 #ifndef OWNERTOP_PROTO_H
 #define OWNERTOP_PROTO_H
 
@@ -17,7 +17,10 @@ struct proto {
 void proto_clear(struct proto *p);
 void proto_free(struct proto *p);
 
-/* Append field number @field. An integer of 0 is left out: readers take that as 0. */
+/*
+ * Append an integer as field number @field. An integer of 0 is left out, because readers take a
+ * missing field as 0.
+ */
 void proto_append_int(struct proto *p, u32 field, u64 v);
 void proto_append_bytes(struct proto *p, u32 field, const void *bytes, size_t len);
 void proto_append_message(struct proto *p, u32 field, const struct proto *message);

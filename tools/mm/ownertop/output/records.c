@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-/* The view "records": a block of lines for each group, one line for each field. */
+/* Write the view "records": a block of lines for each group, one line for each field. */
 #include <stdlib.h>
 
 #include "names/frame.h"

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * libsmartcols aligns the columns. Call chains are too long for a column, so they are
- * printed between the lines that the library has formatted. The library needs 0.5 KiB for
- * each row, so it gets at most ROWS_AT_ONCE rows at a time. If there are more, a first
- * pass over all rows finds the widths, and a second one prints.
+ * Write rows as an aligned table, with libsmartcols. Call chains are too long for a column, so
+ * they are printed between the lines that the library has formatted. The library needs 0.5 KiB
+ * for each row, so it gets at most ROWS_AT_ONCE rows at a time. If there are more, a first pass
+ * over all rows finds the widths, and a second one prints.
  */
 #include <ctype.h>
 #include <libsmartcols.h>
@@ -16,19 +16,19 @@
 #include "output/figure.h"
 #include "output/rows.h"
 
-/* Chains start below the second column; only ranks are left of it. */
+/* Indentation of call chains: below the second column of the table. */
 #define CHAIN_INDENT 7
 
 #define ROWS_AT_ONCE 1024
 
-/* Check a call to libsmartcols that can only fail for lack of memory. */
+/* Check the result of a call to libsmartcols that can only fail for lack of memory. */
 static void check_smartcols(int rc)
 {
 	if (rc)
 		exit_out_of_memory();
 }
 
-/* Only fields that are names are aligned left. */
+/* Is a column aligned right? Only columns of fields that are names are aligned left. */
 static bool is_right_aligned(const struct column *c)
 {
 	return c->name[FORMAT_TEXT] || field_is_number(c->arg);
@@ -40,7 +40,9 @@ static void add_table_column(struct aligned_rows *t, u32 i)
 	int width = t->widths[i];
 	char *head, *p;
 
-	/* libsmartcols makes a column at least as wide as its head. */
+	/*
+	 * Pad the head of the column: libsmartcols makes a column at least as wide as its head.
+	 */
 	if (asprintf(&head, "%*s", flags == SCOLS_FL_RIGHT ? width : -width,
 		     t->columns->name[i]) < 0)
 		exit_out_of_memory();
@@ -97,7 +99,10 @@ static void print_chain(const struct aligned_rows *t, u32 id)
 		fprintf(t->out, "%*s(no call chain)\n", CHAIN_INDENT, "");
 }
 
-/* libsmartcols pads the last column, which would wrap on a narrow terminal. */
+/*
+ * Returns the length of a line without the padding of its last column, which would wrap on a
+ * narrow terminal.
+ */
 static size_t trim_padding(const char *line, size_t len)
 {
 	while (len && line[len - 1] == ' ')
@@ -107,7 +112,7 @@ static size_t trim_padding(const char *line, size_t len)
 
 static void print_formatted_lines(struct aligned_rows *t, const char *line)
 {
-	u32 n = !!scols_table_is_noheadings(t->tb);	/* else the first line is the head */
+	u32 n = !!scols_table_is_noheadings(t->tb);	/* number of the row; the head is 0 */
 	size_t len;
 
 	for (; *line; line += len + (line[len] == '\n'), n++) {
@@ -131,7 +136,7 @@ static void widen_minimum_widths(struct aligned_rows *t)
 	}
 }
 
-/* Measure or print the rows in the table, and remove them from it. */
+/* Measure or print the rows in the table of libsmartcols, and remove them from it. */
 static void flush_rows(struct aligned_rows *t)
 {
 	char *text;
@@ -150,7 +155,7 @@ static const char *format_per_hour(char buf[HUMAN_LEN], const struct cell *cell)
 {
 	struct change c = { llround(fabs(cell->real)), cell->real < 0 };
 
-	/* Small rates have a decimal: one object in two hours is +0.5. */
+	/* Print a small slope with a decimal: one object in two hours is +0.5. */
 	if (cell->measure == MEASURE_OBJECTS && fabs(cell->real) < 10) {
 		snprintf(buf, HUMAN_LEN, "%+.1f", cell->real);
 		return buf;
@@ -168,7 +173,7 @@ static const char *format_fraction(char buf[HUMAN_LEN], double v)
 	return buf;
 }
 
-/* Returns NULL for an empty cell. */
+/* Write a cell for text. Returns NULL if the cell is empty. */
 static const char *format_cell(char buf[HUMAN_LEN], const struct cell *cell)
 {
 	switch (cell->type) {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * Rows as text for people: a table whose columns are aligned, with the call chain of each
+ * Write rows as text for people: a table whose columns are aligned, with the call chain of each
  * group below its row.
  */
 #ifndef OWNERTOP_ROWS_H
@@ -19,18 +19,19 @@ struct aligned_rows {
 	u32 *ids;		/* the group of each row in tb, or ROW_NO_GROUP */
 	u32 n;
 	u32 cap;
-	bool measuring;		/* rows only widen columns, nothing is printed */
+	bool measuring;		/* first pass: rows only widen columns, nothing is printed */
 	bool measured;
 };
 
-/* @columns stays in use until rows_end_table() returns false. */
+/* Begin a table of aligned rows. It uses @columns until rows_end_table() returns false. */
 void rows_begin_table(struct aligned_rows *t, const struct model *m,
 		      const struct column_list *columns, struct terminal term, FILE *out);
 void rows_add_row(struct aligned_rows *t, const struct view_row *row);
 
 /*
- * Print the rows and free them. Returns true if there were too many rows to keep: nothing
- * is printed yet, but the widths are known. Then add all rows and call rows_end_table() again.
+ * End a table: print its rows and free them. Returns true if there were too many rows to keep:
+ * nothing is printed yet, but the widths are known. Then add all rows and call rows_end_table()
+ * again.
  */
 bool rows_end_table(struct aligned_rows *t);
 

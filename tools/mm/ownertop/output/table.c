@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * The view "table": the largest groups, and rows or notes for all other objects, so that the
- * figures add up. The view "records" uses its JSON, CSV and TSV.
+ * Write the view "table": the largest groups, and rows or notes for all other objects, so that
+ * the figures add up. The view "records" uses its JSON, CSV and TSV.
  */
 #include "model/report.h"
 #include "output/csv.h"
@@ -22,7 +22,7 @@ static struct cell get_share_cell(const struct view_row *row, int arg)
 	};
 }
 
-/* Arguments of get_time_cell() and get_age_cell(). */
+/* Values of column.arg for get_time_cell() and get_age_cell(). */
 enum {
 	OLDEST,
 	NEWEST,
@@ -43,7 +43,7 @@ static struct cell get_age_cell(const struct view_row *row, int which)
 {
 	struct cell cell = get_time_cell(row, which);
 
-	/* The kernel prints 0 as the age of nothing. */
+	/* In a row without groups print the age as 0, like the kernel's TSV. */
 	if (cell.type != CELL_NONE && !row->groups)
 		return (struct cell){ .type = CELL_COUNT };
 	if (cell.type == CELL_TIME)
@@ -55,7 +55,7 @@ static struct cell get_age_cell(const struct view_row *row, int which)
 }
 
 static const struct column columns[] = {
-	/* text, JSON, CSV, TSV */
+	/* names in text, JSON, CSV and TSV */
 	{ { NULL, NULL, "row", "row" }, .get = get_row_name_cell },
 	{ { "#" }, .get = get_label_cell },
 	{ { NULL, "rank", "rank" }, .get = get_rank_cell },
@@ -187,7 +187,7 @@ void write_table_json(const struct answer *a, const struct output_options *o, FI
 	report_free(&r);
 }
 
-/* A row that has only the figures of @has. */
+/* Print a CSV row for a sum. @has: ROW_* bits of the figures that are known. */
 static void print_csv_sum_row(const struct column_list *list, const struct answer *a,
 			      const char *name, const struct sum *sum, unsigned int has, FILE *out)
 {
@@ -198,7 +198,7 @@ static void print_csv_sum_row(const struct column_list *list, const struct answe
 	csv_print_row(list, &row, out);
 }
 
-/* Rows for objects that no group has. */
+/* Print CSV rows for objects that are in no group. */
 static void print_csv_note_rows(const struct column_list *list, const struct answer *a, FILE *out)
 {
 	const struct model *m = &a->model;
@@ -249,7 +249,7 @@ void write_table_csv(const struct answer *a, const struct output_options *o, FIL
 	report_free(&r);
 }
 
-/* The sum of the groups from rank @from to rank @to, with their ages. */
+/* Print a TSV row with the sum of the groups from rank @from to rank @to, and their ages. */
 static void print_tsv_sum_row(const struct column_list *list, const struct answer *a,
 			      const struct report *r, const char *name, u32 from, u32 to, FILE *out)
 {
@@ -270,7 +270,10 @@ static void print_tsv_sum_row(const struct column_list *list, const struct answe
 	tsv_print_row(list, &row, out);
 }
 
-/* CSV leaves out empty rows of sums; TSV has them, as the kernel always prints them. */
+/*
+ * Write a table as TSV. Unlike CSV, it has rows of sums that are empty, because the kernel
+ * always prints them.
+ */
 void write_tsv(const struct answer *a, const struct output_options *o, FILE *out)
 {
 	u32 n = a->model.groups.n, i;

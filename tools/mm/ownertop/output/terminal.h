@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 */
-/* The width and the colours of the terminal that output is written to. */
+/* Find the width and the colours of the terminal that output is written to. */
 #ifndef OWNERTOP_TERMINAL_H
 #define OWNERTOP_TERMINAL_H
 

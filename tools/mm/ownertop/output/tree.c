@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-/* The view "tree". Small nodes are left out; a note says how many and how large. */
+/* Write the view "tree". Small nodes are left out; a note says how many and how large. */
 #include <stdlib.h>
 
 #include "base/alloc.h"
@@ -11,19 +11,22 @@
 #include "model/tree.h"
 #include "output/writer.h"
 
-/* Width of a line that the indentation of deep nodes leaves to the name. */
+/* Least width that the indentation of a node leaves to its name. */
 #define LEAST_NAME_WIDTH 24
 
 struct pruned_tree {
 	struct tree tree;
 	enum measure measure;
-	bool *keep;		/* by node number */
-	u32 *kept_children;	/* by node number: how many children are kept */
+	bool *keep;		/* by node number: is the node kept? */
+	u32 *kept_children;	/* by node number: number of children that are kept */
 	u32 dropped;
 	struct sum dropped_flat;
 };
 
-/* Keep the @top largest nodes. A parent is at least as large as its children. */
+/*
+ * Keep only the @top largest nodes of the tree. A parent is at least as large as its children,
+ * so it is kept with them.
+ */
 static void keep_largest_nodes(struct pruned_tree *p, u32 top)
 {
 	u32 *ids = tree_sort_nodes_by_size(&p->tree, p->measure);
@@ -47,7 +50,7 @@ static void prune_tree(struct pruned_tree *p, const struct answer *a, double lea
 	least = measure_get_value(&t->nodes[TREE_ROOT].cum, p->measure) * least_percent / 100;
 	for (i = 0; i < t->n; i++)
 		p->keep[i] = measure_get_value(&t->nodes[i].cum, p->measure) >= least;
-	/* The root is the total; --top does not count it. */
+	/* Keep one node more than --top says: the root, which is the total. */
 	if (top && top < t->n - 1)
 		keep_largest_nodes(p, top + 1);
 	p->kept_children = xcalloc(t->n, sizeof(*p->kept_children));
@@ -68,7 +71,7 @@ static void pruned_tree_free(struct pruned_tree *p)
 	free(p->kept_children);
 }
 
-/* The kept node after @node. Nodes below one that is not kept are not kept either. */
+/* Returns the next node that is kept. Nodes below one that is dropped are dropped as well. */
 static u32 find_next_kept_node(const struct pruned_tree *p, u32 node)
 {
 	do
@@ -82,12 +85,15 @@ struct tree_printer {
 	struct terminal term;
 	FILE *out;
 	u64 total;
-	u64 running;		/* sum of flat up to this line */
-	u32 *level;		/* of indentation, by node number */
+	u64 running;		/* sum of flat of the lines printed so far */
+	u32 *level;		/* level of indentation, by node number */
 	bool errors;		/* show errors because something was sampled */
 };
 
-/* @differs: the figures differ from those of the parent, so print them. */
+/*
+ * Print the figures of a node. @differs: they differ from the figures of the parent, which are
+ * else not repeated.
+ */
 static void print_figures(struct tree_printer *l, const struct tree_node *node, bool differs)
 {
 	enum measure measure = l->p->measure;
@@ -122,8 +128,8 @@ static void print_figures(struct tree_printer *l, const struct tree_node *node, 
 #define ERROR_WIDTH 11
 
 /*
- * A node without siblings has the indentation of its parent, so that a chain is a column.
- * Nodes with siblings are indented and begin with a dash.
+ * Print a node of the tree. A node without siblings has the indentation of its parent, so that
+ * a chain is a column. Nodes with siblings are indented and begin with a dash.
  */
 static void print_node(struct tree_printer *l, u32 id)
 {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-/* The view "trend": growth per hour over many dumps, to find leaks. */
+/* Write the view "trend": growth per hour over many dumps, to find leaks. */
 #include <stdlib.h>
 
 #include "base/alloc.h"
@@ -74,7 +74,7 @@ static struct cell get_dump_sums_cell(const struct view_row *row, int arg)
 }
 
 static const struct column columns[] = {
-	/* text, JSON, CSV */
+	/* names in text, JSON and CSV */
 	{ { NULL, NULL, "row" }, .get = get_row_name_cell },
 	{ { "#" }, .get = get_label_cell },
 	{ { NULL, "rank", "rank" }, .get = get_rank_cell },
@@ -101,7 +101,7 @@ static const struct column columns[] = {
 	{ { NULL, "dumps" }, .get = get_dump_sums_cell },
 };
 
-/* The columns, and the sums and slopes of the row that is being written. */
+/* The columns of a trend, and the sums and slopes of the row that is being written. */
 struct trend_rows {
 	struct trend trend;
 	struct column_list list;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-/* Rows and comments as the kernel writes them when a query asks for TSV. */
+/* Write rows and comments as the kernel writes them when a query asks for TSV. */
 #include "output/notes.h"
 #include "output/tsv.h"
 
@@ -11,7 +11,10 @@ void tsv_print_sentence(const struct owner_sentence *s, FILE *out)
 	fprintf(out, "# %s\n", printed);
 }
 
-/* Separators are escaped in octal; the language splits lists of names at commas. */
+/*
+ * Print a name in TSV. Separators are escaped in octal; commas as well, because the language
+ * splits lists of names at commas.
+ */
 static void print_name(struct text name, FILE *out)
 {
 	size_t i;
@@ -26,7 +29,10 @@ static void print_name(struct text name, FILE *out)
 	}
 }
 
-/* A frame is a line with a leading space. */
+/*
+ * Print the raw text of a chain in one line. In the text, a frame is a line with a leading
+ * space.
+ */
 static void print_stack(struct text stack, FILE *out)
 {
 	const char *p = stack.s, *end = stack.s + stack.len;

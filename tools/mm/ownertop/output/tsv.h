@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 */
-/* Rows and comments as the kernel writes them when a query asks for TSV. */
+/* Write rows and comments as the kernel writes them when a query asks for TSV. */
 #ifndef OWNERTOP_TSV_H
 #define OWNERTOP_TSV_H
 
@@ -8,9 +8,9 @@
 void tsv_print_head(const struct column_list *list, FILE *out);
 void tsv_print_row(const struct column_list *list, const struct view_row *row, FILE *out);
 
-/* Print "# " and the sentence in its canonical form. */
+/* Print a sentence in its canonical form as a TSV comment. */
 void tsv_print_sentence(const struct owner_sentence *s, FILE *out);
-/* Print the notes as comments. */
+/* Print the notes as TSV comments. */
 void tsv_print_notes(const struct answer *a, FILE *out);
 
 #endif

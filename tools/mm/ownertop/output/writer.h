@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 */
-/* The writers: one for each view and format. */
+/* Write an answer as a view in a format: one function for each of them. */
 #ifndef OWNERTOP_WRITER_H
 #define OWNERTOP_WRITER_H
 
@@ -7,20 +7,20 @@
 #include "output/terminal.h"
 
 enum output_format {
-	FORMAT_TEXT,		/* for people, or the only format of the view */
+	FORMAT_TEXT,		/* text for people, or the only format of the view */
 	FORMAT_JSON,
 	FORMAT_CSV,
-	FORMAT_TSV,		/* as the kernel answers queries */
+	FORMAT_TSV,		/* TSV, as the kernel answers queries */
 	NR_FORMATS
 };
 
-/* The options that writers use. */
+/* The options of ownertop that change what writers print. */
 struct output_options {
-	const char *view;	/* its name */
+	const char *view;	/* name of the view */
 	const struct owner_sentence *sentence;	/* the query, as TSV repeats it */
-	double least_percent;	/* smaller nodes are left out of a tree */
+	double least_percent;	/* least share of a node of a tree */
 	const char *old;	/* path of the older dump, or NULL */
-	char * const *inputs;	/* paths; none: this machine is read */
+	char * const *inputs;	/* paths of the inputs; none: this machine is read */
 	int nr_inputs;
 	bool repeats;		/* the view is printed again every few seconds */
 	bool ages_if_all;	/* show ages only if every group has one */
@@ -29,7 +29,10 @@ struct output_options {
 typedef void (*view_writer)(const struct answer *a, const struct output_options *o, FILE *out);
 
 void write_table(const struct answer *a, const struct output_options *o, FILE *out);
-/* Format the table for @term although @out is not that terminal. */
+/*
+ * Write the table to @out with the width and the colours of the terminal @term. Live mode uses
+ * this to draw into memory.
+ */
 void write_table_for_terminal(const struct answer *a, const struct output_options *o, FILE *out,
 			      struct terminal term);
 void write_table_json(const struct answer *a, const struct output_options *o, FILE *out);

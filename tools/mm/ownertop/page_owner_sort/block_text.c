@@ -1,23 +1,23 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * The text of blocks. Most headers differ only in their numbers, so they are interned with
- * marks in place of the numbers, and the numbers are kept in the block.
+ * Build, print and compare the text of blocks. Most headers differ only in their numbers, so
+ * they are interned with marks in place of the numbers, and the numbers are kept in the block.
  */
 #include <stdlib.h>
 
 #include "base/alloc.h"
 #include "page_owner_sort/blocks.h"
 
-/* Characters in place of a number of the block. */
+/* Marks: characters of an interned header that replace a number of the block. */
 enum {
 	MARK_PID = 1,
 	MARK_TGID = 2,
 	MARK_TIME = 3,
-	/* First character of a header that is kept as it is, without other marks. */
+	/* First character of an interned header that is kept as it is, without other marks. */
 	MARK_NONE = 4,
 };
 
-#define NUMBER_LEN 24	/* of a s64 in decimal */
+#define NUMBER_LEN 24	/* characters of an s64 in decimal */
 
 void buffer_append(struct text_buffer *buf, struct text t)
 {
@@ -40,7 +40,7 @@ static struct text format_number(char room[NUMBER_LEN], s64 number)
 	return (struct text){ p, end - p };
 }
 
-/* Remove @before and @number from the end of @t. Returns false if it does not end so. */
+/* Remove "@before@number" from the end of @t. Returns false if @t does not end with it. */
 static bool remove_number_from_end(struct text *t, s64 number, const char *before)
 {
 	char room[NUMBER_LEN];
@@ -61,7 +61,10 @@ static void append_mark(struct text_buffer *buf, const char *before, char mark)
 	buffer_append(buf, (struct text){ &mark, 1 });
 }
 
-/* Append the header from the name of the task on. The name may contain newlines. */
+/*
+ * Append the part of a header that begins with the name of the task. The name may contain
+ * newlines.
+ */
 static void append_from_task_name(struct blocks *b, const struct record *rec, struct text text)
 {
 	size_t to_time = rec->comm.len + strlen(" (), ts ");
@@ -171,7 +174,7 @@ static u32 count_digits(u64 v)
 	return n;
 }
 
-/* Compare numbers as text. @after: the character behind both. */
+/* Compare two numbers as text. @after: the character that follows both. */
 static int compare_numbers_as_text(s64 l, s64 r, unsigned char after)
 {
 	char left[NUMBER_LEN], right[NUMBER_LEN];
@@ -193,8 +196,8 @@ static int compare_numbers_as_text(s64 l, s64 r, unsigned char after)
 }
 
 /*
- * Compare two headers without formatting their numbers. Returns false if that is not
- * possible because one has text, or nothing, where the other has a number.
+ * Compare the interned headers of two blocks without formatting their numbers. Returns false if
+ * that is not possible because one has text, or nothing, where the other has a number.
  */
 static bool compare_packed_headers(const struct blocks *b, const struct block *l,
 				   const struct block *r, int *order)
@@ -220,7 +223,10 @@ static bool compare_packed_headers(const struct blocks *b, const struct block *l
 	return !is_number_mark(left.s[i]) && !is_number_mark(right.s[i]);
 }
 
-/* A header ends with its only newline, so no header is a prefix of another one. */
+/*
+ * Compare the text of two blocks. A header ends with its only newline, so no header is a prefix
+ * of another one.
+ */
 int block_compare_texts(struct blocks *b, const struct block *l, const struct block *r)
 {
 	int order;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-/* Merges records into blocks, and sorts the blocks. */
+/* Merge records into blocks, and sort the blocks. */
 #include <stdlib.h>
 #include <xxhash.h>
 
@@ -7,7 +7,9 @@
 #include "page_owner_sort/blocks.h"
 #include "names/frame.h"
 
-/* Faster than memmem() if the first character of @word is rare. */
+/*
+ * Does @t contain @word? This is faster than memmem() if the first character of @word is rare.
+ */
 static bool text_contains(struct text t, const char *word)
 {
 	const char *end = t.s + t.len, *p = t.s;
@@ -19,7 +21,10 @@ static bool text_contains(struct text t, const char *word)
 	return false;
 }
 
-/* Are these pages of a vmalloc area, and not data of the vmalloc allocator itself? */
+/*
+ * Is this the call chain of pages in a vmalloc area, and not of data of the vmalloc allocator
+ * itself?
+ */
 static bool is_vmalloc(struct text stack)
 {
 	struct text before = { stack.s, 0 };
@@ -31,7 +36,7 @@ static bool is_vmalloc(struct text stack)
 
 		if (text_contains(line, "__vmalloc_node_range"))
 			return text_contains(before, "alloc_pages");
-		/* Skip this function, because the compiler may inline it. */
+		/* Skip __vmalloc_area_node(), because the compiler may inline it. */
 		if (!text_contains(line, "__vmalloc_area_node"))
 			before = line;
 		stack.s += len;
@@ -97,10 +102,10 @@ static const char *find_malformed_frame(struct text stack)
 	return NULL;
 }
 
-/* The columns of a block in struct packed_table. */
+/* The columns of a block in blocks.v. */
 enum {
-	COLUMN_PID,		/* plus 1, so that -1 is 0 and takes no space */
-	COLUMN_TGID,		/* plus 1 */
+	COLUMN_PID,		/* pid plus 1, so that -1 is 0 and takes no space */
+	COLUMN_TGID,		/* tgid plus 1 */
 	COLUMN_HEADER,
 	COLUMN_STACK,
 	COLUMN_TIME,
@@ -131,7 +136,10 @@ static struct text load_comm(const struct blocks *b, u32 id)
 	return b->names.v[b->header_comm[packed_get(&b->v, id, COLUMN_HEADER)]];
 }
 
-/* Sorting compares texts most of the time, so read only the fields that they need. */
+/*
+ * Load the fields of a block that make up its text. Sorting mostly compares texts and needs no
+ * other field.
+ */
 static struct block load_text_fields(const struct blocks *b, u32 id)
 {
 	return (struct block){
@@ -153,7 +161,7 @@ struct block load_block(const struct blocks *b, u32 id)
 	return block;
 }
 
-/* Add a block whose counts are 0. */
+/* Add a block that no record is counted in yet. */
 static u32 add_block(struct blocks *b, const struct block *block)
 {
 	u32 id = packed_add_row(&b->v);
@@ -182,13 +190,13 @@ static bool is_sort_key(const struct blocks *b, enum block_field field)
 	return false;
 }
 
-/* Results that depend on a stack alone. */
+/* Facts about a stack, found once for each distinct stack. */
 struct stack_info {
-	const char *error;	/* why it is malformed, or NULL */
+	const char *error;	/* why the stack is malformed, or NULL */
 	bool vmalloc;
 };
 
-/* Intern b->text from its second line on. */
+/* Intern the stack of a record: b->text from its second line on. */
 static u32 intern_stack(struct blocks *b, const struct record *rec, size_t header_len)
 {
 	struct text text = { b->text.s + header_len, b->text.len - header_len };
@@ -216,8 +224,9 @@ static void append_range(struct text_buffer *buf, const char *from, const char *
 }
 
 /*
- * Fill b->text with the record, without its PFN line, which no two records have in common,
- * and without its time unless blocks are sorted by it. Returns the length of the first line.
+ * Build the text of a record in b->text, without its PFN line, which no two records have in
+ * common, and without its time unless blocks are sorted by it. Returns the length of the first
+ * line.
  */
 static size_t make_block_text(struct blocks *b, const struct record *rec)
 {
@@ -235,7 +244,10 @@ static size_t make_block_text(struct blocks *b, const struct record *rec)
 	return (char *)memchr(b->text.s, '\n', b->text.len) - b->text.s + 1;
 }
 
-/* Records with equal keys are one block. Members that --cull does not name are 0. */
+/*
+ * Key of a block: records with equal keys are one block. Members that --cull does not name are
+ * 0.
+ */
 struct block_key {
 	int pid;
 	int tgid;
@@ -364,7 +376,7 @@ static int compare_field(struct blocks *b, u32 l, u32 r, enum block_field field)
 	return 0;
 }
 
-/* Blocks that are equal by the sort keys are sorted by the keys of --cull. */
+/* Compare two blocks by the sort keys, and if these are equal by the keys of --cull. */
 static int compare_blocks(const void *pl, const void *pr, void *arg)
 {
 	static const enum block_field culled[] = {

@@ -33,7 +33,7 @@
 #include "page_owner_sort/page_owner_sort.h"
 #include "input/reader.h"
 
-/* Blocks have numbers of pages, so the page size does not matter. */
+/* Page size for the reader. Blocks have numbers of pages, so its value does not matter. */
 #define PAGE_SIZE 4096
 
 static const char usage[] =
@@ -161,7 +161,7 @@ static void add_sort_key(struct blocks *b, enum block_field field, bool descendi
 {
 	if (b->nr_sorts)
 		exit_with_usage_error("'%s' is one order too many", "the second");
-	b->sort[b->nr_sorts++] = (struct block_sort){ field, descending };
+	b->sort[b->nr_sorts++] = (struct block_sort_key){ field, descending };
 }
 
 enum {
@@ -304,7 +304,10 @@ static void print_blocks(struct blocks *b, FILE *out)
 	}
 }
 
-/* No block begins with "#", so a program that reads blocks can tell this line from them. */
+/*
+ * Print a last line that says that the output is incomplete. No block begins with "#", so a
+ * program that reads blocks can tell this line from them.
+ */
 static void print_incomplete(const struct input_health *h, FILE *out)
 {
 	fprintf(out, "# incomplete: %s\n", h->first);

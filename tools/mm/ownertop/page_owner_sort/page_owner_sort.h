@@ -3,7 +3,7 @@
 #ifndef OWNERTOP_PAGE_OWNER_SORT_H
 #define OWNERTOP_PAGE_OWNER_SORT_H
 
-/* @argv: "page_owner_sort" and its arguments. Returns the exit status. */
+/* Run page_owner_sort. @argv: "page_owner_sort" and its arguments. Returns the exit status. */
 int page_owner_sort_main(int argc, char *argv[]);
 
 #endif

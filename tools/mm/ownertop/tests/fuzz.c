@@ -18,31 +18,34 @@
 
 #define PAGE_SIZE 4096
 
-/* The good input maps handles, which the input of libFuzzer may contain. */
+/*
+ * The dump that views read beside the input of libFuzzer. It maps handles, which that input may
+ * contain.
+ */
 static const char handles[] =
 	" vfs_read+0xa3/0x100\nhandle: 42\n\n"
 	" vfs_write+0xa3/0x100 [ext4]\nhandle: 43\n\n";
 
-struct file {
+struct memory_file {
 	int fd;
 	char path[32];
 };
 
-static struct file file_new(const char *name)
+static struct memory_file memory_file_create(const char *name)
 {
-	struct file f = { .fd = memfd_create(name, MFD_CLOEXEC) };
+	struct memory_file f = { .fd = memfd_create(name, MFD_CLOEXEC) };
 
 	snprintf(f.path, sizeof(f.path), "/proc/self/fd/%d", f.fd);
 	return f;
 }
 
-static void file_set(const struct file *f, const void *data, size_t size)
+static void memory_file_write(const struct memory_file *f, const void *data, size_t size)
 {
 	if (ftruncate(f->fd, 0) || pwrite(f->fd, data, size, 0) != (ssize_t)size)
 		abort();
 }
 
-static void check_total(const struct report *r)
+static void check_groups_add_up(const struct report *r)
 {
 	const struct sum *total = &r->model->total;
 	struct sum sum = r->not_shown;
@@ -60,8 +63,8 @@ static void check_total(const struct report *r)
 }
 
 /*
- * Parse the bytes before the first NUL as a sentence; if it is wrong, @s is empty. Returns
- * where the input begins.
+ * Parse the bytes of the fuzzed input before the first NUL as a sentence; if it is wrong, @s is
+ * empty. Returns where the dump behind it begins.
  */
 static const uint8_t *parse_sentence(const uint8_t *data, size_t size, struct owner_sentence *s)
 {
@@ -112,7 +115,7 @@ static void write_view(const struct view *view, char * const *paths, const struc
 		abort();
 	if (!a.dumps.n) {
 		report_init(&report, &a);
-		check_total(&report);
+		check_groups_add_up(&report);
 		report_free(&report);
 	}
 	output = make_output_options(&o);
@@ -122,7 +125,7 @@ static void write_view(const struct view *view, char * const *paths, const struc
 	answer_free(&a);
 }
 
-static void name_addresses(const char *path)
+static void look_up_addresses(const char *path)
 {
 	struct kallsyms *k = kallsyms_open(path);
 	unsigned int i;
@@ -139,7 +142,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
-	static struct file good, bad;
+	static struct memory_file good, bad;
 	struct options objects = { .page_size = PAGE_SIZE, .format = FORMAT_TSV };
 	static FILE *nowhere;
 	struct owner_sentence s;
@@ -147,21 +150,24 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	unsigned int i;
 
 	if (!nowhere) {
-		/* Discard messages. The sanitizers write to the descriptor, not to stderr. */
+		/*
+		 * Discard messages of ownertop. The sanitizers write to the descriptor, not to
+		 * stderr.
+		 */
 		nowhere = fopen("/dev/null", "w");
 		stderr = nowhere;
-		good = file_new("good");
-		file_set(&good, handles, sizeof(handles) - 1);
-		bad = file_new("bad");
+		good = memory_file_create("good");
+		memory_file_write(&good, handles, sizeof(handles) - 1);
+		bad = memory_file_create("bad");
 	}
 	input = parse_sentence(data, size, &s);
-	file_set(&bad, input, size - (input - data));
+	memory_file_write(&bad, input, size - (input - data));
 	for (i = 0; i < nr_views; i++)
 		write_view(&views[i], (char *[]){ bad.path, good.path }, &s, nowhere);
 	apply_sentence(&objects, &s);
 	answer_print_objects(&objects, (char *[]){ bad.path, good.path }, 2, nowhere);
 	objects.format = FORMAT_TEXT;
 	answer_print_objects(&objects, (char *[]){ bad.path, good.path }, 2, nowhere);
-	name_addresses(bad.path);
+	look_up_addresses(bad.path);
 	return 0;
 }

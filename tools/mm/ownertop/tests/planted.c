@@ -19,7 +19,10 @@ noinline void keep(void *object)
 	asm volatile("" : : "r"(object) : "memory");
 }
 
-/* The call is the last instruction of its line, so its return address is of another line. */
+/*
+ * Call take() with the last instruction of the line, so that the return address belongs to
+ * another line.
+ */
 static __always_inline void inner(void)
 {
 	take(1);		/* INNER */
@@ -36,7 +39,7 @@ noinline void outer(void)
 	middle();		/* OUTER */
 }
 
-/* A function without inlined functions. */
+/* This function calls no inlined function. */
 void direct(void)
 {
 	keep(take(2));		/* DIRECT */

@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0
-/* Compiled twice into one program, which then has two functions with the same name. */
+/*
+ * Part of the program of planted.c. It is compiled twice into the program, which then has two
+ * functions with the same name.
+ */
 #include "planted.h"
 
 static noinline void twice(void)

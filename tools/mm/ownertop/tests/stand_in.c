@@ -47,7 +47,10 @@ static void log_sentence(const char *question, size_t length)
 		abort();
 }
 
-/* After a write to owner/query, its descriptor reads from the file with the answer. */
+/*
+ * Replace write(): after a write to owner/query, its descriptor reads from the file with the
+ * answer.
+ */
 ssize_t write(int fd, const void *bytes, size_t length)
 {
 	ssize_t (*next)(int fd, const void *bytes, size_t length) = dlsym(RTLD_NEXT, "write");

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Live mode. On a terminal, the table is redrawn and keys change it. Otherwise the tables
+ * Run live mode. On a terminal, the table is redrawn and keys change it. Otherwise the tables
  * are printed one after the other.
  */
 #include <locale.h>
@@ -16,14 +16,14 @@
 #include "ui/screen.h"
 #include "output/writer.h"
 
-/* Lines beside the groups: status, head, rest, total and notes. */
+/* Lines of the screen that are no groups: status, head, rest, total and notes. */
 #define OTHER_LINES 7
 
-/* Depth after "-" is pressed while all frames are shown. */
+/* Number of frames that are shown after "-" is pressed while all frames are shown. */
 #define DEPTH_AFTER_ALL 4
 
 struct live {
-	struct options o;	/* keys change order and depth */
+	struct options o;	/* options of the command line; keys change order and depth */
 	char * const *paths;
 	int nr_paths;
 	bool paused;
@@ -33,7 +33,7 @@ struct live {
 
 static void read_live_answer(struct live *l, bool quiet)
 {
-	/* rows_begin_table() sets a locale that would slow down matching. */
+	/* rows_begin_table() has set a locale that would slow down matching. */
 	setlocale(LC_CTYPE, "C");
 	answer_free(&l->a);
 	l->a.health.quiet = quiet;
@@ -45,7 +45,7 @@ static int get_exit_status(const struct live *l)
 	return health_is_complete(&l->a.health) ? STATUS_COMPLETE : STATUS_INCOMPLETE;
 }
 
-/* The lines of a group: its row and the chain below it. */
+/* Returns the number of lines of a group: its row and the chain below it. */
 static u32 count_group_lines(const struct live *l, const struct group *g)
 {
 	u32 frames;
@@ -56,7 +56,7 @@ static u32 count_group_lines(const struct live *l, const struct group *g)
 	return 1 + (frames ? frames : 1);
 }
 
-/* The number of groups that fit on the screen, at most --top. */
+/* Returns the number of groups that fit on the screen, at most --top. */
 static u32 count_groups_that_fit(const struct live *l)
 {
 	u32 others = OTHER_LINES + sum_is_estimate(&l->a.model.total);

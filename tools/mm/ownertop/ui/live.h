@@ -5,7 +5,7 @@
 
 #include "ask/options.h"
 
-/* Returns the exit status for the last read. */
+/* Run a view in live mode until the user quits. Returns the exit status for the last read. */
 int live_run_view(const struct options *o, char * const *paths, int n);
 
 #endif

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-/* Sets up the terminal for live mode and restores it. */
+/* Set up the terminal for live mode, and restore it. */
 #include <errno.h>
 #include <poll.h>
 #include <signal.h>
@@ -21,11 +21,14 @@
 #define DEFAULT_ROWS 24
 
 static struct termios original;
-/* Signal handlers write to these. */
+/* Flags that signal handlers set. */
 static atomic_bool is_set_up;
 static atomic_bool changed;
 
-/* Signal handlers call this and the next two functions: no stdio, no allocation. */
+/*
+ * Write all bytes to the terminal. Signal handlers call this, set_up_terminal() and
+ * restore_terminal(), so they use no stdio and allocate nothing.
+ */
 static void write_all(const char *s, size_t len)
 {
 	while (len) {
@@ -61,7 +64,7 @@ static void restore_terminal(void)
 	tcsetattr(STDIN_FILENO, TCSANOW, &original);
 }
 
-/* SA_RESETHAND has restored the default action, which ends the program. */
+/* Handle a signal that ends the program: SA_RESETHAND has restored its default action. */
 static void handle_ending_signal(int sig)
 {
 	restore_terminal();
@@ -75,7 +78,7 @@ static void handle_stop_signal(int sig)
 	(void)sig;
 	restore_terminal();
 	raise(SIGSTOP);
-	/* Continued: the shell may have changed the terminal in the meantime. */
+	/* After SIGCONT: the shell may have changed the terminal in the meantime. */
 	tcgetattr(STDIN_FILENO, &original);
 	set_up_terminal();
 	changed = true;
@@ -125,7 +128,7 @@ size_t screen_count_rows(void)
 	return DEFAULT_ROWS;
 }
 
-/* One write() for the whole screen avoids flicker. */
+/* Draw the lines of @text. One write() for the whole screen avoids flicker. */
 void screen_draw_text(struct text text)
 {
 	size_t rows = screen_count_rows(), row, len;

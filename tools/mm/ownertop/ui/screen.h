@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * The terminal in live mode: alternate screen, no echo, single keys. The terminal is
+ * Control the terminal in live mode: alternate screen, no echo, single keys. The terminal is
  * restored however the program ends, and while it is stopped.
  */
 #ifndef OWNERTOP_SCREEN_H
@@ -10,18 +10,20 @@
 
 enum {
 	SCREEN_TIMEOUT = -1,
-	SCREEN_CHANGED = -2,	/* the size changed, or the program was stopped and continued */
+	SCREEN_CHANGED = -2,	/* another size, or the program was stopped and continued */
 	SCREEN_GONE = -3,	/* standard input was closed */
 };
 
-/* Returns false if standard input and output are not a terminal. */
+/* Set up the screen. Returns false if standard input and output are not a terminal. */
 bool screen_begin(void);
 void screen_end(void);
 
 size_t screen_count_rows(void);
-/* Draw the lines of @text from the top. Lines that do not fit are left out. */
+/* Draw the lines of @text from the top of the screen. Lines that do not fit are left out. */
 void screen_draw_text(struct text text);
-/* Wait for a key; -1: without a timeout. Returns it, or one of the values above. */
+/*
+ * Wait for a key and return it, or one of the SCREEN_ values. @milliseconds: timeout; -1: none.
+ */
 int screen_read_key(int milliseconds);
 
 #endif

@@ -7,8 +7,9 @@
 #
 # usage: bench_ownertop.sh KERNEL_TREE [DUMP]
 #
-# KERNEL_TREE has page_owner_sort.c. The default DUMP is generated, with 300,000 records;
-# the views records and pprof and the last run of page_owner_sort show 200,000 groups of it.
+# KERNEL_TREE has page_owner_sort.c. The default DUMP is generated: it has 300,000 records in
+# 200,000 groups. The views records and pprof, and page_owner_sort without --cull, print all
+# groups; the other runs print fewer.
 set -eu
 
 if [ $# -lt 1 ] || [ $# -gt 2 ]; then

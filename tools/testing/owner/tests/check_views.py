@@ -31,8 +31,10 @@ TABLE_ROW = r" +\d+ +(\S+) +[\d.]+% +(?:\S+ +)?(\d+) +\w+  (\S*)"
 DIFF_ROW = r" +\d+ +\+(\S+) +- +\1 +\+(\d+)  (\S*)"
 TREND_ROW = r" +\d+ +\+(\S+) +\1 +\+([\d.]+) +1/1 +-  (\S*)"
 
-# page_owner_sort: the first line of a block; sort options; keys by which blocks merge.
+# First line of a block in the output of page_owner_sort.
 BLOCK = re.compile(r"(\d+) times, \d+ pages")
+# Options of page_owner_sort: how it sorts blocks, by which keys it merges them, and the keys
+# with which only the numbers of records are compared.
 SORTS = ["-a", "-m", "-n", "-p", "-P", "-s", "-t"]
 CULLS = ["st", "st,name", "st,pid", "st,tgid", "st,allocator", "st,p,tg,n,ator"]
 CULLS_ONLY_COUNTED = ["pid", "tgid", "name", "allocator"]
