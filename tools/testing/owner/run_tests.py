@@ -18,7 +18,7 @@ import threading
 import time
 from dataclasses import dataclass, field
 
-from workbench import BUILD, HERE, ROOT, say
+from workbench import BUILD, HERE, ROOT, print_line
 
 SUITES = HERE / "suites"
 RESULT = re.compile(r"^( *)(not ok|ok)\b\s*(\d*)\s*-?\s*(.*)$")
@@ -34,7 +34,7 @@ LIMIT = 1500
 
 
 @dataclass
-class Outcome:
+class SuiteOutcome:
     """The results of a suite."""
     passed: int = 0
     failed: int = 0
@@ -42,33 +42,33 @@ class Outcome:
     seconds: float = 0
     failures: list[str] = field(default_factory=list)
 
-    def fail(self, what: str) -> None:
+    def add_failure(self, what: str) -> None:
         """Count a failure; the text is repeated at the end of the run."""
         self.failed += 1
         self.failures.append(what)
 
 
-class Counter:
+class ResultCounter:
     """Counts the leaves of a KTAP tree; the line after subtests is their summary."""
 
     def __init__(self, suite: str) -> None:
         self.suite = suite
-        self.outcome = Outcome()
+        self.outcome = SuiteOutcome()
         self.depths: list[int] = []
         self.planned = self.seen = 0
         self.recent: list[str] = []  # lines since the last result
         self.explaining = 0  # comment lines still to be kept with the last failure
 
-    def add_line(self, text: str) -> None:
+    def parse_line(self, text: str) -> None:
         """Read one line of a suite's output."""
         if text.startswith(PROGRESS):
-            say("    " + text.removeprefix(PROGRESS))
+            print_line("    " + text.removeprefix(PROGRESS))
             return
         plan = PLAN.match(text)
         if plan and not plan[1]:
             self.planned += int(plan[2])
             if plan[2] == "0":
-                self.add_leaf(True, text)
+                self.count_result(True, text)
         result = RESULT.match(text)
         if not result:
             line = text.strip()[:200]
@@ -85,31 +85,31 @@ class Counter:
         self.depths.append(depth)
         self.seen += depth == 0
         if not summary:
-            self.add_leaf(result[2] == "ok", result[4])
+            self.count_result(result[2] == "ok", result[4])
         self.recent = []
 
-    def add_leaf(self, good: bool, name: str) -> None:
+    def count_result(self, good: bool, name: str) -> None:
         """Count one result."""
         skip = SKIP.search(name)
         if skip and good:
             self.outcome.skipped += 1
-            say(f"    skipped: {self.suite}: {name}"
-                + ("" if skip[1] else " (the test does not say why)"))
+            print_line(f"    skipped: {self.suite}: {name}"
+                       + ("" if skip[1] else " (the test does not say why)"))
         elif good:
             self.outcome.passed += 1
         else:
-            self.outcome.fail("\n      ".join([f"{self.suite}: {name}", *self.recent]))
+            self.outcome.add_failure("\n      ".join([f"{self.suite}: {name}", *self.recent]))
             self.explaining = LINES_AFTER
 
-    def close(self, status: int) -> Outcome:
+    def check_plan(self, status: int) -> SuiteOutcome:
         """Check the exit status and the plan."""
         outcome = self.outcome
         if status and not outcome.failed:
-            outcome.fail(f"{self.suite}: ended with status {status}")
+            outcome.add_failure(f"{self.suite}: ended with status {status}")
         elif not outcome.passed + outcome.failed + outcome.skipped:
-            outcome.fail(f"{self.suite}: printed no result")
+            outcome.add_failure(f"{self.suite}: printed no result")
         elif self.planned and self.planned != self.seen:
-            outcome.fail(f"{self.suite}: planned {self.planned} tests, ran {self.seen}")
+            outcome.add_failure(f"{self.suite}: planned {self.planned} tests, ran {self.seen}")
         return outcome
 
 
@@ -123,11 +123,11 @@ def load_suites() -> dict[str, str]:
     return suites
 
 
-def run_suite(name: str, command: str) -> Outcome:
+def run_suite(name: str, command: str) -> SuiteOutcome:
     """Run one suite; its output is kept in build/test/NAME.log."""
-    say(f"--- {name}: {command}")
+    print_line(f"--- {name}: {command}")
     began = time.monotonic()
-    counter = Counter(name)
+    counter = ResultCounter(name)
     log = BUILD / "test" / f"{name}.log"
     log.parent.mkdir(parents=True, exist_ok=True)
     suite = subprocess.Popen(["bash", "-c", command], cwd=ROOT, stdin=subprocess.DEVNULL,
@@ -139,15 +139,15 @@ def run_suite(name: str, command: str) -> Outcome:
         assert suite.stdout
         for raw in suite.stdout:
             file.write(raw)
-            counter.add_line(raw.decode(errors="replace").rstrip("\r\n"))
-    outcome = counter.close(suite.wait())
+            counter.parse_line(raw.decode(errors="replace").rstrip("\r\n"))
+    outcome = counter.check_plan(suite.wait())
     timer.cancel()
     outcome.seconds = time.monotonic() - began
     if outcome.failed:
         lines = log.read_text(errors="replace").split("\n")
-        say("\n".join(f"    | {line}" for line in lines[-120:]))
-    say(f"    {outcome.passed} ok, {outcome.failed} not ok, {outcome.skipped} skipped, "
-        f"{outcome.seconds:.0f} s")
+        print_line("\n".join(f"    | {line}" for line in lines[-120:]))
+    print_line(f"    {outcome.passed} ok, {outcome.failed} not ok, {outcome.skipped} skipped, "
+               f"{outcome.seconds:.0f} s")
     return outcome
 
 
@@ -156,7 +156,7 @@ def main() -> None:
     suites = load_suites()
     if sys.argv[1:] == ["--list"]:
         for name, command in suites.items():
-            say(f"{name}: {command}")
+            print_line(f"{name}: {command}")
         return
     wanted = {name: command for name, command in suites.items()
               if not sys.argv[1:] or name.startswith(tuple(sys.argv[1:]))}
@@ -165,15 +165,15 @@ def main() -> None:
                  f"there are {', '.join(suites)}")
     outcomes = {name: run_suite(name, command) for name, command in wanted.items()}
 
-    say("\nslowest:")
+    print_line("\nslowest:")
     for name in sorted(outcomes, key=lambda each: -outcomes[each].seconds)[:6]:
-        say(f"  {outcomes[name].seconds:6.0f} s  {name}")
+        print_line(f"  {outcomes[name].seconds:6.0f} s  {name}")
     failures = [what for outcome in outcomes.values() for what in outcome.failures]
     if failures:
-        say("\nfailed:\n  " + "\n  ".join(failures))
+        print_line("\nfailed:\n  " + "\n  ".join(failures))
     total = [sum(getattr(outcome, kind) for outcome in outcomes.values())
              for kind in ("passed", "failed", "skipped")]
-    say(f"\n{total[0]} passed, {total[1]} failed, {total[2]} skipped")
+    print_line(f"\n{total[0]} passed, {total[1]} failed, {total[2]} skipped")
     sys.exit(1 if total[1] else 0)
 
 

@@ -27,12 +27,12 @@ def die(message: str) -> NoReturn:
     sys.exit(f"error: {message}")
 
 
-def say(message: str) -> None:
+def print_line(message: str) -> None:
     """Print a line at once, also into a pipe."""
     print(message, flush=True)
 
 
-def run(*command: str | Path, cwd: Path | None = None, **kwargs) -> str:
+def run_command(*command: str | Path, cwd: Path | None = None, **kwargs) -> str:
     """Run a command and return its output; exit if it fails."""
     done = subprocess.run(
         [str(word) for word in command], cwd=cwd, text=True,
@@ -42,6 +42,6 @@ def run(*command: str | Path, cwd: Path | None = None, **kwargs) -> str:
     return done.stdout
 
 
-def git(*words: str | Path, cwd: Path = TREE) -> str:
+def run_git(*words: str | Path, cwd: Path = TREE) -> str:
     """Run git, by default in build/tree."""
-    return run("git", *words, cwd=cwd, env=os.environ | IDENT)
+    return run_command("git", *words, cwd=cwd, env=os.environ | IDENT)

@@ -18,20 +18,20 @@ from pathlib import Path
 
 sys.path.append(str(Path(__file__).resolve().parents[1]))
 
-from workbench import BUILD, die, say  # noqa: E402
+from workbench import BUILD, die, print_line  # noqa: E402
 
-from measure import BOOTS, Figures, measure_all  # noqa: E402
+from measure import BOOTS, BenchFigures, measure_all_modes  # noqa: E402
 from modes import ALONE, BASE, BOUNDS, CALLS, MODES, NATIVE, NATIVE_BASE  # noqa: E402
 
 # A figure may exceed its bound by this factor.
 TOLERANCE = 1.03
-# The chain at which most operations are shown.
+# Depth of the call chain at which the table shows most operations.
 CHAIN = 8
-# Operations shown at every chain.
+# Operations that the table shows at every depth of the call chain.
 AT_EACH_CHAIN = ("kmalloc-64", "pages-0")
 
 
-def write_tsv(results: dict[str, Figures]) -> None:
+def write_figures_tsv(results: dict[str, BenchFigures]) -> None:
     """Write all figures to build/bench.tsv."""
     lines = ["operation\tchain\tmode\tleast\tmedian\n"]
     lines += [f"{operation}\t{chain}\t{mode}\t{figure.least:.2f}\t{figure.median:.2f}\n"
@@ -40,55 +40,56 @@ def write_tsv(results: dict[str, Figures]) -> None:
     (BUILD / "bench.tsv").write_text("".join(lines))
 
 
-def is_shown(operation: str, chain: int) -> bool:
+def is_row_shown(operation: str, chain: int) -> bool:
     """True if the table has a row for the operation at this chain."""
     if operation in (*AT_EACH_CHAIN, CALLS) or operation.startswith("bytes-"):
         return True
     return chain == CHAIN and operation != "frames"
 
 
-def print_table(results: dict[str, Figures]) -> None:
+def print_added_costs(results: dict[str, BenchFigures]) -> None:
     """Print the base's figures, and the difference of each mode."""
     base = results[BASE]
     others = [name for name in results if name not in (BASE, *ALONE, *NATIVE)]
-    say(f"\n{'operation':24}{'frames':>7}{BASE:>10}"
-        + "".join(f"{'+' + name:>15}" for name in others))
+    print_line(f"\n{'operation':24}{'frames':>7}{BASE:>10}"
+               + "".join(f"{'+' + name:>15}" for name in others))
     for (operation, chain), figure in base.items():
-        if not is_shown(operation, chain):
+        if not is_row_shown(operation, chain):
             continue
-        # Bytes have no call chain; a system call has another one than the rest.
+        # An operation that counts bytes has no call chain. A system call is not at the depth
+        # of the other operations.
         alone = operation == CALLS or operation.startswith("bytes-")
         frames = "" if alone else f"{base['frames', chain].median:.0f}"
-        say(f"{operation:24}{frames:>7}{figure.median:10,.1f}"
-            + "".join(f"{results[name][operation, chain].median - figure.median:15,.1f}"
-                      for name in others))
+        print_line(f"{operation:24}{frames:>7}{figure.median:10,.1f}"
+                   + "".join(f"{results[name][operation, chain].median - figure.median:15,.1f}"
+                             for name in others))
     for name in ALONE:
         for (what, frames), figure in results.get(name, {}).items():
-            say(f"{what:24}{frames or '':>7}{figure.median:10,.1f}")
-    say("\nInstructions for an operation and its opposite, for a call chain, or for each object of "
-        "a query, and bytes; all figures are in build/bench.tsv")
+            print_line(f"{what:24}{frames or '':>7}{figure.median:10,.1f}")
+    print_line("\nInstructions for an operation and its opposite, for a call chain, or for each "
+               "object of a query, and bytes; all figures are in build/bench.tsv")
 
 
-def print_native(results: dict[str, Figures]) -> None:
+def print_native_costs(results: dict[str, BenchFigures]) -> None:
     """Print nanoseconds of the base, and the other modes as multiples."""
     base = results[NATIVE_BASE]
     others = [name for name in NATIVE if name in results and name != NATIVE_BASE]
-    say(f"\n{'operation':24}{'frames':>7}{NATIVE_BASE + ' ns':>12}"
-        + "".join(f"{name:>15}" for name in others))
+    print_line(f"\n{'operation':24}{'frames':>7}{NATIVE_BASE + ' ns':>12}"
+               + "".join(f"{name:>15}" for name in others))
     for (operation, chain), figure in base.items():
-        if is_shown(operation, chain):
-            say(f"{operation:24}{base['frames', chain].median:7.0f}{figure.median:12.1f}"
-                + "".join(f"{results[name][operation, chain].median / figure.median:14.2f}x"
-                          for name in others))
-    say(f"\nMedians of {BOOTS} boots of user-mode Linux, natively, and ratios")
+        if is_row_shown(operation, chain):
+            print_line(f"{operation:24}{base['frames', chain].median:7.0f}{figure.median:12.1f}"
+                       + "".join(f"{results[name][operation, chain].median / figure.median:14.2f}x"
+                                 for name in others))
+    print_line(f"\nMedians of {BOOTS} boots of user-mode Linux, natively, and ratios")
 
 
-def check() -> int:
+def check_bounds() -> int:
     """Check each bound; print TAP."""
     names = list(dict.fromkeys([BASE, *(bound.over for bound in BOUNDS),
                                 *(bound.mode for bound in BOUNDS)]))
     only = tuple(dict.fromkeys(bound.operation for bound in BOUNDS if bound.mode not in ALONE))
-    results = measure_all(names, only)
+    results = measure_all_modes(names, only)
     missed = 0
     for number, bound in enumerate(BOUNDS, 1):
         key = bound.operation, bound.chain
@@ -96,11 +97,11 @@ def check() -> int:
         added = results[bound.mode][key].median - plain
         good = added <= bound.added * TOLERANCE
         missed += not good
-        say(f"{'ok' if good else 'not ok'} {number} - {bound.operation}, {bound.mode}, chain "
-            f"{bound.chain}: at most {bound.added} instructions added")
-        say(f"# {plain:.2f} {'plain' if bound.over == BASE else bound.over}, {added:+.2f}"
-            + (f"; the target is {bound.target}" if bound.target else ""))
-    say(f"1..{len(BOUNDS)}")
+        print_line(f"{'ok' if good else 'not ok'} {number} - {bound.operation}, {bound.mode}, "
+                   f"chain {bound.chain}: at most {bound.added} instructions added")
+        print_line(f"# {plain:.2f} {'plain' if bound.over == BASE else bound.over}, {added:+.2f}"
+                   + (f"; the target is {bound.target}" if bound.target else ""))
+    print_line(f"1..{len(BOUNDS)}")
     return 1 if missed else 0
 
 
@@ -108,7 +109,7 @@ def main() -> int:
     """The program."""
     words = sys.argv[1:]
     if words == ["--check"]:
-        return check()
+        return check_bounds()
     unknown = [word for word in words if word not in MODES]
     if unknown:
         die(f"no such mode: {', '.join(unknown)}; there are {', '.join(MODES)}")
@@ -118,12 +119,12 @@ def main() -> int:
     if set(names) & set(NATIVE):
         names.insert(0, NATIVE_BASE)
     names = list(dict.fromkeys(names))
-    results = measure_all(names, memory=True)
-    write_tsv(results)
+    results = measure_all_modes(names, memory=True)
+    write_figures_tsv(results)
     if BASE in results:
-        print_table(results)
+        print_added_costs(results)
     if NATIVE_BASE in results:
-        print_native(results)
+        print_native_costs(results)
     return 0
 
 

@@ -19,7 +19,7 @@ HEADER = re.compile(
     r"pid -?\d+, tgid -?\d+ \((?P<comm>.*)\), ts \d+ ns(?P<more>.*)")
 
 
-class Pattern:
+class RecordPattern:
     """The parts of one record of the sample."""
 
     def __init__(self, block):
@@ -43,7 +43,7 @@ def read_patterns(path):
     text = "\n".join(line for line in text.split("\n")
                      if not line.startswith("#"))
     blocks = (block.strip("\n") for block in text.split("\n\n"))
-    patterns = [Pattern(block) for block in blocks if block.strip()]
+    patterns = [RecordPattern(block) for block in blocks if block.strip()]
     return [p for p in patterns if p.frames], comments
 
 
@@ -54,17 +54,17 @@ def vary_chain(rng, pattern, patterns, depth):
     frames = pattern.frames[:keep] + outer[-rng.randint(1, len(outer)):]
     while len(frames) < depth:
         frames = frames + rng.choice(patterns).frames
-    return "\n".join(vary_offset(rng, frame) for frame in frames[:depth])
+    return "\n".join(vary_frame_offset(rng, frame) for frame in frames[:depth])
 
 
-def vary_offset(rng, frame):
+def vary_frame_offset(rng, frame):
     """Change the call site within the function in one of ten frames."""
     if rng.random() < 0.9:
         return frame
     return re.sub(r"\+0x[0-9a-f]+/", f"+0x{rng.randrange(16, 512):x}/", frame)
 
 
-def make_sites(rng, patterns, args):
+def make_allocation_sites(rng, patterns, args):
     """Distinct (pattern, chain) pairs, the frequent ones first."""
     sites = {}
     while len(sites) < args.chains:
@@ -74,13 +74,13 @@ def make_sites(rng, patterns, args):
     return list(sites.values())
 
 
-def records(args):
+def generate_records(args):
     """The text of the dump, record by record."""
     rng = random.Random(args.seed)
     patterns, comments = read_patterns(args.sample)
     if comments:
         yield f"{comments[0]}\n# tracked {args.records} untracked 0\n"
-    sites = make_sites(rng, patterns, args)
+    sites = make_allocation_sites(rng, patterns, args)
     weights = itertools.accumulate(1 / (rank + 1) for rank in range(len(sites)))
     chosen = rng.choices(sites, cum_weights=list(weights), k=args.records)
     pfn, ts = 0x1000, 10**9
@@ -108,7 +108,7 @@ def main():
                         help="most time between two records (default %(default)s)")
     parser.add_argument("--seed", type=int, default=1)
     args = parser.parse_args()
-    sys.stdout.writelines(records(args))
+    sys.stdout.writelines(generate_records(args))
 
 
 if __name__ == "__main__":

@@ -7,9 +7,9 @@ import subprocess
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 
-from modes import CALLS, MODES, NATIVE, Mode
+from modes import CALLS, MODES, NATIVE, BenchMode
 
-from workbench import BUILD, HERE, die, say
+from workbench import BUILD, HERE, die, print_line
 
 # Boots of each mode that is measured in nanoseconds.
 BOOTS = 5
@@ -29,17 +29,17 @@ CALL = """
 
 
 @dataclass
-class Figure:
+class BenchFigure:
     """The smallest and the median result of an operation."""
     least: float
     median: float
 
 
-# By operation and chain.
-Figures = dict[tuple[str, int], Figure]
+# The figures of one mode. The key is an operation and the depth of its call chain.
+BenchFigures = dict[tuple[str, int], BenchFigure]
 
 
-def command_for(mode: Mode, only: tuple[str, ...], memory: bool) -> str:
+def compose_guest_command(mode: BenchMode, only: tuple[str, ...], memory: bool) -> str:
     """The guest's commands: they print the figures of some operations, or of all."""
     if mode.instead:
         return mode.instead
@@ -66,53 +66,53 @@ def command_for(mode: Mode, only: tuple[str, ...], memory: bool) -> str:
     return command + "dmesg | grep -F owner_bench:"
 
 
-def measure(name: str, only: tuple[str, ...], memory: bool) -> Figures:
+def measure_mode(name: str, only: tuple[str, ...], memory: bool) -> BenchFigures:
     """Boot a mode and measure some operations, or all."""
     mode = MODES[name]
     clock = [] if name in NATIVE else ["--icount"]
     done = subprocess.run(
         [HERE / "guest/guest.py", "run", mode.kernel, *clock, "--timeout", str(LIMIT),
          "--append", mode.append, "--extra", BUILD / mode.kernel / "owner-modules",
-         "--cmd", command_for(mode, only, memory)],
+         "--cmd", compose_guest_command(mode, only, memory)],
         text=True, stdout=subprocess.PIPE, stderr=subprocess.PIPE)
     if done.returncode:
         die(f"mode {name}: the guest ended with status {done.returncode}:\n"
             + (done.stdout + done.stderr)[-2000:])
-    figures = {(operation, int(chain)): Figure(float(least), float(median))
+    figures = {(operation, int(chain)): BenchFigure(float(least), float(median))
                for operation, chain, least, median in RESULT.findall(done.stdout)}
     if not figures:
         die(f"mode {name} printed no figure:\n{done.stdout[-2000:]}")
     return figures
 
 
-def measure_counted(name: str, only: tuple[str, ...], memory: bool) -> Figures:
+def measure_instructions(name: str, only: tuple[str, ...], memory: bool) -> BenchFigures:
     """Measure instructions in one boot: they are the same in each."""
-    figures = measure(name, only, memory)
-    say(f"# progress: {name} is measured")
+    figures = measure_mode(name, only, memory)
+    print_line(f"# progress: {name} is measured")
     return figures
 
 
-def measure_native(names: list[str]) -> dict[str, Figures]:
+def measure_nanoseconds(names: list[str]) -> dict[str, BenchFigures]:
     """Measure nanoseconds: the median of several boots of each mode.
 
     The modes take turns, so that other load on the machine affects all of them.
     """
-    boots: dict[str, list[Figures]] = {name: [] for name in names}
+    boots: dict[str, list[BenchFigures]] = {name: [] for name in names}
     for number in range(BOOTS if names else 0):
         for name in names:
-            boots[name].append(measure(name, (), False))
-        say(f"# progress: nanoseconds, {number + 1} of {BOOTS}")
-    return {name: {key: Figure(min(run[key].least for run in runs),
-                               statistics.median(run[key].median for run in runs))
+            boots[name].append(measure_mode(name, (), False))
+        print_line(f"# progress: nanoseconds, {number + 1} of {BOOTS}")
+    return {name: {key: BenchFigure(min(run[key].least for run in runs),
+                                    statistics.median(run[key].median for run in runs))
                    for key in runs[0]}
             for name, runs in boots.items()}
 
 
-def measure_all(names: list[str], only: tuple[str, ...] = (),
-                memory: bool = False) -> dict[str, Figures]:
+def measure_all_modes(names: list[str], only: tuple[str, ...] = (),
+                      memory: bool = False) -> dict[str, BenchFigures]:
     """Build the kernels, then run two guests at a time."""
     kernels = list(dict.fromkeys(MODES[name].kernel for name in names))
-    say(f"# progress: building {', '.join(kernels)}")
+    print_line(f"# progress: building {', '.join(kernels)}")
     log = BUILD / "bench.log"
     log.parent.mkdir(exist_ok=True)
     with log.open("w") as file:
@@ -120,7 +120,7 @@ def measure_all(names: list[str], only: tuple[str, ...] = (),
         if build.returncode:
             die(f"{', '.join(kernels)} did not build:\n{log.read_text()[-2000:]}")
     with ThreadPoolExecutor(2) as pool:
-        futures = {name: pool.submit(measure_counted, name, only, memory)
+        futures = {name: pool.submit(measure_instructions, name, only, memory)
                    for name in names if name not in NATIVE}
         results = {name: future.result() for name, future in futures.items()}
-    return results | measure_native([name for name in names if name in NATIVE])
+    return results | measure_nanoseconds([name for name in names if name in NATIVE])

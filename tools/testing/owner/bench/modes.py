@@ -49,55 +49,55 @@ ASK_QUERIES = """
 
 
 @dataclass
-class Mode:
+class BenchMode:
     """A kernel, its command line, and the guest's commands before the measurement."""
     kernel: str
     append: str = ""
     prepare: str = ":"
-    # Commands that measure something else than the modules do.
+    # Commands that run instead of the benchmark modules.
     instead: str = ""
 
 
-def rule(sentence: str) -> Mode:
-    """slab_owner=on with a rule."""
-    return Mode("x86_64", f'slab_owner=on owner="{sentence}"')
+def make_rule_mode(sentence: str) -> BenchMode:
+    """Return a mode with slab_owner=on and this rule."""
+    return BenchMode("x86_64", f'slab_owner=on owner="{sentence}"')
 
 
 MODES = {
-    BASE: Mode("vanilla"),
-    "memcg": Mode("vanilla", prepare=IN_A_CGROUP),
-    "profiling-off": Mode("profiling"),
-    "profiling-on": Mode("profiling", "sysctl.vm.mem_profiling=1"),
-    "slab_debug=U": Mode("vanilla", "slab_debug=U"),
-    "page_owner": Mode("vanilla", "page_owner=on"),
-    "page_owner,ours": Mode("x86_64", "page_owner=on"),
-    "off": Mode("x86_64"),
-    "ready": Mode("x86_64", "slab_owner=ready"),
-    "sampled": Mode("x86_64", "slab_owner=ready owner=sample=512K"),
-    "depth-1": Mode("x86_64", "slab_owner=ready owner=depth=1"),
-    "depth-4": Mode("x86_64", "slab_owner=ready owner=depth=4"),
-    "depth-8": Mode("x86_64", "slab_owner=ready owner=depth=8"),
-    "on": Mode("x86_64", "slab_owner=on"),
-    "on,free": Mode("x86_64", "slab_owner=on,free=on"),
+    BASE: BenchMode("vanilla"),
+    "memcg": BenchMode("vanilla", prepare=IN_A_CGROUP),
+    "profiling-off": BenchMode("profiling"),
+    "profiling-on": BenchMode("profiling", "sysctl.vm.mem_profiling=1"),
+    "slab_debug=U": BenchMode("vanilla", "slab_debug=U"),
+    "page_owner": BenchMode("vanilla", "page_owner=on"),
+    "page_owner,ours": BenchMode("x86_64", "page_owner=on"),
+    "off": BenchMode("x86_64"),
+    "ready": BenchMode("x86_64", "slab_owner=ready"),
+    "sampled": BenchMode("x86_64", "slab_owner=ready owner=sample=512K"),
+    "depth-1": BenchMode("x86_64", "slab_owner=ready owner=depth=1"),
+    "depth-4": BenchMode("x86_64", "slab_owner=ready owner=depth=4"),
+    "depth-8": BenchMode("x86_64", "slab_owner=ready owner=depth=8"),
+    "on": BenchMode("x86_64", "slab_owner=on"),
+    "on,free": BenchMode("x86_64", "slab_owner=on,free=on"),
     # Rules that change nothing, so that the added cost is the cost of evaluating them.
-    "rule-cache": rule("depth=16 if cache == kmalloc-64"),
-    "rule-task": rule("track=off if cache == kmalloc-64 && comm == nobody"),
-    "rule-func": rule("track=off if cache == kmalloc-64 && func == vfs_*"),
-    "rule-cgroup": rule("track=off if cache == kmalloc-64 && cgroup == /nobody"),
-    UNWIND: Mode("x86_64", "kunit.enable=1 kunit.filter_glob=owner_unwind",
-                 instead="cat /sys/kernel/debug/kunit/owner_unwind/results"),
-    QUERY: Mode("x86_64", "slab_owner=on", instead=ASK_QUERIES),
-    NATIVE_BASE: Mode("um"),
-    "um,sampled": Mode("um", "slab_owner=ready owner=sample=512K"),
-    "um,depth-8": Mode("um", "slab_owner=ready owner=depth=8"),
-    "um,on": Mode("um", "slab_owner=on"),
-    "um,page_owner": Mode("um", "page_owner=on"),
+    "rule-cache": make_rule_mode("depth=16 if cache == kmalloc-64"),
+    "rule-task": make_rule_mode("track=off if cache == kmalloc-64 && comm == nobody"),
+    "rule-func": make_rule_mode("track=off if cache == kmalloc-64 && func == vfs_*"),
+    "rule-cgroup": make_rule_mode("track=off if cache == kmalloc-64 && cgroup == /nobody"),
+    UNWIND: BenchMode("x86_64", "kunit.enable=1 kunit.filter_glob=owner_unwind",
+                      instead="cat /sys/kernel/debug/kunit/owner_unwind/results"),
+    QUERY: BenchMode("x86_64", "slab_owner=on", instead=ASK_QUERIES),
+    NATIVE_BASE: BenchMode("um"),
+    "um,sampled": BenchMode("um", "slab_owner=ready owner=sample=512K"),
+    "um,depth-8": BenchMode("um", "slab_owner=ready owner=depth=8"),
+    "um,on": BenchMode("um", "slab_owner=on"),
+    "um,page_owner": BenchMode("um", "page_owner=on"),
 }
 NATIVE = [name for name, mode in MODES.items() if mode.kernel == "um"]
 
 
 @dataclass
-class Bound:
+class CostBound:
     """The instructions that a mode may add to an operation, and the target if lower."""
     operation: str
     chain: int
@@ -108,16 +108,16 @@ class Bound:
 
 
 BOUNDS = [
-    Bound("kmalloc-64", 8, "off", 2),
-    Bound("kmalloc-64", 8, "sampled", 22),
-    Bound("kmalloc-64", 8, "depth-1", 222, target=122),
-    Bound("kmalloc-64", 8, "depth-8", 352),
-    Bound(CALLS, 0, "on", 350),
-    Bound("kmalloc-64", 8, "rule-cache", 10, over="on"),
-    Bound("pages-0", 8, "page_owner,ours", 757),
-    Bound("owner_unwind", 8, UNWIND, 160),
+    CostBound("kmalloc-64", 8, "off", 2),
+    CostBound("kmalloc-64", 8, "sampled", 22),
+    CostBound("kmalloc-64", 8, "depth-1", 222, target=122),
+    CostBound("kmalloc-64", 8, "depth-8", 352),
+    CostBound(CALLS, 0, "on", 350),
+    CostBound("kmalloc-64", 8, "rule-cache", 10, over="on"),
+    CostBound("pages-0", 8, "page_owner,ours", 757),
+    CostBound("owner_unwind", 8, UNWIND, 160),
     # The counters answer this query, so objects cost nothing.
-    Bound("query-counted", 0, QUERY, 1),
-    Bound("query-by-stack", 0, QUERY, 60),
-    Bound("query-by-age", 0, QUERY, 60),
+    CostBound("query-counted", 0, QUERY, 1),
+    CostBound("query-by-stack", 0, QUERY, 60),
+    CostBound("query-by-age", 0, QUERY, 60),
 ]

@@ -10,8 +10,8 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Dict, Optional, Tuple
 
-from session import GuestError, Session, Task, run_session
-from vm import Machine, VmError
+from session import GuestError, GuestSession, GuestTask, run_session
+from vm import GuestMachine, VmError
 
 DEVICE = "/dev/kvm"
 CACHE = ".accel"
@@ -20,49 +20,49 @@ KVM_SECONDS = 20.0
 TCG_SECONDS = 120.0
 
 
-def _host() -> str:
+def _describe_host() -> str:
     """The processor and the running kernel: if they change, try again."""
     info = Path("/proc/cpuinfo").read_text(errors="replace")
     model = re.search(r"model name\s*: (.*)", info)
     return " ".join([model.group(1) if model else "?", *os.uname()[1:4]])
 
 
-def _cached(path: Path) -> str:
+def _load_cached_choice(path: Path) -> str:
     """The remembered accelerator, or "" if there is none for this host."""
     try:
         saved: Dict[str, str] = json.loads(path.read_text())
-        return saved["accel"] if saved["host"] == _host() else ""
+        return saved["accel"] if saved["host"] == _describe_host() else ""
     except (OSError, ValueError, KeyError):
         return ""
 
 
-def _remember(path: Path, accel: str, why: str) -> None:
+def _save_choice(path: Path, accel: str, why: str) -> None:
     """Write the choice to a file, atomically."""
-    text = json.dumps({"host": _host(), "accel": accel, "why": why}, indent=1)
+    text = json.dumps({"host": _describe_host(), "accel": accel, "why": why}, indent=1)
     partial = path.with_name(f"{path.name}.{os.getpid()}")
     partial.write_text(text + "\n")
     os.replace(partial, path)
 
 
-def _try(machine: Machine, build: Path, accel: str,
-         seconds: float) -> Tuple[Optional[float], str]:
+def _time_boot(machine: GuestMachine, build: Path, accel: str,
+               seconds: float) -> Tuple[Optional[float], str]:
     """Boot under accel; returns the seconds taken, or None and the error."""
     with tempfile.TemporaryDirectory(prefix="guest-") as name:
         scratch = Path(name)
         trial = replace(machine, accel=accel, initrd=scratch / "initrd")
-        task = Task(CMD, build, scratch, scratch / "console")
+        task = GuestTask(CMD, build, scratch, scratch / "console")
         start = time.monotonic()
         try:
-            run_session(Session(trial, task), lambda _: None, seconds)
+            run_session(GuestSession(trial, task), lambda _: None, seconds)
         except (GuestError, VmError) as error:
             return None, str(error)
         return time.monotonic() - start, ""
 
 
-def _compare(machine: Machine, build: Path) -> Tuple[str, str, bool]:
+def _compare_accelerators(machine: GuestMachine, build: Path) -> Tuple[str, str, bool]:
     """The faster accelerator, the reason, and whether to remember it."""
-    kvm, failure = _try(machine, build, "kvm", KVM_SECONDS)
-    tcg, tcg_failure = _try(machine, build, "tcg", TCG_SECONDS)
+    kvm, failure = _time_boot(machine, build, "kvm", KVM_SECONDS)
+    tcg, tcg_failure = _time_boot(machine, build, "tcg", TCG_SECONDS)
     if kvm is None and tcg is None:
         return "tcg", f"neither boots this kernel: {tcg_failure}", False
     if kvm is None:
@@ -72,7 +72,7 @@ def _compare(machine: Machine, build: Path) -> Tuple[str, str, bool]:
     return "kvm", f"KVM took {kvm:.1f} s", True
 
 
-def choose(machine: Machine, build: Path) -> Tuple[str, str]:
+def choose_accelerator(machine: GuestMachine, build: Path) -> Tuple[str, str]:
     """The accelerator to use, and the reason if it was tried just now."""
     kind = machine.kind
     if machine.icount or kind.arch != os.uname().machine or not kind.program:
@@ -80,10 +80,10 @@ def choose(machine: Machine, build: Path) -> Tuple[str, str]:
     if not os.access(DEVICE, os.R_OK | os.W_OK):
         return "tcg", ""
     path = build / CACHE
-    accel = _cached(path)
+    accel = _load_cached_choice(path)
     if accel:
         return accel, ""
-    accel, why, keep = _compare(machine, build)
+    accel, why, keep = _compare_accelerators(machine, build)
     if keep:
-        _remember(path, accel, why)
+        _save_choice(path, accel, why)
     return accel, why

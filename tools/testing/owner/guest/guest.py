@@ -13,11 +13,11 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Iterator, List, NoReturn, Optional
 
-from accel import choose
-from image import ImageError, tree_size
-from session import (DIED, HANG, GuestError, Interrupted, Session, Task,
-                     catch_signals, console_tail, run_session)
-from vm import Kind, Machine, VmError, find_kind
+from accel import choose_accelerator
+from image import ImageError, sum_file_sizes
+from session import (DIED, HANG, GuestError, RunnerInterrupted, GuestSession, GuestTask,
+                     catch_signals, format_console_tail, run_session)
+from vm import KernelKind, GuestMachine, VmError, find_kernel_kind
 
 TOP = Path(__file__).resolve().parents[4]
 NOT_STARTED = 123
@@ -41,7 +41,7 @@ class UsageError(Exception):
     """The options cannot be used together; the text names the remedy."""
 
 
-class Parser(argparse.ArgumentParser):
+class GuestArgumentParser(argparse.ArgumentParser):
     """Exits with the status NOT_STARTED on wrong usage."""
 
     def error(self, message: str) -> NoReturn:
@@ -49,7 +49,7 @@ class Parser(argparse.ArgumentParser):
         self.exit(NOT_STARTED, f"guest: {message}\n")
 
 
-def positive(text: str) -> int:
+def parse_positive(text: str) -> int:
     """A whole number from 1 up."""
     if not text.isdigit() or int(text) < 1:
         raise argparse.ArgumentTypeError(f"{text!r}: not a whole number "
@@ -57,7 +57,7 @@ def positive(text: str) -> int:
     return int(text)
 
 
-def seconds(text: str) -> float:
+def parse_seconds(text: str) -> float:
     """A number of seconds above 0."""
     try:
         value = float(text)
@@ -69,7 +69,7 @@ def seconds(text: str) -> float:
     return value
 
 
-def mem_bytes(text: str) -> int:
+def parse_memory_size(text: str) -> int:
     """The number of bytes of a size such as 512M."""
     found = re.fullmatch(r"(\d+)([KMG]?)", text.upper())
     if not found:
@@ -77,13 +77,13 @@ def mem_bytes(text: str) -> int:
     return int(found[1]) << UNITS[found[2]]
 
 
-def add_common(parser: argparse.ArgumentParser) -> None:
+def add_common_options(parser: argparse.ArgumentParser) -> None:
     """Add the options of all commands."""
     parser.add_argument("name", metavar="KERNEL",
                         help="the kernel to boot: a directory of BUILD")
     parser.add_argument("--append", default="", metavar="WORDS",
                         help="more words for the kernel command line")
-    parser.add_argument("--smp", type=positive, metavar="N",
+    parser.add_argument("--smp", type=parse_positive, metavar="N",
                         help=f"processors (default {DEFAULT_SMP}; um has 1)")
     parser.add_argument("--mem", default="512M", metavar="SIZE",
                         help="memory (default %(default)s)")
@@ -98,11 +98,11 @@ def add_common(parser: argparse.ArgumentParser) -> None:
                         help="print the accelerator and the boot time")
 
 
-def add_run(parser: argparse.ArgumentParser) -> None:
+def add_run_options(parser: argparse.ArgumentParser) -> None:
     """Add the options of the commands that run CMD."""
     parser.add_argument("--cmd", required=True, metavar="CMD",
                         help="what the guest's shell runs")
-    parser.add_argument("--timeout", type=seconds, default=DEFAULT_SECONDS,
+    parser.add_argument("--timeout", type=parse_seconds, default=DEFAULT_SECONDS,
                         metavar="S", help="the limit from start to end "
                         "(default %(default)g s)")
     parser.add_argument("--console", default="", metavar="FILE",
@@ -112,33 +112,33 @@ def add_run(parser: argparse.ArgumentParser) -> None:
                         "its TSC advances by one for each instruction")
 
 
-def parse(words: Optional[List[str]]) -> argparse.Namespace:
+def parse_command_line(words: Optional[List[str]]) -> argparse.Namespace:
     """Parse the command line."""
-    parser = Parser(prog="guest.py", description=__doc__, epilog=EPILOG,
-                    formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser = GuestArgumentParser(prog="guest.py", description=__doc__, epilog=EPILOG,
+                                 formatter_class=argparse.RawDescriptionHelpFormatter)
     commands = parser.add_subparsers(dest="command", required=True,
-                                     parser_class=Parser)
+                                     parser_class=GuestArgumentParser)
     run = commands.add_parser("run", help="run CMD, end with its status")
     shell = commands.add_parser("shell", help="a prompt in a guest")
     vmcore = commands.add_parser(
         "vmcore", help="run CMD, then write the guest's memory to a file")
     for command in (run, shell, vmcore):
-        add_common(command)
+        add_common_options(command)
     for command in (run, vmcore):
-        add_run(command)
+        add_run_options(command)
     vmcore.add_argument("--output", default="", metavar="FILE",
                         help="the ELF core file (default: BUILD/vmcore)")
     return parser.parse_args(words)
 
 
-def note(text: str) -> None:
+def print_note(text: str) -> None:
     """Print a message to the user."""
     print(f"guest: {text}", file=sys.stderr, flush=True)
 
 
-def check(args: argparse.Namespace, kind: Kind) -> None:
+def check_options(args: argparse.Namespace, kind: KernelKind) -> None:
     """Refuse options that this kind of kernel does not support."""
-    memory = mem_bytes(args.mem)
+    memory = parse_memory_size(args.mem)
     if args.command == "vmcore" and kind.program != "qemu-system-x86_64":
         raise UsageError(f"{args.name}: a vmcore is taken of an x86_64 guest "
                          "only: K=x86_64, debug, rt, vanilla or profiling")
@@ -148,37 +148,37 @@ def check(args: argparse.Namespace, kind: Kind) -> None:
     if not kind.program and getattr(args, "icount", False):
         raise UsageError(f"{args.name}: --icount needs a kernel for QEMU")
     if not kind.program and (args.smp or 1) > DEFAULT_SMP:
-        note(f"{args.name} has one processor; --smp {args.smp} is ignored")
+        print_note(f"{args.name} has one processor; --smp {args.smp} is ignored")
     if args.extra and not Path(args.extra).is_dir():
         raise UsageError(f"--extra {args.extra}: not a directory")
-    size = tree_size(Path(args.extra)) if args.extra else 0
+    size = sum_file_sizes(Path(args.extra)) if args.extra else 0
     if size * 5 > memory * 2:
         raise UsageError(f"--extra {args.extra} holds {size >> 20} MB, which "
                          f"a guest of {args.mem} cannot unpack; give it "
                          f"--mem {(size * 3 >> 20) + 256}M")
 
 
-def make_machine(args: argparse.Namespace, kind: Kind,
-                 scratch: Path) -> Machine:
+def make_machine(args: argparse.Namespace, kind: KernelKind,
+                 scratch: Path) -> GuestMachine:
     """The machine that the options describe."""
     build = Path(args.build)
-    machine = Machine(args.name, kind,
-                      (build / args.name / kind.image).resolve(),
-                      scratch / "initrd", args.append,
-                      args.smp or DEFAULT_SMP, args.mem,
-                      getattr(args, "icount", False))
+    machine = GuestMachine(args.name, kind,
+                           (build / args.name / kind.image).resolve(),
+                           scratch / "initrd", args.append,
+                           args.smp or DEFAULT_SMP, args.mem,
+                           getattr(args, "icount", False))
     if args.accel == "auto":
-        machine.accel, why = choose(machine, build)
+        machine.accel, why = choose_accelerator(machine, build)
         if why:
-            note(f"KVM was tried once on this machine: {machine.accel} from "
-                 "now on; build/.accel says why")
+            print_note(f"KVM was tried once on this machine: {machine.accel} from "
+                       "now on; build/.accel says why")
     else:
         machine.accel = args.accel
     return machine
 
 
 @contextmanager
-def scratch_directory() -> Iterator[Path]:
+def make_scratch_directory() -> Iterator[Path]:
     """A private directory, removed afterwards."""
     path = Path(tempfile.mkdtemp(prefix="guest-"))
     try:
@@ -187,36 +187,36 @@ def scratch_directory() -> Iterator[Path]:
         shutil.rmtree(path, ignore_errors=True)
 
 
-def to_stdout(data: bytes) -> None:
+def write_to_stdout(data: bytes) -> None:
     """Write all data to stdout."""
     view = memoryview(data)
     while view:
         view = view[os.write(1, view):]
 
 
-def run(args: argparse.Namespace, machine: Machine, scratch: Path) -> int:
+def run_guest_command(args: argparse.Namespace, machine: GuestMachine, scratch: Path) -> int:
     """Run CMD, then dump the guest's memory for the command vmcore."""
     console = Path(args.console) if args.console else scratch / "console"
     taken = args.command == "vmcore"
-    task = Task(args.cmd, Path(args.build), scratch, console.resolve(),
-                args.extra, "hold" if taken else "run")
-    session = Session(machine, task)
+    task = GuestTask(args.cmd, Path(args.build), scratch, console.resolve(),
+                     args.extra, "hold" if taken else "run")
+    session = GuestSession(machine, task)
     output = Path(getattr(args, "output", "") or Path(args.build) / "vmcore")
-    after = (lambda: session.dump(output)) if taken else None
+    after = (lambda: session.write_vmcore(output)) if taken else None
     try:
-        status = run_session(session, to_stdout, args.timeout, after)
+        status = run_session(session, write_to_stdout, args.timeout, after)
     except GuestError as error:
-        note(str(error))
-        sys.stderr.write(console_tail(console))
+        print_note(str(error))
+        sys.stderr.write(format_console_tail(console))
         return error.status
     if args.verbose:
-        note(f"{machine.accel}: CMD began {session.boot_seconds:.2f} s "
-             "after the start")
+        print_note(f"{machine.accel}: CMD began {session.boot_seconds:.2f} s "
+                   "after the start")
     return status
 
 
 @contextmanager
-def terminal_kept() -> Iterator[None]:
+def keep_terminal_settings() -> Iterator[None]:
     """Restore the terminal's settings after a machine has used it."""
     saved = [(fd, termios.tcgetattr(fd)) for fd in (0, 1) if os.isatty(fd)]
     try:
@@ -228,7 +228,7 @@ def terminal_kept() -> Iterator[None]:
             termios.tcsetattr(fd, termios.TCSADRAIN, state)
 
 
-def terminal_size() -> str:
+def read_terminal_size() -> str:
     """Rows and columns of the terminal; empty without a terminal."""
     if not os.isatty(1):
         return ""
@@ -236,51 +236,51 @@ def terminal_size() -> str:
     return f"{size.lines} {size.columns}" if size.lines else ""
 
 
-def shell(args: argparse.Namespace, machine: Machine, scratch: Path) -> int:
+def run_guest_shell(args: argparse.Namespace, machine: GuestMachine, scratch: Path) -> int:
     """A prompt on the terminal."""
-    task = Task("", Path(args.build), scratch, scratch / "console",
-                args.extra, "shell", terminal_size())
-    session = Session(machine, task)
+    task = GuestTask("", Path(args.build), scratch, scratch / "console",
+                     args.extra, "shell", read_terminal_size())
+    session = GuestSession(machine, task)
     ways = "exit, or Ctrl-A x" if machine.kind.program else "exit"
-    note(f"a shell in a guest of {args.name}; to leave it: {ways}")
+    print_note(f"a shell in a guest of {args.name}; to leave it: {ways}")
     try:
-        with terminal_kept():
-            status = session.interact()
+        with keep_terminal_settings():
+            status = session.lend_terminal()
     finally:
         session.close()
     return DIED if status else 0
 
 
-COMMANDS = {"run": run, "vmcore": run, "shell": shell}
+COMMANDS = {"run": run_guest_command, "vmcore": run_guest_command, "shell": run_guest_shell}
 
 
-def guarded(args: argparse.Namespace) -> int:
+def run_with_error_messages(args: argparse.Namespace) -> int:
     """Run the command; turn errors into messages and statuses."""
     try:
-        kind = find_kind(Path(args.build) / args.name, args.name)
-        check(args, kind)
-        with scratch_directory() as scratch:
+        kind = find_kernel_kind(Path(args.build) / args.name, args.name)
+        check_options(args, kind)
+        with make_scratch_directory() as scratch:
             machine = make_machine(args, kind, scratch)
             return COMMANDS[args.command](args, machine, scratch)
     except (UsageError, VmError, ImageError) as error:
-        note(str(error))
+        print_note(str(error))
         return NOT_STARTED
-    except Interrupted as error:
-        note(f"ended by {error}")
+    except RunnerInterrupted as error:
+        print_note(f"ended by {error}")
         return 128 + error.signum
     except BrokenPipeError:
         return SIGPIPE_STATUS
     except OSError as error:
-        note(f"{error.filename}: {error.strerror}" if error.filename
-             else str(error))
+        print_note(f"{error.filename}: {error.strerror}" if error.filename
+                   else str(error))
         return NOT_STARTED
 
 
 def main() -> int:
     """The program."""
-    args = parse(None)
+    args = parse_command_line(None)
     catch_signals()
-    return guarded(args)
+    return run_with_error_messages(args)
 
 
 if __name__ == "__main__":

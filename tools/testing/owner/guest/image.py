@@ -25,78 +25,78 @@ class ImageError(Exception):
     """The initramfs cannot be made; the text names the remedy."""
 
 
-class Cpio:
+class CpioWriter:
     """Writes a cpio archive in the "newc" form, which the kernel unpacks."""
 
     def __init__(self, out: BinaryIO) -> None:
         self.out = out
         self.serial = 0
 
-    def _header(self, name: str, mode: int, size: int) -> None:
+    def _write_header(self, name: str, mode: int, size: int) -> None:
         raw = os.fsencode(name) + b"\0"
         self.serial += 1
         fields = (self.serial, mode, 0, 0, 1, 0, size, 0, 0, 0, 0,
                   len(raw), 0)
         self.out.write(b"070701" + b"".join(b"%08X" % f for f in fields))
         self.out.write(raw)
-        self._pad()
+        self._pad_to_four_bytes()
 
-    def _pad(self) -> None:
+    def _pad_to_four_bytes(self) -> None:
         self.out.write(b"\0" * (-self.out.tell() % 4))
 
-    def directory(self, name: str, mode: int = 0o755) -> None:
+    def add_directory(self, name: str, mode: int = 0o755) -> None:
         """Add a directory; its parents must be there already."""
-        self._header(name, stat.S_IFDIR | mode, 0)
+        self._write_header(name, stat.S_IFDIR | mode, 0)
 
-    def data(self, name: str, content: bytes, mode: int = 0o644) -> None:
+    def add_content(self, name: str, content: bytes, mode: int = 0o644) -> None:
         """Add a regular file that holds content."""
-        self._header(name, stat.S_IFREG | mode, len(content))
+        self._write_header(name, stat.S_IFREG | mode, len(content))
         self.out.write(content)
-        self._pad()
+        self._pad_to_four_bytes()
 
-    def symlink(self, name: str, target: str) -> None:
+    def add_symlink(self, name: str, target: str) -> None:
         """Add a symbolic link."""
         raw = os.fsencode(target)
-        self._header(name, stat.S_IFLNK | 0o777, len(raw))
+        self._write_header(name, stat.S_IFLNK | 0o777, len(raw))
         self.out.write(raw)
-        self._pad()
+        self._pad_to_four_bytes()
 
-    def file(self, name: str, source: Path) -> None:
+    def add_file(self, name: str, source: Path) -> None:
         """Add a copy of a file of the host, its mode kept."""
         with open(source, "rb") as file:
             info = os.fstat(file.fileno())
-            self._header(name, stat.S_IFREG | stat.S_IMODE(info.st_mode),
-                         info.st_size)
+            self._write_header(name, stat.S_IFREG | stat.S_IMODE(info.st_mode),
+                               info.st_size)
             start = self.out.tell()
             shutil.copyfileobj(file, self.out, COPY_SIZE)
         if self.out.tell() - start != info.st_size:
             raise ImageError(f"{source}: it changed while it was copied")
-        self._pad()
+        self._pad_to_four_bytes()
 
-    def tree(self, name: str, source: Path) -> None:
+    def add_tree(self, name: str, source: Path) -> None:
         """Add a directory of the host with all that is in it."""
-        self.directory(name, stat.S_IMODE(source.stat().st_mode))
+        self.add_directory(name, stat.S_IMODE(source.stat().st_mode))
         for entry in sorted(os.scandir(source), key=lambda e: e.name):
             below = f"{name}/{entry.name}"
             if entry.is_symlink():
-                self.symlink(below, os.readlink(entry.path))
+                self.add_symlink(below, os.readlink(entry.path))
             elif entry.is_dir():
-                self.tree(below, Path(entry.path))
+                self.add_tree(below, Path(entry.path))
             elif entry.is_file():
-                self.file(below, Path(entry.path))
+                self.add_file(below, Path(entry.path))
 
-    def end(self) -> None:
+    def write_trailer(self) -> None:
         """Close the archive."""
-        self._header("TRAILER!!!", 0, 0)
+        self._write_header("TRAILER!!!", 0, 0)
 
 
-def tree_size(directory: Path) -> int:
+def sum_file_sizes(directory: Path) -> int:
     """The bytes of the regular files below directory."""
     return sum(os.lstat(os.path.join(top, name)).st_size
                for top, _, names in os.walk(directory) for name in names)
 
 
-def _program_types(image: bytes) -> Iterator[int]:
+def _read_segment_types(image: bytes) -> Iterator[int]:
     offset, = struct.unpack_from("<Q", image, 32)
     size, count = struct.unpack_from("<HH", image, 54)
     for index in range(count):
@@ -110,12 +110,12 @@ def _check_busybox(path: Path, arch: str) -> None:
     machine, = struct.unpack_from("<H", image, 18)
     if machine != EM_MACHINES[arch]:
         raise ImageError(f"{path}: not built for {arch}")
-    if PT_INTERP in _program_types(image):
+    if PT_INTERP in _read_segment_types(image):
         raise ImageError(f"{path}: needs shared libraries; a guest needs the "
                          "static one: apt-get install busybox-static")
 
 
-def _apt(state: Path, debian: str, *words: str) -> None:
+def _run_apt_get(state: Path, debian: str, *words: str) -> None:
     """Run apt-get for another architecture, the host's state untouched."""
     for name in ("lists/partial", "cache/archives/partial"):
         (state / name).mkdir(parents=True, exist_ok=True)
@@ -157,8 +157,8 @@ def _fetch_busybox(path: Path, arch: str) -> None:
     path.parent.mkdir(parents=True, exist_ok=True)
     with tempfile.TemporaryDirectory(dir=path.parent) as name:
         work = Path(name)
-        _apt(work, debian, "update")
-        _apt(work, debian, "download", "busybox-static")
+        _run_apt_get(work, debian, "update")
+        _run_apt_get(work, debian, "download", "busybox-static")
         os.replace(_unpack_busybox(work), path)
 
 
@@ -178,25 +178,25 @@ def find_busybox(build: Path, arch: str) -> Path:
     return path
 
 
-def _settings(conf: Dict[str, str]) -> bytes:
+def _format_settings(conf: Dict[str, str]) -> bytes:
     lines: List[str] = [f"{key}='{value}'\n" for key, value in conf.items()]
     return "".join(lines).encode()
 
 
-def write_image(path: Path, busybox: Path, conf: Dict[str, str],
-                content: Tuple[str, str]) -> None:
+def write_initramfs(path: Path, busybox: Path, conf: Dict[str, str],
+                    content: Tuple[str, str]) -> None:
     """Write the initramfs to path; content is the command, the extra dir."""
     cmd, extra = content
     with open(path, "wb") as out:
-        cpio = Cpio(out)
+        cpio = CpioWriter(out)
         for name in DIRECTORIES:
-            cpio.directory(name)
+            cpio.add_directory(name)
         for name, text in ETC.items():
-            cpio.data(name, text)
-        cpio.file("bin/busybox", busybox)
-        cpio.data("init", INIT.read_bytes(), 0o755)
-        cpio.data("guest.conf", _settings(conf), 0o600)
-        cpio.data("cmd", os.fsencode(f"#!/bin/sh\n{cmd}\n"), 0o755)
+            cpio.add_content(name, text)
+        cpio.add_file("bin/busybox", busybox)
+        cpio.add_content("init", INIT.read_bytes(), 0o755)
+        cpio.add_content("guest.conf", _format_settings(conf), 0o600)
+        cpio.add_content("cmd", os.fsencode(f"#!/bin/sh\n{cmd}\n"), 0o755)
         if extra:
-            cpio.tree("extra", Path(extra))
-        cpio.end()
+            cpio.add_tree("extra", Path(extra))
+        cpio.write_trailer()

@@ -14,9 +14,9 @@ from subprocess import DEVNULL
 from types import FrameType
 from typing import Callable, Dict, List, Optional
 
-from image import find_busybox, write_image
-from vm import (Machine, Monitor, Process, check_core, qemu_channel,
-                qemu_command, qemu_monitor, um_channel, um_command)
+from image import find_busybox, write_initramfs
+from vm import (GuestMachine, QemuMonitor, MachineProcess, check_vmcore_note, qemu_channel_options,
+                qemu_command_line, qemu_monitor_options, um_channel_options, um_command_line)
 
 HANG = 124
 DIED = 125
@@ -32,11 +32,11 @@ ESCAPES = re.compile(r"\x1b(?:\[[0-9;?]*[A-Za-z]|c)|[\r\0]")
 Sink = Callable[[bytes], None]
 
 
-class Hang(Exception):
+class GuestHang(Exception):
     """The time limit has passed."""
 
 
-class Interrupted(Exception):
+class RunnerInterrupted(Exception):
     """A signal asks the runner to end."""
 
     def __init__(self, signum: int) -> None:
@@ -52,7 +52,7 @@ class GuestError(Exception):
         self.status = status
 
 
-class Frame:
+class OutputExtractor:
     """Extracts CMD's output from the data of the channel."""
 
     def __init__(self, mark: str) -> None:
@@ -62,41 +62,41 @@ class Frame:
         self.status: Optional[int] = None
         self.pending = b""
 
-    def feed(self, chunk: bytes) -> bytes:
+    def extract_output(self, chunk: bytes) -> bytes:
         """Take a chunk of the channel; return the part of CMD's output in it."""
         data = self.pending + chunk
         if not self.began:
-            data = self._find_begin(data)
+            data = self._find_begin_line(data)
             if not self.began:
                 return b""
         at = data.find(self.end)
         if at >= 0:
-            self._take_status(data[at:])
+            self._parse_status(data[at:])
         else:
-            at = len(data) - self._overlap(data)
+            at = len(data) - self._measure_partial_end_line(data)
         self.pending = data[at:]
         return data[:at]
 
-    def _find_begin(self, data: bytes) -> bytes:
+    def _find_begin_line(self, data: bytes) -> bytes:
         before, found, after = data.partition(self.begin)
         self.began = bool(found)
         self.pending = b"" if found else before
         return after
 
-    def _overlap(self, data: bytes) -> int:
+    def _measure_partial_end_line(self, data: bytes) -> int:
         """The length of the longest tail that may be the start of the end line."""
         for length in range(min(len(data), len(self.end) - 1), 0, -1):
             if self.end.startswith(data[-length:]):
                 return length
         return 0
 
-    def _take_status(self, line: bytes) -> None:
+    def _parse_status(self, line: bytes) -> None:
         if line.endswith(b"\n"):
             self.status = int(line[len(self.end):].split()[0])
 
 
 @dataclass
-class Task:
+class GuestTask:
     """The command that a guest runs, and the files of the run."""
     cmd: str
     build: Path
@@ -107,83 +107,83 @@ class Task:
     size: str = ""
 
 
-class Session:
+class GuestSession:
     """A running machine and its channels."""
 
-    def __init__(self, machine: Machine, task: Task) -> None:
+    def __init__(self, machine: GuestMachine, task: GuestTask) -> None:
         self.machine = machine
         self.task = task
         mark = secrets.token_hex(16)
-        self.frame = Frame(mark)
+        self.extractor = OutputExtractor(mark)
         self.errors = task.scratch / "stderr"
-        self.process: Optional[Process] = None
+        self.process: Optional[MachineProcess] = None
         self.channel: Optional[socket.socket] = None
         self.qmp: Optional[socket.socket] = None
         self.started = time.monotonic()
         self.boot_seconds = 0.0
-        self._write_image(mark)
+        self._write_initramfs(mark)
 
-    def _write_image(self, mark: str) -> None:
+    def _write_initramfs(self, mark: str) -> None:
         kind = self.machine.kind
         conf: Dict[str, str] = {
             "mode": self.task.mode, "channel": kind.channel, "mark": mark,
             "name": "guest", "size": self.task.size}
-        write_image(self.machine.initrd,
-                    find_busybox(self.task.build, kind.arch), conf,
-                    (self.task.cmd, self.task.extra))
+        write_initramfs(self.machine.initrd,
+                        find_busybox(self.task.build, kind.arch), conf,
+                        (self.task.cmd, self.task.extra))
 
-    def _command(self, fd: int, fds: List[int]) -> List[str]:
+    def _build_command_line(self, fd: int, fds: List[int]) -> List[str]:
         if not self.machine.kind.program:
-            return um_command(self.machine, self.task.scratch) + um_channel(fd)
-        command = qemu_command(self.machine) + qemu_channel(fd)
+            return um_command_line(self.machine, self.task.scratch) + um_channel_options(fd)
+        command = qemu_command_line(self.machine) + qemu_channel_options(fd)
         command += ["-serial", f"file:{self.task.console}"]
         if self.task.mode == "hold":
             self.qmp, theirs = socket.socketpair()
             fds.append(theirs.detach())
-            command += qemu_monitor(fds[-1])
+            command += qemu_monitor_options(fds[-1])
         return command
 
-    def start(self) -> List[str]:
+    def start_machine(self) -> List[str]:
         """Start the machine and return its command line."""
         self.channel, theirs = socket.socketpair()
         fds = [theirs.detach()]
-        command = self._command(fds[0], fds)
+        command = self._build_command_line(fds[0], fds)
         self.started = time.monotonic()
         try:
             with open(self.task.console, "wb") as console, \
                     open(self.errors, "wb") as errors:
                 out = errors if self.machine.kind.program else console
-                self.process = Process(command, (DEVNULL, out, out), fds)
+                self.process = MachineProcess(command, (DEVNULL, out, out), fds)
         finally:
             for fd in fds:
                 os.close(fd)
         return command
 
-    def interact(self) -> int:
+    def lend_terminal(self) -> int:
         """Give the terminal to the machine until it ends."""
         if self.machine.kind.program:
-            command = qemu_command(self.machine) + ["-serial", "mon:stdio"]
+            command = qemu_command_line(self.machine) + ["-serial", "mon:stdio"]
         else:
-            command = um_command(self.machine, self.task.scratch)
-        self.process = Process(command, (None, None, None), [])
-        while not self.process.wait(3600):
+            command = um_command_line(self.machine, self.task.scratch)
+        self.process = MachineProcess(command, (None, None, None), [])
+        while not self.process.wait_for_exit(3600):
             pass
-        return self.process.end()
+        return self.process.kill_processes()
 
-    def pump(self, sink: Sink) -> None:
+    def forward_output(self, sink: Sink) -> None:
         """Pass CMD's output on until its status arrives or the machine ends."""
         assert self.process and self.channel
-        while self.frame.status is None:
-            chunk = self._read()
+        while self.extractor.status is None:
+            chunk = self._read_channel()
             if not chunk:
                 break
-            output = self.frame.feed(chunk)
-            if self.frame.began and not self.boot_seconds:
+            output = self.extractor.extract_output(chunk)
+            if self.extractor.began and not self.boot_seconds:
                 self.boot_seconds = time.monotonic() - self.started
             if output:
                 sink(output)
 
-    def _read(self) -> bytes:
+    def _read_channel(self) -> bytes:
         """Data of the channel; empty if the machine has ended."""
         assert self.process and self.channel
         ready = select.select([self.channel, self.process.pidfd], [], [])[0]
@@ -202,24 +202,24 @@ class Session:
         except OSError:
             pass
 
-    def finish(self) -> int:
+    def await_status(self) -> int:
         """Return CMD's status; raise GuestError if there is none."""
         assert self.process
-        if self.frame.status is None:
-            self.process.wait(GOODBYE_SECONDS)
-            raise GuestError(DIED, self._describe_end(self.process.end()))
+        if self.extractor.status is None:
+            self.process.wait_for_exit(GOODBYE_SECONDS)
+            raise GuestError(DIED, self._describe_end(self.process.kill_processes()))
         if self.task.mode == "run":
             self._send_receipt()
-            self.process.wait(GOODBYE_SECONDS)
-        return self.frame.status
+            self.process.wait_for_exit(GOODBYE_SECONDS)
+        return self.extractor.status
 
-    def dump(self, path: Path) -> None:
+    def write_vmcore(self, path: Path) -> None:
         """Write the memory of a guest that keeps running after CMD."""
         assert self.qmp
         partial = path.with_name(path.name + ".partial")
         try:
-            Monitor(self.qmp).dump(partial.resolve())
-            check_core(partial)
+            QemuMonitor(self.qmp).write_vmcore(partial.resolve())
+            check_vmcore_note(partial)
             partial.chmod(0o644)
             os.replace(partial, path)
         finally:
@@ -228,23 +228,23 @@ class Session:
     def close(self) -> None:
         """Kill the machine if it still runs."""
         if self.process:
-            self.process.end()
+            self.process.kill_processes()
         if self.channel:
             self.channel.close()
         if self.qmp:
             self.qmp.close()
 
-    def hang(self, seconds: float) -> GuestError:
+    def make_hang_error(self, seconds: float) -> GuestError:
         """The error for a guest that did not end in time."""
-        where = "CMD had not ended" if self.frame.began \
+        where = "CMD had not ended" if self.extractor.began \
             else "CMD had not started"
-        error = self._find_error()
+        error = self._find_console_error()
         return GuestError(HANG, f"hung: {where} after {seconds:g} s"
                           + (f"; the console says: {error}" if error
                              else ""))
 
-    def _find_error(self) -> str:
-        text = "\n".join(console_lines(self.task.console))
+    def _find_console_error(self) -> str:
+        text = "\n".join(read_console_lines(self.task.console))
         found = PANIC.findall(text)
         if found:
             return str(found[0])
@@ -252,8 +252,8 @@ class Session:
         return str(found[-1]) if found else ""
 
     def _describe_end(self, status: int) -> str:
-        when = "while CMD ran" if self.frame.began else "before CMD started"
-        error = self._find_error()
+        when = "while CMD ran" if self.extractor.began else "before CMD started"
+        error = self._find_console_error()
         if PANIC.match(error):
             return f"the guest panicked {when}: {error}"
         errors = self.errors.read_text(errors="replace").splitlines()
@@ -268,7 +268,7 @@ class Session:
         return f"the guest rebooted or powered off {when}"
 
 
-def console_lines(path: Path) -> List[str]:
+def read_console_lines(path: Path) -> List[str]:
     """The lines of a console log without terminal escape sequences."""
     try:
         with open(path, "rb") as file:
@@ -280,43 +280,43 @@ def console_lines(path: Path) -> List[str]:
     return ESCAPES.sub("", text).splitlines()
 
 
-def console_tail(path: Path) -> str:
+def format_console_tail(path: Path) -> str:
     """The last lines of the console, under a headline."""
-    lines = console_lines(path)[-TAIL_LINES:]
+    lines = read_console_lines(path)[-TAIL_LINES:]
     if not lines:
         return "the console is empty; was SIZE of --mem too small to boot?\n"
     head = f"--- the last {len(lines)} lines of the console:"
     return "\n".join([head, *lines, ""])
 
 
-def _on_alarm(_signum: int, _frame: Optional[FrameType]) -> None:
-    raise Hang
+def _raise_hang(_signum: int, _frame: Optional[FrameType]) -> None:
+    raise GuestHang
 
 
-def _on_signal(signum: int, _frame: Optional[FrameType]) -> None:
-    raise Interrupted(signum)
+def _raise_interrupted(signum: int, _frame: Optional[FrameType]) -> None:
+    raise RunnerInterrupted(signum)
 
 
 def catch_signals() -> None:
     """Turn the signals that end the runner into exceptions."""
-    signal.signal(signal.SIGALRM, _on_alarm)
+    signal.signal(signal.SIGALRM, _raise_hang)
     for signum in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
-        signal.signal(signum, _on_signal)
+        signal.signal(signum, _raise_interrupted)
 
 
-def run_session(session: Session, sink: Sink, seconds: float,
+def run_session(session: GuestSession, sink: Sink, seconds: float,
                 after: Optional[Callable[[], None]] = None) -> int:
     """Run a guest with a time limit; returns CMD's status."""
     signal.setitimer(signal.ITIMER_REAL, seconds)
     try:
-        session.start()
-        session.pump(sink)
-        status = session.finish()
+        session.start_machine()
+        session.forward_output(sink)
+        status = session.await_status()
         if after:
             after()
         return status
-    except Hang:
-        raise session.hang(seconds) from None
+    except GuestHang:
+        raise session.make_hang_error(seconds) from None
     finally:
         signal.setitimer(signal.ITIMER_REAL, 0)
         session.close()

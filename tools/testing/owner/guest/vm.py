@@ -32,7 +32,7 @@ class VmError(Exception):
 
 
 @dataclass
-class Kind:
+class KernelKind:
     """The image and the machine of one kind of kernel."""
     arch: str
     image: str
@@ -50,22 +50,22 @@ class Kind:
 # A kernel without ACPI needs the address of QEMU's firmware interface, through
 # which it passes the VMCOREINFO note to a dump.
 KINDS = (
-    Kind("x86_64", "arch/x86/boot/bzImage", "ttyS0", PORT,
-         "qemu-system-x86_64", ["-machine", "q35", "-cpu", "max,la57=off"],
-         "qemu_fw_cfg.ioport=12@0x510:0:1:4"),
-    Kind("arm64", "arch/arm64/boot/Image", "ttyAMA0", PORT,
-         "qemu-system-aarch64",
-         ["-machine", "virt", "-cpu", "max,pauth-impdef=on"]),
-    Kind("x86_64", "linux", "tty0", "ttyS0", ""),
+    KernelKind("x86_64", "arch/x86/boot/bzImage", "ttyS0", PORT,
+               "qemu-system-x86_64", ["-machine", "q35", "-cpu", "max,la57=off"],
+               "qemu_fw_cfg.ioport=12@0x510:0:1:4"),
+    KernelKind("arm64", "arch/arm64/boot/Image", "ttyAMA0", PORT,
+               "qemu-system-aarch64",
+               ["-machine", "virt", "-cpu", "max,pauth-impdef=on"]),
+    KernelKind("x86_64", "linux", "tty0", "ttyS0", ""),
 )
 KVM_MACHINE = ["-machine", "q35", "-cpu", "host"]
 
 
 @dataclass
-class Machine:
+class GuestMachine:
     """One guest to be started."""
     name: str
-    kind: Kind
+    kind: KernelKind
     kernel: Path
     initrd: Path
     append: str = ""
@@ -75,7 +75,7 @@ class Machine:
     accel: str = "tcg"
 
 
-def find_kind(directory: Path, name: str) -> Kind:
+def find_kernel_kind(directory: Path, name: str) -> KernelKind:
     """The kind of kernel whose image is in the directory."""
     for kind in KINDS:
         if (directory / kind.image).exists():
@@ -85,13 +85,13 @@ def find_kind(directory: Path, name: str) -> Kind:
                   f"build it first: make kernel K={name}")
 
 
-def _append(machine: Machine) -> str:
+def _compose_kernel_words(machine: GuestMachine) -> str:
     words = ["panic=-1", f"console={machine.kind.console}",
              machine.kind.words, machine.append]
     return " ".join(word for word in words if word)
 
 
-def _qemu_accel(machine: Machine) -> List[str]:
+def _qemu_accel_options(machine: GuestMachine) -> List[str]:
     if machine.icount:
         return ["-accel", "tcg", "-icount", "shift=0,sleep=off", "-smp", "1"]
     accel = "kvm" if machine.accel == "kvm" else "tcg,thread=multi"
@@ -100,31 +100,31 @@ def _qemu_accel(machine: Machine) -> List[str]:
             f"{machine.smp},sockets={machine.smp},cores=1,threads=1"]
 
 
-def qemu_command(machine: Machine) -> List[str]:
+def qemu_command_line(machine: GuestMachine) -> List[str]:
     """QEMU's command line, without the serial console and the channels."""
     kvm = machine.accel == "kvm" and not machine.icount
     return [machine.kind.program, "-nodefaults", "-no-user-config",
             "-no-reboot", "-display", "none", "-nic", "none",
             *(KVM_MACHINE if kvm else machine.kind.machine),
-            *_qemu_accel(machine), "-m", machine.mem,
+            *_qemu_accel_options(machine), "-m", machine.mem,
             "-kernel", str(machine.kernel), "-initrd", str(machine.initrd),
-            "-append", _append(machine)]
+            "-append", _compose_kernel_words(machine)]
 
 
-def qemu_channel(fd: int) -> List[str]:
+def qemu_channel_options(fd: int) -> List[str]:
     """A virtio port connected to the socket fd."""
     return ["-device", "virtio-serial-pci",
             "-chardev", f"socket,id=out,fd={fd}",
             "-device", f"virtserialport,chardev=out,name={PORT}"]
 
 
-def qemu_monitor(fd: int) -> List[str]:
+def qemu_monitor_options(fd: int) -> List[str]:
     """QEMU's monitor on the socket fd, and the note a dump needs."""
     return ["-device", "vmcoreinfo", "-chardev", f"socket,id=qmp,fd={fd}",
             "-mon", "chardev=qmp,mode=control"]
 
 
-def _um_shim(kernel: Path, scratch: Path) -> Path:
+def _build_um_shim(kernel: Path, scratch: Path) -> Path:
     """The library of um_xstate.c, built once for a kernel."""
     source = Path(__file__).with_name("um_xstate.c")
     shim = kernel.with_name("um_xstate.so")
@@ -136,26 +136,26 @@ def _um_shim(kernel: Path, scratch: Path) -> Path:
     return shim
 
 
-def um_command(machine: Machine, uml_dir: Path) -> List[str]:
+def um_command_line(machine: GuestMachine, uml_dir: Path) -> List[str]:
     """User-mode Linux's command line, without its channel."""
-    shim = _um_shim(machine.kernel, uml_dir)
+    shim = _build_um_shim(machine.kernel, uml_dir)
     return ["env", f"LD_PRELOAD={shim}", str(machine.kernel), f"mem={machine.mem}", "noreboot",
             f"initrd={machine.initrd}", f"uml_dir={uml_dir}", "umid=guest",
-            "con0=fd:0,fd:1", "con=null", *_append(machine).split()]
+            "con0=fd:0,fd:1", "con=null", *_compose_kernel_words(machine).split()]
 
 
-def um_channel(fd: int) -> List[str]:
+def um_channel_options(fd: int) -> List[str]:
     """A serial line connected to the socket fd."""
     return [f"ssl0=fd:{fd}", "ssl=null"]
 
 
-def _in_child() -> None:
+def _set_up_child() -> None:
     """Let the machine die with the runner, without a core file."""
     LIBC.prctl(PR_SET_PDEATHSIG, signal.SIGKILL)
     resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
 
 
-def _members(session: int) -> List[int]:
+def _list_session_processes(session: int) -> List[int]:
     """The processes of a session."""
     found = []
     for entry in os.listdir("/proc"):
@@ -169,7 +169,7 @@ def _members(session: int) -> List[int]:
     return found
 
 
-class Process:
+class MachineProcess:
     """A running machine: a process in its own session."""
 
     def __init__(self, command: List[str], streams: Tuple[Stream, ...],
@@ -179,7 +179,7 @@ class Process:
             # pylint: disable=subprocess-popen-preexec-fn
             self.popen = subprocess.Popen(
                 command, stdin=stdin, stdout=stdout, stderr=stderr,
-                pass_fds=fds, start_new_session=True, preexec_fn=_in_child)
+                pass_fds=fds, start_new_session=True, preexec_fn=_set_up_child)
         except FileNotFoundError as error:
             raise VmError(f"{command[0]}: not found; it is in the Debian "
                           "packages qemu-system-x86 and "
@@ -188,15 +188,15 @@ class Process:
             raise VmError(f"{command[0]}: {error.strerror}") from error
         self.pidfd = os.pidfd_open(self.popen.pid)
 
-    def wait(self, seconds: float) -> bool:
+    def wait_for_exit(self, seconds: float) -> bool:
         """Wait for the end; True if it ended in time."""
         return bool(select.select([self.pidfd], [], [], seconds)[0])
 
-    def end(self) -> int:
+    def kill_processes(self) -> int:
         """Kill the session's processes, and return the exit status."""
         if self.popen.returncode is None:
             # The session id cannot be reused before wait() below reaps the process.
-            for pid in _members(self.popen.pid):
+            for pid in _list_session_processes(self.popen.pid):
                 try:
                     os.kill(pid, signal.SIGKILL)
                 except ProcessLookupError:
@@ -208,15 +208,15 @@ class Process:
         return status
 
 
-class Monitor:
+class QemuMonitor:
     """Speaks QMP over a connected socket."""
 
     def __init__(self, sock: socket.socket) -> None:
         self.file = sock.makefile("rw")
-        self._answer("greeting")
-        self.execute("qmp_capabilities")
+        self._read_answer("greeting")
+        self.execute_command("qmp_capabilities")
 
-    def _answer(self, what: str) -> Dict[str, Any]:
+    def _read_answer(self, what: str) -> Dict[str, Any]:
         for line in self.file:
             message: Dict[str, Any] = json.loads(line)
             if "error" in message:
@@ -226,41 +226,41 @@ class Monitor:
                 return message
         raise VmError(f"QEMU ended before it answered {what}")
 
-    def execute(self, what: str,
-                arguments: Optional[Dict[str, Any]] = None) -> Any:
+    def execute_command(self, what: str,
+                        arguments: Optional[Dict[str, Any]] = None) -> Any:
         """Run one command, wait for its end, and return its answer."""
         self.file.write(json.dumps({"execute": what,
                                     "arguments": arguments or {}}))
         self.file.flush()
-        return self._answer(what).get("return")
+        return self._read_answer(what).get("return")
 
-    def _stop(self) -> None:
+    def _stop_idle_guest(self) -> None:
         """Stop the guest at a moment when all processors are idle.
 
         No allocation is half done then. If the processors stay busy, stop anyway.
         """
         for _ in range(QUIET_TRIES):
-            self.execute("stop")
-            registers = self.execute("human-monitor-command",
-                                     {"command-line": "info registers -a"})
+            self.execute_command("stop")
+            registers = self.execute_command("human-monitor-command",
+                                             {"command-line": "info registers -a"})
             if "HLT=0" not in registers:
                 return
-            self.execute("cont")
+            self.execute_command("cont")
             time.sleep(QUIET_SECONDS)
-        self.execute("stop")
+        self.execute_command("stop")
 
-    def dump(self, path: Path) -> None:
+    def write_vmcore(self, path: Path) -> None:
         """Stop the guest and write its memory as an ELF core file.
 
         Paging is on: readers that cannot walk page tables need the kernel's
         virtual addresses in the file.
         """
-        self._stop()
-        self.execute("dump-guest-memory",
-                     {"paging": True, "protocol": f"file:{path}"})
+        self._stop_idle_guest()
+        self.execute_command("dump-guest-memory",
+                             {"paging": True, "protocol": f"file:{path}"})
 
 
-def check_core(path: Path) -> None:
+def check_vmcore_note(path: Path) -> None:
     """Refuse a core file without the note from which readers get the KASLR offset."""
     with open(path, "rb") as file:
         file.seek(struct.unpack_from("<Q", file.read(64), 32)[0])

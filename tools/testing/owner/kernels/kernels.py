@@ -19,11 +19,11 @@ from pathlib import Path
 
 sys.path.append(str(Path(__file__).resolve().parents[1]))
 
-from workbench import BUILD, HERE, PRISTINE, ROOT, TREE, die, say  # noqa: E402
+from workbench import BUILD, HERE, PRISTINE, ROOT, TREE, die, print_line  # noqa: E402
 
 
 @dataclass
-class Kernel:
+class KernelRecipe:
     """How one kernel is configured and built."""
     fragments: list[str]
     arch: str = "x86_64"
@@ -33,19 +33,19 @@ class Kernel:
 
 
 KERNELS = {
-    "x86_64": Kernel(["base", "x86_64", "owner"]),
-    "um": Kernel(["base", "um", "owner"], arch="um", image="linux"),
-    "page": Kernel(["base", "um", "page"], arch="um", image="linux"),
-    "debug": Kernel(["base", "x86_64", "owner", "debug"]),
-    "rt": Kernel(["base", "x86_64", "owner", "rt"]),
-    "arm64": Kernel(["base", "arm64", "owner"], arch="arm64", image="Image",
-                    cross="aarch64-linux-gnu-"),
-    "vanilla": Kernel(["base", "x86_64"], pristine=True),
-    "profiling": Kernel(["base", "x86_64", "profiling"], pristine=True),
+    "x86_64": KernelRecipe(["base", "x86_64", "owner"]),
+    "um": KernelRecipe(["base", "um", "owner"], arch="um", image="linux"),
+    "page": KernelRecipe(["base", "um", "page"], arch="um", image="linux"),
+    "debug": KernelRecipe(["base", "x86_64", "owner", "debug"]),
+    "rt": KernelRecipe(["base", "x86_64", "owner", "rt"]),
+    "arm64": KernelRecipe(["base", "arm64", "owner"], arch="arm64", image="Image",
+                          cross="aarch64-linux-gnu-"),
+    "vanilla": KernelRecipe(["base", "x86_64"], pristine=True),
+    "profiling": KernelRecipe(["base", "x86_64", "profiling"], pristine=True),
 }
 
 
-def fragment_text(kernel: Kernel) -> str:
+def merge_fragments(kernel: KernelRecipe) -> str:
     """The kernel's options. If fragments disagree, the last one wins."""
     options: dict[str, str] = {}
     for name in kernel.fragments:
@@ -60,7 +60,7 @@ def fragment_text(kernel: Kernel) -> str:
     return "".join(f"{option}={value}\n" for option, value in options.items())
 
 
-class Build:
+class KernelBuild:
     """The build of one kernel, from configuration fragments to image."""
 
     def __init__(self, name: str) -> None:
@@ -70,14 +70,14 @@ class Build:
         self.objects = BUILD / ("base" if self.kernel.pristine else "") / name
         self.log = BUILD / f"{name}.log"
 
-    def image(self) -> Path:
+    def find_image(self) -> Path:
         """The path of the bootable image."""
         if self.kernel.arch == "um":
             return self.objects / self.kernel.image
         arch = self.kernel.arch.replace("x86_64", "x86")
         return self.objects / "arch" / arch / "boot" / self.kernel.image
 
-    def make(self, *words: str, **kwargs) -> subprocess.Popen:
+    def start_make(self, *words: str, **kwargs) -> subprocess.Popen:
         """Start make on the kernel tree, through ccache if it is installed."""
         kernel = self.kernel
         cache = "ccache " if shutil.which("ccache") else ""
@@ -94,7 +94,7 @@ class Build:
                    f"HOSTCC={cache}gcc", f"-j{os.cpu_count()}", *words]
         return subprocess.Popen(command, env=environment, text=True, **kwargs)
 
-    def configure(self) -> None:
+    def configure_kernel(self) -> None:
         """Write .config, unless the fragments and Kconfig files are unchanged."""
         self.objects.mkdir(parents=True, exist_ok=True)
         self.log.unlink(missing_ok=True)
@@ -102,7 +102,7 @@ class Build:
             link = BUILD / self.name
             if not link.is_symlink():
                 link.symlink_to(self.objects.relative_to(BUILD))
-        wanted = fragment_text(self.kernel)
+        wanted = merge_fragments(self.kernel)
         fragment = self.objects / "owner.fragment"
         config = self.objects / ".config"
         newest = max(path.stat().st_mtime for part in ("mm", "lib")
@@ -114,14 +114,14 @@ class Build:
         trial = self.objects / "fragment.tmp"
         trial.write_text(wanted)
         with self.log.open("a") as log:
-            status = self.make(f"KCONFIG_ALLCONFIG={trial}", "allnoconfig",
-                               stdout=log, stderr=log).wait()
+            status = self.start_make(f"KCONFIG_ALLCONFIG={trial}", "allnoconfig",
+                                     stdout=log, stderr=log).wait()
         if status:
-            self.fail("could not be configured")
-        self.check_config(wanted, config.read_text())
+            self.exit_with_log("could not be configured")
+        self.check_kernel_config(wanted, config.read_text())
         trial.rename(fragment)
 
-    def check_config(self, wanted: str, got: str) -> None:
+    def check_kernel_config(self, wanted: str, got: str) -> None:
         """Exit if Kconfig dropped an option: results would be of another kernel."""
         have = dict(re.findall(r"^(CONFIG_\w+)=(.*)$", got, re.M))
         lost = [f"{option}={value} (it is {have.get(option, 'n')})"
@@ -132,28 +132,28 @@ class Build:
                 "\nA dependency is missing: add it to the fragment in "
                 "tools/testing/owner/kernels/configs/.")
 
-    def build(self) -> None:
+    def compile_kernel(self) -> None:
         """Compile, and print a line of progress every 15 s."""
         began = shown = time.monotonic()
         steps = 0
         with self.log.open("a") as log:
-            make = self.make(self.kernel.image, "modules", "scripts_gdb",
-                             stdout=subprocess.PIPE, stderr=subprocess.STDOUT)
+            make = self.start_make(self.kernel.image, "modules", "scripts_gdb",
+                                   stdout=subprocess.PIPE, stderr=subprocess.STDOUT)
             assert make.stdout
             for line in make.stdout:
                 log.write(line)
                 steps += line.startswith("  ")
                 if time.monotonic() - shown > 15:
                     shown = time.monotonic()
-                    say(f"{self.name}: {clock(shown - began)}, {steps} steps, "
-                        f"now {line.split()[-1] if line.split() else ''}")
+                    print_line(f"{self.name}: {format_minutes(shown - began)}, {steps} steps, "
+                               f"now {line.split()[-1] if line.split() else ''}")
             status = make.wait()
         if status:
-            self.fail("did not build")
-        self.build_modules()
-        say(f"{self.name}: built in {clock(time.monotonic() - began)}")
+            self.exit_with_log("did not build")
+        self.build_guest_modules()
+        print_line(f"{self.name}: built in {format_minutes(time.monotonic() - began)}")
 
-    def build_modules(self) -> None:
+    def build_guest_modules(self) -> None:
         """Build the modules that the tests load into guests."""
         directory = self.objects / "owner-modules"
         directory.mkdir(exist_ok=True)
@@ -162,10 +162,10 @@ class Build:
             if not target.exists() or target.read_bytes() != source.read_bytes():
                 shutil.copy(source, target)
         with self.log.open("a") as log:
-            if self.make(f"M={directory}", "modules", stdout=log, stderr=log).wait():
-                self.fail("did not build its guest modules")
+            if self.start_make(f"M={directory}", "modules", stdout=log, stderr=log).wait():
+                self.exit_with_log("did not build its guest modules")
 
-    def fail(self, what: str) -> None:
+    def exit_with_log(self, what: str) -> None:
         """Exit with the lines of the log that explain the failure."""
         lines = self.log.read_text(errors="replace").split("\n")
         telling = ([line for line in lines if re.search(r"error:|undefined reference", line)]
@@ -174,16 +174,16 @@ class Build:
             + "\n  ".join((telling or lines)[-15:]))
 
 
-def clock(seconds: float) -> str:
-    """Minutes and seconds."""
+def format_minutes(seconds: float) -> str:
+    """Format seconds as minutes and seconds."""
     return f"{int(seconds) // 60}:{int(seconds) % 60:02d}"
 
 
-def build(name: str) -> None:
+def build_kernel(name: str) -> None:
     """Configure and build one kernel."""
-    work = Build(name)
-    work.configure()
-    work.build()
+    work = KernelBuild(name)
+    work.configure_kernel()
+    work.compile_kernel()
 
 
 def main() -> None:
@@ -200,14 +200,14 @@ def main() -> None:
             die(f"{name} needs {compiler}: run 'make install-{name}'"
                 if KERNELS[name].cross else f"{compiler} is missing: run 'make install'")
     if "--missing" in words:
-        names = [name for name in names if not Build(name).image().exists()]
+        names = [name for name in names if not KernelBuild(name).find_image().exists()]
     for what, needed in (("pristine", any(KERNELS[name].pristine for name in names)),
                          ("assemble", not all(KERNELS[name].pristine for name in names))):
         if needed and subprocess.run([HERE / "kernels/tree.py", what]).returncode:
             sys.exit(1)
     # Build two kernels at a time: one compiles while the other links.
     with ThreadPoolExecutor(2) as pool:
-        for outcome in [pool.submit(build, name) for name in names]:
+        for outcome in [pool.submit(build_kernel, name) for name in names]:
             outcome.result()
 
 

@@ -7,27 +7,27 @@ import subprocess
 from dataclasses import dataclass
 from pathlib import Path
 
-from manifest import write_if_changed
-from overlay import overlay_files
-from patches import PATCHES, load_series
-from pristine import make_base
+from manifest import write_file_if_changed
+from overlay import list_overlay_files
+from patches import PATCHES, load_patch_series
+from pristine import unpack_base_tree
 
-from workbench import BUILD, IDENT, ROOT, die, git, say
+from workbench import BUILD, IDENT, ROOT, die, print_line, run_git
 
 SERIES = BUILD / "series"
 
 
 @dataclass
-class Topic:
+class MailTopic:
     """One mail of the series: a patch, or overlay files with a message."""
     message: str
     files: dict[str, bytes]
 
 
-def load_topics() -> list[Topic]:
+def load_mail_topics() -> list[MailTopic]:
     """The mails in the order of patches/6.12/topics."""
-    patches = {patch.name: patch for patch in load_series()}
-    overlay = set(overlay_files())
+    patches = {patch.name: patch for patch in load_patch_series()}
+    overlay = set(list_overlay_files())
     topics = []
     for line in (PATCHES / "topics").read_text().split("\n"):
         words = line.split("#")[0].split()
@@ -35,7 +35,7 @@ def load_topics() -> list[Topic]:
             continue
         if words[0] in patches:
             patch = patches.pop(words[0])
-            topics.append(Topic(patch.message, patch.after))
+            topics.append(MailTopic(patch.message, patch.after))
             continue
         if not (PATCHES / words[0]).is_file():
             die(f"patches/6.12/topics names {words[0]}, which is neither a patch of the series "
@@ -45,8 +45,8 @@ def load_topics() -> list[Topic]:
         if not taken:
             die(f"patches/6.12/topics: {words[0]} takes no file of the overlay")
         overlay -= taken
-        topics.append(Topic((PATCHES / words[0]).read_text(),
-                            {path: (ROOT / path).read_bytes() for path in taken}))
+        topics.append(MailTopic((PATCHES / words[0]).read_text(),
+                                {path: (ROOT / path).read_bytes() for path in taken}))
     if patches or overlay:
         die("patches/6.12/topics does not list: " + ", ".join([*patches, *sorted(overlay)]))
     return topics
@@ -54,38 +54,38 @@ def load_topics() -> list[Topic]:
 
 def write_series() -> None:
     """Commit each topic in a scratch worktree and write the commits to build/series/."""
-    make_base()
-    topics = load_topics()
+    unpack_base_tree()
+    topics = load_mail_topics()
     work = BUILD / "series.work"
     shutil.rmtree(work, ignore_errors=True)
-    git("worktree", "prune")
+    run_git("worktree", "prune")
     # Do not check the tree out: the mails need only the files that change.
-    git("worktree", "add", "-q", "--no-checkout", "--detach", work, "base")
-    git("read-tree", "base", cwd=work)
+    run_git("worktree", "add", "-q", "--no-checkout", "--detach", work, "base")
+    run_git("read-tree", "base", cwd=work)
     for topic in topics:
         for path, content in topic.files.items():
             mode = 0o755 if os.access(ROOT / path, os.X_OK) else 0o644
-            write_if_changed(work / path, content, mode)
-            git("add", "-f", path, cwd=work)
-        commit(work, topic.message)
+            write_file_if_changed(work / path, content, mode)
+            run_git("add", "-f", path, cwd=work)
+        commit_index(work, topic.message)
     shutil.rmtree(SERIES, ignore_errors=True)
     # Mail does not preserve the line ends and bytes of test data, so encode it.
     attributes = BUILD / "series.attributes"
     attributes.write_text("**/tests/input/** binary\n**/tests/expect/** binary\n")
-    git("-c", f"core.attributesFile={attributes}", "format-patch", "-q", "--no-signature",
-        "--binary", "-o", SERIES, "base", cwd=work)
+    run_git("-c", f"core.attributesFile={attributes}", "format-patch", "-q", "--no-signature",
+            "--binary", "-o", SERIES, "base", cwd=work)
     cover = (PATCHES / "cover.txt").read_text()
-    log = git("log", "--reverse", "--format=  %s", "base..HEAD", cwd=work)
-    stat = git("diff", "--stat", "--summary", "base", "HEAD", cwd=work)
+    log = run_git("log", "--reverse", "--format=  %s", "base..HEAD", cwd=work)
+    stat = run_git("diff", "--stat", "--summary", "base", "HEAD", cwd=work)
     subject, body = cover.split("\n", 1)
     (SERIES / "0000-cover-letter.txt").write_text(
         f"Subject: [PATCH 0/{len(topics)}] {subject}\n{body.rstrip()}\n\n{log}\n{stat}")
-    git("worktree", "remove", "--force", work)
-    say(f"series: {len(topics)} patches and a cover letter in {SERIES.relative_to(ROOT)}/; "
-        "apply with: git am -s build/series/*.patch")
+    run_git("worktree", "remove", "--force", work)
+    print_line(f"series: {len(topics)} patches and a cover letter in {SERIES.relative_to(ROOT)}/; "
+               "apply with: git am -s build/series/*.patch")
 
 
-def commit(work: Path, message: str) -> None:
+def commit_index(work: Path, message: str) -> None:
     """Commit the index of a worktree."""
     done = subprocess.run(["git", "commit", "-q", "-F", "-"], cwd=work, text=True, input=message,
                           env=os.environ | IDENT, capture_output=True)

@@ -9,7 +9,7 @@ import hashlib
 import json
 from pathlib import Path
 
-from workbench import BUILD, TREE, die, git
+from workbench import BUILD, TREE, die, run_git
 
 MANIFEST = BUILD / "tree.manifest"
 LEFT_BY_EDITORS = ("~", ".orig", ".rej", ".swp", ".pyc")
@@ -22,33 +22,34 @@ def load_manifest() -> dict[str, str]:
 
 def save_manifest(files: dict[str, bytes]) -> None:
     """Remember the files that were written into the tree."""
-    MANIFEST.write_text(json.dumps({path: digest(content) for path, content in files.items()}))
+    MANIFEST.write_text(json.dumps({path: hash_content(content)
+                                    for path, content in files.items()}))
 
 
-def digest(content: bytes) -> str:
+def hash_content(content: bytes) -> str:
     """The hash of a file's content."""
     return hashlib.sha256(content).hexdigest()
 
 
-def read_tree(path: str) -> bytes | None:
+def read_tree_file(path: str) -> bytes | None:
     """The content of a file of the tree, None if there is no such file."""
     return (TREE / path).read_bytes() if (TREE / path).is_file() else None
 
 
-def edited_files(manifest: dict[str, str]) -> list[str]:
+def find_edited_files(manifest: dict[str, str]) -> list[str]:
     """Files of the tree that were edited, added or removed since they were written."""
     if not TREE.exists():
         return []
     edited = [path for path, written in manifest.items()
-              if digest(read_tree(path) or b"") != written]
+              if hash_content(read_tree_file(path) or b"") != written]
     # List new files without .gitignore: the one in Debian's source ignores every new file.
-    others = git("diff", "--name-only", "--no-renames", "base").split("\n")
-    others += git("ls-files", "--others").split("\n")
+    others = run_git("diff", "--name-only", "--no-renames", "base").split("\n")
+    others += run_git("ls-files", "--others").split("\n")
     return sorted(set(edited) | {path for path in others if path and path not in manifest
                                  and not path.endswith(LEFT_BY_EDITORS)})
 
 
-def refuse_edits(paths: list[str]) -> None:
+def refuse_tree_edits(paths: list[str]) -> None:
     """Exit if there are edits, which writing the tree would destroy."""
     if paths:
         die("edited in build/tree and not carried back:\n  " + "\n  ".join(paths) +
@@ -56,7 +57,7 @@ def refuse_edits(paths: list[str]) -> None:
             "and remove build/tree.manifest to drop them.")
 
 
-def write_if_changed(path: Path, content: bytes, mode: int) -> bool:
+def write_file_if_changed(path: Path, content: bytes, mode: int) -> bool:
     """Write a file unless it has that content; make sees only real changes."""
     if path.is_file() and path.read_bytes() == content:
         path.chmod(mode)

@@ -7,7 +7,7 @@ import tempfile
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from pristine import base_file
+from pristine import read_base_file
 
 from workbench import ROOT, TREE, die
 
@@ -34,7 +34,7 @@ class Patch:
         return re.sub(r"^Subject:\s*(\[[^]]*\]\s*)?", "", text) + "\n"
 
 
-def load_series() -> list[Patch]:
+def load_patch_series() -> list[Patch]:
     """Apply the series to the base, in memory, and return its patches."""
     state: dict[str, bytes] = {}
     patches = []
@@ -45,19 +45,19 @@ def load_series() -> list[Patch]:
         if not (PATCHES / name).is_file():
             die(f"patches/6.12/series names {name}, which is not there")
         patch = Patch(name, (PATCHES / name).read_text())
-        apply(patch, state)
+        apply_patch(patch, state)
         patches.append(patch)
     return patches
 
 
-def apply(patch: Patch, state: dict[str, bytes]) -> None:
+def apply_patch(patch: Patch, state: dict[str, bytes]) -> None:
     """Apply one patch; state has the files that earlier patches changed."""
     paths = re.findall(r"^\+\+\+ b/(\S+)", patch.text, re.M)
     if not paths:
         return
     with tempfile.TemporaryDirectory() as scratch:
         for path in paths:
-            content = state.get(path) or base_file(path)
+            content = state.get(path) or read_base_file(path)
             if content is None:
                 die(f"patches/6.12/{patch.name} touches {path}, which the kernel does not have; "
                     "a file of ours belongs into the overlay, at its path")
@@ -70,20 +70,21 @@ def apply(patch: Patch, state: dict[str, bytes]) -> None:
             cwd=scratch, input=patch.text, text=True,
             stdout=subprocess.PIPE, stderr=subprocess.STDOUT)
         if done.returncode:
-            explain_reject(patch, done.stdout, Path(scratch))
+            exit_with_rejects(patch, done.stdout, Path(scratch))
         for path in paths:
             patch.after[path] = Path(scratch, path).read_bytes()
     state.update(patch.after)
 
 
-def explain_reject(patch: Patch, output: str, scratch: Path) -> None:
+def exit_with_rejects(patch: Patch, output: str, scratch: Path) -> None:
     """Exit with the hunks that did not apply, and the remedy."""
-    version = re.search(r"SUBLEVEL = (\d+)", (base_file("Makefile") or b"").decode())
+    version = re.search(r"SUBLEVEL = (\d+)", (read_base_file("Makefile") or b"").decode())
     rejects = []
     for reject in sorted(scratch.rglob("*.rej")):
         path = reject.relative_to(scratch).as_posix().removesuffix(".rej")
         for hunk in re.split(r"^(?=@@ )", reject.read_text(), flags=re.M)[1:]:
-            rejects.append(f"file {path}, hunk {hunk_number(patch, path, hunk)}:\n{hunk.rstrip()}")
+            number = find_hunk_number(patch, path, hunk)
+            rejects.append(f"file {path}, hunk {number}:\n{hunk.rstrip()}")
     die(f"patches/6.12/{patch.name} does not apply to Linux 6.12."
         f"{version[1] if version else '?'}\n"
         + "\n".join(rejects or [output.strip()]) +
@@ -93,7 +94,7 @@ def explain_reject(patch: Patch, output: str, scratch: Path) -> None:
         "Nothing was written to the tree.")
 
 
-def hunk_number(patch: Patch, path: str, hunk: str) -> str:
+def find_hunk_number(patch: Patch, path: str, hunk: str) -> str:
     """The position of a rejected hunk among the hunks of its file, as "2 of 5"."""
     section = patch.text.split(f"\n+++ b/{path}", 1)[-1].split("\n--- ", 1)[0]
     starts = re.findall(r"^@@ -(\d+)", section, re.M)
@@ -103,13 +104,13 @@ def hunk_number(patch: Patch, path: str, hunk: str) -> str:
     return "?"
 
 
-def rewrite(patch: Patch) -> None:
+def rewrite_patch(patch: Patch) -> None:
     """Write the patch file from its files' contents; the message stays."""
     diffs = []
     with tempfile.TemporaryDirectory() as scratch:
         old, new = Path(scratch, "old"), Path(scratch, "new")
         for path, content in sorted(patch.after.items()):
-            old.write_bytes(patch.before.get(path) or base_file(path) or b"")
+            old.write_bytes(patch.before.get(path) or read_base_file(path) or b"")
             new.write_bytes(content)
             diffs.append(subprocess.run(
                 ["diff", "-up", "--label", f"a/{path}", "--label", f"b/{path}", old, new],

@@ -9,12 +9,12 @@ import shutil
 import subprocess
 from pathlib import Path
 
-from manifest import MANIFEST, edited_files, load_manifest, refuse_edits
+from manifest import MANIFEST, find_edited_files, load_manifest, refuse_tree_edits
 
-from workbench import BUILD, PRISTINE, TREE, die, git, run, say
+from workbench import BUILD, PRISTINE, TREE, die, print_line, run_command, run_git
 
 
-def source() -> Path:
+def find_source_archive() -> Path:
     """The source archive: LINUX_SOURCE, or the archive of Debian's package."""
     named = os.environ.get("LINUX_SOURCE")
     if named:
@@ -28,51 +28,51 @@ def source() -> Path:
     return archive
 
 
-def fingerprint(archive: Path) -> str:
+def fingerprint_archive(archive: Path) -> str:
     """A text that changes if the archive changes."""
     stat = archive.stat()
     return f"{archive} {stat.st_size} {stat.st_mtime_ns}"
 
 
-def make_base() -> None:
+def unpack_base_tree() -> None:
     """Unpack the source into build/tree and commit it, unless that is done."""
-    archive = source()
+    archive = find_source_archive()
     stamp = TREE / ".git/owner-source"
-    if stamp.is_file() and stamp.read_text() == fingerprint(archive):
+    if stamp.is_file() and stamp.read_text() == fingerprint_archive(archive):
         return
     if TREE.exists() and stamp.is_file():
-        say(f"tree: {archive.name} has changed, making the tree anew")
-        refuse_edits(edited_files(load_manifest()))
+        print_line(f"tree: {archive.name} has changed, making the tree anew")
+        refuse_tree_edits(find_edited_files(load_manifest()))
     shutil.rmtree(TREE, ignore_errors=True)
     shutil.rmtree(PRISTINE, ignore_errors=True)
     MANIFEST.unlink(missing_ok=True)
     fresh = BUILD / "tree.new"
     shutil.rmtree(fresh, ignore_errors=True)
     fresh.mkdir(parents=True)
-    say(f"tree: unpacking {archive.name}")
-    run("tar", "xf", archive, "-C", fresh, "--strip-components=1")
+    print_line(f"tree: unpacking {archive.name}")
+    run_command("tar", "xf", archive, "-C", fresh, "--strip-components=1")
     if not (fresh / "mm/slub.c").is_file():
         die(f"{archive} does not look like a kernel: it has no mm/slub.c")
-    say("tree: committing the base")
-    git("init", "-q", "-b", "main", cwd=fresh)
-    git("config", "gc.auto", "0", cwd=fresh)
-    git("add", "-A", "-f", cwd=fresh)
-    git("commit", "-q", "-m", f"base: {archive.name}", cwd=fresh)
-    git("tag", "base", cwd=fresh)
-    (fresh / ".git/owner-source").write_text(fingerprint(archive))
+    print_line("tree: committing the base")
+    run_git("init", "-q", "-b", "main", cwd=fresh)
+    run_git("config", "gc.auto", "0", cwd=fresh)
+    run_git("add", "-A", "-f", cwd=fresh)
+    run_git("commit", "-q", "-m", f"base: {archive.name}", cwd=fresh)
+    run_git("tag", "base", cwd=fresh)
+    (fresh / ".git/owner-source").write_text(fingerprint_archive(archive))
     fresh.rename(TREE)
 
 
-def make_pristine() -> None:
+def check_out_pristine_tree() -> None:
     """Check the pristine source out at build/base/tree."""
-    make_base()
+    unpack_base_tree()
     if not (PRISTINE / "Makefile").is_file():
-        say("tree: laying out the pristine tree")
-        git("worktree", "prune")
-        git("worktree", "add", "-q", "--detach", PRISTINE, "base")
+        print_line("tree: laying out the pristine tree")
+        run_git("worktree", "prune")
+        run_git("worktree", "add", "-q", "--detach", PRISTINE, "base")
 
 
-def base_file(path: str) -> bytes | None:
+def read_base_file(path: str) -> bytes | None:
     """The content of a file of the pristine source, None if there is no such file."""
     done = subprocess.run(["git", "show", f"base:{path}"], cwd=TREE, capture_output=True)
     return done.stdout if done.returncode == 0 else None

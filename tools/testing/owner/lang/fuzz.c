@@ -25,7 +25,7 @@
 static uint64_t random_state;
 
 /* A pseudorandom number less than @below. It depends only on the input. */
-static unsigned int pick(unsigned int below)
+static unsigned int draw_number_below(unsigned int below)
 {
 	random_state = random_state * 6364136223846793005ULL + 1442695040888963407ULL;
 	return (random_state >> 33) % below;
@@ -38,16 +38,19 @@ static void seed_random(const uint8_t *data, size_t size)
 		random_state = (random_state ^ *data++) * 1099511628211ULL;
 }
 
-static const char *pick_word(const struct owner_sentence *s)
+static const char *pick_sentence_word(const struct owner_sentence *s)
 {
-	return s->nr_words && pick(4) ? s->words + pick(s->nr_words) : "ext4_inode_cache";
+	if (!s->nr_words || !draw_number_below(4))
+		return "ext4_inode_cache";
+	return s->words + draw_number_below(s->nr_words);
 }
 
-static unsigned long long pick_number(const struct owner_sentence *s)
+static unsigned long long pick_sentence_number(const struct owner_sentence *s)
 {
-	const union owner_value *value = &s->values[s->nr_values ? pick(s->nr_values) : 0];
+	unsigned int number = s->nr_values ? draw_number_below(s->nr_values) : 0;
+	const union owner_value *value = &s->values[number];
 
-	switch (pick(4)) {
+	switch (draw_number_below(4)) {
 	case 0:
 		return value->low;
 	case 1:
@@ -59,7 +62,7 @@ static unsigned long long pick_number(const struct owner_sentence *s)
 	}
 }
 
-/* Fields with many words have two: the picked word and its second half. */
+/* In the fuzzer a field with many words has two: the picked word and its second half. */
 static bool any_word_matches(const struct owner_field_values *fields,
 			     const struct owner_sentence *s,
 			     const struct owner_comparison *comparison)
@@ -70,7 +73,7 @@ static bool any_word_matches(const struct owner_field_values *fields,
 	       owner_lang_word_matches(s, comparison, word + strlen(word) / 2);
 }
 
-static struct owner_field_values pick_fields(const struct owner_sentence *s)
+static struct owner_field_values pick_field_values(const struct owner_sentence *s)
 {
 	struct owner_field_values fields = {
 		.known_fields = ~0U,
@@ -78,12 +81,13 @@ static struct owner_field_values pick_fields(const struct owner_sentence *s)
 	};
 	enum owner_field field;
 
-	fields.absent_fields = pick(1 << OWNER_FIELDS) & pick(1 << OWNER_FIELDS);
+	fields.absent_fields =
+		draw_number_below(1 << OWNER_FIELDS) & draw_number_below(1 << OWNER_FIELDS);
 	for (field = 0; field < OWNER_FIELDS; field++) {
 		if (owner_field_types[field] <= OWNER_TYPE_WORDS)
-			fields.value[field].word = pick_word(s);
+			fields.value[field].word = pick_sentence_word(s);
 		else
-			fields.value[field].number = pick_number(s);
+			fields.value[field].number = pick_sentence_number(s);
 	}
 	return fields;
 }
@@ -91,11 +95,11 @@ static struct owner_field_values pick_fields(const struct owner_sentence *s)
 /* --- The second evaluator: recursive, over the printed text ------------------ */
 
 struct text_evaluator {
-	const char *at;		/* the remaining text */
+	const char *at;		/* the text that is not evaluated yet */
 	const struct owner_field_values *fields;
 };
 
-/* @text is a sentence with one comparison. owner_lang_matches() evaluates this one. */
+/* Evaluate a sentence with one comparison with owner_lang_matches(), the code under test. */
 static bool one_comparison_holds(const char *text, size_t length,
 				 const struct owner_field_values *fields)
 {
@@ -168,7 +172,7 @@ static bool disjunction_holds(struct text_evaluator *e)
 	return holds;
 }
 
-/* @text is a printed sentence. A setting nid= before "if" is a comparison, too. */
+/* Evaluate a printed sentence. A setting nid= before "if" is a comparison, too. */
 static bool text_holds(const char *text, const struct owner_field_values *fields)
 {
 	const char *nid = strstr(text, "nid=");
@@ -188,11 +192,15 @@ static bool text_holds(const char *text, const struct owner_field_values *fields
 
 /* --- Checks -------------------------------------------------------------------- */
 
-/* Outcomes of some comparisons serve all allocations that agree in their fields. */
+/*
+ * Outcomes of comparisons that are computed for one allocation must hold for another
+ * allocation that has the same values of the compared fields.
+ */
 static void check_outcomes(const struct owner_sentence *s)
 {
-	struct owner_field_values first = pick_fields(s), second = pick_fields(s), both = second;
-	unsigned int outcomes, mask = pick(1 << OWNER_FIELDS);
+	struct owner_field_values first = pick_field_values(s);
+	struct owner_field_values second = pick_field_values(s), both = second;
+	unsigned int outcomes, mask = draw_number_below(1 << OWNER_FIELDS);
 	enum owner_field field;
 
 	for (field = 0; field < OWNER_FIELDS; field++)
@@ -206,13 +214,13 @@ static void check_outcomes(const struct owner_sentence *s)
 
 static void check_evaluation(const struct owner_sentence *s, const char *printed)
 {
-	struct owner_field_values fields = pick_fields(s);
+	struct owner_field_values fields = pick_field_values(s);
 	bool holds = owner_lang_matches(s, &fields);
 	enum owner_verdict expected = holds ? OWNER_VERDICT_TRUE : OWNER_VERDICT_FALSE, verdict;
 
 	ensure(holds == text_holds(printed, &fields));
 	ensure(owner_lang_judge(s, &fields) == expected);
-	fields.known_fields = pick(1 << OWNER_FIELDS);
+	fields.known_fields = draw_number_below(1 << OWNER_FIELDS);
 	verdict = owner_lang_judge(s, &fields);
 	ensure(verdict == expected || verdict == OWNER_VERDICT_UNDECIDED);
 	if (!(s->fields_used & ~fields.known_fields))
@@ -265,8 +273,8 @@ static void check_sentence(enum owner_dialect dialect, const char *text, size_t 
 		check_error(&error, text, length);
 }
 
-int fuzz_one(const uint8_t *data, size_t size) __asm__("LLVMFuzzerTestOneInput");
-int fuzz_one(const uint8_t *data, size_t size)
+int fuzz_one_input(const uint8_t *data, size_t size) __asm__("LLVMFuzzerTestOneInput");
+int fuzz_one_input(const uint8_t *data, size_t size)
 {
 	enum owner_dialect dialect;
 	struct owner_lang_text remaining;

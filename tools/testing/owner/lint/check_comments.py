@@ -11,7 +11,7 @@ import re
 import subprocess
 import sys
 
-from sources import Comment, code, comments, is_c, our_files
+from sources import Comment, is_c_file, list_our_files, parse_comments, read_code
 
 from workbench import BUILD, HERE, TREE
 
@@ -26,28 +26,28 @@ CACHE = BUILD / "lint.functions"
 ALLOWED = HERE / "lint/known_functions"
 
 
-def mentions() -> list[tuple[Comment, int, str]]:
+def find_named_functions() -> list[tuple[Comment, int, str]]:
     """Every name() in the comments of C files and patches, with its line."""
     found = []
-    for path in our_files():
-        if is_c(path) or path.endswith(".patch"):
-            for comment in comments(path):
+    for path in list_our_files():
+        if is_c_file(path) or path.endswith(".patch"):
+            for comment in parse_comments(path):
                 for number, line in enumerate(comment.text.split("\n")):
                     found += [(comment, comment.line + number, name)
                               for name in NAME.findall(line)]
     return found
 
 
-def our_functions() -> set[str]:
+def find_defined_functions() -> set[str]:
     """Names that the code of this repository defines.
 
     A call counts only if its name is defined in the same repository, so look at lines
     that are not indented, and at macros.
     """
     names: set[str] = set()
-    for path in our_files():
-        if is_c(path):
-            text = code(path)
+    for path in list_our_files():
+        if is_c_file(path):
+            text = read_code(path)
             names.update(MACRO.findall(text))
             names.update(MEMBER.findall(text))
             for line in text.split("\n"):
@@ -56,13 +56,13 @@ def our_functions() -> set[str]:
     return names
 
 
-def allowed_functions() -> set[str]:
+def load_allowed_functions() -> set[str]:
     """The list of names that no source here defines: a name and the reason a line."""
     lines = (line.split("#")[0].split() for line in ALLOWED.read_text().split("\n"))
     return {words[0] for words in lines if words}
 
 
-def kernel_functions(wanted: set[str]) -> set[str]:
+def find_kernel_functions(wanted: set[str]) -> set[str]:
     """The subset of the wanted names that build/tree defines."""
     known = set(CACHE.read_text().split()) if CACHE.is_file() else set()
     unknown = sorted(wanted - known)
@@ -79,10 +79,10 @@ def kernel_functions(wanted: set[str]) -> set[str]:
 
 
 def main() -> int:
-    """Print what is not found; 1 if there is any."""
-    named = mentions()
-    missing = {name for _, _, name in named} - our_functions() - allowed_functions()
-    missing -= kernel_functions(missing)
+    """Print each named function that does not exist; return 1 if there is one."""
+    named = find_named_functions()
+    missing = {name for _, _, name in named} - find_defined_functions() - load_allowed_functions()
+    missing -= find_kernel_functions(missing)
     for comment, line, name in named:
         if name in missing:
             print(f"{comment.path}:{line}: {name}() does not exist")

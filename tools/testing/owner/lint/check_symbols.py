@@ -15,7 +15,7 @@ import sys
 from collections import defaultdict
 from pathlib import Path
 
-from sources import our_files, read
+from sources import list_our_files, read_file
 
 from workbench import BUILD, HERE, ROOT
 
@@ -28,10 +28,10 @@ INCLUDE = re.compile(r'^#include "([^"]+)"', re.M)
 Graph = dict[str, dict[str, set[str]]]
 
 
-def objects(kernel: str) -> dict[str, Path]:
+def find_kernel_objects(kernel: str) -> dict[str, Path]:
     """The kernel objects of our own sources: source path to object path."""
     found = {}
-    for path in our_files():
+    for path in list_our_files():
         if path.endswith(".c") and path.startswith(("mm/owner/", "lib/stackdepot")):
             built = BUILD / kernel / Path(path).with_suffix(".o")
             if built.is_file():
@@ -39,7 +39,7 @@ def objects(kernel: str) -> dict[str, Path]:
     return found
 
 
-def symbols(built: dict[str, Path]) -> tuple[dict[str, str], dict[str, set[str]]]:
+def read_object_symbols(built: dict[str, Path]) -> tuple[dict[str, str], dict[str, set[str]]]:
     """The source that defines each global symbol, and the symbols that each source needs."""
     sources = {str(path): source for source, path in built.items()}
     listed = subprocess.run(["nm", "-A", "-g", *sources], stdout=subprocess.PIPE, text=True,
@@ -56,7 +56,7 @@ def symbols(built: dict[str, Path]) -> tuple[dict[str, str], dict[str, set[str]]
     return defined, needed
 
 
-def allowed_symbols() -> list[re.Pattern[str]]:
+def load_allowed_symbols() -> list[re.Pattern[str]]:
     """The list of symbols that Linux names: a pattern and the reason a line."""
     lines = (line.split("#")[0].split() for line in ALLOWED.read_text().split("\n"))
     return [re.compile(words[0]) for words in lines if words]
@@ -64,30 +64,30 @@ def allowed_symbols() -> list[re.Pattern[str]]:
 
 def check_prefixes() -> list[str]:
     """Global symbols that have none of our prefixes."""
-    allowed = allowed_symbols()
+    allowed = load_allowed_symbols()
     wrong = set()
     for kernel in KERNELS:
-        built = objects(kernel)
-        for name, source in symbols(built)[0].items() if built else ():
+        built = find_kernel_objects(kernel)
+        for name, source in read_object_symbols(built)[0].items() if built else ():
             if not name.startswith(PREFIXES) and not any(a.fullmatch(name) for a in allowed):
                 wrong.add(f"{source}: {name} is not static and has none of the prefixes "
                           + " ".join(PREFIXES))
     return sorted(wrong)
 
 
-def components(graph: Graph) -> list[list[str]]:
+def find_call_rings(graph: Graph) -> list[list[str]]:
     """The strongly connected components that have an edge inside (Tarjan)."""
     index: dict[str, int] = {}
     low: dict[str, int] = {}
     stack: list[str] = []
     found: list[list[str]] = []
 
-    def visit(node: str) -> None:
+    def visit_node(node: str) -> None:
         index[node] = low[node] = len(index)
         stack.append(node)
         for other in graph.get(node, {}):
             if other not in index:
-                visit(other)
+                visit_node(other)
                 low[node] = min(low[node], low[other])
             elif other in stack:
                 low[node] = min(low[node], index[other])
@@ -99,14 +99,14 @@ def components(graph: Graph) -> list[list[str]]:
 
     for node in sorted(graph):
         if node not in index:
-            visit(node)
+            visit_node(node)
     return found
 
 
-def tell_cycles(what: str, graph: Graph) -> list[str]:
+def describe_cycles(what: str, graph: Graph) -> list[str]:
     """One headline for each cycle, and its edges with the names that make them."""
     lines = []
-    for members in components(graph):
+    for members in find_call_rings(graph):
         lines.append(f"{what} in a ring: {' '.join(members)}")
         for source in members:
             for target in sorted(set(members) & set(graph[source])):
@@ -116,13 +116,13 @@ def tell_cycles(what: str, graph: Graph) -> list[str]:
     return lines
 
 
-def call_graph() -> Graph:
+def build_call_graph() -> Graph:
     """Which file of mm/owner uses which, and by what symbols, in any of the builds."""
     graph: Graph = defaultdict(lambda: defaultdict(set))
     for kernel in KERNELS:
-        built = {source: path for source, path in objects(kernel).items()
+        built = {source: path for source, path in find_kernel_objects(kernel).items()
                  if source.startswith("mm/owner/")}
-        defined, needed = symbols(built) if built else ({}, {})
+        defined, needed = read_object_symbols(built) if built else ({}, {})
         for source, names in needed.items():
             for name in names & defined.keys():
                 if defined[name] != source:
@@ -130,13 +130,13 @@ def call_graph() -> Graph:
     return graph
 
 
-def include_graph() -> Graph:
+def build_include_graph() -> Graph:
     """Which header of ours includes which."""
-    headers = [path for path in our_files() if path.endswith(".h")
+    headers = [path for path in list_our_files() if path.endswith(".h")
                and path.startswith(("mm/owner/", "include/", "lib/"))]
     graph: Graph = defaultdict(lambda: defaultdict(set))
     for path in headers:
-        for name in INCLUDE.findall(read(path)):
+        for name in INCLUDE.findall(read_file(path)):
             target = (ROOT / path).parent.joinpath(name).resolve()
             for root in (target, ROOT / "mm/owner" / name):
                 if root.is_file():
@@ -147,14 +147,14 @@ def include_graph() -> Graph:
 
 def main() -> int:
     """Run the named check; 1 if it finds anything, 2 if nothing is built."""
-    if not any(objects(kernel) for kernel in KERNELS):
+    if not any(find_kernel_objects(kernel) for kernel in KERNELS):
         print("no kernel is built: make kernel K=um")
         return 2
     if sys.argv[1:] == ["prefixes"]:
         wrong = check_prefixes()
     elif sys.argv[1:] == ["cycles"]:
-        wrong = (tell_cycles("headers include each other", include_graph())
-                 + tell_cycles("files call each other", call_graph()))
+        wrong = (describe_cycles("headers include each other", build_include_graph())
+                 + describe_cycles("files call each other", build_call_graph()))
     else:
         sys.exit(__doc__)
     print("\n".join(wrong))

@@ -15,7 +15,8 @@ import tokenize
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from sources import Comment, code, comments, is_c, is_python, line_at, our_files, read
+from sources import (Comment, is_c_file, is_python_file, line_number_at, list_our_files,
+                     parse_comments, read_code, read_file)
 
 from workbench import HERE
 
@@ -31,16 +32,16 @@ SENTENCE = re.compile(r"(?:\A|\n[ \t]*\n|[.!?:][)\"]?\s+|\n[ \t]*[-*][ \t]+)([A-
 
 
 @dataclass
-class Ban:
-    """One line of the list."""
+class BannedWord:
+    """One line of the list banned_words."""
     kind: str
     pattern: re.Pattern[str]
     reason: str
 
 
-def load_bans() -> dict[str, list[Ban]]:
-    """The list, by kind."""
-    bans: dict[str, list[Ban]] = {"name": [], "code": [], "opening": [], "phrase": []}
+def load_banned_words() -> dict[str, list[BannedWord]]:
+    """Read the list banned_words; return its lines by kind."""
+    bans: dict[str, list[BannedWord]] = {"name": [], "code": [], "opening": [], "phrase": []}
     for number, line in enumerate(BANNED.read_text().split("\n"), 1):
         if not line or line.startswith("#"):
             continue
@@ -53,42 +54,42 @@ def load_bans() -> dict[str, list[Ban]]:
             pattern = pattern.replace(" ", r"\s+")
         elif kind == "opening":
             pattern = pattern.replace(" ", r"\s+") + r"\b(?![-'])"
-        bans[kind].append(Ban(kind, re.compile(pattern, flags), reason))
+        bans[kind].append(BannedWord(kind, re.compile(pattern, flags), reason))
     return bans
 
 
-def python_names(text: str) -> Iterator[tuple[int, str]]:
+def list_python_identifiers(text: str) -> Iterator[tuple[int, str]]:
     """The identifiers of a Python program, with their lines."""
     for token in tokenize.generate_tokens(io.StringIO(text).readline):
         if token.type == tokenize.NAME and not keyword.iskeyword(token.string):
             yield token.start[0], token.string
 
 
-def names(path: str) -> Iterator[tuple[int, str]]:
+def list_identifiers(path: str) -> Iterator[tuple[int, str]]:
     """The identifiers of a C or Python file, with their lines."""
-    if is_c(path):
-        for number, line in enumerate(code(path).split("\n"), 1):
+    if is_c_file(path):
+        for number, line in enumerate(read_code(path).split("\n"), 1):
             for name in IDENTIFIER.findall(line):
                 yield number, name
-    elif is_python(path):
-        yield from python_names(read(path))
+    elif is_python_file(path):
+        yield from list_python_identifiers(read_file(path))
 
 
-def check_names(path: str, bans: dict[str, list[Ban]]) -> Iterator[tuple[int, str]]:
-    """Identifiers, and pieces of code, that are on the list."""
-    for line, name in dict.fromkeys(names(path)):
+def check_identifiers(path: str, bans: dict[str, list[BannedWord]]) -> Iterator[tuple[int, str]]:
+    """Find identifiers and pieces of code that the list banned_words refuses."""
+    for line, name in dict.fromkeys(list_identifiers(path)):
         for ban in bans["name"]:
             if ban.pattern.fullmatch(name):
                 yield line, f"the name {name}: {ban.reason}"
-    if is_c(path):
-        text = code(path)
+    if is_c_file(path):
+        text = read_code(path)
         for ban in bans["code"]:
             for found in ban.pattern.finditer(text):
-                yield line_at(text, found.start()), f"{found[0]}: {ban.reason}"
+                yield line_number_at(text, found.start()), f"{found[0]}: {ban.reason}"
 
 
-def check_comment(comment: Comment, bans: dict[str, list[Ban]]) -> Iterator[tuple[int, str]]:
-    """Sentences that begin with, and phrases that are, on the list."""
+def check_comment(comment: Comment, bans: dict[str, list[BannedWord]]) -> Iterator[tuple[int, str]]:
+    """Find openings of sentences and phrases that the list banned_words refuses."""
     text = comment.text
     for sentence in SENTENCE.finditer(text):
         if sentence[1].endswith("?"):
@@ -105,11 +106,11 @@ def check_comment(comment: Comment, bans: dict[str, list[Ban]]) -> Iterator[tupl
 
 
 def check_glossary() -> Iterator[tuple[int, str]]:
-    """The glossary is there, and is short, and so is its header."""
-    length = read(GLOSSARY).count("\n")
+    """Check that the glossary exists, and that it and its header are short."""
+    length = read_file(GLOSSARY).count("\n")
     if length > HEADER_LINES:
         yield 1, f"the header has {length} lines, more than {HEADER_LINES}"
-    for comment in comments(GLOSSARY):
+    for comment in parse_comments(GLOSSARY):
         if len(ENTRY.findall(comment.text)) >= 10:
             lines = comment.text.strip().count("\n") + 1
             if lines > GLOSSARY_LINES:
@@ -119,15 +120,15 @@ def check_glossary() -> Iterator[tuple[int, str]]:
 
 
 def main() -> int:
-    """Print the hits; 1 if there is any."""
-    bans = load_bans()
+    """Print each refused word; return 1 if there is one."""
+    bans = load_banned_words()
     below = tuple(sys.argv[1:])
     wrong = 0
-    for path in our_files():
+    for path in list_our_files():
         if below and not path.startswith(below):
             continue
-        found = list(check_names(path, bans))
-        for comment in comments(path):
+        found = list(check_identifiers(path, bans))
+        for comment in parse_comments(path):
             found += check_comment(comment, bans)
         if path == GLOSSARY:
             found += check_glossary()

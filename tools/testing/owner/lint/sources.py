@@ -3,7 +3,6 @@
 
 import ast
 import io
-import os
 import re
 import sys
 import tokenize
@@ -13,7 +12,7 @@ from pathlib import Path
 
 sys.path.append(str(Path(__file__).resolve().parents[1]))
 
-from workbench import ROOT, run  # noqa: E402
+from workbench import ROOT, run_command  # noqa: E402
 
 # A C comment, or a string or character that may look as if it held one.
 C_TOKEN = re.compile(r'/\*.*?\*/|//[^\n]*|"(?:\\.|[^"\\\n])*"|\'(?:\\.|[^\'\\\n])*\'', re.S)
@@ -32,59 +31,60 @@ class Comment:
     text: str
 
 
-def our_files() -> list[str]:
+def list_our_files() -> list[str]:
     """Every file of the repository that a person writes, committed or not."""
-    listed = run("git", "ls-files", "-co", "--exclude-standard", cwd=ROOT).split("\n")
+    listed = run_command("git", "ls-files", "-co", "--exclude-standard", cwd=ROOT).split("\n")
     return sorted(path for path in listed
                   if path and (ROOT / path).is_file() and not DATA.search(path))
 
 
-def read(path: str) -> str:
+def read_file(path: str) -> str:
     """The text of a file of the repository."""
     return (ROOT / path).read_text(errors="replace")
 
 
-def is_c(path: str) -> bool:
+def is_c_file(path: str) -> bool:
     """True for C sources and headers."""
     return path.endswith((".c", ".h"))
 
 
-def is_python(path: str) -> bool:
+def is_python_file(path: str) -> bool:
     """True for Python programs and modules."""
     return path.endswith(".py")
 
 
-def blank(text: str) -> str:
-    """Spaces and newlines that take the place of @text, so that line numbers hold."""
+def blank_out(text: str) -> str:
+    """Replace all characters but newlines by spaces, so that line numbers stay right."""
     return re.sub(r"[^\n]", " ", text)
 
 
-def join_lines(text: str) -> str:
+def strip_comment_markers(text: str) -> str:
     """The text of a C comment without its markers; an empty line ends a paragraph."""
     text = re.sub(r"^/\*+|\*/$|^//", "", text)
     return "\n".join(re.sub(r"^\s*\*? ?", "", line).rstrip() for line in text.split("\n"))
 
 
-def line_at(text: str, offset: int) -> int:
+def line_number_at(text: str, offset: int) -> int:
     """The number of the line that holds an offset, from 1 up."""
     return text.count("\n", 0, offset) + 1
 
 
-def c_comments(path: str, text: str) -> Iterator[Comment]:
+def parse_c_comments(path: str, text: str) -> Iterator[Comment]:
     """The comments of C code."""
     for token in C_TOKEN.finditer(text):
         if token[0].startswith("/"):
-            yield Comment(path, line_at(text, token.start()), join_lines(token[0]))
+            yield Comment(path, line_number_at(text, token.start()),
+                          strip_comment_markers(token[0]))
 
 
-def patch_comments(path: str, text: str) -> Iterator[Comment]:
+def parse_patch_comments(path: str, text: str) -> Iterator[Comment]:
     """The comments that a patch adds."""
     added = "\n".join(line[1:] if line.startswith("+") and not line.startswith("+++") else ""
                       for line in text.split("\n"))
-    yield from c_comments(path, added)
+    yield from parse_c_comments(path, added)
 
 
-def hash_comments(path: str, text: str) -> Iterator[Comment]:
+def parse_hash_comments(path: str, text: str) -> Iterator[Comment]:
     """Comments that follow a hash; lines that follow each other are one comment."""
     block: list[str] = []
     first = 0
@@ -101,7 +101,7 @@ def hash_comments(path: str, text: str) -> Iterator[Comment]:
             yield Comment(path, number, found[1].strip())
 
 
-def python_comments(path: str, text: str) -> Iterator[Comment]:
+def parse_python_comments(path: str, text: str) -> Iterator[Comment]:
     """The comments and docstrings of a Python program."""
     lines = text.split("\n")
     block: list[str] = []
@@ -125,24 +125,18 @@ def python_comments(path: str, text: str) -> Iterator[Comment]:
                 yield Comment(path, node.body[0].lineno, docstring)
 
 
-def comments(path: str) -> Iterator[Comment]:
+def parse_comments(path: str) -> Iterator[Comment]:
     """All comments of one file, in any of the languages that are used here."""
-    if is_c(path):
-        yield from c_comments(path, read(path))
-    elif is_python(path):
-        yield from python_comments(path, read(path))
+    if is_c_file(path):
+        yield from parse_c_comments(path, read_file(path))
+    elif is_python_file(path):
+        yield from parse_python_comments(path, read_file(path))
     elif path.endswith(".patch"):
-        yield from patch_comments(path, read(path))
+        yield from parse_patch_comments(path, read_file(path))
     elif path.endswith(HASH_FILES):
-        yield from hash_comments(path, read(path))
+        yield from parse_hash_comments(path, read_file(path))
 
 
-def code(path: str) -> str:
+def read_code(path: str) -> str:
     """A C file's code: comments, strings and characters are blanked."""
-    return C_TOKEN.sub(lambda token: blank(token[0]), read(path))
-
-
-def newest(paths: list[Path]) -> Path | None:
-    """The path that was written last, if any exists."""
-    there = [path for path in paths if path.exists()]
-    return max(there, key=os.path.getmtime) if there else None
+    return C_TOKEN.sub(lambda token: blank_out(token[0]), read_file(path))

@@ -43,9 +43,9 @@ static void *objects[ROUNDS];
  * PAIRS: free each object before the next is allocated. BATCH: allocate all, then free
  * all. BULK: allocate all with one call and free all with one call.
  */
-enum way { PAIRS, BATCH, BULK };
+enum alloc_pattern { PAIRS, BATCH, BULK };
 
-static __always_inline void run_kmalloc(enum way way, size_t size, gfp_t flags)
+static __always_inline void run_kmalloc(enum alloc_pattern way, size_t size, gfp_t flags)
 {
 	unsigned int i;
 
@@ -62,7 +62,7 @@ static __always_inline void run_kmalloc(enum way way, size_t size, gfp_t flags)
 
 /* The sizes are constants, as in most callers, so kmalloc() is inlined. */
 #define KMALLOC(name, size, flags)						\
-static noinline void kmalloc_##name(enum way way)				\
+static noinline void kmalloc_##name(enum alloc_pattern way)				\
 {										\
 	run_kmalloc(way, size, flags);						\
 }
@@ -80,7 +80,7 @@ KMALLOC(4096, 4096, FLAGS)
 KMALLOC(8192, 8192, FLAGS)
 KMALLOC(account, 64, FLAGS | __GFP_ACCOUNT)
 
-static noinline void cache_200(enum way way)
+static noinline void cache_200(enum alloc_pattern way)
 {
 	unsigned int i;
 
@@ -111,7 +111,7 @@ static __always_inline void run_page_pairs(unsigned int order)
 }
 
 #define PAGES(order)								\
-static noinline void pages_##order(enum way way)				\
+static noinline void pages_##order(enum alloc_pattern way)				\
 {										\
 	run_page_pairs(order);							\
 }
@@ -151,7 +151,7 @@ static noinline void free_page_there(unsigned long page)
 	barrier();
 }
 
-static noinline void pages_in_turn(enum way way)
+static noinline void pages_in_turn(enum alloc_pattern way)
 {
 	unsigned int i;
 
@@ -161,10 +161,10 @@ static noinline void pages_in_turn(enum way way)
 	}
 }
 
-struct operation {
+struct bench_operation {
 	const char *name;
-	void (*run)(enum way way);
-	enum way way;
+	void (*run)(enum alloc_pattern way);
+	enum alloc_pattern way;
 };
 
 /*
@@ -190,7 +190,7 @@ static void free_held_objects(unsigned int count)
 		kfree(held[--nr_held]);
 }
 
-static const struct operation operations[] = {
+static const struct bench_operation operations[] = {
 	{ "kmalloc-8", kmalloc_8, PAIRS },
 	{ "kmalloc-8-batch", kmalloc_8, BATCH },
 	{ "kmalloc-16", kmalloc_16, PAIRS },
@@ -228,7 +228,7 @@ static const struct operation operations[] = {
 
 static const unsigned int chains[] = { 0, 8, 24 };
 
-static noinline u64 measure_once(const struct operation *operation)
+static noinline u64 measure_once(const struct bench_operation *operation)
 {
 	unsigned long flags;
 	u64 began, ended;
@@ -248,7 +248,7 @@ static int compare_values(const void *a, const void *b)
 	return x < y ? -1 : x > y;
 }
 
-static noinline void measure_operation(const struct operation *operation, unsigned int chain)
+static noinline void measure_operation(const struct bench_operation *operation, unsigned int chain)
 {
 	u64 results[REPEATS], min, median;
 	unsigned int i, each = operation->way == PAIRS ? OBJECTS_OF_SLAB : 0;
@@ -267,7 +267,7 @@ static noinline void measure_operation(const struct operation *operation, unsign
 
 static unsigned int frames;
 
-static noinline void count_frames(enum way way)
+static noinline void count_frames(enum alloc_pattern way)
 {
 	unsigned long entries[64];
 
@@ -275,19 +275,19 @@ static noinline void count_frames(enum way way)
 }
 
 /* Print the number of frames in the call chain of an operation. */
-static noinline void measure_frames(const struct operation *operation, unsigned int chain)
+static noinline void measure_frames(const struct bench_operation *operation, unsigned int chain)
 {
 	measure_once(operation);
 	pr_info("owner_bench: frames %u %u.00 %u.00\n", chain, frames, frames);
 }
 
-static const struct operation frame_counter = { "frames", count_frames, PAIRS };
+static const struct bench_operation frame_counter = { "frames", count_frames, PAIRS };
 
-typedef void (*measure_fn)(const struct operation *operation, unsigned int chain);
+typedef void (*measure_fn)(const struct bench_operation *operation, unsigned int chain);
 
 /* Call @fn below @deeper more frames. */
 static noinline void measure_below(unsigned int deeper, measure_fn fn,
-				   const struct operation *operation, unsigned int chain)
+				   const struct bench_operation *operation, unsigned int chain)
 {
 	if (deeper)
 		measure_below(deeper - 1, fn, operation, chain);

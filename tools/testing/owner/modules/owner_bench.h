@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0 */
-/* The clock of the benchmarks. It counts instructions in a guest that counts them. */
+/*
+ * The clock of the benchmarks. On x86_64 it is the time stamp counter, which counts
+ * instructions in a guest with -icount; elsewhere it is in nanoseconds.
+ */
 #ifndef _OWNER_BENCH_H
 #define _OWNER_BENCH_H
 

@@ -22,16 +22,16 @@ static unsigned int chains;
 module_param(chains, uint, 0400);
 MODULE_PARM_DESC(chains, "number of call chains that allocate one object each");
 
-struct object {
-	struct object *next;
-	char rest[OBJECT_SIZE - sizeof(struct object *)];
+struct held_object {
+	struct held_object *next;
+	char rest[OBJECT_SIZE - sizeof(struct held_object *)];
 };
 
-static struct object *held;
+static struct held_object *held;
 
 static noinline bool hold_one(void)
 {
-	struct object *object = kmalloc(sizeof(*object), GFP_KERNEL);
+	struct held_object *object = kmalloc(sizeof(*object), GFP_KERNEL);
 
 	if (!object)
 		return false;
@@ -70,7 +70,7 @@ static noinline bool hold_by(unsigned int chain, unsigned int frame)
 	return done;
 }
 
-static unsigned long free_bytes(void)
+static unsigned long read_free_bytes(void)
 {
 	struct sysinfo info;
 
@@ -78,9 +78,9 @@ static unsigned long free_bytes(void)
 	return info.freeram * PAGE_SIZE;
 }
 
-static void release_all(void)
+static void release_all_objects(void)
 {
-	struct object *object;
+	struct held_object *object;
 
 	while ((object = held)) {
 		held = object->next;
@@ -90,7 +90,7 @@ static void release_all(void)
 
 static int memory_init(void)
 {
-	unsigned long before = free_bytes(), taken;
+	unsigned long before = read_free_bytes(), taken;
 	unsigned int i;
 
 	for (i = 0; i < objects; i++) {
@@ -99,7 +99,7 @@ static int memory_init(void)
 		cond_resched();
 	}
 	if (objects) {
-		taken = (before - free_bytes()) * 100 / objects;
+		taken = (before - read_free_bytes()) * 100 / objects;
 		pr_info("owner_bench: bytes-of-object-64 0 %lu.%02lu %lu.%02lu\n",
 			taken / 100, taken % 100, taken / 100, taken % 100);
 	}
@@ -111,14 +111,14 @@ static int memory_init(void)
 	return 0;
 
 no_memory:
-	release_all();
+	release_all_objects();
 	return -ENOMEM;
 }
 module_init(memory_init);
 
 static void __exit memory_exit(void)
 {
-	release_all();
+	release_all_objects();
 }
 module_exit(memory_exit);
 

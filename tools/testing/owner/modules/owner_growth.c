@@ -18,7 +18,7 @@
 #define MOST		200
 #define OWN_SIZE	104
 
-struct plant {
+struct planted_objects {
 	const char *cache;
 	/* This module's functions in the chain, the allocating one first. */
 	const char *chain;
@@ -123,7 +123,7 @@ static noinline void *truth_changing(size_t *size)
 	return object;
 }
 
-static struct plant plants[] = {
+static struct planted_objects plants[] = {
 	{ "kmalloc-256", "truth_shared;truth_growing", truth_growing, { 40, 75, 131 } },
 	{ "kmalloc-256", "truth_shared;truth_shrinking", truth_shrinking, { 90, 53, 17 } },
 	{ "owner_growth", "truth_coming", truth_coming, { 0, 21, 64 } },
@@ -133,15 +133,15 @@ static struct plant plants[] = {
 	{ "kmalloc-512", "truth_changing", truth_changing, { 25, 25, 25 }, true },
 };
 
-static void free_planted(struct plant *plant, unsigned int until)
+static void free_planted_objects(struct planted_objects *plant, unsigned int until)
 {
 	while (plant->objects > until)
 		kfree(plant->object[--plant->objects]);
 }
 
-static void plant_objects(struct plant *plant, unsigned int objects)
+static void plant_objects(struct planted_objects *plant, unsigned int objects)
 {
-	free_planted(plant, plant->renewed ? 0 : objects);
+	free_planted_objects(plant, plant->renewed ? 0 : objects);
 	while (plant->objects < objects) {
 		void *object = plant->alloc(&plant->size);
 
@@ -178,7 +178,7 @@ static ssize_t held_write(struct file *file, const char __user *user, size_t byt
 
 static int held_show(struct seq_file *m, void *v)
 {
-	struct plant *plant;
+	struct planted_objects *plant;
 	unsigned int i;
 
 	mutex_lock(&lock);
@@ -209,7 +209,7 @@ static void __exit growth_exit(void)
 
 	debugfs_remove(held_file);
 	for (i = 0; i < ARRAY_SIZE(plants); i++)
-		free_planted(&plants[i], 0);
+		free_planted_objects(&plants[i], 0);
 	kmem_cache_destroy(own_cache);
 }
 module_exit(growth_exit);

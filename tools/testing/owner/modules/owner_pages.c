@@ -24,7 +24,7 @@ static char truth[2048];
 static size_t told;
 static struct dentry *truth_file;
 
-static __printf(1, 2) void add_truth(const char *format, ...)
+static __printf(1, 2) void append_truth_line(const char *format, ...)
 {
 	va_list args;
 
@@ -33,46 +33,46 @@ static __printf(1, 2) void add_truth(const char *format, ...)
 	va_end(args);
 }
 
-struct plant {
+struct planted_pages {
 	struct page *page[64];
 	unsigned int pages;
 	unsigned int order;
 };
 
-static void keep_pages(struct plant *plant, struct page *page)
+static void keep_pages(struct planted_pages *plant, struct page *page)
 {
 	if (page)
 		plant->page[plant->pages++] = page;
 }
 
-static void free_planted(struct plant *plant)
+static void free_planted_pages(struct planted_pages *plant)
 {
 	while (plant->pages)
 		__free_pages(plant->page[--plant->pages], plant->order);
 }
 
-static struct plant single, zeroed, movable, ordered[4], split, second, compound;
-static struct plant in_softirq, in_hardirq, in_thread, deep;
+static struct planted_pages single, zeroed, movable, ordered[4], split, second, compound;
+static struct planted_pages in_softirq, in_hardirq, in_thread, deep;
 
 static noinline void pages_single(void)
 {
 	while (single.pages < PLANTED)
 		keep_pages(&single, alloc_page(GFP_KERNEL));
-	add_truth("%s 0 %u\n", __func__, PLANTED);
+	append_truth_line("%s 0 %u\n", __func__, PLANTED);
 }
 
 static noinline void pages_zeroed(void)
 {
 	while (zeroed.pages < PLANTED)
 		keep_pages(&zeroed, virt_to_page(get_zeroed_page(GFP_KERNEL)));
-	add_truth("%s 0 %u\n", __func__, PLANTED);
+	append_truth_line("%s 0 %u\n", __func__, PLANTED);
 }
 
 static noinline void pages_movable(void)
 {
 	while (movable.pages < PLANTED)
 		keep_pages(&movable, alloc_page(GFP_HIGHUSER_MOVABLE));
-	add_truth("%s 0 %u\n", __func__, PLANTED);
+	append_truth_line("%s 0 %u\n", __func__, PLANTED);
 }
 
 static noinline void pages_ordered(void)
@@ -83,7 +83,7 @@ static noinline void pages_ordered(void)
 		ordered[order].order = order;
 		while (ordered[order].pages < 5)
 			keep_pages(&ordered[order], alloc_pages(GFP_KERNEL, order));
-		add_truth("%s %u 5\n", __func__, order);
+		append_truth_line("%s %u 5\n", __func__, order);
 	}
 }
 
@@ -92,7 +92,7 @@ static noinline void pages_compound(void)
 	compound.order = 2;
 	while (compound.pages < 5)
 		keep_pages(&compound, alloc_pages(GFP_KERNEL | __GFP_COMP, 2));
-	add_truth("%s 2 5\n", __func__);
+	append_truth_line("%s 2 5\n", __func__);
 }
 
 /* Split a page of order 3 and free three of the eight pages. */
@@ -109,7 +109,7 @@ static noinline void pages_split(void)
 			__free_page(page + i);
 		else
 			keep_pages(&split, page + i);
-	add_truth("%s 0 5\n", __func__);
+	append_truth_line("%s 0 5\n", __func__);
 }
 
 static void *exact;
@@ -117,7 +117,7 @@ static void *exact;
 static noinline void pages_exact(void)
 {
 	exact = alloc_pages_exact(5 * PAGE_SIZE, GFP_KERNEL);
-	add_truth("%s 0 5\n", __func__);
+	append_truth_line("%s 0 5\n", __func__);
 }
 
 static void *large;
@@ -125,7 +125,7 @@ static void *large;
 static noinline void pages_large(void)
 {
 	large = kmalloc(16 * PAGE_SIZE, GFP_KERNEL);
-	add_truth("%s 4 1\n", __func__);
+	append_truth_line("%s 4 1\n", __func__);
 }
 
 static void *mapped;
@@ -133,7 +133,7 @@ static void *mapped;
 static noinline void pages_vmalloc(void)
 {
 	mapped = vmalloc(6 * PAGE_SIZE);
-	add_truth("%s 0 6\n", __func__);
+	append_truth_line("%s 0 6\n", __func__);
 }
 
 /* pages_second() gets the pages that pages_first() has freed. */
@@ -141,14 +141,14 @@ static noinline void pages_first(void)
 {
 	while (second.pages < PLANTED)
 		keep_pages(&second, alloc_page(GFP_KERNEL));
-	free_planted(&second);
+	free_planted_pages(&second);
 }
 
 static noinline void pages_second(void)
 {
 	while (second.pages < PLANTED)
 		keep_pages(&second, alloc_page(GFP_KERNEL));
-	add_truth("%s 0 %u\n", __func__, PLANTED);
+	append_truth_line("%s 0 %u\n", __func__, PLANTED);
 }
 
 /* A chain of more frames than page_owner keeps by default. */
@@ -179,29 +179,29 @@ static noinline void pages_one_of_many(void)
 		planted++;
 }
 
-static void follow_path(unsigned int path);
+static void allocate_along_path(unsigned int path);
 
-static noinline void follow_path_left(unsigned int path)
+static noinline void allocate_along_left_path(unsigned int path)
 {
-	follow_path(path / 2);
+	allocate_along_path(path / 2);
 	barrier();
 }
 
-static noinline void follow_path_right(unsigned int path)
+static noinline void allocate_along_right_path(unsigned int path)
 {
-	follow_path(path / 2);
+	allocate_along_path(path / 2);
 	barrier();
 }
 
 /* Each value of @path gives another call chain. */
-static void follow_path(unsigned int path)
+static void allocate_along_path(unsigned int path)
 {
 	if (path == 1)
 		pages_one_of_many();
 	else if (path & 1)
-		follow_path_right(path);
+		allocate_along_right_path(path);
 	else
-		follow_path_left(path);
+		allocate_along_left_path(path);
 }
 
 static noinline void pages_many(void)
@@ -210,7 +210,7 @@ static noinline void pages_many(void)
 
 	many = kvcalloc(chains, sizeof(*many), GFP_KERNEL);
 	for (i = 0; many && i < chains; i++)
-		follow_path(BIT(16) + i);
+		allocate_along_path(BIT(16) + i);
 }
 
 /* --- other contexts ----------------------------------------------------------- */
@@ -244,13 +244,13 @@ static void plant_in_other_contexts(void)
 
 	tasklet_schedule(&pages_tasklet);
 	tasklet_kill(&pages_tasklet);
-	add_truth("pages_softirq 0 %u\n", PLANTED);
+	append_truth_line("pages_softirq 0 %u\n", PLANTED);
 	irq_work_queue(&hard);
 	irq_work_sync(&hard);
-	add_truth("pages_hardirq 0 %u\n", PLANTED);
+	append_truth_line("pages_hardirq 0 %u\n", PLANTED);
 	if (!IS_ERR(kthread_run(pages_thread, &done, "pages planter")))
 		wait_for_completion(&done);
-	add_truth("pages_thread 0 %u\n", PLANTED);
+	append_truth_line("pages_thread 0 %u\n", PLANTED);
 }
 
 /* --- the module ------------------------------------------------------------- */
@@ -276,7 +276,7 @@ static int __init pages_init(void)
 	pages_first();
 	pages_second();
 	pages_deep(40);
-	add_truth("pages_deep 0 %u\n", PLANTED);
+	append_truth_line("pages_deep 0 %u\n", PLANTED);
 	plant_in_other_contexts();
 	if (chains)
 		pages_many();
@@ -290,25 +290,25 @@ static void __exit pages_exit(void)
 	unsigned int order;
 
 	debugfs_remove(truth_file);
-	free_planted(&single);
-	free_planted(&zeroed);
-	free_planted(&movable);
+	free_planted_pages(&single);
+	free_planted_pages(&zeroed);
+	free_planted_pages(&movable);
 	for (order = 0; order < ARRAY_SIZE(ordered); order++)
-		free_planted(&ordered[order]);
-	free_planted(&compound);
-	free_planted(&split);
+		free_planted_pages(&ordered[order]);
+	free_planted_pages(&compound);
+	free_planted_pages(&split);
 	if (exact)
 		free_pages_exact(exact, 5 * PAGE_SIZE);
 	kfree(large);
 	vfree(mapped);
-	free_planted(&second);
-	free_planted(&deep);
+	free_planted_pages(&second);
+	free_planted_pages(&deep);
 	while (planted)
 		__free_page(many[--planted]);
 	kvfree(many);
-	free_planted(&in_softirq);
-	free_planted(&in_hardirq);
-	free_planted(&in_thread);
+	free_planted_pages(&in_softirq);
+	free_planted_pages(&in_hardirq);
+	free_planted_pages(&in_thread);
 }
 module_exit(pages_exit);
 

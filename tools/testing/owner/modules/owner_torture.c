@@ -26,11 +26,11 @@ MODULE_PARM_DESC(seconds, "duration of the test");
 #define BATCH		8
 #define LONGEST_PATH	12
 
-enum kind { KMALLOC, OWN_CACHE, RCU_CACHE, ACCOUNTED, AREA, KINDS };
+enum object_kind { KMALLOC, OWN_CACHE, RCU_CACHE, ACCOUNTED, AREA, KINDS };
 
 struct item {
-	struct rcu_head rcu;		/* as small as kfree_rcu() can free */
-	enum kind kind;
+	struct rcu_head rcu;		/* for kfree_rcu(), so the smallest item has this size */
+	enum object_kind kind;
 };
 
 struct torturer {
@@ -54,7 +54,7 @@ static unsigned int draw_number(struct torturer *torturer, unsigned int below)
 
 static struct item *alloc_item(struct torturer *torturer, gfp_t flags)
 {
-	enum kind kind = draw_number(torturer, AREA);
+	enum object_kind kind = draw_number(torturer, AREA);
 	struct item *item;
 
 	if (kind == KMALLOC)
@@ -130,7 +130,7 @@ static void change_slot(struct torturer *torturer, struct item **slot, gfp_t fla
 
 static noinline void alloc_and_free_bulk(struct torturer *torturer)
 {
-	enum kind kind = OWN_CACHE + draw_number(torturer, 2);
+	enum object_kind kind = OWN_CACHE + draw_number(torturer, 2);
 	void *items[BATCH];
 	int n = kmem_cache_alloc_bulk(cache[kind], GFP_KERNEL, BATCH, items);
 
@@ -194,7 +194,7 @@ static void run_step(struct torturer *torturer)
 }
 
 /* The timers use the thread's random state without a lock: a race only adds randomness. */
-static enum hrtimer_restart on_timer(struct hrtimer *timer)
+static enum hrtimer_restart run_step_in_hrtimer(struct hrtimer *timer)
 {
 	struct torturer *torturer = container_of(timer, struct torturer, timer);
 
@@ -203,7 +203,7 @@ static enum hrtimer_restart on_timer(struct hrtimer *timer)
 	return READ_ONCE(torturer->stop) ? HRTIMER_NORESTART : HRTIMER_RESTART;
 }
 
-static void on_tick(struct timer_list *timer)
+static void run_step_in_timer(struct timer_list *timer)
 {
 	struct torturer *torturer = container_of(timer, struct torturer, softly);
 
@@ -218,9 +218,9 @@ static int run_torture(void *data)
 	unsigned int i;
 
 	hrtimer_init(&torturer->timer, CLOCK_MONOTONIC, HRTIMER_MODE_REL_PINNED);
-	torturer->timer.function = on_timer;
+	torturer->timer.function = run_step_in_hrtimer;
 	hrtimer_start(&torturer->timer, ns_to_ktime(NSEC_PER_MSEC), HRTIMER_MODE_REL_PINNED);
-	timer_setup(&torturer->softly, on_tick, TIMER_PINNED);
+	timer_setup(&torturer->softly, run_step_in_timer, TIMER_PINNED);
 	mod_timer(&torturer->softly, jiffies + 1);
 
 	for (i = 0; !kthread_should_stop(); i++) {
@@ -238,7 +238,7 @@ static int run_torture(void *data)
 	return 0;
 }
 
-static bool make_caches(void)
+static bool create_caches(void)
 {
 	cache[OWN_CACHE] = kmem_cache_create("torture", 200, 0, SLAB_NO_MERGE, NULL);
 	cache[RCU_CACHE] = kmem_cache_create("torture_rcu", 72, 0,
@@ -250,7 +250,7 @@ static bool make_caches(void)
 
 static void destroy_caches(void)
 {
-	enum kind kind;
+	enum object_kind kind;
 
 	for (kind = OWN_CACHE; kind < AREA; kind++)
 		kmem_cache_destroy(cache[kind]);
@@ -266,7 +266,7 @@ static int __init torture_init(void)
 
 	torturers = kvcalloc(nr_cpu_ids, sizeof(*torturers), GFP_KERNEL);
 	thread = kcalloc(nr_cpu_ids, sizeof(*thread), GFP_KERNEL);
-	if (!torturers || !thread || !make_caches())
+	if (!torturers || !thread || !create_caches())
 		goto out;
 
 	for_each_online_cpu(cpu) {
@@ -295,7 +295,7 @@ out:
 }
 module_init(torture_init);
 
-/* All is freed at the end of torture_init(). */
+/* torture_init() has freed all objects at its end, so the exit function has nothing to do. */
 static void __exit torture_exit(void)
 {
 }

@@ -26,7 +26,7 @@
 #define OWN_SIZE	200
 
 /* The objects of one chain, freed when the module is unloaded. */
-struct plant {
+struct planted_objects {
 	struct kmem_cache *cache;	/* NULL for kmalloc() */
 	unsigned int objects;
 	void *object[PLANTED];
@@ -37,7 +37,7 @@ static struct dentry *truth_file;
 static char truth[8192];
 static size_t truth_bytes;
 
-static void __printf(1, 2) add_truth(const char *format, ...)
+static void __printf(1, 2) append_truth_line(const char *format, ...)
 {
 	va_list args;
 
@@ -46,7 +46,7 @@ static void __printf(1, 2) add_truth(const char *format, ...)
 	va_end(args);
 }
 
-static void keep_object(struct plant *plant, void *object)
+static void keep_object(struct planted_objects *plant, void *object)
 {
 	if (object)
 		plant->object[plant->objects++] = object;
@@ -65,7 +65,7 @@ static noinline __noclone void *truth_kmalloc(size_t size, gfp_t flags)
 	return object;
 }
 
-static struct plant sized[14];
+static struct planted_objects sized[14];
 
 static noinline void truth_sizes(void)
 {
@@ -84,28 +84,28 @@ static noinline void truth_sizes(void)
 		const char *unit = sizes[i] < 1024 ? "" : "k";
 		unsigned int number = sizes[i] < 1024 ? sizes[i] : sizes[i] / 1024;
 
-		add_truth("kmalloc-%u%s truth_kmalloc;%s %u %u\n", number, unit, __func__,
-			  PLANTED + both, PLANTED * sizes[i] + both * 5);
+		append_truth_line("kmalloc-%u%s truth_kmalloc;%s %u %u\n", number, unit, __func__,
+				  PLANTED + both, PLANTED * sizes[i] + both * 5);
 	}
 }
 
-static struct plant zeroed;
+static struct planted_objects zeroed;
 
 static noinline void truth_other_caller(void)
 {
 	while (zeroed.objects < PLANTED)
 		keep_object(&zeroed, truth_kmalloc(40, GFP_KERNEL | __GFP_ZERO));
-	add_truth("kmalloc-64 truth_kmalloc;%s %u %u\n", __func__, PLANTED, PLANTED * 40);
+	append_truth_line("kmalloc-64 truth_kmalloc;%s %u %u\n", __func__, PLANTED, PLANTED * 40);
 }
 
-static struct plant own, own_bulk, by_rcu, pooled, accounted;
+static struct planted_objects own, own_bulk, by_rcu, pooled, accounted;
 
 static noinline void truth_own_cache(void)
 {
 	own.cache = own_cache;
 	while (own.objects < PLANTED)
 		keep_object(&own, kmem_cache_alloc(own_cache, GFP_KERNEL));
-	add_truth("owner_truth %s %u %u\n", __func__, PLANTED, PLANTED * OWN_SIZE);
+	append_truth_line("owner_truth %s %u %u\n", __func__, PLANTED, PLANTED * OWN_SIZE);
 }
 
 static noinline void truth_bulk(void)
@@ -116,7 +116,8 @@ static noinline void truth_bulk(void)
 	swap(own_bulk.object[PLANTED - 1], own_bulk.object[PLANTED * 2 / 3]);
 	own_bulk.objects = PLANTED * 2 / 3;
 	kmem_cache_free_bulk(own_cache, PLANTED / 3, own_bulk.object + own_bulk.objects);
-	add_truth("owner_truth %s %u %u\n", __func__, PLANTED * 2 / 3, PLANTED * 2 / 3 * OWN_SIZE);
+	append_truth_line("owner_truth %s %u %u\n", __func__, PLANTED * 2 / 3,
+			  PLANTED * 2 / 3 * OWN_SIZE);
 }
 
 /* SLAB_TYPESAFE_BY_RCU: objects are freed at once, their slabs after a grace period. */
@@ -127,7 +128,8 @@ static noinline void truth_typesafe(void)
 		keep_object(&by_rcu, kmem_cache_alloc(rcu_cache, GFP_KERNEL));
 	while (by_rcu.objects > PLANTED / 2)
 		kmem_cache_free(rcu_cache, by_rcu.object[--by_rcu.objects]);
-	add_truth("owner_truth_rcu %s %u %u\n", __func__, PLANTED / 2, PLANTED / 2 * OWN_SIZE);
+	append_truth_line("owner_truth_rcu %s %u %u\n", __func__, PLANTED / 2,
+			  PLANTED / 2 * OWN_SIZE);
 }
 
 static noinline void truth_accounted(void)
@@ -137,7 +139,8 @@ static noinline void truth_accounted(void)
 		keep_object(&accounted, kmem_cache_alloc(accounted_cache, GFP_KERNEL));
 	while (accounted.objects > PLANTED - 5)
 		kmem_cache_free(accounted_cache, accounted.object[--accounted.objects]);
-	add_truth("owner_truth_acct %s %u %u\n", __func__, PLANTED - 5, (PLANTED - 5) * OWN_SIZE);
+	append_truth_line("owner_truth_acct %s %u %u\n", __func__, PLANTED - 5,
+			  (PLANTED - 5) * OWN_SIZE);
 }
 
 struct deferred {
@@ -145,7 +148,7 @@ struct deferred {
 	char more[100];
 };
 
-static struct plant after_rcu, twice, resized, moved, copies;
+static struct planted_objects after_rcu, twice, resized, moved, copies;
 
 static noinline void truth_kfree_rcu(void)
 {
@@ -158,13 +161,13 @@ static noinline void truth_kfree_rcu(void)
 	}
 	/* kfree_rcu() frees after a grace period. Files show the objects until then. */
 	kvfree_rcu_barrier();
-	add_truth("kmalloc-128 %s %u %zu\n", __func__, PLANTED / 3,
-		  PLANTED / 3 * sizeof(struct deferred));
+	append_truth_line("kmalloc-128 %s %u %zu\n", __func__, PLANTED / 3,
+			  PLANTED / 3 * sizeof(struct deferred));
 }
 
 static noinline void truth_kfree_bulk(void)
 {
-	struct plant all = {};
+	struct planted_objects all = {};
 
 	while (all.objects < PLANTED)
 		keep_object(&all, truth_kmalloc(70, GFP_KERNEL));
@@ -184,7 +187,7 @@ static noinline void truth_second(void)
 {
 	while (twice.objects < PLANTED)
 		keep_object(&twice, kmalloc(310, GFP_KERNEL));
-	add_truth("kmalloc-512 %s %u %u\n", __func__, PLANTED, PLANTED * 310);
+	append_truth_line("kmalloc-512 %s %u %u\n", __func__, PLANTED, PLANTED * 310);
 }
 
 /* krealloc() in place: the resizing chain owns the object, at its new size. */
@@ -192,7 +195,7 @@ static noinline void truth_shrink(void)
 {
 	while (resized.objects < PLANTED)
 		keep_object(&resized, krealloc(truth_kmalloc(1000, GFP_KERNEL), 700, GFP_KERNEL));
-	add_truth("kmalloc-1k %s %u %u\n", __func__, PLANTED, PLANTED * 700);
+	append_truth_line("kmalloc-1k %s %u %u\n", __func__, PLANTED, PLANTED * 700);
 }
 
 /* krealloc() that moves the object. */
@@ -200,15 +203,15 @@ static noinline void truth_grow(void)
 {
 	while (moved.objects < PLANTED)
 		keep_object(&moved, krealloc(truth_kmalloc(60, GFP_KERNEL), 180, GFP_KERNEL));
-	add_truth("kmalloc-192 %s %u %u\n", __func__, PLANTED, PLANTED * 180);
+	append_truth_line("kmalloc-192 %s %u %u\n", __func__, PLANTED, PLANTED * 180);
 }
 
 static noinline void truth_copy(void)
 {
 	while (copies.objects < PLANTED)
 		keep_object(&copies, kstrdup("as long as these words", GFP_KERNEL));
-	add_truth("kmalloc-32 %s %u %zu\n", __func__, PLANTED,
-		  PLANTED * sizeof("as long as these words"));
+	append_truth_line("kmalloc-32 %s %u %zu\n", __func__, PLANTED,
+			  PLANTED * sizeof("as long as these words"));
 }
 
 #define RESERVE		7
@@ -221,8 +224,9 @@ static noinline void truth_pool(void)
 	mempool_init_kmalloc_pool(&pool, RESERVE, 130);
 	while (pooled.objects < PLANTED)
 		keep_object(&pooled, mempool_alloc(&pool, GFP_KERNEL));
-	add_truth("kmalloc-192 %s %u %u\n", __func__, PLANTED + RESERVE, (PLANTED + RESERVE) * 130);
-	add_truth("kmalloc-64 %s 1 %zu\n", __func__, RESERVE * sizeof(void *));
+	append_truth_line("kmalloc-192 %s %u %u\n", __func__, PLANTED + RESERVE,
+			  (PLANTED + RESERVE) * 130);
+	append_truth_line("kmalloc-64 %s 1 %zu\n", __func__, RESERVE * sizeof(void *));
 }
 
 static void __percpu *area[PLANTED];
@@ -238,8 +242,8 @@ static noinline void truth_percpu(void)
 		free_percpu(area[i]);
 	for (i = 0; i < PLANTED / 4; i++)
 		area[i] = __alloc_percpu(40, 8);
-	add_truth("percpu %s %u %u\n", __func__, PLANTED * 3 / 4,
-		  PLANTED * 3 / 4 * 40 * num_possible_cpus());
+	append_truth_line("percpu %s %u %u\n", __func__, PLANTED * 3 / 4,
+			  PLANTED * 3 / 4 * 40 * num_possible_cpus());
 }
 
 static void *large;
@@ -253,7 +257,7 @@ static noinline void truth_large(void)
 
 /* --- other contexts ----------------------------------------------------------- */
 
-static struct plant in_softirq, in_hardirq, in_thread, elsewhere;
+static struct planted_objects in_softirq, in_hardirq, in_thread, elsewhere;
 
 static noinline void truth_softirq(struct tasklet_struct *unused)
 {
@@ -292,26 +296,26 @@ static void plant_in_other_contexts(void)
 
 	tasklet_schedule(&truth_tasklet);
 	tasklet_kill(&truth_tasklet);
-	add_truth("kmalloc-64 truth_softirq %u %u\n", PLANTED, PLANTED * 50);
+	append_truth_line("kmalloc-64 truth_softirq %u %u\n", PLANTED, PLANTED * 50);
 
 	irq_work_queue(&hard);
 	irq_work_sync(&hard);
-	add_truth("kmalloc-64 truth_hardirq %u %u\n", PLANTED, PLANTED * 51);
+	append_truth_line("kmalloc-64 truth_hardirq %u %u\n", PLANTED, PLANTED * 51);
 
 	if (!IS_ERR(kthread_run(truth_thread, &done, "truth/planter")))
 		wait_for_completion(&done);
-	add_truth("kmalloc-64 truth_thread %u %u\n", PLANTED, PLANTED * 52);
+	append_truth_line("kmalloc-64 truth_thread %u %u\n", PLANTED, PLANTED * 52);
 
 	/* Allocate on the last CPU. Unloading the module frees on another CPU. */
 	work_on_cpu(cpumask_last(cpu_online_mask), truth_on_cpu, NULL);
 	while (elsewhere.objects > PLANTED / 4)
 		kfree(elsewhere.object[--elsewhere.objects]);
-	add_truth("kmalloc-64 truth_on_cpu %u %u\n", PLANTED / 4, PLANTED / 4 * 53);
+	append_truth_line("kmalloc-64 truth_on_cpu %u %u\n", PLANTED / 4, PLANTED / 4 * 53);
 }
 
 /* --- the module ------------------------------------------------------------- */
 
-static void free_planted(struct plant *plant)
+static void free_planted_objects(struct planted_objects *plant)
 {
 	while (plant->objects) {
 		void *object = plant->object[--plant->objects];
@@ -377,17 +381,17 @@ static void __exit truth_exit(void)
 
 	debugfs_remove(truth_file);
 	for (i = 0; i < ARRAY_SIZE(sized); i++)
-		free_planted(&sized[i]);
-	free_planted(&zeroed);
-	free_planted(&own);
-	free_planted(&own_bulk);
-	free_planted(&by_rcu);
-	free_planted(&accounted);
-	free_planted(&after_rcu);
-	free_planted(&twice);
-	free_planted(&resized);
-	free_planted(&moved);
-	free_planted(&copies);
+		free_planted_objects(&sized[i]);
+	free_planted_objects(&zeroed);
+	free_planted_objects(&own);
+	free_planted_objects(&own_bulk);
+	free_planted_objects(&by_rcu);
+	free_planted_objects(&accounted);
+	free_planted_objects(&after_rcu);
+	free_planted_objects(&twice);
+	free_planted_objects(&resized);
+	free_planted_objects(&moved);
+	free_planted_objects(&copies);
 	while (pooled.objects)
 		mempool_free(pooled.object[--pooled.objects], &pool);
 	mempool_exit(&pool);
@@ -395,10 +399,10 @@ static void __exit truth_exit(void)
 		if (i < PLANTED / 4 || i >= PLANTED / 2)
 			free_percpu(area[i]);
 	kfree(large);
-	free_planted(&in_softirq);
-	free_planted(&in_hardirq);
-	free_planted(&in_thread);
-	free_planted(&elsewhere);
+	free_planted_objects(&in_softirq);
+	free_planted_objects(&in_hardirq);
+	free_planted_objects(&in_thread);
+	free_planted_objects(&elsewhere);
 	destroy_caches();
 }
 module_exit(truth_exit);

@@ -37,7 +37,7 @@ OTHERS = re.compile(r"allocate_slab|__(pte|pmd|pud|p4d)_alloc(_kernel)?|kasan_po
 
 
 @dataclass
-class Record:
+class PageRecord:
     order: int
     mask: str
     comm: str
@@ -48,30 +48,30 @@ class Record:
     handle: int | None
     rest: tuple[str, ...]
 
-    def fields(self) -> tuple:
+    def comparable_fields(self) -> tuple:
         """The fields that are equal on two kernels."""
-        frames = before_interrupt(self.frames)
+        frames = cut_at_interrupt(self.frames)
         comm = self.comm if frames == self.frames else ""
         return (self.order, self.mask, comm, self.kind, self.block, self.flags, frames,
                 self.rest)
 
 
-def fail(*words: object) -> None:
+def exit_with_failure(*words: object) -> None:
     sys.exit("check_pages: " + " ".join(str(word) for word in words))
 
 
-def read_frame(line: str) -> str | None:
+def parse_frame(line: str) -> str | None:
     match = FRAME.fullmatch(line)
     return (match[1] or "?") if match else None
 
 
-def read_record(block: str) -> Record:
+def parse_record(block: str) -> PageRecord:
     lines = block.split("\n")
     head, place = HEAD.fullmatch(lines[0]), PFN_LINE.fullmatch(lines[1]) if lines[1:] else None
     if not head or not place:
-        fail("no record:", block)
+        exit_with_failure("no record:", block)
     frames, handle, at = [], None, 2
-    while at < len(lines) and (frame := read_frame(lines[at])):
+    while at < len(lines) and (frame := parse_frame(lines[at])):
         frames.append(frame)
         at += 1
     if at < len(lines) and (match := re.fullmatch(r"handle: (\d+)", lines[at])):
@@ -79,25 +79,25 @@ def read_record(block: str) -> Record:
         at += 1
     for line in lines[at:]:
         if not TAIL.fullmatch(line):
-            fail("a line that page_owner has not:", line, "in", block)
+            exit_with_failure("a line that page_owner has not:", line, "in", block)
     if not frames and handle is None:
-        fail("no call chain:", block)
-    return Record(int(head[1]), head[2], head[5], place[2], place[4], place[5], tuple(frames),
-                  handle, tuple(lines[at:]))
+        exit_with_failure("no call chain:", block)
+    return PageRecord(int(head[1]), head[2], head[5], place[2], place[4], place[5], tuple(frames),
+                      handle, tuple(lines[at:]))
 
 
 def read_blocks(name: str) -> list[str]:
     text = Path(name).read_text(errors="replace")
     if text and not text.endswith("\n\n"):
-        fail(name, "does not end with an empty line")
+        exit_with_failure(name, "does not end with an empty line")
     return text.split("\n\n")[:-1]
 
 
-def read_records(name: str) -> list[Record]:
-    return [read_record(block) for block in read_blocks(name)]
+def read_records(name: str) -> list[PageRecord]:
+    return [parse_record(block) for block in read_blocks(name)]
 
 
-def planted_by(frames: tuple[str, ...]) -> str | None:
+def find_planting_function(frames: tuple[str, ...]) -> str | None:
     """The planting function, which is next to the allocation."""
     for frame in frames:
         if PLANTED.fullmatch(frame):
@@ -107,7 +107,7 @@ def planted_by(frames: tuple[str, ...]) -> str | None:
     return None
 
 
-def before_interrupt(frames: tuple[str, ...]) -> tuple[str, ...]:
+def cut_at_interrupt(frames: tuple[str, ...]) -> tuple[str, ...]:
     """The chain without the frames that an interrupt has interrupted: they vary."""
     for at, frame in enumerate(frames):
         if frame in ("pages_softirq", "pages_hardirq"):
@@ -115,7 +115,7 @@ def before_interrupt(frames: tuple[str, ...]) -> tuple[str, ...]:
     return frames
 
 
-def read_truth(name: str) -> Counter:
+def read_planted_pages(name: str) -> Counter:
     truth: Counter = Counter()
     for line in Path(name).read_text().splitlines():
         function, order, allocations = line.split()
@@ -123,7 +123,7 @@ def read_truth(name: str) -> Counter:
     return truth
 
 
-def pages_of(truth: Counter) -> Counter:
+def sum_pages_by_function(truth: Counter) -> Counter:
     """Pages by function."""
     pages: Counter = Counter()
     for (function, order), allocations in truth.items():
@@ -131,57 +131,59 @@ def pages_of(truth: Counter) -> Counter:
     return pages
 
 
-def compare(what: str, expected: Counter, got: Counter) -> None:
+def compare_counts(what: str, expected: Counter, got: Counter) -> None:
     if expected != got:
-        fail(f"{what} differs; too few: {dict(expected - got)}; too many: {dict(got - expected)}")
+        exit_with_failure(f"{what} differs; too few: {dict(expected - got)}; "
+                          f"too many: {dict(got - expected)}")
 
 
 @dataclass
-class Total:
+class ChainTotal:
     frames: tuple[str, ...]
     handle: int | None
     pages: int
 
 
-def read_totals(name: str) -> list[Total]:
+def read_chain_totals(name: str) -> list[ChainTotal]:
     totals = []
     for block in read_blocks(name):
         frames: list[str] = []
-        total = Total((), None, 0)
+        total = ChainTotal((), None, 0)
         for line in block.split("\n"):
-            if frame := read_frame(line):
+            if frame := parse_frame(line):
                 frames.append(frame)
             elif match := re.fullmatch(r"handle: (\d+)", line):
                 total.handle = int(match[1])
             elif match := re.fullmatch(r"nr_base_pages: (\d+)", line):
                 total.pages = int(match[1])
             else:
-                fail("a line that page_owner_stacks has not:", line)
+                exit_with_failure("a line that page_owner_stacks has not:", line)
         total.frames = tuple(frames)
         totals.append(total)
     return totals
 
 
-def check_records(truth: Counter, records: list[Record],
-                  chains: dict[int, tuple[str, ...]]) -> None:
+def check_planted_records(truth: Counter, records: list[PageRecord],
+                          chains: dict[int, tuple[str, ...]]) -> None:
     got: Counter = Counter()
     for record in records:
         # A chain that was interned after show_stacks_handles was read is not a planted one.
-        function = planted_by(chains.get(record.handle or 0, record.frames))
+        function = find_planting_function(chains.get(record.handle or 0, record.frames))
         if function:
             got[function, record.order] += 1
-    compare("records", truth, got)
+    compare_counts("records", truth, got)
 
 
-def check_totals(truth: Counter, totals: list[Total], chains: dict[int, tuple[str, ...]]) -> None:
+def check_chain_totals(truth: Counter, totals: list[ChainTotal],
+                       chains: dict[int, tuple[str, ...]]) -> None:
     got: Counter = Counter()
     for total in totals:
         if not total.pages:
-            fail("a chain without pages:", total)
-        function = planted_by(chains.get(total.handle or 0, total.frames))
+            exit_with_failure("a chain without pages:", total)
+        function = find_planting_function(chains.get(total.handle or 0, total.frames))
         if function:
             got[function] += total.pages
-    compare("pages", pages_of(truth), got)
+    compare_counts("pages", sum_pages_by_function(truth), got)
 
 
 def main() -> None:
@@ -189,35 +191,35 @@ def main() -> None:
     if command == "grammar":
         read_records(names[0])
     elif command == "truth":
-        check_records(read_truth(names[0]), read_records(names[1]), {})
+        check_planted_records(read_planted_pages(names[0]), read_records(names[1]), {})
     elif command == "stacks":
-        check_totals(read_truth(names[0]), read_totals(names[1]), {})
+        check_chain_totals(read_planted_pages(names[0]), read_chain_totals(names[1]), {})
     elif command == "handles":
-        chains = {total.handle or 0: total.frames for total in read_totals(names[3])}
+        chains = {total.handle or 0: total.frames for total in read_chain_totals(names[3])}
         records = read_records(names[1])
         if any(record.frames for record in records):
-            fail("frames where handles were asked for")
-        check_records(read_truth(names[0]), records, chains)
-        check_totals(read_truth(names[0]), read_totals(names[2]), chains)
+            exit_with_failure("frames where handles were asked for")
+        check_planted_records(read_planted_pages(names[0]), records, chains)
+        check_chain_totals(read_planted_pages(names[0]), read_chain_totals(names[2]), chains)
     elif command == "same":
-        one, other = (Counter(record.fields() for record in read_records(name)
-                              if planted_by(record.frames)) for name in names)
+        one, other = (Counter(record.comparable_fields() for record in read_records(name)
+                              if find_planting_function(record.frames)) for name in names)
         if not one:
-            fail("nothing is planted")
-        compare("records", one, other)
+            exit_with_failure("nothing is planted")
+        compare_counts("records", one, other)
     elif command == "same-stacks":
         one, other = Counter(), Counter()
         for name, count in zip(names, (one, other)):
-            for total in read_totals(name):
-                if planted_by(total.frames):
-                    count[before_interrupt(total.frames)] += total.pages
-        compare("pages", one, other)
+            for total in read_chain_totals(name):
+                if find_planting_function(total.frames):
+                    count[cut_at_interrupt(total.frames)] += total.pages
+        compare_counts("pages", one, other)
     elif command == "sums":
         pages = sum(1 << record.order for record in read_records(names[0]))
-        counted = sum(total.pages for total in read_totals(names[1]))
+        counted = sum(total.pages for total in read_chain_totals(names[1]))
         # Reading allocates pages, and RCU frees pages meanwhile.
         if abs(pages - counted) > 100 + pages // 20:
-            fail("records have", pages, "pages, show_stacks", counted)
+            exit_with_failure("records have", pages, "pages, show_stacks", counted)
     else:
         sys.exit(__doc__)
 

@@ -27,71 +27,73 @@ RECORD = re.compile(r"(?:Slab object|Per-CPU area) allocated via order 0, size (
                     r"slab \d+, cache (\S+), ")
 
 
-def add(totals: Totals, cache: str, chain: str, objects: int, size: int) -> None:
+def add_to_totals(totals: Totals, cache: str, chain: str, objects: int, size: int) -> None:
     if chain:
         before = totals[cache, chain]
         totals[cache, chain] = (before[0] + objects, before[1] + size)
 
 
-def blocks(path: str) -> Iterator[List[str]]:
+def read_blocks(path: str) -> Iterator[List[str]]:
     with open(path, encoding="utf-8") as file:
         for block in file.read().split("\n\n"):
             if block.strip():
                 yield block.strip("\n").split("\n")
 
 
-def chain_of(block: List[str]) -> str:
+def extract_planted_chain(block: List[str]) -> str:
     frames = (FRAME.match(line) for line in block)
     return ";".join(frame[1] for frame in frames if frame)
 
 
-def number(block: List[str], name: str) -> int:
+def read_block_number(block: List[str], name: str) -> int:
     return int(next(line for line in block if line.startswith(name + ":")).split()[1])
 
 
-def planted(path: str) -> Totals:
+def read_planted_totals(path: str) -> Totals:
     totals: Totals = defaultdict(lambda: (0, 0))
     with open(path, encoding="utf-8") as file:
         for line in file:
             cache, chain, objects, size = line.split()
-            add(totals, cache, chain, int(objects), int(size))
+            add_to_totals(totals, cache, chain, int(objects), int(size))
     return totals
 
 
-def records(path: str) -> Totals:
+def sum_record_file(path: str) -> Totals:
     totals: Totals = defaultdict(lambda: (0, 0))
-    for block in blocks(path):
+    for block in read_blocks(path):
         size, cache = RECORD.match(block[0]).groups()
-        add(totals, cache, chain_of(block), 1, int(size))
+        add_to_totals(totals, cache, extract_planted_chain(block), 1, int(size))
     return totals
 
 
-def stacks(path: str) -> Totals:
+def sum_stacks_file(path: str) -> Totals:
     totals: Totals = defaultdict(lambda: (0, 0))
-    for block in blocks(path):
-        add(totals, "", chain_of(block), number(block, "nr_objects"), number(block, "nr_bytes"))
+    for block in read_blocks(path):
+        add_to_totals(totals, "", extract_planted_chain(block),
+                      read_block_number(block, "nr_objects"), read_block_number(block, "nr_bytes"))
     return totals
 
 
-def handles(counts: str, chains: str) -> Totals:
-    chain_by_handle = {number(block, "handle"): chain_of(block) for block in blocks(chains)}
+def sum_handle_files(counts: str, chains: str) -> Totals:
+    chain_by_handle = {read_block_number(block, "handle"): extract_planted_chain(block)
+                       for block in read_blocks(chains)}
     totals: Totals = defaultdict(lambda: (0, 0))
-    for block in blocks(counts):
-        add(totals, "", chain_by_handle.get(number(block, "handle"), ""),
-            number(block, "nr_objects"), number(block, "nr_bytes"))
+    for block in read_blocks(counts):
+        add_to_totals(totals, "", chain_by_handle.get(read_block_number(block, "handle"), ""),
+                      read_block_number(block, "nr_objects"), read_block_number(block, "nr_bytes"))
     return totals
 
 
-def report(path: str) -> Totals:
+def sum_ownertop_json(path: str) -> Totals:
     totals: Totals = defaultdict(lambda: (0, 0))
     with open(path, encoding="utf-8") as file:
         for group in json.load(file)["groups"]:
-            add(totals, group["cache"], chain_of([" " + frame for frame in group["stack"]]),
-                group["objects"], group["bytes"])
+            chain = extract_planted_chain([" " + frame for frame in group["stack"]])
+            add_to_totals(totals, group["cache"], chain, group["objects"], group["bytes"])
     return totals
 
 
-def query(path: str) -> Totals:
+def sum_query_answer(path: str) -> Totals:
     totals: Totals = defaultdict(lambda: (0, 0))
     with open(path, encoding="utf-8") as file:
         lines = [line.rstrip("\n").split("\t") for line in file if not line.startswith("#")]
@@ -100,25 +102,25 @@ def query(path: str) -> Totals:
         if row["row"] == "group":
             # A per-CPU area has no cache.
             cache = "percpu" if row["cache"] == "-" else row["cache"]
-            chain = chain_of([" " + frame for frame in row["stack"].split(";")])
-            add(totals, cache, chain, int(row["objects"]), int(row["bytes"]))
+            chain = extract_planted_chain([" " + frame for frame in row["stack"].split(";")])
+            add_to_totals(totals, cache, chain, int(row["objects"]), int(row["bytes"]))
     return totals
 
 
-def without_caches(totals: Totals) -> Totals:
+def merge_caches(totals: Totals) -> Totals:
     chains: Totals = defaultdict(lambda: (0, 0))
     for (_, chain), (objects, size) in totals.items():
-        add(chains, "", chain, objects, size)
+        add_to_totals(chains, "", chain, objects, size)
     return chains
 
 
 def main() -> int:
-    readers = {"records": records, "stacks": stacks, "handles": handles,
-               "report": report, "sums": report, "query": query}
-    truth = planted(sys.argv[1])
+    readers = {"records": sum_record_file, "stacks": sum_stacks_file, "handles": sum_handle_files,
+               "report": sum_ownertop_json, "sums": sum_ownertop_json, "query": sum_query_answer}
+    truth = read_planted_totals(sys.argv[1])
     found = readers[sys.argv[2]](*sys.argv[3:])
     if sys.argv[2] not in ("records", "report", "query"):
-        truth = without_caches(truth)
+        truth = merge_caches(truth)
     for key in sorted(set(truth) | set(found)):
         if truth.get(key) != found.get(key):
             print(f"{' '.join(key)}: planted {truth.get(key)}, reported {found.get(key)}")

@@ -24,7 +24,7 @@ SLAB_TYPE = 0xf5  # PGTY_slab, in the upper byte of page->page_type
 TAIL = 1  # in page->compound_head
 
 
-def all_slabs() -> Iterator[Object]:
+def find_all_slabs() -> Iterator[Object]:
     """All slabs. Full slabs are on no list, so look at each page frame."""
     for page in for_each_page(prog):
         try:
@@ -37,7 +37,7 @@ def all_slabs() -> Iterator[Object]:
         yield cast("struct slab *", page)
 
 
-def free_chain(cache: Object, first: int) -> Iterator[int]:
+def walk_freelist(cache: Object, first: int) -> Iterator[int]:
     """The addresses of the objects on a freelist."""
     address = first
     while address:
@@ -49,14 +49,14 @@ def free_chain(cache: Object, first: int) -> Iterator[int]:
             address ^= cache.random.value_() ^ swapped
 
 
-def free_objects(cache: Object, slab: Object, by_cpu: Dict[int, int]) -> Set[int]:
-    free = set(free_chain(cache, slab.freelist.value_()))
-    free.update(free_chain(cache, by_cpu.get(slab.value_(), 0)))
+def find_free_objects(cache: Object, slab: Object, by_cpu: Dict[int, int]) -> Set[int]:
+    free = set(walk_freelist(cache, slab.freelist.value_()))
+    free.update(walk_freelist(cache, by_cpu.get(slab.value_(), 0)))
     return free
 
 
-def count_slab(cache: Object, slab: Object, by_cpu: Dict[int, int]) -> Tuple[int, int, int]:
-    free = free_objects(cache, slab, by_cpu)
+def count_slab_objects(cache: Object, slab: Object, by_cpu: Dict[int, int]) -> Tuple[int, int, int]:
+    free = find_free_objects(cache, slab, by_cpu)
     first = page_to_virt(cast("struct page *", slab)).value_() + cache.red_left_pad.value_()
     objects = slab.objects.value_()
     exts = slab.obj_exts.value_()
@@ -75,13 +75,13 @@ def count_slab(cache: Object, slab: Object, by_cpu: Dict[int, int]) -> Tuple[int
 
 def main() -> None:
     slabs: Dict[int, List[Object]] = {}
-    for slab in all_slabs():
+    for slab in find_all_slabs():
         slabs.setdefault(slab.slab_cache.value_(), []).append(slab)
     for cache in list_for_each_entry("struct kmem_cache", prog["slab_caches"].address_of_(),
                                      "list"):
         cpus = [per_cpu_ptr(cache.cpu_slab, cpu) for cpu in for_each_possible_cpu(prog)]
         by_cpu = {cpu.slab.value_(): cpu.freelist.value_() for cpu in cpus}
-        counts = [count_slab(cache, slab, by_cpu) for slab in slabs.get(cache.value_(), [])]
+        counts = [count_slab_objects(cache, slab, by_cpu) for slab in slabs.get(cache.value_(), [])]
         print(cache.name.string_().decode(), *map(sum, zip(*counts) if counts else ((), (), ())))
 
 

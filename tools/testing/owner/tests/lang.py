@@ -24,7 +24,7 @@ count = 0
 failed = False
 
 
-def ok(good: bool, name: str, why: str = "") -> None:
+def print_result(good: bool, name: str, why: str = "") -> None:
     global count, failed
     count += 1
     failed |= not good
@@ -33,7 +33,7 @@ def ok(good: bool, name: str, why: str = "") -> None:
         print(textwrap.indent(why.rstrip(), "# "))
 
 
-def examples() -> list[tuple[str, str]]:
+def find_documented_examples() -> list[tuple[str, str]]:
     """Dialect and text of each example."""
     found = []
     for block in re.findall(r"^::\n\n((?:\t.*\n)+)", TEXT, re.M):
@@ -45,26 +45,28 @@ def examples() -> list[tuple[str, str]]:
     return found
 
 
-def parse(dialect: str, text: str) -> subprocess.CompletedProcess:
+def run_sentence_parser(dialect: str, text: str) -> subprocess.CompletedProcess:
     return subprocess.run([sys.argv[1], dialect], input=text, capture_output=True, text=True)
 
 
-def test_examples() -> None:
-    ok(len(examples()) >= 10, "ten tasks", f"there are {len(examples())}")
-    for dialect, text in examples():
+def test_documented_examples() -> None:
+    examples = find_documented_examples()
+    print_result(len(examples) >= 10, "ten tasks", f"there are {len(examples)}")
+    for dialect, text in examples:
         name = text.removeprefix(f"# {dialect}\n").split("\n", 1)[0]
-        first = parse(dialect, text)
-        ok(first.returncode == 0 and bool(first.stdout), f"{dialect}: {name.replace('#', '')}",
-           first.stderr)
-        second = parse(dialect, first.stdout)
-        ok(second.stdout == first.stdout, "  and what is printed of it", second.stderr)
+        first = run_sentence_parser(dialect, text)
+        print_result(first.returncode == 0 and bool(first.stdout),
+                     f"{dialect}: {name.replace('#', '')}", first.stderr)
+        second = run_sentence_parser(dialect, first.stdout)
+        print_result(second.stdout == first.stdout, "  and what is printed of it", second.stderr)
 
 
-def test_wrong_example() -> None:
+def test_documented_error() -> None:
     """The documentation prints one error exactly as the program does."""
     expected = textwrap.dedent(re.search(r"^(\tno field.*\n(?:\t.*\n)+)", TEXT, re.M)[0])
-    got = parse("control", expected.split("\n")[1])
-    ok(got.returncode == 1 and got.stderr == expected, "the error that is shown", got.stderr)
+    got = run_sentence_parser("control", expected.split("\n")[1])
+    print_result(got.returncode == 1 and got.stderr == expected, "the error that is shown",
+                 got.stderr)
 
 
 def test_names_are_documented() -> None:
@@ -75,7 +77,7 @@ def test_names_are_documented() -> None:
         missing = [word for word in words
                    if not re.search(rf"(?<![\w]){re.escape(word)}(?![\w])", TEXT)]
         if words:
-            ok(not missing, f"{table} are in the text", ", ".join(missing))
+            print_result(not missing, f"{table} are in the text", ", ".join(missing))
 
 
 def test_limits_are_documented() -> None:
@@ -83,7 +85,7 @@ def test_limits_are_documented() -> None:
     limits = [(name, value) for name, value in limits
               if name.endswith(("_MAX", "_DEFAULT"))]
     missing = [name for name, value in limits if not re.search(rf"\b{value}\b", TEXT)]
-    ok(len(limits) >= 8 and not missing, "limits are in the text", ", ".join(missing))
+    print_result(len(limits) >= 8 and not missing, "limits are in the text", ", ".join(missing))
 
 
 def test_messages_are_expected() -> None:
@@ -94,15 +96,15 @@ def test_messages_are_expected() -> None:
         for call in re.findall(r"owner_lang_fail\(p,(?:[^\"]|\"(?:[^\"\\]|\\.)*\")*?;",
                                path.read_text()):
             formats += STRING.findall(call)[:1]
-    ok(len(formats) >= 50, "messages are found", f"only {len(formats)}")
+    print_result(len(formats) >= 50, "messages are found", f"only {len(formats)}")
     for text in formats:
         pattern = re.sub(r"%0?\d*(?:zu|[sducx])", "\0", text)
         pattern = re.escape(pattern).replace("\0", ".+")
-        ok(any(re.match(pattern, message) for message in expected), f"tested: {text}")
+        print_result(any(re.match(pattern, message) for message in expected), f"tested: {text}")
 
 
-test_examples()
-test_wrong_example()
+test_documented_examples()
+test_documented_error()
 test_names_are_documented()
 test_limits_are_documented()
 test_messages_are_expected()

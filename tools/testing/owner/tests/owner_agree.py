@@ -59,7 +59,7 @@ MODES = ["stack", "handle", "stack_handle", "records", "stacks", "handles"]
 NESTING = 16		# OWNER_NESTING_MAX
 
 
-def nesting(expression: str) -> int:
+def measure_nesting(expression: str) -> int:
     """The largest number of nested parentheses."""
     depth = deepest = 0
     for character in expression:
@@ -71,69 +71,69 @@ def nesting(expression: str) -> int:
 AGE = re.compile(r"(?<!\w)age(?!\w)")
 
 
-class Writer:
+class SentenceWriter:
     """Composes random sentences from all fields, operators and settings."""
 
     def __init__(self) -> None:
         self.random = random.Random(SEED)
 
-    def blank(self) -> str:
+    def choose_blank(self) -> str:
         return self.random.choice(["", " ", " ", "  "])
 
-    def list_of(self, values: List[str]) -> str:
+    def choose_list(self, values: List[str]) -> str:
         return ",".join(self.random.sample(values, self.random.choice([1, 1, 1, 2, 3])))
 
-    def comparison(self) -> str:
+    def write_comparison(self) -> str:
         choose = self.random.choice
         field = choose(list(NUMBERS) + list(WORDS) + ["kind", "bytes"])
         if field == "kind":
             operator, value = choose([("==", "slab"), ("==", "percpu"), ("!=", "page"),
                                       ("!=", "slab,percpu"), ("==", "percpu,slab")])
         elif field in WORDS:
-            operator, value = choose(["==", "!=", "~"]), self.list_of(WORDS[field])
+            operator, value = choose(["==", "!=", "~"]), self.choose_list(WORDS[field])
         else:
             numbers = NUMBERS["size" if field == "bytes" else field]
             operator = choose(["==", "!=", "<", "<=", ">", ">="])
             if operator in ("==", "!="):
-                value = self.list_of(numbers)
+                value = self.choose_list(numbers)
             else:
                 value = choose([n for n in numbers if "-" not in n])
                 if operator == "<" and re.fullmatch("0x?0*[a-z]*", value):
                     operator = "<="
-        return f"{field}{self.blank()}{operator}{self.blank()}{value}"
+        return f"{field}{self.choose_blank()}{operator}{self.choose_blank()}{value}"
 
-    def expression(self, depth: int) -> str:
+    def write_expression(self, depth: int) -> str:
         kind = self.random.random()
         if depth <= 0 or kind < 0.35:
-            return self.comparison()
+            return self.write_comparison()
         if kind < 0.5:
-            return f"!{self.blank()}({self.expression(depth - 1)})"
+            return f"!{self.choose_blank()}({self.write_expression(depth - 1)})"
         if kind < 0.6:
-            return f"!{self.comparison()}"
+            return f"!{self.write_comparison()}"
         if kind < 0.7:
-            return f"({self.expression(depth - 1)})"
+            return f"({self.write_expression(depth - 1)})"
         operator = self.random.choice(["&&", "||"])
-        return f"{self.expression(depth - 1)} {operator} {self.expression(depth - 1)}"
+        return f"{self.write_expression(depth - 1)} {operator} {self.write_expression(depth - 1)}"
 
-    def group(self, mode: str) -> str:
+    def write_group_fields(self, mode: str) -> str:
         fields = self.random.sample(GROUPS, self.random.choice([1, 1, 2, 2, 3, 4, 6]))
         handles = mode not in ("", "stack", "stacks")
         stacks = STACKS[:2] if handles else STACKS
         return ",".join(self.random.choice(stacks) if field == "stack" else field
                         for field in fields)
 
-    def sentence(self) -> str:
+    def write_sentence(self) -> str:
         chance, choose = self.random.random, self.random.choice
         settings = ["format=tsv"]
         mode = choose(MODES) if chance() < 0.4 else ""
         if mode:
             settings.append(f"mode={mode}")
         if mode != "records" and chance() < 0.9:
-            settings.append(f"group={self.group(mode)}")
+            settings.append(f"group={self.write_group_fields(mode)}")
         if settings[-1].startswith("group=") or mode in ("stacks", "handles"):
             if chance() < 0.6:
                 kinds = AMOUNTS if chance() < 0.8 else AMOUNTS + ["oldest", "youngest"]
-                settings.append(f"sort={self.list_of(kinds)}")
+                settings.append(f"sort={self.choose_list(kinds)}")
             if chance() < 0.4:
                 settings.append(f"top={choose([1, 2, 3, 5, 8, 20, 100])}")
             if chance() < 0.2:
@@ -143,34 +143,34 @@ class Writer:
         if chance() < 0.15:
             settings.append(f"source={choose(['slab', 'percpu', 'slab,percpu'])}")
         self.random.shuffle(settings)
-        expression = self.expression(choose([0, 1, 2, 3, 4])) if chance() < 0.9 else ""
+        expression = self.write_expression(choose([0, 1, 2, 3, 4])) if chance() < 0.9 else ""
         if chance() < 0.03:
             expression = expression or "kind != page"
-            more = NESTING - 1 - nesting(expression)
+            more = NESTING - 1 - measure_nesting(expression)
             expression = "(" * more + expression + ")" * more
-        return about_planted(" ".join(settings), expression)
+        return restrict_to_planted(" ".join(settings), expression)
 
 
-def about_planted(settings: str, expression: str) -> str:
+def restrict_to_planted(settings: str, expression: str) -> str:
     """A sentence that selects only objects of the test's modules."""
     planted = f"module == {MODULES}"
     return f"{settings} if " + (f"({expression}) && {planted}" if expression else planted)
 
 
-def documented_sentences() -> Iterator[str]:
+def find_documented_queries() -> Iterator[str]:
     """The queries of the documentation, with format=tsv and about planted objects."""
     for question in re.findall(r"^\t# query\n\t(.*)$", TEXT.read_text(encoding="utf-8"), re.M):
         settings, _, expression = question.partition(" if ")
         if "format=" not in settings:
             settings += " format=tsv"
-        yield about_planted(settings, expression)
+        yield restrict_to_planted(settings, expression)
 
 
-def write_sentences(count: int) -> None:
-    writer = Writer()
-    sentences = dict.fromkeys(documented_sentences())
+def print_sentences(count: int) -> None:
+    writer = SentenceWriter()
+    sentences = dict.fromkeys(find_documented_queries())
     while len(sentences) < count:
-        sentences[writer.sentence()] = None
+        sentences[writer.write_sentence()] = None
     # The last objects get older while sentences are asked: ask about ages first.
     for sentence in sorted(sentences, key=lambda each: not AGE.search(each)):
         print(sentence)
@@ -183,7 +183,7 @@ AGES = (6, 7)		# columns oldest and youngest of a group row
 OBJECT_AGE = 9		# column age of an object row
 
 
-class Answer:
+class QueryAnswer:
     """An answer with format=tsv."""
 
     def __init__(self, text: str) -> None:
@@ -194,20 +194,20 @@ class Answer:
         self.rows = [line.split("\t") for line in lines[1:]]
         self.groups = self.head[1] == "groups"
 
-    def named(self, name: str) -> List[List[str]]:
+    def find_rows(self, name: str) -> List[List[str]]:
         return [row for row in self.rows if row[0] == name]
 
-    def is_counted(self) -> bool:
+    def is_from_counters(self) -> bool:
         """Is the answer from the counters of call chains, which have no ages?"""
-        return self.groups and self.named("total")[0][AGES[0]] == "-"
+        return self.groups and self.find_rows("total")[0][AGES[0]] == "-"
 
-    def sums(self, name: str) -> Tuple[int, ...]:
+    def read_row_sums(self, name: str) -> Tuple[int, ...]:
         """Groups, objects, bytes, held and waste of the only row @name."""
-        row, = self.named(name)
+        row, = self.find_rows(name)
         return tuple(map(int, row[1:AGES[0]]))
 
 
-def without_ages(row: List[str], groups: bool) -> Tuple[str, ...]:
+def drop_age_cells(row: List[str], groups: bool) -> Tuple[str, ...]:
     ages = AGES if groups else (OBJECT_AGE,)
     return tuple(cell for i, cell in enumerate(row) if i not in ages)
 
@@ -222,28 +222,28 @@ def ages_are_near(kernel: List[str], ours: List[str], groups: bool, later: float
     return True
 
 
-def setting(sentence: str, name: str) -> str:
+def find_setting(sentence: str, name: str) -> str:
     """The value of a setting, or ""."""
     found = re.search(rf"(?:^| ){name}=(\S+)", sentence.split(" if ")[0])
     return found[1] if found else ""
 
 
-def may_be_counted(sentence: str) -> bool:
+def can_counters_answer(sentence: str) -> bool:
     """Does the sentence use only fields that all objects of a call chain share?"""
     settings, _, expression = sentence.partition(" if ")
-    fields = {field.split(".")[0] for field in setting(sentence, "group").split(",") if field}
+    fields = {field.split(".")[0] for field in find_setting(sentence, "group").split(",") if field}
     fields.update(re.findall(r"(\w+)\s*(?:[=!<>]=|[<>~])", expression))
     fields.update(re.findall(r"\b(nid)=|\b(oldest|youngest)\b", settings))
     return fields <= {"stack", "func", "module", "handle", "kind"}
 
 
-def rank(row: List[str], order: List[str]) -> Tuple[int, ...]:
+def read_sort_keys(row: List[str], order: List[str]) -> Tuple[int, ...]:
     """The sort keys of a group row."""
     columns = {"objects": 2, "bytes": 3, "held": 4, "waste": 5}
     return tuple(int(row[columns[name]]) for name in order)
 
 
-def sorted_by_age(rows: List[List[str]], by: str, jitter: float) -> bool:
+def is_sorted_by_age(rows: List[List[str]], by: str, jitter: float) -> bool:
     """Is the oldest or the youngest group first, up to @jitter seconds?"""
     ages = [int(row[AGES[0] if by == "oldest" else AGES[1]]) / 1e9 for row in rows]
     if by == "oldest":
@@ -251,132 +251,136 @@ def sorted_by_age(rows: List[List[str]], by: str, jitter: float) -> bool:
     return all(later - before >= -jitter for before, later in zip(ages, ages[1:]))
 
 
-def differences(sentence: str, kernel: Answer, ours: Answer, every: Answer,
-                later: float) -> Iterator[str]:
+def describe_differences(sentence: str, kernel: QueryAnswer, ours: QueryAnswer, every: QueryAnswer,
+                         later: float) -> Iterator[str]:
     """Describe each difference. @every is ownertop's answer without top= and groups=."""
     if kernel.head != ours.head:
         yield f"columns: {kernel.head} {ours.head}"
         return
     if not kernel.groups:
-        if [without_ages(row, False) for row in kernel.rows] != \
-           [without_ages(row, False) for row in ours.rows]:
+        if [drop_age_cells(row, False) for row in kernel.rows] != \
+           [drop_age_cells(row, False) for row in ours.rows]:
             yield "objects differ"
         elif not all(ages_are_near(k, o, False, later) for k, o in zip(kernel.rows, ours.rows)):
             yield "ages differ"
         return
 
-    if kernel.sums("total") != ours.sums("total"):
-        yield f"totals: {kernel.sums('total')} {ours.sums('total')}"
-    shown, wanted = kernel.named("group"), ours.named("group")
+    if kernel.read_row_sums("total") != ours.read_row_sums("total"):
+        yield f"totals: {kernel.read_row_sums('total')} {ours.read_row_sums('total')}"
+    shown, wanted = kernel.find_rows("group"), ours.find_rows("group")
     if len(shown) != len(wanted):
         yield f"{len(shown)} groups are shown, not {len(wanted)}"
-    order = setting(sentence, "sort").split(",") if setting(sentence, "sort") else ["bytes"]
+    order = (find_setting(sentence, "sort") or "bytes").split(",")
     by_age = "oldest" in order or "youngest" in order
-    if not by_age and [rank(row, order) for row in shown] != [rank(row, order) for row in wanted]:
+    if not by_age and ([read_sort_keys(row, order) for row in shown]
+                       != [read_sort_keys(row, order) for row in wanted]):
         yield "the order differs"
 
     # top= may cut off different groups if their sort keys are equal, or ages nearly so.
-    left = Counter(without_ages(row, True) for row in shown)
-    right = Counter(without_ages(row, True) for row in wanted)
-    all_groups = {without_ages(row, True): row for row in every.named("group")}
+    left = Counter(drop_age_cells(row, True) for row in shown)
+    right = Counter(drop_age_cells(row, True) for row in wanted)
+    all_groups = {drop_age_cells(row, True): row for row in every.find_rows("group")}
     for key in left:
         if key not in all_groups or left[key] > 1:
             yield f"no such group: {key}"
     cut = [list(key) for key in (left - right) + (right - left)]
     if cut and not by_age:
-        edge = rank((wanted or shown)[-1], order)
-        if any(rank(row, order) != edge for row in cut):
+        edge = read_sort_keys((wanted or shown)[-1], order)
+        if any(read_sort_keys(row, order) != edge for row in cut):
             yield f"other groups: {cut[:3]}"
     if order[0] in ("oldest", "youngest"):
         # The kernel reads the clock for each object of a walk that takes a while.
         for rows, jitter in ((shown, 2.0), (wanted, 0)):
-            if not sorted_by_age(rows, order[0], jitter):
+            if not is_sorted_by_age(rows, order[0], jitter):
                 yield f"not in order: {[row[:SUMS] for row in rows]}"
     if cut and len(all_groups) == len(wanted):
         yield f"groups differ: {cut[:3]}"
     for row in shown:
-        near = all_groups.get(without_ages(row, True))
+        near = all_groups.get(drop_age_cells(row, True))
         if near and not ages_are_near(row, near, True, later):
             yield f"ages of {row[:SUMS]}: {near[:SUMS]}"
 
-    if kernel.is_counted() and not may_be_counted(sentence):
+    if kernel.is_from_counters() and not can_counters_answer(sentence):
         yield "the answer has no ages"
     for answer in (kernel, ours):
-        parts = [answer.sums("not_shown"), answer.sums("other"),
-                 *(tuple(map(int, row[1:AGES[0]])) for row in answer.named("group"))]
-        if tuple(map(sum, zip(*parts))) != answer.sums("total"):
+        parts = [answer.read_row_sums("not_shown"), answer.read_row_sums("other"),
+                 *(tuple(map(int, row[1:AGES[0]])) for row in answer.find_rows("group"))]
+        if tuple(map(sum, zip(*parts))) != answer.read_row_sums("total"):
             yield "does not add up"
     for name in ("not_shown", "other"):
-        if kernel.sums(name)[0] != ours.sums(name)[0]:
-            yield f"{name}: {kernel.sums(name)} {ours.sums(name)}"
-        elif not cut and not by_age and setting(sentence, "groups") == "" and \
-                kernel.sums(name) != ours.sums(name):
-            yield f"{name}: {kernel.sums(name)} {ours.sums(name)}"
+        if kernel.read_row_sums(name)[0] != ours.read_row_sums(name)[0]:
+            yield f"{name}: {kernel.read_row_sums(name)} {ours.read_row_sums(name)}"
+        elif not cut and not by_age and find_setting(sentence, "groups") == "" and \
+                kernel.read_row_sums(name) != ours.read_row_sums(name):
+            yield f"{name}: {kernel.read_row_sums(name)} {ours.read_row_sums(name)}"
 
 
 # RECORDS has no nid and no handles, so it cannot answer sentences that need them.
 NOT_IN_RECORDS = re.compile(r"\b(nid|handles?|stack_handle|records)\b")
 
 
-def records_can_answer(sentence: str) -> bool:
+def can_records_answer(sentence: str) -> bool:
     return not NOT_IN_RECORDS.search(sentence) and "group=" in sentence + (
         "group=" if "mode=stacks" in sentence else "")
 
 
-def compare(ownertop: str, sentences: str, answers: str, objects: str, records: str,
-            now: str) -> int:
+def compare_answers(ownertop: str, sentences: str, answers: str, objects: str, records: str,
+                    now: str) -> int:
     with open(sentences, encoding="utf-8") as file:
         asked = file.read().split("\n")[:-1]
     with open(answers, encoding="utf-8") as file:
         *answered, end = file.read().split("===\n")
     later = float(end) - float(now) + 1
 
-    def ask(sentence: str, dump: str) -> Answer:
+    def ask_ownertop(sentence: str, dump: str) -> QueryAnswer:
         run = subprocess.run([ownertop, "--now", f"{int(float(now) * 1000)}ms", sentence, dump],
                              capture_output=True, text=True)
         if run.returncode:
             raise ValueError(run.stderr)
-        return Answer(run.stdout)
+        return QueryAnswer(run.stdout)
 
     wrong = {objects: [], records: []}
     counts: Dict[str, int] = Counter()
     for sentence, text in zip(asked, answered):
         everything = re.sub(r"\b(top|groups)=\d+ ?", "", sentence)
         for dump in (objects, records):
-            if dump == records and not records_can_answer(sentence):
+            if dump == records and not can_records_answer(sentence):
                 continue
             counts[dump] += 1
             try:
-                found = list(differences(sentence, Answer(text), ask(sentence, dump),
-                                         ask(everything, dump), later))
+                found = list(describe_differences(
+                    sentence, QueryAnswer(text), ask_ownertop(sentence, dump),
+                    ask_ownertop(everything, dump), later))
             except ValueError as error:
                 found = [str(error)]
             if found:
                 wrong[dump].append((sentence, found))
 
-    def ok(number: int, good: bool, name: str) -> bool:
+    def print_result(number: int, good: bool, name: str) -> bool:
         print(f"{'ok' if good else 'not ok'} {number} - {name}")
         return good
 
-    good = ok(1, len(asked) == len(answered) >= 1000, f"{len(answered)} sentences are answered")
+    good = print_result(1, len(asked) == len(answered) >= 1000,
+                        f"{len(answered)} sentences are answered")
     for number, (name, dump) in enumerate((("objects", objects), ("slab_owner", records)), 2):
-        good &= ok(number, not wrong[dump] and counts[dump] > 300,
-                   f"{counts[dump]} are answered alike out of {name}")
+        good &= print_result(number, not wrong[dump] and counts[dump] > 300,
+                             f"{counts[dump]} are answered alike out of {name}")
         for sentence, found in wrong[dump][:8]:
             print(f"# {sentence}")
             for difference in found[:4]:
                 print(f"#   {difference[:600]}")
-    empty = sum(not Answer(text).named("group") and not Answer(text).named("object")
-                for text in answered)
-    good &= ok(4, empty < len(answered) / 2, f"{len(answered) - empty} answers are not empty")
-    counted = sum(Answer(text).is_counted() for text in answered)
-    good &= ok(5, counted > 10, f"{counted} answers are counted")
+    empty = sum(not QueryAnswer(text).find_rows("group")
+                and not QueryAnswer(text).find_rows("object") for text in answered)
+    good &= print_result(4, empty < len(answered) / 2,
+                         f"{len(answered) - empty} answers are not empty")
+    counted = sum(QueryAnswer(text).is_from_counters() for text in answered)
+    good &= print_result(5, counted > 10, f"{counted} answers are counted")
     print("1..5")
     return 0 if good else 1
 
 
 if __name__ == "__main__":
     if sys.argv[1] == "sentences":
-        write_sentences(int(sys.argv[2]))
+        print_sentences(int(sys.argv[2]))
     else:
-        sys.exit(compare(*sys.argv[2:]))
+        sys.exit(compare_answers(*sys.argv[2:]))

@@ -9,38 +9,39 @@ owner_agree_sampled.py compare OWNERTOP SENTENCES ANSWERS RECORDS
     ANSWERS are the kernel's, with a line "===" after each. RECORDS is
     /sys/kernel/debug/slab_owner: ownertop answers from it. Prints TAP.
 
-RECORDS has weights with three decimals, so the figures differ slightly: is_near()
-computes by how much.
+RECORDS has weights with three decimals, so the figures differ slightly:
+are_sums_near() computes by how much.
 """
 import re
 import subprocess
 import sys
 from typing import Dict, List, Tuple
 
-from owner_agree import AGE, AGES, SUMS, Answer, Writer, about_planted, records_can_answer
+from owner_agree import (AGE, AGES, SUMS, QueryAnswer, SentenceWriter, can_records_answer,
+                         restrict_to_planted)
 
 COUNT = 300
 
 Sums = List[int]  # objects, bytes, held, waste, records, objects_error, bytes_error
 
 
-def without_order(sentence: str) -> str:
+def drop_order_settings(sentence: str) -> str:
     """Remove top=, groups= and sort=: nearly equal estimates may sort differently."""
     return re.sub(r"\b(top|groups|sort)=\S+ ?", "", sentence)
 
 
-def write_sentences() -> None:
-    print(about_planted("mode=stack", "size > 0"))
-    writer = Writer()
+def print_sentences() -> None:
+    print(restrict_to_planted("mode=stack", "size > 0"))
+    writer = SentenceWriter()
     sentences: Dict[str, None] = {}
     while len(sentences) < COUNT:
-        sentence = without_order(writer.sentence())
-        if records_can_answer(sentence) and not AGE.search(sentence):
+        sentence = drop_order_settings(writer.write_sentence())
+        if can_records_answer(sentence) and not AGE.search(sentence):
             sentences[sentence] = None
     print("\n".join(sentences))
 
 
-def is_near(kernel: Sums, ours: Sums) -> bool:
+def are_sums_near(kernel: Sums, ours: Sums) -> bool:
     """Allow 0.1% for each sum, and 0.2% for each standard error.
 
     A weight is at least 1 and is cut by less than 0.001. Both programs round bytes
@@ -54,7 +55,7 @@ def is_near(kernel: Sums, ours: Sums) -> bool:
     return all(abs(k - o) <= most for k, o, most in zip(kernel, ours, slack))
 
 
-def sums_by_key(answer: Answer) -> Dict[Tuple[str, ...], Sums]:
+def index_sums_by_row(answer: QueryAnswer) -> Dict[Tuple[str, ...], Sums]:
     """The sums of each row, by the row's name and fields."""
     return {(row[0], row[1], *row[SUMS:]):
             [*map(int, row[2:AGES[0]]), *map(int, row[AGES[1] + 1:SUMS])]
@@ -66,23 +67,23 @@ TOTAL = re.compile(r"^(?:# )?total: objects (\d+), bytes (\d+), held (\d+), wast
                    r"from (\d+) samples: \+-(\d+) objects, \+-(\d+) bytes$", re.M)
 
 
-def total_in_text(text: str) -> Sums:
+def parse_text_total(text: str) -> Sums:
     found = TOTAL.search(text)
     return [int(figure) for figure in found.groups()] if found else []
 
 
-def differences(sentence: str, kernel: Answer, ours: Answer) -> List[str]:
-    left, right = sums_by_key(kernel), sums_by_key(ours)
+def describe_differences(sentence: str, kernel: QueryAnswer, ours: QueryAnswer) -> List[str]:
+    left, right = index_sums_by_row(kernel), index_sums_by_row(ours)
     if kernel.head != ours.head:
         return [f"{sentence}: {kernel.head} {ours.head}"]
     if set(left) != set(right):
         return [f"{sentence}: {set(left) ^ set(right)}"]
     return [f"{sentence}: {key}: {left[key]} {right[key]}" for key in left
-            if not is_near(left[key], right[key])]
+            if not are_sums_near(left[key], right[key])]
 
 
-def compare(ownertop: str, sentences: str, answers: str, records: str) -> int:
-    def ask(sentence: str) -> str:
+def compare_answers(ownertop: str, sentences: str, answers: str, records: str) -> int:
+    def ask_ownertop(sentence: str) -> str:
         return subprocess.run([ownertop, sentence, records], check=True, capture_output=True,
                               text=True).stdout
 
@@ -93,16 +94,16 @@ def compare(ownertop: str, sentences: str, answers: str, records: str) -> int:
     wrong: List[str] = []
     estimates = 0
     for sentence, answer in zip(asked, answered):
-        kernel = Answer(answer)
-        objects, records_of_all = (kernel.named("total")[0][i] for i in (2, AGES[1] + 1))
+        kernel = QueryAnswer(answer)
+        objects, records_of_all = (kernel.find_rows("total")[0][i] for i in (2, AGES[1] + 1))
         estimates += objects != records_of_all
-        wrong += differences(sentence, kernel, Answer(ask(sentence)))
-    totals = total_in_text(text), total_in_text(ask(in_text))
+        wrong += describe_differences(sentence, kernel, QueryAnswer(ask_ownertop(sentence)))
+    totals = parse_text_total(text), parse_text_total(ask_ownertop(in_text))
     plan = (
         (len(asked) == len(answered) == COUNT and estimates > COUNT / 3,
          f"{estimates} of {len(answered)} answers are estimates"),
         (not wrong, "estimates and their errors agree"),
-        (all(totals) and is_near(*totals), "they are told in the same words"),
+        (all(totals) and are_sums_near(*totals), "they are told in the same words"),
     )
     for number, (good, name) in enumerate(plan, 1):
         print(f"{'ok' if good else 'not ok'} {number} - {name}")
@@ -114,6 +115,6 @@ def compare(ownertop: str, sentences: str, answers: str, records: str) -> int:
 
 if __name__ == "__main__":
     if sys.argv[1] == "sentences":
-        write_sentences()
+        print_sentences()
     else:
-        sys.exit(compare(*sys.argv[2:]))
+        sys.exit(compare_answers(*sys.argv[2:]))
