@@ -25,24 +25,24 @@
 #define COUNT_ALLOC	(GET_ALLOC | STACK_DEPOT_FLAG_COUNT)
 
 /* Fill @entries with the @nr frames of stack @id. Stacks of different ids differ. */
-static inline void make_stack(unsigned long *entries, unsigned int nr, u32 id)
+static inline void fill_stack(unsigned long *entries, unsigned int nr, u32 id)
 {
 	for (unsigned int i = 0; i < nr; i++)
 		entries[i] = 0x60000000UL + (hash_32(id + i * 0x9e37U, 22) << 3);
 	entries[0] = 0x70000000UL + id;
 }
 
-/* Check that @handle leads to stack @id of depth @nr. */
-static inline bool is_stack(depot_stack_handle_t handle, unsigned int nr, u32 id)
+/* Return true if @handle leads to stack @id of depth @nr. */
+static inline bool handle_has_stack(depot_stack_handle_t handle, unsigned int nr, u32 id)
 {
 	unsigned long want[MAX_FRAMES], *entries;
 
-	make_stack(want, nr, id);
+	fill_stack(want, nr, id);
 	return stack_depot_fetch(handle, &entries) == nr &&
 	       !memcmp(entries, want, nr * sizeof(*want));
 }
 
-static inline struct stack_record *fetch_record(depot_stack_handle_t handle)
+static inline struct stack_record *find_stack_record(depot_stack_handle_t handle)
 {
 	unsigned long *entries;
 
@@ -53,7 +53,7 @@ static inline struct stack_record *fetch_record(depot_stack_handle_t handle)
 /* The reference count of the record of @handle. */
 static inline unsigned int read_refcount(depot_stack_handle_t handle)
 {
-	return refcount_read(&fetch_record(handle)->count);
+	return refcount_read(&find_stack_record(handle)->count);
 }
 
 static inline depot_stack_handle_t save_stack(struct evictable_depot *depot, unsigned int nr,
@@ -61,7 +61,7 @@ static inline depot_stack_handle_t save_stack(struct evictable_depot *depot, uns
 {
 	unsigned long entries[MAX_FRAMES];
 
-	make_stack(entries, nr, id);
+	fill_stack(entries, nr, id);
 	return stack_depot_test_save(depot, entries, nr, GFP_KERNEL, flags);
 }
 
@@ -79,8 +79,8 @@ static inline void wait_for_grace_period(void)
 }
 
 /* Save a stack; if it is refused, wait for a grace period and try again. */
-static inline depot_stack_handle_t save_or_wait(struct evictable_depot *depot, unsigned int nr,
-						u32 id, unsigned long *waits)
+static inline depot_stack_handle_t save_stack_or_wait(struct evictable_depot *depot,
+						      unsigned int nr, u32 id, unsigned long *waits)
 {
 	for (int tries = 0; tries < 4; tries++) {
 		depot_stack_handle_t handle = save_stack(depot, nr, id, GET_ALLOC);
@@ -94,13 +94,13 @@ static inline depot_stack_handle_t save_or_wait(struct evictable_depot *depot, u
 }
 
 /* The size class of a stack of @nr frames with counters. */
-static inline unsigned int counted_class(unsigned int nr)
+static inline unsigned int get_counted_size_class(unsigned int nr)
 {
 	return stack_depot_size_class(nr + STACK_DEPOT_COUNTERS);
 }
 
-/* Check the counters of @handle; the fourth one must be @a - @b. */
-static inline bool counters_are(depot_stack_handle_t handle, long a, long b, long c)
+/* Return true if the counters of @handle are @a, @b, @c and @a - @b. */
+static inline bool handle_has_counters(depot_stack_handle_t handle, long a, long b, long c)
 {
 	long counters[STACK_DEPOT_COUNTERS];
 
@@ -118,7 +118,7 @@ static inline long read_refusals(struct evictable_depot *depot, enum depot_refus
 	return atomic_long_read(&depot->refused[why]);
 }
 
-static inline struct evictable_depot *create_depot(struct kunit *test, size_t bytes)
+static inline struct evictable_depot *create_test_depot(struct kunit *test, size_t bytes)
 {
 	struct evictable_depot *depot = stack_depot_test_create(bytes);
 
@@ -127,8 +127,8 @@ static inline struct evictable_depot *create_depot(struct kunit *test, size_t by
 	return depot;
 }
 
-/* Compare the places of two records, ignoring the generation. */
-static inline bool same_slot(depot_stack_handle_t a, depot_stack_handle_t b)
+/* Return true if two handles name the same slot of a pool, in any generation of the slot. */
+static inline bool is_same_slot(depot_stack_handle_t a, depot_stack_handle_t b)
 {
 	union handle_parts x = { .handle = a }, y = { .handle = b };
 

@@ -20,7 +20,7 @@
  */
 void stack_depot_test_bound(struct kunit *test)
 {
-	struct evictable_depot *depot = create_depot(test, SZ_256K);
+	struct evictable_depot *depot = create_test_depot(test, SZ_256K);
 	unsigned int room, n;
 	depot_stack_handle_t *all;
 	unsigned long waits = 0;
@@ -49,7 +49,7 @@ void stack_depot_test_bound(struct kunit *test)
 	stack_depot_put(all[7]);
 
 	stack_depot_put(all[0]);
-	all[0] = save_or_wait(depot, 8, room, &waits);
+	all[0] = save_stack_or_wait(depot, 8, room, &waits);
 	KUNIT_EXPECT_NE(test, all[0], 0);
 
 	for (n = 0; n < room; n++)
@@ -64,7 +64,7 @@ void stack_depot_test_bound(struct kunit *test)
  */
 void stack_depot_test_fifth_pool(struct kunit *test)
 {
-	struct evictable_depot *depot = create_depot(test, SZ_256K);
+	struct evictable_depot *depot = create_test_depot(test, SZ_256K);
 	unsigned int per_pool = stack_depot_records_per_pool(stack_depot_size_class(8));
 	unsigned int room = depot->max_pools * per_pool;
 	depot_stack_handle_t *all, handle;
@@ -89,7 +89,7 @@ void stack_depot_test_fifth_pool(struct kunit *test)
 	rcu_read_unlock();
 
 	KUNIT_EXPECT_NE(test, handle, 0);
-	KUNIT_EXPECT_TRUE(test, same_slot(handle, all[room - 1]));
+	KUNIT_EXPECT_TRUE(test, is_same_slot(handle, all[room - 1]));
 	KUNIT_EXPECT_EQ(test, read_refusals(depot, DEPOT_REFUSED_GRACE), 0);
 
 	all[room - 1] = handle;
@@ -108,7 +108,7 @@ void stack_depot_test_give(struct kunit *test)
 {
 	/* More stacks than fit into one pool. */
 	const unsigned int nr = POOL_BYTES / (8 * sizeof(unsigned long));
-	struct evictable_depot *depot = create_depot(test, SZ_256K);
+	struct evictable_depot *depot = create_test_depot(test, SZ_256K);
 	unsigned int bad = 0, pools = 0, got = 0;
 	union handle_parts parts = { };
 	depot_stack_handle_t *all;
@@ -119,7 +119,7 @@ void stack_depot_test_give(struct kunit *test)
 
 	/* Leave idle pools to the real depot. */
 	for (u32 id = 0; id < nr; id++) {
-		all[id] = save_or_wait(depot, 8, id, &waits);
+		all[id] = save_stack_or_wait(depot, 8, id, &waits);
 		KUNIT_ASSERT_NE(test, all[id], 0);
 	}
 	for (u32 id = 0; id < nr; id++)
@@ -131,7 +131,7 @@ void stack_depot_test_give(struct kunit *test)
 	for (u32 id = 0; id < nr; id++) {
 		unsigned long entries[8];
 
-		make_stack(entries, 8, 2000 + id);
+		fill_stack(entries, 8, 2000 + id);
 		all[id] = stack_depot_save(entries, 8, GFP_KERNEL);
 	}
 	stack_depot_test_set_bound(false);
@@ -139,7 +139,7 @@ void stack_depot_test_give(struct kunit *test)
 	for (u32 id = 0; id < nr; id++) {
 		union handle_parts now = { .handle = all[id] };
 
-		if (!all[id] || !is_stack(all[id], 8, 2000 + id)) {
+		if (!all[id] || !handle_has_stack(all[id], 8, 2000 + id)) {
 			bad++;
 			continue;
 		}
@@ -177,7 +177,7 @@ static void fill_with_depth(struct kunit *test, struct evictable_depot *depot, u
 
 	KUNIT_ASSERT_NOT_NULL(test, all);
 	for (n = 0; n < room; n++) {
-		all[n] = save_or_wait(depot, nr, id + n, &waits);
+		all[n] = save_stack_or_wait(depot, nr, id + n, &waits);
 		if (!all[n])
 			break;
 	}
@@ -189,7 +189,7 @@ static void fill_with_depth(struct kunit *test, struct evictable_depot *depot, u
 }
 
 /* Depth of stack @id: the first third is shallow, the second deep, the rest mixed. */
-static unsigned int choose_depth(u32 id)
+static unsigned int choose_stack_depth(u32 id)
 {
 	u32 r = hash_32(id, 16);
 
@@ -208,7 +208,7 @@ static unsigned int choose_depth(u32 id)
 void stack_depot_test_million(struct kunit *test)
 {
 	const unsigned int live = 2000;
-	struct evictable_depot *depot = create_depot(test, SZ_2M);
+	struct evictable_depot *depot = create_test_depot(test, SZ_2M);
 	depot_stack_handle_t *ring;
 	unsigned long waits = 0, bad = 0;
 	u32 id;
@@ -220,12 +220,12 @@ void stack_depot_test_million(struct kunit *test)
 		depot_stack_handle_t *slot = &ring[id % live];
 
 		if (*slot) {
-			bad += !is_stack(*slot, choose_depth(id - live), id - live);
+			bad += !handle_has_stack(*slot, choose_stack_depth(id - live), id - live);
 			stack_depot_put(*slot);
 			*slot = 0;
 		}
 		if (id < million) {
-			*slot = save_or_wait(depot, choose_depth(id), id, &waits);
+			*slot = save_stack_or_wait(depot, choose_stack_depth(id), id, &waits);
 			if (!*slot)
 				break;
 		}
@@ -255,9 +255,9 @@ void stack_depot_test_million(struct kunit *test)
 static size_t measure_bytes_per_stack(struct kunit *test, unsigned int depth, depot_flags_t flags)
 {
 	const unsigned int nr = 10000;
-	unsigned int class = flags & STACK_DEPOT_FLAG_COUNT ? counted_class(depth) :
+	unsigned int class = flags & STACK_DEPOT_FLAG_COUNT ? get_counted_size_class(depth) :
 							      stack_depot_size_class(depth);
-	struct evictable_depot *depot = create_depot(test, SZ_4M);
+	struct evictable_depot *depot = create_test_depot(test, SZ_4M);
 	depot_stack_handle_t *all = kvcalloc(nr, sizeof(*all), GFP_KERNEL);
 	unsigned int n;
 	size_t bytes;

@@ -19,7 +19,7 @@
  */
 void stack_depot_test_nmi(struct kunit *test)
 {
-	struct evictable_depot *depot = create_depot(test, SZ_256K);
+	struct evictable_depot *depot = create_test_depot(test, SZ_256K);
 	depot_stack_handle_t handle, in_nmi_handle, counted;
 	unsigned long flags, in_use;
 	long counters[STACK_DEPOT_COUNTERS];
@@ -45,7 +45,7 @@ void stack_depot_test_nmi(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, read_refusals(depot, DEPOT_REFUSED_NMI), 1);
 	KUNIT_EXPECT_EQ(test, in_use, 1);
 	KUNIT_EXPECT_TRUE(test, got && counters[2] == 3);
-	KUNIT_EXPECT_TRUE(test, counters_are(counted, 1, 2, 3));
+	KUNIT_EXPECT_TRUE(test, handle_has_counters(counted, 1, 2, 3));
 	stack_depot_put(counted);
 	irq_work_sync(&depot->work);
 	KUNIT_EXPECT_EQ(test, stack_depot_test_in_use(depot), 0);
@@ -58,8 +58,8 @@ struct hardirq_case {
 	int failed;
 };
 
-/* Save, get and put as the allocators do. Return the number of failures. */
-static int use_depot(struct evictable_depot *depot, depot_flags_t flags, gfp_t gfp)
+/* Save a stack, get and put references as an allocator does. Return the failures. */
+static int save_get_and_put_stack(struct evictable_depot *depot, depot_flags_t flags, gfp_t gfp)
 {
 	unsigned long entries[8];
 	int failed = 0;
@@ -67,7 +67,7 @@ static int use_depot(struct evictable_depot *depot, depot_flags_t flags, gfp_t g
 	for (u32 id = 0; id < 300; id++) {
 		depot_stack_handle_t handle;
 
-		make_stack(entries, 8, id);
+		fill_stack(entries, 8, id);
 		handle = stack_depot_test_save(depot, entries, 8, gfp, flags);
 		failed += !handle || !stack_depot_get(handle);
 		stack_depot_put_many(handle, 2);
@@ -79,13 +79,13 @@ static void run_in_hardirq(struct irq_work *work)
 {
 	struct hardirq_case *c = container_of(work, struct hardirq_case, work);
 
-	c->failed = use_depot(c->depot, GET_ALLOC, GFP_ATOMIC);
+	c->failed = save_get_and_put_stack(c->depot, GET_ALLOC, GFP_ATOMIC);
 }
 
 /* Save in softirq, in hardirq and under a raw spinlock, for lockdep to check. */
 void stack_depot_test_contexts(struct kunit *test)
 {
-	struct evictable_depot *depot = create_depot(test, SZ_2M);
+	struct evictable_depot *depot = create_test_depot(test, SZ_2M);
 	static DEFINE_RAW_SPINLOCK(lock);
 	struct hardirq_case c = { .depot = depot, .failed = -1 };
 	depot_stack_handle_t handle;
@@ -93,7 +93,7 @@ void stack_depot_test_contexts(struct kunit *test)
 	int failed;
 
 	local_bh_disable();
-	failed = use_depot(depot, GET_ALLOC, GFP_ATOMIC);
+	failed = save_get_and_put_stack(depot, GET_ALLOC, GFP_ATOMIC);
 	local_bh_enable();
 	KUNIT_EXPECT_EQ(test, failed, 0);
 
@@ -131,7 +131,7 @@ void stack_depot_test_cost(struct kunit *test)
 		depot_stack_handle_t handle, keep;
 		cycles_t start, t[4];
 
-		make_stack(entries, nr, 5000 + d);
+		fill_stack(entries, nr, 5000 + d);
 		keep = stack_depot_save(entries, nr, GFP_KERNEL);
 		handle = stack_depot_save_flags(entries, nr, GFP_KERNEL, GET_ALLOC);
 		KUNIT_ASSERT_NE(test, handle, 0);

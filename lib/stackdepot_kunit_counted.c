@@ -15,7 +15,7 @@
  */
 void stack_depot_test_counted_apart(struct kunit *test)
 {
-	struct evictable_depot *depot = create_depot(test, SZ_256K);
+	struct evictable_depot *depot = create_test_depot(test, SZ_256K);
 	long counters[STACK_DEPOT_COUNTERS] = { 1, 2, 3, 4 };
 	unsigned long entries[8];
 	depot_stack_handle_t keep;
@@ -28,23 +28,23 @@ void stack_depot_test_counted_apart(struct kunit *test)
 
 		KUNIT_ASSERT_NE(test, a, 0);
 		KUNIT_ASSERT_NE(test, b, 0);
-		KUNIT_ASSERT_FALSE(test, same_slot(a, b));
-		KUNIT_EXPECT_TRUE(test, is_stack(a, 8, id));
-		KUNIT_EXPECT_TRUE(test, is_stack(b, 8, id));
+		KUNIT_ASSERT_FALSE(test, is_same_slot(a, b));
+		KUNIT_EXPECT_TRUE(test, handle_has_stack(a, 8, id));
+		KUNIT_EXPECT_TRUE(test, handle_has_stack(b, 8, id));
 		KUNIT_EXPECT_EQ(test, save_stack(depot, 8, id, COUNT_ALLOC), counted);
 		KUNIT_EXPECT_EQ(test, save_stack(depot, 8, id, GET_ALLOC), plain);
 
-		KUNIT_EXPECT_TRUE(test, counters_are(counted, 0, 0, 0));
+		KUNIT_EXPECT_TRUE(test, handle_has_counters(counted, 0, 0, 0));
 		add_to_counters(counted, 1, -64, LONG_MAX);
-		KUNIT_EXPECT_TRUE(test, counters_are(counted, 1, -64, LONG_MAX));
+		KUNIT_EXPECT_TRUE(test, handle_has_counters(counted, 1, -64, LONG_MAX));
 		KUNIT_EXPECT_FALSE(test, stack_depot_counters(plain, counters));
-		KUNIT_EXPECT_TRUE(test, is_stack(counted, 8, id));
+		KUNIT_EXPECT_TRUE(test, handle_has_stack(counted, 8, id));
 		stack_depot_put_many(plain, 2);
-		KUNIT_EXPECT_TRUE(test, counters_are(counted, 1, -64, LONG_MAX));
+		KUNIT_EXPECT_TRUE(test, handle_has_counters(counted, 1, -64, LONG_MAX));
 		stack_depot_put_many(counted, 2);
 	}
 
-	make_stack(entries, 8, 1002);
+	fill_stack(entries, 8, 1002);
 	keep = stack_depot_save(entries, 8, GFP_KERNEL);
 	KUNIT_ASSERT_NE(test, keep, 0);
 	KUNIT_EXPECT_FALSE(test, stack_depot_counters(keep, counters));
@@ -59,7 +59,7 @@ void stack_depot_test_counted_apart(struct kunit *test)
  */
 void stack_depot_test_counted_zero(struct kunit *test)
 {
-	struct evictable_depot *depot = create_depot(test, POOL_BYTES + SZ_8K);
+	struct evictable_depot *depot = create_test_depot(test, POOL_BYTES + SZ_8K);
 	unsigned int room = stack_depot_records_per_pool(stack_depot_size_class(1));
 	unsigned long waits = 0;
 	depot_stack_handle_t *all;
@@ -72,7 +72,8 @@ void stack_depot_test_counted_zero(struct kunit *test)
 	for (unsigned int round = 0; round < 6; round++) {
 		bool counted = round % 3 != 2;
 		unsigned int nr = counted ? 1 : MAX_FRAMES;
-		unsigned int class = counted ? counted_class(nr) : stack_depot_size_class(nr);
+		unsigned int class =
+			counted ? get_counted_size_class(nr) : stack_depot_size_class(nr);
 		depot_flags_t flags = counted ? COUNT_ALLOC : GET_ALLOC;
 		unsigned int n = 0, bad = 0;
 
@@ -88,7 +89,7 @@ void stack_depot_test_counted_zero(struct kunit *test)
 			}
 		}
 		KUNIT_EXPECT_EQ(test, n, stack_depot_records_per_pool(class));
-		while (counted && bad < n && counters_are(all[bad], 0, 0, 0))
+		while (counted && bad < n && handle_has_counters(all[bad], 0, 0, 0))
 			add_to_counters(all[bad++], id, id, id);
 		KUNIT_EXPECT_EQ(test, bad, counted ? n : 0);
 		while (n--)
@@ -96,7 +97,7 @@ void stack_depot_test_counted_zero(struct kunit *test)
 	}
 	KUNIT_EXPECT_GT(test, depot->slots_reused, 0);
 	KUNIT_EXPECT_GT(test, depot->pools_recut, 0);
-	all[0] = save_or_wait(depot, 1, id, &waits);
+	all[0] = save_stack_or_wait(depot, 1, id, &waits);
 	KUNIT_EXPECT_NE(test, all[0], 0);
 	stack_depot_put(all[0]);
 	KUNIT_EXPECT_TRUE(test, stack_depot_test_destroy(depot));
@@ -108,8 +109,8 @@ void stack_depot_test_counted_zero(struct kunit *test)
  */
 void stack_depot_test_counted_deepest(struct kunit *test)
 {
-	struct evictable_depot *depot = create_depot(test, POOL_BYTES + SZ_8K);
-	unsigned int room = stack_depot_records_per_pool(counted_class(MAX_FRAMES));
+	struct evictable_depot *depot = create_test_depot(test, POOL_BYTES + SZ_8K);
+	unsigned int room = stack_depot_records_per_pool(get_counted_size_class(MAX_FRAMES));
 	unsigned long entries[MAX_FRAMES + 8];
 	depot_stack_handle_t *all;
 
@@ -118,15 +119,15 @@ void stack_depot_test_counted_deepest(struct kunit *test)
 	KUNIT_ASSERT_EQ(test, depot->max_pools, 1);
 
 	for (u32 id = 0; id < room; id++) {
-		make_stack(entries, MAX_FRAMES + 8, id);
+		fill_stack(entries, MAX_FRAMES + 8, id);
 		all[id] = stack_depot_test_save(depot, entries, MAX_FRAMES + 8, GFP_KERNEL,
 						COUNT_ALLOC);
 		KUNIT_ASSERT_NE(test, all[id], 0);
 		add_to_counters(all[id], -1, ~id, LONG_MIN + id);
 	}
 	for (u32 id = 0; id < room; id++) {
-		KUNIT_EXPECT_TRUE(test, is_stack(all[id], MAX_FRAMES, id));
-		KUNIT_EXPECT_TRUE(test, counters_are(all[id], -1, ~id, LONG_MIN + id));
+		KUNIT_EXPECT_TRUE(test, handle_has_stack(all[id], MAX_FRAMES, id));
+		KUNIT_EXPECT_TRUE(test, handle_has_counters(all[id], -1, ~id, LONG_MIN + id));
 		KUNIT_EXPECT_EQ(test, read_refcount(all[id]), 1);
 		KUNIT_EXPECT_EQ(test, save_stack(depot, MAX_FRAMES, id, COUNT_ALLOC), all[id]);
 		stack_depot_put_many(all[id], 2);
@@ -137,8 +138,9 @@ void stack_depot_test_counted_deepest(struct kunit *test)
 /* Records with counters are charged to the same bound. */
 void stack_depot_test_counted_bound(struct kunit *test)
 {
-	struct evictable_depot *depot = create_depot(test, SZ_256K);
-	unsigned int room = depot->max_pools * stack_depot_records_per_pool(counted_class(8));
+	struct evictable_depot *depot = create_test_depot(test, SZ_256K);
+	unsigned int room =
+		depot->max_pools * stack_depot_records_per_pool(get_counted_size_class(8));
 	depot_stack_handle_t *all;
 	unsigned int n;
 
@@ -156,7 +158,7 @@ void stack_depot_test_counted_bound(struct kunit *test)
 	stack_depot_put(all[0]);
 	wait_for_grace_period();
 	all[0] = save_stack(depot, 8, room, COUNT_ALLOC);
-	KUNIT_EXPECT_TRUE(test, counters_are(all[0], 0, 0, 0));
+	KUNIT_EXPECT_TRUE(test, handle_has_counters(all[0], 0, 0, 0));
 	while (n--)
 		stack_depot_put(all[n]);
 	KUNIT_EXPECT_TRUE(test, stack_depot_test_destroy(depot));

@@ -41,7 +41,7 @@ void stack_depot_test_stale_handle(struct kunit *test)
 	/* More records than fit into the pools. */
 	const unsigned int max_all = 2 * POOL_BYTES / sizeof(struct list_head);
 	/* At most two pools, so that each slot is reused soon. */
-	struct evictable_depot *depot = create_depot(test, 2 * POOL_BYTES + SZ_8K);
+	struct evictable_depot *depot = create_test_depot(test, 2 * POOL_BYTES + SZ_8K);
 	unsigned int deep = min(24, MAX_FRAMES), hits = 0, cuts = 0;
 	depot_stack_handle_t old, handle;
 	depot_stack_handle_t *all;
@@ -58,9 +58,9 @@ void stack_depot_test_stale_handle(struct kunit *test)
 
 	/* The generation wraps at the 32nd reuse. */
 	while (hits < 31) {
-		handle = save_or_wait(depot, 8, id, &waits);
+		handle = save_stack_or_wait(depot, 8, id, &waits);
 		KUNIT_ASSERT_NE(test, handle, 0);
-		if (same_slot(handle, old)) {
+		if (is_same_slot(handle, old)) {
 			hits++;
 			KUNIT_ASSERT_NE(test, handle, old);
 			KUNIT_ASSERT_FALSE(test, stack_depot_get(old));
@@ -68,7 +68,7 @@ void stack_depot_test_stale_handle(struct kunit *test)
 		}
 		KUNIT_ASSERT_FALSE(test, stack_depot_handle_is_stale(handle));
 		/* The record that was saved is intact. */
-		KUNIT_ASSERT_TRUE(test, is_stack(handle, 8, id));
+		KUNIT_ASSERT_TRUE(test, handle_has_stack(handle, 8, id));
 		stack_depot_put(handle);
 		KUNIT_ASSERT_EQ(test, stack_depot_test_in_use(depot), 0);
 		id++;
@@ -84,8 +84,8 @@ void stack_depot_test_stale_handle(struct kunit *test)
 		bool got = false;
 
 		/* Skip the first record: it starts at the same offset in all classes. */
-		old = save_or_wait(depot, 8, id++, &waits);
-		handle = save_or_wait(depot, 8, id++, &waits);
+		old = save_stack_or_wait(depot, 8, id++, &waits);
+		handle = save_stack_or_wait(depot, 8, id++, &waits);
 		KUNIT_ASSERT_NE(test, handle, 0);
 		stack_depot_put(old);
 		stack_depot_put(handle);
@@ -129,7 +129,7 @@ void stack_depot_test_stale_handle(struct kunit *test)
  */
 void stack_depot_test_reader(struct kunit *test)
 {
-	struct evictable_depot *depot = create_depot(test, 2 * POOL_BYTES + SZ_8K);
+	struct evictable_depot *depot = create_test_depot(test, 2 * POOL_BYTES + SZ_8K);
 	unsigned int room = depot->max_pools *
 			    stack_depot_records_per_pool(stack_depot_size_class(8));
 	unsigned int deep = min(24, MAX_FRAMES), got = 0, saved = 0;
@@ -158,7 +158,7 @@ void stack_depot_test_reader(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, got, 0);
 	KUNIT_EXPECT_EQ(test, read_refusals(depot, DEPOT_REFUSED_GRACE), 200);
 
-	handle = save_or_wait(depot, deep, room, &waits);
+	handle = save_stack_or_wait(depot, deep, room, &waits);
 	KUNIT_EXPECT_NE(test, handle, 0);
 	stack_depot_put(handle);
 	KUNIT_EXPECT_TRUE(test, stack_depot_test_destroy(depot));
@@ -170,7 +170,7 @@ void stack_depot_test_reader(struct kunit *test)
  */
 void stack_depot_test_kick(struct kunit *test)
 {
-	struct evictable_depot *depot = create_depot(test, 2 * POOL_BYTES + SZ_8K);
+	struct evictable_depot *depot = create_test_depot(test, 2 * POOL_BYTES + SZ_8K);
 	unsigned int room = depot->max_pools *
 			    stack_depot_records_per_pool(stack_depot_size_class(8));
 	depot_stack_handle_t *all, handle;

@@ -18,7 +18,7 @@
  */
 void stack_depot_test_counts(struct kunit *test)
 {
-	struct evictable_depot *depot = create_depot(test, SZ_256K);
+	struct evictable_depot *depot = create_test_depot(test, SZ_256K);
 	depot_stack_handle_t a, b;
 
 	a = save_stack(depot, 8, 1, GET_ALLOC);
@@ -26,7 +26,7 @@ void stack_depot_test_counts(struct kunit *test)
 	b = save_stack(depot, 8, 1, GET);
 	KUNIT_EXPECT_EQ(test, a, b);
 	KUNIT_EXPECT_EQ(test, stack_depot_test_in_use(depot), 1);
-	KUNIT_EXPECT_TRUE(test, is_stack(a, 8, 1));
+	KUNIT_EXPECT_TRUE(test, handle_has_stack(a, 8, 1));
 
 	KUNIT_EXPECT_TRUE(test, stack_depot_get(a));
 	KUNIT_EXPECT_TRUE(test, stack_depot_get_many(a, 1000));
@@ -46,16 +46,16 @@ void stack_depot_test_counts(struct kunit *test)
 /* A stack deeper than the depot stores is truncated, and found when saved again. */
 void stack_depot_test_too_deep(struct kunit *test)
 {
-	struct evictable_depot *depot = create_depot(test, SZ_256K);
+	struct evictable_depot *depot = create_test_depot(test, SZ_256K);
 	unsigned long entries[MAX_FRAMES + 8];
 	depot_stack_handle_t a, b;
 
-	make_stack(entries, MAX_FRAMES + 8, 1);
+	fill_stack(entries, MAX_FRAMES + 8, 1);
 	a = stack_depot_test_save(depot, entries, MAX_FRAMES + 8, GFP_KERNEL, GET_ALLOC);
 	KUNIT_ASSERT_NE(test, a, 0);
 	b = stack_depot_test_save(depot, entries, MAX_FRAMES + 8, GFP_KERNEL, GET_ALLOC);
 	KUNIT_EXPECT_EQ(test, a, b);
-	KUNIT_EXPECT_TRUE(test, is_stack(a, MAX_FRAMES, 1));
+	KUNIT_EXPECT_TRUE(test, handle_has_stack(a, MAX_FRAMES, 1));
 	stack_depot_put_many(a, 2);
 	KUNIT_EXPECT_TRUE(test, stack_depot_test_destroy(depot));
 }
@@ -71,7 +71,7 @@ void stack_depot_test_kinds_apart(struct kunit *test)
 	for (int order = 0; order < 2; order++) {
 		depot_stack_handle_t keep, evict;
 
-		make_stack(entries, 8, 1000 + order);
+		fill_stack(entries, 8, 1000 + order);
 		if (order == 0)
 			keep = stack_depot_save(entries, 8, GFP_KERNEL);
 		evict = stack_depot_save_flags(entries, 8, GFP_KERNEL, GET_ALLOC);
@@ -80,9 +80,9 @@ void stack_depot_test_kinds_apart(struct kunit *test)
 
 		KUNIT_ASSERT_NE(test, keep, 0);
 		KUNIT_ASSERT_NE(test, evict, 0);
-		KUNIT_EXPECT_FALSE(test, same_slot(keep, evict));
-		KUNIT_EXPECT_TRUE(test, is_stack(keep, 8, 1000 + order));
-		KUNIT_EXPECT_TRUE(test, is_stack(evict, 8, 1000 + order));
+		KUNIT_EXPECT_FALSE(test, is_same_slot(keep, evict));
+		KUNIT_EXPECT_TRUE(test, handle_has_stack(keep, 8, 1000 + order));
+		KUNIT_EXPECT_TRUE(test, handle_has_stack(evict, 8, 1000 + order));
 		KUNIT_EXPECT_EQ(test, stack_depot_save(entries, 8, GFP_KERNEL), keep);
 		KUNIT_EXPECT_EQ(test, read_refcount(keep), (unsigned int)REFCOUNT_SATURATED);
 		KUNIT_EXPECT_EQ(test, read_refcount(evict), 1);
@@ -90,7 +90,7 @@ void stack_depot_test_kinds_apart(struct kunit *test)
 		KUNIT_EXPECT_FALSE(test, stack_depot_get(keep));
 		stack_depot_put(evict);
 		KUNIT_EXPECT_FALSE(test, stack_depot_get(evict));
-		KUNIT_EXPECT_TRUE(test, is_stack(keep, 8, 1000 + order));
+		KUNIT_EXPECT_TRUE(test, handle_has_stack(keep, 8, 1000 + order));
 	}
 }
 
@@ -124,7 +124,7 @@ void stack_depot_test_raw(struct kunit *test)
  */
 void stack_depot_test_fetch_bounds(struct kunit *test)
 {
-	struct evictable_depot *depot = create_depot(test, POOL_BYTES + SZ_8K);
+	struct evictable_depot *depot = create_test_depot(test, POOL_BYTES + SZ_8K);
 	unsigned int room = stack_depot_records_per_pool(stack_depot_size_class(1));
 	depot_stack_handle_t *all;
 
@@ -132,7 +132,7 @@ void stack_depot_test_fetch_bounds(struct kunit *test)
 	KUNIT_ASSERT_NOT_NULL(test, all);
 	KUNIT_ASSERT_EQ(test, depot->max_pools, 1);
 
-	/* Up to the last record, which ends with the pool. */
+	/* Test all records of the pool: the last one ends with the pool. */
 	for (u32 id = 0; id < room; id++) {
 		struct stack_record *rec;
 		unsigned long *entries;
@@ -141,7 +141,7 @@ void stack_depot_test_fetch_bounds(struct kunit *test)
 		all[id] = save_stack(depot, 1, id, GET_ALLOC);
 		KUNIT_ASSERT_NE(test, all[id], 0);
 
-		rec = fetch_record(all[id]);
+		rec = find_stack_record(all[id]);
 		rec->size = 0x60000008;
 		nr = stack_depot_fetch(all[id], &entries);
 		rec->size = 1;
@@ -150,21 +150,21 @@ void stack_depot_test_fetch_bounds(struct kunit *test)
 		KUNIT_EXPECT_LE(test, nr, MAX_FRAMES);
 		KUNIT_EXPECT_LE(test, ((unsigned long)entries & (POOL_BYTES - 1)) +
 				nr * sizeof(*entries), POOL_BYTES);
-		KUNIT_EXPECT_TRUE(test, is_stack(all[id], 1, id));
+		KUNIT_EXPECT_TRUE(test, handle_has_stack(all[id], 1, id));
 	}
 	for (u32 id = 0; id < room; id++)
 		stack_depot_put(all[id]);
 	KUNIT_EXPECT_TRUE(test, stack_depot_test_destroy(depot));
 }
 
-struct hashed {
+struct hashed_stack {
 	u32 hash;
 	u32 id;
 };
 
 static int compare_hashes(const void *a, const void *b)
 {
-	const struct hashed *x = a, *y = b;
+	const struct hashed_stack *x = a, *y = b;
 
 	return x->hash < y->hash ? -1 : x->hash > y->hash;
 }
@@ -176,14 +176,14 @@ static int compare_hashes(const void *a, const void *b)
 void stack_depot_test_collision(struct kunit *test)
 {
 	const unsigned int nr = 300000;
-	struct evictable_depot *depot = create_depot(test, SZ_256K);
-	struct hashed *all = kvcalloc(nr, sizeof(*all), GFP_KERNEL);
+	struct evictable_depot *depot = create_test_depot(test, SZ_256K);
+	struct hashed_stack *all = kvcalloc(nr, sizeof(*all), GFP_KERNEL);
 	unsigned long entries[4];
 	unsigned int pairs = 0;
 
 	KUNIT_ASSERT_NOT_NULL(test, all);
 	for (u32 id = 0; id < nr; id++) {
-		make_stack(entries, 4, id);
+		fill_stack(entries, 4, id);
 		all[id].hash = stack_depot_test_hash(entries, 4);
 		all[id].id = id;
 	}
@@ -196,8 +196,8 @@ void stack_depot_test_collision(struct kunit *test)
 			continue;
 		a = save_stack(depot, 4, all[i - 1].id, GET_ALLOC);
 		b = save_stack(depot, 4, all[i].id, GET_ALLOC);
-		KUNIT_EXPECT_TRUE(test, is_stack(a, 4, all[i - 1].id));
-		KUNIT_EXPECT_TRUE(test, is_stack(b, 4, all[i].id));
+		KUNIT_EXPECT_TRUE(test, handle_has_stack(a, 4, all[i - 1].id));
+		KUNIT_EXPECT_TRUE(test, handle_has_stack(b, 4, all[i].id));
 		stack_depot_put(a);
 		stack_depot_put(b);
 	}

@@ -26,20 +26,20 @@ MODULE_PARM_DESC(stress_seconds, "Seconds to save, get and put on four CPUs");
 #define STRESS_THREADS	4
 #define STRESS_SLOTS	512
 
-struct stress {
+struct depot_stress {
 	struct evictable_depot *depot;
-	/* Handles, as objects keep them: slot N holds stack N or none. */
+	/* Handles that simulated objects keep: slot N holds the handle of stack N, or 0. */
 	depot_stack_handle_t slot[STRESS_SLOTS];
 };
 
 struct stress_thread {
-	struct stress *s;
+	struct depot_stress *s;
 	struct task_struct *task;
 	struct rnd_state rnd;
 	unsigned long saves, refusals, gets, gone, bad;
 };
 
-static unsigned int stress_depth(u32 id)
+static unsigned int choose_stress_depth(u32 id)
 {
 	return 1 + hash_32(id, 16) % MAX_FRAMES;
 }
@@ -48,7 +48,7 @@ static void do_random_operation(struct stress_thread *t)
 {
 	u32 r = prandom_u32_state(&t->rnd), id = r % STRESS_SLOTS;
 	depot_stack_handle_t *slot = &t->s->slot[id], handle;
-	unsigned int nr = stress_depth(id);
+	unsigned int nr = choose_stress_depth(id);
 	unsigned int n = 1 + ((r >> 24) & 7);
 	bool got = false;
 
@@ -65,7 +65,7 @@ static void do_random_operation(struct stress_thread *t)
 	default:	/* Read a handle that may be freed concurrently. */
 		rcu_read_lock();
 		handle = READ_ONCE(*slot);
-		/* Give other CPUs time to free it. */
+		/* Give other CPUs time to free the handle that this thread reads. */
 		for (unsigned int i = 0; i < r >> 26; i++)
 			cpu_relax();
 		if (handle) {
@@ -75,15 +75,15 @@ static void do_random_operation(struct stress_thread *t)
 		}
 		rcu_read_unlock();
 		if (got) {
-			t->bad += !is_stack(handle, nr, id);
+			t->bad += !handle_has_stack(handle, nr, id);
 			stack_depot_put_many(handle, n);
 		}
 	}
 }
 
 /* Create thread number @nr, bound to an online CPU, round robin. Do not wake it. */
-static struct task_struct *create_thread(struct kunit *test, int (*run)(void *data),
-					 void *data, unsigned int nr)
+static struct task_struct *create_cpu_thread(struct kunit *test, int (*run)(void *data), void *data,
+					     unsigned int nr)
 {
 	unsigned int cpu = cpumask_nth(nr % num_online_cpus(), cpu_online_mask);
 	struct task_struct *task = kthread_create(run, data, "stackdepot/%d", nr);
@@ -93,7 +93,7 @@ static struct task_struct *create_thread(struct kunit *test, int (*run)(void *da
 	return task;
 }
 
-static int stress_thread(void *arg)
+static int run_stress_thread(void *arg)
 {
 	struct stress_thread *t = arg;
 
@@ -112,11 +112,11 @@ static int stress_thread(void *arg)
  */
 void stack_depot_test_stress(struct kunit *test)
 {
-	struct evictable_depot *depot = create_depot(test, SZ_256K);
+	struct evictable_depot *depot = create_test_depot(test, SZ_256K);
 	struct stress_thread *threads, sum = { };
 	unsigned int held = 0;
 	unsigned long wrong = 0;
-	struct stress *s;
+	struct depot_stress *s;
 
 	s = kvzalloc(sizeof(*s), GFP_KERNEL);
 	KUNIT_ASSERT_NOT_NULL(test, s);
@@ -129,7 +129,7 @@ void stack_depot_test_stress(struct kunit *test)
 
 		t->s = s;
 		prandom_seed_state(&t->rnd, i + 1);
-		t->task = create_thread(test, stress_thread, t, i);
+		t->task = create_cpu_thread(test, run_stress_thread, t, i);
 	}
 	for (int i = 0; i < STRESS_THREADS; i++)
 		wake_up_process(threads[i].task);
@@ -154,7 +154,7 @@ void stack_depot_test_stress(struct kunit *test)
 			continue;
 		held++;
 		wrong += read_refcount(s->slot[id]) != 1;
-		wrong += !is_stack(s->slot[id], stress_depth(id), id);
+		wrong += !handle_has_stack(s->slot[id], choose_stress_depth(id), id);
 	}
 	KUNIT_EXPECT_EQ(test, stack_depot_test_in_use(depot), held);
 	for (u32 id = 0; id < STRESS_SLOTS; id++)
@@ -192,13 +192,13 @@ struct counting_thread {
 };
 
 /* The depth of planted stack @id. */
-static unsigned int planted_depth(u32 id)
+static unsigned int choose_planted_depth(u32 id)
 {
 	return 1 + id % PLANTED_DEPTHS;
 }
 
 /* Add to the counters of the planted stacks; save and put others of both kinds. */
-static int counting_thread(void *arg)
+static int run_counting_thread(void *arg)
 {
 	struct counting_thread *t = arg;
 	depot_stack_handle_t *ring;
@@ -214,12 +214,13 @@ static int counting_thread(void *arg)
 			u32 other = PLANTED + t->nr * BIT(20) + id % BIT(20);
 
 			stack_depot_put(*slot);
-			*slot = save_stack(t->depot, planted_depth(other), other,
+			*slot = save_stack(t->depot, choose_planted_depth(other), other,
 					   other & 1 ? COUNT_ALLOC : GET_ALLOC);
 			if (*slot && other & 1)
-				t->bad += !counters_are(*slot, 0, 0, 0);
+				t->bad += !handle_has_counters(*slot, 0, 0, 0);
 			if (*slot)
-				t->bad += !is_stack(*slot, planted_depth(other), other);
+				t->bad += !handle_has_stack(*slot, choose_planted_depth(other),
+							    other);
 			if (*slot && other & 1)
 				add_to_counters(*slot, -1, -1, -1);
 		}
@@ -241,7 +242,7 @@ static void start_counting_threads(struct kunit *test, struct counting_thread *t
 		t->depot = depot;
 		t->planted = planted;
 		t->nr = i + 1;
-		t->task = create_thread(test, counting_thread, t, i);
+		t->task = create_cpu_thread(test, run_counting_thread, t, i);
 	}
 	for (int i = 0; i < STRESS_THREADS; i++)
 		wake_up_process(threads[i].task);
@@ -251,8 +252,8 @@ static void start_counting_threads(struct kunit *test, struct counting_thread *t
  * Walk all stacks with counters. Count in @met how often each planted stack was
  * found, and return the number of other stacks.
  */
-static unsigned long walk_counted(struct kunit *test,
-				  const depot_stack_handle_t *planted, u8 *met)
+static unsigned long walk_counted_stacks(struct kunit *test, const depot_stack_handle_t *planted,
+					 u8 *met)
 {
 	unsigned long others = 0, bad = 0;
 	depot_stack_handle_t handle;
@@ -270,7 +271,7 @@ static unsigned long walk_counted(struct kunit *test,
 		if (id < PLANTED) {
 			met[id]++;
 			bad += planted[id] != handle;
-			bad += !is_stack(handle, planted_depth(id), id);
+			bad += !handle_has_stack(handle, choose_planted_depth(id), id);
 		} else {
 			others++;
 		}
@@ -278,12 +279,12 @@ static unsigned long walk_counted(struct kunit *test,
 		cond_resched();
 	}
 	KUNIT_EXPECT_EQ(test, bad, 0);
-	/* At the end the position does not move back. */
+	/* After the last record, the walk's position does not move back. */
 	KUNIT_EXPECT_GE(test, place, before);
 	return others;
 }
 
-static unsigned int count_met_once(const u8 *met)
+static unsigned int count_stacks_met_once(const u8 *met)
 {
 	unsigned int once = 0;
 
@@ -299,7 +300,7 @@ static unsigned int count_met_once(const u8 *met)
  */
 void stack_depot_test_next_counted(struct kunit *test)
 {
-	struct evictable_depot *depot = create_depot(test, SZ_512K);
+	struct evictable_depot *depot = create_test_depot(test, SZ_512K);
 	struct counting_thread *threads;
 	depot_stack_handle_t *planted, *between;
 	unsigned long others, rounds = 0, by_thread = 0, bad = 0, met_others = 0;
@@ -315,30 +316,30 @@ void stack_depot_test_next_counted(struct kunit *test)
 	KUNIT_ASSERT_NOT_NULL(test, met);
 	threads = kunit_kcalloc(test, STRESS_THREADS, sizeof(*threads), GFP_KERNEL);
 	KUNIT_ASSERT_NOT_NULL(test, threads);
-	others = walk_counted(test, planted, met);
-	KUNIT_EXPECT_EQ(test, count_met_once(met), 0);
+	others = walk_counted_stacks(test, planted, met);
+	KUNIT_EXPECT_EQ(test, count_stacks_met_once(met), 0);
 
 	/* Free a stack of each planted id: the walk must not find it. */
 	for (u32 id = 0; id < PLANTED; id++) {
-		depot_stack_handle_t gone = save_stack(depot, planted_depth(id + 1), id,
+		depot_stack_handle_t gone = save_stack(depot, choose_planted_depth(id + 1), id,
 						 COUNT_ALLOC);
 
-		between[id] = save_stack(depot, planted_depth(id), id, GET_ALLOC);
-		planted[id] = save_stack(depot, planted_depth(id), id, COUNT_ALLOC);
+		between[id] = save_stack(depot, choose_planted_depth(id), id, GET_ALLOC);
+		planted[id] = save_stack(depot, choose_planted_depth(id), id, COUNT_ALLOC);
 		KUNIT_ASSERT_NE(test, gone, 0);
 		KUNIT_ASSERT_NE(test, planted[id], 0);
 		KUNIT_ASSERT_NE(test, between[id], 0);
 		KUNIT_ASSERT_FALSE(test, planted[id] == between[id]);
 		stack_depot_put(gone);
 	}
-	KUNIT_EXPECT_EQ(test, walk_counted(test, planted, met), others);
-	KUNIT_EXPECT_EQ(test, count_met_once(met), PLANTED);
+	KUNIT_EXPECT_EQ(test, walk_counted_stacks(test, planted, met), others);
+	KUNIT_EXPECT_EQ(test, count_stacks_met_once(met), PLANTED);
 
 	start_counting_threads(test, threads, depot, planted);
 	until = jiffies + stress_seconds * HZ;
 	while (time_before(jiffies, until)) {
-		met_others += walk_counted(test, planted, met);
-		missed += PLANTED - count_met_once(met);
+		met_others += walk_counted_stacks(test, planted, met);
+		missed += PLANTED - count_stacks_met_once(met);
 		walks++;
 		schedule_timeout_uninterruptible(1);
 	}
@@ -350,9 +351,9 @@ void stack_depot_test_next_counted(struct kunit *test)
 	}
 
 	for (u32 id = 0; id < PLANTED; id++) {
-		wrong += !counters_are(planted[id], rounds, rounds * id, -by_thread);
+		wrong += !handle_has_counters(planted[id], rounds, rounds * id, -by_thread);
 		wrong += read_refcount(planted[id]) != 1;
-		wrong += !is_stack(planted[id], planted_depth(id), id);
+		wrong += !handle_has_stack(planted[id], choose_planted_depth(id), id);
 	}
 	kunit_info(test, "%u walks, %lu others met; each of %u stacks counted %lu times, %lu stacks came and %lu slots were reused\n",
 		   walks, met_others, PLANTED, rounds, depot->allocs, depot->slots_reused);

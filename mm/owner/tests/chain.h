@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: GPL-2.0 */
-/* Checks of call chains, with and without CONFIG_SLAB_OWNER. */
+/* A check of call chains for KUnit tests, with and without CONFIG_SLAB_OWNER. */
 #ifndef _MM_OWNER_TESTS_CHAIN_H
 #define _MM_OWNER_TESTS_CHAIN_H
 
 #include <linux/kallsyms.h>
 #include <linux/stackdepot.h>
 
-/* Return true if the chain has a frame in this function. */
-static inline bool passes(depot_stack_handle_t stack, void *function)
+/* Return true if the call chain @stack has a return address in @function. */
+static inline bool chain_has_function(depot_stack_handle_t stack, void *function)
 {
 	unsigned long *entries;
 	unsigned int i, count = stack_depot_fetch(stack, &entries);

@@ -17,7 +17,7 @@
 
 static struct kmem_cache *cache;
 
-static noinline void *plant_counted(gfp_t flags)
+static noinline void *plant_cache_object(gfp_t flags)
 {
 	void *object = kmem_cache_alloc(cache, flags);
 
@@ -26,7 +26,7 @@ static noinline void *plant_counted(gfp_t flags)
 	return object;
 }
 
-static noinline void *plant_sized(size_t size)
+static noinline void *plant_kmalloc_object(size_t size)
 {
 	void *object = kmalloc(size, GFP_KERNEL);
 
@@ -35,18 +35,18 @@ static noinline void *plant_sized(size_t size)
 }
 
 /* Take a reference to an object's call chain. */
-static depot_stack_handle_t get_chain(struct kunit *test, void *object)
+static depot_stack_handle_t get_object_chain(struct kunit *test, void *object)
 {
-	struct owner_record *record = record_of(object);
+	struct owner_record *record = find_object_record(object);
 
 	KUNIT_ASSERT_NOT_NULL(test, record);
 	KUNIT_ASSERT_TRUE(test, stack_depot_get(record->stack));
 	return record->stack;
 }
 
-/* The chain's counters have these values. */
-static void expect_counters(struct kunit *test, depot_stack_handle_t chain, long objects,
-			    long bytes, long held)
+/* Check the depot's counters of a call chain: objects, requested bytes, bytes held. */
+static void expect_chain_counters(struct kunit *test, depot_stack_handle_t chain, long objects,
+				  long bytes, long held)
 {
 	long counters[STACK_DEPOT_COUNTERS];
 
@@ -57,13 +57,14 @@ static void expect_counters(struct kunit *test, depot_stack_handle_t chain, long
 	KUNIT_EXPECT_EQ(test, counters[OWNER_HELD], held);
 }
 
-/* The chain's counters say that many objects of the test's cache. */
-static void expect_planted(struct kunit *test, depot_stack_handle_t chain, long objects)
+/* Check that a chain's counters are those of @objects objects of the test's cache. */
+static void expect_planted_counters(struct kunit *test, depot_stack_handle_t chain, long objects)
 {
-	expect_counters(test, chain, objects, objects * PLANTED_SIZE, objects * (long)cache->size);
+	expect_chain_counters(test, chain, objects, objects * PLANTED_SIZE,
+			      objects * (long)cache->size);
 }
 
-/* More objects than a CPU cache gets references at a time. */
+/* More objects than the references that a CPU cache takes from the depot at a time. */
 #define MANY	1000
 
 static void test_objects_are_counted(struct kunit *test)
@@ -74,27 +75,27 @@ static void test_objects_are_counted(struct kunit *test)
 
 	KUNIT_ASSERT_NOT_NULL(test, objects);
 	for (i = 0; i < MANY; i++) {
-		objects[i] = plant_counted(GFP_KERNEL);
+		objects[i] = plant_cache_object(GFP_KERNEL);
 		if (!i)
-			chain = get_chain(test, objects[i]);
+			chain = get_object_chain(test, objects[i]);
 		if (i == MANY / 3)
-			expect_planted(test, chain, i + 1);
+			expect_planted_counters(test, chain, i + 1);
 		/* CPUs that give back their references flush their counts, too. */
 		if (i == MANY / 2)
 			owner_cpu_caches_flush();
 	}
-	expect_planted(test, chain, MANY);
+	expect_planted_counters(test, chain, MANY);
 	for (i = 0; i < MANY; i += 2)
 		kmem_cache_free(cache, objects[i]);
 	owner_cpu_caches_flush();
-	expect_planted(test, chain, MANY / 2);
+	expect_planted_counters(test, chain, MANY / 2);
 	for (i = 1; i < MANY; i += 2)
 		kmem_cache_free(cache, objects[i]);
-	expect_planted(test, chain, 0);
+	expect_planted_counters(test, chain, 0);
 	stack_depot_put(chain);
 }
 
-/* Objects of several caches, one of them resized by krealloc() in place. */
+/* One chain's objects of several sizes are counted, also after krealloc() in place. */
 static void test_sizes_are_counted(struct kunit *test)
 {
 	static const size_t sizes[] = { 3, 64, 100, 200, 1000, 5000 };
@@ -104,25 +105,25 @@ static void test_sizes_are_counted(struct kunit *test)
 	unsigned int i;
 
 	for (i = 0; i < ARRAY_SIZE(sizes); i++) {
-		objects[i] = plant_sized(sizes[i]);
+		objects[i] = plant_kmalloc_object(sizes[i]);
 		KUNIT_ASSERT_NOT_NULL(test, objects[i]);
 		if (!i)
-			chain = get_chain(test, objects[i]);
+			chain = get_object_chain(test, objects[i]);
 		bytes += sizes[i];
 		held += virt_to_slab(objects[i])->slab_cache->size;
 	}
-	expect_counters(test, chain, ARRAY_SIZE(sizes), bytes, held);
+	expect_chain_counters(test, chain, ARRAY_SIZE(sizes), bytes, held);
 	/* krealloc() makes its caller the owner. */
 	held -= virt_to_slab(objects[3])->slab_cache->size;
 	KUNIT_ASSERT_PTR_EQ(test, krealloc(objects[3], 198, GFP_KERNEL), objects[3]);
-	expect_counters(test, chain, ARRAY_SIZE(sizes) - 1, bytes - 200, held);
+	expect_chain_counters(test, chain, ARRAY_SIZE(sizes) - 1, bytes - 200, held);
 	for (i = 0; i < ARRAY_SIZE(sizes); i++)
 		kfree(objects[i]);
-	expect_counters(test, chain, 0, 0, 0);
+	expect_chain_counters(test, chain, 0, 0, 0);
 	stack_depot_put(chain);
 }
 
-/* Allocated one by one and freed in bulk, and vice versa. */
+/* Objects that are allocated singly and freed in bulk are counted, and vice versa. */
 static void test_bulk_is_counted(struct kunit *test)
 {
 	depot_stack_handle_t chain;
@@ -130,20 +131,20 @@ static void test_bulk_is_counted(struct kunit *test)
 	unsigned int i;
 
 	for (i = 0; i < PLANTED; i++)
-		objects[i] = plant_counted(GFP_KERNEL);
-	chain = get_chain(test, objects[0]);
+		objects[i] = plant_cache_object(GFP_KERNEL);
+	chain = get_object_chain(test, objects[0]);
 	kmem_cache_free_bulk(cache, PLANTED - 1, objects);
-	expect_planted(test, chain, 1);
+	expect_planted_counters(test, chain, 1);
 	kmem_cache_free(cache, objects[PLANTED - 1]);
-	expect_planted(test, chain, 0);
+	expect_planted_counters(test, chain, 0);
 	stack_depot_put(chain);
 
 	KUNIT_ASSERT_EQ(test, kmem_cache_alloc_bulk(cache, GFP_KERNEL, PLANTED, objects), PLANTED);
-	chain = get_chain(test, objects[0]);
-	expect_planted(test, chain, PLANTED);
+	chain = get_object_chain(test, objects[0]);
+	expect_planted_counters(test, chain, PLANTED);
 	for (i = 0; i < PLANTED; i++)
 		kmem_cache_free(cache, objects[i]);
-	expect_planted(test, chain, 0);
+	expect_planted_counters(test, chain, 0);
 	stack_depot_put(chain);
 }
 
@@ -151,7 +152,7 @@ static void test_bulk_is_counted(struct kunit *test)
  * Mark this CPU's cache as in use, as an interrupt would find it. Preemption stays on: an
  * allocation can sleep on PREEMPT_RT.
  */
-static struct owner_cpu_cache *take_what_is_kept(struct kunit *test)
+static struct owner_cpu_cache *mark_cpu_cache_used(struct kunit *test)
 {
 	struct owner_cpu_cache *kept;
 
@@ -162,7 +163,7 @@ static struct owner_cpu_cache *take_what_is_kept(struct kunit *test)
 	return kept;
 }
 
-static void put_back(struct owner_cpu_cache *kept)
+static void mark_cpu_cache_unused(struct owner_cpu_cache *kept)
 {
 	preempt_disable();
 	owner_cpu_end(kept);
@@ -171,34 +172,34 @@ static void put_back(struct owner_cpu_cache *kept)
 
 static void test_counted_without_the_cpu(struct kunit *test)
 {
-	void *object = plant_counted(GFP_KERNEL);
-	depot_stack_handle_t chain = get_chain(test, object);
-	struct owner_cpu_cache *kept = take_what_is_kept(test);
+	void *object = plant_cache_object(GFP_KERNEL);
+	depot_stack_handle_t chain = get_object_chain(test, object);
+	struct owner_cpu_cache *kept = mark_cpu_cache_used(test);
 	void *others[PLANTED];
 	unsigned int i, got = 0;
 
 	for (i = 0; i < PLANTED; i++)
-		others[i] = plant_counted(GFP_ATOMIC);
+		others[i] = plant_cache_object(GFP_ATOMIC);
 	kmem_cache_free(cache, object);
-	put_back(kept);
+	mark_cpu_cache_unused(kept);
 	for (i = 0; i < PLANTED; i++)
 		got += !!others[i];
 	KUNIT_EXPECT_EQ(test, got, PLANTED);
-	/* The second call of plant_counted() in this function has another chain. */
-	expect_planted(test, chain, 0);
+	/* The second call of plant_cache_object() has another call site, so another chain. */
+	expect_planted_counters(test, chain, 0);
 	stack_depot_put(chain);
-	chain = get_chain(test, others[0]);
-	expect_planted(test, chain, PLANTED);
-	kept = take_what_is_kept(test);
+	chain = get_object_chain(test, others[0]);
+	expect_planted_counters(test, chain, PLANTED);
+	kept = mark_cpu_cache_used(test);
 	kmem_cache_free(cache, others[0]);
-	put_back(kept);
+	mark_cpu_cache_unused(kept);
 	for (i = 1; i < PLANTED; i++)
 		kmem_cache_free(cache, others[i]);
-	expect_planted(test, chain, 0);
+	expect_planted_counters(test, chain, 0);
 	stack_depot_put(chain);
 }
 
-static void free_100(void *objects)
+static void free_100_objects(void *objects)
 {
 	void **first = (void **)objects + 100 * smp_processor_id();
 	unsigned int i;
@@ -209,11 +210,14 @@ static void free_100(void *objects)
 
 static long free_100_in_task(void *objects)
 {
-	free_100(objects);
+	free_100_objects(objects);
 	return 0;
 }
 
-/* Freed on each CPU, in interrupts where those can free: not on PREEMPT_RT. */
+/*
+ * Objects that other CPUs free are subtracted from the counters. The other CPUs free in
+ * interrupts, or in tasks with PREEMPT_RT, where interrupts cannot free.
+ */
 static void test_freed_on_other_cpus(struct kunit *test)
 {
 	unsigned int cpu, i, count = 100 * nr_cpu_ids;
@@ -222,47 +226,48 @@ static void test_freed_on_other_cpus(struct kunit *test)
 
 	KUNIT_ASSERT_NOT_NULL(test, objects);
 	for (i = 0; i < count; i++) {
-		objects[i] = plant_counted(GFP_KERNEL);
+		objects[i] = plant_cache_object(GFP_KERNEL);
 		if (!i)
-			chain = get_chain(test, objects[i]);
+			chain = get_object_chain(test, objects[i]);
 	}
-	expect_planted(test, chain, count);
+	expect_planted_counters(test, chain, count);
 	if (IS_ENABLED(CONFIG_PREEMPT_RT))
 		for_each_online_cpu(cpu)
 			work_on_cpu(cpu, free_100_in_task, objects);
 	else
-		on_each_cpu(free_100, objects, true);
-	expect_planted(test, chain, count - 100 * num_online_cpus());
+		on_each_cpu(free_100_objects, objects, true);
+	expect_planted_counters(test, chain, count - 100 * num_online_cpus());
 	for (i = 0; i < count; i++)
 		if (!cpu_online(i / 100))
 			kmem_cache_free(cache, objects[i]);
-	expect_planted(test, chain, 0);
+	expect_planted_counters(test, chain, 0);
 	stack_depot_put(chain);
 }
 
 /* Freeing a slab drops the records of objects that were not freed one by one. */
 static void test_slab_that_goes(struct kunit *test)
 {
-	void *object = plant_counted(GFP_KERNEL);
-	depot_stack_handle_t chain = get_chain(test, object);
-	struct owner_record *record = record_of(object);
+	void *object = plant_cache_object(GFP_KERNEL);
+	depot_stack_handle_t chain = get_object_chain(test, object);
+	struct owner_record *record = find_object_record(object);
 	struct owner_record kept = *record;
 
 	/* Free the object so that the hook does not see its record. */
 	WRITE_ONCE(record->handle_pair, 0);
 	kmem_cache_free(cache, object);
 	WRITE_ONCE(record->handle_pair, kept.handle_pair);
-	expect_planted(test, chain, 1);
+	expect_planted_counters(test, chain, 1);
 	kmem_cache_shrink(cache);
-	expect_planted(test, chain, 0);
+	expect_planted_counters(test, chain, 0);
 	stack_depot_put(chain);
 }
 
 /* A walk over chains finds each chain that holds an object once, and no other. */
 static void test_chains_are_found(struct kunit *test)
 {
-	void *object = plant_counted(GFP_KERNEL), *second = plant_counted(GFP_KERNEL);
-	depot_stack_handle_t chain = get_chain(test, object), other = get_chain(test, second);
+	void *object = plant_cache_object(GFP_KERNEL), *second = plant_cache_object(GFP_KERNEL);
+	depot_stack_handle_t chain = get_object_chain(test, object);
+	depot_stack_handle_t other = get_object_chain(test, second);
 	struct owner_object found;
 	struct owner_cursor cursor = { .ops = &owner_slab_chain_source };
 	unsigned int nr_found = 0, nr_other = 0;
@@ -295,8 +300,8 @@ static void test_chains_are_found(struct kunit *test)
  */
 static void test_no_waste_below_zero(struct kunit *test)
 {
-	void *object = plant_counted(GFP_KERNEL);
-	depot_stack_handle_t chain = get_chain(test, object);
+	void *object = plant_cache_object(GFP_KERNEL);
+	depot_stack_handle_t chain = get_object_chain(test, object);
 	long less[STACK_DEPOT_COUNTERS] = { [OWNER_HELD] = -(long)cache->size };
 	long more[STACK_DEPOT_COUNTERS] = { [OWNER_HELD] = cache->size };
 	struct owner_object found;
@@ -317,7 +322,7 @@ static void test_no_waste_below_zero(struct kunit *test)
 	stack_depot_put(chain);
 }
 
-/* Counters are not used while an owner is sampled. */
+/* A query does not answer from counters while an object of the chain is sampled. */
 static void test_samples_are_not_counted_on(struct kunit *test)
 {
 	char error_text[256];
@@ -328,10 +333,10 @@ static void test_samples_are_not_counted_on(struct kunit *test)
 		kunit_skip(test, "boot without sample=");
 	KUNIT_ASSERT_EQ(test, owner_rules_write("sample=1/2 if cache == owner_kunit", 34,
 						error_text, sizeof(error_text)), 0);
-	/* Each is sampled with a probability of 1/2. */
+	/* The rule samples each object with a probability of 1/2. */
 	for (i = 0; i < 1000; i++) {
-		object = plant_counted(GFP_KERNEL);
-		if (record_of(object) && record_of(object)->handle_pair)
+		object = plant_cache_object(GFP_KERNEL);
+		if (find_object_record(object) && find_object_record(object)->handle_pair)
 			break;
 		kmem_cache_free(cache, object);
 	}
@@ -359,15 +364,15 @@ static void test_index(struct kunit *test)
 		KUNIT_ASSERT_NOT_NULL(test, s);
 		for (j = 0; j < ARRAY_SIZE(objects); j++) {
 			objects[j] = kmem_cache_alloc(s, GFP_KERNEL);
-			KUNIT_ASSERT_NOT_NULL(test, record_of(objects[j]));
+			KUNIT_ASSERT_NOT_NULL(test, find_object_record(objects[j]));
 		}
 		for (j = 0; j < ARRAY_SIZE(objects); j += 2) {
-			wrong += !record_of(objects[j])->handle_pair;
+			wrong += !find_object_record(objects[j])->handle_pair;
 			kmem_cache_free(s, objects[j]);
-			wrong += !!record_of(objects[j])->handle_pair;
+			wrong += !!find_object_record(objects[j])->handle_pair;
 		}
 		for (j = 1; j < ARRAY_SIZE(objects); j += 2)
-			wrong += !record_of(objects[j])->handle_pair;
+			wrong += !find_object_record(objects[j])->handle_pair;
 		for (j = 1; j < ARRAY_SIZE(objects); j += 2)
 			kmem_cache_free(s, objects[j]);
 		kmem_cache_destroy(s);
@@ -375,17 +380,17 @@ static void test_index(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, wrong, 0);
 }
 
-static int counted_init(struct kunit *test)
+static int init_counted_test(struct kunit *test)
 {
-	int error = owner_test_init(test);
+	int error = require_slab_owner(test);
 
 	if (error)
 		return error;
-	cache = make_cache(test, 0);
+	cache = create_test_cache(test, 0);
 	return 0;
 }
 
-static void counted_exit(struct kunit *test)
+static void exit_counted_test(struct kunit *test)
 {
 	kmem_cache_destroy(cache);
 	cache = NULL;
@@ -407,8 +412,8 @@ static struct kunit_case owner_counted_cases[] = {
 
 static struct kunit_suite owner_counted_suite = {
 	.name = "owner_counted",
-	.init = counted_init,
-	.exit = counted_exit,
+	.init = init_counted_test,
+	.exit = exit_counted_test,
 	.test_cases = owner_counted_cases,
 };
 

@@ -12,15 +12,15 @@
 
 #define WORDS	5
 
-/* Number of references to a handle, without those in CPU caches. */
-static unsigned int count_references(depot_stack_handle_t handle)
+/* Return how many references a handle has after CPU caches gave back theirs. */
+static unsigned int count_handle_references(depot_stack_handle_t handle)
 {
 	owner_cpu_caches_flush();
 	return refcount_read(&__stack_depot_get_stack_record(handle)->count);
 }
 
-/* Intern words as a capture does: from the CPU cache if it has them. */
-static depot_stack_handle_t save_words(unsigned long *words, unsigned int count)
+/* Intern words as a capture does: the CPU cache serves the handle if it has the words. */
+static depot_stack_handle_t intern_words(unsigned long *words, unsigned int count)
 {
 	struct owner_cpu_cache *cpu = owner_cpu_begin();
 	depot_stack_handle_t handle = 0;
@@ -34,40 +34,40 @@ static depot_stack_handle_t save_words(unsigned long *words, unsigned int count)
 	return handle ?: owner_handle_save(words, count, GFP_KERNEL, STACK_DEPOT_FLAG_RAW);
 }
 
-static depot_stack_handle_t save(unsigned long *words)
+static depot_stack_handle_t intern_test_words(unsigned long *words)
 {
-	return save_words(words, WORDS);
+	return intern_words(words, WORDS);
 }
 
-static void put(depot_stack_handle_t handle)
+static void put_handle(depot_stack_handle_t handle)
 {
 	owner_record_drop(((struct owner_record){ .stack = handle }).handle_pair, OWNER_NO_CHARGE);
 }
 
-/* Many batches of references to one handle, with a flush in between. */
+/* Take and put many batches of references to one handle, and flush in between. */
 static void test_references(struct kunit *test)
 {
 	unsigned long words[WORDS] = { 1, 2, 3, 4, (unsigned long)test };
-	depot_stack_handle_t handle = save(words);
+	depot_stack_handle_t handle = intern_test_words(words);
 	unsigned int i;
 
 	KUNIT_ASSERT_NE(test, handle, 0);
-	KUNIT_EXPECT_EQ(test, count_references(handle), 1);
+	KUNIT_EXPECT_EQ(test, count_handle_references(handle), 1);
 	for (i = 1; i < 1000; i++) {
-		KUNIT_ASSERT_EQ(test, save(words), handle);
+		KUNIT_ASSERT_EQ(test, intern_test_words(words), handle);
 		if (i == 333)
-			KUNIT_EXPECT_EQ(test, count_references(handle), 334);
+			KUNIT_EXPECT_EQ(test, count_handle_references(handle), 334);
 	}
-	KUNIT_EXPECT_EQ(test, count_references(handle), 1000);
+	KUNIT_EXPECT_EQ(test, count_handle_references(handle), 1000);
 	for (i = 1; i < 1000; i++)
-		put(handle);
-	KUNIT_EXPECT_EQ(test, count_references(handle), 1);
-	put(handle);
+		put_handle(handle);
+	KUNIT_EXPECT_EQ(test, count_handle_references(handle), 1);
+	put_handle(handle);
 	owner_cpu_caches_flush();
 	KUNIT_EXPECT_FALSE(test, stack_depot_get(handle));
 }
 
-/* More handles than cached refs, so that they evict one another. */
+/* More handles than a CPU cache has slots for, so that they evict one another. */
 #define MANY	3000
 
 static void test_many(struct kunit *test)
@@ -83,7 +83,7 @@ static void test_many(struct kunit *test)
 			depot_stack_handle_t handle;
 
 			words[WORDS - 1] = i;
-			handle = save(words);
+			handle = intern_test_words(words);
 			KUNIT_ASSERT_NE(test, handle, 0);
 			if (j)
 				KUNIT_ASSERT_EQ(test, handle, handles[i]);
@@ -98,36 +98,36 @@ static void test_many(struct kunit *test)
 				refcount_read(&__stack_depot_get_stack_record(handles[i])->count),
 				3);
 		for (j = 0; j < 3; j++)
-			put(handles[i]);
+			put_handle(handles[i]);
 	}
 	owner_cpu_caches_flush();
 	for (i = 0; i < MANY; i++)
 		KUNIT_ASSERT_FALSE(test, stack_depot_get(handles[i]));
 }
 
-/* Words that are a prefix of others have another handle. */
+/* Words that are a prefix of other words have a handle of their own. */
 static void test_prefix(struct kunit *test)
 {
 	unsigned long words[WORDS] = { 9, 8, 7, 6, (unsigned long)test };
-	depot_stack_handle_t whole = save(words);
-	depot_stack_handle_t part = save_words(words, WORDS - 1);
+	depot_stack_handle_t whole = intern_test_words(words);
+	depot_stack_handle_t part = intern_words(words, WORDS - 1);
 
 	KUNIT_EXPECT_NE(test, whole, part);
-	KUNIT_EXPECT_EQ(test, save(words), whole);
-	put(whole);
-	put(whole);
-	put(part);
+	KUNIT_EXPECT_EQ(test, intern_test_words(words), whole);
+	put_handle(whole);
+	put_handle(whole);
+	put_handle(part);
 }
 
-static void put_100(void *handle)
+static void put_handle_100_times(void *handle)
 {
 	unsigned int i;
 
 	for (i = 0; i < 100; i++)
-		put(*(depot_stack_handle_t *)handle);
+		put_handle(*(depot_stack_handle_t *)handle);
 }
 
-/* References that are taken on one CPU and put on others, in interrupts. */
+/* Take references on one CPU and put them on other CPUs in interrupts. */
 static void test_other_cpus(struct kunit *test)
 {
 	unsigned long words[WORDS] = { 3, 1, 4, 1, (unsigned long)test };
@@ -135,11 +135,11 @@ static void test_other_cpus(struct kunit *test)
 	unsigned int i;
 
 	for (i = 0; i < 100 * num_online_cpus() + 1; i++)
-		handle = save(words);
+		handle = intern_test_words(words);
 	KUNIT_ASSERT_NE(test, handle, 0);
-	on_each_cpu(put_100, &handle, true);
-	KUNIT_EXPECT_EQ(test, count_references(handle), 1);
-	put(handle);
+	on_each_cpu(put_handle_100_times, &handle, true);
+	KUNIT_EXPECT_EQ(test, count_handle_references(handle), 1);
+	put_handle(handle);
 	owner_cpu_caches_flush();
 	KUNIT_EXPECT_FALSE(test, stack_depot_get(handle));
 }
@@ -154,7 +154,7 @@ static struct kunit_case owner_handles_cases[] = {
 
 static struct kunit_suite owner_handles_suite = {
 	.name = "owner_handles",
-	.init = owner_test_init,
+	.init = require_slab_owner,
 	.test_cases = owner_handles_cases,
 };
 

@@ -15,7 +15,7 @@ static struct owner_sentence sentence;
 static struct owner_lang_error error;
 static char printed[OWNER_ERROR_TEXT_SIZE];
 
-static bool parse(enum owner_dialect dialect, const char *text)
+static bool parse_sentence(enum owner_dialect dialect, const char *text)
 {
 	return owner_lang_parse(&sentence, dialect, text, strlen(text), &error);
 }
@@ -368,8 +368,8 @@ static const struct {
 	  "expected && or ||; a value with blanks stands in quotes" },
 };
 
-static void expect_error(struct kunit *test, const char *text, size_t length, const char *caret,
-			 const char *message)
+static void expect_parse_error(struct kunit *test, const char *text, size_t length,
+			       const char *caret, const char *message)
 {
 	static char expected[OWNER_ERROR_TEXT_SIZE];
 	char *c;
@@ -393,11 +393,11 @@ void owner_lang_test_errors(struct kunit *test)
 	for (i = 0; i < ARRAY_SIZE(errors); i++) {
 		const char *text = errors[i].text;
 
-		if (parse(errors[i].dialect, text)) {
+		if (parse_sentence(errors[i].dialect, text)) {
 			KUNIT_FAIL(test, "understood: %s", text);
 			continue;
 		}
-		expect_error(test, text, strlen(text), errors[i].caret, errors[i].message);
+		expect_parse_error(test, text, strlen(text), errors[i].caret, errors[i].message);
 	}
 }
 
@@ -414,16 +414,16 @@ void owner_lang_test_zero_in_word(struct kunit *test)
 
 /* --- Limits ----------------------------------------------------------------- */
 
-static char *repeat(char *to, const char *text, unsigned int times)
+static char *repeat_text(char *to, const char *text, unsigned int times)
 {
 	while (times--)
 		to += sprintf(to, "%s", text);
 	return to;
 }
 
-static void expect_limit(struct kunit *test, const char *text, const char *message)
+static void expect_limit_error(struct kunit *test, const char *text, const char *message)
 {
-	KUNIT_ASSERT_FALSE(test, parse(OWNER_QUERY, text));
+	KUNIT_ASSERT_FALSE(test, parse_sentence(OWNER_QUERY, text));
 	KUNIT_EXPECT_STREQ(test, error.message, message);
 	KUNIT_EXPECT_LE(test, error.position + error.length, strlen(text));
 }
@@ -432,30 +432,32 @@ void owner_lang_test_limits(struct kunit *test)
 {
 	static char text[2 * OWNER_SENTENCE_MAX];
 
-	repeat(repeat(text, "if pid == 1", 1), " && pid == 1", 31);
-	KUNIT_EXPECT_TRUE(test, parse(OWNER_QUERY, text));
+	repeat_text(repeat_text(text, "if pid == 1", 1), " && pid == 1", 31);
+	KUNIT_EXPECT_TRUE(test, parse_sentence(OWNER_QUERY, text));
 	strcat(text, " && pid == 1");
-	expect_limit(test, text, "a sentence has at most 32 comparisons");
+	expect_limit_error(test, text, "a sentence has at most 32 comparisons");
 
-	repeat(repeat(text, "if tgid == 1 && pid == 1", 1), ",2", 62);
-	KUNIT_EXPECT_TRUE(test, parse(OWNER_QUERY, text));
+	repeat_text(repeat_text(text, "if tgid == 1 && pid == 1", 1), ",2", 62);
+	KUNIT_EXPECT_TRUE(test, parse_sentence(OWNER_QUERY, text));
 	strcat(text, ",2");
-	expect_limit(test, text, "a sentence has at most 64 values, those of lists included");
+	expect_limit_error(test, text, "a sentence has at most 64 values, those of lists included");
 
-	repeat(repeat(repeat(repeat(text, "nid=0 if ", 1), "!(", 16), "pid == 1", 1), ")", 16);
-	KUNIT_EXPECT_TRUE(test, parse(OWNER_QUERY, text));
-	repeat(repeat(repeat(repeat(text, "if ", 1), "!(", 17), "pid == 1", 1), ")", 17);
-	expect_limit(test, text, "at most 16 parentheses stand in each other");
+	repeat_text(repeat_text(repeat_text(repeat_text(text, "nid=0 if ", 1), "!(", 16),
+				"pid == 1", 1), ")", 16);
+	KUNIT_EXPECT_TRUE(test, parse_sentence(OWNER_QUERY, text));
+	repeat_text(repeat_text(repeat_text(repeat_text(text, "if ", 1), "!(", 17), "pid == 1", 1),
+		    ")", 17);
+	expect_limit_error(test, text, "at most 16 parentheses stand in each other");
 
-	repeat(repeat(text, "if comm == ", 1), "x", OWNER_SENTENCE_MAX - 11);
-	KUNIT_EXPECT_TRUE(test, parse(OWNER_QUERY, text));
+	repeat_text(repeat_text(text, "if comm == ", 1), "x", OWNER_SENTENCE_MAX - 11);
+	KUNIT_EXPECT_TRUE(test, parse_sentence(OWNER_QUERY, text));
 	strcat(text, "x");
-	expect_limit(test, text,
-		     "a sentence has at most 1023 bytes; written out, this one has 1024");
+	expect_limit_error(test, text,
+			   "a sentence has at most 1023 bytes; written out, this one has 1024");
 	/* The text is short enough, but its printed form is not. */
-	repeat(repeat(text, "if comm==", 1), "x", OWNER_SENTENCE_MAX - 9);
-	expect_limit(test, text,
-		     "a sentence has at most 1023 bytes; written out, this one has 1025");
+	repeat_text(repeat_text(text, "if comm==", 1), "x", OWNER_SENTENCE_MAX - 9);
+	expect_limit_error(test, text,
+			   "a sentence has at most 1023 bytes; written out, this one has 1025");
 }
 
 /* Only the text around the error is printed, and no character is split. */
@@ -466,31 +468,32 @@ void owner_lang_test_errors_of_long(struct kunit *test)
 	char *end;
 
 	/* The error is at the start, in the middle, and at the end. */
-	repeat(repeat(text, "if pid == 1 x == ", 1), "y", OWNER_SENTENCE_MAX - 17);
-	KUNIT_ASSERT_FALSE(test, parse(OWNER_QUERY, text));
+	repeat_text(repeat_text(text, "if pid == 1 x == ", 1), "y", OWNER_SENTENCE_MAX - 17);
+	KUNIT_ASSERT_FALSE(test, parse_sentence(OWNER_QUERY, text));
 	snprintf(expected, sizeof(expected), "%s\n  %.*s...\n  %12s^\n", message,
 		 OWNER_ERROR_SENTENCE_MAX, text, "");
 	owner_lang_render_error(&error, text, strlen(text), printed, sizeof(printed));
 	KUNIT_EXPECT_STREQ(test, printed, expected);
 
-	end = repeat(repeat(repeat(text, "if comm == '", 1), "\303\251", 300), "'", 1);
-	repeat(repeat(end, " x ", 1), "y", 300);
-	KUNIT_ASSERT_FALSE(test, parse(OWNER_QUERY, text));
+	end = repeat_text(repeat_text(repeat_text(text, "if comm == '", 1), "\303\251", 300), "'",
+			  1);
+	repeat_text(repeat_text(end, " x ", 1), "y", 300);
+	KUNIT_ASSERT_FALSE(test, parse_sentence(OWNER_QUERY, text));
 	KUNIT_EXPECT_EQ(test, error.position, 614);
-	end = repeat(expected, message, 1);
-	end = repeat(repeat(repeat(end, "\n  ...", 1), "\303\251", 59), "' x ", 1);
-	end = repeat(repeat(end, "y", OWNER_ERROR_SENTENCE_MAX / 2 - 2), "...\n     ", 1);
-	repeat(repeat(end, " ", 61), "^\n", 1);
+	end = repeat_text(expected, message, 1);
+	end = repeat_text(repeat_text(repeat_text(end, "\n  ...", 1), "\303\251", 59), "' x ", 1);
+	end = repeat_text(repeat_text(end, "y", OWNER_ERROR_SENTENCE_MAX / 2 - 2), "...\n     ", 1);
+	repeat_text(repeat_text(end, " ", 61), "^\n", 1);
 	owner_lang_render_error(&error, text, strlen(text), printed, sizeof(printed));
 	KUNIT_EXPECT_STREQ(test, printed, expected);
 
-	end = repeat(repeat(text, "if comm == ", 1), "x", OWNER_SENTENCE_MAX - 11 - 5);
-	repeat(end, " here", 1);
-	KUNIT_ASSERT_FALSE(test, parse(OWNER_QUERY, text));
-	end = repeat(repeat(expected, message, 1), "\n  ...", 1);
-	end = repeat(repeat(end, text + OWNER_SENTENCE_MAX - OWNER_ERROR_SENTENCE_MAX, 1),
-		     "\n     ", 1);
-	repeat(repeat(end, " ", OWNER_ERROR_SENTENCE_MAX - 4), "^~~~\n", 1);
+	end = repeat_text(repeat_text(text, "if comm == ", 1), "x", OWNER_SENTENCE_MAX - 11 - 5);
+	repeat_text(end, " here", 1);
+	KUNIT_ASSERT_FALSE(test, parse_sentence(OWNER_QUERY, text));
+	end = repeat_text(repeat_text(expected, message, 1), "\n  ...", 1);
+	end = repeat_text(repeat_text(end, text + OWNER_SENTENCE_MAX - OWNER_ERROR_SENTENCE_MAX, 1),
+			  "\n     ", 1);
+	repeat_text(repeat_text(end, " ", OWNER_ERROR_SENTENCE_MAX - 4), "^~~~\n", 1);
 	owner_lang_render_error(&error, text, strlen(text), printed, sizeof(printed));
 	KUNIT_EXPECT_STREQ(test, printed, expected);
 }

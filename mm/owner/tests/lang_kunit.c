@@ -14,7 +14,7 @@ static struct owner_sentence sentence;
 static struct owner_lang_error error;
 static char printed[OWNER_SENTENCE_MAX + 1];
 
-static bool parse(enum owner_dialect dialect, const char *text)
+static bool parse_sentence(enum owner_dialect dialect, const char *text)
 {
 	return owner_lang_parse(&sentence, dialect, text, strlen(text), &error);
 }
@@ -24,7 +24,7 @@ static bool parse(enum owner_dialect dialect, const char *text)
 static const struct {
 	enum owner_dialect dialect;
 	const char *text;
-	const char *printed;		/* its canonical form; NULL: text */
+	const char *printed;		/* canonical form of the text; NULL if equal to it */
 } sentences[] = {
 	{ OWNER_CONTROL, "depth=16 sample=all track=on free=off" },
 	{ OWNER_CONTROL, "  free=on   depth = 1\tsample=1024\n", "depth=1 sample=1K free=on" },
@@ -93,12 +93,12 @@ static void test_prints(struct kunit *test)
 		const char *text = sentences[i].text;
 		const char *expected = sentences[i].printed ?: text;
 
-		KUNIT_ASSERT_TRUE_MSG(test, parse(sentences[i].dialect, text), "%s: %s",
+		KUNIT_ASSERT_TRUE_MSG(test, parse_sentence(sentences[i].dialect, text), "%s: %s",
 				      text, error.message);
 		KUNIT_EXPECT_EQ(test, owner_lang_print(&sentence, printed, sizeof(printed)),
 				strlen(expected));
 		KUNIT_EXPECT_STREQ(test, printed, expected);
-		KUNIT_ASSERT_TRUE(test, parse(sentences[i].dialect, printed));
+		KUNIT_ASSERT_TRUE(test, parse_sentence(sentences[i].dialect, printed));
 		owner_lang_print(&sentence, printed, sizeof(printed));
 		KUNIT_EXPECT_STREQ(test, printed, expected);
 	}
@@ -110,7 +110,7 @@ static void test_prints_into_little(struct kunit *test)
 	static const char text[] = "depth=3 if pid == 1";
 	char little[8] = "#######";
 
-	KUNIT_ASSERT_TRUE(test, parse(OWNER_CONTROL, text));
+	KUNIT_ASSERT_TRUE(test, parse_sentence(OWNER_CONTROL, text));
 	KUNIT_EXPECT_EQ(test, owner_lang_print(&sentence, NULL, 0), sizeof(text) - 1);
 	KUNIT_EXPECT_EQ(test, owner_lang_print(&sentence, little, 4), sizeof(text) - 1);
 	KUNIT_EXPECT_STREQ(test, little, "dep");
@@ -123,7 +123,8 @@ static void test_settings(struct kunit *test)
 {
 	const struct owner_sentence *s = &sentence;
 
-	KUNIT_ASSERT_TRUE(test, parse(OWNER_CONTROL, "depth=16 sample=512K track=off free=on"));
+	KUNIT_ASSERT_TRUE(test, parse_sentence(OWNER_CONTROL,
+					       "depth=16 sample=512K track=off free=on"));
 	KUNIT_EXPECT_EQ(test, s->command, OWNER_RULE);
 	KUNIT_EXPECT_EQ(test, s->depth, 16);
 	KUNIT_EXPECT_EQ(test, s->sample_bytes, 512 * 1024);
@@ -131,32 +132,33 @@ static void test_settings(struct kunit *test)
 	KUNIT_EXPECT_FALSE(test, s->track);
 	KUNIT_EXPECT_TRUE(test, s->free);
 
-	KUNIT_ASSERT_TRUE(test, parse(OWNER_CONTROL, "sample=all"));
+	KUNIT_ASSERT_TRUE(test, parse_sentence(OWNER_CONTROL, "sample=all"));
 	KUNIT_EXPECT_EQ(test, s->settings_given, BIT(OWNER_SET_SAMPLE));
 	KUNIT_EXPECT_EQ(test, s->depth, 0);
 	KUNIT_EXPECT_EQ(test, s->sample_bytes, 0);
 	KUNIT_EXPECT_EQ(test, s->sample_objects, 0);
-	KUNIT_ASSERT_TRUE(test, parse(OWNER_CONTROL, "sample=1/64"));
+	KUNIT_ASSERT_TRUE(test, parse_sentence(OWNER_CONTROL, "sample=1/64"));
 	KUNIT_EXPECT_EQ(test, s->sample_bytes, 0);
 	KUNIT_EXPECT_EQ(test, s->sample_objects, 64);
 	KUNIT_EXPECT_TRUE(test, s->track);
 	KUNIT_EXPECT_FALSE(test, s->free);
 
-	KUNIT_ASSERT_TRUE(test, parse(OWNER_CONTROL, "del 7"));
+	KUNIT_ASSERT_TRUE(test, parse_sentence(OWNER_CONTROL, "del 7"));
 	KUNIT_EXPECT_EQ(test, s->command, OWNER_DEL);
 	KUNIT_EXPECT_EQ(test, s->number, 7);
-	KUNIT_ASSERT_TRUE(test, parse(OWNER_CONTROL, "clear"));
+	KUNIT_ASSERT_TRUE(test, parse_sentence(OWNER_CONTROL, "clear"));
 	KUNIT_EXPECT_EQ(test, s->command, OWNER_CLEAR);
 
-	KUNIT_ASSERT_TRUE(test, parse(OWNER_QUERY,
-				      "mode=stack_handle format=tsv source=page,percpu"));
+	KUNIT_ASSERT_TRUE(test, parse_sentence(OWNER_QUERY,
+					       "mode=stack_handle format=tsv source=page,percpu"));
 	KUNIT_EXPECT_EQ(test, s->mode, OWNER_MODE_STACK_HANDLE);
 	KUNIT_EXPECT_EQ(test, s->format, OWNER_FORMAT_TSV);
 	KUNIT_EXPECT_EQ(test, s->sources, BIT(OWNER_SOURCE_PAGE) | BIT(OWNER_SOURCE_PERCPU));
 	KUNIT_EXPECT_EQ(test, s->nr_group_by, 0);
 
-	KUNIT_ASSERT_TRUE(test, parse(OWNER_QUERY,
-				      "group=stack.8,cache sort=oldest,held top=5 if age > 1s"));
+	KUNIT_ASSERT_TRUE(test,
+			  parse_sentence(OWNER_QUERY,
+					 "group=stack.8,cache sort=oldest,held top=5 if age > 1s"));
 	KUNIT_ASSERT_EQ(test, s->nr_group_by, 2);
 	KUNIT_EXPECT_EQ(test, s->group_by[0].field, OWNER_FIELD_STACK);
 	KUNIT_EXPECT_EQ(test, s->group_by[0].frames, 8);
@@ -169,13 +171,13 @@ static void test_settings(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, s->max_groups, OWNER_GROUPS_DEFAULT);
 	KUNIT_EXPECT_EQ(test, s->fields_used, BIT(OWNER_FIELD_AGE));
 
-	KUNIT_ASSERT_TRUE(test, parse(OWNER_QUERY, "group=stack.full groups=100"));
+	KUNIT_ASSERT_TRUE(test, parse_sentence(OWNER_QUERY, "group=stack.full groups=100"));
 	KUNIT_EXPECT_TRUE(test, s->group_by[0].full);
 	KUNIT_EXPECT_EQ(test, s->max_groups, 100);
 	KUNIT_EXPECT_EQ(test, s->sources, 0);
 	KUNIT_EXPECT_EQ(test, s->top, 0);
 
-	KUNIT_ASSERT_TRUE(test, parse(OWNER_QUERY, "nid=1 if comm == a"));
+	KUNIT_ASSERT_TRUE(test, parse_sentence(OWNER_QUERY, "nid=1 if comm == a"));
 	KUNIT_EXPECT_EQ(test, s->fields_used, BIT(OWNER_FIELD_NID) | BIT(OWNER_FIELD_COMM));
 }
 
@@ -228,7 +230,7 @@ static const struct {
 };
 
 /* Translate "a && b" to "if pid == 1 && tgid == 1". */
-static void spell_out(const char *letters, char *text)
+static void spell_out_expression(const char *letters, char *text)
 {
 	text += sprintf(text, "if ");
 	for (; *letters; letters++) {
@@ -241,7 +243,8 @@ static void spell_out(const char *letters, char *text)
 	*text = '\0';
 }
 
-static void set_letters(struct owner_field_values *fields, unsigned int known, unsigned int values)
+static void set_letter_fields(struct owner_field_values *fields, unsigned int known,
+			      unsigned int values)
 {
 	unsigned int i;
 
@@ -252,9 +255,12 @@ static void set_letters(struct owner_field_values *fields, unsigned int known, u
 	}
 }
 
-/* The verdict with some known letters: compare all cases that agree with them. */
-static enum owner_verdict expected_verdict(unsigned int holds, unsigned int known,
-					   unsigned int values)
+/*
+ * Return the verdict of an expression when only the letters in @known have values: decided
+ * if all truth assignments that agree with these values have the same result.
+ */
+static enum owner_verdict compute_expected_verdict(unsigned int holds, unsigned int known,
+						   unsigned int values)
 {
 	bool some = false, all = true;
 	unsigned int i;
@@ -278,11 +284,11 @@ static void test_binds(struct kunit *test)
 	for (i = 0; i < ARRAY_SIZE(expressions); i++) {
 		const char *text = expressions[i].text;
 
-		spell_out(text, printed);
-		KUNIT_ASSERT_TRUE_MSG(test, parse(OWNER_QUERY, printed), "%s: %s",
+		spell_out_expression(text, printed);
+		KUNIT_ASSERT_TRUE_MSG(test, parse_sentence(OWNER_QUERY, printed), "%s: %s",
 				      text, error.message);
 		for (values = 0; values < 16; values++) {
-			set_letters(&fields, 15, values);
+			set_letter_fields(&fields, 15, values);
 			KUNIT_EXPECT_EQ_MSG(test, owner_lang_matches(&sentence, &fields),
 					    expressions[i].holds >> values & 1, "%s, letters %x",
 					    text, values);
@@ -291,8 +297,9 @@ static void test_binds(struct kunit *test)
 			for (values = 0; values < 16; values++) {
 				enum owner_verdict expected;
 
-				expected = expected_verdict(expressions[i].holds, known, values);
-				set_letters(&fields, known, values);
+				expected = compute_expected_verdict(expressions[i].holds, known,
+								    values);
+				set_letter_fields(&fields, known, values);
 				KUNIT_EXPECT_EQ_MSG(test, owner_lang_judge(&sentence, &fields),
 						    expected, "%s, letters %x, known %x",
 						    text, values, known);
@@ -306,8 +313,8 @@ static void test_nid_binds_all(struct kunit *test)
 {
 	struct owner_field_values fields;
 
-	KUNIT_ASSERT_TRUE(test, parse(OWNER_QUERY, "nid=1,3-4 if pid == 1 || tgid == 1"));
-	set_letters(&fields, 15, 0x4 | 0x1);
+	KUNIT_ASSERT_TRUE(test, parse_sentence(OWNER_QUERY, "nid=1,3-4 if pid == 1 || tgid == 1"));
+	set_letter_fields(&fields, 15, 0x4 | 0x1);
 	KUNIT_EXPECT_TRUE(test, owner_lang_matches(&sentence, &fields));
 	fields.value[OWNER_FIELD_NID].number = 2;
 	KUNIT_EXPECT_FALSE(test, owner_lang_matches(&sentence, &fields));
@@ -322,7 +329,7 @@ static void test_empty_holds(struct kunit *test)
 {
 	struct owner_field_values fields = {};
 
-	KUNIT_ASSERT_TRUE(test, parse(OWNER_QUERY, ""));
+	KUNIT_ASSERT_TRUE(test, parse_sentence(OWNER_QUERY, ""));
 	KUNIT_EXPECT_TRUE(test, owner_lang_matches(&sentence, &fields));
 	KUNIT_EXPECT_EQ(test, owner_lang_judge(&sentence, &fields), OWNER_VERDICT_TRUE);
 }
@@ -414,8 +421,8 @@ static const struct {
 };
 
 /* The result must not change if the comparisons of the fields in @mask are done before. */
-static void expect_with_outcomes(struct kunit *test, const char *text, unsigned int mask,
-				 bool expected)
+static void expect_result_with_outcomes(struct kunit *test, const char *text, unsigned int mask,
+					bool expected)
 {
 	unsigned int outcomes = owner_lang_compare_fields(&sentence, &object, mask);
 
@@ -432,7 +439,7 @@ static void test_compares(struct kunit *test)
 		const char *text = comparisons[i].text;
 
 		sprintf(printed, "if %s", text);
-		KUNIT_ASSERT_TRUE_MSG(test, parse(OWNER_QUERY, printed), "%s: %s",
+		KUNIT_ASSERT_TRUE_MSG(test, parse_sentence(OWNER_QUERY, printed), "%s: %s",
 				      text, error.message);
 		KUNIT_EXPECT_EQ_MSG(test, owner_lang_matches(&sentence, &object),
 				    comparisons[i].holds, "%s", text);
@@ -440,13 +447,13 @@ static void test_compares(struct kunit *test)
 				    comparisons[i].holds ? OWNER_VERDICT_TRUE : OWNER_VERDICT_FALSE,
 				    "%s", text);
 		for (field = 0; field < OWNER_FIELDS; field++) {
-			expect_with_outcomes(test, text, BIT(field), comparisons[i].holds);
-			expect_with_outcomes(test, text, ~BIT(field), comparisons[i].holds);
+			expect_result_with_outcomes(test, text, BIT(field), comparisons[i].holds);
+			expect_result_with_outcomes(test, text, ~BIT(field), comparisons[i].holds);
 		}
 	}
 }
 
-/* Verdicts when only the cache is known. */
+/* A sentence is judged by the cache alone if its expression allows that. */
 static void test_judges_by_cache(struct kunit *test)
 {
 	static const struct {
@@ -471,7 +478,7 @@ static void test_judges_by_cache(struct kunit *test)
 	/* Must not be called for an unknown field. */
 	fields.any_word_matches = NULL;
 	for (i = 0; i < ARRAY_SIZE(cases); i++) {
-		KUNIT_ASSERT_TRUE(test, parse(OWNER_QUERY, cases[i].text));
+		KUNIT_ASSERT_TRUE(test, parse_sentence(OWNER_QUERY, cases[i].text));
 		KUNIT_EXPECT_EQ_MSG(test, owner_lang_judge(&sentence, &fields), cases[i].verdict,
 				    "%s", cases[i].text);
 	}

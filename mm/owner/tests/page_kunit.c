@@ -33,7 +33,7 @@ do {										\
 		kunit_skip(test, "rules and queries need CONFIG_SLAB_OWNER");	\
 } while (0)
 
-/* Do chains have references of slab records, too? */
+/* Return true if slab records exist: they hold references to call chains, like page records. */
 static bool slab_owner_is_on(void)
 {
 #ifdef CONFIG_SLAB_OWNER
@@ -43,8 +43,11 @@ static bool slab_owner_is_on(void)
 #endif
 }
 
-/* Copy a page's record. The test has allocated the page, so the record does not change. */
-static struct page_owner copy_record(struct page *page, unsigned long *flags)
+/*
+ * Return page_owner's record of @page. Read it without a lock: the test has allocated the
+ * page, so nobody changes the record.
+ */
+static struct page_owner read_page_record(struct page *page, unsigned long *flags)
 {
 	struct page_ext *ext = page_ext_get(page);
 	struct page_owner owner = *(struct page_owner *)page_ext_data(ext, &page_owner_ops);
@@ -54,11 +57,11 @@ static struct page_owner copy_record(struct page *page, unsigned long *flags)
 	return owner;
 }
 
-static bool is_allocated(struct page *page)
+static bool is_page_owned(struct page *page)
 {
 	unsigned long flags;
 
-	copy_record(page, &flags);
+	read_page_record(page, &flags);
 	return flags & BIT(PAGE_EXT_OWNER_ALLOCATED);
 }
 
@@ -66,12 +69,12 @@ static noinline struct page *plant_pages(gfp_t gfp, unsigned int order)
 {
 	struct page *page = alloc_pages(gfp, order);
 
-	/* No tail call: this function must be in the chain. */
+	/* Prevent a tail call, so that plant_pages() is in the call chain. */
 	barrier();
 	return page;
 }
 
-static noinline struct page *plant_elsewhere(gfp_t gfp, unsigned int order)
+static noinline struct page *plant_pages_by_other_chain(gfp_t gfp, unsigned int order)
 {
 	struct page *page = alloc_pages(gfp, order);
 
@@ -79,14 +82,14 @@ static noinline struct page *plant_elsewhere(gfp_t gfp, unsigned int order)
 	return page;
 }
 
-static noinline void free_planted(struct page *page, unsigned int order)
+static noinline void free_planted_pages(struct page *page, unsigned int order)
 {
 	__free_pages(page, order);
 	barrier();
 }
 
-/* Return the counted pages of all chains with a frame in this function. */
-static unsigned long count_pages(struct kunit *test, void *function)
+/* Sum the depot's page counters of all chains that have a frame in @function. */
+static unsigned long count_pages_of_function(struct kunit *test, void *function)
 {
 	struct owner_chain_total *total;
 	unsigned long handle, found = 0;
@@ -95,7 +98,7 @@ static unsigned long count_pages(struct kunit *test, void *function)
 	xa_init(&totals);
 	KUNIT_EXPECT_EQ(test, owner_sum_page_chains(&totals), 0);
 	xa_for_each(&totals, handle, total)
-		if (passes(handle, function))
+		if (chain_has_function(handle, function))
 			found += total->sum.estimate.objects;
 	owner_free_chain_totals(&totals);
 	return found;
@@ -108,8 +111,8 @@ static void test_has_owner(struct kunit *test)
 	unsigned long flags;
 
 	KUNIT_ASSERT_NOT_NULL(test, page);
-	owner = copy_record(page, &flags);
-	KUNIT_EXPECT_TRUE(test, passes(owner.handle, plant_pages));
+	owner = read_page_record(page, &flags);
+	KUNIT_EXPECT_TRUE(test, chain_has_function(owner.handle, plant_pages));
 	KUNIT_EXPECT_EQ(test, owner.order, 0);
 	KUNIT_EXPECT_TRUE(test, owner.gfp_mask == (GFP_KERNEL | __GFP_ZERO));
 	KUNIT_EXPECT_EQ(test, owner.pid, current->pid);
@@ -117,7 +120,7 @@ static void test_has_owner(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, owner.last_migrate_reason, -1);
 	KUNIT_EXPECT_TRUE(test, flags & BIT(PAGE_EXT_OWNER));
 	KUNIT_EXPECT_TRUE(test, flags & BIT(PAGE_EXT_OWNER_ALLOCATED));
-	free_planted(page, 0);
+	free_planted_pages(page, 0);
 }
 
 /* A free page keeps its record, for dump_page(). */
@@ -131,13 +134,13 @@ static void test_freed(struct kunit *test)
 	KUNIT_ASSERT_NOT_NULL(test, page);
 	/* The pages stay on this CPU's free list while the test cannot be preempted. */
 	preempt_disable();
-	free_planted(page, 3);
+	free_planted_pages(page, 3);
 	for (i = 0; i < 8; i++) {
-		owner = copy_record(page + i, &flags);
+		owner = read_page_record(page + i, &flags);
 		if (flags & BIT(PAGE_EXT_OWNER_ALLOCATED))
 			continue;
-		KUNIT_EXPECT_TRUE(test, passes(owner.handle, plant_pages));
-		KUNIT_EXPECT_TRUE(test, passes(owner.free_handle, free_planted));
+		KUNIT_EXPECT_TRUE(test, chain_has_function(owner.handle, plant_pages));
+		KUNIT_EXPECT_TRUE(test, chain_has_function(owner.free_handle, free_planted_pages));
 		KUNIT_EXPECT_EQ(test, owner.free_pid, current->pid);
 	}
 	preempt_enable();
@@ -152,23 +155,23 @@ static void test_split(struct kunit *test)
 
 	KUNIT_ASSERT_NOT_NULL(test, page);
 	for (i = 0; i < 8; i++)
-		KUNIT_EXPECT_EQ(test, copy_record(page + i, &flags).order, 3);
+		KUNIT_EXPECT_EQ(test, read_page_record(page + i, &flags).order, 3);
 	split_page(page, 3);
 	for (i = 0; i < 4; i++)
-		free_planted(page + i, 0);
+		free_planted_pages(page + i, 0);
 	for (i = 4; i < 8; i++) {
-		owner = copy_record(page + i, &flags);
+		owner = read_page_record(page + i, &flags);
 		KUNIT_EXPECT_TRUE(test, flags & BIT(PAGE_EXT_OWNER_ALLOCATED));
-		KUNIT_EXPECT_TRUE(test, passes(owner.handle, plant_pages));
+		KUNIT_EXPECT_TRUE(test, chain_has_function(owner.handle, plant_pages));
 		KUNIT_EXPECT_EQ(test, owner.order, 0);
-		free_planted(page + i, 0);
+		free_planted_pages(page + i, 0);
 	}
 }
 
 static void test_folio_copy(struct kunit *test)
 {
 	struct page *from = plant_pages(GFP_KERNEL | __GFP_COMP, 2);
-	struct page *to = plant_elsewhere(GFP_KERNEL | __GFP_COMP | __GFP_ZERO, 2);
+	struct page *to = plant_pages_by_other_chain(GFP_KERNEL | __GFP_COMP | __GFP_ZERO, 2);
 	unsigned long flags;
 	unsigned int i;
 
@@ -176,16 +179,17 @@ static void test_folio_copy(struct kunit *test)
 	KUNIT_ASSERT_NOT_NULL(test, to);
 	folio_copy_owner(page_folio(to), page_folio(from));
 	for (i = 0; i < 4; i++) {
-		struct page_owner owner = copy_record(to + i, &flags);
+		struct page_owner owner = read_page_record(to + i, &flags);
 
-		KUNIT_EXPECT_TRUE(test, passes(owner.handle, plant_pages));
+		KUNIT_EXPECT_TRUE(test, chain_has_function(owner.handle, plant_pages));
 		KUNIT_EXPECT_TRUE(test, owner.gfp_mask == (GFP_KERNEL | __GFP_COMP));
-		owner = copy_record(from + i, &flags);
-		KUNIT_EXPECT_TRUE(test, passes(owner.handle, plant_elsewhere));
+		owner = read_page_record(from + i, &flags);
+		KUNIT_EXPECT_TRUE(test, chain_has_function(owner.handle,
+							   plant_pages_by_other_chain));
 	}
-	free_planted(from, 2);
-	KUNIT_EXPECT_TRUE(test, is_allocated(to));
-	free_planted(to, 2);
+	free_planted_pages(from, 2);
+	KUNIT_EXPECT_TRUE(test, is_page_owned(to));
+	free_planted_pages(to, 2);
 }
 
 /* --- Rules -------------------------------------------------------------------- */
@@ -198,12 +202,12 @@ static int write_rules(const char *sentences)
 				 sizeof(error_text));
 }
 
-static unsigned int get_depth(struct page *page, unsigned long *first)
+static unsigned int get_chain_depth(struct page *page, unsigned long *first)
 {
 	unsigned long *frames, flags;
 	unsigned int depth;
 
-	depth = stack_depot_fetch(copy_record(page, &flags).handle, &frames);
+	depth = stack_depot_fetch(read_page_record(page, &flags).handle, &frames);
 	*first = depth ? frames[0] : 0;
 	return depth;
 }
@@ -226,25 +230,26 @@ static void test_depth(struct kunit *test)
 	KUNIT_ASSERT_EQ(test, error, 0);
 	KUNIT_ASSERT_TRUE(test, few && many && none && other);
 
-	KUNIT_EXPECT_EQ(test, get_depth(few, &first), 3);
+	KUNIT_EXPECT_EQ(test, get_chain_depth(few, &first), 3);
 	KUNIT_EXPECT_FALSE_MSG(test, owner_is_allocator(first), "%pS", (void *)first);
-	KUNIT_EXPECT_TRUE(test, passes(copy_record(few, &flags).handle, plant_pages));
-	KUNIT_EXPECT_LE(test, get_depth(many, &first), 40);
+	KUNIT_EXPECT_TRUE(test, chain_has_function(read_page_record(few, &flags).handle,
+						   plant_pages));
+	KUNIT_EXPECT_LE(test, get_chain_depth(many, &first), 40);
 	KUNIT_EXPECT_TRUE_MSG(test, owner_is_allocator(first), "%pS", (void *)first);
-	KUNIT_EXPECT_GT(test, get_depth(other, &first), 3);
+	KUNIT_EXPECT_GT(test, get_chain_depth(other, &first), 3);
 	KUNIT_EXPECT_TRUE_MSG(test, owner_is_allocator(first), "%pS", (void *)first);
-	copy_record(none, &flags);
+	read_page_record(none, &flags);
 	KUNIT_EXPECT_FALSE(test, flags & BIT(PAGE_EXT_OWNER));
-	free_planted(few, 2);
-	free_planted(many, 1);
-	free_planted(none, 3);
-	copy_record(none, &flags);
+	free_planted_pages(few, 2);
+	free_planted_pages(many, 1);
+	free_planted_pages(none, 3);
+	read_page_record(none, &flags);
 	KUNIT_EXPECT_FALSE(test, flags & BIT(PAGE_EXT_OWNER_ALLOCATED));
-	free_planted(other, 0);
+	free_planted_pages(other, 0);
 }
 
-/* A migrated folio is tracked if the old one was, and the counters follow. */
-static void check_untracked_copy(struct kunit *test, bool into_untracked)
+/* A migrated folio is tracked if the source folio was tracked, and is counted for its chain. */
+static void check_copy_of_untracked_folio(struct kunit *test, bool into_untracked)
 {
 	struct page *tracked, *untracked;
 	unsigned long flags;
@@ -252,30 +257,32 @@ static void check_untracked_copy(struct kunit *test, bool into_untracked)
 
 	tracked = plant_pages(GFP_KERNEL | __GFP_COMP, 3);
 	error = write_rules("track=off if kind == page && order == 3");
-	untracked = plant_elsewhere(GFP_KERNEL | __GFP_COMP, 3);
+	untracked = plant_pages_by_other_chain(GFP_KERNEL | __GFP_COMP, 3);
 	write_rules("clear");
 	KUNIT_ASSERT_EQ(test, error, 0);
 	KUNIT_ASSERT_TRUE(test, tracked && untracked);
-	KUNIT_EXPECT_TRUE(test, is_allocated(tracked));
-	KUNIT_EXPECT_FALSE(test, is_allocated(untracked));
+	KUNIT_EXPECT_TRUE(test, is_page_owned(tracked));
+	KUNIT_EXPECT_FALSE(test, is_page_owned(untracked));
 	if (into_untracked)
 		folio_copy_owner(page_folio(untracked), page_folio(tracked));
 	else
 		folio_copy_owner(page_folio(tracked), page_folio(untracked));
-	KUNIT_EXPECT_TRUE(test, passes(copy_record(untracked, &flags).handle, plant_pages));
-	KUNIT_EXPECT_FALSE(test, passes(copy_record(tracked, &flags).handle, plant_pages));
-	KUNIT_EXPECT_EQ(test, is_allocated(into_untracked ? untracked : tracked), into_untracked);
-	KUNIT_EXPECT_EQ(test, count_pages(test, plant_pages), into_untracked ? 8 : 0);
-	free_planted(tracked, 3);
-	free_planted(untracked, 3);
-	KUNIT_EXPECT_EQ(test, count_pages(test, plant_pages), 0);
+	KUNIT_EXPECT_TRUE(test, chain_has_function(read_page_record(untracked, &flags).handle,
+						   plant_pages));
+	KUNIT_EXPECT_FALSE(test, chain_has_function(read_page_record(tracked, &flags).handle,
+						    plant_pages));
+	KUNIT_EXPECT_EQ(test, is_page_owned(into_untracked ? untracked : tracked), into_untracked);
+	KUNIT_EXPECT_EQ(test, count_pages_of_function(test, plant_pages), into_untracked ? 8 : 0);
+	free_planted_pages(tracked, 3);
+	free_planted_pages(untracked, 3);
+	KUNIT_EXPECT_EQ(test, count_pages_of_function(test, plant_pages), 0);
 }
 
 static void test_untracked_copy(struct kunit *test)
 {
 	SKIP_WITHOUT_SLAB_OWNER(test);
-	check_untracked_copy(test, true);
-	check_untracked_copy(test, false);
+	check_copy_of_untracked_folio(test, true);
+	check_copy_of_untracked_folio(test, false);
 }
 
 /* --- Interrupts ---------------------------------------------------------------- */
@@ -283,14 +290,17 @@ static void test_untracked_copy(struct kunit *test)
 static struct page *interrupt_page;
 static bool interrupted;
 
-static noinline enum hrtimer_restart plant_in_interrupt(struct hrtimer *timer)
+static noinline enum hrtimer_restart plant_page_in_interrupt(struct hrtimer *timer)
 {
 	interrupt_page = alloc_pages(GFP_ATOMIC | __GFP_NOWARN, 0);
 	WRITE_ONCE(interrupted, true);
 	return HRTIMER_NORESTART;
 }
 
-/* An interrupt while page_owner allocates memory for the depot: its pages get its chain. */
+/*
+ * A page that an interrupt handler allocates is owned by the chain of the handler, also if
+ * the interrupted task is inside page_owner.
+ */
 static void test_interrupt_is_owner(struct kunit *test)
 {
 	struct page_owner owner;
@@ -301,7 +311,7 @@ static void test_interrupt_is_owner(struct kunit *test)
 		kunit_skip(test, "no interrupt allocates pages");
 	interrupted = false;
 	hrtimer_init_on_stack(&timer, CLOCK_MONOTONIC, HRTIMER_MODE_REL);
-	timer.function = plant_in_interrupt;
+	timer.function = plant_page_in_interrupt;
 	/* The timer must interrupt this task. */
 	preempt_disable();
 	current->in_page_owner |= BIT(0);
@@ -312,9 +322,9 @@ static void test_interrupt_is_owner(struct kunit *test)
 	preempt_enable();
 	destroy_hrtimer_on_stack(&timer);
 	KUNIT_ASSERT_NOT_NULL(test, interrupt_page);
-	owner = copy_record(interrupt_page, &flags);
-	KUNIT_EXPECT_TRUE(test, passes(owner.handle, plant_in_interrupt));
-	free_planted(interrupt_page, 0);
+	owner = read_page_record(interrupt_page, &flags);
+	KUNIT_EXPECT_TRUE(test, chain_has_function(owner.handle, plant_page_in_interrupt));
+	free_planted_pages(interrupt_page, 0);
 }
 
 /* Pages that page_owner allocates for the depot get dummy_handle. */
@@ -327,9 +337,10 @@ static void test_own_pages(struct kunit *test)
 	page = plant_pages(GFP_KERNEL, 0);
 	current->in_page_owner &= ~BIT(0);
 	KUNIT_ASSERT_NOT_NULL(test, page);
-	KUNIT_EXPECT_FALSE(test, passes(copy_record(page, &flags).handle, plant_pages));
-	KUNIT_EXPECT_TRUE(test, is_allocated(page));
-	free_planted(page, 0);
+	KUNIT_EXPECT_FALSE(test, chain_has_function(read_page_record(page, &flags).handle,
+						    plant_pages));
+	KUNIT_EXPECT_TRUE(test, is_page_owned(page));
+	free_planted_pages(page, 0);
 }
 
 /* --- Counters of pages --------------------------------------------------------- */
@@ -339,52 +350,55 @@ static void test_totals(struct kunit *test)
 	unsigned int i, orders[] = { 0, 0, 1, 6 }, planted = 0;
 	struct page *pages[ARRAY_SIZE(orders)];
 
-	KUNIT_EXPECT_EQ(test, count_pages(test, plant_pages), 0);
+	KUNIT_EXPECT_EQ(test, count_pages_of_function(test, plant_pages), 0);
 	for (i = 0; i < ARRAY_SIZE(orders); i++) {
 		pages[i] = plant_pages(GFP_KERNEL, orders[i]);
 		KUNIT_ASSERT_NOT_NULL(test, pages[i]);
 		planted += 1 << orders[i];
 	}
-	KUNIT_EXPECT_EQ(test, count_pages(test, plant_pages), planted);
+	KUNIT_EXPECT_EQ(test, count_pages_of_function(test, plant_pages), planted);
 	/* Free the pages one by one. */
 	split_page(pages[3], 6);
 	for (i = 0; i < 64; i++) {
-		free_planted(pages[3] + i, 0);
-		KUNIT_EXPECT_EQ(test, count_pages(test, plant_pages), --planted);
+		free_planted_pages(pages[3] + i, 0);
+		KUNIT_EXPECT_EQ(test, count_pages_of_function(test, plant_pages), --planted);
 	}
 	for (i = 0; i < 3; i++)
-		free_planted(pages[i], orders[i]);
-	KUNIT_EXPECT_EQ(test, count_pages(test, plant_pages), 0);
+		free_planted_pages(pages[i], orders[i]);
+	KUNIT_EXPECT_EQ(test, count_pages_of_function(test, plant_pages), 0);
 
-	/* One allocation of more than UPDATE_BATCH pages. */
+	/* Allocate 64 pages at once: more than page_owner updates in one batch. */
 	pages[0] = plant_pages(GFP_KERNEL, 6);
 	KUNIT_ASSERT_NOT_NULL(test, pages[0]);
-	KUNIT_EXPECT_TRUE(test, is_allocated(pages[0] + 63));
-	KUNIT_EXPECT_EQ(test, count_pages(test, plant_pages), 64);
-	free_planted(pages[0], 6);
-	KUNIT_EXPECT_EQ(test, count_pages(test, plant_pages), 0);
+	KUNIT_EXPECT_TRUE(test, is_page_owned(pages[0] + 63));
+	KUNIT_EXPECT_EQ(test, count_pages_of_function(test, plant_pages), 64);
+	free_planted_pages(pages[0], 6);
+	KUNIT_EXPECT_EQ(test, count_pages_of_function(test, plant_pages), 0);
 }
 
-static noinline void record_again(struct page *page, unsigned int order)
+static noinline void record_pages_again(struct page *page, unsigned int order)
 {
 	set_page_owner(page, order, GFP_KERNEL);
 	barrier();
 }
 
-/* A second allocation is recorded, although the free was not: count the pages once. */
+/*
+ * If page_owner records an allocation of pages that its records show as allocated, it must
+ * count these pages for the second chain only.
+ */
 static void test_counted_once(struct kunit *test)
 {
 	struct page *page = plant_pages(GFP_KERNEL, 2);
 
 	KUNIT_ASSERT_NOT_NULL(test, page);
-	record_again(page, 2);
-	KUNIT_EXPECT_EQ(test, count_pages(test, plant_pages), 0);
-	KUNIT_EXPECT_EQ(test, count_pages(test, record_again), 4);
-	free_planted(page, 2);
-	KUNIT_EXPECT_EQ(test, count_pages(test, record_again), 0);
+	record_pages_again(page, 2);
+	KUNIT_EXPECT_EQ(test, count_pages_of_function(test, plant_pages), 0);
+	KUNIT_EXPECT_EQ(test, count_pages_of_function(test, record_pages_again), 4);
+	free_planted_pages(page, 2);
+	KUNIT_EXPECT_EQ(test, count_pages_of_function(test, record_pages_again), 0);
 }
 
-/* One page of an allocation has no record: its neighbours are counted all the same. */
+/* If the record of one page of an allocation is missing, the other pages are still counted. */
 static void test_counts_each_page(struct kunit *test)
 {
 	const long one_less[STACK_DEPOT_COUNTERS] = { [OWNER_PAGES] = -1 };
@@ -394,17 +408,17 @@ static void test_counts_each_page(struct kunit *test)
 	unsigned long flags;
 
 	KUNIT_ASSERT_NOT_NULL(test, page);
-	handle = copy_record(page, &flags).handle;
+	handle = read_page_record(page, &flags).handle;
 	ext = page_ext_get(page + 2);
 	ext->flags &= ~BIT(PAGE_EXT_OWNER_ALLOCATED);
 	page_ext_put(ext);
 	stack_depot_count(handle, one_less);
-	KUNIT_EXPECT_EQ(test, count_pages(test, plant_pages), 3);
-	free_planted(page, 2);
-	KUNIT_EXPECT_EQ(test, count_pages(test, plant_pages), 0);
+	KUNIT_EXPECT_EQ(test, count_pages_of_function(test, plant_pages), 3);
+	free_planted_pages(page, 2);
+	KUNIT_EXPECT_EQ(test, count_pages_of_function(test, plant_pages), 0);
 }
 
-/* A query of a slab's pages finds the cache, its objects, and how many are owned. */
+/* The cursor over pages reports the cache of a slab page, its objects and tracked objects. */
 static void test_serves_slab(struct kunit *test)
 {
 	struct owner_cursor cursor = { .ops = &owner_page_source };
@@ -435,27 +449,27 @@ static void test_serves_slab(struct kunit *test)
 
 #define COUNT_BITS	16
 
-struct count {
+struct handle_tally {
 	depot_stack_handle_t handle;
 	unsigned int references;
 	long pages;			/* allocated, minus those counted in CPU caches only */
 };
 
-struct counting {
-	struct count *counts;
+struct reference_check {
+	struct handle_tally *counts;
 	unsigned int pages;
 	unsigned int chains;
 	unsigned int surplus;
 	unsigned int wrong;
-	struct count first_wrong;
+	struct handle_tally first_wrong;
 	unsigned int first_wrong_count;
 	unsigned int miscounted;
-	struct count first_miscounted;
+	struct handle_tally first_miscounted;
 	long first_miscounted_pages;
 };
 
-static void count_handle(struct counting *counting, depot_stack_handle_t handle,
-			 unsigned int references, long pages)
+static void add_handle_references(struct reference_check *counting, depot_stack_handle_t handle,
+				  unsigned int references, long pages)
 {
 	u32 at = hash_32(handle, COUNT_BITS);
 
@@ -470,37 +484,44 @@ static void count_handle(struct counting *counting, depot_stack_handle_t handle,
 }
 
 /* Count the references and pages in a CPU cache. */
-static void count_cpu_cache(struct counting *counting, const struct owner_cpu_cache *cpu)
+static void add_cpu_cache_references(struct reference_check *counting,
+				     const struct owner_cpu_cache *cpu)
 {
 	unsigned int i;
 
 	for (i = 0; i < ARRAY_SIZE(cpu->ref); i++)
-		count_handle(counting, cpu->ref[i].handle, cpu->ref[i].references,
-			     -cpu->pages[i]);
+		add_handle_references(counting, cpu->ref[i].handle, cpu->ref[i].references,
+				      -cpu->pages[i]);
 #ifdef CONFIG_OWNER_UNWIND_ORC
 	for (i = 0; i < ARRAY_SIZE(cpu->sites) * SITE_WAYS; i++)
-		count_handle(counting, cpu->sites[i / SITE_WAYS].site[i % SITE_WAYS].handle, 1,
-			     0);
+		add_handle_references(counting,
+				      cpu->sites[i / SITE_WAYS].site[i % SITE_WAYS].handle, 1, 0);
 #endif
 }
 
 /* Chains with a reference that is never put: page_owner's three, and slab_owner_no_room. */
 #define PERMANENT_CHAINS	4
 
-static bool check_references(struct counting *counting, const struct count *count,
-			     unsigned int references)
+static bool is_reference_count_right(struct reference_check *counting,
+				     const struct handle_tally *count, unsigned int references)
 {
 	if (references < count->references)
 		return false;
-	/* @count lacks the references that slab records hold: only the lower bound is known. */
+	/*
+	 * @count has the references of page records and CPU caches only. While slab_owner is on,
+	 * slab records hold further references to the same chains, so the number can be larger.
+	 */
 	if (slab_owner_is_on())
 		return true;
 	counting->surplus += references - count->references;
 	return references <= count->references + 1;
 }
 
-/* Compare the chain's counter of pages. Handles of tasks have no counters. */
-static void compare_pages(struct counting *counting, const struct count *count)
+/*
+ * Compare a chain's page counter with the number of pages whose records name the chain.
+ * The handle of a task has no counters, and its records are not counted as pages.
+ */
+static void compare_page_counter(struct reference_check *counting, const struct handle_tally *count)
 {
 	long counters[STACK_DEPOT_COUNTERS] = {};
 
@@ -513,10 +534,10 @@ static void compare_pages(struct counting *counting, const struct count *count)
 	}
 }
 
-/* Runs in stop_machine(): nothing is allocated meanwhile. */
-static int count_references(void *data)
+/* Count the references that all page records and CPU caches hold. stop_machine() calls this. */
+static int count_all_references(void *data)
 {
-	struct counting *counting = data;
+	struct reference_check *counting = data;
 	unsigned long pfn;
 	unsigned int i;
 	int cpu;
@@ -529,26 +550,26 @@ static int count_references(void *data)
 		if (!ext)
 			continue;
 		owner = page_ext_data(ext, &page_owner_ops);
-		count_handle(counting, owner->handle, 1,
-			     !!(ext->flags & BIT(PAGE_EXT_OWNER_ALLOCATED)));
-		count_handle(counting, owner->free_handle, 1, 0);
+		add_handle_references(counting, owner->handle, 1,
+				      !!(ext->flags & BIT(PAGE_EXT_OWNER_ALLOCATED)));
+		add_handle_references(counting, owner->free_handle, 1, 0);
 		counting->pages++;
 		page_ext_put(ext);
 	}
 	for_each_possible_cpu(cpu)
 		if (per_cpu(owner_cpu_caches_home, cpu))
-			count_cpu_cache(counting, per_cpu(owner_cpu_caches_home, cpu));
+			add_cpu_cache_references(counting, per_cpu(owner_cpu_caches_home, cpu));
 	for (i = 0; i < BIT(COUNT_BITS); i++) {
-		struct count *count = &counting->counts[i];
+		struct handle_tally *count = &counting->counts[i];
 		struct stack_record *chain;
 		unsigned int references;
 
 		if (!count->handle)
 			continue;
-		compare_pages(counting, count);
+		compare_page_counter(counting, count);
 		chain = __stack_depot_get_stack_record(count->handle);
 		references = chain ? refcount_read(&chain->count) : 0;
-		if (check_references(counting, count, references))
+		if (is_reference_count_right(counting, count, references))
 			continue;
 		if (!counting->wrong++) {
 			counting->first_wrong = *count;
@@ -560,12 +581,12 @@ static int count_references(void *data)
 
 static void test_references(struct kunit *test)
 {
-	struct counting counting = {
-		.counts = vcalloc(BIT(COUNT_BITS), sizeof(struct count)),
+	struct reference_check counting = {
+		.counts = vcalloc(BIT(COUNT_BITS), sizeof(struct handle_tally)),
 	};
 
 	KUNIT_ASSERT_NOT_NULL(test, counting.counts);
-	stop_machine(count_references, &counting, NULL);
+	stop_machine(count_all_references, &counting, NULL);
 	KUNIT_EXPECT_GT(test, counting.pages, 1000);
 	KUNIT_EXPECT_GT(test, counting.chains, 30);
 	KUNIT_EXPECT_EQ_MSG(test, counting.wrong, 0,
@@ -577,12 +598,12 @@ static void test_references(struct kunit *test)
 			    "of %u chains; handle %u: %ld pages, counted as %ld",
 			    counting.chains, counting.first_miscounted.handle,
 			    counting.first_miscounted.pages, counting.first_miscounted_pages);
-	/* For comparison with stackdepot/stats. */
+	/* A person can compare this number with the file stackdepot/stats. */
 	kunit_info(test, "chains: %u", counting.chains);
 	vfree(counting.counts);
 }
 
-static int page_test_init(struct kunit *test)
+static int require_page_owner(struct kunit *test)
 {
 	if (!owner_pages_tracked())
 		kunit_skip(test, "boot with page_owner=on");
@@ -608,7 +629,7 @@ static struct kunit_case owner_page_cases[] = {
 
 static struct kunit_suite owner_page_suite = {
 	.name = "owner_page",
-	.init = page_test_init,
+	.init = require_page_owner,
 	.test_cases = owner_page_cases,
 };
 

@@ -18,7 +18,7 @@
 #define PLANTED		37
 #define PLANTED_SIZE	200
 
-static inline struct kmem_cache *make_cache(struct kunit *test, slab_flags_t flags)
+static inline struct kmem_cache *create_test_cache(struct kunit *test, slab_flags_t flags)
 {
 	struct kmem_cache *cache;
 
@@ -27,38 +27,38 @@ static inline struct kmem_cache *make_cache(struct kunit *test, slab_flags_t fla
 	return cache;
 }
 
-/* The records of an object's slab, NULL if it has none. */
-static inline struct owner_slab_records *slab_records_of(const void *object)
+/* Return the owner records of the slab of @object. NULL if the slab has none. */
+static inline struct owner_slab_records *find_slab_records(const void *object)
 {
 	return owner_slab_records_of(READ_ONCE(virt_to_slab(object)->obj_exts));
 }
 
-static inline unsigned int index_of(void *object)
+static inline unsigned int get_object_index(void *object)
 {
 	struct slab *slab = virt_to_slab(object);
 
 	return obj_to_index(slab->slab_cache, slab, object);
 }
 
-static inline struct owner_record *record_of(void *object)
+static inline struct owner_record *find_object_record(void *object)
 {
-	struct owner_slab_records *records = slab_records_of(object);
+	struct owner_slab_records *records = find_slab_records(object);
 
-	return records ? &records->record[index_of(object)] : NULL;
+	return records ? &records->record[get_object_index(object)] : NULL;
 }
 
-/* The record of who freed the object last. NULL if its slab has no such records. */
-static inline const struct owner_record *freed_record_of(void *object)
+/* Return the record of the object's last free. NULL if its slab keeps no records of frees. */
+static inline const struct owner_record *find_freed_record(void *object)
 {
 	const struct owner_record *freed;
 
 	rcu_read_lock();
 	freed = owner_freed_records_of(virt_to_slab(object));
 	rcu_read_unlock();
-	return freed ? freed + index_of(object) : NULL;
+	return freed ? freed + get_object_index(object) : NULL;
 }
 
-static inline int owner_test_init(struct kunit *test)
+static inline int require_slab_owner(struct kunit *test)
 {
 	if (!static_branch_unlikely(&slab_owner_key))
 		kunit_skip(test, "boot with slab_owner=on");

@@ -20,7 +20,7 @@ static struct kmem_cache *cache;
 static void *objects[PLANTED], *small[5];
 static char *answer, *error_text;
 
-/* barrier() prevents a tail call, so that this function is in the chain. */
+/* barrier() prevents a tail call, so that query_plant() is in the call chain. */
 static noinline void *query_plant(struct kmem_cache *from)
 {
 	void *object = kmem_cache_alloc(from, GFP_KERNEL);
@@ -50,7 +50,7 @@ static int parse_sentence(const char *sentence)
 	return owner_query_parse(query, sentence, strlen(sentence), &error_text);
 }
 
-static void ask(struct kunit *test, const char *format, ...)
+static void ask_query(struct kunit *test, const char *format, ...)
 {
 	char sentence[OWNER_SENTENCE_MAX + 1];
 	va_list args;
@@ -62,7 +62,7 @@ static void ask(struct kunit *test, const char *format, ...)
 	KUNIT_ASSERT_EQ(test, owner_query_sum_groups(query), 0);
 }
 
-static void show_with(void (*show)(struct seq_file *m, const struct owner_query *query))
+static void print_query_with(void (*show)(struct seq_file *m, const struct owner_query *query))
 {
 	struct seq_file m = { .buf = answer, .size = ANSWER_SIZE - 1 };
 
@@ -70,7 +70,7 @@ static void show_with(void (*show)(struct seq_file *m, const struct owner_query 
 	answer[m.count] = '\0';
 }
 
-static void show_group(unsigned int i)
+static void print_query_group(unsigned int i)
 {
 	struct seq_file m = { .buf = answer, .size = ANSWER_SIZE - 1 };
 
@@ -78,8 +78,8 @@ static void show_group(unsigned int i)
 	answer[m.count] = '\0';
 }
 
-/* The groups and the folded groups add up to the total. */
-static void expect_total(struct kunit *test)
+/* Check that the groups of the answer and its folded groups add up to the total. */
+static void expect_groups_add_up(struct kunit *test)
 {
 	struct owner_sum sum = query->other;
 	unsigned int i;
@@ -91,35 +91,35 @@ static void expect_total(struct kunit *test)
 
 static void test_objects_are_added_up(struct kunit *test)
 {
-	ask(test, "group=cache if cache == owner_kunit");
+	ask_query(test, "group=cache if cache == owner_kunit");
 	KUNIT_ASSERT_EQ(test, query->nr_groups, 1);
 	KUNIT_EXPECT_EQ(test, query->groups[0]->sum.estimate.objects, PLANTED);
 	KUNIT_EXPECT_EQ(test, query->groups[0]->sum.estimate.bytes, PLANTED * PLANTED_SIZE);
 	KUNIT_EXPECT_EQ(test, query->groups[0]->sum.estimate.held, PLANTED * cache->size);
-	expect_total(test);
-	show_group(0);
+	expect_groups_add_up(test);
+	print_query_group(0);
 	KUNIT_EXPECT_NOT_NULL(test, strstr(answer, "objects 37, bytes 7400, held "));
 	KUNIT_EXPECT_NOT_NULL(test, strstr(answer, ", cache owner_kunit\n"));
 
-	ask(test, "group=func if func == query_plant*");
+	ask_query(test, "group=func if func == query_plant*");
 	KUNIT_ASSERT_EQ(test, query->nr_groups, 2);
 	KUNIT_EXPECT_EQ(test, query->groups[0]->sum.estimate.objects, PLANTED);
 	KUNIT_EXPECT_EQ(test, query->groups[1]->sum.estimate.objects, ARRAY_SIZE(small));
 	KUNIT_EXPECT_EQ(test, query->groups[1]->sum.estimate.bytes, 8 + 16 + 32 + 64 + 128);
-	expect_total(test);
+	expect_groups_add_up(test);
 }
 
-struct expectation {
+struct field_expectation {
 	const char *expression;
 	unsigned int objects;
 };
 
 #define ALL	(PLANTED + ARRAY_SIZE(small))
 
-/* How many planted objects each comparison holds for. */
+/* Each comparison of the language selects the expected number of planted objects. */
 static void test_each_field(struct kunit *test)
 {
-	static const struct expectation expectations[] = {
+	static const struct field_expectation expectations[] = {
 		{ "cache == owner_kunit", PLANTED },
 		{ "cache != owner_kunit", ARRAY_SIZE(small) },
 		{ "size == 200", PLANTED },
@@ -149,27 +149,28 @@ static void test_each_field(struct kunit *test)
 	unsigned int i;
 
 	for (i = 0; i < ARRAY_SIZE(expectations); i++) {
-		ask(test, "group=kind if func == query_plant* && %s", expectations[i].expression);
+		ask_query(test, "group=kind if func == query_plant* && %s",
+			  expectations[i].expression);
 		KUNIT_EXPECT_EQ_MSG(test, query->total.estimate.objects, expectations[i].objects,
 				    "%s", expectations[i].expression);
 	}
-	ask(test, "group=kind if func == query_plant* && pid == %d && tgid == %d",
-	    current->pid, current->tgid);
+	ask_query(test, "group=kind if func == query_plant* && pid == %d && tgid == %d",
+		  current->pid, current->tgid);
 	KUNIT_EXPECT_EQ(test, query->total.estimate.objects, ALL);
-	ask(test, "group=kind if handle == %u", record_of(objects[0])->stack);
+	ask_query(test, "group=kind if handle == %u", find_object_record(objects[0])->stack);
 	KUNIT_EXPECT_EQ(test, query->total.estimate.objects, PLANTED);
-	ask(test, "nid=%d group=kind if func == query_plant*", NUMA_NO_NODE & 1023);
+	ask_query(test, "nid=%d group=kind if func == query_plant*", NUMA_NO_NODE & 1023);
 	KUNIT_EXPECT_EQ(test, query->total.estimate.objects, 0);
 }
 
 /* Count planted objects whose age was in this range when the query was answered. */
-static unsigned int count_aged(u64 low, u64 high, u64 *oldest)
+static unsigned int count_objects_of_age(u64 low, u64 high, u64 *oldest)
 {
 	unsigned int i, found = 0;
 
 	*oldest = 0;
 	for (i = 0; i < PLANTED; i++) {
-		u64 age = (u32)(query->now - record_of(objects[i])->time) * OWNER_TICK_NS;
+		u64 age = (u32)(query->now - find_object_record(objects[i])->time) * OWNER_TICK_NS;
 
 		if (age < low || age > high)
 			continue;
@@ -179,16 +180,17 @@ static unsigned int count_aged(u64 low, u64 high, u64 *oldest)
 	return found;
 }
 
-static void expect_aged(struct kunit *test, u64 low, u64 high)
+static void expect_objects_of_age(struct kunit *test, u64 low, u64 high)
 {
 	u64 oldest;
 
-	KUNIT_EXPECT_EQ(test, query->total.estimate.records, count_aged(low, high, &oldest));
+	KUNIT_EXPECT_EQ(test, query->total.estimate.records,
+			count_objects_of_age(low, high, &oldest));
 	KUNIT_EXPECT_EQ(test, query->total.oldest, oldest);
 }
 
-/* Objects that differ in their age only are told apart, in any order of ages. */
-static void expect_ages_respected(struct kunit *test)
+/* Check that a query distinguishes objects that differ only in age, in any order of ages. */
+static void expect_ages_told_apart(struct kunit *test)
 {
 	static const char by_age[] = "group=cache if cache == owner_kunit && age";
 	unsigned int i;
@@ -196,16 +198,16 @@ static void expect_ages_respected(struct kunit *test)
 	for (i = 0; i < 3 * PLANTED; i += 7) {
 		u64 ns = i * OWNER_TICK_NS;
 
-		ask(test, "%s < %lluns", by_age, ns + 1);
-		expect_aged(test, 0, ns);
-		ask(test, "%s <= %lluns", by_age, ns);
-		expect_aged(test, 0, ns);
-		ask(test, "%s > %lluns", by_age, ns);
-		expect_aged(test, ns + 1, U64_MAX);
-		ask(test, "%s >= %lluns", by_age, ns + 1);
-		expect_aged(test, ns + 1, U64_MAX);
-		ask(test, "%s == %lluns-%lluns", by_age, ns, 2 * ns);
-		expect_aged(test, ns, 2 * ns);
+		ask_query(test, "%s < %lluns", by_age, ns + 1);
+		expect_objects_of_age(test, 0, ns);
+		ask_query(test, "%s <= %lluns", by_age, ns);
+		expect_objects_of_age(test, 0, ns);
+		ask_query(test, "%s > %lluns", by_age, ns);
+		expect_objects_of_age(test, ns + 1, U64_MAX);
+		ask_query(test, "%s >= %lluns", by_age, ns + 1);
+		expect_objects_of_age(test, ns + 1, U64_MAX);
+		ask_query(test, "%s == %lluns-%lluns", by_age, ns, 2 * ns);
+		expect_objects_of_age(test, ns, 2 * ns);
 	}
 }
 
@@ -215,16 +217,16 @@ static void test_ages(struct kunit *test)
 	unsigned int i;
 
 	for (i = 0; i < PLANTED; i++)
-		record_of(objects[i])->time = now - 3 * i;
-	expect_ages_respected(test);
+		find_object_record(objects[i])->time = now - 3 * i;
+	expect_ages_told_apart(test);
 	for (i = 0; i < PLANTED; i++)
-		record_of(objects[i])->time = now - 3 * (PLANTED - 1 - i);
-	expect_ages_respected(test);
+		find_object_record(objects[i])->time = now - 3 * (PLANTED - 1 - i);
+	expect_ages_told_apart(test);
 
-	/* Objects that are newer than the query have age 0. */
+	/* Give objects a time later than the query: their age is 0, not negative. */
 	for (i = 0; i < PLANTED; i++)
-		record_of(objects[i])->time = owner_now() + 1000;
-	ask(test, "group=cache if cache == owner_kunit && age == 0ns");
+		find_object_record(objects[i])->time = owner_now() + 1000;
+	ask_query(test, "group=cache if cache == owner_kunit && age == 0ns");
 	KUNIT_EXPECT_EQ(test, query->total.estimate.records, PLANTED);
 	KUNIT_EXPECT_EQ(test, query->total.youngest, 0);
 	KUNIT_EXPECT_EQ(test, query->total.oldest, 0);
@@ -234,30 +236,30 @@ static void test_ages(struct kunit *test)
 static void test_times(struct kunit *test)
 {
 	static const char by_time[] = "group=cache if cache == owner_kunit && ts";
-	/* In the future, so that no ts is below 0 soon after boot. */
+	/* Plant times in the future, so that no ts is below 0 soon after boot. */
 	u32 now = owner_now() + 2 * PLANTED;
 	unsigned int i;
 
 	for (i = 0; i < PLANTED; i++)
-		record_of(objects[i])->time = now - 2 * i;
+		find_object_record(objects[i])->time = now - 2 * i;
 	msleep(2 * PLANTED * OWNER_TICK_NS / NSEC_PER_MSEC + 100);
 	for (i = 0; i < PLANTED; i++) {
 		u64 ts = owner_timestamp(now - 2 * i);
 
-		ask(test, "%s == %lluns", by_time, ts);
+		ask_query(test, "%s == %lluns", by_time, ts);
 		KUNIT_EXPECT_EQ(test, query->total.estimate.records, 1);
-		ask(test, "%s > %lluns", by_time, ts);
+		ask_query(test, "%s > %lluns", by_time, ts);
 		KUNIT_EXPECT_EQ(test, query->total.estimate.records, i);
-		ask(test, "%s < %lluns", by_time, ts);
+		ask_query(test, "%s < %lluns", by_time, ts);
 		KUNIT_EXPECT_EQ(test, query->total.estimate.records, PLANTED - 1 - i);
-		ask(test, "%s == %lluns-%lluns", by_time, ts - 1, ts + 1);
+		ask_query(test, "%s == %lluns-%lluns", by_time, ts - 1, ts + 1);
 		KUNIT_EXPECT_EQ(test, query->total.estimate.records, 1);
-		ask(test, "%s != %lluns-%lluns", by_time, ts + 1, ts + OWNER_TICK_NS);
+		ask_query(test, "%s != %lluns-%lluns", by_time, ts + 1, ts + OWNER_TICK_NS);
 		KUNIT_EXPECT_EQ(test, query->total.estimate.records, PLANTED);
 	}
 }
 
-/* More spans of ages than a memo has room for: the query works without a memo. */
+/* A query with more age comparisons than a memo has room for works without a memo. */
 static void test_many_ages(struct kunit *test)
 {
 	u32 half_hour = 1800 * NSEC_PER_SEC / OWNER_TICK_NS;
@@ -268,15 +270,15 @@ static void test_many_ages(struct kunit *test)
 		length += scnprintf(list + length, sizeof(list) - length, "%s%uh-%uh",
 				    i ? "," : "", 4 * i, 4 * i + 1);
 	for (i = 0; i < PLANTED; i++)
-		record_of(objects[i])->time = owner_now() - (2 * i + 1) * half_hour;
-	ask(test, "group=cache if cache == owner_kunit && age == %s", list);
+		find_object_record(objects[i])->time = owner_now() - (2 * i + 1) * half_hour;
+	ask_query(test, "group=cache if cache == owner_kunit && age == %s", list);
 	KUNIT_EXPECT_EQ(test, query->total.estimate.records, 10);
 	*strchr(list, ',') = '\0';
-	ask(test, "group=cache if cache == owner_kunit && age != %s", list);
+	ask_query(test, "group=cache if cache == owner_kunit && age != %s", list);
 	KUNIT_EXPECT_EQ(test, query->total.estimate.records, 36);
 }
 
-/* Objects that differ in their cache only are told apart. */
+/* A query distinguishes objects that differ only in their cache. */
 static void test_caches_told(struct kunit *test)
 {
 	struct kmem_cache *caches[] = {
@@ -287,11 +289,11 @@ static void test_caches_told(struct kunit *test)
 
 	for (i = 0; i < PLANTED; i++)
 		planted[i] = query_plant(caches[i % 3 == 0]);
-	ask(test, "group=cache if cache == owner_kunit*");
+	ask_query(test, "group=cache if cache == owner_kunit*");
 	KUNIT_ASSERT_EQ(test, query->nr_groups, 2);
 	KUNIT_EXPECT_EQ(test, query->groups[0]->sum.estimate.objects, PLANTED + 24);
 	KUNIT_EXPECT_EQ(test, query->groups[1]->sum.estimate.objects, 13);
-	ask(test, "group=cache if cache == owner_kunit_b");
+	ask_query(test, "group=cache if cache == owner_kunit_b");
 	KUNIT_EXPECT_EQ(test, query->total.estimate.bytes, 13 * PLANTED_SIZE);
 	for (i = 0; i < PLANTED; i++)
 		kmem_cache_free(caches[i % 3 == 0], planted[i]);
@@ -301,7 +303,7 @@ static void test_caches_told(struct kunit *test)
 /* Objects are in one group if, and only if, they agree in the field. */
 static void test_each_group(struct kunit *test)
 {
-	static const struct expectation expectations[] = {
+	static const struct field_expectation expectations[] = {
 		{ "cache", 6 }, { "size", 6 }, { "held", 6 }, { "order", 1 }, { "nid", 1 },
 		{ "pid", 1 }, { "tgid", 1 }, { "comm", 1 }, { "func", 2 }, { "module", 1 },
 		{ "handle", 2 }, { "kind", 1 }, { "stack", 2 }, { "stack.1", 2 },
@@ -310,21 +312,21 @@ static void test_each_group(struct kunit *test)
 	unsigned int i;
 
 	for (i = 0; i < ARRAY_SIZE(expectations); i++) {
-		ask(test, "group=%s if func == query_plant*", expectations[i].expression);
+		ask_query(test, "group=%s if func == query_plant*", expectations[i].expression);
 		/* The slabs can be on any node. */
 		if (strstr(expectations[i].expression, "nid") && nr_online_nodes > 1)
 			continue;
-		/* KASAN's redzones make the smallest objects take equally much. */
+		/* With KASAN's redzones the smallest objects all hold equally many bytes. */
 		if (!strcmp(expectations[i].expression, "held") && IS_ENABLED(CONFIG_KASAN))
 			continue;
 		KUNIT_EXPECT_EQ_MSG(test, query->nr_groups, expectations[i].objects, "%s",
 				    expectations[i].expression);
 		KUNIT_EXPECT_EQ(test, query->total.estimate.objects, ALL);
-		expect_total(test);
+		expect_groups_add_up(test);
 	}
 }
 
-static void expect_first_frame(struct kunit *test, void *function)
+static void expect_group_first_frame(struct kunit *test, void *function)
 {
 	unsigned long size, offset, frame = query->groups[0]->key[1];
 
@@ -337,21 +339,21 @@ static void test_chains_are_cut(struct kunit *test)
 {
 	u64 frames;
 
-	ask(test, "group=stack if func == query_plant");
-	expect_first_frame(test, query_plant);
+	ask_query(test, "group=stack if func == query_plant");
+	expect_group_first_frame(test, query_plant);
 	frames = query->groups[0]->key[0];
-	ask(test, "group=stack.full if func == query_plant");
+	ask_query(test, "group=stack.full if func == query_plant");
 	KUNIT_EXPECT_GE(test, query->groups[0]->key[0], frames);
-	ask(test, "group=stack.2 if func == query_plant");
-	expect_first_frame(test, query_plant);
+	ask_query(test, "group=stack.2 if func == query_plant");
+	expect_group_first_frame(test, query_plant);
 	KUNIT_EXPECT_EQ(test, query->groups[0]->key[0], 2);
-	ask(test, "group=stack.1 if func == query_plant_other");
-	expect_first_frame(test, query_plant_other);
-	show_group(0);
+	ask_query(test, "group=stack.1 if func == query_plant_other");
+	expect_group_first_frame(test, query_plant_other);
+	print_query_group(0);
 	KUNIT_EXPECT_NOT_NULL(test, strstr(answer, "\n query_plant_other+0x"));
 }
 
-/* A chain that was captured with the allocator's frames. */
+/* The answer leaves out the allocator's frames of a chain that was captured with them. */
 static void test_allocator_is_skipped(struct kunit *test)
 {
 	unsigned long frames[] = {
@@ -380,24 +382,24 @@ static void test_modes(struct kunit *test)
 {
 	char handle[32];
 
-	snprintf(handle, sizeof(handle), "\nhandle: %u\n", record_of(objects[0])->stack);
-	ask(test, "mode=stack group=stack if func == query_plant");
-	show_group(0);
+	snprintf(handle, sizeof(handle), "\nhandle: %u\n", find_object_record(objects[0])->stack);
+	ask_query(test, "mode=stack group=stack if func == query_plant");
+	print_query_group(0);
 	KUNIT_EXPECT_NOT_NULL(test, strstr(answer, "\n query_plant+0x"));
 	KUNIT_EXPECT_NULL(test, strstr(answer, "\nhandle: "));
-	ask(test, "mode=stack_handle group=stack if func == query_plant");
-	show_group(0);
+	ask_query(test, "mode=stack_handle group=stack if func == query_plant");
+	print_query_group(0);
 	KUNIT_EXPECT_NOT_NULL(test, strstr(answer, "\n query_plant+0x"));
 	KUNIT_EXPECT_NOT_NULL(test, strstr(answer, handle));
-	ask(test, "mode=handles if func == query_plant");
-	show_group(0);
+	ask_query(test, "mode=handles if func == query_plant");
+	print_query_group(0);
 	KUNIT_EXPECT_NULL(test, strstr(answer, "query_plant"));
 	KUNIT_EXPECT_NOT_NULL(test, strstr(answer, handle));
-	ask(test, "mode=handles format=tsv if func == query_plant");
-	show_group(0);
+	ask_query(test, "mode=handles format=tsv if func == query_plant");
+	print_query_group(0);
 	KUNIT_EXPECT_TRUE(test, strstarts(answer, "group\t1\t37\t7400\t"));
 	handle[0] = '\t';
-	show_with(owner_query_show_head);
+	print_query_with(owner_query_show_head);
 	KUNIT_EXPECT_NOT_NULL(test, strstr(answer, "\tbytes_error\thandle\n"));
 }
 
@@ -409,9 +411,9 @@ static void test_sort_and_top(struct kunit *test)
 	unsigned int i, j;
 
 	for (i = 0; i < ARRAY_SIZE(sorts); i++) {
-		ask(test, "group=cache sort=%s top=3", sorts[i]);
+		ask_query(test, "group=cache sort=%s top=3", sorts[i]);
 		KUNIT_EXPECT_EQ(test, owner_query_nr_shown(query), 3);
-		expect_total(test);
+		expect_groups_add_up(test);
 		for (j = 1; j < query->nr_groups; j++) {
 			struct owner_sum *a = &query->groups[j - 1]->sum;
 			struct owner_sum *b = &query->groups[j]->sum;
@@ -424,17 +426,17 @@ static void test_sort_and_top(struct kunit *test)
 			KUNIT_EXPECT_GE_MSG(test, greater[i], smaller[i], "%s", sorts[i]);
 		}
 	}
-	show_with(owner_query_show_tail);
+	print_query_with(owner_query_show_tail);
 	KUNIT_EXPECT_TRUE(test, strstarts(answer, "not shown: groups "));
 	KUNIT_EXPECT_NULL(test, strstr(answer, "other"));
-	/* A top= that is larger than the number of groups. */
-	ask(test, "group=cache top=9 if func == query_plant*");
+	/* Ask for more groups with top= than the answer has. */
+	ask_query(test, "group=cache top=9 if func == query_plant*");
 	KUNIT_EXPECT_EQ(test, owner_query_nr_shown(query), 6);
-	show_with(owner_query_show_tail);
+	print_query_with(owner_query_show_tail);
 	KUNIT_EXPECT_TRUE(test, strstarts(answer, "total: groups 6, objects 42, "));
 }
 
-/* Many more groups than groups= allows, so that the smallest are folded repeatedly. */
+/* With many more groups than groups= allows, the smallest are folded repeatedly. */
 static void test_smallest_are_folded(struct kunit *test)
 {
 	static void *many[400], *more[ARRAY_SIZE(many)];
@@ -442,11 +444,11 @@ static void test_smallest_are_folded(struct kunit *test)
 
 	for (i = 0; i < ARRAY_SIZE(many); i++)
 		many[i] = query_plant_other(1000 + i);
-	ask(test, "group=size if func == query_plant_other && size >= 1000");
+	ask_query(test, "group=size if func == query_plant_other && size >= 1000");
 	KUNIT_EXPECT_EQ(test, query->nr_groups, ARRAY_SIZE(many));
 	KUNIT_EXPECT_EQ(test, query->other.groups, 0);
 
-	ask(test, "group=size groups=10 if func == query_plant_other && size >= 1000");
+	ask_query(test, "group=size groups=10 if func == query_plant_other && size >= 1000");
 	KUNIT_ASSERT_EQ(test, query->nr_groups, 10);
 	for (i = 0; i < 10; i++)
 		KUNIT_EXPECT_EQ(test, query->groups[i]->sum.estimate.bytes,
@@ -456,23 +458,23 @@ static void test_smallest_are_folded(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, query->other.estimate.bytes, 390 * 1000 + 389 * 390 / 2);
 	KUNIT_EXPECT_EQ(test, query->total.estimate.objects, ARRAY_SIZE(many));
 	KUNIT_EXPECT_EQ(test, query->total.estimate.bytes, 400 * 1000 + 399 * 400 / 2);
-	expect_total(test);
-	show_with(owner_query_show_tail);
+	expect_groups_add_up(test);
+	print_query_with(owner_query_show_tail);
 	KUNIT_EXPECT_NOT_NULL(test, strstr(answer, "other: groups 390, objects 390, bytes 465855"));
 
-	ask(test, "group=size groups=1 if func == query_plant_other && size >= 1000");
+	ask_query(test, "group=size groups=1 if func == query_plant_other && size >= 1000");
 	KUNIT_EXPECT_EQ(test, query->nr_groups, 1);
 	KUNIT_EXPECT_EQ(test, query->total.estimate.objects, ARRAY_SIZE(many));
-	expect_total(test);
+	expect_groups_add_up(test);
 
-	/* Equal records, so that the memo counts for groups that are folded. */
+	/* Plant equal records, so that the memo also serves records of a folded group. */
 	for (i = 0; i < ARRAY_SIZE(more); i++)
 		more[i] = query_plant_other(2000 + i / 4);
-	ask(test, "group=size groups=1 if func == query_plant_other && size >= 1000");
+	ask_query(test, "group=size groups=1 if func == query_plant_other && size >= 1000");
 	KUNIT_EXPECT_EQ(test, query->total.estimate.objects, 2 * ARRAY_SIZE(many));
 	KUNIT_EXPECT_EQ(test, query->total.estimate.bytes,
 			400 * 1000 + 399 * 400 / 2 + 400 * 2000 + 4 * (99 * 100 / 2));
-	expect_total(test);
+	expect_groups_add_up(test);
 	for (i = 0; i < ARRAY_SIZE(many); i++) {
 		kfree(many[i]);
 		kfree(more[i]);
@@ -491,23 +493,26 @@ static void test_sources(struct kunit *test)
 {
 	void __percpu *area = query_plant_area();
 
-	ask(test, "group=kind,cache,nid if func == query_plant_area");
+	ask_query(test, "group=kind,cache,nid if func == query_plant_area");
 	KUNIT_EXPECT_EQ(test, query->total.estimate.objects, 1);
 	KUNIT_EXPECT_EQ(test, query->total.estimate.bytes, 24 * num_possible_cpus());
 	KUNIT_ASSERT_EQ(test, query->nr_groups, 1);
-	show_group(0);
+	print_query_group(0);
 	KUNIT_EXPECT_NOT_NULL(test, strstr(answer, ", kind percpu, cache -, nid -\n"));
-	ask(test, "source=percpu group=kind if func == query_plant*");
+	ask_query(test, "source=percpu group=kind if func == query_plant*");
 	KUNIT_EXPECT_EQ(test, query->total.estimate.objects, 1);
-	ask(test, "source=slab group=kind if func == query_plant*");
+	ask_query(test, "source=slab group=kind if func == query_plant*");
 	KUNIT_EXPECT_EQ(test, query->total.estimate.objects, ALL);
-	ask(test, "source=slab,percpu group=kind if func == query_plant*");
+	ask_query(test, "source=slab,percpu group=kind if func == query_plant*");
 	KUNIT_EXPECT_EQ(test, query->nr_groups, 2);
 	KUNIT_EXPECT_EQ(test, query->total.estimate.objects, ALL + 1);
 	free_percpu(area);
 }
 
-/* Single objects are found once each, also if the reader ends its cursor after each. */
+/*
+ * With mode=records a query returns one object at a time, each object once, also if the
+ * reader ends and restarts its cursor after each object.
+ */
 static void test_single_objects(struct kunit *test)
 {
 	bool seen[PLANTED] = {};
@@ -522,7 +527,7 @@ static void test_single_objects(struct kunit *test)
 		owner_cursor_end(&query->cursor);
 		owner_cursor_begin(&query->cursor);
 		owner_cursor_step_back(&query->cursor);
-		/* Do not assert: the cursor has to be ended. */
+		/* Expect, do not assert: a failed assertion would leave the cursor open. */
 		KUNIT_EXPECT_EQ(test, owner_query_next(query), 1);
 		KUNIT_EXPECT_PTR_EQ(test, query->object.address, first);
 		if (query->object.address != first)
@@ -539,13 +544,13 @@ static void test_single_objects(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, found, PLANTED);
 }
 
-/* After a signal the walk can be continued. */
+/* A signal stops the walk of a query; the next read continues it. */
 static void test_signal_stops(struct kunit *test)
 {
 	KUNIT_ASSERT_EQ(test, parse_sentence("if cache == owner_kunit"), 0);
 	KUNIT_ASSERT_EQ(test, owner_query_prepare(query), 0);
 	owner_cursor_begin(&query->cursor);
-	/* Let the cursor yield at once. */
+	/* Set a deadline in the past, so that the cursor yields at once. */
 	query->cursor.deadline = jiffies - 1;
 	set_thread_flag(TIF_SIGPENDING);
 	KUNIT_EXPECT_EQ(test, owner_query_next(query), -ERESTARTSYS);
@@ -587,14 +592,14 @@ static void test_refusals(struct kunit *test)
 static int query_test_init(struct kunit *test)
 {
 	unsigned int i;
-	int error = owner_test_init(test);
+	int error = require_slab_owner(test);
 
 	if (error)
 		return error;
 	query = kzalloc(sizeof(*query), GFP_KERNEL);
 	query->default_sources = BIT(OWNER_SOURCE_SLAB) | BIT(OWNER_SOURCE_PERCPU);
 	answer = kmalloc(ANSWER_SIZE, GFP_KERNEL);
-	cache = make_cache(test, 0);
+	cache = create_test_cache(test, 0);
 	for (i = 0; i < PLANTED; i++)
 		objects[i] = query_plant(cache);
 	for (i = 0; i < ARRAY_SIZE(small); i++)

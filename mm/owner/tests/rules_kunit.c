@@ -29,7 +29,7 @@ static char *text, *saved;
 static char error_text[OWNER_ERROR_TEXT_SIZE];
 static struct kmem_cache *cache, *other;
 
-static void show(char *buf)
+static void print_rules(char *buf)
 {
 	struct seq_file m = { .buf = buf, .size = TEXT_SIZE - 1 };
 
@@ -37,15 +37,15 @@ static void show(char *buf)
 	buf[m.count] = '\0';
 }
 
-static int write(const char *sentences)
+static int write_rules(const char *sentences)
 {
 	error_text[0] = '\0';
 	return owner_rules_write(sentences, strlen(sentences), error_text, sizeof(error_text));
 }
 
-/* Get the choice for an object as SLUB's hook does. */
-static struct owner_choice choose(struct kmem_cache *s, size_t size, gfp_t flags,
-				  struct owner_caller caller)
+/* Apply the rules to an allocation from @s as SLUB's hook does, and return the choice. */
+static struct owner_choice choose_for_object(struct kmem_cache *s, size_t size, gfp_t flags,
+					     struct owner_caller caller)
 {
 	const struct owner_rule *rule = READ_ONCE(s->owner_rule);
 
@@ -59,17 +59,17 @@ static struct owner_choice choose(struct kmem_cache *s, size_t size, gfp_t flags
  * The tests give each rule another depth to identify it. This function takes the
  * place of SLUB's hook: the call chain starts in its caller, so do not inline it.
  */
-static noinline unsigned int depth_for(struct kmem_cache *s, size_t size, gfp_t flags)
+static noinline unsigned int choose_depth_for_object(struct kmem_cache *s, size_t size, gfp_t flags)
 {
 	unsigned int depth;
 
 	rcu_read_lock();
-	depth = choose(s, size, flags, OWNER_CALLER).depth;
+	depth = choose_for_object(s, size, flags, OWNER_CALLER).depth;
 	rcu_read_unlock();
 	return depth;
 }
 
-static noinline unsigned int depth_of(enum owner_source source, size_t size)
+static noinline unsigned int choose_depth_for_source(enum owner_source source, size_t size)
 {
 	if (source == OWNER_SOURCE_PAGE)
 		return owner_choose_pages(GFP_KERNEL, get_order(size), 0, OWNER_CALLER,
@@ -79,9 +79,9 @@ static noinline unsigned int depth_of(enum owner_source source, size_t size)
 
 static void test_no_rules(struct kunit *test)
 {
-	KUNIT_EXPECT_EQ(test, depth_for(cache, 8, GFP_KERNEL), OWNER_DEPTH);
-	KUNIT_EXPECT_EQ(test, depth_of(OWNER_SOURCE_PAGE, 8), OWNER_DEPTH);
-	show(text);
+	KUNIT_EXPECT_EQ(test, choose_depth_for_object(cache, 8, GFP_KERNEL), OWNER_DEPTH);
+	KUNIT_EXPECT_EQ(test, choose_depth_for_source(OWNER_SOURCE_PAGE, 8), OWNER_DEPTH);
+	print_rules(text);
 	KUNIT_EXPECT_STREQ(test, text, "# no rules: everything\n");
 }
 
@@ -89,39 +89,39 @@ static void test_rule_is_handed_out(struct kunit *test)
 {
 	struct owner_choice choice;
 
-	KUNIT_ASSERT_EQ(test, write("depth=7 track=off if cache == owner_rules_a;"
+	KUNIT_ASSERT_EQ(test, write_rules("depth=7 track=off if cache == owner_rules_a;"
 				    "sample=1/4 if cache == owner_rules_b;"
 				    "sample=1K if cache == owner_rules_b && size > 100"), 0);
-	KUNIT_EXPECT_EQ(test, depth_for(cache, 8, GFP_KERNEL), 0);
+	KUNIT_EXPECT_EQ(test, choose_depth_for_object(cache, 8, GFP_KERNEL), 0);
 	rcu_read_lock();
-	choice = choose(cache, 8, GFP_KERNEL, OWNER_CALLER);
+	choice = choose_for_object(cache, 8, GFP_KERNEL, OWNER_CALLER);
 	KUNIT_EXPECT_EQ(test, choice.rate, 0);
-	choice = choose(other, 8, GFP_KERNEL, OWNER_CALLER);
+	choice = choose_for_object(other, 8, GFP_KERNEL, OWNER_CALLER);
 	KUNIT_EXPECT_EQ(test, choice.depth, OWNER_DEPTH);
 	KUNIT_EXPECT_EQ(test, choice.rate, owner_rate_number(0, 4));
-	choice = choose(other, 101, GFP_KERNEL, OWNER_CALLER);
+	choice = choose_for_object(other, 101, GFP_KERNEL, OWNER_CALLER);
 	KUNIT_EXPECT_EQ(test, choice.rate, owner_rate_number(1024, 0));
 	rcu_read_unlock();
 }
 
 static void test_last_wins(struct kunit *test)
 {
-	KUNIT_ASSERT_EQ(test, write("depth=1; depth=2 if cache == owner_rules_*\n"
+	KUNIT_ASSERT_EQ(test, write_rules("depth=1; depth=2 if cache == owner_rules_*\n"
 				    "depth=3 if cache == *_a; depth=4 if kind == page"), 0);
-	KUNIT_EXPECT_EQ(test, depth_for(cache, 8, GFP_KERNEL), 3);
-	KUNIT_EXPECT_EQ(test, depth_for(other, 8, GFP_KERNEL), 2);
-	KUNIT_EXPECT_EQ(test, depth_of(OWNER_SOURCE_PAGE, 8), 4);
-	KUNIT_EXPECT_EQ(test, depth_of(OWNER_SOURCE_PERCPU, 8), 1);
+	KUNIT_EXPECT_EQ(test, choose_depth_for_object(cache, 8, GFP_KERNEL), 3);
+	KUNIT_EXPECT_EQ(test, choose_depth_for_object(other, 8, GFP_KERNEL), 2);
+	KUNIT_EXPECT_EQ(test, choose_depth_for_source(OWNER_SOURCE_PAGE, 8), 4);
+	KUNIT_EXPECT_EQ(test, choose_depth_for_source(OWNER_SOURCE_PERCPU, 8), 1);
 
 	/* A change of the rules clears the rule that a cache keeps. */
-	KUNIT_ASSERT_EQ(test, write("depth=5 if cache == owner_rules_a"), 0);
-	KUNIT_EXPECT_EQ(test, depth_for(cache, 8, GFP_KERNEL), 5);
-	KUNIT_EXPECT_EQ(test, depth_for(other, 8, GFP_KERNEL), 2);
+	KUNIT_ASSERT_EQ(test, write_rules("depth=5 if cache == owner_rules_a"), 0);
+	KUNIT_EXPECT_EQ(test, choose_depth_for_object(cache, 8, GFP_KERNEL), 5);
+	KUNIT_EXPECT_EQ(test, choose_depth_for_object(other, 8, GFP_KERNEL), 2);
 }
 
-static noinline unsigned int depth_from_here(void)
+static noinline unsigned int choose_depth_here(void)
 {
-	unsigned int depth = depth_for(cache, 8, GFP_KERNEL);
+	unsigned int depth = choose_depth_for_object(cache, 8, GFP_KERNEL);
 
 	/* Prevent a tail call, which would remove this function from the chain. */
 	barrier();
@@ -132,50 +132,54 @@ static void test_asks_of_allocation(struct kunit *test)
 {
 	char rule[64];
 
-	KUNIT_ASSERT_EQ(test, write("depth=1; depth=2 if size >= 1K && cache == *_a"), 0);
-	KUNIT_EXPECT_EQ(test, depth_for(cache, 1023, GFP_KERNEL), 1);
-	KUNIT_EXPECT_EQ(test, depth_for(cache, 1024, GFP_KERNEL), 2);
-	KUNIT_EXPECT_EQ(test, depth_for(other, 1024, GFP_KERNEL), 1);
+	KUNIT_ASSERT_EQ(test, write_rules("depth=1; depth=2 if size >= 1K && cache == *_a"), 0);
+	KUNIT_EXPECT_EQ(test, choose_depth_for_object(cache, 1023, GFP_KERNEL), 1);
+	KUNIT_EXPECT_EQ(test, choose_depth_for_object(cache, 1024, GFP_KERNEL), 2);
+	KUNIT_EXPECT_EQ(test, choose_depth_for_object(other, 1024, GFP_KERNEL), 1);
 
-	KUNIT_ASSERT_EQ(test, write("depth=3 if gfp == __GFP_ZERO && size < 100"), 0);
-	KUNIT_EXPECT_EQ(test, depth_for(cache, 99, GFP_ATOMIC), 1);
-	KUNIT_EXPECT_EQ(test, depth_for(cache, 99, GFP_ATOMIC | __GFP_ZERO), 3);
+	KUNIT_ASSERT_EQ(test, write_rules("depth=3 if gfp == __GFP_ZERO && size < 100"), 0);
+	KUNIT_EXPECT_EQ(test, choose_depth_for_object(cache, 99, GFP_ATOMIC), 1);
+	KUNIT_EXPECT_EQ(test, choose_depth_for_object(cache, 99, GFP_ATOMIC | __GFP_ZERO), 3);
 
-	KUNIT_ASSERT_EQ(test, write("clear; depth=5 if order == 2; depth=6 if held > 16K"), 0);
-	KUNIT_EXPECT_EQ(test, depth_of(OWNER_SOURCE_PAGE, PAGE_SIZE), OWNER_DEPTH);
-	KUNIT_EXPECT_EQ(test, depth_of(OWNER_SOURCE_PAGE, 4 * PAGE_SIZE), 5);
-	KUNIT_EXPECT_EQ(test, depth_of(OWNER_SOURCE_PAGE, 8 * PAGE_SIZE), 6);
-	KUNIT_EXPECT_EQ(test, depth_of(OWNER_SOURCE_PERCPU, 4 * PAGE_SIZE), OWNER_DEPTH);
+	KUNIT_ASSERT_EQ(test, write_rules("clear; depth=5 if order == 2; depth=6 if held > 16K"),
+			0);
+	KUNIT_EXPECT_EQ(test, choose_depth_for_source(OWNER_SOURCE_PAGE, PAGE_SIZE), OWNER_DEPTH);
+	KUNIT_EXPECT_EQ(test, choose_depth_for_source(OWNER_SOURCE_PAGE, 4 * PAGE_SIZE), 5);
+	KUNIT_EXPECT_EQ(test, choose_depth_for_source(OWNER_SOURCE_PAGE, 8 * PAGE_SIZE), 6);
+	KUNIT_EXPECT_EQ(test, choose_depth_for_source(OWNER_SOURCE_PERCPU, 4 * PAGE_SIZE),
+			OWNER_DEPTH);
 
 	snprintf(rule, sizeof(rule), "clear; depth=7 if pid == %d && tgid == %d && ts > 0ns",
 		 current->pid, current->tgid);
-	KUNIT_ASSERT_EQ(test, write(rule), 0);
-	KUNIT_EXPECT_EQ(test, depth_for(cache, 8, GFP_KERNEL), 7);
-	KUNIT_ASSERT_EQ(test, write("clear; depth=8 if comm == nobody"), 0);
-	KUNIT_EXPECT_EQ(test, depth_for(cache, 8, GFP_KERNEL), OWNER_DEPTH);
+	KUNIT_ASSERT_EQ(test, write_rules(rule), 0);
+	KUNIT_EXPECT_EQ(test, choose_depth_for_object(cache, 8, GFP_KERNEL), 7);
+	KUNIT_ASSERT_EQ(test, write_rules("clear; depth=8 if comm == nobody"), 0);
+	KUNIT_EXPECT_EQ(test, choose_depth_for_object(cache, 8, GFP_KERNEL), OWNER_DEPTH);
 }
 
-/* func and module, by symbol ranges and by name. */
+/* Rules compare func and module with the call chain, by symbol ranges or by name. */
 static void test_asks_of_chain(struct kunit *test)
 {
-	KUNIT_ASSERT_EQ(test, write("depth=1; depth=4 if func == depth_from_here"), 0);
-	KUNIT_EXPECT_EQ(test, depth_for(cache, 8, GFP_KERNEL), 1);
-	KUNIT_EXPECT_EQ(test, depth_from_here(), 4);
-	KUNIT_ASSERT_EQ(test, write("clear; depth=5 if func == depth_fro?_*,nobody"), 0);
-	KUNIT_EXPECT_EQ(test, depth_for(cache, 8, GFP_KERNEL), OWNER_DEPTH);
-	KUNIT_EXPECT_EQ(test, depth_from_here(), 5);
-	KUNIT_ASSERT_EQ(test, write("clear; depth=6 if func == test_* && func != depth_from_here"),
+	KUNIT_ASSERT_EQ(test, write_rules("depth=1; depth=4 if func == choose_depth_here"), 0);
+	KUNIT_EXPECT_EQ(test, choose_depth_for_object(cache, 8, GFP_KERNEL), 1);
+	KUNIT_EXPECT_EQ(test, choose_depth_here(), 4);
+	KUNIT_ASSERT_EQ(test, write_rules("clear; depth=5 if func == choose_depth_he?*,nobody"),
 			0);
-	KUNIT_EXPECT_EQ(test, depth_for(cache, 8, GFP_KERNEL), 6);
-	KUNIT_EXPECT_EQ(test, depth_from_here(), OWNER_DEPTH);
+	KUNIT_EXPECT_EQ(test, choose_depth_for_object(cache, 8, GFP_KERNEL), OWNER_DEPTH);
+	KUNIT_EXPECT_EQ(test, choose_depth_here(), 5);
+	KUNIT_ASSERT_EQ(test,
+			write_rules("clear; depth=6 if func == test_* && func!=choose_depth_here"),
+			0);
+	KUNIT_EXPECT_EQ(test, choose_depth_for_object(cache, 8, GFP_KERNEL), 6);
+	KUNIT_EXPECT_EQ(test, choose_depth_here(), OWNER_DEPTH);
 	/* This pattern needs too many symbol ranges, so names are compared. */
-	KUNIT_ASSERT_EQ(test, write("clear; depth=7 if func == *e*o*"), 0);
-	KUNIT_EXPECT_EQ(test, depth_from_here(), 7);
-	KUNIT_ASSERT_EQ(test, write("clear; depth=8 if module == *"), 0);
-	KUNIT_EXPECT_EQ(test, depth_from_here(), OWNER_DEPTH);
+	KUNIT_ASSERT_EQ(test, write_rules("clear; depth=7 if func == *e*o*"), 0);
+	KUNIT_EXPECT_EQ(test, choose_depth_here(), 7);
+	KUNIT_ASSERT_EQ(test, write_rules("clear; depth=8 if module == *"), 0);
+	KUNIT_EXPECT_EQ(test, choose_depth_here(), OWNER_DEPTH);
 }
 
-struct agreement {
+struct symbol_agreement {
 	struct kunit *test;
 	const struct owner_sentence *sentence;
 	const struct owner_symbol_ranges *ranges;
@@ -183,10 +187,13 @@ struct agreement {
 	unsigned int found;		/* frames in the ranges */
 };
 
-/* Compare every seventh symbol: a lookup by name is slow. */
-static int compare_with_names(void *data, const char *name, unsigned long address)
+/*
+ * Check that the symbol ranges of a rule match a kernel function if its name matches.
+ * Check every seventh function only, because a lookup by name is slow.
+ */
+static int compare_ranges_with_names(void *data, const char *name, unsigned long address)
 {
-	struct agreement *agree = data;
+	struct symbol_agreement *agree = data;
 	const struct owner_sentence *s = agree->sentence;
 	/*
 	 * @address as a return address belongs to the previous function, since the call
@@ -205,7 +212,7 @@ static int compare_with_names(void *data, const char *name, unsigned long addres
 	return 0;
 }
 
-/* For all kernel functions, symbol ranges and names give the same result. */
+/* Symbol ranges select the same kernel functions as a comparison of names. */
 static void test_places_are_names(struct kunit *test)
 {
 	static const char * const patterns[] = {
@@ -218,46 +225,48 @@ static void test_places_are_names(struct kunit *test)
 
 	KUNIT_ASSERT_NOT_NULL(test, s);
 	for (i = 0; i < ARRAY_SIZE(patterns); i++) {
-		struct agreement agree = { .test = test, .sentence = s };
+		struct symbol_agreement agree = { .test = test, .sentence = s };
 		int length = snprintf(text, sizeof(text), "depth=1 if func == %s", patterns[i]);
 
 		KUNIT_ASSERT_TRUE(test, owner_lang_parse(s, OWNER_CONTROL, text, length, &error));
 		agree.ranges = owner_symbol_ranges_find(s, s->comparisons);
 		KUNIT_ASSERT_NOT_NULL_MSG(test, agree.ranges, "%s", patterns[i]);
-		kallsyms_on_each_symbol(compare_with_names, &agree);
+		kallsyms_on_each_symbol(compare_ranges_with_names, &agree);
 		KUNIT_EXPECT_GT(test, agree.visited, 1000);
 		kunit_info(test, "%s: %u of %u\n", patterns[i], agree.found, agree.visited / 7);
 		kfree(agree.ranges);
 	}
 }
 
-/* A rule without free= has the default of the boot line. */
+/* A rule without free= uses the default that the kernel command line sets. */
 static void test_free(struct kunit *test)
 {
 	bool default_free;
 
 	rcu_read_lock();
-	default_free = choose(cache, 8, GFP_KERNEL, OWNER_CALLER).free;
+	default_free = choose_for_object(cache, 8, GFP_KERNEL, OWNER_CALLER).free;
 	rcu_read_unlock();
-	KUNIT_ASSERT_EQ(test, write("free=on if cache == *_a; free=off if cache == *_b"), 0);
+	KUNIT_ASSERT_EQ(test, write_rules("free=on if cache == *_a; free=off if cache == *_b"), 0);
 	rcu_read_lock();
-	KUNIT_EXPECT_TRUE(test, choose(cache, 8, GFP_KERNEL, OWNER_CALLER).free);
-	KUNIT_EXPECT_FALSE(test, choose(other, 8, GFP_KERNEL, OWNER_CALLER).free);
+	KUNIT_EXPECT_TRUE(test, choose_for_object(cache, 8, GFP_KERNEL, OWNER_CALLER).free);
+	KUNIT_EXPECT_FALSE(test, choose_for_object(other, 8, GFP_KERNEL, OWNER_CALLER).free);
 	rcu_read_unlock();
-	KUNIT_ASSERT_EQ(test, write("depth=3"), 0);
+	KUNIT_ASSERT_EQ(test, write_rules("depth=3"), 0);
 	rcu_read_lock();
-	KUNIT_EXPECT_EQ(test, choose(cache, 8, GFP_KERNEL, OWNER_CALLER).free, default_free);
+	KUNIT_EXPECT_EQ(test, choose_for_object(cache, 8, GFP_KERNEL, OWNER_CALLER).free,
+			default_free);
 	rcu_read_unlock();
 }
 
 static void test_shows_hits(struct kunit *test)
 {
-	KUNIT_ASSERT_EQ(test, write("depth = 1 if cache==owner_rules_a; depth=2 if comm == nobody\n"
-				    "track=off if cache == owner_rules_b # not these"), 0);
-	depth_for(cache, 8, GFP_KERNEL);
-	depth_for(cache, 8, GFP_KERNEL);
-	depth_for(other, 8, GFP_KERNEL);
-	show(text);
+	KUNIT_ASSERT_EQ(test, 0,
+			write_rules("depth = 1 if cache==owner_rules_a; depth=2 if comm == nobody\n"
+				    "track=off if cache == owner_rules_b # not these"));
+	choose_depth_for_object(cache, 8, GFP_KERNEL);
+	choose_depth_for_object(cache, 8, GFP_KERNEL);
+	choose_depth_for_object(other, 8, GFP_KERNEL);
+	print_rules(text);
 	*strstr(text, "# otherwise") = '\0';
 	KUNIT_EXPECT_STREQ(test, text, "depth=1 if cache == owner_rules_a\t# 1: 2 hits\n"
 			   "depth=2 if comm == nobody\t# 2: 0 hits\n"
@@ -269,18 +278,19 @@ static void test_reads_back(struct kunit *test)
 {
 	char *again = text + TEXT_SIZE / 2;
 
-	KUNIT_ASSERT_EQ(test, write("depth=1; depth=2 if cache == 'a b',*_a || size > 1M"), 0);
-	show(text);
-	KUNIT_ASSERT_EQ(test, write("clear"), 0);
-	KUNIT_ASSERT_EQ(test, write(text), 0);
-	show(again);
+	KUNIT_ASSERT_EQ(test, write_rules("depth=1; depth=2 if cache == 'a b',*_a || size > 1M"),
+			0);
+	print_rules(text);
+	KUNIT_ASSERT_EQ(test, write_rules("clear"), 0);
+	KUNIT_ASSERT_EQ(test, write_rules(text), 0);
+	print_rules(again);
 	*strstr(text, "# otherwise") = '\0';
 	*strstr(again, "# otherwise") = '\0';
 	KUNIT_EXPECT_STREQ(test, again, text);
 
-	depth_for(other, 8, GFP_KERNEL);
-	KUNIT_ASSERT_EQ(test, write("depth=3 if comm == nobody"), 0);
-	show(text);
+	choose_depth_for_object(other, 8, GFP_KERNEL);
+	KUNIT_ASSERT_EQ(test, write_rules("depth=3 if comm == nobody"), 0);
+	print_rules(text);
 	/* At least one hit: the kernel allocates objects at the same time. */
 	KUNIT_EXPECT_NOT_NULL(test, strstr(text, "depth=1\t# 1: "));
 	KUNIT_EXPECT_NULL(test, strstr(text, "# 1: 0 hits"));
@@ -288,29 +298,31 @@ static void test_reads_back(struct kunit *test)
 
 static void test_removes(struct kunit *test)
 {
-	KUNIT_ASSERT_EQ(test, write("depth=1; depth=2 if cache == *_a; depth=3 if size > 0"), 0);
-	KUNIT_EXPECT_EQ(test, depth_for(cache, 8, GFP_KERNEL), 3);
-	KUNIT_ASSERT_EQ(test, write("del 3"), 0);
-	KUNIT_EXPECT_EQ(test, depth_for(cache, 8, GFP_KERNEL), 2);
-	KUNIT_ASSERT_EQ(test, write("del 1"), 0);
-	KUNIT_EXPECT_EQ(test, depth_for(cache, 8, GFP_KERNEL), 2);
-	KUNIT_EXPECT_EQ(test, depth_for(other, 8, GFP_KERNEL), OWNER_DEPTH);
-	KUNIT_EXPECT_EQ(test, write("del 2"), -EINVAL);
+	KUNIT_ASSERT_EQ(test, write_rules("depth=1; depth=2 if cache == *_a; depth=3 if size > 0"),
+			0);
+	KUNIT_EXPECT_EQ(test, choose_depth_for_object(cache, 8, GFP_KERNEL), 3);
+	KUNIT_ASSERT_EQ(test, write_rules("del 3"), 0);
+	KUNIT_EXPECT_EQ(test, choose_depth_for_object(cache, 8, GFP_KERNEL), 2);
+	KUNIT_ASSERT_EQ(test, write_rules("del 1"), 0);
+	KUNIT_EXPECT_EQ(test, choose_depth_for_object(cache, 8, GFP_KERNEL), 2);
+	KUNIT_EXPECT_EQ(test, choose_depth_for_object(other, 8, GFP_KERNEL), OWNER_DEPTH);
+	KUNIT_EXPECT_EQ(test, write_rules("del 2"), -EINVAL);
 	KUNIT_EXPECT_STREQ(test, error_text,
 			   "there is no rule 2: the last is 1\n  del 2\n  ^~~~~\n");
-	KUNIT_ASSERT_EQ(test, write("clear"), 0);
-	KUNIT_EXPECT_EQ(test, depth_for(cache, 8, GFP_KERNEL), OWNER_DEPTH);
+	KUNIT_ASSERT_EQ(test, write_rules("clear"), 0);
+	KUNIT_EXPECT_EQ(test, choose_depth_for_object(cache, 8, GFP_KERNEL), OWNER_DEPTH);
 }
 
 /* A rule replaces an older one with the same condition, and becomes the last. */
 static void test_replaces(struct kunit *test)
 {
-	KUNIT_ASSERT_EQ(test, write("depth=1 if cache == *_a; depth=2 if cache == *rules*"), 0);
-	KUNIT_EXPECT_EQ(test, depth_for(cache, 8, GFP_KERNEL), 2);
-	KUNIT_ASSERT_EQ(test, write("depth=3 if cache == \"*_a\""), 0);
-	KUNIT_EXPECT_EQ(test, depth_for(cache, 8, GFP_KERNEL), 3);
-	KUNIT_EXPECT_EQ(test, write("del 3"), -EINVAL);
-	KUNIT_EXPECT_EQ(test, depth_for(cache, 8, GFP_KERNEL), 3);
+	KUNIT_ASSERT_EQ(test, write_rules("depth=1 if cache == *_a; depth=2 if cache == *rules*"),
+			0);
+	KUNIT_EXPECT_EQ(test, choose_depth_for_object(cache, 8, GFP_KERNEL), 2);
+	KUNIT_ASSERT_EQ(test, write_rules("depth=3 if cache == \"*_a\""), 0);
+	KUNIT_EXPECT_EQ(test, choose_depth_for_object(cache, 8, GFP_KERNEL), 3);
+	KUNIT_EXPECT_EQ(test, write_rules("del 3"), -EINVAL);
+	KUNIT_EXPECT_EQ(test, choose_depth_for_object(cache, 8, GFP_KERNEL), 3);
 }
 
 /* After an error in the ninth sentence, the first eight have no effect either. */
@@ -318,31 +330,34 @@ static void test_all_or_nothing(struct kunit *test)
 {
 	char *before = text + TEXT_SIZE / 2;
 
-	KUNIT_ASSERT_EQ(test, write("depth=1 if cache == *_a; depth=2 if cache == *_b"), 0);
-	show(before);
-	KUNIT_EXPECT_EQ(test, write("del 1; depth=3 if cache == *_a; clear; depth=4;"
+	KUNIT_ASSERT_EQ(test, write_rules("depth=1 if cache == *_a; depth=2 if cache == *_b"), 0);
+	print_rules(before);
+	KUNIT_EXPECT_EQ(test, write_rules("del 1; depth=3 if cache == *_a; clear; depth=4;"
 				    "depth=5 if size > 1; depth=6 if size > 2; del 1;"
 				    "track=off\n depth=8 if cachr == a\n depth=9"), -EINVAL);
 	KUNIT_EXPECT_STREQ(test, error_text, "no field is called 'cachr': did you mean 'cache'?\n"
 			   "  depth=8 if cachr == a\n"
 			   "             ^~~~~\n");
-	show(text);
+	print_rules(text);
 	/* The kernel's own allocations change the hits of the default rule. */
 	*strstr(before, "# otherwise") = '\0';
 	*strstr(text, "# otherwise") = '\0';
 	KUNIT_EXPECT_STREQ(test, text, before);
-	KUNIT_EXPECT_EQ(test, depth_for(cache, 8, GFP_KERNEL), 1);
-	KUNIT_EXPECT_EQ(test, depth_for(other, 8, GFP_KERNEL), 2);
+	KUNIT_EXPECT_EQ(test, choose_depth_for_object(cache, 8, GFP_KERNEL), 1);
+	KUNIT_EXPECT_EQ(test, choose_depth_for_object(other, 8, GFP_KERNEL), 2);
 }
 
-/* Returns how often no rule was found. At each moment there is one. */
-static int read_rules(void *runs)
+/*
+ * Apply the rules until the thread is stopped, while the test changes them. Return how
+ * often no rule matched: this must not happen, since one rule always matches.
+ */
+static int read_rules_until_stopped(void *runs)
 {
 	int missed = 0;
 
 	complete(runs);
 	while (!kthread_should_stop()) {
-		missed += !depth_for(cache, 8, GFP_KERNEL);
+		missed += !choose_depth_for_object(cache, 8, GFP_KERNEL);
 		cond_resched();
 	}
 	return missed;
@@ -354,16 +369,16 @@ static void test_changes_under_readers(struct kunit *test)
 	struct task_struct *readers[2];
 	unsigned int i;
 
-	KUNIT_ASSERT_EQ(test, write("depth=1"), 0);
+	KUNIT_ASSERT_EQ(test, write_rules("depth=1"), 0);
 	for (i = 0; i < ARRAY_SIZE(readers); i++) {
-		readers[i] = kthread_run(read_rules, &runs, "owner_rules");
+		readers[i] = kthread_run(read_rules_until_stopped, &runs, "owner_rules");
 		KUNIT_ASSERT_FALSE(test, IS_ERR(readers[i]));
 		/* kthread_stop() returns -EINTR for a thread that has not run yet. */
 		wait_for_completion(&runs);
 	}
 	for (i = 0; i < 50; i++) {
-		KUNIT_EXPECT_EQ(test, write("clear; depth=2 if cache == *_a"), 0);
-		KUNIT_EXPECT_EQ(test, write("del 1; depth=3 if comm != nobody"), 0);
+		KUNIT_EXPECT_EQ(test, write_rules("clear; depth=2 if cache == *_a"), 0);
+		KUNIT_EXPECT_EQ(test, write_rules("del 1; depth=3 if comm != nobody"), 0);
 	}
 	for (i = 0; i < ARRAY_SIZE(readers); i++)
 		KUNIT_EXPECT_EQ(test, kthread_stop(readers[i]), 0);
@@ -376,15 +391,15 @@ static void test_refuses(struct kunit *test)
 
 	for (i = 0, length = 0; i < 64; i++)
 		length += sprintf(text + length, "depth=1 if size == %u;", i);
-	KUNIT_EXPECT_EQ(test, write(text), 0);
-	KUNIT_EXPECT_EQ(test, write("depth=2 if size == 7"), 0);
-	KUNIT_EXPECT_EQ(test, write("depth=1 if size == 64"), -EINVAL);
+	KUNIT_EXPECT_EQ(test, write_rules(text), 0);
+	KUNIT_EXPECT_EQ(test, write_rules("depth=2 if size == 7"), 0);
+	KUNIT_EXPECT_EQ(test, write_rules("depth=1 if size == 64"), -EINVAL);
 	KUNIT_EXPECT_STREQ(test, error_text, "there are at most 64 rules\n"
 			   "  depth=1 if size == 64\n"
 			   "  ^~~~~~~~~~~~~~~~~~~~~\n");
 }
 
-static int rules_test_init(struct kunit *test)
+static int init_rules_test(struct kunit *test)
 {
 	text = vmalloc(TEXT_SIZE);
 	saved = vmalloc(TEXT_SIZE);
@@ -394,14 +409,14 @@ static int rules_test_init(struct kunit *test)
 	other = kmem_cache_create("owner_rules_b", 64, 0, SLAB_NO_MERGE, NULL);
 	KUNIT_ASSERT_NOT_NULL(test, cache);
 	KUNIT_ASSERT_NOT_NULL(test, other);
-	show(saved);
-	return write("clear");
+	print_rules(saved);
+	return write_rules("clear");
 }
 
-static void rules_test_exit(struct kunit *test)
+static void exit_rules_test(struct kunit *test)
 {
-	write("clear");
-	write(saved);
+	write_rules("clear");
+	write_rules(saved);
 	kmem_cache_destroy(cache);
 	kmem_cache_destroy(other);
 	vfree(saved);
@@ -428,8 +443,8 @@ static struct kunit_case owner_rules_cases[] = {
 
 static struct kunit_suite owner_rules_suite = {
 	.name = "owner_rules",
-	.init = rules_test_init,
-	.exit = rules_test_exit,
+	.init = init_rules_test,
+	.exit = exit_rules_test,
 	.test_cases = owner_rules_cases,
 };
 

@@ -80,7 +80,7 @@ static void test_draws(struct kunit *test)
 		preempt_enable();
 		KUNIT_ASSERT_GE(test, left, 0);
 		least = min_t(u64, least, left);
-		/* In units of 2^-16, so that the squares fit. */
+		/* Use units of 2^-16, so that the squares fit into 64 bits. */
 		sum += left >> 16;
 		squares += mul_u64_u64_shr(left, left, 48);
 	}
@@ -98,20 +98,20 @@ static void test_draws(struct kunit *test)
 #define POPULATION	20000
 
 /**
- * struct runs - estimates of the same number
- * @truth: that number
+ * struct estimate_runs - repeated estimates of one number
+ * @truth: the number that is estimated
  * @sum: sum of the estimates
- * @squares: sum of the squares of their differences from @truth
- * @variances: sum of the variances that were reported with them
+ * @squares: sum of the squares of the differences between estimates and @truth
+ * @variances: sum of the variances that were reported with the estimates
  */
-struct runs {
+struct estimate_runs {
 	u64 truth;
 	u64 sum;
 	u64 squares;
 	u64 variances;
 };
 
-static void add_run(struct runs *runs, u64 estimate, u64 error)
+static void add_estimate(struct estimate_runs *runs, u64 estimate, u64 error)
 {
 	s64 difference = estimate - runs->truth;
 
@@ -120,8 +120,9 @@ static void add_run(struct runs *runs, u64 estimate, u64 error)
 	runs->variances += error * error;
 }
 
-/* Tolerance: 1% for the mean, 20% for the reported errors. */
-static void expect_unbiased(struct kunit *test, const char *what, const struct runs *runs)
+/* Check the mean of the estimates within 1%, and their reported errors within 20%. */
+static void expect_unbiased_estimates(struct kunit *test, const char *what,
+				      const struct estimate_runs *runs)
 {
 	s64 bias = div64_s64((s64)(div_u64(runs->sum, RUNS) - runs->truth) * 10000, runs->truth);
 	u64 made = int_sqrt64(div_u64(runs->squares, RUNS));
@@ -133,45 +134,47 @@ static void expect_unbiased(struct kunit *test, const char *what, const struct r
 	KUNIT_EXPECT_LE_MSG(test, abs((s64)(reported - made)), made / 5, "%s", what);
 }
 
-/* Sizes from 2 to 4096 bytes, small ones more often. */
-static size_t nth_size(unsigned int i)
+/* Return a size from 2 to 4096 bytes for object @i; small sizes are frequent. */
+static size_t choose_nth_size(unsigned int i)
 {
 	return (8UL << i % 10) - i % 7;
 }
 
-static void sample_population(int number, struct runs *objects, struct runs *bytes)
+static void sample_population(int number, struct estimate_runs *objects,
+			      struct estimate_runs *bytes)
 {
 	struct owner_estimate estimate = {};
 	unsigned int i;
 
 	for (i = 0; i < POPULATION; i++)
-		if (owner_is_sampled(number, nth_size(i)))
-			owner_estimate_add(&estimate, 1, number, nth_size(i), nth_size(i));
-	add_run(objects, estimate.objects, owner_objects_error(&estimate));
-	add_run(bytes, estimate.bytes, owner_bytes_error(&estimate));
+		if (owner_is_sampled(number, choose_nth_size(i)))
+			owner_estimate_add(&estimate, 1, number, choose_nth_size(i),
+					   choose_nth_size(i));
+	add_estimate(objects, estimate.objects, owner_objects_error(&estimate));
+	add_estimate(bytes, estimate.bytes, owner_bytes_error(&estimate));
 }
 
-static void estimate_at(struct kunit *test, const char *what, int number)
+static void check_estimates_at_rate(struct kunit *test, const char *what, int number)
 {
-	struct runs objects = { .truth = POPULATION }, bytes = {};
+	struct estimate_runs objects = { .truth = POPULATION }, bytes = {};
 	unsigned int i;
 
 	KUNIT_ASSERT_GT(test, number, 0);
 	for (i = 0; i < POPULATION; i++)
-		bytes.truth += nth_size(i);
+		bytes.truth += choose_nth_size(i);
 	for (i = 0; i < RUNS; i++) {
 		sample_population(number, &objects, &bytes);
 		cond_resched();
 	}
 	kunit_info(test, "at %s:", what);
-	expect_unbiased(test, "objects", &objects);
-	expect_unbiased(test, "bytes", &bytes);
+	expect_unbiased_estimates(test, "objects", &objects);
+	expect_unbiased_estimates(test, "bytes", &bytes);
 }
 
 static void test_estimates(struct kunit *test)
 {
-	estimate_at(test, "256", owner_rate_number(256, 0));
-	estimate_at(test, "1/8", owner_rate_number(0, 8));
+	check_estimates_at_rate(test, "256", owner_rate_number(256, 0));
+	check_estimates_at_rate(test, "1/8", owner_rate_number(0, 8));
 }
 
 static void write_rule(struct kunit *test, const char *rule)
@@ -182,7 +185,7 @@ static void write_rule(struct kunit *test, const char *rule)
 						sizeof(complaint)), 0);
 }
 
-static void estimate_cache(const char *name, struct owner_estimate *estimate)
+static void estimate_cache_objects(const char *name, struct owner_estimate *estimate)
 {
 	struct owner_object object;
 	struct owner_cursor cursor = { .ops = &owner_slab_source };
@@ -195,13 +198,13 @@ static void estimate_cache(const char *name, struct owner_estimate *estimate)
 	owner_cursor_end(&cursor);
 }
 
-/* Objects of one cache. Half of them are sampled at one rate, half at another. */
+/* Number of objects in the test of one cache; two rates sample one half of them each. */
 #define OBJECTS		4000
 
 static void test_objects(struct kunit *test)
 {
-	struct kmem_cache *cache = make_cache(test, 0);
-	struct runs bytes = { .truth = OBJECTS * PLANTED_SIZE };
+	struct kmem_cache *cache = create_test_cache(test, 0);
+	struct estimate_runs bytes = { .truth = OBJECTS * PLANTED_SIZE };
 	void **objects = kunit_kcalloc(test, OBJECTS, sizeof(*objects), GFP_KERNEL);
 	unsigned int i, run;
 
@@ -215,18 +218,18 @@ static void test_objects(struct kunit *test)
 		write_rule(test, "sample=1/2 if cache == owner_kunit");
 		for (; i < OBJECTS; i++)
 			objects[i] = kmem_cache_alloc(cache, GFP_KERNEL);
-		estimate_cache("owner_kunit", &estimate);
+		estimate_cache_objects("owner_kunit", &estimate);
 		for (i = 0; i < OBJECTS; i++)
 			kmem_cache_free(cache, objects[i]);
 		KUNIT_EXPECT_LT(test, estimate.records, OBJECTS / 2);
-		add_run(&bytes, estimate.bytes, owner_bytes_error(&estimate));
+		add_estimate(&bytes, estimate.bytes, owner_bytes_error(&estimate));
 	}
-	expect_unbiased(test, "bytes", &bytes);
+	expect_unbiased_estimates(test, "bytes", &bytes);
 	/* sample=all tracks each object again. */
 	write_rule(test, "sample=all if cache == owner_kunit");
 	objects[0] = kmem_cache_alloc(cache, GFP_KERNEL);
-	KUNIT_EXPECT_NOT_NULL(test, record_of(objects[0]));
-	KUNIT_EXPECT_EQ(test, record_of(objects[0])->rate + 0, 0);
+	KUNIT_EXPECT_NOT_NULL(test, find_object_record(objects[0]));
+	KUNIT_EXPECT_EQ(test, find_object_record(objects[0])->rate + 0, 0);
 	kmem_cache_free(cache, objects[0]);
 	write_rule(test, "clear");
 	kmem_cache_destroy(cache);
@@ -235,26 +238,26 @@ static void test_objects(struct kunit *test)
 /* A slab without a sample gets no records. */
 static void test_slab_without_samples(struct kunit *test)
 {
-	struct kmem_cache *cache = make_cache(test, 0);
+	struct kmem_cache *cache = create_test_cache(test, 0);
 	void *object = kmem_cache_alloc(cache, GFP_KERNEL);
 	bool keeps_freed;
 
-	KUNIT_ASSERT_NOT_NULL(test, slab_records_of(object));
-	keeps_freed = freed_record_of(object);
+	KUNIT_ASSERT_NOT_NULL(test, find_slab_records(object));
+	keeps_freed = find_freed_record(object);
 	kmem_cache_free(cache, object);
 	kmem_cache_destroy(cache);
-	cache = make_cache(test, 0);
+	cache = create_test_cache(test, 0);
 	write_rule(test, "track=off if cache == owner_kunit");
 	object = kmem_cache_alloc(cache, GFP_KERNEL);
 	KUNIT_EXPECT_EQ(test, cache->owner_rate,
 			keeps_freed ? OWNER_RATE_ALL : OWNER_RATE_NEVER);
-	KUNIT_EXPECT_NULL(test, slab_records_of(object));
+	KUNIT_EXPECT_NULL(test, find_slab_records(object));
 	kmem_cache_free(cache, object);
 	/* A change of the rules takes effect at once. */
 	write_rule(test, "clear");
 	KUNIT_EXPECT_EQ(test, cache->owner_rate, OWNER_RATE_ALL);
 	object = kmem_cache_alloc(cache, GFP_KERNEL);
-	KUNIT_EXPECT_NOT_NULL(test, record_of(object));
+	KUNIT_EXPECT_NOT_NULL(test, find_object_record(object));
 	kmem_cache_free(cache, object);
 	kmem_cache_destroy(cache);
 }
@@ -270,7 +273,7 @@ static struct kunit_case owner_sample_cases[] = {
 
 static struct kunit_suite owner_sample_suite = {
 	.name = "owner_sample",
-	.init = owner_test_init,
+	.init = require_slab_owner,
 	.test_cases = owner_sample_cases,
 };
 

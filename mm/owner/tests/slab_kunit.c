@@ -12,14 +12,14 @@
 #include "plant.h"
 
 /**
- * struct found - objects of one cache that a cursor has found
+ * struct found_objects - what a cursor over slab objects has found in one cache
  * @objects: number of tracked objects
- * @from_plant: those of them whose chain contains plant()
- * @own_task: those of them that the current task has allocated
- * @own_bytes: requested bytes of @own_task
+ * @from_plant: those of them whose chain contains plant_object()
+ * @own_task: tracked objects that the current task has allocated
+ * @own_bytes: requested bytes of the objects that the current task has allocated
  * @youngest: time of the youngest record
  */
-struct found {
+struct found_objects {
 	unsigned int objects;
 	unsigned int from_plant;
 	unsigned int own_task;
@@ -27,19 +27,19 @@ struct found {
 	u32 youngest;
 };
 
-static noinline void *plant(struct kmem_cache *cache)
+static noinline void *plant_object(struct kmem_cache *cache)
 {
 	void *object = kmem_cache_alloc(cache, GFP_KERNEL);
 
-	/* Not a tail call: the chain must contain plant(). */
+	/* Prevent a tail call, so that plant_object() is in the call chain. */
 	barrier();
 	return object;
 }
 
-static struct found find_in_cache(const char *cache)
+static struct found_objects find_cache_objects(const char *cache)
 {
 	struct owner_object object;
-	struct found found = {};
+	struct found_objects found = {};
 	struct owner_cursor cursor = { .ops = &owner_slab_source };
 
 	owner_cursor_begin(&cursor);
@@ -50,7 +50,7 @@ static struct found find_in_cache(const char *cache)
 			continue;
 		found.objects++;
 		found.youngest = max(found.youngest, object.owner.time);
-		found.from_plant += passes(object.owner.stack, plant);
+		found.from_plant += chain_has_function(object.owner.stack, plant_object);
 		if (owner_task_fetch(object.owner.task, &task) &&
 		    task.pid == current->pid && task.tgid == current->tgid &&
 		    !strcmp(task.comm, current->comm)) {
@@ -64,14 +64,14 @@ static struct found find_in_cache(const char *cache)
 
 static void test_planted_is_found(struct kunit *test)
 {
-	struct kmem_cache *cache = make_cache(test, 0);
+	struct kmem_cache *cache = create_test_cache(test, 0);
 	void *objects[PLANTED];
-	struct found found;
+	struct found_objects found;
 	unsigned int i;
 
 	for (i = 0; i < PLANTED; i++)
-		objects[i] = plant(cache);
-	found = find_in_cache("owner_kunit");
+		objects[i] = plant_object(cache);
+	found = find_cache_objects("owner_kunit");
 	KUNIT_EXPECT_EQ(test, found.objects, PLANTED);
 	KUNIT_EXPECT_EQ(test, found.from_plant, PLANTED);
 	KUNIT_EXPECT_EQ(test, found.own_task, PLANTED);
@@ -80,31 +80,31 @@ static void test_planted_is_found(struct kunit *test)
 
 	for (i = 0; i < PLANTED; i += 2)
 		kmem_cache_free(cache, objects[i]);
-	found = find_in_cache("owner_kunit");
+	found = find_cache_objects("owner_kunit");
 	KUNIT_EXPECT_EQ(test, found.objects, PLANTED / 2);
 
 	for (i = 1; i < PLANTED; i += 2)
 		kmem_cache_free(cache, objects[i]);
-	found = find_in_cache("owner_kunit");
+	found = find_cache_objects("owner_kunit");
 	KUNIT_EXPECT_EQ(test, found.objects, 0);
 	kmem_cache_destroy(cache);
 }
 
 static void test_bulk_is_found(struct kunit *test)
 {
-	struct kmem_cache *cache = make_cache(test, 0);
+	struct kmem_cache *cache = create_test_cache(test, 0);
 	void *objects[PLANTED];
 
 	KUNIT_ASSERT_EQ(test, kmem_cache_alloc_bulk(cache, GFP_KERNEL, PLANTED, objects), PLANTED);
-	KUNIT_EXPECT_EQ(test, find_in_cache("owner_kunit").objects, PLANTED);
+	KUNIT_EXPECT_EQ(test, find_cache_objects("owner_kunit").objects, PLANTED);
 	/* Free out of order: SLUB then builds several detached freelists. */
 	swap(objects[0], objects[PLANTED - 1]);
 	kmem_cache_free_bulk(cache, PLANTED, objects);
-	KUNIT_EXPECT_EQ(test, find_in_cache("owner_kunit").objects, 0);
+	KUNIT_EXPECT_EQ(test, find_cache_objects("owner_kunit").objects, 0);
 	kmem_cache_destroy(cache);
 }
 
-static noinline void *plant_alone(struct kmem_cache *cache)
+static noinline void *plant_with_own_chain(struct kmem_cache *cache)
 {
 	void *object = kmem_cache_alloc(cache, GFP_KERNEL);
 
@@ -112,8 +112,11 @@ static noinline void *plant_alone(struct kmem_cache *cache)
 	return object;
 }
 
-/* Count the references to the chain of the cache's first object, without the cursor's. */
-static unsigned int count_references(const char *cache, struct owner_record *owner)
+/*
+ * Find the first tracked object of @cache and return how many references its call chain
+ * has, without the reference of the cursor. Store the object's record in @owner.
+ */
+static unsigned int count_chain_references(const char *cache, struct owner_record *owner)
 {
 	struct owner_object object;
 	unsigned int count = 0;
@@ -125,27 +128,27 @@ static unsigned int count_references(const char *cache, struct owner_record *own
 		if (strcmp(object.cache, cache))
 			continue;
 		*owner = object.owner;
-		/* The cursor holds one. */
+		/* Subtract the reference that the cursor holds. */
 		count = refcount_read(&__stack_depot_get_stack_record(owner->stack)->count) - 1;
 	}
 	owner_cursor_end(&cursor);
 	return count;
 }
 
-/* Each object holds one reference, which its free drops. */
+/* Each tracked object holds one reference to its call chain; free drops it. */
 static void test_handles_are_put_once(struct kunit *test)
 {
-	struct kmem_cache *cache = make_cache(test, 0);
+	struct kmem_cache *cache = create_test_cache(test, 0);
 	struct owner_record owner = {};
 	void *objects[PLANTED];
 	unsigned int i;
 
 	for (i = 0; i < PLANTED; i++)
-		objects[i] = plant_alone(cache);
-	KUNIT_EXPECT_EQ(test, count_references("owner_kunit", &owner), PLANTED);
+		objects[i] = plant_with_own_chain(cache);
+	KUNIT_EXPECT_EQ(test, count_chain_references("owner_kunit", &owner), PLANTED);
 	for (i = 1; i < PLANTED; i++)
 		kmem_cache_free(cache, objects[i]);
-	KUNIT_EXPECT_EQ(test, count_references("owner_kunit", &owner), 1);
+	KUNIT_EXPECT_EQ(test, count_chain_references("owner_kunit", &owner), 1);
 	kmem_cache_free(cache, objects[0]);
 	owner_cpu_caches_flush();
 	KUNIT_EXPECT_FALSE(test, stack_depot_get(owner.stack));
@@ -155,15 +158,15 @@ static void test_handles_are_put_once(struct kunit *test)
 /* A record has the requested size, not the size of the kmalloc cache. */
 static void test_requested_size(struct kunit *test)
 {
-	size_t before = find_in_cache("kmalloc-256").own_bytes;
+	size_t before = find_cache_objects("kmalloc-256").own_bytes;
 	void *object = kmalloc(PLANTED_SIZE, GFP_KERNEL);
 
 	KUNIT_ASSERT_NOT_NULL(test, object);
-	KUNIT_EXPECT_EQ(test, find_in_cache("kmalloc-256").own_bytes - before, PLANTED_SIZE);
+	KUNIT_EXPECT_EQ(test, find_cache_objects("kmalloc-256").own_bytes - before, PLANTED_SIZE);
 	kfree(object);
 }
 
-static noinline void *shrink(void *object, size_t size)
+static noinline void *shrink_in_place(void *object, size_t size)
 {
 	void *same = krealloc(object, size, GFP_KERNEL);
 
@@ -180,14 +183,14 @@ static void test_krealloc_in_place(struct kunit *test)
 	struct owner_cursor cursor = { .ops = &owner_slab_source };
 
 	KUNIT_ASSERT_NOT_NULL(test, object);
-	KUNIT_ASSERT_PTR_EQ(test, shrink(object, PLANTED_SIZE - 50), object);
+	KUNIT_ASSERT_PTR_EQ(test, shrink_in_place(object, PLANTED_SIZE - 50), object);
 	owner_cursor_begin(&cursor);
 	while (owner_cursor_next(&cursor, &found) > 0) {
 		if (found.address != object)
 			continue;
 		shrunk++;
 		KUNIT_EXPECT_EQ(test, found.size, PLANTED_SIZE - 50);
-		KUNIT_EXPECT_TRUE(test, passes(found.owner.stack, shrink));
+		KUNIT_EXPECT_TRUE(test, chain_has_function(found.owner.stack, shrink_in_place));
 	}
 	owner_cursor_end(&cursor);
 	KUNIT_EXPECT_EQ(test, shrunk, 1);
@@ -211,10 +214,13 @@ static void test_kmalloc_records_make_no_cycle(struct kunit *test)
 	kfree(object);
 }
 
-/* The records and the vector of extensions leave each other alone, in either order. */
-static void check_vector(struct kunit *test, bool vector_first)
+/*
+ * A slab can have owner records and a vector of struct slabobj_ext at once, whichever is
+ * allocated first, and each is found at its place.
+ */
+static void check_records_beside_vector(struct kunit *test, bool vector_first)
 {
-	struct kmem_cache *cache = make_cache(test, 0);
+	struct kmem_cache *cache = create_test_cache(test, 0);
 	void *object = kmem_cache_alloc(cache, GFP_KERNEL | (vector_first ? __GFP_NO_OBJ_EXT : 0));
 	struct slabobj_ext *vector;
 	struct slab *slab;
@@ -222,43 +228,43 @@ static void check_vector(struct kunit *test, bool vector_first)
 
 	KUNIT_ASSERT_NOT_NULL(test, object);
 	slab = virt_to_slab(object);
-	KUNIT_EXPECT_EQ(test, !slab_records_of(object), vector_first);
+	KUNIT_EXPECT_EQ(test, !find_slab_records(object), vector_first);
 	KUNIT_ASSERT_EQ(test, alloc_slab_obj_exts(slab, cache, GFP_KERNEL, false), 0);
 	vector = slab_obj_exts(slab);
 	KUNIT_EXPECT_NOT_NULL(test, vector);
 
 	other = kmem_cache_alloc(cache, GFP_KERNEL);
 	KUNIT_EXPECT_PTR_EQ(test, virt_to_slab(other), slab);
-	KUNIT_EXPECT_NOT_NULL(test, slab_records_of(object));
+	KUNIT_EXPECT_NOT_NULL(test, find_slab_records(object));
 	KUNIT_EXPECT_PTR_EQ(test, slab_obj_exts(slab), vector);
 	/* A second call finds the vector of the first call. */
 	KUNIT_EXPECT_EQ(test, alloc_slab_obj_exts(slab, cache, GFP_KERNEL, false), 0);
 	KUNIT_EXPECT_PTR_EQ(test, slab_obj_exts(slab), vector);
 
-	KUNIT_EXPECT_EQ(test, find_in_cache("owner_kunit").objects, vector_first ? 1 : 2);
+	KUNIT_EXPECT_EQ(test, find_cache_objects("owner_kunit").objects, vector_first ? 1 : 2);
 	kmem_cache_free(cache, object);
-	KUNIT_EXPECT_EQ(test, find_in_cache("owner_kunit").objects, 1);
+	KUNIT_EXPECT_EQ(test, find_cache_objects("owner_kunit").objects, 1);
 	kmem_cache_free(cache, other);
 	kmem_cache_destroy(cache);
 }
 
 static void test_owners_before_the_vector(struct kunit *test)
 {
-	check_vector(test, false);
+	check_records_beside_vector(test, false);
 }
 
 static void test_owners_after_the_vector(struct kunit *test)
 {
-	check_vector(test, true);
+	check_records_beside_vector(test, true);
 }
 
 /* Objects of a cache with SLAB_NOLEAKTRACE are not tracked. */
 static void test_untracked(struct kunit *test)
 {
-	struct kmem_cache *cache = make_cache(test, SLAB_NOLEAKTRACE);
-	void *object = plant(cache);
+	struct kmem_cache *cache = create_test_cache(test, SLAB_NOLEAKTRACE);
+	void *object = plant_object(cache);
 
-	KUNIT_EXPECT_NULL(test, slab_records_of(object));
+	KUNIT_EXPECT_NULL(test, find_slab_records(object));
 	kmem_cache_free(cache, object);
 	kmem_cache_destroy(cache);
 }
@@ -273,20 +279,21 @@ static int write_rules(const char *text)
 /* A rule's depth is the number of frames of a chain. */
 static void test_depth(struct kunit *test)
 {
-	struct kmem_cache *cache = make_cache(test, 0);
+	struct kmem_cache *cache = create_test_cache(test, 0);
 	unsigned long *entries;
 	void *object;
 
 	KUNIT_ASSERT_EQ(test, write_rules("depth=3 if cache == owner_kunit"), 0);
-	object = plant(cache);
-	KUNIT_EXPECT_EQ(test, stack_depot_fetch(record_of(object)->stack, &entries), 3);
-	KUNIT_EXPECT_TRUE(test, passes(record_of(object)->stack, plant));
+	object = plant_object(cache);
+	KUNIT_EXPECT_EQ(test, stack_depot_fetch(find_object_record(object)->stack, &entries), 3);
+	KUNIT_EXPECT_TRUE(test, chain_has_function(find_object_record(object)->stack,
+						   plant_object));
 	KUNIT_EXPECT_EQ(test, write_rules("clear"), 0);
 	kmem_cache_free(cache, object);
 	kmem_cache_destroy(cache);
 }
 
-static noinline char *plant_copy(void)
+static noinline char *plant_string_copy(void)
 {
 	char *copy = kstrdup("owner_kunit", GFP_KERNEL);
 
@@ -296,28 +303,28 @@ static noinline char *plant_copy(void)
 
 static void expect_one_frame(struct kunit *test, void *object, void *planter)
 {
-	depot_stack_handle_t stack = record_of(object)->stack;
+	depot_stack_handle_t stack = find_object_record(object)->stack;
 	unsigned long *entries;
 
 	KUNIT_EXPECT_EQ(test, stack_depot_fetch(stack, &entries), 1);
-	KUNIT_EXPECT_TRUE(test, passes(stack, planter));
+	KUNIT_EXPECT_TRUE(test, chain_has_function(stack, planter));
 }
 
-/* At depth 1 the frame is the caller of the allocator, also when it comes from the CPU cache. */
+/* At depth 1 the frame is the caller of the allocator, also if the CPU cache has the chain. */
 static void test_depth_of_one(struct kunit *test)
 {
-	struct kmem_cache *cache = make_cache(test, 0);
+	struct kmem_cache *cache = create_test_cache(test, 0);
 	unsigned int i;
 
 	KUNIT_ASSERT_EQ(test, write_rules("depth=1"), 0);
 	for (i = 0; i < 4; i++) {
-		void *object = plant_alone(cache);
-		char *copy = plant_copy();
+		void *object = plant_with_own_chain(cache);
+		char *copy = plant_string_copy();
 
 		KUNIT_ASSERT_NOT_NULL(test, object);
 		KUNIT_ASSERT_NOT_NULL(test, copy);
-		expect_one_frame(test, object, plant_alone);
-		expect_one_frame(test, copy, plant_copy);
+		expect_one_frame(test, object, plant_with_own_chain);
+		expect_one_frame(test, copy, plant_string_copy);
 		kmem_cache_free(cache, object);
 		kfree(copy);
 	}
@@ -328,24 +335,24 @@ static void test_depth_of_one(struct kunit *test)
 /* With track=off, tracked objects keep their records until free; new ones are not tracked. */
 static void test_switched_off(struct kunit *test)
 {
-	struct kmem_cache *cache = make_cache(test, 0);
-	void *before = plant(cache), *after;
+	struct kmem_cache *cache = create_test_cache(test, 0);
+	void *before = plant_object(cache), *after;
 
 	KUNIT_ASSERT_EQ(test, write_rules("track=off"), 0);
-	after = plant(cache);
-	KUNIT_EXPECT_EQ(test, find_in_cache("owner_kunit").objects, 1);
+	after = plant_object(cache);
+	KUNIT_EXPECT_EQ(test, find_cache_objects("owner_kunit").objects, 1);
 	kmem_cache_free(cache, before);
-	KUNIT_EXPECT_EQ(test, find_in_cache("owner_kunit").objects, 0);
+	KUNIT_EXPECT_EQ(test, find_cache_objects("owner_kunit").objects, 0);
 	/* This object reuses the slot of a tracked one. */
-	before = plant(cache);
-	KUNIT_EXPECT_EQ(test, find_in_cache("owner_kunit").objects, 0);
+	before = plant_object(cache);
+	KUNIT_EXPECT_EQ(test, find_cache_objects("owner_kunit").objects, 0);
 	KUNIT_ASSERT_EQ(test, write_rules("clear"), 0);
 	kmem_cache_free(cache, before);
 	kmem_cache_free(cache, after);
 	kmem_cache_destroy(cache);
 }
 
-static noinline void free_planted(struct kmem_cache *cache, void *object)
+static noinline void free_planted_object(struct kmem_cache *cache, void *object)
 {
 	kmem_cache_free(cache, object);
 	barrier();
@@ -354,28 +361,28 @@ static noinline void free_planted(struct kmem_cache *cache, void *object)
 /* With free=on, the record of a free lasts until the slot is reused. */
 static void test_free_owner(struct kunit *test)
 {
-	struct kmem_cache *cache = make_cache(test, 0);
+	struct kmem_cache *cache = create_test_cache(test, 0);
 	struct owner_slab_records *records;
 	struct owner_record freed;
 	void *object, *neighbour;
 
 	KUNIT_ASSERT_EQ(test, write_rules("free=on if cache == owner_kunit"), 0);
-	object = plant(cache);
-	records = slab_records_of(object);
+	object = plant_object(cache);
+	records = find_slab_records(object);
 	KUNIT_ASSERT_NOT_NULL(test, records);
-	KUNIT_ASSERT_NOT_NULL(test, freed_record_of(object));
-	KUNIT_EXPECT_EQ(test, freed_record_of(object)->handle_pair, 0);
-	/* A second object, so that the slab is not freed. */
-	neighbour = plant(cache);
-	free_planted(cache, object);
-	freed = *freed_record_of(object);
-	KUNIT_EXPECT_TRUE(test, passes(freed.stack, free_planted));
-	KUNIT_EXPECT_FALSE(test, passes(freed.stack, plant));
+	KUNIT_ASSERT_NOT_NULL(test, find_freed_record(object));
+	KUNIT_EXPECT_EQ(test, find_freed_record(object)->handle_pair, 0);
+	/* Allocate a second object of the slab, so that freeing the first keeps the slab. */
+	neighbour = plant_object(cache);
+	free_planted_object(cache, object);
+	freed = *find_freed_record(object);
+	KUNIT_EXPECT_TRUE(test, chain_has_function(freed.stack, free_planted_object));
+	KUNIT_EXPECT_FALSE(test, chain_has_function(freed.stack, plant_object));
 	KUNIT_EXPECT_EQ(test, (size_t)freed.size, PLANTED_SIZE);
-	KUNIT_EXPECT_EQ(test, records->record[index_of(object)].handle_pair, 0);
-	/* With KASAN, this is another slot: freed ones are in quarantine. */
-	object = plant(cache);
-	KUNIT_EXPECT_EQ(test, freed_record_of(object)->handle_pair, 0);
+	KUNIT_EXPECT_EQ(test, records->record[get_object_index(object)].handle_pair, 0);
+	/* With KASAN this object is in another slot, since freed slots are in quarantine. */
+	object = plant_object(cache);
+	KUNIT_EXPECT_EQ(test, find_freed_record(object)->handle_pair, 0);
 	kmem_cache_free(cache, object);
 	kmem_cache_free(cache, neighbour);
 	KUNIT_EXPECT_EQ(test, write_rules("clear"), 0);
@@ -385,34 +392,35 @@ static void test_free_owner(struct kunit *test)
 /* A free is recorded if the rule had free=on when the object was allocated. */
 static void test_free_by_rule(struct kunit *test)
 {
-	struct kmem_cache *cache = make_cache(test, 0);
+	struct kmem_cache *cache = create_test_cache(test, 0);
 	void *before, *with[2], *after;
 	unsigned int i;
 
 	KUNIT_ASSERT_EQ(test, write_rules("free=off if cache == owner_kunit"), 0);
-	before = plant(cache);
-	KUNIT_EXPECT_NULL(test, freed_record_of(before));
+	before = plant_object(cache);
+	KUNIT_EXPECT_NULL(test, find_freed_record(before));
 	KUNIT_ASSERT_EQ(test, write_rules("free=on if cache == owner_kunit"), 0);
-	with[0] = plant(cache);
-	with[1] = plant(cache);
-	KUNIT_ASSERT_PTR_EQ(test, slab_records_of(with[0]), slab_records_of(before));
+	with[0] = plant_object(cache);
+	with[1] = plant_object(cache);
+	KUNIT_ASSERT_PTR_EQ(test, find_slab_records(with[0]), find_slab_records(before));
 	KUNIT_ASSERT_EQ(test, write_rules("free=off if cache == owner_kunit"), 0);
-	after = plant(cache);
-	free_planted(cache, before);
-	KUNIT_EXPECT_EQ(test, freed_record_of(before)->handle_pair, 0);
+	after = plant_object(cache);
+	free_planted_object(cache, before);
+	KUNIT_EXPECT_EQ(test, find_freed_record(before)->handle_pair, 0);
 	for (i = 0; i < ARRAY_SIZE(with); i++) {
-		free_planted(cache, with[i]);
-		KUNIT_EXPECT_TRUE(test, passes(freed_record_of(with[i])->stack, free_planted));
+		free_planted_object(cache, with[i]);
+		KUNIT_EXPECT_TRUE(test, chain_has_function(find_freed_record(with[i])->stack,
+							   free_planted_object));
 	}
 
 	/* Reuse of the slot drops the record of the free, even if the new object is untracked. */
 	KUNIT_ASSERT_EQ(test, write_rules("track=off if cache == owner_kunit"), 0);
 	for (i = 0; i < ARRAY_SIZE(with); i++) {
-		with[i] = plant(cache);
-		KUNIT_EXPECT_EQ(test, freed_record_of(with[i])->handle_pair, 0);
+		with[i] = plant_object(cache);
+		KUNIT_EXPECT_EQ(test, find_freed_record(with[i])->handle_pair, 0);
 	}
-	free_planted(cache, with[0]);
-	KUNIT_EXPECT_EQ(test, freed_record_of(with[0])->handle_pair, 0);
+	free_planted_object(cache, with[0]);
+	KUNIT_EXPECT_EQ(test, find_freed_record(with[0])->handle_pair, 0);
 	kmem_cache_free(cache, with[1]);
 	kmem_cache_free(cache, after);
 	KUNIT_EXPECT_EQ(test, write_rules("clear"), 0);
@@ -422,9 +430,9 @@ static void test_free_by_rule(struct kunit *test)
 /* Freeing a slab drops the references of its records. */
 static void test_slab_goes(struct kunit *test)
 {
-	struct kmem_cache *cache = make_cache(test, 0);
-	void *object = plant_alone(cache);
-	struct owner_record *record = record_of(object);
+	struct kmem_cache *cache = create_test_cache(test, 0);
+	void *object = plant_with_own_chain(cache);
+	struct owner_record *record = find_object_record(object);
 	struct owner_record copy;
 
 	KUNIT_ASSERT_NOT_NULL(test, record);
@@ -460,7 +468,7 @@ static struct kunit_case owner_slab_cases[] = {
 
 static struct kunit_suite owner_slab_suite = {
 	.name = "owner_slab",
-	.init = owner_test_init,
+	.init = require_slab_owner,
 	.test_cases = owner_slab_cases,
 };
 

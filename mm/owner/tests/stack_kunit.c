@@ -10,7 +10,7 @@
 #include "../capture.h"
 #include "plant.h"
 
-/* Capture as an allocator's hook does. */
+/* Capture the stack as a hook in an allocator does. */
 static noinline depot_stack_handle_t capture_in_hook(void)
 {
 	depot_stack_handle_t handle = 0;
@@ -26,7 +26,7 @@ static noinline depot_stack_handle_t capture_in_hook(void)
 	return handle;
 }
 
-static noinline depot_stack_handle_t capture(void)
+static noinline depot_stack_handle_t capture_stack(void)
 {
 	depot_stack_handle_t handle = capture_in_hook();
 
@@ -34,9 +34,9 @@ static noinline depot_stack_handle_t capture(void)
 	return handle;
 }
 
-static noinline depot_stack_handle_t capture_deeper(void)
+static noinline depot_stack_handle_t capture_deeper_stack(void)
 {
-	depot_stack_handle_t handle = capture();
+	depot_stack_handle_t handle = capture_stack();
 
 	barrier();
 	return handle;
@@ -51,19 +51,19 @@ static void test_chain(struct kunit *test)
 	/* An unrolled loop would have several call sites, and several chains. */
 	OPTIMIZER_HIDE_VAR(times);
 	for (i = 0; i < times; i++) {
-		handle = capture();
+		handle = capture_stack();
 		KUNIT_ASSERT_NE(test, handle, 0);
-		KUNIT_EXPECT_TRUE(test, passes(handle, capture));
-		KUNIT_EXPECT_TRUE(test, passes(handle, test_chain));
+		KUNIT_EXPECT_TRUE(test, chain_has_function(handle, capture_stack));
+		KUNIT_EXPECT_TRUE(test, chain_has_function(handle, test_chain));
 		if (i)
 			KUNIT_EXPECT_EQ(test, handle, first);
 		first = handle;
 	}
-	handle = capture_deeper();
+	handle = capture_deeper_stack();
 	KUNIT_EXPECT_NE(test, handle, first);
-	KUNIT_EXPECT_TRUE(test, passes(handle, capture_deeper));
+	KUNIT_EXPECT_TRUE(test, chain_has_function(handle, capture_deeper_stack));
 	stack_depot_put(handle);
-	/* Each capture has returned a reference. */
+	/* Put the reference that each capture has returned. */
 	stack_depot_put(first);
 	stack_depot_put(first);
 	KUNIT_EXPECT_TRUE(test, stack_depot_get(first));
@@ -73,38 +73,43 @@ static void test_chain(struct kunit *test)
 	KUNIT_EXPECT_FALSE(test, stack_depot_get(first));
 }
 
-/* Two chains that differ in one return address only: equal stack depth, equal caller. */
-static noinline depot_stack_handle_t capture_by_one(void)
+/*
+ * This function and capture_from_second_site() give chains that differ in one return
+ * address only: stack depth and caller are equal.
+ */
+static noinline depot_stack_handle_t capture_from_first_site(void)
 {
-	depot_stack_handle_t handle = capture();
+	depot_stack_handle_t handle = capture_stack();
 
 	barrier();
 	return handle;
 }
 
-static noinline depot_stack_handle_t capture_by_other(void)
+static noinline depot_stack_handle_t capture_from_second_site(void)
 {
-	depot_stack_handle_t handle = capture();
+	depot_stack_handle_t handle = capture_stack();
 
 	barrier();
 	return handle;
 }
 
-/* A chain is not recognized as a similar one. */
+/* The fast path does not take a chain for another one that differs in one return address. */
 static void test_chains_alike(struct kunit *test)
 {
-	depot_stack_handle_t (*ways[])(void) = { capture_by_one, capture_by_other };
+	depot_stack_handle_t (*ways[])(void) = {
+		capture_from_first_site, capture_from_second_site,
+	};
 	depot_stack_handle_t handles[2] = {};
 	unsigned int i, j;
 
 	for (i = 0; i < 200; i++) {
 		for (j = 0; j < ARRAY_SIZE(ways); j++) {
-			/* One call site for both chains; take each eight times in turn. */
+			/* Call both functions from one call site, each eight times in turn. */
 			unsigned int way = (j + i / 8) % 2;
 			depot_stack_handle_t handle = ways[way]();
 
-			KUNIT_ASSERT_TRUE(test, passes(handle, ways[way]));
-			KUNIT_ASSERT_FALSE(test, passes(handle, ways[!way]));
+			KUNIT_ASSERT_TRUE(test, chain_has_function(handle, ways[way]));
+			KUNIT_ASSERT_FALSE(test, chain_has_function(handle, ways[!way]));
 			if (handles[way])
 				KUNIT_ASSERT_EQ(test, handle, handles[way]);
 			handles[way] = handle;
@@ -176,13 +181,13 @@ static void test_task(struct kunit *test)
 
 static depot_stack_handle_t gone_task;
 
-static int capture_and_exit(void *done)
+static int capture_task_and_exit(void *done)
 {
 	gone_task = capture_task();
 	kthread_complete_and_exit(done, 0);
 }
 
-/* The record of a task that has exited, whose name has the maximum length. */
+/* A task's pid, tgid and name of maximum length can be read after the task has exited. */
 static void test_task_has_gone(struct kunit *test)
 {
 	DECLARE_COMPLETION_ONSTACK(done);
@@ -190,7 +195,7 @@ static void test_task_has_gone(struct kunit *test)
 	struct owner_task task;
 	pid_t pid;
 
-	thread = kthread_create(capture_and_exit, &done, "fifteen-letters");
+	thread = kthread_create(capture_task_and_exit, &done, "fifteen-letters");
 	KUNIT_ASSERT_FALSE(test, IS_ERR(thread));
 	pid = thread->pid;
 	wake_up_process(thread);
@@ -214,7 +219,7 @@ static struct kunit_case owner_stack_cases[] = {
 
 static struct kunit_suite owner_stack_suite = {
 	.name = "owner_stack",
-	.init = owner_test_init,
+	.init = require_slab_owner,
 	.test_cases = owner_stack_cases,
 };
 

@@ -72,7 +72,7 @@ static noinline void compare_walks(void)
 	}
 }
 
-static void reset_result(void)
+static void reset_comparison(void)
 {
 	struct owner_unwind_counts counts;
 
@@ -81,7 +81,7 @@ static void reset_result(void)
 	result.slow = counts.slow;
 }
 
-static void expect_same(struct kunit *test, unsigned int calls)
+static void expect_equal_chains(struct kunit *test, unsigned int calls)
 {
 	unsigned int i;
 
@@ -95,55 +95,55 @@ static void expect_same(struct kunit *test, unsigned int calls)
 			   (void *)(i < result.their_count ? result.theirs[i] : 0));
 }
 
-/* The chains are equal, and the kernel's unwinder was not needed: by nobody else either. */
-static void expect_fast(struct kunit *test, unsigned int calls)
+/* Check that all chains were equal, and that no walk fell back to the kernel's unwinder. */
+static void expect_fast_walks(struct kunit *test, unsigned int calls)
 {
 	struct owner_unwind_counts counts;
 
-	expect_same(test, calls);
+	expect_equal_chains(test, calls);
 	owner_unwind_read_counts(&counts);
 	KUNIT_EXPECT_EQ(test, counts.slow, result.slow);
 }
 
 static void test_process(struct kunit *test)
 {
-	reset_result();
+	reset_comparison();
 	compare_walks();
-	expect_fast(test, 1);
+	expect_fast_walks(test, 1);
 	KUNIT_EXPECT_GT(test, result.longest, 3);
 }
 
-/* Chains with each kind of frame, in each order. */
-static void call_through(unsigned int kinds, unsigned int frames);
+/* Build a call chain of @frames frames; the bits of @kinds choose the kind of each frame. */
+static void call_through_frames(unsigned int kinds, unsigned int frames);
 
-static noinline void through_ordinary(unsigned int kinds, unsigned int frames)
+static noinline void call_through_ordinary_frame(unsigned int kinds, unsigned int frames)
 {
-	call_through(kinds, frames);
+	call_through_frames(kinds, frames);
 	barrier();
 }
 
-/* A frame of variable size: only BP tells where the caller's frame is. */
-static noinline void through_varying(unsigned int kinds, unsigned int frames)
+/* Call through a frame of variable size: only BP tells where the caller's frame is. */
+static noinline void call_through_varying_frame(unsigned int kinds, unsigned int frames)
 {
 	char *space = __builtin_alloca(16 * (1 + kinds % 7));
 
 	barrier_data(space);
-	call_through(kinds, frames);
+	call_through_frames(kinds, frames);
 	barrier_data(space);
 }
 
-/* A frame that realigns the stack. */
-static noinline void through_realigned(unsigned int kinds, unsigned int frames)
+/* Call through a frame that realigns the stack. */
+static noinline void call_through_realigned_frame(unsigned int kinds, unsigned int frames)
 {
 	char space[64] __aligned(64);
 
 	barrier_data(space);
-	call_through(kinds, frames);
+	call_through_frames(kinds, frames);
 	barrier_data(space);
 }
 
-/* Enough variables to use all registers, also BP. */
-static noinline void through_crowded(unsigned int kinds, unsigned int frames)
+/* Call through a frame whose variables use all registers, also BP. */
+static noinline void call_through_crowded_frame(unsigned int kinds, unsigned int frames)
 {
 	unsigned long a = kinds, b = frames, c = a + b, d = a ^ b, e = a * 3, f = b * 5;
 
@@ -151,7 +151,7 @@ static noinline void through_crowded(unsigned int kinds, unsigned int frames)
 	OPTIMIZER_HIDE_VAR(d);
 	OPTIMIZER_HIDE_VAR(e);
 	OPTIMIZER_HIDE_VAR(f);
-	call_through(kinds, frames);
+	call_through_frames(kinds, frames);
 	OPTIMIZER_HIDE_VAR(a);
 	OPTIMIZER_HIDE_VAR(b);
 	OPTIMIZER_HIDE_VAR(c);
@@ -160,18 +160,18 @@ static noinline void through_crowded(unsigned int kinds, unsigned int frames)
 	OPTIMIZER_HIDE_VAR(f);
 }
 
-static noinline void call_through(unsigned int kinds, unsigned int frames)
+static noinline void call_through_frames(unsigned int kinds, unsigned int frames)
 {
 	if (!frames)
 		compare_walks();
 	else if (kinds % 4 == 0)
-		through_ordinary(kinds / 4, frames - 1);
+		call_through_ordinary_frame(kinds / 4, frames - 1);
 	else if (kinds % 4 == 1)
-		through_varying(kinds / 4, frames - 1);
+		call_through_varying_frame(kinds / 4, frames - 1);
 	else if (kinds % 4 == 2)
-		through_realigned(kinds / 4, frames - 1);
+		call_through_realigned_frame(kinds / 4, frames - 1);
 	else
-		through_crowded(kinds / 4, frames - 1);
+		call_through_crowded_frame(kinds / 4, frames - 1);
 	barrier();
 }
 
@@ -179,10 +179,10 @@ static void test_kinds_of_frames(struct kunit *test)
 {
 	unsigned int kinds;
 
-	reset_result();
+	reset_comparison();
 	for (kinds = 0; kinds < 4 * 4 * 4 * 4; kinds++)
-		call_through(kinds, 4);
-	expect_fast(test, 4 * 4 * 4 * 4);
+		call_through_frames(kinds, 4);
+	expect_fast_walks(test, 4 * 4 * 4 * 4);
 }
 
 static void compare_from_constructor(void *object)
@@ -190,19 +190,19 @@ static void compare_from_constructor(void *object)
 	compare_walks();
 }
 
-/* A chain through the allocator, whose frames GCC realigns. */
+/* Walk a chain through the allocator, whose frames GCC realigns. */
 static void test_allocator_frames(struct kunit *test)
 {
 	struct kmem_cache *cache;
 	void *object;
 
-	reset_result();
+	reset_comparison();
 	cache = kmem_cache_create("owner_unwind", 512, 0, SLAB_NO_MERGE, compare_from_constructor);
 	KUNIT_ASSERT_NOT_NULL(test, cache);
 	object = kmem_cache_alloc(cache, GFP_KERNEL);
 	KUNIT_EXPECT_NOT_NULL(test, object);
 	KUNIT_EXPECT_GT(test, result.calls, 0);
-	expect_fast(test, result.calls);
+	expect_fast_walks(test, result.calls);
 	kmem_cache_free(cache, object);
 	kmem_cache_destroy(cache);
 }
@@ -220,10 +220,10 @@ static void test_recursion(struct kunit *test)
 {
 	unsigned int i;
 
-	reset_result();
+	reset_comparison();
 	for (i = 0; i < 64; i++)
 		recurse_and_compare(i);
-	expect_fast(test, 64);
+	expect_fast_walks(test, 64);
 	KUNIT_EXPECT_EQ(test, result.longest, OWNER_DEPTH_MAX);
 }
 
@@ -236,12 +236,12 @@ static void test_work(struct kunit *test)
 {
 	struct work_struct work;
 
-	reset_result();
+	reset_comparison();
 	INIT_WORK_ONSTACK(&work, compare_from_work);
 	schedule_work(&work);
 	flush_work(&work);
 	destroy_work_on_stack(&work);
-	expect_fast(test, 1);
+	expect_fast_walks(test, 1);
 }
 
 static int compare_from_thread(void *done)
@@ -256,11 +256,11 @@ static void test_kthread(struct kunit *test)
 	DECLARE_COMPLETION_ONSTACK(done);
 	struct task_struct *thread;
 
-	reset_result();
+	reset_comparison();
 	thread = kthread_run(compare_from_thread, &done, "owner_unwind");
 	KUNIT_ASSERT_NOT_ERR_OR_NULL(test, thread);
 	wait_for_completion(&done);
-	expect_fast(test, 1);
+	expect_fast_walks(test, 1);
 }
 
 static void compare_from_timer(struct timer_list *timer)
@@ -273,15 +273,15 @@ static void test_timer(struct kunit *test)
 	struct timer_list timer;
 	unsigned int i;
 
-	reset_result();
+	reset_comparison();
 	timer_setup_on_stack(&timer, compare_from_timer, 0);
 	mod_timer(&timer, jiffies + 1);
-	/* The timer most likely interrupts this loop. */
+	/* Spin, so that the timer interrupts this loop. */
 	for (i = 0; i < 5000 && !READ_ONCE(result.calls); i++)
 		mdelay(1);
 	timer_delete_sync(&timer);
 	destroy_timer_on_stack(&timer);
-	expect_fast(test, 1);
+	expect_fast_walks(test, 1);
 }
 
 static void compare_from_tasklet(struct tasklet_struct *tasklet)
@@ -289,18 +289,18 @@ static void compare_from_tasklet(struct tasklet_struct *tasklet)
 	compare_walks();
 }
 
-/* A softirq that local_bh_enable() runs: called by a task, on the stack of interrupts. */
+/* Walk from a softirq that local_bh_enable() runs: a task calls it on the interrupt stack. */
 static void test_softirq(struct kunit *test)
 {
 	struct tasklet_struct tasklet;
 
-	reset_result();
+	reset_comparison();
 	tasklet_setup(&tasklet, compare_from_tasklet);
 	local_bh_disable();
 	tasklet_schedule(&tasklet);
 	local_bh_enable();
 	tasklet_kill(&tasklet);
-	expect_fast(test, 1);
+	expect_fast_walks(test, 1);
 }
 
 static void compare_from_irq(struct irq_work *work)
@@ -312,32 +312,32 @@ static void test_hardirq(struct kunit *test)
 {
 	struct irq_work work = IRQ_WORK_INIT_HARD(compare_from_irq);
 
-	reset_result();
+	reset_comparison();
 	irq_work_queue(&work);
 	irq_work_sync(&work);
-	expect_fast(test, 1);
+	expect_fast_walks(test, 1);
 }
 
 static struct irq_work irq_on_softirq = IRQ_WORK_INIT_HARD(compare_from_irq);
 
-static void queue_irq(struct tasklet_struct *tasklet)
+static void queue_irq_work(struct tasklet_struct *tasklet)
 {
 	irq_work_queue(&irq_on_softirq);
 }
 
-/* An interrupt of a softirq runs on the same stack. */
+/* Walk from an interrupt of a softirq: both run on the interrupt stack. */
 static void test_hardirq_on_softirq(struct kunit *test)
 {
 	struct tasklet_struct tasklet;
 
-	reset_result();
-	tasklet_setup(&tasklet, queue_irq);
+	reset_comparison();
+	tasklet_setup(&tasklet, queue_irq_work);
 	local_bh_disable();
 	tasklet_schedule(&tasklet);
 	local_bh_enable();
 	tasklet_kill(&tasklet);
 	irq_work_sync(&irq_on_softirq);
-	expect_fast(test, 1);
+	expect_fast_walks(test, 1);
 }
 
 static void compare_from_ipi(void *unused)
@@ -353,14 +353,14 @@ static void test_ipi(struct kunit *test)
 		put_cpu();
 		kunit_skip(test, "needs two CPUs");
 	}
-	reset_result();
+	reset_comparison();
 	smp_call_function_single(cpu, compare_from_ipi, NULL, true);
 	put_cpu();
-	expect_fast(test, 1);
+	expect_fast_walks(test, 1);
 }
 
 #ifdef CONFIG_KRETPROBES
-static int nothing(struct kretprobe_instance *instance, struct pt_regs *regs)
+static int ignore_probe_entry(struct kretprobe_instance *instance, struct pt_regs *regs)
 {
 	return 0;
 }
@@ -376,16 +376,16 @@ static void test_kretprobe(struct kunit *test)
 {
 	struct kretprobe probe = {
 		.kp.symbol_name = "recurse_and_compare",
-		.handler = nothing,
+		.handler = ignore_probe_entry,
 		.maxactive = 64,
 	};
 
-	reset_result();
+	reset_comparison();
 	recurse_and_compare(3);
 	KUNIT_ASSERT_EQ(test, register_kretprobe(&probe), 0);
 	recurse_and_compare(3);
 	unregister_kretprobe(&probe);
-	expect_same(test, 2);
+	expect_equal_chains(test, 2);
 	KUNIT_EXPECT_GT(test, result.longest, 4);
 }
 
@@ -398,11 +398,11 @@ static void test_kretprobe_handler(struct kunit *test)
 		.maxactive = 64,
 	};
 
-	reset_result();
+	reset_comparison();
 	KUNIT_ASSERT_EQ(test, register_kretprobe(&probe), 0);
 	recurse_and_compare(0);
 	unregister_kretprobe(&probe);
-	expect_same(test, 2);
+	expect_equal_chains(test, 2);
 }
 
 static int compare_on_entry(struct kprobe *kprobe, struct pt_regs *regs)
@@ -418,15 +418,15 @@ static void test_kprobe_handler(struct kunit *test)
 		.pre_handler = compare_on_entry,
 	};
 
-	reset_result();
+	reset_comparison();
 	KUNIT_ASSERT_EQ(test, register_kprobe(&probe), 0);
 	recurse_and_compare(0);
 	unregister_kprobe(&probe);
-	expect_same(test, 2);
+	expect_equal_chains(test, 2);
 }
 #endif /* CONFIG_KRETPROBES */
 
-static noinline char *copy_from_here(const char *string)
+static noinline char *copy_string_from_here(const char *string)
 {
 	char *copy = kstrdup(string, GFP_KERNEL);
 
@@ -440,7 +440,7 @@ static void test_allocators_are_left_out(struct kunit *test)
 	KUNIT_EXPECT_TRUE(test, owner_is_allocator((unsigned long)kstrdup + 8));
 	KUNIT_EXPECT_TRUE(test, owner_is_allocator((unsigned long)__kmalloc_noprof + 8));
 	KUNIT_EXPECT_FALSE(test, owner_is_allocator((unsigned long)kfree + 8));
-	KUNIT_EXPECT_FALSE(test, owner_is_allocator((unsigned long)copy_from_here + 8));
+	KUNIT_EXPECT_FALSE(test, owner_is_allocator((unsigned long)copy_string_from_here + 8));
 }
 
 /* Walks that interrupt one another get different buffers, until none is left. */
@@ -470,7 +470,7 @@ static void test_room(struct kunit *test)
 /* Maximum depth. get_cycles() counts instructions in a guest that runs with -icount. */
 #define COST_DEPTH	16
 
-static noinline void measure(struct kunit *test, unsigned int depth)
+static noinline void measure_unwind(struct kunit *test, unsigned int depth)
 {
 	unsigned long entries[COST_DEPTH + 1];
 	u64 fast = U64_MAX, slow = U64_MAX, nothing = U64_MAX, began;
@@ -480,7 +480,7 @@ static noinline void measure(struct kunit *test, unsigned int depth)
 	for (i = 0; i < 8; i++) {
 		local_irq_disable();
 		began = get_cycles();
-		nothing = min(nothing, get_cycles() - began);
+		nothing = min(ignore_probe_entry, get_cycles() - began);
 		began = get_cycles();
 		count = owner_unwind(entries, depth, caller);
 		fast = min(fast, get_cycles() - began);
@@ -498,19 +498,19 @@ static noinline void measure(struct kunit *test, unsigned int depth)
 	KUNIT_EXPECT_LT(test, fast, slow);
 }
 
-static noinline void measure_deeper(struct kunit *test, unsigned int frames)
+static noinline void measure_below_frames(struct kunit *test, unsigned int frames)
 {
 	if (frames)
-		measure_deeper(test, frames - 1);
+		measure_below_frames(test, frames - 1);
 	else
 		for (unsigned int depth = 1; depth <= COST_DEPTH; depth *= 2)
-			measure(test, depth);
+			measure_unwind(test, depth);
 	barrier();
 }
 
 static void test_cost(struct kunit *test)
 {
-	measure_deeper(test, COST_DEPTH);
+	measure_below_frames(test, COST_DEPTH);
 }
 #endif
 

@@ -12,7 +12,7 @@
 #include "../walk_slab.h"
 #include "plant.h"
 
-static noinline void *plant(struct kmem_cache *cache, gfp_t flags)
+static noinline void *plant_object(struct kmem_cache *cache, gfp_t flags)
 {
 	void *object = kmem_cache_alloc(cache, GFP_KERNEL | flags);
 
@@ -21,8 +21,8 @@ static noinline void *plant(struct kmem_cache *cache, gfp_t flags)
 	return object;
 }
 
-/* Sum up the usage of all slabs of a cache. */
-static struct owner_slab_usage sum_slabs(struct kmem_cache *cache)
+/* Sum up used objects and records of all slabs of @cache, as owner/caches does. */
+static struct owner_slab_usage sum_cache_slabs(struct kmem_cache *cache)
 {
 	struct owner_slab_usage slab, all = {};
 	struct owner_cursor cursor = { .ops = &owner_slab_source };
@@ -46,20 +46,20 @@ static struct owner_slab_usage sum_slabs(struct kmem_cache *cache)
  */
 static void test_slabs_are_counted(struct kunit *test)
 {
-	struct kmem_cache *cache = make_cache(test, 0);
+	struct kmem_cache *cache = create_test_cache(test, 0);
 	void *objects[PLANTED], *untracked;
 	struct owner_slab_usage found;
 	unsigned int i;
 
 	for (i = 0; i < PLANTED; i++) {
-		objects[i] = plant(cache, 0);
-		found = sum_slabs(cache);
+		objects[i] = plant_object(cache, 0);
+		found = sum_cache_slabs(cache);
 		KUNIT_EXPECT_EQ(test, found.allocated, i + 1);
 		KUNIT_EXPECT_EQ(test, found.tracked, i + 1);
 		KUNIT_EXPECT_EQ(test, found.requested, (i + 1) * PLANTED_SIZE);
 	}
-	untracked = plant(cache, __GFP_NO_OBJ_EXT);
-	found = sum_slabs(cache);
+	untracked = plant_object(cache, __GFP_NO_OBJ_EXT);
+	found = sum_cache_slabs(cache);
 	KUNIT_EXPECT_EQ(test, found.allocated, PLANTED + 1);
 	KUNIT_EXPECT_EQ(test, found.tracked, PLANTED);
 	kmem_cache_free(cache, untracked);
@@ -68,15 +68,15 @@ static void test_slabs_are_counted(struct kunit *test)
 		kmem_cache_free(cache, objects[i]);
 	/* KASAN's quarantine delays the free, and SLUB counts the objects until then. */
 	if (!IS_ENABLED(CONFIG_KASAN))
-		KUNIT_EXPECT_EQ(test, sum_slabs(cache).allocated, 0);
-	KUNIT_EXPECT_EQ(test, sum_slabs(cache).tracked, 0);
+		KUNIT_EXPECT_EQ(test, sum_cache_slabs(cache).allocated, 0);
+	KUNIT_EXPECT_EQ(test, sum_cache_slabs(cache).tracked, 0);
 	kmem_cache_destroy(cache);
 }
 
 /* A cursor that begins at an object's position finds this object first. */
 static void test_walk_from_a_position(struct kunit *test)
 {
-	struct kmem_cache *cache = make_cache(test, 0);
+	struct kmem_cache *cache = create_test_cache(test, 0);
 	struct owner_cursor cursor = { .ops = &owner_slab_source };
 	struct owner_cursor second_cursor = { .ops = &owner_slab_source };
 	struct owner_object object, last = {}, again;
@@ -85,7 +85,7 @@ static void test_walk_from_a_position(struct kunit *test)
 	u64 last_pos = 0;
 
 	for (i = 0; i < PLANTED; i++)
-		objects[i] = plant(cache, 0);
+		objects[i] = plant_object(cache, 0);
 	owner_cursor_begin(&cursor);
 	while (owner_cursor_next(&cursor, &object) > 0) {
 		if (strcmp(object.cache, "owner_kunit"))
@@ -107,11 +107,11 @@ static void test_walk_from_a_position(struct kunit *test)
 	kmem_cache_destroy(cache);
 }
 
-/* The chain of the object that was found last stays, even if the object is freed. */
+/* A walk holds a reference to the call chain of its last object, even if that is freed. */
 static void test_walk_holds_what_it_found(struct kunit *test)
 {
-	struct kmem_cache *cache = make_cache(test, 0);
-	void *planted = plant(cache, 0);
+	struct kmem_cache *cache = create_test_cache(test, 0);
+	void *planted = plant_object(cache, 0);
 	struct owner_cursor cursor = { .ops = &owner_slab_source };
 	struct owner_object object;
 	int found;
@@ -122,14 +122,14 @@ static void test_walk_holds_what_it_found(struct kunit *test)
 	while (found > 0 && object.address != planted);
 	KUNIT_ASSERT_EQ(test, found, 1);
 	kmem_cache_free(cache, planted);
-	KUNIT_EXPECT_TRUE(test, passes(object.owner.stack, plant));
+	KUNIT_EXPECT_TRUE(test, chain_has_function(object.owner.stack, plant_object));
 	owner_cursor_end(&cursor);
 	owner_cpu_caches_flush();
 	KUNIT_EXPECT_FALSE(test, stack_depot_get(object.owner.stack));
 	kmem_cache_destroy(cache);
 }
 
-static noinline void __percpu *plant_area(size_t size)
+static noinline void __percpu *plant_percpu_area(size_t size)
 {
 	void __percpu *area = __alloc_percpu(size, 8);
 
@@ -137,7 +137,7 @@ static noinline void __percpu *plant_area(size_t size)
 	return area;
 }
 
-static unsigned int find_areas(struct kunit *test, size_t *bytes)
+static unsigned int find_planted_areas(struct kunit *test, size_t *bytes)
 {
 	struct owner_object object;
 	struct owner_cursor cursor = { .ops = &owner_percpu_source };
@@ -146,7 +146,7 @@ static unsigned int find_areas(struct kunit *test, size_t *bytes)
 	*bytes = 0;
 	owner_cursor_begin(&cursor);
 	while (owner_cursor_next(&cursor, &object) > 0) {
-		if (!passes(object.owner.stack, plant_area))
+		if (!chain_has_function(object.owner.stack, plant_percpu_area))
 			continue;
 		found++;
 		*bytes += object.size;
@@ -163,18 +163,18 @@ static void test_areas_are_found(struct kunit *test)
 	unsigned int i;
 
 	for (i = 0; i < PLANTED; i++)
-		areas[i] = plant_area(24);
-	KUNIT_EXPECT_EQ(test, find_areas(test, &bytes), PLANTED);
+		areas[i] = plant_percpu_area(24);
+	KUNIT_EXPECT_EQ(test, find_planted_areas(test, &bytes), PLANTED);
 	KUNIT_EXPECT_EQ(test, bytes, PLANTED * 24 * num_possible_cpus());
 	for (i = 0; i < PLANTED; i += 2)
 		free_percpu(areas[i]);
-	KUNIT_EXPECT_EQ(test, find_areas(test, &bytes), PLANTED / 2);
+	KUNIT_EXPECT_EQ(test, find_planted_areas(test, &bytes), PLANTED / 2);
 	for (i = 1; i < PLANTED; i += 2)
 		free_percpu(areas[i]);
-	KUNIT_EXPECT_EQ(test, find_areas(test, &bytes), 0);
+	KUNIT_EXPECT_EQ(test, find_planted_areas(test, &bytes), 0);
 }
 
-/* The pointer that __alloc_percpu() returned, from the address that a walk finds. */
+/* Convert the address at which a walk finds an area to the pointer of __alloc_percpu(). */
 static void __percpu *find_percpu_pointer(const void *address)
 {
 	unsigned long area = (unsigned long)address;
@@ -184,10 +184,10 @@ static void __percpu *find_percpu_pointer(const void *address)
 	return (void __percpu *)area;
 }
 
-/* Enough areas that some share a bucket. */
+/* Allocate enough per-CPU areas that some share a hash bucket. */
 #define MANY_AREAS	2048
 
-/* No area is missed if each is freed when it is found, and another is allocated. */
+/* A walk finds all per-CPU areas, although the test frees each and allocates another. */
 static void test_areas_that_go_meanwhile(struct kunit *test)
 {
 	void __percpu **others = kunit_kcalloc(test, MANY_AREAS, sizeof(*others), GFP_KERNEL);
@@ -197,10 +197,10 @@ static void test_areas_that_go_meanwhile(struct kunit *test)
 
 	KUNIT_ASSERT_NOT_NULL(test, others);
 	for (i = 0; i < MANY_AREAS; i++)
-		KUNIT_ASSERT_TRUE(test, plant_area(8));
+		KUNIT_ASSERT_TRUE(test, plant_percpu_area(8));
 	owner_cursor_begin(&cursor);
 	while (owner_cursor_next(&cursor, &object) > 0) {
-		if (!passes(object.owner.stack, plant_area))
+		if (!chain_has_function(object.owner.stack, plant_percpu_area))
 			continue;
 		if (found < MANY_AREAS)
 			others[found] = __alloc_percpu(8, 8);
@@ -219,9 +219,9 @@ static void test_sources_yield(struct kunit *test)
 	static const struct owner_source_ops * const sources[] = {
 		&owner_slab_source, &owner_percpu_source, &owner_slab_chain_source,
 	};
-	struct kmem_cache *cache = make_cache(test, 0);
-	void __percpu *area = plant_area(8);
-	void *planted = plant(cache, 0);
+	struct kmem_cache *cache = create_test_cache(test, 0);
+	void __percpu *area = plant_percpu_area(8);
+	void *planted = plant_object(cache, 0);
 	unsigned int i;
 
 	owner_counters_flush();
@@ -241,33 +241,33 @@ static void test_sources_yield(struct kunit *test)
 	kmem_cache_destroy(cache);
 }
 
-/* Totals of a chain of slab objects and of a chain of per-CPU areas. */
+/* Totals by chain count slab objects and per-CPU areas, each for its own call chain. */
 static void test_totals_by_chain(struct kunit *test)
 {
-	struct kmem_cache *cache = make_cache(test, 0);
+	struct kmem_cache *cache = create_test_cache(test, 0);
 	unsigned int i, chains = 0, area_chains = 0;
 	struct owner_chain_total *total;
-	void __percpu *area = plant_area(48);
+	void __percpu *area = plant_percpu_area(48);
 	void *objects[PLANTED];
 	struct xarray totals;
 	unsigned long handle;
 
 	for (i = 0; i < PLANTED; i++)
-		objects[i] = plant(cache, 0);
+		objects[i] = plant_object(cache, 0);
 	xa_init(&totals);
 	KUNIT_EXPECT_EQ(test, owner_sum_slab_chains(&totals), 0);
 	for (i = 0; i < PLANTED; i++)
 		kmem_cache_free(cache, objects[i]);
 	free_percpu(area);
 
-	/* Totals have references: the chains stay, though the objects are freed. */
+	/* Totals hold references, so the chains stay in the depot after their objects are freed. */
 	xa_for_each(&totals, handle, total) {
 		KUNIT_EXPECT_EQ(test, total->stack, handle);
-		if (passes(total->stack, plant)) {
+		if (chain_has_function(total->stack, plant_object)) {
 			chains++;
 			KUNIT_EXPECT_EQ(test, total->sum.estimate.objects, PLANTED);
 			KUNIT_EXPECT_EQ(test, total->sum.estimate.bytes, PLANTED * PLANTED_SIZE);
-		} else if (passes(total->stack, plant_area)) {
+		} else if (chain_has_function(total->stack, plant_percpu_area)) {
 			area_chains++;
 			KUNIT_EXPECT_EQ(test, total->sum.estimate.objects, 1);
 			KUNIT_EXPECT_EQ(test, total->sum.estimate.bytes, 48 * num_possible_cpus());
@@ -281,10 +281,10 @@ static void test_totals_by_chain(struct kunit *test)
 
 static void test_totals_by_cache(struct kunit *test)
 {
-	struct kmem_cache *cache = make_cache(test, 0);
+	struct kmem_cache *cache = create_test_cache(test, 0);
 	struct owner_cache_total *total;
-	void *tracked = plant(cache, 0);
-	void *untracked = plant(cache, __GFP_NO_OBJ_EXT);
+	void *tracked = plant_object(cache, 0);
+	void *untracked = plant_object(cache, __GFP_NO_OBJ_EXT);
 	struct xarray totals;
 	unsigned long key, caches = 0;
 
@@ -322,7 +322,7 @@ static struct kunit_case owner_walk_cases[] = {
 
 static struct kunit_suite owner_walk_suite = {
 	.name = "owner_walk",
-	.init = owner_test_init,
+	.init = require_slab_owner,
 	.test_cases = owner_walk_cases,
 };
 
