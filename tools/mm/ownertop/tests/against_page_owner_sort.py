@@ -39,13 +39,14 @@ PFN 0x1 type Movable Block 0 type Movable Flags 0x0()
 """
 
 
-def record(order=0, pid=1, comm="sh", ts=5, frames=(" alloc+0x1/0x2\n caller+0x1/0x2\n"), tail=""):
+def make_record(order=0, pid=1, comm="sh", ts=5,
+                frames=" alloc+0x1/0x2\n caller+0x1/0x2\n", tail=""):
     """Return the text of a record."""
     return RECORD.format(order=order, pid=pid, comm=comm, ts=ts, frames=frames, tail=tail)
 
 
 class Result:
-    """Result of a program."""
+    """Exit status, messages and output of a run of one program."""
 
     def __init__(self, process, path):
         self.status = process.returncode
@@ -55,7 +56,7 @@ class Result:
 
 
 class Checker:
-    """Run both programs and count the errors."""
+    """Run both page_owner_sort programs on dumps and count differences that are wrong."""
 
     def __init__(self, ownertop, source, work):
         self.work = work
@@ -84,7 +85,7 @@ class Checker:
             env={**os.environ, "ASAN_OPTIONS": "detect_leaks=0"})
         return Result(process, out)
 
-    def both(self, text, *options):
+    def run_both(self, text, *options):
         """Run both programs on a dump with this text."""
         dump = os.path.join(self.work, "small")
         with open(dump, "w", encoding="utf-8") as file:
@@ -92,8 +93,8 @@ class Checker:
         return (self.run(self.theirs, *options, dump=dump),
                 self.run(self.ours, *options, dump=dump))
 
-    def sound(self, dump):
-        """Both print the same for several dumps."""
+    def check_equal_output(self, dump):
+        """Check that both programs print the same for a dump in all modes."""
         with open(dump, encoding="ascii") as file:
             found = re.findall(r", pid (\d+), tgid (\d+) \((.*)\), ts ", file.read())
         pids, tgids, tasks = ([most for most, _ in collections.Counter(column).most_common(3)]
@@ -112,8 +113,8 @@ class Checker:
         self.expect("called by its name", self.run([link], "-m", dump=dump).out ==
                     self.run(self.theirs, "-m", dump=dump).out)
 
-    def sorting(self, dump):
-        """--sort is ignored."""
+    def check_sort_option(self, dump):
+        """Check --sort, which the kernel's program ignores."""
         plain = self.run(self.theirs, dump=dump).out
         for key, option in SORTS.items():
             wanted = self.run(self.theirs, option, dump=dump).out
@@ -131,84 +132,84 @@ class Checker:
             ours = self.run(self.ours, *options, dump=dump)
             self.expect(f"{options} are refused", (ours.status, ours.out) == (2, "untouched\n"))
 
-    def sizes(self, dump):
-        """The size and the type of the file matter."""
+    def check_file_sizes(self, dump):
+        """Check pipes and short records, which the kernel's program does not count."""
         with open(dump, encoding="ascii") as file:
             text = file.read()
         theirs = self.run(self.theirs, pipe=text)
         ours = self.run(self.ours, pipe=text)
         self.expect("theirs gives nothing for a pipe", (theirs.out, theirs.status) == ("", 0))
         self.expect("ours does", ours.out == self.run(self.ours, dump=dump).out)
-        theirs, ours = self.both("Page allocated via order 0, pid 1, tgid 1 (a), ts 1 ns\n"
-                                 "PFN 0x1\n\n" * 5)
+        theirs, ours = self.run_both("Page allocated via order 0, pid 1, tgid 1 (a), ts 1 ns\n"
+                                     "PFN 0x1\n\n" * 5)
         self.expect("theirs gives nothing for short records", theirs.out == "")
         self.expect("ours counts them", ours.out.startswith("5 times, 5 pages"))
 
-    def damage(self):
-        """Damaged records are reported."""
-        good = record(pid=7)
-        theirs, ours = self.both(good + record(pid=8)[:-1])
+    def check_damage(self):
+        """Check that ownertop reports damaged records."""
+        good = make_record(pid=7)
+        theirs, ours = self.run_both(good + make_record(pid=8)[:-1])
         self.expect("theirs drops the last", theirs.status == 0 and "pid 8" not in theirs.out)
         self.expect("ours says so", ours.status == 1 and ":10: the record is cut off" in ours.err
                     and ":10: the record is cut off" in ours.out.splitlines()[-1])
-        long = record(pid=8, frames=" f+0x1/0x2\n" * 60000)
-        theirs, ours = self.both(good + long + record(pid=9))
+        long = make_record(pid=8, frames=" f+0x1/0x2\n" * 60000)
+        theirs, ours = self.run_both(good + long + make_record(pid=9))
         self.expect("theirs ends at 128 KiB", theirs.status == 0 and "pid 9" not in theirs.out)
         self.expect("ours goes on", ours.status == 1 and "pid 9" in ours.out)
-        no_pfn = "".join(line + "\n" for line in record(pid=8).split("\n")[:-1]
+        no_pfn = "".join(line + "\n" for line in make_record(pid=8).split("\n")[:-1]
                          if not line.startswith("PFN"))
         cma = good.replace("type Movable Flags", "type CMA Flags")
-        theirs, ours = self.both(cma + no_pfn)
+        theirs, ours = self.run_both(cma + no_pfn)
         self.expect("theirs has a PFN line left over", theirs.out.count("allocated by CMA") == 2)
         self.expect("ours refuses", ours.status == 1 and "has no PFN line" in ours.err and
                     "pid 8" not in ours.out)
 
-    def numbers(self):
-        """Orders and sums that do not fit."""
-        theirs, ours = self.both(record(order=64))
+    def check_large_numbers(self):
+        """Check orders, sums and pids that do not fit into an int."""
+        theirs, ours = self.run_both(make_record(order=64))
         self.expect("theirs shifts by 64", theirs.out.startswith("1 times, "))
         self.expect("ours refuses", ours.status == 1 and "order is too large" in ours.err)
-        theirs, ours = self.both(record(order=20) * 2048)
+        theirs, ours = self.run_both(make_record(order=20) * 2048)
         self.expect("theirs overflows", "2048 times, -" in theirs.out)
         self.expect("ours adds up", ours.out.startswith(f"2048 times, {2048 << 20} pages"))
-        theirs, ours = self.both(record(pid=1), "--pid", "4294967297")
+        theirs, ours = self.run_both(make_record(pid=1), "--pid", "4294967297")
         self.expect("theirs takes it for 1", "pid 1," in theirs.out)
         self.expect("ours refuses", (ours.status, ours.out) == (2, "untouched\n"))
 
-    def allocators(self):
-        """The allocator of a page is recognised."""
-        theirs, ours = self.both(record(tail="Slab cache page\n"))
+    def check_allocators(self):
+        """Check that ownertop recognises the allocator of a page."""
+        theirs, ours = self.run_both(make_record(tail="Slab cache page\n"))
         self.expect("theirs has no slabs", "OTHERS" in theirs.out)
         self.expect("ours has", "allocated by SLAB :" in ours.out)
         chain = (" {}alloc_pages+0x1/0x2\n __vmalloc_area_node+0x1/0x2\n"
                  " __vmalloc_node_range_noprof+0x1/0x2\n")
-        theirs, ours = self.both(record(frames=chain.format("vm_area_")))
+        theirs, ours = self.run_both(make_record(frames=chain.format("vm_area_")))
         self.expect("theirs has no vmalloc", "OTHERS" in theirs.out)
         self.expect("ours has", "allocated by VMALLOC :" in ours.out)
-        first = record(frames=" __vmalloc_node_range_noprof+0x1/0x2\n caller+0x1/0x2\n")
-        _, ours = self.both(first)
-        self.expect("theirs reads in front of the block", self.caught())
+        first = make_record(frames=" __vmalloc_node_range_noprof+0x1/0x2\n caller+0x1/0x2\n")
+        _, ours = self.run_both(first)
+        self.expect("theirs reads in front of the block", self.asan_finds_error())
         self.expect("ours does not", ours.out.startswith("1 times, 1 pages, allocated by OTHERS"))
 
-    def caught(self):
+    def asan_finds_error(self):
         """Does the address sanitizer find an error with the last small dump?"""
         result = self.run(self.watched, dump=os.path.join(self.work, "small"))
         return result.status != 0 and "AddressSanitizer" in result.err
 
-    def names(self):
-        """Names of tasks may contain any text."""
-        _, ours = self.both(record(comm="a), ts 1 ns, (b), ts"), "--cull", "name")
-        self.expect("theirs writes beyond a name", self.caught())
+    def check_task_names(self):
+        """Check names of tasks that contain the text of other fields."""
+        _, ours = self.run_both(make_record(comm="a), ts 1 ns, (b), ts"), "--cull", "name")
+        self.expect("theirs writes beyond a name", self.asan_finds_error())
         self.expect("ours has room", "task_comm_name: a), ts 1 ns, (b), ts\n" in ours.out)
-        theirs, ours = self.both(record(comm="ts 12 ns"))
+        theirs, ours = self.run_both(make_record(comm="ts 12 ns"))
         self.expect("theirs cuts the name", "(ts  ns), ts 5 ns" in theirs.out)
         self.expect("ours the time", "(ts 12 ns), ts  ns" in ours.out)
-        theirs, ours = self.both("# slab_owner 1\n" + record())
+        theirs, ours = self.run_both("# slab_owner 1\n" + make_record())
         self.expect("theirs has comments in it", "# slab_owner" in theirs.out)
         self.expect("ours has none", "#" not in ours.out)
 
-    def files(self):
-        """Files that cannot be read or written."""
+    def check_unusable_files(self):
+        """Check files that cannot be read or written."""
         dump = os.path.join(self.work, "small")
         theirs, ours = (subprocess.run([*program, dump, "/dev/full"], check=False,
                                        capture_output=True, text=True)
@@ -237,16 +238,16 @@ def main():
             lines = [line for line in file if "__vmalloc_area_node" not in line]
         with open(dump, "w", encoding="ascii") as file:
             file.write("".join(lines).replace("Slab cache page\n", ""))
-        check.sound(dump)
+        check.check_equal_output(dump)
         if real:
             return check.wrong > 0
-        check.sorting(dump)
-        check.sizes(dump)
-        check.damage()
-        check.numbers()
-        check.allocators()
-        check.names()
-        check.files()
+        check.check_sort_option(dump)
+        check.check_file_sizes(dump)
+        check.check_damage()
+        check.check_large_numbers()
+        check.check_allocators()
+        check.check_task_names()
+        check.check_unusable_files()
     return check.wrong > 0
 
 

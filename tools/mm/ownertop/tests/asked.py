@@ -34,7 +34,7 @@ CASES = (
     ("folded", CHAINS, None),
     ("flame --callees", CHAINS, None),
     ("pprof -g stack,func", CHAINS, None),
-    # Views that are updated.
+    # Live mode asks for ages only to sort by them.
     ("--live=60", CHAINS, None),
     ("--live=60 -g stack,cache", CHAINS.replace("=", "=cache,", 1), None),
     ("--live=60 -s held", CHAINS, None),
@@ -44,8 +44,8 @@ CASES = (
 ANY_AGE = ("OLDEST", "oldest_ns", "    age  ", "9s")
 
 
-def shown(command, environment):
-    """Return the output; with --live, the first table."""
+def read_output(command, environment):
+    """Return the output of a command; with --live, the first table."""
     with subprocess.Popen(command, env=environment, stdout=subprocess.PIPE) as process:
         if "--live=60" not in command:
             return process.stdout.read()
@@ -61,13 +61,14 @@ def main():
     failed = 0
     with tempfile.TemporaryDirectory() as directory:
         kernel = StandIn(directory)
-        for words, question, age in CASES:
+        for words, sentence, age in CASES:
             command = [sys.argv[1], *shlex.split(words)]
-            text = shown(command, {**os.environ, **kernel.environment}).decode(errors="replace")
-            asked = kernel.questions()
-            if asked != [question]:
+            text = read_output(command, {**os.environ, **kernel.environment})
+            text = text.decode(errors="replace")
+            asked = kernel.read_sentences()
+            if asked != [sentence]:
                 failed += 1
-                print(f"{words}: asks {asked}, not {question}")
+                print(f"{words}: asks {asked}, not {sentence}")
             if not re.search(age, text) if age else any(form in text for form in ANY_AGE):
                 failed += 1
                 print(f"{words}: wants {age or 'no age'}:\n{text}")

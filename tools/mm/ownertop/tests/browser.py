@@ -14,7 +14,7 @@ NAMES = ("chromium-headless-shell", "chromium")
 PATIENCE = 30
 
 
-def find():
+def find_chromium():
     """Return the path of the browser, or None."""
     return next(filter(None, map(shutil.which, NAMES)), None)
 
@@ -29,28 +29,28 @@ class Browser:
         # Move them to numbers other than 3 and 4, which become the pipes.
         given = [fcntl.fcntl(fd, fcntl.F_DUPFD, 10) for fd in (commands, answers)]
 
-        def place():
+        def move_descriptors():
             os.dup2(given[0], 3)
             os.dup2(given[1], 4)
 
         self.process = subprocess.Popen(
-            [find(), "--headless", "--no-sandbox", "--disable-gpu", "--hide-scrollbars",
+            [find_chromium(), "--headless", "--no-sandbox", "--disable-gpu", "--hide-scrollbars",
              "--remote-debugging-pipe", f"--window-size={width},{height}",
              f"--user-data-dir={self.profile.name}"],
-            stderr=subprocess.DEVNULL, close_fds=False, preexec_fn=place)
+            stderr=subprocess.DEVNULL, close_fds=False, preexec_fn=move_descriptors)
         for fd in (commands, answers, *given):
             os.close(fd)
         self.number = 0
         self.pending = b""
         self.events = []
         self.session = None
-        target = self.call("Target.createTarget", url="about:blank")["targetId"]
-        self.session = self.call("Target.attachToTarget", targetId=target,
-                                 flatten=True)["sessionId"]
+        target = self.send_command("Target.createTarget", url="about:blank")["targetId"]
+        self.session = self.send_command("Target.attachToTarget", targetId=target,
+                                         flatten=True)["sessionId"]
         for domain in ("Page", "Runtime", "Network", "Log"):
-            self.call(domain + ".enable")
+            self.send_command(domain + ".enable")
 
-    def message(self):
+    def read_message(self):
         """Return the next message of the browser."""
         while b"\0" not in self.pending:
             if not select.select([self.answers], [], [], PATIENCE)[0]:
@@ -62,7 +62,7 @@ class Browser:
         text, self.pending = self.pending.split(b"\0", 1)
         return json.loads(text)
 
-    def call(self, method, **params):
+    def send_command(self, method, **params):
         """Send a command and wait for its result."""
         self.number += 1
         request = {"id": self.number, "method": method, "params": params}
@@ -70,53 +70,53 @@ class Browser:
             request["sessionId"] = self.session
         os.write(self.commands, json.dumps(request).encode() + b"\0")
         while True:
-            answer = self.message()
+            answer = self.read_message()
             if answer.get("id") == self.number:
                 if "error" in answer:
                     raise RuntimeError(f"{method}: {answer['error']}")
                 return answer["result"]
             self.events.append(answer)
 
-    def open(self, url):
+    def open_page(self, url):
         """Load a page, even if it is loaded already, and wait until it is complete."""
         for there in ("about:blank", url):
             self.events.clear()
-            self.call("Page.navigate", url=there)
+            self.send_command("Page.navigate", url=there)
             while not any(e.get("method") == "Page.loadEventFired" for e in self.events):
-                self.events.append(self.message())
+                self.events.append(self.read_message())
 
-    def ask(self, expression):
+    def evaluate(self, expression):
         """Return the value of a JavaScript expression in the page."""
-        answer = self.call("Runtime.evaluate", expression=expression, returnByValue=True)
+        answer = self.send_command("Runtime.evaluate", expression=expression, returnByValue=True)
         if "exceptionDetails" in answer:
             raise RuntimeError(answer["exceptionDetails"])
         return answer["result"].get("value")
 
-    def mouse(self, kind, x, y):
+    def send_mouse_event(self, kind, x, y):
         """Move the mouse, or press and release its button."""
-        self.call("Input.dispatchMouseEvent", type=kind, x=x, y=y, button="left",
-                  clickCount=1)
+        self.send_command("Input.dispatchMouseEvent", type=kind, x=x, y=y, button="left",
+                          clickCount=1)
 
     def click(self, x, y):
         """Move the mouse to a point and click."""
-        self.mouse("mouseMoved", x, y)
-        self.mouse("mousePressed", x, y)
-        self.mouse("mouseReleased", x, y)
+        self.send_mouse_event("mouseMoved", x, y)
+        self.send_mouse_event("mousePressed", x, y)
+        self.send_mouse_event("mouseReleased", x, y)
 
-    def key(self, key):
+    def press_key(self, key):
         """Press and release a key."""
         text = {"text": key} if len(key) == 1 else {}
-        self.call("Input.dispatchKeyEvent", type="keyDown", key=key, **text)
-        self.call("Input.dispatchKeyEvent", type="keyUp", key=key)
+        self.send_command("Input.dispatchKeyEvent", type="keyDown", key=key, **text)
+        self.send_command("Input.dispatchKeyEvent", type="keyUp", key=key)
 
-    def type(self, text):
+    def type_text(self, text):
         """Type text into the element that has the focus."""
-        self.call("Input.insertText", text=text)
+        self.send_command("Input.insertText", text=text)
 
-    def screenshot(self, path):
+    def save_screenshot(self, path):
         """Save a screenshot, to debug a failure."""
         with open(path, "wb") as image:
-            image.write(base64.b64decode(self.call("Page.captureScreenshot")["data"]))
+            image.write(base64.b64decode(self.send_command("Page.captureScreenshot")["data"]))
 
     def __enter__(self):
         return self

@@ -20,10 +20,10 @@ VIEWS = [
 ]
 
 
-def aggregate(path, fields, depth, skip):
+def compute_expected_sums(path, fields, depth, skip):
     """Return the expected sums by group."""
     groups = collections.defaultdict(list)
-    for rec in oracle.records(path, depth, skip):
+    for rec in oracle.read_records(path, depth, skip):
         groups[tuple(rec[field] for field in fields)].append(rec)
     return {key: (len(recs), sum(r["bytes"] for r in recs),
                   sum(r["held"] for r in recs), min(r["ts"] for r in recs),
@@ -31,7 +31,7 @@ def aggregate(path, fields, depth, skip):
             for key, recs in groups.items()}
 
 
-def reported(ownertop, path, fields, depth):
+def read_printed_sums(ownertop, path, fields, depth):
     """Return the sums that ownertop prints."""
     answer = json.loads(subprocess.run(
         [ownertop, "--json", "--page-size", str(oracle.PAGE_SIZE), "-d", str(depth),
@@ -54,7 +54,7 @@ def reported(ownertop, path, fields, depth):
 def main():
     """Return exit status 0 if all sums are equal."""
     ownertop = sys.argv[1]
-    skip = oracle.skip_list(ownertop)
+    skip = oracle.read_skip_list(ownertop)
     different = 0
     for sample in ("page.txt", "slab.txt"):
         with tempfile.TemporaryDirectory() as work:
@@ -62,8 +62,8 @@ def main():
             oracle.make_dump(dump, sample, "--records", "5000", "--chains", "700",
                              "--depth", "12")
             for fields, depth in VIEWS:
-                want = aggregate(dump, fields, depth, skip)
-                got = reported(ownertop, dump, fields, depth)
+                want = compute_expected_sums(dump, fields, depth, skip)
+                got = read_printed_sums(ownertop, dump, fields, depth)
                 for key in want.keys() | got.keys():
                     if want.get(key) != got.get(key):
                         different += 1

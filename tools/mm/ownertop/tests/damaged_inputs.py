@@ -25,42 +25,42 @@ SANITIZERS = {**os.environ, "ASAN_OPTIONS": "exitcode=99",
               "UBSAN_OPTIONS": "exitcode=99:print_stacktrace=1"}
 
 
-def cut(rng, data):
-    """Cut off the end."""
+def cut_off_end(rng, data):
+    """Cut off the end of the input."""
     return data[:rng.randrange(len(data))]
 
 
-def lose(rng, data):
-    """Remove a part."""
+def remove_part(rng, data):
+    """Remove a part of the input."""
     start = rng.randrange(len(data))
     return data[:start] + data[start + rng.randint(1, 300):]
 
 
-def repeat(rng, data):
-    """Repeat a part."""
+def repeat_part(rng, data):
+    """Repeat a part of the input."""
     start = rng.randrange(len(data))
     end = start + rng.randint(1, 300)
     return data[:end] + data[start:end] + data[end:]
 
 
-def flip(rng, data):
-    """Change single bytes."""
+def change_bytes(rng, data):
+    """Change single bytes of the input."""
     out = bytearray(data)
     for _ in range(rng.randint(1, 20)):
         out[rng.randrange(len(out))] = rng.randrange(256)
     return bytes(out)
 
 
-def insert(rng, data):
-    """Insert bytes of another kind."""
+def insert_junk(rng, data):
+    """Insert bytes that no record has at this place into the input."""
     junk = rng.choice((b"\n", b"\n\n", b"\0" * 50, b"9" * 30, b" " * 400, b"\r\n",
                        b"), ts 1 ns\n", b", ", b"tgid 1 (", b"x" * 200_000))
     at = rng.randrange(len(data))
     return data[:at] + junk + data[at:]
 
 
-def shuffle(rng, data):
-    """Reorder lines."""
+def swap_lines(rng, data):
+    """Swap two lines of the input."""
     lines = data.split(b"\n")
     a, b = rng.randrange(len(lines)), rng.randrange(len(lines))
     lines[a], lines[b] = lines[b], lines[a]
@@ -72,11 +72,11 @@ OTHER_VIEWS = (["tree", "--min", "0"], ["tree", "--json", "--callees"], ["record
                ["folded", "-g", "comm,stack"], ["pprof"], ["flame"], ["page_owner_sort"],
                ["diff", os.path.join(HERE, "input", "slab.txt")])
 
-DAMAGE = (cut, lose, repeat, flip, insert, shuffle)
+DAMAGE = (cut_off_end, remove_part, repeat_part, change_bytes, insert_junk, swap_lines)
 
 
-def complaint(run, result):
-    """Return what is wrong with the output, or None."""
+def find_error(run, result):
+    """Return what is wrong with the output of ownertop, or None."""
     if result.returncode not in (0, 1):
         return f"status {result.returncode}"
     if run % 4 == 3:
@@ -96,8 +96,8 @@ def complaint(run, result):
     return None
 
 
-def has_mark(view, output):
-    """Does the last line say that the output is incomplete?"""
+def says_incomplete(view, output):
+    """Does the last line of the output say that it is incomplete?"""
     start = {"folded": b"[incomplete: ", "page_owner_sort": b"# incomplete: "}[view]
     return output.splitlines()[-1:] != [] and output.splitlines()[-1].startswith(start)
 
@@ -120,7 +120,7 @@ def main():
         result = subprocess.run([ownertop, *views[run % 4], "-"], input=data,
                                 capture_output=True, check=False,
                                 env=SANITIZERS)
-        what = complaint(run, result)
+        what = find_error(run, result)
         view = OTHER_VIEWS[run % len(OTHER_VIEWS)]
         files = ["-", "/dev/stdout"] if view == ["page_owner_sort"] else ["-"]
         other = subprocess.run([ownertop, *view, *files], input=data, capture_output=True,
@@ -131,7 +131,7 @@ def main():
             what = f"status {other.returncode} of {view}, {result.returncode} of the table"
             result = other
         if not what and view[0] in ("folded", "page_owner_sort") and \
-                has_mark(view[0], other.stdout) != (other.returncode == 1):
+                says_incomplete(view[0], other.stdout) != (other.returncode == 1):
             what = f"status {other.returncode} of {view}, and its last line says otherwise"
             result = other
         if what:

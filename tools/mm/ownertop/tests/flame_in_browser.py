@@ -32,12 +32,12 @@ ALL = """[...document.querySelectorAll("#chart div")].map(div => {
 
 
 class Checker:
-    """Open pages and count errors."""
+    """Open flame graphs in the browser and count errors."""
 
     def __init__(self, program, work, chromium):
         self.program = program
         self.page = os.path.join(work, "flame.html")
-        self.skip = oracle.skip_list(program)
+        self.skip = oracle.read_skip_list(program)
         self.browser = chromium
         self.wrong = 0
 
@@ -47,38 +47,38 @@ class Checker:
             self.wrong += 1
             print(f"{what}: want {want!r}, got {got!r}")
 
-    def open(self, *arguments, fragment=""):
-        """Write a page and open it."""
+    def open_flame_graph(self, *arguments, fragment=""):
+        """Write a flame graph and open it in the browser."""
         with open(self.page, "wb") as out:
             subprocess.run([self.program, "flame", "--page-size", str(oracle.PAGE_SIZE),
                             *arguments], check=True, stdout=out)
-        self.browser.open(f"file://{self.page}{fragment}")
+        self.browser.open_page(f"file://{self.page}{fragment}")
 
-    def text(self, selector):
-        """Return the visible text."""
-        return self.browser.ask(f"document.querySelector({selector!r}).innerText")
+    def read_visible_text(self, selector):
+        """Return the visible text of an element of the page."""
+        return self.browser.evaluate(f"document.querySelector({selector!r}).innerText")
 
-    def frames(self):
-        """Return the boxes by path."""
-        return {frame["path"]: frame for frame in self.browser.ask(ALL)}
+    def read_boxes(self):
+        """Return the boxes of the flame graph by path."""
+        return {frame["path"]: frame for frame in self.browser.evaluate(ALL)}
 
-    def plain(self, dump):
+    def check_plain_page(self, dump):
         """Check boxes and their widths, then search, zoom, tooltip and another figure."""
         cum = collections.Counter()
         objects = collections.Counter()
-        for rec in oracle.records(dump, 0, self.skip):
-            path = oracle.path(rec)
+        for rec in oracle.read_records(dump, 0, self.skip):
+            path = oracle.make_function_path(rec)
             for i in range(len(path) + 1):
                 cum[";".join(path[:i])] += rec["bytes"]
                 objects[";".join(path[:i])] += 1
         total = cum[""]
-        self.open(dump)
-        self.expect("frames", cum, self.browser.ask("""Object.fromEntries(nodes.map(n => [
+        self.open_flame_graph(dump)
+        self.expect("frames", cum, self.browser.evaluate("""Object.fromEntries(nodes.map(n => [
             (function path(n) { return n.parent ? [...path(n.parent), n.name] : []; })(n)
             .join(";"), n.sums[1]]))"""))
-        self.expect("summary", True, self.text("#notes").startswith(
+        self.expect("summary", True, self.read_visible_text("#notes").startswith(
             f"{len(cum) - 1} frames, {objects['']:,} objects"))
-        drawn = self.frames()
+        drawn = self.read_boxes()
         full = drawn[""]["width"]
         for path, frame in drawn.items():
             if abs(frame["width"] - full * cum[path] / total) > 0.6:
@@ -89,41 +89,41 @@ class Checker:
         # The largest function that some call chains do not contain.
         path = max((p for p in cum if cum[p] < total), key=lambda p: cum[p])
         name = path.split(";")[-1]
-        self.search(name[1:-1].upper(), cum, total)
-        self.browser.ask("document.activeElement.select()")
-        self.search("no such function", cum, total)
-        self.browser.ask("document.activeElement.select()")
-        self.browser.key("Backspace")
-        self.browser.ask("document.activeElement.blur(), change({ search: '' })")
+        self.check_search(name[1:-1].upper(), cum, total)
+        self.browser.evaluate("document.activeElement.select()")
+        self.check_search("no such function", cum, total)
+        self.browser.evaluate("document.activeElement.select()")
+        self.browser.press_key("Backspace")
+        self.browser.evaluate("document.activeElement.blur(), change({ search: '' })")
 
         frame = drawn[path]
-        self.browser.mouse("mouseMoved", frame["x"], frame["y"])
-        tip = self.text("#tip")
+        self.browser.send_mouse_event("mouseMoved", frame["x"], frame["y"])
+        tip = self.read_visible_text("#tip")
         for wanted in (name, f"{objects[path]:,}", f"{100 * cum[path] / total:.1f}%"):
             self.expect(f"tip has {wanted}", True, wanted in tip)
 
         self.browser.click(frame["x"], frame["y"])
-        drawn = self.frames()
+        drawn = self.read_boxes()
         self.expect("zoomed width", full, drawn[path]["width"])
         self.expect("zoomed away", [], [p for p in drawn if not path.startswith(p)
                                         and not p.startswith(path)])
-        self.expect("address", f"#zoom={frame['id']}", self.browser.ask("location.hash"))
-        self.browser.key("Escape")
-        self.expect("reset width", frame["width"], self.frames()[path]["width"])
+        self.expect("address", f"#zoom={frame['id']}", self.browser.evaluate("location.hash"))
+        self.browser.press_key("Escape")
+        self.expect("reset width", frame["width"], self.read_boxes()[path]["width"])
 
-        self.browser.ask("document.querySelector('#measures button').click()")
-        drawn = self.frames()
+        self.browser.evaluate("document.querySelector('#measures button').click()")
+        drawn = self.read_boxes()
         for path, frame in drawn.items():
             if abs(frame["width"] - full * objects[path] / objects[""]) > 0.6:
                 self.expect(f"objects of {path}", objects[path], frame["width"])
-        self.open(dump, fragment=f"#zoom={frame['id']}&search=a")
+        self.open_flame_graph(dump, fragment=f"#zoom={frame['id']}&search=a")
         self.expect("recalled", [frame["id"], "a"],
-                    self.browser.ask("[state.zoom.id, at('search').value]"))
+                    self.browser.evaluate("[state.zoom.id, at('search').value]"))
 
-    def search(self, word, cum, total):
-        """Search for a word: only the topmost matches are counted."""
-        self.browser.key("/")
-        self.browser.type(word)
+    def check_search(self, word, cum, total):
+        """Check the search for a word: only the topmost matches are counted."""
+        self.browser.press_key("/")
+        self.browser.type_text(word)
         tops = set()
         for path in cum:
             names = path.split(";")
@@ -133,23 +133,23 @@ class Checker:
                     break
         matched = sum(cum[path] for path in tops)
         self.expect(f"matched {word}", f"{100 * matched / total:.1f}%",
-                    re.search(r"([\d.]+%) of what is shown", self.text("#matched"))[1])
-        drawn = self.frames()
+                    re.search(r"([\d.]+%) of what is shown", self.read_visible_text("#matched"))[1])
+        drawn = self.read_boxes()
         self.expect(f"highlighted {word}",
                     sorted(p for p in drawn if p and word.lower() in p.split(";")[-1].lower()),
                     sorted(p for p in drawn if "match" in drawn[p]["class"].split()))
 
-    def diff(self, old, new):
-        """Boxes that grew are red, boxes that shrank are blue, all others are grey."""
+    def check_diff(self, old, new):
+        """Check the colours of a diff: boxes that grew are red, boxes that shrank are blue."""
         sums = collections.defaultdict(lambda: [0, 0])
         for side, dump in enumerate((old, new)):
-            for rec in oracle.records(dump, 0, self.skip):
-                path = oracle.path(rec)
+            for rec in oracle.read_records(dump, 0, self.skip):
+                path = oracle.make_function_path(rec)
                 for i in range(len(path) + 1):
                     sums[";".join(path[:i])][side] += rec["bytes"]
-        self.open("--diff", old, new)
+        self.open_flame_graph("--diff", old, new)
         seen = set()
-        for path, frame in self.frames().items():
+        for path, frame in self.read_boxes().items():
             before, after = sums[path]
             red, _, blue = map(int, re.findall(r"\d+", frame["colour"])[:3])
             got = (red > blue) - (red < blue)
@@ -157,29 +157,30 @@ class Checker:
             self.expect(f"colour of {path}", (after > before) - (after < before), got)
         self.expect("colours", {-1, 0, 1}, seen)
 
-    def odd_names(self, dump):
-        """Names that contain HTML are shown as text."""
+    def check_odd_names(self, dump):
+        """Check that names with HTML in them are shown as text."""
         with open(dump, "w", encoding="ascii") as out:
             out.write(ODD)
-        self.open("-g", "cache,comm,stack", dump)
+        self.open_flame_graph("-g", "cache,comm,stack", dump)
         self.expect("odd names", ["total", "</script><b>x", "a\"b'<i>&amp;", "plant"],
-                    self.browser.ask("nodes.map(n => n.name)"))
-        self.expect("odd labels", "</script><b>x", self.browser.ask(
+                    self.browser.evaluate("nodes.map(n => n.name)"))
+        self.expect("odd labels", "</script><b>x", self.browser.evaluate(
             "document.querySelectorAll('#chart div')[1].textContent").split("  ")[0])
 
-    def incomplete(self, dump):
-        """Damaged input is reported on the page."""
+    def check_incomplete(self, dump):
+        """Check that the page reports damaged input."""
         with open(dump, "w", encoding="ascii") as out:
             out.write(ODD + ODD[:40])
         with open(self.page, "wb") as out:
             status = subprocess.run([self.program, "flame", dump], check=False, stdout=out,
                                     stderr=subprocess.DEVNULL).returncode
-        self.browser.open(f"file://{self.page}")
+        self.browser.open_page(f"file://{self.page}")
         self.expect("status", 1, status)
-        self.expect("alarm", True, self.text("#alarm").startswith("INCOMPLETE: damaged places 1"))
+        self.expect("alarm", True, self.read_visible_text("#alarm").startswith(
+            "INCOMPLETE: damaged places 1"))
 
-    def silence(self, what):
-        """The browser has no errors, and has fetched only the page."""
+    def check_no_browser_errors(self, what):
+        """Check that the browser has no errors, and has fetched only the page."""
         for event in self.browser.events:
             params = event.get("params", {})
             if event["method"] in ("Runtime.exceptionThrown", "Log.entryAdded"):
@@ -191,7 +192,7 @@ class Checker:
 
 def main():
     """Return exit status 0 without errors, or 77 without a browser."""
-    if not browser.find():
+    if not browser.find_chromium():
         print("needs Chromium: apt-get install chromium-headless-shell")
         return 77
     with tempfile.TemporaryDirectory() as work, browser.Browser() as chromium:
@@ -199,19 +200,19 @@ def main():
         old, new = os.path.join(work, "old"), os.path.join(work, "new")
         options = ("--records", "2000", "--chains", "60")
         oracle.make_dump(old, "page.txt", *options)
-        check.plain(old)
-        check.silence("plain")
+        check.check_plain_page(old)
+        check.check_no_browser_errors("plain")
         oracle.make_dump(old, "slab.txt", *options)
-        check.plain(old)
+        check.check_plain_page(old)
         # A dump with a few more call chains, so that some of the others shrink.
         oracle.make_dump(new, "slab.txt", "--records", "1000", "--chains", "30")
         with open(new, "a", encoding="ascii") as more, open(old, encoding="ascii") as whole:
             more.write("\n\n".join(whole.read().split("\n\n")[1:1200]) + "\n\n")
-        check.diff(old, new)
-        check.silence("diff")
-        check.odd_names(old)
-        check.silence("odd names")
-        check.incomplete(old)
+        check.check_diff(old, new)
+        check.check_no_browser_errors("diff")
+        check.check_odd_names(old)
+        check.check_no_browser_errors("odd names")
+        check.check_incomplete(old)
     return check.wrong > 0
 
 

@@ -30,33 +30,33 @@ class Terminal:
         self.socket = os.path.join(directory, "tmux")
         environment = {"PS1": "$ ", "LC_ALL": "C.UTF-8", "TERM": "xterm",
                        "PATH": os.environ["PATH"]}
-        self.tmux("-f", "/dev/null", "new-session", "-d", "-x", "80", "-y", "20",
-                  "env", "-i", *(f"{k}={v}" for k, v in environment.items()),
-                  "bash", "--norc", "--noprofile")
+        self.run_tmux("-f", "/dev/null", "new-session", "-d", "-x", "80", "-y", "20",
+                      "env", "-i", *(f"{k}={v}" for k, v in environment.items()),
+                      "bash", "--norc", "--noprofile")
 
-    def tmux(self, *words):
+    def run_tmux(self, *words):
         """Run a tmux command and return what it prints."""
         return subprocess.run(["tmux", "-S", self.socket, *words], check=True,
                               capture_output=True, text=True).stdout
 
-    def keys(self, *keys):
-        """Press keys, by their tmux names."""
-        self.tmux("send-keys", *keys)
+    def press_keys(self, *keys):
+        """Press keys, which are named as in tmux."""
+        self.run_tmux("send-keys", *keys)
 
-    def line(self, text):
-        """Type a line."""
-        self.tmux("send-keys", "-l", text)
-        self.keys("Enter")
+    def type_line(self, text):
+        """Type a line into the terminal."""
+        self.run_tmux("send-keys", "-l", text)
+        self.press_keys("Enter")
 
-    def screen(self):
-        """Return the lines of the screen."""
-        return self.tmux("capture-pane", "-p").split("\n")
+    def read_screen(self):
+        """Return the lines of the terminal's screen."""
+        return self.run_tmux("capture-pane", "-p").split("\n")
 
     def wait_until(self, condition, what):
         """Wait until the condition holds for the screen."""
         end = time.monotonic() + PATIENCE
         while time.monotonic() < end:
-            screen = self.screen()
+            screen = self.read_screen()
             if condition(screen):
                 return screen
             time.sleep(0.05)
@@ -67,13 +67,13 @@ class Terminal:
         return self.wait_until(lambda screen: any(re.search(pattern, line) for line in screen),
                                repr(pattern))
 
-    def size(self, columns, rows):
-        """Change the size of the window."""
-        self.tmux("resize-window", "-x", str(columns), "-y", str(rows))
+    def resize_window(self, columns, rows):
+        """Change the size of the terminal."""
+        self.run_tmux("resize-window", "-x", str(columns), "-y", str(rows))
 
-    def close(self):
-        """Stop the server."""
-        self.tmux("kill-server")
+    def stop_server(self):
+        """Stop the tmux server."""
+        self.run_tmux("kill-server")
 
 
 def expect(condition, what, screen):
@@ -82,8 +82,8 @@ def expect(condition, what, screen):
         raise AssertionError(what + ":\n" + "\n".join(screen))
 
 
-def ranks(screen):
-    """Return rank, bytes and cache of the rows of the table."""
+def table_rows(screen):
+    """Return rank, bytes and cache of each row of the table on the screen."""
     rows = (re.match(r" +(\d+) +(\S+) .* (\S+)$", line) for line in screen)
     return [row.groups() for row in rows if row]
 
@@ -100,50 +100,51 @@ class Session:
                                    "-d", "2", self.dump])
         self.terminal = Terminal(directory)
         self.marks = 0
-        self.terminal.line("stty -g > modes")
-        self.mark()
+        self.terminal.type_line("stty -g > modes")
+        self.mark_screen()
 
-    def mark(self):
+    def mark_screen(self):
         """Overwrite the screen with a marker, and wait until ownertop draws it again."""
         self.marks += 1
-        self.terminal.line(f"clear; echo before {self.marks}")
+        self.terminal.type_line(f"clear; echo before {self.marks}")
         self.terminal.wait_for(f"^before {self.marks}$")
 
-    def start(self):
-        """Run it and wait for the first screen."""
-        self.terminal.line(self.command + "; echo ended $?")
+    def start_ownertop(self):
+        """Run ownertop and wait for the first table."""
+        self.terminal.type_line(self.command + "; echo ended $?")
         return self.terminal.wait_for(RUNNING)
 
-    def ended(self, status):
-        """Check the exit status, and that the terminal is restored."""
+    def expect_end(self, status):
+        """Wait for the end of ownertop. Check its exit status, and the restored terminal."""
         screen = self.terminal.wait_for(f"^ended {status}$")
-        self.same_terminal()
+        self.expect_same_modes()
         expect(f"before {self.marks}" in screen, "the old screen is not back", screen)
-        self.mark()
+        self.mark_screen()
 
-    def same_terminal(self):
+    def expect_same_modes(self):
         """Check that the modes of the terminal are restored."""
-        self.terminal.line("stty -g | cmp - modes && echo same modes")
+        self.terminal.type_line("stty -g | cmp - modes && echo same modes")
         self.terminal.wait_for("^same modes")
 
-    def replace(self, source):
+    def replace_dump(self, source):
         """Replace the dump atomically, so that ownertop never reads a part of it."""
         shutil.copy(source, self.dump + ".new")
         os.rename(self.dump + ".new", self.dump)
 
 
-def sort_keys(session):
+def test_sort_keys(session):
     """The keys b, h and o sort the rows."""
     term = session.terminal
-    expect(ranks(session.start())[0][2] == "ext4_inode_cache", "bytes", term.screen())
-    term.keys("o")
+    screen = session.start_ownertop()
+    expect(table_rows(screen)[0][2] == "ext4_inode_cache", "bytes", screen)
+    term.press_keys("o")
     screen = term.wait_for("by objects;")
-    expect(ranks(screen)[0][2] == "kmalloc-256", "objects", screen)
-    term.keys("h")
+    expect(table_rows(screen)[0][2] == "kmalloc-256", "objects", screen)
+    term.press_keys("h")
     screen = term.wait_for("by held;")
-    expect(ranks(screen)[0][2] == "ext4_inode_cache", "held", screen)
-    term.keys("q")
-    session.ended(0)
+    expect(table_rows(screen)[0][2] == "ext4_inode_cache", "held", screen)
+    term.press_keys("q")
+    session.expect_end(0)
 
 
 def has_frames(number):
@@ -155,173 +156,174 @@ def has_frames(number):
     return condition
 
 
-def depth(session):
+def test_depth(session):
     """The keys + and - change the depth; the number of groups is adapted."""
     term = session.terminal
-    session.start()
+    session.start_ownertop()
     term.wait_until(has_frames(2), "two frames")
     wanted = 2
     for key, change in (("+", 1), ("+", 1), ("-", -1), ("-", -1), ("-", -1), ("-", 0)):
-        term.keys(key)
+        term.press_keys(key)
         wanted += change
         screen = term.wait_until(has_frames(wanted), f"{wanted} frames")
-    expect(len(ranks(screen)) >= 6, "more would fit", screen)
-    term.keys("q")
-    session.ended(0)
+    expect(len(table_rows(screen)) >= 6, "more would fit", screen)
+    term.press_keys("q")
+    session.expect_end(0)
 
 
-def all_frames(session):
+def test_all_frames(session):
     """The total is shown with call chains of any length."""
     term = session.terminal
-    term.line(session.command.replace("-d 2", "-d 0") + "; echo ended $?")
+    term.type_line(session.command.replace("-d 2", "-d 0") + "; echo ended $?")
     screen = term.wait_until(has_frames(6), "all frames")
-    expect(len(ranks(screen)) == 2, "two fit", screen)
-    term.keys("-")
+    expect(len(table_rows(screen)) == 2, "two fit", screen)
+    term.press_keys("-")
     term.wait_until(has_frames(4), "4 frames")
-    term.keys("q")
-    session.ended(0)
+    term.press_keys("q")
+    session.expect_end(0)
 
 
-def pause(session):
+def test_pause(session):
     """The key p pauses updates, and p continues them."""
     term = session.terminal
-    session.start()
+    session.start_ownertop()
     term.wait_for("^total +3.9K")
-    term.keys("p")
+    term.press_keys("p")
     term.wait_for("PAUSED")
-    session.replace(os.path.join(HERE, "input/slab.gz"))
+    session.replace_dump(os.path.join(HERE, "input/slab.gz"))
     with open(session.dump, "ab") as dump, open(session.original, "rb") as more:
         dump.write(subprocess.run(["gzip", "-c"], stdin=more, check=True,
                                   capture_output=True).stdout)
     time.sleep(0.6)
-    expect(any(re.match("total +3.9K", line) for line in term.screen()),
-           "it went on while it paused", term.screen())
-    term.keys("o")
+    expect(any(re.match("total +3.9K", line) for line in term.read_screen()),
+           "it went on while it paused", term.read_screen())
+    term.press_keys("o")
     term.wait_for("PAUSED, by objects")
-    term.keys("Space")
+    term.press_keys("Space")
     term.wait_for("^total +7.7K")
-    session.replace(session.original)
-    term.keys("q")
-    session.ended(0)
+    session.replace_dump(session.original)
+    term.press_keys("q")
+    session.expect_end(0)
 
 
-def resize(session):
+def test_resize(session):
     """The screen is redrawn after a change of size, without old lines."""
     term = session.terminal
-    session.start()
+    session.start_ownertop()
     # Pause, so that only the change of size can cause the redraw.
-    term.keys("p")
+    term.press_keys("p")
     term.wait_for("PAUSED")
     for columns, rows in ((50, 10), (120, 40), (30, 5), (80, 20)):
-        term.size(columns, rows)
+        term.resize_window(columns, rows)
         time.sleep(0.5)
         screen = term.wait_for(r"^\d+-\d+-\d+ ")
         expect(re.match(r"\d+-\d+-\d+ ", screen[0]), "no status line on top", screen)
         expect(sum(line.startswith("total") for line in screen) <= 1,
                "the total is there twice", screen)
-        shown = ranks(screen)
+        shown = table_rows(screen)
         expect([row[0] for row in shown] ==
                [str(n + 1) for n in range(len(shown))], "ranks", screen)
         if rows >= 10:
             expect(any(line.startswith("total") for line in screen),
                    "the total does not fit", screen)
     expect(len(shown) == 4, "not as many groups as fit", screen)
-    term.keys("q")
-    session.ended(0)
+    term.press_keys("q")
+    session.expect_end(0)
 
 
-def shrink(session):
+def test_shrink(session):
     """A shorter table leaves no lines of the longer one."""
     term = session.terminal
-    session.start()
-    session.replace(os.path.join(HERE, "input/no_pfn.txt"))
+    session.start_ownertop()
+    session.replace_dump(os.path.join(HERE, "input/no_pfn.txt"))
     screen = term.wait_for("INCOMPLETE")
     last = [n for n, line in enumerate(screen) if "INCOMPLETE" in line][0]
     expect(not any(screen[last + 1:]), "remains", screen)
-    session.replace(session.original)
+    session.replace_dump(session.original)
     term.wait_for("dentry")
-    term.keys("q")
-    session.ended(0)
+    term.press_keys("q")
+    session.expect_end(0)
 
 
-def interrupt(session):
+def test_interrupt(session):
     """^C stops ownertop and restores the terminal."""
-    session.start()
-    session.terminal.keys("C-c")
+    session.start_ownertop()
+    session.terminal.press_keys("C-c")
     session.terminal.wait_for(r"^\$ $|^\^?C?\$")
-    session.same_terminal()
-    session.mark()
+    session.expect_same_modes()
+    session.mark_screen()
 
 
-def stop(session):
+def test_stop(session):
     """^Z returns to the shell, and fg continues ownertop."""
     term = session.terminal
-    term.line(session.command)
+    term.type_line(session.command)
     term.wait_for(RUNNING)
-    term.keys("C-z")
+    term.press_keys("C-z")
     term.wait_for("Stopped")
-    session.same_terminal()
-    term.line("fg")
+    session.expect_same_modes()
+    term.type_line("fg")
     term.wait_for(RUNNING)
-    term.keys("o")
+    term.press_keys("o")
     term.wait_for("by objects")
-    term.keys("q")
+    term.press_keys("q")
     term.wait_for(r"^\$")
-    session.same_terminal()
-    session.mark()
+    session.expect_same_modes()
+    session.mark_screen()
 
 
-def terminate(session):
+def test_terminate(session):
     """SIGTERM stops ownertop and restores the terminal."""
     term = session.terminal
-    term.line(session.command + " & echo $! > pid; fg; echo ended $?")
+    term.type_line(session.command + " & echo $! > pid; fg; echo ended $?")
     term.wait_for(RUNNING)
     with open(os.path.join(os.path.dirname(session.dump), "pid"), encoding="ascii") as pid:
         os.kill(int(pid.read()), signal.SIGTERM)
-    session.ended(128 + signal.SIGTERM)
+    session.expect_end(128 + signal.SIGTERM)
 
 
-def damage(session):
+def test_damage(session):
     """Messages about the input are shown in the first line of the screen."""
-    session.replace(os.path.join(HERE, "input/no_pfn.txt"))
-    screen = session.start()
+    session.replace_dump(os.path.join(HERE, "input/no_pfn.txt"))
+    screen = session.start_ownertop()
     expect(any("INCOMPLETE" in line for line in screen), "no complaint", screen)
-    session.terminal.size(200, 20)
+    session.terminal.resize_window(200, 20)
     session.terminal.wait_for("quit  .*/dump:7: the record has no PFN line")
     # tmux does not restore the normal screen completely after a change of size.
-    session.terminal.size(80, 20)
-    session.terminal.keys("q")
-    session.ended(1)
-    session.replace(session.original)
+    session.terminal.resize_window(80, 20)
+    session.terminal.press_keys("q")
+    session.expect_end(1)
+    session.replace_dump(session.original)
 
 
-def this_machine(session):
+def test_this_machine(session):
     """The kernel is asked for call chains only, which it answers at once; ages on request."""
     term = session.terminal
     kernel = StandIn(os.path.dirname(session.dump))
     command = shlex.join(["env", *(f"{k}={v}" for k, v in kernel.environment.items()),
                           session.ownertop, "--live=0.2", "-d", "1"])
-    term.line(command + "; echo ended $?")
+    term.type_line(command + "; echo ended $?")
     screen = term.wait_for("by bytes; b h o sort")
     expect(screen[1].split() == ["#", "BYTES", "%", "HELD", "OBJECTS"], "other columns", screen)
     expect(re.match(" +1 +1.6K +95.2% +2.0K +8$", screen[2]), "other figures", screen)
-    term.keys("q")
-    session.ended(0)
-    term.line(command + " -s youngest; echo ended $?")
+    term.press_keys("q")
+    session.expect_end(0)
+    term.type_line(command + " -s youngest; echo ended $?")
     screen = term.wait_for("by youngest; b h o sort")
     expect(screen[1].split()[-1] == "OLDEST", "no ages", screen)
-    kernel.questions()
-    term.keys("b")
+    kernel.read_sentences()
+    term.press_keys("b")
     term.wait_for("by bytes; b h o sort")
-    screen = term.wait_until(lambda screen: kernel.questions(), "question")
+    screen = term.wait_until(lambda screen: kernel.read_sentences(), "sentence")
     time.sleep(0.5)
-    expect(all("oldest" in question for question in kernel.questions()), "other questions", screen)
-    expect(term.screen()[1].split()[-1] == "OLDEST", "ages have gone", term.screen())
-    term.keys("q")
-    session.ended(0)
+    expect(all("oldest" in sentence for sentence in kernel.read_sentences()),
+           "other sentences", screen)
+    expect(term.read_screen()[1].split()[-1] == "OLDEST", "ages have gone", term.read_screen())
+    term.press_keys("q")
+    session.expect_end(0)
 
 
-def not_a_terminal(session):
+def test_without_terminal(session):
     """Without a terminal, tables are printed one after the other, without escapes."""
     words = shlex.split(session.command)
     with subprocess.Popen(words, stdin=subprocess.DEVNULL,
@@ -333,8 +335,9 @@ def not_a_terminal(session):
     expect(b"\033" not in output, "escapes", [output.decode()])
 
 
-TESTS = (sort_keys, depth, all_frames, pause, resize, shrink, interrupt, stop, terminate, damage,
-         this_machine, not_a_terminal)
+TESTS = (test_sort_keys, test_depth, test_all_frames, test_pause, test_resize, test_shrink,
+         test_interrupt, test_stop, test_terminate, test_damage, test_this_machine,
+         test_without_terminal)
 
 
 def main():
@@ -350,10 +353,10 @@ def main():
                 except AssertionError as error:
                     failed += 1
                     print(f"{test.__name__}: {error}")
-                    session.terminal.close()
+                    session.terminal.stop_server()
                     session = Session(sys.argv[1], directory)
         finally:
-            session.terminal.close()
+            session.terminal.stop_server()
     return failed > 0
 
 

@@ -22,13 +22,13 @@ make_dump()
 
 make_dump --records 2000 --chains 500 > "$work/once"
 
-# The shorter dump fills all buffers, too: otherwise their number would depend on timing.
+# The shorter dump fills all buffers, too; else the number of used buffers would depend on timing.
 short=4
 long=400
 
-# peak TIMES [FILTER...]: print the KiB needed to read the dump TIMES times through a pipe,
-# compressed by FILTER
-peak()
+# measure_peak TIMES [FILTER...]: print the KiB that ownertop needs to read the dump TIMES
+# times through a pipe, compressed by FILTER
+measure_peak()
 {
 	local times=$1
 
@@ -39,18 +39,18 @@ peak()
 	cat "$work/kib"
 }
 
-# check WHAT SHORT LONG: fail if the long input needed more memory
-check()
+# compare_peaks WHAT SHORT LONG: fail if the long input needed more KiB than the short one
+compare_peaks()
 {
 	echo "$1: $short times: $2 KiB, $long times: $3 KiB"
 	[ "$3" -le $(($2 + tolerance_kib)) ]
 }
 
-check plain "$(peak $short)" "$(peak $long)"
-check gzip "$(peak $short gzip -1c)" "$(peak $long gzip -1c)"
+compare_peaks plain "$(measure_peak $short)" "$(measure_peak $long)"
+compare_peaks gzip "$(measure_peak $short gzip -1c)" "$(measure_peak $long gzip -1c)"
 
 # zstd needs memory for its window: test the largest window that is accepted.
-largest=$(peak $long zstd -qc --long=23)
+largest=$(measure_peak $long zstd -qc --long=23)
 echo "zstd with a window of 8 MiB: $largest KiB"
 [ "$largest" -le $limit_kib ]
 

@@ -20,14 +20,14 @@ COMPILE = ("gcc", "-g", "-O2", "-fno-pic", "-fno-optimize-sibling-calls",
            "-D__always_inline=inline __attribute__((always_inline))", "-c")
 
 
-def run(*words, **options):
+def run_command(*words, **options):
     """Run a command that must succeed, and return what it prints."""
     return subprocess.run(words, check=True, capture_output=True, text=True,
                           **options).stdout
 
 
-def place_of(mark, name="planted.c"):
-    """Return the number of the line with the mark in a comment."""
+def source_line_of(mark, name="planted.c"):
+    """Return file and line of the comment with a mark in the planted program."""
     with open(os.path.join(HERE, name), encoding="ascii") as source:
         for number, line in enumerate(source, 1):
             if f"/* {mark} */" in line:
@@ -35,19 +35,19 @@ def place_of(mark, name="planted.c"):
     raise KeyError(mark)
 
 
-def return_addresses(image):
+def find_return_addresses(image):
     """Return a dictionary from functions to (offset behind the first call of take(), size).
 
     The size extends to the next function, as the size that the kernel prints.
     """
     sizes = {}
-    symbols = [line.split() for line in run("nm", "-nS", image).splitlines()]
+    symbols = [line.split() for line in run_command("nm", "-nS", image).splitlines()]
     symbols = [(int(words[0], 16), int(words[1], 16), words[3]) for words in symbols
                if len(words) == 4 and words[2] in "tT"]
     for (address, size, name), after in zip(symbols, symbols[1:] + [None]):
         sizes[name] = (address, after[0] - address if after else size)
     found, func, after_call = {}, None, False
-    for line in run("objdump", "-dr", image).splitlines():
+    for line in run_command("objdump", "-dr", image).splitlines():
         start = re.match(r"[0-9a-f]+ <(\w+)>:", line)
         code = re.match(r" +([0-9a-f]+):\t", line)
         if start:
@@ -60,13 +60,13 @@ def return_addresses(image):
     return found
 
 
-def frame(func, call):
-    """Return the frame as the kernel prints it."""
+def format_frame(func, call):
+    """Return a frame of a call chain as the kernel prints it."""
     offset, size = call
     return f"{func}+0x{offset:x}/0x{size:x}"
 
 
-def shown(ownertop, frames, *options):
+def print_chain(ownertop, frames, *options):
     """Return the call chain that ownertop prints for these frames, and its messages."""
     dump = ("Slab object allocated via order 0, size 8, slab 8, cache planted, "
             "pid 1, tgid 1 (planter), ts 1 ns\nPFN 0x1 object 1 index 0\n" +
@@ -78,12 +78,12 @@ def shown(ownertop, frames, *options):
 
 
 class Checks:
-    """Compare results and report differences."""
+    """Compare names that ownertop prints with expected ones, and count differences."""
 
     def __init__(self):
         self.failed = 0
 
-    def same(self, what, got, want):
+    def expect_equal(self, what, got, want):
         """Report an error unless both are equal."""
         if got != want:
             self.failed += 1
@@ -91,55 +91,56 @@ class Checks:
 
 
 def check_image(checks, ownertop, calls, options, module=""):
-    """Inlined and other functions are found in one image."""
-    outer = frame("outer", calls["outer"])
-    direct = frame("direct", calls["direct"])
-    got, messages = shown(ownertop, [outer + module, direct + module], *options)
-    checks.same("inlined" + module, got, [
-        f"inner {place_of('INNER')} (inlined){module}",
-        f"middle {place_of('MIDDLE')} (inlined){module}",
-        f"{outer} {place_of('OUTER')}{module}",
-        f"{direct} {place_of('DIRECT')}{module}"])
-    checks.same("nothing to complain of" + module, messages, "")
+    """Check that inlined and other functions of one image are found."""
+    outer = format_frame("outer", calls["outer"])
+    direct = format_frame("direct", calls["direct"])
+    got, messages = print_chain(ownertop, [outer + module, direct + module], *options)
+    checks.expect_equal("inlined" + module, got, [
+        f"inner {source_line_of('INNER')} (inlined){module}",
+        f"middle {source_line_of('MIDDLE')} (inlined){module}",
+        f"{outer} {source_line_of('OUTER')}{module}",
+        f"{direct} {source_line_of('DIRECT')}{module}"])
+    checks.expect_equal("nothing to complain of" + module, messages, "")
 
 
 def check_twice(checks, ownertop, options):
-    """Functions with the same name are distinguished by their size."""
+    """Check that functions with the same name are distinguished by their size."""
     for name in ("small.o", "large.o"):
-        printed = frame("twice", return_addresses(name)["twice"])
-        got, _ = shown(ownertop, [printed], *options)
-        checks.same(name, got, [f"{printed} {place_of('TWICE', 'planted_twice.c')}"])
-    printed = frame("twice", return_addresses("small.o")["twice"])
-    got, _ = shown(ownertop, [printed], "--vmlinux", "ambiguous")
-    checks.same("two of the same size", got, [printed])
+        printed = format_frame("twice", find_return_addresses(name)["twice"])
+        got, _ = print_chain(ownertop, [printed], *options)
+        checks.expect_equal(name, got, [f"{printed} {source_line_of('TWICE', 'planted_twice.c')}"])
+    printed = format_frame("twice", find_return_addresses("small.o")["twice"])
+    got, _ = print_chain(ownertop, [printed], "--vmlinux", "ambiguous")
+    checks.expect_equal("two of the same size", got, [printed])
 
 
 def check_address(checks, ownertop, calls, options):
-    """An address gets a symbol by kallsyms, and then file and line by DWARF."""
-    symbols = run("nm", "-n", "vmlinux")
+    """Check that an address gets a symbol by kallsyms, then file and line by DWARF."""
+    symbols = run_command("nm", "-n", "vmlinux")
     with open("kallsyms", "w", encoding="ascii") as file:
         file.write(symbols)
     start = re.search(r"^(\w+) T direct$", symbols, re.MULTILINE)
     offset, _ = calls["direct"]
     address = f"0x{int(start[1], 16) + offset:016x}"
-    got, messages = shown(ownertop, [address], "--kallsyms", "kallsyms", *options)
-    checks.same("an address", (got, messages), (
-        [f"{frame('direct', calls['direct'])} {place_of('DIRECT')}"], ""))
+    got, messages = print_chain(ownertop, [address], "--kallsyms", "kallsyms", *options)
+    checks.expect_equal("an address", (got, messages), (
+        [f"{format_frame('direct', calls['direct'])} {source_line_of('DIRECT')}"], ""))
 
 
 def check_unknown(checks, ownertop, calls, options):
-    """A frame that is not found is unchanged, and reported."""
+    """Check that a frame that is not found is unchanged, and reported."""
     offset, size = calls["direct"]
-    larger = frame("direct", (offset, size + 1))
-    for line in (larger, frame("direct", (offset, 1)), frame("direct", (size, size)),
+    larger = format_frame("direct", (offset, size + 1))
+    for line in (larger, format_frame("direct", (offset, 1)), format_frame("direct", (size, size)),
                  "no_such_function+0x1/0x10", "outer+0x1/0x10 [nosuch]"):
-        got, messages = shown(ownertop, [line], *options)
-        checks.same(line, got, [line])
-        checks.same("a word of " + line, messages,
-                    f"ownertop: 1 functions, as {line}, are not in --vmlinux or --modules\n")
+        got, messages = print_chain(ownertop, [line], *options)
+        checks.expect_equal(line, got, [line])
+        checks.expect_equal(
+            "a word of " + line, messages,
+            f"ownertop: 1 functions, as {line}, are not in --vmlinux or --modules\n")
     for line in ("0xffffffff81000000", "outer", "outer+0x1", "outer+1/2x"):
-        got, messages = shown(ownertop, [line], *options)
-        checks.same(line, (got, messages), ([line], ""))
+        got, messages = print_chain(ownertop, [line], *options)
+        checks.expect_equal(line, (got, messages), ([line], ""))
 
 
 def main():
@@ -150,18 +151,18 @@ def main():
         for name in ("planted.h", "planted.c", "planted_twice.c"):
             shutil.copy(os.path.join(HERE, name), directory)
         os.chdir(directory)
-        run(*COMPILE, "-o", "planted.o", "planted.c")
-        run(*COMPILE, "-o", "small.o", "-DENTRY=small", "planted_twice.c")
+        run_command(*COMPILE, "-o", "planted.o", "planted.c")
+        run_command(*COMPILE, "-o", "small.o", "-DENTRY=small", "planted_twice.c")
         for name, base, large in (("ambiguous", "0x400000", "-DSAME"),
                                   ("moved", "0x7000000", "-DLARGE"),
                                   ("vmlinux", "0x400000", "-DLARGE")):
-            run(*COMPILE, "-o", "large.o", "-DENTRY=large", large,
-                "planted_twice.c")
-            run("gcc", "-nostdlib", "-static", "-no-pie", f"-Wl,-Ttext={base}",
-                "planted.o", "small.o", "large.o", "-o", name)
+            run_command(*COMPILE, "-o", "large.o", "-DENTRY=large", large,
+                        "planted_twice.c")
+            run_command("gcc", "-nostdlib", "-static", "-no-pie", f"-Wl,-Ttext={base}",
+                        "planted.o", "small.o", "large.o", "-o", name)
         os.makedirs("modules/kernel/drivers")
         shutil.copy("planted.o", "modules/kernel/drivers/plan-ted.ko")
-        calls = return_addresses("vmlinux")
+        calls = find_return_addresses("vmlinux")
         options = ["--vmlinux", "vmlinux", "--modules", "modules"]
         check_image(checks, ownertop, calls, options)
         check_image(checks, ownertop, calls, ["--vmlinux", "moved"])

@@ -22,14 +22,14 @@ SLAB = re.compile(r"Slab object allocated via order \d+, size (\d+), slab (\d+),
                   r"ts (\d+) ns")
 
 
-def stem(frame):
-    """Return the name of the function without suffixes."""
+def get_stem(frame):
+    """Return the name of a frame's function without suffixes of the compiler."""
     name = re.split(r"[+ ]", frame)[0]
     return re.sub(r"_noprof$", "", re.sub(r"(?<=.)\..*", "", name))
 
 
-def parse(block):
-    """Parse one record into a dictionary."""
+def parse_record(block):
+    """Parse one record of a dump into a dictionary."""
     lines = block.split("\n")
     page, slab = PAGE.match(lines[0]), SLAB.match(lines[0])
     if page:
@@ -46,19 +46,19 @@ def parse(block):
 
 
 @functools.lru_cache(None)
-def is_internal(frame, skip):
-    """Is it a function of the allocator?"""
-    return any(fnmatch.fnmatchcase(stem(frame), glob) for glob in skip)
+def is_allocator_frame(frame, skip):
+    """Is the frame in a function of the allocator?"""
+    return any(fnmatch.fnmatchcase(get_stem(frame), glob) for glob in skip)
 
 
-def owner(frames, depth, skip):
-    """Return the frames that a record is grouped by."""
-    while len(frames) > 1 and is_internal(frames[0], skip):
+def cut_owning_frames(frames, depth, skip):
+    """Return the frames that a record is grouped by: without those of the allocator."""
+    while len(frames) > 1 and is_allocator_frame(frames[0], skip):
         frames = frames[1:]
     return frames[:depth] if depth else frames
 
 
-def module(frames):
+def find_module(frames):
     """Return the first module of a call chain."""
     for frame in frames:
         found = re.search(r"\[([^ \]]+)[^\]]*\]$", frame)
@@ -67,31 +67,31 @@ def module(frames):
     return "vmlinux"
 
 
-def function(frame):
+def format_function(frame):
     """Return a frame without offset and size."""
     name, _, rest = frame.partition(" ")
     return name.split("+")[0] + (" [" + rest[1:-1].split(" ")[0] + "]" if rest else "")
 
 
-def path(rec):
+def make_function_path(rec):
     """Return the functions of a record's call chain, the outermost first."""
-    return tuple(map(function, reversed(rec["stack"]))) or ("(no call chain)",)
+    return tuple(map(format_function, reversed(rec["stack"]))) or ("(no call chain)",)
 
 
-def records(path, depth, skip):
+def read_records(path, depth, skip):
     """Yield all records of a dump, each with the frames to group by."""
     with open(path, encoding="ascii") as dump:
         text = re.sub(r"^#.*\n", "", dump.read(), flags=re.M)
     for block in text.split("\n\n"):
         if not block.strip():
             continue
-        rec = parse(block.lstrip("\n"))
-        rec["stack"] = tuple(owner(rec["frames"], depth, skip))
-        rec["module"] = module(rec["frames"])
+        rec = parse_record(block.lstrip("\n"))
+        rec["stack"] = tuple(cut_owning_frames(rec["frames"], depth, skip))
+        rec["module"] = find_module(rec["frames"])
         yield rec
 
 
-def skip_list(ownertop):
+def read_skip_list(ownertop):
     """Return the patterns for the allocator's functions."""
     return tuple(subprocess.run([ownertop, "--skip-list"], check=True, text=True,
                                 capture_output=True).stdout.split())

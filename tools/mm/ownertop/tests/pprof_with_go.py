@@ -22,55 +22,55 @@ SAMPLE = re.compile(r"^ +(\d+) +(\d+) +(\d+): [\d ]*\n"
 
 
 class Checker:
-    """Run pprof and count errors."""
+    """Run pprof on profiles of ownertop and count errors."""
 
     def __init__(self, program, work):
         self.program = program
-        self.skip = oracle.skip_list(program)
+        self.skip = oracle.read_skip_list(program)
         self.profile = os.path.join(work, "profile.pb.gz")
         self.wrong = 0
 
-    def write(self, *arguments):
+    def write_profile(self, *arguments):
         """Write a profile with ownertop."""
         with open(self.profile, "wb") as out:
             subprocess.run([self.program, "pprof", "--page-size", str(oracle.PAGE_SIZE),
                             *arguments], check=True, stdout=out)
 
-    def pprof(self, *arguments):
+    def run_pprof(self, *arguments):
         """Return the output of pprof."""
         return subprocess.run(["go", "tool", "pprof", *arguments, self.profile], check=True,
                               capture_output=True, text=True).stdout
 
-    def same(self, what, want, got):
-        """Compare two dictionaries."""
+    def expect_equal(self, what, want, got):
+        """Count an error for each key with different values in two dictionaries."""
         for key in want.keys() | got.keys():
             if want.get(key) != got.get(key):
                 self.wrong += 1
                 print(f"{what}: {key}: want {want.get(key)}, got {got.get(key)}")
 
-    def top(self, dump, sample, *focus, keep=lambda rec: True):
+    def check_top(self, dump, sample, *focus, keep=lambda rec: True):
         """Compare flat and cumulative figures of every function."""
         want = collections.defaultdict(lambda: [0, 0])
-        for rec in oracle.records(dump, 0, self.skip):
+        for rec in oracle.read_records(dump, 0, self.skip):
             if not keep(rec):
                 continue
             value = rec[TYPES[sample]] if TYPES[sample] else 1
-            names = [name.split(" ")[0] for name in oracle.path(rec)]
+            names = [name.split(" ")[0] for name in oracle.make_function_path(rec)]
             want[names[-1]][0] += value
             for name in set(names):
                 want[name][1] += value
         got = {}
-        text = self.pprof("-top", "-unit=B", "-nodefraction=0", "-nodecount=1000000",
-                          f"-sample_index={sample}", *focus)
+        text = self.run_pprof("-top", "-unit=B", "-nodefraction=0", "-nodecount=1000000",
+                              f"-sample_index={sample}", *focus)
         for line in text.split("cum%\n", 1)[1].splitlines():
             flat, _, _, cum, _, name = line.split(None, 5)
             got[name] = [int(re.sub(r"\D", "", v)) for v in (flat, cum)]
-        self.same(f"top {sample} {focus}", want, got)
+        self.expect_equal(f"top {sample} {focus}", want, got)
 
-    def samples(self, dump):
+    def check_samples(self, dump):
         """Compare the figures and labels of every sample."""
         groups = collections.defaultdict(list)
-        recs = list(oracle.records(dump, 0, self.skip))
+        recs = list(oracle.read_records(dump, 0, self.skip))
         newest = max(rec["ts"] for rec in recs)
         for rec in recs:
             groups[rec["stack"], rec["cache"], rec["comm"], rec["pid"],
@@ -82,13 +82,13 @@ class Checker:
             want[sums, cache, comm, str(pid), str(age)] += 1
 
         got = collections.Counter()
-        for match in SAMPLE.finditer(self.pprof("-raw")):
+        for match in SAMPLE.finditer(self.run_pprof("-raw")):
             *sums, cache, comm, pid, age = match.groups()
             got[tuple(map(int, sums)), cache or "", comm, pid, age] += 1
-        self.same("samples", want, got)
+        self.expect_equal("samples", want, got)
 
-    def says(self, what, want, got):
-        """Count an error unless the output has the line."""
+    def expect_line(self, what, want, got):
+        """Count an error unless the output of pprof has the line."""
         if want not in got:
             self.wrong += 1
             print(f"{what}: no {want!r} in\n{got}")
@@ -105,17 +105,17 @@ def main():
         for sample in ("page.txt", "slab.txt"):
             oracle.make_dump(dump, sample, "--records", "2000", "--chains", "100",
                              "--spacing", str(2 * SECOND))
-            check.write(dump)
+            check.write_profile(dump)
             for kind in TYPES:
-                check.top(dump, kind)
-            check.samples(dump)
-            check.top(dump, "inuse_objects", "-tagfocus=comm=^sshd$|^find$",
-                      keep=lambda rec: rec["comm"] in ("sshd", "find"))
-        check.says("default", "Type: inuse_space", check.pprof("-top"))
-        check.says("comment", "untracked: 0 slab objects", check.pprof("-comments"))
-        check.write("-s", "objects", "--cache", "dentry", dump)
-        check.says("sort", "Type: inuse_objects", check.pprof("-top"))
-        check.says("filter", "filtered out:", check.pprof("-comments"))
+                check.check_top(dump, kind)
+            check.check_samples(dump)
+            check.check_top(dump, "inuse_objects", "-tagfocus=comm=^sshd$|^find$",
+                            keep=lambda rec: rec["comm"] in ("sshd", "find"))
+        check.expect_line("default", "Type: inuse_space", check.run_pprof("-top"))
+        check.expect_line("comment", "untracked: 0 slab objects", check.run_pprof("-comments"))
+        check.write_profile("-s", "objects", "--cache", "dentry", dump)
+        check.expect_line("sort", "Type: inuse_objects", check.run_pprof("-top"))
+        check.expect_line("filter", "filtered out:", check.run_pprof("-comments"))
     return check.wrong > 0
 
 

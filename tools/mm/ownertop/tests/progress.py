@@ -13,7 +13,7 @@ LINE = rb"\r\x1b\[K-: [\d.]+[BKMG], [\d.]+[BKMG]/s"
 ERASED = rb"\r\x1b\[K"
 
 
-def terminal_output(ownertop, seconds, more=b""):
+def read_terminal_output(ownertop, seconds, more=b""):
     """Return what ownertop writes to a terminal while it reads a pipe for some seconds."""
     with open(os.path.join(HERE, "input/slab.txt"), "rb") as file:
         records = file.read()
@@ -42,9 +42,9 @@ def main():
     ownertop = sys.argv[1]
     wrong = 0
     for what, got, want in (
-            ("a short reading", terminal_output(ownertop, 0.2), rb""),
-            ("a long one", terminal_output(ownertop, 1.6), rb"(%s)+%s" % (LINE, ERASED)),
-            ("a message", terminal_output(ownertop, 1.6, b"junk\n"),
+            ("a short reading", read_terminal_output(ownertop, 0.2), rb""),
+            ("a long one", read_terminal_output(ownertop, 1.6), rb"(%s)+%s" % (LINE, ERASED)),
+            ("a message", read_terminal_output(ownertop, 1.6, b"junk\n"),
              rb"(%s)+%sownertop: -:\d+: not a .*\r\n((%s)+%s)?" %
              (LINE, ERASED, LINE, ERASED))):
         if not re.fullmatch(want, got):

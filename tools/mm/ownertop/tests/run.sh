@@ -20,8 +20,8 @@ trap 'rm -rf "$work"' EXIT
 number=0
 failed=0
 
-# result STATUS NAME: report a test; its messages are in $work/messages
-result()
+# report_result STATUS NAME: print the TAP line of a test; its messages are in $work/messages
+report_result()
 {
 	number=$((number + 1))
 	if [ "$1" -eq 0 ]; then
@@ -33,8 +33,8 @@ result()
 	sed 's/^/# /' "$work/messages"
 }
 
-# check NAME COMMAND...: run a test, which exits with status 77 to be skipped
-check()
+# run_check NAME COMMAND...: run a test, which exits with status 77 to be skipped
+run_check()
 {
 	local name=$1 status
 
@@ -45,7 +45,7 @@ check()
 		number=$((number + 1))
 		echo "ok $number - $name # SKIP $(head -n 1 "$work/messages")"
 	else
-		result "$status" "$name"
+		report_result "$status" "$name"
 	fi
 }
 
@@ -54,7 +54,7 @@ golden_cases()
 	grep -v -e '^#' -e '^$' "$here/cases"
 }
 
-golden()
+run_golden_cases()
 {
 	local name command
 
@@ -64,17 +64,17 @@ golden()
 			"$here/expect/$name" "$work/got" > "$work/messages" 2>&1
 		case $? in
 		0)
-			result 0 "golden $name"
+			report_result 0 "golden $name"
 			;;
 		*)
 			echo "to accept: ${BASH_SOURCE[0]} --accept $name" >> "$work/messages"
-			result 1 "golden $name"
+			report_result 1 "golden $name"
 			;;
 		esac
 	done < <(golden_cases)
 }
 
-accept()
+accept_golden_case()
 {
 	local command
 
@@ -87,7 +87,7 @@ accept()
 	"$here/golden.sh" "$build/ownertop" "$command" > "$here/expect/$1" < /dev/null
 }
 
-# Each file in expect/ belongs to a golden case.
+# Fail if a file in expect/ belongs to no golden case.
 no_stray_expectations()
 {
 	diff <(golden_cases | cut -f 1 | sort) <(ls "$here/expect")
@@ -104,11 +104,11 @@ if ! build_all; then
 	exit 1
 fi
 if [ "${1-}" = --accept ]; then
-	accept "$2"
+	accept_golden_case "$2"
 	exit
 fi
 
-# A terminal of 80 columns and 24 lines.
+# The output of --help fits a terminal of 80 columns and 24 lines.
 help_fits_a_screen()
 {
 	"$build/ownertop" --help | awk 'length > 80 || NR > 24 { bad = 1; print }
@@ -180,8 +180,8 @@ cookbook_commands_run()
 	[ "$commands" -eq 10 ]
 }
 
-# completes LINE WANTED: compare the completions of the last word of LINE
-completes()
+# compare_completions LINE WANTED: compare the completions of the last word of LINE
+compare_completions()
 {
 	local got
 
@@ -202,17 +202,17 @@ completes()
 
 completion_offers()
 {
-	completes 'ownertop -s ' 'bytes held waste objects oldest youngest' &&
-		completes "ownertop 'gr" 'group= groups=' &&
-		completes "ownertop 'group=stack,c" \
+	compare_completions 'ownertop -s ' 'bytes held waste objects oldest youngest' &&
+		compare_completions "ownertop 'gr" 'group= groups=' &&
+		compare_completions "ownertop 'group=stack,c" \
 			'group=stack,cache group=stack,comm group=stack,cgroup' &&
-		completes "ownertop 'sort=bytes,w" 'sort=bytes,waste' &&
-		completes "ownertop --no" '--no-skip --now' &&
-		completes 'ownertop --group stack,c' 'stack,cache stack,comm stack,cgroup' &&
-		completes 'ownertop --group cache,c' 'cache,comm cache,cgroup' &&
-		completes 'ownertop -d ' '' &&
-		completes 'ownertop pag' 'page_owner_sort' &&
-		completes 'ownertop flame pag' ''
+		compare_completions "ownertop 'sort=bytes,w" 'sort=bytes,waste' &&
+		compare_completions "ownertop --no" '--no-skip --now' &&
+		compare_completions 'ownertop --group stack,c' 'stack,cache stack,comm stack,cgroup' &&
+		compare_completions 'ownertop --group cache,c' 'cache,comm cache,cgroup' &&
+		compare_completions 'ownertop -d ' '' &&
+		compare_completions 'ownertop pag' 'page_owner_sort' &&
+		compare_completions 'ownertop flame pag' ''
 }
 
 # The source of page_owner_sort is beside ownertop in a kernel tree, or in build/tree here.
@@ -224,8 +224,9 @@ page_owner_sort_c()
 	echo "$in_tree"
 }
 
-# layer FOLDER LOWER...: FOLDER includes headers of itself, of LOWER and of the language only
-layer()
+# check_layer FOLDER LOWER...: fail if FOLDER includes headers other than its own, those of
+# LOWER and those of the language
+check_layer()
 {
 	local folder=$1 lower
 
@@ -239,14 +240,14 @@ layer()
 
 folders_are_layers()
 {
-	layer base &&
-		layer input base &&
-		layer names base input &&
-		layer model base input names &&
-		layer output base input names model &&
-		layer page_owner_sort base input names &&
-		layer ask base input names model output &&
-		layer ui base input names model output ask
+	check_layer base &&
+		check_layer input base &&
+		check_layer names base input &&
+		check_layer model base input names &&
+		check_layer output base input names model &&
+		check_layer page_owner_sort base input names &&
+		check_layer ask base input names model output &&
+		check_layer ui base input names model output ask
 }
 
 # A source file and its header count as one file. tsort prints the files of a circle.
@@ -282,34 +283,34 @@ blocks_under_sanitizers()
 	done < <(golden_cases | grep page_owner_sort)
 }
 
-golden
-check "help fits a screen" help_fits_a_screen
-check "every option is in the manual and the completion" options_are_documented
-check "the manual is sound" manual_is_sound
-check "the commands of the cookbook run" cookbook_commands_run
-check "the completion offers what fits" completion_offers
-check "the documented questions are answered" documented_queries
-check "folders include only those below them" folders_are_layers
-check "files do not include each other in a circle" files_form_no_circle
-check "every expectation has a case" no_stray_expectations
-check "the same groups as a second program finds" \
+run_golden_cases
+run_check "help fits a screen" help_fits_a_screen
+run_check "every option is in the manual and the completion" options_are_documented
+run_check "the manual is sound" manual_is_sound
+run_check "the commands of the cookbook run" cookbook_commands_run
+run_check "the completion offers what fits" completion_offers
+run_check "the documented questions are answered" documented_queries
+run_check "folders include only those below them" folders_are_layers
+run_check "files do not include each other in a circle" files_form_no_circle
+run_check "every expectation has a case" no_stray_expectations
+run_check "the same groups as a second program finds" \
 	"$here/compare_with_oracle.py" "$build/ownertop"
-check "the same trees and growth as a second program finds" \
+run_check "the same trees and growth as a second program finds" \
 	"$here/views_with_oracle.py" "$build/ownertop"
-check "go tool pprof shows the same figures" "$here/pprof_with_go.py" "$build/ownertop"
-check "the flame graph works in a browser" "$here/flame_in_browser.py" "$build/ownertop"
-check "page_owner_sort's answers, its errors aside" \
+run_check "go tool pprof shows the same figures" "$here/pprof_with_go.py" "$build/ownertop"
+run_check "the flame graph works in a browser" "$here/flame_in_browser.py" "$build/ownertop"
+run_check "page_owner_sort's answers, its errors aside" \
 	"$here/against_page_owner_sort.py" "$build/ownertop" "$(page_owner_sort_c)"
-check "15 times page_owner_sort's throughput" \
+run_check "15 times page_owner_sort's throughput" \
 	"$here/throughput.sh" "$build/ownertop" "$(page_owner_sort_c)"
-check "memory does not grow with records" "$here/memory_is_bounded.sh" "$build/ownertop"
-check "names from DWARF" "$here/names.py" "$build/ownertop"
-check "progress on a terminal" "$here/progress.py" "$build/ownertop"
-check "asks the kernel for what is shown" "$here/asked.py" "$build/ownertop"
-check "live mode in a terminal" "$here/live.py" "$build/ownertop"
-check "10 s of fuzzing the readers" "$here/fuzz.sh" 10
-check "page_owner_sort under sanitizers" blocks_under_sanitizers
-check "200 damaged inputs under sanitizers" \
+run_check "memory does not grow with records" "$here/memory_is_bounded.sh" "$build/ownertop"
+run_check "names from DWARF" "$here/names.py" "$build/ownertop"
+run_check "progress on a terminal" "$here/progress.py" "$build/ownertop"
+run_check "asks the kernel for what is shown" "$here/asked.py" "$build/ownertop"
+run_check "live mode in a terminal" "$here/live.py" "$build/ownertop"
+run_check "10 s of fuzzing the readers" "$here/fuzz.sh" 10
+run_check "page_owner_sort under sanitizers" blocks_under_sanitizers
+run_check "200 damaged inputs under sanitizers" \
 	"$here/damaged_inputs.py" "$build/sanitized/ownertop" 200
 
 echo "1..$number"

@@ -22,11 +22,11 @@ class StandIn:
             "OWNERTOP_ANSWER_AGES": os.path.join(HERE, "input/answer_groups.txt"),
         }
 
-    def questions(self):
-        """Return the sentences that were sent since the last call."""
+    def read_sentences(self):
+        """Return the sentences that ownertop has sent since the last call."""
         if not os.path.exists(self.asked):
             return []
         with open(self.asked, "r+", encoding="ascii") as asked:
-            questions = asked.read().splitlines()
+            sentences = asked.read().splitlines()
             asked.truncate(0)
-        return questions
+        return sentences

@@ -26,8 +26,8 @@ gcc -O2 -w -o "$work/page_owner_sort" "$source"
 "$here/../../../testing/owner/bench/make_owner_dump.py" --records $records --depth 6 \
 	"$here/input/page_real.txt" > "$work/dump"
 
-# measure NAME COMMAND...: append the CPU time, in ms, to the times of NAME
-measure()
+# measure_cpu_time NAME COMMAND...: append the CPU time, in ms, to the times of NAME
+measure_cpu_time()
 {
 	local name=$1 TIMEFORMAT='%3U %3S'
 
@@ -36,17 +36,18 @@ measure()
 		awk '{ print 1000 * ($1 + $2) }' >> "$work/$name.ms"
 }
 
-# best NAME: print the shortest time of NAME
-best()
+# find_shortest_time NAME: print the shortest time of NAME
+find_shortest_time()
 {
 	sort -n "$work/$1.ms" | head -n 1
 }
 
 for _ in $(seq $rounds); do
-	measure sort "$work/page_owner_sort" --cull stacktrace "$work/dump" "$work/out"
-	measure ownertop "$ownertop" "$work/dump"
+	measure_cpu_time sort "$work/page_owner_sort" --cull stacktrace "$work/dump" "$work/out"
+	measure_cpu_time ownertop "$ownertop" "$work/dump"
 done
-awk -v theirs="$(best sort)" -v ours="$(best ownertop)" -v least=$factor_min 'BEGIN {
+awk -v theirs="$(find_shortest_time sort)" -v ours="$(find_shortest_time ownertop)" \
+	-v least=$factor_min 'BEGIN {
 	if (ours <= 0)
 		ours = 1
 	printf "page_owner_sort %d ms, ownertop %d ms: %.1f times, at least %d wanted\n",

@@ -16,18 +16,18 @@ SUMS = ("objects", "bytes", "held")
 NOTHING = (0, 0, 0)
 
 
-def add(a, b):
-    """Return the sum of two sums."""
+def add_sums(a, b):
+    """Add two tuples of objects, bytes and bytes held."""
     return tuple(x + y for x, y in zip(a, b))
 
 
-def sums(records):
-    """Return objects, bytes and bytes held of a record."""
+def sum_records(records):
+    """Return objects, bytes and bytes held of some records."""
     return (len(records), sum(r["bytes"] for r in records),
             sum(r["held"] for r in records))
 
 
-def of(answer):
+def get_sums(answer):
     """Return objects, bytes and bytes held of a member of JSON."""
     return tuple(answer[name] for name in SUMS)
 
@@ -37,125 +37,125 @@ class Checker:
 
     def __init__(self, program):
         self.program = program
-        self.skip = oracle.skip_list(program)
+        self.skip = oracle.read_skip_list(program)
         self.wrong = 0
 
-    def run(self, *arguments):
+    def run_ownertop(self, *arguments):
         """Return the output of ownertop."""
         return subprocess.run([self.program, "--page-size", str(oracle.PAGE_SIZE), *arguments],
                               check=True, capture_output=True, text=True).stdout
 
-    def same(self, what, want, got):
-        """Compare two dictionaries."""
+    def expect_equal(self, what, want, got):
+        """Count an error for each key with different values in two dictionaries."""
         for key in want.keys() | got.keys():
             if want.get(key) != got.get(key):
                 self.wrong += 1
                 print(f"{what}: {key}: want {want.get(key)}, got {got.get(key)}")
 
-    def tree(self, dump, callees):
+    def check_tree(self, dump, callees):
         """Compare every node of a complete tree, and those of a tree with --min."""
         cum, flat = collections.Counter(), collections.Counter()
         total = NOTHING
-        for rec in oracle.records(dump, 0, self.skip):
-            path = oracle.path(rec)
+        for rec in oracle.read_records(dump, 0, self.skip):
+            path = oracle.make_function_path(rec)
             path = path[::-1] if callees else path
-            one = sums([rec])
-            total = add(total, one)
+            one = sum_records([rec])
+            total = add_sums(total, one)
             for i in range(len(path) + 1):
-                cum[path[:i]] = add(cum[path[:i]] or NOTHING, one)
+                cum[path[:i]] = add_sums(cum[path[:i]] or NOTHING, one)
             owner = path[:1] if callees else path
-            flat[owner] = add(flat[owner] or NOTHING, one)
+            flat[owner] = add_sums(flat[owner] or NOTHING, one)
         want = {p: (cum[p], flat[p] or NOTHING) for p in cum}
         options = ["--callees"] if callees else []
         what = f"tree {options}"
-        got, _ = self.nodes("tree", "--json", "--min", "0", *options, dump)
-        self.same(what, want, got)
+        got, _ = self.read_nodes("tree", "--json", "--min", "0", *options, dump)
+        self.expect_equal(what, want, got)
 
         least = total[1] * 2 / 100
         kept = {p: v for p, v in want.items() if v[0][1] >= least}
-        got, answer = self.nodes("tree", "--json", "--min", "2", *options, dump)
-        self.same(what + " pruned", kept, got)
+        got, answer = self.read_nodes("tree", "--json", "--min", "2", *options, dump)
+        self.expect_equal(what + " pruned", kept, got)
         dropped = NOTHING
         for path in want.keys() - kept.keys():
-            dropped = add(dropped, want[path][1])
-        self.same(what + " dropped",
-                  {"nodes": len(want) - len(kept), "sum": dropped, "total": total},
-                  {"nodes": answer["dropped_nodes"], "sum": of(answer["dropped"]),
-                   "total": of(answer["total"])})
+            dropped = add_sums(dropped, want[path][1])
+        self.expect_equal(what + " dropped",
+                          {"nodes": len(want) - len(kept), "sum": dropped, "total": total},
+                          {"nodes": answer["dropped_nodes"], "sum": get_sums(answer["dropped"]),
+                           "total": get_sums(answer["total"])})
         largest = sorted((v[0][1] for v in want.values()), reverse=True)[:31]
-        got, _ = self.nodes("tree", "--json", "--min", "0", "-n", "30", *options, dump)
-        self.same(what + " top", dict(enumerate(largest)),
-                  dict(enumerate(sorted((v[0][1] for v in got.values()), reverse=True))))
+        got, _ = self.read_nodes("tree", "--json", "--min", "0", "-n", "30", *options, dump)
+        self.expect_equal(what + " top", dict(enumerate(largest)),
+                          dict(enumerate(sorted((v[0][1] for v in got.values()), reverse=True))))
 
-    def nodes(self, *arguments):
+    def read_nodes(self, *arguments):
         """Return the nodes of a tree by path."""
-        answer = json.loads(self.run(*arguments))
+        answer = json.loads(self.run_ownertop(*arguments))
         paths, got = {}, {}
         for node in answer["nodes"]:
             path = paths[node["parent"]] + (node["name"],) if "parent" in node else ()
             paths[node["id"]] = path
-            got[path] = (of(node["cum"]), of(node["flat"]))
+            got[path] = (get_sums(node["cum"]), get_sums(node["flat"]))
         return got, answer
 
-    def folded(self, dump, sort):
+    def check_folded(self, dump, sort):
         """Compare each line of folded stacks."""
         want = collections.Counter()
-        for rec in oracle.records(dump, 0, self.skip):
-            want[";".join(oracle.path(rec))] += sums([rec])[SUMS.index(sort)]
+        for rec in oracle.read_records(dump, 0, self.skip):
+            want[";".join(oracle.make_function_path(rec))] += sum_records([rec])[SUMS.index(sort)]
         got = {}
-        for line in self.run("folded", "-s", sort, dump).splitlines():
+        for line in self.run_ownertop("folded", "-s", sort, dump).splitlines():
             path, value = line.rsplit(" ", 1)
             got[path] = int(value)
-        self.same(f"folded {sort}", want, got)
+        self.expect_equal(f"folded {sort}", want, got)
 
-    def groups(self, dump):
-        """Return sums by call chain and cache."""
+    def read_groups(self, dump):
+        """Return the sums of a dump by call chain and cache."""
         found = collections.defaultdict(list)
-        for rec in oracle.records(dump, 4, self.skip):
+        for rec in oracle.read_records(dump, 4, self.skip):
             found[rec["stack"], rec["cache"]].append(rec)
-        return {key: sums(recs) for key, recs in found.items()}
+        return {key: sum_records(recs) for key, recs in found.items()}
 
-    def diff(self, old, new):
+    def check_diff(self, old, new):
         """Compare each group of a diff, and the order of groups."""
-        before, after = self.groups(old), self.groups(new)
+        before, after = self.read_groups(old), self.read_groups(new)
         want = {key: (before.get(key, NOTHING), after.get(key, NOTHING))
                 for key in before.keys() | after.keys()
                 if before.get(key) != after.get(key)}
-        answer = json.loads(self.run("diff", "--json", old, new))
-        got = {(tuple(g["stack"]), g["cache"]): (of(g["old"]), of(g["new"]))
+        answer = json.loads(self.run_ownertop("diff", "--json", old, new))
+        got = {(tuple(g["stack"]), g["cache"]): (get_sums(g["old"]), get_sums(g["new"]))
                for g in answer["groups"]}
-        self.same("diff", want, got)
+        self.expect_equal("diff", want, got)
         growth = [g["new"]["bytes"] - g["old"]["bytes"] for g in answer["groups"]]
-        self.same("diff order", dict(enumerate(sorted(growth, reverse=True))),
-                  dict(enumerate(growth)))
-        self.same("diff counts",
-                  {"appeared": len(after.keys() - before.keys()),
-                   "gone": len(before.keys() - after.keys()),
-                   "unchanged": len(before.keys() | after.keys()) - len(want)},
-                  {key: answer[key] for key in ("appeared", "gone", "unchanged")})
+        self.expect_equal("diff order", dict(enumerate(sorted(growth, reverse=True))),
+                          dict(enumerate(growth)))
+        self.expect_equal("diff counts",
+                          {"appeared": len(after.keys() - before.keys()),
+                           "gone": len(before.keys() - after.keys()),
+                           "unchanged": len(before.keys() | after.keys()) - len(want)},
+                          {key: answer[key] for key in ("appeared", "gone", "unchanged")})
 
         want = collections.defaultdict(lambda: [0, 0])
         for side, dump in enumerate((old, new)):
-            for rec in oracle.records(dump, 0, self.skip):
-                want[";".join(oracle.path(rec))][side] += rec["bytes"]
+            for rec in oracle.read_records(dump, 0, self.skip):
+                want[";".join(oracle.make_function_path(rec))][side] += rec["bytes"]
         got = {}
-        for line in self.run("folded", "--diff", old, new).splitlines():
+        for line in self.run_ownertop("folded", "--diff", old, new).splitlines():
             path, left, right = line.rsplit(" ", 2)
             got[path] = [int(left), int(right)]
-        self.same("folded diff", want, got)
+        self.expect_equal("folded diff", want, got)
 
-    def trend(self, dumps):
+    def check_trend(self, dumps):
         """Compare the slope of each group, and R2."""
-        groups = [self.groups(dump) for dump in dumps]
-        hours = [max(rec["ts"] for rec in oracle.records(dump, 4, self.skip)) / 3600e9
+        groups = [self.read_groups(dump) for dump in dumps]
+        hours = [max(rec["ts"] for rec in oracle.read_records(dump, 4, self.skip)) / 3600e9
                  for dump in dumps]
         hours = [fractions.Fraction(hour - hours[0]) for hour in hours]
         want = {}
         for key in set().union(*groups):
             sums_of = [group.get(key, NOTHING) for group in groups]
             if len(set(sums_of)) > 1:
-                want[key] = line(hours, [s[1] for s in sums_of])
-        answer = json.loads(self.run("trend", "--json", *dumps))
+                want[key] = fit_line(hours, [s[1] for s in sums_of])
+        answer = json.loads(self.run_ownertop("trend", "--json", *dumps))
         got = {}
         for group in answer["groups"]:
             slope, r2 = group["bytes_per_hour"], group["r2"]
@@ -165,14 +165,14 @@ class Checker:
                      (r2 is None) == (wanted[1] is None) and
                      (r2 is None or abs(r2 - wanted[1]) < 1e-6))
             got[key] = (*(wanted[:2] if close else (slope, r2)), group["up"], group["down"])
-        self.same("trend", want, got)
+        self.expect_equal("trend", want, got)
         slopes = [group["bytes_per_hour"] for group in answer["groups"]]
-        self.same("trend order", dict(enumerate(sorted(slopes, reverse=True))),
-                  dict(enumerate(slopes)))
+        self.expect_equal("trend order", dict(enumerate(sorted(slopes, reverse=True))),
+                          dict(enumerate(slopes)))
 
 
-def line(x, y):
-    """Return slope, R2, and steps up and down, computed with fractions."""
+def fit_line(x, y):
+    """Fit a line: return slope, R2, and steps up and down, computed with fractions."""
     n = len(x)
     mean_x, mean_y = sum(x) / n, fractions.Fraction(sum(y), n)
     xx = sum((a - mean_x) ** 2 for a in x)
@@ -191,16 +191,16 @@ def main():
             old, new = os.path.join(work, "old"), os.path.join(work, "new")
             oracle.make_dump(old, sample, "--records", "3000", "--chains", "400")
             oracle.make_dump(new, sample, "--records", "3500", "--chains", "420")
-            check.tree(old, False)
-            check.tree(old, True)
-            check.folded(old, "bytes")
-            check.folded(old, "objects")
-            check.diff(old, new)
+            check.check_tree(old, False)
+            check.check_tree(old, True)
+            check.check_folded(old, "bytes")
+            check.check_folded(old, "objects")
+            check.check_diff(old, new)
             later = [os.path.join(work, f"dump{i}") for i in range(5)]
             for i, dump in enumerate(later):
                 oracle.make_dump(dump, sample, "--records", str(600 + 150 * i),
                                  "--chains", "80", "--spacing", str((5 + i) * 10**9))
-            check.trend(later)
+            check.check_trend(later)
     return check.wrong > 0
 
 
