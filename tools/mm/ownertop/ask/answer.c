@@ -14,7 +14,7 @@
  */
 static u64 read_newest_time(const struct options *o, char * const *paths, int n)
 {
-	static const struct selection everything = { .chains.depth = 1 };
+	static const struct record_selection everything = { .chains.depth = 1 };
 	struct input_health quiet_health = { .quiet = true };
 	struct model model;
 	u64 newest;
@@ -124,7 +124,7 @@ void answer_free(struct answer *a)
 int answer_print_objects(const struct options *options, char * const *paths, int n, FILE *out)
 {
 	struct answer a = { 0 };
-	struct objects o;
+	struct object_printer o;
 	int status;
 
 	answer_prepare(&a, options);

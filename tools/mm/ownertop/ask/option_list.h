@@ -37,15 +37,15 @@ enum option_group {
 	GROUP_PROGRAM,
 };
 
-/* How the shell completes the argument of an option. */
+/* How a shell completes the argument of an option. */
 enum option_values {
 	VALUES_FILES,		/* offer files; the value of options without an argument, too */
 	VALUES_FIELDS, VALUES_SORTS, VALUES_CACHES, VALUES_TIMES, VALUES_PAGE_SIZES,
-	VALUES_OTHER,		/* offer nothing */
+	VALUES_OTHER,		/* the shell offers nothing */
 };
 
 struct option_info {
-	char letter;		/* short option, or 0 */
+	char letter;		/* letter of the short option, or 0 */
 	const char *name;
 	int argument;		/* no_argument and so on, of getopt_long() */
 	const char *form;	/* form of the argument in --help and in the manual */

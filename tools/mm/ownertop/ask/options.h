@@ -10,7 +10,7 @@
 struct options {
 	const struct view *view;
 	enum output_format format;
-	struct selection select;
+	struct record_selection select;
 	enum measure sort;	/* the figure of percentages and widths */
 	unsigned char order[OWNER_SORTS];	/* keys to sort by, enum owner_sort */
 	u32 nr_order;
@@ -34,7 +34,7 @@ struct options {
 	int nr_inputs;
 };
 
-/* Is bytes, held or objects the only sort key? */
+/* Is one measure (bytes, held or objects) the only sort key? */
 bool options_order_is_measure(const struct options *o);
 /* Must the newest record be known before records are judged? Then inputs are read twice. */
 bool options_need_newest_record(const struct options *o);

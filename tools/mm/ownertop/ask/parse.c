@@ -50,7 +50,7 @@ static void read_skip_patterns(struct options *o, const char *path)
 
 static void parse_option(struct options *o, struct command_line *line, enum option_id id)
 {
-	struct selection *select = &o->select;
+	struct record_selection *select = &o->select;
 	struct sentence_parts *parts = &line->parts;
 
 	switch (id) {

@@ -52,7 +52,7 @@ static int send_sentence(const struct owner_sentence *s)
 		close(fd);
 		return -1;
 	}
-	/* An empty line asks for everything. */
+	/* An empty line is the sentence that asks for all objects. */
 	if (write(fd, length ? printed : "\n", length ? length : 1) < 0)
 		exit_with_refusal(fd);
 	return fd;
@@ -79,7 +79,7 @@ static void add_group_field(struct owner_sentence *s, enum owner_field field)
  * Make the kernel group by all fields that @select needs. Returns false if the kernel
  * cannot group by one of them.
  */
-static bool add_group_fields(struct owner_sentence *s, const struct selection *select)
+static bool add_group_fields(struct owner_sentence *s, const struct record_selection *select)
 {
 	const unsigned int derived_from_chain = 1U << OWNER_FIELD_STACK | 1U << OWNER_FIELD_FUNC |
 						1U << OWNER_FIELD_MODULE;
@@ -113,7 +113,7 @@ static bool add_group_fields(struct owner_sentence *s, const struct selection *s
  */
 static bool make_kernel_sentence(struct owner_sentence *s, const struct options *o)
 {
-	const struct selection *select = &o->select;
+	const struct record_selection *select = &o->select;
 
 	*s = select->sentence;
 	s->settings_given &= ~(1U << OWNER_SET_SORT | 1U << OWNER_SET_TOP | 1U << OWNER_SET_MODE);
@@ -133,7 +133,7 @@ static bool make_kernel_sentence(struct owner_sentence *s, const struct options 
 	return add_group_fields(s, select);
 }
 
-static u64 monotonic_ns(void)
+static u64 read_monotonic_ns(void)
 {
 	struct timespec ts;
 
@@ -158,7 +158,7 @@ bool query_groups(struct answer *a, const struct options *o)
 	a->rest_of_select.sentence.fields_used = 0;
 	a->rest_of_select.sentence.sources = 0;
 	model_init(&a->model, &a->rest_of_select);
-	a->model.sink.now = monotonic_ns();
+	a->model.sink.now = read_monotonic_ns();
 	a->model.sink.summary.slabs_listed = wants_pages_and_objects(&sentence);
 	read_fd(fd, QUERY, &a->model.sink, &health);
 	if (health_is_complete(&health))

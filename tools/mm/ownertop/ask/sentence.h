@@ -13,7 +13,7 @@
 struct sentence_parts {
 	const char *sentence;	/* sentence on the command line; NULL: it has none */
 	char *conditions;	/* conditions of options, each after " && " */
-	char *focus;		/* patterns of --focus, and below of --ignore */
+	char *focus;		/* patterns of --focus; ignore has those of --ignore */
 	char *ignore;
 };
 

@@ -7,7 +7,7 @@
 
 #include "base/types.h"
 
-/* Print the help to standard output and exit with success. */
+/* Print the text of --help to standard output, and exit with success. */
 noreturn void usage_print_help(void);
 /* Print a message that points to --help, and exit with failure. */
 noreturn void usage_exit_with_hint(void);

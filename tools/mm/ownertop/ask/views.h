@@ -15,11 +15,11 @@ struct view {
 	u32 depth;
 	u32 top;
 	double least_percent;
-	bool ages;		/* the view shows ages */
+	bool ages;		/* the view shows ages of objects */
 	unsigned int takes;
 	bool pair;		/* the first input is the older of two dumps */
 	bool series;		/* each input is a dump, from the oldest to the newest */
-	bool no_terminal;	/* the text is not for a terminal */
+	bool no_terminal;	/* the output is not for a terminal */
 	view_writer write[NR_FORMATS];
 };
 

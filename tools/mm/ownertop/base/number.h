@@ -17,7 +17,7 @@ static inline bool consume_word(struct text *t, const char *word)
 {
 	size_t len = strlen(word);	/* computed by the compiler if @word is a literal */
 
-	if (!text_starts(*t, word, len))
+	if (!text_starts_with(*t, word, len))
 		return false;
 	t->s += len;
 	t->len -= len;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-/* A table of numbers in which a column is as wide as its largest number needs. */
+/* Keep numbers in a table in which a column is as wide as its largest number needs. */
 #include <stdlib.h>
 
 #include "base/alloc.h"

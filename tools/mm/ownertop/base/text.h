@@ -12,7 +12,7 @@ struct text {
 	size_t len;
 };
 
-static inline bool text_starts(struct text t, const char *head, size_t len)
+static inline bool text_starts_with(struct text t, const char *head, size_t len)
 {
 	return t.len >= len && !memcmp(t.s, head, len);
 }
@@ -25,7 +25,7 @@ static inline int text_compare(struct text a, struct text b)
 	return order ? order : (a.len > b.len) - (a.len < b.len);
 }
 
-/* text_starts() for a string literal, whose length is a constant. */
-#define TEXT_STARTS(t, literal) text_starts(t, literal, sizeof(literal) - 1)
+/* text_starts_with() for a string literal, whose length is a constant. */
+#define TEXT_STARTS(t, literal) text_starts_with(t, literal, sizeof(literal) - 1)
 
 #endif

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-/* A map from handles to call chains. */
+/* Map depot handles to call chains. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <xxhash.h>

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * A map from the kernel's handles to call chains, filled from show_stacks_handles. It is
- * used for records that have a handle instead of a call chain.
+ * A map from depot handles to call chains, filled from show_stacks_handles. It is used for
+ * records that have a handle instead of a call chain.
  */
 #ifndef OWNERTOP_HANDLE_MAP_H
 #define OWNERTOP_HANDLE_MAP_H

@@ -55,7 +55,7 @@ bool header_recognise(struct text t, enum record_kind *kind)
 	if (!t.len || (*t.s != 'P' && *t.s != 'S'))
 		return false;
 	for (i = 0; i < NR_KINDS; i++) {
-		if (heads[i].len && text_starts(t, heads[i].s, heads[i].len)) {
+		if (heads[i].len && text_starts_with(t, heads[i].s, heads[i].len)) {
 			*kind = i;
 			return true;
 		}
@@ -129,7 +129,7 @@ static const char *parse_comm(struct header_parser *h)
 		last = memrchr(start, ')', last - start);
 		if (!last)
 			return "no task name with a time stamp after it";
-		if (text_starts((struct text){ last, h->end - last }, after, after_len))
+		if (text_starts_with((struct text){ last, h->end - last }, after, after_len))
 			break;
 	}
 	h->rec->comm = (struct text){ start, last - start };
@@ -280,7 +280,7 @@ static const char *parse_keys_and_values(struct header_parser *h)
 	}
 }
 
-static const char *name_missing_key(unsigned int has)
+static const char *find_missing_key(unsigned int has)
 {
 	if (!(has & HAS_ORDER))
 		return "the header has no order";
@@ -321,7 +321,7 @@ const char *header_parse(struct text t, u64 page_size, enum record_kind kind,
 	if (error)
 		return error;
 	if ((h.has & needs) != needs)
-		return name_missing_key(h.has);
+		return find_missing_key(h.has);
 	if (kind == KIND_PAGE) {
 		rec->bytes = page_size << h.order;
 		rec->held = rec->bytes;

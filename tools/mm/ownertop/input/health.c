@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-/* Count and report damage of inputs. */
+/* Count and report damaged and unreadable places of inputs. */
 #include <stdarg.h>
 #include <stdio.h>
 

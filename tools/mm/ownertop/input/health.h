@@ -10,7 +10,7 @@
 struct input_health {
 	u64 damaged;		/* places where one or more records were lost */
 	u32 unread;		/* inputs that are empty or were not read to their end */
-	u32 reported;		/* messages about the current input */
+	u32 reported;		/* number of messages about the current input */
 	u32 suppressed;		/* damaged places of the current input without a message */
 	bool quiet;		/* no messages on stderr */
 	char first[128];	/* the first message, also if quiet */

@@ -25,7 +25,7 @@ struct input {
 	size_t end;
 	bool eof;
 	const char *failure;	/* error message if reading failed, or NULL */
-	struct unpack *unpack;	/* NULL: the input is not compressed */
+	struct unpacker *unpack;	/* NULL: the input is not compressed */
 };
 
 /* Open the input file @path; "-" is standard input. Returns false with errno set on failure. */

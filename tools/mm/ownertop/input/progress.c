@@ -24,7 +24,7 @@ static struct {
 	s64 due_ms;
 } progress;
 
-static s64 now_ms(void)
+static s64 read_clock_ms(void)
 {
 	struct timespec ts;
 
@@ -46,7 +46,7 @@ void progress_begin_input(const char *input, u64 total)
 		return;
 	progress.input = input;
 	progress.done = 0;
-	progress.began_ms = now_ms();
+	progress.began_ms = read_clock_ms();
 	progress.due_ms = progress.began_ms + FIRST_UPDATE_MS;
 }
 
@@ -73,7 +73,7 @@ void progress_add_bytes(u64 more)
 	if (!progress.input)
 		return;
 	progress.done += more;
-	now = now_ms();
+	now = read_clock_ms();
 	if (now < progress.due_ms)
 		return;
 	print_progress(now);

@@ -41,7 +41,7 @@ static u32 count_recognised_lines(const struct input_format *format, struct inpu
  * Returns the format that recognises most lines at the beginning of the input. A record of
  * format_text may contain one line that format_stacks recognises, so its own count double.
  */
-static const struct input_format *find_format(struct input_reading *r)
+static const struct input_format *choose_format(struct input_reading *r)
 {
 	const struct input_format *best = formats[0];
 	u32 most = 2 * count_recognised_lines(best, r);
@@ -69,7 +69,7 @@ static bool reading_open(struct input_reading *r)
 		return false;
 	}
 	r->open = true;
-	r->format = find_format(r);
+	r->format = choose_format(r);
 	return true;
 }
 
@@ -98,7 +98,7 @@ static void read_whole_input(struct input_reading *r)
 	r->path = NULL;
 }
 
-/* Can the input be closed and opened again? */
+/* Can the input be closed, and opened again later? */
 static bool is_reopenable(const struct input_reading *r)
 {
 	struct stat st;

@@ -84,7 +84,10 @@ static int find_column(struct text name, bool in_sums)
 	return field < 0 ? COLUMN_OTHER : field;
 }
 
-/* Columns with unknown names are ignored: newer kernels may have more. */
+/*
+ * Parse the names of an answer's columns. Unknown names are ignored: newer kernels may have
+ * more.
+ */
 static const char *parse_column_head(struct answer_columns *c, struct text line)
 {
 	bool in_sums;
@@ -116,7 +119,7 @@ struct answer_row {
 	char handle_name[HANDLE_NAME_LEN];
 };
 
-static bool is_octal(const char *p, const char *end)
+static bool is_octal_escape(const char *p, const char *end)
 {
 	int i;
 
@@ -138,7 +141,7 @@ static const char *decode_word(struct text cell, char word[WORD_MAX], struct tex
 	if (cell.len >= WORD_MAX)
 		return "a name is too long";
 	while (p < end) {
-		bool escaped = *p == '\\' && is_octal(p, end);
+		bool escaped = *p == '\\' && is_octal_escape(p, end);
 
 		word[len++] = escaped ? (p[1] - '0') << 6 | (p[2] - '0') << 3 | (p[3] - '0') : *p;
 		p += escaped ? 4 : 1;

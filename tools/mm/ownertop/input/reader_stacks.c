@@ -82,9 +82,9 @@ static const char *parse_number_line(struct text line, struct stacks_block *b)
 }
 
 enum block_result {
-	PARSED_COMPLETE,
-	PARSED_DAMAGED,		/* *@error is the reason, the scan is at the place */
-	PARSED_TRUNCATED,
+	BLOCK_COMPLETE,
+	BLOCK_DAMAGED,		/* the scan is at the damaged line, *@error tells the reason */
+	BLOCK_TRUNCATED,
 };
 
 static enum block_result parse_block(struct text_scan *c, struct stacks_block *b,
@@ -92,20 +92,20 @@ static enum block_result parse_block(struct text_scan *c, struct stacks_block *b
 {
 	*b = (struct stacks_block){ 0 };
 	if (!scan_frame_lines(c, &b->stack))
-		return PARSED_TRUNCATED;
+		return BLOCK_TRUNCATED;
 	for (;;) {
 		struct text_scan start = *c;
 		struct text line;
 
 		if (scan_blank_line(c))
-			return PARSED_COMPLETE;
+			return BLOCK_COMPLETE;
 		if (!scan_next_line(c, &line))
-			return PARSED_TRUNCATED;
+			return BLOCK_TRUNCATED;
 		*error = *start.p == ' ' ? "the block has no blank line at its end" :
 					   parse_number_line(line, b);
 		if (*error) {
 			*c = start;
-			return PARSED_DAMAGED;
+			return BLOCK_DAMAGED;
 		}
 	}
 }
@@ -133,7 +133,7 @@ static const char *make_block_record(struct input_reading *r, const struct stack
 	return NULL;
 }
 
-static bool only_maps_handle(const struct stacks_block *b)
+static bool block_only_maps_handle(const struct stacks_block *b)
 {
 	return b->has == HAS_HANDLE && b->stack.len;
 }
@@ -147,7 +147,7 @@ static const char *submit_block(struct input_reading *r, const struct stacks_blo
 	if (b->has & HAS_HANDLE && b->stack.len &&
 	    !handle_map_add(r->handles, b->handle, b->stack))
 		return "the handle stood for another call chain before";
-	if (only_maps_handle(b))
+	if (block_only_maps_handle(b))
 		return NULL;
 	error = make_block_record(r, b, &rec, handle_name);
 	if (!error)
@@ -163,16 +163,16 @@ static void read_stacks(struct input_reading *r)
 	struct stacks_block block;
 
 	switch (parse_block(&c, &block, &error)) {
-	case PARSED_COMPLETE:
+	case BLOCK_COMPLETE:
 		error = submit_block(r, &block, line);
 		if (error)
 			health_report_damage(r->health, r->path, line, error);
 		reading_consume(r, &c);
 		break;
-	case PARSED_DAMAGED:
+	case BLOCK_DAMAGED:
 		reading_report_damage(r, &c, error);
 		break;
-	case PARSED_TRUNCATED:
+	case BLOCK_TRUNCATED:
 		reading_report_truncated(r, &c);
 		break;
 	}
@@ -185,7 +185,7 @@ static struct stacks_block find_first_number_block(struct input_reading *r)
 	struct stacks_block block;
 	const char *error;
 
-	while (parse_block(&c, &block, &error) == PARSED_COMPLETE)
+	while (parse_block(&c, &block, &error) == BLOCK_COMPLETE)
 		if (block.has)
 			return block;
 	return (struct stacks_block){ 0 };
@@ -195,7 +195,7 @@ static bool input_maps_handles(struct input_reading *r)
 {
 	struct stacks_block block = find_first_number_block(r);
 
-	return only_maps_handle(&block);
+	return block_only_maps_handle(&block);
 }
 
 static bool input_lists_slabs(struct input_reading *r)

@@ -21,9 +21,9 @@ static bool is_text_line(struct text line)
 
 /* How a record ends after its call chain. */
 enum record_end {
-	TAIL_BLANK,	/* the record ended with a blank line, which has been consumed */
-	TAIL_HEADER,	/* the header of the next record follows without a blank line */
-	TAIL_NONE,	/* the record does not end in the buffer */
+	RECORD_END_BLANK,	/* the record ended with a blank line, which has been consumed */
+	RECORD_END_HEADER,	/* the header of the next record follows without a blank line */
+	RECORD_END_MISSING,	/* the record does not end in the buffer */
 };
 
 /* Parse "Charged to memcg NAME" or "Charged (via objcg) to offline memcg NAME". */
@@ -67,18 +67,18 @@ static enum record_end parse_record_end(struct text_scan *c, struct record *rec)
 	for (;;) {
 		rec->tail.len = c->p - rec->tail.s;
 		if (scan_blank_line(c))
-			return TAIL_BLANK;
+			return RECORD_END_BLANK;
 		if (text_begins_record(scan_get_rest(c)))
-			return TAIL_HEADER;
+			return RECORD_END_HEADER;
 		if (!scan_next_line(c, &line))
-			return TAIL_NONE;
+			return RECORD_END_MISSING;
 		parse_slab_line(line, rec);
 		parse_cgroup_line(line, rec);
 	}
 }
 
 /* Count the lines of a header: the name of a task may contain newlines. */
-static u64 count_lines_between(const char *from, const char *to)
+static u64 count_newlines(const char *from, const char *to)
 {
 	u64 n = 0;
 
@@ -132,7 +132,7 @@ static void read_text_record(struct input_reading *r, struct text_scan *c, enum 
 		reading_report_damage(r, c, reason);
 		return;
 	}
-	c->line += count_lines_between(c->p, head_end);
+	c->line += count_newlines(c->p, head_end);
 	c->p = head_end;
 
 	if (!scan_find_line_end(c)) {
@@ -157,14 +157,14 @@ static void read_text_record(struct input_reading *r, struct text_scan *c, enum 
 		return;
 	}
 	switch (parse_record_end(c, &rec)) {
-	case TAIL_NONE:
+	case RECORD_END_MISSING:
 		reading_report_truncated(r, c);
 		return;
-	case TAIL_HEADER:
+	case RECORD_END_HEADER:
 		health_report_damage(r->health, r->path, start.line,
 				     "the record has no blank line at its end");
 		break;
-	case TAIL_BLANK:
+	case RECORD_END_BLANK:
 		reading_submit_record(r, &rec, start.line);
 		break;
 	}
@@ -172,7 +172,7 @@ static void read_text_record(struct input_reading *r, struct text_scan *c, enum 
 }
 
 /* Is @t the line with the total at the end of an answer of owner/query? */
-static bool is_total(struct text t)
+static bool is_total_line(struct text t)
 {
 	return TEXT_STARTS(t, "total: objects ");
 }
@@ -205,7 +205,7 @@ static void read_text(struct input_reading *r)
 	struct text_scan c = reading_begin_scan(r);
 	enum record_kind kind;
 
-	if (*c.p == '#' || is_total(scan_get_rest(&c)))
+	if (*c.p == '#' || is_total_line(scan_get_rest(&c)))
 		read_comment(r, &c);
 	else if (header_recognise(scan_get_rest(&c), &kind))
 		read_text_record(r, &c, kind);

@@ -75,7 +75,7 @@ void reading_consume(struct input_reading *r, const struct text_scan *c)
  * Skip the rest of a damaged record: lines up to a blank line or the beginning of a record. A
  * line that is longer than the buffer is skipped in pieces.
  */
-static void skip_block(struct input_reading *r, bool at_line_start)
+static void skip_damaged_record(struct input_reading *r, bool at_line_start)
 {
 	bool first = true;
 
@@ -100,7 +100,7 @@ void reading_report_damage(struct input_reading *r, const struct text_scan *c, c
 {
 	health_report_damage(r->health, r->path, c->line, reason);
 	reading_consume(r, c);
-	skip_block(r, true);
+	skip_damaged_record(r, true);
 }
 
 void reading_report_truncated(struct input_reading *r, const struct text_scan *c)
@@ -115,7 +115,7 @@ void reading_report_truncated(struct input_reading *r, const struct text_scan *c
 	health_report_damage(r->health, r->path, c->line, reason);
 	reading_consume(r, &stop);
 	if (!at_line_start)
-		skip_block(r, false);
+		skip_damaged_record(r, false);
 }
 
 void reading_read_line(struct input_reading *r, line_parser parse)

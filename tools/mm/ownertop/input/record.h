@@ -19,7 +19,7 @@ enum record_kind {
 	NR_KINDS
 };
 
-/* The kernel keeps a pid in an int. */
+/* Largest valid pid: the kernel keeps a pid in an int. */
 #define PID_MAX 0x7fffffff
 
 /* Values of a record's field that no input contains: the input does not tell the field. */
@@ -35,7 +35,7 @@ enum record_kind {
  */
 #define PERCPU_NAME "percpu"
 
-/* The kernel prints weights with three decimals. */
+/* The weight 1 in units of record.weight: the kernel prints weights with three decimals. */
 #define WEIGHT_ONE 1000
 
 /*
@@ -77,7 +77,7 @@ struct record {
 	struct text tail;
 };
 
-/* A record without any field. No text is NULL. */
+/* A record of which no field is known. No text in it is NULL. */
 #define RECORD_UNKNOWN ((struct record){ \
 	.ts = TS_UNKNOWN, \
 	.each_size = SIZE_UNKNOWN, \

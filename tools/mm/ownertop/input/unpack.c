@@ -29,7 +29,7 @@ struct unpacked_block {
 	char bytes[BLOCK_SIZE];
 };
 
-struct unpack {
+struct unpacker {
 	struct unpacked_block blocks[NR_BLOCKS];
 	sem_t empty;		/* counts blocks that the thread may fill */
 	sem_t full;		/* counts blocks that the reader may read */
@@ -70,7 +70,7 @@ static const struct unpack_kind *find_unpack_kind(struct text head)
 	return NULL;
 }
 
-static int set_failure(struct unpack *u, const char *reason)
+static int set_unpack_failure(struct unpacker *u, const char *reason)
 {
 	snprintf(u->failure, sizeof(u->failure), "after byte %llu of the %s data: %s",
 		 u->offset, u->kind->name, reason);
@@ -78,7 +78,7 @@ static int set_failure(struct unpack *u, const char *reason)
 }
 
 /* Wait for compressed input. Returns false if unpack_end() was called. */
-static bool wait_for_input(const struct unpack *u)
+static bool wait_for_input(const struct unpacker *u)
 {
 	struct pollfd fds[] = {
 		{ .fd = u->fd, .events = POLLIN },
@@ -94,7 +94,7 @@ static bool wait_for_input(const struct unpack *u)
  * Read until at least @len compressed bytes are buffered or the input ends. Returns false
  * on failure, or if unpack_end() was called.
  */
-static bool read_packed(struct unpack *u, size_t len)
+static bool read_compressed_bytes(struct unpacker *u, size_t len)
 {
 	memmove(u->packed, u->next, u->left);
 	u->next = u->packed;
@@ -107,7 +107,7 @@ static bool read_packed(struct unpack *u, size_t len)
 		} else if (!n) {
 			u->eof = true;
 		} else if (errno != EINTR) {
-			set_failure(u, strerror(errno));
+			set_unpack_failure(u, strerror(errno));
 			return false;
 		}
 	}
@@ -118,19 +118,19 @@ static bool read_packed(struct unpack *u, size_t len)
  * Begin the next stream of compressed input. A file may consist of several streams, but
  * anything else after a stream is an error.
  */
-static int begin_next_stream(struct unpack *u)
+static int begin_next_stream(struct unpacker *u)
 {
-	if (!read_packed(u, UNPACK_MAGIC))
+	if (!read_compressed_bytes(u, UNPACK_MAGIC))
 		return -1;
 	if (!u->left)
 		return 0;
 	if (!u->kind->recognise((struct text){ u->next, u->left }))
-		return set_failure(u, "something else follows; not read");
+		return set_unpack_failure(u, "something else follows; not read");
 	u->between = false;
 	return 1;
 }
 
-static int unpack_step(struct unpack *u, struct unpack_io *io)
+static int unpack_step(struct unpacker *u, struct unpack_io *io)
 {
 	const char *start = io->out, *reason;
 	enum unpack_result result;
@@ -142,33 +142,33 @@ static int unpack_step(struct unpack *u, struct unpack_io *io)
 	u->next = io->in;
 	u->left = io->in_len;
 	if (result == UNPACK_FAILED)
-		return set_failure(u, reason);
+		return set_unpack_failure(u, reason);
 	u->between = result == UNPACK_END;
 	/* Without input there may still be output, of bytes that the library has buffered. */
 	if (result == UNPACK_MORE && io->out == start && u->eof && !u->left)
-		return set_failure(u, "it is cut off");
+		return set_unpack_failure(u, "it is cut off");
 	return 1;
 }
 
 /* Unpack a piece of the compressed input. Returns 1, 0 at its end, or -1 on failure. */
-static int unpack_more(struct unpack *u, struct unpack_io *io)
+static int unpack_some_bytes(struct unpacker *u, struct unpack_io *io)
 {
 	if (*u->failure)
 		return -1;
 	if (u->between)
 		return begin_next_stream(u);
-	if (!u->left && !read_packed(u, 1))
+	if (!u->left && !read_compressed_bytes(u, 1))
 		return -1;
 	return unpack_step(u, io);
 }
 
 /* Fill @buf with unpacked bytes. Returns their number, 0 at the end, or -1 on failure. */
-static ssize_t unpack_bytes(struct unpack *u, char *buf, size_t len)
+static ssize_t unpack_bytes(struct unpacker *u, char *buf, size_t len)
 {
 	struct unpack_io io = { .out = buf, .out_len = len };
 
 	while (io.out == buf) {
-		int result = unpack_more(u, &io);
+		int result = unpack_some_bytes(u, &io);
 
 		/* Return the bytes before a failure first; the next call returns the failure. */
 		if (result <= 0 && io.out == buf)
@@ -185,7 +185,7 @@ static void wait_semaphore(sem_t *semaphore)
 
 static void *fill_blocks(void *arg)
 {
-	struct unpack *u = arg;
+	struct unpacker *u = arg;
 	u64 packed = 0;
 	u32 i;
 
@@ -206,10 +206,10 @@ static void *fill_blocks(void *arg)
 	}
 }
 
-struct unpack *unpack_begin(struct text head, int fd)
+struct unpacker *unpack_begin(struct text head, int fd)
 {
 	const struct unpack_kind *kind = find_unpack_kind(head);
-	struct unpack *u;
+	struct unpacker *u;
 
 	if (!kind)
 		return NULL;
@@ -228,7 +228,7 @@ struct unpack *unpack_begin(struct text head, int fd)
 	return u;
 }
 
-static void wait_for_block(struct unpack *u)
+static void wait_for_block(struct unpacker *u)
 {
 	wait_semaphore(&u->full);
 	u->block = &u->blocks[u->nr_read++ % NR_BLOCKS];
@@ -236,7 +236,7 @@ static void wait_for_block(struct unpack *u)
 	progress_add_bytes(u->block->packed);
 }
 
-ssize_t unpack_read(struct unpack *u, char *buf, size_t len)
+ssize_t unpack_read(struct unpacker *u, char *buf, size_t len)
 {
 	size_t left;
 
@@ -256,12 +256,12 @@ ssize_t unpack_read(struct unpack *u, char *buf, size_t len)
 	return len;
 }
 
-const char *unpack_failure(const struct unpack *u)
+const char *unpack_failure(const struct unpacker *u)
 {
 	return u->failure;
 }
 
-void unpack_end(struct unpack *u)
+void unpack_end(struct unpacker *u)
 {
 	/*
 	 * The thread may wait for an empty block or for a pipe: wake it from either.

@@ -42,21 +42,21 @@ struct unpack_kind {
 extern const struct unpack_kind unpack_gzip;
 extern const struct unpack_kind unpack_zstd;
 
-struct unpack;
+struct unpacker;
 
 /*
  * Start to unpack @fd. @head: all bytes that were read from it already. Returns NULL if
  * they are not compressed.
  */
-struct unpack *unpack_begin(struct text head, int fd);
+struct unpacker *unpack_begin(struct text head, int fd);
 
 /*
  * Read unpacked bytes into @buf. Returns their number, 0 at the end, or -1: see
  * unpack_failure().
  */
-ssize_t unpack_read(struct unpack *u, char *buf, size_t len);
-const char *unpack_failure(const struct unpack *u);
+ssize_t unpack_read(struct unpacker *u, char *buf, size_t len);
+const char *unpack_failure(const struct unpacker *u);
 /* Stop the unpacking thread, also before the end of the input. */
-void unpack_end(struct unpack *u);
+void unpack_end(struct unpacker *u);
 
 #endif

@@ -23,7 +23,7 @@ struct answer {
 	struct dumps dumps;	/* dumps that a view compares; other views use only model */
 	u64 *dump_ns;		/* trend: ns from the first dump to each dump */
 	struct input_health health;
-	struct selection rest_of_select;	/* the query's selection without its expression */
+	struct record_selection rest_of_select;	/* the query's selection without its expression */
 };
 
 #endif

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-/* The sums of each group in several dumps. */
+/* Keep the sums of each group in several dumps. */
 #include <stdlib.h>
 
 #include "base/alloc.h"
@@ -78,7 +78,7 @@ int change_compare(struct change a, struct change b)
 	return (a.by > b.by) == a.shrunk ? 1 : -1;
 }
 
-const char *change_sign(struct change c)
+const char *change_get_sign(struct change c)
 {
 	if (!c.by)
 		return "";

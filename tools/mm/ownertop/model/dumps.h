@@ -40,6 +40,6 @@ struct change {
 struct change change_between(u64 before, u64 after);
 /* Compare two changes for qsort(): the largest growth is first. */
 int change_compare(struct change a, struct change b);
-const char *change_sign(struct change c);
+const char *change_get_sign(struct change c);
 
 #endif

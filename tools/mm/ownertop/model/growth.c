@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-/* The groups that differ between two dumps. */
+/* Find and sort the groups that differ between two dumps. */
 #include <stdlib.h>
 
 #include "base/alloc.h"

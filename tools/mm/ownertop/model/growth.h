@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 */
-/* The groups that differ between two dumps, sorted by growth. */
+/* Find and sort the groups that differ between two dumps. */
 #ifndef OWNERTOP_GROWTH_H
 #define OWNERTOP_GROWTH_H
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-/* Groups of records, and the sums of the groups. */
+/* Group records, and sum up the groups. */
 #include <stdlib.h>
 #include <xxhash.h>
 
@@ -15,7 +15,7 @@ static u32 intern_number(struct model *m, s64 number)
 	return strings_intern(&m->numbers, (struct text){ (char *)&number, sizeof(number) });
 }
 
-static s64 get_number(const struct model *m, u32 id)
+static s64 get_interned_number(const struct model *m, u32 id)
 {
 	s64 number;
 
@@ -69,8 +69,8 @@ static u32 make_key_index(struct model *m, const struct record *rec,
 	}
 }
 
-static void make_key(struct model *m, const struct record *rec,
-		     const struct parsed_chain *chain, u32 *key)
+static void make_group_key(struct model *m, const struct record *rec,
+			   const struct parsed_chain *chain, u32 *key)
 {
 	const struct group_list *by = &m->select->group;
 	unsigned int i;
@@ -81,7 +81,7 @@ static void make_key(struct model *m, const struct record *rec,
 		key[i] = intern_number(m, rec->handle);
 }
 
-static bool is_same_group(const void *owner, u32 id, const void *key)
+static bool group_has_key(const void *owner, u32 id, const void *key)
 {
 	const struct model *m = owner;
 	const u32 *words = key;
@@ -96,7 +96,7 @@ static bool is_same_group(const void *owner, u32 id, const void *key)
 static u32 find_or_add_group(struct model *m, const u32 *key)
 {
 	u64 hash = XXH3_64bits(key, m->key_words * sizeof(*key));
-	u32 id = hash_index_find(&m->group_index, hash, is_same_group, m, key), i;
+	u32 id = hash_index_find(&m->group_index, hash, group_has_key, m, key), i;
 
 	if (id != HASH_INDEX_NONE)
 		return id;
@@ -138,14 +138,14 @@ static bool total_would_overflow(const struct model *m, const struct sum *sum)
  * Replace the time stamp @newest by @ts if that is newer. TS_UNKNOWN is the largest u64, but
  * must not replace a known time.
  */
-static void update_newest(u64 *newest, u64 ts)
+static void update_newest_time(u64 *newest, u64 ts)
 {
 	if (*newest == TS_UNKNOWN || (ts != TS_UNKNOWN && ts > *newest))
 		*newest = ts;
 }
 
 /* Extend a span of time stamps by another one. If one is unknown, the result is, too. */
-static void extend_span(u64 *oldest, u64 *newest, u64 more_oldest, u64 more_newest)
+static void extend_time_span(u64 *oldest, u64 *newest, u64 more_oldest, u64 more_newest)
 {
 	if (*oldest == TS_UNKNOWN || more_oldest == TS_UNKNOWN) {
 		*oldest = TS_UNKNOWN;
@@ -162,7 +162,7 @@ void group_totals_add(struct group_totals *to, const struct sum *sum, u64 groups
 		      u64 newest)
 {
 	if (to->is_any) {
-		extend_span(&to->oldest, &to->newest, oldest, newest);
+		extend_time_span(&to->oldest, &to->newest, oldest, newest);
 	} else {
 		to->oldest = oldest;
 		to->newest = newest;
@@ -188,7 +188,7 @@ static void extend_group_times(struct model *m, u32 id, const struct record *rec
 		oldest = rec->ts;
 		newest = rec->ts + rec->span;
 	} else {
-		extend_span(&oldest, &newest, rec->ts, rec->ts + rec->span);
+		extend_time_span(&oldest, &newest, rec->ts, rec->ts + rec->span);
 	}
 	packed_set(&m->groups, id, GROUP_OLDEST, oldest + 1);
 	packed_set(&m->groups, id, GROUP_SPAN, newest - oldest);
@@ -205,7 +205,7 @@ static void count_true_record(struct model *m, const struct record *rec,
 		m->visit(m->visit_arg, rec, sum);
 		return;
 	}
-	make_key(m, rec, chain, key);
+	make_group_key(m, rec, chain, key);
 	id = find_or_add_group(m, key);
 	add_to_group_sum(m, id, sum);
 	extend_group_times(m, id, rec, id == nr_groups);
@@ -225,7 +225,7 @@ static const char *add_record_to_model(void *arg, const struct record *rec)
 	m->sources.slabs_listed |= m->sink.summary.slabs_listed;
 	if (!sources_count_record(&m->sources, rec, chain.backing))
 		return NULL;
-	update_newest(&m->newest, rec->ts + rec->span);
+	update_newest_time(&m->newest, rec->ts + rec->span);
 	switch (record_evaluate(rec, &chain, &m->select->sentence, &m->words, m->sink.now,
 				&unknown_fields)) {
 	case OWNER_VERDICT_TRUE:
@@ -242,7 +242,7 @@ static const char *add_record_to_model(void *arg, const struct record *rec)
 	return NULL;
 }
 
-void model_init(struct model *m, const struct selection *select)
+void model_init(struct model *m, const struct record_selection *select)
 {
 	*m = (struct model){
 		.sink = { .add_record = add_record_to_model, .arg = m },
@@ -292,7 +292,7 @@ bool model_field_is_known(const struct model *m, const struct group *g, enum own
 		return g->oldest != TS_UNKNOWN;
 	if (!field_is_number(field))
 		return true;
-	number = get_number(m, get_field_key(m, g, field));
+	number = get_interned_number(m, get_field_key(m, g, field));
 	return number != PID_UNKNOWN && number != NUMBER_NONE;
 }
 
@@ -300,7 +300,7 @@ s64 model_get_number(const struct model *m, const struct group *g, enum owner_fi
 {
 	if (field == OWNER_FIELD_AGE)
 		return model_compute_age(m, g->oldest) / NS_PER_SECOND;
-	return get_number(m, get_field_key(m, g, field));
+	return get_interned_number(m, get_field_key(m, g, field));
 }
 
 struct text model_get_name(const struct model *m, const struct group *g, enum owner_field field)
@@ -327,7 +327,7 @@ struct text model_get_name(const struct model *m, const struct group *g, enum ow
 
 u64 model_get_handle(const struct model *m, const struct group *g)
 {
-	return get_number(m, g->key[m->select->group.n]);
+	return get_interned_number(m, g->key[m->select->group.n]);
 }
 
 void model_free(struct model *m)

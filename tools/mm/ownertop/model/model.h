@@ -15,7 +15,7 @@
 #include "model/sum.h"
 
 /* Selection of records that a model counts, and of the fields that it groups them by. */
-struct selection {
+struct record_selection {
 	struct group_list group;
 	struct owner_sentence sentence;	/* only its expression and sources are used */
 	bool by_handle;		/* also group by the handle of the call chain */
@@ -51,7 +51,7 @@ enum {
 };
 
 struct model {
-	const struct selection *select;
+	const struct record_selection *select;
 	struct record_sink sink;	/* readers hand their records to this */
 	/*
 	 * If set, called for each record that the expression holds for, instead of adding it to
@@ -77,7 +77,7 @@ struct model {
 	u64 newest;		/* time stamp of the newest record */
 };
 
-void model_init(struct model *m, const struct selection *select);
+void model_init(struct model *m, const struct record_selection *select);
 
 struct group model_get_group(const struct model *m, u32 i);
 

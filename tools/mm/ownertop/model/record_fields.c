@@ -3,31 +3,33 @@
 #include "base/number.h"
 #include "model/record_fields.h"
 
-static struct field_value number_value(bool known, u64 v)
+static struct field_value make_number_value(bool known, u64 v)
 {
 	return (struct field_value){ .state = known ? FIELD_KNOWN : FIELD_UNKNOWN, .number = v };
 }
 
-static struct field_value absent_value(void)
+static struct field_value make_absent_value(void)
 {
 	return (struct field_value){ .state = FIELD_ABSENT };
 }
 
-/* The kernel prints "0, tgid 0 (?)" for an object without a task. */
+/*
+ * Does the record have a task? The kernel prints "0, tgid 0 (?)" for an object without a task.
+ */
 static bool has_task(const struct record *rec)
 {
 	return rec->kind == KIND_PAGE || rec->pid || rec->tgid || rec->comm.len != 1 ||
 	       *rec->comm.s != '?';
 }
 
-static struct field_value task_value(const struct record *rec, enum owner_field field)
+static struct field_value get_task_value(const struct record *rec, enum owner_field field)
 {
 	s64 id = field == OWNER_FIELD_PID ? rec->pid : rec->tgid;
 
 	if (!has_task(rec))
-		return absent_value();
+		return make_absent_value();
 	if (field != OWNER_FIELD_COMM)
-		return number_value(id != PID_UNKNOWN, id);
+		return make_number_value(id != PID_UNKNOWN, id);
 	return (struct field_value){
 		.state = rec->comm.len || rec->tgid != PID_UNKNOWN ? FIELD_KNOWN : FIELD_UNKNOWN,
 		.word = rec->comm,
@@ -35,10 +37,10 @@ static struct field_value task_value(const struct record *rec, enum owner_field 
 }
 
 /* Returns the cache of a record. A page has one only if it holds slab objects. */
-static struct field_value cache_value(const struct record *rec)
+static struct field_value get_cache_value(const struct record *rec)
 {
 	if ((rec->kind == KIND_PAGE && !rec->cache.len) || rec->kind == KIND_PERCPU)
-		return absent_value();
+		return make_absent_value();
 	return (struct field_value){
 		.state = rec->cache.len ? FIELD_KNOWN : FIELD_UNKNOWN,
 		.word = rec->cache,
@@ -46,10 +48,10 @@ static struct field_value cache_value(const struct record *rec)
 }
 
 /* Returns the cgroup of a record. Queries compare its path, so a bare name is not enough. */
-static struct field_value cgroup_value(const struct record *rec)
+static struct field_value get_cgroup_value(const struct record *rec)
 {
 	if (!rec->cgroup.len && rec->cgroup_known)
-		return absent_value();
+		return make_absent_value();
 	return (struct field_value){
 		.state = rec->cgroup.len && *rec->cgroup.s == '/' ? FIELD_KNOWN : FIELD_UNKNOWN,
 		.word = rec->cgroup,
@@ -60,28 +62,28 @@ static struct field_value cgroup_value(const struct record *rec)
  * Returns the node of a record. The node of a page is among its flags, "(lru|node=0|zone=1)",
  * if the machine has several nodes.
  */
-static struct field_value nid_value(const struct record *rec)
+static struct field_value get_nid_value(const struct record *rec)
 {
 	const char *found = NULL;
 	struct text digits;
 	u64 nid = 0;
 
 	if (rec->kind == KIND_PERCPU)
-		return absent_value();
+		return make_absent_value();
 	if (rec->nid != NID_UNKNOWN || !rec->pfn.len)
-		return number_value(rec->nid != NID_UNKNOWN, rec->nid);
+		return make_number_value(rec->nid != NID_UNKNOWN, rec->nid);
 	found = memmem(rec->pfn.s, rec->pfn.len, "node=", 5);
 	if (!found)
-		return number_value(false, 0);
+		return make_number_value(false, 0);
 	digits = (struct text){ found + 5, rec->pfn.s + rec->pfn.len - found - 5 };
-	return number_value(!consume_number(&digits, &nid), nid);
+	return make_number_value(!consume_number(&digits, &nid), nid);
 }
 
-static struct field_value order_value(const struct record *rec)
+static struct field_value get_order_value(const struct record *rec)
 {
 	if (rec->kind == KIND_SLAB || rec->kind == KIND_PERCPU)
-		return absent_value();
-	return number_value(rec->kind == KIND_PAGE && !rec->summed, rec->order);
+		return make_absent_value();
+	return make_number_value(rec->kind == KIND_PAGE && !rec->summed, rec->order);
 }
 
 struct field_value record_field_value(const struct record *rec, enum owner_field field, u64 now)
@@ -91,36 +93,36 @@ struct field_value record_field_value(const struct record *rec, enum owner_field
 
 	switch (field) {
 	case OWNER_FIELD_CACHE:
-		return cache_value(rec);
+		return get_cache_value(rec);
 	case OWNER_FIELD_SIZE:
-		return number_value(size != SIZE_UNKNOWN, size);
+		return make_number_value(size != SIZE_UNKNOWN, size);
 	case OWNER_FIELD_HELD:
-		return number_value(held != SIZE_UNKNOWN, held);
+		return make_number_value(held != SIZE_UNKNOWN, held);
 	case OWNER_FIELD_ORDER:
-		return order_value(rec);
+		return get_order_value(rec);
 	case OWNER_FIELD_NID:
-		return nid_value(rec);
+		return get_nid_value(rec);
 	case OWNER_FIELD_PID:
 	case OWNER_FIELD_TGID:
 	case OWNER_FIELD_COMM:
-		return task_value(rec, field);
+		return get_task_value(rec, field);
 	case OWNER_FIELD_CGROUP:
-		return cgroup_value(rec);
+		return get_cgroup_value(rec);
 	case OWNER_FIELD_TS:
-		return number_value(rec->ts != TS_UNKNOWN, rec->ts);
+		return make_number_value(rec->ts != TS_UNKNOWN, rec->ts);
 	case OWNER_FIELD_AGE:
-		return number_value(rec->ts != TS_UNKNOWN, rec->ts < now ? now - rec->ts : 0);
+		return make_number_value(rec->ts != TS_UNKNOWN, rec->ts < now ? now - rec->ts : 0);
 	case OWNER_FIELD_KIND:
-		return number_value(rec->kind != KIND_SITE, rec->kind);
+		return make_number_value(rec->kind != KIND_SITE, rec->kind);
 	case OWNER_FIELD_HANDLE:
-		return number_value(rec->handle != HANDLE_UNKNOWN, rec->handle);
+		return make_number_value(rec->handle != HANDLE_UNKNOWN, rec->handle);
 	case OWNER_FIELD_GFP:
 		return (struct field_value){
 			.state = rec->gfp.len ? FIELD_KNOWN : FIELD_UNKNOWN,
 			.word = rec->gfp,
 		};
 	default:
-		return number_value(false, 0);
+		return make_number_value(false, 0);
 	}
 }
 

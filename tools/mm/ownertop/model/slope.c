@@ -47,7 +47,7 @@ struct slope trend_compute_slope(const struct trend *t, u32 group, enum measure 
 	return s;
 }
 
-static bool has_changed(const struct trend *t, u32 group)
+static bool group_has_changed(const struct trend *t, u32 group)
 {
 	struct sum first = trend_get_sum(t, group, 0);
 	u32 i;
@@ -82,7 +82,7 @@ void trend_init(struct trend *t, const struct answer *a)
 	t->order = xmalloc(groups * sizeof(*t->order));
 	for (i = 0; i < groups; i++) {
 		t->slopes[i] = trend_compute_slope(t, i, a->view.measure);
-		if (has_changed(t, i))
+		if (group_has_changed(t, i))
 			t->order[t->n++] = i;
 		else
 			t->unchanged++;

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: GPL-2.0 */
-/* The growth per hour of each group over many dumps, sorted by growth. */
+/* Compute the growth per hour of each group over many dumps, and sort the groups by it. */
 #ifndef OWNERTOP_SLOPE_H
 #define OWNERTOP_SLOPE_H
 
 #include "model/answer.h"
 
-/* Least-squares line through one measure of a group in all dumps. */
+/* The least-squares line through one measure of a group in all dumps of a trend. */
 struct slope {
 	double per_hour;
 	double r2;		/* coefficient of determination, 0 to 1 */

@@ -98,7 +98,10 @@ static bool intern_frame(struct stacks *st, struct text line, u32 *id)
 
 	if (frame.module.len)
 		info.module = strings_intern(&st->modules, frame.module);
-	/* The kernel prints an address for a function of an unloaded module. */
+	/*
+	 * Only a frame with a name has a function: the kernel prints an address for a function
+	 * of an unloaded module.
+	 */
 	if (!TEXT_STARTS(frame.func, "0x")) {
 		info.func = strings_intern(&st->funcs, frame.func);
 		info.caller = stacks_intern_function(&st->funcs, &frame);
@@ -111,7 +114,7 @@ static bool intern_frame(struct stacks *st, struct text line, u32 *id)
 	return true;
 }
 
-static bool is_same_chain(const void *owner, u32 id, const void *key)
+static bool chain_has_frames(const void *owner, u32 id, const void *key)
 {
 	const struct stacks *st = owner;
 	const struct chain *a = &st->chains[id], *b = key;
@@ -124,7 +127,7 @@ static u32 intern_chain(struct stacks *st, u32 *frames, u32 n)
 {
 	struct chain key = { frames, n };
 	u64 hash = XXH3_64bits(frames, n * sizeof(*frames));
-	u32 id = hash_index_find(&st->chain_index, hash, is_same_chain, st, &key);
+	u32 id = hash_index_find(&st->chain_index, hash, chain_has_frames, st, &key);
 
 	if (id != HASH_INDEX_NONE)
 		return id;
@@ -164,7 +167,7 @@ static bool append_frames(struct stacks *st, struct text line, u32 *n)
  * Fill st->scratch with the frames of the chain @raw. Returns their number, -1 if one is
  * malformed.
  */
-static s64 split_frames(struct stacks *st, struct text raw)
+static s64 split_chain(struct stacks *st, struct text raw)
 {
 	const char *p = raw.s, *end = raw.s + raw.len;
 	u32 n = 0;
@@ -269,7 +272,7 @@ static u32 select_shown_frames(struct stacks *st, u32 from, u32 n)
 
 static bool parse_chain(struct stacks *st, struct text raw, struct parsed_chain *parsed)
 {
-	s64 n = split_frames(st, raw);
+	s64 n = split_chain(st, raw);
 	u32 first;
 
 	if (n < 0)

@@ -7,15 +7,15 @@
 #include "names/frame.h"
 #include "model/tree.h"
 
-struct node_key {
+struct tree_node_key {
 	u32 parent;
 	u32 name;
 };
 
-static bool is_same_node(const void *owner, u32 id, const void *key)
+static bool node_has_key(const void *owner, u32 id, const void *key)
 {
 	const struct tree *t = owner;
-	const struct node_key *k = key;
+	const struct tree_node_key *k = key;
 
 	return t->nodes[id].parent == k->parent && t->nodes[id].name == k->name;
 }
@@ -35,9 +35,9 @@ static u32 add_node(struct tree *t, u32 parent, u32 name)
 
 static u32 find_or_add_child(struct tree *t, u32 parent, u32 name)
 {
-	struct node_key key = { parent, name };
+	struct tree_node_key key = { parent, name };
 	u64 hash = XXH3_64bits(&key, sizeof(key));
-	u32 id = hash_index_find(&t->index, hash, is_same_node, t, &key);
+	u32 id = hash_index_find(&t->index, hash, node_has_key, t, &key);
 
 	if (id == HASH_INDEX_NONE) {
 		id = add_node(t, parent, name);

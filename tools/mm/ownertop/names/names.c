@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0
-/* Replace frames by those that kallsyms and DWARF have. Each frame is looked up once. */
+/*
+ * Replace frames of call chains by those that kallsyms and DWARF have. Each frame is looked up
+ * once.
+ */
 #include <fts.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -116,7 +119,7 @@ static struct image *find_image(struct frame_names *names, struct text module)
 	return names->modules[i].image;
 }
 
-/* State of one call of expand_line(). */
+/* State of one call of expand_frame(). */
 struct line_expander {
 	struct frame_names *names;
 	struct text symbol;	/* name, offset and size of the function */
@@ -207,7 +210,7 @@ static struct text replace_address(struct frame_names *names, struct text line)
  * Look up the frame @line in DWARF. The frames that are found may point into @line, which must
  * stay valid.
  */
-static void expand_line(struct line_expander *e, struct text line)
+static void expand_frame(struct line_expander *e, struct text line)
 {
 	const char *space = memchr(line.s, ' ', line.len);
 	const char *end = line.s + line.len;
@@ -238,7 +241,7 @@ const struct text *frame_names_expand(struct frame_names *names, struct text lin
 
 	if (id == old_n) {
 		line = replace_address(names, names->lines.v[id]);
-		expand_line(&e, line);
+		expand_frame(&e, line);
 		if (!e.n)
 			e.frames[e.n++] = line;
 		names->expansions = grow_array(names->expansions, id, &names->expansions_cap,

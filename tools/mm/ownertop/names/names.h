@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * Add names and source lines to frames. kallsyms gives an address without a symbol its
- * function. DWARF gives a frame its file and line, and adds frames of inlined functions; it
- * is looked up by symbol and offset, so KASLR does not matter.
+ * Replace frames of call chains by frames with names and source lines. kallsyms gives an
+ * address without a symbol its function. DWARF gives a frame its file and line, and adds frames
+ * of inlined functions; it is looked up by symbol and offset, so KASLR does not matter.
  */
 #ifndef OWNERTOP_NAMES_H
 #define OWNERTOP_NAMES_H

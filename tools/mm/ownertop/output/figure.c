@@ -29,6 +29,7 @@ const char *figure_format_change(char buf[HUMAN_LEN], struct change c, enum meas
 {
 	char figure[HUMAN_LEN];
 
-	snprintf(buf, HUMAN_LEN, "%s%.22s", change_sign(c), figure_format(figure, c.by, measure));
+	snprintf(buf, HUMAN_LEN, "%s%.22s", change_get_sign(c),
+		 figure_format(figure, c.by, measure));
 	return buf;
 }

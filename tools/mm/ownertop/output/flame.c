@@ -50,14 +50,14 @@ static void print_nodes(const struct tree *t, bool diff, FILE *out)
 	putc(']', out);
 }
 
-struct note_list {
+struct json_note_list {
 	FILE *out;
 	u32 nr_lines;
 };
 
 static void print_note(void *arg, const char *line)
 {
-	struct note_list *list = arg;
+	struct json_note_list *list = arg;
 
 	fputs(list->nr_lines++ ? "," : "", list->out);
 	json_print_text((struct text){ line, strlen(line) }, list->out);
@@ -65,7 +65,7 @@ static void print_note(void *arg, const char *line)
 
 static void print_notes(const struct answer *a, FILE *out)
 {
-	struct note_list list = { .out = out };
+	struct json_note_list list = { .out = out };
 
 	fputs("\"notes\":[", out);
 	notes_print_lines(a, NOTES_ALL, print_note, &list);
@@ -94,7 +94,7 @@ static void print_inputs(const struct output_options *o, FILE *out)
 	free(text);
 }
 
-static void print_data(const struct answer *a, const struct output_options *o, FILE *out)
+static void print_flame_data(const struct answer *a, const struct output_options *o, FILE *out)
 {
 	struct tree t;
 
@@ -120,6 +120,6 @@ void write_flame(const struct answer *a, const struct output_options *o, FILE *o
 	const char *data = memmem(start, end - start, PLACEHOLDER, strlen(PLACEHOLDER));
 
 	fwrite(start, 1, data - start, out);
-	print_data(a, o, out);
+	print_flame_data(a, o, out);
 	fwrite(data + strlen(PLACEHOLDER), 1, end - data - strlen(PLACEHOLDER), out);
 }

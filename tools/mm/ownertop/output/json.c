@@ -240,7 +240,7 @@ void json_end_document(bool any, FILE *out)
 	fputs(any ? "\n  ]\n}\n" : "]\n}\n", out);
 }
 
-static void print_grouping(const struct model *m, FILE *out)
+static void print_group_fields(const struct model *m, FILE *out)
 {
 	struct json_object *fields = require_memory(json_object_new_array());
 	const struct group_list *by = &m->select->group;
@@ -251,7 +251,7 @@ static void print_grouping(const struct model *m, FILE *out)
 	json_print_member("group_by", fields, out);
 }
 
-static void print_order(const struct view_options *view, FILE *out)
+static void print_sort_keys(const struct view_options *view, FILE *out)
 {
 	struct json_object *keys = require_memory(json_object_new_array());
 	u32 i;
@@ -307,9 +307,9 @@ void json_begin_document(const struct answer *a, const struct output_options *o,
 	json_print_member("unread_inputs", json_new_count(a->health.unread), out);
 	json_print_member("depth", json_new_count(m->select->chains.depth), out);
 	json_print_member("sort", new_json_word(measure_name(a->view.measure)), out);
-	print_grouping(m, out);
+	print_group_fields(m, out);
 	if (a->view.nr_order != 1 || !measure_is_sort_key(a->view.order[0]))
-		print_order(&a->view, out);
+		print_sort_keys(&a->view, out);
 	json_print_member("newest_ns", json_new_count(m->newest), out);
 	print_summary(&m->sink.summary, out);
 	print_sources(&m->sources, out);

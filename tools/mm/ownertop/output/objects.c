@@ -67,7 +67,7 @@ static const struct column columns[] = {
 	  .omit = COLUMN_HANDLE },
 };
 
-void objects_begin(struct objects *o, const struct answer *a,
+void objects_begin(struct object_printer *o, const struct answer *a,
 		   const struct owner_sentence *sentence, enum output_format format, FILE *out)
 {
 	static const unsigned int omit[OWNER_MODES] = {
@@ -75,7 +75,7 @@ void objects_begin(struct objects *o, const struct answer *a,
 		[OWNER_MODE_HANDLE] = COLUMN_STACK,
 	};
 
-	*o = (struct objects){
+	*o = (struct object_printer){
 		.a = a,
 		.sentence = sentence,
 		.format = format,
@@ -91,7 +91,7 @@ void objects_begin(struct objects *o, const struct answer *a,
 		putc('\n', out);
 }
 
-static void print_object_row(const struct objects *o, const struct record *rec)
+static void print_object_row(const struct object_printer *o, const struct record *rec)
 {
 	const struct view_row row = { .a = o->a, .name = "object", .record = rec };
 
@@ -99,7 +99,7 @@ static void print_object_row(const struct objects *o, const struct record *rec)
 }
 
 /* Copy the lines of a record from the input. The header and the PFN line are adjacent there. */
-static void copy_record_text(const struct objects *o, const struct record *rec)
+static void copy_record_text(const struct object_printer *o, const struct record *rec)
 {
 	const char *frames = rec->pfn.s + rec->pfn.len;
 
@@ -114,7 +114,7 @@ static void copy_record_text(const struct objects *o, const struct record *rec)
 
 void objects_print_object(void *arg, const struct record *rec, const struct sum *sum)
 {
-	struct objects *o = arg;
+	struct object_printer *o = arg;
 	bool tsv = o->format == FORMAT_TSV;
 
 	if (tsv ? rec->summed : !rec->header.len) {
@@ -128,7 +128,7 @@ void objects_print_object(void *arg, const struct record *rec, const struct sum 
 		copy_record_text(o, rec);
 }
 
-static void print_age_in_seconds(const struct objects *o, const char *name, u64 ts)
+static void print_age_in_seconds(const struct object_printer *o, const char *name, u64 ts)
 {
 	u64 ms = o->total.is_any ? model_compute_age(&o->a->model, ts) / 1000000 : 0;
 
@@ -138,7 +138,7 @@ static void print_age_in_seconds(const struct objects *o, const char *name, u64 
 }
 
 /* Print the total as a comment, so that the output can be read as a dump. */
-void objects_print_totals(const struct objects *o)
+void objects_print_totals(const struct object_printer *o)
 {
 	const struct sum *sum = &o->total.sum;
 

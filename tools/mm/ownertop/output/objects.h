@@ -5,7 +5,7 @@
 
 #include "output/column.h"
 
-struct objects {
+struct object_printer {
 	const struct answer *a;
 	const struct owner_sentence *sentence;
 	enum output_format format;	/* FORMAT_TEXT or FORMAT_TSV */
@@ -15,13 +15,14 @@ struct objects {
 	u64 summed;		/* objects of sums, which an input does not list one by one */
 };
 
-void objects_begin(struct objects *o, const struct answer *a,
+void objects_begin(struct object_printer *o, const struct answer *a,
 		   const struct owner_sentence *sentence, enum output_format format, FILE *out);
 /*
- * Print one object while it is read: the model calls this as model.visit. @arg: struct objects.
+ * Print one object while it is read: the model calls this as model.visit. @arg: struct
+ * object_printer
  */
 void objects_print_object(void *arg, const struct record *rec, const struct sum *sum);
 /* Print the total of the objects and the notes. */
-void objects_print_totals(const struct objects *o);
+void objects_print_totals(const struct object_printer *o);
 
 #endif

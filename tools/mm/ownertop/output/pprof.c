@@ -59,24 +59,24 @@ enum {
 	FUNCTION_FILENAME = 4,
 };
 
-struct profile {
+struct pprof_profile {
 	const struct model *m;
 	gzFile gz;
 	struct strings strings;	/* the string table; other messages have indexes into it */
 	u32 field_names[OWNER_FIELDS];	/* by field: index of its name in strings, or 0 */
-	struct proto message;	/* the message that is being built */
-	struct proto part;	/* a message inside the one that is being built */
-	struct proto wire;	/* encoded messages that are not written yet */
+	struct proto_buffer message;	/* the message that is being built */
+	struct proto_buffer part;	/* a message inside the one that is being built */
+	struct proto_buffer wire;	/* encoded messages that are not written yet */
 	u64 *locations;		/* buffer for the locations of a chain */
 	u32 locations_cap;
 };
 
-static u32 intern_string(struct profile *p, const char *s)
+static u32 intern_string(struct pprof_profile *p, const char *s)
 {
 	return strings_intern(&p->strings, (struct text){ s, strlen(s) });
 }
 
-static u32 intern_field_name(struct profile *p, enum owner_field field)
+static u32 intern_field_name(struct pprof_profile *p, enum owner_field field)
 {
 	if (!p->field_names[field])
 		p->field_names[field] = intern_string(p, field_name(field));
@@ -93,34 +93,34 @@ static noreturn void exit_on_write_error(gzFile gz)
 	exit(STATUS_FAILED);
 }
 
-static void write_pending_bytes(struct profile *p)
+static void write_pending_bytes(struct pprof_profile *p)
 {
 	if (p->wire.len && !gzwrite(p->gz, p->wire.bytes, p->wire.len))
 		exit_on_write_error(p->gz);
 	proto_clear(&p->wire);
 }
 
-static void write_pending_bytes_if_many(struct profile *p)
+static void write_pending_bytes_if_many(struct pprof_profile *p)
 {
 	if (p->wire.len >= WRITE_SIZE)
 		write_pending_bytes(p);
 }
 
 /* Append p->message as @field of the profile, and clear it. */
-static void emit_message(struct profile *p, u32 field)
+static void emit_message(struct pprof_profile *p, u32 field)
 {
 	proto_append_message(&p->wire, field, &p->message);
 	proto_clear(&p->message);
 	write_pending_bytes_if_many(p);
 }
 
-static void emit_int(struct profile *p, u32 field, u64 v)
+static void emit_int(struct pprof_profile *p, u32 field, u64 v)
 {
 	proto_append_int(&p->wire, field, v);
 	write_pending_bytes_if_many(p);
 }
 
-static void emit_sample_type(struct profile *p, const char *type, const char *unit)
+static void emit_sample_type(struct pprof_profile *p, const char *type, const char *unit)
 {
 	proto_append_int(&p->message, VALUE_TYPE_TYPE, intern_string(p, type));
 	proto_append_int(&p->message, VALUE_TYPE_UNIT, intern_string(p, unit));
@@ -131,7 +131,7 @@ static void emit_sample_type(struct profile *p, const char *type, const char *un
  * Append the types of a sample's values, in the order in which emit_sample() appends the
  * values.
  */
-static void emit_sample_types(struct profile *p, enum measure measure)
+static void emit_sample_types(struct pprof_profile *p, enum measure measure)
 {
 	static const char * const names[NR_MEASURES] = {
 		[MEASURE_BYTES] = "inuse_space",
@@ -145,7 +145,7 @@ static void emit_sample_types(struct profile *p, enum measure measure)
 	emit_int(p, PROFILE_DEFAULT_SAMPLE_TYPE, intern_string(p, names[measure]));
 }
 
-static void add_label(struct profile *p, const struct group *g, enum owner_field field)
+static void add_label(struct pprof_profile *p, const struct group *g, enum owner_field field)
 {
 	char number[24], *shown;
 	struct text name;
@@ -173,7 +173,7 @@ static void add_label(struct profile *p, const struct group *g, enum owner_field
 	proto_append_message(&p->message, SAMPLE_LABEL, &p->part);
 }
 
-static void emit_sample(struct profile *p, const struct group *g)
+static void emit_sample(struct pprof_profile *p, const struct group *g)
 {
 	const struct group_list *by = &p->m->select->group;
 	const u64 values[] = { g->sum.objects, g->sum.bytes, g->sum.held };
@@ -198,7 +198,7 @@ static void emit_sample(struct profile *p, const struct group *g)
 }
 
 /* Append a module as a mapping, like a shared library in profiles of processes. */
-static void emit_mapping(struct profile *p, u32 module)
+static void emit_mapping(struct pprof_profile *p, u32 module)
 {
 	proto_append_int(&p->message, MAPPING_ID, module + 1);
 	proto_append_int(&p->message, MAPPING_FILENAME,
@@ -211,7 +211,7 @@ static void emit_mapping(struct profile *p, u32 module)
  * Append a frame as a location in a function that only it has: pprof merges functions that have
  * the same name. Ids are frame numbers of the model plus 1, as 0 is no id.
  */
-static void emit_frame(struct profile *p, u32 id)
+static void emit_frame(struct pprof_profile *p, u32 id)
 {
 	struct text line = p->m->stacks.frames.v[id];
 	u32 module = stacks_get_frame_module(&p->m->stacks, id);
@@ -240,13 +240,13 @@ static void emit_frame(struct profile *p, u32 id)
 
 static void emit_comment(void *arg, const char *line)
 {
-	struct profile *p = arg;
+	struct pprof_profile *p = arg;
 
 	emit_int(p, PROFILE_COMMENT, intern_string(p, line));
 }
 
 /* Append the notes as comments, which pprof prints with -comments. */
-static void emit_comments(struct profile *p, const struct answer *a)
+static void emit_comments(struct pprof_profile *p, const struct answer *a)
 {
 	char *line;
 
@@ -258,7 +258,7 @@ static void emit_comments(struct profile *p, const struct answer *a)
 	notes_print_lines(a, NOTES_ALL, emit_comment, p);
 }
 
-static void emit_strings(struct profile *p)
+static void emit_strings(struct pprof_profile *p)
 {
 	u32 i;
 
@@ -273,7 +273,7 @@ static void emit_strings(struct profile *p)
 void write_pprof(const struct answer *a, const struct output_options *o, FILE *out)
 {
 	const struct model *m = &a->model;
-	struct profile p = { .m = m };
+	struct pprof_profile p = { .m = m };
 	u32 i;
 
 	(void)o;

@@ -13,13 +13,13 @@ enum wire_type {
 /* Longest varint in bytes: 64 bits, 7 bits in each byte. */
 #define VARINT_MAX 10
 
-static void make_proto_room(struct proto *p, size_t len)
+static void make_proto_room(struct proto_buffer *p, size_t len)
 {
 	while (p->cap - p->len < len)
 		p->bytes = grow_array(p->bytes, p->cap, &p->cap, 1);
 }
 
-static void append_bytes(struct proto *p, const void *bytes, size_t len)
+static void append_bytes(struct proto_buffer *p, const void *bytes, size_t len)
 {
 	make_proto_room(p, len);
 	if (len)
@@ -31,7 +31,7 @@ static void append_bytes(struct proto *p, const void *bytes, size_t len)
  * Append a varint: the lowest 7 bits are first; the top bit of a byte means that another one
  * follows.
  */
-static void append_varint(struct proto *p, u64 v)
+static void append_varint(struct proto_buffer *p, u64 v)
 {
 	make_proto_room(p, VARINT_MAX);
 	for (; v >= 0x80; v >>= 7)
@@ -48,12 +48,12 @@ static u32 varint_len(u64 v)
 	return n;
 }
 
-static void append_tag(struct proto *p, u32 field, enum wire_type type)
+static void append_tag(struct proto_buffer *p, u32 field, enum wire_type type)
 {
 	append_varint(p, (u64)field << 3 | type);
 }
 
-void proto_append_int(struct proto *p, u32 field, u64 v)
+void proto_append_int(struct proto_buffer *p, u32 field, u64 v)
 {
 	if (!v)
 		return;
@@ -61,19 +61,19 @@ void proto_append_int(struct proto *p, u32 field, u64 v)
 	append_varint(p, v);
 }
 
-void proto_append_bytes(struct proto *p, u32 field, const void *bytes, size_t len)
+void proto_append_bytes(struct proto_buffer *p, u32 field, const void *bytes, size_t len)
 {
 	append_tag(p, field, WIRE_LENGTH);
 	append_varint(p, len);
 	append_bytes(p, bytes, len);
 }
 
-void proto_append_message(struct proto *p, u32 field, const struct proto *message)
+void proto_append_message(struct proto_buffer *p, u32 field, const struct proto_buffer *message)
 {
 	proto_append_bytes(p, field, message->bytes, message->len);
 }
 
-void proto_append_ints(struct proto *p, u32 field, const u64 *v, u32 n)
+void proto_append_ints(struct proto_buffer *p, u32 field, const u64 *v, u32 n)
 {
 	u32 len = 0, i;
 
@@ -85,13 +85,13 @@ void proto_append_ints(struct proto *p, u32 field, const u64 *v, u32 n)
 		append_varint(p, v[i]);
 }
 
-void proto_clear(struct proto *p)
+void proto_clear(struct proto_buffer *p)
 {
 	p->len = 0;
 }
 
-void proto_free(struct proto *p)
+void proto_free(struct proto_buffer *p)
 {
 	free(p->bytes);
-	*p = (struct proto){ 0 };
+	*p = (struct proto_buffer){ 0 };
 }

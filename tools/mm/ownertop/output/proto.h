@@ -8,22 +8,22 @@
 #include "base/text.h"
 #include "base/types.h"
 
-struct proto {
+struct proto_buffer {
 	unsigned char *bytes;
 	u32 len;
 	u32 cap;
 };
 
-void proto_clear(struct proto *p);
-void proto_free(struct proto *p);
+void proto_clear(struct proto_buffer *p);
+void proto_free(struct proto_buffer *p);
 
 /*
  * Append an integer as field number @field. An integer of 0 is left out, because readers take a
  * missing field as 0.
  */
-void proto_append_int(struct proto *p, u32 field, u64 v);
-void proto_append_bytes(struct proto *p, u32 field, const void *bytes, size_t len);
-void proto_append_message(struct proto *p, u32 field, const struct proto *message);
-void proto_append_ints(struct proto *p, u32 field, const u64 *v, u32 n);
+void proto_append_int(struct proto_buffer *p, u32 field, u64 v);
+void proto_append_bytes(struct proto_buffer *p, u32 field, const void *bytes, size_t len);
+void proto_append_message(struct proto_buffer *p, u32 field, const struct proto_buffer *message);
+void proto_append_ints(struct proto_buffer *p, u32 field, const u64 *v, u32 n);
 
 #endif

@@ -16,7 +16,7 @@ static bool text_contains(struct text t, const char *word)
 	size_t len = strlen(word);
 
 	for (; (p = memchr(p, *word, end - p)); p++)
-		if (text_starts((struct text){ p, end - p }, word, len))
+		if (text_starts_with((struct text){ p, end - p }, word, len))
 			return true;
 	return false;
 }

@@ -125,7 +125,7 @@ static void parse_cull(struct blocks *b, const char *list)
 	}
 }
 
-static void parse_numbers(struct number_list *list, const char *text)
+static void parse_number_list(struct number_list *list, const char *text)
 {
 	const char *p = text;
 	char *end;
@@ -145,7 +145,7 @@ static void parse_numbers(struct number_list *list, const char *text)
 	}
 }
 
-static void parse_names(struct globs *names, const char *list)
+static void parse_task_names(struct globs *names, const char *list)
 {
 	for (;;) {
 		size_t len = strcspn(list, ",");
@@ -200,15 +200,15 @@ static void parse_option(struct blocks *b, int opt)
 		break;
 	case OPT_PID:
 		b->filter_pid = true;
-		parse_numbers(&b->pids, optarg);
+		parse_number_list(&b->pids, optarg);
 		break;
 	case OPT_TGID:
 		b->filter_tgid = true;
-		parse_numbers(&b->tgids, optarg);
+		parse_number_list(&b->tgids, optarg);
 		break;
 	case OPT_NAME:
 		b->filter_comm = true;
-		parse_names(&b->comms, optarg);
+		parse_task_names(&b->comms, optarg);
 		break;
 	case OPT_CULL:
 		parse_cull(b, optarg);

@@ -22,7 +22,7 @@
 /* Number of frames that are shown after "-" is pressed while all frames are shown. */
 #define DEPTH_AFTER_ALL 4
 
-struct live {
+struct live_state {
 	struct options o;	/* options of the command line; keys change order and depth */
 	char * const *paths;
 	int nr_paths;
@@ -31,7 +31,7 @@ struct live {
 	struct output_options output;
 };
 
-static void read_live_answer(struct live *l, bool quiet)
+static void read_live_answer(struct live_state *l, bool quiet)
 {
 	/* rows_begin_table() has set a locale that would slow down matching. */
 	setlocale(LC_CTYPE, "C");
@@ -40,13 +40,13 @@ static void read_live_answer(struct live *l, bool quiet)
 	answer_read(&l->a, &l->o, l->paths, l->nr_paths);
 }
 
-static int get_exit_status(const struct live *l)
+static int get_exit_status(const struct live_state *l)
 {
 	return health_is_complete(&l->a.health) ? STATUS_COMPLETE : STATUS_INCOMPLETE;
 }
 
 /* Returns the number of lines of a group: its row and the chain below it. */
-static u32 count_group_lines(const struct live *l, const struct group *g)
+static u32 count_group_lines(const struct live_state *l, const struct group *g)
 {
 	u32 frames;
 
@@ -57,7 +57,7 @@ static u32 count_group_lines(const struct live *l, const struct group *g)
 }
 
 /* Returns the number of groups that fit on the screen, at most --top. */
-static u32 count_groups_that_fit(const struct live *l)
+static u32 count_groups_that_fit(const struct live_state *l)
 {
 	u32 others = OTHER_LINES + sum_is_estimate(&l->a.model.total);
 	u32 rows = screen_count_rows(), lines = 0, fit;
@@ -85,7 +85,7 @@ static void print_clock(FILE *out)
 	fputs(buf, out);
 }
 
-static void print_status(const struct live *l, const struct terminal *term, FILE *out)
+static void print_status(const struct live_state *l, const struct terminal *term, FILE *out)
 {
 	char *line;
 	size_t len;
@@ -103,7 +103,7 @@ static void print_status(const struct live *l, const struct terminal *term, FILE
 	free(line);
 }
 
-static void draw_screen(struct live *l)
+static void draw_screen(struct live_state *l)
 {
 	struct terminal term = find_terminal(stdout);
 	char *text;
@@ -120,7 +120,7 @@ static void draw_screen(struct live *l)
 	free(text);
 }
 
-static s64 now_ms(void)
+static s64 read_clock_ms(void)
 {
 	struct timespec ts;
 
@@ -130,7 +130,7 @@ static s64 now_ms(void)
 
 enum next_step { STEP_WAIT, STEP_READ, STEP_QUIT };
 
-static void change_order(struct live *l, enum owner_sort sort)
+static void change_sort_key(struct live_state *l, enum owner_sort sort)
 {
 	struct view_options *view = &l->a.view;
 
@@ -142,19 +142,19 @@ static void change_order(struct live *l, enum owner_sort sort)
 	view->measure = l->o.sort;
 }
 
-static enum next_step handle_key(struct live *l, int key)
+static enum next_step handle_key(struct live_state *l, int key)
 {
 	u32 *depth = &l->o.select.chains.depth;
 
 	switch (key) {
 	case 'b':
-		change_order(l, OWNER_SORT_BYTES);
+		change_sort_key(l, OWNER_SORT_BYTES);
 		break;
 	case 'h':
-		change_order(l, OWNER_SORT_HELD);
+		change_sort_key(l, OWNER_SORT_HELD);
 		break;
 	case 'o':
-		change_order(l, OWNER_SORT_OBJECTS);
+		change_sort_key(l, OWNER_SORT_OBJECTS);
 		break;
 	case '+':
 		if (*depth)
@@ -180,7 +180,7 @@ static enum next_step handle_key(struct live *l, int key)
 	return STEP_WAIT;
 }
 
-static void run_on_screen(struct live *l)
+static void run_on_screen(struct live_state *l)
 {
 	enum next_step step = STEP_READ;
 	s64 due = 0;
@@ -191,15 +191,15 @@ static void run_on_screen(struct live *l)
 		if (step == STEP_READ) {
 			read_live_answer(l, true);
 			draw_screen(l);
-			due = now_ms() + l->o.interval_ms;
+			due = read_clock_ms() + l->o.interval_ms;
 		}
-		left = due - now_ms();
+		left = due - read_clock_ms();
 		step = handle_key(l, screen_read_key(l->paused ? -1 : left > 0 ? left : 0));
 	}
 	screen_end();
 }
 
-static void run_in_lines(struct live *l)
+static void run_without_terminal(struct live_state *l)
 {
 	struct timespec interval = {
 		.tv_sec = l->o.interval_ms / 1000,
@@ -220,13 +220,13 @@ static void run_in_lines(struct live *l)
 
 int live_run_view(const struct options *o, char * const *paths, int n)
 {
-	struct live l = { .o = *o, .paths = paths, .nr_paths = n };
+	struct live_state l = { .o = *o, .paths = paths, .nr_paths = n };
 
 	l.output = make_output_options(&l.o);
 	if (screen_begin())
 		run_on_screen(&l);
 	else
-		run_in_lines(&l);
+		run_without_terminal(&l);
 	answer_free(&l.a);
 	return get_exit_status(&l);
 }

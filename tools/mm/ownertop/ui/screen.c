@@ -29,7 +29,7 @@ static atomic_bool changed;
  * Write all bytes to the terminal. Signal handlers call this, set_up_terminal() and
  * restore_terminal(), so they use no stdio and allocate nothing.
  */
-static void write_all(const char *s, size_t len)
+static void write_to_terminal(const char *s, size_t len)
 {
 	while (len) {
 		ssize_t n = write(STDOUT_FILENO, s, len);
@@ -51,7 +51,7 @@ static void set_up_terminal(void)
 	ours.c_cc[VMIN] = 1;
 	ours.c_cc[VTIME] = 0;
 	tcsetattr(STDIN_FILENO, TCSANOW, &ours);
-	write_all(ENTER, sizeof(ENTER) - 1);
+	write_to_terminal(ENTER, sizeof(ENTER) - 1);
 	is_set_up = true;
 }
 
@@ -60,7 +60,7 @@ static void restore_terminal(void)
 	if (!is_set_up)
 		return;
 	is_set_up = false;
-	write_all(LEAVE, sizeof(LEAVE) - 1);
+	write_to_terminal(LEAVE, sizeof(LEAVE) - 1);
 	tcsetattr(STDIN_FILENO, TCSANOW, &original);
 }
 
@@ -149,7 +149,7 @@ void screen_draw_text(struct text text)
 	}
 	fputs(CLEAR_BELOW, out);
 	if (!fclose(out))
-		write_all(frame, len);
+		write_to_terminal(frame, len);
 	free(frame);
 }
 
