@@ -31,8 +31,8 @@ if [ $# -eq 1 ]; then
 		"$ownertop_dir/tests/input/page_real.txt" > "$dump"
 fi
 
-# run NAME COMMAND...: append "CPU-seconds KiB" to the results of NAME
-run()
+# measure_command NAME COMMAND...: append "CPU-seconds KiB" to the results of NAME
+measure_command()
 {
 	local name=$1
 
@@ -42,36 +42,36 @@ run()
 }
 
 for _ in $(seq "$rounds"); do
-	run page_owner_sort "$work/page_owner_sort" --cull stacktrace "$dump" "$work/out"
-	run ownertop "$work/ownertop" "$dump"
-	run ownertop_sentence "$work/ownertop" \
+	measure_command page_owner_sort "$work/page_owner_sort" --cull stacktrace "$dump" "$work/out"
+	measure_command ownertop "$work/ownertop" "$dump"
+	measure_command ownertop_sentence "$work/ownertop" \
 		'group=stack.4,comm top=20 if age > 10m && comm != kworker*' "$dump"
-	run ownertop_records "$work/ownertop" records "$dump"
-	run ownertop_pprof "$work/ownertop" pprof "$dump"
-	run ownertop_as_sort "$work/ownertop" page_owner_sort --cull stacktrace "$dump" \
+	measure_command ownertop_records "$work/ownertop" records "$dump"
+	measure_command ownertop_pprof "$work/ownertop" pprof "$dump"
+	measure_command ownertop_as_sort "$work/ownertop" page_owner_sort --cull stacktrace "$dump" \
 		"$work/out"
-	run ownertop_as_sort_all "$work/ownertop" page_owner_sort "$dump" "$work/out"
+	measure_command ownertop_as_sort_all "$work/ownertop" page_owner_sort "$dump" "$work/out"
 	# shellcheck disable=SC2016 # the inner shell expands it
-	run ownertop_pipe sh -c 'cat "$1" | "$2" -' sh "$dump" "$work/ownertop"
+	measure_command ownertop_pipe sh -c 'cat "$1" | "$2" -' sh "$dump" "$work/ownertop"
 done
 
-# median NAME COLUMN: the best run is too optimistic, and a mean includes disturbances.
-median()
+# find_median NAME COLUMN: the best run is too optimistic, and a mean includes disturbances.
+find_median()
 {
 	cut -d ' ' -f "$2" "$work/$1.times" | sort -n | sed -n "$(((rounds + 1) / 2))p"
 }
 
-base=$(median page_owner_sort 1)
+base=$(find_median page_owner_sort 1)
 printf 'dump\t%s bytes\n' "$(stat -L -c %s "$dump")"
 printf 'tool\tCPU seconds\ttimes faster\tpeak KiB\n'
 for name in page_owner_sort ownertop ownertop_pipe ownertop_sentence ownertop_records \
 	ownertop_pprof ownertop_as_sort ownertop_as_sort_all; do
-	seconds=$(median "$name" 1)
+	seconds=$(find_median "$name" 1)
 	printf '%s\t%s\t%s\t%s\n' "$name" "$seconds" \
 		"$(awk -v a="$base" -v b="$seconds" 'BEGIN { printf "%.1f", a / b }')" \
-		"$(median "$name" 2)"
+		"$(find_median "$name" 2)"
 done
-awk -v theirs="$base" -v ours="$(median ownertop 1)" -v least="$least" 'BEGIN {
+awk -v theirs="$base" -v ours="$(find_median ownertop 1)" -v least="$least" 'BEGIN {
 	if (theirs >= least * ours)
 		exit
 	printf "the table must take at most 1/%d of the time of page_owner_sort\n", least

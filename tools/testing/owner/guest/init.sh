@@ -16,12 +16,12 @@
 /bin/busybox --install -s
 export PATH=/bin:/sbin:/usr/bin:/usr/sbin HOME=/root TERM=linux
 
-say()
+print_to_console()
 {
 	echo "guest-init: $*" >/dev/console
 }
 
-leave()
+end_machine()
 {
 	# The runner ends the machine at a reboot. Unlike poweroff, reboot needs
 	# no firmware.
@@ -29,30 +29,30 @@ leave()
 	sleep 60
 }
 
-give_up()
+end_machine_with_error()
 {
-	say "$*"
-	leave
+	print_to_console "$*"
+	end_machine
 }
 
 # attach <type> <directory> [<options>]
-attach()
+mount_file_system()
 {
 	mkdir -p "$2" && mount -t "$1" -o "${3:-rw}" "$1" "$2" 2>/dev/null
 }
 
-attach_all()
+mount_all()
 {
-	attach proc /proc || give_up "no proc: the kernel needs CONFIG_PROC_FS"
-	attach sysfs /sys || give_up "no sysfs: the kernel needs CONFIG_SYSFS"
-	attach devtmpfs /dev ||
-		give_up "no devtmpfs: the kernel needs CONFIG_DEVTMPFS"
-	attach tmpfs /tmp mode=1777 ||
-		give_up "no tmpfs: the kernel needs CONFIG_TMPFS"
-	attach tmpfs /run mode=755
-	attach tmpfs /dev/shm mode=1777
-	attach devpts /dev/pts mode=620,ptmxmode=666
-	attach debugfs /sys/kernel/debug
+	mount_file_system proc /proc || end_machine_with_error "no proc: the kernel needs CONFIG_PROC_FS"
+	mount_file_system sysfs /sys || end_machine_with_error "no sysfs: the kernel needs CONFIG_SYSFS"
+	mount_file_system devtmpfs /dev ||
+		end_machine_with_error "no devtmpfs: the kernel needs CONFIG_DEVTMPFS"
+	mount_file_system tmpfs /tmp mode=1777 ||
+		end_machine_with_error "no tmpfs: the kernel needs CONFIG_TMPFS"
+	mount_file_system tmpfs /run mode=755
+	mount_file_system tmpfs /dev/shm mode=1777
+	mount_file_system devpts /dev/pts mode=620,ptmxmode=666
+	mount_file_system debugfs /sys/kernel/debug
 	ln -sf /proc/self/fd /dev/fd
 	ifconfig lo up 2>/dev/null
 }
@@ -82,22 +82,22 @@ open_channel()
 	ttyS*)
 		device=/dev/$channel
 		stty -F "$device" raw -echo ||
-			give_up "$device: the kernel needs CONFIG_SSL"
+			end_machine_with_error "$device: the kernel needs CONFIG_SSL"
 		;;
 	*)
-		find_port || give_up "no virtio port named $channel:" \
+		find_port || end_machine_with_error "no virtio port named $channel:" \
 			"the kernel needs CONFIG_VIRTIO_CONSOLE" \
 			"and CONFIG_VIRTIO_PCI"
 		;;
 	esac
-	exec 3<>"$device" || give_up "$device cannot be opened"
+	exec 3<>"$device" || end_machine_with_error "$device cannot be opened"
 }
 
 # CMD writes directly to a virtio port, which is fast. The port can be opened
 # only once, so /dev/stdout and /dev/stderr are a pipe into it. With a tty, CMD
 # itself writes into the pipe: on a tty programs would flush each line. The
 # closing line takes the pipe, so that it is last.
-run_cmd()
+run_command()
 {
 	open_channel
 	mkfifo /run/output
@@ -130,20 +130,20 @@ mode='' channel='' mark='' name='' size=''
 # shellcheck source=/dev/null
 . /guest.conf
 rm -f /guest.conf /linuxrc
-attach_all
+mount_all
 hostname "$name"
-cd / || leave
+cd / || end_machine
 case $mode in
 shell)
 	run_shell
 	;;
 hold)
-	run_cmd
+	run_command
 	while :; do sleep 3600; done
 	;;
 *)
-	run_cmd
+	run_command
 	await_receipt
 	;;
 esac
-leave
+end_machine

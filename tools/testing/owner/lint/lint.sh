@@ -11,13 +11,13 @@ tools/testing/owner/kernels/tree.py assemble >"$seen" || exit 1
 git ls-files -co --exclude-standard | while read -r file; do
 	[ -f "$file" ] && echo "$file"
 done >"$work/files"
-files() { grep -E "$1" "$work/files"; }
-kernel_c=$(files '^(mm|lib|include|tools/testing/owner/modules)/.*\.[ch]$')
-tool_c=$(files '^tools/(mm|testing/owner/lang)/.*\.[ch]$')
+list_matching_files() { grep -E "$1" "$work/files"; }
+kernel_c=$(list_matching_files '^(mm|lib|include|tools/testing/owner/modules)/.*\.[ch]$')
+tool_c=$(list_matching_files '^tools/(mm|testing/owner/lang)/.*\.[ch]$')
 
 # Check files as kernel code. User space code has types and libraries whose names
 # checkpatch does not like.
-checkpatch()
+run_checkpatch()
 {
 	# Its licence check is a Python program that needs Debian's Python modules.
 	PATH=/usr/bin:$PATH "$tree/scripts/checkpatch.pl" --root="$tree" --strict --quiet \
@@ -31,12 +31,12 @@ check_patches()
 	mailed=MISSING_SIGN_OFF,FILE_PATH_CHANGES,EMAIL_SUBJECT,NO_AUTHOR_SIGN_OFF
 	find build/series -name '*.patch' | sort >"$work/mails"
 	# shellcheck disable=SC2046 # lists of words
-	checkpatch --ignore "$mailed" $(grep -v -e '-tools-' "$work/mails") &&
-		checkpatch --ignore "$mailed,CAMELCASE" $(grep -e '-tools-' "$work/mails")
+	run_checkpatch --ignore "$mailed" $(grep -v -e '-tools-' "$work/mails") &&
+		run_checkpatch --ignore "$mailed,CAMELCASE" $(grep -e '-tools-' "$work/mails")
 }
 
 # A patch holds hooks; logic belongs into a file of ours.
-patches_are_hooks()
+check_patches_are_hooks()
 {
 	for patch in patches/6.12/*.patch; do
 		added=$(grep -c '^+[^+]' "$patch")
@@ -47,7 +47,7 @@ patches_are_hooks()
 check_sparse()
 {
 	# shellcheck disable=SC2046 # a list of words
-	make -C "$tree" O="$PWD/build/x86_64" C=2 mm/owner/ $(files '^lib/stackdepot_.*\.c$' |
+	make -C "$tree" O="$PWD/build/x86_64" C=2 mm/owner/ $(list_matching_files '^lib/stackdepot_.*\.c$' |
 		sed 's/c$/o/') >"$work/sparse" 2>&1 || { cp "$work/sparse" "$seen"; return 1; }
 	# The kernel's headers have warnings; our files may have none.
 	! grep -E '(^|/)(mm/owner/|lib/stackdepot_)[^ ]*: (warning|error):' "$work/sparse" >"$seen"
@@ -60,14 +60,14 @@ check_kernel_doc()
 }
 
 # ShellCheck believes that functions called by ok() are unreachable.
-check_shell() { files '\.sh$|^\.ci/run$' | xargs shellcheck -x -P SCRIPTDIR -e SC2317,SC1091 >"$seen" 2>&1; }
+check_shell() { list_matching_files '\.sh$|^\.ci/run$' | xargs shellcheck -x -P SCRIPTDIR -e SC2317,SC1091 >"$seen" 2>&1; }
 # drgn defines "prog" for its scripts.
-check_python() { files '\.py$' | xargs flake8 --max-line-length=100 --builtins=prog >"$seen" 2>&1; }
+check_python() { list_matching_files '\.py$' | xargs flake8 --max-line-length=100 --builtins=prog >"$seen" 2>&1; }
 check_spelling() { grep -v '/expect/\|/input/\|/corpus$\|\.gz$' "$work/files" | xargs codespell -L nd >"$seen" 2>&1; }
 
 check_licences()
 {
-	files '\.(c|h|py|sh|config|rst)$|/Makefile$|^Makefile$|Kconfig$' |
+	list_matching_files '\.(c|h|py|sh|config|rst)$|/Makefile$|^Makefile$|Kconfig$' |
 		xargs grep -L 'SPDX-License-Identifier: GPL-2.0' >"$seen"
 	[ ! -s "$seen" ]
 }
@@ -85,7 +85,7 @@ check_leftovers()
 # Split a longer file by subject.
 check_lengths()
 {
-	files '\.(c|h|py|sh)$' | xargs wc -l | awk '$1 > 700 && $2 != "total"' >"$seen"
+	list_matching_files '\.(c|h|py|sh)$' | xargs wc -l | awk '$1 > 700 && $2 != "total"' >"$seen"
 	[ ! -s "$seen" ]
 }
 
@@ -97,15 +97,15 @@ check_cycles() { tools/testing/owner/lint/check_symbols.py cycles >"$seen" 2>&1;
 
 # shellcheck disable=SC2086
 {
-ok "checkpatch --strict: kernel files" checkpatch --no-tree -f $kernel_c
-[ -z "$tool_c" ] || ok "checkpatch --strict: tools" checkpatch --no-tree --ignore CAMELCASE -f $tool_c
+ok "checkpatch --strict: kernel files" run_checkpatch --no-tree -f $kernel_c
+[ -z "$tool_c" ] || ok "checkpatch --strict: tools" run_checkpatch --no-tree --ignore CAMELCASE -f $tool_c
 }
 ok "checkpatch --strict: the series" check_patches
-ok "patches hold hooks, not logic" patches_are_hooks
+ok "patches hold hooks, not logic" check_patches_are_hooks
 if [ -f build/x86_64/vmlinux ]; then
 	ok "sparse" check_sparse
 else
-	skip "sparse" "needs a built kernel: make kernel K=x86_64"
+	skip_test "sparse" "needs a built kernel: make kernel K=x86_64"
 fi
 ok "kernel-doc" check_kernel_doc
 ok "shellcheck" check_shell
@@ -120,7 +120,7 @@ if [ -f build/x86_64/vmlinux ] || [ -f build/um/linux ]; then
 	ok "global symbols have a prefix" check_prefixes
 	ok "no cycle between files of mm/owner" check_cycles
 else
-	skip "global symbols have a prefix" "needs a built kernel: make kernel K=um"
-	skip "no cycle between files of mm/owner" "needs a built kernel: make kernel K=um"
+	skip_test "global symbols have a prefix" "needs a built kernel: make kernel K=um"
+	skip_test "no cycle between files of mm/owner" "needs a built kernel: make kernel K=um"
 fi
-finish
+finish_tests

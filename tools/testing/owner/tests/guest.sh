@@ -13,19 +13,19 @@ build=${BUILD:-$PWD/build}
 tests_per_kernel=22
 seen=$work/err
 
-# The runner creates its files below $TMPDIR; nothing_left() checks that it removes them.
+# The runner creates its files below $TMPDIR; no_guest_is_left() checks that it removes them.
 mkdir "$work/tmp" "$work/extra" "$work/extra/below"
 export TMPDIR="$work/tmp"
 
 skip_kernel()
 {
 	for _ in $(seq $tests_per_kernel); do
-		skip guest "no kernel; make kernel K=$kernel"
+		skip_test guest "no kernel; make kernel K=$kernel"
 	done
 }
 
-# boot OPTION...: leaves $work/out, $work/err and $status
-boot()
+# boot_guest OPTION...: leaves $work/out, $work/err and $status
+boot_guest()
 {
 	"$guest" run "$kernel" --build "$build" --timeout 120 "$@" \
 		>"$work/out" 2>"$work/err" </dev/null
@@ -33,10 +33,10 @@ boot()
 }
 
 status_is() { [ "$status" = "$1" ]; }
-out_has() { grep -qE "$1" "$work/out"; }
-out_like() { cmp "$work/out" "$1" >"$work/err" 2>&1; }
-err_has() { grep -qE "$1" "$work/err"; }
-err_empty() { [ ! -s "$work/err" ]; }
+output_has() { grep -qE "$1" "$work/out"; }
+output_equals() { cmp "$work/out" "$1" >"$work/err" 2>&1; }
+errors_have() { grep -qE "$1" "$work/err"; }
+errors_are_empty() { [ ! -s "$work/err" ]; }
 
 # One line of message, the headline, and 40 lines.
 tail_is_complete()
@@ -46,7 +46,7 @@ tail_is_complete()
 }
 
 # No process of a guest is left: each has a path below $work/tmp on its command line.
-nothing_left()
+no_guest_is_left()
 {
 	[ -z "$(ls "$work/tmp")" ] || return 1
 	for line in /proc/[0-9]*/cmdline; do
@@ -56,7 +56,7 @@ nothing_left()
 	! grep -qF "$work/tmp/" "$work/processes"
 }
 
-test_plain()
+test_plain_run()
 {
 	echo one >"$work/extra/script"
 	chmod 751 "$work/extra/script"
@@ -64,7 +64,7 @@ test_plain()
 	ln -sfn below/file "$work/extra/link"
 	cpus=2
 	[ "$kernel" != um ] || cpus=1
-	boot --append "word=arrives loglevel=7" --smp "$cpus" \
+	boot_guest --append "word=arrives loglevel=7" --smp "$cpus" \
 		--extra "$work/extra" --console "$work/console" --cmd '
 		cat /proc/cmdline
 		echo "cpus $(grep -c ^processor /proc/cpuinfo)"
@@ -75,17 +75,17 @@ test_plain()
 			sed "s/^/debugfs /"
 		echo to-the-console >/dev/console'
 	ok "status 0 passes through" status_is 0
-	ok "nothing on stderr" err_empty
-	ok "APPEND reaches the kernel" out_has 'word=arrives loglevel=7'
-	ok "SMP is the number of processors" out_has "^cpus $cpus\$"
-	ok "EXTRA keeps modes" out_has '^/extra/script 751$'
-	ok "EXTRA keeps links and directories" out_has '^link below/file two$'
-	ok "CMD starts in / of a host named guest" out_has '^here / guest$'
-	ok "debugfs is mounted" out_has '^debugfs /sys/kernel/debug/'
-	ok "the console is kept apart, in its file" console_apart
+	ok "nothing on stderr" errors_are_empty
+	ok "APPEND reaches the kernel" output_has 'word=arrives loglevel=7'
+	ok "SMP is the number of processors" output_has "^cpus $cpus\$"
+	ok "EXTRA keeps modes" output_has '^/extra/script 751$'
+	ok "EXTRA keeps links and directories" output_has '^link below/file two$'
+	ok "CMD starts in / of a host named guest" output_has '^here / guest$'
+	ok "debugfs is mounted" output_has '^debugfs /sys/kernel/debug/'
+	ok "the console is kept apart, in its file" console_is_apart
 }
 
-console_apart()
+console_is_apart()
 {
 	grep -q '^to-the-console' "$work/console" &&
 		! grep -q 'to-the-console' "$work/out"
@@ -102,30 +102,30 @@ test_output()
 		i=$((i + 1))
 	done >"$work/extra/bytes"
 	{ cat "$work/extra/bytes"; printf 'out\nerr\nout\nlast'; } >"$work/want"
-	boot --extra "$work/extra" --cmd '
+	boot_guest --extra "$work/extra" --cmd '
 		setsid sleep 1000 &
 		cat /extra/bytes
 		echo out; echo err >&2; echo out
 		printf last
 		exit 7'
 	ok "status 7 passes through" status_is 7
-	ok "output is exact, in order, binary-clean" out_like "$work/want"
+	ok "output is exact, in order, binary-clean" output_equals "$work/want"
 }
 
-test_large()
+test_large_output()
 {
-	boot --cmd 'echo one >/dev/stderr; echo two | tee /dev/stdout'
+	boot_guest --cmd 'echo one >/dev/stderr; echo two | tee /dev/stdout'
 	printf 'one\ntwo\ntwo\n' >"$work/want"
-	ok "/dev/stdout and /dev/stderr can be opened" out_like "$work/want"
-	boot --cmd '
+	ok "/dev/stdout and /dev/stderr can be opened" output_equals "$work/want"
+	boot_guest --cmd '
 		dd if=/dev/urandom of=/tmp/large bs=1M count=20 2>/dev/null
 		sha256sum </tmp/large >/dev/console
 		cat /tmp/large' --console "$work/console"
 	sum=$(sha256sum <"$work/out" | cut -d' ' -f1)
-	ok "20 MB pass whole" large_whole "$sum"
+	ok "20 MB pass whole" large_output_is_whole "$sum"
 }
 
-large_whole()
+large_output_is_whole()
 {
 	[ "$(wc -c <"$work/out")" = $((20 << 20)) ] &&
 		grep -q "$1" "$work/console"
@@ -136,30 +136,30 @@ test_panic()
 	crash='echo c >/proc/sysrq-trigger'
 	[ "$kernel" != um ] ||
 		crash='echo 1 >/proc/sys/vm/panic_on_oom; tail /dev/zero'
-	boot --mem 128M --cmd "echo before; $crash; sleep 100"
+	boot_guest --mem 128M --cmd "echo before; $crash; sleep 100"
 	ok "a panic is status 125" status_is 125
 	ok "a panic is told, with its line" \
-		err_has '^guest: the guest panicked while CMD ran: Kernel panic'
+		errors_have '^guest: the guest panicked while CMD ran: Kernel panic'
 	ok "a panic shows 40 console lines" tail_is_complete
-	ok "what came before the panic is there" out_has '^before$'
+	ok "what came before the panic is there" output_has '^before$'
 }
 
 test_hang()
 {
 	limit=20
 	[ "$kernel" != um ] || limit=5
-	boot --timeout $limit --cmd 'sleep 1000'
+	boot_guest --timeout $limit --cmd 'sleep 1000'
 	ok "a hang is status 124" status_is 124
-	ok "a hang is told, with 40 lines" hang_told
+	ok "a hang is told, with 40 lines" hang_is_reported
 }
 
-hang_told()
+hang_is_reported()
 {
-	tail_is_complete && err_has "^guest: hung: CMD had not ended after $limit s"
+	tail_is_complete && errors_have "^guest: hung: CMD had not ended after $limit s"
 }
 
-# interrupt SIGNAL runner|machine: start a guest, wait for its CMD, send the signal
-interrupt()
+# interrupt_guest SIGNAL runner|machine: start a guest, wait for its CMD, send the signal
+interrupt_guest()
 {
 	# Remove the output of the previous test: the loop below waits for some.
 	: >"$work/out"
@@ -180,30 +180,30 @@ interrupt()
 	status=$?
 }
 
-test_ends()
+test_interrupted_runs()
 {
-	interrupt TERM runner
-	ok "a runner ended by SIGTERM leaves nothing" ended_clean
-	interrupt KILL machine
-	ok "a machine that dies is told" machine_told
-	boot --build "$work" --cmd true
-	ok "a missing kernel is told, with what to do" missing_told
+	interrupt_guest TERM runner
+	ok "a runner ended by SIGTERM leaves nothing" runner_ended_clean
+	interrupt_guest KILL machine
+	ok "a machine that dies is told" dead_machine_is_reported
+	boot_guest --build "$work" --cmd true
+	ok "a missing kernel is told, with what to do" missing_kernel_is_reported
 }
 
-ended_clean()
+runner_ended_clean()
 {
-	status_is 143 && nothing_left
+	status_is 143 && no_guest_is_left
 }
 
-machine_told()
+dead_machine_is_reported()
 {
-	status_is 125 && nothing_left &&
-		err_has '^guest: .* ended by SIGKILL while CMD ran'
+	status_is 125 && no_guest_is_left &&
+		errors_have '^guest: .* ended by SIGKILL while CMD ran'
 }
 
-missing_told()
+missing_kernel_is_reported()
 {
-	status_is 123 && err_has "build it first: make kernel K=$kernel"
+	status_is 123 && errors_have "build it first: make kernel K=$kernel"
 }
 
 for kernel; do
@@ -213,12 +213,12 @@ for kernel; do
 		continue
 	fi
 	# The first guest on a machine prints which accelerator it chose.
-	boot --cmd true
-	test_plain
+	boot_guest --cmd true
+	test_plain_run
 	test_output
-	test_large
+	test_large_output
 	test_panic
 	test_hang
-	test_ends
+	test_interrupted_runs
 done
-finish
+finish_tests

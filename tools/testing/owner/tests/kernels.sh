@@ -10,8 +10,8 @@ usage='KERNEL...'
 tools/testing/owner/kernels/kernels.py "$@" 2>&1 | sed -u 's/^/# progress: /'
 for kernel in "$@"; do
 	# Read the log first: the next build finds nothing to do and overwrites it.
-	ok "$kernel: no warning about our files" lacks "build/$kernel.log" \
+	ok "$kernel: no warning about our files" file_lacks "build/$kernel.log" \
 		"(mm/owner/|lib/stackdepot|owner_leak).*(warning:|WARNING:)|(warning:|WARNING:).*owner_leak"
 	ok "$kernel builds" tools/testing/owner/kernels/kernels.py "$kernel"
 done
-finish
+finish_tests

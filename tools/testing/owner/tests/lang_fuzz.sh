@@ -16,22 +16,22 @@ seen=fuzz.log
 rm -rf seeds found broke.*
 mkdir seeds found
 
-fuzz()
+run_fuzzer()
 {
 	"$source/corpus.py" unpack seeds <"$source/corpus" &&
 		./fuzz -dict="$source/words.dict" -max_len=400 -seed=1 -print_final_stats=1 \
 			-artifact_prefix=broke. "$@" found seeds >fuzz.log 2>&1
 }
 
-runs() { sed -n 's/^stat::number_of_executed_units: *//p' fuzz.log; }
+count_fuzzer_runs() { sed -n 's/^stat::number_of_executed_units: *//p' fuzz.log; }
 
 ok "the language is built for fuzzing" make -s -C "$source" O="$PWD" fuzz
 if [ $# -gt 0 ]; then
-	ok "nothing breaks it in $1 runs" fuzz -runs="$1"
+	ok "nothing breaks it in $1 runs" run_fuzzer -runs="$1"
 else
-	ok "nothing breaks it in 15 s" fuzz -max_total_time=15
+	ok "nothing breaks it in 15 s" run_fuzzer -max_total_time=15
 fi
-echo "# $(runs) runs"
+echo "# $(count_fuzzer_runs) runs"
 # The corpus alone is far less: make sure that the fuzzer invented inputs.
-ok "it ran more than the corpus" [ "$(runs)" -gt 10000 ]
-finish
+ok "it ran more than the corpus" [ "$(count_fuzzer_runs)" -gt 10000 ]
+finish_tests

@@ -11,7 +11,7 @@ agree=tools/testing/owner/tests/owner_agree.py
 # than 22 s, and are answered before the last object reaches that age.
 gap=24
 
-bail()
+exit_with_output()
 {
 	head -n 20 "$work/err" "$work/out" 2>/dev/null | sed 's/^/# /'
 	echo "Bail out! $1"
@@ -23,9 +23,9 @@ bail()
 		make -s -C tools/testing/owner/lang O="$PWD/build/lang" &&
 		mkdir "$work/extra" && cp "$modules/owner_truth.ko" "$modules/owner_leak.ko" "$work/extra" &&
 		$agree sentences 1000 >"$work/extra/sentences"
-} >"$work/err" 2>&1 || bail "ownertop or the language does not build"
+} >"$work/err" 2>&1 || exit_with_output "ownertop or the language does not build"
 build/lang/sentence query <"$work/extra/sentences" >"$work/out" 2>"$work/err" ||
-	bail "not all sentences are valid"
+	exit_with_output "not all sentences are valid"
 
 # Each command ends before the next starts, so that the number of processes is stable
 # while objects are read.
@@ -39,7 +39,7 @@ tools/testing/owner/guest/guest.py run "$kernel" --append "slab_owner=on kfence.
 	ask "mode=stack_handle format=tsv if module == owner_truth,owner_leak"; echo ===
 	cat $debug/slab_owner; echo ===
 	while IFS= read -r sentence; do ask "$sentence"; echo ===; done </extra/sentences
-	cut -d " " -f 1 /proc/uptime' >"$work/out" 2>"$work/err" || bail "the guest failed"
+	cut -d " " -f 1 /proc/uptime' >"$work/out" 2>"$work/err" || exit_with_output "the guest failed"
 
 awk -v directory="$work/" 'BEGIN { split("now objects records", name, " "); i = 1 }
 	/^===$/ && i <= 3 { i++; next }

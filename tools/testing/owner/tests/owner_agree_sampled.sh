@@ -10,7 +10,7 @@ agree=tools/testing/owner/tests/owner_agree_sampled.py
 # Sample by objects and by bytes at rates far from 1, and track one part completely.
 rules="sample=2K if size < 1000; sample=1/4 if size >= 1000; sample=all if size == 40,180"
 
-bail()
+exit_with_output()
 {
 	head -n 20 "$work/err" "$work/out" 2>/dev/null | sed 's/^/# /'
 	echo "Bail out! $1"
@@ -18,11 +18,11 @@ bail()
 }
 
 build_ownertop >"$work/err" 2>&1 ||
-	bail "ownertop does not build"
+	exit_with_output "ownertop does not build"
 {
 	mkdir "$work/extra" && cp "$modules/owner_truth.ko" "$modules/owner_leak.ko" "$work/extra" &&
 		$agree sentences >"$work/extra/sentences"
-} >"$work/err" 2>&1 || bail "there is nothing to ask"
+} >"$work/err" 2>&1 || exit_with_output "there is nothing to ask"
 
 # shellcheck disable=SC2016 # for the guest's shell
 tools/testing/owner/guest/guest.py run "$kernel" \
@@ -33,7 +33,7 @@ tools/testing/owner/guest/guest.py run "$kernel" \
 	insmod /extra/owner_truth.ko; insmod /extra/owner_leak.ko requests=400; sleep 1
 	cat $debug/slab_owner; echo ===
 	while IFS= read -r sentence; do ask "$sentence"; echo ===; done </extra/sentences' \
-	>"$work/out" 2>"$work/err" || bail "the guest failed"
+	>"$work/out" 2>"$work/err" || exit_with_output "the guest failed"
 
 awk -v directory="$work/" 'BEGIN { name = "records" }
 	/^===$/ && name == "records" { name = "answers"; next }

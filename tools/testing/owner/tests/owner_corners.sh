@@ -8,42 +8,42 @@ usage='KERNEL'
 
 
 options=
-guest()
+run_corner_guest()
 {
 	# shellcheck disable=SC2086 # words or none
 	run_guest "$1" "$2" $options
 }
 
-# between FIRST LAST: lines of the output between two patterns
-between() { sed -n "/$1/,/$2/p" "$work/out"; }
-count() { grep -c "$1" "$work/out"; }
+# show_lines_between FIRST LAST: lines of the output between two patterns
+show_lines_between() { sed -n "/$1/,/$2/p" "$work/out"; }
+count_output_lines() { grep -c "$1" "$work/out"; }
 
-ok "somebody asks about an object" guest slab_owner=on,free=on \
+ok "somebody asks about an object" run_corner_guest slab_owner=on,free=on \
 	"insmod /extra/owner_corners.ko corner=dump; dmesg"
-between 'corner: live' 'corner: freed' >"$work/live"
-between 'corner: freed' 'corner: end' >"$work/freed"
-ok "which cache, and who allocated it" has "$work/live" 'kmalloc-512.*size 512'
+show_lines_between 'corner: live' 'corner: freed' >"$work/live"
+show_lines_between 'corner: freed' 'corner: end' >"$work/freed"
+ok "which cache, and who allocated it" file_has "$work/live" 'kmalloc-512.*size 512'
 ok "as what task, how much, how long ago" \
-	has "$work/live" 'allocated by pid [0-9]+, tgid [0-9]+ \(insmod\), size 500, [0-9]+ ms ago:'
-ok "by which chain" has "$work/live" '^ +corner_alloc\+'
-ok "nobody has freed it" lacks "$work/live" 'freed by'
-ok "afterwards nobody holds it" lacks "$work/freed" 'allocated by'
-ok "and who freed it" has "$work/freed" 'freed by pid [0-9]+, tgid [0-9]+ \(insmod\), size 500'
-ok "by which chain" has "$work/freed" '^ +corner_free\+'
-ok "the kernel complained of nothing" quiet
+	file_has "$work/live" 'allocated by pid [0-9]+, tgid [0-9]+ \(insmod\), size 500, [0-9]+ ms ago:'
+ok "by which chain" file_has "$work/live" '^ +corner_alloc\+'
+ok "nobody has freed it" file_lacks "$work/live" 'freed by'
+ok "afterwards nobody holds it" file_lacks "$work/freed" 'allocated by'
+ok "and who freed it" file_has "$work/freed" 'freed by pid [0-9]+, tgid [0-9]+ \(insmod\), size 500'
+ok "by which chain" file_has "$work/freed" '^ +corner_free\+'
+ok "the kernel complained of nothing" console_is_quiet
 
-ok "without free=on" guest slab_owner=on "insmod /extra/owner_corners.ko corner=dump; dmesg"
-between 'corner: freed' 'corner: end' >"$work/freed"
-ok "the freed object has no owner" lacks "$work/freed" 'freed by|allocated by'
+ok "without free=on" run_corner_guest slab_owner=on "insmod /extra/owner_corners.ko corner=dump; dmesg"
+show_lines_between 'corner: freed' 'corner: end' >"$work/freed"
+ok "the freed object has no owner" file_lacks "$work/freed" 'freed by|allocated by'
 
-ok "a cache goes before its objects" guest slab_owner=on "
+ok "a cache goes before its objects" run_corner_guest slab_owner=on "
 	insmod /extra/owner_corners.ko corner=busy 2>&1
 	dmesg; echo ===; cat $debug/slab_owner $debug/owner/caches >/dev/null && echo read"
-ok "each object's owner is named" is "$(count 'allocated by pid .*(insmod), size 500')" 3
-ok "with its chain" is "$(count '^ *corner_alloc+')" 3
-ok "and reading goes on" is "$(count '^read$')" 1
+ok "each object's owner is named" equals "$(count_output_lines 'allocated by pid .*(insmod), size 500')" 3
+ok "with its chain" equals "$(count_output_lines '^ *corner_alloc+')" 3
+ok "and reading goes on" equals "$(count_output_lines '^read$')" 1
 
-ok "a memory cgroup refuses" guest slab_owner=on "
+ok "a memory cgroup refuses" run_corner_guest slab_owner=on "
 	mount -t cgroup2 none /sys/fs/cgroup && echo +memory >/sys/fs/cgroup/cgroup.subtree_control
 	mkdir /sys/fs/cgroup/small && echo 4M >/sys/fs/cgroup/small/memory.max
 	(exec sh -c 'echo \$\$ >/sys/fs/cgroup/small/cgroup.procs
@@ -53,46 +53,46 @@ ok "a memory cgroup refuses" guest slab_owner=on "
 charged=$(sed -n 's/.*corner: \([0-9]*\) charged, 100 refused.*/\1/p' "$work/out")
 ok "after some" [ "${charged:-0}" -gt 1000 ]
 ok "those have owners, the refused have not" \
-	is "$(sed -n '2p' "$work/out")" "$charged"
+	equals "$(sed -n '2p' "$work/out")" "$charged"
 # KASAN's quarantine delays frees: SLUB counts the objects as allocated, we as untracked.
 kept=0
 [ "$kernel" = debug ] && kept=$(awk '/^corner_charge/ { print $4 }' "$work/out")
-ok "and are counted so" is "$(awk '/^corner_charge/ { print $2, $3, $4 }' "$work/out")" \
+ok "and are counted so" equals "$(awk '/^corner_charge/ { print $2, $3, $4 }' "$work/out")" \
 	"$((charged + kept)) $charged $kept"
 ok "the refused at most are left" [ "$kept" -le 100 ]
-ok "the kernel complained of nothing" quiet
+ok "the kernel complained of nothing" console_is_quiet
 
-ok "a module goes, its objects stay" guest slab_owner=on "
+ok "a module goes, its objects stay" run_corner_guest slab_owner=on "
 	insmod /extra/owner_corners.ko corner=leave && rmmod owner_corners
 	insmod /extra/owner_leak.ko requests=10
 	awk 'BEGIN { RS = \"\" } /size 500,/ && /insmod/' $debug/slab_owner"
-ok "each still has its record" is "$(count 'size 500')" 3
-ok "and no frame that is somebody else's" lacks "$work/out" 'corner_|owner_corners'
-ok "the kernel complained of nothing" quiet
+ok "each still has its record" equals "$(count_output_lines 'size 500')" 3
+ok "and no frame that is somebody else's" file_lacks "$work/out" 'corner_|owner_corners'
+ok "the kernel complained of nothing" console_is_quiet
 
 if [ "$kernel" = debug ]; then
-	ok "KFENCE serves an object" guest "slab_owner=on kfence.sample_interval=10" "
+	ok "KFENCE serves an object" run_corner_guest "slab_owner=on kfence.sample_interval=10" "
 		insmod /extra/owner_corners.ko corner=kfence
 		pfn=\$(dmesg | sed -n 's/.*corner: //p'); echo pfn \${pfn:-none}
 		find_it() { grep -B 1 \"^PFN \$pfn \" $debug/slab_owner; }
 		find_it; rmmod owner_corners; echo ===; find_it || :"
-	ok "its owner is shown" has "$work/out" 'size 500, slab [0-9]+, cache kmalloc-512, .*\(insmod\)'
-	ok "until it is freed" is "$(sed '1,/^===/d' "$work/out")" ""
-	ok "the kernel complained of nothing" quiet
+	ok "its owner is shown" file_has "$work/out" 'size 500, slab [0-9]+, cache kmalloc-512, .*\(insmod\)'
+	ok "until it is freed" equals "$(sed '1,/^===/d' "$work/out")" ""
+	ok "the kernel complained of nothing" console_is_quiet
 fi
 
-ok "the last word on the boot line" guest "slab_owner=on,free=on slab_owner=ready" \
+ok "the last word on the boot line" run_corner_guest "slab_owner=on,free=on slab_owner=ready" \
 	"grep tracked $debug/owner/stats; echo track=on >$debug/owner/control
 	insmod /extra/owner_leak.ko requests=10; grep -c leak_open_session $debug/slab_owner"
-ok "is what counts" is "$(tr '\n' ' ' <"$work/out")" "tracked: 0 10 "
+ok "is what counts" equals "$(tr '\n' ' ' <"$work/out")" "tracked: 0 10 "
 
 # User-mode Linux has one processor and no memory hotplug.
 if [ "$kernel" = um ]; then
-	skip "CPUs and memory come and go" "there is one CPU"
-	finish
+	skip_test "CPUs and memory come and go" "there is one CPU"
+	finish_tests
 fi
 options="$cpus --mem 1G"
-ok "CPUs and memory come and go under it all" guest "slab_owner=on movablecore=512M kfence.sample_interval=0" "
+ok "CPUs and memory come and go under it all" run_corner_guest "slab_owner=on movablecore=512M kfence.sample_interval=0" "
 	$unexplained
 	insmod /extra/owner_torture.ko seconds=8 &
 	torture=\$!
@@ -119,9 +119,9 @@ ok "CPUs and memory come and go under it all" guest "slab_owner=on movablecore=5
 	cat $debug/slab_owner"
 ok "CPUs went" [ "$(sed -n 's/^cpus //p' "$work/out")" -ge 2 ]
 ok "memory went" [ "$(sed -n 's/^blocks //p' "$work/out")" -ge 1 ]
-ok "nothing of it is left" is "$(count '\[owner_torture\]')" 0
+ok "nothing of it is left" equals "$(count_output_lines '\[owner_torture\]')" 0
 handles=$(sed -n 's/^unexplained: //p' "$work/out" | tr '\n' ' ')
 echo "# handles that no record explains, before and after: $handles"
 ok "nor any handle" [ "${handles#* }" -le $((${handles%% *} + 5)) ]
-ok "the kernel complained of nothing" quiet
-finish
+ok "the kernel complained of nothing" console_is_quiet
+finish_tests

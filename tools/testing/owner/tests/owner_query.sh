@@ -20,8 +20,8 @@ ask='query=/sys/kernel/debug/owner/query
 		dd bs="${2:-64k}" <&3 2>/dev/null)
 	}'
 
-# guest CMD FILE...: run CMD and split its output into files at lines "==="
-guest()
+# run_query_guest CMD FILE...: run CMD and split its output into files at lines "==="
+run_query_guest()
 {
 	# shellcheck disable=SC2086 # two words or none
 	run_guest "slab_owner=on kfence.sample_interval=0" "$ask
@@ -30,10 +30,10 @@ guest()
 	split_output "$@"
 }
 
-reports() { "$check" "$work/truth" "$@" >"$seen" 2>&1; }
+reports_truth() { "$check" "$work/truth" "$@" >"$seen" 2>&1; }
 
 # In each column, groups, groups not shown and the rest (other) add up to the total.
-adds_up()
+groups_add_up_to_total()
 {
 	awk -F '\t' '/^(#|row)/ { next }
 		{ for (i = 2; i <= 6; i++) sum[$1 == "total", i] += $i; rows[$1]++ }
@@ -47,12 +47,12 @@ adds_up()
 }
 
 # Records without the lines before and after them.
-records_of() { grep -v '^# \|^total: ' "$work/$1" >"$work/$1.only"; }
+extract_records() { grep -v '^# \|^total: ' "$work/$1" >"$work/$1.only"; }
 
 # The last line counts exactly the records above it.
-counts_records()
+total_counts_records()
 {
-	is "$(sed -n 's/^total: objects \([0-9]*\), bytes \([0-9]*\), .*/\1 \2/p' "$work/$1")" \
+	equals "$(sed -n 's/^total: objects \([0-9]*\), bytes \([0-9]*\), .*/\1 \2/p' "$work/$1")" \
 		"$(sed -n 's/.* allocated via order 0, size \([0-9]*\),.*/\1/p' "$work/$1" |
 			awk '{ bytes += $1 } END { print NR, bytes }')"
 }
@@ -69,7 +69,7 @@ total_is_tracked()
 # Each answer is between two readings of the number of tracked objects. The objects that
 # stay are exact in each answer; the total is near the tracked number, within the number
 # of objects that the torture module can hold.
-holds_while_busy()
+answers_are_exact_while_busy()
 {
 	awk -F '\t' -v held="$objects" '
 		/^(tracked|percpu):/ { split($0, count, " "); tracked += count[2] }
@@ -92,7 +92,7 @@ holds_while_busy()
 		"$work/busy" >"$seen"
 }
 
-ok "plants and is asked" guest "insmod /extra/owner_truth.ko
+ok "plants and is asked" run_query_guest "insmod /extra/owner_truth.ko
 	cat /sys/kernel/debug/owner_truth; echo ===
 	ask 'group=stack,cache format=tsv'; echo ===
 	ask 'group=stack,cache format=tsv if module == owner_truth' 777; echo ===
@@ -102,28 +102,28 @@ ok "plants and is asked" guest "insmod /extra/owner_truth.ko
 	ask 'mode=records format=tsv if module == owner_truth'; echo ===
 	cat /sys/kernel/debug/owner/stats; echo ===
 	ask group=kind" truth query module top records pieces rows stats total
-ok "exactly what was planted" reports query "$work/query"
-ok "the same if only that is asked for, and read in pieces" reports query "$work/module"
-ok "groups add up" adds_up query "$(grep -c '^group' "$work/query")"
-ok "top groups, those not shown and the smallest add up" adds_up top 5
-ok "some were not shown" is "$(awk -F '\t' '$1 == "not_shown" { print $2 }' "$work/top")" 45
+ok "exactly what was planted" reports_truth query "$work/query"
+ok "the same if only that is asked for, and read in pieces" reports_truth query "$work/module"
+ok "groups add up" groups_add_up_to_total query "$(grep -c '^group' "$work/query")"
+ok "top groups, those not shown and the smallest add up" groups_add_up_to_total top 5
+ok "some were not shown" equals "$(awk -F '\t' '$1 == "not_shown" { print $2 }' "$work/top")" 45
 ok "some were beyond those kept" \
 	[ "$(awk -F '\t' '$1 == "other" { print $2 }' "$work/top")" -gt 20 ]
-records_of records
-ok "each record" reports records "$work/records.only"
-ok "without handles" is "$(grep -c '^handle' "$work/records")" 0
-ok "as many as are said" counts_records records
-records_of pieces
-ok "each record, in pieces" reports records "$work/pieces.only"
-ok "as many as are said, in pieces" counts_records pieces
+extract_records records
+ok "each record" reports_truth records "$work/records.only"
+ok "without handles" equals "$(grep -c '^handle' "$work/records")" 0
+ok "as many as are said" total_counts_records records
+extract_records pieces
+ok "each record, in pieces" reports_truth records "$work/pieces.only"
+ok "as many as are said, in pieces" total_counts_records pieces
 ok "a row each, and none has a weight" \
-	is "$(awk -F '\t' '$1 == "row" { while ($++i != "weight" && i < NF) continue; weight = i }
+	equals "$(awk -F '\t' '$1 == "row" { while ($++i != "weight" && i < NF) continue; weight = i }
 		$1 == "object" && $weight == "-" { rows++ } END { print rows }' "$work/rows")" \
 	"$(grep -c ' allocated via ' "$work/pieces.only")"
 ok "the total is what is tracked" total_is_tracked
 
 # shellcheck disable=SC2016 # for the guest's shell
-ok "is asked while every CPU allocates" guest 'counted() {
+ok "is asked while every CPU allocates" run_query_guest 'counted() {
 		grep -E "^(tracked|percpu):" /sys/kernel/debug/owner/stats; echo counted
 	}
 	insmod /extra/owner_bench_memory.ko objects='"$objects"'
@@ -132,23 +132,23 @@ ok "is asked while every CPU allocates" guest 'counted() {
 	for i in 1 2 3; do counted; ask "group=stack top=20 format=tsv"; counted; done
 	kill $! && echo busy
 	wait' busy
-ok "what stays is exact, the total what is tracked" holds_while_busy
+ok "what stays is exact, the total what is tracked" answers_are_exact_while_busy
 sed 's/^/# /' "$seen"
-ok "the kernel complained of nothing then" quiet
+ok "the kernel complained of nothing then" console_is_quiet
 
 # Each example of a query in the documentation is one line below "# query".
 awk '/^\t# query$/ { getline; sub("\t", ""); print }' "$text" >"$work/examples"
 asked=$(sed "s/.*/ask '&' >\/tmp\/answer; echo \"\$(grep -c '^total' \/tmp\/answer) &\"/" "$work/examples")
-ok "the examples of the text are asked" guest "insmod /extra/owner_truth.ko
+ok "the examples of the text are asked" run_query_guest "insmod /extra/owner_truth.ko
 	$asked" examples.asked
 while read -r example; do
 	ok "answered: $(echo "$example" | tr -d '#')" \
 		grep -qxF "1 $example" "$work/examples.asked"
 done <"$work/examples"
-ok "there were eight" is "$(wc -l <"$work/examples.asked")" 8
+ok "there were eight" equals "$(wc -l <"$work/examples.asked")" 8
 
 # shellcheck disable=SC2016 # for the guest's shell
-ok "is asked what is wrong" guest '
+ok "is asked what is wrong" run_query_guest '
 	ask "group=cachr"; echo ===
 	dmesg | grep -c cachr; echo ===
 	ask "source=slab,page"; echo ===
@@ -165,23 +165,23 @@ ok "is asked what is wrong" guest '
 	wrong logged page long unasked two again generation mode
 printf 'refused\nno field is called '\''cachr'\'': did you mean '\''cache'\''?\n  group=cachr\n        ^~~~~\n' >"$work/expected"
 ok "an error is read back, with its place" cmp "$work/wrong" "$work/expected"
-ok "and is in the log once" is "$(cat "$work/logged")" 2
-ok "pages are page_owner's" has "$work/page" "^page_owner is off: for pages boot with page_owner=on"
-ok "what is too long is refused" has "$work/long" "^at most 4096 bytes can be written"
-ok "who has not asked is told how" has "$work/unasked" "^# write a sentence, then read"
+ok "and is in the log once" equals "$(cat "$work/logged")" 2
+ok "pages are page_owner's" file_has "$work/page" "^page_owner is off: for pages boot with page_owner=on"
+ok "what is too long is refused" file_has "$work/long" "^at most 4096 bytes can be written"
+ok "who has not asked is told how" file_has "$work/unasked" "^# write a sentence, then read"
 ok "two readers do not disturb each other" \
-	is "$(sed -n 's/.*, kind //p' "$work/two" | tr '\n' ' ')" "percpu slab "
-ok "after an error a right sentence is answered" has "$work/again" "^total: groups 1, "
+	equals "$(sed -n 's/.*, kind //p' "$work/two" | tr '\n' ' ')" "percpu slab "
+ok "after an error a right sentence is answered" file_has "$work/again" "^total: groups 1, "
 ok "a module that comes meanwhile is told of" \
-	has "$work/generation" "^# generation [0-9]+: a module came or went meanwhile"
-ok "nobody else may ask" has "$work/mode" "^-rw-------"
+	file_has "$work/generation" "^# generation [0-9]+: a module came or went meanwhile"
+ok "nobody else may ask" file_has "$work/mode" "^-rw-------"
 # An object that a module obtains from another module belongs to the one that allocated it.
-ok "two modules in a chain" guest "insmod /extra/owner_leak.ko requests=40; insmod /extra/owner_user.ko
+ok "two modules in a chain" run_query_guest "insmod /extra/owner_leak.ko requests=40; insmod /extra/owner_user.ko
 	ask 'group=module format=tsv if func == user_open_session'; echo ===
 	ask 'group=module format=tsv if module == owner_user && module == owner_leak'" \
 	by_func by_both
-objects_by() { awk -F '\t' '$1 == "group" { print $NF, $3 }' "$work/$1"; }
-ok "the one that is nearest to the allocation has it" is "$(objects_by by_func)" "owner_leak 30"
-ok "both are in it" is "$(objects_by by_both)" "owner_leak 30"
-ok "the kernel complained of nothing" quiet
-finish
+list_objects_by_group() { awk -F '\t' '$1 == "group" { print $NF, $3 }' "$work/$1"; }
+ok "the one that is nearest to the allocation has it" equals "$(list_objects_by_group by_func)" "owner_leak 30"
+ok "both are in it" equals "$(list_objects_by_group by_both)" "owner_leak 30"
+ok "the kernel complained of nothing" console_is_quiet
+finish_tests

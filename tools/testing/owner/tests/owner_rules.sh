@@ -7,19 +7,19 @@ usage='KERNEL'
 
 seen=$work/console
 
-# boot RULES: boot with rules on the command line
-boot()
+# boot_with_rules RULES: boot with rules on the command line
+boot_with_rules()
 {
 	tools/testing/owner/guest/guest.py run "$kernel" --append "slab_owner=on owner=\"$1\"" \
 		--console "$work/console" --cmd true >/dev/null 2>"$work/err"
 }
 
-ok "boots with rules" boot "depth=2; depth=1 if size < 64; depth=8 if comm != 'my prog'"
-ok "of which nothing is to be said" lacks "$work/console" "slab_owner: owner="
-ok "boots with a wrong rule" boot "depth=2; depth=1 if sizee < 64"
+ok "boots with rules" boot_with_rules "depth=2; depth=1 if size < 64; depth=8 if comm != 'my prog'"
+ok "of which nothing is to be said" file_lacks "$work/console" "slab_owner: owner="
+ok "boots with a wrong rule" boot_with_rules "depth=2; depth=1 if sizee < 64"
 ok "of which is said what is wrong" \
-	has "$work/console" "owner= .* no effect: no field is called 'sizee': did you mean 'size'"
-ok "and where" has "$work/console" "^ {13}\^~~~~"
+	file_has "$work/console" "owner= .* no effect: no field is called 'sizee': did you mean 'size'"
+ok "and where" file_has "$work/console" "^ {13}\^~~~~"
 
 control=/sys/kernel/debug/owner/control
 ok "control takes rules" sh -c "tools/testing/owner/guest/guest.py run '$kernel' \\
@@ -32,14 +32,14 @@ ok "control takes rules" sh -c "tools/testing/owner/guest/guest.py run '$kernel'
 	cat $control; echo ===
 	cat $control >again; cat again >$control && cat $control; echo ===
 	cat /sys/kernel/debug/owner/caches' >'$work/out' 2>'$work/err'"
-part() { awk -v n="$1" '/^===$/ { i++; next } i == n' "$work/out"; }
-ok "ready captures nothing" is "$(part 0)" "# no rules: nothing"
+show_part() { awk -v n="$1" '/^===$/ { i++; next } i == n' "$work/out"; }
+ok "ready captures nothing" equals "$(show_part 0)" "# no rules: nothing"
 ok "rules are shown with their hits" \
-	is "$(part 1 | sed 's/[0-9]* hits/N hits/')" "depth=4 if cache == kmalloc-64	# 1: N hits
+	equals "$(show_part 1 | sed 's/[0-9]* hits/N hits/')" "depth=4 if cache == kmalloc-64	# 1: N hits
 track=off if cache == kmalloc-8	# 2: N hits
 # otherwise: N hits"
 ok "a wrong text changes nothing, and says why" \
-	is "$(part 2 | sed 's/[0-9]* hits/N hits/')" "refused
+	equals "$(show_part 2 | sed 's/[0-9]* hits/N hits/')" "refused
 depth=4 if cache == kmalloc-64	# 1: N hits
 track=off if cache == kmalloc-8	# 2: N hits
 # otherwise: N hits
@@ -47,11 +47,11 @@ track=off if cache == kmalloc-8	# 2: N hits
 #   depth=4 if cachr == a
 #              ^~~~~"
 ok "what is read can be written back" \
-	is "$(part 3 | sed 's/[0-9]* hits/N hits/')" "depth=4 if cache == kmalloc-64	# 1: N hits
+	equals "$(show_part 3 | sed 's/[0-9]* hits/N hits/')" "depth=4 if cache == kmalloc-64	# 1: N hits
 track=off if cache == kmalloc-8	# 2: N hits
 # otherwise: N hits"
-ok "what a rule is about is tracked" [ "$(part 4 | awk '$1 == "kmalloc-64" { print $3 }')" -gt 0 ]
-ok "nothing else is" is "$(part 4 | awk '!/^#/ && $1 != "kmalloc-64" { n += $3 } END { print n }')" 0
+ok "what a rule is about is tracked" [ "$(show_part 4 | awk '$1 == "kmalloc-64" { print $3 }')" -gt 0 ]
+ok "nothing else is" equals "$(show_part 4 | awk '!/^#/ && $1 != "kmalloc-64" { n += $3 } END { print n }')" 0
 
 # Each refused sentence has an error in the file and in the log. Of a long sentence both
 # show the part around the caret.
@@ -69,31 +69,31 @@ ok "what control refuses" sh -c "tools/testing/owner/guest/guest.py run '$kernel
 	echo depth=2 sample=255K | refused
 	cat $control' >'$work/out' 2>'$work/err'"
 # The wrong word is at the end of a line, with the caret below it.
-caret_at_end()
+caret_is_below_word()
 {
 	grep -a -A 2 -e "$2" "$3" | awk -v word="$1" '
 		NR == 2 { at = index($0, word); left = length($0) - length(word) }
 		NR == 3 { shown = at == left + 1 && substr($0, at) == "^~~~" && $0 !~ /[~^].*\^/ }
 		END { exit !shown }'
 }
-part 0 >"$work/long"
+show_part 0 >"$work/long"
 long="no field is called 'paid': did you mean 'pid'?$"
-ok "a long rule whose error is at its end" caret_at_end paid "^# $long" "$work/long"
+ok "a long rule whose error is at its end" caret_is_below_word paid "^# $long" "$work/long"
 tr -d "\r" <"$work/console" >"$work/log"
-ok "in the log as well" caret_at_end paid "owner: control: $long" "$work/log"
-ok "a text that is too long" is "$(part 1)" "# at most 65536 bytes can be written at once, not 65537"
-ok "and none that is not" is "$(part 2)" taken
-ok "samples of pages" is "$(part 3)" \
+ok "in the log as well" caret_is_below_word paid "owner: control: $long" "$work/log"
+ok "a text that is too long" equals "$(show_part 1)" "# at most 65536 bytes can be written at once, not 65537"
+ok "and none that is not" equals "$(show_part 2)" taken
+ok "samples of pages" equals "$(show_part 3)" \
 	"# pages are not sampled, and this rule is about pages only: leave 'sample' out
 #   sample=64K if kind == page
 #   ^~~~~~"
-ok "as many rates as there can be" is "$(part 4)" taken
-ok "and no more" is "$(part 5)" \
+ok "as many rates as there can be" equals "$(show_part 4)" taken
+ok "and no more" equals "$(show_part 5)" \
 	"# there have been 255 different sample= since boot: say one again
 #   sample=256K
 #   ^~~~~~~~~~~"
-ok "of whatever kind" has "$work/out" "^#   depth=2 sample=1/3$"
-ok "but those that have been" is "$(part 7)" taken
+ok "of whatever kind" file_has "$work/out" "^#   depth=2 sample=1/3$"
+ok "but those that have been" equals "$(show_part 7)" taken
 
 # Without memory cgroups no object is charged.
 ok "boots without memory cgroups" sh -c "tools/testing/owner/guest/guest.py run '$kernel' \\
@@ -102,11 +102,11 @@ ok "boots without memory cgroups" sh -c "tools/testing/owner/guest/guest.py run 
 	exec 3<>/sys/kernel/debug/owner/query
 	{ echo \"group=comm,cgroup\" >&3; } 2>/dev/null || cat <&3' >'$work/out' 2>'$work/err'"
 none="there are no memory cgroups: they need CONFIG_MEMCG, and no cgroup_disable=memory"
-ok "rules do not ask for them" is "$(part 0)" "# no rules: nothing
+ok "rules do not ask for them" equals "$(show_part 0)" "# no rules: nothing
 # $none
 #   depth=4 if cgroup == /a
 #   ^~~~~~~~~~~~~~~~~~~~~~~"
-ok "nor do queries" is "$(part 1)" "$none
+ok "nor do queries" equals "$(show_part 1)" "$none
   group=comm,cgroup
   ^~~~~~~~~~~~~~~~~"
 
@@ -125,15 +125,15 @@ ok "the examples of the text" sh -c "tools/testing/owner/guest/guest.py run '$ke
 		grep -q ^del \$example || { echo clear >$control; }
 		cat \$example >$control || echo refused; cat $control
 	done' >'$work/out' 2>'$work/err'"
-rules_of() { sed -n 's/\t# [0-9]*: [0-9]* hits$//p' "$1"; }
-part 0 >"$work/boot"
-part 1 >"$work/control"
+strip_rule_hits() { sed -n 's/\t# [0-9]*: [0-9]* hits$//p' "$1"; }
+show_part 0 >"$work/boot"
+show_part 1 >"$work/control"
 ok "the boot line's rules" \
-	is "$(rules_of "$work/boot" | paste -s -d ";" | sed 's/;/; /g')" "$(echo "$boot_line" | cut -d '"' -f 2)"
-ok "and what the others leave" is "$(rules_of "$work/control")" "sample=1M
+	equals "$(strip_rule_hits "$work/boot" | paste -s -d ";" | sed 's/;/; /g')" "$(echo "$boot_line" | cut -d '"' -f 2)"
+ok "and what the others leave" equals "$(strip_rule_hits "$work/control")" "sample=1M
 depth=16 sample=all if cache == skbuff_* && size >= 4K
 $(sed '/^#/d; /^del/d' "$work"/extra/*)"
-ok "there were four" is "$(find "$work/extra" -type f | wc -l)" 4
+ok "there were four" equals "$(find "$work/extra" -type f | wc -l)" 4
 
 # Effects of some examples: in state ready, only what the rules select is captured. A
 # script runs under its own name.
@@ -158,14 +158,14 @@ ok "what the examples do" sh -c "tools/testing/owner/guest/guest.py run '$kernel
 	sleep 1000 &
 	ask group=cache \"if cache == maple_node,vm_area_struct\"
 	kill \$!' >'$work/out' 2>'$work/err'"
-groups() { part "$1" | awk -F '\t' '$1 == "group" { print $NF }' | sort | paste -s -d " "; }
-ok "one service, and nothing else" is "$(groups 0)" "mysqld mysqld-helper"
-ok "no more than the caller of what is small" [ "$(groups 1 | grep -c '^[^;]*+0x[^;]*$')" -eq 1 ]
-ok "not what is too busy" is "$(groups 2)" vm_area_struct
+list_group_names() { show_part "$1" | awk -F '\t' '$1 == "group" { print $NF }' | sort | paste -s -d " "; }
+ok "one service, and nothing else" equals "$(list_group_names 0)" "mysqld mysqld-helper"
+ok "no more than the caller of what is small" [ "$(list_group_names 1 | grep -c '^[^;]*+0x[^;]*$')" -eq 1 ]
+ok "not what is too busy" equals "$(list_group_names 2)" vm_area_struct
 
 # Rules about functions and modules: before the module is loaded, while it is loaded, and
 # after it is unloaded and another module has its addresses.
-hits() { part "$1" | sed -n "s/.*$2.*# [0-9]*: \([0-9]*\) hits/\1/p"; }
+show_rule_hits() { show_part "$1" | sed -n "s/.*$2.*# [0-9]*: \([0-9]*\) hits/\1/p"; }
 ok "rules follow modules" sh -c "tools/testing/owner/guest/guest.py run '$kernel' \\
 	--append 'slab_owner=ready kfence.sample_interval=0' --extra '$modules' --cmd '
 	printf \"%s\n\" \"depth=3 if module == owner_leak && cache == kmalloc-256\" \\
@@ -179,12 +179,12 @@ ok "rules follow modules" sh -c "tools/testing/owner/guest/guest.py run '$kernel
 	insmod /extra/owner_user.ko; cat $control; echo ===
 	printf \"%s\n\" clear \"depth=7 if func == user_init && cache == kmalloc-256\" >$control
 	rmmod owner_user; insmod /extra/owner_user.ko; cat $control' >'$work/out' 2>'$work/err'"
-ok "of a module that comes" is "$(hits 0 owner_leak)" 100
-ok "of a function that comes, once it is called" is "$(hits 0 user_open) $(hits 1 user_open)" "0 30"
-ok "of none that has gone" is "$(hits 2 owner_leak) $(hits 2 user_open)" "100 30"
-ok "of one that comes again" is "$(hits 3 owner_leak)" 150
-ok "of one that is there already" is "$(hits 4 owner_leak)" 30
-ok "of a function that is there while its module is initialized" is "$(hits 5 user_init)" 30
+ok "of a module that comes" equals "$(show_rule_hits 0 owner_leak)" 100
+ok "of a function that comes, once it is called" equals "$(show_rule_hits 0 user_open) $(show_rule_hits 1 user_open)" "0 30"
+ok "of none that has gone" equals "$(show_rule_hits 2 owner_leak) $(show_rule_hits 2 user_open)" "100 30"
+ok "of one that comes again" equals "$(show_rule_hits 3 owner_leak)" 150
+ok "of one that is there already" equals "$(show_rule_hits 4 owner_leak)" 30
+ok "of a function that is there while its module is initialized" equals "$(show_rule_hits 5 user_init)" 30
 
 # A cgroup is named by its path. Check objects that a task in it allocates and objects
 # that are charged to it.
@@ -211,16 +211,16 @@ ok "rules and queries about a memory cgroup" sh -c "tools/testing/owner/guest/gu
 	ask \"source=page group=gfp format=tsv if cgroup == /a && func == shmem_*\"; echo ===
 	ask \"group=gfp\"; echo ===
 	ask \"group=cgroup,cache format=tsv if cache == shmem_inode_cache\"' >'$work/out' 2>'$work/err'"
-ok "of another cgroup it is not" is "$(hits 0 cgroup)" 0
-ok "of this it is" [ "$(hits 1 cgroup)" -gt 50 ]
-cell() { part "$1" | awk -F '\t' -v key="$2" '$1 == "group" && $(NF - 1) " " $NF ~ key { print $3 }'; }
-ok "objects by the cgroup that they are charged to" is "$(cell 2 '^/a owner_truth_acct$')" 19
-ok "and those that are not" is "$(cell 2 '^- owner_truth$')" 40
+ok "of another cgroup it is not" equals "$(show_rule_hits 0 cgroup)" 0
+ok "of this it is" [ "$(show_rule_hits 1 cgroup)" -gt 50 ]
+show_group_cell() { show_part "$1" | awk -F '\t' -v key="$2" '$1 == "group" && $(NF - 1) " " $NF ~ key { print $3 }'; }
+ok "objects by the cgroup that they are charged to" equals "$(show_group_cell 2 '^/a owner_truth_acct$')" 19
+ok "and those that are not" equals "$(show_group_cell 2 '^- owner_truth$')" 40
 ok "neighbours of two cgroups" \
-	is "$(cell 7 '^/a shmem_inode_cache$') $(cell 7 '^/b shmem_inode_cache$')" "10 7"
-ok "only those of a cgroup" is "$(cell 3 ' owner_truth')" 19
-ok "pages by their cgroup" [ "$(cell 4 ' /a$')" -ge 256 ]
-ok "pages by their gfp flags" [ "$(cell 5 ' GFP_[A-Z_|]*$')" -ge 256 ]
-ok "of slab objects these are not known" is "$(part 6 | sed -n "s/^.gfp./gfp/p")" \
+	equals "$(show_group_cell 7 '^/a shmem_inode_cache$') $(show_group_cell 7 '^/b shmem_inode_cache$')" "10 7"
+ok "only those of a cgroup" equals "$(show_group_cell 3 ' owner_truth')" 19
+ok "pages by their cgroup" [ "$(show_group_cell 4 ' /a$')" -ge 256 ]
+ok "pages by their gfp flags" [ "$(show_group_cell 5 ' GFP_[A-Z_|]*$')" -ge 256 ]
+ok "of slab objects these are not known" equals "$(show_part 6 | sed -n "s/^.gfp./gfp/p")" \
 	"gfp is kept of pages only: say source=page"
-finish
+finish_tests

@@ -12,7 +12,7 @@ shift 2
 words=$*
 seen=$work/seen
 
-tortures()
+run_torture_guest()
 {
 	# shellcheck disable=SC2086 # two words or none
 	tools/testing/owner/guest/guest.py run "$kernel" --append "slab_owner=on $words" $cpus --mem 1G \
@@ -45,17 +45,17 @@ tortures()
 	echo left: \$(grep -c '\\[owner_torture\\]' $debug/slab_owner)" >"$work/out" 2>"$seen"
 }
 
-value() { awk -v name="$1:" '$1 == name { print $2 }' "$work/out"; }
-before() { value unexplained | head -n 1; }
-after() { value unexplained | tail -n 1; }
+show_value() { awk -v name="$1:" '$1 == name { print $2 }' "$work/out"; }
+show_unexplained_before() { show_value unexplained | head -n 1; }
+show_unexplained_after() { show_value unexplained | tail -n 1; }
 # Compare the counter of tracked objects, read before and after a walk, with the number
 # of records that the walk finds. The walk's own table grows meanwhile, and RCU frees
 # objects.
-agree()
+counter_agrees_with_walk()
 {
 	walked=$(awk 'NF == 6 && $1 !~ /#/ { n += $3 } END { print n }' "$work/out")
 	caches=$(awk 'NF == 6 && $1 !~ /#/' "$work/out" | wc -l)
-	counted=$(value tracked | sort -n)
+	counted=$(show_value tracked | sort -n)
 	least=${counted%%[!0-9]*}
 	most=${counted##*[!0-9]}
 	echo "counted $least to $most, found $walked in $caches caches" >"$seen"
@@ -63,22 +63,22 @@ agree()
 		[ "$walked" -le $((most + caches * 6)) ]
 }
 
-ok "it runs for $seconds s" tortures
+ok "it runs for $seconds s" run_torture_guest
 sed -n 's/^torture: /# /p' "$work/out"
 grep -E '^(lost|degraded)' "$work/out" | sort -u | sed 's/^/# /'
-ok "no chain of it owns anything" is "$(value left)" 0
-ok "its caches have gone" is "$(grep -c '^torture[_a-z]* ' "$work/out")" 0
-echo "# handles that no record explains: $(before) before, $(after) after"
+ok "no chain of it owns anything" equals "$(show_value left)" 0
+ok "its caches have gone" equals "$(grep -c '^torture[_a-z]* ' "$work/out")" 0
+echo "# handles that no record explains: $(show_unexplained_before) before, $(show_unexplained_after) after"
 # With free=on a freed object's record keeps handles until the object is allocated again.
 case $words in
 *free=on*)
-	skip "no handle is left" "free=on keeps some, which no file shows" ;;
+	skip_test "no handle is left" "free=on keeps some, which no file shows" ;;
 *)
-	ok "no handle is left" [ "$(after)" -le $(($(before) + 5)) ] ;;
+	ok "no handle is left" [ "$(show_unexplained_after)" -le $(($(show_unexplained_before) + 5)) ] ;;
 esac
-ok "what is counted is what is found" agree
+ok "what is counted is what is found" counter_agrees_with_walk
 if [ "$kernel" = debug ]; then
-	ok "records could not always be had" [ "$(value lost_no_records | tail -n 1)" -gt 100 ]
+	ok "records could not always be had" [ "$(show_value lost_no_records | tail -n 1)" -gt 100 ]
 fi
-ok "the kernel complained of nothing" quiet
-finish
+ok "the kernel complained of nothing" console_is_quiet
+finish_tests

@@ -16,8 +16,8 @@ seen=$work/seen
 plant="mount -t cgroup2 none /sys/fs/cgroup && mkdir /sys/fs/cgroup/planter &&
 	echo \$\$ >/sys/fs/cgroup/planter/cgroup.procs && insmod /extra/owner_truth.ko"
 
-# guest APPEND CMD FILE...: run CMD and split its output into files at lines "==="
-guest()
+# run_truth_guest APPEND CMD FILE...: run CMD and split its output into files at lines "==="
+run_truth_guest()
 {
 	# shellcheck disable=SC2086 # two words or none
 	run_guest "$1 $words" "$2" $cpus || return 1
@@ -26,9 +26,9 @@ guest()
 	split_output "$@"
 }
 
-reports() { "$check" "$work/truth" "$@" >"$seen" 2>&1; }
+reports_truth() { "$check" "$work/truth" "$@" >"$seen" 2>&1; }
 
-views()
+check_ownertop_views()
 {
 	build_ownertop >"$seen" 2>&1 &&
 		tools/testing/owner/tests/check_views.py build/ownertop/ownertop \
@@ -43,7 +43,7 @@ caches_add_up()
 }
 
 # Reading in pieces of an odd size gives each planted object exactly once.
-same_in_pieces()
+reading_in_pieces_is_exact()
 {
 	for file in records pieces; do
 		grep -A1 'cache owner_truth' "$work/$file" | grep '^PFN' | sort >"$work/$file.planted"
@@ -58,10 +58,10 @@ same_in_pieces()
 every_sort_reads()
 {
 	fields='order [0-9]+, .*pid [0-9]+, tgid [0-9]+ \(.{0,15}\), ts [0-9]{1,20} ns$'
-	is "$(grep -cE "$fields" "$work/$1")" "$(awk 'BEGIN { RS = "" } END { print NR }' "$work/$1")"
+	equals "$(grep -cE "$fields" "$work/$1")" "$(awk 'BEGIN { RS = "" } END { print NR }' "$work/$1")"
 }
 
-ok "plants and is read" guest slab_owner=on "$plant
+ok "plants and is read" run_truth_guest slab_owner=on "$plant
 	cat $debug/owner_truth; echo ===
 	cat $debug/slab_owner; echo ===
 	dd if=$debug/slab_owner bs=777 2>/dev/null; echo ===
@@ -75,12 +75,12 @@ ok "plants and is read" guest slab_owner=on "$plant
 	rmmod owner_truth; cat $debug/slab_owner; echo ===; cat $debug/owner/caches" \
 	truth records pieces stacks handles chains threshold caches stats gone gone_caches
 ok "at least twenty chains and caches" [ "$(wc -l <"$work/truth")" -ge 20 ]
-ok "each record" reports records "$work/records"
-ok "each view of ownertop" views "$work/records"
-ok "the same records in pieces" same_in_pieces
+ok "each record" reports_truth records "$work/records"
+ok "each view of ownertop" check_ownertop_views "$work/records"
+ok "the same records in pieces" reading_in_pieces_is_exact
 ok "has in each block what later page_owner_sorts insist on" every_sort_reads records
-ok "show_stacks" reports stacks "$work/stacks"
-ok "show_handles with show_stacks_handles" reports handles "$work/handles" "$work/chains"
+ok "show_stacks" reports_truth stacks "$work/stacks"
+ok "show_handles with show_stacks_handles" reports_truth handles "$work/handles" "$work/chains"
 
 # ownertop_reports READER FILE...: ownertop reports the truth when it reads these files
 ownertop_reports()
@@ -89,30 +89,30 @@ ownertop_reports()
 	shift
 	build_ownertop >"$seen" 2>&1 &&
 		(cd "$work" && "$OLDPWD/build/ownertop/ownertop" --json --no-skip -d 0 "$@") \
-			>"$work/report" 2>"$seen" && reports "$reader" "$work/report"
+			>"$work/report" 2>"$seen" && reports_truth "$reader" "$work/report"
 }
 ok "ownertop: each record" ownertop_reports report ./records
 ok "ownertop: show_stacks" ownertop_reports sums stacks
 ok "ownertop: show_handles with show_stacks_handles" ownertop_reports sums handles chains
 awk '$3 >= 20' "$work/truth" >"$work/many"
 ok "count_threshold leaves out what is less" \
-	is "$(grep -c '^ truth_typesafe\|^ truth_accounted' "$work/threshold")" 0
+	equals "$(grep -c '^ truth_typesafe\|^ truth_accounted' "$work/threshold")" 0
 ok "and nothing else" \
-	is "$(grep -c '^ truth_own_cache' "$work/threshold")" "$(grep -c '^ truth_own_cache' "$work/stacks")"
+	equals "$(grep -c '^ truth_own_cache' "$work/threshold")" "$(grep -c '^ truth_own_cache' "$work/stacks")"
 ok "each cache adds up" caches_add_up caches
 # KASAN's quarantine delays frees: SLUB counts the objects as allocated, we as untracked.
-own_cache() { awk -v kasan="$1" '$1 == "owner_truth" {
+show_counts_of_own_cache() { awk -v kasan="$1" '$1 == "owner_truth" {
 	found = $3 == 40 && $5 == 8000 && (kasan ? $2 >= 40 && $2 <= 48 : $2 == 40) }
 	END { exit !found }' "$work/caches"; }
-ok "the planter's cache" own_cache "$([ "$kernel" != debug ] || echo 1)"
-ok "a task that has gone has its name" is \
+ok "the planter's cache" show_counts_of_own_cache "$([ "$kernel" != debug ] || echo 1)"
+ok "a task that has gone has its name" equals \
 	"$(awk 'BEGIN { RS = "" } / truth_thread[.+]/ && /\(truth\/planter\)/' "$work/records" | grep -c ^PFN)" 24
 ok "nothing was lost but what came too early" \
-	is "$(grep '^lost' "$work/stats" | grep -v lost_early | grep -vc ': 0$')" 0
-ok "nobody owns what the module freed" is "$(grep -c ' truth_' "$work/gone")" 0
-ok "its caches have gone" is "$(grep -c owner_truth "$work/gone_caches")" 0
+	equals "$(grep '^lost' "$work/stats" | grep -v lost_early | grep -vc ': 0$')" 0
+ok "nobody owns what the module freed" equals "$(grep -c ' truth_' "$work/gone")" 0
+ok "its caches have gone" equals "$(grep -c owner_truth "$work/gone_caches")" 0
 
-ok "made ready, then switched on" guest slab_owner=ready "
+ok "made ready, then switched on" run_truth_guest slab_owner=ready "
 	cat $debug/owner/stats; echo ===
 	echo track=on >$debug/owner/control && $plant
 	cat $debug/owner_truth; echo ===
@@ -120,18 +120,18 @@ ok "made ready, then switched on" guest slab_owner=ready "
 	cat $debug/owner/caches; echo ===
 	echo track=off >$debug/owner/control; rmmod owner_truth; insmod /extra/owner_truth.ko
 	cat $debug/slab_owner" before truth records caches after
-ok "nothing was tracked before, at no cost" is "$(grep -v '^unwind_\|^page_failures' "$work/before" | tr '\n' ' ')" \
+ok "nothing was tracked before, at no cost" equals "$(grep -v '^unwind_\|^page_failures' "$work/before" | tr '\n' ' ')" \
 	"tracked: 0 percpu: 0 slabs: 0 bytes: 0 lost_nmi: 0 lost_early: 0 lost_no_records: 0 lost_no_stack: 0 degraded_no_task: 0 degraded_shorter: 0 degraded_no_stack: 0 "
-ok "each record since" reports records "$work/records"
+ok "each record since" reports_truth records "$work/records"
 ok "what was there before is untracked, and counted" caches_add_up caches
 ok "some are" [ "$(awk '$1 == "kmalloc-64" { print $4 }' "$work/caches")" -gt 50 ]
-ok "switched off, nothing new is tracked and nothing stays" is "$(grep -c ' truth_' "$work/after")" 0
+ok "switched off, nothing new is tracked and nothing stays" equals "$(grep -c ' truth_' "$work/after")" 0
 
-ok "with who freed what" guest slab_owner=on,free=on "$plant
+ok "with who freed what" run_truth_guest slab_owner=on,free=on "$plant
 	cat $debug/owner_truth; echo ===; cat $debug/slab_owner; echo ===
 	rmmod owner_truth; cat $debug/slab_owner" truth records gone
-ok "each record is as without" reports records "$work/records"
-ok "and gone as without" is "$(grep -c ' truth_' "$work/gone")" 0
+ok "each record is as without" reports_truth records "$work/records"
+ok "and gone as without" equals "$(grep -c ' truth_' "$work/gone")" 0
 ok "the kernel complained of nothing" \
-	lacks "$work/consoles" "BUG:|WARNING:|Oops|Call Trace|possible recursive|inconsistent lock"
-finish
+	file_lacks "$work/consoles" "BUG:|WARNING:|Oops|Call Trace|possible recursive|inconsistent lock"
+finish_tests

@@ -8,7 +8,7 @@ usage='KERNEL'
 
 seen="$work/err $work/differ"
 
-take()
+take_vmcore()
 {
 	tools/testing/owner/guest/guest.py vmcore "$kernel" --append slab_owner=on --output "$work/core" \
 		--smp 4 --mem 256M --timeout 300 --extra "$modules" --cmd "
@@ -16,24 +16,24 @@ take()
 		>"$work/caches" 2>"$work/err"
 }
 
-count()
+count_objects_of_vmcore()
 {
 	# Debian's drgn needs Debian's python3, which may not be the first in PATH.
 	/usr/bin/drgn -q -c "$work/core" -s "build/$kernel/vmlinux" \
 		tools/testing/owner/tests/count_objects.py >"$work/counted" 2>"$work/err"
 }
 
-# none_but CONDITION MANY: the awk condition holds for at most MANY caches.
+# condition_is_rare CONDITION MANY: the awk condition holds for at most MANY caches.
 # shellcheck disable=SC2016 # for awk
-none_but()
+condition_is_rare()
 {
 	awk "$1 { print }" "$work/both" >"$work/differ"
 	[ "$(wc -l <"$work/both")" -gt 50 ] && [ "$(wc -l <"$work/differ")" -le "$2" ]
 }
 
-ok "a vmcore is taken" take
-ok "its objects are counted" count
-ok "nothing free has an owner" is "$(awk '{ stray += $4 } END { print stray }' "$work/counted")" 0
+ok "a vmcore is taken" take_vmcore
+ok "its objects are counted" count_objects_of_vmcore
+ok "nothing free has an owner" equals "$(awk '{ stray += $4 } END { print stray }' "$work/counted")" 0
 
 # Columns: cache; allocated and tracked as counted; objects and tracked as owner/caches
 # reports them
@@ -45,14 +45,14 @@ sort "$work/counted" | join -o 0,1.2,1.3,2.2,2.3 - "$work/caches.sorted" >"$work
 # shellcheck disable=SC2016 # for awk
 {
 ok "all that is allocated has an owner" \
-	none_but '$2 != $3 && $1 !~ /^(kmem_cache(_node)?|percpu_owner|kmalloc-no-objext-.*)$/' 0
+	condition_is_rare '$2 != $3 && $1 !~ /^(kmem_cache(_node)?|percpu_owner|kmalloc-no-objext-.*)$/' 0
 # The process that printed owner/caches has exited and its table, mostly radix tree nodes,
 # is freed. RCU is slow on an idle machine, so the guest sleeps before and after.
 ok "the file says what is counted" \
-	none_but '$1 != "radix_tree_node" && ($2 - $4 > 80 || $4 - $2 > 80)' 0
-ok "exactly, where who read it has no part" none_but '$2 != $4 || $3 != $5' 40
+	condition_is_rare '$1 != "radix_tree_node" && ($2 - $4 > 80 || $4 - $2 > 80)' 0
+ok "exactly, where who read it has no part" condition_is_rare '$2 != $4 || $3 != $5' 40
 }
-ok "and for what was planted" is "$(awk '/^owner_truth/ { print $1, $2, $3, $4, $5 }' "$work/both" |
+ok "and for what was planted" equals "$(awk '/^owner_truth/ { print $1, $2, $3, $4, $5 }' "$work/both" |
 	tr '\n' ' ')" \
 	"owner_truth 40 40 40 40 owner_truth_acct 19 19 19 19 owner_truth_rcu 12 12 12 12 "
-finish
+finish_tests

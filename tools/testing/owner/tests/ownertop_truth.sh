@@ -48,9 +48,9 @@ allocinfo)
 	;;
 esac
 
-# dumps CMD: run CMD in a guest and copy the files that it creates in its directory to
+# take_dumps CMD: run CMD in a guest and copy the files that it creates in its directory to
 # $work
-dumps()
+take_dumps()
 {
 	# shellcheck disable=SC2086 # two words or none
 	tools/testing/owner/guest/guest.py run "$kernel" --append "$append" $cpus --timeout 300 \
@@ -62,7 +62,7 @@ dumps()
 		tar -x -C "$work" -f "$work/dumps.tar" 2>"$seen"
 }
 
-is_exact()
+views_are_exact()
 {
 	tools/testing/owner/tests/check_growth.py "$ownertop" "$file" "$work" "$@" >"$seen" 2>&1
 }
@@ -70,7 +70,7 @@ is_exact()
 # Check objects planted by every allocation function. SLUB's traces do not know per-CPU
 # areas. They attribute an object resized in place to its first allocation, and lose the
 # requested size.
-all_ways()
+check_all_alloc_functions()
 {
 	sed -e '/^percpu /d' -e 's/ truth_shrink 24 .*/ truth_kmalloc;truth_shrink 24 24576/' \
 		"$work/all/truth" >"$work/truth"
@@ -80,7 +80,7 @@ all_ways()
 }
 
 ok "ownertop builds" build_ownertop
-ok "plants, and is dumped at each moment" dumps "insmod /extra/owner_growth.ko
+ok "plants, and is dumped at each moment" take_dumps "insmod /extra/owner_growth.ko
 	for moment in 0 1 2; do
 		echo \$moment >/sys/kernel/debug/owner_growth
 		mkdir \$moment
@@ -88,14 +88,14 @@ ok "plants, and is dumped at each moment" dumps "insmod /extra/owner_growth.ko
 		copy_sizes \$moment
 		$copy
 	done"
-ok "something is planted and changes" is "$(wc -l <"$work/0/truth") $(cmp -s "$work/0/truth" \
+ok "something is planted and changes" equals "$(wc -l <"$work/0/truth") $(cmp -s "$work/0/truth" \
 	"$work/1/truth" && echo alike)" "6 "
 ok "each view of $file is exact, and what grew, too" \
-	is_exact tools/testing/owner/modules/owner_growth.c
+	views_are_exact tools/testing/owner/modules/owner_growth.c
 if [ "$file" = alloc_traces ]; then
-	ok "plants in all ways" dumps "insmod /extra/owner_truth.ko; mkdir all
+	ok "plants in all ways" take_dumps "insmod /extra/owner_truth.ko; mkdir all
 		cat /sys/kernel/debug/owner_truth >all/truth
 		copy_sizes all; copy_traces all"
-	ok "each way is exact" all_ways
+	ok "each way is exact" check_all_alloc_functions
 fi
-finish
+finish_tests

@@ -22,8 +22,8 @@ esac
 slab_owner=y
 [ "$kernel" != page ] || slab_owner=
 
-# run KERNEL APPEND CMD FILE...: run CMD and split its output into files at lines "==="
-run()
+# run_page_guest KERNEL APPEND CMD FILE...: run CMD and split its output into files at lines "==="
+run_page_guest()
 {
 	where=$1
 	append=$2
@@ -36,11 +36,11 @@ run()
 		>"$work/out" 2>"$seen" || return 1
 	split_output "$@"
 }
-guest() { run "$kernel" "$@"; }
+run_tested_guest() { run_page_guest "$kernel" "$@"; }
 
-shows() { "$check" "$@" >"$seen" 2>&1; }
-# count FILE PATTERN: the number of matching lines
-count() { grep -cE -e "$2" "$work/$1"; }
+reports_pages() { "$check" "$@" >"$seen" 2>&1; }
+# count_matching_lines FILE PATTERN: the number of matching lines
+count_matching_lines() { grep -cE -e "$2" "$work/$1"; }
 
 # --- The format of Linux 6.12 ---------------------------------------------------
 
@@ -57,67 +57,67 @@ all='insmod /extra/owner_pages.ko; cat owner_pages; echo ===; cat page_owner; ec
 	echo 30 >page_owner_stacks/count_threshold
 	cat page_owner_stacks/show_stacks; echo ===; cat page_owner_stacks/show_stacks_handles; echo ===
 	rmmod owner_pages; cat page_owner; echo ===; cat page_owner_stacks/show_stacks'
-ok "plants and shows" guest page_owner=on "$all" \
+ok "plants and shows" run_tested_guest page_owner=on "$all" \
 	truth records stacks handles chains by_handle threshold all_chains gone gone_stacks
-ok "each record is in page_owner's grammar" shows grammar "$work/records"
-ok "each planted page has its record" shows truth "$work/truth" "$work/records"
-ok "show_stacks counts exactly" shows stacks "$work/truth" "$work/stacks"
-ok "the sum of all records is the sum of all stacks" shows sums "$work/records" "$work/stacks"
+ok "each record is in page_owner's grammar" reports_pages grammar "$work/records"
+ok "each planted page has its record" reports_pages truth "$work/truth" "$work/records"
+ok "show_stacks counts exactly" reports_pages stacks "$work/truth" "$work/stacks"
+ok "the sum of all records is the sum of all stacks" reports_pages sums "$work/records" "$work/stacks"
 if [ -n "$slab_owner" ]; then
 	ok "handles say the same" \
-		shows handles "$work/truth" "$work/by_handle" "$work/handles" "$work/chains"
+		reports_pages handles "$work/truth" "$work/by_handle" "$work/handles" "$work/chains"
 else
 	awk 'BEGIN { RS = ""; FS = "\n" }
 		FNR == NR { handle = $NF; sub(/handle: .*/, ""); frames[handle] = $0; next }
 		{ printf "%s%s\n\n", frames[$1], $2 }' "$work/chains" "$work/handles" >"$work/named"
-	ok "handles say the same" shows stacks "$work/truth" "$work/named"
-	ok "without slab_owner a sentence is refused" is "$(head -n 1 "$work/by_handle")" 1
+	ok "handles say the same" reports_pages stacks "$work/truth" "$work/named"
+	ok "without slab_owner a sentence is refused" equals "$(head -n 1 "$work/by_handle")" 1
 	ok "... the log says what it needs" \
-		has "$work/by_handle" "understands no sentences: they need CONFIG_SLAB_OWNER"
-	ok "... and the file's mode is that of Linux 6.12" is "$(sed -n 2p "$work/by_handle")" 400
+		file_has "$work/by_handle" "understands no sentences: they need CONFIG_SLAB_OWNER"
+	ok "... and the file's mode is that of Linux 6.12" equals "$(sed -n 2p "$work/by_handle")" 400
 fi
-ok "chains below the threshold are left out" is "$(count threshold ' pages_exact\+')" 0
-ok "... those above it are not" is "$(count threshold ' pages_single\+')" 1
-ok "... nor any where no number is shown" is "$(count all_chains ' pages_single\+')" 1
-ok "what is freed is nobody's" is "$(count gone ' pages_')" 0
-ok "no chain lives on" is "$(count gone_stacks ' pages_')" 0
-ok "the kernel complained of nothing" quiet
+ok "chains below the threshold are left out" equals "$(count_matching_lines threshold ' pages_exact\+')" 0
+ok "... those above it are not" equals "$(count_matching_lines threshold ' pages_single\+')" 1
+ok "... nor any where no number is shown" equals "$(count_matching_lines all_chains ' pages_single\+')" 1
+ok "what is freed is nobody's" equals "$(count_matching_lines gone ' pages_')" 0
+ok "no chain lives on" equals "$(count_matching_lines gone_stacks ' pages_')" 0
+ok "the kernel complained of nothing" console_is_quiet
 if [ -n "$other" ]; then
 	mv "$work/records" "$work/ours"
 	mv "$work/stacks" "$work/our_stacks"
 	ok "$other is built" tools/testing/owner/kernels/kernels.py "$other"
-	ok "$other plants and shows" run "$other" page_owner=on "insmod /extra/owner_pages.ko
+	ok "$other plants and shows" run_page_guest "$other" page_owner=on "insmod /extra/owner_pages.ko
 		cat page_owner; echo ===; cat page_owner_stacks/show_stacks" records stacks
-	ok "its records are in the grammar that we check" shows grammar "$work/records"
-	ok "its records of what is planted are the same" shows same "$work/records" "$work/ours"
-	ok "its stacks as well" shows same-stacks "$work/stacks" "$work/our_stacks"
+	ok "its records are in the grammar that we check" reports_pages grammar "$work/records"
+	ok "its records of what is planted are the same" reports_pages same "$work/records" "$work/ours"
+	ok "its stacks as well" reports_pages same-stacks "$work/stacks" "$work/our_stacks"
 fi
 sorter=build/page_owner_sort
 [ -x $sorter ] || gcc -O1 -o $sorter build/tree/tools/mm/page_owner_sort.c >"$seen" 2>&1
 [ -z "$other" ] || mv "$work/ours" "$work/records"
 $sorter --cull stacktrace "$work/records" "$work/sorted" >"$seen" 2>&1
-ok "page_owner_sort reads it" has "$work/sorted" "^37 times, 37 pages"
+ok "page_owner_sort reads it" file_has "$work/sorted" "^37 times, 37 pages"
 
 # --- Reading from a page frame, and in pieces --------------------------------------
 
 # shellcheck disable=SC2016 # for the guest's shell
-ok "is read from the middle" guest page_owner=on '
+ok "is read from the middle" run_tested_guest page_owner=on '
 	pfn=$(sed -n "s/^PFN \(0x[0-9a-f]*\) .*/\1/p" page_owner | sed -n 500p)
 	echo $pfn; dd if=page_owner bs=1 skip=$((pfn)) count=400 2>/dev/null; echo; echo ===
 	dd if=page_owner bs=7 count=4000 2>/dev/null; echo; echo ===' seek small
 ok "a position is a page frame" \
-	is "$(awk 'NR == 1 { pfn = $1 } /^PFN/ { print ($2 == pfn); exit }' "$work/seek")" 1
+	equals "$(awk 'NR == 1 { pfn = $1 } /^PFN/ { print ($2 == pfn); exit }' "$work/seek")" 1
 # The last record may be cut.
 awk 'BEGIN { RS = ""; ORS = "\n\n" } NR > 1 { print last } { last = $0 }' "$work/small" >"$work/whole"
-ok "a record may be read in pieces" has "$work/whole" "^PFN "
-ok "... and is the same" shows grammar "$work/whole"
+ok "a record may be read in pieces" file_has "$work/whole" "^PFN "
+ok "... and is the same" reports_pages grammar "$work/whole"
 
 # --- A sentence for each open file ------------------------------------------------
 
 check_sentences()
 {
 	# shellcheck disable=SC2016 # for the guest's shell
-	ok "is asked" guest "page_owner=on slab_owner=on $nodes" '
+	ok "is asked" run_tested_guest "page_owner=on slab_owner=on $nodes" '
 		insmod /extra/owner_pages.ko
 		exec 3<>page_owner 4<>page_owner 5<page_owner
 		echo mode=stack_handle >&3; echo "mode=handle nid=0" >&4
@@ -135,37 +135,37 @@ check_sentences()
 		exec 3<>owner/query; echo "if gfp == __GFP_COMP" >&3; cat <&3
 		echo ===' \
 		both by_node plain thrice twice refused kept by_func groups slabs kinds no_gfp
-	ok "mode=stack_handle shows both" is "$(grep -c '^ ' "$work/both" | sed 's/[0-9][0-9]*/many/') $(count both '^handle: ')" \
-		"many $(count both '^Page allocated')"
-	ok "mode=handle shows no frames" is "$(count by_node '^ ') $(count by_node '^handle: ')" \
-		"0 $(count by_node '^Page allocated')"
+	ok "mode=stack_handle shows both" equals "$(grep -c '^ ' "$work/both" | sed 's/[0-9][0-9]*/many/') $(count_matching_lines both '^handle: ')" \
+		"many $(count_matching_lines both '^Page allocated')"
+	ok "mode=handle shows no frames" equals "$(count_matching_lines by_node '^ ') $(count_matching_lines by_node '^handle: ')" \
+		"0 $(count_matching_lines by_node '^Page allocated')"
 	if [ -n "$nodes" ]; then
-		ok "nid= leaves out the other node" is "$(count by_node 'node=1') $(count twice 'node=1')" "0 0"
-		ok "... which has pages" has "$work/plain" "node=1"
+		ok "nid= leaves out the other node" equals "$(count_matching_lines by_node 'node=1') $(count_matching_lines twice 'node=1')" "0 0"
+		ok "... which has pages" file_has "$work/plain" "node=1"
 	fi
-	ok "who has not asked reads what it always was" shows grammar "$work/plain"
+	ok "who has not asked reads what it always was" reports_pages grammar "$work/plain"
 	ok "what is said stays when something else is said" \
-		is "$(count thrice '^handle: ') $(count thrice '^ ')" "$(count thrice '^Page allocated') 0"
+		equals "$(count_matching_lines thrice '^handle: ') $(count_matching_lines thrice '^ ')" "$(count_matching_lines thrice '^Page allocated') 0"
 	ok "... of nodes, too" \
-		is "$(count twice '^handle: ') $(count twice '^ ')" "$(count twice '^Page allocated') 0"
-	ok "what is not understood is refused" is "$(tr '\n' ' ' <"$work/refused")" "1 1 1 "
-	ok "... and leaves what was" has "$work/kept" "^handle: "
-	ok "... and the log says what would be right" has "$work/kept" "mode=nonsense"
-	ok "... and which nodes there are" has "$work/kept" "node 7 has no memory: there are 0"
+		equals "$(count_matching_lines twice '^handle: ') $(count_matching_lines twice '^ ')" "$(count_matching_lines twice '^Page allocated') 0"
+	ok "what is not understood is refused" equals "$(tr '\n' ' ' <"$work/refused")" "1 1 1 "
+	ok "... and leaves what was" file_has "$work/kept" "^handle: "
+	ok "... and the log says what would be right" file_has "$work/kept" "mode=nonsense"
+	ok "... and which nodes there are" file_has "$work/kept" "node 7 has no memory: there are 0"
 	ok "a condition is met by those that are meant" \
-		is "$(count by_func '^Page allocated .*\(pages planter\)') $(count by_func '^ pages_thread\+')" "37 37"
-	ok "groups add them up" is "$(awk '/^total/ { print $4 }' "$work/groups")" \
+		equals "$(count_matching_lines by_func '^Page allocated .*\(pages planter\)') $(count_matching_lines by_func '^ pages_thread\+')" "37 37"
+	ok "groups add them up" equals "$(awk '/^total/ { print $4 }' "$work/groups")" \
 		"$(awk '/^group/ { sum += $4 } END { print sum }' "$work/groups")"
-	ok "... all of them" is "$(awk '/^total/ { print $3 }' "$work/groups")" \
+	ok "... all of them" equals "$(awk '/^total/ { print $3 }' "$work/groups")" \
 		"$(awk 'NR { sum += $3 } END { print sum }' "$work/truth")"
 	ok "pages that serve slabs say whose objects" \
-		has "$work/slabs" "^Slab objects of kmalloc-64: [1-9][0-9]* owned, [0-9]+ untracked"
+		file_has "$work/slabs" "^Slab objects of kmalloc-64: [1-9][0-9]* owned, [0-9]+ untracked"
 	ok "... and all of them do" \
-		is "$(count slabs '^Slab objects of kmalloc-64: ')" "$(count slabs '^Page allocated')"
-	ok "owner/query reads pages if asked" is "$(awk '/^group/ { print $NF }' "$work/kinds" | tr '\n' ' ')" \
+		equals "$(count_matching_lines slabs '^Slab objects of kmalloc-64: ')" "$(count_matching_lines slabs '^Page allocated')"
+	ok "owner/query reads pages if asked" equals "$(awk '/^group/ { print $NF }' "$work/kinds" | tr '\n' ' ')" \
 		"page slab percpu "
-	ok "... and what slabs have not is refused" has "$work/no_gfp" "'gfp' is kept of pages only"
-	ok "the kernel complained of nothing, again" quiet
+	ok "... and what slabs have not is refused" file_has "$work/no_gfp" "'gfp' is kept of pages only"
+	ok "the kernel complained of nothing, again" console_is_quiet
 }
 if [ -n "$slab_owner" ]; then
 	check_sentences
@@ -180,34 +180,34 @@ rule=
 	rmmod owner_pages; insmod /extra/owner_pages.ko
 	awk 'BEGIN { RS = \"\"; FS = \"\n\" } / pages_compound[+]/ { print (NF > 6); exit }' page_owner
 	cat owner/control"
-ok "a depth is asked for" guest "page_owner=on page_owner_depth=4" "insmod /extra/owner_pages.ko
+ok "a depth is asked for" run_tested_guest "page_owner=on page_owner_depth=4" "insmod /extra/owner_pages.ko
 	cat owner_pages; echo ===; cat page_owner; echo ===; $frames page_owner; echo ===
 	$rule" truth few cut none rule
 ok "chains are that deep, and start with who asked" \
-	is "$(sed 's/+.*//' "$work/cut" | tr '\n' ' ')" "4  pages_deep "
-ok "all pages have one" shows truth "$work/truth" "$work/few"
+	equals "$(sed 's/+.*//' "$work/cut" | tr '\n' ' ')" "4  pages_deep "
+ok "all pages have one" reports_pages truth "$work/truth" "$work/few"
 if [ -n "$slab_owner" ]; then
-	ok "a rule makes some deeper" is "$(head -n 1 "$work/rule")" 1
+	ok "a rule makes some deeper" equals "$(head -n 1 "$work/rule")" 1
 	ok "... and counts them" \
-		has "$work/rule" "^depth=9 if kind == page && order == 2.*# 1: [1-9][0-9]* hits"
+		file_has "$work/rule" "^depth=9 if kind == page && order == 2.*# 1: [1-9][0-9]* hits"
 fi
-ok "as deep as can be" guest "page_owner=on page_owner_depth=64" "insmod /extra/owner_pages.ko
+ok "as deep as can be" run_tested_guest "page_owner=on page_owner_depth=64" "insmod /extra/owner_pages.ko
 	cat page_owner | awk 'BEGIN { RS = \"\"; FS = \"\n\" } / pages_deep[+]/ { print; exit }'" deepest
-ok "all 41 calls are there" is "$(count deepest '^ pages_deep\+')" 41
-ok "a wrong depth is named" guest "page_owner=on page_owner_depth=65" "dmesg" log
-ok "... with what would be right" has "$work/log" "page_owner_depth=65 is not understood: say 1 to 64"
-ok "without a depot it boots" guest "page_owner=on stack_depot_disable=on" \
+ok "all 41 calls are there" equals "$(count_matching_lines deepest '^ pages_deep\+')" 41
+ok "a wrong depth is named" run_tested_guest "page_owner=on page_owner_depth=65" "dmesg" log
+ok "... with what would be right" file_has "$work/log" "page_owner_depth=65 is not understood: say 1 to 64"
+ok "without a depot it boots" run_tested_guest "page_owner=on stack_depot_disable=on" \
 	"dmesg | grep page_owner:; ls page_owner 2>/dev/null; true" log
-ok "... and says that it is off" is "$(cat "$work/log")" \
+ok "... and says that it is off" equals "$(cat "$work/log")" \
 	"page_owner: the stack depot takes no call chains: page_owner stays off"
 if [ -n "$slab_owner" ]; then
 	ok "rules on the boot line need page_owner only" \
-		guest "page_owner=on owner=\"track=off if kind==page&&order==3\"" \
+		run_tested_guest "page_owner=on owner=\"track=off if kind==page&&order==3\"" \
 		"insmod /extra/owner_pages.ko; cat page_owner; echo ===; dmesg | grep 'owner= on'; true" untracked log
 	ok "what a rule leaves out has no record" \
-		is "$(grep -B 9 ' pages_ordered' "$work/untracked" | grep -c 'order 3') \
-$(count untracked ' pages_single\+')" "0 37"
-	ok "... and that is said to nobody" is "$(cat "$work/log")" ""
+		equals "$(grep -B 9 ' pages_ordered' "$work/untracked" | grep -c 'order 3') \
+$(count_matching_lines untracked ' pages_single\+')" "0 37"
+	ok "... and that is said to nobody" equals "$(cat "$work/log")" ""
 fi
 
 # --- Memory cgroups -----------------------------------------------------------------
@@ -215,37 +215,37 @@ fi
 query=
 [ -z "$slab_owner" ] || query='exec 3<>owner/query
 	echo "source=page group=cgroup if cgroup == /payer && func == shmem*" >&3; cat <&3'
-ok "pages are charged to a memory cgroup" guest "page_owner=on slab_owner=on" '
+ok "pages are charged to a memory cgroup" run_tested_guest "page_owner=on slab_owner=on" '
 	mount -t cgroup2 none /sys/fs/cgroup && echo +memory >/sys/fs/cgroup/cgroup.subtree_control
 	mkdir /sys/fs/cgroup/payer
 	(echo 0 >/sys/fs/cgroup/payer/cgroup.procs; dd if=/dev/zero of=/tmp/file bs=64k count=20 2>/dev/null)
 	cat page_owner; echo ===; '"$query"'
 	rmdir /sys/fs/cgroup/payer; echo ===; cat page_owner' charged asked gone
-ok "... as is said" [ "$(count charged '^Charged to memcg payer$')" -ge 320 ]
-ok "... and that some serve slabs" [ "$(count charged '^Slab cache page$')" -ge 1 ]
-ok "... in page_owner's grammar" shows grammar "$work/charged"
-[ -z "$slab_owner" ] || ok "... and as is answered" has "$work/asked" "payer"
-ok "... and when it has gone" [ "$(count gone '^Charged (to memcg /|to offline memcg payer)$')" -ge 320 ]
-ok "the kernel complained of nothing" quiet
+ok "... as is said" [ "$(count_matching_lines charged '^Charged to memcg payer$')" -ge 320 ]
+ok "... and that some serve slabs" [ "$(count_matching_lines charged '^Slab cache page$')" -ge 1 ]
+ok "... in page_owner's grammar" reports_pages grammar "$work/charged"
+[ -z "$slab_owner" ] || ok "... and as is answered" file_has "$work/asked" "payer"
+ok "... and when it has gone" [ "$(count_matching_lines gone '^Charged (to memcg /|to offline memcg payer)$')" -ge 320 ]
+ok "the kernel complained of nothing" console_is_quiet
 
 # --- The depot at its bound ---------------------------------------------------------
 
-ok "the depot's bound is met" guest "page_owner=on stack_depot_max=256K page_owner_depth=64" '
+ok "the depot's bound is met" run_tested_guest "page_owner=on stack_depot_max=256K page_owner_depth=64" '
 	insmod /extra/owner_pages.ko chains=8192
 	cat owner/stats; echo ===; cat page_owner; echo ===
 	grep bound_reached stackdepot/stats; echo ===; rmmod owner_pages
 	insmod /extra/owner_pages.ko; cat owner_pages' failures records bound truth
 [ -z "$slab_owner" ] ||
-	ok "chains that find no room are counted" has "$work/failures" "page_failures: [1-9]"
-ok "... and pages have a record all the same" shows grammar "$work/records"
-ok "... which says so" has "$work/records" "^ register_failure_stack\+"
-ok "the bound has been met" has "$work/bound" "bound_reached: [1-9]"
-ok "nobody is warned" quiet
-ok "with room for chains they are told apart" guest "page_owner=on page_owner_depth=64" '
+	ok "chains that find no room are counted" file_has "$work/failures" "page_failures: [1-9]"
+ok "... and pages have a record all the same" reports_pages grammar "$work/records"
+ok "... which says so" file_has "$work/records" "^ register_failure_stack\+"
+ok "the bound has been met" file_has "$work/bound" "bound_reached: [1-9]"
+ok "nobody is warned" console_is_quiet
+ok "with room for chains they are told apart" run_tested_guest "page_owner=on page_owner_depth=64" '
 	insmod /extra/owner_pages.ko chains=8192
 	cat page_owner_stacks/show_stacks; echo ===; cat owner/stats 2>/dev/null; true' stacks failures
-ok "all of them" is "$(grep -c '^ pages_one_of_many' "$work/stacks")" 8192
-ok "... and none finds no room" lacks "$work/stacks" "^ register_failure_stack\+"
-[ -z "$slab_owner" ] || ok "... nor is one counted" has "$work/failures" "^page_failures: 0$"
+ok "all of them" equals "$(grep -c '^ pages_one_of_many' "$work/stacks")" 8192
+ok "... and none finds no room" file_lacks "$work/stacks" "^ register_failure_stack\+"
+[ -z "$slab_owner" ] || ok "... nor is one counted" file_has "$work/failures" "^page_failures: 0$"
 
-finish
+finish_tests

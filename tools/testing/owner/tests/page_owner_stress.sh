@@ -53,7 +53,7 @@ work_load='
 		echo clear >$debug/owner/control; sleep 0.3
 	}'
 
-stresses()
+run_stress_guest()
 {
 	# shellcheck disable=SC2086 # two words or none
 	tools/testing/owner/guest/guest.py run "$kernel" $cpus --mem 1G --timeout $((seconds + 300)) \
@@ -82,24 +82,24 @@ stresses()
 		/^===$/ { i++; next } { print >(place name[i]) }' "$work/out"
 }
 
-ok "it runs for $seconds s" stresses
+ok "it runs for $seconds s" run_stress_guest
 sed 's/^ */# /' "$work/figures" | head -n 4
 if [ "$kernel" != um ]; then
-	ok "pages were migrated, and say so" has "$work/figures" " [1-9][0-9]* compaction"
-	ok "memory went and came" has "$work/figures" "^offline [1-9]"
+	ok "pages were migrated, and say so" file_has "$work/figures" " [1-9][0-9]* compaction"
+	ok "memory went and came" file_has "$work/figures" "^offline [1-9]"
 fi
-ok "each reference is where it should be" is "$(grep -c 'ok 13 test_references' "$work/kunit") \
+ok "each reference is where it should be" equals "$(grep -c 'ok 13 test_references' "$work/kunit") \
 $(grep -c 'not ok' "$work/kunit")" "3 0"
 # Reading the depot's statistics allocates pages, too.
-no_more_than_held()
+references_match_records()
 {
 	awk '/chains: [0-9]+/ { held = $NF } /^refcounted_in_use/ { runs++; print held, $2
 		if (!held || $2 < held - 20 || $2 > held + 20) bad++ }
 		END { exit bad || runs != 3 }' "$work/kunit" >"$seen"
 }
-ok "the depot has no chain that nothing holds" no_more_than_held
+ok "the depot has no chain that nothing holds" references_match_records
 ok "what is planted then is shown exactly" "$check" truth "$work/truth" "$work/records"
 ok "... and counted exactly" "$check" stacks "$work/truth" "$work/stacks"
 ok "the sum of all records is the sum of all stacks" "$check" sums "$work/records" "$work/stacks"
-ok "the kernel complained of nothing" quiet
-finish
+ok "the kernel complained of nothing" console_is_quiet
+finish_tests

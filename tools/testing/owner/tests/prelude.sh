@@ -6,7 +6,7 @@
 #   usage='KERNEL [WORD...]'          names of the arguments; the bracketed ones are optional
 #   . "$(dirname "$0")/prelude.sh"    checks their number, changes to the repository's top
 #   ok NAME COMMAND...                one test
-#   finish                            prints the plan and ends the script
+#   finish_tests                      prints the plan and ends the script
 #
 # Variables: $kernel is the first argument, $modules the guest modules of that kernel,
 # $work a directory that is removed at the end, $seen the files that ok() shows after a
@@ -60,30 +60,30 @@ ok()
 	done
 }
 
-# skip NAME REASON
-skip()
+# skip_test NAME REASON
+skip_test()
 {
 	number=$((number + 1))
 	echo "ok $number - ${label:+$label: }$1 # SKIP $2"
 }
 
 # The plan is printed last: a script that ends early has none, and the runner notices.
-finish()
+finish_tests()
 {
 	echo "1..$number"
 	exit "$failed"
 }
 
 # Conditions for ok(). They print lines that explain a failure.
-is() { [ "$1" = "$2" ] || { echo "# expected '$2', got '$1'"; return 1; }; }
-has() { grep -qE -e "$2" "$1"; }
-lacks() { [ -f "$1" ] && ! grep -E -e "$2" "$1" | sed 's/^/# found: /' | grep .; }
-fails() { ! "$@"; }
+equals() { [ "$1" = "$2" ] || { echo "# expected '$2', got '$1'"; return 1; }; }
+file_has() { grep -qE -e "$2" "$1"; }
+file_lacks() { [ -f "$1" ] && ! grep -E -e "$2" "$1" | sed 's/^/# found: /' | grep .; }
+command_fails() { ! "$@"; }
 
-# quiet [CONSOLE]: the kernel printed no warning.
-quiet()
+# console_is_quiet [CONSOLE]: the kernel printed no warning.
+console_is_quiet()
 {
-	lacks "${1:-$work/console}" \
+	file_lacks "${1:-$work/console}" \
 		"BUG:|WARNING:|Oops|Call Trace|possible recursive|inconsistent lock"
 }
 

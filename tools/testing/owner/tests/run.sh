@@ -15,6 +15,6 @@ first=$(awk '/leak_open_session/ { print NR; exit }' "$out")
 other=$(awk '/^ *2 / { print NR; exit }' "$out")
 ok "the leaking chain is named" [ -n "$first" ]
 ok "and stands first" [ "${first:-9999}" -lt "${other:-0}" ]
-ok "with its objects" has "$out" '20,?000'
-ok "then three lines say what to try" has "$out" 'What to try next'
-finish
+ok "with its objects" file_has "$out" '20,?000'
+ok "then three lines say what to try" file_has "$out" 'What to try next'
+finish_tests

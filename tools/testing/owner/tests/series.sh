@@ -9,9 +9,9 @@ seen=$work/seen
 trap 'rm -rf "$work"; git -C build/tree worktree prune' EXIT
 export GIT_COMMITTER_NAME=test GIT_COMMITTER_EMAIL=test@localhost
 
-written() { tools/testing/owner/kernels/tree.py series >"$seen" 2>&1; }
+write_mails() { tools/testing/owner/kernels/tree.py series >"$seen" 2>&1; }
 # The index has the whole kernel; check out only the files that the mails touch.
-applied()
+apply_mails()
 {
 	git -C build/tree worktree add -q --no-checkout --detach "$work/tree" base >"$seen" 2>&1 &&
 		sed -n 's|^+++ b/|/|p' build/series/*.patch |
@@ -19,7 +19,7 @@ applied()
 		git -C "$work/tree" checkout -q >>"$seen" 2>&1 &&
 		git -C "$work/tree" am "$PWD"/build/series/*.patch >>"$seen" 2>&1
 }
-equals_assembled()
+result_equals_tree()
 {
 	tools/testing/owner/kernels/tree.py assemble >"$seen" 2>&1 || return 1
 	git -C "$work/tree" diff --name-only base HEAD | sort >"$work/mailed"
@@ -30,7 +30,7 @@ equals_assembled()
 		git -C "$work/tree" show "HEAD:$file" | cmp - "build/tree/$file" || return 1
 	done <"$work/mailed" >"$seen" 2>&1
 }
-has_cover() { has build/series/0000-cover-letter.txt "^Subject: \[PATCH 0/[0-9]+\] "; }
+has_cover() { file_has build/series/0000-cover-letter.txt "^Subject: \[PATCH 0/[0-9]+\] "; }
 each_mail_has_a_message()
 {
 	for mail in build/series/*.patch; do
@@ -38,9 +38,9 @@ each_mail_has_a_message()
 	done
 }
 
-ok "make series writes mails" written
+ok "make series writes mails" write_mails
 ok "there is a cover letter" has_cover
 ok "each mail says why" each_mail_has_a_message
-ok "git am takes them on pristine source" applied
-ok "what they make equals the assembled tree" equals_assembled
-finish
+ok "git am takes them on pristine source" apply_mails
+ok "what they make equals the assembled tree" result_equals_tree
+finish_tests

@@ -14,17 +14,17 @@ export CCACHE_BASEDIR="$steps" CCACHE_NOHASHDIR=1 CCACHE_DEPEND=1
 compiler=gcc
 ! command -v ccache >/dev/null || compiler="ccache gcc"
 
-um()
+make_um_kernel()
 {
 	make -C "$tree" O="$steps/um" ARCH=um CC="$compiler" -j"$(nproc)" "$@" >>"$seen" 2>&1
 }
 
-builds()
+build_each_step()
 {
 	: >"$seen"
 	git -C "$tree" am "$1" >>"$seen" 2>&1 &&
-		um KCONFIG_ALLCONFIG="$PWD/build/um/owner.fragment" allnoconfig &&
-		um mm/ lib/ && lacks "$seen" "warning:"
+		make_um_kernel KCONFIG_ALLCONFIG="$PWD/build/um/owner.fragment" allnoconfig &&
+		make_um_kernel mm/ lib/ && file_lacks "$seen" "warning:"
 }
 
 tools/testing/owner/kernels/tree.py series >"$seen" || exit 1
@@ -34,6 +34,6 @@ git -C build/tree worktree prune
 git -C "$tree" am --abort 2>/dev/null
 git -C "$tree" checkout -qf --detach base && git -C "$tree" clean -qfd
 for mail in build/series/*.patch; do
-	ok "$(basename "$mail" .patch)" builds "$PWD/$mail"
+	ok "$(basename "$mail" .patch)" build_each_step "$PWD/$mail"
 done
-finish
+finish_tests

@@ -12,12 +12,13 @@ seen=$work/err
 # More objects than any other chain holds after boot.
 requests=8000
 
-# guest APPEND CMD: leaves $work/out and $work/console
-guest() { run_guest "$1 $words" "$2"; }
+# run_leak_guest APPEND CMD: leaves $work/out and $work/console
+run_leak_guest() { run_guest "$1 $words" "$2"; }
 
-# held_by FRAME N: "objects bytes" of the records whose Nth frame is FRAME. The position
-# excludes objects that page_owner allocates for itself below the same function.
-held_by()
+# sum_objects_of_frame FRAME N: "objects bytes" of the records whose Nth frame is FRAME.
+# The position excludes objects that page_owner allocates for itself below the same
+# function.
+sum_objects_of_frame()
 {
 	awk -v frame="^ $1[+]" -v n="$2" 'BEGIN { RS = ""; FS = "\n"; objects = bytes = 0 }
 		$(2 + n) ~ frame { objects++; match($0, /size [0-9]+/)
@@ -25,7 +26,7 @@ held_by()
 		END { print objects, bytes }' "$work/out"
 }
 
-well_formed()
+records_are_well_formed()
 {
 	awk 'BEGIN { RS = ""; FS = "\n" }
 	     $1 !~ /^(Slab object|Per-CPU area) allocated via order 0, size [0-9]+, slab [0-9]+, cache [^ ,]+, pid [0-9]+, tgid [0-9]+ \(.*\), ts [0-9]+ ns$/ ||
@@ -33,43 +34,43 @@ well_formed()
 	     END { if (bad || NR < 1000) exit 1 }' "$work/out" >"$work/err"
 }
 
-starts_with_the_allocator()
+chain_starts_at_allocator()
 {
 	awk 'BEGIN { RS = ""; FS = "\n" }
 	     $3 ~ /save_stack_trace|stack_trace_save|__slab_owner_alloc/ { bad = 1; print; exit }
 	     END { exit bad }' "$work/out" >"$work/err"
 }
 
-ok "boots, leaks and is read" guest slab_owner=on \
+ok "boots, leaks and is read" run_leak_guest slab_owner=on \
 	"insmod /extra/owner_leak.ko requests=$requests && cat /sys/kernel/debug/slab_owner"
-ok "each record is well formed" well_formed
-ok "no chain starts with the tracker itself" starts_with_the_allocator
+ok "each record is well formed" records_are_well_formed
+ok "no chain starts with the tracker itself" chain_starts_at_allocator
 ok "the leak's objects and bytes are exact" \
-	is "$(held_by leak_open_session 1)" "$requests $((requests * 200))"
+	equals "$(sum_objects_of_frame leak_open_session 1)" "$requests $((requests * 200))"
 ok "the chain says who asked" \
-	is "$(held_by leak_serve_request 2)" "$requests $((requests * 200))"
-ok "what was freed has no owner" is "$(held_by leak_write_log 1)" "0 0"
-ok "the kernel complained of nothing" quiet
+	equals "$(sum_objects_of_frame leak_serve_request 2)" "$requests $((requests * 200))"
+ok "what was freed has no owner" equals "$(sum_objects_of_frame leak_write_log 1)" "0 0"
+ok "the kernel complained of nothing" console_is_quiet
 
 build_ownertop >"$seen" 2>&1
 build/ownertop/ownertop --top 1 --sort objects --json "$work/out" >"$work/top" 2>"$seen"
-ok "ownertop puts the leak first" has "$work/top" 'leak_open_session'
-ok "ownertop counts it as we do" has "$work/top" "\"objects\": *${requests}[,}[:space:]]"
+ok "ownertop puts the leak first" file_has "$work/top" 'leak_open_session'
+ok "ownertop counts it as we do" file_has "$work/top" "\"objects\": *${requests}[,}[:space:]]"
 
 sorter=build/page_owner_sort
 [ -x $sorter ] || gcc -O1 -o $sorter build/tree/tools/mm/page_owner_sort.c >"$seen" 2>&1
 $sorter --cull stacktrace "$work/out" "$work/sorted" >"$seen" 2>&1
-ok "page_owner_sort reads it" has "$work/sorted" "^$requests times"
+ok "page_owner_sort reads it" file_has "$work/sorted" "^$requests times"
 
-ok "unloading frees all" guest slab_owner=on \
+ok "unloading frees all" run_leak_guest slab_owner=on \
 	"insmod /extra/owner_leak.ko requests=$requests && rmmod owner_leak && cat /sys/kernel/debug/slab_owner"
-ok "nobody owns what was freed" is "$(held_by leak_open_session 1)" "0 0"
+ok "nobody owns what was freed" equals "$(sum_objects_of_frame leak_open_session 1)" "0 0"
 
 # Reading from an offset gives the text that a sequential read has there, after a seek
 # forward or back and in pieces that end within a record. Objects are allocated and freed
 # meanwhile, so try several times.
 # shellcheck disable=SC2016 # for the guest's shell
-ok "any part of it can be sought" guest slab_owner=on 'cd /sys/kernel/debug; mkdir /t
+ok "any part of it can be sought" run_leak_guest slab_owner=on 'cd /sys/kernel/debug; mkdir /t
 	part() { dd if=slab_owner bs=1000 skip=$1 count=5 2>/dev/null; }
 	for try in 1 2 3 4 5 6 7 8; do
 		dd if=slab_owner bs=333 count=100 of=/t/all 2>/dev/null
@@ -81,10 +82,10 @@ ok "any part of it can be sought" guest slab_owner=on 'cd /sys/kernel/debug; mkd
 		fi
 	done
 	exit 1'
-ok "and is as long as was asked for" is "$(cat "$work/out")" 5000
+ok "and is as long as was asked for" equals "$(cat "$work/out")" 5000
 
-ok "off is the default" guest "" "ls /sys/kernel/debug/slab_owner /sys/kernel/debug/owner/caches 2>&1; true"
-ok "and leaves no file" is "$(grep -c 'No such file' "$work/out")" 2
-ok "a word that is not understood is named" guest slab_owner=maybe "dmesg | grep 'slab_owner: .*maybe'"
-ok "with what would be right" has "$work/out" "not understood: say on, ready or off"
-finish
+ok "off is the default" run_leak_guest "" "ls /sys/kernel/debug/slab_owner /sys/kernel/debug/owner/caches 2>&1; true"
+ok "and leaves no file" equals "$(grep -c 'No such file' "$work/out")" 2
+ok "a word that is not understood is named" run_leak_guest slab_owner=maybe "dmesg | grep 'slab_owner: .*maybe'"
+ok "with what would be right" file_has "$work/out" "not understood: say on, ready or off"
+finish_tests

@@ -6,11 +6,11 @@ usage='KERNEL'
 . "$(dirname "$0")/prelude.sh"
 
 
-# boot WORDS: leaves the statistics of the depot and of slab_owner in $work/out. Each of
-# 300 tasks leaves a file behind; the names of these tasks fill the last free records of
-# the depot, so that not even a chain of one frame finds one.
+# boot_with_statistics WORDS: leaves the statistics of the depot and of slab_owner in
+# $work/out. Each of 300 tasks leaves a file behind; the names of these tasks fill the
+# last free records of the depot, so that not even a chain of one frame finds one.
 # shellcheck disable=SC2016 # for the guest's shell
-boot()
+boot_with_statistics()
 {
 	tools/testing/owner/guest/guest.py run "$kernel" --append "$1" --timeout 300 \
 		--extra "$modules" --console "$work/console" --cmd '
@@ -22,34 +22,34 @@ boot()
 		[ ! -e page_owner_stacks ] || cat page_owner_stacks/show_stacks >/dev/null' >"$work/out" 2>"$work/err"
 }
 
-figure() { awk -v file="$1" -v name="$2" '$1 == file && $2 == name { print $3 }' "$work/out"; }
-depot() { figure stackdepot/stats "$1"; }
-notices() { grep -c "stackdepot: .*bound" "$work/console"; }
+read_figure() { awk -v file="$1" -v name="$2" '$1 == file && $2 == name { print $3 }' "$work/out"; }
+read_depot_figure() { read_figure stackdepot/stats "$1"; }
+count_bound_notices() { grep -c "stackdepot: .*bound" "$work/console"; }
 
 # slab_debug never frees its stacks.
-ok "boots without a bound" boot "slab_owner=on page_owner=on slab_debug=U"
+ok "boots without a bound" boot_with_statistics "slab_owner=on page_owner=on slab_debug=U"
 for name in pools refcounted_allocations refcounted_frees refcounted_in_use \
 	freelist_size persistent_count persistent_bytes; do
-	ok "the line $name is still there" [ -n "$(depot $name)" ]
+	ok "the line $name is still there" [ -n "$(read_depot_figure $name)" ]
 done
-ok "no owner is lost" is "$(figure owner/stats lost_no_stack)" 0
-ok "nor has less than it should" is "$(figure owner/stats degraded_no_stack) $(figure slab_owner no_room)" "0 0"
+ok "no owner is lost" equals "$(read_figure owner/stats lost_no_stack)" 0
+ok "nor has less than it should" equals "$(read_figure owner/stats degraded_no_stack) $(read_figure slab_owner no_room)" "0 0"
 ok "both kinds of stacks are in use" \
-	[ "$(depot persistent_count)" -gt 0 -a "$(depot refcounted_in_use)" -gt 0 ]
+	[ "$(read_depot_figure persistent_count)" -gt 0 -a "$(read_depot_figure refcounted_in_use)" -gt 0 ]
 
-ok "boots and allocates within 256K" boot "slab_owner=on page_owner=on stack_depot_max=256K"
-ok "the bound is what was asked for" is "$(depot bytes_max)" 262144
-ok "and holds" [ "$(depot bytes)" -le 262144 ]
-ok "reaching it is counted" [ "$(depot bound_reached)" -gt 0 ]
-ok "owners have shorter chains then" [ "$(figure owner/stats degraded_shorter)" -gt 0 ]
-ok "or what says that there was no room" [ "$(figure owner/stats degraded_no_stack)" -gt 0 ]
-ok "and shows it" [ "$(figure slab_owner no_room)" -gt 0 ]
-ok "but none is lost" is "$(figure owner/stats lost_no_stack)" 0
-ok "it is said once" is "$(notices)" 1
-ok "and nothing is warned of" quiet
+ok "boots and allocates within 256K" boot_with_statistics "slab_owner=on page_owner=on stack_depot_max=256K"
+ok "the bound is what was asked for" equals "$(read_depot_figure bytes_max)" 262144
+ok "and holds" [ "$(read_depot_figure bytes)" -le 262144 ]
+ok "reaching it is counted" [ "$(read_depot_figure bound_reached)" -gt 0 ]
+ok "owners have shorter chains then" [ "$(read_figure owner/stats degraded_shorter)" -gt 0 ]
+ok "or what says that there was no room" [ "$(read_figure owner/stats degraded_no_stack)" -gt 0 ]
+ok "and shows it" [ "$(read_figure slab_owner no_room)" -gt 0 ]
+ok "but none is lost" equals "$(read_figure owner/stats lost_no_stack)" 0
+ok "it is said once" equals "$(count_bound_notices)" 1
+ok "and nothing is warned of" console_is_quiet
 
-ok "a number of pools bounds, too" boot "slab_owner=on stack_depot_max_pools=1024"
-ok "as mainline counts them" is "$(depot pools_max)" 1024
-ok "a bad number boots" boot "stack_depot_max_pools=17"
-ok "and is told" has "$work/console" "stack_depot_max_pools=17 is outside 1024 to"
-finish
+ok "a number of pools bounds, too" boot_with_statistics "slab_owner=on stack_depot_max_pools=1024"
+ok "as mainline counts them" equals "$(read_depot_figure pools_max)" 1024
+ok "a bad number boots" boot_with_statistics "stack_depot_max_pools=17"
+ok "and is told" file_has "$work/console" "stack_depot_max_pools=17 is outside 1024 to"
+finish_tests

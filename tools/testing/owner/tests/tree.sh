@@ -22,51 +22,51 @@ cp build/tree/.git/owner-source "$work/repo/build/tree/.git/"
 cd "$work/repo" || exit 1
 git init -q . && git add -A && git -c user.name=t -c user.email=t@localhost commit -qm t
 
-tree() { tools/testing/owner/kernels/tree.py "$@" >"$seen" 2>&1; }
+run_tree_py() { tools/testing/owner/kernels/tree.py "$@" >"$seen" 2>&1; }
 ours=mm/owner/slab.c
 hooked=mm/slub.c
 patch=$(grep -l "^+++ b/$hooked" patches/6.12/*.patch | tail -n 1)
 
-ok "assembles from a base" tree assemble
+ok "assembles from a base" run_tree_py assemble
 ok "lays our files over it" cmp $ours build/tree/$ours
 ok "applies the patches" grep -q slab_owner build/tree/$hooked
 touch "$work/before"
 sleep 1
-ok "assembles again" tree assemble
-ok "and writes nothing" is "$(find build/tree -newer "$work/before" -type f -not -path '*/.git/*')" ""
+ok "assembles again" run_tree_py assemble
+ok "and writes nothing" equals "$(find build/tree -newer "$work/before" -type f -not -path '*/.git/*')" ""
 echo "/* edited */" >>$ours
-ok "assembles after an edit" tree assemble
-ok "and writes only what changed" is \
+ok "assembles after an edit" run_tree_py assemble
+ok "and writes only what changed" equals \
 	"$(cd build/tree && find . -newer "$work/before" -type f -not -path './.git/*')" "./$ours"
 
 echo "/* in the tree */" >>build/tree/$ours
-ok "an edit in the tree is not overwritten" fails tree assemble
-ok "and is named, with what to do" has "$seen" "make refresh"
-ok "refresh carries it back" tree refresh
+ok "an edit in the tree is not overwritten" command_fails run_tree_py assemble
+ok "and is named, with what to do" file_has "$seen" "make refresh"
+ok "refresh carries it back" run_tree_py refresh
 ok "to our file" grep -q "in the tree" $ours
 
 echo "/* new */" >build/tree/mm/owner/fresh.h
-ok "refresh carries a new file back" tree refresh
+ok "refresh carries a new file back" run_tree_py refresh
 ok "to the overlay" grep -q "new" mm/owner/fresh.h
 
 sed -i '0,/slab_owner_alloc(s, p\[i\]/s//\/* hook *\/ &/' build/tree/$hooked
-ok "refresh carries an edit of a hook back" tree refresh
+ok "refresh carries an edit of a hook back" run_tree_py refresh
 ok "to its patch" grep -q '^+.*hook \*/ slab_owner_alloc' "$patch"
-ok "whose message is kept" has "$patch" "^Subject: "
-ok "and which still applies" tree assemble
+ok "whose message is kept" file_has "$patch" "^Subject: "
+ok "and which still applies" run_tree_py assemble
 
 echo "/* stray */" >>build/tree/mm/util.c
-ok "an edit that no patch takes is refused" fails tree refresh
-ok "and told how to place it" has "$seen" "PATCH="
-ok "a named patch takes it" tree refresh --patch "$(basename "$patch")"
-ok "and holds it" has "$patch" '^\+/\* stray \*/'
+ok "an edit that no patch takes is refused" command_fails run_tree_py refresh
+ok "and told how to place it" file_has "$seen" "PATCH="
+ok "a named patch takes it" run_tree_py refresh --patch "$(basename "$patch")"
+ok "and holds it" file_has "$patch" '^\+/\* stray \*/'
 git -C build/tree checkout -q base -- mm/util.c
-ok "refresh takes a file's last hunk away" tree refresh
-ok "from its patch" lacks "$patch" mm/util.c
+ok "refresh takes a file's last hunk away" run_tree_py refresh
+ok "from its patch" file_lacks "$patch" mm/util.c
 
 sed -i 's/^ #include <linux\/kasan.h>$/ #include <linux\/nowhere.h>/' patches/6.12/*.patch
-ok "a hunk that does not apply stops" fails tree assemble
-ok "with its file and number" has "$seen" "file mm/slab.h, hunk 1 of [0-9]+"
-ok "with the hunk" has "$seen" "nowhere.h"
-ok "and what to do" has "$seen" "What to do"
-finish
+ok "a hunk that does not apply stops" command_fails run_tree_py assemble
+ok "with its file and number" file_has "$seen" "file mm/slab.h, hunk 1 of [0-9]+"
+ok "with the hunk" file_has "$seen" "nowhere.h"
+ok "and what to do" file_has "$seen" "What to do"
+finish_tests

@@ -55,19 +55,19 @@ touch /tmp/enough
 wait
 stats end:'
 
-# figure WHEN NAME: a number of the statistics printed with that label
-figure() { awk -v when="$1:" -v name="$2:" '$1 == when && $2 == name { print $3 }' "$work/out"; }
+# read_figure WHEN NAME: a number of the statistics printed with that label
+read_figure() { awk -v when="$1:" -v name="$2:" '$1 == when && $2 == name { print $3 }' "$work/out"; }
 
 ok "runs under tracers" sh -c "tools/testing/owner/guest/guest.py run $kernel --smp 1 --mem 1G --timeout 900 \
 	--append 'slab_owner=on owner.verify=1' --extra $modules \
 	--console '$work/console' --cmd '$stress' >'$work/out' 2>'$work/err'"
 sed 's/^/# /' "$work/out"
-ok "each chain is the same" is "$(figure end different)" 0
-ok "of many" [ "$(figure end verified)" -gt 100000 ]
+ok "each chain is the same" equals "$(read_figure end different)" 0
+ok "of many" [ "$(read_figure end verified)" -gt 100000 ]
 ok "hardly one needs the kernel's unwinder" \
-	[ $(($(figure plain slow) * 1000)) -lt "$(figure plain verified)" ]
+	[ $(($(read_figure plain slow) * 1000)) -lt "$(read_figure plain verified)" ]
 ok "until the function graph tracer is on" \
-	[ "$(figure graph slow)" -gt $(($(figure plain slow) + 1000)) ]
-ok "or a kretprobe" [ "$(figure probed slow)" -gt $(($(figure graph slow) + 100)) ]
-ok "and nothing is warned of" quiet
-finish
+	[ "$(read_figure graph slow)" -gt $(($(read_figure plain slow) + 1000)) ]
+ok "or a kretprobe" [ "$(read_figure probed slow)" -gt $(($(read_figure graph slow) + 100)) ]
+ok "and nothing is warned of" console_is_quiet
+finish_tests

@@ -15,23 +15,23 @@ drgn=/usr/bin/drgn
 tests=10
 label=$kernel
 
-skip_all()
+skip_all_tests()
 {
 	for _ in $(seq $tests); do
-		skip vmcore "$1"
+		skip_test vmcore "$1"
 	done
-	finish
+	finish_tests
 }
 
 [ -e "$build/$kernel/vmlinux" ] ||
-	skip_all "no kernel; make kernel K=$kernel"
-[ -x "$drgn" ] || skip_all "no $drgn; apt-get install python3-drgn"
+	skip_all_tests "no kernel; make kernel K=$kernel"
+[ -x "$drgn" ] || skip_all_tests "no $drgn; apt-get install python3-drgn"
 
 seen="$work/out $work/err $work/facts"
 mkdir "$work/tmp"
 export TMPDIR="$work/tmp"
 
-take()
+take_vmcore()
 {
 	"$guest" vmcore "$kernel" --build "$build" --output "$work/core" \
 		--timeout 120 --cmd '
@@ -45,21 +45,21 @@ take()
 
 # KASLR chooses the address that the kernel was linked for once in some hundred boots. Try
 # again then.
-take_moved()
+take_relocated_vmcore()
 {
 	linked=$(nm "$build/$kernel/vmlinux" | sed -n 's/ T _stext$//p')
-	take
-	[ "$stext" != "$linked" ] || take
+	take_vmcore
+	[ "$stext" != "$linked" ] || take_vmcore
 }
 
-fact() { grep -qx "$1" "$work/facts"; }
+drgn_found_fact() { grep -qx "$1" "$work/facts"; }
 status_is() { [ "$status" = "$1" ]; }
-moved() { [ -n "$stext" ] && [ "$stext" != "$linked" ]; }
-no_process() { ! grep -q . "$work/left"; }
+kernel_was_relocated() { [ -n "$stext" ] && [ "$stext" != "$linked" ]; }
+nothing_is_left() { ! grep -q . "$work/left"; }
 
 # List what is left of the guest: each of its processes has a path below $TMPDIR on its
 # command line.
-find_left()
+list_leftovers()
 {
 	for line in /proc/[0-9]*/cmdline; do
 		{ tr '\0' ' ' <"$line"; } 2>/dev/null
@@ -68,7 +68,7 @@ find_left()
 	ls "$TMPDIR" >>"$work/left"
 }
 
-refused()
+um_vmcore_is_refused()
 {
 	mkdir -p "$work/build/um"
 	: >"$work/build/um/linux"
@@ -76,20 +76,20 @@ refused()
 	[ $? = 123 ] && grep -q 'of an x86_64 guest only' "$work/err"
 }
 
-take_moved
-find_left
+take_relocated_vmcore
+list_leftovers
 ok "CMD's status passes through" status_is 6
-ok "no machine is left behind" no_process
-ok "KASLR has moved the kernel" moved
+ok "no machine is left behind" nothing_is_left
+ok "KASLR has moved the kernel" kernel_was_relocated
 "$drgn" -c "$work/core" -s "$build/$kernel/vmlinux" \
 	tools/testing/owner/tests/vmcore_facts.py >"$work/facts" 2>"$work/err"
 status=$?
 ok "drgn opens the vmcore" status_is 0
-ok "drgn finds _stext where the guest had it" fact "_stext $stext"
-ok "drgn finds init by its pid" fact 'init 1 init'
-ok "the host name CMD set reads back" fact 'nodename planted'
-ok "the sysctl CMD set reads back" fact 'panic_timeout 31337'
+ok "drgn finds _stext where the guest had it" drgn_found_fact "_stext $stext"
+ok "drgn finds init by its pid" drgn_found_fact 'init 1 init'
+ok "the host name CMD set reads back" drgn_found_fact 'nodename planted'
+ok "the sysctl CMD set reads back" drgn_found_fact 'panic_timeout 31337'
 ok "the release is the kernel's" \
-	fact "release $(cat "$build/$kernel/include/config/kernel.release")"
-ok "a vmcore of um is refused" refused
-finish
+	drgn_found_fact "release $(cat "$build/$kernel/include/config/kernel.release")"
+ok "a vmcore of um is refused" um_vmcore_is_refused
+finish_tests
