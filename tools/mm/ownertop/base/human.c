@@ -49,7 +49,7 @@ const char *human_format_age(char buf[HUMAN_LEN], u64 ns)
 	return buf;
 }
 
-char *human_escape_name(struct text name)
+char *human_escape_name(struct text_slice name)
 {
 	char *shown = xmalloc(name.len * 4 + 1), *p = shown;
 

@@ -19,7 +19,7 @@ const char *human_format_age(char buf[HUMAN_LEN], u64 ns);
  * Returns a copy of @name in which control characters and bytes that are not UTF-8 are
  * replaced by escapes as "\x1b". The caller frees it.
  */
-char *human_escape_name(struct text name);
+char *human_escape_name(struct text_slice name);
 const char *human_format_percent(char buf[HUMAN_LEN], u64 part, u64 total);
 
 #endif

@@ -2,13 +2,13 @@
 /* Parse numbers and words at the beginning of a text. */
 #include "base/number.h"
 
-static void skip_bytes(struct text *t, size_t len)
+static void skip_bytes(struct text_slice *t, size_t len)
 {
 	t->s += len;
 	t->len -= len;
 }
 
-const char *consume_number(struct text *t, u64 *value)
+const char *consume_number(struct text_slice *t, u64 *value)
 {
 	u64 v = 0;
 	size_t i;
@@ -24,16 +24,16 @@ const char *consume_number(struct text *t, u64 *value)
 	return NULL;
 }
 
-struct text consume_until_space(struct text *t)
+struct text_slice consume_until_space(struct text_slice *t)
 {
 	const char *space = memchr(t->s, ' ', t->len);
-	struct text word = { t->s, space ? (size_t)(space - t->s) : t->len };
+	struct text_slice word = { t->s, space ? (size_t)(space - t->s) : t->len };
 
 	skip_bytes(t, word.len);
 	return word;
 }
 
-void consume_spaces(struct text *t)
+void consume_spaces(struct text_slice *t)
 {
 	while (t->len && *t->s == ' ')
 		skip_bytes(t, 1);

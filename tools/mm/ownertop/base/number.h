@@ -10,10 +10,10 @@
  * Parse the decimal number at the beginning of @t, and remove it from @t. Returns NULL, or a
  * message if there is no digit or the number does not fit.
  */
-const char *consume_number(struct text *t, u64 *value);
+const char *consume_number(struct text_slice *t, u64 *value);
 
 /* Remove @word from the beginning of @t. Returns false if @t does not begin with it. */
-static inline bool consume_word(struct text *t, const char *word)
+static inline bool consume_word(struct text_slice *t, const char *word)
 {
 	size_t len = strlen(word);	/* computed by the compiler if @word is a literal */
 
@@ -25,8 +25,8 @@ static inline bool consume_word(struct text *t, const char *word)
 }
 
 /* Remove the text before the next space from @t, and return it. */
-struct text consume_until_space(struct text *t);
+struct text_slice consume_until_space(struct text_slice *t);
 
-void consume_spaces(struct text *t);
+void consume_spaces(struct text_slice *t);
 
 #endif

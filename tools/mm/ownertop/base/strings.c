@@ -37,12 +37,12 @@ static char *allocate_chars(struct strings *st, size_t len)
 static bool string_equals(const void *array, u32 id, const void *key)
 {
 	const struct strings *st = array;
-	const struct text *t = key;
+	const struct text_slice *t = key;
 
 	return st->v[id].len == t->len && !memcmp(st->v[id].s, t->s, t->len);
 }
 
-u32 strings_intern(struct strings *st, struct text t)
+u32 strings_intern(struct strings *st, struct text_slice t)
 {
 	u64 hash = XXH3_64bits(t.s, t.len);
 	u32 id = hash_index_find(&st->index, hash, string_equals, st, &t);
@@ -56,7 +56,7 @@ u32 strings_intern(struct strings *st, struct text t)
 	copy[t.len] = '\0';
 
 	st->v = grow_array(st->v, st->n, &st->cap, sizeof(*st->v));
-	st->v[st->n] = (struct text){ copy, t.len };
+	st->v[st->n] = (struct text_slice){ copy, t.len };
 	hash_index_add(&st->index, hash, st->n);
 	return st->n++;
 }

@@ -7,7 +7,7 @@
 #include "base/text.h"
 
 struct strings {
-	struct text *v;		/* the strings by number, each also NUL-terminated */
+	struct text_slice *v;		/* the strings by number, each also NUL-terminated */
 	u32 n;
 	u32 cap;
 	struct hash_index index;
@@ -15,7 +15,7 @@ struct strings {
 };
 
 /* Look up or store the string @t. Returns its number; a new string has the number st->n had. */
-u32 strings_intern(struct strings *st, struct text t);
+u32 strings_intern(struct strings *st, struct text_slice t);
 void strings_free(struct strings *st);
 
 #endif

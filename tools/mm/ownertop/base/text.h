@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 */
-/* A piece of text in a buffer, which need not be NUL-terminated. */
+/* A slice of the text in a buffer: a pointer and a length, without a NUL at its end. */
 #ifndef OWNERTOP_TEXT_H
 #define OWNERTOP_TEXT_H
 
@@ -7,18 +7,18 @@
 #include <stddef.h>
 #include <string.h>
 
-struct text {
+struct text_slice {
 	const char *s;
 	size_t len;
 };
 
-static inline bool text_starts_with(struct text t, const char *head, size_t len)
+static inline bool text_starts_with(struct text_slice t, const char *head, size_t len)
 {
 	return t.len >= len && !memcmp(t.s, head, len);
 }
 
 /* Compare two texts byte by byte. A text sorts before a longer text that begins with it. */
-static inline int text_compare(struct text a, struct text b)
+static inline int text_compare(struct text_slice a, struct text_slice b)
 {
 	int order = memcmp(a.s, b.s, a.len < b.len ? a.len : b.len);
 

@@ -3,7 +3,7 @@
 #include "base/types.h"
 #include "base/utf8.h"
 
-size_t utf8_char_len(struct text t)
+size_t utf8_char_len(struct text_slice t)
 {
 	unsigned char lead = t.s[0];
 	u32 code, smallest;

@@ -9,6 +9,6 @@
  * Returns the length of the valid UTF-8 character at the beginning of @t, which is not empty,
  * or 0.
  */
-size_t utf8_char_len(struct text t);
+size_t utf8_char_len(struct text_slice t);
 
 #endif

@@ -16,7 +16,7 @@ static u64 read_size_file(const char *root, size_t root_len, const char *cache,
 			  const char *name)
 {
 	char path[PATH_MAX], buf[32];
-	struct text t = { buf, 0 };
+	struct text_slice t = { buf, 0 };
 	u64 size = 0;
 	FILE *f;
 
@@ -34,12 +34,12 @@ static u64 read_size_file(const char *root, size_t root_len, const char *cache,
 static u64 parse_size_in_name(const char *name)
 {
 	const char *dash = strrchr(name, '-');
-	struct text t;
+	struct text_slice t;
 	u64 size;
 
 	if (!dash || !strstr(name, "kmalloc-"))
 		return 0;
-	t = (struct text){ dash + 1, strlen(dash + 1) };
+	t = (struct text_slice){ dash + 1, strlen(dash + 1) };
 	if (consume_number(&t, &size) || size > SIZE_MAX_BYTES >> 20)
 		return 0;
 	if (consume_word(&t, "k"))
@@ -53,21 +53,21 @@ static u64 parse_size_in_name(const char *name)
  * Returns the name of the cache, the directory of @path, if the file is alloc_traces; else an
  * empty text.
  */
-static struct text get_cache_directory(const char *path)
+static struct text_slice get_cache_directory(const char *path)
 {
 	const char *file = strrchr(path, '/'), *p;
 
 	if (!file || strncmp(file, "/alloc_traces", strlen("/alloc_traces")))
-		return (struct text){ 0 };
+		return (struct text_slice){ 0 };
 	p = file;
 	while (p > path && p[-1] != '/')
 		p--;
-	return (struct text){ p, file - p };
+	return (struct text_slice){ p, file - p };
 }
 
 void cache_find_from_path(const char *path, struct cache *cache)
 {
-	struct text dir = get_cache_directory(path);
+	struct text_slice dir = get_cache_directory(path);
 	const char *root = strstr(path, DEBUG_SLAB);
 
 	*cache = (struct cache){ 0 };

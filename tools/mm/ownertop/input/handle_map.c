@@ -26,7 +26,7 @@ static u32 find_handle_entry(const struct handle_map *h, u64 handle)
 			       handle_equals, h, &handle);
 }
 
-bool handle_map_add(struct handle_map *h, u64 handle, struct text stack)
+bool handle_map_add(struct handle_map *h, u64 handle, struct text_slice stack)
 {
 	u32 id = find_handle_entry(h, handle), text = strings_intern(&h->stacks, stack);
 
@@ -38,16 +38,16 @@ bool handle_map_add(struct handle_map *h, u64 handle, struct text stack)
 	return true;
 }
 
-struct text handle_map_lookup(struct handle_map *h, u64 handle,
-			      char name[HANDLE_NAME_LEN])
+struct text_slice handle_map_lookup(struct handle_map *h, u64 handle,
+				    char name[HANDLE_NAME_LEN])
 {
 	u32 id = find_handle_entry(h, handle);
 
 	h->used = true;
 	if (id != HASH_INDEX_NONE)
 		return h->stacks.v[h->v[id].stack];
-	return (struct text){ name, snprintf(name, HANDLE_NAME_LEN, " handle:%llu\n",
-					     handle) };
+	return (struct text_slice){ name, snprintf(name, HANDLE_NAME_LEN, " handle:%llu\n",
+						   handle) };
 }
 
 void handle_map_free(struct handle_map *h)

@@ -20,13 +20,13 @@ struct handle_map {
 };
 
 /* Map @handle to the call chain @stack. Returns false if the map has it with another chain. */
-bool handle_map_add(struct handle_map *h, u64 handle, struct text stack);
+bool handle_map_add(struct handle_map *h, u64 handle, struct text_slice stack);
 /*
  * Returns the lines of the call chain of @handle. If the map does not have it, they are one
  * frame that names the handle, stored in @name.
  */
-struct text handle_map_lookup(struct handle_map *h, u64 handle,
-			      char name[HANDLE_NAME_LEN]);
+struct text_slice handle_map_lookup(struct handle_map *h, u64 handle,
+				    char name[HANDLE_NAME_LEN]);
 void handle_map_free(struct handle_map *h);
 
 #endif

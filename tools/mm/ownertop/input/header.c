@@ -21,7 +21,7 @@
  */
 #define COMM_MAX 64
 
-static const struct text heads[NR_KINDS] = {
+static const struct text_slice heads[NR_KINDS] = {
 	[KIND_PAGE] = { "Page allocated via ", 19 },
 	[KIND_SLAB] = { "Slab object allocated via ", 26 },
 	[KIND_PERCPU] = { "Per-CPU area allocated via ", 27 },
@@ -48,7 +48,7 @@ struct header_parser {
 	unsigned int has;
 };
 
-bool header_recognise(struct text t, enum record_kind *kind)
+bool header_recognise(struct text_slice t, enum record_kind *kind)
 {
 	unsigned int i;
 
@@ -129,10 +129,10 @@ static const char *parse_comm(struct header_parser *h)
 		last = memrchr(start, ')', last - start);
 		if (!last)
 			return "no task name with a time stamp after it";
-		if (text_starts_with((struct text){ last, h->end - last }, after, after_len))
+		if (text_starts_with((struct text_slice){ last, h->end - last }, after, after_len))
 			break;
 	}
-	h->rec->comm = (struct text){ start, last - start };
+	h->rec->comm = (struct text_slice){ start, last - start };
 	h->p = last + 1;
 	h->eol = memchr(h->p, '\n', h->end - h->p);
 	return h->eol ? NULL : "the header has no end";
@@ -151,16 +151,16 @@ static const char *parse_ts(struct header_parser *h)
 
 	if (error)
 		return error;
-	if (!TEXT_STARTS(((struct text){ h->p, h->eol - h->p }), " ns"))
+	if (!TEXT_STARTS(((struct text_slice){ h->p, h->eol - h->p }), " ns"))
 		return "the time stamp is not in ns";
 	h->p += 3;
 	return NULL;
 }
 
 /* Returns the value of a header's key, and moves to the next pair. */
-static struct text consume_value(struct header_parser *h)
+static struct text_slice consume_value(struct header_parser *h)
 {
-	struct text value = { h->p, 0 };
+	struct text_slice value = { h->p, 0 };
 	const char *p = h->p;
 
 	/* Reading p[1] is safe: the newline at h->eol follows. */
@@ -183,11 +183,11 @@ static const char *parse_cache(struct header_parser *h)
 /* Parse the names of gfp flags in "0x140cca(GFP_HIGHUSER_MOVABLE|__GFP_COMP)". */
 static const char *parse_mask(struct header_parser *h)
 {
-	struct text value = consume_value(h);
+	struct text_slice value = consume_value(h);
 	const char *open = memchr(value.s, '(', value.len);
 
 	if (open && value.s[value.len - 1] == ')')
-		h->rec->gfp = (struct text){ open + 1, value.s + value.len - open - 2 };
+		h->rec->gfp = (struct text_slice){ open + 1, value.s + value.len - open - 2 };
 	return NULL;
 }
 
@@ -198,7 +198,7 @@ static const char *parse_nid(struct header_parser *h)
 	return error ? "the memory node is no number" : NULL;
 }
 
-const char *parse_weight(struct text value, u64 *weight)
+const char *parse_weight(struct text_slice value, u64 *weight)
 {
 	u64 integer, thousandths;
 
@@ -211,14 +211,14 @@ const char *parse_weight(struct text value, u64 *weight)
 	return NULL;
 }
 
-static bool key_equals(struct text key, const char *name, size_t len)
+static bool key_equals(struct text_slice key, const char *name, size_t len)
 {
 	return key.len == len && !memcmp(key.s, name, len);
 }
 
 #define KEY_IS(key, literal) key_equals(key, literal, sizeof(literal) - 1)
 
-static const char *parse_value_of_key(struct header_parser *h, struct text key)
+static const char *parse_value_of_key(struct header_parser *h, struct text_slice key)
 {
 	if (KEY_IS(key, "order")) {
 		h->has |= HAS_ORDER;
@@ -260,11 +260,11 @@ static const char *parse_keys_and_values(struct header_parser *h)
 {
 	for (;;) {
 		const char *error, *p = h->p;
-		struct text key;
+		struct text_slice key;
 
 		while (p < h->eol && *p != ' ' && *p != ',')
 			p++;
-		key = (struct text){ h->p, p - h->p };
+		key = (struct text_slice){ h->p, p - h->p };
 		h->p = p + (*p == ' ');
 		error = parse_value_of_key(h, key);
 		if (error)
@@ -295,7 +295,7 @@ static const char *find_missing_key(unsigned int has)
 	return "the header has no cache";
 }
 
-const char *header_parse(struct text t, u64 page_size, enum record_kind kind,
+const char *header_parse(struct text_slice t, u64 page_size, enum record_kind kind,
 			 struct record *rec, const char **end)
 {
 	unsigned int needs = kind == KIND_PAGE ? PAGE_NEEDS : OBJECT_NEEDS;
@@ -328,6 +328,6 @@ const char *header_parse(struct text t, u64 page_size, enum record_kind kind,
 	}
 	rec->order = h.order;
 	*end = h.eol + 1;
-	rec->header = (struct text){ t.s, *end - t.s };
+	rec->header = (struct text_slice){ t.s, *end - t.s };
 	return NULL;
 }

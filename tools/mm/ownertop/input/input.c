@@ -49,7 +49,7 @@ static void detect_compression(struct input *in)
 {
 	while (!in->eof && in->end < UNPACK_MAGIC)
 		read_once(in, READ_MIN - in->end);
-	in->unpack = unpack_begin((struct text){ in->buf, in->end }, in->fd);
+	in->unpack = unpack_begin((struct text_slice){ in->buf, in->end }, in->fd);
 	if (in->unpack) {
 		in->end = 0;
 		in->eof = false;
@@ -90,11 +90,11 @@ static void fill_buffer(struct input *in)
 		read_once(in, BUFFER_SIZE - in->end);
 }
 
-struct text input_peek(struct input *in)
+struct text_slice input_peek(struct input *in)
 {
 	if (!in->eof && in->end - in->pos < INPUT_AHEAD)
 		fill_buffer(in);
-	return (struct text){ in->buf + in->pos, in->end - in->pos };
+	return (struct text_slice){ in->buf + in->pos, in->end - in->pos };
 }
 
 void input_skip(struct input *in, size_t bytes)

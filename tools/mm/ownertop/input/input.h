@@ -38,7 +38,7 @@ void input_close(struct input *in);
  * Returns the text of the input that is not consumed yet: at least INPUT_AHEAD bytes, or all
  * that is left.
  */
-struct text input_peek(struct input *in);
+struct text_slice input_peek(struct input *in);
 void input_skip(struct input *in, size_t bytes);
 
 #endif

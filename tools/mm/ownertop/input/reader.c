@@ -29,7 +29,7 @@ static const struct input_format * const formats[] = {
 static u32 count_recognised_lines(const struct input_format *format, struct input_reading *r)
 {
 	struct text_scan c = reading_begin_scan(r);
-	struct text line;
+	struct text_slice line;
 	u32 n = 0;
 
 	while (scan_next_line(&c, &line))

@@ -28,9 +28,9 @@
  */
 #define COUNT_MAX (1024ULL << 30)
 
-static bool is_frame_line(struct text line)
+static bool is_frame_line(struct text_slice line)
 {
-	struct text unindented = line;
+	struct text_slice unindented = line;
 
 	consume_spaces(&unindented);
 	return line.len - unindented.len >= FRAME_INDENT;
@@ -40,7 +40,7 @@ static bool is_frame_line(struct text line)
  * Is @line the summary of a call chain, like " 253 __d_alloc+0x3c/0x270 age=15/25/26
  * pid=17-41"?
  */
-static bool is_summary_line(struct text line)
+static bool is_summary_line(struct text_slice line)
 {
 	u64 count;
 
@@ -51,14 +51,14 @@ static bool is_summary_line(struct text line)
 	       memmem(line.s, line.len, " age=", 5);
 }
 
-static bool text_begins_summary(struct text ahead)
+static bool text_begins_summary(struct text_slice ahead)
 {
 	const char *nl = memchr(ahead.s, '\n', ahead.len);
 
-	return nl && is_summary_line((struct text){ ahead.s, nl - ahead.s });
+	return nl && is_summary_line((struct text_slice){ ahead.s, nl - ahead.s });
 }
 
-static bool is_alloc_traces_line(struct text line)
+static bool is_alloc_traces_line(struct text_slice line)
 {
 	static const char no_data[] = "No data";
 
@@ -67,7 +67,7 @@ static bool is_alloc_traces_line(struct text line)
 }
 
 /* Parse the pid of a summary. A range of pids, if tasks differ, leaves it unknown. */
-static const char *parse_pid(struct text value, s64 *pid)
+static const char *parse_pid(struct text_slice value, s64 *pid)
 {
 	u64 v;
 	const char *error = consume_number(&value, &v);
@@ -80,7 +80,7 @@ static const char *parse_pid(struct text value, s64 *pid)
 }
 
 /* Parse the wasted bytes of a summary: "total/each", the sum and the bytes of each object. */
-static const char *parse_waste(struct text value, u64 *waste)
+static const char *parse_waste(struct text_slice value, u64 *waste)
 {
 	const char *error = consume_number(&value, waste);
 
@@ -89,17 +89,17 @@ static const char *parse_waste(struct text value, u64 *waste)
 
 struct alloc_summary {
 	u64 count;
-	struct text function;	/* the caller, with its module */
+	struct text_slice function;	/* the caller, with its module */
 	u64 waste;
 	s64 pid;
 };
 
-static const char *parse_keys_and_values(struct text line, struct alloc_summary *s)
+static const char *parse_keys_and_values(struct text_slice line, struct alloc_summary *s)
 {
 	const char *error = NULL;
 
 	while (!error && consume_word(&line, " ")) {
-		struct text pair = consume_until_space(&line);
+		struct text_slice pair = consume_until_space(&line);
 
 		if (consume_word(&pair, "waste="))
 			error = parse_waste(pair, &s->waste);
@@ -109,7 +109,7 @@ static const char *parse_keys_and_values(struct text line, struct alloc_summary 
 	return error;
 }
 
-static const char *parse_summary(struct text line, struct alloc_summary *s)
+static const char *parse_summary(struct text_slice line, struct alloc_summary *s)
 {
 	const char *error, *end;
 
@@ -124,8 +124,8 @@ static const char *parse_summary(struct text line, struct alloc_summary *s)
 	end = memmem(line.s, line.len, " waste=", 7);
 	if (!end)
 		end = memmem(line.s, line.len, " age=", 5);
-	s->function = (struct text){ line.s, end - line.s };
-	return parse_keys_and_values((struct text){ end, line.s + line.len - end }, s);
+	s->function = (struct text_slice){ line.s, end - line.s };
+	return parse_keys_and_values((struct text_slice){ end, line.s + line.len - end }, s);
 }
 
 /*
@@ -134,7 +134,7 @@ static const char *parse_summary(struct text line, struct alloc_summary *s)
  */
 static const char *copy_frame_lines(struct text_scan *c, char stack[STACK_MAX], size_t *len)
 {
-	struct text line;
+	struct text_slice line;
 
 	for (*len = 0; c->p < c->end && *c->p == ' '; ) {
 		struct text_scan start = *c;
@@ -152,7 +152,7 @@ static const char *copy_frame_lines(struct text_scan *c, char stack[STACK_MAX], 
 }
 
 static void submit_summary(struct input_reading *r, const struct alloc_summary *s,
-			   struct text stack, u64 line)
+			   struct text_slice stack, u64 line)
 {
 	const struct cache *cache = &r->cache;
 	u64 bytes = s->count * cache->object_size;
@@ -164,7 +164,7 @@ static void submit_summary(struct input_reading *r, const struct alloc_summary *
 	rec.bytes = bytes > s->waste ? bytes - s->waste : bytes;
 	rec.held = s->count * cache->held_size;
 	rec.pid = s->pid;
-	rec.cache = (struct text){ cache->name, strlen(cache->name) };
+	rec.cache = (struct text_slice){ cache->name, strlen(cache->name) };
 	rec.stack = stack;
 	reading_submit_record(r, &rec, line);
 }
@@ -175,7 +175,7 @@ static void read_summary(struct input_reading *r, struct text_scan *c)
 	char stack[STACK_MAX];
 	struct alloc_summary s;
 	const char *error;
-	struct text line;
+	struct text_slice line;
 	size_t len;
 
 	if (!scan_next_line(c, &line)) {
@@ -198,14 +198,14 @@ static void read_summary(struct input_reading *r, struct text_scan *c)
 	}
 	if (!len && s.function.s[0] != '<')
 		len = sprintf(stack, " %.*s\n", (int)s.function.len, s.function.s);
-	submit_summary(r, &s, (struct text){ stack, len }, start.line);
+	submit_summary(r, &s, (struct text_slice){ stack, len }, start.line);
 	reading_consume(r, c);
 }
 
 static void read_alloc_traces(struct input_reading *r)
 {
 	struct text_scan c = reading_begin_scan(r);
-	struct text line;
+	struct text_slice line;
 
 	if (text_begins_summary(scan_get_rest(&c))) {
 		read_summary(r, &c);

@@ -20,13 +20,13 @@
 struct alloc_site {
 	u64 bytes;
 	u64 calls;
-	struct text place;	/* source line, as "file:line" */
-	struct text module;	/* module in brackets; empty: the kernel itself */
-	struct text function;
+	struct text_slice place;	/* source line, as "file:line" */
+	struct text_slice module;	/* module in brackets; empty: the kernel itself */
+	struct text_slice function;
 	bool inaccurate;
 };
 
-static const char *parse_count(struct text *t, u64 *count)
+static const char *parse_count(struct text_slice *t, u64 *count)
 {
 	const char *error;
 
@@ -40,7 +40,7 @@ static const char *parse_count(struct text *t, u64 *count)
 	return error;
 }
 
-static const char *parse_site(struct text line, struct alloc_site *site)
+static const char *parse_site(struct text_slice line, struct alloc_site *site)
 {
 	const char *error;
 
@@ -65,7 +65,7 @@ static const char *parse_site(struct text line, struct alloc_site *site)
 	return NULL;
 }
 
-static bool is_allocinfo_line(struct text line)
+static bool is_allocinfo_line(struct text_slice line)
 {
 	struct alloc_site site;
 
@@ -73,7 +73,7 @@ static bool is_allocinfo_line(struct text line)
 }
 
 /* Every line of allocinfo begins a record. */
-static bool text_begins_line(struct text ahead)
+static bool text_begins_line(struct text_slice ahead)
 {
 	(void)ahead;
 	return true;
@@ -101,14 +101,14 @@ static const char *submit_site(struct input_reading *r, const struct alloc_site 
 	rec.objects = site->calls;
 	rec.bytes = site->bytes;
 	rec.held = site->bytes;
-	rec.stack = (struct text){ frame, len };
+	rec.stack = (struct text_slice){ frame, len };
 	/* Skip sites without allocations: most sites in the kernel have none. */
 	if (site->calls || site->bytes)
 		reading_submit_record(r, &rec, r->line);
 	return NULL;
 }
 
-static const char *read_version(struct text line)
+static const char *read_version(struct text_slice line)
 {
 	u64 version;
 
@@ -117,7 +117,7 @@ static const char *read_version(struct text line)
 	return NULL;
 }
 
-static const char *parse_allocinfo_line(struct input_reading *r, struct text line)
+static const char *parse_allocinfo_line(struct input_reading *r, struct text_slice line)
 {
 	const char *error;
 	struct alloc_site site;

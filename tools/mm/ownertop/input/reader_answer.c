@@ -43,21 +43,21 @@ static const char * const sum_names[NR_SUMS] = {
 #define COLUMN_WEIGHT 255
 #define COLUMN_SUM 256
 
-static bool is_column_head(struct text line)
+static bool is_column_head(struct text_slice line)
 {
 	return TEXT_STARTS(line, "row\t");
 }
 
-static bool is_answer_line(struct text line)
+static bool is_answer_line(struct text_slice line)
 {
 	return is_column_head(line) || TEXT_STARTS(line, "object\t") ||
 	       TEXT_STARTS(line, "group\t");
 }
 
-static struct text consume_cell(struct text *line)
+static struct text_slice consume_cell(struct text_slice *line)
 {
 	const char *tab = memchr(line->s, '\t', line->len);
-	struct text cell = { line->s, tab ? (size_t)(tab - line->s) : line->len };
+	struct text_slice cell = { line->s, tab ? (size_t)(tab - line->s) : line->len };
 	size_t used = cell.len + !!tab;
 
 	line->s += used;
@@ -65,12 +65,12 @@ static struct text consume_cell(struct text *line)
 	return cell;
 }
 
-static bool cell_equals(struct text cell, const char *word)
+static bool cell_equals(struct text_slice cell, const char *word)
 {
 	return cell.len == strlen(word) && !memcmp(cell.s, word, cell.len);
 }
 
-static int find_column(struct text name, bool in_sums)
+static int find_column(struct text_slice name, bool in_sums)
 {
 	int sum = owner_lang_find_name(name.s, name.len, sum_names, NR_SUMS);
 	int field = owner_lang_find_name(name.s, name.len, owner_field_names, OWNER_FIELDS + 1);
@@ -88,7 +88,7 @@ static int find_column(struct text name, bool in_sums)
  * Parse the names of an answer's columns. Unknown names are ignored: newer kernels may have
  * more.
  */
-static const char *parse_column_head(struct answer_columns *c, struct text line)
+static const char *parse_column_head(struct answer_columns *c, struct text_slice line)
 {
 	bool in_sums;
 
@@ -96,7 +96,7 @@ static const char *parse_column_head(struct answer_columns *c, struct text line)
 	c->groups = memmem(line.s, line.len, "\tyoungest_ns", 12);
 	in_sums = c->groups;
 	while (line.len) {
-		struct text name = consume_cell(&line);
+		struct text_slice name = consume_cell(&line);
 
 		if (c->n == COLUMNS_MAX)
 			return "the answer has too many columns";
@@ -110,8 +110,8 @@ static const char *parse_column_head(struct answer_columns *c, struct text line)
 struct answer_row {
 	struct record rec;
 	u64 sums[NR_SUMS];
-	struct text func;
-	struct text module;
+	struct text_slice func;
+	struct text_slice module;
 	char cache[WORD_MAX];
 	char comm[WORD_MAX];
 	char cgroup[WORD_MAX];
@@ -133,7 +133,8 @@ static bool is_octal_escape(const char *p, const char *end)
  * Decode the escapes of a name: "\040" is a blank. Returns NULL, or what is wrong with the
  * name.
  */
-static const char *decode_word(struct text cell, char word[WORD_MAX], struct text *value)
+static const char *decode_word(struct text_slice cell, char word[WORD_MAX],
+			       struct text_slice *value)
 {
 	const char *p = cell.s, *end = cell.s + cell.len;
 	size_t len = 0;
@@ -146,18 +147,18 @@ static const char *decode_word(struct text cell, char word[WORD_MAX], struct tex
 		word[len++] = escaped ? (p[1] - '0') << 6 | (p[2] - '0') << 3 | (p[3] - '0') : *p;
 		p += escaped ? 4 : 1;
 	}
-	*value = (struct text){ word, len };
+	*value = (struct text_slice){ word, len };
 	return NULL;
 }
 
-static const char *parse_number(struct text cell, u64 *value)
+static const char *parse_number(struct text_slice cell, u64 *value)
 {
 	const char *error = consume_number(&cell, value);
 
 	return !error && cell.len ? "a number has more behind it" : error;
 }
 
-static const char *parse_id(struct text cell, s64 *value)
+static const char *parse_id(struct text_slice cell, s64 *value)
 {
 	bool negative = cell.len && *cell.s == '-';
 	const char *error;
@@ -173,7 +174,7 @@ static const char *parse_id(struct text cell, s64 *value)
 }
 
 /* Decode a call chain: turn "one+0x1/0x2;two+0x3/0x4 [ext4]" into lines. */
-static const char *decode_stack(struct answer_row *row, struct text cell)
+static const char *decode_stack(struct answer_row *row, struct text_slice cell)
 {
 	const char *end = cell.s + cell.len;
 	char *to = row->stack;
@@ -187,11 +188,11 @@ static const char *decode_stack(struct answer_row *row, struct text cell)
 			*to++ = ' ';
 	}
 	*to++ = '\n';
-	row->rec.stack = (struct text){ row->stack, to - row->stack };
+	row->rec.stack = (struct text_slice){ row->stack, to - row->stack };
 	return NULL;
 }
 
-static const char *parse_kind(struct text cell, enum record_kind *kind)
+static const char *parse_kind(struct text_slice cell, enum record_kind *kind)
 {
 	int found = owner_lang_find_name(cell.s, cell.len, owner_source_names, OWNER_SOURCES);
 
@@ -211,7 +212,7 @@ static void mark_absent_field(struct record *rec, int column)
 			rec->kind = KIND_PERCPU;
 		break;
 	case OWNER_FIELD_COMM:
-		rec->comm = (struct text){ "?", 1 };
+		rec->comm = (struct text_slice){ "?", 1 };
 		break;
 	case OWNER_FIELD_PID:
 		rec->pid = 0;
@@ -222,7 +223,7 @@ static void mark_absent_field(struct record *rec, int column)
 	}
 }
 
-static const char *parse_cell(struct answer_row *row, int column, struct text cell)
+static const char *parse_cell(struct answer_row *row, int column, struct text_slice cell)
 {
 	struct record *rec = &row->rec;
 
@@ -291,7 +292,7 @@ static void make_missing_frame(struct answer_row *row, struct handle_map *handle
 	else
 		len = snprintf(row->stack, STACK_MAX, " ? [%.*s]\n", (int)row->module.len,
 			       row->module.s);
-	rec->stack = (struct text){ row->stack, len < STACK_MAX ? len : 0 };
+	rec->stack = (struct text_slice){ row->stack, len < STACK_MAX ? len : 0 };
 }
 
 static const char *fill_object_record(struct answer_row *row)
@@ -329,13 +330,13 @@ static void fill_group_record(struct answer_row *row, u64 now)
 }
 
 static const char *parse_cells(const struct answer_columns *c, struct answer_row *row,
-			       struct text line)
+			       struct text_slice line)
 {
 	const char *error = NULL;
 	u32 i;
 
 	for (i = 0; i < c->n && !error; i++) {
-		struct text cell;
+		struct text_slice cell;
 
 		if (!memchr(line.s, '\t', line.len) && i + 1 < c->n)
 			return "the row has too few columns";
@@ -348,9 +349,10 @@ static const char *parse_cells(const struct answer_columns *c, struct answer_row
 	return !error && line.len ? "the row has too many columns" : error;
 }
 
-static const char *parse_row(struct input_reading *r, struct answer_row *row, struct text line)
+static const char *parse_row(struct input_reading *r, struct answer_row *row,
+			     struct text_slice line)
 {
-	struct text name = line;
+	struct text_slice name = line;
 	const char *error;
 
 	name = consume_cell(&name);
@@ -364,7 +366,7 @@ static const char *parse_row(struct input_reading *r, struct answer_row *row, st
 	if (cell_equals(name, "not_shown") || cell_equals(name, "other"))
 		return row->sums[OBJECTS] ? "the answer leaves objects out" : NULL;
 	if (row->rec.kind == KIND_PERCPU)
-		row->rec.cache = (struct text){ PERCPU_NAME, strlen(PERCPU_NAME) };
+		row->rec.cache = (struct text_slice){ PERCPU_NAME, strlen(PERCPU_NAME) };
 	row->rec.slab_page = row->rec.kind == KIND_PAGE && row->rec.cache.len;
 	make_missing_frame(row, r->handles);
 	if (r->columns.groups)
@@ -383,12 +385,12 @@ static struct answer_row *clear_row(struct answer_row *row)
 	memset(row->sums, 0, sizeof(row->sums));
 	row->sums[OLDEST] = TS_UNKNOWN;
 	row->sums[YOUNGEST] = TS_UNKNOWN;
-	row->func = (struct text){ "", 0 };
-	row->module = (struct text){ "", 0 };
+	row->func = (struct text_slice){ "", 0 };
+	row->module = (struct text_slice){ "", 0 };
 	return row;
 }
 
-static const char *parse_answer_line(struct input_reading *r, struct text line)
+static const char *parse_answer_line(struct input_reading *r, struct text_slice line)
 {
 	struct answer_row row;
 
@@ -406,7 +408,7 @@ static void read_answer(struct input_reading *r)
 static bool input_lists_slabs(struct input_reading *r)
 {
 	struct text_scan c = reading_begin_scan(r);
-	struct text line;
+	struct text_slice line;
 
 	while (scan_next_line(&c, &line))
 		if (TEXT_STARTS(line, "object\tslab\t"))

@@ -15,7 +15,7 @@
 #define BYTES_MAX (1024ULL << 50)
 
 struct stacks_block {
-	struct text stack;
+	struct text_slice stack;
 	u64 handle;
 	u64 pages;
 	u64 objects;
@@ -32,14 +32,14 @@ enum {
 	HAS_SLABS = HAS_OBJECTS | HAS_BYTES,
 };
 
-static bool is_stacks_line(struct text line)
+static bool is_stacks_line(struct text_slice line)
 {
 	return TEXT_STARTS(line, "nr_base_pages: ") || TEXT_STARTS(line, "handle: ") ||
 	       TEXT_STARTS(line, "nr_objects: ");
 }
 
 /* Every line may begin a block of show_stacks: its first line is a frame, and so are others. */
-static bool text_begins_block(struct text ahead)
+static bool text_begins_block(struct text_slice ahead)
 {
 	(void)ahead;
 	return false;
@@ -48,7 +48,7 @@ static bool text_begins_block(struct text ahead)
 /*
  * Parse a line "key: number" of a block. Unknown keys are ignored: newer kernels may have more.
  */
-static const char *parse_number_line(struct text line, struct stacks_block *b)
+static const char *parse_number_line(struct text_slice line, struct stacks_block *b)
 {
 	const struct {
 		const char *key;
@@ -61,7 +61,7 @@ static const char *parse_number_line(struct text line, struct stacks_block *b)
 		{ "nr_objects: ", &b->objects, BYTES_MAX, HAS_OBJECTS },
 		{ "nr_bytes: ", &b->bytes, BYTES_MAX, HAS_BYTES },
 	};
-	struct text key;
+	struct text_slice key;
 	size_t i;
 
 	for (i = 0; i < sizeof(keys) / sizeof(*keys); i++) {
@@ -95,7 +95,7 @@ static enum block_result parse_block(struct text_scan *c, struct stacks_block *b
 		return BLOCK_TRUNCATED;
 	for (;;) {
 		struct text_scan start = *c;
-		struct text line;
+		struct text_slice line;
 
 		if (scan_blank_line(c))
 			return BLOCK_COMPLETE;

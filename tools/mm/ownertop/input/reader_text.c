@@ -7,14 +7,14 @@
 #include "base/number.h"
 #include "input/reading.h"
 
-static bool text_begins_record(struct text ahead)
+static bool text_begins_record(struct text_slice ahead)
 {
 	enum record_kind kind;
 
 	return header_recognise(ahead, &kind);
 }
 
-static bool is_text_line(struct text line)
+static bool is_text_line(struct text_slice line)
 {
 	return text_begins_record(line) || TEXT_STARTS(line, "# slab_owner ");
 }
@@ -27,7 +27,7 @@ enum record_end {
 };
 
 /* Parse "Charged to memcg NAME" or "Charged (via objcg) to offline memcg NAME". */
-static void parse_cgroup_line(struct text line, struct record *rec)
+static void parse_cgroup_line(struct text_slice line, struct record *rec)
 {
 	if (!consume_word(&line, "Charged "))
 		return;
@@ -40,7 +40,7 @@ static void parse_cgroup_line(struct text line, struct record *rec)
 }
 
 /* Parse "Slab objects of CACHE: 3 owned, 0 untracked" of pages that are a slab. */
-static void parse_slab_line(struct text line, struct record *rec)
+static void parse_slab_line(struct text_slice line, struct record *rec)
 {
 	const char *colon;
 
@@ -51,7 +51,7 @@ static void parse_slab_line(struct text line, struct record *rec)
 	if (rec->kind != KIND_PAGE || !colon)
 		return;
 	rec->slab_page = true;
-	rec->cache = (struct text){ line.s, colon - line.s };
+	rec->cache = (struct text_slice){ line.s, colon - line.s };
 }
 
 /*
@@ -60,7 +60,7 @@ static void parse_slab_line(struct text line, struct record *rec)
  */
 static enum record_end parse_record_end(struct text_scan *c, struct record *rec)
 {
-	struct text line;
+	struct text_slice line;
 
 	rec->tail.s = c->p;
 	rec->cgroup_known = rec->kind == KIND_PAGE;
@@ -100,7 +100,7 @@ static const char *parse_handle_line(struct input_reading *r, struct text_scan *
 				     struct record *rec, char name[HANDLE_NAME_LEN])
 {
 	struct text_scan start = *c;
-	struct text line;
+	struct text_slice line;
 	const char *error;
 
 	if (!scan_next_line(c, &line))
@@ -120,7 +120,7 @@ static void read_text_record(struct input_reading *r, struct text_scan *c, enum 
 	char handle_name[HANDLE_NAME_LEN];
 	struct text_scan start = *c;
 	const char *reason, *head_end;
-	struct text pfn;
+	struct text_slice pfn;
 	struct record rec;
 
 	if (!scan_find_line_end(c)) {
@@ -172,7 +172,7 @@ static void read_text_record(struct input_reading *r, struct text_scan *c, enum 
 }
 
 /* Is @t the line with the total at the end of an answer of owner/query? */
-static bool is_total_line(struct text t)
+static bool is_total_line(struct text_slice t)
 {
 	return TEXT_STARTS(t, "total: objects ");
 }
@@ -188,7 +188,7 @@ static void add_coverage(struct input_summary *s, u64 tracked, u64 untracked)
 static void read_comment(struct input_reading *r, struct text_scan *c)
 {
 	u64 tracked, untracked;
-	struct text line;
+	struct text_slice line;
 
 	if (!scan_next_line(c, &line)) {
 		reading_report_damage(r, c, "the line is cut off or too long");
@@ -220,7 +220,7 @@ static void read_text(struct input_reading *r)
 static bool input_lists_slabs(struct input_reading *r)
 {
 	struct text_scan c = reading_begin_scan(r);
-	struct text line;
+	struct text_slice line;
 	enum record_kind kind;
 
 	while (scan_next_line(&c, &line))

@@ -4,14 +4,14 @@
 
 struct text_scan reading_begin_scan(struct input_reading *r)
 {
-	struct text t = input_peek(&r->in);
+	struct text_slice t = input_peek(&r->in);
 
 	return (struct text_scan){ t.s, t.s + t.len, r->line };
 }
 
-struct text scan_get_rest(const struct text_scan *c)
+struct text_slice scan_get_rest(const struct text_scan *c)
 {
-	return (struct text){ c->p, c->end - c->p };
+	return (struct text_slice){ c->p, c->end - c->p };
 }
 
 const char *scan_find_line_end(const struct text_scan *c)
@@ -19,13 +19,13 @@ const char *scan_find_line_end(const struct text_scan *c)
 	return memchr(c->p, '\n', c->end - c->p);
 }
 
-bool scan_next_line(struct text_scan *c, struct text *line)
+bool scan_next_line(struct text_scan *c, struct text_slice *line)
 {
 	const char *nl = scan_find_line_end(c);
 
 	if (!nl)
 		return false;
-	*line = (struct text){ c->p, nl - c->p };
+	*line = (struct text_slice){ c->p, nl - c->p };
 	if (line->len && nl[-1] == '\r')
 		line->len--;
 	c->p = nl + 1;
@@ -34,7 +34,7 @@ bool scan_next_line(struct text_scan *c, struct text *line)
 }
 
 /* Returns the length of the blank line, with its newline, that @t begins with, or 0. */
-static size_t blank_line_len(struct text t)
+static size_t blank_line_len(struct text_slice t)
 {
 	if (TEXT_STARTS(t, "\n"))
 		return 1;
@@ -50,7 +50,7 @@ bool scan_blank_line(struct text_scan *c)
 	return len;
 }
 
-bool scan_frame_lines(struct text_scan *c, struct text *stack)
+bool scan_frame_lines(struct text_scan *c, struct text_slice *stack)
 {
 	stack->s = c->p;
 	while (c->p < c->end && *c->p == ' ') {
@@ -80,7 +80,7 @@ static void skip_damaged_record(struct input_reading *r, bool at_line_start)
 	bool first = true;
 
 	for (;;) {
-		struct text t = input_peek(&r->in);
+		struct text_slice t = input_peek(&r->in);
 		const char *nl;
 
 		if (!t.len)
@@ -121,7 +121,7 @@ void reading_report_truncated(struct input_reading *r, const struct text_scan *c
 void reading_read_line(struct input_reading *r, line_parser parse)
 {
 	struct text_scan c = reading_begin_scan(r), start = c;
-	struct text line;
+	struct text_slice line;
 	const char *error;
 
 	if (!scan_next_line(&c, &line)) {

@@ -45,7 +45,7 @@ struct input_reading {
 /* One input format, such as page_owner or allocinfo, and the functions that read it. */
 struct input_format {
 	/* Is @line one that no other input format has? */
-	bool (*recognise)(struct text line);
+	bool (*recognise)(struct text_slice line);
 	/* Does the input only map handles to call chains? NULL: no input of the format does. */
 	bool (*maps_handles)(struct input_reading *r);
 	/* Does the input list all slab objects? NULL: no input of the format does. */
@@ -53,7 +53,7 @@ struct input_format {
 	/* Prepare for the first record; may be NULL. */
 	void (*begin)(struct input_reading *r);
 	/* Does @ahead begin with a record? Reading continues there after damage. */
-	bool (*record_begins)(struct text ahead);
+	bool (*record_begins)(struct text_slice ahead);
 	/* Read one record, which begins with a line that is not blank, and consume it. */
 	void (*read)(struct input_reading *r);
 };
@@ -77,21 +77,21 @@ struct text_scan {
 /* Returns a scan that starts at the next text of the input @r. */
 struct text_scan reading_begin_scan(struct input_reading *r);
 /* Returns the text from the position of a scan to the end of the buffer. */
-struct text scan_get_rest(const struct text_scan *c);
+struct text_slice scan_get_rest(const struct text_scan *c);
 /* Returns the newline at the end of the line that a scan is at, or NULL. */
 const char *scan_find_line_end(const struct text_scan *c);
 /*
  * Move a scan over a line, and store the line in @line without its newline. Returns false if it
  * has none.
  */
-bool scan_next_line(struct text_scan *c, struct text *line);
+bool scan_next_line(struct text_scan *c, struct text_slice *line);
 /* Move a scan over a blank line. Returns false if it is not at one. */
 bool scan_blank_line(struct text_scan *c);
 /*
  * Move a scan over all lines with a leading space, the frames of a call chain. Returns false if
  * the last one has no newline.
  */
-bool scan_frame_lines(struct text_scan *c, struct text *stack);
+bool scan_frame_lines(struct text_scan *c, struct text_slice *stack);
 
 /* Consume the text of the input before the scan @c. */
 void reading_consume(struct input_reading *r, const struct text_scan *c);
@@ -100,7 +100,7 @@ void reading_report_damage(struct input_reading *r, const struct text_scan *c, c
 /* Report that the record at the scan @c is cut off or too long for the buffer, and skip it. */
 void reading_report_truncated(struct input_reading *r, const struct text_scan *c);
 /* Parse one line of an input. Returns NULL, or what is wrong with the line. */
-typedef const char *(*line_parser)(struct input_reading *r, struct text line);
+typedef const char *(*line_parser)(struct input_reading *r, struct text_slice line);
 /* Hand the next line of an input to @parse, and report the damage that it finds. */
 void reading_read_line(struct input_reading *r, line_parser parse);
 /* Hand @rec to the sink. @line: number of its first line, for messages. */

@@ -64,17 +64,17 @@ struct record {
 	u64 handle;		/* depot handle of the call chain */
 	s64 pid;
 	s64 tgid;
-	struct text comm;
-	struct text cache;	/* name of the cache; empty: not a slab object */
-	struct text cgroup;	/* name or path of the memory cgroup; empty: see cgroup_known */
-	struct text gfp;	/* names of the gfp flags with "|" between them */
-	struct text stack;	/* the lines of the call chain, nearest to the allocation first */
+	struct text_slice comm;
+	struct text_slice cache;	/* name of the cache; empty: not a slab object */
+	struct text_slice cgroup;	/* name or path of the cgroup; empty: see cgroup_known */
+	struct text_slice gfp;	/* names of the gfp flags with "|" between them */
+	struct text_slice stack;	/* lines of the call chain, the allocator first */
 
 	/* The text of the record, for outputs that copy it; the stack is between pfn and tail. */
 	u32 order;
-	struct text header;
-	struct text pfn;
-	struct text tail;
+	struct text_slice header;
+	struct text_slice pfn;
+	struct text_slice tail;
 };
 
 /* A record of which no field is known. No text in it is NULL. */

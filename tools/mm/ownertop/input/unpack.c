@@ -60,7 +60,7 @@ struct unpacker {
 
 static const struct unpack_kind * const kinds[] = { &unpack_gzip, &unpack_zstd };
 
-static const struct unpack_kind *find_unpack_kind(struct text head)
+static const struct unpack_kind *find_unpack_kind(struct text_slice head)
 {
 	size_t i;
 
@@ -124,7 +124,7 @@ static int begin_next_stream(struct unpacker *u)
 		return -1;
 	if (!u->left)
 		return 0;
-	if (!u->kind->recognise((struct text){ u->next, u->left }))
+	if (!u->kind->recognise((struct text_slice){ u->next, u->left }))
 		return set_unpack_failure(u, "something else follows; not read");
 	u->between = false;
 	return 1;
@@ -206,7 +206,7 @@ static void *fill_blocks(void *arg)
 	}
 }
 
-struct unpacker *unpack_begin(struct text head, int fd)
+struct unpacker *unpack_begin(struct text_slice head, int fd)
 {
 	const struct unpack_kind *kind = find_unpack_kind(head);
 	struct unpacker *u;

@@ -31,7 +31,7 @@ struct unpack_io {
 /* One compression format, such as gzip, and the functions that unpack it. */
 struct unpack_kind {
 	const char *name;
-	bool (*recognise)(struct text head);
+	bool (*recognise)(struct text_slice head);
 	void *(*begin)(void);
 	/* Unpack some bytes of the input. Sets @reason if it returns UNPACK_FAILED. */
 	enum unpack_result (*step)(void *state, struct unpack_io *io,
@@ -48,7 +48,7 @@ struct unpacker;
  * Start to unpack @fd. @head: all bytes that were read from it already. Returns NULL if
  * they are not compressed.
  */
-struct unpacker *unpack_begin(struct text head, int fd);
+struct unpacker *unpack_begin(struct text_slice head, int fd);
 
 /*
  * Read unpacked bytes into @buf. Returns their number, 0 at the end, or -1: see

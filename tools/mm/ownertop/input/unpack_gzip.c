@@ -9,7 +9,7 @@
 /* Argument of inflateInit2(): the largest window; + 16 selects the gzip format. */
 #define WINDOW_BITS (15 + 16)
 
-static bool gzip_recognise(struct text head)
+static bool gzip_recognise(struct text_slice head)
 {
 	return TEXT_STARTS(head, "\x1f\x8b\x08");
 }

@@ -12,7 +12,7 @@
  */
 #define WINDOW_LOG_MAX 23
 
-static bool zstd_recognise(struct text head)
+static bool zstd_recognise(struct text_slice head)
 {
 	/*
 	 * zstd input begins with a frame, or with a skippable frame, which some tools write

@@ -12,7 +12,7 @@
 
 static u32 intern_number(struct model *m, s64 number)
 {
-	return strings_intern(&m->numbers, (struct text){ (char *)&number, sizeof(number) });
+	return strings_intern(&m->numbers, (struct text_slice){ (char *)&number, sizeof(number) });
 }
 
 static s64 get_interned_number(const struct model *m, u32 id)
@@ -263,7 +263,7 @@ u64 model_compute_age(const struct model *m, u64 ts)
 	return ts < now ? now - ts : 0;
 }
 
-struct text model_get_frame(const struct model *m, const struct chain *chain, u32 i)
+struct text_slice model_get_frame(const struct model *m, const struct chain *chain, u32 i)
 {
 	return m->stacks.frames.v[chain->frames[i]];
 }
@@ -303,9 +303,10 @@ s64 model_get_number(const struct model *m, const struct group *g, enum owner_fi
 	return get_interned_number(m, get_field_key(m, g, field));
 }
 
-struct text model_get_name(const struct model *m, const struct group *g, enum owner_field field)
+struct text_slice model_get_name(const struct model *m, const struct group *g,
+				 enum owner_field field)
 {
-	static const struct text kinds[NR_KINDS] = {
+	static const struct text_slice kinds[NR_KINDS] = {
 		[KIND_PAGE] = { "page", 4 },
 		[KIND_SLAB] = { "slab", 4 },
 		[KIND_PERCPU] = { "percpu", 6 },

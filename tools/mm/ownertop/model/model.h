@@ -112,13 +112,14 @@ u64 model_compute_age(const struct model *m, u64 ts);
 const struct chain *model_get_chain(const struct model *m, const struct group *g);
 
 /* Returns frame number @i of a call chain. */
-struct text model_get_frame(const struct model *m, const struct chain *chain, u32 i);
+struct text_slice model_get_frame(const struct model *m, const struct chain *chain, u32 i);
 /* Does the group have a value of @field? Some inputs do not tell all fields. */
 bool model_field_is_known(const struct model *m, const struct group *g, enum owner_field field);
 /* Returns the value of a numeric field of a group. */
 s64 model_get_number(const struct model *m, const struct group *g, enum owner_field field);
 /* Returns the value of a field of a group that is neither a number nor the call chain. */
-struct text model_get_name(const struct model *m, const struct group *g, enum owner_field field);
+struct text_slice model_get_name(const struct model *m, const struct group *g,
+				 enum owner_field field);
 /* Returns the depot handle of a group's chain, or HANDLE_UNKNOWN. Requires select->by_handle. */
 u64 model_get_handle(const struct model *m, const struct group *g);
 

@@ -65,7 +65,7 @@ static struct field_value get_cgroup_value(const struct record *rec)
 static struct field_value get_nid_value(const struct record *rec)
 {
 	const char *found = NULL;
-	struct text digits;
+	struct text_slice digits;
 	u64 nid = 0;
 
 	if (rec->kind == KIND_PERCPU)
@@ -75,7 +75,7 @@ static struct field_value get_nid_value(const struct record *rec)
 	found = memmem(rec->pfn.s, rec->pfn.len, "node=", 5);
 	if (!found)
 		return make_number_value(false, 0);
-	digits = (struct text){ found + 5, rec->pfn.s + rec->pfn.len - found - 5 };
+	digits = (struct text_slice){ found + 5, rec->pfn.s + rec->pfn.len - found - 5 };
 	return make_number_value(!consume_number(&digits, &nid), nid);
 }
 
@@ -135,7 +135,7 @@ struct record_fields {
 };
 
 /* Intern @word to get a copy that ends with NUL, as the language needs it. */
-static const char *intern_terminated_word(struct strings *words, struct text word)
+static const char *intern_terminated_word(struct strings *words, struct text_slice word)
 {
 	u32 id = strings_intern(words, word);	/* this can move words->v */
 
@@ -149,7 +149,7 @@ static bool any_flag_matches(const struct record_fields *f, const struct owner_s
 
 	while (flag < end) {
 		const char *bar = memchr(flag, '|', end - flag);
-		struct text name = { flag, (bar ? bar : end) - flag };
+		struct text_slice name = { flag, (bar ? bar : end) - flag };
 
 		if (owner_lang_word_matches(s, c, intern_terminated_word(f->words, name)))
 			return true;

@@ -13,7 +13,7 @@ struct field_value {
 		FIELD_KNOWN,
 	} state;
 	u64 number;
-	struct text word;
+	struct text_slice word;
 };
 
 /*

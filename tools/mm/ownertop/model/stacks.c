@@ -9,7 +9,7 @@
 #include "model/stacks.h"
 
 /* Name of the module of built-in functions: the file that has their symbols. */
-static const struct text builtin_module = { "vmlinux", 7 };
+static const struct text_slice builtin_module = { "vmlinux", 7 };
 
 struct frame_info {
 	u32 module;		/* index of the module; 0: none */
@@ -39,16 +39,16 @@ void stacks_init(struct stacks *st, const struct chain_options *options,
 	*st = (struct stacks){ .options = options, .sentence = sentence };
 	st->parsed = xcalloc(PARSED_SLOTS, sizeof(*st->parsed));
 	strings_intern(&st->modules, builtin_module);
-	strings_intern(&st->funcs, (struct text){ "", 0 });
+	strings_intern(&st->funcs, (struct text_slice){ "", 0 });
 }
 
 /*
  * Is @func a function that allocates pages for slab objects or per-CPU areas? The compiler may
  * inline some.
  */
-static bool is_backing_function(struct text func)
+static bool is_backing_function(struct text_slice func)
 {
-	static const struct text names[] = {
+	static const struct text_slice names[] = {
 		{ "new_slab", 8 },
 		{ "allocate_slab", 13 },
 		{ "alloc_slab_page", 15 },
@@ -75,12 +75,12 @@ u32 stacks_intern_function(struct strings *names, const struct frame *f)
 	name = xmalloc(f->func.len + f->module.len + sizeof(" []"));
 	len = sprintf(name, "%.*s [%.*s]", (int)f->func.len, f->func.s, (int)f->module.len,
 		      f->module.s);
-	id = strings_intern(names, (struct text){ name, len });
+	id = strings_intern(names, (struct text_slice){ name, len });
 	free(name);
 	return id;
 }
 
-static bool intern_frame(struct stacks *st, struct text line, u32 *id)
+static bool intern_frame(struct stacks *st, struct text_slice line, u32 *id)
 {
 	u32 nr_frames = st->frames.n;
 	struct frame_info info = { 0 };
@@ -146,9 +146,9 @@ static u32 intern_chain(struct stacks *st, u32 *frames, u32 n)
  * Append the frame @line, and the functions inlined into it, to the @n frames in
  * st->scratch. Returns false if it is malformed.
  */
-static bool append_frames(struct stacks *st, struct text line, u32 *n)
+static bool append_frames(struct stacks *st, struct text_slice line, u32 *n)
 {
-	const struct text *frames = &line;
+	const struct text_slice *frames = &line;
 	u32 i, nr = 1;
 
 	if (st->names)
@@ -167,18 +167,18 @@ static bool append_frames(struct stacks *st, struct text line, u32 *n)
  * Fill st->scratch with the frames of the chain @raw. Returns their number, -1 if one is
  * malformed.
  */
-static s64 split_chain(struct stacks *st, struct text raw)
+static s64 split_chain(struct stacks *st, struct text_slice raw)
 {
 	const char *p = raw.s, *end = raw.s + raw.len;
 	u32 n = 0;
 
 	while (p < end) {
 		const char *nl = memchr(p, '\n', end - p);
-		struct text line;
+		struct text_slice line;
 
 		if (!nl)
 			nl = end;
-		line = (struct text){ p + 1, nl - p - 1 };
+		line = (struct text_slice){ p + 1, nl - p - 1 };
 		if (line.len && line.s[line.len - 1] == '\r')
 			line.len--;
 		if (!append_frames(st, line, &n))
@@ -270,7 +270,7 @@ static u32 select_shown_frames(struct stacks *st, u32 from, u32 n)
 	return shown;
 }
 
-static bool parse_chain(struct stacks *st, struct text raw, struct parsed_chain *parsed)
+static bool parse_chain(struct stacks *st, struct text_slice raw, struct parsed_chain *parsed)
 {
 	s64 n = split_chain(st, raw);
 	u32 first;
@@ -287,7 +287,7 @@ static bool parse_chain(struct stacks *st, struct text raw, struct parsed_chain 
 	return true;
 }
 
-bool stacks_parse_chain(struct stacks *st, struct text raw, struct parsed_chain *parsed)
+bool stacks_parse_chain(struct stacks *st, struct text_slice raw, struct parsed_chain *parsed)
 {
 	XXH128_hash_t hash = XXH3_128bits(raw.s, raw.len);
 	struct parsed_chain_slot *slot = &st->parsed[hash.low64 % PARSED_SLOTS];

@@ -62,7 +62,7 @@ void stacks_init(struct stacks *st, const struct chain_options *options,
  * Parse a call chain and intern the frames that are shown. @raw: its lines, each with a leading
  * space. Returns false if a frame is malformed.
  */
-bool stacks_parse_chain(struct stacks *st, struct text raw, struct parsed_chain *parsed);
+bool stacks_parse_chain(struct stacks *st, struct text_slice raw, struct parsed_chain *parsed);
 /* Returns the module of a frame: index into stacks.modules, 0: none. */
 u32 stacks_get_frame_module(const struct stacks *st, u32 frame);
 /* Intern the name of a frame's function, as "func" or "func [module]". */

@@ -71,7 +71,7 @@ static void name_tree_functions(struct tree *t)
 
 static void init_empty_tree(struct tree *t, const struct model *m, bool callees)
 {
-	static const struct text total = { "total", 5 };
+	static const struct text_slice total = { "total", 5 };
 
 	*t = (struct tree){ .m = m, .callees = callees };
 	add_node(t, TREE_NONE, strings_intern(&t->names, total));
@@ -80,7 +80,7 @@ static void init_empty_tree(struct tree *t, const struct model *m, bool callees)
 
 static void add_chain_to_path(struct tree *t, const struct chain *chain)
 {
-	static const struct text none = { "(no call chain)", 15 };
+	static const struct text_slice none = { "(no call chain)", 15 };
 	u32 i = chain->n;
 
 	while (i--)
@@ -93,7 +93,7 @@ static void make_group_path(struct tree *t, const struct group *g)
 {
 	const struct group_list *by = &t->m->select->group;
 	char number[32];
-	struct text name;
+	struct text_slice name;
 	unsigned int i;
 
 	t->path_len = 0;
@@ -208,7 +208,7 @@ void tree_build(struct tree *t, const struct answer *a)
 	sort_children(t, a->view.measure);
 }
 
-struct text tree_get_name(const struct tree *t, u32 node)
+struct text_slice tree_get_name(const struct tree *t, u32 node)
 {
 	return t->names.v[t->nodes[node].name];
 }

@@ -47,7 +47,7 @@ void tree_build(struct tree *t, const struct answer *a);
 u32 *tree_sort_nodes_by_size(const struct tree *t, enum measure measure);
 void tree_free(struct tree *t);
 
-struct text tree_get_name(const struct tree *t, u32 node);
+struct text_slice tree_get_name(const struct tree *t, u32 node);
 /* Returns the node after @node in pre-order, or TREE_NONE. */
 u32 tree_next_node(const struct tree *t, u32 node);
 

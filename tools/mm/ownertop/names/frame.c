@@ -8,7 +8,7 @@
 /* Least width of a frame, in columns, however narrow the terminal is. */
 #define WIDTH_MIN 20
 
-static bool is_printable(struct text t)
+static bool is_printable(struct text_slice t)
 {
 	size_t i;
 
@@ -19,13 +19,13 @@ static bool is_printable(struct text t)
 }
 
 /* Parse the module of a frame: "[name]" or, with a build id, "[name 0123abcd]". */
-static bool parse_module(struct text t, struct text *module)
+static bool parse_module(struct text_slice t, struct text_slice *module)
 {
 	const char *space;
 
 	if (t.len < 3 || t.s[0] != '[' || t.s[t.len - 1] != ']')
 		return false;
-	*module = (struct text){ t.s + 1, t.len - 2 };
+	*module = (struct text_slice){ t.s + 1, t.len - 2 };
 	space = memchr(module->s, ' ', module->len);
 	if (space)
 		module->len = space - module->s;
@@ -43,12 +43,12 @@ static const char *skip_source_line(const char *p, const char *end)
 
 	if (p[1] == '[' || !memchr(p, ':', stop - p))
 		return p;
-	if (TEXT_STARTS(((struct text){ stop, end - stop }), " (inlined)"))
+	if (TEXT_STARTS(((struct text_slice){ stop, end - stop }), " (inlined)"))
 		stop += strlen(" (inlined)");
 	return stop;
 }
 
-bool frame_parse(struct text line, struct frame *frame)
+bool frame_parse(struct text_slice line, struct frame *frame)
 {
 	const char *space = memchr(line.s, ' ', line.len);
 	const char *word_end = space ? space : line.s + line.len;
@@ -66,11 +66,11 @@ bool frame_parse(struct text line, struct frame *frame)
 		frame->place.len = space - frame->place.s;
 	if (space == line.s + line.len)
 		return true;
-	return parse_module((struct text){ space + 1, line.s + line.len - space - 1 },
+	return parse_module((struct text_slice){ space + 1, line.s + line.len - space - 1 },
 			    &frame->module);
 }
 
-struct text frame_stem(struct text func)
+struct text_slice frame_stem(struct text_slice func)
 {
 	static const char suffix[] = "_noprof";
 	const size_t len = sizeof(suffix) - 1;
@@ -83,7 +83,7 @@ struct text frame_stem(struct text func)
 	return func;
 }
 
-void frame_print_fitted(struct text line, size_t width, size_t used, FILE *out)
+void frame_print_fitted(struct text_slice line, size_t width, size_t used, FILE *out)
 {
 	size_t room = width > used + WIDTH_MIN ? width - used : WIDTH_MIN;
 	const char *plus, *space;

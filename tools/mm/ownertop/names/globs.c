@@ -62,9 +62,9 @@ static bool glob_matches(const char *glob, const char *name)
  * Match a function with a list of patterns. This runs once for each distinct frame of a dump,
  * so a linear search is fast enough.
  */
-bool globs_match_function(const struct globs *globs, struct text func)
+bool globs_match_function(const struct globs *globs, struct text_slice func)
 {
-	struct text stem = frame_stem(func);
+	struct text_slice stem = frame_stem(func);
 	char *name, *stem_name;
 	bool found = false;
 	u32 i;

@@ -27,7 +27,7 @@ void globs_add_allocator_functions(struct globs *globs);
 bool globs_read_file(struct globs *globs, const char *path);
 void globs_print(const struct globs *globs, FILE *out);
 /* Does a pattern in @globs match the name of @func or its stem (frame_stem())? */
-bool globs_match_function(const struct globs *globs, struct text func);
+bool globs_match_function(const struct globs *globs, struct text_slice func);
 void globs_free(struct globs *globs);
 
 #endif

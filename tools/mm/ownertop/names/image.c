@@ -176,7 +176,7 @@ void image_close(struct image *image)
 	free(image);
 }
 
-static int compare_function_name(struct text func, const char *name)
+static int compare_function_name(struct text_slice func, const char *name)
 {
 	int order = strncmp(func.s, name, func.len);
 
@@ -184,7 +184,7 @@ static int compare_function_name(struct text func, const char *name)
 }
 
 /* Returns the index of the first symbol whose name sorts at or after @func. */
-static u32 find_first_symbol(const struct image *image, struct text func)
+static u32 find_first_symbol(const struct image *image, struct text_slice func)
 {
 	u32 from = 0, to = image->nr_symbols;
 
@@ -208,7 +208,7 @@ static bool symbol_fits(const struct symbol *s, u64 offset, u64 size)
 	return offset <= s->size && size >= s->size && size <= s->span;
 }
 
-bool image_find_address(const struct image *image, struct text func, u64 offset, u64 size,
+bool image_find_address(const struct image *image, struct text_slice func, u64 offset, u64 size,
 			u64 *address)
 {
 	const struct symbol *best = NULL;

@@ -20,7 +20,7 @@ void image_close(struct image *image);
  * Find the address of @func+@offset/@size in an ELF file. Returns false if no function or
  * several functions fit.
  */
-bool image_find_address(const struct image *image, struct text func, u64 offset, u64 size,
+bool image_find_address(const struct image *image, struct text_slice func, u64 offset, u64 size,
 			u64 *address);
 
 /* A function at an address, and its source line. */

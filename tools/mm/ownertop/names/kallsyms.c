@@ -45,7 +45,7 @@ struct kallsyms {
 	bool any_address;	/* some symbol has an address that is not 0: root read the file */
 };
 
-static u32 store_name(struct kallsyms *k, struct text name)
+static u32 store_name(struct kallsyms *k, struct text_slice name)
 {
 	u32 at = k->names_len;
 
@@ -63,7 +63,7 @@ static u32 store_name(struct kallsyms *k, struct text name)
  * Parse the hexadecimal address at the beginning of @t, and remove it from @t. Returns false if
  * it is no address.
  */
-static bool consume_address(struct text *t, u64 *address)
+static bool consume_address(struct text_slice *t, u64 *address)
 {
 	static const char digits[] = "0123456789abcdef";
 	u32 n;
@@ -82,7 +82,7 @@ static bool consume_address(struct text *t, u64 *address)
 }
 
 /* Is the text a word: not empty, with printable characters only, and without blanks? */
-static bool is_word(struct text t)
+static bool is_word(struct text_slice t)
 {
 	size_t i;
 
@@ -93,20 +93,20 @@ static bool is_word(struct text t)
 }
 
 /* Parse the module of a symbol: "\t[name]", or an empty text for the kernel itself. */
-static bool parse_module(struct text t, struct text *module)
+static bool parse_module(struct text_slice t, struct text_slice *module)
 {
-	*module = (struct text){ "", 0 };
+	*module = (struct text_slice){ "", 0 };
 	if (!t.len)
 		return true;
 	if (t.len < 4 || (t.s[0] != '\t' && t.s[0] != ' ') || t.s[1] != '[' ||
 	    t.s[t.len - 1] != ']')
 		return false;
-	*module = (struct text){ t.s + 2, t.len - 3 };
+	*module = (struct text_slice){ t.s + 2, t.len - 3 };
 	return is_word(*module);
 }
 
 /* Mapping symbols such as "$x" are inside of functions and do not end them. */
-static bool is_mapping_symbol_name(struct text name)
+static bool is_mapping_symbol_name(struct text_slice name)
 {
 	return *name.s == '$' || TEXT_STARTS(name, ".L");
 }
@@ -115,9 +115,9 @@ static bool is_mapping_symbol_name(struct text name)
  * Parse a line of kallsyms: "ffffffff81000000 T name" or the same with "[module]". Returns
  * false if the line is malformed.
  */
-static bool parse_symbol(struct kallsyms *k, struct text line)
+static bool parse_symbol(struct kallsyms *k, struct text_slice line)
 {
-	struct text name, module;
+	struct text_slice name, module;
 	struct symbol symbol;
 	const char *end;
 
@@ -126,10 +126,10 @@ static bool parse_symbol(struct kallsyms *k, struct text line)
 	if (!consume_address(&line, &symbol.address) || line.len < 4 || line.s[0] != ' ' ||
 	    line.s[2] != ' ')
 		return false;
-	name = (struct text){ line.s + 3, line.len - 3 };
+	name = (struct text_slice){ line.s + 3, line.len - 3 };
 	for (end = name.s; end < name.s + name.len && *end != '\t' && *end != ' '; )
 		end++;
-	module = (struct text){ end, name.s + name.len - end };
+	module = (struct text_slice){ end, name.s + name.len - end };
 	name.len = end - name.s;
 	if (!is_word(name) || !parse_module(module, &module))
 		return false;
@@ -147,7 +147,7 @@ static bool parse_symbol(struct kallsyms *k, struct text line)
 static const char *parse_lines(struct kallsyms *k, struct input *in, u64 *line)
 {
 	for (*line = 1; ; ++*line) {
-		struct text t = input_peek(in);
+		struct text_slice t = input_peek(in);
 		const char *nl = memchr(t.s, '\n', t.len);
 
 		if (!nl && in->failure)
@@ -157,7 +157,7 @@ static const char *parse_lines(struct kallsyms *k, struct input *in, u64 *line)
 		if (!nl)
 			return in->eof ? "the line is cut off; copy all of /proc/kallsyms" :
 					 "the line is longer than 128 KiB";
-		if (!parse_symbol(k, (struct text){ t.s, nl - t.s }))
+		if (!parse_symbol(k, (struct text_slice){ t.s, nl - t.s }))
 			return "no symbol, as 'ffffffff81000000 T name [module]' would be";
 		if (k->names_len > NAMES_MAX)
 			return "there are more names than any kernel has";
@@ -217,7 +217,7 @@ static bool read_file(struct kallsyms *k, const char *path)
 struct kallsyms *kallsyms_open(const char *path)
 {
 	struct kallsyms *k = xcalloc(1, sizeof(*k));
-	const struct text none = { "", 0 };
+	const struct text_slice none = { "", 0 };
 
 	strings_intern(&k->modules, none);
 	store_name(k, none);
@@ -268,7 +268,7 @@ char *kallsyms_format_frame(const struct kallsyms *k, u64 address)
 {
 	u32 next = count_symbols_up_to(k, address), i = next;
 	const struct symbol *s;
-	struct text module;
+	struct text_slice module;
 	char *frame;
 	u64 size;
 	int len;

@@ -23,12 +23,12 @@
 
 /* The frames that replace a frame without source lines. */
 struct frame_expansion {
-	struct text *frames;
+	struct text_slice *frames;
 	u32 n;
 };
 
 struct module_image {
-	struct text name;
+	struct text_slice name;
 	struct image *image;	/* NULL: modules_dir has no usable file of the module */
 };
 
@@ -69,7 +69,7 @@ struct frame_names *frame_names_open(const char *vmlinux, const char *modules,
  * Is @file the file of @module? It may have dashes where the name of the module has
  * underscores.
  */
-static bool is_module_file(const char *file, struct text module)
+static bool is_module_file(const char *file, struct text_slice module)
 {
 	size_t i;
 
@@ -79,7 +79,7 @@ static bool is_module_file(const char *file, struct text module)
 	return !strcmp(file + i, ".ko") || !strcmp(file + i, ".ko.debug");
 }
 
-static struct image *open_module(const struct frame_names *names, struct text name)
+static struct image *open_module(const struct frame_names *names, struct text_slice name)
 {
 	char * const paths[] = { (char *)names->modules_dir, NULL };
 	struct image *image = NULL;
@@ -97,7 +97,7 @@ static struct image *open_module(const struct frame_names *names, struct text na
 	return image;
 }
 
-static struct image *find_image(struct frame_names *names, struct text module)
+static struct image *find_image(struct frame_names *names, struct text_slice module)
 {
 	u32 i;
 
@@ -122,15 +122,15 @@ static struct image *find_image(struct frame_names *names, struct text module)
 /* State of one call of expand_frame(). */
 struct line_expander {
 	struct frame_names *names;
-	struct text symbol;	/* name, offset and size of the function */
-	struct text module;	/* module in brackets after a space, or empty */
-	struct text frames[FRAMES_MAX];
+	struct text_slice symbol;	/* name, offset and size of the function */
+	struct text_slice module;	/* module in brackets after a space, or empty */
+	struct text_slice frames[FRAMES_MAX];
 	u32 n;
 };
 
-static struct text intern_frame(struct frame_names *names, const char *frame)
+static struct text_slice intern_frame(struct frame_names *names, const char *frame)
 {
-	u32 id = strings_intern(&names->frames, (struct text){ frame, strlen(frame) });
+	u32 id = strings_intern(&names->frames, (struct text_slice){ frame, strlen(frame) });
 
 	return names->frames.v[id];
 }
@@ -158,10 +158,10 @@ static void append_expanded_frame(void *arg, const struct image_line *at)
 /*
  * Parse the offset and the size of a frame, "0x1d/0x30", behind the function's name and a "+".
  */
-static bool parse_offset(struct text line, struct text func, u64 *offset, u64 *size)
+static bool parse_offset(struct text_slice line, struct text_slice func, u64 *offset, u64 *size)
 {
 	char number[40];
-	struct text t = { func.s + func.len + 1, 0 };
+	struct text_slice t = { func.s + func.len + 1, 0 };
 	char *end;
 
 	if (func.len == line.len || func.s[func.len] != '+')
@@ -179,14 +179,14 @@ static bool parse_offset(struct text line, struct text func, u64 *offset, u64 *s
 	return !*end;
 }
 
-static void count_missing_frame(struct missing_frames *missed, struct text line)
+static void count_missing_frame(struct missing_frames *missed, struct text_slice line)
 {
 	if (!missed->n++)
 		missed->example = line.s;
 }
 
 /* Replace a frame that is only an address by the frame that kallsyms has for it. */
-static struct text replace_address(struct frame_names *names, struct text line)
+static struct text_slice replace_address(struct frame_names *names, struct text_slice line)
 {
 	char *frame, *end;
 	u64 address;
@@ -210,7 +210,7 @@ static struct text replace_address(struct frame_names *names, struct text line)
  * Look up the frame @line in DWARF. The frames that are found may point into @line, which must
  * stay valid.
  */
-static void expand_frame(struct line_expander *e, struct text line)
+static void expand_frame(struct line_expander *e, struct text_slice line)
 {
 	const char *space = memchr(line.s, ' ', line.len);
 	const char *end = line.s + line.len;
@@ -226,13 +226,14 @@ static void expand_frame(struct line_expander *e, struct text line)
 			count_missing_frame(&e->names->not_found, line);
 		return;
 	}
-	e->symbol = (struct text){ line.s, (space ? space : end) - line.s };
-	e->module = (struct text){ space ? space : end, space ? end - space : 0 };
+	e->symbol = (struct text_slice){ line.s, (space ? space : end) - line.s };
+	e->module = (struct text_slice){ space ? space : end, space ? end - space : 0 };
 	/* The frame is a return address: look up the call instruction before it. */
 	image_visit_lines(image, offset ? address - 1 : address, append_expanded_frame, e);
 }
 
-const struct text *frame_names_expand(struct frame_names *names, struct text line, u32 *n)
+const struct text_slice *frame_names_expand(struct frame_names *names, struct text_slice line,
+					    u32 *n)
 {
 	u32 old_n = names->lines.n;
 	u32 id = strings_intern(&names->lines, line);

@@ -26,7 +26,8 @@ void frame_names_close(struct frame_names *names);
  * Returns the @n frames that replace the frame @line, as the kernel printed it: frames of
  * inlined functions first. A frame that the files do not have is returned unchanged.
  */
-const struct text *frame_names_expand(struct frame_names *names, struct text line, u32 *n);
+const struct text_slice *frame_names_expand(struct frame_names *names, struct text_slice line,
+					    u32 *n);
 
 /* Distinct frames that a lookup of names did not find: their number and one of them. */
 struct missing_frames {

@@ -76,7 +76,7 @@ struct cell {
 		u64 number;
 		s64 integer;
 		double real;
-		struct text name;
+		struct text_slice name;
 		struct change change;
 		const struct chain *chain;
 		struct {

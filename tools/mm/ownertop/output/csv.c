@@ -2,7 +2,7 @@
 /* Write rows as CSV, in the form of RFC 4180. */
 #include "output/csv.h"
 
-static void print_quoted(struct text t, FILE *out)
+static void print_quoted(struct text_slice t, FILE *out)
 {
 	size_t i;
 

@@ -60,7 +60,7 @@ static void print_note(void *arg, const char *line)
 	struct json_note_list *list = arg;
 
 	fputs(list->nr_lines++ ? "," : "", list->out);
-	json_print_text((struct text){ line, strlen(line) }, list->out);
+	json_print_text((struct text_slice){ line, strlen(line) }, list->out);
 }
 
 static void print_notes(const struct answer *a, FILE *out)
@@ -90,7 +90,7 @@ static void print_inputs(const struct output_options *o, FILE *out)
 		fprintf(stream, ", compared with %s", o->old);
 	fclose(stream);
 	fputs("\"source\":", out);
-	json_print_text((struct text){ text, len }, out);
+	json_print_text((struct text_slice){ text, len }, out);
 	free(text);
 }
 

@@ -10,7 +10,7 @@
 #include "output/writer.h"
 
 /* Print a name in which the characters that separate names and lines are replaced. */
-static void print_name(struct text name, FILE *out)
+static void print_name(struct text_slice name, FILE *out)
 {
 	size_t i;
 
@@ -41,7 +41,7 @@ static void print_path(const struct tree *t, u32 node, u32 *path, FILE *out)
 static void print_incomplete(const struct answer *a, bool diff, FILE *out)
 {
 	fputs("[incomplete: ", out);
-	print_name((struct text){ a->health.first, strlen(a->health.first) }, out);
+	print_name((struct text_slice){ a->health.first, strlen(a->health.first) }, out);
 	fputs(diff ? "] 0 0\n" : "] 0\n", out);
 }
 

@@ -52,7 +52,7 @@ static void add_json_item(struct json_object *array, struct json_object *value)
  * which is not valid JSON; this writes it as the character of the same number. It also
  * escapes "<", so that a name in a page of HTML cannot end the script it is part of.
  */
-static int append_escaped(struct printbuf *pb, struct text t)
+static int append_escaped(struct printbuf *pb, struct text_slice t)
 {
 	printbuf_strappend(pb, "\"");
 	while (t.len) {
@@ -75,11 +75,11 @@ static int serialize_text(struct json_object *value, struct printbuf *pb, int le
 {
 	(void)level;
 	(void)flags;
-	return append_escaped(pb, (struct text){ json_object_get_string(value),
+	return append_escaped(pb, (struct text_slice){ json_object_get_string(value),
 						 json_object_get_string_len(value) });
 }
 
-struct json_object *json_new_text(struct text t)
+struct json_object *json_new_text(struct text_slice t)
 {
 	struct json_object *value = require_memory(json_object_new_string_len(t.s, t.len));
 
@@ -119,7 +119,7 @@ static void print_value(struct json_object *value, FILE *out)
 	json_object_put(value);
 }
 
-void json_print_text(struct text t, FILE *out)
+void json_print_text(struct text_slice t, FILE *out)
 {
 	struct printbuf *pb = printbuf_new();
 

@@ -15,7 +15,7 @@
 struct json_object *json_new_object(void);
 void json_add_member(struct json_object *object, const char *name, struct json_object *value);
 struct json_object *json_new_count(u64 number);
-struct json_object *json_new_text(struct text t);
+struct json_object *json_new_text(struct text_slice t);
 /* Create a JSON number that is printed with the printf() format @format. */
 struct json_object *json_new_real(double v, const char *format);
 struct json_object *json_new_sum(const struct sum *sum);
@@ -37,6 +37,6 @@ void json_end_list(FILE *out);
 void json_end_document(bool any, FILE *out);
 
 /* Print one JSON string. */
-void json_print_text(struct text t, FILE *out);
+void json_print_text(struct text_slice t, FILE *out);
 
 #endif

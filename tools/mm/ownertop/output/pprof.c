@@ -73,7 +73,7 @@ struct pprof_profile {
 
 static u32 intern_string(struct pprof_profile *p, const char *s)
 {
-	return strings_intern(&p->strings, (struct text){ s, strlen(s) });
+	return strings_intern(&p->strings, (struct text_slice){ s, strlen(s) });
 }
 
 static u32 intern_field_name(struct pprof_profile *p, enum owner_field field)
@@ -148,7 +148,7 @@ static void emit_sample_types(struct pprof_profile *p, enum measure measure)
 static void add_label(struct pprof_profile *p, const struct group *g, enum owner_field field)
 {
 	char number[24], *shown;
-	struct text name;
+	struct text_slice name;
 
 	proto_clear(&p->part);
 	proto_append_int(&p->part, LABEL_KEY, intern_field_name(p, field));
@@ -213,9 +213,9 @@ static void emit_mapping(struct pprof_profile *p, u32 module)
  */
 static void emit_frame(struct pprof_profile *p, u32 id)
 {
-	struct text line = p->m->stacks.frames.v[id];
+	struct text_slice line = p->m->stacks.frames.v[id];
 	u32 module = stacks_get_frame_module(&p->m->stacks, id);
-	struct text place;
+	struct text_slice place;
 	const char *colon;
 	struct frame f;
 
@@ -224,7 +224,7 @@ static void emit_frame(struct pprof_profile *p, u32 id)
 	proto_append_int(&p->message, FUNCTION_ID, id + 1);
 	proto_append_int(&p->message, FUNCTION_NAME, strings_intern(&p->strings, f.func));
 	proto_append_int(&p->message, FUNCTION_SYSTEM_NAME, strings_intern(&p->strings, line));
-	place = colon ? (struct text){ f.place.s, colon - f.place.s } :
+	place = colon ? (struct text_slice){ f.place.s, colon - f.place.s } :
 			p->m->stacks.modules.v[module];
 	proto_append_int(&p->message, FUNCTION_FILENAME, strings_intern(&p->strings, place));
 	emit_message(p, PROFILE_FUNCTION);
@@ -263,7 +263,7 @@ static void emit_strings(struct pprof_profile *p)
 	u32 i;
 
 	for (i = 0; i < p->strings.n; i++) {
-		struct text s = p->strings.v[i];
+		struct text_slice s = p->strings.v[i];
 
 		proto_append_bytes(&p->wire, PROFILE_STRING, s.s, s.len);
 		write_pending_bytes_if_many(p);

@@ -47,7 +47,7 @@ static void print_chain(const struct model *m, const struct group *g, size_t wid
 	}
 }
 
-static void print_name(struct text name, FILE *out)
+static void print_name(struct text_slice name, FILE *out)
 {
 	char *shown = human_escape_name(name);
 

@@ -151,7 +151,7 @@ static void print_node(struct tree_printer *l, u32 id)
 	print_figures(l, node, differs);
 	fprintf(l->out, "%*s", (int)indent, branch ? "- " : "");
 	name = human_escape_name(tree_get_name(t, id));
-	frame_print_fitted((struct text){ name, strlen(name) }, l->term.width,
+	frame_print_fitted((struct text_slice){ name, strlen(name) }, l->term.width,
 			   before + indent, l->out);
 	free(name);
 }

@@ -196,7 +196,8 @@ static void print_json_dumps(const struct answer *a, FILE *out)
 		struct json_object *dump = json_new_object();
 
 		json_add_member(dump, "after_ns", json_new_count(a->dump_ns[i]));
-		json_add_member(dump, "path", json_new_text((struct text){ path, strlen(path) }));
+		json_add_member(dump, "path",
+				json_new_text((struct text_slice){ path, strlen(path) }));
 		json_print_item(dump, !i, out);
 	}
 	json_end_list(out);

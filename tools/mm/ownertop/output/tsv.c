@@ -15,7 +15,7 @@ void tsv_print_sentence(const struct owner_sentence *s, FILE *out)
  * Print a name in TSV. Separators are escaped in octal; commas as well, because the language
  * splits lists of names at commas.
  */
-static void print_name(struct text name, FILE *out)
+static void print_name(struct text_slice name, FILE *out)
 {
 	size_t i;
 
@@ -33,7 +33,7 @@ static void print_name(struct text name, FILE *out)
  * Print the raw text of a chain in one line. In the text, a frame is a line with a leading
  * space.
  */
-static void print_stack(struct text stack, FILE *out)
+static void print_stack(struct text_slice stack, FILE *out)
 {
 	const char *p = stack.s, *end = stack.s + stack.len;
 

@@ -19,7 +19,7 @@ enum {
 
 #define NUMBER_LEN 24	/* characters of an s64 in decimal */
 
-void buffer_append(struct text_buffer *buf, struct text t)
+void buffer_append(struct text_buffer *buf, struct text_slice t)
 {
 	while (buf->cap - buf->len < t.len)
 		buf->s = grow_array(buf->s, buf->cap, &buf->cap, 1);
@@ -28,7 +28,7 @@ void buffer_append(struct text_buffer *buf, struct text t)
 	buf->len += t.len;
 }
 
-static struct text format_number(char room[NUMBER_LEN], s64 number)
+static struct text_slice format_number(char room[NUMBER_LEN], s64 number)
 {
 	char *end = room + NUMBER_LEN, *p = end;
 	u64 v = number < 0 ? -number : number;
@@ -37,14 +37,14 @@ static struct text format_number(char room[NUMBER_LEN], s64 number)
 		*--p = '0' + v % 10;
 	if (number < 0)
 		*--p = '-';
-	return (struct text){ p, end - p };
+	return (struct text_slice){ p, end - p };
 }
 
 /* Remove "@before@number" from the end of @t. Returns false if @t does not end with it. */
-static bool remove_number_from_end(struct text *t, s64 number, const char *before)
+static bool remove_number_from_end(struct text_slice *t, s64 number, const char *before)
 {
 	char room[NUMBER_LEN];
-	struct text digits = format_number(room, number);
+	struct text_slice digits = format_number(room, number);
 	size_t len = strlen(before);
 
 	if (t->len < digits.len + len ||
@@ -57,32 +57,33 @@ static bool remove_number_from_end(struct text *t, s64 number, const char *befor
 
 static void append_mark(struct text_buffer *buf, const char *before, char mark)
 {
-	buffer_append(buf, (struct text){ before, strlen(before) });
-	buffer_append(buf, (struct text){ &mark, 1 });
+	buffer_append(buf, (struct text_slice){ before, strlen(before) });
+	buffer_append(buf, (struct text_slice){ &mark, 1 });
 }
 
 /*
  * Append the part of a header that begins with the name of the task. The name may contain
  * newlines.
  */
-static void append_from_task_name(struct blocks *b, const struct record *rec, struct text text)
+static void append_from_task_name(struct blocks *b, const struct record *rec,
+				  struct text_slice text)
 {
 	size_t to_time = rec->comm.len + strlen(" (), ts ");
 	char room[NUMBER_LEN];
-	struct text digits = format_number(room, rec->ts);
+	struct text_slice digits = format_number(room, rec->ts);
 
 	if (!blocks_have_times(b) || text.len < to_time + digits.len ||
 	    memcmp(text.s + to_time, digits.s, digits.len)) {
 		buffer_append(&b->packed, text);
 		return;
 	}
-	buffer_append(&b->packed, (struct text){ text.s, to_time });
+	buffer_append(&b->packed, (struct text_slice){ text.s, to_time });
 	append_mark(&b->packed, "", MARK_TIME);
 	to_time += digits.len;
-	buffer_append(&b->packed, (struct text){ text.s + to_time, text.len - to_time });
+	buffer_append(&b->packed, (struct text_slice){ text.s + to_time, text.len - to_time });
 }
 
-static bool contains_mark_bytes(struct text t)
+static bool contains_mark_bytes(struct text_slice t)
 {
 	int mark;
 
@@ -95,7 +96,7 @@ static bool contains_mark_bytes(struct text t)
 u32 block_intern_header(struct blocks *b, const struct record *rec, size_t header_len)
 {
 	size_t to_name = rec->comm.s - rec->header.s - strlen(" (");
-	struct text header = { b->text.s, header_len }, front = { b->text.s, to_name };
+	struct text_slice header = { b->text.s, header_len }, front = { b->text.s, to_name };
 	u32 nr_headers = b->headers.n, id;
 
 	b->packed.len = 0;
@@ -104,7 +105,7 @@ u32 block_intern_header(struct blocks *b, const struct record *rec, size_t heade
 		buffer_append(&b->packed, front);
 		append_mark(&b->packed, ", pid ", MARK_PID);
 		append_mark(&b->packed, ", tgid ", MARK_TGID);
-		append_from_task_name(b, rec, (struct text){
+		append_from_task_name(b, rec, (struct text_slice){
 			header.s + to_name,
 			header_len - to_name,
 		});
@@ -112,7 +113,7 @@ u32 block_intern_header(struct blocks *b, const struct record *rec, size_t heade
 		append_mark(&b->packed, "", MARK_NONE);
 		buffer_append(&b->packed, header);
 	}
-	id = strings_intern(&b->headers, (struct text){ b->packed.s, b->packed.len });
+	id = strings_intern(&b->headers, (struct text_slice){ b->packed.s, b->packed.len });
 	if (id == nr_headers) {
 		b->header_comm = grow_array(b->header_comm, id, &b->header_comm_cap,
 					    sizeof(*b->header_comm));
@@ -140,27 +141,27 @@ static bool is_number_mark(char c)
 	return c >= MARK_PID && c <= MARK_TIME;
 }
 
-struct text block_format_header(const struct blocks *b, const struct block *block,
-				struct text_buffer *buf)
+struct text_slice block_format_header(const struct blocks *b, const struct block *block,
+				      struct text_buffer *buf)
 {
-	struct text packed = b->headers.v[block->header];
+	struct text_slice packed = b->headers.v[block->header];
 	size_t from = 0, i;
 
 	buf->len = 0;
 	if (*packed.s == MARK_NONE)
-		return (struct text){ packed.s + 1, packed.len - 1 };
+		return (struct text_slice){ packed.s + 1, packed.len - 1 };
 	for (i = 0; i < packed.len; i++) {
 		if (!is_number_mark(packed.s[i]))
 			continue;
-		buffer_append(buf, (struct text){ packed.s + from, i - from });
+		buffer_append(buf, (struct text_slice){ packed.s + from, i - from });
 		from = i + 1;
 		append_number(buf, get_marked_number(block, packed.s[i]));
 	}
-	buffer_append(buf, (struct text){ packed.s + from, packed.len - from });
-	return (struct text){ buf->s, buf->len };
+	buffer_append(buf, (struct text_slice){ packed.s + from, packed.len - from });
+	return (struct text_slice){ buf->s, buf->len };
 }
 
-struct text block_get_stack(const struct blocks *b, const struct block *block)
+struct text_slice block_get_stack(const struct blocks *b, const struct block *block)
 {
 	return b->stacks.v[block->stack];
 }
@@ -178,7 +179,7 @@ static u32 count_digits(u64 v)
 static int compare_numbers_as_text(s64 l, s64 r, unsigned char after)
 {
 	char left[NUMBER_LEN], right[NUMBER_LEN];
-	struct text lt, rt;
+	struct text_slice lt, rt;
 	size_t common;
 	int order;
 
@@ -202,7 +203,7 @@ static int compare_numbers_as_text(s64 l, s64 r, unsigned char after)
 static bool compare_packed_headers(const struct blocks *b, const struct block *l,
 				   const struct block *r, int *order)
 {
-	struct text left = b->headers.v[l->header], right = b->headers.v[r->header];
+	struct text_slice left = b->headers.v[l->header], right = b->headers.v[r->header];
 	size_t i, r_first;
 
 	if (*left.s == MARK_NONE || *right.s == MARK_NONE)

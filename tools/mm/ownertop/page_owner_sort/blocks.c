@@ -10,13 +10,13 @@
 /*
  * Does @t contain @word? This is faster than memmem() if the first character of @word is rare.
  */
-static bool text_contains(struct text t, const char *word)
+static bool text_contains(struct text_slice t, const char *word)
 {
 	const char *end = t.s + t.len, *p = t.s;
 	size_t len = strlen(word);
 
 	for (; (p = memchr(p, *word, end - p)); p++)
-		if (text_starts_with((struct text){ p, end - p }, word, len))
+		if (text_starts_with((struct text_slice){ p, end - p }, word, len))
 			return true;
 	return false;
 }
@@ -25,14 +25,14 @@ static bool text_contains(struct text t, const char *word)
  * Is this the call chain of pages in a vmalloc area, and not of data of the vmalloc allocator
  * itself?
  */
-static bool is_vmalloc(struct text stack)
+static bool is_vmalloc(struct text_slice stack)
 {
-	struct text before = { stack.s, 0 };
+	struct text_slice before = { stack.s, 0 };
 
 	while (stack.len) {
 		const char *nl = memchr(stack.s, '\n', stack.len);
 		size_t len = nl ? (size_t)(nl - stack.s) + 1 : stack.len;
-		struct text line = { stack.s, len };
+		struct text_slice line = { stack.s, len };
 
 		if (text_contains(line, "__vmalloc_node_range"))
 			return text_contains(before, "alloc_pages");
@@ -68,7 +68,7 @@ static bool is_number_listed(const struct number_list *list, s64 v)
 	return false;
 }
 
-static bool is_name_listed(const struct globs *names, struct text name)
+static bool is_name_listed(const struct globs *names, struct text_slice name)
 {
 	u32 i;
 
@@ -85,11 +85,11 @@ static bool passes_filters(const struct blocks *b, const struct record *rec)
 	       (!b->filter_comm || is_name_listed(&b->comms, rec->comm));
 }
 
-static const char *find_malformed_frame(struct text stack)
+static const char *find_malformed_frame(struct text_slice stack)
 {
 	while (stack.len) {
 		const char *nl = memchr(stack.s, '\n', stack.len);
-		struct text line = { stack.s + 1, nl - stack.s - 1 };
+		struct text_slice line = { stack.s + 1, nl - stack.s - 1 };
 		struct frame f;
 
 		if (line.len && line.s[line.len - 1] == '\r')
@@ -126,12 +126,12 @@ static int load_pid(const struct packed_table *v, u32 id, u32 column)
 	return packed_get(v, id, column) - 1;
 }
 
-static struct text load_stack(const struct blocks *b, u32 id)
+static struct text_slice load_stack(const struct blocks *b, u32 id)
 {
 	return b->stacks.v[packed_get(&b->v, id, COLUMN_STACK)];
 }
 
-static struct text load_comm(const struct blocks *b, u32 id)
+static struct text_slice load_comm(const struct blocks *b, u32 id)
 {
 	return b->names.v[b->header_comm[packed_get(&b->v, id, COLUMN_HEADER)]];
 }
@@ -199,7 +199,7 @@ struct stack_info {
 /* Intern the stack of a record: b->text from its second line on. */
 static u32 intern_stack(struct blocks *b, const struct record *rec, size_t header_len)
 {
-	struct text text = { b->text.s + header_len, b->text.len - header_len };
+	struct text_slice text = { b->text.s + header_len, b->text.len - header_len };
 	u32 nr_stacks = b->stacks.n, id = strings_intern(&b->stacks, text);
 
 	if (id == nr_stacks) {
@@ -220,7 +220,7 @@ bool blocks_have_times(const struct blocks *b)
 
 static void append_range(struct text_buffer *buf, const char *from, const char *to)
 {
-	buffer_append(buf, (struct text){ from, to - from });
+	buffer_append(buf, (struct text_slice){ from, to - from });
 }
 
 /*

@@ -94,15 +94,15 @@ bool blocks_have_times(const struct blocks *b);
 struct block load_block(const struct blocks *b, u32 id);
 
 /* The next functions are in block_text.c. */
-void buffer_append(struct text_buffer *buf, struct text t);
+void buffer_append(struct text_buffer *buf, struct text_slice t);
 /*
  * Intern the header of a record, the first @header_len bytes of b->text, with marks in place of
  * its numbers.
  */
 u32 block_intern_header(struct blocks *b, const struct record *rec, size_t header_len);
-struct text block_format_header(const struct blocks *b, const struct block *block,
-				struct text_buffer *buf);
-struct text block_get_stack(const struct blocks *b, const struct block *block);
+struct text_slice block_format_header(const struct blocks *b, const struct block *block,
+				      struct text_buffer *buf);
+struct text_slice block_get_stack(const struct blocks *b, const struct block *block);
 int block_compare_texts(struct blocks *b, const struct block *l, const struct block *r);
 
 void blocks_init(struct blocks *b);

@@ -244,7 +244,7 @@ static void parse_options(struct blocks *b, int argc, char *argv[])
 		exit_with_usage_error("'%s' are two files that it takes", "INPUT OUTPUT");
 }
 
-static void print_text(struct text t, FILE *out)
+static void print_text(struct text_slice t, FILE *out)
 {
 	fwrite(t.s, 1, t.len, out);
 }

@@ -116,7 +116,7 @@ static void draw_screen(struct live_state *l)
 	l->a.view.top = count_groups_that_fit(l);
 	write_table_for_terminal(&l->a, &l->output, out, term);
 	if (!fclose(out))
-		screen_draw_text((struct text){ text, len });
+		screen_draw_text((struct text_slice){ text, len });
 	free(text);
 }
 

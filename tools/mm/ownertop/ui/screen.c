@@ -129,7 +129,7 @@ size_t screen_count_rows(void)
 }
 
 /* Draw the lines of @text. One write() for the whole screen avoids flicker. */
-void screen_draw_text(struct text text)
+void screen_draw_text(struct text_slice text)
 {
 	size_t rows = screen_count_rows(), row, len;
 	char *frame;

@@ -20,7 +20,7 @@ void screen_end(void);
 
 size_t screen_count_rows(void);
 /* Draw the lines of @text from the top of the screen. Lines that do not fit are left out. */
-void screen_draw_text(struct text text);
+void screen_draw_text(struct text_slice text);
 /*
  * Wait for a key and return it, or one of the SCREEN_ values. @milliseconds: timeout; -1: none.
  */
