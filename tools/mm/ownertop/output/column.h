@@ -104,7 +104,7 @@ struct column {
 	const char *name[NR_FORMATS];
 	struct cell (*get)(const struct view_row *row, int arg);
 	int arg;
-	unsigned int omit;	/* a COLUMN_* bit, or 0 */
+	unsigned int omit;	/* COLUMN_* bit by which the column is left out, or 0 */
 	const char *object;	/* JSON: name of the inner object that has the column */
 	const char *by_objects;	/* text: name if groups are compared by objects */
 };

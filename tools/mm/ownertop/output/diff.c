@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-/* The view "diff": the groups that differ between two dumps. */
+/* Write the view "diff": the groups that differ between two dumps. */
 #include "model/growth.h"
 #include "base/human.h"
 #include "output/csv.h"
@@ -35,7 +35,7 @@ static struct cell get_amount_cell(const struct view_row *row, int which)
 #define NEW SUM_LAST
 
 static const struct column columns[] = {
-	/* names in text, JSON and CSV */
+	/* column names in text, JSON and CSV */
 	{ { NULL, NULL, "row" }, .get = get_row_name_cell },
 	{ { "#" }, .get = get_label_cell },
 	{ { NULL, "rank", "rank" }, .get = get_rank_cell },

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-/* Prints objects one by one, as a dump or as TSV. */
+/* Print objects one by one, as a dump or as TSV. */
 #include "model/record_fields.h"
 #include "output/objects.h"
 #include "output/tsv.h"
@@ -49,7 +49,7 @@ static struct cell get_stack_cell(const struct view_row *row, int arg)
 }
 
 static const struct column columns[] = {
-	/* names in text, JSON, CSV and TSV */
+	/* column names in text, JSON, CSV and TSV */
 	{ { NULL, NULL, NULL, "row" }, .get = get_row_name_cell },
 	{ { NULL, NULL, NULL, "kind" }, .get = get_kind_cell },
 	{ { NULL, NULL, NULL, "size" }, .get = get_number_cell, .arg = OWNER_FIELD_SIZE },

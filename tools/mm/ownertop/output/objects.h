@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 */
-/* Prints objects one by one while they are read, as a dump or as TSV. */
+/* Print objects one by one while they are read, as a dump or as TSV. */
 #ifndef OWNERTOP_OUTPUT_OBJECTS_H
 #define OWNERTOP_OUTPUT_OBJECTS_H
 

@@ -173,7 +173,7 @@ static const char *format_fraction(char buf[HUMAN_LEN], double v)
 	return buf;
 }
 
-/* Write a cell for text. Returns NULL if the cell is empty. */
+/* Returns a cell as text for people, or NULL if it is empty. */
 static const char *format_cell(char buf[HUMAN_LEN], const struct cell *cell)
 {
 	switch (cell->type) {

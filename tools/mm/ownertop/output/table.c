@@ -55,7 +55,7 @@ static struct cell get_age_cell(const struct view_row *row, int which)
 }
 
 static const struct column columns[] = {
-	/* names in text, JSON, CSV and TSV */
+	/* column names in text, JSON, CSV and TSV */
 	{ { NULL, NULL, "row", "row" }, .get = get_row_name_cell },
 	{ { "#" }, .get = get_label_cell },
 	{ { NULL, "rank", "rank" }, .get = get_rank_cell },

@@ -74,7 +74,7 @@ static struct cell get_dump_sums_cell(const struct view_row *row, int arg)
 }
 
 static const struct column columns[] = {
-	/* names in text, JSON and CSV */
+	/* column names in text, JSON and CSV */
 	{ { NULL, NULL, "row" }, .get = get_row_name_cell },
 	{ { "#" }, .get = get_label_cell },
 	{ { NULL, "rank", "rank" }, .get = get_rank_cell },

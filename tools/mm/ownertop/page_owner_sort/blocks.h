@@ -11,7 +11,7 @@
 
 /* Fields that records are merged by into blocks, and that blocks are sorted by. */
 enum block_field {
-	BLOCK_TEXT,		/* text without the PFN line, and mostly without the time */
+	BLOCK_TEXT,		/* without the PFN line; with the time if sorted by it */
 	BLOCK_STACK,		/* text of the records from the second line on */
 	BLOCK_PID,
 	BLOCK_TGID,

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 */
-/* A replacement for tools/mm/page_owner_sort, for scripts that call it. */
+/* Replace tools/mm/page_owner_sort, for scripts that call it. */
 #ifndef OWNERTOP_PAGE_OWNER_SORT_H
 #define OWNERTOP_PAGE_OWNER_SORT_H
 
