@@ -50,7 +50,7 @@ static int find_chain(struct owner_cursor *cursor, enum owner_counter which, lon
 
 	for (;;) {
 		owner_cursor_put_refs(cursor);
-		/* owner_cursor_yield() looks for a signal every 20 ms only: do not wait for that. */
+		/* owner_cursor_yield() looks for a signal only every 20 ms: look now. */
 		error = signal_pending(current) ? -ERESTARTSYS : owner_cursor_yield(cursor);
 		if (error)
 			return error;

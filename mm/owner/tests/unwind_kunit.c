@@ -480,7 +480,7 @@ static noinline void measure_unwind(struct kunit *test, unsigned int depth)
 	for (i = 0; i < 8; i++) {
 		local_irq_disable();
 		began = get_cycles();
-		nothing = min(ignore_probe_entry, get_cycles() - began);
+		nothing = min(nothing, get_cycles() - began);
 		began = get_cycles();
 		count = owner_unwind(entries, depth, caller);
 		fast = min(fast, get_cycles() - began);
