@@ -38,7 +38,7 @@ static void exit_with_error(const char *message, const char *name)
 	exit(1);
 }
 
-static int find_option(const char *name)
+static int find_option_by_name(const char *name)
 {
 	int i;
 
@@ -71,7 +71,7 @@ static void print_item_heads(char *names)
 	const char *name = strtok(names, " "), *macro = ".It Fl";
 
 	for (; name; name = strtok(NULL, " ")) {
-		int i = find_option(name);
+		int i = find_option_by_name(name);
 
 		if (documented[i])
 			exit_with_error("the manual has this option twice", name);

@@ -111,7 +111,7 @@ static int run_view(const struct options *o)
 		status = close_output(health_is_complete(&a.health) ? STATUS_COMPLETE :
 								   STATUS_INCOMPLETE);
 	}
-	answer_free(&a);
+	answer_free_members(&a);
 	return status;
 }
 

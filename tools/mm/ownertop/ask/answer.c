@@ -12,7 +12,7 @@
  * Returns the time stamp of the newest record, from which ages are counted. It must be known
  * before records are judged.
  */
-static u64 read_newest_time(const struct options *o, char * const *paths, int n)
+static u64 find_newest_record_time(const struct options *o, char * const *paths, int n)
 {
 	static const struct record_selection everything = { .chains.depth = 1 };
 	struct input_health quiet_health = { .quiet = true };
@@ -20,7 +20,7 @@ static u64 read_newest_time(const struct options *o, char * const *paths, int n)
 	u64 newest;
 
 	model_init(&model, &everything);
-	read_inputs(paths, n, o->page_size, &model.sink, &quiet_health);
+	read_records_from_inputs(paths, n, o->page_size, &model.sink, &quiet_health);
 	newest = model.newest;
 	model_free(&model);
 	return newest;
@@ -30,8 +30,8 @@ void answer_read_dump(struct answer *a, const struct options *o, char * const *p
 {
 	a->model.sink.now = o->now;
 	if (options_need_newest_record(o))
-		a->model.sink.now = read_newest_time(o, paths, n);
-	read_inputs(paths, n, o->page_size, &a->model.sink, &a->health);
+		a->model.sink.now = find_newest_record_time(o, paths, n);
+	read_records_from_inputs(paths, n, o->page_size, &a->model.sink, &a->health);
 }
 
 static void read_two_dumps(struct answer *a, const struct options *o, char * const *paths, int n)
@@ -39,9 +39,9 @@ static void read_two_dumps(struct answer *a, const struct options *o, char * con
 	char * const old[] = { (char *)o->old };
 
 	answer_read_dump(a, o, old, 1);
-	dumps_add(&a->dumps, &a->model, old[0]);
+	dumps_append_from_model(&a->dumps, &a->model, old[0]);
 	answer_read_dump(a, o, paths, n);
-	dumps_add(&a->dumps, &a->model, paths[0]);
+	dumps_append_from_model(&a->dumps, &a->model, paths[0]);
 	dumps_restore_last(&a->dumps, &a->model);
 }
 
@@ -51,7 +51,7 @@ static void read_dump_series(struct answer *a, const struct options *o, char * c
 
 	for (i = 0; i < n; i++) {
 		answer_read_dump(a, o, &paths[i], 1);
-		dumps_add(&a->dumps, &a->model, paths[i]);
+		dumps_append_from_model(&a->dumps, &a->model, paths[i]);
 	}
 	dumps_restore_last(&a->dumps, &a->model);
 }
@@ -90,7 +90,7 @@ struct output_options make_output_options(const struct options *o)
 	};
 }
 
-void answer_prepare(struct answer *a, const struct options *o)
+void answer_init(struct answer *a, const struct options *o)
 {
 	init_view_of_answer(a, o);
 	model_init(&a->model, &o->select);
@@ -101,7 +101,7 @@ bool answer_read(struct answer *a, const struct options *o, char * const *paths,
 	init_view_of_answer(a, o);
 	if (o->live && !o->old && !o->view->series && query_groups(a, o))
 		return true;
-	answer_prepare(a, o);
+	answer_init(a, o);
 	if (o->old)
 		read_two_dumps(a, o, paths, n);
 	else if (o->view->series)
@@ -114,7 +114,7 @@ bool answer_read(struct answer *a, const struct options *o, char * const *paths,
 	return a->dump_ns;
 }
 
-void answer_free(struct answer *a)
+void answer_free_members(struct answer *a)
 {
 	free(a->dump_ns);
 	dumps_free(&a->dumps);
@@ -127,13 +127,13 @@ int answer_print_objects(const struct options *options, char * const *paths, int
 	struct object_printer o;
 	int status;
 
-	answer_prepare(&a, options);
+	answer_init(&a, options);
 	objects_begin(&o, &a, &options->select.sentence, options->format, out);
 	a.model.visit = objects_print_object;
 	a.model.visit_arg = &o;
 	answer_read_dump(&a, options, paths, n);
 	objects_print_totals(&o);
 	status = health_is_complete(&a.health) ? STATUS_COMPLETE : STATUS_INCOMPLETE;
-	answer_free(&a);
+	answer_free_members(&a);
 	return status;
 }

@@ -8,13 +8,13 @@
 
 /*
  * Read @paths as the view of @o requires. Returns false after a message if there is
- * nothing to show. The caller calls answer_free() in both cases.
+ * nothing to show. The caller calls answer_free_members() in both cases.
  */
 bool answer_read(struct answer *a, const struct options *o, char * const *paths, int n);
-void answer_free(struct answer *a);
+void answer_free_members(struct answer *a);
 
 /* Empty @a, so that answer_read_dump() can fill it. answer_read() includes this step. */
-void answer_prepare(struct answer *a, const struct options *o);
+void answer_init(struct answer *a, const struct options *o);
 /* Read the files @paths, which together are one dump, and add their records to @a. */
 void answer_read_dump(struct answer *a, const struct options *o, char * const *paths, int n);
 

@@ -169,7 +169,7 @@ static void make_getopt_arguments(char letters[2 * NR_OPTIONS + 1],
 }
 
 /* Returns the option for a result of getopt_long(). Ends the program if there is none. */
-static enum option_id find_option(int opt)
+static enum option_id find_option_by_getopt_value(int opt)
 {
 	int i;
 
@@ -189,7 +189,7 @@ static void parse_all_options(struct options *o, struct command_line *line, int 
 
 	make_getopt_arguments(letters, names);
 	while ((opt = getopt_long(argc, argv, letters, names, NULL)) != -1) {
-		enum option_id id = find_option(opt);
+		enum option_id id = find_option_by_getopt_value(opt);
 
 		line->takes |= option_list[id].takes;
 		parse_option(o, line, id);
@@ -247,7 +247,7 @@ static void refuse_standard_input(const struct options *o, const char *option)
 }
 
 /* A misspelt view would be taken for a file that does not exist: suggest the view. */
-static void suggest_view(const char *word)
+static void suggest_similar_view_name(const char *word)
 {
 	const struct view *meant = view_find_similar(word);
 
@@ -348,7 +348,7 @@ void parse_command_line(struct options *o, int argc, char *argv[])
 		.least_percent = -1,
 		.page_size = sysconf(_SC_PAGESIZE),
 	};
-	globs_add_allocator_functions(&o->select.chains.skip);
+	globs_add_allocator_name_patterns(&o->select.chains.skip);
 	parse_all_options(o, &line, argc, argv);
 
 	o->nr_inputs = argc - optind;
@@ -359,7 +359,7 @@ void parse_command_line(struct options *o, int argc, char *argv[])
 		o->nr_inputs--;
 	} else {
 		if (o->nr_inputs)
-			suggest_view(*o->inputs);
+			suggest_similar_view_name(*o->inputs);
 		o->view = &views[0];
 	}
 	settings_merge(o, &line);

@@ -26,7 +26,7 @@
 static const unsigned int pages = 1U << OWNER_SOURCE_PAGE;
 
 /* Print the message that the kernel returns for a wrong sentence, and exit. */
-static noreturn void exit_with_refusal(int fd)
+static noreturn void exit_with_kernel_query_error(int fd)
 {
 	char message[4096];
 	ssize_t n = read(fd, message, sizeof(message));
@@ -39,7 +39,7 @@ static noreturn void exit_with_refusal(int fd)
  * Send a sentence to the kernel. Returns an open file with the answer, or -1 if this kernel
  * cannot be asked.
  */
-static int send_sentence(const struct owner_sentence *s)
+static int send_query_to_kernel(const struct owner_sentence *s)
 {
 	char printed[OWNER_SENTENCE_MAX + 1];
 	int fd = open(QUERY, O_RDWR | O_CLOEXEC);
@@ -54,7 +54,7 @@ static int send_sentence(const struct owner_sentence *s)
 	}
 	/* An empty line is the sentence that asks for all objects. */
 	if (write(fd, length ? printed : "\n", length ? length : 1) < 0)
-		exit_with_refusal(fd);
+		exit_with_kernel_query_error(fd);
 	return fd;
 }
 
@@ -62,7 +62,7 @@ static int send_sentence(const struct owner_sentence *s)
  * Does the sentence ask for pages as well as for objects that are in pages? Then pages of
  * slabs must be recognised by cache and chain, to count their memory only once.
  */
-static bool wants_pages_and_objects(const struct owner_sentence *s)
+static bool query_asks_pages_and_objects(const struct owner_sentence *s)
 {
 	return s->sources & pages && s->sources & ~pages;
 }
@@ -90,7 +90,7 @@ static bool add_group_fields(struct owner_sentence *s, const struct record_selec
 
 	for (i = 0; i < select->group.n; i++)
 		fields |= 1U << select->group.v[i].field;
-	if (wants_pages_and_objects(s))
+	if (query_asks_pages_and_objects(s))
 		fields |= 1U << OWNER_FIELD_CACHE | 1U << OWNER_FIELD_STACK;
 	if (fields & unsupported || (s->fields_used & 1U << OWNER_FIELD_GFP && s->sources != pages))
 		return false;
@@ -149,7 +149,7 @@ bool query_groups(struct answer *a, const struct options *o)
 
 	if (!make_kernel_sentence(&sentence, o))
 		return false;
-	fd = send_sentence(&sentence);
+	fd = send_query_to_kernel(&sentence);
 	if (fd < 0)
 		return false;
 	/* The kernel has applied the expression: its answer is not filtered again. */
@@ -159,8 +159,8 @@ bool query_groups(struct answer *a, const struct options *o)
 	a->rest_of_select.sentence.sources = 0;
 	model_init(&a->model, &a->rest_of_select);
 	a->model.sink.now = read_monotonic_ns();
-	a->model.sink.summary.slabs_listed = wants_pages_and_objects(&sentence);
-	read_fd(fd, QUERY, &a->model.sink, &health);
+	a->model.sink.summary.slabs_listed = query_asks_pages_and_objects(&sentence);
+	read_records_from_fd(fd, QUERY, &a->model.sink, &health);
 	if (health_is_complete(&health))
 		return true;
 	/* The answer is incomplete: it has more than GROUPS_MAX groups, or a signal arrived. */
@@ -172,7 +172,7 @@ bool query_objects(const struct options *o, FILE *out, int *status)
 {
 	const struct owner_sentence *s = &o->select.sentence;
 	/* The kernel would show pages as well as the objects in them: read records instead. */
-	int fd = wants_pages_and_objects(s) ? -1 : send_sentence(s);
+	int fd = query_asks_pages_and_objects(s) ? -1 : send_query_to_kernel(s);
 	char buf[16384];
 	ssize_t n;
 

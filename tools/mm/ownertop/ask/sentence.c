@@ -14,7 +14,7 @@
 #include "ask/sentence.h"
 #include "ask/usage.h"
 
-bool is_sentence(const char *argument)
+bool is_query_sentence(const char *argument)
 {
 	if (strchr("/.-", *argument))
 		return false;
@@ -27,7 +27,7 @@ bool is_sentence(const char *argument)
 	       (strchr(argument, ' ') && strpbrk(argument, "<>~"));
 }
 
-static void append_text(char **text, const char *format, ...)
+static void append_formatted_text(char **text, const char *format, ...)
 {
 	char *more, *all;
 	va_list args;
@@ -47,21 +47,21 @@ static void append_text(char **text, const char *format, ...)
  * Append @word and @suffix in quotes to @text. Escape quotes in @word, but keep a backslash
  * that already escapes a character.
  */
-static void append_quoted(char **text, const char *word, const char *suffix)
+static void append_quoted_word(char **text, const char *word, const char *suffix)
 {
-	append_text(text, "\"");
+	append_formatted_text(text, "\"");
 	while (*word) {
 		if (*word == '\\' && word[1])
-			append_text(text, "%c", *word++);
+			append_formatted_text(text, "%c", *word++);
 		else if (*word == '"' || *word == '\\')
-			append_text(text, "\\");
-		append_text(text, "%c", *word++);
+			append_formatted_text(text, "\\");
+		append_formatted_text(text, "%c", *word++);
 	}
-	append_text(text, "%s\"", suffix);
+	append_formatted_text(text, "%s\"", suffix);
 }
 
 /* Returns why a sentence that the language allows has no answer here, or NULL. */
-static const char *find_unsupported_part(const struct owner_sentence *s)
+static const char *find_unanswerable_reason(const struct owner_sentence *s)
 {
 	unsigned int i;
 
@@ -78,11 +78,11 @@ void sentence_parse_setting(struct owner_sentence *s, const char *option, const 
 	struct owner_lang_error error;
 	char *text = NULL;
 
-	append_text(&text, "%s%s", setting, value);
+	append_formatted_text(&text, "%s%s", setting, value);
 	if (!owner_lang_parse(s, OWNER_QUERY, text, strlen(text), &error))
 		usage_refuse_option(option, error.message);
-	if (find_unsupported_part(s))
-		usage_refuse_option(option, find_unsupported_part(s));
+	if (find_unanswerable_reason(s))
+		usage_refuse_option(option, find_unanswerable_reason(s));
 	free(text);
 }
 
@@ -110,7 +110,7 @@ static void add_condition(struct sentence_parts *parts, const char *option, cons
 		usage_refuse_option(option, error.message);
 	if (s.nr_comparisons != 1 || s.comparisons[0].nr_closing)
 		usage_refuse_value(option, value, "is more than a value");
-	append_text(&parts->conditions, " && %s", condition + strlen("if "));
+	append_formatted_text(&parts->conditions, " && %s", condition + strlen("if "));
 	free(condition);
 }
 
@@ -119,8 +119,8 @@ void sentence_add_word_condition(struct sentence_parts *parts, const char *optio
 {
 	char *condition = NULL;
 
-	append_text(&condition, "if %s == ", field);
-	append_quoted(&condition, word, "");
+	append_formatted_text(&condition, "if %s == ", field);
+	append_quoted_word(&condition, word, "");
 	add_condition(parts, option, word, condition);
 }
 
@@ -129,7 +129,7 @@ void sentence_add_number_condition(struct sentence_parts *parts, const char *opt
 {
 	char *condition = NULL;
 
-	append_text(&condition, "if %s %s", comparison, number);
+	append_formatted_text(&condition, "if %s %s", comparison, number);
 	add_condition(parts, option, number, condition);
 }
 
@@ -140,8 +140,8 @@ void sentence_append_function(char **list, const char *pattern)
 	unsigned int i;
 
 	for (i = 0; i < sizeof(suffixes) / sizeof(*suffixes); i++) {
-		append_text(list, *list ? "," : "");
-		append_quoted(list, pattern, suffixes[i]);
+		append_formatted_text(list, *list ? "," : "");
+		append_quoted_word(list, pattern, suffixes[i]);
 	}
 }
 
@@ -152,7 +152,7 @@ static void add_function_condition(struct sentence_parts *parts, const char *opt
 
 	if (!list)
 		return;
-	append_text(&condition, "if func %s %s", comparison, list);
+	append_formatted_text(&condition, "if func %s %s", comparison, list);
 	add_condition(parts, option, list, condition);
 	free(list);
 }
@@ -167,7 +167,7 @@ static noreturn void exit_with_language_error(const struct owner_lang_error *err
 	exit(STATUS_FAILED);
 }
 
-static noreturn void exit_with_reason(const char *reason, const char *text, size_t length)
+static noreturn void exit_with_sentence_error(const char *reason, const char *text, size_t length)
 {
 	struct owner_lang_error error = { .length = length };
 
@@ -189,12 +189,12 @@ static void parse_sentence(struct owner_sentence *s, const char *text)
 	owner_lang_next_sentence(&left, &sentence, &length);
 	if (!owner_lang_parse(s, OWNER_QUERY, sentence, length, &error))
 		exit_with_language_error(&error, sentence, length);
-	reason = find_unsupported_part(s);
+	reason = find_unanswerable_reason(s);
 	if (reason)
-		exit_with_reason(reason, sentence, length);
+		exit_with_sentence_error(reason, sentence, length);
 	if (owner_lang_next_sentence(&left, &sentence, &length))
-		exit_with_reason("one sentence is answered at a time: here another begins",
-				 sentence, length);
+		exit_with_sentence_error("one sentence is answered at a time: here another begins",
+					 sentence, length);
 }
 
 /*
@@ -220,16 +220,16 @@ static void join_conditions(struct owner_sentence *s, const char *conditions)
 	owner_lang_print(s, printed, sizeof(printed));
 	expression = find_if_keyword(printed);
 	if (expression)
-		append_text(&text, "%.*sif (%s)%s", (int)(expression - printed), printed,
-			    expression + strlen("if "), conditions);
+		append_formatted_text(&text, "%.*sif (%s)%s", (int)(expression - printed), printed,
+				      expression + strlen("if "), conditions);
 	else
-		append_text(&text, "%s if %s", printed, conditions + strlen(" && "));
+		append_formatted_text(&text, "%s if %s", printed, conditions + strlen(" && "));
 	if (!owner_lang_parse(s, OWNER_QUERY, text, strlen(text), &error))
 		exit_with_language_error(&error, text, strlen(text));
 	free(text);
 }
 
-void sentence_finish(struct sentence_parts *parts, struct owner_sentence *s)
+void sentence_parse_with_conditions(struct sentence_parts *parts, struct owner_sentence *s)
 {
 	add_function_condition(parts, "--focus", "==", parts->focus);
 	add_function_condition(parts, "--ignore", "!=", parts->ignore);

@@ -2,7 +2,7 @@
 /*
  * One sentence of the kernel's language, built from the sentence on the command line and
  * from the options that add a condition to it (--cache, --comm, --pid, --older, --focus,
- * --ignore). All functions but is_sentence() end the program with a message on an error.
+ * --ignore). All functions but is_query_sentence() end the program with a message on an error.
  */
 #ifndef OWNERTOP_SENTENCE_H
 #define OWNERTOP_SENTENCE_H
@@ -18,7 +18,7 @@ struct sentence_parts {
 };
 
 /* Is @argument a sentence, rather than a view, a file or "-"? */
-bool is_sentence(const char *argument);
+bool is_query_sentence(const char *argument);
 
 /*
  * Parse the argument of @option as the value of @setting, which is the beginning of a
@@ -38,6 +38,6 @@ void sentence_add_number_condition(struct sentence_parts *parts, const char *opt
 /* Append the function pattern of a --focus or --ignore option to the list @list. */
 void sentence_append_function(char **list, const char *pattern);
 /* Parse the sentence together with all conditions into @s, and free the conditions. */
-void sentence_finish(struct sentence_parts *parts, struct owner_sentence *s);
+void sentence_parse_with_conditions(struct sentence_parts *parts, struct owner_sentence *s);
 
 #endif

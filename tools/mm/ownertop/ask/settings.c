@@ -35,7 +35,7 @@ void settings_parse_group(struct options *o, const char *list)
 	free(fields);
 }
 
-static void copy_sort_keys(struct options *o, const struct owner_sentence *s)
+static void copy_sort_keys_from_sentence(struct options *o, const struct owner_sentence *s)
 {
 	memcpy(o->order, s->sort_by, sizeof(o->order));
 	o->nr_order = s->nr_sort_by;
@@ -46,10 +46,10 @@ void settings_parse_sort(struct options *o, const char *list)
 	struct owner_sentence s;
 
 	sentence_parse_setting(&s, "--sort", "group=kind sort=", list);
-	copy_sort_keys(o, &s);
+	copy_sort_keys_from_sentence(o, &s);
 }
 
-static bool has_setting(const struct owner_sentence *s, enum owner_setting setting)
+static bool sentence_has_setting(const struct owner_sentence *s, enum owner_setting setting)
 {
 	return s->settings_given & 1U << setting;
 }
@@ -64,7 +64,7 @@ static void refuse_repeated_setting(const char *option, const char *argument, bo
 		usage_refuse_value(option, argument, "is said in another place as well");
 }
 
-static void merge_groups(struct options *o, const struct command_line *line)
+static void apply_groups_of_sentence(struct options *o, const struct command_line *line)
 {
 	const struct owner_sentence *s = &o->select.sentence;
 	struct group_list *by = &o->select.group;
@@ -85,41 +85,41 @@ static void merge_groups(struct options *o, const struct command_line *line)
 			o->select.chains.depth = by->v[i].frames;
 	}
 	o->select.by_handle = s->mode != OWNER_MODE_STACK && field_is_listed(by, OWNER_FIELD_STACK);
-	o->one_by_one = !by->n && (has_setting(s, OWNER_SET_MODE) ||
-				   has_setting(s, OWNER_SET_FORMAT));
+	o->one_by_one = !by->n && (sentence_has_setting(s, OWNER_SET_MODE) ||
+				   sentence_has_setting(s, OWNER_SET_FORMAT));
 }
 
 /* Copy the settings of the sentence to the options. Returns the TAKES_ bits of the settings. */
-static unsigned int merge_settings(struct options *o, const struct command_line *line)
+static unsigned int apply_settings_of_sentence(struct options *o, const struct command_line *line)
 {
 	const struct owner_sentence *s = &o->select.sentence;
 	unsigned int takes = 0;
 
 	refuse_repeated_setting("--sort", line->sort, s->nr_sort_by);
-	refuse_repeated_setting("--top", line->top, has_setting(s, OWNER_SET_TOP));
+	refuse_repeated_setting("--top", line->top, sentence_has_setting(s, OWNER_SET_TOP));
 	if (o->format != FORMAT_TEXT)
 		refuse_repeated_setting(format_options[o->format], "format=",
-					has_setting(s, OWNER_SET_FORMAT));
+					sentence_has_setting(s, OWNER_SET_FORMAT));
 	if (s->nr_sort_by)
-		copy_sort_keys(o, s);
+		copy_sort_keys_from_sentence(o, s);
 	if (!options_order_is_measure(o))
 		takes |= TAKES_ORDER;
-	if (has_setting(s, OWNER_SET_TOP)) {
+	if (sentence_has_setting(s, OWNER_SET_TOP)) {
 		o->top = s->top;
 		takes |= TAKES_TOP;
 	}
-	if (has_setting(s, OWNER_SET_GROUPS)) {
+	if (sentence_has_setting(s, OWNER_SET_GROUPS)) {
 		o->groups = s->max_groups;
 		takes |= TAKES_GROUPS;
 	}
-	if (has_setting(s, OWNER_SET_MODE))
+	if (sentence_has_setting(s, OWNER_SET_MODE))
 		takes |= TAKES_MODE;
 	if (s->format == OWNER_FORMAT_TSV)
 		o->format = FORMAT_TSV;
 	return takes;
 }
 
-static void check_one_by_one_settings(const struct options *o, const struct command_line *line)
+static void check_options_of_object_list(const struct options *o, const struct command_line *line)
 {
 	if (!o->one_by_one)
 		return;
@@ -137,7 +137,7 @@ void settings_extract_sentence(struct options *o, struct command_line *line, cha
 	int i, kept = 0;
 
 	for (i = 0; i < o->nr_inputs; i++) {
-		if (!is_sentence(words[i])) {
+		if (!is_query_sentence(words[i])) {
 			words[kept++] = words[i];
 			continue;
 		}
@@ -152,8 +152,8 @@ void settings_extract_sentence(struct options *o, struct command_line *line, cha
 
 void settings_merge(struct options *o, struct command_line *line)
 {
-	sentence_finish(&line->parts, &o->select.sentence);
-	merge_groups(o, line);
-	line->takes |= merge_settings(o, line);
-	check_one_by_one_settings(o, line);
+	sentence_parse_with_conditions(&line->parts, &o->select.sentence);
+	apply_groups_of_sentence(o, line);
+	line->takes |= apply_settings_of_sentence(o, line);
+	check_options_of_object_list(o, line);
 }

@@ -37,8 +37,8 @@ static const char *choose_separator(const struct option_info *previous,
 	return previous->group == option->group ? ", " : "; ";
 }
 
-static int append_option(char *line, int len, const struct option_info *previous,
-			 const struct option_info *option)
+static int append_option_to_help_line(char *line, int len, const struct option_info *previous,
+				      const struct option_info *option)
 {
 	len += sprintf(line + len, "%s", choose_separator(previous, option));
 	if (option->letter && !previous)
@@ -60,7 +60,7 @@ static void print_options(void)
 	for (i = 0; i < NR_OPTIONS; i++) {
 		const struct option_info *option = &option_list[i];
 
-		len = append_option(line, len, previous, option);
+		len = append_option_to_help_line(line, len, previous, option);
 		previous = option;
 		if (!option->help)
 			continue;

@@ -24,7 +24,7 @@ u32 packed_add_row(struct packed_table *p)
 	return p->n++;
 }
 
-static u32 count_used_bytes(u64 v)
+static u32 count_bytes_of_number(u64 v)
 {
 	u32 n = 0;
 
@@ -40,7 +40,7 @@ static u32 count_used_bytes(u64 v)
 void packed_widen_column(struct packed_table *p, u32 column, u64 v)
 {
 	struct packed_column *c = &p->columns[column];
-	u32 width = count_used_bytes(v), more = width - c->width;
+	u32 width = count_bytes_of_number(v), more = width - c->width;
 	u32 old_size = p->row_size, head = c->at + c->width, i;
 
 	p->row_size += more;

@@ -34,7 +34,7 @@ static char *allocate_chars(struct strings *st, size_t len)
 	return p;
 }
 
-static bool string_equals(const void *array, u32 id, const void *key)
+static bool interned_string_equals(const void *array, u32 id, const void *key)
 {
 	const struct strings *st = array;
 	const struct text_slice *t = key;
@@ -45,7 +45,7 @@ static bool string_equals(const void *array, u32 id, const void *key)
 u32 strings_intern(struct strings *st, struct text_slice t)
 {
 	u64 hash = XXH3_64bits(t.s, t.len);
-	u32 id = hash_index_find(&st->index, hash, string_equals, st, &t);
+	u32 id = hash_index_find(&st->index, hash, interned_string_equals, st, &t);
 	char *copy;
 
 	if (id != HASH_INDEX_NONE)

@@ -12,8 +12,8 @@
 /* Upper limit of the size of a slab object, 1 TiB: a larger size in an input is damage. */
 #define SIZE_MAX_BYTES (1024ULL << 30)
 
-static u64 read_size_file(const char *root, size_t root_len, const char *cache,
-			  const char *name)
+static u64 read_cache_size_file(const char *root, size_t root_len, const char *cache,
+				const char *name)
 {
 	char path[PATH_MAX], buf[32];
 	struct text_slice t = { buf, 0 };
@@ -31,7 +31,7 @@ static u64 read_size_file(const char *root, size_t root_len, const char *cache,
 }
 
 /* Parse the size in "kmalloc-64", "kmalloc-cg-2k", "kmalloc-rnd-03-1k" or "dma-kmalloc-8M". */
-static u64 parse_size_in_name(const char *name)
+static u64 parse_size_in_cache_name(const char *name)
 {
 	const char *dash = strrchr(name, '-');
 	struct text_slice t;
@@ -65,7 +65,7 @@ static struct text_slice get_cache_directory(const char *path)
 	return (struct text_slice){ p, file - p };
 }
 
-void cache_find_from_path(const char *path, struct cache *cache)
+void cache_find_name_and_sizes(const char *path, struct cache *cache)
 {
 	struct text_slice dir = get_cache_directory(path);
 	const char *root = strstr(path, DEBUG_SLAB);
@@ -75,11 +75,13 @@ void cache_find_from_path(const char *path, struct cache *cache)
 		return;
 	memcpy(cache->name, dir.s, dir.len);
 	if (root) {
-		cache->object_size = read_size_file(path, root - path, cache->name, "object_size");
-		cache->held_size = read_size_file(path, root - path, cache->name, "slab_size");
+		cache->object_size = read_cache_size_file(path, root - path, cache->name,
+							  "object_size");
+		cache->held_size = read_cache_size_file(path, root - path, cache->name,
+							"slab_size");
 	}
 	if (!cache->object_size)
-		cache->object_size = parse_size_in_name(cache->name);
+		cache->object_size = parse_size_in_cache_name(cache->name);
 	if (cache->held_size < cache->object_size)
 		cache->held_size = cache->object_size;
 }

@@ -19,6 +19,6 @@ struct cache {
  * .../kernel/slab/CACHE/. Otherwise only a cache with a size in its name (kmalloc-64) has a
  * known size.
  */
-void cache_find_from_path(const char *path, struct cache *cache);
+void cache_find_name_and_sizes(const char *path, struct cache *cache);
 
 #endif

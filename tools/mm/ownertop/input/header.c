@@ -48,7 +48,7 @@ struct header_parser {
 	unsigned int has;
 };
 
-bool header_recognise(struct text_slice t, enum record_kind *kind)
+bool header_find_record_kind(struct text_slice t, enum record_kind *kind)
 {
 	unsigned int i;
 
@@ -158,7 +158,7 @@ static const char *parse_ts(struct header_parser *h)
 }
 
 /* Returns the value of a header's key, and moves to the next pair. */
-static struct text_slice consume_value(struct header_parser *h)
+static struct text_slice consume_header_value(struct header_parser *h)
 {
 	struct text_slice value = { h->p, 0 };
 	const char *p = h->p;
@@ -176,14 +176,14 @@ static struct text_slice consume_value(struct header_parser *h)
 
 static const char *parse_cache(struct header_parser *h)
 {
-	h->rec->cache = consume_value(h);
+	h->rec->cache = consume_header_value(h);
 	return h->rec->cache.len ? NULL : "the cache name is missing";
 }
 
 /* Parse the names of gfp flags in "0x140cca(GFP_HIGHUSER_MOVABLE|__GFP_COMP)". */
 static const char *parse_mask(struct header_parser *h)
 {
-	struct text_slice value = consume_value(h);
+	struct text_slice value = consume_header_value(h);
 	const char *open = memchr(value.s, '(', value.len);
 
 	if (open && value.s[value.len - 1] == ')')
@@ -198,7 +198,7 @@ static const char *parse_nid(struct header_parser *h)
 	return error ? "the memory node is no number" : NULL;
 }
 
-const char *parse_weight(struct text_slice value, u64 *weight)
+const char *parse_sampling_weight(struct text_slice value, u64 *weight)
 {
 	u64 integer, thousandths;
 
@@ -247,12 +247,12 @@ static const char *parse_value_of_key(struct header_parser *h, struct text_slice
 		return parse_cache(h);
 	}
 	if (KEY_IS(key, "weight"))
-		return parse_weight(consume_value(h), &h->rec->weight);
+		return parse_sampling_weight(consume_header_value(h), &h->rec->weight);
 	if (KEY_IS(key, "nid"))
 		return parse_nid(h);
 	if (KEY_IS(key, "mask"))
 		return parse_mask(h);
-	consume_value(h);
+	consume_header_value(h);
 	return NULL;
 }
 

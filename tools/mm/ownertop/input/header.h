@@ -6,11 +6,11 @@
 #include "input/record.h"
 
 /* Does @t begin with the header of a page_owner or slab_owner record? If so, set @kind. */
-bool header_recognise(struct text_slice t, enum record_kind *kind);
+bool header_find_record_kind(struct text_slice t, enum record_kind *kind);
 
 /*
  * Fill @rec from the header at the beginning of @t, and set @end behind its newline.
- * @page_size: bytes of a page, for records of pages; @kind: from header_recognise(). Returns
+ * @page_size: bytes of a page, for records of pages; @kind: from header_find_record_kind(). Returns
  * NULL, or what is wrong with the header.
  */
 const char *header_parse(struct text_slice t, u64 page_size, enum record_kind kind,
@@ -20,6 +20,6 @@ const char *header_parse(struct text_slice t, u64 page_size, enum record_kind ki
  * Parse the weight of a sampled object, like "8192.123", which is at least 1. Returns NULL, or
  * what is wrong with it.
  */
-const char *parse_weight(struct text_slice value, u64 *weight);
+const char *parse_sampling_weight(struct text_slice value, u64 *weight);
 
 #endif

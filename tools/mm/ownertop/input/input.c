@@ -37,7 +37,7 @@ static void read_once(struct input *in, size_t size)
 	} else if (!n) {
 		in->eof = true;
 	} else if (in->unpack) {
-		in->failure = unpack_failure(in->unpack);
+		in->failure = unpack_get_failure_reason(in->unpack);
 		in->eof = true;
 	} else if (errno != EINTR) {
 		in->failure = strerror(errno);

@@ -123,7 +123,7 @@ static void inspect_or_read_input(struct input_reading *r, bool keep_open)
 		reading_close(r);
 }
 
-void read_fd(int fd, char *name, struct record_sink *sink, struct input_health *health)
+void read_records_from_fd(int fd, char *name, struct record_sink *sink, struct input_health *health)
 {
 	struct handle_map handles = { 0 };
 	struct input_reading r = {
@@ -141,8 +141,8 @@ void read_fd(int fd, char *name, struct record_sink *sink, struct input_health *
 	handle_map_free(&handles);
 }
 
-void read_inputs(char * const *paths, int n, u64 page_size, struct record_sink *sink,
-		 struct input_health *health)
+void read_records_from_inputs(char * const *paths, int n, u64 page_size, struct record_sink *sink,
+			      struct input_health *health)
 {
 	struct input_reading *all = xcalloc(n, sizeof(*all));
 	struct handle_map handles = { 0 };

@@ -10,10 +10,11 @@
  * Read @n inputs and hand their records to @sink. Each of @paths is a file, or "-" for standard
  * input. @page_size: bytes of a page of the machine that printed them.
  */
-void read_inputs(char * const *paths, int n, u64 page_size, struct record_sink *sink,
-		 struct input_health *health);
+void read_records_from_inputs(char * const *paths, int n, u64 page_size, struct record_sink *sink,
+			      struct input_health *health);
 
 /* Read the kernel's answer to a query from @fd, and close it. @name: for messages. */
-void read_fd(int fd, char *name, struct record_sink *sink, struct input_health *health);
+void read_records_from_fd(int fd, char *name, struct record_sink *sink,
+			  struct input_health *health);
 
 #endif

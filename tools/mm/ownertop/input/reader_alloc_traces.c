@@ -80,7 +80,7 @@ static const char *parse_pid(struct text_slice value, s64 *pid)
 }
 
 /* Parse the wasted bytes of a summary: "total/each", the sum and the bytes of each object. */
-static const char *parse_waste(struct text_slice value, u64 *waste)
+static const char *parse_wasted_bytes(struct text_slice value, u64 *waste)
 {
 	const char *error = consume_number(&value, waste);
 
@@ -102,7 +102,7 @@ static const char *parse_keys_and_values(struct text_slice line, struct alloc_su
 		struct text_slice pair = consume_until_space(&line);
 
 		if (consume_word(&pair, "waste="))
-			error = parse_waste(pair, &s->waste);
+			error = parse_wasted_bytes(pair, &s->waste);
 		else if (consume_word(&pair, "pid="))
 			error = parse_pid(pair, &s->pid);
 	}
@@ -199,7 +199,7 @@ static void read_summary(struct input_reading *r, struct text_scan *c)
 	if (!len && s.function.s[0] != '<')
 		len = sprintf(stack, " %.*s\n", (int)s.function.len, s.function.s);
 	submit_summary(r, &s, (struct text_slice){ stack, len }, start.line);
-	reading_consume(r, c);
+	reading_consume_scanned_bytes(r, c);
 }
 
 static void read_alloc_traces(struct input_reading *r)
@@ -210,21 +210,21 @@ static void read_alloc_traces(struct input_reading *r)
 	if (text_begins_summary(scan_get_rest(&c))) {
 		read_summary(r, &c);
 	} else if (scan_next_line(&c, &line) && is_alloc_traces_line(line)) {
-		reading_consume(r, &c);
+		reading_consume_scanned_bytes(r, &c);
 	} else {
 		c = reading_begin_scan(r);
 		reading_report_damage(r, &c, "not a line of alloc_traces");
 	}
 }
 
-static void begin_alloc_traces(struct input_reading *r)
+static void find_cache_of_alloc_traces(struct input_reading *r)
 {
-	cache_find_from_path(r->path, &r->cache);
+	cache_find_name_and_sizes(r->path, &r->cache);
 }
 
 const struct input_format format_alloc_traces = {
 	.recognise = is_alloc_traces_line,
-	.begin = begin_alloc_traces,
+	.begin = find_cache_of_alloc_traces,
 	.record_begins = text_begins_summary,
 	.read = read_alloc_traces,
 };

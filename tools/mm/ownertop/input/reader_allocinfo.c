@@ -40,7 +40,7 @@ static const char *parse_count(struct text_slice *t, u64 *count)
 	return error;
 }
 
-static const char *parse_site(struct text_slice line, struct alloc_site *site)
+static const char *parse_allocation_site(struct text_slice line, struct alloc_site *site)
 {
 	const char *error;
 
@@ -69,11 +69,11 @@ static bool is_allocinfo_line(struct text_slice line)
 {
 	struct alloc_site site;
 
-	return TEXT_STARTS(line, VERSION) || !parse_site(line, &site);
+	return TEXT_STARTS(line, VERSION) || !parse_allocation_site(line, &site);
 }
 
 /* Every line of allocinfo begins a record. */
-static bool text_begins_line(struct text_slice ahead)
+static bool text_begins_allocinfo_line(struct text_slice ahead)
 {
 	(void)ahead;
 	return true;
@@ -108,7 +108,7 @@ static const char *submit_site(struct input_reading *r, const struct alloc_site 
 	return NULL;
 }
 
-static const char *read_version(struct text_slice line)
+static const char *check_allocinfo_version(struct text_slice line)
 {
 	u64 version;
 
@@ -123,10 +123,10 @@ static const char *parse_allocinfo_line(struct input_reading *r, struct text_sli
 	struct alloc_site site;
 
 	if (consume_word(&line, VERSION))
-		return read_version(line);
+		return check_allocinfo_version(line);
 	if (TEXT_STARTS(line, "#"))
 		return NULL;
-	error = parse_site(line, &site);
+	error = parse_allocation_site(line, &site);
 	return error ? error : submit_site(r, &site);
 }
 
@@ -137,6 +137,6 @@ static void read_allocinfo(struct input_reading *r)
 
 const struct input_format format_allocinfo = {
 	.recognise = is_allocinfo_line,
-	.record_begins = text_begins_line,
+	.record_begins = text_begins_allocinfo_line,
 	.read = read_allocinfo,
 };

@@ -43,14 +43,14 @@ static const char * const sum_names[NR_SUMS] = {
 #define COLUMN_WEIGHT 255
 #define COLUMN_SUM 256
 
-static bool is_column_head(struct text_slice line)
+static bool is_kernel_answer_column_head(struct text_slice line)
 {
 	return TEXT_STARTS(line, "row\t");
 }
 
 static bool is_answer_line(struct text_slice line)
 {
-	return is_column_head(line) || TEXT_STARTS(line, "object\t") ||
+	return is_kernel_answer_column_head(line) || TEXT_STARTS(line, "object\t") ||
 	       TEXT_STARTS(line, "group\t");
 }
 
@@ -70,7 +70,7 @@ static bool cell_equals(struct text_slice cell, const char *word)
 	return cell.len == strlen(word) && !memcmp(cell.s, word, cell.len);
 }
 
-static int find_column(struct text_slice name, bool in_sums)
+static int find_answer_column(struct text_slice name, bool in_sums)
 {
 	int sum = owner_lang_find_name(name.s, name.len, sum_names, NR_SUMS);
 	int field = owner_lang_find_name(name.s, name.len, owner_field_names, OWNER_FIELDS + 1);
@@ -100,7 +100,7 @@ static const char *parse_column_head(struct answer_columns *c, struct text_slice
 
 		if (c->n == COLUMNS_MAX)
 			return "the answer has too many columns";
-		c->v[c->n++] = find_column(name, in_sums);
+		c->v[c->n++] = find_answer_column(name, in_sums);
 		in_sums = in_sums && !cell_equals(name, sum_names[YOUNGEST]);
 	}
 	return NULL;
@@ -158,7 +158,7 @@ static const char *parse_number(struct text_slice cell, u64 *value)
 	return !error && cell.len ? "a number has more behind it" : error;
 }
 
-static const char *parse_id(struct text_slice cell, s64 *value)
+static const char *parse_pid_number(struct text_slice cell, s64 *value)
 {
 	bool negative = cell.len && *cell.s == '-';
 	const char *error;
@@ -240,11 +240,11 @@ static const char *parse_cell(struct answer_row *row, int column, struct text_sl
 	case OWNER_FIELD_HELD:
 		return parse_number(cell, &rec->each_held);
 	case OWNER_FIELD_NID:
-		return parse_id(cell, &rec->nid);
+		return parse_pid_number(cell, &rec->nid);
 	case OWNER_FIELD_PID:
-		return parse_id(cell, &rec->pid);
+		return parse_pid_number(cell, &rec->pid);
 	case OWNER_FIELD_TGID:
-		return parse_id(cell, &rec->tgid);
+		return parse_pid_number(cell, &rec->tgid);
 	case OWNER_FIELD_TS:
 		return parse_number(cell, &rec->ts);
 	case OWNER_FIELD_HANDLE:
@@ -258,7 +258,7 @@ static const char *parse_cell(struct answer_row *row, int column, struct text_sl
 	case OWNER_FIELD_STACK:
 		return decode_stack(row, cell);
 	case COLUMN_WEIGHT:
-		return parse_weight(cell, &rec->weight);
+		return parse_sampling_weight(cell, &rec->weight);
 	case OWNER_FIELD_FUNC:
 		row->func = cell;
 		return NULL;
@@ -274,7 +274,7 @@ static const char *parse_cell(struct answer_row *row, int column, struct text_sl
  * Fill in a missing call chain: one frame from the handle, the function or the module of the
  * row.
  */
-static void make_missing_frame(struct answer_row *row, struct handle_map *handles)
+static void fill_missing_stack(struct answer_row *row, struct handle_map *handles)
 {
 	struct record *rec = &row->rec;
 	int len;
@@ -368,7 +368,7 @@ static const char *parse_row(struct input_reading *r, struct answer_row *row,
 	if (row->rec.kind == KIND_PERCPU)
 		row->rec.cache = (struct text_slice){ PERCPU_NAME, strlen(PERCPU_NAME) };
 	row->rec.slab_page = row->rec.kind == KIND_PAGE && row->rec.cache.len;
-	make_missing_frame(row, r->handles);
+	fill_missing_stack(row, r->handles);
 	if (r->columns.groups)
 		fill_group_record(row, r->sink->now);
 	else
@@ -394,7 +394,7 @@ static const char *parse_answer_line(struct input_reading *r, struct text_slice 
 {
 	struct answer_row row;
 
-	if (is_column_head(line))
+	if (is_kernel_answer_column_head(line))
 		return parse_column_head(&r->columns, line);
 	return TEXT_STARTS(line, "#") ? NULL : parse_row(r, clear_row(&row), line);
 }

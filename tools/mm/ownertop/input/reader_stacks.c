@@ -39,7 +39,7 @@ static bool is_stacks_line(struct text_slice line)
 }
 
 /* Every line may begin a block of show_stacks: its first line is a frame, and so are others. */
-static bool text_begins_block(struct text_slice ahead)
+static bool text_begins_stack_block(struct text_slice ahead)
 {
 	(void)ahead;
 	return false;
@@ -48,7 +48,7 @@ static bool text_begins_block(struct text_slice ahead)
 /*
  * Parse a line "key: number" of a block. Unknown keys are ignored: newer kernels may have more.
  */
-static const char *parse_number_line(struct text_slice line, struct stacks_block *b)
+static const char *parse_stack_block_number(struct text_slice line, struct stacks_block *b)
 {
 	const struct {
 		const char *key;
@@ -87,8 +87,8 @@ enum block_result {
 	BLOCK_TRUNCATED,
 };
 
-static enum block_result parse_block(struct text_scan *c, struct stacks_block *b,
-				     const char **error)
+static enum block_result parse_stack_block(struct text_scan *c, struct stacks_block *b,
+					   const char **error)
 {
 	*b = (struct stacks_block){ 0 };
 	if (!scan_frame_lines(c, &b->stack))
@@ -102,7 +102,7 @@ static enum block_result parse_block(struct text_scan *c, struct stacks_block *b
 		if (!scan_next_line(c, &line))
 			return BLOCK_TRUNCATED;
 		*error = *start.p == ' ' ? "the block has no blank line at its end" :
-					   parse_number_line(line, b);
+					   parse_stack_block_number(line, b);
 		if (*error) {
 			*c = start;
 			return BLOCK_DAMAGED;
@@ -111,8 +111,8 @@ static enum block_result parse_block(struct text_scan *c, struct stacks_block *b
 }
 
 /* Make the record of a block's sum. Returns NULL, or why the block has no sum. */
-static const char *make_block_record(struct input_reading *r, const struct stacks_block *b,
-				     struct record *rec, char handle_name[HANDLE_NAME_LEN])
+static const char *make_record_of_stack_block(struct input_reading *r, const struct stacks_block *b,
+					      struct record *rec, char handle_name[HANDLE_NAME_LEN])
 {
 	bool pages = b->has & HAS_PAGES;
 
@@ -138,7 +138,8 @@ static bool block_only_maps_handle(const struct stacks_block *b)
 	return b->has == HAS_HANDLE && b->stack.len;
 }
 
-static const char *submit_block(struct input_reading *r, const struct stacks_block *b, u64 line)
+static const char *submit_stack_block(struct input_reading *r, const struct stacks_block *b,
+				      u64 line)
 {
 	char handle_name[HANDLE_NAME_LEN];
 	const char *error = NULL;
@@ -149,7 +150,7 @@ static const char *submit_block(struct input_reading *r, const struct stacks_blo
 		return "the handle stood for another call chain before";
 	if (block_only_maps_handle(b))
 		return NULL;
-	error = make_block_record(r, b, &rec, handle_name);
+	error = make_record_of_stack_block(r, b, &rec, handle_name);
 	if (!error)
 		reading_submit_record(r, &rec, line);
 	return error;
@@ -162,12 +163,12 @@ static void read_stacks(struct input_reading *r)
 	const char *error;
 	struct stacks_block block;
 
-	switch (parse_block(&c, &block, &error)) {
+	switch (parse_stack_block(&c, &block, &error)) {
 	case BLOCK_COMPLETE:
-		error = submit_block(r, &block, line);
+		error = submit_stack_block(r, &block, line);
 		if (error)
 			health_report_damage(r->health, r->path, line, error);
-		reading_consume(r, &c);
+		reading_consume_scanned_bytes(r, &c);
 		break;
 	case BLOCK_DAMAGED:
 		reading_report_damage(r, &c, error);
@@ -179,13 +180,13 @@ static void read_stacks(struct input_reading *r)
 }
 
 /* Returns the first block with a number: all blocks of a file have the same keys. */
-static struct stacks_block find_first_number_block(struct input_reading *r)
+static struct stacks_block find_first_block_with_numbers(struct input_reading *r)
 {
 	struct text_scan c = reading_begin_scan(r);
 	struct stacks_block block;
 	const char *error;
 
-	while (parse_block(&c, &block, &error) == BLOCK_COMPLETE)
+	while (parse_stack_block(&c, &block, &error) == BLOCK_COMPLETE)
 		if (block.has)
 			return block;
 	return (struct stacks_block){ 0 };
@@ -193,20 +194,20 @@ static struct stacks_block find_first_number_block(struct input_reading *r)
 
 static bool input_maps_handles(struct input_reading *r)
 {
-	struct stacks_block block = find_first_number_block(r);
+	struct stacks_block block = find_first_block_with_numbers(r);
 
 	return block_only_maps_handle(&block);
 }
 
 static bool input_lists_slabs(struct input_reading *r)
 {
-	return find_first_number_block(r).has & HAS_SLABS;
+	return find_first_block_with_numbers(r).has & HAS_SLABS;
 }
 
 const struct input_format format_stacks = {
 	.recognise = is_stacks_line,
 	.maps_handles = input_maps_handles,
 	.lists_slabs = input_lists_slabs,
-	.record_begins = text_begins_block,
+	.record_begins = text_begins_stack_block,
 	.read = read_stacks,
 };

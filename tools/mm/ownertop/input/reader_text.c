@@ -11,7 +11,7 @@ static bool text_begins_record(struct text_slice ahead)
 {
 	enum record_kind kind;
 
-	return header_recognise(ahead, &kind);
+	return header_find_record_kind(ahead, &kind);
 }
 
 static bool is_text_line(struct text_slice line)
@@ -168,7 +168,7 @@ static void read_text_record(struct input_reading *r, struct text_scan *c, enum 
 		reading_submit_record(r, &rec, start.line);
 		break;
 	}
-	reading_consume(r, c);
+	reading_consume_scanned_bytes(r, c);
 }
 
 /* Is @t the line with the total at the end of an answer of owner/query? */
@@ -177,7 +177,7 @@ static bool is_total_line(struct text_slice t)
 	return TEXT_STARTS(t, "total: objects ");
 }
 
-static void add_coverage(struct input_summary *s, u64 tracked, u64 untracked)
+static void add_tracked_and_untracked(struct input_summary *s, u64 tracked, u64 untracked)
 {
 	s->coverage_known = true;
 	s->tracked += tracked;
@@ -196,18 +196,18 @@ static void read_comment(struct input_reading *r, struct text_scan *c)
 	}
 	if (consume_word(&line, "# tracked ") && !consume_number(&line, &tracked) &&
 	    consume_word(&line, " untracked ") && !consume_number(&line, &untracked))
-		add_coverage(&r->sink->summary, tracked, untracked);
-	reading_consume(r, c);
+		add_tracked_and_untracked(&r->sink->summary, tracked, untracked);
+	reading_consume_scanned_bytes(r, c);
 }
 
-static void read_text(struct input_reading *r)
+static void read_record_text(struct input_reading *r)
 {
 	struct text_scan c = reading_begin_scan(r);
 	enum record_kind kind;
 
 	if (*c.p == '#' || is_total_line(scan_get_rest(&c)))
 		read_comment(r, &c);
-	else if (header_recognise(scan_get_rest(&c), &kind))
+	else if (header_find_record_kind(scan_get_rest(&c), &kind))
 		read_text_record(r, &c, kind);
 	else
 		reading_report_damage(r, &c, "not a page_owner or slab_owner record");
@@ -224,7 +224,7 @@ static bool input_lists_slabs(struct input_reading *r)
 	enum record_kind kind;
 
 	while (scan_next_line(&c, &line))
-		if (header_recognise(line, &kind))
+		if (header_find_record_kind(line, &kind))
 			return kind != KIND_PAGE;
 	return false;
 }
@@ -233,5 +233,5 @@ const struct input_format format_text = {
 	.recognise = is_text_line,
 	.lists_slabs = input_lists_slabs,
 	.record_begins = text_begins_record,
-	.read = read_text,
+	.read = read_record_text,
 };

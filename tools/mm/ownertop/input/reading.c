@@ -65,7 +65,7 @@ bool scan_frame_lines(struct text_scan *c, struct text_slice *stack)
 	return true;
 }
 
-void reading_consume(struct input_reading *r, const struct text_scan *c)
+void reading_consume_scanned_bytes(struct input_reading *r, const struct text_scan *c)
 {
 	input_skip(&r->in, c->p - (r->in.buf + r->in.pos));
 	r->line = c->line;
@@ -99,7 +99,7 @@ static void skip_damaged_record(struct input_reading *r, bool at_line_start)
 void reading_report_damage(struct input_reading *r, const struct text_scan *c, const char *reason)
 {
 	health_report_damage(r->health, r->path, c->line, reason);
-	reading_consume(r, c);
+	reading_consume_scanned_bytes(r, c);
 	skip_damaged_record(r, true);
 }
 
@@ -113,7 +113,7 @@ void reading_report_truncated(struct input_reading *r, const struct text_scan *c
 		reason = r->in.failure ? "the record is cut off by a read error" :
 					 "the record is cut off by the end of the input";
 	health_report_damage(r->health, r->path, c->line, reason);
-	reading_consume(r, &stop);
+	reading_consume_scanned_bytes(r, &stop);
 	if (!at_line_start)
 		skip_damaged_record(r, false);
 }
@@ -132,7 +132,7 @@ void reading_read_line(struct input_reading *r, line_parser parse)
 	if (error)
 		reading_report_damage(r, &start, error);
 	else
-		reading_consume(r, &c);
+		reading_consume_scanned_bytes(r, &c);
 }
 
 void reading_submit_record(struct input_reading *r, const struct record *rec, u64 line)
@@ -151,7 +151,7 @@ void reading_read_records(struct input_reading *r)
 		if (c.p == c.end)
 			break;
 		if (scan_blank_line(&c)) {
-			reading_consume(r, &c);
+			reading_consume_scanned_bytes(r, &c);
 			continue;
 		}
 		r->not_empty = true;

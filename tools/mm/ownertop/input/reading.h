@@ -94,7 +94,7 @@ bool scan_blank_line(struct text_scan *c);
 bool scan_frame_lines(struct text_scan *c, struct text_slice *stack);
 
 /* Consume the text of the input before the scan @c. */
-void reading_consume(struct input_reading *r, const struct text_scan *c);
+void reading_consume_scanned_bytes(struct input_reading *r, const struct text_scan *c);
 /* Report damage of the input at the scan @c, and skip to the next blank line or record. */
 void reading_report_damage(struct input_reading *r, const struct text_scan *c, const char *reason);
 /* Report that the record at the scan @c is cut off or too long for the buffer, and skip it. */

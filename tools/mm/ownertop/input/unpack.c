@@ -45,7 +45,7 @@ struct unpacker {
 	/*
 	 * The next fields are used by the thread only, and by the reader after the last block.
 	 */
-	const struct unpack_kind *kind;
+	const struct compression_format *kind;
 	void *state;
 	int fd;
 	bool eof;
@@ -58,9 +58,9 @@ struct unpacker {
 	char failure[FAILURE_LEN];
 };
 
-static const struct unpack_kind * const kinds[] = { &unpack_gzip, &unpack_zstd };
+static const struct compression_format * const kinds[] = { &unpack_gzip, &unpack_zstd };
 
-static const struct unpack_kind *find_unpack_kind(struct text_slice head)
+static const struct compression_format *find_compression_format(struct text_slice head)
 {
 	size_t i;
 
@@ -130,7 +130,7 @@ static int begin_next_stream(struct unpacker *u)
 	return 1;
 }
 
-static int unpack_step(struct unpacker *u, struct unpack_io *io)
+static int unpack_step_of_format(struct unpacker *u, struct unpack_io *io)
 {
 	const char *start = io->out, *reason;
 	enum unpack_result result;
@@ -159,7 +159,7 @@ static int unpack_some_bytes(struct unpacker *u, struct unpack_io *io)
 		return begin_next_stream(u);
 	if (!u->left && !read_compressed_bytes(u, 1))
 		return -1;
-	return unpack_step(u, io);
+	return unpack_step_of_format(u, io);
 }
 
 /* Fill @buf with unpacked bytes. Returns their number, 0 at the end, or -1 on failure. */
@@ -183,7 +183,7 @@ static void wait_semaphore(sem_t *semaphore)
 		;
 }
 
-static void *fill_blocks(void *arg)
+static void *run_unpacker_thread(void *arg)
 {
 	struct unpacker *u = arg;
 	u64 packed = 0;
@@ -208,7 +208,7 @@ static void *fill_blocks(void *arg)
 
 struct unpacker *unpack_begin(struct text_slice head, int fd)
 {
-	const struct unpack_kind *kind = find_unpack_kind(head);
+	const struct compression_format *kind = find_compression_format(head);
 	struct unpacker *u;
 
 	if (!kind)
@@ -223,7 +223,7 @@ struct unpacker *unpack_begin(struct text_slice head, int fd)
 	sem_init(&u->empty, 0, NR_BLOCKS);
 	sem_init(&u->full, 0, 0);
 	u->stop_event = eventfd(0, EFD_CLOEXEC);
-	if (pthread_create(&u->thread, NULL, fill_blocks, u))
+	if (pthread_create(&u->thread, NULL, run_unpacker_thread, u))
 		exit_out_of_memory();
 	return u;
 }
@@ -256,7 +256,7 @@ ssize_t unpack_read(struct unpacker *u, char *buf, size_t len)
 	return len;
 }
 
-const char *unpack_failure(const struct unpacker *u)
+const char *unpack_get_failure_reason(const struct unpacker *u)
 {
 	return u->failure;
 }

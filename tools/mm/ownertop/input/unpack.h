@@ -20,7 +20,7 @@ enum unpack_result {
 	UNPACK_FAILED,
 };
 
-/* Compressed input and room for output of one step. struct unpack_kind advances both. */
+/* Compressed input and room for output of one step. struct compression_format advances both. */
 struct unpack_io {
 	const char *in;
 	size_t in_len;
@@ -29,7 +29,7 @@ struct unpack_io {
 };
 
 /* One compression format, such as gzip, and the functions that unpack it. */
-struct unpack_kind {
+struct compression_format {
 	const char *name;
 	bool (*recognise)(struct text_slice head);
 	void *(*begin)(void);
@@ -39,8 +39,8 @@ struct unpack_kind {
 	void (*end)(void *state);
 };
 
-extern const struct unpack_kind unpack_gzip;
-extern const struct unpack_kind unpack_zstd;
+extern const struct compression_format unpack_gzip;
+extern const struct compression_format unpack_zstd;
 
 struct unpacker;
 
@@ -52,10 +52,10 @@ struct unpacker *unpack_begin(struct text_slice head, int fd);
 
 /*
  * Read unpacked bytes into @buf. Returns their number, 0 at the end, or -1: see
- * unpack_failure().
+ * unpack_get_failure_reason().
  */
 ssize_t unpack_read(struct unpacker *u, char *buf, size_t len);
-const char *unpack_failure(const struct unpacker *u);
+const char *unpack_get_failure_reason(const struct unpacker *u);
 /* Stop the unpacking thread, also before the end of the input. */
 void unpack_end(struct unpacker *u);
 

@@ -60,7 +60,7 @@ static void gzip_end(void *state)
 	free(state);
 }
 
-const struct unpack_kind unpack_gzip = {
+const struct compression_format unpack_gzip = {
 	.name = "gzip",
 	.recognise = gzip_recognise,
 	.begin = gzip_begin,

@@ -33,7 +33,7 @@ static void *zstd_begin(void)
 	return z;
 }
 
-static const char *describe_error(size_t result)
+static const char *describe_zstd_error(size_t result)
 {
 	switch (ZSTD_getErrorCode(result)) {
 	case ZSTD_error_memory_allocation:
@@ -57,7 +57,7 @@ static enum unpack_result zstd_step(void *state, struct unpack_io *io,
 	io->out += out.pos;
 	io->out_len -= out.pos;
 	if (ZSTD_isError(result)) {
-		*reason = describe_error(result);
+		*reason = describe_zstd_error(result);
 		return UNPACK_FAILED;
 	}
 	return result ? UNPACK_MORE : UNPACK_END;
@@ -68,7 +68,7 @@ static void zstd_end(void *state)
 	ZSTD_freeDStream(state);
 }
 
-const struct unpack_kind unpack_zstd = {
+const struct compression_format unpack_zstd = {
 	.name = "zstd",
 	.recognise = zstd_recognise,
 	.begin = zstd_begin,

@@ -5,7 +5,7 @@
 #include "base/alloc.h"
 #include "model/dumps.h"
 
-void dumps_add(struct dumps *dumps, struct model *m, const char *path)
+void dumps_append_from_model(struct dumps *dumps, struct model *m, const char *path)
 {
 	struct dump d = {
 		.path = path,
@@ -50,7 +50,7 @@ void dumps_restore_last(const struct dumps *dumps, struct model *m)
 	m->sink.summary = last->summary;
 }
 
-struct sum dumps_find_sum(const struct dump *dump, u32 group)
+struct sum dumps_find_group_sum(const struct dump *dump, u32 group)
 {
 	return group < dump->sums.n ? sum_load(&dump->sums, group) : (struct sum){ 0 };
 }

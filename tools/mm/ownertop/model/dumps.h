@@ -24,11 +24,11 @@ struct dumps {
 };
 
 /* Append a dump to @dumps: move the sums out of @m, which can then read the next dump. */
-void dumps_add(struct dumps *dumps, struct model *m, const char *path);
+void dumps_append_from_model(struct dumps *dumps, struct model *m, const char *path);
 /* Put the totals of the last dump back into @m, for the notes of a view. */
 void dumps_restore_last(const struct dumps *dumps, struct model *m);
 /* Returns the sum of group number @group in @dump; zero if the dump does not have the group. */
-struct sum dumps_find_sum(const struct dump *dump, u32 group);
+struct sum dumps_find_group_sum(const struct dump *dump, u32 group);
 void dumps_free(struct dumps *dumps);
 
 /* The difference of two figures of u64, which an s64 could not always hold. */

@@ -23,7 +23,7 @@ struct growth {
 };
 
 void growth_init(struct growth *g, const struct answer *a);
-struct dump_sums growth_find_sums(const struct growth *g, u32 group);
+struct dump_sums growth_find_group_sums(const struct growth *g, u32 group);
 void growth_free(struct growth *g);
 
 #endif

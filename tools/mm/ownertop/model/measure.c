@@ -42,7 +42,7 @@ enum measure measure_of_sort_keys(const unsigned char *order, u32 n)
 	return MEASURE_BYTES;
 }
 
-enum measure measure_shown_beside(enum measure measure)
+enum measure measure_get_second_shown(enum measure measure)
 {
 	return measure == MEASURE_OBJECTS ? MEASURE_BYTES : MEASURE_OBJECTS;
 }

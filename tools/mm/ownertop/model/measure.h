@@ -24,6 +24,6 @@ enum measure measure_of_sort_keys(const unsigned char *order, u32 n);
  * Returns the measure that views show beside @measure: objects beside bytes or held, bytes
  * beside objects.
  */
-enum measure measure_shown_beside(enum measure measure);
+enum measure measure_get_second_shown(enum measure measure);
 
 #endif

@@ -44,8 +44,8 @@ static s64 get_field_number(const struct record *rec, enum owner_field field)
 	}
 }
 
-static u32 make_key_index(struct model *m, const struct record *rec,
-			  const struct parsed_chain *chain, enum owner_field field)
+static u32 make_group_key_value(struct model *m, const struct record *rec,
+				const struct parsed_chain *chain, enum owner_field field)
 {
 	switch (field) {
 	case OWNER_FIELD_STACK:
@@ -76,7 +76,7 @@ static void make_group_key(struct model *m, const struct record *rec,
 	unsigned int i;
 
 	for (i = 0; i < by->n; i++)
-		key[i] = make_key_index(m, rec, chain, by->v[i].field);
+		key[i] = make_group_key_value(m, rec, chain, by->v[i].field);
 	if (m->select->by_handle)
 		key[i] = intern_number(m, rec->handle);
 }
@@ -194,8 +194,8 @@ static void extend_group_times(struct model *m, u32 id, const struct record *rec
 	packed_set(&m->groups, id, GROUP_SPAN, newest - oldest);
 }
 
-static void count_true_record(struct model *m, const struct record *rec,
-			      const struct parsed_chain *chain, const struct sum *sum)
+static void add_record_to_its_group(struct model *m, const struct record *rec,
+				    const struct parsed_chain *chain, const struct sum *sum)
 {
 	u32 key[GROUP_KEY_MAX], nr_groups = m->groups.n, id;
 
@@ -229,7 +229,7 @@ static const char *add_record_to_model(void *arg, const struct record *rec)
 	switch (record_evaluate(rec, &chain, &m->select->sentence, &m->words, m->sink.now,
 				&unknown_fields)) {
 	case OWNER_VERDICT_TRUE:
-		count_true_record(m, rec, &chain, &one);
+		add_record_to_its_group(m, rec, &chain, &one);
 		break;
 	case OWNER_VERDICT_FALSE:
 		sum_add(&m->filtered, &one);

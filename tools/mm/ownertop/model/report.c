@@ -53,7 +53,7 @@ static int compare_groups(const void *a, const void *b, void *arg)
 	return ia < ib ? -1 : 1;
 }
 
-static u32 apply_limit(u32 n, u32 most)
+static u32 limit_count(u32 n, u32 most)
 {
 	return most && most < n ? most : n;
 }
@@ -72,8 +72,8 @@ void report_init(struct report *r, const struct answer *a)
 		r->order[i] = i;
 	qsort_r(r->order, n, sizeof(*r->order), compare_groups, &order);
 
-	r->kept = apply_limit(n, a->view.groups);
-	r->shown = apply_limit(r->kept, a->view.top);
+	r->kept = limit_count(n, a->view.groups);
+	r->shown = limit_count(r->kept, a->view.top);
 	for (i = r->shown; i < n; i++) {
 		struct sum sum = sum_load(&a->model.groups, r->order[i]);
 

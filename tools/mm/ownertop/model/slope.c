@@ -7,11 +7,11 @@
 
 #define NS_PER_HOUR 3600e9
 
-struct sum trend_get_sum(const struct trend *t, u32 group, u32 dump)
+struct sum trend_get_group_sum(const struct trend *t, u32 group, u32 dump)
 {
 	const struct dump *d = &t->a->dumps.v[dump];
 
-	return group == TREND_TOTAL ? d->total : dumps_find_sum(d, group);
+	return group == TREND_TOTAL ? d->total : dumps_find_group_sum(d, group);
 }
 
 struct slope trend_compute_slope(const struct trend *t, u32 group, enum measure measure)
@@ -22,7 +22,7 @@ struct slope trend_compute_slope(const struct trend *t, u32 group, enum measure 
 	u64 before = 0;
 
 	for (i = 0; i < n; i++) {
-		struct sum sum = trend_get_sum(t, group, i);
+		struct sum sum = trend_get_group_sum(t, group, i);
 		u64 y = measure_get_value(&sum, measure);
 
 		mean_x += t->a->dump_ns[i] / NS_PER_HOUR / n;
@@ -32,7 +32,7 @@ struct slope trend_compute_slope(const struct trend *t, u32 group, enum measure 
 		before = y;
 	}
 	for (i = 0; i < n; i++) {
-		struct sum sum = trend_get_sum(t, group, i);
+		struct sum sum = trend_get_group_sum(t, group, i);
 		double dx = t->a->dump_ns[i] / NS_PER_HOUR - mean_x;
 		double dy = measure_get_value(&sum, measure) - mean_y;
 
@@ -47,13 +47,13 @@ struct slope trend_compute_slope(const struct trend *t, u32 group, enum measure 
 	return s;
 }
 
-static bool group_has_changed(const struct trend *t, u32 group)
+static bool group_changes_between_dumps(const struct trend *t, u32 group)
 {
-	struct sum first = trend_get_sum(t, group, 0);
+	struct sum first = trend_get_group_sum(t, group, 0);
 	u32 i;
 
 	for (i = 1; i < t->a->dumps.n; i++) {
-		struct sum sum = trend_get_sum(t, group, i);
+		struct sum sum = trend_get_group_sum(t, group, i);
 
 		if (!sum_equals(&sum, &first))
 			return true;
@@ -82,7 +82,7 @@ void trend_init(struct trend *t, const struct answer *a)
 	t->order = xmalloc(groups * sizeof(*t->order));
 	for (i = 0; i < groups; i++) {
 		t->slopes[i] = trend_compute_slope(t, i, a->view.measure);
-		if (group_has_changed(t, i))
+		if (group_changes_between_dumps(t, i))
 			t->order[t->n++] = i;
 		else
 			t->unchanged++;

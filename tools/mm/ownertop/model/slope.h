@@ -26,13 +26,13 @@ struct trend {
 void trend_init(struct trend *t, const struct answer *a);
 
 /*
- * Group number for which trend_get_sum() and trend_compute_slope() take the total of all
+ * Group number for which trend_get_group_sum() and trend_compute_slope() take the total of all
  * groups.
  */
 #define TREND_TOTAL U32_MAX
 
 struct slope trend_compute_slope(const struct trend *t, u32 group, enum measure measure);
-struct sum trend_get_sum(const struct trend *t, u32 group, u32 dump);
+struct sum trend_get_group_sum(const struct trend *t, u32 group, u32 dump);
 void trend_free(struct trend *t);
 
 #endif

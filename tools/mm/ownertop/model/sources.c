@@ -6,7 +6,8 @@
  * Is a record in memory that another source counts? allocinfo lists both the slab objects and
  * the pages that hold them.
  */
-static bool is_listed_elsewhere(const struct sources *s, const struct record *rec, bool backing)
+static bool record_is_in_other_source(const struct sources *s, const struct record *rec,
+				      bool backing)
 {
 	switch (rec->kind) {
 	case KIND_PAGE:
@@ -33,7 +34,7 @@ static void count_slab_objects(struct sources *s, const struct record *rec)
 
 bool sources_count_record(struct sources *s, const struct record *rec, bool backing)
 {
-	if (is_listed_elsewhere(s, rec, backing)) {
+	if (record_is_in_other_source(s, rec, backing)) {
 		s->backing.objects += rec->objects;
 		s->backing.bytes += rec->bytes;
 		return false;

@@ -167,7 +167,7 @@ static bool append_frames(struct stacks *st, struct text_slice line, u32 *n)
  * Fill st->scratch with the frames of the chain @raw. Returns their number, -1 if one is
  * malformed.
  */
-static s64 split_chain(struct stacks *st, struct text_slice raw)
+static s64 split_chain_into_frames(struct stacks *st, struct text_slice raw)
 {
 	const char *p = raw.s, *end = raw.s + raw.len;
 	u32 n = 0;
@@ -248,7 +248,7 @@ static bool any_frame_is_backing(const struct stacks *st, u32 n)
 /*
  * Returns the first frame outside the allocator; the last frame of the chain if all are inside.
  */
-static u32 find_first_caller(const struct stacks *st, u32 n)
+static u32 find_first_frame_not_skipped(const struct stacks *st, u32 n)
 {
 	u32 first = 0;
 
@@ -272,12 +272,12 @@ static u32 select_shown_frames(struct stacks *st, u32 from, u32 n)
 
 static bool parse_chain(struct stacks *st, struct text_slice raw, struct parsed_chain *parsed)
 {
-	s64 n = split_chain(st, raw);
+	s64 n = split_chain_into_frames(st, raw);
 	u32 first;
 
 	if (n < 0)
 		return false;
-	first = find_first_caller(st, n);
+	first = find_first_frame_not_skipped(st, n);
 	parsed->matched = evaluate_frame_comparisons(st, n);
 	parsed->backing = any_frame_is_backing(st, n);
 	parsed->module = find_first_module(st, n);

@@ -111,7 +111,7 @@ bool sum_is_estimate(const struct sum *sum)
 }
 
 /* Returns the square root of a variance, which can be infinite if the input is damaged. */
-static u64 standard_error_of_variance(double variance)
+static u64 compute_standard_error(double variance)
 {
 	double error = sqrt(variance);
 
@@ -120,10 +120,10 @@ static u64 standard_error_of_variance(double variance)
 
 u64 sum_objects_error(const struct sum *sum)
 {
-	return standard_error_of_variance(sum->objects_variance);
+	return compute_standard_error(sum->objects_variance);
 }
 
 u64 sum_bytes_error(const struct sum *sum)
 {
-	return standard_error_of_variance(sum->bytes_variance);
+	return compute_standard_error(sum->bytes_variance);
 }

@@ -72,8 +72,8 @@ static inline struct sum sum_load(const struct packed_table *p, u32 row)
 /* Is the sum an estimate, because at least one of its records was sampled? */
 bool sum_is_estimate(const struct sum *sum);
 /*
- * Standard errors of an estimate: the true value is within one of them with a probability of
- * 68%.
+ * Get the standard error of an estimate, of its objects or of its requested bytes: the true
+ * value is within one standard error with a probability of 68%.
  */
 u64 sum_objects_error(const struct sum *sum);
 u64 sum_bytes_error(const struct sum *sum);

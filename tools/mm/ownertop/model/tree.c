@@ -46,7 +46,7 @@ static u32 find_or_add_child(struct tree *t, u32 parent, u32 name)
 	return id;
 }
 
-static void add_to_path(struct tree *t, u32 name)
+static void append_function_to_path(struct tree *t, u32 name)
 {
 	t->path = grow_array(t->path, t->path_len, &t->path_cap, sizeof(*t->path));
 	t->path[t->path_len++] = name;
@@ -84,9 +84,9 @@ static void add_chain_to_path(struct tree *t, const struct chain *chain)
 	u32 i = chain->n;
 
 	while (i--)
-		add_to_path(t, t->functions[chain->frames[i]]);
+		append_function_to_path(t, t->functions[chain->frames[i]]);
 	if (!chain->n)
-		add_to_path(t, strings_intern(&t->names, none));
+		append_function_to_path(t, strings_intern(&t->names, none));
 }
 
 static void make_group_path(struct tree *t, const struct group *g)
@@ -108,11 +108,11 @@ static void make_group_path(struct tree *t, const struct group *g)
 			name.s = number;
 			name.len = snprintf(number, sizeof(number), "%s %lld", field_name(f),
 					    model_get_number(t->m, g, f));
-			add_to_path(t, strings_intern(&t->names, name));
+			append_function_to_path(t, strings_intern(&t->names, name));
 		} else {
 			name = model_get_name(t->m, g, f);
 			if (name.len)
-				add_to_path(t, strings_intern(&t->names, name));
+				append_function_to_path(t, strings_intern(&t->names, name));
 		}
 	}
 }
@@ -120,8 +120,8 @@ static void make_group_path(struct tree *t, const struct group *g)
 /*
  * Add a group to the nodes on its path. No sum can overflow: the model has checked their total.
  */
-static void add_group(struct tree *t, const struct group *g, const struct sum *sum,
-		      const struct sum *old)
+static void add_group_to_tree(struct tree *t, const struct group *g, const struct sum *sum,
+			      const struct sum *old)
 {
 	u32 node = TREE_ROOT, allocates = TREE_ROOT, i;
 
@@ -200,10 +200,10 @@ void tree_build(struct tree *t, const struct answer *a)
 		struct sum old = { 0 }, sum = g.sum;
 
 		if (d->n) {
-			old = dumps_find_sum(&d->v[0], i);
-			sum = dumps_find_sum(&d->v[1], i);
+			old = dumps_find_group_sum(&d->v[0], i);
+			sum = dumps_find_group_sum(&d->v[1], i);
 		}
-		add_group(t, &g, &sum, &old);
+		add_group_to_tree(t, &g, &sum, &old);
 	}
 	sort_children(t, a->view.measure);
 }

@@ -127,7 +127,7 @@ static const char * const allocator_functions[] = {
 	"pcpu_mem_zalloc", "__alloc_percpu*",
 };
 
-void globs_add_allocator_functions(struct globs *globs)
+void globs_add_allocator_name_patterns(struct globs *globs)
 {
 	size_t i;
 

@@ -19,7 +19,7 @@ void globs_add(struct globs *globs, const char *glob, size_t len);
  * Add patterns of the allocator's functions: the first frames of a chain, which do not own
  * memory.
  */
-void globs_add_allocator_functions(struct globs *globs);
+void globs_add_allocator_name_patterns(struct globs *globs);
 /*
  * Add patterns from a file with one in each line; "#" begins a comment. Returns false with
  * errno set on failure.

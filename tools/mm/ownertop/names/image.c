@@ -141,7 +141,7 @@ static void find_source_root(struct image *image)
 		exit_out_of_memory();
 }
 
-struct image *image_open(const char *path, const struct image *kernel, const char **error)
+struct image *elf_image_open(const char *path, const struct image *kernel, const char **error)
 {
 	struct image *image = xcalloc(1, sizeof(*image));
 	Dwarf_Addr bias;
@@ -154,13 +154,13 @@ struct image *image_open(const char *path, const struct image *kernel, const cha
 	image->module = dwfl_report_offline(image->dwfl, "", path, -1);
 	if (!image->module) {
 		*error = dwfl_errmsg(-1);
-		image_close(image);
+		elf_image_close(image);
 		return NULL;
 	}
 	dwfl_report_end(image->dwfl, NULL, NULL);
 	if (!dwfl_module_getdwarf(image->module, &bias)) {
 		*error = "it has no debug information (CONFIG_DEBUG_INFO)";
-		image_close(image);
+		elf_image_close(image);
 		return NULL;
 	}
 	read_symbols(image);
@@ -168,7 +168,7 @@ struct image *image_open(const char *path, const struct image *kernel, const cha
 	return image;
 }
 
-void image_close(struct image *image)
+void elf_image_close(struct image *image)
 {
 	dwfl_end(image->dwfl);
 	free(image->symbols);
@@ -208,8 +208,8 @@ static bool symbol_fits(const struct symbol *s, u64 offset, u64 size)
 	return offset <= s->size && size >= s->size && size <= s->span;
 }
 
-bool image_find_address(const struct image *image, struct text_slice func, u64 offset, u64 size,
-			u64 *address)
+bool elf_image_find_address(const struct image *image, struct text_slice func, u64 offset, u64 size,
+			    u64 *address)
 {
 	const struct symbol *best = NULL;
 	bool ambiguous = false;
@@ -271,7 +271,8 @@ static struct image_line find_call_site(const struct image *image, Dwarf_Die *cu
 	return at;
 }
 
-void image_visit_lines(const struct image *image, u64 address, image_line_fn fn, void *arg)
+void elf_image_visit_source_lines(const struct image *image, u64 address,
+				  image_line_fn fn, void *arg)
 {
 	Dwarf_Die *cu, *scopes = NULL, *chain = NULL;
 	struct image_line at = { .file = "?" };

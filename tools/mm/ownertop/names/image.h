@@ -13,15 +13,15 @@ struct image;
  * may have the same root of sources; NULL for a kernel. Returns NULL and sets @error to a
  * message if the file cannot be used.
  */
-struct image *image_open(const char *path, const struct image *kernel, const char **error);
-void image_close(struct image *image);
+struct image *elf_image_open(const char *path, const struct image *kernel, const char **error);
+void elf_image_close(struct image *image);
 
 /*
  * Find the address of @func+@offset/@size in an ELF file. Returns false if no function or
  * several functions fit.
  */
-bool image_find_address(const struct image *image, struct text_slice func, u64 offset, u64 size,
-			u64 *address);
+bool elf_image_find_address(const struct image *image, struct text_slice func, u64 offset, u64 size,
+			    u64 *address);
 
 /* A function at an address, and its source line. */
 struct image_line {
@@ -36,6 +36,7 @@ typedef void (*image_line_fn)(void *arg, const struct image_line *line);
  * Call @fn for each function at @address: inlined functions first, the innermost before
  * the others.
  */
-void image_visit_lines(const struct image *image, u64 address, image_line_fn fn, void *arg);
+void elf_image_visit_source_lines(const struct image *image, u64 address,
+				  image_line_fn fn, void *arg);
 
 #endif

@@ -115,7 +115,7 @@ static bool is_mapping_symbol_name(struct text_slice name)
  * Parse a line of kallsyms: "ffffffff81000000 T name" or the same with "[module]". Returns
  * false if the line is malformed.
  */
-static bool parse_symbol(struct kallsyms *k, struct text_slice line)
+static bool parse_kallsyms_line(struct kallsyms *k, struct text_slice line)
 {
 	struct text_slice name, module;
 	struct symbol symbol;
@@ -144,7 +144,7 @@ static bool parse_symbol(struct kallsyms *k, struct text_slice line)
 }
 
 /* Parse all lines of kallsyms. Returns NULL, or what is wrong with line number *@line. */
-static const char *parse_lines(struct kallsyms *k, struct input *in, u64 *line)
+static const char *parse_kallsyms_lines(struct kallsyms *k, struct input *in, u64 *line)
 {
 	for (*line = 1; ; ++*line) {
 		struct text_slice t = input_peek(in);
@@ -157,7 +157,7 @@ static const char *parse_lines(struct kallsyms *k, struct input *in, u64 *line)
 		if (!nl)
 			return in->eof ? "the line is cut off; copy all of /proc/kallsyms" :
 					 "the line is longer than 128 KiB";
-		if (!parse_symbol(k, (struct text_slice){ t.s, nl - t.s }))
+		if (!parse_kallsyms_line(k, (struct text_slice){ t.s, nl - t.s }))
 			return "no symbol, as 'ffffffff81000000 T name [module]' would be";
 		if (k->names_len > NAMES_MAX)
 			return "there are more names than any kernel has";
@@ -166,7 +166,7 @@ static const char *parse_lines(struct kallsyms *k, struct input *in, u64 *line)
 }
 
 /* Returns why a copy of kallsyms without errors has no useful symbols, or NULL if it has. */
-static const char *find_useless_reason(const struct kallsyms *k, u64 lines)
+static const char *find_kallsyms_unusable_reason(const struct kallsyms *k, u64 lines)
 {
 	if (!lines)
 		return "it is empty; copy /proc/kallsyms with cat, as root";
@@ -202,11 +202,11 @@ static bool read_file(struct kallsyms *k, const char *path)
 		fprintf(stderr, "ownertop: --kallsyms: %s: %s\n", path, strerror(errno));
 		return false;
 	}
-	error = parse_lines(k, &in, &line);
+	error = parse_kallsyms_lines(k, &in, &line);
 	if (error) {
 		fprintf(stderr, "ownertop: --kallsyms: %s:%llu: %s\n", path, line, error);
 	} else {
-		error = find_useless_reason(k, line - 1);
+		error = find_kallsyms_unusable_reason(k, line - 1);
 		if (error)
 			fprintf(stderr, "ownertop: --kallsyms: %s: %s\n", path, error);
 	}

@@ -56,7 +56,7 @@ struct frame_names *frame_names_open(const char *vmlinux, const char *modules,
 	names->kallsyms = kallsyms;
 	names->modules_dir = modules;
 	if (vmlinux) {
-		names->vmlinux = image_open(vmlinux, NULL, error);
+		names->vmlinux = elf_image_open(vmlinux, NULL, error);
 		if (!names->vmlinux) {
 			frame_names_close(names);
 			return NULL;
@@ -79,7 +79,8 @@ static bool is_module_file(const char *file, struct text_slice module)
 	return !strcmp(file + i, ".ko") || !strcmp(file + i, ".ko.debug");
 }
 
-static struct image *open_module(const struct frame_names *names, struct text_slice name)
+static struct image *open_elf_image_of_module(const struct frame_names *names,
+					      struct text_slice name)
 {
 	char * const paths[] = { (char *)names->modules_dir, NULL };
 	struct image *image = NULL;
@@ -92,12 +93,12 @@ static struct image *open_module(const struct frame_names *names, struct text_sl
 		return NULL;
 	while (!image && (entry = fts_read(fts)))
 		if (entry->fts_info == FTS_F && is_module_file(entry->fts_name, name))
-			image = image_open(entry->fts_path, names->vmlinux, &error);
+			image = elf_image_open(entry->fts_path, names->vmlinux, &error);
 	fts_close(fts);
 	return image;
 }
 
-static struct image *find_image(struct frame_names *names, struct text_slice module)
+static struct image *find_elf_image_of_module(struct frame_names *names, struct text_slice module)
 {
 	u32 i;
 
@@ -113,13 +114,13 @@ static struct image *find_image(struct frame_names *names, struct text_slice mod
 				    sizeof(*names->modules));
 	names->modules[i] = (struct module_image){
 		.name = { xstrndup(module.s, module.len), module.len },
-		.image = open_module(names, module),
+		.image = open_elf_image_of_module(names, module),
 	};
 	names->nr_modules++;
 	return names->modules[i].image;
 }
 
-/* State of one call of expand_frame(). */
+/* State of one call of expand_frame_to_source_lines(). */
 struct line_expander {
 	struct frame_names *names;
 	struct text_slice symbol;	/* name, offset and size of the function */
@@ -158,7 +159,8 @@ static void append_expanded_frame(void *arg, const struct image_line *at)
 /*
  * Parse the offset and the size of a frame, "0x1d/0x30", behind the function's name and a "+".
  */
-static bool parse_offset(struct text_slice line, struct text_slice func, u64 *offset, u64 *size)
+static bool parse_frame_offset_and_size(struct text_slice line, struct text_slice func,
+					u64 *offset, u64 *size)
 {
 	char number[40];
 	struct text_slice t = { func.s + func.len + 1, 0 };
@@ -186,7 +188,8 @@ static void count_missing_frame(struct missing_frames *missed, struct text_slice
 }
 
 /* Replace a frame that is only an address by the frame that kallsyms has for it. */
-static struct text_slice replace_address(struct frame_names *names, struct text_slice line)
+static struct text_slice replace_address_with_name(struct frame_names *names,
+						   struct text_slice line)
 {
 	char *frame, *end;
 	u64 address;
@@ -210,7 +213,7 @@ static struct text_slice replace_address(struct frame_names *names, struct text_
  * Look up the frame @line in DWARF. The frames that are found may point into @line, which must
  * stay valid.
  */
-static void expand_frame(struct line_expander *e, struct text_slice line)
+static void expand_frame_to_source_lines(struct line_expander *e, struct text_slice line)
 {
 	const char *space = memchr(line.s, ' ', line.len);
 	const char *end = line.s + line.len;
@@ -218,10 +221,11 @@ static void expand_frame(struct line_expander *e, struct text_slice line)
 	struct image *image;
 	struct frame frame;
 
-	if (!frame_parse(line, &frame) || !parse_offset(line, frame.func, &offset, &size))
+	if (!frame_parse(line, &frame) ||
+	    !parse_frame_offset_and_size(line, frame.func, &offset, &size))
 		return;
-	image = find_image(e->names, frame.module);
-	if (!image || !image_find_address(image, frame.func, offset, size, &address)) {
+	image = find_elf_image_of_module(e->names, frame.module);
+	if (!image || !elf_image_find_address(image, frame.func, offset, size, &address)) {
 		if (frame.module.len ? !!e->names->modules_dir : !!e->names->vmlinux)
 			count_missing_frame(&e->names->not_found, line);
 		return;
@@ -229,7 +233,8 @@ static void expand_frame(struct line_expander *e, struct text_slice line)
 	e->symbol = (struct text_slice){ line.s, (space ? space : end) - line.s };
 	e->module = (struct text_slice){ space ? space : end, space ? end - space : 0 };
 	/* The frame is a return address: look up the call instruction before it. */
-	image_visit_lines(image, offset ? address - 1 : address, append_expanded_frame, e);
+	elf_image_visit_source_lines(image, offset ? address - 1 : address,
+				     append_expanded_frame, e);
 }
 
 const struct text_slice *frame_names_expand(struct frame_names *names, struct text_slice line,
@@ -241,8 +246,8 @@ const struct text_slice *frame_names_expand(struct frame_names *names, struct te
 	struct frame_expansion *x;
 
 	if (id == old_n) {
-		line = replace_address(names, names->lines.v[id]);
-		expand_frame(&e, line);
+		line = replace_address_with_name(names, names->lines.v[id]);
+		expand_frame_to_source_lines(&e, line);
 		if (!e.n)
 			e.frames[e.n++] = line;
 		names->expansions = grow_array(names->expansions, id, &names->expansions_cap,
@@ -273,12 +278,12 @@ void frame_names_close(struct frame_names *names)
 	for (i = 0; i < names->nr_modules; i++) {
 		free((char *)names->modules[i].name.s);
 		if (names->modules[i].image)
-			image_close(names->modules[i].image);
+			elf_image_close(names->modules[i].image);
 	}
 	for (i = 0; i < names->lines.n; i++)
 		free(names->expansions[i].frames);
 	if (names->vmlinux)
-		image_close(names->vmlinux);
+		elf_image_close(names->vmlinux);
 	if (names->kallsyms)
 		kallsyms_close(names->kallsyms);
 	free(names->modules);

@@ -58,7 +58,7 @@ struct cell get_row_name_cell(const struct view_row *row, int arg)
 	return cell_from_word(row->name);
 }
 
-struct cell get_label_cell(const struct view_row *row, int arg)
+struct cell get_rank_or_name_cell(const struct view_row *row, int arg)
 {
 	(void)arg;
 	return row->rank ? cell_from_count(row->rank) : cell_from_word(row->name);
@@ -140,7 +140,7 @@ struct cell get_measure_cell(const struct view_row *row, int which)
  * difference is at most the sum of the errors of both dumps: an object in two dumps was sampled
  * only once.
  */
-struct cell get_error_cell(const struct view_row *row, int arg)
+struct cell get_measure_error_cell(const struct view_row *row, int arg)
 {
 	struct sum all = { 0 };
 	u32 i;
@@ -224,7 +224,7 @@ static struct cell get_kernel_name_cell(const struct view_row *row, int field)
 	return cell;
 }
 
-static bool print_plain_cell(const struct cell *cell, FILE *out)
+static bool print_unquoted_cell(const struct cell *cell, FILE *out)
 {
 	switch (cell->type) {
 	case CELL_COUNT:
@@ -284,7 +284,7 @@ void columns_print_row(const struct column_list *list, const struct line_format 
 
 		if (i)
 			putc(f->separator, out);
-		if (!print_plain_cell(&cell, out))
+		if (!print_unquoted_cell(&cell, out))
 			f->print_cell(&row->a->model, &cell, out);
 	}
 	fputs(f->line_end, out);

@@ -126,7 +126,7 @@ enum {
 
 /* Functions for column.get that several views use. */
 struct cell get_row_name_cell(const struct view_row *row, int arg);
-struct cell get_label_cell(const struct view_row *row, int arg);
+struct cell get_rank_or_name_cell(const struct view_row *row, int arg);
 struct cell get_rank_cell(const struct view_row *row, int arg);
 struct cell get_groups_cell(const struct view_row *row, int arg);
 struct cell get_objects_cell(const struct view_row *row, int which);
@@ -138,7 +138,7 @@ struct cell get_objects_error_cell(const struct view_row *row, int which);
 struct cell get_bytes_error_cell(const struct view_row *row, int which);
 /* Make the cell with the measure that groups are compared by. */
 struct cell get_measure_cell(const struct view_row *row, int which);
-struct cell get_error_cell(const struct view_row *row, int arg);
+struct cell get_measure_error_cell(const struct view_row *row, int arg);
 
 /* Print the frames of a call chain in one line, with ";" between them. */
 void print_chain_frames(const struct model *m, const struct chain *chain, FILE *out);

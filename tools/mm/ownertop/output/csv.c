@@ -2,7 +2,7 @@
 /* Write rows as CSV, in the form of RFC 4180. */
 #include "output/csv.h"
 
-static void print_quoted(struct text_slice t, FILE *out)
+static void print_csv_quoted(struct text_slice t, FILE *out)
 {
 	size_t i;
 
@@ -15,10 +15,10 @@ static void print_quoted(struct text_slice t, FILE *out)
 	putc('"', out);
 }
 
-static void print_cell(const struct model *m, const struct cell *cell, FILE *out)
+static void print_csv_cell(const struct model *m, const struct cell *cell, FILE *out)
 {
 	if (cell->type == CELL_NAME)
-		print_quoted(cell->name, out);
+		print_csv_quoted(cell->name, out);
 	if (cell->type == CELL_CHAIN) {
 		putc('"', out);
 		print_chain_frames(m, cell->chain, out);
@@ -26,7 +26,7 @@ static void print_cell(const struct model *m, const struct cell *cell, FILE *out
 	}
 }
 
-static const struct line_format csv = { ',', "\r\n", print_cell };
+static const struct line_format csv = { ',', "\r\n", print_csv_cell };
 
 void csv_print_head(const struct column_list *list, FILE *out)
 {

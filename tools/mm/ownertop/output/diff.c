@@ -12,7 +12,7 @@ static struct cell get_change_cell(const struct view_row *row, int arg)
 	enum measure measure = row->a->view.measure;
 
 	if (arg == MEASURE_BESIDE)
-		measure = measure_shown_beside(measure);
+		measure = measure_get_second_shown(measure);
 	return (struct cell){
 		.type = CELL_CHANGE,
 		.measure = measure,
@@ -25,7 +25,7 @@ static struct cell get_change_cell(const struct view_row *row, int arg)
  * Make the cell with the size of a group in one dump: "-" if the dump does not have the group,
  * which is not the same as 0 bytes.
  */
-static struct cell get_amount_cell(const struct view_row *row, int which)
+static struct cell get_measure_of_dump_cell(const struct view_row *row, int which)
 {
 	return row->sums[which].objects ? get_measure_cell(row, which) :
 					  (struct cell){ .type = CELL_UNKNOWN };
@@ -37,12 +37,13 @@ static struct cell get_amount_cell(const struct view_row *row, int which)
 static const struct column columns[] = {
 	/* column names in text, JSON and CSV */
 	{ { NULL, NULL, "row" }, .get = get_row_name_cell },
-	{ { "#" }, .get = get_label_cell },
+	{ { "#" }, .get = get_rank_or_name_cell },
 	{ { NULL, "rank", "rank" }, .get = get_rank_cell },
 	{ { "GROWTH" }, .get = get_change_cell, .arg = MEASURE_MAIN },
-	{ { "+-BYTES" }, .get = get_error_cell, .omit = COLUMN_SAMPLED, .by_objects = "+-OBJECTS" },
-	{ { "OLD" }, .get = get_amount_cell, .arg = OLD },
-	{ { "NEW" }, .get = get_amount_cell, .arg = NEW },
+	{ { "+-BYTES" }, .get = get_measure_error_cell, .omit = COLUMN_SAMPLED,
+	  .by_objects = "+-OBJECTS" },
+	{ { "OLD" }, .get = get_measure_of_dump_cell, .arg = OLD },
+	{ { "NEW" }, .get = get_measure_of_dump_cell, .arg = NEW },
 	{ { "OBJECTS" }, .get = get_change_cell, .arg = MEASURE_BESIDE, .by_objects = "BYTES" },
 	{ { NULL, "objects", "old_objects" },
 	  .get = get_objects_cell, .arg = OLD, .object = "old" },
@@ -83,7 +84,7 @@ static void choose_columns(struct column_list *list, const struct growth *g,
 static void fill_row_of_rank(struct view_row *row, const struct growth *g, u32 rank,
 			     struct dump_sums *pair)
 {
-	*pair = growth_find_sums(g, g->order[rank]);
+	*pair = growth_find_group_sums(g, g->order[rank]);
 	fill_group_row(row, g->a, rank + 1, g->order[rank]);
 	row->sums = pair->sums;
 	row->nr_sums = 2;
@@ -101,7 +102,7 @@ static void print_time(const struct dump *old, const struct dump *new, FILE *out
 		      out);
 }
 
-static void print_notes(const struct growth *g, FILE *out)
+static void print_diff_notes(const struct growth *g, FILE *out)
 {
 	const struct answer *a = g->a;
 
@@ -109,7 +110,7 @@ static void print_notes(const struct growth *g, FILE *out)
 	fprintf(out, "groups: %u new, %u gone, %u changed, %u as before\n", g->appeared,
 		g->gone, g->n - g->appeared - g->gone, g->unchanged);
 	print_time(&a->dumps.v[0], &a->dumps.v[1], out);
-	notes_print_all(a, find_terminal(out), out);
+	notes_print_all(a, get_terminal_width_and_colour(out), out);
 }
 
 void write_diff(const struct answer *a, const struct output_options *o, FILE *out)
@@ -124,7 +125,7 @@ void write_diff(const struct answer *a, const struct output_options *o, FILE *ou
 	(void)o;
 	growth_init(&g, a);
 	choose_columns(&list, &g, FORMAT_TEXT);
-	rows_begin_table(&rows, &a->model, &list, find_terminal(out), out);
+	rows_begin_table(&rows, &a->model, &list, get_terminal_width_and_colour(out), out);
 	do {
 		for (i = 0; i < g.shown; i++) {
 			fill_row_of_rank(&row, &g, i, &pair);
@@ -137,7 +138,7 @@ void write_diff(const struct answer *a, const struct output_options *o, FILE *ou
 		fill_sums_row(&row, a, "total", g.total.sums, 2);
 		rows_add_row(&rows, &row);
 	} while (rows_end_table(&rows));
-	print_notes(&g, out);
+	print_diff_notes(&g, out);
 	growth_free(&g);
 }
 

@@ -55,7 +55,7 @@ struct json_note_list {
 	u32 nr_lines;
 };
 
-static void print_note(void *arg, const char *line)
+static void print_flame_note(void *arg, const char *line)
 {
 	struct json_note_list *list = arg;
 
@@ -63,12 +63,12 @@ static void print_note(void *arg, const char *line)
 	json_print_text((struct text_slice){ line, strlen(line) }, list->out);
 }
 
-static void print_notes(const struct answer *a, FILE *out)
+static void print_flame_notes(const struct answer *a, FILE *out)
 {
 	struct json_note_list list = { .out = out };
 
 	fputs("\"notes\":[", out);
-	notes_print_lines(a, NOTES_ALL, print_note, &list);
+	notes_print_lines(a, NOTES_ALL, print_flame_note, &list);
 	putc(']', out);
 }
 
@@ -105,7 +105,7 @@ static void print_flame_data(const struct answer *a, const struct output_options
 		health_is_complete(&a->health) ? "true" : "false", measure_name(a->view.measure));
 	print_inputs(o, out);
 	fputs(",\n", out);
-	print_notes(a, out);
+	print_flame_notes(a, out);
 	fputs(",\n", out);
 	print_names(&t, out);
 	fputs(",\n", out);

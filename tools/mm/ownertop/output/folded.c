@@ -25,7 +25,7 @@ static void print_name(struct text_slice name, FILE *out)
 	}
 }
 
-static void print_path(const struct tree *t, u32 node, u32 *path, FILE *out)
+static void print_folded_path(const struct tree *t, u32 node, u32 *path, FILE *out)
 {
 	u32 n = 0;
 
@@ -59,7 +59,7 @@ void write_folded(const struct answer *a, const struct output_options *o, FILE *
 
 		if (node == TREE_ROOT || (!old && !now))
 			continue;
-		print_path(&t, node, path, out);
+		print_folded_path(&t, node, path, out);
 		if (o->old)
 			fprintf(out, "%llu ", old);
 		fprintf(out, "%llu\n", now);

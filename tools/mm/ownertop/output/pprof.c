@@ -107,7 +107,7 @@ static void write_pending_bytes_if_many(struct pprof_profile *p)
 }
 
 /* Append p->message as @field of the profile, and clear it. */
-static void emit_message(struct pprof_profile *p, u32 field)
+static void append_pending_message(struct pprof_profile *p, u32 field)
 {
 	proto_append_message(&p->wire, field, &p->message);
 	proto_clear(&p->message);
@@ -124,7 +124,7 @@ static void emit_sample_type(struct pprof_profile *p, const char *type, const ch
 {
 	proto_append_int(&p->message, VALUE_TYPE_TYPE, intern_string(p, type));
 	proto_append_int(&p->message, VALUE_TYPE_UNIT, intern_string(p, unit));
-	emit_message(p, PROFILE_SAMPLE_TYPE);
+	append_pending_message(p, PROFILE_SAMPLE_TYPE);
 }
 
 /*
@@ -145,7 +145,8 @@ static void emit_sample_types(struct pprof_profile *p, enum measure measure)
 	emit_int(p, PROFILE_DEFAULT_SAMPLE_TYPE, intern_string(p, names[measure]));
 }
 
-static void add_label(struct pprof_profile *p, const struct group *g, enum owner_field field)
+static void append_sample_label(struct pprof_profile *p, const struct group *g,
+				enum owner_field field)
 {
 	char number[24], *shown;
 	struct text_slice name;
@@ -193,8 +194,8 @@ static void emit_sample(struct pprof_profile *p, const struct group *g)
 	for (i = 0; i < by->n; i++)
 		if (by->v[i].field != OWNER_FIELD_STACK &&
 		    model_field_is_known(p->m, g, by->v[i].field))
-			add_label(p, g, by->v[i].field);
-	emit_message(p, PROFILE_SAMPLE);
+			append_sample_label(p, g, by->v[i].field);
+	append_pending_message(p, PROFILE_SAMPLE);
 }
 
 /* Append a module as a mapping, like a shared library in profiles of processes. */
@@ -204,7 +205,7 @@ static void emit_mapping(struct pprof_profile *p, u32 module)
 	proto_append_int(&p->message, MAPPING_FILENAME,
 			 strings_intern(&p->strings, p->m->stacks.modules.v[module]));
 	proto_append_int(&p->message, MAPPING_HAS_FUNCTIONS, 1);
-	emit_message(p, PROFILE_MAPPING);
+	append_pending_message(p, PROFILE_MAPPING);
 }
 
 /*
@@ -227,7 +228,7 @@ static void emit_frame(struct pprof_profile *p, u32 id)
 	place = colon ? (struct text_slice){ f.place.s, colon - f.place.s } :
 			p->m->stacks.modules.v[module];
 	proto_append_int(&p->message, FUNCTION_FILENAME, strings_intern(&p->strings, place));
-	emit_message(p, PROFILE_FUNCTION);
+	append_pending_message(p, PROFILE_FUNCTION);
 
 	proto_clear(&p->part);
 	proto_append_int(&p->part, LINE_FUNCTION, id + 1);
@@ -235,7 +236,7 @@ static void emit_frame(struct pprof_profile *p, u32 id)
 	proto_append_int(&p->message, LOCATION_ID, id + 1);
 	proto_append_int(&p->message, LOCATION_MAPPING, module + 1);
 	proto_append_message(&p->message, LOCATION_LINE, &p->part);
-	emit_message(p, PROFILE_LOCATION);
+	append_pending_message(p, PROFILE_LOCATION);
 }
 
 static void emit_comment(void *arg, const char *line)

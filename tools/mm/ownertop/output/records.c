@@ -12,7 +12,7 @@
 #define INDENT 4
 #define LABEL_WIDTH 8
 
-static void print_label(const char *label, FILE *out)
+static void print_field_name(const char *label, FILE *out)
 {
 	fprintf(out, "%*s%-*s", INDENT, "", LABEL_WIDTH, label);
 }
@@ -23,7 +23,7 @@ static void print_age(const struct model *m, const struct group *g, FILE *out)
 
 	if (!model_field_is_known(m, g, OWNER_FIELD_AGE))
 		return;
-	print_label("age", out);
+	print_field_name("age", out);
 	human_format_age(oldest, model_compute_age(m, g->oldest));
 	human_format_age(newest, model_compute_age(m, g->newest));
 	if (strcmp(oldest, newest))
@@ -38,11 +38,11 @@ static void print_chain(const struct model *m, const struct group *g, size_t wid
 	u32 i;
 
 	for (i = 0; i < chain->n; i++) {
-		print_label(i ? "" : "chain", out);
+		print_field_name(i ? "" : "chain", out);
 		frame_print_fitted(model_get_frame(m, chain, i), width, INDENT + LABEL_WIDTH, out);
 	}
 	if (!chain->n) {
-		print_label("chain", out);
+		print_field_name("chain", out);
 		fputs("(no call chain)\n", out);
 	}
 }
@@ -69,7 +69,7 @@ static void print_fields(const struct model *m, const struct group *g, size_t wi
 			continue;
 		if (!field_is_number(f) && !model_get_name(m, g, f).len)
 			continue;
-		print_label(field_name(f), out);
+		print_field_name(field_name(f), out);
 		if (field_is_number(f))
 			fprintf(out, "%lld\n", model_get_number(m, g, f));
 		else
@@ -96,7 +96,7 @@ static void print_sum(const struct sum *sum, const struct report *r, FILE *out)
 void write_records(const struct answer *a, const struct output_options *o, FILE *out)
 {
 	const struct model *m = &a->model;
-	struct terminal term = find_terminal(out);
+	struct terminal term = get_terminal_width_and_colour(out);
 	struct report r;
 	u32 i;
 

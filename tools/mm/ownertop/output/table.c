@@ -57,7 +57,7 @@ static struct cell get_age_cell(const struct view_row *row, int which)
 static const struct column columns[] = {
 	/* column names in text, JSON, CSV and TSV */
 	{ { NULL, NULL, "row", "row" }, .get = get_row_name_cell },
-	{ { "#" }, .get = get_label_cell },
+	{ { "#" }, .get = get_rank_or_name_cell },
 	{ { NULL, "rank", "rank" }, .get = get_rank_cell },
 	{ { NULL, NULL, NULL, "groups" }, .get = get_groups_cell },
 	{ { NULL, "objects", "objects", "objects" }, .get = get_objects_cell },
@@ -65,7 +65,8 @@ static const struct column columns[] = {
 	{ { "%" }, .get = get_share_cell },
 	{ { "HELD", "held", "held", "held" }, .get = get_held_cell, .omit = COLUMN_HELD },
 	{ { "OBJECTS" }, .get = get_objects_cell },
-	{ { "+-BYTES" }, .get = get_error_cell, .omit = COLUMN_SAMPLED, .by_objects = "+-OBJECTS" },
+	{ { "+-BYTES" }, .get = get_measure_error_cell, .omit = COLUMN_SAMPLED,
+	  .by_objects = "+-OBJECTS" },
 	{ { NULL, "records" }, .get = get_records_cell, .omit = COLUMN_SAMPLED },
 	{ { NULL, "objects_error" }, .get = get_objects_error_cell, .omit = COLUMN_SAMPLED },
 	{ { NULL, "bytes_error" }, .get = get_bytes_error_cell, .omit = COLUMN_SAMPLED },
@@ -117,7 +118,7 @@ static void add_sum_row(struct aligned_rows *rows, const struct answer *a, const
 
 void write_table(const struct answer *a, const struct output_options *o, FILE *out)
 {
-	write_table_for_terminal(a, o, out, find_terminal(out));
+	write_table_for_terminal(a, o, out, get_terminal_width_and_colour(out));
 }
 
 void write_table_for_terminal(const struct answer *a, const struct output_options *o, FILE *out,

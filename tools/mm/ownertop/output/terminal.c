@@ -8,7 +8,7 @@
 
 #define DEFAULT_WIDTH 80
 
-struct terminal find_terminal(FILE *out)
+struct terminal get_terminal_width_and_colour(FILE *out)
 {
 	struct terminal term = { 0 };
 	const char *no_color = getenv("NO_COLOR");

@@ -12,6 +12,6 @@ struct terminal {
 	bool colour;
 };
 
-struct terminal find_terminal(FILE *out);
+struct terminal get_terminal_width_and_colour(FILE *out);
 
 #endif

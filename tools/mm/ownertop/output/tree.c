@@ -179,7 +179,7 @@ void write_tree(const struct answer *a, const struct output_options *o, FILE *ou
 	struct tree_printer l = {
 		.p = &p,
 		.out = out,
-		.term = find_terminal(out),
+		.term = get_terminal_width_and_colour(out),
 		.errors = a->model.sampled,
 	};
 	static const char * const heads[NR_MEASURES] = {

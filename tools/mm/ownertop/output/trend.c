@@ -10,13 +10,13 @@
 #include "output/notes.h"
 #include "output/rows.h"
 
-static enum measure choose_measure(const struct view_row *row, int arg)
+static enum measure get_measure_of_column(const struct view_row *row, int arg)
 {
 	enum measure measure = row->a->view.measure;
 
 	if (arg == MEASURE_MAIN)
 		return measure;
-	return arg == MEASURE_BESIDE ? measure_shown_beside(measure) : (enum measure)arg;
+	return arg == MEASURE_BESIDE ? measure_get_second_shown(measure) : (enum measure)arg;
 }
 
 static const struct slope *get_main_slope(const struct view_row *row)
@@ -26,7 +26,7 @@ static const struct slope *get_main_slope(const struct view_row *row)
 
 static struct cell get_slope_cell(const struct view_row *row, int arg)
 {
-	enum measure measure = choose_measure(row, arg);
+	enum measure measure = get_measure_of_column(row, arg);
 
 	return (struct cell){
 		.type = row->slopes ? CELL_PER_HOUR : CELL_NONE,
@@ -76,7 +76,7 @@ static struct cell get_dump_sums_cell(const struct view_row *row, int arg)
 static const struct column columns[] = {
 	/* column names in text, JSON and CSV */
 	{ { NULL, NULL, "row" }, .get = get_row_name_cell },
-	{ { "#" }, .get = get_label_cell },
+	{ { "#" }, .get = get_rank_or_name_cell },
 	{ { NULL, "rank", "rank" }, .get = get_rank_cell },
 	{ { "BYTES/H" }, .get = get_slope_cell, .arg = MEASURE_MAIN, .by_objects = "OBJECTS/H" },
 	{ { "NOW" }, .get = get_measure_cell, .arg = SUM_LAST },
@@ -130,7 +130,7 @@ static void fill_sums_and_slopes(struct trend_rows *t, u32 id)
 	u32 n = t->trend.a->dumps.n, i;
 
 	for (i = 0; i < n; i++)
-		t->sums[i] = trend_get_sum(&t->trend, id, i);
+		t->sums[i] = trend_get_group_sum(&t->trend, id, i);
 	for (i = 0; i < NR_MEASURES; i++)
 		t->slopes[i] = trend_compute_slope(&t->trend, id, i);
 	t->row.sums = t->sums;
@@ -154,7 +154,7 @@ static const struct view_row *fill_row_of_total(struct trend_rows *t)
 	return &t->row;
 }
 
-static void print_notes(const struct trend *t, FILE *out)
+static void print_trend_notes(const struct trend *t, FILE *out)
 {
 	const struct answer *a = t->a;
 	char buf[HUMAN_LEN];
@@ -165,7 +165,7 @@ static void print_notes(const struct trend *t, FILE *out)
 	fprintf(out, "time: %s between the first and the last of %u dumps\n",
 		human_format_age(buf, a->dump_ns[a->dumps.n - 1]), a->dumps.n);
 	fputs("UP: times a dump had more than the one before; R2: 1.00 is steady growth\n", out);
-	notes_print_all(a, find_terminal(out), out);
+	notes_print_all(a, get_terminal_width_and_colour(out), out);
 }
 
 void write_trend(const struct answer *a, const struct output_options *o, FILE *out)
@@ -176,13 +176,13 @@ void write_trend(const struct answer *a, const struct output_options *o, FILE *o
 
 	(void)o;
 	begin_trend_rows(&t, a, FORMAT_TEXT);
-	rows_begin_table(&rows, &a->model, &t.list, find_terminal(out), out);
+	rows_begin_table(&rows, &a->model, &t.list, get_terminal_width_and_colour(out), out);
 	do {
 		for (i = 0; i < t.trend.shown; i++)
 			rows_add_row(&rows, fill_row_of_rank(&t, i));
 		rows_add_row(&rows, fill_row_of_total(&t));
 	} while (rows_end_table(&rows));
-	print_notes(&t.trend, out);
+	print_trend_notes(&t.trend, out);
 	end_trend_rows(&t);
 }
 

@@ -49,7 +49,7 @@ static void print_stack(struct text_slice stack, FILE *out)
 	}
 }
 
-static void print_cell(const struct model *m, const struct cell *cell, FILE *out)
+static void print_tsv_cell(const struct model *m, const struct cell *cell, FILE *out)
 {
 	if (cell->type == CELL_NAME)
 		print_name(cell->name, out);
@@ -61,7 +61,7 @@ static void print_cell(const struct model *m, const struct cell *cell, FILE *out
 		putc('-', out);
 }
 
-static const struct line_format tsv = { '\t', "\n", print_cell };
+static const struct line_format tsv = { '\t', "\n", print_tsv_cell };
 
 void tsv_print_head(const struct column_list *list, FILE *out)
 {

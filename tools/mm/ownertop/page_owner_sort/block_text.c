@@ -1,25 +1,25 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
  * Build, print and compare the text of blocks. Most headers differ only in their numbers, so
- * they are interned with marks in place of the numbers, and the numbers are kept in the block.
+ * they are interned with placeholders for the numbers, and the numbers are kept in the block.
  */
 #include <stdlib.h>
 
 #include "base/alloc.h"
 #include "page_owner_sort/blocks.h"
 
-/* Marks: characters of an interned header that replace a number of the block. */
+/* Placeholders: characters of an interned header that replace a number of the block. */
 enum {
-	MARK_PID = 1,
-	MARK_TGID = 2,
-	MARK_TIME = 3,
-	/* First character of an interned header that is kept as it is, without other marks. */
-	MARK_NONE = 4,
+	PLACEHOLDER_PID = 1,
+	PLACEHOLDER_TGID = 2,
+	PLACEHOLDER_TIME = 3,
+	/* First character of an interned header that is kept as it is, with its numbers. */
+	PLACEHOLDER_NONE = 4,
 };
 
 #define NUMBER_LEN 24	/* characters of an s64 in decimal */
 
-void buffer_append(struct text_buffer *buf, struct text_slice t)
+void text_buffer_append(struct text_buffer *buf, struct text_slice t)
 {
 	while (buf->cap - buf->len < t.len)
 		buf->s = grow_array(buf->s, buf->cap, &buf->cap, 1);
@@ -55,10 +55,11 @@ static bool remove_number_from_end(struct text_slice *t, s64 number, const char 
 	return true;
 }
 
-static void append_mark(struct text_buffer *buf, const char *before, char mark)
+static void append_number_placeholder(struct text_buffer *buf, const char *before,
+				      char placeholder)
 {
-	buffer_append(buf, (struct text_slice){ before, strlen(before) });
-	buffer_append(buf, (struct text_slice){ &mark, 1 });
+	text_buffer_append(buf, (struct text_slice){ before, strlen(before) });
+	text_buffer_append(buf, (struct text_slice){ &placeholder, 1 });
 }
 
 /*
@@ -74,21 +75,21 @@ static void append_from_task_name(struct blocks *b, const struct record *rec,
 
 	if (!blocks_have_times(b) || text.len < to_time + digits.len ||
 	    memcmp(text.s + to_time, digits.s, digits.len)) {
-		buffer_append(&b->packed, text);
+		text_buffer_append(&b->packed, text);
 		return;
 	}
-	buffer_append(&b->packed, (struct text_slice){ text.s, to_time });
-	append_mark(&b->packed, "", MARK_TIME);
+	text_buffer_append(&b->packed, (struct text_slice){ text.s, to_time });
+	append_number_placeholder(&b->packed, "", PLACEHOLDER_TIME);
 	to_time += digits.len;
-	buffer_append(&b->packed, (struct text_slice){ text.s + to_time, text.len - to_time });
+	text_buffer_append(&b->packed, (struct text_slice){ text.s + to_time, text.len - to_time });
 }
 
-static bool contains_mark_bytes(struct text_slice t)
+static bool contains_placeholder_bytes(struct text_slice t)
 {
-	int mark;
+	int placeholder;
 
-	for (mark = MARK_PID; mark <= MARK_NONE; mark++)
-		if (memchr(t.s, mark, t.len))
+	for (placeholder = PLACEHOLDER_PID; placeholder <= PLACEHOLDER_NONE; placeholder++)
+		if (memchr(t.s, placeholder, t.len))
 			return true;
 	return false;
 }
@@ -100,18 +101,19 @@ u32 block_intern_header(struct blocks *b, const struct record *rec, size_t heade
 	u32 nr_headers = b->headers.n, id;
 
 	b->packed.len = 0;
-	if (!contains_mark_bytes(header) && remove_number_from_end(&front, rec->tgid, ", tgid ") &&
+	if (!contains_placeholder_bytes(header) &&
+	    remove_number_from_end(&front, rec->tgid, ", tgid ") &&
 	    remove_number_from_end(&front, rec->pid, ", pid ")) {
-		buffer_append(&b->packed, front);
-		append_mark(&b->packed, ", pid ", MARK_PID);
-		append_mark(&b->packed, ", tgid ", MARK_TGID);
+		text_buffer_append(&b->packed, front);
+		append_number_placeholder(&b->packed, ", pid ", PLACEHOLDER_PID);
+		append_number_placeholder(&b->packed, ", tgid ", PLACEHOLDER_TGID);
 		append_from_task_name(b, rec, (struct text_slice){
 			header.s + to_name,
 			header_len - to_name,
 		});
 	} else {
-		append_mark(&b->packed, "", MARK_NONE);
-		buffer_append(&b->packed, header);
+		append_number_placeholder(&b->packed, "", PLACEHOLDER_NONE);
+		text_buffer_append(&b->packed, header);
 	}
 	id = strings_intern(&b->headers, (struct text_slice){ b->packed.s, b->packed.len });
 	if (id == nr_headers) {
@@ -126,19 +128,19 @@ static void append_number(struct text_buffer *buf, s64 number)
 {
 	char room[NUMBER_LEN];
 
-	buffer_append(buf, format_number(room, number));
+	text_buffer_append(buf, format_number(room, number));
 }
 
-static s64 get_marked_number(const struct block *block, char mark)
+static s64 get_number_of_placeholder(const struct block *block, char placeholder)
 {
-	if (mark == MARK_TIME)
+	if (placeholder == PLACEHOLDER_TIME)
 		return block->ts;
-	return mark == MARK_PID ? block->pid : block->tgid;
+	return placeholder == PLACEHOLDER_PID ? block->pid : block->tgid;
 }
 
-static bool is_number_mark(char c)
+static bool is_number_placeholder(char c)
 {
-	return c >= MARK_PID && c <= MARK_TIME;
+	return c >= PLACEHOLDER_PID && c <= PLACEHOLDER_TIME;
 }
 
 struct text_slice block_format_header(const struct blocks *b, const struct block *block,
@@ -148,16 +150,16 @@ struct text_slice block_format_header(const struct blocks *b, const struct block
 	size_t from = 0, i;
 
 	buf->len = 0;
-	if (*packed.s == MARK_NONE)
+	if (*packed.s == PLACEHOLDER_NONE)
 		return (struct text_slice){ packed.s + 1, packed.len - 1 };
 	for (i = 0; i < packed.len; i++) {
-		if (!is_number_mark(packed.s[i]))
+		if (!is_number_placeholder(packed.s[i]))
 			continue;
-		buffer_append(buf, (struct text_slice){ packed.s + from, i - from });
+		text_buffer_append(buf, (struct text_slice){ packed.s + from, i - from });
 		from = i + 1;
-		append_number(buf, get_marked_number(block, packed.s[i]));
+		append_number(buf, get_number_of_placeholder(block, packed.s[i]));
 	}
-	buffer_append(buf, (struct text_slice){ packed.s + from, packed.len - from });
+	text_buffer_append(buf, (struct text_slice){ packed.s + from, packed.len - from });
 	return (struct text_slice){ buf->s, buf->len };
 }
 
@@ -206,22 +208,22 @@ static bool compare_packed_headers(const struct blocks *b, const struct block *l
 	struct text_slice left = b->headers.v[l->header], right = b->headers.v[r->header];
 	size_t i, r_first;
 
-	if (*left.s == MARK_NONE || *right.s == MARK_NONE)
+	if (*left.s == PLACEHOLDER_NONE || *right.s == PLACEHOLDER_NONE)
 		return false;
-	i = (char *)memchr(left.s, MARK_PID, left.len) - left.s;
-	r_first = (char *)memchr(right.s, MARK_PID, right.len) - right.s;
+	i = (char *)memchr(left.s, PLACEHOLDER_PID, left.len) - left.s;
+	r_first = (char *)memchr(right.s, PLACEHOLDER_PID, right.len) - right.s;
 	if (i > r_first)
 		i = r_first;
 	*order = memcmp(left.s, right.s, i);
 	for (; !*order && left.s[i] == right.s[i] && left.s[i] != '\n'; i++)
-		if (is_number_mark(left.s[i]))
-			*order = compare_numbers_as_text(get_marked_number(l, left.s[i]),
-							 get_marked_number(r, left.s[i]),
+		if (is_number_placeholder(left.s[i]))
+			*order = compare_numbers_as_text(get_number_of_placeholder(l, left.s[i]),
+							 get_number_of_placeholder(r, left.s[i]),
 							 left.s[i + 1]);
 	if (*order)
 		return true;
 	*order = (unsigned char)left.s[i] - (unsigned char)right.s[i];
-	return !is_number_mark(left.s[i]) && !is_number_mark(right.s[i]);
+	return !is_number_placeholder(left.s[i]) && !is_number_placeholder(right.s[i]);
 }
 
 /*

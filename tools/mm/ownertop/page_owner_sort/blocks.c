@@ -45,7 +45,7 @@ static bool is_vmalloc(struct text_slice stack)
 	return false;
 }
 
-static u32 find_allocators(const struct record *rec, bool vmalloc)
+static u32 get_record_allocators(const struct record *rec, bool vmalloc)
 {
 	u32 allocator = 0;
 
@@ -78,7 +78,7 @@ static bool is_name_listed(const struct globs *names, struct text_slice name)
 	return false;
 }
 
-static bool passes_filters(const struct blocks *b, const struct record *rec)
+static bool record_passes_filters(const struct blocks *b, const struct record *rec)
 {
 	return (!b->filter_pid || is_number_listed(&b->pids, rec->pid)) &&
 	       (!b->filter_tgid || is_number_listed(&b->tgids, rec->tgid)) &&
@@ -121,17 +121,17 @@ void blocks_init(struct blocks *b)
 	packed_init(&b->v, NR_COLUMNS);
 }
 
-static int load_pid(const struct packed_table *v, u32 id, u32 column)
+static int unpack_pid(const struct packed_table *v, u32 id, u32 column)
 {
 	return packed_get(v, id, column) - 1;
 }
 
-static struct text_slice load_stack(const struct blocks *b, u32 id)
+static struct text_slice unpack_stack_text(const struct blocks *b, u32 id)
 {
 	return b->stacks.v[packed_get(&b->v, id, COLUMN_STACK)];
 }
 
-static struct text_slice load_comm(const struct blocks *b, u32 id)
+static struct text_slice unpack_task_name(const struct blocks *b, u32 id)
 {
 	return b->names.v[b->header_comm[packed_get(&b->v, id, COLUMN_HEADER)]];
 }
@@ -140,20 +140,20 @@ static struct text_slice load_comm(const struct blocks *b, u32 id)
  * Load the fields of a block that make up its text. Sorting mostly compares texts and needs no
  * other field.
  */
-static struct block load_text_fields(const struct blocks *b, u32 id)
+static struct block unpack_block_text_fields(const struct blocks *b, u32 id)
 {
 	return (struct block){
-		.pid = load_pid(&b->v, id, COLUMN_PID),
-		.tgid = load_pid(&b->v, id, COLUMN_TGID),
+		.pid = unpack_pid(&b->v, id, COLUMN_PID),
+		.tgid = unpack_pid(&b->v, id, COLUMN_TGID),
 		.header = packed_get(&b->v, id, COLUMN_HEADER),
 		.stack = packed_get(&b->v, id, COLUMN_STACK),
 		.ts = packed_get(&b->v, id, COLUMN_TIME),
 	};
 }
 
-struct block load_block(const struct blocks *b, u32 id)
+struct block unpack_block_fields(const struct blocks *b, u32 id)
 {
-	struct block block = load_text_fields(b, id);
+	struct block block = unpack_block_text_fields(b, id);
 
 	block.allocator = packed_get(&b->v, id, COLUMN_ALLOCATOR);
 	block.times = packed_get(&b->v, id, COLUMN_TIMES);
@@ -175,7 +175,7 @@ static u32 add_block(struct blocks *b, const struct block *block)
 	return id;
 }
 
-static void add_to_column(struct packed_table *v, u32 id, u32 column, u64 more)
+static void add_to_packed_number(struct packed_table *v, u32 id, u32 column, u64 more)
 {
 	packed_set(v, id, column, packed_get(v, id, column) + more);
 }
@@ -220,7 +220,7 @@ bool blocks_have_times(const struct blocks *b)
 
 static void append_range(struct text_buffer *buf, const char *from, const char *to)
 {
-	buffer_append(buf, (struct text_slice){ from, to - from });
+	text_buffer_append(buf, (struct text_slice){ from, to - from });
 }
 
 /*
@@ -239,8 +239,8 @@ static size_t make_block_text(struct blocks *b, const struct record *rec)
 		while (*time >= '0' && *time <= '9')
 			time++;
 	append_range(&b->text, time, rec->pfn.s);
-	buffer_append(&b->text, rec->stack);
-	buffer_append(&b->text, rec->tail);
+	text_buffer_append(&b->text, rec->stack);
+	text_buffer_append(&b->text, rec->tail);
 	return (char *)memchr(b->text.s, '\n', b->text.len) - b->text.s + 1;
 }
 
@@ -286,7 +286,7 @@ static struct block_key make_block_key(const struct blocks *b, const struct bloc
 static bool block_key_equals(const void *owner, u32 id, const void *key)
 {
 	const struct blocks *b = owner;
-	struct block block = load_block(b, id);
+	struct block block = unpack_block_fields(b, id);
 	struct block_key block_key = make_block_key(b, &block);
 
 	return !memcmp(&block_key, key, sizeof(block_key));
@@ -304,7 +304,7 @@ const char *add_record_to_blocks(void *arg, const struct record *rec)
 
 	if (!rec->header.len)
 		return "not a page_owner record";
-	if (!passes_filters(b, rec))
+	if (!record_passes_filters(b, rec))
 		return find_malformed_frame(rec->stack);
 	header_len = make_block_text(b, rec);
 	stack = intern_stack(b, rec, header_len);
@@ -315,7 +315,7 @@ const char *add_record_to_blocks(void *arg, const struct record *rec)
 		.pid = rec->pid,
 		.tgid = rec->tgid,
 		.ts = is_sort_key(b, BLOCK_TIME) ? rec->ts : 0,
-		.allocator = find_allocators(rec, stack_info->vmalloc),
+		.allocator = get_record_allocators(rec, stack_info->vmalloc),
 		.header = block_intern_header(b, rec, header_len),
 		.stack = stack,
 	};
@@ -326,8 +326,8 @@ const char *add_record_to_blocks(void *arg, const struct record *rec)
 		id = add_block(b, &block);
 		hash_index_add(&b->index, hash, id);
 	}
-	add_to_column(&b->v, id, COLUMN_TIMES, 1);
-	add_to_column(&b->v, id, COLUMN_PAGES, 1ULL << rec->order);
+	add_to_packed_number(&b->v, id, COLUMN_TIMES, 1);
+	add_to_packed_number(&b->v, id, COLUMN_PAGES, 1ULL << rec->order);
 	return NULL;
 }
 
@@ -341,28 +341,28 @@ static int compare_s64(s64 a, s64 b)
 	return (a > b) - (a < b);
 }
 
-static int compare_text(struct blocks *b, u32 l, u32 r)
+static int order_blocks_by_text(struct blocks *b, u32 l, u32 r)
 {
-	struct block left = load_text_fields(b, l), right = load_text_fields(b, r);
+	struct block left = unpack_block_text_fields(b, l), right = unpack_block_text_fields(b, r);
 
 	return block_compare_texts(b, &left, &right);
 }
 
-static int compare_field(struct blocks *b, u32 l, u32 r, enum block_field field)
+static int order_blocks_by_field(struct blocks *b, u32 l, u32 r, enum block_field field)
 {
 	const struct packed_table *v = &b->v;
 
 	switch (field) {
 	case BLOCK_TEXT:
-		return compare_text(b, l, r);
+		return order_blocks_by_text(b, l, r);
 	case BLOCK_STACK:
-		return text_compare(load_stack(b, l), load_stack(b, r));
+		return text_compare(unpack_stack_text(b, l), unpack_stack_text(b, r));
 	case BLOCK_PID:
-		return compare_s64(load_pid(v, l, COLUMN_PID), load_pid(v, r, COLUMN_PID));
+		return compare_s64(unpack_pid(v, l, COLUMN_PID), unpack_pid(v, r, COLUMN_PID));
 	case BLOCK_TGID:
-		return compare_s64(load_pid(v, l, COLUMN_TGID), load_pid(v, r, COLUMN_TGID));
+		return compare_s64(unpack_pid(v, l, COLUMN_TGID), unpack_pid(v, r, COLUMN_TGID));
 	case BLOCK_COMM:
-		return text_compare(load_comm(b, l), load_comm(b, r));
+		return text_compare(unpack_task_name(b, l), unpack_task_name(b, r));
 	case BLOCK_ALLOCATOR:
 		return compare_u64(packed_get(v, l, COLUMN_ALLOCATOR),
 				   packed_get(v, r, COLUMN_ALLOCATOR));
@@ -386,15 +386,15 @@ static int compare_blocks(const void *pl, const void *pr, void *arg)
 	int order = 0;
 
 	for (i = 0; i < b->nr_sorts && !order; i++) {
-		order = compare_field(b, l, r, b->sort[i].field);
+		order = order_blocks_by_field(b, l, r, b->sort[i].field);
 		if (b->sort[i].descending)
 			order = -order;
 	}
 	if (!b->cull && !order)
-		order = compare_field(b, l, r, BLOCK_TEXT);
+		order = order_blocks_by_field(b, l, r, BLOCK_TEXT);
 	for (i = 0; i < sizeof(culled) / sizeof(*culled) && !order; i++)
 		if (b->cull & BLOCK_BIT(culled[i]))
-			order = compare_field(b, l, r, culled[i]);
+			order = order_blocks_by_field(b, l, r, culled[i]);
 	return order;
 }
 

@@ -32,8 +32,8 @@ enum {
 };
 
 /*
- * Records of page_owner with equal text, merged into a block. The text is interned with marks
- * in place of pid, tgid and time, so that blocks that differ only in these numbers share it.
+ * Records of page_owner with equal text, merged into a block. The text is interned with
+ * placeholders for pid, tgid and time, so that blocks that differ only in these numbers share it.
  */
 struct block {
 	int pid;		/* pid of the first record in the block */
@@ -75,7 +75,7 @@ struct blocks {
 	struct packed_table v;	/* the blocks */
 	u32 *order;		/* block numbers, sorted */
 	struct hash_index index;
-	struct strings headers;	/* first lines of blocks, with marks in place of numbers */
+	struct strings headers;	/* first lines of blocks, with placeholders for numbers */
 	struct strings stacks;
 	struct stack_info *stack_info;	/* parallel to stacks */
 	u32 stack_info_cap;
@@ -83,7 +83,7 @@ struct blocks {
 	u32 *header_comm;	/* by header: index into names */
 	u32 header_comm_cap;
 	struct text_buffer text;	/* text of the record that is being added */
-	struct text_buffer packed;	/* header of that record, with marks */
+	struct text_buffer packed;	/* header of that record, with placeholders */
 	struct text_buffer left;	/* headers of two blocks that are compared */
 	struct text_buffer right;
 };
@@ -91,12 +91,12 @@ struct blocks {
 /* Is the time part of a block's text because blocks are sorted by it? */
 bool blocks_have_times(const struct blocks *b);
 
-struct block load_block(const struct blocks *b, u32 id);
+struct block unpack_block_fields(const struct blocks *b, u32 id);
 
 /* The next functions are in block_text.c. */
-void buffer_append(struct text_buffer *buf, struct text_slice t);
+void text_buffer_append(struct text_buffer *buf, struct text_slice t);
 /*
- * Intern the header of a record, the first @header_len bytes of b->text, with marks in place of
+ * Intern the header of a record, the first @header_len bytes of b->text, with placeholders for
  * its numbers.
  */
 u32 block_intern_header(struct blocks *b, const struct record *rec, size_t header_len);

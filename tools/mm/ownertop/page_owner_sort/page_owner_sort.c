@@ -249,7 +249,7 @@ static void print_text(struct text_slice t, FILE *out)
 	fwrite(t.s, 1, t.len, out);
 }
 
-static void print_allocator(u32 allocator, FILE *out)
+static void print_allocator_names(u32 allocator, FILE *out)
 {
 	fputs("allocated by ", out);
 	if (allocator & ALLOCATOR_CMA)
@@ -267,7 +267,7 @@ static void print_block(struct blocks *b, const struct block *block, FILE *out)
 	fprintf(out, "%llu times, %llu pages", block->times, block->pages);
 	if (!b->cull) {
 		fputs(", ", out);
-		print_allocator(block->allocator, out);
+		print_allocator_names(block->allocator, out);
 		fputs(":\n", out);
 		print_text(block_format_header(b, block, &b->left), out);
 		print_text(block_get_stack(b, block), out);
@@ -284,7 +284,7 @@ static void print_block(struct blocks *b, const struct block *block, FILE *out)
 	}
 	if (b->cull & BLOCK_BIT(BLOCK_ALLOCATOR)) {
 		fputs(", ", out);
-		print_allocator(block->allocator, out);
+		print_allocator_names(block->allocator, out);
 	}
 	if (b->cull & BLOCK_BIT(BLOCK_STACK)) {
 		fputs(":\n", out);
@@ -298,7 +298,7 @@ static void print_blocks(struct blocks *b, FILE *out)
 	u32 i;
 
 	for (i = 0; i < b->v.n; i++) {
-		struct block block = load_block(b, b->order[i]);
+		struct block block = unpack_block_fields(b, b->order[i]);
 
 		print_block(b, &block, out);
 	}
@@ -347,7 +347,7 @@ int page_owner_sort_main(int argc, char *argv[])
 		blocks_free(&blocks);
 		return STATUS_FAILED;
 	}
-	read_inputs(&argv[optind], 1, PAGE_SIZE, &sink, &health);
+	read_records_from_inputs(&argv[optind], 1, PAGE_SIZE, &sink, &health);
 	blocks_sort(&blocks);
 	status = write_blocks(&blocks, argv[optind + 1], &health);
 	blocks_free(&blocks);

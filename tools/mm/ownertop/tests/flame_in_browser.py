@@ -86,7 +86,7 @@ class Checker:
         undrawn = [p for p in cum if p not in drawn and full * cum[p] / total > 1]
         self.expect("undrawn", [], undrawn)
 
-        # The largest function that some call chains do not contain.
+        # The widest box that is narrower than the whole graph.
         path = max((p for p in cum if cum[p] < total), key=lambda p: cum[p])
         name = path.split(";")[-1]
         self.check_search(name[1:-1].upper(), cum, total)

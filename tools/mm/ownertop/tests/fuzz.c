@@ -122,7 +122,7 @@ static void write_view(const struct view *view, char * const *paths, const struc
 	for (i = 0; i < NR_FORMATS; i++)
 		if (view->write[i])
 			view->write[i](&a, &output, nowhere);
-	answer_free(&a);
+	answer_free_members(&a);
 }
 
 static void look_up_addresses(const char *path)

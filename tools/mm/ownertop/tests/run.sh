@@ -13,7 +13,7 @@ here=$(dirname "$(readlink -f "$0")")
 source=$here/..
 build=${O:-$source/build}
 build=$(mkdir -p "$build" && cd "$build" && pwd) || exit 2
-export O=$build		# for the tests that build
+export O=$build		# build directory, for tests that call make themselves
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 

@@ -35,7 +35,7 @@ static void read_live_answer(struct live_state *l, bool quiet)
 {
 	/* rows_begin_table() has set a locale that would slow down matching. */
 	setlocale(LC_CTYPE, "C");
-	answer_free(&l->a);
+	answer_free_members(&l->a);
 	l->a.health.quiet = quiet;
 	answer_read(&l->a, &l->o, l->paths, l->nr_paths);
 }
@@ -105,7 +105,7 @@ static void print_status(const struct live_state *l, const struct terminal *term
 
 static void draw_screen(struct live_state *l)
 {
-	struct terminal term = find_terminal(stdout);
+	struct terminal term = get_terminal_width_and_colour(stdout);
 	char *text;
 	size_t len;
 	FILE *out = open_memstream(&text, &len);
@@ -227,6 +227,6 @@ int live_run_view(const struct options *o, char * const *paths, int n)
 		run_on_screen(&l);
 	else
 		run_without_terminal(&l);
-	answer_free(&l.a);
+	answer_free_members(&l.a);
 	return get_exit_status(&l);
 }

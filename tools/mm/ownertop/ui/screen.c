@@ -71,7 +71,7 @@ static void handle_ending_signal(int sig)
 	raise(sig);
 }
 
-static void handle_stop_signal(int sig)
+static void handle_suspend_signal(int sig)
 {
 	int saved = errno;
 
@@ -107,7 +107,7 @@ bool screen_begin(void)
 		return false;
 	for (i = 0; i < sizeof(ends) / sizeof(*ends); i++)
 		set_handler(ends[i], handle_ending_signal, SA_RESETHAND);
-	set_handler(SIGTSTP, handle_stop_signal, SA_RESTART);
+	set_handler(SIGTSTP, handle_suspend_signal, SA_RESTART);
 	set_handler(SIGWINCH, handle_resize_signal, SA_RESTART);
 	atexit(restore_terminal);
 	set_up_terminal();
