@@ -22,7 +22,7 @@ static bool depot_borrow_pools(struct evictable_depot *depot)
 
 	raw_spin_lock_irqsave(&stack_depot_evictable.lock, irqflags);
 	while (depot->pools < depot->max_pools) {
-		struct evictable_pool *pool = depot_take_idle(&stack_depot_evictable);
+		struct evictable_pool *pool = depot_remove_idle_pool(&stack_depot_evictable);
 
 		if (!pool)
 			break;
@@ -96,7 +96,7 @@ bool stack_depot_test_destroy(struct evictable_depot *depot)
 
 	/* Pools without records are idle already or are the empty pool of a class. */
 	raw_spin_lock_irqsave(&depot->lock, irqflags);
-	depot_retire_empty_pools(depot, DEPOT_NR_CLASSES);
+	depot_make_empty_pools_idle(depot, DEPOT_NR_CLASSES);
 	list_splice_init(&depot->idle, &pools);
 	raw_spin_unlock_irqrestore(&depot->lock, irqflags);
 	/* Wait for lookups by hash, which use the table. */
@@ -109,7 +109,7 @@ bool stack_depot_test_destroy(struct evictable_depot *depot)
 		depot->pools--;
 	}
 	list_splice_tail(&pools, &stack_depot_evictable.idle);
-	depot_allow_all_classes(&stack_depot_evictable);
+	depot_clear_all_refusals(&stack_depot_evictable);
 	raw_spin_unlock_irqrestore(&stack_depot_evictable.lock, irqflags);
 
 	/* A pool that was in no list is lost and still points to @depot. */
@@ -161,7 +161,7 @@ void stack_depot_test_set_bound(bool on)
 		WRITE_ONCE(stack_depot_max_pools, max_pools);
 	}
 	raw_spin_unlock(&stack_depot_pool_lock);
-	depot_allow_all_classes(&stack_depot_evictable);
+	depot_clear_all_refusals(&stack_depot_evictable);
 	raw_spin_unlock_irqrestore(&stack_depot_evictable.lock, irqflags);
 }
 EXPORT_SYMBOL_IF_KUNIT(stack_depot_test_set_bound);

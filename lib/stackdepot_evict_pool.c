@@ -70,7 +70,7 @@ void stack_depot_init_classes(struct evictable_depot *depot)
 /* === Pools. The caller holds depot->lock. ================================== */
 
 /* Remove @pool, which has no record in use, from its class. */
-static void depot_retire_pool(struct evictable_depot *depot, struct evictable_pool *pool)
+static void depot_make_pool_idle(struct evictable_depot *depot, struct evictable_pool *pool)
 {
 	size_t step = stack_depot_record_bytes(pool->class) / DEPOT_UNIT;
 	struct depot_class *class = &depot->class[pool->class];
@@ -101,7 +101,7 @@ static void depot_assign_pool(struct evictable_depot *depot, struct evictable_po
 	 * be used at once, those of the other wait for a grace period.
 	 */
 	if (class->empty)
-		depot_retire_pool(depot, class->empty);
+		depot_make_pool_idle(depot, class->empty);
 
 	pool->class = c;
 	pool->nr_used = 0;
@@ -113,7 +113,7 @@ static void depot_assign_pool(struct evictable_depot *depot, struct evictable_po
 }
 
 /* Take the pool that became idle first, if its grace period has ended. */
-static struct evictable_pool *depot_take_idle(struct evictable_depot *depot)
+static struct evictable_pool *depot_remove_idle_pool(struct evictable_depot *depot)
 {
 	struct evictable_pool *pool;
 
@@ -156,7 +156,7 @@ static struct evictable_pool *depot_add_evictable_pool(struct evictable_depot *d
 }
 
 /* At the bound, retire the empty pools of all classes except @c. */
-static void depot_retire_empty_pools(struct evictable_depot *depot, unsigned int c)
+static void depot_make_empty_pools_idle(struct evictable_depot *depot, unsigned int c)
 {
 	for (unsigned int i = 0; i < DEPOT_NR_CLASSES; i++) {
 		struct evictable_pool *pool = depot->class[i].empty;
@@ -164,7 +164,7 @@ static void depot_retire_empty_pools(struct evictable_depot *depot, unsigned int
 		if (i == c || !pool)
 			continue;
 		depot->class[i].empty = NULL;
-		depot_retire_pool(depot, pool);
+		depot_make_pool_idle(depot, pool);
 	}
 }
 
@@ -185,7 +185,7 @@ int stack_depot_take_idle_pool(size_t *start)
 	/* On UP, trylock would succeed in NMI even if the lock is held. */
 	if (in_nmi() || !raw_spin_trylock(&depot->lock))
 		return -ENOSPC;
-	pool = depot_take_idle(depot);
+	pool = depot_remove_idle_pool(depot);
 	if (pool) {
 		depot->pools--;
 		WRITE_ONCE(pool->tag, 0);
@@ -322,7 +322,7 @@ struct stack_record *stack_depot_alloc_record(struct evictable_depot *depot, uns
 	if (rec)
 		return rec;
 
-	pool = depot_take_idle(depot);
+	pool = depot_remove_idle_pool(depot);
 	if (pool)
 		depot->pools_recut++;
 	else
@@ -337,7 +337,7 @@ struct stack_record *stack_depot_alloc_record(struct evictable_depot *depot, uns
 		rec = depot_pop_record(depot, c, SEARCH_POOLS_LAST);
 		if (rec)
 			return rec;
-		depot_retire_empty_pools(depot, c);
+		depot_make_empty_pools_idle(depot, c);
 	}
 	if (!list_empty(&depot->idle) || !list_empty(&class->partial)) {
 		bool queued = depot_queue_work(depot);
@@ -360,17 +360,17 @@ struct stack_record *stack_depot_alloc_record(struct evictable_depot *depot, uns
 /* === Freeing records ====================================================== */
 
 /* A record or pool became free for @class: do not refuse early any more. */
-static void depot_allow_class(struct depot_class *class)
+static void depot_clear_refusal(struct depot_class *class)
 {
 	if (class->refusal == DEPOT_REFUSED_BOUND)
 		WRITE_ONCE(class->refusal, DEPOT_NOT_REFUSED);
 }
 
 /* A pool became free that any class can take. */
-static void depot_allow_all_classes(struct evictable_depot *depot)
+static void depot_clear_all_refusals(struct evictable_depot *depot)
 {
 	for (int c = 0; c < DEPOT_NR_CLASSES; c++)
-		depot_allow_class(&depot->class[c]);
+		depot_clear_refusal(&depot->class[c]);
 }
 
 /* Free @rec, whose count is zero. The caller holds depot->lock. */
@@ -389,13 +389,13 @@ static void depot_free_record(struct evictable_depot *depot, struct stack_record
 
 	if (list_empty(&pool->list))
 		list_add_tail(&pool->list, &class->partial);
-	depot_allow_class(class);
+	depot_clear_refusal(class);
 	if (--pool->nr_used)
 		return;
-	depot_allow_all_classes(depot);
+	depot_clear_all_refusals(depot);
 
 	if (class->empty)
-		depot_retire_pool(depot, pool);
+		depot_make_pool_idle(depot, pool);
 	else
 		class->empty = pool;
 }

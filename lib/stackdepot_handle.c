@@ -132,7 +132,7 @@ EXPORT_SYMBOL_GPL(stack_depot_put_many);
  * Find the record of @handle, to which the caller has a reference. Return NULL
  * if it has no counters.
  */
-static struct stack_record *depot_find_counted(depot_stack_handle_t handle)
+static struct stack_record *depot_find_counted_record(depot_stack_handle_t handle)
 {
 	struct stack_record *rec;
 
@@ -143,7 +143,7 @@ static struct stack_record *depot_find_counted(depot_stack_handle_t handle)
 
 void stack_depot_count(depot_stack_handle_t handle, const long more[STACK_DEPOT_COUNTERS])
 {
-	struct stack_record *rec = depot_find_counted(handle);
+	struct stack_record *rec = depot_find_counted_record(handle);
 
 	/* Warn once, as depot_put_refs() does. */
 	if (WARN_ONCE(!rec, "corrupt handle or one without counters"))
@@ -157,7 +157,7 @@ EXPORT_SYMBOL_GPL(stack_depot_count);
 
 bool stack_depot_counters(depot_stack_handle_t handle, long counters[STACK_DEPOT_COUNTERS])
 {
-	struct stack_record *rec = depot_find_counted(handle);
+	struct stack_record *rec = depot_find_counted_record(handle);
 
 	if (!rec)
 		return false;
@@ -173,7 +173,8 @@ EXPORT_SYMBOL_GPL(stack_depot_counters);
  * Return 0 if the record seems to have no counters. The result is reliable only
  * for a record that is neither freed nor stored meanwhile.
  */
-static depot_stack_handle_t depot_peek_counted(struct evictable_pool *pool, u32 index, u32 unit)
+static depot_stack_handle_t depot_peek_counted_handle(struct evictable_pool *pool, u32 index,
+						      u32 unit)
 {
 	struct stack_record *rec = (void *)pool + unit * DEPOT_UNIT;
 	/* Pairs with depot_carve_record(). */
@@ -212,10 +213,10 @@ depot_stack_handle_t stack_depot_next_counted(u64 *pos)
 			depot_stack_handle_t handle;
 
 			/* RCU is held for one record at a time, in depot_get_refs(). */
-			handle = depot_peek_counted(pool, index, unit);
+			handle = depot_peek_counted_handle(pool, index, unit);
 			if (!handle || !depot_get_refs(handle, 1))
 				continue;
-			if (likely(depot_find_counted(handle))) {
+			if (likely(depot_find_counted_record(handle))) {
 				*pos = index * DEPOT_UNITS + unit + 1;
 				return handle;
 			}

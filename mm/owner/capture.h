@@ -23,7 +23,7 @@ int owner_capture_late_init(void);
 depot_stack_handle_t owner_chain_save(unsigned long ip, unsigned int depth,
 				      struct owner_caller caller, bool keep_allocators,
 				      gfp_t flags);
-depot_stack_handle_t owner_chain_degrade(unsigned int depth, struct owner_caller caller);
+depot_stack_handle_t owner_chain_save_fallback(unsigned int depth, struct owner_caller caller);
 void owner_chain_verify(depot_stack_handle_t stack, unsigned int depth,
 			struct owner_caller caller, bool keep_allocators);
 depot_stack_handle_t owner_task_save(gfp_t flags);
@@ -77,27 +77,27 @@ static __always_inline bool owner_record_fill(struct owner_record *owner, gfp_t 
 					      unsigned long ip, struct owner_charge charge)
 {
 	depot_stack_handle_t stack = 0, task = 0;
-	struct owner_cpu_cache *cpu = owner_cpu_begin();
+	struct owner_cpu_cache *cpu = owner_cpu_cache_acquire();
 	struct cached_ref *ref = NULL;
 
 	if (likely(cpu)) {
 		/* At depth 1, @ip is the whole chain, unless it is in an allocator. */
 		if (depth == 1)
-			ref = owner_cpu_take_words(cpu, &ip, 1);
+			ref = owner_cpu_get_ref_by_words(cpu, &ip, 1);
 		if (!ref)
-			ref = owner_cpu_take_chain(cpu, ip, depth, caller);
+			ref = owner_cpu_get_running_chain_ref(cpu, ip, depth, caller);
 		if (likely(ref)) {
 			stack = ref->handle;
 			owner_charge_counters(ref->counters, 1, charge);
 		}
-		ref = owner_cpu_take_task(cpu);
+		ref = owner_cpu_get_current_task_ref(cpu);
 		if (likely(ref))
 			task = ref->handle;
-		owner_cpu_end(cpu);
+		owner_cpu_cache_release(cpu);
 	}
 	if (unlikely(!stack)) {
 		stack = owner_chain_save(ip, depth, caller, false, flags) ?:
-			owner_chain_degrade(depth, caller);
+			owner_chain_save_fallback(depth, caller);
 		if (!stack) {
 			owner_count_loss(OWNER_LOST_STACK);
 			stack_depot_put(task);
@@ -114,13 +114,13 @@ static __always_inline bool owner_record_fill(struct owner_record *owner, gfp_t 
 	}
 	owner->stack = stack;
 	owner->task = task;
-	owner->time = owner_now();
+	owner->time = owner_record_time_now();
 	return true;
 }
 
 /**
  * owner_record_fill_fast() - capture who allocates here, from the CPU cache alone
- * @cpu: the CPU cache, between owner_cpu_begin() and owner_cpu_end()
+ * @cpu: the CPU cache, between owner_cpu_cache_acquire() and owner_cpu_cache_release()
  * @depth: number of frames to keep
  * @caller: OWNER_CALLER of the allocator's hook
  * @ip: return address of the allocator
@@ -141,16 +141,16 @@ static __always_inline bool owner_record_fill_fast(struct owner_cpu_cache *cpu,
 	struct cached_ref *chain, *task;
 
 	if (depth == 1) {
-		chain = owner_cpu_find_words(cpu, &ip, 1);
+		chain = owner_cpu_find_ref_by_words(cpu, &ip, 1);
 		if (unlikely(!owner_cpu_ref_has_words(chain, &ip, 1)))
 			return false;
 	} else {
 		handle = owner_cpu_recognize_chain(cpu, ip, depth, caller);
-		chain = owner_cpu_ref(cpu, handle);
+		chain = owner_cpu_ref_by_handle(cpu, handle);
 		if (unlikely(!handle || chain->handle != handle))
 			return false;
 	}
-	task = owner_cpu_find_task(cpu);
+	task = owner_cpu_find_current_task_ref(cpu);
 	if (unlikely(!owner_cpu_ref_has_task(task) || !owner_cpu_can_take_ref(chain) ||
 		     !owner_cpu_can_take_ref(task)))
 		return false;
@@ -175,24 +175,24 @@ static __always_inline bool owner_record_fill_fast(struct owner_cpu_cache *cpu,
 static __always_inline u64 owner_record_drop_fast(u64 handle_pair, struct owner_charge charge)
 {
 	struct owner_record owner __uninitialized;
-	struct owner_cpu_cache *cpu = owner_cpu_begin();
+	struct owner_cpu_cache *cpu = owner_cpu_cache_acquire();
 	struct cached_ref *ref;
 
 	owner.handle_pair = handle_pair;
 	if (unlikely(!cpu))
 		return handle_pair;
-	ref = owner_cpu_ref(cpu, owner.stack);
+	ref = owner_cpu_ref_by_handle(cpu, owner.stack);
 	if (likely(owner_cpu_can_put_ref(ref, owner.stack))) {
 		ref->references++;
 		owner_charge_counters(ref->counters, -1, charge);
 		owner.stack = 0;
 	}
-	ref = owner_cpu_ref(cpu, owner.task);
+	ref = owner_cpu_ref_by_handle(cpu, owner.task);
 	if (likely(owner_cpu_can_put_ref(ref, owner.task))) {
 		ref->references++;
 		owner.task = 0;
 	}
-	owner_cpu_end(cpu);
+	owner_cpu_cache_release(cpu);
 	return owner.handle_pair;
 }
 
@@ -204,20 +204,20 @@ static __always_inline u64 owner_record_drop_fast(u64 handle_pair, struct owner_
 static __always_inline void owner_record_drop(u64 handle_pair, struct owner_charge charge)
 {
 	struct owner_record owner __uninitialized;
-	struct owner_cpu_cache *cpu = owner_cpu_begin();
+	struct owner_cpu_cache *cpu = owner_cpu_cache_acquire();
 	struct cached_ref *ref;
 
 	owner.handle_pair = handle_pair;
 	if (unlikely(!cpu)) {
 		if (owner.stack)
 			owner_charge_depot(owner.stack, -1, charge);
-		return owner_record_put(&owner);
+		return owner_record_put_refs(&owner);
 	}
 	ref = owner_cpu_put_ref(cpu, owner.stack);
 	if (owner.stack)
 		owner_charge_counters(ref->counters, -1, charge);
 	owner_cpu_put_ref(cpu, owner.task);
-	owner_cpu_end(cpu);
+	owner_cpu_cache_release(cpu);
 }
 
 #endif /* _MM_OWNER_CAPTURE_H */

@@ -45,64 +45,64 @@ static void flush_ref(struct owner_cpu_cache *cpu, struct cached_ref *ref)
 
 #ifdef CONFIG_OWNER_UNWIND_ORC
 
-static void evict_site(struct owner_cpu_cache *cpu, struct site *site)
+static void evict_cached_chain(struct owner_cpu_cache *cpu, struct cached_chain *chain)
 {
-	owner_cpu_put_ref(cpu, site->handle);
-	site->key = 0;
-	site->handle = 0;
+	owner_cpu_put_ref(cpu, chain->handle);
+	chain->key = 0;
+	chain->handle = 0;
 }
 
-static void evict_all_sites(struct owner_cpu_cache *cpu)
+static void evict_all_cached_chains(struct owner_cpu_cache *cpu)
 {
 	unsigned int i, j;
 
-	for (i = 0; i < ARRAY_SIZE(cpu->sites); i++)
-		for (j = 0; j < SITE_WAYS; j++)
-			evict_site(cpu, &cpu->sites[i].site[j]);
+	for (i = 0; i < ARRAY_SIZE(cpu->chain_sets); i++)
+		for (j = 0; j < CHAIN_SET_WAYS; j++)
+			evict_cached_chain(cpu, &cpu->chain_sets[i].chain[j]);
 }
 
 /* No chain has the key 0, so an unused entry never matches. */
-static void init_sites(struct owner_cpu_cache *cpu)
+static void init_cached_chains(struct owner_cpu_cache *cpu)
 {
 	unsigned int i;
 
-	for (i = 0; i < ARRAY_SIZE(cpu->sites); i++)
-		cpu->sites[i].last = &cpu->sites[i].site[0];
+	for (i = 0; i < ARRAY_SIZE(cpu->chain_sets); i++)
+		cpu->chain_sets[i].last = &cpu->chain_sets[i].chain[0];
 }
 
 /* Recognize the chain that has this handle from now on, if it has a recipe. */
-void owner_cpu_store_site(struct owner_cpu_cache *cpu, depot_stack_handle_t handle,
-			  unsigned long ip, unsigned int depth, struct owner_caller caller,
-			  const struct owner_recipe *recipe)
+void owner_cpu_store_chain(struct owner_cpu_cache *cpu, depot_stack_handle_t handle,
+			   unsigned long ip, unsigned int depth, struct owner_caller caller,
+			   const struct owner_chain_recipe *recipe)
 {
-	unsigned long key = owner_cpu_site_key(ip, depth, caller);
-	struct sites *sites = owner_cpu_sites(cpu, key);
-	struct site *site;
+	unsigned long key = owner_cpu_chain_key(ip, depth, caller);
+	struct cached_chain_set *set = owner_cpu_chain_set(cpu, key);
+	struct cached_chain *chain;
 
 	if (!recipe->nr_words)
 		return;
-	site = &sites->site[sites->made++ % SITE_WAYS];
-	evict_site(cpu, site);
-	if (!owner_cpu_take_ref(cpu, owner_cpu_ref(cpu, handle), handle))
+	chain = &set->chain[set->made++ % CHAIN_SET_WAYS];
+	evict_cached_chain(cpu, chain);
+	if (!owner_cpu_take_ref(cpu, owner_cpu_ref_by_handle(cpu, handle), handle))
 		return;
-	site->handle = handle;
-	site->recipe = *recipe;
-	site->key = key;
+	chain->handle = handle;
+	chain->recipe = *recipe;
+	chain->key = key;
 }
 
 #else
 
-static void evict_all_sites(struct owner_cpu_cache *cpu)
+static void evict_all_cached_chains(struct owner_cpu_cache *cpu)
 {
 }
 
-static void init_sites(struct owner_cpu_cache *cpu)
+static void init_cached_chains(struct owner_cpu_cache *cpu)
 {
 }
 
-void owner_cpu_store_site(struct owner_cpu_cache *cpu, depot_stack_handle_t handle,
-			  unsigned long ip, unsigned int depth, struct owner_caller caller,
-			  const struct owner_recipe *recipe)
+void owner_cpu_store_chain(struct owner_cpu_cache *cpu, depot_stack_handle_t handle,
+			   unsigned long ip, unsigned int depth, struct owner_caller caller,
+			   const struct owner_chain_recipe *recipe)
 {
 }
 
@@ -113,14 +113,14 @@ static void flush_cpu_cache(struct owner_cpu_cache *cpu)
 	unsigned int i;
 
 	/* Sites first: their references move to the cached refs. */
-	evict_all_sites(cpu);
+	evict_all_cached_chains(cpu);
 	for (i = 0; i < ARRAY_SIZE(cpu->ref); i++)
 		flush_ref(cpu, &cpu->ref[i]);
 }
 
 /**
  * owner_cpu_add_refs() - keep references in the CPU cache
- * @cpu: the CPU cache, between owner_cpu_begin() and owner_cpu_end()
+ * @cpu: the CPU cache, between owner_cpu_cache_acquire() and owner_cpu_cache_release()
  * @handle: the handle
  * @references: number of references
  *
@@ -129,7 +129,7 @@ static void flush_cpu_cache(struct owner_cpu_cache *cpu)
 void owner_cpu_add_refs(struct owner_cpu_cache *cpu, depot_stack_handle_t handle,
 			unsigned int references)
 {
-	struct cached_ref *ref = owner_cpu_ref(cpu, handle);
+	struct cached_ref *ref = owner_cpu_ref_by_handle(cpu, handle);
 
 	if (ref->handle != handle) {
 		flush_ref(cpu, ref);
@@ -143,7 +143,7 @@ void owner_cpu_add_refs(struct owner_cpu_cache *cpu, depot_stack_handle_t handle
 
 /**
  * owner_cpu_refill_ref() - take a batch of references from the depot
- * @cpu: the CPU cache, between owner_cpu_begin() and owner_cpu_end()
+ * @cpu: the CPU cache, between owner_cpu_cache_acquire() and owner_cpu_cache_release()
  * @handle: a handle that somebody holds a reference to, or 0
  *
  * Return: false if the depot refuses, or if @handle is 0.
@@ -171,7 +171,7 @@ noinline void owner_cpu_count_pages_slow(struct owner_cpu_cache *cpu, depot_stac
 }
 
 /**
- * owner_cpu_store_words() - let owner_cpu_take_words() find a handle on this CPU
+ * owner_cpu_store_words() - let owner_cpu_get_ref_by_words() find a handle on this CPU
  * @handle: the handle, with a reference
  * @words: what it stands for
  * @count: number of @words
@@ -179,29 +179,29 @@ noinline void owner_cpu_count_pages_slow(struct owner_cpu_cache *cpu, depot_stac
 void owner_cpu_store_words(depot_stack_handle_t handle, const unsigned long *words,
 			   unsigned int count)
 {
-	struct owner_cpu_cache *cpu = owner_cpu_begin();
+	struct owner_cpu_cache *cpu = owner_cpu_cache_acquire();
 	struct cached_ref *ref;
 	unsigned long *in_depot;
 
 	if (!cpu)
 		return;
 	if (owner_cpu_refill_ref(cpu, handle)) {
-		ref = owner_cpu_ref(cpu, handle);
+		ref = owner_cpu_ref_by_handle(cpu, handle);
 		ref->count = stack_depot_fetch(handle, &in_depot);
 		ref->words = in_depot;
 		cpu->hint[owner_cpu_hash_words(words, count)] = owner_cpu_ref_index(handle);
 	}
-	owner_cpu_end(cpu);
+	owner_cpu_cache_release(cpu);
 }
 
 /* Flush this CPU's cache. Return: false if it is in use. */
 static bool flush_this_cpu(void)
 {
-	struct owner_cpu_cache *cpu = owner_cpu_begin();
+	struct owner_cpu_cache *cpu = owner_cpu_cache_acquire();
 
 	if (cpu) {
 		flush_cpu_cache(cpu);
-		owner_cpu_end(cpu);
+		owner_cpu_cache_release(cpu);
 	}
 	return cpu || !this_cpu_read(owner_cpu_caches_home);
 }
@@ -305,7 +305,7 @@ void owner_cpu_caches_flush(void)
 
 static void flush_counters_func(void *done)
 {
-	struct owner_cpu_cache *cpu = owner_cpu_begin();
+	struct owner_cpu_cache *cpu = owner_cpu_cache_acquire();
 	unsigned int i;
 
 	if (!cpu) {
@@ -315,7 +315,7 @@ static void flush_counters_func(void *done)
 	}
 	for (i = 0; i < ARRAY_SIZE(cpu->ref); i++)
 		flush_ref_counters(cpu, &cpu->ref[i]);
-	owner_cpu_end(cpu);
+	owner_cpu_cache_release(cpu);
 }
 
 /**
@@ -337,7 +337,7 @@ static int alloc_cpu_cache(unsigned int nr)
 						    cpu_to_node(nr));
 
 	if (cpu)
-		init_sites(cpu);
+		init_cached_chains(cpu);
 	per_cpu(owner_cpu_caches_home, nr) = cpu;
 	/*
 	 * Release: at boot, the CPU runs already, and must see an initialized cache. A CPU

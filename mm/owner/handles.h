@@ -10,8 +10,8 @@
  *
  * Hints say which cached ref to compare with. A wrong hint only costs a lookup.
  *
- * Only its own CPU uses a CPU cache, with preemption disabled. owner_cpu_begin() takes
- * the pointer to it away meanwhile, so an interrupt falls back to the depot.
+ * Only its own CPU uses a CPU cache, with preemption disabled. owner_cpu_cache_acquire()
+ * clears the pointer to it meanwhile, so an interrupt falls back to the depot.
  */
 #ifndef _MM_OWNER_HANDLES_H
 #define _MM_OWNER_HANDLES_H
@@ -55,31 +55,31 @@ struct cached_ref {
 };
 
 #ifdef CONFIG_OWNER_UNWIND_ORC
-#define SITE_BITS	6
-#define SITE_WAYS	4
+#define CHAIN_SET_BITS	6
+#define CHAIN_SET_WAYS	4
 
 /**
- * struct site - a chain that can be recognized without a walk
- * @key: owner_cpu_site_key() of the chain, 0 if this entry is unused
+ * struct cached_chain - a chain that can be recognized without a walk
+ * @key: owner_cpu_chain_key() of the chain, 0 if this entry is unused
  * @handle: handle of the chain, with a reference
  * @recipe: compared with the running stack
  */
-struct site {
+struct cached_chain {
 	unsigned long key;
 	depot_stack_handle_t handle;
-	struct owner_recipe recipe;
+	struct owner_chain_recipe recipe;
 };
 
 /**
- * struct sites - a set of chains whose keys have the same hash
+ * struct cached_chain_set - a set of chains whose keys have the same hash
  * @last: the chain that was recognized last, compared first
  * @made: counts chains that were stored; the next one replaces the oldest
- * @site: the chains
+ * @chain: the chains
  */
-struct sites {
-	struct site *last;
+struct cached_chain_set {
+	struct cached_chain *last;
 	unsigned int made;
-	struct site site[SITE_WAYS];
+	struct cached_chain chain[CHAIN_SET_WAYS];
 };
 #endif
 
@@ -89,9 +89,9 @@ struct sites {
  * @task_hint: index into @ref by the lowest bits of a task's pid
  * @ref: references, by owner_cpu_ref_index() of the handle
  * @pages: by the same index: allocated pages that the depot was not told of
- * @sites: chains that can be recognized, by a hash of their keys
+ * @chain_sets: chains that can be recognized, by a hash of their keys
  *
- * It takes 57 KiB without @sites and 128 KiB with them.
+ * It takes 57 KiB without @chain_sets and 128 KiB with them.
  */
 struct owner_cpu_cache {
 	u16 hint[1 << HINT_BITS];
@@ -99,7 +99,7 @@ struct owner_cpu_cache {
 	struct cached_ref ref[1 << REF_BITS];
 	long pages[1 << REF_BITS];
 #ifdef CONFIG_OWNER_UNWIND_ORC
-	struct sites sites[1 << SITE_BITS];
+	struct cached_chain_set chain_sets[1 << CHAIN_SET_BITS];
 #endif
 };
 
@@ -121,15 +121,15 @@ bool owner_cpu_refill_ref(struct owner_cpu_cache *cpu, depot_stack_handle_t hand
 void owner_cpu_count_pages_slow(struct owner_cpu_cache *cpu, depot_stack_handle_t handle, long n);
 void owner_cpu_store_words(depot_stack_handle_t handle, const unsigned long *words,
 			   unsigned int count);
-void owner_cpu_store_site(struct owner_cpu_cache *cpu, depot_stack_handle_t handle,
-			  unsigned long ip, unsigned int depth, struct owner_caller caller,
-			  const struct owner_recipe *recipe);
+void owner_cpu_store_chain(struct owner_cpu_cache *cpu, depot_stack_handle_t handle,
+			   unsigned long ip, unsigned int depth, struct owner_caller caller,
+			   const struct owner_chain_recipe *recipe);
 void owner_cpu_flush_ratelimited(void);
 depot_stack_handle_t owner_handle_save(unsigned long *words, unsigned int count, gfp_t flags,
 				       depot_flags_t kind);
 
-/* Take the CPU cache, until owner_cpu_end(). Return: NULL if it is in use, or missing. */
-static __always_inline struct owner_cpu_cache *owner_cpu_begin(void)
+/* Take the CPU cache, until owner_cpu_cache_release(). Return: NULL if it is in use, or missing. */
+static __always_inline struct owner_cpu_cache *owner_cpu_cache_acquire(void)
 {
 	struct owner_cpu_cache *cpu;
 
@@ -145,7 +145,7 @@ static __always_inline struct owner_cpu_cache *owner_cpu_begin(void)
 	return cpu;
 }
 
-static __always_inline void owner_cpu_end(struct owner_cpu_cache *cpu)
+static __always_inline void owner_cpu_cache_release(struct owner_cpu_cache *cpu)
 {
 	barrier();
 	__this_cpu_write(owner_cpu_caches, cpu);
@@ -159,7 +159,8 @@ static __always_inline u16 owner_cpu_ref_index(depot_stack_handle_t handle)
 }
 
 /* OPTIMIZER_HIDE_VAR() keeps the compiler from computing the address again for each use. */
-static __always_inline struct cached_ref *owner_cpu_ref_at(struct owner_cpu_cache *cpu, u16 index)
+static __always_inline struct cached_ref *owner_cpu_ref_by_index(struct owner_cpu_cache *cpu,
+								 u16 index)
 {
 	struct cached_ref *ref = &cpu->ref[index];
 
@@ -167,10 +168,10 @@ static __always_inline struct cached_ref *owner_cpu_ref_at(struct owner_cpu_cach
 	return ref;
 }
 
-static __always_inline struct cached_ref *owner_cpu_ref(struct owner_cpu_cache *cpu,
-							depot_stack_handle_t handle)
+static __always_inline struct cached_ref *owner_cpu_ref_by_handle(struct owner_cpu_cache *cpu,
+								  depot_stack_handle_t handle)
 {
-	return owner_cpu_ref_at(cpu, owner_cpu_ref_index(handle));
+	return owner_cpu_ref_by_index(cpu, owner_cpu_ref_index(handle));
 }
 
 static __always_inline u32 owner_cpu_hash_words(const unsigned long *words, unsigned int count)
@@ -213,11 +214,11 @@ static __always_inline bool owner_cpu_take_ref(struct owner_cpu_cache *cpu, stru
 }
 
 /* The cached ref that may have these words: owner_cpu_ref_has_words() tells. */
-static __always_inline struct cached_ref *owner_cpu_find_words(struct owner_cpu_cache *cpu,
-							       const unsigned long *words,
-							       unsigned int count)
+static __always_inline struct cached_ref *owner_cpu_find_ref_by_words(struct owner_cpu_cache *cpu,
+								      const unsigned long *words,
+								      unsigned int count)
 {
-	return owner_cpu_ref_at(cpu, cpu->hint[owner_cpu_hash_words(words, count)]);
+	return owner_cpu_ref_by_index(cpu, cpu->hint[owner_cpu_hash_words(words, count)]);
 }
 
 static __always_inline bool owner_cpu_ref_has_words(const struct cached_ref *ref,
@@ -227,11 +228,11 @@ static __always_inline bool owner_cpu_ref_has_words(const struct cached_ref *ref
 }
 
 /* Take a reference to the handle of these words. Return: NULL if they are not cached. */
-static __always_inline struct cached_ref *owner_cpu_take_words(struct owner_cpu_cache *cpu,
-							       const unsigned long *words,
-							       unsigned int count)
+static __always_inline struct cached_ref *owner_cpu_get_ref_by_words(struct owner_cpu_cache *cpu,
+								     const unsigned long *words,
+								     unsigned int count)
 {
-	struct cached_ref *ref = owner_cpu_find_words(cpu, words, count);
+	struct cached_ref *ref = owner_cpu_find_ref_by_words(cpu, words, count);
 
 	return owner_cpu_ref_has_words(ref, words, count) &&
 	       owner_cpu_take_ref(cpu, ref, ref->handle) ? ref : NULL;
@@ -244,8 +245,8 @@ static __always_inline struct cached_ref *owner_cpu_take_words(struct owner_cpu_
  * apart. If the kernel randomizes that position, use the number of the system call
  * instead: 16 bits of it, so that the depth in the upper bits stays intact.
  */
-static __always_inline unsigned long owner_cpu_site_key(unsigned long ip, unsigned int depth,
-							struct owner_caller caller)
+static __always_inline unsigned long owner_cpu_chain_key(unsigned long ip, unsigned int depth,
+							 struct owner_caller caller)
 {
 	unsigned long key = ip + ((unsigned long)depth << 48);
 
@@ -257,10 +258,10 @@ static __always_inline unsigned long owner_cpu_site_key(unsigned long ip, unsign
 	return key ^ ((unsigned long)caller.frame & (THREAD_SIZE - 1)) << 32;
 }
 
-static __always_inline struct sites *owner_cpu_sites(struct owner_cpu_cache *cpu,
-						     unsigned long key)
+static __always_inline struct cached_chain_set *owner_cpu_chain_set(struct owner_cpu_cache *cpu,
+								    unsigned long key)
 {
-	return &cpu->sites[hash_64(key, SITE_BITS)];
+	return &cpu->chain_sets[hash_64(key, CHAIN_SET_BITS)];
 }
 
 /* Recognize the running chain without a walk. Return: its handle, 0 if it is not cached. */
@@ -268,17 +269,18 @@ static __always_inline depot_stack_handle_t
 owner_cpu_recognize_chain(struct owner_cpu_cache *cpu, unsigned long ip, unsigned int depth,
 			  struct owner_caller caller)
 {
-	unsigned long key = owner_cpu_site_key(ip, depth, caller);
-	struct sites *sites = owner_cpu_sites(cpu, key);
-	struct site *site = sites->last;
+	unsigned long key = owner_cpu_chain_key(ip, depth, caller);
+	struct cached_chain_set *set = owner_cpu_chain_set(cpu, key);
+	struct cached_chain *chain = set->last;
 
-	while (unlikely(site->key != key || !owner_recipe_matches(&site->recipe, caller))) {
-		site = site == sites->site ? sites->site + SITE_WAYS - 1 : site - 1;
-		if (site == sites->last)
+	while (unlikely(chain->key != key ||
+			!owner_recipe_recognizes_chain(&chain->recipe, caller))) {
+		chain = chain == set->chain ? set->chain + CHAIN_SET_WAYS - 1 : chain - 1;
+		if (chain == set->last)
 			return 0;
 	}
-	sites->last = site;
-	return site->handle;
+	set->last = chain;
+	return chain->handle;
 }
 
 #else
@@ -294,11 +296,11 @@ owner_cpu_recognize_chain(struct owner_cpu_cache *cpu, unsigned long ip, unsigne
 
 /* Take a reference to the running chain. Return: NULL if the chain is not recognized. */
 static __always_inline struct cached_ref *
-owner_cpu_take_chain(struct owner_cpu_cache *cpu, unsigned long ip, unsigned int depth,
-		     struct owner_caller caller)
+owner_cpu_get_running_chain_ref(struct owner_cpu_cache *cpu, unsigned long ip, unsigned int depth,
+				struct owner_caller caller)
 {
 	depot_stack_handle_t handle = owner_cpu_recognize_chain(cpu, ip, depth, caller);
-	struct cached_ref *ref = owner_cpu_ref(cpu, handle);
+	struct cached_ref *ref = owner_cpu_ref_by_handle(cpu, handle);
 
 	return handle && owner_cpu_take_ref(cpu, ref, handle) ? ref : NULL;
 }
@@ -314,7 +316,7 @@ static __always_inline bool owner_cpu_can_put_ref(const struct cached_ref *ref,
 static __always_inline struct cached_ref *owner_cpu_put_ref(struct owner_cpu_cache *cpu,
 							    depot_stack_handle_t handle)
 {
-	struct cached_ref *ref = owner_cpu_ref(cpu, handle);
+	struct cached_ref *ref = owner_cpu_ref_by_handle(cpu, handle);
 
 	if (likely(owner_cpu_can_put_ref(ref, handle)))
 		ref->references++;
@@ -341,9 +343,10 @@ static __always_inline u16 *owner_cpu_task_hint(struct owner_cpu_cache *cpu)
 }
 
 /* The cached ref that may be the current task's: owner_cpu_ref_has_task() tells. */
-static __always_inline struct cached_ref *owner_cpu_find_task(struct owner_cpu_cache *cpu)
+static __always_inline struct cached_ref *
+owner_cpu_find_current_task_ref(struct owner_cpu_cache *cpu)
 {
-	return owner_cpu_ref_at(cpu, *owner_cpu_task_hint(cpu));
+	return owner_cpu_ref_by_index(cpu, *owner_cpu_task_hint(cpu));
 }
 
 static __always_inline bool owner_cpu_ref_has_task(const struct cached_ref *ref)
@@ -353,9 +356,10 @@ static __always_inline bool owner_cpu_ref_has_task(const struct cached_ref *ref)
 }
 
 /* Take a reference to the current task. Return: NULL if it is not cached. */
-static __always_inline struct cached_ref *owner_cpu_take_task(struct owner_cpu_cache *cpu)
+static __always_inline struct cached_ref *
+owner_cpu_get_current_task_ref(struct owner_cpu_cache *cpu)
 {
-	struct cached_ref *ref = owner_cpu_find_task(cpu);
+	struct cached_ref *ref = owner_cpu_find_current_task_ref(cpu);
 
 	return owner_cpu_ref_has_task(ref) &&
 	       owner_cpu_take_ref(cpu, ref, ref->handle) ? ref : NULL;

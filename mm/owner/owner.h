@@ -11,6 +11,7 @@
  * task			pid, tgid and comm as they were when the record was filled
  * handle		depot_stack_handle_t of a chain or of a task
  * capture		walk the running stack and intern the chain
+ * recipe		stack words by which a chain is recognized (struct owner_chain_recipe)
  * intern		look words up in the depot, or store them, and take a reference
  * cached ref		references to one handle that a CPU keeps (struct cached_ref)
  * CPU cache		all cached refs of a CPU (struct owner_cpu_cache)

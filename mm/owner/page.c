@@ -98,12 +98,12 @@ static __always_inline depot_stack_handle_t get_cached_chain(unsigned long ip, u
 
 	if (unlikely(in_own_allocation()))
 		return 0;
-	cpu = owner_cpu_begin();
+	cpu = owner_cpu_cache_acquire();
 	if (unlikely(!cpu))
 		return 0;
-	ref = owner_cpu_take_chain(cpu, ip, depth, caller);
+	ref = owner_cpu_get_running_chain_ref(cpu, ip, depth, caller);
 	handle = ref ? ref->handle : 0;
-	owner_cpu_end(cpu);
+	owner_cpu_cache_release(cpu);
 	if (handle && owner_unwind_verifying())
 		owner_chain_verify(handle, depth, caller, keeps_allocator_frames(depth));
 	return handle;
@@ -154,10 +154,11 @@ static __always_inline void put_handle(struct handle_update *update, depot_stack
 		stack_depot_put(handle);
 }
 
-static __always_inline void begin_update(struct handle_update *update, depot_stack_handle_t handle,
-					 depot_stack_handle_t counted_chain)
+static __always_inline void begin_handle_update(struct handle_update *update,
+						depot_stack_handle_t handle,
+						depot_stack_handle_t counted_chain)
 {
-	update->cpu = owner_cpu_begin();
+	update->cpu = owner_cpu_cache_acquire();
 	update->handle = handle;
 	update->replaced = 0;
 	update->counted_chain = counted_chain;
@@ -171,7 +172,7 @@ static __always_inline void replace_handle(struct handle_update *update,
 
 	if (old == update->handle)
 		return;
-	/* The update's own reference keeps it until finish_update() takes one per record. */
+	/* The update's own reference keeps it until finish_handle_update() takes one per record. */
 	WRITE_ONCE(*handle, update->handle);
 	update->replaced++;
 	put_handle(update, old);
@@ -200,8 +201,8 @@ static __always_inline void add_page_count(struct handle_update *update,
  * Let other tasks and the CPU cache's other users run. Return the record of @page, or
  * NULL if it has none: page_ext is contiguous within a section of memory only.
  */
-static __always_inline struct page_ext *resume_update(struct handle_update *update,
-						      struct page *page)
+static __always_inline struct page_ext *resume_handle_update(struct handle_update *update,
+							     struct page *page)
 {
 	struct page_ext *ext = page_ext_get(page);
 
@@ -209,13 +210,13 @@ static __always_inline struct page_ext *resume_update(struct handle_update *upda
 	page_ext_put(ext);
 	flush_page_count(update);
 	if (update->cpu)
-		owner_cpu_end(update->cpu);
-	update->cpu = owner_cpu_begin();
+		owner_cpu_cache_release(update->cpu);
+	update->cpu = owner_cpu_cache_acquire();
 	return ext;
 }
 
 /* Take one reference for each record that got the handle; the update had one already. */
-static __always_inline void finish_update(struct handle_update *update)
+static __always_inline void finish_handle_update(struct handle_update *update)
 {
 	flush_page_count(update);
 	if (!update->replaced)
@@ -223,10 +224,10 @@ static __always_inline void finish_update(struct handle_update *update)
 	else if (unlikely(update->replaced > 1) && update->handle)
 		stack_depot_get_many(update->handle, update->replaced - 1);
 	if (likely(update->cpu))
-		owner_cpu_end(update->cpu);
+		owner_cpu_cache_release(update->cpu);
 }
 
-static struct page_owner *get_record(struct page_ext *ext)
+static struct page_owner *get_page_record(struct page_ext *ext)
 {
 	return page_ext_data(ext, &page_owner_ops);
 }
@@ -239,22 +240,22 @@ static __always_inline bool is_allocated(const struct page_ext *ext)
 
 /* --- Allocation and free ------------------------------------------------------ */
 
-static __always_inline void record_alloc(struct page *page, struct page_ext *ext,
-					 unsigned int order, gfp_t gfp_mask, u64 ts_nsec,
-					 depot_stack_handle_t handle)
+static __always_inline void record_pages_alloc(struct page *page, struct page_ext *ext,
+					       unsigned int order, gfp_t gfp_mask, u64 ts_nsec,
+					       depot_stack_handle_t handle)
 {
 	struct handle_update update;
 	unsigned int i;
 
-	begin_update(&update, handle, handle);
+	begin_handle_update(&update, handle, handle);
 	for (i = 0; i < 1U << order; i++, ext = page_ext_next(ext)) {
 		struct page_owner *owner;
 
 		if (unlikely(i && !(i % UPDATE_BATCH)))
-			ext = resume_update(&update, page + i);
+			ext = resume_handle_update(&update, page + i);
 		if (unlikely(!ext))
 			break;
-		owner = get_record(ext);
+		owner = get_page_record(ext);
 		/* The free was not seen: before page_owner was on, or of another first page. */
 		if (unlikely(is_allocated(ext)))
 			owner_cpu_count_pages(update.cpu, owner->handle, -1);
@@ -274,14 +275,14 @@ static __always_inline void record_alloc(struct page *page, struct page_ext *ext
 		else
 			ext->flags &= ~PAGE_OWNER_TRACKED;
 	}
-	finish_update(&update);
+	finish_handle_update(&update);
 }
 
 noinline void __set_page_owner(struct page *page, unsigned short order, gfp_t gfp_mask)
 {
 	struct owner_caller caller = OWNER_CALLER;
-	unsigned int depth = owner_choose_pages(gfp_mask, order, page_to_nid(page), caller,
-						default_depth);
+	unsigned int depth = owner_choose_pages_depth(gfp_mask, order, page_to_nid(page), caller,
+						      default_depth);
 	depot_stack_handle_t handle = 0;
 	u64 ts_nsec = local_clock();
 	struct page_ext *ext;
@@ -291,28 +292,28 @@ noinline void __set_page_owner(struct page *page, unsigned short order, gfp_t gf
 			 capture_chain(_RET_IP_, depth, caller, gfp_mask);
 	ext = page_ext_get(page);
 	if (likely(ext))
-		record_alloc(page, ext, order, gfp_mask, ts_nsec, handle);
+		record_pages_alloc(page, ext, order, gfp_mask, ts_nsec, handle);
 	else
 		stack_depot_put(handle);
 	page_ext_put(ext);
 }
 
-static __always_inline void record_free(struct page *page, struct page_ext *ext,
-					unsigned int order, u64 ts_nsec,
-					depot_stack_handle_t handle)
+static __always_inline void record_pages_free(struct page *page, struct page_ext *ext,
+					      unsigned int order, u64 ts_nsec,
+					      depot_stack_handle_t handle)
 {
 	struct handle_update update;
 	unsigned int i;
 
-	begin_update(&update, handle, get_record(ext)->handle);
+	begin_handle_update(&update, handle, get_page_record(ext)->handle);
 	for (i = 0; i < 1U << order; i++, ext = page_ext_next(ext)) {
 		struct page_owner *owner;
 
 		if (unlikely(i && !(i % UPDATE_BATCH)))
-			ext = resume_update(&update, page + i);
+			ext = resume_handle_update(&update, page + i);
 		if (unlikely(!ext))
 			break;
-		owner = get_record(ext);
+		owner = get_page_record(ext);
 		add_page_count(&update, owner->handle, -(long)is_allocated(ext));
 		replace_handle(&update, &owner->free_handle);
 		owner->free_ts_nsec = ts_nsec;
@@ -320,7 +321,7 @@ static __always_inline void record_free(struct page *page, struct page_ext *ext,
 		owner->free_tgid = current->tgid;
 		ext->flags &= ~BIT(PAGE_EXT_OWNER_ALLOCATED);
 	}
-	finish_update(&update);
+	finish_handle_update(&update);
 }
 
 noinline void __reset_page_owner(struct page *page, unsigned short order)
@@ -347,7 +348,7 @@ noinline void __reset_page_owner(struct page *page, unsigned short order)
 			return;
 		}
 	}
-	record_free(page, ext, order, ts_nsec, handle);
+	record_pages_free(page, ext, order, ts_nsec, handle);
 out:
 	page_ext_put(ext);
 }
@@ -370,19 +371,19 @@ void page_owner_get_stacks(depot_stack_handle_t handle, unsigned long pages)
 static void adjust_page_count(struct page_ext *ext, long n)
 {
 	if (is_allocated(ext))
-		owner_cpu_count_pages(NULL, get_record(ext)->handle, n);
+		owner_cpu_count_pages(NULL, get_page_record(ext)->handle, n);
 }
 
 /*
  * The new page gets the old page's record. The old page, which is freed next, gets the
  * new page's chain in exchange, so that no reference count changes.
  */
-static void copy_owner(struct page *new, struct page *old)
+static void move_page_owner(struct page *new, struct page *old)
 {
 	struct page_ext *new_ext = page_ext_get(new), *old_ext = page_ext_get(old);
 
 	if (new_ext && old_ext) {
-		struct page_owner *to = get_record(new_ext), *from = get_record(old_ext);
+		struct page_owner *to = get_page_record(new_ext), *from = get_page_record(old_ext);
 		/* If both pages are counted, the chains' counters stay the same. */
 		bool differ = is_allocated(new_ext) != is_allocated(old_ext);
 		depot_stack_handle_t handle = to->handle;
@@ -417,12 +418,12 @@ void __folio_copy_owner(struct folio *newfolio, struct folio *old)
 	unsigned long i, pages = folio_nr_pages(newfolio);
 
 	for (i = 0; i < pages; i++)
-		copy_owner(folio_page(newfolio, i), folio_page(old, i));
+		move_page_owner(folio_page(newfolio, i), folio_page(old, i));
 }
 
 /* --- Memory hot-remove ---------------------------------------------------------- */
 
-static void drop_record(struct page *page)
+static void drop_page_record(struct page *page)
 {
 	struct page_ext *ext = page_ext_get(page);
 	struct page_owner *owner;
@@ -431,7 +432,7 @@ static void drop_record(struct page *page)
 		return;
 	adjust_page_count(ext, -1);
 	ext->flags &= ~PAGE_OWNER_TRACKED;
-	owner = get_record(ext);
+	owner = get_page_record(ext);
 	stack_depot_put(xchg(&owner->handle, 0));
 	stack_depot_put(xchg(&owner->free_handle, 0));
 	page_ext_put(ext);
@@ -446,18 +447,18 @@ static int drop_offline_records(struct notifier_block *block, unsigned long acti
 	if (action != MEM_OFFLINE)
 		return NOTIFY_OK;
 	for (pfn = memory->start_pfn; pfn < end; pfn++) {
-		drop_record(pfn_to_page(pfn));
+		drop_page_record(pfn_to_page(pfn));
 		cond_resched();
 	}
 	return NOTIFY_OK;
 }
 
 /* CPU caches and the unwinder's tables: owner_pages_init() runs too early to allocate them. */
-static int __init init_fast_path(void)
+static int __init init_page_capture(void)
 {
 	return owner_pages_wanted() ? owner_capture_late_init() : 0;
 }
-early_initcall(init_fast_path);
+early_initcall(init_page_capture);
 
 /**
  * owner_pages_init() - prepare for the first record

@@ -96,7 +96,8 @@ bool owner_pages_tracked(void);
 unsigned long owner_page_failures(void);
 
 /* page_find.c */
-bool owner_pages_find(unsigned long *pfn, unsigned long end, struct owner_pages *found);
+bool owner_pages_find_next_tracked(unsigned long *pfn, unsigned long end,
+				   struct owner_pages *found);
 
 /* page_show.c */
 void owner_pages_print_head(struct seq_buf *text, const struct owner_pages *pages);

@@ -74,7 +74,7 @@ out:
 }
 
 /**
- * owner_pages_find() - find the next tracked allocation of pages
+ * owner_pages_find_next_tracked() - find the next tracked allocation of pages
  * @pfn: first page frame to look at; advanced past the frames that were looked at
  * @end: page frame to stop at
  * @found: filled with the allocation; the caller drops its reference to the chain
@@ -84,7 +84,7 @@ out:
  *
  * Return: true if there is one.
  */
-bool owner_pages_find(unsigned long *pfn, unsigned long end, struct owner_pages *found)
+bool owner_pages_find_next_tracked(unsigned long *pfn, unsigned long end, struct owner_pages *found)
 {
 	while (*pfn < end) {
 		unsigned long here = *pfn, step;

@@ -137,7 +137,7 @@ static ssize_t page_owner_write(struct file *file, const char __user *buf, size_
 		query->error_text = NULL;
 	} else {
 		query->has_sentence = true;
-		owner_page_reader_skip_text(&page_file->reader);
+		owner_page_reader_skip_record(&page_file->reader);
 		*pos = 0;
 	}
 	mutex_unlock(&query->lock);

@@ -19,7 +19,7 @@
 #include "page.h"
 #include "page_reader.h"
 
-static void print_record(struct owner_page_reader *reader, const struct owner_pages *pages)
+static void print_page_record(struct owner_page_reader *reader, const struct owner_pages *pages)
 {
 	struct seq_buf *text = &reader->text;
 	unsigned long *frames;
@@ -44,7 +44,8 @@ static void print_record(struct owner_page_reader *reader, const struct owner_pa
  * Find the next record on one of the reader's nodes. Return 1 if there is one; the caller
  * then calls put_online_mems(). Return 0 if there is none, -ERESTARTSYS after a signal.
  */
-static int find_record(struct owner_page_reader *reader, loff_t *pos, struct owner_pages *found)
+static int find_next_page_record(struct owner_page_reader *reader, loff_t *pos,
+				 struct owner_pages *found)
 {
 	unsigned long pfn = *pos ?: min_low_pfn;
 
@@ -54,7 +55,7 @@ static int find_record(struct owner_page_reader *reader, loff_t *pos, struct own
 		if (signal_pending(current))
 			return -ERESTARTSYS;
 		get_online_mems();
-		while (owner_pages_find(&pfn, end, found)) {
+		while (owner_pages_find_next_tracked(&pfn, end, found)) {
 			if (node_isset(page_to_nid(found->page), reader->nodes)) {
 				*pos = pfn;
 				return 1;
@@ -70,7 +71,7 @@ static int find_record(struct owner_page_reader *reader, loff_t *pos, struct own
 #define TEXT_SIZE_MAX	SZ_64K
 
 /* Allocate the buffer, or one of twice the size. */
-static int grow_text(struct owner_page_reader *reader)
+static int grow_record_text(struct owner_page_reader *reader)
 {
 	size_t size = reader->size ? reader->size * 2 : PAGE_SIZE;
 	char *buffer;
@@ -90,16 +91,16 @@ static int grow_text(struct owner_page_reader *reader)
 static int print_next_record(struct owner_page_reader *reader, loff_t *pos)
 {
 	struct owner_pages found;
-	int error, result = find_record(reader, pos, &found);
+	int error, result = find_next_page_record(reader, pos, &found);
 
 	if (result <= 0)
 		return result;
-	error = reader->size ? 0 : grow_text(reader);
+	error = reader->size ? 0 : grow_record_text(reader);
 	while (!error) {
-		print_record(reader, &found);
+		print_page_record(reader, &found);
 		if (!seq_buf_has_overflowed(&reader->text))
 			break;
-		error = grow_text(reader);
+		error = grow_record_text(reader);
 	}
 	put_online_mems();
 	page_owner_put_stack(found.owner.handle);
@@ -151,16 +152,16 @@ loff_t owner_page_reader_seek(struct owner_page_reader *reader, struct file *fil
 		offset += file->f_pos;
 	else if (whence != SEEK_SET)
 		return -EINVAL;
-	owner_page_reader_skip_text(reader);
+	owner_page_reader_skip_record(reader);
 	file->f_pos = offset;
 	return offset;
 }
 
 /**
- * owner_page_reader_skip_text() - let the next read() begin with another record
+ * owner_page_reader_skip_record() - let the next read() begin with another record
  * @reader: the open file's reader
  */
-void owner_page_reader_skip_text(struct owner_page_reader *reader)
+void owner_page_reader_skip_record(struct owner_page_reader *reader)
 {
 	reader->read = seq_buf_used(&reader->text);
 }

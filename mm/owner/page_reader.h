@@ -35,7 +35,7 @@ struct owner_page_reader {
 
 void owner_page_reader_init(struct owner_page_reader *reader);
 void owner_page_reader_free(struct owner_page_reader *reader);
-void owner_page_reader_skip_text(struct owner_page_reader *reader);
+void owner_page_reader_skip_record(struct owner_page_reader *reader);
 ssize_t owner_page_reader_read(struct owner_page_reader *reader, char __user *buf, size_t count,
 			       loff_t *pos);
 loff_t owner_page_reader_seek(struct owner_page_reader *reader, struct file *file, loff_t offset,

@@ -71,7 +71,7 @@ void __owner_percpu_alloc(const void *area, gfp_t flags, size_t size)
 
 	/* The owner holds a copy of the area on each possible CPU. */
 	size *= num_possible_cpus();
-	choice = owner_choose_percpu(flags, size, OWNER_CALLER);
+	choice = owner_choose_percpu_tracking(flags, size, OWNER_CALLER);
 	if (!choice.depth || !owner_is_sampled(choice.rate, size))
 		return;
 	if (!owner_percpu_table)

@@ -23,7 +23,7 @@ static int __init owner_time_init(void)
 early_initcall(owner_time_init);
 
 /**
- * owner_timestamp() - convert a record's time to the clock of page_owner and of the log
+ * owner_record_time_to_ns() - convert a record's time to the clock of page_owner and of the log
  * @time: the record's time
  *
  * The offset between ticks and that clock is read once, at boot, although they drift: a
@@ -31,7 +31,7 @@ early_initcall(owner_time_init);
  *
  * Return: ns since boot.
  */
-u64 owner_timestamp(u32 time)
+u64 owner_record_time_to_ns(u32 time)
 {
 	u64 now = owner_ticks();
 
@@ -39,13 +39,13 @@ u64 owner_timestamp(u32 time)
 }
 
 /**
- * owner_record_get() - take references to the handles of a record
+ * owner_record_get_refs() - take references to the handles of a record
  * @owner: a copy of the record, read under the RCU read lock that is still held. Its
  *	task is set to 0 if the depot has evicted it.
  *
  * Return: false if the depot has evicted the chain: the object has been freed.
  */
-bool owner_record_get(struct owner_record *owner)
+bool owner_record_get_refs(struct owner_record *owner)
 {
 	if (!stack_depot_get(owner->stack))
 		return false;
@@ -55,10 +55,10 @@ bool owner_record_get(struct owner_record *owner)
 }
 
 /**
- * owner_record_put() - drop the references that owner_record_get() took
+ * owner_record_put_refs() - drop the references that owner_record_get_refs() took
  * @owner: a copy of the record
  */
-void owner_record_put(const struct owner_record *owner)
+void owner_record_put_refs(const struct owner_record *owner)
 {
 	stack_depot_put(owner->stack);
 	stack_depot_put(owner->task);

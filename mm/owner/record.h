@@ -33,7 +33,7 @@ static inline u64 owner_ticks(void)
 }
 
 /* The current time as records keep it. */
-static inline u32 owner_now(void)
+static inline u32 owner_record_time_now(void)
 {
 	return owner_ticks();
 }
@@ -50,12 +50,12 @@ static inline u32 owner_ticks_since(u32 time, u32 now)
 }
 
 /* Age of a record in ns. */
-static inline u64 owner_age(u32 time)
+static inline u64 owner_record_age_ns(u32 time)
 {
-	return (u32)(owner_now() - time) * OWNER_TICK_NS;
+	return (u32)(owner_record_time_now() - time) * OWNER_TICK_NS;
 }
 
-u64 owner_timestamp(u32 time);
+u64 owner_record_time_to_ns(u32 time);
 
 /* --- Size -------------------------------------------------------------------- */
 
@@ -113,8 +113,8 @@ bool owner_task_fetch(depot_stack_handle_t handle, struct owner_task *task);
 
 /* --- References and copies --------------------------------------------------- */
 
-bool owner_record_get(struct owner_record *owner);
-void owner_record_put(const struct owner_record *owner);
+bool owner_record_get_refs(struct owner_record *owner);
+void owner_record_put_refs(const struct owner_record *owner);
 
 /**
  * owner_record_publish() - write a record that readers can see
@@ -133,12 +133,12 @@ static __always_inline void owner_record_publish(struct owner_record *record, u6
 }
 
 /**
- * owner_record_take() - take the handles out of a record
+ * owner_record_take_handles() - take the handles out of a record
  * @record: the record of an object that is freed
  *
  * Return: the handles, whose references the caller has to drop; 0 if there are none.
  */
-static __always_inline u64 owner_record_take(struct owner_record *record)
+static __always_inline u64 owner_record_take_handles(struct owner_record *record)
 {
 	/* xchg() makes sure that of two racing frees only one gets the handles. */
 	return READ_ONCE(record->handle_pair) ? xchg(&record->handle_pair, 0) : 0;

@@ -23,15 +23,15 @@ static void print_owner(const char *action, const struct owner_record *record)
 	unsigned long *entries;
 	unsigned int count;
 
-	if (!owner.handle_pair || !owner_record_get(&owner))
+	if (!owner.handle_pair || !owner_record_get_refs(&owner))
 		return;
 	owner_task_fetch(owner.task, &task);
 	pr_info("    %s by pid %d, tgid %d (%s), size %u, %llu ms ago:\n",
 		action, task.pid, task.tgid, task.comm, owner.size,
-		div_u64(owner_age(owner.time), NSEC_PER_MSEC));
+		div_u64(owner_record_age_ns(owner.time), NSEC_PER_MSEC));
 	count = stack_depot_fetch(owner.stack, &entries);
 	stack_trace_print(entries, count, 6);
-	owner_record_put(&owner);
+	owner_record_put_refs(&owner);
 }
 
 /**

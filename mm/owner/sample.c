@@ -59,7 +59,7 @@ static struct owner_rate rate_of_objects(u32 n)
 }
 
 /**
- * owner_rate_number() - get the number of a rate, which records keep
+ * owner_register_rate() - get the number of a rate, which records keep
  * @bytes: mean number of bytes from one sample to the next, at most
  *	OWNER_SAMPLE_BYTES_MAX; 0 or 1 if @objects counts
  * @objects: sample one object in this many, at most OWNER_SAMPLE_OBJECTS_MAX; if both are
@@ -67,7 +67,7 @@ static struct owner_rate rate_of_objects(u32 n)
  *
  * Return: the number, or -ENOSPC if there were OWNER_RATES different rates since boot.
  */
-int owner_rate_number(u32 bytes, u32 objects)
+int owner_register_rate(u32 bytes, u32 objects)
 {
 	struct owner_rate rate;
 	unsigned int i;
@@ -171,13 +171,13 @@ static u32 sampling_probability(unsigned int number, size_t size)
 }
 
 /**
- * owner_weight() - compute how many objects a record stands for, its own included
+ * owner_sample_weight() - compute how many objects a record stands for, its own included
  * @number: number of the rate at which the object was sampled, 0 if it was not
  * @size: requested bytes
  *
  * Return: the weight, in units of 2^-OWNER_WEIGHT_SHIFT.
  */
-u64 owner_weight(unsigned int number, size_t size)
+u64 owner_sample_weight(unsigned int number, size_t size)
 {
 	if (!number)
 		return 1 << OWNER_WEIGHT_SHIFT;
@@ -196,7 +196,7 @@ static void add_objects(struct owner_estimate *estimate, u64 objects, u64 fracti
 void owner_estimate_add_sample(struct owner_estimate *estimate, u64 n, unsigned int number,
 			       size_t size, size_t held)
 {
-	u64 weight = owner_weight(number, size), missed, variance;
+	u64 weight = owner_sample_weight(number, size), missed, variance;
 	u64 bytes = mul_u64_u64_shr(weight, size, OWNER_WEIGHT_SHIFT);
 
 	add_objects(estimate, n * (weight >> OWNER_WEIGHT_SHIFT),
@@ -224,13 +224,13 @@ void owner_estimate_join(struct owner_estimate *estimate, const struct owner_est
 }
 
 /* Standard error of the number of objects: two thirds of all estimates are at most that wrong. */
-u64 owner_objects_error(const struct owner_estimate *estimate)
+u64 owner_estimate_objects_error(const struct owner_estimate *estimate)
 {
 	return int_sqrt64(estimate->objects_variance) >> 4;
 }
 
 /* Standard error of the requested bytes. */
-u64 owner_bytes_error(const struct owner_estimate *estimate)
+u64 owner_estimate_bytes_error(const struct owner_estimate *estimate)
 {
 	return int_sqrt64(estimate->bytes_variance);
 }

@@ -71,16 +71,16 @@ struct owner_estimate {
 };
 
 void owner_sample_init(void);
-int owner_rate_number(u32 bytes, u32 objects);
+int owner_register_rate(u32 bytes, u32 objects);
 u64 owner_rate_word(unsigned int number);
-u64 owner_weight(unsigned int number, size_t size);
+u64 owner_sample_weight(unsigned int number, size_t size);
 void owner_sample_draw(void);
 bool owner_is_sampled(unsigned int number, size_t size);
 void owner_estimate_add_sample(struct owner_estimate *estimate, u64 n, unsigned int number,
 			       size_t size, size_t held);
 void owner_estimate_join(struct owner_estimate *estimate, const struct owner_estimate *more);
-u64 owner_objects_error(const struct owner_estimate *estimate);
-u64 owner_bytes_error(const struct owner_estimate *estimate);
+u64 owner_estimate_objects_error(const struct owner_estimate *estimate);
+u64 owner_estimate_bytes_error(const struct owner_estimate *estimate);
 
 /**
  * owner_estimate_add() - add records, and the objects that they stand for

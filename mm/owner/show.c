@@ -14,7 +14,7 @@
  */
 void owner_show_weight(struct seq_file *m, const struct owner_object *object)
 {
-	u64 thousandths = owner_weight(object->owner.rate, object->size) * 1000;
+	u64 thousandths = owner_sample_weight(object->owner.rate, object->size) * 1000;
 
 	thousandths += 1 << (OWNER_WEIGHT_SHIFT - 1);
 	thousandths >>= OWNER_WEIGHT_SHIFT;
@@ -41,7 +41,7 @@ void owner_show_object(struct seq_file *m, const struct owner_object *object)
 		seq_puts(m, ", ");
 	}
 	seq_printf(m, "pid %d, tgid %d (%s), ts %llu ns\n", task.pid, task.tgid, task.comm,
-		   owner_timestamp(owner->time));
+		   owner_record_time_to_ns(owner->time));
 	seq_printf(m, "PFN 0x%lx object %p index %u\n",
 		   object->pfn, object->address, object->index);
 }

@@ -149,17 +149,21 @@ static noinline void dec_sampled(struct owner_slab_records *records)
 	atomic_dec(&records->tracked);
 }
 
-static __always_inline bool has_unsampled(struct owner_slab_records *records)
+static __always_inline bool has_unsampled_objects(struct owner_slab_records *records)
 {
 	return atomic_read(&records->tracked) & OWNER_TRACKED_UNSAMPLED;
 }
 
-/* One more object of the slab is tracked: from now on free looks at the records. */
-static __always_inline void note_tracked(struct owner_slab_records *records, unsigned int rate)
+/*
+ * Make free look at the slab's records. Sampled objects are counted; the first other one
+ * sets a flag, for good.
+ */
+static __always_inline void make_free_check_records(struct owner_slab_records *records,
+						    unsigned int rate)
 {
 	if (unlikely(rate))
 		inc_sampled(records);
-	else if (unlikely(!has_unsampled(records)))
+	else if (unlikely(!has_unsampled_objects(records)))
 		atomic_or(OWNER_TRACKED_UNSAMPLED, &records->tracked);
 }
 
@@ -167,7 +171,7 @@ static __always_inline void note_tracked(struct owner_slab_records *records, uns
 static void drop_stale_record(struct kmem_cache *s, struct owner_slab_records *records,
 			      struct owner_record *record)
 {
-	u64 handle_pair = owner_record_take(record);
+	u64 handle_pair = owner_record_take_handles(record);
 
 	if (!handle_pair)
 		return;
@@ -179,7 +183,7 @@ static void drop_stale_record(struct kmem_cache *s, struct owner_slab_records *r
 /* Drop the record of the last free in a slot: the slot is reused, or its slab is freed. */
 static noinline void drop_freed_record(struct owner_record *record)
 {
-	u64 handle_pair = owner_record_take(record);
+	u64 handle_pair = owner_record_take_handles(record);
 
 	if (handle_pair)
 		owner_record_drop(handle_pair, OWNER_NO_CHARGE);
@@ -233,7 +237,7 @@ static __always_inline struct owner_choice choose_tracking(struct kmem_cache *s,
 	} else {
 		rcu_read_unlock_sched();
 		rcu_read_lock();
-		choice = owner_choose_object(s, flags, size, slab_nid(slab), caller);
+		choice = owner_choose_object_tracking(s, flags, size, slab_nid(slab), caller);
 		rcu_read_unlock();
 	}
 	if (unlikely(choice.rate) && !sampled && !owner_is_sampled(choice.rate, size))
@@ -299,7 +303,7 @@ static noinline void track_slow(struct kmem_cache *s, const void *object, size_t
 	if (!owner_record_fill(&owner, flags, choice.depth, caller, ip,
 			       object_charge(s, owner.size)))
 		return;
-	note_tracked(records, choice.rate);
+	make_free_check_records(records, choice.rate);
 	owner_record_publish(record, owner.handle_pair, owner.size_and_rate, owner.time);
 }
 
@@ -320,7 +324,7 @@ static __always_inline bool track_from_cpu_cache(struct owner_cpu_cache *cpu, st
 	struct owner_record *record;
 	u64 handle_pair;
 
-	if (unlikely(!(exts & OBJEXTS_OWNER_RECORDS) || !has_unsampled(records) ||
+	if (unlikely(!(exts & OBJEXTS_OWNER_RECORDS) || !has_unsampled_objects(records) ||
 		     owner_freed_records(records)))
 		return false;
 	record = &records->record[object_index(records, slab, object)];
@@ -330,13 +334,13 @@ static __always_inline bool track_from_cpu_cache(struct owner_cpu_cache *cpu, st
 				    &handle_pair))
 		return false;
 	this_cpu_inc(*rule->hits);
-	owner_record_publish(record, handle_pair, requested, owner_now());
+	owner_record_publish(record, handle_pair, requested, owner_record_time_now());
 	return true;
 }
 
 /*
  * Fast path: @depth1 says whether it is for rules with depth 1, or for deeper ones. It
- * does not test for NMI: owner_cpu_begin() fails if the NMI has interrupted a user of the
+ * does not test for NMI: owner_cpu_cache_acquire() fails if the NMI has interrupted a user of the
  * CPU cache, and otherwise the CPU cache is safe to use. Return: false for the slow path.
  */
 static __always_inline bool track_fast(struct kmem_cache *s, const void *object, gfp_t flags,
@@ -352,7 +356,7 @@ static __always_inline bool track_fast(struct kmem_cache *s, const void *object,
 		return false;
 	if (unlikely(!object || flags & __GFP_NO_OBJ_EXT || owner_unwind_verifying()))
 		return false;
-	cpu = owner_cpu_begin();
+	cpu = owner_cpu_cache_acquire();
 	if (unlikely(!cpu))
 		return false;
 	/* Preemption is off, which protects the rule as rcu_read_lock_sched() does. */
@@ -361,7 +365,7 @@ static __always_inline bool track_fast(struct kmem_cache *s, const void *object,
 							     rule->plain_depth > 1)))
 		done = track_from_cpu_cache(cpu, s, object, size, depth1 ? 1 : rule->plain_depth,
 					    caller, ip, rule);
-	owner_cpu_end(cpu);
+	owner_cpu_cache_release(cpu);
 	return done;
 }
 
@@ -452,7 +456,7 @@ static __always_inline bool untrack_fast(struct kmem_cache *s, struct owner_slab
 {
 	struct owner_record *record = &records->record[index];
 
-	*handle_pair = owner_record_take(record);
+	*handle_pair = owner_record_take_handles(record);
 	if (!*handle_pair)
 		return true;
 	/* size_and_rate is larger than any size if the object was sampled. */

@@ -65,7 +65,7 @@ static int sum_slab_objects(struct xarray *totals)
 	struct owner_cursor cursor = { .ops = &owner_slab_source };
 	int error;
 
-	cursor.memo = owner_memo_alloc(owner_now());
+	cursor.memo = owner_memo_alloc(owner_record_time_now());
 	owner_cursor_begin(&cursor);
 	error = add_objects(totals, &cursor);
 	owner_cursor_end(&cursor);

@@ -79,15 +79,15 @@ static depot_stack_handle_t walk_and_save(unsigned long ip, unsigned int depth,
 	if (!buffer)
 		return 0;
 	count = owner_unwind_chain(buffer, depth, caller, keep_allocators);
-	cpu = count ? owner_cpu_begin() : NULL;
+	cpu = count ? owner_cpu_cache_acquire() : NULL;
 	if (cpu) {
-		struct cached_ref *ref = owner_cpu_take_words(cpu, buffer->frames, count);
+		struct cached_ref *ref = owner_cpu_get_ref_by_words(cpu, buffer->frames, count);
 
 		if (ref) {
 			handle = ref->handle;
-			owner_cpu_store_site(cpu, handle, ip, depth, caller, &buffer->recipe);
+			owner_cpu_store_chain(cpu, handle, ip, depth, caller, &buffer->recipe);
 		}
-		owner_cpu_end(cpu);
+		owner_cpu_cache_release(cpu);
 	}
 	if (!handle) {
 		/* RAW: the walk has cut the chain at the interrupt's entry already. */
@@ -152,7 +152,7 @@ void owner_chain_verify(depot_stack_handle_t stack, unsigned int depth,
 }
 
 /**
- * owner_chain_degrade() - intern less of the running chain: the depot has no room for it
+ * owner_chain_save_fallback() - intern less of the running chain: the depot has no room for it
  * @depth: number of frames that were asked for
  * @caller: OWNER_CALLER, where the chain starts
  *
@@ -162,7 +162,7 @@ void owner_chain_verify(depot_stack_handle_t stack, unsigned int depth,
  *
  * Return: a handle with a reference, or 0 if the overflow chain is missing, too.
  */
-depot_stack_handle_t owner_chain_degrade(unsigned int depth, struct owner_caller caller)
+depot_stack_handle_t owner_chain_save_fallback(unsigned int depth, struct owner_caller caller)
 {
 	struct owner_unwind_buffer *buffer = owner_unwind_buffer_get();
 	depot_stack_handle_t handle = 0;
@@ -204,10 +204,10 @@ noinline depot_stack_handle_t owner_task_save(gfp_t flags)
 	struct owner_cpu_cache *cpu;
 
 	handle = owner_handle_save(words, ARRAY_SIZE(words), flags, STACK_DEPOT_FLAG_RAW);
-	cpu = owner_cpu_begin();
+	cpu = owner_cpu_cache_acquire();
 	if (cpu) {
 		*owner_cpu_task_hint(cpu) = owner_cpu_ref_index(handle);
-		owner_cpu_end(cpu);
+		owner_cpu_cache_release(cpu);
 	}
 	return handle;
 }

@@ -55,7 +55,7 @@ static const void * const allocators[] = {
 /* Sizes of these functions. Looked up on first use, which can be early in boot. */
 static unsigned long allocator_sizes[ARRAY_SIZE(allocators)];
 
-static unsigned long allocator_size(unsigned int i)
+static unsigned long get_allocator_function_size(unsigned int i)
 {
 	unsigned long size = READ_ONCE(allocator_sizes[i]), offset;
 
@@ -129,7 +129,7 @@ bool owner_is_allocator(unsigned long ip)
 
 	/* ip - 1: if the call is the function's last instruction, @ip is behind the function. */
 	for (i = 0; i < ARRAY_SIZE(allocators); i++)
-		if (ip - 1 - (unsigned long)allocators[i] < allocator_size(i))
+		if (ip - 1 - (unsigned long)allocators[i] < get_allocator_function_size(i))
 			return true;
 	for (i = 0; i < ARRAY_SIZE(page_allocators); i++)
 		if (is_in_page_allocator(i, ip - 1))

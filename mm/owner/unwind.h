@@ -63,7 +63,7 @@ static inline void owner_unwind_read_counts(struct owner_unwind_counts *counts)
 #define OWNER_RECIPE_BPS	4
 
 /**
- * struct owner_recipe - by which a chain is recognized without a walk
+ * struct owner_chain_recipe - by which a chain is recognized without a walk
  * @generation: owner_unwind_generation when the recipe was made
  * @span: number of bytes from the caller's frame on that the recipe looks at
  * @nr_bps: number of @bp, a multiple of 2: the last one can be there twice
@@ -84,7 +84,7 @@ static inline void owner_unwind_read_counts(struct owner_unwind_counts *counts)
  * the stack's end is constant. The recipe keeps that frame apart, in @entry_bp_at and
  * @entry_ip.
  */
-struct owner_recipe {
+struct owner_chain_recipe {
 	unsigned int generation;
 	u16 span;
 	u8 nr_bps;
@@ -117,7 +117,7 @@ static __no_sanitize_or_inline unsigned long owner_stack_word(unsigned long addr
 
 /* True if the stack begins with the system call entry that the recipe has. */
 static __no_sanitize_address __always_inline
-bool owner_recipe_entry_matches(const struct owner_recipe *recipe, unsigned long frame)
+bool owner_recipe_entry_matches(const struct owner_chain_recipe *recipe, unsigned long frame)
 {
 	struct pt_regs *regs = task_pt_regs(current);
 	unsigned long bp = (unsigned long)regs - OWNER_CALLERS_SP;
@@ -130,7 +130,8 @@ bool owner_recipe_entry_matches(const struct owner_recipe *recipe, unsigned long
 
 /* True if a walk from @caller would find the chain that the recipe was made for. */
 static __no_sanitize_address __always_inline
-bool owner_recipe_matches(const struct owner_recipe *recipe, struct owner_caller caller)
+bool owner_recipe_recognizes_chain(const struct owner_chain_recipe *recipe,
+				   struct owner_caller caller)
 {
 	/* Compare the first frames first: they differ most often. Indices count up to 0. */
 	const unsigned long *word = recipe->word + recipe->nr_words;
@@ -160,7 +161,7 @@ static __always_inline bool owner_unwind_verifying(void)
 
 #else
 
-struct owner_recipe {
+struct owner_chain_recipe {
 };
 
 static inline bool owner_unwind_verifying(void)
@@ -179,7 +180,7 @@ static inline void owner_unwind_compare(const unsigned long *entries, unsigned i
 /* Per-CPU room for a walk: the kernel's stack is too small. */
 struct owner_unwind_buffer {
 	unsigned long frames[OWNER_DEPTH_MAX + OWNER_LEADING];
-	struct owner_recipe recipe;
+	struct owner_chain_recipe recipe;
 };
 
 struct owner_unwind_buffer *owner_unwind_buffer_get(void);

@@ -149,7 +149,7 @@ void owner_unwind_init(void)
 	if (!table)
 		return;
 	table[0] = EMPTY;
-	/* Pairs with the dependent reads in walk_chain(), which must see table[0]. */
+	/* Pairs with the dependent reads in walk_by_layouts(), which must see table[0]. */
 	if (cmpxchg_release(&layouts, NULL, table))
 		kfree(table);
 }
@@ -236,7 +236,7 @@ static bool can_store_layout(unsigned long ip)
 }
 
 /* Look the layout of a return address up in the ORC tables, and store it. */
-static noinline unsigned long learn_layout(unsigned long *table, unsigned long ip)
+static noinline unsigned long store_layout_from_orc(unsigned long *table, unsigned long ip)
 {
 	const struct orc_entry *orc;
 	unsigned long layout = UNSURE;
@@ -316,7 +316,8 @@ static noinline unsigned long other_stack_end(unsigned long sp)
 }
 
 /* True if these registers were saved in user mode. */
-static __no_sanitize_address __always_inline bool from_user(unsigned long regs, unsigned long end)
+static __no_sanitize_address __always_inline
+bool regs_are_from_user(unsigned long regs, unsigned long end)
 {
 	return regs + sizeof(struct pt_regs) <= end && user_mode((struct pt_regs *)regs);
 }
@@ -325,7 +326,7 @@ static __no_sanitize_address __always_inline bool from_user(unsigned long regs, 
 #define NO_RECIPE	U8_MAX
 
 /* The chain depends on this word at position @at, relative to the caller's frame. */
-static __always_inline void recipe_add_word(struct owner_recipe *recipe, unsigned long at,
+static __always_inline void recipe_add_word(struct owner_chain_recipe *recipe, unsigned long at,
 					    unsigned long word)
 {
 	/* owner_recipe_entry_matches() compares the words of the system call entry. */
@@ -341,7 +342,7 @@ static __always_inline void recipe_add_word(struct owner_recipe *recipe, unsigne
 }
 
 /* The chain depends on this saved BP; @at and @bp are relative to the caller's frame. */
-static __always_inline void recipe_add_bp(struct owner_recipe *recipe, unsigned long at,
+static __always_inline void recipe_add_bp(struct owner_chain_recipe *recipe, unsigned long at,
 					  unsigned long bp)
 {
 	if (!recipe)
@@ -356,7 +357,7 @@ static __always_inline void recipe_add_bp(struct owner_recipe *recipe, unsigned 
 }
 
 /* The saved BP at position @at points to the system call entry's frame, which returns to @ip. */
-static __always_inline void recipe_set_entry(struct owner_recipe *recipe, unsigned long at,
+static __always_inline void recipe_set_entry(struct owner_chain_recipe *recipe, unsigned long at,
 					     unsigned long ip)
 {
 	if (at > THREAD_SIZE / 2) {
@@ -368,8 +369,8 @@ static __always_inline void recipe_set_entry(struct owner_recipe *recipe, unsign
 	recipe->span = max_t(unsigned int, recipe->span, at + sizeof(long));
 }
 
-/* owner_recipe_matches() compares two words at a time. */
-static void pad_to_even(u16 *at, unsigned long *value, u8 *count)
+/* owner_recipe_recognizes_chain() compares two words at a time. */
+static void pad_recipe_to_even(u16 *at, unsigned long *value, u8 *count)
 {
 	if (*count % 2) {
 		at[*count] = at[*count - 1];
@@ -384,8 +385,8 @@ static void pad_to_even(u16 *at, unsigned long *value, u8 *count)
  * frames, or 0 if the kernel's unwinder has to walk the chain.
  */
 static __no_sanitize_address __always_inline
-unsigned int walk_chain(unsigned long *entries, unsigned int depth, unsigned long frame,
-			bool keep_allocators, bool thorough, struct owner_recipe *recipe)
+unsigned int walk_by_layouts(unsigned long *entries, unsigned int depth, unsigned long frame,
+			     bool keep_allocators, bool thorough, struct owner_chain_recipe *recipe)
 {
 	unsigned long ip = owner_stack_word(frame + RETURN_ADDRESS), sp = frame + CALLERS_SP;
 	/* Address dependency: pairs with cmpxchg_release() in owner_unwind_init(). */
@@ -423,7 +424,7 @@ unsigned int walk_chain(unsigned long *entries, unsigned int depth, unsigned lon
 		}
 
 		if (layout > LAYOUT_MASK && thorough)
-			layout = learn_layout(table, ip);
+			layout = store_layout_from_orc(table, ip);
 		if (layout > LAYOUT_MASK || (layout & ~ALLOCATOR) == UNSURE)
 			return 0;
 		if (!(layout & ALLOCATOR) || at != -(long)depth || keep_allocators) {
@@ -465,7 +466,7 @@ unsigned int walk_chain(unsigned long *entries, unsigned int depth, unsigned lon
 		} else if (layout == LAST) {
 			return depth + at;
 		} else if (layout == REGISTERS) {
-			if (!from_user(sp, end))
+			if (!regs_are_from_user(sp, end))
 				return 0;
 			recipe_add_word(recipe, sp + offsetof(struct pt_regs, cs) - frame,
 					((struct pt_regs *)sp)->cs);
@@ -564,8 +565,8 @@ static __no_sanitize_address noinline
 unsigned int unwind_slow(unsigned long *entries, unsigned int depth,
 			 struct owner_caller caller, bool keep_allocators)
 {
-	unsigned int count = walk_chain(entries, depth, (unsigned long)caller.frame,
-					keep_allocators, true, NULL);
+	unsigned int count = walk_by_layouts(entries, depth, (unsigned long)caller.frame,
+					     keep_allocators, true, NULL);
 
 	if (!count) {
 		if (READ_ONCE(layouts))
@@ -591,8 +592,8 @@ unsigned int unwind_slow(unsigned long *entries, unsigned int depth,
 __no_sanitize_address
 unsigned int owner_unwind(unsigned long *entries, unsigned int depth, struct owner_caller caller)
 {
-	unsigned int count = walk_chain(entries, depth, (unsigned long)caller.frame, false, false,
-					NULL);
+	unsigned int count = walk_by_layouts(entries, depth, (unsigned long)caller.frame, false,
+					     false, NULL);
 
 	if (likely(count && !owner_unwind_verifying()))
 		return count;
@@ -612,7 +613,7 @@ __no_sanitize_address noinline
 unsigned int owner_unwind_chain(struct owner_unwind_buffer *buffer, unsigned int depth,
 				struct owner_caller caller, bool keep_allocators)
 {
-	struct owner_recipe *recipe = &buffer->recipe;
+	struct owner_chain_recipe *recipe = &buffer->recipe;
 	unsigned int count;
 
 	/*
@@ -624,12 +625,12 @@ unsigned int owner_unwind_chain(struct owner_unwind_buffer *buffer, unsigned int
 	recipe->nr_bps = 0;
 	recipe->nr_words = 0;
 	recipe->entry_ip = 0;
-	count = walk_chain(buffer->frames, depth, (unsigned long)caller.frame, keep_allocators,
-			   true, recipe);
+	count = walk_by_layouts(buffer->frames, depth, (unsigned long)caller.frame, keep_allocators,
+				true, recipe);
 	if (!count || recipe->nr_words == NO_RECIPE || !on_task_stack((unsigned long)caller.frame))
 		recipe->nr_words = 0;
-	pad_to_even(recipe->bp_at, recipe->bp, &recipe->nr_bps);
-	pad_to_even(recipe->word_at, recipe->word, &recipe->nr_words);
+	pad_recipe_to_even(recipe->bp_at, recipe->bp, &recipe->nr_bps);
+	pad_recipe_to_even(recipe->word_at, recipe->word, &recipe->nr_words);
 	if (!count || owner_unwind_verifying())
 		return unwind_slow(buffer->frames, depth, caller, keep_allocators);
 	return count;

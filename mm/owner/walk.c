@@ -17,7 +17,7 @@
  */
 void owner_cursor_put_refs(struct owner_cursor *cursor)
 {
-	owner_record_put(&cursor->ref);
+	owner_record_put_refs(&cursor->ref);
 	cursor->ref.handle_pair = 0;
 }
 

@@ -39,8 +39,9 @@ struct owner_walk_memo *owner_memo_alloc(u32 now)
 	return memo;
 }
 
-static __always_inline struct owner_memo_key make_key(const struct owner_record *owner, int nid,
-						      const struct kmem_cache *cache)
+static __always_inline struct owner_memo_key make_memo_key(const struct owner_record *owner,
+							   int nid,
+							   const struct kmem_cache *cache)
 {
 	return (struct owner_memo_key){
 		.handle_pair = owner->handle_pair,
@@ -51,8 +52,8 @@ static __always_inline struct owner_memo_key make_key(const struct owner_record 
 }
 
 /* Returns the only entry that can have this key. It may have another key with this hash. */
-static __always_inline struct owner_memo_entry *find_entry(struct owner_walk_memo *memo,
-							   const struct owner_memo_key *key)
+static __always_inline struct owner_memo_entry *find_memo_entry(struct owner_walk_memo *memo,
+								const struct owner_memo_key *key)
 {
 	u64 word = key->handle_pair ^ (unsigned long)key->cache ^ (u64)key->size_and_rate << 24;
 
@@ -67,7 +68,7 @@ static __always_inline bool is_same_key(const struct owner_memo_key *a,
 }
 
 /* The bit of an age that is beyond the first span. */
-static __always_inline u64 find_later_span(const struct owner_walk_memo *memo, u32 *age)
+static __always_inline u64 find_age_span_bit(const struct owner_walk_memo *memo, u32 *age)
 {
 	unsigned int i;
 
@@ -80,7 +81,7 @@ static __always_inline u64 find_later_span(const struct owner_walk_memo *memo, u
 }
 
 /**
- * owner_memo_count() - count the next records of a slab that are in the table
+ * owner_memo_count_known_records() - count the next records of a slab that are in the table
  * @memo: the table
  * @snap: a snapshot of the slab, taken since RCU was read-locked
  * @index: of the record to begin with
@@ -88,8 +89,9 @@ static __always_inline u64 find_later_span(const struct owner_walk_memo *memo, u
  * Return: the index of the first record that the walk has to judge, or the number of
  *	objects that the slab has room for.
  */
-unsigned int owner_memo_count(struct owner_walk_memo *memo, const struct owner_slab_snapshot *snap,
-			      unsigned int index)
+unsigned int owner_memo_count_known_records(struct owner_walk_memo *memo,
+					    const struct owner_slab_snapshot *snap,
+					    unsigned int index)
 {
 	const struct owner_record *first = snap->records->record;
 	const struct owner_record *record = first + index, *end = first + snap->objects;
@@ -109,13 +111,13 @@ unsigned int owner_memo_count(struct owner_walk_memo *memo, const struct owner_s
 			break;
 		if (!owner.handle_pair)
 			continue;
-		key = make_key(&owner, nid, cache);
-		entry = find_entry(memo, &key);
+		key = make_memo_key(&owner, nid, cache);
+		entry = find_memo_entry(memo, &key);
 		if (!is_same_key(&entry->key, &key))
 			break;
 		age = now - owner.time;
 		if (unlikely(age >= first_span))
-			span = find_later_span(memo, &age);
+			span = find_age_span_bit(memo, &age);
 		if (!(entry->counted_spans & span)) {
 			if (entry->undecided_spans & span)
 				break;
@@ -130,7 +132,7 @@ unsigned int owner_memo_count(struct owner_walk_memo *memo, const struct owner_s
 	return record - first;
 }
 
-static void add_to_sum(const struct owner_memo_entry *entry)
+static void add_entry_count_to_sum(const struct owner_memo_entry *entry)
 {
 	struct owner_sum *sum = entry->sum;
 	struct owner_record owner = { .size_and_rate = entry->key.size_and_rate };
@@ -144,14 +146,14 @@ static void add_to_sum(const struct owner_memo_entry *entry)
 }
 
 /* Add the entry's count to its sum, drop its references and empty it. */
-static void flush_entry(struct owner_memo_entry *entry)
+static void flush_memo_entry(struct owner_memo_entry *entry)
 {
 	struct owner_record owner = { .handle_pair = entry->key.handle_pair };
 
 	if (!owner.handle_pair)
 		return;
-	add_to_sum(entry);
-	owner_record_put(&owner);
+	add_entry_count_to_sum(entry);
+	owner_record_put_refs(&owner);
 	entry->key.handle_pair = 0;
 }
 
@@ -171,11 +173,11 @@ void owner_memo_add(struct owner_walk_memo *memo, const struct owner_object *obj
 	struct owner_memo_key key;
 
 	/* The depot has lost the task: there will be no equal records. */
-	if (!memo || !owner.task || !owner_record_get(&owner))
+	if (!memo || !owner.task || !owner_record_get_refs(&owner))
 		return;
-	key = make_key(&owner, object->nid, object->slab_cache);
-	entry = find_entry(memo, &key);
-	flush_entry(entry);
+	key = make_memo_key(&owner, object->nid, object->slab_cache);
+	entry = find_memo_entry(memo, &key);
+	flush_memo_entry(entry);
 	*entry = (struct owner_memo_entry){
 		.key = key,
 		.counted_spans = sum ? spans : 0,
@@ -197,7 +199,7 @@ void owner_memo_flush(struct owner_walk_memo *memo)
 	unsigned int i;
 
 	for (i = 0; memo && i < ARRAY_SIZE(memo->entries); i++)
-		flush_entry(&memo->entries[i]);
+		flush_memo_entry(&memo->entries[i]);
 }
 
 /**

@@ -68,8 +68,9 @@ struct owner_walk_memo {
 
 struct owner_walk_memo *owner_memo_alloc(u32 now);
 void owner_memo_free(struct owner_walk_memo *memo);
-unsigned int owner_memo_count(struct owner_walk_memo *memo, const struct owner_slab_snapshot *snap,
-			      unsigned int index);
+unsigned int owner_memo_count_known_records(struct owner_walk_memo *memo,
+					    const struct owner_slab_snapshot *snap,
+					    unsigned int index);
 void owner_memo_add(struct owner_walk_memo *memo, const struct owner_object *object, u64 spans,
 		    struct owner_sum *sum);
 void owner_memo_flush(struct owner_walk_memo *memo);

@@ -49,7 +49,7 @@ static int next_pages(struct owner_cursor *cursor, struct owner_object *object)
 		error = owner_cursor_yield(cursor);
 		if (error)
 			break;
-		found = owner_pages_find(&pfn, end, &object->pages);
+		found = owner_pages_find_next_tracked(&pfn, end, &object->pages);
 	}
 	cursor->pos = pfn;
 	if (found) {
@@ -63,7 +63,7 @@ static int next_pages(struct owner_cursor *cursor, struct owner_object *object)
 
 /* With the locks of the slab source, for the usage of slabs. */
 const struct owner_source_ops owner_page_source = {
-	.lock	= owner_slab_lock,
-	.unlock	= owner_slab_unlock,
+	.lock	= owner_lock_caches_and_memory,
+	.unlock	= owner_unlock_caches_and_memory,
 	.next	= next_pages,
 };

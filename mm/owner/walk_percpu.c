@@ -33,7 +33,7 @@ static struct owner_percpu_record *find_in_bucket(struct owner_cursor *cursor,
 			continue;
 		cursor->ref = record->owner;
 		/* This fails if the area was freed: its record left the table first. */
-		if (owner_record_get(&cursor->ref)) {
+		if (owner_record_get_refs(&cursor->ref)) {
 			cursor->found_pos = (cursor->pos & ~NUMBER_MASK) | record->number;
 			cursor->pos = cursor->found_pos + 1;
 			return record;

@@ -45,10 +45,10 @@ static struct slab_pos decode_pos(u64 pos)
 }
 
 /**
- * owner_slab_lock() - keep caches and memory from being created and removed
+ * owner_lock_caches_and_memory() - keep caches and memory from being created and removed
  * @cursor: forgets which cache it has seen on slab_caches
  */
-void owner_slab_lock(struct owner_cursor *cursor)
+void owner_lock_caches_and_memory(struct owner_cursor *cursor)
 {
 	get_online_mems();
 	mutex_lock(&slab_mutex);
@@ -56,11 +56,11 @@ void owner_slab_lock(struct owner_cursor *cursor)
 }
 
 /**
- * owner_slab_unlock() - undo owner_slab_lock()
+ * owner_unlock_caches_and_memory() - undo owner_lock_caches_and_memory()
  * @cursor: its memo is flushed, because another cache may be created at the address of
  *	one that is destroyed
  */
-void owner_slab_unlock(struct owner_cursor *cursor)
+void owner_unlock_caches_and_memory(struct owner_cursor *cursor)
 {
 	owner_memo_flush(cursor->memo);
 	mutex_unlock(&slab_mutex);
@@ -139,8 +139,8 @@ static void *object_address(struct owner_slab_snapshot *snap, unsigned int index
  * Copy the record of an object and take references to its handles. False if the
  * object has no owner or changed meanwhile.
  */
-static bool copy_object(struct owner_cursor *cursor, struct owner_slab_snapshot *snap,
-			const struct slab_pos *pos, struct owner_object *object)
+static bool copy_object_record(struct owner_cursor *cursor, struct owner_slab_snapshot *snap,
+			       const struct slab_pos *pos, struct owner_object *object)
 {
 	struct owner_record *record = &snap->records->record[pos->index];
 	struct owner_record before, owner, after;
@@ -149,14 +149,14 @@ static bool copy_object(struct owner_cursor *cursor, struct owner_slab_snapshot 
 	if (!owner_record_read(record, &before) || !before.handle_pair)
 		return false;
 	owner = before;
-	if (!owner_record_get(&owner))
+	if (!owner_record_get_refs(&owner))
 		return false;
 	if (cursor->cgroup)
 		objcg = owner_objcg_of(READ_ONCE(snap->records->obj_exts), pos->index);
 	/* The references pin the handles. Were they still the object's when we got them? */
 	if (!is_slab_unchanged(snap) || !owner_record_read(record, &after) ||
 	    after.handle_pair != before.handle_pair || after.details != before.details) {
-		owner_record_put(&owner);
+		owner_record_put_refs(&owner);
 		return false;
 	}
 	if (cursor->cgroup)
@@ -186,11 +186,11 @@ static bool find_slab_object(struct owner_cursor *cursor, struct owner_slab_snap
 		return false;
 	for (; pos->index < snap->objects; pos->index++) {
 		if (cursor->memo) {
-			pos->index = owner_memo_count(cursor->memo, snap, pos->index);
+			pos->index = owner_memo_count_known_records(cursor->memo, snap, pos->index);
 			if (pos->index == snap->objects)
 				break;
 		}
-		if (copy_object(cursor, snap, pos, result))
+		if (copy_object_record(cursor, snap, pos, result))
 			return true;
 	}
 	return false;
@@ -234,8 +234,8 @@ static bool find_slab_usage(struct owner_cursor *cursor, struct owner_slab_snaps
  * Search the slab that starts at @pos->pfn. If there is nothing to find, move @pos to
  * the next page frame, past the slab or the free block if the order is known.
  */
-static bool search_frame(struct owner_cursor *cursor, struct slab_pos *pos,
-			 search_slab_fn *search, void *result)
+static bool search_page_frame(struct owner_cursor *cursor, struct slab_pos *pos,
+			      search_slab_fn *search, void *result)
 {
 	struct page *page = pfn_to_online_page(pos->pfn);
 	unsigned long skip = 1;
@@ -271,7 +271,7 @@ static int search_memory(struct owner_cursor *cursor, search_slab_fn *search, vo
 		if (error)
 			break;
 		rcu_read_lock();
-		found = search_frame(cursor, &pos, search, result);
+		found = search_page_frame(cursor, &pos, search, result);
 		rcu_read_unlock();
 	}
 	cursor->pos = encode_pos(&pos);
@@ -286,8 +286,8 @@ static int next_slab_object(struct owner_cursor *cursor, struct owner_object *ob
 }
 
 const struct owner_source_ops owner_slab_source = {
-	.lock	= owner_slab_lock,
-	.unlock	= owner_slab_unlock,
+	.lock	= owner_lock_caches_and_memory,
+	.unlock	= owner_unlock_caches_and_memory,
 	.next	= next_slab_object,
 };
 
@@ -305,7 +305,7 @@ int owner_slab_next_usage(struct owner_cursor *cursor, struct owner_slab_usage *
 
 /**
  * owner_slab_get_usage() - look at one slab
- * @cursor: holds the locks of owner_slab_lock(); it does not move
+ * @cursor: holds the locks of owner_lock_caches_and_memory(); it does not move
  * @pfn: the first page frame of the slab
  * @usage: filled if there is a slab that has objects
  *
@@ -318,7 +318,7 @@ bool owner_slab_get_usage(struct owner_cursor *cursor, unsigned long pfn,
 	bool found;
 
 	rcu_read_lock();
-	found = search_frame(cursor, &pos, find_slab_usage, usage);
+	found = search_page_frame(cursor, &pos, find_slab_usage, usage);
 	rcu_read_unlock();
 	return found;
 }

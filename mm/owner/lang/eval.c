@@ -21,14 +21,14 @@ static const char *read_set_member(const char *p, unsigned char *member)
 }
 
 /**
- * owner_lang_glob_class() - match a character against a [set] of a glob
+ * owner_lang_match_glob_set() - match a character against a [set] of a glob
  * @pattern: the glob, from the character after the [ on
  * @c: the character to match
  * @in: set to true if the set contains @c
  *
  * Return: the glob, from the character after the ] on; NULL if the set has no ].
  */
-const char *owner_lang_glob_class(const char *pattern, char c, bool *in)
+const char *owner_lang_match_glob_set(const char *pattern, char c, bool *in)
 {
 	bool negated = *pattern == '!' || *pattern == '^';
 	unsigned char low, high, wanted = c;
@@ -50,7 +50,7 @@ const char *owner_lang_glob_class(const char *pattern, char c, bool *in)
 }
 
 /* Match @c with the first element of @pattern. Returns the remaining pattern or NULL. */
-static const char *match_one(const char *pattern, char c)
+static const char *match_glob_element(const char *pattern, char c)
 {
 	bool in;
 
@@ -58,7 +58,7 @@ static const char *match_one(const char *pattern, char c)
 	case '?':
 		return pattern + 1;
 	case '[':
-		pattern = owner_lang_glob_class(pattern + 1, c, &in);
+		pattern = owner_lang_match_glob_set(pattern + 1, c, &in);
 		return in ? pattern : NULL;
 	case '\\':
 		pattern++;
@@ -82,7 +82,7 @@ static bool match_glob(const char *pattern, const char *word)
 		}
 		if (!*word)
 			return !*pattern;
-		next = match_one(pattern, *word);
+		next = match_glob_element(pattern, *word);
 		if (next) {
 			pattern = next;
 			word++;
@@ -230,7 +230,7 @@ bool owner_lang_matches_outcomes(const struct owner_sentence *s,
 }
 
 /**
- * owner_lang_judge() - evaluate an expression from incomplete field values
+ * owner_lang_evaluate_known_fields() - evaluate an expression from incomplete field values
  * @s: the sentence
  * @fields: values of the fields in known_fields
  *
@@ -239,8 +239,8 @@ bool owner_lang_matches_outcomes(const struct owner_sentence *s,
  *
  * Return: OWNER_VERDICT_UNDECIDED if the unknown fields can change the result.
  */
-enum owner_verdict owner_lang_judge(const struct owner_sentence *s,
-				    const struct owner_field_values *fields)
+enum owner_verdict owner_lang_evaluate_known_fields(const struct owner_sentence *s,
+						    const struct owner_field_values *fields)
 {
 	bool accept = !s->nr_comparisons, reject = false;
 	unsigned int at, reached = 1;

@@ -102,7 +102,7 @@ static bool glob_sets_are_closed(const char *pattern)
 		if (*pattern == '\\') {
 			pattern++;
 		} else if (*pattern == '[') {
-			pattern = owner_lang_glob_class(pattern + 1, '\0', &in);
+			pattern = owner_lang_match_glob_set(pattern + 1, '\0', &in);
 			if (!pattern)
 				return false;
 			pattern--;

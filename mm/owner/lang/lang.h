@@ -246,7 +246,7 @@ size_t owner_lang_render_error(const struct owner_lang_error *error, const char 
 
 /* The field values of one allocation. An expression is evaluated against them. */
 struct owner_field_values {
-	unsigned int known_fields;	/* bit mask: owner_lang_judge() may use the field */
+	unsigned int known_fields;	/* bit mask for owner_lang_evaluate_known_fields() */
 	unsigned int absent_fields;	/* bit mask: the allocation is known to have no value */
 	union {
 		unsigned long long number;
@@ -269,8 +269,8 @@ enum owner_verdict {
 };
 
 bool owner_lang_matches(const struct owner_sentence *s, const struct owner_field_values *fields);
-enum owner_verdict owner_lang_judge(const struct owner_sentence *s,
-				    const struct owner_field_values *fields);
+enum owner_verdict owner_lang_evaluate_known_fields(const struct owner_sentence *s,
+						    const struct owner_field_values *fields);
 unsigned int owner_lang_compare_fields(const struct owner_sentence *s,
 				       const struct owner_field_values *fields, unsigned int mask);
 bool owner_lang_matches_outcomes(const struct owner_sentence *s,
@@ -310,6 +310,6 @@ int owner_lang_find_name(const char *word, size_t length, const char * const *na
 			 unsigned int count);
 int owner_lang_nearest_name(const char *word, size_t length, const char * const *names,
 			    unsigned int count);
-const char *owner_lang_glob_class(const char *pattern, char c, bool *in);
+const char *owner_lang_match_glob_set(const char *pattern, char c, bool *in);
 
 #endif /* _MM_OWNER_LANG_H */

@@ -370,7 +370,7 @@ static bool may_match_source(const struct owner_sentence *s, enum owner_source s
 		fields.known_fields |= 1U << OWNER_FIELD_ORDER;
 		fields.absent_fields = 1U << OWNER_FIELD_ORDER;
 	}
-	return owner_lang_judge(s, &fields) != OWNER_VERDICT_FALSE;
+	return owner_lang_evaluate_known_fields(s, &fields) != OWNER_VERDICT_FALSE;
 }
 
 /* Pages are never sampled, so sample= in a rule about pages only is a mistake. */

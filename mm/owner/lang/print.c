@@ -20,7 +20,7 @@ struct output {
 };
 
 static __printf(2, 3)
-void put_text(struct output *out, const char *format, ...)
+void append_text(struct output *out, const char *format, ...)
 {
 	size_t used = out->length < out->size ? out->length : out->size;
 	va_list args;
@@ -31,50 +31,50 @@ void put_text(struct output *out, const char *format, ...)
 }
 
 /* Print a number with the largest unit that divides it. */
-static void put_number(struct output *out, enum owner_type type, unsigned long long number)
+static void append_number(struct output *out, enum owner_type type, unsigned long long number)
 {
 	const struct owner_unit *unit = owner_lang_units(type);
 
 	while (number % unit->factor || (!number && unit->factor > 1))
 		unit++;
-	put_text(out, "%llu%s", number / unit->factor, unit->name);
+	append_text(out, "%llu%s", number / unit->factor, unit->name);
 }
 
-static void put_range(struct output *out, enum owner_type type, const union owner_value *value)
+static void append_range(struct output *out, enum owner_type type, const union owner_value *value)
 {
-	put_number(out, type, value->low);
+	append_number(out, type, value->low);
 	if (value->high != value->low) {
-		put_text(out, "-");
-		put_number(out, type, value->high);
+		append_text(out, "-");
+		append_number(out, type, value->high);
 	}
 }
 
 /* Print a word, in quotes if the parser could not read it without. */
-static void put_word(struct output *out, const char *word)
+static void append_word(struct output *out, const char *word)
 {
 	const char *p = word;
 
 	while (owner_lang_is_word_char(*p))
 		p++;
 	if (p > word && !*p) {
-		put_text(out, "%s", word);
+		append_text(out, "%s", word);
 		return;
 	}
-	put_text(out, "\"");
+	append_text(out, "\"");
 	for (p = word; *p; p++) {
 		/* Copy a \ and the character that it quotes. */
 		if (*p == '\\') {
-			put_text(out, "%c", *p++);
-			put_text(out, "%c", *p);
+			append_text(out, "%c", *p++);
+			append_text(out, "%c", *p);
 		} else {
-			put_text(out, *p == '"' ? "\\%c" : "%c", *p);
+			append_text(out, *p == '"' ? "\\%c" : "%c", *p);
 		}
 	}
-	put_text(out, "\"");
+	append_text(out, "\"");
 }
 
-static void put_values(struct output *out, const struct owner_sentence *s,
-		       const struct owner_comparison *c)
+static void append_values(struct output *out, const struct owner_sentence *s,
+			  const struct owner_comparison *c)
 {
 	const union owner_value *value = &s->values[c->first_value];
 	const union owner_value *end = value + c->nr_values;
@@ -84,10 +84,10 @@ static void put_values(struct output *out, const struct owner_sentence *s,
 		switch (type) {
 		case OWNER_TYPE_WORD:
 		case OWNER_TYPE_WORDS:
-			put_word(out, &s->words[value->word]);
+			append_word(out, &s->words[value->word]);
 			break;
 		case OWNER_TYPE_SOURCE:
-			put_text(out, "%s", owner_source_names[value->low]);
+			append_text(out, "%s", owner_source_names[value->low]);
 			break;
 		default:
 			/*
@@ -95,105 +95,105 @@ static void put_values(struct output *out, const struct owner_sentence *s,
 			 * end that was written.
 			 */
 			if (c->operator == OWNER_LT)
-				put_number(out, type, value->high + 1);
+				append_number(out, type, value->high + 1);
 			else if (c->operator == OWNER_LE)
-				put_number(out, type, value->high);
+				append_number(out, type, value->high);
 			else if (c->operator == OWNER_GT)
-				put_number(out, type, value->low - 1);
+				append_number(out, type, value->low - 1);
 			else if (c->operator == OWNER_GE)
-				put_number(out, type, value->low);
+				append_number(out, type, value->low);
 			else
-				put_range(out, type, value);
+				append_range(out, type, value);
 		}
 		if (value + 1 < end)
-			put_text(out, ",");
+			append_text(out, ",");
 	}
 }
 
-static void put_comparison(struct output *out, const struct owner_sentence *s,
-			   const struct owner_comparison *c)
+static void append_comparison(struct output *out, const struct owner_sentence *s,
+			      const struct owner_comparison *c)
 {
 	unsigned int i;
 
 	for (i = 0; i < c->nr_opening; i++)
-		put_text(out, c->negated & 1U << i ? "!(" : "(");
-	put_text(out, "%s%s %s ", c->negated & 1U << i ? "!" : "", owner_field_names[c->field],
-		 owner_operator_names[c->operator]);
-	put_values(out, s, c);
+		append_text(out, c->negated & 1U << i ? "!(" : "(");
+	append_text(out, "%s%s %s ", c->negated & 1U << i ? "!" : "", owner_field_names[c->field],
+		    owner_operator_names[c->operator]);
+	append_values(out, s, c);
 	for (i = 0; i < c->nr_closing; i++)
-		put_text(out, ")");
+		append_text(out, ")");
 }
 
-static void put_group(struct output *out, const struct owner_sentence *s)
+static void append_group(struct output *out, const struct owner_sentence *s)
 {
 	unsigned int i;
 
 	for (i = 0; i < s->nr_group_by; i++) {
 		const struct owner_group_field *group = &s->group_by[i];
 
-		put_text(out, "%s%s", i ? "," : "", owner_field_names[group->field]);
+		append_text(out, "%s%s", i ? "," : "", owner_field_names[group->field]);
 		if (group->full)
-			put_text(out, ".full");
+			append_text(out, ".full");
 		else if (group->frames)
-			put_text(out, ".%u", group->frames);
+			append_text(out, ".%u", group->frames);
 	}
 }
 
 /* Print the names of the set bits, separated by commas. */
-static void put_bit_names(struct output *out, unsigned int bits, const char * const *names)
+static void append_bit_names(struct output *out, unsigned int bits, const char * const *names)
 {
 	const char *comma = "";
 
 	for (; bits; bits >>= 1, names++) {
 		if (bits & 1) {
-			put_text(out, "%s%s", comma, *names);
+			append_text(out, "%s%s", comma, *names);
 			comma = ",";
 		}
 	}
 }
 
-static void put_sample(struct output *out, const struct owner_sentence *s)
+static void append_sample(struct output *out, const struct owner_sentence *s)
 {
 	if (s->sample_objects)
-		put_text(out, "1/%u", s->sample_objects);
+		append_text(out, "1/%u", s->sample_objects);
 	else if (s->sample_bytes)
-		put_number(out, OWNER_TYPE_BYTES, s->sample_bytes);
+		append_number(out, OWNER_TYPE_BYTES, s->sample_bytes);
 	else
-		put_text(out, "all");
+		append_text(out, "all");
 }
 
-static void put_setting(struct output *out, const struct owner_sentence *s,
-			enum owner_setting setting)
+static void append_setting(struct output *out, const struct owner_sentence *s,
+			   enum owner_setting setting)
 {
 	unsigned int i;
 
 	switch (setting) {
 	case OWNER_SET_DEPTH:
-		return put_text(out, "%u", s->depth);
+		return append_text(out, "%u", s->depth);
 	case OWNER_SET_SAMPLE:
-		return put_sample(out, s);
+		return append_sample(out, s);
 	case OWNER_SET_TRACK:
-		return put_text(out, s->track ? "on" : "off");
+		return append_text(out, s->track ? "on" : "off");
 	case OWNER_SET_FREE:
-		return put_text(out, s->free ? "on" : "off");
+		return append_text(out, s->free ? "on" : "off");
 	case OWNER_SET_MODE:
-		return put_text(out, "%s", owner_mode_names[s->mode]);
+		return append_text(out, "%s", owner_mode_names[s->mode]);
 	case OWNER_SET_SOURCE:
-		return put_bit_names(out, s->sources, owner_source_names);
+		return append_bit_names(out, s->sources, owner_source_names);
 	case OWNER_SET_NID:
-		return put_values(out, s, &s->comparisons[0]);
+		return append_values(out, s, &s->comparisons[0]);
 	case OWNER_SET_GROUP:
-		return put_group(out, s);
+		return append_group(out, s);
 	case OWNER_SET_SORT:
 		for (i = 0; i < s->nr_sort_by; i++)
-			put_text(out, "%s%s", i ? "," : "", owner_sort_names[s->sort_by[i]]);
+			append_text(out, "%s%s", i ? "," : "", owner_sort_names[s->sort_by[i]]);
 		return;
 	case OWNER_SET_TOP:
-		return put_text(out, "%u", s->top);
+		return append_text(out, "%u", s->top);
 	case OWNER_SET_GROUPS:
-		return put_text(out, "%u", s->max_groups);
+		return append_text(out, "%u", s->max_groups);
 	case OWNER_SET_FORMAT:
-		return put_text(out, "%s", owner_format_names[s->format]);
+		return append_text(out, "%s", owner_format_names[s->format]);
 	case OWNER_SETTINGS:
 		return;
 	}
@@ -219,21 +219,21 @@ size_t owner_lang_print(const struct owner_sentence *s, char *buf, size_t size)
 	if (size)
 		*buf = '\0';
 	if (s->command != OWNER_RULE)
-		put_text(&out, "%s", owner_command_names[s->command]);
+		append_text(&out, "%s", owner_command_names[s->command]);
 	if (s->command == OWNER_DEL)
-		put_text(&out, " %u", s->number);
+		append_text(&out, " %u", s->number);
 	for (setting = 0; setting < OWNER_SETTINGS; setting++) {
 		if (!(s->settings_given & 1U << setting))
 			continue;
-		put_text(&out, "%s%s=", out.length ? " " : "", owner_setting_names[setting]);
-		put_setting(&out, s, setting);
+		append_text(&out, "%s%s=", out.length ? " " : "", owner_setting_names[setting]);
+		append_setting(&out, s, setting);
 	}
 	if (i < s->nr_comparisons)
-		put_text(&out, "%sif ", out.length ? " " : "");
+		append_text(&out, "%sif ", out.length ? " " : "");
 	for (; i < s->nr_comparisons; i++) {
-		put_comparison(&out, s, &s->comparisons[i]);
+		append_comparison(&out, s, &s->comparisons[i]);
 		if (i + 1 < s->nr_comparisons)
-			put_text(&out, s->comparisons[i].followed_by_and ? " && " : " || ");
+			append_text(&out, s->comparisons[i].followed_by_and ? " && " : " || ");
 	}
 	return out.length;
 }
@@ -285,18 +285,18 @@ size_t owner_lang_render_error(const struct owner_lang_error *error, const char 
 	size_t i, start, end;
 
 	choose_excerpt(error, text, length, &start, &end);
-	put_text(&out, "%s\n  %s", error->message, start ? "..." : "");
+	append_text(&out, "%s\n  %s", error->message, start ? "..." : "");
 	for (i = start; i < end; i++)
-		put_text(&out, "%c",
-			 (unsigned char)text[i] < ' ' || text[i] == 0x7f ? ' ' : text[i]);
-	put_text(&out, "%s\n  %s", end < length ? "..." : "", start ? "   " : "");
+		append_text(&out, "%c",
+			    (unsigned char)text[i] < ' ' || text[i] == 0x7f ? ' ' : text[i]);
+	append_text(&out, "%s\n  %s", end < length ? "..." : "", start ? "   " : "");
 	for (i = start; i < error->position; i++)
 		if (starts_character(text[i]))
-			put_text(&out, " ");
-	put_text(&out, "^");
+			append_text(&out, " ");
+	append_text(&out, "^");
 	for (i++; i < end && i < error->position + error->length; i++)
 		if (starts_character(text[i]))
-			put_text(&out, "~");
-	put_text(&out, "\n");
+			append_text(&out, "~");
+	append_text(&out, "\n");
 	return out.length;
 }

@@ -104,7 +104,7 @@ const char * const owner_operator_names[OWNER_OPERATORS] = {
 	[OWNER_LIKE]	= "~",
 };
 
-/* In descending order: put_number() uses the first unit that divides the number. */
+/* In descending order: append_number() uses the first unit that divides the number. */
 static const struct owner_unit byte_units[] = {
 	{ "G", 1ULL << 30 }, { "M", 1ULL << 20 }, { "K", 1ULL << 10 }, { "", 1 }, {}
 };

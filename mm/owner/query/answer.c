@@ -11,7 +11,7 @@ static int add_objects(struct owner_query *query)
 	struct owner_sum sum;
 	int found;
 
-	while ((found = owner_query_next(query)) > 0) {
+	while ((found = owner_query_find_next_match(query)) > 0) {
 		group = owner_query_find_group(query);
 		if (!group)
 			return -ENOMEM;

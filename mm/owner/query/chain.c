@@ -18,7 +18,7 @@
 #include "../unwind.h"
 #include "query.h"
 
-static unsigned long function_at(unsigned long frame)
+static unsigned long find_function_start(unsigned long frame)
 {
 	unsigned long size, offset;
 
@@ -29,7 +29,7 @@ static unsigned long function_at(unsigned long frame)
 }
 
 /* Index of the first frame to show. */
-static unsigned int skip_allocator(const struct owner_query_chain *chain)
+static unsigned int find_first_shown_frame(const struct owner_query_chain *chain)
 {
 	unsigned int first = 0;
 
@@ -60,7 +60,7 @@ struct owner_query_chain *owner_query_get_chain(struct owner_query_chain *chains
 	if (stack_depot_get(handle))
 		chain->handle = handle;
 	chain->count = stack_depot_fetch(handle, &chain->frames);
-	chain->first = skip_allocator(chain);
+	chain->first = find_first_shown_frame(chain);
 	cond_resched();
 	return chain;
 }
@@ -109,7 +109,7 @@ bool owner_query_chain_matches(struct owner_query_chain *chain, const struct own
  */
 unsigned long owner_query_chain_function(const struct owner_query_chain *chain)
 {
-	return chain->count ? function_at(chain->frames[chain->first]) : 0;
+	return chain->count ? find_function_start(chain->frames[chain->first]) : 0;
 }
 
 /**

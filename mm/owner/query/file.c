@@ -36,7 +36,7 @@ static bool is_walking(const struct owner_query_reader *reader)
 
 static void *find_group(struct owner_query_reader *reader, loff_t pos)
 {
-	unsigned int shown = owner_query_nr_shown(&reader->query);
+	unsigned int shown = owner_query_count_shown_groups(&reader->query);
 
 	if (pos <= shown)
 		return reader->query.groups[pos - 1];
@@ -45,7 +45,7 @@ static void *find_group(struct owner_query_reader *reader, loff_t pos)
 
 static void *find_next_object(struct owner_query_reader *reader)
 {
-	int found = owner_query_next(&reader->query);
+	int found = owner_query_find_next_match(&reader->query);
 
 	reader->has_object = found > 0;
 	if (found < 0)
@@ -60,7 +60,7 @@ static void *query_start(struct seq_file *m, loff_t *pos)
 	if (is_walking(reader)) {
 		owner_cursor_begin(&reader->query.cursor);
 		/* Objects are found by this read(), so measure their ages from now on. */
-		reader->query.now = owner_now();
+		reader->query.now = owner_record_time_now();
 	}
 	if (!*pos)
 		return &head_lines;

@@ -41,7 +41,7 @@ int owner_query_prepare(struct owner_query *query)
 	if (owner_query_fields(&query->sentence) & BIT(OWNER_FIELD_CGROUP))
 		query->cursor.cgroup = query->cgroup;
 	query->generation = owner_query_generation();
-	query->now = owner_now();
+	query->now = owner_record_time_now();
 	query->chains = kvcalloc(1 << OWNER_QUERY_CHAIN_BITS, sizeof(*query->chains), GFP_KERNEL);
 	return query->chains ? 0 : -ENOMEM;
 }
@@ -82,7 +82,7 @@ bool owner_query_use_counters(struct owner_query *query)
 }
 
 /* Find the next object, in the current source or in one after it. */
-static int find_object(struct owner_query *query)
+static int find_object_in_sources(struct owner_query *query)
 {
 	int found = owner_cursor_next(&query->cursor, &query->object);
 
@@ -94,17 +94,17 @@ static int find_object(struct owner_query *query)
 }
 
 /**
- * owner_query_next() - find the next object that the expression holds for
+ * owner_query_find_next_match() - find the next object that the expression holds for
  * @query: between owner_cursor_begin() and owner_cursor_end() of its cursor
  *
  * Return: 1 if there is one: @object of the query, with its field values; 0 if there is
  *	none; -ERESTARTSYS after a signal.
  */
-int owner_query_next(struct owner_query *query)
+int owner_query_find_next_match(struct owner_query *query)
 {
 	int found;
 
-	while ((found = find_object(query)) > 0) {
+	while ((found = find_object_in_sources(query)) > 0) {
 		owner_query_fill_values(query);
 		if (owner_lang_matches(&query->sentence, &query->fields))
 			break;

@@ -79,7 +79,7 @@ static unsigned int encode_field(u64 *key, struct owner_query *query,
 	}
 }
 
-static u64 rank_sum(const struct owner_sum *sum, enum owner_sort sort)
+static u64 get_sum_sort_value(const struct owner_sum *sum, enum owner_sort sort)
 {
 	switch (sort) {
 	case OWNER_SORT_HELD:
@@ -108,7 +108,8 @@ static int compare_groups(const void *a, const void *b, const void *sentence)
 	cond_resched();
 	for (i = 0; i < max(s->nr_sort_by, 1U); i++) {
 		enum owner_sort sort = s->nr_sort_by ? s->sort_by[i] : OWNER_SORT_BYTES;
-		u64 left = rank_sum(&x->sum, sort), right = rank_sum(&y->sum, sort);
+		u64 left = get_sum_sort_value(&x->sum, sort);
+		u64 right = get_sum_sort_value(&y->sum, sort);
 
 		if (left != right)
 			return left < right ? 1 : -1;
@@ -208,10 +209,10 @@ int owner_query_alloc_groups(struct owner_query *query)
 }
 
 /**
- * owner_query_nr_shown() - how many groups does the answer show?
+ * owner_query_count_shown_groups() - how many groups does the answer show?
  * @query: all groups are summed up
  */
-unsigned int owner_query_nr_shown(const struct owner_query *query)
+unsigned int owner_query_count_shown_groups(const struct owner_query *query)
 {
 	unsigned int top = query->sentence.top;
 

@@ -18,7 +18,7 @@
 #define TIMELESS_FIELDS	(~(unsigned int)TIME_FIELDS)
 
 /* Begin a span at this age, in ticks, unless one begins there. False if there are too many. */
-static bool split_span(struct owner_walk_memo *memo, u64 age)
+static bool split_age_span(struct owner_walk_memo *memo, u64 age)
 {
 	unsigned int i = memo->nr_spans;
 
@@ -46,14 +46,14 @@ static u64 round_up_to_ticks(u64 ns)
 static bool split_at_value(struct owner_walk_memo *memo, enum owner_field field,
 			   const union owner_value *value)
 {
-	u64 now = owner_timestamp(memo->now);
+	u64 now = owner_record_time_to_ns(memo->now);
 
 	if (field == OWNER_FIELD_AGE)
-		return split_span(memo, round_up_to_ticks(value->low)) &&
-		       split_span(memo, value->high / OWNER_TICK_NS + 1);
+		return split_age_span(memo, round_up_to_ticks(value->low)) &&
+		       split_age_span(memo, value->high / OWNER_TICK_NS + 1);
 	/* The greater ts is, the smaller is the age. */
-	return (value->high >= now || split_span(memo, round_up_to_ticks(now - value->high))) &&
-	       (value->low > now || split_span(memo, (now - value->low) / OWNER_TICK_NS + 1));
+	return (value->high >= now || split_age_span(memo, round_up_to_ticks(now - value->high))) &&
+	       (value->low > now || split_age_span(memo, (now - value->low) / OWNER_TICK_NS + 1));
 }
 
 static bool split_spans(struct owner_walk_memo *memo, const struct owner_sentence *s)
@@ -72,7 +72,7 @@ static bool split_spans(struct owner_walk_memo *memo, const struct owner_sentenc
 static u64 find_matching_spans(struct owner_query *query)
 {
 	const struct owner_walk_memo *memo = query->cursor.memo;
-	u64 now = owner_timestamp(memo->now), spans = 0;
+	u64 now = owner_record_time_to_ns(memo->now), spans = 0;
 	struct owner_field_values fields = {};
 	unsigned int i, outcomes;
 

@@ -189,13 +189,13 @@ void owner_query_end_memo(struct owner_query *query);
 /* find.c */
 int owner_query_prepare(struct owner_query *query);
 bool owner_query_use_counters(struct owner_query *query);
-int owner_query_next(struct owner_query *query);
+int owner_query_find_next_match(struct owner_query *query);
 
 /* groups.c */
 int owner_query_alloc_groups(struct owner_query *query);
 struct owner_query_group *owner_query_find_group(struct owner_query *query);
 void owner_query_sort_groups(struct owner_query *query);
-unsigned int owner_query_nr_shown(const struct owner_query *query);
+unsigned int owner_query_count_shown_groups(const struct owner_query *query);
 void owner_query_free_groups(struct owner_query *query);
 
 /* answer.c */

@@ -149,8 +149,8 @@ static void show_sum(struct seq_file *m, const struct owner_sum *sum, enum owner
 			   e->bytes, e->held, e->held - e->bytes);
 		show_age_ns(m, sum, sum->oldest);
 		show_age_ns(m, sum, sum->youngest);
-		seq_printf(m, "%llu\t%llu\t%llu", e->records, owner_objects_error(e),
-			   owner_bytes_error(e));
+		seq_printf(m, "%llu\t%llu\t%llu", e->records, owner_estimate_objects_error(e),
+			   owner_estimate_bytes_error(e));
 		return;
 	}
 	seq_printf(m, "objects %llu, bytes %llu, held %llu, waste %llu", objects,
@@ -162,7 +162,7 @@ static void show_sum(struct seq_file *m, const struct owner_sum *sum, enum owner
 	/* A sum without samples is exact and has no error. */
 	if (e->bytes_variance)
 		seq_printf(m, ", from %llu samples: +-%llu objects, +-%llu bytes", e->records,
-			   owner_objects_error(e), owner_bytes_error(e));
+			   owner_estimate_objects_error(e), owner_estimate_bytes_error(e));
 }
 
 static void show_group_row(struct seq_file *m, struct owner_query *query,
@@ -258,7 +258,7 @@ static void show_group_totals(struct seq_file *m, const struct owner_query *quer
 	struct owner_sum not_shown = {};
 	unsigned int i;
 
-	for (i = owner_query_nr_shown(query); i < query->nr_groups; i++)
+	for (i = owner_query_count_shown_groups(query); i < query->nr_groups; i++)
 		owner_sum_join(&not_shown, &query->groups[i]->sum);
 	show_sum_row(m, s, s->format == OWNER_FORMAT_TSV ? "not_shown" : "not shown", &not_shown);
 	show_sum_row(m, s, "other", &query->other);
@@ -308,8 +308,8 @@ static void show_object_row(struct seq_file *m, struct owner_query *query)
 typedef void print_pages_fn(struct seq_buf *text, const struct owner_pages *pages);
 
 /* Print to a file by a function that prints to a seq_buf. */
-static void show_pages_part(struct seq_file *m, const struct owner_pages *pages,
-			    print_pages_fn *print)
+static void print_pages_to_seq_file(struct seq_file *m, const struct owner_pages *pages,
+				    print_pages_fn *print)
 {
 	struct seq_buf text;
 	size_t room;
@@ -324,9 +324,9 @@ static void show_pages_part(struct seq_file *m, const struct owner_pages *pages,
 /* Print pages as the file page_owner does. */
 static void show_pages_text(struct seq_file *m, struct owner_query *query)
 {
-	show_pages_part(m, &query->object.pages, owner_pages_print_head);
+	print_pages_to_seq_file(m, &query->object.pages, owner_pages_print_head);
 	show_chain(m, query, query->object.pages.owner.handle, true);
-	show_pages_part(m, &query->object.pages, owner_pages_print_tail);
+	print_pages_to_seq_file(m, &query->object.pages, owner_pages_print_tail);
 	seq_putc(m, '\n');
 }
 

@@ -56,7 +56,7 @@ static void fill_record_values(struct owner_query *query)
 	fields->absent_fields = BIT(OWNER_FIELD_ORDER);
 	fields->value[OWNER_FIELD_AGE].number =
 		owner_ticks_since(object->owner.time, query->now) * OWNER_TICK_NS;
-	fields->value[OWNER_FIELD_TS].number = owner_timestamp(object->owner.time);
+	fields->value[OWNER_FIELD_TS].number = owner_record_time_to_ns(object->owner.time);
 	if (object->source == OWNER_SOURCE_PERCPU) {
 		fields->absent_fields |= BIT(OWNER_FIELD_CACHE) | BIT(OWNER_FIELD_NID);
 		/* The cgroup that an area is charged to is not looked up. */

@@ -146,7 +146,7 @@ static int add_rule(struct rule_change *change)
 			remove_rule(change, number);
 	if (table->count == OWNER_RULES_MAX)
 		return refuse_sentence(change, "there are at most %d rules", OWNER_RULES_MAX);
-	rate = owner_rate_number(s->sample_bytes, s->sample_objects);
+	rate = owner_register_rate(s->sample_bytes, s->sample_objects);
 	if (rate < 0)
 		return refuse_sentence(change,
 				       "there have been %d different sample= since boot: say one again",
@@ -179,8 +179,8 @@ static int apply_sentence(struct rule_change *change)
 	}
 }
 
-static int apply_text(struct rule_change *change, const char *text, size_t length,
-		      char *error_text, size_t size)
+static int apply_control_text(struct rule_change *change, const char *text, size_t length,
+			      char *error_text, size_t size)
 {
 	struct owner_lang_text remaining = { text, length };
 	const char *sentence;
@@ -217,7 +217,7 @@ static void find_common_rules(struct owner_rule_table *table)
 }
 
 /* With slab_owner=ready, the first rule that captures something enables the hooks. */
-static int start_capture(const struct owner_rule_table *table)
+static int enable_hooks_if_tracking(const struct owner_rule_table *table)
 {
 	unsigned int i;
 
@@ -245,7 +245,7 @@ static void clear_cached_rules(void)
 }
 
 /* Replace @old by the new table and free what only @old contains. Sleeps. */
-static void publish_table(struct rule_change *change, struct owner_rule_table *old)
+static void publish_rule_table(struct rule_change *change, struct owner_rule_table *old)
 {
 	struct owner_rule_table *table = change->table;
 	unsigned int i;
@@ -269,7 +269,7 @@ static void publish_table(struct rule_change *change, struct owner_rule_table *o
 }
 
 /* After an error: free the new table and its new rules. */
-static void discard_table(struct rule_change *change)
+static void discard_rule_table(struct rule_change *change)
 {
 	struct owner_rule_table *table = change->table;
 	unsigned int i;
@@ -306,14 +306,14 @@ int owner_rules_write(const char *text, size_t length, char *error_text, size_t 
 		if (old)
 			*change->table = *old;
 		change->table->entries[0] = &owner_default_rule;
-		error = apply_text(change, text, length, error_text, size);
+		error = apply_control_text(change, text, length, error_text, size);
 		if (!error)
-			error = start_capture(change->table);
+			error = enable_hooks_if_tracking(change->table);
 	}
 	if (error)
-		discard_table(change);
+		discard_rule_table(change);
 	else
-		publish_table(change, old);
+		publish_rule_table(change, old);
 	mutex_unlock(&table_mutex);
 	kvfree(change);
 	return error;
@@ -375,7 +375,7 @@ static void __init watch_modules(void)
 
 /* --- Printing the rules -------------------------------------------------------- */
 
-static unsigned long sum_hits(const struct owner_rule_entry *entry)
+static unsigned long sum_rule_hits(const struct owner_rule_entry *entry)
 {
 	unsigned long hits = 0;
 	int cpu;
@@ -407,10 +407,10 @@ int owner_rules_show(struct seq_file *m)
 		const struct owner_rule_entry *entry = table->entries[number];
 
 		owner_lang_print(entry->sentence, printed, OWNER_SENTENCE_MAX + 1);
-		seq_printf(m, "%s\t# %u: %lu hits\n", printed, number, sum_hits(entry));
+		seq_printf(m, "%s\t# %u: %lu hits\n", printed, number, sum_rule_hits(entry));
 	}
 	if (table)
-		seq_printf(m, "# otherwise: %lu hits\n", sum_hits(&owner_default_rule));
+		seq_printf(m, "# otherwise: %lu hits\n", sum_rule_hits(&owner_default_rule));
 	else
 		seq_printf(m, "# no rules: %s\n",
 			   owner_default_rule.rule.choice.depth ? "everything" : "nothing");

@@ -98,8 +98,8 @@ static bool chain_matches(const struct owner_rule_entry *entry, unsigned int com
  * mask of the comparisons that hold. Preemption is disabled because the buffers
  * are per CPU and context.
  */
-static noinline u32 compare_chain(const struct owner_rule_entry *entry,
-				  struct owner_caller caller)
+static noinline u32 evaluate_chain_comparisons(const struct owner_rule_entry *entry,
+					       struct owner_caller caller)
 {
 	unsigned int i, count, level = interrupt_context_level();
 	const struct owner_sentence *s = entry->sentence;
@@ -127,7 +127,7 @@ struct allocation {
 	struct owner_caller caller;
 	const struct owner_rule_entry *entry;	/* the rule that is being evaluated */
 	bool chain_compared;			/* chain_outcomes is valid for this rule */
-	u32 chain_outcomes;			/* result of compare_chain() */
+	u32 chain_outcomes;			/* result of evaluate_chain_comparisons() */
 };
 
 /**
@@ -204,7 +204,8 @@ static bool any_word_matches(const struct owner_field_values *fields,
 		return cgroup_matches(s, c);
 	if (!allocation->chain_compared) {
 		allocation->chain_compared = true;
-		allocation->chain_outcomes = compare_chain(allocation->entry, allocation->caller);
+		allocation->chain_outcomes = evaluate_chain_comparisons(allocation->entry,
+									allocation->caller);
 	}
 	return allocation->chain_outcomes & BIT(c - s->comparisons);
 }
@@ -271,7 +272,9 @@ static unsigned int resolve_rule(const struct owner_rule_table *table,
 	unsigned int number;
 
 	for (number = table->count; number; number--) {
-		switch (owner_lang_judge(table->entries[number]->sentence, fields)) {
+		const struct owner_sentence *s = table->entries[number]->sentence;
+
+		switch (owner_lang_evaluate_known_fields(s, fields)) {
 		case OWNER_VERDICT_TRUE:
 			return number;
 		case OWNER_VERDICT_UNDECIDED:
@@ -341,7 +344,7 @@ static unsigned int find_allocation_rule(const struct owner_rule_table *table,
 	return evaluate_rules(table, &allocation);
 }
 
-static struct owner_choice count_hit(const struct owner_rule_entry *entry)
+static struct owner_choice count_rule_hit(const struct owner_rule_entry *entry)
 {
 	this_cpu_inc(*entry->rule.hits);
 	return entry->rule.choice;
@@ -352,7 +355,7 @@ static struct owner_choice count_hit(const struct owner_rule_entry *entry)
  * cache: each allocation must reach the hook, which erases the record of the task
  * that freed the previous object in this slot.
  */
-static void mark_keeps_freed(struct kmem_cache *s)
+static void mark_cache_keeps_freed(struct kmem_cache *s)
 {
 	if (!READ_ONCE(s->owner_keeps_freed))
 		WRITE_ONCE(s->owner_keeps_freed, true);
@@ -366,7 +369,7 @@ static void store_cache_rule(struct kmem_cache *s, const struct owner_rule *rule
 
 	if (rule != OWNER_RULE_PER_ALLOCATION) {
 		if (rule->choice.free)
-			mark_keeps_freed(s);
+			mark_cache_keeps_freed(s);
 		if (!READ_ONCE(s->owner_keeps_freed))
 			rate = rule->choice.depth ? owner_rate_word(rule->choice.rate) :
 						    OWNER_RATE_NEVER;
@@ -379,7 +382,7 @@ static void store_cache_rule(struct kmem_cache *s, const struct owner_rule *rule
 }
 
 /**
- * owner_choose_object() - choose for an object whose cache has no resolved rule
+ * owner_choose_object_tracking() - choose for an object whose cache has no resolved rule
  * @s: the object's cache
  * @flags: gfp flags of the allocation
  * @size: requested bytes
@@ -390,8 +393,8 @@ static void store_cache_rule(struct kmem_cache *s, const struct owner_rule *rule
  *
  * Context: in an RCU read-side critical section; not in NMI.
  */
-struct owner_choice owner_choose_object(struct kmem_cache *s, gfp_t flags, size_t size, int nid,
-					struct owner_caller caller)
+struct owner_choice owner_choose_object_tracking(struct kmem_cache *s, gfp_t flags, size_t size,
+						 int nid, struct owner_caller caller)
 {
 	const struct owner_rule_table *table = rcu_dereference(owner_rules_table);
 	struct owner_choice choice;
@@ -399,20 +402,20 @@ struct owner_choice owner_choose_object(struct kmem_cache *s, gfp_t flags, size_
 
 	if (!table) {
 		store_cache_rule(s, &owner_default_rule.rule);
-		return count_hit(&owner_default_rule);
+		return count_rule_hit(&owner_default_rule);
 	}
 	if (READ_ONCE(s->owner_rule) != OWNER_RULE_PER_ALLOCATION) {
 		number = resolve_cache_rule(table, s);
 		if (number != OWNER_RESOLVE_PER_ALLOCATION) {
 			store_cache_rule(s, &table->entries[number]->rule);
-			return count_hit(table->entries[number]);
+			return count_rule_hit(table->entries[number]);
 		}
 		store_cache_rule(s, OWNER_RULE_PER_ALLOCATION);
 	}
 	number = find_allocation_rule(table, s, OWNER_SOURCE_SLAB, flags, size, nid, caller);
-	choice = count_hit(table->entries[number]);
+	choice = count_rule_hit(table->entries[number]);
 	if (choice.free)
-		mark_keeps_freed(s);
+		mark_cache_keeps_freed(s);
 	return choice;
 }
 
@@ -433,26 +436,27 @@ static const struct owner_rule_entry *find_source_rule(enum owner_source source,
 }
 
 /**
- * owner_choose_percpu() - choose for a per-CPU allocation
+ * owner_choose_percpu_tracking() - choose for a per-CPU allocation
  * @flags: gfp flags of the allocation
  * @size: bytes on all CPUs together
  * @caller: OWNER_CALLER of the allocator's hook
  *
  * Context: not in NMI.
  */
-struct owner_choice owner_choose_percpu(gfp_t flags, size_t size, struct owner_caller caller)
+struct owner_choice owner_choose_percpu_tracking(gfp_t flags, size_t size,
+						 struct owner_caller caller)
 {
 	struct owner_choice choice;
 
 	rcu_read_lock();
-	choice = count_hit(find_source_rule(OWNER_SOURCE_PERCPU, flags, size, NUMA_NO_NODE,
-					    caller));
+	choice = count_rule_hit(find_source_rule(OWNER_SOURCE_PERCPU, flags, size, NUMA_NO_NODE,
+						 caller));
 	rcu_read_unlock();
 	return choice;
 }
 
 /**
- * owner_choose_pages() - choose the depth for an allocation of pages
+ * owner_choose_pages_depth() - choose the depth for an allocation of pages
  * @flags: gfp flags of the allocation
  * @order: order of the allocation
  * @nid: memory node of the pages
@@ -463,15 +467,15 @@ struct owner_choice owner_choose_percpu(gfp_t flags, size_t size, struct owner_c
  *
  * Return: frames to keep; 0: the pages get no owner. Pages are never sampled.
  */
-unsigned int owner_choose_pages(gfp_t flags, unsigned int order, int nid,
-				struct owner_caller caller, unsigned int default_depth)
+unsigned int owner_choose_pages_depth(gfp_t flags, unsigned int order, int nid,
+				      struct owner_caller caller, unsigned int default_depth)
 {
 	const struct owner_rule_entry *entry;
 	unsigned int depth = default_depth;
 
 	rcu_read_lock();
 	entry = find_source_rule(OWNER_SOURCE_PAGE, flags, PAGE_SIZE << order, nid, caller);
-	count_hit(entry);
+	count_rule_hit(entry);
 	if (entry->sentence)
 		depth = entry->sentence->track ? entry->sentence->depth ?: default_depth : 0;
 	rcu_read_unlock();

@@ -27,7 +27,7 @@ struct seq_file;
 /* The result of the rules for one allocation. */
 struct owner_choice {
 	unsigned char depth;	/* frames to keep; 0: the allocation gets no owner */
-	unsigned char rate;	/* sampling rate, see owner_rate_number() */
+	unsigned char rate;	/* sampling rate, see owner_register_rate() */
 	bool free;		/* slab objects: also record which task and chain frees it */
 };
 
@@ -56,17 +56,18 @@ static inline bool owner_rule_is_resolved(const struct owner_rule *rule)
 	return rule > OWNER_RULE_PER_ALLOCATION;
 }
 
-struct owner_choice owner_choose_object(struct kmem_cache *s, gfp_t flags, size_t size, int nid,
-					struct owner_caller caller);
-struct owner_choice owner_choose_percpu(gfp_t flags, size_t size, struct owner_caller caller);
+struct owner_choice owner_choose_object_tracking(struct kmem_cache *s, gfp_t flags, size_t size,
+						 int nid, struct owner_caller caller);
+struct owner_choice owner_choose_percpu_tracking(gfp_t flags, size_t size,
+						 struct owner_caller caller);
 
 #ifdef CONFIG_SLAB_OWNER
-unsigned int owner_choose_pages(gfp_t flags, unsigned int order, int nid,
-				struct owner_caller caller, unsigned int default_depth);
+unsigned int owner_choose_pages_depth(gfp_t flags, unsigned int order, int nid,
+				      struct owner_caller caller, unsigned int default_depth);
 #else
-static inline unsigned int owner_choose_pages(gfp_t flags, unsigned int order, int nid,
-					      struct owner_caller caller,
-					      unsigned int default_depth)
+static inline unsigned int owner_choose_pages_depth(gfp_t flags, unsigned int order, int nid,
+						    struct owner_caller caller,
+						    unsigned int default_depth)
 {
 	return default_depth;
 }

@@ -157,7 +157,7 @@ static struct owner_cpu_cache *mark_cpu_cache_used(struct kunit *test)
 	struct owner_cpu_cache *kept;
 
 	migrate_disable();
-	kept = owner_cpu_begin();
+	kept = owner_cpu_cache_acquire();
 	KUNIT_ASSERT_NOT_NULL(test, kept);
 	preempt_enable();
 	return kept;
@@ -166,7 +166,7 @@ static struct owner_cpu_cache *mark_cpu_cache_used(struct kunit *test)
 static void mark_cpu_cache_unused(struct owner_cpu_cache *kept)
 {
 	preempt_disable();
-	owner_cpu_end(kept);
+	owner_cpu_cache_release(kept);
 	migrate_enable();
 }
 

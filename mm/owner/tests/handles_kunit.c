@@ -22,14 +22,14 @@ static unsigned int count_handle_references(depot_stack_handle_t handle)
 /* Intern words as a capture does: the CPU cache serves the handle if it has the words. */
 static depot_stack_handle_t intern_words(unsigned long *words, unsigned int count)
 {
-	struct owner_cpu_cache *cpu = owner_cpu_begin();
+	struct owner_cpu_cache *cpu = owner_cpu_cache_acquire();
 	depot_stack_handle_t handle = 0;
 	struct cached_ref *ref;
 
 	if (cpu) {
-		ref = owner_cpu_take_words(cpu, words, count);
+		ref = owner_cpu_get_ref_by_words(cpu, words, count);
 		handle = ref ? ref->handle : 0;
-		owner_cpu_end(cpu);
+		owner_cpu_cache_release(cpu);
 	}
 	return handle ?: owner_handle_save(words, count, GFP_KERNEL, STACK_DEPOT_FLAG_RAW);
 }

@@ -493,9 +493,11 @@ static void add_cpu_cache_references(struct reference_check *counting,
 		add_handle_references(counting, cpu->ref[i].handle, cpu->ref[i].references,
 				      -cpu->pages[i]);
 #ifdef CONFIG_OWNER_UNWIND_ORC
-	for (i = 0; i < ARRAY_SIZE(cpu->sites) * SITE_WAYS; i++)
-		add_handle_references(counting,
-				      cpu->sites[i / SITE_WAYS].site[i % SITE_WAYS].handle, 1, 0);
+	for (i = 0; i < ARRAY_SIZE(cpu->chain_sets) * CHAIN_SET_WAYS; i++) {
+		const struct cached_chain_set *set = &cpu->chain_sets[i / CHAIN_SET_WAYS];
+
+		add_handle_references(counting, set->chain[i % CHAIN_SET_WAYS].handle, 1, 0);
+	}
 #endif
 }
 

@@ -213,7 +213,7 @@ static void expect_ages_told_apart(struct kunit *test)
 
 static void test_ages(struct kunit *test)
 {
-	u32 now = owner_now();
+	u32 now = owner_record_time_now();
 	unsigned int i;
 
 	for (i = 0; i < PLANTED; i++)
@@ -225,7 +225,7 @@ static void test_ages(struct kunit *test)
 
 	/* Give objects a time later than the query: their age is 0, not negative. */
 	for (i = 0; i < PLANTED; i++)
-		find_object_record(objects[i])->time = owner_now() + 1000;
+		find_object_record(objects[i])->time = owner_record_time_now() + 1000;
 	ask_query(test, "group=cache if cache == owner_kunit && age == 0ns");
 	KUNIT_EXPECT_EQ(test, query->total.estimate.records, PLANTED);
 	KUNIT_EXPECT_EQ(test, query->total.youngest, 0);
@@ -237,14 +237,14 @@ static void test_times(struct kunit *test)
 {
 	static const char by_time[] = "group=cache if cache == owner_kunit && ts";
 	/* Plant times in the future, so that no ts is below 0 soon after boot. */
-	u32 now = owner_now() + 2 * PLANTED;
+	u32 now = owner_record_time_now() + 2 * PLANTED;
 	unsigned int i;
 
 	for (i = 0; i < PLANTED; i++)
 		find_object_record(objects[i])->time = now - 2 * i;
 	msleep(2 * PLANTED * OWNER_TICK_NS / NSEC_PER_MSEC + 100);
 	for (i = 0; i < PLANTED; i++) {
-		u64 ts = owner_timestamp(now - 2 * i);
+		u64 ts = owner_record_time_to_ns(now - 2 * i);
 
 		ask_query(test, "%s == %lluns", by_time, ts);
 		KUNIT_EXPECT_EQ(test, query->total.estimate.records, 1);
@@ -270,7 +270,8 @@ static void test_many_ages(struct kunit *test)
 		length += scnprintf(list + length, sizeof(list) - length, "%s%uh-%uh",
 				    i ? "," : "", 4 * i, 4 * i + 1);
 	for (i = 0; i < PLANTED; i++)
-		find_object_record(objects[i])->time = owner_now() - (2 * i + 1) * half_hour;
+		find_object_record(objects[i])->time =
+			owner_record_time_now() - (2 * i + 1) * half_hour;
 	ask_query(test, "group=cache if cache == owner_kunit && age == %s", list);
 	KUNIT_EXPECT_EQ(test, query->total.estimate.records, 10);
 	*strchr(list, ',') = '\0';
@@ -412,7 +413,7 @@ static void test_sort_and_top(struct kunit *test)
 
 	for (i = 0; i < ARRAY_SIZE(sorts); i++) {
 		ask_query(test, "group=cache sort=%s top=3", sorts[i]);
-		KUNIT_EXPECT_EQ(test, owner_query_nr_shown(query), 3);
+		KUNIT_EXPECT_EQ(test, owner_query_count_shown_groups(query), 3);
 		expect_groups_add_up(test);
 		for (j = 1; j < query->nr_groups; j++) {
 			struct owner_sum *a = &query->groups[j - 1]->sum;
@@ -431,7 +432,7 @@ static void test_sort_and_top(struct kunit *test)
 	KUNIT_EXPECT_NULL(test, strstr(answer, "other"));
 	/* Ask for more groups with top= than the answer has. */
 	ask_query(test, "group=cache top=9 if func == query_plant*");
-	KUNIT_EXPECT_EQ(test, owner_query_nr_shown(query), 6);
+	KUNIT_EXPECT_EQ(test, owner_query_count_shown_groups(query), 6);
 	print_query_with(owner_query_show_tail);
 	KUNIT_EXPECT_TRUE(test, strstarts(answer, "total: groups 6, objects 42, "));
 }
@@ -521,14 +522,14 @@ static void test_single_objects(struct kunit *test)
 	KUNIT_ASSERT_EQ(test, parse_sentence("mode=records if cache == owner_kunit"), 0);
 	KUNIT_ASSERT_EQ(test, owner_query_prepare(query), 0);
 	owner_cursor_begin(&query->cursor);
-	while (owner_query_next(query) > 0) {
+	while (owner_query_find_next_match(query) > 0) {
 		const void *first = query->object.address;
 
 		owner_cursor_end(&query->cursor);
 		owner_cursor_begin(&query->cursor);
 		owner_cursor_step_back(&query->cursor);
 		/* Expect, do not assert: a failed assertion would leave the cursor open. */
-		KUNIT_EXPECT_EQ(test, owner_query_next(query), 1);
+		KUNIT_EXPECT_EQ(test, owner_query_find_next_match(query), 1);
 		KUNIT_EXPECT_PTR_EQ(test, query->object.address, first);
 		if (query->object.address != first)
 			break;
@@ -553,9 +554,9 @@ static void test_signal_stops(struct kunit *test)
 	/* Set a deadline in the past, so that the cursor yields at once. */
 	query->cursor.deadline = jiffies - 1;
 	set_thread_flag(TIF_SIGPENDING);
-	KUNIT_EXPECT_EQ(test, owner_query_next(query), -ERESTARTSYS);
+	KUNIT_EXPECT_EQ(test, owner_query_find_next_match(query), -ERESTARTSYS);
 	clear_thread_flag(TIF_SIGPENDING);
-	KUNIT_EXPECT_EQ(test, owner_query_next(query), 1);
+	KUNIT_EXPECT_EQ(test, owner_query_find_next_match(query), 1);
 	owner_cursor_end(&query->cursor);
 }
 

@@ -50,7 +50,7 @@ static struct owner_choice choose_for_object(struct kmem_cache *s, size_t size, 
 	const struct owner_rule *rule = READ_ONCE(s->owner_rule);
 
 	if (!owner_rule_is_resolved(rule))
-		return owner_choose_object(s, flags, size, 0, caller);
+		return owner_choose_object_tracking(s, flags, size, 0, caller);
 	this_cpu_inc(*rule->hits);
 	return rule->choice;
 }
@@ -72,9 +72,9 @@ static noinline unsigned int choose_depth_for_object(struct kmem_cache *s, size_
 static noinline unsigned int choose_depth_for_source(enum owner_source source, size_t size)
 {
 	if (source == OWNER_SOURCE_PAGE)
-		return owner_choose_pages(GFP_KERNEL, get_order(size), 0, OWNER_CALLER,
-					  OWNER_DEPTH);
-	return owner_choose_percpu(GFP_KERNEL, size, OWNER_CALLER).depth;
+		return owner_choose_pages_depth(GFP_KERNEL, get_order(size), 0, OWNER_CALLER,
+						OWNER_DEPTH);
+	return owner_choose_percpu_tracking(GFP_KERNEL, size, OWNER_CALLER).depth;
 }
 
 static void test_no_rules(struct kunit *test)
@@ -98,9 +98,9 @@ static void test_rule_is_handed_out(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, choice.rate, 0);
 	choice = choose_for_object(other, 8, GFP_KERNEL, OWNER_CALLER);
 	KUNIT_EXPECT_EQ(test, choice.depth, OWNER_DEPTH);
-	KUNIT_EXPECT_EQ(test, choice.rate, owner_rate_number(0, 4));
+	KUNIT_EXPECT_EQ(test, choice.rate, owner_register_rate(0, 4));
 	choice = choose_for_object(other, 101, GFP_KERNEL, OWNER_CALLER);
-	KUNIT_EXPECT_EQ(test, choice.rate, owner_rate_number(1024, 0));
+	KUNIT_EXPECT_EQ(test, choice.rate, owner_register_rate(1024, 0));
 	rcu_read_unlock();
 }
 

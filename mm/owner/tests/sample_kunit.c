@@ -30,17 +30,17 @@ static const struct {
 
 static void test_weights(struct kunit *test)
 {
-	int kilobyte = owner_rate_number(1024, 0);
+	int kilobyte = owner_register_rate(1024, 0);
 	unsigned int i;
 
-	KUNIT_EXPECT_EQ(test, owner_rate_number(0, 0), 0);
-	KUNIT_EXPECT_EQ(test, owner_rate_number(1, 0), 0);
-	KUNIT_EXPECT_EQ(test, owner_rate_number(0, 1), 0);
-	KUNIT_EXPECT_EQ(test, owner_weight(0, 77), 1 << OWNER_WEIGHT_SHIFT);
+	KUNIT_EXPECT_EQ(test, owner_register_rate(0, 0), 0);
+	KUNIT_EXPECT_EQ(test, owner_register_rate(1, 0), 0);
+	KUNIT_EXPECT_EQ(test, owner_register_rate(0, 1), 0);
+	KUNIT_EXPECT_EQ(test, owner_sample_weight(0, 77), 1 << OWNER_WEIGHT_SHIFT);
 	KUNIT_ASSERT_GT(test, kilobyte, 0);
-	KUNIT_EXPECT_EQ(test, owner_rate_number(1024, 0), kilobyte);
+	KUNIT_EXPECT_EQ(test, owner_register_rate(1024, 0), kilobyte);
 	for (i = 0; i < ARRAY_SIZE(expected_probabilities); i++) {
-		u64 weight = owner_weight(kilobyte, expected_probabilities[i].size);
+		u64 weight = owner_sample_weight(kilobyte, expected_probabilities[i].size);
 		u64 right = div_u64(UNIT << OWNER_WEIGHT_SHIFT,
 				    expected_probabilities[i].probability);
 
@@ -56,10 +56,10 @@ static void test_weights(struct kunit *test)
 		/* A rate is never removed: leave most of the 256 numbers for other tests. */
 		if (i > 64 && i % 8)
 			continue;
-		number = owner_rate_number(0, i);
+		number = owner_register_rate(0, i);
 		KUNIT_ASSERT_GT(test, number, 0);
-		weight = owner_weight(number, 64);
-		KUNIT_EXPECT_EQ(test, owner_weight(number, 8192), weight);
+		weight = owner_sample_weight(number, 64);
+		KUNIT_EXPECT_EQ(test, owner_sample_weight(number, 8192), weight);
 		KUNIT_EXPECT_LE_MSG(test, abs((s64)(weight - right)), right / 1000,
 				    "one of %u", i);
 	}
@@ -150,8 +150,8 @@ static void sample_population(int number, struct estimate_runs *objects,
 		if (owner_is_sampled(number, choose_nth_size(i)))
 			owner_estimate_add(&estimate, 1, number, choose_nth_size(i),
 					   choose_nth_size(i));
-	add_estimate(objects, estimate.objects, owner_objects_error(&estimate));
-	add_estimate(bytes, estimate.bytes, owner_bytes_error(&estimate));
+	add_estimate(objects, estimate.objects, owner_estimate_objects_error(&estimate));
+	add_estimate(bytes, estimate.bytes, owner_estimate_bytes_error(&estimate));
 }
 
 static void check_estimates_at_rate(struct kunit *test, const char *what, int number)
@@ -173,8 +173,8 @@ static void check_estimates_at_rate(struct kunit *test, const char *what, int nu
 
 static void test_estimates(struct kunit *test)
 {
-	check_estimates_at_rate(test, "256", owner_rate_number(256, 0));
-	check_estimates_at_rate(test, "1/8", owner_rate_number(0, 8));
+	check_estimates_at_rate(test, "256", owner_register_rate(256, 0));
+	check_estimates_at_rate(test, "1/8", owner_register_rate(0, 8));
 }
 
 static void write_rule(struct kunit *test, const char *rule)
@@ -222,7 +222,7 @@ static void test_objects(struct kunit *test)
 		for (i = 0; i < OBJECTS; i++)
 			kmem_cache_free(cache, objects[i]);
 		KUNIT_EXPECT_LT(test, estimate.records, OBJECTS / 2);
-		add_estimate(&bytes, estimate.bytes, owner_bytes_error(&estimate));
+		add_estimate(&bytes, estimate.bytes, owner_estimate_bytes_error(&estimate));
 	}
 	expect_unbiased_estimates(test, "bytes", &bytes);
 	/* sample=all tracks each object again. */

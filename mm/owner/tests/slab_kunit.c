@@ -76,7 +76,7 @@ static void test_planted_is_found(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, found.from_plant, PLANTED);
 	KUNIT_EXPECT_EQ(test, found.own_task, PLANTED);
 	KUNIT_EXPECT_EQ(test, found.own_bytes, PLANTED * PLANTED_SIZE);
-	KUNIT_EXPECT_LE(test, owner_timestamp(found.youngest), local_clock());
+	KUNIT_EXPECT_LE(test, owner_record_time_to_ns(found.youngest), local_clock());
 
 	for (i = 0; i < PLANTED; i += 2)
 		kmem_cache_free(cache, objects[i]);
@@ -438,7 +438,7 @@ static void test_slab_goes(struct kunit *test)
 	KUNIT_ASSERT_NOT_NULL(test, record);
 	copy = *record;
 	/* Restore the record, as if the object had been freed without a hook. */
-	KUNIT_ASSERT_TRUE(test, owner_record_get(&copy));
+	KUNIT_ASSERT_TRUE(test, owner_record_get_refs(&copy));
 	kmem_cache_free(cache, object);
 	record->size = PLANTED_SIZE;
 	WRITE_ONCE(record->handle_pair, copy.handle_pair);

@@ -131,7 +131,7 @@ static noinline unsigned int unwind_with_recipe(struct owner_unwind_buffer *buff
 {
 	unsigned int count = owner_unwind_chain(buffer, 4, OWNER_CALLER, false);
 
-	*matches = owner_recipe_matches(&buffer->recipe, OWNER_CALLER);
+	*matches = owner_recipe_recognizes_chain(&buffer->recipe, OWNER_CALLER);
 	return count;
 }
 
@@ -148,7 +148,7 @@ static void test_recipe(struct kunit *test)
 	KUNIT_EXPECT_GE(test, buffer.recipe.nr_words, 4);
 	for (i = 0; i < 4; i++)
 		KUNIT_EXPECT_EQ(test, buffer.recipe.word[i], buffer.frames[i]);
-	KUNIT_EXPECT_FALSE(test, owner_recipe_matches(&buffer.recipe, OWNER_CALLER));
+	KUNIT_EXPECT_FALSE(test, owner_recipe_recognizes_chain(&buffer.recipe, OWNER_CALLER));
 	WRITE_ONCE(owner_unwind_generation, owner_unwind_generation + 1);
 	KUNIT_ASSERT_EQ(test, unwind_with_recipe(&buffer, &matches), 4);
 	KUNIT_EXPECT_TRUE(test, matches);

@@ -207,6 +207,6 @@ enum owner_verdict record_evaluate(const struct record *rec, const struct parsed
 			fill_field(&f, field, now);
 	*unknown_fields = s->fields_used & ~f.fields.known_fields;
 	if (*unknown_fields)
-		return owner_lang_judge(s, &f.fields);
+		return owner_lang_evaluate_known_fields(s, &f.fields);
 	return owner_lang_matches(s, &f.fields) ? OWNER_VERDICT_TRUE : OWNER_VERDICT_FALSE;
 }
