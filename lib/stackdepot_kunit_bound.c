@@ -166,8 +166,8 @@ module_param(million, uint, 0444);
 MODULE_PARM_DESC(million, "How many distinct stacks to save within 2 MiB");
 
 /* Fill all memory with stacks of one depth, then put them. */
-static void fill_with_depth(struct kunit *test, struct evictable_depot *depot, unsigned int nr,
-			    u32 id)
+static void fill_depot_then_put(struct kunit *test, struct evictable_depot *depot, unsigned int nr,
+				u32 id)
 {
 	unsigned int room = depot->max_pools *
 			    stack_depot_records_per_pool(stack_depot_size_class(nr));
@@ -242,9 +242,9 @@ void stack_depot_test_million(struct kunit *test)
 		   million, stack_depot_test_bytes(depot), depot->slots_reused,
 		   depot->pools_recut, waits);
 
-	fill_with_depth(test, depot, min(4, MAX_FRAMES), million);
-	fill_with_depth(test, depot, MAX_FRAMES, million);
-	fill_with_depth(test, depot, min(8, MAX_FRAMES), million);
+	fill_depot_then_put(test, depot, min(4, MAX_FRAMES), million);
+	fill_depot_then_put(test, depot, MAX_FRAMES, million);
+	fill_depot_then_put(test, depot, min(8, MAX_FRAMES), million);
 	KUNIT_EXPECT_LE(test, stack_depot_test_bytes(depot), SZ_2M);
 
 	kvfree(ring);

@@ -20,7 +20,7 @@ static unsigned int count_handle_references(depot_stack_handle_t handle)
 }
 
 /* Intern words as a capture does: the CPU cache serves the handle if it has the words. */
-static depot_stack_handle_t intern_words(unsigned long *words, unsigned int count)
+static depot_stack_handle_t intern_through_cpu_cache(unsigned long *words, unsigned int count)
 {
 	struct owner_cpu_cache *cpu = owner_cpu_cache_acquire();
 	depot_stack_handle_t handle = 0;
@@ -36,7 +36,7 @@ static depot_stack_handle_t intern_words(unsigned long *words, unsigned int coun
 
 static depot_stack_handle_t intern_test_words(unsigned long *words)
 {
-	return intern_words(words, WORDS);
+	return intern_through_cpu_cache(words, WORDS);
 }
 
 static void put_handle(depot_stack_handle_t handle)
@@ -110,7 +110,7 @@ static void test_prefix(struct kunit *test)
 {
 	unsigned long words[WORDS] = { 9, 8, 7, 6, (unsigned long)test };
 	depot_stack_handle_t whole = intern_test_words(words);
-	depot_stack_handle_t part = intern_words(words, WORDS - 1);
+	depot_stack_handle_t part = intern_through_cpu_cache(words, WORDS - 1);
 
 	KUNIT_EXPECT_NE(test, whole, part);
 	KUNIT_EXPECT_EQ(test, intern_test_words(words), whole);

@@ -230,7 +230,7 @@ static const struct {
 };
 
 /* Translate "a && b" to "if pid == 1 && tgid == 1". */
-static void spell_out_expression(const char *letters, char *text)
+static void write_letters_as_comparisons(const char *letters, char *text)
 {
 	text += sprintf(text, "if ");
 	for (; *letters; letters++) {
@@ -284,7 +284,7 @@ static void test_binds(struct kunit *test)
 	for (i = 0; i < ARRAY_SIZE(expressions); i++) {
 		const char *text = expressions[i].text;
 
-		spell_out_expression(text, printed);
+		write_letters_as_comparisons(text, printed);
 		KUNIT_ASSERT_TRUE_MSG(test, parse_sentence(OWNER_QUERY, printed), "%s: %s",
 				      text, error.message);
 		for (values = 0; values < 16; values++) {

@@ -249,7 +249,7 @@ static void test_depth(struct kunit *test)
 }
 
 /* A migrated folio is tracked if the source folio was tracked, and is counted for its chain. */
-static void check_copy_of_untracked_folio(struct kunit *test, bool into_untracked)
+static void check_untracked_folio_migration(struct kunit *test, bool into_untracked)
 {
 	struct page *tracked, *untracked;
 	unsigned long flags;
@@ -281,8 +281,8 @@ static void check_copy_of_untracked_folio(struct kunit *test, bool into_untracke
 static void test_untracked_copy(struct kunit *test)
 {
 	SKIP_WITHOUT_SLAB_OWNER(test);
-	check_copy_of_untracked_folio(test, true);
-	check_copy_of_untracked_folio(test, false);
+	check_untracked_folio_migration(test, true);
+	check_untracked_folio_migration(test, false);
 }
 
 /* --- Interrupts ---------------------------------------------------------------- */

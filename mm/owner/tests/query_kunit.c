@@ -190,7 +190,7 @@ static void expect_objects_of_age(struct kunit *test, u64 low, u64 high)
 }
 
 /* Check that a query distinguishes objects that differ only in age, in any order of ages. */
-static void expect_ages_told_apart(struct kunit *test)
+static void expect_query_distinguishes_ages(struct kunit *test)
 {
 	static const char by_age[] = "group=cache if cache == owner_kunit && age";
 	unsigned int i;
@@ -218,10 +218,10 @@ static void test_ages(struct kunit *test)
 
 	for (i = 0; i < PLANTED; i++)
 		find_object_record(objects[i])->time = now - 3 * i;
-	expect_ages_told_apart(test);
+	expect_query_distinguishes_ages(test);
 	for (i = 0; i < PLANTED; i++)
 		find_object_record(objects[i])->time = now - 3 * (PLANTED - 1 - i);
-	expect_ages_told_apart(test);
+	expect_query_distinguishes_ages(test);
 
 	/* Give objects a time later than the query: their age is 0, not negative. */
 	for (i = 0; i < PLANTED; i++)

@@ -111,7 +111,7 @@ struct estimate_runs {
 	u64 variances;
 };
 
-static void add_estimate(struct estimate_runs *runs, u64 estimate, u64 error)
+static void add_estimate_to_runs(struct estimate_runs *runs, u64 estimate, u64 error)
 {
 	s64 difference = estimate - runs->truth;
 
@@ -140,8 +140,8 @@ static size_t choose_nth_size(unsigned int i)
 	return (8UL << i % 10) - i % 7;
 }
 
-static void sample_population(int number, struct estimate_runs *objects,
-			      struct estimate_runs *bytes)
+static void estimate_random_sample(int number, struct estimate_runs *objects,
+				   struct estimate_runs *bytes)
 {
 	struct owner_estimate estimate = {};
 	unsigned int i;
@@ -150,8 +150,8 @@ static void sample_population(int number, struct estimate_runs *objects,
 		if (owner_is_sampled(number, choose_nth_size(i)))
 			owner_estimate_add(&estimate, 1, number, choose_nth_size(i),
 					   choose_nth_size(i));
-	add_estimate(objects, estimate.objects, owner_estimate_objects_error(&estimate));
-	add_estimate(bytes, estimate.bytes, owner_estimate_bytes_error(&estimate));
+	add_estimate_to_runs(objects, estimate.objects, owner_estimate_objects_error(&estimate));
+	add_estimate_to_runs(bytes, estimate.bytes, owner_estimate_bytes_error(&estimate));
 }
 
 static void check_estimates_at_rate(struct kunit *test, const char *what, int number)
@@ -163,7 +163,7 @@ static void check_estimates_at_rate(struct kunit *test, const char *what, int nu
 	for (i = 0; i < POPULATION; i++)
 		bytes.truth += choose_nth_size(i);
 	for (i = 0; i < RUNS; i++) {
-		sample_population(number, &objects, &bytes);
+		estimate_random_sample(number, &objects, &bytes);
 		cond_resched();
 	}
 	kunit_info(test, "at %s:", what);
@@ -222,7 +222,7 @@ static void test_objects(struct kunit *test)
 		for (i = 0; i < OBJECTS; i++)
 			kmem_cache_free(cache, objects[i]);
 		KUNIT_EXPECT_LT(test, estimate.records, OBJECTS / 2);
-		add_estimate(&bytes, estimate.bytes, owner_estimate_bytes_error(&estimate));
+		add_estimate_to_runs(&bytes, estimate.bytes, owner_estimate_bytes_error(&estimate));
 	}
 	expect_unbiased_estimates(test, "bytes", &bytes);
 	/* sample=all tracks each object again. */

@@ -301,7 +301,7 @@ static noinline char *plant_string_copy(void)
 	return copy;
 }
 
-static void expect_one_frame(struct kunit *test, void *object, void *planter)
+static void expect_only_planter_in_chain(struct kunit *test, void *object, void *planter)
 {
 	depot_stack_handle_t stack = find_object_record(object)->stack;
 	unsigned long *entries;
@@ -323,8 +323,8 @@ static void test_depth_of_one(struct kunit *test)
 
 		KUNIT_ASSERT_NOT_NULL(test, object);
 		KUNIT_ASSERT_NOT_NULL(test, copy);
-		expect_one_frame(test, object, plant_with_own_chain);
-		expect_one_frame(test, copy, plant_string_copy);
+		expect_only_planter_in_chain(test, object, plant_with_own_chain);
+		expect_only_planter_in_chain(test, copy, plant_string_copy);
 		kmem_cache_free(cache, object);
 		kfree(copy);
 	}

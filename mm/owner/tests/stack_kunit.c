@@ -11,7 +11,7 @@
 #include "plant.h"
 
 /* Capture the stack as a hook in an allocator does. */
-static noinline depot_stack_handle_t capture_in_hook(void)
+static noinline depot_stack_handle_t capture_like_allocator_hook(void)
 {
 	depot_stack_handle_t handle = 0;
 	struct owner_record owner;
@@ -28,7 +28,7 @@ static noinline depot_stack_handle_t capture_in_hook(void)
 
 static noinline depot_stack_handle_t capture_stack(void)
 {
-	depot_stack_handle_t handle = capture_in_hook();
+	depot_stack_handle_t handle = capture_like_allocator_hook();
 
 	barrier();
 	return handle;

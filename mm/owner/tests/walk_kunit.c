@@ -137,7 +137,7 @@ static noinline void __percpu *plant_percpu_area(size_t size)
 	return area;
 }
 
-static unsigned int find_planted_areas(struct kunit *test, size_t *bytes)
+static unsigned int count_planted_percpu_areas(struct kunit *test, size_t *bytes)
 {
 	struct owner_object object;
 	struct owner_cursor cursor = { .ops = &owner_percpu_source };
@@ -164,18 +164,18 @@ static void test_areas_are_found(struct kunit *test)
 
 	for (i = 0; i < PLANTED; i++)
 		areas[i] = plant_percpu_area(24);
-	KUNIT_EXPECT_EQ(test, find_planted_areas(test, &bytes), PLANTED);
+	KUNIT_EXPECT_EQ(test, count_planted_percpu_areas(test, &bytes), PLANTED);
 	KUNIT_EXPECT_EQ(test, bytes, PLANTED * 24 * num_possible_cpus());
 	for (i = 0; i < PLANTED; i += 2)
 		free_percpu(areas[i]);
-	KUNIT_EXPECT_EQ(test, find_planted_areas(test, &bytes), PLANTED / 2);
+	KUNIT_EXPECT_EQ(test, count_planted_percpu_areas(test, &bytes), PLANTED / 2);
 	for (i = 1; i < PLANTED; i += 2)
 		free_percpu(areas[i]);
-	KUNIT_EXPECT_EQ(test, find_planted_areas(test, &bytes), 0);
+	KUNIT_EXPECT_EQ(test, count_planted_percpu_areas(test, &bytes), 0);
 }
 
 /* Convert the address at which a walk finds an area to the pointer of __alloc_percpu(). */
-static void __percpu *find_percpu_pointer(const void *address)
+static void __percpu *convert_to_percpu_pointer(const void *address)
 {
 	unsigned long area = (unsigned long)address;
 
@@ -205,7 +205,7 @@ static void test_areas_that_go_meanwhile(struct kunit *test)
 		if (found < MANY_AREAS)
 			others[found] = __alloc_percpu(8, 8);
 		found++;
-		free_percpu(find_percpu_pointer(object.address));
+		free_percpu(convert_to_percpu_pointer(object.address));
 	}
 	owner_cursor_end(&cursor);
 	KUNIT_EXPECT_EQ(test, found, MANY_AREAS);

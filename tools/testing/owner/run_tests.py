@@ -101,7 +101,7 @@ class ResultCounter:
             self.outcome.add_failure("\n      ".join([f"{self.suite}: {name}", *self.recent]))
             self.explaining = LINES_AFTER
 
-    def check_plan(self, status: int) -> SuiteOutcome:
+    def check_status_and_plan(self, status: int) -> SuiteOutcome:
         """Check the exit status and the plan."""
         outcome = self.outcome
         if status and not outcome.failed:
@@ -140,7 +140,7 @@ def run_suite(name: str, command: str) -> SuiteOutcome:
         for raw in suite.stdout:
             file.write(raw)
             counter.parse_line(raw.decode(errors="replace").rstrip("\r\n"))
-    outcome = counter.check_plan(suite.wait())
+    outcome = counter.check_status_and_plan(suite.wait())
     timer.cancel()
     outcome.seconds = time.monotonic() - began
     if outcome.failed:

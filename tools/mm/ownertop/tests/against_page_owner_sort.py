@@ -85,7 +85,7 @@ class Checker:
             env={**os.environ, "ASAN_OPTIONS": "detect_leaks=0"})
         return Result(process, out)
 
-    def run_both(self, text, *options):
+    def run_both_programs(self, text, *options):
         """Run both programs on a dump with this text."""
         dump = os.path.join(self.work, "small")
         with open(dump, "w", encoding="utf-8") as file:
@@ -140,71 +140,71 @@ class Checker:
         ours = self.run(self.ours, pipe=text)
         self.expect("theirs gives nothing for a pipe", (theirs.out, theirs.status) == ("", 0))
         self.expect("ours does", ours.out == self.run(self.ours, dump=dump).out)
-        theirs, ours = self.run_both("Page allocated via order 0, pid 1, tgid 1 (a), ts 1 ns\n"
-                                     "PFN 0x1\n\n" * 5)
+        theirs, ours = self.run_both_programs("Page allocated via order 0, pid 1, tgid 1 (a), "
+                                              "ts 1 ns\nPFN 0x1\n\n" * 5)
         self.expect("theirs gives nothing for short records", theirs.out == "")
         self.expect("ours counts them", ours.out.startswith("5 times, 5 pages"))
 
-    def check_damage(self):
+    def check_damaged_records(self):
         """Check that ownertop reports damaged records."""
         good = make_record(pid=7)
-        theirs, ours = self.run_both(good + make_record(pid=8)[:-1])
+        theirs, ours = self.run_both_programs(good + make_record(pid=8)[:-1])
         self.expect("theirs drops the last", theirs.status == 0 and "pid 8" not in theirs.out)
         self.expect("ours says so", ours.status == 1 and ":10: the record is cut off" in ours.err
                     and ":10: the record is cut off" in ours.out.splitlines()[-1])
         long = make_record(pid=8, frames=" f+0x1/0x2\n" * 60000)
-        theirs, ours = self.run_both(good + long + make_record(pid=9))
+        theirs, ours = self.run_both_programs(good + long + make_record(pid=9))
         self.expect("theirs ends at 128 KiB", theirs.status == 0 and "pid 9" not in theirs.out)
         self.expect("ours goes on", ours.status == 1 and "pid 9" in ours.out)
         no_pfn = "".join(line + "\n" for line in make_record(pid=8).split("\n")[:-1]
                          if not line.startswith("PFN"))
         cma = good.replace("type Movable Flags", "type CMA Flags")
-        theirs, ours = self.run_both(cma + no_pfn)
+        theirs, ours = self.run_both_programs(cma + no_pfn)
         self.expect("theirs has a PFN line left over", theirs.out.count("allocated by CMA") == 2)
         self.expect("ours refuses", ours.status == 1 and "has no PFN line" in ours.err and
                     "pid 8" not in ours.out)
 
     def check_large_numbers(self):
         """Check orders, sums and pids that do not fit into an int."""
-        theirs, ours = self.run_both(make_record(order=64))
+        theirs, ours = self.run_both_programs(make_record(order=64))
         self.expect("theirs shifts by 64", theirs.out.startswith("1 times, "))
         self.expect("ours refuses", ours.status == 1 and "order is too large" in ours.err)
-        theirs, ours = self.run_both(make_record(order=20) * 2048)
+        theirs, ours = self.run_both_programs(make_record(order=20) * 2048)
         self.expect("theirs overflows", "2048 times, -" in theirs.out)
         self.expect("ours adds up", ours.out.startswith(f"2048 times, {2048 << 20} pages"))
-        theirs, ours = self.run_both(make_record(pid=1), "--pid", "4294967297")
+        theirs, ours = self.run_both_programs(make_record(pid=1), "--pid", "4294967297")
         self.expect("theirs takes it for 1", "pid 1," in theirs.out)
         self.expect("ours refuses", (ours.status, ours.out) == (2, "untouched\n"))
 
     def check_allocators(self):
         """Check that ownertop recognises the allocator of a page."""
-        theirs, ours = self.run_both(make_record(tail="Slab cache page\n"))
+        theirs, ours = self.run_both_programs(make_record(tail="Slab cache page\n"))
         self.expect("theirs has no slabs", "OTHERS" in theirs.out)
         self.expect("ours has", "allocated by SLAB :" in ours.out)
         chain = (" {}alloc_pages+0x1/0x2\n __vmalloc_area_node+0x1/0x2\n"
                  " __vmalloc_node_range_noprof+0x1/0x2\n")
-        theirs, ours = self.run_both(make_record(frames=chain.format("vm_area_")))
+        theirs, ours = self.run_both_programs(make_record(frames=chain.format("vm_area_")))
         self.expect("theirs has no vmalloc", "OTHERS" in theirs.out)
         self.expect("ours has", "allocated by VMALLOC :" in ours.out)
         first = make_record(frames=" __vmalloc_node_range_noprof+0x1/0x2\n caller+0x1/0x2\n")
-        _, ours = self.run_both(first)
-        self.expect("theirs reads in front of the block", self.asan_finds_error())
+        _, ours = self.run_both_programs(first)
+        self.expect("theirs reads in front of the block", self.address_sanitizer_finds_error())
         self.expect("ours does not", ours.out.startswith("1 times, 1 pages, allocated by OTHERS"))
 
-    def asan_finds_error(self):
+    def address_sanitizer_finds_error(self):
         """Does the address sanitizer find an error with the last small dump?"""
         result = self.run(self.watched, dump=os.path.join(self.work, "small"))
         return result.status != 0 and "AddressSanitizer" in result.err
 
     def check_task_names(self):
         """Check names of tasks that contain the text of other fields."""
-        _, ours = self.run_both(make_record(comm="a), ts 1 ns, (b), ts"), "--cull", "name")
-        self.expect("theirs writes beyond a name", self.asan_finds_error())
+        _, ours = self.run_both_programs(make_record(comm="a), ts 1 ns, (b), ts"), "--cull", "name")
+        self.expect("theirs writes beyond a name", self.address_sanitizer_finds_error())
         self.expect("ours has room", "task_comm_name: a), ts 1 ns, (b), ts\n" in ours.out)
-        theirs, ours = self.run_both(make_record(comm="ts 12 ns"))
+        theirs, ours = self.run_both_programs(make_record(comm="ts 12 ns"))
         self.expect("theirs cuts the name", "(ts  ns), ts 5 ns" in theirs.out)
         self.expect("ours the time", "(ts 12 ns), ts  ns" in ours.out)
-        theirs, ours = self.run_both("# slab_owner 1\n" + make_record())
+        theirs, ours = self.run_both_programs("# slab_owner 1\n" + make_record())
         self.expect("theirs has comments in it", "# slab_owner" in theirs.out)
         self.expect("ours has none", "#" not in ours.out)
 
@@ -243,7 +243,7 @@ def main():
             return check.wrong > 0
         check.check_sort_option(dump)
         check.check_file_sizes(dump)
-        check.check_damage()
+        check.check_damaged_records()
         check.check_large_numbers()
         check.check_allocators()
         check.check_task_names()

@@ -44,7 +44,7 @@ CASES = (
 ANY_AGE = ("OLDEST", "oldest_ns", "    age  ", "9s")
 
 
-def read_output(command, environment):
+def read_command_output(command, environment):
     """Return the output of a command; with --live, the first table."""
     with subprocess.Popen(command, env=environment, stdout=subprocess.PIPE) as process:
         if "--live=60" not in command:
@@ -63,7 +63,7 @@ def main():
         kernel = StandIn(directory)
         for words, sentence, age in CASES:
             command = [sys.argv[1], *shlex.split(words)]
-            text = read_output(command, {**os.environ, **kernel.environment})
+            text = read_command_output(command, {**os.environ, **kernel.environment})
             text = text.decode(errors="replace")
             asked = kernel.read_sentences()
             if asked != [sentence]:

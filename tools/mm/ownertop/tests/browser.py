@@ -85,7 +85,7 @@ class Browser:
             while not any(e.get("method") == "Page.loadEventFired" for e in self.events):
                 self.events.append(self.read_message())
 
-    def evaluate(self, expression):
+    def evaluate_javascript(self, expression):
         """Return the value of a JavaScript expression in the page."""
         answer = self.send_command("Runtime.evaluate", expression=expression, returnByValue=True)
         if "exceptionDetails" in answer:

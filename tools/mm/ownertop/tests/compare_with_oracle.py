@@ -20,7 +20,7 @@ VIEWS = [
 ]
 
 
-def compute_expected_sums(path, fields, depth, skip):
+def compute_expected_group_sums(path, fields, depth, skip):
     """Return the expected sums by group."""
     groups = collections.defaultdict(list)
     for rec in oracle.read_records(path, depth, skip):
@@ -62,7 +62,7 @@ def main():
             oracle.make_dump(dump, sample, "--records", "5000", "--chains", "700",
                              "--depth", "12")
             for fields, depth in VIEWS:
-                want = compute_expected_sums(dump, fields, depth, skip)
+                want = compute_expected_group_sums(dump, fields, depth, skip)
                 got = read_printed_sums(ownertop, dump, fields, depth)
                 for key in want.keys() | got.keys():
                     if want.get(key) != got.get(key):

@@ -25,18 +25,18 @@ SANITIZERS = {**os.environ, "ASAN_OPTIONS": "exitcode=99",
               "UBSAN_OPTIONS": "exitcode=99:print_stacktrace=1"}
 
 
-def cut_off_end(rng, data):
+def truncate_input(rng, data):
     """Cut off the end of the input."""
     return data[:rng.randrange(len(data))]
 
 
-def remove_part(rng, data):
+def remove_random_range(rng, data):
     """Remove a part of the input."""
     start = rng.randrange(len(data))
     return data[:start] + data[start + rng.randint(1, 300):]
 
 
-def repeat_part(rng, data):
+def repeat_random_range(rng, data):
     """Repeat a part of the input."""
     start = rng.randrange(len(data))
     end = start + rng.randint(1, 300)
@@ -72,10 +72,11 @@ OTHER_VIEWS = (["tree", "--min", "0"], ["tree", "--json", "--callees"], ["record
                ["folded", "-g", "comm,stack"], ["pprof"], ["flame"], ["page_owner_sort"],
                ["diff", os.path.join(HERE, "input", "slab.txt")])
 
-DAMAGE = (cut_off_end, remove_part, repeat_part, change_bytes, insert_junk, swap_lines)
+DAMAGE = (truncate_input, remove_random_range, repeat_random_range, change_bytes, insert_junk,
+          swap_lines)
 
 
-def find_error(run, result):
+def find_output_error(run, result):
     """Return what is wrong with the output of ownertop, or None."""
     if result.returncode not in (0, 1):
         return f"status {result.returncode}"
@@ -96,7 +97,7 @@ def find_error(run, result):
     return None
 
 
-def says_incomplete(view, output):
+def ends_with_incomplete_notice(view, output):
     """Does the last line of the output say that it is incomplete?"""
     start = {"folded": b"[incomplete: ", "page_owner_sort": b"# incomplete: "}[view]
     return output.splitlines()[-1:] != [] and output.splitlines()[-1].startswith(start)
@@ -120,7 +121,7 @@ def main():
         result = subprocess.run([ownertop, *views[run % 4], "-"], input=data,
                                 capture_output=True, check=False,
                                 env=SANITIZERS)
-        what = find_error(run, result)
+        what = find_output_error(run, result)
         view = OTHER_VIEWS[run % len(OTHER_VIEWS)]
         files = ["-", "/dev/stdout"] if view == ["page_owner_sort"] else ["-"]
         other = subprocess.run([ownertop, *view, *files], input=data, capture_output=True,
@@ -131,7 +132,7 @@ def main():
             what = f"status {other.returncode} of {view}, {result.returncode} of the table"
             result = other
         if not what and view[0] in ("folded", "page_owner_sort") and \
-                says_incomplete(view[0], other.stdout) != (other.returncode == 1):
+                ends_with_incomplete_notice(view[0], other.stdout) != (other.returncode == 1):
             what = f"status {other.returncode} of {view}, and its last line says otherwise"
             result = other
         if what:

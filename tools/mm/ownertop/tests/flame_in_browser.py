@@ -56,29 +56,30 @@ class Checker:
 
     def read_visible_text(self, selector):
         """Return the visible text of an element of the page."""
-        return self.browser.evaluate(f"document.querySelector({selector!r}).innerText")
+        return self.browser.evaluate_javascript(f"document.querySelector({selector!r}).innerText")
 
-    def read_boxes(self):
+    def read_flame_boxes(self):
         """Return the boxes of the flame graph by path."""
-        return {frame["path"]: frame for frame in self.browser.evaluate(ALL)}
+        return {frame["path"]: frame for frame in self.browser.evaluate_javascript(ALL)}
 
     def check_plain_page(self, dump):
         """Check boxes and their widths, then search, zoom, tooltip and another figure."""
         cum = collections.Counter()
         objects = collections.Counter()
         for rec in oracle.read_records(dump, 0, self.skip):
-            path = oracle.make_function_path(rec)
+            path = oracle.list_chain_functions(rec)
             for i in range(len(path) + 1):
                 cum[";".join(path[:i])] += rec["bytes"]
                 objects[";".join(path[:i])] += 1
         total = cum[""]
         self.open_flame_graph(dump)
-        self.expect("frames", cum, self.browser.evaluate("""Object.fromEntries(nodes.map(n => [
+        self.expect("frames", cum, self.browser.evaluate_javascript("""
+            Object.fromEntries(nodes.map(n => [
             (function path(n) { return n.parent ? [...path(n.parent), n.name] : []; })(n)
             .join(";"), n.sums[1]]))"""))
         self.expect("summary", True, self.read_visible_text("#notes").startswith(
             f"{len(cum) - 1} frames, {objects['']:,} objects"))
-        drawn = self.read_boxes()
+        drawn = self.read_flame_boxes()
         full = drawn[""]["width"]
         for path, frame in drawn.items():
             if abs(frame["width"] - full * cum[path] / total) > 0.6:
@@ -90,11 +91,11 @@ class Checker:
         path = max((p for p in cum if cum[p] < total), key=lambda p: cum[p])
         name = path.split(";")[-1]
         self.check_search(name[1:-1].upper(), cum, total)
-        self.browser.evaluate("document.activeElement.select()")
+        self.browser.evaluate_javascript("document.activeElement.select()")
         self.check_search("no such function", cum, total)
-        self.browser.evaluate("document.activeElement.select()")
+        self.browser.evaluate_javascript("document.activeElement.select()")
         self.browser.press_key("Backspace")
-        self.browser.evaluate("document.activeElement.blur(), change({ search: '' })")
+        self.browser.evaluate_javascript("document.activeElement.blur(), change({ search: '' })")
 
         frame = drawn[path]
         self.browser.send_mouse_event("mouseMoved", frame["x"], frame["y"])
@@ -103,22 +104,23 @@ class Checker:
             self.expect(f"tip has {wanted}", True, wanted in tip)
 
         self.browser.click(frame["x"], frame["y"])
-        drawn = self.read_boxes()
+        drawn = self.read_flame_boxes()
         self.expect("zoomed width", full, drawn[path]["width"])
         self.expect("zoomed away", [], [p for p in drawn if not path.startswith(p)
                                         and not p.startswith(path)])
-        self.expect("address", f"#zoom={frame['id']}", self.browser.evaluate("location.hash"))
+        self.expect("address", f"#zoom={frame['id']}",
+                    self.browser.evaluate_javascript("location.hash"))
         self.browser.press_key("Escape")
-        self.expect("reset width", frame["width"], self.read_boxes()[path]["width"])
+        self.expect("reset width", frame["width"], self.read_flame_boxes()[path]["width"])
 
-        self.browser.evaluate("document.querySelector('#measures button').click()")
-        drawn = self.read_boxes()
+        self.browser.evaluate_javascript("document.querySelector('#measures button').click()")
+        drawn = self.read_flame_boxes()
         for path, frame in drawn.items():
             if abs(frame["width"] - full * objects[path] / objects[""]) > 0.6:
                 self.expect(f"objects of {path}", objects[path], frame["width"])
         self.open_flame_graph(dump, fragment=f"#zoom={frame['id']}&search=a")
         self.expect("recalled", [frame["id"], "a"],
-                    self.browser.evaluate("[state.zoom.id, at('search').value]"))
+                    self.browser.evaluate_javascript("[state.zoom.id, at('search').value]"))
 
     def check_search(self, word, cum, total):
         """Check the search for a word: only the topmost matches are counted."""
@@ -134,7 +136,7 @@ class Checker:
         matched = sum(cum[path] for path in tops)
         self.expect(f"matched {word}", f"{100 * matched / total:.1f}%",
                     re.search(r"([\d.]+%) of what is shown", self.read_visible_text("#matched"))[1])
-        drawn = self.read_boxes()
+        drawn = self.read_flame_boxes()
         self.expect(f"highlighted {word}",
                     sorted(p for p in drawn if p and word.lower() in p.split(";")[-1].lower()),
                     sorted(p for p in drawn if "match" in drawn[p]["class"].split()))
@@ -144,12 +146,12 @@ class Checker:
         sums = collections.defaultdict(lambda: [0, 0])
         for side, dump in enumerate((old, new)):
             for rec in oracle.read_records(dump, 0, self.skip):
-                path = oracle.make_function_path(rec)
+                path = oracle.list_chain_functions(rec)
                 for i in range(len(path) + 1):
                     sums[";".join(path[:i])][side] += rec["bytes"]
         self.open_flame_graph("--diff", old, new)
         seen = set()
-        for path, frame in self.read_boxes().items():
+        for path, frame in self.read_flame_boxes().items():
             before, after = sums[path]
             red, _, blue = map(int, re.findall(r"\d+", frame["colour"])[:3])
             got = (red > blue) - (red < blue)
@@ -163,8 +165,8 @@ class Checker:
             out.write(ODD)
         self.open_flame_graph("-g", "cache,comm,stack", dump)
         self.expect("odd names", ["total", "</script><b>x", "a\"b'<i>&amp;", "plant"],
-                    self.browser.evaluate("nodes.map(n => n.name)"))
-        self.expect("odd labels", "</script><b>x", self.browser.evaluate(
+                    self.browser.evaluate_javascript("nodes.map(n => n.name)"))
+        self.expect("odd labels", "</script><b>x", self.browser.evaluate_javascript(
             "document.querySelectorAll('#chart div')[1].textContent").split("  ")[0])
 
     def check_incomplete(self, dump):

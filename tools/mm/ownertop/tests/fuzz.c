@@ -79,7 +79,7 @@ static const uint8_t *parse_sentence(const uint8_t *data, size_t size, struct ow
 	return data;
 }
 
-static void apply_sentence(struct options *o, const struct owner_sentence *s)
+static void set_options_from_sentence(struct options *o, const struct owner_sentence *s)
 {
 	o->select.sentence = *s;
 	o->select.by_handle = s->mode != OWNER_MODE_STACK;
@@ -110,7 +110,7 @@ static void write_view(const struct view *view, char * const *paths, const struc
 	struct report report;
 	unsigned int i;
 
-	apply_sentence(&o, s);
+	set_options_from_sentence(&o, s);
 	if (!answer_read(&a, &o, paths, 2))
 		abort();
 	if (!a.dumps.n) {
@@ -164,7 +164,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	memory_file_write(&bad, input, size - (input - data));
 	for (i = 0; i < nr_views; i++)
 		write_view(&views[i], (char *[]){ bad.path, good.path }, &s, nowhere);
-	apply_sentence(&objects, &s);
+	set_options_from_sentence(&objects, &s);
 	answer_print_objects(&objects, (char *[]){ bad.path, good.path }, 2, nowhere);
 	objects.format = FORMAT_TEXT;
 	answer_print_objects(&objects, (char *[]){ bad.path, good.path }, 2, nowhere);

@@ -82,7 +82,7 @@ def expect(condition, what, screen):
         raise AssertionError(what + ":\n" + "\n".join(screen))
 
 
-def table_rows(screen):
+def parse_table_rows(screen):
     """Return rank, bytes and cache of each row of the table on the screen."""
     rows = (re.match(r" +(\d+) +(\S+) .* (\S+)$", line) for line in screen)
     return [row.groups() for row in rows if row]
@@ -101,9 +101,9 @@ class Session:
         self.terminal = Terminal(directory)
         self.marks = 0
         self.terminal.type_line("stty -g > modes")
-        self.mark_screen()
+        self.print_screen_marker()
 
-    def mark_screen(self):
+    def print_screen_marker(self):
         """Overwrite the screen with a marker, and wait until ownertop draws it again."""
         self.marks += 1
         self.terminal.type_line(f"clear; echo before {self.marks}")
@@ -114,14 +114,14 @@ class Session:
         self.terminal.type_line(self.command + "; echo ended $?")
         return self.terminal.wait_for(RUNNING)
 
-    def expect_end(self, status):
+    def expect_exit_status(self, status):
         """Wait for the end of ownertop. Check its exit status, and the restored terminal."""
         screen = self.terminal.wait_for(f"^ended {status}$")
-        self.expect_same_modes()
+        self.expect_terminal_restored()
         expect(f"before {self.marks}" in screen, "the old screen is not back", screen)
-        self.mark_screen()
+        self.print_screen_marker()
 
-    def expect_same_modes(self):
+    def expect_terminal_restored(self):
         """Check that the modes of the terminal are restored."""
         self.terminal.type_line("stty -g | cmp - modes && echo same modes")
         self.terminal.wait_for("^same modes")
@@ -136,51 +136,51 @@ def test_sort_keys(session):
     """The keys b, h and o sort the rows."""
     term = session.terminal
     screen = session.start_ownertop()
-    expect(table_rows(screen)[0][2] == "ext4_inode_cache", "bytes", screen)
+    expect(parse_table_rows(screen)[0][2] == "ext4_inode_cache", "bytes", screen)
     term.press_keys("o")
     screen = term.wait_for("by objects;")
-    expect(table_rows(screen)[0][2] == "kmalloc-256", "objects", screen)
+    expect(parse_table_rows(screen)[0][2] == "kmalloc-256", "objects", screen)
     term.press_keys("h")
     screen = term.wait_for("by held;")
-    expect(table_rows(screen)[0][2] == "ext4_inode_cache", "held", screen)
+    expect(parse_table_rows(screen)[0][2] == "ext4_inode_cache", "held", screen)
     term.press_keys("q")
-    session.expect_end(0)
+    session.expect_exit_status(0)
 
 
-def has_frames(number):
-    """Does the first group have this many frames, and is the total on the screen?"""
-    def condition(screen):
+def make_frame_count_condition(number):
+    """Return a condition: the first group has this many frames, and the total is shown."""
+    def screen_has_frames(screen):
         rows = [n for n, line in enumerate(screen) if re.match(" +[12] ", line)]
         return len(rows) == 2 and rows[1] - rows[0] - 1 == number and \
             any(line.startswith("total") for line in screen)
-    return condition
+    return screen_has_frames
 
 
 def test_depth(session):
     """The keys + and - change the depth; the number of groups is adapted."""
     term = session.terminal
     session.start_ownertop()
-    term.wait_until(has_frames(2), "two frames")
+    term.wait_until(make_frame_count_condition(2), "two frames")
     wanted = 2
     for key, change in (("+", 1), ("+", 1), ("-", -1), ("-", -1), ("-", -1), ("-", 0)):
         term.press_keys(key)
         wanted += change
-        screen = term.wait_until(has_frames(wanted), f"{wanted} frames")
-    expect(len(table_rows(screen)) >= 6, "more would fit", screen)
+        screen = term.wait_until(make_frame_count_condition(wanted), f"{wanted} frames")
+    expect(len(parse_table_rows(screen)) >= 6, "more would fit", screen)
     term.press_keys("q")
-    session.expect_end(0)
+    session.expect_exit_status(0)
 
 
 def test_all_frames(session):
     """The total is shown with call chains of any length."""
     term = session.terminal
     term.type_line(session.command.replace("-d 2", "-d 0") + "; echo ended $?")
-    screen = term.wait_until(has_frames(6), "all frames")
-    expect(len(table_rows(screen)) == 2, "two fit", screen)
+    screen = term.wait_until(make_frame_count_condition(6), "all frames")
+    expect(len(parse_table_rows(screen)) == 2, "two fit", screen)
     term.press_keys("-")
-    term.wait_until(has_frames(4), "4 frames")
+    term.wait_until(make_frame_count_condition(4), "4 frames")
     term.press_keys("q")
-    session.expect_end(0)
+    session.expect_exit_status(0)
 
 
 def test_pause(session):
@@ -203,7 +203,7 @@ def test_pause(session):
     term.wait_for("^total +7.7K")
     session.replace_dump(session.original)
     term.press_keys("q")
-    session.expect_end(0)
+    session.expect_exit_status(0)
 
 
 def test_resize(session):
@@ -220,7 +220,7 @@ def test_resize(session):
         expect(re.match(r"\d+-\d+-\d+ ", screen[0]), "no status line on top", screen)
         expect(sum(line.startswith("total") for line in screen) <= 1,
                "the total is there twice", screen)
-        shown = table_rows(screen)
+        shown = parse_table_rows(screen)
         expect([row[0] for row in shown] ==
                [str(n + 1) for n in range(len(shown))], "ranks", screen)
         if rows >= 10:
@@ -228,7 +228,7 @@ def test_resize(session):
                    "the total does not fit", screen)
     expect(len(shown) == 4, "not as many groups as fit", screen)
     term.press_keys("q")
-    session.expect_end(0)
+    session.expect_exit_status(0)
 
 
 def test_shrink(session):
@@ -242,7 +242,7 @@ def test_shrink(session):
     session.replace_dump(session.original)
     term.wait_for("dentry")
     term.press_keys("q")
-    session.expect_end(0)
+    session.expect_exit_status(0)
 
 
 def test_interrupt(session):
@@ -250,8 +250,8 @@ def test_interrupt(session):
     session.start_ownertop()
     session.terminal.press_keys("C-c")
     session.terminal.wait_for(r"^\$ $|^\^?C?\$")
-    session.expect_same_modes()
-    session.mark_screen()
+    session.expect_terminal_restored()
+    session.print_screen_marker()
 
 
 def test_stop(session):
@@ -261,15 +261,15 @@ def test_stop(session):
     term.wait_for(RUNNING)
     term.press_keys("C-z")
     term.wait_for("Stopped")
-    session.expect_same_modes()
+    session.expect_terminal_restored()
     term.type_line("fg")
     term.wait_for(RUNNING)
     term.press_keys("o")
     term.wait_for("by objects")
     term.press_keys("q")
     term.wait_for(r"^\$")
-    session.expect_same_modes()
-    session.mark_screen()
+    session.expect_terminal_restored()
+    session.print_screen_marker()
 
 
 def test_terminate(session):
@@ -279,7 +279,7 @@ def test_terminate(session):
     term.wait_for(RUNNING)
     with open(os.path.join(os.path.dirname(session.dump), "pid"), encoding="ascii") as pid:
         os.kill(int(pid.read()), signal.SIGTERM)
-    session.expect_end(128 + signal.SIGTERM)
+    session.expect_exit_status(128 + signal.SIGTERM)
 
 
 def test_damage(session):
@@ -292,7 +292,7 @@ def test_damage(session):
     # tmux does not restore the normal screen completely after a change of size.
     session.terminal.resize_window(80, 20)
     session.terminal.press_keys("q")
-    session.expect_end(1)
+    session.expect_exit_status(1)
     session.replace_dump(session.original)
 
 
@@ -307,7 +307,7 @@ def test_this_machine(session):
     expect(screen[1].split() == ["#", "BYTES", "%", "HELD", "OBJECTS"], "other columns", screen)
     expect(re.match(" +1 +1.6K +95.2% +2.0K +8$", screen[2]), "other figures", screen)
     term.press_keys("q")
-    session.expect_end(0)
+    session.expect_exit_status(0)
     term.type_line(command + " -s youngest; echo ended $?")
     screen = term.wait_for("by youngest; b h o sort")
     expect(screen[1].split()[-1] == "OLDEST", "no ages", screen)
@@ -320,7 +320,7 @@ def test_this_machine(session):
            "other sentences", screen)
     expect(term.read_screen()[1].split()[-1] == "OLDEST", "ages have gone", term.read_screen())
     term.press_keys("q")
-    session.expect_end(0)
+    session.expect_exit_status(0)
 
 
 def test_without_terminal(session):

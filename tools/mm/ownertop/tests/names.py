@@ -26,7 +26,7 @@ def run_command(*words, **options):
                           **options).stdout
 
 
-def source_line_of(mark, name="planted.c"):
+def find_marked_source_line(mark, name="planted.c"):
     """Return file and line of the comment with a mark in the planted program."""
     with open(os.path.join(HERE, name), encoding="ascii") as source:
         for number, line in enumerate(source, 1):
@@ -66,7 +66,7 @@ def format_frame(func, call):
     return f"{func}+0x{offset:x}/0x{size:x}"
 
 
-def print_chain(ownertop, frames, *options):
+def read_printed_chain(ownertop, frames, *options):
     """Return the call chain that ownertop prints for these frames, and its messages."""
     dump = ("Slab object allocated via order 0, size 8, slab 8, cache planted, "
             "pid 1, tgid 1 (planter), ts 1 ns\nPFN 0x1 object 1 index 0\n" +
@@ -94,23 +94,24 @@ def check_image(checks, ownertop, calls, options, module=""):
     """Check that inlined and other functions of one image are found."""
     outer = format_frame("outer", calls["outer"])
     direct = format_frame("direct", calls["direct"])
-    got, messages = print_chain(ownertop, [outer + module, direct + module], *options)
+    got, messages = read_printed_chain(ownertop, [outer + module, direct + module], *options)
     checks.expect_equal("inlined" + module, got, [
-        f"inner {source_line_of('INNER')} (inlined){module}",
-        f"middle {source_line_of('MIDDLE')} (inlined){module}",
-        f"{outer} {source_line_of('OUTER')}{module}",
-        f"{direct} {source_line_of('DIRECT')}{module}"])
+        f"inner {find_marked_source_line('INNER')} (inlined){module}",
+        f"middle {find_marked_source_line('MIDDLE')} (inlined){module}",
+        f"{outer} {find_marked_source_line('OUTER')}{module}",
+        f"{direct} {find_marked_source_line('DIRECT')}{module}"])
     checks.expect_equal("nothing to complain of" + module, messages, "")
 
 
-def check_twice(checks, ownertop, options):
+def check_same_named_functions(checks, ownertop, options):
     """Check that functions with the same name are distinguished by their size."""
     for name in ("small.o", "large.o"):
         printed = format_frame("twice", find_return_addresses(name)["twice"])
-        got, _ = print_chain(ownertop, [printed], *options)
-        checks.expect_equal(name, got, [f"{printed} {source_line_of('TWICE', 'planted_twice.c')}"])
+        got, _ = read_printed_chain(ownertop, [printed], *options)
+        line = find_marked_source_line("TWICE", "planted_twice.c")
+        checks.expect_equal(name, got, [f"{printed} {line}"])
     printed = format_frame("twice", find_return_addresses("small.o")["twice"])
-    got, _ = print_chain(ownertop, [printed], "--vmlinux", "ambiguous")
+    got, _ = read_printed_chain(ownertop, [printed], "--vmlinux", "ambiguous")
     checks.expect_equal("two of the same size", got, [printed])
 
 
@@ -122,9 +123,9 @@ def check_address(checks, ownertop, calls, options):
     start = re.search(r"^(\w+) T direct$", symbols, re.MULTILINE)
     offset, _ = calls["direct"]
     address = f"0x{int(start[1], 16) + offset:016x}"
-    got, messages = print_chain(ownertop, [address], "--kallsyms", "kallsyms", *options)
+    got, messages = read_printed_chain(ownertop, [address], "--kallsyms", "kallsyms", *options)
     checks.expect_equal("an address", (got, messages), (
-        [f"{format_frame('direct', calls['direct'])} {source_line_of('DIRECT')}"], ""))
+        [f"{format_frame('direct', calls['direct'])} {find_marked_source_line('DIRECT')}"], ""))
 
 
 def check_unknown(checks, ownertop, calls, options):
@@ -133,13 +134,13 @@ def check_unknown(checks, ownertop, calls, options):
     larger = format_frame("direct", (offset, size + 1))
     for line in (larger, format_frame("direct", (offset, 1)), format_frame("direct", (size, size)),
                  "no_such_function+0x1/0x10", "outer+0x1/0x10 [nosuch]"):
-        got, messages = print_chain(ownertop, [line], *options)
+        got, messages = read_printed_chain(ownertop, [line], *options)
         checks.expect_equal(line, got, [line])
         checks.expect_equal(
             "a word of " + line, messages,
             f"ownertop: 1 functions, as {line}, are not in --vmlinux or --modules\n")
     for line in ("0xffffffff81000000", "outer", "outer+0x1", "outer+1/2x"):
-        got, messages = print_chain(ownertop, [line], *options)
+        got, messages = read_printed_chain(ownertop, [line], *options)
         checks.expect_equal(line, (got, messages), ([line], ""))
 
 
@@ -170,7 +171,7 @@ def main():
         check_image(checks, ownertop, calls, options, " [plan_ted]")
         check_image(checks, ownertop, calls, ["--modules", "modules"],
                     " [plan_ted 0123456789abcdef]")
-        check_twice(checks, ownertop, options)
+        check_same_named_functions(checks, ownertop, options)
         check_unknown(checks, ownertop, calls, options)
     return checks.failed > 0
 

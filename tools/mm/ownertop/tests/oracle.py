@@ -22,7 +22,7 @@ SLAB = re.compile(r"Slab object allocated via order \d+, size (\d+), slab (\d+),
                   r"ts (\d+) ns")
 
 
-def get_stem(frame):
+def get_function_base_name(frame):
     """Return the name of a frame's function without suffixes of the compiler."""
     name = re.split(r"[+ ]", frame)[0]
     return re.sub(r"_noprof$", "", re.sub(r"(?<=.)\..*", "", name))
@@ -48,10 +48,10 @@ def parse_record(block):
 @functools.lru_cache(None)
 def is_allocator_frame(frame, skip):
     """Is the frame in a function of the allocator?"""
-    return any(fnmatch.fnmatchcase(get_stem(frame), glob) for glob in skip)
+    return any(fnmatch.fnmatchcase(get_function_base_name(frame), glob) for glob in skip)
 
 
-def cut_owning_frames(frames, depth, skip):
+def select_grouping_frames(frames, depth, skip):
     """Return the frames that a record is grouped by: without those of the allocator."""
     while len(frames) > 1 and is_allocator_frame(frames[0], skip):
         frames = frames[1:]
@@ -67,15 +67,15 @@ def find_module(frames):
     return "vmlinux"
 
 
-def format_function(frame):
+def format_frame_without_offset(frame):
     """Return a frame without offset and size."""
     name, _, rest = frame.partition(" ")
     return name.split("+")[0] + (" [" + rest[1:-1].split(" ")[0] + "]" if rest else "")
 
 
-def make_function_path(rec):
+def list_chain_functions(rec):
     """Return the functions of a record's call chain, the outermost first."""
-    return tuple(map(format_function, reversed(rec["stack"]))) or ("(no call chain)",)
+    return tuple(map(format_frame_without_offset, reversed(rec["stack"]))) or ("(no call chain)",)
 
 
 def read_records(path, depth, skip):
@@ -86,7 +86,7 @@ def read_records(path, depth, skip):
         if not block.strip():
             continue
         rec = parse_record(block.lstrip("\n"))
-        rec["stack"] = tuple(cut_owning_frames(rec["frames"], depth, skip))
+        rec["stack"] = tuple(select_grouping_frames(rec["frames"], depth, skip))
         rec["module"] = find_module(rec["frames"])
         yield rec
 

@@ -55,7 +55,7 @@ class Checker:
             if not keep(rec):
                 continue
             value = rec[TYPES[sample]] if TYPES[sample] else 1
-            names = [name.split(" ")[0] for name in oracle.make_function_path(rec)]
+            names = [name.split(" ")[0] for name in oracle.list_chain_functions(rec)]
             want[names[-1]][0] += value
             for name in set(names):
                 want[name][1] += value

@@ -27,7 +27,7 @@ def sum_records(records):
             sum(r["held"] for r in records))
 
 
-def get_sums(answer):
+def get_json_sums(answer):
     """Return objects, bytes and bytes held of a member of JSON."""
     return tuple(answer[name] for name in SUMS)
 
@@ -57,7 +57,7 @@ class Checker:
         cum, flat = collections.Counter(), collections.Counter()
         total = NOTHING
         for rec in oracle.read_records(dump, 0, self.skip):
-            path = oracle.make_function_path(rec)
+            path = oracle.list_chain_functions(rec)
             path = path[::-1] if callees else path
             one = sum_records([rec])
             total = add_sums(total, one)
@@ -80,8 +80,9 @@ class Checker:
             dropped = add_sums(dropped, want[path][1])
         self.expect_equal(what + " dropped",
                           {"nodes": len(want) - len(kept), "sum": dropped, "total": total},
-                          {"nodes": answer["dropped_nodes"], "sum": get_sums(answer["dropped"]),
-                           "total": get_sums(answer["total"])})
+                          {"nodes": answer["dropped_nodes"],
+                           "sum": get_json_sums(answer["dropped"]),
+                           "total": get_json_sums(answer["total"])})
         largest = sorted((v[0][1] for v in want.values()), reverse=True)[:31]
         got, _ = self.read_nodes("tree", "--json", "--min", "0", "-n", "30", *options, dump)
         self.expect_equal(what + " top", dict(enumerate(largest)),
@@ -94,14 +95,14 @@ class Checker:
         for node in answer["nodes"]:
             path = paths[node["parent"]] + (node["name"],) if "parent" in node else ()
             paths[node["id"]] = path
-            got[path] = (get_sums(node["cum"]), get_sums(node["flat"]))
+            got[path] = (get_json_sums(node["cum"]), get_json_sums(node["flat"]))
         return got, answer
 
     def check_folded(self, dump, sort):
         """Compare each line of folded stacks."""
         want = collections.Counter()
         for rec in oracle.read_records(dump, 0, self.skip):
-            want[";".join(oracle.make_function_path(rec))] += sum_records([rec])[SUMS.index(sort)]
+            want[";".join(oracle.list_chain_functions(rec))] += sum_records([rec])[SUMS.index(sort)]
         got = {}
         for line in self.run_ownertop("folded", "-s", sort, dump).splitlines():
             path, value = line.rsplit(" ", 1)
@@ -122,7 +123,7 @@ class Checker:
                 for key in before.keys() | after.keys()
                 if before.get(key) != after.get(key)}
         answer = json.loads(self.run_ownertop("diff", "--json", old, new))
-        got = {(tuple(g["stack"]), g["cache"]): (get_sums(g["old"]), get_sums(g["new"]))
+        got = {(tuple(g["stack"]), g["cache"]): (get_json_sums(g["old"]), get_json_sums(g["new"]))
                for g in answer["groups"]}
         self.expect_equal("diff", want, got)
         growth = [g["new"]["bytes"] - g["old"]["bytes"] for g in answer["groups"]]
@@ -137,7 +138,7 @@ class Checker:
         want = collections.defaultdict(lambda: [0, 0])
         for side, dump in enumerate((old, new)):
             for rec in oracle.read_records(dump, 0, self.skip):
-                want[";".join(oracle.make_function_path(rec))][side] += rec["bytes"]
+                want[";".join(oracle.list_chain_functions(rec))][side] += rec["bytes"]
         got = {}
         for line in self.run_ownertop("folded", "--diff", old, new).splitlines():
             path, left, right = line.rsplit(" ", 2)
@@ -154,7 +155,7 @@ class Checker:
         for key in set().union(*groups):
             sums_of = [group.get(key, NOTHING) for group in groups]
             if len(set(sums_of)) > 1:
-                want[key] = fit_line(hours, [s[1] for s in sums_of])
+                want[key] = fit_trend_line(hours, [s[1] for s in sums_of])
         answer = json.loads(self.run_ownertop("trend", "--json", *dumps))
         got = {}
         for group in answer["groups"]:
@@ -171,7 +172,7 @@ class Checker:
                           dict(enumerate(slopes)))
 
 
-def fit_line(x, y):
+def fit_trend_line(x, y):
     """Fit a line: return slope, R2, and steps up and down, computed with fractions."""
     n = len(x)
     mean_x, mean_y = sum(x) / n, fractions.Fraction(sum(y), n)

@@ -40,7 +40,7 @@ def write_figures_tsv(results: dict[str, BenchFigures]) -> None:
     (BUILD / "bench.tsv").write_text("".join(lines))
 
 
-def is_row_shown(operation: str, chain: int) -> bool:
+def should_print_table_row(operation: str, chain: int) -> bool:
     """True if the table has a row for the operation at this chain."""
     if operation in (*AT_EACH_CHAIN, CALLS) or operation.startswith("bytes-"):
         return True
@@ -54,7 +54,7 @@ def print_added_costs(results: dict[str, BenchFigures]) -> None:
     print_line(f"\n{'operation':24}{'frames':>7}{BASE:>10}"
                + "".join(f"{'+' + name:>15}" for name in others))
     for (operation, chain), figure in base.items():
-        if not is_row_shown(operation, chain):
+        if not should_print_table_row(operation, chain):
             continue
         # An operation that counts bytes has no call chain. A system call is not at the depth
         # of the other operations.
@@ -77,7 +77,7 @@ def print_native_costs(results: dict[str, BenchFigures]) -> None:
     print_line(f"\n{'operation':24}{'frames':>7}{NATIVE_BASE + ' ns':>12}"
                + "".join(f"{name:>15}" for name in others))
     for (operation, chain), figure in base.items():
-        if is_row_shown(operation, chain):
+        if should_print_table_row(operation, chain):
             print_line(f"{operation:24}{base['frames', chain].median:7.0f}{figure.median:12.1f}"
                        + "".join(f"{results[name][operation, chain].median / figure.median:14.2f}x"
                                  for name in others))

@@ -35,7 +35,7 @@ class RecordPattern:
         self.tail = [line for line in lines[2:] if not line.startswith(" ")]
 
 
-def read_patterns(path):
+def read_record_patterns(path):
     """All records of the sample that have a call chain, and its comments."""
     with open(path, encoding="ascii") as sample:
         text = sample.read()
@@ -47,17 +47,17 @@ def read_patterns(path):
     return [p for p in patterns if p.frames], comments
 
 
-def vary_chain(rng, pattern, patterns, depth):
+def splice_sample_chains(rng, pattern, patterns, depth):
     """The inner frames of one record, called by the outer frames of another."""
     keep = rng.randint(1, len(pattern.frames))
     outer = rng.choice(patterns).frames
     frames = pattern.frames[:keep] + outer[-rng.randint(1, len(outer)):]
     while len(frames) < depth:
         frames = frames + rng.choice(patterns).frames
-    return "\n".join(vary_frame_offset(rng, frame) for frame in frames[:depth])
+    return "\n".join(randomize_frame_offset(rng, frame) for frame in frames[:depth])
 
 
-def vary_frame_offset(rng, frame):
+def randomize_frame_offset(rng, frame):
     """Change the call site within the function in one of ten frames."""
     if rng.random() < 0.9:
         return frame
@@ -69,7 +69,7 @@ def make_allocation_sites(rng, patterns, args):
     sites = {}
     while len(sites) < args.chains:
         pattern = rng.choice(patterns)
-        chain = vary_chain(rng, pattern, patterns, args.depth)
+        chain = splice_sample_chains(rng, pattern, patterns, args.depth)
         sites.setdefault((id(pattern), chain), (pattern, chain))
     return list(sites.values())
 
@@ -77,7 +77,7 @@ def make_allocation_sites(rng, patterns, args):
 def generate_records(args):
     """The text of the dump, record by record."""
     rng = random.Random(args.seed)
-    patterns, comments = read_patterns(args.sample)
+    patterns, comments = read_record_patterns(args.sample)
     if comments:
         yield f"{comments[0]}\n# tracked {args.records} untracked 0\n"
     sites = make_allocation_sites(rng, patterns, args)

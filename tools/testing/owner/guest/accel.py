@@ -27,7 +27,7 @@ def _describe_host() -> str:
     return " ".join([model.group(1) if model else "?", *os.uname()[1:4]])
 
 
-def _load_cached_choice(path: Path) -> str:
+def _load_cached_accelerator(path: Path) -> str:
     """The remembered accelerator, or "" if there is none for this host."""
     try:
         saved: Dict[str, str] = json.loads(path.read_text())
@@ -36,7 +36,7 @@ def _load_cached_choice(path: Path) -> str:
         return ""
 
 
-def _save_choice(path: Path, accel: str, why: str) -> None:
+def _save_accelerator_choice(path: Path, accel: str, why: str) -> None:
     """Write the choice to a file, atomically."""
     text = json.dumps({"host": _describe_host(), "accel": accel, "why": why}, indent=1)
     partial = path.with_name(f"{path.name}.{os.getpid()}")
@@ -59,7 +59,7 @@ def _time_boot(machine: GuestMachine, build: Path, accel: str,
         return time.monotonic() - start, ""
 
 
-def _compare_accelerators(machine: GuestMachine, build: Path) -> Tuple[str, str, bool]:
+def _find_faster_accelerator(machine: GuestMachine, build: Path) -> Tuple[str, str, bool]:
     """The faster accelerator, the reason, and whether to remember it."""
     kvm, failure = _time_boot(machine, build, "kvm", KVM_SECONDS)
     tcg, tcg_failure = _time_boot(machine, build, "tcg", TCG_SECONDS)
@@ -80,10 +80,10 @@ def choose_accelerator(machine: GuestMachine, build: Path) -> Tuple[str, str]:
     if not os.access(DEVICE, os.R_OK | os.W_OK):
         return "tcg", ""
     path = build / CACHE
-    accel = _load_cached_choice(path)
+    accel = _load_cached_accelerator(path)
     if accel:
         return accel, ""
-    accel, why, keep = _compare_accelerators(machine, build)
+    accel, why, keep = _find_faster_accelerator(machine, build)
     if keep:
-        _save_choice(path, accel, why)
+        _save_accelerator_choice(path, accel, why)
     return accel, why

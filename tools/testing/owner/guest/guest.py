@@ -16,7 +16,7 @@ from typing import Iterator, List, NoReturn, Optional
 from accel import choose_accelerator
 from image import ImageError, sum_file_sizes
 from session import (DIED, HANG, GuestError, RunnerInterrupted, GuestSession, GuestTask,
-                     catch_signals, format_console_tail, run_session)
+                     install_signal_handlers, format_console_tail, run_session)
 from vm import KernelKind, GuestMachine, VmError, find_kernel_kind
 
 TOP = Path(__file__).resolve().parents[4]
@@ -136,7 +136,7 @@ def print_note(text: str) -> None:
     print(f"guest: {text}", file=sys.stderr, flush=True)
 
 
-def check_options(args: argparse.Namespace, kind: KernelKind) -> None:
+def refuse_unsupported_options(args: argparse.Namespace, kind: KernelKind) -> None:
     """Refuse options that this kind of kernel does not support."""
     memory = parse_memory_size(args.mem)
     if args.command == "vmcore" and kind.program != "qemu-system-x86_64":
@@ -158,8 +158,8 @@ def check_options(args: argparse.Namespace, kind: KernelKind) -> None:
                          f"--mem {(size * 3 >> 20) + 256}M")
 
 
-def make_machine(args: argparse.Namespace, kind: KernelKind,
-                 scratch: Path) -> GuestMachine:
+def make_guest_machine(args: argparse.Namespace, kind: KernelKind,
+                       scratch: Path) -> GuestMachine:
     """The machine that the options describe."""
     build = Path(args.build)
     machine = GuestMachine(args.name, kind,
@@ -245,7 +245,7 @@ def run_guest_shell(args: argparse.Namespace, machine: GuestMachine, scratch: Pa
     print_note(f"a shell in a guest of {args.name}; to leave it: {ways}")
     try:
         with keep_terminal_settings():
-            status = session.lend_terminal()
+            status = session.run_machine_on_terminal()
     finally:
         session.close()
     return DIED if status else 0
@@ -254,13 +254,13 @@ def run_guest_shell(args: argparse.Namespace, machine: GuestMachine, scratch: Pa
 COMMANDS = {"run": run_guest_command, "vmcore": run_guest_command, "shell": run_guest_shell}
 
 
-def run_with_error_messages(args: argparse.Namespace) -> int:
+def run_command_reporting_errors(args: argparse.Namespace) -> int:
     """Run the command; turn errors into messages and statuses."""
     try:
         kind = find_kernel_kind(Path(args.build) / args.name, args.name)
-        check_options(args, kind)
+        refuse_unsupported_options(args, kind)
         with make_scratch_directory() as scratch:
-            machine = make_machine(args, kind, scratch)
+            machine = make_guest_machine(args, kind, scratch)
             return COMMANDS[args.command](args, machine, scratch)
     except (UsageError, VmError, ImageError) as error:
         print_note(str(error))
@@ -279,8 +279,8 @@ def run_with_error_messages(args: argparse.Namespace) -> int:
 def main() -> int:
     """The program."""
     args = parse_command_line(None)
-    catch_signals()
-    return run_with_error_messages(args)
+    install_signal_handlers()
+    return run_command_reporting_errors(args)
 
 
 if __name__ == "__main__":

@@ -15,7 +15,7 @@ from types import FrameType
 from typing import Callable, Dict, List, Optional
 
 from image import find_busybox, write_initramfs
-from vm import (GuestMachine, QemuMonitor, MachineProcess, check_vmcore_note, qemu_channel_options,
+from vm import (GuestMachine, QemuMonitor, MachineProcess, require_kaslr_note, qemu_channel_options,
                 qemu_command_line, qemu_monitor_options, um_channel_options, um_command_line)
 
 HANG = 124
@@ -73,7 +73,7 @@ class OutputExtractor:
         if at >= 0:
             self._parse_status(data[at:])
         else:
-            at = len(data) - self._measure_partial_end_line(data)
+            at = len(data) - self._count_partial_end_line_bytes(data)
         self.pending = data[at:]
         return data[:at]
 
@@ -83,7 +83,7 @@ class OutputExtractor:
         self.pending = b"" if found else before
         return after
 
-    def _measure_partial_end_line(self, data: bytes) -> int:
+    def _count_partial_end_line_bytes(self, data: bytes) -> int:
         """The length of the longest tail that may be the start of the end line."""
         for length in range(min(len(data), len(self.end) - 1), 0, -1):
             if self.end.startswith(data[-length:]):
@@ -159,7 +159,7 @@ class GuestSession:
                 os.close(fd)
         return command
 
-    def lend_terminal(self) -> int:
+    def run_machine_on_terminal(self) -> int:
         """Give the terminal to the machine until it ends."""
         if self.machine.kind.program:
             command = qemu_command_line(self.machine) + ["-serial", "mon:stdio"]
@@ -194,7 +194,7 @@ class GuestSession:
         except ConnectionResetError:
             return b""
 
-    def _send_receipt(self) -> None:
+    def _send_output_receipt(self) -> None:
         """Tell init.sh that all output has arrived, so that it can stop the machine."""
         assert self.channel
         try:
@@ -202,14 +202,14 @@ class GuestSession:
         except OSError:
             pass
 
-    def await_status(self) -> int:
+    def await_command_status(self) -> int:
         """Return CMD's status; raise GuestError if there is none."""
         assert self.process
         if self.extractor.status is None:
             self.process.wait_for_exit(GOODBYE_SECONDS)
             raise GuestError(DIED, self._describe_end(self.process.kill_processes()))
         if self.task.mode == "run":
-            self._send_receipt()
+            self._send_output_receipt()
             self.process.wait_for_exit(GOODBYE_SECONDS)
         return self.extractor.status
 
@@ -219,7 +219,7 @@ class GuestSession:
         partial = path.with_name(path.name + ".partial")
         try:
             QemuMonitor(self.qmp).write_vmcore(partial.resolve())
-            check_vmcore_note(partial)
+            require_kaslr_note(partial)
             partial.chmod(0o644)
             os.replace(partial, path)
         finally:
@@ -289,7 +289,7 @@ def format_console_tail(path: Path) -> str:
     return "\n".join([head, *lines, ""])
 
 
-def _raise_hang(_signum: int, _frame: Optional[FrameType]) -> None:
+def _raise_guest_hang(_signum: int, _frame: Optional[FrameType]) -> None:
     raise GuestHang
 
 
@@ -297,9 +297,9 @@ def _raise_interrupted(signum: int, _frame: Optional[FrameType]) -> None:
     raise RunnerInterrupted(signum)
 
 
-def catch_signals() -> None:
+def install_signal_handlers() -> None:
     """Turn the signals that end the runner into exceptions."""
-    signal.signal(signal.SIGALRM, _raise_hang)
+    signal.signal(signal.SIGALRM, _raise_guest_hang)
     for signum in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
         signal.signal(signum, _raise_interrupted)
 
@@ -311,7 +311,7 @@ def run_session(session: GuestSession, sink: Sink, seconds: float,
     try:
         session.start_machine()
         session.forward_output(sink)
-        status = session.await_status()
+        status = session.await_command_status()
         if after:
             after()
         return status

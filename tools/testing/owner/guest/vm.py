@@ -85,7 +85,7 @@ def find_kernel_kind(directory: Path, name: str) -> KernelKind:
                   f"build it first: make kernel K={name}")
 
 
-def _compose_kernel_words(machine: GuestMachine) -> str:
+def _compose_kernel_command_line(machine: GuestMachine) -> str:
     words = ["panic=-1", f"console={machine.kind.console}",
              machine.kind.words, machine.append]
     return " ".join(word for word in words if word)
@@ -108,7 +108,7 @@ def qemu_command_line(machine: GuestMachine) -> List[str]:
             *(KVM_MACHINE if kvm else machine.kind.machine),
             *_qemu_accel_options(machine), "-m", machine.mem,
             "-kernel", str(machine.kernel), "-initrd", str(machine.initrd),
-            "-append", _compose_kernel_words(machine)]
+            "-append", _compose_kernel_command_line(machine)]
 
 
 def qemu_channel_options(fd: int) -> List[str]:
@@ -141,7 +141,7 @@ def um_command_line(machine: GuestMachine, uml_dir: Path) -> List[str]:
     shim = _build_um_shim(machine.kernel, uml_dir)
     return ["env", f"LD_PRELOAD={shim}", str(machine.kernel), f"mem={machine.mem}", "noreboot",
             f"initrd={machine.initrd}", f"uml_dir={uml_dir}", "umid=guest",
-            "con0=fd:0,fd:1", "con=null", *_compose_kernel_words(machine).split()]
+            "con0=fd:0,fd:1", "con=null", *_compose_kernel_command_line(machine).split()]
 
 
 def um_channel_options(fd: int) -> List[str]:
@@ -149,7 +149,7 @@ def um_channel_options(fd: int) -> List[str]:
     return [f"ssl0=fd:{fd}", "ssl=null"]
 
 
-def _set_up_child() -> None:
+def _make_child_die_with_runner() -> None:
     """Let the machine die with the runner, without a core file."""
     LIBC.prctl(PR_SET_PDEATHSIG, signal.SIGKILL)
     resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
@@ -179,7 +179,7 @@ class MachineProcess:
             # pylint: disable=subprocess-popen-preexec-fn
             self.popen = subprocess.Popen(
                 command, stdin=stdin, stdout=stdout, stderr=stderr,
-                pass_fds=fds, start_new_session=True, preexec_fn=_set_up_child)
+                pass_fds=fds, start_new_session=True, preexec_fn=_make_child_die_with_runner)
         except FileNotFoundError as error:
             raise VmError(f"{command[0]}: not found; it is in the Debian "
                           "packages qemu-system-x86 and "
@@ -213,10 +213,10 @@ class QemuMonitor:
 
     def __init__(self, sock: socket.socket) -> None:
         self.file = sock.makefile("rw")
-        self._read_answer("greeting")
+        self._read_qemu_answer("greeting")
         self.execute_command("qmp_capabilities")
 
-    def _read_answer(self, what: str) -> Dict[str, Any]:
+    def _read_qemu_answer(self, what: str) -> Dict[str, Any]:
         for line in self.file:
             message: Dict[str, Any] = json.loads(line)
             if "error" in message:
@@ -232,7 +232,7 @@ class QemuMonitor:
         self.file.write(json.dumps({"execute": what,
                                     "arguments": arguments or {}}))
         self.file.flush()
-        return self._read_answer(what).get("return")
+        return self._read_qemu_answer(what).get("return")
 
     def _stop_idle_guest(self) -> None:
         """Stop the guest at a moment when all processors are idle.
@@ -260,7 +260,7 @@ class QemuMonitor:
                              {"paging": True, "protocol": f"file:{path}"})
 
 
-def check_vmcore_note(path: Path) -> None:
+def require_kaslr_note(path: Path) -> None:
     """Refuse a core file without the note from which readers get the KASLR offset."""
     with open(path, "rb") as file:
         file.seek(struct.unpack_from("<Q", file.read(64), 32)[0])

@@ -117,7 +117,7 @@ class KernelBuild:
             status = self.start_make(f"KCONFIG_ALLCONFIG={trial}", "allnoconfig",
                                      stdout=log, stderr=log).wait()
         if status:
-            self.exit_with_log("could not be configured")
+            self.exit_with_build_errors("could not be configured")
         self.check_kernel_config(wanted, config.read_text())
         trial.rename(fragment)
 
@@ -149,7 +149,7 @@ class KernelBuild:
                                f"now {line.split()[-1] if line.split() else ''}")
             status = make.wait()
         if status:
-            self.exit_with_log("did not build")
+            self.exit_with_build_errors("did not build")
         self.build_guest_modules()
         print_line(f"{self.name}: built in {format_minutes(time.monotonic() - began)}")
 
@@ -163,9 +163,9 @@ class KernelBuild:
                 shutil.copy(source, target)
         with self.log.open("a") as log:
             if self.start_make(f"M={directory}", "modules", stdout=log, stderr=log).wait():
-                self.exit_with_log("did not build its guest modules")
+                self.exit_with_build_errors("did not build its guest modules")
 
-    def exit_with_log(self, what: str) -> None:
+    def exit_with_build_errors(self, what: str) -> None:
         """Exit with the lines of the log that explain the failure."""
         lines = self.log.read_text(errors="replace").split("\n")
         telling = ([line for line in lines if re.search(r"error:|undefined reference", line)]

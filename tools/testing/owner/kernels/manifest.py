@@ -49,7 +49,7 @@ def find_edited_files(manifest: dict[str, str]) -> list[str]:
                                  and not path.endswith(LEFT_BY_EDITORS)})
 
 
-def refuse_tree_edits(paths: list[str]) -> None:
+def exit_if_tree_was_edited(paths: list[str]) -> None:
     """Exit if there are edits, which writing the tree would destroy."""
     if paths:
         die("edited in build/tree and not carried back:\n  " + "\n  ".join(paths) +

@@ -70,20 +70,20 @@ def apply_patch(patch: Patch, state: dict[str, bytes]) -> None:
             cwd=scratch, input=patch.text, text=True,
             stdout=subprocess.PIPE, stderr=subprocess.STDOUT)
         if done.returncode:
-            exit_with_rejects(patch, done.stdout, Path(scratch))
+            exit_with_rejected_hunks(patch, done.stdout, Path(scratch))
         for path in paths:
             patch.after[path] = Path(scratch, path).read_bytes()
     state.update(patch.after)
 
 
-def exit_with_rejects(patch: Patch, output: str, scratch: Path) -> None:
+def exit_with_rejected_hunks(patch: Patch, output: str, scratch: Path) -> None:
     """Exit with the hunks that did not apply, and the remedy."""
     version = re.search(r"SUBLEVEL = (\d+)", (read_base_file("Makefile") or b"").decode())
     rejects = []
     for reject in sorted(scratch.rglob("*.rej")):
         path = reject.relative_to(scratch).as_posix().removesuffix(".rej")
         for hunk in re.split(r"^(?=@@ )", reject.read_text(), flags=re.M)[1:]:
-            number = find_hunk_number(patch, path, hunk)
+            number = format_hunk_position(patch, path, hunk)
             rejects.append(f"file {path}, hunk {number}:\n{hunk.rstrip()}")
     die(f"patches/6.12/{patch.name} does not apply to Linux 6.12."
         f"{version[1] if version else '?'}\n"
@@ -94,7 +94,7 @@ def exit_with_rejects(patch: Patch, output: str, scratch: Path) -> None:
         "Nothing was written to the tree.")
 
 
-def find_hunk_number(patch: Patch, path: str, hunk: str) -> str:
+def format_hunk_position(patch: Patch, path: str, hunk: str) -> str:
     """The position of a rejected hunk among the hunks of its file, as "2 of 5"."""
     section = patch.text.split(f"\n+++ b/{path}", 1)[-1].split("\n--- ", 1)[0]
     starts = re.findall(r"^@@ -(\d+)", section, re.M)

@@ -9,7 +9,7 @@ import shutil
 import subprocess
 from pathlib import Path
 
-from manifest import MANIFEST, find_edited_files, load_manifest, refuse_tree_edits
+from manifest import MANIFEST, find_edited_files, load_manifest, exit_if_tree_was_edited
 
 from workbench import BUILD, PRISTINE, TREE, die, print_line, run_command, run_git
 
@@ -42,7 +42,7 @@ def unpack_base_tree() -> None:
         return
     if TREE.exists() and stamp.is_file():
         print_line(f"tree: {archive.name} has changed, making the tree anew")
-        refuse_tree_edits(find_edited_files(load_manifest()))
+        exit_if_tree_was_edited(find_edited_files(load_manifest()))
     shutil.rmtree(TREE, ignore_errors=True)
     shutil.rmtree(PRISTINE, ignore_errors=True)
     MANIFEST.unlink(missing_ok=True)

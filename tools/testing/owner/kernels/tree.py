@@ -19,7 +19,7 @@ from workbench import BUILD, ROOT, TREE, die, print_line  # noqa: E402
 
 from mails import write_series  # noqa: E402
 from manifest import (find_edited_files, hash_content, load_manifest, read_tree_file,  # noqa: E402
-                      refuse_tree_edits, save_manifest, write_file_if_changed)
+                      exit_if_tree_was_edited, save_manifest, write_file_if_changed)
 from overlay import NOT_OVERLAY, list_overlay_files  # noqa: E402
 from patches import load_patch_series, rewrite_patch  # noqa: E402
 from pristine import check_out_pristine_tree, read_base_file, unpack_base_tree  # noqa: E402
@@ -44,9 +44,9 @@ def assemble_tree() -> None:
     manifest = load_manifest()
     # Only edits that this would overwrite matter. A file that equals the repository's
     # version, or the pristine one if no patch touches it any more, has no edit.
-    refuse_tree_edits([path for path in find_edited_files(manifest)
-                       if (path in files or path in manifest)
-                       and read_tree_file(path) != files.get(path, read_base_file(path))])
+    exit_if_tree_was_edited([path for path in find_edited_files(manifest)
+                             if (path in files or path in manifest)
+                             and read_tree_file(path) != files.get(path, read_base_file(path))])
     changed = []
     for path in sorted(manifest.keys() - files.keys()):
         content = read_base_file(path)

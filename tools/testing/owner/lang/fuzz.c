@@ -172,8 +172,11 @@ static bool disjunction_holds(struct text_evaluator *e)
 	return holds;
 }
 
-/* Evaluate a printed sentence. A setting nid= before "if" is a comparison, too. */
-static bool text_holds(const char *text, const struct owner_field_values *fields)
+/*
+ * Evaluate the printed form of a sentence for @fields, without the compiled comparisons. A
+ * setting nid= before "if" is a comparison, too.
+ */
+static bool printed_sentence_holds(const char *text, const struct owner_field_values *fields)
 {
 	const char *nid = strstr(text, "nid=");
 	const char *condition = strncmp(text, "if ", 3) ? strstr(text, " if ") : text - 1;
@@ -218,7 +221,7 @@ static void check_evaluation(const struct owner_sentence *s, const char *printed
 	bool holds = owner_lang_matches(s, &fields);
 	enum owner_verdict expected = holds ? OWNER_VERDICT_TRUE : OWNER_VERDICT_FALSE, verdict;
 
-	ensure(holds == text_holds(printed, &fields));
+	ensure(holds == printed_sentence_holds(printed, &fields));
 	ensure(owner_lang_evaluate_known_fields(s, &fields) == expected);
 	fields.known_fields = draw_number_below(1 << OWNER_FIELDS);
 	verdict = owner_lang_evaluate_known_fields(s, &fields);

@@ -11,7 +11,7 @@ import re
 import subprocess
 import sys
 
-from sources import Comment, is_c_file, list_our_files, parse_comments, read_code
+from sources import Comment, is_c_file, list_our_files, parse_comments, read_c_without_comments
 
 from workbench import BUILD, HERE, TREE
 
@@ -47,7 +47,7 @@ def find_defined_functions() -> set[str]:
     names: set[str] = set()
     for path in list_our_files():
         if is_c_file(path):
-            text = read_code(path)
+            text = read_c_without_comments(path)
             names.update(MACRO.findall(text))
             names.update(MEMBER.findall(text))
             for line in text.split("\n"):

@@ -75,7 +75,7 @@ def check_prefixes() -> list[str]:
     return sorted(wrong)
 
 
-def find_call_rings(graph: Graph) -> list[list[str]]:
+def find_graph_cycles(graph: Graph) -> list[list[str]]:
     """The strongly connected components that have an edge inside (Tarjan)."""
     index: dict[str, int] = {}
     low: dict[str, int] = {}
@@ -106,7 +106,7 @@ def find_call_rings(graph: Graph) -> list[list[str]]:
 def describe_cycles(what: str, graph: Graph) -> list[str]:
     """One headline for each cycle, and its edges with the names that make them."""
     lines = []
-    for members in find_call_rings(graph):
+    for members in find_graph_cycles(graph):
         lines.append(f"{what} in a ring: {' '.join(members)}")
         for source in members:
             for target in sorted(set(members) & set(graph[source])):

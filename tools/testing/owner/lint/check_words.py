@@ -16,7 +16,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 from sources import (Comment, is_c_file, is_python_file, line_number_at, list_our_files,
-                     parse_comments, read_code, read_file)
+                     parse_comments, read_c_without_comments, read_file)
 
 from workbench import HERE
 
@@ -68,7 +68,7 @@ def list_python_identifiers(text: str) -> Iterator[tuple[int, str]]:
 def list_identifiers(path: str) -> Iterator[tuple[int, str]]:
     """The identifiers of a C or Python file, with their lines."""
     if is_c_file(path):
-        for number, line in enumerate(read_code(path).split("\n"), 1):
+        for number, line in enumerate(read_c_without_comments(path).split("\n"), 1):
             for name in IDENTIFIER.findall(line):
                 yield number, name
     elif is_python_file(path):
@@ -82,7 +82,7 @@ def check_identifiers(path: str, bans: dict[str, list[BannedWord]]) -> Iterator[
             if ban.pattern.fullmatch(name):
                 yield line, f"the name {name}: {ban.reason}"
     if is_c_file(path):
-        text = read_code(path)
+        text = read_c_without_comments(path)
         for ban in bans["code"]:
             for found in ban.pattern.finditer(text):
                 yield line_number_at(text, found.start()), f"{found[0]}: {ban.reason}"

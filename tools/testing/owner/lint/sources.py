@@ -53,7 +53,7 @@ def is_python_file(path: str) -> bool:
     return path.endswith(".py")
 
 
-def blank_out(text: str) -> str:
+def replace_with_spaces(text: str) -> str:
     """Replace all characters but newlines by spaces, so that line numbers stay right."""
     return re.sub(r"[^\n]", " ", text)
 
@@ -137,6 +137,6 @@ def parse_comments(path: str) -> Iterator[Comment]:
         yield from parse_hash_comments(path, read_file(path))
 
 
-def read_code(path: str) -> str:
+def read_c_without_comments(path: str) -> str:
     """A C file's code: comments, strings and characters are blanked."""
-    return C_TOKEN.sub(lambda token: blank_out(token[0]), read_file(path))
+    return C_TOKEN.sub(lambda token: replace_with_spaces(token[0]), read_file(path))

@@ -123,7 +123,7 @@ PAGES(3)
 PAGES(4)
 
 /* The allocator serves one page to two call sites in turn, and two sites free it. */
-static noinline unsigned long alloc_page_here(void)
+static noinline unsigned long alloc_page_at_first_site(void)
 {
 	unsigned long page = __get_free_page(FLAGS);
 
@@ -131,7 +131,7 @@ static noinline unsigned long alloc_page_here(void)
 	return page;
 }
 
-static noinline unsigned long alloc_page_there(void)
+static noinline unsigned long alloc_page_at_second_site(void)
 {
 	unsigned long page = __get_free_page(FLAGS);
 
@@ -139,25 +139,25 @@ static noinline unsigned long alloc_page_there(void)
 	return page;
 }
 
-static noinline void free_page_here(unsigned long page)
+static noinline void free_page_at_first_site(unsigned long page)
 {
 	free_page(page);
 	barrier();
 }
 
-static noinline void free_page_there(unsigned long page)
+static noinline void free_page_at_second_site(unsigned long page)
 {
 	free_page(page);
 	barrier();
 }
 
-static noinline void pages_in_turn(enum alloc_pattern way)
+static noinline void run_page_pairs_at_two_sites(enum alloc_pattern way)
 {
 	unsigned int i;
 
 	for (i = 0; i < ROUNDS / 2; i++) {
-		free_page_here(alloc_page_here());
-		free_page_there(alloc_page_there());
+		free_page_at_first_site(alloc_page_at_first_site());
+		free_page_at_second_site(alloc_page_at_second_site());
 	}
 }
 
@@ -178,7 +178,7 @@ struct bench_operation {
 static void *held[4096 + (WARM_UPS + REPEATS) * OBJECTS_OF_SLAB];
 static unsigned int nr_held;
 
-static void hold_objects(unsigned int count)
+static void alloc_held_objects(unsigned int count)
 {
 	while (count--)
 		held[nr_held++] = kmalloc(64, GFP_KERNEL);
@@ -223,12 +223,12 @@ static const struct bench_operation operations[] = {
 	{ "pages-2", pages_2, PAIRS },
 	{ "pages-3", pages_3, PAIRS },
 	{ "pages-4", pages_4, PAIRS },
-	{ "pages-in-turn", pages_in_turn, PAIRS },
+	{ "pages-in-turn", run_page_pairs_at_two_sites, PAIRS },
 };
 
 static const unsigned int chains[] = { 0, 8, 24 };
 
-static noinline u64 measure_once(const struct bench_operation *operation)
+static noinline u64 time_operation_once(const struct bench_operation *operation)
 {
 	unsigned long flags;
 	u64 began, ended;
@@ -254,8 +254,8 @@ static noinline void measure_operation(const struct bench_operation *operation, 
 	unsigned int i, each = operation->way == PAIRS ? OBJECTS_OF_SLAB : 0;
 
 	for (i = 0; i < WARM_UPS + REPEATS; i++) {
-		hold_objects(each);
-		results[i % REPEATS] = measure_once(operation);
+		alloc_held_objects(each);
+		results[i % REPEATS] = time_operation_once(operation);
 	}
 	free_held_objects(i * each);
 	sort(results, REPEATS, sizeof(*results), compare_values, NULL);
@@ -267,7 +267,7 @@ static noinline void measure_operation(const struct bench_operation *operation, 
 
 static unsigned int frames;
 
-static noinline void count_frames(enum alloc_pattern way)
+static noinline void count_stack_frames(enum alloc_pattern way)
 {
 	unsigned long entries[64];
 
@@ -275,22 +275,23 @@ static noinline void count_frames(enum alloc_pattern way)
 }
 
 /* Print the number of frames in the call chain of an operation. */
-static noinline void measure_frames(const struct bench_operation *operation, unsigned int chain)
+static noinline void print_frame_count(const struct bench_operation *operation, unsigned int chain)
 {
-	measure_once(operation);
+	time_operation_once(operation);
 	pr_info("owner_bench: frames %u %u.00 %u.00\n", chain, frames, frames);
 }
 
-static const struct bench_operation frame_counter = { "frames", count_frames, PAIRS };
+static const struct bench_operation frame_counter = { "frames", count_stack_frames, PAIRS };
 
 typedef void (*measure_fn)(const struct bench_operation *operation, unsigned int chain);
 
 /* Call @fn below @deeper more frames. */
-static noinline void measure_below(unsigned int deeper, measure_fn fn,
-				   const struct bench_operation *operation, unsigned int chain)
+static noinline void measure_below_extra_frames(unsigned int deeper, measure_fn fn,
+						const struct bench_operation *operation,
+						unsigned int chain)
 {
 	if (deeper)
-		measure_below(deeper - 1, fn, operation, chain);
+		measure_below_extra_frames(deeper - 1, fn, operation, chain);
 	else
 		fn(operation, chain);
 	/* Prevent a tail call, which would drop this frame. */
@@ -304,13 +305,14 @@ static int bench_init(void)
 	cache = kmem_cache_create("owner_bench", CACHE_SIZE, 0, SLAB_NO_MERGE, NULL);
 	if (!cache)
 		return -ENOMEM;
-	hold_objects(4096);
+	alloc_held_objects(4096);
 	for (j = 0; j < ARRAY_SIZE(chains); j++) {
-		measure_below(chains[j], measure_frames, &frame_counter, chains[j]);
+		measure_below_extra_frames(chains[j], print_frame_count, &frame_counter, chains[j]);
 		for (i = 0; i < ARRAY_SIZE(operations); i++) {
 			if (!strstarts(operations[i].name, only))
 				continue;
-			measure_below(chains[j], measure_operation, &operations[i], chains[j]);
+			measure_below_extra_frames(chains[j], measure_operation, &operations[i],
+						   chains[j]);
 			cond_resched();
 		}
 	}

@@ -43,7 +43,7 @@ static noinline bool hold_one(void)
 /* Number of frames whose return addresses distinguish the chains: two bits per frame. */
 #define FRAMES	7
 
-static noinline bool hold_by(unsigned int chain, unsigned int frame)
+static noinline bool alloc_object_through_chain(unsigned int chain, unsigned int frame)
 {
 	bool done;
 
@@ -51,19 +51,19 @@ static noinline bool hold_by(unsigned int chain, unsigned int frame)
 		return hold_one();
 	switch (chain & 3) {
 	case 0:
-		done = hold_by(chain >> 2, frame - 1);
+		done = alloc_object_through_chain(chain >> 2, frame - 1);
 		barrier();
 		break;
 	case 1:
-		done = hold_by(chain >> 2, frame - 1);
+		done = alloc_object_through_chain(chain >> 2, frame - 1);
 		barrier_data(&done);
 		break;
 	case 2:
-		done = hold_by(chain >> 2, frame - 1);
+		done = alloc_object_through_chain(chain >> 2, frame - 1);
 		OPTIMIZER_HIDE_VAR(done);
 		break;
 	default:
-		done = hold_by(chain >> 2, frame - 1);
+		done = alloc_object_through_chain(chain >> 2, frame - 1);
 		asm volatile("" : "+m" (done));
 		break;
 	}
@@ -78,7 +78,7 @@ static unsigned long read_free_bytes(void)
 	return info.freeram * PAGE_SIZE;
 }
 
-static void release_all_objects(void)
+static void free_all_held_objects(void)
 {
 	struct held_object *object;
 
@@ -104,21 +104,21 @@ static int memory_init(void)
 			taken / 100, taken % 100, taken / 100, taken % 100);
 	}
 	for (i = 0; i < chains; i++) {
-		if (!hold_by(i, FRAMES))
+		if (!alloc_object_through_chain(i, FRAMES))
 			goto no_memory;
 		cond_resched();
 	}
 	return 0;
 
 no_memory:
-	release_all_objects();
+	free_all_held_objects();
 	return -ENOMEM;
 }
 module_init(memory_init);
 
 static void __exit memory_exit(void)
 {
-	release_all_objects();
+	free_all_held_objects();
 }
 module_exit(memory_exit);
 

@@ -64,7 +64,7 @@ static void destroy_busy_cache(void)
 }
 
 /* The objects that were charged before the first refusal are never freed. */
-static void charge_until_refused(void)
+static void charge_cgroup_until_refused(void)
 {
 	struct kmem_cache *cache = kmem_cache_create("corner_charge", SIZE, 0,
 						     SLAB_NO_MERGE | SLAB_ACCOUNT, NULL);
@@ -79,7 +79,7 @@ static void charge_until_refused(void)
 	pr_info("corner: %u charged, %u refused\n", charged, refused);
 }
 
-static void leave_objects(void)
+static void leave_objects_allocated(void)
 {
 	unsigned int i;
 
@@ -113,9 +113,9 @@ static int __init corners_init(void)
 	else if (!strcmp(corner, "busy"))
 		destroy_busy_cache();
 	else if (!strcmp(corner, "charge"))
-		charge_until_refused();
+		charge_cgroup_until_refused();
 	else if (!strcmp(corner, "leave"))
-		leave_objects();
+		leave_objects_allocated();
 	else if (!strcmp(corner, "kfence"))
 		alloc_from_kfence();
 	else

@@ -152,7 +152,7 @@ static void plant_objects(struct planted_objects *plant, unsigned int objects)
 	}
 }
 
-static void plant_moment(unsigned int chosen)
+static void plant_objects_of_moment(unsigned int chosen)
 {
 	unsigned int i;
 
@@ -171,7 +171,7 @@ static ssize_t held_write(struct file *file, const char __user *user, size_t byt
 	if (chosen >= MOMENTS)
 		return -EINVAL;
 	mutex_lock(&lock);
-	plant_moment(chosen);
+	plant_objects_of_moment(chosen);
 	mutex_unlock(&lock);
 	return bytes;
 }

@@ -47,18 +47,18 @@ static struct kmem_cache *cache[KINDS];
 /* Objects on the way from one CPU to another; the CPU that takes one out frees it. */
 static struct item *handed_over[HANDED_OVER];
 
-static unsigned int draw_number(struct torturer *torturer, unsigned int below)
+static unsigned int draw_random_number(struct torturer *torturer, unsigned int below)
 {
 	return prandom_u32_state(&torturer->random) % below;
 }
 
 static struct item *alloc_item(struct torturer *torturer, gfp_t flags)
 {
-	enum object_kind kind = draw_number(torturer, AREA);
+	enum object_kind kind = draw_random_number(torturer, AREA);
 	struct item *item;
 
 	if (kind == KMALLOC)
-		item = kmalloc(sizeof(*item) + (1 << draw_number(torturer, 12)), flags);
+		item = kmalloc(sizeof(*item) + (1 << draw_random_number(torturer, 12)), flags);
 	else
 		item = kmem_cache_alloc(cache[kind], flags);
 	if (item)
@@ -74,7 +74,7 @@ static noinline struct item *alloc_right(struct torturer *torturer, gfp_t flags,
 
 	if (!steps)
 		item = alloc_item(torturer, flags);
-	else if (draw_number(torturer, 2))
+	else if (draw_random_number(torturer, 2))
 		item = alloc_left(torturer, flags, steps - 1);
 	else
 		item = alloc_right(torturer, flags, steps - 1);
@@ -88,7 +88,7 @@ static noinline struct item *alloc_left(struct torturer *torturer, gfp_t flags, 
 
 	if (!steps)
 		item = alloc_item(torturer, flags);
-	else if (draw_number(torturer, 2))
+	else if (draw_random_number(torturer, 2))
 		item = alloc_right(torturer, flags, steps - 1);
 	else
 		item = alloc_left(torturer, flags, steps - 1);
@@ -101,7 +101,7 @@ static void free_item(struct torturer *torturer, struct item *item)
 	if (!item)
 		return;
 	torturer->freed++;
-	if (item->kind == RCU_CACHE || draw_number(torturer, 4))
+	if (item->kind == RCU_CACHE || draw_random_number(torturer, 4))
 		/* kfree() accepts objects of any cache. */
 		kfree(item);
 	else
@@ -118,19 +118,20 @@ static void store_item(struct torturer *torturer, struct item **slot, struct ite
 }
 
 /* Free the object of a slot, or allocate one. Only one context uses each slot. */
-static void change_slot(struct torturer *torturer, struct item **slot, gfp_t flags)
+static void fill_or_empty_slot(struct torturer *torturer, struct item **slot, gfp_t flags)
 {
 	if (*slot) {
 		free_item(torturer, *slot);
 		*slot = NULL;
 	} else {
-		store_item(torturer, slot, alloc_left(torturer, flags, draw_number(torturer, 4)));
+		store_item(torturer, slot, alloc_left(torturer, flags,
+						      draw_random_number(torturer, 4)));
 	}
 }
 
 static noinline void alloc_and_free_bulk(struct torturer *torturer)
 {
-	enum object_kind kind = OWN_CACHE + draw_number(torturer, 2);
+	enum object_kind kind = OWN_CACHE + draw_random_number(torturer, 2);
 	void *items[BATCH];
 	int n = kmem_cache_alloc_bulk(cache[kind], GFP_KERNEL, BATCH, items);
 
@@ -149,65 +150,66 @@ static noinline void resize_item(struct torturer *torturer, struct item **slot)
 
 	if (!*slot || (*slot)->kind != KMALLOC)
 		return;
-	item = krealloc(*slot, sizeof(*item) + draw_number(torturer, 3000), GFP_KERNEL);
+	item = krealloc(*slot, sizeof(*item) + draw_random_number(torturer, 3000), GFP_KERNEL);
 	if (item)
 		*slot = item;
 }
 
-static void exchange_item(struct torturer *torturer, struct item **slot)
+static void exchange_item_with_shared_slot(struct torturer *torturer, struct item **slot)
 {
-	struct item *item = xchg(&handed_over[draw_number(torturer, HANDED_OVER)], *slot);
+	struct item *item = xchg(&handed_over[draw_random_number(torturer, HANDED_OVER)], *slot);
 
 	*slot = item;
 }
 
-static noinline void change_area(struct torturer *torturer, void __percpu **area)
+static noinline void alloc_or_free_percpu_area(struct torturer *torturer, void __percpu **area)
 {
 	if (*area)
 		free_percpu(*area);
-	*area = *area ? NULL : __alloc_percpu(8 << draw_number(torturer, 4), 8);
+	*area = *area ? NULL : __alloc_percpu(8 << draw_random_number(torturer, 4), 8);
 }
 
-static void run_step(struct torturer *torturer)
+static void run_random_step(struct torturer *torturer)
 {
 	/* The first two slots belong to the timers. */
-	struct item **slot = &torturer->slot[2 + draw_number(torturer, SLOTS - 2)];
+	struct item **slot = &torturer->slot[2 + draw_random_number(torturer, SLOTS - 2)];
 
-	switch (draw_number(torturer, 16)) {
+	switch (draw_random_number(torturer, 16)) {
 	case 0:
 		return alloc_and_free_bulk(torturer);
 	case 1:
 		return resize_item(torturer, slot);
 	case 2:
 	case 3:
-		return exchange_item(torturer, slot);
+		return exchange_item_with_shared_slot(torturer, slot);
 	case 4:
-		return change_area(torturer, &torturer->area[draw_number(torturer, SLOTS / 8)]);
+		return alloc_or_free_percpu_area(torturer, torturer->area +
+						 draw_random_number(torturer, SLOTS / 8));
 	}
 	if (*slot) {
 		free_item(torturer, *slot);
 		*slot = NULL;
 	} else {
 		store_item(torturer, slot, alloc_right(torturer, GFP_KERNEL,
-						       draw_number(torturer, LONGEST_PATH)));
+						       draw_random_number(torturer, LONGEST_PATH)));
 	}
 }
 
 /* The timers use the thread's random state without a lock: a race only adds randomness. */
-static enum hrtimer_restart run_step_in_hrtimer(struct hrtimer *timer)
+static enum hrtimer_restart fill_or_empty_slot_in_hrtimer(struct hrtimer *timer)
 {
 	struct torturer *torturer = container_of(timer, struct torturer, timer);
 
-	change_slot(torturer, &torturer->slot[0], GFP_ATOMIC);
+	fill_or_empty_slot(torturer, &torturer->slot[0], GFP_ATOMIC);
 	hrtimer_forward_now(timer, ns_to_ktime(200 * NSEC_PER_USEC));
 	return READ_ONCE(torturer->stop) ? HRTIMER_NORESTART : HRTIMER_RESTART;
 }
 
-static void run_step_in_timer(struct timer_list *timer)
+static void fill_or_empty_slot_in_timer(struct timer_list *timer)
 {
 	struct torturer *torturer = container_of(timer, struct torturer, softly);
 
-	change_slot(torturer, &torturer->slot[1], GFP_ATOMIC);
+	fill_or_empty_slot(torturer, &torturer->slot[1], GFP_ATOMIC);
 	if (!READ_ONCE(torturer->stop))
 		mod_timer(timer, jiffies + 1);
 }
@@ -218,13 +220,13 @@ static int run_torture(void *data)
 	unsigned int i;
 
 	hrtimer_init(&torturer->timer, CLOCK_MONOTONIC, HRTIMER_MODE_REL_PINNED);
-	torturer->timer.function = run_step_in_hrtimer;
+	torturer->timer.function = fill_or_empty_slot_in_hrtimer;
 	hrtimer_start(&torturer->timer, ns_to_ktime(NSEC_PER_MSEC), HRTIMER_MODE_REL_PINNED);
-	timer_setup(&torturer->softly, run_step_in_timer, TIMER_PINNED);
+	timer_setup(&torturer->softly, fill_or_empty_slot_in_timer, TIMER_PINNED);
 	mod_timer(&torturer->softly, jiffies + 1);
 
 	for (i = 0; !kthread_should_stop(); i++) {
-		run_step(torturer);
+		run_random_step(torturer);
 		if (!(i % 64))
 			cond_resched();
 	}

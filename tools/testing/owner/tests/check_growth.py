@@ -136,9 +136,9 @@ class DumpDiff(DumpComparison):
             ("diff --csv", self.changed, self.read_csv),
             ("folded --diff", both, self.read_folded), ("flame --diff", both, self.read_flame)))
         return wrong + self.print_differing_sums("diff", {
-            key: (format_signed(new[1] - old[1], format_size),
+            key: (format_with_sign(new[1] - old[1], format_size),
                   *(format_size(at[1]) if at[0] else "-" for at in (old, new)),
-                  format_signed(new[0] - old[0], str))
+                  format_with_sign(new[0] - old[0], str))
             for key, (old, new) in self.changed.items()},
             self.read_table())
 
@@ -151,14 +151,14 @@ class DumpTrend(DumpComparison):
                                                    "--time", format_dump_hours()))
         return {key: (list_dump_sums(g), g["up"], g["down"], format_rate(g["objects_per_hour"]),
                       format_rate(g["bytes_per_hour"]))
-                for key, g in key_planted_groups(answer["groups"], lambda g: g["stack"])}
+                for key, g in iterate_planted_groups(answer["groups"], lambda g: g["stack"])}
 
     def read_csv(self) -> dict:
         text = self.run_ownertop_view("trend", "--csv", *WHOLE, "--time", format_dump_hours())
         lines = [row for row in csv.DictReader(text.splitlines()) if row["row"] == "group"]
         return {key: ((int(g["objects"]), int(g["bytes"])), int(g["up"]), int(g["down"]),
                       format_rate(g["objects_per_hour"]), format_rate(g["bytes_per_hour"]))
-                for key, g in key_planted_groups(lines, lambda row: row["stack"].split(";"))}
+                for key, g in iterate_planted_groups(lines, lambda row: row["stack"].split(";"))}
 
     def read_table(self) -> Dict[Tuple[str, str], Tuple[str, ...]]:
         row = r" +\d+ +([+-]\S+|0B) +(\S+) +([+-]\S+|0) +(\d/\d) +\S+(?:  (\S*))?"
@@ -171,10 +171,12 @@ class DumpTrend(DumpComparison):
             objects, size = zip(*sums)
             up = sum(b > a for a, b in zip(size, size[1:]))
             down = sum(b < a for a, b in zip(size, size[1:]))
-            planted_growth[key] = (sums, up, down, format_rate(fit_slope(objects)),
-                                   format_rate(fit_slope(size)))
-            for_people[key] = (format_signed(round_half_away(fit_slope(size)), format_size),
-                               format_size(size[-1]), format_objects_per_hour(fit_slope(objects)),
+            planted_growth[key] = (sums, up, down, format_rate(fit_slope_per_hour(objects)),
+                                   format_rate(fit_slope_per_hour(size)))
+            for_people[key] = (format_with_sign(round_half_away(fit_slope_per_hour(size)),
+                                                format_size),
+                               format_size(size[-1]),
+                               format_objects_per_hour(fit_slope_per_hour(objects)),
                                f"{up}/{len(sums) - 1}")
         last = {key: (sums[-1], *rest) for key, (sums, *rest) in planted_growth.items()}
         return (self.print_differing_sums("trend --json", planted_growth, self.read_json())
@@ -195,7 +197,7 @@ def format_rate(per_hour: float) -> str:
     return f"{float(per_hour):.6f}"
 
 
-def fit_slope(values: Iterable[int]) -> float:
+def fit_slope_per_hour(values: Iterable[int]) -> float:
     """The slope of the least squares line."""
     values = list(values)
     at, level = sum(HOURS) / len(HOURS), sum(values) / len(values)
@@ -208,7 +210,7 @@ def round_half_away(value: float) -> int:
     return int(math.copysign(math.floor(abs(value) + 0.5), value))
 
 
-def format_signed(value: int, form: Callable) -> str:
+def format_with_sign(value: int, form: Callable) -> str:
     return ("+" if value > 0 else "-" if value < 0 else "") + form(abs(value))
 
 
@@ -216,7 +218,7 @@ def format_objects_per_hour(per_hour: float) -> str:
     """Objects per hour, with one decimal below ten."""
     if abs(per_hour) < 10:
         return f"{per_hour:+.1f}"
-    return format_signed(round_half_away(per_hour), str)
+    return format_with_sign(round_half_away(per_hour), str)
 
 
 def make_chain_key(chain: List[str]) -> str:
@@ -224,8 +226,8 @@ def make_chain_key(chain: List[str]) -> str:
     return ";".join(match[1] for match in map(NAME.match, chain) if match)
 
 
-def key_planted_groups(groups: List[dict],
-                       stack_of: Callable) -> Iterator[Tuple[Tuple[str, str], dict]]:
+def iterate_planted_groups(groups: List[dict],
+                           stack_of: Callable) -> Iterator[Tuple[Tuple[str, str], dict]]:
     for group in groups:
         chain = make_chain_key(stack_of(group))
         if chain:
@@ -256,11 +258,11 @@ def parse_text_rows(text: str, pattern: str) -> Dict[Tuple[str, str], Tuple[str,
             for figures, chain in found if make_chain_key(chain)}
 
 
-def select_cache(truth: Totals, cache: str) -> Totals:
+def select_totals_of_cache(truth: Totals, cache: str) -> Totals:
     return {key: sums for key, sums in truth.items() if key[0] == cache}
 
 
-def read_slab_size(moment: str, cache: str) -> int:
+def read_slab_bytes_per_object(moment: str, cache: str) -> int:
     """The bytes of a cache's slab per object, with debugging metadata."""
     with open(os.path.join(moment, "kernel/slab", cache, "slab_size"), encoding="ascii") as file:
         return int(file.read())
@@ -272,7 +274,8 @@ def sum_by_allocating_function(truth: Totals, moment: str) -> Totals:
     for (cache, chain), (objects, _) in truth.items():
         key = "", chain.split(";")[0]
         before = found.get(key, NONE)
-        found[key] = before[0] + objects, before[1] + objects * read_slab_size(moment, cache)
+        size = read_slab_bytes_per_object(moment, cache)
+        found[key] = before[0] + objects, before[1] + objects * size
     return found
 
 
@@ -322,14 +325,14 @@ def check_held_bytes(ownertop: str, dump: str, wanted: Dict[Tuple[str, str], int
     comparison = DumpComparison(ownertop, [dump], [])
     answer = json.loads(comparison.run_ownertop_view("table", "--json", *WHOLE))
     found: Dict[Tuple[str, str], int] = {}
-    for key, group in key_planted_groups(answer["groups"], lambda g: g["stack"]):
+    for key, group in iterate_planted_groups(answer["groups"], lambda g: g["stack"]):
         found[key] = found.get(key, 0) + group["held"]
     if found != wanted:
         print(f"{dump}: should hold {wanted}, shown {found}")
     return int(found != wanted)
 
 
-def check_views_of_moments(ownertop: str, dumps: List[str], truth: List[Totals]) -> int:
+def check_views_of_dumps(ownertop: str, dumps: List[str], truth: List[Totals]) -> int:
     wrong = sum(check_dump_views(ownertop, dump, at) for dump, at in zip(dumps, truth))
     for old, new in ((0, 1), (1, 2), (0, 2), (2, 0)):
         diff = DumpDiff(ownertop, [dumps[old], dumps[new]], [truth[old], truth[new]])
@@ -344,16 +347,17 @@ def check_allocinfo_dumps(ownertop: str, moments: List[str], truth: List[Totals]
     wrong = sum(check_source_lines(ownertop, dump, source) for dump in dumps)
     for dump, at in zip(dumps, by_site):
         wrong += check_held_bytes(ownertop, dump, {key: size for key, (_, size) in at.items()})
-    return wrong + check_views_of_moments(ownertop, dumps, by_site)
+    return wrong + check_views_of_dumps(ownertop, dumps, by_site)
 
 
 def check_object_dumps(ownertop: str, file: str, moments: List[str], truth: List[Totals]) -> int:
     dumps = [os.path.join(moment, file) for moment in moments]
     wrong = 0
     for dump, at, moment in zip(dumps, truth, moments):
-        wrong += check_held_bytes(ownertop, dump, {key: objects * read_slab_size(moment, key[0])
-                                                   for key, (objects, _) in at.items()})
-    return wrong + check_views_of_moments(ownertop, dumps, truth)
+        held = {key: objects * read_slab_bytes_per_object(moment, key[0])
+                for key, (objects, _) in at.items()}
+        wrong += check_held_bytes(ownertop, dump, held)
+    return wrong + check_views_of_dumps(ownertop, dumps, truth)
 
 
 def main() -> int:
@@ -366,7 +370,7 @@ def main() -> int:
         wrong = check_object_dumps(ownertop, what, moments, truth)
     else:
         wrong = sum(check_object_dumps(ownertop, f"kernel/debug/slab/{cache}/{what}", moments,
-                                       [select_cache(at, cache) for at in truth])
+                                       [select_totals_of_cache(at, cache) for at in truth])
                     for cache in sorted({cache for at in truth for cache, _ in at}))
     return int(wrong > 0)
 

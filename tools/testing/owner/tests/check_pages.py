@@ -48,9 +48,9 @@ class PageRecord:
     handle: int | None
     rest: tuple[str, ...]
 
-    def comparable_fields(self) -> tuple:
+    def get_comparable_fields(self) -> tuple:
         """The fields that are equal on two kernels."""
-        frames = cut_at_interrupt(self.frames)
+        frames = drop_interrupted_frames(self.frames)
         comm = self.comm if frames == self.frames else ""
         return (self.order, self.mask, comm, self.kind, self.block, self.flags, frames,
                 self.rest)
@@ -86,7 +86,7 @@ def parse_record(block: str) -> PageRecord:
                       handle, tuple(lines[at:]))
 
 
-def read_blocks(name: str) -> list[str]:
+def read_record_blocks(name: str) -> list[str]:
     text = Path(name).read_text(errors="replace")
     if text and not text.endswith("\n\n"):
         exit_with_failure(name, "does not end with an empty line")
@@ -94,7 +94,7 @@ def read_blocks(name: str) -> list[str]:
 
 
 def read_records(name: str) -> list[PageRecord]:
-    return [parse_record(block) for block in read_blocks(name)]
+    return [parse_record(block) for block in read_record_blocks(name)]
 
 
 def find_planting_function(frames: tuple[str, ...]) -> str | None:
@@ -107,7 +107,7 @@ def find_planting_function(frames: tuple[str, ...]) -> str | None:
     return None
 
 
-def cut_at_interrupt(frames: tuple[str, ...]) -> tuple[str, ...]:
+def drop_interrupted_frames(frames: tuple[str, ...]) -> tuple[str, ...]:
     """The chain without the frames that an interrupt has interrupted: they vary."""
     for at, frame in enumerate(frames):
         if frame in ("pages_softirq", "pages_hardirq"):
@@ -131,7 +131,7 @@ def sum_pages_by_function(truth: Counter) -> Counter:
     return pages
 
 
-def compare_counts(what: str, expected: Counter, got: Counter) -> None:
+def require_equal_counts(what: str, expected: Counter, got: Counter) -> None:
     if expected != got:
         exit_with_failure(f"{what} differs; too few: {dict(expected - got)}; "
                           f"too many: {dict(got - expected)}")
@@ -146,7 +146,7 @@ class ChainTotal:
 
 def read_chain_totals(name: str) -> list[ChainTotal]:
     totals = []
-    for block in read_blocks(name):
+    for block in read_record_blocks(name):
         frames: list[str] = []
         total = ChainTotal((), None, 0)
         for line in block.split("\n"):
@@ -171,7 +171,7 @@ def check_planted_records(truth: Counter, records: list[PageRecord],
         function = find_planting_function(chains.get(record.handle or 0, record.frames))
         if function:
             got[function, record.order] += 1
-    compare_counts("records", truth, got)
+    require_equal_counts("records", truth, got)
 
 
 def check_chain_totals(truth: Counter, totals: list[ChainTotal],
@@ -183,7 +183,7 @@ def check_chain_totals(truth: Counter, totals: list[ChainTotal],
         function = find_planting_function(chains.get(total.handle or 0, total.frames))
         if function:
             got[function] += total.pages
-    compare_counts("pages", sum_pages_by_function(truth), got)
+    require_equal_counts("pages", sum_pages_by_function(truth), got)
 
 
 def main() -> None:
@@ -202,18 +202,18 @@ def main() -> None:
         check_planted_records(read_planted_pages(names[0]), records, chains)
         check_chain_totals(read_planted_pages(names[0]), read_chain_totals(names[2]), chains)
     elif command == "same":
-        one, other = (Counter(record.comparable_fields() for record in read_records(name)
+        one, other = (Counter(record.get_comparable_fields() for record in read_records(name)
                               if find_planting_function(record.frames)) for name in names)
         if not one:
             exit_with_failure("nothing is planted")
-        compare_counts("records", one, other)
+        require_equal_counts("records", one, other)
     elif command == "same-stacks":
         one, other = Counter(), Counter()
         for name, count in zip(names, (one, other)):
             for total in read_chain_totals(name):
                 if find_planting_function(total.frames):
-                    count[cut_at_interrupt(total.frames)] += total.pages
-        compare_counts("pages", one, other)
+                    count[drop_interrupted_frames(total.frames)] += total.pages
+        require_equal_counts("pages", one, other)
     elif command == "sums":
         pages = sum(1 << record.order for record in read_records(names[0]))
         counted = sum(total.pages for total in read_chain_totals(names[1]))

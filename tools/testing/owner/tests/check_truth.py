@@ -107,7 +107,7 @@ def sum_query_answer(path: str) -> Totals:
     return totals
 
 
-def merge_caches(totals: Totals) -> Totals:
+def merge_totals_of_caches(totals: Totals) -> Totals:
     chains: Totals = defaultdict(lambda: (0, 0))
     for (_, chain), (objects, size) in totals.items():
         add_to_totals(chains, "", chain, objects, size)
@@ -120,7 +120,7 @@ def main() -> int:
     truth = read_planted_totals(sys.argv[1])
     found = readers[sys.argv[2]](*sys.argv[3:])
     if sys.argv[2] not in ("records", "report", "query"):
-        truth = merge_caches(truth)
+        truth = merge_totals_of_caches(truth)
     for key in sorted(set(truth) | set(found)):
         if truth.get(key) != found.get(key):
             print(f"{' '.join(key)}: planted {truth.get(key)}, reported {found.get(key)}")

@@ -59,7 +59,7 @@ MODES = ["stack", "handle", "stack_handle", "records", "stacks", "handles"]
 NESTING = 16		# OWNER_NESTING_MAX
 
 
-def measure_nesting(expression: str) -> int:
+def measure_parenthesis_depth(expression: str) -> int:
     """The largest number of nested parentheses."""
     depth = deepest = 0
     for character in expression:
@@ -77,10 +77,10 @@ class SentenceWriter:
     def __init__(self) -> None:
         self.random = random.Random(SEED)
 
-    def choose_blank(self) -> str:
+    def choose_random_spaces(self) -> str:
         return self.random.choice(["", " ", " ", "  "])
 
-    def choose_list(self, values: List[str]) -> str:
+    def choose_random_values(self, values: List[str]) -> str:
         return ",".join(self.random.sample(values, self.random.choice([1, 1, 1, 2, 3])))
 
     def write_comparison(self) -> str:
@@ -90,24 +90,24 @@ class SentenceWriter:
             operator, value = choose([("==", "slab"), ("==", "percpu"), ("!=", "page"),
                                       ("!=", "slab,percpu"), ("==", "percpu,slab")])
         elif field in WORDS:
-            operator, value = choose(["==", "!=", "~"]), self.choose_list(WORDS[field])
+            operator, value = choose(["==", "!=", "~"]), self.choose_random_values(WORDS[field])
         else:
             numbers = NUMBERS["size" if field == "bytes" else field]
             operator = choose(["==", "!=", "<", "<=", ">", ">="])
             if operator in ("==", "!="):
-                value = self.choose_list(numbers)
+                value = self.choose_random_values(numbers)
             else:
                 value = choose([n for n in numbers if "-" not in n])
                 if operator == "<" and re.fullmatch("0x?0*[a-z]*", value):
                     operator = "<="
-        return f"{field}{self.choose_blank()}{operator}{self.choose_blank()}{value}"
+        return f"{field}{self.choose_random_spaces()}{operator}{self.choose_random_spaces()}{value}"
 
     def write_expression(self, depth: int) -> str:
         kind = self.random.random()
         if depth <= 0 or kind < 0.35:
             return self.write_comparison()
         if kind < 0.5:
-            return f"!{self.choose_blank()}({self.write_expression(depth - 1)})"
+            return f"!{self.choose_random_spaces()}({self.write_expression(depth - 1)})"
         if kind < 0.6:
             return f"!{self.write_comparison()}"
         if kind < 0.7:
@@ -133,7 +133,7 @@ class SentenceWriter:
         if settings[-1].startswith("group=") or mode in ("stacks", "handles"):
             if chance() < 0.6:
                 kinds = AMOUNTS if chance() < 0.8 else AMOUNTS + ["oldest", "youngest"]
-                settings.append(f"sort={self.choose_list(kinds)}")
+                settings.append(f"sort={self.choose_random_values(kinds)}")
             if chance() < 0.4:
                 settings.append(f"top={choose([1, 2, 3, 5, 8, 20, 100])}")
             if chance() < 0.2:
@@ -146,12 +146,12 @@ class SentenceWriter:
         expression = self.write_expression(choose([0, 1, 2, 3, 4])) if chance() < 0.9 else ""
         if chance() < 0.03:
             expression = expression or "kind != page"
-            more = NESTING - 1 - measure_nesting(expression)
+            more = NESTING - 1 - measure_parenthesis_depth(expression)
             expression = "(" * more + expression + ")" * more
-        return restrict_to_planted(" ".join(settings), expression)
+        return restrict_query_to_test_modules(" ".join(settings), expression)
 
 
-def restrict_to_planted(settings: str, expression: str) -> str:
+def restrict_query_to_test_modules(settings: str, expression: str) -> str:
     """A sentence that selects only objects of the test's modules."""
     planted = f"module == {MODULES}"
     return f"{settings} if " + (f"({expression}) && {planted}" if expression else planted)
@@ -163,10 +163,10 @@ def find_documented_queries() -> Iterator[str]:
         settings, _, expression = question.partition(" if ")
         if "format=" not in settings:
             settings += " format=tsv"
-        yield restrict_to_planted(settings, expression)
+        yield restrict_query_to_test_modules(settings, expression)
 
 
-def print_sentences(count: int) -> None:
+def print_test_queries(count: int) -> None:
     writer = SentenceWriter()
     sentences = dict.fromkeys(find_documented_queries())
     while len(sentences) < count:
@@ -194,16 +194,16 @@ class QueryAnswer:
         self.rows = [line.split("\t") for line in lines[1:]]
         self.groups = self.head[1] == "groups"
 
-    def find_rows(self, name: str) -> List[List[str]]:
+    def find_answer_rows(self, name: str) -> List[List[str]]:
         return [row for row in self.rows if row[0] == name]
 
-    def is_from_counters(self) -> bool:
+    def answer_is_from_counters(self) -> bool:
         """Is the answer from the counters of call chains, which have no ages?"""
-        return self.groups and self.find_rows("total")[0][AGES[0]] == "-"
+        return self.groups and self.find_answer_rows("total")[0][AGES[0]] == "-"
 
     def read_row_sums(self, name: str) -> Tuple[int, ...]:
         """Groups, objects, bytes, held and waste of the only row @name."""
-        row, = self.find_rows(name)
+        row, = self.find_answer_rows(name)
         return tuple(map(int, row[1:AGES[0]]))
 
 
@@ -212,7 +212,7 @@ def drop_age_cells(row: List[str], groups: bool) -> Tuple[str, ...]:
     return tuple(cell for i, cell in enumerate(row) if i not in ages)
 
 
-def ages_are_near(kernel: List[str], ours: List[str], groups: bool, later: float) -> bool:
+def ages_nearly_equal(kernel: List[str], ours: List[str], groups: bool, later: float) -> bool:
     """The kernel's ages are larger by at most @later seconds, or "-" in a counted answer."""
     for i in AGES if groups else (OBJECT_AGE,):
         if groups and kernel[i] == "-":
@@ -222,7 +222,7 @@ def ages_are_near(kernel: List[str], ours: List[str], groups: bool, later: float
     return True
 
 
-def find_setting(sentence: str, name: str) -> str:
+def get_setting_value(sentence: str, name: str) -> str:
     """The value of a setting, or ""."""
     found = re.search(rf"(?:^| ){name}=(\S+)", sentence.split(" if ")[0])
     return found[1] if found else ""
@@ -231,7 +231,8 @@ def find_setting(sentence: str, name: str) -> str:
 def can_counters_answer(sentence: str) -> bool:
     """Does the sentence use only fields that all objects of a call chain share?"""
     settings, _, expression = sentence.partition(" if ")
-    fields = {field.split(".")[0] for field in find_setting(sentence, "group").split(",") if field}
+    groups = get_setting_value(sentence, "group").split(",")
+    fields = {field.split(".")[0] for field in groups if field}
     fields.update(re.findall(r"(\w+)\s*(?:[=!<>]=|[<>~])", expression))
     fields.update(re.findall(r"\b(nid)=|\b(oldest|youngest)\b", settings))
     return fields <= {"stack", "func", "module", "handle", "kind"}
@@ -261,16 +262,16 @@ def describe_differences(sentence: str, kernel: QueryAnswer, ours: QueryAnswer, 
         if [drop_age_cells(row, False) for row in kernel.rows] != \
            [drop_age_cells(row, False) for row in ours.rows]:
             yield "objects differ"
-        elif not all(ages_are_near(k, o, False, later) for k, o in zip(kernel.rows, ours.rows)):
+        elif not all(ages_nearly_equal(k, o, False, later) for k, o in zip(kernel.rows, ours.rows)):
             yield "ages differ"
         return
 
     if kernel.read_row_sums("total") != ours.read_row_sums("total"):
         yield f"totals: {kernel.read_row_sums('total')} {ours.read_row_sums('total')}"
-    shown, wanted = kernel.find_rows("group"), ours.find_rows("group")
+    shown, wanted = kernel.find_answer_rows("group"), ours.find_answer_rows("group")
     if len(shown) != len(wanted):
         yield f"{len(shown)} groups are shown, not {len(wanted)}"
-    order = (find_setting(sentence, "sort") or "bytes").split(",")
+    order = (get_setting_value(sentence, "sort") or "bytes").split(",")
     by_age = "oldest" in order or "youngest" in order
     if not by_age and ([read_sort_keys(row, order) for row in shown]
                        != [read_sort_keys(row, order) for row in wanted]):
@@ -279,7 +280,7 @@ def describe_differences(sentence: str, kernel: QueryAnswer, ours: QueryAnswer, 
     # top= may cut off different groups if their sort keys are equal, or ages nearly so.
     left = Counter(drop_age_cells(row, True) for row in shown)
     right = Counter(drop_age_cells(row, True) for row in wanted)
-    all_groups = {drop_age_cells(row, True): row for row in every.find_rows("group")}
+    all_groups = {drop_age_cells(row, True): row for row in every.find_answer_rows("group")}
     for key in left:
         if key not in all_groups or left[key] > 1:
             yield f"no such group: {key}"
@@ -297,20 +298,20 @@ def describe_differences(sentence: str, kernel: QueryAnswer, ours: QueryAnswer, 
         yield f"groups differ: {cut[:3]}"
     for row in shown:
         near = all_groups.get(drop_age_cells(row, True))
-        if near and not ages_are_near(row, near, True, later):
+        if near and not ages_nearly_equal(row, near, True, later):
             yield f"ages of {row[:SUMS]}: {near[:SUMS]}"
 
-    if kernel.is_from_counters() and not can_counters_answer(sentence):
+    if kernel.answer_is_from_counters() and not can_counters_answer(sentence):
         yield "the answer has no ages"
     for answer in (kernel, ours):
         parts = [answer.read_row_sums("not_shown"), answer.read_row_sums("other"),
-                 *(tuple(map(int, row[1:AGES[0]])) for row in answer.find_rows("group"))]
+                 *(tuple(map(int, row[1:AGES[0]])) for row in answer.find_answer_rows("group"))]
         if tuple(map(sum, zip(*parts))) != answer.read_row_sums("total"):
             yield "does not add up"
     for name in ("not_shown", "other"):
         if kernel.read_row_sums(name)[0] != ours.read_row_sums(name)[0]:
             yield f"{name}: {kernel.read_row_sums(name)} {ours.read_row_sums(name)}"
-        elif not cut and not by_age and find_setting(sentence, "groups") == "" and \
+        elif not cut and not by_age and get_setting_value(sentence, "groups") == "" and \
                 kernel.read_row_sums(name) != ours.read_row_sums(name):
             yield f"{name}: {kernel.read_row_sums(name)} {ours.read_row_sums(name)}"
 
@@ -369,11 +370,11 @@ def compare_answers(ownertop: str, sentences: str, answers: str, objects: str, r
             print(f"# {sentence}")
             for difference in found[:4]:
                 print(f"#   {difference[:600]}")
-    empty = sum(not QueryAnswer(text).find_rows("group")
-                and not QueryAnswer(text).find_rows("object") for text in answered)
+    empty = sum(not QueryAnswer(text).find_answer_rows("group")
+                and not QueryAnswer(text).find_answer_rows("object") for text in answered)
     good &= print_result(4, empty < len(answered) / 2,
                          f"{len(answered) - empty} answers are not empty")
-    counted = sum(QueryAnswer(text).is_from_counters() for text in answered)
+    counted = sum(QueryAnswer(text).answer_is_from_counters() for text in answered)
     good &= print_result(5, counted > 10, f"{counted} answers are counted")
     print("1..5")
     return 0 if good else 1
@@ -381,6 +382,6 @@ def compare_answers(ownertop: str, sentences: str, answers: str, objects: str, r
 
 if __name__ == "__main__":
     if sys.argv[1] == "sentences":
-        print_sentences(int(sys.argv[2]))
+        print_test_queries(int(sys.argv[2]))
     else:
         sys.exit(compare_answers(*sys.argv[2:]))

@@ -10,7 +10,7 @@ owner_agree_sampled.py compare OWNERTOP SENTENCES ANSWERS RECORDS
     /sys/kernel/debug/slab_owner: ownertop answers from it. Prints TAP.
 
 RECORDS has weights with three decimals, so the figures differ slightly:
-are_sums_near() computes by how much.
+are_sums_nearly_equal() computes by how much.
 """
 import re
 import subprocess
@@ -18,7 +18,7 @@ import sys
 from typing import Dict, List, Tuple
 
 from owner_agree import (AGE, AGES, SUMS, QueryAnswer, SentenceWriter, can_records_answer,
-                         restrict_to_planted)
+                         restrict_query_to_test_modules)
 
 COUNT = 300
 
@@ -30,8 +30,8 @@ def drop_order_settings(sentence: str) -> str:
     return re.sub(r"\b(top|groups|sort)=\S+ ?", "", sentence)
 
 
-def print_sentences() -> None:
-    print(restrict_to_planted("mode=stack", "size > 0"))
+def print_test_queries() -> None:
+    print(restrict_query_to_test_modules("mode=stack", "size > 0"))
     writer = SentenceWriter()
     sentences: Dict[str, None] = {}
     while len(sentences) < COUNT:
@@ -41,7 +41,7 @@ def print_sentences() -> None:
     print("\n".join(sentences))
 
 
-def are_sums_near(kernel: Sums, ours: Sums) -> bool:
+def are_sums_nearly_equal(kernel: Sums, ours: Sums) -> bool:
     """Allow 0.1% for each sum, and 0.2% for each standard error.
 
     A weight is at least 1 and is cut by less than 0.001. Both programs round bytes
@@ -67,7 +67,7 @@ TOTAL = re.compile(r"^(?:# )?total: objects (\d+), bytes (\d+), held (\d+), wast
                    r"from (\d+) samples: \+-(\d+) objects, \+-(\d+) bytes$", re.M)
 
 
-def parse_text_total(text: str) -> Sums:
+def parse_ownertop_total(text: str) -> Sums:
     found = TOTAL.search(text)
     return [int(figure) for figure in found.groups()] if found else []
 
@@ -79,7 +79,7 @@ def describe_differences(sentence: str, kernel: QueryAnswer, ours: QueryAnswer) 
     if set(left) != set(right):
         return [f"{sentence}: {set(left) ^ set(right)}"]
     return [f"{sentence}: {key}: {left[key]} {right[key]}" for key in left
-            if not are_sums_near(left[key], right[key])]
+            if not are_sums_nearly_equal(left[key], right[key])]
 
 
 def compare_answers(ownertop: str, sentences: str, answers: str, records: str) -> int:
@@ -95,15 +95,15 @@ def compare_answers(ownertop: str, sentences: str, answers: str, records: str) -
     estimates = 0
     for sentence, answer in zip(asked, answered):
         kernel = QueryAnswer(answer)
-        objects, records_of_all = (kernel.find_rows("total")[0][i] for i in (2, AGES[1] + 1))
+        objects, records_of_all = (kernel.find_answer_rows("total")[0][i] for i in (2, AGES[1] + 1))
         estimates += objects != records_of_all
         wrong += describe_differences(sentence, kernel, QueryAnswer(ask_ownertop(sentence)))
-    totals = parse_text_total(text), parse_text_total(ask_ownertop(in_text))
+    totals = parse_ownertop_total(text), parse_ownertop_total(ask_ownertop(in_text))
     plan = (
         (len(asked) == len(answered) == COUNT and estimates > COUNT / 3,
          f"{estimates} of {len(answered)} answers are estimates"),
         (not wrong, "estimates and their errors agree"),
-        (all(totals) and are_sums_near(*totals), "they are told in the same words"),
+        (all(totals) and are_sums_nearly_equal(*totals), "they are told in the same words"),
     )
     for number, (good, name) in enumerate(plan, 1):
         print(f"{'ok' if good else 'not ok'} {number} - {name}")
@@ -115,6 +115,6 @@ def compare_answers(ownertop: str, sentences: str, answers: str, records: str) -
 
 if __name__ == "__main__":
     if sys.argv[1] == "sentences":
-        print_sentences()
+        print_test_queries()
     else:
         sys.exit(compare_answers(*sys.argv[2:]))

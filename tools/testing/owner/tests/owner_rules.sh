@@ -32,14 +32,14 @@ ok "control takes rules" sh -c "tools/testing/owner/guest/guest.py run '$kernel'
 	cat $control; echo ===
 	cat $control >again; cat again >$control && cat $control; echo ===
 	cat /sys/kernel/debug/owner/caches' >'$work/out' 2>'$work/err'"
-show_part() { awk -v n="$1" '/^===$/ { i++; next } i == n' "$work/out"; }
-ok "ready captures nothing" equals "$(show_part 0)" "# no rules: nothing"
+show_output_section() { awk -v n="$1" '/^===$/ { i++; next } i == n' "$work/out"; }
+ok "ready captures nothing" equals "$(show_output_section 0)" "# no rules: nothing"
 ok "rules are shown with their hits" \
-	equals "$(show_part 1 | sed 's/[0-9]* hits/N hits/')" "depth=4 if cache == kmalloc-64	# 1: N hits
+	equals "$(show_output_section 1 | sed 's/[0-9]* hits/N hits/')" "depth=4 if cache == kmalloc-64	# 1: N hits
 track=off if cache == kmalloc-8	# 2: N hits
 # otherwise: N hits"
 ok "a wrong text changes nothing, and says why" \
-	equals "$(show_part 2 | sed 's/[0-9]* hits/N hits/')" "refused
+	equals "$(show_output_section 2 | sed 's/[0-9]* hits/N hits/')" "refused
 depth=4 if cache == kmalloc-64	# 1: N hits
 track=off if cache == kmalloc-8	# 2: N hits
 # otherwise: N hits
@@ -47,11 +47,11 @@ track=off if cache == kmalloc-8	# 2: N hits
 #   depth=4 if cachr == a
 #              ^~~~~"
 ok "what is read can be written back" \
-	equals "$(show_part 3 | sed 's/[0-9]* hits/N hits/')" "depth=4 if cache == kmalloc-64	# 1: N hits
+	equals "$(show_output_section 3 | sed 's/[0-9]* hits/N hits/')" "depth=4 if cache == kmalloc-64	# 1: N hits
 track=off if cache == kmalloc-8	# 2: N hits
 # otherwise: N hits"
-ok "what a rule is about is tracked" [ "$(show_part 4 | awk '$1 == "kmalloc-64" { print $3 }')" -gt 0 ]
-ok "nothing else is" equals "$(show_part 4 | awk '!/^#/ && $1 != "kmalloc-64" { n += $3 } END { print n }')" 0
+ok "what a rule is about is tracked" [ "$(show_output_section 4 | awk '$1 == "kmalloc-64" { print $3 }')" -gt 0 ]
+ok "nothing else is" equals "$(show_output_section 4 | awk '!/^#/ && $1 != "kmalloc-64" { n += $3 } END { print n }')" 0
 
 # Each refused sentence has an error in the file and in the log. Of a long sentence both
 # show the part around the caret.
@@ -76,24 +76,24 @@ caret_is_below_word()
 		NR == 3 { shown = at == left + 1 && substr($0, at) == "^~~~" && $0 !~ /[~^].*\^/ }
 		END { exit !shown }'
 }
-show_part 0 >"$work/long"
+show_output_section 0 >"$work/long"
 long="no field is called 'paid': did you mean 'pid'?$"
 ok "a long rule whose error is at its end" caret_is_below_word paid "^# $long" "$work/long"
 tr -d "\r" <"$work/console" >"$work/log"
 ok "in the log as well" caret_is_below_word paid "owner: control: $long" "$work/log"
-ok "a text that is too long" equals "$(show_part 1)" "# at most 65536 bytes can be written at once, not 65537"
-ok "and none that is not" equals "$(show_part 2)" taken
-ok "samples of pages" equals "$(show_part 3)" \
+ok "a text that is too long" equals "$(show_output_section 1)" "# at most 65536 bytes can be written at once, not 65537"
+ok "and none that is not" equals "$(show_output_section 2)" taken
+ok "samples of pages" equals "$(show_output_section 3)" \
 	"# pages are not sampled, and this rule is about pages only: leave 'sample' out
 #   sample=64K if kind == page
 #   ^~~~~~"
-ok "as many rates as there can be" equals "$(show_part 4)" taken
-ok "and no more" equals "$(show_part 5)" \
+ok "as many rates as there can be" equals "$(show_output_section 4)" taken
+ok "and no more" equals "$(show_output_section 5)" \
 	"# there have been 255 different sample= since boot: say one again
 #   sample=256K
 #   ^~~~~~~~~~~"
 ok "of whatever kind" file_has "$work/out" "^#   depth=2 sample=1/3$"
-ok "but those that have been" equals "$(show_part 7)" taken
+ok "but those that have been" equals "$(show_output_section 7)" taken
 
 # Without memory cgroups no object is charged.
 ok "boots without memory cgroups" sh -c "tools/testing/owner/guest/guest.py run '$kernel' \\
@@ -102,11 +102,11 @@ ok "boots without memory cgroups" sh -c "tools/testing/owner/guest/guest.py run 
 	exec 3<>/sys/kernel/debug/owner/query
 	{ echo \"group=comm,cgroup\" >&3; } 2>/dev/null || cat <&3' >'$work/out' 2>'$work/err'"
 none="there are no memory cgroups: they need CONFIG_MEMCG, and no cgroup_disable=memory"
-ok "rules do not ask for them" equals "$(show_part 0)" "# no rules: nothing
+ok "rules do not ask for them" equals "$(show_output_section 0)" "# no rules: nothing
 # $none
 #   depth=4 if cgroup == /a
 #   ^~~~~~~~~~~~~~~~~~~~~~~"
-ok "nor do queries" equals "$(show_part 1)" "$none
+ok "nor do queries" equals "$(show_output_section 1)" "$none
   group=comm,cgroup
   ^~~~~~~~~~~~~~~~~"
 
@@ -126,8 +126,8 @@ ok "the examples of the text" sh -c "tools/testing/owner/guest/guest.py run '$ke
 		cat \$example >$control || echo refused; cat $control
 	done' >'$work/out' 2>'$work/err'"
 strip_rule_hits() { sed -n 's/\t# [0-9]*: [0-9]* hits$//p' "$1"; }
-show_part 0 >"$work/boot"
-show_part 1 >"$work/control"
+show_output_section 0 >"$work/boot"
+show_output_section 1 >"$work/control"
 ok "the boot line's rules" \
 	equals "$(strip_rule_hits "$work/boot" | paste -s -d ";" | sed 's/;/; /g')" "$(echo "$boot_line" | cut -d '"' -f 2)"
 ok "and what the others leave" equals "$(strip_rule_hits "$work/control")" "sample=1M
@@ -158,14 +158,14 @@ ok "what the examples do" sh -c "tools/testing/owner/guest/guest.py run '$kernel
 	sleep 1000 &
 	ask group=cache \"if cache == maple_node,vm_area_struct\"
 	kill \$!' >'$work/out' 2>'$work/err'"
-list_group_names() { show_part "$1" | awk -F '\t' '$1 == "group" { print $NF }' | sort | paste -s -d " "; }
+list_group_names() { show_output_section "$1" | awk -F '\t' '$1 == "group" { print $NF }' | sort | paste -s -d " "; }
 ok "one service, and nothing else" equals "$(list_group_names 0)" "mysqld mysqld-helper"
 ok "no more than the caller of what is small" [ "$(list_group_names 1 | grep -c '^[^;]*+0x[^;]*$')" -eq 1 ]
 ok "not what is too busy" equals "$(list_group_names 2)" vm_area_struct
 
 # Rules about functions and modules: before the module is loaded, while it is loaded, and
 # after it is unloaded and another module has its addresses.
-show_rule_hits() { show_part "$1" | sed -n "s/.*$2.*# [0-9]*: \([0-9]*\) hits/\1/p"; }
+show_rule_hits() { show_output_section "$1" | sed -n "s/.*$2.*# [0-9]*: \([0-9]*\) hits/\1/p"; }
 ok "rules follow modules" sh -c "tools/testing/owner/guest/guest.py run '$kernel' \\
 	--append 'slab_owner=ready kfence.sample_interval=0' --extra '$modules' --cmd '
 	printf \"%s\n\" \"depth=3 if module == owner_leak && cache == kmalloc-256\" \\
@@ -213,7 +213,7 @@ ok "rules and queries about a memory cgroup" sh -c "tools/testing/owner/guest/gu
 	ask \"group=cgroup,cache format=tsv if cache == shmem_inode_cache\"' >'$work/out' 2>'$work/err'"
 ok "of another cgroup it is not" equals "$(show_rule_hits 0 cgroup)" 0
 ok "of this it is" [ "$(show_rule_hits 1 cgroup)" -gt 50 ]
-show_group_cell() { show_part "$1" | awk -F '\t' -v key="$2" '$1 == "group" && $(NF - 1) " " $NF ~ key { print $3 }'; }
+show_group_cell() { show_output_section "$1" | awk -F '\t' -v key="$2" '$1 == "group" && $(NF - 1) " " $NF ~ key { print $3 }'; }
 ok "objects by the cgroup that they are charged to" equals "$(show_group_cell 2 '^/a owner_truth_acct$')" 19
 ok "and those that are not" equals "$(show_group_cell 2 '^- owner_truth$')" 40
 ok "neighbours of two cgroups" \
@@ -221,6 +221,6 @@ ok "neighbours of two cgroups" \
 ok "only those of a cgroup" equals "$(show_group_cell 3 ' owner_truth')" 19
 ok "pages by their cgroup" [ "$(show_group_cell 4 ' /a$')" -ge 256 ]
 ok "pages by their gfp flags" [ "$(show_group_cell 5 ' GFP_[A-Z_|]*$')" -ge 256 ]
-ok "of slab objects these are not known" equals "$(show_part 6 | sed -n "s/^.gfp./gfp/p")" \
+ok "of slab objects these are not known" equals "$(show_output_section 6 | sed -n "s/^.gfp./gfp/p")" \
 	"gfp is kept of pages only: say source=page"
 finish_tests

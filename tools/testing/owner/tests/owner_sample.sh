@@ -35,19 +35,19 @@ run_sampling_guest()
 	echo ==all; ask 'group=module if module == owner_bench_memory'" >"$work/out" 2>"$seen"
 }
 
-show_part() { sed -n "/^==$1\$/,/^==/p" "$work/out" | grep -v '^=='; }
+show_output_section() { sed -n "/^==$1\$/,/^==/p" "$work/out" | grep -v '^=='; }
 # show_group_column PART NUMBER: of the group's line. The columns are rank, groups, objects, bytes,
 # held, waste, oldest, youngest, records and the two errors.
-show_group_column() { show_part "$1" | awk -F'\t' -v n="$2" '$1 == "group" { print $n }'; }
+show_group_column() { show_output_section "$1" | awk -F'\t' -v n="$2" '$1 == "group" { print $n }'; }
 # sum_row_weights PART: the sum of the weights of all rows
 sum_row_weights()
 {
-	show_part "$1" | awk -F'\t' '$1 == "row" { while ($++i != "weight" && i < NF) continue; weight = i }
+	show_output_section "$1" | awk -F'\t' '$1 == "row" { while ($++i != "weight" && i < NF) continue; weight = i }
 		$1 == "object" { objects += $weight } END { printf "%.0f\n", objects }'
 }
 # is_near_truth VALUE TRUTH ERROR: within five errors, which fails once in two million runs
 is_near_truth() { [ "$1" -ge $(($2 - 5 * $3)) ] && [ "$1" -le $(($2 + 5 * $3)) ]; }
-part_shows() { show_part "$1" | tee "$seen" | grep -qE "$2"; }
+output_section_matches() { show_output_section "$1" | tee "$seen" | grep -qE "$2"; }
 
 ok "a kernel that samples runs" run_sampling_guest
 ok "the rule is as it was said" grep -q '^sample=4K	# 1: ' "$work/out"
@@ -56,15 +56,15 @@ ok "some were sampled, not all" is_near_truth "$(show_group_column tsv 9)" $((ob
 ok "the objects are estimated" is_near_truth "$(show_group_column tsv 3)" $objects "$(show_group_column tsv 10)"
 ok "and their bytes" is_near_truth "$(show_group_column tsv 4)" $((objects * 64)) "$(show_group_column tsv 11)"
 ok "to some percent" [ "$(show_group_column tsv 10)" -lt $((objects / 20)) ]
-ok "a text says that it is an estimate" part_shows text 'from [0-9]+ samples: \+-[0-9]+ objects, \+-[0-9]+ bytes'
-ok "call chains are estimated" part_shows stacks '^nr_objects: [0-9]{5}$'
-ok "a record has its weight" part_shows record ', weight [0-9]+\.[0-9]{3}, pid '
+ok "a text says that it is an estimate" output_section_matches text 'from [0-9]+ samples: \+-[0-9]+ objects, \+-[0-9]+ bytes'
+ok "call chains are estimated" output_section_matches stacks '^nr_objects: [0-9]{5}$'
+ok "a record has its weight" output_section_matches record ', weight [0-9]+\.[0-9]{3}, pid '
 ok "and in a row, to be added up" is_near_truth "$(sum_row_weights rows)" "$(show_group_column tsv 3)" 1
 ok "no sample is left when they are freed" [ -z "$(show_group_column gone 3)" ]
 echo "# one in 16: $(show_group_column part 9) samples, $(show_group_column part 3) +-$(show_group_column part 10)"
 ok "one object in 16 is sampled" is_near_truth "$(show_group_column part 9)" $((objects / 16)) 62
 ok "and stands for 16" is_near_truth "$(show_group_column part 3)" $objects "$(show_group_column part 10)"
-ok "both rules are shown" part_shows control '^sample=1/16 if cache == kmalloc-\*	# 2: '
-ok "all is all again" part_shows all '^objects 1000, bytes 64000, [^+]*$'
+ok "both rules are shown" output_section_matches control '^sample=1/16 if cache == kmalloc-\*	# 2: '
+ok "all is all again" output_section_matches all '^objects 1000, bytes 64000, [^+]*$'
 ok "the kernel complained of nothing" console_is_quiet
 finish_tests

@@ -45,9 +45,9 @@ run_torture_guest()
 	echo left: \$(grep -c '\\[owner_torture\\]' $debug/slab_owner)" >"$work/out" 2>"$seen"
 }
 
-show_value() { awk -v name="$1:" '$1 == name { print $2 }' "$work/out"; }
-show_unexplained_before() { show_value unexplained | head -n 1; }
-show_unexplained_after() { show_value unexplained | tail -n 1; }
+show_output_value() { awk -v name="$1:" '$1 == name { print $2 }' "$work/out"; }
+show_unexplained_before() { show_output_value unexplained | head -n 1; }
+show_unexplained_after() { show_output_value unexplained | tail -n 1; }
 # Compare the counter of tracked objects, read before and after a walk, with the number
 # of records that the walk finds. The walk's own table grows meanwhile, and RCU frees
 # objects.
@@ -55,7 +55,7 @@ counter_agrees_with_walk()
 {
 	walked=$(awk 'NF == 6 && $1 !~ /#/ { n += $3 } END { print n }' "$work/out")
 	caches=$(awk 'NF == 6 && $1 !~ /#/' "$work/out" | wc -l)
-	counted=$(show_value tracked | sort -n)
+	counted=$(show_output_value tracked | sort -n)
 	least=${counted%%[!0-9]*}
 	most=${counted##*[!0-9]}
 	echo "counted $least to $most, found $walked in $caches caches" >"$seen"
@@ -66,7 +66,7 @@ counter_agrees_with_walk()
 ok "it runs for $seconds s" run_torture_guest
 sed -n 's/^torture: /# /p' "$work/out"
 grep -E '^(lost|degraded)' "$work/out" | sort -u | sed 's/^/# /'
-ok "no chain of it owns anything" equals "$(show_value left)" 0
+ok "no chain of it owns anything" equals "$(show_output_value left)" 0
 ok "its caches have gone" equals "$(grep -c '^torture[_a-z]* ' "$work/out")" 0
 echo "# handles that no record explains: $(show_unexplained_before) before, $(show_unexplained_after) after"
 # With free=on a freed object's record keeps handles until the object is allocated again.
@@ -78,7 +78,7 @@ case $words in
 esac
 ok "what is counted is what is found" counter_agrees_with_walk
 if [ "$kernel" = debug ]; then
-	ok "records could not always be had" [ "$(show_value lost_no_records | tail -n 1)" -gt 100 ]
+	ok "records could not always be had" [ "$(show_output_value lost_no_records | tail -n 1)" -gt 100 ]
 fi
 ok "the kernel complained of nothing" console_is_quiet
 finish_tests

@@ -23,9 +23,9 @@ count_objects_of_vmcore()
 		tools/testing/owner/tests/count_objects.py >"$work/counted" 2>"$work/err"
 }
 
-# condition_is_rare CONDITION MANY: the awk condition holds for at most MANY caches.
+# few_lines_meet_condition CONDITION MANY: the awk condition holds for at most MANY caches.
 # shellcheck disable=SC2016 # for awk
-condition_is_rare()
+few_lines_meet_condition()
 {
 	awk "$1 { print }" "$work/both" >"$work/differ"
 	[ "$(wc -l <"$work/both")" -gt 50 ] && [ "$(wc -l <"$work/differ")" -le "$2" ]
@@ -45,12 +45,12 @@ sort "$work/counted" | join -o 0,1.2,1.3,2.2,2.3 - "$work/caches.sorted" >"$work
 # shellcheck disable=SC2016 # for awk
 {
 ok "all that is allocated has an owner" \
-	condition_is_rare '$2 != $3 && $1 !~ /^(kmem_cache(_node)?|percpu_owner|kmalloc-no-objext-.*)$/' 0
+	few_lines_meet_condition '$2 != $3 && $1 !~ /^(kmem_cache(_node)?|percpu_owner|kmalloc-no-objext-.*)$/' 0
 # The process that printed owner/caches has exited and its table, mostly radix tree nodes,
 # is freed. RCU is slow on an idle machine, so the guest sleeps before and after.
 ok "the file says what is counted" \
-	condition_is_rare '$1 != "radix_tree_node" && ($2 - $4 > 80 || $4 - $2 > 80)' 0
-ok "exactly, where who read it has no part" condition_is_rare '$2 != $4 || $3 != $5' 40
+	few_lines_meet_condition '$1 != "radix_tree_node" && ($2 - $4 > 80 || $4 - $2 > 80)' 0
+ok "exactly, where who read it has no part" few_lines_meet_condition '$2 != $4 || $3 != $5' 40
 }
 ok "and for what was planted" equals "$(awk '/^owner_truth/ { print $1, $2, $3, $4, $5 }' "$work/both" |
 	tr '\n' ' ')" \

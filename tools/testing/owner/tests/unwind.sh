@@ -15,14 +15,14 @@ usage='KERNEL'
 stress='
 T=/sys/kernel/tracing
 mount -t tracefs none $T
-stats() { sed -n "s/^unwind_/$1 /p" /sys/kernel/debug/owner/stats; }
-some_load()
+print_unwind_counts() { sed -n "s/^unwind_/$1 /p" /sys/kernel/debug/owner/stats; }
+run_file_system_load()
 {
 	find / -xdev >/dev/null
 	find /proc /sys -name nothing >/dev/null 2>&1
 	for file in 1 2 3 4 5 6 7 8; do echo "$file" | cat | cat >/tmp/$file; done
 }
-modules()
+load_and_unload_modules()
 {
 	while [ ! -e /tmp/enough ]; do
 		insmod /extra/owner_leak.ko requests=100 && rmmod owner_leak
@@ -30,30 +30,30 @@ modules()
 	done
 }
 
-for round in 1 2 3; do some_load; done
-stats plain:
+for round in 1 2 3; do run_file_system_load; done
+print_unwind_counts plain:
 
-modules &
+load_and_unload_modules &
 echo function_graph >$T/current_tracer
-for round in 1 2; do some_load; done
+for round in 1 2; do run_file_system_load; done
 echo nop >$T/current_tracer
-stats graph:
+print_unwind_counts graph:
 
 for function in vfs_read vfs_open do_filp_open path_openat alloc_empty_file; do
 	echo "r:owner/ret_$function $function" >>$T/kprobe_events
 done
 echo 1 >$T/events/owner/enable
-for round in 1 2; do some_load; done
+for round in 1 2; do run_file_system_load; done
 echo 0 >$T/events/owner/enable
-stats probed:
+print_unwind_counts probed:
 
 echo function >$T/current_tracer
-some_load
+run_file_system_load
 echo nop >$T/current_tracer
-for round in 1 2 3; do some_load; done
+for round in 1 2 3; do run_file_system_load; done
 touch /tmp/enough
 wait
-stats end:'
+print_unwind_counts end:'
 
 # read_figure WHEN NAME: a number of the statistics printed with that label
 read_figure() { awk -v when="$1:" -v name="$2:" '$1 == when && $2 == name { print $3 }' "$work/out"; }
