@@ -208,7 +208,8 @@ completion_offers()
 			'group=stack,cache group=stack,comm group=stack,cgroup' &&
 		compare_completions "ownertop 'sort=bytes,w" 'sort=bytes,waste' &&
 		compare_completions "ownertop --no" '--no-skip --now' &&
-		compare_completions 'ownertop --group stack,c' 'stack,cache stack,comm stack,cgroup' &&
+		compare_completions 'ownertop --group stack,c' \
+			'stack,cache stack,comm stack,cgroup' &&
 		compare_completions 'ownertop --group cache,c' 'cache,comm cache,cgroup' &&
 		compare_completions 'ownertop -d ' '' &&
 		compare_completions 'ownertop pag' 'page_owner_sort' &&
