@@ -77,7 +77,10 @@ void stack_depot_test_fifth_pool(struct kunit *test)
 		all[id] = save_stack(depot, 8, id, GET_ALLOC);
 		KUNIT_ASSERT_NE(test, all[id], 0);
 	}
-	/* Make one record usable in the last pool, behind those freed below. */
+	/*
+	 * Free a record of the last pool, and wait until it can be reused. The records
+	 * that are freed next are in pools that are searched before, and cannot be reused yet.
+	 */
 	stack_depot_put(all[room - 1]);
 	wait_for_grace_period();
 

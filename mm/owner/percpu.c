@@ -108,7 +108,7 @@ static struct owner_percpu_record *remove_record(const void *area)
 	return NULL;
 }
 
-/* Not kfree_rcu(): that tells kmemleak of the record, which kmemleak does not know. */
+/* kfree_rcu() would tell kmemleak of a record that kmemleak does not know, and it would warn. */
 static void free_record(struct rcu_head *rcu)
 {
 	kmem_cache_free(record_cache, container_of(rcu, struct owner_percpu_record, rcu));

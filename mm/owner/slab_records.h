@@ -101,7 +101,7 @@ owner_obj_exts_cmpxchg(unsigned long *obj_exts, unsigned long old, unsigned long
 }
 
 /* The value of slab->obj_exts without slab_owner. Most slabs have 0: test that first. */
-static __always_inline unsigned long owner_obj_exts_unwrap(unsigned long exts)
+static __always_inline unsigned long owner_obj_exts_without_records(unsigned long exts)
 {
 	if (exts && static_branch_unlikely(&slab_owner_key) && exts & OBJEXTS_OWNER_RECORDS)
 		return READ_ONCE(owner_slab_records_untag(exts)->obj_exts);
@@ -152,7 +152,7 @@ owner_obj_exts_cmpxchg(unsigned long *obj_exts, unsigned long old, unsigned long
 	return cmpxchg(obj_exts, old, new);
 }
 
-static inline unsigned long owner_obj_exts_unwrap(unsigned long exts)
+static inline unsigned long owner_obj_exts_without_records(unsigned long exts)
 {
 	return exts;
 }

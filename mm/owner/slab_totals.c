@@ -18,10 +18,10 @@
 /**
  * owner_counters_are_exact() - do the depot's counters say what a walk would find?
  *
- * A rule with sample= can be written at any time: the first sample after this call is
- * then counted as one object.
+ * Samples that are taken after this call, because a rule with sample= was written
+ * meanwhile, are counted as one object each.
  *
- * Return: false if an owner was sampled, because a sample stands for several objects.
+ * Return: false while a sampled object exists, because a sample stands for several objects.
  */
 bool owner_counters_are_exact(void)
 {

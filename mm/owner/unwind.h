@@ -133,7 +133,7 @@ static __no_sanitize_address __always_inline
 bool owner_recipe_recognizes_chain(const struct owner_chain_recipe *recipe,
 				   struct owner_caller caller)
 {
-	/* Compare the first frames first: they differ most often. Indices count up to 0. */
+	/* Compare the first frames first: they differ most often. i is negative, from the ends. */
 	const unsigned long *word = recipe->word + recipe->nr_words;
 	const u16 *word_at = recipe->word_at + recipe->nr_words;
 	unsigned long frame = (unsigned long)caller.frame;

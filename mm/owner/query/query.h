@@ -31,7 +31,7 @@ struct file;
 struct inode;
 struct seq_file;
 
-/* Two names that agree in this many characters are in one group. */
+/* Characters of a name in a group's key. Longer names are cut, and may share a group. */
 #define OWNER_QUERY_NAME_MAX	63
 #define OWNER_QUERY_NAME_WORDS	((OWNER_QUERY_NAME_MAX + 1) / sizeof(u64))
 

@@ -61,7 +61,7 @@ const struct view views[] = {
 		.top = 10,
 		.ages = true,
 		.takes = TAKES_SETTINGS,
-		.write = { write_records, write_table_json, write_table_csv, write_tsv },
+		.write = { write_group_blocks, write_table_json, write_table_csv, write_tsv },
 	},
 	{
 		.name = "folded",

@@ -18,7 +18,7 @@ static inline bool text_starts_with(struct text_slice t, const char *head, size_
 }
 
 /* Compare two texts byte by byte. A text sorts before a longer text that begins with it. */
-static inline int text_compare(struct text_slice a, struct text_slice b)
+static inline int text_slice_compare(struct text_slice a, struct text_slice b)
 {
 	int order = memcmp(a.s, b.s, a.len < b.len ? a.len : b.len);
 

@@ -59,7 +59,7 @@ static bool is_backing_function(struct text_slice func)
 
 	func = frame_stem(func);
 	for (i = 0; i < sizeof(names) / sizeof(*names); i++)
-		if (!text_compare(func, names[i]))
+		if (!text_slice_compare(func, names[i]))
 			return true;
 	return false;
 }

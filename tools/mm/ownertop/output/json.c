@@ -129,7 +129,7 @@ void json_print_text(struct text_slice t, FILE *out)
 	printbuf_free(pb);
 }
 
-struct json_object *json_new_sum(const struct sum *sum)
+struct json_object *json_convert_sum(const struct sum *sum)
 {
 	struct json_object *object = json_new_object();
 
@@ -160,7 +160,7 @@ static struct json_object *new_json_sums(const struct sum *sums, u32 n)
 	u32 i;
 
 	for (i = 0; i < n; i++)
-		add_json_item(array, json_new_sum(&sums[i]));
+		add_json_item(array, json_convert_sum(&sums[i]));
 	return array;
 }
 
@@ -191,7 +191,7 @@ static struct json_object *new_json_cell(const struct view_row *row, const struc
 	}
 }
 
-struct json_object *json_new_row(const struct column_list *list, const struct view_row *row)
+struct json_object *json_convert_row(const struct column_list *list, const struct view_row *row)
 {
 	struct json_object *object = json_new_object(), *inner;
 	u32 i;
@@ -316,7 +316,7 @@ void json_begin_document(const struct answer *a, const struct output_options *o,
 	if (m->sink.summary.idle_handles)
 		json_print_member("idle_handles",
 				  json_new_count(m->sink.summary.idle_handles), out);
-	json_print_member("filtered_out", json_new_sum(&m->filtered), out);
+	json_print_member("filtered_out", json_convert_sum(&m->filtered), out);
 	if (m->undecided.objects)
-		json_print_member("undecided", json_new_sum(&m->undecided), out);
+		json_print_member("undecided", json_convert_sum(&m->undecided), out);
 }

@@ -18,12 +18,12 @@ struct json_object *json_new_count(u64 number);
 struct json_object *json_new_text(struct text_slice t);
 /* Create a JSON number that is printed with the printf() format @format. */
 struct json_object *json_new_real(double v, const char *format);
-struct json_object *json_new_sum(const struct sum *sum);
+struct json_object *json_convert_sum(const struct sum *sum);
 /*
  * Create a JSON object with the cells of a row; columns that share an inner object are next to
  * each other.
  */
-struct json_object *json_new_row(const struct column_list *list, const struct view_row *row);
+struct json_object *json_convert_row(const struct column_list *list, const struct view_row *row);
 
 /* Begin a JSON document with the members that all views have. */
 void json_begin_document(const struct answer *a, const struct output_options *o, FILE *out);

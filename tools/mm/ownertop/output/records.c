@@ -93,7 +93,7 @@ static void print_sum(const struct sum *sum, const struct report *r, FILE *out)
 	putc('\n', out);
 }
 
-void write_records(const struct answer *a, const struct output_options *o, FILE *out)
+void write_group_blocks(const struct answer *a, const struct output_options *o, FILE *out)
 {
 	const struct model *m = &a->model;
 	struct terminal term = get_terminal_width_and_colour(out);

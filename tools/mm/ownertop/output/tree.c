@@ -217,8 +217,8 @@ static struct json_object *new_json_node(const struct tree *t, u32 id)
 	if (id != TREE_ROOT)
 		json_add_member(object, "parent", json_new_count(node->parent));
 	json_add_member(object, "name", json_new_text(tree_get_name(t, id)));
-	json_add_member(object, "cum", json_new_sum(&node->cum));
-	json_add_member(object, "flat", json_new_sum(&node->flat));
+	json_add_member(object, "cum", json_convert_sum(&node->cum));
+	json_add_member(object, "flat", json_convert_sum(&node->flat));
 	return object;
 }
 
@@ -231,9 +231,9 @@ void write_tree_json(const struct answer *a, const struct output_options *o, FIL
 	json_begin_document(a, o, out);
 	json_print_member("callees", json_object_new_boolean(a->view.callees), out);
 	json_print_member("min_percent", json_new_real(o->least_percent, "%g"), out);
-	json_print_member("total", json_new_sum(&a->model.total), out);
+	json_print_member("total", json_convert_sum(&a->model.total), out);
 	json_print_member("dropped_nodes", json_new_count(p.dropped), out);
-	json_print_member("dropped", json_new_sum(&p.dropped_flat), out);
+	json_print_member("dropped", json_convert_sum(&p.dropped_flat), out);
 	json_begin_list("nodes", out);
 	for (id = TREE_ROOT; id != TREE_NONE; id = find_next_kept_node(&p, id))
 		json_print_item(new_json_node(&p.tree, id), id == TREE_ROOT, out);

@@ -235,7 +235,7 @@ int block_compare_texts(struct blocks *b, const struct block *l, const struct bl
 	int order;
 
 	if (!compare_packed_headers(b, l, r, &order))
-		order = text_compare(block_format_header(b, l, &b->left),
-				     block_format_header(b, r, &b->right));
-	return order ? order : text_compare(block_get_stack(b, l), block_get_stack(b, r));
+		order = text_slice_compare(block_format_header(b, l, &b->left),
+					   block_format_header(b, r, &b->right));
+	return order ? order : text_slice_compare(block_get_stack(b, l), block_get_stack(b, r));
 }

@@ -356,13 +356,13 @@ static int order_blocks_by_field(struct blocks *b, u32 l, u32 r, enum block_fiel
 	case BLOCK_TEXT:
 		return order_blocks_by_text(b, l, r);
 	case BLOCK_STACK:
-		return text_compare(unpack_stack_text(b, l), unpack_stack_text(b, r));
+		return text_slice_compare(unpack_stack_text(b, l), unpack_stack_text(b, r));
 	case BLOCK_PID:
 		return compare_s64(unpack_pid(v, l, COLUMN_PID), unpack_pid(v, r, COLUMN_PID));
 	case BLOCK_TGID:
 		return compare_s64(unpack_pid(v, l, COLUMN_TGID), unpack_pid(v, r, COLUMN_TGID));
 	case BLOCK_COMM:
-		return text_compare(unpack_task_name(b, l), unpack_task_name(b, r));
+		return text_slice_compare(unpack_task_name(b, l), unpack_task_name(b, r));
 	case BLOCK_ALLOCATOR:
 		return compare_u64(packed_get(v, l, COLUMN_ALLOCATOR),
 				   packed_get(v, r, COLUMN_ALLOCATOR));

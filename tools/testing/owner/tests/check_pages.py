@@ -217,7 +217,7 @@ def main() -> None:
     elif command == "sums":
         pages = sum(1 << record.order for record in read_records(names[0]))
         counted = sum(total.pages for total in read_chain_totals(names[1]))
-        # Reading allocates pages, and RCU frees pages meanwhile.
+        # Two readings differ a little: reading allocates pages, and RCU frees others meanwhile.
         if abs(pages - counted) > 100 + pages // 20:
             exit_with_failure("records have", pages, "pages, show_stacks", counted)
     else:

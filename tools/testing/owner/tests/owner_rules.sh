@@ -95,7 +95,7 @@ ok "and no more" equals "$(show_output_section 5)" \
 ok "of whatever kind" file_has "$work/out" "^#   depth=2 sample=1/3$"
 ok "but those that have been" equals "$(show_output_section 7)" taken
 
-# Without memory cgroups no object is charged.
+# Without memory cgroups no object has a cgroup.
 ok "boots without memory cgroups" sh -c "tools/testing/owner/guest/guest.py run '$kernel' \\
 	--append 'slab_owner=ready cgroup_disable=memory' --cmd '
 	{ echo \"depth=4 if cgroup == /a\" >$control; } 2>/dev/null || cat $control; echo ===
