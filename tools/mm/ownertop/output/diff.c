@@ -148,7 +148,7 @@ static void print_json_dump_sums(const struct column_list *list, const struct an
 	struct view_row row;
 
 	fill_sums_row(&row, a, name, pair->sums, 2);
-	json_print_member(name, json_convert_row(list, &row), out);
+	json_print_member(name, json_from_row(list, &row), out);
 }
 
 void write_diff_json(const struct answer *a, const struct output_options *o, FILE *out)
@@ -171,7 +171,7 @@ void write_diff_json(const struct answer *a, const struct output_options *o, FIL
 	json_begin_list("groups", out);
 	for (i = 0; i < g.shown; i++) {
 		fill_row_of_rank(&row, &g, i, &pair);
-		json_print_item(json_convert_row(&list, &row), !i, out);
+		json_print_item(json_from_row(&list, &row), !i, out);
 	}
 	json_end_document(g.shown, out);
 	growth_free(&g);

@@ -4,7 +4,7 @@
 
 #include "output/figure.h"
 
-const char *figure_format(char buf[HUMAN_LEN], u64 v, enum measure measure)
+const char *figure_to_text(char buf[HUMAN_LEN], u64 v, enum measure measure)
 {
 	if (measure != MEASURE_OBJECTS)
 		return human_format_bytes(buf, v);
@@ -12,11 +12,11 @@ const char *figure_format(char buf[HUMAN_LEN], u64 v, enum measure measure)
 	return buf;
 }
 
-const char *figure_format_error(char buf[HUMAN_LEN], const struct sum *sum, enum measure measure)
+const char *figure_error_to_text(char buf[HUMAN_LEN], const struct sum *sum, enum measure measure)
 {
 	if (!sum_is_estimate(sum))
 		return "-";
-	return figure_format(buf, measure == MEASURE_OBJECTS ? sum_objects_error(sum) :
+	return figure_to_text(buf, measure == MEASURE_OBJECTS ? sum_objects_error(sum) :
 							sum_bytes_error(sum), measure);
 }
 
@@ -25,11 +25,11 @@ const char *figure_error_head(enum measure measure)
 	return measure == MEASURE_OBJECTS ? "+-OBJECTS" : "+-BYTES";
 }
 
-const char *figure_format_change(char buf[HUMAN_LEN], struct change c, enum measure measure)
+const char *figure_change_to_text(char buf[HUMAN_LEN], struct change c, enum measure measure)
 {
 	char figure[HUMAN_LEN];
 
 	snprintf(buf, HUMAN_LEN, "%s%.22s", change_get_sign(c),
-		 figure_format(figure, c.by, measure));
+		 figure_to_text(figure, c.by, measure));
 	return buf;
 }

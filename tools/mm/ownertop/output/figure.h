@@ -11,15 +11,15 @@
  * Write the figure @v as a count if @measure is MEASURE_OBJECTS, else as bytes with a unit.
  * Returns @buf.
  */
-const char *figure_format(char buf[HUMAN_LEN], u64 v, enum measure measure);
+const char *figure_to_text(char buf[HUMAN_LEN], u64 v, enum measure measure);
 /*
  * Write the standard error of @measure, for held that of bytes; "-" if @sum is no estimate.
  * Returns @buf or a constant.
  */
-const char *figure_format_error(char buf[HUMAN_LEN], const struct sum *sum, enum measure measure);
-/* Returns the head of a column of errors, which figure_format_error() writes. */
+const char *figure_error_to_text(char buf[HUMAN_LEN], const struct sum *sum, enum measure measure);
+/* Returns the head of a column of errors, which figure_error_to_text() writes. */
 const char *figure_error_head(enum measure measure);
 /* Write a change with its sign. Returns @buf. */
-const char *figure_format_change(char buf[HUMAN_LEN], struct change c, enum measure measure);
+const char *figure_change_to_text(char buf[HUMAN_LEN], struct change c, enum measure measure);
 
 #endif

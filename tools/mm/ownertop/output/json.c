@@ -79,7 +79,7 @@ static int serialize_text(struct json_object *value, struct printbuf *pb, int le
 						 json_object_get_string_len(value) });
 }
 
-struct json_object *json_new_text(struct text_slice t)
+struct json_object *json_from_text(struct text_slice t)
 {
 	struct json_object *value = require_memory(json_object_new_string_len(t.s, t.len));
 
@@ -87,7 +87,7 @@ struct json_object *json_new_text(struct text_slice t)
 	return value;
 }
 
-struct json_object *json_new_real(double v, const char *format)
+struct json_object *json_from_real(double v, const char *format)
 {
 	char buf[32];
 
@@ -129,7 +129,7 @@ void json_print_text(struct text_slice t, FILE *out)
 	printbuf_free(pb);
 }
 
-struct json_object *json_convert_sum(const struct sum *sum)
+struct json_object *json_from_sum(const struct sum *sum)
 {
 	struct json_object *object = json_new_object();
 
@@ -144,27 +144,27 @@ struct json_object *json_convert_sum(const struct sum *sum)
 	return object;
 }
 
-static struct json_object *new_json_chain(const struct model *m, const struct chain *chain)
+static struct json_object *json_from_chain(const struct model *m, const struct chain *chain)
 {
 	struct json_object *array = require_memory(json_object_new_array());
 	u32 i;
 
 	for (i = 0; i < chain->n; i++)
-		add_json_item(array, json_new_text(model_get_frame(m, chain, i)));
+		add_json_item(array, json_from_text(model_get_frame(m, chain, i)));
 	return array;
 }
 
-static struct json_object *new_json_sums(const struct sum *sums, u32 n)
+static struct json_object *json_from_sums(const struct sum *sums, u32 n)
 {
 	struct json_object *array = require_memory(json_object_new_array());
 	u32 i;
 
 	for (i = 0; i < n; i++)
-		add_json_item(array, json_convert_sum(&sums[i]));
+		add_json_item(array, json_from_sum(&sums[i]));
 	return array;
 }
 
-static struct json_object *new_json_cell(const struct view_row *row, const struct cell *cell)
+static struct json_object *json_from_cell(const struct view_row *row, const struct cell *cell)
 {
 	switch (cell->type) {
 	case CELL_COUNT:
@@ -178,20 +178,20 @@ static struct json_object *new_json_cell(const struct view_row *row, const struc
 		return require_memory(json_object_new_int64(cell->integer));
 	case CELL_PER_HOUR:
 	case CELL_FRACTION:
-		return json_new_real(cell->real, "%.15g");
+		return json_from_real(cell->real, "%.15g");
 	case CELL_WORD:
 	case CELL_NAME:
-		return json_new_text(cell->name);
+		return json_from_text(cell->name);
 	case CELL_CHAIN:
-		return new_json_chain(&row->a->model, cell->chain);
+		return json_from_chain(&row->a->model, cell->chain);
 	case CELL_SUMS:
-		return new_json_sums(row->sums, row->nr_sums);
+		return json_from_sums(row->sums, row->nr_sums);
 	default:
 		return NULL;	/* a null pointer is printed as null */
 	}
 }
 
-struct json_object *json_convert_row(const struct column_list *list, const struct view_row *row)
+struct json_object *json_from_row(const struct column_list *list, const struct view_row *row)
 {
 	struct json_object *object = json_new_object(), *inner;
 	u32 i;
@@ -207,7 +207,7 @@ struct json_object *json_convert_row(const struct column_list *list, const struc
 			inner = json_new_object();
 			json_add_member(object, c->object, inner);
 		}
-		json_add_member(inner, list->name[i], new_json_cell(row, &cell));
+		json_add_member(inner, list->name[i], json_from_cell(row, &cell));
 	}
 	return object;
 }
@@ -316,7 +316,7 @@ void json_begin_document(const struct answer *a, const struct output_options *o,
 	if (m->sink.summary.idle_handles)
 		json_print_member("idle_handles",
 				  json_new_count(m->sink.summary.idle_handles), out);
-	json_print_member("filtered_out", json_convert_sum(&m->filtered), out);
+	json_print_member("filtered_out", json_from_sum(&m->filtered), out);
 	if (m->undecided.objects)
-		json_print_member("undecided", json_convert_sum(&m->undecided), out);
+		json_print_member("undecided", json_from_sum(&m->undecided), out);
 }

@@ -15,15 +15,16 @@
 struct json_object *json_new_object(void);
 void json_add_member(struct json_object *object, const char *name, struct json_object *value);
 struct json_object *json_new_count(u64 number);
-struct json_object *json_new_text(struct text_slice t);
+struct json_object *json_from_text(struct text_slice t);
 /* Create a JSON number that is printed with the printf() format @format. */
-struct json_object *json_new_real(double v, const char *format);
-struct json_object *json_convert_sum(const struct sum *sum);
+struct json_object *json_from_real(double v, const char *format);
+/* Create a JSON object whose members are the figures of a sum. */
+struct json_object *json_from_sum(const struct sum *sum);
 /*
  * Create a JSON object with the cells of a row; columns that share an inner object are next to
  * each other.
  */
-struct json_object *json_convert_row(const struct column_list *list, const struct view_row *row);
+struct json_object *json_from_row(const struct column_list *list, const struct view_row *row);
 
 /* Begin a JSON document with the members that all views have. */
 void json_begin_document(const struct answer *a, const struct output_options *o, FILE *out);

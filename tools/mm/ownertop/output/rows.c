@@ -160,7 +160,7 @@ static const char *format_per_hour(char buf[HUMAN_LEN], const struct cell *cell)
 		snprintf(buf, HUMAN_LEN, "%+.1f", cell->real);
 		return buf;
 	}
-	return figure_format_change(buf, c, cell->measure);
+	return figure_change_to_text(buf, c, cell->measure);
 }
 
 /*
@@ -195,7 +195,7 @@ static const char *format_cell(char buf[HUMAN_LEN], const struct cell *cell)
 		snprintf(buf, HUMAN_LEN, "%llu/%llu", cell->part, cell->total);
 		return buf;
 	case CELL_CHANGE:
-		return figure_format_change(buf, cell->change, cell->measure);
+		return figure_change_to_text(buf, cell->change, cell->measure);
 	case CELL_PER_HOUR:
 		return format_per_hour(buf, cell);
 	case CELL_FRACTION:

@@ -172,17 +172,17 @@ void write_table_json(const struct answer *a, const struct output_options *o, FI
 	report_init(&r, a);
 	choose_columns(&list, &r, a, FORMAT_JSON, 0);
 	json_begin_document(a, o, out);
-	json_print_member("total", json_convert_sum(&m->total), out);
+	json_print_member("total", json_from_sum(&m->total), out);
 	json_print_member("groups_not_shown", json_new_count(r.kept - r.shown), out);
-	json_print_member("not_shown", json_convert_sum(&r.not_shown), out);
+	json_print_member("not_shown", json_from_sum(&r.not_shown), out);
 	if (r.kept < m->groups.n) {
 		json_print_member("groups_in_other", json_new_count(m->groups.n - r.kept), out);
-		json_print_member("other", json_convert_sum(&r.other), out);
+		json_print_member("other", json_from_sum(&r.other), out);
 	}
 	json_begin_list("groups", out);
 	for (i = 0; i < r.shown; i++) {
 		fill_row_of_rank(&row, a, &r, i);
-		json_print_item(json_convert_row(&list, &row), !i, out);
+		json_print_item(json_from_row(&list, &row), !i, out);
 	}
 	json_end_document(r.shown, out);
 	report_free(&r);

@@ -102,13 +102,13 @@ static void print_figures(struct tree_printer *l, const struct tree_node *node, 
 	char v[HUMAN_LEN], percent[HUMAN_LEN], running[HUMAN_LEN];
 
 	if (differs)
-		fprintf(l->out, "%7s %6s ", figure_format(v, cum, measure),
+		fprintf(l->out, "%7s %6s ", figure_to_text(v, cum, measure),
 			human_format_percent(percent, cum, l->total));
 	else
 		fprintf(l->out, "%14s ", "");
 	l->running += flat;
 	if (flat)
-		fprintf(l->out, "%7s %6s %6s ", figure_format(v, flat, measure),
+		fprintf(l->out, "%7s %6s %6s ", figure_to_text(v, flat, measure),
 			human_format_percent(percent, flat, l->total),
 			human_format_percent(running, l->running, l->total));
 	else
@@ -121,7 +121,7 @@ static void print_figures(struct tree_printer *l, const struct tree_node *node, 
 		fprintf(l->out, "%8llu  ", node->cum.objects);
 	if (l->errors)
 		fprintf(l->out, "%9s  ",
-			differs ? figure_format_error(v, &node->cum, measure) : "");
+			differs ? figure_error_to_text(v, &node->cum, measure) : "");
 }
 
 #define FIGURES_WIDTH 47
@@ -208,7 +208,7 @@ void write_tree(const struct answer *a, const struct output_options *o, FILE *ou
 	pruned_tree_free(&p);
 }
 
-static struct json_object *new_json_node(const struct tree *t, u32 id)
+static struct json_object *json_from_node(const struct tree *t, u32 id)
 {
 	const struct tree_node *node = &t->nodes[id];
 	struct json_object *object = json_new_object();
@@ -216,9 +216,9 @@ static struct json_object *new_json_node(const struct tree *t, u32 id)
 	json_add_member(object, "id", json_new_count(id));
 	if (id != TREE_ROOT)
 		json_add_member(object, "parent", json_new_count(node->parent));
-	json_add_member(object, "name", json_new_text(tree_get_name(t, id)));
-	json_add_member(object, "cum", json_convert_sum(&node->cum));
-	json_add_member(object, "flat", json_convert_sum(&node->flat));
+	json_add_member(object, "name", json_from_text(tree_get_name(t, id)));
+	json_add_member(object, "cum", json_from_sum(&node->cum));
+	json_add_member(object, "flat", json_from_sum(&node->flat));
 	return object;
 }
 
@@ -230,13 +230,13 @@ void write_tree_json(const struct answer *a, const struct output_options *o, FIL
 	prune_tree(&p, a, o->least_percent);
 	json_begin_document(a, o, out);
 	json_print_member("callees", json_object_new_boolean(a->view.callees), out);
-	json_print_member("min_percent", json_new_real(o->least_percent, "%g"), out);
-	json_print_member("total", json_convert_sum(&a->model.total), out);
+	json_print_member("min_percent", json_from_real(o->least_percent, "%g"), out);
+	json_print_member("total", json_from_sum(&a->model.total), out);
 	json_print_member("dropped_nodes", json_new_count(p.dropped), out);
-	json_print_member("dropped", json_convert_sum(&p.dropped_flat), out);
+	json_print_member("dropped", json_from_sum(&p.dropped_flat), out);
 	json_begin_list("nodes", out);
 	for (id = TREE_ROOT; id != TREE_NONE; id = find_next_kept_node(&p, id))
-		json_print_item(new_json_node(&p.tree, id), id == TREE_ROOT, out);
+		json_print_item(json_from_node(&p.tree, id), id == TREE_ROOT, out);
 	json_end_document(true, out);
 	pruned_tree_free(&p);
 }

@@ -197,7 +197,7 @@ static void print_json_dumps(const struct answer *a, FILE *out)
 
 		json_add_member(dump, "after_ns", json_new_count(a->dump_ns[i]));
 		json_add_member(dump, "path",
-				json_new_text((struct text_slice){ path, strlen(path) }));
+				json_from_text((struct text_slice){ path, strlen(path) }));
 		json_print_item(dump, !i, out);
 	}
 	json_end_list(out);
@@ -211,12 +211,12 @@ void write_trend_json(const struct answer *a, const struct output_options *o, FI
 	begin_trend_rows(&t, a, FORMAT_JSON);
 	json_begin_document(a, o, out);
 	print_json_dumps(a, out);
-	json_print_member("total", json_convert_row(&t.list, fill_row_of_total(&t)), out);
+	json_print_member("total", json_from_row(&t.list, fill_row_of_total(&t)), out);
 	json_print_member("groups_not_shown", json_new_count(t.trend.n - t.trend.shown), out);
 	json_print_member("unchanged", json_new_count(t.trend.unchanged), out);
 	json_begin_list("groups", out);
 	for (i = 0; i < t.trend.shown; i++)
-		json_print_item(json_convert_row(&t.list, fill_row_of_rank(&t, i)), !i, out);
+		json_print_item(json_from_row(&t.list, fill_row_of_rank(&t, i)), !i, out);
 	json_end_document(t.trend.shown, out);
 	end_trend_rows(&t);
 }
