@@ -275,7 +275,8 @@ def test_stop(session):
 def test_terminate(session):
     """SIGTERM stops ownertop and restores the terminal."""
     term = session.terminal
-    term.type_line(session.command + " & echo $! > pid; fg; echo ended $?")
+    # In the foreground from the start: a background job may be stopped by the terminal.
+    term.type_line(f"sh -c 'echo $$ > pid; exec {session.command}'; echo ended $?")
     term.wait_for(RUNNING)
     with open(os.path.join(os.path.dirname(session.dump), "pid"), encoding="ascii") as pid:
         os.kill(int(pid.read()), signal.SIGTERM)
