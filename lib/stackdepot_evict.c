@@ -23,6 +23,7 @@
 #include <linux/rcupdate.h>
 #include <linux/refcount.h>
 #include <linux/slab.h>
+#include <linux/stacktrace.h>
 #include <linux/string.h>
 #include <linux/swap.h>
 
@@ -111,10 +112,22 @@ static bool depot_compare_entries(const unsigned long *a, const unsigned long *b
 	return true;
 }
 
-/* Find a record of @entries in @bucket and take a reference to it. */
+/* Hash the @nr_entries words of @entries, which were saved with @flags. */
+static __always_inline u32 depot_hash_record(const unsigned long *entries,
+					     unsigned int nr_entries, depot_flags_t flags)
+{
+	u32 hash = depot_hash_entries(entries, nr_entries);
+
+	return flags & STACK_DEPOT_FLAG_COUNT ? hash | HASH_COUNTED : hash;
+}
+
+/*
+ * Find a record of @entries in @bucket that has a reference. With @get, take another
+ * reference to it; otherwise the caller is in an RCU-sched read-side critical section.
+ */
 static __always_inline struct stack_record *
 depot_find_record(struct hlist_head *bucket, const unsigned long *entries,
-		  unsigned int nr_entries, u32 hash)
+		  unsigned int nr_entries, u32 hash, bool get)
 {
 	struct stack_record *rec;
 
@@ -132,7 +145,7 @@ depot_find_record(struct hlist_head *bucket, const unsigned long *entries,
 		 */
 		if (data_race(!depot_compare_entries(entries, rec->entries, nr_entries)))
 			continue;
-		if (refcount_inc_not_zero(&rec->count))
+		if (get ? refcount_inc_not_zero(&rec->count) : refcount_read(&rec->count))
 			break;
 	}
 	rcu_read_unlock_sched_notrace();
@@ -192,7 +205,8 @@ depot_store_record(struct evictable_depot *depot, unsigned long *entries,
 	printk_deferred_enter();
 
 	stack_depot_free_deferred(depot);
-	rec = depot_find_record(&depot->table[hash & depot->mask], entries, nr_entries, hash);
+	rec = depot_find_record(&depot->table[hash & depot->mask], entries, nr_entries, hash,
+				true);
 	if (!rec) {
 		rec = stack_depot_alloc_record(depot, class, &prealloc);
 		if (rec)
@@ -233,10 +247,8 @@ depot_save_evictable(struct evictable_depot *depot, unsigned long *entries,
 
 	/* Truncate before hashing, so that later lookups hash the same words. */
 	nr_entries = min_t(unsigned int, nr_entries, CONFIG_STACKDEPOT_MAX_FRAMES);
-	hash = depot_hash_entries(entries, nr_entries);
-	if (flags & STACK_DEPOT_FLAG_COUNT)
-		hash |= HASH_COUNTED;
-	rec = depot_find_record(&table[hash & depot->mask], entries, nr_entries, hash);
+	hash = depot_hash_record(entries, nr_entries, flags);
+	rec = depot_find_record(&table[hash & depot->mask], entries, nr_entries, hash, true);
 	if (likely(rec))
 		return rec->handle.handle;
 
@@ -250,6 +262,34 @@ depot_stack_handle_t stack_depot_save_evictable(unsigned long *entries,
 	return depot_save_evictable(&stack_depot_evictable, entries, nr_entries, gfp, flags);
 }
 
+static depot_stack_handle_t depot_find_handle(struct evictable_depot *depot,
+					      const unsigned long *entries,
+					      unsigned int nr_entries, depot_flags_t flags)
+{
+	/* Pairs with stack_depot_evict_init(). */
+	struct hlist_head *table = smp_load_acquire(&depot->table);
+	struct stack_record *rec;
+	u32 hash;
+
+	if (unlikely(!table))
+		return 0;
+
+	nr_entries = min_t(unsigned int, nr_entries, CONFIG_STACKDEPOT_MAX_FRAMES);
+	hash = depot_hash_record(entries, nr_entries, flags);
+	rec = depot_find_record(&table[hash & depot->mask], entries, nr_entries, hash, false);
+	return rec ? rec->handle.handle : 0;
+}
+
+depot_stack_handle_t stack_depot_find(const unsigned long *entries, unsigned int nr_entries,
+				      depot_flags_t flags)
+{
+	if (!(flags & STACK_DEPOT_FLAG_RAW))
+		nr_entries = filter_irq_stacks((unsigned long *)entries, nr_entries);
+
+	return depot_find_handle(&stack_depot_evictable, entries, nr_entries, flags);
+}
+EXPORT_SYMBOL_GPL(stack_depot_find);
+
 #if IS_ENABLED(CONFIG_STACKDEPOT_KUNIT_TEST)
 /* Save a stack in an instance that stack_depot_test_create() returned. */
 depot_stack_handle_t stack_depot_test_save(struct evictable_depot *depot, unsigned long *entries,
@@ -259,6 +299,15 @@ depot_stack_handle_t stack_depot_test_save(struct evictable_depot *depot, unsign
 	return depot_save_evictable(depot, entries, nr_entries, gfp, flags);
 }
 EXPORT_SYMBOL_IF_KUNIT(stack_depot_test_save);
+
+/* Look up a stack in an instance, as stack_depot_find() does. */
+depot_stack_handle_t stack_depot_test_find(struct evictable_depot *depot,
+					   const unsigned long *entries,
+					   unsigned int nr_entries, depot_flags_t flags)
+{
+	return depot_find_handle(depot, entries, nr_entries, flags);
+}
+EXPORT_SYMBOL_IF_KUNIT(stack_depot_test_find);
 
 u32 stack_depot_test_hash(const unsigned long *entries, unsigned int nr_entries)
 {

@@ -217,6 +217,9 @@ bool stack_depot_test_destroy(struct evictable_depot *depot);
 depot_stack_handle_t stack_depot_test_save(struct evictable_depot *depot, unsigned long *entries,
 					   unsigned int nr_entries, gfp_t gfp,
 					   depot_flags_t flags);
+depot_stack_handle_t stack_depot_test_find(struct evictable_depot *depot,
+					   const unsigned long *entries,
+					   unsigned int nr_entries, depot_flags_t flags);
 u32 stack_depot_test_hash(const unsigned long *entries, unsigned int nr_entries);
 unsigned long stack_depot_test_in_use(struct evictable_depot *depot);
 size_t stack_depot_test_bytes(struct evictable_depot *depot);

@@ -13,6 +13,7 @@
 #include <linux/rcupdate.h>
 #include <linux/refcount.h>
 #include <linux/sched.h>
+#include <linux/string.h>
 
 #include "stackdepot_evict.h"
 
@@ -127,6 +128,17 @@ void stack_depot_put_many(depot_stack_handle_t handle, unsigned int n)
 	depot_put_refs(handle, n);
 }
 EXPORT_SYMBOL_GPL(stack_depot_put_many);
+
+unsigned int stack_depot_copy(depot_stack_handle_t handle, unsigned long *entries,
+			      unsigned int max)
+{
+	unsigned long *stored;
+	unsigned int nr = stack_depot_fetch(handle, &stored);
+
+	memcpy(entries, stored, min(nr, max) * sizeof(*entries));
+	return nr;
+}
+EXPORT_SYMBOL_GPL(stack_depot_copy);
 
 /*
  * Find the record of @handle, to which the caller has a reference. Return NULL

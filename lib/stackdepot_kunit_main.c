@@ -20,6 +20,8 @@
 static struct kunit_case depot_cases[] = {
 	DEPOT_CASE(counts),
 	DEPOT_CASE(too_deep),
+	DEPOT_CASE(find_stack),
+	DEPOT_CASE(copy),
 	DEPOT_CASE(counted_apart),
 	DEPOT_CASE(counted_zero),
 	DEPOT_CASE(counted_deepest),

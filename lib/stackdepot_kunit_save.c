@@ -4,8 +4,11 @@
  */
 
 #include <linux/gfp.h>
+#include <linux/irq_work.h>
+#include <linux/irqflags.h>
 #include <linux/minmax.h>
 #include <linux/mm.h>
+#include <linux/preempt.h>
 #include <linux/sizes.h>
 #include <linux/sort.h>
 #include <asm/sections.h>
@@ -58,6 +61,82 @@ void stack_depot_test_too_deep(struct kunit *test)
 	KUNIT_EXPECT_TRUE(test, handle_has_stack(a, MAX_FRAMES, 1));
 	stack_depot_put_many(a, 2);
 	KUNIT_EXPECT_TRUE(test, stack_depot_test_destroy(depot));
+}
+
+/*
+ * A lookup without a reference finds the record that was saved with the same flags,
+ * changes no count, and finds nothing after the last put.
+ */
+void stack_depot_test_find_stack(struct kunit *test)
+{
+	struct evictable_depot *depot = create_test_depot(test, SZ_256K);
+	depot_stack_handle_t plain, counted, found, in_nmi_found;
+	unsigned long entries[MAX_FRAMES + 8];
+
+	fill_stack(entries, MAX_FRAMES + 8, 1);
+	KUNIT_EXPECT_EQ(test, stack_depot_test_find(depot, entries, 8, 0), 0);
+	plain = save_stack(depot, 8, 1, GET_ALLOC);
+	counted = save_stack(depot, MAX_FRAMES, 1, COUNT_ALLOC);
+	KUNIT_ASSERT_NE(test, plain, 0);
+	KUNIT_ASSERT_NE(test, counted, 0);
+
+	rcu_read_lock_sched();
+	found = stack_depot_test_find(depot, entries, 8, 0);
+	__preempt_count_add(NMI_OFFSET);
+	in_nmi_found = stack_depot_test_find(depot, entries, 8, 0);
+	__preempt_count_sub(NMI_OFFSET);
+	rcu_read_unlock_sched();
+	KUNIT_EXPECT_EQ(test, found, plain);
+	KUNIT_EXPECT_EQ(test, in_nmi_found, plain);
+	KUNIT_EXPECT_EQ(test, read_refcount(plain), 1);
+	KUNIT_EXPECT_EQ(test, stack_depot_test_find(depot, entries, 7, 0), 0);
+	KUNIT_EXPECT_EQ(test, stack_depot_test_find(depot, entries, 8, STACK_DEPOT_FLAG_COUNT), 0);
+	KUNIT_EXPECT_EQ(test, stack_depot_test_find(depot, entries, MAX_FRAMES + 8,
+						    STACK_DEPOT_FLAG_COUNT), counted);
+
+	/* The record stays in its bucket until irq_work frees it; its count is zero. */
+	local_irq_disable();
+	__preempt_count_add(NMI_OFFSET);
+	stack_depot_put(plain);
+	__preempt_count_sub(NMI_OFFSET);
+	found = stack_depot_test_find(depot, entries, 8, 0);
+	local_irq_enable();
+	KUNIT_EXPECT_EQ(test, found, 0);
+
+	stack_depot_put(counted);
+	irq_work_sync(&depot->work);
+	KUNIT_EXPECT_EQ(test, stack_depot_test_find(depot, entries, MAX_FRAMES,
+						    STACK_DEPOT_FLAG_COUNT), 0);
+	KUNIT_EXPECT_TRUE(test, stack_depot_test_destroy(depot));
+}
+
+/*
+ * A copy has the words that were saved, at most as many as asked for, whatever kind
+ * the record is, and reports the full number of words.
+ */
+void stack_depot_test_copy(struct kunit *test)
+{
+	const depot_flags_t kinds[] = { STACK_DEPOT_FLAG_CAN_ALLOC, GET_ALLOC, COUNT_ALLOC };
+	unsigned long entries[8], want[8], found[8];
+
+	KUNIT_EXPECT_EQ(test, stack_depot_copy(0, found, 8), 0);
+	fill_stack(want, 8, 3000);
+	for (unsigned int i = 0; i < ARRAY_SIZE(kinds); i++) {
+		depot_stack_handle_t handle;
+
+		memcpy(entries, want, sizeof(want));
+		handle = stack_depot_save_flags(entries, 8, GFP_KERNEL, kinds[i]);
+		KUNIT_ASSERT_NE(test, handle, 0);
+
+		for (unsigned int max = 0; max <= 8; max++) {
+			memset(found, 0, sizeof(found));
+			KUNIT_EXPECT_EQ(test, stack_depot_copy(handle, found, max), 8);
+			KUNIT_EXPECT_MEMEQ(test, found, want, max * sizeof(*want));
+			KUNIT_EXPECT_TRUE(test, max == 8 || !found[max]);
+		}
+		if (kinds[i] & GET)
+			stack_depot_put(handle);
+	}
 }
 
 /*
