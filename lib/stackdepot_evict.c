@@ -99,7 +99,7 @@ static __always_inline u32 depot_hash_entries(const unsigned long *entries,
 	}
 	h *= GOLDEN_RATIO_PRIME;
 
-	return (h >> (BITS_PER_LONG - 32)) & ~HASH_COUNTED;
+	return (h >> (BITS_PER_LONG - 32)) & ~HASH_KIND;
 }
 
 /* memcmp() may be instrumented, and instrumentation may save stacks. */
@@ -118,7 +118,11 @@ static __always_inline u32 depot_hash_record(const unsigned long *entries,
 {
 	u32 hash = depot_hash_entries(entries, nr_entries);
 
-	return flags & STACK_DEPOT_FLAG_COUNT ? hash | HASH_COUNTED : hash;
+	if (flags & STACK_DEPOT_FLAG_COUNT)
+		hash |= HASH_COUNTED;
+	if (flags & STACK_DEPOT_FLAG_DATA)
+		hash |= HASH_DATA;
+	return hash;
 }
 
 /*
@@ -179,6 +183,9 @@ static void depot_fill_record(struct evictable_depot *depot, struct stack_record
 	hlist_add_head_rcu(&rec->hash_node, &depot->table[hash & depot->mask]);
 	depot->class[pool->class].in_use++;
 	depot->allocs++;
+	if (hash & HASH_DATA)
+		WRITE_ONCE(depot->data_bytes,
+			   depot->data_bytes + stack_depot_record_bytes(pool->class));
 }
 
 /* Slow path of saving: look up again under the lock, then store a new record. */
@@ -188,27 +195,29 @@ depot_store_record(struct evictable_depot *depot, unsigned long *entries,
 {
 	unsigned int nr_counters = hash & HASH_COUNTED ? STACK_DEPOT_COUNTERS : 0;
 	unsigned int class = stack_depot_size_class(nr_entries + nr_counters);
+	bool can_alloc = flags & STACK_DEPOT_FLAG_CAN_ALLOC;
 	depot_stack_handle_t handle = 0;
 	struct stack_record *rec;
 	void *prealloc = NULL;
 	unsigned long irqflags;
 
-	if (stack_depot_refuse_early(depot, class))
+	if (stack_depot_refuse_early(depot, class, hash,
+				     can_alloc && gfpflags_allow_blocking(gfp)))
 		return 0;
 
 	/* Pages cannot be allocated under the raw spinlock. */
-	if ((flags & STACK_DEPOT_FLAG_CAN_ALLOC) &&
-	    READ_ONCE(depot->pools) < depot->max_pools)
+	if (can_alloc && READ_ONCE(depot->pools) < depot->max_pools)
 		prealloc = stack_depot_prealloc_pool(gfp);
 
 	raw_spin_lock_irqsave(&depot->lock, irqflags);
 	printk_deferred_enter();
 
+	depot->locked_saves++;
 	stack_depot_free_deferred(depot);
 	rec = depot_find_record(&depot->table[hash & depot->mask], entries, nr_entries, hash,
 				true);
 	if (!rec) {
-		rec = stack_depot_alloc_record(depot, class, &prealloc);
+		rec = stack_depot_alloc_record(depot, class, hash, &prealloc);
 		if (rec)
 			depot_fill_record(depot, rec, entries, nr_entries, hash);
 	}
@@ -236,10 +245,6 @@ depot_save_evictable(struct evictable_depot *depot, unsigned long *entries,
 	struct stack_record *rec;
 	u32 hash;
 
-	if (unlikely(in_nmi())) {
-		depot_count_refusal(depot, DEPOT_REFUSED_NMI);
-		return 0;
-	}
 	if (unlikely(!table)) {
 		depot_count_refusal(depot, DEPOT_REFUSED_NOINIT);
 		return 0;
@@ -252,6 +257,11 @@ depot_save_evictable(struct evictable_depot *depot, unsigned long *entries,
 	if (likely(rec))
 		return rec->handle.handle;
 
+	/* An NMI may have interrupted the holder of the lock. */
+	if (unlikely(in_nmi())) {
+		depot_count_refusal(depot, DEPOT_REFUSED_NMI);
+		return 0;
+	}
 	return depot_store_record(depot, entries, nr_entries, hash, gfp, flags);
 }
 
@@ -283,7 +293,7 @@ static depot_stack_handle_t depot_find_handle(struct evictable_depot *depot,
 depot_stack_handle_t stack_depot_find(const unsigned long *entries, unsigned int nr_entries,
 				      depot_flags_t flags)
 {
-	if (!(flags & STACK_DEPOT_FLAG_RAW))
+	if (!(flags & (STACK_DEPOT_FLAG_RAW | STACK_DEPOT_FLAG_DATA)))
 		nr_entries = filter_irq_stacks((unsigned long *)entries, nr_entries);
 
 	return depot_find_handle(&stack_depot_evictable, entries, nr_entries, flags);

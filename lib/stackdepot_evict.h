@@ -43,9 +43,11 @@
 #include <linux/align.h>
 #include <linux/atomic.h>
 #include <linux/bits.h>
+#include <linux/cache.h>
 #include <linux/irq_work.h>
 #include <linux/list.h>
 #include <linux/llist.h>
+#include <linux/percpu.h>
 #include <linux/rcupdate.h>
 #include <linux/spinlock.h>
 #include <linux/stackdepot.h>
@@ -77,8 +79,16 @@ static_assert(!(UNIT_GENERATION & UNIT_CARVED));
  */
 #define EVICTABLE_POOL_TAG	0x0e51c7edUL
 
-/* Set in the hash of a record that has counters; no bucket index uses this bit. */
-#define HASH_COUNTED		BIT(31)
+/*
+ * Bits of a record's hash that say what the record is. A lookup for one kind of record
+ * does not find another kind. No bucket index uses these bits.
+ */
+#define HASH_COUNTED		BIT(31)	/* has counters */
+#define HASH_DATA		BIT(30)	/* STACK_DEPOT_FLAG_DATA */
+#define HASH_KIND		(HASH_COUNTED | HASH_DATA)
+
+/* Records saved with STACK_DEPOT_FLAG_DATA may use one part in this many of the bound. */
+#define DEPOT_DATA_SHARE	4
 
 struct evictable_depot;
 
@@ -117,6 +127,7 @@ enum depot_refusal {
 	DEPOT_REFUSED_GRACE,	/* free memory waits for a grace period to end */
 	DEPOT_REFUSED_NOMEM,	/* no page, or the caller may not allocate */
 	DEPOT_REFUSED_NOINIT,	/* called before stack_depot_init() */
+	DEPOT_REFUSED_DATA,	/* STACK_DEPOT_FLAG_DATA, and its share is in use */
 	DEPOT_NR_REFUSALS,
 	DEPOT_NOT_REFUSED = DEPOT_NR_REFUSALS,
 };
@@ -131,14 +142,26 @@ struct depot_class {
 	unsigned long in_use;
 	/* Records that are carved and not in use. */
 	unsigned long nr_free;
-	/*
-	 * Why the last allocation failed, if the next one would fail too, see
-	 * stack_depot_refuse_early(); otherwise DEPOT_NOT_REFUSED. Read without
-	 * the lock.
-	 */
-	enum depot_refusal refusal;
-	/* RCU cookie taken before that allocation. */
-	unsigned long refusal_rcu_state;
+};
+
+/*
+ * The last allocation of a class, if it failed and the next one would fail too; see
+ * stack_depot_refuse_early(). Written under evictable_depot.lock, read without it.
+ */
+struct depot_class_refusal {
+	/* DEPOT_NOT_REFUSED if the next allocation may succeed. */
+	enum depot_refusal why;
+	/* Try again in the next tick, because this attempt was no proof. */
+	bool retry;
+	/* RCU cookie taken before the allocation. */
+	unsigned long rcu_state;
+	/* Value of jiffies when the allocation failed. */
+	unsigned long tick;
+};
+
+/* Refusals on one CPU. */
+struct depot_refusal_counts {
+	unsigned long count[DEPOT_NR_REFUSALS];
 };
 
 /*
@@ -147,29 +170,36 @@ struct depot_class {
  * instance, so a handle leads to it.
  */
 struct evictable_depot {
-	/* Read without a lock, changed under @lock. */
+	/* Read by every lookup, and not written after initialization. */
 	struct hlist_head *table;
+	struct depot_refusal_counts __percpu *refused;
 	u32 mask;
 
+	/* Read by every refusal. On cache lines that the owner of @lock seldom writes. */
+	struct depot_class_refusal refusal[DEPOT_NR_CLASSES] ____cacheline_aligned_in_smp;
+	/* Records whose last reference was dropped in NMI, still to be freed. */
+	struct llist_head deferred_frees;
+
 	/*
-	 * Protects all fields below except the atomic ones. Nests outside
-	 * stack_depot_pool_lock; inside of it, only trylock is allowed.
+	 * Protects @refusal and all fields below. Nests outside stack_depot_pool_lock;
+	 * inside of it, only trylock is allowed.
 	 */
-	raw_spinlock_t lock;
+	raw_spinlock_t lock ____cacheline_aligned_in_smp;
 	struct depot_class class[DEPOT_NR_CLASSES];
 	/* Pools of no class, in the order in which they became idle. */
 	struct list_head idle;
 	unsigned int pools;
 	unsigned int max_pools;
+	/* Bytes of records saved with STACK_DEPOT_FLAG_DATA. Also read without the lock. */
+	size_t data_bytes;
 	/* Statistics. */
 	unsigned long allocs;
 	unsigned long evictions;
 	unsigned long slots_reused;
 	unsigned long pools_recut;
+	/* Saves that took the lock. */
+	unsigned long locked_saves;
 
-	atomic_long_t refused[DEPOT_NR_REFUSALS];
-	/* Records whose last reference was dropped in NMI, still to be freed. */
-	struct llist_head deferred_frees;
 	/* Frees @deferred_frees and starts a grace period. */
 	struct irq_work work;
 	struct rcu_head rcu;
@@ -188,15 +218,17 @@ void stack_depot_init_classes(struct evictable_depot *depot);
 unsigned int stack_depot_size_class(unsigned int words);
 size_t stack_depot_record_bytes(unsigned int class);
 unsigned int stack_depot_records_per_pool(unsigned int class);
-bool stack_depot_refuse_early(struct evictable_depot *depot, unsigned int class);
+bool stack_depot_refuse_early(struct evictable_depot *depot, unsigned int class, u32 hash,
+			      bool may_wait);
 struct stack_record *stack_depot_alloc_record(struct evictable_depot *depot,
-					      unsigned int class, void **prealloc);
+					      unsigned int class, u32 hash, void **prealloc);
+unsigned long stack_depot_count_refusals(struct evictable_depot *depot, enum depot_refusal why);
 void stack_depot_free_deferred(struct evictable_depot *depot);
 void stack_depot_release_record(struct evictable_depot *depot, struct stack_record *rec);
 
 static inline void depot_count_refusal(struct evictable_depot *depot, enum depot_refusal why)
 {
-	atomic_long_inc(&depot->refused[why]);
+	this_cpu_inc(depot->refused->count[why]);
 }
 
 /* The pool of evictable record @rec. */

@@ -38,6 +38,13 @@ static bool depot_borrow_pools(struct evictable_depot *depot)
 	return enough;
 }
 
+static void depot_free_instance(struct evictable_depot *depot)
+{
+	free_percpu(depot->refused);
+	kvfree(depot->table);
+	kfree(depot);
+}
+
 /**
  * stack_depot_test_create() - Create an instance of the evictable depot
  * @bytes: bound on the instance, its table and its pools
@@ -53,8 +60,9 @@ struct evictable_depot *stack_depot_test_create(size_t bytes)
 	if (!depot)
 		return NULL;
 	depot->table = kvcalloc(entries, sizeof(struct hlist_head), GFP_KERNEL);
-	if (!depot->table) {
-		kfree(depot);
+	depot->refused = alloc_percpu(struct depot_refusal_counts);
+	if (!depot->table || !depot->refused) {
+		depot_free_instance(depot);
 		return NULL;
 	}
 	depot->mask = entries - 1;
@@ -116,8 +124,7 @@ bool stack_depot_test_destroy(struct evictable_depot *depot)
 	if (depot->pools)
 		return false;
 
-	kvfree(depot->table);
-	kfree(depot);
+	depot_free_instance(depot);
 	return true;
 }
 EXPORT_SYMBOL_IF_KUNIT(stack_depot_test_destroy);

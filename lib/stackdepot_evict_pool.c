@@ -9,8 +9,10 @@
 #include <kunit/visibility.h>
 #include <linux/export.h>
 #include <linux/hardirq.h>
+#include <linux/jiffies.h>
 #include <linux/kernel.h>
-#include <linux/log2.h>
+#include <linux/minmax.h>
+#include <linux/percpu.h>
 #include <linux/printk.h>
 #include <linux/rculist.h>
 #include <linux/rcupdate.h>
@@ -22,7 +24,10 @@
 
 static void depot_run_work(struct irq_work *work);
 
+static DEFINE_PER_CPU(struct depot_refusal_counts, evictable_refusals);
+
 struct evictable_depot stack_depot_evictable = {
+	.refused	= &evictable_refusals,
 	.lock		= __RAW_SPIN_LOCK_UNLOCKED(stack_depot_evictable.lock),
 	.idle		= LIST_HEAD_INIT(stack_depot_evictable.idle),
 	.deferred_frees	= LLIST_HEAD_INIT(stack_depot_evictable.deferred_frees),
@@ -63,7 +68,7 @@ void stack_depot_init_classes(struct evictable_depot *depot)
 {
 	for (int c = 0; c < DEPOT_NR_CLASSES; c++) {
 		INIT_LIST_HEAD(&depot->class[c].partial);
-		depot->class[c].refusal = DEPOT_NOT_REFUSED;
+		depot->refusal[c].why = DEPOT_NOT_REFUSED;
 	}
 }
 
@@ -275,48 +280,92 @@ static bool depot_queue_work(struct evictable_depot *depot)
 	return true;
 }
 
+/* Bytes that records saved with STACK_DEPOT_FLAG_DATA may use. */
+static size_t depot_data_limit(const struct evictable_depot *depot)
+{
+	return min(depot->max_pools, stack_depot_max_pools) * POOL_BYTES / DEPOT_DATA_SHARE;
+}
+
 /*
- * Refuse a stack of class @c, and count the refusal, if the last allocation of
- * this class failed and nothing changed since. This avoids the lock, a page
- * allocation and a search:
+ * Return true if the share of data is in use, so that a record of class @c and with
+ * @hash must be refused. Exact under depot->lock, otherwise approximate.
+ */
+static bool depot_data_share_is_used(struct evictable_depot *depot, unsigned int c, u32 hash)
+{
+	return hash & HASH_DATA && READ_ONCE(depot->data_bytes) + stack_depot_record_bytes(c) >
+				   depot_data_limit(depot);
+}
+
+/*
+ * Return true if the last allocation of class @c failed and the next one would fail, too:
  *
  *  - DEPOT_REFUSED_BOUND holds until a record is freed.
  *  - DEPOT_REFUSED_GRACE holds while the RCU cookie is unchanged: no record freed
  *    since then can be ready. Records freed earlier become ready when the grace
  *    period that was started ends; depot_end_grace_period() clears the refusal.
+ *  - DEPOT_REFUSED_NOMEM holds for callers that cannot wait for memory.
  *
- * The lock is not held, so refusal and refusal_rcu_state may be from different
- * allocations. The effect is one unneeded refusal or one unneeded search.
+ * If the failed allocation did not search all pools, or no grace period was started, or
+ * there was no page, the refusal holds until the next tick. The lock is not held, so
+ * the fields may be from different allocations. The effect is one unneeded refusal or
+ * one unneeded search.
  */
-bool stack_depot_refuse_early(struct evictable_depot *depot, unsigned int c)
+static bool depot_is_known_full(struct evictable_depot *depot, unsigned int c, bool may_wait)
 {
-	struct depot_class *class = &depot->class[c];
-	enum depot_refusal why = READ_ONCE(class->refusal);
+	struct depot_class_refusal *last = &depot->refusal[c];
+	enum depot_refusal why = READ_ONCE(last->why);
 
 	/* Deferred records are freed under the lock, and may give room. */
 	if (why == DEPOT_NOT_REFUSED || !llist_empty(&depot->deferred_frees))
 		return false;
-	if (why == DEPOT_REFUSED_GRACE &&
-	    !same_state_synchronize_rcu(READ_ONCE(class->refusal_rcu_state),
-					get_state_synchronize_rcu()))
+	if (why == DEPOT_REFUSED_NOMEM && (may_wait || stack_depot_has_spare_pool()))
 		return false;
+	if (READ_ONCE(last->retry) && time_after(jiffies, READ_ONCE(last->tick)))
+		return false;
+	return why != DEPOT_REFUSED_GRACE ||
+	       same_state_synchronize_rcu(READ_ONCE(last->rcu_state),
+					  get_state_synchronize_rcu());
+}
 
-	depot_count_refusal(depot, why);
+/*
+ * Refuse a record of class @c and with @hash, and count the refusal, if trying to
+ * allocate it would be in vain. This avoids the lock, a page allocation and a search.
+ * @may_wait: the caller can wait until there is memory
+ */
+bool stack_depot_refuse_early(struct evictable_depot *depot, unsigned int c, u32 hash,
+			      bool may_wait)
+{
+	if (depot_data_share_is_used(depot, c, hash))
+		depot_count_refusal(depot, DEPOT_REFUSED_DATA);
+	else if (depot_is_known_full(depot, c, may_wait))
+		depot_count_refusal(depot, READ_ONCE(depot->refusal[c].why));
+	else
+		return false;
 	return true;
 }
 
-/* Allocate a record of class @c. Return NULL if refused; the refusal is counted. */
-struct stack_record *stack_depot_alloc_record(struct evictable_depot *depot, unsigned int c,
-					      void **prealloc)
+/* Remember that an allocation of class @c failed. @rcu_state: taken before it. */
+static void depot_note_refusal(struct evictable_depot *depot, unsigned int c,
+			       enum depot_refusal why, bool retry, unsigned long rcu_state)
 {
-	/* Read before any cookie is polled below. */
-	unsigned long rcu_state = get_state_synchronize_rcu();
-	enum depot_refusal why, refuse_next = DEPOT_NOT_REFUSED;
-	struct depot_class *class = &depot->class[c];
-	struct stack_record *rec;
-	struct evictable_pool *pool;
+	struct depot_class_refusal *last = &depot->refusal[c];
 
-	lockdep_assert_held(&depot->lock);
+	WRITE_ONCE(last->rcu_state, rcu_state);
+	WRITE_ONCE(last->tick, jiffies);
+	WRITE_ONCE(last->retry, retry);
+	WRITE_ONCE(last->why, why);
+	depot_count_refusal(depot, why);
+}
+
+/*
+ * Take a record of class @c from a pool of the class, or from one that is idle or new.
+ * Return NULL and set *@why if there is none.
+ */
+static struct stack_record *depot_take_record(struct evictable_depot *depot, unsigned int c,
+					      void **prealloc, enum depot_refusal *why)
+{
+	struct evictable_pool *pool;
+	struct stack_record *rec;
 
 	rec = depot_pop_record(depot, c, SEARCH_POOLS);
 	if (rec)
@@ -326,51 +375,85 @@ struct stack_record *stack_depot_alloc_record(struct evictable_depot *depot, uns
 	if (pool)
 		depot->pools_recut++;
 	else
-		pool = depot_add_evictable_pool(depot, prealloc, &why);
+		pool = depot_add_evictable_pool(depot, prealloc, why);
 	if (pool) {
 		depot_assign_pool(depot, pool, c);
 		return depot_pop_record(depot, c, 1);
 	}
 
-	if (why == DEPOT_REFUSED_BOUND) {
-		/* No pool can be added: search more pools before refusing. */
-		rec = depot_pop_record(depot, c, SEARCH_POOLS_LAST);
-		if (rec)
-			return rec;
-		depot_make_empty_pools_idle(depot, c);
+	/* No pool can be added: search more pools before refusing. */
+	return *why == DEPOT_REFUSED_BOUND ? depot_pop_record(depot, c, SEARCH_POOLS_LAST) : NULL;
+}
+
+/*
+ * Allocate a record of class @c for words with @hash. Return NULL if refused; the
+ * refusal is counted.
+ */
+struct stack_record *stack_depot_alloc_record(struct evictable_depot *depot, unsigned int c,
+					      u32 hash, void **prealloc)
+{
+	/* Read before any cookie is polled below. */
+	unsigned long rcu_state = get_state_synchronize_rcu();
+	struct depot_class *class = &depot->class[c];
+	struct stack_record *rec;
+	enum depot_refusal why;
+	bool retry;
+
+	lockdep_assert_held(&depot->lock);
+
+	if (depot_data_share_is_used(depot, c, hash)) {
+		depot_count_refusal(depot, DEPOT_REFUSED_DATA);
+		return NULL;
 	}
+	rec = depot_take_record(depot, c, prealloc, &why);
+	if (rec) {
+		if (depot->refusal[c].why != DEPOT_NOT_REFUSED)
+			WRITE_ONCE(depot->refusal[c].why, DEPOT_NOT_REFUSED);
+		return rec;
+	}
+
+	retry = why == DEPOT_REFUSED_NOMEM;
+	if (why == DEPOT_REFUSED_BOUND)
+		depot_make_empty_pools_idle(depot, c);
 	if (!list_empty(&depot->idle) || !list_empty(&class->partial)) {
 		bool queued = depot_queue_work(depot);
 
 		if (why == DEPOT_REFUSED_BOUND) {
 			why = DEPOT_REFUSED_GRACE;
-			/* Only if a grace period will end and all pools were searched. */
-			if (queued && class->pools <= SEARCH_POOLS_LAST)
-				refuse_next = why;
+			/* Without a grace period, the cookie may never change. */
+			retry = !queued || class->pools > SEARCH_POOLS_LAST;
 		}
-	} else if (why == DEPOT_REFUSED_BOUND) {
-		refuse_next = why;
 	}
-	WRITE_ONCE(class->refusal_rcu_state, rcu_state);
-	WRITE_ONCE(class->refusal, refuse_next);
-	depot_count_refusal(depot, why);
+	depot_note_refusal(depot, c, why, retry, rcu_state);
 	return NULL;
 }
 
+/* Refusals for reason @why on all CPUs. */
+unsigned long stack_depot_count_refusals(struct evictable_depot *depot, enum depot_refusal why)
+{
+	unsigned long sum = 0;
+	int cpu;
+
+	for_each_possible_cpu(cpu)
+		sum += READ_ONCE(per_cpu_ptr(depot->refused, cpu)->count[why]);
+	return sum;
+}
+EXPORT_SYMBOL_IF_KUNIT(stack_depot_count_refusals);
+
 /* === Freeing records ====================================================== */
 
-/* A record or pool became free for @class: do not refuse early any more. */
-static void depot_clear_refusal(struct depot_class *class)
+/* A record or pool became free for class @c: do not refuse early any more. */
+static void depot_clear_refusal(struct evictable_depot *depot, unsigned int c)
 {
-	if (class->refusal == DEPOT_REFUSED_BOUND)
-		WRITE_ONCE(class->refusal, DEPOT_NOT_REFUSED);
+	if (depot->refusal[c].why == DEPOT_REFUSED_BOUND)
+		WRITE_ONCE(depot->refusal[c].why, DEPOT_NOT_REFUSED);
 }
 
 /* A pool became free that any class can take. */
 static void depot_clear_all_refusals(struct evictable_depot *depot)
 {
 	for (int c = 0; c < DEPOT_NR_CLASSES; c++)
-		depot_clear_refusal(&depot->class[c]);
+		depot_clear_refusal(depot, c);
 }
 
 /* Free @rec, whose count is zero. The caller holds depot->lock. */
@@ -386,10 +469,13 @@ static void depot_free_record(struct evictable_depot *depot, struct stack_record
 	class->nr_free++;
 	class->in_use--;
 	depot->evictions++;
+	if (rec->hash & HASH_DATA)
+		WRITE_ONCE(depot->data_bytes,
+			   depot->data_bytes - stack_depot_record_bytes(pool->class));
 
 	if (list_empty(&pool->list))
 		list_add_tail(&pool->list, &class->partial);
-	depot_clear_refusal(class);
+	depot_clear_refusal(depot, pool->class);
 	if (--pool->nr_used)
 		return;
 	depot_clear_all_refusals(depot);
@@ -438,8 +524,8 @@ static void depot_end_grace_period(struct rcu_head *rcu)
 
 	raw_spin_lock_irqsave(&depot->lock, irqflags);
 	for (int c = 0; c < DEPOT_NR_CLASSES; c++)
-		if (depot->class[c].refusal == DEPOT_REFUSED_GRACE)
-			WRITE_ONCE(depot->class[c].refusal, DEPOT_NOT_REFUSED);
+		if (depot->refusal[c].why == DEPOT_REFUSED_GRACE)
+			WRITE_ONCE(depot->refusal[c].why, DEPOT_NOT_REFUSED);
 	again = depot->gp_again;
 	depot->gp_again = false;
 	depot->gp_pending = again;

@@ -66,6 +66,14 @@ int stack_depot_pools_init(void);
 void *stack_depot_prealloc_pool(gfp_t gfp);
 
 /**
+ * stack_depot_has_spare_pool() - Check for a pool that the next user can take
+ *
+ * Context: Any. Without stack_depot_pool_lock the answer is a hint.
+ * Return: true if there is a spare pool.
+ */
+bool stack_depot_has_spare_pool(void);
+
+/**
  * stack_depot_add_pool() - Add the spare pool or *@prealloc to stack_pools
  * @prealloc: preallocated memory or NULL; set to NULL if it is used
  *

@@ -23,6 +23,7 @@
 #define GET		STACK_DEPOT_FLAG_GET
 #define GET_ALLOC	(STACK_DEPOT_FLAG_GET | STACK_DEPOT_FLAG_CAN_ALLOC)
 #define COUNT_ALLOC	(GET_ALLOC | STACK_DEPOT_FLAG_COUNT)
+#define DATA_ALLOC	(GET_ALLOC | STACK_DEPOT_FLAG_DATA)
 
 /* Fill @entries with the @nr frames of stack @id. Stacks of different ids differ. */
 static inline void fill_stack(unsigned long *entries, unsigned int nr, u32 id)
@@ -113,9 +114,9 @@ static inline void add_to_counters(depot_stack_handle_t handle, long a, long b, 
 	stack_depot_count(handle, (const long[]){ a, b, c, a - b });
 }
 
-static inline long read_refusals(struct evictable_depot *depot, enum depot_refusal why)
+static inline unsigned long read_refusals(struct evictable_depot *depot, enum depot_refusal why)
 {
-	return atomic_long_read(&depot->refused[why]);
+	return stack_depot_count_refusals(depot, why);
 }
 
 static inline struct evictable_depot *create_test_depot(struct kunit *test, size_t bytes)
@@ -158,6 +159,8 @@ void stack_depot_test_kick(struct kunit *test);
 
 /* stackdepot_kunit_bound.c */
 void stack_depot_test_bound(struct kunit *test);
+void stack_depot_test_full_large(struct kunit *test);
+void stack_depot_test_data_share(struct kunit *test);
 void stack_depot_test_fifth_pool(struct kunit *test);
 void stack_depot_test_give(struct kunit *test);
 void stack_depot_test_million(struct kunit *test);

@@ -42,8 +42,7 @@ void stack_depot_test_bound(struct kunit *test)
 	for (n = 0; n < 1000; n++)
 		save_stack(depot, 8, room + n, GET_ALLOC);
 	KUNIT_EXPECT_EQ(test, read_refusals(depot, DEPOT_REFUSED_BOUND), 1002);
-	KUNIT_EXPECT_EQ(test, depot->class[stack_depot_size_class(8)].refusal,
-			DEPOT_REFUSED_BOUND);
+	KUNIT_EXPECT_EQ(test, depot->refusal[stack_depot_size_class(8)].why, DEPOT_REFUSED_BOUND);
 	/* Saving a stack that is stored needs no memory, and succeeds. */
 	KUNIT_EXPECT_EQ(test, save_stack(depot, 8, 7, GET_ALLOC), all[7]);
 	stack_depot_put(all[7]);
@@ -55,6 +54,114 @@ void stack_depot_test_bound(struct kunit *test)
 	for (n = 0; n < room; n++)
 		stack_depot_put(all[n]);
 	KUNIT_EXPECT_EQ(test, stack_depot_test_in_use(depot), 0);
+	KUNIT_EXPECT_TRUE(test, stack_depot_test_destroy(depot));
+}
+
+/*
+ * Save @nr new stacks, all of which must be refused, and return how many of them took
+ * the lock. The caller does not let a grace period end.
+ */
+static unsigned long count_locked_refusals(struct kunit *test, struct evictable_depot *depot,
+					   u32 id, unsigned int nr, enum depot_refusal why)
+{
+	unsigned long locked = depot->locked_saves, before = read_refusals(depot, why);
+	unsigned int saved = 0;
+
+	for (unsigned int n = 0; n < nr; n++)
+		saved += !!save_stack(depot, 8, id + n, GET_ALLOC);
+	KUNIT_EXPECT_EQ(test, saved, 0);
+	KUNIT_EXPECT_EQ(test, read_refusals(depot, why) - before, nr);
+	return depot->locked_saves - locked;
+}
+
+/*
+ * Refusals are remembered also for a class of more pools than one search covers: while
+ * nothing is freed, at most one save in a tick takes the lock, whether all records are
+ * in use or some wait for a grace period.
+ */
+void stack_depot_test_full_large(struct kunit *test)
+{
+	struct evictable_depot *depot = create_test_depot(test, SZ_2M);
+	unsigned int per_pool = stack_depot_records_per_pool(stack_depot_size_class(8));
+	unsigned int room = depot->max_pools * per_pool;
+	depot_stack_handle_t *all = kvcalloc(room, sizeof(*all), GFP_KERNEL);
+	unsigned long locked, start, ticks, waits = 0;
+
+	KUNIT_ASSERT_NOT_NULL(test, all);
+	KUNIT_ASSERT_GT(test, depot->max_pools, 80);
+	for (u32 id = 0; id < room; id++) {
+		all[id] = save_stack(depot, 8, id, GET_ALLOC);
+		KUNIT_ASSERT_NE(test, all[id], 0);
+	}
+	locked = count_locked_refusals(test, depot, room, 1000, DEPOT_REFUSED_BOUND);
+	KUNIT_EXPECT_LE(test, locked, 1);
+
+	/* The first attempt starts a grace period, and the start permits one more attempt. */
+	rcu_read_lock();
+	for (u32 id = 0; id < room; id += per_pool)
+		stack_depot_put(all[id]);
+	start = jiffies;
+	locked = count_locked_refusals(test, depot, room, 1000, DEPOT_REFUSED_GRACE);
+	ticks = jiffies - start;
+	rcu_read_unlock();
+	KUNIT_EXPECT_LE(test, locked, 2 + ticks);
+
+	wait_for_grace_period();
+	for (u32 id = 0; id < room; id += per_pool) {
+		all[id] = save_stack_or_wait(depot, 8, room + id, &waits);
+		KUNIT_EXPECT_NE(test, all[id], 0);
+	}
+	for (u32 id = 0; id < room; id++)
+		stack_depot_put(all[id]);
+	kvfree(all);
+	KUNIT_EXPECT_TRUE(test, stack_depot_test_destroy(depot));
+}
+
+/*
+ * Records of data fill a quarter of the bound. Further ones are refused without the
+ * lock, until one is put; stacks of the same class still find room.
+ */
+void stack_depot_test_data_share(struct kunit *test)
+{
+	struct evictable_depot *depot = create_test_depot(test, SZ_256K);
+	unsigned int class = stack_depot_size_class(3);
+	size_t share = depot->max_pools * POOL_BYTES / 4;
+	unsigned int room = share / stack_depot_record_bytes(class), n;
+	unsigned long locked;
+	depot_stack_handle_t *all, chain;
+
+	all = kunit_kcalloc(test, room + 1, sizeof(*all), GFP_KERNEL);
+	KUNIT_ASSERT_NOT_NULL(test, all);
+	for (n = 0; n <= room; n++) {
+		all[n] = save_stack(depot, 3, n, DATA_ALLOC);
+		if (!all[n])
+			break;
+		KUNIT_EXPECT_TRUE(test, handle_has_stack(all[n], 3, n));
+	}
+	KUNIT_ASSERT_EQ(test, n, room);
+	KUNIT_EXPECT_LE(test, depot->data_bytes, share);
+	KUNIT_EXPECT_EQ(test, read_refusals(depot, DEPOT_REFUSED_DATA), 1);
+
+	locked = depot->locked_saves;
+	for (n = 0; n < 1000; n++)
+		KUNIT_EXPECT_EQ(test, save_stack(depot, 3, room + n, DATA_ALLOC), 0);
+	KUNIT_EXPECT_EQ(test, read_refusals(depot, DEPOT_REFUSED_DATA), 1001);
+	KUNIT_EXPECT_EQ(test, depot->locked_saves, locked);
+	KUNIT_EXPECT_EQ(test, save_stack(depot, 3, 7, DATA_ALLOC), all[7]);
+	stack_depot_put(all[7]);
+
+	/* The words of record 0 as a stack are another record, which has room. */
+	chain = save_stack(depot, 3, 0, GET_ALLOC);
+	KUNIT_ASSERT_NE(test, chain, 0);
+	KUNIT_EXPECT_FALSE(test, is_same_slot(chain, all[0]));
+	stack_depot_put(chain);
+
+	stack_depot_put(all[0]);
+	all[0] = save_stack(depot, 3, room, DATA_ALLOC);
+	KUNIT_EXPECT_NE(test, all[0], 0);
+	for (n = 0; n < room; n++)
+		stack_depot_put(all[n]);
+	KUNIT_EXPECT_EQ(test, depot->data_bytes, 0);
 	KUNIT_EXPECT_TRUE(test, stack_depot_test_destroy(depot));
 }
 

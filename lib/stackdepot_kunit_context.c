@@ -14,13 +14,14 @@
 #include "stackdepot_kunit.h"
 
 /*
- * In NMI a stack is refused and counted. Dropping the last reference in NMI does
- * not take the lock; irq_work frees the record. Counters need no lock.
+ * In NMI a stack that is stored already is found; any other one is refused and counted.
+ * Dropping the last reference in NMI does not take the lock; irq_work frees the record.
+ * Counters need no lock.
  */
 void stack_depot_test_nmi(struct kunit *test)
 {
 	struct evictable_depot *depot = create_test_depot(test, SZ_256K);
-	depot_stack_handle_t handle, in_nmi_handle, counted;
+	depot_stack_handle_t handle, in_nmi_handle, in_nmi_found, counted;
 	unsigned long flags, in_use;
 	long counters[STACK_DEPOT_COUNTERS];
 	bool got;
@@ -34,7 +35,8 @@ void stack_depot_test_nmi(struct kunit *test)
 	raw_spin_lock_irqsave(&depot->lock, flags);
 	__preempt_count_add(NMI_OFFSET);
 	in_nmi_handle = save_stack(depot, 8, 2, GET);
-	stack_depot_put(handle);
+	in_nmi_found = save_stack(depot, 8, 1, GET);
+	stack_depot_put_many(handle, 2);
 	add_to_counters(counted, 1, 2, 3);
 	got = stack_depot_counters(counted, counters);
 	in_use = depot->class[stack_depot_size_class(8)].in_use;
@@ -42,6 +44,7 @@ void stack_depot_test_nmi(struct kunit *test)
 	raw_spin_unlock_irqrestore(&depot->lock, flags);
 
 	KUNIT_EXPECT_EQ(test, in_nmi_handle, 0);
+	KUNIT_EXPECT_EQ(test, in_nmi_found, handle);
 	KUNIT_EXPECT_EQ(test, read_refusals(depot, DEPOT_REFUSED_NMI), 1);
 	KUNIT_EXPECT_EQ(test, in_use, 1);
 	KUNIT_EXPECT_TRUE(test, got && counters[2] == 3);

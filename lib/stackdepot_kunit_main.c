@@ -34,6 +34,8 @@ static struct kunit_case depot_cases[] = {
 	DEPOT_CASE(kick),
 	DEPOT_CASE_SLOW(collision),
 	DEPOT_CASE(bound),
+	DEPOT_CASE(full_large),
+	DEPOT_CASE(data_share),
 	DEPOT_CASE(fifth_pool),
 	DEPOT_CASE(give),
 	DEPOT_CASE_SLOW(million),

@@ -173,11 +173,14 @@ void stack_depot_test_kinds_apart(struct kunit *test)
 	}
 }
 
-/* STACK_DEPOT_FLAG_RAW stores any words; a stack ends at its interrupt entry. */
+/*
+ * A stack ends at its interrupt entry, except with STACK_DEPOT_FLAG_RAW. Data is any
+ * words. Flags that need STACK_DEPOT_FLAG_GET save nothing without it.
+ */
 void stack_depot_test_raw(struct kunit *test)
 {
 	unsigned long words[] = { 0, 1, ~0UL, 0x1234, 0 }, *entries;
-	depot_stack_handle_t raw;
+	depot_stack_handle_t raw, data;
 
 #ifndef MODULE
 	unsigned long irq = (unsigned long)__irqentry_text_start;
@@ -194,7 +197,15 @@ void stack_depot_test_raw(struct kunit *test)
 				     GET_ALLOC | STACK_DEPOT_FLAG_RAW);
 	KUNIT_ASSERT_EQ(test, stack_depot_fetch(raw, &entries), 5);
 	KUNIT_EXPECT_MEMEQ(test, entries, words, sizeof(words));
+	data = stack_depot_save_flags(words, 5, GFP_KERNEL, DATA_ALLOC);
+	KUNIT_ASSERT_EQ(test, stack_depot_fetch(data, &entries), 5);
+	KUNIT_EXPECT_MEMEQ(test, entries, words, sizeof(words));
+	KUNIT_EXPECT_FALSE(test, is_same_slot(raw, data));
 	stack_depot_put(raw);
+	stack_depot_put(data);
+
+	KUNIT_EXPECT_EQ(test, stack_depot_save_flags(words, 5, GFP_KERNEL, DATA_ALLOC & ~GET), 0);
+	KUNIT_EXPECT_EQ(test, stack_depot_save_flags(words, 5, GFP_KERNEL, COUNT_ALLOC & ~GET), 0);
 }
 
 /*

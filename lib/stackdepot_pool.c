@@ -170,6 +170,11 @@ void stack_depot_free_prealloc(void *prealloc)
 		free_pages((unsigned long)prealloc, DEPOT_POOL_ORDER);
 }
 
+bool stack_depot_has_spare_pool(void)
+{
+	return READ_ONCE(spare_pool);
+}
+
 bool stack_depot_refill(gfp_t gfp)
 {
 	void *pool = stack_depot_prealloc_pool(gfp);
@@ -182,7 +187,7 @@ bool stack_depot_refill(gfp_t gfp)
 		raw_spin_unlock_irqrestore(&stack_depot_pool_lock, flags);
 		stack_depot_free_prealloc(pool);
 	}
-	return allocated || READ_ONCE(spare_pool);
+	return allocated || stack_depot_has_spare_pool();
 }
 
 int stack_depot_add_pool(void **prealloc)

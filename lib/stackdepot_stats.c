@@ -14,6 +14,7 @@ static const char * const refusal_names[] = {
 	[DEPOT_REFUSED_GRACE]	= "refused_grace",
 	[DEPOT_REFUSED_NOMEM]	= "refused_nomem",
 	[DEPOT_REFUSED_NOINIT]	= "refused_noinit",
+	[DEPOT_REFUSED_DATA]	= "refused_data",
 };
 
 static_assert(ARRAY_SIZE(refusal_names) == DEPOT_NR_REFUSALS);
@@ -21,7 +22,8 @@ static_assert(ARRAY_SIZE(refusal_names) == DEPOT_NR_REFUSALS);
 /* A consistent copy of the statistics. */
 struct depot_stats {
 	struct depot_class class[DEPOT_NR_CLASSES];
-	unsigned long in_use, nr_free, allocs, evictions, slots_reused, pools_recut;
+	unsigned long in_use, nr_free, allocs, evictions, slots_reused, pools_recut, locked_saves;
+	size_t data_bytes;
 	unsigned int pools, idle_pools;
 };
 
@@ -37,6 +39,8 @@ static void depot_read_stats(struct evictable_depot *depot, struct depot_stats *
 	stats->evictions = depot->evictions;
 	stats->slots_reused = depot->slots_reused;
 	stats->pools_recut = depot->pools_recut;
+	stats->locked_saves = depot->locked_saves;
+	stats->data_bytes = depot->data_bytes;
 	stats->pools = depot->pools;
 	raw_spin_unlock_irqrestore(&depot->lock, irqflags);
 
@@ -77,10 +81,12 @@ void stack_depot_show_classes(struct seq_file *seq)
 		seq_printf(seq, "class_%u_bytes: %zu\n", words, class->pools * POOL_BYTES);
 	}
 	seq_printf(seq, "classless_bytes: %zu\n", stats.idle_pools * POOL_BYTES);
+	seq_printf(seq, "data_bytes: %zu\n", stats.data_bytes);
 	seq_printf(seq, "evictions: %lu\n", stats.evictions);
 	seq_printf(seq, "slots_reused: %lu\n", stats.slots_reused);
 	seq_printf(seq, "pools_recut: %lu\n", stats.pools_recut);
+	seq_printf(seq, "locked_saves: %lu\n", stats.locked_saves);
 	for (unsigned int i = 0; i < DEPOT_NR_REFUSALS; i++)
-		seq_printf(seq, "%s: %ld\n", refusal_names[i],
-			   atomic_long_read(&stack_depot_evictable.refused[i]));
+		seq_printf(seq, "%s: %lu\n", refusal_names[i],
+			   stack_depot_count_refusals(&stack_depot_evictable, i));
 }

@@ -227,7 +227,7 @@ void owner_cpu_flush_ratelimited(void)
  * @words: the words
  * @count: number of @words
  * @flags: flags of the allocation that is tracked
- * @kind: STACK_DEPOT_FLAG_RAW if they are no call chain
+ * @kind: STACK_DEPOT_FLAG_DATA if they are no call chain
  *
  * Return: a handle with a reference, or 0 if the depot has no room.
  */

@@ -203,7 +203,7 @@ noinline depot_stack_handle_t owner_task_save(gfp_t flags)
 	depot_stack_handle_t handle;
 	struct owner_cpu_cache *cpu;
 
-	handle = owner_handle_save(words, ARRAY_SIZE(words), flags, STACK_DEPOT_FLAG_RAW);
+	handle = owner_handle_save(words, ARRAY_SIZE(words), flags, STACK_DEPOT_FLAG_DATA);
 	cpu = owner_cpu_cache_acquire();
 	if (cpu) {
 		*owner_cpu_task_hint(cpu) = owner_cpu_ref_index(handle);

@@ -31,7 +31,7 @@ static depot_stack_handle_t intern_through_cpu_cache(unsigned long *words, unsig
 		handle = ref ? ref->handle : 0;
 		owner_cpu_cache_release(cpu);
 	}
-	return handle ?: owner_handle_save(words, count, GFP_KERNEL, STACK_DEPOT_FLAG_RAW);
+	return handle ?: owner_handle_save(words, count, GFP_KERNEL, STACK_DEPOT_FLAG_DATA);
 }
 
 static depot_stack_handle_t intern_test_words(unsigned long *words)
