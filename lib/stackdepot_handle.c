@@ -140,6 +140,14 @@ unsigned int stack_depot_copy(depot_stack_handle_t handle, unsigned long *entrie
 }
 EXPORT_SYMBOL_GPL(stack_depot_copy);
 
+unsigned long stack_depot_frame(depot_stack_handle_t handle, unsigned int index)
+{
+	unsigned long *stored;
+
+	return index < stack_depot_fetch(handle, &stored) ? stored[index] : 0;
+}
+EXPORT_SYMBOL_GPL(stack_depot_frame);
+
 /*
  * Find the record of @handle, to which the caller has a reference. Return NULL
  * if it has no counters.

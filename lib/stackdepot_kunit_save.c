@@ -112,7 +112,7 @@ void stack_depot_test_find_stack(struct kunit *test)
 
 /*
  * A copy has the words that were saved, at most as many as asked for, whatever kind
- * the record is, and reports the full number of words.
+ * the record is, and reports the full number of words. Frames are also read one by one.
  */
 void stack_depot_test_copy(struct kunit *test)
 {
@@ -120,6 +120,7 @@ void stack_depot_test_copy(struct kunit *test)
 	unsigned long entries[8], want[8], found[8];
 
 	KUNIT_EXPECT_EQ(test, stack_depot_copy(0, found, 8), 0);
+	KUNIT_EXPECT_EQ(test, stack_depot_frame(0, 0), 0);
 	fill_stack(want, 8, 3000);
 	for (unsigned int i = 0; i < ARRAY_SIZE(kinds); i++) {
 		depot_stack_handle_t handle;
@@ -134,6 +135,8 @@ void stack_depot_test_copy(struct kunit *test)
 			KUNIT_EXPECT_MEMEQ(test, found, want, max * sizeof(*want));
 			KUNIT_EXPECT_TRUE(test, max == 8 || !found[max]);
 		}
+		for (unsigned int n = 0; n <= 8; n++)
+			KUNIT_EXPECT_EQ(test, stack_depot_frame(handle, n), n < 8 ? want[n] : 0);
 		if (kinds[i] & GET)
 			stack_depot_put(handle);
 	}

@@ -180,14 +180,19 @@ void owner_cpu_store_words(depot_stack_handle_t handle, const unsigned long *wor
 			   unsigned int count)
 {
 	struct owner_cpu_cache *cpu = owner_cpu_cache_acquire();
+	long counters[STACK_DEPOT_COUNTERS];
+	unsigned long *in_depot = NULL;
 	struct cached_ref *ref;
-	unsigned long *in_depot;
 
 	if (!cpu)
 		return;
 	if (owner_cpu_refill_ref(cpu, handle)) {
 		ref = owner_cpu_ref_by_handle(cpu, handle);
-		ref->count = stack_depot_fetch(handle, &in_depot);
+		/* The depot may store the frames of a chain in another form. */
+		if (stack_depot_counters(handle, counters))
+			ref->count = 0;
+		else
+			ref->count = stack_depot_fetch(handle, &in_depot);
 		ref->words = in_depot;
 		cpu->hint[owner_cpu_hash_words(words, count)] = owner_cpu_ref_index(handle);
 	}

@@ -22,15 +22,15 @@
 static void print_page_record(struct owner_page_reader *reader, const struct owner_pages *pages)
 {
 	struct seq_buf *text = &reader->text;
-	unsigned long *frames;
 	unsigned int i, count = 0;
 
 	seq_buf_clear(text);
 	owner_pages_print_head(text, pages);
 	if (reader->show_frames)
-		count = stack_depot_fetch(pages->owner.handle, &frames);
+		count = stack_depot_copy(pages->owner.handle, NULL, 0);
 	for (i = 0; i < count; i++)
-		seq_buf_printf(text, " %pS\n", (void *)frames[i]);
+		seq_buf_printf(text, " %pS\n",
+			       (void *)stack_depot_frame(pages->owner.handle, i));
 	if (reader->show_handle)
 		seq_buf_printf(text, "handle: %u\n", pages->owner.handle);
 	owner_pages_print_tail(text, pages);

@@ -8,7 +8,6 @@
 #include <linux/printk.h>
 #include <linux/rcupdate.h>
 #include <linux/stackdepot.h>
-#include <linux/stacktrace.h>
 
 #include "../slab.h"
 #include "record.h"
@@ -20,8 +19,7 @@ static void print_owner(const char *action, const struct owner_record *record)
 	/* A report takes no lock. A record that changes meanwhile may be printed mixed. */
 	struct owner_record owner = data_race(*record);
 	struct owner_task task = { .comm = "?" };
-	unsigned long *entries;
-	unsigned int count;
+	unsigned int count, i;
 
 	if (!owner.handle_pair || !owner_record_get_refs(&owner))
 		return;
@@ -29,8 +27,9 @@ static void print_owner(const char *action, const struct owner_record *record)
 	pr_info("    %s by pid %d, tgid %d (%s), size %u, %llu ms ago:\n",
 		action, task.pid, task.tgid, task.comm, owner.size,
 		div_u64(owner_record_age_ns(owner.time), NSEC_PER_MSEC));
-	count = stack_depot_fetch(owner.stack, &entries);
-	stack_trace_print(entries, count, 6);
+	count = stack_depot_copy(owner.stack, NULL, 0);
+	for (i = 0; i < count; i++)
+		pr_info("       %pS\n", (void *)stack_depot_frame(owner.stack, i));
 	owner_record_put_refs(&owner);
 }
 

@@ -72,13 +72,13 @@ static void slab_owner_stop(struct seq_file *m, void *v)
 static int slab_owner_show(struct seq_file *m, void *v)
 {
 	struct slab_reader *reader = v;
-	unsigned long *entries;
+	depot_stack_handle_t stack = reader->object.owner.stack;
 	unsigned int count, i;
 
 	owner_show_object(m, &reader->object);
-	count = stack_depot_fetch(reader->object.owner.stack, &entries);
+	count = stack_depot_copy(stack, NULL, 0);
 	for (i = 0; i < count; i++)
-		seq_printf(m, " %pS\n", (void *)entries[i]);
+		seq_printf(m, " %pS\n", (void *)stack_depot_frame(stack, i));
 	seq_putc(m, '\n');
 	return 0;
 }

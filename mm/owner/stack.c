@@ -145,8 +145,8 @@ noinline depot_stack_handle_t owner_chain_save(unsigned long ip, unsigned int de
 void owner_chain_verify(depot_stack_handle_t stack, unsigned int depth,
 			struct owner_caller caller, bool keep_allocators)
 {
-	unsigned long *entries;
-	unsigned int count = stack_depot_fetch(stack, &entries);
+	unsigned long entries[CONFIG_STACKDEPOT_MAX_FRAMES];
+	unsigned int count = stack_depot_copy(stack, entries, ARRAY_SIZE(entries));
 
 	owner_unwind_compare(entries, count, depth, caller, keep_allocators);
 }

@@ -54,16 +54,15 @@ static int stacks_show(struct seq_file *m, void *v)
 {
 	struct stacks_reader *reader = m->private;
 	struct owner_chain_total *total = v;
-	unsigned long *entries;
 	unsigned int count, i;
 
 	if (reader->show & SHOW_TOTALS &&
 	    total->sum.estimate.objects < READ_ONCE(*reader->ops->threshold))
 		return 0;
 	if (reader->show & SHOW_FRAMES) {
-		count = stack_depot_fetch(total->stack, &entries);
+		count = stack_depot_copy(total->stack, NULL, 0);
 		for (i = 0; i < count; i++)
-			seq_printf(m, " %pS\n", (void *)entries[i]);
+			seq_printf(m, " %pS\n", (void *)stack_depot_frame(total->stack, i));
 	}
 	if (reader->show & SHOW_HANDLE)
 		seq_printf(m, "handle: %u\n", total->stack);

@@ -33,7 +33,7 @@ static unsigned int find_first_shown_frame(const struct owner_query_chain *chain
 {
 	unsigned int first = 0;
 
-	while (first < chain->count && owner_is_allocator(chain->frames[first]))
+	while (first < chain->count && owner_is_allocator(stack_depot_frame(chain->handle, first)))
 		first++;
 	/* If all frames are the allocator's, show them. */
 	return first < chain->count ? first : 0;
@@ -59,7 +59,7 @@ struct owner_query_chain *owner_query_get_chain(struct owner_query_chain *chains
 	*chain = (struct owner_query_chain){};
 	if (stack_depot_get(handle))
 		chain->handle = handle;
-	chain->count = stack_depot_fetch(handle, &chain->frames);
+	chain->count = stack_depot_copy(chain->handle, NULL, 0);
 	chain->first = find_first_shown_frame(chain);
 	cond_resched();
 	return chain;
@@ -94,7 +94,8 @@ bool owner_query_chain_matches(struct owner_query_chain *chain, const struct own
 	if (!(chain->compared & bit)) {
 		chain->compared |= bit;
 		for (i = 0; i < chain->count && !(chain->matched & bit); i++)
-			if (owner_frame_matches(s, comparison, chain->frames[i]))
+			if (owner_frame_matches(s, comparison,
+						stack_depot_frame(chain->handle, i)))
 				chain->matched |= bit;
 		cond_resched();
 	}
@@ -109,7 +110,9 @@ bool owner_query_chain_matches(struct owner_query_chain *chain, const struct own
  */
 unsigned long owner_query_chain_function(const struct owner_query_chain *chain)
 {
-	return chain->count ? find_function_start(chain->frames[chain->first]) : 0;
+	unsigned long frame = stack_depot_frame(chain->handle, chain->first);
+
+	return frame ? find_function_start(frame) : 0;
 }
 
 /**
@@ -123,7 +126,7 @@ void owner_query_chain_module(const struct owner_query_chain *chain, char *name,
 	unsigned int i;
 
 	for (i = 0; i < chain->count; i++)
-		if (owner_module_name(chain->frames[i], name, size))
+		if (owner_module_name(stack_depot_frame(chain->handle, i), name, size))
 			return;
 	*name = '\0';
 }

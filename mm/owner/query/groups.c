@@ -47,7 +47,7 @@ static unsigned int encode_stack(u64 *key, struct owner_query *query,
 	frames = min(frames, by->frames ?: OWNER_FRAMES_MAX);
 	key[0] = frames;
 	for (i = 0; i < frames; i++)
-		key[1 + i] = chain->frames[first + i];
+		key[1 + i] = stack_depot_frame(chain->handle, first + i);
 	return 1 + frames;
 }
 

@@ -47,7 +47,6 @@ struct seq_file;
  * @handle: of the chain, with a reference; 0 if the entry is empty
  * @count: number of frames
  * @first: index of the first frame that is not a function of the allocator
- * @frames: the frames, in the depot
  * @compared: a bit for each comparison with functions or modules that was evaluated
  * @matched: a bit for each of them that holds
  */
@@ -55,7 +54,6 @@ struct owner_query_chain {
 	depot_stack_handle_t handle;
 	unsigned int count;
 	unsigned int first;
-	unsigned long *frames;
 	u32 compared;
 	u32 matched;
 };

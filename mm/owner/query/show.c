@@ -67,18 +67,22 @@ static void show_value(struct seq_file *m, enum owner_field field, const u64 *ke
 	}
 }
 
-/* Print frames as one column of a row, separated by ';', or in text one per line. */
-static void show_frames(struct seq_file *m, const unsigned long *frames, unsigned int count,
-			enum owner_format format)
+/*
+ * Print frame number @i of a chain: in text on a line of its own, otherwise in a column
+ * whose frames are separated by ';'.
+ */
+static void show_frame(struct seq_file *m, unsigned long frame, unsigned int i,
+		       enum owner_format format)
 {
-	unsigned int i;
+	if (format == OWNER_FORMAT_TSV)
+		seq_printf(m, "%s%pS", i ? ";" : "", (void *)frame);
+	else
+		seq_printf(m, " %pS\n", (void *)frame);
+}
 
-	for (i = 0; i < count; i++)
-		if (format == OWNER_FORMAT_TSV)
-			seq_printf(m, "%s%pS", i ? ";" : "", (void *)frames[i]);
-		else
-			seq_printf(m, " %pS\n", (void *)frames[i]);
-	if (!count && format == OWNER_FORMAT_TSV)
+static void show_no_frames(struct seq_file *m, enum owner_format format)
+{
+	if (format == OWNER_FORMAT_TSV)
 		seq_putc(m, '-');
 }
 
@@ -90,9 +94,12 @@ static void show_chain(struct seq_file *m, struct owner_query *query, depot_stac
 
 	if (s->mode != OWNER_MODE_HANDLE) {
 		struct owner_query_chain *chain = owner_query_get_chain(query->chains, handle);
-		unsigned int first = full ? 0 : chain->first;
+		unsigned int i, first = full ? 0 : chain->first;
 
-		show_frames(m, chain->frames + first, chain->count - first, s->format);
+		for (i = first; i < chain->count; i++)
+			show_frame(m, stack_depot_frame(handle, i), i - first, s->format);
+		if (first == chain->count)
+			show_no_frames(m, s->format);
 	}
 	if (s->mode == OWNER_MODE_STACK)
 		return;
@@ -105,10 +112,16 @@ static void show_chain(struct seq_file *m, struct owner_query *query, depot_stac
 static void show_stack(struct seq_file *m, struct owner_query *query,
 		       const struct owner_group_field *by, const u64 *key)
 {
-	if (owner_query_keyed_by_handle(&query->sentence))
+	unsigned int i;
+
+	if (owner_query_keyed_by_handle(&query->sentence)) {
 		show_chain(m, query, *key, by->full);
-	else
-		show_frames(m, (const unsigned long *)(key + 1), key[0], query->sentence.format);
+		return;
+	}
+	for (i = 0; i < key[0]; i++)
+		show_frame(m, key[1 + i], i, query->sentence.format);
+	if (!key[0])
+		show_no_frames(m, query->sentence.format);
 }
 
 /* Names of the columns of a call chain. */

@@ -9,14 +9,16 @@
 /* Return true if the call chain @stack has a return address in @function. */
 static inline bool chain_has_function(depot_stack_handle_t stack, void *function)
 {
-	unsigned long *entries;
-	unsigned int i, count = stack_depot_fetch(stack, &entries);
+	unsigned int i, count = stack_depot_copy(stack, NULL, 0);
 	unsigned long size, offset;
 
-	for (i = 0; i < count; i++)
-		if (kallsyms_lookup_size_offset(entries[i], &size, &offset) &&
-		    entries[i] - offset == (unsigned long)function)
+	for (i = 0; i < count; i++) {
+		unsigned long frame = stack_depot_frame(stack, i);
+
+		if (kallsyms_lookup_size_offset(frame, &size, &offset) &&
+		    frame - offset == (unsigned long)function)
 			return true;
+	}
 	return false;
 }
 

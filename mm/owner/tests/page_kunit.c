@@ -204,12 +204,10 @@ static int write_rules(const char *sentences)
 
 static unsigned int get_chain_depth(struct page *page, unsigned long *first)
 {
-	unsigned long *frames, flags;
-	unsigned int depth;
+	unsigned long flags;
 
-	depth = stack_depot_fetch(read_page_record(page, &flags).handle, &frames);
-	*first = depth ? frames[0] : 0;
-	return depth;
+	*first = 0;
+	return stack_depot_copy(read_page_record(page, &flags).handle, first, 1);
 }
 
 static void test_depth(struct kunit *test)

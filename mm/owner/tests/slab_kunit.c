@@ -282,12 +282,11 @@ static int write_rules(const char *text)
 static void test_depth(struct kunit *test)
 {
 	struct kmem_cache *cache = create_test_cache(test, 0);
-	unsigned long *entries;
 	void *object;
 
 	KUNIT_ASSERT_EQ(test, write_rules("depth=3 if cache == owner_kunit"), 0);
 	object = plant_object(cache);
-	KUNIT_EXPECT_EQ(test, stack_depot_fetch(find_object_record(object)->stack, &entries), 3);
+	KUNIT_EXPECT_EQ(test, stack_depot_copy(find_object_record(object)->stack, NULL, 0), 3);
 	KUNIT_EXPECT_TRUE(test, chain_has_function(find_object_record(object)->stack,
 						   plant_object));
 	KUNIT_EXPECT_EQ(test, write_rules("clear"), 0);
@@ -306,9 +305,8 @@ static noinline char *plant_string_copy(void)
 static void expect_only_planter_in_chain(struct kunit *test, void *object, void *planter)
 {
 	depot_stack_handle_t stack = find_object_record(object)->stack;
-	unsigned long *entries;
 
-	KUNIT_EXPECT_EQ(test, stack_depot_fetch(stack, &entries), 1);
+	KUNIT_EXPECT_EQ(test, stack_depot_copy(stack, NULL, 0), 1);
 	KUNIT_EXPECT_TRUE(test, chain_has_function(stack, planter));
 }
 
