@@ -1,0 +1,99 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/*
+ * Capture: from the running stack to the handle of its call chain, in any context.
+ *
+ * A capture replaces stack_trace_save() followed by stack_depot_save_flags(). Chains are
+ * cut to a depth, and are evictable, refcounted records with counters. In steady state a
+ * capture walks the call tree (stackdepot_tree.h) to a node, takes the node's handle, and
+ * a reference that its CPU keeps (stackdepot_refs.h). It calls no function then.
+ *
+ * A chain ends with the function that entered the kernel, the interrupt or the softirq.
+ */
+#ifndef _LINUX_STACKDEPOT_CAPTURE_H
+#define _LINUX_STACKDEPOT_CAPTURE_H
+
+#include <linux/compiler.h>
+#include <linux/jump_label.h>
+#include <linux/stackdepot.h>
+#include <linux/stackdepot_refs.h>
+#include <linux/stackdepot_tree.h>
+#include <linux/types.h>
+
+/* Leave out leading allocators, see stack_depot_capture_skip(). */
+#define STACK_DEPOT_FLAG_SKIP		((depot_flags_t)0x8000)
+
+/**
+ * struct stack_depot_capture_counts - statistics of captures
+ * @learned: return addresses for which a node was made
+ * @slow: chains that the kernel's unwinder had to walk
+ * @verified: chains that were compared with those of the kernel's unwinder
+ * @different: compared chains that were not equal
+ */
+struct stack_depot_capture_counts {
+	unsigned long learned;
+	unsigned long slow;
+	unsigned long verified;
+	unsigned long different;
+};
+
+/* How much of the chain a handle stands for. */
+enum stack_depot_captured {
+	STACK_DEPOT_CAPTURED_ALL,
+	STACK_DEPOT_CAPTURED_SHORTER,	/* the depot has no room for more frames */
+	STACK_DEPOT_CAPTURED_NONE,	/* the depot has no room: the overflow chain */
+};
+
+int stack_depot_capture_init(void);
+void stack_depot_capture_skip(bool (*is_allocator)(unsigned long ip));
+depot_stack_handle_t stack_depot_capture(unsigned int depth, depot_flags_t flags, gfp_t gfp,
+					 struct stack_depot_caller caller,
+					 enum stack_depot_captured *captured);
+unsigned int stack_depot_get_frames(unsigned long *frames, unsigned int depth,
+				    depot_flags_t flags, struct stack_depot_caller caller);
+void stack_depot_verify(depot_stack_handle_t handle, unsigned int depth, depot_flags_t flags,
+			struct stack_depot_caller caller);
+void stack_depot_read_capture_counts(struct stack_depot_capture_counts *counts);
+
+/* Compare each chain with that of the kernel's unwinder. */
+DECLARE_STATIC_KEY_FALSE(stack_depot_verify_key);
+
+static __always_inline bool stack_depot_verifies(void)
+{
+	return static_branch_unlikely(&stack_depot_verify_key);
+}
+
+/**
+ * stack_depot_find_running() - find this CPU's references to the running stack's chain
+ * @cpu: the CPU cache, between stack_depot_cpu_acquire() and stack_depot_cpu_release()
+ * @depth: number of frames at most
+ * @flags: STACK_DEPOT_FLAG_SKIP or 0
+ * @caller: STACK_DEPOT_CALLER, where the chain starts
+ *
+ * Calls no function, so its caller saves few registers.
+ *
+ * Return: the ref, from which at least one reference can be taken; NULL if the chain is
+ * not recognized or this CPU keeps no reference to it.
+ */
+static __always_inline struct stack_depot_ref *
+stack_depot_find_running(struct stack_depot_cpu_cache *cpu, unsigned int depth,
+			 depot_flags_t flags, struct stack_depot_caller caller)
+{
+#ifdef CONFIG_STACKDEPOT_CALL_TREE
+	const struct stack_depot_tree *tree = READ_ONCE(stack_depot_tree);
+	const struct stack_depot_node *node;
+	struct stack_depot_ref *ref;
+
+	if (unlikely(!tree))
+		return NULL;
+	node = stack_depot_recognize(tree, depth, flags & STACK_DEPOT_FLAG_SKIP, caller);
+	if (unlikely(!node))
+		return NULL;
+	ref = stack_depot_find_ref(cpu, READ_ONCE(node->handle));
+	if (likely(ref && ref->tag == stack_depot_node_tag(tree, node) &&
+		   stack_depot_can_take_ref(ref)))
+		return ref;
+#endif
+	return NULL;
+}
+
+#endif /* _LINUX_STACKDEPOT_CAPTURE_H */

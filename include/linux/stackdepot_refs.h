@@ -1,0 +1,161 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/*
+ * The CPU cache: references to evictable records of the stack depot, and counts of
+ * what their stacks hold, kept by each CPU.
+ *
+ * Many CPUs capture and drop a hot stack at the same time. If each of them changed the
+ * refcount and the counters of the depot's record, its cache line would bounce between
+ * them. Instead, a CPU takes references from the depot in batches, hands them out one by
+ * one, and keeps those that are dropped. It gives all of them back within a second.
+ *
+ * Only its own CPU changes a CPU cache, with preemption disabled. stack_depot_cpu_acquire()
+ * clears the pointer to it meanwhile, so an interrupt falls back to the depot. Readers on
+ * other CPUs read the counts without a lock: see stack_depot_read_counters().
+ */
+#ifndef _LINUX_STACKDEPOT_REFS_H
+#define _LINUX_STACKDEPOT_REFS_H
+
+#include <linux/build_bug.h>
+#include <linux/compiler.h>
+#include <linux/hash.h>
+#include <linux/irq_work.h>
+#include <linux/percpu.h>
+#include <linux/preempt.h>
+#include <linux/sizes.h>
+#include <linux/stackdepot.h>
+#include <linux/timer.h>
+#include <linux/types.h>
+
+/* A handle's references can be kept in one of two neighbours: its set. */
+#define STACK_DEPOT_REF_SETS_BITS	10
+#define STACK_DEPOT_REF_WAYS		2
+
+/* Number of references taken from the depot, or given back to it, at a time. */
+#define STACK_DEPOT_REF_BATCH		64
+
+/**
+ * struct stack_depot_ref - references to one handle, kept by one CPU
+ * @handle: the handle, 0 if this entry is unused
+ * @tag: what the handle was compared with, see stack_depot_refill_ref(); 0 if nothing
+ * @references: number of references, at least one. As long as the CPU keeps one, @handle
+ *	stands for the same words, so @tag stays true.
+ * @sequence: odd while @handle changes or @counters move to the depot
+ * @counters: what this CPU has counted since it last told the depot
+ */
+struct stack_depot_ref {
+	depot_stack_handle_t handle;
+	u32 tag;
+	u32 references;
+	u32 sequence;
+	long counters[STACK_DEPOT_COUNTERS];
+};
+
+/**
+ * struct stack_depot_cpu_cache - what a CPU keeps
+ * @ref: sets of references
+ * @evicted: counts evictions; the ways of a set take turns
+ * @flush_is_due: @flush_timer is going to be armed, or is
+ * @arm_flush_timer: arms @flush_timer, which a capture may not do itself: it may run
+ *	under a lock of the timers
+ * @flush_timer: gives everything back to the depot
+ */
+struct stack_depot_cpu_cache {
+	struct stack_depot_ref ref[1 << STACK_DEPOT_REF_SETS_BITS][STACK_DEPOT_REF_WAYS];
+	unsigned int evicted;
+	bool flush_is_due;
+	struct irq_work arm_flush_timer;
+	struct timer_list flush_timer;
+};
+
+static_assert(sizeof(struct stack_depot_cpu_cache) <= SZ_128K);
+
+/*
+ * The CPU cache of each CPU. The first pointer is NULL while somebody uses the CPU cache;
+ * the second is NULL only if the CPU has none, and is RCU-protected for other CPUs.
+ */
+DECLARE_PER_CPU(struct stack_depot_cpu_cache *, stack_depot_cpu_caches);
+DECLARE_PER_CPU(struct stack_depot_cpu_cache __rcu *, stack_depot_cpu_caches_home);
+
+void stack_depot_cpu_caches_init(void);
+void stack_depot_cpu_caches_flush(void);
+void stack_depot_flush_ratelimited(void);
+void stack_depot_add_refs(struct stack_depot_cpu_cache *cpu, depot_stack_handle_t handle,
+			  unsigned int references);
+struct stack_depot_ref *stack_depot_refill_ref(struct stack_depot_cpu_cache *cpu,
+					       depot_stack_handle_t handle);
+void stack_depot_count_on_cpu(struct stack_depot_cpu_cache *cpu, depot_stack_handle_t handle,
+			      const long more[STACK_DEPOT_COUNTERS]);
+bool stack_depot_read_counters(depot_stack_handle_t handle, long counters[STACK_DEPOT_COUNTERS]);
+
+/* Take the CPU cache, until stack_depot_cpu_release(). Return: NULL if in use or missing. */
+static __always_inline struct stack_depot_cpu_cache *stack_depot_cpu_acquire(void)
+{
+	struct stack_depot_cpu_cache *cpu;
+
+	preempt_disable();
+	cpu = __this_cpu_read(stack_depot_cpu_caches);
+	if (!cpu) {
+		preempt_enable();
+		return NULL;
+	}
+	/* If an interrupt took the CPU cache before this line, it has put it back by now. */
+	__this_cpu_write(stack_depot_cpu_caches, NULL);
+	barrier();
+	return cpu;
+}
+
+static __always_inline void stack_depot_cpu_release(struct stack_depot_cpu_cache *cpu)
+{
+	barrier();
+	__this_cpu_write(stack_depot_cpu_caches, cpu);
+	preempt_enable();
+}
+
+/* The first way of the set in which references to this handle are kept. */
+static __always_inline struct stack_depot_ref *
+stack_depot_ref_set(struct stack_depot_cpu_cache *cpu, depot_stack_handle_t handle)
+{
+	struct stack_depot_ref *ref = cpu->ref[hash_32(handle, STACK_DEPOT_REF_SETS_BITS)];
+
+	/* Keep the compiler from computing the address again for each use. */
+	OPTIMIZER_HIDE_VAR(ref);
+	return ref;
+}
+
+/* Find the references that this CPU keeps. Return: NULL if it keeps none of this handle. */
+static __always_inline struct stack_depot_ref *
+stack_depot_find_ref(struct stack_depot_cpu_cache *cpu, depot_stack_handle_t handle)
+{
+	struct stack_depot_ref *ref = stack_depot_ref_set(cpu, handle);
+
+	if (likely(ref[0].handle == handle))
+		return &ref[0];
+	return ref[1].handle == handle ? &ref[1] : NULL;
+}
+
+/* True if a reference can be taken. The last one stays: it keeps the words in the depot. */
+static __always_inline bool stack_depot_can_take_ref(const struct stack_depot_ref *ref)
+{
+	/* READ_ONCE(): otherwise the compiler keeps the value in a register until its decrement. */
+	return READ_ONCE(ref->references) > 1;
+}
+
+/* True if one more reference can be kept. */
+static __always_inline bool stack_depot_can_keep_ref(const struct stack_depot_ref *ref)
+{
+	return READ_ONCE(ref->references) < 2 * STACK_DEPOT_REF_BATCH;
+}
+
+/* Put one reference, or none if @handle is 0. */
+static __always_inline void stack_depot_put_ref(struct stack_depot_cpu_cache *cpu,
+						depot_stack_handle_t handle)
+{
+	struct stack_depot_ref *ref = stack_depot_find_ref(cpu, handle);
+
+	if (likely(ref && handle && stack_depot_can_keep_ref(ref)))
+		ref->references++;
+	else if (handle)
+		stack_depot_add_refs(cpu, handle, 1);
+}
+
+#endif /* _LINUX_STACKDEPOT_REFS_H */

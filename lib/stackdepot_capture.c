@@ -1,0 +1,423 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * Capture: from the running stack to the handle of its call chain. See
+ * include/linux/stackdepot_capture.h.
+ *
+ * Here is what is not on the fast path: intern a chain that this CPU keeps no reference
+ * to, and shorten it if the depot is full.
+ */
+
+#include <linux/gfp.h>
+#include <linux/jiffies.h>
+#include <linux/minmax.h>
+#include <linux/percpu.h>
+#include <linux/preempt.h>
+#include <linux/rcupdate.h>
+#include <linux/stackdepot.h>
+#include <linux/string.h>
+
+#include "stackdepot_unwind.h"
+
+/* Chains are records with counters. RAW: a walk has cut them at an interrupt's entry. */
+#define CHAIN_FLAGS	(STACK_DEPOT_FLAG_GET | STACK_DEPOT_FLAG_COUNT | STACK_DEPOT_FLAG_RAW)
+
+/**
+ * stack_depot_capture_init() - allocate the tables that make captures cheap
+ *
+ * Also initializes the depot, if the boot line did not ask for it. May sleep. Idempotent.
+ *
+ * Return: 0, or -ENOMEM if there is no memory for the depot.
+ */
+int stack_depot_capture_init(void)
+{
+	int error = stack_depot_init();
+
+	if (error)
+		return error;
+	stack_depot_tree_init();
+	stack_depot_cpu_caches_init();
+	/* Look these functions up by name now, not during the first capture. */
+	stack_depot_is_allocator(0);
+	stack_depot_ends_chain(0);
+	return 0;
+}
+
+static bool (*allocator_test)(unsigned long ip) __read_mostly;
+
+/**
+ * stack_depot_capture_skip() - say which leading frames STACK_DEPOT_FLAG_SKIP leaves out
+ * @is_allocator: returns true if a return address is in a function that allocates for its
+ *	caller. It is called in any context, and always has one answer for an address.
+ */
+void stack_depot_capture_skip(bool (*is_allocator)(unsigned long ip))
+{
+	WRITE_ONCE(allocator_test, is_allocator);
+}
+
+/* Does a chain leave out this function at its start? */
+bool stack_depot_is_allocator(unsigned long ip)
+{
+	bool (*test)(unsigned long ip) = READ_ONCE(allocator_test);
+
+	return test && test(ip);
+}
+
+/* --- Room for walks ----------------------------------------------------------- */
+
+/* One buffer each for a task, a softirq and a hard interrupt that interrupt one another. */
+#define NR_BUFFERS	3
+
+/* A chain that was walked, and a chain of the depot to compare it with. */
+struct chain_buffer {
+	unsigned long walked[STACK_DEPOT_CAPTURE_MAX];
+	unsigned long stored[STACK_DEPOT_CAPTURE_MAX];
+};
+
+struct chain_buffers {
+	unsigned int used;
+	struct chain_buffer buffer[NR_BUFFERS];
+};
+
+/* Used as a stack: an interrupt takes the next buffer, and puts it before it returns. */
+static DEFINE_PER_CPU(struct chain_buffers, chain_buffers);
+
+static void put_chain_buffer(void)
+{
+	this_cpu_dec(chain_buffers.used);
+	preempt_enable();
+}
+
+/*
+ * Take a buffer of this CPU, and disable preemption until put_chain_buffer(). Return: NULL
+ * if all are in use, as in an NMI: then preemption is enabled and there is nothing to put.
+ */
+static struct chain_buffer *get_chain_buffer(void)
+{
+	unsigned int i;
+
+	preempt_disable();
+	i = this_cpu_inc_return(chain_buffers.used) - 1;
+	if (likely(i < NR_BUFFERS))
+		return this_cpu_ptr(&chain_buffers.buffer[i]);
+	put_chain_buffer();
+	return NULL;
+}
+
+/* --- Interning ------------------------------------------------------------------ */
+
+/* How many of the walked frames a handle must stand for. */
+struct frame_range {
+	unsigned int min;
+	unsigned int max;
+};
+
+static bool is_chain(depot_stack_handle_t handle, struct chain_buffer *buffer,
+		     struct frame_range range)
+{
+	unsigned int count = stack_depot_copy(handle, buffer->stored, STACK_DEPOT_CAPTURE_MAX);
+
+	return count >= range.min && count <= range.max &&
+	       !memcmp(buffer->stored, buffer->walked, count * sizeof(long));
+}
+
+/* Take a reference that this CPU keeps. Return: the handle. */
+static depot_stack_handle_t take_ref(struct stack_depot_ref *ref)
+{
+	ref->references--;
+	return ref->handle;
+}
+
+/*
+ * Take a reference to the walked chain, which the depot may have as @handle, from the CPU
+ * cache. Return: @handle, or 0 if it is another chain's or if the CPU cache is in use.
+ */
+static depot_stack_handle_t take_ref_if_chain(depot_stack_handle_t handle, u32 tag,
+					      struct chain_buffer *buffer,
+					      struct frame_range range)
+{
+	struct stack_depot_cpu_cache *cpu = stack_depot_cpu_acquire();
+	depot_stack_handle_t taken = 0;
+	struct stack_depot_ref *ref;
+
+	if (!cpu)
+		return 0;
+	ref = stack_depot_find_ref(cpu, handle);
+	if (!ref || !stack_depot_can_take_ref(ref))
+		ref = stack_depot_refill_ref(cpu, handle);
+	if (ref && ((tag && ref->tag == tag) || is_chain(handle, buffer, range))) {
+		if (tag)
+			ref->tag = tag;
+		taken = take_ref(ref);
+	}
+	stack_depot_cpu_release(cpu);
+	return taken;
+}
+
+/* Intern the first @count frames that were walked. Return: a handle with a reference, or 0. */
+static depot_stack_handle_t intern_frames(struct chain_buffer *buffer, unsigned int count, u32 tag)
+{
+	depot_stack_handle_t handle, taken = 0;
+	struct stack_depot_cpu_cache *cpu;
+	struct stack_depot_ref *ref;
+
+	/* The handle stays that of these frames as long as no grace period ends. */
+	rcu_read_lock_sched_notrace();
+	handle = stack_depot_find(buffer->walked, count, CHAIN_FLAGS);
+	if (handle)
+		taken = take_ref_if_chain(handle, tag, buffer,
+					  (struct frame_range){ count, count });
+	rcu_read_unlock_sched_notrace();
+	if (taken)
+		return taken;
+	handle = stack_depot_save_flags(buffer->walked, count, 0, CHAIN_FLAGS);
+	cpu = handle ? stack_depot_cpu_acquire() : NULL;
+	if (cpu) {
+		/* Keep references for the next capture. */
+		ref = stack_depot_refill_ref(cpu, handle);
+		if (ref && tag)
+			ref->tag = tag;
+		stack_depot_cpu_release(cpu);
+	}
+	return handle;
+}
+
+/* --- A full depot ----------------------------------------------------------------- */
+
+/* Handle of the overflow chain. Interned with the first chain, while there is room. */
+static depot_stack_handle_t overflow_chain;
+
+/* The overflow chain has one frame: users see the name of this function. */
+static noinline unsigned long slab_owner_no_room(void)
+{
+	return _THIS_IP_;
+}
+
+/* Intern the overflow chain, unless that was done. */
+static void intern_overflow_chain(gfp_t gfp)
+{
+	unsigned long frame = slab_owner_no_room();
+	depot_stack_handle_t handle;
+
+	if (likely(READ_ONCE(overflow_chain)))
+		return;
+	handle = stack_depot_save_flags(&frame, 1, gfp | __GFP_NOWARN,
+					STACK_DEPOT_FLAG_CAN_ALLOC | CHAIN_FLAGS);
+	if (cmpxchg(&overflow_chain, 0, handle))
+		stack_depot_put(handle);
+}
+
+/* Take a reference to the overflow chain, which is never evicted. Return: its handle, or 0. */
+static depot_stack_handle_t take_overflow_ref(void)
+{
+	depot_stack_handle_t handle = READ_ONCE(overflow_chain);
+	struct stack_depot_cpu_cache *cpu = stack_depot_cpu_acquire();
+	struct stack_depot_ref *ref;
+
+	if (!cpu)
+		return stack_depot_get(handle) ? handle : 0;
+	ref = stack_depot_find_ref(cpu, handle);
+	if (!ref || !stack_depot_can_take_ref(ref))
+		ref = stack_depot_refill_ref(cpu, handle);
+	handle = ref ? take_ref(ref) : 0;
+	stack_depot_cpu_release(cpu);
+	return handle;
+}
+
+/*
+ * Intern fewer frames: half of them, a quarter, and so on; at last, use the overflow chain.
+ * Return: a handle with a reference, or 0 if the overflow chain is missing, too.
+ */
+static depot_stack_handle_t shorten_chain(struct chain_buffer *buffer, unsigned int count,
+					  enum stack_depot_captured *captured)
+{
+	depot_stack_handle_t handle;
+
+	*captured = STACK_DEPOT_CAPTURED_SHORTER;
+	while (count /= 2) {
+		handle = intern_frames(buffer, count, 0);
+		if (handle)
+			return handle;
+	}
+	*captured = STACK_DEPOT_CAPTURED_NONE;
+	return take_overflow_ref();
+}
+
+#ifdef CONFIG_STACKDEPOT_CALL_TREE
+
+/* Ask the depot for room for a chain that it has refused no more often than this. */
+#define RETRY_INTERVAL	max(HZ / 10, 1)
+
+/* Was the chain refused a short time ago? */
+static bool was_refused(const struct stack_depot_walk *walk)
+{
+	u32 refused = walk->node ? READ_ONCE(walk->node->refused) : 0;
+
+	return refused && (u32)jiffies - refused < RETRY_INTERVAL;
+}
+
+/* Remember that the depot refuses the chain, and what it has instead. */
+static void remember_refusal(const struct stack_depot_walk *walk, depot_stack_handle_t shorter)
+{
+	if (!walk->node)
+		return;
+	WRITE_ONCE(walk->node->refused, (u32)jiffies ?: 1);
+	WRITE_ONCE(walk->node->handle, shorter);
+}
+
+/*
+ * Take a reference to the chain that was used when the depot has refused this one. Return:
+ * its handle, or 0 if the depot has evicted it.
+ */
+static depot_stack_handle_t take_shorter(const struct stack_depot_walk *walk,
+					 struct chain_buffer *buffer,
+					 enum stack_depot_captured *captured)
+{
+	depot_stack_handle_t handle = READ_ONCE(walk->node->handle);
+
+	if (!handle || handle == READ_ONCE(overflow_chain)) {
+		*captured = STACK_DEPOT_CAPTURED_NONE;
+		return take_overflow_ref();
+	}
+	*captured = STACK_DEPOT_CAPTURED_SHORTER;
+	return take_ref_if_chain(handle, 0, buffer, (struct frame_range){ 1, walk->count });
+}
+
+/* Intern the chain that was walked. Return: a handle with a reference, or 0. */
+static depot_stack_handle_t intern_chain(const struct stack_depot_walk *walk,
+					 struct chain_buffer *buffer)
+{
+	struct stack_depot_node *node = walk->node;
+	depot_stack_handle_t handle = 0, weak;
+	u32 tag;
+
+	if (!node)
+		return intern_frames(buffer, walk->count, 0);
+	tag = stack_depot_node_tag(walk->tree, node);
+	weak = READ_ONCE(node->handle);
+	if (weak)
+		handle = take_ref_if_chain(weak, tag, buffer,
+					   (struct frame_range){ walk->count, walk->count });
+	if (!handle)
+		handle = intern_frames(buffer, walk->count, tag);
+	if (handle && handle != weak)
+		WRITE_ONCE(node->handle, handle);
+	if (handle && READ_ONCE(node->refused))
+		WRITE_ONCE(node->refused, 0);
+	return handle;
+}
+
+#else
+
+static bool was_refused(const struct stack_depot_walk *walk)
+{
+	return false;
+}
+
+static void remember_refusal(const struct stack_depot_walk *walk, depot_stack_handle_t shorter)
+{
+}
+
+static depot_stack_handle_t take_shorter(const struct stack_depot_walk *walk,
+					 struct chain_buffer *buffer,
+					 enum stack_depot_captured *captured)
+{
+	return 0;
+}
+
+static depot_stack_handle_t intern_chain(const struct stack_depot_walk *walk,
+					 struct chain_buffer *buffer)
+{
+	return intern_frames(buffer, walk->count, 0);
+}
+
+#endif
+
+/* --- Capturing ------------------------------------------------------------------- */
+
+/*
+ * Walk the stack and intern the chain, without an allocation. @last: shorten the chain if
+ * the depot has no room for it. Return: a handle with a reference, or 0.
+ */
+static depot_stack_handle_t walk_and_intern(unsigned int depth, depot_flags_t flags,
+					    struct stack_depot_caller caller, bool last,
+					    enum stack_depot_captured *captured)
+{
+	struct chain_buffer *buffer = get_chain_buffer();
+	depot_stack_handle_t handle = 0;
+	struct stack_depot_walk walk;
+
+	if (!buffer)
+		return 0;
+	*captured = STACK_DEPOT_CAPTURED_ALL;
+	walk = stack_depot_walk_running(buffer->walked, depth, flags & STACK_DEPOT_FLAG_SKIP,
+					caller);
+	if (was_refused(&walk))
+		handle = take_shorter(&walk, buffer, captured);
+	else if (walk.count)
+		handle = intern_chain(&walk, buffer);
+	if (!handle && last && walk.count) {
+		handle = shorten_chain(buffer, walk.count, captured);
+		remember_refusal(&walk, handle);
+		stack_depot_flush_ratelimited();
+	}
+	put_chain_buffer();
+	return handle;
+}
+
+/* Attempts to give memory to the depot: another CPU can use it up in between. */
+#define REFILLS		4
+
+/**
+ * stack_depot_capture() - intern the running stack's chain
+ * @depth: number of frames to keep, from 1 to STACK_DEPOT_CAPTURE_MAX
+ * @flags: STACK_DEPOT_FLAG_SKIP or 0
+ * @gfp: flags of the allocation that is tracked; 0 if the depot may not allocate
+ * @caller: STACK_DEPOT_CALLER of a function that does not return before
+ * @captured: set to how much of the chain the handle stands for
+ *
+ * The frames are in a per-CPU buffer while they are interned, so nothing is allocated
+ * then. If the depot has no room, give it memory afterwards and walk the stack again. At
+ * the depot's bound, use a shorter chain, or the overflow chain.
+ *
+ * Context: any.
+ *
+ * Return: a handle with a reference, which stack_depot_put_ref() or stack_depot_put()
+ * drops. 0 if the depot has no room for any chain, or in an NMI that the depot cannot serve.
+ */
+noinline depot_stack_handle_t stack_depot_capture(unsigned int depth, depot_flags_t flags,
+						  gfp_t gfp, struct stack_depot_caller caller,
+						  enum stack_depot_captured *captured)
+{
+	depot_stack_handle_t handle = 0;
+	unsigned int i;
+
+	intern_overflow_chain(gfp);
+	for (i = 0; !handle && i < REFILLS; i++) {
+		handle = walk_and_intern(depth, flags, caller, false, captured);
+		/* @gfp also forbids the refill to sleep where the allocation must not. */
+		if (!handle && !stack_depot_refill(gfp | __GFP_NOWARN))
+			break;
+	}
+	return handle ?: walk_and_intern(depth, flags, caller, true, captured);
+}
+
+/**
+ * stack_depot_get_frames() - walk the running stack
+ * @frames: filled with return addresses
+ * @depth: number of frames to get, from 1 to STACK_DEPOT_CAPTURE_MAX
+ * @flags: STACK_DEPOT_FLAG_SKIP or 0
+ * @caller: where the chain starts
+ *
+ * Return: the number of frames.
+ */
+unsigned int stack_depot_get_frames(unsigned long *frames, unsigned int depth,
+				    depot_flags_t flags, struct stack_depot_caller caller)
+{
+	unsigned int count;
+
+	preempt_disable();
+	count = stack_depot_walk_running(frames, depth, flags & STACK_DEPOT_FLAG_SKIP,
+					 caller).count;
+	preempt_enable();
+	return count;
+}

@@ -1,0 +1,360 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * The CPU cache of the stack depot: what is not on the fast path. See
+ * include/linux/stackdepot_refs.h.
+ */
+
+#include <linux/cpu.h>
+#include <linux/cpuhotplug.h>
+#include <linux/jiffies.h>
+#include <linux/mm.h>
+#include <linux/mutex.h>
+#include <linux/rcupdate.h>
+#include <linux/slab.h>
+#include <linux/smp.h>
+#include <linux/stackdepot_refs.h>
+#include <linux/string.h>
+
+DEFINE_PER_CPU(struct stack_depot_cpu_cache *, stack_depot_cpu_caches);
+DEFINE_PER_CPU(struct stack_depot_cpu_cache __rcu *, stack_depot_cpu_caches_home);
+
+/* Incremented when a CPU cache is freed. Protected by cpu_hotplug_lock. */
+static unsigned long freed_cpu_caches;
+
+/* --- Changes of a cached ref -------------------------------------------------- */
+
+/* Readers on other CPUs repeat what they read between these two. */
+static void begin_ref_change(struct stack_depot_ref *ref)
+{
+	WRITE_ONCE(ref->sequence, ref->sequence + 1);
+	/* Pairs with read_cpu_counters(). */
+	smp_wmb();
+}
+
+static void end_ref_change(struct stack_depot_ref *ref)
+{
+	/* Pairs with read_cpu_counters(). */
+	smp_store_release(&ref->sequence, ref->sequence + 1);
+}
+
+/* Give the counts and all references back to the depot. */
+static void flush_ref(struct stack_depot_ref *ref)
+{
+	long any = 0;
+	unsigned int i;
+
+	if (!ref->handle)
+		return;
+	for (i = 0; i < STACK_DEPOT_COUNTERS; i++)
+		any |= ref->counters[i];
+	begin_ref_change(ref);
+	if (any) {
+		stack_depot_count(ref->handle, ref->counters);
+		memset(ref->counters, 0, sizeof(ref->counters));
+	}
+	stack_depot_put_many(ref->handle, ref->references);
+	ref->references = 0;
+	ref->tag = 0;
+	WRITE_ONCE(ref->handle, 0);
+	end_ref_change(ref);
+}
+
+static void flush_cpu_cache(struct stack_depot_cpu_cache *cpu)
+{
+	struct stack_depot_ref *ref = &cpu->ref[0][0];
+	unsigned int i;
+
+	for (i = 0; i < sizeof(cpu->ref) / sizeof(*ref); i++)
+		flush_ref(ref + i);
+}
+
+/* Make sure that this CPU gives everything back in a second. */
+static void schedule_flush(struct stack_depot_cpu_cache *cpu)
+{
+	if (READ_ONCE(cpu->flush_is_due))
+		return;
+	WRITE_ONCE(cpu->flush_is_due, true);
+	irq_work_queue(&cpu->arm_flush_timer);
+}
+
+/**
+ * stack_depot_add_refs() - keep references in the CPU cache
+ * @cpu: the CPU cache, between stack_depot_cpu_acquire() and stack_depot_cpu_release()
+ * @handle: the handle
+ * @references: number of references
+ *
+ * Evict a handle from the set if there is no room: a handle that was just used is likely
+ * to be used again.
+ */
+void stack_depot_add_refs(struct stack_depot_cpu_cache *cpu, depot_stack_handle_t handle,
+			  unsigned int references)
+{
+	struct stack_depot_ref *ref = stack_depot_find_ref(cpu, handle);
+
+	if (!ref) {
+		ref = stack_depot_ref_set(cpu, handle);
+		if (ref[0].handle && (!ref[1].handle || cpu->evicted++ % 2))
+			ref++;
+		flush_ref(ref);
+		begin_ref_change(ref);
+		WRITE_ONCE(ref->handle, handle);
+		end_ref_change(ref);
+		schedule_flush(cpu);
+	} else if (ref->references > STACK_DEPOT_REF_BATCH) {
+		ref->references -= STACK_DEPOT_REF_BATCH;
+		stack_depot_put_many(handle, STACK_DEPOT_REF_BATCH);
+	}
+	ref->references += references;
+}
+
+/**
+ * stack_depot_refill_ref() - take a batch of references from the depot
+ * @cpu: the CPU cache, between stack_depot_cpu_acquire() and stack_depot_cpu_release()
+ * @handle: a handle, or 0
+ *
+ * If nobody holds a reference to @handle, the depot may have evicted its words, and even
+ * reused it for others: a caller that does not know must compare the words, and may then
+ * set the ref's tag, which is kept until the CPU gives back the last reference.
+ *
+ * Return: the ref; NULL if the depot refuses, or if @handle is 0.
+ */
+struct stack_depot_ref *stack_depot_refill_ref(struct stack_depot_cpu_cache *cpu,
+					       depot_stack_handle_t handle)
+{
+	if (!stack_depot_get_many(handle, STACK_DEPOT_REF_BATCH))
+		return NULL;
+	stack_depot_add_refs(cpu, handle, STACK_DEPOT_REF_BATCH);
+	return stack_depot_find_ref(cpu, handle);
+}
+
+/**
+ * stack_depot_count_on_cpu() - count what a stack holds
+ * @cpu: the CPU cache, between stack_depot_cpu_acquire() and stack_depot_cpu_release(), or
+ *	NULL to count in the depot
+ * @handle: handle of a stack with counters, with a reference
+ * @more: added to the counters
+ */
+void stack_depot_count_on_cpu(struct stack_depot_cpu_cache *cpu, depot_stack_handle_t handle,
+			      const long more[STACK_DEPOT_COUNTERS])
+{
+	struct stack_depot_ref *ref = NULL;
+	unsigned int i;
+
+	if (cpu)
+		ref = stack_depot_find_ref(cpu, handle) ?: stack_depot_refill_ref(cpu, handle);
+	if (!ref)
+		return stack_depot_count(handle, more);
+	for (i = 0; i < STACK_DEPOT_COUNTERS; i++)
+		ref->counters[i] += more[i];
+}
+
+/* --- Giving back ---------------------------------------------------------------- */
+
+/* Flush this CPU's cache. Return: false if it is in use. */
+static bool flush_this_cpu(void)
+{
+	struct stack_depot_cpu_cache *cpu = stack_depot_cpu_acquire();
+
+	if (cpu) {
+		flush_cpu_cache(cpu);
+		stack_depot_cpu_release(cpu);
+	}
+	return cpu || !rcu_access_pointer(*this_cpu_ptr(&stack_depot_cpu_caches_home));
+}
+
+static void arm_flush_timer(struct irq_work *work)
+{
+	struct stack_depot_cpu_cache *cpu =
+		container_of(work, struct stack_depot_cpu_cache, arm_flush_timer);
+
+	mod_timer(&cpu->flush_timer, jiffies + HZ);
+}
+
+static void flush_on_timer(struct timer_list *timer)
+{
+	struct stack_depot_cpu_cache *cpu = from_timer(cpu, timer, flush_timer);
+
+	/* After its CPU has gone offline, the timer runs elsewhere: free_cpu_cache() flushes. */
+	if (rcu_access_pointer(*this_cpu_ptr(&stack_depot_cpu_caches_home)) != cpu)
+		return;
+	WRITE_ONCE(cpu->flush_is_due, false);
+	/* A softirq can interrupt a user of the CPU cache: try again. */
+	if (!flush_this_cpu())
+		schedule_flush(cpu);
+}
+
+/**
+ * stack_depot_flush_ratelimited() - flush this CPU's cache, as the depot is full
+ *
+ * The references of this CPU may be what keeps it full. Flush them only once in 100 ms on
+ * the whole machine.
+ */
+void stack_depot_flush_ratelimited(void)
+{
+	static unsigned long next;
+
+	if (time_before(jiffies, READ_ONCE(next)))
+		return;
+	WRITE_ONCE(next, jiffies + HZ / 10);
+	flush_this_cpu();
+}
+
+static void flush_from_ipi(void *done)
+{
+	if (!flush_this_cpu())
+		WRITE_ONCE(*(bool *)done, false);
+}
+
+/**
+ * stack_depot_cpu_caches_flush() - flush the CPU caches of all CPUs
+ *
+ * Interrupts each CPU: for tests, and for readers of reference counts. May sleep.
+ */
+void stack_depot_cpu_caches_flush(void)
+{
+	unsigned int cpu;
+	bool done;
+
+	/* A CPU that goes offline flushes its cache in free_cpu_cache(). */
+	cpus_read_lock();
+	for_each_online_cpu(cpu) {
+		/* The interrupt may hit a user of the CPU cache: try again. */
+		do {
+			done = true;
+			smp_call_function_single(cpu, flush_from_ipi, &done, true);
+			cond_resched();
+		} while (!done);
+	}
+	cpus_read_unlock();
+}
+
+/* --- Readers ---------------------------------------------------------------------- */
+
+/*
+ * Add the counts of all CPUs to @counters. Return: false if a CPU is changing its ref.
+ * @sequences: set to a sum that is greater when one of the refs was changed since.
+ */
+static bool read_cpu_counters(depot_stack_handle_t handle, long *counters, u64 *sequences)
+{
+	unsigned int nr, way, i;
+	u32 sequence;
+
+	*sequences = READ_ONCE(freed_cpu_caches);
+	for_each_possible_cpu(nr) {
+		struct stack_depot_cpu_cache *cpu =
+			rcu_dereference(per_cpu(stack_depot_cpu_caches_home, nr));
+		struct stack_depot_ref *ref;
+
+		if (!cpu)
+			continue;
+		ref = stack_depot_ref_set(cpu, handle);
+		for (way = 0; way < STACK_DEPOT_REF_WAYS; way++, ref++) {
+			/* Pairs with end_ref_change(). */
+			sequence = smp_load_acquire(&ref->sequence);
+			if (sequence % 2)
+				return false;
+			*sequences += sequence;
+			if (READ_ONCE(ref->handle) != handle)
+				continue;
+			for (i = 0; i < STACK_DEPOT_COUNTERS; i++)
+				counters[i] += READ_ONCE(ref->counters[i]);
+		}
+	}
+	/* Pairs with begin_ref_change(). */
+	smp_rmb();
+	return true;
+}
+
+/* Attempts to read counters while no CPU gives its own to the depot. */
+#define READ_ATTEMPTS	1000
+
+/**
+ * stack_depot_read_counters() - read what a stack holds, on all CPUs
+ * @handle: handle with a reference
+ * @counters: set to the sums of the depot's and of all CPUs' counters
+ *
+ * No CPU is interrupted or slowed down. A CPU moves its counters to the depot seldom; if
+ * one does so meanwhile, read again.
+ *
+ * Return: false if @handle has no counters.
+ */
+bool stack_depot_read_counters(depot_stack_handle_t handle, long counters[STACK_DEPOT_COUNTERS])
+{
+	long on_cpus[STACK_DEPOT_COUNTERS], ignored[STACK_DEPOT_COUNTERS];
+	unsigned int attempts = 0, i;
+	u64 before, after;
+	bool good, found;
+
+	rcu_read_lock();
+	do {
+		memset(on_cpus, 0, sizeof(on_cpus));
+		good = read_cpu_counters(handle, on_cpus, &before);
+		found = stack_depot_counters(handle, counters);
+		/* The depot's counters are read before the sequences are read again. */
+		smp_rmb();
+		good = good && read_cpu_counters(handle, ignored, &after) && before == after;
+		if (!good)
+			cpu_relax();
+	} while (found && !good && ++attempts < READ_ATTEMPTS);
+	rcu_read_unlock();
+	for (i = 0; found && i < STACK_DEPOT_COUNTERS; i++)
+		counters[i] += on_cpus[i];
+	return found;
+}
+
+/* --- CPU hotplug --------------------------------------------------------------- */
+
+static int alloc_cpu_cache(unsigned int nr)
+{
+	struct stack_depot_cpu_cache *cpu = kvzalloc_node(sizeof(*cpu), GFP_KERNEL | __GFP_NOWARN,
+							  cpu_to_node(nr));
+
+	if (cpu) {
+		init_irq_work(&cpu->arm_flush_timer, arm_flush_timer);
+		timer_setup(&cpu->flush_timer, flush_on_timer, TIMER_PINNED);
+	}
+	rcu_assign_pointer(per_cpu(stack_depot_cpu_caches_home, nr), cpu);
+	/*
+	 * Release: at boot, the CPU runs already, and must see an initialized cache. A CPU
+	 * without a cache uses the depot.
+	 */
+	smp_store_release(per_cpu_ptr(&stack_depot_cpu_caches, nr), cpu);
+	return 0;
+}
+
+static int free_cpu_cache(unsigned int nr)
+{
+	struct stack_depot_cpu_cache *cpu =
+		rcu_dereference_protected(per_cpu(stack_depot_cpu_caches_home, nr), true);
+
+	per_cpu(stack_depot_cpu_caches, nr) = NULL;
+	if (!cpu)
+		return 0;
+	irq_work_sync(&cpu->arm_flush_timer);
+	timer_shutdown_sync(&cpu->flush_timer);
+	flush_cpu_cache(cpu);
+	rcu_assign_pointer(per_cpu(stack_depot_cpu_caches_home, nr), NULL);
+	WRITE_ONCE(freed_cpu_caches, freed_cpu_caches + 1);
+	/* Readers on other CPUs. */
+	synchronize_rcu();
+	kvfree(cpu);
+	return 0;
+}
+
+/**
+ * stack_depot_cpu_caches_init() - allocate a cache for each CPU
+ *
+ * Captures work without, but each one changes the depot's refcounts. Idempotent. May
+ * sleep.
+ */
+void stack_depot_cpu_caches_init(void)
+{
+	static DEFINE_MUTEX(mutex);
+	static bool done;
+
+	mutex_lock(&mutex);
+	if (!done)
+		done = cpuhp_setup_state(CPUHP_BP_PREPARE_DYN, "lib/stackdepot:prepare",
+					 alloc_cpu_cache, free_cpu_cache) >= 0;
+	mutex_unlock(&mutex);
+}

@@ -1,0 +1,203 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * The nodes of the call tree: allocate, add, forget, and start a new tree. See
+ * include/linux/stackdepot_tree.h.
+ */
+
+#include <linux/irq_work.h>
+#include <linux/jiffies.h>
+#include <linux/log2.h>
+#include <linux/minmax.h>
+#include <linux/mm.h>
+#include <linux/mutex.h>
+#include <linux/rcupdate.h>
+#include <linux/slab.h>
+#include <linux/stackdepot_tree.h>
+#include <linux/workqueue.h>
+
+struct stack_depot_tree *stack_depot_tree __read_mostly;
+
+/* Protects against two replacements, and a replacement while nodes are forgotten. */
+static DEFINE_MUTEX(tree_mutex);
+
+/* A node takes 36 bytes with its bucket. 4,096 chains of 16 frames take some 27,000 nodes. */
+#define NODES_MAX	65536
+#define NODES_MIN	4096
+/* Share of the machine's memory that a tree may take. */
+#define MEMORY_SHARE	256
+
+static void free_tree(struct stack_depot_tree *tree)
+{
+	kvfree(tree->nodes);
+	kvfree(tree->buckets);
+	kfree(tree);
+}
+
+static struct stack_depot_tree *alloc_tree(u32 base)
+{
+	unsigned long nodes = (totalram_pages() << PAGE_SHIFT) / MEMORY_SHARE /
+			      sizeof(struct stack_depot_node);
+	struct stack_depot_tree *tree = kzalloc(sizeof(*tree), GFP_KERNEL | __GFP_NOWARN);
+
+	if (!tree)
+		return NULL;
+	nodes = rounddown_pow_of_two(clamp(nodes, NODES_MIN, NODES_MAX));
+	tree->bytes = nodes * sizeof(struct stack_depot_node);
+	tree->nodes = kvzalloc(tree->bytes, GFP_KERNEL | __GFP_NOWARN);
+	tree->buckets = kvcalloc(nodes, sizeof(*tree->buckets), GFP_KERNEL | __GFP_NOWARN);
+	tree->shift = 64 - ilog2(nodes);
+	tree->base = base;
+	atomic_set(&tree->used, STACK_DEPOT_NODE_FIRST);
+	if (!tree->nodes || !tree->buckets) {
+		free_tree(tree);
+		return NULL;
+	}
+	/*
+	 * The roots are of the kind BP, which is 0: the first slot is above a saved BP. No
+	 * return address is equal to the key of the node that is nobody's child.
+	 */
+	stack_depot_node_at(tree, STACK_DEPOT_NODE_NONE)->key = STACK_DEPOT_KEY_NONE;
+	return tree;
+}
+
+/**
+ * stack_depot_tree_init() - allocate the tree
+ *
+ * Before this, and if it fails, chains are left to the kernel's unwinder. Idempotent. May
+ * sleep.
+ */
+void stack_depot_tree_init(void)
+{
+	mutex_lock(&tree_mutex);
+	if (!stack_depot_tree)
+		/* Pairs with the dependent reads of walks. */
+		smp_store_release(&stack_depot_tree, alloc_tree(0));
+	mutex_unlock(&tree_mutex);
+}
+
+/* --- A full tree --------------------------------------------------------------- */
+
+/* Replace a full tree at most so often: all chains have to be learned again. */
+#define REPLACE_INTERVAL	(10 * HZ)
+
+static void replace_tree(struct work_struct *work)
+{
+	struct stack_depot_tree *old, *new;
+
+	mutex_lock(&tree_mutex);
+	old = stack_depot_tree;
+	/*
+	 * Tags repeat after 2,000 trees. No CPU keeps a reference with an old tag for so
+	 * long: see stack_depot_cpu_cache.flush_timer.
+	 */
+	new = alloc_tree(old->base + old->bytes);
+	if (new) {
+		/* Pairs with the dependent reads of walks. */
+		smp_store_release(&stack_depot_tree, new);
+		/* Walks have preemption off. */
+		synchronize_rcu();
+		free_tree(old);
+	}
+	mutex_unlock(&tree_mutex);
+}
+
+static DECLARE_DELAYED_WORK(replace_work, replace_tree);
+
+static void schedule_replacement(struct irq_work *work)
+{
+	static unsigned long last;
+	unsigned long next = last + REPLACE_INTERVAL;
+
+	if (delayed_work_pending(&replace_work))
+		return;
+	schedule_delayed_work(&replace_work,
+			      last && time_before(jiffies, next) ? next - jiffies : 0);
+	last = jiffies;
+}
+
+/* A capture can run under any lock, also under the workqueue's. */
+static DEFINE_IRQ_WORK(replacement, schedule_replacement);
+
+static struct stack_depot_node *alloc_node(struct stack_depot_tree *tree)
+{
+	int offset = atomic_read(&tree->used);
+
+	do {
+		if (offset + sizeof(struct stack_depot_node) > tree->bytes) {
+			if (!delayed_work_pending(&replace_work))
+				irq_work_queue(&replacement);
+			return NULL;
+		}
+	} while (!atomic_try_cmpxchg(&tree->used, &offset,
+				     offset + sizeof(struct stack_depot_node)));
+	return stack_depot_node_at(tree, offset);
+}
+
+/* --- Adding and forgetting nodes -------------------------------------------------- */
+
+/**
+ * stack_depot_add_node() - add a child to a node
+ * @tree: the tree. Preemption is off since it was read.
+ * @parent: the node
+ * @ip: return address of the child, which stack_depot_can_encode_ip() accepts
+ * @template: the child but for @key, @next, @child and @handle
+ *
+ * Return: the child, which another CPU may have added; NULL if the tree is full.
+ */
+struct stack_depot_node *stack_depot_add_node(struct stack_depot_tree *tree,
+					      const struct stack_depot_node *parent,
+					      unsigned long ip,
+					      const struct stack_depot_node *template)
+{
+	u32 encoded = stack_depot_encode_ip(ip);
+	u64 key = (u64)stack_depot_node_offset(tree, parent) << 32 | encoded;
+	u32 *bucket = &tree->buckets[stack_depot_node_bucket(tree, key)], head;
+	struct stack_depot_node *node = alloc_node(tree), *other;
+
+	if (!node)
+		return NULL;
+	*node = *template;
+	node->key = key;
+	do {
+		head = READ_ONCE(*bucket);
+		other = stack_depot_find_child(tree, parent, encoded);
+		if (other) {
+			/* Nobody finds the node that was allocated in vain. */
+			node->key = STACK_DEPOT_KEY_NONE;
+			return other;
+		}
+		node->next = head;
+		/* Pairs with the dependent reads of stack_depot_find_child(). */
+	} while (cmpxchg(bucket, head, stack_depot_node_offset(tree, node)) != head);
+	cmpxchg((u32 *)&parent->child, STACK_DEPOT_NODE_NONE, stack_depot_node_offset(tree, node));
+	return node;
+}
+
+/**
+ * stack_depot_forget_nodes() - forget all nodes whose return address is in a range
+ * @start: the first address
+ * @size: in bytes
+ *
+ * The text there is going to be freed, or is new. The nodes below a forgotten one cannot be
+ * reached any more. Nodes that are added meanwhile may stay: see
+ * add_lasting_node().
+ */
+void stack_depot_forget_nodes(unsigned long start, unsigned long size)
+{
+	struct stack_depot_tree *tree;
+	u32 offset, used;
+
+	mutex_lock(&tree_mutex);
+	tree = stack_depot_tree;
+	used = tree ? min_t(u32, atomic_read(&tree->used), tree->bytes) : 0;
+	for (offset = STACK_DEPOT_NODE_FIRST; offset < used;
+	     offset += sizeof(struct stack_depot_node)) {
+		struct stack_depot_node *node = stack_depot_node_at(tree, offset);
+		u32 ip = READ_ONCE(node->key);
+
+		/* A return address can be just behind the range. */
+		if (ip - stack_depot_encode_ip(start) - 1 < size)
+			WRITE_ONCE(node->key, STACK_DEPOT_KEY_NONE);
+	}
+	mutex_unlock(&tree_mutex);
+}

@@ -1,0 +1,402 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * Walk the running stack through the call tree, and add the nodes that it lacks.
+ *
+ * Text at a return address lasts as long as its node:
+ *  - the kernel's text stays, and nothing executes where its init text was;
+ *  - the nodes of a module are forgotten when it goes, those of its init text when it is
+ *    live: see add_lasting_node();
+ *  - BPF programs and their trampolines have a frame pointer, so the node of one is right
+ *    for another at the same address. An ftrace trampoline at that address does no harm:
+ *    a parent node names the callee, and nothing is called from both. The nodes are
+ *    forgotten when a module gets their memory.
+ * Frames in other text are looked up each time.
+ *
+ * Function graph tracing and kretprobes write their own address over return addresses on
+ * the stack. Ask them for the real one, and go on with that.
+ *
+ * Any context may walk and add nodes. A chain with a frame of a kind that the tree does
+ * not have is left to the kernel's unwinder.
+ */
+
+#include <linux/filter.h>
+#include <linux/init.h>
+#include <linux/kallsyms.h>
+#include <linux/kernel.h>
+#include <linux/module.h>
+#include <linux/notifier.h>
+#include <linux/percpu.h>
+#include <linux/string.h>
+#include <asm/sections.h>
+#include <linux/stacktrace.h>
+
+#include "stackdepot_unwind.h"
+
+/* Counted by each CPU for itself, in slow paths. */
+static DEFINE_PER_CPU(struct stack_depot_capture_counts, capture_counts);
+
+/* --- Ends of chains -------------------------------------------------------------- */
+
+static bool is_in_section(unsigned long ip, const char *start, const char *end)
+{
+	return ip >= (unsigned long)start && ip < (unsigned long)end;
+}
+
+/*
+ * The function that runs softirqs. Its caller __do_softirq() is in the section of softirq
+ * entries, but jumps to it, and leaves no return address.
+ */
+static struct {
+	unsigned long start;
+	unsigned long size;
+} softirq_loop;
+
+static bool is_in_softirq_loop(unsigned long ip)
+{
+	/* Pairs with smp_store_release() below: the start was written before the size. */
+	unsigned long size = smp_load_acquire(&softirq_loop.size), start, offset;
+
+	if (!size) {
+		start = kallsyms_lookup_name("handle_softirqs");
+		/* A missing function gets address 0 and size 1, which match no return address. */
+		if (!start || !kallsyms_lookup_size_offset(start, &size, &offset))
+			size = 1;
+		WRITE_ONCE(softirq_loop.start, start);
+		/* Pairs with smp_load_acquire() above. */
+		smp_store_release(&softirq_loop.size, size);
+	}
+	return ip - READ_ONCE(softirq_loop.start) < size;
+}
+
+/**
+ * stack_depot_ends_chain() - test for the last frame of an interrupt's chain
+ * @ip: return address
+ *
+ * Return: true if the frame's callers were interrupted, and did not call.
+ */
+bool stack_depot_ends_chain(unsigned long ip)
+{
+	return is_in_section(ip, __irqentry_text_start, __irqentry_text_end) ||
+	       is_in_section(ip, __softirqentry_text_start, __softirqentry_text_end) ||
+	       is_in_softirq_loop(ip);
+}
+
+#ifdef CONFIG_STACKDEPOT_CALL_TREE
+
+/* --- Adding nodes ----------------------------------------------------------------- */
+
+/* Does the text at @ip stay, or are its nodes forgotten when it goes? */
+static bool text_lasts(unsigned long ip)
+{
+	struct module *module;
+
+	if (!ip || core_kernel_text(ip))
+		return true;
+	module = __module_text_address(ip);
+	if (!module)
+		return is_bpf_text_address(ip);
+	if (within_module_mem_type(ip, module, MOD_TEXT))
+		return READ_ONCE(module->state) != MODULE_STATE_GOING;
+	return within_module_mem_type(ip, module, MOD_INIT_TEXT) &&
+	       READ_ONCE(module->state) == MODULE_STATE_COMING;
+}
+
+/*
+ * Add a node, unless the text at its address can go without a notice. Return: the node, or
+ * NULL.
+ *
+ * A module may go at the same time. Its state changes before its nodes are forgotten, and
+ * here the node is added before the state is read again: either forget_module() finds the
+ * node, or the state is seen here.
+ */
+static struct stack_depot_node *add_lasting_node(struct stack_depot_tree *tree,
+						 const struct stack_depot_node *parent,
+						 unsigned long ip,
+						 const struct stack_depot_node *template)
+{
+	struct stack_depot_node *node;
+
+	if (!stack_depot_can_encode_ip(ip) || !text_lasts(ip))
+		return NULL;
+	node = stack_depot_add_node(tree, parent, ip, template);
+	if (!node)
+		return NULL;
+	/* Pairs with forget_module(). */
+	smp_mb();
+	if (unlikely(!text_lasts(ip))) {
+		WRITE_ONCE(node->key, STACK_DEPOT_KEY_NONE);
+		return NULL;
+	}
+	return node;
+}
+
+#ifdef CONFIG_MODULES
+static int forget_module(struct notifier_block *nb, unsigned long action, void *data)
+{
+	const struct module *module = data;
+	const struct module_memory *text = &module->mem[MOD_TEXT];
+	const struct module_memory *init = &module->mem[MOD_INIT_TEXT];
+
+	/* Pairs with add_lasting_node(): the module's new state is visible. */
+	smp_mb();
+	if (action == MODULE_STATE_COMING || action == MODULE_STATE_GOING)
+		stack_depot_forget_nodes((unsigned long)text->base, text->size);
+	stack_depot_forget_nodes((unsigned long)init->base, init->size);
+	return NOTIFY_DONE;
+}
+
+static struct notifier_block module_notifier = { .notifier_call = forget_module };
+
+static int __init init_module_notifier(void)
+{
+	return register_module_notifier(&module_notifier);
+}
+early_initcall(init_module_notifier);
+#endif
+
+/*
+ * Make the child of @parent with this return address. @tree: NULL if @parent is not in the
+ * tree. @scratch: room for a node that may not be added. Return: the node; NULL if the tree
+ * has no kind for it.
+ */
+static noinline struct stack_depot_node *
+learn_node(struct stack_depot_tree *tree, const struct stack_depot_node *parent, unsigned long ip,
+	   bool skip, struct stack_depot_node *scratch)
+{
+	struct stack_depot_node node = {};
+
+	if (!stack_depot_learn_layout(&node, parent, ip))
+		return NULL;
+	/* The end of a chain of frame pointers can have no address: it is no frame then. */
+	if (ip && (parent->depth || !skip || !stack_depot_is_allocator(ip)))
+		node.depth = parent->depth + 1;
+	else
+		node.depth = parent->depth;
+	if (stack_depot_ends_chain(ip)) {
+		node.kind = STACK_DEPOT_NODE_END;
+		node.step = 0;
+	}
+	this_cpu_inc(capture_counts.learned);
+	*scratch = node;
+	return (tree ? add_lasting_node(tree, parent, ip, &node) : NULL) ?: scratch;
+}
+
+/* --- Walking ---------------------------------------------------------------------- */
+
+/*
+ * Walk through the tree, and add the nodes that it lacks. Return: a count of 0 if the chain
+ * has to be left to the kernel's unwinder.
+ */
+static __no_sanitize_address noinline struct stack_depot_walk
+walk_tree(unsigned long *frames, unsigned int depth, bool skip, struct stack_depot_caller caller)
+{
+	struct stack_depot_walk walk = { .tree = READ_ONCE(stack_depot_tree) };
+	struct stack_depot_position position = {
+		.slot = (unsigned long)caller.frame + sizeof(long),
+	};
+	struct stack_depot_recovery recovery = {};
+	/* NULL from the first node on that is not in the tree. */
+	struct stack_depot_tree *tree = walk.tree;
+	struct stack_depot_node *node, *child, *room;
+	/* A node that is not in the tree, and its parent. */
+	struct stack_depot_node scratch[2];
+	unsigned int count = 0;
+	enum stack_depot_move move;
+	unsigned long ip;
+
+	if (!tree)
+		return walk;
+	node = stack_depot_node_at(tree, skip ? STACK_DEPOT_NODE_ROOT : STACK_DEPOT_NODE_ROOT_ALL);
+	for (;;) {
+		ip = stack_depot_strip_ip(stack_depot_read_stack(position.slot));
+		if (unlikely(stack_depot_is_trampoline(ip))) {
+			ip = stack_depot_recover_ip(&recovery, ip, position.slot);
+			if (!ip || stack_depot_is_trampoline(ip))
+				return walk;
+		}
+		child = NULL;
+		if (likely(tree && stack_depot_can_encode_ip(ip)))
+			child = stack_depot_find_child(tree, node, stack_depot_encode_ip(ip));
+		if (unlikely(!child)) {
+			room = node == &scratch[0] ? &scratch[1] : &scratch[0];
+			child = learn_node(tree, node, ip, skip, room);
+			if (!child)
+				return walk;
+			if (child == room)
+				tree = NULL;
+		}
+		if (child->depth && ip)
+			frames[count++] = ip;
+		node = child;
+		if (count == depth)
+			break;
+		position.slot += node->step;
+		if (likely(node->step))
+			continue;
+		move = stack_depot_follow(node, &position);
+		if (move == STACK_DEPOT_MOVE_ENDS)
+			break;
+		if (unlikely(move == STACK_DEPOT_MOVE_FAILS))
+			return walk;
+	}
+	walk.node = tree ? node : NULL;
+	walk.count = count;
+	return walk;
+}
+
+/**
+ * stack_depot_walk_running() - walk the running stack
+ * @frames: filled with return addresses
+ * @depth: number of frames to get, from 1 to STACK_DEPOT_CAPTURE_MAX
+ * @skip: leave out leading allocators
+ * @caller: where the chain starts
+ *
+ * Context: Any, with preemption disabled.
+ *
+ * Return: the walk's result.
+ */
+struct stack_depot_walk stack_depot_walk_running(unsigned long *frames, unsigned int depth,
+						 bool skip, struct stack_depot_caller caller)
+{
+	struct stack_depot_walk walk = walk_tree(frames, depth, skip, caller);
+
+	if (unlikely(!walk.count)) {
+		if (walk.tree)
+			this_cpu_inc(capture_counts.slow);
+		walk.count = stack_depot_walk_with_unwinder(frames, depth, skip, caller);
+	}
+	return walk;
+}
+
+#else /* CONFIG_STACKDEPOT_CALL_TREE */
+
+struct stack_depot_walk stack_depot_walk_running(unsigned long *frames, unsigned int depth,
+						 bool skip, struct stack_depot_caller caller)
+{
+	return (struct stack_depot_walk){
+		.count = stack_depot_walk_with_unwinder(frames, depth, skip, caller),
+	};
+}
+
+#endif /* CONFIG_STACKDEPOT_CALL_TREE */
+
+/* --- The kernel's unwinder --------------------------------------------------------- */
+
+#ifndef CONFIG_STACKDEPOT_UNWIND_ORC
+
+/* Maximum number of frames that stack_trace_save() returns before the chain's first one. */
+#define FRAMES_BEFORE	16
+
+/* A walk that is longer than a chain, for one user at a time on each CPU. */
+struct long_walk {
+	bool used;
+	unsigned long frames[STACK_DEPOT_CAPTURE_MAX + FRAMES_BEFORE];
+};
+
+static DEFINE_PER_CPU(struct long_walk, long_walks);
+
+static unsigned long first_ip(struct stack_depot_caller caller)
+{
+#ifdef CONFIG_STACKDEPOT_CALL_TREE
+	return stack_depot_strip_ip(stack_depot_read_stack((unsigned long)caller.frame +
+							   sizeof(long)));
+#else
+	return caller.ip;
+#endif
+}
+
+/* Documented in stackdepot_unwind.h. */
+unsigned int stack_depot_walk_with_unwinder(unsigned long *frames, unsigned int depth, bool skip,
+					    struct stack_depot_caller caller)
+{
+	struct long_walk *walk = this_cpu_ptr(&long_walks);
+	unsigned int count, first, kept = 0;
+
+	/* An interrupt of another walk gets no chain. */
+	if (walk->used)
+		return 0;
+	walk->used = true;
+	barrier();
+	count = stack_trace_save(walk->frames, depth + FRAMES_BEFORE, 0);
+	for (first = 0; first < min(count, FRAMES_BEFORE); first++)
+		if (walk->frames[first] == first_ip(caller))
+			break;
+	/* A tracer has replaced the caller's return address: keep our own frames as well. */
+	if (first == min(count, FRAMES_BEFORE))
+		first = 0;
+	while (skip && first < count && stack_depot_is_allocator(walk->frames[first]))
+		first++;
+	while (first < count && kept < depth) {
+		frames[kept++] = walk->frames[first];
+		if (stack_depot_ends_chain(walk->frames[first++]))
+			break;
+	}
+	barrier();
+	walk->used = false;
+	return kept;
+}
+
+#endif
+
+/* --- Verifying ----------------------------------------------------------------------- */
+
+/* Enabled by owner.verify=1. */
+DEFINE_STATIC_KEY_FALSE(stack_depot_verify_key);
+
+/* Chains to compare with: one at a time on each CPU. */
+struct compared_chain {
+	bool used;
+	unsigned long captured[STACK_DEPOT_CAPTURE_MAX];
+	unsigned long unwound[STACK_DEPOT_CAPTURE_MAX];
+};
+
+static DEFINE_PER_CPU(struct compared_chain, compared_chains);
+
+/**
+ * stack_depot_verify() - compare a captured chain with that of the kernel's unwinder
+ * @handle: the chain's handle, with a reference
+ * @depth: number of frames that were asked for
+ * @flags: as for the capture
+ * @caller: as for the capture
+ *
+ * Counts chains that differ.
+ */
+noinline void stack_depot_verify(depot_stack_handle_t handle, unsigned int depth,
+				 depot_flags_t flags, struct stack_depot_caller caller)
+{
+	unsigned int captured, unwound;
+	struct compared_chain *chain;
+
+	preempt_disable();
+	chain = this_cpu_ptr(&compared_chains);
+	if (!chain->used) {
+		chain->used = true;
+		barrier();
+		captured = stack_depot_copy(handle, chain->captured, STACK_DEPOT_CAPTURE_MAX);
+		unwound = stack_depot_walk_with_unwinder(chain->unwound, depth,
+							 flags & STACK_DEPOT_FLAG_SKIP, caller);
+		this_cpu_inc(capture_counts.verified);
+		if (captured != unwound ||
+		    memcmp(chain->captured, chain->unwound, captured * sizeof(long)))
+			this_cpu_inc(capture_counts.different);
+		barrier();
+		chain->used = false;
+	}
+	preempt_enable();
+}
+
+/* Read the statistics of all CPUs. */
+void stack_depot_read_capture_counts(struct stack_depot_capture_counts *counts)
+{
+	const struct stack_depot_capture_counts *more;
+	unsigned int cpu;
+
+	*counts = (struct stack_depot_capture_counts){};
+	for_each_possible_cpu(cpu) {
+		more = per_cpu_ptr(&capture_counts, cpu);
+		counts->learned += READ_ONCE(more->learned);
+		counts->slow += READ_ONCE(more->slow);
+		counts->verified += READ_ONCE(more->verified);
+		counts->different += READ_ONCE(more->different);
+	}
+}
