@@ -2,31 +2,25 @@
 /*
  * Capture: fill and drop records, and charge chains for what they hold.
  *
- * This is the interface of the engine (handles.*, stack.c, unwind*) to the rest of
- * mm/owner. The fast path is inline.
+ * The fast path is inline, and takes all handles from the CPU cache.
  */
 #ifndef _MM_OWNER_CAPTURE_H
 #define _MM_OWNER_CAPTURE_H
 
 #include <linux/compiler.h>
 #include <linux/stackdepot.h>
+#include <linux/stackdepot_capture.h>
 #include <linux/types.h>
 
 #include "../slab.h"
-#include "handles.h"
 #include "record.h"
-#include "unwind.h"
+#include "task.h"
 
 void owner_capture_early_init(void);
 int owner_capture_late_init(void);
-
-depot_stack_handle_t owner_chain_save(unsigned long ip, unsigned int depth,
-				      struct owner_caller caller, bool keep_allocators,
-				      gfp_t flags);
-depot_stack_handle_t owner_chain_save_fallback(unsigned int depth, struct owner_caller caller);
-void owner_chain_verify(depot_stack_handle_t stack, unsigned int depth,
-			struct owner_caller caller, bool keep_allocators);
-depot_stack_handle_t owner_task_save(gfp_t flags);
+bool owner_is_allocator(unsigned long ip);
+depot_stack_handle_t owner_capture_chain(unsigned int depth, struct owner_caller caller,
+					 gfp_t flags);
 
 /* --- What chains hold -------------------------------------------------------- */
 
@@ -55,75 +49,15 @@ static __always_inline void owner_charge_counters(long *counters, long n,
 	counters[OWNER_HELD] += n * (long)charge.cache->size;
 }
 
-void owner_charge_depot(depot_stack_handle_t stack, long n, struct owner_charge charge);
+void owner_charge_chain(depot_stack_handle_t stack, long n, struct owner_charge charge);
 
 /* --- Records ----------------------------------------------------------------- */
 
 /**
- * owner_record_fill() - capture who allocates or frees here, and when
- * @owner: filled with handles, which have references, and with the time. Its size and
- *	rate are left to the caller.
- * @flags: flags of the allocation
- * @depth: number of frames to keep, at most OWNER_DEPTH_MAX
- * @caller: OWNER_CALLER of the allocator's hook. Allocators at the chain's start are
- *	left out.
- * @ip: return address of the allocator. Chains with different @ip differ.
- * @charge: charged to the chain
- *
- * Return: false if the depot had no room for any chain: the loss is counted.
- */
-static __always_inline bool owner_record_fill(struct owner_record *owner, gfp_t flags,
-					      unsigned int depth, struct owner_caller caller,
-					      unsigned long ip, struct owner_charge charge)
-{
-	depot_stack_handle_t stack = 0, task = 0;
-	struct owner_cpu_cache *cpu = owner_cpu_cache_acquire();
-	struct cached_ref *ref = NULL;
-
-	if (likely(cpu)) {
-		/* At depth 1, @ip is the whole chain, unless it is in an allocator. */
-		if (depth == 1)
-			ref = owner_cpu_get_ref_by_words(cpu, &ip, 1);
-		if (!ref)
-			ref = owner_cpu_get_running_chain_ref(cpu, ip, depth, caller);
-		if (likely(ref)) {
-			stack = ref->handle;
-			owner_charge_counters(ref->counters, 1, charge);
-		}
-		ref = owner_cpu_get_current_task_ref(cpu);
-		if (likely(ref))
-			task = ref->handle;
-		owner_cpu_cache_release(cpu);
-	}
-	if (unlikely(!stack)) {
-		stack = owner_chain_save(ip, depth, caller, false, flags) ?:
-			owner_chain_save_fallback(depth, caller);
-		if (!stack) {
-			owner_count_loss(OWNER_LOST_STACK);
-			stack_depot_put(task);
-			return false;
-		}
-		owner_charge_depot(stack, 1, charge);
-	} else if (owner_unwind_verifying()) {
-		owner_chain_verify(stack, depth, caller, false);
-	}
-	if (unlikely(!task)) {
-		task = owner_task_save(flags);
-		if (!task)
-			owner_count_loss(OWNER_LOST_TASK);
-	}
-	owner->stack = stack;
-	owner->task = task;
-	owner->time = owner_record_time_now();
-	return true;
-}
-
-/**
  * owner_record_fill_fast() - capture who allocates here, from the CPU cache alone
- * @cpu: the CPU cache, between owner_cpu_cache_acquire() and owner_cpu_cache_release()
+ * @cpu: the CPU cache, between stack_depot_cpu_acquire() and stack_depot_cpu_release()
  * @depth: number of frames to keep
  * @caller: OWNER_CALLER of the allocator's hook
- * @ip: return address of the allocator
  * @charge: charged to the chain
  * @handle_pair: set to the handles of the chain and of the task, with references
  *
@@ -131,28 +65,18 @@ static __always_inline bool owner_record_fill(struct owner_record *owner, gfp_t 
  *
  * Return: false if the CPU cache lacks the chain or the task. Nothing was changed then.
  */
-static __always_inline bool owner_record_fill_fast(struct owner_cpu_cache *cpu,
-						   unsigned int depth,
-						   struct owner_caller caller, unsigned long ip,
+static __always_inline bool owner_record_fill_fast(struct stack_depot_cpu_cache *cpu,
+						   unsigned int depth, struct owner_caller caller,
 						   struct owner_charge charge, u64 *handle_pair)
 {
 	struct owner_record owner __uninitialized;
-	depot_stack_handle_t handle;
-	struct cached_ref *chain, *task;
+	struct stack_depot_ref *chain, *task;
 
-	if (depth == 1) {
-		chain = owner_cpu_find_ref_by_words(cpu, &ip, 1);
-		if (unlikely(!owner_cpu_ref_has_words(chain, &ip, 1)))
-			return false;
-	} else {
-		handle = owner_cpu_recognize_chain(cpu, ip, depth, caller);
-		chain = owner_cpu_ref_by_handle(cpu, handle);
-		if (unlikely(!handle || chain->handle != handle))
-			return false;
-	}
-	task = owner_cpu_find_current_task_ref(cpu);
-	if (unlikely(!owner_cpu_ref_has_task(task) || !owner_cpu_can_take_ref(chain) ||
-		     !owner_cpu_can_take_ref(task)))
+	chain = stack_depot_find_running(cpu, depth, STACK_DEPOT_FLAG_SKIP, caller);
+	if (unlikely(!chain))
+		return false;
+	task = owner_find_current_task_ref(cpu);
+	if (unlikely(!task))
 		return false;
 	chain->references--;
 	task->references--;
@@ -162,6 +86,9 @@ static __always_inline bool owner_record_fill_fast(struct owner_cpu_cache *cpu,
 	*handle_pair = owner.handle_pair;
 	return true;
 }
+
+bool owner_record_fill(struct owner_record *owner, gfp_t flags, unsigned int depth,
+		       struct owner_caller caller, struct owner_charge charge);
 
 /**
  * owner_record_drop_fast() - drop the references that the CPU cache has room for
@@ -175,49 +102,27 @@ static __always_inline bool owner_record_fill_fast(struct owner_cpu_cache *cpu,
 static __always_inline u64 owner_record_drop_fast(u64 handle_pair, struct owner_charge charge)
 {
 	struct owner_record owner __uninitialized;
-	struct owner_cpu_cache *cpu = owner_cpu_cache_acquire();
-	struct cached_ref *ref;
+	struct stack_depot_cpu_cache *cpu = stack_depot_cpu_acquire();
+	struct stack_depot_ref *ref;
 
 	owner.handle_pair = handle_pair;
 	if (unlikely(!cpu))
 		return handle_pair;
-	ref = owner_cpu_ref_by_handle(cpu, owner.stack);
-	if (likely(owner_cpu_can_put_ref(ref, owner.stack))) {
+	ref = stack_depot_find_ref(cpu, owner.stack);
+	if (likely(ref && stack_depot_can_keep_ref(ref))) {
 		ref->references++;
 		owner_charge_counters(ref->counters, -1, charge);
 		owner.stack = 0;
 	}
-	ref = owner_cpu_ref_by_handle(cpu, owner.task);
-	if (likely(owner_cpu_can_put_ref(ref, owner.task))) {
+	ref = stack_depot_find_ref(cpu, owner.task);
+	if (likely(ref && stack_depot_can_keep_ref(ref))) {
 		ref->references++;
 		owner.task = 0;
 	}
-	owner_cpu_cache_release(cpu);
+	stack_depot_cpu_release(cpu);
 	return owner.handle_pair;
 }
 
-/**
- * owner_record_drop() - drop the references of a record
- * @handle_pair: handles that were taken out of a record; either can be 0
- * @charge: taken off the chain's counters
- */
-static __always_inline void owner_record_drop(u64 handle_pair, struct owner_charge charge)
-{
-	struct owner_record owner __uninitialized;
-	struct owner_cpu_cache *cpu = owner_cpu_cache_acquire();
-	struct cached_ref *ref;
-
-	owner.handle_pair = handle_pair;
-	if (unlikely(!cpu)) {
-		if (owner.stack)
-			owner_charge_depot(owner.stack, -1, charge);
-		return owner_record_put_refs(&owner);
-	}
-	ref = owner_cpu_put_ref(cpu, owner.stack);
-	if (owner.stack)
-		owner_charge_counters(ref->counters, -1, charge);
-	owner_cpu_put_ref(cpu, owner.task);
-	owner_cpu_cache_release(cpu);
-}
+void owner_record_drop(u64 handle_pair, struct owner_charge charge);
 
 #endif /* _MM_OWNER_CAPTURE_H */

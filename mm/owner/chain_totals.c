@@ -4,7 +4,6 @@
 #include <linux/slab.h>
 #include <linux/stackdepot.h>
 
-#include "capture.h"
 #include "totals.h"
 
 /**
@@ -47,7 +46,6 @@ int owner_sum_counted_chains(struct xarray *totals, const struct owner_source_op
 	struct owner_object chain;
 	int error;
 
-	owner_counters_flush();
 	owner_cursor_begin(&cursor);
 	while ((error = owner_cursor_next(&cursor, &chain)) > 0) {
 		total = owner_get_chain_total(totals, chain.owner.stack);

@@ -11,11 +11,12 @@
  * task			pid, tgid and comm as they were when the record was filled
  * handle		depot_stack_handle_t of a chain or of a task
  * capture		walk the running stack and intern the chain
- * recipe		stack words by which a chain is recognized (struct owner_chain_recipe)
+ * call tree		by which the running chain is recognized (struct stack_depot_tree)
+ * node			a return address in the call tree (struct stack_depot_node)
  * intern		look words up in the depot, or store them, and take a reference
- * cached ref		references to one handle that a CPU keeps (struct cached_ref)
- * CPU cache		all cached refs of a CPU (struct owner_cpu_cache)
- * flush		give cached refs, or counts, back to the depot
+ * ref			references to one handle that a CPU keeps (struct stack_depot_ref)
+ * CPU cache		all refs of a CPU (struct stack_depot_cpu_cache)
+ * flush		give refs, with their counts, back to the depot
  * counters		what a chain holds, per chain in the depot (enum owner_counter)
  * charge		what one object adds to the counters (struct owner_charge)
  * cache		a kmem_cache, never a CPU cache
@@ -43,29 +44,16 @@
 #include <linux/instruction_pointer.h>
 #include <linux/sched.h>
 #include <linux/stackdepot.h>
+#include <linux/stackdepot_tree.h>
 #include <linux/types.h>
 
 /* Default and maximum depth of a chain. */
 #define OWNER_DEPTH		16
-#define OWNER_DEPTH_MAX		64
+#define OWNER_DEPTH_MAX		STACK_DEPOT_CAPTURE_MAX
 
-/**
- * struct owner_caller - where a chain starts
- * @frame: address of the frame of the function that uses OWNER_CALLER
- * @ip: return address of that function. It is the chain's first frame.
- */
-struct owner_caller {
-	const void *frame;
-#ifndef CONFIG_OWNER_UNWIND_ORC
-	unsigned long ip;
-#endif
-};
-
-#ifdef CONFIG_OWNER_UNWIND_ORC
-#define OWNER_CALLER ((struct owner_caller){ __builtin_frame_address(0) })
-#else
-#define OWNER_CALLER ((struct owner_caller){ __builtin_frame_address(0), _RET_IP_ })
-#endif
+/* Where a chain starts: in the function that uses OWNER_CALLER. */
+#define owner_caller		stack_depot_caller
+#define OWNER_CALLER		STACK_DEPOT_CALLER
 
 /**
  * struct owner_record - who holds an object, or who freed it

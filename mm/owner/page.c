@@ -11,7 +11,7 @@
  * The OWNER_PAGES counter of a chain is the number of pages whose record has that
  * chain and whose flags have PAGE_EXT_OWNER_ALLOCATED.
  *
- * Chains and references come from the CPU's cache, see handles.h. If the depot has
+ * Chains and references come from the CPU's cache, see capture.h. If the depot has
  * no room for a chain, memory is allocated for it; the pages of that allocation get
  * dummy_handle. task_struct.in_page_owner has a bit for each context, so that an
  * interrupt in that allocation is recorded like any other.
@@ -88,24 +88,32 @@ static __always_inline bool in_own_allocation(void)
 	return current->in_page_owner & BIT(interrupt_context_level());
 }
 
-/* Fast path: return a handle with a reference, or 0 if this CPU does not know the chain. */
-static __always_inline depot_stack_handle_t get_cached_chain(unsigned long ip, unsigned int depth,
+static __always_inline depot_flags_t choose_capture_flags(unsigned int depth)
+{
+	return keeps_allocator_frames(depth) ? 0 : STACK_DEPOT_FLAG_SKIP;
+}
+
+/* Fast path: return a handle with a reference, or 0 if this CPU keeps none of the chain. */
+static __always_inline depot_stack_handle_t get_cached_chain(unsigned int depth,
 							     struct owner_caller caller)
 {
-	depot_stack_handle_t handle;
-	struct owner_cpu_cache *cpu;
-	struct cached_ref *ref;
+	struct stack_depot_cpu_cache *cpu;
+	depot_stack_handle_t handle = 0;
+	struct stack_depot_ref *ref;
 
 	if (unlikely(in_own_allocation()))
 		return 0;
-	cpu = owner_cpu_cache_acquire();
+	cpu = stack_depot_cpu_acquire();
 	if (unlikely(!cpu))
 		return 0;
-	ref = owner_cpu_get_running_chain_ref(cpu, ip, depth, caller);
-	handle = ref ? ref->handle : 0;
-	owner_cpu_cache_release(cpu);
-	if (handle && owner_unwind_verifying())
-		owner_chain_verify(handle, depth, caller, keeps_allocator_frames(depth));
+	ref = stack_depot_find_running(cpu, depth, choose_capture_flags(depth), caller);
+	if (likely(ref)) {
+		ref->references--;
+		handle = ref->handle;
+	}
+	stack_depot_cpu_release(cpu);
+	if (handle && stack_depot_verifies())
+		stack_depot_verify(handle, depth, choose_capture_flags(depth), caller);
 	return handle;
 }
 
@@ -116,9 +124,10 @@ static depot_stack_handle_t get_reserved_handle(depot_stack_handle_t handle)
 }
 
 /* Slow path: walk the stack and intern the chain. May allocate memory for the depot. */
-static noinline depot_stack_handle_t capture_chain(unsigned long ip, unsigned int depth,
-						   struct owner_caller caller, gfp_t flags)
+static noinline depot_stack_handle_t capture_chain(unsigned int depth, struct owner_caller caller,
+						   gfp_t flags)
 {
+	enum stack_depot_captured captured = STACK_DEPOT_CAPTURED_ALL;
 	unsigned int context = BIT(interrupt_context_level());
 	depot_stack_handle_t handle;
 
@@ -126,11 +135,14 @@ static noinline depot_stack_handle_t capture_chain(unsigned long ip, unsigned in
 		return get_reserved_handle(dummy_handle);
 	/* An interrupt uses another bit, and restores it before it returns. */
 	current->in_page_owner |= context;
-	handle = owner_chain_save(ip, depth, caller, keeps_allocator_frames(depth), flags);
+	handle = stack_depot_capture(depth, choose_capture_flags(depth), flags, caller, &captured);
 	current->in_page_owner &= ~context;
-	if (handle)
+	if (likely(handle && captured == STACK_DEPOT_CAPTURED_ALL))
 		return handle;
 	atomic_long_inc(&failures);
+	if (handle && captured == STACK_DEPOT_CAPTURED_SHORTER)
+		return handle;
+	stack_depot_put(handle);
 	return get_reserved_handle(failure_handle);
 }
 
@@ -138,7 +150,7 @@ static noinline depot_stack_handle_t capture_chain(unsigned long ip, unsigned in
 
 /* Writes one handle into the records of all pages of an allocation. */
 struct handle_update {
-	struct owner_cpu_cache *cpu;		/* of this CPU, or NULL */
+	struct stack_depot_cpu_cache *cpu;	/* of this CPU, or NULL */
 	depot_stack_handle_t handle;		/* with one reference, or 0 */
 	unsigned int replaced;			/* records that had another handle */
 	/* Neighbours mostly have one chain, so their counts are added up first: */
@@ -146,10 +158,31 @@ struct handle_update {
 	long page_count;			/* not yet added to counted_chain's counter */
 };
 
+/* Count @n more, or fewer, pages of a chain. @cpu can be NULL, @handle 0. */
+static noinline void count_chain_pages_slow(struct stack_depot_cpu_cache *cpu,
+					    depot_stack_handle_t handle, long n)
+{
+	long counters[STACK_DEPOT_COUNTERS] = { [OWNER_PAGES] = n };
+
+	if (handle && n)
+		stack_depot_count_on_cpu(cpu, handle, counters);
+}
+
+static __always_inline void count_chain_pages(struct stack_depot_cpu_cache *cpu,
+					      depot_stack_handle_t handle, long n)
+{
+	struct stack_depot_ref *ref = cpu && handle ? stack_depot_find_ref(cpu, handle) : NULL;
+
+	if (likely(ref))
+		ref->counters[OWNER_PAGES] += n;
+	else
+		count_chain_pages_slow(cpu, handle, n);
+}
+
 static __always_inline void put_handle(struct handle_update *update, depot_stack_handle_t handle)
 {
 	if (likely(update->cpu))
-		owner_cpu_put_ref(update->cpu, handle);
+		stack_depot_put_ref(update->cpu, handle);
 	else
 		stack_depot_put(handle);
 }
@@ -158,7 +191,7 @@ static __always_inline void begin_handle_update(struct handle_update *update,
 						depot_stack_handle_t handle,
 						depot_stack_handle_t counted_chain)
 {
-	update->cpu = owner_cpu_cache_acquire();
+	update->cpu = stack_depot_cpu_acquire();
 	update->handle = handle;
 	update->replaced = 0;
 	update->counted_chain = counted_chain;
@@ -180,7 +213,7 @@ static __always_inline void replace_handle(struct handle_update *update,
 
 static __always_inline void flush_page_count(struct handle_update *update)
 {
-	owner_cpu_count_pages(update->cpu, update->counted_chain, update->page_count);
+	count_chain_pages(update->cpu, update->counted_chain, update->page_count);
 	update->page_count = 0;
 }
 
@@ -210,8 +243,8 @@ static __always_inline struct page_ext *resume_handle_update(struct handle_updat
 	page_ext_put(ext);
 	flush_page_count(update);
 	if (update->cpu)
-		owner_cpu_cache_release(update->cpu);
-	update->cpu = owner_cpu_cache_acquire();
+		stack_depot_cpu_release(update->cpu);
+	update->cpu = stack_depot_cpu_acquire();
 	return ext;
 }
 
@@ -224,7 +257,7 @@ static __always_inline void finish_handle_update(struct handle_update *update)
 	else if (unlikely(update->replaced > 1) && update->handle)
 		stack_depot_get_many(update->handle, update->replaced - 1);
 	if (likely(update->cpu))
-		owner_cpu_cache_release(update->cpu);
+		stack_depot_cpu_release(update->cpu);
 }
 
 static struct page_owner *get_page_record(struct page_ext *ext)
@@ -258,7 +291,7 @@ static __always_inline void record_pages_alloc(struct page *page, struct page_ex
 		owner = get_page_record(ext);
 		/* The free was not seen: before page_owner was on, or of another first page. */
 		if (unlikely(is_allocated(ext)))
-			owner_cpu_count_pages(update.cpu, owner->handle, -1);
+			count_chain_pages(update.cpu, owner->handle, -1);
 		replace_handle(&update, &owner->handle);
 		add_page_count(&update, handle, 1);
 		owner->order = order;
@@ -288,8 +321,8 @@ noinline void __set_page_owner(struct page *page, unsigned short order, gfp_t gf
 	struct page_ext *ext;
 
 	if (likely(depth))
-		handle = get_cached_chain(_RET_IP_, depth, caller) ?:
-			 capture_chain(_RET_IP_, depth, caller, gfp_mask);
+		handle = get_cached_chain(depth, caller) ?:
+			 capture_chain(depth, caller, gfp_mask);
 	ext = page_ext_get(page);
 	if (likely(ext))
 		record_pages_alloc(page, ext, order, gfp_mask, ts_nsec, handle);
@@ -337,10 +370,10 @@ noinline void __reset_page_owner(struct page *page, unsigned short order)
 	/* A rule left the pages out, or they were never allocated. */
 	if (!is_allocated(ext))
 		goto out;
-	handle = get_cached_chain(_RET_IP_, default_depth, caller);
+	handle = get_cached_chain(default_depth, caller);
 	if (unlikely(!handle)) {
 		page_ext_put(ext);
-		handle = capture_chain(_RET_IP_, default_depth, caller, GFP_NOWAIT);
+		handle = capture_chain(default_depth, caller, GFP_NOWAIT);
 		ext = page_ext_get(page);
 		/* A poisoned page's memory may go offline meanwhile. */
 		if (unlikely(!ext)) {
@@ -362,7 +395,7 @@ void page_owner_get_stacks(depot_stack_handle_t handle, unsigned long pages)
 {
 	if (!pages || !stack_depot_get_many(handle, pages))
 		return;
-	owner_cpu_count_pages(NULL, handle, pages);
+	count_chain_pages(NULL, handle, pages);
 }
 
 /* --- Migration ----------------------------------------------------------------- */
@@ -371,7 +404,7 @@ void page_owner_get_stacks(depot_stack_handle_t handle, unsigned long pages)
 static void adjust_page_count(struct page_ext *ext, long n)
 {
 	if (is_allocated(ext))
-		owner_cpu_count_pages(NULL, get_page_record(ext)->handle, n);
+		count_chain_pages(NULL, get_page_record(ext)->handle, n);
 }
 
 /*
@@ -475,6 +508,7 @@ bool __init owner_pages_init(depot_stack_handle_t dummy, depot_stack_handle_t fa
 	}
 	dummy_handle = dummy;
 	failure_handle = failure;
+	stack_depot_capture_skip(owner_is_allocator);
 	/* Runs before page_ext's callback, which frees the records. */
 	hotplug_memory_notifier(drop_offline_records, DEFAULT_CALLBACK_PRI + 1);
 	return true;

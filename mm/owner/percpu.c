@@ -79,7 +79,7 @@ void __owner_percpu_alloc(const void *area, gfp_t flags, size_t size)
 	record = kmem_cache_alloc(record_cache, GFP_NOWAIT | __GFP_NOWARN);
 	if (!record)
 		return owner_count_loss(OWNER_LOST_VECTOR);
-	if (!owner_record_fill(&record->owner, flags, choice.depth, OWNER_CALLER, _RET_IP_,
+	if (!owner_record_fill(&record->owner, flags, choice.depth, OWNER_CALLER,
 			       OWNER_NO_CHARGE)) {
 		kmem_cache_free(record_cache, record);
 		return;

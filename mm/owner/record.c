@@ -63,23 +63,3 @@ void owner_record_put_refs(const struct owner_record *owner)
 	stack_depot_put(owner->stack);
 	stack_depot_put(owner->task);
 }
-
-/**
- * owner_task_fetch() - read an interned task
- * @handle: the task's handle, with a reference, or 0
- * @task: filled with the task
- *
- * Return: false if @handle is not a task's.
- */
-bool owner_task_fetch(depot_stack_handle_t handle, struct owner_task *task)
-{
-	unsigned long *words;
-
-	if (!handle || stack_depot_fetch(handle, &words) != OWNER_TASK_WORDS)
-		return false;
-	task->pid = (u32)words[0];
-	task->tgid = (u64)words[0] >> 32;
-	memcpy(task->comm, &words[1], TASK_COMM_LEN);
-	task->comm[TASK_COMM_LEN - 1] = '\0';
-	return true;
-}

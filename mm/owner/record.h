@@ -94,23 +94,6 @@ static inline void owner_count_loss(enum owner_loss reason)
 	atomic_long_inc(&owner_losses[reason]);
 }
 
-/* --- Tasks ------------------------------------------------------------------- */
-
-/* A task is interned as three words: pid and tgid, then comm. */
-#define OWNER_TASK_WORDS	(1 + TASK_COMM_LEN / sizeof(unsigned long))
-static_assert(OWNER_TASK_WORDS == 3 || !IS_ENABLED(CONFIG_SLAB_OWNER));
-
-/* One word of the current task: see OWNER_TASK_WORDS. */
-static __always_inline unsigned long owner_task_word(unsigned int i)
-{
-	if (!i)
-		return (u64)(u32)current->tgid << 32 | (u32)current->pid;
-	/* A comm that changes meanwhile reads as a mixture of both, but is terminated. */
-	return data_race(((unsigned long *)current->comm)[i - 1]);
-}
-
-bool owner_task_fetch(depot_stack_handle_t handle, struct owner_task *task);
-
 /* --- References and copies --------------------------------------------------- */
 
 bool owner_record_get_refs(struct owner_record *owner);

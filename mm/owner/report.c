@@ -12,6 +12,7 @@
 #include "../slab.h"
 #include "record.h"
 #include "slab_records.h"
+#include "task.h"
 
 /* @action is the verb to print: "allocated" or "freed". */
 static void print_owner(const char *action, const struct owner_record *record)

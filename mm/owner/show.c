@@ -5,6 +5,7 @@
 
 #include "record.h"
 #include "show.h"
+#include "task.h"
 #include "walk.h"
 
 /**

@@ -300,7 +300,7 @@ static noinline void track_slow(struct kmem_cache *s, const void *object, size_t
 	if (unlikely(choice.free))
 		prepare_freed_record(slab, records, index, flags, size);
 	owner.size_and_rate = owner_record_size(size) | choice.rate << OWNER_SIZE_BITS;
-	if (!owner_record_fill(&owner, flags, choice.depth, caller, ip,
+	if (!owner_record_fill(&owner, flags, choice.depth, caller,
 			       object_charge(s, owner.size)))
 		return;
 	make_free_check_records(records, choice.rate);
@@ -311,7 +311,7 @@ static noinline void track_slow(struct kmem_cache *s, const void *object, size_t
  * Record the owner from the CPU cache alone. This calls no function, so the caller saves
  * few registers. Return: false if something is missing; nothing was changed then.
  */
-static __always_inline bool track_from_cpu_cache(struct owner_cpu_cache *cpu, struct kmem_cache *s,
+static __always_inline bool track_from_cpu_cache(struct stack_depot_cpu_cache *cpu, struct kmem_cache *s,
 						 const void *object, size_t size,
 						 unsigned int depth, struct owner_caller caller,
 						 unsigned long ip, const struct owner_rule *rule)
@@ -330,7 +330,7 @@ static __always_inline bool track_from_cpu_cache(struct owner_cpu_cache *cpu, st
 	record = &records->record[object_index(records, slab, object)];
 	if (unlikely(READ_ONCE(record->handle_pair)))
 		return false;
-	if (!owner_record_fill_fast(cpu, depth, caller, ip, object_charge(s, requested),
+	if (!owner_record_fill_fast(cpu, depth, caller, object_charge(s, requested),
 				    &handle_pair))
 		return false;
 	this_cpu_inc(*rule->hits);
@@ -340,7 +340,7 @@ static __always_inline bool track_from_cpu_cache(struct owner_cpu_cache *cpu, st
 
 /*
  * Fast path: @depth1 says whether it is for rules with depth 1, or for deeper ones. It
- * does not test for NMI: owner_cpu_cache_acquire() fails if the NMI has interrupted a user of the
+ * does not test for NMI: stack_depot_cpu_acquire() fails if the NMI has interrupted a user of the
  * CPU cache, and otherwise the CPU cache is safe to use. Return: false for the slow path.
  */
 static __always_inline bool track_fast(struct kmem_cache *s, const void *object, gfp_t flags,
@@ -348,15 +348,15 @@ static __always_inline bool track_fast(struct kmem_cache *s, const void *object,
 				       unsigned long ip)
 {
 	const struct owner_rule *rule;
-	struct owner_cpu_cache *cpu;
+	struct stack_depot_cpu_cache *cpu;
 	bool done = false;
 
 	/* Chain recognition needs ORC; without it only depth 1 has a fast path. */
-	if (!depth1 && !IS_ENABLED(CONFIG_OWNER_UNWIND_ORC))
+	if (!depth1 && !IS_ENABLED(CONFIG_STACKDEPOT_CALL_TREE))
 		return false;
-	if (unlikely(!object || flags & __GFP_NO_OBJ_EXT || owner_unwind_verifying()))
+	if (unlikely(!object || flags & __GFP_NO_OBJ_EXT || stack_depot_verifies()))
 		return false;
-	cpu = owner_cpu_cache_acquire();
+	cpu = stack_depot_cpu_acquire();
 	if (unlikely(!cpu))
 		return false;
 	/* Preemption is off, which protects the rule as rcu_read_lock_sched() does. */
@@ -365,7 +365,7 @@ static __always_inline bool track_fast(struct kmem_cache *s, const void *object,
 							     rule->plain_depth > 1)))
 		done = track_from_cpu_cache(cpu, s, object, size, depth1 ? 1 : rule->plain_depth,
 					    caller, ip, rule);
-	owner_cpu_cache_release(cpu);
+	stack_depot_cpu_release(cpu);
 	return done;
 }
 
@@ -426,7 +426,7 @@ static noinline void record_free(struct owner_record *record, struct owner_calle
 		return;
 	if (in_nmi())
 		return owner_count_loss(OWNER_LOST_CONTEXT);
-	if (!owner_record_fill(&owner, 0, OWNER_DEPTH, caller, ip, OWNER_NO_CHARGE))
+	if (!owner_record_fill(&owner, 0, OWNER_DEPTH, caller, OWNER_NO_CHARGE))
 		return;
 	record->time = owner.time;
 	/* xchg(): after a double free on two CPUs, each handle is still put once. */

@@ -25,15 +25,13 @@ static_assert(ARRAY_SIZE(loss_names) == OWNER_LOSS_REASONS);
 
 static int show_stats(struct seq_file *m, void *v)
 {
-	struct owner_unwind_counts unwind;
+	struct stack_depot_capture_counts unwind;
 	struct owner_cursor cursor = { .ops = &owner_slab_chain_source };
 	struct owner_object chain;
 	u64 tracked = 0;
 	unsigned int i;
 	int error;
 
-	/* Flush references too, so that the depot's own figures agree with these. */
-	owner_cpu_caches_flush();
 	owner_cursor_begin(&cursor);
 	while ((error = owner_cursor_next(&cursor, &chain)) > 0)
 		tracked += chain.counted.records;
@@ -47,7 +45,7 @@ static int show_stats(struct seq_file *m, void *v)
 	for (i = 0; i < OWNER_LOSS_REASONS; i++)
 		seq_printf(m, "%s: %ld\n", loss_names[i], atomic_long_read(&owner_losses[i]));
 	seq_printf(m, "page_failures: %lu\n", owner_page_failures());
-	owner_unwind_read_counts(&unwind);
+	stack_depot_read_capture_counts(&unwind);
 	seq_printf(m, "unwind_learned: %lu\n", unwind.learned);
 	seq_printf(m, "unwind_slow: %lu\n", unwind.slow);
 	seq_printf(m, "unwind_verified: %lu\n", unwind.verified);

@@ -3,15 +3,15 @@
  * Walking the call chains that hold something, by the depot's counters.
  *
  * Each chain's counters are beside it in the depot. A CPU adds to counters of its own
- * first, and flushes them when it gives back its references to the chain, when it
- * goes offline, and when a reader calls owner_counters_flush(). Counters save a walk over
- * memory, but they have no ages, and count a sample as one object.
+ * first; stack_depot_read_counters() adds them up. Counters save a walk over memory, but
+ * they have no ages, and count a sample as one object.
  */
 
 #include <linux/minmax.h>
 #include <linux/mm.h>
 #include <linux/sched/signal.h>
 #include <linux/stackdepot.h>
+#include <linux/stackdepot_refs.h>
 
 #include "walk.h"
 
@@ -58,7 +58,7 @@ static int find_chain(struct owner_cursor *cursor, enum owner_counter which, lon
 		cursor->ref.stack = stack_depot_next_counted(&cursor->pos);
 		if (!cursor->ref.stack)
 			return 0;
-		if (stack_depot_counters(cursor->ref.stack, counters) && counters[which] > 0)
+		if (stack_depot_read_counters(cursor->ref.stack, counters) && counters[which] > 0)
 			return 1;
 	}
 }
@@ -92,8 +92,8 @@ static int next_page_chain(struct owner_cursor *cursor, struct owner_object *obj
 }
 
 /*
- * Call owner_counters_flush() first. Objects that are allocated and freed on several
- * CPUs during the walk may be counted on one side only.
+ * Objects that are allocated and freed on several CPUs during the walk may be counted on
+ * one side only.
  */
 const struct owner_source_ops owner_slab_chain_source = {
 	.next	= next_slab_chain,

@@ -14,8 +14,8 @@
 #include <linux/sched.h>
 #include <linux/stackdepot.h>
 
+#include "../capture.h"
 #include "../rules/symbol_ranges.h"
-#include "../unwind.h"
 #include "query.h"
 
 static unsigned long find_function_start(unsigned long frame)

@@ -75,7 +75,6 @@ bool owner_query_use_counters(struct owner_query *query)
 {
 	if (!can_use_counters(query))
 		return false;
-	owner_counters_flush();
 	query->ops[0] = &owner_slab_chain_source;
 	query->cursor.ops = query->ops[0];
 	return true;

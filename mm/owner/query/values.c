@@ -7,6 +7,7 @@
 
 #include "../record.h"
 #include "../rules/rules.h"
+#include "../task.h"
 #include "query.h"
 
 /**

@@ -110,7 +110,7 @@ static noinline u32 evaluate_chain_comparisons(const struct owner_rule_entry *en
 		return 0;
 	preempt_disable();
 	frames = this_cpu_ptr(chain_buffers)->frames[level];
-	count = owner_unwind(frames, OWNER_FRAMES_MAX, caller);
+	count = stack_depot_get_frames(frames, OWNER_FRAMES_MAX, STACK_DEPOT_FLAG_SKIP, caller);
 	for (i = 0; i < s->nr_comparisons; i++)
 		if (owner_comparison_needs_chain(&s->comparisons[i]) &&
 		    chain_matches(entry, i, frames, count))

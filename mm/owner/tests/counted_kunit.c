@@ -10,7 +10,7 @@
 #include <linux/smp.h>
 #include <linux/workqueue.h>
 
-#include "../handles.h"
+#include "../capture.h"
 #include "../rules/rules.h"
 #include "../totals.h"
 #include "plant.h"
@@ -50,8 +50,7 @@ static void expect_chain_counters(struct kunit *test, depot_stack_handle_t chain
 {
 	long counters[STACK_DEPOT_COUNTERS];
 
-	owner_counters_flush();
-	KUNIT_ASSERT_TRUE(test, stack_depot_counters(chain, counters));
+	KUNIT_ASSERT_TRUE(test, stack_depot_read_counters(chain, counters));
 	KUNIT_EXPECT_EQ(test, counters[OWNER_OBJECTS], objects);
 	KUNIT_EXPECT_EQ(test, counters[OWNER_BYTES], bytes);
 	KUNIT_EXPECT_EQ(test, counters[OWNER_HELD], held);
@@ -82,12 +81,12 @@ static void test_objects_are_counted(struct kunit *test)
 			expect_planted_counters(test, chain, i + 1);
 		/* CPUs that give back their references flush their counts, too. */
 		if (i == MANY / 2)
-			owner_cpu_caches_flush();
+			stack_depot_cpu_caches_flush();
 	}
 	expect_planted_counters(test, chain, MANY);
 	for (i = 0; i < MANY; i += 2)
 		kmem_cache_free(cache, objects[i]);
-	owner_cpu_caches_flush();
+	stack_depot_cpu_caches_flush();
 	expect_planted_counters(test, chain, MANY / 2);
 	for (i = 1; i < MANY; i += 2)
 		kmem_cache_free(cache, objects[i]);
@@ -152,21 +151,21 @@ static void test_bulk_is_counted(struct kunit *test)
  * Mark this CPU's cache as in use, as an interrupt would find it. Preemption stays on: an
  * allocation can sleep on PREEMPT_RT.
  */
-static struct owner_cpu_cache *mark_cpu_cache_used(struct kunit *test)
+static struct stack_depot_cpu_cache *mark_cpu_cache_used(struct kunit *test)
 {
-	struct owner_cpu_cache *kept;
+	struct stack_depot_cpu_cache *kept;
 
 	migrate_disable();
-	kept = owner_cpu_cache_acquire();
+	kept = stack_depot_cpu_acquire();
 	KUNIT_ASSERT_NOT_NULL(test, kept);
 	preempt_enable();
 	return kept;
 }
 
-static void mark_cpu_cache_unused(struct owner_cpu_cache *kept)
+static void mark_cpu_cache_unused(struct stack_depot_cpu_cache *kept)
 {
 	preempt_disable();
-	owner_cpu_cache_release(kept);
+	stack_depot_cpu_release(kept);
 	migrate_enable();
 }
 
@@ -174,7 +173,7 @@ static void test_counted_without_the_cpu(struct kunit *test)
 {
 	void *object = plant_cache_object(GFP_KERNEL);
 	depot_stack_handle_t chain = get_object_chain(test, object);
-	struct owner_cpu_cache *kept = mark_cpu_cache_used(test);
+	struct stack_depot_cpu_cache *kept = mark_cpu_cache_used(test);
 	void *others[PLANTED];
 	unsigned int i, got = 0;
 
@@ -274,7 +273,6 @@ static void test_chains_are_found(struct kunit *test)
 
 	KUNIT_ASSERT_NE(test, chain, other);
 	kmem_cache_free(cache, second);
-	owner_counters_flush();
 	owner_cursor_begin(&cursor);
 	while (owner_cursor_next(&cursor, &found) > 0) {
 		nr_other += found.owner.stack == other;
@@ -308,7 +306,6 @@ static void test_no_waste_below_zero(struct kunit *test)
 	struct owner_cursor cursor = { .ops = &owner_slab_chain_source };
 	bool seen = false;
 
-	owner_counters_flush();
 	stack_depot_count(chain, less);
 	owner_cursor_begin(&cursor);
 	while (!seen && owner_cursor_next(&cursor, &found) > 0)

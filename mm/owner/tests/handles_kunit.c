@@ -15,23 +15,34 @@
 /* Return how many references a handle has after CPU caches gave back theirs. */
 static unsigned int count_handle_references(depot_stack_handle_t handle)
 {
-	owner_cpu_caches_flush();
+	stack_depot_cpu_caches_flush();
 	return refcount_read(&__stack_depot_get_stack_record(handle)->count);
 }
 
-/* Intern words as a capture does: the CPU cache serves the handle if it has the words. */
+/* Intern words as a capture does: take a reference of the CPU cache if it keeps some. */
 static depot_stack_handle_t intern_through_cpu_cache(unsigned long *words, unsigned int count)
 {
-	struct owner_cpu_cache *cpu = owner_cpu_cache_acquire();
-	depot_stack_handle_t handle = 0;
-	struct cached_ref *ref;
+	depot_stack_handle_t handle, taken = 0;
+	struct stack_depot_cpu_cache *cpu;
+	struct stack_depot_ref *ref;
 
+	rcu_read_lock_sched();
+	handle = stack_depot_find(words, count, STACK_DEPOT_FLAG_GET | STACK_DEPOT_FLAG_DATA);
+	cpu = stack_depot_cpu_acquire();
 	if (cpu) {
-		ref = owner_cpu_get_ref_by_words(cpu, words, count);
-		handle = ref ? ref->handle : 0;
-		owner_cpu_cache_release(cpu);
+		ref = stack_depot_find_ref(cpu, handle);
+		if (!ref || !stack_depot_can_take_ref(ref))
+			ref = stack_depot_refill_ref(cpu, handle);
+		if (ref) {
+			ref->references--;
+			taken = ref->handle;
+		}
+		stack_depot_cpu_release(cpu);
 	}
-	return handle ?: owner_handle_save(words, count, GFP_KERNEL, STACK_DEPOT_FLAG_DATA);
+	rcu_read_unlock_sched();
+	return taken ?: stack_depot_save_flags(words, count, GFP_KERNEL,
+					       STACK_DEPOT_FLAG_GET | STACK_DEPOT_FLAG_DATA |
+					       STACK_DEPOT_FLAG_CAN_ALLOC);
 }
 
 static depot_stack_handle_t intern_test_words(unsigned long *words)
@@ -63,7 +74,7 @@ static void test_references(struct kunit *test)
 		put_handle(handle);
 	KUNIT_EXPECT_EQ(test, count_handle_references(handle), 1);
 	put_handle(handle);
-	owner_cpu_caches_flush();
+	stack_depot_cpu_caches_flush();
 	KUNIT_EXPECT_FALSE(test, stack_depot_get(handle));
 }
 
@@ -92,7 +103,7 @@ static void test_many(struct kunit *test)
 			KUNIT_ASSERT_EQ(test, memcmp(found, words, sizeof(words)), 0);
 		}
 	}
-	owner_cpu_caches_flush();
+	stack_depot_cpu_caches_flush();
 	for (i = 0; i < MANY; i++) {
 		KUNIT_ASSERT_EQ(test,
 				refcount_read(&__stack_depot_get_stack_record(handles[i])->count),
@@ -100,7 +111,7 @@ static void test_many(struct kunit *test)
 		for (j = 0; j < 3; j++)
 			put_handle(handles[i]);
 	}
-	owner_cpu_caches_flush();
+	stack_depot_cpu_caches_flush();
 	for (i = 0; i < MANY; i++)
 		KUNIT_ASSERT_FALSE(test, stack_depot_get(handles[i]));
 }
@@ -140,7 +151,7 @@ static void test_other_cpus(struct kunit *test)
 	on_each_cpu(put_handle_100_times, &handle, true);
 	KUNIT_EXPECT_EQ(test, count_handle_references(handle), 1);
 	put_handle(handle);
-	owner_cpu_caches_flush();
+	stack_depot_cpu_caches_flush();
 	KUNIT_EXPECT_FALSE(test, stack_depot_get(handle));
 }
 

@@ -450,7 +450,7 @@ static void test_serves_slab(struct kunit *test)
 struct handle_tally {
 	depot_stack_handle_t handle;
 	unsigned int references;
-	long pages;			/* allocated, minus those counted in CPU caches only */
+	long pages;			/* allocated */
 };
 
 struct reference_check {
@@ -481,22 +481,15 @@ static void add_handle_references(struct reference_check *counting, depot_stack_
 	counting->counts[at].pages += pages;
 }
 
-/* Count the references and pages in a CPU cache. */
+/* Count the references in a CPU cache. */
 static void add_cpu_cache_references(struct reference_check *counting,
-				     const struct owner_cpu_cache *cpu)
+				     const struct stack_depot_cpu_cache *cpu)
 {
+	const struct stack_depot_ref *ref = &cpu->ref[0][0];
 	unsigned int i;
 
-	for (i = 0; i < ARRAY_SIZE(cpu->ref); i++)
-		add_handle_references(counting, cpu->ref[i].handle, cpu->ref[i].references,
-				      -cpu->pages[i]);
-#ifdef CONFIG_OWNER_UNWIND_ORC
-	for (i = 0; i < ARRAY_SIZE(cpu->chain_sets) * CHAIN_SET_WAYS; i++) {
-		const struct cached_chain_set *set = &cpu->chain_sets[i / CHAIN_SET_WAYS];
-
-		add_handle_references(counting, set->chain[i % CHAIN_SET_WAYS].handle, 1, 0);
-	}
-#endif
+	for (i = 0; i < sizeof(cpu->ref) / sizeof(*ref); i++)
+		add_handle_references(counting, ref[i].handle, ref[i].references, 0);
 }
 
 /* Chains with a reference that is never put: page_owner's three, and slab_owner_no_room. */
@@ -525,7 +518,7 @@ static void compare_page_counter(struct reference_check *counting, const struct 
 {
 	long counters[STACK_DEPOT_COUNTERS] = {};
 
-	stack_depot_counters(count->handle, counters);
+	stack_depot_read_counters(count->handle, counters);
 	if (counters[OWNER_PAGES] == count->pages)
 		return;
 	if (!counting->miscounted++) {
@@ -557,8 +550,10 @@ static int count_all_references(void *data)
 		page_ext_put(ext);
 	}
 	for_each_possible_cpu(cpu)
-		if (per_cpu(owner_cpu_caches_home, cpu))
-			add_cpu_cache_references(counting, per_cpu(owner_cpu_caches_home, cpu));
+		if (rcu_access_pointer(per_cpu(stack_depot_cpu_caches_home, cpu)))
+			add_cpu_cache_references(counting,
+				rcu_dereference_protected(per_cpu(stack_depot_cpu_caches_home, cpu),
+							  true));
 	for (i = 0; i < BIT(COUNT_BITS); i++) {
 		struct handle_tally *count = &counting->counts[i];
 		struct stack_record *chain;

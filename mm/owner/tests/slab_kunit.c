@@ -124,7 +124,7 @@ static unsigned int count_chain_references(const char *cache, struct owner_recor
 	unsigned int count = 0;
 	struct owner_cursor cursor = { .ops = &owner_slab_source };
 
-	owner_cpu_caches_flush();
+	stack_depot_cpu_caches_flush();
 	owner_cursor_begin(&cursor);
 	while (!count && owner_cursor_next(&cursor, &object) > 0) {
 		if (strcmp(object.cache, cache))
@@ -152,7 +152,7 @@ static void test_handles_are_put_once(struct kunit *test)
 		kmem_cache_free(cache, objects[i]);
 	KUNIT_EXPECT_EQ(test, count_chain_references("owner_kunit", &owner), 1);
 	kmem_cache_free(cache, objects[0]);
-	owner_cpu_caches_flush();
+	stack_depot_cpu_caches_flush();
 	KUNIT_EXPECT_FALSE(test, stack_depot_get(owner.stack));
 	kmem_cache_destroy(cache);
 }
@@ -443,7 +443,7 @@ static void test_slab_goes(struct kunit *test)
 	record->size = PLANTED_SIZE;
 	WRITE_ONCE(record->handle_pair, copy.handle_pair);
 	kmem_cache_destroy(cache);
-	owner_cpu_caches_flush();
+	stack_depot_cpu_caches_flush();
 	KUNIT_EXPECT_FALSE(test, stack_depot_get(copy.stack));
 }
 

@@ -16,8 +16,7 @@ static noinline depot_stack_handle_t capture_like_allocator_hook(void)
 	depot_stack_handle_t handle = 0;
 	struct owner_record owner;
 
-	if (owner_record_fill(&owner, GFP_KERNEL, OWNER_DEPTH, OWNER_CALLER, 0,
-			      OWNER_NO_CHARGE)) {
+	if (owner_record_fill(&owner, GFP_KERNEL, OWNER_DEPTH, OWNER_CALLER, OWNER_NO_CHARGE)) {
 		handle = owner.stack;
 		stack_depot_put(owner.task);
 	}
@@ -69,7 +68,7 @@ static void test_chain(struct kunit *test)
 	KUNIT_EXPECT_TRUE(test, stack_depot_get(first));
 	stack_depot_put(first);
 	stack_depot_put(first);
-	owner_cpu_caches_flush();
+	stack_depot_cpu_caches_flush();
 	KUNIT_EXPECT_FALSE(test, stack_depot_get(first));
 }
 
@@ -115,7 +114,7 @@ static void test_chains_alike(struct kunit *test)
 			handles[way] = handle;
 		}
 	}
-	owner_cpu_caches_flush();
+	stack_depot_cpu_caches_flush();
 	for (j = 0; j < ARRAY_SIZE(ways); j++) {
 		stack_depot_put_many(handles[j], 199);
 		KUNIT_EXPECT_TRUE(test, stack_depot_get(handles[j]));
@@ -125,42 +124,11 @@ static void test_chains_alike(struct kunit *test)
 	}
 }
 
-#ifdef CONFIG_OWNER_UNWIND_ORC
-
-static noinline unsigned int unwind_with_recipe(struct owner_unwind_buffer *buffer, bool *matches)
-{
-	unsigned int count = owner_unwind_chain(buffer, 4, OWNER_CALLER, false);
-
-	*matches = owner_recipe_recognizes_chain(&buffer->recipe, OWNER_CALLER);
-	return count;
-}
-
-/* A recipe matches the stack it was made from, until a return address changes. */
-static void test_recipe(struct kunit *test)
-{
-	static struct owner_unwind_buffer buffer;
-	unsigned int i;
-	bool matches;
-
-	owner_unwind_init();
-	KUNIT_ASSERT_EQ(test, unwind_with_recipe(&buffer, &matches), 4);
-	KUNIT_EXPECT_TRUE(test, matches);
-	KUNIT_EXPECT_GE(test, buffer.recipe.nr_words, 4);
-	for (i = 0; i < 4; i++)
-		KUNIT_EXPECT_EQ(test, buffer.recipe.word[i], buffer.frames[i]);
-	KUNIT_EXPECT_FALSE(test, owner_recipe_recognizes_chain(&buffer.recipe, OWNER_CALLER));
-	WRITE_ONCE(owner_unwind_generation, owner_unwind_generation + 1);
-	KUNIT_ASSERT_EQ(test, unwind_with_recipe(&buffer, &matches), 4);
-	KUNIT_EXPECT_TRUE(test, matches);
-}
-
-#endif
-
 static noinline depot_stack_handle_t capture_task(void)
 {
 	struct owner_record owner;
 
-	if (!owner_record_fill(&owner, GFP_KERNEL, 1, OWNER_CALLER, 0, OWNER_NO_CHARGE))
+	if (!owner_record_fill(&owner, GFP_KERNEL, 1, OWNER_CALLER, OWNER_NO_CHARGE))
 		return 0;
 	stack_depot_put(owner.stack);
 	return owner.task;
@@ -209,9 +177,6 @@ static void test_task_has_gone(struct kunit *test)
 static struct kunit_case owner_stack_cases[] = {
 	KUNIT_CASE(test_chain),
 	KUNIT_CASE(test_chains_alike),
-#ifdef CONFIG_OWNER_UNWIND_ORC
-	KUNIT_CASE(test_recipe),
-#endif
 	KUNIT_CASE(test_task),
 	KUNIT_CASE(test_task_has_gone),
 	{}

@@ -9,6 +9,7 @@
 #include <linux/delay.h>
 #include <linux/interrupt.h>
 #include <linux/irq_work.h>
+#include <linux/kallsyms.h>
 #include <linux/kprobes.h>
 #include <linux/kthread.h>
 #include <linux/slab.h>
@@ -18,7 +19,7 @@
 #include <linux/timer.h>
 #include <linux/workqueue.h>
 
-#include "../unwind.h"
+#include "../capture.h"
 
 #define FRAMES		128
 
@@ -36,8 +37,24 @@ static struct {
 	unsigned long slow;
 } result;
 
+/* Return how many frames there are up to an interrupt's or a softirq's entry. */
+static unsigned int cut_at_interrupt(unsigned long *frames, unsigned int count)
+{
+	unsigned long size, offset;
+	unsigned int i;
+	char *module, name[KSYM_NAME_LEN];
+
+	for (i = 0; i < count; i++) {
+		const char *function = kallsyms_lookup(frames[i], &size, &offset, &module, name);
+
+		if (function && !strcmp(function, "handle_softirqs"))
+			return i + 1;
+	}
+	return filter_irq_stacks(frames, count);
+}
+
 /*
- * Walk the caller's chain with owner_unwind() and with stack_trace_save(), and compare. Cut
+ * Walk the caller's chain with stack_depot_get_frames() and with stack_trace_save(), and compare. Cut
  * off what only stack_trace_save() finds: its own frames, this function, and frames beyond
  * an interrupt.
  */
@@ -47,8 +64,7 @@ static noinline void compare_walks(void)
 	unsigned int count, their_count, first = 0, depth;
 	struct owner_caller caller = OWNER_CALLER;
 
-	their_count = stack_trace_save(theirs, FRAMES, 0);
-	their_count = filter_irq_stacks(theirs, their_count);
+	their_count = cut_at_interrupt(theirs, stack_trace_save(theirs, FRAMES, 0));
 	/* Skip to the first return address in compare_walks() itself. */
 	while (first < their_count && theirs[first] - (unsigned long)compare_walks > 1024)
 		first++;
@@ -57,7 +73,7 @@ static noinline void compare_walks(void)
 	for (depth = 1; depth <= OWNER_DEPTH_MAX; depth++) {
 		unsigned int expected = min(their_count - first, depth);
 
-		count = owner_unwind(ours, depth, caller);
+		count = stack_depot_get_frames(ours, depth, STACK_DEPOT_FLAG_SKIP, caller);
 		if (first < their_count && count == expected &&
 		    !memcmp(ours, theirs + first, count * sizeof(*ours))) {
 			result.longest = max(result.longest, count);
@@ -74,9 +90,9 @@ static noinline void compare_walks(void)
 
 static void reset_comparison(void)
 {
-	struct owner_unwind_counts counts;
+	struct stack_depot_capture_counts counts;
 
-	owner_unwind_read_counts(&counts);
+	stack_depot_read_capture_counts(&counts);
 	memset(&result, 0, sizeof(result));
 	result.slow = counts.slow;
 }
@@ -98,10 +114,10 @@ static void expect_equal_chains(struct kunit *test, unsigned int calls)
 /* Check that all chains were equal, and that no walk fell back to the kernel's unwinder. */
 static void expect_fast_walks(struct kunit *test, unsigned int calls)
 {
-	struct owner_unwind_counts counts;
+	struct stack_depot_capture_counts counts;
 
 	expect_equal_chains(test, calls);
-	owner_unwind_read_counts(&counts);
+	stack_depot_read_capture_counts(&counts);
 	KUNIT_EXPECT_EQ(test, counts.slow, result.slow);
 }
 
@@ -443,30 +459,7 @@ static void test_allocators_are_left_out(struct kunit *test)
 	KUNIT_EXPECT_FALSE(test, owner_is_allocator((unsigned long)copy_string_from_here + 8));
 }
 
-/* Walks that interrupt one another get different buffers, until none is left. */
-static void test_room(struct kunit *test)
-{
-	struct owner_unwind_buffer *buffers[8] = {};
-	unsigned int i, first = 0, second = 0;
-	unsigned long flags;
-
-	local_irq_save(flags);
-	while (first < ARRAY_SIZE(buffers) && (buffers[first] = owner_unwind_buffer_get()) != NULL)
-		first++;
-	for (i = 0; i < first; i++)
-		owner_unwind_buffer_put();
-	while (second < ARRAY_SIZE(buffers) && owner_unwind_buffer_get())
-		second++;
-	for (i = 0; i < second; i++)
-		owner_unwind_buffer_put();
-	local_irq_restore(flags);
-	KUNIT_EXPECT_EQ(test, first, 3);
-	KUNIT_EXPECT_EQ(test, second, 3);
-	for (i = 1; i < first; i++)
-		KUNIT_EXPECT_TRUE(test, buffers[i - 1] + 1 <= buffers[i]);
-}
-
-#ifdef CONFIG_OWNER_UNWIND_ORC
+#ifdef CONFIG_STACKDEPOT_UNWIND_ORC
 /* Maximum depth. get_cycles() counts instructions in a guest that runs with -icount. */
 #define COST_DEPTH	16
 
@@ -482,7 +475,7 @@ static noinline void measure_unwind(struct kunit *test, unsigned int depth)
 		began = get_cycles();
 		nothing = min(nothing, get_cycles() - began);
 		began = get_cycles();
-		count = owner_unwind(entries, depth, caller);
+		count = stack_depot_get_frames(entries, depth, STACK_DEPOT_FLAG_SKIP, caller);
 		fast = min(fast, get_cycles() - began);
 		began = get_cycles();
 		stack_trace_save(entries, depth + 1, 1);
@@ -532,8 +525,7 @@ static struct kunit_case owner_unwind_cases[] = {
 	KUNIT_CASE(test_kprobe_handler),
 #endif
 	KUNIT_CASE(test_allocators_are_left_out),
-	KUNIT_CASE(test_room),
-#ifdef CONFIG_OWNER_UNWIND_ORC
+#ifdef CONFIG_STACKDEPOT_UNWIND_ORC
 	KUNIT_CASE(test_cost),
 #endif
 	{}
@@ -541,8 +533,7 @@ static struct kunit_case owner_unwind_cases[] = {
 
 static int owner_unwind_test_init(struct kunit_suite *suite)
 {
-	owner_unwind_init();
-	return 0;
+	return owner_capture_late_init();
 }
 
 static struct kunit_suite owner_unwind_suite = {

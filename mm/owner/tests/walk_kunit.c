@@ -124,7 +124,7 @@ static void test_walk_holds_what_it_found(struct kunit *test)
 	kmem_cache_free(cache, planted);
 	KUNIT_EXPECT_TRUE(test, chain_has_function(object.owner.stack, plant_object));
 	owner_cursor_end(&cursor);
-	owner_cpu_caches_flush();
+	stack_depot_cpu_caches_flush();
 	KUNIT_EXPECT_FALSE(test, stack_depot_get(object.owner.stack));
 	kmem_cache_destroy(cache);
 }
@@ -224,7 +224,6 @@ static void test_sources_yield(struct kunit *test)
 	void *planted = plant_object(cache, 0);
 	unsigned int i;
 
-	owner_counters_flush();
 	for (i = 0; i < ARRAY_SIZE(sources); i++) {
 		struct owner_cursor cursor = { .ops = sources[i] };
 		unsigned long overdue = jiffies - 1;

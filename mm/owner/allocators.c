@@ -1,22 +1,17 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Leave allocators out of chains, and provide room for walks.
+ * Functions that allocate for their callers.
  *
  * A chain of few frames must not spend them on the allocator: the caller of kmemdup()
- * owns the copy. Functions that allocate for their callers are left out at a chain's
- * start.
+ * owns the copy. Chains leave these functions out at their start.
  */
 
 #include <linux/kallsyms.h>
 #include <linux/mempool.h>
-#include <linux/minmax.h>
-#include <linux/percpu.h>
-#include <linux/preempt.h>
 #include <linux/slab.h>
-#include <linux/stacktrace.h>
 #include <linux/string.h>
 
-#include "unwind.h"
+#include "capture.h"
 
 static const void * const allocators[] = {
 	__kmalloc_noprof,
@@ -136,85 +131,3 @@ bool owner_is_allocator(unsigned long ip)
 			return true;
 	return false;
 }
-
-/* --- Room for walks ----------------------------------------------------------- */
-
-/* One buffer each for a task, a softirq and a hard interrupt that interrupt one another. */
-#define NR_BUFFERS	3
-
-struct unwind_buffers {
-	unsigned int used;
-	struct owner_unwind_buffer buffer[NR_BUFFERS];
-};
-
-/* Used as a stack: an interrupt takes the next buffer, and puts it before it returns. */
-static DEFINE_PER_CPU(struct unwind_buffers, unwind_buffers);
-
-/**
- * owner_unwind_buffer_get() - take a buffer of this CPU
- *
- * Disables preemption until owner_unwind_buffer_put().
- *
- * Return: the buffer. NULL if all are in use, as in an NMI: then preemption is enabled
- *	and there is nothing to put.
- */
-struct owner_unwind_buffer *owner_unwind_buffer_get(void)
-{
-	unsigned int i;
-
-	preempt_disable();
-	i = this_cpu_inc_return(unwind_buffers.used) - 1;
-	if (likely(i < NR_BUFFERS))
-		return this_cpu_ptr(&unwind_buffers.buffer[i]);
-	owner_unwind_buffer_put();
-	return NULL;
-}
-
-/* Put the buffer that owner_unwind_buffer_get() has returned. */
-void owner_unwind_buffer_put(void)
-{
-	this_cpu_dec(unwind_buffers.used);
-	preempt_enable();
-}
-
-#ifndef CONFIG_OWNER_UNWIND_ORC
-
-/* Documented in unwind_orc.c. Without ORC there is no recipe. */
-unsigned int owner_unwind_chain(struct owner_unwind_buffer *buffer, unsigned int depth,
-				struct owner_caller caller, bool keep_allocators)
-{
-	unsigned long *frames = buffer->frames;
-	unsigned int count, first;
-
-	count = stack_trace_save(frames, depth + OWNER_LEADING, 0);
-	count = filter_irq_stacks(frames, count);
-	for (first = 0; first < min(count, OWNER_LEADING); first++)
-		if (frames[first] == caller.ip)
-			break;
-	/* A tracer has replaced the caller's return address: keep our own frames as well. */
-	if (first == min(count, OWNER_LEADING))
-		first = 0;
-	while (!keep_allocators && first < min(count, OWNER_LEADING) &&
-	       owner_is_allocator(frames[first]))
-		first++;
-	count = min(count - first, depth);
-	memmove(frames, frames + first, count * sizeof(*frames));
-	return count;
-}
-
-/* Documented in unwind_orc.c. */
-unsigned int owner_unwind(unsigned long *entries, unsigned int depth,
-			  struct owner_caller caller)
-{
-	struct owner_unwind_buffer *buffer = owner_unwind_buffer_get();
-	unsigned int count;
-
-	if (!buffer)
-		return 0;
-	count = owner_unwind_chain(buffer, depth, caller, false);
-	memcpy(entries, buffer->frames, count * sizeof(*entries));
-	owner_unwind_buffer_put();
-	return count;
-}
-
-#endif /* CONFIG_OWNER_UNWIND_ORC */

@@ -1,0 +1,183 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * Capture: what is not on the fast path.
+ */
+
+#include <linux/init.h>
+#include <linux/jump_label.h>
+#include <linux/moduleparam.h>
+#include <linux/stackdepot.h>
+
+#include "capture.h"
+
+/* Reserve memory for the depot: called while the boot line is parsed. */
+void __init owner_capture_early_init(void)
+{
+	stack_depot_request_early_init();
+	stack_depot_capture_skip(owner_is_allocator);
+}
+
+/**
+ * owner_capture_late_init() - allocate the tables that make captures cheap
+ *
+ * Also initializes the depot, if the boot line did not ask for it. May sleep. Idempotent.
+ *
+ * Return: 0, or -ENOMEM if there is no memory for the depot.
+ */
+int owner_capture_late_init(void)
+{
+	stack_depot_capture_skip(owner_is_allocator);
+	return stack_depot_capture_init();
+}
+
+/* --- owner.verify= ------------------------------------------------------------- */
+
+static bool verify;
+
+static int set_verify(const char *text, const struct kernel_param *param)
+{
+	int error = param_set_bool(text, param);
+
+	if (error)
+		return error;
+	if (verify)
+		static_branch_enable(&stack_depot_verify_key);
+	else
+		static_branch_disable(&stack_depot_verify_key);
+	return 0;
+}
+
+static const struct kernel_param_ops verify_ops = {
+	.flags = KERNEL_PARAM_OPS_FL_NOARG,
+	.set = set_verify,
+	.get = param_get_bool,
+};
+
+#undef MODULE_PARAM_PREFIX
+#define MODULE_PARAM_PREFIX "owner."
+module_param_cb(verify, &verify_ops, &verify, 0600);
+MODULE_PARM_DESC(verify, "walk each chain with the kernel's unwinder as well, and compare");
+
+/* --- What chains hold -------------------------------------------------------- */
+
+/**
+ * owner_charge_chain() - charge a chain whose ref is not at hand
+ * @stack: handle of the chain, with a reference
+ * @n: 1 for an object that is allocated, -1 for one that is freed
+ * @charge: what the object adds to the counters
+ */
+void owner_charge_chain(depot_stack_handle_t stack, long n, struct owner_charge charge)
+{
+	long counters[STACK_DEPOT_COUNTERS] = {};
+	struct stack_depot_cpu_cache *cpu;
+
+	if (!charge.counted)
+		return;
+	owner_charge_counters(counters, n, charge);
+	cpu = stack_depot_cpu_acquire();
+	stack_depot_count_on_cpu(cpu, stack, counters);
+	if (cpu)
+		stack_depot_cpu_release(cpu);
+}
+
+/* --- Records ----------------------------------------------------------------- */
+
+/**
+ * owner_capture_chain() - intern the running chain without leading allocators
+ * @depth: number of frames to keep, at most OWNER_DEPTH_MAX
+ * @caller: OWNER_CALLER of the allocator's hook
+ * @flags: flags of the allocation that is tracked
+ *
+ * Counts a loss if the depot has no room for the whole chain.
+ *
+ * Return: a handle with a reference, or 0.
+ */
+depot_stack_handle_t owner_capture_chain(unsigned int depth, struct owner_caller caller,
+					 gfp_t flags)
+{
+	enum stack_depot_captured captured = STACK_DEPOT_CAPTURED_ALL;
+	depot_stack_handle_t stack;
+
+	stack = stack_depot_capture(depth, STACK_DEPOT_FLAG_SKIP, flags, caller, &captured);
+	if (unlikely(!stack))
+		owner_count_loss(OWNER_LOST_STACK);
+	else if (unlikely(captured == STACK_DEPOT_CAPTURED_SHORTER))
+		owner_count_loss(OWNER_LOST_FRAMES);
+	else if (unlikely(captured == STACK_DEPOT_CAPTURED_NONE))
+		owner_count_loss(OWNER_LOST_CHAIN);
+	return stack;
+}
+
+/**
+ * owner_record_fill() - capture who allocates or frees here, and when
+ * @owner: filled with handles, which have references, and with the time. Its size and
+ *	rate are left to the caller.
+ * @flags: flags of the allocation
+ * @depth: number of frames to keep, at most OWNER_DEPTH_MAX
+ * @caller: OWNER_CALLER of the allocator's hook. Allocators at the chain's start are
+ *	left out.
+ * @charge: charged to the chain
+ *
+ * Return: false if the depot had no room for any chain: the loss is counted.
+ */
+bool owner_record_fill(struct owner_record *owner, gfp_t flags, unsigned int depth,
+		       struct owner_caller caller, struct owner_charge charge)
+{
+	struct stack_depot_cpu_cache *cpu = stack_depot_cpu_acquire();
+	depot_stack_handle_t stack = 0, task = 0;
+	struct stack_depot_ref *ref;
+
+	if (likely(cpu)) {
+		ref = stack_depot_find_running(cpu, depth, STACK_DEPOT_FLAG_SKIP, caller);
+		if (likely(ref)) {
+			ref->references--;
+			stack = ref->handle;
+			owner_charge_counters(ref->counters, 1, charge);
+		}
+		ref = owner_find_current_task_ref(cpu);
+		if (likely(ref)) {
+			ref->references--;
+			task = ref->handle;
+		}
+		stack_depot_cpu_release(cpu);
+	}
+	if (unlikely(!stack)) {
+		stack = owner_capture_chain(depth, caller, flags);
+		if (!stack) {
+			stack_depot_put(task);
+			return false;
+		}
+		owner_charge_chain(stack, 1, charge);
+	}
+	if (stack_depot_verifies())
+		stack_depot_verify(stack, depth, STACK_DEPOT_FLAG_SKIP, caller);
+	if (unlikely(!task)) {
+		task = owner_task_save(flags);
+		if (!task)
+			owner_count_loss(OWNER_LOST_TASK);
+	}
+	owner->stack = stack;
+	owner->task = task;
+	owner->time = owner_record_time_now();
+	return true;
+}
+
+/**
+ * owner_record_drop() - drop the references of a record
+ * @handle_pair: handles that were taken out of a record; either can be 0
+ * @charge: taken off the chain's counters
+ */
+void owner_record_drop(u64 handle_pair, struct owner_charge charge)
+{
+	struct owner_record owner = { .handle_pair = handle_pair };
+	struct stack_depot_cpu_cache *cpu;
+
+	if (owner.stack)
+		owner_charge_chain(owner.stack, -1, charge);
+	cpu = stack_depot_cpu_acquire();
+	if (unlikely(!cpu))
+		return owner_record_put_refs(&owner);
+	stack_depot_put_ref(cpu, owner.stack);
+	stack_depot_put_ref(cpu, owner.task);
+	stack_depot_cpu_release(cpu);
+}
