@@ -8,6 +8,7 @@
 
 #include <linux/instruction_pointer.h>
 #include <linux/jump_label.h>
+#include <linux/math.h>
 #include <linux/types.h>
 
 #include "../slab.h"
@@ -24,14 +25,29 @@ void __slab_owner_alloc_depth1(struct kmem_cache *s, void *object, gfp_t flags, 
 			       unsigned long ip);
 void __slab_owner_alloc_sampled(struct kmem_cache *s, void *object, gfp_t flags, size_t size,
 				unsigned long ip);
-void __slab_owner_free(struct kmem_cache *s, struct slab *slab, void *object,
-		       struct owner_slab_records *records);
-void __slab_owner_free_bulk(struct kmem_cache *s, struct slab *slab, void **objects, int count,
+void __slab_owner_free(struct kmem_cache *s, void *object, struct owner_slab_records *records);
+void __slab_owner_free_bulk(struct kmem_cache *s, void **objects, int count,
 			    struct owner_slab_records *records);
 void __slab_owner_free_slab(struct slab *slab);
 
 /* mm/slub.c */
 unsigned int slab_owner_count_cpu_free(struct kmem_cache *s, const struct slab *slab);
+
+/*
+ * Two kinds of caches are never tracked: those that hold records, and those that the
+ * allocator's own debugging allocates from while it handles an allocation.
+ */
+static inline bool slab_owner_tracks_cache(const struct kmem_cache *s)
+{
+	return !(s->flags & (SLAB_NO_OBJ_EXT | SLAB_NOLEAKTRACE));
+}
+
+/* The size of the cache's objects, and how many a slab has, were calculated. */
+static inline void slab_owner_set_sizes(struct kmem_cache *s, unsigned int slab_objects)
+{
+	s->owner_inverse_size = DIV_ROUND_UP_ULL(BIT_ULL(32), s->size);
+	s->owner_slab_objects = slab_objects;
+}
 
 /* An object was allocated: record its owner, unless its cache is sampled and this is no sample. */
 static __always_inline void slab_owner_alloc(struct kmem_cache *s, void *object,
@@ -69,7 +85,7 @@ static __always_inline void slab_owner_free_bulk(struct kmem_cache *s, struct sl
 		return;
 	records = slab_owner_tracked_records(slab);
 	if (records)
-		__slab_owner_free_bulk(s, slab, objects, count, records);
+		__slab_owner_free_bulk(s, objects, count, records);
 }
 
 /* One object is about to be freed: drop its record. */
@@ -82,7 +98,7 @@ static __always_inline void slab_owner_free(struct kmem_cache *s, struct slab *s
 		return;
 	records = slab_owner_tracked_records(slab);
 	if (records)
-		__slab_owner_free(s, slab, object, records);
+		__slab_owner_free(s, object, records);
 }
 
 /* A slab is about to be freed: drop its records and restore its vector of extensions. */
@@ -93,6 +109,10 @@ static __always_inline void slab_owner_free_slab(struct slab *slab)
 }
 
 #else /* CONFIG_SLAB_OWNER */
+
+static inline void slab_owner_set_sizes(struct kmem_cache *s, unsigned int slab_objects)
+{
+}
 
 static inline void slab_owner_alloc(struct kmem_cache *s, void *object,
 				    gfp_t flags, size_t size)

@@ -93,9 +93,12 @@ int slab_owner_start(void)
 {
 	int error = owner_capture_late_init();
 
-	if (!error)
-		static_branch_enable(&slab_owner_key);
-	return error;
+	if (error)
+		return error;
+	static_branch_enable(&slab_owner_key);
+	/* From now on each new cache gets its cache for records when it is created. */
+	owner_record_caches_create();
+	return 0;
 }
 
 /* Allocate memory for captures, which slab_owner_setup() could not do yet. */
@@ -105,31 +108,28 @@ static int __init slab_owner_init(void)
 }
 early_initcall(slab_owner_init);
 
-/*
- * Two kinds of caches are never tracked: those that hold records, and those that the
- * allocator's own debugging allocates from while it handles an allocation.
- */
-static bool cache_is_tracked(const struct kmem_cache *s)
-{
-	return !(s->flags & (SLAB_NO_OBJ_EXT | SLAB_NOLEAKTRACE));
-}
-
 /* --- Records of objects ------------------------------------------------------ */
 
 /*
- * Equal to obj_to_index() in a third of its instructions. The inverse is rounded up by
- * less than 1, so the product is too large by less than offset / 2^32 objects. An offset
- * is that of an object's start, so this never reaches the next index.
+ * Equal to obj_to_index() in a third of its instructions, if the slab is not a page of
+ * KFENCE. The inverse is rounded up by less than 1, so the product is too large by less
+ * than offset / 2^32 objects. An offset is that of an object's start, so this never
+ * reaches the next index. Neither KASAN's tag nor a carry is in the lower 32 bits.
  */
-static __always_inline unsigned int object_index(const struct owner_slab_records *records,
-						 const struct slab *slab, const void *object)
+static __always_inline unsigned int object_index_fast(const struct kmem_cache *s,
+						      const struct owner_slab_records *records,
+						      const void *object)
 {
-	u32 offset;
+	u32 offset = (u32)(unsigned long)object - records->start;
 
-	if (is_kfence_address(object))
-		return 0;
-	offset = kasan_reset_tag(object) - slab_address(slab);
-	return (u64)offset * records->inverse_size >> 32;
+	return (u64)offset * s->owner_inverse_size >> 32;
+}
+
+static __always_inline unsigned int object_index(const struct kmem_cache *s,
+						 const struct owner_slab_records *records,
+						 const void *object)
+{
+	return is_kfence_address(object) ? 0 : object_index_fast(s, records, object);
 }
 
 static __always_inline struct owner_charge object_charge(const struct kmem_cache *s, u32 size)
@@ -152,6 +152,12 @@ static noinline void dec_sampled(struct owner_slab_records *records)
 static __always_inline bool has_unsampled_objects(struct owner_slab_records *records)
 {
 	return atomic_read(&records->tracked) & OWNER_TRACKED_UNSAMPLED;
+}
+
+/* True if OWNER_TRACKED_SLOW is not set, and OWNER_TRACKED_UNSAMPLED is. */
+static __always_inline bool has_fast_unsampled_objects(struct owner_slab_records *records)
+{
+	return atomic_read(&records->tracked) >= (int)OWNER_TRACKED_UNSAMPLED;
 }
 
 /*
@@ -199,10 +205,10 @@ void __slab_owner_free_slab(struct slab *slab)
 	if (!records)
 		return;
 	freed = owner_freed_records(records);
-	WRITE_ONCE(slab->obj_exts, records->obj_exts);
+	WRITE_ONCE(slab->obj_exts, freed ? freed->obj_exts : records->obj_exts);
 	/*
-	 * Pairs with owner_freed_records_of(): records->freed is overwritten by the
-	 * rcu_head only after slab->obj_exts has changed.
+	 * Pairs with owner_freed_records_of(): the rcu_head overwrites records->obj_exts
+	 * only after slab->obj_exts has changed.
 	 */
 	smp_wmb();
 	/* An object that was freed without a hook still has its record. */
@@ -246,14 +252,19 @@ static __always_inline struct owner_choice choose_tracking(struct kmem_cache *s,
 }
 
 /* Let the free of this object be recorded, if there is memory for the records of frees. */
-static noinline void prepare_freed_record(struct slab *slab, struct owner_slab_records *records,
+static noinline void prepare_freed_record(struct kmem_cache *s, struct slab *slab,
+					  struct owner_slab_records *records,
 					  unsigned int index, gfp_t flags, size_t size)
 {
 	struct owner_freed_records *freed = owner_freed_records(records) ?:
-					    owner_freed_records_alloc(slab, records, flags);
+					    owner_freed_records_alloc(s, slab, records, flags);
 
-	if (freed)
-		freed->record[index].size = owner_record_size(size);
+	if (!freed)
+		return;
+	freed->record[index].size = owner_record_size(size);
+	/* Whoever frees the object got it from the caller of this allocation. */
+	if (!(atomic_read(&records->tracked) & OWNER_TRACKED_SLOW))
+		atomic_or(OWNER_TRACKED_SLOW, &records->tracked);
 }
 
 /* Arguments of track_slow() that fit into one register. */
@@ -278,7 +289,7 @@ static noinline void track_slow(struct kmem_cache *s, const void *object, size_t
 	/* The sample credit is used up even if this allocation is not tracked: draw again. */
 	if (args.sampled)
 		owner_sample_draw();
-	if (!object || !cache_is_tracked(s) || flags & __GFP_NO_OBJ_EXT)
+	if (!object || !slab_owner_tracks_cache(s) || flags & __GFP_NO_OBJ_EXT)
 		return;
 	slab = virt_to_slab(object);
 	choice = choose_tracking(s, slab, flags, size, args.sampled, caller);
@@ -288,7 +299,7 @@ static noinline void track_slow(struct kmem_cache *s, const void *object, size_t
 	if (!records)
 		return;
 
-	index = object_index(records, slab, object);
+	index = object_index(s, records, object);
 	record = &records->record[index];
 	drop_stale_record(s, records, record);
 	freed = owner_freed_records(records);
@@ -298,7 +309,7 @@ static noinline void track_slow(struct kmem_cache *s, const void *object, size_t
 		return;
 
 	if (unlikely(choice.free))
-		prepare_freed_record(slab, records, index, flags, size);
+		prepare_freed_record(s, slab, records, index, flags, size);
 	owner.size_and_rate = owner_record_size(size) | choice.rate << OWNER_SIZE_BITS;
 	if (!owner_record_fill(&owner, flags, choice.depth, caller,
 			       object_charge(s, owner.size)))
@@ -324,10 +335,9 @@ static __always_inline bool track_from_cpu_cache(struct stack_depot_cpu_cache *c
 	struct owner_record *record;
 	u64 handle_pair;
 
-	if (unlikely(!(exts & OBJEXTS_OWNER_RECORDS) || !has_unsampled_objects(records) ||
-		     owner_freed_records(records)))
+	if (unlikely(!(exts & OBJEXTS_OWNER_RECORDS) || !has_fast_unsampled_objects(records)))
 		return false;
-	record = &records->record[object_index(records, slab, object)];
+	record = &records->record[object_index_fast(s, records, object)];
 	if (unlikely(READ_ONCE(record->handle_pair)))
 		return false;
 	if (!owner_record_fill_fast(cpu, depth, caller, object_charge(s, requested),
@@ -435,14 +445,22 @@ static noinline void record_free(struct owner_record *record, struct owner_calle
 		owner_record_drop(owner.handle_pair, OWNER_NO_CHARGE);
 }
 
-/* Slow path: drop the handles that untrack_fast() has left, and do what it does not do. */
+/*
+ * Slow path: drop the handles that untrack_fast() has left, and do what it does not do.
+ * @handle_pair is 0 if it has not looked at the record.
+ */
 static noinline void untrack_slow(struct kmem_cache *s, struct owner_slab_records *records,
-				  unsigned int index, u64 handle_pair, struct owner_caller caller,
+				  const void *object, u64 handle_pair, struct owner_caller caller,
 				  unsigned long ip)
 {
+	unsigned int index = object_index(s, records, object);
 	struct owner_record *record = &records->record[index];
 	struct owner_freed_records *freed = owner_freed_records(records);
 
+	if (!handle_pair)
+		handle_pair = owner_record_take_handles(record);
+	if (!handle_pair)
+		return;
 	owner_record_drop(handle_pair, object_charge(s, record->size));
 	if (record->rate)
 		dec_sampled(records);
@@ -452,44 +470,43 @@ static noinline void untrack_slow(struct kmem_cache *s, struct owner_slab_record
 
 /* Return: false if untrack_slow() has to drop @handle_pair, what is left of the record. */
 static __always_inline bool untrack_fast(struct kmem_cache *s, struct owner_slab_records *records,
-					 unsigned int index, u64 *handle_pair)
+					 const void *object, u64 *handle_pair)
 {
-	struct owner_record *record = &records->record[index];
+	struct owner_record *record = &records->record[object_index_fast(s, records, object)];
 
+	*handle_pair = 0;
+	if (unlikely(atomic_read(&records->tracked) & OWNER_TRACKED_SLOW))
+		return false;
 	*handle_pair = owner_record_take_handles(record);
 	if (!*handle_pair)
 		return true;
 	/* size_and_rate is larger than any size if the object was sampled. */
-	if (unlikely(record->size_and_rate > OWNER_SIZE_MAX || owner_freed_records(records)))
+	if (unlikely(record->size_and_rate > OWNER_SIZE_MAX))
 		return false;
 	*handle_pair = owner_record_drop_fast(*handle_pair,
 					      object_charge(s, record->size_and_rate));
 	return likely(!*handle_pair);
 }
 
-void __slab_owner_free(struct kmem_cache *s, struct slab *slab, void *object,
-		       struct owner_slab_records *records)
+void __slab_owner_free(struct kmem_cache *s, void *object, struct owner_slab_records *records)
 {
-	unsigned int index = object_index(records, slab, object);
 	u64 handle_pair;
 
-	if (untrack_fast(s, records, index, &handle_pair))
+	if (untrack_fast(s, records, object, &handle_pair))
 		return;
-	untrack_slow(s, records, index, handle_pair, OWNER_CALLER, _RET_IP_);
+	untrack_slow(s, records, object, handle_pair, OWNER_CALLER, _RET_IP_);
 	/* No tail call: see __slab_owner_alloc(). */
 	barrier();
 }
 
-void __slab_owner_free_bulk(struct kmem_cache *s, struct slab *slab, void **objects, int count,
+void __slab_owner_free_bulk(struct kmem_cache *s, void **objects, int count,
 			    struct owner_slab_records *records)
 {
-	unsigned int index;
 	u64 handle_pair;
 
-	while (count--) {
-		index = object_index(records, slab, objects[count]);
-		if (!untrack_fast(s, records, index, &handle_pair))
-			untrack_slow(s, records, index, handle_pair, OWNER_CALLER, _RET_IP_);
-	}
+	while (count--)
+		if (!untrack_fast(s, records, objects[count], &handle_pair))
+			untrack_slow(s, records, objects[count], handle_pair, OWNER_CALLER,
+				     _RET_IP_);
 	barrier();
 }

@@ -5,10 +5,15 @@
  * Readers look at them without a lock (walk_slab.c): they are freed after a grace period.
  */
 
+#include <linux/build_bug.h>
+#include <linux/kfence.h>
 #include <linux/kmemleak.h>
-#include <linux/math.h>
+#include <linux/mm.h>
+#include <linux/overflow.h>
+#include <linux/percpu.h>
 #include <linux/rcupdate.h>
 #include <linux/slab.h>
+#include <linux/string.h>
 
 #include "../slab.h"
 #include "record.h"
@@ -21,31 +26,72 @@
 #define OBJEXTS_BIT	0UL
 #endif
 
-atomic_long_t owner_nr_tracked_slabs;
-atomic_long_t owner_records_bytes;
+/* Sum over all CPUs: slabs and their records are freed on other CPUs than allocated. */
+static DEFINE_PER_CPU(struct owner_records_counts, records_counts);
+
+/**
+ * owner_records_read_counts() - sum up the memory of records over all CPUs
+ * @counts: the sums
+ */
+void owner_records_read_counts(struct owner_records_counts *counts)
+{
+	int cpu;
+
+	memset(counts, 0, sizeof(*counts));
+	for_each_possible_cpu(cpu) {
+		const struct owner_records_counts *part = per_cpu_ptr(&records_counts, cpu);
+
+		counts->slabs += READ_ONCE(part->slabs);
+		counts->slots += READ_ONCE(part->slots);
+		counts->bytes += READ_ONCE(part->bytes);
+	}
+}
+
+/**
+ * owner_records_size() - size of the records of a slab, and of its records of frees
+ * @objects: number of objects in the slab
+ *
+ * Return: the size in bytes.
+ */
+size_t owner_records_size(unsigned int objects)
+{
+	struct owner_slab_records *records;
+
+	/* Both kinds are allocated from the same cache. */
+	BUILD_BUG_ON(sizeof(struct owner_freed_records) != sizeof(*records));
+	return struct_size(records, record, objects);
+}
 
 /*
- * Allocate zeroed memory that has no records itself, without the reserves and without
- * the OOM killer. The size is hidden from the compiler: kmalloc() of a constant size
- * ignores __GFP_NO_OBJ_EXT when it chooses the cache.
+ * Allocate zeroed records that have no records themselves, without the reserves and
+ * without the OOM killer. Slabs that SLUB allocated at a lower order, slabs of KFENCE and
+ * caches that were created before the allocator was up have no cache for their records.
  */
-static void *alloc_untracked(size_t bytes, gfp_t flags, int node)
+static void *alloc_records(struct kmem_cache *s, const struct slab *slab, gfp_t flags)
 {
+	struct kmem_cache *cache = READ_ONCE(s->owner_record_cache);
+	unsigned int objects = slab->objects;
+	size_t bytes = owner_records_size(objects);
+	void *records;
+
+	flags = (gfp_nested_mask(flags) & ~__GFP_HIGH) | __GFP_NO_OBJ_EXT | __GFP_ZERO;
+	if (likely(cache && objects == s->owner_slab_objects))
+		return kmem_cache_alloc_node(cache, flags, slab_nid(slab));
+	/* kmalloc() of a size that the compiler knows ignores __GFP_NO_OBJ_EXT. */
 	OPTIMIZER_HIDE_VAR(bytes);
-	flags = gfp_nested_mask(flags) & ~__GFP_HIGH;
-	return kmalloc_node(bytes, flags | __GFP_NO_OBJ_EXT | __GFP_ZERO, node);
+	records = kmalloc_node(bytes, flags, slab_nid(slab));
+	/* Only a struct page points to the records, and kmemleak does not scan that. */
+	if (records)
+		kmemleak_not_leak(records);
+	return records;
 }
 
-static size_t slab_records_bytes(unsigned int objects)
+/* The memory that an allocation takes, with its share of the waste in its slab. */
+static long memory_taken(const void *memory)
 {
-	return sizeof(struct owner_slab_records) + array_size(objects, sizeof(struct owner_record));
-}
+	struct slab *slab = virt_to_slab(memory);
 
-static size_t freed_records_bytes(unsigned int objects)
-{
-	struct owner_freed_records *freed;
-
-	return struct_size(freed, record, objects);
+	return slab ? slab_size(slab) / slab->objects : folio_size(virt_to_folio(memory));
 }
 
 /**
@@ -60,8 +106,6 @@ static size_t freed_records_bytes(unsigned int objects)
 noinline struct owner_slab_records *owner_slab_records_alloc(struct kmem_cache *s,
 							     struct slab *slab, gfp_t flags)
 {
-	unsigned int objects = objs_per_slab(s, slab);
-	int node = slab_nid(slab);
 	struct owner_slab_records *records;
 	unsigned long exts;
 
@@ -69,20 +113,17 @@ noinline struct owner_slab_records *owner_slab_records_alloc(struct kmem_cache *
 		owner_count_loss(OWNER_LOST_EARLY);
 		return NULL;
 	}
-	records = alloc_untracked(sizeof(*records), flags, node);
-	if (records)
-		records->record = alloc_untracked(array_size(objects, sizeof(*records->record)),
-						  flags, node);
-	if (!records || !records->record) {
-		kfree(records);
+	records = alloc_records(s, slab, flags);
+	if (!records) {
 		owner_count_loss(OWNER_LOST_VECTOR);
 		return NULL;
 	}
-	records->inverse_size = DIV_ROUND_UP_ULL(BIT_ULL(32), s->size);
+	records->start = (unsigned long)slab_address(slab);
+	if (is_kfence_address(slab_address(slab)))
+		atomic_set(&records->tracked, OWNER_TRACKED_SLOW);
 	exts = READ_ONCE(slab->obj_exts);
 	do {
 		if (exts & OBJEXTS_OWNER_RECORDS) {
-			kfree(records->record);
 			kfree(records);
 			return owner_slab_records_untag(exts);
 		}
@@ -90,16 +131,15 @@ noinline struct owner_slab_records *owner_slab_records_alloc(struct kmem_cache *
 	} while (!try_cmpxchg(&slab->obj_exts, &exts,
 			      (unsigned long)records | OBJEXTS_BIT | OBJEXTS_OWNER_RECORDS));
 
-	/* Only a struct page points to the records, and kmemleak does not scan that. */
-	kmemleak_not_leak(records);
-	kmemleak_not_leak(records->record);
-	atomic_long_inc(&owner_nr_tracked_slabs);
-	atomic_long_add(slab_records_bytes(objects), &owner_records_bytes);
+	this_cpu_inc(records_counts.slabs);
+	this_cpu_add(records_counts.slots, slab->objects);
+	this_cpu_add(records_counts.bytes, memory_taken(records));
 	return records;
 }
 
 /**
  * owner_freed_records_alloc() - allocate the records of who freed a slab's objects
+ * @s: the slab's cache
  * @slab: the slab
  * @records: the slab's records
  * @flags: flags of the allocation that is tracked
@@ -107,22 +147,24 @@ noinline struct owner_slab_records *owner_slab_records_alloc(struct kmem_cache *
  * Return: the records. If another CPU allocates them at the same time, both get the
  *	same. NULL if there is no memory.
  */
-struct owner_freed_records *owner_freed_records_alloc(struct slab *slab,
+struct owner_freed_records *owner_freed_records_alloc(struct kmem_cache *s, struct slab *slab,
 						      struct owner_slab_records *records,
 						      gfp_t flags)
 {
-	struct owner_freed_records *freed, *other;
+	struct owner_freed_records *freed = alloc_records(s, slab, flags);
+	unsigned long exts = READ_ONCE(records->obj_exts);
 
-	freed = alloc_untracked(freed_records_bytes(slab->objects), flags, slab_nid(slab));
 	if (!freed)
 		return NULL;
-	other = cmpxchg(&records->freed, NULL, freed);
-	if (other) {
-		kfree(freed);
-		return other;
-	}
-	kmemleak_not_leak(freed);
-	atomic_long_add(freed_records_bytes(slab->objects), &owner_records_bytes);
+	do {
+		if (exts & OBJEXTS_OWNER_RECORDS) {
+			kfree(freed);
+			return owner_freed_records_untag(exts);
+		}
+		freed->obj_exts = exts;
+	} while (!try_cmpxchg(&records->obj_exts, &exts,
+			      (unsigned long)freed | OBJEXTS_OWNER_RECORDS));
+	this_cpu_add(records_counts.bytes, memory_taken(freed));
 	return freed;
 }
 
@@ -142,18 +184,40 @@ const struct owner_record *owner_freed_records_of(const struct slab *slab)
 
 	/*
 	 * Pairs with __slab_owner_free_slab(): if slab->obj_exts is unchanged, @freed was
-	 * read before it became a part of records->rcu.
+	 * read before records->obj_exts became a part of records->rcu.
 	 */
 	smp_rmb();
 	return freed && READ_ONCE(slab->obj_exts) == exts ? freed->record : NULL;
 }
 
+/**
+ * owner_obj_exts_of() - get the value that slab->obj_exts would have without slab_owner
+ * @slab: the slab, which may be freed meanwhile
+ *
+ * Context: in an RCU read-side critical section.
+ *
+ * Return: the value. It is meaningless if the slab was freed meanwhile.
+ */
+unsigned long owner_obj_exts_of(const struct slab *slab)
+{
+	unsigned long exts = READ_ONCE(slab->obj_exts), inner;
+	struct owner_slab_records *records = owner_slab_records_of(exts);
+	struct owner_freed_records *freed;
+
+	if (!records)
+		return exts;
+	inner = READ_ONCE(records->obj_exts);
+	freed = owner_freed_records_untag(inner);
+	/* As in owner_freed_records_of(): do not follow what is not a pointer any more. */
+	smp_rmb();
+	if (READ_ONCE(slab->obj_exts) != exts)
+		return 0;
+	return freed ? READ_ONCE(freed->obj_exts) : inner;
+}
+
 static void free_records_rcu(struct rcu_head *rcu)
 {
-	struct owner_slab_records *records = container_of(rcu, struct owner_slab_records, rcu);
-
-	kfree(records->record);
-	kfree(records);
+	kfree(container_of(rcu, struct owner_slab_records, rcu));
 }
 
 static void free_freed_records_rcu(struct rcu_head *rcu)
@@ -170,13 +234,14 @@ void owner_slab_records_free(struct slab *slab, struct owner_slab_records *recor
 {
 	struct owner_freed_records *freed = owner_freed_records(records);
 
-	atomic_long_dec(&owner_nr_tracked_slabs);
-	atomic_long_sub(slab_records_bytes(slab->objects), &owner_records_bytes);
+	this_cpu_dec(records_counts.slabs);
+	this_cpu_sub(records_counts.slots, slab->objects);
+	this_cpu_sub(records_counts.bytes, memory_taken(records));
 
 	/* Lazy call_rcu() can wait for seconds: a freed slab should give its memory back now. */
 	call_rcu_hurry(&records->rcu, free_records_rcu);
 	if (freed) {
-		atomic_long_sub(freed_records_bytes(slab->objects), &owner_records_bytes);
+		this_cpu_sub(records_counts.bytes, memory_taken(freed));
 		call_rcu_hurry(&freed->rcu, free_freed_records_rcu);
 	}
 }

@@ -5,7 +5,8 @@
  * A slab gets its records when the first of its objects is tracked. They take the
  * place of the slab's vector of extensions in slab->obj_exts and keep that vector,
  * so memory cgroups and allocation profiling see what they saw before, and a slab
- * without records costs nothing. Included by mm/slab.h.
+ * without records costs nothing. The records of a slab are one allocation, from a cache
+ * of objects of that size (slab_record_caches.c). Included by mm/slab.h.
  */
 #ifndef _MM_OWNER_SLAB_RECORDS_H
 #define _MM_OWNER_SLAB_RECORDS_H
@@ -14,6 +15,7 @@
 #include <linux/bits.h>
 #include <linux/compiler.h>
 #include <linux/jump_label.h>
+#include <linux/limits.h>
 #include <linux/percpu-defs.h>
 #include <linux/slab_owner.h>
 #include <linux/types.h>
@@ -21,37 +23,42 @@
 #include "owner.h"
 
 struct kmem_cache;
-struct owner_freed_records;
+struct kmem_cache_args;
 struct slab;
 
 #ifdef CONFIG_SLAB_OWNER
 
 /**
  * struct owner_slab_records - the records of one slab
- * @record: who holds each object, by the object's index
- * @tracked: number of tracked objects that were sampled. OWNER_TRACKED_UNSAMPLED is
- *	set, for good, with the first tracked object that was not. While this is 0, no
- *	object of the slab is tracked.
- * @inverse_size: 2^32 divided by the size of an object, rounded up: an object's offset
- *	times this, divided by 2^32, is the object's index
- * @obj_exts: the value that slab->obj_exts would have without slab_owner
- * @freed: who freed each object last; NULL until a rule asks for that
+ * @tracked: number of tracked objects that were sampled, and OWNER_TRACKED_* flags. While
+ *	it is 0, no object of the slab is tracked.
+ * @start: the lower 32 bits of the slab's address
+ * @obj_exts: the value that slab->obj_exts would have without slab_owner. If it has
+ *	OBJEXTS_OWNER_RECORDS set, it is the address of a struct owner_freed_records, which
+ *	has that value.
  * @rcu: frees the records after the slab was freed
+ * @record: who holds each object, by the object's index
  */
 struct owner_slab_records {
-	struct owner_record *record;
-	atomic_t tracked;
-	u32 inverse_size;
 	union {
 		struct {
+			atomic_t tracked;
+			u32 start;
 			unsigned long obj_exts;
-			struct owner_freed_records *freed;
 		};
 		struct rcu_head rcu;
 	};
+	struct owner_record record[];
 };
 
+/* Set for good when the first object that was not sampled is tracked. */
 #define OWNER_TRACKED_UNSAMPLED	BIT(30)
+
+/*
+ * The fast paths must not handle this slab: it has records of frees, or it is a page of
+ * KFENCE, whose object is not at a multiple of its size. It makes @tracked negative.
+ */
+#define OWNER_TRACKED_SLOW	INT_MIN
 
 /*
  * Set in slab->obj_exts if the rest is the address of a struct owner_slab_records.
@@ -71,17 +78,50 @@ static __always_inline struct owner_slab_records *owner_slab_records_of(unsigned
 	return exts & OBJEXTS_OWNER_RECORDS ? owner_slab_records_untag(exts) : NULL;
 }
 
+/**
+ * struct owner_freed_records - who freed each object of a slab last
+ * @obj_exts: as in struct owner_slab_records, which points here instead
+ * @rcu: frees the records after the slab was freed
+ * @record: by the object's index. Its size is nonzero from the allocation of an object
+ *	on whose rule has free=on; its handles are set when that object is freed.
+ */
+struct owner_freed_records {
+	union {
+		unsigned long obj_exts;
+		struct rcu_head rcu;
+	};
+	struct owner_record record[];
+};
+
+/* The records of frees from the value of owner_slab_records.obj_exts; NULL if there are none. */
+static __always_inline struct owner_freed_records *owner_freed_records_untag(unsigned long exts)
+{
+	return exts & OBJEXTS_OWNER_RECORDS ?
+	       (struct owner_freed_records *)(exts & ~3UL) : NULL;
+}
+
+/* The slab cannot be freed meanwhile. Return: NULL if no rule has asked for these records. */
+static __always_inline struct owner_freed_records *
+owner_freed_records(struct owner_slab_records *records)
+{
+	return owner_freed_records_untag(READ_ONCE(records->obj_exts));
+}
+
 /*
  * Return the address of the pointer to the vector of extensions. The pointer is in
- * slab->obj_exts, or in the slab's records if it has any.
+ * slab->obj_exts, or in the slab's records if it has any, or in its records of frees.
  */
 static __always_inline unsigned long *owner_obj_exts_ptr(unsigned long *obj_exts)
 {
 	unsigned long exts = READ_ONCE(*obj_exts);
+	struct owner_slab_records *records;
+	struct owner_freed_records *freed;
 
-	if (static_branch_unlikely(&slab_owner_key) && exts & OBJEXTS_OWNER_RECORDS)
-		return &owner_slab_records_untag(exts)->obj_exts;
-	return obj_exts;
+	if (!static_branch_unlikely(&slab_owner_key) || !(exts & OBJEXTS_OWNER_RECORDS))
+		return obj_exts;
+	records = owner_slab_records_untag(exts);
+	freed = owner_freed_records(records);
+	return freed ? &freed->obj_exts : &records->obj_exts;
 }
 
 /*
@@ -104,26 +144,8 @@ owner_obj_exts_cmpxchg(unsigned long *obj_exts, unsigned long old, unsigned long
 static __always_inline unsigned long owner_obj_exts_without_records(unsigned long exts)
 {
 	if (exts && static_branch_unlikely(&slab_owner_key) && exts & OBJEXTS_OWNER_RECORDS)
-		return READ_ONCE(owner_slab_records_untag(exts)->obj_exts);
+		return READ_ONCE(*owner_obj_exts_ptr(&exts));
 	return exts;
-}
-
-/**
- * struct owner_freed_records - who freed each object of a slab last
- * @rcu: frees the records after the slab was freed
- * @record: by the object's index. Its size is nonzero from the allocation of an object
- *	on whose rule has free=on; its handles are set when that object is freed.
- */
-struct owner_freed_records {
-	struct rcu_head rcu;
-	struct owner_record record[];
-};
-
-/* The slab cannot be freed meanwhile. Return: NULL if no rule has asked for these records. */
-static __always_inline struct owner_freed_records *
-owner_freed_records(struct owner_slab_records *records)
-{
-	return READ_ONCE(records->freed);
 }
 
 /*
@@ -132,17 +154,52 @@ owner_freed_records(struct owner_slab_records *records)
  */
 DECLARE_PER_CPU(long, owner_nr_sampled);
 
-/* Number of slabs that have records, and the bytes of these records. */
-extern atomic_long_t owner_nr_tracked_slabs;
-extern atomic_long_t owner_records_bytes;
+/**
+ * struct owner_records_counts - memory that records take
+ * @slabs: number of slabs that have records
+ * @slots: number of objects that these slabs have room for, each with a record
+ * @bytes: memory of these records, with their share of the waste in the slabs that they
+ *	are allocated from
+ */
+struct owner_records_counts {
+	long slabs;
+	long slots;
+	long bytes;
+};
+
+void owner_records_read_counts(struct owner_records_counts *counts);
 
 struct owner_slab_records *owner_slab_records_alloc(struct kmem_cache *s, struct slab *slab,
 						    gfp_t flags);
 void owner_slab_records_free(struct slab *slab, struct owner_slab_records *records);
-struct owner_freed_records *owner_freed_records_alloc(struct slab *slab,
+struct owner_freed_records *owner_freed_records_alloc(struct kmem_cache *s, struct slab *slab,
 						      struct owner_slab_records *records,
 						      gfp_t flags);
 const struct owner_record *owner_freed_records_of(const struct slab *slab);
+unsigned long owner_obj_exts_of(const struct slab *slab);
+size_t owner_records_size(unsigned int objects);
+
+/* mm/owner/slab_record_caches.c */
+void owner_record_caches_create(void);
+void __slab_owner_cache_created(struct kmem_cache *s);
+int __slab_owner_choose_order(unsigned int size, unsigned int max_order);
+
+/* Arguments of the caches that records are allocated from. */
+extern struct kmem_cache_args owner_record_cache_args;
+
+/* A cache was created: create a cache for the records of its slabs, too. */
+static inline void slab_owner_cache_created(struct kmem_cache *s)
+{
+	if (static_branch_unlikely(&slab_owner_key))
+		__slab_owner_cache_created(s);
+}
+
+/* Return: the order of slabs of a cache for records, -1 if the new cache is another one. */
+static inline int slab_owner_choose_order(const struct kmem_cache_args *args, unsigned int size,
+					  unsigned int max_order)
+{
+	return args == &owner_record_cache_args ? __slab_owner_choose_order(size, max_order) : -1;
+}
 
 #else /* CONFIG_SLAB_OWNER */
 
@@ -155,6 +212,16 @@ owner_obj_exts_cmpxchg(unsigned long *obj_exts, unsigned long old, unsigned long
 static inline unsigned long owner_obj_exts_without_records(unsigned long exts)
 {
 	return exts;
+}
+
+static inline void slab_owner_cache_created(struct kmem_cache *s)
+{
+}
+
+static inline int slab_owner_choose_order(const struct kmem_cache_args *args, unsigned int size,
+					  unsigned int max_order)
+{
+	return -1;
 }
 
 #endif /* CONFIG_SLAB_OWNER */

@@ -2,6 +2,7 @@
 /* /sys/kernel/debug/owner/stats: how much is tracked, and losses by reason. */
 
 #include <linux/fs.h>
+#include <linux/math64.h>
 #include <linux/seq_file.h>
 
 #include "capture.h"
@@ -26,6 +27,8 @@ static_assert(ARRAY_SIZE(loss_names) == OWNER_LOSS_REASONS);
 static int show_stats(struct seq_file *m, void *v)
 {
 	struct stack_depot_capture_counts unwind;
+	struct owner_records_counts records;
+	unsigned long hundredths;
 	struct owner_cursor cursor = { .ops = &owner_slab_chain_source };
 	struct owner_object chain;
 	u64 tracked = 0;
@@ -40,8 +43,12 @@ static int show_stats(struct seq_file *m, void *v)
 		return error;
 	seq_printf(m, "tracked: %llu\n", tracked);
 	seq_printf(m, "percpu: %ld\n", atomic_long_read(&owner_percpu_areas));
-	seq_printf(m, "slabs: %ld\n", atomic_long_read(&owner_nr_tracked_slabs));
-	seq_printf(m, "bytes: %ld\n", atomic_long_read(&owner_records_bytes));
+	owner_records_read_counts(&records);
+	hundredths = records.slots ? div64_long(records.bytes * 100, records.slots) : 0;
+	seq_printf(m, "slabs: %ld\n", records.slabs);
+	seq_printf(m, "slots: %ld\n", records.slots);
+	seq_printf(m, "bytes: %ld\n", records.bytes);
+	seq_printf(m, "bytes_per_slot: %lu.%02lu\n", hundredths / 100, hundredths % 100);
 	for (i = 0; i < OWNER_LOSS_REASONS; i++)
 		seq_printf(m, "%s: %ld\n", loss_names[i], atomic_long_read(&owner_losses[i]));
 	seq_printf(m, "page_failures: %lu\n", owner_page_failures());

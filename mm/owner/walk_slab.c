@@ -152,7 +152,7 @@ static bool copy_object_record(struct owner_cursor *cursor, struct owner_slab_sn
 	if (!owner_record_get_refs(&owner))
 		return false;
 	if (cursor->cgroup)
-		objcg = owner_objcg_of(READ_ONCE(snap->records->obj_exts), pos->index);
+		objcg = owner_objcg_of(owner_obj_exts_of(snap->slab), pos->index);
 	/* The references pin the handles. Were they still the object's when we got them? */
 	if (!is_slab_unchanged(snap) || !owner_record_read(record, &after) ||
 	    after.handle_pair != before.handle_pair || after.details != before.details) {

@@ -211,9 +211,81 @@ static void test_kmalloc_records_make_no_cycle(struct kunit *test)
 	KUNIT_ASSERT_NOT_NULL(test, object);
 	records = owner_slab_records_of(virt_to_slab(object)->obj_exts);
 	KUNIT_ASSERT_NOT_NULL(test, records);
-	KUNIT_EXPECT_TRUE(test, virt_to_slab(records)->slab_cache->flags & SLAB_NO_OBJ_EXT);
-	KUNIT_EXPECT_TRUE(test, virt_to_slab(records->record)->slab_cache->flags & SLAB_NO_OBJ_EXT);
+	KUNIT_EXPECT_FALSE(test, slab_owner_tracks_cache(virt_to_slab(records)->slab_cache));
 	kfree(object);
+}
+
+/* The records of a slab are one allocation of exactly their size, and not tracked. */
+static void test_records_have_exact_size(struct kunit *test)
+{
+	struct kmem_cache *cache = create_test_cache(test, 0), *record_cache;
+	void *object = plant_object(cache);
+	struct owner_slab_records *records = find_slab_records(object);
+
+	KUNIT_ASSERT_NOT_NULL(test, records);
+	record_cache = virt_to_slab(records)->slab_cache;
+	KUNIT_EXPECT_EQ(test, record_cache->object_size,
+			16 + 16 * virt_to_slab(object)->objects);
+	KUNIT_EXPECT_FALSE(test, slab_owner_tracks_cache(record_cache));
+	KUNIT_EXPECT_NULL(test, find_slab_records(records));
+	kmem_cache_free(cache, object);
+	kmem_cache_destroy(cache);
+}
+
+/* Caches with equal numbers of objects per slab share the cache for their records. */
+static void test_record_caches_are_shared(struct kunit *test)
+{
+	struct kmem_cache *cache = create_test_cache(test, 0), *other;
+
+	other = kmem_cache_create("owner_kunit_other", PLANTED_SIZE, 0, SLAB_NO_MERGE, NULL);
+	KUNIT_ASSERT_NOT_NULL(test, other);
+	KUNIT_EXPECT_NOT_NULL(test, cache->owner_record_cache);
+	KUNIT_EXPECT_PTR_EQ(test, cache->owner_record_cache, other->owner_record_cache);
+	kmem_cache_destroy(other);
+	kmem_cache_destroy(cache);
+}
+
+/* What the allocator gave for the records of the only slab of @cache. */
+static long count_bytes_of_records(struct kunit *test, struct kmem_cache *cache)
+{
+	struct owner_records_counts before, after;
+	struct slab *slab;
+	long expected;
+	void *object;
+	int tries;
+
+	/* Try again if another task's slab was allocated or freed in between. */
+	for (tries = 0; tries < 10; tries++) {
+		owner_records_read_counts(&before);
+		object = plant_object(cache);
+		KUNIT_ASSERT_NOT_NULL(test, find_slab_records(object));
+		owner_records_read_counts(&after);
+		slab = virt_to_slab(find_slab_records(object));
+		/* With free=on there is a second allocation, for the records of frees. */
+		expected = slab_size(slab) / slab->objects * (find_freed_record(object) ? 2 : 1);
+		kmem_cache_free(cache, object);
+		kmem_cache_shrink(cache);
+		if (after.slabs - before.slabs == 1)
+			break;
+	}
+	KUNIT_EXPECT_EQ(test, after.slots - before.slots, cache->owner_slab_objects);
+	KUNIT_EXPECT_EQ(test, after.bytes - before.bytes, expected);
+	return after.bytes - before.bytes;
+}
+
+/* The counted bytes are those that the allocator gave, from whatever cache. */
+static void test_bytes_of_records(struct kunit *test)
+{
+	struct kmem_cache *cache = create_test_cache(test, 0);
+	struct kmem_cache *record_cache = cache->owner_record_cache;
+	long from_cache, from_kmalloc;
+
+	from_cache = count_bytes_of_records(test, cache);
+	WRITE_ONCE(cache->owner_record_cache, NULL);
+	from_kmalloc = count_bytes_of_records(test, cache);
+	WRITE_ONCE(cache->owner_record_cache, record_cache);
+	KUNIT_EXPECT_LE(test, from_cache, from_kmalloc);
+	kmem_cache_destroy(cache);
 }
 
 /*
@@ -454,6 +526,9 @@ static struct kunit_case owner_slab_cases[] = {
 	KUNIT_CASE(test_requested_size),
 	KUNIT_CASE(test_krealloc_in_place),
 	KUNIT_CASE(test_kmalloc_records_make_no_cycle),
+	KUNIT_CASE(test_records_have_exact_size),
+	KUNIT_CASE(test_record_caches_are_shared),
+	KUNIT_CASE(test_bytes_of_records),
 	KUNIT_CASE(test_owners_before_the_vector),
 	KUNIT_CASE(test_owners_after_the_vector),
 	KUNIT_CASE(test_untracked),

@@ -64,7 +64,7 @@ def count_slab_objects(cache: Object, slab: Object, by_cpu: Dict[int, int]) -> T
     if exts & OWNERS:
         owners = Object(prog, "struct owner_slab_records", address=exts & ~3)
         record = prog.type("struct owner_record")
-        live = prog.read(owners.record.value_(), objects * sizeof(record))
+        live = prog.read(owners.record.address_, objects * sizeof(record))
         for index in range(objects):
             # The chain's and the task's handle are the first eight bytes of a record.
             if any(live[index * sizeof(record):][:8]):

@@ -121,7 +121,7 @@ ok "made ready, then switched on" run_truth_guest slab_owner=ready "
 	echo track=off >$debug/owner/control; rmmod owner_truth; insmod /extra/owner_truth.ko
 	cat $debug/slab_owner" before truth records caches after
 ok "nothing was tracked before, at no cost" equals "$(grep -v '^unwind_\|^page_failures' "$work/before" | tr '\n' ' ')" \
-	"tracked: 0 percpu: 0 slabs: 0 bytes: 0 lost_nmi: 0 lost_early: 0 lost_no_records: 0 lost_no_stack: 0 degraded_no_task: 0 degraded_shorter: 0 degraded_no_stack: 0 "
+	"tracked: 0 percpu: 0 slabs: 0 slots: 0 bytes: 0 bytes_per_slot: 0.00 lost_nmi: 0 lost_early: 0 lost_no_records: 0 lost_no_stack: 0 degraded_no_task: 0 degraded_shorter: 0 degraded_no_stack: 0 "
 ok "each record since" reports_truth records "$work/records"
 ok "what was there before is untracked, and counted" caches_add_up caches
 ok "some are" [ "$(awk '$1 == "kmalloc-64" { print $4 }' "$work/caches")" -gt 50 ]
