@@ -117,6 +117,7 @@ static bool snapshot_slab(struct owner_cursor *cursor, struct page *page,
 	counters.counters = READ_ONCE(snap->slab->counters);
 	snap->objects = counters.objects;
 	snap->allocated = counters.inuse;
+	snap->frozen = counters.frozen;
 	snap->records = NULL;
 	/* Other users of struct page keep other things in these words. */
 	if (!is_slab_unchanged(snap) || !is_cache_listed(cursor, snap->cache))
@@ -201,7 +202,7 @@ static bool find_slab_usage(struct owner_cursor *cursor, struct owner_slab_snaps
 			    struct slab_pos *pos, void *result)
 {
 	struct owner_slab_usage *usage = result;
-	unsigned int i, cpu_free;
+	unsigned int i, cpu_free = 0;
 
 	if (pos->index)
 		return false;
@@ -219,8 +220,10 @@ static bool find_slab_usage(struct owner_cursor *cursor, struct owner_slab_snaps
 		usage->tracked++;
 		usage->requested += record.size;
 	}
+	/* SLUB's fast paths write to what this reads, so leave out slabs that no CPU owns. */
+	if (snap->frozen)
+		cpu_free = slab_owner_count_cpu_free(snap->cache, snap->slab);
 	/* KFENCE does not count its object in the slab's counters. */
-	cpu_free = slab_owner_count_cpu_free(snap->cache, snap->slab);
 	if (is_kfence_address(slab_address(snap->slab)))
 		usage->allocated = usage->tracked;
 	else

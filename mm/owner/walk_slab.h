@@ -16,6 +16,7 @@
  * @records: its records, NULL if it had none; readable until RCU is unlocked
  * @objects: how many objects it has room for
  * @allocated: how many objects are allocated, or kept free by the CPU that owns the slab
+ * @frozen: a CPU owns the slab
  */
 struct owner_slab_snapshot {
 	struct slab *slab;
@@ -24,6 +25,7 @@ struct owner_slab_snapshot {
 	struct owner_slab_records *records;
 	unsigned int objects;
 	unsigned int allocated;
+	bool frozen;
 };
 
 /**

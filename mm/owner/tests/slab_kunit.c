@@ -9,6 +9,7 @@
 #include <linux/sched/clock.h>
 
 #include "../rules/rules.h"
+#include "../walk_slab.h"
 #include "plant.h"
 
 /**
@@ -332,6 +333,68 @@ static void test_owners_after_the_vector(struct kunit *test)
 	check_records_beside_vector(test, true);
 }
 
+#ifndef CONFIG_SLUB_TINY
+/* How many objects of the slab of @object owner/caches counts as allocated. */
+static unsigned int count_allocated(struct kunit *test, const void *object)
+{
+	struct owner_cursor cursor = { .ops = &owner_slab_source };
+	unsigned long pfn = page_to_pfn(virt_to_head_page(object));
+	struct owner_slab_usage usage = {};
+
+	owner_cursor_begin(&cursor);
+	KUNIT_EXPECT_TRUE(test, owner_slab_get_usage(&cursor, pfn, &usage));
+	owner_cursor_end(&cursor);
+	return usage.allocated;
+}
+
+/*
+ * Objects on a CPU's freelist are free, if the CPU owns the slab. No CPU owns a slab that is
+ * not frozen, so what the CPU's freelist says must not be looked at.
+ */
+static void test_cpu_freelists(struct kunit *test)
+{
+	struct kmem_cache *cache = create_test_cache(test, 0);
+	struct {
+		void *freelist;
+		unsigned long tid;
+		struct slab *slab;
+	} *c;				/* The beginning of struct kmem_cache_cpu */
+	struct slab *full, *slab;
+	void *objects[PLANTED], *freelist;
+	unsigned int i;
+
+	for (i = 0; i < PLANTED; i++)
+		objects[i] = plant_object(cache);
+	full = virt_to_slab(objects[0]);
+	slab = virt_to_slab(objects[PLANTED - 1]);
+	if (full->frozen || !slab->frozen || full == slab)
+		kunit_skip(test, "the allocator's debugging keeps no slab for a CPU");
+	KUNIT_EXPECT_EQ(test, count_allocated(test, objects[0]),
+			(unsigned int)full->objects);
+	KUNIT_EXPECT_EQ(test, count_allocated(test, objects[PLANTED - 1]),
+			PLANTED % full->objects);
+
+	/* Nobody else uses this cache. */
+	c = raw_cpu_ptr((void __percpu *)cache->cpu_slab);
+	freelist = c->freelist;
+	WRITE_ONCE(c->freelist, objects[0]);
+	WRITE_ONCE(c->slab, full);
+	KUNIT_EXPECT_EQ(test, count_allocated(test, objects[0]),
+			(unsigned int)full->objects);
+
+	/* A pointer into the slab that is not the start of an object is not followed. */
+	WRITE_ONCE(c->slab, slab);
+	WRITE_ONCE(c->freelist, objects[PLANTED - 1] + 1);
+	KUNIT_EXPECT_EQ(test, count_allocated(test, objects[PLANTED - 1]),
+			(unsigned int)slab->inuse);
+	WRITE_ONCE(c->freelist, freelist);
+
+	for (i = 0; i < PLANTED; i++)
+		kmem_cache_free(cache, objects[i]);
+	kmem_cache_destroy(cache);
+}
+#endif
+
 /* Objects of a cache with SLAB_NOLEAKTRACE are not tracked. */
 static void test_untracked(struct kunit *test)
 {
@@ -531,6 +594,9 @@ static struct kunit_case owner_slab_cases[] = {
 	KUNIT_CASE(test_bytes_of_records),
 	KUNIT_CASE(test_owners_before_the_vector),
 	KUNIT_CASE(test_owners_after_the_vector),
+#ifndef CONFIG_SLUB_TINY
+	KUNIT_CASE(test_cpu_freelists),
+#endif
 	KUNIT_CASE(test_untracked),
 	KUNIT_CASE(test_depth),
 	KUNIT_CASE(test_depth_of_one),
