@@ -8,7 +8,8 @@ set -eu
 # Sources and tools to build kernels and ownertop, and the machines that boot them.
 run="linux-source-6.12 build-essential flex bison bc libelf-dev libssl-dev cpio kmod
 	xz-utils patch git python3 ccache qemu-system-x86 busybox-static
-	pkg-config libsmartcols-dev libjson-c-dev libxxhash-dev zlib1g-dev libzstd-dev libdw-dev"
+	dwarves pkg-config libsmartcols-dev libjson-c-dev libxxhash-dev zlib1g-dev libzstd-dev
+	libdw-dev"
 # Style and static checks, readers of a vmcore, tools of the tests.
 tests="sparse shellcheck flake8 codespell python3-drgn python3-ply python3-git
 	bsdextrautils bsdutils man-db time clang libclang-rt-14-dev zstd tmux

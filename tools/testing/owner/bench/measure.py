@@ -7,6 +7,7 @@ import subprocess
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 
+from contexts import MEASURE_CONTEXTS
 from modes import CALLS, MODES, NATIVE, BenchMode
 
 from workbench import BUILD, HERE, die, print_line
@@ -44,6 +45,11 @@ def compose_guest_command(mode: BenchMode, only: tuple[str, ...], memory: bool) 
     if mode.instead:
         return mode.instead
     command = f"set -e\n{mode.prepare}\n"
+    in_contexts = [operation for operation in only if "/" in operation]
+    if mode.contexts is not None and (in_contexts or not only):
+        command += f"operation={mode.contexts}\n{MEASURE_CONTEXTS}\n"
+    if mode.only_contexts:
+        return command + "dmesg | grep -F owner_bench:"
     if memory:
         # Pages on per-CPU lists count as used, so keep the lists short.
         command += f"""
@@ -58,7 +64,7 @@ def compose_guest_command(mode: BenchMode, only: tuple[str, ...], memory: bool) 
             rmmod owner_bench_memory
             """
     for operation in only or ("",):
-        if operation != CALLS:
+        if operation != CALLS and operation not in in_contexts:
             command += f"insmod /extra/owner_bench.ko only={operation}; rmmod owner_bench\n"
     # User-mode Linux measures nanoseconds; reading the clock would dominate one call.
     if CALLS in only or not only and mode.kernel != "um":

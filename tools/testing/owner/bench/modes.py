@@ -3,9 +3,13 @@
 
 from dataclasses import dataclass
 
+from contexts import CONTEXT_MODES, CONTEXTS, KMALLOC
+
 BASE = "vanilla"
 # The mode to which the other modes of user-mode Linux are compared.
 NATIVE_BASE = "um,off"
+# The mode to which the other modes of arm64 are compared.
+ARM64_BASE = "arm64,off"
 # Modes that measure something else than operations, so no other mode is subtracted: the
 # cost of a call chain alone, and the cost of a query per object.
 UNWIND = "unwind"
@@ -56,6 +60,13 @@ class BenchMode:
     prepare: str = ":"
     # Commands that run instead of the benchmark modules.
     instead: str = ""
+    # The operations to measure in each context: those whose names begin with this text.
+    contexts: str | None = None
+    only_contexts: bool = False
+
+
+# Fill the depot with chains of objects that live on.
+FILL_DEPOT = "insmod /extra/owner_bench_memory.ko chains=16384"
 
 
 def make_rule_mode(sentence: str) -> BenchMode:
@@ -64,21 +75,24 @@ def make_rule_mode(sentence: str) -> BenchMode:
 
 
 MODES = {
-    BASE: BenchMode("vanilla"),
+    BASE: BenchMode("vanilla", contexts=""),
     "memcg": BenchMode("vanilla", prepare=IN_A_CGROUP),
     "profiling-off": BenchMode("profiling"),
     "profiling-on": BenchMode("profiling", "sysctl.vm.mem_profiling=1"),
     "slab_debug=U": BenchMode("vanilla", "slab_debug=U"),
     "page_owner": BenchMode("vanilla", "page_owner=on"),
-    "page_owner,ours": BenchMode("x86_64", "page_owner=on"),
-    "off": BenchMode("x86_64"),
+    "page_owner,ours": BenchMode("x86_64", "page_owner=on", contexts="pages"),
+    "off": BenchMode("x86_64", contexts="kmalloc"),
     "ready": BenchMode("x86_64", "slab_owner=ready"),
-    "sampled": BenchMode("x86_64", "slab_owner=ready owner=sample=512K"),
-    "depth-1": BenchMode("x86_64", "slab_owner=ready owner=depth=1"),
+    "sampled": BenchMode("x86_64", "slab_owner=ready owner=sample=512K",
+                         contexts="kmalloc"),
+    "depth-1": BenchMode("x86_64", "slab_owner=ready owner=depth=1", contexts="kmalloc"),
     "depth-4": BenchMode("x86_64", "slab_owner=ready owner=depth=4"),
     "depth-8": BenchMode("x86_64", "slab_owner=ready owner=depth=8"),
-    "on": BenchMode("x86_64", "slab_owner=on"),
-    "on,free": BenchMode("x86_64", "slab_owner=on,free=on"),
+    "on": BenchMode("x86_64", "slab_owner=on", contexts="kmalloc"),
+    "on,free": BenchMode("x86_64", "slab_owner=on,free=on", contexts="kmalloc"),
+    "bound": BenchMode("x86_64", "slab_owner=on stack_depot_max=256K", FILL_DEPOT,
+                       contexts="kmalloc", only_contexts=True),
     # Rules that change nothing, so that the added cost is the cost of evaluating them.
     "rule-cache": make_rule_mode("depth=16 if cache == kmalloc-64"),
     "rule-task": make_rule_mode("track=off if cache == kmalloc-64 && comm == nobody"),
@@ -86,6 +100,8 @@ MODES = {
     "rule-cgroup": make_rule_mode("track=off if cache == kmalloc-64 && cgroup == /nobody"),
     UNWIND: BenchMode("x86_64", "kunit.enable=1 kunit.filter_glob=owner_unwind",
                       instead="cat /sys/kernel/debug/kunit/owner_unwind/results"),
+    ARM64_BASE: BenchMode("arm64", contexts="kmalloc", only_contexts=True),
+    "arm64,on": BenchMode("arm64", "slab_owner=on", contexts="kmalloc", only_contexts=True),
     QUERY: BenchMode("x86_64", "slab_owner=on", instead=ASK_QUERIES),
     NATIVE_BASE: BenchMode("um"),
     "um,sampled": BenchMode("um", "slab_owner=ready owner=sample=512K"),
@@ -94,6 +110,7 @@ MODES = {
     "um,page_owner": BenchMode("um", "page_owner=on"),
 }
 NATIVE = [name for name, mode in MODES.items() if mode.kernel == "um"]
+ARM64 = [name for name, mode in MODES.items() if mode.kernel == "arm64"]
 
 
 @dataclass
@@ -121,3 +138,9 @@ BOUNDS = [
     CostBound("query-by-stack", 0, QUERY, 60),
     CostBound("query-by-age", 0, QUERY, 60),
 ]
+BOUNDS += [CostBound(f"{operation}/{row.context}", 0, mode, *row.limits[mode])
+           for mode, operation in CONTEXT_MODES.items() for row in CONTEXTS if row.limits[mode][0]]
+# arm64 has no kernel without our code to compare with.
+BOUNDS += [CostBound(f"{KMALLOC}/{row.context}", 0, "arm64,on", *row.limits["arm64,on"],
+                     over=ARM64_BASE)
+           for row in CONTEXTS if row.limits["arm64,on"][0]]

@@ -33,14 +33,14 @@ class KernelRecipe:
 
 
 KERNELS = {
-    "x86_64": KernelRecipe(["base", "x86_64", "owner"]),
+    "x86_64": KernelRecipe(["base", "x86_64", "bpf", "owner"]),
     "um": KernelRecipe(["base", "um", "owner"], arch="um", image="linux"),
     "page": KernelRecipe(["base", "um", "page"], arch="um", image="linux"),
     "debug": KernelRecipe(["base", "x86_64", "owner", "debug"]),
     "rt": KernelRecipe(["base", "x86_64", "owner", "rt"]),
     "arm64": KernelRecipe(["base", "arm64", "owner"], arch="arm64", image="Image",
                           cross="aarch64-linux-gnu-"),
-    "vanilla": KernelRecipe(["base", "x86_64"], pristine=True),
+    "vanilla": KernelRecipe(["base", "x86_64", "bpf"], pristine=True),
     "profiling": KernelRecipe(["base", "x86_64", "profiling"], pristine=True),
 }
 
@@ -164,6 +164,11 @@ class KernelBuild:
         with self.log.open("a") as log:
             if self.start_make(f"M={directory}", "modules", stdout=log, stderr=log).wait():
                 self.exit_with_build_errors("did not build its guest modules")
+            # The guest has no libraries.
+            if "bpf" in self.kernel.fragments and subprocess.run(
+                    ["gcc", "-O2", "-Wall", "-static", "-o", directory / "attach_fexit",
+                     directory / "attach_fexit.c"], stdout=log, stderr=log).returncode:
+                self.exit_with_build_errors("did not build attach_fexit")
 
     def exit_with_build_errors(self, what: str) -> None:
         """Exit with the lines of the log that explain the failure."""

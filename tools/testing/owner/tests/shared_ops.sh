@@ -1,0 +1,39 @@
+#!/bin/sh
+# SPDX-License-Identifier: GPL-2.0
+#
+# Count the calls that write to records of the depot, which all CPUs share, while each
+# context allocates and frees 100,000 objects. In steady state a CPU counts references and
+# objects in its own cache, so few calls are left. Prints TAP.
+usage='KERNEL'
+. "$(dirname "$0")/prelude.sh"
+
+captures=100000
+allowed=4000
+functions=stack_depot_save_flags,stack_depot_get,stack_depot_get_many,stack_depot_put
+functions=$functions,stack_depot_put_many,stack_depot_count
+contexts="task kworker hrtimer timer tasklet irq_work chains-1 chains-16 chains-64 chains-256
+	chains-1024 untraced kretprobe init"
+
+# Each context repeats its measurement 13 times.
+pairs=$((captures / 13 + 1))
+ok "counts calls" run_guest slab_owner=on "
+	insmod /extra/owner_bench_contexts.ko only=kmalloc pairs=$pairs count=$functions
+	dmesg | grep owner_bench:"
+
+# sum_calls CONTEXT: all calls of a context, or nothing if a function was not counted.
+sum_calls()
+{
+	awk -v context="kmalloc-64/$1" -v wanted="$(echo $functions | tr , '\n' | wc -l)" '
+		{ sub(/.*owner_bench: /, "") }
+		$1 == context { calls += $4; found++ }
+		END { if (found == wanted) print calls }' "$work/out"
+}
+calls_are_few() { [ -n "$1" ] && [ "$1" -le "$allowed" ]; }
+
+for context in $contexts; do
+	calls=$(sum_calls "$context")
+	echo "# $context: ${calls:-no figure}"
+	ok "$captures captures of $context make at most $allowed calls" calls_are_few "$calls"
+done
+ok "nothing is warned of" console_is_quiet
+finish_tests
