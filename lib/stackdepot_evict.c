@@ -84,45 +84,133 @@ int stack_depot_evict_init(void)
 	return 0;
 }
 
+/* Mix @word into hash @h. */
+static __always_inline unsigned long depot_mix(unsigned long h, unsigned long word)
+{
+	/*
+	 * A multiplication propagates differences to higher bits only. Rotate
+	 * them back down so that every bit of every word affects the hash.
+	 */
+	h = (h ^ word) * GOLDEN_RATIO_PRIME;
+	return (h << (BITS_PER_LONG / 2 - 3)) | (h >> (BITS_PER_LONG / 2 + 3));
+}
+
+static __always_inline u32 depot_finish_hash(unsigned long h)
+{
+	h *= GOLDEN_RATIO_PRIME;
+	return (h >> (BITS_PER_LONG - 32)) & ~HASH_KIND;
+}
+
 static __always_inline u32 depot_hash_entries(const unsigned long *entries,
 					      unsigned int nr_entries)
 {
 	unsigned long h = nr_entries;
 
-	/*
-	 * A multiplication propagates differences to higher bits only. Rotate
-	 * them back down so that every bit of every word affects the hash.
-	 */
-	for (unsigned int i = 0; i < nr_entries; i++) {
-		h = (h ^ entries[i]) * GOLDEN_RATIO_PRIME;
-		h = (h << (BITS_PER_LONG / 2 - 3)) | (h >> (BITS_PER_LONG / 2 + 3));
-	}
-	h *= GOLDEN_RATIO_PRIME;
-
-	return (h >> (BITS_PER_LONG - 32)) & ~HASH_KIND;
+	for (unsigned int i = 0; i < nr_entries; i++)
+		h = depot_mix(h, entries[i]);
+	return depot_finish_hash(h);
 }
 
-/* memcmp() may be instrumented, and instrumentation may save stacks. */
-static bool depot_compare_entries(const unsigned long *a, const unsigned long *b, unsigned int n)
+#ifdef CONFIG_64BIT
+
+/* The upper 32 bits of the result are all ones if @frame can be packed. */
+static __always_inline unsigned long depot_near_bits(unsigned long frame)
 {
-	for (unsigned int i = 0; i < n; i++) {
-		if (a[i] != b[i])
-			return false;
-	}
-	return true;
+	/* The compiler finds no shorter form of this: it is one instruction for each frame. */
+	if (IS_ENABLED(CONFIG_X86_64) && !IS_ENABLED(CONFIG_UML))
+		return frame;
+	return ~(frame - DEPOT_FRAME_BASE);
 }
 
-/* Hash the @nr_entries words of @entries, which were saved with @flags. */
+/*
+ * Hash @nr_entries frames. The upper halves of frames that can be packed differ little,
+ * so mix two frames at a time. Return false if there is a frame that cannot be packed.
+ */
+static __always_inline bool depot_hash_packed(const unsigned long *entries,
+					      unsigned int nr_entries, u32 *hash)
+{
+	const unsigned long *pairs_end = entries + (nr_entries & ~1U);
+	unsigned long h = nr_entries, near = ~0UL;
+
+	for (; entries != pairs_end; entries += 2) {
+		near &= depot_near_bits(entries[0]);
+		near &= depot_near_bits(entries[1]);
+		h = depot_mix(h, entries[0] ^ entries[1] << 32);
+	}
+	if (nr_entries & 1) {
+		near &= depot_near_bits(entries[0]);
+		h = depot_mix(h, entries[0]);
+	}
+	*hash = depot_finish_hash(h);
+	return !(~near >> 32);
+}
+
+#else
+
+/* Words have 32 bits, so packing would save nothing. */
+static __always_inline bool depot_hash_packed(const unsigned long *entries,
+					      unsigned int nr_entries, u32 *hash)
+{
+	return false;
+}
+
+#endif /* CONFIG_64BIT */
+
+/*
+ * Hash @nr_entries words that were saved with @flags, and say in the hash what kind of
+ * record they are. Only stacks with counters are packed: other users of evictable stacks
+ * call stack_depot_fetch().
+ */
 static __always_inline u32 depot_hash_record(const unsigned long *entries,
 					     unsigned int nr_entries, depot_flags_t flags)
 {
-	u32 hash = depot_hash_entries(entries, nr_entries);
+	u32 hash, kind = 0;
 
 	if (flags & STACK_DEPOT_FLAG_COUNT)
-		hash |= HASH_COUNTED;
+		kind |= HASH_COUNTED;
 	if (flags & STACK_DEPOT_FLAG_DATA)
-		hash |= HASH_DATA;
-	return hash;
+		kind |= HASH_DATA;
+	if (kind == HASH_COUNTED && depot_hash_packed(entries, nr_entries, &hash))
+		return hash | kind | HASH_PACKED;
+	return depot_hash_entries(entries, nr_entries) | kind;
+}
+
+static __always_inline u32 depot_pack_frame(unsigned long frame)
+{
+	return frame - DEPOT_FRAME_BASE;
+}
+
+/* Compare two frames at a time: there is one branch for both. */
+static __always_inline bool depot_compare_packed(const unsigned long *entries,
+						 unsigned int nr_entries, const u32 *packed)
+{
+	const unsigned long *pairs_end = entries + (nr_entries & ~1U);
+
+	for (; entries != pairs_end; entries += 2, packed += 2) {
+		if ((depot_pack_frame(entries[0]) ^ packed[0]) |
+		    (depot_pack_frame(entries[1]) ^ packed[1]))
+			return false;
+	}
+	return !(nr_entries & 1) || depot_pack_frame(*entries) == *packed;
+}
+
+/*
+ * Compare @entries with the frames of @rec. memcmp() may be instrumented, and
+ * instrumentation may save stacks.
+ */
+static __always_inline bool depot_compare_entries(const unsigned long *entries,
+						  unsigned int nr_entries,
+						  struct stack_record *rec, u32 hash)
+{
+	const unsigned long *words = depot_find_frames(rec, hash);
+
+	if (hash & HASH_PACKED)
+		return depot_compare_packed(entries, nr_entries, depot_find_frames(rec, hash));
+
+	for (unsigned int i = 0; i < nr_entries; i++)
+		if (entries[i] != words[i])
+			return false;
+	return true;
 }
 
 /*
@@ -147,7 +235,7 @@ depot_find_record(struct hlist_head *bucket, const unsigned long *entries,
 		 * first entries. The count is zero then, so no reference can be
 		 * taken below.
 		 */
-		if (data_race(!depot_compare_entries(entries, rec->entries, nr_entries)))
+		if (data_race(!depot_compare_entries(entries, nr_entries, rec, hash)))
 			continue;
 		if (get ? refcount_inc_not_zero(&rec->count) : refcount_read(&rec->count))
 			break;
@@ -161,7 +249,8 @@ depot_find_record(struct hlist_head *bucket, const unsigned long *entries,
 static void depot_fill_record(struct evictable_depot *depot, struct stack_record *rec,
 			      const unsigned long *entries, unsigned int nr_entries, u32 hash)
 {
-	unsigned int nr_counters = hash & HASH_COUNTED ? STACK_DEPOT_COUNTERS : 0;
+	unsigned long *words = depot_find_frames(rec, hash);
+	u32 *packed = depot_find_frames(rec, hash);
 	struct evictable_pool *pool = depot_find_pool(rec);
 	size_t offset = (void *)rec - (void *)pool;
 	u8 *unit = &pool->unit[offset / DEPOT_UNIT];
@@ -171,8 +260,13 @@ static void depot_fill_record(struct evictable_depot *depot, struct stack_record
 	rec->handle.extra = generation;
 	rec->hash = hash;
 	rec->size = nr_entries;
-	memcpy(rec->entries, entries, flex_array_size(rec, entries, nr_entries));
-	for (unsigned int i = 0; i < nr_counters; i++)
+	for (unsigned int i = 0; i < nr_entries; i++) {
+		if (hash & HASH_PACKED)
+			packed[i] = depot_pack_frame(entries[i]);
+		else
+			words[i] = entries[i];
+	}
+	for (unsigned int i = 0; hash & HASH_COUNTED && i < STACK_DEPOT_COUNTERS; i++)
 		atomic_long_set(&depot_find_counters(rec)[i], 0);
 	kmsan_unpoison_memory(rec, stack_depot_record_bytes(pool->class));
 	/*
@@ -193,8 +287,7 @@ static noinline depot_stack_handle_t
 depot_store_record(struct evictable_depot *depot, unsigned long *entries,
 		   unsigned int nr_entries, u32 hash, gfp_t gfp, depot_flags_t flags)
 {
-	unsigned int nr_counters = hash & HASH_COUNTED ? STACK_DEPOT_COUNTERS : 0;
-	unsigned int class = stack_depot_size_class(nr_entries + nr_counters);
+	unsigned int class = stack_depot_size_class(nr_entries, hash);
 	bool can_alloc = flags & STACK_DEPOT_FLAG_CAN_ALLOC;
 	depot_stack_handle_t handle = 0;
 	struct stack_record *rec;
@@ -319,9 +412,10 @@ depot_stack_handle_t stack_depot_test_find(struct evictable_depot *depot,
 }
 EXPORT_SYMBOL_IF_KUNIT(stack_depot_test_find);
 
-u32 stack_depot_test_hash(const unsigned long *entries, unsigned int nr_entries)
+u32 stack_depot_test_hash(const unsigned long *entries, unsigned int nr_entries,
+			  depot_flags_t flags)
 {
-	return depot_hash_entries(entries, nr_entries);
+	return depot_hash_record(entries, nr_entries, flags);
 }
 EXPORT_SYMBOL_IF_KUNIT(stack_depot_test_hash);
 #endif

@@ -5,11 +5,15 @@
  *
  * Evictable records have their own hash table and pools, so that a lookup for
  * one kind of record never returns the other kind. Both kinds use struct
- * stack_record, the same handles and stack_pools, so that stack_depot_fetch()
- * and debuggers need not tell them apart.
+ * stack_record, the same handles and stack_pools.
  *
- * Memory. A record belongs to the smallest size class that holds its frames and,
- * if it was saved with STACK_DEPOT_FLAG_COUNT, its counters. A pool is carved
+ * Frames. A record saved with STACK_DEPOT_FLAG_COUNT has its counters first, then its
+ * frames. On 64-bit machines the frames are 32-bit offsets from DEPOT_FRAME_BASE if all
+ * of them are within 4 GiB from there, as the kernel and its modules are. Such a record
+ * has HASH_PACKED set. stack_depot_copy() and stack_depot_frame() decode them. Other
+ * records have words only, to which stack_depot_fetch() returns a pointer.
+ *
+ * Memory. A record belongs to the smallest size class that holds it. A pool is carved
  * into records of one class. A pool without records in use can be carved again
  * for another class, so that a change in the mix of depths strands no memory. A
  * class keeps at most one empty pool. Further empty pools are idle: they belong
@@ -49,18 +53,21 @@
 #include <linux/llist.h>
 #include <linux/percpu.h>
 #include <linux/rcupdate.h>
+#include <linux/sizes.h>
 #include <linux/spinlock.h>
 #include <linux/stackdepot.h>
 #include <linux/types.h>
+#include <asm/sections.h>
 
 #include "stackdepot_internal.h"
 
 /* Number of size classes; the largest stack decides how many are used. */
-#define DEPOT_NR_CLASSES	11
+#define DEPOT_NR_CLASSES	13
 
-/* Words of the largest class: frames and counters of the deepest stack. */
-#define DEPOT_MAX_WORDS		260
-static_assert(CONFIG_STACKDEPOT_MAX_FRAMES + STACK_DEPOT_COUNTERS <= DEPOT_MAX_WORDS);
+/* Bytes of the largest class: frames and counters of the deepest stack. */
+#define DEPOT_RECORD_MAX	2112
+static_assert(offsetof(struct stack_record, entries) + sizeof(long) *
+	      (CONFIG_STACKDEPOT_MAX_FRAMES + STACK_DEPOT_COUNTERS) <= DEPOT_RECORD_MAX);
 
 /* Records start at multiples of this many bytes (a unit) within a pool. */
 #define DEPOT_UNIT		32
@@ -85,7 +92,21 @@ static_assert(!(UNIT_GENERATION & UNIT_CARVED));
  */
 #define HASH_COUNTED		BIT(31)	/* has counters */
 #define HASH_DATA		BIT(30)	/* STACK_DEPOT_FLAG_DATA */
-#define HASH_KIND		(HASH_COUNTED | HASH_DATA)
+#define HASH_PACKED		BIT(29)	/* frames are offsets from DEPOT_FRAME_BASE */
+#define HASH_KIND		(HASH_COUNTED | HASH_DATA | HASH_PACKED)
+
+/*
+ * Start of the 4 GiB in which frames can be packed. On x86_64 these are the addresses
+ * whose upper half is all ones, so that a packed frame is the lower half. Other kernels
+ * may be anywhere, and modules are near.
+ */
+#if defined(CONFIG_X86_64) && !defined(CONFIG_UML)
+#define DEPOT_FRAME_BASE	0xffffffff00000000UL
+#elif defined(CONFIG_64BIT)
+#define DEPOT_FRAME_BASE	((unsigned long)_text - SZ_2G)
+#else
+#define DEPOT_FRAME_BASE	0UL
+#endif
 
 /* Records saved with STACK_DEPOT_FLAG_DATA may use one part in this many of the bound. */
 #define DEPOT_DATA_SHARE	4
@@ -210,12 +231,10 @@ struct evictable_depot {
 };
 
 extern struct evictable_depot stack_depot_evictable;
-/* Words that a record of each class holds. */
-extern const u16 stack_depot_class_words[DEPOT_NR_CLASSES];
 
 /* stackdepot_evict_pool.c */
 void stack_depot_init_classes(struct evictable_depot *depot);
-unsigned int stack_depot_size_class(unsigned int words);
+unsigned int stack_depot_size_class(unsigned int nr_entries, u32 hash);
 size_t stack_depot_record_bytes(unsigned int class);
 unsigned int stack_depot_records_per_pool(unsigned int class);
 bool stack_depot_refuse_early(struct evictable_depot *depot, unsigned int class, u32 hash,
@@ -240,7 +259,24 @@ static inline struct evictable_pool *depot_find_pool(struct stack_record *rec)
 /* The counters of @rec, which must have HASH_COUNTED set. */
 static inline atomic_long_t *depot_find_counters(struct stack_record *rec)
 {
-	return (atomic_long_t *)(rec->entries + rec->size);
+	return (atomic_long_t *)rec->entries;
+}
+
+/* Size of a frame in a record with @hash. */
+static inline size_t depot_frame_size(u32 hash)
+{
+	return hash & HASH_PACKED ? sizeof(u32) : sizeof(unsigned long);
+}
+
+/* The frames of @rec with @hash: u32 if HASH_PACKED is set, otherwise unsigned long. */
+static inline void *depot_find_frames(struct stack_record *rec, u32 hash)
+{
+	return rec->entries + (hash & HASH_COUNTED ? STACK_DEPOT_COUNTERS : 0);
+}
+
+static inline unsigned long depot_unpack_frame(u32 packed)
+{
+	return DEPOT_FRAME_BASE + packed;
 }
 
 #if IS_ENABLED(CONFIG_STACKDEPOT_KUNIT_TEST)
@@ -252,7 +288,9 @@ depot_stack_handle_t stack_depot_test_save(struct evictable_depot *depot, unsign
 depot_stack_handle_t stack_depot_test_find(struct evictable_depot *depot,
 					   const unsigned long *entries,
 					   unsigned int nr_entries, depot_flags_t flags);
-u32 stack_depot_test_hash(const unsigned long *entries, unsigned int nr_entries);
+u32 stack_depot_test_hash(const unsigned long *entries, unsigned int nr_entries,
+			  depot_flags_t flags);
+struct stack_record *stack_depot_test_record(depot_stack_handle_t handle);
 unsigned long stack_depot_test_in_use(struct evictable_depot *depot);
 size_t stack_depot_test_bytes(struct evictable_depot *depot);
 void stack_depot_test_set_bound(bool on);

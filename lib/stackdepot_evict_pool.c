@@ -36,23 +36,31 @@ struct evictable_depot stack_depot_evictable = {
 	.work		= IRQ_WORK_INIT(depot_run_work),
 };
 
-const u16 stack_depot_class_words[DEPOT_NR_CLASSES] = {
-	4, 8, 12, 16, 20, 24, 32, 48, 64, 128, DEPOT_MAX_WORDS
+/*
+ * Bytes of a record of each class, multiples of DEPOT_UNIT. With 64-bit words, packed
+ * stacks of 8, 16, 24, 32 and 64 frames have no padding, nor have unpacked stacks of
+ * 4, 8, 16, 20 and 64 frames without counters, and of 64 with counters.
+ */
+static const u16 class_bytes[DEPOT_NR_CLASSES] = {
+	64, 96, 128, 160, 192, 224, 288, 320, 416, 544, 576, 1152, DEPOT_RECORD_MAX
 };
 
 /* Size of a record of class @class. */
 size_t stack_depot_record_bytes(unsigned int class)
 {
-	return ALIGN(offsetof(struct stack_record, entries) +
-		     stack_depot_class_words[class] * sizeof(unsigned long), DEPOT_UNIT);
+	return class_bytes[class];
 }
+EXPORT_SYMBOL_IF_KUNIT(stack_depot_record_bytes);
 
-/* The smallest class whose records hold @words words. */
-unsigned int stack_depot_size_class(unsigned int words)
+/* The smallest class whose records hold @nr_entries entries of the kind in @hash. */
+unsigned int stack_depot_size_class(unsigned int nr_entries, u32 hash)
 {
+	size_t bytes = offsetof(struct stack_record, entries) + nr_entries * depot_frame_size(hash);
 	unsigned int c = 0;
 
-	while (stack_depot_class_words[c] < words)
+	if (hash & HASH_COUNTED)
+		bytes += STACK_DEPOT_COUNTERS * sizeof(atomic_long_t);
+	while (class_bytes[c] < bytes)
 		c++;
 	return c;
 }

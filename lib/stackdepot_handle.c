@@ -13,7 +13,6 @@
 #include <linux/rcupdate.h>
 #include <linux/refcount.h>
 #include <linux/sched.h>
-#include <linux/string.h>
 
 #include "stackdepot_evict.h"
 
@@ -129,24 +128,66 @@ void stack_depot_put_many(depot_stack_handle_t handle, unsigned int n)
 }
 EXPORT_SYMBOL_GPL(stack_depot_put_many);
 
+/* Read @index from the frames at @frames of a record with @hash. */
+static unsigned long depot_read_frame(const void *frames, unsigned int index, u32 hash)
+{
+	if (hash & HASH_PACKED)
+		return depot_unpack_frame(((const u32 *)frames)[index]);
+	return ((const unsigned long *)frames)[index];
+}
+
+/*
+ * Find the frames of @handle. Set *@frames to them and *@hash to the kind of record.
+ * Return their number. A caller without a reference may see a record that is being
+ * reused, and gets wrong frames, but never memory outside of the pool.
+ */
+static unsigned int depot_find_frames_by_handle(depot_stack_handle_t handle, void **frames,
+						u32 *hash)
+{
+	struct stack_record *rec;
+	unsigned long *stored;
+	unsigned int nr;
+	size_t room;
+
+	if (!depot_find_by_handle(handle, &rec)) {
+		*hash = 0;
+		nr = stack_depot_fetch(handle, &stored);
+		*frames = stored;
+		return nr;
+	}
+
+	*hash = READ_ONCE(rec->hash);
+	*frames = depot_find_frames(rec, *hash);
+	room = POOL_BYTES - ((unsigned long)*frames & (POOL_BYTES - 1));
+	return min3((size_t)READ_ONCE(rec->size), room / depot_frame_size(*hash),
+		    (size_t)CONFIG_STACKDEPOT_MAX_FRAMES);
+}
+
 unsigned int stack_depot_copy(depot_stack_handle_t handle, unsigned long *entries,
 			      unsigned int max)
 {
-	unsigned long *stored;
-	unsigned int nr = stack_depot_fetch(handle, &stored);
+	void *frames;
+	u32 hash;
+	unsigned int nr = depot_find_frames_by_handle(handle, &frames, &hash);
 
-	memcpy(entries, stored, min(nr, max) * sizeof(*entries));
+	for (unsigned int i = 0; i < min(nr, max); i++)
+		entries[i] = depot_read_frame(frames, i, hash);
 	return nr;
 }
 EXPORT_SYMBOL_GPL(stack_depot_copy);
 
 unsigned long stack_depot_frame(depot_stack_handle_t handle, unsigned int index)
 {
-	unsigned long *stored;
+	void *frames;
+	u32 hash;
+	unsigned int nr = depot_find_frames_by_handle(handle, &frames, &hash);
 
-	return index < stack_depot_fetch(handle, &stored) ? stored[index] : 0;
+	return index < nr ? depot_read_frame(frames, index, hash) : 0;
 }
 EXPORT_SYMBOL_GPL(stack_depot_frame);
+
+/* Debuggers add this to packed frames. */
+const unsigned long stack_depot_frame_base = DEPOT_FRAME_BASE;
 
 /*
  * Find the record of @handle, to which the caller has a reference. Return NULL
@@ -159,6 +200,11 @@ static struct stack_record *depot_find_counted_record(depot_stack_handle_t handl
 	if (!depot_find_by_handle(handle, &rec) || !(rec->hash & HASH_COUNTED))
 		return NULL;
 	return rec;
+}
+
+bool stack_depot_has_counters(depot_stack_handle_t handle)
+{
+	return depot_find_counted_record(handle);
 }
 
 void stack_depot_count(depot_stack_handle_t handle, const long more[STACK_DEPOT_COUNTERS])
@@ -248,3 +294,15 @@ depot_stack_handle_t stack_depot_next_counted(u64 *pos)
 	return 0;
 }
 EXPORT_SYMBOL_GPL(stack_depot_next_counted);
+
+#if IS_ENABLED(CONFIG_STACKDEPOT_KUNIT_TEST)
+/* The record of @handle, whatever its kind. */
+struct stack_record *stack_depot_test_record(depot_stack_handle_t handle)
+{
+	union handle_parts parts = { .handle = handle };
+
+	return stack_pools[parts.pool_index_plus_1 - 1] +
+	       ((size_t)parts.offset << DEPOT_STACK_ALIGN);
+}
+EXPORT_SYMBOL_IF_KUNIT(stack_depot_test_record);
+#endif

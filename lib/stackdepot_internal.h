@@ -139,6 +139,17 @@ depot_stack_handle_t stack_depot_save_evictable(unsigned long *entries,
 bool stack_depot_handle_is_stale(depot_stack_handle_t handle);
 
 /**
+ * stack_depot_has_counters() - Check for a record that has counters
+ * @handle: any handle
+ *
+ * Return: true if stack_depot_fetch() must not read the record of @handle.
+ */
+bool stack_depot_has_counters(depot_stack_handle_t handle);
+
+/* Start of the addresses that packed frames are offsets of. Read by debuggers. */
+extern const unsigned long stack_depot_frame_base;
+
+/**
  * stack_depot_take_idle_pool() - Take an unused evictable pool for persistent records
  * @start: set to the offset at which the caller may store records
  *

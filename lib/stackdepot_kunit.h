@@ -25,36 +25,34 @@
 #define COUNT_ALLOC	(GET_ALLOC | STACK_DEPOT_FLAG_COUNT)
 #define DATA_ALLOC	(GET_ALLOC | STACK_DEPOT_FLAG_DATA)
 
+/*
+ * The first frame of stack 0. It can be packed, as all frames of all stacks can be, and
+ * is not in the kernel's text, which has interrupt entries.
+ */
+#define FRAME_0		(DEPOT_FRAME_BASE + 0x70000000UL)
+
 /* Fill @entries with the @nr frames of stack @id. Stacks of different ids differ. */
 static inline void fill_stack(unsigned long *entries, unsigned int nr, u32 id)
 {
 	for (unsigned int i = 0; i < nr; i++)
-		entries[i] = 0x60000000UL + (hash_32(id + i * 0x9e37U, 22) << 3);
-	entries[0] = 0x70000000UL + id;
+		entries[i] = FRAME_0 - BIT(28) + (hash_32(id + i * 0x9e37U, 22) << 3);
+	entries[0] = FRAME_0 + id;
 }
 
 /* Return true if @handle leads to stack @id of depth @nr. */
 static inline bool handle_has_stack(depot_stack_handle_t handle, unsigned int nr, u32 id)
 {
-	unsigned long want[MAX_FRAMES], *entries;
+	unsigned long want[MAX_FRAMES], found[MAX_FRAMES];
 
 	fill_stack(want, nr, id);
-	return stack_depot_fetch(handle, &entries) == nr &&
-	       !memcmp(entries, want, nr * sizeof(*want));
-}
-
-static inline struct stack_record *find_stack_record(depot_stack_handle_t handle)
-{
-	unsigned long *entries;
-
-	stack_depot_fetch(handle, &entries);
-	return container_of((void *)entries, struct stack_record, entries);
+	return stack_depot_copy(handle, found, MAX_FRAMES) == nr &&
+	       !memcmp(found, want, nr * sizeof(*want));
 }
 
 /* The reference count of the record of @handle. */
 static inline unsigned int read_refcount(depot_stack_handle_t handle)
 {
-	return refcount_read(&find_stack_record(handle)->count);
+	return refcount_read(&stack_depot_test_record(handle)->count);
 }
 
 static inline depot_stack_handle_t save_stack(struct evictable_depot *depot, unsigned int nr,
@@ -97,7 +95,7 @@ static inline depot_stack_handle_t save_stack_or_wait(struct evictable_depot *de
 /* The size class of a stack of @nr frames with counters. */
 static inline unsigned int get_counted_size_class(unsigned int nr)
 {
-	return stack_depot_size_class(nr + STACK_DEPOT_COUNTERS);
+	return stack_depot_size_class(nr, HASH_COUNTED | HASH_PACKED);
 }
 
 /* Return true if the counters of @handle are @a, @b, @c and @a - @b. */
@@ -144,6 +142,8 @@ void stack_depot_test_copy(struct kunit *test);
 void stack_depot_test_kinds_apart(struct kunit *test);
 void stack_depot_test_raw(struct kunit *test);
 void stack_depot_test_fetch_bounds(struct kunit *test);
+void stack_depot_test_packed(struct kunit *test);
+void stack_depot_test_print(struct kunit *test);
 void stack_depot_test_collision(struct kunit *test);
 
 /* stackdepot_kunit_counted.c */

@@ -25,7 +25,7 @@ void stack_depot_test_bound(struct kunit *test)
 	depot_stack_handle_t *all;
 	unsigned long waits = 0;
 
-	room = depot->max_pools * stack_depot_records_per_pool(stack_depot_size_class(8));
+	room = depot->max_pools * stack_depot_records_per_pool(stack_depot_size_class(8, 0));
 	all = kunit_kcalloc(test, room, sizeof(*all), GFP_KERNEL);
 	KUNIT_ASSERT_NOT_NULL(test, all);
 
@@ -42,7 +42,8 @@ void stack_depot_test_bound(struct kunit *test)
 	for (n = 0; n < 1000; n++)
 		save_stack(depot, 8, room + n, GET_ALLOC);
 	KUNIT_EXPECT_EQ(test, read_refusals(depot, DEPOT_REFUSED_BOUND), 1002);
-	KUNIT_EXPECT_EQ(test, depot->refusal[stack_depot_size_class(8)].why, DEPOT_REFUSED_BOUND);
+	KUNIT_EXPECT_EQ(test, depot->refusal[stack_depot_size_class(8, 0)].why,
+			DEPOT_REFUSED_BOUND);
 	/* Saving a stack that is stored needs no memory, and succeeds. */
 	KUNIT_EXPECT_EQ(test, save_stack(depot, 8, 7, GET_ALLOC), all[7]);
 	stack_depot_put(all[7]);
@@ -82,7 +83,7 @@ static unsigned long count_locked_refusals(struct kunit *test, struct evictable_
 void stack_depot_test_full_large(struct kunit *test)
 {
 	struct evictable_depot *depot = create_test_depot(test, SZ_2M);
-	unsigned int per_pool = stack_depot_records_per_pool(stack_depot_size_class(8));
+	unsigned int per_pool = stack_depot_records_per_pool(stack_depot_size_class(8, 0));
 	unsigned int room = depot->max_pools * per_pool;
 	depot_stack_handle_t *all = kvcalloc(room, sizeof(*all), GFP_KERNEL);
 	unsigned long locked, start, ticks, waits = 0;
@@ -124,7 +125,7 @@ void stack_depot_test_full_large(struct kunit *test)
 void stack_depot_test_data_share(struct kunit *test)
 {
 	struct evictable_depot *depot = create_test_depot(test, SZ_256K);
-	unsigned int class = stack_depot_size_class(3);
+	unsigned int class = stack_depot_size_class(3, 0);
 	size_t share = depot->max_pools * POOL_BYTES / 4;
 	unsigned int room = share / stack_depot_record_bytes(class), n;
 	unsigned long locked;
@@ -172,7 +173,7 @@ void stack_depot_test_data_share(struct kunit *test)
 void stack_depot_test_fifth_pool(struct kunit *test)
 {
 	struct evictable_depot *depot = create_test_depot(test, SZ_256K);
-	unsigned int per_pool = stack_depot_records_per_pool(stack_depot_size_class(8));
+	unsigned int per_pool = stack_depot_records_per_pool(stack_depot_size_class(8, 0));
 	unsigned int room = depot->max_pools * per_pool;
 	depot_stack_handle_t *all, handle;
 
@@ -194,7 +195,7 @@ void stack_depot_test_fifth_pool(struct kunit *test)
 	rcu_read_lock();
 	for (u32 id = 0; id < room - per_pool; id += per_pool)
 		stack_depot_put(all[id]);
-	list_rotate_left(&depot->class[stack_depot_size_class(8)].partial);
+	list_rotate_left(&depot->class[stack_depot_size_class(8, 0)].partial);
 	handle = save_stack(depot, 8, room, GET_ALLOC);
 	rcu_read_unlock();
 
@@ -280,7 +281,7 @@ static void fill_depot_then_put(struct kunit *test, struct evictable_depot *depo
 				u32 id)
 {
 	unsigned int room = depot->max_pools *
-			    stack_depot_records_per_pool(stack_depot_size_class(nr));
+			    stack_depot_records_per_pool(stack_depot_size_class(nr, 0));
 	depot_stack_handle_t *all = kvcalloc(room, sizeof(*all), GFP_KERNEL);
 	unsigned long waits = 0;
 	unsigned int n;
@@ -366,8 +367,8 @@ static size_t measure_bytes_per_stack(struct kunit *test, unsigned int depth, de
 {
 	const unsigned int nr = 10000;
 	unsigned int class = flags & STACK_DEPOT_FLAG_COUNT ? get_counted_size_class(depth) :
-							      stack_depot_size_class(depth);
-	struct evictable_depot *depot = create_test_depot(test, SZ_4M);
+							      stack_depot_size_class(depth, 0);
+	struct evictable_depot *depot = create_test_depot(test, SZ_8M);
 	depot_stack_handle_t *all = kvcalloc(nr, sizeof(*all), GFP_KERNEL);
 	unsigned int n;
 	size_t bytes;
@@ -389,14 +390,27 @@ static size_t measure_bytes_per_stack(struct kunit *test, unsigned int depth, de
 /* Print and limit the memory per stack, and what one size of records would cost. */
 void stack_depot_test_memory(struct kunit *test)
 {
+	/* Frames, and the bytes that a stack may take: plain, and with counters. */
+	static const struct {
+		unsigned int frames;
+		size_t plain, counted;
+	} limits[] = {
+		{ 1, 67, 100 }, { 8, 100, 100 }, { 16, 168, 134 }, { 20, 201, 168 },
+		{ 32, 304, 201 }, { 64, 566, 336 },
+	};
 	size_t record = ALIGN(sizeof(struct stack_record), 1 << DEPOT_STACK_ALIGN);
-	size_t plain = measure_bytes_per_stack(test, min(8, MAX_FRAMES), GET_ALLOC);
-	size_t counted = measure_bytes_per_stack(test, min(8, MAX_FRAMES), COUNT_ALLOC);
-	size_t deep = measure_bytes_per_stack(test, min(16, MAX_FRAMES), COUNT_ALLOC);
 
-	kunit_info(test, "a stack of 8 frames: %zu bytes once, %zu now, %zu with counters; of 16 with counters: %zu\n",
-		   POOL_BYTES / (POOL_BYTES / record), plain, counted, deep);
-	KUNIT_EXPECT_LE(test, plain, 99);
-	KUNIT_EXPECT_LE(test, counted, 134);
-	KUNIT_EXPECT_LE(test, deep, 200);
+	for (unsigned int i = 0; i < ARRAY_SIZE(limits); i++) {
+		unsigned int frames = limits[i].frames;
+		size_t plain, counted;
+
+		if (frames > MAX_FRAMES)
+			break;
+		plain = measure_bytes_per_stack(test, frames, GET_ALLOC);
+		counted = measure_bytes_per_stack(test, frames, COUNT_ALLOC);
+		kunit_info(test, "a stack of %u frames: %zu bytes, %zu with counters; %zu if all had one size\n",
+			   frames, plain, counted, POOL_BYTES / (POOL_BYTES / record));
+		KUNIT_EXPECT_LE(test, plain, limits[i].plain);
+		KUNIT_EXPECT_LE(test, counted, limits[i].counted);
+	}
 }

@@ -28,7 +28,8 @@ void stack_depot_test_nmi(struct kunit *test)
 
 	handle = save_stack(depot, 8, 1, GET_ALLOC);
 	KUNIT_ASSERT_NE(test, handle, 0);
-	counted = save_stack(depot, 8, 1, COUNT_ALLOC);
+	/* Not in the class of the other record. */
+	counted = save_stack(depot, MAX_FRAMES, 1, COUNT_ALLOC);
 	KUNIT_ASSERT_NE(test, counted, 0);
 
 	/* Pretend that an NMI interrupted this CPU while it held the lock. */
@@ -39,7 +40,7 @@ void stack_depot_test_nmi(struct kunit *test)
 	stack_depot_put_many(handle, 2);
 	add_to_counters(counted, 1, 2, 3);
 	got = stack_depot_counters(counted, counters);
-	in_use = depot->class[stack_depot_size_class(8)].in_use;
+	in_use = depot->class[stack_depot_size_class(8, 0)].in_use;
 	__preempt_count_sub(NMI_OFFSET);
 	raw_spin_unlock_irqrestore(&depot->lock, flags);
 

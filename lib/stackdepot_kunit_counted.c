@@ -60,7 +60,7 @@ void stack_depot_test_counted_apart(struct kunit *test)
 void stack_depot_test_counted_zero(struct kunit *test)
 {
 	struct evictable_depot *depot = create_test_depot(test, POOL_BYTES + SZ_8K);
-	unsigned int room = stack_depot_records_per_pool(stack_depot_size_class(1));
+	unsigned int room = stack_depot_records_per_pool(stack_depot_size_class(1, 0));
 	unsigned long waits = 0;
 	depot_stack_handle_t *all;
 	u32 id = 0;
@@ -73,7 +73,7 @@ void stack_depot_test_counted_zero(struct kunit *test)
 		bool counted = round % 3 != 2;
 		unsigned int nr = counted ? 1 : MAX_FRAMES;
 		unsigned int class =
-			counted ? get_counted_size_class(nr) : stack_depot_size_class(nr);
+			counted ? get_counted_size_class(nr) : stack_depot_size_class(nr, 0);
 		depot_flags_t flags = counted ? COUNT_ALLOC : GET_ALLOC;
 		unsigned int n = 0, bad = 0;
 

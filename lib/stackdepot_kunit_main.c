@@ -30,6 +30,8 @@ static struct kunit_case depot_cases[] = {
 	DEPOT_CASE(raw),
 	DEPOT_CASE(stale_handle),
 	DEPOT_CASE(fetch_bounds),
+	DEPOT_CASE(packed),
+	DEPOT_CASE(print),
 	DEPOT_CASE(reader),
 	DEPOT_CASE(kick),
 	DEPOT_CASE_SLOW(collision),

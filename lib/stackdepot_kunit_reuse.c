@@ -108,7 +108,7 @@ void stack_depot_test_stale_handle(struct kunit *test)
 		KUNIT_EXPECT_FALSE(test, got);
 		KUNIT_EXPECT_TRUE(test, stack_depot_handle_is_stale(old));
 		KUNIT_EXPECT_EQ(test, n, depot->max_pools *
-				stack_depot_records_per_pool(stack_depot_size_class(nr)));
+				stack_depot_records_per_pool(stack_depot_size_class(nr, 0)));
 		while (n--) {
 			KUNIT_EXPECT_TRUE(test, stack_depot_get(all[n]));
 			stack_depot_put_many(all[n], 2);
@@ -131,7 +131,7 @@ void stack_depot_test_reader(struct kunit *test)
 {
 	struct evictable_depot *depot = create_test_depot(test, 2 * POOL_BYTES + SZ_8K);
 	unsigned int room = depot->max_pools *
-			    stack_depot_records_per_pool(stack_depot_size_class(8));
+			    stack_depot_records_per_pool(stack_depot_size_class(8, 0));
 	unsigned int deep = min(24, MAX_FRAMES), got = 0, saved = 0;
 	unsigned long waits = 0;
 	depot_stack_handle_t *all, handle;
@@ -172,7 +172,7 @@ void stack_depot_test_kick(struct kunit *test)
 {
 	struct evictable_depot *depot = create_test_depot(test, 2 * POOL_BYTES + SZ_8K);
 	unsigned int room = depot->max_pools *
-			    stack_depot_records_per_pool(stack_depot_size_class(8));
+			    stack_depot_records_per_pool(stack_depot_size_class(8, 0));
 	depot_stack_handle_t *all, handle;
 
 	all = kunit_kcalloc(test, room, sizeof(*all), GFP_KERNEL);

@@ -6,11 +6,13 @@
 #include <linux/gfp.h>
 #include <linux/irq_work.h>
 #include <linux/irqflags.h>
+#include <linux/limits.h>
 #include <linux/minmax.h>
 #include <linux/mm.h>
 #include <linux/preempt.h>
 #include <linux/sizes.h>
 #include <linux/sort.h>
+#include <linux/stacktrace.h>
 #include <asm/sections.h>
 
 #include "stackdepot_kunit.h"
@@ -218,7 +220,7 @@ void stack_depot_test_raw(struct kunit *test)
 void stack_depot_test_fetch_bounds(struct kunit *test)
 {
 	struct evictable_depot *depot = create_test_depot(test, POOL_BYTES + SZ_8K);
-	unsigned int room = stack_depot_records_per_pool(stack_depot_size_class(1));
+	unsigned int room = stack_depot_records_per_pool(stack_depot_size_class(1, 0));
 	depot_stack_handle_t *all;
 
 	all = kunit_kcalloc(test, room, sizeof(*all), GFP_KERNEL);
@@ -234,9 +236,10 @@ void stack_depot_test_fetch_bounds(struct kunit *test)
 		all[id] = save_stack(depot, 1, id, GET_ALLOC);
 		KUNIT_ASSERT_NE(test, all[id], 0);
 
-		rec = find_stack_record(all[id]);
+		rec = stack_depot_test_record(all[id]);
 		rec->size = 0x60000008;
 		nr = stack_depot_fetch(all[id], &entries);
+		KUNIT_EXPECT_EQ(test, stack_depot_copy(all[id], NULL, 0), nr);
 		rec->size = 1;
 
 		KUNIT_EXPECT_GT(test, nr, 0);
@@ -247,6 +250,106 @@ void stack_depot_test_fetch_bounds(struct kunit *test)
 	}
 	for (u32 id = 0; id < room; id++)
 		stack_depot_put(all[id]);
+	KUNIT_EXPECT_TRUE(test, stack_depot_test_destroy(depot));
+}
+
+/* Save @entries with counters, and return true if exactly they are read back. */
+static bool is_stored_intact(struct evictable_depot *depot, unsigned long *entries,
+			     unsigned int nr, bool packed)
+{
+	depot_stack_handle_t handle = stack_depot_test_save(depot, entries, nr, GFP_KERNEL,
+							    COUNT_ALLOC);
+	depot_stack_handle_t again = stack_depot_test_save(depot, entries, nr, GFP_KERNEL,
+							   COUNT_ALLOC);
+	unsigned long found[MAX_FRAMES];
+	bool intact;
+
+	if (!handle || again != handle)
+		return false;
+	intact = !!(stack_depot_test_record(handle)->hash & HASH_PACKED) == packed &&
+		 stack_depot_copy(handle, found, nr) == nr &&
+		 !memcmp(found, entries, nr * sizeof(*entries)) &&
+		 stack_depot_frame(handle, nr - 1) == entries[nr - 1];
+	add_to_counters(handle, -1, ~0L, 1);
+	intact &= handle_has_counters(handle, -1, ~0L, 1) &&
+		  stack_depot_frame(handle, 0) == entries[0];
+	stack_depot_put_many(handle, 2);
+	return intact;
+}
+
+/*
+ * A stack with counters is packed if all of its frames are in the kernel's 4 GiB. One
+ * frame outside of them, at any place, and the stack is stored as words. Data and stacks
+ * without counters are never packed.
+ */
+void stack_depot_test_packed(struct kunit *test)
+{
+#ifdef CONFIG_64BIT
+	struct evictable_depot *depot = create_test_depot(test, SZ_256K);
+	const unsigned long far[] = {
+		DEPOT_FRAME_BASE - 1, DEPOT_FRAME_BASE + SZ_4G, 0x0000700000000000UL,
+		DEPOT_FRAME_BASE ^ BIT(63), DEPOT_FRAME_BASE ^ BIT(32),
+	};
+	unsigned long entries[9];
+	depot_stack_handle_t handle;
+
+	for (unsigned int nr = 1; nr <= 9; nr++) {
+		fill_stack(entries, nr, 1);
+		KUNIT_EXPECT_TRUE(test, is_stored_intact(depot, entries, nr, true));
+		entries[nr - 1] = DEPOT_FRAME_BASE;
+		KUNIT_EXPECT_TRUE(test, is_stored_intact(depot, entries, nr, true));
+		entries[nr / 2] = DEPOT_FRAME_BASE + U32_MAX;
+		KUNIT_EXPECT_TRUE(test, is_stored_intact(depot, entries, nr, true));
+
+		for (unsigned int i = 0; i < nr; i++) {
+			for (unsigned int f = 0; f < ARRAY_SIZE(far); f++) {
+				fill_stack(entries, nr, 1);
+				entries[i] = far[f];
+				KUNIT_EXPECT_TRUE_MSG(test,
+						      is_stored_intact(depot, entries, nr, false),
+						      "frame %u of %u is %lx", i, nr, far[f]);
+			}
+		}
+	}
+
+	/* fill_stack() returns frames that could be packed. */
+	handle = save_stack(depot, 8, 1, DATA_ALLOC);
+	KUNIT_EXPECT_FALSE(test, stack_depot_test_record(handle)->hash & HASH_PACKED);
+	stack_depot_put(handle);
+	handle = save_stack(depot, 8, 1, GET_ALLOC);
+	KUNIT_EXPECT_FALSE(test, stack_depot_test_record(handle)->hash & HASH_PACKED);
+	stack_depot_put(handle);
+	KUNIT_EXPECT_TRUE(test, stack_depot_test_destroy(depot));
+#else
+	kunit_skip(test, "words have 32 bits");
+#endif
+}
+
+/* A stack is printed alike whether it is packed or not, also into too small a buffer. */
+void stack_depot_test_print(struct kunit *test)
+{
+	struct evictable_depot *depot = create_test_depot(test, SZ_256K);
+	depot_stack_handle_t plain = save_stack(depot, 8, 1, GET_ALLOC);
+	depot_stack_handle_t counted = save_stack(depot, 8, 1, COUNT_ALLOC);
+	char *want = kunit_kzalloc(test, SZ_1K, GFP_KERNEL);
+	char *found = kunit_kzalloc(test, SZ_1K, GFP_KERNEL);
+	unsigned long entries[8];
+	int length;
+
+	KUNIT_ASSERT_NE(test, plain, 0);
+	KUNIT_ASSERT_NE(test, counted, 0);
+	KUNIT_ASSERT_TRUE(test, want && found);
+	fill_stack(entries, 8, 1);
+	for (unsigned int size = 0; size < SZ_1K; size += 31) {
+		length = stack_trace_snprint(want, size, entries, 8, 2);
+		KUNIT_EXPECT_EQ(test, stack_depot_snprint(plain, found, size, 2), length);
+		KUNIT_EXPECT_STREQ(test, found, want);
+		memset(found, 0, SZ_1K);
+		KUNIT_EXPECT_EQ(test, stack_depot_snprint(counted, found, size, 2), length);
+		KUNIT_EXPECT_STREQ(test, found, want);
+	}
+	stack_depot_put(plain);
+	stack_depot_put(counted);
 	KUNIT_EXPECT_TRUE(test, stack_depot_test_destroy(depot));
 }
 
@@ -266,9 +369,9 @@ static int compare_hashes(const void *a, const void *b)
  * Two stacks of equal hash and depth are two records. A good hash gives some
  * collisions among this many stacks, a bad one gives very many.
  */
-void stack_depot_test_collision(struct kunit *test)
+static void save_colliding_stacks(struct kunit *test, depot_flags_t flags)
 {
-	const unsigned int nr = 300000;
+	const unsigned int nr = 150000;
 	struct evictable_depot *depot = create_test_depot(test, SZ_256K);
 	struct hashed_stack *all = kvcalloc(nr, sizeof(*all), GFP_KERNEL);
 	unsigned long entries[4];
@@ -277,7 +380,7 @@ void stack_depot_test_collision(struct kunit *test)
 	KUNIT_ASSERT_NOT_NULL(test, all);
 	for (u32 id = 0; id < nr; id++) {
 		fill_stack(entries, 4, id);
-		all[id].hash = stack_depot_test_hash(entries, 4);
+		all[id].hash = stack_depot_test_hash(entries, 4, flags);
 		all[id].id = id;
 	}
 	sort(all, nr, sizeof(*all), compare_hashes, NULL);
@@ -287,16 +390,22 @@ void stack_depot_test_collision(struct kunit *test)
 
 		if (all[i - 1].hash != all[i].hash || pairs++ >= 100)
 			continue;
-		a = save_stack(depot, 4, all[i - 1].id, GET_ALLOC);
-		b = save_stack(depot, 4, all[i].id, GET_ALLOC);
+		a = save_stack(depot, 4, all[i - 1].id, flags);
+		b = save_stack(depot, 4, all[i].id, flags);
 		KUNIT_EXPECT_TRUE(test, handle_has_stack(a, 4, all[i - 1].id));
 		KUNIT_EXPECT_TRUE(test, handle_has_stack(b, 4, all[i].id));
 		stack_depot_put(a);
 		stack_depot_put(b);
 	}
-	/* A random function of 31 bits gives 21 collisions on average. */
+	/* A random function of 29 bits gives 21 collisions on average. */
 	KUNIT_EXPECT_GT(test, pairs, 0);
 	KUNIT_EXPECT_LT(test, pairs, 50);
 	kvfree(all);
 	KUNIT_EXPECT_TRUE(test, stack_depot_test_destroy(depot));
+}
+
+void stack_depot_test_collision(struct kunit *test)
+{
+	save_colliding_stacks(test, GET_ALLOC);
+	save_colliding_stacks(test, COUNT_ALLOC);
 }

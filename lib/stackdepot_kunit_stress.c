@@ -262,12 +262,11 @@ static unsigned long walk_counted_stacks(struct kunit *test, const depot_stack_h
 	memset(met, 0, PLANTED);
 	while (!bad && (handle = stack_depot_next_counted(&place))) {
 		long counters[STACK_DEPOT_COUNTERS];
-		unsigned long *entries, id;
+		unsigned long id;
 
 		bad += place <= before || !stack_depot_counters(handle, counters);
 		before = place;
-		stack_depot_fetch(handle, &entries);
-		id = entries[0] - 0x70000000UL;
+		id = stack_depot_frame(handle, 0) - FRAME_0;
 		if (id < PLANTED) {
 			met[id]++;
 			bad += planted[id] != handle;

@@ -66,19 +66,18 @@ void stack_depot_show_evictable(struct seq_file *seq)
 
 void stack_depot_show_classes(struct seq_file *seq)
 {
-	unsigned int last = stack_depot_size_class(CONFIG_STACKDEPOT_MAX_FRAMES +
-						   STACK_DEPOT_COUNTERS);
+	unsigned int last = stack_depot_size_class(CONFIG_STACKDEPOT_MAX_FRAMES, HASH_COUNTED);
 	struct depot_stats stats;
 
 	depot_read_stats(&stack_depot_evictable, &stats);
 	for (unsigned int c = 0; c <= last; c++) {
 		const struct depot_class *class = &stats.class[c];
 		unsigned long records = class->pools * stack_depot_records_per_pool(c);
-		unsigned int words = stack_depot_class_words[c];
+		size_t size = stack_depot_record_bytes(c);
 
-		seq_printf(seq, "class_%u_in_use: %lu\n", words, class->in_use);
-		seq_printf(seq, "class_%u_free: %lu\n", words, records - class->in_use);
-		seq_printf(seq, "class_%u_bytes: %zu\n", words, class->pools * POOL_BYTES);
+		seq_printf(seq, "class_%zu_in_use: %lu\n", size, class->in_use);
+		seq_printf(seq, "class_%zu_free: %lu\n", size, records - class->in_use);
+		seq_printf(seq, "class_%zu_bytes: %zu\n", size, class->pools * POOL_BYTES);
 	}
 	seq_printf(seq, "classless_bytes: %zu\n", stats.idle_pools * POOL_BYTES);
 	seq_printf(seq, "data_bytes: %zu\n", stats.data_bytes);
