@@ -6,7 +6,6 @@
 #ifndef _MM_OWNER_HOOKS_H
 #define _MM_OWNER_HOOKS_H
 
-#include <linux/instruction_pointer.h>
 #include <linux/jump_label.h>
 #include <linux/math.h>
 #include <linux/types.h>
@@ -20,12 +19,12 @@
 int slab_owner_start(void);
 
 void __slab_owner_alloc(struct kmem_cache *s, void *object, gfp_t flags, size_t size,
-			unsigned long ip);
+			struct slab *slab);
 void __slab_owner_alloc_depth1(struct kmem_cache *s, void *object, gfp_t flags, size_t size,
-			       unsigned long ip);
-void __slab_owner_alloc_sampled(struct kmem_cache *s, void *object, gfp_t flags, size_t size,
-				unsigned long ip);
+			       struct slab *slab);
+void __slab_owner_alloc_sampled(struct kmem_cache *s, void *object, gfp_t flags, size_t size);
 void __slab_owner_free(struct kmem_cache *s, void *object, struct owner_slab_records *records);
+void __slab_owner_free_slow(struct kmem_cache *s, void *object, struct owner_slab_records *records);
 void __slab_owner_free_bulk(struct kmem_cache *s, void **objects, int count,
 			    struct owner_slab_records *records);
 void __slab_owner_free_slab(struct slab *slab);
@@ -49,9 +48,12 @@ static inline void slab_owner_set_sizes(struct kmem_cache *s, unsigned int slab_
 	s->owner_slab_objects = slab_objects;
 }
 
-/* An object was allocated: record its owner, unless its cache is sampled and this is no sample. */
-static __always_inline void slab_owner_alloc(struct kmem_cache *s, void *object,
-					     gfp_t flags, size_t size)
+/*
+ * An object was allocated: record its owner, unless its cache is sampled and this is no
+ * sample. @slab is its slab, or NULL if SLUB does not know it without a search.
+ */
+static __always_inline void slab_owner_alloc(struct kmem_cache *s, void *object, gfp_t flags,
+					     size_t size, struct slab *slab)
 {
 	u64 rate;
 
@@ -59,20 +61,11 @@ static __always_inline void slab_owner_alloc(struct kmem_cache *s, void *object,
 		return;
 	rate = READ_ONCE(s->owner_rate);
 	if (rate == OWNER_RATE_ALL && READ_ONCE(s->owner_depth_is_one))
-		__slab_owner_alloc_depth1(s, object, flags, size, _RET_IP_);
+		__slab_owner_alloc_depth1(s, object, flags, size, slab);
 	else if (rate == OWNER_RATE_ALL)
-		__slab_owner_alloc(s, object, flags, size, _RET_IP_);
+		__slab_owner_alloc(s, object, flags, size, slab);
 	else if (owner_sample_spend(rate, size))
-		__slab_owner_alloc_sampled(s, object, flags, size, _RET_IP_);
-}
-
-/* The slab's records; NULL if none of its objects is tracked. */
-static __always_inline struct owner_slab_records *slab_owner_tracked_records(struct slab *slab)
-{
-	unsigned long exts = READ_ONCE(slab->obj_exts);
-	struct owner_slab_records *records = owner_slab_records_untag(exts);
-
-	return exts & OBJEXTS_OWNER_RECORDS && atomic_read(&records->tracked) ? records : NULL;
+		__slab_owner_alloc_sampled(s, object, flags, size);
 }
 
 /* Objects of one slab are about to be freed: drop their records. */
@@ -80,11 +73,15 @@ static __always_inline void slab_owner_free_bulk(struct kmem_cache *s, struct sl
 						 void **objects, int count)
 {
 	struct owner_slab_records *records;
+	unsigned long exts;
 
 	if (!static_branch_unlikely(&slab_owner_key))
 		return;
-	records = slab_owner_tracked_records(slab);
-	if (records)
+	exts = READ_ONCE(slab->obj_exts);
+	if (!(exts & OBJEXTS_OWNER_RECORDS))
+		return;
+	records = owner_slab_records_untag(exts);
+	if (atomic_read(&records->tracked))
 		__slab_owner_free_bulk(s, objects, count, records);
 }
 
@@ -93,12 +90,21 @@ static __always_inline void slab_owner_free(struct kmem_cache *s, struct slab *s
 					    void *object)
 {
 	struct owner_slab_records *records;
+	unsigned long exts;
+	int tracked;
 
 	if (!static_branch_unlikely(&slab_owner_key))
 		return;
-	records = slab_owner_tracked_records(slab);
-	if (records)
+	exts = READ_ONCE(slab->obj_exts);
+	if (!(exts & OBJEXTS_OWNER_RECORDS))
+		return;
+	records = owner_slab_records_untag(exts);
+	/* OWNER_TRACKED_SLOW is the sign. */
+	tracked = atomic_read(&records->tracked);
+	if (tracked > 0)
 		__slab_owner_free(s, object, records);
+	else if (tracked)
+		__slab_owner_free_slow(s, object, records);
 }
 
 /* A slab is about to be freed: drop its records and restore its vector of extensions. */
@@ -114,8 +120,8 @@ static inline void slab_owner_set_sizes(struct kmem_cache *s, unsigned int slab_
 {
 }
 
-static inline void slab_owner_alloc(struct kmem_cache *s, void *object,
-				    gfp_t flags, size_t size)
+static inline void slab_owner_alloc(struct kmem_cache *s, void *object, gfp_t flags,
+				    size_t size, struct slab *slab)
 {
 }
 

@@ -123,8 +123,10 @@ static __always_inline void owner_record_publish(struct owner_record *record, u6
  */
 static __always_inline u64 owner_record_take_handles(struct owner_record *record)
 {
-	/* xchg() makes sure that of two racing frees only one gets the handles. */
-	return READ_ONCE(record->handle_pair) ? xchg(&record->handle_pair, 0) : 0;
+	u64 handle_pair = READ_ONCE(record->handle_pair);
+
+	/* cmpxchg() makes sure that of two racing frees only one gets the handles. */
+	return handle_pair && try_cmpxchg(&record->handle_pair, &handle_pair, 0) ? handle_pair : 0;
 }
 
 /**

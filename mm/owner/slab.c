@@ -111,25 +111,34 @@ early_initcall(slab_owner_init);
 /* --- Records of objects ------------------------------------------------------ */
 
 /*
- * Equal to obj_to_index() in a third of its instructions, if the slab is not a page of
- * KFENCE. The inverse is rounded up by less than 1, so the product is too large by less
- * than offset / 2^32 objects. An offset is that of an object's start, so this never
- * reaches the next index. Neither KASAN's tag nor a carry is in the lower 32 bits.
+ * Find the record of an object, if its slab is not a page of KFENCE. The index is the
+ * object's offset times the inverse of the size of an object, in units of 2^-32. The
+ * inverse is rounded up by less than 1, so the product is too large by less than
+ * offset / 2^32 objects. An offset is that of an object's start, so this never reaches the
+ * next index. The lower 32 bits of an address have no tag of KASAN.
  */
-static __always_inline unsigned int object_index_fast(const struct kmem_cache *s,
-						      const struct owner_slab_records *records,
-						      const void *object)
+static __always_inline struct owner_record *object_record_fast(const struct kmem_cache *s,
+							       struct owner_slab_records *records,
+							       const void *object)
 {
 	u32 offset = (u32)(unsigned long)object - records->start;
+	u64 index = (u64)offset * s->owner_inverse_size;
+	struct owner_record *record;
 
-	return (u64)offset * s->owner_inverse_size >> 32;
+	/* Multiply by the size of a record and drop the fraction, in one instruction each. */
+	BUILD_BUG_ON(sizeof(*record) != BIT(4));
+	record = (void *)records->record + (index >> (32 - 4) & ~(sizeof(*record) - 1));
+	/* Keep the compiler from computing the address again for each use. */
+	OPTIMIZER_HIDE_VAR(record);
+	return record;
 }
 
-static __always_inline unsigned int object_index(const struct kmem_cache *s,
-						 const struct owner_slab_records *records,
-						 const void *object)
+/* Return the index of an object in the records of its slab. */
+static unsigned int object_index(const struct kmem_cache *s, struct owner_slab_records *records,
+				 const void *object)
 {
-	return is_kfence_address(object) ? 0 : object_index_fast(s, records, object);
+	return is_kfence_address(object) ? 0 :
+	       object_record_fast(s, records, object) - records->record;
 }
 
 static __always_inline struct owner_charge object_charge(const struct kmem_cache *s, u32 size)
@@ -275,8 +284,7 @@ struct track_args {
 
 /* Slow path: apply the rule, allocate the slab's records if needed, record the owner. */
 static noinline void track_slow(struct kmem_cache *s, const void *object, size_t size,
-				struct track_args args, struct owner_caller caller,
-				unsigned long ip)
+				struct track_args args, struct owner_caller caller)
 {
 	gfp_t flags = args.flags;
 	struct owner_record *record, owner __uninitialized;
@@ -322,26 +330,27 @@ static noinline void track_slow(struct kmem_cache *s, const void *object, size_t
  * Record the owner from the CPU cache alone. This calls no function, so the caller saves
  * few registers. Return: false if something is missing; nothing was changed then.
  */
-static __always_inline bool track_from_cpu_cache(struct stack_depot_cpu_cache *cpu, struct kmem_cache *s,
+static __always_inline bool track_from_cpu_cache(struct stack_depot_cpu_cache *cpu,
+						 struct kmem_cache *s, struct slab *slab,
 						 const void *object, size_t size,
 						 unsigned int depth, struct owner_caller caller,
-						 unsigned long ip, const struct owner_rule *rule)
+						 const struct owner_rule *rule)
 {
-	struct folio *folio = virt_to_folio(object);
-	struct slab *slab = folio_slab(folio);
 	unsigned long exts = READ_ONCE(slab->obj_exts);
-	struct owner_slab_records *records = owner_slab_records_untag(exts);
 	u32 requested = owner_record_size(size);
+	struct owner_slab_records *records;
 	struct owner_record *record;
 	u64 handle_pair;
 
-	if (unlikely(!(exts & OBJEXTS_OWNER_RECORDS) || !has_fast_unsampled_objects(records)))
+	if (unlikely(!(exts & OBJEXTS_OWNER_RECORDS)))
 		return false;
-	record = &records->record[object_index_fast(s, records, object)];
+	records = owner_slab_records_untag(exts);
+	if (unlikely(!has_fast_unsampled_objects(records)))
+		return false;
+	record = object_record_fast(s, records, object);
 	if (unlikely(READ_ONCE(record->handle_pair)))
 		return false;
-	if (!owner_record_fill_fast(cpu, depth, caller, object_charge(s, requested),
-				    &handle_pair))
+	if (!owner_record_fill_fast(cpu, depth, caller, object_charge(s, requested), &handle_pair))
 		return false;
 	this_cpu_inc(*rule->hits);
 	owner_record_publish(record, handle_pair, requested, owner_record_time_now());
@@ -350,21 +359,27 @@ static __always_inline bool track_from_cpu_cache(struct stack_depot_cpu_cache *c
 
 /*
  * Fast path: @depth1 says whether it is for rules with depth 1, or for deeper ones. It
- * does not test for NMI: stack_depot_cpu_acquire() fails if the NMI has interrupted a user of the
- * CPU cache, and otherwise the CPU cache is safe to use. Return: false for the slow path.
+ * does not test for NMI: stack_depot_cpu_acquire() fails if the NMI has interrupted a user
+ * of the CPU cache, and otherwise the CPU cache is safe to use. It does not test for
+ * __GFP_NO_OBJ_EXT: with that flag, objects are from caches whose slabs have no records.
+ * Return: false for the slow path.
  */
-static __always_inline bool track_fast(struct kmem_cache *s, const void *object, gfp_t flags,
-				       size_t size, bool depth1, struct owner_caller caller,
-				       unsigned long ip)
+static __always_inline bool track_fast(struct kmem_cache *s, struct slab *slab, const void *object,
+				       size_t size, bool depth1, struct owner_caller caller)
 {
 	const struct owner_rule *rule;
 	struct stack_depot_cpu_cache *cpu;
 	bool done = false;
 
-	/* Chain recognition needs ORC; without it only depth 1 has a fast path. */
+	/* Chain recognition needs the call tree; without it only depth 1 has a fast path. */
 	if (!depth1 && !IS_ENABLED(CONFIG_STACKDEPOT_CALL_TREE))
 		return false;
-	if (unlikely(!object || flags & __GFP_NO_OBJ_EXT || stack_depot_verifies()))
+	if (unlikely(!slab)) {
+		if (!object)
+			return false;
+		slab = virt_to_slab(object);
+	}
+	if (unlikely(stack_depot_verifies()))
 		return false;
 	cpu = stack_depot_cpu_acquire();
 	if (unlikely(!cpu))
@@ -373,39 +388,39 @@ static __always_inline bool track_fast(struct kmem_cache *s, const void *object,
 	rule = READ_ONCE(s->owner_rule);
 	if (likely(owner_rule_is_resolved(rule) && (depth1 ? rule->plain_depth == 1 :
 							     rule->plain_depth > 1)))
-		done = track_from_cpu_cache(cpu, s, object, size, depth1 ? 1 : rule->plain_depth,
-					    caller, ip, rule);
+		done = track_from_cpu_cache(cpu, s, slab, object, size,
+					    depth1 ? 1 : rule->plain_depth, caller, rule);
 	stack_depot_cpu_release(cpu);
 	return done;
 }
 
 /*
- * A chain starts at the frame of the hook that uses OWNER_CALLER. The barrier() after the
- * last call keeps the compiler from making it a tail call, which would remove that frame.
+ * @slab is the object's slab, or NULL if SLUB does not know it without a search. A chain
+ * starts at the frame of the hook that uses OWNER_CALLER. The barrier() after the last
+ * call keeps the compiler from making it a tail call, which would remove that frame.
  */
 void __slab_owner_alloc(struct kmem_cache *s, void *object, gfp_t flags, size_t size,
-			unsigned long ip)
+			struct slab *slab)
 {
-	if (track_fast(s, object, flags, size, false, OWNER_CALLER, ip))
+	if (track_fast(s, slab, object, size, false, OWNER_CALLER))
 		return;
-	track_slow(s, object, size, (struct track_args){ flags }, OWNER_CALLER, ip);
+	track_slow(s, object, size, (struct track_args){ flags }, OWNER_CALLER);
 	barrier();
 }
 
 /* A function of its own for depth 1: its fast path needs fewer registers. */
 void __slab_owner_alloc_depth1(struct kmem_cache *s, void *object, gfp_t flags, size_t size,
-			       unsigned long ip)
+			       struct slab *slab)
 {
-	if (track_fast(s, object, flags, size, true, OWNER_CALLER, ip))
+	if (track_fast(s, slab, object, size, true, OWNER_CALLER))
 		return;
-	track_slow(s, object, size, (struct track_args){ flags }, OWNER_CALLER, ip);
+	track_slow(s, object, size, (struct track_args){ flags }, OWNER_CALLER);
 	barrier();
 }
 
-void __slab_owner_alloc_sampled(struct kmem_cache *s, void *object, gfp_t flags, size_t size,
-				unsigned long ip)
+void __slab_owner_alloc_sampled(struct kmem_cache *s, void *object, gfp_t flags, size_t size)
 {
-	track_slow(s, object, size, (struct track_args){ flags, true }, OWNER_CALLER, ip);
+	track_slow(s, object, size, (struct track_args){ flags, true }, OWNER_CALLER);
 	barrier();
 }
 
@@ -416,7 +431,7 @@ void __slab_owner_resize(const void *object, gfp_t flags, size_t size)
 	/* Objects larger than a slab are pages, which page_owner tracks. */
 	if (slab)
 		track_slow(slab->slab_cache, object, size, (struct track_args){ flags },
-			   OWNER_CALLER, _RET_IP_);
+			   OWNER_CALLER);
 	barrier();
 }
 
@@ -426,8 +441,7 @@ void __slab_owner_resize(const void *object, gfp_t flags, size_t size)
  * Record who frees an object, until its place is used again. The depot must not allocate
  * for that: the caller of kfree() may hold any lock.
  */
-static noinline void record_free(struct owner_record *record, struct owner_caller caller,
-				 unsigned long ip)
+static noinline void record_free(struct owner_record *record, struct owner_caller caller)
 {
 	struct owner_record owner;
 
@@ -450,8 +464,7 @@ static noinline void record_free(struct owner_record *record, struct owner_calle
  * @handle_pair is 0 if it has not looked at the record.
  */
 static noinline void untrack_slow(struct kmem_cache *s, struct owner_slab_records *records,
-				  const void *object, u64 handle_pair, struct owner_caller caller,
-				  unsigned long ip)
+				  const void *object, u64 handle_pair, struct owner_caller caller)
 {
 	unsigned int index = object_index(s, records, object);
 	struct owner_record *record = &records->record[index];
@@ -465,18 +478,18 @@ static noinline void untrack_slow(struct kmem_cache *s, struct owner_slab_record
 	if (record->rate)
 		dec_sampled(records);
 	if (freed)
-		record_free(&freed->record[index], caller, ip);
+		record_free(&freed->record[index], caller);
 }
 
-/* Return: false if untrack_slow() has to drop @handle_pair, what is left of the record. */
+/*
+ * Not for slabs with OWNER_TRACKED_SLOW. Return: false if untrack_slow() has to drop
+ * @handle_pair, what is left of the record.
+ */
 static __always_inline bool untrack_fast(struct kmem_cache *s, struct owner_slab_records *records,
 					 const void *object, u64 *handle_pair)
 {
-	struct owner_record *record = &records->record[object_index_fast(s, records, object)];
+	struct owner_record *record = object_record_fast(s, records, object);
 
-	*handle_pair = 0;
-	if (unlikely(atomic_read(&records->tracked) & OWNER_TRACKED_SLOW))
-		return false;
 	*handle_pair = owner_record_take_handles(record);
 	if (!*handle_pair)
 		return true;
@@ -494,19 +507,25 @@ void __slab_owner_free(struct kmem_cache *s, void *object, struct owner_slab_rec
 
 	if (untrack_fast(s, records, object, &handle_pair))
 		return;
-	untrack_slow(s, records, object, handle_pair, OWNER_CALLER, _RET_IP_);
+	untrack_slow(s, records, object, handle_pair, OWNER_CALLER);
 	/* No tail call: see __slab_owner_alloc(). */
+	barrier();
+}
+
+void __slab_owner_free_slow(struct kmem_cache *s, void *object, struct owner_slab_records *records)
+{
+	untrack_slow(s, records, object, 0, OWNER_CALLER);
 	barrier();
 }
 
 void __slab_owner_free_bulk(struct kmem_cache *s, void **objects, int count,
 			    struct owner_slab_records *records)
 {
-	u64 handle_pair;
+	bool slow = atomic_read(&records->tracked) & OWNER_TRACKED_SLOW;
+	u64 handle_pair = 0;
 
 	while (count--)
-		if (!untrack_fast(s, records, objects[count], &handle_pair))
-			untrack_slow(s, records, objects[count], handle_pair, OWNER_CALLER,
-				     _RET_IP_);
+		if (slow || !untrack_fast(s, records, objects[count], &handle_pair))
+			untrack_slow(s, records, objects[count], handle_pair, OWNER_CALLER);
 	barrier();
 }

@@ -19,13 +19,6 @@
 #include "record.h"
 #include "slab_records.h"
 
-/* Set in slab->obj_exts: the value is not the memory cgroup of a page. */
-#ifdef CONFIG_MEMCG
-#define OBJEXTS_BIT	MEMCG_DATA_OBJEXTS
-#else
-#define OBJEXTS_BIT	0UL
-#endif
-
 /* Sum over all CPUs: slabs and their records are freed on other CPUs than allocated. */
 static DEFINE_PER_CPU(struct owner_records_counts, records_counts);
 
@@ -129,7 +122,7 @@ noinline struct owner_slab_records *owner_slab_records_alloc(struct kmem_cache *
 		}
 		records->obj_exts = exts;
 	} while (!try_cmpxchg(&slab->obj_exts, &exts,
-			      (unsigned long)records | OBJEXTS_BIT | OBJEXTS_OWNER_RECORDS));
+			      (unsigned long)records | OBJEXTS_OWNER_TAG));
 
 	this_cpu_inc(records_counts.slabs);
 	this_cpu_add(records_counts.slots, slab->objects);

@@ -16,6 +16,7 @@
 #include <linux/compiler.h>
 #include <linux/jump_label.h>
 #include <linux/limits.h>
+#include <linux/memcontrol.h>
 #include <linux/percpu-defs.h>
 #include <linux/slab_owner.h>
 #include <linux/types.h>
@@ -66,10 +67,17 @@ struct owner_slab_records {
  */
 #define OBJEXTS_OWNER_RECORDS	2UL
 
+/* The tag of that address. MEMCG_DATA_OBJEXTS: it is not the memory cgroup of a page. */
+#ifdef CONFIG_MEMCG
+#define OBJEXTS_OWNER_TAG	(OBJEXTS_OWNER_RECORDS | MEMCG_DATA_OBJEXTS)
+#else
+#define OBJEXTS_OWNER_TAG	OBJEXTS_OWNER_RECORDS
+#endif
+
 /* The slab's records. The caller has seen OBJEXTS_OWNER_RECORDS in @exts. */
 static __always_inline struct owner_slab_records *owner_slab_records_untag(unsigned long exts)
 {
-	return (struct owner_slab_records *)(exts & ~3UL);
+	return (struct owner_slab_records *)(exts - OBJEXTS_OWNER_TAG);
 }
 
 /* The slab's records from the value of slab->obj_exts; NULL if the slab has none. */
