@@ -6,6 +6,8 @@
 #include <linux/completion.h>
 #include <linux/kthread.h>
 #include <linux/sched.h>
+#include <linux/slab.h>
+#include <linux/string.h>
 
 #include "../capture.h"
 #include "plant.h"
@@ -174,11 +176,29 @@ static void test_task_has_gone(struct kunit *test)
 	stack_depot_put(gone_task);
 }
 
+static noinline char *copy_string(const char *string)
+{
+	char *copy = kstrdup(string, GFP_KERNEL);
+
+	barrier();
+	return copy;
+}
+
+/* The caller of kstrdup() owns the copy: kstrdup() is an allocator. */
+static void test_allocators_are_left_out(struct kunit *test)
+{
+	KUNIT_EXPECT_TRUE(test, owner_is_allocator((unsigned long)kstrdup + 8));
+	KUNIT_EXPECT_TRUE(test, owner_is_allocator((unsigned long)__kmalloc_noprof + 8));
+	KUNIT_EXPECT_FALSE(test, owner_is_allocator((unsigned long)kfree + 8));
+	KUNIT_EXPECT_FALSE(test, owner_is_allocator((unsigned long)copy_string + 8));
+}
+
 static struct kunit_case owner_stack_cases[] = {
 	KUNIT_CASE(test_chain),
 	KUNIT_CASE(test_chains_alike),
 	KUNIT_CASE(test_task),
 	KUNIT_CASE(test_task_has_gone),
+	KUNIT_CASE(test_allocators_are_left_out),
 	{}
 };
 

@@ -4,11 +4,14 @@
  * words.
  */
 
+#include <kunit/test.h>
 #include <linux/cpumask.h>
+#include <linux/rcupdate.h>
+#include <linux/refcount.h>
 #include <linux/smp.h>
-
-#include "../capture.h"
-#include "plant.h"
+#include <linux/stackdepot_capture.h>
+#include <linux/stackdepot_refs.h>
+#include <linux/string.h>
 
 #define WORDS	5
 
@@ -52,7 +55,12 @@ static depot_stack_handle_t intern_test_words(unsigned long *words)
 
 static void put_handle(depot_stack_handle_t handle)
 {
-	owner_record_drop(((struct owner_record){ .stack = handle }).handle_pair, OWNER_NO_CHARGE);
+	struct stack_depot_cpu_cache *cpu = stack_depot_cpu_acquire();
+
+	if (!cpu)
+		return stack_depot_put(handle);
+	stack_depot_put_ref(cpu, handle);
+	stack_depot_cpu_release(cpu);
 }
 
 /* Take and put many batches of references to one handle, and flush in between. */
@@ -155,7 +163,12 @@ static void test_other_cpus(struct kunit *test)
 	KUNIT_EXPECT_FALSE(test, stack_depot_get(handle));
 }
 
-static struct kunit_case owner_handles_cases[] = {
+static int init_refs_suite(struct kunit_suite *suite)
+{
+	return stack_depot_capture_init();
+}
+
+static struct kunit_case refs_cases[] = {
 	KUNIT_CASE(test_references),
 	KUNIT_CASE(test_many),
 	KUNIT_CASE(test_prefix),
@@ -163,10 +176,10 @@ static struct kunit_case owner_handles_cases[] = {
 	{}
 };
 
-static struct kunit_suite owner_handles_suite = {
-	.name = "owner_handles",
-	.init = require_slab_owner,
-	.test_cases = owner_handles_cases,
+static struct kunit_suite refs_suite = {
+	.name = "stackdepot_refs",
+	.suite_init = init_refs_suite,
+	.test_cases = refs_cases,
 };
 
-kunit_test_suite(owner_handles_suite);
+kunit_test_suite(refs_suite);

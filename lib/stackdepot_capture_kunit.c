@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Tests of the walk: it finds what the kernel's unwinder finds, in each context, at each
- * depth, and when tracers have replaced return addresses on the stack.
+ * Tests of walks over the running stack: a walk finds the frames that the kernel's unwinder
+ * finds, in each context, at each depth, and when tracers have replaced return addresses.
  */
 
 #include <kunit/test.h>
@@ -14,30 +14,31 @@
 #include <linux/kthread.h>
 #include <linux/slab.h>
 #include <linux/smp.h>
+#include <linux/stackdepot_capture.h>
 #include <linux/stacktrace.h>
 #include <linux/string.h>
 #include <linux/timer.h>
 #include <linux/workqueue.h>
 
-#include "../capture.h"
+#include "stackdepot_unwind.h"
 
 #define FRAMES		128
 
 /*
  * Results of compare_walks(), which also runs in interrupts: calls; chains that differ, of
- * OWNER_DEPTH_MAX for each call, the first of them in ours[] and theirs[]; the longest
+ * STACK_DEPOT_CAPTURE_MAX for each call, the first of them in ours[] and theirs[]; the longest
  * chain; and how many chains the kernel's unwinder had walked before the test.
  */
 static struct {
 	unsigned int calls;
 	unsigned int different;
 	unsigned int longest;
-	unsigned long ours[OWNER_DEPTH_MAX], theirs[FRAMES];
+	unsigned long ours[STACK_DEPOT_CAPTURE_MAX], theirs[FRAMES];
 	unsigned int our_count, their_count;
 	unsigned long slow;
 } result;
 
-/* Return how many frames there are up to an interrupt's or a softirq's entry. */
+/* Return the number of frames up to the entry of an interrupt or a softirq. */
 static unsigned int cut_at_interrupt(unsigned long *frames, unsigned int count)
 {
 	unsigned long size, offset;
@@ -54,15 +55,15 @@ static unsigned int cut_at_interrupt(unsigned long *frames, unsigned int count)
 }
 
 /*
- * Walk the caller's chain with stack_depot_get_frames() and with stack_trace_save(), and compare. Cut
- * off what only stack_trace_save() finds: its own frames, this function, and frames beyond
- * an interrupt.
+ * Walk the caller's chain with stack_depot_get_frames() and with stack_trace_save(), and
+ * compare. Cut off the frames that only stack_trace_save() finds: its own frames, this
+ * function, and frames beyond an interrupt.
  */
 static noinline void compare_walks(void)
 {
-	static unsigned long ours[OWNER_DEPTH_MAX], theirs[FRAMES];
+	static unsigned long ours[STACK_DEPOT_CAPTURE_MAX], theirs[FRAMES];
 	unsigned int count, their_count, first = 0, depth;
-	struct owner_caller caller = OWNER_CALLER;
+	struct stack_depot_caller caller = STACK_DEPOT_CALLER;
 
 	their_count = cut_at_interrupt(theirs, stack_trace_save(theirs, FRAMES, 0));
 	/* Skip to the first return address in compare_walks() itself. */
@@ -70,7 +71,7 @@ static noinline void compare_walks(void)
 		first++;
 	first++;
 	result.calls++;
-	for (depth = 1; depth <= OWNER_DEPTH_MAX; depth++) {
+	for (depth = 1; depth <= STACK_DEPOT_CAPTURE_MAX; depth++) {
 		unsigned int expected = min(their_count - first, depth);
 
 		count = stack_depot_get_frames(ours, depth, STACK_DEPOT_FLAG_SKIP, caller);
@@ -213,7 +214,7 @@ static void test_allocator_frames(struct kunit *test)
 	void *object;
 
 	reset_comparison();
-	cache = kmem_cache_create("owner_unwind", 512, 0, SLAB_NO_MERGE, compare_from_constructor);
+	cache = kmem_cache_create("capture_kunit", 512, 0, SLAB_NO_MERGE, compare_from_constructor);
 	KUNIT_ASSERT_NOT_NULL(test, cache);
 	object = kmem_cache_alloc(cache, GFP_KERNEL);
 	KUNIT_EXPECT_NOT_NULL(test, object);
@@ -240,7 +241,7 @@ static void test_recursion(struct kunit *test)
 	for (i = 0; i < 64; i++)
 		recurse_and_compare(i);
 	expect_fast_walks(test, 64);
-	KUNIT_EXPECT_EQ(test, result.longest, OWNER_DEPTH_MAX);
+	KUNIT_EXPECT_EQ(test, result.longest, STACK_DEPOT_CAPTURE_MAX);
 }
 
 static void compare_from_work(struct work_struct *work)
@@ -273,7 +274,7 @@ static void test_kthread(struct kunit *test)
 	struct task_struct *thread;
 
 	reset_comparison();
-	thread = kthread_run(compare_from_thread, &done, "owner_unwind");
+	thread = kthread_run(compare_from_thread, &done, "capture_kunit");
 	KUNIT_ASSERT_NOT_ERR_OR_NULL(test, thread);
 	wait_for_completion(&done);
 	expect_fast_walks(test, 1);
@@ -442,23 +443,6 @@ static void test_kprobe_handler(struct kunit *test)
 }
 #endif /* CONFIG_KRETPROBES */
 
-static noinline char *copy_string_from_here(const char *string)
-{
-	char *copy = kstrdup(string, GFP_KERNEL);
-
-	barrier();
-	return copy;
-}
-
-/* The caller of kstrdup() owns the copy: kstrdup() is an allocator. */
-static void test_allocators_are_left_out(struct kunit *test)
-{
-	KUNIT_EXPECT_TRUE(test, owner_is_allocator((unsigned long)kstrdup + 8));
-	KUNIT_EXPECT_TRUE(test, owner_is_allocator((unsigned long)__kmalloc_noprof + 8));
-	KUNIT_EXPECT_FALSE(test, owner_is_allocator((unsigned long)kfree + 8));
-	KUNIT_EXPECT_FALSE(test, owner_is_allocator((unsigned long)copy_string_from_here + 8));
-}
-
 #ifdef CONFIG_STACKDEPOT_UNWIND_ORC
 /* Maximum depth. get_cycles() counts instructions in a guest that runs with -icount. */
 #define COST_DEPTH	16
@@ -467,7 +451,7 @@ static noinline void measure_unwind(struct kunit *test, unsigned int depth)
 {
 	unsigned long entries[COST_DEPTH + 1];
 	u64 fast = U64_MAX, slow = U64_MAX, nothing = U64_MAX, began;
-	struct owner_caller caller = OWNER_CALLER;
+	struct stack_depot_caller caller = STACK_DEPOT_CALLER;
 	unsigned int i, count = 0;
 
 	for (i = 0; i < 8; i++) {
@@ -483,7 +467,7 @@ static noinline void measure_unwind(struct kunit *test, unsigned int depth)
 		local_irq_enable();
 	}
 	/* tools/testing/owner/bench/bench.py reads these lines. */
-	kunit_info(test, "owner_bench: owner_unwind %u %llu %llu\n", depth,
+	kunit_info(test, "owner_bench: stack_depot_get_frames %u %llu %llu\n", depth,
 		   fast - nothing, fast - nothing);
 	kunit_info(test, "owner_bench: stack_trace_save %u %llu %llu\n", depth,
 		   slow - nothing, slow - nothing);
@@ -507,7 +491,7 @@ static void test_cost(struct kunit *test)
 }
 #endif
 
-static struct kunit_case owner_unwind_cases[] = {
+static struct kunit_case capture_cases[] = {
 	KUNIT_CASE(test_process),
 	KUNIT_CASE(test_kinds_of_frames),
 	KUNIT_CASE(test_allocator_frames),
@@ -524,22 +508,21 @@ static struct kunit_case owner_unwind_cases[] = {
 	KUNIT_CASE(test_kretprobe_handler),
 	KUNIT_CASE(test_kprobe_handler),
 #endif
-	KUNIT_CASE(test_allocators_are_left_out),
 #ifdef CONFIG_STACKDEPOT_UNWIND_ORC
 	KUNIT_CASE(test_cost),
 #endif
 	{}
 };
 
-static int owner_unwind_test_init(struct kunit_suite *suite)
+static int init_capture_suite(struct kunit_suite *suite)
 {
-	return owner_capture_late_init();
+	return stack_depot_capture_init();
 }
 
-static struct kunit_suite owner_unwind_suite = {
-	.name = "owner_unwind",
-	.suite_init = owner_unwind_test_init,
-	.test_cases = owner_unwind_cases,
+static struct kunit_suite capture_suite = {
+	.name = "stackdepot_capture",
+	.suite_init = init_capture_suite,
+	.test_cases = capture_cases,
 };
 
-kunit_test_suite(owner_unwind_suite);
+kunit_test_suite(capture_suite);
