@@ -7,6 +7,7 @@ K	?= x86_64
 EXTRA	?=
 APPEND	?=
 SMP	?= 2
+DURATION ?= 600
 MEM	?= 512M
 
 GUEST_OPTIONS = --append "$$APPEND" --smp "$(SMP)" --mem "$(MEM)" $(if $(EXTRA),--extra "$(EXTRA)")
@@ -15,6 +16,7 @@ export CMD APPEND
 help:
 	@echo 'make run                 build, boot, load a module that leaks, show the leak'
 	@echo 'make test                all tests; T=name runs the suites whose names begin with it'
+	@echo 'make soak                long tests: 1,300,000 compared chains, DURATION=600 s of torture'
 	@echo 'make bench               costs of allocations and of ownertop, compared with other tools'
 	@echo 'make lint                style, static checks, names, spelling'
 	@echo
@@ -36,7 +38,14 @@ run: install
 test: install-tests
 	@$(OWNER)/run_tests.py $(T)
 
-bench: install tree
+# Each command prints TAP and exits with 1 if a test failed.
+soak: install-tests install-arm64
+	@$(OWNER)/kernels/kernels.py x86_64 arm64 debug
+	@$(OWNER)/tests/unwind.sh x86_64 1000000
+	@$(OWNER)/tests/unwind.sh arm64 300000
+	@$(OWNER)/tests/owner_torture.sh debug $(DURATION)
+
+bench: install install-arm64 tree
 	@$(OWNER)/bench/bench.py
 	@$(OWNER)/bench/bench_ownertop.sh build/tree
 
@@ -74,5 +83,5 @@ install install-tests install-arm64:
 clean:
 	rm -rf build
 
-.PHONY: help run test bench lint tree refresh series kernel image guest shell vmcore \
+.PHONY: help run test soak bench lint tree refresh series kernel image guest shell vmcore \
 	install install-tests install-arm64 clean
