@@ -12,6 +12,24 @@
 #include <linux/types.h>
 
 struct slab;
+struct task_struct;
+
+#ifdef CONFIG_OWNER_CAPTURE
+
+void owner_task_changed(struct task_struct *task);
+void owner_task_free(struct task_struct *task);
+
+#else /* CONFIG_OWNER_CAPTURE */
+
+static inline void owner_task_changed(struct task_struct *task)
+{
+}
+
+static inline void owner_task_free(struct task_struct *task)
+{
+}
+
+#endif /* CONFIG_OWNER_CAPTURE */
 
 #ifdef CONFIG_SLAB_OWNER
 

@@ -1,34 +1,75 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
  * Tasks: intern the current task, and read an interned one.
+ *
+ * task_struct has two fields for this. owner_task is the task's handle, with a reference,
+ * or 0. owner_task_changes counts changes of the pid and of the comm. Another task can
+ * change the comm at any time:
+ *
+ *	the task, and interrupts on it		who changes it
+ *	read owner_task_changes			write the comm
+ *	read the pid and the comm		increment owner_task_changes
+ *	set owner_task				if owner_task is set, exchange it with 0
+ *	read owner_task_changes again
+ *
+ * If the task has read the old comm and sets owner_task too late for the exchange, it finds
+ * that owner_task_changes is not what it was, and sets owner_task to 0.
  */
 
+#include <linux/atomic.h>
 #include <linux/gfp.h>
+#include <linux/slab_owner.h>
 #include <linux/stackdepot.h>
 #include <linux/string.h>
 
 #include "task.h"
 
-DEFINE_PER_CPU(struct owner_cached_task[OWNER_CACHED_TASKS], owner_cached_tasks);
+/* Return one word of the current task: see OWNER_TASK_WORDS. */
+static unsigned long read_task_word(unsigned int i)
+{
+	if (!i)
+		return (u64)(u32)current->tgid << 32 | (u32)current->pid;
+	/* A comm that changes meanwhile reads as a mixture of both, but is terminated. */
+	return data_race(((unsigned long *)current->comm)[i - 1]);
+}
 
-/* Let owner_find_current_task_ref() find this task on this CPU. */
-static void cache_task(const unsigned long *words, depot_stack_handle_t handle)
+/* Make a task forget its handle. */
+static void forget_task_handle(struct task_struct *task)
+{
+	/* Most tasks that are freed or renamed have none, if slab_owner is off. */
+	if (READ_ONCE(task->owner_task))
+		stack_depot_put(xchg(&task->owner_task, 0));
+}
+
+/* Let the current task keep @handle, which was interned when it had @changes. */
+static void keep_task_handle(depot_stack_handle_t handle, int changes)
+{
+	if (!stack_depot_get(handle))
+		return;
+	stack_depot_put(xchg(&current->owner_task, handle));
+	/* xchg() is a full barrier: see the top of this file. */
+	if (atomic_read(&current->owner_task_changes) != changes)
+		forget_task_handle(current);
+}
+
+/* Let this CPU keep references to a handle to which the caller has one. */
+static void cache_task_handle(depot_stack_handle_t handle)
 {
 	struct stack_depot_cpu_cache *cpu = stack_depot_cpu_acquire();
-	unsigned int slot = owner_task_slot();
-	struct owner_cached_task *task;
-	struct stack_depot_ref *ref;
 
 	if (!cpu)
 		return;
-	ref = stack_depot_refill_ref(cpu, handle);
-	if (ref) {
-		task = this_cpu_ptr(&owner_cached_tasks[slot]);
-		memcpy(task->words, words, sizeof(task->words));
-		task->handle = handle;
-		ref->tag = owner_task_tag(slot);
-	}
+	stack_depot_refill_ref(cpu, handle);
 	stack_depot_cpu_release(cpu);
+}
+
+/* Take a reference to the handle that the current task keeps. Return: 0 if it keeps none. */
+static depot_stack_handle_t get_kept_handle(void)
+{
+	depot_stack_handle_t handle = READ_ONCE(current->owner_task);
+
+	/* The comm may change and the depot evict the handle meanwhile. */
+	return handle && stack_depot_get(handle) ? handle : 0;
 }
 
 /**
@@ -39,20 +80,44 @@ static void cache_task(const unsigned long *words, depot_stack_handle_t handle)
  */
 noinline depot_stack_handle_t owner_task_save(gfp_t flags)
 {
+	int changes = atomic_read_acquire(&current->owner_task_changes);
+	depot_stack_handle_t handle = get_kept_handle();
 	unsigned long words[OWNER_TASK_WORDS];
-	depot_stack_handle_t handle;
 	unsigned int i;
 
-	for (i = 0; i < OWNER_TASK_WORDS; i++)
-		words[i] = owner_task_word(i);
-
-	/* @flags also forbid the depot to sleep where the tracked allocation must not. */
-	handle = stack_depot_save_flags(words, ARRAY_SIZE(words), flags | __GFP_NOWARN,
-					STACK_DEPOT_FLAG_CAN_ALLOC | STACK_DEPOT_FLAG_GET |
-					STACK_DEPOT_FLAG_DATA);
-	if (handle)
-		cache_task(words, handle);
+	if (!handle) {
+		for (i = 0; i < OWNER_TASK_WORDS; i++)
+			words[i] = read_task_word(i);
+		/* @flags also forbid the depot to sleep where the tracked allocation must not. */
+		handle = stack_depot_save_flags(words, ARRAY_SIZE(words), flags | __GFP_NOWARN,
+						STACK_DEPOT_FLAG_CAN_ALLOC | STACK_DEPOT_FLAG_GET |
+						STACK_DEPOT_FLAG_DATA);
+		if (!handle)
+			return 0;
+		keep_task_handle(handle, changes);
+	}
+	cache_task_handle(handle);
 	return handle;
+}
+
+/**
+ * owner_task_changed() - forget the handle of a task whose pid or comm has changed
+ * @task: the current task, or another one, which may be running
+ */
+void owner_task_changed(struct task_struct *task)
+{
+	/* A full barrier before owner_task is read: see the top of this file. */
+	atomic_inc_return(&task->owner_task_changes);
+	forget_task_handle(task);
+}
+
+/**
+ * owner_task_free() - forget the handle of a task that is being freed
+ * @task: the task, which does not run any more
+ */
+void owner_task_free(struct task_struct *task)
+{
+	forget_task_handle(task);
 }
 
 /**
