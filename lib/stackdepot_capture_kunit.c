@@ -5,22 +5,15 @@
  */
 
 #include <kunit/test.h>
-#include <linux/completion.h>
-#include <linux/delay.h>
-#include <linux/interrupt.h>
-#include <linux/irq_work.h>
 #include <linux/kallsyms.h>
 #include <linux/kprobes.h>
-#include <linux/kthread.h>
 #include <linux/slab.h>
 #include <linux/smp.h>
 #include <linux/stackdepot_capture.h>
 #include <linux/stacktrace.h>
 #include <linux/string.h>
-#include <linux/timer.h>
-#include <linux/workqueue.h>
 
-#include "stackdepot_unwind.h"
+#include "stackdepot_capture_kunit.h"
 
 #define FRAMES		128
 
@@ -120,14 +113,6 @@ static void expect_fast_walks(struct kunit *test, unsigned int calls)
 	expect_equal_chains(test, calls);
 	stack_depot_read_capture_counts(&counts);
 	KUNIT_EXPECT_EQ(test, counts.slow, result.slow);
-}
-
-static void test_process(struct kunit *test)
-{
-	reset_comparison();
-	compare_walks();
-	expect_fast_walks(test, 1);
-	KUNIT_EXPECT_GT(test, result.longest, 3);
 }
 
 /* Build a call chain of @frames frames; the bits of @kinds choose the kind of each frame. */
@@ -244,117 +229,16 @@ static void test_recursion(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, result.longest, STACK_DEPOT_CAPTURE_MAX);
 }
 
-static void compare_from_work(struct work_struct *work)
-{
-	compare_walks();
-}
+KUNIT_ARRAY_PARAM_DESC(context, capture_contexts, name);
 
-static void test_work(struct kunit *test)
+static void test_context(struct kunit *test)
 {
-	struct work_struct work;
+	const struct capture_context *context = test->param_value;
 
 	reset_comparison();
-	INIT_WORK_ONSTACK(&work, compare_from_work);
-	schedule_work(&work);
-	flush_work(&work);
-	destroy_work_on_stack(&work);
+	context->run(compare_walks);
 	expect_fast_walks(test, 1);
-}
-
-static int compare_from_thread(void *done)
-{
-	compare_walks();
-	complete(done);
-	return 0;
-}
-
-static void test_kthread(struct kunit *test)
-{
-	DECLARE_COMPLETION_ONSTACK(done);
-	struct task_struct *thread;
-
-	reset_comparison();
-	thread = kthread_run(compare_from_thread, &done, "capture_kunit");
-	KUNIT_ASSERT_NOT_ERR_OR_NULL(test, thread);
-	wait_for_completion(&done);
-	expect_fast_walks(test, 1);
-}
-
-static void compare_from_timer(struct timer_list *timer)
-{
-	compare_walks();
-}
-
-static void test_timer(struct kunit *test)
-{
-	struct timer_list timer;
-	unsigned int i;
-
-	reset_comparison();
-	timer_setup_on_stack(&timer, compare_from_timer, 0);
-	mod_timer(&timer, jiffies + 1);
-	/* Spin, so that the timer interrupts this loop. */
-	for (i = 0; i < 5000 && !READ_ONCE(result.calls); i++)
-		mdelay(1);
-	timer_delete_sync(&timer);
-	destroy_timer_on_stack(&timer);
-	expect_fast_walks(test, 1);
-}
-
-static void compare_from_tasklet(struct tasklet_struct *tasklet)
-{
-	compare_walks();
-}
-
-/* Walk from a softirq that local_bh_enable() runs: a task calls it on the interrupt stack. */
-static void test_softirq(struct kunit *test)
-{
-	struct tasklet_struct tasklet;
-
-	reset_comparison();
-	tasklet_setup(&tasklet, compare_from_tasklet);
-	local_bh_disable();
-	tasklet_schedule(&tasklet);
-	local_bh_enable();
-	tasklet_kill(&tasklet);
-	expect_fast_walks(test, 1);
-}
-
-static void compare_from_irq(struct irq_work *work)
-{
-	compare_walks();
-}
-
-static void test_hardirq(struct kunit *test)
-{
-	struct irq_work work = IRQ_WORK_INIT_HARD(compare_from_irq);
-
-	reset_comparison();
-	irq_work_queue(&work);
-	irq_work_sync(&work);
-	expect_fast_walks(test, 1);
-}
-
-static struct irq_work irq_on_softirq = IRQ_WORK_INIT_HARD(compare_from_irq);
-
-static void queue_irq_work(struct tasklet_struct *tasklet)
-{
-	irq_work_queue(&irq_on_softirq);
-}
-
-/* Walk from an interrupt of a softirq: both run on the interrupt stack. */
-static void test_hardirq_on_softirq(struct kunit *test)
-{
-	struct tasklet_struct tasklet;
-
-	reset_comparison();
-	tasklet_setup(&tasklet, queue_irq_work);
-	local_bh_disable();
-	tasklet_schedule(&tasklet);
-	local_bh_enable();
-	tasklet_kill(&tasklet);
-	irq_work_sync(&irq_on_softirq);
-	expect_fast_walks(test, 1);
+	KUNIT_EXPECT_GT(test, result.longest, 2);
 }
 
 static void compare_from_ipi(void *unused)
@@ -492,16 +376,10 @@ static void test_cost(struct kunit *test)
 #endif
 
 static struct kunit_case capture_cases[] = {
-	KUNIT_CASE(test_process),
+	KUNIT_CASE_PARAM(test_context, context_gen_params),
 	KUNIT_CASE(test_kinds_of_frames),
 	KUNIT_CASE(test_allocator_frames),
 	KUNIT_CASE(test_recursion),
-	KUNIT_CASE(test_work),
-	KUNIT_CASE(test_kthread),
-	KUNIT_CASE(test_timer),
-	KUNIT_CASE(test_softirq),
-	KUNIT_CASE(test_hardirq),
-	KUNIT_CASE(test_hardirq_on_softirq),
 	KUNIT_CASE(test_ipi),
 #ifdef CONFIG_KRETPROBES
 	KUNIT_CASE(test_kretprobe),

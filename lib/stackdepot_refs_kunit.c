@@ -5,21 +5,34 @@
  */
 
 #include <kunit/test.h>
+#include <linux/atomic.h>
+#include <linux/cpu.h>
 #include <linux/cpumask.h>
+#include <linux/delay.h>
+#include <linux/jiffies.h>
+#include <linux/kthread.h>
+#include <linux/limits.h>
 #include <linux/rcupdate.h>
 #include <linux/refcount.h>
 #include <linux/smp.h>
 #include <linux/stackdepot_capture.h>
 #include <linux/stackdepot_refs.h>
 #include <linux/string.h>
+#include <asm/sections.h>
 
 #define WORDS	5
+
+/* Return how many references a handle has, with those that CPUs keep. */
+static unsigned int read_references(depot_stack_handle_t handle)
+{
+	return refcount_read(&__stack_depot_get_stack_record(handle)->count);
+}
 
 /* Return how many references a handle has after CPU caches gave back theirs. */
 static unsigned int count_handle_references(depot_stack_handle_t handle)
 {
 	stack_depot_cpu_caches_flush();
-	return refcount_read(&__stack_depot_get_stack_record(handle)->count);
+	return read_references(handle);
 }
 
 /* Intern words as a capture does: take a reference of the CPU cache if it keeps some. */
@@ -113,9 +126,7 @@ static void test_many(struct kunit *test)
 	}
 	stack_depot_cpu_caches_flush();
 	for (i = 0; i < MANY; i++) {
-		KUNIT_ASSERT_EQ(test,
-				refcount_read(&__stack_depot_get_stack_record(handles[i])->count),
-				3);
+		KUNIT_ASSERT_EQ(test, read_references(handles[i]), 3);
 		for (j = 0; j < 3; j++)
 			put_handle(handles[i]);
 	}
@@ -163,6 +174,247 @@ static void test_other_cpus(struct kunit *test)
 	KUNIT_EXPECT_FALSE(test, stack_depot_get(handle));
 }
 
+/* --- Sets of two ways ------------------------------------------------------------- */
+
+#define COUNTED		(STACK_DEPOT_FLAG_GET | STACK_DEPOT_FLAG_COUNT | STACK_DEPOT_FLAG_RAW)
+
+/* Save a stack with counters whose first word is @id. */
+static depot_stack_handle_t save_counted(unsigned int id)
+{
+	unsigned long words[WORDS] = { (unsigned long)_text + id, (unsigned long)_text };
+
+	return stack_depot_save_flags(words, WORDS, GFP_KERNEL,
+				      COUNTED | STACK_DEPOT_FLAG_CAN_ALLOC);
+}
+
+static unsigned int get_set_index(depot_stack_handle_t handle)
+{
+	return hash_32(handle, STACK_DEPOT_REF_SETS_BITS);
+}
+
+#define ALIKE		3
+
+/* Save stacks until ALIKE of them share a set, and put the others. */
+static bool save_handles_of_one_set(struct kunit *test, depot_stack_handle_t alike[ALIKE])
+{
+	depot_stack_handle_t *handles = kunit_kcalloc(test, MANY, sizeof(*handles), GFP_KERNEL);
+	unsigned int i, j, found = 0;
+
+	KUNIT_ASSERT_NOT_NULL(test, handles);
+	for (i = 0; i < MANY && found < ALIKE; i++) {
+		handles[i] = save_counted(i);
+		found = 0;
+		for (j = 0; j <= i && found < ALIKE; j++)
+			if (get_set_index(handles[j]) == get_set_index(handles[i]))
+				alike[found++] = handles[j];
+	}
+	while (i--)
+		if (found < ALIKE || get_set_index(handles[i]) != get_set_index(alike[0]))
+			stack_depot_put(handles[i]);
+	return found == ALIKE;
+}
+
+static void count_one(struct stack_depot_cpu_cache *cpu, depot_stack_handle_t handle, long n)
+{
+	const long more[STACK_DEPOT_COUNTERS] = { n };
+
+	stack_depot_count_on_cpu(cpu, handle, more);
+}
+
+/* Return the first counter, without the counts that CPUs keep. */
+static long read_depot_counter(depot_stack_handle_t handle)
+{
+	long counters[STACK_DEPOT_COUNTERS];
+
+	return stack_depot_counters(handle, counters) ? counters[0] : LONG_MIN;
+}
+
+static long read_counter(depot_stack_handle_t handle)
+{
+	long counters[STACK_DEPOT_COUNTERS];
+
+	return stack_depot_read_counters(handle, counters) ? counters[0] : LONG_MIN;
+}
+
+/*
+ * The CPU cache keeps two handles of a set. A third one evicts one of them, whose counts
+ * and references the depot has then.
+ */
+static void test_sets(struct kunit *test)
+{
+	unsigned int i, kept = 0, evicted = 0;
+	struct stack_depot_cpu_cache *cpu;
+	depot_stack_handle_t handle[ALIKE];
+	bool both, third;
+
+	KUNIT_ASSERT_TRUE(test, save_handles_of_one_set(test, handle));
+	stack_depot_cpu_caches_flush();
+	cpu = stack_depot_cpu_acquire();
+	KUNIT_ASSERT_NOT_NULL(test, cpu);
+	count_one(cpu, handle[0], 10);
+	count_one(cpu, handle[1], 20);
+	both = stack_depot_find_ref(cpu, handle[0]) && stack_depot_find_ref(cpu, handle[1]) &&
+	       !read_depot_counter(handle[0]) && !read_depot_counter(handle[1]);
+	count_one(cpu, handle[2], 30);
+	third = stack_depot_find_ref(cpu, handle[2]);
+	for (i = 0; i < 2; i++) {
+		if (stack_depot_find_ref(cpu, handle[i]))
+			kept += !read_depot_counter(handle[i]);
+		else
+			evicted += read_depot_counter(handle[i]) == 10 * (i + 1);
+	}
+	stack_depot_cpu_release(cpu);
+
+	KUNIT_EXPECT_TRUE(test, both);
+	KUNIT_EXPECT_TRUE(test, third);
+	KUNIT_EXPECT_EQ(test, kept, 1);
+	KUNIT_EXPECT_EQ(test, evicted, 1);
+	for (i = 0; i < ALIKE; i++)
+		KUNIT_EXPECT_EQ(test, read_counter(handle[i]), 10 * (i + 1));
+	stack_depot_cpu_caches_flush();
+	for (i = 0; i < ALIKE; i++) {
+		KUNIT_EXPECT_EQ(test, read_depot_counter(handle[i]), 10 * (i + 1));
+		KUNIT_EXPECT_EQ(test, read_references(handle[i]), 1);
+		stack_depot_put(handle[i]);
+	}
+}
+
+/* A CPU gives all references and counts back within a second, without being asked. */
+static void test_idle_cpu(struct kunit *test)
+{
+	unsigned long words[WORDS] = { 2, 7, 1, 8, (unsigned long)test };
+	depot_stack_handle_t handle = intern_test_words(words), counted = save_counted(0);
+	struct stack_depot_cpu_cache *cpu;
+	unsigned long began = jiffies;
+
+	KUNIT_ASSERT_NE(test, handle, 0);
+	KUNIT_ASSERT_NE(test, counted, 0);
+	KUNIT_ASSERT_EQ(test, intern_test_words(words), handle);
+	cpu = stack_depot_cpu_acquire();
+	count_one(cpu, counted, 5);
+	if (cpu)
+		stack_depot_cpu_release(cpu);
+	KUNIT_EXPECT_GT(test, read_references(handle), 2);
+	while ((read_references(handle) > 2 || read_depot_counter(counted) != 5) &&
+	       time_before(jiffies, began + 3 * HZ / 2))
+		msleep(50);
+	KUNIT_EXPECT_EQ(test, read_references(handle), 2);
+	KUNIT_EXPECT_EQ(test, read_references(counted), 1);
+	KUNIT_EXPECT_EQ(test, read_depot_counter(counted), 5);
+	stack_depot_put_many(handle, 2);
+	stack_depot_put(counted);
+}
+
+/* --- Readers ---------------------------------------------------------------------- */
+
+/* Counts that each thread adds. */
+#define COUNTS		20000
+
+/*
+ * Threads that count the same handle, one on each CPU, and evict it from their caches.
+ * Before a thread adds to the first counter it increments begun, and afterwards ended.
+ * The second counter is incremented and decremented in turn.
+ */
+static struct {
+	depot_stack_handle_t handle[ALIKE];
+	atomic_long_t begun;
+	atomic_long_t ended;
+	atomic_t running;
+} counting;
+
+static int count_on_one_cpu(void *unused)
+{
+	struct stack_depot_cpu_cache *cpu;
+	unsigned int i;
+
+	for (i = 0; i < COUNTS; i++) {
+		const long more[STACK_DEPOT_COUNTERS] = { 1, i % 2 ? -1 : 1 };
+
+		atomic_long_inc(&counting.begun);
+		/* Pairs with read_possible_counters(), which reads begun last. */
+		smp_mb__after_atomic();
+		cpu = stack_depot_cpu_acquire();
+		stack_depot_count_on_cpu(cpu, counting.handle[0], more);
+		/* Two other handles of the set evict the counted one. */
+		if (cpu && i % 64 == 63) {
+			count_one(cpu, counting.handle[1], 1);
+			count_one(cpu, counting.handle[2], 1);
+		}
+		if (cpu)
+			stack_depot_cpu_release(cpu);
+		/* Pairs with read_possible_counters(), which reads ended first. */
+		smp_mb__before_atomic();
+		atomic_long_inc(&counting.ended);
+		if (i % 256 == 255)
+			cond_resched();
+	}
+	atomic_dec(&counting.running);
+	return 0;
+}
+
+/* Read the counters, and check them. Return false if a value is impossible. */
+static bool read_possible_counters(unsigned int threads, long *last)
+{
+	long counters[STACK_DEPOT_COUNTERS], min = atomic_long_read(&counting.ended), max;
+	bool good;
+
+	/* Pairs with count_on_one_cpu(): counts that have ended are seen. */
+	smp_mb();
+	if (!stack_depot_read_counters(counting.handle[0], counters))
+		return false;
+	/* Pairs with count_on_one_cpu(): counts that were seen have begun. */
+	smp_mb();
+	max = atomic_long_read(&counting.begun);
+	good = counters[0] >= min && counters[0] <= max && counters[0] >= *last &&
+	       counters[1] >= 0 && counters[1] <= threads && !counters[2] && !counters[3];
+	*last = counters[0];
+	return good;
+}
+
+/*
+ * Read counters while threads on all CPUs count, evict and flush. Each value is between
+ * the sums before and after the read.
+ */
+static void test_readers(struct kunit *test)
+{
+	unsigned int threads = 0, reads = 0, bad = 0, cpu, i;
+	struct task_struct *thread;
+	long last = 0;
+
+	KUNIT_ASSERT_TRUE(test, save_handles_of_one_set(test, counting.handle));
+	atomic_long_set(&counting.begun, 0);
+	atomic_long_set(&counting.ended, 0);
+	atomic_set(&counting.running, 0);
+	cpus_read_lock();
+	for_each_online_cpu(cpu) {
+		atomic_inc(&counting.running);
+		thread = kthread_run_on_cpu(count_on_one_cpu, NULL, cpu, "refs_kunit/%u");
+		if (IS_ERR(thread))
+			atomic_dec(&counting.running);
+		else
+			threads++;
+	}
+	cpus_read_unlock();
+	while (atomic_read(&counting.running)) {
+		bad += !read_possible_counters(threads, &last);
+		/* Flush seldom: readers give up if flushes never cease. */
+		if (++reads % 16 == 0)
+			stack_depot_cpu_caches_flush();
+		cond_resched();
+	}
+	KUNIT_EXPECT_GT(test, threads, 0);
+	KUNIT_EXPECT_GT(test, reads, 0);
+	KUNIT_EXPECT_EQ(test, bad, 0);
+	KUNIT_EXPECT_EQ(test, read_counter(counting.handle[0]), (long)threads * COUNTS);
+	KUNIT_EXPECT_EQ(test, read_counter(counting.handle[1]), (long)threads * (COUNTS / 64));
+	stack_depot_cpu_caches_flush();
+	KUNIT_EXPECT_EQ(test, read_depot_counter(counting.handle[0]), (long)threads * COUNTS);
+	for (i = 0; i < ALIKE; i++) {
+		KUNIT_EXPECT_EQ(test, read_references(counting.handle[i]), 1);
+		stack_depot_put(counting.handle[i]);
+	}
+}
+
 static int init_refs_suite(struct kunit_suite *suite)
 {
 	return stack_depot_capture_init();
@@ -173,6 +425,9 @@ static struct kunit_case refs_cases[] = {
 	KUNIT_CASE(test_many),
 	KUNIT_CASE(test_prefix),
 	KUNIT_CASE(test_other_cpus),
+	KUNIT_CASE(test_sets),
+	KUNIT_CASE_SLOW(test_idle_cpu),
+	KUNIT_CASE_SLOW(test_readers),
 	{}
 };
 

@@ -1,0 +1,265 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * Tests of captures while the depot has no room: chains are shortened, the refusal is
+ * remembered for a while, and chains are whole again as soon as there is room.
+ */
+
+#include <kunit/test.h>
+#include <linux/bitops.h>
+#include <linux/delay.h>
+#include <linux/irqflags.h>
+#include <linux/jiffies.h>
+#include <linux/percpu.h>
+#include <linux/rcupdate.h>
+#include <linux/slab.h>
+#include <linux/stackdepot_capture.h>
+#include <linux/string.h>
+
+#include "stackdepot_capture_kunit.h"
+#include "stackdepot_evict.h"
+
+/* Depth of the captured chains. */
+#define DEPTH		32
+
+/* The flags of chains, which decide the size class of a record. */
+#define CHAIN_FLAGS	(STACK_DEPOT_FLAG_GET | STACK_DEPOT_FLAG_COUNT | STACK_DEPOT_FLAG_RAW)
+
+/* Stacks that use up the depot. */
+struct fillers {
+	depot_stack_handle_t *handles;
+	unsigned int used;
+	unsigned int max;
+};
+
+static struct fillers *alloc_fillers(struct kunit *test)
+{
+	struct fillers *fillers = kunit_kzalloc(test, sizeof(*fillers), GFP_KERNEL);
+
+	KUNIT_ASSERT_NOT_NULL(test, fillers);
+	/* The shortest stacks could take all pools. */
+	fillers->max = (READ_ONCE(pools_num) + 16) * stack_depot_records_per_pool(0);
+	fillers->handles = kvcalloc(fillers->max, sizeof(*fillers->handles), GFP_KERNEL);
+	KUNIT_ASSERT_NOT_NULL(test, fillers->handles);
+	return fillers;
+}
+
+static void put_fillers(struct fillers *fillers)
+{
+	while (fillers->used)
+		stack_depot_put(fillers->handles[--fillers->used]);
+}
+
+/* Wait until freed memory can be reused, and until no node remembers a refusal. */
+static void wait_for_room(void)
+{
+	unsigned long state = get_state_synchronize_rcu();
+
+	do {
+		synchronize_rcu();
+	} while (!poll_state_synchronize_rcu(state));
+	msleep(150);
+}
+
+/* Save stacks of @depth frames until the depot refuses them. */
+static void fill_class(struct fillers *fillers, unsigned int depth)
+{
+	unsigned long frames[DEPTH];
+	unsigned int i, refusals = 0;
+
+	for (i = 0; i < depth; i++)
+		frames[i] = (unsigned long)_text + i;
+	/* The second refusal is not for lack of a grace period. */
+	while (refusals < 2 && fillers->used < fillers->max) {
+		depot_stack_handle_t handle;
+
+		frames[0] = (unsigned long)_text + fillers->used;
+		handle = stack_depot_save_flags(frames, depth, 0, CHAIN_FLAGS);
+		if (handle) {
+			fillers->handles[fillers->used++] = handle;
+		} else {
+			refusals++;
+			wait_for_room();
+		}
+	}
+}
+
+/* One capture, and where it was made from. */
+struct capture_result {
+	depot_stack_handle_t handle;
+	enum stack_depot_captured captured;
+	unsigned long frames[DEPTH];
+	unsigned int count;
+};
+
+/* Capture the chain @times times in a row, and put all but the last reference. */
+static noinline void capture_times(struct capture_result *result, unsigned int times, gfp_t gfp)
+{
+	struct stack_depot_caller caller = STACK_DEPOT_CALLER;
+
+	result->handle = 0;
+	while (times--) {
+		stack_depot_put(result->handle);
+		result->handle = stack_depot_capture(DEPTH, 0, gfp, caller, &result->captured);
+	}
+	result->count = stack_depot_get_frames(result->frames, DEPTH, 0, caller);
+}
+
+static noinline void capture_below_frames(struct capture_result *result, unsigned int times,
+					  gfp_t gfp, unsigned int frames)
+{
+	if (frames)
+		capture_below_frames(result, times, gfp, frames - 1);
+	else
+		capture_times(result, times, gfp);
+	barrier();
+}
+
+static void capture_long_chain(struct capture_result *result, unsigned int times, gfp_t gfp)
+{
+	capture_below_frames(result, times, gfp, DEPTH);
+}
+
+/* Is the handle that of the overflow chain? */
+static bool is_overflow_chain(depot_stack_handle_t handle)
+{
+	return stack_depot_copy(handle, NULL, 0) == 1 &&
+	       is_ip_in(stack_depot_frame(handle, 0) + 1,
+			(void *)kallsyms_lookup_name("slab_owner_no_room"));
+}
+
+/* Return how many of the walked frames the captured chain has, 0 if it is another chain. */
+static unsigned int count_equal_frames(const struct capture_result *result)
+{
+	unsigned int i, count = stack_depot_copy(result->handle, NULL, 0);
+
+	for (i = 0; i < count; i++)
+		if (i == result->count || stack_depot_frame(result->handle, i) != result->frames[i])
+			return 0;
+	return count;
+}
+
+/* Check that the handle stands for as much as the capture said. */
+static void expect_truth(struct kunit *test, const struct capture_result *result)
+{
+	KUNIT_ASSERT_NE(test, result->handle, 0);
+	KUNIT_EXPECT_EQ(test, result->count, DEPTH);
+	switch (result->captured) {
+	case STACK_DEPOT_CAPTURED_ALL:
+		KUNIT_EXPECT_EQ(test, count_equal_frames(result), DEPTH);
+		break;
+	case STACK_DEPOT_CAPTURED_SHORTER:
+		KUNIT_EXPECT_GT(test, count_equal_frames(result), 0);
+		KUNIT_EXPECT_LT(test, count_equal_frames(result), DEPTH);
+		break;
+	case STACK_DEPOT_CAPTURED_NONE:
+		KUNIT_EXPECT_TRUE(test, is_overflow_chain(result->handle));
+		break;
+	}
+}
+
+/* Return how many saves the depot has refused on this CPU. */
+static unsigned long count_refusals_on_cpu(void)
+{
+	const struct depot_refusal_counts *refused = this_cpu_ptr(stack_depot_evictable.refused);
+	unsigned long sum = 0;
+	unsigned int i;
+
+	for (i = 0; i < DEPOT_NR_REFUSALS; i++)
+		sum += refused->count[i];
+	return sum;
+}
+
+/* Let the long chain's node remember nothing, and its record be evicted. */
+static void forget_long_chain(struct capture_result *result)
+{
+	stack_depot_put(result->handle);
+	result->handle = 0;
+	stack_depot_cpu_caches_flush();
+}
+
+#define REPEATED	100
+
+/*
+ * Capture a chain that the depot refuses, and check that it is refused once, although it
+ * is captured many times.
+ */
+static void expect_one_refusal(struct kunit *test, struct capture_result *result)
+{
+	unsigned long flags, before, first, repeated, began;
+
+	wait_for_room();
+	local_irq_save(flags);
+	began = jiffies;
+	before = count_refusals_on_cpu();
+	capture_long_chain(result, 1, 0);
+	first = count_refusals_on_cpu() - before;
+	stack_depot_put(result->handle);
+	capture_long_chain(result, REPEATED, 0);
+	repeated = count_refusals_on_cpu() - before - first;
+	began = jiffies - began;
+	local_irq_restore(flags);
+
+	KUNIT_EXPECT_NE(test, result->captured, STACK_DEPOT_CAPTURED_ALL);
+	expect_truth(test, result);
+	KUNIT_EXPECT_GT(test, first, 0);
+	/* The node remembers the refusal for HZ / 10. */
+	if (IS_ENABLED(CONFIG_STACKDEPOT_CALL_TREE) && began < HZ / 20)
+		KUNIT_EXPECT_EQ(test, repeated, 0);
+	forget_long_chain(result);
+}
+
+static void test_full_depot(struct kunit *test)
+{
+	struct fillers *fillers = alloc_fillers(test);
+	struct capture_result *result = kunit_kzalloc(test, sizeof(*result), GFP_KERNEL);
+	enum stack_depot_captured shorter, none;
+	unsigned int depth;
+
+	KUNIT_ASSERT_NOT_NULL(test, result);
+	/* The chain is captured as a whole while there is room. */
+	capture_long_chain(result, 1, GFP_KERNEL);
+	KUNIT_EXPECT_EQ(test, result->captured, STACK_DEPOT_CAPTURED_ALL);
+	expect_truth(test, result);
+	forget_long_chain(result);
+	wait_for_room();
+
+	stack_depot_test_set_bound(true);
+	/* No room for all frames. There may be room for half of them. */
+	fill_class(fillers, DEPTH);
+	expect_one_refusal(test, result);
+	shorter = result->captured;
+	/* No room for any number of frames. */
+	for (depth = DEPTH; depth; depth /= 2)
+		fill_class(fillers, depth);
+	expect_one_refusal(test, result);
+	none = result->captured;
+	put_fillers(fillers);
+	stack_depot_test_set_bound(false);
+	KUNIT_EXPECT_NE(test, shorter, STACK_DEPOT_CAPTURED_ALL);
+	KUNIT_EXPECT_EQ(test, none, STACK_DEPOT_CAPTURED_NONE);
+
+	wait_for_room();
+	capture_long_chain(result, 1, GFP_KERNEL);
+	KUNIT_EXPECT_EQ(test, result->captured, STACK_DEPOT_CAPTURED_ALL);
+	expect_truth(test, result);
+	forget_long_chain(result);
+	kvfree(fillers->handles);
+}
+
+static struct kunit_case full_cases[] = {
+	KUNIT_CASE_SLOW(test_full_depot),
+	{}
+};
+
+static int init_full_suite(struct kunit_suite *suite)
+{
+	return stack_depot_capture_init();
+}
+
+static struct kunit_suite full_suite = {
+	.name = "stackdepot_capture_full",
+	.suite_init = init_full_suite,
+	.test_cases = full_cases,
+};
+
+kunit_test_suite(full_suite);
