@@ -105,19 +105,31 @@ static struct chain_buffer *get_chain_buffer(void)
 
 /* --- Interning ------------------------------------------------------------------ */
 
-/* How many of the walked frames a handle must stand for. */
-struct frame_range {
-	unsigned int min;
-	unsigned int max;
+/* A chain as it was walked. */
+struct walked_chain {
+	struct chain_buffer *buffer;
+	unsigned int count;		/* of frames */
+	u32 tag;			/* of references to it, 0 if it has no node */
 };
 
-static bool is_chain(depot_stack_handle_t handle, struct chain_buffer *buffer,
-		     struct frame_range range)
+/* Does @handle stand for the chain, or, if @shorter, for its first frames? */
+static bool handle_is_chain(depot_stack_handle_t handle, const struct walked_chain *chain,
+			    bool shorter)
 {
-	unsigned int count = stack_depot_copy(handle, buffer->stored, STACK_DEPOT_CAPTURE_MAX);
+	unsigned long *stored = chain->buffer->stored;
+	unsigned int count = stack_depot_copy(handle, stored, STACK_DEPOT_CAPTURE_MAX);
 
-	return count >= range.min && count <= range.max &&
-	       !memcmp(buffer->stored, buffer->walked, count * sizeof(long));
+	return (shorter ? count && count < chain->count : count == chain->count) &&
+	       !memcmp(stored, chain->buffer->walked, count * sizeof(long));
+}
+
+/* This CPU's references to @handle, from which one can be taken; NULL without any. */
+static struct stack_depot_ref *get_ref(struct stack_depot_cpu_cache *cpu,
+				       depot_stack_handle_t handle)
+{
+	struct stack_depot_ref *ref = stack_depot_find_ref(cpu, handle);
+
+	return ref && stack_depot_can_take_ref(ref) ? ref : stack_depot_refill_ref(cpu, handle);
 }
 
 /* Take a reference that this CPU keeps. Return: the handle. */
@@ -128,54 +140,57 @@ static depot_stack_handle_t take_ref(struct stack_depot_ref *ref)
 }
 
 /*
- * Take a reference to the walked chain, which the depot may have as @handle, from the CPU
- * cache. Return: @handle, or 0 if it is another chain's or if the CPU cache is in use.
+ * Take a reference to @handle from the CPU cache if it stands for the chain, or, if
+ * @shorter, for its first frames. Return: @handle, or 0.
  */
-static depot_stack_handle_t take_ref_if_chain(depot_stack_handle_t handle, u32 tag,
-					      struct chain_buffer *buffer,
-					      struct frame_range range)
+static depot_stack_handle_t take_ref_if_chain(depot_stack_handle_t handle,
+					      const struct walked_chain *chain, bool shorter)
 {
-	struct stack_depot_cpu_cache *cpu = stack_depot_cpu_acquire();
+	struct stack_depot_cpu_cache *cpu = handle ? stack_depot_cpu_acquire() : NULL;
 	depot_stack_handle_t taken = 0;
 	struct stack_depot_ref *ref;
 
 	if (!cpu)
 		return 0;
-	ref = stack_depot_find_ref(cpu, handle);
-	if (!ref || !stack_depot_can_take_ref(ref))
-		ref = stack_depot_refill_ref(cpu, handle);
-	if (ref && ((tag && ref->tag == tag) || is_chain(handle, buffer, range))) {
-		if (tag)
-			ref->tag = tag;
+	ref = get_ref(cpu, handle);
+	if (ref && !shorter && chain->tag && ref->tag == chain->tag) {
 		taken = take_ref(ref);
+	} else if (ref && handle_is_chain(handle, chain, shorter)) {
+		taken = take_ref(ref);
+		if (!shorter && chain->tag)
+			ref->tag = chain->tag;
 	}
 	stack_depot_cpu_release(cpu);
 	return taken;
 }
 
-/* Intern the first @count frames that were walked. Return: a handle with a reference, or 0. */
-static depot_stack_handle_t intern_frames(struct chain_buffer *buffer, unsigned int count, u32 tag)
+/* Take a reference to the chain if the depot has it. Return: a handle, or 0. */
+static depot_stack_handle_t find_chain(const struct walked_chain *chain)
 {
-	depot_stack_handle_t handle, taken = 0;
+	depot_stack_handle_t handle;
+
+	/* The handle stands for these frames until a grace period has passed. */
+	rcu_read_lock_sched_notrace();
+	handle = stack_depot_find(chain->buffer->walked, chain->count, CHAIN_FLAGS);
+	handle = take_ref_if_chain(handle, chain, false);
+	rcu_read_unlock_sched_notrace();
+	return handle;
+}
+
+/* Store the chain. Return: a handle with a reference, or 0 if the depot has no room. */
+static depot_stack_handle_t store_chain(const struct walked_chain *chain)
+{
+	depot_stack_handle_t handle;
 	struct stack_depot_cpu_cache *cpu;
 	struct stack_depot_ref *ref;
 
-	/* The handle stays that of these frames as long as no grace period ends. */
-	rcu_read_lock_sched_notrace();
-	handle = stack_depot_find(buffer->walked, count, CHAIN_FLAGS);
-	if (handle)
-		taken = take_ref_if_chain(handle, tag, buffer,
-					  (struct frame_range){ count, count });
-	rcu_read_unlock_sched_notrace();
-	if (taken)
-		return taken;
-	handle = stack_depot_save_flags(buffer->walked, count, 0, CHAIN_FLAGS);
+	handle = stack_depot_save_flags(chain->buffer->walked, chain->count, 0, CHAIN_FLAGS);
 	cpu = handle ? stack_depot_cpu_acquire() : NULL;
 	if (cpu) {
 		/* Keep references for the next capture. */
 		ref = stack_depot_refill_ref(cpu, handle);
-		if (ref && tag)
-			ref->tag = tag;
+		if (ref && chain->tag)
+			ref->tag = chain->tag;
 		stack_depot_cpu_release(cpu);
 	}
 	return handle;
@@ -215,26 +230,37 @@ static depot_stack_handle_t take_overflow_ref(void)
 
 	if (!cpu)
 		return stack_depot_get(handle) ? handle : 0;
-	ref = stack_depot_find_ref(cpu, handle);
-	if (!ref || !stack_depot_can_take_ref(ref))
-		ref = stack_depot_refill_ref(cpu, handle);
+	ref = get_ref(cpu, handle);
 	handle = ref ? take_ref(ref) : 0;
 	stack_depot_cpu_release(cpu);
 	return handle;
 }
 
-/*
- * Intern fewer frames: half of them, a quarter, and so on; at last, use the overflow chain.
- * Return: a handle with a reference, or 0 if the overflow chain is missing, too.
- */
-static depot_stack_handle_t shorten_chain(struct chain_buffer *buffer, unsigned int count,
-					  enum stack_depot_captured *captured)
+/* When the depot had no room for a chain of this CPU: jiffies, or 0. */
+static DEFINE_PER_CPU(unsigned long, refused_at);
+
+/* After a refusal, a CPU asks the depot for room again in the next tick. */
+static bool was_refused_in_this_tick(void)
 {
+	return this_cpu_read(refused_at) == (jiffies | 1);
+}
+
+/*
+ * Intern half of the frames, a quarter, and so on, without memory for new ones unless @store;
+ * at last, use the overflow chain. Return: a handle with a reference, or 0 if the overflow
+ * chain is missing, too.
+ */
+static depot_stack_handle_t intern_shorter_chain(const struct walked_chain *chain, bool store,
+						 enum stack_depot_captured *captured)
+{
+	struct walked_chain shorter = { .buffer = chain->buffer, .count = chain->count };
 	depot_stack_handle_t handle;
 
 	*captured = STACK_DEPOT_CAPTURED_SHORTER;
-	while (count /= 2) {
-		handle = intern_frames(buffer, count, 0);
+	while (shorter.count /= 2) {
+		handle = find_chain(&shorter);
+		if (!handle && store)
+			handle = store_chain(&shorter);
 		if (handle)
 			return handle;
 	}
@@ -242,124 +268,82 @@ static depot_stack_handle_t shorten_chain(struct chain_buffer *buffer, unsigned 
 	return take_overflow_ref();
 }
 
-#ifdef CONFIG_STACKDEPOT_CALL_TREE
+/* --- Capturing ------------------------------------------------------------------- */
 
-/* Ask the depot for room for a chain that it has refused no more often than this. */
-#define RETRY_INTERVAL	max(HZ / 10, 1)
-
-/* Was the chain refused a short time ago? */
-static bool was_refused(const struct stack_depot_walk *walk)
+/* The handle that the chain's node has. */
+static depot_stack_handle_t *chain_node_handle(const struct stack_depot_walk *walk)
 {
-	u32 refused = walk->node ? READ_ONCE(walk->node->refused) : 0;
-
-	return refused && (u32)jiffies - refused < RETRY_INTERVAL;
+#ifdef CONFIG_STACKDEPOT_CALL_TREE
+	if (walk->node)
+		return &walk->node->handle;
+#endif
+	return NULL;
 }
 
-/* Remember that the depot refuses the chain, and what it has instead. */
-static void remember_refusal(const struct stack_depot_walk *walk, depot_stack_handle_t shorter)
+static u32 chain_tag(const struct stack_depot_walk *walk)
 {
-	if (!walk->node)
-		return;
-	WRITE_ONCE(walk->node->refused, (u32)jiffies ?: 1);
-	WRITE_ONCE(walk->node->handle, shorter);
+#ifdef CONFIG_STACKDEPOT_CALL_TREE
+	if (walk->node)
+		return stack_depot_node_tag(walk->tree, walk->node);
+#endif
+	return 0;
 }
 
 /*
- * Take a reference to the chain that was used when the depot has refused this one. Return:
- * its handle, or 0 if the depot has evicted it.
+ * Intern a chain. @weak: the handle that its node has. @last: use a shorter chain if the
+ * depot has no room for it. Return: a handle with a reference, or 0.
  */
-static depot_stack_handle_t take_shorter(const struct stack_depot_walk *walk,
-					 struct chain_buffer *buffer,
+static depot_stack_handle_t intern_chain(const struct walked_chain *chain,
+					 depot_stack_handle_t weak, bool last,
 					 enum stack_depot_captured *captured)
 {
-	depot_stack_handle_t handle = READ_ONCE(walk->node->handle);
+	depot_stack_handle_t handle;
 
-	if (!handle || handle == READ_ONCE(overflow_chain)) {
+	*captured = STACK_DEPOT_CAPTURED_ALL;
+	handle = take_ref_if_chain(weak, chain, false) ?: find_chain(chain);
+	if (handle)
+		return handle;
+	if (!was_refused_in_this_tick()) {
+		handle = store_chain(chain);
+		if (handle || !last)
+			return handle;
+		this_cpu_write(refused_at, jiffies | 1);
+		stack_depot_flush_ratelimited();
+		return intern_shorter_chain(chain, true, captured);
+	}
+	if (weak && weak == READ_ONCE(overflow_chain)) {
 		*captured = STACK_DEPOT_CAPTURED_NONE;
 		return take_overflow_ref();
 	}
 	*captured = STACK_DEPOT_CAPTURED_SHORTER;
-	return take_ref_if_chain(handle, 0, buffer, (struct frame_range){ 1, walk->count });
+	return take_ref_if_chain(weak, chain, true) ?:
+	       intern_shorter_chain(chain, false, captured);
 }
-
-/* Intern the chain that was walked. Return: a handle with a reference, or 0. */
-static depot_stack_handle_t intern_chain(const struct stack_depot_walk *walk,
-					 struct chain_buffer *buffer)
-{
-	struct stack_depot_node *node = walk->node;
-	depot_stack_handle_t handle = 0, weak;
-	u32 tag;
-
-	if (!node)
-		return intern_frames(buffer, walk->count, 0);
-	tag = stack_depot_node_tag(walk->tree, node);
-	weak = READ_ONCE(node->handle);
-	if (weak)
-		handle = take_ref_if_chain(weak, tag, buffer,
-					   (struct frame_range){ walk->count, walk->count });
-	if (!handle)
-		handle = intern_frames(buffer, walk->count, tag);
-	if (handle && handle != weak)
-		WRITE_ONCE(node->handle, handle);
-	if (handle && READ_ONCE(node->refused))
-		WRITE_ONCE(node->refused, 0);
-	return handle;
-}
-
-#else
-
-static bool was_refused(const struct stack_depot_walk *walk)
-{
-	return false;
-}
-
-static void remember_refusal(const struct stack_depot_walk *walk, depot_stack_handle_t shorter)
-{
-}
-
-static depot_stack_handle_t take_shorter(const struct stack_depot_walk *walk,
-					 struct chain_buffer *buffer,
-					 enum stack_depot_captured *captured)
-{
-	return 0;
-}
-
-static depot_stack_handle_t intern_chain(const struct stack_depot_walk *walk,
-					 struct chain_buffer *buffer)
-{
-	return intern_frames(buffer, walk->count, 0);
-}
-
-#endif
-
-/* --- Capturing ------------------------------------------------------------------- */
 
 /*
- * Walk the stack and intern the chain, without an allocation. @last: shorten the chain if
- * the depot has no room for it. Return: a handle with a reference, or 0.
+ * Walk the stack and intern the chain, without an allocation. @last: as for intern_chain().
+ * Return: a handle with a reference, or 0.
  */
 static depot_stack_handle_t walk_and_intern(unsigned int depth, depot_flags_t flags,
 					    struct stack_depot_caller caller, bool last,
 					    enum stack_depot_captured *captured)
 {
 	struct chain_buffer *buffer = get_chain_buffer();
-	depot_stack_handle_t handle = 0;
+	depot_stack_handle_t handle = 0, *weak;
 	struct stack_depot_walk walk;
 
 	if (!buffer)
 		return 0;
-	*captured = STACK_DEPOT_CAPTURED_ALL;
 	walk = stack_depot_walk_running(buffer->walked, depth, flags & STACK_DEPOT_FLAG_SKIP,
 					caller);
-	if (was_refused(&walk))
-		handle = take_shorter(&walk, buffer, captured);
-	else if (walk.count)
-		handle = intern_chain(&walk, buffer);
-	if (!handle && last && walk.count) {
-		handle = shorten_chain(buffer, walk.count, captured);
-		remember_refusal(&walk, handle);
-		stack_depot_flush_ratelimited();
+	weak = chain_node_handle(&walk);
+	if (likely(walk.count)) {
+		struct walked_chain chain = { buffer, walk.count, chain_tag(&walk) };
+
+		handle = intern_chain(&chain, weak ? READ_ONCE(*weak) : 0, last, captured);
 	}
+	if (weak && handle && handle != READ_ONCE(*weak))
+		WRITE_ONCE(*weak, handle);
 	put_chain_buffer();
 	return handle;
 }

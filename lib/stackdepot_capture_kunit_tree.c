@@ -284,7 +284,7 @@ static void test_forget_nodes(struct kunit *test)
 /* A made-up parent, which no chain reaches, and its child. */
 static void test_forgotten_key(struct kunit *test)
 {
-	const struct stack_depot_node template = { .kind = STACK_DEPOT_NODE_END, .depth = 1 };
+	const struct stack_depot_node template = { .kind = STACK_DEPOT_NODE_END, .mark = 1 };
 	/* No function is called from the first bytes of the kernel's text. */
 	unsigned long ip = (unsigned long)_text + 1;
 	struct stack_depot_node *parent, *child, *again;
@@ -308,12 +308,12 @@ static void test_forgotten_key(struct kunit *test)
 	/* A return address is behind the call, so the range has ip + 1 and not ip. */
 	stack_depot_forget_nodes(ip, 1);
 	KUNIT_ASSERT_PTR_EQ(test, READ_ONCE(stack_depot_tree), tree);
-	KUNIT_EXPECT_EQ(test, child->key, STACK_DEPOT_KEY_NONE);
-	KUNIT_EXPECT_NE(test, parent->key, STACK_DEPOT_KEY_NONE);
+	KUNIT_EXPECT_EQ(test, child->ip, STACK_DEPOT_IP_NONE);
+	KUNIT_EXPECT_NE(test, parent->ip, STACK_DEPOT_IP_NONE);
 	rcu_read_lock();
 	again = stack_depot_find_child(tree, parent, stack_depot_encode_ip(ip + 1));
 	KUNIT_EXPECT_NULL(test, again);
-	again = stack_depot_find_child(tree, parent, STACK_DEPOT_KEY_NONE);
+	again = stack_depot_find_child(tree, parent, STACK_DEPOT_IP_NONE);
 	KUNIT_EXPECT_NULL(test, again);
 	again = stack_depot_add_node(tree, parent, ip + 1, &template);
 	KUNIT_EXPECT_NOT_NULL(test, again);
@@ -329,7 +329,7 @@ static void test_forgotten_key(struct kunit *test)
 /* Add children of a made-up node until the tree is full. */
 static void fill_tree(struct stack_depot_tree *tree)
 {
-	const struct stack_depot_node template = { .kind = STACK_DEPOT_NODE_END, .depth = 1 };
+	const struct stack_depot_node template = { .kind = STACK_DEPOT_NODE_END, .mark = 1 };
 	unsigned long ip = (unsigned long)_text + 1;
 	struct stack_depot_node *parent;
 

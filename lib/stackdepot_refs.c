@@ -6,6 +6,7 @@
 
 #include <linux/cpu.h>
 #include <linux/cpuhotplug.h>
+#include <linux/irq_work.h>
 #include <linux/jiffies.h>
 #include <linux/mm.h>
 #include <linux/mutex.h>
@@ -14,6 +15,7 @@
 #include <linux/smp.h>
 #include <linux/stackdepot_refs.h>
 #include <linux/string.h>
+#include <linux/timer.h>
 
 DEFINE_PER_CPU(struct stack_depot_cpu_cache *, stack_depot_cpu_caches);
 DEFINE_PER_CPU(struct stack_depot_cpu_cache __rcu *, stack_depot_cpu_caches_home);
@@ -37,21 +39,41 @@ static void end_ref_change(struct stack_depot_ref *ref)
 	smp_store_release(&ref->sequence, ref->sequence + 1);
 }
 
+/* Move the counts to the depot. */
+static void flush_counters(struct stack_depot_ref *ref)
+{
+	long counters[STACK_DEPOT_COUNTERS], any = 0;
+	unsigned int i;
+
+	for (i = 0; i < STACK_DEPOT_COUNTERS; i++)
+		any |= counters[i] = ref->counters[i];
+	if (!any)
+		return;
+	stack_depot_count(ref->handle, counters);
+	memset(ref->counters, 0, sizeof(ref->counters));
+}
+
+static void flush_large_counters(struct stack_depot_ref *ref)
+{
+	bool large = false;
+	unsigned int i;
+
+	for (i = 0; i < STACK_DEPOT_COUNTERS; i++)
+		large |= abs(ref->counters[i]) > STACK_DEPOT_REF_COUNT_MAX;
+	if (likely(!large))
+		return;
+	begin_ref_change(ref);
+	flush_counters(ref);
+	end_ref_change(ref);
+}
+
 /* Give the counts and all references back to the depot. */
 static void flush_ref(struct stack_depot_ref *ref)
 {
-	long any = 0;
-	unsigned int i;
-
 	if (!ref->handle)
 		return;
-	for (i = 0; i < STACK_DEPOT_COUNTERS; i++)
-		any |= ref->counters[i];
 	begin_ref_change(ref);
-	if (any) {
-		stack_depot_count(ref->handle, ref->counters);
-		memset(ref->counters, 0, sizeof(ref->counters));
-	}
+	flush_counters(ref);
 	stack_depot_put_many(ref->handle, ref->references);
 	ref->references = 0;
 	ref->tag = 0;
@@ -68,13 +90,31 @@ static void flush_cpu_cache(struct stack_depot_cpu_cache *cpu)
 		flush_ref(ref + i);
 }
 
-/* Make sure that this CPU gives everything back in a second. */
-static void schedule_flush(struct stack_depot_cpu_cache *cpu)
+/*
+ * What makes a CPU give everything back in a second.
+ *
+ * @evicted: counts evictions; the ways of a set take turns
+ * @is_due: @timer is going to be armed, or is
+ * @arm: arms @timer. A capture may not do so itself: it may run under a lock of the timers.
+ * @timer: gives everything back
+ */
+struct cpu_flush {
+	unsigned int evicted;
+	bool is_due;
+	struct irq_work arm;
+	struct timer_list timer;
+};
+
+static DEFINE_PER_CPU(struct cpu_flush, cpu_flushes);
+
+static void schedule_flush(void)
 {
-	if (READ_ONCE(cpu->flush_is_due))
+	struct cpu_flush *flush = this_cpu_ptr(&cpu_flushes);
+
+	if (READ_ONCE(flush->is_due))
 		return;
-	WRITE_ONCE(cpu->flush_is_due, true);
-	irq_work_queue(&cpu->arm_flush_timer);
+	WRITE_ONCE(flush->is_due, true);
+	irq_work_queue(&flush->arm);
 }
 
 /**
@@ -93,16 +133,19 @@ void stack_depot_add_refs(struct stack_depot_cpu_cache *cpu, depot_stack_handle_
 
 	if (!ref) {
 		ref = stack_depot_ref_set(cpu, handle);
-		if (ref[0].handle && (!ref[1].handle || cpu->evicted++ % 2))
+		if (ref[0].handle && (!ref[1].handle || this_cpu_inc_return(cpu_flushes.evicted) % 2))
 			ref++;
 		flush_ref(ref);
 		begin_ref_change(ref);
 		WRITE_ONCE(ref->handle, handle);
 		end_ref_change(ref);
-		schedule_flush(cpu);
-	} else if (ref->references > STACK_DEPOT_REF_BATCH) {
-		ref->references -= STACK_DEPOT_REF_BATCH;
-		stack_depot_put_many(handle, STACK_DEPOT_REF_BATCH);
+		schedule_flush();
+	} else {
+		flush_large_counters(ref);
+		if (ref->references > STACK_DEPOT_REF_BATCH) {
+			ref->references -= STACK_DEPOT_REF_BATCH;
+			stack_depot_put_many(handle, STACK_DEPOT_REF_BATCH);
+		}
 	}
 	ref->references += references;
 }
@@ -135,17 +178,21 @@ struct stack_depot_ref *stack_depot_refill_ref(struct stack_depot_cpu_cache *cpu
  * @more: added to the counters
  */
 void stack_depot_count_on_cpu(struct stack_depot_cpu_cache *cpu, depot_stack_handle_t handle,
-			      const long more[STACK_DEPOT_COUNTERS])
+			      const s32 more[STACK_DEPOT_COUNTERS])
 {
+	long counters[STACK_DEPOT_COUNTERS];
 	struct stack_depot_ref *ref = NULL;
 	unsigned int i;
 
 	if (cpu)
 		ref = stack_depot_find_ref(cpu, handle) ?: stack_depot_refill_ref(cpu, handle);
+	for (i = 0; i < STACK_DEPOT_COUNTERS; i++) {
+		if (ref)
+			ref->counters[i] += more[i];
+		counters[i] = more[i];
+	}
 	if (!ref)
-		return stack_depot_count(handle, more);
-	for (i = 0; i < STACK_DEPOT_COUNTERS; i++)
-		ref->counters[i] += more[i];
+		stack_depot_count(handle, counters);
 }
 
 /* --- Giving back ---------------------------------------------------------------- */
@@ -164,23 +211,22 @@ static bool flush_this_cpu(void)
 
 static void arm_flush_timer(struct irq_work *work)
 {
-	struct stack_depot_cpu_cache *cpu =
-		container_of(work, struct stack_depot_cpu_cache, arm_flush_timer);
+	struct cpu_flush *flush = container_of(work, struct cpu_flush, arm);
 
-	mod_timer(&cpu->flush_timer, jiffies + HZ);
+	mod_timer(&flush->timer, jiffies + HZ);
 }
 
 static void flush_on_timer(struct timer_list *timer)
 {
-	struct stack_depot_cpu_cache *cpu = from_timer(cpu, timer, flush_timer);
+	struct cpu_flush *flush = from_timer(flush, timer, timer);
 
+	WRITE_ONCE(flush->is_due, false);
 	/* After its CPU has gone offline, the timer runs elsewhere: free_cpu_cache() flushes. */
-	if (rcu_access_pointer(*this_cpu_ptr(&stack_depot_cpu_caches_home)) != cpu)
+	if (flush != this_cpu_ptr(&cpu_flushes))
 		return;
-	WRITE_ONCE(cpu->flush_is_due, false);
 	/* A softirq can interrupt a user of the CPU cache: try again. */
 	if (!flush_this_cpu())
-		schedule_flush(cpu);
+		schedule_flush();
 }
 
 /**
@@ -309,10 +355,11 @@ static int alloc_cpu_cache(unsigned int nr)
 	struct stack_depot_cpu_cache *cpu = kvzalloc_node(sizeof(*cpu), GFP_KERNEL | __GFP_NOWARN,
 							  cpu_to_node(nr));
 
-	if (cpu) {
-		init_irq_work(&cpu->arm_flush_timer, arm_flush_timer);
-		timer_setup(&cpu->flush_timer, flush_on_timer, TIMER_PINNED);
-	}
+	struct cpu_flush *flush = per_cpu_ptr(&cpu_flushes, nr);
+
+	flush->is_due = false;
+	init_irq_work(&flush->arm, arm_flush_timer);
+	timer_setup(&flush->timer, flush_on_timer, TIMER_PINNED);
 	rcu_assign_pointer(per_cpu(stack_depot_cpu_caches_home, nr), cpu);
 	/*
 	 * Release: at boot, the CPU runs already, and must see an initialized cache. A CPU
@@ -326,12 +373,13 @@ static int free_cpu_cache(unsigned int nr)
 {
 	struct stack_depot_cpu_cache *cpu =
 		rcu_dereference_protected(per_cpu(stack_depot_cpu_caches_home, nr), true);
+	struct cpu_flush *flush = per_cpu_ptr(&cpu_flushes, nr);
 
 	per_cpu(stack_depot_cpu_caches, nr) = NULL;
 	if (!cpu)
 		return 0;
-	irq_work_sync(&cpu->arm_flush_timer);
-	timer_shutdown_sync(&cpu->flush_timer);
+	irq_work_sync(&flush->arm);
+	timer_shutdown_sync(&flush->timer);
 	flush_cpu_cache(cpu);
 	rcu_assign_pointer(per_cpu(stack_depot_cpu_caches_home, nr), NULL);
 	WRITE_ONCE(freed_cpu_caches, freed_cpu_caches + 1);

@@ -216,7 +216,7 @@ static bool save_handles_of_one_set(struct kunit *test, depot_stack_handle_t ali
 
 static void count_one(struct stack_depot_cpu_cache *cpu, depot_stack_handle_t handle, long n)
 {
-	const long more[STACK_DEPOT_COUNTERS] = { n };
+	const s32 more[STACK_DEPOT_COUNTERS] = { n };
 
 	stack_depot_count_on_cpu(cpu, handle, more);
 }
@@ -328,7 +328,7 @@ static int count_on_one_cpu(void *unused)
 	unsigned int i;
 
 	for (i = 0; i < COUNTS; i++) {
-		const long more[STACK_DEPOT_COUNTERS] = { 1, i % 2 ? -1 : 1 };
+		const s32 more[STACK_DEPOT_COUNTERS] = { 1, i % 2 ? -1 : 1 };
 
 		atomic_long_inc(&counting.begun);
 		/* Pairs with read_possible_counters(), which reads begun last. */

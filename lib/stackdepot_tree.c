@@ -21,7 +21,7 @@ struct stack_depot_tree *stack_depot_tree __read_mostly;
 static DEFINE_MUTEX(tree_mutex);
 
 /* A node takes 36 bytes with its bucket. 4,096 chains of 16 frames take some 27,000 nodes. */
-#define NODES_MAX	65536
+#define NODES_MAX	262144
 #define NODES_MIN	4096
 /* Share of the machine's memory that a tree may take. */
 #define MEMORY_SHARE	256
@@ -38,6 +38,7 @@ static struct stack_depot_tree *alloc_tree(u32 base)
 	unsigned long nodes = (totalram_pages() << PAGE_SHIFT) / MEMORY_SHARE /
 			      sizeof(struct stack_depot_node);
 	struct stack_depot_tree *tree = kzalloc(sizeof(*tree), GFP_KERNEL | __GFP_NOWARN);
+	struct stack_depot_node *nobodys;
 
 	if (!tree)
 		return NULL;
@@ -45,18 +46,18 @@ static struct stack_depot_tree *alloc_tree(u32 base)
 	tree->bytes = nodes * sizeof(struct stack_depot_node);
 	tree->nodes = kvzalloc(tree->bytes, GFP_KERNEL | __GFP_NOWARN);
 	tree->buckets = kvcalloc(nodes, sizeof(*tree->buckets), GFP_KERNEL | __GFP_NOWARN);
-	tree->shift = 64 - ilog2(nodes);
+	tree->shift = 32 - ilog2(nodes);
 	tree->base = base;
 	atomic_set(&tree->used, STACK_DEPOT_NODE_FIRST);
 	if (!tree->nodes || !tree->buckets) {
 		free_tree(tree);
 		return NULL;
 	}
-	/*
-	 * The roots are of the kind BP, which is 0: the first slot is above a saved BP. No
-	 * return address is equal to the key of the node that is nobody's child.
-	 */
-	stack_depot_node_at(tree, STACK_DEPOT_NODE_NONE)->key = STACK_DEPOT_KEY_NONE;
+	/* The roots are of the kind BP, which is 0: the first slot is above a saved BP. */
+	nobodys = stack_depot_node_at(tree, STACK_DEPOT_NODE_NONE);
+	nobodys->ip = STACK_DEPOT_IP_NONE;
+	stack_depot_node_at(tree, STACK_DEPOT_NODE_ROOT)->child = nobodys;
+	stack_depot_node_at(tree, STACK_DEPOT_NODE_ROOT_ALL)->child = nobodys;
 	return tree;
 }
 
@@ -77,8 +78,12 @@ void stack_depot_tree_init(void)
 
 /* --- A full tree --------------------------------------------------------------- */
 
-/* Replace a full tree at most so often: all chains have to be learned again. */
-#define REPLACE_INTERVAL	(10 * HZ)
+/*
+ * A new tree has to learn all chains again. Wait before a full one is replaced: a short
+ * time at first, and twice as long if the last tree was full soon after it was made.
+ */
+#define REPLACE_DELAY_MIN	(HZ / 20)
+#define REPLACE_DELAY_MAX	(10 * HZ)
 
 static void replace_tree(struct work_struct *work)
 {
@@ -105,14 +110,16 @@ static DECLARE_DELAYED_WORK(replace_work, replace_tree);
 
 static void schedule_replacement(struct irq_work *work)
 {
-	static unsigned long last;
-	unsigned long next = last + REPLACE_INTERVAL;
+	static unsigned long last, delay = REPLACE_DELAY_MIN;
 
 	if (delayed_work_pending(&replace_work))
 		return;
-	schedule_delayed_work(&replace_work,
-			      last && time_before(jiffies, next) ? next - jiffies : 0);
+	if (time_before(jiffies, last + 4 * delay))
+		delay = min(2 * delay, REPLACE_DELAY_MAX);
+	else
+		delay = REPLACE_DELAY_MIN;
 	last = jiffies;
+	schedule_delayed_work(&replace_work, delay);
 }
 
 /* A capture can run under any lock, also under the workqueue's. */
@@ -140,36 +147,36 @@ static struct stack_depot_node *alloc_node(struct stack_depot_tree *tree)
  * @tree: the tree. Preemption is off since it was read.
  * @parent: the node
  * @ip: return address of the child, which stack_depot_can_encode_ip() accepts
- * @template: the child but for @key, @next, @child and @handle
+ * @template: the child but for @ip, @parent, @next, @child and @handle
  *
  * Return: the child, which another CPU may have added; NULL if the tree is full.
  */
 struct stack_depot_node *stack_depot_add_node(struct stack_depot_tree *tree,
-					      const struct stack_depot_node *parent,
+					      struct stack_depot_node *parent,
 					      unsigned long ip,
 					      const struct stack_depot_node *template)
 {
-	u32 encoded = stack_depot_encode_ip(ip);
-	u64 key = (u64)stack_depot_node_offset(tree, parent) << 32 | encoded;
-	u32 *bucket = &tree->buckets[stack_depot_node_bucket(tree, key)], head;
+	u32 encoded = stack_depot_encode_ip(ip), head;
+	u32 *bucket = stack_depot_node_bucket(tree, parent, encoded);
+	struct stack_depot_node *nobodys = stack_depot_node_at(tree, STACK_DEPOT_NODE_NONE);
 	struct stack_depot_node *node = alloc_node(tree), *other;
 
 	if (!node)
 		return NULL;
 	*node = *template;
-	node->key = key;
+	node->child = nobodys;
+	node->ip = encoded;
+	node->parent = stack_depot_node_id(parent);
 	do {
 		head = READ_ONCE(*bucket);
 		other = stack_depot_find_child(tree, parent, encoded);
-		if (other) {
-			/* Nobody finds the node that was allocated in vain. */
-			node->key = STACK_DEPOT_KEY_NONE;
+		/* Nobody finds the node that was allocated in vain. */
+		if (other)
 			return other;
-		}
 		node->next = head;
 		/* Pairs with the dependent reads of stack_depot_find_child(). */
 	} while (cmpxchg(bucket, head, stack_depot_node_offset(tree, node)) != head);
-	cmpxchg((u32 *)&parent->child, STACK_DEPOT_NODE_NONE, stack_depot_node_offset(tree, node));
+	cmpxchg(&parent->child, nobodys, node);
 	return node;
 }
 
@@ -193,11 +200,10 @@ void stack_depot_forget_nodes(unsigned long start, unsigned long size)
 	for (offset = STACK_DEPOT_NODE_FIRST; offset < used;
 	     offset += sizeof(struct stack_depot_node)) {
 		struct stack_depot_node *node = stack_depot_node_at(tree, offset);
-		u32 ip = READ_ONCE(node->key);
 
 		/* A return address can be just behind the range. */
-		if (ip - stack_depot_encode_ip(start) - 1 < size)
-			WRITE_ONCE(node->key, STACK_DEPOT_KEY_NONE);
+		if (READ_ONCE(node->ip) - stack_depot_encode_ip(start) - 1 < size)
+			WRITE_ONCE(node->ip, STACK_DEPOT_IP_NONE);
 	}
 	mutex_unlock(&tree_mutex);
 }

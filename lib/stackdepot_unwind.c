@@ -110,7 +110,7 @@ static bool text_lasts(unsigned long ip)
  * node, or the state is seen here.
  */
 static struct stack_depot_node *add_lasting_node(struct stack_depot_tree *tree,
-						 const struct stack_depot_node *parent,
+						 struct stack_depot_node *parent,
 						 unsigned long ip,
 						 const struct stack_depot_node *template)
 {
@@ -124,7 +124,7 @@ static struct stack_depot_node *add_lasting_node(struct stack_depot_tree *tree,
 	/* Pairs with forget_module(). */
 	smp_mb();
 	if (unlikely(!text_lasts(ip))) {
-		WRITE_ONCE(node->key, STACK_DEPOT_KEY_NONE);
+		WRITE_ONCE(node->ip, STACK_DEPOT_IP_NONE);
 		return NULL;
 	}
 	return node;
@@ -160,28 +160,38 @@ early_initcall(init_module_notifier);
  * has no kind for it.
  */
 static noinline struct stack_depot_node *
-learn_node(struct stack_depot_tree *tree, const struct stack_depot_node *parent, unsigned long ip,
+learn_node(struct stack_depot_tree *tree, struct stack_depot_node *parent, unsigned long ip,
 	   bool skip, struct stack_depot_node *scratch)
 {
+	unsigned int depth = stack_depot_node_depth(parent);
 	struct stack_depot_node node = {};
 
 	if (!stack_depot_learn_layout(&node, parent, ip))
 		return NULL;
 	/* The end of a chain of frame pointers can have no address: it is no frame then. */
-	if (ip && (parent->depth || !skip || !stack_depot_is_allocator(ip)))
-		node.depth = parent->depth + 1;
-	else
-		node.depth = parent->depth;
-	if (stack_depot_ends_chain(ip)) {
+	node.mark = depth + (ip && (depth || !skip || !stack_depot_is_allocator(ip)));
+	if (stack_depot_ends_chain(ip))
 		node.kind = STACK_DEPOT_NODE_END;
-		node.step = 0;
-	}
+	if (node.kind != STACK_DEPOT_NODE_STEP)
+		node.mark |= STACK_DEPOT_NODE_SPECIAL;
 	this_cpu_inc(capture_counts.learned);
 	*scratch = node;
 	return (tree ? add_lasting_node(tree, parent, ip, &node) : NULL) ?: scratch;
 }
 
 /* --- Walking ---------------------------------------------------------------------- */
+
+static struct stack_depot_node *find_child(const struct stack_depot_tree *tree,
+					   const struct stack_depot_node *parent, unsigned long ip)
+{
+	struct stack_depot_node *child = READ_ONCE(parent->child);
+
+	if (!stack_depot_can_encode_ip(ip))
+		return NULL;
+	if (data_race(child->ip) == stack_depot_encode_ip(ip))
+		return child;
+	return stack_depot_find_child(tree, parent, stack_depot_encode_ip(ip));
+}
 
 /*
  * Walk through the tree, and add the nodes that it lacks. Return: a count of 0 if the chain
@@ -197,7 +207,7 @@ walk_tree(unsigned long *frames, unsigned int depth, bool skip, struct stack_dep
 	struct stack_depot_recovery recovery = {};
 	/* NULL from the first node on that is not in the tree. */
 	struct stack_depot_tree *tree = walk.tree;
-	struct stack_depot_node *node, *child, *room;
+	struct stack_depot_node *node, *child;
 	/* A node that is not in the tree, and its parent. */
 	struct stack_depot_node scratch[2];
 	unsigned int count = 0;
@@ -214,25 +224,25 @@ walk_tree(unsigned long *frames, unsigned int depth, bool skip, struct stack_dep
 			if (!ip || stack_depot_is_trampoline(ip))
 				return walk;
 		}
-		child = NULL;
-		if (likely(tree && stack_depot_can_encode_ip(ip)))
-			child = stack_depot_find_child(tree, node, stack_depot_encode_ip(ip));
+		child = tree ? find_child(tree, node, ip) : NULL;
 		if (unlikely(!child)) {
-			room = node == &scratch[0] ? &scratch[1] : &scratch[0];
+			struct stack_depot_node *room = &scratch[node == scratch];
+
 			child = learn_node(tree, node, ip, skip, room);
 			if (!child)
 				return walk;
 			if (child == room)
 				tree = NULL;
 		}
-		if (child->depth && ip)
+		if (stack_depot_node_depth(child) && ip)
 			frames[count++] = ip;
 		node = child;
 		if (count == depth)
 			break;
-		position.slot += node->step;
-		if (likely(node->step))
+		if (!(node->mark & STACK_DEPOT_NODE_SPECIAL)) {
+			position.slot += node->step;
 			continue;
+		}
 		move = stack_depot_follow(node, &position);
 		if (move == STACK_DEPOT_MOVE_ENDS)
 			break;

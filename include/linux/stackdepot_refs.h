@@ -15,19 +15,18 @@
 #ifndef _LINUX_STACKDEPOT_REFS_H
 #define _LINUX_STACKDEPOT_REFS_H
 
+#include <linux/bits.h>
 #include <linux/build_bug.h>
 #include <linux/compiler.h>
 #include <linux/hash.h>
-#include <linux/irq_work.h>
 #include <linux/percpu.h>
 #include <linux/preempt.h>
 #include <linux/sizes.h>
 #include <linux/stackdepot.h>
-#include <linux/timer.h>
 #include <linux/types.h>
 
 /* A handle's references can be kept in one of two neighbours: its set. */
-#define STACK_DEPOT_REF_SETS_BITS	10
+#define STACK_DEPOT_REF_SETS_BITS	11
 #define STACK_DEPOT_REF_WAYS		2
 
 /* Number of references taken from the depot, or given back to it, at a time. */
@@ -40,31 +39,31 @@
  * @references: number of references, at least one. As long as the CPU keeps one, @handle
  *	stands for the same words, so @tag stays true.
  * @sequence: odd while @handle changes or @counters move to the depot
- * @counters: what this CPU has counted since it last told the depot
+ * @counters: what this CPU has counted since it last told the depot. Told before they can
+ *	overflow: see STACK_DEPOT_REF_COUNT_MAX.
  */
 struct stack_depot_ref {
 	depot_stack_handle_t handle;
 	u32 tag;
 	u32 references;
 	u32 sequence;
-	long counters[STACK_DEPOT_COUNTERS];
+	s32 counters[STACK_DEPOT_COUNTERS];
 };
+
+static_assert(sizeof(struct stack_depot_ref) == 32);
+
+/*
+ * Counters beyond this are moved to the depot when references are taken from the depot or
+ * given back to it. In between are at most 128 objects.
+ */
+#define STACK_DEPOT_REF_COUNT_MAX	BIT(30)
 
 /**
  * struct stack_depot_cpu_cache - what a CPU keeps
  * @ref: sets of references
- * @evicted: counts evictions; the ways of a set take turns
- * @flush_is_due: @flush_timer is going to be armed, or is
- * @arm_flush_timer: arms @flush_timer, which a capture may not do itself: it may run
- *	under a lock of the timers
- * @flush_timer: gives everything back to the depot
  */
 struct stack_depot_cpu_cache {
 	struct stack_depot_ref ref[1 << STACK_DEPOT_REF_SETS_BITS][STACK_DEPOT_REF_WAYS];
-	unsigned int evicted;
-	bool flush_is_due;
-	struct irq_work arm_flush_timer;
-	struct timer_list flush_timer;
 };
 
 static_assert(sizeof(struct stack_depot_cpu_cache) <= SZ_128K);
@@ -84,7 +83,7 @@ void stack_depot_add_refs(struct stack_depot_cpu_cache *cpu, depot_stack_handle_
 struct stack_depot_ref *stack_depot_refill_ref(struct stack_depot_cpu_cache *cpu,
 					       depot_stack_handle_t handle);
 void stack_depot_count_on_cpu(struct stack_depot_cpu_cache *cpu, depot_stack_handle_t handle,
-			      const long more[STACK_DEPOT_COUNTERS]);
+			      const s32 more[STACK_DEPOT_COUNTERS]);
 bool stack_depot_read_counters(depot_stack_handle_t handle, long counters[STACK_DEPOT_COUNTERS]);
 
 /* Take the CPU cache, until stack_depot_cpu_release(). Return: NULL if in use or missing. */

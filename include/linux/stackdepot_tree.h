@@ -80,47 +80,53 @@ enum stack_depot_node_kind {
 
 /**
  * struct stack_depot_node - a return address, and the path by which it was reached
- * @key: offset of the parent in the upper half, lower half of the return address in the
- *	lower half. STACK_DEPOT_KEY_NONE if the node was forgotten.
+ * @ip: the return address as stack_depot_encode_ip() returns it. STACK_DEPOT_IP_NONE if
+ *	the node was forgotten.
+ * @parent: stack_depot_node_id() of the parent
  * @next: offset of the next node in the same hash bucket
- * @child: offset of a child that the walk tries before it looks up the hash table
- * @handle: handle of the chain that ends here, without a reference: the depot may have
- *	evicted the chain since. 0 if it was never captured.
- * @refused: jiffies when the depot last had no room for the chain, 0 if it had. @handle
- *	is that of a shorter chain then.
+ * @handle: handle of the chain that ends here, or of a shorter one if the depot had no
+ *	room for it. Without a reference: the depot may have evicted the chain since. 0 if
+ *	it was never captured.
+ * @child: a child that the walk tries before it looks up the hash table, or the node that
+ *	is nobody's child
  * @step: bytes from this slot to the next one if @kind is STACK_DEPOT_NODE_STEP, else 0
  * @back: bytes down to the slot where BP is saved: from this slot, or if @kind is
  *	STACK_DEPOT_NODE_STEP from the next one. STACK_DEPOT_BACK_UNKNOWN if it is the slot
  *	that the last REALIGNED, INTERRUPTED or SWITCH node of the walk has found.
  * @kind: enum stack_depot_node_kind
- * @depth: number of frames of the chain up to here. Leading allocators do not count.
+ * @mark: number of frames of the chain up to here, where leading allocators do not count;
+ *	and STACK_DEPOT_NODE_SPECIAL if @kind is not STACK_DEPOT_NODE_STEP, so that a walk
+ *	finds out with one comparison whether it can take a step
  * @words: see enum stack_depot_node_kind
  * @saved: words from the next slot down to the slot where BP is saved, if @kind is
  *	INTERRUPTED or SWITCH; 0 if the function has not saved BP
  */
 struct stack_depot_node {
-	u64 key;
+	u32 ip;
+	u32 parent;
 	u32 next;
-	u32 child;
 	depot_stack_handle_t handle;
-	u32 refused;
+	struct stack_depot_node *child;
 	u16 step;
 	u16 back;
 	u8 kind;
-	u8 depth;
+	u8 mark;
 	u8 words;
 	u8 saved;
 };
 
-static_assert(sizeof(struct stack_depot_node) == 32);
+static_assert(sizeof(struct stack_depot_node) <= 32);
 
 #define STACK_DEPOT_BACK_UNKNOWN	U16_MAX
+/* Set in stack_depot_node.mark. */
+#define STACK_DEPOT_NODE_SPECIAL	0x80
+static_assert(STACK_DEPOT_CAPTURE_MAX < STACK_DEPOT_NODE_SPECIAL);
+
 /* No return address is 1. */
-#define STACK_DEPOT_KEY_NONE		1
+#define STACK_DEPOT_IP_NONE		1
 
 /*
- * Nodes are named by their offsets in bytes from the first node: a walk needs no
- * multiplication. The first three nodes have no return address: NONE is nobody's child,
+ * Nodes are named by their offsets in bytes from the first node. The first three nodes have no return address: NONE is nobody's child,
  * the others are the roots of chains without and with leading allocators.
  */
 #define STACK_DEPOT_NODE_NONE		0
@@ -131,9 +137,9 @@ static_assert(sizeof(struct stack_depot_node) == 32);
 /**
  * struct stack_depot_tree - the call tree
  * @nodes: the nodes
- * @buckets: hash table of the nodes by their keys: offsets of the first nodes
- * @shift: a hash is the upper 64 - @shift bits of a product
- * @base: added to an offset to make a tag, so that tags of different trees differ
+ * @buckets: hash table of the nodes by @ip and @parent: offsets of the first nodes
+ * @shift: a hash is the upper 32 - @shift bits of a product
+ * @base: the tag of @nodes: tags of different trees differ
  * @bytes: size of @nodes
  * @used: bytes of @nodes that are in use, and more if it is full. Written only when nodes
  *	are added, in a cache line of its own.
@@ -156,6 +162,12 @@ static __no_sanitize_or_inline unsigned long stack_depot_read_stack(unsigned lon
 	return *(const unsigned long *)address;
 }
 
+/* Read the lower half of a word. */
+static __no_sanitize_or_inline u32 stack_depot_read_stack_half(unsigned long address)
+{
+	return *(const u32 *)address;
+}
+
 static __always_inline struct stack_depot_node *
 stack_depot_node_at(const struct stack_depot_tree *tree, u32 offset)
 {
@@ -168,6 +180,12 @@ static __always_inline u32 stack_depot_node_offset(const struct stack_depot_tree
 	return (void *)node - tree->nodes;
 }
 
+/* A number that differs from those of the other nodes of its tree. */
+static __always_inline u32 stack_depot_node_id(const struct stack_depot_node *node)
+{
+	return (unsigned long)node;
+}
+
 /* The tag of references to the handle of a node's chain. */
 static __always_inline u32 stack_depot_node_tag(const struct stack_depot_tree *tree,
 						const struct stack_depot_node *node)
@@ -175,28 +193,33 @@ static __always_inline u32 stack_depot_node_tag(const struct stack_depot_tree *t
 	return tree->base + stack_depot_node_offset(tree, node);
 }
 
-static __always_inline u32 stack_depot_node_bucket(const struct stack_depot_tree *tree, u64 key)
+static __always_inline unsigned int stack_depot_node_depth(const struct stack_depot_node *node)
 {
-	return (u64)(key * GOLDEN_RATIO_64) >> tree->shift;
+	return node->mark % STACK_DEPOT_NODE_SPECIAL;
+}
+
+static __always_inline u32 *stack_depot_node_bucket(const struct stack_depot_tree *tree,
+						    const struct stack_depot_node *parent, u32 ip)
+{
+	u32 key = stack_depot_node_id(parent) * GOLDEN_RATIO_32 + ip;
+
+	return &tree->buckets[key * GOLDEN_RATIO_32 >> tree->shift];
 }
 
 /*
- * Return addresses as nodes have them. Those on x86_64 differ in their lower halves.
+ * Nodes have the lower halves of return addresses. On x86_64 the upper halves are equal.
  * Elsewhere code may be anywhere in memory: nodes have addresses of one window of 4 GiB.
  */
+static __always_inline bool stack_depot_can_encode_ip(unsigned long ip)
+{
+	if (!IS_ENABLED(CONFIG_64BIT) || IS_ENABLED(CONFIG_STACKDEPOT_UNWIND_ORC))
+		return true;
+	return !ip || ip - ((unsigned long)_text - SZ_2G) <= U32_MAX;
+}
+
 static __always_inline u32 stack_depot_encode_ip(unsigned long ip)
 {
 	return ip;
-}
-
-/* Can a node have this return address? */
-static __always_inline bool stack_depot_can_encode_ip(unsigned long ip)
-{
-#if defined(CONFIG_64BIT) && (!defined(CONFIG_X86_64) || defined(CONFIG_UML))
-	return !ip || ip - ((unsigned long)_text - SZ_2G) <= U32_MAX;
-#else
-	return true;
-#endif
 }
 
 /* A return address as it is without pointer authentication. */
@@ -209,18 +232,31 @@ static __always_inline unsigned long stack_depot_strip_ip(unsigned long ip)
 #endif
 }
 
+/* Read a return address as a node has it. Return: false if no node can have it. */
+static __always_inline bool stack_depot_read_ip(unsigned long slot, u32 *encoded)
+{
+#ifdef CONFIG_STACKDEPOT_UNWIND_ORC
+	*encoded = stack_depot_read_stack_half(slot);
+	return true;
+#else
+	unsigned long ip = stack_depot_strip_ip(stack_depot_read_stack(slot));
+
+	*encoded = stack_depot_encode_ip(ip);
+	return stack_depot_can_encode_ip(ip);
+#endif
+}
+
 /* Find the child of @parent with this return address; NULL if there is none. */
 static __always_inline struct stack_depot_node *
 stack_depot_find_child(const struct stack_depot_tree *tree, const struct stack_depot_node *parent,
 		       u32 ip)
 {
-	u64 key = (u64)stack_depot_node_offset(tree, parent) << 32 | ip;
-	u32 offset = READ_ONCE(tree->buckets[stack_depot_node_bucket(tree, key)]);
+	u32 offset = READ_ONCE(*stack_depot_node_bucket(tree, parent, ip));
 	struct stack_depot_node *node;
 
 	for (; offset; offset = node->next) {
 		node = stack_depot_node_at(tree, offset);
-		if (READ_ONCE(node->key) == key)
+		if (data_race(node->ip) == ip && node->parent == stack_depot_node_id(parent))
 			return node;
 	}
 	return NULL;
@@ -363,30 +399,30 @@ stack_depot_recognize(const struct stack_depot_tree *tree, unsigned int depth, b
 	};
 	struct stack_depot_node *node, *child;
 	enum stack_depot_move move;
-	unsigned long ip;
 
 	node = stack_depot_node_at(tree, skip ? STACK_DEPOT_NODE_ROOT : STACK_DEPOT_NODE_ROOT_ALL);
-	for (;;) {
-		ip = stack_depot_strip_ip(stack_depot_read_stack(position.slot));
-		child = stack_depot_node_at(tree, READ_ONCE(node->child));
-		if (unlikely((u32)READ_ONCE(child->key) != stack_depot_encode_ip(ip))) {
-			child = stack_depot_find_child(tree, node, stack_depot_encode_ip(ip));
+	for (;; node = child) {
+		u32 ip;
+
+		if (unlikely(!stack_depot_read_ip(position.slot, &ip)))
+			return NULL;
+		child = READ_ONCE(node->child);
+		if (unlikely(data_race(child->ip) != ip)) {
+			child = stack_depot_find_child(tree, node, ip);
 			if (unlikely(!child))
 				return NULL;
 		}
-		if (unlikely(!stack_depot_can_encode_ip(ip)))
-			return NULL;
-		node = child;
-		if (node->depth >= depth)
-			return node;
-		if (IS_ENABLED(CONFIG_STACKDEPOT_UNWIND_ORC)) {
-			position.slot += node->step;
-			if (likely(node->step))
-				continue;
+		if (IS_ENABLED(CONFIG_STACKDEPOT_UNWIND_ORC) && likely(child->mark < (u8)depth)) {
+			position.slot += child->step;
+			continue;
 		}
-		move = stack_depot_follow(node, &position);
+		/* Otherwise the compiler keeps the mark in a register, in each round. */
+		OPTIMIZER_HIDE_VAR(child);
+		if (stack_depot_node_depth(child) >= depth)
+			return child;
+		move = stack_depot_follow(child, &position);
 		if (move == STACK_DEPOT_MOVE_ENDS)
-			return node;
+			return child;
 		if (unlikely(move == STACK_DEPOT_MOVE_FAILS))
 			return NULL;
 	}
@@ -395,7 +431,7 @@ stack_depot_recognize(const struct stack_depot_tree *tree, unsigned int depth, b
 /* lib/stackdepot_tree.c */
 void stack_depot_tree_init(void);
 struct stack_depot_node *stack_depot_add_node(struct stack_depot_tree *tree,
-					      const struct stack_depot_node *parent,
+					      struct stack_depot_node *parent,
 					      unsigned long ip,
 					      const struct stack_depot_node *template);
 void stack_depot_forget_nodes(unsigned long start, unsigned long size);

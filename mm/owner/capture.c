@@ -68,7 +68,7 @@ MODULE_PARM_DESC(verify, "walk each chain with the kernel's unwinder as well, an
  */
 void owner_charge_chain(depot_stack_handle_t stack, long n, struct owner_charge charge)
 {
-	long counters[STACK_DEPOT_COUNTERS] = {};
+	s32 counters[STACK_DEPOT_COUNTERS] = {};
 	struct stack_depot_cpu_cache *cpu;
 
 	if (!charge.counted)

@@ -39,14 +39,13 @@ struct owner_charge {
 #define OWNER_NO_CHARGE	((struct owner_charge){})
 
 /* Add @n objects to counters; @n is 1 or -1. */
-static __always_inline void owner_charge_counters(long *counters, long n,
-						  struct owner_charge charge)
+static __always_inline void owner_charge_counters(s32 *counters, s32 n, struct owner_charge charge)
 {
 	if (!charge.counted)
 		return;
 	counters[OWNER_OBJECTS] += n;
-	counters[OWNER_BYTES] += n * (long)charge.size;
-	counters[OWNER_HELD] += n * (long)charge.cache->size;
+	counters[OWNER_BYTES] += n * (s32)charge.size;
+	counters[OWNER_HELD] += n * (s32)charge.cache->size;
 }
 
 void owner_charge_chain(depot_stack_handle_t stack, long n, struct owner_charge charge);

@@ -162,7 +162,7 @@ struct handle_update {
 static noinline void count_chain_pages_slow(struct stack_depot_cpu_cache *cpu,
 					    depot_stack_handle_t handle, long n)
 {
-	long counters[STACK_DEPOT_COUNTERS] = { [OWNER_PAGES] = n };
+	s32 counters[STACK_DEPOT_COUNTERS] = { [OWNER_PAGES] = n };
 
 	if (handle && n)
 		stack_depot_count_on_cpu(cpu, handle, counters);
