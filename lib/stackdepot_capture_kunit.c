@@ -41,9 +41,12 @@ static unsigned int cut_at_interrupt(unsigned long *frames, unsigned int count)
 	for (i = 0; i < count; i++) {
 		const char *function = kallsyms_lookup(frames[i], &size, &offset, &module, name);
 
-		if (function && !strcmp(function, "handle_softirqs"))
-			return i + 1;
+		if (function && !strcmp(function, "handle_softirqs")) {
+			count = i + 1;
+			break;
+		}
 	}
+	/* An interrupt of that softirq ends the chain earlier. */
 	return filter_irq_stacks(frames, count);
 }
 

@@ -90,7 +90,7 @@ static bool text_lasts(unsigned long ip)
 {
 	struct module *module;
 
-	if (!ip || core_kernel_text(ip))
+	if (core_kernel_text(ip))
 		return true;
 	module = __module_text_address(ip);
 	if (!module)
@@ -168,12 +168,13 @@ learn_node(struct stack_depot_tree *tree, struct stack_depot_node *parent, unsig
 
 	if (!stack_depot_learn_layout(&node, parent, ip))
 		return NULL;
-	/* The end of a chain of frame pointers can have no address: it is no frame then. */
-	node.mark = depth + (ip && (depth || !skip || !stack_depot_is_allocator(ip)));
+	node.mark = depth + (depth || !skip || !stack_depot_is_allocator(ip));
 	if (stack_depot_ends_chain(ip))
 		node.kind = STACK_DEPOT_NODE_END;
 	if (node.kind != STACK_DEPOT_NODE_STEP)
 		node.mark |= STACK_DEPOT_NODE_SPECIAL;
+	if (node.kind == STACK_DEPOT_NODE_END)
+		node.mark = STACK_DEPOT_MARK_END;
 	this_cpu_inc(capture_counts.learned);
 	*scratch = node;
 	return (tree ? add_lasting_node(tree, parent, ip, &node) : NULL) ?: scratch;
@@ -224,6 +225,9 @@ walk_tree(unsigned long *frames, unsigned int depth, bool skip, struct stack_dep
 			if (!ip || stack_depot_is_trampoline(ip))
 				return walk;
 		}
+		/* The frame above the last one has no return address. */
+		if (!IS_ENABLED(CONFIG_STACKDEPOT_UNWIND_ORC) && !ip)
+			break;
 		child = tree ? find_child(tree, node, ip) : NULL;
 		if (unlikely(!child)) {
 			struct stack_depot_node *room = &scratch[node == scratch];
@@ -234,7 +238,7 @@ walk_tree(unsigned long *frames, unsigned int depth, bool skip, struct stack_dep
 			if (child == room)
 				tree = NULL;
 		}
-		if (stack_depot_node_depth(child) && ip)
+		if (stack_depot_node_depth(child))
 			frames[count++] = ip;
 		node = child;
 		if (count == depth)
@@ -308,8 +312,11 @@ static DEFINE_PER_CPU(struct long_walk, long_walks);
 static unsigned long first_ip(struct stack_depot_caller caller)
 {
 #ifdef CONFIG_STACKDEPOT_CALL_TREE
-	return stack_depot_strip_ip(stack_depot_read_stack((unsigned long)caller.frame +
-							   sizeof(long)));
+	unsigned long slot = (unsigned long)caller.frame + sizeof(long);
+	unsigned long ip = stack_depot_strip_ip(stack_depot_read_stack(slot));
+	struct stack_depot_recovery recovery = {};
+
+	return stack_depot_is_trampoline(ip) ? stack_depot_recover_ip(&recovery, ip, slot) : ip;
 #else
 	return caller.ip;
 #endif
@@ -331,7 +338,7 @@ unsigned int stack_depot_walk_with_unwinder(unsigned long *frames, unsigned int 
 	for (first = 0; first < min(count, FRAMES_BEFORE); first++)
 		if (walk->frames[first] == first_ip(caller))
 			break;
-	/* A tracer has replaced the caller's return address: keep our own frames as well. */
+	/* The caller's return address is not known: keep our own frames as well. */
 	if (first == min(count, FRAMES_BEFORE))
 		first = 0;
 	while (skip && first < count && stack_depot_is_allocator(walk->frames[first]))

@@ -45,7 +45,6 @@ unsigned long stack_depot_recover_ip(struct stack_depot_recovery *recovery, unsi
 bool stack_depot_learn_layout(struct stack_depot_node *node,
 			      const struct stack_depot_node *parent, unsigned long ip)
 {
-	/* The frame that entered the kernel has no return address. */
-	node->kind = ip ? STACK_DEPOT_NODE_BP : STACK_DEPOT_NODE_END;
-	return !ip || __kernel_text_address(ip);
+	node->kind = STACK_DEPOT_NODE_BP;
+	return __kernel_text_address(ip);
 }

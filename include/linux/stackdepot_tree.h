@@ -17,12 +17,14 @@
  * return address. Only pointers that are read from the stack (a saved BP, the SP of an
  * interrupted stack) are checked: they must point up, and into the stack.
  *
- * With frame pointers each node is of one kind: a saved frame pointer leads to the caller.
+ * With frame pointers, a saved frame pointer leads from each node to the caller. A return
+ * address of 0 ends the chain.
  */
 #ifndef _LINUX_STACKDEPOT_TREE_H
 #define _LINUX_STACKDEPOT_TREE_H
 
 #include <linux/atomic.h>
+#include <linux/bitops.h>
 #include <linux/build_bug.h>
 #include <linux/cache.h>
 #include <linux/compiler.h>
@@ -96,7 +98,8 @@ enum stack_depot_node_kind {
  * @kind: enum stack_depot_node_kind
  * @mark: number of frames of the chain up to here, where leading allocators do not count;
  *	and STACK_DEPOT_NODE_SPECIAL if @kind is not STACK_DEPOT_NODE_STEP, so that a walk
- *	finds out with one comparison whether it can take a step
+ *	finds out with one comparison whether it can take a step. STACK_DEPOT_MARK_END if
+ *	@kind is STACK_DEPOT_NODE_END: no walk is for more frames.
  * @words: see enum stack_depot_node_kind
  * @saved: words from the next slot down to the slot where BP is saved, if @kind is
  *	INTERRUPTED or SWITCH; 0 if the function has not saved BP
@@ -120,6 +123,7 @@ static_assert(sizeof(struct stack_depot_node) <= 32);
 #define STACK_DEPOT_BACK_UNKNOWN	U16_MAX
 /* Set in stack_depot_node.mark. */
 #define STACK_DEPOT_NODE_SPECIAL	0x80
+#define STACK_DEPOT_MARK_END		U8_MAX
 static_assert(STACK_DEPOT_CAPTURE_MAX < STACK_DEPOT_NODE_SPECIAL);
 
 /* No return address is 1. */
@@ -162,12 +166,6 @@ static __no_sanitize_or_inline unsigned long stack_depot_read_stack(unsigned lon
 	return *(const unsigned long *)address;
 }
 
-/* Read the lower half of a word. */
-static __no_sanitize_or_inline u32 stack_depot_read_stack_half(unsigned long address)
-{
-	return *(const u32 *)address;
-}
-
 static __always_inline struct stack_depot_node *
 stack_depot_node_at(const struct stack_depot_tree *tree, u32 offset)
 {
@@ -207,19 +205,27 @@ static __always_inline u32 *stack_depot_node_bucket(const struct stack_depot_tre
 }
 
 /*
- * Nodes have the lower halves of return addresses. On x86_64 the upper halves are equal.
- * Elsewhere code may be anywhere in memory: nodes have addresses of one window of 4 GiB.
+ * Return addresses as nodes have them. ORC exists on x86_64, where their upper halves are
+ * equal. Elsewhere code may be anywhere in memory: nodes have offsets in a window of 4 GiB
+ * around the kernel. An address outside the window has a greater offset, which no node has.
  */
-static __always_inline bool stack_depot_can_encode_ip(unsigned long ip)
+static __always_inline unsigned long stack_depot_encode_ip(unsigned long ip)
 {
-	if (!IS_ENABLED(CONFIG_64BIT) || IS_ENABLED(CONFIG_STACKDEPOT_UNWIND_ORC))
-		return true;
-	return !ip || ip - ((unsigned long)_text - SZ_2G) <= U32_MAX;
+#if defined(CONFIG_64BIT) && !defined(CONFIG_STACKDEPOT_UNWIND_ORC)
+	unsigned long window = (unsigned long)_text - SZ_2G;
+
+	/* Keep the compiler from subtracting twice, instead of once before a loop. */
+	OPTIMIZER_HIDE_VAR(window);
+	return ip - window;
+#else
+	return (u32)ip;
+#endif
 }
 
-static __always_inline u32 stack_depot_encode_ip(unsigned long ip)
+/* Can a node have this return address? */
+static __always_inline bool stack_depot_can_encode_ip(unsigned long ip)
 {
-	return ip;
+	return stack_depot_encode_ip(ip) <= U32_MAX;
 }
 
 /* A return address as it is without pointer authentication. */
@@ -232,21 +238,7 @@ static __always_inline unsigned long stack_depot_strip_ip(unsigned long ip)
 #endif
 }
 
-/* Read a return address as a node has it. Return: false if no node can have it. */
-static __always_inline bool stack_depot_read_ip(unsigned long slot, u32 *encoded)
-{
-#ifdef CONFIG_STACKDEPOT_UNWIND_ORC
-	*encoded = stack_depot_read_stack_half(slot);
-	return true;
-#else
-	unsigned long ip = stack_depot_strip_ip(stack_depot_read_stack(slot));
-
-	*encoded = stack_depot_encode_ip(ip);
-	return stack_depot_can_encode_ip(ip);
-#endif
-}
-
-/* Find the child of @parent with this return address; NULL if there is none. */
+/* Find the child of @parent with this encoded return address; NULL if there is none. */
 static __always_inline struct stack_depot_node *
 stack_depot_find_child(const struct stack_depot_tree *tree, const struct stack_depot_node *parent,
 		       u32 ip)
@@ -262,19 +254,36 @@ stack_depot_find_child(const struct stack_depot_tree *tree, const struct stack_d
 	return NULL;
 }
 
-/* Is this an address in the task's stack or in this CPU's stack for interrupts? */
-static __always_inline bool stack_depot_on_stack(unsigned long address)
+static __always_inline bool stack_depot_on_task_stack(unsigned long address)
 {
-	if (likely(address - (unsigned long)task_stack_page(current) < THREAD_SIZE))
-		return true;
+	return address - (unsigned long)task_stack_page(current) < THREAD_SIZE;
+}
+
+#if (defined(CONFIG_X86_64) && !defined(CONFIG_UML)) || defined(CONFIG_ARM64)
+static_assert(IRQ_STACK_SIZE == THREAD_SIZE);
+#endif
+
+/* The lowest address of this CPU's stack for interrupts, 0 if it has none. */
+static __always_inline unsigned long stack_depot_irq_stack(void)
+{
 #if defined(CONFIG_X86_64) && !defined(CONFIG_UML)
-	return (unsigned long)this_cpu_read(pcpu_hot.hardirq_stack_ptr) - address <
+	return (unsigned long)this_cpu_read(pcpu_hot.hardirq_stack_ptr) + sizeof(long) -
 	       IRQ_STACK_SIZE;
 #elif defined(CONFIG_ARM64)
-	return address - (unsigned long)this_cpu_read(irq_stack_ptr) < IRQ_STACK_SIZE;
+	return (unsigned long)this_cpu_read(irq_stack_ptr);
 #else
-	return false;
+	return 0;
 #endif
+}
+
+static __always_inline bool stack_depot_on_irq_stack(unsigned long address)
+{
+	return address - stack_depot_irq_stack() < THREAD_SIZE;
+}
+
+static __always_inline bool stack_depot_on_stack(unsigned long address)
+{
+	return likely(stack_depot_on_task_stack(address)) || stack_depot_on_irq_stack(address);
 }
 
 /**
@@ -293,30 +302,26 @@ enum stack_depot_move {
 	STACK_DEPOT_MOVE_FAILS,		/* a pointer does not point up into the stack */
 };
 
+#ifdef CONFIG_STACKDEPOT_UNWIND_ORC
+
+/* Read the lower half of a word. */
+static __no_sanitize_or_inline u32 stack_depot_read_stack_half(unsigned long address)
+{
+	return *(const u32 *)address;
+}
+
 /* Follow a frame pointer that is saved at @bp_slot. */
 static __always_inline enum stack_depot_move
 stack_depot_follow_bp(struct stack_depot_position *position, unsigned long bp_slot)
 {
 	unsigned long bp = stack_depot_read_stack(bp_slot);
 
-	if (!IS_ENABLED(CONFIG_STACKDEPOT_UNWIND_ORC)) {
-		if (unlikely(!bp))
-			return STACK_DEPOT_MOVE_ENDS;
-#if defined(CONFIG_X86) && !defined(CONFIG_UML)
-		/* An entry from user space or an interrupt: x86 encodes a pointer to pt_regs. */
-		if (unlikely(bp % 2))
-			return user_mode((struct pt_regs *)(bp - 1)) ? STACK_DEPOT_MOVE_ENDS :
-								       STACK_DEPOT_MOVE_FAILS;
-#endif
-	}
 	if (unlikely(bp <= bp_slot || bp % sizeof(long) ||
 		     !stack_depot_on_stack(bp + sizeof(long))))
 		return STACK_DEPOT_MOVE_FAILS;
 	position->slot = bp + sizeof(long);
 	return STACK_DEPOT_MOVED;
 }
-
-#ifdef CONFIG_STACKDEPOT_UNWIND_ORC
 
 static __always_inline enum stack_depot_move
 stack_depot_follow_sp(struct stack_depot_position *position, unsigned long sp)
@@ -367,18 +372,6 @@ stack_depot_follow(const struct stack_depot_node *node, struct stack_depot_posit
 	}
 }
 
-#else
-
-static __always_inline enum stack_depot_move
-stack_depot_follow(const struct stack_depot_node *node, struct stack_depot_position *position)
-{
-	if (unlikely(node->kind == STACK_DEPOT_NODE_END))
-		return STACK_DEPOT_MOVE_ENDS;
-	return stack_depot_follow_bp(position, position->slot - sizeof(long));
-}
-
-#endif /* CONFIG_STACKDEPOT_UNWIND_ORC */
-
 /**
  * stack_depot_recognize() - find the node of the running stack's chain
  * @tree: the tree
@@ -402,17 +395,15 @@ stack_depot_recognize(const struct stack_depot_tree *tree, unsigned int depth, b
 
 	node = stack_depot_node_at(tree, skip ? STACK_DEPOT_NODE_ROOT : STACK_DEPOT_NODE_ROOT_ALL);
 	for (;; node = child) {
-		u32 ip;
+		u32 ip = stack_depot_read_stack_half(position.slot);
 
-		if (unlikely(!stack_depot_read_ip(position.slot, &ip)))
-			return NULL;
 		child = READ_ONCE(node->child);
 		if (unlikely(data_race(child->ip) != ip)) {
 			child = stack_depot_find_child(tree, node, ip);
 			if (unlikely(!child))
 				return NULL;
 		}
-		if (IS_ENABLED(CONFIG_STACKDEPOT_UNWIND_ORC) && likely(child->mark < (u8)depth)) {
+		if (likely(child->mark < (u8)depth)) {
 			position.slot += child->step;
 			continue;
 		}
@@ -427,6 +418,112 @@ stack_depot_recognize(const struct stack_depot_tree *tree, unsigned int depth, b
 			return NULL;
 	}
 }
+
+#else /* CONFIG_STACKDEPOT_UNWIND_ORC */
+
+/*
+ * Can the caller of the function with frame @frame have frame @bp? Callers are above it on
+ * its stack, or on the task's stack, which the stack for interrupts leads to.
+ */
+static __always_inline bool stack_depot_is_callers_frame(unsigned long bp, unsigned long frame)
+{
+	/* The last word of the frame: the return address. */
+	unsigned long slot = bp + sizeof(long);
+
+	if (bp % sizeof(long))
+		return false;
+	if (stack_depot_on_task_stack(slot))
+		return bp > frame || !stack_depot_on_task_stack(frame);
+	return stack_depot_on_irq_stack(slot) && bp > frame && stack_depot_on_irq_stack(frame);
+}
+
+/*
+ * Does a frame pointer lead to the registers at the top of the task's stack? They are the
+ * user's, or those with which a kernel thread began. x86 marks a pointer to registers.
+ */
+static __always_inline bool stack_depot_is_first_regs(unsigned long bp)
+{
+#if defined(CONFIG_X86_64) && !defined(CONFIG_UML)
+	return bp - 1 == (unsigned long)task_pt_regs(current);
+#else
+	return false;
+#endif
+}
+
+/* Move from a node to the slot of its caller. */
+static __always_inline enum stack_depot_move
+stack_depot_follow(const struct stack_depot_node *node, struct stack_depot_position *position)
+{
+	unsigned long frame = position->slot - sizeof(long), bp = stack_depot_read_stack(frame);
+
+	if (node->kind == STACK_DEPOT_NODE_END || !bp || stack_depot_is_first_regs(bp))
+		return STACK_DEPOT_MOVE_ENDS;
+	if (!stack_depot_is_callers_frame(bp, frame))
+		return STACK_DEPOT_MOVE_FAILS;
+	position->slot = bp + sizeof(long);
+	return STACK_DEPOT_MOVED;
+}
+
+/**
+ * stack_depot_recognize() - find the node of the running stack's chain
+ * @tree: the tree
+ * @depth: number of frames at most
+ * @skip: leave out leading allocators
+ * @caller: where the chain starts
+ *
+ * Preemption is off since @tree was read. Calls no function.
+ *
+ * One check of each frame pointer suffices: it points into the stack. The walk ends even if
+ * it does not point up, as no node is its own descendant.
+ *
+ * Return: the node, or NULL if the tree does not have the chain.
+ */
+static __no_sanitize_address __always_inline struct stack_depot_node *
+stack_depot_recognize(const struct stack_depot_tree *tree, unsigned int depth, bool skip,
+		      struct stack_depot_caller caller)
+{
+	unsigned long frame = (unsigned long)caller.frame, stack, bp, ip;
+	unsigned int last_mark = STACK_DEPOT_NODE_SPECIAL | depth;
+	struct stack_depot_position position;
+	struct stack_depot_node *node, *child;
+
+	stack = (unsigned long)task_stack_page(current);
+	if (unlikely(frame - stack >= THREAD_SIZE))
+		stack = stack_depot_irq_stack();
+	node = stack_depot_node_at(tree, skip ? STACK_DEPOT_NODE_ROOT : STACK_DEPOT_NODE_ROOT_ALL);
+	for (;; node = child, frame = bp) {
+		bp = stack_depot_read_stack(frame);
+		ip = stack_depot_strip_ip(stack_depot_read_stack(frame + sizeof(long)));
+		child = READ_ONCE(node->child);
+		if (unlikely(data_race(child->ip) != stack_depot_encode_ip(ip))) {
+			/* The frame above the last one has no return address. */
+			if (!ip)
+				return node;
+			if (!stack_depot_can_encode_ip(ip))
+				return NULL;
+			child = stack_depot_find_child(tree, node, stack_depot_encode_ip(ip));
+			if (unlikely(!child))
+				return NULL;
+		}
+		if (child->mark >= last_mark)
+			return child;
+		/* One compare for alignment and bounds: the rotation makes odd pointers large. */
+		if (likely(ror64(bp - stack, 3) <= (THREAD_SIZE - 2 * sizeof(long)) >> 3))
+			continue;
+		position.slot = frame + sizeof(long);
+		switch (stack_depot_follow(child, &position)) {
+		case STACK_DEPOT_MOVE_ENDS:
+			return child;
+		case STACK_DEPOT_MOVE_FAILS:
+			return NULL;
+		case STACK_DEPOT_MOVED:
+			/* The stack for interrupts leads to the task's stack. */
+			stack = (unsigned long)task_stack_page(current);
+		}
+	}
+}
+
+#endif /* CONFIG_STACKDEPOT_UNWIND_ORC */
 
 /* lib/stackdepot_tree.c */
 void stack_depot_tree_init(void);
