@@ -182,13 +182,15 @@ learn_node(struct stack_depot_tree *tree, struct stack_depot_node *parent, unsig
 
 /* --- Walking ---------------------------------------------------------------------- */
 
-static struct stack_depot_node *find_child(const struct stack_depot_tree *tree,
-					   const struct stack_depot_node *parent, unsigned long ip)
+static __always_inline struct stack_depot_node *
+find_child(const struct stack_depot_tree *tree, const struct stack_depot_node *parent,
+	   unsigned long ip)
 {
-	struct stack_depot_node *child = READ_ONCE(parent->child);
+	struct stack_depot_node *child;
 
-	if (!stack_depot_can_encode_ip(ip))
+	if (!tree || !stack_depot_can_encode_ip(ip))
 		return NULL;
+	child = READ_ONCE(parent->child);
 	if (data_race(child->ip) == stack_depot_encode_ip(ip))
 		return child;
 	return stack_depot_find_child(tree, parent, stack_depot_encode_ip(ip));
@@ -220,15 +222,17 @@ walk_tree(unsigned long *frames, unsigned int depth, bool skip, struct stack_dep
 	node = stack_depot_node_at(tree, skip ? STACK_DEPOT_NODE_ROOT : STACK_DEPOT_NODE_ROOT_ALL);
 	for (;;) {
 		ip = stack_depot_strip_ip(stack_depot_read_stack(position.slot));
-		if (unlikely(stack_depot_is_trampoline(ip))) {
-			ip = stack_depot_recover_ip(&recovery, ip, position.slot);
-			if (!ip || stack_depot_is_trampoline(ip))
-				return walk;
-		}
 		/* The frame above the last one has no return address. */
 		if (!IS_ENABLED(CONFIG_STACKDEPOT_UNWIND_ORC) && !ip)
 			break;
-		child = tree ? find_child(tree, node, ip) : NULL;
+		child = find_child(tree, node, ip);
+		/* No node has the address of a trampoline. */
+		if (unlikely(!child && stack_depot_is_trampoline(ip))) {
+			ip = stack_depot_recover_ip(&recovery, ip, position.slot);
+			if (!ip || stack_depot_is_trampoline(ip))
+				return walk;
+			child = find_child(tree, node, ip);
+		}
 		if (unlikely(!child)) {
 			struct stack_depot_node *room = &scratch[node == scratch];
 
