@@ -118,6 +118,9 @@ stack_depot_ref_set(struct stack_depot_cpu_cache *cpu, depot_stack_handle_t hand
 
 	/* Keep the compiler from computing the address again for each use. */
 	OPTIMIZER_HIDE_VAR(ref);
+	/* It is not NULL, which the compiler cannot know now: leave out tests for that. */
+	if (!ref)
+		__builtin_unreachable();
 	return ref;
 }
 

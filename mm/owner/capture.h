@@ -53,73 +53,65 @@ void owner_charge_chain(depot_stack_handle_t stack, long n, struct owner_charge 
 /* --- Records ----------------------------------------------------------------- */
 
 /**
- * owner_record_fill_fast() - capture who allocates here, from the CPU cache alone
- * @cpu: the CPU cache, between stack_depot_cpu_acquire() and stack_depot_cpu_release()
- * @depth: number of frames to keep
- * @caller: OWNER_CALLER of the allocator's hook
+ * owner_record_fill_fast() - take handles out of the CPU cache
+ * @chain: this CPU's references to the chain, of which one can be taken
+ * @task: this CPU's references to the current task, of which one can be taken
  * @charge: charged to the chain
- * @handle_pair: set to the handles of the chain and of the task, with references
  *
- * Calls no function, so its caller saves few registers.
- *
- * Return: false if the CPU cache lacks the chain or the task. Nothing was changed then.
+ * Return: the handles of the chain and of the task, with references.
  */
-static __always_inline bool owner_record_fill_fast(struct stack_depot_cpu_cache *cpu,
-						   unsigned int depth, struct owner_caller caller,
-						   struct owner_charge charge, u64 *handle_pair)
+static __always_inline u64 owner_record_fill_fast(struct stack_depot_ref *chain,
+						  struct stack_depot_ref *task,
+						  struct owner_charge charge)
 {
 	struct owner_record owner __uninitialized;
-	struct stack_depot_ref *chain, *task;
 
-	chain = stack_depot_find_running(cpu, depth, STACK_DEPOT_FLAG_SKIP, caller);
-	if (unlikely(!chain))
-		return false;
-	task = owner_find_current_task_ref(cpu);
-	if (unlikely(!task))
-		return false;
 	chain->references--;
 	task->references--;
 	owner_charge_counters(chain->counters, 1, charge);
 	owner.stack = chain->handle;
 	owner.task = task->handle;
-	*handle_pair = owner.handle_pair;
-	return true;
+	return owner.handle_pair;
 }
 
 bool owner_record_fill(struct owner_record *owner, gfp_t flags, unsigned int depth,
 		       struct owner_caller caller, struct owner_charge charge);
 
 /**
- * owner_record_drop_fast() - drop the references that the CPU cache has room for
- * @handle_pair: handles that were taken out of a record; the task's can be 0
- * @charge: taken off the chain's counters if its reference is dropped
+ * owner_record_drop_fast() - keep the references of a record in the CPU cache
+ * @handle_pair: handles that were taken out of a record
+ * @charge: taken off the chain's counters
  *
  * Calls no function.
  *
- * Return: the handles that are left for owner_record_drop(), 0 if none are.
+ * Return: false if the CPU cache has no room for both. Nothing was changed then, and
+ *	owner_record_drop() has to drop them.
  */
-static __always_inline u64 owner_record_drop_fast(u64 handle_pair, struct owner_charge charge)
+static __always_inline bool owner_record_drop_fast(u64 handle_pair, struct owner_charge charge)
 {
-	struct owner_record owner __uninitialized;
+	struct owner_record owner = { .handle_pair = handle_pair };
 	struct stack_depot_cpu_cache *cpu = stack_depot_cpu_acquire();
-	struct stack_depot_ref *ref;
+	struct stack_depot_ref *chain, *task;
+	bool done = false;
 
-	owner.handle_pair = handle_pair;
 	if (unlikely(!cpu))
-		return handle_pair;
-	ref = stack_depot_find_ref(cpu, owner.stack);
-	if (likely(ref && stack_depot_can_keep_ref(ref))) {
-		ref->references++;
-		owner_charge_counters(ref->counters, -1, charge);
-		owner.stack = 0;
-	}
-	ref = stack_depot_find_ref(cpu, owner.task);
-	if (likely(ref && stack_depot_can_keep_ref(ref))) {
-		ref->references++;
-		owner.task = 0;
-	}
+		return false;
+	chain = stack_depot_find_ref(cpu, owner.stack);
+	if (unlikely(!chain || !stack_depot_can_keep_ref(chain)))
+		goto out;
+	/* Entries that are unused have the handle 0. */
+	if (unlikely(!owner.task))
+		goto out;
+	task = stack_depot_find_ref(cpu, owner.task);
+	if (unlikely(!task || !stack_depot_can_keep_ref(task)))
+		goto out;
+	chain->references++;
+	task->references++;
+	owner_charge_counters(chain->counters, -1, charge);
+	done = true;
+out:
 	stack_depot_cpu_release(cpu);
-	return owner.handle_pair;
+	return done;
 }
 
 void owner_record_drop(u64 handle_pair, struct owner_charge charge);

@@ -6,6 +6,7 @@
 #ifndef _MM_OWNER_HOOKS_H
 #define _MM_OWNER_HOOKS_H
 
+#include <linux/instruction_pointer.h>
 #include <linux/jump_label.h>
 #include <linux/math.h>
 #include <linux/types.h>
@@ -21,7 +22,7 @@ int slab_owner_start(void);
 void __slab_owner_alloc(struct kmem_cache *s, void *object, gfp_t flags, size_t size,
 			struct slab *slab);
 void __slab_owner_alloc_depth1(struct kmem_cache *s, void *object, gfp_t flags, size_t size,
-			       struct slab *slab);
+			       struct slab *slab, unsigned long ip);
 void __slab_owner_alloc_sampled(struct kmem_cache *s, void *object, gfp_t flags, size_t size);
 void __slab_owner_free(struct kmem_cache *s, void *object, struct owner_slab_records *records);
 void __slab_owner_free_slow(struct kmem_cache *s, void *object, struct owner_slab_records *records);
@@ -61,7 +62,7 @@ static __always_inline void slab_owner_alloc(struct kmem_cache *s, void *object,
 		return;
 	rate = READ_ONCE(s->owner_rate);
 	if (rate == OWNER_RATE_ALL && READ_ONCE(s->owner_depth_is_one))
-		__slab_owner_alloc_depth1(s, object, flags, size, slab);
+		__slab_owner_alloc_depth1(s, object, flags, size, slab, _RET_IP_);
 	else if (rate == OWNER_RATE_ALL)
 		__slab_owner_alloc(s, object, flags, size, slab);
 	else if (owner_sample_spend(rate, size))

@@ -14,6 +14,7 @@
 #include <linux/string.h>
 
 #include "../slab.h"
+#include "caller.h"
 #include "capture.h"
 #include "hooks.h"
 #include "record.h"
@@ -282,9 +283,13 @@ struct track_args {
 	bool sampled;			/* SLUB has sampled this allocation */
 };
 
-/* Slow path: apply the rule, allocate the slab's records if needed, record the owner. */
-static noinline void track_slow(struct kmem_cache *s, const void *object, size_t size,
-				struct track_args args, struct owner_caller caller)
+/*
+ * Slow path: apply the rule, allocate the slab's records if needed, record the owner.
+ * Return: the handle of the chain, 0 if the object is not tracked.
+ */
+static noinline depot_stack_handle_t
+track_slow(struct kmem_cache *s, const void *object, size_t size, struct track_args args,
+	   struct owner_caller caller)
 {
 	gfp_t flags = args.flags;
 	struct owner_record *record, owner __uninitialized;
@@ -298,14 +303,14 @@ static noinline void track_slow(struct kmem_cache *s, const void *object, size_t
 	if (args.sampled)
 		owner_sample_draw();
 	if (!object || !slab_owner_tracks_cache(s) || flags & __GFP_NO_OBJ_EXT)
-		return;
+		return 0;
 	slab = virt_to_slab(object);
 	choice = choose_tracking(s, slab, flags, size, args.sampled, caller);
 	records = owner_slab_records_of(READ_ONCE(slab->obj_exts));
 	if (unlikely(!records && choice.depth))
 		records = owner_slab_records_alloc(s, slab, flags);
 	if (!records)
-		return;
+		return 0;
 
 	index = object_index(s, records, object);
 	record = &records->record[index];
@@ -314,84 +319,94 @@ static noinline void track_slow(struct kmem_cache *s, const void *object, size_t
 	if (unlikely(freed))
 		drop_freed_record(&freed->record[index]);
 	if (!choice.depth)
-		return;
+		return 0;
 
 	if (unlikely(choice.free))
 		prepare_freed_record(s, slab, records, index, flags, size);
 	owner.size_and_rate = owner_record_size(size) | choice.rate << OWNER_SIZE_BITS;
 	if (!owner_record_fill(&owner, flags, choice.depth, caller,
 			       object_charge(s, owner.size)))
-		return;
+		return 0;
 	make_free_check_records(records, choice.rate);
 	owner_record_publish(record, owner.handle_pair, owner.size_and_rate, owner.time);
+	return owner.stack;
 }
 
 /*
  * Record the owner from the CPU cache alone. This calls no function, so the caller saves
- * few registers. Return: false if something is missing; nothing was changed then.
+ * few registers. @by_caller: look for the chain that consists of @ip. Return: the handle of
+ * the chain; 0 if something is missing: nothing was changed then.
  */
-static __always_inline bool track_from_cpu_cache(struct stack_depot_cpu_cache *cpu,
-						 struct kmem_cache *s, struct slab *slab,
-						 const void *object, size_t size,
-						 unsigned int depth, struct owner_caller caller,
-						 const struct owner_rule *rule)
+static __always_inline depot_stack_handle_t
+track_from_cpu_cache(struct stack_depot_cpu_cache *cpu, struct kmem_cache *s, struct slab *slab,
+		     const void *object, size_t size, unsigned int depth, bool by_caller,
+		     struct owner_caller caller, unsigned long ip, const struct owner_rule *rule)
 {
 	unsigned long exts = READ_ONCE(slab->obj_exts);
+	struct owner_record owner __uninitialized, *record;
 	u32 requested = owner_record_size(size);
+	struct stack_depot_ref *chain, *task;
 	struct owner_slab_records *records;
-	struct owner_record *record;
-	u64 handle_pair;
 
 	if (unlikely(!(exts & OBJEXTS_OWNER_RECORDS)))
-		return false;
+		return 0;
 	records = owner_slab_records_untag(exts);
 	if (unlikely(!has_fast_unsampled_objects(records)))
-		return false;
+		return 0;
 	record = object_record_fast(s, records, object);
 	if (unlikely(READ_ONCE(record->handle_pair)))
-		return false;
-	if (!owner_record_fill_fast(cpu, depth, caller, object_charge(s, requested), &handle_pair))
-		return false;
+		return 0;
+	chain = by_caller ? owner_find_caller_ref(cpu, ip) :
+		stack_depot_find_running(cpu, depth, STACK_DEPOT_FLAG_SKIP, caller);
+	if (unlikely(!chain))
+		return 0;
+	task = owner_find_current_task_ref(cpu);
+	if (unlikely(!task))
+		return 0;
+	owner.handle_pair = owner_record_fill_fast(chain, task, object_charge(s, requested));
 	this_cpu_inc(*rule->hits);
-	owner_record_publish(record, handle_pair, requested, owner_record_time_now());
-	return true;
+	owner_record_publish(record, owner.handle_pair, requested, owner_record_time_now());
+	return owner.stack;
 }
 
 /*
- * Fast path: @depth1 says whether it is for rules with depth 1, or for deeper ones. It
- * does not test for NMI: stack_depot_cpu_acquire() fails if the NMI has interrupted a user
- * of the CPU cache, and otherwise the CPU cache is safe to use. It does not test for
- * __GFP_NO_OBJ_EXT: with that flag, objects are from caches whose slabs have no records.
- * Return: false for the slow path.
+ * Fast path: @depth1 says whether it is for rules with depth 1, or for deeper ones, and
+ * @by_caller whether it looks for the chain that consists of @ip. It does not test for NMI:
+ * stack_depot_cpu_acquire() fails if the NMI has interrupted a user of the CPU cache, and
+ * otherwise the CPU cache is safe to use. It does not test for __GFP_NO_OBJ_EXT: with that
+ * flag, objects are from caches whose slabs have no records. Return: the handle of the
+ * chain, 0 for the slow path.
  */
-static __always_inline bool track_fast(struct kmem_cache *s, struct slab *slab, const void *object,
-				       size_t size, bool depth1, struct owner_caller caller)
+static __always_inline depot_stack_handle_t
+track_fast(struct kmem_cache *s, struct slab *slab, const void *object, size_t size, bool depth1,
+	   bool by_caller, struct owner_caller caller, unsigned long ip)
 {
 	const struct owner_rule *rule;
 	struct stack_depot_cpu_cache *cpu;
-	bool done = false;
+	depot_stack_handle_t stack = 0;
 
-	/* Chain recognition needs the call tree; without it only depth 1 has a fast path. */
-	if (!depth1 && !IS_ENABLED(CONFIG_STACKDEPOT_CALL_TREE))
-		return false;
+	/* Without the call tree, there is a fast path for known callers only. */
+	if (!by_caller && !IS_ENABLED(CONFIG_STACKDEPOT_CALL_TREE))
+		return 0;
 	if (unlikely(!slab)) {
 		if (!object)
-			return false;
+			return 0;
 		slab = virt_to_slab(object);
 	}
 	if (unlikely(stack_depot_verifies()))
-		return false;
+		return 0;
 	cpu = stack_depot_cpu_acquire();
 	if (unlikely(!cpu))
-		return false;
+		return 0;
 	/* Preemption is off, which protects the rule as rcu_read_lock_sched() does. */
 	rule = READ_ONCE(s->owner_rule);
 	if (likely(owner_rule_is_resolved(rule) && (depth1 ? rule->plain_depth == 1 :
 							     rule->plain_depth > 1)))
-		done = track_from_cpu_cache(cpu, s, slab, object, size,
-					    depth1 ? 1 : rule->plain_depth, caller, rule);
+		stack = track_from_cpu_cache(cpu, s, slab, object, size,
+					     depth1 ? 1 : rule->plain_depth, by_caller, caller, ip,
+					     rule);
 	stack_depot_cpu_release(cpu);
-	return done;
+	return stack;
 }
 
 /*
@@ -402,19 +417,34 @@ static __always_inline bool track_fast(struct kmem_cache *s, struct slab *slab, 
 void __slab_owner_alloc(struct kmem_cache *s, void *object, gfp_t flags, size_t size,
 			struct slab *slab)
 {
-	if (track_fast(s, slab, object, size, false, OWNER_CALLER))
+	if (track_fast(s, slab, object, size, false, false, OWNER_CALLER, 0))
 		return;
 	track_slow(s, object, size, (struct track_args){ flags }, OWNER_CALLER);
 	barrier();
 }
 
-/* A function of its own for depth 1: its fast path needs fewer registers. */
-void __slab_owner_alloc_depth1(struct kmem_cache *s, void *object, gfp_t flags, size_t size,
-			       struct slab *slab)
+/* At depth 1, record an owner whose caller this CPU does not remember, and remember it. */
+static noinline void track_new_caller(struct kmem_cache *s, void *object, gfp_t flags,
+				      size_t size, struct owner_caller caller, unsigned long ip)
 {
-	if (track_fast(s, slab, object, size, true, OWNER_CALLER))
+	depot_stack_handle_t stack = track_fast(s, NULL, object, size, true, false, caller, 0);
+
+	if (!stack)
+		stack = track_slow(s, object, size, (struct track_args){ flags }, caller);
+	if (stack)
+		owner_cache_caller(ip, stack);
+}
+
+/*
+ * A function of its own for depth 1, which knows the whole chain: @ip, the return address
+ * of the allocator, unless that is in another allocator.
+ */
+void __slab_owner_alloc_depth1(struct kmem_cache *s, void *object, gfp_t flags, size_t size,
+			       struct slab *slab, unsigned long ip)
+{
+	if (track_fast(s, slab, object, size, true, true, OWNER_CALLER, ip))
 		return;
-	track_slow(s, object, size, (struct track_args){ flags }, OWNER_CALLER);
+	track_new_caller(s, object, flags, size, OWNER_CALLER, ip);
 	barrier();
 }
 
@@ -483,7 +513,7 @@ static noinline void untrack_slow(struct kmem_cache *s, struct owner_slab_record
 
 /*
  * Not for slabs with OWNER_TRACKED_SLOW. Return: false if untrack_slow() has to drop
- * @handle_pair, what is left of the record.
+ * @handle_pair, which was taken out of the record.
  */
 static __always_inline bool untrack_fast(struct kmem_cache *s, struct owner_slab_records *records,
 					 const void *object, u64 *handle_pair)
@@ -496,9 +526,8 @@ static __always_inline bool untrack_fast(struct kmem_cache *s, struct owner_slab
 	/* size_and_rate is larger than any size if the object was sampled. */
 	if (unlikely(record->size_and_rate > OWNER_SIZE_MAX))
 		return false;
-	*handle_pair = owner_record_drop_fast(*handle_pair,
-					      object_charge(s, record->size_and_rate));
-	return likely(!*handle_pair);
+	return likely(owner_record_drop_fast(*handle_pair,
+					     object_charge(s, record->size_and_rate)));
 }
 
 void __slab_owner_free(struct kmem_cache *s, void *object, struct owner_slab_records *records)

@@ -158,6 +158,35 @@ static void test_handles_are_put_once(struct kunit *test)
 	kmem_cache_destroy(cache);
 }
 
+/* If the depot had no room for the task, free does not count a reference for no handle. */
+static void test_free_without_task(struct kunit *test)
+{
+	struct kmem_cache *cache = create_test_cache(test, 0);
+	struct stack_depot_cpu_cache *cpu;
+	struct owner_record *record;
+	struct stack_depot_ref *ref;
+	unsigned int i, way;
+
+	for (i = 0; i < 3; i++) {
+		void *object = plant_object(cache);
+
+		record = find_object_record(object);
+		KUNIT_ASSERT_NOT_NULL(test, record);
+		stack_depot_put(record->task);
+		record->task = 0;
+		kmem_cache_free(cache, object);
+	}
+	stack_depot_cpu_caches_flush();
+	cpu = stack_depot_cpu_acquire();
+	KUNIT_ASSERT_NOT_NULL(test, cpu);
+	ref = stack_depot_ref_set(cpu, 0);
+	for (i = 0, way = 0; way < STACK_DEPOT_REF_WAYS; way++)
+		i += ref[way].handle ? 0 : ref[way].references;
+	stack_depot_cpu_release(cpu);
+	KUNIT_EXPECT_EQ(test, i, 0);
+	kmem_cache_destroy(cache);
+}
+
 /* A record has the requested size, not the size of the kmalloc cache. */
 static void test_requested_size(struct kunit *test)
 {
@@ -586,6 +615,7 @@ static struct kunit_case owner_slab_cases[] = {
 	KUNIT_CASE(test_planted_is_found),
 	KUNIT_CASE(test_bulk_is_found),
 	KUNIT_CASE(test_handles_are_put_once),
+	KUNIT_CASE(test_free_without_task),
 	KUNIT_CASE(test_requested_size),
 	KUNIT_CASE(test_krealloc_in_place),
 	KUNIT_CASE(test_kmalloc_records_make_no_cycle),

@@ -1,0 +1,60 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/*
+ * Callers of allocators: at depth 1 the return address of an allocator is the whole chain,
+ * unless that is in another allocator. Each CPU remembers the chains of the last callers,
+ * so that a capture at depth 1 neither walks the stack nor the call tree.
+ */
+#ifndef _MM_OWNER_CALLER_H
+#define _MM_OWNER_CALLER_H
+
+#include <linux/compiler.h>
+#include <linux/hash.h>
+#include <linux/percpu.h>
+#include <linux/stackdepot.h>
+#include <linux/stackdepot_refs.h>
+#include <linux/types.h>
+
+#define OWNER_CALLER_BITS	8
+
+/**
+ * struct owner_cached_caller - a return address whose chain this CPU remembers
+ * @ip: the return address
+ * @handle: handle of the chain that consists of @ip, without a reference; 0 if @ip is in an
+ *	allocator
+ */
+struct owner_cached_caller {
+	unsigned long ip;
+	depot_stack_handle_t handle;
+};
+
+/* By a hash of the return address. Used while the CPU cache is acquired. */
+DECLARE_PER_CPU(struct owner_cached_caller[1 << OWNER_CALLER_BITS], owner_cached_callers);
+
+static __always_inline unsigned int owner_caller_slot(unsigned long ip)
+{
+	return hash_32(ip, OWNER_CALLER_BITS);
+}
+
+/* The tag of references to the chain of a caller. Tags of the call tree are even. */
+static __always_inline u32 owner_caller_tag(unsigned long ip)
+{
+	return 2 * (u32)ip + 1;
+}
+
+/* Find this CPU's references to the chain that consists of @ip. NULL if none can be taken. */
+static __always_inline struct stack_depot_ref *
+owner_find_caller_ref(struct stack_depot_cpu_cache *cpu, unsigned long ip)
+{
+	unsigned int slot = owner_caller_slot(ip);
+	struct stack_depot_ref *ref;
+
+	if (unlikely(__this_cpu_read(owner_cached_callers[slot].ip) != ip))
+		return NULL;
+	ref = stack_depot_find_ref(cpu, __this_cpu_read(owner_cached_callers[slot].handle));
+	return likely(ref && ref->tag == owner_caller_tag(ip) && stack_depot_can_take_ref(ref)) ?
+	       ref : NULL;
+}
+
+void owner_cache_caller(unsigned long ip, depot_stack_handle_t handle);
+
+#endif /* _MM_OWNER_CALLER_H */
