@@ -70,14 +70,14 @@ static void flush_large_counters(struct stack_depot_ref *ref)
 /* Give the counts and all references back to the depot. */
 static void flush_ref(struct stack_depot_ref *ref)
 {
-	if (!ref->handle)
+	if (ref->handle == STACK_DEPOT_REF_UNUSED)
 		return;
 	begin_ref_change(ref);
 	flush_counters(ref);
 	stack_depot_put_many(ref->handle, ref->references);
 	ref->references = 0;
 	ref->tag = 0;
-	WRITE_ONCE(ref->handle, 0);
+	WRITE_ONCE(ref->handle, STACK_DEPOT_REF_UNUSED);
 	end_ref_change(ref);
 }
 
@@ -133,7 +133,9 @@ void stack_depot_add_refs(struct stack_depot_cpu_cache *cpu, depot_stack_handle_
 
 	if (!ref) {
 		ref = stack_depot_ref_set(cpu, handle);
-		if (ref[0].handle && (!ref[1].handle || this_cpu_inc_return(cpu_flushes.evicted) % 2))
+		if (ref[0].handle != STACK_DEPOT_REF_UNUSED &&
+		    (ref[1].handle == STACK_DEPOT_REF_UNUSED ||
+		     this_cpu_inc_return(cpu_flushes.evicted) % 2))
 			ref++;
 		flush_ref(ref);
 		begin_ref_change(ref);
@@ -354,9 +356,12 @@ static int alloc_cpu_cache(unsigned int nr)
 {
 	struct stack_depot_cpu_cache *cpu = kvzalloc_node(sizeof(*cpu), GFP_KERNEL | __GFP_NOWARN,
 							  cpu_to_node(nr));
-
 	struct cpu_flush *flush = per_cpu_ptr(&cpu_flushes, nr);
+	unsigned int i, way;
 
+	for (i = 0; cpu && i < 1 << STACK_DEPOT_REF_SETS_BITS; i++)
+		for (way = 0; way < STACK_DEPOT_REF_WAYS; way++)
+			cpu->ref[i][way].handle = STACK_DEPOT_REF_UNUSED;
 	flush->is_due = false;
 	init_irq_work(&flush->arm, arm_flush_timer);
 	timer_setup(&flush->timer, flush_on_timer, TIMER_PINNED);

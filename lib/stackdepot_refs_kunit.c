@@ -279,6 +279,21 @@ static void test_sets(struct kunit *test)
 	}
 }
 
+/* The CPU cache has no entry for handle 0, also not one that is unused. */
+static void test_no_handle(struct kunit *test)
+{
+	struct stack_depot_cpu_cache *cpu;
+	struct stack_depot_ref *ref;
+
+	stack_depot_cpu_caches_flush();
+	cpu = stack_depot_cpu_acquire();
+	KUNIT_ASSERT_NOT_NULL(test, cpu);
+	ref = stack_depot_find_ref(cpu, 0);
+	stack_depot_put_ref(cpu, 0);
+	stack_depot_cpu_release(cpu);
+	KUNIT_EXPECT_NULL(test, ref);
+}
+
 /* A CPU gives all references and counts back within a second, without being asked. */
 static void test_idle_cpu(struct kunit *test)
 {
@@ -426,6 +441,7 @@ static struct kunit_case refs_cases[] = {
 	KUNIT_CASE(test_prefix),
 	KUNIT_CASE(test_other_cpus),
 	KUNIT_CASE(test_sets),
+	KUNIT_CASE(test_no_handle),
 	KUNIT_CASE_SLOW(test_idle_cpu),
 	KUNIT_CASE_SLOW(test_readers),
 	{}

@@ -19,6 +19,7 @@
 #include <linux/build_bug.h>
 #include <linux/compiler.h>
 #include <linux/hash.h>
+#include <linux/limits.h>
 #include <linux/percpu.h>
 #include <linux/preempt.h>
 #include <linux/sizes.h>
@@ -32,9 +33,15 @@
 /* Number of references taken from the depot, or given back to it, at a time. */
 #define STACK_DEPOT_REF_BATCH		64
 
+/*
+ * No record has this handle: it would be in the last bytes of a pool. It is not 0, so that
+ * nobody takes an unused entry for that of handle 0, and keeps references to nothing there.
+ */
+#define STACK_DEPOT_REF_UNUSED		U32_MAX
+
 /**
  * struct stack_depot_ref - references to one handle, kept by one CPU
- * @handle: the handle, 0 if this entry is unused
+ * @handle: the handle, STACK_DEPOT_REF_UNUSED if this entry is unused
  * @tag: what the handle was compared with, see stack_depot_refill_ref(); 0 if nothing
  * @references: number of references, at least one. As long as the CPU keeps one, @handle
  *	stands for the same words, so @tag stays true.
@@ -124,7 +131,10 @@ stack_depot_ref_set(struct stack_depot_cpu_cache *cpu, depot_stack_handle_t hand
 	return ref;
 }
 
-/* Find the references that this CPU keeps. Return: NULL if it keeps none of this handle. */
+/*
+ * Find the references that this CPU keeps. Return: NULL if it keeps none of this handle, or
+ * if @handle is 0.
+ */
 static __always_inline struct stack_depot_ref *
 stack_depot_find_ref(struct stack_depot_cpu_cache *cpu, depot_stack_handle_t handle)
 {
@@ -154,7 +164,7 @@ static __always_inline void stack_depot_put_ref(struct stack_depot_cpu_cache *cp
 {
 	struct stack_depot_ref *ref = stack_depot_find_ref(cpu, handle);
 
-	if (likely(ref && handle && stack_depot_can_keep_ref(ref)))
+	if (likely(ref && stack_depot_can_keep_ref(ref)))
 		ref->references++;
 	else if (handle)
 		stack_depot_add_refs(cpu, handle, 1);

@@ -489,7 +489,8 @@ static void add_cpu_cache_references(struct reference_check *counting,
 	unsigned int i;
 
 	for (i = 0; i < sizeof(cpu->ref) / sizeof(*ref); i++)
-		add_handle_references(counting, ref[i].handle, ref[i].references, 0);
+		if (ref[i].handle != STACK_DEPOT_REF_UNUSED)
+			add_handle_references(counting, ref[i].handle, ref[i].references, 0);
 }
 
 /* Chains with a reference that is never put: page_owner's three, and slab_owner_no_room. */
