@@ -85,12 +85,22 @@ void stack_depot_tree_init(void)
 #define REPLACE_DELAY_MIN	(HZ / 20)
 #define REPLACE_DELAY_MAX	(10 * HZ)
 
+static bool is_full(struct stack_depot_tree *tree)
+{
+	return atomic_read(&tree->used) + sizeof(struct stack_depot_node) > tree->bytes;
+}
+
 static void replace_tree(struct work_struct *work)
 {
 	struct stack_depot_tree *old, *new;
 
 	mutex_lock(&tree_mutex);
 	old = stack_depot_tree;
+	/* Captures have asked for one more replacement until the last one was in place. */
+	if (!is_full(old)) {
+		mutex_unlock(&tree_mutex);
+		return;
+	}
 	/*
 	 * Tags repeat after 2,000 trees. No CPU keeps a reference with an old tag for so
 	 * long: see stack_depot_cpu_cache.flush_timer.
