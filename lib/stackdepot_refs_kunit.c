@@ -100,7 +100,7 @@ static void test_references(struct kunit *test)
 }
 
 /* More handles than a CPU cache has slots for, so that they evict one another. */
-#define MANY	3000
+#define MANY	5000
 
 static void test_many(struct kunit *test)
 {
