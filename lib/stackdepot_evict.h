@@ -293,6 +293,8 @@ u32 stack_depot_test_hash(const unsigned long *entries, unsigned int nr_entries,
 struct stack_record *stack_depot_test_record(depot_stack_handle_t handle);
 unsigned long stack_depot_test_in_use(struct evictable_depot *depot);
 size_t stack_depot_test_bytes(struct evictable_depot *depot);
+bool stack_depot_test_reserve_has(struct evictable_depot *depot, unsigned int more_pools);
+void stack_depot_test_lower_bound(unsigned int more_pools);
 void stack_depot_test_set_bound(bool on);
 #endif
 

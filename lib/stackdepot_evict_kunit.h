@@ -151,25 +151,56 @@ size_t stack_depot_test_bytes(struct evictable_depot *depot)
 EXPORT_SYMBOL_IF_KUNIT(stack_depot_test_bytes);
 
 /**
- * stack_depot_test_set_bound() - Put the real depot at its bound, or undo that
+ * stack_depot_test_reserve_has() - Check what stack_depot_test_lower_bound() would do
+ * @depot: the only instance besides the real one
+ * @more_pools: parameter of stack_depot_test_lower_bound()
+ *
+ * Return: true if persistent records have so few pools that these pools are reserved
+ * for them.
+ */
+bool stack_depot_test_reserve_has(struct evictable_depot *depot, unsigned int more_pools)
+{
+	unsigned int evictable = READ_ONCE(depot->pools) + READ_ONCE(stack_depot_evictable.pools);
+	unsigned int max_pools = READ_ONCE(pools_num) + more_pools;
+
+	return evictable + max_pools / 8 >= max_pools;
+}
+EXPORT_SYMBOL_IF_KUNIT(stack_depot_test_reserve_has);
+
+/* The bound before stack_depot_test_lower_bound(). */
+static unsigned int usual_max_pools;
+
+static void depot_set_max_pools(unsigned int max_pools)
+{
+	unsigned long irqflags;
+
+	raw_spin_lock_irqsave(&stack_depot_evictable.lock, irqflags);
+	WRITE_ONCE(stack_depot_max_pools, max_pools);
+	depot_clear_all_refusals(&stack_depot_evictable);
+	raw_spin_unlock_irqrestore(&stack_depot_evictable.lock, irqflags);
+}
+
+/**
+ * stack_depot_test_lower_bound() - Lower the bound of the real depot
+ * @more_pools: number of pools that can still be added
+ */
+void stack_depot_test_lower_bound(unsigned int more_pools)
+{
+	usual_max_pools = stack_depot_max_pools;
+	depot_set_max_pools(READ_ONCE(pools_num) + more_pools);
+}
+EXPORT_SYMBOL_IF_KUNIT(stack_depot_test_lower_bound);
+
+/**
+ * stack_depot_test_set_bound() - Put the real depot at its bound, or restore the bound
  * @on: true lowers the bound to the pools in use, false restores it
  */
 void stack_depot_test_set_bound(bool on)
 {
-	static unsigned int max_pools;
-	unsigned long irqflags;
-
-	raw_spin_lock_irqsave(&stack_depot_evictable.lock, irqflags);
-	raw_spin_lock(&stack_depot_pool_lock);
-	if (on) {
-		max_pools = stack_depot_max_pools;
-		WRITE_ONCE(stack_depot_max_pools, pools_num);
-	} else {
-		WRITE_ONCE(stack_depot_max_pools, max_pools);
-	}
-	raw_spin_unlock(&stack_depot_pool_lock);
-	depot_clear_all_refusals(&stack_depot_evictable);
-	raw_spin_unlock_irqrestore(&stack_depot_evictable.lock, irqflags);
+	if (on)
+		stack_depot_test_lower_bound(0);
+	else
+		depot_set_max_pools(usual_max_pools);
 }
 EXPORT_SYMBOL_IF_KUNIT(stack_depot_test_set_bound);
 

@@ -11,6 +11,7 @@
 #include <linux/hardirq.h>
 #include <linux/jiffies.h>
 #include <linux/kernel.h>
+#include <linux/kmsan.h>
 #include <linux/minmax.h>
 #include <linux/percpu.h>
 #include <linux/printk.h>
@@ -151,7 +152,7 @@ static struct evictable_pool *depot_add_evictable_pool(struct evictable_depot *d
 	}
 
 	raw_spin_lock(&stack_depot_pool_lock);
-	index = stack_depot_add_pool(prealloc);
+	index = stack_depot_add_pool(prealloc, true);
 	raw_spin_unlock(&stack_depot_pool_lock);
 	if (index < 0) {
 		*why = index == -ENOSPC ? DEPOT_REFUSED_BOUND : DEPOT_REFUSED_NOMEM;
@@ -160,6 +161,8 @@ static struct evictable_pool *depot_add_evictable_pool(struct evictable_depot *d
 
 	pool = stack_pools[index];
 	memset(pool, 0, sizeof(*pool));
+	/* Instrumented functions follow the lists in the header. */
+	kmsan_unpoison_memory(pool, sizeof(*pool));
 	pool->depot = depot;
 	pool->index = index;
 	depot->pools++;
@@ -201,6 +204,7 @@ int stack_depot_take_idle_pool(size_t *start)
 	pool = depot_remove_idle_pool(depot);
 	if (pool) {
 		depot->pools--;
+		stack_depot_count_evictable_pools(-1);
 		WRITE_ONCE(pool->tag, 0);
 	}
 	raw_spin_unlock(&depot->lock);

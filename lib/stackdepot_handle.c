@@ -9,6 +9,7 @@
 #include <kunit/visibility.h>
 #include <linux/bug.h>
 #include <linux/export.h>
+#include <linux/kmsan.h>
 #include <linux/minmax.h>
 #include <linux/rcupdate.h>
 #include <linux/refcount.h>
@@ -172,6 +173,7 @@ unsigned int stack_depot_copy(depot_stack_handle_t handle, unsigned long *entrie
 
 	for (unsigned int i = 0; i < min(nr, max); i++)
 		entries[i] = depot_read_frame(frames, i, hash);
+	kmsan_unpoison_memory(entries, min(nr, max) * sizeof(*entries));
 	return nr;
 }
 EXPORT_SYMBOL_GPL(stack_depot_copy);
@@ -230,6 +232,7 @@ bool stack_depot_counters(depot_stack_handle_t handle, long counters[STACK_DEPOT
 
 	for (unsigned int i = 0; i < STACK_DEPOT_COUNTERS; i++)
 		counters[i] = atomic_long_read(&depot_find_counters(rec)[i]);
+	kmsan_unpoison_memory(counters, STACK_DEPOT_COUNTERS * sizeof(*counters));
 	return true;
 }
 EXPORT_SYMBOL_GPL(stack_depot_counters);

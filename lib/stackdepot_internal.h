@@ -76,11 +76,20 @@ bool stack_depot_has_spare_pool(void);
 /**
  * stack_depot_add_pool() - Add the spare pool or *@prealloc to stack_pools
  * @prealloc: preallocated memory or NULL; set to NULL if it is used
+ * @evictable: the pool is for evictable records, which leave a reserve to others
  *
  * Context: stack_depot_pool_lock is held.
  * Return: the index of the pool; -ENOSPC at the bound; -ENOMEM without memory.
  */
-int stack_depot_add_pool(void **prealloc);
+int stack_depot_add_pool(void **prealloc, bool evictable);
+
+/**
+ * stack_depot_count_evictable_pools() - Change the number of pools of evictable records
+ * @more: number of pools that became evictable, negative if they are no longer
+ *
+ * Context: stack_depot_pool_lock is held.
+ */
+void stack_depot_count_evictable_pools(int more);
 
 /**
  * stack_depot_keep_prealloc() - Keep *@prealloc as the spare pool

@@ -20,6 +20,8 @@
 #include "stackdepot_evict.h"
 
 #define MAX_FRAMES	CONFIG_STACKDEPOT_MAX_FRAMES
+/* Bound of an instance that few stacks fill: 256 KiB, or more if pages are large. */
+#define SMALL_DEPOT	(16 * POOL_BYTES)
 #define GET		STACK_DEPOT_FLAG_GET
 #define GET_ALLOC	(STACK_DEPOT_FLAG_GET | STACK_DEPOT_FLAG_CAN_ALLOC)
 #define COUNT_ALLOC	(GET_ALLOC | STACK_DEPOT_FLAG_COUNT)
@@ -163,6 +165,7 @@ void stack_depot_test_full_large(struct kunit *test);
 void stack_depot_test_data_share(struct kunit *test);
 void stack_depot_test_fifth_pool(struct kunit *test);
 void stack_depot_test_give(struct kunit *test);
+void stack_depot_test_reserve(struct kunit *test);
 void stack_depot_test_million(struct kunit *test);
 void stack_depot_test_memory(struct kunit *test);
 

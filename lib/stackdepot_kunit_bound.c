@@ -20,7 +20,7 @@
  */
 void stack_depot_test_bound(struct kunit *test)
 {
-	struct evictable_depot *depot = create_test_depot(test, SZ_256K);
+	struct evictable_depot *depot = create_test_depot(test, SMALL_DEPOT);
 	unsigned int room, n;
 	depot_stack_handle_t *all;
 	unsigned long waits = 0;
@@ -33,7 +33,7 @@ void stack_depot_test_bound(struct kunit *test)
 		all[n] = save_stack(depot, 8, n, GET_ALLOC);
 		KUNIT_ASSERT_NE(test, all[n], 0);
 	}
-	KUNIT_EXPECT_LE(test, stack_depot_test_bytes(depot), SZ_256K);
+	KUNIT_EXPECT_LE(test, stack_depot_test_bytes(depot), SMALL_DEPOT);
 	KUNIT_EXPECT_EQ(test, save_stack(depot, 8, room, GET_ALLOC), 0);
 	KUNIT_EXPECT_EQ(test, save_stack(depot, 1, room, GET_ALLOC), 0);
 	KUNIT_EXPECT_EQ(test, read_refusals(depot, DEPOT_REFUSED_BOUND), 2);
@@ -82,7 +82,7 @@ static unsigned long count_locked_refusals(struct kunit *test, struct evictable_
  */
 void stack_depot_test_full_large(struct kunit *test)
 {
-	struct evictable_depot *depot = create_test_depot(test, SZ_2M);
+	struct evictable_depot *depot = create_test_depot(test, 8 * SMALL_DEPOT);
 	unsigned int per_pool = stack_depot_records_per_pool(stack_depot_size_class(8, 0));
 	unsigned int room = depot->max_pools * per_pool;
 	depot_stack_handle_t *all = kvcalloc(room, sizeof(*all), GFP_KERNEL);
@@ -124,7 +124,7 @@ void stack_depot_test_full_large(struct kunit *test)
  */
 void stack_depot_test_data_share(struct kunit *test)
 {
-	struct evictable_depot *depot = create_test_depot(test, SZ_256K);
+	struct evictable_depot *depot = create_test_depot(test, SMALL_DEPOT);
 	unsigned int class = stack_depot_size_class(3, 0);
 	size_t share = depot->max_pools * POOL_BYTES / 4;
 	unsigned int room = share / stack_depot_record_bytes(class), n;
@@ -172,7 +172,7 @@ void stack_depot_test_data_share(struct kunit *test)
  */
 void stack_depot_test_fifth_pool(struct kunit *test)
 {
-	struct evictable_depot *depot = create_test_depot(test, SZ_256K);
+	struct evictable_depot *depot = create_test_depot(test, SMALL_DEPOT);
 	unsigned int per_pool = stack_depot_records_per_pool(stack_depot_size_class(8, 0));
 	unsigned int room = depot->max_pools * per_pool;
 	depot_stack_handle_t *all, handle;
@@ -219,7 +219,7 @@ void stack_depot_test_give(struct kunit *test)
 {
 	/* More stacks than fit into one pool. */
 	const unsigned int nr = POOL_BYTES / (8 * sizeof(unsigned long));
-	struct evictable_depot *depot = create_test_depot(test, SZ_256K);
+	struct evictable_depot *depot = create_test_depot(test, SMALL_DEPOT);
 	unsigned int bad = 0, pools = 0, got = 0;
 	union handle_parts parts = { };
 	depot_stack_handle_t *all;
@@ -272,9 +272,50 @@ void stack_depot_test_give(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, got, 0);
 }
 
+/*
+ * Evictable records leave a reserve: near the bound they get no further pool, while
+ * persistent records do.
+ */
+void stack_depot_test_reserve(struct kunit *test)
+{
+	struct evictable_depot *depot = create_test_depot(test, 1024 * POOL_BYTES);
+	const unsigned int nr = 4 * POOL_BYTES / (8 * sizeof(unsigned long));
+	unsigned int room = 1024 * stack_depot_records_per_pool(stack_depot_size_class(64, 0));
+	unsigned int n, kept = 0, pools = depot->pools;
+	depot_stack_handle_t *all;
+
+	if (!stack_depot_test_reserve_has(depot, 8)) {
+		KUNIT_EXPECT_TRUE(test, stack_depot_test_destroy(depot));
+		kunit_skip(test, "persistent records have more than the reserve");
+	}
+	all = kvcalloc(room, sizeof(*all), GFP_KERNEL);
+	KUNIT_ASSERT_NOT_NULL(test, all);
+	stack_depot_test_lower_bound(8);
+	for (n = 0; n < room; n++) {
+		all[n] = save_stack(depot, min(64, MAX_FRAMES), n, GET_ALLOC);
+		if (!all[n])
+			break;
+	}
+	for (unsigned int i = 0; i < nr; i++) {
+		unsigned long entries[8];
+
+		fill_stack(entries, 8, 500000 + i);
+		kept += !!stack_depot_save(entries, 8, GFP_KERNEL);
+	}
+	stack_depot_test_set_bound(false);
+
+	KUNIT_EXPECT_LE(test, depot->pools, pools);
+	KUNIT_EXPECT_GT(test, read_refusals(depot, DEPOT_REFUSED_BOUND), 0);
+	KUNIT_EXPECT_EQ(test, kept, nr);
+	while (n--)
+		stack_depot_put(all[n]);
+	kvfree(all);
+	KUNIT_EXPECT_TRUE(test, stack_depot_test_destroy(depot));
+}
+
 static unsigned int million = 1000000;
 module_param(million, uint, 0444);
-MODULE_PARM_DESC(million, "How many distinct stacks to save within 2 MiB");
+MODULE_PARM_DESC(million, "How many distinct stacks to save within eight small depots");
 
 /* Fill all memory with stacks of one depth, then put them. */
 static void fill_depot_then_put(struct kunit *test, struct evictable_depot *depot, unsigned int nr,
@@ -312,14 +353,14 @@ static unsigned int choose_stack_depth(u32 id)
 }
 
 /*
- * A million distinct stacks of mixed depth are saved and put within 2 MiB, 2000 of
+ * A million distinct stacks of mixed depth are saved and put within 2 MiB, 2,000 of
  * them at a time, and each is intact when it is put. Afterwards no record is in
  * use, and the whole memory can be filled with stacks of any one depth.
  */
 void stack_depot_test_million(struct kunit *test)
 {
 	const unsigned int live = 2000;
-	struct evictable_depot *depot = create_test_depot(test, SZ_2M);
+	struct evictable_depot *depot = create_test_depot(test, 8 * SMALL_DEPOT);
 	depot_stack_handle_t *ring;
 	unsigned long waits = 0, bad = 0;
 	u32 id;
@@ -348,7 +389,7 @@ void stack_depot_test_million(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, depot->allocs, million);
 	KUNIT_EXPECT_EQ(test, depot->evictions, million);
 	KUNIT_EXPECT_EQ(test, stack_depot_test_in_use(depot), 0);
-	KUNIT_EXPECT_LE(test, stack_depot_test_bytes(depot), SZ_2M);
+	KUNIT_EXPECT_LE(test, stack_depot_test_bytes(depot), 8 * SMALL_DEPOT);
 	kunit_info(test, "%u stacks through %zu bytes, %lu slots reused, %lu pools cut again, %lu waits\n",
 		   million, stack_depot_test_bytes(depot), depot->slots_reused,
 		   depot->pools_recut, waits);
@@ -356,7 +397,7 @@ void stack_depot_test_million(struct kunit *test)
 	fill_depot_then_put(test, depot, min(4, MAX_FRAMES), million);
 	fill_depot_then_put(test, depot, MAX_FRAMES, million);
 	fill_depot_then_put(test, depot, min(8, MAX_FRAMES), million);
-	KUNIT_EXPECT_LE(test, stack_depot_test_bytes(depot), SZ_2M);
+	KUNIT_EXPECT_LE(test, stack_depot_test_bytes(depot), 8 * SMALL_DEPOT);
 
 	kvfree(ring);
 	KUNIT_EXPECT_TRUE(test, stack_depot_test_destroy(depot));
@@ -368,7 +409,7 @@ static size_t measure_bytes_per_stack(struct kunit *test, unsigned int depth, de
 	const unsigned int nr = 10000;
 	unsigned int class = flags & STACK_DEPOT_FLAG_COUNT ? get_counted_size_class(depth) :
 							      stack_depot_size_class(depth, 0);
-	struct evictable_depot *depot = create_test_depot(test, SZ_8M);
+	struct evictable_depot *depot = create_test_depot(test, 32 * SMALL_DEPOT);
 	depot_stack_handle_t *all = kvcalloc(nr, sizeof(*all), GFP_KERNEL);
 	unsigned int n;
 	size_t bytes;

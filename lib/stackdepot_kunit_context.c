@@ -20,7 +20,7 @@
  */
 void stack_depot_test_nmi(struct kunit *test)
 {
-	struct evictable_depot *depot = create_test_depot(test, SZ_256K);
+	struct evictable_depot *depot = create_test_depot(test, SMALL_DEPOT);
 	depot_stack_handle_t handle, in_nmi_handle, in_nmi_found, counted;
 	unsigned long flags, in_use;
 	long counters[STACK_DEPOT_COUNTERS];
@@ -89,7 +89,7 @@ static void run_in_hardirq(struct irq_work *work)
 /* Save in softirq, in hardirq and under a raw spinlock, for lockdep to check. */
 void stack_depot_test_contexts(struct kunit *test)
 {
-	struct evictable_depot *depot = create_test_depot(test, SZ_2M);
+	struct evictable_depot *depot = create_test_depot(test, 8 * SMALL_DEPOT);
 	static DEFINE_RAW_SPINLOCK(lock);
 	struct hardirq_case c = { .depot = depot, .failed = -1 };
 	depot_stack_handle_t handle;

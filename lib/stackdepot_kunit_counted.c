@@ -15,7 +15,7 @@
  */
 void stack_depot_test_counted_apart(struct kunit *test)
 {
-	struct evictable_depot *depot = create_test_depot(test, SZ_256K);
+	struct evictable_depot *depot = create_test_depot(test, SMALL_DEPOT);
 	long counters[STACK_DEPOT_COUNTERS] = { 1, 2, 3, 4 };
 	unsigned long entries[8];
 	depot_stack_handle_t keep;
@@ -59,7 +59,7 @@ void stack_depot_test_counted_apart(struct kunit *test)
  */
 void stack_depot_test_counted_zero(struct kunit *test)
 {
-	struct evictable_depot *depot = create_test_depot(test, POOL_BYTES + SZ_8K);
+	struct evictable_depot *depot = create_test_depot(test, POOL_BYTES + POOL_BYTES / 2);
 	unsigned int room = stack_depot_records_per_pool(stack_depot_size_class(1, 0));
 	unsigned long waits = 0;
 	depot_stack_handle_t *all;
@@ -109,7 +109,7 @@ void stack_depot_test_counted_zero(struct kunit *test)
  */
 void stack_depot_test_counted_deepest(struct kunit *test)
 {
-	struct evictable_depot *depot = create_test_depot(test, POOL_BYTES + SZ_8K);
+	struct evictable_depot *depot = create_test_depot(test, POOL_BYTES + POOL_BYTES / 2);
 	unsigned int room = stack_depot_records_per_pool(get_counted_size_class(MAX_FRAMES));
 	unsigned long entries[MAX_FRAMES + 8];
 	depot_stack_handle_t *all;
@@ -138,7 +138,7 @@ void stack_depot_test_counted_deepest(struct kunit *test)
 /* Records with counters are charged to the same bound. */
 void stack_depot_test_counted_bound(struct kunit *test)
 {
-	struct evictable_depot *depot = create_test_depot(test, SZ_256K);
+	struct evictable_depot *depot = create_test_depot(test, SMALL_DEPOT);
 	unsigned int room =
 		depot->max_pools * stack_depot_records_per_pool(get_counted_size_class(8));
 	depot_stack_handle_t *all;
@@ -152,7 +152,7 @@ void stack_depot_test_counted_bound(struct kunit *test)
 			break;
 	}
 	KUNIT_ASSERT_EQ(test, n, room);
-	KUNIT_EXPECT_LE(test, stack_depot_test_bytes(depot), SZ_256K);
+	KUNIT_EXPECT_LE(test, stack_depot_test_bytes(depot), SMALL_DEPOT);
 	KUNIT_EXPECT_EQ(test, read_refusals(depot, DEPOT_REFUSED_BOUND), 1);
 
 	stack_depot_put(all[0]);

@@ -40,6 +40,7 @@ static struct kunit_case depot_cases[] = {
 	DEPOT_CASE(data_share),
 	DEPOT_CASE(fifth_pool),
 	DEPOT_CASE(give),
+	DEPOT_CASE(reserve),
 	DEPOT_CASE_SLOW(million),
 	DEPOT_CASE(memory),
 	DEPOT_CASE(nmi),

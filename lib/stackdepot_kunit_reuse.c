@@ -41,7 +41,7 @@ void stack_depot_test_stale_handle(struct kunit *test)
 	/* More records than fit into the pools. */
 	const unsigned int max_all = 2 * POOL_BYTES / sizeof(struct list_head);
 	/* At most two pools, so that each slot is reused soon. */
-	struct evictable_depot *depot = create_test_depot(test, 2 * POOL_BYTES + SZ_8K);
+	struct evictable_depot *depot = create_test_depot(test, 2 * POOL_BYTES + POOL_BYTES / 2);
 	unsigned int deep = min(24, MAX_FRAMES), hits = 0, cuts = 0;
 	depot_stack_handle_t old, handle;
 	depot_stack_handle_t *all;
@@ -129,7 +129,7 @@ void stack_depot_test_stale_handle(struct kunit *test)
  */
 void stack_depot_test_reader(struct kunit *test)
 {
-	struct evictable_depot *depot = create_test_depot(test, 2 * POOL_BYTES + SZ_8K);
+	struct evictable_depot *depot = create_test_depot(test, 2 * POOL_BYTES + POOL_BYTES / 2);
 	unsigned int room = depot->max_pools *
 			    stack_depot_records_per_pool(stack_depot_size_class(8, 0));
 	unsigned int deep = min(24, MAX_FRAMES), got = 0, saved = 0;
@@ -170,7 +170,7 @@ void stack_depot_test_reader(struct kunit *test)
  */
 void stack_depot_test_kick(struct kunit *test)
 {
-	struct evictable_depot *depot = create_test_depot(test, 2 * POOL_BYTES + SZ_8K);
+	struct evictable_depot *depot = create_test_depot(test, 2 * POOL_BYTES + POOL_BYTES / 2);
 	unsigned int room = depot->max_pools *
 			    stack_depot_records_per_pool(stack_depot_size_class(8, 0));
 	depot_stack_handle_t *all, handle;

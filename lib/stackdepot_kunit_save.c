@@ -23,7 +23,7 @@
  */
 void stack_depot_test_counts(struct kunit *test)
 {
-	struct evictable_depot *depot = create_test_depot(test, SZ_256K);
+	struct evictable_depot *depot = create_test_depot(test, SMALL_DEPOT);
 	depot_stack_handle_t a, b;
 
 	a = save_stack(depot, 8, 1, GET_ALLOC);
@@ -51,7 +51,7 @@ void stack_depot_test_counts(struct kunit *test)
 /* A stack deeper than the depot stores is truncated, and found when saved again. */
 void stack_depot_test_too_deep(struct kunit *test)
 {
-	struct evictable_depot *depot = create_test_depot(test, SZ_256K);
+	struct evictable_depot *depot = create_test_depot(test, SMALL_DEPOT);
 	unsigned long entries[MAX_FRAMES + 8];
 	depot_stack_handle_t a, b;
 
@@ -71,7 +71,7 @@ void stack_depot_test_too_deep(struct kunit *test)
  */
 void stack_depot_test_find_stack(struct kunit *test)
 {
-	struct evictable_depot *depot = create_test_depot(test, SZ_256K);
+	struct evictable_depot *depot = create_test_depot(test, SMALL_DEPOT);
 	depot_stack_handle_t plain, counted, found, in_nmi_found;
 	unsigned long entries[MAX_FRAMES + 8];
 
@@ -219,7 +219,7 @@ void stack_depot_test_raw(struct kunit *test)
  */
 void stack_depot_test_fetch_bounds(struct kunit *test)
 {
-	struct evictable_depot *depot = create_test_depot(test, POOL_BYTES + SZ_8K);
+	struct evictable_depot *depot = create_test_depot(test, POOL_BYTES + POOL_BYTES / 2);
 	unsigned int room = stack_depot_records_per_pool(stack_depot_size_class(1, 0));
 	depot_stack_handle_t *all;
 
@@ -285,7 +285,7 @@ static bool is_stored_intact(struct evictable_depot *depot, unsigned long *entri
 void stack_depot_test_packed(struct kunit *test)
 {
 #ifdef CONFIG_64BIT
-	struct evictable_depot *depot = create_test_depot(test, SZ_256K);
+	struct evictable_depot *depot = create_test_depot(test, SMALL_DEPOT);
 	const unsigned long far[] = {
 		DEPOT_FRAME_BASE - 1, DEPOT_FRAME_BASE + SZ_4G, 0x0000700000000000UL,
 		DEPOT_FRAME_BASE ^ BIT(63), DEPOT_FRAME_BASE ^ BIT(32),
@@ -328,7 +328,7 @@ void stack_depot_test_packed(struct kunit *test)
 /* A stack is printed alike whether it is packed or not, also into too small a buffer. */
 void stack_depot_test_print(struct kunit *test)
 {
-	struct evictable_depot *depot = create_test_depot(test, SZ_256K);
+	struct evictable_depot *depot = create_test_depot(test, SMALL_DEPOT);
 	depot_stack_handle_t plain = save_stack(depot, 8, 1, GET_ALLOC);
 	depot_stack_handle_t counted = save_stack(depot, 8, 1, COUNT_ALLOC);
 	char *want = kunit_kzalloc(test, SZ_1K, GFP_KERNEL);
@@ -372,7 +372,7 @@ static int compare_hashes(const void *a, const void *b)
 static void save_colliding_stacks(struct kunit *test, depot_flags_t flags)
 {
 	const unsigned int nr = 150000;
-	struct evictable_depot *depot = create_test_depot(test, SZ_256K);
+	struct evictable_depot *depot = create_test_depot(test, SMALL_DEPOT);
 	struct hashed_stack *all = kvcalloc(nr, sizeof(*all), GFP_KERNEL);
 	unsigned long entries[4];
 	unsigned int pairs = 0;

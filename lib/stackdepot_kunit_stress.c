@@ -112,7 +112,7 @@ static int run_stress_thread(void *arg)
  */
 void stack_depot_test_stress(struct kunit *test)
 {
-	struct evictable_depot *depot = create_test_depot(test, SZ_256K);
+	struct evictable_depot *depot = create_test_depot(test, SMALL_DEPOT);
 	struct stress_thread *threads, sum = { };
 	unsigned int held = 0;
 	unsigned long wrong = 0;
@@ -170,7 +170,7 @@ void stack_depot_test_stress(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, depot->allocs, depot->evictions);
 	KUNIT_EXPECT_GT(test, sum.gets, 0);
 	KUNIT_EXPECT_GT(test, depot->slots_reused, 0);
-	KUNIT_EXPECT_LE(test, stack_depot_test_bytes(depot), SZ_256K);
+	KUNIT_EXPECT_LE(test, stack_depot_test_bytes(depot), SMALL_DEPOT);
 	kvfree(s);
 	KUNIT_EXPECT_TRUE(test, stack_depot_test_destroy(depot));
 }
@@ -299,7 +299,7 @@ static unsigned int count_stacks_met_once(const u8 *met)
  */
 void stack_depot_test_next_counted(struct kunit *test)
 {
-	struct evictable_depot *depot = create_test_depot(test, SZ_512K);
+	struct evictable_depot *depot = create_test_depot(test, 2 * SMALL_DEPOT);
 	struct counting_thread *threads;
 	depot_stack_handle_t *planted, *between;
 	unsigned long others, rounds = 0, by_thread = 0, bad = 0, met_others = 0;

@@ -39,10 +39,13 @@
 #define DEPOT_POOLS_DEFAULT	MIN(8192U, DEPOT_POOLS_LIMIT)
 #define DEPOT_POOLS_MIN		1024U
 
-/* A smaller depot has no room for one pool of each common size class. */
-#define DEPOT_BYTES_MIN		SZ_256K
+/* A smaller depot has no room for one pool of each common size class: 256 KiB. */
+#define DEPOT_BYTES_MIN		(16 * POOL_BYTES)
+static_assert(DEPOT_BYTES_MIN == SZ_256K || PAGE_SIZE > SZ_16K);
 /* Each hash table may use 1/16 of the bound. */
 #define DEPOT_TABLE_SHARE	16
+/* One pool in this many is kept for persistent records, which cannot be evicted. */
+#define DEPOT_RESERVE_SHARE	8
 
 void **stack_pools;
 int pools_num;
@@ -55,6 +58,8 @@ static void *spare_pool;
 static unsigned long max_bytes;
 /* Bytes of hash tables and stack_pools. Set at initialization. */
 static size_t table_bytes;
+/* Pools in stack_pools that hold evictable records. Protected by stack_depot_pool_lock. */
+static unsigned int evictable_pools;
 /* Failed attempts to add a pool at the bound. Protected by stack_depot_pool_lock. */
 static unsigned long bound_reached;
 
@@ -96,7 +101,7 @@ static int __init parse_max_bytes(char *str)
 		return -EINVAL;
 
 	if (bytes < DEPOT_BYTES_MIN) {
-		pr_err("stack_depot_max=%s is too small, using %u\n", str,
+		pr_err("stack_depot_max=%s is too small, using %zu\n", str,
 		       DEPOT_BYTES_MIN);
 		bytes = DEPOT_BYTES_MIN;
 	}
@@ -190,14 +195,22 @@ bool stack_depot_refill(gfp_t gfp)
 	return allocated || stack_depot_has_spare_pool();
 }
 
-int stack_depot_add_pool(void **prealloc)
+void stack_depot_count_evictable_pools(int more)
 {
+	lockdep_assert_held(&stack_depot_pool_lock);
+	evictable_pools += more;
+}
+
+int stack_depot_add_pool(void **prealloc, bool evictable)
+{
+	unsigned int reserve = stack_depot_max_pools / DEPOT_RESERVE_SHARE;
 	int index = pools_num;
 	void *pool;
 
 	lockdep_assert_held(&stack_depot_pool_lock);
 
-	if ((unsigned int)index >= stack_depot_max_pools) {
+	if ((unsigned int)index >= stack_depot_max_pools ||
+	    (evictable && evictable_pools + reserve >= stack_depot_max_pools)) {
 		bound_reached++;
 		pr_notice_once("bound of %u pools (%zu bytes in all) reached, new stacks may be refused\n",
 			       stack_depot_max_pools, table_bytes +
@@ -225,6 +238,8 @@ int stack_depot_add_pool(void **prealloc)
 	/* Publish stack_pools[index]. Pairs with depot_find_by_handle(). */
 	smp_store_release(&pools_num, index + 1);
 	ASSERT_EXCLUSIVE_WRITER(pools_num);
+	if (evictable)
+		stack_depot_count_evictable_pools(1);
 
 	return index;
 }
