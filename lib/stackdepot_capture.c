@@ -298,26 +298,34 @@ static depot_stack_handle_t intern_chain(const struct walked_chain *chain,
 					 enum stack_depot_captured *captured)
 {
 	depot_stack_handle_t handle;
+	bool refused = was_refused_in_this_tick();
 
-	*captured = STACK_DEPOT_CAPTURED_ALL;
-	handle = take_ref_if_chain(weak, chain, false) ?: find_chain(chain);
-	if (handle)
-		return handle;
-	if (!was_refused_in_this_tick()) {
-		handle = store_chain(chain);
-		if (handle || !last)
-			return handle;
-		this_cpu_write(refused_at, jiffies | 1);
-		stack_depot_flush_ratelimited();
-		return intern_shorter_chain(chain, true, captured);
-	}
-	if (weak && weak == READ_ONCE(overflow_chain)) {
+	if (refused && weak && weak == READ_ONCE(overflow_chain)) {
 		*captured = STACK_DEPOT_CAPTURED_NONE;
 		return take_overflow_ref();
 	}
-	*captured = STACK_DEPOT_CAPTURED_SHORTER;
-	return take_ref_if_chain(weak, chain, true) ?:
-	       intern_shorter_chain(chain, false, captured);
+	*captured = STACK_DEPOT_CAPTURED_ALL;
+	handle = take_ref_if_chain(weak, chain, false);
+	if (handle)
+		return handle;
+	if (refused) {
+		*captured = STACK_DEPOT_CAPTURED_SHORTER;
+		handle = take_ref_if_chain(weak, chain, true);
+		if (handle)
+			return handle;
+		*captured = STACK_DEPOT_CAPTURED_ALL;
+	}
+	handle = find_chain(chain);
+	if (handle)
+		return handle;
+	if (refused)
+		return intern_shorter_chain(chain, false, captured);
+	handle = store_chain(chain);
+	if (handle || !last)
+		return handle;
+	this_cpu_write(refused_at, jiffies | 1);
+	stack_depot_flush_ratelimited();
+	return intern_shorter_chain(chain, true, captured);
 }
 
 /*
