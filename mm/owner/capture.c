@@ -85,14 +85,14 @@ void owner_charge_chain(depot_stack_handle_t stack, long n, struct owner_charge 
 /**
  * owner_capture_chain() - intern the running chain without leading allocators
  * @depth: number of frames to keep, at most OWNER_DEPTH_MAX
- * @caller: OWNER_CALLER of the allocator's hook
+ * @caller: STACK_DEPOT_CALLER of the allocator's hook
  * @flags: flags of the allocation that is tracked
  *
  * Counts a loss if the depot has no room for the whole chain.
  *
  * Return: a handle with a reference, or 0.
  */
-depot_stack_handle_t owner_capture_chain(unsigned int depth, struct owner_caller caller,
+depot_stack_handle_t owner_capture_chain(unsigned int depth, struct stack_depot_caller caller,
 					 gfp_t flags)
 {
 	enum stack_depot_captured captured = STACK_DEPOT_CAPTURED_ALL;
@@ -114,14 +114,14 @@ depot_stack_handle_t owner_capture_chain(unsigned int depth, struct owner_caller
  *	rate are left to the caller.
  * @flags: flags of the allocation
  * @depth: number of frames to keep, at most OWNER_DEPTH_MAX
- * @caller: OWNER_CALLER of the allocator's hook. Allocators at the chain's start are
+ * @caller: STACK_DEPOT_CALLER of the allocator's hook. Allocators at the chain's start are
  *	left out.
  * @charge: charged to the chain
  *
  * Return: false if the depot had no room for any chain: the loss is counted.
  */
 bool owner_record_fill(struct owner_record *owner, gfp_t flags, unsigned int depth,
-		       struct owner_caller caller, struct owner_charge charge)
+		       struct stack_depot_caller caller, struct owner_charge charge)
 {
 	struct stack_depot_cpu_cache *cpu = stack_depot_cpu_acquire();
 	depot_stack_handle_t stack = 0, task = 0;

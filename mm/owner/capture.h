@@ -19,7 +19,7 @@
 void owner_capture_early_init(void);
 int owner_capture_late_init(void);
 bool owner_is_allocator(unsigned long ip);
-depot_stack_handle_t owner_capture_chain(unsigned int depth, struct owner_caller caller,
+depot_stack_handle_t owner_capture_chain(unsigned int depth, struct stack_depot_caller caller,
 					 gfp_t flags);
 
 /* --- What chains hold -------------------------------------------------------- */
@@ -75,7 +75,7 @@ static __always_inline u64 owner_record_fill_fast(struct stack_depot_ref *chain,
 }
 
 bool owner_record_fill(struct owner_record *owner, gfp_t flags, unsigned int depth,
-		       struct owner_caller caller, struct owner_charge charge);
+		       struct stack_depot_caller caller, struct owner_charge charge);
 
 /**
  * owner_record_drop_fast() - keep the references of a record in the CPU cache

@@ -51,10 +51,6 @@
 #define OWNER_DEPTH		16
 #define OWNER_DEPTH_MAX		STACK_DEPOT_CAPTURE_MAX
 
-/* Where a chain starts: in the function that uses OWNER_CALLER. */
-#define owner_caller		stack_depot_caller
-#define OWNER_CALLER		STACK_DEPOT_CALLER
-
 /**
  * struct owner_record - who holds an object, or who freed it
  * @stack: handle of the chain

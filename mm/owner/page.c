@@ -95,7 +95,7 @@ static __always_inline depot_flags_t choose_capture_flags(unsigned int depth)
 
 /* Fast path: return a handle with a reference, or 0 if this CPU keeps none of the chain. */
 static __always_inline depot_stack_handle_t get_cached_chain(unsigned int depth,
-							     struct owner_caller caller)
+							     struct stack_depot_caller caller)
 {
 	struct stack_depot_cpu_cache *cpu;
 	depot_stack_handle_t handle = 0;
@@ -124,7 +124,8 @@ static depot_stack_handle_t get_reserved_handle(depot_stack_handle_t handle)
 }
 
 /* Slow path: walk the stack and intern the chain. May allocate memory for the depot. */
-static noinline depot_stack_handle_t capture_chain(unsigned int depth, struct owner_caller caller,
+static noinline depot_stack_handle_t capture_chain(unsigned int depth,
+						   struct stack_depot_caller caller,
 						   gfp_t flags)
 {
 	enum stack_depot_captured captured = STACK_DEPOT_CAPTURED_ALL;
@@ -313,7 +314,7 @@ static __always_inline void record_pages_alloc(struct page *page, struct page_ex
 
 noinline void __set_page_owner(struct page *page, unsigned short order, gfp_t gfp_mask)
 {
-	struct owner_caller caller = OWNER_CALLER;
+	struct stack_depot_caller caller = STACK_DEPOT_CALLER;
 	unsigned int depth = owner_choose_pages_depth(gfp_mask, order, page_to_nid(page), caller,
 						      default_depth);
 	depot_stack_handle_t handle = 0;
@@ -359,7 +360,7 @@ static __always_inline void record_pages_free(struct page *page, struct page_ext
 
 noinline void __reset_page_owner(struct page *page, unsigned short order)
 {
-	struct owner_caller caller = OWNER_CALLER;
+	struct stack_depot_caller caller = STACK_DEPOT_CALLER;
 	u64 ts_nsec = local_clock();
 	depot_stack_handle_t handle;
 	struct page_ext *ext;

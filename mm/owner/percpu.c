@@ -71,7 +71,7 @@ void __owner_percpu_alloc(const void *area, gfp_t flags, size_t size)
 
 	/* The owner holds a copy of the area on each possible CPU. */
 	size *= num_possible_cpus();
-	choice = owner_choose_percpu_tracking(flags, size, OWNER_CALLER);
+	choice = owner_choose_percpu_tracking(flags, size, STACK_DEPOT_CALLER);
 	if (!choice.depth || !owner_is_sampled(choice.rate, size))
 		return;
 	if (!owner_percpu_table)
@@ -79,7 +79,7 @@ void __owner_percpu_alloc(const void *area, gfp_t flags, size_t size)
 	record = kmem_cache_alloc(record_cache, GFP_NOWAIT | __GFP_NOWARN);
 	if (!record)
 		return owner_count_loss(OWNER_LOST_VECTOR);
-	if (!owner_record_fill(&record->owner, flags, choice.depth, OWNER_CALLER,
+	if (!owner_record_fill(&record->owner, flags, choice.depth, STACK_DEPOT_CALLER,
 			       OWNER_NO_CHARGE)) {
 		kmem_cache_free(record_cache, record);
 		return;

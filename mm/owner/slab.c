@@ -234,7 +234,7 @@ void __slab_owner_free_slab(struct slab *slab)
 /* Apply the rules. @sampled: SLUB has sampled this allocation, at the rate of its cache. */
 static __always_inline struct owner_choice choose_tracking(struct kmem_cache *s, struct slab *slab,
 							   gfp_t flags, size_t size, bool sampled,
-							   struct owner_caller caller)
+							   struct stack_depot_caller caller)
 {
 	const struct owner_rule *rule;
 	struct owner_choice choice = {};
@@ -289,7 +289,7 @@ struct track_args {
  */
 static noinline depot_stack_handle_t
 track_slow(struct kmem_cache *s, const void *object, size_t size, struct track_args args,
-	   struct owner_caller caller)
+	   struct stack_depot_caller caller)
 {
 	gfp_t flags = args.flags;
 	struct owner_record *record, owner __uninitialized;
@@ -340,7 +340,8 @@ track_slow(struct kmem_cache *s, const void *object, size_t size, struct track_a
 static __always_inline depot_stack_handle_t
 track_from_cpu_cache(struct stack_depot_cpu_cache *cpu, struct kmem_cache *s, struct slab *slab,
 		     const void *object, size_t size, unsigned int depth, bool by_caller,
-		     struct owner_caller caller, unsigned long ip, const struct owner_rule *rule)
+		     struct stack_depot_caller caller, unsigned long ip,
+		     const struct owner_rule *rule)
 {
 	unsigned long exts = READ_ONCE(slab->obj_exts);
 	struct owner_record owner __uninitialized, *record;
@@ -379,7 +380,7 @@ track_from_cpu_cache(struct stack_depot_cpu_cache *cpu, struct kmem_cache *s, st
  */
 static __always_inline depot_stack_handle_t
 track_fast(struct kmem_cache *s, struct slab *slab, const void *object, size_t size, bool depth1,
-	   bool by_caller, struct owner_caller caller, unsigned long ip)
+	   bool by_caller, struct stack_depot_caller caller, unsigned long ip)
 {
 	const struct owner_rule *rule;
 	struct stack_depot_cpu_cache *cpu;
@@ -411,21 +412,22 @@ track_fast(struct kmem_cache *s, struct slab *slab, const void *object, size_t s
 
 /*
  * @slab is the object's slab, or NULL if SLUB does not know it without a search. A chain
- * starts at the frame of the hook that uses OWNER_CALLER. The barrier() after the last
+ * starts at the frame of the hook that uses STACK_DEPOT_CALLER. The barrier() after the last
  * call keeps the compiler from making it a tail call, which would remove that frame.
  */
 void __slab_owner_alloc(struct kmem_cache *s, void *object, gfp_t flags, size_t size,
 			struct slab *slab)
 {
-	if (track_fast(s, slab, object, size, false, false, OWNER_CALLER, 0))
+	if (track_fast(s, slab, object, size, false, false, STACK_DEPOT_CALLER, 0))
 		return;
-	track_slow(s, object, size, (struct track_args){ flags }, OWNER_CALLER);
+	track_slow(s, object, size, (struct track_args){ flags }, STACK_DEPOT_CALLER);
 	barrier();
 }
 
 /* At depth 1, record an owner whose caller this CPU does not remember, and remember it. */
 static noinline void track_new_caller(struct kmem_cache *s, void *object, gfp_t flags,
-				      size_t size, struct owner_caller caller, unsigned long ip)
+				      size_t size, struct stack_depot_caller caller,
+				      unsigned long ip)
 {
 	depot_stack_handle_t stack = track_fast(s, NULL, object, size, true, false, caller, 0);
 
@@ -442,15 +444,15 @@ static noinline void track_new_caller(struct kmem_cache *s, void *object, gfp_t 
 void __slab_owner_alloc_depth1(struct kmem_cache *s, void *object, gfp_t flags, size_t size,
 			       struct slab *slab, unsigned long ip)
 {
-	if (track_fast(s, slab, object, size, true, true, OWNER_CALLER, ip))
+	if (track_fast(s, slab, object, size, true, true, STACK_DEPOT_CALLER, ip))
 		return;
-	track_new_caller(s, object, flags, size, OWNER_CALLER, ip);
+	track_new_caller(s, object, flags, size, STACK_DEPOT_CALLER, ip);
 	barrier();
 }
 
 void __slab_owner_alloc_sampled(struct kmem_cache *s, void *object, gfp_t flags, size_t size)
 {
-	track_slow(s, object, size, (struct track_args){ flags, true }, OWNER_CALLER);
+	track_slow(s, object, size, (struct track_args){ flags, true }, STACK_DEPOT_CALLER);
 	barrier();
 }
 
@@ -461,7 +463,7 @@ void __slab_owner_resize(const void *object, gfp_t flags, size_t size)
 	/* Objects larger than a slab are pages, which page_owner tracks. */
 	if (slab)
 		track_slow(slab->slab_cache, object, size, (struct track_args){ flags },
-			   OWNER_CALLER);
+			   STACK_DEPOT_CALLER);
 	barrier();
 }
 
@@ -471,7 +473,7 @@ void __slab_owner_resize(const void *object, gfp_t flags, size_t size)
  * Record who frees an object, until its place is used again. The depot must not allocate
  * for that: the caller of kfree() may hold any lock.
  */
-static noinline void record_free(struct owner_record *record, struct owner_caller caller)
+static noinline void record_free(struct owner_record *record, struct stack_depot_caller caller)
 {
 	struct owner_record owner;
 
@@ -494,7 +496,8 @@ static noinline void record_free(struct owner_record *record, struct owner_calle
  * @handle_pair is 0 if it has not looked at the record.
  */
 static noinline void untrack_slow(struct kmem_cache *s, struct owner_slab_records *records,
-				  const void *object, u64 handle_pair, struct owner_caller caller)
+				  const void *object, u64 handle_pair,
+				  struct stack_depot_caller caller)
 {
 	unsigned int index = object_index(s, records, object);
 	struct owner_record *record = &records->record[index];
@@ -536,14 +539,14 @@ void __slab_owner_free(struct kmem_cache *s, void *object, struct owner_slab_rec
 
 	if (untrack_fast(s, records, object, &handle_pair))
 		return;
-	untrack_slow(s, records, object, handle_pair, OWNER_CALLER);
+	untrack_slow(s, records, object, handle_pair, STACK_DEPOT_CALLER);
 	/* No tail call: see __slab_owner_alloc(). */
 	barrier();
 }
 
 void __slab_owner_free_slow(struct kmem_cache *s, void *object, struct owner_slab_records *records)
 {
-	untrack_slow(s, records, object, 0, OWNER_CALLER);
+	untrack_slow(s, records, object, 0, STACK_DEPOT_CALLER);
 	barrier();
 }
 
@@ -555,6 +558,6 @@ void __slab_owner_free_bulk(struct kmem_cache *s, void **objects, int count,
 
 	while (count--)
 		if (slow || !untrack_fast(s, records, objects[count], &handle_pair))
-			untrack_slow(s, records, objects[count], handle_pair, OWNER_CALLER);
+			untrack_slow(s, records, objects[count], handle_pair, STACK_DEPOT_CALLER);
 	barrier();
 }

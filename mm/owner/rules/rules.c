@@ -99,7 +99,7 @@ static bool chain_matches(const struct owner_rule_entry *entry, unsigned int com
  * are per CPU and context.
  */
 static noinline u32 evaluate_chain_comparisons(const struct owner_rule_entry *entry,
-					       struct owner_caller caller)
+					       struct stack_depot_caller caller)
 {
 	unsigned int i, count, level = interrupt_context_level();
 	const struct owner_sentence *s = entry->sentence;
@@ -124,7 +124,7 @@ static noinline u32 evaluate_chain_comparisons(const struct owner_rule_entry *en
 /* The allocation whose rule is being looked for. */
 struct allocation {
 	struct owner_field_values fields;
-	struct owner_caller caller;
+	struct stack_depot_caller caller;
 	const struct owner_rule_entry *entry;	/* the rule that is being evaluated */
 	bool chain_compared;			/* chain_outcomes is valid for this rule */
 	u32 chain_outcomes;			/* result of evaluate_chain_comparisons() */
@@ -331,7 +331,7 @@ static unsigned int evaluate_rules(const struct owner_rule_table *table,
 static unsigned int find_allocation_rule(const struct owner_rule_table *table,
 					 const struct kmem_cache *s, enum owner_source source,
 					 gfp_t flags, size_t size, int nid,
-					 struct owner_caller caller)
+					 struct stack_depot_caller caller)
 {
 	struct allocation allocation;
 
@@ -387,14 +387,14 @@ static void store_cache_rule(struct kmem_cache *s, const struct owner_rule *rule
  * @flags: gfp flags of the allocation
  * @size: requested bytes
  * @nid: memory node of the object
- * @caller: OWNER_CALLER of the allocator's hook
+ * @caller: STACK_DEPOT_CALLER of the allocator's hook
  *
  * Resolves the rule of the cache if it is not stored there yet.
  *
  * Context: in an RCU read-side critical section; not in NMI.
  */
 struct owner_choice owner_choose_object_tracking(struct kmem_cache *s, gfp_t flags, size_t size,
-						 int nid, struct owner_caller caller)
+						 int nid, struct stack_depot_caller caller)
 {
 	const struct owner_rule_table *table = rcu_dereference(owner_rules_table);
 	struct owner_choice choice;
@@ -422,7 +422,7 @@ struct owner_choice owner_choose_object_tracking(struct kmem_cache *s, gfp_t fla
 /* Find the rule of a page or per-CPU allocation. Call it with the RCU read lock held. */
 static const struct owner_rule_entry *find_source_rule(enum owner_source source, gfp_t flags,
 						       size_t size, int nid,
-						       struct owner_caller caller)
+						       struct stack_depot_caller caller)
 {
 	const struct owner_rule_table *table = rcu_dereference(owner_rules_table);
 	unsigned int number;
@@ -439,12 +439,12 @@ static const struct owner_rule_entry *find_source_rule(enum owner_source source,
  * owner_choose_percpu_tracking() - choose for a per-CPU allocation
  * @flags: gfp flags of the allocation
  * @size: bytes on all CPUs together
- * @caller: OWNER_CALLER of the allocator's hook
+ * @caller: STACK_DEPOT_CALLER of the allocator's hook
  *
  * Context: not in NMI.
  */
 struct owner_choice owner_choose_percpu_tracking(gfp_t flags, size_t size,
-						 struct owner_caller caller)
+						 struct stack_depot_caller caller)
 {
 	struct owner_choice choice;
 
@@ -460,7 +460,7 @@ struct owner_choice owner_choose_percpu_tracking(gfp_t flags, size_t size,
  * @flags: gfp flags of the allocation
  * @order: order of the allocation
  * @nid: memory node of the pages
- * @caller: OWNER_CALLER of the allocator's hook
+ * @caller: STACK_DEPOT_CALLER of the allocator's hook
  * @default_depth: depth if no rule matches or the rule sets no depth
  *
  * Context: not in NMI.
@@ -468,7 +468,7 @@ struct owner_choice owner_choose_percpu_tracking(gfp_t flags, size_t size,
  * Return: frames to keep; 0: the pages get no owner. Pages are never sampled.
  */
 unsigned int owner_choose_pages_depth(gfp_t flags, unsigned int order, int nid,
-				      struct owner_caller caller, unsigned int default_depth)
+				      struct stack_depot_caller caller, unsigned int default_depth)
 {
 	const struct owner_rule_entry *entry;
 	unsigned int depth = default_depth;

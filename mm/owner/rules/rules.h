@@ -57,16 +57,16 @@ static inline bool owner_rule_is_resolved(const struct owner_rule *rule)
 }
 
 struct owner_choice owner_choose_object_tracking(struct kmem_cache *s, gfp_t flags, size_t size,
-						 int nid, struct owner_caller caller);
+						 int nid, struct stack_depot_caller caller);
 struct owner_choice owner_choose_percpu_tracking(gfp_t flags, size_t size,
-						 struct owner_caller caller);
+						 struct stack_depot_caller caller);
 
 #ifdef CONFIG_SLAB_OWNER
 unsigned int owner_choose_pages_depth(gfp_t flags, unsigned int order, int nid,
-				      struct owner_caller caller, unsigned int default_depth);
+				      struct stack_depot_caller caller, unsigned int default_depth);
 #else
 static inline unsigned int owner_choose_pages_depth(gfp_t flags, unsigned int order, int nid,
-						    struct owner_caller caller,
+						    struct stack_depot_caller caller,
 						    unsigned int default_depth)
 {
 	return default_depth;

@@ -45,7 +45,7 @@ static int write_rules(const char *sentences)
 
 /* Apply the rules to an allocation from @s as SLUB's hook does, and return the choice. */
 static struct owner_choice choose_for_object(struct kmem_cache *s, size_t size, gfp_t flags,
-					     struct owner_caller caller)
+					     struct stack_depot_caller caller)
 {
 	const struct owner_rule *rule = READ_ONCE(s->owner_rule);
 
@@ -64,7 +64,7 @@ static noinline unsigned int choose_depth_for_object(struct kmem_cache *s, size_
 	unsigned int depth;
 
 	rcu_read_lock();
-	depth = choose_for_object(s, size, flags, OWNER_CALLER).depth;
+	depth = choose_for_object(s, size, flags, STACK_DEPOT_CALLER).depth;
 	rcu_read_unlock();
 	return depth;
 }
@@ -72,9 +72,9 @@ static noinline unsigned int choose_depth_for_object(struct kmem_cache *s, size_
 static noinline unsigned int choose_depth_for_source(enum owner_source source, size_t size)
 {
 	if (source == OWNER_SOURCE_PAGE)
-		return owner_choose_pages_depth(GFP_KERNEL, get_order(size), 0, OWNER_CALLER,
+		return owner_choose_pages_depth(GFP_KERNEL, get_order(size), 0, STACK_DEPOT_CALLER,
 						OWNER_DEPTH);
-	return owner_choose_percpu_tracking(GFP_KERNEL, size, OWNER_CALLER).depth;
+	return owner_choose_percpu_tracking(GFP_KERNEL, size, STACK_DEPOT_CALLER).depth;
 }
 
 static void test_no_rules(struct kunit *test)
@@ -94,12 +94,12 @@ static void test_rule_is_handed_out(struct kunit *test)
 				    "sample=1K if cache == owner_rules_b && size > 100"), 0);
 	KUNIT_EXPECT_EQ(test, choose_depth_for_object(cache, 8, GFP_KERNEL), 0);
 	rcu_read_lock();
-	choice = choose_for_object(cache, 8, GFP_KERNEL, OWNER_CALLER);
+	choice = choose_for_object(cache, 8, GFP_KERNEL, STACK_DEPOT_CALLER);
 	KUNIT_EXPECT_EQ(test, choice.rate, 0);
-	choice = choose_for_object(other, 8, GFP_KERNEL, OWNER_CALLER);
+	choice = choose_for_object(other, 8, GFP_KERNEL, STACK_DEPOT_CALLER);
 	KUNIT_EXPECT_EQ(test, choice.depth, OWNER_DEPTH);
 	KUNIT_EXPECT_EQ(test, choice.rate, owner_register_rate(0, 4));
-	choice = choose_for_object(other, 101, GFP_KERNEL, OWNER_CALLER);
+	choice = choose_for_object(other, 101, GFP_KERNEL, STACK_DEPOT_CALLER);
 	KUNIT_EXPECT_EQ(test, choice.rate, owner_register_rate(1024, 0));
 	rcu_read_unlock();
 }
@@ -244,16 +244,16 @@ static void test_free(struct kunit *test)
 	bool default_free;
 
 	rcu_read_lock();
-	default_free = choose_for_object(cache, 8, GFP_KERNEL, OWNER_CALLER).free;
+	default_free = choose_for_object(cache, 8, GFP_KERNEL, STACK_DEPOT_CALLER).free;
 	rcu_read_unlock();
 	KUNIT_ASSERT_EQ(test, write_rules("free=on if cache == *_a; free=off if cache == *_b"), 0);
 	rcu_read_lock();
-	KUNIT_EXPECT_TRUE(test, choose_for_object(cache, 8, GFP_KERNEL, OWNER_CALLER).free);
-	KUNIT_EXPECT_FALSE(test, choose_for_object(other, 8, GFP_KERNEL, OWNER_CALLER).free);
+	KUNIT_EXPECT_TRUE(test, choose_for_object(cache, 8, GFP_KERNEL, STACK_DEPOT_CALLER).free);
+	KUNIT_EXPECT_FALSE(test, choose_for_object(other, 8, GFP_KERNEL, STACK_DEPOT_CALLER).free);
 	rcu_read_unlock();
 	KUNIT_ASSERT_EQ(test, write_rules("depth=3"), 0);
 	rcu_read_lock();
-	KUNIT_EXPECT_EQ(test, choose_for_object(cache, 8, GFP_KERNEL, OWNER_CALLER).free,
+	KUNIT_EXPECT_EQ(test, choose_for_object(cache, 8, GFP_KERNEL, STACK_DEPOT_CALLER).free,
 			default_free);
 	rcu_read_unlock();
 }

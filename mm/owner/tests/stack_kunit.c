@@ -18,7 +18,7 @@ static noinline depot_stack_handle_t capture_like_allocator_hook(void)
 	depot_stack_handle_t handle = 0;
 	struct owner_record owner;
 
-	if (owner_record_fill(&owner, GFP_KERNEL, OWNER_DEPTH, OWNER_CALLER, OWNER_NO_CHARGE)) {
+	if (owner_record_fill(&owner, GFP_KERNEL, OWNER_DEPTH, STACK_DEPOT_CALLER, OWNER_NO_CHARGE)) {
 		handle = owner.stack;
 		stack_depot_put(owner.task);
 	}
@@ -130,7 +130,7 @@ static noinline depot_stack_handle_t capture_task(void)
 {
 	struct owner_record owner;
 
-	if (!owner_record_fill(&owner, GFP_KERNEL, 1, OWNER_CALLER, OWNER_NO_CHARGE))
+	if (!owner_record_fill(&owner, GFP_KERNEL, 1, STACK_DEPOT_CALLER, OWNER_NO_CHARGE))
 		return 0;
 	stack_depot_put(owner.stack);
 	return owner.task;
