@@ -23,7 +23,7 @@
 struct kmem_cache_args owner_record_cache_args;
 
 /* At least one part in WASTE_PARTS of a slab may be wasted, if a higher order wastes less. */
-#define WASTE_PARTS	32
+#define WASTE_PARTS	64
 
 static struct kmem_cache *record_caches[64];
 static unsigned int nr_record_caches;
