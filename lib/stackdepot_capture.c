@@ -30,7 +30,7 @@
  */
 int stack_depot_capture_init(void)
 {
-	int error = stack_depot_init();
+	int error = stack_depot_init_evictable();
 
 	if (error)
 		return error;

@@ -31,13 +31,25 @@
 
 /*
  * One bucket per 32 KB of memory, between 1K and 1M buckets: 1/4096 of memory
- * and at most 8 MiB. The table is allocated even if no one saves evictable
- * stacks: tables are charged to the bound before pools are, and early boot does
- * not know which users will follow.
+ * and at most 8 MiB. Most users of the depot never save evictable stacks, so the
+ * table is allocated at boot only if a user asks for it, otherwise when the first
+ * evictable stack is saved by a caller that may sleep.
  */
 #define TABLE_SCALE	15
 #define TABLE_MIN	BIT(10)
 #define TABLE_MAX	BIT(20)
+
+/* The boot line asks for evictable stacks, or KASAN's tag modes will save some. */
+static bool early_table __initdata = IS_ENABLED(CONFIG_KASAN_SW_TAGS) ||
+				     IS_ENABLED(CONFIG_KASAN_HW_TAGS);
+/* The pools are set up, so the table can be. Written once. */
+static bool can_have_table;
+
+void __init stack_depot_request_early_evictable(void)
+{
+	early_table = true;
+	stack_depot_request_early_init();
+}
 
 /* alloc_large_system_hash() panics if it cannot allocate the table. */
 void __init stack_depot_evict_early_init(void)
@@ -46,6 +58,11 @@ void __init stack_depot_evict_early_init(void)
 	struct evictable_depot *depot = &stack_depot_evictable;
 
 	stack_depot_init_classes(depot);
+	WRITE_ONCE(can_have_table, true);
+	if (!early_table) {
+		stack_depot_reserve_table(sizeof(struct hlist_head));
+		return;
+	}
 	depot->table = alloc_large_system_hash("stackdepot evictable",
 					       sizeof(struct hlist_head), 0, TABLE_SCALE,
 					       HASH_EARLY | HASH_ZERO, NULL, &depot->mask,
@@ -55,34 +72,66 @@ void __init stack_depot_evict_early_init(void)
 
 int stack_depot_evict_init(void)
 {
-	unsigned long limit = stack_depot_max_buckets(sizeof(struct hlist_head));
-	struct hlist_head *table;
-	unsigned long entries;
-
-	entries = (nr_free_buffer_pages() << PAGE_SHIFT) >> TABLE_SCALE;
-	entries = clamp(entries, TABLE_MIN, TABLE_MAX);
-	entries = min(roundup_pow_of_two(entries), limit);
-
 	stack_depot_init_classes(&stack_depot_evictable);
-	stack_depot_evictable.mask = entries - 1;
-	table = kvcalloc(entries, sizeof(struct hlist_head), GFP_KERNEL);
-	if (!table)
-		return -ENOMEM;
-
 	/* Charge all tables before the rest of the bound is given to the pools. */
-	stack_depot_charge(entries * sizeof(struct hlist_head));
-	if (stack_depot_pools_init()) {
-		kvfree(table);
+	stack_depot_reserve_table(sizeof(struct hlist_head));
+	if (stack_depot_pools_init())
 		return -ENOMEM;
-	}
 
-	/*
-	 * Publish the table after the fields above are initialized. Pairs with
-	 * depot_save_evictable().
-	 */
-	smp_store_release(&stack_depot_evictable.table, table);
+	/* Pairs with depot_alloc_table(). */
+	smp_store_release(&can_have_table, true);
 	return 0;
 }
+
+static unsigned long depot_count_buckets(void)
+{
+	unsigned long entries = (nr_free_buffer_pages() << PAGE_SHIFT) >> TABLE_SCALE;
+
+	entries = clamp(entries, TABLE_MIN, TABLE_MAX);
+	return min(roundup_pow_of_two(entries),
+		   stack_depot_max_buckets(sizeof(struct hlist_head)));
+}
+
+/*
+ * Allocate the table of @depot, for a caller that may sleep. Return NULL without memory,
+ * or if another caller is allocating it. That caller may be this task: allocators save
+ * stacks.
+ */
+static noinline struct hlist_head *depot_alloc_table(struct evictable_depot *depot)
+{
+	unsigned long entries = depot->mask ? depot->mask + 1UL : depot_count_buckets();
+	struct hlist_head *table;
+
+	/* Pairs with stack_depot_evict_init(). */
+	if (!smp_load_acquire(&can_have_table) || xchg(&depot->allocating_table, true))
+		return NULL;
+
+	table = READ_ONCE(depot->table);
+	if (!table) {
+		table = kvcalloc(entries, sizeof(*table), GFP_KERNEL | __GFP_NOWARN);
+		depot->mask = entries - 1;
+		if (table && depot == &stack_depot_evictable)
+			stack_depot_charge_reserved_table(entries * sizeof(*table));
+		/* Publish the table after the mask. Pairs with depot_save_evictable(). */
+		smp_store_release(&depot->table, table);
+	}
+	/* Pairs with the xchg() above, so that the next caller sees the table. */
+	smp_store_release(&depot->allocating_table, false);
+	return table;
+}
+
+int stack_depot_init_evictable(void)
+{
+	int ret = stack_depot_init();
+
+	if (ret || READ_ONCE(stack_depot_evictable.table))
+		return ret;
+	/* If another task is allocating the table, it is going to appear. */
+	depot_alloc_table(&stack_depot_evictable);
+	return READ_ONCE(stack_depot_evictable.allocating_table) ||
+	       READ_ONCE(stack_depot_evictable.table) ? 0 : -ENOMEM;
+}
+EXPORT_SYMBOL_GPL(stack_depot_init_evictable);
 
 /* Mix @word into hash @h. */
 static __always_inline unsigned long depot_mix(unsigned long h, unsigned long word)
@@ -329,15 +378,24 @@ depot_store_record(struct evictable_depot *depot, unsigned long *entries,
 	return handle;
 }
 
+/* Memory can be waited for only after boot has started the scheduler. */
+static bool depot_may_alloc_table(gfp_t gfp, depot_flags_t flags)
+{
+	return flags & STACK_DEPOT_FLAG_CAN_ALLOC && (gfp & GFP_KERNEL) == GFP_KERNEL &&
+	       system_state >= SYSTEM_SCHEDULING;
+}
+
 static __always_inline depot_stack_handle_t
 depot_save_evictable(struct evictable_depot *depot, unsigned long *entries,
 		     unsigned int nr_entries, gfp_t gfp, depot_flags_t flags)
 {
-	/* Pairs with stack_depot_evict_init(). */
+	/* Pairs with depot_alloc_table(). */
 	struct hlist_head *table = smp_load_acquire(&depot->table);
 	struct stack_record *rec;
 	u32 hash;
 
+	if (unlikely(!table) && depot_may_alloc_table(gfp, flags))
+		table = depot_alloc_table(depot);
 	if (unlikely(!table)) {
 		depot_count_refusal(depot, DEPOT_REFUSED_NOINIT);
 		return 0;
@@ -369,7 +427,7 @@ static depot_stack_handle_t depot_find_handle(struct evictable_depot *depot,
 					      const unsigned long *entries,
 					      unsigned int nr_entries, depot_flags_t flags)
 {
-	/* Pairs with stack_depot_evict_init(). */
+	/* Pairs with depot_alloc_table(). */
 	struct hlist_head *table = smp_load_acquire(&depot->table);
 	struct stack_record *rec;
 	u32 hash;

@@ -191,10 +191,12 @@ struct depot_refusal_counts {
  * instance, so a handle leads to it.
  */
 struct evictable_depot {
-	/* Read by every lookup, and not written after initialization. */
+	/* Read by every lookup, and not written once there is a table. */
 	struct hlist_head *table;
 	struct depot_refusal_counts __percpu *refused;
 	u32 mask;
+	/* Set while a caller allocates @table. */
+	bool allocating_table;
 
 	/* Read by every refusal. On cache lines that the owner of @lock seldom writes. */
 	struct depot_class_refusal refusal[DEPOT_NR_CLASSES] ____cacheline_aligned_in_smp;

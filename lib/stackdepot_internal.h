@@ -53,6 +53,20 @@ unsigned long stack_depot_max_buckets(size_t bucket_bytes);
  */
 void stack_depot_charge(size_t bytes);
 
+/**
+ * stack_depot_reserve_table() - Keep a table's share of the bound
+ * @bucket_bytes: size of one bucket
+ *
+ * Context: Initialization, before the pools are set up.
+ */
+void stack_depot_reserve_table(size_t bucket_bytes);
+
+/**
+ * stack_depot_charge_reserved_table() - Count the memory of the table with a reserved share
+ * @bytes: size of the table
+ */
+void stack_depot_charge_reserved_table(size_t bytes);
+
 int stack_depot_pools_early_init(void);
 int stack_depot_pools_init(void);
 
@@ -114,10 +128,9 @@ void stack_depot_show_pools(struct seq_file *seq);
 void stack_depot_evict_early_init(void);
 
 /**
- * stack_depot_evict_init() - Allocate the evictable hash table, then the pools
+ * stack_depot_evict_init() - Set up the pools, and allow evictable records
  *
- * Evictable records can be saved once the table is visible, and saving them
- * needs the pools, so this function sets up both.
+ * The hash table of evictable records is allocated when it is needed.
  *
  * Return: 0 or -ENOMEM.
  */

@@ -140,6 +140,7 @@ static inline bool is_same_slot(depot_stack_handle_t a, depot_stack_handle_t b)
 void stack_depot_test_counts(struct kunit *test);
 void stack_depot_test_too_deep(struct kunit *test);
 void stack_depot_test_find_stack(struct kunit *test);
+void stack_depot_test_late_table(struct kunit *test);
 void stack_depot_test_copy(struct kunit *test);
 void stack_depot_test_kinds_apart(struct kunit *test);
 void stack_depot_test_raw(struct kunit *test);

@@ -26,6 +26,7 @@ static struct kunit_case depot_cases[] = {
 	DEPOT_CASE(counted_zero),
 	DEPOT_CASE(counted_deepest),
 	DEPOT_CASE(counted_bound),
+	DEPOT_CASE(late_table),
 	DEPOT_CASE(kinds_apart),
 	DEPOT_CASE(raw),
 	DEPOT_CASE(stale_handle),
@@ -53,7 +54,7 @@ static struct kunit_case depot_cases[] = {
 
 static int init_depot_suite(struct kunit_suite *suite)
 {
-	return stack_depot_init();
+	return stack_depot_init_evictable();
 }
 
 static struct kunit_suite depot_suite = {

@@ -144,6 +144,30 @@ void stack_depot_test_copy(struct kunit *test)
 	}
 }
 
+/* The table is allocated when the first stack is saved by a caller that may sleep. */
+void stack_depot_test_late_table(struct kunit *test)
+{
+	struct evictable_depot *depot = create_test_depot(test, SMALL_DEPOT);
+	depot_stack_handle_t handle;
+	unsigned long entries[8];
+
+	fill_stack(entries, 8, 1);
+	kvfree(depot->table);
+	depot->table = NULL;
+	KUNIT_EXPECT_EQ(test, stack_depot_test_find(depot, entries, 8, 0), 0);
+	KUNIT_EXPECT_EQ(test, stack_depot_test_save(depot, entries, 8, GFP_KERNEL, GET), 0);
+	KUNIT_EXPECT_EQ(test, stack_depot_test_save(depot, entries, 8, GFP_NOWAIT, GET_ALLOC), 0);
+	KUNIT_EXPECT_EQ(test, read_refusals(depot, DEPOT_REFUSED_NOINIT), 2);
+	KUNIT_EXPECT_NULL(test, depot->table);
+
+	handle = stack_depot_test_save(depot, entries, 8, GFP_KERNEL, GET_ALLOC);
+	KUNIT_ASSERT_NE(test, handle, 0);
+	KUNIT_EXPECT_EQ(test, stack_depot_test_find(depot, entries, 8, 0), handle);
+	KUNIT_EXPECT_EQ(test, stack_depot_test_save(depot, entries, 8, GFP_NOWAIT, GET), handle);
+	stack_depot_put_many(handle, 2);
+	KUNIT_EXPECT_TRUE(test, stack_depot_test_destroy(depot));
+}
+
 /*
  * A stack saved as persistent and as evictable is stored as two records, in
  * either order of saving, and neither affects the reference count of the other.

@@ -56,8 +56,10 @@ DEFINE_RAW_SPINLOCK(stack_depot_pool_lock);
 static void *spare_pool;
 /* Value of stack_depot_max=, 0 if not given. Set at boot. */
 static unsigned long max_bytes;
-/* Bytes of hash tables and stack_pools. Set at initialization. */
+/* Bytes of hash tables and stack_pools. */
 static size_t table_bytes;
+/* Bytes of the bound that are kept for a table that may be allocated later. */
+static size_t reserved_bytes;
 /* Pools in stack_pools that hold evictable records. Protected by stack_depot_pool_lock. */
 static unsigned int evictable_pools;
 /* Failed attempts to add a pool at the bound. Protected by stack_depot_pool_lock. */
@@ -124,6 +126,18 @@ void stack_depot_charge(size_t bytes)
 	table_bytes += bytes;
 }
 
+void stack_depot_reserve_table(size_t bucket_bytes)
+{
+	if (max_bytes)
+		reserved_bytes = stack_depot_max_buckets(bucket_bytes) * bucket_bytes;
+}
+
+void stack_depot_charge_reserved_table(size_t bytes)
+{
+	reserved_bytes = 0;
+	table_bytes += bytes;
+}
+
 /* Convert the bound in bytes to pools. Return the size of stack_pools. */
 static size_t depot_compute_max_pools(void)
 {
@@ -132,7 +146,7 @@ static size_t depot_compute_max_pools(void)
 	if (max_bytes) {
 		unsigned long pools;
 
-		pools = (max_bytes - min(max_bytes, table_bytes)) /
+		pools = (max_bytes - min(max_bytes, table_bytes + reserved_bytes)) /
 			(POOL_BYTES + sizeof(*stack_pools));
 		stack_depot_max_pools = clamp(pools, 1UL, (unsigned long)stack_depot_max_pools);
 	}

@@ -13,7 +13,7 @@
 /* Reserve memory for the depot: called while the boot line is parsed. */
 void __init owner_capture_early_init(void)
 {
-	stack_depot_request_early_init();
+	stack_depot_request_early_evictable();
 	stack_depot_capture_skip(owner_is_allocator);
 }
 
