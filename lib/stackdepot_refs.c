@@ -139,8 +139,6 @@ void stack_depot_add_refs(struct stack_depot_cpu_cache *cpu, depot_stack_handle_
 			ref++;
 		flush_ref(ref);
 		begin_ref_change(ref);
-		/* A fast path that puts handle 0 finds an unused ref, and counts there. */
-		ref->references = 0;
 		WRITE_ONCE(ref->handle, handle);
 		end_ref_change(ref);
 		schedule_flush();

@@ -31,7 +31,6 @@ owner_find_current_task_ref(struct stack_depot_cpu_cache *cpu)
 {
 	struct stack_depot_ref *ref = stack_depot_find_ref(cpu, READ_ONCE(current->owner_task));
 
-	/* Without a handle, @ref is an entry that is unused, and has no references. */
 	return likely(ref && stack_depot_can_take_ref(ref)) ? ref : NULL;
 }
 
