@@ -278,8 +278,8 @@ void stack_depot_test_fetch_bounds(struct kunit *test)
 }
 
 /* Save @entries with counters, and return true if exactly they are read back. */
-static bool is_stored_intact(struct evictable_depot *depot, unsigned long *entries,
-			     unsigned int nr, bool packed)
+static bool __maybe_unused is_stored_intact(struct evictable_depot *depot, unsigned long *entries,
+					    unsigned int nr, bool packed)
 {
 	depot_stack_handle_t handle = stack_depot_test_save(depot, entries, nr, GFP_KERNEL,
 							    COUNT_ALLOC);
