@@ -19,10 +19,9 @@
 
 int slab_owner_start(void);
 
-void __slab_owner_alloc(struct kmem_cache *s, void *object, gfp_t flags, size_t size,
-			struct slab *slab);
+void __slab_owner_alloc(struct kmem_cache *s, void *object, gfp_t flags, size_t size);
 void __slab_owner_alloc_depth1(struct kmem_cache *s, void *object, gfp_t flags, size_t size,
-			       struct slab *slab, unsigned long ip);
+			       unsigned long ip);
 void __slab_owner_alloc_sampled(struct kmem_cache *s, void *object, gfp_t flags, size_t size);
 void __slab_owner_free(struct kmem_cache *s, void *object, struct owner_slab_records *records);
 void __slab_owner_free_slow(struct kmem_cache *s, void *object, struct owner_slab_records *records);
@@ -49,12 +48,9 @@ static inline void slab_owner_set_sizes(struct kmem_cache *s, unsigned int slab_
 	s->owner_slab_objects = slab_objects;
 }
 
-/*
- * An object was allocated: record its owner, unless its cache is sampled and this is no
- * sample. @slab is its slab, or NULL if SLUB does not know it without a search.
- */
+/* An object was allocated: record its owner, unless its cache is sampled and this is no sample. */
 static __always_inline void slab_owner_alloc(struct kmem_cache *s, void *object, gfp_t flags,
-					     size_t size, struct slab *slab)
+					     size_t size)
 {
 	u64 rate;
 
@@ -62,9 +58,9 @@ static __always_inline void slab_owner_alloc(struct kmem_cache *s, void *object,
 		return;
 	rate = READ_ONCE(s->owner_rate);
 	if (rate == OWNER_RATE_ALL && READ_ONCE(s->owner_depth_is_one))
-		__slab_owner_alloc_depth1(s, object, flags, size, slab, _RET_IP_);
+		__slab_owner_alloc_depth1(s, object, flags, size, _RET_IP_);
 	else if (rate == OWNER_RATE_ALL)
-		__slab_owner_alloc(s, object, flags, size, slab);
+		__slab_owner_alloc(s, object, flags, size);
 	else if (owner_sample_spend(rate, size))
 		__slab_owner_alloc_sampled(s, object, flags, size);
 }
@@ -122,7 +118,7 @@ static inline void slab_owner_set_sizes(struct kmem_cache *s, unsigned int slab_
 }
 
 static inline void slab_owner_alloc(struct kmem_cache *s, void *object, gfp_t flags,
-				    size_t size, struct slab *slab)
+				    size_t size)
 {
 }
 

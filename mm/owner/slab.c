@@ -338,12 +338,13 @@ track_slow(struct kmem_cache *s, const void *object, size_t size, struct track_a
  * the chain; 0 if something is missing: nothing was changed then.
  */
 static __always_inline depot_stack_handle_t
-track_from_cpu_cache(struct stack_depot_cpu_cache *cpu, struct kmem_cache *s, struct slab *slab,
-		     const void *object, size_t size, unsigned int depth, bool by_caller,
+track_from_cpu_cache(struct stack_depot_cpu_cache *cpu, struct kmem_cache *s, const void *object,
+		     size_t size, unsigned int depth, bool by_caller,
 		     struct stack_depot_caller caller, unsigned long ip,
 		     const struct owner_rule *rule)
 {
-	unsigned long exts = READ_ONCE(slab->obj_exts);
+	struct folio *folio = virt_to_folio(object);
+	unsigned long exts = READ_ONCE(folio_slab(folio)->obj_exts);
 	struct owner_record owner __uninitialized, *record;
 	u32 requested = owner_record_size(size);
 	struct stack_depot_ref *chain, *task;
@@ -379,8 +380,8 @@ track_from_cpu_cache(struct stack_depot_cpu_cache *cpu, struct kmem_cache *s, st
  * chain, 0 for the slow path.
  */
 static __always_inline depot_stack_handle_t
-track_fast(struct kmem_cache *s, struct slab *slab, const void *object, size_t size, bool depth1,
-	   bool by_caller, struct stack_depot_caller caller, unsigned long ip)
+track_fast(struct kmem_cache *s, const void *object, size_t size, bool depth1, bool by_caller,
+	   struct stack_depot_caller caller, unsigned long ip)
 {
 	const struct owner_rule *rule;
 	struct stack_depot_cpu_cache *cpu;
@@ -389,12 +390,7 @@ track_fast(struct kmem_cache *s, struct slab *slab, const void *object, size_t s
 	/* Without the call tree, there is a fast path for known callers only. */
 	if (!by_caller && !IS_ENABLED(CONFIG_STACKDEPOT_CALL_TREE))
 		return 0;
-	if (unlikely(!slab)) {
-		if (!object)
-			return 0;
-		slab = virt_to_slab(object);
-	}
-	if (unlikely(stack_depot_verifies()))
+	if (unlikely(!object || stack_depot_verifies()))
 		return 0;
 	cpu = stack_depot_cpu_acquire();
 	if (unlikely(!cpu))
@@ -403,7 +399,7 @@ track_fast(struct kmem_cache *s, struct slab *slab, const void *object, size_t s
 	rule = READ_ONCE(s->owner_rule);
 	if (likely(owner_rule_is_resolved(rule) && (depth1 ? rule->plain_depth == 1 :
 							     rule->plain_depth > 1)))
-		stack = track_from_cpu_cache(cpu, s, slab, object, size,
+		stack = track_from_cpu_cache(cpu, s, object, size,
 					     depth1 ? 1 : rule->plain_depth, by_caller, caller, ip,
 					     rule);
 	stack_depot_cpu_release(cpu);
@@ -411,14 +407,12 @@ track_fast(struct kmem_cache *s, struct slab *slab, const void *object, size_t s
 }
 
 /*
- * @slab is the object's slab, or NULL if SLUB does not know it without a search. A chain
- * starts at the frame of the hook that uses STACK_DEPOT_CALLER. The barrier() after the last
- * call keeps the compiler from making it a tail call, which would remove that frame.
+ * A chain starts at the frame of the hook that uses STACK_DEPOT_CALLER. The barrier() after
+ * the last call keeps the compiler from making it a tail call, which would remove that frame.
  */
-void __slab_owner_alloc(struct kmem_cache *s, void *object, gfp_t flags, size_t size,
-			struct slab *slab)
+void __slab_owner_alloc(struct kmem_cache *s, void *object, gfp_t flags, size_t size)
 {
-	if (track_fast(s, slab, object, size, false, false, STACK_DEPOT_CALLER, 0))
+	if (track_fast(s, object, size, false, false, STACK_DEPOT_CALLER, 0))
 		return;
 	track_slow(s, object, size, (struct track_args){ flags }, STACK_DEPOT_CALLER);
 	barrier();
@@ -429,7 +423,7 @@ static noinline void track_new_caller(struct kmem_cache *s, void *object, gfp_t 
 				      size_t size, struct stack_depot_caller caller,
 				      unsigned long ip)
 {
-	depot_stack_handle_t stack = track_fast(s, NULL, object, size, true, false, caller, 0);
+	depot_stack_handle_t stack = track_fast(s, object, size, true, false, caller, 0);
 
 	if (!stack)
 		stack = track_slow(s, object, size, (struct track_args){ flags }, caller);
@@ -442,9 +436,9 @@ static noinline void track_new_caller(struct kmem_cache *s, void *object, gfp_t 
  * of the allocator, unless that is in another allocator.
  */
 void __slab_owner_alloc_depth1(struct kmem_cache *s, void *object, gfp_t flags, size_t size,
-			       struct slab *slab, unsigned long ip)
+			       unsigned long ip)
 {
-	if (track_fast(s, slab, object, size, true, true, STACK_DEPOT_CALLER, ip))
+	if (track_fast(s, object, size, true, true, STACK_DEPOT_CALLER, ip))
 		return;
 	track_new_caller(s, object, flags, size, STACK_DEPOT_CALLER, ip);
 	barrier();
