@@ -2,10 +2,11 @@
 # SPDX-License-Identifier: GPL-2.0
 """Write the tables of costs in README.md from the figures of make bench.
 
-    readme_table.py           write the tables whose modes are all in build/bench.tsv
+    readme_table.py           write both tables from build/bench.tsv
     readme_table.py --check   README.md has each table with all its rows, as TAP
 
-A table is between the lines "<!-- NAME -->" and "<!-- end of NAME -->".
+A table is between the lines "<!-- NAME -->" and "<!-- end of NAME -->". A row stays as it is
+if one of its modes was not measured.
 """
 
 import re
@@ -44,10 +45,6 @@ TOOL_ROWS = [
 CONTEXT_COLUMNS = {KMALLOC: [("sampled", "sampled"), ("depth 1", "depth-1"), ("16 frames", "on"),
                              ("free=on", "on,free")],
                    PAGE: [("page_owner=on", "page_owner,ours")]}
-# The modes without which a table would have empty cells.
-TOOL_MODES = {BASE, *(mode for _, modes in TOOL_ROWS for mode in modes)}
-IN_CONTEXTS_MODES = {BASE, "bound", ARM64_BASE, "arm64,on",
-                     *(mode for columns in CONTEXT_COLUMNS.values() for _, mode in columns)}
 AT_BOUND = ", depot at its bound"
 ON_ARM64 = ", arm64"
 
@@ -65,11 +62,8 @@ def read_figures() -> Figures:
 
 
 def format_added(figures: Figures, operation: str, chain: int, mode: str, base: str = BASE) -> str:
-    """The figure of a mode above its base's, or nothing if the mode was not measured."""
-    key = operation, chain, mode
-    if key not in figures:
-        return ""
-    return f"{round(figures[key] - figures[operation, chain, base]):,}"
+    """The figure of a mode above its base's."""
+    return f"{round(figures[operation, chain, mode] - figures[operation, chain, base]):,}"
 
 
 def format_row(label: str, cells: list[str]) -> str:
@@ -82,17 +76,20 @@ def format_header(columns: list[str]) -> list[str]:
     return [format_row("", columns), "| --- |" + " ---: |" * len(columns)]
 
 
-def make_tools_table(figures: Figures) -> list[str]:
+def make_tools_table(figures: Figures, old_rows: dict[str, str]) -> list[str]:
     """The costs of tools."""
     def format_cell(modes: tuple[str, ...], operation: str, chain: int = CHAIN) -> str:
-        # A mode that does not affect pages, or objects, has no figure in that column.
-        added = [format_added(figures, operation, chain, mode) for mode in modes]
-        return " / ".join(added)
+        return " / ".join(format_added(figures, operation, chain, mode) for mode in modes)
 
+    measured = {mode for _, _, mode in figures}
     lines = format_header([f"kmalloc + kfree ({figures[KMALLOC, CHAIN, BASE]:.0f} plain)",
                            f"page ({figures[PAGE, CHAIN, BASE]:.0f} plain)",
                            "bytes for an object of 64"])
     for label, modes in TOOL_ROWS:
+        if not measured.issuperset(modes):
+            lines.append(keep_old_row(label, old_rows))
+            continue
+        # A mode that does not affect pages, or objects, has no figure in that column.
         pages_only, objects_only = "page_owner" in modes[0], "slab_debug" in modes[0]
         lines.append(format_row(label, [
             "" if pages_only else format_cell(modes, KMALLOC),
@@ -101,34 +98,46 @@ def make_tools_table(figures: Figures) -> list[str]:
     return lines
 
 
-def make_contexts_table(figures: Figures) -> list[str]:
+def make_contexts_table(figures: Figures, old_rows: dict[str, str]) -> list[str]:
     """The costs in contexts, at the depot's bound, and on arm64."""
     lines = format_header(["plain", *(label for label, _ in CONTEXT_COLUMNS[KMALLOC]), "target",
                            "page, plain", *(label for label, _ in CONTEXT_COLUMNS[PAGE])])
     for row in CONTEXTS:
         cells = []
-        for operation, columns in CONTEXT_COLUMNS.items():
-            name = f"{operation}/{row.context}"
-            cells.append(f"{figures[name, 0, BASE]:.0f}")
-            cells += [format_added(figures, name, 0, mode) for _, mode in columns]
-            if operation == KMALLOC:
-                cells.append(f"{row.on[1]:,}")
-        lines.append(format_row(row.label, cells))
-    lines += [format_special_row(figures, row.label + AT_BOUND, row.context, "bound", BASE,
-                                 row.bound[1]) for row in CONTEXTS if row.bound[0]]
-    lines += [format_special_row(figures, row.label + ON_ARM64, row.context, "arm64,on",
-                                 ARM64_BASE, row.arm64[1]) for row in CONTEXTS if row.arm64[0]]
+        try:
+            for operation, columns in CONTEXT_COLUMNS.items():
+                name = f"{operation}/{row.context}"
+                cells.append(f"{figures[name, 0, BASE]:.0f}")
+                cells += [format_added(figures, name, 0, mode) for _, mode in columns]
+                if operation == KMALLOC:
+                    cells.append(f"{row.on[1]:,}")
+            lines.append(format_row(row.label, cells))
+        except KeyError:
+            lines.append(keep_old_row(row.label, old_rows))
+    for mode, base, suffix in (("bound", BASE, AT_BOUND), ("arm64,on", ARM64_BASE, ON_ARM64)):
+        lines += [make_special_row(figures, old_rows, row.label + suffix,
+                                   (f"{KMALLOC}/{row.context}", mode, base), row.limits[mode][1])
+                  for row in CONTEXTS if row.limits[mode][0]]
     return lines
 
 
-def format_special_row(figures: Figures, label: str, context: str, mode: str, base: str,
-                       target: float) -> str:
+def make_special_row(figures: Figures, old_rows: dict[str, str], label: str,
+                     figure: tuple[str, str, str], target: float) -> str:
     """A row of the second table that has a figure in the column of 16 frames only."""
-    name = f"{KMALLOC}/{context}"
-    plain = figures.get((name, 0, base))
-    return format_row(label, ["" if plain is None else f"{plain:.0f}", "", "",
+    name, mode, base = figure
+    if (name, 0, mode) not in figures:
+        return keep_old_row(label, old_rows)
+    return format_row(label, [f"{figures[name, 0, base]:.0f}", "", "",
                               format_added(figures, name, 0, mode, base), "", f"{target:,}",
                               "", ""])
+
+
+def keep_old_row(label: str, old_rows: dict[str, str]) -> str:
+    """The row that README.md has."""
+    if label not in old_rows:
+        die(f"README.md has no row '{label}', and build/bench.tsv lacks its figures")
+    print_line(f"README.md keeps the row '{label}': it was not measured")
+    return old_rows[label]
 
 
 def find_table(text: str, name: str) -> re.Match[str] | None:
@@ -136,28 +145,27 @@ def find_table(text: str, name: str) -> re.Match[str] | None:
     return re.search(rf"(?<=<!-- {name} -->\n\n).*?(?=\n\n<!-- end of {name} -->\n)", text, re.S)
 
 
+def split_rows(table: str) -> dict[str, str]:
+    """The rows of a table by their labels."""
+    return {line.strip("| ").split(" |")[0]: line for line in table.splitlines()[2:]}
+
+
 def write_tables() -> int:
-    """Replace each table whose modes were all measured."""
+    """Replace both tables."""
     figures = read_figures()
-    measured = {mode for _, _, mode in figures}
     text = README.read_text()
-    for name, make_table, modes in ((TOOLS, make_tools_table, TOOL_MODES),
-                                    (IN_CONTEXTS, make_contexts_table, IN_CONTEXTS_MODES)):
-        missing = sorted(modes - measured)
+    for name, make_table in ((TOOLS, make_tools_table), (IN_CONTEXTS, make_contexts_table)):
         found = find_table(text, name)
         if not found:
             die(f"README.md has no table between the lines of '{name}'")
-        if missing:
-            print_line(f"README.md keeps its {name}: {', '.join(missing)} was not measured")
-            continue
-        text = text[:found.start()] + "\n".join(make_table(figures)) + text[found.end():]
-        print_line(f"README.md has new {name}")
+        lines = make_table(figures, split_rows(found[0]))
+        text = text[:found.start()] + "\n".join(lines) + text[found.end():]
     README.write_text(text)
     return 0
 
 
 def check_tables() -> int:
-    """Check that each table has its rows, and a figure in each cell; print TAP."""
+    """Check that each table has its rows; print TAP."""
     text = README.read_text()
     wanted = {
         TOOLS: [label for label, _ in TOOL_ROWS],
@@ -167,8 +175,7 @@ def check_tables() -> int:
     failed = 0
     for number, (name, labels) in enumerate(wanted.items(), 1):
         found = find_table(text, name)
-        rows = [line.strip("| ").split(" |")[0]
-                for line in (found[0].splitlines()[2:] if found else [])]
+        rows = list(split_rows(found[0])) if found else []
         good = rows == labels
         failed += not good
         print_line(f"{'ok' if good else 'not ok'} {number} - README.md has each row of the {name}")
