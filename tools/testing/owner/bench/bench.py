@@ -76,8 +76,8 @@ def print_added_costs(results: dict[str, BenchFigures]) -> None:
 
 
 def format_target(limit: tuple[float, float]) -> str:
-    """The target of a bound, which is the bound itself if it has no target."""
-    return f"{limit[1] or limit[0]:g}" if limit[0] else "-"
+    """The target of a limit, which is a bound and a target or 0."""
+    return f"{limit[1]:g}" if limit[1] else "-"
 
 
 def print_context_costs(results: dict[str, BenchFigures]) -> None:
