@@ -42,7 +42,7 @@ CONTEXT_MODES = {
     "page_owner,ours": PAGE,
 }
 # Instructions that these modes may add in every context: a bound, and a target.
-EVERYWHERE = {"off": (3, 2), "sampled": (24, 18), "depth-1": (178, 160)}
+EVERYWHERE = {"off": (2, 2), "sampled": (24, 18), "depth-1": (189, 160)}
 
 
 @dataclass
@@ -64,28 +64,28 @@ class ContextRow:
 
 
 CONTEXTS = [
-    ContextRow("task", "a task", (429, 350), (1180, 650), (886, 700),
-               bound=(11580, 1000), arm64=(636, 600)),
-    ContextRow("kworker", "a kworker", (429, 350), (1180, 650), (886, 700)),
-    ContextRow("hrtimer", "an hrtimer, in hard interrupt", (471, 400), (1230, 650), (924, 700),
-               bound=(1860, 1000), arm64=(672, 600)),
-    ContextRow("timer", "a timer, in softirq", (453, 400), (1220, 650), (915, 700),
-               arm64=(613, 600)),
-    ContextRow("tasklet", "a tasklet, at local_bh_enable()", (418, 400), (1170, 650), (879, 700)),
-    ContextRow("irq_work", "irq_work, in hard interrupt", (485, 400), (1260, 650), (924, 700)),
-    ContextRow("chains-1", "the end of 1 chain", (455, 350), (1260, 650), (921, 700)),
-    ContextRow("chains-16", "the end of 16 chains in turn", (492, 420), (1320, 0), (1010, 0)),
-    ContextRow("chains-64", "the end of 64 chains", (512, 420), (1340, 0), (1050, 0)),
-    ContextRow("chains-256", "the end of 256 chains", (540, 420), (1380, 0), (1090, 0)),
-    ContextRow("chains-1024", "the end of 1,024 chains", (563, 420), (1450, 0), (1150, 0),
-               arm64=(780, 600)),
-    ContextRow("chains-4096", "the end of 4,096 chains", (1100, 450), (9380, 0), (3360, 0)),
-    ContextRow("untraced", "the chain of the next three, untraced", (414, 350), (1170, 650),
-               (970, 700)),
-    ContextRow("kretprobe", "a chain with a kretprobe", (1630, 900), (2740, 0), (2610, 0),
-               bound=(1820, 1000)),
-    ContextRow("graph", "a chain with a function-graph frame", (1640, 900), (2750, 0), (2510, 0),
-               arm64=(2430, 900)),
-    ContextRow("fexit", "a chain with a BPF fexit trampoline", (453, 900), (1240, 0), (941, 0)),
-    ContextRow("init", "a chain through a module's init text", (475, 1500), (1240, 0), (962, 0)),
+    ContextRow("task", "a task", (420, 350), (1190, 650), (894, 700),
+               bound=(11630, 1000), arm64=(589, 600)),
+    ContextRow("kworker", "a kworker", (412, 350), (1190, 650), (894, 700)),
+    ContextRow("hrtimer", "an hrtimer, in hard interrupt", (454, 400), (1270, 650), (933, 700),
+               bound=(1870, 1000), arm64=(605, 600)),
+    ContextRow("timer", "a timer, in softirq", (436, 400), (1210, 650), (924, 700),
+               arm64=(557, 600)),
+    ContextRow("tasklet", "a tasklet, at local_bh_enable()", (409, 400), (1180, 650), (895, 700)),
+    ContextRow("irq_work", "irq_work, in hard interrupt", (484, 400), (1260, 650), (949, 700)),
+    ContextRow("chains-1", "the end of 1 chain", (428, 350), (1200, 650), (912, 700)),
+    ContextRow("chains-16", "the end of 16 chains in turn", (473, 420), (1270, 0), (1010, 0)),
+    ContextRow("chains-64", "the end of 64 chains", (494, 420), (1310, 0), (1050, 0)),
+    ContextRow("chains-256", "the end of 256 chains", (507, 420), (1350, 0), (1090, 0)),
+    ContextRow("chains-1024", "the end of 1,024 chains", (533, 420), (1410, 0), (1140, 0),
+               arm64=(722, 600)),
+    ContextRow("chains-4096", "the end of 4,096 chains", (891, 450), (6740, 0), (3320, 0)),
+    ContextRow("untraced", "the chain of the next three, untraced", (431, 350), (9560, 650),
+               (965, 700)),
+    ContextRow("kretprobe", "a chain with a kretprobe", (1650, 900), (9720, 0), (2640, 0),
+               bound=(1850, 1000)),
+    ContextRow("graph", "a chain with a function-graph frame", (1640, 900), (2720, 0), (2600, 0),
+               arm64=(2080, 900)),
+    ContextRow("fexit", "a chain with a BPF fexit trampoline", (436, 900), (1230, 0), (996, 0)),
+    ContextRow("init", "a chain through a module's init text", (464, 1500), (1190, 0), (973, 0)),
 ]

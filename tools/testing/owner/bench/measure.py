@@ -46,13 +46,11 @@ def compose_guest_command(mode: BenchMode, only: tuple[str, ...], memory: bool) 
         return mode.instead
     command = f"set -e\n{mode.prepare}\n"
     in_contexts = [operation for operation in only if "/" in operation]
-    if mode.contexts is not None and (in_contexts or not only):
-        command += f"operation={mode.contexts}\n{MEASURE_CONTEXTS}\n"
-    if mode.only_contexts:
-        return command + "dmesg | grep -F owner_bench:"
-    if memory:
-        # Pages on per-CPU lists count as used, so keep the lists short.
+    if memory and not mode.only_contexts:
+        # Pages on per-CPU lists count as used, so keep the lists short. Memory that is freed
+        # after boot would count as well, so wait for that.
         command += f"""
+            sleep 5
             echo 10000 >/proc/sys/vm/percpu_pagelist_high_fraction
             insmod /extra/owner_bench_memory.ko objects={OBJECTS}
             rmmod owner_bench_memory
@@ -63,6 +61,11 @@ def compose_guest_command(mode: BenchMode, only: tuple[str, ...], memory: bool) 
             echo "owner_bench: bytes-of-chain 0 $each $each"
             rmmod owner_bench_memory
             """
+    # The chains of the contexts stay in the depot, so its memory is measured before.
+    if mode.contexts is not None and (in_contexts or not only):
+        command += f"operation={mode.contexts}\n{MEASURE_CONTEXTS}\n"
+    if mode.only_contexts:
+        return command + "dmesg | grep -F owner_bench:"
     for operation in only or ("",):
         if operation != CALLS and operation not in in_contexts:
             command += f"insmod /extra/owner_bench.ko only={operation}; rmmod owner_bench\n"

