@@ -89,7 +89,7 @@ static void fill_class(struct fillers *fillers, unsigned int depth)
 /* Keep room for stacks of @depth frames which no other size class can use. */
 static void keep_room(struct fillers *fillers, unsigned int depth)
 {
-	depot_stack_handle_t spare[SPARE_RECORDS];
+	depot_stack_handle_t taken_records[SPARE_RECORDS];
 	unsigned long frames[DEPTH];
 	unsigned int i;
 
@@ -97,15 +97,16 @@ static void keep_room(struct fillers *fillers, unsigned int depth)
 		frames[i] = (unsigned long)_text + i;
 	for (i = 0; i < SPARE_RECORDS; i++) {
 		frames[1] = (unsigned long)_text + 2 * i;
-		spare[i] = stack_depot_save_flags(frames, depth, GFP_KERNEL,
-						  CHAIN_FLAGS | STACK_DEPOT_FLAG_CAN_ALLOC);
+		taken_records[i] = stack_depot_save_flags(frames, depth, GFP_KERNEL,
+							  CHAIN_FLAGS |
+							  STACK_DEPOT_FLAG_CAN_ALLOC);
 		frames[1]++;
 		fillers->handles[fillers->used++] =
 			stack_depot_save_flags(frames, depth, GFP_KERNEL,
 					       CHAIN_FLAGS | STACK_DEPOT_FLAG_CAN_ALLOC);
 	}
 	for (i = 0; i < SPARE_RECORDS; i++)
-		stack_depot_put(spare[i]);
+		stack_depot_put(taken_records[i]);
 }
 
 /* A captured chain, and the frames of the stack from which it was captured. */

@@ -9,7 +9,7 @@
  *
  * Frames. A record saved with STACK_DEPOT_FLAG_COUNT has its counters first, then its
  * frames. On 64-bit machines the frames are 32-bit offsets from DEPOT_FRAME_BASE if all
- * of them are within 4 GiB from there, as the kernel and its modules are. Such a record
+ * of them are within 4 GiB from there, as the kernel and its modules are: the record
  * has HASH_PACKED set. stack_depot_copy() and stack_depot_frame() decode them. Other
  * records have words only, to which stack_depot_fetch() returns a pointer.
  *

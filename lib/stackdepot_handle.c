@@ -299,7 +299,7 @@ depot_stack_handle_t stack_depot_next_counted(u64 *pos)
 EXPORT_SYMBOL_GPL(stack_depot_next_counted);
 
 #if IS_ENABLED(CONFIG_STACKDEPOT_KUNIT_TEST)
-/* The record of @handle, whatever its kind. */
+/* The record of @handle, which can be of any kind. */
 struct stack_record *stack_depot_test_record(depot_stack_handle_t handle)
 {
 	union handle_parts parts = { .handle = handle };

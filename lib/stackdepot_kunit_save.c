@@ -113,8 +113,8 @@ void stack_depot_test_find_stack(struct kunit *test)
 }
 
 /*
- * A copy has the words that were saved, at most as many as asked for, whatever kind
- * the record is, and reports the full number of words. Frames are also read one by one.
+ * A copy has the words that were saved, at most as many as asked for, for each
+ * kind of record, and reports the full number of words. Frames are also read one by one.
  */
 void stack_depot_test_copy(struct kunit *test)
 {

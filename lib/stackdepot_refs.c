@@ -359,7 +359,7 @@ static int alloc_cpu_cache(unsigned int nr)
 	struct cpu_flush *flush = per_cpu_ptr(&cpu_flushes, nr);
 	unsigned int i, way;
 
-	for (i = 0; cpu && i < 1 << STACK_DEPOT_REF_SETS_BITS; i++)
+	for (i = 0; cpu && i < STACK_DEPOT_REF_SETS; i++)
 		for (way = 0; way < STACK_DEPOT_REF_WAYS; way++)
 			cpu->ref[i][way].handle = STACK_DEPOT_REF_UNUSED;
 	flush->is_due = false;

@@ -191,7 +191,7 @@ find_child(const struct stack_depot_tree *tree, const struct stack_depot_node *p
 	if (!tree || !stack_depot_can_encode_ip(ip))
 		return NULL;
 	child = READ_ONCE(parent->child);
-	if (data_race(child->ip) == stack_depot_encode_ip(ip))
+	if (stack_depot_node_ip(child) == stack_depot_encode_ip(ip))
 		return child;
 	return stack_depot_find_child(tree, parent, stack_depot_encode_ip(ip));
 }

@@ -28,6 +28,7 @@
 
 /* A handle's references can be kept in one of two neighbours: its set. */
 #define STACK_DEPOT_REF_SETS_BITS	11
+#define STACK_DEPOT_REF_SETS		BIT(STACK_DEPOT_REF_SETS_BITS)
 #define STACK_DEPOT_REF_WAYS		2
 
 /* Number of references taken from the depot, or given back to it, at a time. */
@@ -70,7 +71,7 @@ static_assert(sizeof(struct stack_depot_ref) == 32);
  * @ref: sets of references
  */
 struct stack_depot_cpu_cache {
-	struct stack_depot_ref ref[1 << STACK_DEPOT_REF_SETS_BITS][STACK_DEPOT_REF_WAYS];
+	struct stack_depot_ref ref[STACK_DEPOT_REF_SETS][STACK_DEPOT_REF_WAYS];
 };
 
 static_assert(sizeof(struct stack_depot_cpu_cache) <= SZ_128K);

@@ -30,6 +30,7 @@
 #include <linux/compiler.h>
 #include <linux/hash.h>
 #include <linux/percpu.h>
+#include <linux/processor.h>
 #include <linux/ptrace.h>
 #include <linux/sched.h>
 #include <linux/sched/task_stack.h>
@@ -37,7 +38,6 @@
 #include <linux/stackdepot.h>
 #include <linux/types.h>
 
-#include <asm/processor.h>
 #include <asm/sections.h>
 #ifdef CONFIG_ARM64
 #include <asm/irq.h>
@@ -130,8 +130,9 @@ static_assert(STACK_DEPOT_CAPTURE_MAX < STACK_DEPOT_NODE_SPECIAL);
 #define STACK_DEPOT_IP_NONE		1
 
 /*
- * Nodes are named by their offsets in bytes from the first node. The first three nodes have no return address: NONE is nobody's child,
- * the others are the roots of chains without and with leading allocators.
+ * Nodes are named by their offsets in bytes from the first node. The first three nodes have
+ * no return address: NONE is nobody's child, the others are the roots of chains without and
+ * with leading allocators.
  */
 #define STACK_DEPOT_NODE_NONE		0
 #define STACK_DEPOT_NODE_ROOT		sizeof(struct stack_depot_node)
@@ -191,6 +192,12 @@ static __always_inline u32 stack_depot_node_tag(const struct stack_depot_tree *t
 	return tree->base + stack_depot_node_offset(tree, node);
 }
 
+static __always_inline u32 stack_depot_node_ip(const struct stack_depot_node *node)
+{
+	/* A node can be forgotten at any time. The frame that a walk has found is still there. */
+	return data_race(node->ip);
+}
+
 static __always_inline unsigned int stack_depot_node_depth(const struct stack_depot_node *node)
 {
 	return node->mark % STACK_DEPOT_NODE_SPECIAL;
@@ -248,7 +255,7 @@ stack_depot_find_child(const struct stack_depot_tree *tree, const struct stack_d
 
 	for (; offset; offset = node->next) {
 		node = stack_depot_node_at(tree, offset);
-		if (data_race(node->ip) == ip && node->parent == stack_depot_node_id(parent))
+		if (stack_depot_node_ip(node) == ip && node->parent == stack_depot_node_id(parent))
 			return node;
 	}
 	return NULL;
@@ -398,7 +405,7 @@ stack_depot_recognize(const struct stack_depot_tree *tree, unsigned int depth, b
 		u32 ip = stack_depot_read_stack_half(position.slot);
 
 		child = READ_ONCE(node->child);
-		if (unlikely(data_race(child->ip) != ip)) {
+		if (unlikely(stack_depot_node_ip(child) != ip)) {
 			child = stack_depot_find_child(tree, node, ip);
 			if (unlikely(!child))
 				return NULL;
@@ -495,7 +502,7 @@ stack_depot_recognize(const struct stack_depot_tree *tree, unsigned int depth, b
 		bp = stack_depot_read_stack(frame);
 		ip = stack_depot_strip_ip(stack_depot_read_stack(frame + sizeof(long)));
 		child = READ_ONCE(node->child);
-		if (unlikely(data_race(child->ip) != stack_depot_encode_ip(ip))) {
+		if (unlikely(stack_depot_node_ip(child) != stack_depot_encode_ip(ip))) {
 			/* The frame above the last one has no return address. */
 			if (!ip)
 				return node;

@@ -272,7 +272,7 @@ static noinline void prepare_freed_record(struct kmem_cache *s, struct slab *sla
 	if (!freed)
 		return;
 	freed->record[index].size = owner_record_size(size);
-	/* Whoever frees the object got it from the caller of this allocation. */
+	/* No free can be missed: only the caller of this allocation has the object's address. */
 	if (!(atomic_read(&records->tracked) & OWNER_TRACKED_SLOW))
 		atomic_or(OWNER_TRACKED_SLOW, &records->tracked);
 }

@@ -3,7 +3,7 @@
  * The caches that slab records are allocated from.
  *
  * kmalloc() rounds up to its next size: 16 bytes for each of 42 objects would take 1,024
- * bytes. So for each number of objects per slab there is one cache, whose objects are the
+ * bytes. Therefore each number of objects per slab has a cache, whose objects are the
  * records of one slab. All caches with that number share it. It is created with the first
  * of them and never destroyed: there are some 30 different numbers in a running system.
  *

@@ -550,11 +550,13 @@ static int count_all_references(void *data)
 		counting->pages++;
 		page_ext_put(ext);
 	}
-	for_each_possible_cpu(cpu)
-		if (rcu_access_pointer(per_cpu(stack_depot_cpu_caches_home, cpu)))
-			add_cpu_cache_references(counting,
-				rcu_dereference_protected(per_cpu(stack_depot_cpu_caches_home, cpu),
-							  true));
+	for_each_possible_cpu(cpu) {
+		const struct stack_depot_cpu_cache *cache =
+			rcu_dereference_protected(per_cpu(stack_depot_cpu_caches_home, cpu), true);
+
+		if (cache)
+			add_cpu_cache_references(counting, cache);
+	}
 	for (i = 0; i < BIT(COUNT_BITS); i++) {
 		struct handle_tally *count = &counting->counts[i];
 		struct stack_record *chain;

@@ -275,7 +275,7 @@ static void test_record_caches_are_shared(struct kunit *test)
 	kmem_cache_destroy(cache);
 }
 
-/* What the allocator gave for the records of the only slab of @cache. */
+/* Return the bytes that the allocator took for the records of the only slab of @cache. */
 static long count_bytes_of_records(struct kunit *test, struct kmem_cache *cache)
 {
 	struct owner_records_counts before, after;
@@ -303,7 +303,7 @@ static long count_bytes_of_records(struct kunit *test, struct kmem_cache *cache)
 	return after.bytes - before.bytes;
 }
 
-/* The counted bytes are those that the allocator gave, from whatever cache. */
+/* The counted bytes are those that the allocator took, from each kind of cache. */
 static void test_bytes_of_records(struct kunit *test)
 {
 	struct kmem_cache *cache = create_test_cache(test, 0);

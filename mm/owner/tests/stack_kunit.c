@@ -18,7 +18,8 @@ static noinline depot_stack_handle_t capture_like_allocator_hook(void)
 	depot_stack_handle_t handle = 0;
 	struct owner_record owner;
 
-	if (owner_record_fill(&owner, GFP_KERNEL, OWNER_DEPTH, STACK_DEPOT_CALLER, OWNER_NO_CHARGE)) {
+	if (owner_record_fill(&owner, GFP_KERNEL, OWNER_DEPTH, STACK_DEPOT_CALLER,
+			      OWNER_NO_CHARGE)) {
 		handle = owner.stack;
 		stack_depot_put(owner.task);
 	}

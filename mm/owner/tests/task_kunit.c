@@ -138,7 +138,7 @@ static void test_exit(struct kunit *test)
 	KUNIT_EXPECT_STREQ(test, thread.task.comm, "owner_kunit_exi");
 	KUNIT_EXPECT_NE(test, thread.task.pid, current->pid);
 	for (i = 0; i < 500 && !is_evicted(thread.handle); i++)
-		msleep(10);
+		msleep(20);
 	KUNIT_EXPECT_TRUE(test, is_evicted(thread.handle));
 	kmem_cache_destroy(thread.cache);
 }

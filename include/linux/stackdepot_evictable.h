@@ -1,0 +1,104 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/*
+ * Evictable stack traces: saved with STACK_DEPOT_FLAG_GET, and freed when the last reference
+ * is dropped. <linux/stackdepot.h> includes this file.
+ */
+#ifndef _LINUX_STACKDEPOT_EVICTABLE_H
+#define _LINUX_STACKDEPOT_EVICTABLE_H
+
+#include <linux/stackdepot.h>
+#include <linux/types.h>
+
+/**
+ * stack_depot_copy - Copy a stack trace out of stack depot
+ *
+ * @handle:	Stack depot handle; if it was saved with STACK_DEPOT_FLAG_GET, the
+ *		caller has a reference to it
+ * @entries:	Array to copy the frames to; NULL if @max is 0
+ * @max:	Number of elements of @entries
+ *
+ * Context: Any context.
+ *
+ * Return: Number of frames of the stack trace, which may exceed @max; 0 if @handle is 0
+ */
+unsigned int stack_depot_copy(depot_stack_handle_t handle, unsigned long *entries,
+			      unsigned int max);
+
+/**
+ * stack_depot_frame - Read one frame of a stack trace
+ *
+ * @handle:	Stack depot handle, as for stack_depot_copy()
+ * @index:	Index of the frame; 0 is the innermost
+ *
+ * Context: Any context.
+ *
+ * Return: The frame; 0 if the stack trace has no frame of this index
+ */
+unsigned long stack_depot_frame(depot_stack_handle_t handle, unsigned int index);
+
+/**
+ * stack_depot_find - Look up a stack trace without taking a reference
+ *
+ * @entries:	Pointer to the stack trace
+ * @nr_entries:	Number of frames in the stack
+ * @depot_flags: Flags as given when the stack trace was saved; STACK_DEPOT_FLAG_GET is
+ *		implied
+ *
+ * Writes no memory that CPUs share. The stack trace may be evicted at any time, but
+ * its handle is not reused before the caller's RCU-sched read-side critical section
+ * ends. A caller that keeps the handle for longer calls stack_depot_get() within it,
+ * or knows by other means that someone keeps a reference.
+ *
+ * Context: Any context, including NMI, within rcu_read_lock_sched().
+ *
+ * Return: Handle of the stack trace; 0 if it is not in stack depot, or no one has a
+ *	   reference to it any more
+ */
+depot_stack_handle_t stack_depot_find(const unsigned long *entries, unsigned int nr_entries,
+				      depot_flags_t depot_flags);
+
+/**
+ * stack_depot_get - Take a reference to a stack trace by its handle
+ *
+ * @handle:	Stack depot handle saved with STACK_DEPOT_FLAG_GET, possibly stale
+ *
+ * A reader calls this with a handle that it read from an object whose holder may
+ * drop its reference concurrently. The reader must read the handle and call this
+ * function in one RCU read-side critical section, and the holder must remove the
+ * handle from the object before it drops its reference. If this function succeeds
+ * then, the stack trace is the one that the holder saved.
+ *
+ * A handle kept for longer is refused if its stack trace has been evicted, unless
+ * the memory was reused a multiple of 2^STACK_DEPOT_EXTRA_BITS times since.
+ *
+ * Context: Any context.
+ *
+ * Return: true if a reference was taken, to be dropped by stack_depot_put();
+ *	   false if the stack trace is evicted, or was saved without
+ *	   STACK_DEPOT_FLAG_GET
+ */
+bool stack_depot_get(depot_stack_handle_t handle);
+
+/**
+ * stack_depot_get_many - Take a number of references at once
+ *
+ * @handle:	Stack depot handle saved with STACK_DEPOT_FLAG_GET, possibly stale
+ * @n:		Number of references
+ *
+ * Context: Any context.
+ *
+ * Return: As stack_depot_get(); either all references are taken or none
+ */
+bool stack_depot_get_many(depot_stack_handle_t handle, unsigned int n);
+
+/**
+ * stack_depot_put_many - Drop a number of references at once
+ *
+ * @handle:	Stack depot handle saved with STACK_DEPOT_FLAG_GET
+ * @n:		Number of references
+ *
+ * Context: Any context.
+ */
+void stack_depot_put_many(depot_stack_handle_t handle, unsigned int n);
+
+#endif /* _LINUX_STACKDEPOT_EVICTABLE_H */
