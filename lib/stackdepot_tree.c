@@ -24,7 +24,7 @@ static DEFINE_MUTEX(tree_mutex);
 #define NODES_MAX	262144
 #define NODES_MIN	4096
 /* Share of the machine's memory that a tree may take. */
-#define MEMORY_SHARE	256
+#define MEMORY_SHARE	128
 
 static void free_tree(struct stack_depot_tree *tree)
 {

@@ -266,7 +266,8 @@ static void test_totals_by_chain(struct kunit *test)
 			chains++;
 			KUNIT_EXPECT_EQ(test, total->sum.estimate.objects, PLANTED);
 			KUNIT_EXPECT_EQ(test, total->sum.estimate.bytes, PLANTED * PLANTED_SIZE);
-		} else if (chain_has_function(total->stack, plant_percpu_area)) {
+		} else if (chain_frame_is_in(total->stack, 0, plant_percpu_area)) {
+			/* The objects of a new chunk have this function in their chains, but not first. */
 			area_chains++;
 			KUNIT_EXPECT_EQ(test, total->sum.estimate.objects, 1);
 			KUNIT_EXPECT_EQ(test, total->sum.estimate.bytes, 48 * num_possible_cpus());
