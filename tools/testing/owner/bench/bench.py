@@ -27,6 +27,9 @@ from modes import NATIVE_BASE, CostBound  # noqa: E402
 
 # A figure may exceed its bound by this factor.
 TOLERANCE = 1.03
+# In the call tree, the order in which chains are learned decides which child of a node a walk
+# tries first, and addresses decide which nodes share a bucket: builds differ by some 5%.
+CONTEXT_TOLERANCE = 1.15
 # Depth of the call chain at which the table shows most operations.
 CHAIN = 8
 # Operations that the table shows at every depth of the call chain.
@@ -142,7 +145,8 @@ def check_bounds() -> int:
         key = bound.operation, bound.chain
         plain = 0.0 if bound.mode in ALONE else results[bound.over][key].median
         added = results[bound.mode][key].median - plain
-        good = added <= bound.added * TOLERANCE
+        in_context = "/" in bound.operation
+        good = added <= bound.added * (CONTEXT_TOLERANCE if in_context else TOLERANCE)
         missed += not good
         print_line(f"{'ok' if good else 'not ok'} {number} - {bound.operation}, {bound.mode}, "
                    f"chain {bound.chain}: at most {bound.added} instructions added")
