@@ -132,7 +132,7 @@ BOUNDS = [
     CostBound(CALLS, 0, "on", 400, target=350),
     CostBound("kmalloc-64", 8, "rule-cache", 10, over="on"),
     CostBound("pages-0", 8, "page_owner,ours", 1000, target=700),
-    CostBound("stack_depot_get_frames", 8, UNWIND, 300),
+    CostBound("stack_depot_get_frames", 8, UNWIND, 300, target=160),
     # The counters answer this query, so objects cost nothing.
     CostBound("query-counted", 0, QUERY, 1.4),
     CostBound("query-by-stack", 0, QUERY, 60),
