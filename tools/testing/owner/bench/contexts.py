@@ -67,7 +67,7 @@ class ContextRow:
 # handles meet in one slot of a table: the bounds allow for the worst of some boots.
 CONTEXTS = [
     ContextRow("task", "a task", (445, 350), (1250, 650), (905, 700),
-               bound=(11650, 1000), arm64=(610, 600)),
+               bound=(1800, 1000), arm64=(610, 600)),
     ContextRow("kworker", "a kworker", (445, 350), (1250, 650), (905, 700)),
     ContextRow("hrtimer", "an hrtimer, in hard interrupt", (490, 400), (1300, 650), (945, 700),
                bound=(1900, 1000), arm64=(625, 600)),
