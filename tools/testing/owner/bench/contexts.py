@@ -82,7 +82,7 @@ CONTEXTS = [
     ContextRow("chains-1024", "the end of 1,024 chains", (570, 420), (1450, 0), (1150, 0),
                arm64=(730, 600)),
     ContextRow("chains-4096", "the end of 4,096 chains", (1100, 450), (9050, 0), (3200, 0)),
-    ContextRow("untraced", "the chain of the next three, untraced", (435, 350), (1250, 650),
+    ContextRow("untraced", "the chain of the next three, untraced", (455, 350), (1250, 650),
                (985, 700)),
     ContextRow("kretprobe", "a chain with a kretprobe", (1700, 900), (2850, 0), (2700, 0),
                bound=(1850, 1000)),
