@@ -13,6 +13,7 @@ MEASURE_CONTEXTS = f"""
         insmod /extra/owner_bench_contexts.ko only=$operation $1
         rmmod owner_bench_contexts
     }}
+    measure_context
     if [ -e /sys/kernel/btf/vmlinux ]; then
         /extra/attach_fexit {TRACED} \
             insmod /extra/owner_bench_contexts.ko only=$operation contexts=fexit
@@ -25,7 +26,6 @@ MEASURE_CONTEXTS = f"""
         measure_context contexts=graph
         echo nop >/sys/kernel/tracing/current_tracer
     fi
-    measure_context
     """
 
 KMALLOC = "kmalloc-64"

@@ -458,6 +458,12 @@ static const struct bench_context table[] __initconst = {
 	{ "timer", run_in_timer },
 	{ "tasklet", run_in_tasklet },
 	{ "irq_work", run_in_irq_work },
+	{ "chains-1", run_in_task, 1 },
+	{ "chains-16", run_in_task, 16 },
+	{ "chains-64", run_in_task, 64 },
+	{ "chains-256", run_in_task, 256 },
+	{ "chains-1024", run_in_task, 1024 },
+	{ "chains-4096", run_in_task, 4096 },
 	{ "untraced", run_in_notifier },
 #ifdef CONFIG_KRETPROBES
 	{ "kretprobe", run_below_kretprobe },
@@ -465,13 +471,6 @@ static const struct bench_context table[] __initconst = {
 	{ "graph", run_in_notifier, .by_name = true },
 	{ "fexit", run_in_notifier, .by_name = true },
 	{ "init", run_in_init_text },
-	/* The last, because they leave the most behind in the tables of a kernel. */
-	{ "chains-1", run_in_task, 1 },
-	{ "chains-16", run_in_task, 16 },
-	{ "chains-64", run_in_task, 64 },
-	{ "chains-256", run_in_task, 256 },
-	{ "chains-1024", run_in_task, 1024 },
-	{ "chains-4096", run_in_task, 4096 },
 };
 
 static bool __init is_wanted(const struct bench_context *context)
