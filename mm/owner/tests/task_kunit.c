@@ -85,9 +85,10 @@ static void test_one_reference(struct kunit *test)
 	capture_task(cache, &task);
 	owner_task_changed(current);
 	KUNIT_EXPECT_EQ(test, current->owner_task, 0);
-	KUNIT_EXPECT_EQ(test, count_references(handle), references - 1);
+	/* Other objects that this task allocates meanwhile have references, too. */
+	KUNIT_EXPECT_GE(test, count_references(handle), references - 1);
 	owner_task_changed(current);
-	KUNIT_EXPECT_EQ(test, count_references(handle), references - 1);
+	KUNIT_EXPECT_GE(test, count_references(handle), references - 1);
 	stack_depot_put(handle);
 	kmem_cache_destroy(cache);
 }
