@@ -267,7 +267,7 @@ static void test_totals_by_chain(struct kunit *test)
 			KUNIT_EXPECT_EQ(test, total->sum.estimate.objects, PLANTED);
 			KUNIT_EXPECT_EQ(test, total->sum.estimate.bytes, PLANTED * PLANTED_SIZE);
 		} else if (chain_frame_is_in(total->stack, 0, plant_percpu_area)) {
-			/* The objects of a new chunk have this function in their chains, but not first. */
+			/* Objects of a new chunk have the function later in their chains. */
 			area_chains++;
 			KUNIT_EXPECT_EQ(test, total->sum.estimate.objects, 1);
 			KUNIT_EXPECT_EQ(test, total->sum.estimate.bytes, 48 * num_possible_cpus());

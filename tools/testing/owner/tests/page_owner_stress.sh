@@ -67,6 +67,8 @@ run_stress_guest()
 		sleep $seconds; : >/tmp/done; wait
 	} 2>/dev/null >/dev/null
 	dmesg -n 1
+	# RCU and workqueues free memory of the load a while later.
+	sleep 10
 	insmod /extra/owner_pages.ko
 	cat \$debug/owner_pages; echo ===; cat \$debug/page_owner; echo ===
 	cat \$debug/page_owner_stacks/show_stacks; echo ===
