@@ -23,7 +23,7 @@ DEFINE_PER_CPU(struct stack_depot_cpu_cache __rcu *, stack_depot_cpu_caches_home
 /* Incremented when a CPU cache is freed. Protected by cpu_hotplug_lock. */
 static unsigned long freed_cpu_caches;
 
-/* --- Changes of a cached ref -------------------------------------------------- */
+/* --- Changes of a ref --------------------------------------------------------- */
 
 /* Readers on other CPUs repeat what they read between these two. */
 static void begin_ref_change(struct stack_depot_ref *ref)
@@ -397,8 +397,8 @@ static int free_cpu_cache(unsigned int nr)
 /**
  * stack_depot_cpu_caches_init() - allocate a cache for each CPU
  *
- * Captures work without, but each one changes the depot's refcounts. Idempotent. May
- * sleep.
+ * Captures work without a CPU cache, but then each one changes the depot's refcounts.
+ * Idempotent. May sleep.
  */
 void stack_depot_cpu_caches_init(void)
 {

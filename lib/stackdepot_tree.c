@@ -85,9 +85,10 @@ void stack_depot_tree_init(void)
 #define REPLACE_DELAY_MIN	(HZ / 20)
 #define REPLACE_DELAY_MAX	(10 * HZ)
 
-static bool is_full(struct stack_depot_tree *tree)
+/* Is there no room for another node if so many bytes are used? */
+static bool is_full(const struct stack_depot_tree *tree, u32 used)
 {
-	return atomic_read(&tree->used) + sizeof(struct stack_depot_node) > tree->bytes;
+	return used + sizeof(struct stack_depot_node) > tree->bytes;
 }
 
 static void replace_tree(struct work_struct *work)
@@ -97,13 +98,13 @@ static void replace_tree(struct work_struct *work)
 	mutex_lock(&tree_mutex);
 	old = stack_depot_tree;
 	/* Captures have asked for one more replacement until the last one was in place. */
-	if (!is_full(old)) {
+	if (!is_full(old, atomic_read(&old->used))) {
 		mutex_unlock(&tree_mutex);
 		return;
 	}
 	/*
 	 * Tags repeat after 2,000 trees. No CPU keeps a reference with an old tag for so
-	 * long: see stack_depot_cpu_cache.flush_timer.
+	 * long: see schedule_flush() in stackdepot_refs.c.
 	 */
 	new = alloc_tree(old->base + old->bytes);
 	if (new) {
@@ -140,7 +141,7 @@ static struct stack_depot_node *alloc_node(struct stack_depot_tree *tree)
 	int offset = atomic_read(&tree->used);
 
 	do {
-		if (offset + sizeof(struct stack_depot_node) > tree->bytes) {
+		if (is_full(tree, offset)) {
 			if (!delayed_work_pending(&replace_work))
 				irq_work_queue(&replacement);
 			return NULL;
@@ -196,8 +197,7 @@ struct stack_depot_node *stack_depot_add_node(struct stack_depot_tree *tree,
  * @size: in bytes
  *
  * The text there is going to be freed, or is new. The nodes below a forgotten one cannot be
- * reached any more. Nodes that are added meanwhile may stay: see
- * add_lasting_node().
+ * reached any more. Nodes that are added meanwhile may stay: see add_lasting_node().
  */
 void stack_depot_forget_nodes(unsigned long start, unsigned long size)
 {
@@ -206,7 +206,7 @@ void stack_depot_forget_nodes(unsigned long start, unsigned long size)
 
 	mutex_lock(&tree_mutex);
 	tree = stack_depot_tree;
-	used = tree ? min_t(u32, atomic_read(&tree->used), tree->bytes) : 0;
+	used = tree ? atomic_read(&tree->used) : 0;
 	for (offset = STACK_DEPOT_NODE_FIRST; offset < used;
 	     offset += sizeof(struct stack_depot_node)) {
 		struct stack_depot_node *node = stack_depot_node_at(tree, offset);

@@ -26,9 +26,8 @@
 #include <linux/module.h>
 #include <linux/notifier.h>
 #include <linux/percpu.h>
-#include <linux/string.h>
-#include <asm/sections.h>
 #include <linux/stacktrace.h>
+#include <linux/string.h>
 
 #include "stackdepot_unwind.h"
 
@@ -36,11 +35,6 @@
 static DEFINE_PER_CPU(struct stack_depot_capture_counts, capture_counts);
 
 /* --- Ends of chains -------------------------------------------------------------- */
-
-static bool is_in_section(unsigned long ip, const char *start, const char *end)
-{
-	return ip >= (unsigned long)start && ip < (unsigned long)end;
-}
 
 /*
  * The function that runs softirqs. Its caller __do_softirq() is in the section of softirq
@@ -76,9 +70,7 @@ static bool is_in_softirq_loop(unsigned long ip)
  */
 bool stack_depot_ends_chain(unsigned long ip)
 {
-	return is_in_section(ip, __irqentry_text_start, __irqentry_text_end) ||
-	       is_in_section(ip, __softirqentry_text_start, __softirqentry_text_end) ||
-	       is_in_softirq_loop(ip);
+	return filter_irq_stacks((unsigned long[]){ ip, ip }, 2) == 1 || is_in_softirq_loop(ip);
 }
 
 #ifdef CONFIG_STACKDEPOT_CALL_TREE
@@ -164,20 +156,19 @@ learn_node(struct stack_depot_tree *tree, struct stack_depot_node *parent, unsig
 	   bool skip, struct stack_depot_node *scratch)
 {
 	unsigned int depth = stack_depot_node_depth(parent);
-	struct stack_depot_node node = {};
 
-	if (!stack_depot_learn_layout(&node, parent, ip))
+	*scratch = (struct stack_depot_node){};
+	if (!stack_depot_learn_layout(scratch, parent, ip))
 		return NULL;
-	node.mark = depth + (depth || !skip || !stack_depot_is_allocator(ip));
+	scratch->mark = depth + (depth || !skip || !stack_depot_is_allocator(ip));
 	if (stack_depot_ends_chain(ip))
-		node.kind = STACK_DEPOT_NODE_END;
-	if (node.kind != STACK_DEPOT_NODE_STEP)
-		node.mark |= STACK_DEPOT_NODE_SPECIAL;
-	if (node.kind == STACK_DEPOT_NODE_END)
-		node.mark = STACK_DEPOT_MARK_END;
+		scratch->kind = STACK_DEPOT_NODE_END;
+	if (scratch->kind != STACK_DEPOT_NODE_STEP)
+		scratch->mark |= STACK_DEPOT_NODE_SPECIAL;
+	if (scratch->kind == STACK_DEPOT_NODE_END)
+		scratch->mark = STACK_DEPOT_MARK_END;
 	this_cpu_inc(capture_counts.learned);
-	*scratch = node;
-	return (tree ? add_lasting_node(tree, parent, ip, &node) : NULL) ?: scratch;
+	return (tree ? add_lasting_node(tree, parent, ip, scratch) : NULL) ?: scratch;
 }
 
 /* --- Walking ---------------------------------------------------------------------- */

@@ -146,8 +146,8 @@ static_assert(STACK_DEPOT_CAPTURE_MAX < STACK_DEPOT_NODE_SPECIAL);
  * @shift: a hash is the upper 32 - @shift bits of a product
  * @base: the tag of @nodes: tags of different trees differ
  * @bytes: size of @nodes
- * @used: bytes of @nodes that are in use, and more if it is full. Written only when nodes
- *	are added, in a cache line of its own.
+ * @used: bytes of @nodes that are in use. Written only when nodes are added, in a cache
+ *	line of its own.
  */
 struct stack_depot_tree {
 	void *nodes;

@@ -82,18 +82,12 @@ void owner_charge_chain(depot_stack_handle_t stack, long n, struct owner_charge 
 
 /* --- Records ----------------------------------------------------------------- */
 
-/**
- * owner_capture_chain() - intern the running chain without leading allocators
- * @depth: number of frames to keep, at most OWNER_DEPTH_MAX
- * @caller: STACK_DEPOT_CALLER of the allocator's hook
- * @flags: flags of the allocation that is tracked
- *
- * Counts a loss if the depot has no room for the whole chain.
- *
- * Return: a handle with a reference, or 0.
+/*
+ * Intern the running chain without leading allocators, and count a loss if the depot has no
+ * room for all of it. Return: a handle with a reference, or 0.
  */
-depot_stack_handle_t owner_capture_chain(unsigned int depth, struct stack_depot_caller caller,
-					 gfp_t flags)
+static depot_stack_handle_t capture_chain(unsigned int depth, struct stack_depot_caller caller,
+					  gfp_t flags)
 {
 	enum stack_depot_captured captured = STACK_DEPOT_CAPTURED_ALL;
 	depot_stack_handle_t stack;
@@ -142,7 +136,7 @@ bool owner_record_fill(struct owner_record *owner, gfp_t flags, unsigned int dep
 		stack_depot_cpu_release(cpu);
 	}
 	if (unlikely(!stack)) {
-		stack = owner_capture_chain(depth, caller, flags);
+		stack = capture_chain(depth, caller, flags);
 		if (!stack) {
 			stack_depot_put(task);
 			return false;

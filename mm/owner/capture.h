@@ -19,8 +19,6 @@
 void owner_capture_early_init(void);
 int owner_capture_late_init(void);
 bool owner_is_allocator(unsigned long ip);
-depot_stack_handle_t owner_capture_chain(unsigned int depth, struct stack_depot_caller caller,
-					 gfp_t flags);
 
 /* --- What chains hold -------------------------------------------------------- */
 
@@ -98,9 +96,6 @@ static __always_inline bool owner_record_drop_fast(u64 handle_pair, struct owner
 		return false;
 	chain = stack_depot_find_ref(cpu, owner.stack);
 	if (unlikely(!chain || !stack_depot_can_keep_ref(chain)))
-		goto out;
-	/* Entries that are unused have the handle 0. */
-	if (unlikely(!owner.task))
 		goto out;
 	task = stack_depot_find_ref(cpu, owner.task);
 	if (unlikely(!task || !stack_depot_can_keep_ref(task)))

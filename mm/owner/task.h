@@ -3,7 +3,7 @@
  * Tasks: the current task as words, interned in the stack depot as chains are.
  *
  * A task keeps its own handle in task_struct, with a reference, until its pid or its comm
- * changes. So a capture compares no words.
+ * changes. A capture compares the handle, and not the words.
  */
 #ifndef _MM_OWNER_TASK_H
 #define _MM_OWNER_TASK_H
