@@ -286,7 +286,7 @@ static __always_inline void record_pages_alloc(struct page *page, struct page_ex
 		struct page_owner *owner;
 
 		if (unlikely(i && !(i % UPDATE_BATCH)))
-			ext = resume_handle_update(&update, page + i);
+			ext = resume_handle_update(&update, nth_page(page, i));
 		if (unlikely(!ext))
 			break;
 		owner = get_page_record(ext);
@@ -344,7 +344,7 @@ static __always_inline void record_pages_free(struct page *page, struct page_ext
 		struct page_owner *owner;
 
 		if (unlikely(i && !(i % UPDATE_BATCH)))
-			ext = resume_handle_update(&update, page + i);
+			ext = resume_handle_update(&update, nth_page(page, i));
 		if (unlikely(!ext))
 			break;
 		owner = get_page_record(ext);
