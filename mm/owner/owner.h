@@ -58,9 +58,8 @@
  * @handle_pair: @stack and @task as one word, each with a reference; 0 if there is no
  *	owner. Written last on allocation and taken out with one atomic operation on
  *	free, so a double free puts each handle once.
- * @size: requested bytes
- * @rate: number of the rate at which the object was sampled, 0 if it was not sampled
- * @size_and_rate: @size and @rate as one word
+ * @size_and_rate: requested bytes, and the number of the rate at which the object was
+ *	sampled: see owner_record_requested() and owner_record_rate()
  * @time: time of the allocation or free, in ticks of OWNER_TICK_NS
  * @details: @size_and_rate and @time as one word
  */
@@ -74,13 +73,7 @@ struct owner_record {
 	};
 	union {
 		struct {
-			union {
-				struct {
-					u32 size : 24;
-					u32 rate : 8;
-				};
-				u32 size_and_rate;
-			};
+			u32 size_and_rate;
 			u32 time;
 		};
 		u64 details;

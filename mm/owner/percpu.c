@@ -84,7 +84,7 @@ void __owner_percpu_alloc(const void *area, gfp_t flags, size_t size)
 		kmem_cache_free(record_cache, record);
 		return;
 	}
-	record->owner.rate = choice.rate;
+	record->owner.size_and_rate = owner_record_size_and_rate(0, choice.rate);
 	record->size = size;
 	record->area = area;
 	spin_lock_irqsave(&table_lock, irqflags);

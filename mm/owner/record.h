@@ -57,9 +57,12 @@ static inline u64 owner_record_age_ns(u32 time)
 
 u64 owner_record_time_to_ns(u32 time);
 
-/* --- Size -------------------------------------------------------------------- */
+/* --- Size and rate ------------------------------------------------------------ */
 
-/* Bits of owner_record.size, and its largest value. */
+/*
+ * Bits of the size in owner_record.size_and_rate, and the largest size. The rate is in the
+ * bits above: the word of an object that is not sampled is its size.
+ */
 #define OWNER_SIZE_BITS		24
 #define OWNER_SIZE_MAX		(BIT(OWNER_SIZE_BITS) - 1)
 
@@ -69,6 +72,24 @@ static __always_inline u32 owner_record_size(size_t size)
 	if (PAGE_SIZE << MAX_PAGE_ORDER <= OWNER_SIZE_MAX)
 		return size;
 	return min(size, OWNER_SIZE_MAX);
+}
+
+/* Value of owner_record.size_and_rate for a size from owner_record_size(). */
+static __always_inline u32 owner_record_size_and_rate(u32 size, unsigned int rate)
+{
+	return size | rate << OWNER_SIZE_BITS;
+}
+
+/* Number of bytes that were requested. */
+static __always_inline u32 owner_record_requested(const struct owner_record *record)
+{
+	return record->size_and_rate & OWNER_SIZE_MAX;
+}
+
+/* Number of the rate at which the object was sampled, 0 if it was not sampled. */
+static __always_inline unsigned int owner_record_rate(const struct owner_record *record)
+{
+	return record->size_and_rate >> OWNER_SIZE_BITS;
 }
 
 /* --- Losses ------------------------------------------------------------------ */

@@ -26,7 +26,7 @@ static void print_owner(const char *action, const struct owner_record *record)
 		return;
 	owner_task_fetch(owner.task, &task);
 	pr_info("    %s by pid %d, tgid %d (%s), size %u, %llu ms ago:\n",
-		action, task.pid, task.tgid, task.comm, owner.size,
+		action, task.pid, task.tgid, task.comm, owner_record_requested(&owner),
 		div_u64(owner_record_age_ns(owner.time), NSEC_PER_MSEC));
 	count = stack_depot_copy(owner.stack, NULL, 0);
 	for (i = 0; i < count; i++)

@@ -42,7 +42,7 @@ static __always_inline bool owner_sample_spend(u64 rate, size_t size)
 	return this_cpu_sub_return(owner_sample_credit, size * (u32)rate + (rate >> 32)) < 0;
 }
 
-/* Number of different rates: owner_record.rate has 8 bits. */
+/* Number of different rates: owner_record_rate() has 8 bits. */
 #define OWNER_RATES		256
 
 /* Bits of the fraction of a weight. A weight up to OWNER_SAMPLE_*_MAX fits into 64 bits. */

@@ -15,7 +15,7 @@
  */
 void owner_show_weight(struct seq_file *m, const struct owner_object *object)
 {
-	u64 thousandths = owner_sample_weight(object->owner.rate, object->size) * 1000;
+	u64 thousandths = owner_sample_weight(owner_record_rate(&object->owner), object->size) * 1000;
 
 	thousandths += 1 << (OWNER_WEIGHT_SHIFT - 1);
 	thousandths >>= OWNER_WEIGHT_SHIFT;
@@ -33,10 +33,10 @@ void owner_show_object(struct seq_file *m, const struct owner_object *object)
 	struct owner_task task = { .comm = "?" };
 
 	owner_task_fetch(owner->task, &task);
-	seq_printf(m, "%s allocated via order 0, size %zu, slab %u, cache %s, ",
+	seq_printf(m, "%s allocated via order 0, size %zu, slab %zu, cache %s, ",
 		   object->source == OWNER_SOURCE_SLAB ? "Slab object" : "Per-CPU area",
 		   object->size, object->held, object->cache);
-	if (owner->rate) {
+	if (owner_record_rate(owner)) {
 		seq_puts(m, "weight ");
 		owner_show_weight(m, object);
 		seq_puts(m, ", ");

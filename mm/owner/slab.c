@@ -191,8 +191,8 @@ static void drop_stale_record(struct kmem_cache *s, struct owner_slab_records *r
 
 	if (!handle_pair)
 		return;
-	owner_record_drop(handle_pair, object_charge(s, record->size));
-	if (record->rate)
+	owner_record_drop(handle_pair, object_charge(s, owner_record_requested(record)));
+	if (owner_record_rate(record))
 		dec_sampled(records);
 }
 
@@ -203,7 +203,7 @@ static noinline void drop_freed_record(struct owner_record *record)
 
 	if (handle_pair)
 		owner_record_drop(handle_pair, OWNER_NO_CHARGE);
-	record->size = 0;
+	record->size_and_rate = 0;
 }
 
 void __slab_owner_free_slab(struct slab *slab)
@@ -271,7 +271,7 @@ static noinline void prepare_freed_record(struct kmem_cache *s, struct slab *sla
 
 	if (!freed)
 		return;
-	freed->record[index].size = owner_record_size(size);
+	freed->record[index].size_and_rate = owner_record_size(size);
 	/* No free can be missed: only the caller of this allocation has the object's address. */
 	if (!(atomic_read(&records->tracked) & OWNER_TRACKED_SLOW))
 		atomic_or(OWNER_TRACKED_SLOW, &records->tracked);
@@ -323,9 +323,9 @@ track_slow(struct kmem_cache *s, const void *object, size_t size, struct track_a
 
 	if (unlikely(choice.free))
 		prepare_freed_record(s, slab, records, index, flags, size);
-	owner.size_and_rate = owner_record_size(size) | choice.rate << OWNER_SIZE_BITS;
+	owner.size_and_rate = owner_record_size_and_rate(owner_record_size(size), choice.rate);
 	if (!owner_record_fill(&owner, flags, choice.depth, caller,
-			       object_charge(s, owner.size)))
+			       object_charge(s, owner_record_requested(&owner))))
 		return 0;
 	make_free_check_records(records, choice.rate);
 	owner_record_publish(record, owner.handle_pair, owner.size_and_rate, owner.time);
@@ -472,7 +472,7 @@ static noinline void record_free(struct owner_record *record, struct stack_depot
 	struct owner_record owner;
 
 	/* The object's rule did not ask for this, or there was no memory. */
-	if (!record->size)
+	if (!record->size_and_rate)
 		return;
 	if (in_nmi())
 		return owner_count_loss(OWNER_LOST_CONTEXT);
@@ -501,8 +501,8 @@ static noinline void untrack_slow(struct kmem_cache *s, struct owner_slab_record
 		handle_pair = owner_record_take_handles(record);
 	if (!handle_pair)
 		return;
-	owner_record_drop(handle_pair, object_charge(s, record->size));
-	if (record->rate)
+	owner_record_drop(handle_pair, object_charge(s, owner_record_requested(record)));
+	if (owner_record_rate(record))
 		dec_sampled(records);
 	if (freed)
 		record_free(&freed->record[index], caller);

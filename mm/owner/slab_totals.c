@@ -40,7 +40,7 @@ static struct owner_sum *add_object(struct xarray *totals, const struct owner_ob
 
 	if (!total)
 		return NULL;
-	owner_sum_add(&total->sum, object->owner.rate, object->size, object->held, 0);
+	owner_sum_add(&total->sum, owner_record_rate(&object->owner), object->size, object->held, 0);
 	return &total->sum;
 }
 

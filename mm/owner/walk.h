@@ -52,7 +52,7 @@ struct owner_object {
 	enum owner_source source;
 	const struct kmem_cache *slab_cache;
 	const char *cache;
-	unsigned int held;
+	size_t held;
 	unsigned int index;
 	int nid;
 	unsigned long pfn;

@@ -141,7 +141,8 @@ static void add_entry_count_to_sum(const struct owner_memo_entry *entry)
 		return;
 	sum->oldest = max(sum->oldest, entry->oldest * OWNER_TICK_NS);
 	sum->youngest = min(sum->youngest, entry->youngest * OWNER_TICK_NS);
-	owner_estimate_add(&sum->estimate, entry->count, owner.rate, owner.size,
+	owner_estimate_add(&sum->estimate, entry->count, owner_record_rate(&owner),
+			   owner_record_requested(&owner),
 			   entry->key.cache->size);
 }
 

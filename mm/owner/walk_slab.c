@@ -167,7 +167,7 @@ static bool copy_object_record(struct owner_cursor *cursor, struct owner_slab_sn
 	object->owner = owner;
 	object->cache = snap->cache->name;
 	object->slab_cache = snap->cache;
-	object->size = owner.size;
+	object->size = owner_record_requested(&owner);
 	object->held = snap->cache->size;
 	object->index = pos->index;
 	object->nid = slab_nid(snap->slab);
@@ -218,7 +218,7 @@ static bool find_slab_usage(struct owner_cursor *cursor, struct owner_slab_snaps
 		if (!record.handle_pair)
 			continue;
 		usage->tracked++;
-		usage->requested += record.size;
+		usage->requested += owner_record_requested(&record);
 	}
 	/* SLUB's fast paths write to what this reads, so leave out slabs that no CPU owns. */
 	if (snap->frozen)

@@ -8,6 +8,7 @@
 #include <linux/string_helpers.h>
 #include <linux/time64.h>
 
+#include "../record.h"
 #include "../show.h"
 #include "query.h"
 
@@ -303,7 +304,7 @@ static void show_object_row(struct seq_file *m, struct owner_query *query)
 	show_number(m, fields, OWNER_FIELD_SIZE);
 	show_number(m, fields, OWNER_FIELD_HELD);
 	seq_putc(m, '\t');
-	if (query->object.owner.rate)
+	if (owner_record_rate(&query->object.owner))
 		owner_show_weight(m, &query->object);
 	else
 		seq_putc(m, '-');

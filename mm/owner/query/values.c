@@ -129,7 +129,7 @@ struct owner_sum owner_query_object_sum(const struct owner_query *query)
 		sum.ageless = true;
 		return sum;
 	}
-	owner_sum_add(&sum, object->owner.rate, object->size, object->held,
+	owner_sum_add(&sum, owner_record_rate(&object->owner), object->size, object->held,
 		      query->fields.value[OWNER_FIELD_AGE].number);
 	return sum;
 }

@@ -193,7 +193,7 @@ static void estimate_cache_objects(const char *name, struct owner_estimate *esti
 	owner_cursor_begin(&cursor);
 	while (owner_cursor_next(&cursor, &object) > 0)
 		if (!strcmp(object.cache, name))
-			owner_estimate_add(estimate, 1, object.owner.rate, object.size,
+			owner_estimate_add(estimate, 1, owner_record_rate(&object.owner), object.size,
 					   object.held);
 	owner_cursor_end(&cursor);
 }
@@ -229,7 +229,7 @@ static void test_objects(struct kunit *test)
 	write_rule(test, "sample=all if cache == owner_kunit");
 	objects[0] = kmem_cache_alloc(cache, GFP_KERNEL);
 	KUNIT_EXPECT_NOT_NULL(test, find_object_record(objects[0]));
-	KUNIT_EXPECT_EQ(test, find_object_record(objects[0])->rate + 0, 0);
+	KUNIT_EXPECT_EQ(test, owner_record_rate(find_object_record(objects[0])), 0);
 	kmem_cache_free(cache, objects[0]);
 	write_rule(test, "clear");
 	kmem_cache_destroy(cache);

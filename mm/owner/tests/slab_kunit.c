@@ -542,7 +542,7 @@ static void test_free_owner(struct kunit *test)
 	freed = *find_freed_record(object);
 	KUNIT_EXPECT_TRUE(test, chain_has_function(freed.stack, free_planted_object));
 	KUNIT_EXPECT_FALSE(test, chain_has_function(freed.stack, plant_object));
-	KUNIT_EXPECT_EQ(test, (size_t)freed.size, PLANTED_SIZE);
+	KUNIT_EXPECT_EQ(test, owner_record_requested(&freed), PLANTED_SIZE);
 	KUNIT_EXPECT_EQ(test, records->record[get_object_index(object)].handle_pair, 0);
 	/* With KASAN this object is in another slot, since freed slots are in quarantine. */
 	object = plant_object(cache);
@@ -604,7 +604,7 @@ static void test_slab_goes(struct kunit *test)
 	/* Restore the record, as if the object had been freed without a hook. */
 	KUNIT_ASSERT_TRUE(test, owner_record_get_refs(&copy));
 	kmem_cache_free(cache, object);
-	record->size = PLANTED_SIZE;
+	record->size_and_rate = PLANTED_SIZE;
 	WRITE_ONCE(record->handle_pair, copy.handle_pair);
 	kmem_cache_destroy(cache);
 	stack_depot_cpu_caches_flush();
