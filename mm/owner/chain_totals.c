@@ -19,10 +19,10 @@ struct owner_chain_total *owner_get_chain_total(struct xarray *totals, depot_sta
 
 	if (total)
 		return total;
-	total = kzalloc(sizeof(*total), GFP_KERNEL);
+	total = kzalloc(sizeof(*total), OWNER_READER_GFP);
 	if (!total)
 		return NULL;
-	if (xa_err(xa_store(totals, stack, total, GFP_KERNEL))) {
+	if (xa_err(xa_store(totals, stack, total, OWNER_READER_GFP))) {
 		kfree(total);
 		return NULL;
 	}

@@ -4,12 +4,13 @@
  *
  * slab_owner		a record for each slab object and per-CPU area that has an owner
  * slab_owner_stacks/	what each call chain holds in slabs and per-CPU areas
+ * owner/top		the call chains that hold most, in tables
  * owner/stats		how much is tracked, and losses by reason
  * owner/caches		each cache's objects, tracked or not
  * owner/control	the rules
  * owner/query		answers a sentence that is written to it
  *
- * page_query.c creates page_owner; page_stacks_file.c creates page_owner_stacks/.
+ * page_file.c creates page_owner; page_stacks_file.c creates page_owner_stacks/.
  */
 
 #include <linux/debugfs.h>
@@ -29,6 +30,7 @@ static int __init owner_debugfs_init(void)
 		return 0;
 	owner_query_watch_modules();
 	dir = debugfs_create_dir("owner", NULL);
+	debugfs_create_file("top", 0400, dir, NULL, &owner_top_fops);
 	debugfs_create_file("stats", 0400, dir, NULL, &owner_stats_fops);
 	debugfs_create_file("control", 0600, dir, NULL, &owner_control_fops);
 	debugfs_create_file("query", 0600, dir, NULL, &owner_query_fops);

@@ -3,8 +3,7 @@
  * Reads page_owner's records as text.
  *
  * page_reader.c	finds the records and prints them for read()
- * page_file.c		/sys/kernel/debug/page_owner as in Linux 6.12
- * page_query.c		the same file with sentences, where CONFIG_SLAB_OWNER has the language
+ * page_file.c		/sys/kernel/debug/page_owner
  */
 #ifndef _MM_OWNER_PAGE_READER_H
 #define _MM_OWNER_PAGE_READER_H

@@ -109,12 +109,12 @@ static struct owner_cache_total *get_cache_total(struct xarray *totals,
 
 	if (total)
 		return total;
-	total = kzalloc(sizeof(*total), GFP_KERNEL);
+	total = kzalloc(sizeof(*total), OWNER_READER_GFP);
 	if (!total)
 		return NULL;
-	total->name = kstrdup(usage->name, GFP_KERNEL);
+	total->name = kstrdup(usage->name, OWNER_READER_GFP);
 	if (!total->name ||
-	    xa_err(xa_store(totals, (unsigned long)usage->cache, total, GFP_KERNEL))) {
+	    xa_err(xa_store(totals, (unsigned long)usage->cache, total, OWNER_READER_GFP))) {
 		kfree(total->name);
 		kfree(total);
 		return NULL;

@@ -6,11 +6,20 @@
 #ifndef _MM_OWNER_TOTALS_H
 #define _MM_OWNER_TOTALS_H
 
+#include <linux/gfp_types.h>
 #include <linux/types.h>
 #include <linux/xarray.h>
 
 #include "sum.h"
 #include "walk.h"
+
+/*
+ * Flags for memory that grows with the number of objects or chains. A reader gets an error
+ * before the OOM killer kills somebody. The memory is not tracked, so that a reader does
+ * not find its own.
+ */
+#define OWNER_READER_GFP	(GFP_KERNEL | __GFP_RETRY_MAYFAIL | __GFP_NOWARN | \
+				 __GFP_NO_OBJ_EXT)
 
 /**
  * struct owner_chain_total - what one call chain holds

@@ -28,15 +28,20 @@ static unsigned long find_function_start(unsigned long frame)
 	return frame - 1 - offset;
 }
 
-/* Index of the first frame to show. */
-static unsigned int find_first_shown_frame(const struct owner_query_chain *chain)
+/**
+ * owner_query_first_shown_frame() - find the first frame that is not the allocator's own
+ * @stack: handle of the chain, referenced by the caller
+ * @count: number of its frames
+ *
+ * Return: the frame's index, 0 if all frames are the allocator's.
+ */
+unsigned int owner_query_first_shown_frame(depot_stack_handle_t stack, unsigned int count)
 {
 	unsigned int first = 0;
 
-	while (first < chain->count && owner_is_allocator(stack_depot_frame(chain->handle, first)))
+	while (first < count && owner_is_allocator(stack_depot_frame(stack, first)))
 		first++;
-	/* If all frames are the allocator's, show them. */
-	return first < chain->count ? first : 0;
+	return first < count ? first : 0;
 }
 
 /**
@@ -60,7 +65,7 @@ struct owner_query_chain *owner_query_get_chain(struct owner_query_chain *chains
 	if (stack_depot_get(handle))
 		chain->handle = handle;
 	chain->count = stack_depot_copy(chain->handle, NULL, 0);
-	chain->first = find_first_shown_frame(chain);
+	chain->first = owner_query_first_shown_frame(chain->handle, chain->count);
 	cond_resched();
 	return chain;
 }

@@ -25,16 +25,36 @@
 /* Bytes that one write() can take: a sentence and some comments. */
 #define TEXT_MAX	4096
 
+/**
+ * struct query_reader - the query of an open file
+ * @lock: serializes users of the same open file; guards all that follows
+ * @query: the query
+ * @error_text: describes the error in the last sentence, NULL if there was none
+ * @has_sentence: @query has a sentence to answer
+ * @has_answer: the answer has been begun
+ * @pos: position in the answer
+ * @has_object: an object was found, and may not have been shown yet
+ */
+struct query_reader {
+	struct mutex lock;	/* guards all that follows */
+	struct owner_query query;
+	char *error_text;
+	bool has_sentence;
+	bool has_answer;
+	loff_t pos;
+	bool has_object;
+};
+
 /* seq_file iterates over addresses: these two stand for the first and the last lines. */
 static char head_lines, tail_lines;
 
 /* Are objects found as they are read? */
-static bool is_walking(const struct owner_query_reader *reader)
+static bool is_walking(const struct query_reader *reader)
 {
 	return reader->has_answer && !reader->query.sentence.nr_group_by;
 }
 
-static void *find_group(struct owner_query_reader *reader, loff_t pos)
+static void *find_group(struct query_reader *reader, loff_t pos)
 {
 	unsigned int shown = owner_query_count_shown_groups(&reader->query);
 
@@ -43,7 +63,7 @@ static void *find_group(struct owner_query_reader *reader, loff_t pos)
 	return pos == shown + 1 ? &tail_lines : NULL;
 }
 
-static void *find_next_object(struct owner_query_reader *reader)
+static void *find_next_object(struct query_reader *reader)
 {
 	int found = owner_query_find_next_match(&reader->query);
 
@@ -55,7 +75,7 @@ static void *find_next_object(struct owner_query_reader *reader)
 
 static void *query_start(struct seq_file *m, loff_t *pos)
 {
-	struct owner_query_reader *reader = m->private;
+	struct query_reader *reader = m->private;
 
 	if (is_walking(reader)) {
 		owner_cursor_begin(&reader->query.cursor);
@@ -75,7 +95,7 @@ static void *query_start(struct seq_file *m, loff_t *pos)
 
 static void *query_next(struct seq_file *m, void *v, loff_t *pos)
 {
-	struct owner_query_reader *reader = m->private;
+	struct query_reader *reader = m->private;
 
 	++*pos;
 	if (v == &tail_lines)
@@ -95,7 +115,7 @@ static void *query_next(struct seq_file *m, void *v, loff_t *pos)
 
 static void query_stop(struct seq_file *m, void *v)
 {
-	struct owner_query_reader *reader = m->private;
+	struct query_reader *reader = m->private;
 
 	if (is_walking(reader))
 		owner_cursor_end(&reader->query.cursor);
@@ -103,7 +123,7 @@ static void query_stop(struct seq_file *m, void *v)
 
 static int query_show(struct seq_file *m, void *v)
 {
-	struct owner_query_reader *reader = m->private;
+	struct query_reader *reader = m->private;
 	struct owner_query *query = &reader->query;
 
 	if (v == &tail_lines)
@@ -126,11 +146,8 @@ static const struct seq_operations query_sops = {
 	.show	= query_show,
 };
 
-/**
- * owner_query_reset_reader() - free the answer and the error text
- * @reader: locked; it keeps its sentence
- */
-void owner_query_reset_reader(struct owner_query_reader *reader)
+/* Free the answer and the error text. The reader keeps its sentence. */
+static void reset_reader(struct query_reader *reader)
 {
 	owner_query_reset(&reader->query);
 	kfree(reader->error_text);
@@ -140,16 +157,8 @@ void owner_query_reset_reader(struct owner_query_reader *reader)
 	reader->pos = 0;
 }
 
-/**
- * owner_query_read_sentence() - parse a sentence that is written to an open file
- * @reader: of the file; locked, after owner_query_reset_reader()
- * @buf: the sentence, in user memory
- * @count: of @buf
- *
- * Return: 0, -EINVAL if @error_text of the reader is set, other errors.
- */
-int owner_query_read_sentence(struct owner_query_reader *reader, const char __user *buf,
-			      size_t count)
+/* Returns -EINVAL if it has set reader->error_text. */
+static int read_sentence(struct query_reader *reader, const char __user *buf, size_t count)
 {
 	char *text;
 	int error;
@@ -170,13 +179,13 @@ int owner_query_read_sentence(struct owner_query_reader *reader, const char __us
 
 static ssize_t query_write(struct file *file, const char __user *buf, size_t count, loff_t *pos)
 {
-	struct owner_query_reader *reader = ((struct seq_file *)file->private_data)->private;
+	struct query_reader *reader = ((struct seq_file *)file->private_data)->private;
 	int error;
 
 	if (mutex_lock_interruptible(&reader->lock))
 		return -ERESTARTSYS;
-	owner_query_reset_reader(reader);
-	error = owner_query_read_sentence(reader, buf, count);
+	reset_reader(reader);
+	error = read_sentence(reader, buf, count);
 	if (reader->error_text)
 		pr_err("query: %s", reader->error_text);
 	reader->has_sentence = !error;
@@ -184,7 +193,7 @@ static ssize_t query_write(struct file *file, const char __user *buf, size_t cou
 	return error ?: count;
 }
 
-static int begin_answer(struct owner_query_reader *reader)
+static int begin_answer(struct query_reader *reader)
 {
 	struct owner_query *query = &reader->query;
 	int error;
@@ -200,74 +209,36 @@ static int begin_answer(struct owner_query_reader *reader)
 	return error;
 }
 
-/**
- * owner_query_read_answer() - read what has not been read yet of the answer
- * @file: its reader is locked
- * @buf: user memory
- * @count: of @buf
- *
- * Return: bytes read, 0 at the end, or an error.
- */
-ssize_t owner_query_read_answer(struct file *file, char __user *buf, size_t count)
-{
-	struct owner_query_reader *reader = ((struct seq_file *)file->private_data)->private;
-	int error = 0;
-
-	if (reader->has_sentence && !reader->has_answer)
-		error = begin_answer(reader);
-	return error ?: seq_read(file, buf, count, &reader->pos);
-}
-
 static ssize_t query_read(struct file *file, char __user *buf, size_t count, loff_t *pos)
 {
-	struct owner_query_reader *reader = ((struct seq_file *)file->private_data)->private;
-	ssize_t result;
+	struct query_reader *reader = ((struct seq_file *)file->private_data)->private;
+	ssize_t result = 0;
 
 	if (mutex_lock_interruptible(&reader->lock))
 		return -ERESTARTSYS;
-	result = owner_query_read_answer(file, buf, count);
+	if (reader->has_sentence && !reader->has_answer)
+		result = begin_answer(reader);
+	if (!result)
+		result = seq_read(file, buf, count, &reader->pos);
 	mutex_unlock(&reader->lock);
 	return result;
 }
 
-/**
- * owner_query_open() - give an open file a reader
- * @file: the file
- * @size: of a structure that begins with a struct owner_query_reader
- * @sources: a bit for each enum owner_source that is read without source=
- *
- * Return: 0, -ENOMEM.
- */
-int owner_query_open(struct file *file, size_t size, unsigned int sources)
+static int query_open(struct inode *inode, struct file *file)
 {
-	struct owner_query_reader *reader = __seq_open_private(file, &query_sops, size);
+	struct query_reader *reader = __seq_open_private(file, &query_sops, sizeof(*reader));
 
 	if (!reader)
 		return -ENOMEM;
 	mutex_init(&reader->lock);
-	reader->query.default_sources = sources;
-	return 0;
+	return stream_open(inode, file);
 }
 
-static int query_open(struct inode *inode, struct file *file)
+static int query_release(struct inode *inode, struct file *file)
 {
-	return owner_query_open(file, sizeof(struct owner_query_reader),
-				BIT(OWNER_SOURCE_SLAB) | BIT(OWNER_SOURCE_PERCPU)) ?:
-	       stream_open(inode, file);
-}
+	struct query_reader *reader = ((struct seq_file *)file->private_data)->private;
 
-/**
- * owner_query_release() - free the reader of an open file
- * @inode: of the file
- * @file: the file
- *
- * Return: 0.
- */
-int owner_query_release(struct inode *inode, struct file *file)
-{
-	struct owner_query_reader *reader = ((struct seq_file *)file->private_data)->private;
-
-	owner_query_reset_reader(reader);
+	reset_reader(reader);
 	mutex_destroy(&reader->lock);
 	return seq_release_private(inode, file);
 }
@@ -277,5 +248,5 @@ const struct file_operations owner_query_fops = {
 	.open		= query_open,
 	.read		= query_read,
 	.write		= query_write,
-	.release	= owner_query_release,
+	.release	= query_release,
 };

@@ -14,7 +14,7 @@
  */
 unsigned int owner_query_sources(const struct owner_query *query)
 {
-	return query->sentence.sources ?: query->default_sources;
+	return query->sentence.sources ?: BIT(OWNER_SOURCE_SLAB) | BIT(OWNER_SOURCE_PERCPU);
 }
 
 /**

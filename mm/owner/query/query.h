@@ -13,13 +13,12 @@
  * groups.c	the table of groups
  * answer.c	sums up all groups
  * show.c	prints groups, objects and totals, as text or as rows
- * file.c	the file owner/query, and reading a query from any file
+ * file.c	the file owner/query
  */
 #ifndef _MM_OWNER_QUERY_H
 #define _MM_OWNER_QUERY_H
 
 #include <linux/list.h>
-#include <linux/mutex.h>
 #include <linux/types.h>
 
 #include "../cgroup.h"
@@ -27,8 +26,6 @@
 #include "../sum.h"
 #include "../walk.h"
 
-struct file;
-struct inode;
 struct seq_file;
 
 /* Characters of a name in a group's key. Longer names are cut, and may share a group. */
@@ -84,7 +81,6 @@ struct owner_query_group {
 /**
  * struct owner_query - a sentence and the state of its answer
  * @sentence: the sentence
- * @default_sources: a bit for each source that is read if the sentence has no source=
  * @ops: the sources to read, in this order
  * @nr_ops: how many
  * @current_ops: index of the source that the cursor reads
@@ -109,7 +105,6 @@ struct owner_query_group {
  */
 struct owner_query {
 	struct owner_sentence sentence;
-	unsigned int default_sources;
 
 	const struct owner_source_ops *ops[OWNER_SOURCES];
 	unsigned int nr_ops;
@@ -135,26 +130,6 @@ struct owner_query {
 	struct owner_sum total;
 };
 
-/**
- * struct owner_query_reader - the query of an open file
- * @lock: serializes users of the same open file; guards all that follows
- * @query: the query
- * @error_text: describes the error in the last sentence, NULL if there was none
- * @has_sentence: @query has a sentence to answer
- * @has_answer: the answer has been begun
- * @pos: position in the answer
- * @has_object: an object was found, and may not have been shown yet
- */
-struct owner_query_reader {
-	struct mutex lock;	/* guards all that follows */
-	struct owner_query query;
-	char *error_text;
-	bool has_sentence;
-	bool has_answer;
-	loff_t pos;
-	bool has_object;
-};
-
 /* generation.c */
 void owner_query_watch_modules(void);
 unsigned int owner_query_generation(void);
@@ -162,6 +137,7 @@ unsigned int owner_query_generation(void);
 /* chain.c */
 struct owner_query_chain *owner_query_get_chain(struct owner_query_chain *chains,
 						depot_stack_handle_t handle);
+unsigned int owner_query_first_shown_frame(depot_stack_handle_t stack, unsigned int count);
 void owner_query_put_chains(struct owner_query_chain *chains);
 bool owner_query_chain_matches(struct owner_query_chain *chain, const struct owner_sentence *s,
 			       const struct owner_comparison *comparison);
@@ -206,14 +182,6 @@ void owner_query_show_group(struct seq_file *m, struct owner_query *query,
 			    const struct owner_query_group *group);
 void owner_query_show_object(struct seq_file *m, struct owner_query *query);
 void owner_query_show_tail(struct seq_file *m, const struct owner_query *query);
-
-/* file.c */
-int owner_query_open(struct file *file, size_t size, unsigned int sources);
-int owner_query_release(struct inode *inode, struct file *file);
-void owner_query_reset_reader(struct owner_query_reader *reader);
-int owner_query_read_sentence(struct owner_query_reader *reader, const char __user *buf,
-			      size_t count);
-ssize_t owner_query_read_answer(struct file *file, char __user *buf, size_t count);
 
 /* Does a group's key have the handle of a call chain, and not its frames? */
 static inline bool owner_query_keyed_by_handle(const struct owner_sentence *s)

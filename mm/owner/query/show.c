@@ -330,6 +330,11 @@ static void print_pages_to_seq_file(struct seq_file *m, const struct owner_pages
 	char *buf;
 
 	room = seq_get_buf(m, &buf);
+	if (!room) {
+		/* The buffer is full. seq_file shows the object again in a larger one. */
+		seq_commit(m, -1);
+		return;
+	}
 	seq_buf_init(&text, buf, room);
 	print(&text, pages);
 	seq_commit(m, seq_buf_has_overflowed(&text) ? -1 : seq_buf_used(&text));

@@ -598,7 +598,6 @@ static int query_test_init(struct kunit *test)
 	if (error)
 		return error;
 	query = kzalloc(sizeof(*query), GFP_KERNEL);
-	query->default_sources = BIT(OWNER_SOURCE_SLAB) | BIT(OWNER_SOURCE_PERCPU);
 	answer = kmalloc(ANSWER_SIZE, GFP_KERNEL);
 	cache = create_test_cache(test, 0);
 	for (i = 0; i < PLANTED; i++)

@@ -1,0 +1,180 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * /sys/kernel/debug/owner/top: the call chains that hold most slab memory and most pages,
+ * in tables of 80 columns. A person reads it without tools, also in lockdown mode.
+ *
+ * Opening the file collects the totals, so one open file shows one moment.
+ */
+
+#include <linux/fs.h>
+#include <linux/math64.h>
+#include <linux/seq_file.h>
+#include <linux/slab.h>
+#include <linux/slab_owner.h>
+#include <linux/stackdepot.h>
+#include <linux/string_helpers.h>
+
+#include "debugfs.h"
+#include "page.h"
+#include "query/query.h"
+#include "totals.h"
+
+#define ROWS_MAX	10
+
+/* Columns of a line, and of a row before its call chain. */
+#define LINE_WIDTH	80
+#define CHAIN_COLUMN	30
+
+/**
+ * struct top_table - the chains that hold most of one kind of memory
+ * @totals: what each chain holds, by handle
+ * @sum: of all chains
+ * @nr_chains: how many hold something
+ * @row: the chains that hold most, the largest first; they point into @totals
+ * @nr_rows: how many
+ */
+struct top_table {
+	struct xarray totals;
+	struct owner_sum sum;
+	unsigned long nr_chains;
+	const struct owner_chain_total *row[ROWS_MAX];
+	unsigned int nr_rows;
+};
+
+struct top_reader {
+	struct top_table slabs;
+	struct top_table pages;
+};
+
+static void rank_chain(struct top_table *table, const struct owner_chain_total *total)
+{
+	unsigned int i = table->nr_rows;
+
+	owner_sum_join(&table->sum, &total->sum);
+	table->nr_chains++;
+	while (i && table->row[i - 1]->sum.estimate.held < total->sum.estimate.held)
+		i--;
+	if (i == ROWS_MAX)
+		return;
+	if (table->nr_rows < ROWS_MAX)
+		table->nr_rows++;
+	memmove(&table->row[i + 1], &table->row[i],
+		(table->nr_rows - 1 - i) * sizeof(table->row[0]));
+	table->row[i] = total;
+}
+
+static int fill_table(struct top_table *table, int (*collect)(struct xarray *totals))
+{
+	struct owner_chain_total *total;
+	unsigned long handle;
+	int error = collect(&table->totals);
+
+	if (error)
+		return error;
+	xa_for_each(&table->totals, handle, total)
+		rank_chain(table, total);
+	return 0;
+}
+
+/* Print the functions of a chain, the caller first, wrapped at the end of the line. */
+static void show_functions(struct seq_file *m, depot_stack_handle_t stack)
+{
+	unsigned int count = stack_depot_copy(stack, NULL, 0), column = CHAIN_COLUMN;
+	unsigned int first = owner_query_first_shown_frame(stack, count), i;
+
+	for (i = first; i < count; i++) {
+		void *frame = (void *)stack_depot_frame(stack, i);
+		unsigned int width = snprintf(NULL, 0, "%s%ps", i > first ? "< " : "", frame);
+
+		if (i > first && column + 1 + width > LINE_WIDTH) {
+			seq_printf(m, "\n%*s", CHAIN_COLUMN, "");
+			column = CHAIN_COLUMN;
+		} else if (i > first) {
+			seq_putc(m, ' ');
+			column++;
+		}
+		seq_printf(m, "%s%ps", i > first ? "< " : "", frame);
+		column += width;
+	}
+	seq_putc(m, '\n');
+}
+
+static void show_table(struct seq_file *m, const struct top_table *table, const char *objects)
+{
+	const struct owner_estimate *sum = &table->sum.estimate;
+	unsigned int i, permille;
+	char held[16];
+
+	string_get_size(sum->held, 1, STRING_UNITS_2, held, sizeof(held));
+	seq_printf(m, "%llu %s hold %s, from %lu call chains", sum->objects, objects, held,
+		   table->nr_chains);
+	if (sum->bytes_variance)
+		seq_printf(m, " (estimated from %llu samples)", sum->records);
+	seq_printf(m, "\n\n%10s %6s %10s  %s\n", "HELD", "SHARE", "OBJECTS", "ALLOCATED BY");
+	for (i = 0; i < table->nr_rows; i++) {
+		const struct owner_estimate *e = &table->row[i]->sum.estimate;
+
+		string_get_size(e->held, 1, STRING_UNITS_2, held, sizeof(held));
+		permille = mul_u64_u64_div_u64(e->held, 1000, max(sum->held, 1ULL));
+		seq_printf(m, "%10s %3u.%u%% %10llu  ", held, permille / 10, permille % 10,
+			   e->objects);
+		show_functions(m, table->row[i]->stack);
+	}
+	seq_putc(m, '\n');
+}
+
+static int show_top(struct seq_file *m, void *v)
+{
+	struct top_reader *reader = m->private;
+
+	if (slab_owner_wanted())
+		show_table(m, &reader->slabs, "slab objects and per-CPU areas");
+	else
+		seq_puts(m, "slab objects are not tracked: boot with slab_owner=on\n\n");
+	if (owner_pages_tracked())
+		show_table(m, &reader->pages, "pages");
+	else
+		seq_puts(m, "pages are not tracked: boot with page_owner=on\n");
+	return 0;
+}
+
+static void free_reader(struct top_reader *reader)
+{
+	owner_free_chain_totals(&reader->slabs.totals);
+	owner_free_chain_totals(&reader->pages.totals);
+	kfree(reader);
+}
+
+static int open_top(struct inode *inode, struct file *file)
+{
+	struct top_reader *reader = kzalloc(sizeof(*reader), GFP_KERNEL);
+	int error = 0;
+
+	if (!reader)
+		return -ENOMEM;
+	xa_init(&reader->slabs.totals);
+	xa_init(&reader->pages.totals);
+	if (slab_owner_wanted())
+		error = fill_table(&reader->slabs, owner_sum_slab_chains);
+	if (!error && owner_pages_tracked())
+		error = fill_table(&reader->pages, owner_sum_page_chains);
+	if (!error)
+		error = single_open(file, show_top, reader);
+	if (error)
+		free_reader(reader);
+	return error;
+}
+
+static int release_top(struct inode *inode, struct file *file)
+{
+	free_reader(((struct seq_file *)file->private_data)->private);
+	return single_release(inode, file);
+}
+
+const struct file_operations owner_top_fops = {
+	.owner		= THIS_MODULE,
+	.open		= open_top,
+	.read		= seq_read,
+	.llseek		= seq_lseek,
+	.release	= release_top,
+};
