@@ -14,6 +14,7 @@ from pathlib import Path
 from typing import Iterator, List, NoReturn, Optional
 
 from accel import choose_accelerator
+from complaints import VARIABLE, find_complaints, keep_console
 from image import ImageError, sum_file_sizes
 from session import (DIED, HANG, GuestError, RunnerInterrupted, GuestSession, GuestTask,
                      install_signal_handlers, format_console_tail, run_session)
@@ -34,6 +35,10 @@ exit status:
   {DIED}         the guest panicked, or ended without CMD's status
   128+N       the runner was ended by signal N
 After {HANG} and {DIED} the console's last 40 lines follow on stderr.
+
+If the kernel complained on its console (a warning, a bug, a stall, a leak), stderr has
+the lines, whatever the status. Where ${VARIABLE} names a directory, each run keeps its
+console there and adds these lines to the file "complaints".
 """
 
 
@@ -67,6 +72,16 @@ def parse_seconds(text: str) -> float:
         raise argparse.ArgumentTypeError(f"{text!r}: not a number of seconds "
                                          "above 0")
     return value
+
+
+def parse_regular_expression(text: str) -> str:
+    """A regular expression that compiles."""
+    try:
+        re.compile(text)
+    except re.error as error:
+        raise argparse.ArgumentTypeError(f"{text!r}: not a regular expression: "
+                                         f"{error}") from error
+    return text
 
 
 def parse_memory_size(text: str) -> int:
@@ -107,6 +122,9 @@ def add_run_options(parser: argparse.ArgumentParser) -> None:
                         "(default %(default)g s)")
     parser.add_argument("--console", default="", metavar="FILE",
                         help="write the kernel's console to FILE")
+    parser.add_argument("--provokes", type=parse_regular_expression, default="",
+                        metavar="REGEX", help="complaints of the kernel that CMD provokes on "
+                        "purpose: those whose line matches are not reported")
     parser.add_argument("--icount", action="store_true",
                         help="count instructions: one processor, TCG, and "
                         "its TSC advances by one for each instruction")
@@ -194,6 +212,14 @@ def write_to_stdout(data: bytes) -> None:
         view = view[os.write(1, view):]
 
 
+def report_complaints(args: argparse.Namespace, console: Path) -> None:
+    """Print what the kernel complained of, and keep the console for a test's caller."""
+    complaints = find_complaints(console, args.provokes)
+    for line in complaints:
+        print_note(f"the kernel complained: {line}")
+    keep_console(console, args.name, complaints)
+
+
 def run_guest_command(args: argparse.Namespace, machine: GuestMachine, scratch: Path) -> int:
     """Run CMD, then dump the guest's memory for the command vmcore."""
     console = Path(args.console) if args.console else scratch / "console"
@@ -208,8 +234,9 @@ def run_guest_command(args: argparse.Namespace, machine: GuestMachine, scratch: 
     except GuestError as error:
         print_note(str(error))
         sys.stderr.write(format_console_tail(console))
-        return error.status
-    if args.verbose:
+        status = error.status
+    report_complaints(args, console)
+    if args.verbose and session.boot_seconds:
         print_note(f"{machine.accel}: CMD began {session.boot_seconds:.2f} s "
                    "after the start")
     return status

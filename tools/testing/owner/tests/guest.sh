@@ -10,7 +10,7 @@ usage='[KERNEL...]'
 guest=tools/testing/owner/guest/guest.py
 build=${BUILD:-$PWD/build}
 [ $# -gt 0 ] || set -- um x86_64
-tests_per_kernel=22
+tests_per_kernel=28
 seen=$work/err
 
 # The runner creates its files below $TMPDIR; no_guest_is_left() checks that it removes them.
@@ -136,7 +136,7 @@ test_panic()
 	crash='echo c >/proc/sysrq-trigger'
 	[ "$kernel" != um ] ||
 		crash='echo 1 >/proc/sys/vm/panic_on_oom; tail /dev/zero'
-	boot_guest --mem 128M --cmd "echo before; $crash; sleep 100"
+	boot_guest --mem 128M --provokes . --cmd "echo before; $crash; sleep 100"
 	ok "a panic is status 125" status_is 125
 	ok "a panic is told, with its line" \
 		errors_have '^guest: the guest panicked while CMD ran: Kernel panic'
@@ -156,6 +156,35 @@ test_hang()
 hang_is_reported()
 {
 	tail_is_complete && errors_have "^guest: hung: CMD had not ended after $limit s"
+}
+
+test_complaints()
+{
+	rm -rf "$work/logs"
+	complain='echo "<4>WARNING: planted" >/dev/kmsg; exit 3'
+	GUEST_LOGS=$work/logs boot_guest --cmd "$complain"
+	ok "a kernel's complaint is told" errors_have \
+		'^guest: the kernel complained: [0-9]+: .*WARNING: planted'
+	ok "CMD's status passes through nevertheless" status_is 3
+	ok "the console is kept" file_has "$work/logs/001-$kernel" "WARNING: planted"
+	ok "and the complaint" file_has "$work/logs/complaints" \
+		"^001-$kernel:[0-9]+: .*WARNING: planted"
+	boot_guest --provokes 'WARNING: pla' --cmd "$complain"
+	ok "a complaint that CMD provokes is not" errors_are_empty
+	# shellcheck disable=SC2016 # for the script's shell
+	GUEST_LOGS='' sh -c '
+		. "$(dirname "$0")/prelude.sh"
+		run_guest "" "echo \"<4>WARNING: planted\" >/dev/kmsg" || exit
+		run_guest "" true
+		finish_tests' tools/testing/owner/tests/script "$kernel" >"$work/out" 2>"$work/err"
+	status=$?
+	ok "a script fails whose first guest of two complained" script_failed
+}
+
+script_failed()
+{
+	status_is 1 && output_has "^not ok 1 - no guest's kernel complained" &&
+		output_has '^# complaints: 001-.*WARNING: planted'
 }
 
 # interrupt_guest SIGNAL runner|machine: start a guest, wait for its CMD, send the signal
@@ -219,6 +248,7 @@ for kernel; do
 	test_large_output
 	test_panic
 	test_hang
+	test_complaints
 	test_interrupted_runs
 done
 finish_tests

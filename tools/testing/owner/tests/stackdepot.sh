@@ -47,7 +47,6 @@ ok "and those without a chain are counted" \
 	[ "$(read_figure owner/stats degraded_no_stack)" -ge "$(read_figure slab_owner no_room)" ]
 ok "but none is lost" equals "$(read_figure owner/stats lost_no_stack)" 0
 ok "it is said once" equals "$(count_bound_notices)" 1
-ok "and nothing is warned of" console_is_quiet
 
 ok "a number of pools bounds, too" boot_with_statistics "slab_owner=on stack_depot_max_pools=1024"
 ok "as mainline counts them" equals "$(read_depot_figure pools_max)" 1024

@@ -106,5 +106,4 @@ ok "each chain is the same" equals "$(read_figure end different)" 0
 ok "of $chains or more" [ "$(read_figure end verified)" -ge "$chains" ]
 ok "hardly one needs the kernel's unwinder" \
 	[ $(($(read_figure contexts slow) * 1000)) -lt "$(read_figure contexts verified)" ]
-ok "nothing is warned of" console_is_quiet
 finish_tests
