@@ -2,180 +2,182 @@
 # SPDX-License-Identifier: GPL-2.0
 """Run every test suite; end with one line 'N passed, N failed, N skipped'.
 
-A suite is a command that prints TAP or KTAP. A suite that exits with an error, prints
-no result, or prints another number of results than its plan counts as a failure, too.
+A suite is a command that prints TAP or KTAP. It fails, too, if it exits with an error, if
+a plan is missing, empty or not fulfilled, if a kernel that it booted complained on its
+console, or if a test is skipped that "expected_skips" does not list.
 
-    run_tests.py            all suites
-    run_tests.py NAME...    suites whose names begin with NAME
-    run_tests.py --list     names and commands of the suites
+The suite "kernels" builds the kernels that the other suites name. It runs before a suite
+that needs a kernel.
 """
 
+import argparse
 import os
-import re
+import shutil
+import signal
 import subprocess
 import sys
 import threading
 import time
-from dataclasses import dataclass, field
+from dataclasses import dataclass
+from pathlib import Path
 
-from workbench import BUILD, HERE, ROOT, print_line
+from kernels.kernels import KERNELS
+from skips import SkipList
+from tap import ResultCounter, SuiteOutcome
+from workbench import BUILD, HERE, ROOT, die, print_line
 
-SUITES = HERE / "suites"
-RESULT = re.compile(r"^( *)(not ok|ok)\b\s*(\d*)\s*-?\s*(.*)$")
-PLAN = re.compile(r"^( *)1\.\.(\d+)")
-SKIP = re.compile(r"#\s*SKIP\b\s*(.*)$", re.I)
 # A suite that takes minutes prints lines that begin so; the runner shows them at once.
 PROGRESS = "# progress: "
-# Lines before a failure, and comments after it, that the summary repeats.
-LINES_BEFORE = 3
-LINES_AFTER = 12
 # Seconds after which a suite is killed, so that a hang does not stop the run.
 LIMIT = 1500
+# The suite that builds kernels, and the word in its command that stands for their names.
+BUILDER = "kernels"
+NAMES = "KERNELS"
 
 
 @dataclass
-class SuiteOutcome:
-    """The results of a suite."""
-    passed: int = 0
-    failed: int = 0
-    skipped: int = 0
-    seconds: float = 0
-    failures: list[str] = field(default_factory=list)
-
-    def add_failure(self, what: str) -> None:
-        """Count a failure; the text is repeated at the end of the run."""
-        self.failed += 1
-        self.failures.append(what)
+class TestSuite:
+    """A line of the file "suites"."""
+    name: str
+    command: str
+    kernels: list[str]
 
 
-class ResultCounter:
-    """Counts the leaves of a KTAP tree; the line after subtests is their summary."""
-
-    def __init__(self, suite: str) -> None:
-        self.suite = suite
-        self.outcome = SuiteOutcome()
-        self.depths: list[int] = []
-        self.planned = self.seen = 0
-        self.recent: list[str] = []  # lines since the last result
-        self.explaining = 0  # comment lines still to be kept with the last failure
-
-    def parse_line(self, text: str) -> None:
-        """Read one line of a suite's output."""
-        if text.startswith(PROGRESS):
-            print_line("    " + text.removeprefix(PROGRESS))
-            return
-        plan = PLAN.match(text)
-        if plan and not plan[1]:
-            self.planned += int(plan[2])
-            if plan[2] == "0":
-                self.count_result(True, text)
-        result = RESULT.match(text)
-        if not result:
-            line = text.strip()[:200]
-            self.recent = [*self.recent[1 - LINES_BEFORE:], line]
-            if self.explaining and line.startswith("#"):
-                self.explaining -= 1
-                self.outcome.failures[-1] += f"\n      {line}"
-            return
-        self.explaining = 0
-        depth = len(result[1])
-        summary = bool(self.depths) and self.depths[-1] > depth
-        while self.depths and self.depths[-1] >= depth:
-            self.depths.pop()
-        self.depths.append(depth)
-        self.seen += depth == 0
-        if not summary:
-            self.count_result(result[2] == "ok", result[4])
-        self.recent = []
-
-    def count_result(self, good: bool, name: str) -> None:
-        """Count one result."""
-        skip = SKIP.search(name)
-        if skip and good:
-            self.outcome.skipped += 1
-            print_line(f"    skipped: {self.suite}: {name}"
-                       + ("" if skip[1] else " (the test does not say why)"))
-        elif good:
-            self.outcome.passed += 1
-        else:
-            self.outcome.add_failure("\n      ".join([f"{self.suite}: {name}", *self.recent]))
-            self.explaining = LINES_AFTER
-
-    def check_status_and_plan(self, status: int) -> SuiteOutcome:
-        """Check the exit status and the plan."""
-        outcome = self.outcome
-        if status and not outcome.failed:
-            outcome.add_failure(f"{self.suite}: ended with status {status}")
-        elif not outcome.passed + outcome.failed + outcome.skipped:
-            outcome.add_failure(f"{self.suite}: printed no result")
-        elif self.planned and self.planned != self.seen:
-            outcome.add_failure(f"{self.suite}: planned {self.planned} tests, ran {self.seen}")
-        return outcome
+def parse_command_line() -> argparse.Namespace:
+    """Parse the command line."""
+    parser = argparse.ArgumentParser(description=__doc__,
+                                     formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("names", nargs="*", metavar="NAME",
+                        help="run the suites whose names begin with NAME (default: all)")
+    parser.add_argument("--list", action="store_true", help="print names and commands")
+    parser.add_argument("--suites", type=Path, default=HERE / "suites", metavar="FILE")
+    parser.add_argument("--skips", type=Path, default=HERE / "expected_skips", metavar="FILE")
+    parser.add_argument("--logs", type=Path, default=BUILD / "test", metavar="DIR",
+                        help="where the output and the guests' consoles are kept "
+                        "(default: build/test)")
+    return parser.parse_args()
 
 
-def load_suites() -> dict[str, str]:
-    """The suites of the file "suites", in its order."""
-    suites = {}
-    for line in SUITES.read_text().split("\n"):
-        if line.strip() and not line.startswith("#"):
-            name, command = line.split(":", 1)
-            suites[name.strip()] = command.strip()
+def parse_suite(line: str) -> TestSuite:
+    """A suite needs the kernels that precede the colon or are words of its command."""
+    head, colon, command = line.partition(":")
+    name, *needed = head.split() or [""]
+    unknown = [word for word in needed if word not in KERNELS]
+    if not colon or not name or not command.strip() or unknown:
+        die(f"not 'NAME [KERNEL...]: COMMAND': {line}\nKernels are {', '.join(KERNELS)}.")
+    needed += [word for word in command.split() if word in KERNELS]
+    return TestSuite(name, command.strip(), list(dict.fromkeys(needed)))
+
+
+def load_suites(path: Path) -> list[TestSuite]:
+    """The suites of a file, in its order."""
+    suites = [parse_suite(line) for line in path.read_text().split("\n")
+              if line.strip() and not line.startswith("#")]
+    for suite in suites:
+        if [each.name for each in suites].count(suite.name) > 1:
+            die(f"{path.name} has two suites named {suite.name}")
     return suites
 
 
-def run_suite(name: str, command: str) -> SuiteOutcome:
-    """Run one suite; its output is kept in build/test/NAME.log."""
-    print_line(f"--- {name}: {command}")
+def choose_suites(suites: list[TestSuite], names: list[str]) -> list[TestSuite]:
+    """The suites whose names begin with one of names, after the one that builds their kernels."""
+    chosen = [suite for suite in suites if not names or suite.name.startswith(tuple(names))]
+    for name in names:
+        if not any(suite.name.startswith(name) for suite in suites):
+            die(f"no suite begins with {name}; there are "
+                + ", ".join(suite.name for suite in suites))
+    others = chosen if [suite.name for suite in chosen] != [BUILDER] else suites
+    kernels = [kernel for suite in others for kernel in suite.kernels]
+    words = [kernel for kernel in KERNELS if kernel in kernels]
+    builders = [TestSuite(suite.name, suite.command.replace(NAMES, " ".join(words)), words)
+                for suite in suites if suite.name == BUILDER and words]
+    return builders + [suite for suite in chosen if suite.name != BUILDER]
+
+
+def start_suite(suite: TestSuite, guests: Path) -> subprocess.Popen:
+    """Start a suite. Its guests keep their consoles in the directory guests."""
+    shutil.rmtree(guests, ignore_errors=True)
+    guests.mkdir(parents=True)
+    return subprocess.Popen(["bash", "-c", suite.command], cwd=ROOT, stdin=subprocess.DEVNULL,
+                            stdout=subprocess.PIPE, stderr=subprocess.STDOUT,
+                            start_new_session=True,
+                            env=os.environ | {"GUEST_LOGS": str(guests)})
+
+
+def find_complaints(guests: Path) -> list[str]:
+    """The complaints of kernels that guest.py found on consoles."""
+    complaints = guests / "complaints"
+    return complaints.read_text().splitlines() if complaints.exists() else []
+
+
+def run_suite(suite: TestSuite, skips: SkipList, logs: Path) -> SuiteOutcome:
+    """Run one suite; its output is kept in LOGS/NAME.log, its consoles in LOGS/NAME.guests."""
+    print_line(f"--- {suite.name}: {suite.command}")
     began = time.monotonic()
-    counter = ResultCounter(name)
-    log = BUILD / "test" / f"{name}.log"
-    log.parent.mkdir(parents=True, exist_ok=True)
-    suite = subprocess.Popen(["bash", "-c", command], cwd=ROOT, stdin=subprocess.DEVNULL,
-                             stdout=subprocess.PIPE, stderr=subprocess.STDOUT,
-                             start_new_session=True)
-    timer = threading.Timer(LIMIT, lambda: os.killpg(suite.pid, 15))
+    counter = ResultCounter(suite.name,
+                            lambda test, reason: skips.check_skip(suite.name, test, reason))
+    guests = logs / f"{suite.name}.guests"
+    log = logs / f"{suite.name}.log"
+    process = start_suite(suite, guests)
+    timer = threading.Timer(LIMIT, lambda: os.killpg(process.pid, signal.SIGTERM))
     timer.start()
     with log.open("wb") as file:
-        assert suite.stdout
-        for raw in suite.stdout:
+        assert process.stdout
+        for raw in process.stdout:
             file.write(raw)
-            counter.parse_line(raw.decode(errors="replace").rstrip("\r\n"))
-    outcome = counter.check_status_and_plan(suite.wait())
+            line = raw.decode(errors="replace").rstrip("\r\n")
+            if line.startswith(PROGRESS):
+                print_line("    " + line.removeprefix(PROGRESS))
+            else:
+                counter.parse_line(line)
+    outcome = counter.finish(process.wait())
     timer.cancel()
     outcome.seconds = time.monotonic() - began
+    if not outcome.failed:
+        # The tests of most suites include this; a suite without it fails here.
+        complaints = find_complaints(guests)
+        if complaints:
+            outcome.add_failure("\n      ".join([f"{suite.name}: a kernel complained",
+                                                *complaints]))
+    if not outcome.failed:
+        for stale in skips.find_stale_lines(suite.name):
+            outcome.add_failure(f"{suite.name}: {stale}")
     if outcome.failed:
         lines = log.read_text(errors="replace").split("\n")
         print_line("\n".join(f"    | {line}" for line in lines[-120:]))
-    print_line(f"    {outcome.passed} ok, {outcome.failed} not ok, {outcome.skipped} skipped, "
+    print_line(f"    {outcome.passed} ok, {outcome.failed} not ok, {len(outcome.skips)} skipped, "
                f"{outcome.seconds:.0f} s")
     return outcome
 
 
-def main() -> None:
-    """The program."""
-    suites = load_suites()
-    if sys.argv[1:] == ["--list"]:
-        for name, command in suites.items():
-            print_line(f"{name}: {command}")
-        return
-    wanted = {name: command for name, command in suites.items()
-              if not sys.argv[1:] or name.startswith(tuple(sys.argv[1:]))}
-    if not wanted:
-        sys.exit(f"error: no suite begins with {' '.join(sys.argv[1:])}; "
-                 f"there are {', '.join(suites)}")
-    outcomes = {name: run_suite(name, command) for name, command in wanted.items()}
-
+def print_summary(outcomes: dict[str, SuiteOutcome]) -> int:
+    """Print skips, failures and totals; returns the exit status."""
     print_line("\nslowest:")
     for name in sorted(outcomes, key=lambda each: -outcomes[each].seconds)[:6]:
         print_line(f"  {outcomes[name].seconds:6.0f} s  {name}")
+    skipped = [what for outcome in outcomes.values() for what in outcome.skips]
+    if skipped:
+        print_line("\nskipped:\n  " + "\n  ".join(skipped))
     failures = [what for outcome in outcomes.values() for what in outcome.failures]
     if failures:
         print_line("\nfailed:\n  " + "\n  ".join(failures))
-    total = [sum(getattr(outcome, kind) for outcome in outcomes.values())
-             for kind in ("passed", "failed", "skipped")]
-    print_line(f"\n{total[0]} passed, {total[1]} failed, {total[2]} skipped")
-    sys.exit(1 if total[1] else 0)
+    passed = sum(outcome.passed for outcome in outcomes.values())
+    print_line(f"\n{passed} passed, {len(failures)} failed, {len(skipped)} skipped")
+    return 1 if failures else 0
+
+
+def main() -> int:
+    """The program."""
+    args = parse_command_line()
+    suites = load_suites(args.suites)
+    if args.list:
+        for suite in suites:
+            print_line(f"{suite.name}: {suite.command}")
+        return 0
+    skips = SkipList(args.skips)
+    return print_summary({suite.name: run_suite(suite, skips, args.logs)
+                          for suite in choose_suites(suites, args.names)})
 
 
 if __name__ == "__main__":
-    main()
+    sys.exit(main())
