@@ -7,6 +7,7 @@
 #include <linux/seq_buf.h>
 
 #include "cgroup.h"
+#include "escape.h"
 #include "page.h"
 
 /**
@@ -17,11 +18,13 @@
 void owner_pages_print_head(struct seq_buf *text, const struct owner_pages *pages)
 {
 	const struct page_owner *owner = &pages->owner;
+	char comm[OWNER_ESCAPED_COMM];
 
+	owner_escape_name(comm, sizeof(comm), owner->comm, "");
 	seq_buf_printf(text, "Page allocated via order %u, mask %#x(%pGg), ", owner->order,
 		       owner->gfp_mask, &owner->gfp_mask);
 	seq_buf_printf(text, "pid %d, tgid %d (%s), ts %llu ns\n", owner->pid, owner->tgid,
-		       owner->comm, owner->ts_nsec);
+		       comm, owner->ts_nsec);
 	seq_buf_printf(text, "PFN 0x%lx type %s Block %lu type %s Flags %pGp\n", pages->pfn,
 		       migratetype_names[gfp_migratetype(owner->gfp_mask)],
 		       pages->pfn >> pageblock_order,

@@ -10,6 +10,7 @@
 #include <linux/stackdepot.h>
 
 #include "../slab.h"
+#include "escape.h"
 #include "record.h"
 #include "slab_records.h"
 #include "task.h"
@@ -20,13 +21,15 @@ static void print_owner(const char *action, const struct owner_record *record)
 	/* A report takes no lock. A record that changes meanwhile may be printed mixed. */
 	struct owner_record owner = data_race(*record);
 	struct owner_task task = { .comm = "?" };
+	char comm[OWNER_ESCAPED_COMM];
 	unsigned int count, i;
 
 	if (!owner.handle_pair || !owner_record_get_refs(&owner))
 		return;
 	owner_task_fetch(owner.task, &task);
+	owner_escape_name(comm, sizeof(comm), task.comm, "");
 	pr_info("    %s by pid %d, tgid %d (%s), size %u, %llu ms ago:\n",
-		action, task.pid, task.tgid, task.comm, owner_record_requested(&owner),
+		action, task.pid, task.tgid, comm, owner_record_requested(&owner),
 		div_u64(owner_record_age_ns(owner.time), NSEC_PER_MSEC));
 	count = stack_depot_copy(owner.stack, NULL, 0);
 	for (i = 0; i < count; i++)

@@ -3,6 +3,7 @@
 
 #include <linux/seq_file.h>
 
+#include "escape.h"
 #include "record.h"
 #include "show.h"
 #include "task.h"
@@ -31,8 +32,10 @@ void owner_show_object(struct seq_file *m, const struct owner_object *object)
 {
 	const struct owner_record *owner = &object->owner;
 	struct owner_task task = { .comm = "?" };
+	char comm[OWNER_ESCAPED_COMM];
 
 	owner_task_fetch(owner->task, &task);
+	owner_escape_name(comm, sizeof(comm), task.comm, "");
 	seq_printf(m, "%s allocated via order 0, size %zu, slab %zu, cache %s, ",
 		   object->source == OWNER_SOURCE_SLAB ? "Slab object" : "Per-CPU area",
 		   object->size, object->held, object->cache);
@@ -41,7 +44,7 @@ void owner_show_object(struct seq_file *m, const struct owner_object *object)
 		owner_show_weight(m, object);
 		seq_puts(m, ", ");
 	}
-	seq_printf(m, "pid %d, tgid %d (%s), ts %llu ns\n", task.pid, task.tgid, task.comm,
+	seq_printf(m, "pid %d, tgid %d (%s), ts %llu ns\n", task.pid, task.tgid, comm,
 		   owner_record_time_to_ns(owner->time));
 	seq_printf(m, "PFN 0x%lx object %p index %u\n",
 		   object->pfn, object->address, object->index);

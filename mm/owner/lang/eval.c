@@ -21,20 +21,20 @@ static const char *read_set_member(const char *p, unsigned char *member)
 }
 
 /**
- * owner_lang_match_glob_set() - match a character against a [set] of a glob
+ * owner_lang_read_glob_set() - read a [set] of a glob
  * @pattern: the glob, from the character after the [ on
- * @c: the character to match
- * @in: set to true if the set contains @c
+ * @set: gets the members
  *
  * Return: the glob, from the character after the ] on; NULL if the set has no ].
  */
-const char *owner_lang_match_glob_set(const char *pattern, char c, bool *in)
+const char *owner_lang_read_glob_set(const char *pattern, struct owner_glob_set *set)
 {
 	bool negated = *pattern == '!' || *pattern == '^';
-	unsigned char low, high, wanted = c;
 	const char *p = pattern + negated;
+	unsigned char low, high;
+	unsigned int c;
 
-	*in = false;
+	memset(set->members, negated ? 0xff : 0, sizeof(set->members));
 	/* A ] at the start of the set is a member, not the end. */
 	do {
 		if (!*p)
@@ -43,52 +43,65 @@ const char *owner_lang_match_glob_set(const char *pattern, char c, bool *in)
 		high = low;
 		if (*p == '-' && p[1] && p[1] != ']')
 			p = read_set_member(p + 1, &high);
-		*in |= low <= wanted && wanted <= high;
+		for (c = low; c <= high; c++) {
+			if (negated)
+				set->members[c / 64] &= ~(1ULL << c % 64);
+			else
+				set->members[c / 64] |= 1ULL << c % 64;
+		}
 	} while (*p != ']');
-	*in ^= negated;
 	return p + 1;
 }
 
-/* Match @c with the first element of @pattern. Returns the remaining pattern or NULL. */
-static const char *match_glob_element(const char *pattern, char c)
-{
-	bool in;
+/* Where a glob is being matched. */
+struct glob_position {
+	const char *pattern;
+	const struct owner_glob_set *set;	/* the next [set] of the pattern */
+};
 
-	switch (*pattern) {
+/* Match @c with one element of a glob, and step over it. */
+static bool match_glob_element(const struct owner_sentence *s, struct glob_position *at,
+			       unsigned char c)
+{
+	bool matches;
+
+	switch (*at->pattern) {
 	case '?':
-		return pattern + 1;
+		at->pattern++;
+		return true;
 	case '[':
-		pattern = owner_lang_match_glob_set(pattern + 1, c, &in);
-		return in ? pattern : NULL;
+		matches = at->set->members[c / 64] >> c % 64 & 1;
+		at->pattern = &s->words[at->set->end];
+		at->set++;
+		return matches;
 	case '\\':
-		pattern++;
+		at->pattern++;
 		break;
 	}
-	return *pattern && *pattern == c ? pattern + 1 : NULL;
+	matches = *at->pattern && (unsigned char)*at->pattern == c;
+	at->pattern += matches;
+	return matches;
 }
 
-static bool match_glob(const char *pattern, const char *word)
+static bool match_glob(const struct owner_sentence *s, const union owner_value *value,
+		       const char *word)
 {
-	const char *after_star = NULL;	/* pattern behind the last * */
-	const char *retry = NULL;	/* where in word that was tried last */
+	struct glob_position at = { &s->words[value->word], &s->sets[value->first_set] };
+	struct glob_position after_star = {};	/* behind the last * */
+	const char *retry = NULL;		/* where in word that was tried last */
 
 	for (;;) {
-		const char *next;
-
-		if (*pattern == '*') {
-			after_star = ++pattern;
+		if (*at.pattern == '*') {
+			at.pattern++;
+			after_star = at;
 			retry = word;
-			continue;
-		}
-		if (!*word)
-			return !*pattern;
-		next = match_glob_element(pattern, *word);
-		if (next) {
-			pattern = next;
+		} else if (!*word) {
+			return !*at.pattern;
+		} else if (match_glob_element(s, &at, *word)) {
 			word++;
-		} else if (after_star) {
+		} else if (after_star.pattern) {
 			/* Backtrack: let the last * match one more character. */
-			pattern = after_star;
+			at = after_star;
 			word = ++retry;
 		} else {
 			return false;
@@ -129,7 +142,7 @@ bool owner_lang_word_matches(const struct owner_sentence *s,
 	for (; value < end; value++) {
 		const char *wanted = &s->words[value->word];
 
-		if (value->is_glob ? match_glob(wanted, word) : !strcmp(wanted, word))
+		if (value->is_glob ? match_glob(s, value, word) : !strcmp(wanted, word))
 			return true;
 	}
 	return false;

@@ -93,19 +93,30 @@ static bool read_comparison_bound(struct parser *p, enum owner_type type,
 
 /* --- Words ------------------------------------------------------------------ */
 
-/* Each [set] of a glob needs its ]. */
-static bool glob_sets_are_closed(const char *pattern)
+/* Read the [sets] of a glob, so that matching a character with one takes one step. */
+static bool read_glob_sets(struct parser *p, union owner_value *value)
 {
-	bool in;
+	struct owner_sentence *s = p->s;
+	const char *pattern = &s->words[value->word];
+	struct owner_glob_set *set;
 
-	for (; pattern && *pattern; pattern++) {
+	value->first_set = s->nr_sets;
+	while (*pattern) {
 		if (*pattern == '\\') {
-			pattern++;
+			pattern += 2;
 		} else if (*pattern == '[') {
-			pattern = owner_lang_match_glob_set(pattern + 1, '\0', &in);
+			if (s->nr_sets == OWNER_SETS_MAX)
+				return owner_lang_fail(p, &p->token,
+						       "a sentence has at most %d sets [ ] in its words",
+						       OWNER_SETS_MAX);
+			set = &s->sets[s->nr_sets++];
+			pattern = owner_lang_read_glob_set(pattern + 1, set);
 			if (!pattern)
-				return false;
-			pattern--;
+				return owner_lang_fail(p, &p->token,
+						       "a [ has no ]: in quotes, '\\[' stands for itself");
+			set->end = pattern - s->words;
+		} else {
+			pattern++;
 		}
 	}
 	return true;
@@ -137,10 +148,7 @@ static bool read_word(struct parser *p, union owner_value *value)
 	value->word = p->s->nr_words;
 	value->is_glob = strpbrk(word, "*?[\\");
 	p->s->nr_words += to - word;
-	if (!glob_sets_are_closed(word))
-		return owner_lang_fail(p, &p->token,
-				       "a [ has no ]: in quotes, '\\[' stands for itself");
-	return true;
+	return !value->is_glob || read_glob_sets(p, value);
 }
 
 /* --- Values and comparisons ------------------------------------------------- */

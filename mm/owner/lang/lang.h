@@ -30,6 +30,7 @@
 #define OWNER_SENTENCE_MAX	1023	/* bytes, in the form that is printed */
 #define OWNER_COMPARISONS_MAX	32
 #define OWNER_VALUES_MAX	64	/* of all comparisons together */
+#define OWNER_SETS_MAX		32	/* [sets] of all globs together */
 #define OWNER_NESTING_MAX	16	/* nested parentheses */
 #define OWNER_GROUP_MAX		6	/* fields in group= */
 #define OWNER_FRAMES_MAX	64	/* depth=, stack.N */
@@ -156,7 +157,14 @@ union owner_value {
 	struct {
 		unsigned short word;	/* offset in owner_sentence.words */
 		bool is_glob;		/* the word contains *, ?, [ or \ */
+		unsigned char first_set;	/* of the glob, in owner_sentence.sets */
 	};
+};
+
+/* A [set] of a glob. */
+struct owner_glob_set {
+	unsigned long long members[256 / 64];	/* a bit for each character */
+	unsigned short end;			/* offset in owner_sentence.words, behind the ] */
 };
 
 /* In owner_comparison.next: the expression is decided. */
@@ -212,9 +220,11 @@ struct owner_sentence {
 	/* The expression. The setting nid= is stored as its first comparison. */
 	unsigned int nr_comparisons;
 	unsigned int nr_values;
+	unsigned int nr_sets;
 	unsigned int nr_words;		/* bytes used in words[] */
 	struct owner_comparison comparisons[OWNER_COMPARISONS_MAX];
 	union owner_value values[OWNER_VALUES_MAX];
+	struct owner_glob_set sets[OWNER_SETS_MAX];
 	char words[OWNER_SENTENCE_MAX + 1];	/* NUL-terminated words, one after the other */
 };
 
@@ -310,6 +320,6 @@ int owner_lang_find_name(const char *word, size_t length, const char * const *na
 			 unsigned int count);
 int owner_lang_nearest_name(const char *word, size_t length, const char * const *names,
 			    unsigned int count);
-const char *owner_lang_match_glob_set(const char *pattern, char c, bool *in);
+const char *owner_lang_read_glob_set(const char *pattern, struct owner_glob_set *set);
 
 #endif /* _MM_OWNER_LANG_H */

@@ -105,6 +105,11 @@ static bool is_blank(char c)
 	return c == ' ' || c == '\t' || c == '\n' || c == '\r';
 }
 
+static bool is_control(char c)
+{
+	return (unsigned char)c < ' ' || c == 0x7f;
+}
+
 /* Length of the quoted word at @text with its quotes; 0 if the second quote is missing. */
 static size_t quoted_length(const char *text, size_t length)
 {
@@ -123,14 +128,18 @@ static bool read_quoted(struct parser *p)
 {
 	struct token *token = &p->token;
 	size_t length = quoted_length(p->text + token->at, p->length - token->at);
+	const char *c, *text = p->text + token->at;
 
 	token->kind = TOKEN_INVALID;
 	token->length = 1;
 	if (!length)
 		return owner_lang_fail(p, token, "this quote is not closed");
 	token->length = length;
-	if (memchr(p->text + token->at, '\0', length))
-		return owner_lang_fail(p, token, "a word cannot hold a character 0");
+	for (c = text; c < text + length; c++)
+		if (is_control(*c))
+			return owner_lang_fail(p, token,
+					       "a word cannot hold a character 0x%02x: say ? for it",
+					       *c);
 	token->kind = TOKEN_QUOTED;
 	return true;
 }
@@ -155,7 +164,7 @@ static bool read_sign(struct parser *p)
 	if (*text == '&' || *text == '|')
 		return owner_lang_fail(p, &p->token, "a single '%c' means nothing: say '%c%c'",
 				       *text, *text, *text);
-	if ((unsigned char)*text <= ' ' || *text == 0x7f)
+	if (is_control(*text))
 		return owner_lang_fail(p, &p->token, "a character 0x%02x has no meaning here",
 				       *text);
 	return owner_lang_fail(p, &p->token, "'%c' cannot stand here: in a word, quote it", *text);
@@ -288,6 +297,7 @@ static bool ends_sentence(char c)
  *
  * A newline ends a sentence, and so does a ; outside of quotes. A # outside of
  * quotes starts a comment up to the end of the line. Empty sentences are skipped.
+ * A quote that is not closed takes the rest of its line.
  *
  * Return: false at the end of the text.
  */
@@ -295,15 +305,20 @@ bool owner_lang_next_sentence(struct owner_lang_text *text, const char **sentenc
 {
 	while (text->length) {
 		const char *start = text->start;
-		size_t end = 0, next;
+		size_t end = 0, next, quoted;
 
 		while (end < text->length && !ends_sentence(start[end])) {
-			size_t quoted = 0;
-
+			quoted = 1;
 			if (start[end] == '"' || start[end] == '\'')
 				quoted = quoted_length(start + end, text->length - end);
-			end += quoted ? quoted : 1;
+			if (!quoted)
+				break;
+			end += quoted;
 		}
+		/* A quote that is not closed extends to the end of the line. */
+		if (end < text->length && !ends_sentence(start[end]))
+			while (end < text->length && start[end] != '\n')
+				end++;
 		next = end;
 		if (next < text->length && start[next] == '#')
 			while (next < text->length && start[next] != '\n')

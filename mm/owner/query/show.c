@@ -5,10 +5,10 @@
 #include <linux/seq_file.h>
 #include <linux/slab.h>
 #include <linux/stackdepot.h>
-#include <linux/string_helpers.h>
 #include <linux/time64.h>
 
 #include "../record.h"
+#include "../escape.h"
 #include "../show.h"
 #include "query.h"
 
@@ -29,10 +29,15 @@ static unsigned int count_key_words(const struct owner_sentence *s,
 	}
 }
 
-/* Escape a name: a task's name can have any character. */
+/* Print a name as one word. */
 static void show_name(struct seq_file *m, const char *name)
 {
-	seq_escape(m, *name ? name : "-", " \t\n\\,");
+	size_t room, length;
+	char *buf;
+
+	room = seq_get_buf(m, &buf);
+	length = room ? owner_escape_name(buf, room, *name ? name : "-", " ,") : 0;
+	seq_commit(m, length < room ? length : -1);
 }
 
 static void show_value(struct seq_file *m, enum owner_field field, const u64 *key)

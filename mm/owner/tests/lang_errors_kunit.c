@@ -38,6 +38,9 @@ static const struct {
 	{ OWNER_QUERY, "if comm == 'a\\'",
 		       "           ^",
 	  "this quote is not closed" },
+	{ OWNER_QUERY, "if comm == 'a\x1b[2J'",
+		       "           ^~~~~~~",
+	  "a word cannot hold a character 0x1b: say ? for it" },
 	{ OWNER_QUERY, "if pid == 1 & tgid == 1",
 		       "            ^",
 	  "a single '&' means nothing: say '&&'" },
@@ -409,7 +412,8 @@ void owner_lang_test_zero_in_word(struct kunit *test)
 						  &error));
 	KUNIT_EXPECT_EQ(test, error.position, 11);
 	KUNIT_EXPECT_EQ(test, error.length, 5);
-	KUNIT_EXPECT_STREQ(test, error.message, "a word cannot hold a character 0");
+	KUNIT_EXPECT_STREQ(test, error.message,
+			   "a word cannot hold a character 0x00: say ? for it");
 }
 
 /* --- Limits ----------------------------------------------------------------- */
@@ -441,6 +445,11 @@ void owner_lang_test_limits(struct kunit *test)
 	KUNIT_EXPECT_TRUE(test, parse_sentence(OWNER_QUERY, text));
 	strcat(text, ",2");
 	expect_limit_error(test, text, "a sentence has at most 64 values, those of lists included");
+
+	repeat_text(repeat_text(repeat_text(text, "if comm == '", 1), "[a]", 32), "'", 1);
+	KUNIT_EXPECT_TRUE(test, parse_sentence(OWNER_QUERY, text));
+	repeat_text(repeat_text(repeat_text(text, "if comm == '", 1), "[a]", 33), "'", 1);
+	expect_limit_error(test, text, "a sentence has at most 32 sets [ ] in its words");
 
 	repeat_text(repeat_text(repeat_text(repeat_text(text, "nid=0 if ", 1), "!(", 16),
 				"pid == 1", 1), ")", 16);

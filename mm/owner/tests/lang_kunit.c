@@ -5,6 +5,10 @@
  */
 
 #include <kunit/test.h>
+#include <linux/ktime.h>
+#include <linux/minmax.h>
+#include <linux/sched.h>
+#include <linux/sizes.h>
 #include <linux/string.h>
 
 #include "../lang/lang.h"
@@ -500,7 +504,7 @@ static void test_texts(struct kunit *test)
 		"del 6 # the last has no end";
 	static const char * const expected[] = {
 		"depth=1", "depth=2", "track=off if comm == \"a;b#c\"",
-		"track=on if comm == 'it\"; #'", "depth=5 if comm == \"open", "del 6",
+		"track=on if comm == 'it\"; #'", "depth=5 if comm == \"open;", "del 6",
 	};
 	struct owner_lang_text remaining = { text, sizeof(text) - 1 };
 	const char *found;
@@ -513,6 +517,77 @@ static void test_texts(struct kunit *test)
 		KUNIT_EXPECT_STREQ(test, printed, expected[i]);
 	}
 	KUNIT_EXPECT_FALSE(test, owner_lang_next_sentence(&remaining, &found, &length));
+}
+
+/* --- Costs ------------------------------------------------------------------ */
+
+#define COST_RUNS	20
+
+static void match_many_times(const char *word)
+{
+	struct owner_field_values fields = { .value[OWNER_FIELD_COMM].word = word };
+	unsigned int i;
+
+	for (i = 0; i < 1000; i++)
+		owner_lang_matches(&sentence, &fields);
+}
+
+static void find_all_sentences(const char *text)
+{
+	struct owner_lang_text remaining = { text, strlen(text) };
+	const char *found;
+	size_t length;
+
+	while (owner_lang_next_sentence(&remaining, &found, &length))
+		cond_resched();
+}
+
+/* The least time of several runs, which hardly depends on the load of the machine. */
+static u64 measure_least_time(void (*run)(const char *text), const char *text)
+{
+	u64 least = U64_MAX, start;
+	unsigned int i;
+
+	for (i = 0; i < COST_RUNS; i++) {
+		start = ktime_get_ns();
+		run(text);
+		least = min(least, ktime_get_ns() - start);
+	}
+	return least;
+}
+
+/* Matching with a long set costs as much as with a short one: without sets[], 50 times. */
+static void test_cost_of_sets(struct kunit *test)
+{
+	static const char word[] = "a_name_that_does_not_match";
+	static char text[OWNER_SENTENCE_MAX + 1];
+	u64 brief, lengthy;
+
+	KUNIT_ASSERT_TRUE(test, parse_sentence(OWNER_QUERY, "if comm == *[0-9]"));
+	brief = measure_least_time(match_many_times, word);
+	strscpy(text, "if comm == *[");
+	memset(text + strlen(text), '0', OWNER_SENTENCE_MAX - 20);
+	strcat(text, "]");
+	KUNIT_ASSERT_TRUE(test, parse_sentence(OWNER_QUERY, text));
+	lengthy = measure_least_time(match_many_times, word);
+	KUNIT_EXPECT_LT(test, lengthy, 8 * brief);
+}
+
+/* Quotes that are not closed are looked at once: if each looks for its end, 5,000 times. */
+static void test_cost_of_open_quotes(struct kunit *test)
+{
+	const size_t size = SZ_16K;
+	char *text = kunit_kzalloc(test, size, GFP_KERNEL);
+	u64 plain, quotes;
+	size_t i;
+
+	KUNIT_ASSERT_NOT_NULL(test, text);
+	memset(text, 'x', size - 1);
+	plain = measure_least_time(find_all_sentences, text);
+	for (i = 0; i < size - 1; i++)
+		text[i] = i % 2 ? '\\' : '"';
+	quotes = measure_least_time(find_all_sentences, text);
+	KUNIT_EXPECT_LT(test, quotes, 30 * plain);
 }
 
 static struct kunit_case owner_lang_cases[] = {
@@ -529,6 +604,8 @@ static struct kunit_case owner_lang_cases[] = {
 	OWNER_LANG_CASE(test_limits),
 	OWNER_LANG_CASE(test_errors_of_long),
 	KUNIT_CASE(test_texts),
+	KUNIT_CASE(test_cost_of_sets),
+	KUNIT_CASE(test_cost_of_open_quotes),
 	{}
 };
 

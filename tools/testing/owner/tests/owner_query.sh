@@ -174,6 +174,38 @@ ok "after an error a right sentence is answered" file_has "$work/again" "^total:
 ok "a module that comes meanwhile is told of" \
 	file_has "$work/generation" "^# generation [0-9]+: a module came or went meanwhile"
 ok "nobody else may ask" file_has "$work/mode" "^-rw-------"
+# A task gives itself a name with escape sequences and a line break.
+# shellcheck disable=SC2016,SC2086 # for the guest's shell; two words or none
+ok "a task has a hostile name" run_guest "slab_owner=on page_owner=on kfence.sample_interval=0" "$ask"'
+	debug=/sys/kernel/debug
+	sh -c "printf \"a\\033[2J\\nb\\134c\" >/proc/\$\$/comm; mkdir /tmp/files
+		while [ \$((i += 1)) -le 50 ]; do >/tmp/files/\$i; done"
+	cat $debug/slab_owner; echo ===
+	cat $debug/page_owner; echo ===
+	ask "mode=records source=slab,page,percpu"; echo ===
+	ask "mode=records format=tsv"; echo ===
+	ask "group=comm,pid"; echo ===
+	ask "group=comm format=tsv if comm == \"a?[[]2J?b*\" && cache == shmem_inode_cache"; echo ===
+	ask "group=comm if comm == \"$(printf "a\033[2J")\""; dmesg | tail -n 3; echo ===
+	{ printf "depth=2 if comm == \"a\033[2J\"\n" >$debug/owner/control; } 2>/dev/null
+	cat $debug/owner/control' $cpus
+split_output slabs pages texts tsv groups matched sentence rule
+ok "no control character of it is printed" \
+	equals "$(LC_ALL=C tr -d '\n\t -~' <"$work/out" | od -c | head -n 5)" 0000000
+ok "it is printed escaped" equals "$(for file in slabs pages texts tsv groups; do
+	grep -cF 'a\033[2J\012b\134c' "$work/$file" | sed 's/^[1-9].*/some/'; done | tr '\n' ' ')" \
+	"some some some some some "
+ok "each record stays one" equals "$(for file in slabs pages texts; do
+	extract_records $file
+	awk 'BEGIN { RS = ""; FS = "\n" } !/^[A-Z][^\n]* allocated via order [^\n]*, ts [0-9]* ns\nPFN /' \
+		"$work/$file.only" | head -n 3; done)" ""
+ok "each row stays one" equals "$(awk -F '\t' '/^row/ { n = NF } /^object/ && NF != n' "$work/tsv")" ""
+ok "a sentence names it with ?" \
+	equals "$(awk -F '\t' '$1 == "group" { print $3, $NF }' "$work/matched")" '50 a\033[2J\012b\134c'
+ok "a sentence with a control character is refused" \
+	file_has "$work/sentence" "^a word cannot hold a character 0x1b: say \? for it"
+ok "... by control, too" file_has "$work/rule" "^# a word cannot hold a character 0x1b: say \? for it"
+
 # An object that a module obtains from another module belongs to the one that allocated it.
 ok "two modules in a chain" run_query_guest "insmod /extra/owner_leak.ko requests=40; insmod /extra/owner_user.ko
 	ask 'group=module format=tsv if func == user_open_session'; echo ===

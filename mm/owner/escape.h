@@ -1,0 +1,14 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/* Print names that a task has chosen, without the control characters in them. */
+#ifndef _MM_OWNER_ESCAPE_H
+#define _MM_OWNER_ESCAPE_H
+
+#include <linux/sched.h>
+#include <linux/types.h>
+
+/* Size of a buffer for any escaped comm. */
+#define OWNER_ESCAPED_COMM	(4 * TASK_COMM_LEN)
+
+size_t owner_escape_name(char *buf, size_t size, const char *name, const char *also);
+
+#endif /* _MM_OWNER_ESCAPE_H */
