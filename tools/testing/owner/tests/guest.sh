@@ -235,6 +235,52 @@ missing_kernel_is_reported()
 	status_is 123 && errors_have "build it first: make kernel K=$kernel"
 }
 
+# Each line of one list is a complaint, and none of the other.
+cat >"$work/complaints" <<'END'
+[    1.234567] BUG: KASAN: slab-use-after-free in f+0x1/0x2
+BUG kmalloc-64 (Tainted: G           O      ): Redzone overwritten
+watchdog: BUG: soft lockup - CPU#1 stuck for 26s! [cat:99]
+BUG: sleeping function called from invalid context at mm/x.c:1
+WARNING: CPU: 0 PID: 1 at mm/x.c:1 f+0x1/0x2
+WARNING: possible circular locking dependency detected
+WARNING: suspicious RCU usage
+rcu: INFO: rcu_preempt self-detected stall on CPU
+rcu: INFO: rcu_preempt detected stalls on CPUs/tasks:
+INFO: task cat:99 blocked for more than 120 seconds.
+INFO: lockdep is turned off.
+UBSAN: array-index-out-of-bounds in mm/x.c:1:2
+kmemleak: 2 new suspected memory leaks (see /sys/kernel/debug/kmemleak)
+kmemleak: Cannot allocate a kmemleak_object structure
+Oops: 0000 [#1] PREEMPT SMP
+Unable to handle kernel paging request at virtual address 0
+Internal error: Oops - BUG: 0 [#1]
+Kernel panic - not syncing: no
+list_add corruption. next->prev should be prev
+refcount_t: underflow; use-after-free.
+sh: page allocation failure: order:0, mode:0xcc0
+sh invoked oom-killer: gfp_mask=0xcc0
+ Call Trace:
+END
+cat >"$work/harmless" <<'END'
+Lock dependency validator: Copyright (c) 2006 Red Hat, Inc., Ingo Molnar
+rcu: RCU lockdep checking is enabled.
+kasan: KernelAddressSanitizer initialized (generic)
+kmemleak: Kernel memory leak detector disabled
+kmemleak: 0 new suspected memory leaks
+slab_owner: owner= on the boot line has no effect
+DEBUG: warning: oops
+END
+count_complaints()
+{
+	PYTHONPATH=tools/testing/owner/guest python3 -c '
+import sys, pathlib, complaints
+complaints.LINES_MAX = 1000
+print("\n".join(complaints.find_complaints(pathlib.Path(sys.argv[1]))))' "$1" | grep -c .
+}
+ok "each kind of complaint is found" \
+	equals "$(count_complaints "$work/complaints")" "$(wc -l <"$work/complaints")"
+ok "and nothing else" equals "$(count_complaints "$work/harmless")" 0
+
 for kernel; do
 	label=$kernel
 	if [ ! -e "$build/$kernel" ]; then
