@@ -66,7 +66,7 @@ run_stress_guest()
 		until_done plant & until_done look & until_done rules &
 		sleep $seconds; : >/tmp/done; wait
 	} 2>/dev/null >/dev/null
-	dmesg -n 1
+	dmesg -n 5
 	# RCU and workqueues free memory of the load a while later.
 	sleep 10
 	insmod /extra/owner_pages.ko

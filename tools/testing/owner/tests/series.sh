@@ -30,7 +30,23 @@ result_equals_tree()
 		git -C "$work/tree" show "HEAD:$file" | cmp - "build/tree/$file" || return 1
 	done <"$work/mailed" >"$seen" 2>&1
 }
-has_cover() { file_has build/series/0000-cover-letter.txt "^Subject: \[PATCH 0/[0-9]+\] "; }
+# The cover letter has a subject, the number of mails, a text, each mail's subject, and a
+# diffstat that ends with totals.
+cover_lists_mails()
+{
+	cover=build/series/0000-cover-letter.txt
+	count=$(find build/series -name '*.patch' | wc -l)
+	echo "no subject with the number of mails, $count, no text, or no diffstat" >"$seen"
+	file_has "$cover" "^Subject: \\[PATCH 0/$count\\] .+" && file_has "$cover" '^[^ ]+( [^ ]+){9}' &&
+		file_has "$cover" '^ [0-9]+ files changed, ' || return 1
+	for mail in build/series/*.patch; do
+		subject=$(git mailinfo /dev/null /dev/null <"$mail" | sed -n 's/^Subject: //p')
+		if ! grep -qxF "  ${subject:-none}" "$cover"; then
+			echo "$cover does not list $mail: '$subject'" >"$seen"
+			return 1
+		fi
+	done
+}
 each_mail_has_a_message()
 {
 	for mail in build/series/*.patch; do
@@ -39,7 +55,7 @@ each_mail_has_a_message()
 }
 
 ok "make series writes mails" write_mails
-ok "there is a cover letter" has_cover
+ok "the cover letter has a text and lists the mails" cover_lists_mails
 ok "each mail says why" each_mail_has_a_message
 ok "git am takes them on pristine source" apply_mails
 ok "what they make equals the assembled tree" result_equals_tree

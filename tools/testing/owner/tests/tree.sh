@@ -41,7 +41,8 @@ ok "and writes only what changed" equals \
 
 echo "/* in the tree */" >>build/tree/$ours
 ok "an edit in the tree is not overwritten" command_fails run_tree_py assemble
-ok "and is named, with what to do" file_has "$seen" "make refresh"
+ok "and is named" grep -qxF "  $ours" "$seen"
+ok "with what to do" file_has "$seen" "Run 'make refresh' to keep the edits"
 ok "refresh carries it back" run_tree_py refresh
 ok "to our file" grep -q "in the tree" $ours
 
