@@ -1,39 +1,59 @@
 // SPDX-License-Identifier: GPL-2.0
-/* /sys/kernel/debug/owner/caches: each cache's objects, tracked or not. */
+/*
+ * /sys/kernel/debug/owner/caches: each cache's objects, tracked or not.
+ *
+ * Opening the file walks all memory once. seq_file prints all lines again for each larger
+ * buffer that it tries.
+ */
 
 #include <linux/fs.h>
 #include <linux/seq_file.h>
+#include <linux/slab.h>
 
 #include "debugfs.h"
 #include "totals.h"
 
 static int show_caches(struct seq_file *m, void *v)
 {
+	struct xarray *totals = m->private;
 	struct owner_cache_total *total;
-	struct xarray totals;
-	unsigned long cache;
-	int error;
+	unsigned long index;
 
-	xa_init(&totals);
-	error = owner_sum_caches(&totals);
-	if (error)
-		goto out;
 	seq_printf(m, "%-23s %10s %10s %10s %12s %12s\n", "# cache", "objects", "tracked",
 		   "untracked", "requested", "held");
-	xa_for_each(&totals, cache, total)
+	xa_for_each(totals, index, total)
 		seq_printf(m, "%-23s %10lu %10lu %10lu %12llu %12llu\n", total->name,
 			   total->allocated, total->tracked, total->allocated - total->tracked,
 			   total->requested, (u64)total->allocated * total->object_size);
 	seq_puts(m, "# objects and held: all of the cache; requested: for the tracked ones\n");
 	seq_puts(m, "# kmalloc beyond the largest cache and vmalloc are pages: see page_owner\n");
-out:
-	owner_free_cache_totals(&totals);
-	return error;
+	return 0;
+}
+
+static void free_totals(struct xarray *totals)
+{
+	owner_free_cache_totals(totals);
+	kfree(totals);
 }
 
 static int open_caches(struct inode *inode, struct file *file)
 {
-	return single_open(file, show_caches, NULL);
+	struct xarray *totals = kmalloc(sizeof(*totals), GFP_KERNEL);
+	int error;
+
+	if (!totals)
+		return -ENOMEM;
+	xa_init(totals);
+	error = owner_sum_caches(totals) ?: single_open(file, show_caches, totals);
+	if (error)
+		free_totals(totals);
+	return error;
+}
+
+static int release_caches(struct inode *inode, struct file *file)
+{
+	free_totals(((struct seq_file *)file->private_data)->private);
+	return single_release(inode, file);
 }
 
 const struct file_operations owner_caches_fops = {
@@ -41,5 +61,5 @@ const struct file_operations owner_caches_fops = {
 	.open		= open_caches,
 	.read		= seq_read,
 	.llseek		= seq_lseek,
-	.release	= single_release,
+	.release	= release_caches,
 };

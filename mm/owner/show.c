@@ -16,7 +16,8 @@
  */
 void owner_show_weight(struct seq_file *m, const struct owner_object *object)
 {
-	u64 thousandths = owner_sample_weight(owner_record_rate(&object->owner), object->size) * 1000;
+	unsigned int rate = owner_record_rate(&object->owner);
+	u64 thousandths = owner_sample_weight(rate, object->size) * 1000;
 
 	thousandths += 1 << (OWNER_WEIGHT_SHIFT - 1);
 	thousandths >>= OWNER_WEIGHT_SHIFT;

@@ -40,7 +40,8 @@ static struct owner_sum *add_object(struct xarray *totals, const struct owner_ob
 
 	if (!total)
 		return NULL;
-	owner_sum_add(&total->sum, owner_record_rate(&object->owner), object->size, object->held, 0);
+	owner_sum_add(&total->sum, owner_record_rate(&object->owner), object->size, object->held,
+		      0);
 	return &total->sum;
 }
 
@@ -102,23 +103,30 @@ int owner_sum_slab_chains(struct xarray *totals)
 	return error ?: sum_percpu_areas(totals);
 }
 
+/*
+ * Find or add the total of a cache. A cache that is created during the walk can have the
+ * address of one that was destroyed: it gets the next index, which is not an address.
+ */
 static struct owner_cache_total *get_cache_total(struct xarray *totals,
 						 const struct owner_slab_usage *usage)
 {
-	struct owner_cache_total *total = xa_load(totals, (unsigned long)usage->cache);
+	unsigned long index = (unsigned long)usage->cache;
+	struct owner_cache_total *total;
 
-	if (total)
-		return total;
+	for (; (total = xa_load(totals, index)); index++)
+		if (total->object_size == usage->object_size && !strcmp(total->name, usage->name))
+			return total;
 	total = kzalloc(sizeof(*total), OWNER_READER_GFP);
 	if (!total)
 		return NULL;
 	total->name = kstrdup(usage->name, OWNER_READER_GFP);
 	if (!total->name ||
-	    xa_err(xa_store(totals, (unsigned long)usage->cache, total, OWNER_READER_GFP))) {
+	    xa_err(xa_store(totals, index, total, OWNER_READER_GFP))) {
 		kfree(total->name);
 		kfree(total);
 		return NULL;
 	}
+	total->object_size = usage->object_size;
 	return total;
 }
 
@@ -142,7 +150,6 @@ int owner_sum_caches(struct xarray *totals)
 		error = total ? 0 : -ENOMEM;
 		if (error)
 			break;
-		total->object_size = usage.object_size;
 		total->allocated += usage.allocated;
 		total->tracked += usage.tracked;
 		total->requested += usage.requested;

@@ -1,25 +1,50 @@
 // SPDX-License-Identifier: GPL-2.0
 /* Sums up the groups of a query. */
 
+#include <linux/minmax.h>
 #include <linux/slab.h>
 
 #include "query.h"
 
-static int add_objects(struct owner_query *query)
+/* Add the object that was found last to its group. */
+static int add_object(struct owner_query *query)
 {
-	struct owner_query_group *group;
+	struct owner_query_group *group = owner_query_find_group(query);
 	struct owner_sum sum;
-	int found;
 
-	while ((found = owner_query_find_next_match(query)) > 0) {
-		group = owner_query_find_group(query);
-		if (!group)
-			return -ENOMEM;
-		sum = owner_query_object_sum(query);
-		owner_sum_join(&group->sum, &sum);
-		owner_query_add_to_memo(query, group);
+	if (!group)
+		return -ENOMEM;
+	sum = owner_query_object_sum(query);
+	owner_sum_join(&group->sum, &sum);
+	owner_query_add_to_memo(query, group);
+	return 0;
+}
+
+/* Add objects while there is room for another group, or until @found_all. */
+static int fill_table(struct owner_query *query, bool *found_all)
+{
+	int found = 1, error = 0;
+
+	owner_query_begin_memo(query);
+	owner_cursor_begin(&query->cursor);
+	while (!error && found > 0 && query->nr_groups < query->room) {
+		found = owner_query_find_next_match(query);
+		if (found > 0)
+			error = add_object(query);
 	}
-	return found;
+	owner_cursor_end(&query->cursor);
+	owner_query_end_memo(query);
+	*found_all = !found;
+	return error ?: min(found, 0);
+}
+
+static int begin_groups(struct owner_query *query)
+{
+	int error = owner_query_prepare(query);
+
+	if (!error)
+		owner_query_use_counters(query);
+	return error;
 }
 
 /**
@@ -27,21 +52,20 @@ static int add_objects(struct owner_query *query)
  * @query: its sentence has groups; free the result by owner_query_reset(), after an
  *	error, too
  *
- * Return: 0, -ENOMEM, -ERESTARTSYS after a signal.
+ * Return: 0, -ENOMEM, -EINTR if the task is killed, -ERESTARTSYS after another signal:
+ *	the next call continues where this one was interrupted.
  */
 int owner_query_sum_groups(struct owner_query *query)
 {
-	int error = owner_query_prepare(query) ?: owner_query_alloc_groups(query);
+	int error = query->chains ? 0 : begin_groups(query);
+	bool found_all = false;
 	unsigned int i;
 
-	if (error)
-		return error;
-	if (!owner_query_use_counters(query))
-		owner_query_begin_memo(query);
-	owner_cursor_begin(&query->cursor);
-	error = add_objects(query);
-	owner_cursor_end(&query->cursor);
-	owner_query_end_memo(query);
+	while (!error && !found_all) {
+		error = owner_query_make_room(query);
+		if (!error)
+			error = fill_table(query, &found_all);
+	}
 	if (error)
 		return error;
 	owner_query_sort_groups(query);

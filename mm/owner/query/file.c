@@ -12,6 +12,7 @@
 #define pr_fmt(fmt) "slab_owner: " fmt
 
 #include <linux/fs.h>
+#include <linux/minmax.h>
 #include <linux/mutex.h>
 #include <linux/printk.h>
 #include <linux/seq_file.h>
@@ -19,7 +20,6 @@
 #include <linux/uaccess.h>
 
 #include "../debugfs.h"
-#include "../record.h"
 #include "query.h"
 
 /* Bytes that one write() can take: a sentence and some comments. */
@@ -78,9 +78,12 @@ static void *query_start(struct seq_file *m, loff_t *pos)
 	struct query_reader *reader = m->private;
 
 	if (is_walking(reader)) {
+		/* If the first read() could not copy to user memory, the next one starts anew. */
+		if (!*pos)
+			owner_query_rewind(&reader->query);
 		owner_cursor_begin(&reader->query.cursor);
 		/* Objects are found by this read(), so measure their ages from now on. */
-		reader->query.now = owner_record_time_now();
+		owner_query_set_now(&reader->query);
 	}
 	if (!*pos)
 		return &head_lines;
@@ -177,6 +180,12 @@ static int read_sentence(struct query_reader *reader, const char __user *buf, si
 	return error;
 }
 
+static void print_error(const struct query_reader *reader)
+{
+	if (reader->error_text)
+		pr_err_ratelimited("query: %s", reader->error_text);
+}
+
 static ssize_t query_write(struct file *file, const char __user *buf, size_t count, loff_t *pos)
 {
 	struct query_reader *reader = ((struct seq_file *)file->private_data)->private;
@@ -186,11 +195,22 @@ static ssize_t query_write(struct file *file, const char __user *buf, size_t cou
 		return -ERESTARTSYS;
 	reset_reader(reader);
 	error = read_sentence(reader, buf, count);
-	if (reader->error_text)
-		pr_err("query: %s", reader->error_text);
+	print_error(reader);
 	reader->has_sentence = !error;
 	mutex_unlock(&reader->lock);
 	return error ?: count;
+}
+
+/* Let the next read() say why there is no answer. */
+static void refuse_groups(struct query_reader *reader)
+{
+	unsigned int groups = reader->query.nr_groups;
+
+	reader->error_text = kasprintf(GFP_KERNEL,
+				       "no memory for more than %u groups: say groups=%u, or select fewer objects with 'if'\n",
+				       groups, max(groups / 2, 1U));
+	reader->has_sentence = !reader->error_text;
+	print_error(reader);
 }
 
 static int begin_answer(struct query_reader *reader)
@@ -202,10 +222,13 @@ static int begin_answer(struct query_reader *reader)
 		error = owner_query_sum_groups(query);
 	else
 		error = owner_query_prepare(query);
-	if (error)
-		owner_query_reset(query);
-	else
-		reader->has_answer = true;
+	reader->has_answer = !error;
+	/* After a signal, the next read() continues with the groups that there are. */
+	if (!error || error == -ERESTARTSYS)
+		return error;
+	if (error == -ENOMEM && query->nr_groups)
+		refuse_groups(reader);
+	owner_query_reset(query);
 	return error;
 }
 

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /* Finds the objects of a query, one source after the other. */
 
+#include <linux/sched/clock.h>
 #include <linux/slab.h>
 
 #include "../capture.h"
@@ -13,7 +14,21 @@ static void add_source(struct owner_query *query, const struct owner_source_ops 
 	query->ops[query->nr_ops++] = ops;
 }
 
-static void select_sources(struct owner_query *query)
+/**
+ * owner_query_set_now() - measure ages from now on
+ * @query: the query
+ */
+void owner_query_set_now(struct owner_query *query)
+{
+	query->now = owner_record_time_now();
+	query->now_ns = local_clock();
+}
+
+/**
+ * owner_query_rewind() - let the cursor find the first object next
+ * @query: has its sentence
+ */
+void owner_query_rewind(struct owner_query *query)
 {
 	unsigned int sources = owner_query_sources(query);
 
@@ -26,6 +41,10 @@ static void select_sources(struct owner_query *query)
 	if (sources & BIT(OWNER_SOURCE_PERCPU))
 		add_source(query, &owner_percpu_source);
 	query->cursor = (struct owner_cursor){ .ops = query->ops[0] };
+	*query->cgroup = '\0';
+	if (owner_query_fields(&query->sentence) & BIT(OWNER_FIELD_CGROUP))
+		query->cursor.cgroup = query->cgroup;
+	query->total = (struct owner_sum){};
 }
 
 /**
@@ -36,13 +55,11 @@ static void select_sources(struct owner_query *query)
  */
 int owner_query_prepare(struct owner_query *query)
 {
-	select_sources(query);
-	*query->cgroup = '\0';
-	if (owner_query_fields(&query->sentence) & BIT(OWNER_FIELD_CGROUP))
-		query->cursor.cgroup = query->cgroup;
+	owner_query_rewind(query);
+	owner_query_set_now(query);
 	query->generation = owner_query_generation();
-	query->now = owner_record_time_now();
-	query->chains = kvcalloc(1 << OWNER_QUERY_CHAIN_BITS, sizeof(*query->chains), GFP_KERNEL);
+	query->chains = kvcalloc(1 << OWNER_QUERY_CHAIN_BITS, sizeof(*query->chains),
+				 OWNER_READER_GFP);
 	return query->chains ? 0 : -ENOMEM;
 }
 

@@ -2,26 +2,28 @@
 /*
  * The groups of a query.
  *
- * Memory is bounded: the table has room for half as many groups again as groups=
- * allows. When it is full, the smallest groups are folded into one sum, query->other. If
- * more objects of a folded group are found, a new group is made, which lacks what was
- * folded: totals are exact, and the answer says that groups were folded.
+ * The table grows until it has room for half as many groups again as groups= allows. When
+ * it is full then, the smallest groups are folded into one sum, query->other. If more
+ * objects of a folded group are found, a new group is made, which lacks what was folded:
+ * totals are exact, and the answer says that groups were folded.
+ *
+ * The memory of a table is bounded, too: a query that needs more fails.
  */
 
 #include <linux/jhash.h>
 #include <linux/log2.h>
 #include <linux/minmax.h>
-#include <linux/sched.h>
+#include <linux/mm.h>
+#include <linux/overflow.h>
+#include <linux/sched/signal.h>
+#include <linux/sizes.h>
 #include <linux/slab.h>
 #include <linux/sort.h>
 #include <linux/stackdepot.h>
 #include <linux/string.h>
 
-#include "../walk_memo.h"
+#include "../totals.h"
 #include "query.h"
-
-/* Groups are not tracked, so that a query does not find its own memory. */
-#define QUERY_GFP	(GFP_KERNEL | __GFP_NO_OBJ_EXT)
 
 static unsigned int encode_name(u64 *key, const char *name, unsigned int max_length)
 {
@@ -104,8 +106,10 @@ static int compare_groups(const void *a, const void *b, const void *sentence)
 	const struct owner_sentence *s = sentence;
 	unsigned int i;
 
-	/* There can be a million groups. */
+	/* There can be a million groups. A task that is killed needs no order. */
 	cond_resched();
+	if (fatal_signal_pending(current))
+		return 0;
 	for (i = 0; i < max(s->nr_sort_by, 1U); i++) {
 		enum owner_sort sort = s->nr_sort_by ? s->sort_by[i] : OWNER_SORT_BYTES;
 		u64 left = get_sum_sort_value(&x->sum, sort);
@@ -117,20 +121,44 @@ static int compare_groups(const void *a, const void *b, const void *sentence)
 	return memcmp(x->key, y->key, min(x->words, y->words) * sizeof(u64));
 }
 
-static void free_group(struct owner_query_group *group)
+/**
+ * owner_query_memory_max() - how many bytes may the groups of a query take?
+ *
+ * Return: 1/16 of the machine's memory, at most 256 MiB.
+ */
+size_t owner_query_memory_max(void)
 {
+	return min((u64)totalram_pages() << PAGE_SHIFT >> 4, (u64)SZ_256M);
+}
+
+/* Count @size bytes for the query. False if they are too many. */
+static bool charge_memory(struct owner_query *query, size_t size)
+{
+	if (query->memory + size > owner_query_memory_max())
+		return false;
+	query->memory += size;
+	return true;
+}
+
+static size_t group_size(unsigned int words)
+{
+	return kmalloc_size_roundup(struct_size_t(struct owner_query_group, key, words));
+}
+
+static void free_group(struct owner_query *query, struct owner_query_group *group)
+{
+	query->memory -= group_size(group->words);
 	stack_depot_put(group->stack);
 	kfree(group);
 }
 
 /**
  * owner_query_sort_groups() - sort the groups, and fold those beyond groups=
- * @query: has found all its objects, or as many groups as the table has room for
+ * @query: has found all its objects, or as many groups as the table has room for. Its
+ *	cursor has ended: sorting can take long, and the memo points to groups.
  */
 void owner_query_sort_groups(struct owner_query *query)
 {
-	/* Complete the sums, and drop the memo's pointers to groups that are freed here. */
-	owner_memo_flush(query->cursor.memo);
 	sort_r(query->groups, query->nr_groups, sizeof(*query->groups), compare_groups, NULL,
 	       &query->sentence);
 	while (query->nr_groups > query->sentence.max_groups) {
@@ -138,7 +166,7 @@ void owner_query_sort_groups(struct owner_query *query)
 
 		owner_sum_join(&query->other, &group->sum);
 		hlist_del(&group->node);
-		free_group(group);
+		free_group(query, group);
 	}
 }
 
@@ -150,15 +178,84 @@ static unsigned int max_table_groups(const struct owner_query *query)
 	return kept + max(kept / 2, 64U);
 }
 
+static void add_to_bucket(struct owner_query *query, struct owner_query_group *group)
+{
+	hlist_add_head(&group->node, &query->buckets[group->hash >> (32 - query->bucket_bits)]);
+}
+
+/* Bytes of a table with room for that many groups, without them. */
+static size_t table_size(unsigned int room)
+{
+	return room * sizeof(struct owner_query_group *) +
+	       roundup_pow_of_two(room) * sizeof(struct hlist_head);
+}
+
+/* Replace the table by one with room for that many groups. */
+static int resize_table(struct owner_query *query, unsigned int room)
+{
+	unsigned int i, bits = ilog2(roundup_pow_of_two(room));
+	struct owner_query_group **groups;
+	struct hlist_head *buckets;
+
+	if (!charge_memory(query, table_size(room)))
+		return -ENOMEM;
+	groups = kvmalloc_array(room, sizeof(*groups), OWNER_READER_GFP);
+	buckets = kvcalloc(1 << bits, sizeof(*buckets), OWNER_READER_GFP);
+	if (!groups || !buckets) {
+		kvfree(groups);
+		kvfree(buckets);
+		return -ENOMEM;
+	}
+	if (query->nr_groups)
+		memcpy(groups, query->groups, query->nr_groups * sizeof(*groups));
+	kvfree(query->groups);
+	kvfree(query->buckets);
+	if (query->room)
+		query->memory -= table_size(query->room);
+	query->groups = groups;
+	query->buckets = buckets;
+	query->bucket_bits = bits;
+	query->room = room;
+	for (i = 0; i < query->nr_groups; i++) {
+		add_to_bucket(query, groups[i]);
+		cond_resched();
+	}
+	return 0;
+}
+
+/* Groups that a table has room for at first. */
+#define ROOM_AT_FIRST	512U
+
+/**
+ * owner_query_make_room() - make sure that there is room for another group
+ * @query: its cursor has not begun, or has ended
+ *
+ * Return: 0, -ENOMEM, -EINTR if the task is killed. Free the table by
+ *	owner_query_free_groups() in all cases.
+ */
+int owner_query_make_room(struct owner_query *query)
+{
+	unsigned int most = max_table_groups(query);
+
+	if (query->nr_groups < query->room)
+		return 0;
+	if (query->room < most)
+		return resize_table(query, min(max(2 * query->room, ROOM_AT_FIRST), most));
+	owner_query_sort_groups(query);
+	return fatal_signal_pending(current) ? -EINTR : 0;
+}
+
 static struct owner_query_group *make_group(struct owner_query *query, unsigned int words, u32 hash)
 {
 	struct owner_query_group *group;
 
-	if (query->nr_groups == max_table_groups(query))
-		owner_query_sort_groups(query);
-	group = kzalloc(struct_size(group, key, words), QUERY_GFP);
-	if (!group)
+	if (!charge_memory(query, group_size(words)))
 		return NULL;
+	group = kzalloc(group_size(words), OWNER_READER_GFP);
+	if (!group) {
+		query->memory -= group_size(words);
+		return NULL;
+	}
 	group->sum.groups = 1;
 	group->hash = hash;
 	group->words = words;
@@ -166,13 +263,13 @@ static struct owner_query_group *make_group(struct owner_query *query, unsigned 
 	if (stack_depot_get(query->object.owner.stack))
 		group->stack = query->object.owner.stack;
 	query->groups[query->nr_groups++] = group;
-	hlist_add_head(&group->node, &query->buckets[hash >> (32 - query->bucket_bits)]);
+	add_to_bucket(query, group);
 	return group;
 }
 
 /**
  * owner_query_find_group() - find or make the group of the object that was found last
- * @query: has found an object
+ * @query: has found an object, and has room for a group
  *
  * Return: the group, NULL without memory.
  */
@@ -193,22 +290,6 @@ struct owner_query_group *owner_query_find_group(struct owner_query *query)
 }
 
 /**
- * owner_query_alloc_groups() - allocate an empty table of groups
- * @query: has its sentence
- *
- * Return: 0, -ENOMEM. Free the table by owner_query_free_groups() in both cases.
- */
-int owner_query_alloc_groups(struct owner_query *query)
-{
-	unsigned int room = max_table_groups(query);
-
-	query->bucket_bits = ilog2(roundup_pow_of_two(room));
-	query->buckets = kvcalloc(1 << query->bucket_bits, sizeof(*query->buckets), GFP_KERNEL);
-	query->groups = kvcalloc(room, sizeof(*query->groups), GFP_KERNEL);
-	return query->buckets && query->groups ? 0 : -ENOMEM;
-}
-
-/**
  * owner_query_count_shown_groups() - how many groups does the answer show?
  * @query: all groups are summed up
  */
@@ -226,10 +307,12 @@ unsigned int owner_query_count_shown_groups(const struct owner_query *query)
 void owner_query_free_groups(struct owner_query *query)
 {
 	while (query->nr_groups)
-		free_group(query->groups[--query->nr_groups]);
+		free_group(query, query->groups[--query->nr_groups]);
 	kvfree(query->groups);
 	kvfree(query->buckets);
 	query->groups = NULL;
 	query->buckets = NULL;
+	query->room = 0;
+	query->memory = 0;
 	query->other = (struct owner_sum){};
 }

@@ -106,12 +106,15 @@ void owner_query_add_to_memo(struct owner_query *query, struct owner_query_group
  * @query: prepared, before its cursor begins
  *
  * The memo needs memory, and it cannot know cgroups, because records do not tell which
- * cgroup an object is charged to. Without a memo the walk finds every object.
+ * cgroup an object is charged to. Without a memo the walk finds every object. Counters of
+ * chains need no memo.
  */
 void owner_query_begin_memo(struct owner_query *query)
 {
-	struct owner_walk_memo *memo = query->cursor.cgroup ? NULL : owner_memo_alloc(query->now);
+	struct owner_walk_memo *memo = NULL;
 
+	if (!query->cursor.cgroup && query->cursor.ops == &owner_slab_source)
+		memo = owner_memo_alloc(query->now);
 	if (memo && !split_spans(memo, &query->sentence)) {
 		owner_memo_free(memo);
 		memo = NULL;

@@ -91,12 +91,15 @@ struct owner_query_group {
  * @chain: its call chain, NULL until somebody asks
  * @fields: its field values
  * @now: the time from which ages are measured
+ * @now_ns: @now as the clock of pages
  * @generation: owner_query_generation() when the answer was begun
  * @chains: 1 << OWNER_QUERY_CHAIN_BITS call chains, by hash of the handle
  * @groups: the groups, in the order of the answer once all objects are added
  * @nr_groups: how many
+ * @room: how many fit into @groups and @buckets
  * @buckets: hash table of the groups
  * @bucket_bits: its size
+ * @memory: bytes that the groups and their table take
  * @key: buffer for the key of @object
  * @other: sum of the groups that were folded, because there were more than groups=
  * @total: sum of everything
@@ -118,13 +121,16 @@ struct owner_query {
 	struct owner_field_values fields;
 
 	u32 now;
+	u64 now_ns;
 	unsigned int generation;
 	struct owner_query_chain *chains;
 
 	struct owner_query_group **groups;
 	unsigned int nr_groups;
+	unsigned int room;
 	struct hlist_head *buckets;
 	unsigned int bucket_bits;
+	size_t memory;
 	u64 key[OWNER_QUERY_KEY_WORDS];
 	struct owner_sum other;
 	struct owner_sum total;
@@ -162,12 +168,15 @@ void owner_query_end_memo(struct owner_query *query);
 
 /* find.c */
 int owner_query_prepare(struct owner_query *query);
+void owner_query_rewind(struct owner_query *query);
+void owner_query_set_now(struct owner_query *query);
 bool owner_query_use_counters(struct owner_query *query);
 int owner_query_find_next_match(struct owner_query *query);
 
 /* groups.c */
-int owner_query_alloc_groups(struct owner_query *query);
+size_t owner_query_memory_max(void);
 struct owner_query_group *owner_query_find_group(struct owner_query *query);
+int owner_query_make_room(struct owner_query *query);
 void owner_query_sort_groups(struct owner_query *query);
 unsigned int owner_query_count_shown_groups(const struct owner_query *query);
 void owner_query_free_groups(struct owner_query *query);

@@ -2,7 +2,6 @@
 /* The field values of the object that a query has found last. */
 
 #include <linux/minmax.h>
-#include <linux/sched/clock.h>
 #include <linux/string.h>
 
 #include "../record.h"
@@ -71,14 +70,13 @@ static void fill_page_values(struct owner_query *query)
 	const struct owner_pages *pages = &query->object.pages;
 	const struct page_owner *owner = &pages->owner;
 	struct owner_field_values *fields = &query->fields;
-	u64 now = local_clock();
 
 	fields->absent_fields = pages->cache ? 0 : BIT(OWNER_FIELD_CACHE);
 	fields->value[OWNER_FIELD_ORDER].number = owner->order;
 	fields->value[OWNER_FIELD_GFP].number = (__force unsigned int)owner->gfp_mask;
 	fields->value[OWNER_FIELD_TS].number = owner->ts_nsec;
-	/* The clock of another CPU may be ahead of this one's. */
-	fields->value[OWNER_FIELD_AGE].number = now - min(now, owner->ts_nsec);
+	/* The pages may have been allocated since, or by a CPU whose clock is ahead. */
+	fields->value[OWNER_FIELD_AGE].number = query->now_ns - min(query->now_ns, owner->ts_nsec);
 	if (query->cursor.cgroup)
 		owner_cgroup_of_page(pages->page, query->cursor.cgroup);
 	query->task.pid = owner->pid;

@@ -73,7 +73,7 @@ static ssize_t write_control(struct file *file, const char __user *buf, size_t c
 	last_error[0] = '\0';
 	error = write_rules_from_user(buf, count);
 	if (error == -EINVAL)
-		pr_err("owner: control: %s", last_error);
+		pr_err_ratelimited("owner: control: %s", last_error);
 	mutex_unlock(&control_mutex);
 	return error ?: count;
 }

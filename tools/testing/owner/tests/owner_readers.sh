@@ -1,0 +1,92 @@
+#!/bin/sh
+# SPDX-License-Identifier: GPL-2.0
+#
+# Readers under signals, faults and shortage of memory: they get their answer or an error
+# that says what to do, and nobody is killed. Prints TAP.
+usage='KERNEL'
+. "$(dirname "$0")/prelude.sh"
+
+seen="$work/out $work/console"
+mkdir "$work/extra"
+# The guest has no libraries.
+ok "the program that asks is built" gcc -O2 -Wall -static -o "$work/extra/owner_ask" \
+	tools/testing/owner/modules/owner_ask.c
+
+run_reader_guest()
+{
+	cp "$modules"/*.ko "$work/extra"
+	modules=$work/extra run_guest "$@"
+}
+
+# --- Signals and faults -----------------------------------------------------------
+
+# Without a memo, each object is found: "cgroup" is not in the records.
+ok "reads under signals and faults" run_reader_guest "slab_owner=on kfence.sample_interval=0" \
+	"insmod /extra/owner_bench_memory.ko objects=1000000; insmod /extra/owner_truth.ko
+	/extra/owner_ask timer 'group=cgroup,cache'; echo ===
+	/extra/owner_ask fault 'format=tsv if module == owner_truth'; echo ===
+	exec 3<>$debug/owner/query; echo 'format=tsv if module == owner_truth' >&3; cat <&3; echo ===
+	grep kmalloc-256 $debug/owner/caches; exec 4<$debug/owner/caches
+	insmod /extra/owner_leak.ko requests=20000; grep kmalloc-256 <&4; echo ===" \
+	--mem 512M
+split_output timer fault plain caches
+ok "an interrupted answer is continued" file_has "$work/timer" "answered after several signals"
+# Ages differ, and with them the time of the answer.
+list_objects() { awk -F '\t' '{ $10 = ""; print } /^# total/ { exit }' "$1" | sed 's/, oldest.*//'; }
+list_objects "$work/fault" >"$work/after_fault"
+list_objects "$work/plain" >"$work/expected"
+ok "after a fault no object is missing" cmp "$work/after_fault" "$work/expected"
+ok "... and there are some" [ "$(grep -c '^object' "$work/expected")" -gt 30 ]
+ok "owner/caches shows the moment of its opening" \
+	[ "$(awk '{ print $2 }' "$work/caches" | sort -n | awk 'NR == 1 { least = $1 }
+		END { print ($1 - least < 10000) }')" = 1 ]
+
+# --- Memory -------------------------------------------------------------------------
+
+ok "asks for more groups than there is memory for" run_reader_guest \
+	"slab_owner=on kfence.sample_interval=0 stack_depot_max=32M" \
+	"insmod /extra/owner_bench_memory.ko objects=1 chains=60000
+	exec 3<>$debug/owner/query
+	echo 'group=stack.full,cache,comm,pid groups=1048576 top=1' >&3
+	cat <&3 2>&1; cat <&3; echo ===
+	groups=\$(dmesg | sed -n 's/.*: say groups=\\([0-9]*\\),.*/\\1/p')
+	echo \"group=stack.full,cache,comm,pid groups=\$groups top=1\" >&3; cat <&3; echo ===
+	echo 'group=func groups=1048576 top=1' >&3; cat <&3; echo ===
+	dmesg | grep -c -i 'out of memory\\|oom'; true" --mem 128M
+split_output refused smaller few killed
+ok "the reader is told how many groups it can ask for" \
+	file_has "$work/refused" "^no memory for more than [0-9]+ groups: say groups=[0-9]+, or select"
+ok "... after an error" file_has "$work/refused" "Cannot allocate memory|Out of memory"
+ok "... and they are answered" file_has "$work/smaller" "^total: groups "
+ok "... and few groups, however many are allowed" file_has "$work/few" "^total: groups "
+ok "nobody was killed" equals "$(cat "$work/killed")" 0
+
+# --- Failing allocations: only the debug kernel can make them fail ----------------------
+
+if [ "$kernel" = debug ]; then
+	# shellcheck disable=SC2016 # for the guest's shell
+	ok "allocations of the reader fail" run_reader_guest \
+		"slab_owner=on page_owner=on kfence.sample_interval=0" '
+		cd /sys/kernel/debug/failslab
+		echo Y >task-filter; echo N >ignore-gfp-wait; echo -1 >times; echo 0 >verbose
+		echo 1 >interval; echo 10 >probability
+		insmod /extra/owner_truth.ko
+		for file in query top caches stats control slab_stacks page; do
+			i=0
+			while [ $((i += 1)) -le 200 ]; do
+				sh -c "echo 1 >/proc/self/make-it-fail
+					case $file in
+					query) exec 3<>/sys/kernel/debug/owner/query
+						echo group=stack,cache,comm >&3; read -r line <&3 ;;
+					slab_stacks) read -r line </sys/kernel/debug/slab_owner_stacks/show_stacks ;;
+					page) read -r line </sys/kernel/debug/page_owner ;;
+					*) read -r line </sys/kernel/debug/owner/$file ;;
+					esac" >/dev/null 2>&1
+			done
+		done
+		echo 0 >probability
+		exec 3<>/sys/kernel/debug/owner/query; echo group=kind >&3; cat <&3' --smp 4
+	ok "... and readers go on afterwards" file_has "$work/out" "^total: groups 2, "
+fi
+ok "the kernel complained of nothing" console_is_quiet
+finish_tests
