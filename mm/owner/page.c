@@ -303,9 +303,12 @@ static __always_inline void record_pages_alloc(struct page *page, struct page_ex
 		data_race(memcpy(owner->comm, current->comm, TASK_COMM_LEN));
 		owner->pid = current->pid;
 		owner->tgid = current->tgid;
-		/* The page has not been returned yet: no other user writes the flags. */
+		/*
+		 * The page has not been returned yet: no other user writes the flags.
+		 * Pairs with copy_if_tracked(): the record is written before.
+		 */
 		if (handle)
-			ext->flags |= PAGE_OWNER_TRACKED;
+			smp_store_release(&ext->flags, ext->flags | PAGE_OWNER_TRACKED);
 		else
 			ext->flags &= ~PAGE_OWNER_TRACKED;
 	}
@@ -368,8 +371,11 @@ noinline void __reset_page_owner(struct page *page, unsigned short order)
 	ext = page_ext_get(page);
 	if (unlikely(!ext))
 		return;
-	/* A rule left the pages out, or they were never allocated. */
-	if (!is_allocated(ext))
+	/*
+	 * A rule left the pages out, or they were never allocated. Of a gigantic page that is
+	 * allocated at boot, the first page is reserved and has no record, but the others have.
+	 */
+	if (!is_allocated(ext) && !(order && is_allocated(page_ext_next(ext))))
 		goto out;
 	handle = get_cached_chain(default_depth, caller);
 	if (unlikely(!handle)) {
@@ -426,6 +432,9 @@ static void move_page_owner(struct page *new, struct page *old)
 			adjust_page_count(new_ext, -1);
 			adjust_page_count(old_ext, -1);
 		}
+		/* Pairs with copy_if_tracked(): the record is written while the flags are clear. */
+		WRITE_ONCE(new_ext->flags, new_ext->flags & ~PAGE_OWNER_TRACKED);
+		smp_wmb();
 		to->order = from->order;
 		to->last_migrate_reason = from->last_migrate_reason;
 		to->gfp_mask = from->gfp_mask;
@@ -436,8 +445,8 @@ static void move_page_owner(struct page *new, struct page *old)
 		WRITE_ONCE(to->handle, from->handle);
 		WRITE_ONCE(from->handle, handle);
 		/* Both pages are allocated: the new one is tracked if the old one was. */
-		new_ext->flags = (new_ext->flags & ~PAGE_OWNER_TRACKED) |
-				 (old_ext->flags & PAGE_OWNER_TRACKED);
+		smp_store_release(&new_ext->flags,
+				  new_ext->flags | (old_ext->flags & PAGE_OWNER_TRACKED));
 		if (differ) {
 			adjust_page_count(new_ext, 1);
 			adjust_page_count(old_ext, 1);

@@ -14,6 +14,7 @@
 #define _MM_OWNER_PAGE_H
 
 #include <linux/page_ext.h>
+#include <linux/refcount.h>
 #include <linux/sched.h>
 #include <linux/stackdepot.h>
 #include <linux/types.h>
@@ -68,6 +69,22 @@ static inline depot_stack_handle_t page_owner_get_stack(const depot_stack_handle
 static inline void page_owner_put_stack(depot_stack_handle_t handle)
 {
 	stack_depot_put(handle);
+}
+
+/**
+ * page_owner_put_stack_oops() - drop a reference in dump_page()
+ * @handle: from page_owner_get_stack(); can be 0
+ *
+ * An oops may have interrupted the depot, which takes a lock to free a chain. If others
+ * have dropped theirs meanwhile, this reference is kept, and so is the chain.
+ *
+ * Return: false if the reference is kept.
+ */
+static inline bool page_owner_put_stack_oops(depot_stack_handle_t handle)
+{
+	struct stack_record *chain = handle ? __stack_depot_get_stack_record(handle) : NULL;
+
+	return !chain || refcount_dec_not_one(&chain->count);
 }
 
 /**

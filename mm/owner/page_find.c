@@ -14,6 +14,7 @@
 
 #include "../internal.h"
 #include "page.h"
+#include "walk.h"
 
 /*
  * Return the page at @pfn if it may be allocated, else NULL. @step is the number
@@ -26,7 +27,7 @@ static struct page *get_used_page(unsigned long pfn, unsigned long *step)
 
 	*step = 1;
 	if (!page) {
-		*step = pageblock_nr_pages - (pfn & (pageblock_nr_pages - 1));
+		*step = owner_hole_end(pfn) - pfn;
 		return NULL;
 	}
 	if (!PageBuddy(page))
@@ -36,6 +37,23 @@ static struct page *get_used_page(unsigned long pfn, unsigned long *step)
 	if (order <= MAX_PAGE_ORDER)
 		*step = 1UL << order;
 	return NULL;
+}
+
+/* Copy the record of a page. Return false if the page is not tracked. */
+static bool copy_if_tracked(const struct page_ext *ext, const struct page_owner *record,
+			    struct page_owner *copy)
+{
+	/* Pairs with record_pages_alloc(): a reader that sees the flags sees the record. */
+	if ((smp_load_acquire(&ext->flags) & PAGE_OWNER_TRACKED) != PAGE_OWNER_TRACKED)
+		return false;
+	/* The record may change while it is copied. */
+	*copy = data_race(*record);
+	/*
+	 * Read the flags again only after the copy: they are clear while the record is
+	 * written, so of two equal copies the first is the record of one allocation.
+	 */
+	smp_rmb();
+	return true;
 }
 
 /*
@@ -48,19 +66,18 @@ static bool copy_page_record(struct page *page, unsigned long pfn, struct owner_
 	depot_stack_handle_t handle = 0;
 	struct page_owner *record, now;
 
-	if (!ext || (READ_ONCE(ext->flags) & PAGE_OWNER_TRACKED) != PAGE_OWNER_TRACKED)
+	if (!ext)
 		goto out;
 	record = page_ext_data(ext, &page_owner_ops);
-	/* The record may change while it is copied: compared below. */
-	found->owner = data_race(*record);
+	if (!copy_if_tracked(ext, record, &found->owner))
+		goto out;
 	if (!IS_ALIGNED(pfn, 1UL << found->owner.order))
 		goto out;
 	handle = page_owner_get_stack(&found->owner.handle);
 	if (!handle)
 		goto out;
 	/* Compare all fields: the pages may have been allocated again by the same chain. */
-	now = data_race(*record);
-	if (memcmp(&now, &found->owner, sizeof(now))) {
+	if (!copy_if_tracked(ext, record, &now) || memcmp(&now, &found->owner, sizeof(now))) {
 		page_owner_put_stack(handle);
 		handle = 0;
 		goto out;

@@ -17,6 +17,7 @@
 
 #include <linux/compiler.h>
 #include <linux/jiffies.h>
+#include <linux/mmzone.h>
 #include <linux/sched.h>
 #include <linux/types.h>
 
@@ -117,6 +118,26 @@ void owner_cursor_set_source(struct owner_cursor *cursor, const struct owner_sou
 int owner_cursor_next(struct owner_cursor *cursor, struct owner_object *object);
 void owner_cursor_put_refs(struct owner_cursor *cursor);
 int owner_cursor_yield_slow(struct owner_cursor *cursor);
+
+/**
+ * owner_hole_end() - find the page frame at which a search of memory goes on
+ * @pfn: a page frame for which pfn_to_online_page() returns NULL
+ *
+ * A pageblock can have page frames on both sides of a hole, so a hole may end before the
+ * pageblock does.
+ *
+ * Return: the first page frame behind @pfn that can be online.
+ */
+static inline unsigned long owner_hole_end(unsigned long pfn)
+{
+#ifdef CONFIG_SPARSEMEM
+	if (!online_section_nr(pfn_to_section_nr(pfn)))
+		return ALIGN(pfn + 1, PAGES_PER_SECTION);
+	return SUBSECTION_ALIGN_UP(pfn + 1);
+#else
+	return pfn + 1;
+#endif
+}
 
 /* Let the next owner_cursor_next() find the object again that was found last. */
 static inline void owner_cursor_step_back(struct owner_cursor *cursor)

@@ -396,6 +396,42 @@ static void test_counted_once(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, count_pages_of_function(test, record_pages_again), 0);
 }
 
+/*
+ * Of gigantic pages that are allocated at boot, the first page is reserved and has no record.
+ * When they are freed, the other pages must not stay counted.
+ */
+static void test_first_is_untracked(struct kunit *test)
+{
+	const long one_less[STACK_DEPOT_COUNTERS] = { [OWNER_PAGES] = -1 };
+	struct page *page = plant_pages(GFP_KERNEL, 2);
+	struct page_ext *ext;
+	unsigned long flags;
+
+	KUNIT_ASSERT_NOT_NULL(test, page);
+	stack_depot_count(read_page_record(page, &flags).handle, one_less);
+	ext = page_ext_get(page);
+	ext->flags &= ~BIT(PAGE_EXT_OWNER_ALLOCATED);
+	page_ext_put(ext);
+	free_planted_pages(page, 2);
+	KUNIT_EXPECT_EQ(test, count_pages_of_function(test, plant_pages), 0);
+}
+
+/* dump_page() must not free a chain, which may take a lock that the oops has interrupted. */
+static void test_oops_keeps_chain(struct kunit *test)
+{
+	unsigned long frames[] = { (unsigned long)test_oops_keeps_chain, _THIS_IP_ };
+	depot_stack_handle_t handle;
+
+	handle = stack_depot_save_flags(frames, ARRAY_SIZE(frames), GFP_KERNEL,
+					PAGE_OWNER_DEPOT_FLAGS);
+	KUNIT_ASSERT_NE(test, handle, 0);
+	KUNIT_EXPECT_FALSE(test, page_owner_put_stack_oops(handle));
+	KUNIT_ASSERT_TRUE(test, stack_depot_get(handle));
+	KUNIT_EXPECT_TRUE(test, page_owner_put_stack_oops(handle));
+	stack_depot_put(handle);
+	KUNIT_EXPECT_TRUE(test, page_owner_put_stack_oops(0));
+}
+
 /* If the record of one page of an allocation is missing, the other pages are still counted. */
 static void test_counts_each_page(struct kunit *test)
 {
@@ -619,6 +655,8 @@ static struct kunit_case owner_page_cases[] = {
 	KUNIT_CASE(test_own_pages),
 	KUNIT_CASE(test_totals),
 	KUNIT_CASE(test_counted_once),
+	KUNIT_CASE(test_first_is_untracked),
+	KUNIT_CASE(test_oops_keeps_chain),
 	KUNIT_CASE(test_counts_each_page),
 	KUNIT_CASE(test_serves_slab),
 	KUNIT_CASE_SLOW(test_references),

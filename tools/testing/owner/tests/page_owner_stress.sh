@@ -90,7 +90,7 @@ if [ "$kernel" != um ]; then
 	ok "pages were migrated, and say so" file_has "$work/figures" " [1-9][0-9]* compaction"
 	ok "memory went and came" file_has "$work/figures" "^offline [1-9]"
 fi
-ok "each reference is where it should be" equals "$(grep -c 'ok 13 test_references' "$work/kunit") \
+ok "each reference is where it should be" equals "$(grep -c 'ok [0-9]* test_references' "$work/kunit") \
 $(grep -c 'not ok' "$work/kunit")" "3 0"
 # Reading the depot's statistics allocates pages, too.
 references_match_records()
