@@ -49,6 +49,28 @@ static inline u32 owner_ticks_since(u32 time, u32 now)
 	return ticks <= OWNER_TICKS_MAX ? ticks : 0;
 }
 
+/*
+ * Records that are older read as this old: 290 days with ticks of 6.7 ms, 348 with 8 ms.
+ * age.c looks for them each OWNER_AGE_PERIOD, before they reach OWNER_TICKS_MAX.
+ */
+#define OWNER_AGE_LIMIT		(7U << 29)
+#define OWNER_AGE_PERIOD	(1U << 27)
+
+static_assert(OWNER_AGE_LIMIT + OWNER_AGE_PERIOD < OWNER_TICKS_MAX);
+
+/* If a record is older than OWNER_AGE_LIMIT, set its time to that age. */
+static inline void owner_record_limit_age(struct owner_record *record, u32 now)
+{
+	struct owner_record seen = { .details = READ_ONCE(record->details) };
+	struct owner_record aged = seen;
+
+	if (likely(owner_ticks_since(seen.time, now) <= OWNER_AGE_LIMIT))
+		return;
+	aged.time = now - OWNER_AGE_LIMIT;
+	/* This fails if the record has been reused meanwhile. */
+	cmpxchg(&record->details, seen.details, aged.details);
+}
+
 /* Age of a record in ns. */
 static inline u64 owner_record_age_ns(u32 time)
 {

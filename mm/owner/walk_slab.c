@@ -13,7 +13,6 @@
 #include <linux/memcontrol.h>
 #include <linux/memory_hotplug.h>
 #include <linux/mm.h>
-#include <linux/pageblock-flags.h>
 #include <linux/rcupdate.h>
 #include <linux/slab.h>
 
@@ -233,6 +232,25 @@ static bool find_slab_usage(struct owner_cursor *cursor, struct owner_slab_snaps
 	return usage->allocated && is_slab_unchanged(snap);
 }
 
+/* Limit the ages of a slab's records, of owners and of frees. Finds nothing. */
+static bool limit_slab_ages(struct owner_cursor *cursor, struct owner_slab_snapshot *snap,
+			    struct slab_pos *pos, void *result)
+{
+	struct owner_freed_records *freed;
+	u32 now = owner_record_time_now();
+	unsigned int i;
+
+	if (!snap->records)
+		return false;
+	freed = owner_freed_records(snap->records);
+	for (i = 0; i < snap->objects; i++) {
+		owner_record_limit_age(&snap->records->record[i], now);
+		if (freed)
+			owner_record_limit_age(&freed->record[i], now);
+	}
+	return false;
+}
+
 /*
  * Search the slab that starts at @pos->pfn. If there is nothing to find, move @pos to
  * the next page frame, past the slab or the free block if the order is known.
@@ -245,7 +263,7 @@ static bool search_page_frame(struct owner_cursor *cursor, struct slab_pos *pos,
 	struct owner_slab_snapshot snap;
 
 	if (!page) {
-		skip = pageblock_nr_pages - (pos->pfn & (pageblock_nr_pages - 1));
+		skip = owner_hole_end(pos->pfn) - pos->pfn;
 	} else if (PageBuddy(page)) {
 		unsigned long order = buddy_order_unsafe(page);
 
@@ -293,6 +311,20 @@ const struct owner_source_ops owner_slab_source = {
 	.unlock	= owner_unlock_caches_and_memory,
 	.next	= next_slab_object,
 };
+
+/**
+ * owner_slab_limit_ages() - limit the ages of all slab records
+ *
+ * Context: process context, may sleep.
+ */
+void owner_slab_limit_ages(void)
+{
+	struct owner_cursor cursor = { .ops = &owner_slab_source };
+
+	owner_cursor_begin(&cursor);
+	search_memory(&cursor, limit_slab_ages, NULL);
+	owner_cursor_end(&cursor);
+}
 
 /**
  * owner_slab_next_usage() - find the next slab that has objects, tracked or not

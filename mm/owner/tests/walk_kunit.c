@@ -2,6 +2,8 @@
 /* Walks, and totals from walks, over slabs and per-CPU areas whose contents are known. */
 
 #include <linux/jiffies.h>
+#include <linux/memblock.h>
+#include <linux/memory_hotplug.h>
 #include <linux/percpu.h>
 #include <linux/string.h>
 #include <linux/xarray.h>
@@ -71,6 +73,59 @@ static void test_slabs_are_counted(struct kunit *test)
 		KUNIT_EXPECT_EQ(test, sum_cache_slabs(cache).allocated, 0);
 	KUNIT_EXPECT_EQ(test, sum_cache_slabs(cache).tracked, 0);
 	kmem_cache_destroy(cache);
+}
+
+/*
+ * Records that are older than the clock's range would appear young again. They are set to
+ * the largest age before.
+ */
+static void test_old_records_stay_old(struct kunit *test)
+{
+	struct kmem_cache *cache = create_test_cache(test, 0);
+	void *old = plant_object(cache, 0), *young = plant_object(cache, 0);
+	struct owner_record *record = find_object_record(old);
+	u32 age, before = find_object_record(young)->time;
+
+	WRITE_ONCE(record->time, owner_record_time_now() - OWNER_AGE_LIMIT - OWNER_AGE_PERIOD);
+	owner_slab_limit_ages();
+	age = owner_ticks_since(record->time, owner_record_time_now());
+	KUNIT_EXPECT_GE(test, age, OWNER_AGE_LIMIT);
+	KUNIT_EXPECT_LT(test, age, OWNER_AGE_LIMIT + OWNER_AGE_PERIOD);
+	KUNIT_EXPECT_EQ(test, find_object_record(young)->time, before);
+	kmem_cache_free(cache, old);
+	kmem_cache_free(cache, young);
+	kmem_cache_destroy(cache);
+}
+
+/*
+ * A search of memory visits each online page frame, although it steps over holes. A hole
+ * can end before its pageblock does, at a subsection.
+ */
+static void test_holes_end_in_pageblocks(struct kunit *test)
+{
+	unsigned long pfn, visited = 0, online = 0, long_steps = 0;
+
+	get_online_mems();
+	for (pfn = 0; pfn < max_pfn; pfn++)
+		online += !!pfn_to_online_page(pfn);
+	for (pfn = 0; pfn < max_pfn;) {
+		if (pfn_to_online_page(pfn)) {
+			visited++;
+			pfn++;
+		} else {
+			pfn = owner_hole_end(pfn);
+		}
+	}
+	put_online_mems();
+	KUNIT_EXPECT_EQ(test, visited, online);
+#ifdef CONFIG_SPARSEMEM
+	for (pfn = 0; pfn < max_pfn; pfn += PAGES_PER_SUBSECTION)
+		if (online_section_nr(pfn_to_section_nr(pfn)))
+			long_steps += owner_hole_end(pfn) - pfn > PAGES_PER_SUBSECTION;
+#else
+	long_steps += owner_hole_end(0) > 1;
+#endif
+	KUNIT_EXPECT_EQ(test, long_steps, 0);
 }
 
 /* A cursor that begins at an object's position finds this object first. */
@@ -310,6 +365,8 @@ static void test_totals_by_cache(struct kunit *test)
 
 static struct kunit_case owner_walk_cases[] = {
 	KUNIT_CASE(test_slabs_are_counted),
+	KUNIT_CASE(test_old_records_stay_old),
+	KUNIT_CASE(test_holes_end_in_pageblocks),
 	KUNIT_CASE(test_walk_from_a_position),
 	KUNIT_CASE(test_walk_holds_what_it_found),
 	KUNIT_CASE(test_areas_are_found),
