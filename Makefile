@@ -20,7 +20,7 @@ help:
 	@echo 'make bench               costs of allocations and of ownertop, compared with other tools'
 	@echo 'make lint                style, static checks, names, spelling'
 	@echo
-	@echo 'make kernel K=x86_64     build/x86_64/; also um page debug rt arm64 vanilla profiling'
+	@echo 'make kernel K=x86_64     build/x86_64/; also um page debug rt arm64 s390x vanilla profiling'
 	@echo 'make guest K= CMD= APPEND= SMP= MEM= EXTRA='
 	@echo '                         boot K, run CMD (EXTRA is at /extra), exit with its status'
 	@echo 'make shell K=            boot K with a prompt'
@@ -29,7 +29,7 @@ help:
 	@echo 'make tree                build/tree: the kernel with our files and patches'
 	@echo 'make refresh             carry edits in build/tree back (PATCH=name if no patch has the file)'
 	@echo 'make series              build/series/: the patches as mail, for git am'
-	@echo 'make install             install the packages that are needed; install-arm64 for K=arm64'
+	@echo 'make install             install the packages that are needed; install-K for K=arm64 s390x'
 	@echo 'make clean               remove build/'
 
 run: install
@@ -38,9 +38,11 @@ run: install
 test: install-tests
 	@$(OWNER)/run_tests.py $(T)
 
-# Each command prints TAP and exits with 1 if a test failed.
-soak: install-tests install-arm64
-	@$(OWNER)/kernels/kernels.py x86_64 arm64 debug
+# Each command prints TAP and exits with 1 if a test failed. s390x has no call tree to test.
+soak: install-tests install-arm64 install-s390x
+	@$(OWNER)/kernels/kernels.py x86_64 arm64 s390x debug
+	@$(OWNER)/tests/kunit.sh s390x kunit.filter=module!=stackdepot_tree_kunit
+	@$(OWNER)/tests/kunit.sh s390x page_owner=on slab_owner=off kunit.filter_glob=owner_page
 	@$(OWNER)/tests/unwind.sh x86_64 1000000
 	@$(OWNER)/tests/unwind.sh arm64 300000
 	@$(OWNER)/tests/owner_torture.sh debug $(DURATION)
@@ -61,11 +63,11 @@ refresh:
 series: install
 	@$(OWNER)/kernels/tree.py series
 
-kernel: install $(if $(filter arm64,$(K)),install-arm64)
+kernel: install $(addprefix install-,$(filter arm64 s390x,$(K)))
 	@$(OWNER)/kernels/kernels.py $(K)
 
 # Boot an existing kernel as it is; build it only if it is missing.
-image: install $(if $(filter arm64,$(K)),install-arm64)
+image: install $(addprefix install-,$(filter arm64 s390x,$(K)))
 	@$(OWNER)/kernels/kernels.py --missing $(K)
 
 guest: image
@@ -77,11 +79,11 @@ shell: image
 vmcore: image
 	@$(OWNER)/guest/guest.py vmcore $(K) $(GUEST_OPTIONS) --cmd "$$CMD"
 
-install install-tests install-arm64:
+install install-tests install-arm64 install-s390x:
 	@$(OWNER)/install.sh $@
 
 clean:
 	rm -rf build
 
 .PHONY: help run test soak bench lint tree refresh series kernel image guest shell vmcore \
-	install install-tests install-arm64 clean
+	install install-tests install-arm64 install-s390x clean

@@ -16,8 +16,9 @@ DIRECTORIES = ("bin", "sbin", "usr", "usr/bin", "usr/sbin", "proc", "sys",
 ETC = {"etc/passwd": b"root::0:0:root:/root:/bin/sh\n",
        "etc/group": b"root:x:0:\n"}
 COPY_SIZE = 1 << 20
-EM_MACHINES = {"x86_64": 62, "arm64": 183}
-DEBIAN_NAMES = {"x86_64": "amd64", "arm64": "arm64"}
+EM_MACHINES = {"x86_64": 62, "arm64": 183, "s390x": 22}
+DEBIAN_NAMES = {"x86_64": "amd64", "arm64": "arm64", "s390x": "s390x"}
+BIG_ENDIAN = ("s390x",)
 PT_INTERP = 3
 
 
@@ -96,21 +97,22 @@ def sum_file_sizes(directory: Path) -> int:
                for top, _, names in os.walk(directory) for name in names)
 
 
-def _read_segment_types(image: bytes) -> Iterator[int]:
-    offset, = struct.unpack_from("<Q", image, 32)
-    size, count = struct.unpack_from("<HH", image, 54)
+def _read_segment_types(image: bytes, order: str) -> Iterator[int]:
+    offset, = struct.unpack_from(f"{order}Q", image, 32)
+    size, count = struct.unpack_from(f"{order}HH", image, 54)
     for index in range(count):
-        yield struct.unpack_from("<I", image, offset + index * size)[0]
+        yield struct.unpack_from(f"{order}I", image, offset + index * size)[0]
 
 
 def _check_busybox(path: Path, arch: str) -> None:
     image = path.read_bytes()
-    if image[:6] != b"\x7fELF\x02\x01":
-        raise ImageError(f"{path}: not a 64-bit little-endian program")
-    machine, = struct.unpack_from("<H", image, 18)
+    if image[:5] != b"\x7fELF\x02":
+        raise ImageError(f"{path}: not a 64-bit program")
+    order = ">" if arch in BIG_ENDIAN else "<"
+    machine, = struct.unpack_from(f"{order}H", image, 18)
     if machine != EM_MACHINES[arch]:
         raise ImageError(f"{path}: not built for {arch}")
-    if PT_INTERP in _read_segment_types(image):
+    if PT_INTERP in _read_segment_types(image, order):
         raise ImageError(f"{path}: needs shared libraries; a guest needs the "
                          "static one: apt-get install busybox-static")
 

@@ -135,7 +135,7 @@ class GuestSession:
     def _build_command_line(self, fd: int, fds: List[int]) -> List[str]:
         if not self.machine.kind.program:
             return um_command_line(self.machine, self.task.scratch) + um_channel_options(fd)
-        command = qemu_command_line(self.machine) + qemu_channel_options(fd)
+        command = qemu_command_line(self.machine) + qemu_channel_options(self.machine.kind, fd)
         command += ["-serial", f"file:{self.task.console}"]
         if self.task.mode == "hold":
             self.qmp, theirs = socket.socketpair()

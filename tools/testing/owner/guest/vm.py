@@ -41,6 +41,7 @@ class KernelKind:
     program: str
     machine: List[str] = field(default_factory=list)
     words: str = ""
+    ports: str = "virtio-serial-pci"
 
 
 # For TCG: "max" has all features of the emulator. A fifth page table level slows
@@ -56,6 +57,9 @@ KINDS = (
     KernelKind("arm64", "arch/arm64/boot/Image", "ttyAMA0", PORT,
                "qemu-system-aarch64",
                ["-machine", "virt", "-cpu", "max,pauth-impdef=on"]),
+    KernelKind("s390x", "arch/s390/boot/bzImage", "ttysclp0", PORT,
+               "qemu-system-s390x", ["-machine", "s390-ccw-virtio", "-cpu", "max"],
+               ports="virtio-serial-ccw"),
     KernelKind("x86_64", "linux", "tty0", "ttyS0", ""),
 )
 KVM_MACHINE = ["-machine", "q35", "-cpu", "host"]
@@ -111,9 +115,9 @@ def qemu_command_line(machine: GuestMachine) -> List[str]:
             "-append", _compose_kernel_command_line(machine)]
 
 
-def qemu_channel_options(fd: int) -> List[str]:
+def qemu_channel_options(kind: KernelKind, fd: int) -> List[str]:
     """A virtio port connected to the socket fd."""
-    return ["-device", "virtio-serial-pci",
+    return ["-device", kind.ports,
             "-chardev", f"socket,id=out,fd={fd}",
             "-device", f"virtserialport,chardev=out,name={PORT}"]
 
@@ -182,8 +186,8 @@ class MachineProcess:
                 pass_fds=fds, start_new_session=True, preexec_fn=_make_child_die_with_runner)
         except FileNotFoundError as error:
             raise VmError(f"{command[0]}: not found; it is in the Debian "
-                          "packages qemu-system-x86 and "
-                          "qemu-system-arm") from error
+                          "packages qemu-system-x86, qemu-system-arm "
+                          "and qemu-system-misc") from error
         except OSError as error:
             raise VmError(f"{command[0]}: {error.strerror}") from error
         self.pidfd = os.pidfd_open(self.popen.pid)
