@@ -303,11 +303,9 @@ static __always_inline void record_pages_alloc(struct page *page, struct page_ex
 		data_race(memcpy(owner->comm, current->comm, TASK_COMM_LEN));
 		owner->pid = current->pid;
 		owner->tgid = current->tgid;
-		/*
-		 * The page has not been returned yet: no other user writes the flags.
-		 * Pairs with copy_if_tracked(): the record is written before.
-		 */
+		/* The page has not been returned yet: no other user writes the flags. */
 		if (handle)
+			/* Pairs with copy_if_tracked(): the record is written before. */
 			smp_store_release(&ext->flags, ext->flags | PAGE_OWNER_TRACKED);
 		else
 			ext->flags &= ~PAGE_OWNER_TRACKED;
@@ -434,6 +432,7 @@ static void move_page_owner(struct page *new, struct page *old)
 		}
 		/* Pairs with copy_if_tracked(): the record is written while the flags are clear. */
 		WRITE_ONCE(new_ext->flags, new_ext->flags & ~PAGE_OWNER_TRACKED);
+		/* ... so the flags are cleared first. */
 		smp_wmb();
 		to->order = from->order;
 		to->last_migrate_reason = from->last_migrate_reason;
