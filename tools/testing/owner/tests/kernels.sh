@@ -7,11 +7,12 @@ usage='KERNEL...'
 . "$(dirname "$0")/prelude.sh"
 
 # Build all in one run: one kernel compiles while another links.
-tools/testing/owner/kernels/kernels.py "$@" 2>&1 | sed -u 's/^/# progress: /'
+tools/testing/owner/kernels/kernels.py "$@" 2>&1 | tee "$work/progress" | sed -u 's/^/# progress: /'
+seen=$work/errors
+sed -n '/^error:/,$p' "$work/progress" >"$seen"
 for kernel in "$@"; do
-	# Read the log first: the next build finds nothing to do and overwrites it.
+	ok "$kernel builds" file_has "$work/progress" "^$kernel: built in"
 	ok "$kernel: no warning about our files" file_lacks "build/$kernel.log" \
 		"(mm/owner/|lib/stackdepot|owner_leak).*(warning:|WARNING:)|(warning:|WARNING:).*owner_leak"
-	ok "$kernel builds" tools/testing/owner/kernels/kernels.py "$kernel"
 done
 finish_tests
