@@ -35,8 +35,8 @@ static u64 log2_to_ln(u32 log2)
 /* --- Rates ------------------------------------------------------------------- */
 
 /*
- * Rates by number. Number 0 means that all are tracked. A rate is never removed: records may
- * have its number. The mutex of rules/change.c serializes writers.
+ * Rates by number. Number 0 means that all are tracked. A rate that a rule has had is never
+ * removed: records may have its number. The mutex of rules/change.c serializes writers.
  */
 static struct owner_rate rates[OWNER_RATES];
 static unsigned int nr_rates = 1;
@@ -82,6 +82,21 @@ int owner_register_rate(u32 bytes, u32 objects)
 		return -ENOSPC;
 	rates[nr_rates] = rate;
 	return nr_rates++;
+}
+
+/* Count the rates that have a number. */
+unsigned int owner_count_rates(void)
+{
+	return nr_rates;
+}
+
+/**
+ * owner_forget_rates() - take back the numbers that were given since
+ * @count: result of owner_count_rates(). No rule has had a later rate, so no record has.
+ */
+void owner_forget_rates(unsigned int count)
+{
+	nr_rates = count;
 }
 
 /* Get a rate as a word, as caches keep it. */

@@ -72,6 +72,8 @@ struct owner_estimate {
 
 void owner_sample_init(void);
 int owner_register_rate(u32 bytes, u32 objects);
+unsigned int owner_count_rates(void);
+void owner_forget_rates(unsigned int count);
 u64 owner_rate_word(unsigned int number);
 u64 owner_sample_weight(unsigned int number, size_t size);
 void owner_sample_draw(void);

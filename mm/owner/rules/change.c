@@ -43,6 +43,7 @@ struct rule_change {
 	struct owner_rule_table *table;
 	struct owner_rule_entry *removed[OWNER_RULES_MAX + 1];
 	unsigned int nr_removed;
+	unsigned int nr_rates;			/* before the change */
 	struct owner_sentence sentence;		/* the sentence that is being applied */
 	struct owner_lang_error error;		/* why it is wrong */
 };
@@ -52,21 +53,57 @@ static void free_rule(struct owner_rule_entry *entry)
 	unsigned int i;
 
 	for (i = 0; entry->sentence && i < entry->sentence->nr_comparisons; i++)
-		kfree(rcu_dereference_protected(entry->ranges[i], true));
+		kvfree(rcu_dereference_protected(entry->ranges[i], true));
 	free_percpu(entry->rule.hits);
 	kfree(entry->sentence);
 	kfree(entry);
 }
 
-static void find_symbol_ranges(struct owner_rule_entry *entry)
+static int find_symbol_ranges(struct owner_rule_entry *entry)
 {
 	const struct owner_sentence *s = entry->sentence;
+	struct owner_symbol_ranges *ranges;
 	unsigned int i;
 
+	for (i = 0; i < s->nr_comparisons; i++) {
+		if (!owner_comparison_needs_chain(&s->comparisons[i]))
+			continue;
+		ranges = owner_symbol_ranges_find(s, &s->comparisons[i]);
+		if (IS_ERR(ranges))
+			return PTR_ERR(ranges);
+		RCU_INIT_POINTER(entry->ranges[i], ranges);
+	}
+	return 0;
+}
+
+/* Look up the symbols that new rules name: once, when it is known which rules stay. */
+static int find_symbols_of_new_rules(const struct owner_rule_table *table)
+{
+	unsigned int i;
+	int error = 0;
+
+	for (i = 1; !error && i <= table->count; i++)
+		if (!table->entries[i]->published)
+			error = find_symbol_ranges(table->entries[i]);
+	return error;
+}
+
+static unsigned int count_chain_comparisons(const struct owner_sentence *s)
+{
+	unsigned int i, count = 0;
+
 	for (i = 0; i < s->nr_comparisons; i++)
-		if (owner_comparison_needs_chain(&s->comparisons[i]))
-			RCU_INIT_POINTER(entry->ranges[i],
-					 owner_symbol_ranges_find(s, &s->comparisons[i]));
+		count += owner_comparison_needs_chain(&s->comparisons[i]);
+	return count;
+}
+
+static unsigned int count_all_chain_comparisons(const struct owner_rule_table *table)
+{
+	unsigned int i, count = 0;
+
+	for (i = 1; i <= table->count; i++)
+		count += count_chain_comparisons(table->entries[i]->sentence);
+	return count;
 }
 
 static struct owner_rule_entry *alloc_rule(const struct owner_sentence *s, int rate)
@@ -91,7 +128,6 @@ static struct owner_rule_entry *alloc_rule(const struct owner_sentence *s, int r
 		free_rule(entry);
 		return NULL;
 	}
-	find_symbol_ranges(entry);
 	return entry;
 }
 
@@ -141,11 +177,18 @@ static int add_rule(struct rule_change *change)
 
 	if (s->fields_used & BIT(OWNER_FIELD_CGROUP) && !owner_cgroups_on())
 		return refuse_sentence(change, OWNER_CGROUPS_OFF);
+	if (s->fields_used & OWNER_FIELDS_OF_CHAIN && !IS_ENABLED(CONFIG_KALLSYMS))
+		return refuse_sentence(change, "this kernel has no names of functions: they need CONFIG_KALLSYMS");
 	for (number = table->count; number; number--)
 		if (conditions_are_equal(table->entries[number]->sentence, s))
 			remove_rule(change, number);
 	if (table->count == OWNER_RULES_MAX)
 		return refuse_sentence(change, "there are at most %d rules", OWNER_RULES_MAX);
+	if (count_all_chain_comparisons(table) + count_chain_comparisons(s) >
+	    OWNER_CHAIN_COMPARISONS_MAX)
+		return refuse_sentence(change,
+				       "all rules together can compare func and module %d times: give one comparison a list of names",
+				       OWNER_CHAIN_COMPARISONS_MAX);
 	rate = owner_register_rate(s->sample_bytes, s->sample_objects);
 	if (rate < 0)
 		return refuse_sentence(change,
@@ -274,6 +317,7 @@ static void discard_rule_table(struct rule_change *change)
 	struct owner_rule_table *table = change->table;
 	unsigned int i;
 
+	owner_forget_rates(change->nr_rates);
 	for (i = 1; table && i <= table->count; i++)
 		if (!table->entries[i]->published)
 			free_rule(table->entries[i]);
@@ -289,7 +333,7 @@ static void discard_rule_table(struct rule_change *change)
  *
  * Either all sentences take effect, at the same time, or none does.
  *
- * Return: 0, -EINVAL if a sentence is wrong, or -ENOMEM.
+ * Return: 0, -EINVAL if a sentence is wrong, -ENOMEM, -EINTR if the task is killed.
  */
 int owner_rules_write(const char *text, size_t length, char *error_text, size_t size)
 {
@@ -299,14 +343,20 @@ int owner_rules_write(const char *text, size_t length, char *error_text, size_t 
 
 	if (!change)
 		return -ENOMEM;
-	mutex_lock(&table_mutex);
+	if (mutex_lock_killable(&table_mutex)) {
+		kvfree(change);
+		return -EINTR;
+	}
 	old = current_table();
+	change->nr_rates = owner_count_rates();
 	change->table = kzalloc(sizeof(*change->table), GFP_KERNEL);
 	if (change->table) {
 		if (old)
 			*change->table = *old;
 		change->table->entries[0] = &owner_default_rule;
 		error = apply_control_text(change, text, length, error_text, size);
+		if (!error)
+			error = find_symbols_of_new_rules(change->table);
 		if (!error)
 			error = enable_hooks_if_tracking(change->table);
 	}
@@ -336,7 +386,7 @@ static void update_symbol_ranges(struct owner_rule_entry *entry, const struct mo
 		old = rcu_dereference_protected(entry->ranges[i], lockdep_is_held(&table_mutex));
 		ranges = owner_symbol_ranges_update(old, s, &s->comparisons[i], module, going);
 		rcu_assign_pointer(entry->ranges[i], ranges);
-		kfree_rcu_mightsleep(old);
+		kvfree_rcu_mightsleep(old);
 	}
 }
 
@@ -375,6 +425,19 @@ static void __init watch_modules(void)
 
 /* --- Printing the rules -------------------------------------------------------- */
 
+/* Does a rule compare names, because there was no memory for addresses? */
+static bool lacks_addresses(const struct owner_rule_entry *entry)
+{
+	const struct owner_sentence *s = entry->sentence;
+	unsigned int i;
+
+	for (i = 0; i < s->nr_comparisons; i++)
+		if (owner_comparison_needs_chain(&s->comparisons[i]) &&
+		    !rcu_access_pointer(entry->ranges[i]))
+			return true;
+	return false;
+}
+
 static unsigned long sum_rule_hits(const struct owner_rule_entry *entry)
 {
 	unsigned long hits = 0;
@@ -391,7 +454,7 @@ static unsigned long sum_rule_hits(const struct owner_rule_entry *entry)
  *
  * Numbers and hits of the rules are printed as comments.
  *
- * Return: 0 or -ENOMEM.
+ * Return: 0, -ENOMEM, -EINTR if the task is killed.
  */
 int owner_rules_show(struct seq_file *m)
 {
@@ -401,13 +464,18 @@ int owner_rules_show(struct seq_file *m)
 
 	if (!printed)
 		return -ENOMEM;
-	mutex_lock(&table_mutex);
+	if (mutex_lock_killable(&table_mutex)) {
+		kfree(printed);
+		return -EINTR;
+	}
 	table = current_table();
 	for (number = 1; table && number <= table->count; number++) {
 		const struct owner_rule_entry *entry = table->entries[number];
 
 		owner_lang_print(entry->sentence, printed, OWNER_SENTENCE_MAX + 1);
-		seq_printf(m, "%s\t# %u: %lu hits\n", printed, number, sum_rule_hits(entry));
+		seq_printf(m, "%s\t# %u: %lu hits%s\n", printed, number, sum_rule_hits(entry),
+			   lacks_addresses(entry) ?
+			   ", slow until the next module comes or goes: no memory for addresses" : "");
 	}
 	if (table)
 		seq_printf(m, "# otherwise: %lu hits\n", sum_rule_hits(&owner_default_rule));
@@ -425,7 +493,10 @@ static char boot_text[COMMAND_LINE_SIZE] __initdata;
 
 static int __init set_boot_text(char *str)
 {
-	strscpy(boot_text, str ?: "", sizeof(boot_text));
+	size_t used = strlen(boot_text);
+
+	/* owner= can be given several times. */
+	snprintf(boot_text + used, sizeof(boot_text) - used, "%s%s", used ? "; " : "", str ?: "");
 	return 0;
 }
 early_param("owner", set_boot_text);

@@ -69,7 +69,8 @@ static ssize_t write_control(struct file *file, const char __user *buf, size_t c
 {
 	int error;
 
-	mutex_lock(&control_mutex);
+	if (mutex_lock_killable(&control_mutex))
+		return -EINTR;
 	last_error[0] = '\0';
 	error = write_rules_from_user(buf, count);
 	if (error == -EINVAL)

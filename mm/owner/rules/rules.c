@@ -238,7 +238,8 @@ static void set_source_fields(struct owner_field_values *fields, enum owner_sour
 		fields->value[OWNER_FIELD_ORDER].number = get_order(size);
 		fields->value[OWNER_FIELD_HELD].number = PAGE_SIZE << get_order(size);
 	} else {
-		fields->absent_fields |= BIT(OWNER_FIELD_ORDER);
+		/* A per-CPU area has pages of many nodes. */
+		fields->absent_fields |= BIT(OWNER_FIELD_ORDER) | BIT(OWNER_FIELD_NID);
 		fields->value[OWNER_FIELD_HELD].number = size;
 	}
 }

@@ -12,7 +12,7 @@
 #include <linux/module.h>
 #include <linux/overflow.h>
 #include <linux/preempt.h>
-#include <linux/sched.h>
+#include <linux/sched/signal.h>
 #include <linux/slab.h>
 #include <linux/sort.h>
 #include <linux/string.h>
@@ -29,9 +29,6 @@ struct owner_symbol_ranges {
 	unsigned int count;
 	struct symbol_range range[];	/* sorted, disjoint */
 };
-
-/* A pattern that needs more ranges is matched by name, see owner_frame_matches(). */
-#define SYMBOL_RANGES_MAX	1024
 
 /* --- Matching one frame by name ------------------------------------------------ */
 
@@ -82,7 +79,9 @@ noinline bool owner_frame_matches(const struct owner_sentence *s,
 struct symbol_search {
 	const struct owner_sentence *sentence;
 	const struct owner_comparison *comparison;
-	struct owner_symbol_ranges *ranges;	/* has space for SYMBOL_RANGES_MAX */
+	struct owner_symbol_ranges *ranges;
+	unsigned int room;			/* ranges that fit into @ranges */
+	bool killable;				/* end if the task is killed */
 	unsigned long last_symbol;		/* address of the previous kernel symbol */
 	bool last_matches;			/* its name matches the comparison */
 	const struct module *last_module;	/* module of the previous module symbol */
@@ -112,19 +111,46 @@ static void sort_and_merge_ranges(struct owner_symbol_ranges *ranges)
 	ranges->count = merged - range + 1;
 }
 
-static int add_symbol_range(struct owner_symbol_ranges *ranges, unsigned long start,
-			    unsigned long end)
+/* Make room for @room ranges. */
+static int resize_ranges(struct symbol_search *search, unsigned int room)
 {
+	struct owner_symbol_ranges *old = search->ranges, *ranges;
+
+	ranges = kvmalloc(struct_size(ranges, range, room),
+			  GFP_KERNEL | __GFP_RETRY_MAYFAIL | __GFP_NOWARN);
+	if (!ranges)
+		return -ENOMEM;
+	ranges->count = 0;
+	if (old)
+		memcpy(ranges, old, struct_size(old, range, old->count));
+	kvfree(old);
+	search->ranges = ranges;
+	search->room = room;
+	return 0;
+}
+
+static int add_symbol_range(struct symbol_search *search, unsigned long start, unsigned long end)
+{
+	struct owner_symbol_ranges *ranges = search->ranges;
+	int error;
+
 	if (ranges->count && ranges->range[ranges->count - 1].end == start) {
 		ranges->range[ranges->count - 1].end = end;
 		return 0;
 	}
-	if (ranges->count == SYMBOL_RANGES_MAX)
-		sort_and_merge_ranges(ranges);
-	if (ranges->count == SYMBOL_RANGES_MAX)
-		return -E2BIG;
+	if (ranges->count == search->room) {
+		error = resize_ranges(search, 2 * search->room);
+		if (error)
+			return error;
+		ranges = search->ranges;
+	}
 	ranges->range[ranges->count++] = (struct symbol_range){ start, end };
 	return 0;
+}
+
+static bool is_killed(const struct symbol_search *search)
+{
+	return search->killable && fatal_signal_pending(current);
 }
 
 /*
@@ -136,11 +162,13 @@ static int visit_kernel_symbol(void *data, const char *name, unsigned long addre
 	struct symbol_search *search = data;
 	int error = 0;
 
+	if (is_killed(search))
+		return -EINTR;
 	/* Only the first name of an address counts, as in lookup_symbol_name(). */
 	if (address == search->last_symbol)
 		return 0;
 	if (search->last_matches)
-		error = add_symbol_range(search->ranges, search->last_symbol, address);
+		error = add_symbol_range(search, search->last_symbol, address);
 	search->last_symbol = address;
 	search->last_matches = owner_lang_word_matches(search->sentence, search->comparison, name);
 	return error;
@@ -153,8 +181,7 @@ static int search_kernel(struct symbol_search *search)
 
 	if (!error && search->last_matches &&
 	    kallsyms_lookup_size_offset(search->last_symbol, &size, &offset))
-		error = add_symbol_range(search->ranges, search->last_symbol,
-					 search->last_symbol + size);
+		error = add_symbol_range(search, search->last_symbol, search->last_symbol + size);
 	return error;
 }
 
@@ -186,21 +213,23 @@ static int visit_module_function(void *data, const char *name, unsigned long add
 	unsigned long size, offset;
 
 	cond_resched();
+	if (is_killed(search))
+		return -EINTR;
 	/* The second match uses the first name of the address: @name may be an alias. */
 	if (!owner_lang_word_matches(search->sentence, search->comparison, name) ||
 	    !find_lasting_module(address) ||
 	    !owner_frame_matches(search->sentence, search->comparison, address + 1) ||
 	    !kallsyms_lookup_size_offset(address, &size, &offset))
 		return 0;
-	return add_symbol_range(search->ranges, address, address + size);
+	return add_symbol_range(search, address, address + size);
 }
 
-static int add_module_text(struct owner_symbol_ranges *ranges, const struct module *module,
+static int add_module_text(struct symbol_search *search, const struct module *module,
 			   enum mod_mem_type type)
 {
 	unsigned long start = (unsigned long)module->mem[type].base;
 
-	return start ? add_symbol_range(ranges, start, start + module->mem[type].size) : 0;
+	return start ? add_symbol_range(search, start, start + module->mem[type].size) : 0;
 }
 
 /* Called for each module symbol. The first symbol of a module adds all of its text. */
@@ -215,9 +244,9 @@ static int visit_module(void *data, const char *name, unsigned long address)
 	search->last_module = module;
 	if (!owner_lang_word_matches(search->sentence, search->comparison, module->name))
 		return 0;
-	error = add_module_text(search->ranges, module, MOD_TEXT);
+	error = add_module_text(search, module, MOD_TEXT);
 	if (!error && module->state == MODULE_STATE_COMING)
-		error = add_module_text(search->ranges, module, MOD_INIT_TEXT);
+		error = add_module_text(search, module, MOD_INIT_TEXT);
 	return error;
 }
 
@@ -238,48 +267,42 @@ static int search_modules(struct symbol_search *search, const char *name)
 
 #endif /* CONFIG_MODULES */
 
-static bool start_search(struct symbol_search *search, const struct owner_sentence *s,
-			 const struct owner_comparison *c)
+static int start_search(struct symbol_search *search, const struct owner_sentence *s,
+			const struct owner_comparison *c, unsigned int room)
 {
 	*search = (struct symbol_search){ .sentence = s, .comparison = c };
-	search->ranges = kvmalloc(struct_size(search->ranges, range, SYMBOL_RANGES_MAX),
-				  GFP_KERNEL);
-	if (!search->ranges)
-		return false;
-	search->ranges->count = 0;
-	return true;
+	return resize_ranges(search, room);
 }
 
-/* Free the search and return its ranges in an allocation of their size; NULL after @error. */
+/* Returns the ranges that were found, or @error. */
 static struct owner_symbol_ranges *finish_search(struct symbol_search *search, int error)
 {
-	struct owner_symbol_ranges *found = search->ranges, *ranges = NULL;
-
-	if (!error) {
-		sort_and_merge_ranges(found);
-		ranges = kmemdup(found, struct_size(found, range, found->count), GFP_KERNEL);
+	if (error) {
+		kvfree(search->ranges);
+		return ERR_PTR(error);
 	}
-	kvfree(found);
-	return ranges;
+	sort_and_merge_ranges(search->ranges);
+	return search->ranges;
 }
+
+/* Ranges that a search has room for at first. */
+#define ROOM_AT_FIRST	64U
 
 /**
  * owner_symbol_ranges_find() - look up the functions or modules that a comparison names
  * @s: a sentence
  * @c: one of its comparisons, of func or module
  *
- * Return: the ranges, to be freed with kfree(). NULL without memory, or if there are
- *	more than SYMBOL_RANGES_MAX: use owner_frame_matches() instead.
+ * Return: the ranges, to be freed with kvfree(), -ENOMEM, -EINTR if the task is killed.
  */
 struct owner_symbol_ranges *owner_symbol_ranges_find(const struct owner_sentence *s,
 						     const struct owner_comparison *c)
 {
 	struct symbol_search search;
-	int error = 0;
+	int error = start_search(&search, s, c, ROOM_AT_FIRST);
 
-	if (!start_search(&search, s, c))
-		return NULL;
-	if (c->field == OWNER_FIELD_FUNC)
+	search.killable = true;
+	if (!error && c->field == OWNER_FIELD_FUNC)
 		error = search_kernel(&search);
 	if (!error)
 		error = search_modules(&search, NULL);
@@ -289,31 +312,35 @@ struct owner_symbol_ranges *owner_symbol_ranges_find(const struct owner_sentence
 #ifdef CONFIG_MODULES
 /**
  * owner_symbol_ranges_update() - look up one module's symbols anew
- * @old: the ranges without this change; may be NULL
+ * @old: the ranges without this change; if NULL, all symbols are looked up
  * @s: a sentence
  * @c: one of its comparisons, of func or module
  * @module: a module that is loaded or unloaded, or is about to free its init text
  * @going: the module is being unloaded
  *
- * Return: new ranges, as from owner_symbol_ranges_find(). The caller frees @old.
+ * Return: new ranges, to be freed with kvfree(); NULL without memory: use
+ *	owner_frame_matches() instead. The caller frees @old.
  */
 struct owner_symbol_ranges *owner_symbol_ranges_update(const struct owner_symbol_ranges *old,
 						       const struct owner_sentence *s,
 						       const struct owner_comparison *c,
 						       const struct module *module, bool going)
 {
+	struct owner_symbol_ranges *ranges;
 	struct symbol_search search;
 	unsigned int i;
-	int error = 0;
+	int error;
 
-	if (!old || !start_search(&search, s, c))
-		return NULL;
-	for (i = 0; i < old->count; i++)
+	error = start_search(&search, s, c, old ? max(old->count, ROOM_AT_FIRST) : ROOM_AT_FIRST);
+	for (i = 0; !error && old && i < old->count; i++)
 		if (!within_module(old->range[i].start, module))
 			search.ranges->range[search.ranges->count++] = old->range[i];
-	if (!going)
-		error = search_modules(&search, module->name);
-	return finish_search(&search, error);
+	if (!error && !old && c->field == OWNER_FIELD_FUNC)
+		error = search_kernel(&search);
+	if (!error && (!going || !old))
+		error = search_modules(&search, old ? module->name : NULL);
+	ranges = finish_search(&search, error);
+	return IS_ERR(ranges) ? NULL : ranges;
 }
 #endif
 

@@ -12,6 +12,11 @@
 #include "symbol_ranges.h"
 
 #define OWNER_RULES_MAX	64
+/*
+ * Comparisons of func and module in all rules. Each takes a search of all symbols when it
+ * is written, some 20 ms, and of a module's symbols when one is loaded.
+ */
+#define OWNER_CHAIN_COMPARISONS_MAX	64
 
 /* One rule. It moves from table to table, with its hits, until it is removed. */
 struct owner_rule_entry {
@@ -19,8 +24,9 @@ struct owner_rule_entry {
 	struct owner_sentence *sentence;	/* NULL: owner_default_rule */
 	bool published;				/* free it only after a grace period */
 	/*
-	 * Indexed by comparison, for those of func and module. NULL: no addresses
-	 * are known, compare names. Written under table_mutex of change.c.
+	 * Indexed by comparison, for those of func and module. NULL: when a module was
+	 * loaded or unloaded, there was no memory for addresses. Then names are compared.
+	 * Written under table_mutex of change.c.
 	 */
 	struct owner_symbol_ranges __rcu *ranges[];
 };

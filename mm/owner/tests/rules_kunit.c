@@ -10,6 +10,7 @@
 #include <linux/kallsyms.h>
 #include <linux/kthread.h>
 #include <linux/rcupdate.h>
+#include <linux/sched/signal.h>
 #include <linux/seq_file.h>
 #include <linux/slab.h>
 #include <linux/string.h>
@@ -217,6 +218,8 @@ static void test_places_are_names(struct kunit *test)
 {
 	static const char * const patterns[] = {
 		"kfree", "k*", "*lock", "__*init*", "*", "nobody", "a[cd]*,vm*,*_open",
+		/* several thousand separate ranges */
+		"*[ae]*", "*_*",
 	};
 	struct owner_sentence *s = kunit_kzalloc(test, sizeof(*s), GFP_KERNEL);
 	struct owner_lang_error error;
@@ -230,11 +233,11 @@ static void test_places_are_names(struct kunit *test)
 
 		KUNIT_ASSERT_TRUE(test, owner_lang_parse(s, OWNER_CONTROL, text, length, &error));
 		agree.ranges = owner_symbol_ranges_find(s, s->comparisons);
-		KUNIT_ASSERT_NOT_NULL_MSG(test, agree.ranges, "%s", patterns[i]);
+		KUNIT_ASSERT_NOT_ERR_OR_NULL_MSG(test, agree.ranges, "%s", patterns[i]);
 		kallsyms_on_each_symbol(compare_ranges_with_names, &agree);
 		KUNIT_EXPECT_GT(test, agree.visited, 1000);
 		kunit_info(test, "%s: %u of %u\n", patterns[i], agree.found, agree.visited / 7);
-		kfree(agree.ranges);
+		kvfree(agree.ranges);
 	}
 }
 
@@ -399,6 +402,58 @@ static void test_refuses(struct kunit *test)
 			   "  ^~~~~~~~~~~~~~~~~~~~~\n");
 }
 
+/* A task that is killed does not look up all symbols, and the rules stay. */
+static void test_is_killed(struct kunit *test)
+{
+	KUNIT_ASSERT_EQ(test, write_rules("clear; depth=7"), 0);
+	sigaddset(&current->pending.signal, SIGKILL);
+	set_thread_flag(TIF_SIGPENDING);
+	KUNIT_EXPECT_EQ(test, write_rules("depth=3 if func == k*"), -EINTR);
+	sigdelset(&current->pending.signal, SIGKILL);
+	clear_thread_flag(TIF_SIGPENDING);
+	print_rules(text);
+	KUNIT_EXPECT_TRUE(test, strstarts(text, "depth=7\t"));
+}
+
+/* Only rules that stay are looked up, and there is a bound on their comparisons. */
+static void test_bounds_lookups(struct kunit *test)
+{
+	unsigned int i;
+	int length;
+
+	for (i = 0, length = 0; i < 32; i++)
+		length += sprintf(text + length,
+				  "depth=1 if func == nobody_%u && module == nobody;", i);
+	KUNIT_EXPECT_EQ(test, write_rules(text), 0);
+	KUNIT_EXPECT_EQ(test, write_rules("depth=1 if module == one"), -EINVAL);
+	KUNIT_EXPECT_TRUE(test, strstarts(error_text, "all rules together can compare func and "));
+	KUNIT_EXPECT_EQ(test, write_rules("del 1; depth=1 if module == one"), 0);
+}
+
+/* Texts that are refused spend none of the numbers of rates. */
+static void test_refused_rates(struct kunit *test)
+{
+	unsigned int i, before = owner_count_rates();
+
+	for (i = 0; i < 2 * OWNER_RATES; i++) {
+		snprintf(text, TEXT_SIZE, "sample=%u; no such rule", 12345 + i);
+		KUNIT_ASSERT_EQ(test, write_rules(text), -EINVAL);
+		KUNIT_ASSERT_FALSE(test, strstarts(error_text, "there have been"));
+	}
+	KUNIT_EXPECT_EQ(test, owner_count_rates(), before);
+}
+
+/* A per-CPU area is on no node. */
+static void test_node_of_areas(struct kunit *test)
+{
+	KUNIT_ASSERT_EQ(test, write_rules("clear; depth=9; depth=3 if nid > 0; depth=4 if nid == 0"),
+			0);
+	KUNIT_EXPECT_EQ(test, choose_depth_for_source(OWNER_SOURCE_PERCPU, 8), 9);
+	KUNIT_EXPECT_EQ(test, choose_depth_for_source(OWNER_SOURCE_PAGE, 8), 4);
+	KUNIT_ASSERT_EQ(test, write_rules("clear; depth=9; depth=5 if nid != 0"), 0);
+	KUNIT_EXPECT_EQ(test, choose_depth_for_source(OWNER_SOURCE_PERCPU, 8), 5);
+}
+
 static int init_rules_test(struct kunit *test)
 {
 	text = vmalloc(TEXT_SIZE);
@@ -438,6 +493,10 @@ static struct kunit_case owner_rules_cases[] = {
 	KUNIT_CASE(test_all_or_nothing),
 	KUNIT_CASE(test_changes_under_readers),
 	KUNIT_CASE(test_refuses),
+	KUNIT_CASE(test_is_killed),
+	KUNIT_CASE(test_bounds_lookups),
+	KUNIT_CASE(test_refused_rates),
+	KUNIT_CASE(test_node_of_areas),
 	{}
 };
 

@@ -22,6 +22,11 @@ ok "of which is said what is wrong" \
 ok "and where" file_has "$work/console" "^ {13}\^~~~~"
 
 control=/sys/kernel/debug/owner/control
+ok "boots with rules in two places" sh -c "tools/testing/owner/guest/guest.py run '$kernel' \\
+	--append 'slab_owner=on owner=depth=2 owner=\"depth=1 if size < 64\"' --cmd 'cat $control' \\
+	>'$work/out' 2>'$work/err'"
+ok "both are in force" equals "$(sed -n 's/\t.*hits//p' "$work/out" | paste -s -d ";")" \
+	"depth=2;depth=1 if size < 64"
 ok "control takes rules" sh -c "tools/testing/owner/guest/guest.py run '$kernel' \\
 	--append slab_owner=ready --cmd '
 	cd /tmp
