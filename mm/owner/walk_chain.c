@@ -12,6 +12,7 @@
 #include <linux/sched/signal.h>
 #include <linux/stackdepot.h>
 #include <linux/stackdepot_refs.h>
+#include <linux/string.h>
 
 #include "walk.h"
 
@@ -43,6 +44,29 @@ static struct owner_estimate estimate_pages(const long *counters)
 	};
 }
 
+/* Enough for all chains but the busiest. */
+#define READ_ATTEMPTS	16
+
+/*
+ * Read the counters of a chain until two reads in a row agree: then they are what the chain
+ * held at one moment. One read looks at the CPUs one after the other. If it is interrupted
+ * on the way, it sees objects that are allocated on a CPU that it has not reached yet, and
+ * does not see that they are freed on one that it has passed: thousands may be counted that
+ * never existed at the same time.
+ */
+static bool read_counters(depot_stack_handle_t stack, long *counters)
+{
+	long again[STACK_DEPOT_COUNTERS];
+	unsigned int attempts = 0;
+
+	do {
+		if (!stack_depot_read_counters(stack, counters) ||
+		    !stack_depot_read_counters(stack, again))
+			return false;
+	} while (memcmp(counters, again, sizeof(again)) && ++attempts < READ_ATTEMPTS);
+	return true;
+}
+
 /* Leave a reference to the next chain for which @which is positive in cursor->ref. */
 static int find_chain(struct owner_cursor *cursor, enum owner_counter which, long *counters)
 {
@@ -58,7 +82,7 @@ static int find_chain(struct owner_cursor *cursor, enum owner_counter which, lon
 		cursor->ref.stack = stack_depot_next_counted(&cursor->pos);
 		if (!cursor->ref.stack)
 			return 0;
-		if (stack_depot_read_counters(cursor->ref.stack, counters) && counters[which] > 0)
+		if (read_counters(cursor->ref.stack, counters) && counters[which] > 0)
 			return 1;
 	}
 }
@@ -92,8 +116,8 @@ static int next_page_chain(struct owner_cursor *cursor, struct owner_object *obj
 }
 
 /*
- * Objects that are allocated and freed on several CPUs during the walk may be counted on
- * one side only.
+ * Each chain is read at a moment of its own: an object that is freed during the walk, and
+ * one that is allocated through another chain instead, may both be counted.
  */
 const struct owner_source_ops owner_slab_chain_source = {
 	.next	= next_slab_chain,

@@ -178,7 +178,8 @@ static int add_rule(struct rule_change *change)
 	if (s->fields_used & BIT(OWNER_FIELD_CGROUP) && !owner_cgroups_on())
 		return refuse_sentence(change, OWNER_CGROUPS_OFF);
 	if (s->fields_used & OWNER_FIELDS_OF_CHAIN && !IS_ENABLED(CONFIG_KALLSYMS))
-		return refuse_sentence(change, "this kernel has no names of functions: they need CONFIG_KALLSYMS");
+		return refuse_sentence(change,
+				       "this kernel has no names of functions: they need CONFIG_KALLSYMS");
 	for (number = table->count; number; number--)
 		if (conditions_are_equal(table->entries[number]->sentence, s))
 			remove_rule(change, number);
@@ -473,9 +474,10 @@ int owner_rules_show(struct seq_file *m)
 		const struct owner_rule_entry *entry = table->entries[number];
 
 		owner_lang_print(entry->sentence, printed, OWNER_SENTENCE_MAX + 1);
-		seq_printf(m, "%s\t# %u: %lu hits%s\n", printed, number, sum_rule_hits(entry),
-			   lacks_addresses(entry) ?
-			   ", slow until the next module comes or goes: no memory for addresses" : "");
+		seq_printf(m, "%s\t# %u: %lu hits", printed, number, sum_rule_hits(entry));
+		if (lacks_addresses(entry))
+			seq_puts(m, ", slow until a module comes or goes: no memory for addresses");
+		seq_putc(m, '\n');
 	}
 	if (table)
 		seq_printf(m, "# otherwise: %lu hits\n", sum_rule_hits(&owner_default_rule));
