@@ -6,10 +6,12 @@
 usage='KERNEL'
 . "$(dirname "$0")/prelude.sh"
 
-# Page frames 0x4000 to 0x41ff are the hole. Enough pages are planted to use those behind it.
+# Page frames 0x4000 to 0x41ff are the hole. A file takes most of the memory, so that pages
+# behind the hole are used. Without KASLR the kernel is not there.
 # shellcheck disable=SC2016 # for the guest's shell
 plant_and_show='
 	cd /sys/kernel/debug
+	dd if=/dev/zero of=/tmp/file bs=1M count=40 2>/dev/null
 	insmod /extra/owner_pages.ko chains=8192; insmod /extra/owner_leak.ko requests=4000
 	cat /proc/iomem; echo ===
 	cat page_owner; echo ===
@@ -18,7 +20,7 @@ plant_and_show='
 	cat slab_owner_stacks/show_stacks'
 run_guest_with_hole()
 {
-	run_guest "page_owner=on slab_owner=on kfence.sample_interval=0 memmap=2M\$64M" \
+	run_guest "page_owner=on slab_owner=on kfence.sample_interval=0 nokaslr memmap=2M\$64M" \
 		"$plant_and_show" --mem 160M --smp 2 &&
 		split_output iomem pages page_stacks objects object_stacks
 }
