@@ -18,7 +18,7 @@ static void limit_ages(struct work_struct *work)
 	owner_slab_limit_ages();
 	owner_percpu_limit_ages();
 	queue_delayed_work(system_unbound_wq, to_delayed_work(work),
-			   (unsigned long)OWNER_AGE_PERIOD << OWNER_TICKS_SHIFT);
+			   OWNER_AGE_PERIOD << OWNER_TICKS_SHIFT);
 }
 
 static DECLARE_DEFERRABLE_WORK(age_work, limit_ages);
@@ -27,7 +27,7 @@ static int __init owner_age_init(void)
 {
 	if (slab_owner_wanted())
 		queue_delayed_work(system_unbound_wq, &age_work,
-				   (unsigned long)OWNER_AGE_PERIOD << OWNER_TICKS_SHIFT);
+				   OWNER_AGE_PERIOD << OWNER_TICKS_SHIFT);
 	return 0;
 }
 late_initcall(owner_age_init);

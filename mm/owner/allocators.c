@@ -3,11 +3,14 @@
  * Functions that allocate for their callers.
  *
  * A chain of few frames must not spend them on the allocator: the caller of kmemdup()
- * owns the copy. Chains leave these functions out at their start.
+ * owns the copy. Chains leave these functions out at their start. owner_allocators= on the
+ * boot line adds functions.
  */
 
+#include <linux/init.h>
 #include <linux/kallsyms.h>
 #include <linux/mempool.h>
+#include <linux/printk.h>
 #include <linux/slab.h>
 #include <linux/string.h>
 
@@ -89,27 +92,79 @@ static const char * const page_allocators[] = {
 	"__kmalloc_large_noprof",
 };
 
-/* Addresses of these functions. Looked up on first use. */
+/* Further functions, from owner_allocators= on the boot line. */
+#define EXTRA_ALLOCATORS	32
+
+static const char *extra_allocators[EXTRA_ALLOCATORS] __ro_after_init;
+static unsigned int nr_extra_allocators __ro_after_init;
+static char extra_text[1024] __ro_after_init;
+
+static int __init parse_extra_allocators(char *str)
+{
+	char *names = extra_text, *name;
+
+	if (!str || strscpy(extra_text, str, sizeof(extra_text)) < 0) {
+		pr_err("owner_allocators= takes names of functions, %zu characters at most\n",
+		       sizeof(extra_text) - 1);
+		*extra_text = '\0';
+		return 0;
+	}
+	while ((name = strsep(&names, ","))) {
+		if (!*name)
+			continue;
+		if (nr_extra_allocators == EXTRA_ALLOCATORS) {
+			pr_err("owner_allocators= takes %d functions: '%s' and what follows is ignored\n",
+			       EXTRA_ALLOCATORS, name);
+			break;
+		}
+		extra_allocators[nr_extra_allocators++] = name;
+	}
+	return 0;
+}
+early_param("owner_allocators", parse_extra_allocators);
+
+/* Chains were captured before: a misspelled name has changed none of them. */
+static int __init check_extra_allocators(void)
+{
+	unsigned int i;
+
+	for (i = 0; i < nr_extra_allocators; i++)
+		if (!kallsyms_lookup_name(extra_allocators[i]))
+			pr_err("owner_allocators=%s: the kernel image has no function of this name\n",
+			       extra_allocators[i]);
+	return 0;
+}
+late_initcall(check_extra_allocators);
+
+#define NAMED_ALLOCATORS	(ARRAY_SIZE(page_allocators) + EXTRA_ALLOCATORS)
+
+static const char *get_allocator_name(unsigned int i)
+{
+	return i < ARRAY_SIZE(page_allocators) ? page_allocators[i] :
+						 extra_allocators[i - ARRAY_SIZE(page_allocators)];
+}
+
+/* Addresses of the functions that have names. Looked up on first use. */
 static struct {
 	unsigned long start;
 	unsigned long size;
-} page_allocator_ranges[ARRAY_SIZE(page_allocators)];
+} named_allocator_ranges[NAMED_ALLOCATORS];
 
-static bool is_in_page_allocator(unsigned int i, unsigned long ip)
+static bool is_in_named_allocator(unsigned int i, unsigned long ip)
 {
 	/* Pairs with smp_store_release() below: the start was written before the size. */
-	unsigned long size = smp_load_acquire(&page_allocator_ranges[i].size), start, offset;
+	unsigned long size = smp_load_acquire(&named_allocator_ranges[i].size), start, offset;
 
 	if (!size) {
-		start = kallsyms_lookup_name(page_allocators[i]);
+		start = kallsyms_lookup_name(get_allocator_name(i));
 		/* A missing function gets address 0 and size 1, which match no return address. */
 		if (!start || !kallsyms_lookup_size_offset(start, &size, &offset))
 			size = 1;
-		WRITE_ONCE(page_allocator_ranges[i].start, start);
+		WRITE_ONCE(named_allocator_ranges[i].start, start);
 		/* Pairs with smp_load_acquire() above. */
-		smp_store_release(&page_allocator_ranges[i].size, size);
+		smp_store_release(&named_allocator_ranges[i].size, size);
 	}
-	return ip - READ_ONCE(page_allocator_ranges[i].start) < size;
+	return ip - READ_ONCE(named_allocator_ranges[i].start) < size;
 }
 
 /**
@@ -126,8 +181,8 @@ bool owner_is_allocator(unsigned long ip)
 	for (i = 0; i < ARRAY_SIZE(allocators); i++)
 		if (ip - 1 - (unsigned long)allocators[i] < get_allocator_function_size(i))
 			return true;
-	for (i = 0; i < ARRAY_SIZE(page_allocators); i++)
-		if (is_in_page_allocator(i, ip - 1))
+	for (i = 0; i < ARRAY_SIZE(page_allocators) + nr_extra_allocators; i++)
+		if (is_in_named_allocator(i, ip - 1))
 			return true;
 	return false;
 }

@@ -54,7 +54,7 @@ static inline u32 owner_ticks_since(u32 time, u32 now)
  * age.c looks for them each OWNER_AGE_PERIOD, before they reach OWNER_TICKS_MAX.
  */
 #define OWNER_AGE_LIMIT		(7U << 29)
-#define OWNER_AGE_PERIOD	(1U << 27)
+#define OWNER_AGE_PERIOD	BIT(27)
 
 static_assert(OWNER_AGE_LIMIT + OWNER_AGE_PERIOD < OWNER_TICKS_MAX);
 

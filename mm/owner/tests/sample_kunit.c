@@ -193,8 +193,8 @@ static void estimate_cache_objects(const char *name, struct owner_estimate *esti
 	owner_cursor_begin(&cursor);
 	while (owner_cursor_next(&cursor, &object) > 0)
 		if (!strcmp(object.cache, name))
-			owner_estimate_add(estimate, 1, owner_record_rate(&object.owner), object.size,
-					   object.held);
+			owner_estimate_add(estimate, 1, owner_record_rate(&object.owner),
+					   object.size, object.held);
 	owner_cursor_end(&cursor);
 }
 

@@ -322,7 +322,7 @@ static void test_totals_by_chain(struct kunit *test)
 			KUNIT_EXPECT_EQ(test, total->sum.estimate.objects, PLANTED);
 			KUNIT_EXPECT_EQ(test, total->sum.estimate.bytes, PLANTED * PLANTED_SIZE);
 		} else if (chain_frame_is_in(total->stack, 0, plant_percpu_area)) {
-			/* A new chunk's own objects are allocated below this function, not by it. */
+			/* A new chunk's objects are allocated below this function, not by it. */
 			area_chains++;
 			KUNIT_EXPECT_EQ(test, total->sum.estimate.objects, 1);
 			KUNIT_EXPECT_EQ(test, total->sum.estimate.bytes, 48 * num_possible_cpus());

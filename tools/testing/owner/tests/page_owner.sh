@@ -197,6 +197,24 @@ $(count_matching_lines untracked ' pages_single\+')" "0 37"
 	ok "... and that is said to nobody" equals "$(cat "$work/log")" ""
 fi
 
+# --- More allocators -----------------------------------------------------------------
+
+# count_single_open WORDS: objects of which single_open() is the only frame
+count_single_open()
+{
+	run_tested_guest "slab_owner=on owner=depth=1 $1" 'exec 5</proc/self/mounts 6<owner/stats
+		grep -cE "^ (single_open|seq_open|__seq_open_private)[+]" slab_owner; echo ===
+		dmesg | grep owner_allocators; true' count log
+}
+if [ -n "$slab_owner" ]; then
+	count_single_open ""
+	ok "at depth 1 seq_file owns what it allocates" [ "$(cat "$work/count")" -gt 0 ]
+	count_single_open owner_allocators=single_open,seq_open,__seq_open_private,nothing
+	ok "functions that the boot line names own nothing" equals "$(cat "$work/count")" 0
+	ok "... and a name that no function has is reported" \
+		file_has "$work/log" "owner_allocators=nothing: the kernel image has no function"
+fi
+
 # --- Memory cgroups -----------------------------------------------------------------
 
 query=
