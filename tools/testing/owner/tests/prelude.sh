@@ -91,9 +91,6 @@ file_has() { grep -qE -e "$2" "$1"; }
 file_lacks() { [ -f "$1" ] && ! grep -E -e "$2" "$1" | sed 's/^/# found: /' | grep .; }
 command_fails() { ! "$@"; }
 
-# console_is_quiet: no kernel has complained until now; finish_tests checks all guests.
-console_is_quiet() { [ ! -e "$GUEST_LOGS/complaints" ]; }
-
 # run_guest APPEND CMD [OPTION...]: boot $kernel with APPEND on its command line and run
 # CMD. Leaves its output in $work/out, the runner's messages in $work/guest.err and the
 # console in $work/console.
