@@ -356,6 +356,24 @@ static depot_stack_handle_t walk_and_intern(unsigned int depth, depot_flags_t fl
 	return handle;
 }
 
+/* Take a reference that this CPU keeps to the running chain. Return: a handle, or 0. */
+static __always_inline depot_stack_handle_t take_running_ref(unsigned int depth,
+							     depot_flags_t flags,
+							     struct stack_depot_caller caller)
+{
+	struct stack_depot_cpu_cache *cpu = stack_depot_cpu_acquire();
+	depot_stack_handle_t handle = 0;
+	struct stack_depot_ref *ref;
+
+	if (unlikely(!cpu))
+		return 0;
+	ref = stack_depot_find_running(cpu, depth, flags & STACK_DEPOT_FLAG_SKIP, caller, true);
+	if (likely(ref))
+		handle = take_ref(ref);
+	stack_depot_cpu_release(cpu);
+	return handle;
+}
+
 /* Attempts to give memory to the depot: another CPU can use it up in between. */
 #define REFILLS		4
 
@@ -380,9 +398,12 @@ noinline depot_stack_handle_t stack_depot_capture(unsigned int depth, depot_flag
 						  gfp_t gfp, struct stack_depot_caller caller,
 						  enum stack_depot_captured *captured)
 {
-	depot_stack_handle_t handle = 0;
+	depot_stack_handle_t handle = take_running_ref(depth, flags, caller);
 	unsigned int i;
 
+	*captured = STACK_DEPOT_CAPTURED_ALL;
+	if (likely(handle))
+		return handle;
 	intern_overflow_chain(gfp);
 	for (i = 0; !handle && i < REFILLS; i++) {
 		handle = walk_and_intern(depth, flags, caller, false, captured);

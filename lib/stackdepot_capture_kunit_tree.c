@@ -41,7 +41,7 @@ static struct {
 static __always_inline struct stack_depot_node *
 find_running_node(unsigned int depth, bool skip, struct stack_depot_caller caller)
 {
-	return stack_depot_recognize(READ_ONCE(stack_depot_tree), depth, skip, caller);
+	return stack_depot_recognize(READ_ONCE(stack_depot_tree), depth, skip, caller, true);
 }
 
 static noinline bool handle_has_frames(depot_stack_handle_t handle, const unsigned long *frames,
@@ -284,16 +284,16 @@ static void test_forget_nodes(struct kunit *test)
 /* A made-up parent, which no chain reaches, and its child. */
 static void test_forgotten_key(struct kunit *test)
 {
-	const struct stack_depot_node template = { .kind = STACK_DEPOT_NODE_END, .mark = 1 };
+	const struct stack_depot_node template = { .kind = STACK_DEPOT_NODE_END, .frames = 1 };
 	/* No function is called from the first bytes of the kernel's text. */
 	unsigned long ip = (unsigned long)_text + 1;
-	struct stack_depot_node *parent, *child, *again;
+	struct stack_depot_node *root, *parent, *child, *again;
 	struct stack_depot_tree *tree;
 
 	rcu_read_lock();
 	tree = READ_ONCE(stack_depot_tree);
-	parent = stack_depot_add_node(tree, stack_depot_node_at(tree, STACK_DEPOT_NODE_ROOT_ALL),
-				      ip, &template);
+	root = stack_depot_node_at(tree, STACK_DEPOT_NODE_ROOT(DEPTH, 0));
+	parent = stack_depot_add_node(tree, root, ip, &template);
 	child = parent ? stack_depot_add_node(tree, parent, ip + 1, &template) : NULL;
 	rcu_read_unlock();
 	KUNIT_ASSERT_NOT_NULL(test, child);
@@ -329,12 +329,12 @@ static void test_forgotten_key(struct kunit *test)
 /* Add children of a made-up node until the tree is full. */
 static void fill_tree(struct stack_depot_tree *tree)
 {
-	const struct stack_depot_node template = { .kind = STACK_DEPOT_NODE_END, .mark = 1 };
+	const struct stack_depot_node template = { .kind = STACK_DEPOT_NODE_END, .frames = 1 };
+	struct stack_depot_node *root = stack_depot_node_at(tree, STACK_DEPOT_NODE_ROOT(DEPTH, 0));
 	unsigned long ip = (unsigned long)_text + 1;
 	struct stack_depot_node *parent;
 
-	parent = stack_depot_add_node(tree, stack_depot_node_at(tree, STACK_DEPOT_NODE_ROOT_ALL),
-				      ip, &template);
+	parent = stack_depot_add_node(tree, root, ip, &template);
 	while (parent && stack_depot_add_node(tree, parent, ++ip, &template))
 		;
 }
@@ -407,7 +407,7 @@ static noinline depot_stack_handle_t capture_with_handle(depot_stack_handle_t ot
 		WRITE_ONCE(node->handle, other);
 	preempt_enable();
 	cpu = stack_depot_cpu_acquire();
-	*fast = cpu && stack_depot_find_running(cpu, DEPTH, 0, caller);
+	*fast = cpu && stack_depot_find_running(cpu, DEPTH, 0, caller, true);
 	if (cpu)
 		stack_depot_cpu_release(cpu);
 	return stack_depot_capture(DEPTH, 0, GFP_KERNEL, caller, &captured);

@@ -4,6 +4,7 @@
  * include/linux/stackdepot_tree.h.
  */
 
+#include <linux/bits.h>
 #include <linux/irq_work.h>
 #include <linux/jiffies.h>
 #include <linux/log2.h>
@@ -20,9 +21,10 @@ struct stack_depot_tree *stack_depot_tree __read_mostly;
 /* Protects against two replacements, and a replacement while nodes are forgotten. */
 static DEFINE_MUTEX(tree_mutex);
 
-/* A node takes 36 bytes with its bucket. 4,096 chains of 16 frames take some 27,000 nodes. */
-#define NODES_MAX	262144
-#define NODES_MIN	4096
+/* A node takes 48 bytes with its buckets. 4,096 chains of 16 frames take some 27,000 nodes. */
+#define NODES_MAX	BIT(STACK_DEPOT_NODES_MAX_BITS)
+/* Twice as many buckets as nodes, and these behind the last one that a hash can have. */
+#define SPARE_BUCKETS	1024
 /* Share of the machine's memory that a tree may take. */
 #define MEMORY_SHARE	128
 
@@ -33,31 +35,36 @@ static void free_tree(struct stack_depot_tree *tree)
 	kfree(tree);
 }
 
-static struct stack_depot_tree *alloc_tree(u32 base)
+/* @first_tag: the tag that the first node gets. */
+static struct stack_depot_tree *alloc_tree(u32 first_tag)
 {
 	unsigned long nodes = (totalram_pages() << PAGE_SHIFT) / MEMORY_SHARE /
 			      sizeof(struct stack_depot_node);
 	struct stack_depot_tree *tree = kzalloc(sizeof(*tree), GFP_KERNEL | __GFP_NOWARN);
-	struct stack_depot_node *nobodys;
+	struct stack_depot_node *nobody, *root;
+	u32 offset;
 
 	if (!tree)
 		return NULL;
-	nodes = rounddown_pow_of_two(clamp(nodes, NODES_MIN, NODES_MAX));
+	nodes = rounddown_pow_of_two(clamp(nodes, STACK_DEPOT_NODES_MIN, NODES_MAX));
 	tree->bytes = nodes * sizeof(struct stack_depot_node);
 	tree->nodes = kvzalloc(tree->bytes, GFP_KERNEL | __GFP_NOWARN);
-	tree->buckets = kvcalloc(nodes, sizeof(*tree->buckets), GFP_KERNEL | __GFP_NOWARN);
-	tree->shift = 32 - ilog2(nodes);
-	tree->base = base;
+	tree->buckets = kvcalloc(2 * nodes + SPARE_BUCKETS, sizeof(u64), GFP_KERNEL | __GFP_NOWARN);
+	tree->bucket_mask = (2 * nodes - 1) * sizeof(u64);
 	atomic_set(&tree->used, STACK_DEPOT_NODE_FIRST);
 	if (!tree->nodes || !tree->buckets) {
 		free_tree(tree);
 		return NULL;
 	}
-	/* The roots are of the kind BP, which is 0: the first slot is above a saved BP. */
-	nobodys = stack_depot_node_at(tree, STACK_DEPOT_NODE_NONE);
-	nobodys->ip = STACK_DEPOT_IP_NONE;
-	stack_depot_node_at(tree, STACK_DEPOT_NODE_ROOT)->child = nobodys;
-	stack_depot_node_at(tree, STACK_DEPOT_NODE_ROOT_ALL)->child = nobodys;
+	nobody = stack_depot_node_at(tree, STACK_DEPOT_NODE_NOBODY);
+	tree->base = first_tag - stack_depot_node_id(nobody);
+	nobody->ip = STACK_DEPOT_IP_NONE;
+	for (offset = sizeof(*root); offset < STACK_DEPOT_NODE_FIRST;
+	     offset += sizeof(*root)) {
+		root = stack_depot_node_at(tree, offset);
+		root->child = nobody;
+		root->back = STACK_DEPOT_BACK_UNKNOWN;
+	}
 	return tree;
 }
 
@@ -85,10 +92,10 @@ void stack_depot_tree_init(void)
 #define REPLACE_DELAY_MIN	(HZ / 20)
 #define REPLACE_DELAY_MAX	(10 * HZ)
 
-/* Is there no room for another node if so many bytes are used? */
+/* Is there no room for another two nodes if so many bytes are used? */
 static bool is_full(const struct stack_depot_tree *tree, u32 used)
 {
-	return used + sizeof(struct stack_depot_node) > tree->bytes;
+	return used + 2 * sizeof(struct stack_depot_node) > tree->bytes;
 }
 
 static void replace_tree(struct work_struct *work)
@@ -106,7 +113,7 @@ static void replace_tree(struct work_struct *work)
 	 * Tags repeat after 2,000 trees. No CPU keeps a reference with an old tag for so
 	 * long: see schedule_flush() in stackdepot_refs.c.
 	 */
-	new = alloc_tree(old->base + old->bytes);
+	new = alloc_tree(stack_depot_node_tag(old, old->nodes) + old->bytes);
 	if (new) {
 		/* Pairs with the dependent reads of walks. */
 		smp_store_release(&stack_depot_tree, new);
@@ -136,7 +143,8 @@ static void schedule_replacement(struct irq_work *work)
 /* A capture can run under any lock, also under the workqueue's. */
 static DEFINE_IRQ_WORK(replacement, schedule_replacement);
 
-static struct stack_depot_node *alloc_node(struct stack_depot_tree *tree)
+/* Allocate one node, or two neighbours. */
+static struct stack_depot_node *alloc_nodes(struct stack_depot_tree *tree, unsigned int count)
 {
 	int offset = atomic_read(&tree->used);
 
@@ -147,8 +155,14 @@ static struct stack_depot_node *alloc_node(struct stack_depot_tree *tree)
 			return NULL;
 		}
 	} while (!atomic_try_cmpxchg(&tree->used, &offset,
-				     offset + sizeof(struct stack_depot_node)));
+				     offset + count * sizeof(struct stack_depot_node)));
 	return stack_depot_node_at(tree, offset);
+}
+
+/* The bucket that stays empty. */
+static u64 *last_bucket(struct stack_depot_tree *tree)
+{
+	return (u64 *)(tree->buckets + tree->bucket_mask) + SPARE_BUCKETS;
 }
 
 /* --- Adding and forgetting nodes -------------------------------------------------- */
@@ -158,7 +172,8 @@ static struct stack_depot_node *alloc_node(struct stack_depot_tree *tree)
  * @tree: the tree. Preemption is off since it was read.
  * @parent: the node
  * @ip: return address of the child, which stack_depot_can_encode_ip() accepts
- * @template: the child but for @ip, @parent, @next, @child and @handle
+ * @template: the child but for @ip, @parent, @child and @handle; and the next node if the
+ *	child's kind has one
  *
  * Return: the child, which another CPU may have added; NULL if the tree is full.
  */
@@ -167,27 +182,36 @@ struct stack_depot_node *stack_depot_add_node(struct stack_depot_tree *tree,
 					      unsigned long ip,
 					      const struct stack_depot_node *template)
 {
-	u32 encoded = stack_depot_encode_ip(ip), head;
-	u32 *bucket = stack_depot_node_bucket(tree, parent, encoded);
-	struct stack_depot_node *nobodys = stack_depot_node_at(tree, STACK_DEPOT_NODE_NONE);
-	struct stack_depot_node *node = alloc_node(tree), *other;
+	struct stack_depot_node *nobody = stack_depot_node_at(tree, STACK_DEPOT_NODE_NOBODY);
+	unsigned int i, count = stack_depot_node_count(template);
+	u64 *bucket, other = 0, word = stack_depot_node_id(parent);
+	u32 encoded = stack_depot_encode_ip(ip);
+	struct stack_depot_node *node, *child;
 
+	node = alloc_nodes(tree, count);
 	if (!node)
 		return NULL;
-	*node = *template;
-	node->child = nobodys;
+	for (i = 0; i < count; i++) {
+		node[i] = template[i];
+		node[i].ip = STACK_DEPOT_IP_NONE;
+		node[i].child = nobody;
+	}
 	node->ip = encoded;
-	node->parent = stack_depot_node_id(parent);
-	do {
-		head = READ_ONCE(*bucket);
-		other = stack_depot_find_child(tree, parent, encoded);
+	word |= (u64)stack_depot_node_offset(tree, node) << 32;
+	bucket = stack_depot_first_bucket(tree, parent, encoded);
+	/* Pairs with the dependent reads of stack_depot_find_child(). */
+	while (bucket != last_bucket(tree) && (other = cmpxchg(bucket, 0, word)) != 0) {
 		/* Nobody finds the node that was allocated in vain. */
-		if (other)
-			return other;
-		node->next = head;
-		/* Pairs with the dependent reads of stack_depot_find_child(). */
-	} while (cmpxchg(bucket, head, stack_depot_node_offset(tree, node)) != head);
-	cmpxchg(&parent->child, nobodys, node);
+		if (stack_depot_bucket_matches(tree, other, parent, encoded))
+			return stack_depot_node_at(tree, other >> 32);
+		bucket++;
+	}
+	if (bucket == last_bucket(tree))
+		return NULL;
+	child = cmpxchg(&parent->child, nobody, node);
+	if (child != nobody)
+		cmpxchg(&child->sibling, STACK_DEPOT_NODE_NOBODY,
+			stack_depot_node_offset(tree, node));
 	return node;
 }
 
@@ -201,19 +225,26 @@ struct stack_depot_node *stack_depot_add_node(struct stack_depot_tree *tree,
  */
 void stack_depot_forget_nodes(unsigned long start, unsigned long size)
 {
+	struct stack_depot_node *node, *child, *nobody;
 	struct stack_depot_tree *tree;
 	u32 offset, used;
 
 	mutex_lock(&tree_mutex);
 	tree = stack_depot_tree;
 	used = tree ? atomic_read(&tree->used) : 0;
-	for (offset = STACK_DEPOT_NODE_FIRST; offset < used;
-	     offset += sizeof(struct stack_depot_node)) {
-		struct stack_depot_node *node = stack_depot_node_at(tree, offset);
-
+	for (offset = STACK_DEPOT_NODE_FIRST; offset < used; offset += sizeof(*node)) {
+		node = stack_depot_node_at(tree, offset);
 		/* A return address can be just behind the range. */
 		if (READ_ONCE(node->ip) - stack_depot_encode_ip(start) - 1 < size)
 			WRITE_ONCE(node->ip, STACK_DEPOT_IP_NONE);
+	}
+	/* Walks shall try the next children that are added first. */
+	for (offset = STACK_DEPOT_NODE_ROOT(1, 0); offset < used; offset += sizeof(*node)) {
+		node = stack_depot_node_at(tree, offset);
+		nobody = stack_depot_node_at(tree, STACK_DEPOT_NODE_NOBODY);
+		child = READ_ONCE(node->child);
+		if (child != nobody && READ_ONCE(child->ip) == STACK_DEPOT_IP_NONE)
+			cmpxchg(&node->child, child, nobody);
 	}
 	mutex_unlock(&tree_mutex);
 }

@@ -148,34 +148,31 @@ early_initcall(init_module_notifier);
 
 /*
  * Make the child of @parent with this return address. @tree: NULL if @parent is not in the
- * tree. @scratch: room for a node that may not be added. Return: the node; NULL if the tree
- * has no kind for it.
+ * tree. @interrupted: it is the address at which a function was interrupted. @scratch: room
+ * for a node that may not be added. Return: the node; NULL if the tree has no kind for it.
  */
 static noinline struct stack_depot_node *
 learn_node(struct stack_depot_tree *tree, struct stack_depot_node *parent, unsigned long ip,
-	   bool skip, struct stack_depot_node *scratch)
+	   bool interrupted, unsigned int depth, bool skip, struct stack_depot_node *scratch)
 {
-	unsigned int depth = stack_depot_node_depth(parent);
+	unsigned int frames = parent->frames + (parent->frames || !skip ||
+						!stack_depot_is_allocator(ip));
 
-	*scratch = (struct stack_depot_node){};
-	if (!stack_depot_learn_layout(scratch, parent, ip))
-		return NULL;
-	scratch->mark = depth + (depth || !skip || !stack_depot_is_allocator(ip));
-	if (stack_depot_ends_chain(ip))
+	scratch[0] = (struct stack_depot_node){ .frames = frames };
+	scratch[1] = scratch[0];
+	if (frames == depth || stack_depot_ends_chain(ip))
 		scratch->kind = STACK_DEPOT_NODE_END;
-	if (scratch->kind != STACK_DEPOT_NODE_STEP)
-		scratch->mark |= STACK_DEPOT_NODE_SPECIAL;
-	if (scratch->kind == STACK_DEPOT_NODE_END)
-		scratch->mark = STACK_DEPOT_MARK_END;
+	else if (!stack_depot_learn_layout(scratch, parent, ip, interrupted))
+		return NULL;
 	this_cpu_inc(capture_counts.learned);
 	return (tree ? add_lasting_node(tree, parent, ip, scratch) : NULL) ?: scratch;
 }
 
 /* --- Walking ---------------------------------------------------------------------- */
 
-static __always_inline struct stack_depot_node *
-find_child(const struct stack_depot_tree *tree, const struct stack_depot_node *parent,
-	   unsigned long ip)
+static struct stack_depot_node *find_child(const struct stack_depot_tree *tree,
+					   const struct stack_depot_node *parent,
+					   unsigned long ip)
 {
 	struct stack_depot_node *child;
 
@@ -187,6 +184,23 @@ find_child(const struct stack_depot_tree *tree, const struct stack_depot_node *p
 	return stack_depot_find_child(tree, parent, stack_depot_encode_ip(ip));
 }
 
+/**
+ * stack_depot_find_traced_child() - find a child whose return address a tracer has replaced
+ * @tree: the tree
+ * @parent: the node
+ * @slot: address of the return address
+ *
+ * Return: the child; NULL if there is none, or if no tracer has replaced the address.
+ */
+struct stack_depot_node *stack_depot_find_traced_child(const struct stack_depot_tree *tree,
+						       const struct stack_depot_node *parent,
+						       unsigned long slot)
+{
+	unsigned long ip = stack_depot_recover_ip(slot);
+
+	return ip ? find_child(tree, parent, ip) : NULL;
+}
+
 /*
  * Walk through the tree, and add the nodes that it lacks. Return: a count of 0 if the chain
  * has to be left to the kernel's unwinder.
@@ -195,59 +209,59 @@ static __no_sanitize_address noinline struct stack_depot_walk
 walk_tree(unsigned long *frames, unsigned int depth, bool skip, struct stack_depot_caller caller)
 {
 	struct stack_depot_walk walk = { .tree = READ_ONCE(stack_depot_tree) };
-	struct stack_depot_position position = {
-		.slot = (unsigned long)caller.frame + sizeof(long),
-	};
-	struct stack_depot_recovery recovery = {};
 	/* NULL from the first node on that is not in the tree. */
 	struct stack_depot_tree *tree = walk.tree;
 	struct stack_depot_node *node, *child;
 	/* A node that is not in the tree, and its parent. */
-	struct stack_depot_node scratch[2];
+	struct stack_depot_node scratch[2][2], *room = scratch[0];
 	unsigned int count = 0;
-	enum stack_depot_move move;
+	bool interrupted = false;
 	unsigned long ip;
 
 	if (!tree)
 		return walk;
-	node = stack_depot_node_at(tree, skip ? STACK_DEPOT_NODE_ROOT : STACK_DEPOT_NODE_ROOT_ALL);
+	node = stack_depot_node_at(tree, STACK_DEPOT_NODE_ROOT(depth, skip));
 	for (;;) {
-		ip = stack_depot_strip_ip(stack_depot_read_stack(position.slot));
+		ip = stack_depot_strip_ip(stack_depot_read_stack(caller.slot));
 		/* The frame above the last one has no return address. */
 		if (!IS_ENABLED(CONFIG_STACKDEPOT_UNWIND_ORC) && !ip)
 			break;
 		child = find_child(tree, node, ip);
-		/* No node has the address of a trampoline. */
-		if (unlikely(!child && stack_depot_is_trampoline(ip))) {
-			ip = stack_depot_recover_ip(&recovery, ip, position.slot);
-			if (!ip || stack_depot_is_trampoline(ip))
+		if (unlikely(!child)) {
+			/* No node has the address of a trampoline. */
+			ip = stack_depot_recover_ip(caller.slot);
+			if (!ip)
 				return walk;
 			child = find_child(tree, node, ip);
 		}
 		if (unlikely(!child)) {
-			struct stack_depot_node *room = &scratch[node == scratch];
-
-			child = learn_node(tree, node, ip, skip, room);
+			child = learn_node(tree, node, ip, interrupted, depth, skip, room);
 			if (!child)
 				return walk;
-			if (child == room)
+			if (child == room) {
 				tree = NULL;
+				room = scratch[room == scratch[0]];
+			}
 		}
-		if (stack_depot_node_depth(child))
+		if (child->frames)
 			frames[count++] = ip;
 		node = child;
-		if (count == depth)
-			break;
-		if (!(node->mark & STACK_DEPOT_NODE_SPECIAL)) {
-			position.slot += node->step;
+		interrupted = child->kind == STACK_DEPOT_NODE_REGS;
+		if (IS_ENABLED(CONFIG_STACKDEPOT_UNWIND_ORC) &&
+		    child->kind == STACK_DEPOT_NODE_STEP) {
+			caller.slot += child->step;
 			continue;
 		}
-		move = stack_depot_follow(node, &position);
-		if (move == STACK_DEPOT_MOVE_ENDS)
-			break;
-		if (unlikely(move == STACK_DEPOT_MOVE_FAILS))
+		switch (stack_depot_follow(child, &caller)) {
+		case STACK_DEPOT_MOVE_ENDS:
+			goto end;
+		case STACK_DEPOT_MOVE_FAILS:
 			return walk;
+		case STACK_DEPOT_MOVED:
+			node += stack_depot_node_count(child) - 1;
+		}
 	}
+end:
 	walk.node = tree ? node : NULL;
 	walk.count = count;
 	return walk;
@@ -307,11 +321,7 @@ static DEFINE_PER_CPU(struct long_walk, long_walks);
 static unsigned long first_ip(struct stack_depot_caller caller)
 {
 #ifdef CONFIG_STACKDEPOT_CALL_TREE
-	unsigned long slot = (unsigned long)caller.frame + sizeof(long);
-	unsigned long ip = stack_depot_strip_ip(stack_depot_read_stack(slot));
-	struct stack_depot_recovery recovery = {};
-
-	return stack_depot_is_trampoline(ip) ? stack_depot_recover_ip(&recovery, ip, slot) : ip;
+	return stack_depot_recover_ip(caller.slot);
 #else
 	return caller.ip;
 #endif

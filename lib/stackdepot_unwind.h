@@ -12,10 +12,6 @@
 #include <linux/stackdepot_capture.h>
 #include <linux/types.h>
 
-#ifdef CONFIG_STACKDEPOT_UNWIND_ORC
-#include <asm/unwind.h>
-#endif
-
 /* stackdepot_unwind.c */
 bool stack_depot_ends_chain(unsigned long ip);
 
@@ -41,49 +37,30 @@ bool stack_depot_is_allocator(unsigned long ip);
 
 #ifdef CONFIG_STACKDEPOT_CALL_TREE
 
-/* State of one walk: the frames of a tracer are found one after another. */
-struct stack_depot_recovery {
-#ifdef CONFIG_STACKDEPOT_UNWIND_ORC
-	struct unwind_state state;
-#else
-	int graph_index;
-	struct llist_node *kretprobe;
-#endif
-};
-
 /* stackdepot_unwind_orc.c or stackdepot_unwind_fp.c */
 
 /**
- * stack_depot_is_trampoline() - test for the address that tracers write over return addresses
- * @ip: return address that was read from a stack
+ * stack_depot_recover_ip() - read a return address, also if a tracer has replaced it
+ * @slot: address of the return address
  *
- * Return: true if stack_depot_recover_ip() has the real one.
+ * Return: the real return address; 0 if the tracer does not know it.
  */
-bool stack_depot_is_trampoline(unsigned long ip);
-
-/**
- * stack_depot_recover_ip() - find the return address that a tracer has replaced
- * @recovery: zeroed at the start of the walk
- * @ip: address of a trampoline
- * @slot: address from which @ip was read
- *
- * Return: the real return address; @ip or 0 if it is not found.
- */
-unsigned long stack_depot_recover_ip(struct stack_depot_recovery *recovery, unsigned long ip,
-				     unsigned long slot);
+unsigned long stack_depot_recover_ip(unsigned long slot);
 
 /**
  * stack_depot_learn_layout() - find out how to get from a return address to its caller's
- * @node: its kind, step, back, words and saved are set
+ * @node: its kind, step and back are set, and those of the next node; they are 0
  * @parent: its parent
  * @ip: its return address
+ * @interrupted: @ip is the address at which a function was interrupted
  *
  * Preemption is off.
  *
  * Return: false if the tree has no kind for it.
  */
 bool stack_depot_learn_layout(struct stack_depot_node *node,
-			      const struct stack_depot_node *parent, unsigned long ip);
+			      const struct stack_depot_node *parent, unsigned long ip,
+			      bool interrupted);
 
 #endif /* CONFIG_STACKDEPOT_CALL_TREE */
 

@@ -6,6 +6,7 @@
  */
 
 #include <linux/ftrace.h>
+#include <linux/hash.h>
 #include <linux/kernel.h>
 #include <linux/rethook.h>
 #include <asm/orc_types.h>
@@ -14,25 +15,27 @@
 #include "stackdepot_unwind.h"
 
 /* Documented in stackdepot_unwind.h. */
-bool stack_depot_is_trampoline(unsigned long ip)
+unsigned long stack_depot_recover_ip(unsigned long slot)
 {
+	unsigned long ip = stack_depot_read_stack(slot);
+
 #ifdef CONFIG_FUNCTION_GRAPH_TRACER
-	if (ip == (unsigned long)return_to_handler)
-		return true;
+	if (ip == (unsigned long)return_to_handler) {
+		int index = 0;
+
+		ip = ftrace_graph_ret_addr(current, &index, ip, (unsigned long *)slot);
+		if (ip == (unsigned long)return_to_handler)
+			return 0;
+	}
 #endif
 #ifdef CONFIG_RETHOOK
-	if (is_rethook_trampoline(ip))
-		return true;
-#endif
-	return false;
-}
+	if (is_rethook_trampoline(ip)) {
+		struct llist_node *first = NULL;
 
-/* Documented in stackdepot_unwind.h. */
-unsigned long stack_depot_recover_ip(struct stack_depot_recovery *recovery, unsigned long ip,
-				     unsigned long slot)
-{
-	recovery->state.task = current;
-	return unwind_recover_ret_addr(&recovery->state, ip, (unsigned long *)slot);
+		ip = rethook_find_ret_addr(current, slot, &first);
+	}
+#endif
+	return ip;
 }
 
 /* --- From ORC entries to nodes ---------------------------------------------------- */
@@ -46,104 +49,114 @@ static int decode_saved_bp(const struct orc_entry *orc)
 {
 	if (orc->bp_reg == ORC_REG_UNDEFINED)
 		return BP_NOT_SAVED;
-	if (orc->bp_reg != ORC_REG_PREV_SP || orc->bp_offset % 8 || orc->bp_offset > -16 ||
-	    orc->bp_offset < -8 * U8_MAX)
+	if (orc->bp_reg != ORC_REG_PREV_SP || orc->bp_offset % 8 || orc->bp_offset > -16)
 		return BP_UNKNOWN;
 	return -orc->bp_offset - 8;
 }
 
-/* Where BP is saved, seen from the slot of a child of @parent. */
-static unsigned int get_child_back(const struct stack_depot_node *parent)
+/* A node of another kind than STEP, and the next one, where its children are. */
+static bool set_kind(struct stack_depot_node *node, enum stack_depot_node_kind kind,
+		     int step, unsigned int back)
 {
-	switch (parent->kind) {
-	case STACK_DEPOT_NODE_STEP:
-		return parent->back;
-	case STACK_DEPOT_NODE_BP:
-		return sizeof(long);
-	case STACK_DEPOT_NODE_REGS:
-		return offsetof(struct pt_regs, ip) - offsetof(struct pt_regs, bp);
-	case STACK_DEPOT_NODE_INTERRUPTED:
-	case STACK_DEPOT_NODE_SWITCH:
-		return parent->saved ? parent->saved * sizeof(long) : STACK_DEPOT_BACK_UNKNOWN;
-	default:
-		return STACK_DEPOT_BACK_UNKNOWN;
-	}
+	node->kind = kind;
+	node[1].step = step;
+	node[1].back = back;
+	return step >= 0;
 }
 
 /* The stack pointer is at a constant distance from the caller's. */
-static bool decode_sp_step(struct stack_depot_node *node, int step, int saved, bool interrupted)
+static bool set_step(struct stack_depot_node *node, int step, int saved, unsigned int back)
 {
-	unsigned int back = node->back;
-
-	if (interrupted) {
-		node->kind = STACK_DEPOT_NODE_INTERRUPTED;
-		node->words = step / 8;
-		node->saved = saved == BP_NOT_SAVED ? 0 : saved / 8;
-		return step > 0 && step <= 8 * U8_MAX;
-	}
-	node->kind = STACK_DEPOT_NODE_STEP;
+	if (saved == BP_NOT_SAVED)
+		saved = back == STACK_DEPOT_BACK_UNKNOWN ? back : back + step;
 	node->step = step;
-	if (saved != BP_NOT_SAVED)
-		node->back = saved;
-	else if (back != STACK_DEPOT_BACK_UNKNOWN)
-		node->back = back + step;
-	/* The fields have 16 bits. */
-	return step > 0 && (back == STACK_DEPOT_BACK_UNKNOWN || saved != BP_NOT_SAVED ||
-			    back + step < STACK_DEPOT_BACK_UNKNOWN);
+	node->back = saved;
+	/* The field has 16 bits. */
+	return step > 0 && saved <= STACK_DEPOT_BACK_UNKNOWN;
 }
 
 static bool decode_orc(struct stack_depot_node *node, const struct orc_entry *orc,
-		       bool interrupted)
+		       unsigned int back, bool interrupted)
 {
 	int saved = decode_saved_bp(orc), step = orc->sp_offset;
+	unsigned int child_back = saved == BP_NOT_SAVED ? STACK_DEPOT_BACK_UNKNOWN : saved;
 
 	if (orc->type == ORC_TYPE_END_OF_STACK) {
 		node->kind = STACK_DEPOT_NODE_END;
 		return true;
 	}
-	if (orc->type == ORC_TYPE_REGS) {
-		node->kind = STACK_DEPOT_NODE_REGS;
-		return orc->sp_reg == ORC_REG_SP && !step && orc->signal && !interrupted;
-	}
+	if (orc->type == ORC_TYPE_REGS)
+		return orc->sp_reg == ORC_REG_SP && orc->signal && !interrupted && !step &&
+		       set_kind(node, STACK_DEPOT_NODE_REGS, 0,
+				offsetof(struct pt_regs, ip) - offsetof(struct pt_regs, bp));
 	if (orc->type != ORC_TYPE_CALL || orc->signal || step % 8)
 		return false;
-	if (orc->sp_reg == ORC_REG_BP_INDIRECT) {
-		node->kind = STACK_DEPOT_NODE_REALIGNED;
-		node->words = -step / 8;
-		return orc->bp_reg == ORC_REG_BP && !orc->bp_offset && step < 0 &&
-		       step >= -8 * U8_MAX;
-	}
+	if (orc->sp_reg == ORC_REG_BP_INDIRECT)
+		return orc->bp_reg == ORC_REG_BP && !orc->bp_offset && step &&
+		       set_kind(node, STACK_DEPOT_NODE_REALIGNED, -step, STACK_DEPOT_BACK_UNKNOWN);
 	if (saved == BP_UNKNOWN)
 		return false;
 	switch (orc->sp_reg) {
 	case ORC_REG_SP:
-		return decode_sp_step(node, step, saved, interrupted);
+		if (interrupted)
+			return step && set_kind(node, STACK_DEPOT_NODE_INTERRUPTED, step,
+						child_back);
+		return set_step(node, step, saved, back);
 	case ORC_REG_BP:
-		node->kind = STACK_DEPOT_NODE_BP;
-		return step == 16 && saved == 8;
+		return step == 16 && saved == 8 &&
+		       set_kind(node, STACK_DEPOT_NODE_BP, 0, sizeof(long));
 	case ORC_REG_SP_INDIRECT:
-		node->kind = STACK_DEPOT_NODE_SWITCH;
-		node->words = step / 8;
-		node->saved = saved == BP_NOT_SAVED ? 0 : saved / 8;
-		return step >= 0 && step <= 8 * U8_MAX && !interrupted;
+		return !interrupted && set_kind(node, STACK_DEPOT_NODE_SWITCH, step, child_back);
 	}
 	return false;
 }
 
 /* Documented in stackdepot_unwind.h. */
 bool stack_depot_learn_layout(struct stack_depot_node *node,
-			      const struct stack_depot_node *parent, unsigned long ip)
+			      const struct stack_depot_node *parent, unsigned long ip,
+			      bool interrupted)
 {
 	/* An interrupt can hit any instruction. A call can be the last one of its function. */
-	bool interrupted = parent->kind == STACK_DEPOT_NODE_REGS;
 	const struct orc_entry *orc = unwind_find_orc(interrupted ? ip : ip - 1);
 
-	node->back = get_child_back(parent);
+	node->back = parent->back;
 	if (orc)
-		return decode_orc(node, orc, interrupted);
+		return decode_orc(node, orc, parent->back, interrupted);
 	/* The kernel's unwinder assumes, too, that generated code has a frame pointer. */
-	node->kind = STACK_DEPOT_NODE_BP;
-	return __kernel_text_address(ip);
+	return __kernel_text_address(ip) && set_kind(node, STACK_DEPOT_NODE_BP, 0, sizeof(long));
+}
+
+#define SPARE_ELEMENTS	64
+u64 stack_depot_realigned[BIT(STACK_DEPOT_REALIGNED_BITS) + SPARE_ELEMENTS];
+
+/**
+ * stack_depot_learn_realigned() - find out whether a function realigns the stack
+ * @caller: a place in the function
+ *
+ * Return: the caller of the function if it does, else @caller.
+ */
+struct stack_depot_caller stack_depot_learn_realigned(struct stack_depot_caller caller)
+{
+	struct stack_depot_node root = { .back = STACK_DEPOT_BACK_UNKNOWN }, node[2] = {};
+	u64 *last = &stack_depot_realigned[ARRAY_SIZE(stack_depot_realigned) - 1], *known;
+	unsigned long ip = stack_depot_read_stack(caller.slot);
+	u64 element = (u32)ip;
+
+	/* The function has to stay: nothing is removed. */
+	if (!core_kernel_text(ip))
+		return caller;
+	if (stack_depot_learn_layout(node, &root, ip, false) &&
+	    node->kind == STACK_DEPOT_NODE_REALIGNED)
+		element |= (u64)node[1].step << 32;
+	known = &stack_depot_realigned[hash_32(ip, STACK_DEPOT_REALIGNED_BITS)];
+	for (; known != last; known++) {
+		u64 other = cmpxchg(known, 0, element);
+
+		/* Another CPU may have learned it. */
+		if (!other || other == element)
+			return stack_depot_skip_realigned(caller);
+	}
+	return caller;
 }
 
 /* --- The kernel's unwinder --------------------------------------------------------- */
@@ -171,7 +184,7 @@ unsigned int stack_depot_walk_with_unwinder(unsigned long *frames, unsigned int 
 	unsigned int count = 0;
 	unsigned long ip;
 
-	unwind_start(&state, current, NULL, (unsigned long *)caller.frame);
+	unwind_start(&state, current, NULL, (unsigned long *)caller.slot);
 	while (count < depth && (ip = unwinder_ip(&state, !count && skip)) != 0) {
 		frames[count++] = ip;
 		if (stack_depot_ends_chain(ip))

@@ -66,17 +66,17 @@ static __always_inline bool stack_depot_verifies(void)
  * stack_depot_find_running() - find this CPU's references to the running stack's chain
  * @cpu: the CPU cache, between stack_depot_cpu_acquire() and stack_depot_cpu_release()
  * @depth: number of frames at most
- * @flags: STACK_DEPOT_FLAG_SKIP or 0
+ * @skip: leave out leading allocators, as STACK_DEPOT_FLAG_SKIP
  * @caller: STACK_DEPOT_CALLER, where the chain starts
- *
- * Calls no function, so its caller saves few registers.
+ * @traced: recognize chains in which a tracer has replaced return addresses. Otherwise, this
+ *	calls no function, so its caller saves few registers.
  *
  * Return: the ref, from which at least one reference can be taken; NULL if the chain is
  * not recognized or this CPU keeps no reference to it.
  */
 static __always_inline struct stack_depot_ref *
-stack_depot_find_running(struct stack_depot_cpu_cache *cpu, unsigned int depth,
-			 depot_flags_t flags, struct stack_depot_caller caller)
+stack_depot_find_running(struct stack_depot_cpu_cache *cpu, unsigned int depth, bool skip,
+			 struct stack_depot_caller caller, bool traced)
 {
 #ifdef CONFIG_STACKDEPOT_CALL_TREE
 	const struct stack_depot_tree *tree = READ_ONCE(stack_depot_tree);
@@ -85,7 +85,7 @@ stack_depot_find_running(struct stack_depot_cpu_cache *cpu, unsigned int depth,
 
 	if (unlikely(!tree))
 		return NULL;
-	node = stack_depot_recognize(tree, depth, flags & STACK_DEPOT_FLAG_SKIP, caller);
+	node = stack_depot_recognize(tree, depth, skip, caller, traced);
 	if (unlikely(!node))
 		return NULL;
 	ref = stack_depot_find_ref(cpu, READ_ONCE(node->handle));

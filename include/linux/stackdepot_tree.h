@@ -29,6 +29,7 @@
 #include <linux/cache.h>
 #include <linux/compiler.h>
 #include <linux/hash.h>
+#include <linux/instruction_pointer.h>
 #include <linux/percpu.h>
 #include <linux/processor.h>
 #include <linux/ptrace.h>
@@ -49,110 +50,122 @@
 #define STACK_DEPOT_CAPTURE_MAX		64
 
 /**
- * struct stack_depot_caller - where a chain starts
- * @frame: frame address of the function that uses STACK_DEPOT_CALLER
- * @ip: return address of that function: the chain's first frame
+ * struct stack_depot_caller - a place on the stack: where a chain starts, or where a walk is
+ * @slot: address of the next return address
+ * @bp_slot: address at which the caller's BP is saved, if the node says
+ *	STACK_DEPOT_BACK_UNKNOWN
+ * @ip: the return address at @slot: the chain's first frame
  */
 struct stack_depot_caller {
-	const void *frame;
+	unsigned long slot;
+#ifdef CONFIG_STACKDEPOT_UNWIND_ORC
+	unsigned long bp_slot;
+#endif
 #ifndef CONFIG_STACKDEPOT_CALL_TREE
 	unsigned long ip;
 #endif
 };
 
-#ifdef CONFIG_STACKDEPOT_CALL_TREE
-#define STACK_DEPOT_CALLER ((struct stack_depot_caller){ __builtin_frame_address(0) })
-#else
-#define STACK_DEPOT_CALLER ((struct stack_depot_caller){ __builtin_frame_address(0), _RET_IP_ })
+/* The caller of the function that uses this, which must not return before the capture. */
+#define STACK_DEPOT_CALLER \
+	stack_depot_caller_of_frame((unsigned long)__builtin_frame_address(0), _RET_IP_)
+
+static __always_inline struct stack_depot_caller stack_depot_caller_of_frame(unsigned long frame,
+									     unsigned long ip)
+{
+	return (struct stack_depot_caller){
+		.slot = frame + sizeof(long),
+#ifdef CONFIG_STACKDEPOT_UNWIND_ORC
+		.bp_slot = frame,
 #endif
+#ifndef CONFIG_STACKDEPOT_CALL_TREE
+		.ip = ip,
+#endif
+	};
+}
 
 #ifdef CONFIG_STACKDEPOT_CALL_TREE
 
 /* How to get from the slot of a node's return address to the slot of its caller's. */
 enum stack_depot_node_kind {
-	STACK_DEPOT_NODE_BP,		/* the saved BP points to the word below the slot */
+	STACK_DEPOT_NODE_STEP,		/* @step bytes up, or follow the frame pointer */
 	STACK_DEPOT_NODE_END,		/* the chain ends here */
-	/* The following kinds exist with ORC only: */
-	STACK_DEPOT_NODE_STEP,		/* @step bytes up */
-	STACK_DEPOT_NODE_REALIGNED,	/* the SP is stored @words below where the BP points */
+	/* The following kinds exist with ORC only. @step is that of the next node: */
+	STACK_DEPOT_NODE_BP,		/* the saved BP points to the word below the slot */
+	STACK_DEPOT_NODE_REALIGNED,	/* the SP is stored @step below where the BP points */
 	STACK_DEPOT_NODE_REGS,		/* pt_regs of user space, or of an interrupted function */
-	STACK_DEPOT_NODE_INTERRUPTED,	/* @words above the SP in the pt_regs of the slot */
-	STACK_DEPOT_NODE_SWITCH,	/* @words above the SP that the word above the slot has */
+	STACK_DEPOT_NODE_INTERRUPTED,	/* @step above the SP in the pt_regs of the slot */
+	STACK_DEPOT_NODE_SWITCH,	/* @step above the SP that the word above the slot has */
 };
 
 /**
  * struct stack_depot_node - a return address, and the path by which it was reached
  * @ip: the return address as stack_depot_encode_ip() returns it. STACK_DEPOT_IP_NONE if
  *	the node was forgotten.
- * @parent: stack_depot_node_id() of the parent
- * @next: offset of the next node in the same hash bucket
+ * @sibling: offset of the child that a walk tries if this is the parent's @child and has not
+ *	matched; or of the node that is nobody's child
+ * @child: the child that a walk tries first, or the node that is nobody's child. Other children
+ *	are looked up in the hash table.
+ * @step: bytes from this slot to the next one if @kind is STACK_DEPOT_NODE_STEP, else 0
  * @handle: handle of the chain that ends here, or of a shorter one if the depot had no
  *	room for it. Without a reference: the depot may have evicted the chain since. 0 if
  *	it was never captured.
- * @child: a child that the walk tries before it looks up the hash table, or the node that
- *	is nobody's child
- * @step: bytes from this slot to the next one if @kind is STACK_DEPOT_NODE_STEP, else 0
  * @back: bytes down to the slot where BP is saved: from this slot, or if @kind is
- *	STACK_DEPOT_NODE_STEP from the next one. STACK_DEPOT_BACK_UNKNOWN if it is the slot
- *	that the last REALIGNED, INTERRUPTED or SWITCH node of the walk has found.
+ *	STACK_DEPOT_NODE_STEP from the next one. STACK_DEPOT_BACK_UNKNOWN if it is
+ *	stack_depot_caller.bp_slot.
  * @kind: enum stack_depot_node_kind
- * @mark: number of frames of the chain up to here, where leading allocators do not count;
- *	and STACK_DEPOT_NODE_SPECIAL if @kind is not STACK_DEPOT_NODE_STEP, so that a walk
- *	finds out with one comparison whether it can take a step. STACK_DEPOT_MARK_END if
- *	@kind is STACK_DEPOT_NODE_END: no walk is for more frames.
- * @words: see enum stack_depot_node_kind
- * @saved: words from the next slot down to the slot where BP is saved, if @kind is
- *	INTERRUPTED or SWITCH; 0 if the function has not saved BP
+ * @frames: number of frames of the chain up to here, where leading allocators do not count
+ *
+ * A walk adds @step to its slot whatever the kind is, and looks at @kind only after @child
+ * has not matched. So a node of another kind has no children. In its place, the next node
+ * in memory has them: it has no return address, and is not in the hash table.
  */
 struct stack_depot_node {
 	u32 ip;
-	u32 parent;
-	u32 next;
-	depot_stack_handle_t handle;
+	u32 sibling;
 	struct stack_depot_node *child;
-	u16 step;
+	unsigned long step;
+	depot_stack_handle_t handle;
 	u16 back;
 	u8 kind;
-	u8 mark;
-	u8 words;
-	u8 saved;
+	u8 frames;
 };
 
-static_assert(sizeof(struct stack_depot_node) <= 32);
+/* A power of two: a node is in one cache line. */
+static_assert(sizeof(struct stack_depot_node) == 32);
 
 #define STACK_DEPOT_BACK_UNKNOWN	U16_MAX
-/* Set in stack_depot_node.mark. */
-#define STACK_DEPOT_NODE_SPECIAL	0x80
-#define STACK_DEPOT_MARK_END		U8_MAX
-static_assert(STACK_DEPOT_CAPTURE_MAX < STACK_DEPOT_NODE_SPECIAL);
 
 /* No return address is 1. */
 #define STACK_DEPOT_IP_NONE		1
 
 /*
- * Nodes are named by their offsets in bytes from the first node. The first three nodes have
- * no return address: NONE is nobody's child, the others are the roots of chains without and
- * with leading allocators.
+ * Nodes are named by their offsets in bytes from the first node, which is nobody's child.
+ * Then follow two roots for each depth, one of which skips leading allocators. A chain ends
+ * at its depth because the nodes below the depth's root do.
  */
-#define STACK_DEPOT_NODE_NONE		0
-#define STACK_DEPOT_NODE_ROOT		sizeof(struct stack_depot_node)
-#define STACK_DEPOT_NODE_ROOT_ALL	(2 * sizeof(struct stack_depot_node))
-#define STACK_DEPOT_NODE_FIRST		(3 * sizeof(struct stack_depot_node))
+#define STACK_DEPOT_NODE_NOBODY		0
+#define STACK_DEPOT_NODE_ROOT(depth, skip) \
+	((2 * (depth) + (skip)) * sizeof(struct stack_depot_node))
+#define STACK_DEPOT_NODE_FIRST		STACK_DEPOT_NODE_ROOT(STACK_DEPOT_CAPTURE_MAX + 1, 0)
 
 /**
  * struct stack_depot_tree - the call tree
  * @nodes: the nodes
- * @buckets: hash table of the nodes by @ip and @parent: offsets of the first nodes
- * @shift: a hash is the upper 32 - @shift bits of a product
- * @base: the tag of @nodes: tags of different trees differ
+ * @buckets: hash table of the nodes by their return addresses and parents. A bucket has the
+ *	offset of a node in the upper half and the id of its parent in the lower one, or is 0.
+ *	A node is in the bucket of its hash, or in the first one behind that was empty.
+ *	Nothing is removed. The last bucket stays empty.
+ * @bucket_mask: of the offset of a hash's bucket in @buckets
+ * @base: the tag of a node minus its id: tags of different trees differ
  * @bytes: size of @nodes
  * @used: bytes of @nodes that are in use. Written only when nodes are added, in a cache
  *	line of its own.
  */
 struct stack_depot_tree {
 	void *nodes;
-	u32 *buckets;
-	u32 shift;
+	void *buckets;
+	u32 bucket_mask;
 	u32 base;
 	u32 bytes;
 	atomic_t used ____cacheline_aligned_in_smp;
@@ -170,7 +183,12 @@ static __no_sanitize_or_inline unsigned long stack_depot_read_stack(unsigned lon
 static __always_inline struct stack_depot_node *
 stack_depot_node_at(const struct stack_depot_tree *tree, u32 offset)
 {
-	return tree->nodes + offset;
+	struct stack_depot_node *node = tree->nodes + offset;
+
+	/* The compiler cannot know that this is not NULL: leave out tests for that. */
+	if (!node)
+		__builtin_unreachable();
+	return node;
 }
 
 static __always_inline u32 stack_depot_node_offset(const struct stack_depot_tree *tree,
@@ -189,7 +207,13 @@ static __always_inline u32 stack_depot_node_id(const struct stack_depot_node *no
 static __always_inline u32 stack_depot_node_tag(const struct stack_depot_tree *tree,
 						const struct stack_depot_node *node)
 {
-	return tree->base + stack_depot_node_offset(tree, node);
+	return tree->base + stack_depot_node_id(node);
+}
+
+/* Number of neighbours in memory that make up a node. */
+static __always_inline unsigned int stack_depot_node_count(const struct stack_depot_node *node)
+{
+	return node->kind == STACK_DEPOT_NODE_STEP || node->kind == STACK_DEPOT_NODE_END ? 1 : 2;
 }
 
 static __always_inline u32 stack_depot_node_ip(const struct stack_depot_node *node)
@@ -198,17 +222,27 @@ static __always_inline u32 stack_depot_node_ip(const struct stack_depot_node *no
 	return data_race(node->ip);
 }
 
-static __always_inline unsigned int stack_depot_node_depth(const struct stack_depot_node *node)
-{
-	return node->mark % STACK_DEPOT_NODE_SPECIAL;
-}
+#define STACK_DEPOT_NODES_MAX_BITS	18
+#define STACK_DEPOT_NODES_MIN		4096
 
-static __always_inline u32 *stack_depot_node_bucket(const struct stack_depot_tree *tree,
-						    const struct stack_depot_node *parent, u32 ip)
+/* The first bucket in which a child can be. */
+static __always_inline u64 *stack_depot_first_bucket(const struct stack_depot_tree *tree,
+						     const struct stack_depot_node *parent, u32 ip)
 {
 	u32 key = stack_depot_node_id(parent) * GOLDEN_RATIO_32 + ip;
+	u32 offset = key * GOLDEN_RATIO_32 >> (32 - STACK_DEPOT_NODES_MAX_BITS - 4);
 
-	return &tree->buckets[key * GOLDEN_RATIO_32 >> tree->shift];
+	return tree->buckets + (offset & tree->bucket_mask);
+}
+
+/* Is the node of a bucket that is not empty the child of @parent with this return address? */
+static __always_inline bool stack_depot_bucket_matches(const struct stack_depot_tree *tree,
+						       u64 bucket,
+						       const struct stack_depot_node *parent,
+						       u32 ip)
+{
+	return (u32)bucket == stack_depot_node_id(parent) &&
+	       stack_depot_node_ip(stack_depot_node_at(tree, bucket >> 32)) == ip;
 }
 
 /*
@@ -250,16 +284,18 @@ static __always_inline struct stack_depot_node *
 stack_depot_find_child(const struct stack_depot_tree *tree, const struct stack_depot_node *parent,
 		       u32 ip)
 {
-	u32 offset = READ_ONCE(*stack_depot_node_bucket(tree, parent, ip));
-	struct stack_depot_node *node;
+	const u64 *bucket = stack_depot_first_bucket(tree, parent, ip);
+	u64 word;
 
-	for (; offset; offset = node->next) {
-		node = stack_depot_node_at(tree, offset);
-		if (stack_depot_node_ip(node) == ip && node->parent == stack_depot_node_id(parent))
-			return node;
-	}
+	while ((word = READ_ONCE(*bucket++)) != 0)
+		if (likely(stack_depot_bucket_matches(tree, word, parent, ip)))
+			return stack_depot_node_at(tree, word >> 32);
 	return NULL;
 }
+
+struct stack_depot_node *stack_depot_find_traced_child(const struct stack_depot_tree *tree,
+						       const struct stack_depot_node *parent,
+						       unsigned long slot);
 
 static __always_inline bool stack_depot_on_task_stack(unsigned long address)
 {
@@ -293,16 +329,6 @@ static __always_inline bool stack_depot_on_stack(unsigned long address)
 	return likely(stack_depot_on_task_stack(address)) || stack_depot_on_irq_stack(address);
 }
 
-/**
- * struct stack_depot_position - where a walk is
- * @slot: address of the next return address
- * @bp_slot: where the caller's BP is saved, if the node says STACK_DEPOT_BACK_UNKNOWN
- */
-struct stack_depot_position {
-	unsigned long slot;
-	unsigned long bp_slot;
-};
-
 enum stack_depot_move {
 	STACK_DEPOT_MOVED,
 	STACK_DEPOT_MOVE_ENDS,		/* the node is the chain's last */
@@ -319,7 +345,7 @@ static __no_sanitize_or_inline u32 stack_depot_read_stack_half(unsigned long add
 
 /* Follow a frame pointer that is saved at @bp_slot. */
 static __always_inline enum stack_depot_move
-stack_depot_follow_bp(struct stack_depot_position *position, unsigned long bp_slot)
+stack_depot_follow_bp(struct stack_depot_caller *position, unsigned long bp_slot)
 {
 	unsigned long bp = stack_depot_read_stack(bp_slot);
 
@@ -331,7 +357,7 @@ stack_depot_follow_bp(struct stack_depot_position *position, unsigned long bp_sl
 }
 
 static __always_inline enum stack_depot_move
-stack_depot_follow_sp(struct stack_depot_position *position, unsigned long sp)
+stack_depot_follow_sp(struct stack_depot_caller *position, unsigned long sp)
 {
 	position->slot = sp - sizeof(long);
 	return likely(stack_depot_on_stack(position->slot)) ? STACK_DEPOT_MOVED :
@@ -340,11 +366,13 @@ stack_depot_follow_sp(struct stack_depot_position *position, unsigned long sp)
 
 /* Move from a node that is not STACK_DEPOT_NODE_STEP to the slot of its caller. */
 static __no_sanitize_address __always_inline enum stack_depot_move
-stack_depot_follow(const struct stack_depot_node *node, struct stack_depot_position *position)
+stack_depot_follow(const struct stack_depot_node *node, struct stack_depot_caller *position)
 {
 	unsigned long slot = position->slot, bp_slot = position->bp_slot, bp, sp_slot;
 	struct pt_regs *regs;
 
+	if (likely(node->kind == STACK_DEPOT_NODE_END))
+		return STACK_DEPOT_MOVE_ENDS;
 	if (likely(node->back != STACK_DEPOT_BACK_UNKNOWN))
 		bp_slot = slot - node->back;
 	switch (node->kind) {
@@ -352,7 +380,7 @@ stack_depot_follow(const struct stack_depot_node *node, struct stack_depot_posit
 		return stack_depot_follow_bp(position, bp_slot);
 	case STACK_DEPOT_NODE_REALIGNED:
 		bp = stack_depot_read_stack(bp_slot);
-		sp_slot = bp - node->words * sizeof(long);
+		sp_slot = bp - node[1].step;
 		if (unlikely(sp_slot <= slot || !stack_depot_on_stack(sp_slot)))
 			return STACK_DEPOT_MOVE_FAILS;
 		position->bp_slot = bp;
@@ -367,16 +395,52 @@ stack_depot_follow(const struct stack_depot_node *node, struct stack_depot_posit
 		regs = container_of((unsigned long *)slot, struct pt_regs, ip);
 		position->bp_slot = bp_slot;
 		return stack_depot_follow_sp(position,
-			stack_depot_read_stack((unsigned long)&regs->sp) +
-			node->words * sizeof(long));
+			stack_depot_read_stack((unsigned long)&regs->sp) + node[1].step);
 	case STACK_DEPOT_NODE_SWITCH:
 		position->bp_slot = bp_slot;
 		return stack_depot_follow_sp(position,
-			stack_depot_read_stack(slot + sizeof(long)) +
-			node->words * sizeof(long));
+			stack_depot_read_stack(slot + sizeof(long)) + node[1].step);
 	default:
 		return STACK_DEPOT_MOVE_ENDS;
 	}
+}
+
+/*
+ * GCC aligns the stack anew in SLUB's functions, and keeps the old SP in the frame.
+ *
+ * The lower half of an element is a return address in a function, the upper half the distance
+ * in bytes from its frame address down to that SP, or 0 if it does not align the stack. An
+ * address is in the element of its hash, or in the first one behind that was 0. Nothing is
+ * removed. The last element stays 0.
+ */
+#define STACK_DEPOT_REALIGNED_BITS	8
+extern u64 stack_depot_realigned[];
+
+struct stack_depot_caller stack_depot_learn_realigned(struct stack_depot_caller caller);
+
+/**
+ * stack_depot_skip_realigned() - go on to the caller of a function that realigns the stack
+ * @caller: STACK_DEPOT_CALLER
+ *
+ * This is cheaper than two nodes, one of which has thousands of children. Context: any.
+ *
+ * Return: the caller's caller; @caller itself if it does not realign the stack.
+ */
+static __no_sanitize_address __always_inline struct stack_depot_caller
+stack_depot_skip_realigned(struct stack_depot_caller caller)
+{
+	u32 ip = stack_depot_read_stack_half(caller.slot);
+	u64 *known = &stack_depot_realigned[hash_32(ip, STACK_DEPOT_REALIGNED_BITS)], element;
+
+	while ((u32)(element = READ_ONCE(*known++)) != ip)
+		if (unlikely(!element))
+			return stack_depot_learn_realigned(caller);
+	element >>= 32;
+	if (unlikely(!element))
+		return caller;
+	caller.bp_slot = stack_depot_read_stack(caller.bp_slot);
+	caller.slot = stack_depot_read_stack(caller.bp_slot - element) - sizeof(long);
+	return caller;
 }
 
 /**
@@ -385,48 +449,67 @@ stack_depot_follow(const struct stack_depot_node *node, struct stack_depot_posit
  * @depth: number of frames at most
  * @skip: leave out leading allocators
  * @caller: where the chain starts
+ * @traced: look up return addresses that a tracer has replaced: this calls a function
  *
- * Preemption is off since @tree was read. Calls no function.
+ * Preemption is off since @tree was read.
  *
  * Return: the node, or NULL if the tree does not have the chain.
  */
 static __no_sanitize_address __always_inline struct stack_depot_node *
 stack_depot_recognize(const struct stack_depot_tree *tree, unsigned int depth, bool skip,
-		      struct stack_depot_caller caller)
+		      struct stack_depot_caller caller, bool traced)
 {
-	struct stack_depot_position position = {
-		.slot = (unsigned long)caller.frame + sizeof(long),
-	};
-	struct stack_depot_node *node, *child;
-	enum stack_depot_move move;
+	struct stack_depot_node *child;
+	struct stack_depot_node *node = stack_depot_node_at(tree,
+							    STACK_DEPOT_NODE_ROOT(depth, skip));
+	u32 ip;
 
-	node = stack_depot_node_at(tree, skip ? STACK_DEPOT_NODE_ROOT : STACK_DEPOT_NODE_ROOT_ALL);
-	for (;; node = child) {
-		u32 ip = stack_depot_read_stack_half(position.slot);
-
+	for (;;) {
+		ip = stack_depot_read_stack_half(caller.slot);
 		child = READ_ONCE(node->child);
-		if (unlikely(stack_depot_node_ip(child) != ip)) {
+		if (likely(stack_depot_node_ip(child) == ip)) {
+			/* Two steps in a round take fewer instructions than one. */
+			caller.slot += child->step;
+			ip = stack_depot_read_stack_half(caller.slot);
+			node = READ_ONCE(child->child);
+			if (likely(stack_depot_node_ip(node) == ip)) {
+				caller.slot += node->step;
+				continue;
+			}
+			node = child;
+		}
+		if (unlikely(node->kind != STACK_DEPOT_NODE_STEP)) {
+			switch (stack_depot_follow(node, &caller)) {
+			case STACK_DEPOT_MOVE_ENDS:
+				return node;
+			case STACK_DEPOT_MOVE_FAILS:
+				return NULL;
+			case STACK_DEPOT_MOVED:
+				node++;
+				continue;
+			}
+		}
+		child = stack_depot_node_at(tree, READ_ONCE(node->child)->sibling);
+		if (stack_depot_node_ip(child) != ip)
 			child = stack_depot_find_child(tree, node, ip);
-			if (unlikely(!child))
+		if (unlikely(!child)) {
+			if (traced)
+				child = stack_depot_find_traced_child(tree, node, caller.slot);
+			if (!child)
 				return NULL;
 		}
-		if (likely(child->mark < (u8)depth)) {
-			position.slot += child->step;
-			continue;
-		}
-		/* Otherwise the compiler keeps the mark in a register, in each round. */
-		OPTIMIZER_HIDE_VAR(child);
-		if (stack_depot_node_depth(child) >= depth)
-			return child;
-		move = stack_depot_follow(child, &position);
-		if (move == STACK_DEPOT_MOVE_ENDS)
-			return child;
-		if (unlikely(move == STACK_DEPOT_MOVE_FAILS))
-			return NULL;
+		caller.slot += child->step;
+		node = child;
 	}
 }
 
 #else /* CONFIG_STACKDEPOT_UNWIND_ORC */
+
+static __always_inline struct stack_depot_caller
+stack_depot_skip_realigned(struct stack_depot_caller caller)
+{
+	return caller;
+}
 
 /*
  * Can the caller of the function with frame @frame have frame @bp? Callers are above it on
@@ -459,7 +542,7 @@ static __always_inline bool stack_depot_is_first_regs(unsigned long bp)
 
 /* Move from a node to the slot of its caller. */
 static __always_inline enum stack_depot_move
-stack_depot_follow(const struct stack_depot_node *node, struct stack_depot_position *position)
+stack_depot_follow(const struct stack_depot_node *node, struct stack_depot_caller *position)
 {
 	unsigned long frame = position->slot - sizeof(long), bp = stack_depot_read_stack(frame);
 
@@ -477,8 +560,9 @@ stack_depot_follow(const struct stack_depot_node *node, struct stack_depot_posit
  * @depth: number of frames at most
  * @skip: leave out leading allocators
  * @caller: where the chain starts
+ * @traced: look up return addresses that a tracer has replaced: this calls a function
  *
- * Preemption is off since @tree was read. Calls no function.
+ * Preemption is off since @tree was read.
  *
  * One check of each frame pointer suffices: it points into the stack. The walk ends even if
  * it does not point up, as no node is its own descendant.
@@ -487,38 +571,39 @@ stack_depot_follow(const struct stack_depot_node *node, struct stack_depot_posit
  */
 static __no_sanitize_address __always_inline struct stack_depot_node *
 stack_depot_recognize(const struct stack_depot_tree *tree, unsigned int depth, bool skip,
-		      struct stack_depot_caller caller)
+		      struct stack_depot_caller caller, bool traced)
 {
-	unsigned long frame = (unsigned long)caller.frame, stack, bp, ip;
-	unsigned int last_mark = STACK_DEPOT_NODE_SPECIAL | depth;
-	struct stack_depot_position position;
+	unsigned long frame = caller.slot - sizeof(long), stack, bp, ip;
 	struct stack_depot_node *node, *child;
 
 	stack = (unsigned long)task_stack_page(current);
 	if (unlikely(frame - stack >= THREAD_SIZE))
 		stack = stack_depot_irq_stack();
-	node = stack_depot_node_at(tree, skip ? STACK_DEPOT_NODE_ROOT : STACK_DEPOT_NODE_ROOT_ALL);
+	node = stack_depot_node_at(tree, STACK_DEPOT_NODE_ROOT(depth, skip));
 	for (;; node = child, frame = bp) {
 		bp = stack_depot_read_stack(frame);
 		ip = stack_depot_strip_ip(stack_depot_read_stack(frame + sizeof(long)));
 		child = READ_ONCE(node->child);
 		if (unlikely(stack_depot_node_ip(child) != stack_depot_encode_ip(ip))) {
 			/* The frame above the last one has no return address. */
-			if (!ip)
+			if (node->kind == STACK_DEPOT_NODE_END || !ip)
 				return node;
-			if (!stack_depot_can_encode_ip(ip))
-				return NULL;
-			child = stack_depot_find_child(tree, node, stack_depot_encode_ip(ip));
-			if (unlikely(!child))
-				return NULL;
+			child = stack_depot_can_encode_ip(ip) ?
+				stack_depot_find_child(tree, node, stack_depot_encode_ip(ip)) :
+				NULL;
+			if (unlikely(!child)) {
+				if (traced)
+					child = stack_depot_find_traced_child(tree, node,
+								frame + sizeof(long));
+				if (!child)
+					return NULL;
+			}
 		}
-		if (child->mark >= last_mark)
-			return child;
 		/* One compare for alignment and bounds: the rotation makes odd pointers large. */
 		if (likely(ror64(bp - stack, 3) <= (THREAD_SIZE - 2 * sizeof(long)) >> 3))
 			continue;
-		position.slot = frame + sizeof(long);
-		switch (stack_depot_follow(child, &position)) {
+		caller.slot = frame + sizeof(long);
+		switch (stack_depot_follow(child, &caller)) {
 		case STACK_DEPOT_MOVE_ENDS:
 			return child;
 		case STACK_DEPOT_MOVE_FAILS:
@@ -544,6 +629,12 @@ void stack_depot_forget_nodes(unsigned long start, unsigned long size);
 
 static inline void stack_depot_tree_init(void)
 {
+}
+
+static inline struct stack_depot_caller
+stack_depot_skip_realigned(struct stack_depot_caller caller)
+{
+	return caller;
 }
 
 #endif /* CONFIG_STACKDEPOT_CALL_TREE */

@@ -14,32 +14,25 @@ DEFINE_PER_CPU(struct owner_cached_caller[1 << OWNER_CALLER_BITS], owner_cached_
  * @ip: return address of the allocator
  * @handle: handle of the chain that was captured at depth 1, with a reference
  *
- * If the caller is an allocator itself, the chain consists of another address. Then this is
- * remembered.
+ * If the caller is an allocator itself, the chain consists of another address, and there is
+ * nothing to remember.
  */
 void owner_cache_caller(unsigned long ip, depot_stack_handle_t handle)
 {
-	struct stack_depot_cpu_cache *cpu = stack_depot_cpu_acquire();
-	struct owner_cached_caller *caller;
+	struct stack_depot_cpu_cache *cpu;
 	struct stack_depot_ref *ref;
-	unsigned long frame;
+	unsigned int slot = owner_caller_slot(ip);
 
+	if (stack_depot_frame(handle, 0) != ip)
+		return;
+	cpu = stack_depot_cpu_acquire();
 	if (!cpu)
 		return;
-	caller = this_cpu_ptr(&owner_cached_callers[owner_caller_slot(ip)]);
-	if (caller->ip == ip && !caller->handle)
-		goto out;
-	if (stack_depot_copy(handle, &frame, 1) != 1 || frame != ip) {
-		caller->ip = ip;
-		caller->handle = 0;
-		goto out;
-	}
 	ref = stack_depot_find_ref(cpu, handle) ?: stack_depot_refill_ref(cpu, handle);
 	if (ref) {
-		caller->ip = ip;
-		caller->handle = handle;
 		ref->tag = owner_caller_tag(ip);
+		__this_cpu_write(owner_cached_callers[slot].ip, ip);
+		__this_cpu_write(owner_cached_callers[slot].ref, ref - &cpu->ref[0][0]);
 	}
-out:
 	stack_depot_cpu_release(cpu);
 }

@@ -19,12 +19,12 @@
 /**
  * struct owner_cached_caller - a return address whose chain this CPU remembers
  * @ip: the return address
- * @handle: handle of the chain that consists of @ip, without a reference; 0 if @ip is in an
- *	allocator
+ * @ref: index of the chain's ref in the CPU cache. Its tag is owner_caller_tag() of @ip as
+ *	long as it is of that chain, which consists of @ip.
  */
 struct owner_cached_caller {
 	unsigned long ip;
-	depot_stack_handle_t handle;
+	u32 ref;
 };
 
 /* By a hash of the return address. Used while the CPU cache is acquired. */
@@ -50,8 +50,8 @@ owner_find_caller_ref(struct stack_depot_cpu_cache *cpu, unsigned long ip)
 
 	if (unlikely(__this_cpu_read(owner_cached_callers[slot].ip) != ip))
 		return NULL;
-	ref = stack_depot_find_ref(cpu, __this_cpu_read(owner_cached_callers[slot].handle));
-	return likely(ref && ref->tag == owner_caller_tag(ip) && stack_depot_can_take_ref(ref)) ?
+	ref = &cpu->ref[0][__this_cpu_read(owner_cached_callers[slot].ref)];
+	return likely(ref->tag == owner_caller_tag(ip) && stack_depot_can_take_ref(ref)) ?
 	       ref : NULL;
 }
 

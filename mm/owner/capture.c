@@ -117,16 +117,20 @@ static depot_stack_handle_t capture_chain(unsigned int depth, struct stack_depot
 bool owner_record_fill(struct owner_record *owner, gfp_t flags, unsigned int depth,
 		       struct stack_depot_caller caller, struct owner_charge charge)
 {
-	struct stack_depot_cpu_cache *cpu = stack_depot_cpu_acquire();
-	depot_stack_handle_t stack = 0, task = 0;
+	depot_stack_handle_t stack = capture_chain(depth, caller, flags), task = 0;
+	struct stack_depot_cpu_cache *cpu;
 	struct stack_depot_ref *ref;
 
+	if (!stack)
+		return false;
+	if (stack_depot_verifies())
+		stack_depot_verify(stack, depth, STACK_DEPOT_FLAG_SKIP, caller);
+	cpu = stack_depot_cpu_acquire();
 	if (likely(cpu)) {
-		ref = stack_depot_find_running(cpu, depth, STACK_DEPOT_FLAG_SKIP, caller);
+		ref = stack_depot_find_ref(cpu, stack);
 		if (likely(ref)) {
-			ref->references--;
-			stack = ref->handle;
 			owner_charge_counters(ref->counters, 1, charge);
+			charge = OWNER_NO_CHARGE;
 		}
 		ref = owner_find_current_task_ref(cpu);
 		if (likely(ref)) {
@@ -135,16 +139,7 @@ bool owner_record_fill(struct owner_record *owner, gfp_t flags, unsigned int dep
 		}
 		stack_depot_cpu_release(cpu);
 	}
-	if (unlikely(!stack)) {
-		stack = capture_chain(depth, caller, flags);
-		if (!stack) {
-			stack_depot_put(task);
-			return false;
-		}
-		owner_charge_chain(stack, 1, charge);
-	}
-	if (stack_depot_verifies())
-		stack_depot_verify(stack, depth, STACK_DEPOT_FLAG_SKIP, caller);
+	owner_charge_chain(stack, 1, charge);
 	if (unlikely(!task)) {
 		task = owner_task_save(flags);
 		if (!task)
@@ -166,6 +161,8 @@ void owner_record_drop(u64 handle_pair, struct owner_charge charge)
 	struct owner_record owner = { .handle_pair = handle_pair };
 	struct stack_depot_cpu_cache *cpu;
 
+	if (likely(owner_record_drop_fast(handle_pair, charge)))
+		return;
 	if (owner.stack)
 		owner_charge_chain(owner.stack, -1, charge);
 	cpu = stack_depot_cpu_acquire();

@@ -76,7 +76,8 @@ bool owner_record_fill(struct owner_record *owner, gfp_t flags, unsigned int dep
 		       struct stack_depot_caller caller, struct owner_charge charge);
 
 /**
- * owner_record_drop_fast() - keep the references of a record in the CPU cache
+ * owner_record_drop_to_cpu() - keep the references of a record in the CPU cache
+ * @cpu: the CPU cache
  * @handle_pair: handles that were taken out of a record
  * @charge: taken off the chain's counters
  *
@@ -85,28 +86,35 @@ bool owner_record_fill(struct owner_record *owner, gfp_t flags, unsigned int dep
  * Return: false if the CPU cache has no room for both. Nothing was changed then, and
  *	owner_record_drop() has to drop them.
  */
-static __always_inline bool owner_record_drop_fast(u64 handle_pair, struct owner_charge charge)
+static __always_inline bool owner_record_drop_to_cpu(struct stack_depot_cpu_cache *cpu,
+						     u64 handle_pair, struct owner_charge charge)
 {
 	struct owner_record owner = { .handle_pair = handle_pair };
-	struct stack_depot_cpu_cache *cpu = stack_depot_cpu_acquire();
 	struct stack_depot_ref *chain, *task;
-	bool done = false;
 
-	if (unlikely(!cpu))
-		return false;
 	chain = stack_depot_find_ref(cpu, owner.stack);
 	if (unlikely(!chain || !stack_depot_can_keep_ref(chain)))
-		goto out;
+		return false;
 	task = stack_depot_find_ref(cpu, owner.task);
 	if (unlikely(!task || !stack_depot_can_keep_ref(task)))
-		goto out;
+		return false;
 	chain->references++;
 	task->references++;
 	owner_charge_counters(chain->counters, -1, charge);
-	done = true;
-out:
+	return true;
+}
+
+/* As owner_record_drop_to_cpu(), with the CPU cache of this CPU unless it is in use. */
+static __always_inline bool owner_record_drop_fast(u64 handle_pair, struct owner_charge charge)
+{
+	struct stack_depot_cpu_cache *cpu = stack_depot_cpu_acquire();
+	bool dropped;
+
+	if (unlikely(!cpu))
+		return false;
+	dropped = owner_record_drop_to_cpu(cpu, handle_pair, charge);
 	stack_depot_cpu_release(cpu);
-	return done;
+	return dropped;
 }
 
 void owner_record_drop(u64 handle_pair, struct owner_charge charge);

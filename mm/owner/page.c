@@ -77,44 +77,21 @@ bool owner_pages_tracked(void)
 /* --- Call chains ------------------------------------------------------------- */
 
 /* A short chain leaves out the page allocator's own frames: callers are worth more. */
-static __always_inline bool keeps_allocator_frames(unsigned int depth)
+static __always_inline bool skips_allocator_frames(unsigned int depth)
 {
-	return depth >= OWNER_DEPTH;
+	return depth < OWNER_DEPTH;
 }
 
 /* Is this an allocation that page_owner made, to give the depot memory? */
 static __always_inline bool in_own_allocation(void)
 {
-	return current->in_page_owner & BIT(interrupt_context_level());
+	return unlikely(current->in_page_owner) &&
+	       current->in_page_owner & BIT(interrupt_context_level());
 }
 
 static __always_inline depot_flags_t choose_capture_flags(unsigned int depth)
 {
-	return keeps_allocator_frames(depth) ? 0 : STACK_DEPOT_FLAG_SKIP;
-}
-
-/* Fast path: return a handle with a reference, or 0 if this CPU keeps none of the chain. */
-static __always_inline depot_stack_handle_t get_cached_chain(unsigned int depth,
-							     struct stack_depot_caller caller)
-{
-	struct stack_depot_cpu_cache *cpu;
-	depot_stack_handle_t handle = 0;
-	struct stack_depot_ref *ref;
-
-	if (unlikely(in_own_allocation()))
-		return 0;
-	cpu = stack_depot_cpu_acquire();
-	if (unlikely(!cpu))
-		return 0;
-	ref = stack_depot_find_running(cpu, depth, choose_capture_flags(depth), caller);
-	if (likely(ref)) {
-		ref->references--;
-		handle = ref->handle;
-	}
-	stack_depot_cpu_release(cpu);
-	if (handle && stack_depot_verifies())
-		stack_depot_verify(handle, depth, choose_capture_flags(depth), caller);
-	return handle;
+	return skips_allocator_frames(depth) ? STACK_DEPOT_FLAG_SKIP : 0;
 }
 
 /* Take a reference to dummy_handle or failure_handle. */
@@ -149,9 +126,10 @@ static noinline depot_stack_handle_t capture_chain(unsigned int depth,
 
 /* --- Handles in records ------------------------------------------------------- */
 
-/* Writes one handle into the records of all pages of an allocation. */
+/* Writes the handle of the running chain into the records of all pages of an allocation. */
 struct handle_update {
 	struct stack_depot_cpu_cache *cpu;	/* of this CPU, or NULL */
+	struct stack_depot_ref *ref;		/* of the handle, if it was in the CPU cache */
 	depot_stack_handle_t handle;		/* with one reference, or 0 */
 	unsigned int replaced;			/* records that had another handle */
 	/* Neighbours mostly have one chain, so their counts are added up first: */
@@ -188,15 +166,43 @@ static __always_inline void put_handle(struct handle_update *update, depot_stack
 		stack_depot_put(handle);
 }
 
-static __always_inline void begin_handle_update(struct handle_update *update,
-						depot_stack_handle_t handle,
-						depot_stack_handle_t counted_chain)
+/* Acquire the CPU cache for an update. @handle: with a reference, or 0 for pages without owner. */
+static __always_inline struct handle_update begin_handle_update(depot_stack_handle_t handle)
 {
-	update->cpu = stack_depot_cpu_acquire();
-	update->handle = handle;
-	update->replaced = 0;
-	update->counted_chain = counted_chain;
-	update->page_count = 0;
+	return (struct handle_update){ .cpu = stack_depot_cpu_acquire(), .handle = handle };
+}
+
+/*
+ * Acquire the CPU cache for an update, and take the handle of the running chain from it. The
+ * handle is 0 if the CPU cache does not have the chain.
+ */
+static __always_inline struct handle_update
+begin_running_update(unsigned int depth, struct stack_depot_caller caller)
+{
+	struct handle_update update = begin_handle_update(0);
+
+	if (unlikely(!update.cpu || in_own_allocation()))
+		return update;
+	update.ref = stack_depot_find_running(update.cpu, depth, skips_allocator_frames(depth),
+					      caller, false);
+	if (likely(update.ref)) {
+		update.ref->references--;
+		update.handle = update.ref->handle;
+		if (stack_depot_verifies())
+			stack_depot_verify(update.handle, depth, choose_capture_flags(depth),
+					   caller);
+	}
+	return update;
+}
+
+/* Slow path: release the CPU cache and capture the running chain. May sleep as @flags say. */
+static __always_inline struct handle_update
+capture_for_update(struct stack_depot_cpu_cache *cpu, unsigned int depth,
+		   struct stack_depot_caller caller, gfp_t flags)
+{
+	if (cpu)
+		stack_depot_cpu_release(cpu);
+	return begin_handle_update(capture_chain(depth, caller, flags));
 }
 
 static __always_inline void replace_handle(struct handle_update *update,
@@ -214,7 +220,11 @@ static __always_inline void replace_handle(struct handle_update *update,
 
 static __always_inline void flush_page_count(struct handle_update *update)
 {
-	count_chain_pages(update->cpu, update->counted_chain, update->page_count);
+	/* The ref may have been evicted, and then has another handle. */
+	if (update->ref && update->ref->handle == update->counted_chain)
+		update->ref->counters[OWNER_PAGES] += update->page_count;
+	else
+		count_chain_pages(update->cpu, update->counted_chain, update->page_count);
 	update->page_count = 0;
 }
 
@@ -231,21 +241,30 @@ static __always_inline void add_page_count(struct handle_update *update,
 /* Records written between two points at which this CPU can be preempted. */
 #define UPDATE_BATCH	32
 
-/*
- * Let other tasks and the CPU cache's other users run. Return the record of @page, or
- * NULL if it has none: page_ext is contiguous within a section of memory only.
- */
-static __always_inline struct page_ext *resume_handle_update(struct handle_update *update,
-							     struct page *page)
+/* Let other tasks and the CPU cache's other users run. */
+static __always_inline void yield_cpu_cache(struct handle_update *update)
 {
-	struct page_ext *ext = page_ext_get(page);
-
-	/* The caller's page_ext_get() keeps RCU read-locked. */
-	page_ext_put(ext);
 	flush_page_count(update);
 	if (update->cpu)
 		stack_depot_cpu_release(update->cpu);
 	update->cpu = stack_depot_cpu_acquire();
+	update->ref = NULL;
+}
+
+/*
+ * Go on to the page_ext of the @i-th page of an allocation, which begins at @page. Return:
+ * NULL if it has none: page_ext is contiguous within a section of memory only.
+ */
+static __always_inline struct page_ext *next_page_record(struct handle_update *update,
+							 struct page *page, struct page_ext *ext,
+							 unsigned int i)
+{
+	if (i % UPDATE_BATCH)
+		return page_ext_next(ext);
+	yield_cpu_cache(update);
+	ext = page_ext_get(nth_page(page, i));
+	/* The caller's page_ext_get() keeps RCU read-locked. */
+	page_ext_put(ext);
 	return ext;
 }
 
@@ -274,27 +293,22 @@ static __always_inline bool is_allocated(const struct page_ext *ext)
 
 /* --- Allocation and free ------------------------------------------------------ */
 
-static __always_inline void record_pages_alloc(struct page *page, struct page_ext *ext,
-					       unsigned int order, gfp_t gfp_mask, u64 ts_nsec,
-					       depot_stack_handle_t handle)
+static __always_inline void record_pages_alloc(struct handle_update *update, struct page *page,
+					       struct page_ext *ext, unsigned int order,
+					       gfp_t gfp_mask, u64 ts_nsec)
 {
-	struct handle_update update;
-	unsigned int i;
+	depot_stack_handle_t handle = update->handle;
+	unsigned int i = 0;
 
-	begin_handle_update(&update, handle, handle);
-	for (i = 0; i < 1U << order; i++, ext = page_ext_next(ext)) {
-		struct page_owner *owner;
+	update->counted_chain = handle;
+	do {
+		struct page_owner *owner = get_page_record(ext);
 
-		if (unlikely(i && !(i % UPDATE_BATCH)))
-			ext = resume_handle_update(&update, nth_page(page, i));
-		if (unlikely(!ext))
-			break;
-		owner = get_page_record(ext);
 		/* The free was not seen: before page_owner was on, or of another first page. */
 		if (unlikely(is_allocated(ext)))
-			count_chain_pages(update.cpu, owner->handle, -1);
-		replace_handle(&update, &owner->handle);
-		add_page_count(&update, handle, 1);
+			count_chain_pages(update->cpu, owner->handle, -1);
+		replace_handle(update, &owner->handle);
+		add_page_count(update, handle, 1);
 		owner->order = order;
 		owner->gfp_mask = gfp_mask;
 		owner->last_migrate_reason = -1;
@@ -309,8 +323,7 @@ static __always_inline void record_pages_alloc(struct page *page, struct page_ex
 			smp_store_release(&ext->flags, ext->flags | PAGE_OWNER_TRACKED);
 		else
 			ext->flags &= ~PAGE_OWNER_TRACKED;
-	}
-	finish_handle_update(&update);
+	} while (unlikely(++i < 1U << order && (ext = next_page_record(update, page, ext, i))));
 }
 
 noinline void __set_page_owner(struct page *page, unsigned short order, gfp_t gfp_mask)
@@ -318,52 +331,44 @@ noinline void __set_page_owner(struct page *page, unsigned short order, gfp_t gf
 	struct stack_depot_caller caller = STACK_DEPOT_CALLER;
 	unsigned int depth = owner_choose_pages_depth(gfp_mask, order, page_to_nid(page), caller,
 						      default_depth);
-	depot_stack_handle_t handle = 0;
 	u64 ts_nsec = local_clock();
+	struct handle_update update __uninitialized;
 	struct page_ext *ext;
 
-	if (likely(depth))
-		handle = get_cached_chain(depth, caller) ?:
-			 capture_chain(depth, caller, gfp_mask);
+	update = likely(depth) ? begin_running_update(depth, caller) : begin_handle_update(0);
+	if (unlikely(!update.handle && depth))
+		update = capture_for_update(update.cpu, depth, caller, gfp_mask);
 	ext = page_ext_get(page);
 	if (likely(ext))
-		record_pages_alloc(page, ext, order, gfp_mask, ts_nsec, handle);
-	else
-		stack_depot_put(handle);
+		record_pages_alloc(&update, page, ext, order, gfp_mask, ts_nsec);
+	finish_handle_update(&update);
 	page_ext_put(ext);
 }
 
-static __always_inline void record_pages_free(struct page *page, struct page_ext *ext,
-					      unsigned int order, u64 ts_nsec,
-					      depot_stack_handle_t handle)
+static __always_inline void record_pages_free(struct handle_update *update, struct page *page,
+					      struct page_ext *ext, unsigned int order,
+					      u64 ts_nsec)
 {
-	struct handle_update update;
-	unsigned int i;
+	unsigned int i = 0;
 
-	begin_handle_update(&update, handle, get_page_record(ext)->handle);
-	for (i = 0; i < 1U << order; i++, ext = page_ext_next(ext)) {
-		struct page_owner *owner;
+	update->counted_chain = get_page_record(ext)->handle;
+	do {
+		struct page_owner *owner = get_page_record(ext);
 
-		if (unlikely(i && !(i % UPDATE_BATCH)))
-			ext = resume_handle_update(&update, nth_page(page, i));
-		if (unlikely(!ext))
-			break;
-		owner = get_page_record(ext);
-		add_page_count(&update, owner->handle, -(long)is_allocated(ext));
-		replace_handle(&update, &owner->free_handle);
+		add_page_count(update, owner->handle, -(long)is_allocated(ext));
+		replace_handle(update, &owner->free_handle);
 		owner->free_ts_nsec = ts_nsec;
 		owner->free_pid = current->pid;
 		owner->free_tgid = current->tgid;
 		ext->flags &= ~BIT(PAGE_EXT_OWNER_ALLOCATED);
-	}
-	finish_handle_update(&update);
+	} while (unlikely(++i < 1U << order && (ext = next_page_record(update, page, ext, i))));
 }
 
 noinline void __reset_page_owner(struct page *page, unsigned short order)
 {
 	struct stack_depot_caller caller = STACK_DEPOT_CALLER;
 	u64 ts_nsec = local_clock();
-	depot_stack_handle_t handle;
+	struct handle_update update __uninitialized;
 	struct page_ext *ext;
 
 	ext = page_ext_get(page);
@@ -375,18 +380,16 @@ noinline void __reset_page_owner(struct page *page, unsigned short order)
 	 */
 	if (!is_allocated(ext) && !(order && is_allocated(page_ext_next(ext))))
 		goto out;
-	handle = get_cached_chain(default_depth, caller);
-	if (unlikely(!handle)) {
+	update = begin_running_update(default_depth, caller);
+	if (unlikely(!update.handle)) {
 		page_ext_put(ext);
-		handle = capture_chain(default_depth, caller, GFP_NOWAIT);
-		ext = page_ext_get(page);
+		update = capture_for_update(update.cpu, default_depth, caller, GFP_NOWAIT);
 		/* A poisoned page's memory may go offline meanwhile. */
-		if (unlikely(!ext)) {
-			stack_depot_put(handle);
-			return;
-		}
+		ext = page_ext_get(page);
 	}
-	record_pages_free(page, ext, order, ts_nsec, handle);
+	if (likely(ext))
+		record_pages_free(&update, page, ext, order, ts_nsec);
+	finish_handle_update(&update);
 out:
 	page_ext_put(ext);
 }

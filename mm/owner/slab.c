@@ -277,10 +277,11 @@ static noinline void prepare_freed_record(struct kmem_cache *s, struct slab *sla
 		atomic_or(OWNER_TRACKED_SLOW, &records->tracked);
 }
 
-/* Arguments of track_slow() that fit into one register. */
+/* Arguments of track_slow() beyond those that all functions here have. */
 struct track_args {
 	gfp_t flags;
 	bool sampled;			/* SLUB has sampled this allocation */
+	struct stack_depot_caller caller;
 };
 
 /*
@@ -288,10 +289,9 @@ struct track_args {
  * Return: the handle of the chain, 0 if the object is not tracked.
  */
 static noinline depot_stack_handle_t
-track_slow(struct kmem_cache *s, const void *object, size_t size, struct track_args args,
-	   struct stack_depot_caller caller)
+track_slow(struct kmem_cache *s, const void *object, size_t size, const struct track_args *args)
 {
-	gfp_t flags = args.flags;
+	gfp_t flags = args->flags;
 	struct owner_record *record, owner __uninitialized;
 	struct owner_slab_records *records;
 	struct owner_choice choice;
@@ -300,12 +300,12 @@ track_slow(struct kmem_cache *s, const void *object, size_t size, struct track_a
 	struct slab *slab;
 
 	/* The sample credit is used up even if this allocation is not tracked: draw again. */
-	if (args.sampled)
+	if (args->sampled)
 		owner_sample_draw();
 	if (!object || !slab_owner_tracks_cache(s) || flags & __GFP_NO_OBJ_EXT)
 		return 0;
 	slab = virt_to_slab(object);
-	choice = choose_tracking(s, slab, flags, size, args.sampled, caller);
+	choice = choose_tracking(s, slab, flags, size, args->sampled, args->caller);
 	records = owner_slab_records_of(READ_ONCE(slab->obj_exts));
 	if (unlikely(!records && choice.depth))
 		records = owner_slab_records_alloc(s, slab, flags);
@@ -324,7 +324,7 @@ track_slow(struct kmem_cache *s, const void *object, size_t size, struct track_a
 	if (unlikely(choice.free))
 		prepare_freed_record(s, slab, records, index, flags, size);
 	owner.size_and_rate = owner_record_size_and_rate(owner_record_size(size), choice.rate);
-	if (!owner_record_fill(&owner, flags, choice.depth, caller,
+	if (!owner_record_fill(&owner, flags, choice.depth, args->caller,
 			       object_charge(s, owner_record_requested(&owner))))
 		return 0;
 	make_free_check_records(records, choice.rate);
@@ -332,39 +332,111 @@ track_slow(struct kmem_cache *s, const void *object, size_t size, struct track_a
 	return owner.stack;
 }
 
+/* The folio of a slab object, which is in the direct mapping: the kernel's image is elsewhere. */
+static __always_inline struct folio *object_folio(const void *object)
+{
+#if defined(CONFIG_X86_64) && !defined(CONFIG_UML)
+	unsigned long offset = (unsigned long)object - PAGE_OFFSET;
+
+	return page_folio(pfn_to_page(offset >> PAGE_SHIFT));
+#else
+	return virt_to_folio(object);
+#endif
+}
+
+/* How a fast path captures. */
+enum track_mode {
+	TRACK_CHAIN,		/* chains of two frames or more */
+	TRACK_CALLER,		/* chains of one frame, by the return address of the allocator */
+	TRACK_FRAME,		/* chains of one frame, by the stack */
+	TRACK_FREES,		/* chains of rules with free=on */
+};
+
+/* The depth that a rule asks for, if it asks for @mode and nothing else; otherwise 0. */
+static __always_inline unsigned int fast_depth(const struct owner_rule *rule,
+					       enum track_mode mode)
+{
+	if (unlikely(!owner_rule_is_resolved(rule)))
+		return 0;
+	switch (mode) {
+	case TRACK_CHAIN:
+		return likely(rule->plain_depth > 1) ? rule->plain_depth : 0;
+	case TRACK_CALLER:
+	case TRACK_FRAME:
+		return rule->plain_depth == 1;
+	case TRACK_FREES:
+		return rule->choice.free && !rule->choice.rate ? rule->choice.depth : 0;
+	}
+	return 0;
+}
+
 /*
- * Record the owner from the CPU cache alone. This calls no function, so the caller saves
- * few registers. @by_caller: look for the chain that consists of @ip. Return: the handle of
- * the chain; 0 if something is missing: nothing was changed then.
+ * An object with free=on is allocated: drop the record of the last free in its place, and let
+ * its own free be recorded. Return: false if the slab has no records of frees.
+ */
+static __always_inline bool reset_freed_record(struct stack_depot_cpu_cache *cpu,
+					       struct owner_slab_records *records,
+					       const struct owner_record *record, u32 requested)
+{
+	struct owner_freed_records *freed = owner_freed_records(records);
+	struct owner_record *freed_record, owner __uninitialized;
+
+	if (unlikely(!freed))
+		return false;
+	freed_record = &freed->record[record - records->record];
+	owner.handle_pair = owner_record_take_handles(freed_record);
+	if (owner.handle_pair &&
+	    !owner_record_drop_to_cpu(cpu, owner.handle_pair, OWNER_NO_CHARGE))
+		owner_record_put_refs(&owner);
+	freed_record->size_and_rate = requested;
+	return true;
+}
+
+/*
+ * Record the owner from the CPU cache alone. This calls no function in steady state, so the
+ * caller saves few registers. Return: the handle of the chain; 0 if something is missing:
+ * track_slow() has to do it then.
  */
 static __always_inline depot_stack_handle_t
 track_from_cpu_cache(struct stack_depot_cpu_cache *cpu, struct kmem_cache *s, const void *object,
-		     size_t size, unsigned int depth, bool by_caller,
+		     size_t size, enum track_mode mode, unsigned int depth,
 		     struct stack_depot_caller caller, unsigned long ip,
 		     const struct owner_rule *rule)
 {
-	struct folio *folio = virt_to_folio(object);
-	unsigned long exts = READ_ONCE(folio_slab(folio)->obj_exts);
 	struct owner_record owner __uninitialized, *record;
 	u32 requested = owner_record_size(size);
 	struct stack_depot_ref *chain, *task;
 	struct owner_slab_records *records;
+	struct folio *folio;
+	unsigned long exts;
 
-	if (unlikely(!(exts & OBJEXTS_OWNER_RECORDS)))
-		return 0;
-	records = owner_slab_records_untag(exts);
-	if (unlikely(!has_fast_unsampled_objects(records)))
-		return 0;
-	record = object_record_fast(s, records, object);
-	if (unlikely(READ_ONCE(record->handle_pair)))
-		return 0;
-	chain = by_caller ? owner_find_caller_ref(cpu, ip) :
-		stack_depot_find_running(cpu, depth, STACK_DEPOT_FLAG_SKIP, caller);
+	/* First, so that nothing else is in registers during the walk. */
+	chain = mode == TRACK_CALLER ? owner_find_caller_ref(cpu, ip) :
+		stack_depot_find_running(cpu, depth, true, caller, false);
 	if (unlikely(!chain))
 		return 0;
 	task = owner_find_current_task_ref(cpu);
 	if (unlikely(!task))
 		return 0;
+	folio = object_folio(object);
+	exts = READ_ONCE(folio_slab(folio)->obj_exts);
+	if (unlikely(!(exts & OBJEXTS_OWNER_RECORDS)))
+		return 0;
+	records = owner_slab_records_untag(exts);
+	if (unlikely(mode == TRACK_FREES ?
+		     !has_unsampled_objects(records) || is_kfence_address(object) :
+		     !has_fast_unsampled_objects(records)))
+		return 0;
+	record = object_record_fast(s, records, object);
+	if (unlikely(READ_ONCE(record->handle_pair)))
+		return 0;
+	if (mode == TRACK_FREES) {
+		if (!reset_freed_record(cpu, records, record, requested))
+			return 0;
+		/* Dropping references can evict a ref. */
+		if (unlikely(!stack_depot_can_take_ref(chain) || !stack_depot_can_take_ref(task)))
+			return 0;
+	}
 	owner.handle_pair = owner_record_fill_fast(chain, task, object_charge(s, requested));
 	this_cpu_inc(*rule->hits);
 	owner_record_publish(record, owner.handle_pair, requested, owner_record_time_now());
@@ -372,23 +444,22 @@ track_from_cpu_cache(struct stack_depot_cpu_cache *cpu, struct kmem_cache *s, co
 }
 
 /*
- * Fast path: @depth1 says whether it is for rules with depth 1, or for deeper ones, and
- * @by_caller whether it looks for the chain that consists of @ip. It does not test for NMI:
- * stack_depot_cpu_acquire() fails if the NMI has interrupted a user of the CPU cache, and
- * otherwise the CPU cache is safe to use. It does not test for __GFP_NO_OBJ_EXT: with that
- * flag, objects are from caches whose slabs have no records. Return: the handle of the
- * chain, 0 for the slow path.
+ * Fast path. It does not test for NMI: stack_depot_cpu_acquire() fails if the NMI has
+ * interrupted a user of the CPU cache, and otherwise the CPU cache is safe to use. It does not
+ * test for __GFP_NO_OBJ_EXT: with that flag, objects are from caches whose slabs have no
+ * records. Return: the handle of the chain, 0 for the slow path.
  */
 static __always_inline depot_stack_handle_t
-track_fast(struct kmem_cache *s, const void *object, size_t size, bool depth1, bool by_caller,
+track_fast(struct kmem_cache *s, const void *object, size_t size, enum track_mode mode,
 	   struct stack_depot_caller caller, unsigned long ip)
 {
 	const struct owner_rule *rule;
 	struct stack_depot_cpu_cache *cpu;
 	depot_stack_handle_t stack = 0;
+	unsigned int depth;
 
 	/* Without the call tree, there is a fast path for known callers only. */
-	if (!by_caller && !IS_ENABLED(CONFIG_STACKDEPOT_CALL_TREE))
+	if (mode != TRACK_CALLER && !IS_ENABLED(CONFIG_STACKDEPOT_CALL_TREE))
 		return 0;
 	if (unlikely(!object || stack_depot_verifies()))
 		return 0;
@@ -397,36 +468,42 @@ track_fast(struct kmem_cache *s, const void *object, size_t size, bool depth1, b
 		return 0;
 	/* Preemption is off, which protects the rule as rcu_read_lock_sched() does. */
 	rule = READ_ONCE(s->owner_rule);
-	if (likely(owner_rule_is_resolved(rule) && (depth1 ? rule->plain_depth == 1 :
-							     rule->plain_depth > 1)))
-		stack = track_from_cpu_cache(cpu, s, object, size,
-					     depth1 ? 1 : rule->plain_depth, by_caller, caller, ip,
-					     rule);
+	depth = fast_depth(rule, mode);
+	if (likely(depth))
+		stack = track_from_cpu_cache(cpu, s, object, size, mode, depth, caller, ip, rule);
 	stack_depot_cpu_release(cpu);
 	return stack;
 }
 
 /*
- * A chain starts at the frame of the hook that uses STACK_DEPOT_CALLER. The barrier() after
- * the last call keeps the compiler from making it a tail call, which would remove that frame.
+ * Where the chain of an allocation or a free starts: at the caller of SLUB's function that
+ * called the hook. The hook must not end with a tail call, which would remove its frame:
+ * barrier() after the last call keeps the compiler from that.
  */
+#define HOOK_CALLER	stack_depot_skip_realigned(STACK_DEPOT_CALLER)
+
+/* Record an owner that the first fast path could not record. */
+static noinline void track_other(struct kmem_cache *s, void *object, size_t size,
+				 const struct track_args *args)
+{
+	if (!track_fast(s, object, size, TRACK_FREES, args->caller, 0))
+		track_slow(s, object, size, args);
+}
+
 void __slab_owner_alloc(struct kmem_cache *s, void *object, gfp_t flags, size_t size)
 {
-	if (track_fast(s, object, size, false, false, STACK_DEPOT_CALLER, 0))
-		return;
-	track_slow(s, object, size, (struct track_args){ flags }, STACK_DEPOT_CALLER);
+	if (!track_fast(s, object, size, TRACK_CHAIN, HOOK_CALLER, 0))
+		track_other(s, object, size, &(struct track_args){ flags, false, HOOK_CALLER });
 	barrier();
 }
 
 /* At depth 1, record an owner whose caller this CPU does not remember, and remember it. */
-static noinline void track_new_caller(struct kmem_cache *s, void *object, gfp_t flags,
-				      size_t size, struct stack_depot_caller caller,
-				      unsigned long ip)
+static noinline void track_new_caller(struct kmem_cache *s, void *object, size_t size,
+				      unsigned long ip, const struct track_args *args)
 {
-	depot_stack_handle_t stack = track_fast(s, object, size, true, false, caller, 0);
+	depot_stack_handle_t stack = track_fast(s, object, size, TRACK_FRAME, args->caller, 0) ?:
+				     track_slow(s, object, size, args);
 
-	if (!stack)
-		stack = track_slow(s, object, size, (struct track_args){ flags }, caller);
 	if (stack)
 		owner_cache_caller(ip, stack);
 }
@@ -438,15 +515,15 @@ static noinline void track_new_caller(struct kmem_cache *s, void *object, gfp_t 
 void __slab_owner_alloc_depth1(struct kmem_cache *s, void *object, gfp_t flags, size_t size,
 			       unsigned long ip)
 {
-	if (track_fast(s, object, size, true, true, STACK_DEPOT_CALLER, ip))
-		return;
-	track_new_caller(s, object, flags, size, STACK_DEPOT_CALLER, ip);
+	if (!track_fast(s, object, size, TRACK_CALLER, (struct stack_depot_caller){}, ip))
+		track_new_caller(s, object, size, ip,
+				 &(struct track_args){ flags, false, HOOK_CALLER });
 	barrier();
 }
 
 void __slab_owner_alloc_sampled(struct kmem_cache *s, void *object, gfp_t flags, size_t size)
 {
-	track_slow(s, object, size, (struct track_args){ flags, true }, STACK_DEPOT_CALLER);
+	track_slow(s, object, size, &(struct track_args){ flags, true, HOOK_CALLER });
 	barrier();
 }
 
@@ -456,24 +533,47 @@ void __slab_owner_resize(const void *object, gfp_t flags, size_t size)
 
 	/* Objects larger than a slab are pages, which page_owner tracks. */
 	if (slab)
-		track_slow(slab->slab_cache, object, size, (struct track_args){ flags },
-			   STACK_DEPOT_CALLER);
+		track_slow(slab->slab_cache, object, size,
+			   &(struct track_args){ flags, false, STACK_DEPOT_CALLER });
 	barrier();
 }
 
 /* --- Free -------------------------------------------------------------------- */
 
+/* Drop the handles that were taken out of an object's record. */
+static noinline void drop_record(struct kmem_cache *s, const struct owner_record *record,
+				 struct owner_slab_records *records, u64 handle_pair)
+{
+	owner_record_drop(handle_pair, object_charge(s, owner_record_requested(record)));
+	if (owner_record_rate(record))
+		dec_sampled(records);
+}
+
+/* Not for slabs with OWNER_TRACKED_SLOW. */
+static __always_inline void untrack(struct kmem_cache *s, struct owner_slab_records *records,
+				    const void *object)
+{
+	struct owner_record *record = object_record_fast(s, records, object);
+	u64 handle_pair = owner_record_take_handles(record);
+
+	if (!handle_pair)
+		return;
+	/* size_and_rate is larger than any size if the object was sampled. */
+	if (unlikely(record->size_and_rate > OWNER_SIZE_MAX ||
+		     !owner_record_drop_fast(handle_pair,
+					     object_charge(s, record->size_and_rate))))
+		drop_record(s, record, records, handle_pair);
+}
+
 /*
  * Record who frees an object, until its place is used again. The depot must not allocate
  * for that: the caller of kfree() may hold any lock.
  */
-static noinline void record_free(struct owner_record *record, struct stack_depot_caller caller)
+static noinline void record_free_slow(struct owner_record *record,
+				      struct stack_depot_caller caller)
 {
 	struct owner_record owner;
 
-	/* The object's rule did not ask for this, or there was no memory. */
-	if (!record->size_and_rate)
-		return;
 	if (in_nmi())
 		return owner_count_loss(OWNER_LOST_CONTEXT);
 	if (!owner_record_fill(&owner, 0, OWNER_DEPTH, caller, OWNER_NO_CHARGE))
@@ -485,62 +585,68 @@ static noinline void record_free(struct owner_record *record, struct stack_depot
 		owner_record_drop(owner.handle_pair, OWNER_NO_CHARGE);
 }
 
-/*
- * Slow path: drop the handles that untrack_fast() has left, and do what it does not do.
- * @handle_pair is 0 if it has not looked at the record.
- */
-static noinline void untrack_slow(struct kmem_cache *s, struct owner_slab_records *records,
-				  const void *object, u64 handle_pair,
-				  struct stack_depot_caller caller)
+/* Fast path: return false if the CPU cache does not have all handles. */
+static __always_inline bool record_free_fast(struct stack_depot_cpu_cache *cpu,
+					     struct owner_record *record,
+					     struct stack_depot_caller caller)
 {
-	unsigned int index = object_index(s, records, object);
-	struct owner_record *record = &records->record[index];
-	struct owner_freed_records *freed = owner_freed_records(records);
+	struct stack_depot_ref *chain, *task;
+	u64 handle_pair;
 
-	if (!handle_pair)
-		handle_pair = owner_record_take_handles(record);
-	if (!handle_pair)
-		return;
-	owner_record_drop(handle_pair, object_charge(s, owner_record_requested(record)));
-	if (owner_record_rate(record))
-		dec_sampled(records);
-	if (freed)
-		record_free(&freed->record[index], caller);
+	if (!IS_ENABLED(CONFIG_STACKDEPOT_CALL_TREE) || stack_depot_verifies())
+		return false;
+	chain = stack_depot_find_running(cpu, OWNER_DEPTH, true, caller, false);
+	task = owner_find_current_task_ref(cpu);
+	if (unlikely(!chain || !task || READ_ONCE(record->handle_pair)))
+		return false;
+	handle_pair = owner_record_fill_fast(chain, task, OWNER_NO_CHARGE);
+	record->time = owner_record_time_now();
+	handle_pair = xchg(&record->handle_pair, handle_pair);
+	/* A double free on two CPUs. */
+	if (unlikely(handle_pair))
+		owner_record_put_refs(&(struct owner_record){ .handle_pair = handle_pair });
+	return true;
 }
 
-/*
- * Not for slabs with OWNER_TRACKED_SLOW. Return: false if untrack_slow() has to drop
- * @handle_pair, which was taken out of the record.
- */
-static __always_inline bool untrack_fast(struct kmem_cache *s, struct owner_slab_records *records,
-					 const void *object, u64 *handle_pair)
+/* In slabs with OWNER_TRACKED_SLOW, frees may have to be recorded. */
+static noinline void untrack_slow(struct kmem_cache *s, struct owner_slab_records *records,
+				  const void *object, struct stack_depot_caller caller)
 {
-	struct owner_record *record = object_record_fast(s, records, object);
+	unsigned int index = object_index(s, records, object);
+	struct owner_record *record = &records->record[index], *freed_record = NULL;
+	struct owner_freed_records *freed = owner_freed_records(records);
+	u64 handle_pair = owner_record_take_handles(record);
+	struct stack_depot_cpu_cache *cpu;
 
-	*handle_pair = owner_record_take_handles(record);
-	if (!*handle_pair)
-		return true;
-	/* size_and_rate is larger than any size if the object was sampled. */
-	if (unlikely(record->size_and_rate > OWNER_SIZE_MAX))
-		return false;
-	return likely(owner_record_drop_fast(*handle_pair,
-					     object_charge(s, record->size_and_rate)));
+	if (!handle_pair)
+		return;
+	/* The size is 0 if the object's rule did not ask for this, or there was no memory. */
+	if (freed && freed->record[index].size_and_rate)
+		freed_record = &freed->record[index];
+	cpu = stack_depot_cpu_acquire();
+	if (likely(cpu)) {
+		if (likely(!owner_record_rate(record) &&
+			   owner_record_drop_to_cpu(cpu, handle_pair,
+						    object_charge(s, owner_record_requested(record)))))
+			handle_pair = 0;
+		if (freed_record && record_free_fast(cpu, freed_record, caller))
+			freed_record = NULL;
+		stack_depot_cpu_release(cpu);
+	}
+	if (unlikely(handle_pair))
+		drop_record(s, record, records, handle_pair);
+	if (unlikely(freed_record))
+		record_free_slow(freed_record, caller);
 }
 
 void __slab_owner_free(struct kmem_cache *s, void *object, struct owner_slab_records *records)
 {
-	u64 handle_pair;
-
-	if (untrack_fast(s, records, object, &handle_pair))
-		return;
-	untrack_slow(s, records, object, handle_pair, STACK_DEPOT_CALLER);
-	/* No tail call: see __slab_owner_alloc(). */
-	barrier();
+	untrack(s, records, object);
 }
 
 void __slab_owner_free_slow(struct kmem_cache *s, void *object, struct owner_slab_records *records)
 {
-	untrack_slow(s, records, object, 0, STACK_DEPOT_CALLER);
+	untrack_slow(s, records, object, HOOK_CALLER);
 	barrier();
 }
 
@@ -548,10 +654,11 @@ void __slab_owner_free_bulk(struct kmem_cache *s, void **objects, int count,
 			    struct owner_slab_records *records)
 {
 	bool slow = atomic_read(&records->tracked) & OWNER_TRACKED_SLOW;
-	u64 handle_pair = 0;
 
 	while (count--)
-		if (slow || !untrack_fast(s, records, objects[count], &handle_pair))
-			untrack_slow(s, records, objects[count], handle_pair, STACK_DEPOT_CALLER);
+		if (slow)
+			untrack_slow(s, records, objects[count], HOOK_CALLER);
+		else
+			untrack(s, records, objects[count]);
 	barrier();
 }
