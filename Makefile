@@ -41,7 +41,7 @@ test: install-tests
 # Each command prints TAP and exits with 1 if a test failed. s390x has no call tree to test.
 soak: install-tests install-arm64 install-s390x
 	@$(OWNER)/kernels/kernels.py x86_64 arm64 s390x debug
-	@$(OWNER)/tests/kunit.sh s390x kunit.filter=module!=stackdepot_tree_kunit
+	@$(OWNER)/tests/kunit.sh s390x kunit.filter=module!=stackdepot_capture_kunit_tree,module!=page_kunit
 	@$(OWNER)/tests/kunit.sh s390x page_owner=on slab_owner=off kunit.filter_glob=owner_page
 	@$(OWNER)/tests/unwind.sh x86_64 1000000
 	@$(OWNER)/tests/unwind.sh arm64 300000
