@@ -21,7 +21,8 @@ struct stack_depot_tree *stack_depot_tree __read_mostly;
 /* Protects against two replacements, and a replacement while nodes are forgotten. */
 static DEFINE_MUTEX(tree_mutex);
 
-/* A node takes 48 bytes with its buckets. 4,096 chains of 16 frames take some 27,000 nodes. */
+/* With two buckets. 4,096 chains of 16 frames take some 27,000 nodes. */
+#define NODE_MEMORY	(sizeof(struct stack_depot_node) + 2 * sizeof(u64))
 #define NODES_MAX	BIT(STACK_DEPOT_NODES_MAX_BITS)
 /* Twice as many buckets as nodes, and these behind the last one that a hash can have. */
 #define SPARE_BUCKETS	1024
@@ -38,8 +39,7 @@ static void free_tree(struct stack_depot_tree *tree)
 /* @first_tag: the tag that the first node gets. */
 static struct stack_depot_tree *alloc_tree(u32 first_tag)
 {
-	unsigned long nodes = (totalram_pages() << PAGE_SHIFT) / MEMORY_SHARE /
-			      sizeof(struct stack_depot_node);
+	unsigned long nodes = (totalram_pages() << PAGE_SHIFT) / MEMORY_SHARE / NODE_MEMORY;
 	struct stack_depot_tree *tree = kzalloc(sizeof(*tree), GFP_KERNEL | __GFP_NOWARN);
 	struct stack_depot_node *nobody, *root;
 	u32 offset;
