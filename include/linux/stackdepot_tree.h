@@ -116,7 +116,7 @@ enum stack_depot_node_kind {
  * @kind: enum stack_depot_node_kind
  * @frames: number of frames of the chain up to here, where leading allocators do not count
  *
- * A walk adds @step to its slot whatever the kind is, and looks at @kind only after @child
+ * A walk adds @step to its slot for nodes of all kinds, and looks at @kind only after @child
  * has not matched. So a node of another kind has no children. In its place, the next node
  * in memory has them: it has no return address, and is not in the hash table.
  */

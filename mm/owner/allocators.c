@@ -15,6 +15,7 @@
 #include <linux/string.h>
 
 #include "capture.h"
+#include "hooks.h"
 
 static const void * const allocators[] = {
 	__kmalloc_noprof,
@@ -48,6 +49,11 @@ static const void * const allocators[] = {
 	mempool_kmalloc,
 	mempool_kvmalloc,
 	pcpu_alloc_noprof,
+#ifdef CONFIG_SLAB_OWNER
+	/* Hooks that have called a slow path: see HOOK_CALLER. */
+	__slab_owner_alloc,
+	__slab_owner_alloc_depth1,
+#endif
 };
 
 /* Sizes of these functions. Looked up on first use, which can be early in boot. */

@@ -477,33 +477,36 @@ track_fast(struct kmem_cache *s, const void *object, size_t size, enum track_mod
 
 /*
  * Where the chain of an allocation or a free starts: at the caller of SLUB's function that
- * called the hook. The hook must not end with a tail call, which would remove its frame:
- * barrier() after the last call keeps the compiler from that.
+ * called the hook. A hook's slow path has a frame of its own. If its call is a tail call, it
+ * was called by SLUB's function as well; otherwise, chains leave the hook out at their start,
+ * as they do with SLUB's functions. In both cases the fast path has no registers to save.
  */
 #define HOOK_CALLER	stack_depot_skip_realigned(STACK_DEPOT_CALLER)
 
-/* Record an owner that the first fast path could not record. */
-static noinline void track_other(struct kmem_cache *s, void *object, size_t size,
-				 const struct track_args *args)
+/* Record an owner that __slab_owner_alloc() could not record. */
+static noinline void track_other(struct kmem_cache *s, void *object, gfp_t flags, size_t size)
 {
-	if (!track_fast(s, object, size, TRACK_FREES, args->caller, 0))
-		track_slow(s, object, size, args);
+	struct track_args args = { flags, false, HOOK_CALLER };
+
+	if (!track_fast(s, object, size, TRACK_FREES, args.caller, 0))
+		track_slow(s, object, size, &args);
 }
 
 void __slab_owner_alloc(struct kmem_cache *s, void *object, gfp_t flags, size_t size)
 {
 	if (!track_fast(s, object, size, TRACK_CHAIN, HOOK_CALLER, 0))
-		track_other(s, object, size, &(struct track_args){ flags, false, HOOK_CALLER });
-	barrier();
+		track_other(s, object, flags, size);
 }
 
 /* At depth 1, record an owner whose caller this CPU does not remember, and remember it. */
-static noinline void track_new_caller(struct kmem_cache *s, void *object, size_t size,
-				      unsigned long ip, const struct track_args *args)
+static noinline void track_new_caller(struct kmem_cache *s, void *object, gfp_t flags,
+				      size_t size, unsigned long ip)
 {
-	depot_stack_handle_t stack = track_fast(s, object, size, TRACK_FRAME, args->caller, 0) ?:
-				     track_slow(s, object, size, args);
+	struct track_args args = { flags, false, HOOK_CALLER };
+	depot_stack_handle_t stack;
 
+	stack = track_fast(s, object, size, TRACK_FRAME, args.caller, 0) ?:
+		track_slow(s, object, size, &args);
 	if (stack)
 		owner_cache_caller(ip, stack);
 }
@@ -516,26 +519,24 @@ void __slab_owner_alloc_depth1(struct kmem_cache *s, void *object, gfp_t flags, 
 			       unsigned long ip)
 {
 	if (!track_fast(s, object, size, TRACK_CALLER, (struct stack_depot_caller){}, ip))
-		track_new_caller(s, object, size, ip,
-				 &(struct track_args){ flags, false, HOOK_CALLER });
-	barrier();
+		track_new_caller(s, object, flags, size, ip);
 }
 
 void __slab_owner_alloc_sampled(struct kmem_cache *s, void *object, gfp_t flags, size_t size)
 {
-	track_slow(s, object, size, &(struct track_args){ flags, true, HOOK_CALLER });
-	barrier();
+	struct track_args args = { flags, true, HOOK_CALLER };
+
+	track_slow(s, object, size, &args);
 }
 
 void __slab_owner_resize(const void *object, gfp_t flags, size_t size)
 {
 	struct slab *slab = ZERO_OR_NULL_PTR(object) ? NULL : virt_to_slab(object);
+	struct track_args args = { flags, false, STACK_DEPOT_CALLER };
 
 	/* Objects larger than a slab are pages, which page_owner tracks. */
 	if (slab)
-		track_slow(slab->slab_cache, object, size,
-			   &(struct track_args){ flags, false, STACK_DEPOT_CALLER });
-	barrier();
+		track_slow(slab->slab_cache, object, size, &args);
 }
 
 /* --- Free -------------------------------------------------------------------- */
@@ -647,6 +648,7 @@ void __slab_owner_free(struct kmem_cache *s, void *object, struct owner_slab_rec
 void __slab_owner_free_slow(struct kmem_cache *s, void *object, struct owner_slab_records *records)
 {
 	untrack_slow(s, records, object, HOOK_CALLER);
+	/* No tail call: this function's frame stays. */
 	barrier();
 }
 
