@@ -410,15 +410,15 @@ static void test_readers(struct kunit *test)
 			threads++;
 	}
 	cpus_read_unlock();
-	while (atomic_read(&counting.running)) {
+	/* The threads may have ended before the first read. */
+	do {
 		bad += !read_possible_counters(threads, &last);
 		/* Flush seldom: readers give up if flushes never cease. */
 		if (++reads % 16 == 0)
 			stack_depot_cpu_caches_flush();
 		cond_resched();
-	}
+	} while (atomic_read(&counting.running));
 	KUNIT_EXPECT_GT(test, threads, 0);
-	KUNIT_EXPECT_GT(test, reads, 0);
 	KUNIT_EXPECT_EQ(test, bad, 0);
 	KUNIT_EXPECT_EQ(test, read_counter(counting.handle[0]), (long)threads * COUNTS);
 	KUNIT_EXPECT_EQ(test, read_counter(counting.handle[1]), (long)threads * (COUNTS / 64));
