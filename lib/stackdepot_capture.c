@@ -300,10 +300,6 @@ static depot_stack_handle_t intern_chain(const struct walked_chain *chain,
 	depot_stack_handle_t handle;
 	bool refused = was_refused_in_this_tick();
 
-	if (refused && weak && weak == READ_ONCE(overflow_chain)) {
-		*captured = STACK_DEPOT_CAPTURED_NONE;
-		return take_overflow_ref();
-	}
 	*captured = STACK_DEPOT_CAPTURED_ALL;
 	handle = take_ref_if_chain(weak, chain, false);
 	if (handle)
@@ -356,21 +352,42 @@ static depot_stack_handle_t walk_and_intern(unsigned int depth, depot_flags_t fl
 	return handle;
 }
 
-/* Take a reference that this CPU keeps to the running chain. Return: a handle, or 0. */
-static __always_inline depot_stack_handle_t take_running_ref(unsigned int depth,
-							     depot_flags_t flags,
-							     struct stack_depot_caller caller)
+/*
+ * Take a reference that this CPU keeps to the running chain, or to the overflow chain if that
+ * took its place and the depot still has no room. Return: a handle, or 0.
+ */
+static __always_inline depot_stack_handle_t
+take_running_ref(unsigned int depth, depot_flags_t flags, struct stack_depot_caller caller,
+		 enum stack_depot_captured *captured)
 {
-	struct stack_depot_cpu_cache *cpu = stack_depot_cpu_acquire();
 	depot_stack_handle_t handle = 0;
+#ifdef CONFIG_STACKDEPOT_CALL_TREE
+	struct stack_depot_cpu_cache *cpu = stack_depot_cpu_acquire();
+	const struct stack_depot_tree *tree;
+	const struct stack_depot_node *node;
+	depot_stack_handle_t weak;
 	struct stack_depot_ref *ref;
 
 	if (unlikely(!cpu))
 		return 0;
-	ref = stack_depot_find_running(cpu, depth, flags & STACK_DEPOT_FLAG_SKIP, caller, true);
+	tree = READ_ONCE(stack_depot_tree);
+	node = tree ? stack_depot_recognize(tree, depth, flags & STACK_DEPOT_FLAG_SKIP, caller,
+					    true) : NULL;
+	weak = node ? READ_ONCE(node->handle) : 0;
+	ref = stack_depot_find_ref(cpu, weak);
+	if (likely(ref && ref->tag == stack_depot_node_tag(tree, node))) {
+		*captured = STACK_DEPOT_CAPTURED_ALL;
+		ref = stack_depot_can_take_ref(ref) ? ref : NULL;
+	} else if (weak && weak == READ_ONCE(overflow_chain) && was_refused_in_this_tick()) {
+		*captured = STACK_DEPOT_CAPTURED_NONE;
+		ref = get_ref(cpu, weak);
+	} else {
+		ref = NULL;
+	}
 	if (likely(ref))
 		handle = take_ref(ref);
 	stack_depot_cpu_release(cpu);
+#endif
 	return handle;
 }
 
@@ -398,10 +415,9 @@ noinline depot_stack_handle_t stack_depot_capture(unsigned int depth, depot_flag
 						  gfp_t gfp, struct stack_depot_caller caller,
 						  enum stack_depot_captured *captured)
 {
-	depot_stack_handle_t handle = take_running_ref(depth, flags, caller);
+	depot_stack_handle_t handle = take_running_ref(depth, flags, caller, captured);
 	unsigned int i;
 
-	*captured = STACK_DEPOT_CAPTURED_ALL;
 	if (likely(handle))
 		return handle;
 	intern_overflow_chain(gfp);

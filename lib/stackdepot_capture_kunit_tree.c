@@ -407,7 +407,7 @@ static noinline depot_stack_handle_t capture_with_handle(depot_stack_handle_t ot
 		WRITE_ONCE(node->handle, other);
 	preempt_enable();
 	cpu = stack_depot_cpu_acquire();
-	*fast = cpu && stack_depot_find_running(cpu, DEPTH, 0, caller, true);
+	*fast = cpu && stack_depot_find_running(cpu, DEPTH, false, caller);
 	if (cpu)
 		stack_depot_cpu_release(cpu);
 	return stack_depot_capture(DEPTH, 0, GFP_KERNEL, caller, &captured);

@@ -68,15 +68,16 @@ static __always_inline bool stack_depot_verifies(void)
  * @depth: number of frames at most
  * @skip: leave out leading allocators, as STACK_DEPOT_FLAG_SKIP
  * @caller: STACK_DEPOT_CALLER, where the chain starts
- * @traced: recognize chains in which a tracer has replaced return addresses. Otherwise, this
- *	calls no function, so its caller saves few registers.
+ *
+ * Calls no function, so its caller saves few registers. A chain in which a tracer has replaced
+ * a return address is left to stack_depot_capture().
  *
  * Return: the ref, from which at least one reference can be taken; NULL if the chain is
  * not recognized or this CPU keeps no reference to it.
  */
 static __always_inline struct stack_depot_ref *
 stack_depot_find_running(struct stack_depot_cpu_cache *cpu, unsigned int depth, bool skip,
-			 struct stack_depot_caller caller, bool traced)
+			 struct stack_depot_caller caller)
 {
 #ifdef CONFIG_STACKDEPOT_CALL_TREE
 	const struct stack_depot_tree *tree = READ_ONCE(stack_depot_tree);
@@ -85,7 +86,7 @@ stack_depot_find_running(struct stack_depot_cpu_cache *cpu, unsigned int depth, 
 
 	if (unlikely(!tree))
 		return NULL;
-	node = stack_depot_recognize(tree, depth, skip, caller, traced);
+	node = stack_depot_recognize(tree, depth, skip, caller, false);
 	if (unlikely(!node))
 		return NULL;
 	ref = stack_depot_find_ref(cpu, READ_ONCE(node->handle));

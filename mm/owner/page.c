@@ -184,7 +184,7 @@ begin_running_update(unsigned int depth, struct stack_depot_caller caller)
 	if (unlikely(!update.cpu || in_own_allocation()))
 		return update;
 	update.ref = stack_depot_find_running(update.cpu, depth, skips_allocator_frames(depth),
-					      caller, false);
+					      caller);
 	if (likely(update.ref)) {
 		update.ref->references--;
 		update.handle = update.ref->handle;

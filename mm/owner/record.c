@@ -10,7 +10,18 @@
 
 #include "record.h"
 
-atomic_long_t owner_losses[OWNER_LOSS_REASONS];
+DEFINE_PER_CPU(long[OWNER_LOSS_REASONS], owner_losses);
+
+/* Add up a count of losses over all CPUs. */
+long owner_read_losses(enum owner_loss reason)
+{
+	unsigned int cpu;
+	long sum = 0;
+
+	for_each_possible_cpu(cpu)
+		sum += per_cpu(owner_losses[reason], cpu);
+	return sum;
+}
 
 /* Value of local_clock() when owner_ticks() was 0. */
 static u64 clock_at_tick_0;

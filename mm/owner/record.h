@@ -6,12 +6,12 @@
 #ifndef _MM_OWNER_RECORD_H
 #define _MM_OWNER_RECORD_H
 
-#include <linux/atomic.h>
 #include <linux/bits.h>
 #include <linux/compiler.h>
 #include <linux/jiffies.h>
 #include <linux/minmax.h>
 #include <linux/mmzone.h>
+#include <linux/percpu.h>
 #include <linux/types.h>
 
 #include <asm/barrier.h>
@@ -130,11 +130,13 @@ enum owner_loss {
 	OWNER_LOSS_REASONS
 };
 
-extern atomic_long_t owner_losses[OWNER_LOSS_REASONS];
+DECLARE_PER_CPU(long[OWNER_LOSS_REASONS], owner_losses);
+
+long owner_read_losses(enum owner_loss reason);
 
 static inline void owner_count_loss(enum owner_loss reason)
 {
-	atomic_long_inc(&owner_losses[reason]);
+	this_cpu_inc(owner_losses[reason]);
 }
 
 /* --- References and copies --------------------------------------------------- */

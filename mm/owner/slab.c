@@ -412,7 +412,7 @@ track_from_cpu_cache(struct stack_depot_cpu_cache *cpu, struct kmem_cache *s, co
 
 	/* First, so that nothing else is in registers during the walk. */
 	chain = mode == TRACK_CALLER ? owner_find_caller_ref(cpu, ip) :
-		stack_depot_find_running(cpu, depth, true, caller, false);
+		stack_depot_find_running(cpu, depth, true, caller);
 	if (unlikely(!chain))
 		return 0;
 	task = owner_find_current_task_ref(cpu);
@@ -596,7 +596,7 @@ static __always_inline bool record_free_fast(struct stack_depot_cpu_cache *cpu,
 
 	if (!IS_ENABLED(CONFIG_STACKDEPOT_CALL_TREE) || stack_depot_verifies())
 		return false;
-	chain = stack_depot_find_running(cpu, OWNER_DEPTH, true, caller, false);
+	chain = stack_depot_find_running(cpu, OWNER_DEPTH, true, caller);
 	task = owner_find_current_task_ref(cpu);
 	if (unlikely(!chain || !task || READ_ONCE(record->handle_pair)))
 		return false;

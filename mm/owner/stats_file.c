@@ -50,7 +50,7 @@ static int show_stats(struct seq_file *m, void *v)
 	seq_printf(m, "bytes: %ld\n", records.bytes);
 	seq_printf(m, "bytes_per_slot: %lu.%02lu\n", hundredths / 100, hundredths % 100);
 	for (i = 0; i < OWNER_LOSS_REASONS; i++)
-		seq_printf(m, "%s: %ld\n", loss_names[i], atomic_long_read(&owner_losses[i]));
+		seq_printf(m, "%s: %ld\n", loss_names[i], owner_read_losses(i));
 	seq_printf(m, "page_failures: %lu\n", owner_page_failures());
 	stack_depot_read_capture_counts(&unwind);
 	seq_printf(m, "unwind_learned: %lu\n", unwind.learned);
