@@ -27,7 +27,7 @@ static DEFINE_MUTEX(tree_mutex);
 /* Twice as many buckets as nodes, and these behind the last one that a hash can have. */
 #define SPARE_BUCKETS	1024
 /* Share of the machine's memory that a tree may take. */
-#define MEMORY_SHARE	128
+#define MEMORY_SHARE	64
 
 static void free_tree(struct stack_depot_tree *tree)
 {

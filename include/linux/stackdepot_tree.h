@@ -413,7 +413,7 @@ stack_depot_follow(const struct stack_depot_node *node, struct stack_depot_calle
  * address is in the element of its hash, or in the first one behind that was 0. Nothing is
  * removed. The last element stays 0.
  */
-#define STACK_DEPOT_REALIGNED_BITS	8
+#define STACK_DEPOT_REALIGNED_BITS	10
 extern u64 stack_depot_realigned[];
 
 struct stack_depot_caller stack_depot_learn_realigned(struct stack_depot_caller caller);

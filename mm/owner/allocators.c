@@ -50,9 +50,7 @@ static const void * const allocators[] = {
 	mempool_kvmalloc,
 	pcpu_alloc_noprof,
 #ifdef CONFIG_SLAB_OWNER
-	/* Hooks that have called a slow path: see HOOK_CALLER. */
-	__slab_owner_alloc,
-	__slab_owner_alloc_depth1,
+	__slab_owner_alloc_depth1,	/* see track_new_caller() */
 #endif
 };
 

@@ -477,28 +477,32 @@ track_fast(struct kmem_cache *s, const void *object, size_t size, enum track_mod
 
 /*
  * Where the chain of an allocation or a free starts: at the caller of SLUB's function that
- * called the hook. A hook's slow path has a frame of its own. If its call is a tail call, it
- * was called by SLUB's function as well; otherwise, chains leave the hook out at their start,
- * as they do with SLUB's functions. In both cases the fast path has no registers to save.
+ * called the hook. Such a hook must not end with a tail call, which would remove its frame:
+ * barrier() after the last call keeps the compiler from that.
  */
 #define HOOK_CALLER	stack_depot_skip_realigned(STACK_DEPOT_CALLER)
 
 /* Record an owner that __slab_owner_alloc() could not record. */
-static noinline void track_other(struct kmem_cache *s, void *object, gfp_t flags, size_t size)
+static noinline void track_other(struct kmem_cache *s, void *object, size_t size,
+				 const struct track_args *args)
 {
-	struct track_args args = { flags, false, HOOK_CALLER };
-
-	if (!track_fast(s, object, size, TRACK_FREES, args.caller, 0))
-		track_slow(s, object, size, &args);
+	if (!track_fast(s, object, size, TRACK_FREES, args->caller, 0))
+		track_slow(s, object, size, args);
 }
 
 void __slab_owner_alloc(struct kmem_cache *s, void *object, gfp_t flags, size_t size)
 {
 	if (!track_fast(s, object, size, TRACK_CHAIN, HOOK_CALLER, 0))
-		track_other(s, object, flags, size);
+		track_other(s, object, size, &(struct track_args){ flags, false, HOOK_CALLER });
+	barrier();
 }
 
-/* At depth 1, record an owner whose caller this CPU does not remember, and remember it. */
+/*
+ * At depth 1, record an owner whose caller this CPU does not remember, and remember it. The
+ * hook does not pass its frame, which would cost its fast path registers. If it calls this
+ * with a tail call, SLUB's function is the caller here, too. Otherwise the chain leaves out
+ * the hook at its start, as it leaves out SLUB's functions.
+ */
 static noinline void track_new_caller(struct kmem_cache *s, void *object, gfp_t flags,
 				      size_t size, unsigned long ip)
 {
@@ -648,7 +652,6 @@ void __slab_owner_free(struct kmem_cache *s, void *object, struct owner_slab_rec
 void __slab_owner_free_slow(struct kmem_cache *s, void *object, struct owner_slab_records *records)
 {
 	untrack_slow(s, records, object, HOOK_CALLER);
-	/* No tail call: this function's frame stays. */
 	barrier();
 }
 
