@@ -170,16 +170,16 @@ learn_node(struct stack_depot_tree *tree, struct stack_depot_node *parent, unsig
 
 /* --- Walking ---------------------------------------------------------------------- */
 
-static struct stack_depot_node *find_child(const struct stack_depot_tree *tree,
-					   const struct stack_depot_node *parent,
-					   unsigned long ip)
+static __always_inline struct stack_depot_node *
+find_child(const struct stack_depot_tree *tree, const struct stack_depot_node *parent,
+	   unsigned long ip)
 {
 	struct stack_depot_node *child;
 
 	if (!tree || !stack_depot_can_encode_ip(ip))
 		return NULL;
 	child = READ_ONCE(parent->child);
-	if (stack_depot_node_ip(child) == stack_depot_encode_ip(ip))
+	if (likely(stack_depot_node_ip(child) == stack_depot_encode_ip(ip)))
 		return child;
 	return stack_depot_find_child(tree, parent, stack_depot_encode_ip(ip));
 }
@@ -213,7 +213,7 @@ walk_tree(unsigned long *frames, unsigned int depth, bool skip, struct stack_dep
 	struct stack_depot_tree *tree = walk.tree;
 	struct stack_depot_node *node, *child;
 	/* A node that is not in the tree, and its parent. */
-	struct stack_depot_node scratch[2][2], *room = scratch[0];
+	struct stack_depot_node scratch[2][2] __uninitialized, *room = scratch[0];
 	unsigned int count = 0;
 	bool interrupted = false;
 	unsigned long ip;

@@ -582,7 +582,8 @@ stack_depot_recognize(const struct stack_depot_tree *tree, unsigned int depth, b
 	node = stack_depot_node_at(tree, STACK_DEPOT_NODE_ROOT(depth, skip));
 	for (;; node = child, frame = bp) {
 		bp = stack_depot_read_stack(frame);
-		ip = stack_depot_strip_ip(stack_depot_read_stack(frame + sizeof(long)));
+		caller.slot = frame + sizeof(long);
+		ip = stack_depot_strip_ip(stack_depot_read_stack(caller.slot));
 		child = READ_ONCE(node->child);
 		if (unlikely(stack_depot_node_ip(child) != stack_depot_encode_ip(ip))) {
 			/* The frame above the last one has no return address. */
@@ -594,7 +595,7 @@ stack_depot_recognize(const struct stack_depot_tree *tree, unsigned int depth, b
 			if (unlikely(!child)) {
 				if (traced)
 					child = stack_depot_find_traced_child(tree, node,
-								frame + sizeof(long));
+									      caller.slot);
 				if (!child)
 					return NULL;
 			}
@@ -602,7 +603,6 @@ stack_depot_recognize(const struct stack_depot_tree *tree, unsigned int depth, b
 		/* One compare for alignment and bounds: the rotation makes odd pointers large. */
 		if (likely(ror64(bp - stack, 3) <= (THREAD_SIZE - 2 * sizeof(long)) >> 3))
 			continue;
-		caller.slot = frame + sizeof(long);
 		switch (stack_depot_follow(child, &caller)) {
 		case STACK_DEPOT_MOVE_ENDS:
 			return child;

@@ -15,7 +15,6 @@
 #include <linux/string.h>
 
 #include "capture.h"
-#include "hooks.h"
 
 static const void * const allocators[] = {
 	__kmalloc_noprof,
@@ -49,9 +48,6 @@ static const void * const allocators[] = {
 	mempool_kmalloc,
 	mempool_kvmalloc,
 	pcpu_alloc_noprof,
-#ifdef CONFIG_SLAB_OWNER
-	__slab_owner_alloc_depth1,	/* see track_new_caller() */
-#endif
 };
 
 /* Sizes of these functions. Looked up on first use, which can be early in boot. */
@@ -94,6 +90,8 @@ static const char * const page_allocators[] = {
 	"___kmalloc_large_node",
 	"__kmalloc_large_node_noprof",
 	"__kmalloc_large_noprof",
+	/* A hook of SLUB, see track_new_caller(). */
+	"__slab_owner_alloc_depth1",
 };
 
 /* Further functions, from owner_allocators= on the boot line. */

@@ -477,7 +477,7 @@ track_fast(struct kmem_cache *s, const void *object, size_t size, enum track_mod
 
 /*
  * Where the chain of an allocation or a free starts: at the caller of SLUB's function that
- * called the hook. Such a hook must not end with a tail call, which would remove its frame:
+ * called the hook. The hook must not end with a tail call, which would remove its frame:
  * barrier() after the last call keeps the compiler from that.
  */
 #define HOOK_CALLER	stack_depot_skip_realigned(STACK_DEPOT_CALLER)
@@ -622,17 +622,18 @@ static noinline void untrack_slow(struct kmem_cache *s, struct owner_slab_record
 	struct owner_freed_records *freed = owner_freed_records(records);
 	u64 handle_pair = owner_record_take_handles(record);
 	struct stack_depot_cpu_cache *cpu;
+	struct owner_charge charge;
 
 	if (!handle_pair)
 		return;
+	charge = object_charge(s, owner_record_requested(record));
 	/* The size is 0 if the object's rule did not ask for this, or there was no memory. */
 	if (freed && freed->record[index].size_and_rate)
 		freed_record = &freed->record[index];
 	cpu = stack_depot_cpu_acquire();
 	if (likely(cpu)) {
 		if (likely(!owner_record_rate(record) &&
-			   owner_record_drop_to_cpu(cpu, handle_pair,
-						    object_charge(s, owner_record_requested(record)))))
+			   owner_record_drop_to_cpu(cpu, handle_pair, charge)))
 			handle_pair = 0;
 		if (freed_record && record_free_fast(cpu, freed_record, caller))
 			freed_record = NULL;

@@ -29,7 +29,7 @@ from modes import NATIVE_BASE, CostBound  # noqa: E402
 TOLERANCE = 1.03
 # In the call tree, the order in which chains are learned decides which child of a node a walk
 # tries first, and addresses decide which nodes share a bucket: builds differ by some 5%.
-CONTEXT_TOLERANCE = 1.15
+CONTEXT_TOLERANCE = 1.08
 # Depth of the call chain at which the table shows most operations.
 CHAIN = 8
 # Operations that the table shows at every depth of the call chain.
