@@ -19,9 +19,9 @@ DEFINE_PER_CPU(struct owner_cached_caller[1 << OWNER_CALLER_BITS], owner_cached_
  */
 void owner_cache_caller(unsigned long ip, depot_stack_handle_t handle)
 {
+	struct owner_cached_caller *caller;
 	struct stack_depot_cpu_cache *cpu;
 	struct stack_depot_ref *ref;
-	unsigned int slot = owner_caller_slot(ip);
 
 	if (stack_depot_frame(handle, 0) != ip)
 		return;
@@ -31,8 +31,9 @@ void owner_cache_caller(unsigned long ip, depot_stack_handle_t handle)
 	ref = stack_depot_find_ref(cpu, handle) ?: stack_depot_refill_ref(cpu, handle);
 	if (ref) {
 		ref->tag = owner_caller_tag(ip);
-		__this_cpu_write(owner_cached_callers[slot].ip, ip);
-		__this_cpu_write(owner_cached_callers[slot].ref, ref - &cpu->ref[0][0]);
+		caller = this_cpu_ptr(&owner_cached_callers[owner_caller_slot(ip)]);
+		caller->ip = ip;
+		caller->ref = ref - &cpu->ref[0][0];
 	}
 	stack_depot_cpu_release(cpu);
 }
