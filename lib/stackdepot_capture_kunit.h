@@ -15,6 +15,7 @@
 #include <linux/jiffies.h>
 #include <linux/kallsyms.h>
 #include <linux/kthread.h>
+#include <linux/sched.h>
 #include <linux/timer.h>
 #include <linux/workqueue.h>
 
@@ -85,8 +86,11 @@ static noinline __maybe_unused void spin_until_context_has_run(void)
 {
 	unsigned int i;
 
-	for (i = 0; i < 5000 && !READ_ONCE(context_run.done); i++)
+	/* On a host that is busy, seconds may pass before ksoftirqd runs. */
+	for (i = 0; i < 60000 && !READ_ONCE(context_run.done); i++) {
 		mdelay(1);
+		cond_resched();
+	}
 }
 
 /* The timer's softirq interrupts spin_until_context_has_run(), if it runs on this CPU. */
