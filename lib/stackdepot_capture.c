@@ -9,7 +9,6 @@
 
 #include <linux/gfp.h>
 #include <linux/jiffies.h>
-#include <linux/minmax.h>
 #include <linux/percpu.h>
 #include <linux/preempt.h>
 #include <linux/rcupdate.h>

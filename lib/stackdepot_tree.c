@@ -110,8 +110,9 @@ static void replace_tree(struct work_struct *work)
 		return;
 	}
 	/*
-	 * Tags repeat after 2,000 trees. No CPU keeps a reference with an old tag for so
-	 * long: see schedule_flush() in stackdepot_refs.c.
+	 * Tags repeat after 512 trees of the largest size, so after 25 seconds or more. No CPU
+	 * keeps a reference with an old tag for so long: see schedule_flush() in
+	 * stackdepot_refs.c.
 	 */
 	new = alloc_tree(stack_depot_node_tag(old, old->nodes) + old->bytes);
 	if (new) {
@@ -243,7 +244,8 @@ void stack_depot_forget_nodes(unsigned long start, unsigned long size)
 		node = stack_depot_node_at(tree, offset);
 		nobody = stack_depot_node_at(tree, STACK_DEPOT_NODE_NOBODY);
 		child = READ_ONCE(node->child);
-		if (child != nobody && READ_ONCE(child->ip) == STACK_DEPOT_IP_NONE)
+		/* A node that is being added has no @child yet. */
+		if (child && child != nobody && READ_ONCE(child->ip) == STACK_DEPOT_IP_NONE)
 			cmpxchg(&node->child, child, nobody);
 	}
 	mutex_unlock(&tree_mutex);

@@ -190,7 +190,7 @@ find_child(const struct stack_depot_tree *tree, const struct stack_depot_node *p
  * @parent: the node
  * @slot: address of the return address
  *
- * Return: the child; NULL if there is none, or if no tracer has replaced the address.
+ * Return: the child; NULL if there is none.
  */
 struct stack_depot_node *stack_depot_find_traced_child(const struct stack_depot_tree *tree,
 						       const struct stack_depot_node *parent,

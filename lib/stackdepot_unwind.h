@@ -49,12 +49,13 @@ unsigned long stack_depot_recover_ip(unsigned long slot);
 
 /**
  * stack_depot_learn_layout() - find out how to get from a return address to its caller's
- * @node: its kind, step and back are set, and those of the next node; they are 0
+ * @node: two zeroed neighbours: the node, and the one that has its children. Their kind, step
+ *	and back are filled in.
  * @parent: its parent
  * @ip: its return address
  * @interrupted: @ip is the address at which a function was interrupted
  *
- * Preemption is off.
+ * Preemption is off unless @ip is in the kernel image.
  *
  * Return: false if the tree has no kind for it.
  */

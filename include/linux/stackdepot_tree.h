@@ -66,7 +66,10 @@ struct stack_depot_caller {
 #endif
 };
 
-/* The caller of the function that uses this, which must not return before the capture. */
+/*
+ * The place where a chain starts that begins with the caller of the current function. This must
+ * not return, nor end with a tail call, before the capture.
+ */
 #define STACK_DEPOT_CALLER \
 	stack_depot_caller_of_frame((unsigned long)__builtin_frame_address(0), _RET_IP_)
 
@@ -102,8 +105,8 @@ enum stack_depot_node_kind {
  * struct stack_depot_node - a return address, and the path by which it was reached
  * @ip: the return address as stack_depot_encode_ip() returns it. STACK_DEPOT_IP_NONE if
  *	the node was forgotten.
- * @sibling: offset of the child that a walk tries if this is the parent's @child and has not
- *	matched; or of the node that is nobody's child
+ * @sibling: if this is the parent's @child, the offset of the child that a walk tries next;
+ *	STACK_DEPOT_NODE_NOBODY otherwise, and if there is none
  * @child: the child that a walk tries first, or the node that is nobody's child. Other children
  *	are looked up in the hash table.
  * @step: bytes from this slot to the next one if @kind is STACK_DEPOT_NODE_STEP, else 0
@@ -252,7 +255,7 @@ static __always_inline bool stack_depot_bucket_matches(const struct stack_depot_
  */
 static __always_inline unsigned long stack_depot_encode_ip(unsigned long ip)
 {
-#if defined(CONFIG_64BIT) && !defined(CONFIG_STACKDEPOT_UNWIND_ORC)
+#ifndef CONFIG_STACKDEPOT_UNWIND_ORC
 	unsigned long window = (unsigned long)_text - SZ_2G;
 
 	/* Keep the compiler from subtracting twice, instead of once before a loop. */
@@ -406,7 +409,8 @@ stack_depot_follow(const struct stack_depot_node *node, struct stack_depot_calle
 }
 
 /*
- * GCC aligns the stack anew in SLUB's functions, and keeps the old SP in the frame.
+ * GCC realigns the stack in some of SLUB's functions, such as __kmalloc_noprof(), and stores
+ * the old SP in the frame.
  *
  * The lower half of an element is a return address in a function, the upper half the distance
  * in bytes from its frame address down to that SP, or 0 if it does not align the stack. An
@@ -422,7 +426,8 @@ struct stack_depot_caller stack_depot_learn_realigned(struct stack_depot_caller 
  * stack_depot_skip_realigned() - go on to the caller of a function that realigns the stack
  * @caller: STACK_DEPOT_CALLER
  *
- * This is cheaper than two nodes, one of which has thousands of children. Context: any.
+ * Otherwise all chains through this function would share one node, whose children are all
+ * callers of the allocator. Context: any.
  *
  * Return: the caller's caller; @caller itself if it does not realign the stack.
  */
@@ -489,7 +494,7 @@ stack_depot_recognize(const struct stack_depot_tree *tree, unsigned int depth, b
 				continue;
 			}
 		}
-		child = stack_depot_node_at(tree, READ_ONCE(node->child)->sibling);
+		child = stack_depot_node_at(tree, READ_ONCE(READ_ONCE(node->child)->sibling));
 		if (stack_depot_node_ip(child) != ip)
 			child = stack_depot_find_child(tree, node, ip);
 		if (unlikely(!child)) {

@@ -22,8 +22,10 @@ void owner_cache_caller(unsigned long ip, depot_stack_handle_t handle)
 	struct owner_cached_caller *caller;
 	struct stack_depot_cpu_cache *cpu;
 	struct stack_depot_ref *ref;
+	unsigned long frame;
 
-	if (stack_depot_frame(handle, 0) != ip)
+	/* The rule may have changed, and the chain have more frames. */
+	if (stack_depot_copy(handle, &frame, 1) != 1 || frame != ip)
 		return;
 	cpu = stack_depot_cpu_acquire();
 	if (!cpu)

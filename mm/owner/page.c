@@ -150,7 +150,7 @@ static noinline void count_chain_pages_slow(struct stack_depot_cpu_cache *cpu,
 static __always_inline void count_chain_pages(struct stack_depot_cpu_cache *cpu,
 					      depot_stack_handle_t handle, long n)
 {
-	struct stack_depot_ref *ref = cpu && handle ? stack_depot_find_ref(cpu, handle) : NULL;
+	struct stack_depot_ref *ref = cpu ? stack_depot_find_ref(cpu, handle) : NULL;
 
 	if (likely(ref))
 		ref->counters[OWNER_PAGES] += n;
@@ -498,7 +498,7 @@ static int drop_offline_records(struct notifier_block *block, unsigned long acti
 	return NOTIFY_OK;
 }
 
-/* CPU caches and the unwinder's tables: owner_pages_init() runs too early to allocate them. */
+/* Allocate the CPU caches and the call tree: owner_pages_init() runs too early for that. */
 static int __init init_page_capture(void)
 {
 	return owner_pages_wanted() ? owner_capture_late_init() : 0;

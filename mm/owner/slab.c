@@ -164,6 +164,12 @@ static __always_inline bool has_unsampled_objects(struct owner_slab_records *rec
 	return atomic_read(&records->tracked) & OWNER_TRACKED_UNSAMPLED;
 }
 
+/* True if OWNER_TRACKED_SLOW and OWNER_TRACKED_UNSAMPLED are set. */
+static __always_inline bool has_slow_unsampled_objects(struct owner_slab_records *records)
+{
+	return !(~atomic_read(&records->tracked) & (OWNER_TRACKED_SLOW | OWNER_TRACKED_UNSAMPLED));
+}
+
 /* True if OWNER_TRACKED_SLOW is not set, and OWNER_TRACKED_UNSAMPLED is. */
 static __always_inline bool has_fast_unsampled_objects(struct owner_slab_records *records)
 {
@@ -272,7 +278,7 @@ static noinline void prepare_freed_record(struct kmem_cache *s, struct slab *sla
 	if (!freed)
 		return;
 	freed->record[index].size_and_rate = owner_record_size(size);
-	/* No free can be missed: only the caller of this allocation has the object's address. */
+	/* The caller of this allocation frees the object later: its free sees the flag. */
 	if (!(atomic_read(&records->tracked) & OWNER_TRACKED_SLOW))
 		atomic_or(OWNER_TRACKED_SLOW, &records->tracked);
 }
@@ -424,19 +430,14 @@ track_from_cpu_cache(struct stack_depot_cpu_cache *cpu, struct kmem_cache *s, co
 		return 0;
 	records = owner_slab_records_untag(exts);
 	if (unlikely(mode == TRACK_FREES ?
-		     !has_unsampled_objects(records) || is_kfence_address(object) :
+		     !has_slow_unsampled_objects(records) || is_kfence_address(object) :
 		     !has_fast_unsampled_objects(records)))
 		return 0;
 	record = object_record_fast(s, records, object);
 	if (unlikely(READ_ONCE(record->handle_pair)))
 		return 0;
-	if (mode == TRACK_FREES) {
-		if (!reset_freed_record(cpu, records, record, requested))
-			return 0;
-		/* Dropping references can evict a ref. */
-		if (unlikely(!stack_depot_can_take_ref(chain) || !stack_depot_can_take_ref(task)))
-			return 0;
-	}
+	if (mode == TRACK_FREES && !reset_freed_record(cpu, records, record, requested))
+		return 0;
 	owner.handle_pair = owner_record_fill_fast(chain, task, object_charge(s, requested));
 	this_cpu_inc(*rule->hits);
 	owner_record_publish(record, owner.handle_pair, requested, owner_record_time_now());
@@ -476,9 +477,11 @@ track_fast(struct kmem_cache *s, const void *object, size_t size, enum track_mod
 }
 
 /*
- * Where the chain of an allocation or a free starts: at the caller of SLUB's function that
- * called the hook. The hook must not end with a tail call, which would remove its frame:
- * barrier() after the last call keeps the compiler from that.
+ * Where the chain of an allocation starts: at SLUB's function that called the hook, or at its
+ * caller if that function has stored the old SP. Chains leave out SLUB's function in both
+ * cases. The hook must not end with a tail call, which would remove its frame. A compiler
+ * makes none of a call that gets the address of a local variable; elsewhere, barrier() after
+ * the call prevents it.
  */
 #define HOOK_CALLER	stack_depot_skip_realigned(STACK_DEPOT_CALLER)
 
@@ -494,7 +497,6 @@ void __slab_owner_alloc(struct kmem_cache *s, void *object, gfp_t flags, size_t 
 {
 	if (!track_fast(s, object, size, TRACK_CHAIN, HOOK_CALLER, 0))
 		track_other(s, object, size, &(struct track_args){ flags, false, HOOK_CALLER });
-	barrier();
 }
 
 /*
@@ -652,7 +654,7 @@ void __slab_owner_free(struct kmem_cache *s, void *object, struct owner_slab_rec
 
 void __slab_owner_free_slow(struct kmem_cache *s, void *object, struct owner_slab_records *records)
 {
-	untrack_slow(s, records, object, HOOK_CALLER);
+	untrack_slow(s, records, object, STACK_DEPOT_CALLER);
 	barrier();
 }
 
@@ -663,7 +665,7 @@ void __slab_owner_free_bulk(struct kmem_cache *s, void **objects, int count,
 
 	while (count--)
 		if (slow)
-			untrack_slow(s, records, objects[count], HOOK_CALLER);
+			untrack_slow(s, records, objects[count], STACK_DEPOT_CALLER);
 		else
 			untrack(s, records, objects[count]);
 	barrier();

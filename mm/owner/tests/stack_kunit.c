@@ -5,10 +5,12 @@
 
 #include <linux/completion.h>
 #include <linux/kthread.h>
+#include <linux/preempt.h>
 #include <linux/sched.h>
 #include <linux/slab.h>
 #include <linux/string.h>
 
+#include "../caller.h"
 #include "../capture.h"
 #include "plant.h"
 
@@ -127,6 +129,35 @@ static void test_chains_alike(struct kunit *test)
 	}
 }
 
+/* Capture here, and let this CPU remember the chain as that of its first frame. */
+static noinline bool is_remembered_at_depth(unsigned int depth)
+{
+	struct stack_depot_cpu_cache *cpu;
+	struct owner_record owner;
+	unsigned long ip;
+	bool remembered;
+
+	if (!owner_record_fill(&owner, GFP_KERNEL, depth, STACK_DEPOT_CALLER, OWNER_NO_CHARGE))
+		return false;
+	ip = stack_depot_frame(owner.stack, 0);
+	migrate_disable();
+	owner_cache_caller(ip, owner.stack);
+	cpu = stack_depot_cpu_acquire();
+	remembered = cpu && owner_find_caller_ref(cpu, ip);
+	if (cpu)
+		stack_depot_cpu_release(cpu);
+	migrate_enable();
+	owner_record_put_refs(&owner);
+	return remembered;
+}
+
+/* The chain of a caller has one frame, also if the depth of a rule has changed meanwhile. */
+static void test_callers(struct kunit *test)
+{
+	KUNIT_EXPECT_FALSE(test, is_remembered_at_depth(OWNER_DEPTH));
+	KUNIT_EXPECT_TRUE(test, is_remembered_at_depth(1));
+}
+
 static noinline depot_stack_handle_t capture_task(void)
 {
 	struct owner_record owner;
@@ -197,6 +228,7 @@ static void test_allocators_are_left_out(struct kunit *test)
 static struct kunit_case owner_stack_cases[] = {
 	KUNIT_CASE(test_chain),
 	KUNIT_CASE(test_chains_alike),
+	KUNIT_CASE(test_callers),
 	KUNIT_CASE(test_task),
 	KUNIT_CASE(test_task_has_gone),
 	KUNIT_CASE(test_allocators_are_left_out),
