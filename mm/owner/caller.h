@@ -50,7 +50,7 @@ owner_find_caller_ref(struct stack_depot_cpu_cache *cpu, unsigned long ip)
 
 	if (unlikely(__this_cpu_read(owner_cached_callers[slot].ip) != ip))
 		return NULL;
-	ref = &cpu->ref[0][__this_cpu_read(owner_cached_callers[slot].ref)];
+	ref = (struct stack_depot_ref *)cpu->ref + __this_cpu_read(owner_cached_callers[slot].ref);
 	return likely(ref->tag == owner_caller_tag(ip) && stack_depot_can_take_ref(ref)) ?
 	       ref : NULL;
 }
