@@ -19,20 +19,15 @@
 #include "page.h"
 #include "page_reader.h"
 
-static void print_page_record(struct owner_page_reader *reader, const struct owner_pages *pages)
+static void print_page_record(struct seq_buf *text, const struct owner_pages *pages)
 {
-	struct seq_buf *text = &reader->text;
-	unsigned int i, count = 0;
+	unsigned int i, count = stack_depot_copy(pages->owner.handle, NULL, 0);
 
 	seq_buf_clear(text);
 	owner_pages_print_head(text, pages);
-	if (reader->show_frames)
-		count = stack_depot_copy(pages->owner.handle, NULL, 0);
 	for (i = 0; i < count; i++)
 		seq_buf_printf(text, " %pS\n",
 			       (void *)stack_depot_frame(pages->owner.handle, i));
-	if (reader->show_handle)
-		seq_buf_printf(text, "handle: %u\n", pages->owner.handle);
 	owner_pages_print_tail(text, pages);
 	seq_buf_puts(text, "\n");
 }
@@ -41,11 +36,10 @@ static void print_page_record(struct owner_page_reader *reader, const struct own
 #define SEARCH_BATCH	4096
 
 /*
- * Find the next record on one of the reader's nodes. Return 1 if there is one; the caller
- * then calls put_online_mems(). Return 0 if there is none, -ERESTARTSYS after a signal.
+ * Find the next record. Return 1 if there is one; the caller then calls put_online_mems().
+ * Return 0 if there is none, -ERESTARTSYS after a signal.
  */
-static int find_next_page_record(struct owner_page_reader *reader, loff_t *pos,
-				 struct owner_pages *found)
+static int find_next_page_record(loff_t *pos, struct owner_pages *found)
 {
 	unsigned long pfn = *pos ?: min_low_pfn;
 
@@ -55,12 +49,9 @@ static int find_next_page_record(struct owner_page_reader *reader, loff_t *pos,
 		if (signal_pending(current))
 			return -ERESTARTSYS;
 		get_online_mems();
-		while (owner_pages_find_next_tracked(&pfn, end, found)) {
-			if (node_isset(page_to_nid(found->page), reader->nodes)) {
-				*pos = pfn;
-				return 1;
-			}
-			page_owner_put_stack(found->owner.handle);
+		if (owner_pages_find_next_tracked(&pfn, end, found)) {
+			*pos = pfn;
+			return 1;
 		}
 		put_online_mems();
 		cond_resched();
@@ -91,13 +82,13 @@ static int grow_record_text(struct owner_page_reader *reader)
 static int print_next_record(struct owner_page_reader *reader, loff_t *pos)
 {
 	struct owner_pages found;
-	int error, result = find_next_page_record(reader, pos, &found);
+	int error, result = find_next_page_record(pos, &found);
 
 	if (result <= 0)
 		return result;
 	error = reader->size ? 0 : grow_record_text(reader);
 	while (!error) {
-		print_page_record(reader, &found);
+		print_page_record(&reader->text, &found);
 		if (!seq_buf_has_overflowed(&reader->text))
 			break;
 		error = grow_record_text(reader);
@@ -152,29 +143,18 @@ loff_t owner_page_reader_seek(struct owner_page_reader *reader, struct file *fil
 		offset += file->f_pos;
 	else if (whence != SEEK_SET)
 		return -EINVAL;
-	owner_page_reader_skip_record(reader);
+	/* The next read() begins with another record. */
+	reader->read = seq_buf_used(&reader->text);
 	file->f_pos = offset;
 	return offset;
 }
 
 /**
- * owner_page_reader_skip_record() - let the next read() begin with another record
- * @reader: the open file's reader
- */
-void owner_page_reader_skip_record(struct owner_page_reader *reader)
-{
-	reader->read = seq_buf_used(&reader->text);
-}
-
-/**
- * owner_page_reader_init() - initialize a reader of all nodes' records
+ * owner_page_reader_init() - initialize a reader of all records
  * @reader: the open file's reader
  */
 void owner_page_reader_init(struct owner_page_reader *reader)
 {
-	reader->nodes = NODE_MASK_ALL;
-	reader->show_frames = true;
-	reader->show_handle = false;
 	seq_buf_init(&reader->text, NULL, 0);
 	reader->size = 0;
 	reader->read = 0;

@@ -8,15 +8,11 @@
 #ifndef _MM_OWNER_PAGE_READER_H
 #define _MM_OWNER_PAGE_READER_H
 
-#include <linux/nodemask.h>
 #include <linux/seq_buf.h>
 #include <linux/types.h>
 
 /**
  * struct owner_page_reader - what an open file has read
- * @nodes: nodes whose pages are shown
- * @show_frames: print the frames of each chain
- * @show_handle: print the handle of each chain
  * @text: the record that is being read
  * @size: size of @text's buffer
  * @read: bytes of @text that have been read
@@ -24,9 +20,6 @@
  * The file's lock protects it.
  */
 struct owner_page_reader {
-	nodemask_t nodes;
-	bool show_frames;
-	bool show_handle;
 	struct seq_buf text;
 	size_t size;
 	size_t read;
@@ -34,7 +27,6 @@ struct owner_page_reader {
 
 void owner_page_reader_init(struct owner_page_reader *reader);
 void owner_page_reader_free(struct owner_page_reader *reader);
-void owner_page_reader_skip_record(struct owner_page_reader *reader);
 ssize_t owner_page_reader_read(struct owner_page_reader *reader, char __user *buf, size_t count,
 			       loff_t *pos);
 loff_t owner_page_reader_seek(struct owner_page_reader *reader, struct file *file, loff_t offset,
