@@ -24,7 +24,7 @@ static DEFINE_MUTEX(tree_mutex);
 /* With two buckets. 4,096 chains of 16 frames take some 27,000 nodes. */
 #define NODE_MEMORY	(sizeof(struct stack_depot_node) + 2 * sizeof(u64))
 #define NODES_MAX	BIT(STACK_DEPOT_NODES_MAX_BITS)
-/* Twice as many buckets as nodes, and these behind the last one that a hash can have. */
+/* Buckets behind the last one that a hash selects, for nodes whose own bucket is in use. */
 #define SPARE_BUCKETS	1024
 /* Share of the machine's memory that a tree may take. */
 #define MEMORY_SHARE	64

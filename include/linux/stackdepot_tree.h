@@ -120,8 +120,9 @@ enum stack_depot_node_kind {
  * @frames: number of frames of the chain up to here, where leading allocators do not count
  *
  * A walk adds @step to its slot for nodes of all kinds, and looks at @kind only after @child
- * has not matched. So a node of another kind has no children. In its place, the next node
- * in memory has them: it has no return address, and is not in the hash table.
+ * has not matched. A node of another kind therefore has no children of its own: they are
+ * children of the next node in memory, which has no return address and is not in the hash
+ * table.
  */
 struct stack_depot_node {
 	u32 ip;

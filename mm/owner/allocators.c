@@ -63,10 +63,10 @@ static unsigned long get_allocator_function_size(unsigned int i)
 }
 
 /*
- * Functions of the page allocator, by name because some are static. The configuration
- * decides which of them exist; a missing one matches no address.
+ * Functions of the page allocator, and a hook of SLUB, by name because some are static. The
+ * configuration decides which of them exist; a missing one matches no address.
  */
-static const char * const page_allocators[] = {
+static const char * const named_allocators[] = {
 	"post_alloc_hook",
 	"prep_new_page",
 	"get_page_from_freelist",
@@ -90,7 +90,7 @@ static const char * const page_allocators[] = {
 	"___kmalloc_large_node",
 	"__kmalloc_large_node_noprof",
 	"__kmalloc_large_noprof",
-	/* A hook of SLUB, see track_new_caller(). */
+	/* See track_new_caller(). */
 	"__slab_owner_alloc_depth1",
 };
 
@@ -138,12 +138,12 @@ static int __init check_extra_allocators(void)
 }
 late_initcall(check_extra_allocators);
 
-#define NAMED_ALLOCATORS	(ARRAY_SIZE(page_allocators) + EXTRA_ALLOCATORS)
+#define NAMED_ALLOCATORS	(ARRAY_SIZE(named_allocators) + EXTRA_ALLOCATORS)
 
 static const char *get_allocator_name(unsigned int i)
 {
-	return i < ARRAY_SIZE(page_allocators) ? page_allocators[i] :
-						 extra_allocators[i - ARRAY_SIZE(page_allocators)];
+	return i < ARRAY_SIZE(named_allocators) ? named_allocators[i] :
+						 extra_allocators[i - ARRAY_SIZE(named_allocators)];
 }
 
 /* Addresses of the functions that have names. Looked up on first use. */
@@ -183,7 +183,7 @@ bool owner_is_allocator(unsigned long ip)
 	for (i = 0; i < ARRAY_SIZE(allocators); i++)
 		if (ip - 1 - (unsigned long)allocators[i] < get_allocator_function_size(i))
 			return true;
-	for (i = 0; i < ARRAY_SIZE(page_allocators) + nr_extra_allocators; i++)
+	for (i = 0; i < ARRAY_SIZE(named_allocators) + nr_extra_allocators; i++)
 		if (is_in_named_allocator(i, ip - 1))
 			return true;
 	return false;

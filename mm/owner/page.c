@@ -433,9 +433,8 @@ static void move_page_owner(struct page *new, struct page *old)
 			adjust_page_count(new_ext, -1);
 			adjust_page_count(old_ext, -1);
 		}
-		/* Pairs with copy_if_tracked(): the record is written while the flags are clear. */
 		WRITE_ONCE(new_ext->flags, new_ext->flags & ~PAGE_OWNER_TRACKED);
-		/* ... so the flags are cleared first. */
+		/* Pairs with copy_if_tracked(): clear the flags before the record is written. */
 		smp_wmb();
 		to->order = from->order;
 		to->last_migrate_reason = from->last_migrate_reason;

@@ -120,7 +120,7 @@ void owner_cursor_put_refs(struct owner_cursor *cursor);
 int owner_cursor_yield_slow(struct owner_cursor *cursor);
 
 /**
- * owner_hole_end() - find the page frame at which a search of memory goes on
+ * owner_hole_end() - find the end of a hole in memory
  * @pfn: a page frame for which pfn_to_online_page() returns NULL
  *
  * A pageblock can have page frames on both sides of a hole, so a hole may end before the

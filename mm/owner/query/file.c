@@ -223,7 +223,7 @@ static int begin_answer(struct query_reader *reader)
 	else
 		error = owner_query_prepare(query);
 	reader->has_answer = !error;
-	/* After a signal, the next read() continues with the groups that there are. */
+	/* After a signal, keep the groups found so far: the next read() continues the walk. */
 	if (!error || error == -ERESTARTSYS)
 		return error;
 	if (error == -ENOMEM && query->nr_groups)

@@ -122,7 +122,7 @@ static int compare_groups(const void *a, const void *b, const void *sentence)
 }
 
 /**
- * owner_query_memory_max() - how many bytes may the groups of a query take?
+ * owner_query_memory_max() - calculate the bound on the memory of the groups of a query
  *
  * Return: 1/16 of the machine's memory, at most 256 MiB.
  */

@@ -24,8 +24,9 @@ struct owner_rule_entry {
 	struct owner_sentence *sentence;	/* NULL: owner_default_rule */
 	bool published;				/* free it only after a grace period */
 	/*
-	 * Indexed by comparison, for those of func and module. NULL: when a module was
-	 * loaded or unloaded, there was no memory for addresses. Then names are compared.
+	 * Addresses that the comparisons of func and module match, by the index of the
+	 * comparison. NULL if there was no memory for them when a module was loaded or
+	 * unloaded: names are compared then.
 	 * Written under table_mutex of change.c.
 	 */
 	struct owner_symbol_ranges __rcu *ranges[];
