@@ -18,6 +18,7 @@ struct task_struct;
 
 void owner_task_changed(struct task_struct *task);
 void owner_task_free(struct task_struct *task);
+void owner_save_vmcoreinfo(void);
 
 #else /* CONFIG_OWNER_CAPTURE */
 
@@ -26,6 +27,10 @@ static inline void owner_task_changed(struct task_struct *task)
 }
 
 static inline void owner_task_free(struct task_struct *task)
+{
+}
+
+static inline void owner_save_vmcoreinfo(void)
 {
 }
 

@@ -101,4 +101,13 @@ bool stack_depot_get_many(depot_stack_handle_t handle, unsigned int n);
  */
 void stack_depot_put_many(depot_stack_handle_t handle, unsigned int n);
 
+#ifdef CONFIG_STACKDEPOT
+/* Tell readers of a memory dump the version of stack_depot_format. */
+void stack_depot_save_vmcoreinfo(void);
+#else
+static inline void stack_depot_save_vmcoreinfo(void)
+{
+}
+#endif
+
 #endif /* _LINUX_STACKDEPOT_EVICTABLE_H */

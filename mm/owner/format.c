@@ -1,0 +1,60 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * How records of owners are encoded, for readers of a memory dump.
+ *
+ * A reader finds types, members and variables by debug information, which lacks macros.
+ * owner_format has the values of these macros; lib/stackdepot_format.c has those of handles.
+ */
+
+#include <linux/compiler.h>
+#include <linux/init.h>
+#include <linux/slab_owner.h>
+#include <linux/vmcore_info.h>
+
+#include "owner.h"
+#include "record.h"
+#include "sample.h"
+#include "slab_records.h"
+
+/*
+ * Increase it when a reader that knows the previous version would misread a dump: when a
+ * macro's meaning changes, or the meaning of a member of a structure.
+ */
+#define OWNER_FORMAT	1
+
+/**
+ * struct owner_format - what debug information does not say about records
+ * @version: OWNER_FORMAT
+ * @tick_ns: unit of owner_record.time, in ns
+ * @ticks_shift: jiffies are shifted right by this many bits to get ticks
+ * @size_bits: owner_record.size_and_rate has the size in this many bits, and above them
+ *	the number of the sampling rate
+ * @exts_records: bit of slab.obj_exts, and of owner_slab_records.obj_exts: the word is
+ *	the address of records
+ * @exts_tag: slab.obj_exts minus this is the address of a struct owner_slab_records. The
+ *	address in owner_slab_records.obj_exts has its two lower bits cleared instead.
+ */
+struct owner_format {
+	u32 version;
+	u32 tick_ns;
+	u32 ticks_shift;
+	u32 size_bits;
+	u32 exts_records;
+	u32 exts_tag;
+};
+
+static const struct owner_format owner_format __used = {
+	.version	= OWNER_FORMAT,
+	.tick_ns	= OWNER_TICK_NS,
+	.ticks_shift	= OWNER_TICKS_SHIFT,
+	.size_bits	= OWNER_SIZE_BITS,
+#ifdef CONFIG_SLAB_OWNER
+	.exts_records	= OBJEXTS_OWNER_RECORDS,
+	.exts_tag	= OBJEXTS_OWNER_TAG,
+#endif
+};
+
+void __init owner_save_vmcoreinfo(void)
+{
+	VMCOREINFO_NUMBER(OWNER_FORMAT);
+}
