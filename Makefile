@@ -24,7 +24,8 @@ help:
 	@echo 'make guest K= CMD= APPEND= SMP= MEM= EXTRA='
 	@echo '                         boot K, run CMD (EXTRA is at /extra), exit with its status'
 	@echo 'make shell K=            boot K with a prompt'
-	@echo 'make vmcore CMD=         write build/vmcore of a guest that has run CMD'
+	@echo 'make vmcore CMD=         write build/vmcore of a guest that has run CMD; KDUMP=1: panic'
+	@echo '                         after CMD, a crash kernel and makedumpfile write build/kdump'
 	@echo
 	@echo 'make tree                build/tree: the kernel with our files and patches'
 	@echo 'make refresh             carry edits in build/tree back (PATCH=name if no patch has the file)'
@@ -76,8 +77,8 @@ guest: image
 shell: image
 	@$(OWNER)/guest/guest.py shell $(K) $(GUEST_OPTIONS)
 
-vmcore: image
-	@$(OWNER)/guest/guest.py vmcore $(K) $(GUEST_OPTIONS) --cmd "$$CMD"
+vmcore: image $(if $(KDUMP),install-tests)
+	@$(OWNER)/guest/guest.py $(if $(KDUMP),kdump,vmcore) $(K) $(GUEST_OPTIONS) --cmd "$$CMD"
 
 install install-tests install-arm64 install-s390x:
 	@$(OWNER)/install.sh $@

@@ -14,6 +14,7 @@ from pathlib import Path
 from typing import Iterator, List, NoReturn, Optional
 
 from accel import choose_accelerator
+from crash_kernel import COMPRESSIONS, PROVOKED, RESERVED, CrashDump
 from complaints import VARIABLE, find_complaints, keep_console
 from image import ImageError, sum_file_sizes
 from session import (DIED, HANG, GuestError, RunnerInterrupted, GuestSession, GuestTask,
@@ -140,12 +141,20 @@ def parse_command_line(words: Optional[List[str]]) -> argparse.Namespace:
     shell = commands.add_parser("shell", help="a prompt in a guest")
     vmcore = commands.add_parser(
         "vmcore", help="run CMD, then write the guest's memory to a file")
-    for command in (run, shell, vmcore):
+    kdump = commands.add_parser(
+        "kdump", help="run CMD, then panic; a crash kernel saves the memory")
+    for command in (run, shell, vmcore, kdump):
         add_common_options(command)
-    for command in (run, vmcore):
+    for command in (run, vmcore, kdump):
         add_run_options(command)
     vmcore.add_argument("--output", default="", metavar="FILE",
                         help="the ELF core file (default: BUILD/vmcore)")
+    kdump.add_argument("--output", default="", metavar="FILE",
+                       help="makedumpfile's file (default: BUILD/kdump)")
+    kdump.add_argument("--level", type=int, choices=range(32), default=31, metavar="N",
+                       help="makedumpfile's dump level, from 0 to 31 (default %(default)s)")
+    kdump.add_argument("--compress", choices=COMPRESSIONS, default="lzo",
+                       help="how makedumpfile compresses pages (default %(default)s)")
     return parser.parse_args(words)
 
 
@@ -157,8 +166,8 @@ def print_note(text: str) -> None:
 def refuse_unsupported_options(args: argparse.Namespace, kind: KernelKind) -> None:
     """Refuse options that this kind of kernel does not support."""
     memory = parse_memory_size(args.mem)
-    if args.command == "vmcore" and kind.program != "qemu-system-x86_64":
-        raise UsageError(f"{args.name}: a vmcore is taken of an x86_64 guest "
+    if args.command in ("vmcore", "kdump") and kind.program != "qemu-system-x86_64":
+        raise UsageError(f"{args.name}: a {args.command} is taken of an x86_64 guest "
                          "only: K=x86_64, debug, rt, vanilla or profiling")
     if args.command == "shell" and not os.isatty(0):
         raise UsageError("a shell needs a terminal on stdin; without one, "
@@ -221,14 +230,20 @@ def report_complaints(args: argparse.Namespace, console: Path) -> None:
 
 
 def run_guest_command(args: argparse.Namespace, machine: GuestMachine, scratch: Path) -> int:
-    """Run CMD, then dump the guest's memory for the command vmcore."""
+    """Run CMD, then save the guest's memory for the commands vmcore and kdump."""
     console = Path(args.console) if args.console else scratch / "console"
-    taken = args.command == "vmcore"
-    task = GuestTask(args.cmd, Path(args.build), scratch, console.resolve(),
-                     args.extra, "hold" if taken else "run")
+    task = GuestTask(args.cmd, Path(args.build), scratch, console.resolve(), args.extra)
+    output = Path(getattr(args, "output", "") or Path(args.build) / args.command)
+    if args.command == "vmcore":
+        task.mode = "hold"
+    if args.command == "kdump":
+        task.mode = "kdump"
+        task.dump = CrashDump(output, args.level, args.compress)
+        machine.append = f"{RESERVED} {machine.append}"
+        args.provokes = "|".join(filter(None, (PROVOKED, args.provokes)))
     session = GuestSession(machine, task)
-    output = Path(getattr(args, "output", "") or Path(args.build) / "vmcore")
-    after = (lambda: session.write_vmcore(output)) if taken else None
+    after = {"vmcore": lambda: session.write_vmcore(output),
+             "kdump": session.receive_kdump}.get(args.command)
     try:
         status = run_session(session, write_to_stdout, args.timeout, after)
     except GuestError as error:
@@ -278,7 +293,8 @@ def run_guest_shell(args: argparse.Namespace, machine: GuestMachine, scratch: Pa
     return DIED if status else 0
 
 
-COMMANDS = {"run": run_guest_command, "vmcore": run_guest_command, "shell": run_guest_shell}
+COMMANDS = {"run": run_guest_command, "vmcore": run_guest_command,
+            "kdump": run_guest_command, "shell": run_guest_shell}
 
 
 def run_command_reporting_errors(args: argparse.Namespace) -> int:

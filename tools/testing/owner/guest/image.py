@@ -8,7 +8,7 @@ import struct
 import subprocess
 import tempfile
 from pathlib import Path
-from typing import BinaryIO, Dict, Iterator, List, Tuple
+from typing import BinaryIO, Dict, Iterator, List, Optional, Tuple
 
 INIT = Path(__file__).resolve().parent / "init.sh"
 DIRECTORIES = ("bin", "sbin", "usr", "usr/bin", "usr/sbin", "proc", "sys",
@@ -85,6 +85,16 @@ class CpioWriter:
                 self.add_tree(below, Path(entry.path))
             elif entry.is_file():
                 self.add_file(below, Path(entry.path))
+
+    def add_files(self, files: Dict[str, Path]) -> None:
+        """Add copies of files of the host, and the directories that they need."""
+        made = set(DIRECTORIES)
+        for name, source in files.items():
+            for parent in reversed(Path(name).parents[:-1]):
+                if str(parent) not in made:
+                    self.add_directory(str(parent))
+                    made.add(str(parent))
+            self.add_file(name, source.resolve())
 
     def write_trailer(self) -> None:
         """Close the archive."""
@@ -186,8 +196,12 @@ def _format_settings(conf: Dict[str, str]) -> bytes:
 
 
 def write_initramfs(path: Path, busybox: Path, conf: Dict[str, str],
-                    content: Tuple[str, str]) -> None:
-    """Write the initramfs to path; content is the command, the extra dir."""
+                    content: Tuple[str, str], files: Optional[Dict[str, Path]] = None) -> None:
+    """Write the initramfs to path.
+
+    content is the command and the extra directory; files are names in the guest and the
+    files of the host that they are copies of.
+    """
     cmd, extra = content
     with open(path, "wb") as out:
         cpio = CpioWriter(out)
@@ -201,4 +215,5 @@ def write_initramfs(path: Path, busybox: Path, conf: Dict[str, str],
         cpio.add_content("cmd", os.fsencode(f"#!/bin/sh\n{cmd}\n"), 0o755)
         if extra:
             cpio.add_tree("extra", Path(extra))
+        cpio.add_files(files or {})
         cpio.write_trailer()

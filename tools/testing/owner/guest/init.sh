@@ -6,12 +6,14 @@
 # systems, runs /cmd, and reports its status to the runner.
 #
 # The runner's /guest.conf has the settings:
-#   mode     run (end after /cmd), hold (stay after /cmd), shell (a prompt)
+#   mode     run (end after /cmd), hold (stay after /cmd), shell (a prompt),
+#            kdump (panic after /cmd)
 #   channel  the channel for /cmd's output: the name of a virtio port, or a ttyS
 #   mark     a random word; the lines "<mark> begin" and "<mark> end <status>"
 #            frame /cmd's output
 #   name     the host name
 #   size     shell only: rows and columns of the terminal
+#   crash    kdump only: the command line of the crash kernel
 
 /bin/busybox --install -s
 export PATH=/bin:/sbin:/usr/bin:/usr/sbin HOME=/root TERM=linux
@@ -119,6 +121,21 @@ await_receipt()
 	read -r _ <&3
 }
 
+# The crash kernel is loaded before /cmd, so that /cmd sees the memory that the dump has.
+load_crash_kernel()
+{
+	kexec -p /crash/kernel --initrd=/crash/initrd --command-line="$crash" >/dev/console 2>&1 ||
+		end_machine_with_error "kexec cannot load the crash kernel:" \
+			"the kernel needs CONFIG_KEXEC and CONFIG_CRASH_DUMP"
+	rm -rf /crash
+}
+
+panic()
+{
+	echo c >/proc/sysrq-trigger
+	end_machine_with_error "no panic: the kernel needs CONFIG_MAGIC_SYSRQ"
+}
+
 run_shell()
 {
 	[ -z "$size" ] || stty rows "${size% *}" cols "${size#* }"
@@ -126,7 +143,7 @@ run_shell()
 	setsid cttyhack sh
 }
 
-mode='' channel='' mark='' name='' size=''
+mode='' channel='' mark='' name='' size='' crash=''
 # shellcheck source=/dev/null
 . /guest.conf
 rm -f /guest.conf /linuxrc
@@ -140,6 +157,12 @@ shell)
 hold)
 	run_command
 	while :; do sleep 3600; done
+	;;
+kdump)
+	load_crash_kernel
+	run_command
+	await_receipt
+	panic
 	;;
 *)
 	run_command

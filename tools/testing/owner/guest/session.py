@@ -14,6 +14,8 @@ from subprocess import DEVNULL
 from types import FrameType
 from typing import Callable, Dict, List, Optional
 
+from crash_kernel import (CrashDump, format_crash_settings, list_kexec_files, unflatten_dump,
+                          write_crash_initramfs)
 from image import find_busybox, write_initramfs
 from vm import (GuestMachine, QemuMonitor, MachineProcess, require_kaslr_note, qemu_channel_options,
                 qemu_command_line, qemu_monitor_options, um_channel_options, um_command_line)
@@ -29,7 +31,7 @@ ERRORS = re.compile(r"(?:guest-init: |BUG: |Oops: |Internal error: "
                     r"|Unable to |Call-Trace of ).*")
 ESCAPES = re.compile(r"\x1b(?:\[[0-9;?]*[A-Za-z]|c)|[\r\0]")
 
-Sink = Callable[[bytes], None]
+Sink = Callable[[bytes], object]
 
 
 class GuestHang(Exception):
@@ -105,6 +107,7 @@ class GuestTask:
     extra: str = ""
     mode: str = "run"
     size: str = ""
+    dump: Optional[CrashDump] = None
 
 
 class GuestSession:
@@ -115,6 +118,7 @@ class GuestSession:
         self.task = task
         mark = secrets.token_hex(16)
         self.extractor = OutputExtractor(mark)
+        self.dump_mark = secrets.token_hex(16)
         self.errors = task.scratch / "stderr"
         self.process: Optional[MachineProcess] = None
         self.channel: Optional[socket.socket] = None
@@ -128,9 +132,16 @@ class GuestSession:
         conf: Dict[str, str] = {
             "mode": self.task.mode, "channel": kind.channel, "mark": mark,
             "name": "guest", "size": self.task.size}
+        files: Dict[str, Path] = {}
+        if self.task.dump:
+            crash = self.task.scratch / "crash-initrd"
+            write_crash_initramfs(crash, self.machine, self.task.build, self.dump_mark,
+                                  self.task.dump)
+            conf.update(format_crash_settings(self.machine))
+            files = list_kexec_files(self.machine, crash)
         write_initramfs(self.machine.initrd,
                         find_busybox(self.task.build, kind.arch), conf,
-                        (self.task.cmd, self.task.extra))
+                        (self.task.cmd, self.task.extra), files)
 
     def _build_command_line(self, fd: int, fds: List[int]) -> List[str]:
         if not self.machine.kind.program:
@@ -224,6 +235,24 @@ class GuestSession:
             os.replace(partial, path)
         finally:
             partial.unlink(missing_ok=True)
+
+    def receive_kdump(self) -> None:
+        """Let the guest panic, and keep what its crash kernel sends."""
+        assert self.task.dump and self.process
+        self._send_output_receipt()
+        self.extractor = OutputExtractor(self.dump_mark)
+        flattened = self.task.scratch / "flattened"
+        with open(flattened, "wb") as file:
+            self.forward_output(file.write)
+        status = self.extractor.status
+        if status is None:
+            when = "while it sent the dump" if self.extractor.began else "before it sent a dump"
+            self.process.wait_for_exit(GOODBYE_SECONDS)
+            raise GuestError(DIED, f"the crash kernel ended {when}")
+        if status:
+            raise GuestError(DIED, f"makedumpfile ended with status {status} in the crash kernel")
+        unflatten_dump(flattened, self.task.dump.output)
+        self._send_output_receipt()
 
     def close(self) -> None:
         """Kill the machine if it still runs."""

@@ -100,6 +100,13 @@ def _compose_kernel_command_line(machine: GuestMachine) -> str:
     return " ".join(word for word in words if word)
 
 
+def compose_crash_command_line(machine: GuestMachine) -> str:
+    """The command line of a crash kernel, which runs on one processor in little memory."""
+    words = ["panic=-1", f"console={machine.kind.console}", "no_timer_check", "nr_cpus=1",
+             "reset_devices", "slab_owner=off"]
+    return " ".join(words)
+
+
 def _qemu_accel_options(machine: GuestMachine) -> List[str]:
     if machine.icount:
         return ["-accel", "tcg", "-icount", "shift=0,sleep=off", "-smp", "1"]
