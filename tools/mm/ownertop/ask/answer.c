@@ -20,7 +20,7 @@ static u64 find_newest_record_time(const struct options *o, char * const *paths,
 	u64 newest;
 
 	model_init(&model, &everything);
-	read_records_from_inputs(paths, n, o->page_size, &model.sink, &quiet_health);
+	read_records_from_inputs(paths, n, &o->input, &model.sink, &quiet_health);
 	newest = model.newest;
 	model_free(&model);
 	return newest;
@@ -31,7 +31,7 @@ void answer_read_dump(struct answer *a, const struct options *o, char * const *p
 	a->model.sink.now = o->now;
 	if (options_need_newest_record(o))
 		a->model.sink.now = find_newest_record_time(o, paths, n);
-	read_records_from_inputs(paths, n, o->page_size, &a->model.sink, &a->health);
+	read_records_from_inputs(paths, n, &o->input, &a->model.sink, &a->health);
 }
 
 static void read_two_dumps(struct answer *a, const struct options *o, char * const *paths, int n)

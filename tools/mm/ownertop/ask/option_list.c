@@ -115,6 +115,12 @@ const struct option_info option_list[NR_OPTIONS] = {
 		.group = GROUP_INPUT, .values = VALUES_PAGE_SIZES,
 		.help_column = 34, .help = "of the dump: 26h after boot; bytes in a page",
 	},
+	[OPT_VMCORE] = {
+		.name = "vmcore",
+		.argument = required_argument, .form = "FILE",
+		.group = GROUP_INPUT, .values = VALUES_FILES,
+		.help_column = 25, .help = "a memory dump, read by drgn; needs --vmlinux",
+	},
 	[OPT_VMLINUX] = {
 		.name = "vmlinux",
 		.argument = required_argument, .form = "FILE",

@@ -3,9 +3,10 @@
 #ifndef OWNERTOP_OPTIONS_H
 #define OWNERTOP_OPTIONS_H
 
-#include "model/measure.h"
 #include "ask/times.h"
 #include "ask/views.h"
+#include "input/reader.h"
+#include "model/measure.h"
 
 struct options {
 	const struct view *view;
@@ -22,7 +23,8 @@ struct options {
 	double least_percent;	/* share of the total that a line of a tree has at least */
 	bool callees;
 	struct dump_times times;
-	u64 page_size;
+	struct input_options input;
+	const char *vmcore;	/* a memory dump, one of the inputs, or NULL */
 	const char *vmlinux;	/* kernel with DWARF, or NULL */
 	const char *modules;	/* directory of modules with DWARF, or NULL */
 	const char *kallsyms;	/* copy of /proc/kallsyms, or NULL */

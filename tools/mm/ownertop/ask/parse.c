@@ -5,6 +5,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "base/alloc.h"
 #include "base/exit_status.h"
 #include "ask/option_list.h"
 #include "ask/parse.h"
@@ -118,7 +119,7 @@ static void parse_option(struct options *o, struct command_line *line, enum opti
 		dump_times_parse(&o->times, optarg);
 		break;
 	case OPT_PAGE_SIZE:
-		o->page_size = parse_page_size(optarg);
+		o->input.page_size = parse_page_size(optarg);
 		break;
 	case OPT_JSON:
 		o->format = FORMAT_JSON;
@@ -128,6 +129,9 @@ static void parse_option(struct options *o, struct command_line *line, enum opti
 		break;
 	case OPT_LIVE:
 		o->interval_ms = optarg ? parse_interval(optarg) : DEFAULT_INTERVAL_MS;
+		break;
+	case OPT_VMCORE:
+		o->vmcore = optarg;
 		break;
 	case OPT_VMLINUX:
 		o->vmlinux = optarg;
@@ -258,6 +262,24 @@ static void suggest_similar_view_name(const char *word)
 	usage_exit_with_hint();
 }
 
+/* Make the dump of --vmcore the last input. */
+static void add_vmcore_to_inputs(struct options *o)
+{
+	const char **inputs;
+	int i;
+
+	if (!o->vmcore)
+		return;
+	if (!o->vmlinux)
+		usage_refuse_value("--vmcore", o->vmcore,
+				   "needs --vmlinux FILE, its kernel with debug information");
+	inputs = xcalloc(o->nr_inputs + 1, sizeof(*inputs));
+	for (i = 0; i < o->nr_inputs; i++)
+		inputs[i] = o->inputs[i];
+	inputs[o->nr_inputs++] = o->vmcore;
+	o->inputs = (char * const *)inputs;
+}
+
 static void check_number_of_inputs(struct options *o)
 {
 	if (o->view->pair) {
@@ -346,7 +368,7 @@ void parse_command_line(struct options *o, int argc, char *argv[])
 		.format = FORMAT_TEXT,
 		.top = UNSET,
 		.least_percent = -1,
-		.page_size = sysconf(_SC_PAGESIZE),
+		.input.page_size = sysconf(_SC_PAGESIZE),
 	};
 	globs_add_allocator_name_patterns(&o->select.chains.skip);
 	parse_all_options(o, &line, argc, argv);
@@ -363,6 +385,9 @@ void parse_command_line(struct options *o, int argc, char *argv[])
 		o->view = &views[0];
 	}
 	settings_merge(o, &line);
+	add_vmcore_to_inputs(o);
+	o->input.vmcore.vmlinux = o->vmlinux;
+	o->input.vmcore.sources = o->select.sentence.sources;
 	o->live = !o->nr_inputs;
 	refuse_ignored_options(o, line.takes);
 	check_number_of_inputs(o);

@@ -21,7 +21,6 @@ static const char help_head[] =
 
 static const char help_tail[] =
 "Examples: ownertop -d 8 --cache 'kmalloc-*'    objects of this machine\n"
-"  ownertop diff monday.txt friday.txt\n"
 "  ownertop flame --older 1h dump.txt > flame.html\n"
 "Exit status: 0 all was read, 1 input was damaged or not read, 2 failed.\n";
 

@@ -58,12 +58,36 @@ static const struct input_format *choose_format(struct input_reading *r)
 	return best;
 }
 
+/* Open the input: if it is a memory dump, the records that are in it. */
+static bool open_input_or_vmcore(struct input_reading *r, const char **reason)
+{
+	struct text_slice head;
+	int fd;
+
+	*reason = NULL;
+	if (!input_open(&r->in, r->path)) {
+		*reason = strerror(errno);
+		return false;
+	}
+	head = input_peek(&r->in);
+	if (!vmcore_recognise(head))
+		return true;
+	fd = r->vmcore ? vmcore_open_records(r->path, head, r->vmcore, reason) : -1;
+	input_close(&r->in);
+	if (fd < 0)
+		return false;
+	input_open_fd(&r->in, fd);
+	return true;
+}
+
 static bool reading_open(struct input_reading *r)
 {
+	const char *reason;
+
 	/* Show progress already now: the beginning of a pipe may take long to arrive. */
 	progress_begin_input(r->path, 0);
-	if (!input_open(&r->in, r->path)) {
-		health_report_unread(r->health, r->path, strerror(errno));
+	if (!open_input_or_vmcore(r, &reason)) {
+		health_report_unread(r->health, r->path, reason);
 		progress_end_input();
 		r->path = NULL;
 		return false;
@@ -141,8 +165,8 @@ void read_records_from_fd(int fd, char *name, struct record_sink *sink, struct i
 	handle_map_free(&handles);
 }
 
-void read_records_from_inputs(char * const *paths, int n, u64 page_size, struct record_sink *sink,
-			      struct input_health *health)
+void read_records_from_inputs(char * const *paths, int n, const struct input_options *options,
+			      struct record_sink *sink, struct input_health *health)
 {
 	struct input_reading *all = xcalloc(n, sizeof(*all));
 	struct handle_map handles = { 0 };
@@ -152,7 +176,8 @@ void read_records_from_inputs(char * const *paths, int n, u64 page_size, struct 
 		all[i] = (struct input_reading){
 			.path = paths[i],
 			.line = 1,
-			.page_size = page_size,
+			.page_size = options->page_size,
+			.vmcore = &options->vmcore,
 			.sink = sink,
 			.health = health,
 			.handles = &handles,

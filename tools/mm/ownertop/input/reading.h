@@ -13,6 +13,7 @@
 #include "input/input.h"
 #include "input/record.h"
 #include "input/sink.h"
+#include "input/vmcore.h"
 
 /*
  * Limit of the columns of an answer in TSV. A column is a field, or a value of reader_answer.c.
@@ -35,6 +36,7 @@ struct input_reading {
 	u64 line;		/* number of the next line of the input */
 	bool not_empty;		/* the input has other lines than blank ones */
 	u64 page_size;
+	const struct vmcore_options *vmcore;
 	struct record_sink *sink;
 	struct input_health *health;
 	struct handle_map *handles;

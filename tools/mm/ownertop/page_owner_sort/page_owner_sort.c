@@ -337,6 +337,7 @@ int page_owner_sort_main(int argc, char *argv[])
 {
 	struct blocks blocks;
 	struct record_sink sink = { .add_record = add_record_to_blocks, .arg = &blocks };
+	const struct input_options options = { .page_size = PAGE_SIZE };
 	struct input_health health = { 0 };
 	int status;
 
@@ -347,7 +348,7 @@ int page_owner_sort_main(int argc, char *argv[])
 		blocks_free(&blocks);
 		return STATUS_FAILED;
 	}
-	read_records_from_inputs(&argv[optind], 1, PAGE_SIZE, &sink, &health);
+	read_records_from_inputs(&argv[optind], 1, &options, &sink, &health);
 	blocks_sort(&blocks);
 	status = write_blocks(&blocks, argv[optind + 1], &health);
 	blocks_free(&blocks);

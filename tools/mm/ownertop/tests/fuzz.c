@@ -101,7 +101,7 @@ static void write_view(const struct view *view, char * const *paths, const struc
 		.select.group = view->group,
 		.select.chains.depth = 3,
 		.top = 2,
-		.page_size = PAGE_SIZE,
+		.input.page_size = PAGE_SIZE,
 		.times = { .source = TIME_LIST, .list = times, .n = 2 },
 		.old = view->pair || view->takes & TAKES_DIFF ? paths[1] : NULL,
 	};
@@ -143,7 +143,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
 	static struct memory_file good, bad;
-	struct options objects = { .page_size = PAGE_SIZE, .format = FORMAT_TSV };
+	struct options objects = { .input.page_size = PAGE_SIZE, .format = FORMAT_TSV };
 	static FILE *nowhere;
 	struct owner_sentence s;
 	const uint8_t *input;

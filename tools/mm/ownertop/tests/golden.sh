@@ -28,6 +28,22 @@ at_width()
 	script -qec "stty cols $columns -onlcr; $words" /dev/null < /dev/null
 }
 
+# with_drgn STATUS ownertop ARGUMENT...: run it with a drgn that prints slab.txt, and its own
+# arguments on stderr, and ends with STATUS
+with_drgn()
+{
+	local place result status=$1
+
+	shift
+	place=$(mktemp -d)
+	printf '#!/bin/sh\ncat slab.txt; echo "drgn $*" >&2; exit %s\n' "$status" > "$place/drgn"
+	chmod +x "$place/drgn"
+	PATH=$place:$PATH OWNERTOP_READER=slab.txt "$@"
+	result=$?
+	rm -r "$place"
+	return "$result"
+}
+
 # written_hourly OLD NEW COMMAND...: run it on copies of OLD and NEW with modification
 # times that are an hour apart
 written_hourly()
