@@ -28,6 +28,7 @@ void __slab_owner_free_slow(struct kmem_cache *s, void *object, struct owner_sla
 void __slab_owner_free_bulk(struct kmem_cache *s, void **objects, int count,
 			    struct owner_slab_records *records);
 void __slab_owner_free_slab(struct slab *slab);
+void owner_freed_record_erase(struct owner_record *record);
 
 /* mm/slub.c */
 unsigned int slab_owner_count_cpu_free(struct kmem_cache *s, const struct slab *slab);

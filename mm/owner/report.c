@@ -12,6 +12,7 @@
 #include "../slab.h"
 #include "escape.h"
 #include "record.h"
+#include "rules/rules.h"
 #include "slab_records.h"
 #include "task.h"
 
@@ -52,7 +53,7 @@ void __slab_owner_print(const struct slab *slab, unsigned int index)
 	if (records && index < slab->objects) {
 		print_owner("allocated", &records->record[index]);
 		freed = owner_freed_records_of(slab);
-		if (freed)
+		if (freed && READ_ONCE(owner_frees_recorded))
 			print_owner("freed", &freed[index]);
 	}
 	rcu_read_unlock();

@@ -202,14 +202,18 @@ static void drop_stale_record(struct kmem_cache *s, struct owner_slab_records *r
 		dec_sampled(records);
 }
 
-/* Drop the record of the last free in a slot: the slot is reused, or its slab is freed. */
-static noinline void drop_freed_record(struct owner_record *record)
+/**
+ * owner_freed_record_erase() - erase the record of the last free in a slot
+ * @record: the record of a slot that is reused, or whose slab is freed, or of any slot if
+ *	frees are not recorded any more
+ */
+noinline void owner_freed_record_erase(struct owner_record *record)
 {
 	u64 handle_pair = owner_record_take_handles(record);
 
 	if (handle_pair)
 		owner_record_drop(handle_pair, OWNER_NO_CHARGE);
-	record->size_and_rate = 0;
+	WRITE_ONCE(record->size_and_rate, 0);
 }
 
 void __slab_owner_free_slab(struct slab *slab)
@@ -231,7 +235,7 @@ void __slab_owner_free_slab(struct slab *slab)
 	for (i = 0; i < slab->objects; i++)
 		drop_stale_record(slab->slab_cache, records, &records->record[i]);
 	for (i = 0; freed && i < slab->objects; i++)
-		drop_freed_record(&freed->record[i]);
+		owner_freed_record_erase(&freed->record[i]);
 	owner_slab_records_free(slab, records);
 }
 
@@ -277,10 +281,30 @@ static noinline void prepare_freed_record(struct kmem_cache *s, struct slab *sla
 
 	if (!freed)
 		return;
-	freed->record[index].size_and_rate = owner_record_size(size);
-	/* The caller of this allocation frees the object later: its free sees the flag. */
-	if (!(atomic_read(&records->tracked) & OWNER_TRACKED_SLOW))
-		atomic_or(OWNER_TRACKED_SLOW, &records->tracked);
+	/* The last rule with free=on may have been removed since this rule was found. */
+	rcu_read_lock_sched();
+	if (READ_ONCE(owner_frees_recorded)) {
+		WRITE_ONCE(freed->record[index].size_and_rate, owner_record_size(size));
+		/* The caller of this allocation frees the object later: its free sees the flag. */
+		if (!(atomic_read(&records->tracked) & OWNER_TRACKED_SLOW))
+			atomic_or(OWNER_TRACKED_SLOW, &records->tracked);
+	}
+	rcu_read_unlock_sched();
+}
+
+/*
+ * A slot of a slab with records of frees is reused: erase its record. If frees are not recorded
+ * any more, let the fast paths handle the slab again, unless it is a page of KFENCE.
+ */
+static noinline void reuse_freed_slot(struct owner_slab_records *records, const void *object,
+				      struct owner_record *freed_record)
+{
+	owner_freed_record_erase(freed_record);
+	rcu_read_lock_sched();
+	if (!READ_ONCE(owner_frees_recorded) && !is_kfence_address(object) &&
+	    atomic_read(&records->tracked) & OWNER_TRACKED_SLOW)
+		atomic_andnot(OWNER_TRACKED_SLOW, &records->tracked);
+	rcu_read_unlock_sched();
 }
 
 /* Arguments of track_slow() beyond those that all functions here have. */
@@ -323,7 +347,7 @@ track_slow(struct kmem_cache *s, const void *object, size_t size, const struct t
 	drop_stale_record(s, records, record);
 	freed = owner_freed_records(records);
 	if (unlikely(freed))
-		drop_freed_record(&freed->record[index]);
+		reuse_freed_slot(records, object, &freed->record[index]);
 	if (!choice.depth)
 		return 0;
 
@@ -629,8 +653,11 @@ static noinline void untrack_slow(struct kmem_cache *s, struct owner_slab_record
 	if (!handle_pair)
 		return;
 	charge = object_charge(s, owner_record_requested(record));
+	/* Until the free is recorded: change.c waits for that before it erases records. */
+	rcu_read_lock_sched();
 	/* The size is 0 if the object's rule did not ask for this, or there was no memory. */
-	if (freed && freed->record[index].size_and_rate)
+	if (freed && READ_ONCE(freed->record[index].size_and_rate) &&
+	    READ_ONCE(owner_frees_recorded))
 		freed_record = &freed->record[index];
 	cpu = stack_depot_cpu_acquire();
 	if (likely(cpu)) {
@@ -645,6 +672,7 @@ static noinline void untrack_slow(struct kmem_cache *s, struct owner_slab_record
 		drop_record(s, record, records, handle_pair);
 	if (unlikely(freed_record))
 		record_free_slow(freed_record, caller);
+	rcu_read_unlock_sched();
 }
 
 void __slab_owner_free(struct kmem_cache *s, void *object, struct owner_slab_records *records)

@@ -169,7 +169,7 @@ struct owner_freed_records *owner_freed_records_alloc(struct kmem_cache *s, stru
  *
  * Return: the records by index, NULL if there are none.
  */
-const struct owner_record *owner_freed_records_of(const struct slab *slab)
+struct owner_record *owner_freed_records_of(const struct slab *slab)
 {
 	unsigned long exts = READ_ONCE(slab->obj_exts);
 	struct owner_slab_records *records = owner_slab_records_of(exts);

@@ -183,7 +183,7 @@ void owner_slab_records_free(struct slab *slab, struct owner_slab_records *recor
 struct owner_freed_records *owner_freed_records_alloc(struct kmem_cache *s, struct slab *slab,
 						      struct owner_slab_records *records,
 						      gfp_t flags);
-const struct owner_record *owner_freed_records_of(const struct slab *slab);
+struct owner_record *owner_freed_records_of(const struct slab *slab);
 unsigned long owner_obj_exts_of(const struct slab *slab);
 size_t owner_records_size(unsigned int objects);
 

@@ -236,18 +236,30 @@ static bool find_slab_usage(struct owner_cursor *cursor, struct owner_slab_snaps
 static bool limit_slab_ages(struct owner_cursor *cursor, struct owner_slab_snapshot *snap,
 			    struct slab_pos *pos, void *result)
 {
-	struct owner_freed_records *freed;
+	struct owner_record *freed;
 	u32 now = owner_record_time_now();
 	unsigned int i;
 
 	if (!snap->records)
 		return false;
-	freed = owner_freed_records(snap->records);
+	freed = owner_freed_records_of(snap->slab);
 	for (i = 0; i < snap->objects; i++) {
 		owner_record_limit_age(&snap->records->record[i], now);
 		if (freed)
-			owner_record_limit_age(&freed->record[i], now);
+			owner_record_limit_age(&freed[i], now);
 	}
+	return false;
+}
+
+/* Erase the records of who freed the slab's objects. Finds nothing. */
+static bool erase_slab_freed(struct owner_cursor *cursor, struct owner_slab_snapshot *snap,
+			     struct slab_pos *pos, void *result)
+{
+	struct owner_record *freed = owner_freed_records_of(snap->slab);
+	unsigned int i;
+
+	for (i = 0; freed && i < snap->objects; i++)
+		owner_freed_record_erase(&freed[i]);
 	return false;
 }
 
@@ -324,6 +336,26 @@ void owner_slab_limit_ages(void)
 	owner_cursor_begin(&cursor);
 	search_memory(&cursor, limit_slab_ages, NULL);
 	owner_cursor_end(&cursor);
+}
+
+/**
+ * owner_slab_erase_freed() - erase all records of who freed slab objects
+ * @pos: 0, or where a signal has interrupted this; it is set to the new position
+ *
+ * Context: process context, may sleep. Nobody records frees meanwhile.
+ *
+ * Return: 0, -ERESTARTSYS after a signal.
+ */
+int owner_slab_erase_freed(u64 *pos)
+{
+	struct owner_cursor cursor = { .ops = &owner_slab_source, .pos = *pos };
+	int error;
+
+	owner_cursor_begin(&cursor);
+	error = search_memory(&cursor, erase_slab_freed, NULL);
+	owner_cursor_end(&cursor);
+	*pos = cursor.pos;
+	return error;
 }
 
 /**

@@ -49,6 +49,7 @@ struct owner_slab_usage {
 void owner_lock_caches_and_memory(struct owner_cursor *cursor);
 void owner_unlock_caches_and_memory(struct owner_cursor *cursor);
 void owner_slab_limit_ages(void);
+int owner_slab_erase_freed(u64 *pos);
 int owner_slab_next_usage(struct owner_cursor *cursor, struct owner_slab_usage *usage);
 bool owner_slab_get_usage(struct owner_cursor *cursor, unsigned long pfn,
 			  struct owner_slab_usage *usage);

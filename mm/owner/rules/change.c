@@ -25,6 +25,7 @@
 #include "../cgroup.h"
 #include "../hooks.h"
 #include "../page.h"
+#include "../walk_slab.h"
 #include "table.h"
 
 /* Serializes changes of owner_rules_table and of the symbol ranges of its rules. */
@@ -288,10 +289,79 @@ static void clear_cached_rules(void)
 	mutex_unlock(&slab_mutex);
 }
 
+/*
+ * While clear_cached_rules() ran, store_cache_rule() may have stored a rule beside the rate
+ * that was cleared.
+ */
+static void settle_caches(void)
+{
+	struct kmem_cache *s;
+
+	mutex_lock(&slab_mutex);
+	list_for_each_entry(s, &slab_caches, list)
+		owner_rules_settle_cache(s);
+	mutex_unlock(&slab_mutex);
+}
+
+/* Does an allocation have free=on by the rules, or without one? */
+static bool table_records_frees(const struct owner_rule_table *table)
+{
+	unsigned int i;
+
+	for (i = 1; i <= table->count; i++)
+		if (table->entries[i]->rule.choice.free)
+			return true;
+	return owner_default_rule.rule.choice.free;
+}
+
+/*
+ * Where to continue erasing the records of frees, if a signal has interrupted that. They
+ * must be erased before frees are recorded again: objects were allocated in their places.
+ */
+static u64 erase_pos;
+static bool freed_records_left;
+
+static int erase_freed_records(void)
+{
+	int error = freed_records_left ? owner_slab_erase_freed(&erase_pos) : 0;
+
+	if (!error) {
+		erase_pos = 0;
+		freed_records_left = false;
+	}
+	return error;
+}
+
+static int start_recording_frees(void)
+{
+	int error = erase_freed_records();
+
+	if (error || owner_frees_recorded)
+		return error;
+	WRITE_ONCE(owner_frees_recorded, true);
+	/* From now on nobody clears OWNER_TRACKED_SLOW. */
+	synchronize_rcu();
+	return 0;
+}
+
+/* No rule has free=on any more, and no cache keeps a rule that has. */
+static void stop_recording_frees(void)
+{
+	WRITE_ONCE(owner_frees_recorded, false);
+	/* Wait for those who still record a free. Readers do not show such records any more. */
+	synchronize_rcu();
+	/* From now on caches may be sampled. */
+	settle_caches();
+	freed_records_left = true;
+	/* After a signal, the next rule with free=on erases the rest. */
+	erase_freed_records();
+}
+
 /* Replace @old by the new table and free what only @old contains. Sleeps. */
 static void publish_rule_table(struct rule_change *change, struct owner_rule_table *old)
 {
 	struct owner_rule_table *table = change->table;
+	bool record_frees = table_records_frees(table);
 	unsigned int i;
 
 	find_common_rules(table);
@@ -307,6 +377,9 @@ static void publish_rule_table(struct rule_change *change, struct owner_rule_tab
 	/* Removed rules are now reachable only through caches and readers of caches. */
 	clear_cached_rules();
 	synchronize_rcu();
+	settle_caches();
+	if (owner_frees_recorded && !record_frees)
+		stop_recording_frees();
 	kfree(old);
 	for (i = 0; i < change->nr_removed; i++)
 		free_rule(change->removed[i]);
@@ -334,7 +407,8 @@ static void discard_rule_table(struct rule_change *change)
  *
  * Either all sentences take effect, at the same time, or none does.
  *
- * Return: 0, -EINVAL if a sentence is wrong, -ENOMEM, -EINTR if the task is killed.
+ * Return: 0, -EINVAL if a sentence is wrong, -ENOMEM, -EINTR if the task is killed,
+ *	-ERESTARTSYS after a signal.
  */
 int owner_rules_write(const char *text, size_t length, char *error_text, size_t size)
 {
@@ -360,6 +434,8 @@ int owner_rules_write(const char *text, size_t length, char *error_text, size_t 
 			error = find_symbols_of_new_rules(change->table);
 		if (!error)
 			error = enable_hooks_if_tracking(change->table);
+		if (!error && table_records_frees(change->table))
+			error = start_recording_frees();
 	}
 	if (error)
 		discard_rule_table(change);

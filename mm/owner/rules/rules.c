@@ -27,6 +27,7 @@
 
 struct owner_rule_table __rcu *owner_rules_table;
 unsigned long owner_rules_generation = 1;
+bool owner_frees_recorded;
 
 static DEFINE_PER_CPU(unsigned long, default_rule_hits);
 
@@ -50,6 +51,7 @@ void __init owner_rules_set_default(bool track, bool free)
 		.depth = track ? OWNER_DEPTH : 0,
 		.free = free,
 	});
+	owner_frees_recorded = free;
 }
 
 /* --- Comparing the call chain -------------------------------------------------- */
@@ -352,9 +354,9 @@ static struct owner_choice count_rule_hit(const struct owner_rule_entry *entry)
 }
 
 /*
- * Set owner_keeps_freed; it is never cleared. The fast path does not sample this
- * cache: each allocation must reach the hook, which erases the record of the task
- * that freed the previous object in this slot.
+ * Set owner_keeps_freed, until no rule has free=on any more. The fast path does not
+ * sample this cache: each allocation must reach the hook, which erases the record of
+ * the task that freed the previous object in this slot.
  */
 static void mark_cache_keeps_freed(struct kmem_cache *s)
 {
@@ -382,6 +384,39 @@ static void store_cache_rule(struct kmem_cache *s, const struct owner_rule *rule
 	smp_store_release(&s->owner_rule, rule);
 }
 
+/* Store the rule of a cache. Returns NULL if allocations from the cache have several rules. */
+static const struct owner_rule_entry *settle_cache(const struct owner_rule_table *table,
+						   struct kmem_cache *s)
+{
+	unsigned int number = table ? resolve_cache_rule(table, s) : 0;
+	const struct owner_rule_entry *entry;
+
+	if (number == OWNER_RESOLVE_PER_ALLOCATION) {
+		store_cache_rule(s, OWNER_RULE_PER_ALLOCATION);
+		return NULL;
+	}
+	entry = table ? table->entries[number] : &owner_default_rule;
+	store_cache_rule(s, &entry->rule);
+	return entry;
+}
+
+/**
+ * owner_rules_settle_cache() - store the rule of a cache again
+ * @s: the cache
+ *
+ * Context: table_mutex of change.c is held, and an RCU grace period has elapsed since the
+ * table was published and the rules of caches were cleared. An allocation that runs at the
+ * same time stores the same values.
+ */
+void owner_rules_settle_cache(struct kmem_cache *s)
+{
+	rcu_read_lock();
+	if (!owner_frees_recorded)
+		WRITE_ONCE(s->owner_keeps_freed, false);
+	settle_cache(rcu_dereference(owner_rules_table), s);
+	rcu_read_unlock();
+}
+
 /**
  * owner_choose_object_tracking() - choose for an object whose cache has no resolved rule
  * @s: the object's cache
@@ -398,20 +433,15 @@ struct owner_choice owner_choose_object_tracking(struct kmem_cache *s, gfp_t fla
 						 int nid, struct stack_depot_caller caller)
 {
 	const struct owner_rule_table *table = rcu_dereference(owner_rules_table);
+	const struct owner_rule_entry *entry;
 	struct owner_choice choice;
 	unsigned int number;
 
-	if (!table) {
-		store_cache_rule(s, &owner_default_rule.rule);
-		return count_rule_hit(&owner_default_rule);
-	}
-	if (READ_ONCE(s->owner_rule) != OWNER_RULE_PER_ALLOCATION) {
-		number = resolve_cache_rule(table, s);
-		if (number != OWNER_RESOLVE_PER_ALLOCATION) {
-			store_cache_rule(s, &table->entries[number]->rule);
-			return count_rule_hit(table->entries[number]);
-		}
-		store_cache_rule(s, OWNER_RULE_PER_ALLOCATION);
+	/* Without a table, a cache can keep this value only while its rule is being cleared. */
+	if (!table || READ_ONCE(s->owner_rule) != OWNER_RULE_PER_ALLOCATION) {
+		entry = settle_cache(table, s);
+		if (entry)
+			return count_rule_hit(entry);
 	}
 	number = find_allocation_rule(table, s, OWNER_SOURCE_SLAB, flags, size, nid, caller);
 	choice = count_rule_hit(table->entries[number]);

@@ -76,6 +76,12 @@ static inline unsigned int owner_choose_pages_depth(gfp_t flags, unsigned int or
 bool owner_gfp_matches(const struct owner_sentence *s, const struct owner_comparison *c,
 		       unsigned long flags);
 
+/*
+ * Are frees recorded? True while a rule, or the default, has free=on. Change.c waits for RCU
+ * after each change: in an RCU read-side critical section, the value is good to its end.
+ */
+extern bool owner_frees_recorded;
+
 void owner_rules_set_default(bool track, bool free);
 int owner_rules_write(const char *text, size_t length, char *error_text, size_t size);
 int owner_rules_show(struct seq_file *m);

@@ -243,7 +243,7 @@ static void test_slab_without_samples(struct kunit *test)
 	bool keeps_freed;
 
 	KUNIT_ASSERT_NOT_NULL(test, find_slab_records(object));
-	keeps_freed = find_freed_record(object);
+	keeps_freed = owner_frees_recorded;
 	kmem_cache_free(cache, object);
 	kmem_cache_destroy(cache);
 	cache = create_test_cache(test, 0);
