@@ -12,6 +12,7 @@
 #include <linux/vmcore_info.h>
 
 #include "owner.h"
+#include "percpu.h"
 #include "record.h"
 #include "sample.h"
 #include "slab_records.h"
@@ -33,6 +34,7 @@
  *	the address of records
  * @exts_tag: slab.obj_exts minus this is the address of a struct owner_slab_records. The
  *	address in owner_slab_records.obj_exts has its two lower bits cleared instead.
+ * @percpu_buckets: number of buckets of owner_percpu_table
  */
 struct owner_format {
 	u32 version;
@@ -41,6 +43,7 @@ struct owner_format {
 	u32 size_bits;
 	u32 exts_records;
 	u32 exts_tag;
+	u32 percpu_buckets;
 };
 
 static const struct owner_format owner_format __used = {
@@ -51,6 +54,7 @@ static const struct owner_format owner_format __used = {
 #ifdef CONFIG_SLAB_OWNER
 	.exts_records	= OBJEXTS_OWNER_RECORDS,
 	.exts_tag	= OBJEXTS_OWNER_TAG,
+	.percpu_buckets	= 1 << OWNER_PERCPU_TABLE_BITS,
 #endif
 };
 
