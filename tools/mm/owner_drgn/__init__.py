@@ -1,0 +1,22 @@
+# SPDX-License-Identifier: GPL-2.0
+"""Read slab_owner's and page_owner's records with drgn, on vmcores and live.
+
+memory.py    bulk reads, lists, and notes about what could not be read
+layout.py    places of a structure's members, by debug information
+format.py    the structures by which the kernel describes its formats
+geometry.py  page frames, their struct pages and their addresses
+text.py      prints names without control characters
+kallsyms.py  names of addresses, as the kernel's %pS prints them
+depot.py     the stack depot: handles to frames, tasks and counters
+clock.py     times and weights of records
+caches.py    slab caches
+slabs.py     slabs, their objects and the owners of these
+freelists.py objects that are free
+percpu.py    per-CPU areas
+records.py   prints records in the grammar of /sys/kernel/debug/slab_owner
+ask.py       answers the questions of slab_owner.py's command line
+
+Functions take the program first, as drgn's helpers do, and yield data. They never raise
+drgn.FaultError because of damaged memory: what they leave out is counted in
+notes_of(prog).
+"""

@@ -1,0 +1,107 @@
+# SPDX-License-Identifier: GPL-2.0
+"""Page frames, their struct pages, and their addresses."""
+
+from typing import Iterator, NamedTuple, Optional, Tuple
+
+from drgn import FaultError, Program
+from drgn.helpers.linux.mm import pfn_to_page, pfn_to_virt
+
+from .format import FormatError
+from .memory import cached, notes_of, read_memory, read_number, read_string
+
+# Page frames whose struct pages are read at once.
+CHUNK = 1 << 14
+
+
+class Geometry(NamedTuple):
+    """Where memory is. Struct pages and the direct map are arrays, by page frame."""
+
+    page_size: int
+    page_shift: int
+    page_bytes: int             # size of struct page
+    pages: int                  # address of the struct page of page frame 0
+    direct_map: int             # address of page frame 0
+    max_pfn: int
+    max_order: int              # of an allocation of pages
+
+    def page_of_pfn(self, pfn: int) -> int:
+        """Address of the struct page of a page frame."""
+        return self.pages + pfn * self.page_bytes
+
+    def pfn_of_page(self, page: int) -> Optional[int]:
+        """The page frame of a struct page. None if @page is not the address of one."""
+        pfn, rest = divmod(page - self.pages, self.page_bytes)
+        return pfn if not rest and 0 <= pfn < self.max_pfn else None
+
+    def virt_of_pfn(self, pfn: int) -> int:
+        """Address of a page frame in the direct map."""
+        return self.direct_map + (pfn << self.page_shift)
+
+    def pfn_of_virt(self, address: int) -> Optional[int]:
+        """The page frame of an address in the direct map. None if it is not there."""
+        pfn = (address - self.direct_map) >> self.page_shift
+        return pfn if 0 <= pfn < self.max_pfn else None
+
+
+def _read_geometry(prog: Program) -> Geometry:
+    try:
+        size = prog["PAGE_SIZE"].value_()
+        orders = prog.type("struct zone").member("free_area").type.length or 11
+        return Geometry(size, size.bit_length() - 1, prog.type("struct page").size or 0,
+                        pfn_to_page(prog, 0).value_(), int(pfn_to_virt(prog, 0).value_()),
+                        prog["max_pfn"].value_(), orders - 1)
+    except FaultError as error:
+        raise FormatError(f"the dump does not say where memory is: {error}") from None
+
+
+def geometry(prog: Program) -> Geometry:
+    """Where memory is."""
+    return cached(prog, _read_geometry)
+
+
+def is_frame_in_dump(prog: Program, pfn: int) -> bool:
+    """Can the memory of a page frame be read?"""
+    try:
+        prog.read(pfn << geometry(prog).page_shift, 8, True)
+        return True
+    except (FaultError, ValueError, OverflowError):
+        return False
+
+
+def read_struct_pages(prog: Program, first: int = 0,
+                      end: Optional[int] = None) -> Iterator[Tuple[int, bytes]]:
+    """Yield (page frame, bytes of struct pages from there on), without holes in memory."""
+    geo = geometry(prog)
+    end = geo.max_pfn if end is None else min(end, geo.max_pfn)
+    # One page of struct pages is there as a whole or not.
+    step = max(geo.page_size // geo.page_bytes, 1)
+    for pfn in range(first, end, CHUNK):
+        count = min(CHUNK, end - pfn)
+        data = read_memory(prog, geo.page_of_pfn(pfn), count * geo.page_bytes)
+        if data is not None:
+            yield pfn, data
+            continue
+        for part in range(pfn, pfn + count, step):
+            count_here = min(step, pfn + count - part)
+            data = read_memory(prog, geo.page_of_pfn(part), count_here * geo.page_bytes)
+            if data is not None:
+                yield part, data
+            elif is_frame_in_dump(prog, part):
+                notes_of(prog).add("page frames", "their struct pages cannot be read", count_here)
+
+
+def vmcoreinfo_number(prog: Program, key: str) -> Optional[int]:
+    """A number from the kernel's vmcoreinfo, as "NUMBER(SECTION_SIZE_BITS)"."""
+    try:
+        address = read_number(prog, prog.variable("vmcoreinfo_data").address_ or 0, 8)
+    except LookupError:
+        return None
+    text = read_string(prog, address or 0, 1 << 16) or b""
+    for line in text.decode(errors="replace").split("\n"):
+        name, _, value = line.partition("=")
+        if name == key:
+            try:
+                return int(value)
+            except ValueError:
+                return None
+    return None
