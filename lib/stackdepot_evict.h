@@ -18,7 +18,8 @@
  * for another class, so that a change in the mix of depths strands no memory. A
  * class keeps at most one empty pool. Further empty pools are idle: they belong
  * to no class, and any class that runs out of records can take them. At the
- * bound, persistent records can take them too.
+ * bound, persistent records can take them too. A work frees pools that have been idle
+ * for ten seconds, except a few; see stackdepot_pool.c.
  *
  * Lifetime. Lookups take no lock, and can reach a freed record until a grace
  * period has passed. A freed record is reused, and an emptied pool carved again,
@@ -57,6 +58,7 @@
 #include <linux/spinlock.h>
 #include <linux/stackdepot.h>
 #include <linux/types.h>
+#include <linux/workqueue.h>
 #include <asm/sections.h>
 
 #include "stackdepot_internal.h"
@@ -122,8 +124,9 @@ struct evictable_pool {
 	struct list_head list;
 	/* Freed records, in the order in which they were freed. */
 	struct list_head free;
-	/* RCU cookie taken when the pool became idle. */
+	/* RCU cookie and value of jiffies, taken when the pool became idle. */
 	unsigned long rcu_state;
+	unsigned long idle_since;
 	u32 index;
 	u32 class;
 	/* Records in use. */
@@ -211,6 +214,7 @@ struct evictable_depot {
 	struct depot_class class[DEPOT_NR_CLASSES];
 	/* Pools of no class, in the order in which they became idle. */
 	struct list_head idle;
+	unsigned int nr_idle;
 	unsigned int pools;
 	unsigned int max_pools;
 	/* Bytes of records saved with STACK_DEPOT_FLAG_DATA. Also read without the lock. */
@@ -223,8 +227,11 @@ struct evictable_depot {
 	/* Saves that took the lock. */
 	unsigned long locked_saves;
 
-	/* Frees @deferred_frees and starts a grace period. */
+	/* Frees @deferred_frees, starts a grace period, and schedules @trim. */
 	struct irq_work work;
+	/* Frees pools that have been idle for @trim_delay jiffies. */
+	struct delayed_work trim;
+	unsigned long trim_delay;
 	struct rcu_head rcu;
 	/* @rcu is queued, and its callback will run after a grace period. */
 	bool gp_pending;

@@ -28,11 +28,12 @@ static bool depot_borrow_pools(struct evictable_depot *depot)
 			break;
 		pool->depot = depot;
 		list_add_tail(&pool->list, &depot->idle);
+		depot->nr_idle++;
 		stack_depot_evictable.pools--;
 		depot->pools++;
 	}
 	enough = depot->max_pools - depot->pools <=
-		 stack_depot_max_pools - READ_ONCE(pools_num);
+		 stack_depot_max_pools - stack_depot_count_pools();
 	raw_spin_unlock_irqrestore(&stack_depot_evictable.lock, irqflags);
 
 	return enough;
@@ -71,6 +72,8 @@ struct evictable_depot *stack_depot_test_create(size_t bytes)
 	INIT_LIST_HEAD(&depot->idle);
 	init_llist_head(&depot->deferred_frees);
 	init_irq_work(&depot->work, depot_run_work);
+	INIT_DELAYED_WORK(&depot->trim, depot_trim);
+	depot->trim_delay = TRIM_DELAY;
 	depot->max_pools = (bytes - sizeof(*depot) - entries * sizeof(struct hlist_head)) /
 			   POOL_BYTES;
 
@@ -91,32 +94,39 @@ EXPORT_SYMBOL_IF_KUNIT(stack_depot_test_create);
  */
 bool stack_depot_test_destroy(struct evictable_depot *depot)
 {
-	struct evictable_pool *pool;
+	struct evictable_pool *pool, *next;
 	unsigned long irqflags;
 	LIST_HEAD(pools);
 
 	irq_work_sync(&depot->work);
+	/* Pools without records are idle already or are the empty pool of a class. */
+	raw_spin_lock_irqsave(&depot->lock, irqflags);
+	depot_make_empty_pools_idle(depot, DEPOT_NR_CLASSES);
+	raw_spin_unlock_irqrestore(&depot->lock, irqflags);
+
+	/* The work may be queued again, and schedules the trimming. */
+	irq_work_sync(&depot->work);
+	cancel_delayed_work_sync(&depot->trim);
 	rcu_barrier();
 	/* depot_end_grace_period() may have queued itself once more. */
 	rcu_barrier();
 	if (stack_depot_test_in_use(depot))
 		return false;
 
-	/* Pools without records are idle already or are the empty pool of a class. */
 	raw_spin_lock_irqsave(&depot->lock, irqflags);
-	depot_make_empty_pools_idle(depot, DEPOT_NR_CLASSES);
 	list_splice_init(&depot->idle, &pools);
 	raw_spin_unlock_irqrestore(&depot->lock, irqflags);
 	/* Wait for lookups by hash, which use the table. */
 	synchronize_rcu();
 
 	raw_spin_lock_irqsave(&stack_depot_evictable.lock, irqflags);
-	list_for_each_entry(pool, &pools, list) {
+	list_for_each_entry_safe(pool, next, &pools, list) {
+		list_del(&pool->list);
+		depot_add_idle_pool(&stack_depot_evictable, pool);
 		pool->depot = &stack_depot_evictable;
 		stack_depot_evictable.pools++;
 		depot->pools--;
 	}
-	list_splice_tail(&pools, &stack_depot_evictable.idle);
 	depot_clear_all_refusals(&stack_depot_evictable);
 	raw_spin_unlock_irqrestore(&stack_depot_evictable.lock, irqflags);
 
@@ -161,7 +171,7 @@ EXPORT_SYMBOL_IF_KUNIT(stack_depot_test_bytes);
 bool stack_depot_test_reserve_has(struct evictable_depot *depot, unsigned int more_pools)
 {
 	unsigned int evictable = READ_ONCE(depot->pools) + READ_ONCE(stack_depot_evictable.pools);
-	unsigned int max_pools = READ_ONCE(pools_num) + more_pools;
+	unsigned int max_pools = stack_depot_count_pools() + more_pools;
 
 	return evictable + max_pools / 8 >= max_pools;
 }
@@ -187,7 +197,7 @@ static void depot_set_max_pools(unsigned int max_pools)
 void stack_depot_test_lower_bound(unsigned int more_pools)
 {
 	usual_max_pools = stack_depot_max_pools;
-	depot_set_max_pools(READ_ONCE(pools_num) + more_pools);
+	depot_set_max_pools(stack_depot_count_pools() + more_pools);
 }
 EXPORT_SYMBOL_IF_KUNIT(stack_depot_test_lower_bound);
 

@@ -23,7 +23,12 @@
 
 #include "stackdepot_evict.h"
 
+/* Idle pools that are kept for callers that cannot allocate. */
+#define IDLE_RESERVE		4U
+#define TRIM_DELAY		(10 * HZ)
+
 static void depot_run_work(struct irq_work *work);
+static void depot_trim(struct work_struct *work);
 
 static DEFINE_PER_CPU(struct depot_refusal_counts, evictable_refusals);
 
@@ -35,6 +40,9 @@ struct evictable_depot stack_depot_evictable = {
 	/* Only stack_depot_max_pools limits this instance. */
 	.max_pools	= UINT_MAX,
 	.work		= IRQ_WORK_INIT(depot_run_work),
+	.trim		= __DELAYED_WORK_INITIALIZER(stack_depot_evictable.trim, depot_trim,
+						     TIMER_DEFERRABLE),
+	.trim_delay	= TRIM_DELAY,
 };
 
 /*
@@ -81,7 +89,37 @@ void stack_depot_init_classes(struct evictable_depot *depot)
 	}
 }
 
+/*
+ * Have depot_run_work() run soon; any context. Not possible in early boot:
+ * there, the next save frees the deferred records, and a grace period starts at
+ * the first refusal after boot or when another user of RCU needs one.
+ */
+static bool depot_queue_work(struct evictable_depot *depot)
+{
+	if (system_state < SYSTEM_SCHEDULING)
+		return false;
+
+	irq_work_queue(&depot->work);
+	return true;
+}
+
 /* === Pools. The caller holds depot->lock. ================================== */
+
+/* Have depot_run_work() schedule depot_trim(). */
+static void depot_request_trim(struct evictable_depot *depot)
+{
+	if (!delayed_work_pending(&depot->trim))
+		depot_queue_work(depot);
+}
+
+static void depot_add_idle_pool(struct evictable_depot *depot, struct evictable_pool *pool)
+{
+	pool->idle_since = jiffies;
+	list_add_tail(&pool->list, &depot->idle);
+	depot->nr_idle++;
+	if (depot->nr_idle > IDLE_RESERVE)
+		depot_request_trim(depot);
+}
 
 /* Remove @pool, which has no record in use, from its class. */
 static void depot_make_pool_idle(struct evictable_depot *depot, struct evictable_pool *pool)
@@ -101,7 +139,8 @@ static void depot_make_pool_idle(struct evictable_depot *depot, struct evictable
 	class->pools--;
 	class->nr_free -= pool->nr_carved;
 	pool->rcu_state = get_state_synchronize_rcu();
-	list_move_tail(&pool->list, &depot->idle);
+	list_del(&pool->list);
+	depot_add_idle_pool(depot, pool);
 }
 
 /* Give @pool, which belongs to no class, to class @c. */
@@ -136,6 +175,7 @@ static struct evictable_pool *depot_remove_idle_pool(struct evictable_depot *dep
 		return NULL;
 
 	list_del(&pool->list);
+	depot->nr_idle--;
 	return pool;
 }
 
@@ -160,9 +200,9 @@ static struct evictable_pool *depot_add_evictable_pool(struct evictable_depot *d
 	}
 
 	pool = stack_pools[index];
-	memset(pool, 0, sizeof(*pool));
-	/* Instrumented functions follow the lists in the header. */
-	kmsan_unpoison_memory(pool, sizeof(*pool));
+	/* This pool's index was vacant: the header that was there has to be freed. */
+	if (pool->depot)
+		depot_request_trim(depot);
 	pool->depot = depot;
 	pool->index = index;
 	depot->pools++;
@@ -276,20 +316,6 @@ static struct stack_record *depot_pop_record(struct evictable_depot *depot, unsi
 	}
 
 	return NULL;
-}
-
-/*
- * Have depot_run_work() run soon; any context. Not possible in early boot:
- * there, the next save frees the deferred records, and a grace period starts at
- * the first refusal after boot or when another user of RCU needs one.
- */
-static bool depot_queue_work(struct evictable_depot *depot)
-{
-	if (system_state < SYSTEM_SCHEDULING)
-		return false;
-
-	irq_work_queue(&depot->work);
-	return true;
 }
 
 /* Bytes that records saved with STACK_DEPOT_FLAG_DATA may use. */
@@ -547,7 +573,61 @@ static void depot_end_grace_period(struct rcu_head *rcu)
 		call_rcu_hurry(rcu, depot_end_grace_period);
 }
 
-/* irq_work: free the deferred records and start a grace period. */
+/* Take a pool that was idle for depot->trim_delay, if it is not needed as a reserve. */
+static struct evictable_pool *depot_remove_surplus_pool(struct evictable_depot *depot)
+{
+	struct evictable_pool *pool = NULL;
+	unsigned long irqflags;
+
+	raw_spin_lock_irqsave(&depot->lock, irqflags);
+	if (depot->nr_idle > IDLE_RESERVE) {
+		pool = list_first_entry(&depot->idle, struct evictable_pool, list);
+		if (time_before(jiffies, pool->idle_since + depot->trim_delay))
+			pool = NULL;
+		else
+			pool = depot_remove_idle_pool(depot);
+	}
+	if (pool)
+		depot->pools--;
+	raw_spin_unlock_irqrestore(&depot->lock, irqflags);
+	return pool;
+}
+
+/* Work: free surplus idle pools. */
+static void depot_trim(struct work_struct *work)
+{
+	struct evictable_depot *depot = container_of(to_delayed_work(work),
+						     struct evictable_depot, trim);
+	struct evictable_pool *pool;
+	unsigned long irqflags;
+	LIST_HEAD(vacated);
+	bool again;
+
+	while ((pool = depot_remove_surplus_pool(depot))) {
+		if (stack_depot_vacate_pool(pool)) {
+			list_add(&pool->list, &vacated);
+			cond_resched();
+			continue;
+		}
+		/* No memory for the header: keep the pool. */
+		raw_spin_lock_irqsave(&depot->lock, irqflags);
+		depot->pools++;
+		depot_add_idle_pool(depot, pool);
+		raw_spin_unlock_irqrestore(&depot->lock, irqflags);
+		break;
+	}
+	stack_depot_free_vacated(&vacated);
+
+	raw_spin_lock_irqsave(&depot->lock, irqflags);
+	/* Pools can be added. */
+	depot_clear_all_refusals(depot);
+	again = depot->nr_idle > IDLE_RESERVE;
+	raw_spin_unlock_irqrestore(&depot->lock, irqflags);
+	if (again)
+		schedule_delayed_work(&depot->trim, depot->trim_delay);
+}
+
+/* irq_work: free the deferred records, start a grace period, schedule the trimming. */
 static void depot_run_work(struct irq_work *work)
 {
 	struct evictable_depot *depot = container_of(work, struct evictable_depot, work);
@@ -570,6 +650,7 @@ static void depot_run_work(struct irq_work *work)
 	/* start_poll_synchronize_rcu() must not be called from hard interrupts. */
 	if (start)
 		call_rcu_hurry(&depot->rcu, depot_end_grace_period);
+	schedule_delayed_work(&depot->trim, depot->trim_delay);
 }
 
 #include "stackdepot_evict_kunit.h"

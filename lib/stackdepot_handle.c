@@ -35,7 +35,7 @@ depot_find_by_handle(depot_stack_handle_t handle, struct stack_record **rec)
 	if (unlikely(index >= (u32)smp_load_acquire(&pools_num)))
 		return NULL;
 
-	pool = stack_pools[index];
+	pool = READ_ONCE(stack_pools[index]);
 	/* Pairs with depot_add_evictable_pool(): the header is initialized. */
 	if (unlikely(smp_load_acquire(&pool->tag) != EVICTABLE_POOL_TAG))
 		return NULL;
@@ -53,10 +53,16 @@ depot_find_by_handle(depot_stack_handle_t handle, struct stack_record **rec)
 bool stack_depot_handle_is_stale(depot_stack_handle_t handle)
 {
 	union handle_parts parts = { .handle = handle };
-	struct evictable_pool *pool = stack_pools[parts.pool_index_plus_1 - 1];
+	struct evictable_pool *pool;
 	struct stack_record *rec;
+	bool stale;
 
-	return READ_ONCE(pool->tag) == EVICTABLE_POOL_TAG && !depot_find_by_handle(handle, &rec);
+	/* The pool may be freed. */
+	rcu_read_lock_sched_notrace();
+	pool = READ_ONCE(stack_pools[parts.pool_index_plus_1 - 1]);
+	stale = READ_ONCE(pool->tag) == EVICTABLE_POOL_TAG && !depot_find_by_handle(handle, &rec);
+	rcu_read_unlock_sched_notrace();
+	return stale;
 }
 EXPORT_SYMBOL_IF_KUNIT(stack_depot_handle_is_stale);
 
@@ -140,7 +146,8 @@ static unsigned long depot_read_frame(const void *frames, unsigned int index, u3
 /*
  * Find the frames of @handle. Set *@frames to them and *@hash to the kind of record.
  * Return their number. A caller without a reference may see a record that is being
- * reused, and gets wrong frames, but never memory outside of the pool.
+ * reused, and gets wrong frames, but never memory outside of the pool. RCU-sched keeps
+ * the pool from being freed.
  */
 static unsigned int depot_find_frames_by_handle(depot_stack_handle_t handle, void **frames,
 						u32 *hash)
@@ -167,12 +174,15 @@ static unsigned int depot_find_frames_by_handle(depot_stack_handle_t handle, voi
 unsigned int stack_depot_copy(depot_stack_handle_t handle, unsigned long *entries,
 			      unsigned int max)
 {
+	unsigned int nr;
 	void *frames;
 	u32 hash;
-	unsigned int nr = depot_find_frames_by_handle(handle, &frames, &hash);
 
+	rcu_read_lock_sched_notrace();
+	nr = depot_find_frames_by_handle(handle, &frames, &hash);
 	for (unsigned int i = 0; i < min(nr, max); i++)
 		entries[i] = depot_read_frame(frames, i, hash);
+	rcu_read_unlock_sched_notrace();
 	kmsan_unpoison_memory(entries, min(nr, max) * sizeof(*entries));
 	return nr;
 }
@@ -180,11 +190,15 @@ EXPORT_SYMBOL_GPL(stack_depot_copy);
 
 unsigned long stack_depot_frame(depot_stack_handle_t handle, unsigned int index)
 {
+	unsigned long frame = 0;
 	void *frames;
 	u32 hash;
-	unsigned int nr = depot_find_frames_by_handle(handle, &frames, &hash);
 
-	return index < nr ? depot_read_frame(frames, index, hash) : 0;
+	rcu_read_lock_sched_notrace();
+	if (index < depot_find_frames_by_handle(handle, &frames, &hash))
+		frame = depot_read_frame(frames, index, hash);
+	rcu_read_unlock_sched_notrace();
+	return frame;
 }
 EXPORT_SYMBOL_GPL(stack_depot_frame);
 
@@ -206,7 +220,13 @@ static struct stack_record *depot_find_counted_record(depot_stack_handle_t handl
 
 bool stack_depot_has_counters(depot_stack_handle_t handle)
 {
-	return depot_find_counted_record(handle);
+	bool counted;
+
+	/* The caller may have no reference. */
+	rcu_read_lock_sched_notrace();
+	counted = depot_find_counted_record(handle);
+	rcu_read_unlock_sched_notrace();
+	return counted;
 }
 
 void stack_depot_count(depot_stack_handle_t handle, const long more[STACK_DEPOT_COUNTERS])
@@ -264,6 +284,35 @@ static depot_stack_handle_t depot_peek_counted_handle(struct evictable_pool *poo
 	return data_race(rec->hash) & HASH_COUNTED ? parts.handle : 0;
 }
 
+/*
+ * Take a reference to the first record with counters at unit *@unit of a pool or behind,
+ * and set *@unit to the unit behind. Return 0 if there is none.
+ */
+static depot_stack_handle_t depot_get_counted_in_pool(u32 index, u32 *unit)
+{
+	depot_stack_handle_t handle = 0;
+	struct evictable_pool *pool;
+
+	rcu_read_lock_sched_notrace();
+	pool = READ_ONCE(stack_pools[index]);
+	/* Pairs with depot_add_evictable_pool(). */
+	if (smp_load_acquire(&pool->tag) != EVICTABLE_POOL_TAG)
+		*unit = DEPOT_UNITS;
+	while (!handle && *unit < DEPOT_UNITS) {
+		handle = depot_peek_counted_handle(pool, index, (*unit)++);
+		if (!handle)
+			continue;
+		if (!depot_get_refs(handle, 1)) {
+			handle = 0;
+		} else if (unlikely(!depot_find_counted_record(handle))) {
+			depot_put_refs(handle, 1);
+			handle = 0;
+		}
+	}
+	rcu_read_unlock_sched_notrace();
+	return handle;
+}
+
 depot_stack_handle_t stack_depot_next_counted(u64 *pos)
 {
 	u64 index = *pos / DEPOT_UNITS;
@@ -271,25 +320,13 @@ depot_stack_handle_t stack_depot_next_counted(u64 *pos)
 
 	/* Pairs with stack_depot_add_pool(). */
 	for (; index < (u32)smp_load_acquire(&pools_num); index++, unit = 0) {
-		struct evictable_pool *pool = stack_pools[index];
+		depot_stack_handle_t handle;
 
 		cond_resched();
-		/* Pairs with depot_add_evictable_pool(). */
-		if (smp_load_acquire(&pool->tag) != EVICTABLE_POOL_TAG)
-			continue;
-
-		for (; unit < DEPOT_UNITS; unit++) {
-			depot_stack_handle_t handle;
-
-			/* RCU is held for one record at a time, in depot_get_refs(). */
-			handle = depot_peek_counted_handle(pool, index, unit);
-			if (!handle || !depot_get_refs(handle, 1))
-				continue;
-			if (likely(depot_find_counted_record(handle))) {
-				*pos = index * DEPOT_UNITS + unit + 1;
-				return handle;
-			}
-			depot_put_refs(handle, 1);
+		handle = depot_get_counted_in_pool(index, &unit);
+		if (handle) {
+			*pos = index * DEPOT_UNITS + unit;
+			return handle;
 		}
 	}
 

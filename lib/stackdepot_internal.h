@@ -19,15 +19,18 @@
 #include <linux/stackdepot.h>
 #include <linux/types.h>
 
+struct evictable_pool;
+struct list_head;
 struct seq_file;
 
 /* DEPOT_POOL_SIZE is a long; sizes are computed as size_t. */
 #define POOL_BYTES	((size_t)DEPOT_POOL_SIZE)
 
 /*
- * Pools by index (handle.pool_index_plus_1 - 1), and their number. A pool is
- * never removed: every index below pools_num stays valid. These two symbols
- * have no prefix because debuggers look them up by these names.
+ * Pools by index (handle.pool_index_plus_1 - 1), and the number of indexes. Below pools_num
+ * no entry is NULL: if the pool was freed, the entry is a copy of its header, in
+ * struct evictable_pool, behind which there are no records. These two symbols have no
+ * prefix because debuggers look them up by these names.
  */
 extern void **stack_pools;
 extern int pools_num;
@@ -88,14 +91,45 @@ void *stack_depot_prealloc_pool(gfp_t gfp);
 bool stack_depot_has_spare_pool(void);
 
 /**
+ * stack_depot_count_pools() - Count the pools in stack_pools
+ *
+ * Vacant indexes do not count.
+ *
+ * Context: Any. Without stack_depot_pool_lock the number is approximate.
+ * Return: the number of pools.
+ */
+unsigned int stack_depot_count_pools(void);
+
+/**
  * stack_depot_add_pool() - Add the spare pool or *@prealloc to stack_pools
  * @prealloc: preallocated memory or NULL; set to NULL if it is used
  * @evictable: the pool is for evictable records, which leave a reserve to others
+ *
+ * The pool starts with a struct evictable_pool, whose generations are those of the last
+ * pool with this index, or zero. The caller can overwrite it.
  *
  * Context: stack_depot_pool_lock is held.
  * Return: the index of the pool; -ENOSPC at the bound; -ENOMEM without memory.
  */
 int stack_depot_add_pool(void **prealloc, bool evictable);
+
+/**
+ * stack_depot_vacate_pool() - Replace a pool in stack_pools by a copy of its header
+ * @pool: evictable pool without records, which is in no list
+ *
+ * Context: Process context. May sleep.
+ * Return: true if the caller owns the pool now, and can pass it to
+ * stack_depot_free_vacated(); false without memory.
+ */
+bool stack_depot_vacate_pool(struct evictable_pool *pool);
+
+/**
+ * stack_depot_free_vacated() - Free pools and headers that no index leads to any more
+ * @pools: pools for which stack_depot_vacate_pool() returned true
+ *
+ * Context: Process context. Waits for a grace period if there is anything to free.
+ */
+void stack_depot_free_vacated(struct list_head *pools);
 
 /**
  * stack_depot_count_evictable_pools() - Change the number of pools of evictable records

@@ -202,3 +202,93 @@ void stack_depot_test_kick(struct kunit *test)
 
 	KUNIT_EXPECT_TRUE(test, stack_depot_test_destroy(depot));
 }
+
+/* Save stacks @id and following until @room handles are in @all. */
+static void fill_room(struct kunit *test, struct evictable_depot *depot,
+		      depot_stack_handle_t *all, unsigned int room, u32 id)
+{
+	unsigned long waits = 0;
+
+	for (unsigned int n = 0; n < room; n++) {
+		all[n] = save_stack_or_wait(depot, 8, id + n, &waits);
+		KUNIT_ASSERT_NE(test, all[n], 0);
+	}
+}
+
+static unsigned int get_pool_number(depot_stack_handle_t handle)
+{
+	union handle_parts parts = { .handle = handle };
+
+	return parts.pool_index_plus_1;
+}
+
+/* Count the handles in @all to which a reference can be taken. */
+static unsigned int count_valid(depot_stack_handle_t *all, unsigned int room)
+{
+	unsigned int valid = 0;
+
+	for (unsigned int n = 0; n < room; n++) {
+		if (!stack_depot_get(all[n]))
+			continue;
+		stack_depot_put(all[n]);
+		valid++;
+	}
+	return valid;
+}
+
+/*
+ * Pools that stay idle are freed, and their handles refused. The next pools get the same
+ * indexes, and their handles differ from those of the freed pools. Persistent records stay.
+ */
+void stack_depot_test_trim(struct kunit *test)
+{
+	struct evictable_depot *depot = create_test_depot(test, 4 * SMALL_DEPOT);
+	unsigned int room = depot->max_pools *
+			    stack_depot_records_per_pool(stack_depot_size_class(8, 0));
+	depot_stack_handle_t *old = kvcalloc(2 * room, sizeof(*old), GFP_KERNEL), kept;
+	unsigned int pools, last = 0, same = 0, intact = 0;
+	depot_stack_handle_t *new = old + room;
+	unsigned long entries[8], until;
+
+	KUNIT_ASSERT_NOT_NULL(test, old);
+	fill_stack(entries, 8, 3000000);
+	kept = stack_depot_save(entries, 8, GFP_KERNEL);
+	KUNIT_ASSERT_NE(test, kept, 0);
+
+	for (unsigned int round = 0; round < 2; round++) {
+		depot->trim_delay = HZ;
+		fill_room(test, depot, old, room, round * 2 * room);
+		KUNIT_EXPECT_EQ(test, depot->pools, depot->max_pools);
+		pools = stack_depot_count_pools();
+		for (unsigned int n = 0; n < room; n++)
+			stack_depot_put(old[n]);
+
+		depot->trim_delay = 1;
+		until = jiffies + 60 * HZ;
+		while (READ_ONCE(depot->pools) > 8 && time_before(jiffies, until))
+			schedule_timeout_uninterruptible(1);
+		KUNIT_EXPECT_LE(test, depot->pools, 8);
+		/* Other users may have added some. */
+		KUNIT_EXPECT_LT(test, stack_depot_count_pools(), pools - depot->max_pools / 2);
+		KUNIT_EXPECT_EQ(test, count_valid(old, room), 0);
+
+		depot->trim_delay = HZ;
+		fill_room(test, depot, new, room, (round * 2 + 1) * room);
+		for (unsigned int n = 0; n < room; n++)
+			last = max(last, get_pool_number(old[n]));
+		for (unsigned int n = 0; n < room; n++) {
+			same += get_pool_number(new[n]) <= last;
+			intact += handle_has_stack(new[n], 8, (round * 2 + 1) * room + n);
+		}
+		KUNIT_EXPECT_EQ(test, count_valid(old, room), 0);
+		KUNIT_EXPECT_EQ(test, count_valid(new, room), room);
+		for (unsigned int n = 0; n < room; n++)
+			stack_depot_put(new[n]);
+	}
+	/* Other users may have taken some of the indexes. */
+	KUNIT_EXPECT_GT(test, same, room);
+	KUNIT_EXPECT_EQ(test, intact, 2 * room);
+	KUNIT_EXPECT_TRUE(test, handle_has_stack(kept, 8, 3000000));
+	kvfree(old);
+	KUNIT_EXPECT_TRUE(test, stack_depot_test_destroy(depot));
+}

@@ -5,8 +5,13 @@
  * Records are stored in pools of DEPOT_POOL_SIZE bytes. stack_pools maps the pool
  * index of a handle to the pool. A pool holds either persistent records
  * (stackdepot.c) or evictable ones (stackdepot_evict.c). At the bound, an idle
- * evictable pool can become a persistent one. Pools are never freed, because a
- * stale handle must lead to readable memory.
+ * evictable pool can become a persistent one.
+ *
+ * Evictable pools that stay idle are freed. A stale handle must still lead to readable
+ * memory, and must not match a record that is stored later. A copy of the header of the
+ * pool, which has the generations of its slots, therefore takes the place of the pool in
+ * stack_pools: the index is vacant. The next pool that is added gets a vacant index, and
+ * the generations with it.
  *
  * Two boot parameters bound the memory; the smaller bound applies:
  *
@@ -18,20 +23,26 @@
 
 #define pr_fmt(fmt) "stackdepot: " fmt
 
+#include <kunit/visibility.h>
 #include <linux/align.h>
 #include <linux/cache.h>
 #include <linux/gfp.h>
 #include <linux/init.h>
 #include <linux/kernel.h>
+#include <linux/kmsan.h>
+#include <linux/list.h>
 #include <linux/log2.h>
 #include <linux/memblock.h>
 #include <linux/minmax.h>
 #include <linux/mm.h>
 #include <linux/printk.h>
+#include <linux/rcupdate.h>
 #include <linux/seq_file.h>
 #include <linux/sizes.h>
 #include <linux/slab.h>
+#include <linux/string.h>
 
+#include "stackdepot_evict.h"
 #include "stackdepot_internal.h"
 
 /* The pool index plus one must fit into its bits of the handle. */
@@ -62,6 +73,11 @@ static size_t table_bytes;
 static size_t reserved_bytes;
 /* Pools in stack_pools that hold evictable records. Protected by stack_depot_pool_lock. */
 static unsigned int evictable_pools;
+/* Headers at vacant indexes, and their number. Protected by stack_depot_pool_lock. */
+static LIST_HEAD(vacant_headers);
+static unsigned int nr_vacant;
+/* Headers whose index has a pool again. Lookups that have started may still read them. */
+static LIST_HEAD(spent_headers);
 /* Failed attempts to add a pool at the bound. Protected by stack_depot_pool_lock. */
 static unsigned long bound_reached;
 
@@ -168,6 +184,12 @@ int stack_depot_pools_init(void)
 	return stack_pools ? 0 : -ENOMEM;
 }
 
+unsigned int stack_depot_count_pools(void)
+{
+	return READ_ONCE(pools_num) - READ_ONCE(nr_vacant);
+}
+EXPORT_SYMBOL_IF_KUNIT(stack_depot_count_pools);
+
 void *stack_depot_prealloc_pool(gfp_t gfp)
 {
 	struct page *page;
@@ -176,7 +198,7 @@ void *stack_depot_prealloc_pool(gfp_t gfp)
 	 * Do not allocate if there is a spare pool, or none can be added. The
 	 * check is racy; stack_depot_keep_prealloc() checks again under the lock.
 	 */
-	if (READ_ONCE(spare_pool) || READ_ONCE(pools_num) >= stack_depot_max_pools)
+	if (READ_ONCE(spare_pool) || stack_depot_count_pools() >= stack_depot_max_pools)
 		return NULL;
 
 	page = alloc_pages(gfp_nested_mask(gfp), DEPOT_POOL_ORDER);
@@ -218,12 +240,12 @@ void stack_depot_count_evictable_pools(int more)
 int stack_depot_add_pool(void **prealloc, bool evictable)
 {
 	unsigned int reserve = stack_depot_max_pools / DEPOT_RESERVE_SHARE;
+	struct evictable_pool *pool, *vacant;
 	int index = pools_num;
-	void *pool;
 
 	lockdep_assert_held(&stack_depot_pool_lock);
 
-	if ((unsigned int)index >= stack_depot_max_pools ||
+	if (stack_depot_count_pools() >= stack_depot_max_pools ||
 	    (evictable && evictable_pools + reserve >= stack_depot_max_pools)) {
 		bound_reached++;
 		pr_notice_once("bound of %u pools (%zu bytes in all) reached, new stacks may be refused\n",
@@ -242,15 +264,29 @@ int stack_depot_add_pool(void **prealloc, bool evictable)
 	if (!pool)
 		return -ENOMEM;
 
+	vacant = list_first_entry_or_null(&vacant_headers, struct evictable_pool, list);
+	if (vacant) {
+		index = vacant->index;
+		memcpy(pool, vacant, sizeof(*pool));
+		list_move(&vacant->list, &spent_headers);
+		WRITE_ONCE(nr_vacant, nr_vacant - 1);
+	} else {
+		memset(pool, 0, sizeof(*pool));
+	}
+	/* Instrumented functions follow the lists in the header. */
+	kmsan_unpoison_memory(pool, sizeof(*pool));
 	/*
 	 * The first word tells evictable from persistent pools, see
 	 * EVICTABLE_POOL_TAG. The pool must not look evictable until the caller
 	 * has initialized it.
 	 */
-	*(unsigned long *)pool = 0;
-	stack_pools[index] = pool;
-	/* Publish stack_pools[index]. Pairs with depot_find_by_handle(). */
-	smp_store_release(&pools_num, index + 1);
+	pool->tag = 0;
+	/* Pairs with the dependent reads of depot_find_by_handle(). */
+	smp_store_release(&stack_pools[index], pool);
+	if (!vacant) {
+		/* Publish stack_pools[index]. Pairs with depot_find_by_handle(). */
+		smp_store_release(&pools_num, index + 1);
+	}
 	ASSERT_EXCLUSIVE_WRITER(pools_num);
 	if (evictable)
 		stack_depot_count_evictable_pools(1);
@@ -258,11 +294,60 @@ int stack_depot_add_pool(void **prealloc, bool evictable)
 	return index;
 }
 
+bool stack_depot_vacate_pool(struct evictable_pool *pool)
+{
+	struct evictable_pool *header = kmemdup(pool, sizeof(*pool), GFP_KERNEL | __GFP_NOWARN);
+	unsigned long flags;
+
+	if (!header)
+		return false;
+
+	/* Pairs with the dependent reads of depot_find_by_handle(). */
+	smp_store_release(&stack_pools[header->index], header);
+	return true;
+}
+
+/* The pool of @header is freed: its index and its share of the bound can be used. */
+static void depot_add_vacant_index(struct evictable_pool *header)
+{
+	unsigned long flags;
+
+	raw_spin_lock_irqsave(&stack_depot_pool_lock, flags);
+	list_add(&header->list, &vacant_headers);
+	WRITE_ONCE(nr_vacant, nr_vacant + 1);
+	stack_depot_count_evictable_pools(-1);
+	raw_spin_unlock_irqrestore(&stack_depot_pool_lock, flags);
+}
+
+void stack_depot_free_vacated(struct list_head *pools)
+{
+	struct evictable_pool *pool, *next;
+	LIST_HEAD(headers);
+	unsigned long flags;
+
+	raw_spin_lock_irqsave(&stack_depot_pool_lock, flags);
+	list_splice_init(&spent_headers, &headers);
+	raw_spin_unlock_irqrestore(&stack_depot_pool_lock, flags);
+	if (list_empty(pools) && list_empty(&headers))
+		return;
+
+	/* Wait for lookups by handle. */
+	synchronize_rcu();
+	list_for_each_entry_safe(pool, next, pools, list) {
+		struct evictable_pool *header = stack_pools[pool->index];
+
+		free_pages((unsigned long)pool, DEPOT_POOL_ORDER);
+		depot_add_vacant_index(header);
+	}
+	list_for_each_entry_safe(pool, next, &headers, list)
+		kfree(pool);
+}
+
 void stack_depot_keep_prealloc(void **prealloc)
 {
 	lockdep_assert_held(&stack_depot_pool_lock);
 
-	if (spare_pool || pools_num >= stack_depot_max_pools)
+	if (spare_pool || stack_depot_count_pools() >= stack_depot_max_pools)
 		return;
 
 	WRITE_ONCE(spare_pool, *prealloc);
@@ -273,10 +358,11 @@ void stack_depot_keep_prealloc(void **prealloc)
 void stack_depot_show_pools(struct seq_file *seq)
 {
 	/* Approximate, see above. */
-	const size_t pools = data_race(pools_num + !!spare_pool);
+	const size_t pools = data_race(stack_depot_count_pools() + !!spare_pool);
 	const size_t max = stack_depot_max_pools * POOL_BYTES + table_bytes;
 
 	seq_printf(seq, "pools_max: %u\n", stack_depot_max_pools);
+	seq_printf(seq, "pools_vacant: %u\n", READ_ONCE(nr_vacant));
 	seq_printf(seq, "bytes: %zu\n", table_bytes + pools * POOL_BYTES);
 	seq_printf(seq, "bytes_max: %lu\n", max_bytes ?: (unsigned long)max);
 	/* Approximate, see above. */

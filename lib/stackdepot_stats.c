@@ -24,7 +24,7 @@ struct depot_stats {
 	struct depot_class class[DEPOT_NR_CLASSES];
 	unsigned long in_use, nr_free, allocs, evictions, slots_reused, pools_recut, locked_saves;
 	size_t data_bytes;
-	unsigned int pools, idle_pools;
+	unsigned int idle_pools;
 };
 
 static void depot_read_stats(struct evictable_depot *depot, struct depot_stats *stats)
@@ -41,14 +41,12 @@ static void depot_read_stats(struct evictable_depot *depot, struct depot_stats *
 	stats->pools_recut = depot->pools_recut;
 	stats->locked_saves = depot->locked_saves;
 	stats->data_bytes = depot->data_bytes;
-	stats->pools = depot->pools;
+	stats->idle_pools = depot->nr_idle;
 	raw_spin_unlock_irqrestore(&depot->lock, irqflags);
 
-	stats->idle_pools = stats->pools;
 	for (unsigned int c = 0; c < DEPOT_NR_CLASSES; c++) {
 		stats->in_use += stats->class[c].in_use;
 		stats->nr_free += stats->class[c].nr_free;
-		stats->idle_pools -= stats->class[c].pools;
 	}
 }
 
