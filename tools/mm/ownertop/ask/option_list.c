@@ -154,6 +154,10 @@ const struct option_info option_list[NR_OPTIONS] = {
 	[OPT_HELP] = {
 		.letter = 'h', .name = "help",
 		.group = GROUP_PROGRAM,
-		.help_column = 25, .help = "write for programs; print this",
+	},
+	[OPT_VERSION] = {
+		.name = "version",
+		.group = GROUP_PROGRAM,
+		.help_column = 36, .help = "write for programs; print this, the version",
 	},
 };

@@ -144,6 +144,8 @@ static void parse_option(struct options *o, struct command_line *line, enum opti
 		break;
 	case OPT_HELP:
 		usage_print_help();
+	case OPT_VERSION:
+		usage_print_version();
 	case NR_OPTIONS:
 		break;
 	}

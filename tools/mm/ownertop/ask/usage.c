@@ -8,6 +8,7 @@
 #include "ask/option_list.h"
 #include "ask/usage.h"
 #include "base/exit_status.h"
+#include "base/version.h"
 
 #define LINE_MAX_LEN 100
 
@@ -74,6 +75,12 @@ void usage_print_help(void)
 	fputs(help_head, stdout);
 	print_options();
 	fputs(help_tail, stdout);
+	exit(STATUS_COMPLETE);
+}
+
+void usage_print_version(void)
+{
+	puts("ownertop " OWNERTOP_VERSION);
 	exit(STATUS_COMPLETE);
 }
 

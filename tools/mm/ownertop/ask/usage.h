@@ -9,6 +9,8 @@
 
 /* Print the text of --help to standard output, and exit with success. */
 noreturn void usage_print_help(void);
+/* Print the version to standard output, and exit with success. */
+noreturn void usage_print_version(void);
 /* Print a message that points to --help, and exit with failure. */
 noreturn void usage_exit_with_hint(void);
 /* Print "@option: '@value' @reason" and a hint, and exit with failure. */
