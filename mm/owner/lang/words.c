@@ -147,8 +147,8 @@ int owner_lang_find_name(const char *word, size_t length, const char * const *na
 	return -1;
 }
 
-/* At least the length of the longest name that owner_lang_nearest_name() is called with. */
-#define NAME_MAX_LENGTH	15
+/* owner_lang_nearest_name() compares no longer words and names. */
+#define NAME_MAX_LENGTH	63
 
 static char to_lower(char c)
 {
@@ -198,7 +198,7 @@ int owner_lang_nearest_name(const char *word, size_t length, const char * const 
 	if (length > NAME_MAX_LENGTH)
 		return -1;
 	for (i = 0; i < count; i++) {
-		if (!names[i])
+		if (!names[i] || strlen(names[i]) > NAME_MAX_LENGTH)
 			continue;
 		d = edit_distance(word, length, names[i]);
 		/* In a four-letter word, accept two wrong letters but no missing ones. */

@@ -37,7 +37,7 @@ static bool report_unreadable(const char *path, const char *boot)
 		return true;
 	fprintf(stderr, "ownertop: %s: %s\n", path, strerror(errno));
 	fprintf(stderr, "This needs root, debugfs, and a kernel booted with %s.\n"
-		"Name a FILE to read a dump, '-' to read a pipe.\n", boot);
+		"Name a FILE to read a dump.\n", boot);
 	if (strcmp(path, PAGES) && !access(PAGES, R_OK))
 		fputs("Of this machine's pages, ask with 'source=page'.\n", stderr);
 	return false;

@@ -56,6 +56,39 @@ static void read_dump_series(struct answer *a, const struct options *o, char * c
 	dumps_restore_last(&a->dumps, &a->model);
 }
 
+/* Names of what dumps list: dumps that have nothing in common cannot be compared. */
+static const char *name_kind_of_dump(const struct dump *dump)
+{
+	const u64 (*objects)[2] = dump->sources.objects;
+
+	if (objects[KIND_SLAB][0] || objects[KIND_SLAB][1] || objects[KIND_PERCPU][0] ||
+	    objects[KIND_PERCPU][1])
+		return "slab objects";
+	if (objects[KIND_PAGE][0] || objects[KIND_PAGE][1])
+		return "pages";
+	if (objects[KIND_SITE][0] || objects[KIND_SITE][1])
+		return "source lines of allocinfo";
+	return NULL;
+}
+
+/* Returns false after a message if there is a dump that the others cannot be compared with. */
+static bool are_comparable(const struct dumps *dumps)
+{
+	const char *first = name_kind_of_dump(&dumps->v[0]);
+	u32 i;
+
+	for (i = 1; i < dumps->n; i++) {
+		const char *kind = name_kind_of_dump(&dumps->v[i]);
+
+		if (!first || !kind || !strcmp(first, kind))
+			continue;
+		fprintf(stderr, "ownertop: %s lists %s, and %s lists %s: they cannot be compared\n",
+			dumps->v[0].path, first, dumps->v[i].path, kind);
+		return false;
+	}
+	return true;
+}
+
 static void init_view_of_answer(struct answer *a, const struct options *o)
 {
 	*a = (struct answer){
@@ -108,6 +141,11 @@ bool answer_read(struct answer *a, const struct options *o, char * const *paths,
 		read_dump_series(a, o, paths, n);
 	else
 		answer_read_dump(a, o, paths, n);
+	/* Figures without a whole input would be taken for an answer. */
+	if (a->dumps.n ? a->health.missing : a->health.missing == (u32)n)
+		return false;
+	if (a->dumps.n && !are_comparable(&a->dumps))
+		return false;
 	if (!o->view->series)
 		return true;
 	a->dump_ns = dump_times_find(&o->times, &a->dumps);

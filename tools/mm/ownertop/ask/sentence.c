@@ -176,10 +176,27 @@ static noreturn void exit_with_sentence_error(const char *reason, const char *te
 }
 
 /*
- * Parse the user's sentence without the conditions of options, so that an error message points
- * into the text that the user wrote.
+ * Parse a sentence with settings of groups, as top=, but without group=, which the views have a
+ * default for. Returns false if it is wrong in another way.
  */
-static void parse_sentence(struct owner_sentence *s, const char *text)
+static bool parse_without_groups(struct owner_sentence *s, const char *sentence, size_t length)
+{
+	struct owner_lang_error error;
+	char *text = NULL;
+	bool parsed;
+
+	append_formatted_text(&text, "group=stack %.*s", (int)length, sentence);
+	parsed = owner_lang_parse(s, OWNER_QUERY, text, strlen(text), &error);
+	free(text);
+	return parsed;
+}
+
+/*
+ * Parse the user's sentence without the conditions of options, so that an error message points
+ * into the text that the user wrote. Sets *@default_groups if @s has got a group= that the text
+ * lacks.
+ */
+static void parse_sentence(struct owner_sentence *s, bool *default_groups, const char *text)
 {
 	struct owner_lang_text left = { text, strlen(text) };
 	const char *sentence = "", *reason;
@@ -187,8 +204,11 @@ static void parse_sentence(struct owner_sentence *s, const char *text)
 	size_t length = 0;
 
 	owner_lang_next_sentence(&left, &sentence, &length);
-	if (!owner_lang_parse(s, OWNER_QUERY, sentence, length, &error))
-		exit_with_language_error(&error, sentence, length);
+	if (!owner_lang_parse(s, OWNER_QUERY, sentence, length, &error)) {
+		*default_groups = parse_without_groups(s, sentence, length);
+		if (!*default_groups)
+			exit_with_language_error(&error, sentence, length);
+	}
 	reason = find_unanswerable_reason(s);
 	if (reason)
 		exit_with_sentence_error(reason, sentence, length);
@@ -231,10 +251,14 @@ static void join_conditions(struct owner_sentence *s, const char *conditions)
 
 void sentence_parse_with_conditions(struct sentence_parts *parts, struct owner_sentence *s)
 {
+	bool default_groups = false;
+
 	add_function_condition(parts, "--focus", "==", parts->focus);
 	add_function_condition(parts, "--ignore", "!=", parts->ignore);
-	parse_sentence(s, parts->sentence ? parts->sentence : "");
+	parse_sentence(s, &default_groups, parts->sentence ? parts->sentence : "");
 	if (parts->conditions)
 		join_conditions(s, parts->conditions);
+	if (default_groups)
+		s->nr_group_by = 0;
 	free(parts->conditions);
 }

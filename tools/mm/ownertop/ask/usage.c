@@ -15,7 +15,7 @@
 static const char help_head[] =
 "Usage: ownertop [VIEW] [SENTENCE] [options] [FILE...]\n"
 "Adds up the records of page_owner and slab_owner by the call chain that owns\n"
-"them. Reads FILEs, '-' for a pipe, or asks the kernel of this machine.\n"
+"them. Reads FILEs, a pipe, or else asks the kernel of this machine.\n"
 "SENTENCE: as for owner/query, as 'group=stack.4,comm top=20 if age > 1h'\n"
 "Views: table, tree, records, diff OLD NEW, trend FILE FILE..., flame, folded,\n"
 "  pprof, page_owner_sort (with the options of that program)\n";

@@ -40,6 +40,12 @@ void health_report_damage(struct input_health *h, const char *input, u64 line,
 	print_or_keep_message(h, "%s:%llu: %s; not counted", input, line, reason);
 }
 
+void health_report_missing(struct input_health *h, const char *input, const char *reason)
+{
+	h->missing++;
+	health_report_unread(h, input, reason);
+}
+
 void health_report_unread(struct input_health *h, const char *input, const char *reason)
 {
 	h->unread++;

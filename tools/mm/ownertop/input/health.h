@@ -10,6 +10,7 @@
 struct input_health {
 	u64 damaged;		/* places where one or more records were lost */
 	u32 unread;		/* inputs that are empty or were not read to their end */
+	u32 missing;		/* inputs that are empty or could not be opened, also in @unread */
 	u32 reported;		/* number of messages about the current input */
 	u32 suppressed;		/* damaged places of the current input without a message */
 	bool quiet;		/* no messages on stderr */
@@ -19,7 +20,9 @@ struct input_health {
 /* Count and report a damaged place of the current input. */
 void health_report_damage(struct input_health *h, const char *input, u64 line,
 			  const char *reason);
-/* Count and report an input that is empty or cannot be read to its end. */
+/* Count and report an input that is empty or cannot be opened. */
+void health_report_missing(struct input_health *h, const char *input, const char *reason);
+/* Count and report an input that cannot be read to its end. */
 void health_report_unread(struct input_health *h, const char *input, const char *reason);
 /* Finish the current input: report how many messages about it were suppressed. */
 void health_finish_input(struct input_health *h, const char *input);

@@ -87,7 +87,7 @@ static bool reading_open(struct input_reading *r)
 	/* Show progress already now: the beginning of a pipe may take long to arrive. */
 	progress_begin_input(r->path, 0);
 	if (!open_input_or_vmcore(r, &reason)) {
-		health_report_unread(r->health, r->path, reason);
+		health_report_missing(r->health, r->path, reason);
 		progress_end_input();
 		r->path = NULL;
 		return false;

@@ -160,6 +160,6 @@ void reading_read_records(struct input_reading *r)
 	if (r->in.failure)
 		health_report_unread(r->health, r->path, r->in.failure);
 	else if (!r->not_empty)
-		health_report_unread(r->health, r->path, "the input is empty");
+		health_report_missing(r->health, r->path, "the input is empty");
 	health_finish_input(r->health, r->path);
 }

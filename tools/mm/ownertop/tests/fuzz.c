@@ -111,8 +111,10 @@ static void write_view(const struct view *view, char * const *paths, const struc
 	unsigned int i;
 
 	set_options_from_sentence(&o, s);
-	if (!answer_read(&a, &o, paths, 2))
-		abort();
+	if (!answer_read(&a, &o, paths, 2)) {
+		answer_free_members(&a);
+		return;
+	}
 	if (!a.dumps.n) {
 		report_init(&report, &a);
 		check_groups_add_up(&report);
