@@ -1,0 +1,146 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * Records as text, in the grammar of /sys/kernel/debug/slab_owner (mm/owner/show.c), with the
+ * objects' addresses, which the file shows hashed.
+ */
+
+#include <math.h>
+
+#include "owner.h"
+
+/* What converts times and rates; read once for each command. */
+static struct {
+	bool ready;
+	uint64_t ticks, clock_at_tick_0;
+	uint64_t per_byte[256], per_object[256];
+} machine;
+
+void owner_records_reset(void)
+{
+	machine.ready = false;
+}
+
+static void read_machine(void)
+{
+	const struct owner_layout *l = &owner_layout;
+	ulong jiffies = 0, clock = 0, rates;
+	unsigned char rate[64];
+	unsigned int i;
+
+	if (machine.ready)
+		return;
+	memset(&machine, 0, sizeof(machine));
+	machine.ready = true;
+	if (symbol_exists("jiffies_64"))
+		owner_read_ulong(symbol_value("jiffies_64"), &jiffies);
+	if (symbol_exists("clock_at_tick_0"))
+		owner_read_ulong(symbol_value("clock_at_tick_0"), &clock);
+	machine.ticks = jiffies >> owner_formats.ticks_shift;
+	machine.clock_at_tick_0 = clock;
+	rates = symbol_exists("rates") ? symbol_value("rates") : 0;
+	for (i = 1; rates && i < 256 && l->rate_size <= (long)sizeof(rate); i++) {
+		if (!owner_read(rates + i * l->rate_size, rate, l->rate_size))
+			break;
+		machine.per_byte[i] = owner_get_u32(rate, l->rate_per_byte);
+		machine.per_object[i] = owner_get_u32(rate, l->rate_per_object);
+	}
+}
+
+/* Convert a record's time to ns since boot, as owner_record_time_to_ns() does. */
+unsigned long long owner_time_ns(uint32_t time)
+{
+	uint32_t age;
+
+	read_machine();
+	age = (uint32_t)machine.ticks - time;
+	return machine.clock_at_tick_0 + (machine.ticks - age) * (uint64_t)owner_formats.tick_ns;
+}
+
+/* How many objects a record stands for, its own included. See mm/owner/sample.c. */
+double owner_weight(const struct owner_record *owner)
+{
+	double cost, probability;
+
+	if (!owner->rate)
+		return 1;
+	read_machine();
+	cost = (double)owner->size * machine.per_byte[owner->rate & 255] +
+	       machine.per_object[owner->rate & 255];
+	probability = -expm1(-cost / (1ULL << 32));
+	return probability > 0 ? 1 / probability : 1;
+}
+
+static bool continues_character(unsigned char c)
+{
+	return (c & 0xc0) == 0x80;
+}
+
+/* Length of the UTF-8 character at @p, 0 if there is none or it is a control character. */
+static unsigned int printable_length(const unsigned char *p)
+{
+	unsigned int start = p[0] << 8 | (p[0] ? p[1] : 0);
+
+	if (p[0] >= ' ' && p[0] < 0x7f)
+		return 1;
+	if (start < 0xc2a0 || !continues_character(p[1]))
+		return 0;
+	if (start < 0xe000)
+		return 2;
+	if (start < 0xe0a0 || (start >= 0xeda0 && start < 0xee00) || !continues_character(p[2]))
+		return 0;
+	if (start < 0xf000)
+		return 3;
+	return start >= 0xf090 && start < 0xf490 && continues_character(p[3]) ? 4 : 0;
+}
+
+/* Copy a name with the bytes in octal that must not be printed, as mm/owner/escape.c does. */
+void owner_escape_comm(char *to, size_t size, const char *from, size_t length)
+{
+	unsigned char name[32] = "";
+	const unsigned char *p = name;
+	size_t used = 0;
+
+	/* Zeros follow the name, so the test for a character of several bytes ends there. */
+	memcpy(name, from, MIN(length, sizeof(name) - 4) ? MIN(length, sizeof(name) - 4) - 1 : 0);
+	while (*p && used + 5 < size) {
+		unsigned int bytes = printable_length(p);
+
+		if (!bytes || *p == '\\') {
+			used += sprintf(to + used, "\\%03o", *p);
+			bytes = 1;
+		} else {
+			memcpy(to + used, p, bytes);
+			used += bytes;
+		}
+		p += bytes;
+	}
+	to[used] = '\0';
+}
+
+const char *owner_task_text(uint32_t handle)
+{
+	struct owner_handle *task = owner_task(handle);
+
+	return task && task->task ? task->task : "pid 0, tgid 0 (?)";
+}
+
+const char *owner_chain_text(uint32_t handle)
+{
+	struct owner_handle *chain = owner_chain(handle);
+
+	return chain && chain->chain ? chain->chain : "";
+}
+
+/* Print a record with its chain and an empty line. */
+void owner_print_record(FILE *out, const struct owner_object *object)
+{
+	fprintf(out, "%s allocated via order 0, size %lu, slab %lu, cache %s, ",
+		object->percpu ? "Per-CPU area" : "Slab object", object->size, object->held,
+		object->cache);
+	if (object->owner.rate)
+		fprintf(out, "weight %.3f, ", owner_weight(&object->owner));
+	fprintf(out, "%s, ts %llu ns\n", owner_task_text(object->owner.task),
+		owner_time_ns(object->owner.time));
+	fprintf(out, "PFN 0x%lx object %016lx index %u\n%s\n", object->pfn, object->address,
+		object->index, owner_chain_text(object->owner.stack));
+}
