@@ -8,6 +8,7 @@
 
 #include <linux/compiler.h>
 #include <linux/init.h>
+#include <linux/pageblock-flags.h>
 #include <linux/slab_owner.h>
 #include <linux/vmcore_info.h>
 
@@ -35,6 +36,8 @@
  * @exts_tag: slab.obj_exts minus this is the address of a struct owner_slab_records. The
  *	address in owner_slab_records.obj_exts has its two lower bits cleared instead.
  * @percpu_buckets: number of buckets of owner_percpu_table
+ * @block_order: a pageblock has 2 to the power of this many pages; 0 if pageblock_order is
+ *	a variable
  */
 struct owner_format {
 	u32 version;
@@ -44,6 +47,7 @@ struct owner_format {
 	u32 exts_records;
 	u32 exts_tag;
 	u32 percpu_buckets;
+	u32 block_order;
 };
 
 static const struct owner_format owner_format __used = {
@@ -55,6 +59,9 @@ static const struct owner_format owner_format __used = {
 	.exts_records	= OBJEXTS_OWNER_RECORDS,
 	.exts_tag	= OBJEXTS_OWNER_TAG,
 	.percpu_buckets	= 1 << OWNER_PERCPU_TABLE_BITS,
+#endif
+#ifndef CONFIG_HUGETLB_PAGE_SIZE_VARIABLE
+	.block_order	= pageblock_order,
 #endif
 };
 

@@ -56,11 +56,19 @@ def parse_command_line(arguments: Optional[List[str]] = None) -> argparse.Namesp
                       help="print records, as /sys/kernel/debug/slab_owner does")
     what.add_argument("--object", type=parse_number, metavar="ADDR",
                       help="who holds the object at this address, or around it")
+    what.add_argument("--page", type=parse_number, metavar="PFN",
+                      help="page_owner's record of this page frame")
+    what.add_argument("--stats", action="store_true",
+                      help="count what is tracked, and losses by reason")
     parser.add_argument("--source", type=parse_sources, metavar="LIST", default=None,
                         help="of slab,percpu,page; default: slab,percpu")
     args = parser.parse_args(arguments)
-    if args.sentence and (args.records or args.object is not None):
-        parser.error("a SENTENCE is for ownertop; give either it or an option")
+    single = args.object is not None or args.page is not None or args.stats
+    if args.sentence and (args.records or single):
+        parser.error("a SENTENCE is for ownertop; give either it or one of --records, --object, "
+                     "--page and --stats")
+    if args.source and single:
+        parser.error("--source is for --records and for a SENTENCE")
     return args
 
 
@@ -70,6 +78,10 @@ def answer(args: argparse.Namespace) -> int:
         return ask.print_records(prog, args.source)
     if args.object is not None:
         return ask.print_object(prog, args.object)
+    if args.page is not None:
+        return ask.print_page(prog, args.page)
+    if args.stats:
+        return ask.print_stats(prog)
     return ask.run_ownertop(prog, args.sentence, args.source)
 
 

@@ -13,7 +13,10 @@ caches.py    slab caches
 slabs.py     slabs, their objects and the owners of these
 freelists.py objects that are free
 percpu.py    per-CPU areas
+pages.py     pages and their owners
 records.py   prints records in the grammar of /sys/kernel/debug/slab_owner
+page_records.py  prints records of pages in the grammar of /sys/kernel/debug/page_owner
+stats.py     counts
 ask.py       answers the questions of slab_owner.py's command line
 
 Functions take the program first, as drgn's helpers do, and yield data. They never raise

@@ -14,10 +14,13 @@ from .clock import owner_clock
 from .format import owner_format, stack_depot_format
 from .freelists import slab_object_is_allocated
 from .memory import notes_of
+from .page_records import format_page_record
+from .pages import for_each_owned_page, page_owner
 from .percpu import for_each_owned_percpu_area
 from .records import chain_text, format_records, task_text
 from .slabs import (OwnerRecord, find_slab_object, for_each_owned_object, slab_object_freed_by,
                     slab_object_owner)
+from .stats import owner_stats
 
 SOURCES = ("slab", "percpu", "page")
 # Records that are written at once.
@@ -33,6 +36,9 @@ def for_each_record_text(prog: Program, sources: Optional[List[str]]) -> Iterato
     if "percpu" in sources:
         objects.append(for_each_owned_percpu_area(prog))
     yield from format_records(prog, chain.from_iterable(objects))
+    if "page" in sources:
+        for owner in for_each_owned_page(prog):
+            yield format_page_record(prog, owner)
 
 
 def write_records(prog: Program, sources: Optional[List[str]], file: IO[bytes]) -> None:
@@ -40,6 +46,8 @@ def write_records(prog: Program, sources: Optional[List[str]], file: IO[bytes]) 
     # Refuse a format before the first record.
     owner_format(prog)
     stack_depot_format(prog)
+    if sources and "page" in sources:
+        for_each_owned_page(prog)
     texts = for_each_record_text(prog, sources)
     while True:
         batch = "".join(islice(texts, BATCH))
@@ -112,6 +120,33 @@ def print_object(prog: Program, address: int) -> int:
     freed = slab_object_freed_by(prog, address)
     if freed:
         _print_owner(prog, "freed", freed)
+    return 0
+
+
+def print_page(prog: Program, pfn: int) -> int:
+    """Answer --page: page_owner's record of a page frame."""
+    stack_depot_format(prog)
+    owner = page_owner(prog, pfn)
+    if not owner:
+        print(f"slab_owner.py: page frame {pfn:#x} has no owner and never had one, or there is no "
+              f"memory", file=sys.stderr)
+        return 1
+    if owner.allocated:
+        print(format_page_record(prog, owner), end="")
+    else:
+        print(f"PFN {pfn:#x} is free; its last owner:")
+        print(format_page_record(prog, owner), end="")
+    if owner.free_stack:
+        print(f"Last freed by pid {owner.free_pid}, tgid {owner.free_tgid}, "
+              f"ts {owner.free_ts} ns:")
+        print(chain_text(prog, owner.free_stack), end="")
+    return 0
+
+
+def print_stats(prog: Program) -> int:
+    """Answer --stats."""
+    for name, value in owner_stats(prog):
+        print(f"{name}: {value}")
     return 0
 
 

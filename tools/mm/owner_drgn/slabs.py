@@ -13,7 +13,7 @@ from .caches import SlabCache, slab_caches
 from .format import owner_format
 from .geometry import geometry, read_struct_pages
 from .layout import Layout, member_offset
-from .memory import cached, notes_of, read_memory, read_number
+from .memory import cached, notes_of, read_memory, read_number, word_size
 
 TAIL = 1        # bit of page.compound_head
 ORDER_MASK = 0xff
@@ -182,14 +182,25 @@ class SlabReader:
             return None
         return data[self.records_offset:]
 
+    def has_freed_records(self, slab: Slab) -> bool:
+        """Does a slab have records of frees?"""
+        return bool(self._find_freed_records(slab))
+
+    def _find_freed_records(self, slab: Slab) -> Optional[int]:
+        """Address of the struct owner_freed_records of a slab. None if it has none."""
+        address = self.find_records(slab)
+        if address is None:
+            return None
+        exts = read_number(self.prog, address + self.records.offset("obj_exts"),
+                           word_size(self.prog))
+        return exts & ~3 if exts and exts & self.format.exts_records else None
+
     def read_freed_record(self, slab: Slab, index: int) -> Optional[OwnerRecord]:
         """Who freed an object of a slab last. None if that is not known."""
-        address = self.find_records(slab)
-        exts = None if address is None else read_number(
-            self.prog, address + self.records.offset("obj_exts"), 8)
-        if not exts or not exts & self.format.exts_records:
+        address = self._find_freed_records(slab)
+        if not address:
             return None
-        address = (exts & ~3) + self.freed_offset + index * self.record.size
+        address += self.freed_offset + index * self.record.size
         data = read_memory(self.prog, address, self.record.size)
         if data is None:
             notes_of(self.prog).add("slabs", "records of frees at unreadable addresses")
