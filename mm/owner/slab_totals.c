@@ -34,7 +34,7 @@ bool owner_counters_are_exact(void)
 }
 
 /* Returns the sum of the object's chain, NULL without memory. */
-static struct owner_sum *add_object(struct xarray *totals, const struct owner_object *object)
+static struct owner_sum *add_object(struct owner_chain_totals *totals, const struct owner_object *object)
 {
 	struct owner_chain_total *total = owner_get_chain_total(totals, object->owner.stack);
 
@@ -45,7 +45,7 @@ static struct owner_sum *add_object(struct xarray *totals, const struct owner_ob
 	return &total->sum;
 }
 
-static int add_objects(struct xarray *totals, struct owner_cursor *cursor)
+static int add_objects(struct owner_chain_totals *totals, struct owner_cursor *cursor)
 {
 	struct owner_object object;
 	struct owner_sum *sum;
@@ -61,9 +61,9 @@ static int add_objects(struct xarray *totals, struct owner_cursor *cursor)
 	return error;
 }
 
-static int sum_slab_objects(struct xarray *totals)
+static int add_slab_objects(struct owner_chain_totals *totals)
 {
-	struct owner_cursor cursor = { .ops = &owner_slab_source };
+	struct owner_cursor cursor = { .ops = &owner_slab_source, .until_killed = true };
 	int error;
 
 	cursor.memo = owner_memo_alloc(owner_record_time_now());
@@ -74,9 +74,9 @@ static int sum_slab_objects(struct xarray *totals)
 	return error;
 }
 
-static int sum_percpu_areas(struct xarray *totals)
+static int add_percpu_areas(struct owner_chain_totals *totals)
 {
-	struct owner_cursor cursor = { .ops = &owner_percpu_source };
+	struct owner_cursor cursor = { .ops = &owner_percpu_source, .until_killed = true };
 	int error;
 
 	owner_cursor_begin(&cursor);
@@ -87,20 +87,21 @@ static int sum_percpu_areas(struct xarray *totals)
 
 /**
  * owner_sum_slab_chains() - sum up the slab objects and per-CPU areas of each chain
- * @totals: an empty array; it is filled with struct owner_chain_total by handle; free it
- *	by owner_free_chain_totals(), after an error, too
+ * @totals: zeroed; free them by owner_free_chain_totals(), after an error, too
  *
- * Return: 0, -ENOMEM, -ERESTARTSYS after a signal.
+ * Return: 0, -ENOMEM, -ERESTARTSYS if the task is killed.
  */
-int owner_sum_slab_chains(struct xarray *totals)
+int owner_sum_slab_chains(struct owner_chain_totals *totals)
 {
 	int error;
 
 	if (owner_counters_are_exact())
-		error = owner_sum_counted_chains(totals, &owner_slab_chain_source);
+		error = owner_add_counted_chains(totals, &owner_slab_chain_source);
 	else
-		error = sum_slab_objects(totals);
-	return error ?: sum_percpu_areas(totals);
+		error = add_slab_objects(totals);
+	error = error ?: add_percpu_areas(totals);
+	owner_sort_chain_totals(totals);
+	return error;
 }
 
 /*
@@ -135,11 +136,11 @@ static struct owner_cache_total *get_cache_total(struct xarray *totals,
  * @totals: an empty array; it is filled with struct owner_cache_total by the address of the
  *	cache; free it by owner_free_cache_totals(), after an error, too
  *
- * Return: 0, -ENOMEM, -ERESTARTSYS after a signal.
+ * Return: 0, -ENOMEM, -ERESTARTSYS if the task is killed.
  */
 int owner_sum_caches(struct xarray *totals)
 {
-	struct owner_cursor cursor = { .ops = &owner_slab_source };
+	struct owner_cursor cursor = { .ops = &owner_slab_source, .until_killed = true };
 	struct owner_cache_total *total;
 	struct owner_slab_usage usage;
 	int error;

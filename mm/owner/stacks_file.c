@@ -25,24 +25,20 @@
 
 struct stacks_reader {
 	const struct owner_stacks_ops *ops;
-	struct xarray totals;
+	struct owner_chain_totals totals;
 	unsigned int show;
 };
 
-/* A position is the least handle that has not been shown. */
 static void *stacks_start(struct seq_file *m, loff_t *pos)
 {
 	struct stacks_reader *reader = m->private;
-	unsigned long handle = *pos;
 
-	return xa_find(&reader->totals, &handle, U32_MAX, XA_PRESENT);
+	return *pos < reader->totals.count ? reader->totals.total[*pos] : NULL;
 }
 
 static void *stacks_next(struct seq_file *m, void *v, loff_t *pos)
 {
-	struct owner_chain_total *total = v;
-
-	*pos = (loff_t)total->stack + 1;
+	++*pos;
 	return stacks_start(m, pos);
 }
 
@@ -89,7 +85,6 @@ static int open_reader(struct inode *inode, struct file *file, unsigned int show
 		return -ENOMEM;
 	reader->ops = inode->i_private;
 	reader->show = show;
-	xa_init(&reader->totals);
 	error = reader->ops->collect(&reader->totals);
 	if (error) {
 		owner_free_chain_totals(&reader->totals);

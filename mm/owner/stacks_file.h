@@ -11,18 +11,18 @@
 
 struct dentry;
 struct owner_chain_total;
+struct owner_chain_totals;
 struct seq_file;
-struct xarray;
 
 /**
  * struct owner_stacks_ops - one directory
- * @collect: fill an empty xarray with struct owner_chain_total, indexed by handle
+ * @collect: fill zeroed totals, in order of the handles
  * @show_total: print what a chain holds
  * @threshold: chains that hold fewer objects or pages are left out of the files that
  *	print totals
  */
 struct owner_stacks_ops {
-	int (*collect)(struct xarray *totals);
+	int (*collect)(struct owner_chain_totals *totals);
 	void (*show_total)(struct seq_file *m, const struct owner_chain_total *total);
 	u64 *threshold;
 };

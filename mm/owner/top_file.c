@@ -27,14 +27,14 @@
 
 /**
  * struct top_table - the chains that hold most of one kind of memory
- * @totals: what each chain holds, by handle
+ * @totals: what each chain holds
  * @sum: of all chains
  * @nr_chains: how many hold something
  * @row: the chains that hold most, the largest first; they point into @totals
  * @nr_rows: how many
  */
 struct top_table {
-	struct xarray totals;
+	struct owner_chain_totals totals;
 	struct owner_sum sum;
 	unsigned long nr_chains;
 	const struct owner_chain_total *row[ROWS_MAX];
@@ -63,16 +63,15 @@ static void rank_chain(struct top_table *table, const struct owner_chain_total *
 	table->row[i] = total;
 }
 
-static int fill_table(struct top_table *table, int (*collect)(struct xarray *totals))
+static int fill_table(struct top_table *table, int (*collect)(struct owner_chain_totals *totals))
 {
-	struct owner_chain_total *total;
-	unsigned long handle;
 	int error = collect(&table->totals);
+	unsigned int i;
 
 	if (error)
 		return error;
-	xa_for_each(&table->totals, handle, total)
-		rank_chain(table, total);
+	for (i = 0; i < table->totals.count; i++)
+		rank_chain(table, table->totals.total[i]);
 	return 0;
 }
 
@@ -152,8 +151,6 @@ static int open_top(struct inode *inode, struct file *file)
 
 	if (!reader)
 		return -ENOMEM;
-	xa_init(&reader->slabs.totals);
-	xa_init(&reader->pages.totals);
 	if (slab_owner_wanted())
 		error = fill_table(&reader->slabs, owner_sum_slab_chains);
 	if (!error && owner_pages_tracked())

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * Totals by call chain and by cache. A reader fills an xarray of its own, so that its
- * output shows one moment.
+ * Totals by call chain and by cache. A reader has totals of its own, so that its output
+ * shows one moment.
  */
 #ifndef _MM_OWNER_TOTALS_H
 #define _MM_OWNER_TOTALS_H
@@ -23,12 +23,29 @@
 
 /**
  * struct owner_chain_total - what one call chain holds
- * @stack: handle of the chain, with a reference
+ * @stack: handle of the chain
+ * @has_ref: @stack has a reference, so that it stays valid
  * @sum: of objects or of pages, without ages
  */
 struct owner_chain_total {
 	depot_stack_handle_t stack;
+	bool has_ref;
 	struct owner_sum sum;
+};
+
+/**
+ * struct owner_chain_totals - what all call chains hold
+ * @total: while chains are added, a hash table: each is in the slot of its hash, or in one
+ *	behind it. Later an array of @count totals, in order of their handles.
+ * @bits: the table has 2^@bits slots; 0: it has none
+ * @count: number of chains
+ *
+ * Its memory is not tracked: otherwise a reader would be the largest owner on a small machine.
+ */
+struct owner_chain_totals {
+	struct owner_chain_total **total;
+	unsigned int bits;
+	unsigned int count;
 };
 
 /**
@@ -48,15 +65,16 @@ struct owner_cache_total {
 };
 
 /* chain_totals.c */
-struct owner_chain_total *owner_get_chain_total(struct xarray *totals,
+struct owner_chain_total *owner_get_chain_total(struct owner_chain_totals *totals,
 						depot_stack_handle_t stack);
-int owner_sum_counted_chains(struct xarray *totals, const struct owner_source_ops *ops);
-int owner_sum_page_chains(struct xarray *totals);
-void owner_free_chain_totals(struct xarray *totals);
+void owner_sort_chain_totals(struct owner_chain_totals *totals);
+int owner_add_counted_chains(struct owner_chain_totals *totals, const struct owner_source_ops *ops);
+int owner_sum_page_chains(struct owner_chain_totals *totals);
+void owner_free_chain_totals(struct owner_chain_totals *totals);
 
 /* slab_totals.c */
 bool owner_counters_are_exact(void);
-int owner_sum_slab_chains(struct xarray *totals);
+int owner_sum_slab_chains(struct owner_chain_totals *totals);
 int owner_sum_caches(struct xarray *totals);
 void owner_free_cache_totals(struct xarray *totals);
 

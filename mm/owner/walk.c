@@ -3,7 +3,6 @@
 
 #include <linux/jiffies.h>
 #include <linux/sched.h>
-#include <linux/sched/signal.h>
 
 #include "record.h"
 #include "walk.h"
@@ -62,7 +61,7 @@ void owner_cursor_set_source(struct owner_cursor *cursor, const struct owner_sou
 /* Slow path of owner_cursor_yield(): drop the locks, let other tasks run, lock again. */
 int owner_cursor_yield_slow(struct owner_cursor *cursor)
 {
-	if (signal_pending(current))
+	if (owner_cursor_has_signal(cursor))
 		return -ERESTARTSYS;
 	owner_cursor_end(cursor);
 	cond_resched();

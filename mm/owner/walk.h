@@ -19,6 +19,7 @@
 #include <linux/jiffies.h>
 #include <linux/mmzone.h>
 #include <linux/sched.h>
+#include <linux/sched/signal.h>
 #include <linux/types.h>
 
 #include "lang/lang.h"
@@ -98,6 +99,8 @@ extern const struct owner_source_ops owner_page_chain_source;
  * @listed_cache: a cache that was seen on slab_caches since slab_mutex was taken
  * @cgroup: buffer of OWNER_CGROUP_MAX bytes for the path of the memory cgroup that a
  *	slab object is charged to, NULL if it is not asked for
+ * @until_killed: only a signal that kills the task ends the walk, because the walk cannot
+ *	be continued
  * @memo: counts records of slab objects that are like records found before, instead
  *	of finding them; NULL to find every object
  */
@@ -109,6 +112,7 @@ struct owner_cursor {
 	unsigned long deadline;
 	struct kmem_cache *listed_cache;
 	char *cgroup;
+	bool until_killed;
 	struct owner_walk_memo *memo;
 };
 
@@ -143,6 +147,12 @@ static inline unsigned long owner_hole_end(unsigned long pfn)
 static inline void owner_cursor_step_back(struct owner_cursor *cursor)
 {
 	cursor->pos = cursor->found_pos;
+}
+
+/* Is there a signal that ends the walk? */
+static inline bool owner_cursor_has_signal(const struct owner_cursor *cursor)
+{
+	return cursor->until_killed ? fatal_signal_pending(current) : signal_pending(current);
 }
 
 /**

@@ -9,7 +9,6 @@
 
 #include <linux/minmax.h>
 #include <linux/mm.h>
-#include <linux/sched/signal.h>
 #include <linux/stackdepot.h>
 #include <linux/stackdepot_refs.h>
 #include <linux/string.h>
@@ -75,7 +74,7 @@ static int find_chain(struct owner_cursor *cursor, enum owner_counter which, lon
 	for (;;) {
 		owner_cursor_put_refs(cursor);
 		/* owner_cursor_yield() looks for a signal only every 20 ms: look now. */
-		error = signal_pending(current) ? -ERESTARTSYS : owner_cursor_yield(cursor);
+		error = owner_cursor_has_signal(cursor) ? -ERESTARTSYS : owner_cursor_yield(cursor);
 		if (error)
 			return error;
 		cursor->found_pos = cursor->pos;

@@ -340,15 +340,15 @@ void owner_slab_limit_ages(void)
 
 /**
  * owner_slab_erase_freed() - erase all records of who freed slab objects
- * @pos: 0, or where a signal has interrupted this; it is set to the new position
+ * @pos: 0, or where this ended when the task was killed; it is set to the new position
  *
  * Context: process context, may sleep. Nobody records frees meanwhile.
  *
- * Return: 0, -ERESTARTSYS after a signal.
+ * Return: 0, -ERESTARTSYS if the task is killed.
  */
 int owner_slab_erase_freed(u64 *pos)
 {
-	struct owner_cursor cursor = { .ops = &owner_slab_source, .pos = *pos };
+	struct owner_cursor cursor = { .ops = &owner_slab_source, .pos = *pos, .until_killed = true };
 	int error;
 
 	owner_cursor_begin(&cursor);

@@ -315,7 +315,7 @@ static bool table_records_frees(const struct owner_rule_table *table)
 }
 
 /*
- * Where to continue erasing the records of frees, if a signal has interrupted that. They
+ * Where to continue erasing the records of frees, if the task that did it was killed. They
  * must be erased before frees are recorded again: objects were allocated in their places.
  */
 static u64 erase_pos;
@@ -353,7 +353,7 @@ static void stop_recording_frees(void)
 	/* From now on caches may be sampled. */
 	settle_caches();
 	freed_records_left = true;
-	/* After a signal, the next rule with free=on erases the rest. */
+	/* If this task is killed, the next rule with free=on erases the rest. */
 	erase_freed_records();
 }
 
@@ -407,8 +407,8 @@ static void discard_rule_table(struct rule_change *change)
  *
  * Either all sentences take effect, at the same time, or none does.
  *
- * Return: 0, -EINVAL if a sentence is wrong, -ENOMEM, -EINTR if the task is killed,
- *	-ERESTARTSYS after a signal.
+ * Return: 0, -EINVAL if a sentence is wrong, -ENOMEM, -EINTR or -ERESTARTSYS if the
+ *	task is killed.
  */
 int owner_rules_write(const char *text, size_t length, char *error_text, size_t size)
 {

@@ -91,15 +91,14 @@ static noinline void free_planted_pages(struct page *page, unsigned int order)
 /* Sum the depot's page counters of all chains that have a frame in @function. */
 static unsigned long count_pages_of_function(struct kunit *test, void *function)
 {
-	struct owner_chain_total *total;
-	unsigned long handle, found = 0;
-	struct xarray totals;
+	struct owner_chain_totals totals = {};
+	struct owner_chain_total **total;
+	unsigned long found = 0;
 
-	xa_init(&totals);
 	KUNIT_EXPECT_EQ(test, owner_sum_page_chains(&totals), 0);
-	xa_for_each(&totals, handle, total)
-		if (chain_has_function(handle, function))
-			found += total->sum.estimate.objects;
+	for (total = totals.total; total < totals.total + totals.count; total++)
+		if (chain_has_function((*total)->stack, function))
+			found += (*total)->sum.estimate.objects;
 	owner_free_chain_totals(&totals);
 	return found;
 }

@@ -302,21 +302,21 @@ static void test_totals_by_chain(struct kunit *test)
 	unsigned int i, chains = 0, area_chains = 0;
 	struct owner_chain_total *total;
 	void __percpu *area = plant_percpu_area(48);
+	struct owner_chain_totals totals = {};
 	void *objects[PLANTED];
-	struct xarray totals;
-	unsigned long handle;
 
 	for (i = 0; i < PLANTED; i++)
 		objects[i] = plant_object(cache, 0);
-	xa_init(&totals);
 	KUNIT_EXPECT_EQ(test, owner_sum_slab_chains(&totals), 0);
 	for (i = 0; i < PLANTED; i++)
 		kmem_cache_free(cache, objects[i]);
 	free_percpu(area);
 
 	/* Totals hold references, so the chains stay in the depot after their objects are freed. */
-	xa_for_each(&totals, handle, total) {
-		KUNIT_EXPECT_EQ(test, total->stack, handle);
+	for (i = 0; i < totals.count; i++) {
+		total = totals.total[i];
+		if (i)
+			KUNIT_EXPECT_GT(test, total->stack, totals.total[i - 1]->stack);
 		if (chain_has_function(total->stack, plant_object)) {
 			chains++;
 			KUNIT_EXPECT_EQ(test, total->sum.estimate.objects, PLANTED);

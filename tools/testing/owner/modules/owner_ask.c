@@ -1,10 +1,12 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Ask the file owner/query in ways that a shell cannot:
+ * Ask the file owner/query, or open another file, in ways that a shell cannot:
  *
  * owner_ask timer SENTENCE	read the answer while a timer interrupts it, four times in the
  *				time that the answer takes without it
  * owner_ask fault SENTENCE	let the first read() fail, then print the answer
+ * owner_ask open FILE		open the file, which collects its text then, while a timer
+ *				interrupts that
  */
 
 #include <errno.h>
@@ -64,8 +66,24 @@ static size_t read_answer(int fd)
 	return used;
 }
 
+static void ask_once(const char *sentence)
+{
+	read_answer(write_sentence(sentence));
+}
+
+static void open_once(const char *file)
+{
+	int fd = open(file, O_RDONLY);
+
+	if (fd < 0) {
+		perror(file);
+		_exit(1);
+	}
+	close(fd);
+}
+
 /* The least time of several answers, in microseconds. */
-static long measure_answer(const char *sentence)
+static long measure_answer(void (*ask)(const char *), const char *what)
 {
 	struct timespec begin, end;
 	long took, least = LONG_MAX;
@@ -73,7 +91,7 @@ static long measure_answer(const char *sentence)
 
 	for (i = 0; i < 5; i++) {
 		clock_gettime(CLOCK_MONOTONIC, &begin);
-		read_answer(write_sentence(sentence));
+		ask(what);
 		clock_gettime(CLOCK_MONOTONIC, &end);
 		took = (end.tv_sec - begin.tv_sec) * 1000000 + (end.tv_nsec - begin.tv_nsec) / 1000;
 		if (took < least)
@@ -82,19 +100,34 @@ static long measure_answer(const char *sentence)
 	return least;
 }
 
-static void ask_with_timer(const char *sentence)
+/* Let SIGALRM interrupt system calls, which are restarted. */
+static void start_timer(long interval)
 {
 	struct sigaction action = { .sa_handler = count_signal, .sa_flags = SA_RESTART };
-	long interval = measure_answer(sentence) / 4;
 	struct itimerval timer = { { interval / 1000000, interval % 1000000 },
 				   { interval / 1000000, interval % 1000000 } };
-	int fd = write_sentence(sentence);
 
 	sigaction(SIGALRM, &action, NULL);
 	setitimer(ITIMER_REAL, &timer, NULL);
+}
+
+static void ask_with_timer(const char *sentence)
+{
+	long interval = measure_answer(ask_once, sentence) / 4;
+	int fd = write_sentence(sentence);
+
+	start_timer(interval);
 	read_answer(fd);
 	printf("interval %ld us\nanswered after %s\n", interval,
 	       signals > 1 ? "several signals" : "too few signals");
+}
+
+/* Signals that arrive during one system call are one signal at its end. */
+static void open_with_timer(const char *file)
+{
+	start_timer(measure_answer(open_once, file) / 4);
+	open_once(file);
+	puts(signals ? "opened after a signal" : "no signal");
 }
 
 static void ask_with_fault(const char *sentence)
@@ -111,13 +144,15 @@ static void ask_with_fault(const char *sentence)
 
 int main(int argc, char **argv)
 {
-	if (argc != 3 || (strcmp(argv[1], "timer") && strcmp(argv[1], "fault"))) {
-		fprintf(stderr, "usage: owner_ask timer|fault SENTENCE\n");
+	if (argc == 3 && !strcmp(argv[1], "timer")) {
+		ask_with_timer(argv[2]);
+	} else if (argc == 3 && !strcmp(argv[1], "fault")) {
+		ask_with_fault(argv[2]);
+	} else if (argc == 3 && !strcmp(argv[1], "open")) {
+		open_with_timer(argv[2]);
+	} else {
+		fprintf(stderr, "usage: owner_ask timer|fault SENTENCE, owner_ask open FILE\n");
 		return 2;
 	}
-	if (!strcmp(argv[1], "timer"))
-		ask_with_timer(argv[2]);
-	else
-		ask_with_fault(argv[2]);
 	return 0;
 }

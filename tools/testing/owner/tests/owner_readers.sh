@@ -49,6 +49,11 @@ ok "owner/caches shows the moment of its opening" \
 ok "asks for more groups than there is memory for" run_reader_guest \
 	"slab_owner=on kfence.sample_interval=0 stack_depot_max=32M" \
 	"insmod /extra/owner_bench_memory.ko objects=1 chains=60000
+	for file in owner/top slab_owner_stacks/show_handles; do
+		/extra/owner_ask open $debug/\$file; done; echo ===
+	sed '/^\$/q' $debug/owner/top; sed '1,/^\$/d;/^\$/q' $debug/owner/top; echo ===
+	i=3; while [ \$i -lt 9 ]; do eval \"exec \$i<$debug/slab_owner_stacks/show_handles\"
+		i=\$((i + 1)); done; while [ \$i -gt 3 ]; do i=\$((i - 1)); eval \"exec \$i<&-\"; done
 	exec 3<>$debug/owner/query
 	echo 'group=stack.full,cache,comm,pid groups=1048576 top=1' >&3
 	cat <&3 2>&1; cat <&3; echo ===
@@ -56,7 +61,10 @@ ok "asks for more groups than there is memory for" run_reader_guest \
 	echo \"group=stack.full,cache,comm,pid groups=\$groups top=1\" >&3; cat <&3; echo ===
 	echo 'group=func groups=1048576 top=1' >&3; cat <&3; echo ===
 	dmesg | grep -c -i 'out of memory\\|oom'; true" --mem 128M
-split_output refused smaller few killed
+split_output opened top refused smaller few killed
+ok "files are opened in spite of signals" [ "$(grep -c "^opened after a signal" "$work/opened")" = 2 ]
+ok "owner/top shows what it read" file_has "$work/top" "KiB .*%"
+ok "... and not its own memory" file_lacks "$work/top" "open_top|owner_sum_slab_chains"
 ok "the reader is told how many groups it can ask for" \
 	file_has "$work/refused" "^no memory for more than [0-9]+ groups: say groups=[0-9]+, or select"
 ok "... after an error" file_has "$work/refused" "Cannot allocate memory|Out of memory"
