@@ -27,6 +27,7 @@ static const char * const values_names[] = {
 	[VALUES_CACHES] = "CACHES",
 	[VALUES_TIMES] = "TIMES",
 	[VALUES_PAGE_SIZES] = "PAGE_SIZES",
+	[VALUES_BY] = "BY",
 	[VALUES_OTHER] = "OTHER",
 };
 

@@ -10,7 +10,12 @@ const struct option_info option_list[NR_OPTIONS] = {
 		.letter = 'd', .name = "depth",
 		.argument = required_argument, .form = "N",
 		.group = GROUP_GROUPS, .values = VALUES_OTHER,
-		.help_column = 25, .help = "frames in a group, after the allocator's own; 0: all",
+	},
+	[OPT_BY] = {
+		.name = "by",
+		.argument = required_argument, .form = "function|site",
+		.group = GROUP_GROUPS, .values = VALUES_BY, .takes = TAKES_BY,
+		.help_column = 38, .help = "frames that make a group, 0: all",
 	},
 	[OPT_GROUP] = {
 		.letter = 'g', .name = "group",

@@ -8,7 +8,7 @@
 
 /* All options of ownertop, in the order of --help. */
 enum option_id {
-	OPT_DEPTH, OPT_GROUP, OPT_SORT, OPT_TOP, OPT_CACHE, OPT_COMM, OPT_PID, OPT_OLDER,
+	OPT_DEPTH, OPT_BY, OPT_GROUP, OPT_SORT, OPT_TOP, OPT_CACHE, OPT_COMM, OPT_PID, OPT_OLDER,
 	OPT_FOCUS, OPT_IGNORE, OPT_HIDE, OPT_SKIP, OPT_NO_SKIP, OPT_SKIP_LIST, OPT_CALLEES,
 	OPT_MIN, OPT_DIFF, OPT_TIME, OPT_NOW, OPT_PAGE_SIZE, OPT_VMCORE, OPT_VMLINUX, OPT_MODULES,
 	OPT_KALLSYMS, OPT_LIVE, OPT_JSON, OPT_CSV, OPT_HELP,
@@ -30,6 +30,7 @@ enum {
 	TAKES_ORDER = 1 << 6,	/* sort= by several keys or by another than a measure */
 	TAKES_GROUPS = 1 << 7,
 	TAKES_MODE = 1 << 8,
+	TAKES_BY = 1 << 9,
 };
 
 /* The subject of an option. --help separates options of different subjects. */
@@ -41,7 +42,7 @@ enum option_group {
 /* How a shell completes the argument of an option. */
 enum option_values {
 	VALUES_FILES,		/* offer files; the value of options without an argument, too */
-	VALUES_FIELDS, VALUES_SORTS, VALUES_CACHES, VALUES_TIMES, VALUES_PAGE_SIZES,
+	VALUES_FIELDS, VALUES_SORTS, VALUES_CACHES, VALUES_TIMES, VALUES_PAGE_SIZES, VALUES_BY,
 	VALUES_OTHER,		/* the shell offers nothing */
 };
 

@@ -8,6 +8,13 @@
 #include "input/reader.h"
 #include "model/measure.h"
 
+/* Value of --by: what makes two frames equal. */
+enum frame_key {
+	BY_DEFAULT,		/* the default of the view */
+	BY_FUNCTION,
+	BY_SITE,		/* function and offset */
+};
+
 struct options {
 	const struct view *view;
 	enum output_format format;
@@ -17,6 +24,7 @@ struct options {
 	u32 nr_order;
 	u32 top;		/* groups to show; 0: all */
 	u32 groups;		/* groups to keep, the others are merged; 0: all */
+	enum frame_key by;
 	bool one_by_one;	/* show objects, not groups */
 	bool ages;		/* ask the kernel for ages, which takes it long */
 	u64 now;		/* time stamp to count ages from; 0: the newest record's */

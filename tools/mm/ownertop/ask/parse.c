@@ -48,6 +48,15 @@ static u32 parse_interval(const char *text)
 	return seconds * 1000;
 }
 
+static enum frame_key parse_frame_key(const char *text)
+{
+	if (!strcmp(text, "function"))
+		return BY_FUNCTION;
+	if (strcmp(text, "site"))
+		usage_refuse_value("--by", text, "is neither function nor site");
+	return BY_SITE;
+}
+
 static void read_skip_patterns(struct options *o, const char *path)
 {
 	globs_free(&o->select.chains.skip);
@@ -64,6 +73,9 @@ static void parse_option(struct options *o, struct command_line *line, enum opti
 	case OPT_DEPTH:
 		select->chains.depth = usage_parse_count("--depth", optarg);
 		line->depth = optarg;
+		break;
+	case OPT_BY:
+		o->by = parse_frame_key(optarg);
 		break;
 	case OPT_GROUP:
 		settings_parse_group(o, optarg);
@@ -398,12 +410,20 @@ static const struct group_list *get_default_groups(const struct options *o)
 	return o->live && o->interval_ms ? &o->view->redrawn : &o->view->group;
 }
 
+static void select_frame_key(struct options *o)
+{
+	if (o->by == BY_DEFAULT)
+		o->by = o->view->by_function ? BY_FUNCTION : BY_SITE;
+	o->select.chains.by_function = o->by == BY_FUNCTION;
+}
+
 static void set_default_options(struct options *o)
 {
 	if (!o->select.group.n)
 		o->select.group = *get_default_groups(o);
 	if (o->select.chains.depth == UNSET)
 		o->select.chains.depth = o->view->depth;
+	select_frame_key(o);
 	if (!o->nr_order)
 		o->order[o->nr_order++] = OWNER_SORT_BYTES;
 	o->sort = measure_of_sort_keys(o->order, o->nr_order);

@@ -21,8 +21,7 @@ static const char help_head[] =
 "  pprof, page_owner_sort (with the options of that program)\n";
 
 static const char help_tail[] =
-"Examples: ownertop -d 8 --cache 'kmalloc-*'    objects of this machine\n"
-"  ownertop flame --older 1h dump.txt > flame.html\n"
+"Example: ownertop flame --older 1h dump.txt > flame.html\n"
 "Exit status: 0 all was read, 1 input was damaged or not read, 2 failed.\n";
 
 /*

@@ -15,6 +15,7 @@ struct frame_info {
 	u32 module;		/* index of the module; 0: none */
 	u32 func;		/* index of the function's name; 0: the frame has no function */
 	u32 caller;		/* index of the function's name with its module */
+	u32 shown;		/* the frame that is shown for this one */
 	bool skip;		/* matches chain_options.skip */
 	bool hide;		/* matches chain_options.hide */
 	bool backing;		/* allocates pages for slab objects or per-CPU areas */
@@ -80,10 +81,56 @@ u32 stacks_intern_function(struct strings *names, const struct frame *f)
 	return id;
 }
 
+/*
+ * Returns the info of a frame that is interned as @id. Only a frame with a name has a function:
+ * the kernel prints an address for a function of an unloaded module.
+ */
+static struct frame_info make_frame_info(struct stacks *st, const struct frame *frame, u32 id)
+{
+	struct frame_info info = {
+		.shown = id,
+		.skip = globs_match_function(&st->options->skip, frame->func),
+		.hide = globs_match_function(&st->options->hide, frame->func),
+		.backing = is_backing_function(frame->func),
+	};
+
+	if (frame->module.len)
+		info.module = strings_intern(&st->modules, frame->module);
+	if (!TEXT_STARTS(frame->func, "0x")) {
+		info.func = strings_intern(&st->funcs, frame->func);
+		info.caller = stacks_intern_function(&st->funcs, frame);
+	}
+	return info;
+}
+
+static void store_frame_info(struct stacks *st, u32 id, const struct frame_info *info)
+{
+	st->info = grow_array(st->info, id, &st->info_cap, sizeof(*st->info));
+	st->info[id] = *info;
+}
+
+/*
+ * Intern the frame "stem [module]" for a frame of a function. It has neither offset and size
+ * nor suffixes of the compiler, which differ between builds.
+ */
+static u32 intern_function_frame(struct stacks *st, const struct frame *frame)
+{
+	struct frame stem = { .func = frame_stem(frame->func), .module = frame->module };
+	u32 nr_frames = st->frames.n;
+	u32 id = stacks_intern_function(&st->frames, &stem);
+	struct frame_info info;
+
+	if (id < nr_frames)
+		return id;
+	info = make_frame_info(st, &stem, id);
+	store_frame_info(st, id, &info);
+	return id;
+}
+
 static bool intern_frame(struct stacks *st, struct text_slice line, u32 *id)
 {
 	u32 nr_frames = st->frames.n;
-	struct frame_info info = { 0 };
+	struct frame_info info;
 	struct frame frame;
 
 	/*
@@ -96,21 +143,12 @@ static bool intern_frame(struct stacks *st, struct text_slice line, u32 *id)
 	if (*id < nr_frames)
 		return true;
 
-	if (frame.module.len)
-		info.module = strings_intern(&st->modules, frame.module);
-	/*
-	 * Only a frame with a name has a function: the kernel prints an address for a function
-	 * of an unloaded module.
-	 */
-	if (!TEXT_STARTS(frame.func, "0x")) {
-		info.func = strings_intern(&st->funcs, frame.func);
-		info.caller = stacks_intern_function(&st->funcs, &frame);
+	info = make_frame_info(st, &frame, *id);
+	store_frame_info(st, *id, &info);
+	if (st->options->by_function && info.func) {
+		info.shown = intern_function_frame(st, &frame);
+		store_frame_info(st, *id, &info);
 	}
-	info.skip = globs_match_function(&st->options->skip, frame.func);
-	info.hide = globs_match_function(&st->options->hide, frame.func);
-	info.backing = is_backing_function(frame.func);
-	st->info = grow_array(st->info, *id, &st->info_cap, sizeof(*st->info));
-	st->info[*id] = info;
 	return true;
 }
 
@@ -266,7 +304,7 @@ static u32 select_shown_frames(struct stacks *st, u32 from, u32 n)
 
 	for (; from < n && (!depth || shown < depth); from++)
 		if (!st->info[st->scratch[from]].hide)
-			st->scratch[shown++] = st->scratch[from];
+			st->scratch[shown++] = st->info[st->scratch[from]].shown;
 	return shown;
 }
 
@@ -299,6 +337,24 @@ bool stacks_parse_chain(struct stacks *st, struct text_slice raw, struct parsed_
 	}
 	*parsed = slot->chain;
 	return true;
+}
+
+u64 stacks_hash_functions(const struct stacks *st, const struct chain *chain)
+{
+	u64 hash = 0;
+	u32 i;
+
+	for (i = 0; i < chain->n; i++) {
+		struct text_slice line = st->frames.v[chain->frames[i]];
+		struct frame frame;
+
+		frame_parse(line, &frame);
+		if (!TEXT_STARTS(frame.func, "0x"))
+			line = frame_stem(frame.func);
+		hash = XXH3_64bits_withSeed(line.s, line.len, hash);
+		hash = XXH3_64bits_withSeed(frame.module.s, frame.module.len, hash);
+	}
+	return hash;
 }
 
 u32 stacks_get_frame_module(const struct stacks *st, u32 frame)

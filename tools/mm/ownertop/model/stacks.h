@@ -18,6 +18,7 @@ struct chain_options {
 	struct globs hide;	/* any frame that matches is left out */
 	u32 depth;		/* limit of the frames that are shown; 0: all */
 	bool full;		/* ignore skip */
+	bool by_function;	/* frames are functions, without offsets and source lines */
 };
 
 /* The result of parsing the call chain of a record. */
@@ -65,6 +66,11 @@ void stacks_init(struct stacks *st, const struct chain_options *options,
 bool stacks_parse_chain(struct stacks *st, struct text_slice raw, struct parsed_chain *parsed);
 /* Returns the module of a frame: index into stacks.modules, 0: none. */
 u32 stacks_get_frame_module(const struct stacks *st, u32 frame);
+/*
+ * Hash a chain by its functions: chains that differ in offsets only have equal hashes, also
+ * those of another build of the kernel.
+ */
+u64 stacks_hash_functions(const struct stacks *st, const struct chain *chain);
 /* Intern the name of a frame's function, as "func" or "func [module]". */
 u32 stacks_intern_function(struct strings *names, const struct frame *f);
 void stacks_free(struct stacks *st);

@@ -107,6 +107,7 @@ static void print_diff_notes(const struct growth *g, FILE *out)
 	const struct answer *a = g->a;
 
 	notes_print_not_shown(g->n, g->shown, out);
+	notes_print_same_functions(&a->model, g->order, g->n, out);
 	fprintf(out, "groups: %u new, %u gone, %u changed, %u as before\n", g->appeared,
 		g->gone, g->n - g->appeared - g->gone, g->unchanged);
 	print_time(&a->dumps.v[0], &a->dumps.v[1], out);

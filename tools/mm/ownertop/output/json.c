@@ -306,6 +306,8 @@ void json_begin_document(const struct answer *a, const struct output_options *o,
 	json_print_member("damaged", json_new_count(a->health.damaged), out);
 	json_print_member("unread_inputs", json_new_count(a->health.unread), out);
 	json_print_member("depth", json_new_count(m->select->chains.depth), out);
+	if (m->select->chains.by_function)
+		json_print_member("by", new_json_word("function"), out);
 	json_print_member("sort", new_json_word(measure_name(a->view.measure)), out);
 	print_group_fields(m, out);
 	if (a->view.nr_order != 1 || !measure_is_sort_key(a->view.order[0]))

@@ -103,6 +103,52 @@ void notes_print_lines(const struct answer *a, enum notes_part part, note_printe
 	free(text);
 }
 
+/* Limit of the chains that are compared, which bounds memory. */
+#define COMPARED_MAX 4096
+
+/* A chain of a group that is shown. */
+struct shown_chain {
+	u64 functions;		/* hash of its functions */
+	u32 chain;
+};
+
+static int compare_shown_chains(const void *a, const void *b)
+{
+	const struct shown_chain *ca = a, *cb = b;
+
+	if (ca->functions != cb->functions)
+		return ca->functions < cb->functions ? -1 : 1;
+	return (ca->chain > cb->chain) - (ca->chain < cb->chain);
+}
+
+void notes_print_same_functions(const struct model *m, const u32 *order, u32 n, FILE *out)
+{
+	struct shown_chain *shown;
+	u32 i, same = 0;
+
+	if (m->select->chains.by_function ||
+	    !field_is_listed(&m->select->group, OWNER_FIELD_STACK))
+		return;
+	if (n > COMPARED_MAX)
+		n = COMPARED_MAX;
+	shown = xmalloc(n * sizeof(*shown));
+	for (i = 0; i < n; i++) {
+		struct group g = model_get_group(m, order[i]);
+		const struct chain *chain = model_get_chain(m, &g);
+
+		shown[i].functions = stacks_hash_functions(&m->stacks, chain);
+		shown[i].chain = chain - m->stacks.chains;
+	}
+	qsort(shown, n, sizeof(*shown), compare_shown_chains);
+	for (i = 1; i < n; i++)
+		same += shown[i].functions == shown[i - 1].functions &&
+			shown[i].chain != shown[i - 1].chain;
+	free(shown);
+	if (same)
+		fprintf(out, "offsets: of these chains, %u differ from another in offsets only; "
+			"--by function\n", same);
+}
+
 void notes_print_not_shown(u32 n, u32 shown, FILE *out)
 {
 	if (shown < n)

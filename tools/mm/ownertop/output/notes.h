@@ -26,6 +26,11 @@ typedef void (*note_printer)(void *arg, const char *line);
 void notes_print_lines(const struct answer *a, enum notes_part part, note_printer print,
 		       void *arg);
 
+/*
+ * Print how many of the chains of the @n groups in @order are equal to another one but for their
+ * offsets.
+ */
+void notes_print_same_functions(const struct model *m, const u32 *order, u32 n, FILE *out);
 /* Print how many of the @n groups that changed are not among the @shown ones. */
 void notes_print_not_shown(u32 n, u32 shown, FILE *out);
 

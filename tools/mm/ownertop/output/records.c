@@ -120,6 +120,7 @@ void write_group_blocks(const struct answer *a, const struct output_options *o, 
 	}
 	fputs("total: ", out);
 	print_sum(&m->total, &r, out);
+	notes_print_same_functions(m, r.order, r.shown, out);
 	notes_print_all(a, term, out);
 	report_free(&r);
 }

@@ -157,6 +157,7 @@ void write_table_for_terminal(const struct answer *a, const struct output_option
 			o->repeats ? "" : "; --top 0 shows them");
 	if (in_other)
 		fprintf(out, "other: %u groups beyond groups=%u\n", in_other, r.kept);
+	notes_print_same_functions(m, r.order, r.shown, out);
 	notes_print_all(a, term, out);
 	report_free(&r);
 }

@@ -160,6 +160,7 @@ static void print_trend_notes(const struct trend *t, FILE *out)
 	char buf[HUMAN_LEN];
 
 	notes_print_not_shown(t->n, t->shown, out);
+	notes_print_same_functions(&a->model, t->order, t->n, out);
 	if (t->unchanged)
 		fprintf(out, "unchanged: %u groups\n", t->unchanged);
 	fprintf(out, "time: %s between the first and the last of %u dumps\n",

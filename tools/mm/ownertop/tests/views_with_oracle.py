@@ -6,6 +6,7 @@ import collections
 import fractions
 import json
 import os
+import re
 import subprocess
 import sys
 import tempfile
@@ -109,20 +110,24 @@ class Checker:
             got[path] = int(value)
         self.expect_equal(f"folded {sort}", want, got)
 
-    def read_groups(self, dump):
+    def read_groups(self, dump, by):
         """Return the sums of a dump by call chain and cache."""
         found = collections.defaultdict(list)
         for rec in oracle.read_records(dump, 4, self.skip):
-            found[rec["stack"], rec["cache"]].append(rec)
+            stack = rec["stack"]
+            if by == "function":
+                stack = tuple(re.sub(r"^([^ .+]+?)(_noprof)?([.+]\S*)?(?= |$)", r"\1", frame)
+                              for frame in stack)
+            found[stack, rec["cache"]].append(rec)
         return {key: sum_records(recs) for key, recs in found.items()}
 
-    def check_diff(self, old, new):
+    def check_diff(self, old, new, by):
         """Compare each group of a diff, and the order of groups."""
-        before, after = self.read_groups(old), self.read_groups(new)
+        before, after = self.read_groups(old, by), self.read_groups(new, by)
         want = {key: (before.get(key, NOTHING), after.get(key, NOTHING))
                 for key in before.keys() | after.keys()
                 if before.get(key) != after.get(key)}
-        answer = json.loads(self.run_ownertop("diff", "--json", old, new))
+        answer = json.loads(self.run_ownertop("diff", "--json", "--by", by, old, new))
         got = {(tuple(g["stack"]), g["cache"]): (get_json_sums(g["old"]), get_json_sums(g["new"]))
                for g in answer["groups"]}
         self.expect_equal("diff", want, got)
@@ -147,7 +152,7 @@ class Checker:
 
     def check_trend(self, dumps):
         """Compare the slope of each group, and R2."""
-        groups = [self.read_groups(dump) for dump in dumps]
+        groups = [self.read_groups(dump, "site") for dump in dumps]
         hours = [max(rec["ts"] for rec in oracle.read_records(dump, 4, self.skip)) / 3600e9
                  for dump in dumps]
         hours = [fractions.Fraction(hour - hours[0]) for hour in hours]
@@ -196,7 +201,8 @@ def main():
             check.check_tree(old, True)
             check.check_folded(old, "bytes")
             check.check_folded(old, "objects")
-            check.check_diff(old, new)
+            for by in ("site", "function"):
+                check.check_diff(old, new, by)
             later = [os.path.join(work, f"dump{i}") for i in range(5)]
             for i, dump in enumerate(later):
                 oracle.make_dump(dump, sample, "--records", str(600 + 150 * i),
