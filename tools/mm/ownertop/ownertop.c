@@ -9,6 +9,7 @@
 #include "ask/options.h"
 #include "ask/parse.h"
 #include "ask/query.h"
+#include "ask/unmatched.h"
 #include "base/exit_status.h"
 #include "input/progress.h"
 #include "page_owner_sort/page_owner_sort.h"
@@ -106,6 +107,7 @@ static int run_view(const struct options *o)
 	if (answer_read(&a, o, paths, nr_paths)) {
 		output = make_output_options(o);
 		o->view->write[o->format](&a, &output, stdout);
+		unmatched_report_names(&a, o, paths, nr_paths);
 		if (o->select.names)
 			report_missing_names(o->select.names);
 		status = close_output(health_is_complete(&a.health) ? STATUS_COMPLETE :

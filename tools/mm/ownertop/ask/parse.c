@@ -1,15 +1,12 @@
 // SPDX-License-Identifier: GPL-2.0
 /* Parse the command line of ownertop into struct options, and check it. */
-#include <dirent.h>
 #include <getopt.h>
 #include <stdlib.h>
-#include <stdnoreturn.h>
 #include <string.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
-#include "base/alloc.h"
 #include "base/exit_status.h"
+#include "ask/inputs.h"
 #include "ask/option_list.h"
 #include "ask/parse.h"
 #include "ask/settings.h"
@@ -19,9 +16,6 @@
 #define SECONDS_MAX 86400
 #define PAGE_SIZE_MIN 4096
 #define PAGE_SIZE_MAX (1024 * 1024)
-
-/* Number of files of a directory that are compared with a name that is no file. */
-#define SIMILAR_FILES_MAX 4096
 
 /* Value of depth and top until an option sets it; otherwise the view's default replaces it. */
 #define UNSET U32_MAX
@@ -270,83 +264,6 @@ static void refuse_standard_input(const struct options *o, const char *option)
 		usage_refuse_value(option, "-", "cannot be read twice; give it a FILE");
 }
 
-/* Returns the file in the directory of @path whose name is most similar, to be freed, or NULL. */
-static char *find_similar_file(const char *path)
-{
-	const char *slash = strrchr(path, '/'), *name = slash ? slash + 1 : path;
-	char *directory = slash ? xstrndup(path, slash + 1 - path) : xstrndup("./", 2);
-	const char *names[SIMILAR_FILES_MAX];
-	char *similar = NULL;
-	struct dirent **found;
-	int i, n, nearest;
-
-	n = scandir(directory, &found, NULL, alphasort);
-	for (i = 0; i < n && i < SIMILAR_FILES_MAX; i++)
-		names[i] = found[i]->d_name;
-	nearest = n > 0 ? owner_lang_nearest_name(name, strlen(name), names, i) : -1;
-	if (nearest >= 0 && asprintf(&similar, "%.*s%s", (int)(name - path), path,
-				     names[nearest]) < 0)
-		exit_out_of_memory();
-	for (i = 0; i < n; i++)
-		free(found[i]);
-	if (n >= 0)
-		free(found);
-	free(directory);
-	return similar;
-}
-
-/* Refuse a word that is no file, and suggest the view or the file with the nearest name. */
-static noreturn void refuse_unknown_word(const char *word, bool may_be_view)
-{
-	const struct view *view = may_be_view && !strchr(word, '/') ? view_find_similar(word) : NULL;
-	char *file = view ? NULL : find_similar_file(word);
-
-	fprintf(stderr, "ownertop: '%s' is no file%s", word,
-		may_be_view ? ", no view and no sentence" : "");
-	if (view || file)
-		fprintf(stderr, "; did you mean '%s'?", view ? view->name : file);
-	putc('\n', stderr);
-	free(file);
-	usage_exit_with_hint();
-}
-
-static void refuse_missing_inputs(const struct options *o, bool view_is_named)
-{
-	int i;
-
-	if (o->old && strcmp(o->old, "-") && access(o->old, F_OK))
-		refuse_unknown_word(o->old, false);
-	for (i = 0; i < o->nr_inputs; i++)
-		if (strcmp(o->inputs[i], "-") && access(o->inputs[i], F_OK))
-			refuse_unknown_word(o->inputs[i], !i && !view_is_named);
-}
-
-/* Standard input that someone has sent to this program is an input: a pipe or a file. */
-static bool is_input_on_stdin(void)
-{
-	struct stat st;
-
-	return !fstat(STDIN_FILENO, &st) && (S_ISFIFO(st.st_mode) || S_ISREG(st.st_mode));
-}
-
-/* Make the dump of --vmcore the last input. */
-static void add_vmcore_to_inputs(struct options *o)
-{
-	const char **inputs;
-	int i;
-
-	if (!o->vmcore)
-		return;
-	if (!o->vmlinux)
-		usage_refuse_value("--vmcore", o->vmcore,
-				   "needs --vmlinux FILE, its kernel with debug information");
-	inputs = xcalloc(o->nr_inputs + 1, sizeof(*inputs));
-	for (i = 0; i < o->nr_inputs; i++)
-		inputs[i] = o->inputs[i];
-	inputs[o->nr_inputs++] = o->vmcore;
-	o->inputs = (char * const *)inputs;
-}
-
 static void check_number_of_inputs(struct options *o)
 {
 	if (o->view->pair) {
@@ -436,7 +353,6 @@ static void set_default_options(struct options *o)
 
 void parse_command_line(struct options *o, int argc, char *argv[])
 {
-	static char * const standard_input[] = { "-" };
 	struct command_line line = { 0 };
 	bool view_is_named;
 
@@ -461,17 +377,13 @@ void parse_command_line(struct options *o, int argc, char *argv[])
 		o->view = &views[0];
 	}
 	settings_merge(o, &line);
-	add_vmcore_to_inputs(o);
-	if (!o->nr_inputs && !o->interval_ms && is_input_on_stdin()) {
-		o->inputs = standard_input;
-		o->nr_inputs = 1;
-	}
+	inputs_add_unnamed(o);
 	o->input.vmcore.vmlinux = o->vmlinux;
 	o->input.vmcore.sources = o->select.sentence.sources;
 	o->live = !o->nr_inputs;
 	refuse_ignored_options(o, line.takes);
 	check_number_of_inputs(o);
-	refuse_missing_inputs(o, view_is_named);
+	inputs_refuse_missing(o, view_is_named);
 	if (options_need_newest_record(o))
 		refuse_standard_input(o, "age");
 	if (o->interval_ms)
