@@ -83,9 +83,11 @@ class KernelBuild:
         kernel = self.kernel
         cache = "ccache " if shutil.which("ccache") else ""
         # ccache makes paths below CCACHE_BASEDIR relative, so that a clone of this
-        # repository elsewhere finds the objects that this one compiled.
+        # repository elsewhere finds the objects that this one compiled. No CCACHE_DEPEND:
+        # without the preprocessor it does not see .incbin, and can take the compressed
+        # kernel of another build, if both have the same size.
         environment = os.environ | {
-            "CCACHE_BASEDIR": str(self.tree.parent), "CCACHE_NOHASHDIR": "1", "CCACHE_DEPEND": "1",
+            "CCACHE_BASEDIR": str(self.tree.parent), "CCACHE_NOHASHDIR": "1",
             "CCACHE_SLOPPINESS": "time_macros,include_file_mtime,include_file_ctime",
             "KBUILD_BUILD_TIMESTAMP": "1970-01-01", "KBUILD_BUILD_USER": "owner",
             "KBUILD_BUILD_HOST": "workbench"}
