@@ -13,6 +13,7 @@
 #include "base/exit_status.h"
 #include "input/progress.h"
 #include "page_owner_sort/page_owner_sort.h"
+#include "record/record.h"
 #include "ui/live.h"
 
 /* Name of the program, or its first argument, that makes it behave like page_owner_sort. */
@@ -126,6 +127,8 @@ int main(int argc, char *argv[])
 		return page_owner_sort_main(argc, argv);
 	if (argc > 1 && !strcmp(argv[1], PAGE_OWNER_SORT))
 		return page_owner_sort_main(argc - 1, argv + 1);
+	if (argc > 1 && !strcmp(argv[1], "record"))
+		return record_main(argc - 1, argv + 1);
 	parse_command_line(&options, argc, argv);
 	if (options.print_skip_list) {
 		globs_print(&options.select.chains.skip, stdout);

@@ -10,6 +10,7 @@
 #include "ask/option_list.h"
 #include "ask/parse.h"
 #include "ask/settings.h"
+#include "ask/snapshots.h"
 #include "ask/usage.h"
 
 #define DEFAULT_INTERVAL_MS 3000
@@ -377,6 +378,7 @@ void parse_command_line(struct options *o, int argc, char *argv[])
 		o->view = &views[0];
 	}
 	settings_merge(o, &line);
+	snapshots_replace_directories(o);
 	inputs_add_unnamed(o);
 	o->input.vmcore.vmlinux = o->vmlinux;
 	o->input.vmcore.sources = o->select.sentence.sources;

@@ -18,7 +18,7 @@ static const char help_head[] =
 "them. Reads FILEs, a pipe, or else asks the kernel of this machine.\n"
 "SENTENCE: as for owner/query, as 'group=stack.4,comm top=20 if age > 1h'\n"
 "Views: table, tree, records, diff OLD NEW, trend FILE FILE..., flame, folded,\n"
-"  pprof, page_owner_sort (with the options of that program)\n";
+"  pprof, page_owner_sort (as that program); record DIR writes what they read\n";
 
 static const char help_tail[] =
 "Example: ownertop flame --older 1h dump.txt > flame.html\n"

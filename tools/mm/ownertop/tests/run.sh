@@ -247,7 +247,9 @@ folders_are_layers()
 		check_layer model base input names &&
 		check_layer output base input names model &&
 		check_layer page_owner_sort base input names &&
-		check_layer ask base input names model output &&
+		check_layer snapshots base &&
+		check_layer ask base input names model output snapshots &&
+		check_layer record base ask snapshots &&
 		check_layer ui base input names model output ask
 }
 
@@ -308,6 +310,8 @@ run_check "memory does not grow with records" "$here/memory_is_bounded.sh" "$bui
 run_check "names from DWARF" "$here/names.py" "$build/ownertop"
 run_check "progress on a terminal" "$here/progress.py" "$build/ownertop"
 run_check "asks the kernel for what is shown" "$here/asked.py" "$build/ownertop"
+run_check "snapshots" "$here/record.py" "$build/ownertop"
+run_check "systemd units" "$here/units.sh" "$build/ownertop"
 run_check "live mode in a terminal" "$here/live.py" "$build/ownertop"
 run_check "10 s of fuzzing the readers" "$here/fuzz.sh" 10
 run_check "page_owner_sort under sanitizers" blocks_under_sanitizers

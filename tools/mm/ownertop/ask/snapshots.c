@@ -1,0 +1,179 @@
+// SPDX-License-Identifier: GPL-2.0
+/* Replace the directories of "ownertop record" among the inputs by the dumps in them. */
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "ask/snapshots.h"
+#include "ask/usage.h"
+#include "base/alloc.h"
+#include "base/exit_status.h"
+#include "snapshots/store.h"
+
+#define NS_PER_SECOND 1000000000ULL
+
+/* The inputs after the replacement. */
+struct input_list {
+	const char **paths;
+	u32 n;
+	u32 cap;
+	u64 *times;		/* of each input that is a snapshot, in seconds; else 0 */
+	u32 times_cap;
+	bool all_are_snapshots;
+	char *first_path;	/* the first snapshot */
+	struct snapshot_about first;
+	bool warned_boot;
+	bool warned_kernel;
+};
+
+static char *join_path(const char *directory, const char *name)
+{
+	char *path;
+
+	if (asprintf(&path, "%s/%s", directory, name) < 0)
+		exit_out_of_memory();
+	return path;
+}
+
+static void add_input(struct input_list *list, const char *path, u64 time)
+{
+	list->paths = grow_array(list->paths, list->n, &list->cap, sizeof(*list->paths));
+	list->times = grow_array(list->times, list->n, &list->times_cap, sizeof(*list->times));
+	list->times[list->n] = time;
+	list->paths[list->n++] = path;
+}
+
+static void warn_if_snapshots_differ(struct input_list *list, const char *path,
+				     const struct snapshot_about *about)
+{
+	if (!list->first_path) {
+		list->first_path = xstrndup(path, strlen(path));
+		list->first = *about;
+		return;
+	}
+	if (strcmp(about->kernel, list->first.kernel) && !list->warned_kernel) {
+		fprintf(stderr, "ownertop: warning: %s is of another kernel than %s: offsets in "
+			"functions may differ\n", path, list->first_path);
+		list->warned_kernel = true;
+	}
+	if (strcmp(about->boot_id, list->first.boot_id) && !list->warned_boot) {
+		fprintf(stderr, "ownertop: warning: %s is of another boot than %s: memory of the "
+			"earlier boot is gone\n", path, list->first_path);
+		list->warned_boot = true;
+	}
+}
+
+/* Add the dump @name of a snapshot if it has one. */
+static bool add_dump(struct input_list *list, const char *snapshot, const char *name,
+		     const struct snapshot_about *about)
+{
+	char *path = join_path(snapshot, name);
+
+	if (access(path, F_OK)) {
+		free(path);
+		return false;
+	}
+	add_input(list, path, about->time);
+	return true;
+}
+
+/* Add the dumps of a snapshot that the sentence asks for. Frees nothing: inputs live on. */
+static void add_snapshot(struct input_list *list, const struct options *o, const char *path,
+			 const struct snapshot_about *about)
+{
+	const unsigned int page = 1U << OWNER_SOURCE_PAGE;
+	unsigned int sources = o->select.sentence.sources;
+	bool compared = o->view->pair || o->view->series, found = false;
+
+	if (sources & page && sources & ~page && compared)
+		usage_refuse_value(o->view->name, path, "has pages and slab objects in two dumps: "
+				   "ask for source=page or source=slab");
+	if (!sources || sources & ~page)
+		found = add_dump(list, path, "slab_owner.zst", about);
+	if (sources & page || (!sources && !found))
+		found |= add_dump(list, path, "page_owner.zst", about);
+	if (!found)
+		usage_refuse_value("source", path, "is a snapshot without such a dump");
+	warn_if_snapshots_differ(list, path, about);
+}
+
+static void add_listed_snapshot(struct input_list *list, const struct options *o,
+				const char *directory, const char *name)
+{
+	char *path = join_path(directory, name);
+	struct snapshot_about about;
+
+	if (!store_read_about(path, &about))
+		usage_refuse_value("snapshot", path, "has no file 'about' that tells its time");
+	add_snapshot(list, o, path, &about);
+	free(path);
+}
+
+static void add_directory(struct input_list *list, const struct options *o, const char *directory)
+{
+	int fd = open(directory, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	struct snapshot_list snapshots;
+	u32 i;
+
+	if (fd < 0 || !store_list(fd, &snapshots)) {
+		fprintf(stderr, "ownertop: %s: %s\n", directory, strerror(errno));
+		exit(STATUS_FAILED);
+	}
+	close(fd);
+	if (!snapshots.n || ((o->view->pair || o->view->series) && snapshots.n < 2))
+		usage_refuse_value(o->view->name, directory,
+				   snapshots.n ? "has only one snapshot, and two are compared" :
+				   "is a directory without snapshots; 'ownertop record' makes them");
+	for (i = 0; i < snapshots.n; i++)
+		if (o->view->series || i == snapshots.n - 1 || (o->view->pair && !i))
+			add_listed_snapshot(list, o, directory, snapshots.names[i]);
+	store_free_list(&snapshots);
+}
+
+static void add_input_or_directory(struct input_list *list, const struct options *o,
+				   const char *path)
+{
+	struct snapshot_about about;
+	struct stat st;
+
+	if (stat(path, &st) || !S_ISDIR(st.st_mode)) {
+		list->all_are_snapshots = false;
+		add_input(list, path, 0);
+	} else if (store_read_about(path, &about)) {
+		add_snapshot(list, o, path, &about);
+	} else {
+		add_directory(list, o, path);
+	}
+}
+
+/* The time of a snapshot is more exact than that of its newest record. */
+static void use_snapshot_times(struct options *o, const struct input_list *list)
+{
+	struct dump_times *t = &o->times;
+	u32 i;
+
+	t->source = TIME_LIST;
+	for (i = 0; i < list->n; i++) {
+		t->list = grow_array(t->list, t->n, &t->cap, sizeof(*t->list));
+		t->list[t->n++] = list->times[i] * NS_PER_SECOND;
+	}
+}
+
+void snapshots_replace_directories(struct options *o)
+{
+	struct input_list list = { .all_are_snapshots = true };
+	int i;
+
+	for (i = 0; i < o->nr_inputs; i++)
+		add_input_or_directory(&list, o, o->inputs[i]);
+	if (o->view->series && list.n && list.all_are_snapshots && o->times.source == TIME_RECORDS)
+		use_snapshot_times(o, &list);
+	o->inputs = (char * const *)list.paths;
+	o->nr_inputs = list.n;
+	free(list.times);
+	free(list.first_path);
+}

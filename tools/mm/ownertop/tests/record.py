@@ -1,0 +1,231 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: GPL-2.0
+"""Test "ownertop record", and the views that read its snapshots."""
+
+import contextlib
+import os
+import random
+import re
+import resource
+import shutil
+import signal
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Callable, Iterator
+
+INPUT = os.path.join(os.path.dirname(os.path.abspath(__file__)), "input")
+PATIENCE = 10.0
+
+
+class Machine:
+    """A directory with the files of a machine, and one for its snapshots."""
+
+    def __init__(self, ownertop: str, directory: str) -> None:
+        self.ownertop = ownertop
+        self.root = os.path.join(directory, "root")
+        self.store = os.path.join(directory, "store")
+        self.slabs = os.path.join(self.root, "sys/kernel/debug/slab_owner")
+        for name, text in (("proc/sys/kernel/random/boot_id", "first boot"),
+                           ("proc/sys/kernel/osrelease", "6.12.117"),
+                           ("proc/sys/kernel/version", "#1 SMP"),
+                           ("proc/meminfo", "MemTotal: 1 kB"),
+                           ("proc/kallsyms", "0000000000000001 T start")):
+            self.write_file(name, text)
+        os.makedirs(os.path.dirname(self.slabs))
+        shutil.copy(os.path.join(INPUT, "slab.txt"), self.slabs)
+
+    def write_file(self, name: str, text: str) -> None:
+        """Write a file of the machine."""
+        path = os.path.join(self.root, name)
+        os.makedirs(os.path.dirname(path), exist_ok=True)
+        with open(path, "w", encoding="ascii") as file:
+            file.write(text + "\n")
+
+    def command(self, *words: str) -> list[str]:
+        """Return a command that records."""
+        return [self.ownertop, "record", "--root", self.root, *words, self.store]
+
+    def record(self, *words: str, status: int = 0,
+               limit: Callable[[], None] | None = None) -> str:
+        """Record, check the exit status, and return the messages."""
+        done = subprocess.run(self.command(*words), capture_output=True, text=True, check=False,
+                              preexec_fn=limit)
+        assert done.returncode == status, f"status {done.returncode}: {done.stderr}"
+        return done.stderr
+
+    def snapshots(self) -> list[str]:
+        """Return the names of all entries of the store."""
+        return sorted(os.listdir(self.store))
+
+    def show(self, *words: str) -> tuple[str, str]:
+        """Run a view of the store, and return its output and its messages."""
+        done = subprocess.run([self.ownertop, *words], capture_output=True, text=True, check=True)
+        return done.stdout, done.stderr
+
+
+@contextlib.contextmanager
+def run_in_background(command: list[str]) -> Iterator[subprocess.Popen[bytes]]:
+    """Run a command until the end of the block."""
+    with subprocess.Popen(command) as process:
+        try:
+            yield process
+        finally:
+            process.kill()
+
+
+def wait_until(condition: Callable[[], object], what: str) -> None:
+    """Wait until the condition holds."""
+    end = time.monotonic() + PATIENCE
+    while not condition():
+        assert time.monotonic() < end, what
+        time.sleep(0.02)
+
+
+def test_contents(machine: Machine) -> None:
+    """A snapshot has the bytes of all files that can be read, and facts about them."""
+    machine.record()
+    name, = machine.snapshots()
+    assert re.fullmatch(r"\d{8}T\d{6}Z", name), name
+    path = os.path.join(machine.store, name)
+    assert sorted(os.listdir(path)) == ["about", "kallsyms.zst", "meminfo.zst",
+                                        "slab_owner.zst"], os.listdir(path)
+    unpacked = subprocess.run(["zstd", "-dc", os.path.join(path, "slab_owner.zst")], check=True,
+                              capture_output=True).stdout
+    with open(machine.slabs, "rb") as slabs:
+        assert slabs.read() == unpacked, "another dump"
+    with open(os.path.join(path, "about"), encoding="ascii") as about:
+        text = about.read()
+    assert "boot_id first boot\nkernel 6.12.117 #1 SMP " in text, text
+    assert os.stat(path).st_mode & 0o777 == 0o700, "others may read it"
+
+
+def test_limits(machine: Machine) -> None:
+    """The oldest snapshots are removed beyond -n and --max-bytes."""
+    names = []
+    for _ in range(4):
+        machine.record("-n", "3")
+        names.append(machine.snapshots()[-1])
+    assert machine.snapshots() == names[1:], machine.snapshots()
+    machine.record("--max-bytes", "2200")
+    left = machine.snapshots()
+    assert len(left) == 2 and names[3] in left, left
+    message = machine.record("--max-bytes", "500", status=2)
+    assert "larger than --max-bytes" in message, message
+    assert machine.snapshots() == left, "a snapshot was lost, or a partial one is left"
+
+
+def test_interval(machine: Machine) -> None:
+    """With -i, snapshots are repeated until SIGTERM, which leaves no partial one."""
+    with run_in_background(machine.command("-i", "1s", "-n", "2")) as process:
+        seen: set[str] = set()
+
+        def have_three() -> bool:
+            if os.path.isdir(machine.store):
+                seen.update(name for name in machine.snapshots() if name[0] != ".")
+            return len(seen) >= 3
+
+        wait_until(have_three, "no three snapshots")
+        message = machine.record(status=2)
+        assert "another ownertop record writes to it" in message, message
+        process.terminate()
+        assert process.wait() == 0, process.returncode
+    assert len(machine.snapshots()) == 2, machine.snapshots()
+
+
+def test_killed(machine: Machine) -> None:
+    """A killed command leaves no snapshot, and the next one removes its remains."""
+    machine.record()
+    before = machine.snapshots()
+    os.remove(machine.slabs)
+    os.mkfifo(machine.slabs)
+    with run_in_background(machine.command()) as process:
+        with open(machine.slabs, "wb") as pipe:
+            pipe.write(b"Object allocated\n")
+            pipe.flush()
+            wait_until(lambda: len(machine.snapshots()) == 2, "it does not write")
+            process.send_signal(signal.SIGKILL)
+            process.wait()
+    partial = [name for name in machine.snapshots() if name not in before]
+    assert len(partial) == 1 and partial[0].startswith(".partial-"), partial
+    table, _ = machine.show("table", machine.store)
+    assert "dentry" in table, "the older snapshot is not read"
+    os.remove(machine.slabs)
+    shutil.copy(os.path.join(INPUT, "slab.txt"), machine.slabs)
+    machine.record()
+    assert len(machine.snapshots()) == 2 and partial[0] not in machine.snapshots(), "remains"
+
+
+def test_full_disk(machine: Machine) -> None:
+    """A file that cannot be written to its end leaves no snapshot."""
+    machine.record()
+    before = machine.snapshots()
+    with open(machine.slabs, "wb") as slabs:
+        slabs.write(random.Random(1).randbytes(1 << 20))
+
+    def limit() -> None:
+        signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
+        resource.setrlimit(resource.RLIMIT_FSIZE, (65536, 65536))
+
+    message = machine.record(status=2, limit=limit)
+    assert "slab_owner.zst" in message, message
+    assert machine.snapshots() == before, machine.snapshots()
+
+
+def test_without_dump(machine: Machine) -> None:
+    """A machine without either dump is an error."""
+    os.remove(machine.slabs)
+    message = machine.record(status=2)
+    assert "slab_owner=on" in message, message
+    assert not machine.snapshots(), machine.snapshots()
+
+
+def test_views(machine: Machine) -> None:
+    """Views read the snapshots that they need, and warn about another boot or kernel."""
+    machine.record()
+    shutil.copy(os.path.join(INPUT, "slab_later.txt"), machine.slabs)
+    machine.record()
+    shutil.copy(os.path.join(INPUT, "slab_latest.txt"), machine.slabs)
+    machine.write_file("proc/sys/kernel/version", "#2 SMP")
+    machine.record()
+    names = [os.path.join(machine.store, name) for name in machine.snapshots()]
+    dumps = [os.path.join(name, "slab_owner.zst") for name in names]
+    assert machine.show("table", machine.store) == machine.show("table", dumps[2])
+    diff, messages = machine.show("diff", machine.store)
+    assert diff == machine.show("diff", dumps[0], dumps[2])[0], diff
+    assert f"{names[2]} is of another kernel than {names[0]}" in messages, messages
+    assert "boot" not in messages, messages
+    assert machine.show("diff", names[0], names[1]) == machine.show("diff", *dumps[:2])
+    trend, messages = machine.show("trend", machine.store)
+    assert "the last of 3 dumps" in trend, trend
+    assert re.search(r"^time: \d+s between", trend, re.M), trend
+    machine.write_file("proc/sys/kernel/random/boot_id", "second boot")
+    machine.record()
+    last = os.path.join(machine.store, machine.snapshots()[-1])
+    _, messages = machine.show("trend", machine.store)
+    assert f"{last} is of another boot than {names[0]}" in messages, messages
+    done = subprocess.run([machine.ownertop, "diff", machine.root], capture_output=True,
+                          text=True, check=False)
+    assert done.returncode == 2 and "without snapshots" in done.stderr, done.stderr
+
+
+TESTS = (test_contents, test_limits, test_interval, test_killed, test_full_disk,
+         test_without_dump, test_views)
+
+
+def main() -> int:
+    """Return exit status 0 if all tests pass."""
+    failed = 0
+    for test in TESTS:
+        with tempfile.TemporaryDirectory() as directory:
+            try:
+                test(Machine(sys.argv[1], directory))
+            except AssertionError as error:
+                failed += 1
+                print(f"{test.__name__}: {error}")
+    return failed > 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
