@@ -3,7 +3,7 @@
 
 from typing import Dict, List, NamedTuple, Tuple
 
-from drgn import Program
+from drgn import Program, sizeof
 
 from .format import owner_format
 from .layout import Layout
@@ -59,7 +59,7 @@ def _read_rates(prog: Program) -> List[Tuple[int, int]]:
     """Cost of each byte and of each object, by the number of the rate."""
     variable = prog.variable("rates", "mm/owner/sample.c")
     layout = Layout(prog, "struct owner_rate", "per_byte", "per_object")
-    data = read_memory(prog, variable.address_ or 0, variable.type_.size or 0)
+    data = read_memory(prog, variable.address_ or 0, sizeof(variable))
     if data is None:
         notes_of(prog).add("tables of rates", "they cannot be read, and weights are 1")
         return []

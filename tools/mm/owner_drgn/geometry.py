@@ -1,16 +1,19 @@
 # SPDX-License-Identifier: GPL-2.0
 """Page frames, their struct pages, and their addresses."""
 
-from typing import Iterator, NamedTuple, Optional, Tuple
+from typing import Iterator, List, NamedTuple, Optional, Tuple
 
 from drgn import FaultError, Program
 from drgn.helpers.linux.mm import pfn_to_page, pfn_to_virt
 
 from .format import FormatError
-from .memory import cached, notes_of, read_memory, read_number, read_string
+from .memory import cached, notes_of, read_memory
+from .sections import memory_ranges
 
 # Page frames whose struct pages are read at once.
 CHUNK = 1 << 14
+# No machine has as many page frames.
+PFN_MAX = 1 << 40
 
 
 class Geometry(NamedTuple):
@@ -21,7 +24,8 @@ class Geometry(NamedTuple):
     page_bytes: int             # size of struct page
     pages: int                  # address of the struct page of page frame 0
     direct_map: int             # address of page frame 0
-    max_pfn: int
+    max_pfn: int                # end of the last page frame
+    ranges: List[Tuple[int, int]]   # of page frames, (first, end), that may have memory
     max_order: int              # of an allocation of pages
 
     def page_of_pfn(self, pfn: int) -> int:
@@ -47,9 +51,12 @@ def _read_geometry(prog: Program) -> Geometry:
     try:
         size = prog["PAGE_SIZE"].value_()
         orders = prog.type("struct zone").member("free_area").type.length or 11
+        ranges = memory_ranges(prog, prog["max_pfn"].value_())
+        if ranges[-1][1] > PFN_MAX:
+            raise FormatError(f"max_pfn is damaged: {ranges[-1][1]:#x}")
         return Geometry(size, size.bit_length() - 1, prog.type("struct page").size or 0,
                         pfn_to_page(prog, 0).value_(), int(pfn_to_virt(prog, 0).value_()),
-                        prog["max_pfn"].value_(), orders - 1)
+                        ranges[-1][1], ranges, orders - 1)
     except FaultError as error:
         raise FormatError(f"the dump does not say where memory is: {error}") from None
 
@@ -68,40 +75,26 @@ def is_frame_in_dump(prog: Program, pfn: int) -> bool:
         return False
 
 
-def read_struct_pages(prog: Program, first: int = 0,
-                      end: Optional[int] = None) -> Iterator[Tuple[int, bytes]]:
+def read_struct_pages(prog: Program) -> Iterator[Tuple[int, bytes]]:
     """Yield (page frame, bytes of struct pages from there on), without holes in memory."""
     geo = geometry(prog)
-    end = geo.max_pfn if end is None else min(end, geo.max_pfn)
+    for first, end in geo.ranges:
+        for pfn in range(first, end, CHUNK):
+            yield from _read_chunk(prog, pfn, min(CHUNK, end - pfn))
+
+
+def _read_chunk(prog: Program, first: int, count: int) -> Iterator[Tuple[int, bytes]]:
+    geo = geometry(prog)
+    data = read_memory(prog, geo.page_of_pfn(first), count * geo.page_bytes)
+    if data is not None:
+        yield first, data
+        return
     # One page of struct pages is there as a whole or not.
     step = max(geo.page_size // geo.page_bytes, 1)
-    for pfn in range(first, end, CHUNK):
-        count = min(CHUNK, end - pfn)
-        data = read_memory(prog, geo.page_of_pfn(pfn), count * geo.page_bytes)
+    for pfn in range(first, first + count, step):
+        part = min(step, first + count - pfn)
+        data = read_memory(prog, geo.page_of_pfn(pfn), part * geo.page_bytes)
         if data is not None:
             yield pfn, data
-            continue
-        for part in range(pfn, pfn + count, step):
-            count_here = min(step, pfn + count - part)
-            data = read_memory(prog, geo.page_of_pfn(part), count_here * geo.page_bytes)
-            if data is not None:
-                yield part, data
-            elif is_frame_in_dump(prog, part):
-                notes_of(prog).add("page frames", "their struct pages cannot be read", count_here)
-
-
-def vmcoreinfo_number(prog: Program, key: str) -> Optional[int]:
-    """A number from the kernel's vmcoreinfo, as "NUMBER(SECTION_SIZE_BITS)"."""
-    try:
-        address = read_number(prog, prog.variable("vmcoreinfo_data").address_ or 0, 8)
-    except LookupError:
-        return None
-    text = read_string(prog, address or 0, 1 << 16) or b""
-    for line in text.decode(errors="replace").split("\n"):
-        name, _, value = line.partition("=")
-        if name == key:
-            try:
-                return int(value)
-            except ValueError:
-                return None
-    return None
+        elif is_frame_in_dump(prog, pfn):
+            notes_of(prog).add("page frames", "their struct pages cannot be read", part)

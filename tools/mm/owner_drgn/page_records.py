@@ -34,7 +34,7 @@ class PageNames:
 
     def __init__(self, prog: Program) -> None:
         self.prog = prog
-        self.pages = cached(prog, PageReader)
+        self.sections = cached(prog, PageReader).sections
         self.word = word_size(prog)
         self.gfp = self._read_flag_names("gfpflag_names")
         self.flags = self._read_flag_names("pageflag_names")
@@ -98,8 +98,8 @@ class PageNames:
         """The migrate type of the block that a page frame is in."""
         block = pfn >> self.block_order
         if block not in self.blocks:
-            section = self.pages.find_section(pfn)
-            bit = (block & (1 << self.pages.section_shift - self.block_order) - 1) * self.block_bits
+            section = self.sections.find_section(pfn)
+            bit = (block & (1 << self.sections.shift - self.block_order) - 1) * self.block_bits
             address = section.usage + self.block_flags + bit // 8 // self.word * self.word \
                 if section else 0
             word = read_number(self.prog, address, self.word)

@@ -3,12 +3,13 @@
 
 from typing import Iterator, NamedTuple, Optional
 
-from drgn import Program, TypeKind
+from drgn import Program
 
 from .format import FormatError
-from .geometry import CHUNK, geometry, vmcoreinfo_number
+from .geometry import CHUNK, geometry
 from .layout import Layout, member_offset
-from .memory import cached, notes_of, read_memory, read_number, read_variable, word_size
+from .memory import cached, notes_of, read_memory, read_variable, word_size
+from .sections import Section, memory_sections
 
 
 class PageOwner(NamedTuple):
@@ -30,13 +31,6 @@ class PageOwner(NamedTuple):
     comm: bytes
 
 
-class Section(NamedTuple):
-    """What struct mem_section says about a range of page frames."""
-
-    page_ext: int               # address of the page_ext of page frame 0, were it there
-    usage: int                  # address of its struct mem_section_usage
-
-
 class PageReader:
     """Finds and decodes the record of a page."""
 
@@ -50,7 +44,6 @@ class PageReader:
             data = read_memory(prog, prog.variable("page_owner_ops").address_ or 0,
                                operations.size)
             self.ext_size = read_variable(prog, "page_ext_size")
-            self.section = Layout(prog, "struct mem_section", "page_ext", "usage")
             self.owner = Layout(
                 prog, "struct page_owner", "order", "last_migrate_reason", "gfp_mask", "handle",
                 "free_handle", "ts_nsec", "free_ts_nsec", "pid", "tgid", "free_pid", "free_tgid")
@@ -65,31 +58,10 @@ class PageReader:
             raise FormatError("page_owner was off: the kernel was not booted with page_owner=on")
         if self.offset + self.owner.size > self.ext_size or self.ext_size > 1 << 16:
             raise FormatError("page_owner_ops or page_ext_size is damaged")
-        bits = vmcoreinfo_number(prog, "NUMBER(SECTION_SIZE_BITS)")
-        if bits is None or not self.geometry.page_shift < bits < 48:
-            raise FormatError("vmcoreinfo does not say how large a section of memory is")
-        self.section_shift = bits - self.geometry.page_shift
-
-    def find_section(self, pfn: int) -> Optional[Section]:
-        """The section of a page frame. None if there is no memory."""
-        number = pfn >> self.section_shift
-        table = self.prog.variable("mem_section")
-        if table.type_.kind == TypeKind.POINTER:
-            # CONFIG_SPARSEMEM_EXTREME
-            per_root = self.geometry.page_size // self.section.size
-            entry = read_variable(self.prog, "mem_section") + number // per_root * self.word
-            root = read_number(self.prog, entry, self.word)
-            number %= per_root
-        else:
-            root = table.address_
-        if not root:
-            return None
-        data = read_memory(self.prog, root + number * self.section.size, self.section.size)
-        if data is None:
-            notes_of(self.prog).add("sections of memory", "they cannot be read")
-            return None
-        section = Section(*self.section.unpack(data))
-        return section if section.usage else None
+        sections = memory_sections(prog)
+        if not sections:
+            raise FormatError("pages are found in a kernel with SPARSEMEM only")
+        self.sections = sections
 
     def decode(self, pfn: int, data: bytes, start: int = 0) -> Optional[PageOwner]:
         """Decode the page_ext at @start of @data. None if the page never had an owner."""
@@ -103,7 +75,7 @@ class PageReader:
 
     def find_page(self, pfn: int) -> Optional[PageOwner]:
         """The record of a page frame, which may be in the middle of an allocation."""
-        section = self.find_section(pfn)
+        section = self.sections.find_section(pfn)
         if not section or not section.page_ext:
             return None
         data = read_memory(self.prog, section.page_ext + pfn * self.ext_size & (1 << 64) - 1,
@@ -115,33 +87,36 @@ class PageReader:
 
     def iterate_allocations(self) -> Iterator[PageOwner]:
         """The records of all pages that begin an allocation."""
-        step = min(CHUNK, 1 << self.section_shift)
         both = self.has_owner | self.is_allocated
         # Both flags are in the first byte; others in it do not matter.
         interesting = bytes(value & both == both for value in range(256))
         low_byte = self.flags.offset("flags")
         if self.flags.order == "big":
             low_byte += self.word - 1
-        for first in range(0, self.geometry.max_pfn, step):
-            section = self.find_section(first)
-            if not section or not section.page_ext:
-                continue
-            for pfn, data in self._read_page_exts(section, first, step):
-                column = data[low_byte::self.ext_size].translate(interesting)
-                index = column.find(1)
-                while index >= 0:
-                    owner = self.decode(pfn + index, data, index * self.ext_size)
-                    # The other pages of the allocation have copies.
-                    if owner and not owner.pfn & (1 << min(owner.order, 64)) - 1:
-                        yield owner
-                    index = column.find(1, index + 1)
+        for pfn, data in self._read_all_page_exts():
+            column = data[low_byte::self.ext_size].translate(interesting)
+            index = column.find(1)
+            while index >= 0:
+                owner = self.decode(pfn + index, data, index * self.ext_size)
+                # The other pages of the allocation have copies.
+                if owner and not owner.pfn & (1 << min(owner.order, 64)) - 1:
+                    yield owner
+                index = column.find(1, index + 1)
+
+    def _read_all_page_exts(self) -> "Iterator[tuple[int, bytes]]":
+        """Yield (page frame, bytes of page_exts) of all memory."""
+        for first, end in self.geometry.ranges:
+            for pfn in range(first, end, min(CHUNK, 1 << self.sections.shift)):
+                section = self.sections.find_section(pfn)
+                if section and section.page_ext:
+                    yield from self._read_page_exts(
+                        section, pfn, min(CHUNK, 1 << self.sections.shift, end - pfn))
 
     def _read_page_exts(self, section: Section, first: int,
                         count: int) -> "Iterator[tuple[int, bytes]]":
         """Yield (page frame, bytes of page_exts), without what cannot be read."""
         size = self.ext_size
         address = section.page_ext + first * size & (1 << 64) - 1
-        count = min(count, self.geometry.max_pfn - first)
         data = read_memory(self.prog, address, count * size)
         if data is not None:
             yield first, data
