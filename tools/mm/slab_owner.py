@@ -60,15 +60,19 @@ def parse_command_line(arguments: Optional[List[str]] = None) -> argparse.Namesp
                       help="page_owner's record of this page frame")
     what.add_argument("--stats", action="store_true",
                       help="count what is tracked, and losses by reason")
-    parser.add_argument("--source", type=parse_sources, metavar="LIST", default=None,
-                        help="of slab,percpu,page; default: slab,percpu")
+    which = parser.add_mutually_exclusive_group()
+    which.add_argument("--source", type=parse_sources, metavar="LIST", default=None,
+                       help="of slab,percpu,page; default: slab,percpu")
+    which.add_argument("--unreferenced", action="store_const", const=[ask.UNREFERENCED],
+                       dest="source", help="slab objects to which no pointer leads: with "
+                       "--records or a SENTENCE only these, else a table by owner")
     args = parser.parse_args(arguments)
     single = args.object is not None or args.page is not None or args.stats
     if args.sentence and (args.records or single):
         parser.error("a SENTENCE is for ownertop; give either it or one of --records, --object, "
                      "--page and --stats")
     if args.source and single:
-        parser.error("--source is for --records and for a SENTENCE")
+        parser.error("--source and --unreferenced are for --records and for a SENTENCE")
     return args
 
 
@@ -82,6 +86,8 @@ def answer(args: argparse.Namespace) -> int:
         return ask.print_page(prog, args.page)
     if args.stats:
         return ask.print_stats(prog)
+    if args.source == [ask.UNREFERENCED] and not args.sentence:
+        return ask.print_unreferenced(prog)
     return ask.run_ownertop(prog, args.sentence, args.source)
 
 

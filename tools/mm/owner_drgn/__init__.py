@@ -14,6 +14,11 @@ slabs.py     slabs, their objects and the owners of these
 freelists.py objects that are free
 percpu.py    per-CPU areas
 pages.py     pages and their owners
+leaks.py     objects to which no pointer leads
+leak_table.py  a table of them
+frames.py    page frames in which the kernel keeps pointers
+stacks.py    kernel stacks
+pointers.py  words that point to objects
 records.py   prints records in the grammar of /sys/kernel/debug/slab_owner
 page_records.py  prints records of pages in the grammar of /sys/kernel/debug/page_owner
 stats.py     counts

@@ -13,6 +13,8 @@ from drgn import Program
 from .clock import owner_clock
 from .format import owner_format, stack_depot_format
 from .freelists import slab_object_is_allocated
+from .leak_table import format_unreferenced
+from .leaks import for_each_unreferenced_object
 from .memory import notes_of
 from .page_records import format_page_record
 from .pages import for_each_owned_page, page_owner
@@ -23,6 +25,7 @@ from .slabs import (OwnerRecord, find_slab_object, for_each_owned_object, slab_o
 from .stats import owner_stats
 
 SOURCES = ("slab", "percpu", "page")
+UNREFERENCED = "unreferenced"
 # Records that are written at once.
 BATCH = 512
 
@@ -33,6 +36,8 @@ def for_each_record_text(prog: Program, sources: Optional[List[str]]) -> Iterato
     objects = []
     if "slab" in sources:
         objects.append(for_each_owned_object(prog))
+    if UNREFERENCED in sources:
+        objects.append(for_each_unreferenced_object(prog))
     if "percpu" in sources:
         objects.append(for_each_owned_percpu_area(prog))
     yield from format_records(prog, chain.from_iterable(objects))
@@ -62,6 +67,15 @@ def print_records(prog: Program, sources: Optional[List[str]]) -> int:
     """Answer --records."""
     write_records(prog, sources, sys.stdout.buffer)
     sys.stdout.buffer.flush()
+    return 0
+
+
+def print_unreferenced(prog: Program) -> int:
+    """Answer --unreferenced: slab objects to which no pointer leads, by owner."""
+    owner_format(prog)
+    stack_depot_format(prog)
+    for text in format_unreferenced(prog):
+        sys.stdout.write(text)
     return 0
 
 
