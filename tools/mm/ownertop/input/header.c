@@ -15,12 +15,6 @@
 /* Upper limit of a weight: the kernel samples at least one of 2^32 objects. */
 #define WEIGHT_MAX 0x100000000ULL
 
-/*
- * The name of a task may contain any character, including ")", "," and newline, so its end
- * is found by the text that follows. Names have at most 15 bytes today; allow for more.
- */
-#define COMM_MAX 64
-
 static const struct text_slice heads[NR_KINDS] = {
 	[KIND_PAGE] = { "Page allocated via ", 19 },
 	[KIND_SLAB] = { "Slab object allocated via ", 26 },
@@ -132,7 +126,8 @@ static const char *parse_comm(struct header_parser *h)
 		if (text_starts_with((struct text_slice){ last, h->end - last }, after, after_len))
 			break;
 	}
-	h->rec->comm = (struct text_slice){ start, last - start };
+	h->rec->printed_comm = (struct text_slice){ start, last - start };
+	h->rec->comm = h->rec->printed_comm;
 	h->p = last + 1;
 	h->eol = memchr(h->p, '\n', h->end - h->p);
 	return h->eol ? NULL : "the header has no end";

@@ -5,6 +5,13 @@
 
 #include "input/record.h"
 
+/*
+ * The name of a task may contain any character, including ")", "," and newline, so its end
+ * is found by the text that follows. Names have at most 15 bytes today, which newer kernels
+ * print in up to 60; allow for more.
+ */
+#define COMM_MAX 64
+
 /* Does @t begin with the header of a page_owner or slab_owner record? If so, set @kind. */
 bool header_find_record_kind(struct text_slice t, enum record_kind *kind);
 

@@ -7,6 +7,7 @@
 
 #include "input/header.h"
 #include "base/number.h"
+#include "input/octal.h"
 #include "input/reading.h"
 
 /*
@@ -119,35 +120,12 @@ struct answer_row {
 	char handle_name[HANDLE_NAME_LEN];
 };
 
-static bool is_octal_escape(const char *p, const char *end)
-{
-	int i;
-
-	for (i = 1; i < 4; i++)
-		if (p + i >= end || p[i] < '0' || p[i] > '7')
-			return false;
-	return true;
-}
-
-/*
- * Decode the escapes of a name: "\040" is a blank. Returns NULL, or what is wrong with the
- * name.
- */
 static const char *decode_word(struct text_slice cell, char word[WORD_MAX],
 			       struct text_slice *value)
 {
-	const char *p = cell.s, *end = cell.s + cell.len;
-	size_t len = 0;
-
 	if (cell.len >= WORD_MAX)
 		return "a name is too long";
-	while (p < end) {
-		bool escaped = *p == '\\' && is_octal_escape(p, end);
-
-		word[len++] = escaped ? (p[1] - '0') << 6 | (p[2] - '0') << 3 | (p[3] - '0') : *p;
-		p += escaped ? 4 : 1;
-	}
-	*value = (struct text_slice){ word, len };
+	*value = octal_decode(cell, word);
 	return NULL;
 }
 

@@ -5,6 +5,7 @@
  */
 #include "input/header.h"
 #include "base/number.h"
+#include "input/octal.h"
 #include "input/reading.h"
 
 static bool text_begins_record(struct text_slice ahead)
@@ -18,6 +19,9 @@ static bool is_text_line(struct text_slice line)
 {
 	return text_begins_record(line) || TEXT_STARTS(line, "# slab_owner ");
 }
+
+/* Longest name of a cgroup that is decoded: the kernel prints up to 316 bytes. */
+#define CGROUP_MAX 512
 
 /* How a record ends after its call chain. */
 enum record_end {
@@ -117,7 +121,7 @@ static const char *parse_handle_line(struct input_reading *r, struct text_scan *
 
 static void read_text_record(struct input_reading *r, struct text_scan *c, enum record_kind kind)
 {
-	char handle_name[HANDLE_NAME_LEN];
+	char handle_name[HANDLE_NAME_LEN], comm[COMM_MAX], cgroup[CGROUP_MAX];
 	struct text_scan start = *c;
 	const char *reason, *head_end;
 	struct text_slice pfn;
@@ -165,6 +169,9 @@ static void read_text_record(struct input_reading *r, struct text_scan *c, enum 
 				     "the record has no blank line at its end");
 		break;
 	case RECORD_END_BLANK:
+		rec.comm = octal_decode(rec.comm, comm);
+		if (rec.cgroup.len <= CGROUP_MAX)
+			rec.cgroup = octal_decode(rec.cgroup, cgroup);
 		reading_submit_record(r, &rec, start.line);
 		break;
 	}

@@ -9,7 +9,7 @@
 #include "model/tree.h"
 #include "output/writer.h"
 
-/* Print a name in which the characters that separate names and lines are replaced. */
+/* Print a name in which separators and control characters are replaced. */
 static void print_name(struct text_slice name, FILE *out)
 {
 	size_t i;
@@ -19,7 +19,7 @@ static void print_name(struct text_slice name, FILE *out)
 
 		if (c == ';')
 			c = ':';
-		else if (c == '\n' || c == '\r')
+		else if ((unsigned char)c < ' ' || c == 0x7f)
 			c = ' ';
 		putc(c, out);
 	}

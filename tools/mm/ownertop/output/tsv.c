@@ -12,8 +12,8 @@ void tsv_print_sentence(const struct owner_sentence *s, FILE *out)
 }
 
 /*
- * Print a name in TSV. Separators are escaped in octal; commas as well, because the language
- * splits lists of names at commas.
+ * Print a name in TSV. Separators and control characters are escaped in octal; commas as
+ * well, because the language splits lists of names at commas.
  */
 static void print_name(struct text_slice name, FILE *out)
 {
@@ -22,10 +22,12 @@ static void print_name(struct text_slice name, FILE *out)
 	if (!name.len)
 		putc('-', out);
 	for (i = 0; i < name.len; i++) {
-		if (strchr(" \t\n\\,", name.s[i]))
-			fprintf(out, "\\%03o", (unsigned char)name.s[i]);
+		unsigned char c = name.s[i];
+
+		if (c < ' ' || c == 0x7f || strchr(" \\,", c))
+			fprintf(out, "\\%03o", c);
 		else
-			putc(name.s[i], out);
+			putc(c, out);
 	}
 }
 

@@ -69,7 +69,7 @@ static void append_number_placeholder(struct text_buffer *buf, const char *befor
 static void append_from_task_name(struct blocks *b, const struct record *rec,
 				  struct text_slice text)
 {
-	size_t to_time = rec->comm.len + strlen(" (), ts ");
+	size_t to_time = rec->printed_comm.len + strlen(" (), ts ");
 	char room[NUMBER_LEN];
 	struct text_slice digits = format_number(room, rec->ts);
 
@@ -96,7 +96,7 @@ static bool contains_placeholder_bytes(struct text_slice t)
 
 u32 block_intern_header(struct blocks *b, const struct record *rec, size_t header_len)
 {
-	size_t to_name = rec->comm.s - rec->header.s - strlen(" (");
+	size_t to_name = rec->printed_comm.s - rec->header.s - strlen(" (");
 	struct text_slice header = { b->text.s, header_len }, front = { b->text.s, to_name };
 	u32 nr_headers = b->headers.n, id;
 
@@ -119,7 +119,7 @@ u32 block_intern_header(struct blocks *b, const struct record *rec, size_t heade
 	if (id == nr_headers) {
 		b->header_comm = grow_array(b->header_comm, id, &b->header_comm_cap,
 					    sizeof(*b->header_comm));
-		b->header_comm[id] = strings_intern(&b->names, rec->comm);
+		b->header_comm[id] = strings_intern(&b->names, rec->printed_comm);
 	}
 	return id;
 }

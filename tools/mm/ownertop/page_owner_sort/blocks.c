@@ -82,7 +82,7 @@ static bool record_passes_filters(const struct blocks *b, const struct record *r
 {
 	return (!b->filter_pid || is_number_listed(&b->pids, rec->pid)) &&
 	       (!b->filter_tgid || is_number_listed(&b->tgids, rec->tgid)) &&
-	       (!b->filter_comm || is_name_listed(&b->comms, rec->comm));
+	       (!b->filter_comm || is_name_listed(&b->comms, rec->printed_comm));
 }
 
 static const char *find_malformed_frame(struct text_slice stack)
@@ -231,7 +231,7 @@ static void append_range(struct text_buffer *buf, const char *from, const char *
 static size_t make_block_text(struct blocks *b, const struct record *rec)
 {
 	static const char before_time[] = "), ts ";
-	const char *time = rec->comm.s + rec->comm.len + sizeof(before_time) - 1;
+	const char *time = rec->printed_comm.s + rec->printed_comm.len + sizeof(before_time) - 1;
 
 	b->text.len = 0;
 	append_range(&b->text, rec->header.s, time);
