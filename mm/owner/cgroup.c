@@ -15,6 +15,7 @@
 
 #include "../slab.h"
 #include "cgroup.h"
+#include "escape.h"
 
 /* True if there are memory cgroups. */
 bool owner_cgroups_on(void)
@@ -115,7 +116,7 @@ void owner_cgroup_print(struct seq_buf *text, struct page *page)
 {
 	struct mem_cgroup *memcg;
 	unsigned long data;
-	char name[80];
+	char name[80], escaped[4 * sizeof(name)];
 
 	rcu_read_lock();
 	data = READ_ONCE(page->memcg_data);
@@ -124,9 +125,10 @@ void owner_cgroup_print(struct seq_buf *text, struct page *page)
 		seq_buf_puts(text, "Slab cache page\n");
 	} else if (memcg) {
 		cgroup_name(memcg->css.cgroup, name, sizeof(name));
+		owner_escape_name(escaped, sizeof(escaped), name, "");
 		seq_buf_printf(text, "Charged %sto %smemcg %s\n",
 			       data & MEMCG_DATA_KMEM ? "(via objcg) " : "",
-			       memcg->css.flags & CSS_ONLINE ? "" : "offline ", name);
+			       memcg->css.flags & CSS_ONLINE ? "" : "offline ", escaped);
 	}
 	rcu_read_unlock();
 }

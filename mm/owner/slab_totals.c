@@ -34,7 +34,8 @@ bool owner_counters_are_exact(void)
 }
 
 /* Returns the sum of the object's chain, NULL without memory. */
-static struct owner_sum *add_object(struct owner_chain_totals *totals, const struct owner_object *object)
+static struct owner_sum *add_object(struct owner_chain_totals *totals,
+				    const struct owner_object *object)
 {
 	struct owner_chain_total *total = owner_get_chain_total(totals, object->owner.stack);
 

@@ -348,7 +348,11 @@ void owner_slab_limit_ages(void)
  */
 int owner_slab_erase_freed(u64 *pos)
 {
-	struct owner_cursor cursor = { .ops = &owner_slab_source, .pos = *pos, .until_killed = true };
+	struct owner_cursor cursor = {
+		.ops = &owner_slab_source,
+		.pos = *pos,
+		.until_killed = true,
+	};
 	int error;
 
 	owner_cursor_begin(&cursor);

@@ -9,6 +9,7 @@
 #include <linux/gfp.h>
 #include <linux/hash.h>
 #include <linux/hrtimer.h>
+#include <linux/kmsg_dump.h>
 #include <linux/memblock.h>
 #include <linux/memory_hotplug.h>
 #include <linux/mm.h>
@@ -17,7 +18,6 @@
 #include <linux/stop_machine.h>
 #include <linux/string.h>
 #include <linux/vmalloc.h>
-#include <linux/xarray.h>
 
 #include "../../internal.h"
 #include "../capture.h"
@@ -431,6 +431,27 @@ static void test_oops_keeps_chain(struct kunit *test)
 	KUNIT_EXPECT_TRUE(test, page_owner_put_stack_oops(0));
 }
 
+/* dump_page() prints the name of a task without its control characters. */
+static void test_dumped_name(struct kunit *test)
+{
+	char *text = kunit_kzalloc(test, SZ_8K, GFP_KERNEL), comm[TASK_COMM_LEN];
+	struct kmsg_dump_iter iter;
+	struct page *page;
+	size_t length = 0;
+
+	KUNIT_ASSERT_NOT_NULL(test, text);
+	get_task_comm(comm, current);
+	set_task_comm(current, "a\033b\n");
+	page = plant_pages(GFP_KERNEL, 0);
+	set_task_comm(current, comm);
+	KUNIT_ASSERT_NOT_NULL(test, page);
+	dump_page_owner(page);
+	kmsg_dump_rewind(&iter);
+	kmsg_dump_get_buffer(&iter, false, text, SZ_8K - 1, &length);
+	KUNIT_EXPECT_NOT_NULL(test, strstr(text, "(a\\033b\\012), ts "));
+	free_planted_pages(page, 0);
+}
+
 /* If the record of one page of an allocation is missing, the other pages are still counted. */
 static void test_counts_each_page(struct kunit *test)
 {
@@ -656,6 +677,7 @@ static struct kunit_case owner_page_cases[] = {
 	KUNIT_CASE(test_counted_once),
 	KUNIT_CASE(test_first_is_untracked),
 	KUNIT_CASE(test_oops_keeps_chain),
+	KUNIT_CASE(test_dumped_name),
 	KUNIT_CASE(test_counts_each_page),
 	KUNIT_CASE(test_serves_slab),
 	KUNIT_CASE_SLOW(test_references),

@@ -178,12 +178,15 @@ ok "after an error a right sentence is answered" file_has "$work/again" "^total:
 ok "a module that comes meanwhile is told of" \
 	file_has "$work/generation" "^# generation [0-9]+: a module came or went meanwhile"
 ok "nobody else may ask" file_has "$work/mode" "^-rw-------"
-# A task gives itself a name with escape sequences and a line break.
+# A task gives itself a name with escape sequences and a line break, and its cgroup one with
+# escape sequences: cgroups refuse line breaks.
 # shellcheck disable=SC2016,SC2086 # for the guest's shell; two words or none
 ok "a task has a hostile name" run_guest "slab_owner=on page_owner=on kfence.sample_interval=0" "$ask"'
 	debug=/sys/kernel/debug
-	sh -c "printf \"a\\033[2J\\nb\\134c\" >/proc/\$\$/comm; mkdir /tmp/files
-		while [ \$((i += 1)) -le 50 ]; do >/tmp/files/\$i; done"
+	mount -t cgroup2 none /sys/fs/cgroup && echo +memory >/sys/fs/cgroup/cgroup.subtree_control
+	cgroup=$(printf "/sys/fs/cgroup/g\033[2J"); mkdir "$cgroup"
+	sh -c "echo 0 >\"$cgroup/cgroup.procs\"; printf \"a\\033[2J\\nb\\134c\" >/proc/\$\$/comm; mkdir /tmp/files
+		while [ \$((i += 1)) -le 50 ]; do echo >/tmp/files/\$i; done"
 	cat $debug/slab_owner; echo ===
 	cat $debug/page_owner; echo ===
 	ask "mode=records source=slab,page,percpu"; echo ===
@@ -199,6 +202,7 @@ ok "no control character of it is printed" \
 ok "it is printed escaped" equals "$(for file in slabs pages texts tsv groups; do
 	grep -cF 'a\033[2J\012b\134c' "$work/$file" | sed 's/^[1-9].*/some/'; done | tr '\n' ' ')" \
 	"some some some some some "
+ok "... and so is its cgroup" file_has "$work/pages" '^Charged .*to memcg g\\033\[2J$'
 ok "each record stays one" equals "$(for file in slabs pages texts; do
 	extract_records $file
 	awk 'BEGIN { RS = ""; FS = "\n" } !/^[A-Z][^\n]* allocated via order [^\n]*, ts [0-9]* ns\nPFN /' \
