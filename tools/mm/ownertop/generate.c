@@ -28,6 +28,7 @@ static const char * const values_names[] = {
 	[VALUES_TIMES] = "TIMES",
 	[VALUES_PAGE_SIZES] = "PAGE_SIZES",
 	[VALUES_BY] = "BY",
+	[VALUES_COLORS] = "COLORS",
 	[VALUES_OTHER] = "OTHER",
 };
 

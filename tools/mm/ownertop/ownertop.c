@@ -14,7 +14,9 @@
 #include "input/progress.h"
 #include "page_owner_sort/page_owner_sort.h"
 #include "record/record.h"
+#include "ui/fit.h"
 #include "ui/live.h"
+#include "ui/pager.h"
 
 /* Name of the program, or its first argument, that makes it behave like page_owner_sort. */
 #define PAGE_OWNER_SORT "page_owner_sort"
@@ -83,6 +85,28 @@ static void report_missing_names(const struct frame_names *names)
 			missed.n, missed.example);
 }
 
+/*
+ * On a terminal, messages about damaged input would scroll away: the first one is the last line
+ * of the view.
+ */
+static bool tells_damage_at_end(const struct options *o, const struct output_options *output)
+{
+	return output->term.width && isatty(STDERR_FILENO) && !o->view->no_terminal &&
+	       o->format == FORMAT_TEXT;
+}
+
+static void print_view(struct answer *a, const struct options *o,
+		       const struct output_options *output)
+{
+	FILE *out = stdout;
+
+	fit_groups_to_screen(a, o, output);
+	if (!o->view->no_terminal)
+		out = pager_open(output->term);
+	o->view->write[o->format](a, output, out);
+	pager_close(out);
+}
+
 static int run_view(const struct options *o)
 {
 	char * const *paths = o->inputs;
@@ -105,15 +129,18 @@ static int run_view(const struct options *o)
 		return close_output(status);
 	if (o->one_by_one)
 		return close_output(answer_print_objects(o, paths, nr_paths, stdout));
+	output = make_output_options(o);
+	a.health.quiet = tells_damage_at_end(o, &output);
 	if (answer_read(&a, o, paths, nr_paths)) {
-		output = make_output_options(o);
-		o->view->write[o->format](&a, &output, stdout);
+		print_view(&a, o, &output);
 		unmatched_report_names(&a, o, paths, nr_paths);
 		if (o->select.names)
 			report_missing_names(o->select.names);
 		status = close_output(health_is_complete(&a.health) ? STATUS_COMPLETE :
 								   STATUS_INCOMPLETE);
 	}
+	if (status == STATUS_FAILED && a.health.quiet && *a.health.first)
+		fprintf(stderr, "ownertop: %s\n", a.health.first);
 	answer_free_members(&a);
 	return status;
 }

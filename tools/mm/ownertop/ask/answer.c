@@ -113,6 +113,8 @@ struct output_options make_output_options(const struct options *o)
 		.old = o->old,
 		.inputs = o->inputs,
 		.nr_inputs = o->nr_inputs,
+		.term = terminal_describe(stdout, o->colour),
+		.unfold = o->unfold || o->interval_ms,
 		.repeats = o->interval_ms,
 		/*
 		 * Without a request for ages, the kernel's answer has them only for some

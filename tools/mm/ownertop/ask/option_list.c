@@ -17,6 +17,16 @@ const struct option_info option_list[NR_OPTIONS] = {
 		.group = GROUP_GROUPS, .values = VALUES_BY, .takes = TAKES_BY,
 		.help_column = 38, .help = "frames that make a group, 0: all",
 	},
+	[OPT_VERBOSE] = {
+		.letter = 'v', .name = "verbose",
+		.group = GROUP_GROUPS,
+	},
+	[OPT_COLOR] = {
+		.name = "color",
+		.argument = required_argument, .form = "WHEN",
+		.group = GROUP_OUTPUT, .values = VALUES_COLORS,
+		.help_column = 32, .help = "a line for each frame; auto, always, never",
+	},
 	[OPT_GROUP] = {
 		.letter = 'g', .name = "group",
 		.argument = required_argument, .form = "LIST",

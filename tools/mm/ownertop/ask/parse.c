@@ -52,6 +52,22 @@ static enum frame_key parse_frame_key(const char *text)
 	return BY_SITE;
 }
 
+static enum colour_when parse_colour_when(const char *text)
+{
+	static const char * const names[] = {
+		[COLOUR_AUTO] = "auto",
+		[COLOUR_ALWAYS] = "always",
+		[COLOUR_NEVER] = "never",
+	};
+	unsigned int i;
+
+	for (i = 0; i < sizeof(names) / sizeof(*names); i++)
+		if (!strcmp(text, names[i]))
+			return i;
+	usage_refuse_value("--color", text, "is neither auto, always nor never");
+	return COLOUR_AUTO;
+}
+
 static void read_skip_patterns(struct options *o, const char *path)
 {
 	globs_free(&o->select.chains.skip);
@@ -71,6 +87,12 @@ static void parse_option(struct options *o, struct command_line *line, enum opti
 		break;
 	case OPT_BY:
 		o->by = parse_frame_key(optarg);
+		break;
+	case OPT_VERBOSE:
+		o->unfold = true;
+		break;
+	case OPT_COLOR:
+		o->colour = parse_colour_when(optarg);
 		break;
 	case OPT_GROUP:
 		settings_parse_group(o, optarg);
@@ -341,11 +363,15 @@ static void set_default_options(struct options *o)
 		o->select.group = *get_default_groups(o);
 	if (o->select.chains.depth == UNSET)
 		o->select.chains.depth = o->view->depth;
+	else
+		o->unfold = true;
 	select_frame_key(o);
 	if (!o->nr_order)
 		o->order[o->nr_order++] = OWNER_SORT_BYTES;
 	o->sort = measure_of_sort_keys(o->order, o->nr_order);
 	o->ages = view_needs_ages(o);
+	o->fit_screen = o->top == UNSET && !o->unfold && o->view->rows &&
+			o->format == FORMAT_TEXT;
 	if (o->top == UNSET)
 		o->top = o->format == FORMAT_TEXT ? o->view->top : 0;
 	if (o->least_percent < 0)

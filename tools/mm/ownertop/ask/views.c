@@ -22,6 +22,7 @@
 const struct view views[] = {
 	{
 		.name = "table",
+		.rows = true,
 		.group = BY_CHAIN_AND_CACHE,
 		.redrawn = BY_CHAIN,
 		.depth = 4,
@@ -39,6 +40,7 @@ const struct view views[] = {
 	},
 	{
 		.name = "diff",
+		.rows = true,
 		.group = BY_CHAIN_AND_CACHE,
 		.depth = 4,
 		.top = 10,
@@ -49,6 +51,7 @@ const struct view views[] = {
 	},
 	{
 		.name = "trend",
+		.rows = true,
 		.group = BY_CHAIN_AND_CACHE,
 		.depth = 4,
 		.top = 10,

@@ -15,6 +15,7 @@ struct view {
 	u32 depth;
 	u32 top;
 	double least_percent;
+	bool rows;		/* the text is a table with a row for each group */
 	bool by_function;	/* default of --by */
 	bool ages;		/* the view shows ages of objects */
 	unsigned int takes;

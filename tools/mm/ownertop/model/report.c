@@ -17,7 +17,7 @@ static u64 get_sort_value(const struct model *m, u32 group, enum owner_sort sort
 	case OWNER_SORT_HELD:
 		return sum.held;
 	case OWNER_SORT_WASTE:
-		return sum.held > sum.bytes ? sum.held - sum.bytes : 0;
+		return sum_get_waste(&sum);
 	case OWNER_SORT_OBJECTS:
 		return sum.objects;
 	case OWNER_SORT_OLDEST:

@@ -104,6 +104,11 @@ bool sum_equals(const struct sum *a, const struct sum *b)
 	       a->records == b->records;
 }
 
+u64 sum_get_waste(const struct sum *sum)
+{
+	return sum->held > sum->bytes ? sum->held - sum->bytes : 0;
+}
+
 bool sum_is_estimate(const struct sum *sum)
 {
 	return sum->objects != sum->records || sum->objects_variance > 0 ||

@@ -70,6 +70,8 @@ static inline struct sum sum_load(const struct packed_table *p, u32 row)
 }
 
 /* Is the sum an estimate, because at least one of its records was sampled? */
+/* Returns held - bytes, or 0 if that is negative. */
+u64 sum_get_waste(const struct sum *sum);
 bool sum_is_estimate(const struct sum *sum);
 /*
  * Get the standard error of an estimate, of its objects or of its requested bytes: the true

@@ -37,7 +37,7 @@ static struct cell get_measure_of_dump_cell(const struct view_row *row, int whic
 static const struct column columns[] = {
 	/* column names in text, JSON and CSV */
 	{ { NULL, NULL, "row" }, .get = get_row_name_cell },
-	{ { "#" }, .get = get_rank_or_name_cell },
+	{ { "#" }, .get = get_rank_or_name_cell, .omit = COLUMN_RANK },
 	{ { NULL, "rank", "rank" }, .get = get_rank_cell },
 	{ { "GROWTH" }, .get = get_change_cell, .arg = MEASURE_MAIN },
 	{ { "+-BYTES" }, .get = get_measure_error_cell, .omit = COLUMN_SAMPLED,
@@ -74,9 +74,9 @@ static const struct column columns[] = {
 };
 
 static void choose_columns(struct column_list *list, const struct growth *g,
-			   enum output_format format)
+			   enum output_format format, unsigned int omit)
 {
-	columns_choose_named(list, g->a, columns, sizeof(columns) / sizeof(*columns), format, 0);
+	columns_choose_named(list, g->a, columns, sizeof(columns) / sizeof(*columns), format, omit);
 	columns_add_group_fields(list, &g->a->model, format, g->order, g->shown);
 }
 
@@ -102,16 +102,19 @@ static void print_time(const struct dump *old, const struct dump *new, FILE *out
 		      out);
 }
 
-static void print_diff_notes(const struct growth *g, FILE *out)
+static void print_diff_notes(const struct growth *g, const struct output_options *o, FILE *to)
 {
 	const struct answer *a = g->a;
+	struct folded_text folded;
+	FILE *out = fold_begin(&folded);
 
 	notes_print_not_shown(g->n, g->shown, out);
 	notes_print_same_functions(&a->model, g->order, g->n, out);
 	fprintf(out, "groups: %u new, %u gone, %u changed, %u as before\n", g->appeared,
 		g->gone, g->n - g->appeared - g->gone, g->unchanged);
 	print_time(&a->dumps.v[0], &a->dumps.v[1], out);
-	notes_print_all(a, get_terminal_width_and_colour(out), out);
+	notes_print_all(a, o->term, out);
+	fold_end(&folded, o->term, to);
 }
 
 void write_diff(const struct answer *a, const struct output_options *o, FILE *out)
@@ -123,10 +126,9 @@ void write_diff(const struct answer *a, const struct output_options *o, FILE *ou
 	struct view_row row;
 	u32 i;
 
-	(void)o;
 	growth_init(&g, a);
-	choose_columns(&list, &g, FORMAT_TEXT);
-	rows_begin_table(&rows, &a->model, &list, get_terminal_width_and_colour(out), out);
+	choose_columns(&list, &g, FORMAT_TEXT, rows_are_lines(&a->model, o) ? COLUMN_RANK : 0);
+	rows_begin_table(&rows, &a->model, &list, o, out);
 	do {
 		for (i = 0; i < g.shown; i++) {
 			fill_row_of_rank(&row, &g, i, &pair);
@@ -139,7 +141,7 @@ void write_diff(const struct answer *a, const struct output_options *o, FILE *ou
 		fill_sums_row(&row, a, "total", g.total.sums, 2);
 		rows_add_row(&rows, &row);
 	} while (rows_end_table(&rows));
-	print_diff_notes(&g, out);
+	print_diff_notes(&g, o, out);
 	growth_free(&g);
 }
 
@@ -161,7 +163,7 @@ void write_diff_json(const struct answer *a, const struct output_options *o, FIL
 	u32 i;
 
 	growth_init(&g, a);
-	choose_columns(&list, &g, FORMAT_JSON);
+	choose_columns(&list, &g, FORMAT_JSON, 0);
 	json_begin_document(a, o, out);
 	json_print_member("appeared", json_new_count(g.appeared), out);
 	json_print_member("gone", json_new_count(g.gone), out);
@@ -188,7 +190,7 @@ void write_diff_csv(const struct answer *a, const struct output_options *o, FILE
 
 	(void)o;
 	growth_init(&g, a);
-	choose_columns(&list, &g, FORMAT_CSV);
+	choose_columns(&list, &g, FORMAT_CSV, 0);
 	csv_print_head(&list, out);
 	for (i = 0; i < g.shown; i++) {
 		fill_row_of_rank(&row, &g, i, &pair);

@@ -69,6 +69,8 @@ void notes_print_left_out(const struct answer *a, struct terminal term, FILE *ou
 		"%sINCOMPLETE: damaged places %llu, inputs unread %u; figures cover the rest%s\n",
 		term.colour ? "\033[1;31m" : "", h->damaged, h->unread,
 		term.colour ? "\033[0m" : "");
+	if (*h->first)
+		fprintf(out, "first: %s\n", h->first);
 }
 
 void notes_print_all(const struct answer *a, struct terminal term, FILE *out)

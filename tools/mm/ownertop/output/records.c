@@ -96,11 +96,12 @@ static void print_sum(const struct sum *sum, const struct report *r, FILE *out)
 void write_group_blocks(const struct answer *a, const struct output_options *o, FILE *out)
 {
 	const struct model *m = &a->model;
-	struct terminal term = get_terminal_width_and_colour(out);
+	struct terminal term = o->term;
+	struct folded_text folded;
 	struct report r;
+	FILE *notes;
 	u32 i;
 
-	(void)o;
 	report_init(&r, a);
 	for (i = 0; i < r.shown; i++) {
 		struct group g = report_get_group(&r, i);
@@ -120,7 +121,9 @@ void write_group_blocks(const struct answer *a, const struct output_options *o, 
 	}
 	fputs("total: ", out);
 	print_sum(&m->total, &r, out);
-	notes_print_same_functions(m, r.order, r.shown, out);
-	notes_print_all(a, term, out);
+	notes = fold_begin(&folded);
+	notes_print_same_functions(m, r.order, r.shown, notes);
+	notes_print_all(a, term, notes);
+	fold_end(&folded, term, out);
 	report_free(&r);
 }

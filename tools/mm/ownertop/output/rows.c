@@ -10,6 +10,7 @@
 #include <locale.h>
 #include <math.h>
 #include <stdlib.h>
+#include <wchar.h>
 
 #include "base/alloc.h"
 #include "names/frame.h"
@@ -20,6 +21,12 @@
 #define CHAIN_INDENT 7
 
 #define ROWS_AT_ONCE 1024
+
+/* Width of a terminal from which columns have two spaces between them, not one. */
+#define WIDE 80
+
+/* Least width of a call chain at the end of a row. */
+#define CHAIN_WIDTH_MIN 16
 
 /* Check the result of a call to libsmartcols that can only fail for lack of memory. */
 static void check_smartcols(int rc)
@@ -52,6 +59,19 @@ static void add_table_column(struct aligned_rows *t, u32 i)
 	free(head);
 }
 
+static const char *get_separator(const struct aligned_rows *t)
+{
+	return t->one_line && t->term.width < WIDE ? " " : "  ";
+}
+
+/* Returns the width that the columns before a call chain may have. */
+static size_t get_columns_width(const struct aligned_rows *t)
+{
+	const size_t chain = CHAIN_WIDTH_MIN + strlen(get_separator(t));
+
+	return t->one_line && t->term.width > chain ? t->term.width - chain : t->term.width;
+}
+
 static void make_smartcols_table(struct aligned_rows *t)
 {
 	u32 i;
@@ -61,17 +81,30 @@ static void make_smartcols_table(struct aligned_rows *t)
 	check_smartcols(scols_table_enable_colors(t->tb, t->term.colour));
 	check_smartcols(scols_table_set_termforce(t->tb, t->term.width ? SCOLS_TERMFORCE_ALWAYS :
 								      SCOLS_TERMFORCE_NEVER));
-	check_smartcols(scols_table_set_column_separator(t->tb, "  "));
+	check_smartcols(scols_table_set_column_separator(t->tb, get_separator(t)));
 	if (t->term.width)
-		check_smartcols(scols_table_set_termwidth(t->tb, t->term.width));
+		check_smartcols(scols_table_set_termwidth(t->tb, get_columns_width(t)));
 	for (i = 0; i < t->columns->n; i++)
 		add_table_column(t, i);
 }
 
-void rows_begin_table(struct aligned_rows *t, const struct model *m,
-		      const struct column_list *columns, struct terminal term, FILE *out)
+bool rows_are_lines(const struct model *m, const struct output_options *o)
 {
-	*t = (struct aligned_rows){ .m = m, .columns = columns, .out = out, .term = term };
+	return o->term.width && !o->unfold &&
+	       field_is_listed(&m->select->group, OWNER_FIELD_STACK);
+}
+
+void rows_begin_table(struct aligned_rows *t, const struct model *m,
+		      const struct column_list *columns, const struct output_options *o,
+		      FILE *out)
+{
+	*t = (struct aligned_rows){
+		.m = m,
+		.columns = columns,
+		.out = out,
+		.term = o->term,
+		.one_line = rows_are_lines(m, o),
+	};
 	/*
 	 * libsmartcols needs LC_CTYPE to know how wide characters are. It is set only here
 	 * because it slows down matching, and because other formats must not depend on it.
@@ -110,16 +143,128 @@ static size_t trim_padding(const char *line, size_t len)
 	return len;
 }
 
+/* Returns the number of columns of a text, in which escape sequences of colours have none. */
+static size_t count_text_columns(const char *s, size_t len)
+{
+	mbstate_t state = { 0 };
+	size_t columns = 0;
+
+	while (len) {
+		wchar_t c;
+		size_t n = mbrtowc(&c, s, len, &state);
+
+		if (*s == '\033') {
+			n = strcspn(s, "m") + 1;
+		} else if (n == 0 || n > len) {
+			memset(&state, 0, sizeof(state));
+			n = 1;
+			columns++;
+		} else {
+			columns += wcwidth(c) > 0 ? wcwidth(c) : 0;
+		}
+		s += n;
+		len -= n;
+	}
+	return columns;
+}
+
+/* Print @text, or as much of it as @room has place for. */
+static void print_cut(const char *text, size_t room, FILE *out)
+{
+	if (strlen(text) <= room)
+		fputs(text, out);
+	else
+		fprintf(out, "%.*s..", (int)(room > 2 ? room - 2 : 0), text);
+}
+
+/*
+ * Print the functions of a chain in one line, without offsets. A module is named at its first
+ * function only.
+ */
+static void print_joined_chain(const struct aligned_rows *t, const struct chain *chain, size_t room)
+{
+	struct text_slice module = { "", 0 };
+	char *text;
+	size_t len;
+	FILE *line = open_memstream(&text, &len);
+	u32 i;
+
+	if (!line)
+		exit_out_of_memory();
+	for (i = 0; i < chain->n; i++) {
+		struct frame f;
+
+		frame_parse(model_get_frame(t->m, chain, i), &f);
+		fprintf(line, "%s%.*s", i ? " < " : "", (int)f.func.len, f.func.s);
+		if (f.module.len && text_slice_compare(f.module, module))
+			fprintf(line, " [%.*s]", (int)f.module.len, f.module.s);
+		module = f.module;
+	}
+	if (!chain->n)
+		fputs("(no call chain)", line);
+	fclose(line);
+	print_cut(text, room, t->out);
+	free(text);
+}
+
+/* Print what is behind the columns of a row: the call chain, or the name of the row. */
+static void print_end_of_row(const struct aligned_rows *t, const struct row_owner *owner,
+			     size_t room)
+{
+	struct group g;
+
+	if (!owner) {
+		print_cut("CALL CHAIN", room, t->out);
+	} else if (owner->id == ROW_NO_GROUP) {
+		print_cut(owner->name, room, t->out);
+	} else {
+		g = model_get_group(t->m, owner->id);
+		print_joined_chain(t, model_get_chain(t->m, &g), room);
+	}
+}
+
+/* Make room for the columns of the lines in @text before the call chains. */
+static void widen_lines(struct aligned_rows *t, const char *text)
+{
+	size_t len, columns;
+
+	for (; *text; text += len + (text[len] == '\n')) {
+		len = strcspn(text, "\n");
+		columns = count_text_columns(text, trim_padding(text, len));
+		if (columns > t->line_width)
+			t->line_width = columns;
+	}
+}
+
+static void print_row_with_chain(const struct aligned_rows *t, const char *line, size_t len,
+				 const struct row_owner *owner)
+{
+	const char *separator = get_separator(t);
+	size_t used = count_text_columns(line, len), end = t->line_width + strlen(separator);
+
+	fprintf(t->out, "%.*s%*s%s", (int)len, line, (int)(t->line_width - used), "", separator);
+	print_end_of_row(t, owner, t->term.width > end ? t->term.width - end : 0);
+}
+
 static void print_formatted_lines(struct aligned_rows *t, const char *line)
 {
 	u32 n = !!scols_table_is_noheadings(t->tb);	/* number of the row; the head is 0 */
 	size_t len;
 
 	for (; *line; line += len + (line[len] == '\n'), n++) {
+		bool bold = !n && t->term.colour;
+		size_t shown;
+
 		len = strcspn(line, "\n");
-		fprintf(t->out, "%.*s\n", (int)trim_padding(line, len), line);
-		if (n)
-			print_chain(t, t->ids[n - 1]);
+		shown = trim_padding(line, len);
+		fputs(bold ? "\033[1m" : "", t->out);
+		if (t->one_line)
+			print_row_with_chain(t, line, shown, n ? &t->owners[n - 1] : NULL);
+		else
+			fprintf(t->out, "%.*s", (int)shown, line);
+		fputs(bold ? "\033[0m\n" : "\n", t->out);
+		if (n && !t->one_line)
+			print_chain(t, t->owners[n - 1].id);
 	}
 	check_smartcols(scols_table_enable_noheadings(t->tb, 1));
 }
@@ -142,6 +287,8 @@ static void flush_rows(struct aligned_rows *t)
 	char *text;
 
 	check_smartcols(scols_print_table_to_string(t->tb, &text));
+	if (t->one_line)
+		widen_lines(t, text);
 	if (t->measuring)
 		widen_minimum_widths(t);
 	else
@@ -221,10 +368,10 @@ void rows_add_row(struct aligned_rows *t, const struct view_row *row)
 	}
 	line = scols_table_new_line(t->tb, NULL);
 	check_smartcols(!line);
-	if (row->id != ROW_NO_GROUP && t->term.colour)
+	if (row->id != ROW_NO_GROUP && t->term.colour && !t->one_line)
 		check_smartcols(scols_line_set_color(line, "bold"));
-	t->ids = grow_array(t->ids, t->n, &t->cap, sizeof(*t->ids));
-	t->ids[t->n++] = row->id;
+	t->owners = grow_array(t->owners, t->n, &t->cap, sizeof(*t->owners));
+	t->owners[t->n++] = (struct row_owner){ row->id, row->name };
 	for (i = 0; i < t->columns->n; i++) {
 		const struct column *c = &t->columns->v[i];
 		struct cell cell = c->get(row, c->arg);
@@ -245,6 +392,6 @@ bool rows_end_table(struct aligned_rows *t)
 		make_smartcols_table(t);
 		return true;
 	}
-	free(t->ids);
+	free(t->owners);
 	return false;
 }

@@ -15,17 +15,28 @@ struct aligned_rows {
 	FILE *out;
 	struct terminal term;
 	struct libscols_table *tb;
+	bool one_line;		/* the call chain of a group is at the end of its row */
+	size_t line_width;	/* width of the columns, if one_line */
 	size_t widths[COLUMNS_MAX];	/* minimum widths, found by measuring */
-	u32 *ids;		/* the group of each row in tb, or ROW_NO_GROUP */
+	struct row_owner {
+		u32 id;		/* group of the row, or ROW_NO_GROUP */
+		const char *name;
+	} *owners;		/* by number of the row in tb */
 	u32 n;
 	u32 cap;
 	bool measuring;		/* first pass: rows only widen columns, nothing is printed */
 	bool measured;
 };
 
+/*
+ * Is each group one line with its call chain at the end? Only on a terminal: programs that read
+ * text find the frames of a chain in lines of their own.
+ */
+bool rows_are_lines(const struct model *m, const struct output_options *o);
 /* Begin a table of aligned rows. It uses @columns until rows_end_table() returns false. */
 void rows_begin_table(struct aligned_rows *t, const struct model *m,
-		      const struct column_list *columns, struct terminal term, FILE *out);
+		      const struct column_list *columns, const struct output_options *o,
+		      FILE *out);
 void rows_add_row(struct aligned_rows *t, const struct view_row *row);
 
 /*

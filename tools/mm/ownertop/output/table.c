@@ -10,16 +10,30 @@
 #include "output/rows.h"
 #include "output/tsv.h"
 
+/* Value of column.arg for get_share_cell(), besides enum measure. */
+#define SHARE_OF_WASTE NR_MEASURES
+
 static struct cell get_share_cell(const struct view_row *row, int arg)
 {
-	const struct answer *a = row->a;
+	const struct sum *total = &row->a->model.total;
 
-	(void)arg;
+	if (arg == SHARE_OF_WASTE)
+		return (struct cell){
+			.type = CELL_SHARE,
+			.part = sum_get_waste(row->sums),
+			.total = sum_get_waste(total),
+		};
 	return (struct cell){
 		.type = CELL_SHARE,
-		.part = measure_get_value(row->sums, a->view.measure),
-		.total = measure_get_value(&a->model.total, a->view.measure),
+		.part = measure_get_value(row->sums, arg),
+		.total = measure_get_value(total, arg),
 	};
+}
+
+static struct cell get_positive_waste_cell(const struct view_row *row, int arg)
+{
+	(void)arg;
+	return (struct cell){ .type = CELL_BYTES, .number = sum_get_waste(row->sums) };
 }
 
 /* Values of column.arg for get_time_cell() and get_age_cell(). */
@@ -57,14 +71,19 @@ static struct cell get_age_cell(const struct view_row *row, int which)
 static const struct column columns[] = {
 	/* column names in text, JSON, CSV and TSV */
 	{ { NULL, NULL, "row", "row" }, .get = get_row_name_cell },
-	{ { "#" }, .get = get_rank_or_name_cell },
+	{ { "#" }, .get = get_rank_or_name_cell, .omit = COLUMN_RANK },
 	{ { NULL, "rank", "rank" }, .get = get_rank_cell },
 	{ { NULL, NULL, NULL, "groups" }, .get = get_groups_cell },
 	{ { NULL, "objects", "objects", "objects" }, .get = get_objects_cell },
 	{ { "BYTES", "bytes", "bytes", "bytes" }, .get = get_bytes_cell },
-	{ { "%" }, .get = get_share_cell },
+	{ { "%" }, .get = get_share_cell, .arg = MEASURE_BYTES, .omit = COLUMN_SHARE_OF_BYTES },
 	{ { "HELD", "held", "held", "held" }, .get = get_held_cell, .omit = COLUMN_HELD },
+	{ { "%" }, .get = get_share_cell, .arg = MEASURE_HELD, .omit = COLUMN_SHARE_OF_HELD },
+	{ { "WASTE" }, .get = get_positive_waste_cell, .omit = COLUMN_WASTE },
+	{ { "%" }, .get = get_share_cell, .arg = SHARE_OF_WASTE, .omit = COLUMN_SHARE_OF_WASTE },
 	{ { "OBJECTS" }, .get = get_objects_cell },
+	{ { "%" }, .get = get_share_cell, .arg = MEASURE_OBJECTS,
+	  .omit = COLUMN_SHARE_OF_OBJECTS },
 	{ { "+-BYTES" }, .get = get_measure_error_cell, .omit = COLUMN_SAMPLED,
 	  .by_objects = "+-OBJECTS" },
 	{ { NULL, "records" }, .get = get_records_cell, .omit = COLUMN_SAMPLED },
@@ -116,29 +135,55 @@ static void add_sum_row(struct aligned_rows *rows, const struct answer *a, const
 	rows_add_row(rows, &row);
 }
 
-void write_table(const struct answer *a, const struct output_options *o, FILE *out)
+/* Returns the COLUMN_SHARE_OF_ bit of the figure that groups are sorted by. */
+static unsigned int choose_share(const struct view_options *view)
 {
-	write_table_for_terminal(a, o, out, get_terminal_width_and_colour(out));
+	static const unsigned int shares[NR_MEASURES] = {
+		[MEASURE_BYTES] = COLUMN_SHARE_OF_BYTES,
+		[MEASURE_HELD] = COLUMN_SHARE_OF_HELD,
+		[MEASURE_OBJECTS] = COLUMN_SHARE_OF_OBJECTS,
+	};
+
+	return view->nr_order && view->order[0] == OWNER_SORT_WASTE ? COLUMN_SHARE_OF_WASTE :
+								      shares[view->measure];
 }
 
-void write_table_for_terminal(const struct answer *a, const struct output_options *o, FILE *out,
-			      struct terminal term)
+/* Width from which rows with a call chain have room for HELD as well. */
+#define HELD_WIDTH 100
+
+static unsigned int choose_omitted_columns(const struct answer *a, const struct report *r,
+					   const struct output_options *o)
+{
+	const struct sum *total = &a->model.total;
+	unsigned int share = choose_share(&a->view), omit = COLUMN_SHARES & ~share;
+	bool one_line = rows_are_lines(&a->model, o);
+
+	if (one_line)
+		omit |= COLUMN_RANK;
+	if (share != COLUMN_SHARE_OF_WASTE)
+		omit |= COLUMN_WASTE;
+	if (share != COLUMN_SHARE_OF_HELD &&
+	    (total->held == total->bytes || (one_line && o->term.width < HELD_WIDTH)))
+		omit |= COLUMN_HELD;
+	if (!report_has_ages(r, o->ages_if_all))
+		omit |= COLUMN_AGES;
+	return omit;
+}
+
+void write_table(const struct answer *a, const struct output_options *o, FILE *out)
 {
 	const struct model *m = &a->model;
 	struct column_list list;
-	unsigned int omit = 0;
 	u32 not_shown, in_other, i;
 	struct report r;
 	struct aligned_rows rows;
+	struct folded_text folded;
 	struct view_row row;
+	FILE *notes;
 
 	report_init(&r, a);
-	if (m->total.held == m->total.bytes)
-		omit |= COLUMN_HELD;
-	if (!report_has_ages(&r, o->ages_if_all))
-		omit |= COLUMN_AGES;
-	choose_columns(&list, &r, a, FORMAT_TEXT, omit);
-	rows_begin_table(&rows, m, &list, term, out);
+	choose_columns(&list, &r, a, FORMAT_TEXT, choose_omitted_columns(a, &r, o));
+	rows_begin_table(&rows, m, &list, o, out);
 	not_shown = r.kept - r.shown;
 	in_other = m->groups.n - r.kept;
 	do {
@@ -152,13 +197,15 @@ void write_table_for_terminal(const struct answer *a, const struct output_option
 			add_sum_row(&rows, a, "other", &r.other);
 		add_sum_row(&rows, a, "total", &m->total);
 	} while (rows_end_table(&rows));
+	notes = fold_begin(&folded);
 	if (not_shown)
-		fprintf(out, "rest: %u of %u groups%s\n", not_shown, m->groups.n,
+		fprintf(notes, "rest: %u of %u groups%s\n", not_shown, m->groups.n,
 			o->repeats ? "" : "; --top 0 shows them");
 	if (in_other)
-		fprintf(out, "other: %u groups beyond groups=%u\n", in_other, r.kept);
-	notes_print_same_functions(m, r.order, r.shown, out);
-	notes_print_all(a, term, out);
+		fprintf(notes, "other: %u groups beyond groups=%u\n", in_other, r.kept);
+	notes_print_same_functions(m, r.order, r.shown, notes);
+	notes_print_all(a, o->term, notes);
+	fold_end(&folded, o->term, out);
 	report_free(&r);
 }
 

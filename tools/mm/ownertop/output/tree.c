@@ -88,7 +88,24 @@ struct tree_printer {
 	u64 running;		/* sum of flat of the lines printed so far */
 	u32 *level;		/* level of indentation, by node number */
 	bool errors;		/* show errors because something was sampled */
+	bool shares;		/* there is room for the shares of FLAT */
+	bool flat;		/* there is room for FLAT and OBJECTS */
 };
+
+/* Print what the function of a node itself allocated, with its share and the running total. */
+static void print_flat_figures(struct tree_printer *l, u64 flat)
+{
+	char v[HUMAN_LEN], percent[HUMAN_LEN], running[HUMAN_LEN];
+
+	if (!flat) {
+		fprintf(l->out, "%*s ", l->shares ? 21 : 7, "");
+		return;
+	}
+	fprintf(l->out, "%7s ", figure_to_text(v, flat, l->p->measure));
+	if (l->shares)
+		fprintf(l->out, "%6s %6s ", human_format_percent(percent, flat, l->total),
+			human_format_percent(running, l->running, l->total));
+}
 
 /*
  * Print the figures of a node. @differs: they differ from the figures of the parent, which are
@@ -99,7 +116,7 @@ static void print_figures(struct tree_printer *l, const struct tree_node *node, 
 	enum measure measure = l->p->measure;
 	u64 cum = measure_get_value(&node->cum, measure);
 	u64 flat = measure_get_value(&node->flat, measure);
-	char v[HUMAN_LEN], percent[HUMAN_LEN], running[HUMAN_LEN];
+	char v[HUMAN_LEN], percent[HUMAN_LEN];
 
 	if (differs)
 		fprintf(l->out, "%7s %6s ", figure_to_text(v, cum, measure),
@@ -107,12 +124,9 @@ static void print_figures(struct tree_printer *l, const struct tree_node *node, 
 	else
 		fprintf(l->out, "%14s ", "");
 	l->running += flat;
-	if (flat)
-		fprintf(l->out, "%7s %6s %6s ", figure_to_text(v, flat, measure),
-			human_format_percent(percent, flat, l->total),
-			human_format_percent(running, l->running, l->total));
-	else
-		fprintf(l->out, "%21s ", "");
+	if (!l->flat)
+		return;
+	print_flat_figures(l, flat);
 	if (!differs)
 		fprintf(l->out, "%8s  ", "");
 	else if (measure == MEASURE_OBJECTS)
@@ -124,8 +138,48 @@ static void print_figures(struct tree_printer *l, const struct tree_node *node, 
 			differs ? figure_error_to_text(v, &node->cum, measure) : "");
 }
 
-#define FIGURES_WIDTH 47
+#define FIGURES_WIDTH 15	/* the least: the figures of the function and its callees */
+#define SHARES_WIDTH 14
+#define FLAT_WIDTH 18
 #define ERROR_WIDTH 11
+
+static u32 get_figures_width(const struct tree_printer *l)
+{
+	return FIGURES_WIDTH + (l->flat ? FLAT_WIDTH : 0) + (l->shares ? SHARES_WIDTH : 0) +
+	       (l->flat && l->errors ? ERROR_WIDTH : 0);
+}
+
+/* Leave out figures that would leave no room for names on a narrow terminal. */
+static void choose_figures(struct tree_printer *l)
+{
+	l->flat = true;
+	l->shares = true;
+	if (!l->term.width)
+		return;
+	l->shares = get_figures_width(l) + LEAST_NAME_WIDTH <= l->term.width;
+	l->flat = l->shares || get_figures_width(l) + LEAST_NAME_WIDTH <= l->term.width;
+}
+
+static void print_head(const struct tree_printer *l, bool callees)
+{
+	static const char * const heads[NR_MEASURES] = {
+		[MEASURE_BYTES] = "BYTES",
+		[MEASURE_HELD] = "HELD",
+		[MEASURE_OBJECTS] = "OBJECTS",
+	};
+
+	fprintf(l->out, "%s%7s %6s ", l->term.colour ? "\033[1m" : "", heads[l->p->measure], "%");
+	if (l->flat)
+		fprintf(l->out, "%7s ", "FLAT");
+	if (l->shares)
+		fprintf(l->out, "%6s %6s ", "%", "SUM%");
+	if (l->flat)
+		fprintf(l->out, "%8s  ", l->p->measure == MEASURE_OBJECTS ? "BYTES" : "OBJECTS");
+	if (l->flat && l->errors)
+		fprintf(l->out, "%9s  ", figure_error_head(l->p->measure));
+	fprintf(l->out, "%s%s\n", callees ? "FUNCTION, CALLED BY" : "FUNCTION, CALLING",
+		l->term.colour ? "\033[0m" : "");
+}
 
 /*
  * Print a node of the tree. A node without siblings has the indentation of its parent, so that
@@ -139,7 +193,7 @@ static void print_node(struct tree_printer *l, u32 id)
 	bool branch = !root && l->p->kept_children[node->parent] > 1;
 	bool differs = root || branch ||
 		    !sum_equals(&node->cum, &t->nodes[node->parent].cum);
-	u32 before = FIGURES_WIDTH + (l->errors ? ERROR_WIDTH : 0), indent;
+	u32 before = get_figures_width(l), indent;
 	char *name;
 
 	l->level[id] = root ? 0 : l->level[node->parent] + branch;
@@ -179,31 +233,24 @@ void write_tree(const struct answer *a, const struct output_options *o, FILE *ou
 	struct tree_printer l = {
 		.p = &p,
 		.out = out,
-		.term = get_terminal_width_and_colour(out),
+		.term = o->term,
 		.errors = a->model.sampled,
 	};
-	static const char * const heads[NR_MEASURES] = {
-		[MEASURE_BYTES] = "BYTES",
-		[MEASURE_HELD] = "HELD",
-		[MEASURE_OBJECTS] = "OBJECTS",
-	};
+	struct folded_text folded;
+	FILE *notes;
 	u32 node;
 
 	prune_tree(&p, a, o->least_percent);
 	l.total = measure_get_value(&p.tree.nodes[TREE_ROOT].cum, p.measure);
 	l.level = xmalloc(p.tree.n * sizeof(*l.level));
-	fprintf(out, "%s%7s %6s %7s %6s %6s %8s  ", l.term.colour ? "\033[1m" : "",
-		heads[p.measure], "%", "FLAT", "%", "SUM%",
-		p.measure == MEASURE_OBJECTS ? "BYTES" : "OBJECTS");
-	if (l.errors)
-		fprintf(out, "%9s  ", figure_error_head(p.measure));
-	fprintf(out, "%s%s\n",
-		a->view.callees ? "FUNCTION, CALLED BY" : "FUNCTION, CALLING",
-		l.term.colour ? "\033[0m" : "");
+	choose_figures(&l);
+	print_head(&l, a->view.callees);
 	for (node = TREE_ROOT; node != TREE_NONE; node = find_next_kept_node(&p, node))
 		print_node(&l, node);
-	print_dropped(&p, a, o->least_percent, out);
-	notes_print_all(a, l.term, out);
+	notes = fold_begin(&folded);
+	print_dropped(&p, a, o->least_percent, notes);
+	notes_print_all(a, l.term, notes);
+	fold_end(&folded, l.term, out);
 	free(l.level);
 	pruned_tree_free(&p);
 }

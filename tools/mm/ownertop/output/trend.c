@@ -76,7 +76,7 @@ static struct cell get_dump_sums_cell(const struct view_row *row, int arg)
 static const struct column columns[] = {
 	/* column names in text, JSON and CSV */
 	{ { NULL, NULL, "row" }, .get = get_row_name_cell },
-	{ { "#" }, .get = get_rank_or_name_cell },
+	{ { "#" }, .get = get_rank_or_name_cell, .omit = COLUMN_RANK },
 	{ { NULL, "rank", "rank" }, .get = get_rank_cell },
 	{ { "BYTES/H" }, .get = get_slope_cell, .arg = MEASURE_MAIN, .by_objects = "OBJECTS/H" },
 	{ { "NOW" }, .get = get_measure_cell, .arg = SUM_LAST },
@@ -111,11 +111,12 @@ struct trend_rows {
 };
 
 static void begin_trend_rows(struct trend_rows *t, const struct answer *a,
-			     enum output_format format)
+			     enum output_format format, unsigned int omit)
 {
 	trend_init(&t->trend, a);
 	t->sums = xmalloc(a->dumps.n * sizeof(*t->sums));
-	columns_choose_named(&t->list, a, columns, sizeof(columns) / sizeof(*columns), format, 0);
+	columns_choose_named(&t->list, a, columns, sizeof(columns) / sizeof(*columns), format,
+			     omit);
 	columns_add_group_fields(&t->list, &a->model, format, t->trend.order, t->trend.shown);
 }
 
@@ -154,9 +155,11 @@ static const struct view_row *fill_row_of_total(struct trend_rows *t)
 	return &t->row;
 }
 
-static void print_trend_notes(const struct trend *t, FILE *out)
+static void print_trend_notes(const struct trend *t, const struct output_options *o, FILE *to)
 {
 	const struct answer *a = t->a;
+	struct folded_text folded;
+	FILE *out = fold_begin(&folded);
 	char buf[HUMAN_LEN];
 
 	notes_print_not_shown(t->n, t->shown, out);
@@ -166,7 +169,8 @@ static void print_trend_notes(const struct trend *t, FILE *out)
 	fprintf(out, "time: %s between the first and the last of %u dumps\n",
 		human_format_age(buf, a->dump_ns[a->dumps.n - 1]), a->dumps.n);
 	fputs("UP: times a dump had more than the one before; R2: 1.00 is steady growth\n", out);
-	notes_print_all(a, get_terminal_width_and_colour(out), out);
+	notes_print_all(a, o->term, out);
+	fold_end(&folded, o->term, to);
 }
 
 void write_trend(const struct answer *a, const struct output_options *o, FILE *out)
@@ -175,15 +179,14 @@ void write_trend(const struct answer *a, const struct output_options *o, FILE *o
 	struct aligned_rows rows;
 	u32 i;
 
-	(void)o;
-	begin_trend_rows(&t, a, FORMAT_TEXT);
-	rows_begin_table(&rows, &a->model, &t.list, get_terminal_width_and_colour(out), out);
+	begin_trend_rows(&t, a, FORMAT_TEXT, rows_are_lines(&a->model, o) ? COLUMN_RANK : 0);
+	rows_begin_table(&rows, &a->model, &t.list, o, out);
 	do {
 		for (i = 0; i < t.trend.shown; i++)
 			rows_add_row(&rows, fill_row_of_rank(&t, i));
 		rows_add_row(&rows, fill_row_of_total(&t));
 	} while (rows_end_table(&rows));
-	print_trend_notes(&t.trend, out);
+	print_trend_notes(&t.trend, o, out);
 	end_trend_rows(&t);
 }
 
@@ -209,7 +212,7 @@ void write_trend_json(const struct answer *a, const struct output_options *o, FI
 	struct trend_rows t;
 	u32 i;
 
-	begin_trend_rows(&t, a, FORMAT_JSON);
+	begin_trend_rows(&t, a, FORMAT_JSON, 0);
 	json_begin_document(a, o, out);
 	print_json_dumps(a, out);
 	json_print_member("total", json_from_row(&t.list, fill_row_of_total(&t)), out);
@@ -228,7 +231,7 @@ void write_trend_csv(const struct answer *a, const struct output_options *o, FIL
 	u32 i;
 
 	(void)o;
-	begin_trend_rows(&t, a, FORMAT_CSV);
+	begin_trend_rows(&t, a, FORMAT_CSV, 0);
 	csv_print_head(&t.list, out);
 	for (i = 0; i < t.trend.shown; i++)
 		csv_print_row(&t.list, fill_row_of_rank(&t, i), out);

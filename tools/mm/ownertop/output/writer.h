@@ -22,6 +22,8 @@ struct output_options {
 	const char *old;	/* path of the older dump, or NULL */
 	char * const *inputs;	/* paths of the inputs; none: this machine is read */
 	int nr_inputs;
+	struct terminal term;	/* the terminal that is written to */
+	bool unfold;		/* on a terminal: print call chains below rows, not in them */
 	bool repeats;		/* the view is printed again every few seconds */
 	bool ages_if_all;	/* show ages only if every group has one */
 };
@@ -29,12 +31,6 @@ struct output_options {
 typedef void (*view_writer)(const struct answer *a, const struct output_options *o, FILE *out);
 
 void write_table(const struct answer *a, const struct output_options *o, FILE *out);
-/*
- * Write the table to @out with the width and the colours of the terminal @term. Live mode uses
- * this to draw into memory.
- */
-void write_table_for_terminal(const struct answer *a, const struct output_options *o, FILE *out,
-			      struct terminal term);
 void write_table_json(const struct answer *a, const struct output_options *o, FILE *out);
 void write_table_csv(const struct answer *a, const struct output_options *o, FILE *out);
 void write_tsv(const struct answer *a, const struct output_options *o, FILE *out);

@@ -28,6 +28,18 @@ at_width()
 	script -qec "stty cols $columns -onlcr; $words" /dev/null < /dev/null
 }
 
+# at_size COLUMNS ROWS ownertop ARGUMENT...: run it in a terminal of that size, with a pager
+# that marks its lines
+at_size()
+{
+	local columns=$1 rows=$2 words
+
+	shift 3
+	words=$(printf '%q ' "$ownertop" --page-size $page_size "$@")
+	PAGER="sed 's/^/paged: /'" script -qec "stty cols $columns rows $rows -onlcr; $words" \
+		/dev/null < /dev/null
+}
+
 # with_drgn STATUS ownertop ARGUMENT...: run it with a drgn that prints slab.txt, and its own
 # arguments on stderr, and ends with STATUS
 with_drgn()

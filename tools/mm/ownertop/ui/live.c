@@ -59,7 +59,8 @@ static u32 count_group_lines(const struct live_state *l, const struct group *g)
 /* Returns the number of groups that fit on the screen, at most --top. */
 static u32 count_groups_that_fit(const struct live_state *l)
 {
-	u32 others = OTHER_LINES + sum_is_estimate(&l->a.model.total);
+	u32 others = OTHER_LINES + sum_is_estimate(&l->a.model.total) +
+		     !health_is_complete(&l->a.health);
 	u32 rows = screen_count_rows(), lines = 0, fit;
 	struct report r;
 
@@ -105,7 +106,7 @@ static void print_status(const struct live_state *l, const struct terminal *term
 
 static void draw_screen(struct live_state *l)
 {
-	struct terminal term = get_terminal_width_and_colour(stdout);
+	struct terminal term = terminal_describe(stdout, l->o.colour);
 	char *text;
 	size_t len;
 	FILE *out = open_memstream(&text, &len);
@@ -114,7 +115,8 @@ static void draw_screen(struct live_state *l)
 		return;
 	print_status(l, &term, out);
 	l->a.view.top = count_groups_that_fit(l);
-	write_table_for_terminal(&l->a, &l->output, out, term);
+	l->output.term = term;
+	write_table(&l->a, &l->output, out);
 	if (!fclose(out))
 		screen_draw_text((struct text_slice){ text, len });
 	free(text);
