@@ -14,6 +14,7 @@
 #include <linux/rcupdate.h>
 #include <linux/slab.h>
 #include <linux/stackdepot_tree.h>
+#include <linux/vmalloc.h>
 #include <linux/workqueue.h>
 
 struct stack_depot_tree *stack_depot_tree __read_mostly;
@@ -32,7 +33,7 @@ static DEFINE_MUTEX(tree_mutex);
 static void free_tree(struct stack_depot_tree *tree)
 {
 	kvfree(tree->nodes);
-	kvfree(tree->buckets);
+	vfree(tree->buckets);
 	kfree(tree);
 }
 
@@ -49,7 +50,9 @@ static struct stack_depot_tree *alloc_tree(u32 first_tag)
 	nodes = rounddown_pow_of_two(clamp(nodes, STACK_DEPOT_NODES_MIN, NODES_MAX));
 	tree->bytes = nodes * sizeof(struct stack_depot_node);
 	tree->nodes = kvzalloc(tree->bytes, GFP_KERNEL | __GFP_NOWARN);
-	tree->buckets = kvcalloc(2 * nodes + SPARE_BUCKETS, sizeof(u64), GFP_KERNEL | __GFP_NOWARN);
+	/* A little more than a power of two bytes: kmalloc() would take twice as much. */
+	tree->buckets = __vmalloc_array(2 * nodes + SPARE_BUCKETS, sizeof(u64),
+					GFP_KERNEL | __GFP_NOWARN | __GFP_ZERO);
 	tree->bucket_mask = (2 * nodes - 1) * sizeof(u64);
 	atomic_set(&tree->used, STACK_DEPOT_NODE_FIRST);
 	if (!tree->nodes || !tree->buckets) {
