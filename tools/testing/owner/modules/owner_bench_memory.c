@@ -1,12 +1,14 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Measure the memory that an object takes, and allocate from many call chains.
+ * Measure the memory that an object takes, and allocate from many call chains and tasks.
  *
  * Print the bytes per object to the kernel's log in the format of owner_bench.c. The
  * memory of the chains can be read from the stack depot's statistics.
  */
 
+#include <linux/completion.h>
 #include <linux/kernel.h>
+#include <linux/kthread.h>
 #include <linux/mm.h>
 #include <linux/module.h>
 #include <linux/sched.h>
@@ -21,6 +23,10 @@ MODULE_PARM_DESC(objects, "number of objects to allocate from one call chain");
 static unsigned int chains;
 module_param(chains, uint, 0400);
 MODULE_PARM_DESC(chains, "number of call chains that allocate one object each");
+
+static unsigned int tasks;
+module_param(tasks, uint, 0400);
+MODULE_PARM_DESC(tasks, "number of tasks that allocate one object each and exit");
 
 struct held_object {
 	struct held_object *next;
@@ -70,6 +76,26 @@ static noinline bool alloc_object_through_chain(unsigned int chain, unsigned int
 	return done;
 }
 
+static DECLARE_COMPLETION(task_has_run);
+
+static int hold_one_and_exit(void *held_one)
+{
+	*(bool *)held_one = hold_one();
+	complete(&task_has_run);
+	return 0;
+}
+
+/* @number makes the name of the task unique, as its pid is not. */
+static bool hold_one_by_task(unsigned int number)
+{
+	bool held_one;
+
+	if (IS_ERR(kthread_run(hold_one_and_exit, &held_one, "task %u", number)))
+		return false;
+	wait_for_completion(&task_has_run);
+	return held_one;
+}
+
 static unsigned long read_free_bytes(void)
 {
 	struct sysinfo info;
@@ -102,6 +128,10 @@ static int memory_init(void)
 		taken = (before - read_free_bytes()) * 100 / objects;
 		pr_info("owner_bench: bytes-of-object-64 0 %lu.%02lu %lu.%02lu\n",
 			taken / 100, taken % 100, taken / 100, taken % 100);
+	}
+	for (i = 0; i < tasks; i++) {
+		if (!hold_one_by_task(i))
+			goto no_memory;
 	}
 	for (i = 0; i < chains; i++) {
 		if (!alloc_object_through_chain(i, FRAMES))

@@ -1,8 +1,9 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-2.0
 #
-# Check the stack depot's bound on a running kernel. Prints TAP.
-usage='KERNEL'
+# Check the stack depot's bound on a running kernel. Prints TAP. TASKS tasks leave an object
+# each while BOUND bounds the depot.
+usage='KERNEL [TASKS BOUND]'
 . "$(dirname "$0")/prelude.sh"
 
 # boot_with_statistics WORDS [COMMAND]: leaves the statistics of the depot and of slab_owner
@@ -47,6 +48,15 @@ ok "and those without a chain are counted" \
 	[ "$(read_figure owner/stats degraded_no_stack)" -ge "$(read_figure slab_owner no_room)" ]
 ok "but none is lost" equals "$(read_figure owner/stats lost_no_stack)" 0
 ok "it is said once" equals "$(count_bound_notices)" 1
+
+# The share for tasks has room for some 3,500 tasks of 8,000 within 1M. All of them would
+# fill the depot, and no chain would find room.
+ok "tasks leave an object each" boot_with_statistics "slab_owner=on stack_depot_max=${3:-1M}" \
+	"insmod /extra/owner_bench_memory.ko tasks=${2:-8000} chains=1024"
+ok "more than fit into the share for tasks" [ "$(read_figure owner/stats degraded_no_task)" -gt 0 ]
+ok "and each object has its chain" equals \
+	"$(read_figure owner/stats lost_no_stack) $(read_figure owner/stats degraded_shorter) $(read_figure owner/stats degraded_no_stack)" \
+	"0 0 0"
 
 ok "a number of pools bounds, too" boot_with_statistics "slab_owner=on stack_depot_max_pools=1024"
 ok "as mainline counts them" equals "$(read_depot_figure pools_max)" 1024
