@@ -115,6 +115,7 @@ struct output_options make_output_options(const struct options *o)
 		.nr_inputs = o->nr_inputs,
 		.term = terminal_describe(stdout, o->colour),
 		.unfold = o->unfold || o->interval_ms,
+		.callers = o->callers,
 		.repeats = o->interval_ms,
 		/*
 		 * Without a request for ages, the kernel's answer has them only for some

@@ -101,11 +101,15 @@ const struct option_info option_list[NR_OPTIONS] = {
 		.name = "callees",
 		.group = GROUP_VIEW, .takes = TAKES_CALLEES,
 	},
+	[OPT_CALLERS] = {
+		.name = "callers",
+		.group = GROUP_VIEW, .takes = TAKES_CALLERS,
+	},
 	[OPT_MIN] = {
 		.name = "min",
 		.argument = required_argument, .form = "PERCENT",
 		.group = GROUP_VIEW, .values = VALUES_OTHER, .takes = TAKES_MIN,
-		.help_column = 34, .help = "tree: allocations first; what to leave out",
+		.help_column = 36, .help = "of tree; functions: who calls; of tree",
 	},
 	[OPT_DIFF] = {
 		.name = "diff",

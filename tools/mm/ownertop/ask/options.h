@@ -33,6 +33,7 @@ struct options {
 	u64 now;		/* time stamp to count ages from; 0: the newest record's */
 	double least_percent;	/* share of the total that a line of a tree has at least */
 	bool callees;
+	bool callers;
 	struct dump_times times;
 	struct input_options input;
 	const char *vmcore;	/* a memory dump, one of the inputs, or NULL */

@@ -144,6 +144,9 @@ static void parse_option(struct options *o, struct command_line *line, enum opti
 	case OPT_CALLEES:
 		o->callees = true;
 		break;
+	case OPT_CALLERS:
+		o->callers = true;
+		break;
 	case OPT_MIN:
 		o->least_percent = usage_parse_percent("--min", optarg);
 		break;
@@ -262,6 +265,10 @@ static void refuse_ignored_options(const struct options *o, unsigned int used)
 	for (i = 0; i < sizeof(settings) / sizeof(*settings) && !name; i++)
 		if (refused & settings[i].takes)
 			name = settings[i].name;
+	if (o->view->only_chains && (o->select.group.n > 1 ||
+				     (o->select.group.n &&
+				      o->select.group.v[0].field != OWNER_FIELD_STACK)))
+		name = "--group";
 	if (name)
 		usage_refuse_value(name, o->view->name, "is a view that has no use for it");
 	if (!o->view->write[o->format])

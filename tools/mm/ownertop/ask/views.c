@@ -32,6 +32,15 @@ const struct view views[] = {
 		.write = { write_table, write_table_json, write_table_csv, write_tsv },
 	},
 	{
+		.name = "functions",
+		.rows = true,
+		.only_chains = true,
+		.group = BY_CHAIN,
+		.top = 20,
+		.takes = TAKES_TOP | TAKES_CALLERS,
+		.write = { write_functions, write_functions_json, write_functions_csv },
+	},
+	{
 		.name = "tree",
 		.group = BY_CHAIN,
 		.least_percent = 1,

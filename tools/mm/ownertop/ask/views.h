@@ -16,6 +16,7 @@ struct view {
 	u32 top;
 	double least_percent;
 	bool rows;		/* the text is a table with a row for each group */
+	bool only_chains;	/* groups are call chains only */
 	bool by_function;	/* default of --by */
 	bool ages;		/* the view shows ages of objects */
 	unsigned int takes;

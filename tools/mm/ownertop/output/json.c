@@ -41,9 +41,14 @@ void json_add_member(struct json_object *object, const char *name, struct json_o
 		exit_out_of_memory();
 }
 
-static void add_json_item(struct json_object *array, struct json_object *value)
+struct json_object *json_new_list(void)
 {
-	if (json_object_array_add(array, value))
+	return require_memory(json_object_new_array());
+}
+
+void json_add_item(struct json_object *list, struct json_object *value)
+{
+	if (json_object_array_add(list, value))
 		exit_out_of_memory();
 }
 
@@ -146,21 +151,21 @@ struct json_object *json_from_sum(const struct sum *sum)
 
 static struct json_object *json_from_chain(const struct model *m, const struct chain *chain)
 {
-	struct json_object *array = require_memory(json_object_new_array());
+	struct json_object *array = json_new_list();
 	u32 i;
 
 	for (i = 0; i < chain->n; i++)
-		add_json_item(array, json_from_text(model_get_frame(m, chain, i)));
+		json_add_item(array, json_from_text(model_get_frame(m, chain, i)));
 	return array;
 }
 
 static struct json_object *json_from_sums(const struct sum *sums, u32 n)
 {
-	struct json_object *array = require_memory(json_object_new_array());
+	struct json_object *array = json_new_list();
 	u32 i;
 
 	for (i = 0; i < n; i++)
-		add_json_item(array, json_from_sum(&sums[i]));
+		json_add_item(array, json_from_sum(&sums[i]));
 	return array;
 }
 
@@ -242,22 +247,22 @@ void json_end_document(bool any, FILE *out)
 
 static void print_group_fields(const struct model *m, FILE *out)
 {
-	struct json_object *fields = require_memory(json_object_new_array());
+	struct json_object *fields = json_new_list();
 	const struct group_list *by = &m->select->group;
 	unsigned int i;
 
 	for (i = 0; i < by->n; i++)
-		add_json_item(fields, new_json_word(field_name(by->v[i].field)));
+		json_add_item(fields, new_json_word(field_name(by->v[i].field)));
 	json_print_member("group_by", fields, out);
 }
 
 static void print_sort_keys(const struct view_options *view, FILE *out)
 {
-	struct json_object *keys = require_memory(json_object_new_array());
+	struct json_object *keys = json_new_list();
 	u32 i;
 
 	for (i = 0; i < view->nr_order; i++)
-		add_json_item(keys, new_json_word(owner_sort_names[view->order[i]]));
+		json_add_item(keys, new_json_word(owner_sort_names[view->order[i]]));
 	json_print_member("order_by", keys, out);
 }
 
@@ -269,9 +274,9 @@ static void print_sources(const struct sources *s, FILE *out)
 
 	sources_find_overlaps(s, overlaps);
 	if (*overlaps) {
-		value = require_memory(json_object_new_array());
+		value = json_new_list();
 		for (i = 0; overlaps[i]; i++)
-			add_json_item(value, new_json_word(overlaps[i]));
+			json_add_item(value, new_json_word(overlaps[i]));
 		json_print_member("overlaps", value, out);
 	}
 	if (s->backing.objects) {

@@ -13,6 +13,8 @@
 
 /* Create JSON values. The functions that add or print a value take over its reference. */
 struct json_object *json_new_object(void);
+struct json_object *json_new_list(void);
+void json_add_item(struct json_object *list, struct json_object *value);
 void json_add_member(struct json_object *object, const char *name, struct json_object *value);
 struct json_object *json_new_count(u64 number);
 struct json_object *json_from_text(struct text_slice t);

@@ -110,6 +110,29 @@ class Checker:
             got[path] = int(value)
         self.expect_equal(f"folded {sort}", want, got)
 
+    def check_functions(self, dump):
+        """Compare the figures of each function and of its callers."""
+        want = collections.defaultdict(lambda: [NOTHING, NOTHING, {}])
+        for rec in oracle.read_records(dump, 0, self.skip):
+            path = oracle.list_chain_functions(rec)
+            one = sum_records([rec])
+            want[path[-1]][0] = add_sums(want[path[-1]][0], one)
+            for name in set(path):
+                want[name][1] = add_sums(want[name][1], one)
+            for caller, name in set(zip(path, path[1:])):
+                calls = want[name][2]
+                calls[caller] = calls.get(caller, 0) + one[1]
+        answer = json.loads(self.run_ownertop("functions", "--json", dump))
+        got = {}
+        for row in answer["functions"]:
+            calls = {c["name"]: c["sum"]["bytes"] for c in row["callers"]}
+            got[row["name"]] = (get_json_sums(row["flat"]), get_json_sums(row["cum"]),
+                                row["nr_callers"], sorted(calls.values(), reverse=True),
+                                calls.items() <= want[row["name"]][2].items())
+        want = {name: (flat, cum, len(calls), sorted(calls.values(), reverse=True)[:3], True)
+                for name, (flat, cum, calls) in want.items()}
+        self.expect_equal("functions", want, got)
+
     def read_groups(self, dump, by):
         """Return the sums of a dump by call chain and cache."""
         found = collections.defaultdict(list)
@@ -199,6 +222,7 @@ def main():
             oracle.make_dump(new, sample, "--records", "3500", "--chains", "420")
             check.check_tree(old, False)
             check.check_tree(old, True)
+            check.check_functions(old)
             check.check_folded(old, "bytes")
             check.check_folded(old, "objects")
             for by in ("site", "function"):

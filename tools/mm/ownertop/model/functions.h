@@ -1,0 +1,44 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/* The sums of each function: of what it allocates itself, and of what it and its callees do. */
+#ifndef OWNERTOP_FUNCTIONS_H
+#define OWNERTOP_FUNCTIONS_H
+
+#include "model/answer.h"
+
+struct function_sums {
+	struct sum flat;	/* what the function itself allocated */
+	struct sum cum;		/* what it and the functions that it calls allocated */
+	u32 first_call;		/* index into functions.calls of its largest caller */
+	u32 nr_callers;
+	u32 last_group;		/* number of the group that was added last, plus 1 */
+};
+
+/* The part of a function's cum that it was called for by one caller. */
+struct function_call {
+	u32 callee;		/* indexes into functions.names */
+	u32 caller;
+	struct sum sum;
+	u32 last_group;
+};
+
+struct functions {
+	const struct model *m;
+	enum measure measure;
+	struct strings names;	/* "func" or "func [module]" */
+	u32 *of_frames;		/* index into names, by frame number of the model */
+	struct function_sums *v;	/* by index into names */
+	struct function_call *calls;	/* by callee, the largest first */
+	u32 nr_calls;
+	u32 calls_cap;
+	struct hash_index call_index;
+	u32 *order;		/* functions, the largest flat first, then the largest cum */
+	u32 n;			/* functions in order */
+	u32 shown;
+	struct sum not_shown;	/* flat of the others */
+};
+
+/* Add up the groups of @a, which are grouped by call chain, for each function. */
+void functions_build(struct functions *f, const struct answer *a);
+void functions_free(struct functions *f);
+
+#endif
