@@ -6,11 +6,13 @@
 #include <unistd.h>
 
 #include "ask/answer.h"
+#include "ask/check.h"
 #include "ask/options.h"
 #include "ask/parse.h"
 #include "ask/query.h"
 #include "ask/unmatched.h"
 #include "base/exit_status.h"
+#include "base/replace_file.h"
 #include "input/progress.h"
 #include "page_owner_sort/page_owner_sort.h"
 #include "record/record.h"
@@ -92,7 +94,7 @@ static void report_missing_names(const struct frame_names *names)
 static bool tells_damage_at_end(const struct options *o, const struct output_options *output)
 {
 	return output->term.width && isatty(STDERR_FILENO) && !o->view->no_terminal &&
-	       o->format == FORMAT_TEXT;
+	       !o->output && !check_is_wanted(o) && o->format == FORMAT_TEXT;
 }
 
 static void print_view(struct answer *a, const struct options *o,
@@ -105,6 +107,34 @@ static void print_view(struct answer *a, const struct options *o,
 		out = pager_open(output->term);
 	o->view->write[o->format](a, output, out);
 	pager_close(out);
+}
+
+/* Write the view to the file of --output. */
+static int write_to_file(const struct answer *a, const struct options *o,
+			 struct output_options output)
+{
+	char *temporary;
+	FILE *out = replace_file_begin(o->output, &temporary);
+
+	output.term = (struct terminal){ 0 };
+	if (out)
+		o->view->write[o->format](a, &output, out);
+	if (out && replace_file_end(out, temporary, o->output, true))
+		return health_is_complete(&a->health) ? STATUS_COMPLETE : STATUS_INCOMPLETE;
+	fprintf(stderr, "ownertop: %s: %s\n", o->output, strerror(errno));
+	return STATUS_FAILED;
+}
+
+/* Write an answer as the options say. Returns the exit status. */
+static int write_answer(struct answer *a, const struct options *o,
+			const struct output_options *output)
+{
+	if (check_is_wanted(o))
+		return check_report(o, a, stdout);
+	if (o->output)
+		return write_to_file(a, o, *output);
+	print_view(a, o, output);
+	return close_output(health_is_complete(&a->health) ? STATUS_COMPLETE : STATUS_INCOMPLETE);
 }
 
 static int run_view(const struct options *o)
@@ -132,12 +162,10 @@ static int run_view(const struct options *o)
 	output = make_output_options(o);
 	a.health.quiet = tells_damage_at_end(o, &output);
 	if (answer_read(&a, o, paths, nr_paths)) {
-		print_view(&a, o, &output);
+		status = write_answer(&a, o, &output);
 		unmatched_report_names(&a, o, paths, nr_paths);
 		if (o->select.names)
 			report_missing_names(o->select.names);
-		status = close_output(health_is_complete(&a.health) ? STATUS_COMPLETE :
-								   STATUS_INCOMPLETE);
 	}
 	if (status == STATUS_FAILED && a.health.quiet && *a.health.first)
 		fprintf(stderr, "ownertop: %s\n", a.health.first);
@@ -156,6 +184,7 @@ int main(int argc, char *argv[])
 		return page_owner_sort_main(argc - 1, argv + 1);
 	if (argc > 1 && !strcmp(argv[1], "record"))
 		return record_main(argc - 1, argv + 1);
+	check_prepare_exit(argc, argv);
 	parse_command_line(&options, argc, argv);
 	if (options.print_skip_list) {
 		globs_print(&options.select.chains.skip, stdout);

@@ -138,7 +138,6 @@ const struct option_info option_list[NR_OPTIONS] = {
 		.name = "vmcore",
 		.argument = required_argument, .form = "FILE",
 		.group = GROUP_INPUT, .values = VALUES_FILES,
-		.help_column = 25, .help = "a memory dump, read by drgn; needs --vmlinux",
 	},
 	[OPT_VMLINUX] = {
 		.name = "vmlinux",
@@ -154,7 +153,7 @@ const struct option_info option_list[NR_OPTIONS] = {
 		.name = "kallsyms",
 		.argument = required_argument, .form = "FILE",
 		.group = GROUP_INPUT, .values = VALUES_FILES,
-		.help_column = 52, .help = "names and lines from these",
+		.help_column = 65, .help = "dump, its names",
 	},
 	[OPT_LIVE] = {
 		.name = "live",
@@ -170,6 +169,22 @@ const struct option_info option_list[NR_OPTIONS] = {
 		.name = "csv",
 		.group = GROUP_OUTPUT,
 	},
+	[OPT_OUTPUT] = {
+		.letter = 'o', .name = "output",
+		.argument = required_argument, .form = "FILE",
+		.group = GROUP_OUTPUT, .values = VALUES_FILES,
+		.help_column = 36, .help = "write for programs; to this file",
+	},
+	[OPT_CHECK] = {
+		.name = "check",
+		.argument = required_argument, .form = "LIMIT",
+		.group = GROUP_OUTPUT, .values = VALUES_OTHER, .takes = TAKES_CHECK,
+	},
+	[OPT_WARN] = {
+		.name = "warn",
+		.argument = required_argument, .form = "LIMIT",
+		.group = GROUP_OUTPUT, .values = VALUES_OTHER, .takes = TAKES_CHECK,
+	},
 	[OPT_HELP] = {
 		.letter = 'h', .name = "help",
 		.group = GROUP_PROGRAM,
@@ -177,6 +192,6 @@ const struct option_info option_list[NR_OPTIONS] = {
 	[OPT_VERSION] = {
 		.name = "version",
 		.group = GROUP_PROGRAM,
-		.help_column = 36, .help = "write for programs; print this, the version",
+		.help_column = 60, .help = "monitor 'bytes > 5G'",
 	},
 };

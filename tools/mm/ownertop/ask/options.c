@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /* Questions about the parsed command line that several files ask. */
+#include <stdlib.h>
+
 #include "ask/options.h"
 
 bool options_order_is_measure(const struct options *o)
@@ -16,6 +18,8 @@ bool options_need_newest_record(const struct options *o)
 
 void options_free(struct options *o)
 {
+	free(o->checks[LEVEL_WARN].text);
+	free(o->checks[LEVEL_CRITICAL].text);
 	globs_free(&o->select.chains.skip);
 	globs_free(&o->select.chains.hide);
 	if (o->select.names)

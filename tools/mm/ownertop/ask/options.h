@@ -15,6 +15,16 @@ enum frame_key {
 	BY_SITE,		/* function and offset */
 };
 
+/* The levels of --warn and --check. */
+enum check_level { LEVEL_WARN, LEVEL_CRITICAL, NR_CHECK_LEVELS };
+
+/* A limit, as "bytes > 5G". */
+struct check {
+	char *text;		/* NULL: the option was not used */
+	enum owner_sort figure;	/* bytes, held, waste or objects */
+	struct owner_sentence limit;	/* compares the figure in place of the field size */
+};
+
 struct options {
 	const struct view *view;
 	enum output_format format;
@@ -40,6 +50,9 @@ struct options {
 	const char *vmlinux;	/* kernel with DWARF, or NULL */
 	const char *modules;	/* directory of modules with DWARF, or NULL */
 	const char *kallsyms;	/* copy of /proc/kallsyms, or NULL */
+	const char *output;	/* file for the output, or NULL: standard output */
+	struct check checks[NR_CHECK_LEVELS];
+	bool check_groups;	/* compare each group with the limits, not the total */
 	bool print_skip_list;
 	const char *old;	/* the older dump, or NULL */
 	u32 interval_ms;	/* time between updates; 0: read once */

@@ -7,6 +7,7 @@
 
 #include "base/exit_status.h"
 #include "ask/inputs.h"
+#include "ask/check.h"
 #include "ask/option_list.h"
 #include "ask/parse.h"
 #include "ask/settings.h"
@@ -165,6 +166,15 @@ static void parse_option(struct options *o, struct command_line *line, enum opti
 	case OPT_CSV:
 		o->format = FORMAT_CSV;
 		break;
+	case OPT_OUTPUT:
+		o->output = optarg;
+		break;
+	case OPT_CHECK:
+		check_parse(o, parts, LEVEL_CRITICAL, "--check", optarg);
+		break;
+	case OPT_WARN:
+		check_parse(o, parts, LEVEL_WARN, "--warn", optarg);
+		break;
 	case OPT_LIVE:
 		o->interval_ms = optarg ? parse_interval(optarg) : DEFAULT_INTERVAL_MS;
 		break;
@@ -274,7 +284,13 @@ static void refuse_ignored_options(const struct options *o, unsigned int used)
 	if (!o->view->write[o->format])
 		usage_refuse_value(format_options[o->format], o->view->name,
 				   "is a view without that form");
-	if (o->view->no_terminal && isatty(STDOUT_FILENO))
+	if (check_is_wanted(o) && (o->format != FORMAT_TEXT || o->one_by_one || o->interval_ms ||
+				   o->output))
+		usage_refuse_option("--check", "prints one line; --json, --csv, --live, --output and "
+				    "mode= are not for it");
+	if (o->output && o->interval_ms)
+		usage_refuse_value("--output", o->output, "cannot be had with --live");
+	if (o->view->no_terminal && !o->output && isatty(STDOUT_FILENO))
 		usage_refuse_value(o->view->name, "standard output",
 				   "is a terminal; send it to a file with '>'");
 }
@@ -348,12 +364,16 @@ static bool view_needs_ages(const struct options *o)
 	for (i = 0; i < o->nr_order; i++)
 		if (o->order[i] == OWNER_SORT_OLDEST || o->order[i] == OWNER_SORT_YOUNGEST)
 			return true;
-	return o->view->ages && !o->interval_ms;
+	return o->view->ages && !o->interval_ms && !check_is_wanted(o);
 }
 
 /* The kernel looks at every object to group by cache, too: --live has other groups. */
 static const struct group_list *get_default_groups(const struct options *o)
 {
+	static const struct group_list by_kind = { { { .field = OWNER_FIELD_KIND } }, 1 };
+
+	if (check_is_wanted(o))
+		return &by_kind;
 	return o->live && o->interval_ms ? &o->view->redrawn : &o->view->group;
 }
 
@@ -366,6 +386,7 @@ static void select_frame_key(struct options *o)
 
 static void set_default_options(struct options *o)
 {
+	o->check_groups = o->select.group.n;
 	if (!o->select.group.n)
 		o->select.group = *get_default_groups(o);
 	if (o->select.chains.depth == UNSET)

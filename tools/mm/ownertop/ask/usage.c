@@ -18,7 +18,7 @@ static const char help_head[] =
 "them. Reads FILEs, a pipe, or else asks the kernel of this machine.\n"
 "SENTENCE: as for owner/query, as 'group=stack.4,comm top=20 if age > 1h'\n"
 "Views: table, functions, tree, records, diff OLD NEW, trend FILE..., flame,\n"
-"  folded, pprof, page_owner_sort (as that program); record DIR writes dumps\n";
+"  folded, pprof, prom, page_owner_sort (as that program); record DIR: dumps\n";
 
 static const char help_tail[] =
 "Example: ownertop flame --older 1h dump.txt > flame.html\n"

@@ -28,7 +28,7 @@ const struct view views[] = {
 		.depth = 4,
 		.top = 10,
 		.ages = true,
-		.takes = TAKES_SETTINGS | TAKES_LIVE | TAKES_BY,
+		.takes = TAKES_SETTINGS | TAKES_LIVE | TAKES_BY | TAKES_CHECK,
 		.write = { write_table, write_table_json, write_table_csv, write_tsv },
 	},
 	{
@@ -87,6 +87,15 @@ const struct view views[] = {
 		.group = BY_CHAIN_AND_LABELS,
 		.no_terminal = true,
 		.write = { write_pprof },
+	},
+	{
+		.name = "prom",
+		.group = BY_CHAIN_AND_CACHE,
+		.depth = 4,
+		.top = 20,
+		.by_function = true,
+		.takes = TAKES_TOP | TAKES_ORDER | TAKES_GROUPS | TAKES_BY,
+		.write = { write_prom },
 	},
 	{
 		.name = "flame",

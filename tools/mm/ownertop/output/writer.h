@@ -53,6 +53,7 @@ void write_functions(const struct answer *a, const struct output_options *o, FIL
 void write_functions_json(const struct answer *a, const struct output_options *o, FILE *out);
 void write_functions_csv(const struct answer *a, const struct output_options *o, FILE *out);
 
+void write_prom(const struct answer *a, const struct output_options *o, FILE *out);
 void write_folded(const struct answer *a, const struct output_options *o, FILE *out);
 void write_pprof(const struct answer *a, const struct output_options *o, FILE *out);
 void write_flame(const struct answer *a, const struct output_options *o, FILE *out);

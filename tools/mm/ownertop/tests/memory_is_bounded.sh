@@ -71,6 +71,8 @@ records $work/many
 records --top 0 $work/many
 folded $work/many
 pprof $work/many
+prom $work/many
+--check bytes>1G $work/many
 flame $work/many
 diff $work/once $work/many
 trend --time 0h,1h $work/once $work/many

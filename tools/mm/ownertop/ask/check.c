@@ -1,0 +1,298 @@
+// SPDX-License-Identifier: GPL-2.0
+/* Compare a figure of all objects, or of each group, with the limits of --warn and --check. */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "ask/check.h"
+#include "ask/usage.h"
+#include "base/alloc.h"
+#include "base/exit_status.h"
+#include "base/human.h"
+#include "output/column.h"
+
+/* Two numbers with a colon. */
+#define RANGE_LEN 48
+
+/* Exit statuses of monitoring plugins. */
+enum {
+	CHECK_OK,
+	CHECK_WARNING,
+	CHECK_CRITICAL,
+	CHECK_UNKNOWN,
+};
+
+static const char * const status_names[] = { "OK", "WARNING", "CRITICAL", "UNKNOWN" };
+
+static const int status_of_level[NR_CHECK_LEVELS] = {
+	[LEVEL_WARN] = CHECK_WARNING,
+	[LEVEL_CRITICAL] = CHECK_CRITICAL,
+};
+
+static bool reported;
+
+static void exit_as_unknown(int status, void *arg)
+{
+	(void)arg;
+	if (status != STATUS_FAILED || reported)
+		return;
+	puts("OWNERTOP UNKNOWN - the check failed; standard error says why");
+	fflush(stdout);
+	_exit(CHECK_UNKNOWN);
+}
+
+void check_prepare_exit(int argc, char *argv[])
+{
+	int i;
+
+	for (i = 1; i < argc; i++) {
+		if (strncmp(argv[i], "--check", 7) && strncmp(argv[i], "--warn", 6))
+			continue;
+		on_exit(exit_as_unknown, NULL);
+		return;
+	}
+}
+
+static enum owner_sort parse_figure(const char *option, const char *text, size_t length)
+{
+	int figure = owner_lang_find_name(text, length, owner_sort_names, OWNER_SORTS);
+
+	if (figure < 0 || figure > OWNER_SORT_OBJECTS)
+		usage_refuse_value(option, text, "does not begin with bytes, held, waste or "
+				   "objects, as 'bytes > 5G if cache == kmalloc-*'");
+	return figure;
+}
+
+/* Make the sentence of the command line from what follows the limit. */
+static void use_rest_as_sentence(struct sentence_parts *parts, const char *option,
+				 const char *rest)
+{
+	rest += strspn(rest, " ");
+	if (!*rest)
+		return;
+	if (parts->sentence && strcmp(parts->sentence, rest))
+		usage_refuse_value(option, rest, "is another sentence than that of the other "
+				   "limit; one is answered");
+	parts->sentence = rest;
+}
+
+void check_parse(struct options *o, struct sentence_parts *parts, enum check_level level,
+		 const char *option, const char *text)
+{
+	struct check *check = &o->checks[level];
+	size_t word = strspn(text, "abcdefghijklmnopqrstuvwxyz"), length = word;
+	char *condition;
+
+	check->figure = parse_figure(option, text, word);
+	length += strspn(text + length, " ");
+	length += strspn(text + length, "<>=!");
+	length += strspn(text + length, " ");
+	length += strcspn(text + length, " ");
+	check->text = xstrndup(text, length);
+	/* The language knows numbers with units and operators: let it compare the figure. */
+	if (asprintf(&condition, "if size %s", check->text + word) < 0)
+		exit_out_of_memory();
+	sentence_parse_setting(&check->limit, option, condition, "");
+	if (check->limit.nr_comparisons != 1)
+		usage_refuse_value(option, check->text, "is not one comparison");
+	free(condition);
+	use_rest_as_sentence(parts, option, text + length);
+}
+
+bool check_is_wanted(const struct options *o)
+{
+	return o->checks[LEVEL_WARN].text || o->checks[LEVEL_CRITICAL].text;
+}
+
+static u64 get_figure(const struct sum *sum, enum owner_sort figure)
+{
+	switch (figure) {
+	case OWNER_SORT_HELD:
+		return sum->held;
+	case OWNER_SORT_WASTE:
+		return sum->held > sum->bytes ? sum->held - sum->bytes : 0;
+	case OWNER_SORT_OBJECTS:
+		return sum->objects;
+	default:
+		return sum->bytes;
+	}
+}
+
+static bool limit_holds(const struct check *check, const struct sum *sum)
+{
+	const struct owner_field_values fields = {
+		.known_fields = 1U << OWNER_FIELD_SIZE,
+		.value[OWNER_FIELD_SIZE].number = get_figure(sum, check->figure),
+	};
+
+	return check->text && owner_lang_matches(&check->limit, &fields);
+}
+
+/* The sum that decides: the total, or the group with the largest figure at the worst level. */
+struct verdict {
+	int status;
+	enum check_level level;	/* the limit that is reported */
+	struct sum sum;
+	bool is_group;
+	u32 group;
+	u32 groups;		/* groups beyond the limit */
+};
+
+static void judge_sum(struct verdict *v, const struct options *o, const struct sum *sum)
+{
+	enum owner_sort figure;
+	int level;
+
+	for (level = LEVEL_CRITICAL; level >= 0; level--)
+		if (limit_holds(&o->checks[level], sum))
+			break;
+	if (level < 0)
+		return;
+	v->groups++;
+	figure = o->checks[level].figure;
+	if (status_of_level[level] < v->status ||
+	    (status_of_level[level] == v->status &&
+	     get_figure(sum, figure) <= get_figure(&v->sum, figure)))
+		return;
+	v->status = status_of_level[level];
+	v->level = level;
+	v->sum = *sum;
+	v->is_group = true;
+}
+
+static struct verdict judge(const struct options *o, const struct answer *a)
+{
+	struct verdict v = {
+		.level = o->checks[LEVEL_CRITICAL].text ? LEVEL_CRITICAL : LEVEL_WARN,
+		.sum = a->model.total,
+	};
+	u32 i;
+
+	if (!o->check_groups) {
+		judge_sum(&v, o, &a->model.total);
+		v.is_group = false;
+		return v;
+	}
+	for (i = 0; i < a->model.groups.n; i++) {
+		struct sum sum = sum_load(&a->model.groups, i);
+		int before = v.status;
+
+		judge_sum(&v, o, &sum);
+		if (v.is_group && (v.status != before || sum_equals(&v.sum, &sum)))
+			v.group = i;
+	}
+	return v;
+}
+
+static void print_group_name(const struct answer *a, u32 group, FILE *out)
+{
+	const struct model *m = &a->model;
+	const struct group_list *by = &m->select->group;
+	struct group g = model_get_group(m, group);
+	u32 i;
+
+	for (i = 0; i < by->n; i++) {
+		enum owner_field field = by->v[i].field;
+
+		fprintf(out, "%s%s ", i ? ", " : " of ", field_name(field));
+		if (field == OWNER_FIELD_STACK)
+			print_chain_frames(m, model_get_chain(m, &g), out);
+		else if (!model_field_is_known(m, &g, field))
+			fputs("-", out);
+		else if (field_is_number(field))
+			fprintf(out, "%lld", model_get_number(m, &g, field));
+		else
+			fprintf(out, "%.*s", (int)model_get_name(m, &g, field).len,
+				model_get_name(m, &g, field).s);
+	}
+}
+
+/* Write the range of figures without an alarm, as plugins do: "0 to 5" is "5". */
+static const char *format_range(char buf[RANGE_LEN], const struct check *check)
+{
+	const union owner_value *alarm = &check->limit.values[0];
+
+	*buf = '\0';
+	if (!check->text || check->limit.nr_values != 1)
+		return buf;
+	switch (check->limit.comparisons[0].operator) {
+	case OWNER_GT:
+	case OWNER_GE:
+		snprintf(buf, RANGE_LEN, "%llu", alarm->low ? alarm->low - 1 : 0);
+		break;
+	case OWNER_LT:
+	case OWNER_LE:
+		snprintf(buf, RANGE_LEN, "%llu:", alarm->high + 1);
+		break;
+	case OWNER_NE:
+		snprintf(buf, RANGE_LEN, "%llu:%llu", alarm->low, alarm->high);
+		break;
+	default:
+		snprintf(buf, RANGE_LEN, "@%llu:%llu", alarm->low, alarm->high);
+	}
+	return buf;
+}
+
+static void print_figures(const struct options *o, const struct verdict *v, FILE *out)
+{
+	enum owner_sort figure = o->checks[v->level].figure;
+	const struct check *none = &(struct check){ 0 };
+	char warn[RANGE_LEN], critical[RANGE_LEN];
+	const struct check *of[NR_CHECK_LEVELS];
+	int level;
+
+	for (level = 0; level < NR_CHECK_LEVELS; level++)
+		of[level] = o->checks[level].figure == figure ? &o->checks[level] : none;
+	fprintf(out, " | %s=%llu%s;%s;%s;0\n", owner_sort_names[figure],
+		get_figure(&v->sum, figure), figure == OWNER_SORT_OBJECTS ? "" : "B",
+		format_range(warn, of[LEVEL_WARN]), format_range(critical, of[LEVEL_CRITICAL]));
+}
+
+/* Returns the text of the line before its figures, in which no name may be taken for a figure. */
+static char *make_message(const struct options *o, const struct answer *a,
+			  const struct verdict *v, bool complete)
+{
+	const struct check *check = &o->checks[v->level];
+	u64 value = get_figure(&v->sum, check->figure);
+	char buf[HUMAN_LEN], *text, *shown, *bar;
+	size_t len;
+	FILE *out = open_memstream(&text, &len);
+
+	if (!out)
+		exit_out_of_memory();
+	fprintf(out, "%s ", owner_sort_names[check->figure]);
+	if (check->figure == OWNER_SORT_OBJECTS)
+		fprintf(out, "%llu", value);
+	else
+		fputs(human_format_bytes(buf, value), out);
+	if (v->is_group)
+		print_group_name(a, v->group, out);
+	fprintf(out, ", limit %s", check->text);
+	if (o->check_groups)
+		fprintf(out, ", %u of %u groups beyond it", v->groups, a->model.groups.n);
+	if (!complete)
+		fprintf(out, ", input INCOMPLETE: %s", a->health.first);
+	fclose(out);
+	shown = human_escape_name((struct text_slice){ text, len });
+	for (bar = shown; (bar = strchr(bar, '|')); )
+		*bar = '/';
+	free(text);
+	return shown;
+}
+
+int check_report(const struct options *o, const struct answer *a, FILE *out)
+{
+	struct verdict v = judge(o, a);
+	bool complete = health_is_complete(&a->health);
+	char *message = make_message(o, a, &v, complete);
+
+	/* What was not read could be beyond the limit. */
+	if (!complete && v.status == CHECK_OK)
+		v.status = CHECK_UNKNOWN;
+	fprintf(out, "OWNERTOP %s - %s", status_names[v.status], message);
+	print_figures(o, &v, out);
+	free(message);
+	reported = !fflush(out);
+	return reported ? v.status : CHECK_UNKNOWN;
+}
