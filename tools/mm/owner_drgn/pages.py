@@ -59,8 +59,9 @@ class PageReader:
         if self.offset + self.owner.size > self.ext_size or self.ext_size > 1 << 16:
             raise FormatError("page_owner_ops or page_ext_size is damaged")
         sections = memory_sections(prog)
-        if not sections:
-            raise FormatError("pages are found in a kernel with SPARSEMEM only")
+        if not sections or not sections.sections:
+            raise FormatError("page_owner's records are found by struct mem_section, and this "
+                              "kernel has no SPARSEMEM, or the table is damaged")
         self.sections = sections
 
     def decode(self, pfn: int, data: bytes, start: int = 0) -> Optional[PageOwner]:

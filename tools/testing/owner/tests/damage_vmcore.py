@@ -50,7 +50,7 @@ class Overlay:
     def __init__(self, place: Place, data: bytes, readable: bool) -> None:
         self.place, self.data, self.readable = place, data, readable
         self.original = prog.read(place.address, place.size)
-        self.active = True
+        self.active = False
         prog.add_memory_segment(place.address, place.size, self.read, False)
 
     def read(self, address: int, count: int, offset: int, _physical: bool) -> bytes:
@@ -158,6 +158,8 @@ def run_case(number: int, places: Dict[str, List[Place]], expected: Dict[str, in
     rng = random.Random(number)
     forget_cached(prog)
     damages = [choose_damage(rng, places) for _ in range(rng.randrange(1, 5))]
+    for _, overlay in damages:
+        overlay.active = True
     forget_cached(prog)
     failure = ""
 
