@@ -6,10 +6,10 @@ from typing import Dict, Iterator, List, NamedTuple, Optional, Tuple
 from drgn import Program, TypeKind
 
 from .layout import Layout
-from .memory import (byte_order, cached, notes_of, read_memory, read_string, read_variable,
-                     word_size)
+from .memory import byte_order, cached, notes_of, read_memory, read_variable, word_size
 
 ROOTS_MAX = 1 << 20
+ELF_NOTE_HEADER = 12
 
 
 class Section(NamedTuple):
@@ -21,12 +21,22 @@ class Section(NamedTuple):
 
 
 def _read_vmcoreinfo(prog: Program) -> Dict[str, str]:
+    """Read the note of vmcoreinfo in the kernel's memory.
+
+    After a panic, vmcoreinfo_data is the address of a copy in the memory of the crash
+    kernel, which is not in the dump.
+    """
     try:
-        address = read_variable(prog, "vmcoreinfo_data")
+        address = read_variable(prog, "vmcoreinfo_note")
     except LookupError:
         return {}
-    text = (read_string(prog, address, 1 << 16) or b"").decode(errors="replace")
-    pairs = (line.partition("=") for line in text.split("\n"))
+    data = read_memory(prog, address, ELF_NOTE_HEADER) or bytes(ELF_NOTE_HEADER)
+    name_bytes, text_bytes = (int.from_bytes(data[i:i + 4], byte_order(prog)) for i in (0, 4))
+    text = b""
+    if name_bytes < 64 and text_bytes < 1 << 16:
+        start = address + ELF_NOTE_HEADER + (name_bytes + 3 & ~3)
+        text = read_memory(prog, start, text_bytes) or b""
+    pairs = (line.partition("=") for line in text.decode(errors="replace").split("\n"))
     return {name: value for name, _, value in pairs}
 
 
