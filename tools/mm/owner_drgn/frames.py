@@ -150,12 +150,14 @@ class FrameMap:
 
     def list_ranges(self) -> Iterator[Range]:
         """The addresses of the page frames that are to be scanned, in the direct map."""
-        geo, pfn = self.geometry, self.scanned.find(1)
-        while pfn >= 0:
-            end = self.scanned.find(0, pfn)
-            end = len(self.scanned) if end < 0 else end
-            yield geo.virt_of_pfn(pfn), geo.virt_of_pfn(end)
-            pfn = self.scanned.find(1, end)
+        geo = self.geometry
+        for first, last in geo.ranges:
+            start = self.scanned.find(1, first, last)
+            while start >= 0:
+                end = self.scanned.find(0, start, last)
+                end = last if end < 0 else end
+                yield geo.virt_of_pfn(start), geo.virt_of_pfn(end)
+                start = self.scanned.find(1, end, last)
 
 
 def subtract_ranges(ranges: Iterator[Range], holes: List[Range]) -> Iterator[Range]:

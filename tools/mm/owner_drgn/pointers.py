@@ -6,6 +6,7 @@ from typing import Any, Dict, List, Tuple
 
 from drgn import Program
 
+from .format import FormatError
 from .geometry import Geometry, geometry
 from .memory import byte_order, word_size
 from .slabs import Slab
@@ -15,6 +16,7 @@ try:
 except ImportError:
     numpy = None  # type: ignore
 
+FRAMES_MAX = 1 << 34
 # Places in words, and the numbers of the objects that these words point to.
 Pointers = Tuple[List[int], List[int]]
 
@@ -31,7 +33,11 @@ class ObjectIndex:
         self.order: str = byte_order(prog)
         self.word = word_size(prog)
         self.objects = 0
-        self.slab_of_page = array("i", [-1]) * self.geometry.max_pfn
+        if self.geometry.max_pfn > FRAMES_MAX:
+            raise FormatError(f"memory ends at page frame {self.geometry.max_pfn:#x}: this search "
+                              f"is for up to {FRAMES_MAX:#x}, or the dump is damaged")
+        # The number of a page's slab, from 1 up. What is not written takes no memory.
+        self.slab_of_page = memoryview(bytearray(4 * self.geometry.max_pfn)).cast("I")
         self.start = array("Q")
         self.size = array("Q")
         self.count = array("Q")
@@ -45,7 +51,7 @@ class ObjectIndex:
         size = max(slab.cache.size, geo.page_size) if slab.objects == 1 else slab.cache.size
         pages = -(-slab.objects * size >> geo.page_shift)
         for pfn in range(slab.pfn, min(slab.pfn + pages, geo.max_pfn)):
-            self.slab_of_page[pfn] = len(self.start)
+            self.slab_of_page[pfn] = len(self.start) + 1
         self.start.append(slab.address)
         self.size.append(size)
         self.count.append(slab.objects)
@@ -70,7 +76,7 @@ class ObjectIndex:
         for place, word in enumerate(words):
             if not low <= word < high:
                 continue
-            slab = self.slab_of_page[word - low >> geo.page_shift]
+            slab = self.slab_of_page[word - low >> geo.page_shift] - 1
             if slab < 0:
                 continue
             number = (word - self.start[slab]) // self.size[slab]
@@ -83,7 +89,7 @@ class ObjectIndex:
         if not self._tables:
             for name in ("slab_of_page", "start", "size", "count", "first"):
                 table = getattr(self, name)
-                self._tables[name] = numpy.frombuffer(table, table.typecode)
+                self._tables[name] = numpy.frombuffer(table, f"u{table.itemsize}")
         return self._tables
 
     def _find_with_numpy(self, data: bytes) -> Pointers:
@@ -93,7 +99,7 @@ class ObjectIndex:
         # A word below the direct map wraps around, and is beyond the last page then.
         pages = words - numpy.uint64(geo.direct_map) >> numpy.uint64(geo.page_shift)
         places = numpy.nonzero(pages < numpy.uint64(geo.max_pfn))[0]
-        slabs = tables["slab_of_page"][pages[places].astype("i8")]
+        slabs = tables["slab_of_page"][pages[places].astype("i8")].astype("i8") - 1
         places, slabs = places[slabs >= 0], slabs[slabs >= 0]
         numbers = (words[places] - tables["start"][slabs]) // tables["size"][slabs]
         inside = numbers < tables["count"][slabs]

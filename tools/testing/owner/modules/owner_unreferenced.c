@@ -67,6 +67,10 @@ struct holder {
 	void *object[KEEP_BY_OBJECT];
 };
 
+static bool stale;
+module_param(stale, bool, 0400);
+MODULE_PARM_DESC(stale, "leave copies of dropped pointers on a stack and in free pages");
+
 static struct kmem_cache *own_cache;
 static struct dentry *truth_file;
 
@@ -76,6 +80,57 @@ static void *allocate(size_t size)
 }
 
 /* --- objects to which nothing points, or only each other ----------------------- */
+
+/* Free pages, some of them on a CPU's list, that have pointers to an object. */
+static void leave_in_free_pages(void *object)
+{
+	static const unsigned int orders[] = { 0, 0, 0, 0, 2, 2, 8 };
+	unsigned long page[ARRAY_SIZE(orders)];
+	unsigned int i;
+
+	for (i = 0; i < ARRAY_SIZE(orders); i++) {
+		page[i] = __get_free_pages(GFP_KERNEL, orders[i]);
+		if (page[i])
+			memset64((u64 *)page[i], (u64)object, PAGE_SIZE / sizeof(u64));
+	}
+	for (i = 0; i < ARRAY_SIZE(orders); i++)
+		free_pages(page[i], orders[i]);
+}
+
+static noinline void leave_on_stack(void *object)
+{
+	void *copies[150];
+
+	memset64((u64 *)copies, (u64)object, ARRAY_SIZE(copies));
+	barrier_data(copies);
+}
+
+static void *passed;
+
+/* A task that sleeps with copies of a pointer below its stack pointer. */
+static int sleep_above_copies(void *unused)
+{
+	leave_on_stack(xchg(&passed, NULL));
+	while (!kthread_should_stop()) {
+		set_current_state(TASK_IDLE);
+		schedule();
+	}
+	return 0;
+}
+
+static void leave_copies(void *object)
+{
+	struct task_struct *sleeper;
+
+	if (!stale)
+		return;
+	leave_in_free_pages(object);
+	/* An argument would be a pointer that leads to the object: a thread keeps it. */
+	passed = object;
+	sleeper = kthread_run(sleep_above_copies, NULL, "sleeper");
+	if (IS_ERR(sleeper))
+		pr_err("owner_unreferenced: no task sleeps: %pe\n", sleeper);
+}
 
 /* The list's head is in one of the objects. */
 static noinline void truth_drop_list(void)
@@ -89,6 +144,7 @@ static noinline void truth_drop_list(void)
 
 		list_add(&entry->list, &first->list);
 	}
+	leave_copies(first);
 }
 
 static noinline void truth_drop_ring(void)

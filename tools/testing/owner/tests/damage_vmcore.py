@@ -16,6 +16,7 @@ import traceback
 from typing import Any, Callable, Dict, Iterator, List, NamedTuple, Tuple
 
 from drgn import FaultError, Object, sizeof
+from drgn.helpers.linux.pid import for_each_task
 
 TOP = os.path.join(os.path.dirname(os.path.abspath(__file__)), "../../../..")
 sys.path.insert(0, os.path.join(TOP, "tools/mm"))
@@ -25,6 +26,7 @@ from owner_drgn.depot import Depot  # noqa: E402
 from owner_drgn.format import FormatError  # noqa: E402
 from owner_drgn.freelists import cpu_freelists, for_each_allocated_object  # noqa: E402
 from owner_drgn.geometry import geometry  # noqa: E402
+from owner_drgn.leaks import for_each_unreferenced_object  # noqa: E402
 from owner_drgn.memory import cached, forget_cached, notes_of  # noqa: E402
 from owner_drgn.pages import page_owner  # noqa: E402
 from owner_drgn.slabs import SlabReader, slab_object_freed_by, slab_object_owner  # noqa: E402
@@ -78,6 +80,7 @@ def find_places() -> Dict[str, List[Place]]:
     }
     for name in ("modules", "slab_caches"):
         places[f"list {name}"] = list(find_list_heads(name))
+    places["tasks"] = list(find_tasks())
     table = prog["owner_percpu_table"].value_()
     places["per-CPU areas"] = [Place(table + 16 * i, 16) for i in range(0, 4096, 3)]
     return places
@@ -87,7 +90,7 @@ def find_variables() -> Iterator[Place]:
     """Variables that the readers read first."""
     for name in ("owner_format", "stack_depot_format", "stack_pools", "pools_num", "slab_caches",
                  "modules", "max_pfn", "jiffies_64", "page_ext_size", "page_owner_ops",
-                 "mem_section", "__per_cpu_offset", "owner_percpu_table", "vmcoreinfo_data",
+                 "mem_section", "__per_cpu_offset", "owner_percpu_table", "vmcoreinfo_note",
                  "stack_depot_frame_base", "gfpflag_names", "pageflag_names", "kfence_metadata"):
         try:
             variable = prog[name]
@@ -108,6 +111,17 @@ def find_list_heads(name: str) -> Iterator[Place]:
         node = Object(prog, "struct list_head", address=node).next.value_()
         if node == head:
             break
+
+
+def find_tasks() -> Iterator[Place]:
+    """Members of tasks that lead to their stacks, and the lists of free pages of CPUs."""
+    for task in for_each_task(prog):
+        for member in (task.stack, task.thread.sp, task.on_cpu, task.thread_pid):
+            yield Place(member.address_, min(sizeof(member), 8))
+    yield Place(prog["init_pid_ns"].idr.idr_rt.xa_head.address_of_().value_(), WORD)
+    yield Place(prog["node_data"].address_, WORD)
+    for zone in prog["node_data"][0].node_zones:
+        yield Place(zone.per_cpu_pageset.address_of_().value_(), WORD)
 
 
 def choose_damage(rng: random.Random, places: Dict[str, List[Place]]) -> Tuple[str, Overlay]:
@@ -173,7 +187,8 @@ def run_case(number: int, places: Dict[str, List[Place]], expected: Dict[str, in
 
     readers = [read_source(source) for source in expected]
     readers += [lambda: read_objects(asked), lambda: list(owner_stats(prog)) and None,
-                lambda: list(for_each_allocated_object(prog)) and None]
+                lambda: list(for_each_allocated_object(prog)) and None,
+                lambda: list(for_each_unreferenced_object(prog)) and None]
     signal.alarm(SECONDS)
     try:
         for read in readers:
@@ -185,7 +200,8 @@ def run_case(number: int, places: Dict[str, List[Place]], expected: Dict[str, in
     except Exception:  # pylint: disable=broad-except
         failure = traceback.format_exc()
     signal.alarm(0)
-    notes = len(notes_of(prog).lines())
+    # The search for unreferenced objects always says how much it has searched.
+    notes = sum("searched" not in line for line in notes_of(prog).lines())
     for _, overlay in damages:
         overlay.active = False
     if failure:

@@ -18,7 +18,7 @@ take_vmcore()
 {
 	tools/testing/owner/guest/guest.py vmcore "$kernel" --append "slab_owner=on init_on_alloc=1" \
 		--output "$work/core" --smp 4 --mem 256M --timeout 300 --extra "$modules" --cmd "
-		insmod /extra/owner_unreferenced.ko; sleep 3; cat $debug/owner_unreferenced; sleep 2" \
+		insmod /extra/owner_unreferenced.ko stale=1; sleep 3; cat $debug/owner_unreferenced; sleep 2" \
 		>"$work/truth" 2>"$work/err"
 }
 
