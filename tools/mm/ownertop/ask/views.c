@@ -12,7 +12,7 @@
 #define BY_CHAIN { { BY(STACK) }, 1 }
 #define BY_CHAIN_AND_CACHE { { BY(STACK), BY(CACHE) }, 2 }
 #define BY_CHAIN_AND_LABELS \
-	{ { BY(STACK), BY(CACHE), BY(COMM), BY(PID), BY(AGE) }, 5 }
+	{ { BY(STACK), BY(CACHE), BY(COMM) }, 3 }
 #define EVERYTHING \
 	{ { BY(KIND), BY(CACHE), BY(COMM), BY(PID), BY(TGID), BY(STACK) }, 6 }
 

@@ -6,6 +6,8 @@
 #include <errno.h>
 #include <stdlib.h>
 #include <stdnoreturn.h>
+#include <sys/stat.h>
+#include <time.h>
 #include <unistd.h>
 #include <zlib.h>
 
@@ -18,6 +20,7 @@
 #include "output/writer.h"
 
 #define WRITE_SIZE 65536
+#define NS_PER_SECOND 1000000000ULL
 
 /* Field numbers of the messages in profile.proto. */
 enum {
@@ -27,6 +30,9 @@ enum {
 	PROFILE_LOCATION = 4,
 	PROFILE_FUNCTION = 5,
 	PROFILE_STRING = 6,
+	PROFILE_TIME_NANOS = 9,
+	PROFILE_PERIOD_TYPE = 11,
+	PROFILE_PERIOD = 12,
 	PROFILE_COMMENT = 13,
 	PROFILE_DEFAULT_SAMPLE_TYPE = 14,
 
@@ -120,11 +126,37 @@ static void emit_int(struct pprof_profile *p, u32 field, u64 v)
 	write_pending_bytes_if_many(p);
 }
 
-static void emit_sample_type(struct pprof_profile *p, const char *type, const char *unit)
+/* Append the type of a value as @field of the profile. */
+static void emit_value_type(struct pprof_profile *p, u32 field, const char *type,
+			    const char *unit)
 {
 	proto_append_int(&p->message, VALUE_TYPE_TYPE, intern_string(p, type));
 	proto_append_int(&p->message, VALUE_TYPE_UNIT, intern_string(p, unit));
-	append_pending_message(p, PROFILE_SAMPLE_TYPE);
+	append_pending_message(p, field);
+}
+
+/* Returns when the dump was written, in ns of Unix time; now, if it is no file. */
+static u64 get_dump_time(const struct output_options *o)
+{
+	const char *path = o->nr_inputs ? o->inputs[o->nr_inputs - 1] : "-";
+	struct timespec now;
+	struct stat st;
+
+	if (!stat(path, &st) && S_ISREG(st.st_mode))
+		return st.st_mtim.tv_sec * NS_PER_SECOND + st.st_mtim.tv_nsec;
+	clock_gettime(CLOCK_REALTIME, &now);
+	return now.tv_sec * NS_PER_SECOND + now.tv_nsec;
+}
+
+/*
+ * Append what Parca and Pyroscope recognise a heap profile by, besides its sample types: the
+ * time and the period of Go's heap profiles. The period is 1 because nothing is scaled.
+ */
+static void emit_period(struct pprof_profile *p, const struct output_options *o)
+{
+	emit_int(p, PROFILE_TIME_NANOS, get_dump_time(o));
+	emit_value_type(p, PROFILE_PERIOD_TYPE, "space", "bytes");
+	emit_int(p, PROFILE_PERIOD, 1);
 }
 
 /*
@@ -139,9 +171,9 @@ static void emit_sample_types(struct pprof_profile *p, enum measure measure)
 		[MEASURE_OBJECTS] = "inuse_objects",
 	};
 
-	emit_sample_type(p, names[MEASURE_OBJECTS], "count");
-	emit_sample_type(p, names[MEASURE_BYTES], "bytes");
-	emit_sample_type(p, names[MEASURE_HELD], "bytes");
+	emit_value_type(p, PROFILE_SAMPLE_TYPE, names[MEASURE_OBJECTS], "count");
+	emit_value_type(p, PROFILE_SAMPLE_TYPE, names[MEASURE_BYTES], "bytes");
+	emit_value_type(p, PROFILE_SAMPLE_TYPE, names[MEASURE_HELD], "bytes");
 	emit_int(p, PROFILE_DEFAULT_SAMPLE_TYPE, intern_string(p, names[measure]));
 }
 
@@ -277,13 +309,13 @@ void write_pprof(const struct answer *a, const struct output_options *o, FILE *o
 	struct pprof_profile p = { .m = m };
 	u32 i;
 
-	(void)o;
 	/* Level 1 of compression: a higher one would take as long as reading the dump. */
 	p.gz = gzdopen(dup(fileno(out)), "wb1");
 	if (!p.gz)
 		exit_out_of_memory();
 	intern_string(&p, "");	/* the format requires that string 0 is empty */
 	emit_sample_types(&p, a->view.measure);
+	emit_period(&p, o);
 	for (i = 0; i < m->groups.n; i++) {
 		struct group g = model_get_group(m, i);
 

@@ -39,7 +39,8 @@ class Checker:
     def run_pprof(self, *arguments):
         """Return the output of pprof."""
         return subprocess.run(["go", "tool", "pprof", *arguments, self.profile], check=True,
-                              capture_output=True, text=True).stdout
+                              capture_output=True, text=True,
+                              env={**os.environ, "TZ": "UTC"}).stdout
 
     def expect_equal(self, what, want, got):
         """Count an error for each key with different values in two dictionaries."""
@@ -87,11 +88,24 @@ class Checker:
             got[tuple(map(int, sums)), cache or "", comm, pid, age] += 1
         self.expect_equal("samples", want, got)
 
+    def check_default(self, dump):
+        """Check the labels, and what Parca and Pyroscope recognise a profile by."""
+        os.utime(dump, (0, 1000000000))
+        self.write_profile(dump)
+        raw = self.run_pprof("-raw")
+        groups = {(rec["stack"], rec["cache"], rec["comm"])
+                  for rec in oracle.read_records(dump, 0, self.skip)}
+        got = len(re.findall(r"^ +\d+ +\d+ +\d+: ", raw, re.M))
+        self.expect_equal("default", {"samples": len(groups)}, {"samples": got})
+        for line in ("PeriodType: space bytes", "Period: 1\n", "Time: 2001-09-09",
+                     "inuse_objects/count inuse_space/bytes[dflt] held_space/bytes"):
+            self.expect_line("default", line, raw)
+
     def expect_line(self, what, want, got):
         """Count an error unless the output of pprof has the line."""
         if want not in got:
             self.wrong += 1
-            print(f"{what}: no {want!r} in\n{got}")
+            print(f"{what}: no {want!r} in\n{got[:500]}")
 
 
 def main():
@@ -105,12 +119,13 @@ def main():
         for sample in ("page.txt", "slab.txt"):
             oracle.make_dump(dump, sample, "--records", "2000", "--chains", "100",
                              "--spacing", str(2 * SECOND))
-            check.write_profile(dump)
+            check.write_profile("-g", "stack,cache,comm,pid,age", dump)
             for kind in TYPES:
                 check.check_top(dump, kind)
             check.check_samples(dump)
             check.check_top(dump, "inuse_objects", "-tagfocus=comm=^sshd$|^find$",
                             keep=lambda rec: rec["comm"] in ("sshd", "find"))
+        check.check_default(dump)
         check.expect_line("default", "Type: inuse_space", check.run_pprof("-top"))
         check.expect_line("comment", "untracked: 0 slab objects", check.run_pprof("-comments"))
         check.write_profile("-s", "objects", "--cache", "dentry", dump)
