@@ -11,6 +11,7 @@
 #include <linux/debugfs.h>
 #include <linux/kthread.h>
 #include <linux/list.h>
+#include <linux/mm.h>
 #include <linux/module.h>
 #include <linux/percpu.h>
 #include <linux/seq_file.h>
@@ -81,20 +82,21 @@ static void *allocate(size_t size)
 
 /* --- objects to which nothing points, or only each other ----------------------- */
 
-/* Free pages, some of them on a CPU's list, that have pointers to an object. */
-static void leave_in_free_pages(void *object)
+/* Free blocks with pointers to an object. Single pages are on a CPU's list then. */
+static void leave_in_free_pages(void *object, unsigned int blocks, unsigned int order)
 {
-	static const unsigned int orders[] = { 0, 0, 0, 0, 2, 2, 8 };
-	unsigned long page[ARRAY_SIZE(orders)];
-	unsigned int i;
+	LIST_HEAD(pages);
+	struct page *page, *next;
 
-	for (i = 0; i < ARRAY_SIZE(orders); i++) {
-		page[i] = __get_free_pages(GFP_KERNEL, orders[i]);
-		if (page[i])
-			memset64((u64 *)page[i], (u64)object, PAGE_SIZE / sizeof(u64));
+	while (blocks--) {
+		page = alloc_pages(GFP_KERNEL, order);
+		if (!page)
+			break;
+		memset64(page_address(page), (u64)object, PAGE_SIZE / sizeof(u64));
+		list_add(&page->lru, &pages);
 	}
-	for (i = 0; i < ARRAY_SIZE(orders); i++)
-		free_pages(page[i], orders[i]);
+	list_for_each_entry_safe(page, next, &pages, lru)
+		__free_pages(page, order);
 }
 
 static noinline void leave_on_stack(void *object)
@@ -124,7 +126,8 @@ static void leave_copies(void *object)
 
 	if (!stale)
 		return;
-	leave_in_free_pages(object);
+	leave_in_free_pages(object, 2, 8);
+	leave_in_free_pages(object, 100, 0);
 	/* An argument would be a pointer that leads to the object: a thread keeps it. */
 	passed = object;
 	sleeper = kthread_run(sleep_above_copies, NULL, "sleeper");
@@ -311,7 +314,6 @@ DEFINE_SHOW_ATTRIBUTE(truth);
 /* A thread whose stack is freed when it exits, so that no copies of pointers are left. */
 static int plant(void *done)
 {
-	truth_drop_list();
 	truth_drop_ring();
 	truth_drop_single();
 	truth_drop_own_cache();
@@ -324,6 +326,8 @@ static int plant(void *done)
 	truth_keep_vmalloc();
 	truth_keep_by_object();
 	truth_keep_leftover();
+	/* What is allocated later takes pages in which it has left copies of pointers. */
+	truth_drop_list();
 	kthread_complete_and_exit(done, 0);
 }
 
