@@ -12,7 +12,7 @@ run="linux-source-6.12 build-essential flex bison bc libelf-dev libssl-dev cpio 
 	libdw-dev"
 # Style and static checks, readers of a vmcore, tools of the tests.
 tests="sparse shellcheck flake8 codespell python3-drgn python3-ply python3-git
-	bsdextrautils bsdutils man-db time clang libclang-rt-14-dev zstd tmux
+	bsdextrautils bsdutils bzip2 man-db time clang libclang-rt-14-dev zstd tmux
 	gdb golang-go chromium-headless-shell kexec-tools makedumpfile python3-numpy crash
 	systemd prometheus prometheus-node-exporter lintian"
 arm64="gcc-aarch64-linux-gnu qemu-system-arm"

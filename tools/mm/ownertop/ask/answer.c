@@ -1,9 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0
 /* Fill a struct answer: read the inputs that the view needs, or send a query to the kernel. */
 #include <stdlib.h>
+#include <sys/stat.h>
 
 #include "ask/answer.h"
 #include "ask/query.h"
+#include "base/alloc.h"
 #include "base/exit_status.h"
 #include "input/reader.h"
 #include "output/objects.h"
@@ -89,6 +91,27 @@ static bool are_comparable(const struct dumps *dumps)
 	return true;
 }
 
+/* Returns an input that is named more than once, so that it is counted twice, or NULL. */
+static const char *find_input_named_twice(const struct options *o, char * const *paths, int n)
+{
+	struct stat *files = xcalloc(n + 1, sizeof(*files));
+	const char *twice = NULL;
+	int i, j;
+
+	if (o->old)
+		stat(o->old, &files[n]);
+	for (i = 0; i < n && !twice; i++) {
+		if (stat(paths[i], &files[i]) || !S_ISREG(files[i].st_mode))
+			continue;
+		for (j = 0; j <= n && !twice; j++)
+			if (j != i && files[j].st_ino == files[i].st_ino &&
+			    files[j].st_dev == files[i].st_dev)
+				twice = paths[i];
+	}
+	free(files);
+	return twice;
+}
+
 static void init_view_of_answer(struct answer *a, const struct options *o)
 {
 	*a = (struct answer){
@@ -138,6 +161,7 @@ bool answer_read(struct answer *a, const struct options *o, char * const *paths,
 	if (o->live && !o->old && !o->view->series && query_groups(a, o))
 		return true;
 	answer_init(a, o);
+	a->named_twice = find_input_named_twice(o, paths, n);
 	if (o->old)
 		read_two_dumps(a, o, paths, n);
 	else if (o->view->series)
@@ -169,6 +193,7 @@ int answer_print_objects(const struct options *options, char * const *paths, int
 	int status;
 
 	answer_init(&a, options);
+	a.named_twice = find_input_named_twice(options, paths, n);
 	objects_begin(&o, &a, &options->select.sentence, options->format, out);
 	a.model.visit = objects_print_object;
 	a.model.visit_arg = &o;

@@ -69,6 +69,13 @@ static enum colour_when parse_colour_when(const char *text)
 	return COLOUR_AUTO;
 }
 
+static void refuse_second_format(const struct options *o, enum output_format format)
+{
+	if (o->format != FORMAT_TEXT && o->format != format)
+		usage_refuse_value(format_options[format], format_options[o->format],
+				   "is used as well: choose one form");
+}
+
 static void read_skip_patterns(struct options *o, const char *path)
 {
 	globs_free(&o->select.chains.skip);
@@ -161,9 +168,11 @@ static void parse_option(struct options *o, struct command_line *line, enum opti
 		o->input.page_size = parse_page_size(optarg);
 		break;
 	case OPT_JSON:
+		refuse_second_format(o, FORMAT_JSON);
 		o->format = FORMAT_JSON;
 		break;
 	case OPT_CSV:
+		refuse_second_format(o, FORMAT_CSV);
 		o->format = FORMAT_CSV;
 		break;
 	case OPT_OUTPUT:

@@ -70,6 +70,25 @@ static const struct compression_format *find_compression_format(struct text_slic
 	return NULL;
 }
 
+const char *unpack_find_other_program(struct text_slice head)
+{
+	static const struct {
+		struct text_slice magic;
+		const char *reason;
+	} others[] = {
+		{ { "\xfd" "7zXZ", 6 }, "compressed by xz; read it with: xz -dc FILE | ownertop -" },
+		{ { "BZh", 3 }, "compressed by bzip2; read it with: bzip2 -dc FILE | ownertop -" },
+		{ { "\x04\x22\x4d\x18", 4 },
+		  "compressed by lz4; read it with: lz4 -dc FILE | ownertop -" },
+	};
+	size_t i;
+
+	for (i = 0; i < sizeof(others) / sizeof(*others); i++)
+		if (text_starts_with(head, others[i].magic.s, others[i].magic.len))
+			return others[i].reason;
+	return NULL;
+}
+
 static int set_unpack_failure(struct unpacker *u, const char *reason)
 {
 	snprintf(u->failure, sizeof(u->failure), "after byte %llu of the %s data: %s",

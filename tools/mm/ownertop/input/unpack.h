@@ -42,6 +42,9 @@ struct compression_format {
 extern const struct compression_format unpack_gzip;
 extern const struct compression_format unpack_zstd;
 
+/* Returns how to read the input if it is compressed by another program, or NULL. */
+const char *unpack_find_other_program(struct text_slice head);
+
 struct unpacker;
 
 /*
