@@ -159,7 +159,12 @@ const struct option_info option_list[NR_OPTIONS] = {
 		.name = "live",
 		.argument = optional_argument, .form = "SECS",
 		.group = GROUP_OUTPUT, .takes = TAKES_LIVE,
-		.help_column = 25, .help = "show chains again and again; ages with -s oldest",
+	},
+	[OPT_COUNT] = {
+		.letter = 'c', .name = "count",
+		.argument = required_argument, .form = "N",
+		.group = GROUP_OUTPUT, .values = VALUES_OTHER, .takes = TAKES_LIVE,
+		.help_column = 34, .help = "show again and again, N times; ? for keys",
 	},
 	[OPT_JSON] = {
 		.name = "json",

@@ -55,6 +55,7 @@ struct options {
 	bool check_groups;	/* compare each group with the limits, not the total */
 	bool print_skip_list;
 	const char *old;	/* the older dump, or NULL */
+	u32 updates;		/* updates of live mode until it ends; 0: no limit */
 	u32 interval_ms;	/* time between updates; 0: read once */
 	bool live;		/* no input is named: read this machine */
 	char * const *inputs;

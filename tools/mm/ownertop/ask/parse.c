@@ -187,6 +187,9 @@ static void parse_option(struct options *o, struct command_line *line, enum opti
 	case OPT_LIVE:
 		o->interval_ms = optarg ? parse_interval(optarg) : DEFAULT_INTERVAL_MS;
 		break;
+	case OPT_COUNT:
+		o->updates = usage_parse_count("--count", optarg);
+		break;
 	case OPT_VMCORE:
 		o->vmcore = optarg;
 		break;
@@ -338,8 +341,8 @@ static void check_number_of_inputs(struct options *o)
 
 static void check_live_options(const struct options *o)
 {
-	if (o->format != FORMAT_TEXT)
-		usage_refuse_value("--live", "--json or --csv", "cannot be had with it");
+	if (o->format != FORMAT_TEXT && o->format != FORMAT_JSON)
+		usage_refuse_value("--live", format_options[o->format], "cannot be had with it");
 	refuse_standard_input(o, "--live");
 }
 
@@ -453,6 +456,8 @@ void parse_command_line(struct options *o, int argc, char *argv[])
 		refuse_standard_input(o, "age");
 	if (o->interval_ms)
 		check_live_options(o);
+	else if (o->updates)
+		usage_refuse_option("--count", "counts the updates of --live");
 	if (o->vmlinux || o->modules || o->kallsyms)
 		open_frame_names(o);
 	set_default_options(o);

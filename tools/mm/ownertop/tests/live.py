@@ -1,206 +1,190 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: GPL-2.0
-"""Test --live in a terminal: press keys and check the screen.
+"""Test --live in a terminal: press keys and check the screen."""
 
-The terminal is tmux. A shell runs ownertop in it, so that the state of the terminal
-after ownertop exits can be checked as well.
-"""
-
+import json
 import os
 import re
 import shlex
-import shutil
 import signal
 import subprocess
 import sys
 import tempfile
 import time
 
+from live_session import HERE, RUNNING, Session, expect, find_total, parse_table_rows
 from stand_in import StandIn
-
-HERE = os.path.dirname(os.path.abspath(__file__))
-PATIENCE = 10.0
-RUNNING = r"by bytes; b h o sort"
-
-
-class Terminal:
-    """A separate tmux server with one window."""
-
-    def __init__(self, directory):
-        self.socket = os.path.join(directory, "tmux")
-        environment = {"PS1": "$ ", "LC_ALL": "C.UTF-8", "TERM": "xterm",
-                       "PATH": os.environ["PATH"]}
-        self.run_tmux("-f", "/dev/null", "new-session", "-d", "-x", "80", "-y", "20",
-                      "env", "-i", *(f"{k}={v}" for k, v in environment.items()),
-                      "bash", "--norc", "--noprofile")
-
-    def run_tmux(self, *words):
-        """Run a tmux command and return what it prints."""
-        return subprocess.run(["tmux", "-S", self.socket, *words], check=True,
-                              capture_output=True, text=True).stdout
-
-    def press_keys(self, *keys):
-        """Press keys, which are named as in tmux."""
-        self.run_tmux("send-keys", *keys)
-
-    def type_line(self, text):
-        """Type a line into the terminal."""
-        self.run_tmux("send-keys", "-l", text)
-        self.press_keys("Enter")
-
-    def read_screen(self):
-        """Return the lines of the terminal's screen."""
-        return self.run_tmux("capture-pane", "-p").split("\n")
-
-    def wait_until(self, condition, what):
-        """Wait until the condition holds for the screen."""
-        end = time.monotonic() + PATIENCE
-        while time.monotonic() < end:
-            screen = self.read_screen()
-            if condition(screen):
-                return screen
-            time.sleep(0.05)
-        raise AssertionError(f"no {what} on the screen:\n" + "\n".join(screen))
-
-    def wait_for(self, pattern):
-        """Wait until a line of the screen matches."""
-        return self.wait_until(lambda screen: any(re.search(pattern, line) for line in screen),
-                               repr(pattern))
-
-    def resize_window(self, columns, rows):
-        """Change the size of the terminal."""
-        self.run_tmux("resize-window", "-x", str(columns), "-y", str(rows))
-
-    def stop_server(self):
-        """Stop the tmux server."""
-        self.run_tmux("kill-server")
-
-
-def expect(condition, what, screen):
-    """Fail with the screen if the condition does not hold."""
-    if not condition:
-        raise AssertionError(what + ":\n" + "\n".join(screen))
-
-
-def parse_table_rows(screen):
-    """Return rank, bytes and cache of each row of the table on the screen."""
-    rows = (re.match(r" +(\d+) +(\S+) .* (\S+)$", line) for line in screen)
-    return [row.groups() for row in rows if row]
-
-
-class Session:
-    """ownertop in a terminal. It reads a file that the test can change."""
-
-    def __init__(self, ownertop, directory):
-        self.ownertop = ownertop
-        self.dump = os.path.join(directory, "dump")
-        self.original = os.path.join(HERE, "input/slab.txt")
-        shutil.copy(self.original, self.dump)
-        self.command = shlex.join([ownertop, "--page-size", "4096", "--live=0.2",
-                                   "-d", "2", self.dump])
-        self.terminal = Terminal(directory)
-        self.marks = 0
-        self.terminal.type_line("stty -g > modes")
-        self.print_screen_marker()
-
-    def print_screen_marker(self):
-        """Overwrite the screen with a marker, and wait until ownertop draws it again."""
-        self.marks += 1
-        self.terminal.type_line(f"clear; echo before {self.marks}")
-        self.terminal.wait_for(f"^before {self.marks}$")
-
-    def start_ownertop(self):
-        """Run ownertop and wait for the first table."""
-        self.terminal.type_line(self.command + "; echo ended $?")
-        return self.terminal.wait_for(RUNNING)
-
-    def expect_exit_status(self, status):
-        """Wait for the end of ownertop. Check its exit status, and the restored terminal."""
-        screen = self.terminal.wait_for(f"^ended {status}$")
-        self.expect_terminal_restored()
-        expect(f"before {self.marks}" in screen, "the old screen is not back", screen)
-        self.print_screen_marker()
-
-    def expect_terminal_restored(self):
-        """Check that the modes of the terminal are restored."""
-        self.terminal.type_line("stty -g | cmp - modes && echo same modes")
-        self.terminal.wait_for("^same modes")
-
-    def replace_dump(self, source):
-        """Replace the dump atomically, so that ownertop never reads a part of it."""
-        shutil.copy(source, self.dump + ".new")
-        os.rename(self.dump + ".new", self.dump)
 
 
 def test_sort_keys(session):
-    """The keys b, h and o sort the rows."""
+    """The keys b, h and o sort the groups."""
     term = session.terminal
     screen = session.start_ownertop()
-    expect(parse_table_rows(screen)[0][2] == "ext4_inode_cache", "bytes", screen)
+    expect("ext4_inode_cache" in parse_table_rows(screen)[0][4], "bytes", screen)
     term.press_keys("o")
     screen = term.wait_for("by objects;")
-    expect(parse_table_rows(screen)[0][2] == "kmalloc-256", "objects", screen)
+    expect(screen[2].split()[:4] == ["OBJECTS", "TICK", "START", "BYTES"], "columns", screen)
+    expect("kmalloc-256" in parse_table_rows(screen)[0][4], "objects", screen)
     term.press_keys("h")
     screen = term.wait_for("by held;")
-    expect(parse_table_rows(screen)[0][2] == "ext4_inode_cache", "held", screen)
+    expect("ext4_inode_cache" in parse_table_rows(screen)[0][4], "held", screen)
     term.press_keys("q")
     session.expect_exit_status(0)
 
 
-def make_frame_count_condition(number):
-    """Return a condition: the first group has this many frames, and the total is shown."""
+def make_chain_condition(frames):
+    """Return a condition: the first group shows these frames below it, and then the next."""
     def screen_has_frames(screen):
-        rows = [n for n, line in enumerate(screen) if re.match(" +[12] ", line)]
-        return len(rows) == 2 and rows[1] - rows[0] - 1 == number and \
-            any(line.startswith("total") for line in screen)
+        shown = [line.strip() for line in screen[4:4 + len(frames)]]
+        return shown == frames and parse_table_rows(screen[4 + len(frames):])
     return screen_has_frames
 
 
-def test_depth(session):
-    """The keys + and - change the depth; the number of groups is adapted."""
+CHAIN = ["ext4_alloc_inode+0x1b/0x160 [ext4]", "alloc_inode+0x1e/0xb0", "iget_locked+0xba/0x200"]
+
+
+def test_unfold_and_depth(session):
+    """Enter shows and hides the chain of a group; + and - change its depth."""
     term = session.terminal
     session.start_ownertop()
-    term.wait_until(make_frame_count_condition(2), "two frames")
-    wanted = 2
-    for key, change in (("+", 1), ("+", 1), ("-", -1), ("-", -1), ("-", -1), ("-", 0)):
+    term.press_keys("Enter")
+    term.wait_until(make_chain_condition(CHAIN[:2]), "chain of two frames")
+    term.press_keys("Enter")
+    term.wait_until(make_chain_condition([]), "line for each group")
+    for key, frames in (("+", 3), ("-", 2), ("-", 1), ("-", 1)):
         term.press_keys(key)
-        wanted += change
-        screen = term.wait_until(make_frame_count_condition(wanted), f"{wanted} frames")
-    expect(len(parse_table_rows(screen)) >= 6, "more would fit", screen)
+        time.sleep(0.1)
+        term.press_keys("Enter")
+        term.wait_until(make_chain_condition(CHAIN[:frames]), f"{frames} frames")
+        term.press_keys("Enter")
+        term.wait_until(make_chain_condition([]), "line for each group")
     term.press_keys("q")
     session.expect_exit_status(0)
 
 
-def test_all_frames(session):
-    """The total is shown with call chains of any length."""
+def test_changes(session):
+    """TICK and START show what changed since the last update and since the start."""
     term = session.terminal
-    term.type_line(session.command.replace("-d 2", "-d 0") + "; echo ended $?")
-    screen = term.wait_until(make_frame_count_condition(6), "all frames")
-    expect(len(parse_table_rows(screen)) == 2, "two fit", screen)
-    term.press_keys("-")
-    term.wait_until(make_frame_count_condition(4), "4 frames")
+    term.type_line(session.command.replace("--live=0.2", "--live=2") + "; echo ended $?")
+    screen = term.wait_for(RUNNING)
+    expect(all(row[1:3] == (".", ".") for row in parse_table_rows(screen)), "changes", screen)
+    session.replace_dump(os.path.join(HERE, "input/slab_later.txt"))
+    screen = term.wait_for(r"\+600B +\+600B +5  kmalloc-256")
+    expect(find_total(screen)[:3] == ["4.3K", "+508B", "+508B"], "total", screen)
+    screen = term.wait_for(r" \. +\+600B +5  kmalloc-256")
+    session.replace_dump(session.original)
+    term.wait_for(r"-600B +\. +2  kmalloc-256")
+    term.press_keys("q")
+    session.expect_exit_status(0)
+
+
+def test_sort_by_change(session):
+    """The key c sorts by the change since the start."""
+    term = session.terminal
+    session.start_ownertop()
+    session.replace_dump(os.path.join(HERE, "input/slab_later.txt"))
+    term.wait_for(r"\+600B")
+    term.press_keys("c")
+    screen = term.wait_for("by change;")
+    expect(parse_table_rows(screen)[0][4].startswith("kmalloc-256"), "order", screen)
+    session.replace_dump(session.original)
+    term.press_keys("q")
+    session.expect_exit_status(0)
+
+
+def test_filter(session):
+    """/ shows the groups that contain a text; the total stays that of all."""
+    term = session.terminal
+    session.start_ownertop()
+    term.press_keys("/")
+    term.press_keys("-l", "LEAK_")
+    term.wait_for("^/LEAK_")
+    term.press_keys("Enter")
+    screen = term.wait_for(r"of 2 groups \(filtered\)")
+    expect(all("leak_" in row[4] for row in parse_table_rows(screen)), "others", screen)
+    expect(find_total(screen)[:1] == ["3.9K"], "total", screen)
+    term.press_keys("/", "x", "Escape")
+    term.wait_for("filtered")
+    term.press_keys("/", *["BSpace"] * 5, "Enter")
+    term.wait_for(r"of 7 groups;")
+    term.press_keys("q")
+    session.expect_exit_status(0)
+
+
+def test_group(session):
+    """The key g groups by other fields, and says what is wrong with them."""
+    term = session.terminal
+    session.start_ownertop()
+    term.press_keys("g")
+    term.press_keys("-l", "cachx")
+    term.press_keys("Enter")
+    term.wait_for("^group: no field is called 'cachx'")
+    term.press_keys("g")
+    term.press_keys("-l", "comm")
+    term.press_keys("Enter")
+    screen = term.wait_until(lambda screen: screen[2].split()[4:] == ["COMM"], "column COMM")
+    expect(any(row[4].strip() == "systemd" for row in parse_table_rows(screen)), "groups", screen)
+    term.press_keys("q")
+    session.expect_exit_status(0)
+
+
+def test_scroll(session):
+    """The selected group is always on the screen."""
+    term = session.terminal
+    session.start_ownertop()
+    term.resize_window(80, 7)
+    term.wait_until(lambda screen: len(parse_table_rows(screen)) == 3, "three groups")
+    for key, wanted in (("Down", 2), ("j", 3), ("End", 7), ("Up", 6), ("NPage", 7), ("Home", 1)):
+        term.press_keys(key)
+        screen = term.wait_for(f"by bytes; {wanted} of 7 groups")
+        expect(sum(line.startswith(">") for line in screen) == 1, f"{key}: selected", screen)
+    term.resize_window(80, 20)
+    term.press_keys("q")
+    session.expect_exit_status(0)
+
+
+def test_save(session):
+    """The key w writes the table to a file, or says why it cannot."""
+    term = session.terminal
+    session.start_ownertop()
+    term.press_keys("w")
+    term.wait_for("^write to file: ownertop.txt_")
+    term.press_keys("Enter")
+    term.wait_for("^written to ownertop.txt")
+    with open("ownertop.txt", encoding="utf-8") as table:
+        text = table.read()
+    expect("ext4_alloc_inode" in text and "\ntotal " in text, "no table", [text])
+    term.press_keys("w", "/", "Enter")
+    term.wait_for("^write: ownertop.txt/: ")
+    term.press_keys("q")
+    session.expect_exit_status(0)
+
+
+def test_help(session):
+    """The key ? shows the keys, and any key hides them."""
+    term = session.terminal
+    session.start_ownertop()
+    term.press_keys("?")
+    term.wait_for("sort by the change since the start")
+    term.press_keys("q")
+    term.wait_for(RUNNING)
     term.press_keys("q")
     session.expect_exit_status(0)
 
 
 def test_pause(session):
-    """The key p pauses updates, and p continues them."""
+    """The key p freezes the screen, and p continues."""
     term = session.terminal
     session.start_ownertop()
-    term.wait_for("^total +3.9K")
     term.press_keys("p")
     term.wait_for("PAUSED")
-    session.replace_dump(os.path.join(HERE, "input/slab.gz"))
-    with open(session.dump, "ab") as dump, open(session.original, "rb") as more:
-        dump.write(subprocess.run(["gzip", "-c"], stdin=more, check=True,
-                                  capture_output=True).stdout)
+    session.replace_dump(os.path.join(HERE, "input/slab_later.txt"))
     time.sleep(0.6)
-    expect(any(re.match("total +3.9K", line) for line in term.read_screen()),
-           "it went on while it paused", term.read_screen())
+    expect(find_total(term.read_screen())[0] == "3.9K", "it went on", term.read_screen())
     term.press_keys("o")
     term.wait_for("PAUSED, by objects")
     term.press_keys("Space")
-    term.wait_for("^total +7.7K")
+    term.wait_until(lambda screen: find_total(screen)[:1] == ["12"], "12 objects")
     session.replace_dump(session.original)
     term.press_keys("q")
     session.expect_exit_status(0)
@@ -218,29 +202,24 @@ def test_resize(session):
         time.sleep(0.5)
         screen = term.wait_for(r"^\d+-\d+-\d+ ")
         expect(re.match(r"\d+-\d+-\d+ ", screen[0]), "no status line on top", screen)
-        expect(sum(line.startswith("total") for line in screen) <= 1,
-               "the total is there twice", screen)
-        shown = parse_table_rows(screen)
-        expect([row[0] for row in shown] ==
-               [str(n + 1) for n in range(len(shown))], "ranks", screen)
-        if rows >= 10:
-            expect(any(line.startswith("total") for line in screen),
-                   "the total does not fit", screen)
-    expect(len(shown) == 4, "not as many groups as fit", screen)
+        expect(all(len(line) <= columns for line in screen), "too wide", screen)
+        expect(sum("  total" in line for line in screen) == (columns > 45),
+               "not one total", screen)
+    expect(len(parse_table_rows(screen)) == 7, "not all groups", screen)
     term.press_keys("q")
     session.expect_exit_status(0)
 
 
 def test_shrink(session):
-    """A shorter table leaves no lines of the longer one."""
+    """Fewer groups leave no lines of the others."""
     term = session.terminal
     session.start_ownertop()
     session.replace_dump(os.path.join(HERE, "input/no_pfn.txt"))
     screen = term.wait_for("INCOMPLETE")
-    last = [n for n, line in enumerate(screen) if line.startswith("first: ")][0]
+    last = [n for n, line in enumerate(screen) if "  total" in line][0]
     expect(not any(screen[last + 1:]), "remains", screen)
     session.replace_dump(session.original)
-    term.wait_for("dentry")
+    term.wait_for("ext4_inode_cache")
     term.press_keys("q")
     session.expect_exit_status(0)
 
@@ -284,14 +263,12 @@ def test_terminate(session):
 
 
 def test_damage(session):
-    """Messages about the input are shown in the first line of the screen."""
+    """Messages about the input have a line of their own."""
     session.replace_dump(os.path.join(HERE, "input/no_pfn.txt"))
     screen = session.start_ownertop()
     expect(any("INCOMPLETE" in line for line in screen), "no complaint", screen)
-    session.terminal.resize_window(200, 20)
-    session.terminal.wait_for("quit  .*/dump:7: the record has no PFN line")
-    # tmux does not restore the normal screen completely after a change of size.
-    session.terminal.resize_window(80, 20)
+    expect(screen[1].startswith("INCOMPLETE: ") and
+           "/dump:7: the record has no PFN line" in screen[1], "no line of its own", screen)
     session.terminal.press_keys("q")
     session.expect_exit_status(1)
     session.replace_dump(session.original)
@@ -304,24 +281,37 @@ def test_this_machine(session):
     command = shlex.join(["env", *(f"{k}={v}" for k, v in kernel.environment.items()),
                           session.ownertop, "--live=0.2", "-d", "1"])
     term.type_line(command + "; echo ended $?")
-    screen = term.wait_for("by bytes; b h o sort")
-    expect(screen[1].split() == ["#", "BYTES", "%", "HELD", "OBJECTS"], "other columns", screen)
-    expect(re.match(" +1 +1.6K +95.2% +2.0K +8$", screen[2]), "other figures", screen)
+    screen = term.wait_for(RUNNING)
+    expect(screen[2].split() == ["BYTES", "TICK", "START", "OBJECTS", "CALL", "CHAIN"],
+           "other columns", screen)
+    expect(parse_table_rows(screen)[0][:4] == ("1.6K", ".", ".", "8"), "other figures", screen)
     term.press_keys("q")
     session.expect_exit_status(0)
     term.type_line(command + " -s youngest; echo ended $?")
-    screen = term.wait_for("by youngest; b h o sort")
-    expect(screen[1].split()[-1] == "OLDEST", "no ages", screen)
+    screen = term.wait_for("by youngest;")
+    expect("OLDEST" in screen[2].split(), "no ages", screen)
     kernel.read_sentences()
     term.press_keys("b")
-    term.wait_for("by bytes; b h o sort")
+    term.wait_for(RUNNING)
     screen = term.wait_until(lambda screen: kernel.read_sentences(), "sentence")
     time.sleep(0.5)
     expect(all("oldest" in sentence for sentence in kernel.read_sentences()),
            "other sentences", screen)
-    expect(term.read_screen()[1].split()[-1] == "OLDEST", "ages have gone", term.read_screen())
+    expect("OLDEST" in term.read_screen()[2].split(), "ages have gone", term.read_screen())
     term.press_keys("q")
     session.expect_exit_status(0)
+
+
+def test_count(session):
+    """-c ends live mode after some updates, on a terminal as elsewhere."""
+    session.terminal.type_line(session.command + " -c 2; echo ended $?")
+    session.expect_exit_status(0)
+    done = subprocess.run([*shlex.split(session.command), "-c", "3", "--json"],
+                          capture_output=True, text=True, check=True)
+    updates = [json.loads(line) for line in done.stdout.splitlines()]
+    expect(len(updates) == 3, "not three lines", done.stdout.splitlines())
+    expect(all(update["total"]["objects"] == 9 and update["time"] > 0 for update in updates),
+           "other figures", done.stdout.splitlines())
 
 
 def test_without_terminal(session):
@@ -336,7 +326,9 @@ def test_without_terminal(session):
     expect(b"\033" not in output, "escapes", [output.decode()])
 
 
-TESTS = (test_sort_keys, test_depth, test_all_frames, test_pause, test_resize, test_shrink,
+TESTS = (test_sort_keys, test_unfold_and_depth, test_changes, test_sort_by_change, test_filter,
+         test_group, test_scroll, test_save, test_help, test_count, test_pause, test_resize,
+         test_shrink,
          test_interrupt, test_stop, test_terminate, test_damage, test_this_machine,
          test_without_terminal)
 

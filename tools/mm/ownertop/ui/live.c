@@ -1,35 +1,25 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Run live mode. On a terminal, the table is redrawn and keys change it. Otherwise the tables
- * are printed one after the other.
+ * Run live mode. On a terminal, groups are redrawn and keys change them. Otherwise the tables,
+ * or JSON objects, are printed one after the other.
  */
+#include <errno.h>
 #include <locale.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 #include <time.h>
 #include <unistd.h>
 
+#include "base/alloc.h"
 #include "base/exit_status.h"
-#include "ask/answer.h"
-#include "model/report.h"
+#include "base/replace_file.h"
 #include "ui/live.h"
+#include "ui/live_state.h"
 #include "ui/screen.h"
-#include "output/writer.h"
-
-/* Lines of the screen that are no groups: status, head, rest, total and notes. */
-#define OTHER_LINES 7
 
 /* Number of frames that are shown after "-" is pressed while all frames are shown. */
 #define DEPTH_AFTER_ALL 4
-
-struct live_state {
-	struct options o;	/* options of the command line; keys change order and depth */
-	char * const *paths;
-	int nr_paths;
-	bool paused;
-	struct answer a;
-	struct output_options output;
-};
 
 static void read_live_answer(struct live_state *l, bool quiet)
 {
@@ -45,81 +35,51 @@ static int get_exit_status(const struct live_state *l)
 	return health_is_complete(&l->a.health) ? STATUS_COMPLETE : STATUS_INCOMPLETE;
 }
 
-/* Returns the number of lines of a group: its row and the chain below it. */
-static u32 count_group_lines(const struct live_state *l, const struct group *g)
+static int compare_growth(const void *a, const void *b, void *arg)
 {
-	u32 frames;
+	const struct live_state *l = arg;
+	u32 ia = *(const u32 *)a, ib = *(const u32 *)b;
+	struct group ga = model_get_group(&l->a.model, ia), gb = model_get_group(&l->a.model, ib);
+	struct history_change ca = history_find(&l->history, &l->a.model, &ga, l->o.sort);
+	struct history_change cb = history_find(&l->history, &l->a.model, &gb, l->o.sort);
+	int order = change_compare(ca.start, cb.start);
 
-	if (!field_is_listed(&l->o.select.group, OWNER_FIELD_STACK))
-		return 1;
-	frames = model_get_chain(&l->a.model, g)->n;
-	return 1 + (frames ? frames : 1);
+	return order ? order : ia < ib ? -1 : 1;
 }
 
-/* Returns the number of groups that fit on the screen, at most --top. */
-static u32 count_groups_that_fit(const struct live_state *l)
+/* Choose and order the groups that are shown; @updated: after an update. */
+static void choose_groups(struct live_state *l, bool updated)
 {
-	u32 others = OTHER_LINES + sum_is_estimate(&l->a.model.total) +
-		     !health_is_complete(&l->a.health);
-	u32 rows = screen_count_rows(), lines = 0, fit;
 	struct report r;
+	u32 i;
 
 	report_init(&r, &l->a);
-	for (fit = 0; fit < r.kept && (!l->o.top || fit < l->o.top); fit++) {
-		struct group g = report_get_group(&r, fit);
+	if (updated)
+		history_update(&l->history, &r);
+	free(l->shown);
+	l->shown = xmalloc(r.kept * sizeof(*l->shown));
+	l->nr_shown = 0;
+	for (i = 0; i < r.kept; i++) {
+		struct group g = report_get_group(&r, i);
 
-		lines += count_group_lines(l, &g);
-		if (others + lines > rows)
+		if (!l->o.fit_screen && l->nr_shown == l->o.top && l->o.top)
 			break;
+		if (live_filter_holds(l, &g))
+			l->shown[l->nr_shown++] = r.order[i];
 	}
+	if (l->by_change)
+		qsort_r(l->shown, l->nr_shown, sizeof(*l->shown), compare_growth, l);
 	report_free(&r);
-	return fit ? fit : 1;
 }
 
-static void print_clock(FILE *out)
+/* Groups are others than before: their changes begin anew. */
+static void restart_history(struct live_state *l)
 {
-	time_t now = time(NULL);
-	struct tm tm;
-	char buf[32];
-
-	strftime(buf, sizeof(buf), "%F %T", localtime_r(&now, &tm));
-	fputs(buf, out);
-}
-
-static void print_status(const struct live_state *l, const struct terminal *term, FILE *out)
-{
-	char *line;
-	size_t len;
-	FILE *f = open_memstream(&line, &len);
-
-	if (!f)
-		return;
-	print_clock(f);
-	fprintf(f, "  %sby %s; b h o sort, + - depth, p %s, q quit", l->paused ? "PAUSED, " : "",
-		owner_sort_names[l->o.order[0]], l->paused ? "go on" : "pause");
-	if (*l->a.health.first)
-		fprintf(f, "  %s", l->a.health.first);
-	if (!fclose(f))
-		fprintf(out, "%.*s\n", (int)term->width, line);
-	free(line);
-}
-
-static void draw_screen(struct live_state *l)
-{
-	struct terminal term = terminal_describe(stdout, l->o.colour);
-	char *text;
-	size_t len;
-	FILE *out = open_memstream(&text, &len);
-
-	if (!out)
-		return;
-	print_status(l, &term, out);
-	l->a.view.top = count_groups_that_fit(l);
-	l->output.term = term;
-	write_table(&l->a, &l->output, out);
-	if (!fclose(out))
-		screen_draw_text((struct text_slice){ text, len });
-	free(text);
+	history_free(&l->history);
+	history_init(&l->history);
+	l->nr_unfolded = 0;
+	l->selected = 0;
+	l->top = 0;
 }
 
 static s64 read_clock_ms(void)
@@ -136,6 +96,7 @@ static void change_sort_key(struct live_state *l, enum owner_sort sort)
 {
 	struct view_options *view = &l->a.view;
 
+	l->by_change = false;
 	l->o.order[0] = sort;
 	l->o.nr_order = 1;
 	l->o.sort = measure_of_sort_keys(l->o.order, 1);
@@ -144,9 +105,145 @@ static void change_sort_key(struct live_state *l, enum owner_sort sort)
 	view->measure = l->o.sort;
 }
 
-static enum next_step handle_key(struct live_state *l, int key)
+static void toggle_unfolded(struct live_state *l)
 {
-	u32 *depth = &l->o.select.chains.depth;
+	struct group g;
+	u64 hash;
+	u32 i;
+
+	if (!l->nr_shown)
+		return;
+	g = model_get_group(&l->a.model, l->shown[l->selected]);
+	hash = history_hash_group(&l->a.model, &g);
+	for (i = 0; i < l->nr_unfolded; i++)
+		if (l->unfolded[i] == hash)
+			break;
+	if (i < l->nr_unfolded)
+		l->unfolded[i] = l->unfolded[--l->nr_unfolded];
+	else if (l->nr_unfolded < UNFOLDED_MAX)
+		l->unfolded[l->nr_unfolded++] = hash;
+	else
+		snprintf(l->message, sizeof(l->message), "%d call chains are unfolded, no more can be",
+			 UNFOLDED_MAX);
+}
+
+/* Group by the fields that the user has typed. */
+static enum next_step change_groups(struct live_state *l)
+{
+	struct owner_lang_error error;
+	struct owner_sentence s;
+	char *text;
+
+	if (asprintf(&text, "group=%s", l->input) < 0)
+		exit_out_of_memory();
+	if (!owner_lang_parse(&s, OWNER_QUERY, text, strlen(text), &error) || s.nr_comparisons) {
+		snprintf(l->message, sizeof(l->message), "group: %s",
+			 s.nr_comparisons ? "only fields, with commas" : error.message);
+		free(text);
+		return STEP_WAIT;
+	}
+	free(text);
+	memcpy(l->o.select.group.v, s.group_by, sizeof(s.group_by));
+	l->o.select.group.n = s.nr_group_by;
+	restart_history(l);
+	return STEP_READ;
+}
+
+static void save_table(struct live_state *l)
+{
+	struct output_options output = l->output;
+	struct answer *a = &l->a;
+	char *temporary;
+	FILE *out = *l->input ? replace_file_begin(l->input, &temporary) : NULL;
+
+	output.term = (struct terminal){ 0 };
+	output.repeats = false;
+	a->view.top = 0;
+	if (out)
+		write_table(a, &output, out);
+	if (out && replace_file_end(out, temporary, l->input, true))
+		snprintf(l->message, sizeof(l->message), "written to %s", l->input);
+	else
+		snprintf(l->message, sizeof(l->message), "write: %s: %s",
+			 *l->input ? l->input : "no name", *l->input ? strerror(errno) : "");
+}
+
+static enum next_step finish_prompt(struct live_state *l)
+{
+	enum prompt prompt = l->prompt;
+
+	l->prompt = PROMPT_NONE;
+	switch (prompt) {
+	case PROMPT_FILTER:
+		strcpy(l->filter, l->input);
+		l->selected = 0;
+		choose_groups(l, false);
+		break;
+	case PROMPT_GROUP:
+		return *l->input ? change_groups(l) : STEP_WAIT;
+	case PROMPT_SAVE:
+		save_table(l);
+		break;
+	case PROMPT_NONE:
+		break;
+	}
+	return STEP_WAIT;
+}
+
+static void begin_prompt(struct live_state *l, enum prompt prompt, const char *input)
+{
+	l->prompt = prompt;
+	snprintf(l->input, sizeof(l->input), "%s", input);
+}
+
+static enum next_step handle_prompt_key(struct live_state *l, int key)
+{
+	size_t len = strlen(l->input);
+
+	switch (key) {
+	case '\r':
+	case '\n':
+		return finish_prompt(l);
+	case SCREEN_ESCAPE:
+		l->prompt = PROMPT_NONE;
+		break;
+	case '\b':
+	case 0x7f:
+		/* Remove the continuation bytes of a UTF-8 character, too. */
+		while (len && (l->input[--len] & 0xc0) == 0x80)
+			;
+		l->input[len] = '\0';
+		break;
+	default:
+		if (key >= ' ' && len + 1 < sizeof(l->input)) {
+			l->input[len] = key;
+			l->input[len + 1] = '\0';
+		}
+	}
+	return STEP_WAIT;
+}
+
+static void move_selected(struct live_state *l, s64 by)
+{
+	s64 to = l->selected + by;
+
+	if (to >= l->nr_shown)
+		to = (s64)l->nr_shown - 1;
+	l->selected = to > 0 ? to : 0;
+}
+
+static enum next_step change_depth(struct live_state *l, u32 depth)
+{
+	if (depth == l->o.select.chains.depth)
+		return STEP_WAIT;
+	l->o.select.chains.depth = depth;
+	restart_history(l);
+	return STEP_READ;
+}
+
+static enum next_step handle_command_key(struct live_state *l, int key)
+{
+	u32 depth = l->o.select.chains.depth;
 
 	switch (key) {
 	case 'b':
@@ -158,47 +255,165 @@ static enum next_step handle_key(struct live_state *l, int key)
 	case 'o':
 		change_sort_key(l, OWNER_SORT_OBJECTS);
 		break;
+	case 'c':
+		l->by_change = true;
+		break;
 	case '+':
-		if (*depth)
-			++*depth;
-		return STEP_READ;
+		return change_depth(l, depth ? depth + 1 : 0);
 	case '-':
-		if (*depth != 1)
-			*depth = *depth ? *depth - 1 : DEPTH_AFTER_ALL;
-		return STEP_READ;
+		return change_depth(l, depth > 1 ? depth - 1 : depth ? 1 : DEPTH_AFTER_ALL);
 	case 'p':
 	case ' ':
 		l->paused = !l->paused;
-		if (!l->paused)
-			return STEP_READ;
+		return l->paused ? STEP_WAIT : STEP_READ;
+	case 'g':
+		begin_prompt(l, PROMPT_GROUP, "");
+		break;
+	case '/':
+		begin_prompt(l, PROMPT_FILTER, l->filter);
+		break;
+	case 'w':
+		begin_prompt(l, PROMPT_SAVE, "ownertop.txt");
+		break;
+	case '?':
+		l->help = true;
+		break;
+	case '\r':
+	case '\n':
+		toggle_unfolded(l);
 		break;
 	case 'q':
-	case SCREEN_GONE:
 		return STEP_QUIT;
-	case SCREEN_TIMEOUT:
-		return STEP_READ;
 	}
-	draw_screen(l);
+	choose_groups(l, false);
 	return STEP_WAIT;
+}
+
+static void handle_move_key(struct live_state *l, int key)
+{
+	s64 page = screen_count_rows() / 2;
+
+	switch (key) {
+	case SCREEN_UP:
+	case 'k':
+		move_selected(l, -1);
+		break;
+	case SCREEN_DOWN:
+	case 'j':
+		move_selected(l, 1);
+		break;
+	case SCREEN_PAGE_UP:
+		move_selected(l, -page);
+		break;
+	case SCREEN_PAGE_DOWN:
+		move_selected(l, page);
+		break;
+	case SCREEN_HOME:
+		l->selected = 0;
+		break;
+	case SCREEN_END:
+		move_selected(l, l->nr_shown);
+		break;
+	}
+}
+
+static enum next_step handle_key(struct live_state *l, int key)
+{
+	enum next_step step = STEP_WAIT;
+
+	if (key == SCREEN_GONE)
+		return STEP_QUIT;
+	if (key == SCREEN_TIMEOUT)
+		return STEP_READ;
+	if (key != SCREEN_CHANGED) {
+		*l->message = '\0';
+		if (l->help)
+			l->help = false;
+		else if (l->prompt)
+			step = handle_prompt_key(l, key);
+		else if (key < 0 || key == 'j' || key == 'k')
+			handle_move_key(l, key);
+		else
+			step = handle_command_key(l, key);
+	}
+	if (step == STEP_WAIT)
+		live_draw(l);
+	return step;
 }
 
 static void run_on_screen(struct live_state *l)
 {
 	enum next_step step = STEP_READ;
 	s64 due = 0;
+	u32 left = l->o.updates;
 
 	while (step != STEP_QUIT) {
-		s64 left;
+		s64 wait;
 
 		if (step == STEP_READ) {
 			read_live_answer(l, true);
-			draw_screen(l);
+			choose_groups(l, true);
+			live_draw(l);
 			due = read_clock_ms() + l->o.interval_ms;
+			if (left && !--left)
+				break;
 		}
-		left = due - read_clock_ms();
-		step = handle_key(l, screen_read_key(l->paused ? -1 : left > 0 ? left : 0));
+		wait = due - read_clock_ms();
+		step = handle_key(l, screen_read_key(l->paused ? -1 : wait > 0 ? wait : 0));
 	}
 	screen_end();
+}
+
+static void print_clock(FILE *out)
+{
+	time_t now = time(NULL);
+	struct tm tm;
+	char buf[32];
+
+	strftime(buf, sizeof(buf), "%F %T", localtime_r(&now, &tm));
+	fputs(buf, out);
+}
+
+/* Print the view as one line, which begins with the time of the update. */
+static void print_json_line(const struct live_state *l)
+{
+	bool line_begins = false;
+	char *text;
+	size_t len, i;
+	FILE *out = open_memstream(&text, &len);
+
+	if (!out)
+		exit_out_of_memory();
+	l->o.view->write[FORMAT_JSON](&l->a, &l->output, out);
+	fclose(out);
+	printf("{\"time\": %lld,", (long long)time(NULL));
+	/* No string of JSON has a line break: breaks and the blanks after them are layout. */
+	for (i = 1; i < len; i++) {
+		if (text[i] == '\n') {
+			line_begins = true;
+			continue;
+		}
+		if (line_begins && text[i] == ' ')
+			continue;
+		if (line_begins)
+			putchar(' ');
+		line_begins = false;
+		putchar(text[i]);
+	}
+	putchar('\n');
+	free(text);
+}
+
+static void print_update(const struct live_state *l)
+{
+	if (l->o.format == FORMAT_JSON) {
+		print_json_line(l);
+		return;
+	}
+	print_clock(stdout);
+	putchar('\n');
+	write_table(&l->a, &l->output, stdout);
+	putchar('\n');
 }
 
 static void run_without_terminal(struct live_state *l)
@@ -207,14 +422,12 @@ static void run_without_terminal(struct live_state *l)
 		.tv_sec = l->o.interval_ms / 1000,
 		.tv_nsec = l->o.interval_ms % 1000 * 1000000,
 	};
+	u32 left = l->o.updates;
 
 	for (;;) {
 		read_live_answer(l, false);
-		print_clock(stdout);
-		putchar('\n');
-		write_table(&l->a, &l->output, stdout);
-		putchar('\n');
-		if (fflush(stdout))
+		print_update(l);
+		if (fflush(stdout) || (left && !--left))
 			return;
 		nanosleep(&interval, NULL);
 	}
@@ -225,10 +438,13 @@ int live_run_view(const struct options *o, char * const *paths, int n)
 	struct live_state l = { .o = *o, .paths = paths, .nr_paths = n };
 
 	l.output = make_output_options(&l.o);
-	if (screen_begin())
+	history_init(&l.history);
+	if (o->format == FORMAT_TEXT && screen_begin())
 		run_on_screen(&l);
 	else
 		run_without_terminal(&l);
+	free(l.shown);
+	history_free(&l.history);
 	answer_free_members(&l.a);
 	return get_exit_status(&l);
 }

@@ -20,6 +20,9 @@
 
 #define DEFAULT_ROWS 24
 
+/* Time within which the bytes of one key follow each other. */
+#define SEQUENCE_MS 50
+
 static struct termios original;
 /* Flags that signal handlers set. */
 static atomic_bool is_set_up;
@@ -153,6 +156,35 @@ void screen_draw_text(struct text_slice text)
 	free(frame);
 }
 
+/* Read the rest of the sequence of a key, which follows ESC. */
+static int read_key_sequence(void)
+{
+	static const struct {
+		const char *sequence;
+		int key;
+	} keys[] = {
+		{ "[A", SCREEN_UP }, { "[B", SCREEN_DOWN }, { "OA", SCREEN_UP },
+		{ "OB", SCREEN_DOWN }, { "[5~", SCREEN_PAGE_UP }, { "[6~", SCREEN_PAGE_DOWN },
+		{ "[H", SCREEN_HOME }, { "[F", SCREEN_END }, { "[1~", SCREEN_HOME },
+		{ "[4~", SCREEN_END }, { "OH", SCREEN_HOME }, { "OF", SCREEN_END },
+	};
+	struct pollfd keyboard = { .fd = STDIN_FILENO, .events = POLLIN };
+	char sequence[8] = "";
+	size_t len = 0, i;
+
+	while (len < sizeof(sequence) - 1 && poll(&keyboard, 1, SEQUENCE_MS) > 0 &&
+	       read(STDIN_FILENO, &sequence[len], 1) == 1) {
+		char last = sequence[len++];
+
+		if (len > 1 && last != ';' && (last < '0' || last > '9'))
+			break;
+	}
+	for (i = 0; i < sizeof(keys) / sizeof(*keys); i++)
+		if (!strcmp(sequence, keys[i].sequence))
+			return keys[i].key;
+	return len ? SCREEN_CHANGED : SCREEN_ESCAPE;
+}
+
 int screen_read_key(int milliseconds)
 {
 	struct pollfd keyboard = { .fd = STDIN_FILENO, .events = POLLIN };
@@ -171,5 +203,5 @@ int screen_read_key(int milliseconds)
 		return SCREEN_TIMEOUT;
 	if (read(STDIN_FILENO, &key, 1) != 1)
 		return SCREEN_GONE;
-	return (unsigned char)key;
+	return key == '\033' ? read_key_sequence() : (unsigned char)key;
 }

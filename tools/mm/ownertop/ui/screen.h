@@ -12,6 +12,13 @@ enum {
 	SCREEN_TIMEOUT = -1,
 	SCREEN_CHANGED = -2,	/* another size, or the program was stopped and continued */
 	SCREEN_GONE = -3,	/* standard input was closed */
+	SCREEN_UP = -4,
+	SCREEN_DOWN = -5,
+	SCREEN_PAGE_UP = -6,
+	SCREEN_PAGE_DOWN = -7,
+	SCREEN_HOME = -8,
+	SCREEN_END = -9,
+	SCREEN_ESCAPE = -10,
 };
 
 /* Set up the screen. Returns false if standard input and output are not a terminal. */

@@ -1,0 +1,339 @@
+// SPDX-License-Identifier: GPL-2.0
+/* Draw the screen of live mode: a line for each group, and the frames of unfolded ones. */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+#include "base/alloc.h"
+#include "base/human.h"
+#include "base/utf8.h"
+#include "ui/live_state.h"
+#include "ui/screen.h"
+
+/* Lines of the screen that are no groups: status, message, head and total. */
+#define OTHER_LINES 4
+
+#define REVERSE "\033[7m"
+#define BOLD "\033[1m"
+#define RED "\033[31m"
+#define GREEN "\033[32m"
+#define NORMAL "\033[0m"
+
+static const char help[] =
+"ownertop --live: keys\n"
+"\n"
+"  up down, k j      select a group        Enter   show or hide its call chain\n"
+"  PgUp PgDn Home End  scroll\n"
+"  b h o             sort by bytes, held, objects\n"
+"  c                 sort by the change since the start\n"
+"  + -               more or fewer frames in a group; starts again\n"
+"  g                 group by other fields, as cache,comm; starts again\n"
+"  /                 show only groups that contain a text; empty shows all\n"
+"  p, space          freeze or continue\n"
+"  w                 write the table to a file\n"
+"  ?                 this help\n"
+"  q                 quit\n"
+"\n"
+"TICK is the change since the last update, START since live mode or its groups\n"
+"began. Press any key.\n";
+
+static const char * const prompts[] = {
+	[PROMPT_FILTER] = "/",
+	[PROMPT_GROUP] = "group by: ",
+	[PROMPT_SAVE] = "write to file: ",
+};
+
+bool live_is_unfolded(const struct live_state *l, u64 hash)
+{
+	u32 i;
+
+	for (i = 0; i < l->nr_unfolded; i++)
+		if (l->unfolded[i] == hash)
+			return true;
+	return false;
+}
+
+/* Print the fields of a group: each name in its column, the call chain last, in one line. */
+static void print_fields(const struct model *m, const struct group *g, FILE *out)
+{
+	const struct group_list *by = &m->select->group;
+	const struct chain *chain = NULL;
+	char *name;
+	u32 i;
+
+	for (i = 0; i < by->n; i++) {
+		enum owner_field field = by->v[i].field;
+
+		if (field == OWNER_FIELD_STACK) {
+			chain = model_get_chain(m, g);
+			continue;
+		}
+		if (!model_field_is_known(m, g, field)) {
+			fprintf(out, "  %-16s", "-");
+		} else if (field_is_number(field)) {
+			fprintf(out, "  %-16lld", model_get_number(m, g, field));
+		} else {
+			name = human_escape_name(model_get_name(m, g, field));
+			fprintf(out, "  %-16s", name);
+			free(name);
+		}
+	}
+	for (i = 0; chain && i < chain->n; i++)
+		fprintf(out, "%s%s", i ? " < " : "  ", model_get_frame(m, chain, i).s);
+	if (chain && !chain->n)
+		fputs("  (no chain)", out);
+}
+
+bool live_filter_holds(const struct live_state *l, const struct group *g)
+{
+	char *text;
+	size_t len;
+	bool holds;
+	FILE *out;
+
+	if (!*l->filter)
+		return true;
+	out = open_memstream(&text, &len);
+	if (!out)
+		exit_out_of_memory();
+	print_fields(&l->a.model, g, out);
+	fclose(out);
+	holds = strcasestr(text, l->filter);
+	free(text);
+	return holds;
+}
+
+static const char *format_value(char buf[HUMAN_LEN], u64 value, enum measure measure)
+{
+	if (measure != MEASURE_OBJECTS)
+		return human_format_bytes(buf, value);
+	snprintf(buf, HUMAN_LEN, "%llu", value);
+	return buf;
+}
+
+static void print_change(struct change c, bool known, enum measure measure, bool colour, FILE *out)
+{
+	char buf[HUMAN_LEN], signed_value[HUMAN_LEN + 1];
+
+	if (!known || !c.by) {
+		fprintf(out, "  %8s", known ? "." : "-");
+		return;
+	}
+	snprintf(signed_value, sizeof(signed_value), "%s%s", change_get_sign(c),
+		 format_value(buf, c.by, measure));
+	fprintf(out, "  %s%8s%s", colour ? c.shrunk ? GREEN : RED : "", signed_value,
+		colour ? NORMAL : "");
+}
+
+static void print_figures(const struct live_state *l, const struct sum *sum,
+			  const struct history_change *change, bool colour, FILE *out)
+{
+	enum measure measure = l->o.sort, beside = measure_get_second_shown(measure);
+	char buf[HUMAN_LEN];
+
+	fprintf(out, "%8s", format_value(buf, measure_get_value(sum, measure), measure));
+	print_change(change->tick, change->known, measure, colour, out);
+	print_change(change->start, change->known, measure, colour, out);
+	fprintf(out, "  %8s", format_value(buf, measure_get_value(sum, beside), beside));
+}
+
+/* Print the age of the oldest object of a group, if the kernel was asked for ages. */
+static void print_age(const struct live_state *l, u64 oldest, FILE *out)
+{
+	char buf[HUMAN_LEN];
+
+	if (l->o.ages)
+		fprintf(out, "  %6s", human_format_age(buf, model_compute_age(&l->a.model, oldest)));
+}
+
+/* Print a line that is at most @width columns, without control sequences in @text. */
+static void print_cut(struct text_slice text, size_t width, FILE *out)
+{
+	while (text.len && width--) {
+		size_t len = utf8_char_len(text);
+
+		len = len ? len : 1;
+		fwrite(text.s, 1, len, out);
+		text.s += len;
+		text.len -= len;
+	}
+}
+
+static void print_status(const struct live_state *l, size_t width, FILE *out)
+{
+	time_t now = time(NULL);
+	char clock[32], line[256];
+	struct tm tm;
+	int n;
+
+	strftime(clock, sizeof(clock), "%F %T", localtime_r(&now, &tm));
+	n = snprintf(line, sizeof(line), "%s  %sby %s; %u of %u groups%s; ? help, q quit", clock,
+		     l->paused ? "PAUSED, " : "",
+		     l->by_change ? "change" : owner_sort_names[l->o.order[0]],
+		     l->nr_shown ? l->selected + 1 : 0, l->nr_shown,
+		     *l->filter ? " (filtered)" : "");
+	print_cut((struct text_slice){ line, n }, width, out);
+	putc('\n', out);
+}
+
+/* Print the line for the prompt, for a message about a key, or about the input. */
+static void print_message(const struct live_state *l, size_t width, FILE *out)
+{
+	const char *about = l->message;
+	char line[512], *shown;
+
+	if (!*about)
+		about = l->a.health.first;
+	if (l->prompt)
+		snprintf(line, sizeof(line), "%s%s_", prompts[l->prompt], l->input);
+	else if (!health_is_complete(&l->a.health) && !*l->message)
+		snprintf(line, sizeof(line), "INCOMPLETE: %s", about);
+	else
+		snprintf(line, sizeof(line), "%s", about);
+	shown = human_escape_name((struct text_slice){ line, strlen(line) });
+	print_cut((struct text_slice){ shown, strlen(shown) }, width, out);
+	putc('\n', out);
+	free(shown);
+}
+
+static void print_head(const struct live_state *l, size_t width, bool colour, FILE *out)
+{
+	static const char * const names[NR_MEASURES] = { "BYTES", "HELD", "OBJECTS" };
+	const struct group_list *by = &l->o.select.group;
+	char line[512];
+	size_t i;
+	int n;
+
+	n = snprintf(line, sizeof(line), "  %8s  %8s  %8s  %8s", names[l->o.sort], "TICK",
+		     "START", names[measure_get_second_shown(l->o.sort)]);
+	if (l->o.ages)
+		n += snprintf(line + n, sizeof(line) - n, "  %6s", "OLDEST");
+	for (i = 0; i < by->n; i++)
+		if (by->v[i].field != OWNER_FIELD_STACK)
+			n += snprintf(line + n, sizeof(line) - n, "  %-16s",
+				      field_name(by->v[i].field));
+	for (i = 0; i < (size_t)n; i++)
+		if (line[i] >= 'a' && line[i] <= 'z')
+			line[i] -= 'a' - 'A';
+	if (field_is_listed(by, OWNER_FIELD_STACK))
+		n += snprintf(line + n, sizeof(line) - n, "  CALL CHAIN");
+	fputs(colour ? BOLD : "", out);
+	print_cut((struct text_slice){ line, n }, width, out);
+	fputs(colour ? NORMAL "\n" : "\n", out);
+}
+
+static void print_group(const struct live_state *l, u32 position, size_t width, bool colour,
+			FILE *out)
+{
+	const struct model *m = &l->a.model;
+	struct group g = model_get_group(m, l->shown[position]);
+	struct history_change change = history_find(&l->history, m, &g, l->o.sort);
+	bool selected = position == l->selected;
+	size_t len, figures = 2 + 8 + 3 * 10 + (l->o.ages ? 8 : 0);
+	char *text;
+	FILE *fields = open_memstream(&text, &len);
+
+	if (!fields)
+		exit_out_of_memory();
+	print_fields(m, &g, fields);
+	fclose(fields);
+	fprintf(out, "%s%s", selected && colour ? REVERSE : "", selected ? "> " : "  ");
+	print_figures(l, &g.sum, &change, colour && !selected, out);
+	print_age(l, g.oldest, out);
+	print_cut((struct text_slice){ text, len }, width > figures ? width - figures : 0, out);
+	fputs(selected && colour ? NORMAL "\n" : "\n", out);
+	free(text);
+}
+
+static const struct chain *get_unfolded_chain(const struct live_state *l, u32 position)
+{
+	const struct model *m = &l->a.model;
+	struct group g = model_get_group(m, l->shown[position]);
+
+	if (!field_is_listed(&l->o.select.group, OWNER_FIELD_STACK) ||
+	    !live_is_unfolded(l, history_hash_group(m, &g)))
+		return NULL;
+	return model_get_chain(m, &g);
+}
+
+static u32 count_lines(const struct live_state *l, u32 position)
+{
+	const struct chain *chain = get_unfolded_chain(l, position);
+
+	return 1 + (chain ? chain->n : 0);
+}
+
+/* Move the top so that the selected group is on a screen with @rows lines for groups. */
+static void scroll_to_selected(struct live_state *l, u32 rows)
+{
+	u32 lines = 0, i;
+
+	if (l->selected >= l->nr_shown)
+		l->selected = l->nr_shown ? l->nr_shown - 1 : 0;
+	if (l->top > l->selected)
+		l->top = l->selected;
+	for (i = l->selected + 1; i-- > l->top; ) {
+		lines += i < l->nr_shown ? count_lines(l, i) : 0;
+		if (lines > rows && i < l->selected) {
+			l->top = i + 1;
+			break;
+		}
+	}
+}
+
+static void print_groups(struct live_state *l, u32 rows, size_t width, bool colour, FILE *out)
+{
+	u32 lines = 0, i, j;
+
+	scroll_to_selected(l, rows);
+	for (i = l->top; i < l->nr_shown && lines < rows; i++) {
+		const struct chain *chain = get_unfolded_chain(l, i);
+
+		print_group(l, i, width, colour, out);
+		lines++;
+		for (j = 0; chain && j < chain->n && lines < rows; j++, lines++) {
+			struct text_slice frame = model_get_frame(&l->a.model, chain, j);
+
+			fputs("       ", out);
+			print_cut(frame, width > 7 ? width - 7 : 0, out);
+			putc('\n', out);
+		}
+	}
+}
+
+static void print_total(const struct live_state *l, bool colour, FILE *out)
+{
+	struct history_change change = history_of_total(&l->history, l->o.sort);
+
+	fputs("  ", out);
+	print_figures(l, &l->a.model.total, &change, colour, out);
+	fputs("  total", out);
+	if (l->a.model.filtered.objects)
+		fprintf(out, ", %llu objects filtered out", l->a.model.filtered.objects);
+	putc('\n', out);
+}
+
+void live_draw(struct live_state *l)
+{
+	struct terminal term = terminal_describe(stdout, l->o.colour);
+	size_t rows = screen_count_rows(), len;
+	char *text;
+	FILE *out = open_memstream(&text, &len);
+
+	if (!out)
+		exit_out_of_memory();
+	if (l->help) {
+		fputs(help, out);
+	} else {
+		print_status(l, term.width, out);
+		print_message(l, term.width, out);
+		print_head(l, term.width, term.colour, out);
+		print_groups(l, rows > OTHER_LINES ? rows - OTHER_LINES : 1, term.width,
+			     term.colour, out);
+		print_total(l, term.colour, out);
+	}
+	if (!fclose(out))
+		screen_draw_text((struct text_slice){ text, len });
+	free(text);
+}

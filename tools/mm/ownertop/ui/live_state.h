@@ -1,0 +1,50 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/* The state of live mode, which live.c changes and live_screen.c draws. */
+#ifndef OWNERTOP_LIVE_STATE_H
+#define OWNERTOP_LIVE_STATE_H
+
+#include "ask/answer.h"
+#include "ui/history.h"
+
+#define INPUT_MAX 128
+#define UNFOLDED_MAX 64
+
+/* The question that the user is answering on the message line. */
+enum prompt {
+	PROMPT_NONE,
+	PROMPT_FILTER,
+	PROMPT_GROUP,
+	PROMPT_SAVE,
+};
+
+struct live_state {
+	struct options o;	/* options of the command line; keys change order and depth */
+	char * const *paths;
+	int nr_paths;
+	struct answer a;
+	struct output_options output;
+	struct history history;
+	bool paused;
+	bool help;
+	bool by_change;		/* sort by the change since the start */
+
+	u32 *shown;		/* groups that the filter holds for, in order */
+	u32 nr_shown;
+	u32 selected;		/* position in @shown */
+	u32 top;		/* position of the first group on the screen */
+	u64 unfolded[UNFOLDED_MAX];	/* hashes of groups with their chains below them */
+	u32 nr_unfolded;
+
+	enum prompt prompt;
+	char input[INPUT_MAX];	/* the answer so far */
+	char filter[INPUT_MAX];	/* text that a group must contain; "": none */
+	char message[256];	/* about the last key; "": none */
+};
+
+/* Does the text of a group, as shown, contain the filter, regardless of case? */
+bool live_filter_holds(const struct live_state *l, const struct group *g);
+bool live_is_unfolded(const struct live_state *l, u64 hash);
+/* Draw the screen. Moves l->top so that the selected group is on it. */
+void live_draw(struct live_state *l);
+
+#endif
