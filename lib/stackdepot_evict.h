@@ -71,10 +71,6 @@
 static_assert(offsetof(struct stack_record, entries) + sizeof(long) *
 	      (CONFIG_STACKDEPOT_MAX_FRAMES + STACK_DEPOT_COUNTERS) <= DEPOT_RECORD_MAX);
 
-/* Records start at multiples of this many bytes (a unit) within a pool. */
-#define DEPOT_UNIT		32
-#define DEPOT_UNITS		(POOL_BYTES / DEPOT_UNIT)
-
 /* Each byte of evictable_pool.unit holds the generation of a slot, and a flag. */
 #define UNIT_GENERATION		((1U << STACK_DEPOT_EXTRA_BITS) - 1)
 /* A record starts at this unit. */
@@ -112,34 +108,6 @@ static_assert(!(UNIT_GENERATION & UNIT_CARVED));
 
 /* Records saved with STACK_DEPOT_FLAG_DATA may use one part in this many of the bound. */
 #define DEPOT_DATA_SHARE	4
-
-struct evictable_depot;
-
-/* Header of an evictable pool. Protected by depot->lock, except for lookups. */
-struct evictable_pool {
-	unsigned long tag;
-	/* stack_depot_evictable, or an instance made by a KUnit test. */
-	struct evictable_depot *depot;
-	/* In depot_class.partial or evictable_depot.idle; unlinked if full. */
-	struct list_head list;
-	/* Freed records, in the order in which they were freed. */
-	struct list_head free;
-	/* RCU cookie and value of jiffies, taken when the pool became idle. */
-	unsigned long rcu_state;
-	unsigned long idle_since;
-	u32 index;
-	u32 class;
-	/* Records in use. */
-	u32 nr_used;
-	/* Records carved so far: in use or freed. */
-	u32 nr_carved;
-	/*
-	 * One byte per unit. A lookup by handle checks it before it touches the
-	 * record: UNIT_CARVED says that a record starts here, and the generation
-	 * must be the handle's.
-	 */
-	u8 unit[DEPOT_UNITS];
-};
 
 /* Offset of the first record. */
 #define EVICTABLE_POOL_DATA	ALIGN(sizeof(struct evictable_pool), DEPOT_UNIT)

@@ -9,22 +9,53 @@
  * stackdepot_stats.c		evictable records: lines in the statistics file
  * stackdepot_pool.c		memory of both kinds of records, and its bound
  *
- * stackdepot_evict.h declares what the files on evictable records share.
+ * stackdepot_evict.h declares what the files on evictable records share, except for the
+ * header of a pool.
  */
 
 #ifndef _LIB_STACKDEPOT_INTERNAL_H
 #define _LIB_STACKDEPOT_INTERNAL_H
 
+#include <linux/list.h>
 #include <linux/spinlock.h>
 #include <linux/stackdepot.h>
 #include <linux/types.h>
 
-struct evictable_pool;
-struct list_head;
+struct evictable_depot;
 struct seq_file;
 
 /* DEPOT_POOL_SIZE is a long; sizes are computed as size_t. */
 #define POOL_BYTES	((size_t)DEPOT_POOL_SIZE)
+
+/* Records start at multiples of this many bytes (a unit) within a pool. */
+#define DEPOT_UNIT		32
+#define DEPOT_UNITS		(POOL_BYTES / DEPOT_UNIT)
+
+/* Header of an evictable pool. Protected by depot->lock, except for lookups. */
+struct evictable_pool {
+	unsigned long tag;
+	/* stack_depot_evictable, or an instance made by a KUnit test. */
+	struct evictable_depot *depot;
+	/* In depot_class.partial or evictable_depot.idle; unlinked if full. */
+	struct list_head list;
+	/* Freed records, in the order in which they were freed. */
+	struct list_head free;
+	/* RCU cookie and value of jiffies, taken when the pool became idle. */
+	unsigned long rcu_state;
+	unsigned long idle_since;
+	u32 index;
+	u32 class;
+	/* Records in use. */
+	u32 nr_used;
+	/* Records carved so far: in use or freed. */
+	u32 nr_carved;
+	/*
+	 * One byte per unit. A lookup by handle checks it before it touches the
+	 * record: UNIT_CARVED says that a record starts here, and the generation
+	 * must be the handle's.
+	 */
+	u8 unit[DEPOT_UNITS];
+};
 
 /*
  * Pools by index (handle.pool_index_plus_1 - 1), and the number of indexes. Below pools_num

@@ -42,7 +42,6 @@
 #include <linux/slab.h>
 #include <linux/string.h>
 
-#include "stackdepot_evict.h"
 #include "stackdepot_internal.h"
 
 /* The pool index plus one must fit into its bits of the handle. */
