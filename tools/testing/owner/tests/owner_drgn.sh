@@ -27,12 +27,11 @@ rules="sample=1/2 if cache == kernfs_node_cache; free=on if cache == owner_truth
 # run_drgn SCRIPT [ARGUMENT...]: Debian's drgn needs Debian's python3.
 run_drgn() { /usr/bin/drgn -q -c "$work/core" -s "$vmlinux" "$@"; }
 
-# The names of what the guest prints, in this order
-parts="truth records pages planted stats"
-
-take_vmcore()
+# take_dump vmcore|kdump: leaves $work/core, and what the guest printed in files of $work
+take_dump()
 {
-	tools/testing/owner/guest/guest.py vmcore "$kernel" \
+	rm -f "$work/core"
+	tools/testing/owner/guest/guest.py "$1" "$kernel" \
 		--append "slab_owner=on page_owner=on no_hash_pointers owner=\"$rules\"" \
 		--output "$work/core" --smp 4 --mem 256M --timeout 300 --extra "$modules" --cmd "
 		insmod /extra/owner_pages.ko; insmod /extra/owner_truth.ko
@@ -43,7 +42,7 @@ take_vmcore()
 		cat $debug/page_owner; echo ===
 		cat $debug/owner_pages; echo ===
 		cat $debug/owner/stats
-		sleep 3" >"$work/out" 2>"$work/err"
+		sleep 3" >"$work/out" 2>"$work/err" && split_output truth records pages planted stats
 }
 
 # ask ARGUMENT...: leave the answer in $work/got, and what else was said in $work/err
@@ -204,18 +203,21 @@ damaged_files_are_read()
 	done
 }
 
+compare_dump_with_live_files()
+{
+	for source in slab percpu page; do
+		ok "records of $source are printed, without notes" print_records_without_notes $source
+	done
+	cat "$work/dump.slab" "$work/dump.percpu" >"$work/dump"
+	ok "planted objects are exact" reports_truth "$work/dump"
+	ok "planted pages are exact" reports_pages "$work/planted" "$work/dump.page"
+	ok "records are those of the live file" equals_live_file "$work/records" "$work/dump" 1000
+	ok "records of pages, too" equals_live_file "$work/pages" "$work/dump.page" 1000
+}
+
 ok "ownertop builds" build_ownertop
-ok "a vmcore is taken" take_vmcore
-# shellcheck disable=SC2086 # a list of words
-split_output $parts
-for source in slab percpu page; do
-	ok "records of $source are printed, without notes" print_records_without_notes $source
-done
-cat "$work/dump.slab" "$work/dump.percpu" >"$work/dump"
-ok "planted objects are exact" reports_truth "$work/dump"
-ok "planted pages are exact" reports_pages "$work/planted" "$work/dump.page"
-ok "records are those of the live file" equals_live_file "$work/records" "$work/dump" 1000
-ok "records of pages, too" equals_live_file "$work/pages" "$work/dump.page" 1000
+ok "QEMU takes a vmcore" take_dump vmcore
+compare_dump_with_live_files
 ok "sampled records have the weight of their rate" weights_are_printed
 ok "a module that is gone has left addresses" unloaded_frames_have_no_names
 ok "--object: a planted object" object_has_owner
@@ -243,4 +245,12 @@ ok "a format that is not in the dump is refused" refuses 'owner_format at .* can
 ok "a broken list is read from its other end" broken_list_is_read
 ok "damage in memory, $cases cases" damaged_memory_is_read
 ok "damage in files, $copies copies" damaged_files_are_read
+
+# Of a guest that panicked, after makedumpfile
+label=kdump
+ok "a crash kernel saves the memory" take_dump kdump
+compare_dump_with_live_files
+ok "--object: a planted object" object_has_owner
+ok "--page: pages_single" page_has_record pages_single
+ok "a sentence is answered exactly" sentence_is_answered
 finish_tests
