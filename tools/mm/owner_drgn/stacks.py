@@ -7,7 +7,7 @@ are stale.
 
 from typing import Any, Iterator, List, NamedTuple
 
-from drgn import FaultError, Object, Program
+from drgn import Object, Program
 from drgn.helpers.linux.cpumask import for_each_possible_cpu
 from drgn.helpers.linux.percpu import per_cpu
 from drgn.helpers.linux.pid import for_each_task
@@ -34,7 +34,7 @@ def _iterate_tasks(prog: Program) -> Iterator[Object]:
                 if task and task.value_() not in seen:
                     seen.add(task.value_())
                     yield task
-        except (FaultError, LookupError) as error:
+        except Exception as error:  # pylint: disable=broad-except # as in _read_registers()
             notes_of(prog).add("lists of tasks", f"they are damaged: {error}")
 
 
@@ -63,7 +63,8 @@ def _is_running(task: Object) -> bool:
 def _read_registers(prog: Program, task: Object) -> List[int]:
     try:
         return list(prog.stack_trace(task)[0].registers().values())
-    except Exception as error:  # pylint: disable=broad-except # drgn documents no types
+    except Exception as error:  # pylint: disable=broad-except
+        # drgn raises Exception itself where it has no better type.
         notes_of(prog).add("tasks that ran", f"their registers cannot be read: {error}")
         return []
 
@@ -80,7 +81,7 @@ def _clear_vmapped_stack(prog: Program, task: Object, frames: FrameMap) -> None:
             pfn = frames.geometry.pfn_of_page(area.pages[index].value_())
             if pfn is not None:
                 frames.clear_frames(pfn, 1)
-    except FaultError:
+    except Exception:  # pylint: disable=broad-except # as in _read_registers()
         notes_of(prog).add("stacks", "their page frames cannot be found")
 
 
@@ -95,7 +96,7 @@ def _add_irq_stacks(prog: Program, stacks: Stacks) -> None:
             stacks.all.append(whole)
             if used:
                 stacks.in_use.append(whole)
-    except (AttributeError, FaultError, LookupError):
+    except Exception:  # pylint: disable=broad-except # as in _read_registers()
         # Other architectures and kernels: these stacks are scanned as per-CPU areas are.
         pass
 
@@ -111,7 +112,7 @@ def find_stacks(prog: Program, frames: FrameMap) -> Stacks:
             base = task.stack.value_()
             running = _is_running(task)
             pointer = 0 if running else _read_stack_pointer(task)
-        except FaultError:
+        except Exception:  # pylint: disable=broad-except # as in _read_registers()
             notes_of(prog).add("tasks", "they cannot be read")
             continue
         if geo.pfn_of_virt(base) is None:
