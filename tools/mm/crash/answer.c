@@ -256,7 +256,10 @@ bool owner_ask(const char *sentence)
 	int ends[2], status = 0;
 	FILE *records = NULL;
 	pid_t child = -1;
+	char now[32];
 
+	/* Ages end at the dump. ownertop would have to read a pipe twice to find the last record. */
+	snprintf(now, sizeof(now), "%lluns", owner_now_ns());
 	fflush(fp);
 	if (!pipe(ends)) {
 		child = fork();
@@ -266,7 +269,7 @@ bool owner_ask(const char *sentence)
 			dup2(fileno(fp), 1);
 			close(ends[0]);
 			close(ends[1]);
-			execlp(program, program, sentence, "-", NULL);
+			execlp(program, program, "--now", now, sentence, "-", NULL);
 			dprintf(2, "owner: %s: %s: install ownertop, or set OWNERTOP to its path\n",
 				program, strerror(errno));
 			_exit(127);
@@ -283,7 +286,7 @@ bool owner_ask(const char *sentence)
 	if (child > 0)
 		waitpid(child, &status, 0);
 	signal(SIGPIPE, handler);
-	if (child < 0 || !records || !WIFEXITED(status) || WEXITSTATUS(status)) {
+	if (child < 0 || !records || !WIFEXITED(status) || WEXITSTATUS(status) > 1) {
 		error(INFO, "%s did not answer\n", program);
 		return false;
 	}

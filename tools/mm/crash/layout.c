@@ -174,6 +174,9 @@ static bool find_members(void)
 	owner_layout.stack_room = MEMBER_SIZE("stack_record", "entries");
 	owner_layout.task_comm = MEMBER_SIZE("owner_task", "comm");
 	owner_layout.name_size = MEMBER_SIZE("module", "name");
+	owner_layout.memory_types = owner_enumerator("MOD_MEM_NUM_TYPES", 0);
+	owner_layout.ext_owner = owner_enumerator("PAGE_EXT_OWNER", -1);
+	owner_layout.ext_owner_allocated = owner_enumerator("PAGE_EXT_OWNER_ALLOCATED", -1);
 	return owner_layout.stack_room > 0 && owner_layout.task_comm > 0;
 }
 
@@ -258,7 +261,7 @@ static bool read_format(const char *name, uint32_t known, const struct format_va
 	if (!read_format_value(name, "version", &version))
 		return false;
 	if (version != known) {
-		error(INFO, "%s is version %u, this reader knows %u: use the reader of that kernel\n",
+		error(INFO, "%s is version %u, this reader knows %u: use that kernel's reader\n",
 		      name, version, known);
 		return false;
 	}
@@ -292,7 +295,8 @@ bool owner_layout_init(void)
 
 	if (done)
 		return true;
-	done = read_format("owner_format", OWNER_FORMAT, owner_values, OWNER_LENGTH(owner_values)) &&
+	done = read_format("owner_format", OWNER_FORMAT, owner_values,
+			   OWNER_LENGTH(owner_values)) &&
 	       read_format("stack_depot_format", STACK_DEPOT_FORMAT, depot_values,
 			   OWNER_LENGTH(depot_values)) &&
 	       check_formats() && find_members() && find_bit_fields();

@@ -13,7 +13,8 @@
 #define NAME_MAX_LENGTH	512
 #define SYMBOLS_MAX	8388608
 #define NAMES_MAX	(256UL << 20)
-#define MODULES_MAX	65536
+#define MODULES_MAX	4096
+#define MODULE_SYMBOLS_MAX	262144
 #define MEMORY_TYPES	16
 
 /* kallsyms of the kernel's image. */
@@ -245,7 +246,7 @@ static void read_module_symbols(struct owner_module *module, ulong kallsyms)
 	if (!owner_read_ulong(kallsyms + owner_layout.kallsyms_symtab, &symtab) ||
 	    !owner_read_u32(kallsyms + owner_layout.kallsyms_count, &count) ||
 	    !owner_read_ulong(kallsyms + owner_layout.kallsyms_strtab, &strtab) ||
-	    !count || count > SYMBOLS_MAX / 8) {
+	    !count || count > MODULE_SYMBOLS_MAX) {
 		owner_note(NOTE_NAMES);
 		return;
 	}
@@ -274,8 +275,8 @@ static void read_module(ulong address)
 {
 	const struct owner_layout *l = &owner_layout;
 	struct owner_module *module, *more;
-	unsigned int i, types;
 	ulong kallsyms = 0;
+	unsigned int i;
 
 	more = realloc(modules, (nr_modules + 1) * sizeof(*modules));
 	if (!more) {
@@ -290,8 +291,7 @@ static void read_module(ulong address)
 		owner_note(NOTE_NAMES);
 		return;
 	}
-	types = owner_enumerator("MOD_MEM_NUM_TYPES", 0);
-	for (i = 0; i < types && i < MEMORY_TYPES; i++) {
+	for (i = 0; i < l->memory_types && i < MEMORY_TYPES; i++) {
 		ulong memory = address + l->module_mem + i * l->module_mem_size;
 		uint32_t size = 0;
 
@@ -332,10 +332,12 @@ static bool is_mapping_symbol(const char *name)
 	       (name[0] == 'L' && name[1] == '0');
 }
 
+/* Print an address in one memory of a module: between its symbols, as the kernel does. */
 static bool print_module_symbol(char *buffer, size_t size, const struct owner_module *module,
 				unsigned int type, ulong address)
 {
-	ulong next = module->base[type] + module->size[type], best_address = 0;
+	ulong next = module->base[type] + module->size[type];
+	ulong best_address = module->base[type] - 1;
 	const char *best = NULL;
 	uint32_t i;
 
@@ -364,24 +366,15 @@ static bool print_module_symbol(char *buffer, size_t size, const struct owner_mo
 
 static bool print_module_name(char *buffer, size_t size, ulong address)
 {
-	long init = owner_enumerator("MOD_INIT_TEXT", -1), text = owner_enumerator("MOD_TEXT", 0);
 	unsigned int i, type;
 
 	if (!modules_read)
 		read_modules();
-	for (i = 0; i < nr_modules; i++) {
+	for (i = 0; i < nr_modules; i++)
 		for (type = 0; type < MEMORY_TYPES; type++)
 			if (address - modules[i].base[type] < modules[i].size[type])
-				break;
-		if (type == MEMORY_TYPES)
-			continue;
-		if ((long)type < init || init < 0)
-			type = text;
-		else
-			type = init;
-		return type < MEMORY_TYPES &&
-		       print_module_symbol(buffer, size, &modules[i], type, address);
-	}
+				return print_module_symbol(buffer, size, &modules[i], type,
+							   address);
 	return false;
 }
 

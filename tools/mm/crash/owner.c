@@ -12,7 +12,7 @@
 static char *help_owner[] = {
 	"owner",
 	"who allocated slab objects",
-	"ADDR... | -t N | -q 'sentence' | -s | -r FILE",
+	"ADDR... | -t N | -q \"sentence\" | -s | -r FILE",
 	"  This command reads the records of slab_owner and of page_owner.",
 	"",
 	"         ADDR  the owner of the slab object at this address, or around it: its",
@@ -21,7 +21,8 @@ static char *help_owner[] = {
 	"               per-CPU area. If page_owner tracks the page, its record follows.",
 	"         -t N  the N call chains that hold most memory.",
 	"  -q sentence  run ownertop on all records. OWNERTOP in the environment is its",
-	"               path, if it is not in PATH. The sentence is as for owner/query.",
+	"               path, if it is not in PATH. The sentence is as for owner/query. Use",
+	"               double quotes: crash does not know single ones.",
 	"           -s  statistics, named as in owner/stats.",
 	"      -r FILE  write all records to FILE, as /sys/kernel/debug/slab_owner has them,",
 	"               for ownertop.",
@@ -48,7 +49,7 @@ static char *help_owner[] = {
 	"",
 	"  The call chains that hold most of what tasks named \"kworker\" allocated:",
 	"",
-	"    %s> owner -q 'group=stack.4 top=5 if comm ~ \"kworker*\"'",
+	"    %s> owner -q \"group=stack.4 top=5 if comm ~ kworker*\"",
 	NULL
 };
 
@@ -59,6 +60,24 @@ static void forget_everything(void)
 	owner_depot_reset();
 	owner_walk_reset();
 	owner_records_reset();
+}
+
+/* Join the words of a sentence that was not in double quotes. Freed by crash. */
+static char *join_sentence(const char *first)
+{
+	char *sentence = GETBUF(BUFSIZE);
+
+	snprintf(sentence, BUFSIZE, "%s", first);
+	for (; args[optind]; optind++) {
+		size_t length = strlen(sentence);
+
+		snprintf(sentence + length, BUFSIZE - length, " %s", args[optind]);
+	}
+	if (*sentence == '\'') {
+		memmove(sentence, sentence + 1, strlen(sentence));
+		sentence[strcspn(sentence, "'")] = '\0';
+	}
+	return sentence;
 }
 
 static void answer_addresses(void)
@@ -81,7 +100,7 @@ static void cmd_owner(void)
 			wrong |= !rows;
 			break;
 		case 'q':
-			sentence = optarg;
+			sentence = join_sentence(optarg);
 			break;
 		case 'r':
 			path = optarg;

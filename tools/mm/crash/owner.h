@@ -84,6 +84,8 @@ struct owner_layout {
 	long mem_base, mem_bytes;
 	long kallsyms_symtab, kallsyms_count, kallsyms_strtab;
 	long name_size;
+	/* enumerators, which crash takes long to find */
+	long memory_types, ext_owner, ext_owner_allocated;
 
 	struct owner_bits slab_objects, slab_inuse;
 	struct owner_bits handle_pool, handle_offset, handle_extra;
@@ -193,6 +195,7 @@ void owner_records_reset(void);
 void owner_escape_comm(char *to, size_t size, const char *from, size_t length);
 double owner_weight(const struct owner_record *owner);
 unsigned long long owner_time_ns(uint32_t time);
+unsigned long long owner_now_ns(void);
 void owner_print_record(FILE *out, const struct owner_object *object);
 const char *owner_task_text(uint32_t handle);
 const char *owner_chain_text(uint32_t handle);

@@ -56,6 +56,13 @@ unsigned long long owner_time_ns(uint32_t time)
 	return machine.clock_at_tick_0 + (machine.ticks - age) * (uint64_t)owner_formats.tick_ns;
 }
 
+/* The time of the dump, in ns since boot. */
+unsigned long long owner_now_ns(void)
+{
+	read_machine();
+	return owner_time_ns(machine.ticks);
+}
+
 /* How many objects a record stands for, its own included. See mm/owner/sample.c. */
 double owner_weight(const struct owner_record *owner)
 {

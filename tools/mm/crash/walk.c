@@ -454,10 +454,8 @@ bool owner_page_record(ulong pfn, unsigned char *record, bool *allocated)
 {
 	const struct owner_layout *l = &owner_layout;
 	ulong section, base = 0, size = 0, offset = 0, flags = 0, ext;
-	long owner = owner_enumerator("PAGE_EXT_OWNER", -1);
-	long owner_allocated = owner_enumerator("PAGE_EXT_OWNER_ALLOCATED", -1);
 
-	if (!find_memory() || owner < 0 || owner_allocated < 0 || l->section_ext < 0 ||
+	if (!find_memory() || l->ext_owner < 0 || l->ext_owner_allocated < 0 || l->section_ext < 0 ||
 	    l->ext_offset < 0 || l->po_size <= 0 || l->po_handle < 0 || l->po_free_tgid < 0 ||
 	    !symbol_exists("page_ext_size") || !symbol_exists("page_owner_ops"))
 		return false;
@@ -468,8 +466,8 @@ bool owner_page_record(ulong pfn, unsigned char *record, bool *allocated)
 	    size > 4096 || offset > 4096)
 		return false;
 	ext = base + size * pfn;
-	if (!owner_read_ulong(ext + l->ext_flags, &flags) || !(flags >> owner & 1))
+	if (!owner_read_ulong(ext + l->ext_flags, &flags) || !(flags >> l->ext_owner & 1))
 		return false;
-	*allocated = flags >> owner_allocated & 1;
+	*allocated = flags >> l->ext_owner_allocated & 1;
 	return owner_read(ext + offset, record, l->po_size);
 }

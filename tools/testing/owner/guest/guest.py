@@ -126,6 +126,8 @@ def add_run_options(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--provokes", type=parse_regular_expression, default="",
                         metavar="REGEX", help="complaints of the kernel that CMD provokes on "
                         "purpose: those whose line matches are not reported")
+    parser.add_argument("--gdb", default="", metavar="SOCKET",
+                        help="a socket at which gdb can attach: target remote SOCKET")
     parser.add_argument("--icount", action="store_true",
                         help="count instructions: one processor, TCG, and "
                         "its TSC advances by one for each instruction")
@@ -193,7 +195,7 @@ def make_guest_machine(args: argparse.Namespace, kind: KernelKind,
                            (build / args.name / kind.image).resolve(),
                            scratch / "initrd", args.append,
                            args.smp or DEFAULT_SMP, args.mem,
-                           getattr(args, "icount", False))
+                           getattr(args, "icount", False), gdb=getattr(args, "gdb", ""))
     if args.accel == "auto":
         machine.accel, why = choose_accelerator(machine, build)
         if why:

@@ -82,6 +82,7 @@ class GuestMachine:
     mem: str = "512M"
     icount: bool = False
     accel: str = "tcg"
+    gdb: str = ""
 
 
 def find_kernel_kind(directory: Path, name: str) -> KernelKind:
@@ -124,7 +125,8 @@ def qemu_command_line(machine: GuestMachine) -> List[str]:
             *(KVM_MACHINE if kvm else machine.kind.machine),
             *_qemu_accel_options(machine), "-m", machine.mem,
             "-kernel", str(machine.kernel), "-initrd", str(machine.initrd),
-            "-append", _compose_kernel_command_line(machine)]
+            "-append", _compose_kernel_command_line(machine),
+            *(["-gdb", f"unix:{machine.gdb},server=on,wait=off"] if machine.gdb else [])]
 
 
 def qemu_channel_options(kind: KernelKind, fd: int) -> List[str]:

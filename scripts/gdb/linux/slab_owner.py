@@ -1,0 +1,324 @@
+# SPDX-License-Identifier: GPL-2.0
+#
+# Tell who allocated slab objects: lx-slabowner, lx-slabowner-top.
+#
+# Records and the stack depot are described by types, and by two structures with what types
+# lack: owner_format (mm/owner/format.c) and stack_depot_format (lib/stackdepot_format.c).
+# Memory may be damaged or missing: what cannot be read is counted, and told after the answer.
+
+import math
+import struct
+from collections import Counter
+
+import gdb
+from linux import mm, owner_names, stackdepot, utils
+from linux.owner_names import WORD, integer, read_memory, read_string
+
+# The newest version of struct owner_format that is known here.
+OWNER_FORMAT = 1
+
+
+def offset_of(type_name, member):
+    """The offset of a member that may be in unnamed members."""
+    return integer(gdb.parse_and_eval("&((%s *)0)->%s" % (type_name, member)))
+
+
+def owner_format():
+    try:
+        values = gdb.parse_and_eval("owner_format")
+    except gdb.error:
+        raise gdb.GdbError("the kernel has no owner_format: it was built without slab_owner")
+    try:
+        version = int(values["version"])
+        found = {field.name: int(values[field.name]) for field in values.type.fields()}
+    except gdb.MemoryError:
+        raise gdb.GdbError("owner_format cannot be read: with KASLR, load the symbols at the "
+                           "kernel's offset: symbol-file -o OFFSET vmlinux")
+    if version != OWNER_FORMAT:
+        raise gdb.GdbError("owner_format is version %d, and these scripts know %d: use the scripts "
+                           "of that kernel, or with KASLR load the symbols at the kernel's offset"
+                           % (version, OWNER_FORMAT))
+    if not found["exts_records"]:
+        raise gdb.GdbError("the kernel was built without CONFIG_SLAB_OWNER")
+    return found
+
+
+class Owners:
+    """Everything that one command needs; a live kernel changes between two commands."""
+
+    def __init__(self):
+        self.format = owner_format()
+        stackdepot.depot_format()
+        self.pages = mm.page_ops().ops
+        self.notes = Counter()
+        self.chains = {}
+        self.tasks = {}
+        self.caches = {}
+        self.names = owner_names.Names(self.notes)
+        self.record_size = gdb.lookup_type("struct owner_record").sizeof
+        self.offsets = {name: offset_of("struct owner_record", name)
+                        for name in ("stack", "task", "size_and_rate", "time")}
+        self.slab_type = int(gdb.parse_and_eval("PGTY_slab"))
+        self.page_size = gdb.lookup_type("struct page").sizeof
+        self.type_offset = offset_of("struct page", "page_type")
+        self.head_offset = offset_of("struct page", "compound_head")
+        self.exts_offset = offset_of("struct slab", "obj_exts")
+        self.first_record = offset_of("struct owner_slab_records", "record")
+        self.first_freed = offset_of("struct owner_freed_records", "record")
+        self.slab_pointer = gdb.lookup_type("struct slab").pointer()
+        self.ticks = int(gdb.parse_and_eval("jiffies_64")) >> self.format["ticks_shift"]
+        self.clock = int(gdb.parse_and_eval("clock_at_tick_0"))
+
+    def tell_notes(self):
+        for text, count in sorted(self.notes.items()):
+            gdb.write("note: %d %s\n" % (count, text))
+
+    # --- Chains and tasks ---
+
+    def fetch(self, handle):
+        """The words of a handle, None if it leads nowhere."""
+        if handle:
+            words, count = stackdepot.stack_depot_fetch(
+                gdb.Value(handle).cast(utils.get_uint_type()))
+            if count:
+                return words
+        self.notes["handles lead nowhere"] += 1
+        return None
+
+    def chain(self, handle):
+        if handle not in self.chains:
+            frames = self.fetch(handle) or []
+            self.chains[handle] = "".join(" %s\n" % self.names.find(f) for f in frames)
+        return self.chains[handle]
+
+    def task(self, handle):
+        if handle not in self.tasks:
+            words = self.fetch(handle) if handle else None
+            text = "pid 0, tgid 0 (?)"
+            if words and len(words) > 1:
+                comm = struct.pack("<%dQ" % (len(words) - 1), *words[1:]).split(b"\0")[0]
+                comm = "".join(chr(c) if 32 <= c < 127 and c != 92 else "\\%03o" % c for c in comm)
+                text = "pid %d, tgid %d (%s)" % (words[0] & 0xffffffff, words[0] >> 32, comm)
+            self.tasks[handle] = text
+        return self.tasks[handle]
+
+    # --- Records ---
+
+    def time(self, ticks):
+        """ns since boot, as owner_record_time_to_ns() computes them."""
+        age = (self.ticks - ticks) & 0xffffffff
+        return (self.clock + (self.ticks - age) * self.format["tick_ns"]) & WORD
+
+    def weight(self, size, rate):
+        """How many objects a record stands for: see mm/owner/sample.c."""
+        if not rate:
+            return 1
+        values = gdb.parse_and_eval("rates")[rate]
+        cost = size * int(values["per_byte"]) + int(values["per_object"])
+        return 1 / -math.expm1(-cost / 2 ** 32) if cost else 1
+
+    def unpack(self, data, index):
+        """stack, task, size, rate and time of a record."""
+        stack, task, size, time = (
+            struct.unpack_from("<I", data, index * self.record_size + self.offsets[name])[0]
+            for name in ("stack", "task", "size_and_rate", "time"))
+        bits = self.format["size_bits"]
+        return stack, task, size & ((1 << bits) - 1), size >> bits, time
+
+    def cache(self, pointer):
+        """Name, size and left red zone of a cache, None if it cannot be read."""
+        address = integer(pointer)
+        if address not in self.caches:
+            try:
+                self.caches[address] = (read_string(integer(pointer["name"])),
+                                        int(pointer["size"]), int(pointer["red_left_pad"]))
+            except gdb.MemoryError:
+                self.caches[address] = None
+        if not self.caches[address] or not self.caches[address][1]:
+            self.notes["slabs have a cache that cannot be read"] += 1
+            return None
+        return self.caches[address]
+
+    def records_address(self, slab):
+        exts = integer(slab["obj_exts"])
+        if not exts & self.format["exts_records"]:
+            return 0
+        return exts - self.format["exts_tag"]
+
+    def records(self, slab):
+        """The bytes of the slab's records, None if it has none."""
+        address = self.records_address(slab)
+        if not address:
+            return None
+        try:
+            return read_memory(address + self.first_record,
+                               int(slab["objects"]) * self.record_size)
+        except gdb.MemoryError:
+            self.notes["slabs have records that cannot be read"] += 1
+            return None
+
+    def freed(self, slab, index):
+        """The record of the last free of an object, None if there is none."""
+        address = self.records_address(slab)
+        if not address:
+            return None
+        kind = gdb.lookup_type("struct owner_slab_records").pointer()
+        try:
+            exts = integer(gdb.Value(address).cast(kind)["obj_exts"])
+            if not exts & self.format["exts_records"]:
+                return None
+            start = (exts & ~3) + self.first_freed
+            record = self.unpack(read_memory(start + index * self.record_size, self.record_size),
+                                 0)
+        except gdb.MemoryError:
+            self.notes["slabs have records that cannot be read"] += 1
+            return None
+        return record if record[0] or record[1] else None
+
+    # --- Slabs ---
+
+    def slab_of(self, page):
+        """The slab at the struct page with this address."""
+        return gdb.Value(page).cast(self.slab_pointer).dereference()
+
+    def page_words(self, page, data=None, at=0):
+        """The page's type, and the address of its head, 0 if it is one itself."""
+        if data is None:
+            data = read_memory(page, self.page_size)
+        kind = struct.unpack_from("<I", data, at + self.type_offset)[0] >> 24
+        head = struct.unpack_from("<Q", data, at + self.head_offset)[0]
+        return kind, head - 1 if head & 1 else 0
+
+    def find_slab(self, address):
+        """The slab of an address and its page frame, None if the address is not in a slab."""
+        pfn = (address - self.pages.PAGE_OFFSET) >> self.pages.PAGE_SHIFT
+        if address < self.pages.PAGE_OFFSET or not self.pages.pfn_valid(pfn):
+            return None
+        page = integer(self.pages.pfn_to_page(pfn))
+        kind, head = self.page_words(page)
+        if head:
+            page = head
+            kind, head = self.page_words(page)
+        if kind != self.slab_type or head:
+            return None
+        start = integer(self.pages.pfn_to_page(0))
+        return self.slab_of(page), (page - start) // self.page_size
+
+    def each_slab(self):
+        """All slabs that have records."""
+        step = self.pages.PAGES_PER_SUBSECTION
+        start = integer(self.pages.pfn_to_page(0))
+        for pfn in range(0, int(gdb.parse_and_eval("max_pfn")), step):
+            if not self.pages.pfn_valid(pfn):
+                continue
+            first = start + pfn * self.page_size
+            try:
+                data = read_memory(first, step * self.page_size)
+            except gdb.MemoryError:
+                self.notes["blocks of 512 pages could not be read"] += 1
+                continue
+            for at in range(0, len(data), self.page_size):
+                kind, head = self.page_words(0, data, at)
+                if kind == self.slab_type and not head and \
+                        data[at + self.exts_offset] & self.format["exts_records"]:
+                    yield self.slab_of(first + at)
+
+
+class LxSlabOwner(gdb.Command):
+    """Tell who allocated a slab object: lx-slabowner ADDR
+
+ADDR can be inside of the object. The last free follows, if the kernel recorded it
+(slab_owner=on,free=on)."""
+
+    def __init__(self):
+        super().__init__("lx-slabowner", gdb.COMMAND_DATA)
+
+    def invoke(self, arg, from_tty):
+        argv = gdb.string_to_argv(arg)
+        if len(argv) != 1:
+            raise gdb.GdbError("usage: lx-slabowner ADDR")
+        address = int(gdb.parse_and_eval(argv[0])) & WORD
+        owners = Owners()
+        try:
+            found = owners.find_slab(address)
+            cache = owners.cache(found[0]["slab_cache"]) if found else None
+        except gdb.MemoryError as error:
+            raise gdb.GdbError("the page of 0x%x cannot be read: %s" % (address, error))
+        if not cache:
+            raise gdb.GdbError("0x%x is not in a slab" % address)
+        self.show(owners, address, found, cache)
+        owners.tell_notes()
+
+    def show(self, owners, address, found, cache):
+        (slab, pfn), (name, size, red_left) = found, cache
+        start = owners.pages.PAGE_OFFSET + (pfn << owners.pages.PAGE_SHIFT)
+        index, objects = (address - start) // size, int(slab["objects"])
+        if index >= objects:
+            raise gdb.GdbError("0x%x is behind the last object of its slab" % address)
+        data = owners.records(slab)
+        stack, task, asked, rate, time = owners.unpack(data, index) if data else (0, 0, 0, 0, 0)
+        gdb.write("%x: object %d of %d in a slab of %s, %d bytes each\n\n" %
+                  (start + index * size + red_left, index, objects, name, size))
+        if stack or task:
+            weight = "weight %.3f, " % owners.weight(asked, rate) if rate else ""
+            gdb.write("Slab object allocated via order 0, size %d, slab %d, cache %s, %s%s, "
+                      "ts %d ns\nPFN 0x%x object %016x index %d\n%s\n" %
+                      (asked, size, name, weight, owners.task(task), owners.time(time), pfn,
+                       start + index * size + red_left, index, owners.chain(stack)))
+        else:
+            gdb.write("It has no owner: it is free, or was not tracked.\n\n")
+        freed = owners.freed(slab, index)
+        if freed:
+            gdb.write("%s by %s, ts %d ns\n%s\n" %
+                      ("Its place was freed last" if stack else "Freed", owners.task(freed[1]),
+                       owners.time(freed[4]), owners.chain(freed[0])))
+
+
+class LxSlabOwnerTop(gdb.Command):
+    """Show the call chains that hold most slab memory: lx-slabowner-top [N]
+
+N is their number, 10 if it is not given."""
+
+    def __init__(self):
+        super().__init__("lx-slabowner-top", gdb.COMMAND_DATA)
+
+    def invoke(self, arg, from_tty):
+        argv = gdb.string_to_argv(arg)
+        if len(argv) > 1 or argv and not argv[0].isdigit():
+            raise gdb.GdbError("usage: lx-slabowner-top [N]")
+        owners = Owners()
+        totals = self.add_up(owners)
+        held = sum(total[0] for total in totals.values())
+        ranked = sorted(totals.items(), key=lambda item: (-item[1][0], item[0]))
+        gdb.write("%.0f slab objects hold %.0f bytes, from %d call chains\n\n" %
+                  (sum(total[2] for total in totals.values()), held, len(totals)))
+        for stack, (bytes_held, asked, objects) in ranked[:int(argv[0]) if argv else 10]:
+            gdb.write("%.0f bytes held (%.1f%%), %.0f requested, by %.0f objects of\n%s\n" %
+                      (bytes_held, 100 * bytes_held / held, asked, objects, owners.chain(stack)))
+        owners.tell_notes()
+
+    def add_up(self, owners):
+        """Bytes held, bytes requested and objects of each chain."""
+        totals = {}
+        for slab in owners.each_slab():
+            try:
+                cache = owners.cache(slab["slab_cache"])
+                data = owners.records(slab)
+            except gdb.MemoryError:
+                owners.notes["slabs could not be read"] += 1
+                continue
+            if not cache or not data:
+                continue
+            for index in range(len(data) // owners.record_size):
+                stack, task, asked, rate, _ = owners.unpack(data, index)
+                if stack or task:
+                    weight = owners.weight(asked, rate)
+                    total = totals.setdefault(stack, [0, 0, 0])
+                    total[0] += weight * cache[1]
+                    total[1] += weight * asked
+                    total[2] += weight
+        return totals
+
+
+LxSlabOwner()
+LxSlabOwnerTop()

@@ -1,0 +1,99 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: GPL-2.0
+"""Compare what a reader of a memory dump prints with files of the guest.
+
+check_dump.py records LIVE DUMP     records that both have are equal, and few are in one only
+check_dump.py objects LIVE ANSWERS  planted records of LIVE are in ANSWERS, unchanged
+check_dump.py top TRUTH ANSWER      planted chains have the planted objects and bytes
+check_dump.py pick LIVE             print addresses of planted objects, one of each chain
+
+LIVE is /sys/kernel/debug/slab_owner of a guest with no_hash_pointers. Two records are of the
+same allocation if address and time are equal. Prints differences, and exits with 1 if there
+are any.
+"""
+import re
+import sys
+from typing import Dict, Iterator, List, Tuple
+
+from check_truth import extract_planted_chain, merge_totals_of_caches, read_blocks, \
+    read_planted_totals
+
+KEY = re.compile(r"ts (\d+) ns\nPFN \S+ object ([0-9a-f]+) index")
+TOP = re.compile(r".* bytes held .*, (\d+) requested, by (\d+) objects of$")
+# Only tasks that end while the dump is taken free or allocate anything.
+MOST = 0.95
+
+
+def read_records(path: str) -> Dict[Tuple[str, str], str]:
+    """The records of a file, by address and time."""
+    found = {}
+    for block in read_blocks(path):
+        text = "\n".join(block)
+        match = KEY.search(text)
+        if match:
+            # An answer about an object can precede its record, in the same block.
+            found[match[2], match[1]] = text[text.rfind("\n", 0, text.rfind(" allocated via",
+                                                        0, match.start())) + 1:]
+    return found
+
+
+def list_planted(path: str) -> Iterator[Tuple[Tuple[str, str], str, str]]:
+    """Key, chain and text of each planted record."""
+    for key, text in read_records(path).items():
+        chain = extract_planted_chain(text.split("\n"))
+        if chain:
+            yield key, chain, text
+
+
+def compare_records(live_path: str, dump_path: str) -> List[str]:
+    live, dump = read_records(live_path), read_records(dump_path)
+    both = set(live) & set(dump)
+    wrong = [f"live:\n{live[key]}\ndump:\n{dump[key]}" for key in sorted(both)
+             if live[key] != dump[key]]
+    for name, count in (("live", len(live)), ("dump", len(dump))):
+        if len(both) < MOST * count or not count:
+            wrong.append(f"{name} has {count} records, both have {len(both)}")
+    return wrong
+
+
+def compare_objects(live_path: str, answer_path: str) -> List[str]:
+    answers = read_records(answer_path)
+    asked = {key for key in answers}
+    wrong = [f"live:\n{text}\nanswer:\n{answers[key]}"
+             for key, _, text in list_planted(live_path) if key in asked and answers[key] != text]
+    chains = {chain for _, chain, _ in list_planted(live_path)}
+    found = {chain for key, chain, _ in list_planted(live_path) if key in asked}
+    return wrong + [f"no answer has an object of {chain}" for chain in sorted(chains - found)]
+
+
+def compare_top(truth_path: str, answer_path: str) -> List[str]:
+    truth = merge_totals_of_caches(read_planted_totals(truth_path))
+    found = {}
+    for block in read_blocks(answer_path):
+        match = TOP.match(block[0])
+        chain = extract_planted_chain(block)
+        if match and chain:
+            objects, size = found.get(chain, (0, 0))
+            found[chain] = (objects + int(match[2]), size + int(match[1]))
+    return [f"{chain}: planted {truth[key]}, found {found.get(chain)}"
+            for key, chain in sorted((key, key[1]) for key in truth)
+            if truth[key] != found.get(chain)]
+
+
+def pick_objects(live_path: str) -> List[str]:
+    first = {chain: key[0] for key, chain, _ in list_planted(live_path)}
+    print("\n".join(first.values()))
+    return []
+
+
+def main() -> int:
+    commands = {"records": compare_records, "objects": compare_objects, "top": compare_top,
+                "pick": pick_objects}
+    wrong = commands[sys.argv[1]](*sys.argv[2:])
+    for text in wrong[:10]:
+        print(text)
+    return int(bool(wrong))
+
+
+if __name__ == "__main__":
+    sys.exit(main())
