@@ -18,6 +18,7 @@ help:
 	@echo 'make test                all tests; T=name runs the suites whose names begin with it'
 	@echo 'make soak                long tests: 1,300,000 compared chains, DURATION=600 s of torture'
 	@echo 'make bench               costs of allocations and of ownertop, compared with other tools'
+	@echo 'make deb                 a Debian package of ownertop in build/deb'
 	@echo 'make lint                style, static checks, names, spelling'
 	@echo
 	@echo 'make kernel K=x86_64     build/x86_64/; also um page debug rt arm64 s390x vanilla profiling'
@@ -55,6 +56,11 @@ bench: install install-arm64 tree
 lint: install-tests tree
 	@$(OWNER)/lint/lint.sh
 
+# Prints the path of the package; ownertop is built in build/deb.
+deb: install
+	@mkdir -p build/deb
+	@O=$(CURDIR)/build/deb tools/mm/ownertop/debian/make_deb.sh
+
 tree: install
 	@$(OWNER)/kernels/tree.py assemble
 
@@ -86,5 +92,5 @@ install install-tests install-arm64 install-s390x:
 clean:
 	rm -rf build
 
-.PHONY: help run test soak bench lint tree refresh series kernel image guest shell vmcore \
+.PHONY: help run test soak bench lint deb tree refresh series kernel image guest shell vmcore \
 	install install-tests install-arm64 install-s390x clean

@@ -14,7 +14,7 @@ run="linux-source-6.12 build-essential flex bison bc libelf-dev libssl-dev cpio 
 tests="sparse shellcheck flake8 codespell python3-drgn python3-ply python3-git
 	bsdextrautils bsdutils bzip2 man-db time clang libclang-rt-14-dev zstd tmux
 	gdb golang-go chromium-headless-shell kexec-tools makedumpfile python3-numpy crash
-	systemd prometheus prometheus-node-exporter lintian"
+	systemd prometheus prometheus-node-exporter lintian fakeroot"
 arm64="gcc-aarch64-linux-gnu qemu-system-arm"
 s390x="gcc-s390x-linux-gnu qemu-system-misc"
 

@@ -313,6 +313,7 @@ run_check "asks the kernel for what is shown" "$here/asked.py" "$build/ownertop"
 run_check "snapshots" "$here/record.py" "$build/ownertop"
 run_check "Prometheus reads the metrics" "$here/prom.py" "$build/ownertop"
 run_check "systemd units" "$here/units.sh" "$build/ownertop"
+run_check "the Debian package" "$here/deb.sh"
 run_check "live mode in a terminal" "$here/live.py" "$build/ownertop"
 run_check "10 s of fuzzing the readers" "$here/fuzz.sh" 10
 run_check "page_owner_sort under sanitizers" blocks_under_sanitizers
