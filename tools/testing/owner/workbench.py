@@ -16,9 +16,11 @@ HERE = ROOT / "tools/testing/owner"
 TREE = BUILD / "tree"
 PRISTINE = BUILD / "base/tree"
 
-# The author of commits in build/tree. The mails of the series do not carry it.
+# The author of commits in build/tree, which the mails of the series do not carry. Without the
+# ceiling, git in a directory whose repository has gone would use that of this project.
 IDENT = {"GIT_AUTHOR_NAME": "workbench", "GIT_AUTHOR_EMAIL": "workbench@localhost",
-         "GIT_COMMITTER_NAME": "workbench", "GIT_COMMITTER_EMAIL": "workbench@localhost"}
+         "GIT_COMMITTER_NAME": "workbench", "GIT_COMMITTER_EMAIL": "workbench@localhost",
+         "GIT_CEILING_DIRECTORIES": str(BUILD)}
 
 
 def die(message: str) -> NoReturn:
