@@ -72,10 +72,17 @@ records --top 0 $work/many
 folded $work/many
 pprof $work/many
 prom $work/many
---check bytes>1G $work/many
+--check bytes>100G $work/many
 flame $work/many
 diff $work/once $work/many
 trend --time 0h,1h $work/once $work/many
 page_owner_sort $work/many $work/out
 page_owner_sort -a $work/many $work/out
 EOF
+
+# Live mode on a terminal, which keeps figures of earlier updates.
+live="$ownertop --live=0.1 -c 3 -g stack,comm,pid $work/many"
+script -qec "stty cols 80 rows 24; command time -o $work/kib -f %M $live" /dev/null \
+	< /dev/null > /dev/null
+echo "live: $(cat "$work/kib") KiB"
+[ "$(cat "$work/kib")" -le $limit_kib ]

@@ -4,8 +4,8 @@
 
 #include "ui/history.h"
 
-/* Limit of the groups that are kept, which bounds memory to some 3 MB. */
-#define GROUPS_MAX 65536
+/* Limit of the groups that are kept, which bounds memory to some 2 MB. */
+#define GROUPS_MAX 16384
 
 /* The columns of a row: each of the last three is one for each measure. */
 enum {

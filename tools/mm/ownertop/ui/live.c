@@ -5,6 +5,7 @@
  */
 #include <errno.h>
 #include <locale.h>
+#include <malloc.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -20,6 +21,9 @@
 
 /* Number of frames that are shown after "-" is pressed while all frames are shown. */
 #define DEPTH_AFTER_ALL 4
+
+/* Size from which a table is in a mapping of its own. */
+#define LARGE_TABLE (128 * 1024)
 
 static void read_live_answer(struct live_state *l, bool quiet)
 {
@@ -437,6 +441,11 @@ int live_run_view(const struct options *o, char * const *paths, int n)
 {
 	struct live_state l = { .o = *o, .paths = paths, .nr_paths = n };
 
+	/*
+	 * Each update frees the large tables of the last. glibc would then put the next ones into
+	 * the heap, where growing them needs a copy: keep them in mappings, which grow in place.
+	 */
+	mallopt(M_MMAP_THRESHOLD, LARGE_TABLE);
 	l.output = make_output_options(&l.o);
 	history_init(&l.history);
 	if (o->format == FORMAT_TEXT && screen_begin())
