@@ -296,7 +296,6 @@ int stack_depot_add_pool(void **prealloc, bool evictable)
 bool stack_depot_vacate_pool(struct evictable_pool *pool)
 {
 	struct evictable_pool *header = kmemdup(pool, sizeof(*pool), GFP_KERNEL | __GFP_NOWARN);
-	unsigned long flags;
 
 	if (!header)
 		return false;
