@@ -137,11 +137,12 @@ stats_agree()
 			"$work/stats" "$work/dump.stats" >"$work/seen"
 }
 
+# Cache, objects, bytes
 sentence_is_answered()
 {
-	ask 'group=cache sort=objects if cache == owner_truth*' &&
-		equals "$(awk '$1 ~ /^[0-9]+$/ { printf "%s %s ", $NF, $5 }' "$work/got")" \
-			"owner_truth 40 owner_truth_acct 19 owner_truth_rcu 12 "
+	ask 'group=cache sort=objects format=tsv if cache == owner_truth*' &&
+		equals "$(awk '$1 == "group" { printf "%s %s %s; ", $NF, $3, $4 }' "$work/got")" \
+			"owner_truth 40 8000; owner_truth_acct 19 3800; owner_truth_rcu 12 2400; "
 }
 
 # refuses PATTERN STATUS COMMAND...: the message has PATTERN
