@@ -162,10 +162,14 @@ class Names:
             self.tables.append(KernelNames())
         except (gdb.error, gdb.MemoryError, IndexError):
             notes["tables of symbols could not be read"] += 1
+        seen = set()
         try:
             for module in modules.module_list():
-                if len(self.tables) > MODULES_MAX:
+                # A damaged list can be a cycle.
+                if int(module) in seen or len(seen) > MODULES_MAX:
+                    notes["lists do not end where they should"] += 1
                     break
+                seen.add(int(module))
                 self.tables.append(ModuleNames(module))
         except (gdb.error, gdb.MemoryError, UnicodeDecodeError):
             notes["modules could not be read"] += 1

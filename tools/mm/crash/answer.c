@@ -10,7 +10,7 @@
 
 /* --- One address ------------------------------------------------------------------------ */
 
-static void answer_slab(FILE *out, ulong address, const struct owner_slab *slab,
+static void answer_slab(FILE *out, ulong address, const struct slab_view *slab,
 			unsigned int index)
 {
 	struct owner_object object;
@@ -83,7 +83,7 @@ void owner_answer_address(FILE *out, ulong address)
 {
 	struct area_search search = { .out = out, .address = address };
 	struct owner_walk_counts counts = {};
-	struct owner_slab slab;
+	struct slab_view slab;
 	unsigned int index;
 	bool found;
 

@@ -60,6 +60,7 @@ static const struct member {
 	{ "owner_record", "time", &owner_layout.record_time },
 	{ "owner_record", NULL, &owner_layout.record_size },
 	{ "owner_percpu_record", "node", &owner_layout.area_node },
+	{ "owner_percpu_record", "number", &owner_layout.area_number },
 	{ "owner_percpu_record", "area", &owner_layout.area_area },
 	{ "owner_percpu_record", "size", &owner_layout.area_size },
 	{ "owner_percpu_record", "owner", &owner_layout.area_owner },
@@ -231,7 +232,7 @@ static bool find_bit_fields(void)
 	return true;
 }
 
-/* Read a member of a format structure. STRUCT_SIZE() fails: a variable has the same name. */
+/* Read a member of a format structure, without its size: crash confuses it with the variable. */
 static bool read_format_value(const char *name, const char *member, uint32_t *value)
 {
 	long offset = find_member(name, member);

@@ -174,8 +174,8 @@ void owner_memory_reset(void)
 }
 
 /*
- * Copy memory of the kernel. What cannot be read is zero in the copy, and counted. Return:
- * false if there was any.
+ * Copy memory of the kernel. Pages that cannot be read are zero in the copy, and counted.
+ * Return: false if there was any.
  */
 bool owner_read(ulong address, void *buffer, size_t size)
 {

@@ -32,6 +32,7 @@ static struct {
 
 /* A module, and its own table of symbols. */
 struct owner_module {
+	ulong address;
 	char name[128];
 	ulong base[MEMORY_TYPES], size[MEMORY_TYPES];
 	Elf64_Sym *symbol;
@@ -286,6 +287,7 @@ static void read_module(ulong address)
 	modules = more;
 	module = &modules[nr_modules];
 	memset(module, 0, sizeof(*module));
+	module->address = address;
 	if (!owner_read_string(address + l->module_name, module->name,
 			       MIN((size_t)l->name_size, sizeof(module->name)))) {
 		owner_note(NOTE_NAMES);
@@ -304,6 +306,16 @@ static void read_module(ulong address)
 	nr_modules++;
 }
 
+static bool is_module_known(ulong address)
+{
+	unsigned int i;
+
+	for (i = 0; i < nr_modules; i++)
+		if (modules[i].address == address)
+			return true;
+	return false;
+}
+
 static void read_modules(void)
 {
 	const struct owner_layout *l = &owner_layout;
@@ -318,6 +330,9 @@ static void read_modules(void)
 	if (!owner_read_ulong(head, &node))
 		owner_note(NOTE_LIST);
 	for (i = 0; node && node != head && i < MODULES_MAX; i++) {
+		/* A damaged list can be a cycle. */
+		if (is_module_known(node - l->module_list))
+			break;
 		read_module(node - l->module_list);
 		if (!owner_read_ulong(node, &node))
 			break;

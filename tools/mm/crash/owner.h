@@ -73,7 +73,7 @@ struct owner_layout {
 	/* records */
 	long records_record, records_exts, freed_record, freed_exts, records_size;
 	long record_stack, record_task, record_size_and_rate, record_time, record_size;
-	long area_node, area_area, area_size, area_owner, area_bytes;
+	long area_node, area_number, area_area, area_size, area_owner, area_bytes;
 	long rate_per_byte, rate_per_object, rate_size;
 	long task_comm;
 	/* the stack depot */
@@ -115,7 +115,7 @@ ulong owner_symbol(const char *name);
 
 /* --- depot.c -------------------------------------------------------------------- */
 
-/* What is known of a handle. */
+/* The text of a handle, and the sums of the records that have it. */
 struct owner_handle {
 	uint32_t handle;
 	char *chain;		/* lines of %pS, each with a space before it */
@@ -149,7 +149,8 @@ struct owner_cache {
 	uint32_t red_left;
 };
 
-struct owner_slab {
+/* A slab, copied from its first page. */
+struct slab_view {
 	ulong pfn;
 	const struct owner_cache *cache;
 	unsigned int objects;
@@ -172,6 +173,7 @@ struct owner_object {
 
 typedef void owner_object_fn(const struct owner_object *object, void *arg);
 
+/* Numbers of slab objects and per-CPU areas with owners, of slabs with records, of records. */
 struct owner_walk_counts {
 	ulong objects, areas, slabs, slots;
 };
@@ -179,11 +181,11 @@ struct owner_walk_counts {
 void owner_walk_reset(void);
 void owner_walk_areas(owner_object_fn *visit, void *arg, struct owner_walk_counts *counts);
 void owner_walk(owner_object_fn *visit, void *arg, struct owner_walk_counts *counts);
-bool owner_find_slab(ulong address, struct owner_slab *slab, unsigned int *index);
+bool owner_find_slab(ulong address, struct slab_view *slab, unsigned int *index);
 void owner_copy_record(const unsigned char *from, struct owner_record *record);
-bool owner_object_of(const struct owner_slab *slab, unsigned int index,
+bool owner_object_of(const struct slab_view *slab, unsigned int index,
 		     struct owner_object *object);
-bool owner_freed_record(const struct owner_slab *slab, unsigned int index,
+bool owner_freed_record(const struct slab_view *slab, unsigned int index,
 			struct owner_record *freed);
 bool owner_page_record(ulong pfn, unsigned char *record, bool *allocated);
 ulong owner_address_of(ulong pfn);

@@ -8,7 +8,7 @@
 
 #include "owner.h"
 
-/* What converts times and rates; read once for each command. */
+/* Clocks and sampling rates of the kernel, read once for each command. */
 static struct {
 	bool ready;
 	uint64_t ticks, clock_at_tick_0;

@@ -8,7 +8,7 @@
 #include "owner.h"
 
 #define CACHES_MAX	65536
-#define AREAS_MAX	4194304
+#define AREAS_MAX	1048576
 #define PAGES_AT_ONCE	4096
 #define OBJECT_MAX	67108864
 
@@ -215,7 +215,7 @@ void owner_walk_reset(void)
 }
 
 /* Fill @slab from a copy of its first page. Return: false if its cache cannot be read. */
-static bool fill_slab(const unsigned char *page, ulong pfn, struct owner_slab *slab)
+static bool fill_slab(const unsigned char *page, ulong pfn, struct slab_view *slab)
 {
 	const struct owner_bits *bits = &owner_layout.slab_objects;
 	const struct owner_bits inside = { bits->first % 64, bits->width };
@@ -249,10 +249,14 @@ static const unsigned char *read_records(ulong address, unsigned int objects)
 	return owner_read(address, buffer, size) ? buffer : NULL;
 }
 
-static bool find_slab_records(struct owner_slab *slab)
+static bool find_slab_records(struct slab_view *slab)
 {
 	if (!(slab->exts & owner_formats.exts_records))
 		return false;
+	if ((ulong)slab->objects * slab->cache->size > OBJECT_MAX) {
+		owner_note(NOTE_RECORDS);
+		return false;
+	}
 	slab->records = read_records(slab->exts - owner_formats.exts_tag +
 				     owner_layout.records_record, slab->objects);
 	if (!slab->records)
@@ -272,7 +276,7 @@ void owner_copy_record(const unsigned char *from, struct owner_record *record)
 }
 
 /* Describe an object. Return: false if it has no owner. */
-bool owner_object_of(const struct owner_slab *slab, unsigned int index,
+bool owner_object_of(const struct slab_view *slab, unsigned int index,
 		     struct owner_object *object)
 {
 	memset(object, 0, sizeof(*object));
@@ -293,7 +297,7 @@ static void visit_slab(const unsigned char *page, ulong pfn, owner_object_fn *vi
 		       struct owner_walk_counts *counts)
 {
 	struct owner_object object;
-	struct owner_slab slab;
+	struct slab_view slab;
 	unsigned int i;
 
 	/* Most slabs without records belong to the records themselves. */
@@ -339,7 +343,7 @@ static void walk_slabs(owner_object_fn *visit, void *arg, struct owner_walk_coun
  * Find the slab of an address, and the index of the object that the address is in. Return:
  * false if it is not in a slab. @slab->records is NULL if the slab has no records.
  */
-bool owner_find_slab(ulong address, struct owner_slab *slab, unsigned int *index)
+bool owner_find_slab(ulong address, struct slab_view *slab, unsigned int *index)
 {
 	unsigned char *page = owner_alloc(2, owner_layout.page_size);
 	bool found = false;
@@ -367,7 +371,7 @@ out:
 }
 
 /* Find the record of who freed an object last. Return: false if there is none. */
-bool owner_freed_record(const struct owner_slab *slab, unsigned int index,
+bool owner_freed_record(const struct slab_view *slab, unsigned int index,
 			struct owner_record *freed)
 {
 	ulong exts = 0, records = slab->exts - owner_formats.exts_tag;
@@ -387,7 +391,11 @@ bool owner_freed_record(const struct owner_slab *slab, unsigned int index,
 
 /* --- Per-CPU areas -------------------------------------------------------------------- */
 
-static bool visit_area(ulong node, owner_object_fn *visit, void *arg,
+/*
+ * Visit an area. @next is one more than the number of the area before it: numbers increase
+ * along a bucket. Return: false if they do not, as in a list that is a cycle.
+ */
+static bool visit_area(ulong node, uint64_t *next, owner_object_fn *visit, void *arg,
 		       struct owner_walk_counts *counts)
 {
 	const struct owner_layout *l = &owner_layout;
@@ -397,6 +405,9 @@ static bool visit_area(ulong node, owner_object_fn *visit, void *arg,
 	if (l->area_bytes > (long)sizeof(record) ||
 	    !owner_read(node - l->area_node, record, l->area_bytes))
 		return false;
+	if (owner_get_u64(record, l->area_number) < *next)
+		return false;
+	*next = owner_get_u64(record, l->area_number) + 1;
 	object.address = owner_get_u64(record, l->area_area);
 	object.size = owner_get_u64(record, l->area_size);
 	object.held = object.size;
@@ -412,6 +423,7 @@ void owner_walk_areas(owner_object_fn *visit, void *arg, struct owner_walk_count
 {
 	size_t entry = 2 * sizeof(ulong);
 	ulong table = 0, head, node;
+	uint64_t next;
 	unsigned int i;
 
 	if (!symbol_exists("owner_percpu_table") ||
@@ -419,10 +431,11 @@ void owner_walk_areas(owner_object_fn *visit, void *arg, struct owner_walk_count
 		return;
 	for (i = 0; i < owner_formats.percpu_buckets; i++) {
 		head = table + i * entry;
+		next = 0;
 		if (!owner_read_ulong(head, &node))
 			node = 0;
 		while (node && node != head && counts->areas < AREAS_MAX) {
-			if (!visit_area(node, visit, arg, counts) ||
+			if (!visit_area(node, &next, visit, arg, counts) ||
 			    !owner_read_ulong(node, &node))
 				break;
 		}

@@ -55,6 +55,14 @@ run_gdb()
 		-ex "source build/$kernel/vmlinux-gdb.py" "$@" >"$work/answer" 2>"$work/err"
 }
 
+# gdb's commands know no per-CPU areas.
+leave_out_areas()
+{
+	grep -v "^percpu" "$work/truth" >"$work/planted"
+	awk 'BEGIN { RS = ""; ORS = "\n\n" } !/^Per-CPU/' "$work/live" >"$work/slabs"
+	mv "$work/slabs" "$work/live"
+}
+
 # check_answers TARGET OFFSET
 check_answers()
 {
@@ -86,8 +94,7 @@ fi
 label="vmcore"
 ok "it is taken" take_vmcore
 split_output truth live
-# The commands for slab objects know no per-CPU areas.
-grep -v "^percpu" "$work/truth" >"$work/planted"
+leave_out_areas
 offset=0x$(grep -aom 1 'KERNELOFFSET=[0-9a-f]*' "$work/core" | cut -d = -f 2)
 check_answers "core-file $work/core" "$offset"
 ok "a newer format" $tests/damage_core.py set "$work/core" "build/$kernel/vmlinux" owner_format 2
@@ -106,7 +113,7 @@ rm "$work/core"
 label="live guest"
 ok "it waits" start_guest
 split_output truth live kallsyms
-grep -v "^percpu" "$work/truth" >"$work/planted"
+leave_out_areas
 linked=$(nm "build/$kernel/vmlinux" | sed -n 's/ T _text$//p')
 running=$(sed -n 's/ T _text$//p' "$work/kallsyms")
 offset=$(python3 -c "print(hex(0x$running - 0x$linked))")
