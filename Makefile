@@ -8,6 +8,7 @@ EXTRA	?=
 APPEND	?=
 SMP	?= 2
 DURATION ?= 600
+RUNS	?= 1000000
 MEM	?= 512M
 
 GUEST_OPTIONS = --append "$$APPEND" --smp "$(SMP)" --mem "$(MEM)" $(if $(EXTRA),--extra "$(EXTRA)")
@@ -16,12 +17,13 @@ export CMD APPEND
 help:
 	@echo 'make run                 build, boot, load a module that leaks, show the leak'
 	@echo 'make test                all tests; T=name runs the suites whose names begin with it'
-	@echo 'make soak                long tests: 1,300,000 compared chains, DURATION=600 s of torture'
+	@echo 'make soak                long tests: 1,300,000 compared chains, DURATION=600 s of torture,'
+	@echo '                         RUNS=1000000 of each fuzzer'
 	@echo 'make bench               costs of allocations and of ownertop, compared with other tools'
 	@echo 'make deb                 a Debian package of ownertop in build/deb'
 	@echo 'make lint                style, static checks, names, spelling'
 	@echo
-	@echo 'make kernel K=x86_64     build/x86_64/; also um page debug rt arm64 s390x vanilla profiling'
+	@echo 'make kernel K=x86_64     build/x86_64/; also um page debug rt arm64 kasan-tags s390x vanilla'
 	@echo 'make guest K= CMD= APPEND= SMP= MEM= EXTRA='
 	@echo '                         boot K, run CMD (EXTRA is at /extra), exit with its status'
 	@echo 'make shell K=            boot K with a prompt'
@@ -31,7 +33,7 @@ help:
 	@echo 'make tree                build/tree: the kernel with our files and patches'
 	@echo 'make refresh             carry edits in build/tree back (PATCH=name if no patch has the file)'
 	@echo 'make series              build/series/: the patches as mail, for git am'
-	@echo 'make install             install the packages that are needed; install-K for K=arm64 s390x'
+	@echo 'make install             install the packages that are needed; install-K for K=arm64 kasan-tags s390x'
 	@echo 'make clean               remove build/'
 
 run: install
@@ -42,12 +44,18 @@ test: install-tests
 
 # Each command prints TAP and exits with 1 if a test failed. s390x has no call tree to test.
 soak: install-tests install-arm64 install-s390x
-	@$(OWNER)/kernels/kernels.py x86_64 arm64 s390x debug
+	@$(OWNER)/kernels/kernels.py x86_64 arm64 s390x debug kasan-tags rt
 	@$(OWNER)/tests/kunit.sh s390x kunit.filter=module!=stackdepot_capture_kunit_tree,module!=page_kunit
 	@$(OWNER)/tests/kunit.sh s390x page_owner=on slab_owner=off kunit.filter_glob=owner_page
+	@$(OWNER)/tests/kunit.sh kasan-tags kunit.filter_glob=owner_[qsw]*
+	@$(OWNER)/tests/kunit.sh debug kunit.filter_glob=stackdepot \
+		stackdepot_kunit_stress.stress_seconds=60
+	@$(OWNER)/tests/lang_fuzz.sh $(RUNS)
+	@tools/mm/ownertop/tests/fuzz.sh runs=$(RUNS)
 	@$(OWNER)/tests/unwind.sh x86_64 1000000
 	@$(OWNER)/tests/unwind.sh arm64 300000
 	@$(OWNER)/tests/owner_torture.sh debug $(DURATION)
+	@$(OWNER)/tests/owner_torture.sh rt $(DURATION)
 
 bench: install install-arm64 tree
 	@$(OWNER)/bench/bench.py
@@ -70,11 +78,11 @@ refresh:
 series: install
 	@$(OWNER)/kernels/tree.py series
 
-kernel: install $(addprefix install-,$(filter arm64 s390x,$(K)))
+kernel: install $(addprefix install-,$(filter arm64 kasan-tags s390x,$(K)))
 	@$(OWNER)/kernels/kernels.py $(K)
 
 # Boot an existing kernel as it is; build it only if it is missing.
-image: install $(addprefix install-,$(filter arm64 s390x,$(K)))
+image: install $(addprefix install-,$(filter arm64 kasan-tags s390x,$(K)))
 	@$(OWNER)/kernels/kernels.py --missing $(K)
 
 guest: image
@@ -86,11 +94,11 @@ shell: image
 vmcore: image $(if $(KDUMP),install-tests)
 	@$(OWNER)/guest/guest.py $(if $(KDUMP),kdump,vmcore) $(K) $(GUEST_OPTIONS) --cmd "$$CMD"
 
-install install-tests install-arm64 install-s390x:
+install install-tests install-arm64 install-kasan-tags install-s390x:
 	@$(OWNER)/install.sh $@
 
 clean:
 	rm -rf build
 
 .PHONY: help run test soak bench lint deb tree refresh series kernel image guest shell vmcore \
-	install install-tests install-arm64 install-s390x clean
+	install install-tests install-arm64 install-kasan-tags install-s390x clean

@@ -4,6 +4,7 @@
 #define _MM_OWNER_TESTS_PLANT_H
 
 #include <kunit/test.h>
+#include <linux/kasan.h>
 #include <linux/slab.h>
 
 #include "../../slab.h"

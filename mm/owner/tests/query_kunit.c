@@ -301,6 +301,12 @@ static void test_caches_told(struct kunit *test)
 	kmem_cache_destroy(caches[1]);
 }
 
+/* Caches of the planted objects. The smallest two may be one: KASAN's tags are for 16 bytes. */
+static unsigned int count_caches(void)
+{
+	return kmalloc_size_roundup(8) == kmalloc_size_roundup(16) ? 5 : 6;
+}
+
 /* Objects are in one group if, and only if, they agree in the field. */
 static void test_each_group(struct kunit *test)
 {
@@ -320,7 +326,8 @@ static void test_each_group(struct kunit *test)
 		/* With KASAN's redzones the smallest objects all hold equally many bytes. */
 		if (!strcmp(expectations[i].expression, "held") && IS_ENABLED(CONFIG_KASAN))
 			continue;
-		KUNIT_EXPECT_EQ_MSG(test, query->nr_groups, expectations[i].objects, "%s",
+		KUNIT_EXPECT_EQ_MSG(test, query->nr_groups, !strcmp(expectations[i].expression, "cache") ?
+				    count_caches() : expectations[i].objects, "%s",
 				    expectations[i].expression);
 		KUNIT_EXPECT_EQ(test, query->total.estimate.objects, ALL);
 		expect_groups_add_up(test);
@@ -431,7 +438,7 @@ static void test_sort_and_top(struct kunit *test)
 	KUNIT_EXPECT_TRUE(test, strstarts(answer, "not shown: groups "));
 	KUNIT_EXPECT_NULL(test, strstr(answer, "other"));
 	/* Ask for more groups with top= than the answer has. */
-	ask_query(test, "group=cache top=9 if func == query_plant*");
+	ask_query(test, "group=size top=9 if func == query_plant*");
 	KUNIT_EXPECT_EQ(test, owner_query_count_shown_groups(query), 6);
 	print_query_with(owner_query_show_tail);
 	KUNIT_EXPECT_TRUE(test, strstarts(answer, "total: groups 6, objects 42, "));
@@ -534,7 +541,7 @@ static void test_single_objects(struct kunit *test)
 		if (query->object.address != first)
 			break;
 		for (i = 0; i < PLANTED; i++) {
-			if (objects[i] != first)
+			if (kasan_reset_tag(objects[i]) != first)
 				continue;
 			KUNIT_EXPECT_FALSE(test, seen[i]);
 			seen[i] = true;

@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: GPL-2.0
 #
 # Install the Debian packages that are missing: install.sh install | install-tests |
-# install-arm64 | install-s390x. The Makefile calls it before each target.
+# install-arm64 | install-kasan-tags | install-s390x. The Makefile calls it before each target.
 set -eu
 
 # Sources and tools to build kernels and ownertop, and the machines that boot them.
@@ -21,9 +21,9 @@ s390x="gcc-s390x-linux-gnu qemu-system-misc"
 case "${1:-}" in
 install)	wanted=$run ;;
 install-tests)	wanted="$run $tests" ;;
-install-arm64)	wanted=$arm64 ;;
+install-arm64 | install-kasan-tags)	wanted=$arm64 ;;
 install-s390x)	wanted=$s390x ;;
-*)		echo "usage: $0 install|install-tests|install-arm64|install-s390x" >&2; exit 2 ;;
+*)		echo "usage: $0 install|install-tests|install-arm64|install-kasan-tags|install-s390x" >&2; exit 2 ;;
 esac
 
 missing=

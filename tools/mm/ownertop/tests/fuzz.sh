@@ -3,7 +3,7 @@
 #
 # Fuzz the readers with libFuzzer, starting from the golden inputs.
 #
-# usage: fuzz.sh SECONDS [DIR]
+# usage: fuzz.sh SECONDS|runs=NUMBER [DIR]
 #
 # With DIR, inputs that reach new code are stored there and used again by the next run,
 # and inputs that crash are stored there as well.
@@ -34,7 +34,11 @@ sed -n "s/^sentence[a-z_]*\townertop .*'\([^']*=[^']*\|if [^']*\)'.*/\1/p" "$her
 	done
 cd "$work"
 status=0
-"$build/fuzz" -max_total_time="$seconds" -max_len=8192 -timeout=10 -seed=1 \
+case $seconds in
+runs=*)	limit=-runs=${seconds#runs=} ;;
+*)	limit=-max_total_time=$seconds ;;
+esac
+"$build/fuzz" "$limit" -max_len=8192 -timeout=10 -seed=1 \
 	-dict="$here/fuzz.dict" -print_final_stats=1 \
 	-artifact_prefix="${2:-$PWD}/" "$found" "$work/seed" > "$work/messages" 2>&1 ||
 	status=$?

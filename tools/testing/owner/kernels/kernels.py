@@ -2,8 +2,8 @@
 # SPDX-License-Identifier: GPL-2.0
 """Build kernels: kernels.py [--missing] NAME...
 
-The names are x86_64 um page debug rt arm64 s390x vanilla profiling. --missing skips kernels
-that have an image. Objects are in build/NAME/, the compiler's output in
+The names are x86_64 um page debug rt arm64 kasan-tags s390x vanilla profiling. --missing
+skips kernels that have an image. Objects are in build/NAME/, the compiler's output in
 build/NAME.log. A build is incremental, and ccache shares objects between trees.
 """
 
@@ -40,6 +40,8 @@ KERNELS = {
     "rt": KernelRecipe(["base", "x86_64", "owner", "rt"]),
     "arm64": KernelRecipe(["base", "arm64", "owner"], arch="arm64", image="Image",
                           cross="aarch64-linux-gnu-"),
+    "kasan-tags": KernelRecipe(["base", "arm64", "owner", "kasan-tags"], arch="arm64",
+                               image="Image", cross="aarch64-linux-gnu-"),
     "s390x": KernelRecipe(["base", "s390x", "owner"], arch="s390", cross="s390x-linux-gnu-"),
     "vanilla": KernelRecipe(["base", "x86_64", "bpf"], pristine=True),
     "profiling": KernelRecipe(["base", "x86_64", "profiling"], pristine=True),

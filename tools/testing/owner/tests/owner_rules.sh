@@ -1,11 +1,57 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-2.0
 #
-# Test rules on the boot line and in owner/control. Prints TAP.
-usage='KERNEL'
+# Test rules on the boot line and in owner/control. With "modules", test rules that are
+# written and read by several tasks while modules come and go. Prints TAP.
+usage='KERNEL [modules]'
 . "$(dirname "$0")/prelude.sh"
 
 seen=$work/console
+
+# Two tasks write tables of one rule and of four, two read them.
+# shellcheck disable=SC2086 # two words or none
+test_with_modules()
+{
+	ok "rules change while modules come and go" run_guest "slab_owner=on kfence.sample_interval=0" \
+		"$let_modules_pass"'
+		control=/sys/kernel/debug/owner/control
+		for writer in 1 2; do
+			i=0
+			while [ $((i += 1)) -le 15 ]; do
+				echo "clear; depth=2" >$control || echo refused
+				echo "clear; depth=3 if func == passing_*; depth=4 if module == owner_[lp]*
+					free=on if cache == kmalloc-32; sample=1/4 if size == 77" >$control ||
+					echo refused
+			done &
+			writers="$writers $!"
+		done
+		for reader in 1 2; do
+			i=0
+			while [ $((i += 1)) -le 30 ]; do
+				echo rules: $(grep -c "# [0-9]*: [0-9]* hits" $control)
+			done &
+			writers="$writers $!"
+		done
+		wait $writers; echo ===
+		echo "clear; depth=3 if module == owner_leak && cache == kmalloc-256
+			depth=4 if func == passing_init && size == 77" >$control
+		insmod /extra/owner_leak.ko requests=100
+		before=$(cat /tmp/passed)
+		while [ "$(cat /tmp/passed)" -lt $((before + 3)) ]; do sleep 1; done
+		cat $control' --smp 4
+	split_output changes rules
+	ok "each reader finds one table or the other" \
+		equals "$(sort -u "$work/changes" | paste -s -d ";")" "rules: 1;rules: 4"
+	ok "a rule about a module that stays is exact" equals \
+		"$(sed -n 's/.*owner_leak.*# 1: \([0-9]*\) hits$/\1/p' "$work/rules")" 100
+	ok "one about a function of a module that comes is followed" [ \
+		"$(sed -n 's/.*passing_init.*# 2: \([0-9]*\) hits$/\1/p' "$work/rules")" -ge 20 ]
+}
+
+if [ "${2:-}" = modules ]; then
+	test_with_modules
+	finish_tests
+fi
 
 # boot_with_rules RULES: boot with rules on the command line
 boot_with_rules()

@@ -120,6 +120,17 @@ split_output()
 # build_ownertop: build/ownertop/ownertop is up to date afterwards.
 build_ownertop() { make -s -C tools/mm/ownertop O="$PWD/build/ownertop"; }
 
+# For the guest's shell: load and unload a module until the guest ends. /tmp/passed has how
+# often.
+# shellcheck disable=SC2016 # for the guest's shell
+let_modules_pass='
+	passed=0
+	while insmod /extra/owner_passing.ko && rmmod owner_passing; do
+		echo $((passed += 1)) >/tmp/passed
+	done &
+	while [ ! -s /tmp/passed ]; do sleep 1; done
+'
+
 # For the guest's shell: count references to handles that no record accounts for. That
 # is the number of evictable handles in the depot, less the distinct chains and tasks of
 # the records. Reading owner/stats makes CPUs flush their cached references. The files
