@@ -112,6 +112,17 @@ class KernelNames:
                                  end - value)
 
 
+# The tables of the kernel's image do not change, and a remote target is slow. By address.
+KERNEL_NAMES = {}
+
+
+def kernel_names():
+    where = address_of("kallsyms_names")
+    if where not in KERNEL_NAMES:
+        KERNEL_NAMES[where] = KernelNames()
+    return KERNEL_NAMES[where]
+
+
 class ModuleNames:
     """Names of addresses in one module, from its own table of symbols."""
 
@@ -159,7 +170,7 @@ class Names:
         self.known = {}
         self.tables = []
         try:
-            self.tables.append(KernelNames())
+            self.tables.append(kernel_names())
         except (gdb.error, gdb.MemoryError, IndexError):
             notes["tables of symbols could not be read"] += 1
         seen = set()

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * What the command "owner" prints: one object, the chains that hold most, statistics, all
+ * The answers of the command "owner": one object, the chains that hold most, statistics, all
  * records, and what ownertop makes of them.
  */
 
@@ -258,7 +258,7 @@ bool owner_ask(const char *sentence)
 	pid_t child = -1;
 	char now[32];
 
-	/* Ages end at the dump. ownertop would have to read a pipe twice to find the last record. */
+	/* Ages end at the dump. ownertop would have to read the pipe twice to find its end. */
 	snprintf(now, sizeof(now), "%lluns", owner_now_ns());
 	fflush(fp);
 	if (!pipe(ends)) {

@@ -468,7 +468,8 @@ bool owner_page_record(ulong pfn, unsigned char *record, bool *allocated)
 	const struct owner_layout *l = &owner_layout;
 	ulong section, base = 0, size = 0, offset = 0, flags = 0, ext;
 
-	if (!find_memory() || l->ext_owner < 0 || l->ext_owner_allocated < 0 || l->section_ext < 0 ||
+	if (!find_memory() || l->ext_owner < 0 || l->ext_owner_allocated < 0 ||
+	    l->section_ext < 0 ||
 	    l->ext_offset < 0 || l->po_size <= 0 || l->po_handle < 0 || l->po_free_tgid < 0 ||
 	    !symbol_exists("page_ext_size") || !symbol_exists("page_owner_ops"))
 		return false;
