@@ -49,7 +49,7 @@ soak: install-tests install-arm64 install-s390x
 	@$(OWNER)/tests/kunit.sh s390x page_owner=on slab_owner=off kunit.filter_glob=owner_page
 	@$(OWNER)/tests/kunit.sh kasan-tags kunit.filter_glob=owner_[qsw]*
 	@$(OWNER)/tests/kunit.sh debug kunit.filter_glob=stackdepot \
-		stackdepot_kunit_stress.stress_seconds=60
+		stackdepot_kunit.stress_seconds=60
 	@$(OWNER)/tests/lang_fuzz.sh $(RUNS)
 	@tools/mm/ownertop/tests/fuzz.sh runs=$(RUNS)
 	@$(OWNER)/tests/unwind.sh x86_64 1000000
