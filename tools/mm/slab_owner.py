@@ -100,7 +100,7 @@ def main() -> int:
         print(f"slab_owner.py: {error}", file=sys.stderr)
         return 1
     except BrokenPipeError:
-        # Whoever reads has enough. Keep Python from writing again when it exits.
+        # The reader of the pipe has gone. Keep Python from writing again when it exits.
         os.dup2(os.open(os.devnull, os.O_WRONLY), 1)
         return 1
     finally:

@@ -13,7 +13,7 @@ from .slabs import Slab, SlabObject, SlabReader, find_first_object, for_each_sla
 
 
 def percpu_offsets(prog: Program) -> Dict[int, int]:
-    """What to add to the address of a per-CPU variable, by the number of a possible CPU."""
+    """The offset of each possible CPU's copy of a per-CPU variable, by number of the CPU."""
     return cached(prog, _read_percpu_offsets)
 
 

@@ -183,12 +183,13 @@ class ModuleSymbols:
             # ac3b43283923 ("module: replace module_layout with module_memory") (in v6.4)
             member = type_.member("mem")
             layout = Layout(self.prog, "struct module_memory", "base", "size")
-            places = [member.bit_offset // 8 + i * layout.size
-                      for i in range(member.type.length or 0)]
+            offsets = [member.bit_offset // 8 + i * layout.size
+                       for i in range(member.type.length or 0)]
         except LookupError:
             layout = Layout(self.prog, "struct module_layout", "base", "size")
-            places = [type_.member(name).bit_offset // 8 for name in ("core_layout", "init_layout")]
-        regions = [layout.unpack(data, place) for place in places]
+            offsets = [type_.member(name).bit_offset // 8
+                       for name in ("core_layout", "init_layout")]
+        regions = [layout.unpack(data, offset) for offset in offsets]
         return [(base, base + size) for base, size in regions if base and size]
 
     def find_symbol(self, address: int) -> Optional[Tuple[str, int, int, str]]:

@@ -69,9 +69,9 @@ class Layout:
         """
         code = "<" if self.order == "little" else ">"
         at = 0
-        places = sorted(zip(self._offsets.values(), (bits[1] for bits in self._bits)))
-        assert places == list(zip(self._offsets.values(), (bits[1] for bits in self._bits)))
-        for offset, width in places:
+        members = sorted(zip(self._offsets.values(), (bits[1] for bits in self._bits)))
+        assert members == list(zip(self._offsets.values(), (bits[1] for bits in self._bits)))
+        for offset, width in members:
             code += f"{offset - at}x{CODES[width // 8]}"
             at = offset + width // 8
         code += f"{self.size - at}x"

@@ -141,7 +141,7 @@ def for_each_owned_page(prog: Program) -> Iterator[PageOwner]:
 
 
 def page_owner(prog: Program, pfn: int) -> Optional[PageOwner]:
-    """Who holds a page frame, or held it last. None if nobody ever did.
+    """The record of a page frame: of its owner, or of its last one. None if it had none.
 
     Raises FormatError if page_owner was off.
     """

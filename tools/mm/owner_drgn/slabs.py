@@ -196,7 +196,7 @@ class SlabReader:
         return exts & ~3 if exts and exts & self.format.exts_records else None
 
     def read_freed_record(self, slab: Slab, index: int) -> Optional[OwnerRecord]:
-        """Who freed an object of a slab last. None if that is not known."""
+        """The record of the last free of an object. None if none is known."""
         address = self._find_freed_records(slab)
         if not address:
             return None
@@ -309,6 +309,6 @@ def slab_object_owner(prog: Program, address: int) -> Optional[OwnedObject]:
 
 
 def slab_object_freed_by(prog: Program, address: int) -> Optional[OwnerRecord]:
-    """Who freed the object at @address last. None without free=on, or if nobody did."""
+    """The record of the last free of the object at @address. None if none is known."""
     place = find_slab_object(prog, address)
     return place and cached(prog, SlabReader).read_freed_record(place.slab, place.index)

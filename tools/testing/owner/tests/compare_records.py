@@ -4,7 +4,7 @@
 
 compare_records.py LIVE DUMP MANY: the records that both have for an object, or for a page
 frame, are equal, byte by byte. The guest ran on between the two: at most MANY records may
-differ because of that. Such a record has a later time in the dump, or another line about the
+differ because of that. These records have a later time in the dump, or another line about the
 use of the page. Prints the numbers, and differences that cannot be explained.
 """
 

@@ -39,7 +39,7 @@ WORD = 8
 PAGE = 4096
 
 
-class Place(NamedTuple):
+class Target(NamedTuple):
     """An address that a case may damage, and the size of what is there."""
 
     address: int
@@ -49,11 +49,11 @@ class Place(NamedTuple):
 class Overlay:
     """Memory that hides that of the dump while a case runs."""
 
-    def __init__(self, place: Place, data: bytes, readable: bool) -> None:
-        self.place, self.data, self.readable = place, data, readable
-        self.original = prog.read(place.address, place.size)
+    def __init__(self, target: Target, data: bytes, readable: bool) -> None:
+        self.target, self.data, self.readable = target, data, readable
+        self.original = prog.read(target.address, target.size)
         self.active = False
-        prog.add_memory_segment(place.address, place.size, self.read, False)
+        prog.add_memory_segment(target.address, target.size, self.read, False)
 
     def read(self, address: int, count: int, offset: int, _physical: bool) -> bytes:
         """Called by drgn."""
@@ -62,31 +62,31 @@ class Overlay:
         return (self.data if self.active else self.original)[offset:offset + count]
 
 
-def find_places() -> Dict[str, List[Place]]:
-    """Places by what is there, from the undamaged dump."""
+def find_targets() -> Dict[str, List[Target]]:
+    """Targets of damage by kind, from the undamaged dump."""
     reader, depot, geo = cached(prog, SlabReader), cached(prog, Depot), geometry(prog)
     slabs = [slab for slab in reader.iterate_slabs() if slab.exts]
-    places = {
-        "struct pages": [Place(slab.page, geo.page_bytes) for slab in slabs],
-        "records": [Place(reader.find_records(slab) or 0,
-                          reader.records_offset + slab.objects * reader.record.size)
+    targets = {
+        "struct pages": [Target(slab.page, geo.page_bytes) for slab in slabs],
+        "records": [Target(reader.find_records(slab) or 0,
+                           reader.records_offset + slab.objects * reader.record.size)
                     for slab in slabs if reader.find_records(slab)],
-        "pools": [Place(pool, 16384) for pool in depot.pools],
-        "caches": [Place(cache, reader.slab.size * 4) for cache in reader.caches],
-        "free objects": [Place(first, WORD) for first in cpu_freelists(prog).values()],
-        "slabs": [Place(slab.address, PAGE) for slab in slabs],
-        "any memory": [Place(geo.virt_of_pfn(pfn), PAGE) for pfn in range(256, geo.max_pfn, 97)],
+        "pools": [Target(pool, 16384) for pool in depot.pools],
+        "caches": [Target(cache, reader.slab.size * 4) for cache in reader.caches],
+        "free objects": [Target(first, WORD) for first in cpu_freelists(prog).values()],
+        "slabs": [Target(slab.address, PAGE) for slab in slabs],
+        "any memory": [Target(geo.virt_of_pfn(pfn), PAGE) for pfn in range(256, geo.max_pfn, 97)],
         "variables": list(find_variables()),
     }
     for name in ("modules", "slab_caches"):
-        places[f"list {name}"] = list(find_list_heads(name))
-    places["tasks"] = list(find_tasks())
+        targets[f"list {name}"] = list(find_list_heads(name))
+    targets["tasks"] = list(find_tasks())
     table = prog["owner_percpu_table"].value_()
-    places["per-CPU areas"] = [Place(table + 16 * i, 16) for i in range(0, 4096, 3)]
-    return places
+    targets["per-CPU areas"] = [Target(table + 16 * i, 16) for i in range(0, 4096, 3)]
+    return targets
 
 
-def find_variables() -> Iterator[Place]:
+def find_variables() -> Iterator[Target]:
     """Variables that the readers read first."""
     for name in ("owner_format", "stack_depot_format", "stack_pools", "pools_num", "slab_caches",
                  "modules", "max_pfn", "jiffies_64", "page_ext_size", "page_owner_ops",
@@ -96,56 +96,56 @@ def find_variables() -> Iterator[Place]:
             variable = prog[name]
         except LookupError:
             continue
-        yield Place(variable.address_, min(sizeof(variable), 64))
+        yield Target(variable.address_, min(sizeof(variable), 64))
     for name in ("kallsyms_names", "kallsyms_markers", "kallsyms_token_table", "kallsyms_offsets",
                  "kallsyms_token_index", "kallsyms_num_syms", "kallsyms_relative_base"):
-        yield Place(prog.symbol(name).address, WORD)
-        yield Place(prog.symbol(name).address, 512)
+        yield Target(prog.symbol(name).address, WORD)
+        yield Target(prog.symbol(name).address, 512)
 
 
-def find_list_heads(name: str) -> Iterator[Place]:
+def find_list_heads(name: str) -> Iterator[Target]:
     """The two links of each entry of a list, and of its head."""
     head = node = prog[name].address_
     while True:
-        yield Place(node, 2 * WORD)
+        yield Target(node, 2 * WORD)
         node = Object(prog, "struct list_head", address=node).next.value_()
         if node == head:
             break
 
 
-def find_tasks() -> Iterator[Place]:
+def find_tasks() -> Iterator[Target]:
     """Members of tasks that lead to their stacks, and the lists of free pages of CPUs."""
     for task in for_each_task(prog):
         for member in (task.stack, task.thread.sp, task.on_cpu, task.thread_pid):
-            yield Place(member.address_, min(sizeof(member), 8))
-    yield Place(prog["init_pid_ns"].idr.idr_rt.xa_head.address_of_().value_(), WORD)
-    yield Place(prog["node_data"].address_, WORD)
+            yield Target(member.address_, min(sizeof(member), 8))
+    yield Target(prog["init_pid_ns"].idr.idr_rt.xa_head.address_of_().value_(), WORD)
+    yield Target(prog["node_data"].address_, WORD)
     for zone in prog["node_data"][0].node_zones:
-        yield Place(zone.per_cpu_pageset.address_of_().value_(), WORD)
+        yield Target(zone.per_cpu_pageset.address_of_().value_(), WORD)
 
 
-def choose_damage(rng: random.Random, places: Dict[str, List[Place]]) -> Tuple[str, Overlay]:
-    """Damage one place. Return what was done, too."""
-    kind = rng.choice(sorted(places))
-    place = rng.choice(places[kind])
+def choose_damage(rng: random.Random, targets: Dict[str, List[Target]]) -> Tuple[str, Overlay]:
+    """Damage one target. Return what was done, too."""
+    kind = rng.choice(sorted(targets))
+    target = rng.choice(targets[kind])
     how = rng.choice(("bytes", "ones", "zeroes", "word", "link", "cycle", "bit", "unreadable"))
-    old = prog.read(place.address, place.size)
+    old = prog.read(target.address, target.size)
     new = bytearray(old)
-    at = rng.randrange(0, max(place.size - WORD, 0) + 1, WORD)
-    other = rng.choice(places[kind]).address
+    at = rng.randrange(0, max(target.size - WORD, 0) + 1, WORD)
+    other = rng.choice(targets[kind]).address
     if how == "bytes":
-        size = rng.randrange(1, place.size + 1)
-        start = rng.randrange(0, place.size - size + 1)
+        size = rng.randrange(1, target.size + 1)
+        start = rng.randrange(0, target.size - size + 1)
         new[start:start + size] = rng.randbytes(size)
     elif how in ("ones", "zeroes"):
-        new[:] = (b"\xff" if how == "ones" else b"\0") * place.size
+        new[:] = (b"\xff" if how == "ones" else b"\0") * target.size
     elif how == "bit":
-        new[rng.randrange(place.size)] ^= 1 << rng.randrange(8)
+        new[rng.randrange(target.size)] ^= 1 << rng.randrange(8)
     elif how != "unreadable":
-        number = {"word": rng.getrandbits(64), "link": other, "cycle": place.address}[how]
+        number = {"word": rng.getrandbits(64), "link": other, "cycle": target.address}[how]
         new[at:at + WORD] = number.to_bytes(WORD, "little")
-    name = f"{how} in {kind} at {place.address:#x}+{at:#x}"
-    return name, Overlay(place, bytes(new[:place.size]), how != "unreadable")
+    name = f"{how} in {kind} at {target.address:#x}+{at:#x}"
+    return name, Overlay(target, bytes(new[:target.size]), how != "unreadable")
 
 
 def count_records(sources: List[str]) -> int:
@@ -166,12 +166,12 @@ def give_up(_signum: int, _frame: Any) -> None:
     raise TimeoutError(f"took longer than {SECONDS} s")
 
 
-def run_case(number: int, places: Dict[str, List[Place]], expected: Dict[str, int],
+def run_case(number: int, targets: Dict[str, List[Target]], expected: Dict[str, int],
              asked: List[int]) -> Tuple[bool, int]:
     """Return whether the case passed, and the number of notes."""
     rng = random.Random(number)
     forget_cached(prog)
-    damages = [choose_damage(rng, places) for _ in range(rng.randrange(1, 5))]
+    damages = [choose_damage(rng, targets) for _ in range(rng.randrange(1, 5))]
     for _, overlay in damages:
         overlay.active = True
     forget_cached(prog)
@@ -214,15 +214,15 @@ def main() -> int:
     """Run the cases that the command line names."""
     first, count = int(sys.argv[1]), int(sys.argv[2])
     signal.signal(signal.SIGALRM, give_up)
-    places = {kind: found for kind, found in find_places().items() if found}
+    targets = {kind: found for kind, found in find_targets().items() if found}
     expected = {source: count_records([source]) for source in ("slab", "percpu", "page")}
     if notes_of(prog).lines() or not all(expected.values()):
         print(f"the undamaged dump: {expected}, {notes_of(prog).lines()}")
         return 1
-    asked = [place.address for place in places["slabs"][::40]]
+    asked = [target.address for target in targets["slabs"][::40]]
     started, failed, with_notes = time.monotonic(), 0, 0
     for number in range(first, first + count):
-        passed, notes = run_case(number, places, expected, asked)
+        passed, notes = run_case(number, targets, expected, asked)
         failed += not passed
         with_notes += notes > 0
     forget_cached(prog)
