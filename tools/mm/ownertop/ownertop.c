@@ -2,6 +2,7 @@
 /* ownertop: show which call chains own the kernel's memory. */
 #include <errno.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
@@ -169,6 +170,7 @@ static int run_view(const struct options *o)
 	}
 	if (status == STATUS_FAILED && a.health.quiet && *a.health.first)
 		fprintf(stderr, "ownertop: %s\n", a.health.first);
+	free(output.again);
 	answer_free_members(&a);
 	return status;
 }

@@ -3,6 +3,7 @@
 #include <stdlib.h>
 #include <sys/stat.h>
 
+#include "ask/again.h"
 #include "ask/answer.h"
 #include "ask/query.h"
 #include "base/alloc.h"
@@ -31,7 +32,9 @@ static u64 find_newest_record_time(const struct options *o, char * const *paths,
 void answer_read_dump(struct answer *a, const struct options *o, char * const *paths, int n)
 {
 	a->model.sink.now = o->now;
-	if (options_need_newest_record(o))
+	if (options_need_newest_record(o) && o->live)
+		a->model.sink.now = read_monotonic_ns();
+	else if (options_need_newest_record(o))
 		a->model.sink.now = find_newest_record_time(o, paths, n);
 	read_records_from_inputs(paths, n, &o->input, &a->model.sink, &a->health);
 }
@@ -52,6 +55,7 @@ static void read_dump_series(struct answer *a, const struct options *o, char * c
 	int i;
 
 	for (i = 0; i < n; i++) {
+		a->histograms = (struct histograms){ 0 };
 		answer_read_dump(a, o, &paths[i], 1);
 		dumps_append_from_model(&a->dumps, &a->model, paths[i]);
 	}
@@ -139,6 +143,7 @@ struct output_options make_output_options(const struct options *o)
 		.term = terminal_describe(stdout, o->colour),
 		.unfold = o->unfold || o->interval_ms,
 		.callers = o->callers,
+		.again = o->view->explains ? make_arguments_again(o) : NULL,
 		.repeats = o->interval_ms,
 		/*
 		 * Without a request for ages, the kernel's answer has them only for some
@@ -158,13 +163,15 @@ void answer_init(struct answer *a, const struct options *o)
 bool answer_read(struct answer *a, const struct options *o, char * const *paths, int n)
 {
 	init_view_of_answer(a, o);
-	if (o->live && !o->old && !o->view->series && query_groups(a, o))
+	if (o->live && !o->old && !o->view->series && !o->view->explains && query_groups(a, o))
 		return true;
 	answer_init(a, o);
+	if (o->view->explains)
+		a->model.histograms = &a->histograms;
 	a->named_twice = find_input_named_twice(o, paths, n);
 	if (o->old)
 		read_two_dumps(a, o, paths, n);
-	else if (o->view->series)
+	else if (o->view->series || (o->view->explains && !o->live && n > 1))
 		read_dump_series(a, o, paths, n);
 	else
 		answer_read_dump(a, o, paths, n);

@@ -2,6 +2,8 @@
 /* Questions about the parsed command line that several files ask. */
 #include <stdlib.h>
 
+#include <string.h>
+
 #include "ask/options.h"
 
 bool options_order_is_measure(const struct options *o)
@@ -9,11 +11,23 @@ bool options_order_is_measure(const struct options *o)
 	return !o->nr_order || (o->nr_order == 1 && measure_is_sort_key(o->order[0]));
 }
 
+/* Ages of all records are shown, but standard input cannot be read twice for them. */
+static bool explains_ages(const struct options *o)
+{
+	int i;
+
+	for (i = 0; i < o->nr_inputs; i++)
+		if (!strcmp(o->inputs[i], "-"))
+			return false;
+	return o->view->explains;
+}
+
 bool options_need_newest_record(const struct options *o)
 {
 	bool show_age = o->one_by_one && o->format == FORMAT_TSV;
 
-	return !o->now && (show_age || o->select.sentence.fields_used & 1U << OWNER_FIELD_AGE);
+	return !o->now && (show_age || explains_ages(o) ||
+			   o->select.sentence.fields_used & 1U << OWNER_FIELD_AGE);
 }
 
 void options_free(struct options *o)

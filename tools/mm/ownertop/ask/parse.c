@@ -287,9 +287,7 @@ static void refuse_ignored_options(const struct options *o, unsigned int used)
 	for (i = 0; i < sizeof(settings) / sizeof(*settings) && !name; i++)
 		if (refused & settings[i].takes)
 			name = settings[i].name;
-	if (o->view->only_chains && (o->select.group.n > 1 ||
-				     (o->select.group.n &&
-				      o->select.group.v[0].field != OWNER_FIELD_STACK)))
+	if (o->view->fixed_groups && o->select.group.n)
 		name = "--group";
 	if (name)
 		usage_refuse_value(name, o->view->name, "is a view that has no use for it");
@@ -452,7 +450,7 @@ void parse_command_line(struct options *o, int argc, char *argv[])
 	refuse_ignored_options(o, line.takes);
 	check_number_of_inputs(o);
 	inputs_refuse_missing(o, view_is_named);
-	if (options_need_newest_record(o))
+	if (options_need_newest_record(o) && !o->view->explains)
 		refuse_standard_input(o, "age");
 	if (o->interval_ms)
 		check_live_options(o);

@@ -133,7 +133,7 @@ static bool make_kernel_sentence(struct owner_sentence *s, const struct options 
 	return add_group_fields(s, select);
 }
 
-static u64 read_monotonic_ns(void)
+u64 read_monotonic_ns(void)
 {
 	struct timespec ts;
 

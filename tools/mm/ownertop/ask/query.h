@@ -17,4 +17,7 @@ bool query_groups(struct answer *a, const struct options *o);
  */
 bool query_objects(const struct options *o, FILE *out, int *status);
 
+/* Returns the time that the kernel's time stamps count: ns since boot. */
+u64 read_monotonic_ns(void);
+
 #endif

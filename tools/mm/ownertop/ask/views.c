@@ -34,11 +34,22 @@ const struct view views[] = {
 	{
 		.name = "functions",
 		.rows = true,
-		.only_chains = true,
+		.fixed_groups = true,
 		.group = BY_CHAIN,
 		.top = 20,
 		.takes = TAKES_TOP | TAKES_CALLERS,
 		.write = { write_functions, write_functions_json, write_functions_csv },
+	},
+	{
+		.name = "explain",
+		.explains = true,
+		.group = BY_CHAIN_AND_CACHE,
+		.fixed_groups = true,
+		.by_function = true,
+		.depth = 4,
+		.top = 3,
+		.takes = TAKES_TOP,
+		.write = { write_explain, write_explain_json },
 	},
 	{
 		.name = "tree",

@@ -16,7 +16,8 @@ struct view {
 	u32 top;
 	double least_percent;
 	bool rows;		/* the text is a table with a row for each group */
-	bool only_chains;	/* groups are call chains only */
+	bool explains;		/* one dump or a series, with histograms of the last */
+	bool fixed_groups;	/* --group and the sentence cannot change the groups */
 	bool by_function;	/* default of --by */
 	bool ages;		/* the view shows ages of objects */
 	unsigned int takes;

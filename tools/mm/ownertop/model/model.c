@@ -205,6 +205,8 @@ static void add_record_to_its_group(struct model *m, const struct record *rec,
 		m->visit(m->visit_arg, rec, sum);
 		return;
 	}
+	if (m->histograms)
+		histograms_add(m->histograms, rec, sum, m->sink.now);
 	make_group_key(m, rec, chain, key);
 	id = find_or_add_group(m, key);
 	add_to_group_sum(m, id, sum);

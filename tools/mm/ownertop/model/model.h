@@ -10,6 +10,7 @@
 #include "base/packed.h"
 #include "input/record.h"
 #include "input/sink.h"
+#include "model/histogram.h"
 #include "model/sources.h"
 #include "model/stacks.h"
 #include "model/sum.h"
@@ -59,6 +60,7 @@ struct model {
 	 */
 	void (*visit)(void *arg, const struct record *rec, const struct sum *sum);
 	void *visit_arg;
+	struct histograms *histograms;	/* of the records of the groups, or NULL */
 
 	struct stacks stacks;
 	struct strings words;	/* names of caches, tasks and cgroups, gfp flags */

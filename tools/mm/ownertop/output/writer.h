@@ -24,6 +24,7 @@ struct output_options {
 	int nr_inputs;
 	struct terminal term;	/* the terminal that is written to */
 	bool unfold;		/* on a terminal: print call chains below rows, not in them */
+	char *again;	/* explain: arguments that select the same records */
 	bool callers;		/* functions: print a line with the callers of each function */
 	bool repeats;		/* the view is printed again every few seconds */
 	bool ages_if_all;	/* show ages only if every group has one */
@@ -54,6 +55,9 @@ void write_functions_json(const struct answer *a, const struct output_options *o
 void write_functions_csv(const struct answer *a, const struct output_options *o, FILE *out);
 
 void write_prom(const struct answer *a, const struct output_options *o, FILE *out);
+void write_explain(const struct answer *a, const struct output_options *o, FILE *out);
+void write_explain_json(const struct answer *a, const struct output_options *o, FILE *out);
+
 void write_folded(const struct answer *a, const struct output_options *o, FILE *out);
 void write_pprof(const struct answer *a, const struct output_options *o, FILE *out);
 void write_flame(const struct answer *a, const struct output_options *o, FILE *out);

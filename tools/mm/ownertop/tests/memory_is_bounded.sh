@@ -67,6 +67,8 @@ table --top 0 $work/many
 table --top 0 -g stack,comm,pid -d 0 $work/many
 tree $work/many
 functions $work/many
+explain $work/many
+explain $work/once $work/many
 records $work/many
 records --top 0 $work/many
 folded $work/many

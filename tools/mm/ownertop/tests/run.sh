@@ -177,7 +177,7 @@ cookbook_commands_run()
 			[ -n "$(cat output flame.html)" ]
 		) || return 1
 	done < <(sed -n '/^\.Sh COOKBOOK/,/^\.Sh DESCRIPTION/s/^\.Dl //p' "$source/ownertop.8.in")
-	[ "$commands" -eq 10 ]
+	[ "$commands" -eq 11 ]
 }
 
 # compare_completions LINE WANTED: compare the completions of the last word of LINE
@@ -286,7 +286,41 @@ blocks_under_sanitizers()
 	done < <(golden_cases | grep page_owner_sort)
 }
 
+# explained_commands_run INPUT...: run the three commands of "ownertop explain INPUT..."
+explained_commands_run()
+{
+	local command commands=0
+
+	"$build/ownertop" explain "$@" > "$work/explained" || return 1
+	while IFS= read -r command; do
+		commands=$((commands + 1))
+		echo "$command"
+		(
+			# shellcheck disable=SC2317 # called by the command
+			ownertop() { "$build/ownertop" "$@"; }
+			eval "$command" > "$work/answer" && [ -s "$work/answer" ]
+		) || return 1
+	done < <(grep '^ownertop ' "$work/explained")
+	[ "$commands" -eq 3 ]
+}
+
+# The commands that explain proposes run, also with names that a shell would change.
+explained_inputs()
+{
+	local odd="$work/a dump's name"
+
+	cp "$here/input/slab.txt" "$odd"
+	explained_commands_run "$odd" &&
+		explained_commands_run "$odd" "$here/input/slab_later.txt" &&
+		explained_commands_run "$here/input/show_stacks.txt" &&
+		explained_commands_run "$here/input/raw_frames.txt" &&
+		explained_commands_run --page-size 65536 "source=page if comm != 'a b'" \
+			"$here/input/page.txt" &&
+		explained_commands_run --cache 'kmalloc-*' "$here/input/slab.txt"
+}
+
 run_golden_cases
+run_check "the commands of explain run" explained_inputs
 run_check "help fits a screen" help_fits_a_screen
 run_check "every option is in the manual and the completion" options_are_documented
 run_check "the manual is sound" manual_is_sound

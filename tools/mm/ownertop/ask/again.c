@@ -1,0 +1,50 @@
+// SPDX-License-Identifier: GPL-2.0
+/* Make the arguments that select the same records in another call of ownertop. */
+#include <stdlib.h>
+#include <unistd.h>
+
+#include "ask/again.h"
+#include "base/alloc.h"
+#include "base/quote.h"
+
+static void print_option(const char *name, const char *value, FILE *out)
+{
+	if (!value)
+		return;
+	fprintf(out, " %s", name);
+	quote_print_argument(value, out);
+}
+
+/* Print the sources and the expression of the sentence, without its settings of groups. */
+static void print_condition(const struct options *o, FILE *out)
+{
+	const unsigned int kept = 1U << OWNER_SET_SOURCE | 1U << OWNER_SET_NID;
+	struct owner_sentence s = o->select.sentence;
+	char printed[OWNER_SENTENCE_MAX + 1];
+
+	s.settings_given &= kept;
+	s.nr_group_by = 0;
+	s.nr_sort_by = 0;
+	owner_lang_print(&s, printed, sizeof(printed));
+	if (*printed)
+		quote_print_argument(printed, out);
+}
+
+char *make_arguments_again(const struct options *o)
+{
+	char *text, number[16];
+	size_t len;
+	FILE *out = open_memstream(&text, &len);
+
+	if (!out)
+		exit_out_of_memory();
+	print_option("--vmlinux", o->vmlinux, out);
+	print_option("--modules", o->modules, out);
+	print_option("--kallsyms", o->kallsyms, out);
+	snprintf(number, sizeof(number), "%llu", (u64)o->input.page_size);
+	if (o->input.page_size != (u64)sysconf(_SC_PAGESIZE))
+		print_option("--page-size", number, out);
+	print_condition(o, out);
+	fclose(out);
+	return text;
+}
