@@ -53,11 +53,11 @@ print_records_without_notes()
 	ask --records --source "$1" && cp "$work/got" "$work/dump.$1" && [ ! -s "$work/err" ]
 }
 
-reports_truth() { $tests/check_truth.py "$work/truth" records "$1" >"$work/seen" 2>&1; }
-reports_pages() { $tests/check_pages.py truth "$@" >"$work/seen" 2>&1; }
+reports_truth() { "$tests/check_truth.py" "$work/truth" records "$1" >"$work/seen" 2>&1; }
+reports_pages() { "$tests/check_pages.py" truth "$@" >"$work/seen" 2>&1; }
 
 # The guest's shell and its tools go on to allocate and free after the file was read.
-equals_live_file() { $tests/compare_records.py "$1" "$2" "$3" >"$work/seen" 2>&1; }
+equals_live_file() { "$tests/compare_records.py" "$1" "$2" "$3" >"$work/seen" 2>&1; }
 
 # find_object PATTERN: address of an object whose record has that line
 find_object()
@@ -165,7 +165,7 @@ ask_damaged()
 	done
 	shift
 	# shellcheck disable=SC2086 # words without spaces
-	run_drgn $tests/with_damage.py $places -- "$reader" "$@" >"$work/got" 2>"$work/err"
+	run_drgn "$tests/with_damage.py" $places -- "$reader" "$@" >"$work/got" 2>"$work/err"
 }
 
 # The list of caches leads to nowhere after its first entry. The other direction has the rest.
@@ -177,7 +177,7 @@ broken_list_is_read()
 		grep -v '^#' "$work/got" | cmp - "$work/dump.slab" >"$work/seen"
 }
 
-run_cases() { run_drgn $tests/damage_vmcore.py "$1" $((cases / 2)) >"$work/cases.$1" 2>&1; }
+run_cases() { run_drgn "$tests/damage_vmcore.py" "$1" $((cases / 2)) >"$work/cases.$1" 2>&1; }
 
 damaged_memory_is_read()
 {
@@ -192,8 +192,8 @@ damaged_memory_is_read()
 # Damage is added to the file: the last copy has that of all before.
 damaged_files_are_read()
 {
-	for i in $(seq 1 $copies); do
-		$tests/damage_file.py "$work/core" "$i" >>"$work/seen" || return 1
+	for i in $(seq 1 "$copies"); do
+		"$tests/damage_file.py" "$work/core" "$i" >>"$work/seen" || return 1
 		for words in "--records --source slab,percpu,page" --stats; do
 			# shellcheck disable=SC2086 # one word or more
 			timeout 300 /usr/bin/drgn -q -c "$work/core" -s "$vmlinux" "$reader" $words \
