@@ -192,7 +192,7 @@ class Owners:
     def find_slab(self, address):
         """The slab of an address and its page frame, None if the address is not in a slab."""
         pfn = (address - self.pages.PAGE_OFFSET) >> self.pages.PAGE_SHIFT
-        if address < self.pages.PAGE_OFFSET or not self.pages.pfn_valid(pfn):
+        if not 0 <= pfn < int(gdb.parse_and_eval("max_pfn")) or not self.pages.pfn_valid(pfn):
             return None
         page = integer(self.pages.pfn_to_page(pfn))
         kind, head = self.page_words(page)

@@ -123,7 +123,7 @@ for format in owner_format stack_depot_format; do
 	ok "... which crash opens" run_crash "owner -s"
 	ok "... and the extension refuses" answer_has "$format is version 2, this reader knows 1"
 	ok "... and tells nothing else" answer_lacks "^tracked"
-	$tests/damage_core.py undo "$work/core"
+	"$tests/damage_core.py" undo "$work/core"
 done
 ok "a kernel without owner_format" objcopy --strip-symbol=owner_format "$vmlinux" "$work/vmlinux"
 vmlinux=$work/vmlinux
@@ -135,18 +135,18 @@ rm "$work/vmlinux"
 # Of each damaged copy, all commands have to end, and crash has to live until "quit".
 read_damaged_core()
 {
-	$tests/damage_core.py pages "$work/core" "$1" "$2" || return
+	"$tests/damage_core.py" pages "$work/core" "$1" "$2" || return
 	run_crash "owner -r $work/records" "owner $planted" "owner -t 3" \
 		"owner -s" "eval 6 * 7"
 	status=$?
-	$tests/damage_core.py undo "$work/core"
+	"$tests/damage_core.py" undo "$work/core"
 	if ! grep -q "shared object loaded" "$work/answer"; then
 		# crash itself did not open the dump.
 		unopened=$((unopened + 1))
 		return 0
 	fi
 	grep -q "^note: " "$work/answer" && noted=$((noted + 1))
-	[ $status -lt 124 ] && answer_has "decimal: 42" && answer_lacks "segmentation|corrupt"
+	[ "$status" -lt 124 ] && answer_has "decimal: 42" && answer_lacks "segmentation|corrupt"
 }
 unopened=0
 noted=0
