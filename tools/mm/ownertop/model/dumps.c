@@ -27,6 +27,7 @@ void dumps_append_from_model(struct dumps *dumps, struct model *m, const char *p
 		sum_store(&m->groups, i, &none);
 	}
 	m->total = (struct sum){ 0 };
+	m->counted = (struct sum){ 0 };
 	m->filtered = (struct sum){ 0 };
 	m->undecided = (struct sum){ 0 };
 	m->unknown_fields = 0;

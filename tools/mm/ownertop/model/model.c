@@ -122,19 +122,6 @@ struct group model_get_group(const struct model *m, u32 i)
 }
 
 /*
- * Would the sums of the model overflow if @sum was added? The three sums here count every
- * record once, so no other sum can overflow before them.
- */
-static bool total_would_overflow(const struct model *m, const struct sum *sum)
-{
-	struct sum all = m->total;
-
-	sum_add(&all, &m->filtered);
-	sum_add(&all, &m->undecided);
-	return sum_overflows(&all, sum);
-}
-
-/*
  * Replace the time stamp @newest by @ts if that is newer. TS_UNKNOWN is the largest u64, but
  * must not replace a known time.
  */
@@ -220,7 +207,8 @@ static const char *add_record_to_model(void *arg, const struct record *rec)
 	struct parsed_chain chain;
 	struct sum one;
 
-	if (!sum_from_record(&one, rec) || total_would_overflow(m, &one))
+	/* No other sum can overflow before that of all records. */
+	if (!sum_from_record(&one, rec) || sum_overflows(&m->counted, &one))
 		return "the sum of sizes overflows";
 	if (!stacks_parse_chain(&m->stacks, rec->stack, &chain))
 		return "a frame is malformed";
@@ -228,6 +216,7 @@ static const char *add_record_to_model(void *arg, const struct record *rec)
 	if (!sources_count_record(&m->sources, rec, chain.backing))
 		return NULL;
 	update_newest_time(&m->newest, rec->ts + rec->span);
+	sum_add(&m->counted, &one);
 	switch (record_evaluate(rec, &chain, &m->select->sentence, &m->words, m->sink.now,
 				&unknown_fields)) {
 	case OWNER_VERDICT_TRUE:

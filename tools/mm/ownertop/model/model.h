@@ -71,6 +71,7 @@ struct model {
 	struct hash_index group_index;
 
 	struct sum total;	/* sum of all groups */
+	struct sum counted;	/* sum of total, filtered and undecided */
 	bool sampled;		/* a record of any dump was sampled */
 	struct sum filtered;	/* records that the expression does not hold for */
 	struct sum undecided;	/* records that lack a field the expression needs */

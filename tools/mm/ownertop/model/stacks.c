@@ -81,6 +81,32 @@ u32 stacks_intern_function(struct strings *names, const struct frame *f)
 	return id;
 }
 
+/* Bits of stacks.judged. */
+enum {
+	JUDGED = 1 << 0,
+	JUDGED_SKIP = 1 << 1,
+	JUDGED_HIDE = 1 << 2,
+};
+
+static unsigned char judge_function(const struct stacks *st, struct text_slice func)
+{
+	return JUDGED | (globs_match_function(&st->options->skip, func) ? JUDGED_SKIP : 0) |
+	       (globs_match_function(&st->options->hide, func) ? JUDGED_HIDE : 0);
+}
+
+/* Judge the function interned as @id once: most frames of a dump share their functions. */
+static unsigned char judge_interned_function(struct stacks *st, u32 id)
+{
+	u32 cap = st->judged_cap;
+
+	while (id >= st->judged_cap)
+		st->judged = grow_array(st->judged, st->judged_cap, &st->judged_cap, 1);
+	memset(st->judged + cap, 0, st->judged_cap - cap);
+	if (!st->judged[id])
+		st->judged[id] = judge_function(st, st->funcs.v[id]);
+	return st->judged[id];
+}
+
 /*
  * Returns the info of a frame that is interned as @id. Only a frame with a name has a function:
  * the kernel prints an address for a function of an unloaded module.
@@ -89,17 +115,21 @@ static struct frame_info make_frame_info(struct stacks *st, const struct frame *
 {
 	struct frame_info info = {
 		.shown = id,
-		.skip = globs_match_function(&st->options->skip, frame->func),
-		.hide = globs_match_function(&st->options->hide, frame->func),
 		.backing = is_backing_function(frame->func),
 	};
+	unsigned char judged;
 
 	if (frame->module.len)
 		info.module = strings_intern(&st->modules, frame->module);
-	if (!TEXT_STARTS(frame->func, "0x")) {
+	if (TEXT_STARTS(frame->func, "0x")) {
+		judged = judge_function(st, frame->func);
+	} else {
 		info.func = strings_intern(&st->funcs, frame->func);
 		info.caller = stacks_intern_function(&st->funcs, frame);
+		judged = judge_interned_function(st, info.func);
 	}
+	info.skip = judged & JUDGED_SKIP;
+	info.hide = judged & JUDGED_HIDE;
 	return info;
 }
 
@@ -373,6 +403,7 @@ void stacks_free(struct stacks *st)
 	strings_free(&st->frames);
 	strings_free(&st->modules);
 	strings_free(&st->funcs);
+	free(st->judged);
 	free(st->info);
 	free(st->scratch);
 	free(st->parsed);

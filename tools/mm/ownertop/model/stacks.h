@@ -46,6 +46,8 @@ struct stacks {
 
 	struct strings modules;
 	struct strings funcs;	/* "name" or "name [module]"; number 0 is empty */
+	unsigned char *judged;	/* by function: do skip and hide match it? 0: not known yet */
+	u32 judged_cap;
 
 	struct chain *chains;
 	u32 nr_chains;

@@ -36,7 +36,7 @@ def make_chain_condition(frames):
     """Return a condition: the first group shows these frames below it, and then the next."""
     def screen_has_frames(screen):
         shown = [line.strip() for line in screen[4:4 + len(frames)]]
-        return shown == frames and parse_table_rows(screen[4 + len(frames):])
+        return shown == frames and parse_table_rows(screen[4 + len(frames):5 + len(frames)])
     return screen_has_frames
 
 
