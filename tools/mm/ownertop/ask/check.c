@@ -59,8 +59,8 @@ static enum owner_sort parse_figure(const char *option, const char *text, size_t
 	int figure = owner_lang_find_name(text, length, owner_sort_names, OWNER_SORTS);
 
 	if (figure < 0 || figure > OWNER_SORT_OBJECTS)
-		usage_refuse_value(option, text, "does not begin with bytes, held, waste or "
-				   "objects, as 'bytes > 5G if cache == kmalloc-*'");
+		usage_refuse_value(option, text,
+				   "does not begin with bytes, held, waste or objects");
 	return figure;
 }
 
@@ -72,8 +72,8 @@ static void use_rest_as_sentence(struct sentence_parts *parts, const char *optio
 	if (!*rest)
 		return;
 	if (parts->sentence && strcmp(parts->sentence, rest))
-		usage_refuse_value(option, rest, "is another sentence than that of the other "
-				   "limit; one is answered");
+		usage_refuse_value(option, rest,
+				   "is a second sentence; one is answered for both limits");
 	parts->sentence = rest;
 }
 
@@ -287,7 +287,7 @@ int check_report(const struct options *o, const struct answer *a, FILE *out)
 	bool complete = health_is_complete(&a->health);
 	char *message = make_message(o, a, &v, complete);
 
-	/* What was not read could be beyond the limit. */
+	/* Records that were not read could exceed the limit. */
 	if (!complete && v.status == CHECK_OK)
 		v.status = CHECK_UNKNOWN;
 	fprintf(out, "OWNERTOP %s - %s", status_names[v.status], message);

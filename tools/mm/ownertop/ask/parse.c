@@ -296,8 +296,8 @@ static void refuse_ignored_options(const struct options *o, unsigned int used)
 				   "is a view without that form");
 	if (check_is_wanted(o) && (o->format != FORMAT_TEXT || o->one_by_one || o->interval_ms ||
 				   o->output))
-		usage_refuse_option("--check", "prints one line; --json, --csv, --live, --output and "
-				    "mode= are not for it");
+		usage_refuse_option("--check",
+				    "takes no --json, --csv, --live, --output nor mode=");
 	if (o->output && o->interval_ms)
 		usage_refuse_value("--output", o->output, "cannot be had with --live");
 	if (o->view->no_terminal && !o->output && isatty(STDOUT_FILENO))

@@ -56,13 +56,15 @@ static void warn_if_snapshots_differ(struct input_list *list, const char *path,
 		return;
 	}
 	if (strcmp(about->kernel, list->first.kernel) && !list->warned_kernel) {
-		fprintf(stderr, "ownertop: warning: %s is of another kernel than %s: offsets in "
-			"functions may differ\n", path, list->first_path);
+		fprintf(stderr,
+			"ownertop: warning: %s is of another kernel than %s: offsets may differ\n",
+			path, list->first_path);
 		list->warned_kernel = true;
 	}
 	if (strcmp(about->boot_id, list->first.boot_id) && !list->warned_boot) {
-		fprintf(stderr, "ownertop: warning: %s is of another boot than %s: memory of the "
-			"earlier boot is gone\n", path, list->first_path);
+		fprintf(stderr,
+			"ownertop: warning: %s is of another boot than %s, whose memory is gone\n",
+			path, list->first_path);
 		list->warned_boot = true;
 	}
 }
@@ -90,8 +92,8 @@ static void add_snapshot(struct input_list *list, const struct options *o, const
 	bool compared = o->view->pair || o->view->series, found = false;
 
 	if (sources & page && sources & ~page && compared)
-		usage_refuse_value(o->view->name, path, "has pages and slab objects in two dumps: "
-				   "ask for source=page or source=slab");
+		usage_refuse_value(o->view->name, path,
+				   "has two dumps: ask for source=page or source=slab");
 	if (!sources || sources & ~page)
 		found = add_dump(list, path, "slab_owner.zst", about);
 	if (sources & page || (!sources && !found))

@@ -23,6 +23,9 @@
 
 #define NR_DUMPS 2
 
+#define NO_DUMP \
+	"not readable, nor is page_owner: needs root, debugfs, slab_owner=on or page_owner=on"
+
 /* The files of a snapshot. One of the first NR_DUMPS is needed. */
 static const struct {
 	const char *name;
@@ -58,9 +61,9 @@ static bool report_write_failure(const struct writing *w, const char *name)
 
 	if (asprintf(&path, "%s: %s", w->o->dir, name) < 0)
 		exit_out_of_memory();
-	result = report_failure(path, errno == EFBIG ? "the snapshot is larger than --max-bytes "
-						       "or a limit of file sizes allows" :
-						       strerror(errno));
+	result = report_failure(path, errno == EFBIG ?
+				"larger than --max-bytes or a limit of file sizes" :
+				strerror(errno));
 	free(path);
 	return result;
 }
@@ -121,7 +124,7 @@ static void read_first_line(const struct writing *w, const char *source, char li
 	FILE *f = fopen(path, "re");
 
 	if (!f || !fgets(line, STORE_LINE_LEN, f))
-		strcpy(line, "unknown");
+		snprintf(line, STORE_LINE_LEN, "unknown");
 	line[strcspn(line, "\n")] = '\0';
 	if (f)
 		fclose(f);
@@ -159,10 +162,7 @@ static bool write_files(struct writing *w, time_t time)
 
 	for (i = 0; i < NR_FILES; i++) {
 		if (i == NR_DUMPS && !w->nr_dumps)
-			return report_failure(files[0].source,
-					      "cannot be read, and page_owner neither; this needs "
-					      "root, debugfs, and a kernel booted with "
-					      "slab_owner=on or page_owner=on");
+			return report_failure(files[0].source, NO_DUMP);
 		if (!copy_file_if_readable(w, i))
 			return false;
 	}

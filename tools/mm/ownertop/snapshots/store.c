@@ -32,7 +32,7 @@ static bool parse_name(const char *name, time_t *time)
 	return true;
 }
 
-/* Open a directory for readdir() without moving the position of @fd. */
+/* Open a directory to list it, without moving the position of @fd. */
 static DIR *open_directory(int fd, const char *name)
 {
 	int copy = openat(fd, name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
@@ -94,9 +94,9 @@ bool store_read_about(const char *path, struct snapshot_about *about)
 		if (sscanf(line, "time %lld", &time) == 1)
 			about->time = time;
 		else if (!strncmp(line, "boot_id ", 8))
-			strcpy(about->boot_id, line + 8);
+			memcpy(about->boot_id, line + 8, sizeof(line) - 8);
 		else if (!strncmp(line, "kernel ", 7))
-			strcpy(about->kernel, line + 7);
+			memcpy(about->kernel, line + 7, sizeof(line) - 7);
 	}
 	fclose(f);
 	return about->time;

@@ -114,6 +114,10 @@ def test_limits(machine: Machine) -> None:
     message = machine.record("--max-bytes", "500", status=2)
     assert "larger than --max-bytes" in message, message
     assert machine.snapshots() == left, "a snapshot was lost, or a partial one is left"
+    # The first file fits, and the others do not.
+    first = os.path.getsize(os.path.join(machine.store, left[-1], "slab_owner.zst"))
+    machine.record("--max-bytes", str(first + 10), status=2)
+    assert machine.snapshots() == left, machine.snapshots()
 
 
 def test_interval(machine: Machine) -> None:

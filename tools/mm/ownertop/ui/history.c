@@ -48,8 +48,7 @@ u64 history_hash_group(const struct model *m, const struct group *g)
 			continue;
 		} else if (field_is_number(field)) {
 			number = model_get_number(m, g, field);
-			hash = hash_text(hash, (struct text_slice){ (char *)&number,
-								    sizeof(number) });
+			hash = XXH3_64bits_withSeed(&number, sizeof(number), hash);
 		} else {
 			hash = hash_text(hash, model_get_name(m, g, field));
 		}

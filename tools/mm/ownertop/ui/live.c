@@ -127,7 +127,7 @@ static void toggle_unfolded(struct live_state *l)
 	else if (l->nr_unfolded < UNFOLDED_MAX)
 		l->unfolded[l->nr_unfolded++] = hash;
 	else
-		snprintf(l->message, sizeof(l->message), "%d call chains are unfolded, no more can be",
+		snprintf(l->message, sizeof(l->message), "no more than %d chains can be unfolded",
 			 UNFOLDED_MAX);
 }
 
@@ -179,7 +179,7 @@ static enum next_step finish_prompt(struct live_state *l)
 	l->prompt = PROMPT_NONE;
 	switch (prompt) {
 	case PROMPT_FILTER:
-		strcpy(l->filter, l->input);
+		memcpy(l->filter, l->input, sizeof(l->filter));
 		l->selected = 0;
 		choose_groups(l, false);
 		break;

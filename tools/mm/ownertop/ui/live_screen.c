@@ -112,7 +112,8 @@ static const char *format_value(char buf[HUMAN_LEN], u64 value, enum measure mea
 	return buf;
 }
 
-static void print_change(struct change c, bool known, enum measure measure, bool colour, FILE *out)
+static void print_change(struct change c, bool known, enum measure measure, bool colour,
+			 FILE *out)
 {
 	char buf[HUMAN_LEN], signed_value[HUMAN_LEN + 1];
 
