@@ -23,7 +23,7 @@ from .stacks import find_stacks
 
 # Bytes that are read and searched at once.
 PIECE = 4 << 20
-# What leads to an object: nothing; a pointer; only words that may be no pointers any more.
+# Marks of an object: nothing leads to it; a pointer; only words that may be no pointers now.
 UNMARKED, MARKED, DOUBTFUL = range(3)
 
 

@@ -17,7 +17,7 @@ except ImportError:
     numpy = None  # type: ignore
 
 FRAMES_MAX = 1 << 34
-# Places in words, and the numbers of the objects that these words point to.
+# Positions in words, and the numbers of the objects that these words point to.
 Pointers = Tuple[List[int], List[int]]
 
 
@@ -72,7 +72,7 @@ class ObjectIndex:
         words.frombytes(data)
         if self.order == "big":
             words.byteswap()
-        places, objects = [], []
+        positions, objects = [], []
         for place, word in enumerate(words):
             if not low <= word < high:
                 continue
@@ -81,9 +81,9 @@ class ObjectIndex:
                 continue
             number = (word - self.start[slab]) // self.size[slab]
             if number < self.count[slab]:
-                places.append(place)
+                positions.append(place)
                 objects.append(self.first[slab] + number)
-        return places, objects
+        return positions, objects
 
     def _get_tables(self) -> Dict[str, Any]:
         if not self._tables:
@@ -98,10 +98,10 @@ class ObjectIndex:
         words = numpy.frombuffer(data, code).astype("u8", copy=False)
         # A word below the direct map wraps around, and is beyond the last page then.
         pages = words - numpy.uint64(geo.direct_map) >> numpy.uint64(geo.page_shift)
-        places = numpy.nonzero(pages < numpy.uint64(geo.max_pfn))[0]
-        slabs = tables["slab_of_page"][pages[places].astype("i8")].astype("i8") - 1
-        places, slabs = places[slabs >= 0], slabs[slabs >= 0]
-        numbers = (words[places] - tables["start"][slabs]) // tables["size"][slabs]
+        positions = numpy.nonzero(pages < numpy.uint64(geo.max_pfn))[0]
+        slabs = tables["slab_of_page"][pages[positions].astype("i8")].astype("i8") - 1
+        positions, slabs = positions[slabs >= 0], slabs[slabs >= 0]
+        numbers = (words[positions] - tables["start"][slabs]) // tables["size"][slabs]
         inside = numbers < tables["count"][slabs]
         objects = tables["first"][slabs] + numbers
-        return places[inside].tolist(), objects[inside].tolist()
+        return positions[inside].tolist(), objects[inside].tolist()

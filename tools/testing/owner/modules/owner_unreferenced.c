@@ -326,7 +326,7 @@ static int plant(void *done)
 	truth_keep_vmalloc();
 	truth_keep_by_object();
 	truth_keep_leftover();
-	/* What is allocated later takes pages in which it has left copies of pointers. */
+	/* Last: objects that are allocated later would take the pages with its copies. */
 	truth_drop_list();
 	kthread_complete_and_exit(done, 0);
 }
