@@ -85,7 +85,8 @@ ok "crash's records of them are those of the live file" records_are_live records
 
 # This count uses none of the code of the readers.
 ok "objects are counted" run_drgn lzo counted "$tests/count_objects.py"
-ok "nothing free has an owner" equals "$(awk '{ stray += $4 } END { print stray }' "$work/counted")" 0
+ok "nothing free has an owner" \
+	equals "$(awk '{ stray += $4 } END { print stray }' "$work/counted")" 0
 grep -v '^#' "$work/caches" | sort >"$work/caches.sorted"
 sort "$work/counted" | join -o 0,1.2,1.3,2.2,2.3 - "$work/caches.sorted" >"$work/both"
 ok "planted objects are in the dump" \
