@@ -2,6 +2,7 @@
 /* Questions about the parsed command line that several files ask. */
 #include <stdlib.h>
 
+#include <stdlib.h>
 #include <string.h>
 
 #include "ask/options.h"
@@ -39,4 +40,5 @@ void options_free(struct options *o)
 	if (o->select.names)
 		frame_names_close(o->select.names);
 	dump_times_free(&o->times);
+	free(o->input_list);
 }

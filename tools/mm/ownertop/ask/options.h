@@ -59,6 +59,7 @@ struct options {
 	u32 interval_ms;	/* time between updates; 0: read once */
 	bool live;		/* no input is named: read this machine */
 	char * const *inputs;
+	const char **input_list;	/* the list that inputs points into */
 	int nr_inputs;
 };
 

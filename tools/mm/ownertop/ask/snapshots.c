@@ -175,6 +175,7 @@ void snapshots_replace_directories(struct options *o)
 	if (o->view->series && list.n && list.all_are_snapshots && o->times.source == TIME_RECORDS)
 		use_snapshot_times(o, &list);
 	o->inputs = (char * const *)list.paths;
+	o->input_list = list.paths;
 	o->nr_inputs = list.n;
 	free(list.times);
 	free(list.first_path);
