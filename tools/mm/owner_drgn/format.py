@@ -62,8 +62,10 @@ def _read_format(prog: Program, name: str, known: int, limits: Dict[str, int]) -
 def _read_owner_format(prog: Program) -> Format:
     form = _read_format(prog, "owner_format", OWNER_FORMAT,
                         {"tick_ns": 10 ** 9, "size_bits": 31})
-    if form.ticks_shift > 16:
-        raise FormatError("owner_format is damaged: ticks_shift is {form.ticks_shift}")
+    # These can be 0, and older kernels lack some.
+    for name, limit in (("ticks_shift", 16), ("percpu_buckets", 1 << 20), ("block_order", 30)):
+        if form.values.get(name, 0) > limit:
+            raise FormatError(f"owner_format is damaged: {name} is {form.values[name]}")
     return form
 
 
