@@ -48,6 +48,7 @@ soak: install-tests install-arm64 install-s390x
 	@$(OWNER)/tests/kunit.sh s390x kunit.filter=module!=stackdepot_capture_kunit_tree,module!=page_kunit
 	@$(OWNER)/tests/kunit.sh s390x page_owner=on slab_owner=off kunit.filter_glob=owner_page
 	@$(OWNER)/tests/kunit.sh kasan-tags kunit.filter_glob=owner_[qsw]*
+	@$(OWNER)/tests/kunit.sh kasan-tags kunit.filter_glob=stackdepot*
 	@$(OWNER)/tests/kunit.sh debug kunit.filter_glob=stackdepot \
 		stackdepot_kunit.stress_seconds=60
 	@$(OWNER)/tests/lang_fuzz.sh $(RUNS)
