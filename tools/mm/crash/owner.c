@@ -4,7 +4,7 @@
  *
  *	make -C tools/mm/crash
  *	crash [--minimal] vmlinux vmcore
- *	crash> extend owner.so
+ *	extend owner.so
  */
 
 #include "owner.h"

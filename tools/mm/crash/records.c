@@ -23,7 +23,7 @@ void owner_records_reset(void)
 static void read_machine(void)
 {
 	const struct owner_layout *l = &owner_layout;
-	ulong jiffies = 0, clock = 0, rates;
+	ulong ticks = 0, clock = 0, rates;
 	unsigned char rate[64];
 	unsigned int i;
 
@@ -32,10 +32,10 @@ static void read_machine(void)
 	memset(&machine, 0, sizeof(machine));
 	machine.ready = true;
 	if (symbol_exists("jiffies_64"))
-		owner_read_ulong(symbol_value("jiffies_64"), &jiffies);
+		owner_read_ulong(symbol_value("jiffies_64"), &ticks);
 	if (symbol_exists("clock_at_tick_0"))
 		owner_read_ulong(symbol_value("clock_at_tick_0"), &clock);
-	machine.ticks = jiffies >> owner_formats.ticks_shift;
+	machine.ticks = ticks >> owner_formats.ticks_shift;
 	machine.clock_at_tick_0 = clock;
 	rates = symbol_exists("rates") ? symbol_value("rates") : 0;
 	for (i = 1; rates && i < 256 && l->rate_size <= (long)sizeof(rate); i++) {

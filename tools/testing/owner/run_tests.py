@@ -98,10 +98,12 @@ def start_suite(suite: TestSuite, guests: Path) -> subprocess.Popen:
     """Start a suite. Its guests keep their consoles in the directory guests."""
     shutil.rmtree(guests, ignore_errors=True)
     guests.mkdir(parents=True)
+    # Servers that install.sh has unpacked, not installed.
+    path = f"{os.environ['PATH']}:{BUILD / 'packages/usr/bin'}"
     return subprocess.Popen(["bash", "-c", suite.command], cwd=ROOT, stdin=subprocess.DEVNULL,
                             stdout=subprocess.PIPE, stderr=subprocess.STDOUT,
                             start_new_session=True,
-                            env=os.environ | {"GUEST_LOGS": str(guests)})
+                            env=os.environ | {"GUEST_LOGS": str(guests), "PATH": path})
 
 
 def find_complaints(guests: Path) -> list[str]:

@@ -109,7 +109,7 @@ const struct option_info option_list[NR_OPTIONS] = {
 		.name = "min",
 		.argument = required_argument, .form = "PERCENT",
 		.group = GROUP_VIEW, .values = VALUES_OTHER, .takes = TAKES_MIN,
-		.help_column = 36, .help = "of tree; functions: who calls; of tree",
+		.help_column = 39, .help = "trees and functions: what to show",
 	},
 	[OPT_DIFF] = {
 		.name = "diff",

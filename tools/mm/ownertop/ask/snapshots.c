@@ -131,7 +131,8 @@ static void add_directory(struct input_list *list, const struct options *o, cons
 				   snapshots.n ? "has only one snapshot, and two are compared" :
 				   "is a directory without snapshots; 'ownertop record' makes them");
 	for (i = 0; i < snapshots.n; i++)
-		if (o->view->series || o->view->explains || i == snapshots.n - 1 || (o->view->pair && !i))
+		if (o->view->series || o->view->explains || i == snapshots.n - 1 ||
+		    (o->view->pair && !i))
 			add_listed_snapshot(list, o, directory, snapshots.names[i]);
 	store_free_list(&snapshots);
 }

@@ -1,16 +1,18 @@
 // SPDX-License-Identifier: GPL-2.0
 /* Quote words for a shell. */
+#include <ctype.h>
 #include <string.h>
 
 #include "base/quote.h"
 
 void quote_print_argument(const char *word, FILE *out)
 {
-	static const char plain[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ"
-				    "0123456789%+,-./:=@_";
+	const char *special = word;
 
+	while (isalnum((unsigned char)*special) || (*special && strchr("%+,-./:=@_", *special)))
+		special++;
 	putc(' ', out);
-	if (*word && !word[strspn(word, plain)]) {
+	if (*word && !*special) {
 		fputs(word, out);
 		return;
 	}

@@ -76,8 +76,10 @@ const char *unpack_find_other_program(struct text_slice head)
 		struct text_slice magic;
 		const char *reason;
 	} others[] = {
-		{ { "\xfd" "7zXZ", 6 }, "compressed by xz; read it with: xz -dc FILE | ownertop -" },
-		{ { "BZh", 3 }, "compressed by bzip2; read it with: bzip2 -dc FILE | ownertop -" },
+		{ { "\3757zXZ", 6 },
+		  "compressed by xz; read it with: xz -dc FILE | ownertop -" },
+		{ { "BZh", 3 },
+		  "compressed by bzip2; read it with: bzip2 -dc FILE | ownertop -" },
 		{ { "\x04\x22\x4d\x18", 4 },
 		  "compressed by lz4; read it with: lz4 -dc FILE | ownertop -" },
 	};

@@ -115,7 +115,7 @@ static int create_temporary_file(void)
 }
 
 /* Run @args with standard output to @fd. Returns the exit status, or -1 with errno set. */
-static int run_program(char *args[], int fd)
+static int run_program(const char * const args[], int fd)
 {
 	posix_spawn_file_actions_t actions;
 	int error, status;
@@ -123,7 +123,7 @@ static int run_program(char *args[], int fd)
 
 	posix_spawn_file_actions_init(&actions);
 	posix_spawn_file_actions_adddup2(&actions, fd, STDOUT_FILENO);
-	error = posix_spawnp(&pid, args[0], &actions, NULL, args, environ);
+	error = posix_spawnp(&pid, args[0], &actions, NULL, (char **)args, environ);
 	posix_spawn_file_actions_destroy(&actions);
 	if (error) {
 		errno = error;
@@ -141,9 +141,9 @@ static bool print_records(const char *path, const struct vmcore_options *o, int 
 {
 	static char text[REASON_LEN];
 	char reader[PATH_MAX], sources[64];
-	char *args[] = {
-		"drgn", "-q", "-c", (char *)path, "-s", (char *)o->vmlinux, reader, "--records",
-		"--source", (char *)name_sources(o->sources, sources), NULL,
+	const char * const args[] = {
+		"drgn", "-q", "-c", path, "-s", o->vmlinux, reader, "--records",
+		"--source", name_sources(o->sources, sources), NULL,
 	};
 	int status;
 

@@ -144,8 +144,9 @@ static void print_age(const struct live_state *l, u64 oldest, FILE *out)
 {
 	char buf[HUMAN_LEN];
 
-	if (l->o.ages)
-		fprintf(out, "  %6s", human_format_age(buf, model_compute_age(&l->a.model, oldest)));
+	if (!l->o.ages)
+		return;
+	fprintf(out, "  %6s", human_format_age(buf, model_compute_age(&l->a.model, oldest)));
 }
 
 /* Print a line that is at most @width columns, without control sequences in @text. */
