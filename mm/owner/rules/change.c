@@ -348,7 +348,7 @@ static int start_recording_frees(void)
 static void stop_recording_frees(void)
 {
 	WRITE_ONCE(owner_frees_recorded, false);
-	/* Wait for those who still record a free. Readers do not show such records any more. */
+	/* Wait for tasks that still record a free. Readers no longer show these records. */
 	synchronize_rcu();
 	/* From now on caches may be sampled. */
 	settle_caches();

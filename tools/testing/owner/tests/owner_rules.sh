@@ -9,7 +9,7 @@ usage='KERNEL [modules]'
 seen=$work/console
 
 # Two tasks write tables of one rule and of four, two read them.
-# shellcheck disable=SC2086 # two words or none
+# shellcheck disable=SC2016,SC2086 # for the guest; two words or none
 test_with_modules()
 {
 	ok "rules change while modules come and go" run_guest "slab_owner=on kfence.sample_interval=0" \
