@@ -58,8 +58,8 @@ static void print_figures(const struct functions *f, const struct sum *flat,
 static void print_callers(const struct functions *f, u32 function, struct terminal term, FILE *out)
 {
 	u64 cum = measure_get_value(&f->v[function].cum, f->measure);
-	const struct function_call *callers = &f->calls[f->v[function].first_call];
 	u32 n = f->v[function].nr_callers, i;
+	const struct function_call *callers = n ? &f->calls[f->v[function].first_call] : NULL;
 	char percent[HUMAN_LEN], *text;
 	size_t len;
 	FILE *line = open_memstream(&text, &len);
@@ -125,7 +125,7 @@ static struct json_object *json_from_function(const struct functions *f, u32 ran
 {
 	struct json_object *object = json_new_object(), *list = json_new_list(), *item;
 	u32 function = f->order[rank], n = f->v[function].nr_callers, i;
-	const struct function_call *callers = &f->calls[f->v[function].first_call];
+	const struct function_call *callers = n ? &f->calls[f->v[function].first_call] : NULL;
 
 	json_add_member(object, "rank", json_new_count(rank + 1));
 	json_add_member(object, "name", json_from_text(f->names.v[function]));

@@ -124,6 +124,7 @@ static void write_view(const struct view *view, char * const *paths, const struc
 	for (i = 0; i < NR_FORMATS; i++)
 		if (view->write[i])
 			view->write[i](&a, &output, nowhere);
+	free(output.again);
 	answer_free_members(&a);
 }
 
@@ -145,7 +146,11 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
 	static struct memory_file good, bad;
-	struct options objects = { .input.page_size = PAGE_SIZE, .format = FORMAT_TSV };
+	struct options objects = {
+		.view = &views[0],
+		.input.page_size = PAGE_SIZE,
+		.format = FORMAT_TSV,
+	};
 	static FILE *nowhere;
 	struct owner_sentence s;
 	const uint8_t *input;
