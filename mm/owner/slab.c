@@ -654,7 +654,7 @@ static noinline void untrack_slow(struct kmem_cache *s, struct owner_slab_record
 		return;
 	charge = object_charge(s, owner_record_requested(record));
 	/* Until the free is recorded: change.c waits for that before it erases records. */
-	rcu_read_lock_sched();
+	rcu_read_lock();
 	/* The size is 0 if the object's rule did not ask for this, or there was no memory. */
 	if (freed && READ_ONCE(freed->record[index].size_and_rate) &&
 	    READ_ONCE(owner_frees_recorded))
@@ -672,7 +672,7 @@ static noinline void untrack_slow(struct kmem_cache *s, struct owner_slab_record
 		drop_record(s, record, records, handle_pair);
 	if (unlikely(freed_record))
 		record_free_slow(freed_record, caller);
-	rcu_read_unlock_sched();
+	rcu_read_unlock();
 }
 
 void __slab_owner_free(struct kmem_cache *s, void *object, struct owner_slab_records *records)
