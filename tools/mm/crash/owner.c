@@ -2,7 +2,7 @@
 /*
  * An extension of crash(8): the command "owner", which tells who allocated slab objects.
  *
- *	make -C tools/mm/crash
+ *	make -C tools/mm/crash owner.so
  *	crash [--minimal] vmlinux vmcore
  *	extend owner.so
  */
