@@ -143,7 +143,7 @@ static void test_walk_from_a_position(struct kunit *test)
 		objects[i] = plant_object(cache, 0);
 	owner_cursor_begin(&cursor);
 	while (owner_cursor_next(&cursor, &object) > 0) {
-		if (strcmp(object.cache, "owner_kunit"))
+		if (object.slab_cache != cache)
 			continue;
 		found++;
 		last = object;
