@@ -224,44 +224,6 @@ static __always_inline u32 depot_hash_record(const unsigned long *entries,
 	return depot_hash_entries(entries, nr_entries) | kind;
 }
 
-static __always_inline u32 depot_pack_frame(unsigned long frame)
-{
-	return frame - DEPOT_FRAME_BASE;
-}
-
-/* Compare two frames at a time: there is one branch for both. */
-static __always_inline bool depot_compare_packed(const unsigned long *entries,
-						 unsigned int nr_entries, const u32 *packed)
-{
-	const unsigned long *pairs_end = entries + (nr_entries & ~1U);
-
-	for (; entries != pairs_end; entries += 2, packed += 2) {
-		if ((depot_pack_frame(entries[0]) ^ packed[0]) |
-		    (depot_pack_frame(entries[1]) ^ packed[1]))
-			return false;
-	}
-	return !(nr_entries & 1) || depot_pack_frame(*entries) == *packed;
-}
-
-/*
- * Compare @entries with the frames of @rec. memcmp() may be instrumented, and
- * instrumentation may save stacks.
- */
-static __always_inline bool depot_compare_entries(const unsigned long *entries,
-						  unsigned int nr_entries,
-						  struct stack_record *rec, u32 hash)
-{
-	const unsigned long *words = depot_find_frames(rec, hash);
-
-	if (hash & HASH_PACKED)
-		return depot_compare_packed(entries, nr_entries, depot_find_frames(rec, hash));
-
-	for (unsigned int i = 0; i < nr_entries; i++)
-		if (entries[i] != words[i])
-			return false;
-	return true;
-}
-
 /*
  * Find a record of @entries in @bucket that has a reference. With @get, take another
  * reference to it; otherwise the caller is in an RCU-sched read-side critical section.
@@ -284,9 +246,10 @@ depot_find_record(struct hlist_head *bucket, const unsigned long *entries,
 		 * first entries. The count is zero then, so no reference can be
 		 * taken below.
 		 */
-		if (data_race(!depot_compare_entries(entries, nr_entries, rec, hash)))
+		if (data_race(!depot_compare_frames(entries, nr_entries,
+						    depot_find_frames(rec, hash), hash)))
 			continue;
-		if (get ? refcount_inc_not_zero(&rec->count) : refcount_read(&rec->count))
+		if (get ? refcount_inc_not_zero_acquire(&rec->count) : refcount_read(&rec->count))
 			break;
 	}
 	rcu_read_unlock_sched_notrace();
@@ -301,13 +264,12 @@ static void depot_fill_record(struct evictable_depot *depot, struct stack_record
 	unsigned long *words = depot_find_frames(rec, hash);
 	u32 *packed = depot_find_frames(rec, hash);
 	struct evictable_pool *pool = depot_find_pool(rec);
-	size_t offset = (void *)rec - (void *)pool;
-	u8 *unit = &pool->unit[offset / DEPOT_UNIT];
+	u8 *unit = depot_find_unit(pool, rec);
 	u8 generation = (*unit + 1) & UNIT_GENERATION;
 
 	WRITE_ONCE(*unit, UNIT_CARVED | generation);
 	rec->handle.extra = generation;
-	rec->hash = hash;
+	WRITE_ONCE(rec->hash, hash);
 	rec->size = nr_entries;
 	for (unsigned int i = 0; i < nr_entries; i++) {
 		if (hash & HASH_PACKED)
@@ -315,12 +277,12 @@ static void depot_fill_record(struct evictable_depot *depot, struct stack_record
 		else
 			words[i] = entries[i];
 	}
-	for (unsigned int i = 0; hash & HASH_COUNTED && i < STACK_DEPOT_COUNTERS; i++)
-		atomic_long_set(&depot_find_counters(rec)[i], 0);
+	if (hash & HASH_COUNTED)
+		depot_clear_counters(rec);
 	kmsan_unpoison_memory(rec, stack_depot_record_bytes(pool->class));
 	/*
 	 * Order the stores above before a nonzero count is visible. Pairs with
-	 * the acquire in stack_depot_get_many().
+	 * the acquire in stack_depot_get_many(), and with stack_depot_peek_counted().
 	 */
 	refcount_set_release(&rec->count, 1);
 	hlist_add_head_rcu(&rec->hash_node, &depot->table[hash & depot->mask]);
@@ -331,11 +293,31 @@ static void depot_fill_record(struct evictable_depot *depot, struct stack_record
 			   depot->data_bytes + stack_depot_record_bytes(pool->class));
 }
 
+/* Take a reference to the retained record of @entries in @bucket. The caller holds depot->lock. */
+static struct stack_record *depot_revive_words(struct evictable_depot *depot,
+					       struct hlist_head *bucket,
+					       const unsigned long *entries,
+					       unsigned int nr_entries, u32 hash)
+{
+	struct stack_record *rec;
+
+	hlist_for_each_entry(rec, bucket, hash_node) {
+		if (rec->hash != hash || rec->size != nr_entries ||
+		    !(*depot_find_unit(depot_find_pool(rec), rec) & UNIT_RETAINED) ||
+		    !depot_compare_frames(entries, nr_entries, depot_find_frames(rec, hash), hash))
+			continue;
+		stack_depot_revive_record(depot, rec, 1);
+		return rec;
+	}
+	return NULL;
+}
+
 /* Slow path of saving: look up again under the lock, then store a new record. */
 static noinline depot_stack_handle_t
 depot_store_record(struct evictable_depot *depot, unsigned long *entries,
 		   unsigned int nr_entries, u32 hash, gfp_t gfp, depot_flags_t flags)
 {
+	struct hlist_head *bucket = &depot->table[hash & depot->mask];
 	unsigned int class = stack_depot_size_class(nr_entries, hash);
 	bool can_alloc = flags & STACK_DEPOT_FLAG_CAN_ALLOC;
 	depot_stack_handle_t handle = 0;
@@ -356,8 +338,9 @@ depot_store_record(struct evictable_depot *depot, unsigned long *entries,
 
 	depot->locked_saves++;
 	stack_depot_free_deferred(depot);
-	rec = depot_find_record(&depot->table[hash & depot->mask], entries, nr_entries, hash,
-				true);
+	rec = depot_find_record(bucket, entries, nr_entries, hash, true);
+	if (!rec && depot->nr_retained)
+		rec = depot_revive_words(depot, bucket, entries, nr_entries, hash);
 	if (!rec) {
 		rec = stack_depot_alloc_record(depot, class, hash, &prealloc);
 		if (rec)

@@ -36,6 +36,7 @@ struct evictable_depot stack_depot_evictable = {
 	.refused	= &evictable_refusals,
 	.lock		= __RAW_SPIN_LOCK_UNLOCKED(stack_depot_evictable.lock),
 	.idle		= LIST_HEAD_INIT(stack_depot_evictable.idle),
+	.retained	= LIST_HEAD_INIT(stack_depot_evictable.retained),
 	.deferred_frees	= LLIST_HEAD_INIT(stack_depot_evictable.deferred_frees),
 	/* Only stack_depot_max_pools limits this instance. */
 	.max_pools	= UINT_MAX,
@@ -108,8 +109,10 @@ static bool depot_queue_work(struct evictable_depot *depot)
 /* Have depot_run_work() schedule depot_trim(). */
 static void depot_request_trim(struct evictable_depot *depot)
 {
-	if (!delayed_work_pending(&depot->trim))
-		depot_queue_work(depot);
+	if (delayed_work_pending(&depot->trim))
+		return;
+	depot->trim_requested = true;
+	depot_queue_work(depot);
 }
 
 static void depot_add_idle_pool(struct evictable_depot *depot, struct evictable_pool *pool)
@@ -263,7 +266,7 @@ static struct stack_record *depot_carve_record(struct evictable_pool *pool)
 	size_t offset = EVICTABLE_POOL_DATA +
 			pool->nr_carved * stack_depot_record_bytes(pool->class);
 	struct stack_record *rec = (void *)pool + offset;
-	u8 *unit = &pool->unit[offset / DEPOT_UNIT];
+	u8 *unit = depot_find_unit(pool, rec);
 
 	pool->nr_carved++;
 	rec->handle.pool_index_plus_1 = pool->index + 1;
@@ -450,7 +453,9 @@ struct stack_record *stack_depot_alloc_record(struct evictable_depot *depot, uns
 		return rec;
 	}
 
-	retry = why == DEPOT_REFUSED_NOMEM;
+	stack_depot_free_retained_batch(depot);
+	/* The next batch may empty a pool. */
+	retry = why == DEPOT_REFUSED_NOMEM || depot->nr_retained;
 	if (why == DEPOT_REFUSED_BOUND)
 		depot_make_empty_pools_idle(depot, c);
 	if (!list_empty(&depot->idle) || !list_empty(&class->partial)) {
@@ -459,7 +464,7 @@ struct stack_record *stack_depot_alloc_record(struct evictable_depot *depot, uns
 		if (why == DEPOT_REFUSED_BOUND) {
 			why = DEPOT_REFUSED_GRACE;
 			/* Without a grace period, the cookie may never change. */
-			retry = !queued || class->pools > SEARCH_POOLS_LAST;
+			retry |= !queued || class->pools > SEARCH_POOLS_LAST;
 		}
 	}
 	depot_note_refusal(depot, c, why, retry, rcu_state);
@@ -495,7 +500,7 @@ static void depot_clear_all_refusals(struct evictable_depot *depot)
 }
 
 /* Free @rec, whose count is zero. The caller holds depot->lock. */
-static void depot_free_record(struct evictable_depot *depot, struct stack_record *rec)
+void stack_depot_free_record(struct evictable_depot *depot, struct stack_record *rec)
 {
 	struct evictable_pool *pool = depot_find_pool(rec);
 	struct depot_class *class = &depot->class[pool->class];
@@ -531,7 +536,7 @@ void stack_depot_free_deferred(struct evictable_depot *depot)
 	struct stack_record *rec, *next;
 
 	llist_for_each_entry_safe(rec, next, list, free_node)
-		depot_free_record(depot, rec);
+		stack_depot_free_record(depot, rec);
 }
 
 /* Free @rec, whose last reference was dropped. Any context. */
@@ -548,7 +553,7 @@ noinline void stack_depot_release_record(struct evictable_depot *depot, struct s
 
 	raw_spin_lock_irqsave(&depot->lock, irqflags);
 	printk_deferred_enter();
-	depot_free_record(depot, rec);
+	stack_depot_free_record(depot, rec);
 	printk_deferred_exit();
 	raw_spin_unlock_irqrestore(&depot->lock, irqflags);
 }
@@ -593,7 +598,7 @@ static struct evictable_pool *depot_remove_surplus_pool(struct evictable_depot *
 	return pool;
 }
 
-/* Work: free surplus idle pools. */
+/* Work: free the pools that have been idle for long, and are not needed as a reserve. */
 static void depot_trim(struct work_struct *work)
 {
 	struct evictable_depot *depot = container_of(to_delayed_work(work),
@@ -601,7 +606,7 @@ static void depot_trim(struct work_struct *work)
 	struct evictable_pool *pool;
 	unsigned long irqflags;
 	LIST_HEAD(vacated);
-	bool again;
+	bool again, freed;
 
 	while ((pool = depot_remove_surplus_pool(depot))) {
 		if (stack_depot_vacate_pool(pool)) {
@@ -616,23 +621,28 @@ static void depot_trim(struct work_struct *work)
 		raw_spin_unlock_irqrestore(&depot->lock, irqflags);
 		break;
 	}
+	freed = !list_empty(&vacated);
 	stack_depot_free_vacated(&vacated);
 
 	raw_spin_lock_irqsave(&depot->lock, irqflags);
 	/* Pools can be added. */
-	depot_clear_all_refusals(depot);
+	if (freed)
+		depot_clear_all_refusals(depot);
 	again = depot->nr_idle > IDLE_RESERVE;
 	raw_spin_unlock_irqrestore(&depot->lock, irqflags);
 	if (again)
 		schedule_delayed_work(&depot->trim, depot->trim_delay);
 }
 
-/* irq_work: free the deferred records, start a grace period, schedule the trimming. */
+/*
+ * irq_work: free the deferred records, start a grace period, and schedule depot_trim() if it
+ * was requested.
+ */
 static void depot_run_work(struct irq_work *work)
 {
 	struct evictable_depot *depot = container_of(work, struct evictable_depot, work);
 	unsigned long irqflags;
-	bool start;
+	bool start, trim;
 
 	raw_spin_lock_irqsave(&depot->lock, irqflags);
 	printk_deferred_enter();
@@ -645,12 +655,15 @@ static void depot_run_work(struct irq_work *work)
 	start = !depot->gp_pending;
 	depot->gp_again = !start;
 	depot->gp_pending = true;
+	trim = depot->trim_requested;
+	depot->trim_requested = false;
 	raw_spin_unlock_irqrestore(&depot->lock, irqflags);
 
 	/* start_poll_synchronize_rcu() must not be called from hard interrupts. */
 	if (start)
 		call_rcu_hurry(&depot->rcu, depot_end_grace_period);
-	schedule_delayed_work(&depot->trim, depot->trim_delay);
+	if (trim)
+		schedule_delayed_work(&depot->trim, depot->trim_delay);
 }
 
 #include "stackdepot_evict_kunit.h"

@@ -403,12 +403,12 @@ void stack_depot_test_million(struct kunit *test)
 	KUNIT_EXPECT_TRUE(test, stack_depot_test_destroy(depot));
 }
 
-/* Bytes per stack, measured with 10,000 stacks of depth @depth. */
+/* Bytes per stack, measured with 10,000 or more stacks of depth @depth in pools that are full. */
 static size_t measure_bytes_per_stack(struct kunit *test, unsigned int depth, depot_flags_t flags)
 {
-	const unsigned int nr = 10000;
 	unsigned int class = flags & STACK_DEPOT_FLAG_COUNT ? get_counted_size_class(depth) :
 							      stack_depot_size_class(depth, 0);
+	unsigned int nr = roundup(10000, stack_depot_records_per_pool(class));
 	struct evictable_depot *depot = create_test_depot(test, 32 * SMALL_DEPOT);
 	depot_stack_handle_t *all = kvcalloc(nr, sizeof(*all), GFP_KERNEL);
 	unsigned int n;

@@ -65,6 +65,8 @@ void stack_depot_test_stale_handle(struct kunit *test)
 			KUNIT_ASSERT_NE(test, handle, old);
 			KUNIT_ASSERT_FALSE(test, stack_depot_get(old));
 			KUNIT_ASSERT_TRUE(test, stack_depot_handle_is_stale(old));
+			/* Readers without a reference cause no warning. */
+			KUNIT_ASSERT_EQ(test, stack_depot_copy(old, NULL, 0), 0);
 		}
 		KUNIT_ASSERT_FALSE(test, stack_depot_handle_is_stale(handle));
 		/* The record that was saved is intact. */
@@ -292,5 +294,111 @@ void stack_depot_test_trim(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, intact, 2 * room);
 	KUNIT_EXPECT_TRUE(test, handle_has_stack(kept, 8, 3000000));
 	kvfree(old);
+	KUNIT_EXPECT_TRUE(test, stack_depot_test_destroy(depot));
+}
+
+/* --- Retained records -------------------------------------------------------------- */
+
+/* No lookup finds a retained record. Reviving its handle or saving its stack takes it again. */
+void stack_depot_test_retained(struct kunit *test)
+{
+	struct evictable_depot *depot = create_test_depot(test, SMALL_DEPOT);
+	depot_stack_handle_t handle = save_stack(depot, 16, 1, COUNT_ALLOC);
+	unsigned long entries[16];
+
+	fill_stack(entries, 16, 1);
+	KUNIT_ASSERT_NE(test, handle, 0);
+	for (unsigned int round = 0; round < 100; round++) {
+		add_to_counters(handle, 1, 2, 3);
+		stack_depot_put_many_lazily(handle, 1);
+		KUNIT_EXPECT_EQ(test, stack_depot_copy(handle, entries, 16), 0);
+		KUNIT_EXPECT_FALSE(test, stack_depot_has_counters(handle));
+		KUNIT_EXPECT_EQ(test, stack_depot_test_find(depot, entries, 16, COUNT_ALLOC), 0);
+		KUNIT_EXPECT_FALSE(test, stack_depot_get(handle));
+		KUNIT_EXPECT_EQ(test, stack_depot_test_in_use(depot), 1);
+		if (round % 2)
+			KUNIT_ASSERT_TRUE(test, stack_depot_revive(handle, 1));
+		else
+			KUNIT_ASSERT_EQ(test, save_stack(depot, 16, 1, COUNT_ALLOC), handle);
+		KUNIT_EXPECT_EQ(test, read_refcount(handle), 1);
+		KUNIT_EXPECT_TRUE(test, handle_has_stack(handle, 16, 1));
+		KUNIT_EXPECT_TRUE(test, handle_has_counters(handle, 0, 0, 0));
+	}
+	KUNIT_EXPECT_EQ(test, depot->allocs, 1);
+
+	stack_depot_put_many_lazily(handle, 1);
+	stack_depot_free_retained_of(depot);
+	KUNIT_EXPECT_EQ(test, stack_depot_test_in_use(depot), 0);
+	KUNIT_EXPECT_FALSE(test, stack_depot_revive(handle, 1));
+	KUNIT_EXPECT_TRUE(test, stack_depot_test_destroy(depot));
+}
+
+/* A record without counters is freed at once: its words would not survive. */
+void stack_depot_test_retained_plain(struct kunit *test)
+{
+	struct evictable_depot *depot = create_test_depot(test, SMALL_DEPOT);
+	depot_stack_handle_t handle = save_stack(depot, 16, 1, GET_ALLOC);
+
+	stack_depot_put_many_lazily(handle, 1);
+	KUNIT_EXPECT_EQ(test, stack_depot_test_in_use(depot), 0);
+	KUNIT_EXPECT_FALSE(test, stack_depot_revive(handle, 1));
+	KUNIT_EXPECT_TRUE(test, stack_depot_test_destroy(depot));
+}
+
+/* The records that were retained first are freed when there are too many. */
+void stack_depot_test_retained_many(struct kunit *test)
+{
+	const unsigned int surplus = 100, nr = DEPOT_RETAINED_MAX + surplus;
+	struct evictable_depot *depot = create_test_depot(test, SZ_4M);
+	unsigned int i, gone = 0, kept = 0;
+	depot_stack_handle_t *all;
+
+	all = kvcalloc(nr, sizeof(*all), GFP_KERNEL);
+	KUNIT_ASSERT_NOT_NULL(test, all);
+	for (i = 0; i < nr; i++) {
+		all[i] = save_stack(depot, 4, i, COUNT_ALLOC);
+		KUNIT_ASSERT_NE(test, all[i], 0);
+		stack_depot_put_many_lazily(all[i], 1);
+	}
+	KUNIT_EXPECT_EQ(test, stack_depot_test_in_use(depot), DEPOT_RETAINED_MAX);
+	for (i = 0; i < surplus; i++)
+		gone += !stack_depot_revive(all[i], 1);
+	for (; i < nr; i++)
+		kept += stack_depot_revive(all[i], 1);
+	KUNIT_EXPECT_EQ(test, gone, surplus);
+	KUNIT_EXPECT_EQ(test, kept, DEPOT_RETAINED_MAX);
+	for (i = surplus; i < nr; i++)
+		stack_depot_put(all[i]);
+	kvfree(all);
+	KUNIT_EXPECT_TRUE(test, stack_depot_test_destroy(depot));
+}
+
+/* A full depot gives the memory of retained records to others. */
+void stack_depot_test_retained_bound(struct kunit *test)
+{
+	struct evictable_depot *depot = create_test_depot(test, POOL_BYTES + POOL_BYTES / 2);
+	depot_stack_handle_t handle;
+	unsigned int waits = 0;
+	u32 id = 0;
+
+	KUNIT_ASSERT_EQ(test, depot->max_pools, 1);
+	while ((handle = save_stack(depot, 16, id, COUNT_ALLOC))) {
+		stack_depot_put_many_lazily(handle, 1);
+		id++;
+	}
+	KUNIT_EXPECT_EQ(test, id, stack_depot_records_per_pool(get_counted_size_class(16)));
+	for (u32 more = 1000; more < 1000 + id; more++) {
+		while (!(handle = save_stack(depot, 16, more, COUNT_ALLOC)) && waits++ < id)
+			wait_for_grace_period();
+		KUNIT_ASSERT_NE(test, handle, 0);
+		stack_depot_put_many_lazily(handle, 1);
+	}
+	/* A record of another class needs the whole pool: each refusal frees a part of it. */
+	for (waits = 0; !(handle = save_stack(depot, 64, 1, COUNT_ALLOC)) && waits < id; waits++) {
+		wait_for_grace_period();
+		schedule_timeout_uninterruptible(2);
+	}
+	KUNIT_EXPECT_NE(test, handle, 0);
+	stack_depot_put(handle);
 	KUNIT_EXPECT_TRUE(test, stack_depot_test_destroy(depot));
 }

@@ -67,14 +67,20 @@ static void flush_large_counters(struct stack_depot_ref *ref)
 	end_ref_change(ref);
 }
 
-/* Give the counts and all references back to the depot. */
-static void flush_ref(struct stack_depot_ref *ref)
+/*
+ * Give the counts and all references back to the depot. @evict: others need this entry; the
+ * handle may be used again soon.
+ */
+static void flush_ref(struct stack_depot_ref *ref, bool evict)
 {
 	if (ref->handle == STACK_DEPOT_REF_UNUSED)
 		return;
 	begin_ref_change(ref);
 	flush_counters(ref);
-	stack_depot_put_many(ref->handle, ref->references);
+	if (evict)
+		stack_depot_put_many_lazily(ref->handle, ref->references);
+	else
+		stack_depot_put_many(ref->handle, ref->references);
 	ref->references = 0;
 	ref->tag = 0;
 	WRITE_ONCE(ref->handle, STACK_DEPOT_REF_UNUSED);
@@ -87,7 +93,7 @@ static void flush_cpu_cache(struct stack_depot_cpu_cache *cpu)
 	unsigned int i;
 
 	for (i = 0; i < sizeof(cpu->ref) / sizeof(*ref); i++)
-		flush_ref(ref + i);
+		flush_ref(ref + i, false);
 }
 
 /*
@@ -137,7 +143,7 @@ void stack_depot_add_refs(struct stack_depot_cpu_cache *cpu, depot_stack_handle_
 		    (ref[1].handle == STACK_DEPOT_REF_UNUSED ||
 		     this_cpu_inc_return(cpu_flushes.evicted) % 2))
 			ref++;
-		flush_ref(ref);
+		flush_ref(ref, true);
 		begin_ref_change(ref);
 		WRITE_ONCE(ref->handle, handle);
 		end_ref_change(ref);
@@ -166,7 +172,8 @@ void stack_depot_add_refs(struct stack_depot_cpu_cache *cpu, depot_stack_handle_
 struct stack_depot_ref *stack_depot_refill_ref(struct stack_depot_cpu_cache *cpu,
 					       depot_stack_handle_t handle)
 {
-	if (!stack_depot_get_many(handle, STACK_DEPOT_REF_BATCH))
+	if (!stack_depot_get_many(handle, STACK_DEPOT_REF_BATCH) &&
+	    !stack_depot_revive(handle, STACK_DEPOT_REF_BATCH))
 		return NULL;
 	stack_depot_add_refs(cpu, handle, STACK_DEPOT_REF_BATCH);
 	return stack_depot_find_ref(cpu, handle);
@@ -223,6 +230,7 @@ static void flush_on_timer(struct timer_list *timer)
 	struct cpu_flush *flush = from_timer(flush, timer, timer);
 
 	WRITE_ONCE(flush->is_due, false);
+	stack_depot_free_retained();
 	/* After its CPU has gone offline, the timer runs elsewhere: free_cpu_cache() flushes. */
 	if (flush != this_cpu_ptr(&cpu_flushes))
 		return;
@@ -274,6 +282,7 @@ void stack_depot_cpu_caches_flush(void)
 		} while (!done);
 	}
 	cpus_read_unlock();
+	stack_depot_free_retained();
 }
 
 /* --- Readers ---------------------------------------------------------------------- */
@@ -313,8 +322,11 @@ static bool read_cpu_counters(depot_stack_handle_t handle, long *counters, u64 *
 	return true;
 }
 
-/* Attempts to read counters while no CPU gives its own to the depot. */
-#define READ_ATTEMPTS	1000
+/*
+ * Attempts to read counters while no CPU gives its own to the depot. A CPU of a virtual machine
+ * can lose its processor meanwhile, for some milliseconds.
+ */
+#define READ_ATTEMPTS	20000
 
 /**
  * stack_depot_read_counters() - read what a stack holds, on all CPUs
@@ -386,6 +398,7 @@ static int free_cpu_cache(unsigned int nr)
 	irq_work_sync(&flush->arm);
 	timer_shutdown_sync(&flush->timer);
 	flush_cpu_cache(cpu);
+	stack_depot_free_retained();
 	rcu_assign_pointer(per_cpu(stack_depot_cpu_caches_home, nr), NULL);
 	WRITE_ONCE(freed_cpu_caches, freed_cpu_caches + 1);
 	/* Readers on other CPUs. */

@@ -25,6 +25,20 @@ unsigned int stack_depot_copy(depot_stack_handle_t handle, unsigned long *entrie
 			      unsigned int max);
 
 /**
+ * stack_depot_match - Compare a stack trace with frames
+ *
+ * @handle:	Stack depot handle, as for stack_depot_copy()
+ * @entries:	Frames
+ * @nr_entries:	Number of frames
+ *
+ * Context: Any context.
+ *
+ * Return: Number of frames of the stack trace if they are the first of @entries, otherwise 0
+ */
+unsigned int stack_depot_match(depot_stack_handle_t handle, const unsigned long *entries,
+			       unsigned int nr_entries);
+
+/**
  * stack_depot_frame - Read one frame of a stack trace
  *
  * @handle:	Stack depot handle, as for stack_depot_copy()
@@ -100,6 +114,70 @@ bool stack_depot_get_many(depot_stack_handle_t handle, unsigned int n);
  * Context: Any context.
  */
 void stack_depot_put_many(depot_stack_handle_t handle, unsigned int n);
+
+/**
+ * stack_depot_put_many_lazily - Drop references to a stack that may be saved again soon
+ *
+ * @handle:	Stack depot handle returned by stack_depot_save_flags(), with @n references
+ * @n:		Number of references to drop
+ *
+ * As stack_depot_put_many(), but if no reference is left and the stack has counters, the depot
+ * keeps its record, until stack_depot_free_retained() or until it needs the memory. Saving
+ * the stack, or stack_depot_revive(), takes that record again.
+ *
+ * Context: Any context, including NMI.
+ */
+void stack_depot_put_many_lazily(depot_stack_handle_t handle, unsigned int n);
+
+/**
+ * stack_depot_revive - Take references to a stack that stack_depot_put_many_lazily() dropped
+ *
+ * @handle:	Stack depot handle, possibly stale
+ * @n:		Number of references to take
+ *
+ * Context: Any context; in NMI it fails.
+ *
+ * Return: false if the depot does not keep the record, or if it has a reference:
+ *	   stack_depot_get_many() takes more of them
+ */
+bool stack_depot_revive(depot_stack_handle_t handle, unsigned int n);
+
+/**
+ * stack_depot_free_retained - Free what stack_depot_put_many_lazily() kept
+ *
+ * Context: Any context but NMI.
+ */
+void stack_depot_free_retained(void);
+
+/**
+ * stack_depot_peek_counted - Find the next record that has counters, without a reference
+ *
+ * @pos:	Position to continue from, initially 0; moved behind the result
+ *
+ * Takes no lock, waits for nothing and writes no memory that CPUs share. The record has a
+ * reference of somebody else, and may be freed at any time: call stack_depot_is_in_use() after
+ * reading it.
+ *
+ * Context: Any context, including NMI, within rcu_read_lock_sched().
+ *
+ * Return: A handle without a reference; 0 at the end
+ */
+depot_stack_handle_t stack_depot_peek_counted(u64 *pos);
+
+/**
+ * stack_depot_is_in_use - Check that a record still has a reference
+ *
+ * @handle:	Stack depot handle that was valid once, possibly stale
+ *
+ * A record that is freed within an RCU-sched read-side critical section is not reused before
+ * its end. If this returns true, the frames that the caller has read in the section are those
+ * of @handle. The counters are those of @handle, too, unless stack_depot_put_many_lazily()
+ * dropped the last reference meanwhile and a save revived the stack: they can be any numbers
+ * then.
+ *
+ * Context: Any context, including NMI, within rcu_read_lock_sched().
+ */
+bool stack_depot_is_in_use(depot_stack_handle_t handle);
 
 #ifdef CONFIG_STACKDEPOT
 /* Tell readers of a memory dump the version of stack_depot_format. */
