@@ -9,11 +9,11 @@
 
 #include <linux/gfp.h>
 #include <linux/jiffies.h>
+#include <linux/kmsan.h>
 #include <linux/percpu.h>
 #include <linux/preempt.h>
 #include <linux/rcupdate.h>
 #include <linux/stackdepot.h>
-#include <linux/string.h>
 
 #include "stackdepot_unwind.h"
 
@@ -66,15 +66,9 @@ bool stack_depot_is_allocator(unsigned long ip)
 /* One buffer each for a task, a softirq and a hard interrupt that interrupt one another. */
 #define NR_BUFFERS	3
 
-/* A chain that was walked, and a chain of the depot to compare it with. */
-struct chain_buffer {
-	unsigned long walked[STACK_DEPOT_CAPTURE_MAX];
-	unsigned long stored[STACK_DEPOT_CAPTURE_MAX];
-};
-
 struct chain_buffers {
 	unsigned int used;
-	struct chain_buffer buffer[NR_BUFFERS];
+	unsigned long buffer[NR_BUFFERS][STACK_DEPOT_CAPTURE_MAX];
 };
 
 /* Used as a stack: an interrupt takes the next buffer, and puts it before it returns. */
@@ -90,14 +84,14 @@ static void put_chain_buffer(void)
  * Take a buffer of this CPU, and disable preemption until put_chain_buffer(). Return: NULL
  * if all are in use, as in an NMI: then preemption is enabled and there is nothing to put.
  */
-static struct chain_buffer *get_chain_buffer(void)
+static unsigned long *get_chain_buffer(void)
 {
 	unsigned int i;
 
 	preempt_disable();
 	i = this_cpu_inc_return(chain_buffers.used) - 1;
 	if (likely(i < NR_BUFFERS))
-		return this_cpu_ptr(&chain_buffers.buffer[i]);
+		return this_cpu_ptr(chain_buffers.buffer[i]);
 	put_chain_buffer();
 	return NULL;
 }
@@ -106,7 +100,7 @@ static struct chain_buffer *get_chain_buffer(void)
 
 /* A chain as it was walked. */
 struct walked_chain {
-	struct chain_buffer *buffer;
+	unsigned long *frames;
 	unsigned int count;		/* of frames */
 	u32 tag;			/* of references to it, 0 if it has no node */
 };
@@ -115,11 +109,9 @@ struct walked_chain {
 static bool handle_is_chain(depot_stack_handle_t handle, const struct walked_chain *chain,
 			    bool shorter)
 {
-	unsigned long *stored = chain->buffer->stored;
-	unsigned int count = stack_depot_copy(handle, stored, STACK_DEPOT_CAPTURE_MAX);
+	unsigned int count = stack_depot_match(handle, chain->frames, chain->count);
 
-	return (shorter ? count && count < chain->count : count == chain->count) &&
-	       !memcmp(stored, chain->buffer->walked, count * sizeof(long));
+	return shorter ? count && count < chain->count : count == chain->count;
 }
 
 /* This CPU's references to @handle, from which one can be taken; NULL without any. */
@@ -170,7 +162,7 @@ static depot_stack_handle_t find_chain(const struct walked_chain *chain)
 
 	/* The handle stands for these frames until a grace period has passed. */
 	rcu_read_lock_sched_notrace();
-	handle = stack_depot_find(chain->buffer->walked, chain->count, CHAIN_FLAGS);
+	handle = stack_depot_find(chain->frames, chain->count, CHAIN_FLAGS);
 	handle = take_ref_if_chain(handle, chain, false);
 	rcu_read_unlock_sched_notrace();
 	return handle;
@@ -183,7 +175,7 @@ static depot_stack_handle_t store_chain(const struct walked_chain *chain)
 	struct stack_depot_cpu_cache *cpu;
 	struct stack_depot_ref *ref;
 
-	handle = stack_depot_save_flags(chain->buffer->walked, chain->count, 0, CHAIN_FLAGS);
+	handle = stack_depot_save_flags(chain->frames, chain->count, 0, CHAIN_FLAGS);
 	cpu = handle ? stack_depot_cpu_acquire() : NULL;
 	if (cpu) {
 		/* Keep references for the next capture. */
@@ -252,7 +244,7 @@ static bool was_refused_in_this_tick(void)
 static depot_stack_handle_t intern_shorter_chain(const struct walked_chain *chain, bool store,
 						 enum stack_depot_captured *captured)
 {
-	struct walked_chain shorter = { .buffer = chain->buffer, .count = chain->count };
+	struct walked_chain shorter = { .frames = chain->frames, .count = chain->count };
 	depot_stack_handle_t handle;
 
 	*captured = STACK_DEPOT_CAPTURED_SHORTER;
@@ -331,13 +323,13 @@ static depot_stack_handle_t walk_and_intern(unsigned int depth, depot_flags_t fl
 					    struct stack_depot_caller caller, bool last,
 					    enum stack_depot_captured *captured)
 {
-	struct chain_buffer *buffer = get_chain_buffer();
+	unsigned long *buffer = get_chain_buffer();
 	depot_stack_handle_t handle = 0, *weak;
 	struct stack_depot_walk walk;
 
 	if (!buffer)
 		return 0;
-	walk = stack_depot_walk_running(buffer->walked, depth, flags & STACK_DEPOT_FLAG_SKIP,
+	walk = stack_depot_walk_running(buffer, depth, flags & STACK_DEPOT_FLAG_SKIP,
 					caller);
 	weak = chain_node_handle(&walk);
 	if (likely(walk.count)) {
@@ -385,6 +377,10 @@ take_running_ref(unsigned int depth, depot_flags_t flags, struct stack_depot_cal
 	}
 	if (likely(ref))
 		handle = take_ref(ref);
+	else if (node)
+		this_cpu_inc(stack_depot_capture_counts.no_ref);
+	else
+		this_cpu_inc(stack_depot_capture_counts.unknown);
 	stack_depot_cpu_release(cpu);
 #endif
 	return handle;
@@ -447,5 +443,6 @@ unsigned int stack_depot_get_frames(unsigned long *frames, unsigned int depth,
 	count = stack_depot_walk_running(frames, depth, flags & STACK_DEPOT_FLAG_SKIP,
 					 caller).count;
 	preempt_enable();
+	kmsan_unpoison_memory(frames, count * sizeof(*frames));
 	return count;
 }

@@ -86,11 +86,11 @@ void stack_depot_tree_init(void)
 	mutex_unlock(&tree_mutex);
 }
 
-/* --- A full tree --------------------------------------------------------------- */
+/* --- Replacing a tree --------------------------------------------------------------- */
 
 /*
- * A new tree has to learn all chains again. Wait before a full one is replaced: a short
- * time at first, and twice as long if the last tree was full soon after it was made.
+ * A new tree has to learn all chains again. Wait before a tree is replaced: a short time at
+ * first, and twice as long if the last replacement was not long ago.
  */
 #define REPLACE_DELAY_MIN	(HZ / 20)
 #define REPLACE_DELAY_MAX	(10 * HZ)
@@ -101,6 +101,15 @@ static bool is_full(const struct stack_depot_tree *tree, u32 used)
 	return used + 2 * sizeof(struct stack_depot_node) > tree->bytes;
 }
 
+/*
+ * Is it time for a new tree? The rest of this one has room for the chains that are new until
+ * the replacement: looking up the frames of a chain that finds no room takes long.
+ */
+static bool is_nearly_full(const struct stack_depot_tree *tree, u32 used)
+{
+	return used > tree->bytes - tree->bytes / 8;
+}
+
 static void replace_tree(struct work_struct *work)
 {
 	struct stack_depot_tree *old, *new;
@@ -108,7 +117,7 @@ static void replace_tree(struct work_struct *work)
 	mutex_lock(&tree_mutex);
 	old = stack_depot_tree;
 	/* Captures have asked for one more replacement until the last one was in place. */
-	if (!is_full(old, atomic_read(&old->used))) {
+	if (!is_nearly_full(old, atomic_read(&old->used))) {
 		mutex_unlock(&tree_mutex);
 		return;
 	}
@@ -134,7 +143,8 @@ static void schedule_replacement(struct irq_work *work)
 {
 	static unsigned long last, delay = REPLACE_DELAY_MIN;
 
-	if (delayed_work_pending(&replace_work))
+	/* Captures also ask for a new tree while it is being made. */
+	if (work_busy(&replace_work.work))
 		return;
 	if (time_before(jiffies, last + 4 * delay))
 		delay = min(2 * delay, REPLACE_DELAY_MAX);
@@ -152,12 +162,11 @@ static struct stack_depot_node *alloc_nodes(struct stack_depot_tree *tree, unsig
 {
 	int offset = atomic_read(&tree->used);
 
+	if (unlikely(is_nearly_full(tree, offset)) && !delayed_work_pending(&replace_work))
+		irq_work_queue(&replacement);
 	do {
-		if (is_full(tree, offset)) {
-			if (!delayed_work_pending(&replace_work))
-				irq_work_queue(&replacement);
+		if (is_full(tree, offset))
 			return NULL;
-		}
 	} while (!atomic_try_cmpxchg(&tree->used, &offset,
 				     offset + count * sizeof(struct stack_depot_node)));
 	return stack_depot_node_at(tree, offset);

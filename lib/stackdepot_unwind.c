@@ -20,19 +20,23 @@
  */
 
 #include <linux/filter.h>
+#include <linux/ftrace.h>
 #include <linux/init.h>
 #include <linux/kallsyms.h>
 #include <linux/kernel.h>
+#include <linux/kmsan.h>
+#include <linux/kprobes.h>
 #include <linux/module.h>
 #include <linux/notifier.h>
 #include <linux/percpu.h>
+#include <linux/rethook.h>
 #include <linux/stacktrace.h>
 #include <linux/string.h>
 
 #include "stackdepot_unwind.h"
 
 /* Counted by each CPU for itself, in slow paths. */
-static DEFINE_PER_CPU(struct stack_depot_capture_counts, capture_counts);
+DEFINE_PER_CPU(struct stack_depot_capture_counts, stack_depot_capture_counts);
 
 /* --- Ends of chains -------------------------------------------------------------- */
 
@@ -70,10 +74,57 @@ static bool is_in_softirq_loop(unsigned long ip)
  */
 bool stack_depot_ends_chain(unsigned long ip)
 {
-	return filter_irq_stacks((unsigned long[]){ ip, ip }, 2) == 1 || is_in_softirq_loop(ip);
+	unsigned long ips[] = { ip, ip };
+
+	/* KMSAN does not see that this file writes to the stack, and checks who reads it. */
+	kmsan_unpoison_memory(ips, sizeof(ips));
+	return filter_irq_stacks(ips, ARRAY_SIZE(ips)) == 1 || is_in_softirq_loop(ip);
 }
 
 #ifdef CONFIG_STACKDEPOT_CALL_TREE
+
+/* --- Return addresses that a tracer has replaced ---------------------------------- */
+
+/**
+ * stack_depot_recover_ip() - read a return address, also if a tracer has replaced it
+ * @slot: address of the return address
+ *
+ * Return: the real return address; 0 if the tracer does not know it.
+ */
+unsigned long stack_depot_recover_ip(unsigned long slot)
+{
+	unsigned long ip = stack_depot_strip_ip(stack_depot_read_stack(slot));
+	/*
+	 * On arm64, tracers find a frame by the frame pointer of the function that returns
+	 * there, elsewhere by the slot.
+	 */
+	unsigned long frame __maybe_unused = IS_ENABLED(CONFIG_ARM64) ?
+		stack_depot_read_stack(slot - sizeof(long)) : slot;
+
+#ifdef CONFIG_FUNCTION_GRAPH_TRACER
+	if (ip == (unsigned long)return_to_handler) {
+		int index = 0;
+
+		ip = ftrace_graph_ret_addr(current, &index, ip, (unsigned long *)frame);
+		if (ip == (unsigned long)return_to_handler)
+			return 0;
+	}
+#endif
+#ifdef CONFIG_RETHOOK
+	if (is_rethook_trampoline(ip)) {
+		struct llist_node *first = NULL;
+
+		ip = rethook_find_ret_addr(current, frame, &first);
+	}
+#elif defined(CONFIG_KRETPROBES)
+	if (is_kretprobe_trampoline(ip)) {
+		struct llist_node *first = NULL;
+
+		ip = kretprobe_find_ret_addr(current, (void *)frame, &first);
+	}
+#endif
+	return ip;
+}
 
 /* --- Adding nodes ----------------------------------------------------------------- */
 
@@ -164,7 +215,7 @@ learn_node(struct stack_depot_tree *tree, struct stack_depot_node *parent, unsig
 		scratch->kind = STACK_DEPOT_NODE_END;
 	else if (!stack_depot_learn_layout(scratch, parent, ip, interrupted))
 		return NULL;
-	this_cpu_inc(capture_counts.learned);
+	this_cpu_inc(stack_depot_capture_counts.learned);
 	return (tree ? add_lasting_node(tree, parent, ip, scratch) : NULL) ?: scratch;
 }
 
@@ -285,7 +336,7 @@ struct stack_depot_walk stack_depot_walk_running(unsigned long *frames, unsigned
 
 	if (unlikely(!walk.count)) {
 		if (walk.tree)
-			this_cpu_inc(capture_counts.slow);
+			this_cpu_inc(stack_depot_capture_counts.slow);
 		walk.count = stack_depot_walk_with_unwinder(frames, depth, skip, caller);
 	}
 	return walk;
@@ -397,10 +448,10 @@ noinline void stack_depot_verify(depot_stack_handle_t handle, unsigned int depth
 		captured = stack_depot_copy(handle, chain->captured, STACK_DEPOT_CAPTURE_MAX);
 		unwound = stack_depot_walk_with_unwinder(chain->unwound, depth,
 							 flags & STACK_DEPOT_FLAG_SKIP, caller);
-		this_cpu_inc(capture_counts.verified);
+		this_cpu_inc(stack_depot_capture_counts.verified);
 		if (captured != unwound ||
 		    memcmp(chain->captured, chain->unwound, captured * sizeof(long)))
-			this_cpu_inc(capture_counts.different);
+			this_cpu_inc(stack_depot_capture_counts.different);
 		barrier();
 		chain->used = false;
 	}
@@ -415,10 +466,13 @@ void stack_depot_read_capture_counts(struct stack_depot_capture_counts *counts)
 
 	*counts = (struct stack_depot_capture_counts){};
 	for_each_possible_cpu(cpu) {
-		more = per_cpu_ptr(&capture_counts, cpu);
+		more = per_cpu_ptr(&stack_depot_capture_counts, cpu);
 		counts->learned += READ_ONCE(more->learned);
+		counts->unknown += READ_ONCE(more->unknown);
+		counts->no_ref += READ_ONCE(more->no_ref);
 		counts->slow += READ_ONCE(more->slow);
 		counts->verified += READ_ONCE(more->verified);
 		counts->different += READ_ONCE(more->different);
 	}
+	kmsan_unpoison_memory(counts, sizeof(*counts));
 }

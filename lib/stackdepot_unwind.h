@@ -9,10 +9,12 @@
 #ifndef _LIB_STACKDEPOT_UNWIND_H
 #define _LIB_STACKDEPOT_UNWIND_H
 
+#include <linux/percpu-defs.h>
 #include <linux/stackdepot_capture.h>
 #include <linux/types.h>
 
 /* stackdepot_unwind.c */
+DECLARE_PER_CPU(struct stack_depot_capture_counts, stack_depot_capture_counts);
 bool stack_depot_ends_chain(unsigned long ip);
 
 /**
@@ -37,15 +39,10 @@ bool stack_depot_is_allocator(unsigned long ip);
 
 #ifdef CONFIG_STACKDEPOT_CALL_TREE
 
-/* stackdepot_unwind_orc.c or stackdepot_unwind_fp.c */
-
-/**
- * stack_depot_recover_ip() - read a return address, also if a tracer has replaced it
- * @slot: address of the return address
- *
- * Return: the real return address; 0 if the tracer does not know it.
- */
+/* stackdepot_unwind.c */
 unsigned long stack_depot_recover_ip(unsigned long slot);
+
+/* stackdepot_unwind_orc.c or stackdepot_unwind_fp.c */
 
 /**
  * stack_depot_learn_layout() - find out how to get from a return address to its caller's

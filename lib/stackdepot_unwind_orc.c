@@ -5,38 +5,12 @@
  * where BP was saved between them.
  */
 
-#include <linux/ftrace.h>
 #include <linux/hash.h>
 #include <linux/kernel.h>
-#include <linux/rethook.h>
 #include <asm/orc_types.h>
 #include <asm/unwind.h>
 
 #include "stackdepot_unwind.h"
-
-/* Documented in stackdepot_unwind.h. */
-unsigned long stack_depot_recover_ip(unsigned long slot)
-{
-	unsigned long ip = stack_depot_read_stack(slot);
-
-#ifdef CONFIG_FUNCTION_GRAPH_TRACER
-	if (ip == (unsigned long)return_to_handler) {
-		int index = 0;
-
-		ip = ftrace_graph_ret_addr(current, &index, ip, (unsigned long *)slot);
-		if (ip == (unsigned long)return_to_handler)
-			return 0;
-	}
-#endif
-#ifdef CONFIG_RETHOOK
-	if (is_rethook_trampoline(ip)) {
-		struct llist_node *first = NULL;
-
-		ip = rethook_find_ret_addr(current, slot, &first);
-	}
-#endif
-	return ip;
-}
 
 /* --- From ORC entries to nodes ---------------------------------------------------- */
 

@@ -25,12 +25,16 @@
 /**
  * struct stack_depot_capture_counts - statistics of captures
  * @learned: return addresses for which a node was made
+ * @unknown: captures of a chain that was not in the call tree
+ * @no_ref: captures of a chain that was in the call tree, without a reference to take
  * @slow: chains that the kernel's unwinder had to walk
  * @verified: chains that were compared with those of the kernel's unwinder
  * @different: compared chains that were not equal
  */
 struct stack_depot_capture_counts {
 	unsigned long learned;
+	unsigned long unknown;
+	unsigned long no_ref;
 	unsigned long slow;
 	unsigned long verified;
 	unsigned long different;
