@@ -93,7 +93,8 @@ struct owner_task {
 enum owner_counter {
 	OWNER_OBJECTS,			/* slab objects */
 	OWNER_BYTES,			/* requested bytes of these objects */
-	OWNER_HELD,			/* bytes that they occupy in their slabs */
+	/* Bytes in their slabs. A sample adds those of all objects that it stands for. */
+	OWNER_HELD,
 	OWNER_PAGES,			/* allocated pages */
 };
 

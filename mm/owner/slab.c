@@ -3,11 +3,8 @@
  * SLUB's hooks: record the owner of each slab object, and drop the record on free.
  */
 
-#define pr_fmt(fmt) "slab_owner: " fmt
-
-#include <linux/init.h>
-#include <linux/jump_label.h>
 #include <linux/kfence.h>
+#include <linux/math64.h>
 #include <linux/percpu.h>
 #include <linux/rcupdate.h>
 #include <linux/slab.h>
@@ -20,94 +17,10 @@
 #include "record.h"
 #include "rules/rules.h"
 #include "slab_records.h"
-
-/*
- * Enabled by the first capture, and never disabled: the records of objects have to be
- * dropped when the objects are freed, also after tracking was turned off.
- */
-DEFINE_STATIC_KEY_FALSE(slab_owner_key);
+#include "slow.h"
 
 DEFINE_PER_CPU(long, owner_nr_sampled);
-
-/* Set by the boot line, before the first slab and before kmalloc's caches are created. */
-static bool wanted __ro_after_init;
-static bool wanted_at_boot __initdata;
-
-static int __init slab_owner_setup(char *str)
-{
-	static bool record_frees __initdata;
-	char *word;
-
-	/* A later word overrides an earlier one, also on the rest of the boot line. */
-	while ((word = strsep(&str, ",")) != NULL) {
-		if (!strcmp(word, "on")) {
-			wanted = true;
-			wanted_at_boot = true;
-		} else if (!strcmp(word, "ready")) {
-			wanted = true;
-			wanted_at_boot = false;
-		} else if (!strcmp(word, "off")) {
-			wanted = false;
-			wanted_at_boot = false;
-		} else if (!strcmp(word, "free=on")) {
-			record_frees = true;
-		} else if (!strcmp(word, "free=off")) {
-			record_frees = false;
-		} else {
-			pr_err("\"%s\" is not understood: say on, ready or off, and free=on or free=off\n",
-			       word);
-		}
-	}
-	owner_rules_set_default(wanted_at_boot, record_frees);
-	if (wanted_at_boot) {
-		owner_capture_early_init();
-		static_branch_enable(&slab_owner_key);
-	} else {
-		static_branch_disable(&slab_owner_key);
-	}
-	return 0;
-}
-early_param("slab_owner", slab_owner_setup);
-
-/**
- * slab_owner_wanted() - tell whether slab objects can be tracked
- *
- * Called when kmalloc's caches are created. If objects can be tracked, kmalloc needs
- * separate caches for their records: if two kmalloc caches held each other's records,
- * freeing a slab would recurse from one to the other.
- *
- * Return: true if the boot line has slab_owner=on or slab_owner=ready.
- */
-bool slab_owner_wanted(void)
-{
-	return wanted;
-}
-
-/**
- * slab_owner_start() - enable the hooks
- *
- * The rules still decide which allocations are tracked.
- *
- * Return: 0, or -ENOMEM if there is no memory for the stack depot.
- */
-int slab_owner_start(void)
-{
-	int error = owner_capture_late_init();
-
-	if (error)
-		return error;
-	static_branch_enable(&slab_owner_key);
-	/* From now on each new cache gets its cache for records when it is created. */
-	owner_record_caches_create();
-	return 0;
-}
-
-/* Allocate memory for captures, which slab_owner_setup() could not do yet. */
-static int __init slab_owner_init(void)
-{
-	return static_key_enabled(&slab_owner_key) ? owner_capture_late_init() : 0;
-}
-early_initcall(slab_owner_init);
+DEFINE_PER_CPU(long[OWNER_SLOW_REASONS], owner_slow_captures);
 
 /* --- Records of objects ------------------------------------------------------ */
 
@@ -189,17 +102,43 @@ static __always_inline void make_free_check_records(struct owner_slab_records *r
 		atomic_or(OWNER_TRACKED_UNSAMPLED, &records->tracked);
 }
 
+/*
+ * Let a chain hold what a sampled object stands for beside itself. Count in the depot: the
+ * counters of the CPU cache have 32 bits, and a sample can stand for more. CPUs share the
+ * depot's counters, so rules that sample a large share of objects cost more than sample=512K.
+ */
+static void charge_sample(const struct kmem_cache *s, depot_stack_handle_t stack, long n,
+			  const struct owner_record *record)
+{
+	u64 weight = owner_sample_weight(owner_record_rate(record), owner_record_requested(record));
+	u64 held = mul_u64_u64_shr(weight, s->size, OWNER_WEIGHT_SHIFT);
+	long counters[STACK_DEPOT_COUNTERS] = { [OWNER_HELD] = n * (long)(held - s->size) };
+
+	stack_depot_count(stack, counters);
+}
+
+/* Drop the handles that were taken out of an object's record. */
+static noinline void drop_record(struct kmem_cache *s, const struct owner_record *record,
+				 struct owner_slab_records *records, u64 handle_pair)
+{
+	struct owner_record owner = { .handle_pair = handle_pair };
+
+	if (owner_record_rate(record)) {
+		if (owner.stack)
+			charge_sample(s, owner.stack, -1, record);
+		dec_sampled(records);
+	}
+	owner_record_drop(handle_pair, object_charge(s, owner_record_requested(record)));
+}
+
 /* Drop the record of an object that was not freed through a hook, or is resized. */
 static void drop_stale_record(struct kmem_cache *s, struct owner_slab_records *records,
 			      struct owner_record *record)
 {
 	u64 handle_pair = owner_record_take_handles(record);
 
-	if (!handle_pair)
-		return;
-	owner_record_drop(handle_pair, object_charge(s, owner_record_requested(record)));
-	if (owner_record_rate(record))
-		dec_sampled(records);
+	if (handle_pair)
+		drop_record(s, record, records, handle_pair);
 }
 
 /**
@@ -307,6 +246,52 @@ static noinline void reuse_freed_slot(struct owner_slab_records *records, const 
 	rcu_read_unlock_sched();
 }
 
+/* The step of the fast path that fails in this slab, or else the search of task and chain. */
+static enum owner_slow find_missing_step(struct stack_depot_cpu_cache *cpu,
+					 const struct kmem_cache *s, struct slab *slab,
+					 const void *object)
+{
+	struct owner_slab_records *records = owner_slab_records_of(READ_ONCE(slab->obj_exts));
+	/* Preemption is off, which protects the rule as rcu_read_lock_sched() does. */
+	const struct owner_rule *rule = READ_ONCE(s->owner_rule);
+
+	if (!owner_rule_is_resolved(rule))
+		return OWNER_SLOW_RULE;
+	if (rule->choice.rate)
+		return OWNER_SLOW_SAMPLE;
+	if (!records || !has_unsampled_objects(records) ||
+	    (rule->choice.free && !(has_slow_unsampled_objects(records) &&
+				    owner_freed_records(records))))
+		return OWNER_SLOW_RECORDS;
+	if (!rule->choice.free && !has_fast_unsampled_objects(records))
+		return OWNER_SLOW_FREES;
+	if (READ_ONCE(object_record_fast(s, records, object)->handle_pair))
+		return OWNER_SLOW_STALE;
+	return owner_find_current_task_ref(cpu) ? OWNER_SLOW_CHAIN : OWNER_SLOW_TASK;
+}
+
+/*
+ * Why the fast path did not capture: find out before the slow path changes anything. If nothing
+ * else is missing, it is the chain, so that no chain is searched for again.
+ */
+static enum owner_slow find_slow_reason(const struct kmem_cache *s, struct slab *slab,
+					const void *object)
+{
+	struct stack_depot_cpu_cache *cpu;
+	enum owner_slow reason;
+
+	if (stack_depot_verifies())
+		return OWNER_SLOW_VERIFY;
+	if (is_kfence_address(object))
+		return OWNER_SLOW_KFENCE;
+	cpu = stack_depot_cpu_acquire();
+	if (!cpu)
+		return OWNER_SLOW_BUSY;
+	reason = find_missing_step(cpu, s, slab, object);
+	stack_depot_cpu_release(cpu);
+	return reason;
+}
+
 /* Arguments of track_slow() beyond those that all functions here have. */
 struct track_args {
 	gfp_t flags;
@@ -326,6 +311,7 @@ track_slow(struct kmem_cache *s, const void *object, size_t size, const struct t
 	struct owner_slab_records *records;
 	struct owner_choice choice;
 	struct owner_freed_records *freed;
+	enum owner_slow reason;
 	unsigned int index;
 	struct slab *slab;
 
@@ -335,6 +321,7 @@ track_slow(struct kmem_cache *s, const void *object, size_t size, const struct t
 	if (!object || !slab_owner_tracks_cache(s) || flags & __GFP_NO_OBJ_EXT)
 		return 0;
 	slab = virt_to_slab(object);
+	reason = find_slow_reason(s, slab, object);
 	choice = choose_tracking(s, slab, flags, size, args->sampled, args->caller);
 	records = owner_slab_records_of(READ_ONCE(slab->obj_exts));
 	if (unlikely(!records && choice.depth))
@@ -357,8 +344,11 @@ track_slow(struct kmem_cache *s, const void *object, size_t size, const struct t
 	if (!owner_record_fill(&owner, flags, choice.depth, args->caller,
 			       object_charge(s, owner_record_requested(&owner))))
 		return 0;
+	if (choice.rate)
+		charge_sample(s, owner.stack, 1, &owner);
 	make_free_check_records(records, choice.rate);
 	owner_record_publish(record, owner.handle_pair, owner.size_and_rate, owner.time);
+	this_cpu_inc(owner_slow_captures[reason]);
 	return owner.stack;
 }
 
@@ -570,15 +560,6 @@ void __slab_owner_resize(const void *object, gfp_t flags, size_t size)
 }
 
 /* --- Free -------------------------------------------------------------------- */
-
-/* Drop the handles that were taken out of an object's record. */
-static noinline void drop_record(struct kmem_cache *s, const struct owner_record *record,
-				 struct owner_slab_records *records, u64 handle_pair)
-{
-	owner_record_drop(handle_pair, object_charge(s, owner_record_requested(record)));
-	if (owner_record_rate(record))
-		dec_sampled(records);
-}
 
 /* Not for slabs with OWNER_TRACKED_SLOW. */
 static __always_inline void untrack(struct kmem_cache *s, struct owner_slab_records *records,

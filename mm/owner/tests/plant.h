@@ -4,7 +4,9 @@
 #define _MM_OWNER_TESTS_PLANT_H
 
 #include <kunit/test.h>
+#include <linux/cpumask.h>
 #include <linux/kasan.h>
+#include <linux/sched.h>
 #include <linux/slab.h>
 
 #include "../../slab.h"
@@ -63,7 +65,8 @@ static inline int require_slab_owner(struct kunit *test)
 {
 	if (!static_branch_unlikely(&slab_owner_key))
 		kunit_skip(test, "boot with slab_owner=on");
-	return 0;
+	/* Tests expect neighbours in a slab. Another CPU would allocate from another slab. */
+	return set_cpus_allowed_ptr(current, cpumask_of(raw_smp_processor_id()));
 }
 
 #endif /* _MM_OWNER_TESTS_PLANT_H */

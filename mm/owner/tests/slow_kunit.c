@@ -1,0 +1,288 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * Each reason for which a capture of a slab object leaves the fast path is counted once, and no
+ * other one. KFENCE is off in these tests.
+ */
+
+#include <linux/irqflags.h>
+#include <linux/preempt.h>
+#include <linux/slab.h>
+#include <linux/stackdepot_capture.h>
+#include <linux/string.h>
+
+#include "../slow.h"
+#include "plant.h"
+#include "write_rules.h"
+
+/* The reason of a capture on the fast path. */
+#define FAST		OWNER_SLOW_REASONS
+
+#define RULE		"depth=2 free=off if cache == owner_kunit"
+
+static struct kmem_cache *cache;
+
+static noinline void *plant_with_two_frames(void)
+{
+	void *object = kmem_cache_alloc(cache, GFP_ATOMIC);
+
+	/* Prevent a tail call, so that this function is in the chain. */
+	barrier();
+	return object;
+}
+
+static noinline void *plant_with_other_frames(void)
+{
+	void *object = kmem_cache_alloc(cache, GFP_ATOMIC);
+
+	barrier();
+	return object;
+}
+
+/*
+ * The test's functions call this one, so that the chain's two frames are always the same ones.
+ * The counts are read before and after. Interrupts are off, so that they allocate nothing in
+ * between; PREEMPT_RT does not allow that, and leaves allocations to tasks.
+ */
+static noinline void *plant_and_count(void *(*plant)(void), long *moved)
+{
+	unsigned long flags = 0;
+	unsigned int i;
+	void *object;
+
+	migrate_disable();
+	if (!IS_ENABLED(CONFIG_PREEMPT_RT))
+		local_irq_save(flags);
+	for (i = 0; i < OWNER_SLOW_REASONS; i++)
+		moved[i] = -this_cpu_read(owner_slow_captures[i]);
+	object = plant();
+	for (i = 0; i < OWNER_SLOW_REASONS; i++)
+		moved[i] += this_cpu_read(owner_slow_captures[i]);
+	if (!IS_ENABLED(CONFIG_PREEMPT_RT))
+		local_irq_restore(flags);
+	migrate_enable();
+	return object;
+}
+
+/* Check that this counter has moved by one, and no other. @reason: FAST if none has. */
+static void expect_counted(struct kunit *test, const long *moved, enum owner_slow reason)
+{
+	unsigned int i;
+
+	/* Without a call tree, no chain is found. */
+	if (reason == FAST && !IS_ENABLED(CONFIG_STACKDEPOT_CALL_TREE))
+		reason = OWNER_SLOW_CHAIN;
+	for (i = 0; i < OWNER_SLOW_REASONS; i++)
+		KUNIT_EXPECT_EQ_MSG(test, moved[i], i == reason, "counter %u, reason %u", i,
+				    reason);
+}
+
+static void *expect_plant(struct kunit *test, void *(*plant)(void), enum owner_slow reason)
+{
+	long moved[OWNER_SLOW_REASONS];
+	void *object = plant_and_count(plant, moved);
+
+	/* The CPU gives its references back once a second, also just before this. */
+	if (reason == FAST && (moved[OWNER_SLOW_TASK] || moved[OWNER_SLOW_CHAIN])) {
+		kmem_cache_free(cache, object);
+		object = plant_and_count(plant, moved);
+	}
+	KUNIT_ASSERT_NOT_NULL(test, object);
+	KUNIT_EXPECT_NE(test, find_object_record(object)->handle_pair, 0);
+	expect_counted(test, moved, reason);
+	return object;
+}
+
+/* Allocate an object whose capture leaves the fast path for this reason, and free it. */
+static void expect_slow(struct kunit *test, enum owner_slow reason)
+{
+	kmem_cache_free(cache, expect_plant(test, plant_with_two_frames, reason));
+}
+
+/* Rules that have changed are evaluated once, and those with a size each time. */
+static void test_rule(struct kunit *test)
+{
+	expect_slow(test, OWNER_SLOW_RULE);
+	expect_slow(test, FAST);
+	KUNIT_ASSERT_EQ(test, write_rules("clear; " RULE " && size > 1"), 0);
+	expect_slow(test, OWNER_SLOW_RULE);
+	expect_slow(test, OWNER_SLOW_RULE);
+}
+
+/* The first object of a slab. */
+static void test_no_records(struct kunit *test)
+{
+	void *objects[STACK_DEPOT_REF_BATCH / 2], *first;
+	long moved[OWNER_SLOW_REASONS];
+	unsigned int i;
+
+	first = expect_plant(test, plant_with_two_frames, OWNER_SLOW_RULE);
+	if (virt_to_slab(first)->objects > ARRAY_SIZE(objects)) {
+		kmem_cache_free(cache, first);
+		kunit_skip(test, "slabs of this machine have more objects");
+	}
+	for (i = 0; i < ARRAY_SIZE(objects); i++) {
+		objects[i] = plant_and_count(plant_with_two_frames, moved);
+		KUNIT_ASSERT_NOT_NULL(test, objects[i]);
+		if (virt_to_slab(objects[i]) != virt_to_slab(first)) {
+			expect_counted(test, moved, OWNER_SLOW_RECORDS);
+			break;
+		}
+		KUNIT_EXPECT_EQ(test, moved[OWNER_SLOW_RECORDS], 0);
+	}
+	KUNIT_EXPECT_LT(test, i, ARRAY_SIZE(objects));
+	for (i = min(i, ARRAY_SIZE(objects) - 1) + 1; i > 0; i--)
+		kmem_cache_free(cache, objects[i - 1]);
+	kmem_cache_free(cache, first);
+}
+
+/* The CPU cache is in use, as an interrupt of its user finds it. */
+static void test_busy(struct kunit *test)
+{
+	struct stack_depot_cpu_cache *cpu;
+
+	expect_slow(test, OWNER_SLOW_RULE);
+	/* Preemption stays on: an allocation can sleep on PREEMPT_RT. */
+	migrate_disable();
+	cpu = stack_depot_cpu_acquire();
+	preempt_enable();
+	if (cpu) {
+		expect_slow(test, OWNER_SLOW_BUSY);
+		preempt_disable();
+		stack_depot_cpu_release(cpu);
+	}
+	migrate_enable();
+	KUNIT_EXPECT_NOT_NULL(test, cpu);
+	expect_slow(test, FAST);
+}
+
+/* An object that is resized keeps its slot, whose record is dropped. */
+static void test_stale(struct kunit *test)
+{
+	void *object = expect_plant(test, plant_with_two_frames, OWNER_SLOW_RULE);
+	long before = this_cpu_read(owner_slow_captures[OWNER_SLOW_STALE]);
+
+	__slab_owner_resize(object, GFP_ATOMIC, PLANTED_SIZE - 1);
+	KUNIT_EXPECT_GE(test, this_cpu_read(owner_slow_captures[OWNER_SLOW_STALE]), before + 1);
+	kmem_cache_free(cache, object);
+}
+
+/*
+ * A rule asks for records of frees that the slab does not have. Later the slab has them, and the
+ * rule does not ask for them. Rules that ask for them are evaluated when they are written.
+ */
+static void test_frees(struct kunit *test)
+{
+	void *kept = expect_plant(test, plant_with_two_frames, OWNER_SLOW_RULE), *with;
+
+	KUNIT_ASSERT_EQ(test, write_rules("clear; depth=2 free=on if cache == owner_kunit"), 0);
+	with = expect_plant(test, plant_with_two_frames, OWNER_SLOW_RECORDS);
+	KUNIT_ASSERT_NOT_NULL(test, find_freed_record(with));
+	expect_slow(test, FAST);
+	KUNIT_ASSERT_EQ(test, write_rules("clear; free=on if cache == owner_other; " RULE), 0);
+	expect_slow(test, OWNER_SLOW_FREES);
+	expect_slow(test, OWNER_SLOW_FREES);
+	kmem_cache_free(cache, with);
+	kmem_cache_free(cache, kept);
+}
+
+#define TRIES		200
+
+/* Objects that are not sampled have no record and no reason. */
+static void test_sample(struct kunit *test)
+{
+	long moved[OWNER_SLOW_REASONS], counted = 0;
+	unsigned int i, sampled = 0;
+	void *object;
+
+	KUNIT_ASSERT_EQ(test, write_rules("clear; sample=1/4 if cache == owner_kunit"), 0);
+	for (i = 0; i < TRIES; i++) {
+		bool tracked;
+
+		object = plant_and_count(plant_with_two_frames, moved);
+		KUNIT_ASSERT_NOT_NULL(test, object);
+		tracked = find_slab_records(object) && find_object_record(object)->handle_pair;
+		sampled += tracked;
+		counted += moved[OWNER_SLOW_SAMPLE];
+		moved[OWNER_SLOW_SAMPLE] -= tracked;
+		KUNIT_EXPECT_NULL(test, memchr_inv(moved, 0, sizeof(moved)));
+		kmem_cache_free(cache, object);
+	}
+	KUNIT_EXPECT_GT(test, sampled, 0);
+	KUNIT_EXPECT_LT(test, sampled, TRIES);
+	KUNIT_EXPECT_EQ(test, counted, sampled);
+}
+
+static void test_verify(struct kunit *test)
+{
+	expect_slow(test, OWNER_SLOW_RULE);
+	static_branch_enable(&stack_depot_verify_key);
+	expect_slow(test, OWNER_SLOW_VERIFY);
+	static_branch_disable(&stack_depot_verify_key);
+	expect_slow(test, FAST);
+}
+
+/* A flush leaves the CPU no reference: neither to the task, nor to the chain. */
+static void test_no_task_and_no_chain(struct kunit *test)
+{
+	struct stack_depot_capture_counts before, known, after;
+
+	expect_slow(test, OWNER_SLOW_RULE);
+	expect_slow(test, FAST);
+	stack_depot_read_capture_counts(&before);
+	kmem_cache_free(cache, expect_plant(test, plant_with_other_frames, OWNER_SLOW_CHAIN));
+	stack_depot_read_capture_counts(&known);
+	kmem_cache_free(cache, expect_plant(test, plant_with_other_frames, FAST));
+	stack_depot_cpu_caches_flush();
+	expect_slow(test, OWNER_SLOW_TASK);
+	kmem_cache_free(cache, expect_plant(test, plant_with_other_frames, OWNER_SLOW_CHAIN));
+	stack_depot_read_capture_counts(&after);
+	kmem_cache_free(cache, expect_plant(test, plant_with_other_frames, FAST));
+	if (!IS_ENABLED(CONFIG_STACKDEPOT_CALL_TREE))
+		return;
+	/* Other CPUs count here, too. A second run of the test finds the chain in the call tree. */
+	KUNIT_EXPECT_GE(test, known.unknown + known.no_ref, before.unknown + before.no_ref + 1);
+	KUNIT_EXPECT_GE(test, after.no_ref, known.no_ref + 2);
+}
+
+static int create_cache(struct kunit *test)
+{
+	int error = require_slab_owner(test);
+
+	if (error)
+		return error;
+	if (stack_depot_verifies())
+		kunit_skip(test, "boot without owner.verify=1");
+	error = write_rules("clear; " RULE);
+	if (error)
+		return error;
+	cache = create_test_cache(test, 0);
+	return 0;
+}
+
+static void destroy_cache(struct kunit *test)
+{
+	kmem_cache_destroy(cache);
+	cache = NULL;
+	KUNIT_EXPECT_EQ(test, write_rules("clear"), 0);
+}
+
+static struct kunit_case owner_slow_cases[] = {
+	KUNIT_CASE(test_rule),
+	KUNIT_CASE(test_no_records),
+	KUNIT_CASE(test_busy),
+	KUNIT_CASE(test_stale),
+	KUNIT_CASE(test_frees),
+	KUNIT_CASE(test_sample),
+	KUNIT_CASE(test_verify),
+	KUNIT_CASE(test_no_task_and_no_chain),
+	{}
+};
+
+static struct kunit_suite owner_slow_suite = {
+	.name = "owner_slow",
+	.init = create_cache,
+	.exit = destroy_cache,
+	.test_cases = owner_slow_cases,
+};
+
+kunit_test_suite(owner_slow_suite);
