@@ -11,6 +11,7 @@
 #include <linux/jump_label.h>
 #include <linux/types.h>
 
+struct mem_cgroup;
 struct slab;
 struct task_struct;
 
@@ -45,6 +46,8 @@ void __slab_owner_resize(const void *object, gfp_t flags, size_t size);
 void __slab_owner_print(const struct slab *slab, unsigned int index);
 void __owner_percpu_alloc(const void *area, gfp_t flags, size_t size);
 void __owner_percpu_free(const void *area);
+void owner_show_mem(void);
+void owner_show_memcg(struct mem_cgroup *memcg);
 
 /* krealloc() resized an object in place: the caller of krealloc() owns it from now on. */
 static __always_inline void slab_owner_resize(const void *object, gfp_t flags, size_t size)
@@ -94,6 +97,14 @@ static inline void owner_percpu_alloc(const void *area, gfp_t flags, size_t size
 }
 
 static inline void owner_percpu_free(const void *area)
+{
+}
+
+static inline void owner_show_mem(void)
+{
+}
+
+static inline void owner_show_memcg(struct mem_cgroup *memcg)
 {
 }
 

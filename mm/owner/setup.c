@@ -12,6 +12,7 @@
 #include "../slab.h"
 #include "capture.h"
 #include "hooks.h"
+#include "oom.h"
 #include "rules/rules.h"
 #include "slab_records.h"
 
@@ -24,6 +25,8 @@ DEFINE_STATIC_KEY_FALSE(slab_owner_key);
 /* Set by the boot line, before the first slab and before kmalloc's caches are created. */
 static bool wanted __ro_after_init;
 static bool wanted_at_boot __initdata;
+/* oom=off: print no call chains when memory runs out. */
+bool owner_oom_report __ro_after_init = true;
 
 static int __init slab_owner_setup(char *str)
 {
@@ -45,8 +48,12 @@ static int __init slab_owner_setup(char *str)
 			record_frees = true;
 		} else if (!strcmp(word, "free=off")) {
 			record_frees = false;
+		} else if (!strcmp(word, "oom=on")) {
+			owner_oom_report = true;
+		} else if (!strcmp(word, "oom=off")) {
+			owner_oom_report = false;
 		} else {
-			pr_err("\"%s\" is not understood: say on, ready or off, and free=on or free=off\n",
+			pr_err("\"%s\" is not understood: say on, ready or off, free=on or free=off, and oom=on or oom=off\n",
 			       word);
 		}
 	}

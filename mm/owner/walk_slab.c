@@ -86,12 +86,14 @@ static bool is_cache_listed(struct owner_cursor *cursor, struct kmem_cache *s)
 	return false;
 }
 
-/*
- * Is the slab as it was when the snapshot was taken? If so, all reads of the slab in
- * between are consistent: its records are not freed while RCU is read-locked, so no
- * other slab can have them.
+/**
+ * owner_slab_is_unchanged() - check that a slab is as it was when the snapshot was taken
+ * @snap: the snapshot, taken in this RCU read-side critical section
+ *
+ * Return: true if all reads of the slab in between are consistent: its records are not freed
+ *	while RCU is read-locked, so no other slab can have them.
  */
-static bool is_slab_unchanged(struct owner_slab_snapshot *snap)
+bool owner_slab_is_unchanged(const struct owner_slab_snapshot *snap)
 {
 	struct page *page = slab_page(snap->slab);
 
@@ -119,7 +121,8 @@ static bool snapshot_slab(struct owner_cursor *cursor, struct page *page,
 	snap->frozen = counters.frozen;
 	snap->records = NULL;
 	/* Other users of struct page keep other things in these words. */
-	if (!is_slab_unchanged(snap) || !is_cache_listed(cursor, snap->cache))
+	if (!owner_slab_is_unchanged(snap) ||
+	    !(cursor->unlocked || is_cache_listed(cursor, snap->cache)))
 		return false;
 	snap->records = owner_slab_records_of(snap->exts);
 	return true;
@@ -154,7 +157,7 @@ static bool copy_object_record(struct owner_cursor *cursor, struct owner_slab_sn
 	if (cursor->cgroup)
 		objcg = owner_objcg_of(owner_obj_exts_of(snap->slab), pos->index);
 	/* The references pin the handles. Were they still the object's when we got them? */
-	if (!is_slab_unchanged(snap) || !owner_record_read(record, &after) ||
+	if (!owner_slab_is_unchanged(snap) || !owner_record_read(record, &after) ||
 	    after.handle_pair != before.handle_pair || after.details != before.details) {
 		owner_record_put_refs(&owner);
 		return false;
@@ -229,7 +232,7 @@ static bool find_slab_usage(struct owner_cursor *cursor, struct owner_slab_snaps
 		usage->allocated = snap->allocated - min(snap->allocated, cpu_free);
 	/* Records that were added after the snapshot are in @tracked only. */
 	usage->allocated = max(usage->allocated, usage->tracked);
-	return usage->allocated && is_slab_unchanged(snap);
+	return usage->allocated && owner_slab_is_unchanged(snap);
 }
 
 /* Limit the ages of a slab's records, of owners and of frees. Finds nothing. */
@@ -285,7 +288,7 @@ static bool search_page_frame(struct owner_cursor *cursor, struct slab_pos *pos,
 	} else if (snapshot_slab(cursor, page, &snap)) {
 		if (search(cursor, &snap, pos, result))
 			return true;
-		if (is_slab_unchanged(&snap))
+		if (owner_slab_is_unchanged(&snap))
 			skip = 1UL << min(slab_order(snap.slab), MAX_PAGE_ORDER);
 	}
 	pos->pfn += skip;
@@ -392,4 +395,45 @@ bool owner_slab_get_usage(struct owner_cursor *cursor, unsigned long pfn,
 	found = search_page_frame(cursor, &pos, find_slab_usage, usage);
 	rcu_read_unlock();
 	return found;
+}
+
+struct slab_visit {
+	owner_slab_visit_fn *visit;
+	void *arg;
+};
+
+static bool visit_slab(struct owner_cursor *cursor, struct owner_slab_snapshot *snap,
+		       struct slab_pos *pos, void *result)
+{
+	struct slab_visit *visitor = result;
+
+	if (snap->records)
+		visitor->visit(snap, visitor->arg);
+	return false;
+}
+
+/**
+ * owner_slab_visit() - look at all slabs that have records, without a lock
+ * @visit: called with each of them, and RCU read-locked. The slab may have changed, and its
+ *	cache may have been destroyed: see owner_slab_is_unchanged().
+ * @arg: argument of @visit
+ * @deadline: in jiffies: when the walk ends, in any case
+ *
+ * Context: process context, may sleep.
+ *
+ * Return: the page frame at which the walk ended, at least max_pfn if there are no more.
+ */
+unsigned long owner_slab_visit(owner_slab_visit_fn *visit, void *arg, unsigned long deadline)
+{
+	struct slab_visit visitor = { .visit = visit, .arg = arg };
+	struct owner_cursor cursor = { .unlocked = true };
+	struct slab_pos pos = {};
+
+	while (pos.pfn < max_pfn && time_before(jiffies, deadline)) {
+		rcu_read_lock();
+		search_page_frame(&cursor, &pos, visit_slab, &visitor);
+		rcu_read_unlock();
+		cond_resched();
+	}
+	return pos.pfn;
 }

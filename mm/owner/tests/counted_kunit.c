@@ -11,9 +11,9 @@
 #include <linux/workqueue.h>
 
 #include "../capture.h"
-#include "../rules/rules.h"
 #include "../totals.h"
 #include "plant.h"
+#include "write_rules.h"
 
 static struct kmem_cache *cache;
 
@@ -322,14 +322,12 @@ static void test_no_waste_below_zero(struct kunit *test)
 /* A query does not answer from counters while an object of the chain is sampled. */
 static void test_samples_are_not_counted_on(struct kunit *test)
 {
-	char error_text[256];
 	void *object = NULL;
 	unsigned int i;
 
 	if (!owner_counters_are_exact())
 		kunit_skip(test, "boot without sample=");
-	KUNIT_ASSERT_EQ(test, owner_rules_write("sample=1/2 if cache == owner_kunit", 34,
-						error_text, sizeof(error_text)), 0);
+	KUNIT_ASSERT_EQ(test, write_rules("sample=1/2 if cache == owner_kunit"), 0);
 	/* The rule samples each object with a probability of 1/2. */
 	for (i = 0; i < 1000; i++) {
 		object = plant_cache_object(GFP_KERNEL);
@@ -342,7 +340,7 @@ static void test_samples_are_not_counted_on(struct kunit *test)
 	if (i < 1000)
 		kmem_cache_free(cache, object);
 	KUNIT_EXPECT_TRUE(test, owner_counters_are_exact());
-	KUNIT_EXPECT_EQ(test, owner_rules_write("clear", 5, error_text, sizeof(error_text)), 0);
+	KUNIT_EXPECT_EQ(test, write_rules("clear"), 0);
 }
 
 /* The index of an object's record is SLUB's index of the object. */

@@ -1,21 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0
 /* Tests of rules that come and go: what they leave in caches and in slabs. */
 
-#include <linux/string.h>
-
-#include "../rules/rules.h"
 #include "../rules/table.h"
 #include "plant.h"
+#include "write_rules.h"
 
 static struct owner_choice default_choice;
-
-static void write_rule(struct kunit *test, const char *sentence)
-{
-	char error_text[OWNER_ERROR_TEXT_SIZE];
-
-	KUNIT_ASSERT_EQ(test, owner_rules_write(sentence, strlen(sentence), error_text,
-						sizeof(error_text)), 0);
-}
 
 static void write_default_free(struct kunit *test, bool free)
 {
@@ -23,7 +13,7 @@ static void write_default_free(struct kunit *test, bool free)
 
 	choice.free = free;
 	owner_rule_set_choice(&owner_default_rule.rule, choice);
-	write_rule(test, "clear");
+	KUNIT_ASSERT_EQ(test, write_rules("clear"), 0);
 }
 
 static bool is_slab_slow(const void *object)
@@ -37,7 +27,7 @@ static void test_last_rule_with_free(struct kunit *test)
 	struct kmem_cache *cache = create_test_cache(test, 0);
 	void *object, *kept, *again;
 
-	write_rule(test, "free=on if cache == owner_kunit");
+	KUNIT_ASSERT_EQ(test, write_rules("free=on if cache == owner_kunit"), 0);
 	object = kmem_cache_alloc(cache, GFP_KERNEL);
 	/* It keeps the slab. */
 	kept = kmem_cache_alloc(cache, GFP_KERNEL);
@@ -48,24 +38,25 @@ static void test_last_rule_with_free(struct kunit *test)
 	KUNIT_EXPECT_TRUE(test, is_slab_slow(kept));
 	KUNIT_EXPECT_TRUE(test, cache->owner_keeps_freed);
 	/* The rule of another cache keeps them. */
-	write_rule(test, "free=on if cache == owner_other; track=off if cache == owner_kunit");
+	KUNIT_ASSERT_EQ(test, write_rules("free=on if cache == owner_other;"
+					  "track=off if cache == owner_kunit"), 0);
 	KUNIT_EXPECT_NE(test, find_freed_record(object)->handle_pair, 0);
 	KUNIT_EXPECT_EQ(test, cache->owner_rate, OWNER_RATE_ALL);
 
-	write_rule(test, "clear; track=off if cache == owner_kunit");
+	KUNIT_ASSERT_EQ(test, write_rules("clear; track=off if cache == owner_kunit"), 0);
 	KUNIT_EXPECT_EQ(test, find_freed_record(object)->handle_pair, 0);
 	KUNIT_EXPECT_EQ(test, find_freed_record(kept)->size_and_rate, 0);
 	KUNIT_EXPECT_FALSE(test, cache->owner_keeps_freed);
 	KUNIT_EXPECT_EQ(test, cache->owner_rate, OWNER_RATE_NEVER);
 	/* The next allocation gives the slab back to the fast paths. */
-	write_rule(test, "clear");
+	KUNIT_ASSERT_EQ(test, write_rules("clear"), 0);
 	again = kmem_cache_alloc(cache, GFP_KERNEL);
 	KUNIT_ASSERT_PTR_EQ(test, find_slab_records(again), find_slab_records(kept));
 	KUNIT_EXPECT_FALSE(test, is_slab_slow(kept));
 	kmem_cache_free(cache, again);
 	KUNIT_EXPECT_EQ(test, find_freed_record(again)->handle_pair, 0);
 
-	write_rule(test, "free=on if cache == owner_kunit");
+	KUNIT_ASSERT_EQ(test, write_rules("free=on if cache == owner_kunit"), 0);
 	again = kmem_cache_alloc(cache, GFP_KERNEL);
 	KUNIT_EXPECT_TRUE(test, is_slab_slow(kept));
 	kmem_cache_free(cache, again);
@@ -73,7 +64,7 @@ static void test_last_rule_with_free(struct kunit *test)
 	/* It was allocated while no rule had free=on. */
 	kmem_cache_free(cache, kept);
 	KUNIT_EXPECT_EQ(test, find_freed_record(kept)->handle_pair, 0);
-	write_rule(test, "clear");
+	KUNIT_ASSERT_EQ(test, write_rules("clear"), 0);
 	kmem_cache_destroy(cache);
 }
 
@@ -82,13 +73,13 @@ static void test_rules_are_settled(struct kunit *test)
 {
 	struct kmem_cache *cache = create_test_cache(test, 0);
 
-	write_rule(test, "sample=1/4 if cache == owner_kunit");
+	KUNIT_ASSERT_EQ(test, write_rules("sample=1/4 if cache == owner_kunit"), 0);
 	KUNIT_EXPECT_TRUE(test, owner_rule_is_resolved(cache->owner_rule));
 	KUNIT_EXPECT_EQ(test, cache->owner_rate, owner_rate_word(owner_register_rate(0, 4)));
-	write_rule(test, "clear; depth=1 if cache == owner_kunit");
+	KUNIT_ASSERT_EQ(test, write_rules("clear; depth=1 if cache == owner_kunit"), 0);
 	KUNIT_EXPECT_TRUE(test, cache->owner_depth_is_one);
 	KUNIT_EXPECT_EQ(test, cache->owner_rate, OWNER_RATE_ALL);
-	write_rule(test, "clear");
+	KUNIT_ASSERT_EQ(test, write_rules("clear"), 0);
 	KUNIT_EXPECT_PTR_EQ(test, cache->owner_rule, &owner_default_rule.rule);
 	kmem_cache_destroy(cache);
 }

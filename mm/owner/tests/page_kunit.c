@@ -22,10 +22,10 @@
 #include "../../internal.h"
 #include "../capture.h"
 #include "../page.h"
-#include "../rules/rules.h"
 #include "../totals.h"
 #include "../walk.h"
 #include "chain.h"
+#include "write_rules.h"
 
 #define SKIP_WITHOUT_SLAB_OWNER(test)						\
 do {										\
@@ -192,14 +192,6 @@ static void test_folio_copy(struct kunit *test)
 }
 
 /* --- Rules -------------------------------------------------------------------- */
-
-static int write_rules(const char *sentences)
-{
-	char error_text[256];
-
-	return owner_rules_write(sentences, strlen(sentences), error_text,
-				 sizeof(error_text));
-}
 
 static unsigned int get_chain_depth(struct page *page, unsigned long *first)
 {

@@ -142,8 +142,9 @@ static void test_asks_of_allocation(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, choose_depth_for_object(cache, 99, GFP_ATOMIC), 1);
 	KUNIT_EXPECT_EQ(test, choose_depth_for_object(cache, 99, GFP_ATOMIC | __GFP_ZERO), 3);
 
-	KUNIT_ASSERT_EQ(test, write_rules("clear; depth=5 if order == 2; depth=6 if held > 16K"),
-			0);
+	snprintf(rule, sizeof(rule), "clear; depth=5 if order == 2; depth=6 if held > %lu",
+		 4 * PAGE_SIZE);
+	KUNIT_ASSERT_EQ(test, write_rules(rule), 0);
 	KUNIT_EXPECT_EQ(test, choose_depth_for_source(OWNER_SOURCE_PAGE, PAGE_SIZE), OWNER_DEPTH);
 	KUNIT_EXPECT_EQ(test, choose_depth_for_source(OWNER_SOURCE_PAGE, 4 * PAGE_SIZE), 5);
 	KUNIT_EXPECT_EQ(test, choose_depth_for_source(OWNER_SOURCE_PAGE, 8 * PAGE_SIZE), 6);

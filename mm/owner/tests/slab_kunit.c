@@ -8,9 +8,9 @@
 #include <linux/sched.h>
 #include <linux/sched/clock.h>
 
-#include "../rules/rules.h"
 #include "../walk_slab.h"
 #include "plant.h"
+#include "write_rules.h"
 
 /**
  * struct found_objects - what a cursor over slab objects has found in one cache
@@ -389,37 +389,43 @@ static void test_cpu_freelists(struct kunit *test)
 		struct slab *slab;
 	} *c;				/* The beginning of struct kmem_cache_cpu */
 	struct slab *full, *slab;
-	void *objects[PLANTED], *freelist;
-	unsigned int i;
+	void *first = plant_object(cache), **objects, *freelist;
+	unsigned int i, last;
 
-	for (i = 0; i < PLANTED; i++)
+	full = virt_to_slab(first);
+	/* The last object is in another slab. */
+	last = full->objects;
+	objects = kunit_kcalloc(test, last + 1, sizeof(*objects), GFP_KERNEL);
+	KUNIT_ASSERT_NOT_NULL(test, objects);
+	objects[0] = first;
+	for (i = 1; i <= last; i++)
 		objects[i] = plant_object(cache);
-	full = virt_to_slab(objects[0]);
-	slab = virt_to_slab(objects[PLANTED - 1]);
-	if (full->frozen || !slab->frozen || full == slab)
+	slab = virt_to_slab(objects[last]);
+	if (full->frozen || !slab->frozen) {
+		while (i)
+			kmem_cache_free(cache, objects[--i]);
+		kmem_cache_destroy(cache);
 		kunit_skip(test, "the allocator's debugging keeps no slab for a CPU");
-	KUNIT_EXPECT_EQ(test, count_allocated(test, objects[0]),
-			(unsigned int)full->objects);
-	KUNIT_EXPECT_EQ(test, count_allocated(test, objects[PLANTED - 1]),
-			PLANTED % full->objects);
+	}
+	KUNIT_ASSERT_PTR_NE(test, full, slab);
+	KUNIT_EXPECT_EQ(test, count_allocated(test, objects[0]), last);
+	KUNIT_EXPECT_EQ(test, count_allocated(test, objects[last]), 1);
 
 	/* Nobody else uses this cache. */
 	c = raw_cpu_ptr((void __percpu *)cache->cpu_slab);
 	freelist = c->freelist;
 	WRITE_ONCE(c->freelist, objects[0]);
 	WRITE_ONCE(c->slab, full);
-	KUNIT_EXPECT_EQ(test, count_allocated(test, objects[0]),
-			(unsigned int)full->objects);
+	KUNIT_EXPECT_EQ(test, count_allocated(test, objects[0]), last);
 
 	/* A pointer into the slab that is not the start of an object is not followed. */
 	WRITE_ONCE(c->slab, slab);
-	WRITE_ONCE(c->freelist, objects[PLANTED - 1] + 1);
-	KUNIT_EXPECT_EQ(test, count_allocated(test, objects[PLANTED - 1]),
-			(unsigned int)slab->inuse);
+	WRITE_ONCE(c->freelist, objects[last] + 1);
+	KUNIT_EXPECT_EQ(test, count_allocated(test, objects[last]), (unsigned int)slab->inuse);
 	WRITE_ONCE(c->freelist, freelist);
 
-	for (i = 0; i < PLANTED; i++)
-		kmem_cache_free(cache, objects[i]);
+	while (i)
+		kmem_cache_free(cache, objects[--i]);
 	kmem_cache_destroy(cache);
 }
 #endif
@@ -433,13 +439,6 @@ static void test_untracked(struct kunit *test)
 	KUNIT_EXPECT_NULL(test, find_slab_records(object));
 	kmem_cache_free(cache, object);
 	kmem_cache_destroy(cache);
-}
-
-static int write_rules(const char *text)
-{
-	char complaint[256];
-
-	return owner_rules_write(text, strlen(text), complaint, sizeof(complaint));
 }
 
 /* A rule's depth is the number of frames of a chain. */
