@@ -3,11 +3,17 @@
  * Print names that a task has chosen, without the control characters in them.
  *
  * A task can give itself any name. A line break in it would split a record, and a terminal
- * would obey an escape sequence.
+ * would obey an escape sequence. tools/mm/crash compiles this file as well.
  */
 
+#ifdef __KERNEL__
 #include <linux/kernel.h>
 #include <linux/string.h>
+#else
+#include <stdbool.h>
+#include <stdio.h>
+#include <string.h>
+#endif
 
 #include "escape.h"
 
@@ -53,9 +59,9 @@ size_t owner_escape_name(char *buf, size_t size, const char *name, const char *a
 
 	*buf = '\0';
 	while (*name) {
-		unsigned int length = printable_length(name);
+		unsigned int length = printable_length((const unsigned char *)name);
 		bool escaped = !length || *name == '\\' || (length == 1 && strchr(also, *name));
-		size_t at = min(used, size);
+		size_t at = used < size ? used : size;
 
 		if (escaped) {
 			used += snprintf(buf + at, size - at, "\\%03o", (unsigned char)*name);

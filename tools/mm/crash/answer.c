@@ -113,7 +113,7 @@ static void add_to_chain(const struct owner_object *object, void *arg)
 	chain->held += weight * object->held;
 }
 
-/* Sort by what is held; then by address, for the order not to depend on the hash table. */
+/* Sort by bytes held, then by handle: the order must not depend on the hash table. */
 static int compare_chains(const void *a, const void *b)
 {
 	const struct owner_handle *x = *(struct owner_handle * const *)a;
@@ -258,7 +258,7 @@ bool owner_ask(const char *sentence)
 	pid_t child = -1;
 	char now[32];
 
-	/* Ages end at the dump. ownertop would have to read the pipe twice to find its end. */
+	/* Tell ownertop when the dump was taken: it cannot search a pipe for the last record. */
 	snprintf(now, sizeof(now), "%lluns", owner_now_ns());
 	fflush(fp);
 	if (!pipe(ends)) {

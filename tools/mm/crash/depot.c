@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * The stack depot: from a handle to a call chain or to a task. See lib/stackdepot_evict.h.
+ * Look up handles of the stack depot, which lead to call chains or tasks. See
+ * lib/stackdepot_evict.h.
  *
- * A handle's text is made once: a million objects have some thousand chains.
+ * Keep the text of each handle: a million objects have some thousand call chains.
  */
 
 #include "owner.h"
@@ -84,7 +85,7 @@ struct depot_record {
 	bool evictable;
 };
 
-/* Find the record of a handle. Return: false if it leads nowhere. */
+/* Find the record of a handle. Return: false if the depot has none, or a damaged one. */
 static bool find_record(uint32_t handle, struct depot_record *record)
 {
 	const struct owner_layout *l = &owner_layout;
@@ -106,7 +107,7 @@ static bool find_record(uint32_t handle, struct depot_record *record)
 		    pool[unit] != (f->unit_carved | extra) || !owner_get_u32(at, l->stack_count))
 			return false;
 	}
-	/* Users of persistent records have the extra bits for themselves. */
+	/* Callers may keep a value of their own in the extra bits of a persistent handle. */
 	stored = owner_get_u32(at, l->stack_handle);
 	mask = record->evictable ? ~0U :
 	       ~(((1U << l->handle_extra.width) - 1) << l->handle_extra.first);
@@ -133,7 +134,7 @@ static ulong read_frame(const struct depot_record *record, uint32_t index, ulong
 	return owner_get_u64(record->frames, index * sizeof(ulong));
 }
 
-/* Print a chain, one frame on a line. Return: NULL without memory. */
+/* Print a chain, one frame on a line. Return: NULL if memory is short. */
 static char *print_chain(uint32_t handle)
 {
 	struct depot_record record;
@@ -209,7 +210,7 @@ static struct owner_handle *find_handle(uint32_t handle)
 {
 	struct owner_handle *entry;
 
-	/* 0 marks what is unused; all ones lead nowhere. */
+	/* 0 marks unused entries, so store handle 0 as ~0, which is not valid either. */
 	if (!handle)
 		handle = ~0U;
 	if (2 * table_used >= table_size && !grow_table())
@@ -222,7 +223,7 @@ static struct owner_handle *find_handle(uint32_t handle)
 	return entry;
 }
 
-/* Find what is known of a chain. Return: NULL without memory. */
+/* Return the entry of a chain, with its text; NULL if memory is short. */
 struct owner_handle *owner_chain(uint32_t handle)
 {
 	struct owner_handle *entry = find_handle(handle);
@@ -232,7 +233,7 @@ struct owner_handle *owner_chain(uint32_t handle)
 	return entry;
 }
 
-/* Find what is known of a task. Return: NULL without memory. */
+/* Return the entry of a task, with its text; NULL if memory is short. */
 struct owner_handle *owner_task(uint32_t handle)
 {
 	struct owner_handle *entry = find_handle(handle);
@@ -242,7 +243,7 @@ struct owner_handle *owner_task(uint32_t handle)
 	return entry;
 }
 
-/* Return the next handle that was asked for, NULL at the end. @pos begins with 0. */
+/* Return the next entry of the table, NULL at the end. Set *@pos to 0 before the first. */
 struct owner_handle *owner_next_handle(size_t *pos)
 {
 	while (*pos < table_size)

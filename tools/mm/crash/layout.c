@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Where members are, by the kernel's debug information, and by the two structures with what
- * debug information lacks: owner_format (mm/owner/format.c) and stack_depot_format
+ * Read offsets of members from the kernel's debug information, and values that are not in it
+ * from two structures of the kernel: owner_format (mm/owner/format.c) and stack_depot_format
  * (lib/stackdepot_format.c).
  */
 
@@ -14,7 +14,7 @@
 struct owner_layout owner_layout;
 struct owner_formats owner_formats;
 
-/* How a member of owner_layout is found. */
+/* A member of the kernel's structures, and where in owner_layout its offset is stored. */
 static const struct member {
 	const char *type;
 	const char *member;	/* NULL: the size of the type */
@@ -49,6 +49,8 @@ static const struct member {
 	{ "kmem_cache", "object_size", &owner_layout.cache_object_size },
 	{ "kmem_cache", "list", &owner_layout.cache_list },
 	{ "kmem_cache", "red_left_pad", &owner_layout.cache_red_left, true },
+	{ "kfence_metadata", "addr", &owner_layout.kfence_address, true },
+	{ "kfence_metadata", NULL, &owner_layout.kfence_size, true },
 	{ "owner_slab_records", "record", &owner_layout.records_record },
 	{ "owner_slab_records", "obj_exts", &owner_layout.records_exts },
 	{ "owner_slab_records", NULL, &owner_layout.records_size },
@@ -181,7 +183,10 @@ static bool find_members(void)
 	return owner_layout.stack_room > 0 && owner_layout.task_comm > 0;
 }
 
-/* gdb prints bit fields as "byte: bit | size of the type", type, name, width. */
+/*
+ * Find a bit field in the output of gdb's ptype/o. A line there has a comment with the byte, the
+ * bit and the size of the type; then type, name, colon and width.
+ */
 static bool find_bit_field(const struct bit_field *field)
 {
 	char command[64], line[256], name[64];
@@ -232,7 +237,10 @@ static bool find_bit_fields(void)
 	return true;
 }
 
-/* Read a member of a format structure, without its size: crash confuses it with the variable. */
+/*
+ * Read a member of a format structure. Do not ask crash for the size of the structure: it takes
+ * the variable of the same name.
+ */
 static bool read_format_value(const char *name, const char *member, uint32_t *value)
 {
 	long offset = find_member(name, member);
@@ -289,7 +297,7 @@ static bool check_formats(void)
 	return false;
 }
 
-/* Find everything once per session. Return: false after an error message. */
+/* Fill owner_layout and owner_formats, once per session. Return: false after an error message. */
 bool owner_layout_init(void)
 {
 	static bool done;

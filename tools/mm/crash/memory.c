@@ -145,7 +145,7 @@ static bool read_part(ulong address, void *buffer, size_t *length)
 		return false;
 	}
 	*length = MIN(*length, contiguous);
-	/* One missing page must not hide its neighbours. */
+	/* Read one page only: a missing page must not hide its neighbours. */
 	if (readmem(physical, PHYSADDR, buffer, *length, "owner", RETURN_ON_ERROR | QUIET))
 		return true;
 	*length = MIN(*length, 4096 - (address & 4095));

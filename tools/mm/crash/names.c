@@ -2,8 +2,8 @@
 /*
  * Names of addresses, as the kernel prints them with %pS, from the tables in the dump.
  *
- * crash has no symbols of modules with --minimal, and vmlinux has symbols that the kernel
- * does not have. The kernel's own tables name each address as the live files do.
+ * crash has no symbols of modules with --minimal, and vmlinux has symbols that kallsyms leaves
+ * out. The kernel's own tables name each address as the live files do.
  */
 
 #include <elf.h>
@@ -264,7 +264,7 @@ static void read_module_symbols(struct owner_module *module, ulong kallsyms)
 	module->strings = owner_alloc(module->strings_size + 1, 1);
 	if (!module->strings)
 		return;
-	/* The last page may not be a part of the table. */
+	/* The length of the last string is not known: read it byte by byte. */
 	owner_read(strtab, module->strings, last + 1);
 	for (i = last; i < module->strings_size && module->strings[i]; i++)
 		if (!owner_read(strtab + i + 1, module->strings + i + 1, 1))
@@ -393,7 +393,7 @@ static bool print_module_name(char *buffer, size_t size, ulong address)
 	return false;
 }
 
-/* --- Both --------------------------------------------------------------------------- */
+/* --- The kernel and its modules ---------------------------------------------------- */
 
 /* Forget modules: on a live system they change. */
 void owner_names_reset(void)

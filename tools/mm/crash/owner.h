@@ -11,9 +11,9 @@
  * layout.c	offsets of members, by debug information; versions of formats
  * memory.c	reads the kernel's memory
  *
- * A dump may be damaged. No function trusts a number that it has read; each damage that is
- * found is counted by owner_note(), and printed after the answer. The symbols are hidden:
- * crash has symbols of the same names in no version, and could not clash if it had.
+ * A dump may be damaged. No function trusts a number that it has read; owner_note() counts each
+ * damage that is found, and the command prints these counts after the answer. The Makefile hides
+ * the extension's symbols (-fvisibility=hidden), so they cannot clash with symbols of crash.
  */
 #ifndef _TOOLS_MM_CRASH_OWNER_H
 #define _TOOLS_MM_CRASH_OWNER_H
@@ -37,7 +37,7 @@ enum owner_note {
 	NOTE_TASK,		/* handles that lead to no task */
 	NOTE_LIST,		/* lists that do not end */
 	NOTE_NAMES,		/* tables of symbols that cannot be read */
-	NOTE_MEMORY,		/* what did not fit into crash's own memory */
+	NOTE_MEMORY,		/* allocations of crash itself that failed */
 	NOTE_KINDS
 };
 
@@ -84,14 +84,17 @@ struct owner_layout {
 	long mem_base, mem_bytes;
 	long kallsyms_symtab, kallsyms_count, kallsyms_strtab;
 	long name_size;
-	/* enumerators, which crash takes long to find */
+	/* values of enumerators, stored because crash takes long to find one */
 	long memory_types, ext_owner, ext_owner_allocated;
+
+	/* struct kfence_metadata; -1 without CONFIG_KFENCE */
+	long kfence_address, kfence_size;
 
 	struct owner_bits slab_objects, slab_inuse;
 	struct owner_bits handle_pool, handle_offset, handle_extra;
 };
 
-/* Values that debug information lacks: struct owner_format, struct stack_depot_format. */
+/* Values that debug information lacks: members of owner_format and stack_depot_format. */
 struct owner_formats {
 	uint32_t tick_ns, ticks_shift, size_bits, exts_records, exts_tag, percpu_buckets;
 	uint32_t pool_bytes, offset_shift, counters, evictable_tag, unit_bytes, unit_carved;
@@ -140,7 +143,7 @@ struct owner_record {
 	uint32_t time;
 };
 
-/* A cache, as slabs need it. */
+/* The members of a struct kmem_cache that are needed to decode its slabs. */
 struct owner_cache {
 	ulong address;
 	char name[128];
@@ -149,13 +152,14 @@ struct owner_cache {
 	uint32_t red_left;
 };
 
-/* A slab, copied from its first page. */
+/* A slab, decoded from a copy of its first struct page. */
 struct slab_view {
 	ulong pfn;
 	const struct owner_cache *cache;
 	unsigned int objects;
 	ulong exts;
 	ulong start;		/* address of the slab's first byte */
+	ulong first;		/* address of the object with index 0 */
 	const unsigned char *records;	/* NULL if it has none */
 };
 
@@ -173,7 +177,7 @@ struct owner_object {
 
 typedef void owner_object_fn(const struct owner_object *object, void *arg);
 
-/* Numbers of slab objects and per-CPU areas with owners, of slabs with records, of records. */
+/* Slab objects and per-CPU areas that have owners; slabs that have records; their records. */
 struct owner_walk_counts {
 	ulong objects, areas, slabs, slots;
 };

@@ -6,6 +6,7 @@
 
 #include <math.h>
 
+#include "escape.h"
 #include "owner.h"
 
 /* Clocks and sampling rates of the kernel, read once for each command. */
@@ -77,51 +78,13 @@ double owner_weight(const struct owner_record *owner)
 	return probability > 0 ? 1 / probability : 1;
 }
 
-static bool continues_character(unsigned char c)
-{
-	return (c & 0xc0) == 0x80;
-}
-
-/* Length of the UTF-8 character at @p, 0 if there is none or it is a control character. */
-static unsigned int printable_length(const unsigned char *p)
-{
-	unsigned int start = p[0] << 8 | (p[0] ? p[1] : 0);
-
-	if (p[0] >= ' ' && p[0] < 0x7f)
-		return 1;
-	if (start < 0xc2a0 || !continues_character(p[1]))
-		return 0;
-	if (start < 0xe000)
-		return 2;
-	if (start < 0xe0a0 || (start >= 0xeda0 && start < 0xee00) || !continues_character(p[2]))
-		return 0;
-	if (start < 0xf000)
-		return 3;
-	return start >= 0xf090 && start < 0xf490 && continues_character(p[3]) ? 4 : 0;
-}
-
-/* Copy a name with the bytes in octal that must not be printed, as mm/owner/escape.c does. */
+/* Escape a name as the live files do. In damaged memory, it may lack its NUL. */
 void owner_escape_comm(char *to, size_t size, const char *from, size_t length)
 {
-	unsigned char name[32] = "";
-	const unsigned char *p = name;
-	size_t used = 0;
+	char name[32] = "";
 
-	/* Zeros follow the name, so the test for a character of several bytes ends there. */
-	memcpy(name, from, MIN(length, sizeof(name) - 4) ? MIN(length, sizeof(name) - 4) - 1 : 0);
-	while (*p && used + 5 < size) {
-		unsigned int bytes = printable_length(p);
-
-		if (!bytes || *p == '\\') {
-			used += sprintf(to + used, "\\%03o", *p);
-			bytes = 1;
-		} else {
-			memcpy(to + used, p, bytes);
-			used += bytes;
-		}
-		p += bytes;
-	}
-	to[used] = '\0';
+	memcpy(name, from, length ? MIN(length, sizeof(name)) - 1 : 0);
+	owner_escape_name(to, size, name, "");
 }
 
 const char *owner_task_text(uint32_t handle)

@@ -11,6 +11,7 @@
 #define AREAS_MAX	1048576
 #define PAGES_AT_ONCE	4096
 #define OBJECT_MAX	67108864
+#define KFENCE_OBJECTS_MAX	65536
 
 /* Caches by address: a hash table with linear probing, at most half full. */
 static struct known_cache {
@@ -20,13 +21,14 @@ static struct known_cache {
 static size_t caches_size, nr_caches;
 static bool caches_read, caches_complete;
 
-/* Where things are on this kernel. */
+/* Where this kernel has struct pages, memory sections and the pool of KFENCE. */
 static struct {
 	bool ready;
 	ulong page_array, max_pfn;
 	ulong sections, roots, sections_per_root, pages_per_section;
 	ulong online;		/* bits of a section that has pages */
 	uint32_t slab_type, type_shift;
+	ulong kfence_pool, kfence_metadata;	/* 0 if KFENCE is off */
 } memory;
 
 /* --- Memory -------------------------------------------------------------------------- */
@@ -64,6 +66,11 @@ static bool find_memory(void)
 	memory.slab_type = type;
 	for (value /= type; value > 1; value >>= 1)
 		memory.type_shift++;
+	if (owner_layout.kfence_address >= 0 && owner_layout.kfence_size > 0 &&
+	    symbol_exists("__kfence_pool") && symbol_exists("kfence_metadata")) {
+		owner_read_ulong(symbol_value("__kfence_pool"), &memory.kfence_pool);
+		owner_read_ulong(symbol_value("kfence_metadata"), &memory.kfence_metadata);
+	}
 	memory.max_pfn = MIN(memory.max_pfn, 1UL << (bits - PAGESHIFT()));
 	memory.ready = true;
 	return true;
@@ -214,6 +221,22 @@ void owner_walk_reset(void)
 	caches_read = false;
 }
 
+/* Find the object with index 0. KFENCE puts its one object at either end of a page. */
+static ulong find_first_object(const struct slab_view *slab)
+{
+	/* Pages with an object alternate with guard pages. The first pair has no object. */
+	ulong index = (slab->start - memory.kfence_pool) / (2 * PAGESIZE()) - 1;
+	ulong first = 0;
+
+	if (memory.kfence_pool && memory.kfence_metadata && slab->start > memory.kfence_pool &&
+	    index < KFENCE_OBJECTS_MAX &&
+	    owner_read_ulong(memory.kfence_metadata + index * owner_layout.kfence_size +
+			     owner_layout.kfence_address, &first) &&
+	    first - slab->start < PAGESIZE())
+		return first;
+	return slab->start + slab->cache->red_left;
+}
+
 /* Fill @slab from a copy of its first page. Return: false if its cache cannot be read. */
 static bool fill_slab(const unsigned char *page, ulong pfn, struct slab_view *slab)
 {
@@ -226,7 +249,10 @@ static bool fill_slab(const unsigned char *page, ulong pfn, struct slab_view *sl
 	slab->exts = owner_get_u64(page, owner_layout.slab_exts);
 	slab->objects = owner_get_bits(owner_get_u64(page, bits->first / 64 * 8), &inside);
 	slab->cache = find_cache(owner_get_u64(page, owner_layout.slab_cache));
-	return slab->cache;
+	if (!slab->cache)
+		return false;
+	slab->first = find_first_object(slab);
+	return true;
 }
 
 /* Read an array of records, in a buffer that the next call overwrites. */
@@ -283,7 +309,7 @@ bool owner_object_of(const struct slab_view *slab, unsigned int index,
 	object->cache = slab->cache->name;
 	object->pfn = slab->pfn;
 	object->index = index;
-	object->address = slab->start + (ulong)index * slab->cache->size + slab->cache->red_left;
+	object->address = slab->first + (ulong)index * slab->cache->size;
 	object->held = slab->cache->size;
 	if (!slab->records)
 		return false;
@@ -347,7 +373,7 @@ bool owner_find_slab(ulong address, struct slab_view *slab, unsigned int *index)
 {
 	unsigned char *page = owner_alloc(2, owner_layout.page_size);
 	bool found = false;
-	ulong pfn, head;
+	ulong pfn, head, offset;
 
 	if (!page || !owner_pfn_of(address, &pfn) || !find_section(pfn))
 		goto out;
@@ -361,7 +387,9 @@ bool owner_find_slab(ulong address, struct slab_view *slab, unsigned int *index)
 	}
 	if (!is_slab(page) || !fill_slab(page, pfn, slab) || address < slab->start)
 		goto out;
-	*index = (address - slab->start) / slab->cache->size;
+	/* The bytes before an object are its left red zone. */
+	offset = address + slab->cache->red_left;
+	*index = offset > slab->first ? (offset - slab->first) / slab->cache->size : 0;
 	found = *index < slab->objects;
 	if (found)
 		find_slab_records(slab);
