@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0
 #
-# Tell who allocated slab objects: lx-slabowner, lx-slabowner-top.
+# Tell who allocated slab objects and per-CPU areas: lx-slabowner, lx-slabowner-top.
 #
 # Records and the stack depot are described by types, and by two structures with what types
 # lack: owner_format (mm/owner/format.c) and stack_depot_format (lib/stackdepot_format.c).
@@ -16,6 +16,8 @@ from linux.owner_names import WORD, integer, read_memory, read_string
 
 # The newest version of struct owner_format that is known here.
 OWNER_FORMAT = 1
+# Limits for what damaged memory may claim.
+KFENCE_OBJECTS_MAX = 1 << 16
 
 
 def offset_of(type_name, member):
@@ -223,12 +225,60 @@ class Owners:
                         data[at + self.exts_offset] & self.format["exts_records"]:
                     yield self.slab_of(first + at)
 
+    def first_object(self, start, red_left):
+        """The address of object 0 of a slab. KFENCE puts its one object at either end of a page."""
+        try:
+            # Pages with an object alternate with guard pages. The first pair has no object.
+            pool = integer(gdb.parse_and_eval("__kfence_pool"))
+            index = (start - pool) // (2 << self.pages.PAGE_SHIFT) - 1
+            if 0 <= index < KFENCE_OBJECTS_MAX:
+                first = integer(gdb.parse_and_eval("kfence_metadata[%d].addr" % index))
+                if 0 <= first - start < 1 << self.pages.PAGE_SHIFT:
+                    return first
+        except (gdb.error, gdb.MemoryError):
+            # Without CONFIG_KFENCE, or not in the dump.
+            pass
+        return start + red_left
+
+    # --- Per-CPU areas ---
+
+    def each_area(self):
+        """The address, size and record of each per-CPU area that has an owner."""
+        kind = gdb.lookup_type("struct owner_percpu_record")
+        node_at, owner_at, number_at, area_at, size_at = (
+            offset_of("struct owner_percpu_record", name)
+            for name in ("node", "owner", "number", "area", "size"))
+        buckets = self.format["percpu_buckets"]
+        try:
+            table = integer(gdb.parse_and_eval("owner_percpu_table"))
+            heads = struct.unpack("<%dQ" % (2 * buckets), read_memory(table, 16 * buckets)) \
+                if table else ()
+        except gdb.MemoryError:
+            self.notes["tables of per-CPU areas could not be read"] += 1
+            return
+        for bucket in range(len(heads) // 2):
+            node, last = heads[2 * bucket], -1
+            while node != table + 16 * bucket:
+                try:
+                    data = read_memory(node - node_at, kind.sizeof)
+                except gdb.MemoryError:
+                    data = None
+                # Numbers increase along a bucket, unless the list is a cycle.
+                if data is None or struct.unpack_from("<Q", data, number_at)[0] <= last:
+                    self.notes["lists do not end where they should"] += 1
+                    break
+                last, node, area, size = (struct.unpack_from("<Q", data, at)[0] for at in
+                                          (number_at, node_at, area_at, size_at))
+                record = self.unpack(data[owner_at:], 0)
+                if record[0] or record[1]:
+                    yield area, size, record
+
 
 class LxSlabOwner(gdb.Command):
-    """Tell who allocated a slab object: lx-slabowner ADDR
+    """Tell who allocated a slab object or a per-CPU area: lx-slabowner ADDR
 
-ADDR can be inside of the object. The last free follows, if the kernel recorded it
-(slab_owner=on,free=on)."""
+ADDR can be inside of the object, and is the start of the area. The last free follows, if the
+kernel recorded it (slab_owner=on,free=on)."""
 
     def __init__(self):
         super().__init__("lx-slabowner", gdb.COMMAND_DATA)
@@ -244,38 +294,56 @@ ADDR can be inside of the object. The last free follows, if the kernel recorded 
             cache = owners.cache(found[0]["slab_cache"]) if found else None
         except gdb.MemoryError as error:
             raise gdb.GdbError("the page of 0x%x cannot be read: %s" % (address, error))
-        if not cache:
+        if cache:
+            self.show(owners, address, found, cache)
+        elif not self.show_area(owners, address):
             raise gdb.GdbError("0x%x is not in a slab" % address)
-        self.show(owners, address, found, cache)
         owners.tell_notes()
+
+    def show_area(self, owners, address):
+        """Print the record of a per-CPU area. Return False if it has none."""
+        for area, size, record in owners.each_area():
+            if area == address:
+                self.show_record(owners, "Per-CPU area", (size, size, "percpu", 0, area, 0),
+                                 record)
+                return True
+        return False
+
+    def show_record(self, owners, what, place, record):
+        asked, held, cache, pfn, address, index = place
+        stack, task, _, rate, time = record
+        weight = "weight %.3f, " % owners.weight(asked, rate) if rate else ""
+        gdb.write("%s allocated via order 0, size %d, slab %d, cache %s, %s%s, ts %d ns\n"
+                  "PFN 0x%x object %016x index %d\n%s\n" %
+                  (what, asked, held, cache, weight, owners.task(task), owners.time(time), pfn,
+                   address, index, owners.chain(stack)))
 
     def show(self, owners, address, found, cache):
         (slab, pfn), (name, size, red_left) = found, cache
         start = owners.pages.PAGE_OFFSET + (pfn << owners.pages.PAGE_SHIFT)
-        index, objects = (address - start) // size, int(slab["objects"])
+        first = owners.first_object(start, red_left)
+        # The bytes before an object are its left red zone.
+        index, objects = max(address - first + red_left, 0) // size, int(slab["objects"])
         if index >= objects:
             raise gdb.GdbError("0x%x is behind the last object of its slab" % address)
         data = owners.records(slab)
-        stack, task, asked, rate, time = owners.unpack(data, index) if data else (0, 0, 0, 0, 0)
+        record = owners.unpack(data, index) if data else (0, 0, 0, 0, 0)
         gdb.write("%x: object %d of %d in a slab of %s, %d bytes each\n\n" %
-                  (start + index * size + red_left, index, objects, name, size))
-        if stack or task:
-            weight = "weight %.3f, " % owners.weight(asked, rate) if rate else ""
-            gdb.write("Slab object allocated via order 0, size %d, slab %d, cache %s, %s%s, "
-                      "ts %d ns\nPFN 0x%x object %016x index %d\n%s\n" %
-                      (asked, size, name, weight, owners.task(task), owners.time(time), pfn,
-                       start + index * size + red_left, index, owners.chain(stack)))
+                  (first + index * size, index, objects, name, size))
+        if record[0] or record[1]:
+            self.show_record(owners, "Slab object",
+                             (record[2], size, name, pfn, first + index * size, index), record)
         else:
             gdb.write("It has no owner: it is free, or was not tracked.\n\n")
         freed = owners.freed(slab, index)
         if freed:
             gdb.write("%s by %s, ts %d ns\n%s\n" %
-                      ("Its place was freed last" if stack else "Freed", owners.task(freed[1]),
+                      ("Its place was freed last" if record[0] else "Freed", owners.task(freed[1]),
                        owners.time(freed[4]), owners.chain(freed[0])))
 
 
 class LxSlabOwnerTop(gdb.Command):
-    """Show the call chains that hold most slab memory: lx-slabowner-top [N]
+    """Show the call chains that hold most memory of slabs and per-CPU areas: lx-slabowner-top [N]
 
 N is their number, 10 if it is not given."""
 
@@ -290,7 +358,7 @@ N is their number, 10 if it is not given."""
         totals = self.add_up(owners)
         held = sum(total[0] for total in totals.values())
         ranked = sorted(totals.items(), key=lambda item: (-item[1][0], item[0]))
-        gdb.write("%.0f slab objects hold %.0f bytes, from %d call chains\n\n" %
+        gdb.write("%.0f slab objects and per-CPU areas hold %.0f bytes, from %d call chains\n\n" %
                   (sum(total[2] for total in totals.values()), held, len(totals)))
         for stack, (bytes_held, asked, objects) in ranked[:int(argv[0]) if argv else 10]:
             gdb.write("%.0f bytes held (%.1f%%), %.0f requested, by %.0f objects of\n%s\n" %
@@ -312,12 +380,16 @@ N is their number, 10 if it is not given."""
             for index in range(len(data) // owners.record_size):
                 stack, task, asked, rate, _ = owners.unpack(data, index)
                 if stack or task:
-                    weight = owners.weight(asked, rate)
-                    total = totals.setdefault(stack, [0, 0, 0])
-                    total[0] += weight * cache[1]
-                    total[1] += weight * asked
-                    total[2] += weight
+                    self.add_object(totals, stack, owners.weight(asked, rate), cache[1], asked)
+        for _, size, (stack, _, asked, rate, _) in owners.each_area():
+            self.add_object(totals, stack, owners.weight(asked, rate), size, size)
         return totals
+
+    def add_object(self, totals, stack, weight, held, asked):
+        total = totals.setdefault(stack, [0, 0, 0])
+        total[0] += weight * held
+        total[1] += weight * asked
+        total[2] += weight
 
 
 LxSlabOwner()

@@ -101,14 +101,13 @@ def run_ownertop(prog: Program, sentence: List[str], sources: Optional[List[str]
             write_records(prog, sources, process.stdin)
             process.stdin.close()
         except BrokenPipeError:
-            # It has said why.
+            # ownertop has said why.
             pass
         return process.wait()
 
 
 def _print_owner(prog: Program, verb: str, owner: OwnerRecord) -> None:
-    clock = owner_clock(prog)
-    age = (clock.now - owner.time & 0xffffffff) * clock.tick_ns // 10 ** 6
+    age = owner_clock(prog).age_ns(owner.time) // 10 ** 6
     print(f"{verb} by {task_text(prog, owner.task)}, size {owner.size}, {age} ms ago:")
     print(chain_text(prog, owner.stack), end="")
 

@@ -31,7 +31,11 @@ class CacheReader:
         self.layout = Layout(prog, "struct kmem_cache", "name", "size", "object_size", "offset",
                              "red_left_pad")
         self.random = self._optional_layout("random")
-        self.list = prog.type("struct kmem_cache").member("list").bit_offset // 8
+        type_ = prog.type("struct kmem_cache")
+        self.list = type_.member("list").bit_offset // 8
+        # The kernel allocates the last member as long as there are nodes. A page that is not
+        # mapped can follow, as in KFENCE's pool.
+        self.used_bytes = type_.member("node").bit_offset // 8
 
     def _optional_layout(self, name: str) -> Optional[Layout]:
         try:
@@ -41,9 +45,10 @@ class CacheReader:
 
     def read_cache(self, address: int) -> Optional[SlabCache]:
         """Read the cache at @address. None if that cannot be one."""
-        data = read_memory(self.prog, address, self.layout.size)
+        data = read_memory(self.prog, address, self.used_bytes)
         if data is None:
             return None
+        data = data.ljust(self.layout.size, b"\0")
         name_address, size, object_size, offset, red_left_pad = self.layout.unpack(data)
         name = read_string(self.prog, name_address, 128)
         if name is None or not 0 < object_size <= size or size > 1 << 24 or offset >= size:

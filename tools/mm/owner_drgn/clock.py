@@ -11,6 +11,8 @@ from .memory import cached, notes_of, read_memory, read_variable
 
 WEIGHT_SHIFT = 16       # of the fraction of a weight, before it is printed
 ONE = 1 << 32           # 1 in the units of probabilities and costs
+# Largest valid age: OWNER_TICKS_MAX of the kernel.
+TICKS_MAX = 0xffffffff - (0xffffffff >> 4)
 
 
 class Clock(NamedTuple):
@@ -20,10 +22,19 @@ class Clock(NamedTuple):
     tick_ns: int
     clock_at_tick_0: int
 
+    def _ticks_since(self, time: int) -> int:
+        """Below 0 for a record that the live kernel made after the clock was read."""
+        ticks = self.now - time & 0xffffffff
+        return ticks if ticks <= TICKS_MAX else ticks - (1 << 32)
+
+    def age_ns(self, time: int) -> int:
+        """Age of a record in nanoseconds."""
+        return max(self._ticks_since(time), 0) * self.tick_ns
+
     def time_to_ns(self, time: int) -> int:
         """Nanoseconds since boot of a record's time."""
-        age = self.now - time & 0xffffffff
-        return self.clock_at_tick_0 + (self.now - age) * self.tick_ns & (1 << 64) - 1
+        ticks = self.now - self._ticks_since(time)
+        return self.clock_at_tick_0 + ticks * self.tick_ns & (1 << 64) - 1
 
     def now_ns(self) -> int:
         """When the dump was taken."""

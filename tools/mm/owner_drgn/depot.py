@@ -124,7 +124,7 @@ class Depot:
         if data is None:
             return None
         kind, size, handle, refcount = self.record.unpack(data.ljust(self.record.size, b"\0"))
-        # The bits of a persistent record's hash say nothing about it.
+        # Only the hash of an evictable record has flags in its bits.
         kind = kind if evictable else 0
         counters = form.counters if kind & form.hash_counted else 0
         width = 4 if kind & form.hash_packed else self.word

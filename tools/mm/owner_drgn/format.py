@@ -45,7 +45,8 @@ def _read_format(prog: Program, name: str, known: int, limits: Dict[str, int]) -
     data = read_memory(prog, address or 0, layout.size)
     if data is None:
         raise FormatError(f"{name} at {address:#x} cannot be read: the dump is cut off, or the "
-                          f"debug information does not belong to it")
+                          f"debug information does not belong to it, or QEMU took the dump "
+                          f"without -p, which drgn before version 0.0.27 cannot read")
     values = dict(zip(names, layout.unpack(data)))
     if values["version"] > known:
         raise FormatError(f"{name} has version {values['version']}, and this reader knows "

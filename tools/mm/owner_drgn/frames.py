@@ -8,7 +8,7 @@ nor of the page cache, nor of a process. The direct map leads to them.
 
 from typing import Iterator, List, Tuple
 
-from drgn import FaultError, Program
+from drgn import FaultError, Program, sizeof
 from drgn.helpers.linux.nodemask import for_each_online_node
 
 from .depot import Depot
@@ -41,6 +41,7 @@ class FrameMap:
         self._clear_cpu_lists()
         self._clear_rcu_caches()
         self._clear_depot()
+        self._clear_kmemleak()
         self._clear_crash_kernel()
 
     def _classify_frames(self) -> None:
@@ -56,7 +57,7 @@ class FrameMap:
                     scanned[pfn] = pfn > 0 and scanned[pfn - 1]
                 elif kind == self.buddy:
                     end_of_free = pfn + (1 << min(order, self.geometry.max_order))
-                # Slabs, page tables, huge pages: none of the types has pointers of interest.
+                # Pages with a type are slabs, which are searched by object, or have no pointers.
                 elif not NO_TYPE <= kind < TYPES_END and not mapping:
                     scanned[pfn] = 1
 
@@ -130,12 +131,25 @@ class FrameMap:
         depot = cached(self.prog, Depot)
         pools = list(depot.pools)
         try:
-            # It still has the words of its previous use.
+            # The spare pool still has the words of its previous use.
             pools.append(read_variable(self.prog, "spare_pool"))
         except LookupError:
             pass
         for pool in pools:
             self.clear_range(pool, pool + depot.format.pool_bytes)
+
+    def _clear_kmemleak(self) -> None:
+        """kmemleak keeps the address of each object, at first in an array of the kernel's image."""
+        try:
+            pool = self.prog.variable("mem_pool", "kmemleak.c")
+            start = self.prog["code_resource"].start.value_() - \
+                self.prog.symbol("_text").address + (pool.address_ or 0)
+        except (FaultError, LookupError):
+            return
+        size, shift = self.geometry.page_size, self.geometry.page_shift
+        # Pages at either end have other variables, too.
+        first, end = start + size - 1 >> shift, start + sizeof(pool) >> shift
+        self.clear_frames(first, end - first)
 
     def _clear_crash_kernel(self) -> None:
         """Another kernel is in the memory that crashkernel= reserves."""

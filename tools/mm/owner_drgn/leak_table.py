@@ -23,8 +23,7 @@ def _format_age(seconds: int) -> str:
 
 def _format_owner(prog: Program, cache: str, objects: List[OwnedObject]) -> Iterator[str]:
     clock = owner_clock(prog)
-    ages = sorted((clock.now - one.owner.time & 0xffffffff) * clock.tick_ns // 10 ** 9
-                  for one in objects)
+    ages = sorted(clock.age_ns(one.owner.time) // 10 ** 9 for one in objects)
     age = " to ".join(dict.fromkeys((_format_age(ages[0]), _format_age(ages[-1]))))
     tasks = {one.owner.task for one in objects}
     task = task_text(prog, objects[0].owner.task)

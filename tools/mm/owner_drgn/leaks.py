@@ -23,7 +23,9 @@ from .stacks import find_stacks
 
 # Bytes that are read and searched at once.
 PIECE = 4 << 20
-# Marks of an object: nothing leads to it; a pointer; only words that may be no pointers now.
+# The addresses of all objects are in objects of these caches.
+KMEMLEAK_CACHES = ("kmemleak_object", "kmemleak_scan_area")
+# Marks of an object: nothing leads to it; a pointer does; only words of old freelists may do.
 UNMARKED, MARKED, DOUBTFUL = range(3)
 
 
@@ -88,6 +90,8 @@ class LeakSearch:
         counts = array("Q", bytes(8 * (self.index.objects + 1)))
         word = self.index.word
         for slab, first, free in self.slabs:
+            if slab.cache.name in KMEMLEAK_CACHES:
+                continue
             size, pad = slab.cache.size, slab.cache.red_left_pad
             used = self._find_used_bytes(slab)
             if slab.objects == 1:

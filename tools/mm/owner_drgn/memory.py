@@ -121,7 +121,7 @@ def walk_list(prog: Program, head: int, subject: str, limit: int = 1 << 20) -> I
     for offset in (0, size):
         address = read_number(prog, head + offset, size)
         while address is not None and address not in seen and len(seen) <= limit:
-            # An entry whose links cannot be read is none.
+            # Do not yield an entry whose links cannot be read.
             after = read_number(prog, address + offset, size)
             if after is None:
                 address = None

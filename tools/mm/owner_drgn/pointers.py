@@ -36,7 +36,7 @@ class ObjectIndex:
         if self.geometry.max_pfn > FRAMES_MAX:
             raise FormatError(f"memory ends at page frame {self.geometry.max_pfn:#x}: this search "
                               f"is for up to {FRAMES_MAX:#x}, or the dump is damaged")
-        # The number of a page's slab, from 1 up. What is not written takes no memory.
+        # By page frame, the number of its slab, from 1 up. Unwritten pages take no memory.
         self.slab_of_page = memoryview(bytearray(4 * self.geometry.max_pfn)).cast("I")
         self.start = array("Q")
         self.size = array("Q")

@@ -6,7 +6,7 @@ from typing import Iterator, List, Tuple
 from drgn import Program
 
 from .depot import Depot
-from .format import stack_depot_format
+from .format import FormatError, stack_depot_format
 from .freelists import percpu_offsets
 from .layout import Layout
 from .memory import (cached, notes_of, read_memory, read_number, read_string, read_variable,
@@ -71,18 +71,30 @@ def _count_slabs(prog: Program) -> Iterator[Line]:
     yield "bytes_per_slot", f"{taken / slots if slots else 0:.2f}"
 
 
-def _count_losses(prog: Program) -> Iterator[Line]:
-    names = _read_names(prog, "loss_names", "mm/owner/stats_file.c")
-    address = prog.variable("owner_losses").address_ or 0
+def _count_reasons(prog: Program, names_variable: str, counts: str) -> Iterator[Line]:
+    """Counts of each CPU by reason, whose names are an array of owner/stats."""
+    names = _read_names(prog, names_variable, "mm/owner/stats_file.c")
+    address = prog.variable(counts).address_ or 0
     for name, value in zip(names, _sum_over_cpus(prog, address, len(names))):
         yield name, str(value)
 
 
+def _count_losses(prog: Program) -> Iterator[Line]:
+    return _count_reasons(prog, "loss_names", "owner_losses")
+
+
+def _count_slow_captures(prog: Program) -> Iterator[Line]:
+    return _count_reasons(prog, "slow_names", "owner_slow_captures")
+
+
 def _count_pages(prog: Program) -> Iterator[Line]:
     pages = 0
-    for owner in cached(prog, PageReader).iterate_allocations():
-        pages += 1 << min(owner.order, 64)
-    yield "pages", str(pages)
+    try:
+        for owner in cached(prog, PageReader).iterate_allocations():
+            pages += 1 << min(owner.order, 64)
+        yield "pages", str(pages)
+    except FormatError as error:
+        notes_of(prog).add("counts", str(error))
     yield "page_failures", str(read_variable(prog, "failures", "mm/owner/page.c"))
 
 
@@ -105,7 +117,8 @@ def _count_classes(prog: Program) -> Iterator[Line]:
             yield f"class_{size}_in_use", str(in_use)
             yield f"class_{size}_carved_free", str(free)
             yield f"class_{size}_bytes", str(pools * pool_bytes)
-    names = ("data_bytes", "allocs", "evictions", "slots_reused", "pools_recut", "locked_saves")
+    names = ("data_bytes", "allocs", "evictions", "revivals", "slots_reused", "pools_recut",
+             "locked_saves")
     counts = Layout(prog, "struct evictable_depot", *names)
     data = read_memory(prog, address, counts.size)
     for name, value in zip(names, counts.unpack(data) if data else ()):
@@ -131,12 +144,12 @@ def _count_depot(prog: Program) -> Iterator[Line]:
 
 
 def owner_stats(prog: Program) -> Iterator[Line]:
-    """Names and values: what is tracked and what it takes, losses by reason, the depot.
+    """Names and values: what is tracked and takes, losses, slow captures, the depot.
 
     Each part that this kernel does not have is left out.
     """
-    for part in (_count_slabs, _count_losses, _count_pages, _count_depot, _count_classes,
-                 _count_refusals):
+    for part in (_count_slabs, _count_losses, _count_slow_captures, _count_pages, _count_depot,
+                 _count_classes, _count_refusals):
         try:
             yield from part(prog)
         except LookupError as error:
