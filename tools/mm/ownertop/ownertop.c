@@ -12,6 +12,7 @@
 #include "ask/parse.h"
 #include "ask/query.h"
 #include "ask/unmatched.h"
+#include "base/alloc.h"
 #include "base/exit_status.h"
 #include "base/replace_file.h"
 #include "input/progress.h"
@@ -170,7 +171,7 @@ static int run_view(const struct options *o)
 	}
 	if (status == STATUS_FAILED && a.health.quiet && *a.health.first)
 		fprintf(stderr, "ownertop: %s\n", a.health.first);
-	free(output.again);
+	free(output.selection_arguments);
 	answer_free_members(&a);
 	return status;
 }
@@ -180,6 +181,7 @@ int main(int argc, char *argv[])
 	struct options options;
 	int status;
 
+	alloc_map_large_arrays();
 	if (argc && !strcmp(basename(argv[0]), PAGE_OWNER_SORT))
 		return page_owner_sort_main(argc, argv);
 	if (argc > 1 && !strcmp(argv[1], PAGE_OWNER_SORT))

@@ -30,14 +30,12 @@ static void print_condition(const struct options *o, FILE *out)
 		quote_print_argument(printed, out);
 }
 
-char *make_arguments_again(const struct options *o)
+char *make_selection_arguments(const struct options *o)
 {
 	char *text, number[16];
 	size_t len;
-	FILE *out = open_memstream(&text, &len);
+	FILE *out = xopen_memstream(&text, &len);
 
-	if (!out)
-		exit_out_of_memory();
 	print_option("--vmlinux", o->vmlinux, out);
 	print_option("--modules", o->modules, out);
 	print_option("--kallsyms", o->kallsyms, out);

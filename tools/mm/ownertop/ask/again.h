@@ -6,6 +6,6 @@
 #include "ask/options.h"
 
 /* Returns the arguments, each after a space and quoted for a shell. The caller frees it. */
-char *make_arguments_again(const struct options *o);
+char *make_selection_arguments(const struct options *o);
 
 #endif

@@ -13,7 +13,7 @@
 
 /*
  * Returns the time stamp of the newest record, from which ages are counted. It must be known
- * before records are judged.
+ * before the expression is evaluated.
  */
 static u64 find_newest_record_time(const struct options *o, char * const *paths, int n)
 {
@@ -62,8 +62,8 @@ static void read_dump_series(struct answer *a, const struct options *o, char * c
 	dumps_restore_last(&a->dumps, &a->model);
 }
 
-/* Names of what dumps list: dumps that have nothing in common cannot be compared. */
-static const char *name_kind_of_dump(const struct dump *dump)
+/* Returns the name of the memory that a dump lists, or NULL if the dump is empty. */
+static const char *name_memory_of_dump(const struct dump *dump)
 {
 	const u64 (*objects)[2] = dump->sources.objects;
 
@@ -77,14 +77,14 @@ static const char *name_kind_of_dump(const struct dump *dump)
 	return NULL;
 }
 
-/* Returns false after a message if there is a dump that the others cannot be compared with. */
-static bool are_comparable(const struct dumps *dumps)
+/* Returns false after a message if two dumps list different kinds of memory. */
+static bool dumps_list_one_kind(const struct dumps *dumps)
 {
-	const char *first = name_kind_of_dump(&dumps->v[0]);
+	const char *first = name_memory_of_dump(&dumps->v[0]);
 	u32 i;
 
 	for (i = 1; i < dumps->n; i++) {
-		const char *kind = name_kind_of_dump(&dumps->v[i]);
+		const char *kind = name_memory_of_dump(&dumps->v[i]);
 
 		if (!first || !kind || !strcmp(first, kind))
 			continue;
@@ -143,7 +143,7 @@ struct output_options make_output_options(const struct options *o)
 		.term = terminal_describe(stdout, o->colour),
 		.unfold = o->unfold || o->interval_ms,
 		.callers = o->callers,
-		.again = o->view->explains ? make_arguments_again(o) : NULL,
+		.selection_arguments = o->view->explains ? make_selection_arguments(o) : NULL,
 		.repeats = o->interval_ms,
 		/*
 		 * Without a request for ages, the kernel's answer has them only for some
@@ -175,10 +175,14 @@ bool answer_read(struct answer *a, const struct options *o, char * const *paths,
 		read_dump_series(a, o, paths, n);
 	else
 		answer_read_dump(a, o, paths, n);
-	/* Figures without a whole input would be taken for an answer. */
+	model_finish(&a->model);
+	/*
+	 * Without one of its dumps a comparison would show wrong changes, and without any input
+	 * a view would show zeros.
+	 */
 	if (a->dumps.n ? a->health.missing : a->health.missing == (u32)n)
 		return false;
-	if (a->dumps.n && !are_comparable(&a->dumps))
+	if (a->dumps.n && !dumps_list_one_kind(&a->dumps))
 		return false;
 	if (!o->view->series)
 		return true;

@@ -12,7 +12,7 @@
 #include "base/human.h"
 #include "output/column.h"
 
-/* Two numbers with a colon. */
+/* Size of the text of a range, as "@10:20": a number has at most 20 digits. */
 #define RANGE_LEN 48
 
 /* Exit statuses of monitoring plugins. */
@@ -64,7 +64,7 @@ static enum owner_sort parse_figure(const char *option, const char *text, size_t
 	return figure;
 }
 
-/* Make the sentence of the command line from what follows the limit. */
+/* Make the text behind a limit, @rest, the sentence of the command line. */
 static void use_rest_as_sentence(struct sentence_parts *parts, const char *option,
 				 const char *rest)
 {
@@ -249,7 +249,10 @@ static void print_figures(const struct options *o, const struct verdict *v, FILE
 		format_range(warn, of[LEVEL_WARN]), format_range(critical, of[LEVEL_CRITICAL]));
 }
 
-/* Returns the text of the line before its figures, in which no name may be taken for a figure. */
+/*
+ * Returns the text before the performance data, which begin at "|". Names in the text are printed
+ * without that character.
+ */
 static char *make_message(const struct options *o, const struct answer *a,
 			  const struct verdict *v, bool complete)
 {
@@ -257,10 +260,8 @@ static char *make_message(const struct options *o, const struct answer *a,
 	u64 value = get_figure(&v->sum, check->figure);
 	char buf[HUMAN_LEN], *text, *shown, *bar;
 	size_t len;
-	FILE *out = open_memstream(&text, &len);
+	FILE *out = xopen_memstream(&text, &len);
 
-	if (!out)
-		exit_out_of_memory();
 	fprintf(out, "%s ", owner_sort_names[check->figure]);
 	if (check->figure == OWNER_SORT_OBJECTS)
 		fprintf(out, "%llu", value);

@@ -19,7 +19,7 @@ void check_prepare_exit(int argc, char *argv[]);
 void check_parse(struct options *o, struct sentence_parts *parts, enum check_level level,
 		 const char *option, const char *text);
 bool check_is_wanted(const struct options *o);
-/* Print the line of the plugin. Returns the exit status, which is none of enum STATUS_*. */
+/* Print the line of the plugin. Returns its exit status, which is not one of STATUS_*. */
 int check_report(const struct options *o, const struct answer *a, FILE *out);
 
 #endif

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-/* Find the inputs of a command line, and refuse words that are none. */
+/* Find the inputs of a command line, and refuse a word that names no file, view or sentence. */
 #include <dirent.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -12,7 +12,7 @@
 #include "ask/usage.h"
 #include "base/alloc.h"
 
-/* Number of files of a directory that are compared with a name that is no file. */
+/* Limit of the files of a directory whose names are compared with a misspelt one. */
 #define SIMILAR_FILES_MAX 4096
 
 /* Returns the file in the directory of @path whose name is most similar, to be freed, or NULL. */
@@ -71,7 +71,10 @@ void inputs_refuse_missing(const struct options *o, bool view_is_named)
 			refuse_unknown_word(o->inputs[i], !i && !view_is_named);
 }
 
-/* Standard input that someone has sent to this program is an input: a pipe or a file. */
+/*
+ * Is standard input a pipe or a file? Then it is read, even if the command line does not name it. A
+ * terminal or /dev/null is not.
+ */
 static bool is_input_on_stdin(void)
 {
 	struct stat st;

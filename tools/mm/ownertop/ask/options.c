@@ -41,4 +41,5 @@ void options_free(struct options *o)
 		frame_names_close(o->select.names);
 	dump_times_free(&o->times);
 	free(o->input_list);
+	free(o->snapshot_kallsyms);
 }

@@ -50,6 +50,7 @@ struct options {
 	const char *vmlinux;	/* kernel with DWARF, or NULL */
 	const char *modules;	/* directory of modules with DWARF, or NULL */
 	const char *kallsyms;	/* copy of /proc/kallsyms, or NULL */
+	char *snapshot_kallsyms;	/* kallsyms of the last snapshot that is read, or NULL */
 	const char *output;	/* file for the output, or NULL: standard output */
 	struct check checks[NR_CHECK_LEVELS];
 	bool check_groups;	/* compare each group with the limits, not the total */
@@ -65,7 +66,9 @@ struct options {
 
 /* Is one measure (bytes, held or objects) the only sort key? */
 bool options_order_is_measure(const struct options *o);
-/* Must the newest record be known before records are judged? Then inputs are read twice. */
+/*
+ * Must the newest record be known before the expression is evaluated? Then inputs are read twice.
+ */
 bool options_need_newest_record(const struct options *o);
 void options_free(struct options *o);
 

@@ -355,6 +355,14 @@ static void open_frame_names(struct options *o)
 		kallsyms = kallsyms_open(o->kallsyms);
 		if (!kallsyms)
 			exit(STATUS_FAILED);
+	} else if (o->snapshot_kallsyms) {
+		/*
+		 * Frames stay as they are if the snapshot's kallsyms is useless, for example
+		 * because the kernel hid addresses.
+		 */
+		kallsyms = kallsyms_open(o->snapshot_kallsyms);
+		if (!kallsyms && !o->vmlinux && !o->modules)
+			return;
 	}
 	o->select.names = frame_names_open(o->vmlinux, o->modules, kallsyms, &error);
 	if (o->select.names)
@@ -365,7 +373,7 @@ static void open_frame_names(struct options *o)
 
 /*
  * The kernel answers for call chains from counters, but looks at every object for ages.
- * This takes too long for --live, so there ages are asked for only to sort by them.
+ * Live mode, which cannot wait that long, asks for ages only to sort by them.
  */
 static bool view_needs_ages(const struct options *o)
 {
@@ -384,7 +392,7 @@ static const struct group_list *get_default_groups(const struct options *o)
 
 	if (check_is_wanted(o))
 		return &by_kind;
-	return o->live && o->interval_ms ? &o->view->redrawn : &o->view->group;
+	return o->live && o->interval_ms ? &o->view->live_group : &o->view->group;
 }
 
 static void select_frame_key(struct options *o)
@@ -406,7 +414,7 @@ static void set_default_options(struct options *o)
 	select_frame_key(o);
 	if (!o->nr_order)
 		o->order[o->nr_order++] = OWNER_SORT_BYTES;
-	o->sort = measure_of_sort_keys(o->order, o->nr_order);
+	o->sort = measure_find_in_sort_keys(o->order, o->nr_order);
 	o->ages = view_needs_ages(o);
 	o->fit_screen = o->top == UNSET && !o->unfold && o->view->rows &&
 			o->format == FORMAT_TEXT;
@@ -456,7 +464,7 @@ void parse_command_line(struct options *o, int argc, char *argv[])
 		check_live_options(o);
 	else if (o->updates)
 		usage_refuse_option("--count", "counts the updates of --live");
-	if (o->vmlinux || o->modules || o->kallsyms)
+	if (o->vmlinux || o->modules || o->kallsyms || o->snapshot_kallsyms)
 		open_frame_names(o);
 	set_default_options(o);
 }

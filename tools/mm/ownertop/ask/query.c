@@ -83,7 +83,10 @@ static bool add_group_fields(struct owner_sentence *s, const struct record_selec
 {
 	const unsigned int derived_from_chain = 1U << OWNER_FIELD_STACK | 1U << OWNER_FIELD_FUNC |
 						1U << OWNER_FIELD_MODULE;
-	/* The kernel does not group by age, nor by fields that only pages have. */
+	/*
+	 * The kernel does not group by age. Fields that only pages have are read from page_owner,
+	 * as the kernel refuses to group slab objects by gfp.
+	 */
 	const unsigned int unsupported = 1U << OWNER_FIELD_AGE | 1U << OWNER_FIELD_GFP |
 					 1U << OWNER_FIELD_ORDER;
 	unsigned int fields = 1U << OWNER_FIELD_KIND, i;
@@ -108,8 +111,9 @@ static bool add_group_fields(struct owner_sentence *s, const struct record_selec
 }
 
 /*
- * Make the sentence for the kernel: all groups, as TSV. They are sorted here, not there;
- * but sort=oldest makes the kernel look for ages. Returns false if the kernel cannot answer.
+ * Make the sentence for the kernel, which asks for all groups, as TSV. ownertop sorts the groups
+ * itself: sort=oldest is only to make the kernel look for ages. Returns false if the kernel
+ * cannot answer.
  */
 static bool make_kernel_sentence(struct owner_sentence *s, const struct options *o)
 {

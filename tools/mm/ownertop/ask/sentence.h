@@ -13,8 +13,8 @@
 struct sentence_parts {
 	const char *sentence;	/* sentence on the command line; NULL: it has none */
 	char *conditions;	/* conditions of options, each after " && " */
-	char *focus;		/* patterns of --focus; ignore has those of --ignore */
-	char *ignore;
+	char *focus;		/* patterns of --focus */
+	char *ignore;		/* patterns of --ignore */
 };
 
 /* Is @argument a sentence, rather than a view, a file or "-"? */

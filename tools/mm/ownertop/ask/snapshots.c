@@ -24,6 +24,7 @@ struct input_list {
 	u64 *times;		/* of each input that is a snapshot, in seconds; else 0 */
 	u32 times_cap;
 	bool all_are_snapshots;
+	char *last_path;	/* the last snapshot */
 	char *first_path;	/* the first snapshot */
 	struct snapshot_about first;
 	bool warned_boot;
@@ -83,7 +84,7 @@ static bool add_dump(struct input_list *list, const char *snapshot, const char *
 	return true;
 }
 
-/* Add the dumps of a snapshot that the sentence asks for. Frees nothing: inputs live on. */
+/* Add the dumps of a snapshot that the sentence asks for. Paths of inputs are never freed. */
 static void add_snapshot(struct input_list *list, const struct options *o, const char *path,
 			 const struct snapshot_about *about)
 {
@@ -101,6 +102,8 @@ static void add_snapshot(struct input_list *list, const struct options *o, const
 	if (!found)
 		usage_refuse_value("source", path, "is a snapshot without such a dump");
 	warn_if_snapshots_differ(list, path, about);
+	free(list->last_path);
+	list->last_path = xstrndup(path, strlen(path));
 }
 
 static void add_listed_snapshot(struct input_list *list, const struct options *o,
@@ -166,6 +169,23 @@ static void use_snapshot_times(struct options *o, const struct input_list *list)
 	}
 }
 
+/*
+ * Modules are at other addresses in another boot: use the kallsyms of the last snapshot only if all
+ * inputs are snapshots of one boot.
+ */
+static void use_kallsyms_of_snapshots(struct options *o, const struct input_list *list)
+{
+	char *path;
+
+	if (!list->last_path || !list->all_are_snapshots || list->warned_boot)
+		return;
+	path = join_path(list->last_path, "kallsyms.zst");
+	if (access(path, F_OK))
+		free(path);
+	else
+		o->snapshot_kallsyms = path;
+}
+
 void snapshots_replace_directories(struct options *o)
 {
 	struct input_list list = { .all_are_snapshots = true };
@@ -175,9 +195,11 @@ void snapshots_replace_directories(struct options *o)
 		add_input_or_directory(&list, o, o->inputs[i]);
 	if (o->view->series && list.n && list.all_are_snapshots && o->times.source == TIME_RECORDS)
 		use_snapshot_times(o, &list);
+	use_kallsyms_of_snapshots(o, &list);
 	o->inputs = (char * const *)list.paths;
 	o->input_list = list.paths;
 	o->nr_inputs = list.n;
 	free(list.times);
 	free(list.first_path);
+	free(list.last_path);
 }

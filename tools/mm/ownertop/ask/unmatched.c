@@ -28,14 +28,14 @@ static bool compares_names(const struct owner_comparison *c)
 	       c->field != OWNER_FIELD_GFP;
 }
 
-static bool is_in_chains(enum owner_field field)
+static bool field_is_of_chain(enum owner_field field)
 {
 	return field == OWNER_FIELD_FUNC || field == OWNER_FIELD_MODULE;
 }
 
 /* The functions of frames; names of a model are NUL-terminated, parts of frames are not. */
-static void collect_functions(struct seen_names *names, const struct strings *frames,
-			      struct strings *functions)
+static void collect_function_names(struct seen_names *names, const struct strings *frames,
+				   struct strings *functions)
 {
 	struct frame frame;
 	u32 i;
@@ -54,7 +54,7 @@ static void collect_names(struct seen_names *names, const struct model *m, enum 
 	u32 i;
 
 	if (field == OWNER_FIELD_FUNC) {
-		collect_functions(names, &m->stacks.frames, functions);
+		collect_function_names(names, &m->stacks.frames, functions);
 		return;
 	}
 	if (field == OWNER_FIELD_MODULE) {
@@ -114,7 +114,7 @@ static struct options make_options_of_field(const struct options *o, enum owner_
 
 	all.select.group.n = 1;
 	all.select.group.v[0] = (struct owner_group_field){
-		.field = is_in_chains(field) ? OWNER_FIELD_STACK : field,
+		.field = field_is_of_chain(field) ? OWNER_FIELD_STACK : field,
 	};
 	all.select.sentence.nr_comparisons = 0;
 	all.select.sentence.fields_used = 0;
@@ -129,7 +129,7 @@ static void report_names_of_comparison(const struct owner_comparison *c, const s
 				       char * const *paths, int n)
 {
 	const struct options options = make_options_of_field(o, c->field);
-	/* The first reading has reported damage. */
+	/* Quiet: damage was reported when the inputs were read for the view. */
 	struct answer all = { .health.quiet = true };
 	struct strings functions = { 0 };
 	struct seen_names names = { 0 };

@@ -40,7 +40,7 @@ static int append_option_to_help_line(char *line, int len, const struct option_i
 				      const struct option_info *option)
 {
 	len += sprintf(line + len, "%s", choose_separator(previous, option));
-	if (option->letter && !previous)
+	if (option->letter)
 		len += sprintf(line + len, "-%c, ", option->letter);
 	len += sprintf(line + len, "--%s", option->name);
 	if (option->argument == required_argument)

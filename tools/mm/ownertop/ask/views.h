@@ -11,12 +11,12 @@
 struct view {
 	const char *name;
 	struct group_list group;	/* default of --group */
-	struct group_list redrawn;	/* default groups of --live on this machine */
+	struct group_list live_group;	/* default groups of --live on this machine */
 	u32 depth;
 	u32 top;
 	double least_percent;
 	bool rows;		/* the text is a table with a row for each group */
-	bool explains;		/* one dump or a series, with histograms of the last */
+	bool explains;		/* reads dumps as a series; histograms are of the last */
 	bool fixed_groups;	/* --group and the sentence cannot change the groups */
 	bool by_function;	/* default of --by */
 	bool ages;		/* the view shows ages of objects */

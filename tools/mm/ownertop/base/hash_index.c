@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /* A hash index with open addressing and linear probing, at most seven eighths full. */
 #include <stdlib.h>
+#include <string.h>
 
 #include "base/alloc.h"
 #include "base/hash_index.h"
@@ -38,25 +39,38 @@ static void insert_hash_slot(struct hash_index *ix, struct hash_index_slot slot)
 	ix->slots[i] = slot;
 }
 
+/*
+ * Double the slots in place, because two copies of a large index would be the peak of memory.
+ * Elements are inserted again in their order, from the first one after a free slot: each finds
+ * a slot that is free, or its own.
+ */
 static void double_hash_slots(struct hash_index *ix)
 {
-	struct hash_index_slot *old = ix->slots;
-	u32 old_slots = old ? ix->mask + 1 : 0;
-	u32 slots = old ? old_slots * 2 : FIRST_SLOTS;
-	u32 i;
+	u32 slots = ix->mask + 1, first = 0, i;
 
-	ix->slots = xcalloc(slots, sizeof(*ix->slots));
-	ix->mask = slots - 1;
-	for (i = 0; i < old_slots; i++)
-		if (old[i].id_plus_1)
-			insert_hash_slot(ix, old[i]);
-	free(old);
+	ix->slots = xrealloc(ix->slots, 2 * (size_t)slots * sizeof(*ix->slots));
+	memset(ix->slots + slots, 0, slots * sizeof(*ix->slots));
+	ix->mask = 2 * slots - 1;
+	while (ix->slots[first].id_plus_1)
+		first++;
+	for (i = 0; i < slots; i++) {
+		struct hash_index_slot *from = &ix->slots[(first + i) % slots], slot = *from;
+
+		if (!slot.id_plus_1)
+			continue;
+		from->id_plus_1 = 0;
+		insert_hash_slot(ix, slot);
+	}
 }
 
 void hash_index_add(struct hash_index *ix, u64 hash, u32 id)
 {
-	if (!ix->slots || ix->used >= ix->mask - ix->mask / 8)
+	if (!ix->slots) {
+		ix->slots = xcalloc(FIRST_SLOTS, sizeof(*ix->slots));
+		ix->mask = FIRST_SLOTS - 1;
+	} else if (ix->used >= ix->mask - ix->mask / 8) {
 		double_hash_slots(ix);
+	}
 	insert_hash_slot(ix, (struct hash_index_slot){
 		.tag = hash_tag(hash),
 		.id_plus_1 = id + 1,

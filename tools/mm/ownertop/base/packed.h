@@ -67,4 +67,9 @@ static inline void packed_set(struct packed_table *p, u32 row, u32 column, u64 v
 	memcpy(packed_locate(p, row, column), &word, sizeof(word));
 }
 
+static inline void packed_add(struct packed_table *p, u32 row, u32 column, u64 v)
+{
+	packed_set(p, row, column, packed_get(p, row, column) + v);
+}
+
 #endif

@@ -1,38 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0
-/* Interned strings. They are stored in chunks that are never moved: pointers stay valid. */
+/* Interned strings. They are never moved: pointers to them stay valid. */
 #include <stdlib.h>
 #include <xxhash.h>
 
 #include "base/alloc.h"
 #include "base/strings.h"
-
-#define CHUNK_SIZE 16384
-
-struct string_chunk {
-	struct string_chunk *next;
-	size_t used;
-	size_t size;
-	char bytes[];
-};
-
-static char *allocate_chars(struct strings *st, size_t len)
-{
-	struct string_chunk *c = st->chunks;
-	char *p;
-
-	if (!c || c->size - c->used < len) {
-		size_t size = len > CHUNK_SIZE ? len : CHUNK_SIZE;
-
-		c = xmalloc(sizeof(*c) + size);
-		c->next = st->chunks;
-		c->used = 0;
-		c->size = size;
-		st->chunks = c;
-	}
-	p = c->bytes + c->used;
-	c->used += len;
-	return p;
-}
 
 static bool interned_string_equals(const void *array, u32 id, const void *key)
 {
@@ -51,7 +23,7 @@ u32 strings_intern(struct strings *st, struct text_slice t)
 	if (id != HASH_INDEX_NONE)
 		return id;
 
-	copy = allocate_chars(st, t.len + 1);
+	copy = chunks_take(&st->chunks, t.len + 1);
 	memcpy(copy, t.s, t.len);
 	copy[t.len] = '\0';
 
@@ -61,14 +33,18 @@ u32 strings_intern(struct strings *st, struct text_slice t)
 	return st->n++;
 }
 
+u32 *strings_intern_all(struct strings *st, const struct strings *more)
+{
+	u32 *ids = xcalloc(more->n + 1, sizeof(*ids)), i;
+
+	for (i = 0; i < more->n; i++)
+		ids[i] = strings_intern(st, more->v[i]);
+	return ids;
+}
+
 void strings_free(struct strings *st)
 {
-	while (st->chunks) {
-		struct string_chunk *next = st->chunks->next;
-
-		free(st->chunks);
-		st->chunks = next;
-	}
+	chunks_free(&st->chunks);
 	free(st->v);
 	hash_index_free(&st->index);
 	*st = (struct strings){ 0 };

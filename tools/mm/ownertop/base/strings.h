@@ -3,6 +3,7 @@
 #ifndef OWNERTOP_STRINGS_H
 #define OWNERTOP_STRINGS_H
 
+#include "base/chunks.h"
 #include "base/hash_index.h"
 #include "base/text.h"
 
@@ -11,11 +12,13 @@ struct strings {
 	u32 n;
 	u32 cap;
 	struct hash_index index;
-	struct string_chunk *chunks;
+	struct chunk *chunks;
 };
 
 /* Look up or store the string @t. Returns its number; a new string has the number st->n had. */
 u32 strings_intern(struct strings *st, struct text_slice t);
+/* Intern all of @more. Returns their numbers in @st, by their number in @more; to be freed. */
+u32 *strings_intern_all(struct strings *st, const struct strings *more);
 void strings_free(struct strings *st);
 
 #endif

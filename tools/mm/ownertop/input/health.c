@@ -6,9 +6,6 @@
 #include "input/health.h"
 #include "input/progress.h"
 
-/* Number of damaged places of one input that are reported one by one. */
-#define MESSAGES_MAX 10
-
 static void print_or_keep_message(struct input_health *h, const char *fmt, ...)
 {
 	va_list args;
@@ -32,12 +29,27 @@ void health_report_damage(struct input_health *h, const char *input, u64 line,
 			  const char *reason)
 {
 	h->damaged++;
-	if (h->reported == MESSAGES_MAX) {
+	if (h->reported == HEALTH_MESSAGES_MAX) {
 		h->suppressed++;
 		return;
 	}
 	h->reported++;
-	print_or_keep_message(h, "%s:%llu: %s; not counted", input, line, reason);
+	if (h->postponed)
+		h->places[h->reported - 1] = (struct damaged_place){ line, reason };
+	else
+		print_or_keep_message(h, "%s:%llu: %s; not counted", input, line, reason);
+}
+
+void health_report_places(struct input_health *h, const char *input,
+			  const struct input_health *part, u64 lines)
+{
+	u32 i;
+
+	for (i = 0; i < part->reported; i++)
+		health_report_damage(h, input, lines + part->places[i].line,
+				     part->places[i].reason);
+	h->damaged += part->suppressed;
+	h->suppressed += part->suppressed;
 }
 
 void health_report_missing(struct input_health *h, const char *input, const char *reason)

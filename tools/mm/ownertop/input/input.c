@@ -27,13 +27,20 @@ static_assert(READ_MIN <= UNPACK_HEAD_MAX, "the first read must fit");
 static void read_once(struct input *in, size_t size)
 {
 	char *room = in->buf + in->end;
-	ssize_t n = in->unpack ? unpack_read(in->unpack, room, size) :
-				 read(in->fd, room, size);
+	ssize_t n;
+
+	if (in->unpack)
+		n = unpack_read(in->unpack, room, size);
+	else if (in->is_part)
+		n = pread(in->fd, room, size, in->read_at);
+	else
+		n = read(in->fd, room, size);
 
 	if (n > 0) {
 		in->end += n;
+		in->read_at += n;
 		if (!in->unpack)
-			progress_add_bytes(n);
+			progress_add_bytes(n, in->is_part);
 	} else if (!n) {
 		in->eof = true;
 	} else if (in->unpack) {
@@ -72,11 +79,18 @@ void input_open_fd(struct input *in, int fd)
 	*in = (struct input){ .fd = fd, .buf = xmalloc(BUFFER_SIZE) };
 }
 
+void input_open_part(struct input *in, int fd, u64 at)
+{
+	input_open_fd(in, fd);
+	in->is_part = true;
+	in->read_at = at;
+}
+
 void input_close(struct input *in)
 {
 	if (in->unpack)
 		unpack_end(in->unpack);
-	if (in->fd != STDIN_FILENO)
+	if (in->fd != STDIN_FILENO && !in->is_part)
 		close(in->fd);
 	free(in->buf);
 }
@@ -92,12 +106,35 @@ static void fill_buffer(struct input *in)
 
 struct text_slice input_peek(struct input *in)
 {
+	size_t len;
+
 	if (!in->eof && in->end - in->pos < INPUT_AHEAD)
 		fill_buffer(in);
-	return (struct text_slice){ in->buf + in->pos, in->end - in->pos };
+	/*
+	 * Never return more than INPUT_AHEAD bytes, although the buffer may have more: how many
+	 * more depends on earlier reads, and the longest record that can be read must not
+	 * depend on them.
+	 */
+	len = in->end - in->pos;
+	return (struct text_slice){ in->buf + in->pos, len < INPUT_AHEAD ? len : INPUT_AHEAD };
 }
 
 void input_skip(struct input *in, size_t bytes)
 {
 	in->pos += bytes;
+	in->offset += bytes;
+}
+
+u64 input_get_position(const struct input *in)
+{
+	return lseek(in->fd, 0, SEEK_CUR) - (in->end - in->pos);
+}
+
+void input_skip_unread(struct input *in, u64 bytes)
+{
+	lseek(in->fd, input_get_position(in) + bytes, SEEK_SET);
+	in->offset += bytes;
+	in->pos = 0;
+	in->end = 0;
+	in->eof = false;
 }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
 /* Show the progress of reading on the terminal. */
-#include <stdbool.h>
+#include <stdatomic.h>
 #include <stdio.h>
 #include <time.h>
 #include <unistd.h>
@@ -19,7 +19,7 @@ static struct {
 	bool shown;
 	const char *input;	/* NULL: no input is being read */
 	u64 total;
-	u64 done;
+	atomic_ullong done;
 	s64 began_ms;
 	s64 due_ms;
 } progress;
@@ -52,27 +52,29 @@ void progress_begin_input(const char *input, u64 total)
 
 static void print_progress(s64 now)
 {
-	u64 rate = progress.done * 1000 / (now - progress.began_ms);
+	u64 read = progress.done, rate = read * 1000 / (now - progress.began_ms);
 	char done[HUMAN_LEN], total[HUMAN_LEN], per_second[HUMAN_LEN];
 
-	human_format_bytes(done, progress.done);
+	human_format_bytes(done, read);
 	human_format_bytes(per_second, rate);
 	if (progress.total)
 		fprintf(stderr, ERASE "%s: %llu%% of %s, %s/s", progress.input,
-			100 * progress.done / progress.total,
+			100 * read / progress.total,
 			human_format_bytes(total, progress.total), per_second);
 	else
 		fprintf(stderr, ERASE "%s: %s, %s/s", progress.input, done, per_second);
 	progress.shown = true;
 }
 
-void progress_add_bytes(u64 more)
+void progress_add_bytes(u64 more, bool in_second_thread)
 {
 	s64 now;
 
 	if (!progress.input)
 		return;
 	progress.done += more;
+	if (in_second_thread)
+		return;
 	now = read_clock_ms();
 	if (now < progress.due_ms)
 		return;

@@ -6,6 +6,8 @@
 #ifndef OWNERTOP_PROGRESS_H
 #define OWNERTOP_PROGRESS_H
 
+#include <stdbool.h>
+
 #include "base/types.h"
 
 /* Enable the progress line if standard error is a terminal. */
@@ -16,8 +18,11 @@ void progress_enable(void);
  * @input sets the total.
  */
 void progress_begin_input(const char *input, u64 total);
-/* Count @more bytes as read, and update the progress line if it is due. */
-void progress_add_bytes(u64 more);
+/*
+ * Count @more bytes as read, and update the progress line if it is due. Only the first thread
+ * updates it.
+ */
+void progress_add_bytes(u64 more, bool in_second_thread);
 void progress_end_input(void);
 
 /* Erase the progress line, so that a message can be printed. The next update draws it again. */

@@ -8,6 +8,7 @@
 #include <sys/stat.h>
 
 #include "base/alloc.h"
+#include "input/pieces.h"
 #include "input/progress.h"
 #include "input/reader.h"
 #include "input/reading.h"
@@ -21,8 +22,8 @@ static const struct input_format * const formats[] = {
 #define NR_FORMATS (sizeof(formats) / sizeof(*formats))
 
 /*
- * Limit of inputs that are kept open. A few are, because the kernel may compute a debugfs file
- * again if it is opened again.
+ * Limit of the inputs that stay open between a look at their first lines and their reading. An
+ * input that is closed must be opened again, and then the kernel computes a debugfs file anew.
  */
 #define KEEP_OPEN_MAX 8
 
@@ -39,7 +40,8 @@ static u32 count_recognised_lines(const struct input_format *format, struct inpu
 
 /*
  * Returns the format that recognises most lines at the beginning of the input. A record of
- * format_text may contain one line that format_stacks recognises, so its own count double.
+ * format_text may contain one line that format_stacks recognises, so each line that format_text
+ * recognises counts twice.
  */
 static const struct input_format *choose_format(struct input_reading *r)
 {
@@ -122,7 +124,8 @@ static void read_whole_input(struct input_reading *r)
 	if (r->format->begin)
 		r->format->begin(r);
 	progress_begin_input(r->path, find_input_size(r));
-	reading_read_records(r);
+	pieces_read_records(r);
+	reading_finish(r);
 	reading_close(r);
 	r->path = NULL;
 }

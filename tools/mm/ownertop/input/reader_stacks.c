@@ -38,7 +38,10 @@ static bool is_stacks_line(struct text_slice line)
 	       TEXT_STARTS(line, "nr_objects: ");
 }
 
-/* Every line may begin a block of show_stacks: its first line is a frame, and so are others. */
+/*
+ * Returns false: the first line of a block is a frame, and so are later ones, so no line tells that
+ * a block begins. After damage, reading continues behind a blank line.
+ */
 static bool text_begins_stack_block(struct text_slice ahead)
 {
 	(void)ahead;

@@ -241,4 +241,5 @@ const struct input_format format_text = {
 	.lists_slabs = input_lists_slabs,
 	.record_begins = text_begins_record,
 	.read = read_record_text,
+	.divisible = true,
 };

@@ -109,7 +109,7 @@ void reading_report_truncated(struct input_reading *r, const struct text_scan *c
 	const char *reason = "the record is longer than 128 KiB";
 	struct text_scan stop = { c->end, c->end, c->line };
 
-	if (r->in.eof)
+	if (c->end - (r->in.buf + r->in.pos) < INPUT_AHEAD)
 		reason = r->in.failure ? "the record is cut off by a read error" :
 					 "the record is cut off by the end of the input";
 	health_report_damage(r->health, r->path, c->line, reason);
@@ -143,20 +143,23 @@ void reading_submit_record(struct input_reading *r, const struct record *rec, u6
 		health_report_damage(r->health, r->path, line, reason);
 }
 
-void reading_read_records(struct input_reading *r)
+bool reading_read_record(struct input_reading *r)
 {
-	for (;;) {
-		struct text_scan c = reading_begin_scan(r);
+	struct text_scan c = reading_begin_scan(r);
 
-		if (c.p == c.end)
-			break;
-		if (scan_blank_line(&c)) {
-			reading_consume_scanned_bytes(r, &c);
-			continue;
-		}
-		r->not_empty = true;
-		r->format->read(r);
+	if (c.p == c.end)
+		return false;
+	if (scan_blank_line(&c)) {
+		reading_consume_scanned_bytes(r, &c);
+		return true;
 	}
+	r->not_empty = true;
+	r->format->read(r);
+	return true;
+}
+
+void reading_finish(struct input_reading *r)
+{
 	if (r->in.failure)
 		health_report_unread(r->health, r->path, r->in.failure);
 	else if (!r->not_empty)

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * What the readers of all formats share: the state of an input, scanning of the text in
- * its buffer, and recovery from damage. Only complete records reach the sink. After
+ * Functions that the readers of all formats share: they keep the state of an input, scan the
+ * text in its buffer, and recover from damage. Only complete records reach the sink. After
  * damage, reading continues at the next record.
  */
 #ifndef OWNERTOP_READING_H
@@ -58,6 +58,8 @@ struct input_format {
 	bool (*record_begins)(struct text_slice ahead);
 	/* Read one record, which begins with a line that is not blank, and consume it. */
 	void (*read)(struct input_reading *r);
+	/* Can a second thread read pieces of the input? Readers with state of their own cannot. */
+	bool divisible;
 };
 
 extern const struct input_format format_text;
@@ -108,7 +110,9 @@ void reading_read_line(struct input_reading *r, line_parser parse);
 /* Hand @rec to the sink. @line: number of its first line, for messages. */
 void reading_submit_record(struct input_reading *r, const struct record *rec, u64 line);
 
-/* Read all records of an input. */
-void reading_read_records(struct input_reading *r);
+/* Read a record or a blank line of an input. Returns false at the end of the input. */
+bool reading_read_record(struct input_reading *r);
+/* Report what is wrong with an input that has been read. */
+void reading_finish(struct input_reading *r);
 
 #endif

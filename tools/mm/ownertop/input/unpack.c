@@ -45,7 +45,7 @@ struct unpacker {
 	/*
 	 * The next fields are used by the thread only, and by the reader after the last block.
 	 */
-	const struct compression_format *kind;
+	const struct compression_format *format;
 	void *state;
 	int fd;
 	bool eof;
@@ -58,15 +58,15 @@ struct unpacker {
 	char failure[FAILURE_LEN];
 };
 
-static const struct compression_format * const kinds[] = { &unpack_gzip, &unpack_zstd };
+static const struct compression_format * const formats[] = { &unpack_gzip, &unpack_zstd };
 
 static const struct compression_format *find_compression_format(struct text_slice head)
 {
 	size_t i;
 
-	for (i = 0; i < sizeof(kinds) / sizeof(*kinds); i++)
-		if (kinds[i]->recognise(head))
-			return kinds[i];
+	for (i = 0; i < sizeof(formats) / sizeof(*formats); i++)
+		if (formats[i]->recognise(head))
+			return formats[i];
 	return NULL;
 }
 
@@ -94,7 +94,7 @@ const char *unpack_find_other_program(struct text_slice head)
 static int set_unpack_failure(struct unpacker *u, const char *reason)
 {
 	snprintf(u->failure, sizeof(u->failure), "after byte %llu of the %s data: %s",
-		 u->offset, u->kind->name, reason);
+		 u->offset, u->format->name, reason);
 	return -1;
 }
 
@@ -145,20 +145,20 @@ static int begin_next_stream(struct unpacker *u)
 		return -1;
 	if (!u->left)
 		return 0;
-	if (!u->kind->recognise((struct text_slice){ u->next, u->left }))
+	if (!u->format->recognise((struct text_slice){ u->next, u->left }))
 		return set_unpack_failure(u, "something else follows; not read");
 	u->between = false;
 	return 1;
 }
 
-static int unpack_step_of_format(struct unpacker *u, struct unpack_io *io)
+static int run_format_step(struct unpacker *u, struct unpack_io *io)
 {
 	const char *start = io->out, *reason;
 	enum unpack_result result;
 
 	io->in = u->next;
 	io->in_len = u->left;
-	result = u->kind->step(u->state, io, &reason);
+	result = u->format->step(u->state, io, &reason);
 	u->offset += io->in - u->next;
 	u->next = io->in;
 	u->left = io->in_len;
@@ -180,7 +180,7 @@ static int unpack_some_bytes(struct unpacker *u, struct unpack_io *io)
 		return begin_next_stream(u);
 	if (!u->left && !read_compressed_bytes(u, 1))
 		return -1;
-	return unpack_step_of_format(u, io);
+	return run_format_step(u, io);
 }
 
 /* Fill @buf with unpacked bytes. Returns their number, 0 at the end, or -1 on failure. */
@@ -229,14 +229,14 @@ static void *run_unpacker_thread(void *arg)
 
 struct unpacker *unpack_begin(struct text_slice head, int fd)
 {
-	const struct compression_format *kind = find_compression_format(head);
+	const struct compression_format *format = find_compression_format(head);
 	struct unpacker *u;
 
-	if (!kind)
+	if (!format)
 		return NULL;
 	u = xcalloc(1, sizeof(*u));
-	u->kind = kind;
-	u->state = kind->begin();
+	u->format = format;
+	u->state = format->begin();
 	u->fd = fd;
 	memcpy(u->packed, head.s, head.len);
 	u->next = u->packed;
@@ -254,7 +254,7 @@ static void wait_for_block(struct unpacker *u)
 	wait_semaphore(&u->full);
 	u->block = &u->blocks[u->nr_read++ % NR_BLOCKS];
 	u->taken = 0;
-	progress_add_bytes(u->block->packed);
+	progress_add_bytes(u->block->packed, false);
 }
 
 ssize_t unpack_read(struct unpacker *u, char *buf, size_t len)
@@ -295,6 +295,6 @@ void unpack_end(struct unpacker *u)
 	close(u->stop_event);
 	sem_destroy(&u->empty);
 	sem_destroy(&u->full);
-	u->kind->end(u->state);
+	u->format->end(u->state);
 	free(u);
 }

@@ -43,8 +43,8 @@ static bool is_core(struct text_slice head)
 }
 
 /* Returns why the dump cannot be read, or NULL. */
-static const char *find_obstacle(const char *path, struct text_slice head,
-				 const struct vmcore_options *o)
+static const char *find_reason_to_refuse(const char *path, struct text_slice head,
+					 const struct vmcore_options *o)
 {
 	if (TEXT_STARTS(head, FLATTENED_MAGIC))
 		return "a flattened dump; convert it: makedumpfile -R vmcore <FILE";
@@ -168,7 +168,7 @@ int vmcore_open_records(const char *path, struct text_slice head, const struct v
 	struct read_dump *dump;
 	int fd;
 
-	*reason = find_obstacle(path, head, o);
+	*reason = find_reason_to_refuse(path, head, o);
 	if (*reason)
 		return -1;
 	for (dump = dumps; dump; dump = dump->next)

@@ -5,7 +5,6 @@
 
 #include "base/alloc.h"
 #include "model/functions.h"
-#include "names/frame.h"
 
 struct call_key {
 	u32 callee;
@@ -34,19 +33,6 @@ static struct function_call *find_or_add_call(struct functions *f, u32 callee, u
 		f->nr_calls++;
 	}
 	return &f->calls[id];
-}
-
-static void name_functions(struct functions *f)
-{
-	const struct strings *frames = &f->m->stacks.frames;
-	struct frame frame;
-	u32 i;
-
-	f->of_frames = xmalloc(frames->n * sizeof(*f->of_frames));
-	for (i = 0; i < frames->n; i++) {
-		frame_parse(frames->v[i], &frame);
-		f->of_frames[i] = stacks_intern_function(&f->names, &frame);
-	}
 }
 
 /* Add @sum to a function, once for each group: a function may be in a chain several times. */
@@ -118,7 +104,10 @@ static int compare_calls(const void *a, const void *b, void *arg)
 	return text_slice_compare(f->names.v[ca->caller], f->names.v[cb->caller]);
 }
 
-/* Sort the calls, and let each function find its own. They cannot be looked up any more. */
+/*
+ * Sort the calls by callee, and set first_call of each function. f->call_index has the numbers of
+ * calls before sorting, so calls cannot be looked up by it afterwards.
+ */
 static void sort_calls(struct functions *f)
 {
 	u32 i;
@@ -138,14 +127,14 @@ void functions_build(struct functions *f, const struct answer *a)
 	u32 top = a->view.top, n = 0, no_chain, i;
 
 	*f = (struct functions){ .m = &a->model, .measure = a->view.measure };
-	name_functions(f);
+	f->of_frames = stacks_intern_functions_of_frames(&f->m->stacks, &f->names);
 	no_chain = strings_intern(&f->names, none);
 	f->v = xcalloc(f->names.n, sizeof(*f->v));
 	for (i = 0; i < a->model.groups.n; i++)
 		add_group(f, i, no_chain);
 	sort_calls(f);
 	f->order = xmalloc(f->names.n * sizeof(*f->order));
-	/* Functions of skipped frames only have no sums. */
+	/* A function that is in no frame but skipped ones has no sums. */
 	for (i = 0; i < f->names.n; i++)
 		if (f->v[i].cum.objects)
 			f->order[n++] = i;

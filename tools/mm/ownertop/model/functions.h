@@ -1,19 +1,19 @@
 /* SPDX-License-Identifier: GPL-2.0 */
-/* The sums of each function: of what it allocates itself, and of what it and its callees do. */
+/* The sums of each function: of its own allocations, and of all allocations in calls of it. */
 #ifndef OWNERTOP_FUNCTIONS_H
 #define OWNERTOP_FUNCTIONS_H
 
 #include "model/answer.h"
 
 struct function_sums {
-	struct sum flat;	/* what the function itself allocated */
-	struct sum cum;		/* what it and the functions that it calls allocated */
+	struct sum flat;	/* allocations of the function itself */
+	struct sum cum;		/* allocations of the function and of all that it calls */
 	u32 first_call;		/* index into functions.calls of its largest caller */
 	u32 nr_callers;
 	u32 last_group;		/* number of the group that was added last, plus 1 */
 };
 
-/* The part of a function's cum that it was called for by one caller. */
+/* The part of a function's cum that was allocated in calls from one of its callers. */
 struct function_call {
 	u32 callee;		/* indexes into functions.names */
 	u32 caller;
@@ -34,7 +34,7 @@ struct functions {
 	u32 *order;		/* functions, the largest flat first, then the largest cum */
 	u32 n;			/* functions in order */
 	u32 shown;
-	struct sum not_shown;	/* flat of the others */
+	struct sum not_shown;	/* sum of flat of the functions that are not shown */
 };
 
 /* Add up the groups of @a, which are grouped by call chain, for each function. */

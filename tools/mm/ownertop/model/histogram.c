@@ -29,10 +29,27 @@ void histograms_add(struct histograms *h, const struct record *rec, const struct
 	add_to_bin(&h->sizes[find_bin(get_object_size(rec))], sum);
 	/* A sum has the ages of its oldest and its youngest object only. */
 	if (!now || rec->ts == TS_UNKNOWN || rec->span)
-		h->ageless += sum->objects;
+		h->ages_unknown += sum->objects;
 	else
 		add_to_bin(&h->ages[find_bin(rec->ts < now ? (now - rec->ts) / NS_PER_SECOND : 0)],
 			   sum);
+}
+
+static void add_bins(struct histogram_bin *to, const struct histogram_bin *from)
+{
+	u32 i;
+
+	for (i = 0; i < HISTOGRAM_BINS; i++) {
+		to[i].objects += from[i].objects;
+		to[i].bytes += from[i].bytes;
+	}
+}
+
+void histograms_add_all(struct histograms *h, const struct histograms *more)
+{
+	add_bins(h->sizes, more->sizes);
+	add_bins(h->ages, more->ages);
+	h->ages_unknown += more->ages_unknown;
 }
 
 u64 histogram_get_least(u32 bin)

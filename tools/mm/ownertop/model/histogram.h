@@ -17,12 +17,14 @@ struct histogram_bin {
 struct histograms {
 	struct histogram_bin sizes[HISTOGRAM_BINS];	/* by bytes of an object */
 	struct histogram_bin ages[HISTOGRAM_BINS];	/* by age in seconds */
-	u64 ageless;		/* objects of which the age is unknown */
+	u64 ages_unknown;	/* number of objects whose age is unknown */
 };
 
 /* Add a record with the sum @sum. @now: time that ages are counted from; 0: unknown. */
 void histograms_add(struct histograms *h, const struct record *rec, const struct sum *sum,
 		    u64 now);
+/* Add the objects of the histograms @more to those of @h. */
+void histograms_add_all(struct histograms *h, const struct histograms *more);
 /* Returns the least value of a bin. */
 u64 histogram_get_least(u32 bin);
 

@@ -31,7 +31,7 @@ bool measure_is_sort_key(enum owner_sort sort)
 	return false;
 }
 
-enum measure measure_of_sort_keys(const unsigned char *order, u32 n)
+enum measure measure_find_in_sort_keys(const unsigned char *order, u32 n)
 {
 	u32 i, measure;
 

@@ -93,7 +93,7 @@ static bool group_has_key(const void *owner, u32 id, const void *key)
 	return true;
 }
 
-static u32 find_or_add_group(struct model *m, const u32 *key)
+u32 model_find_or_add_group(struct model *m, const u32 *key)
 {
 	u64 hash = XXH3_64bits(key, m->key_words * sizeof(*key));
 	u32 id = hash_index_find(&m->group_index, hash, group_has_key, m, key), i;
@@ -121,11 +121,7 @@ struct group model_get_group(const struct model *m, u32 i)
 	return g;
 }
 
-/*
- * Replace the time stamp @newest by @ts if that is newer. TS_UNKNOWN is the largest u64, but
- * must not replace a known time.
- */
-static void update_newest_time(u64 *newest, u64 ts)
+void update_newest_time(u64 *newest, u64 ts)
 {
 	if (*newest == TS_UNKNOWN || (ts != TS_UNKNOWN && ts > *newest))
 		*newest = ts;
@@ -159,26 +155,20 @@ void group_totals_add(struct group_totals *to, const struct sum *sum, u64 groups
 	to->is_any = true;
 }
 
-static void add_to_group_sum(struct model *m, u32 id, const struct sum *sum)
+void model_add_to_group(struct model *m, u32 id, const struct sum *sum, u64 oldest, u64 newest,
+			bool is_first)
 {
-	struct sum all = sum_load(&m->groups, id);
+	u64 group_oldest = model_get_oldest(m, id), group_newest = model_get_newest(m, id);
 
-	sum_add(&all, sum);
-	sum_store(&m->groups, id, &all);
-}
-
-static void extend_group_times(struct model *m, u32 id, const struct record *rec, bool is_first)
-{
-	u64 oldest = model_get_oldest(m, id), newest = model_get_newest(m, id);
-
+	sum_add_to_row(&m->groups, id, sum);
 	if (is_first) {
-		oldest = rec->ts;
-		newest = rec->ts + rec->span;
+		group_oldest = oldest;
+		group_newest = newest;
 	} else {
-		extend_time_span(&oldest, &newest, rec->ts, rec->ts + rec->span);
+		extend_time_span(&group_oldest, &group_newest, oldest, newest);
 	}
-	packed_set(&m->groups, id, GROUP_OLDEST, oldest + 1);
-	packed_set(&m->groups, id, GROUP_SPAN, newest - oldest);
+	packed_set(&m->groups, id, GROUP_OLDEST, group_oldest + 1);
+	packed_set(&m->groups, id, GROUP_SPAN, group_newest - group_oldest);
 }
 
 static void add_record_to_its_group(struct model *m, const struct record *rec,
@@ -195,9 +185,8 @@ static void add_record_to_its_group(struct model *m, const struct record *rec,
 	if (m->histograms)
 		histograms_add(m->histograms, rec, sum, m->sink.now);
 	make_group_key(m, rec, chain, key);
-	id = find_or_add_group(m, key);
-	add_to_group_sum(m, id, sum);
-	extend_group_times(m, id, rec, id == nr_groups);
+	id = model_find_or_add_group(m, key);
+	model_add_to_group(m, id, sum, rec->ts, rec->ts + rec->span, id == nr_groups);
 }
 
 static const char *add_record_to_model(void *arg, const struct record *rec)
@@ -212,6 +201,8 @@ static const char *add_record_to_model(void *arg, const struct record *rec)
 		return "the sum of sizes overflows";
 	if (!stacks_parse_chain(&m->stacks, rec->stack, &chain))
 		return "a frame is malformed";
+	m->sink.part_full = m->groups.n >= PART_GROUPS_MAX ||
+			    m->stacks.nr_chains >= PART_GROUPS_MAX;
 	m->sources.slabs_listed |= m->sink.summary.slabs_listed;
 	if (!sources_count_record(&m->sources, rec, chain.backing))
 		return NULL;
@@ -236,7 +227,13 @@ static const char *add_record_to_model(void *arg, const struct record *rec)
 void model_init(struct model *m, const struct record_selection *select)
 {
 	*m = (struct model){
-		.sink = { .add_record = add_record_to_model, .arg = m },
+		.sink = {
+			.add_record = add_record_to_model,
+			.begin_part = model_begin_part,
+			.add_part = model_add_part,
+			.free_part = model_free_part,
+			.arg = m,
+		},
 		.select = select,
 		.key_words = select->group.n + select->by_handle,
 	};
@@ -272,7 +269,7 @@ static u32 get_field_key(const struct model *m, const struct group *g, enum owne
 
 const struct chain *model_get_chain(const struct model *m, const struct group *g)
 {
-	return &m->stacks.chains[get_field_key(m, g, OWNER_FIELD_STACK)];
+	return m->stacks.chains[get_field_key(m, g, OWNER_FIELD_STACK)];
 }
 
 bool model_field_is_known(const struct model *m, const struct group *g, enum owner_field field)
@@ -322,11 +319,17 @@ u64 model_get_handle(const struct model *m, const struct group *g)
 	return get_interned_number(m, g->key[m->select->group.n]);
 }
 
+void model_finish(struct model *m)
+{
+	stacks_finish(&m->stacks);
+	hash_index_free(&m->group_index);
+}
+
 void model_free(struct model *m)
 {
+	model_finish(m);
 	stacks_free(&m->stacks);
 	strings_free(&m->words);
 	strings_free(&m->numbers);
 	packed_free(&m->groups);
-	hash_index_free(&m->group_index);
 }

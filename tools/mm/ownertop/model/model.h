@@ -29,6 +29,12 @@ struct record_selection {
  */
 #define GROUP_KEY_MAX (OWNER_FIELDS + 2)
 
+/*
+ * Groups, or chains, at which a part is full and gets no more records. Until it is added, both it
+ * and the model have memory for its groups.
+ */
+#define PART_GROUPS_MAX 32768
+
 /* Value of a group's numeric field that is unknown or absent. */
 #define NUMBER_NONE S64_MIN
 
@@ -60,7 +66,7 @@ struct model {
 	 */
 	void (*visit)(void *arg, const struct record *rec, const struct sum *sum);
 	void *visit_arg;
-	struct histograms *histograms;	/* of the records of the groups, or NULL */
+	struct histograms *histograms;	/* count the records of the groups; may be NULL */
 
 	struct stacks stacks;
 	struct strings words;	/* names of caches, tasks and cgroups, gfp flags */
@@ -126,6 +132,30 @@ struct text_slice model_get_name(const struct model *m, const struct group *g,
 /* Returns the depot handle of a group's chain, or HANDLE_UNKNOWN. Requires select->by_handle. */
 u64 model_get_handle(const struct model *m, const struct group *g);
 
+/*
+ * Returns the number of the group with @key, which is added if it is new: the number is then the
+ * number of groups before.
+ */
+u32 model_find_or_add_group(struct model *m, const u32 *key);
+/* Add a sum, of objects allocated from @oldest to @newest, to a group. */
+void model_add_to_group(struct model *m, u32 id, const struct sum *sum, u64 oldest, u64 newest,
+			bool is_first);
+/*
+ * Replace the time stamp @newest by @ts if that is newer. TS_UNKNOWN is the largest u64, but
+ * must not replace a known time.
+ */
+void update_newest_time(u64 *newest, u64 ts);
+
+/*
+ * The functions of a model's sink for parts, in part.c: see struct record_sink. A part is a model
+ * of a piece of an input, which a second thread fills.
+ */
+struct record_sink *model_begin_part(void *arg);
+bool model_add_part(void *arg, const struct record_sink *sink);
+void model_free_part(struct record_sink *sink);
+
+/* Free the tables that only the addition of records needs. No record may be added afterwards. */
+void model_finish(struct model *m);
 void model_free(struct model *m);
 
 #endif

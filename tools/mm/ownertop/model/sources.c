@@ -29,7 +29,7 @@ static void count_slab_objects(struct sources *s, const struct record *rec)
 		s->slabs_late = pages[0] || pages[1];
 	}
 	if (rec->summed && !rec->held)
-		s->unsized += rec->objects;
+		s->unknown_size += rec->objects;
 }
 
 bool sources_count_record(struct sources *s, const struct record *rec, bool backing)
@@ -43,6 +43,30 @@ bool sources_count_record(struct sources *s, const struct record *rec, bool back
 	if (rec->kind == KIND_SLAB)
 		count_slab_objects(s, rec);
 	s->inaccurate += rec->inaccurate;
+	return true;
+}
+
+bool sources_add_part(struct sources *s, const struct sources *part, bool slabs_listed_before)
+{
+	const u64 *pages = s->objects[KIND_PAGE];
+	const u64 *more_pages = part->objects[KIND_PAGE];
+	int kind;
+
+	if (s->slabs_listed != slabs_listed_before &&
+	    (more_pages[0] || more_pages[1] || part->backing.objects))
+		return false;
+	if (!s->slabs_listed && part->slabs_listed) {
+		s->slabs_listed = true;
+		s->slabs_late = part->slabs_late || pages[0] || pages[1];
+	}
+	for (kind = 0; kind < NR_KINDS; kind++) {
+		s->objects[kind][0] += part->objects[kind][0];
+		s->objects[kind][1] += part->objects[kind][1];
+	}
+	s->backing.objects += part->backing.objects;
+	s->backing.bytes += part->backing.bytes;
+	s->unknown_size += part->unknown_size;
+	s->inaccurate += part->inaccurate;
 	return true;
 }
 

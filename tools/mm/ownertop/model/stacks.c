@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
 /* Parse the raw text of call chains and intern the frames that are shown. */
-#include <stdio.h>
 #include <stdlib.h>
 #include <xxhash.h>
 
@@ -23,13 +22,14 @@ struct frame_info {
 
 /*
  * A slot of the table of the last parsed chains, indexed by a hash of their text. Most chains
- * repeat, and a hit avoids splitting the text and looking up each frame. 128 bits of hash stand
- * for the text. The size is fixed so that memory does not grow with the number of chains.
+ * repeat, and a hit avoids splitting the text and looking up each frame. 79 bits of hash stand
+ * for the text: the lower half decides the slot. The size is fixed so that memory does not grow
+ * with the number of chains.
  */
 #define PARSED_SLOTS 32768
 
 struct parsed_chain_slot {
-	XXH128_hash_t hash;
+	u64 hash;		/* upper half of the hash */
 	struct parsed_chain chain;
 	bool used;
 };
@@ -63,22 +63,6 @@ static bool is_backing_function(struct text_slice func)
 		if (!text_slice_compare(func, names[i]))
 			return true;
 	return false;
-}
-
-u32 stacks_intern_function(struct strings *names, const struct frame *f)
-{
-	char *name;
-	int len;
-	u32 id;
-
-	if (!f->module.len)
-		return strings_intern(names, f->func);
-	name = xmalloc(f->func.len + f->module.len + sizeof(" []"));
-	len = sprintf(name, "%.*s [%.*s]", (int)f->func.len, f->func.s, (int)f->module.len,
-		      f->module.s);
-	id = strings_intern(names, (struct text_slice){ name, len });
-	free(name);
-	return id;
 }
 
 /* Bits of stacks.judged. */
@@ -182,30 +166,38 @@ static bool intern_frame(struct stacks *st, struct text_slice line, u32 *id)
 	return true;
 }
 
+struct chain_key {
+	const u32 *frames;
+	u32 n;
+};
+
 static bool chain_has_frames(const void *owner, u32 id, const void *key)
 {
 	const struct stacks *st = owner;
-	const struct chain *a = &st->chains[id], *b = key;
+	const struct chain *chain = st->chains[id];
+	const struct chain_key *k = key;
 
-	return a->n == b->n &&
-	       (!a->n || !memcmp(a->frames, b->frames, a->n * sizeof(*a->frames)));
+	return chain->n == k->n &&
+	       (!k->n || !memcmp(chain->frames, k->frames, k->n * sizeof(*k->frames)));
 }
 
-static u32 intern_chain(struct stacks *st, u32 *frames, u32 n)
+static u32 intern_chain(struct stacks *st, const u32 *frames, u32 n)
 {
-	struct chain key = { frames, n };
+	struct chain_key key = { frames, n };
 	u64 hash = XXH3_64bits(frames, n * sizeof(*frames));
 	u32 id = hash_index_find(&st->chain_index, hash, chain_has_frames, st, &key);
+	struct chain *chain;
 
 	if (id != HASH_INDEX_NONE)
 		return id;
 
-	key.frames = xmalloc(n * sizeof(*frames));
+	chain = chunks_take(&st->chunks, sizeof(*chain) + n * sizeof(*frames));
+	chain->n = n;
 	if (n)
-		memcpy(key.frames, frames, n * sizeof(*frames));
+		memcpy(chain->frames, frames, n * sizeof(*frames));
 	st->chains = grow_array(st->chains, st->nr_chains, &st->chains_cap,
 				sizeof(*st->chains));
-	st->chains[st->nr_chains] = key;
+	st->chains[st->nr_chains] = chain;
 	hash_index_add(&st->chain_index, hash, st->nr_chains);
 	return st->nr_chains++;
 }
@@ -360,31 +352,62 @@ bool stacks_parse_chain(struct stacks *st, struct text_slice raw, struct parsed_
 	XXH128_hash_t hash = XXH3_128bits(raw.s, raw.len);
 	struct parsed_chain_slot *slot = &st->parsed[hash.low64 % PARSED_SLOTS];
 
-	if (!slot->used || memcmp(&slot->hash, &hash, sizeof(hash))) {
+	if (!slot->used || slot->hash != hash.high64) {
 		if (!parse_chain(st, raw, parsed))
 			return false;
-		*slot = (struct parsed_chain_slot){ hash, *parsed, true };
+		*slot = (struct parsed_chain_slot){ hash.high64, *parsed, true };
 	}
 	*parsed = slot->chain;
 	return true;
 }
 
-u64 stacks_hash_functions(const struct stacks *st, const struct chain *chain)
+/* Returns the numbers of the frames of @more in @st; to be freed. */
+static u32 *intern_all_frames(struct stacks *st, const struct stacks *more,
+			      const struct stacks_map *map)
 {
-	u64 hash = 0;
-	u32 i;
+	u32 known = st->frames.n, i;
+	u32 *frames = strings_intern_all(&st->frames, &more->frames);
 
-	for (i = 0; i < chain->n; i++) {
-		struct text_slice line = st->frames.v[chain->frames[i]];
-		struct frame frame;
+	for (i = 0; i < more->frames.n; i++) {
+		struct frame_info info = more->info[i];
 
-		frame_parse(line, &frame);
-		if (!TEXT_STARTS(frame.func, "0x"))
-			line = frame_stem(frame.func);
-		hash = XXH3_64bits_withSeed(line.s, line.len, hash);
-		hash = XXH3_64bits_withSeed(frame.module.s, frame.module.len, hash);
+		if (frames[i] < known)
+			continue;
+		info.module = map->modules[info.module];
+		info.func = map->funcs[info.func];
+		info.caller = map->funcs[info.caller];
+		info.shown = frames[info.shown];
+		store_frame_info(st, frames[i], &info);
 	}
-	return hash;
+	return frames;
+}
+
+void stacks_intern_all(struct stacks *st, const struct stacks *more, struct stacks_map *map)
+{
+	u32 *frames, i, j;
+
+	map->modules = strings_intern_all(&st->modules, &more->modules);
+	map->funcs = strings_intern_all(&st->funcs, &more->funcs);
+	frames = intern_all_frames(st, more, map);
+	map->chains = xcalloc(more->nr_chains + 1, sizeof(*map->chains));
+	for (i = 0; i < more->nr_chains; i++) {
+		const struct chain *chain = more->chains[i];
+
+		for (j = 0; j < chain->n; j++) {
+			st->scratch = grow_array(st->scratch, j, &st->scratch_cap,
+						 sizeof(*st->scratch));
+			st->scratch[j] = frames[chain->frames[j]];
+		}
+		map->chains[i] = intern_chain(st, st->scratch, chain->n);
+	}
+	free(frames);
+}
+
+void stacks_map_free(struct stacks_map *map)
+{
+	free(map->modules);
+	free(map->funcs);
+	free(map->chains);
 }
 
 u32 stacks_get_frame_module(const struct stacks *st, u32 frame)
@@ -392,19 +415,22 @@ u32 stacks_get_frame_module(const struct stacks *st, u32 frame)
 	return st->info[frame].module;
 }
 
+void stacks_finish(struct stacks *st)
+{
+	hash_index_free(&st->chain_index);
+	free(st->parsed);
+	st->parsed = NULL;
+}
+
 void stacks_free(struct stacks *st)
 {
-	u32 i;
-
-	for (i = 0; i < st->nr_chains; i++)
-		free(st->chains[i].frames);
+	chunks_free(&st->chunks);
 	free(st->chains);
-	hash_index_free(&st->chain_index);
+	stacks_finish(st);
 	strings_free(&st->frames);
 	strings_free(&st->modules);
 	strings_free(&st->funcs);
 	free(st->judged);
 	free(st->info);
 	free(st->scratch);
-	free(st->parsed);
 }

@@ -31,8 +31,8 @@ struct parsed_chain {
 };
 
 struct chain {
-	u32 *frames;	/* indexes into stacks.frames */
 	u32 n;
+	u32 frames[];	/* indexes into stacks.frames */
 };
 
 struct stacks {
@@ -49,10 +49,11 @@ struct stacks {
 	unsigned char *judged;	/* by function: do skip and hide match it? 0: not known yet */
 	u32 judged_cap;
 
-	struct chain *chains;
+	struct chain **chains;
 	u32 nr_chains;
 	u32 chains_cap;
 	struct hash_index chain_index;
+	struct chunk *chunks;	/* memory of the chains */
 
 	struct parsed_chain_slot *parsed;	/* the last chains that were parsed */
 	u32 *scratch;		/* frames of the chain that is being parsed */
@@ -75,6 +76,27 @@ u32 stacks_get_frame_module(const struct stacks *st, u32 frame);
 u64 stacks_hash_functions(const struct stacks *st, const struct chain *chain);
 /* Intern the name of a frame's function, as "func" or "func [module]". */
 u32 stacks_intern_function(struct strings *names, const struct frame *f);
+/*
+ * Intern the names of the functions of all frames: all call sites in a function share one.
+ * Returns their numbers in @names, by frame; to be freed.
+ */
+u32 *stacks_intern_functions_of_frames(const struct stacks *st, struct strings *names);
+
+/*
+ * Maps numbers in one struct stacks to numbers in another one: for each module, function and chain
+ * that the first one has interned, the number that it has in the second one.
+ */
+struct stacks_map {
+	u32 *modules;
+	u32 *funcs;
+	u32 *chains;
+};
+
+/* Intern all frames and chains of @more, which has the same options. Fills @map. */
+void stacks_intern_all(struct stacks *st, const struct stacks *more, struct stacks_map *map);
+void stacks_map_free(struct stacks_map *map);
+/* Free the tables that only the interning of chains needs. No chain may be interned afterwards. */
+void stacks_finish(struct stacks *st);
 void stacks_free(struct stacks *st);
 
 #endif

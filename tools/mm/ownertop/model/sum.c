@@ -84,11 +84,27 @@ void sum_store(struct packed_table *p, u32 row, const struct sum *sum)
 {
 	packed_set(p, row, SUM_OBJECTS, sum->objects);
 	packed_set(p, row, SUM_BYTES, sum->bytes);
-	packed_set(p, row, SUM_HELD, sum->held);
+	packed_set(p, row, SUM_WASTE, sum->held - sum->bytes);
 	packed_set(p, row, SUM_UNRECORDED, sum->objects - sum->records);
 	packed_set(p, row, SUM_THOUSANDTHS, sum->thousandths);
 	set_variance(p, row, SUM_OBJECTS_VARIANCE, sum->objects_variance);
 	set_variance(p, row, SUM_BYTES_VARIANCE, sum->bytes_variance);
+}
+
+void sum_add_to_row(struct packed_table *p, u32 row, const struct sum *sum)
+{
+	struct sum all;
+
+	/* Most sums are exact: three of the seven columns change. */
+	if (!sum_is_estimate(sum) && !sum->thousandths) {
+		packed_add(p, row, SUM_OBJECTS, sum->objects);
+		packed_add(p, row, SUM_BYTES, sum->bytes);
+		packed_add(p, row, SUM_WASTE, sum->held - sum->bytes);
+		return;
+	}
+	all = sum_load(p, row);
+	sum_add(&all, sum);
+	sum_store(p, row, &all);
 }
 
 /* >= leaves room for the object that the thousandths of two sums can add up to. */

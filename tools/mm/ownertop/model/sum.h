@@ -20,7 +20,7 @@ struct sum {
 enum {
 	SUM_OBJECTS,
 	SUM_BYTES,
-	SUM_HELD,
+	SUM_WASTE,		/* held - bytes modulo 2^64: 0 for pages, which takes no space */
 	SUM_UNRECORDED,		/* objects - records: 0 unless sampled */
 	SUM_THOUSANDTHS,
 	SUM_OBJECTS_VARIANCE,	/* the bits of a double; 0.0 has no bit set, so it takes no space */
@@ -34,12 +34,14 @@ void sum_add(struct sum *to, const struct sum *sum);
 /* Does the addition of two sums overflow? */
 bool sum_overflows(const struct sum *a, const struct sum *b);
 /*
- * Are two sums equal, except for variances, which rounding makes depend on the order of
- * addition?
+ * Are two sums equal? Variances are not compared: they are rounded, so they depend on the order
+ * of addition.
  */
 bool sum_equals(const struct sum *a, const struct sum *b);
 
 void sum_store(struct packed_table *p, u32 row, const struct sum *sum);
+/* Add @sum to the sum in a row of a table. */
+void sum_add_to_row(struct packed_table *p, u32 row, const struct sum *sum);
 
 static inline double sum_variance(const struct packed_table *p, u32 row, u32 column)
 {
@@ -56,22 +58,22 @@ static inline double sum_variance(const struct packed_table *p, u32 row, u32 col
  */
 static inline struct sum sum_load(const struct packed_table *p, u32 row)
 {
-	u64 objects = packed_get(p, row, SUM_OBJECTS);
+	u64 objects = packed_get(p, row, SUM_OBJECTS), bytes = packed_get(p, row, SUM_BYTES);
 
 	return (struct sum){
 		.objects = objects,
 		.thousandths = packed_get(p, row, SUM_THOUSANDTHS),
-		.bytes = packed_get(p, row, SUM_BYTES),
-		.held = packed_get(p, row, SUM_HELD),
+		.bytes = bytes,
+		.held = bytes + packed_get(p, row, SUM_WASTE),
 		.records = objects - packed_get(p, row, SUM_UNRECORDED),
 		.objects_variance = sum_variance(p, row, SUM_OBJECTS_VARIANCE),
 		.bytes_variance = sum_variance(p, row, SUM_BYTES_VARIANCE),
 	};
 }
 
-/* Is the sum an estimate, because at least one of its records was sampled? */
 /* Returns held - bytes, or 0 if that is negative. */
 u64 sum_get_waste(const struct sum *sum);
+/* Is the sum an estimate, because at least one of its records was sampled? */
 bool sum_is_estimate(const struct sum *sum);
 /*
  * Get the standard error of an estimate, of its objects or of its requested bytes: the true

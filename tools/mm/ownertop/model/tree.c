@@ -4,7 +4,6 @@
 #include <xxhash.h>
 
 #include "base/alloc.h"
-#include "names/frame.h"
 #include "model/tree.h"
 
 struct tree_node_key {
@@ -52,30 +51,13 @@ static void append_function_to_path(struct tree *t, u32 name)
 	t->path[t->path_len++] = name;
 }
 
-/*
- * Name the tree nodes of frames by function: all call sites in a function share one level,
- * "func [module]".
- */
-static void name_tree_functions(struct tree *t)
-{
-	const struct strings *frames = &t->m->stacks.frames;
-	struct frame f;
-	u32 i;
-
-	t->functions = xmalloc(frames->n * sizeof(*t->functions));
-	for (i = 0; i < frames->n; i++) {
-		frame_parse(frames->v[i], &f);
-		t->functions[i] = stacks_intern_function(&t->names, &f);
-	}
-}
-
 static void init_empty_tree(struct tree *t, const struct model *m, bool callees)
 {
 	static const struct text_slice total = { "total", 5 };
 
 	*t = (struct tree){ .m = m, .callees = callees };
 	add_node(t, TREE_NONE, strings_intern(&t->names, total));
-	name_tree_functions(t);
+	t->of_frames = stacks_intern_functions_of_frames(&m->stacks, &t->names);
 }
 
 static void add_chain_to_path(struct tree *t, const struct chain *chain)
@@ -84,7 +66,7 @@ static void add_chain_to_path(struct tree *t, const struct chain *chain)
 	u32 i = chain->n;
 
 	while (i--)
-		append_function_to_path(t, t->functions[chain->frames[i]]);
+		append_function_to_path(t, t->of_frames[chain->frames[i]]);
 	if (!chain->n)
 		append_function_to_path(t, strings_intern(&t->names, none));
 }
@@ -228,5 +210,5 @@ void tree_free(struct tree *t)
 	free(t->nodes);
 	hash_index_free(&t->index);
 	free(t->path);
-	free(t->functions);
+	free(t->of_frames);
 }

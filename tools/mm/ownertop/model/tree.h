@@ -28,7 +28,7 @@ struct tree {
 	const struct model *m;
 	bool callees;		/* a path begins at the function that allocates */
 	struct strings names;
-	u32 *functions;		/* index into names, by frame number of the model */
+	u32 *of_frames;		/* index into names, by frame number of the model */
 	struct tree_node *nodes;	/* a parent has a smaller number than its children */
 	u32 n;
 	u32 cap;

@@ -155,7 +155,8 @@ static const char *parse_kallsyms_lines(struct kallsyms *k, struct input *in, u6
 		if (!t.len)
 			return NULL;
 		if (!nl)
-			return in->eof ? "the line is cut off; copy all of /proc/kallsyms" :
+			return t.len < INPUT_AHEAD ?
+					 "the line is cut off; copy all of /proc/kallsyms" :
 					 "the line is longer than 128 KiB";
 		if (!parse_kallsyms_line(k, (struct text_slice){ t.s, nl - t.s }))
 			return "no symbol, as 'ffffffff81000000 T name [module]' would be";

@@ -254,6 +254,22 @@ static bool print_unquoted_cell(const struct cell *cell, FILE *out)
 	}
 }
 
+void print_joined_functions(const struct model *m, const struct chain *chain, u32 most, FILE *out)
+{
+	struct text_slice module = { "", 0 };
+	u32 i;
+
+	for (i = 0; i < chain->n && i < most; i++) {
+		struct frame f;
+
+		frame_parse(model_get_frame(m, chain, i), &f);
+		fprintf(out, "%s%.*s", i ? " < " : "", (int)f.func.len, f.func.s);
+		if (f.module.len && text_slice_compare(f.module, module))
+			fprintf(out, " [%.*s]", (int)f.module.len, f.module.s);
+		module = f.module;
+	}
+}
+
 void print_chain_frames(const struct model *m, const struct chain *chain, FILE *out)
 {
 	u32 i;

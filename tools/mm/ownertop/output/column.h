@@ -50,7 +50,7 @@ void fill_sums_row(struct view_row *row, const struct answer *a, const char *nam
 enum cell_type {
 	CELL_NONE,		/* the row does not have this cell */
 	CELL_UNKNOWN,		/* the input does not tell the value */
-	CELL_COUNT,		/* .number; so do the next four */
+	CELL_COUNT,		/* .number, as in the next four types */
 	CELL_BYTES,
 	CELL_AGE,		/* age in ns */
 	CELL_TIME,		/* time stamp in ns */
@@ -149,6 +149,11 @@ struct cell get_measure_cell(const struct view_row *row, int which);
 struct cell get_measure_error_cell(const struct view_row *row, int arg);
 
 /* Print the frames of a call chain in one line, with ";" between them. */
+/*
+ * Print the functions of the first @most frames of a call chain in one line. A module is named
+ * where the chain enters it.
+ */
+void print_joined_functions(const struct model *m, const struct chain *chain, u32 most, FILE *out);
 void print_chain_frames(const struct model *m, const struct chain *chain, FILE *out);
 
 #define COLUMNS_MAX 64

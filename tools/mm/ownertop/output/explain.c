@@ -14,7 +14,7 @@
 #define NS_PER_SECOND 1000000000ULL
 #define COMMANDS 3
 
-/* Functions of a call chain that are named. */
+/* Number of functions that are printed of a call chain. */
 #define FUNCTIONS_MAX 3
 
 /* Width of the longest bar of a histogram. */
@@ -126,17 +126,15 @@ static char *make_command(const struct explanation *e, const char *words, const 
 {
 	char *text;
 	size_t len;
-	FILE *out = open_memstream(&text, &len);
+	FILE *out = xopen_memstream(&text, &len);
 	int i;
 
-	if (!out)
-		exit_out_of_memory();
 	fprintf(out, "ownertop %s", words);
 	if (func) {
 		fputs(" --focus", out);
 		quote_print_argument(func, out);
 	}
-	fputs(e->o->again, out);
+	fputs(e->o->selection_arguments, out);
 	for (i = first_input; i < e->o->nr_inputs; i++)
 		if (i == 0 || i == e->o->nr_inputs - 1 || first_input)
 			quote_print_argument(e->o->inputs[i], out);
@@ -198,22 +196,12 @@ static void print_owner(const struct answer *a, u32 id, FILE *out)
 {
 	struct group g = model_get_group(&a->model, id);
 	const struct chain *chain = model_get_chain(&a->model, &g);
-	struct text_slice module = { "", 0 };
 	char *cache = human_escape_name(model_get_name(&a->model, &g, OWNER_FIELD_CACHE));
-	u32 i;
 
 	if (*cache)
 		fprintf(out, "%s, ", cache);
 	free(cache);
-	for (i = 0; i < chain->n && i < FUNCTIONS_MAX; i++) {
-		struct frame f;
-
-		frame_parse(model_get_frame(&a->model, chain, i), &f);
-		fprintf(out, "%s%.*s", i ? " < " : "", (int)f.func.len, f.func.s);
-		if (f.module.len && text_slice_compare(f.module, module))
-			fprintf(out, " [%.*s]", (int)f.module.len, f.module.s);
-		module = f.module;
-	}
+	print_joined_functions(&a->model, chain, FUNCTIONS_MAX, out);
 	if (!chain->n)
 		fputs("no call chain", out);
 }
@@ -259,7 +247,10 @@ static void print_owners(const struct explanation *e, FILE *out)
 			human_format_age(oldest, model_compute_age(&a->model, ts));
 			ts = model_get_newest(&a->model, id);
 			human_format_age(newest, model_compute_age(&a->model, ts));
-			fprintf(out, ", since %s, last %s ago", oldest, newest);
+			if (strcmp(newest, oldest))
+				fprintf(out, ", %s to %s old", newest, oldest);
+			else
+				fprintf(out, ", %s old", oldest);
 		}
 		fputs(": ", out);
 		print_owner(a, id, out);
@@ -350,14 +341,14 @@ static void print_histograms(const struct explanation *e, FILE *out)
 		return;
 	fprintf(out, "%10s %9s %8s\n", "SIZE", "OBJECTS", "BYTES");
 	print_histogram(h->sizes, false, out);
-	if (h->ageless == e->a->model.total.objects) {
+	if (h->ages_unknown == e->a->model.total.objects) {
 		fputs("AGES are unknown: the input has none, or is a pipe.\n", out);
 		return;
 	}
 	fprintf(out, "%10s %9s %8s\n", "AGE", "OBJECTS", "BYTES");
 	print_histogram(h->ages, true, out);
-	if (h->ageless)
-		fprintf(out, "The ages of %llu objects are unknown.\n", h->ageless);
+	if (h->ages_unknown)
+		fprintf(out, "The ages of %llu objects are unknown.\n", h->ages_unknown);
 }
 
 static void print_untracked(const struct explanation *e, FILE *out)
@@ -366,7 +357,9 @@ static void print_untracked(const struct explanation *e, FILE *out)
 	char percent[HUMAN_LEN];
 
 	fputs("UNTRACKED\n", out);
-	if (!s->coverage_known)
+	if (!s->coverage_known && !e->o->nr_inputs)
+		fputs("See the lines lost_... of /sys/kernel/debug/owner/stats.\n", out);
+	else if (!s->coverage_known)
 		fputs("The input does not tell how many objects have no owner.\n", out);
 	else if (!s->untracked)
 		fputs("Every slab object has an owner.\n", out);
@@ -397,7 +390,7 @@ void write_explain(const struct answer *a, const struct output_options *o, FILE 
 	fputs("NEXT\n", out);
 	for (i = 0; i < COMMANDS; i++)
 		fprintf(out, "%s\n", e.commands[i]);
-	/* UNTRACKED has told this already. */
+	/* The section UNTRACKED has told how many objects have no owner: print no note of it. */
 	rest = *a;
 	rest.model.sink.summary.coverage_known = false;
 	text = fold_begin(&folded);
@@ -475,7 +468,7 @@ void write_explain_json(const struct answer *a, const struct output_options *o, 
 		json_print_member("grew_most", json_from_growth(a, e.grower), out);
 	json_print_member("sizes", json_from_histogram(a->model.histograms->sizes), out);
 	json_print_member("ages_s", json_from_histogram(a->model.histograms->ages), out);
-	json_print_member("ages_unknown", json_new_count(a->model.histograms->ageless), out);
+	json_print_member("ages_unknown", json_new_count(a->model.histograms->ages_unknown), out);
 	for (i = 0; i < COMMANDS; i++) {
 		const struct text_slice command = { e.commands[i], strlen(e.commands[i]) };
 

@@ -77,11 +77,9 @@ static void print_inputs(const struct output_options *o, FILE *out)
 {
 	char *text = NULL;
 	size_t len;
-	FILE *stream = open_memstream(&text, &len);
+	FILE *stream = xopen_memstream(&text, &len);
 	int i;
 
-	if (!stream)
-		exit_out_of_memory();
 	if (!o->nr_inputs)
 		fputs("this machine", stream);
 	for (i = 0; i < o->nr_inputs; i++)

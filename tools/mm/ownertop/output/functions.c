@@ -2,6 +2,7 @@
 /* Write the view "functions": a line for each function, and its callers. */
 #include <stdlib.h>
 
+#include "base/alloc.h"
 #include "model/functions.h"
 #include "output/csv.h"
 #include "output/figure.h"
@@ -9,7 +10,7 @@
 #include "output/notes.h"
 #include "output/writer.h"
 
-/* Callers of a function that are shown. */
+/* Number of callers that are printed of a function. */
 #define CALLERS_MAX 3
 
 /* Width of the figures before the name of a function. */
@@ -62,10 +63,8 @@ static void print_callers(const struct functions *f, u32 function, struct termin
 	const struct function_call *callers = n ? &f->calls[f->v[function].first_call] : NULL;
 	char percent[HUMAN_LEN], *text;
 	size_t len;
-	FILE *line = open_memstream(&text, &len);
+	FILE *line = xopen_memstream(&text, &len);
 
-	if (!line)
-		return;
 	for (i = 0; i < n && i < CALLERS_MAX; i++)
 		fprintf(line, "%s%s %s", i ? ", " : "< ", f->names.v[callers[i].caller].s,
 			human_format_percent(percent,

@@ -285,8 +285,8 @@ static void print_sources(const struct sources *s, FILE *out)
 		json_add_member(value, "bytes", json_new_count(s->backing.bytes));
 		json_print_member("set_aside", value, out);
 	}
-	if (s->unsized)
-		json_print_member("unknown_size", json_new_count(s->unsized), out);
+	if (s->unknown_size)
+		json_print_member("unknown_size", json_new_count(s->unknown_size), out);
 	if (s->inaccurate)
 		json_print_member("inaccurate", json_new_count(s->inaccurate), out);
 }

@@ -35,9 +35,9 @@ static void print_sources(const struct sources *s, FILE *out)
 	if (s->backing.objects)
 		fprintf(out, "set aside: %llu allocations, %s: pages whose objects are counted\n",
 			s->backing.objects, human_format_bytes(buf, s->backing.bytes));
-	if (s->unsized)
+	if (s->unknown_size)
 		fprintf(out, "unknown size: %llu objects, counted with 0 bytes\n",
-			s->unsized);
+			s->unknown_size);
 	if (s->inaccurate)
 		fprintf(out, "inaccurate: %llu places, says the kernel\n",
 			s->inaccurate);
@@ -93,10 +93,8 @@ void notes_print_lines(const struct answer *a, enum notes_part part, note_printe
 	const struct terminal no_terminal = { 0 };
 	char *text = NULL, *line, *next;
 	size_t len;
-	FILE *stream = open_memstream(&text, &len);
+	FILE *stream = xopen_memstream(&text, &len);
 
-	if (!stream)
-		exit_out_of_memory();
 	if (part == NOTES_ALL)
 		notes_print_all(a, no_terminal, stream);
 	else
@@ -113,7 +111,7 @@ void notes_print_lines(const struct answer *a, enum notes_part part, note_printe
 /* A chain of a group that is shown. */
 struct shown_chain {
 	u64 functions;		/* hash of its functions */
-	u32 chain;
+	const struct chain *chain;
 };
 
 static int compare_shown_chains(const void *a, const void *b)
@@ -141,7 +139,7 @@ void notes_print_same_functions(const struct model *m, const u32 *order, u32 n, 
 		const struct chain *chain = model_get_chain(m, &g);
 
 		shown[i].functions = stacks_hash_functions(&m->stacks, chain);
-		shown[i].chain = chain - m->stacks.chains;
+		shown[i].chain = chain;
 	}
 	qsort(shown, n, sizeof(*shown), compare_shown_chains);
 	for (i = 1; i < n; i++)

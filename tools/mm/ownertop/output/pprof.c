@@ -149,8 +149,8 @@ static u64 get_dump_time(const struct output_options *o)
 }
 
 /*
- * Append what Parca and Pyroscope recognise a heap profile by, besides its sample types: the
- * time and the period of Go's heap profiles. The period is 1 because nothing is scaled.
+ * Append the time and the period, as Go's heap profiles have them: Parca and Pyroscope recognise
+ * a heap profile by these and by its sample types. The period is 1 because nothing is scaled.
  */
 static void emit_period(struct pprof_profile *p, const struct output_options *o)
 {

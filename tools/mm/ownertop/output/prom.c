@@ -75,9 +75,7 @@ static char *copy_field_value(const struct model *m, const struct group *g, enum
 		return xstrndup("", 0);
 	if (field != OWNER_FIELD_STACK && !field_is_number(field))
 		return human_escape_name(model_get_name(m, g, field));
-	out = open_memstream(&text, &len);
-	if (!out)
-		exit_out_of_memory();
+	out = xopen_memstream(&text, &len);
 	if (field == OWNER_FIELD_STACK)
 		print_chain_frames(m, model_get_chain(m, g), out);
 	else
@@ -94,11 +92,9 @@ static char *make_labels(const struct model *m, const struct group *g)
 	const struct group_list *by = &m->select->group;
 	char *text;
 	size_t len;
-	FILE *out = open_memstream(&text, &len);
+	FILE *out = xopen_memstream(&text, &len);
 	u32 i;
 
-	if (!out)
-		exit_out_of_memory();
 	for (i = 0; i < by->n; i++) {
 		fprintf(out, "%s%s=", i ? "," : "", field_name(by->v[i].field));
 		print_label_value(copy_field_value(m, g, by->v[i].field), out);

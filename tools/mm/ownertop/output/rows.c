@@ -183,23 +183,11 @@ static void print_cut(const char *text, size_t room, FILE *out)
  */
 static void print_joined_chain(const struct aligned_rows *t, const struct chain *chain, size_t room)
 {
-	struct text_slice module = { "", 0 };
 	char *text;
 	size_t len;
-	FILE *line = open_memstream(&text, &len);
-	u32 i;
+	FILE *line = xopen_memstream(&text, &len);
 
-	if (!line)
-		exit_out_of_memory();
-	for (i = 0; i < chain->n; i++) {
-		struct frame f;
-
-		frame_parse(model_get_frame(t->m, chain, i), &f);
-		fprintf(line, "%s%.*s", i ? " < " : "", (int)f.func.len, f.func.s);
-		if (f.module.len && text_slice_compare(f.module, module))
-			fprintf(line, " [%.*s]", (int)f.module.len, f.module.s);
-		module = f.module;
-	}
+	print_joined_functions(t->m, chain, chain->n, line);
 	if (!chain->n)
 		fputs("(no call chain)", line);
 	fclose(line);
@@ -379,6 +367,9 @@ void rows_add_row(struct aligned_rows *t, const struct view_row *row)
 		text = format_cell(buf, &cell);
 		if (text)
 			check_smartcols(scols_line_set_data(line, i, text));
+		if (cell.type == CELL_CHANGE && cell.change.by && t->term.colour)
+			check_smartcols(scols_cell_set_color(scols_line_get_cell(line, i),
+							     cell.change.shrunk ? "green" : "red"));
 	}
 }
 

@@ -254,7 +254,7 @@ static void print_csv_note_rows(const struct column_list *list, const struct ans
 	const struct sources *s = &m->sources;
 	const struct sum untracked = { .objects = m->sink.summary.untracked };
 	const struct sum backing = { .objects = s->backing.objects, .bytes = s->backing.bytes };
-	const struct sum unsized = { .objects = s->unsized };
+	const struct sum unknown_size = { .objects = s->unknown_size };
 	const char *overlaps[SOURCES_OVERLAPS];
 
 	if (m->filtered.objects)
@@ -265,8 +265,8 @@ static void print_csv_note_rows(const struct column_list *list, const struct ans
 		print_csv_sum_row(list, a, "untracked", &untracked, ROW_OBJECTS, out);
 	if (s->backing.objects)
 		print_csv_sum_row(list, a, "set_aside", &backing, ROW_OBJECTS | ROW_BYTES, out);
-	if (s->unsized)
-		print_csv_sum_row(list, a, "unknown_size", &unsized, ROW_OBJECTS, out);
+	if (s->unknown_size)
+		print_csv_sum_row(list, a, "unknown_size", &unknown_size, ROW_OBJECTS, out);
 	sources_find_overlaps(s, overlaps);
 	if (*overlaps)
 		csv_print_name_row(list, a, "overlap", out);

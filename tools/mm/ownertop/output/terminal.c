@@ -35,9 +35,7 @@ struct terminal terminal_describe(FILE *out, enum colour_when when)
 FILE *fold_begin(struct folded_text *f)
 {
 	*f = (struct folded_text){ 0 };
-	f->stream = open_memstream(&f->text, &f->len);
-	if (!f->stream)
-		exit_out_of_memory();
+	f->stream = xopen_memstream(&f->text, &f->len);
 	return f->stream;
 }
 

@@ -138,7 +138,7 @@ static void print_figures(struct tree_printer *l, const struct tree_node *node, 
 			differs ? figure_error_to_text(v, &node->cum, measure) : "");
 }
 
-#define FIGURES_WIDTH 15	/* the least: the figures of the function and its callees */
+#define FIGURES_WIDTH 15	/* of the columns that are always printed */
 #define SHARES_WIDTH 14
 #define FLAT_WIDTH 18
 #define ERROR_WIDTH 11

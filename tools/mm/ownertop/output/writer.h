@@ -24,7 +24,7 @@ struct output_options {
 	int nr_inputs;
 	struct terminal term;	/* the terminal that is written to */
 	bool unfold;		/* on a terminal: print call chains below rows, not in them */
-	char *again;	/* explain: arguments that select the same records */
+	char *selection_arguments;	/* explain: arguments that select the same records */
 	bool callers;		/* functions: print a line with the callers of each function */
 	bool repeats;		/* the view is printed again every few seconds */
 	bool ages_if_all;	/* show ages only if every group has one */

@@ -6,8 +6,8 @@
  *	about		time, boot and kernel, a line for each
  *	slab_owner.zst, page_owner.zst, kallsyms.zst, slabinfo.zst, meminfo.zst
  *
- * A name that begins with STORE_PARTIAL is a snapshot that is being written or removed, or
- * what an ended program left of it.
+ * A name that begins with STORE_PARTIAL is a snapshot that is being written or removed, or the
+ * remains of one whose program was killed meanwhile.
  */
 #ifndef OWNERTOP_STORE_H
 #define OWNERTOP_STORE_H
@@ -45,7 +45,7 @@ void store_free_list(struct snapshot_list *list);
 /* Read the file "about" of the snapshot at @path. Returns false if @path has none. */
 bool store_read_about(const char *path, struct snapshot_about *about);
 
-/* Remove what ended programs have left of snapshots. The caller holds the lock of @fd. */
+/* Remove the remains of snapshots that killed programs left. The caller holds the lock of @fd. */
 void store_remove_leftovers(int fd);
 /*
  * Remove the oldest snapshots until at most @keep are left, with at most @max_bytes together.

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
  * Read inputs of libFuzzer together with a good input, write every view, and check that
- * groups add up to the total. Sanitizers find other errors. The bytes before the first NUL,
+ * groups add up to the total, and that two threads print what one prints. Sanitizers find other
+ * errors. The bytes before the first NUL,
  * if there is one, are a sentence that selects records of the bytes behind it. These are
  * also read as kallsyms, and addresses are looked up in them.
  */
@@ -11,6 +12,8 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
+#include "base/alloc.h"
+#include "input/pieces.h"
 #include "names/kallsyms.h"
 #include "ask/answer.h"
 #include "ask/options.h"
@@ -124,8 +127,38 @@ static void write_view(const struct view *view, char * const *paths, const struc
 	for (i = 0; i < NR_FORMATS; i++)
 		if (view->write[i])
 			view->write[i](&a, &output, nowhere);
-	free(output.again);
+	free(output.selection_arguments);
 	answer_free_members(&a);
+}
+
+/* Let two threads read each file in pieces of at most @most bytes; 0: one thread reads it. */
+static void set_piece_size(u64 most)
+{
+	pieces_size_min = most ? 1 : U64_MAX;
+	pieces_size_max = most;
+}
+
+static char *print_first_view(char * const *paths, const struct owner_sentence *s, u64 piece_size)
+{
+	char *text;
+	size_t len;
+	FILE *out = xopen_memstream(&text, &len);
+
+	set_piece_size(piece_size);
+	write_view(&views[0], paths, s, out);
+	fclose(out);
+	return text;
+}
+
+static void check_two_threads(char * const *paths, const struct owner_sentence *s)
+{
+	char *one = print_first_view(paths, s, 0);
+	char *two = print_first_view(paths, s, 512);
+
+	if (strcmp(one, two))
+		abort();
+	free(one);
+	free(two);
 }
 
 static void look_up_addresses(const char *path)
@@ -169,6 +202,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	}
 	input = parse_sentence(data, size, &s);
 	memory_file_write(&bad, input, size - (input - data));
+	check_two_threads((char *[]){ bad.path, good.path }, &s);
+	set_piece_size(4096);
 	for (i = 0; i < nr_views; i++)
 		write_view(&views[i], (char *[]){ bad.path, good.path }, &s, nowhere);
 	set_options_from_sentence(&objects, &s);

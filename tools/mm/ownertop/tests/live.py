@@ -28,8 +28,7 @@ def test_sort_keys(session):
     term.press_keys("h")
     screen = term.wait_for("by held;")
     expect("ext4_inode_cache" in parse_table_rows(screen)[0][4], "held", screen)
-    term.press_keys("q")
-    session.expect_exit_status(0)
+    session.quit_ownertop()
 
 
 def make_chain_condition(frames):
@@ -58,8 +57,7 @@ def test_unfold_and_depth(session):
         term.wait_until(make_chain_condition(CHAIN[:frames]), f"{frames} frames")
         term.press_keys("Enter")
         term.wait_until(make_chain_condition([]), "line for each group")
-    term.press_keys("q")
-    session.expect_exit_status(0)
+    session.quit_ownertop()
 
 
 def test_changes(session):
@@ -74,8 +72,7 @@ def test_changes(session):
     screen = term.wait_for(r" \. +\+600B +5  kmalloc-256")
     session.replace_dump(session.original)
     term.wait_for(r"-600B +\. +2  kmalloc-256")
-    term.press_keys("q")
-    session.expect_exit_status(0)
+    session.quit_ownertop()
 
 
 def test_sort_by_change(session):
@@ -88,8 +85,7 @@ def test_sort_by_change(session):
     screen = term.wait_for("by change;")
     expect(parse_table_rows(screen)[0][4].startswith("kmalloc-256"), "order", screen)
     session.replace_dump(session.original)
-    term.press_keys("q")
-    session.expect_exit_status(0)
+    session.quit_ownertop()
 
 
 def test_filter(session):
@@ -107,8 +103,7 @@ def test_filter(session):
     term.wait_for("filtered")
     term.press_keys("/", *["BSpace"] * 5, "Enter")
     term.wait_for(r"of 7 groups;")
-    term.press_keys("q")
-    session.expect_exit_status(0)
+    session.quit_ownertop()
 
 
 def test_group(session):
@@ -124,8 +119,7 @@ def test_group(session):
     term.press_keys("Enter")
     screen = term.wait_until(lambda screen: screen[2].split()[4:] == ["COMM"], "column COMM")
     expect(any(row[4].strip() == "systemd" for row in parse_table_rows(screen)), "groups", screen)
-    term.press_keys("q")
-    session.expect_exit_status(0)
+    session.quit_ownertop()
 
 
 def test_scroll(session):
@@ -139,8 +133,7 @@ def test_scroll(session):
         screen = term.wait_for(f"by bytes; {wanted} of 7 groups")
         expect(sum(line.startswith(">") for line in screen) == 1, f"{key}: selected", screen)
     term.resize_window(80, 20)
-    term.press_keys("q")
-    session.expect_exit_status(0)
+    session.quit_ownertop()
 
 
 def test_save(session):
@@ -156,8 +149,7 @@ def test_save(session):
     expect("ext4_alloc_inode" in text and "\ntotal " in text, "no table", [text])
     term.press_keys("w", "/", "Enter")
     term.wait_for("^write: ownertop.txt/: ")
-    term.press_keys("q")
-    session.expect_exit_status(0)
+    session.quit_ownertop()
 
 
 def test_help(session):
@@ -168,8 +160,7 @@ def test_help(session):
     term.wait_for("sort by the change since the start")
     term.press_keys("q")
     term.wait_for(RUNNING)
-    term.press_keys("q")
-    session.expect_exit_status(0)
+    session.quit_ownertop()
 
 
 def test_pause(session):
@@ -186,8 +177,7 @@ def test_pause(session):
     term.press_keys("Space")
     term.wait_until(lambda screen: find_total(screen)[:1] == ["12"], "12 objects")
     session.replace_dump(session.original)
-    term.press_keys("q")
-    session.expect_exit_status(0)
+    session.quit_ownertop()
 
 
 def test_resize(session):
@@ -206,8 +196,7 @@ def test_resize(session):
         expect(sum("  total" in line for line in screen) == (columns > 45),
                "not one total", screen)
     expect(len(parse_table_rows(screen)) == 7, "not all groups", screen)
-    term.press_keys("q")
-    session.expect_exit_status(0)
+    session.quit_ownertop()
 
 
 def test_shrink(session):
@@ -220,8 +209,7 @@ def test_shrink(session):
     expect(not any(screen[last + 1:]), "remains", screen)
     session.replace_dump(session.original)
     term.wait_for("ext4_inode_cache")
-    term.press_keys("q")
-    session.expect_exit_status(0)
+    session.quit_ownertop()
 
 
 def test_interrupt(session):
@@ -269,8 +257,7 @@ def test_damage(session):
     expect(any("INCOMPLETE" in line for line in screen), "no complaint", screen)
     expect(screen[1].startswith("INCOMPLETE: ") and
            "/dump:7: the record has no PFN line" in screen[1], "no line of its own", screen)
-    session.terminal.press_keys("q")
-    session.expect_exit_status(1)
+    session.quit_ownertop(1)
     session.replace_dump(session.original)
 
 
@@ -285,8 +272,7 @@ def test_this_machine(session):
     expect(screen[2].split() == ["BYTES", "TICK", "START", "OBJECTS", "CALL", "CHAIN"],
            "other columns", screen)
     expect(parse_table_rows(screen)[0][:4] == ("1.6K", ".", ".", "8"), "other figures", screen)
-    term.press_keys("q")
-    session.expect_exit_status(0)
+    session.quit_ownertop()
     term.type_line(command + " -s youngest; echo ended $?")
     screen = term.wait_for("by youngest;")
     expect("OLDEST" in screen[2].split(), "no ages", screen)
@@ -298,8 +284,7 @@ def test_this_machine(session):
     expect(all("oldest" in sentence for sentence in kernel.read_sentences()),
            "other sentences", screen)
     expect("OLDEST" in term.read_screen()[2].split(), "ages have gone", term.read_screen())
-    term.press_keys("q")
-    session.expect_exit_status(0)
+    session.quit_ownertop()
 
 
 def test_count(session):

@@ -118,6 +118,11 @@ class Session:
         self.terminal.type_line(self.command + "; echo ended $?")
         return self.terminal.wait_for(RUNNING)
 
+    def quit_ownertop(self, status=0):
+        """Press q, and check the exit status and the restored terminal."""
+        self.terminal.press_keys("q")
+        self.expect_exit_status(status)
+
     def expect_exit_status(self, status):
         """Wait for the end of ownertop. Check its exit status, and the restored terminal."""
         screen = self.terminal.wait_for(f"^ended {status}$")

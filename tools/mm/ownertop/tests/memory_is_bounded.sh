@@ -3,7 +3,7 @@
 #
 # Test that memory grows with groups and not with records: a dump that is a hundred times
 # longer must need the same memory, with little tolerance. If almost each record is a group,
-# 300,000 of them must need at most 16 MiB.
+# 300,000 of them must need at most 16 MiB, also if they have 60,000 call chains.
 #
 # usage: memory_is_bounded.sh OWNERTOP
 set -eu
@@ -56,6 +56,7 @@ echo "zstd with a window of 8 MiB: $largest KiB"
 
 # All views, and page_owner_sort, to which all records differ when it sorts by time.
 make_dump --records 300000 --depth 6 > "$work/many"
+make_dump --records 315000 --depth 6 --chains 60000 > "$work/chains"
 while read -r view; do
 	# shellcheck disable=SC2086 # a list of words
 	command time -o "$work/kib" -f %M "$ownertop" $view > /dev/null
@@ -78,6 +79,9 @@ prom $work/many
 flame $work/many
 diff $work/once $work/many
 trend --time 0h,1h $work/once $work/many
+table --top 0 $work/chains
+records --top 0 $work/chains
+tree $work/chains
 page_owner_sort $work/many $work/out
 page_owner_sort -a $work/many $work/out
 EOF

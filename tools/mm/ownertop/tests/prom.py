@@ -13,12 +13,13 @@ import socket
 import stat
 import subprocess
 import sys
-import tempfile
 import time
 import urllib.error
 import urllib.parse
 import urllib.request
 from collections.abc import Iterator
+
+from fresh_directory import run_tests
 
 HERE = os.path.dirname(os.path.abspath(__file__))
 INPUT = os.path.join(HERE, "input")
@@ -179,15 +180,7 @@ def main() -> int:
     if missing:
         print(f"no {', '.join(missing)}")
         return 77
-    failed = 0
-    for test in TESTS:
-        with tempfile.TemporaryDirectory() as directory:
-            try:
-                test(sys.argv[1], directory)
-            except AssertionError as error:
-                failed += 1
-                print(f"{test.__name__}: {error}")
-    return failed > 0
+    return run_tests(TESTS, lambda directory: (sys.argv[1], directory))
 
 
 if __name__ == "__main__":

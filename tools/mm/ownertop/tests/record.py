@@ -11,9 +11,10 @@ import shutil
 import signal
 import subprocess
 import sys
-import tempfile
 import time
 from collections.abc import Callable, Iterator
+
+from fresh_directory import run_tests
 
 INPUT = os.path.join(os.path.dirname(os.path.abspath(__file__)), "input")
 PATIENCE = 10.0
@@ -214,21 +215,30 @@ def test_views(machine: Machine) -> None:
     assert done.returncode == 2 and "without snapshots" in done.stderr, done.stderr
 
 
+def test_kallsyms(machine: Machine) -> None:
+    """Addresses of a snapshot get the names that its own kallsyms has, and no other one's."""
+    shutil.copy(os.path.join(INPUT, "raw_frames.txt"), machine.slabs)
+    names = os.path.join(machine.root, "proc/kallsyms")
+    shutil.copy(os.path.join(INPUT, "kallsyms.txt"), names)
+    machine.record()
+    wanted = machine.show("-n", "0", "-d", "0", "--kallsyms", names, machine.slabs)
+    shown = machine.show("-n", "0", "-d", "0", machine.store)
+    assert "leak_some+0x10" in shown[0] and shown[0] == wanted[0], shown
+    machine.write_file("proc/sys/kernel/random/boot_id", "second boot")
+    machine.record()
+    trend, _ = machine.show("trend", "-n", "0", "-d", "0", machine.store)
+    assert "leak_some" not in trend, trend
+    explained, _ = machine.show("explain", machine.store)
+    assert "--kallsyms" not in explained, explained
+
+
 TESTS = (test_contents, test_limits, test_interval, test_killed, test_full_disk,
-         test_without_dump, test_views)
+         test_without_dump, test_views, test_kallsyms)
 
 
 def main() -> int:
     """Return exit status 0 if all tests pass."""
-    failed = 0
-    for test in TESTS:
-        with tempfile.TemporaryDirectory() as directory:
-            try:
-                test(Machine(sys.argv[1], directory))
-            except AssertionError as error:
-                failed += 1
-                print(f"{test.__name__}: {error}")
-    return failed > 0
+    return run_tests(TESTS, lambda directory: (Machine(sys.argv[1], directory),))
 
 
 if __name__ == "__main__":

@@ -208,6 +208,8 @@ completion_offers()
 			'group=stack,cache group=stack,comm group=stack,cgroup' &&
 		compare_completions "ownertop 'sort=bytes,w" 'sort=bytes,waste' &&
 		compare_completions "ownertop --no" '--no-skip --now' &&
+		compare_completions 'ownertop record --m' '--max-bytes' &&
+		compare_completions 'ownertop page_owner_sort --c' '--cull' &&
 		compare_completions 'ownertop --group stack,c' \
 			'stack,cache stack,comm stack,cgroup' &&
 		compare_completions 'ownertop --group cache,c' 'cache,comm cache,cgroup' &&
@@ -338,9 +340,11 @@ run_check "go tool pprof shows the same figures" "$here/pprof_with_go.py" "$buil
 run_check "the flame graph works in a browser" "$here/flame_in_browser.py" "$build/ownertop"
 run_check "page_owner_sort's answers, its errors aside" \
 	"$here/against_page_owner_sort.py" "$build/ownertop" "$(page_owner_sort_c)"
-run_check "15 times page_owner_sort's throughput" \
+run_check "10 times page_owner_sort's throughput" \
 	"$here/throughput.sh" "$build/ownertop" "$(page_owner_sort_c)"
 run_check "memory does not grow with records" "$here/memory_is_bounded.sh" "$build/ownertop"
+run_check "two threads print what one prints" \
+	"$here/two_threads.py" "$build/ownertop" "$work"
 run_check "names from DWARF" "$here/names.py" "$build/ownertop"
 run_check "progress on a terminal" "$here/progress.py" "$build/ownertop"
 run_check "asks the kernel for what is shown" "$here/asked.py" "$build/ownertop"

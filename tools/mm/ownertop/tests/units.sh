@@ -19,7 +19,7 @@ cp "$units"/*.timer "$work"
 for unit in "$units"/*.service.in; do
 	sed "s,@bindir@,$(dirname "$ownertop"),g" "$unit" > "$work/$(basename "$unit" .in)"
 done
-# It has status 0 after some errors, but prints them.
+# systemd-analyze exits with status 0 after some errors, but prints them.
 systemd-analyze verify --man=no "$work"/*.service "$work"/*.timer 2>&1 | tee "$work/messages"
 [ ! -s "$work/messages" ]
 # The commands of the units are valid.

@@ -5,7 +5,7 @@
 #include "base/alloc.h"
 #include "ui/fit.h"
 
-/* Groups that are shown on the smallest terminal. */
+/* Least number of groups that are shown, also on a terminal with fewer lines. */
 #define GROUPS_MIN 3
 
 /* Returns the number of lines of the view. */
@@ -14,10 +14,8 @@ static size_t count_lines(const struct answer *a, const struct options *o,
 {
 	size_t len, lines = 0, i;
 	char *text;
-	FILE *out = open_memstream(&text, &len);
+	FILE *out = xopen_memstream(&text, &len);
 
-	if (!out)
-		exit_out_of_memory();
 	o->view->write[o->format](a, output, out);
 	fclose(out);
 	for (i = 0; i < len; i++)

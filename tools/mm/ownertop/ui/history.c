@@ -7,13 +7,13 @@
 /* Limit of the groups that are kept, which bounds memory to some 2 MB. */
 #define GROUPS_MAX 16384
 
-/* The columns of a row: each of the last three is one for each measure. */
+/* The columns of a group's row. Three of them are arrays, with a figure for each measure. */
 enum {
 	COLUMN_HASH,
 	COLUMN_UPDATE,		/* number of the last update that had the group */
-	COLUMN_START,
-	COLUMN_BEFORE = COLUMN_START + NR_MEASURES,
-	COLUMN_NOW = COLUMN_BEFORE + NR_MEASURES,
+	COLUMN_START,		/* figures at the start of live mode */
+	COLUMN_BEFORE = COLUMN_START + NR_MEASURES,	/* at the previous update */
+	COLUMN_NOW = COLUMN_BEFORE + NR_MEASURES,	/* at the last update */
 	NR_COLUMNS = COLUMN_NOW + NR_MEASURES,
 };
 

@@ -25,12 +25,12 @@ struct history {
 /* Changes of one measure. */
 struct history_change {
 	bool known;		/* false: more groups than history_update() keeps */
-	struct change tick;	/* since the update before */
+	struct change tick;	/* since the previous update */
 	struct change start;
 };
 
 void history_init(struct history *h);
-/* Note the figures of the groups of @r after an update; with many groups, of the first ones. */
+/* Keep the figures of the groups of @r after an update; if they are many, of the first ones. */
 void history_update(struct history *h, const struct report *r);
 struct history_change history_find(const struct history *h, const struct model *m,
 				   const struct group *g, enum measure measure);

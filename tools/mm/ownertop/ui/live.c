@@ -5,7 +5,6 @@
  */
 #include <errno.h>
 #include <locale.h>
-#include <malloc.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -21,9 +20,6 @@
 
 /* Number of frames that are shown after "-" is pressed while all frames are shown. */
 #define DEPTH_AFTER_ALL 4
-
-/* Size from which a table is in a mapping of its own. */
-#define LARGE_TABLE (128 * 1024)
 
 static void read_live_answer(struct live_state *l, bool quiet)
 {
@@ -51,7 +47,7 @@ static int compare_growth(const void *a, const void *b, void *arg)
 	return order ? order : ia < ib ? -1 : 1;
 }
 
-/* Choose and order the groups that are shown; @updated: after an update. */
+/* Choose and order the groups that are shown. @updated: the answer was read again. */
 static void choose_groups(struct live_state *l, bool updated)
 {
 	struct report r;
@@ -76,7 +72,7 @@ static void choose_groups(struct live_state *l, bool updated)
 	report_free(&r);
 }
 
-/* Groups are others than before: their changes begin anew. */
+/* Forget the figures of earlier updates, after the fields or frames that make groups changed. */
 static void restart_history(struct live_state *l)
 {
 	history_free(&l->history);
@@ -103,7 +99,7 @@ static void change_sort_key(struct live_state *l, enum owner_sort sort)
 	l->by_change = false;
 	l->o.order[0] = sort;
 	l->o.nr_order = 1;
-	l->o.sort = measure_of_sort_keys(l->o.order, 1);
+	l->o.sort = measure_find_in_sort_keys(l->o.order, 1);
 	view->order[0] = sort;
 	view->nr_order = 1;
 	view->measure = l->o.sort;
@@ -384,10 +380,8 @@ static void print_json_line(const struct live_state *l)
 	bool line_begins = false;
 	char *text;
 	size_t len, i;
-	FILE *out = open_memstream(&text, &len);
+	FILE *out = xopen_memstream(&text, &len);
 
-	if (!out)
-		exit_out_of_memory();
 	l->o.view->write[FORMAT_JSON](&l->a, &l->output, out);
 	fclose(out);
 	printf("{\"time\": %lld,", (long long)time(NULL));
@@ -441,11 +435,6 @@ int live_run_view(const struct options *o, char * const *paths, int n)
 {
 	struct live_state l = { .o = *o, .paths = paths, .nr_paths = n };
 
-	/*
-	 * Each update frees the large tables of the last. glibc would then put the next ones into
-	 * the heap, where growing them needs a copy: keep them in mappings, which grow in place.
-	 */
-	mallopt(M_MMAP_THRESHOLD, LARGE_TABLE);
 	l.output = make_output_options(&l.o);
 	history_init(&l.history);
 	if (o->format == FORMAT_TEXT && screen_begin())

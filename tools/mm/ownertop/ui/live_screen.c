@@ -8,6 +8,7 @@
 #include "base/alloc.h"
 #include "base/human.h"
 #include "base/utf8.h"
+#include "output/column.h"
 #include "ui/live_state.h"
 #include "ui/screen.h"
 
@@ -79,10 +80,12 @@ static void print_fields(const struct model *m, const struct group *g, FILE *out
 			free(name);
 		}
 	}
-	for (i = 0; chain && i < chain->n; i++)
-		fprintf(out, "%s%s", i ? " < " : "  ", model_get_frame(m, chain, i).s);
-	if (chain && !chain->n)
-		fputs("  (no chain)", out);
+	if (!chain)
+		return;
+	fputs("  ", out);
+	print_joined_functions(m, chain, chain->n, out);
+	if (!chain->n)
+		fputs("(no call chain)", out);
 }
 
 bool live_filter_holds(const struct live_state *l, const struct group *g)
@@ -94,9 +97,7 @@ bool live_filter_holds(const struct live_state *l, const struct group *g)
 
 	if (!*l->filter)
 		return true;
-	out = open_memstream(&text, &len);
-	if (!out)
-		exit_out_of_memory();
+	out = xopen_memstream(&text, &len);
 	print_fields(&l->a.model, g, out);
 	fclose(out);
 	holds = strcasestr(text, l->filter);
@@ -234,10 +235,8 @@ static void print_group(const struct live_state *l, u32 position, size_t width, 
 	bool selected = position == l->selected;
 	size_t len, figures = 2 + 8 + 3 * 10 + (l->o.ages ? 8 : 0);
 	char *text;
-	FILE *fields = open_memstream(&text, &len);
+	FILE *fields = xopen_memstream(&text, &len);
 
-	if (!fields)
-		exit_out_of_memory();
 	print_fields(m, &g, fields);
 	fclose(fields);
 	fprintf(out, "%s%s", selected && colour ? REVERSE : "", selected ? "> " : "  ");
@@ -321,10 +320,8 @@ void live_draw(struct live_state *l)
 	struct terminal term = terminal_describe(stdout, l->o.colour);
 	size_t rows = screen_count_rows(), len;
 	char *text;
-	FILE *out = open_memstream(&text, &len);
+	FILE *out = xopen_memstream(&text, &len);
 
-	if (!out)
-		exit_out_of_memory();
 	if (l->help) {
 		fputs(help, out);
 	} else {

@@ -10,6 +10,7 @@
 #include <termios.h>
 #include <unistd.h>
 
+#include "base/alloc.h"
 #include "ui/screen.h"
 
 #define ENTER "\033[?1049h\033[?25l\033[?7l"	/* alternate screen, no cursor, no wrapping */
@@ -136,7 +137,7 @@ void screen_draw_text(struct text_slice text)
 {
 	size_t rows = screen_count_rows(), row, len;
 	char *frame;
-	FILE *out = open_memstream(&frame, &len);
+	FILE *out = xopen_memstream(&frame, &len);
 
 	if (!out)
 		return;
