@@ -2,7 +2,8 @@
 # SPDX-License-Identifier: GPL-2.0
 #
 # Install the Debian packages that are missing: install.sh install | install-tests |
-# install-arm64 | install-kasan-tags | install-s390x. The Makefile calls it before each target.
+# install-debian | install-arm64 | install-arm64-64k | install-kasan-tags | install-s390x. The
+# Makefile calls it before each target.
 set -eu
 
 # Sources and tools to build kernels and ownertop, and the machines that boot them.
@@ -16,30 +17,35 @@ tests="sparse shellcheck flake8 codespell python3-drgn python3-ply python3-git
 	gdb golang-go chromium-headless-shell kexec-tools makedumpfile python3-numpy crash
 	systemd lintian fakeroot"
 # Unpacked below build/ only: if they were installed, they would serve on all interfaces.
-unpacked="prometheus prometheus-node-exporter"
+servers="prometheus prometheus-node-exporter"
+# The configurations of Debian's kernels, and what makes a root of Debian 13 in an ext4 image.
+configurations="linux-config-6.12"
+debian="mmdebstrap e2fsprogs"
 arm64="gcc-aarch64-linux-gnu qemu-system-arm"
 s390x="gcc-s390x-linux-gnu qemu-system-misc"
 
 case "${1:-}" in
-install)	wanted=$run ;;
-install-tests)	wanted="$run $tests" ;;
-install-arm64 | install-kasan-tags)	wanted=$arm64 ;;
-install-s390x)	wanted=$s390x ;;
-*)		echo "usage: $0 install|install-tests|install-arm64|install-kasan-tags|install-s390x" >&2
+install)	wanted=$run unpacked= ;;
+install-tests)	wanted="$run $tests" unpacked=$servers ;;
+install-debian)	wanted=$debian unpacked=$configurations ;;
+install-arm64 | install-arm64-64k | install-kasan-tags)	wanted=$arm64 unpacked= ;;
+install-s390x)	wanted=$s390x unpacked= ;;
+*)		echo "usage: $0 install|install-tests|install-K for K=debian arm64 arm64-64k kasan-tags s390x" >&2
 		exit 2 ;;
 esac
 
-unpack_servers()
+unpack_packages()
 {
 	mkdir -p build/packages
 	(
-		cd build/packages
+		cd build/packages || exit 1
 		# shellcheck disable=SC2086 # a list of words
-		apt-get download $unpacked || { apt-get update && apt-get download $unpacked; }
+		apt-get download $absent ||
+			{ apt-get update && apt-get download $absent; } || exit 1
 		for package in *.deb; do
-			dpkg -x "$package" .
+			dpkg -x "$package" . || exit 1
+			rm "$package"
 		done
-		rm -f -- *.deb
 	) >build/install.log 2>&1
 }
 
@@ -50,10 +56,11 @@ for package in $wanted; do
 	*) missing="$missing $package" ;;
 	esac
 done
-if [ "$1" != install-tests ] || [ -x build/packages/usr/bin/prometheus ]; then
-	unpacked=
-fi
-[ -n "$missing$unpacked" ] || exit 0
+absent=
+for package in $unpacked; do
+	[ -d "build/packages/usr/share/doc/$package" ] || absent="$absent $package"
+done
+[ -n "$missing$absent" ] || exit 0
 
 if [ -n "$missing" ] && [ "$(id -u)" != 0 ]; then
 	echo "error: packages are missing; as root: apt-get install$missing" >&2
@@ -68,7 +75,7 @@ install_missing()
 	{ apt-get update && apt-get install -y --no-install-recommends $missing; } \
 		>build/install.log 2>&1
 }
-if { [ -n "$missing" ] && ! install_missing; } || { [ -n "$unpacked" ] && ! unpack_servers; }; then
+if { [ -n "$missing" ] && ! install_missing; } || { [ -n "$absent" ] && ! unpack_packages; }; then
 	tail -n 5 build/install.log >&2
 	echo "error: the packages could not be installed; see build/install.log" >&2
 	exit 1

@@ -15,6 +15,7 @@ from typing import Iterator, List, NoReturn, Optional
 
 from accel import choose_accelerator
 from crash_kernel import COMPRESSIONS, PROVOKED, RESERVED, CrashDump
+from debian_root import find_debian_root
 from complaints import VARIABLE, find_complaints, keep_console
 from image import ImageError, sum_file_sizes
 from session import (DIED, HANG, GuestError, RunnerInterrupted, GuestSession, GuestTask,
@@ -105,6 +106,9 @@ def add_common_options(parser: argparse.ArgumentParser) -> None:
                         help="memory (default %(default)s)")
     parser.add_argument("--extra", default="", metavar="DIR",
                         help="a directory that the guest has at /extra")
+    parser.add_argument("--packages", metavar="WORDS",
+                        help="make Debian 13 with these packages the guest's root; "
+                        "the kernels debian* have that root without the option, too")
     parser.add_argument("--accel", choices=("auto", "kvm", "tcg"),
                         default="auto",
                         help="auto (default): KVM where it really works")
@@ -178,6 +182,9 @@ def refuse_unsupported_options(args: argparse.Namespace, kind: KernelKind) -> No
         raise UsageError(f"{args.name}: --icount needs a kernel for QEMU")
     if not kind.program and (args.smp or 1) > DEFAULT_SMP:
         print_note(f"{args.name} has one processor; --smp {args.smp} is ignored")
+    if not kind.program and args.packages is not None:
+        raise UsageError(f"{args.name}: --packages needs a kernel for QEMU that has ext4: "
+                         "K=debian or debian-vanilla")
     if args.extra and not Path(args.extra).is_dir():
         raise UsageError(f"--extra {args.extra}: not a directory")
     size = sum_file_sizes(Path(args.extra)) if args.extra else 0
@@ -196,6 +203,8 @@ def make_guest_machine(args: argparse.Namespace, kind: KernelKind,
                            scratch / "initrd", args.append,
                            args.smp or DEFAULT_SMP, args.mem,
                            getattr(args, "icount", False), gdb=getattr(args, "gdb", ""))
+    if args.packages is not None or args.name.startswith("debian"):
+        machine.disk = str(find_debian_root(build, (args.packages or "").split()))
     if args.accel == "auto":
         machine.accel, why = choose_accelerator(machine, build)
         if why:

@@ -13,6 +13,7 @@
 #            frame /cmd's output
 #   name     the host name
 #   size     shell only: rows and columns of the terminal
+#   disk     the device whose ext4 is the root of /cmd, or nothing
 #   crash    kdump only: the command line of the crash kernel
 
 /bin/busybox --install -s
@@ -110,7 +111,9 @@ run_command()
 	out=3
 	[ "${channel#ttyS}" = "$channel" ] || out=4
 	echo "$mark begin" >&3
-	setsid sh /cmd </dev/null >&"$out" 2>&1 3>&- 4>&-
+	set -- sh /cmd
+	[ -z "$disk" ] || set -- chroot /disk "$@"
+	setsid "$@" </dev/null >&"$out" 2>&1 3>&- 4>&-
 	echo "$mark end $?" >&4
 }
 
@@ -136,20 +139,37 @@ panic()
 	end_machine_with_error "no panic: the kernel needs CONFIG_MAGIC_SYSRQ"
 }
 
+# The disk is the root of /cmd only: this script goes on with busybox.
+enter_disk()
+{
+	mkdir -p /disk
+	mount -t ext4 "$disk" /disk ||
+		end_machine_with_error "$disk has no ext4: the kernel needs CONFIG_EXT4_FS" \
+			"and CONFIG_VIRTIO_BLK"
+	for directory in /proc /sys /dev /tmp /run; do
+		mount -o rbind "$directory" "/disk$directory"
+	done
+	cp /cmd /disk/cmd
+	[ ! -d /extra ] || { mkdir -p /disk/extra && mount -o bind /extra /disk/extra; }
+}
+
 run_shell()
 {
 	[ -z "$size" ] || stty rows "${size% *}" cols "${size#* }"
 	export PS1='guest:\w# '
-	setsid cttyhack sh
+	set -- sh
+	[ -z "$disk" ] || set -- chroot /disk "$@"
+	setsid cttyhack "$@"
 }
 
-mode='' channel='' mark='' name='' size='' crash=''
+mode='' disk='' channel='' mark='' name='' size='' crash=''
 # shellcheck source=/dev/null
 . /guest.conf
 rm -f /guest.conf /linuxrc
 mount_all
 hostname "$name"
 cd / || end_machine
+[ -z "$disk" ] || enter_disk
 case $mode in
 shell)
 	run_shell

@@ -131,7 +131,8 @@ class GuestSession:
         kind = self.machine.kind
         conf: Dict[str, str] = {
             "mode": self.task.mode, "channel": kind.channel, "mark": mark,
-            "name": "guest", "size": self.task.size}
+            "name": "guest", "size": self.task.size,
+            "disk": "/dev/vda" if self.machine.disk else ""}
         files: Dict[str, Path] = {}
         if self.task.dump:
             crash = self.task.scratch / "crash-initrd"
@@ -228,8 +229,11 @@ class GuestSession:
         """Write the memory of a guest that keeps running after CMD."""
         assert self.qmp
         partial = path.with_name(path.name + ".partial")
+        # KASAN maps 16 TB of addresses to one page: QEMU would list them for hours.
+        config = self.task.build / self.machine.name / ".config"
+        paging = not config.exists() or "\nCONFIG_KASAN=y" not in config.read_text()
         try:
-            QemuMonitor(self.qmp).write_vmcore(partial.resolve())
+            QemuMonitor(self.qmp).write_vmcore(partial.resolve(), paging)
             require_kaslr_note(partial)
             partial.chmod(0o644)
             os.replace(partial, path)

@@ -4,6 +4,7 @@
 import ctypes
 import json
 import os
+import re
 import resource
 import select
 import shutil
@@ -52,13 +53,17 @@ class KernelKind:
 # which it passes the VMCOREINFO note to a dump.
 #
 # While the host is busy, timer interrupts arrive late: the kernel panics because the timer
-# does not work, unless told not to check it. QEMU aborted in msix_table_mmio_write() then;
-# the kernel has no MSI-X and does not miss the device's vectors.
+# does not work, unless told not to check it.
+#
+# No x86 device has a BAR in memory. QEMU 7.2 runs each processor in a thread: while one
+# processor probes a BAR in memory, another one's access to its APIC can go to a wrong device.
+# QEMU died, or an interrupt was lost and the guest hung. The machine "q35" has a device with
+# a BAR in memory.
 KINDS = (
     KernelKind("x86_64", "arch/x86/boot/bzImage", "ttyS0", PORT,
-               "qemu-system-x86_64", ["-machine", "q35", "-cpu", "max,la57=off"],
+               "qemu-system-x86_64", ["-machine", "pc", "-cpu", "max,la57=off"],
                "qemu_fw_cfg.ioport=12@0x510:0:1:4 no_timer_check",
-               ports="virtio-serial-pci,vectors=0"),
+               ports="virtio-serial-pci,disable-modern=on,vectors=0"),
     KernelKind("arm64", "arch/arm64/boot/Image", "ttyAMA0", PORT,
                "qemu-system-aarch64",
                ["-machine", "virt", "-cpu", "max,pauth-impdef=on"]),
@@ -67,7 +72,7 @@ KINDS = (
                ports="virtio-serial-ccw"),
     KernelKind("x86_64", "linux", "tty0", "ttyS0", ""),
 )
-KVM_MACHINE = ["-machine", "q35", "-cpu", "host"]
+KVM_MACHINE = ["-machine", "pc", "-cpu", "host"]
 
 
 @dataclass
@@ -83,6 +88,8 @@ class GuestMachine:
     icount: bool = False
     accel: str = "tcg"
     gdb: str = ""
+    # An ext4 image whose files the guest has as its root, or "".
+    disk: str = ""
 
 
 def find_kernel_kind(directory: Path, name: str) -> KernelKind:
@@ -117,15 +124,33 @@ def _qemu_accel_options(machine: GuestMachine) -> List[str]:
             f"{machine.smp},sockets={machine.smp},cores=1,threads=1"]
 
 
+def _qemu_disk_options(machine: GuestMachine) -> List[str]:
+    """The disk; what the guest writes to it is in a temporary file."""
+    if not machine.disk:
+        return []
+    return ["-drive", f"file={machine.disk},format=raw,if=none,id=root,snapshot=on",
+            "-device", "virtio-blk-pci,disable-modern=on,vectors=0,drive=root"]
+
+
+def _qemu_memory_options(machine: GuestMachine) -> List[str]:
+    """The memory. The host need not have what a large guest does not touch."""
+    options = ["-m", machine.mem]
+    if re.fullmatch(r"\d{2,}[gG]", machine.mem):
+        options += ["-object", f"memory-backend-ram,id=ram,size={machine.mem},reserve=off",
+                    "-machine", "memory-backend=ram"]
+    return options
+
+
 def qemu_command_line(machine: GuestMachine) -> List[str]:
     """QEMU's command line, without the serial console and the channels."""
     kvm = machine.accel == "kvm" and not machine.icount
     return [machine.kind.program, "-nodefaults", "-no-user-config",
             "-no-reboot", "-display", "none", "-nic", "none",
             *(KVM_MACHINE if kvm else machine.kind.machine),
-            *_qemu_accel_options(machine), "-m", machine.mem,
+            *_qemu_accel_options(machine), *_qemu_memory_options(machine),
             "-kernel", str(machine.kernel), "-initrd", str(machine.initrd),
             "-append", _compose_kernel_command_line(machine),
+            *_qemu_disk_options(machine),
             *(["-gdb", f"unix:{machine.gdb},server=on,wait=off"] if machine.gdb else [])]
 
 
@@ -267,15 +292,15 @@ class QemuMonitor:
             time.sleep(QUIET_SECONDS)
         self.execute_command("stop")
 
-    def write_vmcore(self, path: Path) -> None:
+    def write_vmcore(self, path: Path, paging: bool) -> None:
         """Stop the guest and write its memory as an ELF core file.
 
-        Paging is on: readers that cannot walk page tables need the kernel's
-        virtual addresses in the file.
+        With paging, the file has the kernel's virtual addresses. gdb needs them, because it
+        does not walk page tables.
         """
         self._stop_idle_guest()
         self.execute_command("dump-guest-memory",
-                             {"paging": True, "protocol": f"file:{path}"})
+                             {"paging": paging, "protocol": f"file:{path}"})
 
 
 def require_kaslr_note(path: Path) -> None:

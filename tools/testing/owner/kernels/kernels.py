@@ -2,11 +2,17 @@
 # SPDX-License-Identifier: GPL-2.0
 """Build kernels: kernels.py [--missing] NAME...
 
-The names are x86_64 um page debug rt arm64 kasan-tags s390x vanilla profiling. --missing
-skips kernels that have an image. Objects are in build/NAME/, the compiler's output in
-build/NAME.log. A build is incremental, and ccache shares objects between trees.
+The names are x86_64 um page frame-pointers debug rt arm64 arm64-64k kasan-tags s390x vanilla
+profiling debian debian-vanilla. --missing skips kernels that have an image. Objects are in
+build/NAME/, the compiler's output in build/NAME.log. A build is incremental, and ccache
+shares objects between trees.
+
+The debian kernels have Debian's configuration for clouds, without its modules, debug
+information and drivers that a guest does not use, unless FULL=1 is in the environment. A
+machine needs FULL=1.
 """
 
+import lzma
 import os
 import re
 import shutil
@@ -30,32 +36,54 @@ class KernelRecipe:
     image: str = "bzImage"
     cross: str = ""
     pristine: bool = False
+    # Debian's configuration is below the fragments.
+    debian: bool = False
 
+
+DEBIAN_CONFIG = (BUILD / "packages/usr/src/linux-config-6.12"
+                 / "config.amd64_none_cloud-amd64.xz")
+FULL = os.environ.get("FULL") == "1"
+DEBIAN_FAST = [] if FULL else ["debian-fast"]
 
 KERNELS = {
     "x86_64": KernelRecipe(["base", "x86_64", "bpf", "owner"]),
     "um": KernelRecipe(["base", "um", "owner"], arch="um", image="linux"),
     "page": KernelRecipe(["base", "um", "page"], arch="um", image="linux"),
+    "frame-pointers": KernelRecipe(["base", "x86_64", "bpf", "owner", "frame-pointers"]),
     "debug": KernelRecipe(["base", "x86_64", "owner", "debug"]),
     "rt": KernelRecipe(["base", "x86_64", "owner", "rt"]),
     "arm64": KernelRecipe(["base", "arm64", "owner"], arch="arm64", image="Image",
                           cross="aarch64-linux-gnu-"),
+    "arm64-64k": KernelRecipe(["base", "arm64", "owner", "64k"], arch="arm64", image="Image",
+                              cross="aarch64-linux-gnu-"),
     "kasan-tags": KernelRecipe(["base", "arm64", "owner", "kasan-tags"], arch="arm64",
                                image="Image", cross="aarch64-linux-gnu-"),
     "s390x": KernelRecipe(["base", "s390x", "owner"], arch="s390", cross="s390x-linux-gnu-"),
     "vanilla": KernelRecipe(["base", "x86_64", "bpf"], pristine=True),
     "profiling": KernelRecipe(["base", "x86_64", "profiling"], pristine=True),
+    "debian": KernelRecipe(["debian", "debian-owner", *DEBIAN_FAST], debian=True),
+    "debian-vanilla": KernelRecipe(["debian", *DEBIAN_FAST], debian=True, pristine=True),
 }
+
+
+def parse_options(text: str) -> dict[str, str]:
+    """The options that a configuration sets."""
+    return dict(re.findall(r"^(CONFIG_\w+)=(.*)$", text, re.M))
+
+
+def read_debian_config() -> dict[str, str]:
+    """The options of Debian's kernel for clouds; without FULL, only those that are no modules."""
+    if not DEBIAN_CONFIG.is_file():
+        die(f"{DEBIAN_CONFIG.relative_to(ROOT)} is missing: run 'make install-debian'")
+    options = parse_options(lzma.open(DEBIAN_CONFIG, "rt").read())
+    return {option: value for option, value in options.items() if FULL or value != "m"}
 
 
 def merge_fragments(kernel: KernelRecipe) -> str:
     """The kernel's options. If fragments disagree, the last one wins."""
     options: dict[str, str] = {}
     for name in kernel.fragments:
-        for line in (HERE / "kernels/configs" / f"{name}.config").read_text().split("\n"):
-            if line.startswith("CONFIG_"):
-                option, value = line.split("=", 1)
-                options[option] = value
+        options |= parse_options((HERE / "kernels/configs" / f"{name}.config").read_text())
     # Preemption models exclude each other, so drop the base's choice.
     for model in ("CONFIG_PREEMPT", "CONFIG_PREEMPT_RT"):
         if options.get(model) == "y":
@@ -97,6 +125,9 @@ class KernelBuild:
         command = ["make", "-C", str(self.tree), f"O={self.objects}", f"ARCH={kernel.arch}",
                    f"CROSS_COMPILE={kernel.cross}", f"CC={cache}{kernel.cross}gcc",
                    f"HOSTCC={cache}gcc", f"-j{os.cpu_count()}", *words]
+        if kernel.debian:
+            # An empty one keeps "+" out of the release, which would mean: from a git tree.
+            command.append("LOCALVERSION=")
         return subprocess.Popen(command, env=environment, text=True, **kwargs)
 
     def configure_kernel(self) -> None:
@@ -108,16 +139,19 @@ class KernelBuild:
             if not link.is_symlink():
                 link.symlink_to(self.objects.relative_to(BUILD))
         wanted = merge_fragments(self.kernel)
+        below = read_debian_config() if self.kernel.debian else {}
+        options = below | parse_options(wanted)
+        every = "".join(f"{option}={value}\n" for option, value in options.items())
         fragment = self.objects / "owner.fragment"
         config = self.objects / ".config"
         newest = max(path.stat().st_mtime for part in ("mm", "lib")
                      for path in (self.tree / part).rglob("Kconfig*"))
-        if (fragment.is_file() and fragment.read_text() == wanted and config.is_file()
+        if (fragment.is_file() and fragment.read_text() == every and config.is_file()
                 and config.stat().st_mtime > newest):
             return
         fragment.unlink(missing_ok=True)
         trial = self.objects / "fragment.tmp"
-        trial.write_text(wanted)
+        trial.write_text(every)
         with self.log.open("a") as log:
             status = self.start_make(f"KCONFIG_ALLCONFIG={trial}", "allnoconfig",
                                      stdout=log, stderr=log).wait()
@@ -128,9 +162,9 @@ class KernelBuild:
 
     def check_kernel_config(self, wanted: str, got: str) -> None:
         """Exit if Kconfig dropped an option: results would be of another kernel."""
-        have = dict(re.findall(r"^(CONFIG_\w+)=(.*)$", got, re.M))
+        have = parse_options(got)
         lost = [f"{option}={value} (it is {have.get(option, 'n')})"
-                for option, value in re.findall(r"^(CONFIG_\w+)=(.*)$", wanted, re.M)
+                for option, value in parse_options(wanted).items()
                 if have.get(option, "n") != value]
         if lost:
             die(f"{self.name}: Kconfig did not accept:\n  " + "\n  ".join(lost) +

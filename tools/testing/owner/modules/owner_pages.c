@@ -262,7 +262,11 @@ static int truth_show(struct seq_file *m, void *v)
 }
 DEFINE_SHOW_ATTRIBUTE(truth);
 
-static int __init pages_init(void)
+/*
+ * Not __init: a module that is loaded later would give the frame the name of its own function.
+ * Not pages_*: a slab page that debugfs_create_file() allocates is not a planted page.
+ */
+static int plant_all(void)
 {
 	pages_single();
 	pages_zeroed();
@@ -283,7 +287,7 @@ static int __init pages_init(void)
 	truth_file = debugfs_create_file("owner_pages", 0400, NULL, NULL, &truth_fops);
 	return 0;
 }
-module_init(pages_init);
+module_init(plant_all);
 
 static void __exit pages_exit(void)
 {

@@ -5,6 +5,9 @@
  * Each CPU has a thread and two timers that interrupt it, each with its own objects.
  * Their call chains differ in length and path. They free by other functions than they
  * allocated with, and some objects on another CPU.
+ *
+ * When the module is unloaded, it counts the chains and tasks of these objects that the
+ * depot still has. There are none unless a reference was lost.
  */
 
 #include <linux/delay.h>
@@ -14,7 +17,10 @@
 #include <linux/module.h>
 #include <linux/percpu.h>
 #include <linux/prandom.h>
+#include <linux/rcupdate.h>
+#include <linux/sched.h>
 #include <linux/slab.h>
+#include <linux/stackdepot.h>
 #include <linux/timer.h>
 
 static unsigned int seconds = 10;
@@ -38,6 +44,7 @@ struct torturer {
 	struct item *slot[SLOTS];
 	void __percpu *area[SLOTS / 8];
 	unsigned long allocated, failed, freed;
+	depot_stack_handle_t task;
 	struct hrtimer timer;
 	struct timer_list softly;
 	bool stop;
@@ -237,6 +244,7 @@ static int run_torture(void *data)
 		free_item(torturer, torturer->slot[i]);
 	for (i = 0; i < SLOTS / 8; i++)
 		free_percpu(torturer->area[i]);
+	torturer->task = READ_ONCE(current->owner_task);
 	return 0;
 }
 
@@ -256,6 +264,52 @@ static void destroy_caches(void)
 
 	for (kind = OWN_CACHE; kind < AREA; kind++)
 		kmem_cache_destroy(cache[kind]);
+}
+
+/*
+ * Chains of torture_init() do not count, whose text was freed: the files and the arrays of
+ * records of its caches take memory that stays.
+ */
+static bool is_own_chain(depot_stack_handle_t handle)
+{
+	unsigned long frame;
+	unsigned int i;
+
+	for (i = 0; (frame = stack_depot_frame(handle, i)) != 0; i++)
+		if (within_module(frame, THIS_MODULE))
+			return true;
+	return false;
+}
+
+/* Count the call chains of the threads and timers that the depot has. */
+static unsigned int count_own_chains(void)
+{
+	depot_stack_handle_t handle;
+	unsigned int count = 0;
+	u64 position = 0;
+
+	while ((handle = stack_depot_next_counted(&position)) != 0) {
+		count += is_own_chain(handle);
+		stack_depot_put(handle);
+	}
+	return count;
+}
+
+/* Handles, without references, of the threads. */
+static depot_stack_handle_t tasks[NR_CPUS];
+
+/* Count the threads that the depot still has. */
+static unsigned int count_own_tasks(void)
+{
+	unsigned int i, count = 0;
+
+	for (i = 0; i < ARRAY_SIZE(tasks); i++) {
+		if (!stack_depot_get(tasks[i]))
+			continue;
+		count++;
+		stack_depot_put(tasks[i]);
+	}
+	return count;
 }
 
 static int __init torture_init(void)
@@ -279,9 +333,11 @@ static int __init torture_init(void)
 	}
 	for (i = 0; i < seconds && !msleep_interruptible(1000); i++)
 		;
+	pr_info("torture: %u chains in use\n", count_own_chains());
 	for_each_possible_cpu(cpu) {
 		if (thread[cpu])
 			kthread_stop(thread[cpu]);
+		tasks[cpu] = torturers[cpu].task;
 		allocated += torturers[cpu].allocated;
 		failed += torturers[cpu].failed;
 	}
@@ -297,9 +353,22 @@ out:
 }
 module_init(torture_init);
 
-/* torture_init() has freed all objects at its end, so the exit function has nothing to do. */
+/*
+ * torture_init() has freed all objects. Tasks are freed soon after they exit, and a CPU
+ * gives its references back a second after it has used them: look again for ten seconds.
+ */
 static void __exit torture_exit(void)
 {
+	unsigned int chains, owners, tries = 100;
+
+	kvfree_rcu_barrier();
+	rcu_barrier();
+	do {
+		msleep(100);
+		chains = count_own_chains();
+		owners = count_own_tasks();
+	} while ((chains || owners) && --tries);
+	pr_info("torture: %u chains and %u tasks left in the depot\n", chains, owners);
 }
 module_exit(torture_exit);
 
