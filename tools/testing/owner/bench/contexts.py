@@ -81,7 +81,7 @@ CONTEXTS = [
     ContextRow("chains-256", "the end of 256 chains", (420, 420), (900, 0), (860, 0)),
     ContextRow("chains-1024", "the end of 1,024 chains", (420, 420), (930, 0), (890, 0),
                arm64=(730, 600)),
-    ContextRow("chains-4096", "the end of 4,096 chains", (1100, 450), (5600, 0), (3200, 0)),
+    ContextRow("chains-4096", "the end of 4,096 chains", (1100, 450), (4500, 0), (2900, 0)),
     ContextRow("untraced", "the chain of the next three, untraced", (350, 350), (820, 650),
                (790, 700)),
     ContextRow("kretprobe", "a chain with a kretprobe", (900, 900), (1850, 0), (1600, 0),

@@ -1,0 +1,80 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * Run a command in a guest that counts instructions, and print how many it took.
+ *
+ *	count_load COMMAND
+ *
+ * The guest's TSC advances by one for each instruction, and while the CPU is idle it jumps to
+ * the next timer. So subtract the idle time, which the kernel knows to the nanosecond. The
+ * guest has one CPU; all that runs on it is counted, kernel threads and interrupts as well.
+ */
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <time.h>
+#include <x86intrin.h>
+
+struct moment {
+	uint64_t instructions;
+	uint64_t nanoseconds;
+	uint64_t idle;
+};
+
+/* The kernel counts idle time while a task waits for a disk separately. */
+static uint64_t read_idle_nanoseconds(void)
+{
+	FILE *file = fopen("/proc/timer_list", "r");
+	unsigned long long value, idle = 0;
+	int found = 0;
+	char line[256];
+
+	while (file && found < 2 && fgets(line, sizeof(line), file)) {
+		if (sscanf(line, " .idle_sleeptime : %llu", &value) == 1 ||
+		    sscanf(line, " .iowait_sleeptime: %llu", &value) == 1) {
+			idle += value;
+			found++;
+		}
+	}
+	if (found < 2) {
+		fprintf(stderr, "count_load: /proc/timer_list has no idle time\n");
+		exit(1);
+	}
+	fclose(file);
+	return idle;
+}
+
+static struct moment read_moment(void)
+{
+	struct moment now = { .idle = read_idle_nanoseconds() };
+	struct timespec time;
+
+	clock_gettime(CLOCK_MONOTONIC, &time);
+	now.nanoseconds = time.tv_sec * 1000000000ULL + time.tv_nsec;
+	now.instructions = __rdtsc();
+	return now;
+}
+
+int main(int argc, char **argv)
+{
+	struct moment began, ended;
+	double per_nanosecond;
+	int status;
+
+	if (argc != 2) {
+		fprintf(stderr, "usage: %s COMMAND\n", argv[0]);
+		return 2;
+	}
+	began = read_moment();
+	status = system(argv[1]);
+	ended = read_moment();
+	if (status) {
+		fprintf(stderr, "count_load: '%s' ended with status %d\n", argv[1], status);
+		return 1;
+	}
+	/* The kernel calibrates the TSC, so a nanosecond is one instruction only nearly. */
+	per_nanosecond = (double)(ended.instructions - began.instructions) /
+			 (ended.nanoseconds - began.nanoseconds);
+	printf("%.0f\n", ended.instructions - began.instructions -
+			 (ended.idle - began.idle) * per_nanosecond);
+	return 0;
+}
