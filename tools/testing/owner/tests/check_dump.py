@@ -2,7 +2,6 @@
 # SPDX-License-Identifier: GPL-2.0
 """Compare what a reader of a memory dump prints with files of the guest.
 
-check_dump.py records LIVE DUMP     records that both have are equal, and few are in one only
 check_dump.py objects LIVE ANSWERS  planted records of LIVE are in ANSWERS, unchanged
 check_dump.py top TRUTH ANSWER      planted chains have the planted objects and bytes
 check_dump.py pick LIVE             print addresses of planted objects, one of each chain
@@ -20,8 +19,6 @@ from check_truth import extract_planted_chain, merge_totals_of_caches, read_bloc
 
 KEY = re.compile(r"ts (\d+) ns\nPFN \S+ object ([0-9a-f]+) index")
 TOP = re.compile(r".* bytes held .*, (\d+) requested, by (\d+) objects of$")
-# Only tasks that end while the dump is taken free or allocate anything.
-MOST = 0.95
 
 
 def read_records(path: str) -> Dict[Tuple[str, str], str]:
@@ -43,17 +40,6 @@ def list_planted(path: str) -> Iterator[Tuple[Tuple[str, str], str, str]]:
         chain = extract_planted_chain(text.split("\n"))
         if chain:
             yield key, chain, text
-
-
-def compare_records(live_path: str, dump_path: str) -> List[str]:
-    live, dump = read_records(live_path), read_records(dump_path)
-    both = set(live) & set(dump)
-    wrong = [f"live:\n{live[key]}\ndump:\n{dump[key]}" for key in sorted(both)
-             if live[key] != dump[key]]
-    for name, count in (("live", len(live)), ("dump", len(dump))):
-        if len(both) < MOST * count or not count:
-            wrong.append(f"{name} has {count} records, both have {len(both)}")
-    return wrong
 
 
 def compare_objects(live_path: str, answer_path: str) -> List[str]:
@@ -87,8 +73,7 @@ def pick_objects(live_path: str) -> List[str]:
 
 
 def main() -> int:
-    commands = {"records": compare_records, "objects": compare_objects, "top": compare_top,
-                "pick": pick_objects}
+    commands = {"objects": compare_objects, "top": compare_top, "pick": pick_objects}
     wrong = commands[sys.argv[1]](*sys.argv[2:])
     for text in wrong[:10]:
         print(text)

@@ -8,17 +8,15 @@ usage='KERNEL [DAMAGED]'
 
 seen="$work/err $work/answer $work/differ"
 tests=tools/testing/owner/tests
-vmlinux=build/$kernel/vmlinux
 damaged=${2:-50}
+# Records of sampled objects have weights.
+rules="sample=1/2 if cache == kernfs_node_cache"
 export OWNERTOP="$PWD/build/ownertop/ownertop"
 
 # owner_user.ko leaves objects behind when it is unloaded.
 take_vmcore()
 {
-	tools/testing/owner/guest/guest.py vmcore "$kernel" --output "$work/core" \
-		--append "slab_owner=on,free=on page_owner=on no_hash_pointers" \
-		--provokes "no_hash_pointers|tainted|Taint" \
-		--smp 4 --mem 256M --timeout 300 --extra "$modules" --cmd "
+	take_dump vmcore "slab_owner=on,free=on page_owner=on no_hash_pointers owner=\"$rules\"" "
 		insmod /extra/owner_truth.ko
 		insmod /extra/owner_leak.ko requests=4000
 		insmod /extra/owner_user.ko
@@ -28,25 +26,14 @@ take_vmcore()
 		echo ===
 		cat $debug/owner/stats
 		echo ===
-		cat $debug/slab_owner" >"$work/out" 2>"$work/err"
-}
-
-# run_crash COMMAND...: in $work/answer is what they print
-run_crash()
-{
-	{
-		echo "extend $PWD/build/crash/owner.so"
-		printf '%s\n' "$@"
-		echo quit
-	} >"$work/input"
-	timeout -s KILL 120 crash -s --minimal --kaslr=auto --no_crashrc "$vmlinux" "$work/core" \
-		-i "$work/input" </dev/null >"$work/answer" 2>&1
+		cat $debug/slab_owner
+		sleep 3"
 }
 
 answer_has() { file_has "$work/answer" "$1"; }
 answer_lacks() { file_lacks "$work/answer" "$1"; }
 
-ok "the extension is built" make -s -C tools/mm/crash O="$PWD/build/crash"
+ok "the extension is built" build_crash_extension
 ok "ownertop is built" build_ownertop
 ok "a vmcore is taken" take_vmcore
 split_output truth stats live
@@ -79,7 +66,9 @@ ok "crash reads it" run_crash \
 
 ok "without a note" answer_lacks "^note:"
 ok "planted objects are those of the truth" $tests/check_truth.py "$work/truth" records "$work/records"
-ok "all records are those of the live file" $tests/check_dump.py records "$work/live" "$work/records"
+ok "all records are those of the live file" $tests/compare_records.py "$work/live" "$work/records" 1000
+ok "sampled records have the weight of their rate" file_has "$work/records" \
+	"cache kernfs_node_cache, weight 2\.000, pid"
 ok "owners of objects are those of the live file" $tests/check_dump.py objects "$work/live" "$work/objects"
 seen="$work/err $work/inside"
 ok "an address inside of an object leads to the object" file_has "$work/inside" "object $object index"

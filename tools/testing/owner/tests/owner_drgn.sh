@@ -10,7 +10,6 @@ usage='KERNEL'
 
 tests=tools/testing/owner/tests
 reader=tools/mm/slab_owner.py
-vmlinux=build/$kernel/vmlinux
 seen="$work/err $work/seen"
 # Cases of damage; two processes run half of them each.
 cases=200
@@ -24,16 +23,10 @@ export PATH="$PWD/build/ownertop:/usr/bin:$PATH"
 # show addresses as the reader does.
 rules="sample=1/2 if cache == kernfs_node_cache; free=on if cache == owner_truth_rcu"
 
-# run_drgn SCRIPT [ARGUMENT...]: Debian's drgn needs Debian's python3.
-run_drgn() { /usr/bin/drgn -q -c "$work/core" -s "$vmlinux" "$@"; }
-
-# take_dump vmcore|kdump: leaves $work/core, and what the guest printed in files of $work
-take_dump()
+# take_planted_dump vmcore|kdump: leaves what the guest printed in files of $work
+take_planted_dump()
 {
-	rm -f "$work/core"
-	tools/testing/owner/guest/guest.py "$1" "$kernel" \
-		--append "slab_owner=on page_owner=on no_hash_pointers owner=\"$rules\"" \
-		--output "$work/core" --smp 4 --mem 256M --timeout 300 --extra "$modules" --cmd "
+	take_dump "$1" "slab_owner=on page_owner=on no_hash_pointers owner=\"$rules\"" "
 		insmod /extra/owner_pages.ko; insmod /extra/owner_truth.ko
 		insmod /extra/owner_leak.ko requests=5; insmod /extra/owner_user.ko; rmmod owner_user
 		sleep 3
@@ -42,7 +35,7 @@ take_dump()
 		cat $debug/page_owner; echo ===
 		cat $debug/owner_pages; echo ===
 		cat $debug/owner/stats
-		sleep 3" >"$work/out" 2>"$work/err" && split_output truth records pages planted stats
+		sleep 3" && split_output truth records pages planted stats
 }
 
 # ask ARGUMENT...: leave the answer in $work/got, and what else was said in $work/err
@@ -193,7 +186,7 @@ damaged_memory_is_read()
 damaged_files_are_read()
 {
 	for i in $(seq 1 "$copies"); do
-		"$tests/damage_file.py" "$work/core" "$i" >>"$work/seen" || return 1
+		"$tests/damage_core.py" pages "$work/core" "$i" 2 || return 1
 		for words in "--records --source slab,percpu,page" --stats; do
 			# shellcheck disable=SC2086 # one word or more
 			timeout 300 /usr/bin/drgn -q -c "$work/core" -s "$vmlinux" "$reader" $words \
@@ -217,7 +210,7 @@ compare_dump_with_live_files()
 }
 
 ok "ownertop builds" build_ownertop
-ok "QEMU takes a vmcore" take_dump vmcore
+ok "QEMU takes a vmcore" take_planted_dump vmcore
 compare_dump_with_live_files
 ok "sampled records have the weight of their rate" weights_are_printed
 ok "a module that is gone has left addresses" unloaded_frames_have_no_names
@@ -249,7 +242,7 @@ ok "damage in files, $copies copies" damaged_files_are_read
 
 # Of a guest that panicked, after makedumpfile
 label=kdump
-ok "a crash kernel saves the memory" take_dump kdump
+ok "a crash kernel saves the memory" take_planted_dump kdump
 compare_dump_with_live_files
 ok "--object: a planted object" object_has_owner
 ok "--page: pages_single" page_has_record pages_single

@@ -16,18 +16,11 @@ plant="
 	echo ===
 	cat $debug/slab_owner"
 
-take_vmcore()
-{
-	tools/testing/owner/guest/guest.py vmcore "$kernel" --output "$work/core" --append "$boot" \
-		--provokes "no_hash_pointers|tainted|Taint" --smp 4 --mem 256M --timeout 300 \
-		--extra "$modules" --cmd "$plant" >"$work/out" 2>"$work/err"
-}
-
 # The guest waits until the test ends it.
 start_guest()
 {
 	tools/testing/owner/guest/guest.py run "$kernel" --append "$boot" --gdb "$work/gdb" \
-		--provokes "no_hash_pointers|tainted|Taint" --smp 4 --mem 256M --timeout 600 \
+		--smp 4 --mem 256M --timeout 600 \
 		--extra "$modules" --cmd "$plant
 		echo ===
 		grep ' _text$' /proc/kallsyms
@@ -55,14 +48,6 @@ run_gdb()
 		-ex "source build/$kernel/vmlinux-gdb.py" "$@" >"$work/answer" 2>"$work/err"
 }
 
-# gdb's commands know no per-CPU areas.
-leave_out_areas()
-{
-	grep -v "^percpu" "$work/truth" >"$work/planted"
-	awk 'BEGIN { RS = ""; ORS = "\n\n" } !/^Per-CPU/' "$work/live" >"$work/slabs"
-	mv "$work/slabs" "$work/live"
-}
-
 # check_answers TARGET OFFSET
 check_answers()
 {
@@ -75,7 +60,7 @@ check_answers()
 	ok "gdb answers" run_gdb "$guest_target" "$guest_offset" $(sed 's/^/lx-slabowner@0x/' "$work/addresses" | tr '\n' ' ') \
 		"lx-slabowner@0x$object+3" "lx-slabowner-top@100000" "lx-dump-page-owner@--pfn@$((0x$pfn))"
 	ok "owners of objects are those of the file" $tests/check_dump.py objects "$work/live" "$work/answer"
-	ok "planted chains hold what the truth says" $tests/check_dump.py top "$work/planted" "$work/answer"
+	ok "planted chains hold what the truth says" $tests/check_dump.py top "$work/truth" "$work/answer"
 	ok "an address inside of an object leads to it" \
 		equals "$(grep -c "^$object: object" "$work/answer")" 2
 	ok "a page's owner is told" file_has "$work/answer" "^ *0x[0-9a-f]+ <truth_own_cache|page_owner tracks the page as allocated"
@@ -92,9 +77,8 @@ if [ ! -x /usr/bin/gdb ]; then
 fi
 
 label="vmcore"
-ok "it is taken" take_vmcore
+ok "it is taken" take_dump vmcore "$boot" "$plant"
 split_output truth live
-leave_out_areas
 offset=0x$(grep -aom 1 'KERNELOFFSET=[0-9a-f]*' "$work/core" | cut -d = -f 2)
 check_answers "core-file $work/core" "$offset"
 ok "a newer format" $tests/damage_core.py set "$work/core" "build/$kernel/vmlinux" owner_format 2
@@ -113,7 +97,6 @@ rm "$work/core"
 label="live guest"
 ok "it waits" start_guest
 split_output truth live kallsyms
-leave_out_areas
 linked=$(nm "build/$kernel/vmlinux" | sed -n 's/ T _text$//p')
 running=$(sed -n 's/ T _text$//p' "$work/kallsyms")
 offset=$(python3 -c "print(hex(0x$running - 0x$linked))")

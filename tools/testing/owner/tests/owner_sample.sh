@@ -8,6 +8,8 @@ usage='KERNEL'
 
 objects=60000
 seen=$work/seen
+# The objects that the module plants. When it is gone, no frame has its name any more.
+planted='group=comm format=tsv if comm == insmod && cache == kmalloc-64 && size == 64'
 ask="ask() { exec 3<>$debug/owner/query; echo \"\$1\" >&3; cat <&3; exec 3>&-; }"
 
 run_sampling_guest()
@@ -23,8 +25,9 @@ run_sampling_guest()
 	echo ==rows; ask 'mode=records format=tsv if module == owner_bench_memory'
 	echo ==stacks; grep -A 12 'owner_bench_memory' $debug/slab_owner_stacks/show_stacks
 	echo ==record; grep -m 1 weight $debug/slab_owner
+	echo ==there; ask '$planted'
 	rmmod owner_bench_memory; sleep 1
-	echo ==gone; ask 'group=module format=tsv if module == owner_bench_memory'
+	echo ==gone; ask '$planted'
 	echo 'sample=1/16 if cache == kmalloc-*' >$debug/owner/control
 	insmod /extra/owner_bench_memory.ko objects=$objects
 	echo ==part; ask 'group=module format=tsv if module == owner_bench_memory'
@@ -60,6 +63,8 @@ ok "a text says that it is an estimate" output_section_matches text 'from [0-9]+
 ok "call chains are estimated" output_section_matches stacks '^nr_objects: [0-9]{5}$'
 ok "a record has its weight" output_section_matches record ', weight [0-9]+\.[0-9]{3}, pid '
 ok "and in a row, to be added up" is_near_truth "$(sum_row_weights rows)" "$(show_group_column tsv 3)" 1
+ok "the module's samples are found without its name" \
+	[ "$(show_group_column there 9)" -ge "$(show_group_column tsv 9)" ]
 ok "no sample is left when they are freed" equals "$(show_output_section gone | awk -F'\t' '$1 == "total" { print $3, $9 }')" "0 0"
 echo "# one in 16: $(show_group_column part 9) samples, $(show_group_column part 3) +-$(show_group_column part 10)"
 ok "one object in 16 is sampled" is_near_truth "$(show_group_column part 9)" $((objects / 16)) 62

@@ -8,6 +8,7 @@ usage='KERNEL'
 
 check=tools/testing/owner/tests/check_unreferenced.py
 seen="$work/err $work/checked"
+export PATH="$PWD/build/ownertop:$PATH"
 
 # Debian's kernels have init_on_alloc=1 by default. Without it, memory that is not zeroed has
 # copies of pointers, and a single one can lead to all objects of a list.
@@ -16,20 +17,17 @@ seen="$work/err $work/checked"
 # their stacks with the copies of pointers.
 take_vmcore()
 {
-	tools/testing/owner/guest/guest.py vmcore "$kernel" --append "slab_owner=on init_on_alloc=1" \
-		--output "$work/core" --smp 4 --mem 256M --timeout 300 --extra "$modules" --cmd "
-		insmod /extra/owner_unreferenced.ko stale=1; sleep 3; cat $debug/owner_unreferenced; sleep 2" \
-		>"$work/truth" 2>"$work/err"
+	take_dump vmcore "slab_owner=on init_on_alloc=1" "
+		insmod /extra/owner_unreferenced.ko stale=1; sleep 3; cat $debug/owner_unreferenced; sleep 2" &&
+		mv "$work/out" "$work/truth"
 }
 
-# run_drgn OUT ARG...: Debian's drgn needs Debian's python3, which may not be the first in
-# PATH.
-run_drgn()
+# search_dump OUT [ARGUMENT...]
+search_dump()
 {
 	out=$1
 	shift
-	PATH="$PWD/build/ownertop:$PATH" /usr/bin/drgn -q -c "$work/core" -s "build/$kernel/vmlinux" \
-		tools/mm/slab_owner.py --unreferenced "$@" >"$out" 2>"$work/err"
+	run_drgn tools/mm/slab_owner.py --unreferenced "$@" >"$out" 2>"$work/err"
 }
 
 found_what_was_dropped()
@@ -43,14 +41,14 @@ run_without_numpy()
 {
 	mkdir -p "$work/without"
 	echo 'raise ImportError("hidden")' >"$work/without/numpy.py"
-	PYTHONPATH="$work/without" run_drgn "$@"
+	PYTHONPATH="$work/without" search_dump "$@"
 }
 
 # The table's sum line says how many objects there are.
 table_has_all() { file_has "$work/table" "^$(grep -c '^Slab object' "$work/records") objects of "; }
 
 ok "a vmcore is taken" take_vmcore
-ok "it is searched" run_drgn "$work/records" --records
+ok "it is searched" search_dump "$work/records" --records
 ok "the objects are found that were dropped, and no others" \
 	found_what_was_dropped "$work/records"
 ok "the answer says how much was searched" \
@@ -62,11 +60,11 @@ ok "all of it could be read" file_lacks "$work/err" 'not in the dump'
 ok "it is searched without numpy" run_without_numpy "$work/plain" --records
 ok "the answer is the same" cmp "$work/records" "$work/plain"
 
-ok "a table is printed" run_drgn "$work/table"
+ok "a table is printed" search_dump "$work/table"
 ok "the table has these objects" table_has_all
 ok "the table has call chains" file_has "$work/table" '^ truth_drop_ring\+'
 
 ok "ownertop is built" build_ownertop
-ok "ownertop groups these objects" run_drgn "$work/grouped" 'group=cache if cache == "owner_unref"'
+ok "ownertop groups these objects" search_dump "$work/grouped" 'group=cache if cache == "owner_unref"'
 ok "these are of the module's cache" file_has "$work/grouped" '150 .*owner_unref'
 finish_tests

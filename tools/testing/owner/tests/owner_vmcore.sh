@@ -10,17 +10,13 @@ seen="$work/err $work/differ"
 
 take_vmcore()
 {
-	tools/testing/owner/guest/guest.py vmcore "$kernel" --append slab_owner=on --output "$work/core" \
-		--smp 4 --mem 256M --timeout 300 --extra "$modules" --cmd "
-		insmod /extra/owner_truth.ko; sleep 3; cat /sys/kernel/debug/owner/caches; sleep 3" \
-		>"$work/caches" 2>"$work/err"
+	take_dump vmcore slab_owner=on "
+		insmod /extra/owner_truth.ko; sleep 3; cat $debug/owner/caches; sleep 3"
 }
 
 count_objects_of_vmcore()
 {
-	# Debian's drgn needs Debian's python3, which may not be the first in PATH.
-	/usr/bin/drgn -q -c "$work/core" -s "build/$kernel/vmlinux" \
-		tools/testing/owner/tests/count_objects.py >"$work/counted" 2>"$work/err"
+	run_drgn tools/testing/owner/tests/count_objects.py >"$work/counted" 2>"$work/err"
 }
 
 # few_lines_meet_condition CONDITION MANY: the awk condition holds for at most MANY caches.
@@ -37,7 +33,7 @@ ok "nothing free has an owner" equals "$(awk '{ stray += $4 } END { print stray 
 
 # Columns: cache; allocated and tracked as counted; objects and tracked as owner/caches
 # reports them
-grep -v '^#' "$work/caches" | sort >"$work/caches.sorted"
+grep -v '^#' "$work/out" | sort >"$work/caches.sorted"
 sort "$work/counted" | join -o 0,1.2,1.3,2.2,2.3 - "$work/caches.sorted" >"$work/both"
 
 # Every allocated object has an owner, except the arrays of records and the caches

@@ -51,7 +51,9 @@ ok "runs where it reads" run_ownertop_guest slab_owner=on "ownertop --live=0.2 -
 	ownertop -s objects --json -n 1 \$debug/slab_owner_stacks/show_stacks; echo ===
 	ownertop -s objects --json -n 1 \$debug/slab_owner_stacks/show_handles \
 		\$debug/slab_owner_stacks/show_stacks_handles; echo ===
-	cat /tmp/live" plain packed stacks handles live
+	ownertop explain; echo ===
+	ownertop --live=0.2 -c 3 --json -s objects -n 1; echo ===
+	cat /tmp/live" plain packed stacks handles explained live_json live
 # The kernel answers fields that records do not have: memory nodes and handles. ownertop
 # answers from records if the kernel cannot group by a field.
 ok "asks the kernel" run_ownertop_guest slab_owner=on "insmod /extra/owner_leak.ko requests=$requests; sleep 1
@@ -81,6 +83,14 @@ for way in plain packed stacks handles; do
 	ok "$way: the leak is first, exact" equals "$(show_first_group $way)" "$leak"
 	ok "$way: all was read" report_is_complete $way
 done
+# In words: the leak is first, its age is known, and the proposed commands name it.
+ok "explain: the leak is the first owner" file_has "$work/explained" \
+	"^ *[0-9.]*%: 1.5M in $requests objects, .*[0-9]+s old: kmalloc-256, leak_open_session"
+ok "explain: proposes to look at the leak" file_has "$work/explained" \
+	'^ownertop .* --focus leak_open_session'
+# Each update is one line with a whole answer.
+show_live_json() { tr -d '\r' <"$work/live_json" | grep -c '^{.*"complete": true.*"stack": \["leak_open_session.*}$'; }
+ok "live, JSON: a line for each update" equals "$(show_live_json)" 3
 # Without ages the kernel answers from counters, with ages it walks the objects. The
 # planted chains allocate nothing between the two answers.
 ok "answers from counters" run_ownertop_guest slab_owner=on "insmod /extra/owner_leak.ko requests=$requests; sleep 1

@@ -8,7 +8,6 @@ usage='KERNEL'
 . "$(dirname "$0")/prelude.sh"
 
 ownertop=build/ownertop/ownertop
-vmlinux=build/$kernel/vmlinux
 seen="$work/err $work/got"
 export OWNERTOP_READER=tools/mm/slab_owner.py
 # Debian's drgn needs Debian's python3, which may not be the first in PATH.
@@ -18,10 +17,9 @@ export TMPDIR="$work"
 
 take_vmcore()
 {
-	tools/testing/owner/guest/guest.py vmcore "$kernel" --append slab_owner=on --output "$work/core" \
-		--smp 4 --mem 256M --timeout 300 --extra "$modules" --cmd "
+	take_dump vmcore slab_owner=on "
 		insmod /extra/owner_truth.ko; sleep 1; cat $debug/owner_truth
-		echo ===; cat $debug/slab_owner" >"$work/out" 2>"$work/err"
+		echo ===; cat $debug/slab_owner"
 }
 
 # ask_vmcore WORD...: ask ownertop about the dump, without names from DWARF: these would add

@@ -39,6 +39,14 @@ work_load='
 		[ -e /tmp/done ] || ! echo offline >$1/state || { echo $1 >>/tmp/offline; sleep 0.2; }
 		echo online >$1/state
 	}
+	# On a slow machine, the first block is offline late.
+	await_offline()
+	{
+		for _ in $(seq 120); do
+			[ ! -e /tmp/offline ] || return
+			sleep 1
+		done
+	}
 	move()
 	{
 		for _ in 1 2 3 4 5; do echo 1 >/proc/sys/vm/compact_memory; sleep 0.2; done
@@ -64,7 +72,7 @@ run_stress_guest()
 		echo 0 >/proc/sys/vm/compaction_proactiveness
 		until_done fragment a & until_done fragment b & until_done move &
 		until_done plant & until_done look & until_done rules &
-		sleep $seconds; : >/tmp/done; wait
+		sleep $seconds; await_offline; : >/tmp/done; wait
 	} 2>/dev/null >/dev/null
 	dmesg -n 5
 	# RCU and workqueues free memory of the load a while later.

@@ -8,9 +8,9 @@
 #   ok NAME COMMAND...                one test
 #   finish_tests                      prints the plan and ends the script
 #
-# Variables: $kernel is the first argument, $modules the guest modules of that kernel,
-# $work a directory that is removed at the end, $seen the files that ok() shows after a
-# failure. A test may set $seen, and $label, which precedes each name.
+# Variables: $kernel is the first argument, $vmlinux and $modules are of that kernel, $work is
+# a directory that is removed at the end, $seen the files that ok() shows after a failure. A
+# test may set $seen, and $label, which precedes each name.
 #
 # guest.py keeps the console of each guest in $GUEST_LOGS and searches it for complaints of
 # the kernel. finish_tests fails if it found one. A command that provokes a complaint on
@@ -32,6 +32,7 @@ if [ $# -lt "$required" ]; then
 fi
 
 kernel=${1:-}
+vmlinux=build/$kernel/vmlinux
 modules=build/$kernel/owner-modules
 debug=/sys/kernel/debug
 work=$(mktemp -d) || exit 1
@@ -104,6 +105,39 @@ run_guest()
 		>"$work/out" 2>"$work/guest.err"
 }
 
+# take_dump vmcore|kdump APPEND CMD [OPTION...]: boot $kernel with APPEND on its command line
+# and run CMD. Then QEMU saves the memory (vmcore), or the kernel panics and a crash kernel
+# does (kdump). Leaves the dump in $work/core, CMD's output in $work/out, the runner's
+# messages in $work/err.
+take_dump()
+{
+	way=$1
+	append=$2
+	cmd=$3
+	shift 3
+	rm -f "$work/core"
+	tools/testing/owner/guest/guest.py "$way" "$kernel" --append "$append" --output "$work/core" \
+		--smp 4 --mem 256M --timeout 300 --extra "$modules" --cmd "$cmd" "$@" \
+		>"$work/out" 2>"$work/err"
+}
+
+# run_drgn SCRIPT [ARGUMENT...]: run a script of drgn on $work/core. Debian's drgn needs
+# Debian's python3, which may not be the first in PATH.
+run_drgn() { /usr/bin/drgn -q -c "$work/core" -s "$vmlinux" "$@"; }
+
+# run_crash COMMAND...: run commands of crash on $work/core, with the extension of
+# build/crash. Leaves what they print in $work/answer.
+run_crash()
+{
+	{
+		echo "extend $PWD/build/crash/owner.so"
+		printf '%s\n' "$@"
+		echo quit
+	} >"$work/input"
+	timeout -s KILL 120 crash -s --minimal --kaslr=auto --no_crashrc "$vmlinux" "$work/core" \
+		-i "$work/input" </dev/null >"$work/answer" 2>&1
+}
+
 # split_output NAME...: split $work/out at its lines "===" into files of $work.
 split_output()
 {
@@ -116,6 +150,9 @@ split_output()
 		}
 		/^===$/ { i++; next } { print >(directory name[i]) }' "$work/out"
 }
+
+# build_crash_extension: build/crash/owner.so is up to date afterwards.
+build_crash_extension() { make -s -C tools/mm/crash O="$PWD/build/crash"; }
 
 # build_ownertop: build/ownertop/ownertop is up to date afterwards.
 build_ownertop() { make -s -C tools/mm/ownertop O="$PWD/build/ownertop"; }
@@ -131,24 +168,22 @@ let_modules_pass='
 	while [ ! -s /tmp/passed ]; do sleep 1; done
 '
 
-# For the guest's shell: count references to handles that no record accounts for. That
-# is the number of evictable handles in the depot, less the distinct chains and tasks of
-# the records. Reading owner/stats makes CPUs flush their cached references. The files
-# are read one after another; if the depot's number changed meanwhile, read them again.
-# shellcheck disable=SC2016 # for the guest's shell
-unexplained='
-	cd /sys/kernel/debug
-	for again in 1 2 3 4 5 6 7 8 9 10; do
-		awk "
-			/^refcounted_in_use/ { before = in_use; in_use = \$2 }
-			/^handle:/ { chains++ }
-			match(\$0, /pid [0-9]+, tgid [0-9]+ .*\), ts/) {
-				tasks += !seen[substr(\$0, RSTART, RLENGTH)]++ }
-			END { print \"unexplained:\", in_use - chains - tasks
-				exit before != in_use }" \
-			owner/stats stackdepot/stats slab_owner slab_owner_stacks/show_handles \
-			owner/stats stackdepot/stats >/unexplained && break
-		sleep 1
-	done
-	cat /unexplained
-	cd /'
+# The chains and tasks of owner_torture's objects that the depot had when the module was
+# unloaded: each is a reference that was lost. The module prints them, and $work/out has it.
+show_torture_left() { sed -n 's/^.*torture: \(.*\) left in the depot$/\1/p' "$work/out"; }
+
+# owners_have_gone BEFORE AFTER WORD: BEFORE and AFTER are copies of slab_owner, page_owner or
+# show_stacks_handles. BEFORE has records with WORD, and AFTER has none of them: the same
+# object at the same time, or the same handle. AFTER cannot be searched for WORD, as functions
+# have no names when their module is gone.
+owners_have_gone()
+{
+	awk -v word="$3" 'BEGIN { RS = "" }
+		{ match($0, /PFN [^\n]*/); key = substr($0, RSTART, RLENGTH)
+			match($0, / ts [0-9]+ ns/); key = key substr($0, RSTART, RLENGTH)
+			match($0, /handle: [0-9]+/); key = key substr($0, RSTART, RLENGTH) }
+		FNR == NR { if ($0 ~ word) { owned[key]; before++ }; next }
+		key in owned { left++ }
+		END { print "# " before + 0 " records before, " left + 0 " of them left"
+			exit !before || left }' "$1" "$2"
+}

@@ -1,0 +1,50 @@
+#!/bin/sh
+# SPDX-License-Identifier: GPL-2.0
+#
+# Read a dump of a kernel with KFENCE, which moves an object to an end of its page: crash prints
+# the addresses of the live file. Prints TAP.
+usage='KERNEL'
+. "$(dirname "$0")/prelude.sh"
+
+tests=tools/testing/owner/tests
+seen="$work/err $work/differ $work/answer"
+
+take_vmcore()
+{
+	take_dump vmcore "slab_owner=on kfence.sample_interval=10 no_hash_pointers" "
+		insmod /extra/owner_truth.ko; sleep 3
+		cat $debug/owner_truth; echo ===
+		cat $debug/kfence/objects; echo ===
+		cat $debug/slab_owner; sleep 1" --smp 2 --mem 512M --timeout 300 &&
+		split_output truth kfence live
+}
+
+# print_kfence_records FILE: its records of objects that KFENCE gave out, one a line
+print_kfence_records()
+{
+	sed -n 's/^kfence-#[0-9]*: 0x\([0-9a-f]*\)-.*/\1/p' "$work/kfence" |
+		awk 'NR == FNR { wanted[$1] = 1; next }
+			match($0, /object [0-9a-f]+ index/) &&
+			wanted[substr($0, RSTART + 7, RLENGTH - 13)] {
+				gsub("\n", ";")
+				print
+			}' - RS= "$1" | sort
+}
+
+# How many objects KFENCE gives out depends on the time that the guest takes. A few are freed,
+# and others allocated, after the file was read.
+has_kfence_records()
+{
+	print_kfence_records "$work/live" >"$work/kfence.live"
+	print_kfence_records "$1" >"$work/kfence.dump"
+	comm -3 "$work/kfence.live" "$work/kfence.dump" >"$work/differ"
+	[ "$(comm -12 "$work/kfence.live" "$work/kfence.dump" | wc -l)" -ge 1 ] &&
+		[ "$(wc -l <"$work/differ")" -le 10 ]
+}
+
+ok "the extension of crash is built" build_crash_extension
+ok "a vmcore is taken" take_vmcore
+run_crash "owner -r $work/dump"
+ok "planted objects are exact" "$tests/check_truth.py" "$work/truth" records "$work/dump"
+ok "KFENCE's objects are those of the live file" has_kfence_records "$work/dump"
+finish_tests

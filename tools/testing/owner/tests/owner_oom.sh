@@ -1,0 +1,93 @@
+#!/bin/sh
+# SPDX-License-Identifier: GPL-2.0
+#
+# A module leaks until memory ends. The kernel's report names its functions: after the OOM
+# killer, after a page allocation failure with interrupts disabled, and after sysrq-m. Prints
+# TAP.
+usage='KERNEL'
+. "$(dirname "$0")/prelude.sh"
+
+seen="$work/row $work/guest.err"
+leak='echo 1000 >/proc/self/oom_score_adj; insmod /extra/owner_oom.ko'
+reports='oom-killer|page allocation failure|Call Trace|[Oo]ut of memory'
+
+# run_oom_guest APPEND CMD: the guest's memory ends on purpose.
+run_oom_guest()
+{
+	append=$1
+	cmd=$2
+	shift 2
+	run_guest "$append" "$cmd" --mem 256M --smp 2 --provokes "$reports" "$@"
+}
+
+# The lines of slab_owner's report, without the time.
+show_rows() { sed -n 's/^\(\[[^]]*\] \)*slab_owner: /slab_owner /p' "$1"; }
+
+# first_row FILE PATTERN: the row of the largest chain matches.
+first_row() { show_rows "$1" | sed -n 2p >"$work/row"; file_has "$work/row" "$2"; }
+
+# The leak of 1 KiB objects is first and holds more than half of memory: "SIZE MiB P% N objects".
+row="^slab_owner *[0-9]+ MiB +([5-9][0-9])% +[0-9]{6} objects  oom_leak_record \[owner_oom\] < "
+
+ok "leaks until memory ends" run_oom_guest slab_owner=on "
+	dmesg -c >/dev/null; echo m >/proc/sysrq-trigger; dmesg -c; echo ===
+	($leak); dmesg -c; echo ===
+	mkdir /cgroup; mount -t cgroup2 none /cgroup; echo +memory >/cgroup/cgroup.subtree_control
+	mkdir /cgroup/small; echo 16M >/cgroup/small/memory.max
+	echo +memory >/cgroup/small/cgroup.subtree_control; mkdir /cgroup/small/below
+	mkdir /cgroup/other /files
+	(echo 0 >/cgroup/other/cgroup.procs; for i in \$(seq 3000); do : >/files/\$i; done)
+	grep slab_reclaimable /cgroup/other/memory.stat
+	(echo 0 >/cgroup/small/below/cgroup.procs; $leak account=1); dmesg -c"
+split_output few killed group
+
+ok "nothing is printed of chains that hold little" file_lacks "$work/few" "slab_owner: "
+ok "... by sysrq-m" file_has "$work/few" "Mem-Info:"
+
+ok "the OOM killer came" file_has "$work/killed" "insmod invoked oom-killer"
+ok "... and the leak is first" first_row "$work/killed" "$row"
+ok "... with its callers" file_has "$work/row" "oom_leak_batch \[owner_oom\] < "
+# Other tasks may run out of memory, too, and be reported.
+ok "a header precedes one to ten lines" equals \
+	"$(show_rows "$work/killed" | awk '
+		/at least 1% of [0-9]* MiB:$/ { bad += headers++ && !rows; rows = 0; next }
+		{ bad += ++rows > 10 }
+		END { print (headers >= 1), (rows >= 1), bad + 0 }')" "1 1 0"
+ok "... of 160 columns" equals "$(show_rows "$work/killed" | awk 'length > 160')" ""
+ok "... each of 1% of memory" \
+	equals "$(show_rows "$work/killed" | awk '/%/ && !/at least/ && / 0% /')" ""
+
+ok "the OOM killer came in a memory cgroup" file_has "$work/group" "oom-kill:constraint=CONSTRAINT_MEMCG"
+ok "... and the leak, which a cgroup below holds, is first" first_row "$work/group" \
+	"^slab_owner *1[0-6](\.[0-9]+)? MiB +([6-9][0-9]|100)% +1[0-6][0-9]{3} objects  oom_leak_record \[owner_oom\] < "
+ok "... below the group's memory" file_has "$work/group" \
+	"slab_owner: .* slab memory of this cgroup, each at least 1% of 16.0 MiB:"
+ok "... in one to ten lines" \
+	[ "$(show_rows "$work/group" | grep -vc "were searched")" -le 11 ]
+ok "... without objects of other groups" file_lacks "$work/group" "objects .*(alloc_inode|get_inode|d_alloc)"
+
+# A failure is reported once in ten seconds: this guest has no other before.
+ok "leaks with interrupts disabled" \
+	run_oom_guest slab_owner=on "dmesg -c >/dev/null; ($leak atomic=1); dmesg" --smp 1
+ok "an allocation failed with interrupts disabled" \
+	file_has "$work/out" "page allocation failure: order:0, .*GFP_ATOMIC"
+ok "... and the leak is first" first_row "$work/out" "$row"
+ok "... below oom_leak_atomically" file_has "$work/row" "oom_leak_atomically \[owner_oom\]"
+
+ok "boots with oom=off" run_oom_guest slab_owner=on,oom=off "dmesg -c >/dev/null; ($leak); dmesg"
+ok "... and the OOM killer came" file_has "$work/out" "insmod invoked oom-killer"
+ok "... and nothing is printed" file_lacks "$work/out" "slab_owner: "
+
+ok "samples, and tracks pages" run_oom_guest "slab_owner=on owner=sample=64K page_owner=on" \
+	"dmesg -c >/dev/null; ($leak); dmesg"
+ok "the leak of samples is first" first_row "$work/out" \
+	"^slab_owner *[0-9]+ MiB +[0-9]+% +[0-9]+ records  oom_leak_record "
+ok "... and the header says so" file_has "$work/out" \
+	"slab_owner: .* most slab memory, samples weighted, each at least"
+leaked_mib=$(awk '/records of 1024 bytes leaked/ { print int($(NF - 5) / 1024) }' "$work/out")
+estimated_mib=$(show_rows "$work/out" | awk '/oom_leak_record/ { print int($2); exit }')
+echo "# $leaked_mib MiB leaked, $estimated_mib MiB estimated"
+ok "... and the estimate is near" [ "$estimated_mib" -gt $((leaked_mib * 85 / 100)) ]
+ok "... also from above" [ "$estimated_mib" -lt $((leaked_mib * 115 / 100)) ]
+ok "the pages of slabs are found, too" file_has "$work/out" "page_owner: .* pages  .*kmalloc"
+finish_tests
