@@ -8,22 +8,34 @@ EXTRA	?=
 APPEND	?=
 SMP	?= 2
 DURATION ?= 600
+MINUTES	?= 60
 RUNS	?= 1000000
+LOADS	?=
+MODES	?=
 MEM	?= 512M
+# Kernels that need a cross compiler, and an emulator of another machine
+FOREIGN	:= arm64 arm64-64k kasan-tags s390x
 
-GUEST_OPTIONS = --append "$$APPEND" --smp "$(SMP)" --mem "$(MEM)" $(if $(EXTRA),--extra "$(EXTRA)")
+GUEST_OPTIONS = --append "$$APPEND" --smp "$(SMP)" --mem "$(MEM)" $(if $(EXTRA),--extra "$(EXTRA)") \
+	$(if $(PACKAGES),--packages "$(PACKAGES)")
+EXTRA_PACKAGES = $(addprefix install-,$(filter $(FOREIGN),$(K))) \
+	$(if $(PACKAGES)$(filter debian%,$(K)),install-debian)
 export CMD APPEND
 
 help:
 	@echo 'make run                 build, boot, load a module that leaks, show the leak'
 	@echo 'make test                all tests; T=name runs the suites whose names begin with it'
-	@echo 'make soak                long tests: 1,300,000 compared chains, DURATION=600 s of torture,'
-	@echo '                         RUNS=1000000 of each fuzzer'
+	@echo 'make soak                long tests: 1,600,000 compared chains, DURATION=600 s of torture,'
+	@echo '                         RUNS=1000000 of each fuzzer, MINUTES=60 of churn, 16 CPUs, 32 GB'
 	@echo 'make bench               costs of allocations and of ownertop, compared with other tools'
+	@echo 'make bench-load          whole loads on Debian'"'"'s kernel, which LOADS= and MODES= choose from'
 	@echo 'make deb                 a Debian package of ownertop in build/deb'
+	@echo 'make debian-packages     packages of K=debian and of ownertop; FULL=1 for a machine, not a guest'
 	@echo 'make lint                style, static checks, names, spelling'
 	@echo
 	@echo 'make kernel K=x86_64     build/x86_64/; also um page debug rt arm64 kasan-tags s390x vanilla'
+	@echo '                         debian debian-vanilla: Debian'"'"'s configuration, without drivers;'
+	@echo '                         a guest of these has a root of Debian 13 with PACKAGES="..."'
 	@echo 'make guest K= CMD= APPEND= SMP= MEM= EXTRA='
 	@echo '                         boot K, run CMD (EXTRA is at /extra), exit with its status'
 	@echo 'make shell K=            boot K with a prompt'
@@ -33,7 +45,7 @@ help:
 	@echo 'make tree                build/tree: the kernel with our files and patches'
 	@echo 'make refresh             carry edits in build/tree back (PATCH=name if no patch has the file)'
 	@echo 'make series              build/series/: the patches as mail, for git am'
-	@echo 'make install             install the packages that are needed; install-K for K=arm64 kasan-tags s390x'
+	@echo 'make install             install the packages that are needed; install-K for K=$(FOREIGN)'
 	@echo 'make clean               remove build/'
 
 run: install
@@ -43,24 +55,38 @@ test: install-tests
 	@$(OWNER)/run_tests.py $(T)
 
 # Each command prints TAP and exits with 1 if a test failed. s390x has no call tree to test.
-soak: install-tests install-arm64 install-s390x
-	@$(OWNER)/kernels/kernels.py x86_64 arm64 s390x debug kasan-tags rt
+soak: install-tests install-arm64 install-s390x install-debian
+	@$(OWNER)/kernels/kernels.py x86_64 frame-pointers arm64 arm64-64k s390x debug kasan-tags rt
 	@$(OWNER)/tests/kunit.sh s390x kunit.filter=module!=stackdepot_capture_kunit_tree,module!=page_kunit
 	@$(OWNER)/tests/kunit.sh s390x page_owner=on slab_owner=off kunit.filter_glob=owner_page
 	@$(OWNER)/tests/kunit.sh kasan-tags kunit.filter_glob=owner_[qsw]*
 	@$(OWNER)/tests/kunit.sh kasan-tags kunit.filter_glob=stackdepot*
+	@$(OWNER)/tests/kunit.sh frame-pointers kunit.filter=module!=page_kunit
+	@$(OWNER)/tests/kunit.sh arm64-64k kunit.filter=module!=page_kunit
+	@$(OWNER)/tests/kunit.sh arm64-64k page_owner=on slab_owner=off kunit.filter_glob=owner_page
+	@$(OWNER)/tests/owner_holes.sh arm64-64k
 	@$(OWNER)/tests/kunit.sh debug kunit.filter_glob=stackdepot \
 		stackdepot_kunit.stress_seconds=60
 	@$(OWNER)/tests/lang_fuzz.sh $(RUNS)
 	@tools/mm/ownertop/tests/fuzz.sh runs=$(RUNS)
+	@tools/mm/ownertop/tests/races.sh
 	@$(OWNER)/tests/unwind.sh x86_64 1000000
+	@$(OWNER)/tests/unwind.sh frame-pointers 300000
 	@$(OWNER)/tests/unwind.sh arm64 300000
 	@$(OWNER)/tests/owner_torture.sh debug $(DURATION)
 	@$(OWNER)/tests/owner_torture.sh rt $(DURATION)
+	@$(OWNER)/tests/owner_versions.sh x86_64
+	@$(OWNER)/tests/owner_scale.sh x86_64 30
+	@$(OWNER)/tests/owner_scale.sh debug 30
+	@$(OWNER)/tests/owner_churn.sh x86_64 $(MINUTES)
 
 bench: install install-arm64 tree
 	@$(OWNER)/bench/bench.py
 	@$(OWNER)/bench/bench_ownertop.sh build/tree
+
+# Not part of make bench: it needs both kernels with Debian's configuration, and an hour.
+bench-load: install install-debian tree
+	@$(OWNER)/bench/bench_load.py --loads "$(LOADS)" --modes "$(MODES)"
 
 lint: install-tests tree
 	@$(OWNER)/lint/lint.sh
@@ -69,6 +95,11 @@ lint: install-tests tree
 deb: install
 	@mkdir -p build/deb
 	@O=$(CURDIR)/build/deb tools/mm/ownertop/debian/make_deb.sh
+
+# Prints the paths of the packages.
+debian-packages: install install-debian deb
+	@$(OWNER)/kernels/kernels.py debian
+	@$(OWNER)/kernels/make_packages.sh debian
 
 tree: install
 	@$(OWNER)/kernels/tree.py assemble
@@ -79,11 +110,11 @@ refresh:
 series: install
 	@$(OWNER)/kernels/tree.py series
 
-kernel: install $(addprefix install-,$(filter arm64 kasan-tags s390x,$(K)))
+kernel: install $(EXTRA_PACKAGES)
 	@$(OWNER)/kernels/kernels.py $(K)
 
 # Boot an existing kernel as it is; build it only if it is missing.
-image: install $(addprefix install-,$(filter arm64 kasan-tags s390x,$(K)))
+image: install $(EXTRA_PACKAGES)
 	@$(OWNER)/kernels/kernels.py --missing $(K)
 
 guest: image
@@ -95,11 +126,12 @@ shell: image
 vmcore: image $(if $(KDUMP),install-tests)
 	@$(OWNER)/guest/guest.py $(if $(KDUMP),kdump,vmcore) $(K) $(GUEST_OPTIONS) --cmd "$$CMD"
 
-install install-tests install-arm64 install-kasan-tags install-s390x:
+install install-tests $(addprefix install-,$(FOREIGN) debian):
 	@$(OWNER)/install.sh $@
 
 clean:
 	rm -rf build
 
-.PHONY: help run test soak bench lint deb tree refresh series kernel image guest shell vmcore \
-	install install-tests install-arm64 install-kasan-tags install-s390x clean
+.PHONY: help run test soak bench bench-load lint deb debian-packages tree refresh series kernel \
+	image guest shell vmcore install install-tests \
+	$(addprefix install-,$(FOREIGN) debian) clean
