@@ -8,11 +8,14 @@
  * anything from a slab, the walk checks that the slab is unchanged.
  */
 
+#include <linux/init.h>
 #include <linux/kfence.h>
 #include <linux/memblock.h>
 #include <linux/memcontrol.h>
+#include <linux/memory.h>
 #include <linux/memory_hotplug.h>
 #include <linux/mm.h>
+#include <linux/notifier.h>
 #include <linux/rcupdate.h>
 #include <linux/slab.h>
 
@@ -396,6 +399,23 @@ bool owner_slab_get_usage(struct owner_cursor *cursor, unsigned long pfn,
 	rcu_read_unlock();
 	return found;
 }
+
+/*
+ * Memory goes offline while owner_slab_visit() looks at it: its struct pages are freed after
+ * this. Later visits find no online page there.
+ */
+static int wait_for_visits(struct notifier_block *self, unsigned long action, void *arg)
+{
+	if (action == MEM_OFFLINE && static_branch_unlikely(&slab_owner_key))
+		synchronize_rcu();
+	return NOTIFY_OK;
+}
+
+static int __init register_wait_for_visits(void)
+{
+	return hotplug_memory_notifier(wait_for_visits, DEFAULT_CALLBACK_PRI);
+}
+late_initcall(register_wait_for_visits);
 
 struct slab_visit {
 	owner_slab_visit_fn *visit;
