@@ -139,7 +139,8 @@ bool owner_record_fill(struct owner_record *owner, gfp_t flags, unsigned int dep
 		}
 		stack_depot_cpu_release(cpu);
 	}
-	owner_charge_chain(stack, 1, charge);
+	if (unlikely(charge.counted))
+		owner_charge_chain(stack, 1, charge);
 	if (unlikely(!task)) {
 		task = owner_task_save(flags);
 		if (!task)
