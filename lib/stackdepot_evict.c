@@ -277,8 +277,8 @@ static void depot_fill_record(struct evictable_depot *depot, struct stack_record
 		else
 			words[i] = entries[i];
 	}
-	if (hash & HASH_COUNTED)
-		depot_clear_counters(rec);
+	for (unsigned int i = 0; hash & HASH_COUNTED && i < STACK_DEPOT_COUNTERS; i++)
+		atomic_long_set(&depot_find_counters(rec)[i], 0);
 	kmsan_unpoison_memory(rec, stack_depot_record_bytes(pool->class));
 	/*
 	 * Order the stores above before a nonzero count is visible. Pairs with
@@ -293,31 +293,11 @@ static void depot_fill_record(struct evictable_depot *depot, struct stack_record
 			   depot->data_bytes + stack_depot_record_bytes(pool->class));
 }
 
-/* Take a reference to the retained record of @entries in @bucket. The caller holds depot->lock. */
-static struct stack_record *depot_revive_words(struct evictable_depot *depot,
-					       struct hlist_head *bucket,
-					       const unsigned long *entries,
-					       unsigned int nr_entries, u32 hash)
-{
-	struct stack_record *rec;
-
-	hlist_for_each_entry(rec, bucket, hash_node) {
-		if (rec->hash != hash || rec->size != nr_entries ||
-		    !(*depot_find_unit(depot_find_pool(rec), rec) & UNIT_RETAINED) ||
-		    !depot_compare_frames(entries, nr_entries, depot_find_frames(rec, hash), hash))
-			continue;
-		stack_depot_revive_record(depot, rec, 1);
-		return rec;
-	}
-	return NULL;
-}
-
 /* Slow path of saving: look up again under the lock, then store a new record. */
 static noinline depot_stack_handle_t
 depot_store_record(struct evictable_depot *depot, unsigned long *entries,
 		   unsigned int nr_entries, u32 hash, gfp_t gfp, depot_flags_t flags)
 {
-	struct hlist_head *bucket = &depot->table[hash & depot->mask];
 	unsigned int class = stack_depot_size_class(nr_entries, hash);
 	bool can_alloc = flags & STACK_DEPOT_FLAG_CAN_ALLOC;
 	depot_stack_handle_t handle = 0;
@@ -338,9 +318,8 @@ depot_store_record(struct evictable_depot *depot, unsigned long *entries,
 
 	depot->locked_saves++;
 	stack_depot_free_deferred(depot);
-	rec = depot_find_record(bucket, entries, nr_entries, hash, true);
-	if (!rec && depot->nr_retained)
-		rec = depot_revive_words(depot, bucket, entries, nr_entries, hash);
+	rec = depot_find_record(&depot->table[hash & depot->mask], entries, nr_entries, hash,
+				true);
 	if (!rec) {
 		rec = stack_depot_alloc_record(depot, class, hash, &prealloc);
 		if (rec)

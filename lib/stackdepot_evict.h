@@ -21,13 +21,6 @@
  * bound, persistent records can take them too. A work frees pools that have been idle
  * for ten seconds, except a few; see stackdepot_pool.c.
  *
- * Retained records. A CPU cache evicts the handle of a stack that may be saved again within
- * microseconds. Its record is retained if that was the last reference: it keeps its place in
- * the hash table, its frames and its generation, but has a count of zero and
- * UNIT_RETAINED, so that lookups by hash or handle do not find it. A save of its frames, or
- * stack_depot_revive(), takes it again. Retained records are freed within a second, or earlier
- * if there are too many of them or the depot is full.
- *
  * Lifetime. Lookups take no lock, and can reach a freed record until a grace
  * period has passed. A freed record is reused, and an emptied pool carved again,
  * only after that. The depot is called from the allocators and from RCU, so it
@@ -78,13 +71,11 @@
 static_assert(offsetof(struct stack_record, entries) + sizeof(long) *
 	      (CONFIG_STACKDEPOT_MAX_FRAMES + STACK_DEPOT_COUNTERS) <= DEPOT_RECORD_MAX);
 
-/* Each byte of evictable_pool.unit holds the generation of a slot, and flags. */
+/* Each byte of evictable_pool.unit holds the generation of a slot, and a flag. */
 #define UNIT_GENERATION		((1U << STACK_DEPOT_EXTRA_BITS) - 1)
 /* A record starts at this unit. */
 #define UNIT_CARVED		0x80U
-/* The record that starts at this unit has no reference, and is retained. */
-#define UNIT_RETAINED		0x40U
-static_assert(!(UNIT_GENERATION & (UNIT_CARVED | UNIT_RETAINED)));
+static_assert(!(UNIT_GENERATION & UNIT_CARVED));
 
 /*
  * The first word of an evictable pool. A persistent pool starts with a record,
@@ -117,9 +108,6 @@ static_assert(!(UNIT_GENERATION & (UNIT_CARVED | UNIT_RETAINED)));
 
 /* Records saved with STACK_DEPOT_FLAG_DATA may use one part in this many of the bound. */
 #define DEPOT_DATA_SHARE	4
-
-/* Records that can be retained. More would hold up to 3 MB that nobody uses. */
-#define DEPOT_RETAINED_MAX	16384U
 
 /* Offset of the first record. */
 #define EVICTABLE_POOL_DATA	ALIGN(sizeof(struct evictable_pool), DEPOT_UNIT)
@@ -195,9 +183,6 @@ struct evictable_depot {
 	/* Pools of no class, in the order in which they became idle, and their number. */
 	struct list_head idle;
 	unsigned int nr_idle;
-	/* Records that are retained, in the order of their last use, and their number. */
-	struct list_head retained;
-	unsigned int nr_retained;
 	unsigned int pools;
 	unsigned int max_pools;
 	/* Bytes of records saved with STACK_DEPOT_FLAG_DATA. Also read without the lock. */
@@ -205,7 +190,6 @@ struct evictable_depot {
 	/* Statistics. */
 	unsigned long allocs;
 	unsigned long evictions;
-	unsigned long revivals;
 	unsigned long slots_reused;
 	unsigned long pools_recut;
 	/* Saves that took the lock. */
@@ -226,13 +210,6 @@ struct evictable_depot {
 
 extern struct evictable_depot stack_depot_evictable;
 
-/* stackdepot_retain.c */
-void stack_depot_retain_record(struct evictable_depot *depot, struct stack_record *rec);
-void stack_depot_revive_record(struct evictable_depot *depot, struct stack_record *rec,
-			       unsigned int n);
-void stack_depot_free_retained_batch(struct evictable_depot *depot);
-void stack_depot_free_retained_of(struct evictable_depot *depot);
-
 /* stackdepot_evict_pool.c */
 void stack_depot_init_classes(struct evictable_depot *depot);
 unsigned int stack_depot_size_class(unsigned int nr_entries, u32 hash);
@@ -244,7 +221,6 @@ struct stack_record *stack_depot_alloc_record(struct evictable_depot *depot,
 					      unsigned int class, u32 hash, void **prealloc);
 unsigned long stack_depot_count_refusals(struct evictable_depot *depot, enum depot_refusal why);
 void stack_depot_free_deferred(struct evictable_depot *depot);
-void stack_depot_free_record(struct evictable_depot *depot, struct stack_record *rec);
 void stack_depot_release_record(struct evictable_depot *depot, struct stack_record *rec);
 
 static inline void depot_count_refusal(struct evictable_depot *depot, enum depot_refusal why)
@@ -262,12 +238,6 @@ static inline struct evictable_pool *depot_find_pool(struct stack_record *rec)
 static inline atomic_long_t *depot_find_counters(struct stack_record *rec)
 {
 	return (atomic_long_t *)rec->entries;
-}
-
-static inline void depot_clear_counters(struct stack_record *rec)
-{
-	for (unsigned int i = 0; i < STACK_DEPOT_COUNTERS; i++)
-		atomic_long_set(&depot_find_counters(rec)[i], 0);
 }
 
 /* The byte that describes the slot of @rec, a record of @pool. */

@@ -70,7 +70,6 @@ struct evictable_depot *stack_depot_test_create(size_t bytes)
 	raw_spin_lock_init(&depot->lock);
 	stack_depot_init_classes(depot);
 	INIT_LIST_HEAD(&depot->idle);
-	INIT_LIST_HEAD(&depot->retained);
 	init_llist_head(&depot->deferred_frees);
 	init_irq_work(&depot->work, depot_run_work);
 	INIT_DELAYED_WORK(&depot->trim, depot_trim);
@@ -99,7 +98,6 @@ bool stack_depot_test_destroy(struct evictable_depot *depot)
 	unsigned long irqflags;
 	LIST_HEAD(pools);
 
-	stack_depot_free_retained_of(depot);
 	irq_work_sync(&depot->work);
 	/* Pools without records are idle already or are the empty pool of a class. */
 	raw_spin_lock_irqsave(&depot->lock, irqflags);

@@ -36,7 +36,6 @@ struct evictable_depot stack_depot_evictable = {
 	.refused	= &evictable_refusals,
 	.lock		= __RAW_SPIN_LOCK_UNLOCKED(stack_depot_evictable.lock),
 	.idle		= LIST_HEAD_INIT(stack_depot_evictable.idle),
-	.retained	= LIST_HEAD_INIT(stack_depot_evictable.retained),
 	.deferred_frees	= LLIST_HEAD_INIT(stack_depot_evictable.deferred_frees),
 	/* Only stack_depot_max_pools limits this instance. */
 	.max_pools	= UINT_MAX,
@@ -453,9 +452,7 @@ struct stack_record *stack_depot_alloc_record(struct evictable_depot *depot, uns
 		return rec;
 	}
 
-	stack_depot_free_retained_batch(depot);
-	/* The next batch may empty a pool. */
-	retry = why == DEPOT_REFUSED_NOMEM || depot->nr_retained;
+	retry = why == DEPOT_REFUSED_NOMEM;
 	if (why == DEPOT_REFUSED_BOUND)
 		depot_make_empty_pools_idle(depot, c);
 	if (!list_empty(&depot->idle) || !list_empty(&class->partial)) {
@@ -464,7 +461,7 @@ struct stack_record *stack_depot_alloc_record(struct evictable_depot *depot, uns
 		if (why == DEPOT_REFUSED_BOUND) {
 			why = DEPOT_REFUSED_GRACE;
 			/* Without a grace period, the cookie may never change. */
-			retry |= !queued || class->pools > SEARCH_POOLS_LAST;
+			retry = !queued || class->pools > SEARCH_POOLS_LAST;
 		}
 	}
 	depot_note_refusal(depot, c, why, retry, rcu_state);
@@ -500,7 +497,7 @@ static void depot_clear_all_refusals(struct evictable_depot *depot)
 }
 
 /* Free @rec, whose count is zero. The caller holds depot->lock. */
-void stack_depot_free_record(struct evictable_depot *depot, struct stack_record *rec)
+static void depot_free_record(struct evictable_depot *depot, struct stack_record *rec)
 {
 	struct evictable_pool *pool = depot_find_pool(rec);
 	struct depot_class *class = &depot->class[pool->class];
@@ -536,7 +533,7 @@ void stack_depot_free_deferred(struct evictable_depot *depot)
 	struct stack_record *rec, *next;
 
 	llist_for_each_entry_safe(rec, next, list, free_node)
-		stack_depot_free_record(depot, rec);
+		depot_free_record(depot, rec);
 }
 
 /* Free @rec, whose last reference was dropped. Any context. */
@@ -553,7 +550,7 @@ noinline void stack_depot_release_record(struct evictable_depot *depot, struct s
 
 	raw_spin_lock_irqsave(&depot->lock, irqflags);
 	printk_deferred_enter();
-	stack_depot_free_record(depot, rec);
+	depot_free_record(depot, rec);
 	printk_deferred_exit();
 	raw_spin_unlock_irqrestore(&depot->lock, irqflags);
 }

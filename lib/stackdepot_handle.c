@@ -11,7 +11,6 @@
 #include <linux/export.h>
 #include <linux/kmsan.h>
 #include <linux/minmax.h>
-#include <linux/printk.h>
 #include <linux/rcupdate.h>
 #include <linux/refcount.h>
 #include <linux/sched.h>
@@ -19,13 +18,12 @@
 #include "stackdepot_evict.h"
 
 /*
- * Find the pool and the record of @handle. @flags: those that the record's unit must have.
- * Return NULL if there is no such evictable record of the handle's generation. If the
- * handle may be stale, call this and try to take a reference in one RCU read-side critical
- * section.
+ * Find the pool and the record of @handle. Return NULL if there is no evictable
+ * record of the handle's generation. If the handle may be stale, call this and
+ * try to take a reference in one RCU read-side critical section.
  */
 static __always_inline struct evictable_pool *
-depot_find_by_handle(depot_stack_handle_t handle, u8 flags, struct stack_record **rec)
+depot_find_by_handle(depot_stack_handle_t handle, struct stack_record **rec)
 {
 	union handle_parts parts = { .handle = handle };
 	size_t offset = (size_t)parts.offset << DEPOT_STACK_ALIGN;
@@ -45,7 +43,7 @@ depot_find_by_handle(depot_stack_handle_t handle, u8 flags, struct stack_record 
 		return NULL;
 	/* Pairs with depot_carve_record(): the record's count is initialized. */
 	unit = smp_load_acquire(&pool->unit[offset / DEPOT_UNIT]);
-	if (unlikely(unit != (flags | parts.extra)))
+	if (unlikely(unit != (UNIT_CARVED | parts.extra)))
 		return NULL;
 
 	*rec = (void *)pool + offset;
@@ -66,8 +64,7 @@ bool stack_depot_handle_is_stale(depot_stack_handle_t handle)
 	/* The pool may be freed. */
 	rcu_read_lock_sched_notrace();
 	pool = READ_ONCE(stack_pools[index]);
-	stale = READ_ONCE(pool->tag) == EVICTABLE_POOL_TAG &&
-		!depot_find_by_handle(handle, UNIT_CARVED, &rec);
+	stale = READ_ONCE(pool->tag) == EVICTABLE_POOL_TAG && !depot_find_by_handle(handle, &rec);
 	rcu_read_unlock_sched_notrace();
 	return stale;
 }
@@ -80,7 +77,7 @@ static __always_inline bool depot_get_refs(depot_stack_handle_t handle, unsigned
 	bool got;
 
 	rcu_read_lock_sched_notrace();
-	pool = depot_find_by_handle(handle, UNIT_CARVED, &rec);
+	pool = depot_find_by_handle(handle, &rec);
 	/* The acquire pairs with depot_fill_record(). */
 	got = pool && refcount_add_not_zero_acquire(n, &rec->count);
 	rcu_read_unlock_sched_notrace();
@@ -100,8 +97,7 @@ static __always_inline bool depot_get_refs(depot_stack_handle_t handle, unsigned
 	return false;
 }
 
-static __always_inline void depot_put_refs(depot_stack_handle_t handle, unsigned int n,
-					   bool retain)
+static __always_inline void depot_put_refs(depot_stack_handle_t handle, unsigned int n)
 {
 	struct evictable_pool *pool;
 	struct stack_record *rec;
@@ -110,16 +106,12 @@ static __always_inline void depot_put_refs(depot_stack_handle_t handle, unsigned
 		return;
 
 	/* The caller's reference keeps the record in place: no RCU needed. */
-	pool = depot_find_by_handle(handle, UNIT_CARVED, &rec);
+	pool = depot_find_by_handle(handle, &rec);
 	/* Warn once: after a corruption, every following free may get here. */
 	if (WARN_ONCE(!pool, "corrupt handle or unbalanced stack_depot_put()"))
 		return;
 
-	if (!refcount_sub_and_test(n, &rec->count))
-		return;
-	if (retain)
-		stack_depot_retain_record(pool->depot, rec);
-	else
+	if (refcount_sub_and_test(n, &rec->count))
 		stack_depot_release_record(pool->depot, rec);
 }
 
@@ -135,52 +127,17 @@ bool stack_depot_get_many(depot_stack_handle_t handle, unsigned int n)
 }
 EXPORT_SYMBOL_GPL(stack_depot_get_many);
 
-bool stack_depot_revive(depot_stack_handle_t handle, unsigned int n)
-{
-	struct evictable_pool *pool;
-	struct stack_record *rec;
-	unsigned long irqflags;
-	bool revived = false;
-
-	/* An NMI may have interrupted the holder of the lock. */
-	if (in_nmi())
-		return false;
-
-	/* The pool may be freed, but not within this section. */
-	rcu_read_lock_sched_notrace();
-	pool = depot_find_by_handle(handle, UNIT_CARVED | UNIT_RETAINED, &rec);
-	if (pool) {
-		raw_spin_lock_irqsave(&pool->depot->lock, irqflags);
-		printk_deferred_enter();
-		/* The record may have been freed or revived before the lock was taken. */
-		revived = depot_find_by_handle(handle, UNIT_CARVED | UNIT_RETAINED, &rec) == pool;
-		if (revived)
-			stack_depot_revive_record(pool->depot, rec, n);
-		printk_deferred_exit();
-		raw_spin_unlock_irqrestore(&pool->depot->lock, irqflags);
-	}
-	rcu_read_unlock_sched_notrace();
-	return revived;
-}
-EXPORT_SYMBOL_GPL(stack_depot_revive);
-
 void stack_depot_put(depot_stack_handle_t handle)
 {
-	depot_put_refs(handle, 1, false);
+	depot_put_refs(handle, 1);
 }
 EXPORT_SYMBOL_GPL(stack_depot_put);
 
 void stack_depot_put_many(depot_stack_handle_t handle, unsigned int n)
 {
-	depot_put_refs(handle, n, false);
+	depot_put_refs(handle, n);
 }
 EXPORT_SYMBOL_GPL(stack_depot_put_many);
-
-void stack_depot_put_many_lazily(depot_stack_handle_t handle, unsigned int n)
-{
-	depot_put_refs(handle, n, true);
-}
-EXPORT_SYMBOL_GPL(stack_depot_put_many_lazily);
 
 /* Read @index from the frames at @frames of a record with @hash. */
 static unsigned long depot_read_frame(const void *frames, unsigned int index, u32 hash)
@@ -204,7 +161,7 @@ static unsigned int depot_find_frames_by_handle(depot_stack_handle_t handle, voi
 	unsigned int nr;
 	size_t room;
 
-	if (!depot_find_by_handle(handle, UNIT_CARVED, &rec)) {
+	if (!depot_find_by_handle(handle, &rec)) {
 		*hash = 0;
 		*frames = NULL;
 		/* stack_depot_fetch() would warn, also about a caller without a reference. */
@@ -281,8 +238,7 @@ static struct stack_record *depot_find_counted_record(depot_stack_handle_t handl
 {
 	struct stack_record *rec;
 
-	if (!depot_find_by_handle(handle, UNIT_CARVED, &rec) ||
-	    !(READ_ONCE(rec->hash) & HASH_COUNTED))
+	if (!depot_find_by_handle(handle, &rec) || !(READ_ONCE(rec->hash) & HASH_COUNTED))
 		return NULL;
 	return rec;
 }
@@ -374,7 +330,7 @@ static depot_stack_handle_t depot_get_counted_in_pool(u32 index, u32 *unit)
 		if (!depot_get_refs(handle, 1)) {
 			handle = 0;
 		} else if (unlikely(!depot_find_counted_record(handle))) {
-			depot_put_refs(handle, 1, false);
+			depot_put_refs(handle, 1);
 			handle = 0;
 		}
 	}
@@ -410,7 +366,7 @@ bool stack_depot_is_in_use(depot_stack_handle_t handle)
 
 	/* Pairs with refcount_sub_and_test(): a record is freed after its last reference. */
 	smp_rmb();
-	return depot_find_by_handle(handle, UNIT_CARVED, &rec) && refcount_read(&rec->count) &&
+	return depot_find_by_handle(handle, &rec) && refcount_read(&rec->count) &&
 	       READ_ONCE(rec->handle.handle) == handle;
 }
 

@@ -5,7 +5,6 @@
  * stackdepot.c			persistent records: stored once, never freed
  * stackdepot_evict.c		evictable records: look up by hash, store
  * stackdepot_evict_pool.c	evictable records: allocate and free their memory
- * stackdepot_retain.c		evictable records: keep some that have no reference
  * stackdepot_handle.c		evictable records: get, put and count by handle
  * stackdepot_stats.c		evictable records: lines in the statistics file
  * stackdepot_pool.c		memory of both kinds of records, and its bound
@@ -52,8 +51,8 @@ struct evictable_pool {
 	u32 nr_carved;
 	/*
 	 * One byte per unit. A lookup by handle checks it before it touches the
-	 * record: UNIT_CARVED says that a record starts here, the generation
-	 * must be the handle's, and UNIT_RETAINED must not be set.
+	 * record: UNIT_CARVED says that a record starts here, and the generation
+	 * must be the handle's.
 	 */
 	u8 unit[DEPOT_UNITS];
 };

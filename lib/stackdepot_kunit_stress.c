@@ -44,15 +44,6 @@ static unsigned int choose_stress_depth(u32 id)
 	return 1 + hash_32(id, 16) % MAX_FRAMES;
 }
 
-/* Stacks with odd ids have counters, and are retained. */
-static void put_stress_stack(depot_stack_handle_t handle, unsigned int n, u32 id)
-{
-	if (id & 1)
-		stack_depot_put_many_lazily(handle, n);
-	else
-		stack_depot_put_many(handle, n);
-}
-
 static void do_random_operation(struct stress_thread *t)
 {
 	u32 r = prandom_u32_state(&t->rnd), id = r % STRESS_SLOTS;
@@ -63,13 +54,13 @@ static void do_random_operation(struct stress_thread *t)
 
 	switch ((r >> 16) & 7) {
 	case 0 ... 2:	/* Allocate: replace the handle in the slot. */
-		handle = save_stack(t->s->depot, nr, id, id & 1 ? COUNT_ALLOC : GET_ALLOC);
+		handle = save_stack(t->s->depot, nr, id, GET_ALLOC);
 		t->saves += !!handle;
 		t->refusals += !handle;
-		put_stress_stack(xchg(slot, handle), 1, id);
+		stack_depot_put(xchg(slot, handle));
 		break;
 	case 3 ... 4:	/* Free. */
-		put_stress_stack(xchg(slot, 0), 1, id);
+		stack_depot_put(xchg(slot, 0));
 		break;
 	default:	/* Read a handle that may be freed concurrently. */
 		rcu_read_lock();
@@ -85,7 +76,7 @@ static void do_random_operation(struct stress_thread *t)
 		rcu_read_unlock();
 		if (got) {
 			t->bad += !handle_has_stack(handle, nr, id);
-			put_stress_stack(handle, n, id);
+			stack_depot_put_many(handle, n);
 		}
 	}
 }
@@ -158,7 +149,6 @@ void stack_depot_test_stress(struct kunit *test)
 	}
 
 	/* Each slot holds one reference, and no other record is in use. */
-	stack_depot_free_retained_of(depot);
 	for (u32 id = 0; id < STRESS_SLOTS; id++) {
 		if (!s->slot[id])
 			continue;
@@ -170,17 +160,16 @@ void stack_depot_test_stress(struct kunit *test)
 	for (u32 id = 0; id < STRESS_SLOTS; id++)
 		stack_depot_put(s->slot[id]);
 
-	kunit_info(test, "%u s on %u CPUs: %lu saves, %lu refused, %lu gets, %lu gone, %lu evictions, %lu revivals, %lu slots reused, %lu pools cut again\n",
+	kunit_info(test, "%u s on %u CPUs: %lu saves, %lu refused, %lu gets, %lu gone, %lu evictions, %lu slots reused, %lu pools cut again\n",
 		   stress_seconds, min(num_online_cpus(), STRESS_THREADS),
 		   sum.saves, sum.refusals, sum.gets, sum.gone, depot->evictions,
-		   depot->revivals, depot->slots_reused, depot->pools_recut);
+		   depot->slots_reused, depot->pools_recut);
 	KUNIT_EXPECT_EQ(test, sum.bad, 0);
 	KUNIT_EXPECT_EQ(test, wrong, 0);
 	KUNIT_EXPECT_EQ(test, stack_depot_test_in_use(depot), 0);
 	KUNIT_EXPECT_EQ(test, depot->allocs, depot->evictions);
 	KUNIT_EXPECT_GT(test, sum.gets, 0);
 	KUNIT_EXPECT_GT(test, depot->slots_reused, 0);
-	KUNIT_EXPECT_GT(test, depot->revivals, 0);
 	KUNIT_EXPECT_LE(test, stack_depot_test_bytes(depot), SMALL_DEPOT);
 	kvfree(s);
 	KUNIT_EXPECT_TRUE(test, stack_depot_test_destroy(depot));

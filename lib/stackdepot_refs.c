@@ -67,51 +67,73 @@ static void flush_large_counters(struct stack_depot_ref *ref)
 	end_ref_change(ref);
 }
 
-/*
- * Give the counts and all references back to the depot. @evict: others need this entry; the
- * handle may be used again soon.
- */
-static void flush_ref(struct stack_depot_ref *ref, bool evict)
+/* Give the counts, and all references but @keep, back to the depot. */
+static void flush_ref(struct stack_depot_ref *ref, unsigned int keep)
 {
 	if (ref->handle == STACK_DEPOT_REF_UNUSED)
 		return;
 	begin_ref_change(ref);
 	flush_counters(ref);
-	if (evict)
-		stack_depot_put_many_lazily(ref->handle, ref->references);
-	else
-		stack_depot_put_many(ref->handle, ref->references);
+	if (ref->references > keep)
+		stack_depot_put_many(ref->handle, ref->references - keep);
 	ref->references = 0;
 	ref->tag = 0;
 	WRITE_ONCE(ref->handle, STACK_DEPOT_REF_UNUSED);
 	end_ref_change(ref);
 }
 
-static void flush_cpu_cache(struct stack_depot_cpu_cache *cpu)
-{
-	struct stack_depot_ref *ref = &cpu->ref[0][0];
-	unsigned int i;
-
-	for (i = 0; i < sizeof(cpu->ref) / sizeof(*ref); i++)
-		flush_ref(ref + i, false);
-}
+/* A power of two. */
+#define EVICTED_HANDLES		4096
 
 /*
- * What makes a CPU give everything back in a second.
+ * What a CPU has beside its cache, to give everything back in a second.
  *
- * @evicted: counts evictions; the ways of a set take turns
+ * @evicted: the last handles that were evicted from the CPU cache, with a reference to each, or
+ *	0; NULL without memory. A chain whose objects are freed at once may have no other
+ *	reference: the depot would free it, and the next capture would store it anew.
+ * @nr_evicted: counts evictions; the ways of a set take turns
  * @is_due: @timer is going to be armed, or is
  * @arm: arms @timer. A capture may not do so itself: it may run under a lock of the timers.
  * @timer: gives everything back
  */
 struct cpu_flush {
-	unsigned int evicted;
+	depot_stack_handle_t *evicted;
+	unsigned int nr_evicted;
 	bool is_due;
 	struct irq_work arm;
 	struct timer_list timer;
 };
 
 static DEFINE_PER_CPU(struct cpu_flush, cpu_flushes);
+
+static void flush_cpu_cache(struct stack_depot_cpu_cache *cpu, struct cpu_flush *flush)
+{
+	struct stack_depot_ref *ref = &cpu->ref[0][0];
+	unsigned int i;
+
+	for (i = 0; i < sizeof(cpu->ref) / sizeof(*ref); i++)
+		flush_ref(ref + i, 0);
+	for (i = 0; flush->evicted && i < EVICTED_HANDLES; i++) {
+		stack_depot_put(flush->evicted[i]);
+		flush->evicted[i] = 0;
+	}
+}
+
+/* Flush a ref whose entry another handle needs, but keep a reference to its handle. */
+static void evict_ref(struct stack_depot_ref *ref, struct cpu_flush *flush)
+{
+	depot_stack_handle_t handle = ref->handle, *slot;
+
+	if (handle == STACK_DEPOT_REF_UNUSED)
+		return;
+	flush->nr_evicted++;
+	if (unlikely(!flush->evicted))
+		return flush_ref(ref, 0);
+	flush_ref(ref, 1);
+	slot = &flush->evicted[flush->nr_evicted % EVICTED_HANDLES];
+	stack_depot_put(*slot);
+	*slot = handle;
+}
 
 static void schedule_flush(void)
 {
@@ -136,14 +158,14 @@ void stack_depot_add_refs(struct stack_depot_cpu_cache *cpu, depot_stack_handle_
 			  unsigned int references)
 {
 	struct stack_depot_ref *ref = stack_depot_find_ref(cpu, handle);
+	struct cpu_flush *flush = this_cpu_ptr(&cpu_flushes);
 
 	if (!ref) {
 		ref = stack_depot_ref_set(cpu, handle);
 		if (ref[0].handle != STACK_DEPOT_REF_UNUSED &&
-		    (ref[1].handle == STACK_DEPOT_REF_UNUSED ||
-		     this_cpu_inc_return(cpu_flushes.evicted) % 2))
+		    (ref[1].handle == STACK_DEPOT_REF_UNUSED || flush->nr_evicted % 2))
 			ref++;
-		flush_ref(ref, true);
+		evict_ref(ref, flush);
 		begin_ref_change(ref);
 		WRITE_ONCE(ref->handle, handle);
 		end_ref_change(ref);
@@ -172,8 +194,7 @@ void stack_depot_add_refs(struct stack_depot_cpu_cache *cpu, depot_stack_handle_
 struct stack_depot_ref *stack_depot_refill_ref(struct stack_depot_cpu_cache *cpu,
 					       depot_stack_handle_t handle)
 {
-	if (!stack_depot_get_many(handle, STACK_DEPOT_REF_BATCH) &&
-	    !stack_depot_revive(handle, STACK_DEPOT_REF_BATCH))
+	if (!stack_depot_get_many(handle, STACK_DEPOT_REF_BATCH))
 		return NULL;
 	stack_depot_add_refs(cpu, handle, STACK_DEPOT_REF_BATCH);
 	return stack_depot_find_ref(cpu, handle);
@@ -212,7 +233,7 @@ static bool flush_this_cpu(void)
 	struct stack_depot_cpu_cache *cpu = stack_depot_cpu_acquire();
 
 	if (cpu) {
-		flush_cpu_cache(cpu);
+		flush_cpu_cache(cpu, this_cpu_ptr(&cpu_flushes));
 		stack_depot_cpu_release(cpu);
 	}
 	return cpu || !rcu_access_pointer(*this_cpu_ptr(&stack_depot_cpu_caches_home));
@@ -230,7 +251,6 @@ static void flush_on_timer(struct timer_list *timer)
 	struct cpu_flush *flush = from_timer(flush, timer, timer);
 
 	WRITE_ONCE(flush->is_due, false);
-	stack_depot_free_retained();
 	/* After its CPU has gone offline, the timer runs elsewhere: free_cpu_cache() flushes. */
 	if (flush != this_cpu_ptr(&cpu_flushes))
 		return;
@@ -282,7 +302,6 @@ void stack_depot_cpu_caches_flush(void)
 		} while (!done);
 	}
 	cpus_read_unlock();
-	stack_depot_free_retained();
 }
 
 /* --- Readers ---------------------------------------------------------------------- */
@@ -371,6 +390,10 @@ static int alloc_cpu_cache(unsigned int nr)
 	struct cpu_flush *flush = per_cpu_ptr(&cpu_flushes, nr);
 	unsigned int i, way;
 
+	if (cpu)
+		flush->evicted = kvcalloc_node(EVICTED_HANDLES, sizeof(*flush->evicted),
+					       GFP_KERNEL | __GFP_NOWARN, cpu_to_node(nr));
+
 	for (i = 0; cpu && i < STACK_DEPOT_REF_SETS; i++)
 		for (way = 0; way < STACK_DEPOT_REF_WAYS; way++)
 			cpu->ref[i][way].handle = STACK_DEPOT_REF_UNUSED;
@@ -397,8 +420,9 @@ static int free_cpu_cache(unsigned int nr)
 		return 0;
 	irq_work_sync(&flush->arm);
 	timer_shutdown_sync(&flush->timer);
-	flush_cpu_cache(cpu);
-	stack_depot_free_retained();
+	flush_cpu_cache(cpu, flush);
+	kvfree(flush->evicted);
+	flush->evicted = NULL;
 	rcu_assign_pointer(per_cpu(stack_depot_cpu_caches_home, nr), NULL);
 	WRITE_ONCE(freed_cpu_caches, freed_cpu_caches + 1);
 	/* Readers on other CPUs. */

@@ -6,6 +6,7 @@
 
 #include <kunit/test.h>
 #include <linux/atomic.h>
+#include <linux/bottom_half.h>
 #include <linux/cpu.h>
 #include <linux/cpumask.h>
 #include <linux/delay.h>
@@ -14,6 +15,7 @@
 #include <linux/limits.h>
 #include <linux/rcupdate.h>
 #include <linux/refcount.h>
+#include <linux/slab.h>
 #include <linux/smp.h>
 #include <linux/stackdepot_capture.h>
 #include <linux/stackdepot_refs.h>
@@ -133,6 +135,65 @@ static void test_many(struct kunit *test)
 	stack_depot_cpu_caches_flush();
 	for (i = 0; i < MANY; i++)
 		KUNIT_ASSERT_FALSE(test, stack_depot_get(handles[i]));
+}
+
+/* Save different words, with one reference each, and none of any CPU. */
+static void save_many(struct kunit *test, depot_stack_handle_t *handles, unsigned int nr)
+{
+	unsigned long words[WORDS] = { 8, 9, (unsigned long)test };
+
+	for (unsigned int i = 0; i < nr; i++) {
+		words[WORDS - 1] = i;
+		handles[i] = stack_depot_save_flags(words, WORDS, GFP_KERNEL,
+						    STACK_DEPOT_FLAG_CAN_ALLOC |
+						    STACK_DEPOT_FLAG_GET | STACK_DEPOT_FLAG_DATA);
+		KUNIT_EXPECT_NE(test, handles[i], 0);
+	}
+	stack_depot_cpu_caches_flush();
+}
+
+/* Move the only reference to each handle to this CPU. Return how many handles are valid then. */
+static unsigned int put_and_count_valid(const depot_stack_handle_t *handles, unsigned int nr)
+{
+	unsigned int i, valid = 0;
+
+	/* The timer must not flush meanwhile, nor may the test go to another CPU. */
+	local_bh_disable();
+	for (i = 0; i < nr; i++)
+		put_handle(handles[i]);
+	for (i = 0; i < nr; i++) {
+		if (stack_depot_get(handles[i])) {
+			valid++;
+			stack_depot_put(handles[i]);
+		}
+	}
+	local_bh_enable();
+	return valid;
+}
+
+/*
+ * A CPU keeps a reference to each of the last 4,096 handles that it has evicted, until it is
+ * flushed. Beside them, its cache has room for 4,096 handles.
+ */
+static void test_evicted(struct kunit *test)
+{
+	const unsigned int nr = 12000;
+	depot_stack_handle_t *handles = kvcalloc(nr, sizeof(*handles), GFP_KERNEL);
+	unsigned int i, valid;
+
+	KUNIT_ASSERT_NOT_NULL(test, handles);
+	save_many(test, handles, 5000);
+	KUNIT_EXPECT_EQ(test, put_and_count_valid(handles, 5000), 5000);
+	stack_depot_cpu_caches_flush();
+	for (i = 0; i < 5000; i++)
+		KUNIT_EXPECT_FALSE(test, stack_depot_get(handles[i]));
+
+	save_many(test, handles, nr);
+	valid = put_and_count_valid(handles, nr);
+	KUNIT_EXPECT_LE(test, valid, 4096 + 4096);
+	KUNIT_EXPECT_GE(test, valid, 4096 + 3072);
+	stack_depot_cpu_caches_flush();
+	kvfree(handles);
 }
 
 /* Words that are a prefix of other words have a handle of their own. */
@@ -438,6 +499,7 @@ static int init_refs_suite(struct kunit_suite *suite)
 static struct kunit_case refs_cases[] = {
 	KUNIT_CASE(test_references),
 	KUNIT_CASE(test_many),
+	KUNIT_CASE(test_evicted),
 	KUNIT_CASE(test_prefix),
 	KUNIT_CASE(test_other_cpus),
 	KUNIT_CASE(test_sets),

@@ -22,8 +22,7 @@ static_assert(ARRAY_SIZE(refusal_names) == DEPOT_NR_REFUSALS);
 /* A consistent copy of the statistics. */
 struct depot_stats {
 	struct depot_class class[DEPOT_NR_CLASSES];
-	unsigned long in_use, nr_free, allocs, evictions, revivals, slots_reused, pools_recut;
-	unsigned long locked_saves;
+	unsigned long in_use, nr_free, allocs, evictions, slots_reused, pools_recut, locked_saves;
 	size_t data_bytes;
 	unsigned int idle_pools;
 };
@@ -38,7 +37,6 @@ static void depot_read_stats(struct evictable_depot *depot, struct depot_stats *
 	memcpy(stats->class, depot->class, sizeof(depot->class));
 	stats->allocs = depot->allocs;
 	stats->evictions = depot->evictions;
-	stats->revivals = depot->revivals;
 	stats->slots_reused = depot->slots_reused;
 	stats->pools_recut = depot->pools_recut;
 	stats->locked_saves = depot->locked_saves;
@@ -82,7 +80,6 @@ void stack_depot_show_classes(struct seq_file *seq)
 	seq_printf(seq, "classless_bytes: %zu\n", stats.idle_pools * POOL_BYTES);
 	seq_printf(seq, "data_bytes: %zu\n", stats.data_bytes);
 	seq_printf(seq, "evictions: %lu\n", stats.evictions);
-	seq_printf(seq, "revivals: %lu\n", stats.revivals);
 	seq_printf(seq, "slots_reused: %lu\n", stats.slots_reused);
 	seq_printf(seq, "pools_recut: %lu\n", stats.pools_recut);
 	seq_printf(seq, "locked_saves: %lu\n", stats.locked_saves);

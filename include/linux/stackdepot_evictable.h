@@ -116,40 +116,6 @@ bool stack_depot_get_many(depot_stack_handle_t handle, unsigned int n);
 void stack_depot_put_many(depot_stack_handle_t handle, unsigned int n);
 
 /**
- * stack_depot_put_many_lazily - Drop references to a stack that may be saved again soon
- *
- * @handle:	Stack depot handle returned by stack_depot_save_flags(), with @n references
- * @n:		Number of references to drop
- *
- * As stack_depot_put_many(), but if no reference is left and the stack has counters, the depot
- * keeps its record, until stack_depot_free_retained() or until it needs the memory. Saving
- * the stack, or stack_depot_revive(), takes that record again.
- *
- * Context: Any context, including NMI.
- */
-void stack_depot_put_many_lazily(depot_stack_handle_t handle, unsigned int n);
-
-/**
- * stack_depot_revive - Take references to a stack that stack_depot_put_many_lazily() dropped
- *
- * @handle:	Stack depot handle, possibly stale
- * @n:		Number of references to take
- *
- * Context: Any context; in NMI it fails.
- *
- * Return: false if the depot does not keep the record, or if it has a reference:
- *	   stack_depot_get_many() takes more of them
- */
-bool stack_depot_revive(depot_stack_handle_t handle, unsigned int n);
-
-/**
- * stack_depot_free_retained - Free what stack_depot_put_many_lazily() kept
- *
- * Context: Any context but NMI.
- */
-void stack_depot_free_retained(void);
-
-/**
  * stack_depot_peek_counted - Find the next record that has counters, without a reference
  *
  * @pos:	Position to continue from, initially 0; moved behind the result
@@ -170,10 +136,8 @@ depot_stack_handle_t stack_depot_peek_counted(u64 *pos);
  * @handle:	Stack depot handle that was valid once, possibly stale
  *
  * A record that is freed within an RCU-sched read-side critical section is not reused before
- * its end. If this returns true, the frames that the caller has read in the section are those
- * of @handle. The counters are those of @handle, too, unless stack_depot_put_many_lazily()
- * dropped the last reference meanwhile and a save revived the stack: they can be any numbers
- * then.
+ * its end. If this returns true, the frames and the counters that the caller has read in the
+ * section are those of @handle.
  *
  * Context: Any context, including NMI, within rcu_read_lock_sched().
  */

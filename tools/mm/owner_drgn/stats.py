@@ -117,7 +117,7 @@ def _count_classes(prog: Program) -> Iterator[Line]:
             yield f"class_{size}_in_use", str(in_use)
             yield f"class_{size}_carved_free", str(free)
             yield f"class_{size}_bytes", str(pools * pool_bytes)
-    names = ("data_bytes", "allocs", "evictions", "revivals", "slots_reused", "pools_recut",
+    names = ("data_bytes", "allocs", "evictions", "slots_reused", "pools_recut",
              "locked_saves")
     counts = Layout(prog, "struct evictable_depot", *names)
     data = read_memory(prog, address, counts.size)
