@@ -174,18 +174,20 @@ class KernelBuild:
     def compile_kernel(self) -> None:
         """Compile, and print a line of progress every 15 s."""
         began = shown = time.monotonic()
-        steps = 0
+        steps, step = 0, ""
         with self.log.open("a") as log:
             make = self.start_make(self.kernel.image, "modules", "scripts_gdb",
                                    stdout=subprocess.PIPE, stderr=subprocess.STDOUT)
             assert make.stdout
             for line in make.stdout:
                 log.write(line)
-                steps += line.startswith("  ")
+                # Other lines are output of the programs that make runs.
+                if line.startswith("  ") and line.strip():
+                    steps, step = steps + 1, line.split()[-1]
                 if time.monotonic() - shown > 15:
                     shown = time.monotonic()
                     print_line(f"{self.name}: {format_minutes(shown - began)}, {steps} steps, "
-                               f"now {line.split()[-1] if line.split() else ''}")
+                               f"now {step}")
             status = make.wait()
         if status:
             self.exit_with_build_errors("did not build")
