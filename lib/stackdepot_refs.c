@@ -82,22 +82,21 @@ static void flush_ref(struct stack_depot_ref *ref, unsigned int keep)
 	end_ref_change(ref);
 }
 
-/* A power of two. */
-#define EVICTED_HANDLES		4096
+/*
+ * A chain whose objects are freed at once may have no reference but one of these. The depot
+ * would free it, and the next capture would store it anew.
+ */
+DEFINE_PER_CPU(depot_stack_handle_t *, stack_depot_evicted);
 
 /*
- * What a CPU has beside its cache, to give everything back in a second.
+ * What makes a CPU give everything back in a second.
  *
- * @evicted: the last handles that were evicted from the CPU cache, with a reference to each, or
- *	0; NULL without memory. A chain whose objects are freed at once may have no other
- *	reference: the depot would free it, and the next capture would store it anew.
- * @nr_evicted: counts evictions; the ways of a set take turns
+ * @nr_evicted: counts evictions; the places of a handle take turns
  * @is_due: @timer is going to be armed, or is
  * @arm: arms @timer. A capture may not do so itself: it may run under a lock of the timers.
  * @timer: gives everything back
  */
 struct cpu_flush {
-	depot_stack_handle_t *evicted;
 	unsigned int nr_evicted;
 	bool is_due;
 	struct irq_work arm;
@@ -106,33 +105,49 @@ struct cpu_flush {
 
 static DEFINE_PER_CPU(struct cpu_flush, cpu_flushes);
 
-static void flush_cpu_cache(struct stack_depot_cpu_cache *cpu, struct cpu_flush *flush)
+/* @nr: the number of the CPU, which is this one or has gone offline. */
+static void flush_cpu_cache(struct stack_depot_cpu_cache *cpu, unsigned int nr)
 {
-	struct stack_depot_ref *ref = &cpu->ref[0][0];
+	depot_stack_handle_t *evicted = per_cpu(stack_depot_evicted, nr);
 	unsigned int i;
 
-	for (i = 0; i < sizeof(cpu->ref) / sizeof(*ref); i++)
-		flush_ref(ref + i, 0);
-	for (i = 0; flush->evicted && i < EVICTED_HANDLES; i++) {
-		stack_depot_put(flush->evicted[i]);
-		flush->evicted[i] = 0;
+	for (i = 0; i < STACK_DEPOT_REFS; i++)
+		flush_ref(&cpu->ref[i], 0);
+	for (i = 0; evicted && i < STACK_DEPOT_EVICTED; i++) {
+		stack_depot_put(evicted[i]);
+		evicted[i] = 0;
 	}
 }
 
 /* Flush a ref whose entry another handle needs, but keep a reference to its handle. */
-static void evict_ref(struct stack_depot_ref *ref, struct cpu_flush *flush)
+static void evict_ref(struct stack_depot_ref *ref)
 {
-	depot_stack_handle_t handle = ref->handle, *slot;
+	depot_stack_handle_t handle = ref->handle, *evicted = __this_cpu_read(stack_depot_evicted);
+	unsigned int nr = __this_cpu_inc_return(cpu_flushes.nr_evicted);
 
-	if (handle == STACK_DEPOT_REF_UNUSED)
-		return;
-	flush->nr_evicted++;
-	if (unlikely(!flush->evicted))
+	if (unlikely(!evicted))
 		return flush_ref(ref, 0);
 	flush_ref(ref, 1);
-	slot = &flush->evicted[flush->nr_evicted % EVICTED_HANDLES];
-	stack_depot_put(*slot);
-	*slot = handle;
+	evicted += nr % STACK_DEPOT_EVICTED;
+	stack_depot_put(*evicted);
+	*evicted = handle;
+}
+
+/* Find an entry for @handle, which has none; evict the handle of one if both are in use. */
+static struct stack_depot_ref *make_room(struct stack_depot_cpu_cache *cpu,
+					 depot_stack_handle_t handle)
+{
+	struct stack_depot_ref *ref;
+	unsigned int place;
+
+	for (place = 0; place < STACK_DEPOT_REF_PLACES; place++) {
+		ref = stack_depot_ref_place(cpu, handle, place);
+		if (ref->handle == STACK_DEPOT_REF_UNUSED)
+			return ref;
+	}
+	ref = stack_depot_ref_place(cpu, handle, __this_cpu_read(cpu_flushes.nr_evicted) % 2);
+	evict_ref(ref);
+	return ref;
 }
 
 static void schedule_flush(void)
@@ -151,21 +166,16 @@ static void schedule_flush(void)
  * @handle: the handle
  * @references: number of references
  *
- * Evict a handle from the set if there is no room: a handle that was just used is likely
- * to be used again.
+ * Evict another handle if there is no room: a handle that was just used is likely to be used
+ * again.
  */
 void stack_depot_add_refs(struct stack_depot_cpu_cache *cpu, depot_stack_handle_t handle,
 			  unsigned int references)
 {
 	struct stack_depot_ref *ref = stack_depot_find_ref(cpu, handle);
-	struct cpu_flush *flush = this_cpu_ptr(&cpu_flushes);
 
 	if (!ref) {
-		ref = stack_depot_ref_set(cpu, handle);
-		if (ref[0].handle != STACK_DEPOT_REF_UNUSED &&
-		    (ref[1].handle == STACK_DEPOT_REF_UNUSED || flush->nr_evicted % 2))
-			ref++;
-		evict_ref(ref, flush);
+		ref = make_room(cpu, handle);
 		begin_ref_change(ref);
 		WRITE_ONCE(ref->handle, handle);
 		end_ref_change(ref);
@@ -233,7 +243,7 @@ static bool flush_this_cpu(void)
 	struct stack_depot_cpu_cache *cpu = stack_depot_cpu_acquire();
 
 	if (cpu) {
-		flush_cpu_cache(cpu, this_cpu_ptr(&cpu_flushes));
+		flush_cpu_cache(cpu, smp_processor_id());
 		stack_depot_cpu_release(cpu);
 	}
 	return cpu || !rcu_access_pointer(*this_cpu_ptr(&stack_depot_cpu_caches_home));
@@ -312,19 +322,20 @@ void stack_depot_cpu_caches_flush(void)
  */
 static bool read_cpu_counters(depot_stack_handle_t handle, long *counters, u64 *sequences)
 {
-	unsigned int nr, way, i;
+	unsigned int nr, place, i;
 	u32 sequence;
 
 	*sequences = READ_ONCE(freed_cpu_caches);
 	for_each_possible_cpu(nr) {
 		struct stack_depot_cpu_cache *cpu =
 			rcu_dereference(per_cpu(stack_depot_cpu_caches_home, nr));
-		struct stack_depot_ref *ref;
+		struct stack_depot_ref *ref, *last = NULL;
 
-		if (!cpu)
-			continue;
-		ref = stack_depot_ref_set(cpu, handle);
-		for (way = 0; way < STACK_DEPOT_REF_WAYS; way++, ref++) {
+		for (place = 0; cpu && place < STACK_DEPOT_REF_PLACES; place++, last = ref) {
+			ref = stack_depot_ref_place(cpu, handle, place);
+			/* Both hashes can be equal. */
+			if (ref == last)
+				break;
 			/* Pairs with end_ref_change(). */
 			sequence = smp_load_acquire(&ref->sequence);
 			if (sequence % 2)
@@ -388,15 +399,15 @@ static int alloc_cpu_cache(unsigned int nr)
 	struct stack_depot_cpu_cache *cpu = kvzalloc_node(sizeof(*cpu), GFP_KERNEL | __GFP_NOWARN,
 							  cpu_to_node(nr));
 	struct cpu_flush *flush = per_cpu_ptr(&cpu_flushes, nr);
-	unsigned int i, way;
+	unsigned int i;
 
 	if (cpu)
-		flush->evicted = kvcalloc_node(EVICTED_HANDLES, sizeof(*flush->evicted),
-					       GFP_KERNEL | __GFP_NOWARN, cpu_to_node(nr));
+		per_cpu(stack_depot_evicted, nr) =
+			kvcalloc_node(STACK_DEPOT_EVICTED, sizeof(depot_stack_handle_t),
+				      GFP_KERNEL | __GFP_NOWARN, cpu_to_node(nr));
 
-	for (i = 0; cpu && i < STACK_DEPOT_REF_SETS; i++)
-		for (way = 0; way < STACK_DEPOT_REF_WAYS; way++)
-			cpu->ref[i][way].handle = STACK_DEPOT_REF_UNUSED;
+	for (i = 0; cpu && i < STACK_DEPOT_REFS; i++)
+		cpu->ref[i].handle = STACK_DEPOT_REF_UNUSED;
 	flush->is_due = false;
 	init_irq_work(&flush->arm, arm_flush_timer);
 	timer_setup(&flush->timer, flush_on_timer, TIMER_PINNED);
@@ -420,9 +431,9 @@ static int free_cpu_cache(unsigned int nr)
 		return 0;
 	irq_work_sync(&flush->arm);
 	timer_shutdown_sync(&flush->timer);
-	flush_cpu_cache(cpu, flush);
-	kvfree(flush->evicted);
-	flush->evicted = NULL;
+	flush_cpu_cache(cpu, nr);
+	kvfree(per_cpu(stack_depot_evicted, nr));
+	per_cpu(stack_depot_evicted, nr) = NULL;
 	rcu_assign_pointer(per_cpu(stack_depot_cpu_caches_home, nr), NULL);
 	WRITE_ONCE(freed_cpu_caches, freed_cpu_caches + 1);
 	/* Readers on other CPUs. */

@@ -248,31 +248,49 @@ static depot_stack_handle_t save_counted(unsigned int id)
 				      COUNTED | STACK_DEPOT_FLAG_CAN_ALLOC);
 }
 
-static unsigned int get_set_index(depot_stack_handle_t handle)
+#define RIVALS		3
+
+/*
+ * Find three handles: the first place of the first one and the first place of the second one are
+ * the two places of the third one.
+ */
+static bool find_rivals(const depot_stack_handle_t *handles, unsigned int nr,
+			depot_stack_handle_t rival[RIVALS])
 {
-	return hash_32(handle, STACK_DEPOT_REF_SETS_BITS);
+	unsigned int found, i, j;
+
+	for (i = 0; i < nr; i++) {
+		rival[RIVALS - 1] = handles[i];
+		for (found = 0, j = 0; found < RIVALS - 1 && j < nr; j++)
+			if (i != j && stack_depot_ref_index(handles[j], 0) ==
+				      stack_depot_ref_index(handles[i], found))
+				rival[found++] = handles[j];
+		if (found == RIVALS - 1 &&
+		    stack_depot_ref_index(handles[i], 0) != stack_depot_ref_index(handles[i], 1))
+			return true;
+	}
+	return false;
 }
 
-#define ALIKE		3
-
-/* Save stacks until ALIKE of them share a set, and put the others. */
-static bool save_handles_of_one_set(struct kunit *test, depot_stack_handle_t alike[ALIKE])
+/* Save stacks, find rivals among them, and put the others. */
+static bool save_rivals(struct kunit *test, depot_stack_handle_t rival[RIVALS])
 {
-	depot_stack_handle_t *handles = kunit_kcalloc(test, MANY, sizeof(*handles), GFP_KERNEL);
-	unsigned int i, j, found = 0;
+	depot_stack_handle_t *handles = kvcalloc(MANY, sizeof(*handles), GFP_KERNEL);
+	unsigned int i, j;
+	bool found;
 
 	KUNIT_ASSERT_NOT_NULL(test, handles);
-	for (i = 0; i < MANY && found < ALIKE; i++) {
+	for (i = 0; i < MANY; i++)
 		handles[i] = save_counted(i);
-		found = 0;
-		for (j = 0; j <= i && found < ALIKE; j++)
-			if (get_set_index(handles[j]) == get_set_index(handles[i]))
-				alike[found++] = handles[j];
-	}
-	while (i--)
-		if (found < ALIKE || get_set_index(handles[i]) != get_set_index(alike[0]))
+	found = find_rivals(handles, MANY, rival);
+	for (i = 0; i < MANY; i++) {
+		for (j = 0; found && j < RIVALS && rival[j] != handles[i]; j++)
+			;
+		if (!found || j == RIVALS)
 			stack_depot_put(handles[i]);
-	return found == ALIKE;
+	}
+	kvfree(handles);
+	return found;
 }
 
 static void count_one(struct stack_depot_cpu_cache *cpu, depot_stack_handle_t handle, long n)
@@ -298,17 +316,17 @@ static long read_counter(depot_stack_handle_t handle)
 }
 
 /*
- * The CPU cache keeps two handles of a set. A third one evicts one of them, whose counts
- * and references the depot has then.
+ * Two handles are in the places of a third one, which evicts one of them. The depot has the
+ * counts and the references of that one then.
  */
-static void test_sets(struct kunit *test)
+static void test_rivals(struct kunit *test)
 {
 	unsigned int i, kept = 0, evicted = 0;
 	struct stack_depot_cpu_cache *cpu;
-	depot_stack_handle_t handle[ALIKE];
+	depot_stack_handle_t handle[RIVALS];
 	bool both, third;
 
-	KUNIT_ASSERT_TRUE(test, save_handles_of_one_set(test, handle));
+	KUNIT_ASSERT_TRUE(test, save_rivals(test, handle));
 	stack_depot_cpu_caches_flush();
 	cpu = stack_depot_cpu_acquire();
 	KUNIT_ASSERT_NOT_NULL(test, cpu);
@@ -330,10 +348,10 @@ static void test_sets(struct kunit *test)
 	KUNIT_EXPECT_TRUE(test, third);
 	KUNIT_EXPECT_EQ(test, kept, 1);
 	KUNIT_EXPECT_EQ(test, evicted, 1);
-	for (i = 0; i < ALIKE; i++)
+	for (i = 0; i < RIVALS; i++)
 		KUNIT_EXPECT_EQ(test, read_counter(handle[i]), 10 * (i + 1));
 	stack_depot_cpu_caches_flush();
-	for (i = 0; i < ALIKE; i++) {
+	for (i = 0; i < RIVALS; i++) {
 		KUNIT_EXPECT_EQ(test, read_depot_counter(handle[i]), 10 * (i + 1));
 		KUNIT_EXPECT_EQ(test, read_references(handle[i]), 1);
 		stack_depot_put(handle[i]);
@@ -392,7 +410,7 @@ static void test_idle_cpu(struct kunit *test)
  * The second counter is incremented and decremented in turn.
  */
 static struct {
-	depot_stack_handle_t handle[ALIKE];
+	depot_stack_handle_t handle[RIVALS];
 	atomic_long_t begun;
 	atomic_long_t ended;
 	atomic_t running;
@@ -411,7 +429,7 @@ static int count_on_one_cpu(void *unused)
 		smp_mb__after_atomic();
 		cpu = stack_depot_cpu_acquire();
 		stack_depot_count_on_cpu(cpu, counting.handle[0], more);
-		/* Two other handles of the set evict the counted one. */
+		/* After a flush, the third handle evicts the counted one or the second one. */
 		if (cpu && i % 64 == 63) {
 			count_one(cpu, counting.handle[1], 1);
 			count_one(cpu, counting.handle[2], 1);
@@ -457,7 +475,7 @@ static void test_readers(struct kunit *test)
 	struct task_struct *thread;
 	long last = 0;
 
-	KUNIT_ASSERT_TRUE(test, save_handles_of_one_set(test, counting.handle));
+	KUNIT_ASSERT_TRUE(test, save_rivals(test, counting.handle));
 	atomic_long_set(&counting.begun, 0);
 	atomic_long_set(&counting.ended, 0);
 	atomic_set(&counting.running, 0);
@@ -485,7 +503,7 @@ static void test_readers(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, read_counter(counting.handle[1]), (long)threads * (COUNTS / 64));
 	stack_depot_cpu_caches_flush();
 	KUNIT_EXPECT_EQ(test, read_depot_counter(counting.handle[0]), (long)threads * COUNTS);
-	for (i = 0; i < ALIKE; i++) {
+	for (i = 0; i < RIVALS; i++) {
 		KUNIT_EXPECT_EQ(test, read_references(counting.handle[i]), 1);
 		stack_depot_put(counting.handle[i]);
 	}
@@ -502,7 +520,7 @@ static struct kunit_case refs_cases[] = {
 	KUNIT_CASE(test_evicted),
 	KUNIT_CASE(test_prefix),
 	KUNIT_CASE(test_other_cpus),
-	KUNIT_CASE(test_sets),
+	KUNIT_CASE(test_rivals),
 	KUNIT_CASE(test_no_handle),
 	KUNIT_CASE_SLOW(test_idle_cpu),
 	KUNIT_CASE_SLOW(test_readers),

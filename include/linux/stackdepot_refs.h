@@ -15,6 +15,7 @@
 #ifndef _LINUX_STACKDEPOT_REFS_H
 #define _LINUX_STACKDEPOT_REFS_H
 
+#include <linux/bitops.h>
 #include <linux/bits.h>
 #include <linux/build_bug.h>
 #include <linux/compiler.h>
@@ -26,10 +27,18 @@
 #include <linux/stackdepot.h>
 #include <linux/types.h>
 
-/* A handle's references can be kept in one of two neighbours: its set. */
-#define STACK_DEPOT_REF_SETS_BITS	11
-#define STACK_DEPOT_REF_SETS		BIT(STACK_DEPOT_REF_SETS_BITS)
-#define STACK_DEPOT_REF_WAYS		2
+#define STACK_DEPOT_REFS_BITS		12
+#define STACK_DEPOT_REFS		BIT(STACK_DEPOT_REFS_BITS)
+
+/*
+ * A handle's references are kept in one of two entries. Two hashes choose them: handles that
+ * meet in one entry have different second entries, so that all of them find room after some
+ * evictions, unless most entries are in use.
+ */
+#define STACK_DEPOT_REF_PLACES		2
+
+/* A CPU keeps a reference to each of so many handles that it has evicted. A power of two. */
+#define STACK_DEPOT_EVICTED		4096
 
 /* Number of references taken from the depot, or given back to it, at a time. */
 #define STACK_DEPOT_REF_BATCH		64
@@ -68,10 +77,10 @@ static_assert(sizeof(struct stack_depot_ref) == 32);
 
 /**
  * struct stack_depot_cpu_cache - what a CPU keeps
- * @ref: sets of references
+ * @ref: the entries
  */
 struct stack_depot_cpu_cache {
-	struct stack_depot_ref ref[STACK_DEPOT_REF_SETS][STACK_DEPOT_REF_WAYS];
+	struct stack_depot_ref ref[STACK_DEPOT_REFS];
 };
 
 static_assert(sizeof(struct stack_depot_cpu_cache) <= SZ_128K);
@@ -82,6 +91,12 @@ static_assert(sizeof(struct stack_depot_cpu_cache) <= SZ_128K);
  */
 DECLARE_PER_CPU(struct stack_depot_cpu_cache *, stack_depot_cpu_caches);
 DECLARE_PER_CPU(struct stack_depot_cpu_cache __rcu *, stack_depot_cpu_caches_home);
+
+/*
+ * The last handles that a CPU has evicted from its cache, or 0; NULL if there was no memory. The
+ * user of the CPU cache may change them.
+ */
+DECLARE_PER_CPU(depot_stack_handle_t *, stack_depot_evicted);
 
 void stack_depot_cpu_caches_init(void);
 void stack_depot_cpu_caches_flush(void);
@@ -118,11 +133,17 @@ static __always_inline void stack_depot_cpu_release(struct stack_depot_cpu_cache
 	preempt_enable();
 }
 
-/* The first way of the set in which references to this handle are kept. */
-static __always_inline struct stack_depot_ref *
-stack_depot_ref_set(struct stack_depot_cpu_cache *cpu, depot_stack_handle_t handle)
+/* The index of an entry in which references to this handle can be kept; @place is 0 or 1. */
+static __always_inline u32 stack_depot_ref_index(depot_stack_handle_t handle, unsigned int place)
 {
-	struct stack_depot_ref *ref = cpu->ref[hash_32(handle, STACK_DEPOT_REF_SETS_BITS)];
+	return hash_32(place ? rol32(handle, 16) : handle, STACK_DEPOT_REFS_BITS);
+}
+
+static __always_inline struct stack_depot_ref *
+stack_depot_ref_place(struct stack_depot_cpu_cache *cpu, depot_stack_handle_t handle,
+		      unsigned int place)
+{
+	struct stack_depot_ref *ref = &cpu->ref[stack_depot_ref_index(handle, place)];
 
 	/* Keep the compiler from computing the address again for each use. */
 	OPTIMIZER_HIDE_VAR(ref);
@@ -139,11 +160,12 @@ stack_depot_ref_set(struct stack_depot_cpu_cache *cpu, depot_stack_handle_t hand
 static __always_inline struct stack_depot_ref *
 stack_depot_find_ref(struct stack_depot_cpu_cache *cpu, depot_stack_handle_t handle)
 {
-	struct stack_depot_ref *ref = stack_depot_ref_set(cpu, handle);
+	struct stack_depot_ref *ref = stack_depot_ref_place(cpu, handle, 0);
 
-	if (likely(ref[0].handle == handle))
-		return &ref[0];
-	return ref[1].handle == handle ? &ref[1] : NULL;
+	if (likely(ref->handle == handle))
+		return ref;
+	ref = stack_depot_ref_place(cpu, handle, 1);
+	return ref->handle == handle ? ref : NULL;
 }
 
 /* True if a reference can be taken. The last one stays: it keeps the words in the depot. */

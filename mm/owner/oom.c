@@ -116,8 +116,8 @@ static void add_chains_of_cpus(struct owner_oom_top *top, enum owner_counter byt
 	rcu_read_lock();
 	for_each_possible_cpu(cpu) {
 		cache = rcu_dereference(per_cpu(stack_depot_cpu_caches_home, cpu));
-		for (i = 0; cache && i < sizeof(cache->ref) / sizeof(*ref); i++) {
-			ref = &cache->ref[0][0] + i;
+		for (i = 0; cache && i < STACK_DEPOT_REFS; i++) {
+			ref = &cache->ref[i];
 			/* add_chain() reads the counters again, consistently. */
 			if (data_race(ref->counters[bytes]) > (s64)large)
 				add_chain(top, bytes, READ_ONCE(ref->handle), least);

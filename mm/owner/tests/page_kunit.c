@@ -529,16 +529,23 @@ static void add_handle_references(struct reference_check *counting, depot_stack_
 	counting->counts[at].pages += pages;
 }
 
-/* Count the references in a CPU cache. */
-static void add_cpu_cache_references(struct reference_check *counting,
-				     const struct stack_depot_cpu_cache *cpu)
+/* Count the references that a CPU keeps. */
+static void add_cpu_references(struct reference_check *counting, unsigned int nr)
 {
-	const struct stack_depot_ref *ref = &cpu->ref[0][0];
+	const struct stack_depot_cpu_cache *cpu =
+		rcu_dereference_protected(per_cpu(stack_depot_cpu_caches_home, nr), true);
+	const depot_stack_handle_t *evicted = per_cpu(stack_depot_evicted, nr);
+	const struct stack_depot_ref *ref;
 	unsigned int i;
 
-	for (i = 0; i < sizeof(cpu->ref) / sizeof(*ref); i++)
-		if (ref[i].handle != STACK_DEPOT_REF_UNUSED)
-			add_handle_references(counting, ref[i].handle, ref[i].references, 0);
+	for (i = 0; cpu && i < STACK_DEPOT_REFS; i++) {
+		ref = &cpu->ref[i];
+		if (ref->handle != STACK_DEPOT_REF_UNUSED)
+			add_handle_references(counting, ref->handle, ref->references, 0);
+	}
+	for (i = 0; evicted && i < STACK_DEPOT_EVICTED; i++)
+		if (evicted[i])
+			add_handle_references(counting, evicted[i], 1, 0);
 }
 
 /* Chains with a reference that is never put: page_owner's three, and slab_owner_no_room. */
@@ -598,13 +605,8 @@ static int count_all_references(void *data)
 		counting->pages++;
 		page_ext_put(ext);
 	}
-	for_each_possible_cpu(cpu) {
-		const struct stack_depot_cpu_cache *cache =
-			rcu_dereference_protected(per_cpu(stack_depot_cpu_caches_home, cpu), true);
-
-		if (cache)
-			add_cpu_cache_references(counting, cache);
-	}
+	for_each_possible_cpu(cpu)
+		add_cpu_references(counting, cpu);
 	for (i = 0; i < BIT(COUNT_BITS); i++) {
 		struct handle_tally *count = &counting->counts[i];
 		struct stack_record *chain;

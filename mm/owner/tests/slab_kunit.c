@@ -165,7 +165,7 @@ static void test_free_without_task(struct kunit *test)
 	struct stack_depot_cpu_cache *cpu;
 	struct owner_record *record;
 	struct stack_depot_ref *ref;
-	unsigned int i, way;
+	unsigned int i;
 
 	for (i = 0; i < 3; i++) {
 		void *object = plant_object(cache);
@@ -179,9 +179,10 @@ static void test_free_without_task(struct kunit *test)
 	stack_depot_cpu_caches_flush();
 	cpu = stack_depot_cpu_acquire();
 	KUNIT_ASSERT_NOT_NULL(test, cpu);
-	ref = stack_depot_ref_set(cpu, 0);
-	for (i = 0, way = 0; way < STACK_DEPOT_REF_WAYS; way++)
-		i += ref[way].handle ? 0 : ref[way].references;
+	ref = stack_depot_ref_place(cpu, 0, 0);
+	i = ref->handle ? 0 : ref->references;
+	ref = stack_depot_ref_place(cpu, 0, 1);
+	i += ref->handle ? 0 : ref->references;
 	stack_depot_cpu_release(cpu);
 	KUNIT_EXPECT_EQ(test, i, 0);
 	kmem_cache_destroy(cache);
