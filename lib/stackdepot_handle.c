@@ -366,8 +366,11 @@ bool stack_depot_is_in_use(depot_stack_handle_t handle)
 
 	/* Pairs with refcount_sub_and_test(): a record is freed after its last reference. */
 	smp_rmb();
-	return depot_find_by_handle(handle, &rec) && refcount_read(&rec->count) &&
-	       READ_ONCE(rec->handle.handle) == handle;
+	if (!depot_find_by_handle(handle, &rec) || !refcount_read(&rec->count))
+		return false;
+	/* Pairs with depot_fill_record(): the next stack has another handle before a reference. */
+	smp_rmb();
+	return READ_ONCE(rec->handle.handle) == handle;
 }
 
 depot_stack_handle_t stack_depot_peek_counted(u64 *pos)

@@ -17,6 +17,8 @@
 #include <linux/string.h>
 #include <linux/timer.h>
 
+#include "stackdepot_internal.h"
+
 DEFINE_PER_CPU(struct stack_depot_cpu_cache *, stack_depot_cpu_caches);
 DEFINE_PER_CPU(struct stack_depot_cpu_cache __rcu *, stack_depot_cpu_caches_home);
 
@@ -83,8 +85,8 @@ static void flush_ref(struct stack_depot_ref *ref, unsigned int keep)
 }
 
 /*
- * A chain whose objects are freed at once may have no reference but one of these. The depot
- * would free it, and the next capture would store it anew.
+ * A chain whose objects are freed at once may have no other reference than one of these. Without
+ * it, the depot would free the chain, and the next capture would store it anew.
  */
 DEFINE_PER_CPU(depot_stack_handle_t *, stack_depot_evicted);
 
@@ -105,6 +107,9 @@ struct cpu_flush {
 
 static DEFINE_PER_CPU(struct cpu_flush, cpu_flushes);
 
+/* A CPU that evicts a handle before this keeps no reference: the depot is full. In jiffies. */
+static unsigned long keep_no_evicted_until = INITIAL_JIFFIES;
+
 /* @nr: the number of the CPU, which is this one or has gone offline. */
 static void flush_cpu_cache(struct stack_depot_cpu_cache *cpu, unsigned int nr)
 {
@@ -114,18 +119,24 @@ static void flush_cpu_cache(struct stack_depot_cpu_cache *cpu, unsigned int nr)
 	for (i = 0; i < STACK_DEPOT_REFS; i++)
 		flush_ref(&cpu->ref[i], 0);
 	for (i = 0; evicted && i < STACK_DEPOT_EVICTED; i++) {
+		if (!evicted[i])
+			continue;
 		stack_depot_put(evicted[i]);
 		evicted[i] = 0;
 	}
 }
 
-/* Flush a ref whose entry another handle needs, but keep a reference to its handle. */
+/*
+ * Flush a ref whose entry another handle needs, but keep a reference to its handle if that is a
+ * chain: each task holds a reference to its own.
+ */
 static void evict_ref(struct stack_depot_ref *ref)
 {
 	depot_stack_handle_t handle = ref->handle, *evicted = __this_cpu_read(stack_depot_evicted);
 	unsigned int nr = __this_cpu_inc_return(cpu_flushes.nr_evicted);
 
-	if (unlikely(!evicted))
+	if (!stack_depot_has_counters(handle) ||
+	    unlikely(!evicted || time_before(jiffies, READ_ONCE(keep_no_evicted_until))))
 		return flush_ref(ref, 0);
 	flush_ref(ref, 1);
 	evicted += nr % STACK_DEPOT_EVICTED;
@@ -197,7 +208,7 @@ void stack_depot_add_refs(struct stack_depot_cpu_cache *cpu, depot_stack_handle_
  *
  * If nobody holds a reference to @handle, the depot may have evicted its words, and even
  * reused it for others: a caller that does not know must compare the words, and may then
- * set the ref's tag, which is kept until the CPU gives back the last reference.
+ * set the ref's tag, which is kept until the handle is evicted from the CPU cache.
  *
  * Return: the ref; NULL if the depot refuses, or if @handle is 0.
  */
@@ -273,12 +284,14 @@ static void flush_on_timer(struct timer_list *timer)
  * stack_depot_flush_ratelimited() - flush this CPU's cache, as the depot is full
  *
  * The references of this CPU may be what keeps it full. Flush them only once in 100 ms on
- * the whole machine.
+ * the whole machine. Other CPUs do so within a second, and evict handles without keeping
+ * references to them for so long.
  */
 void stack_depot_flush_ratelimited(void)
 {
-	static unsigned long next;
+	static unsigned long next = INITIAL_JIFFIES;
 
+	WRITE_ONCE(keep_no_evicted_until, jiffies + HZ);
 	if (time_before(jiffies, READ_ONCE(next)))
 		return;
 	WRITE_ONCE(next, jiffies + HZ / 10);

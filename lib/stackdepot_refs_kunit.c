@@ -137,65 +137,6 @@ static void test_many(struct kunit *test)
 		KUNIT_ASSERT_FALSE(test, stack_depot_get(handles[i]));
 }
 
-/* Save different words, with one reference each, and none of any CPU. */
-static void save_many(struct kunit *test, depot_stack_handle_t *handles, unsigned int nr)
-{
-	unsigned long words[WORDS] = { 8, 9, (unsigned long)test };
-
-	for (unsigned int i = 0; i < nr; i++) {
-		words[WORDS - 1] = i;
-		handles[i] = stack_depot_save_flags(words, WORDS, GFP_KERNEL,
-						    STACK_DEPOT_FLAG_CAN_ALLOC |
-						    STACK_DEPOT_FLAG_GET | STACK_DEPOT_FLAG_DATA);
-		KUNIT_EXPECT_NE(test, handles[i], 0);
-	}
-	stack_depot_cpu_caches_flush();
-}
-
-/* Move the only reference to each handle to this CPU. Return how many handles are valid then. */
-static unsigned int put_and_count_valid(const depot_stack_handle_t *handles, unsigned int nr)
-{
-	unsigned int i, valid = 0;
-
-	/* The timer must not flush meanwhile, nor may the test go to another CPU. */
-	local_bh_disable();
-	for (i = 0; i < nr; i++)
-		put_handle(handles[i]);
-	for (i = 0; i < nr; i++) {
-		if (stack_depot_get(handles[i])) {
-			valid++;
-			stack_depot_put(handles[i]);
-		}
-	}
-	local_bh_enable();
-	return valid;
-}
-
-/*
- * A CPU keeps a reference to each of the last 4,096 handles that it has evicted, until it is
- * flushed. Beside them, its cache has room for 4,096 handles.
- */
-static void test_evicted(struct kunit *test)
-{
-	const unsigned int nr = 12000;
-	depot_stack_handle_t *handles = kvcalloc(nr, sizeof(*handles), GFP_KERNEL);
-	unsigned int i, valid;
-
-	KUNIT_ASSERT_NOT_NULL(test, handles);
-	save_many(test, handles, 5000);
-	KUNIT_EXPECT_EQ(test, put_and_count_valid(handles, 5000), 5000);
-	stack_depot_cpu_caches_flush();
-	for (i = 0; i < 5000; i++)
-		KUNIT_EXPECT_FALSE(test, stack_depot_get(handles[i]));
-
-	save_many(test, handles, nr);
-	valid = put_and_count_valid(handles, nr);
-	KUNIT_EXPECT_LE(test, valid, 4096 + 4096);
-	KUNIT_EXPECT_GE(test, valid, 4096 + 3072);
-	stack_depot_cpu_caches_flush();
-	kvfree(handles);
-}
-
 /* Words that are a prefix of other words have a handle of their own. */
 static void test_prefix(struct kunit *test)
 {
@@ -399,27 +340,98 @@ static void test_idle_cpu(struct kunit *test)
 	stack_depot_put(counted);
 }
 
+/* --- Evicted handles -------------------------------------------------------------- */
+
+/* Save different stacks, with one reference each, and none of any CPU. */
+static void save_many(struct kunit *test, depot_stack_handle_t *handles, unsigned int nr)
+{
+	for (unsigned int i = 0; i < nr; i++) {
+		handles[i] = save_counted(i);
+		KUNIT_EXPECT_NE(test, handles[i], 0);
+	}
+	stack_depot_cpu_caches_flush();
+}
+
+/* Move the only reference to each handle to this CPU. Return how many handles are valid then. */
+static unsigned int put_and_count_valid(const depot_stack_handle_t *handles, unsigned int nr)
+{
+	unsigned int i, valid = 0;
+
+	/* The timer must not flush meanwhile, nor may the test go to another CPU. */
+	local_bh_disable();
+	for (i = 0; i < nr; i++)
+		put_handle(handles[i]);
+	for (i = 0; i < nr; i++) {
+		if (stack_depot_get(handles[i])) {
+			valid++;
+			stack_depot_put(handles[i]);
+		}
+	}
+	local_bh_enable();
+	return valid;
+}
+
+/*
+ * A CPU keeps a reference to each chain that it has evicted last, until it is flushed. One and a
+ * half times as many handles as entries fit into both, three times as many do not.
+ */
+static void test_evicted(struct kunit *test)
+{
+	const unsigned int all = STACK_DEPOT_REFS + STACK_DEPOT_EVICTED;
+	const unsigned int few = STACK_DEPOT_REFS * 3 / 2, nr = STACK_DEPOT_REFS * 3;
+	depot_stack_handle_t *handles = kvcalloc(nr, sizeof(*handles), GFP_KERNEL);
+	unsigned int i, valid;
+
+	KUNIT_ASSERT_NOT_NULL(test, handles);
+	/* For a second after the depot was full, as other tests make it, CPUs keep nothing. */
+	msleep(1100);
+	save_many(test, handles, few);
+	KUNIT_EXPECT_EQ(test, put_and_count_valid(handles, few), few);
+	stack_depot_cpu_caches_flush();
+	for (i = 0; i < few; i++)
+		KUNIT_EXPECT_FALSE(test, stack_depot_get(handles[i]));
+
+	save_many(test, handles, nr);
+	valid = put_and_count_valid(handles, nr);
+	KUNIT_EXPECT_LE(test, valid, all);
+	KUNIT_EXPECT_GE(test, valid, all - all / 8);
+	stack_depot_cpu_caches_flush();
+	kvfree(handles);
+}
+
 /* --- Readers ---------------------------------------------------------------------- */
 
 /* Counts that each thread adds. */
 #define COUNTS		20000
 
 /*
- * Threads that count the same handle, one on each CPU, and evict it from their caches.
- * Before a thread adds to the first counter it increments begun, and afterwards ended.
+ * Threads that count the same handle, one on each CPU, and evict it from their caches by other
+ * handles. Before a thread adds to the first counter it increments begun, and afterwards ended.
  * The second counter is incremented and decremented in turn.
  */
 static struct {
-	depot_stack_handle_t handle[RIVALS];
+	depot_stack_handle_t counted;
+	depot_stack_handle_t other[MANY];
 	atomic_long_t begun;
 	atomic_long_t ended;
+	atomic_long_t evictions;
 	atomic_t running;
 } counting;
+
+/* Count one of some other handles. @next: the first of them. Return: the first one behind. */
+static unsigned int count_others(struct stack_depot_cpu_cache *cpu, unsigned int next)
+{
+	unsigned int i;
+
+	for (i = 0; i < 200; i++)
+		count_one(cpu, counting.other[next++ % MANY], 1);
+	return next;
+}
 
 static int count_on_one_cpu(void *unused)
 {
 	struct stack_depot_cpu_cache *cpu;
-	unsigned int i;
+	unsigned int i, next = 0;
 
 	for (i = 0; i < COUNTS; i++) {
 		const s32 more[STACK_DEPOT_COUNTERS] = { 1, i % 2 ? -1 : 1 };
@@ -428,11 +440,11 @@ static int count_on_one_cpu(void *unused)
 		/* Pairs with read_possible_counters(), which reads begun last. */
 		smp_mb__after_atomic();
 		cpu = stack_depot_cpu_acquire();
-		stack_depot_count_on_cpu(cpu, counting.handle[0], more);
-		/* After a flush, the third handle evicts the counted one or the second one. */
+		stack_depot_count_on_cpu(cpu, counting.counted, more);
 		if (cpu && i % 64 == 63) {
-			count_one(cpu, counting.handle[1], 1);
-			count_one(cpu, counting.handle[2], 1);
+			next = count_others(cpu, next);
+			if (!stack_depot_find_ref(cpu, counting.counted))
+				atomic_long_inc(&counting.evictions);
 		}
 		if (cpu)
 			stack_depot_cpu_release(cpu);
@@ -454,7 +466,7 @@ static bool read_possible_counters(unsigned int threads, long *last)
 
 	/* Pairs with count_on_one_cpu(): counts that have ended are seen. */
 	smp_mb();
-	if (!stack_depot_read_counters(counting.handle[0], counters))
+	if (!stack_depot_read_counters(counting.counted, counters))
 		return false;
 	/* Pairs with count_on_one_cpu(): counts that were seen have begun. */
 	smp_mb();
@@ -475,9 +487,12 @@ static void test_readers(struct kunit *test)
 	struct task_struct *thread;
 	long last = 0;
 
-	KUNIT_ASSERT_TRUE(test, save_rivals(test, counting.handle));
+	save_many(test, counting.other, MANY);
+	counting.counted = save_counted(MANY);
+	KUNIT_ASSERT_NE(test, counting.counted, 0);
 	atomic_long_set(&counting.begun, 0);
 	atomic_long_set(&counting.ended, 0);
+	atomic_long_set(&counting.evictions, 0);
 	atomic_set(&counting.running, 0);
 	cpus_read_lock();
 	for_each_online_cpu(cpu) {
@@ -499,13 +514,15 @@ static void test_readers(struct kunit *test)
 	} while (atomic_read(&counting.running));
 	KUNIT_EXPECT_GT(test, threads, 0);
 	KUNIT_EXPECT_EQ(test, bad, 0);
-	KUNIT_EXPECT_EQ(test, read_counter(counting.handle[0]), (long)threads * COUNTS);
-	KUNIT_EXPECT_EQ(test, read_counter(counting.handle[1]), (long)threads * (COUNTS / 64));
+	KUNIT_EXPECT_EQ(test, read_counter(counting.counted), (long)threads * COUNTS);
+	KUNIT_EXPECT_GT(test, atomic_long_read(&counting.evictions), 0);
 	stack_depot_cpu_caches_flush();
-	KUNIT_EXPECT_EQ(test, read_depot_counter(counting.handle[0]), (long)threads * COUNTS);
-	for (i = 0; i < RIVALS; i++) {
-		KUNIT_EXPECT_EQ(test, read_references(counting.handle[i]), 1);
-		stack_depot_put(counting.handle[i]);
+	KUNIT_EXPECT_EQ(test, read_depot_counter(counting.counted), (long)threads * COUNTS);
+	KUNIT_EXPECT_EQ(test, read_references(counting.counted), 1);
+	stack_depot_put(counting.counted);
+	for (i = 0; i < MANY; i++) {
+		KUNIT_EXPECT_EQ(test, read_references(counting.other[i]), 1);
+		stack_depot_put(counting.other[i]);
 	}
 }
 
@@ -517,10 +534,10 @@ static int init_refs_suite(struct kunit_suite *suite)
 static struct kunit_case refs_cases[] = {
 	KUNIT_CASE(test_references),
 	KUNIT_CASE(test_many),
-	KUNIT_CASE(test_evicted),
 	KUNIT_CASE(test_prefix),
 	KUNIT_CASE(test_other_cpus),
 	KUNIT_CASE(test_rivals),
+	KUNIT_CASE_SLOW(test_evicted),
 	KUNIT_CASE(test_no_handle),
 	KUNIT_CASE_SLOW(test_idle_cpu),
 	KUNIT_CASE_SLOW(test_readers),

@@ -6,7 +6,8 @@
  * Many CPUs capture and drop a hot stack at the same time. If each of them changed the
  * refcount and the counters of the depot's record, its cache line would bounce between
  * them. Instead, a CPU takes references from the depot in batches, hands them out one by
- * one, and keeps those that are dropped. It gives all of them back within a second.
+ * one, and keeps those that are dropped. If it needs an entry for another stack, it keeps
+ * one reference to the evicted one. It gives all of them back within a second.
  *
  * Only its own CPU changes a CPU cache, with preemption disabled. stack_depot_cpu_acquire()
  * clears the pointer to it meanwhile, so an interrupt falls back to the depot. Readers on
@@ -37,7 +38,7 @@
  */
 #define STACK_DEPOT_REF_PLACES		2
 
-/* A CPU keeps a reference to each of so many handles that it has evicted. A power of two. */
+/* Number of evicted handles to which a CPU keeps a reference. A power of two. */
 #define STACK_DEPOT_EVICTED		4096
 
 /* Number of references taken from the depot, or given back to it, at a time. */
@@ -93,8 +94,8 @@ DECLARE_PER_CPU(struct stack_depot_cpu_cache *, stack_depot_cpu_caches);
 DECLARE_PER_CPU(struct stack_depot_cpu_cache __rcu *, stack_depot_cpu_caches_home);
 
 /*
- * The last handles that a CPU has evicted from its cache, or 0; NULL if there was no memory. The
- * user of the CPU cache may change them.
+ * The handles of chains that a CPU has evicted last, with one reference to each, or 0. NULL if
+ * there was no memory for them. Only who has acquired the CPU cache may read or change them.
  */
 DECLARE_PER_CPU(depot_stack_handle_t *, stack_depot_evicted);
 
