@@ -156,7 +156,8 @@ static struct stack_depot_ref *make_room(struct stack_depot_cpu_cache *cpu,
 		if (ref->handle == STACK_DEPOT_REF_UNUSED)
 			return ref;
 	}
-	ref = stack_depot_ref_place(cpu, handle, __this_cpu_read(cpu_flushes.nr_evicted) % 2);
+	place = __this_cpu_read(cpu_flushes.nr_evicted) % STACK_DEPOT_REF_PLACES;
+	ref = stack_depot_ref_place(cpu, handle, place);
 	evict_ref(ref);
 	return ref;
 }
