@@ -6,6 +6,9 @@ import gdb
 from linux import constants, utils
 
 SECTION_SIZE_BITS = 27
+# Bits of a physical address, with 4-level and with 5-level paging.
+PHYSMEM_BITS = 46
+PHYSMEM_BITS_5LEVEL = 52
 MAX_PAGE_ORDER = 10
 # Default addresses without KASLR, for 4-level paging.
 PAGE_OFFSET = 0xffff888000000000
@@ -26,9 +29,13 @@ class x86_64_page_ops():
         self.PAGES_PER_SUBSECTION = 1 << (21 - self.PAGE_SHIFT)
         self.SECTION_HAS_MEM_MAP = 1 << int(gdb.parse_and_eval('SECTION_HAS_MEM_MAP_BIT'))
         self.SECTION_IS_EARLY = 1 << int(gdb.parse_and_eval('SECTION_IS_EARLY_BIT'))
-        self.sections_per_root = 1
+        self.SECTIONS_PER_ROOT = 1
         if constants.LX_CONFIG_SPARSEMEM_EXTREME:
-            self.sections_per_root = self.PAGE_SIZE // gdb.lookup_type("struct mem_section").sizeof
+            self.SECTIONS_PER_ROOT = self.PAGE_SIZE // gdb.lookup_type("struct mem_section").sizeof
+        bits = PHYSMEM_BITS
+        if self.read_variable('__pgtable_l5_enabled', 0) & 1:
+            bits = PHYSMEM_BITS_5LEVEL
+        self.NR_SECTION_ROOTS = (1 << (bits - SECTION_SIZE_BITS)) // self.SECTIONS_PER_ROOT
         self.PAGE_OFFSET = self.read_variable('page_offset_base', PAGE_OFFSET)
         self.phys_base = self.read_variable('phys_base', 0)
         start = gdb.Value(self.read_variable('vmemmap_base', VMEMMAP))
@@ -42,7 +49,7 @@ class x86_64_page_ops():
 
     def section_index(self, pfn):
         # int(): a sum of a number and a gdb.Value is a gdb.Value.
-        return divmod(int(pfn) >> self.PFN_SECTION_SHIFT, self.sections_per_root)
+        return divmod(int(pfn) >> self.PFN_SECTION_SHIFT, self.SECTIONS_PER_ROOT)
 
     def pfn_to_section(self, pfn):
         root, index = self.section_index(pfn)
@@ -50,6 +57,8 @@ class x86_64_page_ops():
 
     def pfn_valid(self, pfn):
         root, index = self.section_index(pfn)
+        if not 0 <= root < self.NR_SECTION_ROOTS:
+            return False
         sections = gdb.parse_and_eval('mem_section')
         if constants.LX_CONFIG_SPARSEMEM_EXTREME:
             if int(sections) == 0 or int(sections[root]) == 0:

@@ -11,13 +11,16 @@ import struct
 from collections import Counter
 
 import gdb
-from linux import mm, owner_names, stackdepot, utils
+from linux import constants, mm, owner_names, stackdepot, utils
 from linux.owner_names import WORD, integer, read_memory, read_string
 
 # The newest version of struct owner_format that is known here.
 OWNER_FORMAT = 1
 # Limits for what damaged memory may claim.
 KFENCE_OBJECTS_MAX = 1 << 16
+PERCPU_BUCKETS_MAX = 1 << 20
+# section_mem_map has flags in its low bits.
+SECTION_FLAGS_END = 1 << 6
 
 
 def offset_of(type_name, member):
@@ -194,7 +197,7 @@ class Owners:
     def find_slab(self, address):
         """The slab of an address and its page frame, None if the address is not in a slab."""
         pfn = (address - self.pages.PAGE_OFFSET) >> self.pages.PAGE_SHIFT
-        if not 0 <= pfn < int(gdb.parse_and_eval("max_pfn")) or not self.pages.pfn_valid(pfn):
+        if pfn < 0 or not self.pages.pfn_valid(pfn):
             return None
         page = integer(self.pages.pfn_to_page(pfn))
         kind, head = self.page_words(page)
@@ -206,13 +209,53 @@ class Owners:
         start = integer(self.pages.pfn_to_page(0))
         return self.slab_of(page), (page - start) // self.page_size
 
+    def each_root(self):
+        """Numbers of the arrays of struct mem_section that exist."""
+        count = self.pages.NR_SECTION_ROOTS
+        if not constants.LX_CONFIG_SPARSEMEM_EXTREME:
+            return range(count)
+        try:
+            table = read_memory(integer(gdb.parse_and_eval("mem_section")), 8 * count)
+        except gdb.MemoryError:
+            self.notes["tables of memory sections could not be read"] += 1
+            return []
+        return [i for i, (address,) in enumerate(struct.iter_unpack("<Q", table)) if address]
+
+    def each_section(self):
+        """The first page frames of all sections that have struct pages."""
+        sections = gdb.parse_and_eval("mem_section")
+        struct_pages = integer(self.pages.pfn_to_page(0))
+        for root in self.each_root():
+            for index in range(self.pages.SECTIONS_PER_ROOT):
+                try:
+                    found = integer(sections[root][index]["section_mem_map"])
+                except gdb.MemoryError:
+                    self.notes["arrays of memory sections could not be read"] += 1
+                    break
+                if not found & self.pages.SECTION_HAS_MEM_MAP:
+                    continue
+                if not 0 <= found - struct_pages < SECTION_FLAGS_END:
+                    self.notes["memory sections are damaged"] += 1
+                    continue
+                yield (root * self.pages.SECTIONS_PER_ROOT + index) * self.pages.PAGES_PER_SECTION
+
+    def each_block(self):
+        """The first page frames of all blocks of memory that have struct pages."""
+        step = self.pages.PAGES_PER_SUBSECTION
+        for section in self.each_section():
+            for pfn in range(section, section + self.pages.PAGES_PER_SECTION, step):
+                try:
+                    if self.pages.pfn_valid(pfn):
+                        yield pfn
+                except gdb.MemoryError:
+                    self.notes["memory sections are damaged"] += 1
+                    break
+
     def each_slab(self):
         """All slabs that have records."""
         step = self.pages.PAGES_PER_SUBSECTION
         start = integer(self.pages.pfn_to_page(0))
-        for pfn in range(0, int(gdb.parse_and_eval("max_pfn")), step):
-            if not self.pages.pfn_valid(pfn):
-                continue
+        for pfn in self.each_block():
             first = start + pfn * self.page_size
             try:
                 data = read_memory(first, step * self.page_size)
@@ -249,6 +292,9 @@ class Owners:
             offset_of("struct owner_percpu_record", name)
             for name in ("node", "owner", "number", "area", "size"))
         buckets = self.format["percpu_buckets"]
+        if buckets > PERCPU_BUCKETS_MAX:
+            self.notes["tables of per-CPU areas could not be read"] += 1
+            return
         try:
             table = integer(gdb.parse_and_eval("owner_percpu_table"))
             heads = struct.unpack("<%dQ" % (2 * buckets), read_memory(table, 16 * buckets)) \

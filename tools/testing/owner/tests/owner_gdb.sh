@@ -85,6 +85,11 @@ ok "a newer format" $tests/damage_core.py set "$work/core" "build/$kernel/vmlinu
 ok "... is refused" command_fails run_gdb "core-file $work/core" "$offset" "lx-slabowner-top"
 ok "... with that message" file_has "$work/err" "owner_format is version 2, and these scripts know 1"
 $tests/damage_core.py undo "$work/core"
+# The end of memory is not a bound for a walk: 2^31 page frames.
+$tests/damage_core.py set "$work/core" "build/$kernel/vmlinux" max_pfn 2147483647
+ok "a damaged max_pfn" run_gdb "core-file $work/core" "$offset" "lx-slabowner-top@100000"
+ok "... changes no answer" $tests/check_dump.py top "$work/truth" "$work/answer"
+$tests/damage_core.py undo "$work/core"
 for seed in 1 2 3 4 5; do
 	$tests/damage_core.py pages "$work/core" $seed 20
 	run_gdb "core-file $work/core" "$offset" "lx-slabowner-top@3" "print@6*7"
