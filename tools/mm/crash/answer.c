@@ -157,18 +157,8 @@ void owner_answer_top(FILE *out, unsigned long rows)
 
 /* --- Statistics --------------------------------------------------------------------------- */
 
-static const struct loss {
-	const char *enumerator;
-	const char *name;
-} losses[] = {
-	{ "OWNER_LOST_CONTEXT", "lost_nmi" },
-	{ "OWNER_LOST_EARLY", "lost_early" },
-	{ "OWNER_LOST_VECTOR", "lost_no_records" },
-	{ "OWNER_LOST_STACK", "lost_no_stack" },
-	{ "OWNER_LOST_TASK", "degraded_no_task" },
-	{ "OWNER_LOST_FRAMES", "degraded_shorter" },
-	{ "OWNER_LOST_CHAIN", "degraded_no_stack" },
-};
+/* Limit for what damaged memory may claim. */
+#define REASONS_MAX	64
 
 /* Add up a long that each possible CPU has. */
 static long sum_percpu(ulong symbol, long offset)
@@ -191,13 +181,27 @@ static long sum_percpu(ulong symbol, long offset)
 	return sum;
 }
 
+/* Print what each CPU counts by reason. The kernel's array @names has the names. */
+static void print_reasons(FILE *out, const char *names, const char *counts)
+{
+	int reasons = get_array_length((char *)names, NULL, 0), i;
+	ulong symbol = owner_symbol(counts), address;
+	char name[64];
+
+	if (!symbol_exists((char *)names) || !symbol)
+		return;
+	for (i = 0; i < reasons && i < REASONS_MAX; i++)
+		if (owner_read_ulong(symbol_value((char *)names) + i * sizeof(address), &address) &&
+		    owner_read_string(address, name, sizeof(name)))
+			fprintf(out, "%s: %ld\n", name, sum_percpu(symbol, i * sizeof(long)));
+}
+
 /* Print statistics, named as in owner/stats. */
 void owner_answer_statistics(FILE *out)
 {
 	struct owner_walk_counts counts;
 	uint32_t max_pools = 0;
 	ulong symbol;
-	size_t i;
 
 	owner_walk(NULL, NULL, &counts);
 	fprintf(out, "tracked: %lu\npercpu: %lu\nslabs: %lu\nslots: %lu\n", counts.objects,
@@ -205,14 +209,8 @@ void owner_answer_statistics(FILE *out)
 	symbol = owner_symbol("records_counts");
 	fprintf(out, "bytes: %ld\n",
 		sum_percpu(symbol, MEMBER_OFFSET("owner_records_counts", "bytes")));
-	symbol = owner_symbol("owner_losses");
-	for (i = 0; i < OWNER_LENGTH(losses); i++) {
-		long reason = owner_enumerator(losses[i].enumerator, -1);
-
-		if (reason >= 0)
-			fprintf(out, "%s: %ld\n", losses[i].name,
-				sum_percpu(symbol, reason * sizeof(long)));
-	}
+	print_reasons(out, "loss_names", "owner_losses");
+	print_reasons(out, "slow_names", "owner_slow_captures");
 	if (symbol_exists("stack_depot_max_pools"))
 		owner_read_u32(symbol_value("stack_depot_max_pools"), &max_pools);
 	fprintf(out, "pools: %u\npools_max: %u\n", owner_count_pools(), max_pools);
