@@ -42,9 +42,16 @@ static inline bool slab_owner_tracks_cache(const struct kmem_cache *s)
 	return !(s->flags & (SLAB_NO_OBJ_EXT | SLAB_NOLEAKTRACE));
 }
 
+/* Set the sampling rate of a cache. The hook passes over caches that are never tracked. */
+static inline void slab_owner_set_rate(struct kmem_cache *s, u64 rate)
+{
+	WRITE_ONCE(s->owner_rate, slab_owner_tracks_cache(s) ? rate : OWNER_RATE_NEVER);
+}
+
 /* The size of the cache's objects, and how many a slab has, were calculated. */
 static inline void slab_owner_set_sizes(struct kmem_cache *s, unsigned int slab_objects)
 {
+	slab_owner_set_rate(s, OWNER_RATE_ALL);
 	s->owner_inverse_size = DIV_ROUND_UP_ULL(BIT_ULL(32), s->size);
 	s->owner_slab_objects = slab_objects;
 }

@@ -283,7 +283,7 @@ static void clear_cached_rules(void)
 		 * without a rule the cache looks for it again, at any rate,
 		 * but a rule with the wrong rate would stay.
 		 */
-		WRITE_ONCE(s->owner_rate, OWNER_RATE_ALL);
+		slab_owner_set_rate(s, OWNER_RATE_ALL);
 		WRITE_ONCE(s->owner_rule, NULL);
 	}
 	mutex_unlock(&slab_mutex);

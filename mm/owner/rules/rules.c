@@ -21,6 +21,7 @@
 #include "../../slab.h"
 #include "../capture.h"
 #include "../cgroup.h"
+#include "../hooks.h"
 #include "../sample.h"
 #include "rules.h"
 #include "table.h"
@@ -378,7 +379,7 @@ static void store_cache_rule(struct kmem_cache *s, const struct owner_rule *rule
 						    OWNER_RATE_NEVER;
 		depth_is_one = rule->plain_depth == 1;
 	}
-	WRITE_ONCE(s->owner_rate, rate);
+	slab_owner_set_rate(s, rate);
 	WRITE_ONCE(s->owner_depth_is_one, depth_is_one);
 	/* Pairs with READ_ONCE() of owner_rule in the hooks: the rule is initialized before. */
 	smp_store_release(&s->owner_rule, rule);

@@ -258,6 +258,10 @@ static void test_records_have_exact_size(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, record_cache->object_size,
 			16 + 16 * virt_to_slab(object)->objects);
 	KUNIT_EXPECT_FALSE(test, slab_owner_tracks_cache(record_cache));
+	/* The hook passes over it, also after a change of rules. */
+	KUNIT_EXPECT_EQ(test, record_cache->owner_rate, OWNER_RATE_NEVER);
+	KUNIT_EXPECT_EQ(test, write_rules("clear"), 0);
+	KUNIT_EXPECT_EQ(test, record_cache->owner_rate, OWNER_RATE_NEVER);
 	KUNIT_EXPECT_NULL(test, find_slab_records(records));
 	kmem_cache_free(cache, object);
 	kmem_cache_destroy(cache);
