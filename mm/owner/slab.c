@@ -499,18 +499,28 @@ track_fast(struct kmem_cache *s, const void *object, size_t size, enum track_mod
  */
 #define HOOK_CALLER	stack_depot_skip_realigned(STACK_DEPOT_CALLER)
 
-/* Record an owner that __slab_owner_alloc() could not record. */
-static noinline void track_other(struct kmem_cache *s, void *object, size_t size,
-				 const struct track_args *args)
+/*
+ * Record an owner that __slab_owner_alloc() could not record. @frame: the frame of that function,
+ * from which its caller is found again. With a pointer to that, the compiler would protect the
+ * stack of the fast path.
+ */
+static noinline void track_other(struct kmem_cache *s, void *object, size_t size, gfp_t flags,
+				 unsigned long frame, unsigned long ip)
 {
-	if (!track_fast(s, object, size, TRACK_FREES, args->caller, 0))
-		track_slow(s, object, size, args);
+	struct track_args args = {
+		flags, false, stack_depot_skip_realigned(stack_depot_caller_of_frame(frame, ip))
+	};
+
+	if (!track_fast(s, object, size, TRACK_FREES, args.caller, 0))
+		track_slow(s, object, size, &args);
 }
 
 void __slab_owner_alloc(struct kmem_cache *s, void *object, gfp_t flags, size_t size)
 {
 	if (!track_fast(s, object, size, TRACK_CHAIN, HOOK_CALLER, 0))
-		track_other(s, object, size, &(struct track_args){ flags, false, HOOK_CALLER });
+		track_other(s, object, size, flags,
+			    (unsigned long)__builtin_frame_address(0), _RET_IP_);
+	barrier();
 }
 
 /*
