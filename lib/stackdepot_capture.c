@@ -343,6 +343,10 @@ static depot_stack_handle_t walk_and_intern(unsigned int depth, depot_flags_t fl
 	return handle;
 }
 
+#ifdef CONFIG_STACKDEPOT_CALL_TREE
+DEFINE_PER_CPU(unsigned long, stack_depot_reordered_at);
+#endif
+
 /*
  * Take a reference that this CPU keeps to the running chain, or to the overflow chain if that
  * took its place and the depot still has no room. Return: a handle, or 0.
@@ -358,12 +362,15 @@ take_running_ref(unsigned int depth, depot_flags_t flags, struct stack_depot_cal
 	const struct stack_depot_node *node;
 	depot_stack_handle_t weak;
 	struct stack_depot_ref *ref;
+	bool reorder;
 
 	if (unlikely(!cpu))
 		return 0;
+	reorder = stack_depot_reorder_is_due();
+	__this_cpu_write(stack_depot_reordered_at, jiffies);
 	tree = READ_ONCE(stack_depot_tree);
 	node = tree ? stack_depot_recognize(tree, depth, flags & STACK_DEPOT_FLAG_SKIP, caller,
-					    true) : NULL;
+					    true, reorder) : NULL;
 	weak = node ? READ_ONCE(node->handle) : 0;
 	ref = stack_depot_find_ref(cpu, weak);
 	if (likely(ref && ref->tag == stack_depot_node_tag(tree, node))) {

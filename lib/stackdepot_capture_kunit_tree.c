@@ -23,6 +23,9 @@
 /* The depth at which chains are captured that are not the subject of the test. */
 #define DEPTH		16
 
+/* A depth at which nothing else in the kernel captures. */
+#define OWN_DEPTH	13
+
 /* Results of recognize_at_all_depths(), which also runs in interrupts. */
 static struct {
 	unsigned int calls;
@@ -41,7 +44,7 @@ static struct {
 static __always_inline struct stack_depot_node *
 find_running_node(unsigned int depth, bool skip, struct stack_depot_caller caller)
 {
-	return stack_depot_recognize(READ_ONCE(stack_depot_tree), depth, skip, caller, true);
+	return stack_depot_recognize(READ_ONCE(stack_depot_tree), depth, skip, caller, true, false);
 }
 
 static noinline bool handle_has_frames(depot_stack_handle_t handle, const unsigned long *frames,
@@ -415,6 +418,79 @@ static void test_full_tree(struct kunit *test)
 	stack_depot_put(captured.handle);
 }
 
+/* --- The order of children -------------------------------------------------------- */
+
+/* Capture, as the first capture of this CPU in a tick or as a later one. */
+static noinline depot_stack_handle_t capture_in_tick(bool first)
+{
+	struct stack_depot_caller caller = STACK_DEPOT_CALLER;
+	enum stack_depot_captured captured;
+	depot_stack_handle_t handle;
+
+	preempt_disable();
+	__this_cpu_write(stack_depot_reordered_at, jiffies - first);
+	handle = stack_depot_capture(OWN_DEPTH, 0, GFP_NOWAIT, caller, &captured);
+	preempt_enable();
+	return handle;
+}
+
+static noinline depot_stack_handle_t capture_on_left(bool first)
+{
+	depot_stack_handle_t handle = capture_in_tick(first);
+
+	barrier();
+	return handle;
+}
+
+/* GCC makes one function of two that are equal: this one takes the opposite. */
+static noinline depot_stack_handle_t capture_on_right(bool later)
+{
+	depot_stack_handle_t handle = capture_in_tick(!later);
+
+	barrier();
+	return handle;
+}
+
+/* Find the node of a chain's first frame, and drop the chain. */
+static struct stack_depot_node *find_first_node(const struct stack_depot_tree *tree,
+						depot_stack_handle_t handle)
+{
+	struct stack_depot_node *root =
+		stack_depot_node_at(tree, STACK_DEPOT_NODE_ROOT(OWN_DEPTH, false));
+	unsigned long ip = stack_depot_frame(handle, 0);
+
+	stack_depot_put(handle);
+	return stack_depot_find_child(tree, root, stack_depot_encode_ip(ip));
+}
+
+/* The first capture in a tick makes its chain the first that walks try, a later one does not. */
+static void test_order(struct kunit *test)
+{
+	const struct stack_depot_tree *tree;
+	struct stack_depot_node *root, *left, *right;
+	unsigned long began;
+
+	rcu_read_lock();
+	tree = READ_ONCE(stack_depot_tree);
+	root = stack_depot_node_at(tree, STACK_DEPOT_NODE_ROOT(OWN_DEPTH, false));
+	/* The first capture of a chain adds its nodes. */
+	find_first_node(tree, capture_on_left(false));
+	find_first_node(tree, capture_on_right(true));
+	left = find_first_node(tree, capture_on_left(true));
+	do {
+		began = jiffies;
+		right = find_first_node(tree, capture_on_right(false));
+		left = find_first_node(tree, capture_on_left(false));
+	} while (began != jiffies);
+	KUNIT_EXPECT_NOT_NULL(test, left);
+	KUNIT_EXPECT_PTR_EQ(test, root->child, right);
+	KUNIT_EXPECT_EQ(test, right->sibling, stack_depot_node_offset(tree, left));
+	left = find_first_node(tree, capture_on_left(true));
+	KUNIT_EXPECT_PTR_EQ(test, root->child, left);
+	KUNIT_EXPECT_EQ(test, left->sibling, stack_depot_node_offset(tree, right));
+	rcu_read_unlock();
+}
+
 /* --- Stale handles ---------------------------------------------------------------- */
 
 /* Try the fast path, then capture. @other: written to the node first, as a handle that is wrong. */
@@ -431,6 +507,8 @@ static noinline depot_stack_handle_t capture_with_handle(depot_stack_handle_t ot
 		WRITE_ONCE(node->handle, other);
 	preempt_enable();
 	cpu = stack_depot_cpu_acquire();
+	if (cpu)
+		__this_cpu_write(stack_depot_reordered_at, jiffies);
 	*fast = cpu && stack_depot_find_running(cpu, DEPTH, false, caller);
 	if (cpu)
 		stack_depot_cpu_release(cpu);
@@ -513,6 +591,7 @@ static struct kunit_case tree_cases[] = {
 	KUNIT_CASE(test_softirq_chain_ends),
 	KUNIT_CASE(test_forget_nodes),
 	KUNIT_CASE(test_forgotten_key),
+	KUNIT_CASE(test_order),
 	KUNIT_CASE(test_stale_handle),
 	KUNIT_CASE_SLOW(test_nearly_full_tree),
 	KUNIT_CASE_SLOW(test_full_tree),

@@ -13,7 +13,9 @@
 #define _LINUX_STACKDEPOT_CAPTURE_H
 
 #include <linux/compiler.h>
+#include <linux/jiffies.h>
 #include <linux/jump_label.h>
+#include <linux/percpu.h>
 #include <linux/stackdepot.h>
 #include <linux/stackdepot_refs.h>
 #include <linux/stackdepot_tree.h>
@@ -66,6 +68,22 @@ static __always_inline bool stack_depot_verifies(void)
 	return static_branch_unlikely(&stack_depot_verify_key);
 }
 
+#ifdef CONFIG_STACKDEPOT_CALL_TREE
+/* When a capture of this CPU last reordered nodes of the call tree: jiffies. */
+DECLARE_PER_CPU(unsigned long, stack_depot_reordered_at);
+
+/* Captures outside of the fast path reorder nodes, the first one of a CPU in each tick. */
+static __always_inline bool stack_depot_reorder_is_due(void)
+{
+	return this_cpu_read(stack_depot_reordered_at) != jiffies;
+}
+#else
+static inline bool stack_depot_reorder_is_due(void)
+{
+	return false;
+}
+#endif
+
 /**
  * stack_depot_find_running() - find this CPU's references to the running stack's chain
  * @cpu: the CPU cache, between stack_depot_cpu_acquire() and stack_depot_cpu_release()
@@ -77,7 +95,8 @@ static __always_inline bool stack_depot_verifies(void)
  * a return address is left to stack_depot_capture().
  *
  * Return: the ref, from which at least one reference can be taken; NULL if the chain is
- * not recognized or this CPU keeps no reference to it.
+ * not recognized, if this CPU keeps no reference to it, or if stack_depot_capture() has to
+ * reorder nodes.
  */
 static __always_inline struct stack_depot_ref *
 stack_depot_find_running(struct stack_depot_cpu_cache *cpu, unsigned int depth, bool skip,
@@ -90,8 +109,8 @@ stack_depot_find_running(struct stack_depot_cpu_cache *cpu, unsigned int depth, 
 
 	if (unlikely(!tree))
 		return NULL;
-	node = stack_depot_recognize(tree, depth, skip, caller, false);
-	if (unlikely(!node))
+	node = stack_depot_recognize(tree, depth, skip, caller, false, false);
+	if (unlikely(!node || stack_depot_reorder_is_due()))
 		return NULL;
 	ref = stack_depot_find_ref(cpu, READ_ONCE(node->handle));
 	if (likely(ref && ref->tag == stack_depot_node_tag(tree, node) &&

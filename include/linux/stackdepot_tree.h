@@ -9,7 +9,8 @@
  *
  * One tree serves all CPUs. It is read-mostly: nodes are only added, or forgotten when
  * their text is freed. Any context may walk it and add to it, with preemption off. No lock
- * is taken, and a walk that finds all its nodes writes nothing.
+ * is taken, and a walk that finds all its nodes writes nothing, except for the first one of a
+ * CPU in a tick: see stack_depot_prefer_child().
  *
  * Why are distances constant? The walk starts at a real frame, and a return address that
  * is equal to a node's means that the frame above it is the node's function at the node's
@@ -105,8 +106,8 @@ enum stack_depot_node_kind {
  * struct stack_depot_node - a return address, and the path by which it was reached
  * @ip: the return address as stack_depot_encode_ip() returns it. STACK_DEPOT_IP_NONE if
  *	the node was forgotten.
- * @sibling: if this is the parent's @child, the offset of the child that a walk tries next;
- *	STACK_DEPOT_NODE_NOBODY otherwise, and if there is none
+ * @sibling: if this is the parent's @child, the offset of the child that a walk tries next,
+ *	STACK_DEPOT_NODE_NOBODY if there is none
  * @child: the child that a walk tries first, or the node that is nobody's child. Other children
  *	are looked up in the hash table.
  * @step: bytes from this slot to the next one if @kind is STACK_DEPOT_NODE_STEP, else 0
@@ -297,6 +298,8 @@ stack_depot_find_child(const struct stack_depot_tree *tree, const struct stack_d
 	return NULL;
 }
 
+void stack_depot_prefer_child(const struct stack_depot_tree *tree,
+			      struct stack_depot_node *parent, struct stack_depot_node *child);
 struct stack_depot_node *stack_depot_find_traced_child(const struct stack_depot_tree *tree,
 						       const struct stack_depot_node *parent,
 						       unsigned long slot);
@@ -456,6 +459,7 @@ stack_depot_skip_realigned(struct stack_depot_caller caller)
  * @skip: leave out leading allocators
  * @caller: where the chain starts
  * @traced: look up return addresses that a tracer has replaced: this calls a function
+ * @reorder: let later walks try the children first that this one found
  *
  * Preemption is off since @tree was read.
  *
@@ -463,7 +467,7 @@ stack_depot_skip_realigned(struct stack_depot_caller caller)
  */
 static __no_sanitize_address __always_inline struct stack_depot_node *
 stack_depot_recognize(const struct stack_depot_tree *tree, unsigned int depth, bool skip,
-		      struct stack_depot_caller caller, bool traced)
+		      struct stack_depot_caller caller, bool traced, bool reorder)
 {
 	struct stack_depot_node *child;
 	struct stack_depot_node *node = stack_depot_node_at(tree,
@@ -504,6 +508,8 @@ stack_depot_recognize(const struct stack_depot_tree *tree, unsigned int depth, b
 			if (!child)
 				return NULL;
 		}
+		if (reorder)
+			stack_depot_prefer_child(tree, node, child);
 		caller.slot += child->step;
 		node = child;
 	}
@@ -567,6 +573,7 @@ stack_depot_follow(const struct stack_depot_node *node, struct stack_depot_calle
  * @skip: leave out leading allocators
  * @caller: where the chain starts
  * @traced: look up return addresses that a tracer has replaced: this calls a function
+ * @reorder: let later walks try the children first that this one found
  *
  * Preemption is off since @tree was read.
  *
@@ -577,7 +584,7 @@ stack_depot_follow(const struct stack_depot_node *node, struct stack_depot_calle
  */
 static __no_sanitize_address __always_inline struct stack_depot_node *
 stack_depot_recognize(const struct stack_depot_tree *tree, unsigned int depth, bool skip,
-		      struct stack_depot_caller caller, bool traced)
+		      struct stack_depot_caller caller, bool traced, bool reorder)
 {
 	unsigned long frame = caller.slot - sizeof(long), stack, bp, ip;
 	struct stack_depot_node *node, *child;
@@ -605,6 +612,8 @@ stack_depot_recognize(const struct stack_depot_tree *tree, unsigned int depth, b
 				if (!child)
 					return NULL;
 			}
+			if (reorder)
+				stack_depot_prefer_child(tree, node, child);
 		}
 		/* One compare for alignment and bounds: the rotation makes odd pointers large. */
 		if (likely(ror64(bp - stack, 3) <= (THREAD_SIZE - 2 * sizeof(long)) >> 3))

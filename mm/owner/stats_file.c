@@ -36,6 +36,7 @@ static const char * const slow_names[] = {
 	[OWNER_SLOW_FREES]	= "slow_frees",
 	[OWNER_SLOW_STALE]	= "slow_stale",
 	[OWNER_SLOW_TASK]	= "slow_no_task",
+	[OWNER_SLOW_TICK]	= "slow_tick",
 	[OWNER_SLOW_CHAIN]	= "slow_no_chain",
 };
 

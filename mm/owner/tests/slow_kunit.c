@@ -21,6 +21,9 @@
 
 static struct kmem_cache *cache;
 
+/* The next captures are the first ones of their CPU in a tick. Otherwise none is. */
+static bool first_in_tick;
+
 static noinline void *plant_with_two_frames(void)
 {
 	void *object = kmem_cache_alloc(cache, GFP_ATOMIC);
@@ -54,6 +57,9 @@ static noinline void *plant_and_count(void *(*plant)(void), long *moved)
 		local_irq_save(flags);
 	for (i = 0; i < OWNER_SLOW_REASONS; i++)
 		moved[i] = -this_cpu_read(owner_slow_captures[i]);
+#ifdef CONFIG_STACKDEPOT_CALL_TREE
+	this_cpu_write(stack_depot_reordered_at, jiffies - first_in_tick);
+#endif
 	object = plant();
 	for (i = 0; i < OWNER_SLOW_REASONS; i++)
 		moved[i] += this_cpu_read(owner_slow_captures[i]);
@@ -244,6 +250,19 @@ static void test_no_task_and_no_chain(struct kunit *test)
 	KUNIT_EXPECT_GE(test, after.no_ref, known.no_ref + 2);
 }
 
+/* The first capture in a tick leaves the fast path, the second one does not. */
+static void test_tick(struct kunit *test)
+{
+	if (!IS_ENABLED(CONFIG_STACKDEPOT_CALL_TREE))
+		kunit_skip(test, "there is no call tree");
+	expect_slow(test, OWNER_SLOW_RULE);
+	expect_slow(test, FAST);
+	first_in_tick = true;
+	expect_slow(test, OWNER_SLOW_TICK);
+	first_in_tick = false;
+	expect_slow(test, FAST);
+}
+
 static int create_cache(struct kunit *test)
 {
 	int error = require_slab_owner(test);
@@ -261,6 +280,7 @@ static int create_cache(struct kunit *test)
 
 static void destroy_cache(struct kunit *test)
 {
+	first_in_tick = false;
 	kmem_cache_destroy(cache);
 	cache = NULL;
 	KUNIT_EXPECT_EQ(test, write_rules("clear"), 0);
@@ -275,6 +295,7 @@ static struct kunit_case owner_slow_cases[] = {
 	KUNIT_CASE(test_sample),
 	KUNIT_CASE(test_verify),
 	KUNIT_CASE(test_no_task_and_no_chain),
+	KUNIT_CASE(test_tick),
 	{}
 };
 
