@@ -336,6 +336,13 @@ static __always_inline bool stack_depot_on_stack(unsigned long address)
 	return likely(stack_depot_on_task_stack(address)) || stack_depot_on_irq_stack(address);
 }
 
+/* Is @bp aligned, and are the two words there in the stack? */
+static __always_inline bool stack_depot_is_frame_in(unsigned long bp, unsigned long stack)
+{
+	/* One compare: the rotation makes odd pointers large. */
+	return ror64(bp - stack, 3) <= (THREAD_SIZE - 2 * sizeof(long)) >> 3;
+}
+
 enum stack_depot_move {
 	STACK_DEPOT_MOVED,
 	STACK_DEPOT_MOVE_ENDS,		/* the node is the chain's last */
@@ -350,14 +357,17 @@ static __no_sanitize_or_inline u32 stack_depot_read_stack_half(unsigned long add
 	return *(const u32 *)address;
 }
 
-/* Follow a frame pointer that is saved at @bp_slot. */
+/*
+ * Follow a frame pointer that is saved at @bp_slot. The walk ends even if it does not point up,
+ * as no node is its own descendant.
+ */
 static __always_inline enum stack_depot_move
 stack_depot_follow_bp(struct stack_depot_caller *position, unsigned long bp_slot)
 {
 	unsigned long bp = stack_depot_read_stack(bp_slot);
 
-	if (unlikely(bp <= bp_slot || bp % sizeof(long) ||
-		     !stack_depot_on_stack(bp + sizeof(long))))
+	if (unlikely(!stack_depot_is_frame_in(bp, (unsigned long)task_stack_page(current)) &&
+		     !stack_depot_is_frame_in(bp, stack_depot_irq_stack())))
 		return STACK_DEPOT_MOVE_FAILS;
 	position->slot = bp + sizeof(long);
 	return STACK_DEPOT_MOVED;
@@ -382,9 +392,10 @@ stack_depot_follow(const struct stack_depot_node *node, struct stack_depot_calle
 		return STACK_DEPOT_MOVE_ENDS;
 	if (likely(node->back != STACK_DEPOT_BACK_UNKNOWN))
 		bp_slot = slot - node->back;
-	switch (node->kind) {
-	case STACK_DEPOT_NODE_BP:
+	/* The most frequent kind. */
+	if (likely(node->kind == STACK_DEPOT_NODE_BP))
 		return stack_depot_follow_bp(position, bp_slot);
+	switch (node->kind) {
 	case STACK_DEPOT_NODE_REALIGNED:
 		bp = stack_depot_read_stack(bp_slot);
 		sp_slot = bp - node[1].step;
@@ -615,8 +626,7 @@ stack_depot_recognize(const struct stack_depot_tree *tree, unsigned int depth, b
 			if (reorder)
 				stack_depot_prefer_child(tree, node, child);
 		}
-		/* One compare for alignment and bounds: the rotation makes odd pointers large. */
-		if (likely(ror64(bp - stack, 3) <= (THREAD_SIZE - 2 * sizeof(long)) >> 3))
+		if (likely(stack_depot_is_frame_in(bp, stack)))
 			continue;
 		switch (stack_depot_follow(child, &caller)) {
 		case STACK_DEPOT_MOVE_ENDS:
