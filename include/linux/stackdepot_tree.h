@@ -16,7 +16,7 @@
  * is equal to a node's means that the frame above it is the node's function at the node's
  * call, whose layout is a constant. By induction each slot that is read holds a real
  * return address. Only pointers that are read from the stack (a saved BP, the SP of an
- * interrupted stack) are checked: they must point up, and into the stack.
+ * interrupted stack) are checked: they must point into the stack.
  *
  * With frame pointers, a saved frame pointer leads from each node to the caller. A return
  * address of 0 ends the chain.
