@@ -7,7 +7,8 @@
 Each mode boots on one virtual CPU that counts instructions, and runs all loads once in each
 round. Idle time is not counted. "+" is the percentage of instructions that a mode adds to
 the kernel without our code; "~" is the standard error of that figure, from all rounds of all
-boots. All samples are in build/bench-load.tsv.
+boots. Loads of several tasks switch between them at other moments if they take longer: where the
+number of switches differs, it is printed as well. All samples are in build/bench-load.tsv.
 """
 
 import argparse
@@ -29,10 +30,13 @@ from loads import (BASE, LOADS, MODES, PACKAGES, SAME_ADDRESSES, WORST_LOAD,  # 
 
 # Seconds that a guest may take.
 LIMIT = 7200
-SAMPLE = re.compile(r"^load (\S+) (\d+) (\d+)$", re.M)
+SAMPLE = re.compile(r"^load (\S+) (\d+) (\d+) (\d+)$", re.M)
 COUNT = re.compile(r"^count (\d+) (\w+): ([\d.]+)$", re.M)
 
-# Instructions by mode and load, and the counts of a mode's last round.
+# A number of context switches is printed if it is this far from the base's.
+SWITCHES_DIFFER = 0.1
+
+# Instructions or context switches by mode and load, and the counts of a mode's last round.
 Samples = dict[str, dict[str, list[float]]]
 Counts = dict[str, dict[str, float]]
 
@@ -80,25 +84,27 @@ def run_loads(name: str, loads: list[str], rounds: int, extra: Path) -> str:
 
 
 def measure_modes(modes: list[str], loads: list[str], rounds: int,
-                  boots: int) -> tuple[Samples, Counts]:
+                  boots: int) -> tuple[Samples, Samples, Counts]:
     """Measure all modes. They take turns, and the first round of a boot is left out."""
     samples: Samples = {mode: defaultdict(list) for mode in modes}
+    switches: Samples = {mode: defaultdict(list) for mode in modes}
     counts: Counts = {}
     extra = compile_counter()
     with (BUILD / "bench-load.tsv").open("w") as file:
-        file.write("mode\tboot\tround\tload\tinstructions\n")
+        file.write("mode\tboot\tround\tload\tinstructions\tswitches\n")
         for boot in range(1, boots + 1):
             for mode in modes:
                 output = run_loads(mode, loads, rounds, extra)
-                for load, number, value in SAMPLE.findall(output):
-                    file.write(f"{mode}\t{boot}\t{number}\t{load}\t{value}\n")
+                for load, number, value, switched in SAMPLE.findall(output):
+                    file.write(f"{mode}\t{boot}\t{number}\t{load}\t{value}\t{switched}\n")
                     if number != "0":
                         samples[mode][load].append(float(value))
+                        switches[mode][load].append(float(switched))
                 counts[mode] = {key: float(value) for number, key, value
                                 in COUNT.findall(output) if number == str(rounds)}
                 file.flush()
                 print_line(f"# progress: boot {boot} of {boots}, {mode}")
-    return samples, counts
+    return samples, switches, counts
 
 
 def estimate_error(values: list[float]) -> float:
@@ -154,6 +160,20 @@ def print_added_instructions(samples: Samples, loads: list[str]) -> int:
     return missed
 
 
+def print_switches(switches: Samples, loads: list[str]) -> None:
+    """Print the context switches of the loads in which a mode changes their number."""
+    medians = {load: [statistics.median(switches[mode][load]) for mode in switches]
+               for load in loads}
+    # A few switches are the kernel's own work.
+    changed = [load for load, (base, *others) in medians.items()
+               if any(abs(other - base) > max(SWITCHES_DIFFER * base, 100) for other in others)]
+    if not changed:
+        return
+    print_line(f"\n{'context switches':16}" + "".join(f"{mode:>16}" for mode in switches))
+    for load in changed:
+        print_line(f"{load:16}" + "".join(f"{value:16,.0f}" for value in medians[load]))
+
+
 def print_memory_and_walks(counts: Counts) -> None:
     """Print the memory of records and chains, and how captures were made."""
     keys = ["tracked", "bytes", "bytes_per_slot", "pools", "refcounted_in_use", "data_bytes",
@@ -190,8 +210,9 @@ def main() -> int:
     kernels = list(dict.fromkeys(MODES[mode].kernel for mode in modes))
     if subprocess.run([HERE / "kernels/kernels.py", "--missing", *kernels]).returncode:
         return 1
-    samples, counts = measure_modes(modes, loads, args.rounds, args.boots)
+    samples, switches, counts = measure_modes(modes, loads, args.rounds, args.boots)
     missed = print_added_instructions(samples, loads)
+    print_switches(switches, loads)
     print_memory_and_walks(counts)
     return 1 if missed else 0
 

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Run a command in a guest that counts instructions, and print how many it took.
+ * Run a command in a guest that counts instructions, and print how many it took, and how often
+ * the CPU switched to another task.
  *
  *	count_load COMMAND
  *
@@ -8,6 +9,7 @@
  * the next timer. So subtract the idle time, which the kernel knows to the nanosecond. The
  * guest has one CPU; all that runs on it is counted, kernel threads and interrupts as well.
  */
+#include <stdbool.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -18,6 +20,7 @@ struct moment {
 	uint64_t instructions;
 	uint64_t nanoseconds;
 	uint64_t idle;
+	uint64_t switches;
 };
 
 /* The kernel counts idle time while a task waits for a disk separately. */
@@ -43,9 +46,26 @@ static uint64_t read_idle_nanoseconds(void)
 	return idle;
 }
 
+static uint64_t read_switches(void)
+{
+	FILE *file = fopen("/proc/stat", "r");
+	unsigned long long switches = 0;
+	bool found = false;
+	char line[4096];
+
+	while (file && !found && fgets(line, sizeof(line), file))
+		found = sscanf(line, "ctxt %llu", &switches) == 1;
+	if (!found) {
+		fprintf(stderr, "count_load: /proc/stat has no context switches\n");
+		exit(1);
+	}
+	fclose(file);
+	return switches;
+}
+
 static struct moment read_moment(void)
 {
-	struct moment now = { .idle = read_idle_nanoseconds() };
+	struct moment now = { .idle = read_idle_nanoseconds(), .switches = read_switches() };
 	struct timespec time;
 
 	clock_gettime(CLOCK_MONOTONIC, &time);
@@ -74,7 +94,8 @@ int main(int argc, char **argv)
 	/* The kernel calibrates the TSC, so a nanosecond is one instruction only nearly. */
 	per_nanosecond = (double)(ended.instructions - began.instructions) /
 			 (ended.nanoseconds - began.nanoseconds);
-	printf("%.0f\n", ended.instructions - began.instructions -
-			 (ended.idle - began.idle) * per_nanosecond);
+	printf("%.0f %llu\n", ended.instructions - began.instructions -
+			      (ended.idle - began.idle) * per_nanosecond,
+	       (unsigned long long)(ended.switches - began.switches));
 	return 0;
 }
