@@ -406,8 +406,8 @@ static void test_evicted(struct kunit *test)
 
 /*
  * Threads that count the same handle, the last of these, one on each CPU, and evict it from their
- * caches by the other handles. Before a thread adds to the first counter it increments begun, and afterwards ended.
- * The second counter is incremented and decremented in turn.
+ * caches by the other handles. Before a thread adds to the first counter it increments begun, and
+ * afterwards ended. The second counter is incremented and decremented in turn.
  */
 static struct {
 	depot_stack_handle_t counted;

@@ -75,7 +75,7 @@ DECLARE_PER_CPU(unsigned long, stack_depot_reordered_at);
 /* Captures outside of the fast path reorder nodes, the first one of a CPU in each tick. */
 static __always_inline bool stack_depot_reorder_is_due(void)
 {
-	return this_cpu_read(stack_depot_reordered_at) != jiffies;
+	return jiffies - this_cpu_read(stack_depot_reordered_at);
 }
 #else
 static inline bool stack_depot_reorder_is_due(void)
