@@ -42,7 +42,7 @@ CONTEXT_MODES = {
     "page_owner,ours": PAGE,
 }
 # Instructions that these modes may add in every context: a bound, and a target.
-EVERYWHERE = {"off": (2, 2), "sampled": (24, 18), "depth-1": (180, 160)}
+EVERYWHERE = {"off": (2, 2), "sampled": (24, 18), "depth-1": (190, 160)}
 
 
 @dataclass

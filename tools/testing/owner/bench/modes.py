@@ -127,7 +127,7 @@ class CostBound:
 BOUNDS = [
     CostBound("kmalloc-64", 8, "off", 2),
     CostBound("kmalloc-64", 8, "sampled", 22),
-    CostBound("kmalloc-64", 8, "depth-1", 180, target=160),
+    CostBound("kmalloc-64", 8, "depth-1", 190, target=160),
     CostBound("kmalloc-64", 8, "depth-8", 330, target=330),
     CostBound(CALLS, 0, "on", 350, target=350),
     CostBound("kmalloc-64", 8, "rule-cache", 30, target=10, over="on"),
