@@ -75,6 +75,7 @@ run_churn_guest()
 	read -r now _ </proc/uptime; end=\$((\${now%.*} + $minutes * 60)); rounds=0
 	while read -r now _ </proc/uptime && [ \${now%.*} -lt \$end ]; do
 		churn_all \$((rounds % 5)) || exit
+		[ \$((rounds % 100)) -ne 0 ] || echo \$rounds rounds at \$now s
 	done
 	echo rounds: \$rounds
 	measure after" >"$work/out" 2>"$work/guest.err"
