@@ -33,7 +33,7 @@ int stack_depot_capture_init(void)
 
 	if (error)
 		return error;
-	stack_depot_tree_init();
+	stack_depot_tree_init(false);
 	stack_depot_cpu_caches_init();
 	/* Look these functions up by name now, not during the first capture. */
 	stack_depot_is_allocator(0);

@@ -4,6 +4,7 @@
  */
 
 #include <linux/seq_file.h>
+#include <linux/stackdepot_tree.h>
 #include <linux/string.h>
 
 #include "stackdepot_evict.h"
@@ -86,4 +87,5 @@ void stack_depot_show_classes(struct seq_file *seq)
 	for (unsigned int i = 0; i < DEPOT_NR_REFUSALS; i++)
 		seq_printf(seq, "%s: %lu\n", refusal_names[i],
 			   stack_depot_count_refusals(&stack_depot_evictable, i));
+	stack_depot_show_tree(seq);
 }

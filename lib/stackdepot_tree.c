@@ -12,6 +12,7 @@
 #include <linux/mm.h>
 #include <linux/mutex.h>
 #include <linux/rcupdate.h>
+#include <linux/seq_file.h>
 #include <linux/slab.h>
 #include <linux/stackdepot_tree.h>
 #include <linux/vmalloc.h>
@@ -37,17 +38,22 @@ static void free_tree(struct stack_depot_tree *tree)
 	kfree(tree);
 }
 
-/* @first_tag: the tag that the first node gets. */
-static struct stack_depot_tree *alloc_tree(u32 first_tag)
+static unsigned long max_nodes(void)
 {
 	unsigned long nodes = (totalram_pages() << PAGE_SHIFT) / MEMORY_SHARE / NODE_MEMORY;
+
+	return rounddown_pow_of_two(clamp(nodes, STACK_DEPOT_NODES_MIN, NODES_MAX));
+}
+
+/* @nodes: a power of two. @first_tag: the tag that the first node gets. */
+static struct stack_depot_tree *alloc_tree(unsigned long nodes, u32 first_tag)
+{
 	struct stack_depot_tree *tree = kzalloc(sizeof(*tree), GFP_KERNEL | __GFP_NOWARN);
 	struct stack_depot_node *nobody, *root;
 	u32 offset;
 
 	if (!tree)
 		return NULL;
-	nodes = rounddown_pow_of_two(clamp(nodes, STACK_DEPOT_NODES_MIN, NODES_MAX));
 	tree->bytes = nodes * sizeof(struct stack_depot_node);
 	tree->nodes = kvzalloc(tree->bytes, GFP_KERNEL | __GFP_NOWARN);
 	/* A little more than a power of two bytes: kmalloc() would take twice as much. */
@@ -71,19 +77,42 @@ static struct stack_depot_tree *alloc_tree(u32 first_tag)
 	return tree;
 }
 
+/* Nodes of a tree that starts small. */
+#define NODES_FEW	BIT(15)
+
 /**
  * stack_depot_tree_init() - allocate the tree
+ * @small: start with few nodes. Each replacement has twice as many as the tree before.
  *
  * Before this, and if it fails, chains are left to the kernel's unwinder. Idempotent. May
  * sleep.
  */
-void stack_depot_tree_init(void)
+void stack_depot_tree_init(bool small)
 {
+	unsigned long nodes = small ? min(NODES_FEW, max_nodes()) : max_nodes();
+
 	mutex_lock(&tree_mutex);
 	if (!stack_depot_tree)
 		/* Pairs with the dependent reads of walks. */
-		smp_store_release(&stack_depot_tree, alloc_tree(0));
+		smp_store_release(&stack_depot_tree, alloc_tree(nodes, 0));
 	mutex_unlock(&tree_mutex);
+}
+
+/* Print the bytes that the tree takes, and those of its nodes that are in use. */
+void stack_depot_show_tree(struct seq_file *seq)
+{
+	const struct stack_depot_tree *tree;
+	unsigned long bytes = 0, used = 0;
+
+	rcu_read_lock();
+	tree = READ_ONCE(stack_depot_tree);
+	if (tree) {
+		bytes = tree->bytes + tree->bucket_mask + (SPARE_BUCKETS + 1) * sizeof(u64);
+		used = atomic_read(&tree->used);
+	}
+	rcu_read_unlock();
+	seq_printf(seq, "tree_bytes: %lu\n", bytes);
+	seq_printf(seq, "tree_nodes_bytes: %lu\n", used);
 }
 
 /* --- Replacing a tree --------------------------------------------------------------- */
@@ -113,6 +142,7 @@ static bool is_nearly_full(const struct stack_depot_tree *tree, u32 used)
 static void replace_tree(struct work_struct *work)
 {
 	struct stack_depot_tree *old, *new;
+	unsigned long nodes;
 
 	mutex_lock(&tree_mutex);
 	old = stack_depot_tree;
@@ -126,7 +156,8 @@ static void replace_tree(struct work_struct *work)
 	 * keeps a reference with an old tag for so long: see schedule_flush() in
 	 * stackdepot_refs.c.
 	 */
-	new = alloc_tree(stack_depot_node_tag(old, old->nodes) + old->bytes);
+	nodes = min(2 * old->bytes / sizeof(struct stack_depot_node), max_nodes());
+	new = alloc_tree(nodes, stack_depot_node_tag(old, old->nodes) + old->bytes);
 	if (new) {
 		/* Pairs with the dependent reads of walks. */
 		smp_store_release(&stack_depot_tree, new);

@@ -47,6 +47,8 @@
 #include <asm/stacktrace.h>
 #endif
 
+struct seq_file;
+
 /* Maximum depth of a captured chain. */
 #define STACK_DEPOT_CAPTURE_MAX		64
 
@@ -643,16 +645,21 @@ stack_depot_recognize(const struct stack_depot_tree *tree, unsigned int depth, b
 #endif /* CONFIG_STACKDEPOT_UNWIND_ORC */
 
 /* lib/stackdepot_tree.c */
-void stack_depot_tree_init(void);
+void stack_depot_tree_init(bool small);
 struct stack_depot_node *stack_depot_add_node(struct stack_depot_tree *tree,
 					      struct stack_depot_node *parent,
 					      unsigned long ip,
 					      const struct stack_depot_node *template);
 void stack_depot_forget_nodes(unsigned long start, unsigned long size);
+void stack_depot_show_tree(struct seq_file *seq);
 
 #else
 
-static inline void stack_depot_tree_init(void)
+static inline void stack_depot_tree_init(bool small)
+{
+}
+
+static inline void stack_depot_show_tree(struct seq_file *seq)
 {
 }
 
