@@ -4,6 +4,7 @@
  */
 
 #include <linux/seq_file.h>
+#include <linux/stackdepot_running.h>
 #include <linux/stackdepot_tree.h>
 #include <linux/string.h>
 
@@ -88,4 +89,5 @@ void stack_depot_show_classes(struct seq_file *seq)
 		seq_printf(seq, "%s: %lu\n", refusal_names[i],
 			   stack_depot_count_refusals(&stack_depot_evictable, i));
 	stack_depot_show_tree(seq);
+	stack_depot_show_running(seq);
 }
