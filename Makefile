@@ -28,6 +28,7 @@ help:
 	@echo 'make soak                long tests: 1,600,000 compared chains, DURATION=600 s of torture,'
 	@echo '                         RUNS=1000000 of each fuzzer, MINUTES=60 of churn, 16 CPUs, 32 GB'
 	@echo 'make bench               costs of allocations and of ownertop, compared with other tools'
+	@echo 'make bench-depot-users   KASAN, slab_debug=U and kmemleak without and with the call tree'
 	@echo 'make bench-load          whole loads on Debian'"'"'s kernel, which LOADS= and MODES= choose from'
 	@echo 'make deb                 a Debian package of ownertop in build/deb'
 	@echo 'make debian-packages     packages of K=debian and of ownertop; FULL=1 for a machine, not a guest'
@@ -88,6 +89,10 @@ bench: install install-arm64 tree
 bench-load: install install-debian tree
 	@$(OWNER)/bench/bench_load.py --loads "$(LOADS)" --modes "$(MODES)"
 
+# Not part of make bench: it builds kernels of its own, and short tasks take an hour.
+bench-depot-users: install install-arm64 tree
+	@$(OWNER)/bench/bench_depot_users.py
+
 lint: install-tests tree
 	@$(OWNER)/lint/lint.sh
 
@@ -132,6 +137,6 @@ install install-tests $(addprefix install-,$(FOREIGN) debian):
 clean:
 	rm -rf build
 
-.PHONY: help run test soak bench bench-load lint deb debian-packages tree refresh series kernel \
-	image guest shell vmcore install install-tests \
+.PHONY: help run test soak bench bench-load bench-depot-users lint deb debian-packages tree \
+	refresh series kernel image guest shell vmcore install install-tests \
 	$(addprefix install-,$(FOREIGN) debian) clean

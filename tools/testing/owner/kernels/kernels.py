@@ -3,7 +3,7 @@
 """Build kernels: kernels.py [--missing] NAME...
 
 The names are x86_64 um page frame-pointers debug rt arm64 arm64-64k kasan-tags s390x vanilla
-profiling debian debian-vanilla. --missing skips kernels that have an image. Objects are in
+debug-vanilla kasan-tags-vanilla profiling debian debian-vanilla. --missing skips kernels that have an image. Objects are in
 build/NAME/, the compiler's output in build/NAME.log. A build is incremental, and ccache
 shares objects between trees.
 
@@ -60,6 +60,10 @@ KERNELS = {
                                image="Image", cross="aarch64-linux-gnu-"),
     "s390x": KernelRecipe(["base", "s390x", "owner"], arch="s390", cross="s390x-linux-gnu-"),
     "vanilla": KernelRecipe(["base", "x86_64", "bpf"], pristine=True),
+    "debug-vanilla": KernelRecipe(["base", "x86_64", "debug"], pristine=True),
+    "kasan-tags-vanilla": KernelRecipe(["base", "arm64", "kasan-tags"], arch="arm64",
+                                       image="Image", cross="aarch64-linux-gnu-",
+                                       pristine=True),
     "profiling": KernelRecipe(["base", "x86_64", "profiling"], pristine=True),
     "debian": KernelRecipe(["debian", "debian-owner", *DEBIAN_FAST], debian=True),
     "debian-vanilla": KernelRecipe(["debian", *DEBIAN_FAST], debian=True, pristine=True),

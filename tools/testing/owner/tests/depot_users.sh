@@ -1,0 +1,46 @@
+#!/bin/sh
+# SPDX-License-Identifier: GPL-2.0
+# ok() calls the checks by name: shellcheck disable=SC2317
+#
+# SLUB's user tracking has the stacks that it has without our patches, and recognizes them in a
+# call tree that starts small. Prints TAP.
+usage='KERNEL VANILLA'
+. "$(dirname "$0")/prelude.sh"
+
+requests=3000
+
+# track KERNEL: the traces of kmalloc-256, then the depot's statistics
+track()
+{
+	tools/testing/owner/guest/guest.py run "$1" --append "slab_debug=U" --timeout 300 \
+		--extra "build/$1/owner-modules" --cmd "
+		insmod /extra/owner_leak.ko requests=$requests || exit
+		cat $debug/slab/kmalloc-256/alloc_traces
+		cat $debug/stackdepot/stats" >"$work/$1" 2>"$work/err"
+}
+
+# The functions of the trace that has all sessions, without offsets, which compilers choose.
+list_functions()
+{
+	awk -v want="$requests" 'NF && $1 !~ /[^0-9]/ { show = $1 == want; next }
+		!NF { show = 0 } show { sub(/^ */, ""); sub(/\+0x.*/, ""); print }' "$work/$1"
+}
+
+read_depot_figure() { sed -n "s/^$1: //p" "$work/$kernel"; }
+
+track "$2"
+ok "the kernel without our patches runs" equals $? 0
+track "$kernel"
+ok "the kernel with them runs" equals $? 0
+list_functions "$2" >"$work/wanted"
+list_functions "$kernel" >"$work/got"
+seen="$work/wanted $work/got"
+ok "the sessions have a trace" grep -q leak_serve "$work/wanted"
+ok "both kernels have the same one" cmp -s "$work/wanted" "$work/got"
+seen="$work/$kernel"
+ok "the call tree exists" [ "$(read_depot_figure tree_bytes)" -gt 0 ]
+ok "... and starts small" [ "$(read_depot_figure tree_bytes)" -le 2000000 ]
+# Before the call tree exists, each stack is walked.
+ok "stacks are recognized" \
+	[ "$(read_depot_figure walked_saves)" -le $((4 * $(read_depot_figure persistent_count))) ]
+finish_tests
