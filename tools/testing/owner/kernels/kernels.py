@@ -3,9 +3,9 @@
 """Build kernels: kernels.py [--missing] NAME...
 
 The names are x86_64 um page frame-pointers debug rt arm64 arm64-64k kasan-tags s390x vanilla
-debug-vanilla kasan-tags-vanilla profiling debian debian-vanilla. --missing skips kernels that have an image. Objects are in
-build/NAME/, the compiler's output in build/NAME.log. A build is incremental, and ccache
-shares objects between trees.
+debug-vanilla kasan-tags-vanilla profiling debian debian-vanilla. --missing skips kernels
+that have an image. Objects are in build/NAME/, the compiler's output in build/NAME.log. A
+build is incremental, and ccache shares objects between trees.
 
 The debian kernels have Debian's configuration for clouds, without its modules, debug
 information and drivers that a guest does not use, unless FULL=1 is in the environment. A
