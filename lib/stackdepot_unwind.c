@@ -265,7 +265,7 @@ walk_tree(unsigned long *frames, unsigned int depth, bool skip, struct stack_dep
 	struct stack_depot_node *node, *child;
 	/* A node that is not in the tree, and its parent. */
 	struct stack_depot_node scratch[2][2] __uninitialized, *room = scratch[0];
-	unsigned int count = 0;
+	unsigned int count = 0, left_out = 0;
 	bool interrupted = false;
 	unsigned long ip;
 
@@ -296,6 +296,9 @@ walk_tree(unsigned long *frames, unsigned int depth, bool skip, struct stack_dep
 		}
 		if (child->frames)
 			frames[count++] = ip;
+		else if (unlikely(++left_out > STACK_DEPOT_CAPTURE_MAX))
+			/* Only saved frame pointers of a damaged stack lead around in these. */
+			return walk;
 		node = child;
 		interrupted = child->kind == STACK_DEPOT_NODE_REGS;
 		if (IS_ENABLED(CONFIG_STACKDEPOT_UNWIND_ORC) &&
