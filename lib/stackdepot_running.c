@@ -5,8 +5,8 @@
  *
  * A chain that was saved before is recognized in the call tree, whose node has its handle.
  * The depot keeps a stack that was saved without STACK_DEPOT_FLAG_GET forever, so the handle
- * needs no reference. Each user has functions of its own from which it saves stacks, so a node
- * of its chains has no handle of another user.
+ * needs no reference. Each user has functions of its own from which it saves stacks, so the
+ * nodes of its chains have no handles of another user.
  */
 
 #include <linux/irq_work.h>
@@ -43,8 +43,8 @@ static void schedule_init(struct irq_work *work)
 static DEFINE_IRQ_WORK(init_request, schedule_init);
 
 /*
- * Allocate the tables soon. Users save stacks long before that is possible, and not all of them
- * that the configuration has are in use.
+ * Allocate the tables soon. Users save stacks long before that is possible, and a user that the
+ * configuration has may never be enabled.
  */
 static void request_tables(bool *requested)
 {
@@ -79,7 +79,7 @@ static __always_inline bool reorder_is_due(void)
 	return true;
 }
 
-/* Stacks that were walked by a CPU because the call tree did not have them, or their handle. */
+/* Stacks that a CPU walked: the call tree did not have them, or their node had no handle. */
 DEFINE_PER_CPU(unsigned long, stack_depot_walked_saves);
 
 void stack_depot_show_running(struct seq_file *seq)
@@ -92,22 +92,31 @@ void stack_depot_show_running(struct seq_file *seq)
 	seq_printf(seq, "walked_saves: %lu\n", walked);
 }
 
-/* Walk the running stack, and save all but the first frames. Return: a handle, or 0. */
+/*
+ * Walk the running stack, and save all but the first frames. @known: set if the call tree has
+ * them. Return: a handle, or 0.
+ */
 static noinline depot_stack_handle_t walk_and_save(unsigned int depth, unsigned int skip,
 						   gfp_t gfp, depot_flags_t flags,
-						   struct stack_depot_caller caller)
+						   struct stack_depot_caller caller, bool *known)
 {
 	static bool tree_requested;
 	unsigned long frames[STACK_DEPOT_CAPTURE_MAX];
-	unsigned int count;
+	struct stack_depot_walk walk;
 
 	request_tables(&tree_requested);
 	this_cpu_inc(stack_depot_walked_saves);
 	rcu_read_lock_sched_notrace();
-	count = stack_depot_walk_running(frames, depth, false, caller).count;
+	walk = stack_depot_walk_running(frames, depth, false, caller);
 	rcu_read_unlock_sched_notrace();
-	kmsan_unpoison_memory(frames, count * sizeof(*frames));
-	return count > skip ? stack_depot_save_flags(frames + skip, count - skip, gfp, flags) : 0;
+	*known = walk.node;
+	/* This has interrupted a walk: leave out this function and the one that called it. */
+	if (unlikely(!walk.count))
+		walk.count = stack_trace_save(frames, depth, 2);
+	kmsan_unpoison_memory(frames, walk.count * sizeof(*frames));
+	if (walk.count <= skip)
+		return 0;
+	return stack_depot_save_flags(frames + skip, walk.count - skip, gfp, flags);
 }
 
 /* Give the running chain's node its handle. */
@@ -136,26 +145,51 @@ static __always_inline depot_stack_handle_t find_handle(unsigned int depth,
 	return handle;
 }
 
+/* Capture a stack that can be evicted. Return: a handle with a reference, or 0. */
+static __always_inline depot_stack_handle_t
+save_evictable(unsigned int depth, gfp_t gfp, struct stack_depot_caller caller)
+{
+	enum stack_depot_captured captured;
+	depot_stack_handle_t handle;
+
+	if (unlikely(!READ_ONCE(evictable_requested)))
+		request_tables(&evictable_requested);
+	handle = stack_depot_capture(depth, 0, gfp, caller, &captured);
+	/* The overflow chain says nothing to users who know a handle of 0. */
+	if (unlikely(handle && captured == STACK_DEPOT_CAPTURED_NONE)) {
+		stack_depot_put_running(handle);
+		handle = 0;
+	}
+	return handle;
+}
+
+static __always_inline depot_stack_handle_t
+save_forever(unsigned int depth, unsigned int skip, gfp_t gfp, depot_flags_t flags,
+	     struct stack_depot_caller caller)
+{
+	depot_stack_handle_t handle = find_handle(depth, caller);
+	bool known;
+
+	if (likely(handle))
+		return handle;
+	handle = walk_and_save(depth, skip, gfp, flags, caller, &known);
+	if (handle && known)
+		store_handle(depth, caller, handle);
+	return handle;
+}
+
 /* The chain starts with the function that called this one. */
 noinline depot_stack_handle_t __stack_depot_save_running(unsigned int depth, unsigned int skip,
 							 gfp_t gfp, depot_flags_t flags)
 {
 	struct stack_depot_caller caller = STACK_DEPOT_CALLER;
-	enum stack_depot_captured captured;
 	depot_stack_handle_t handle;
 
-	if (flags & STACK_DEPOT_FLAG_GET) {
-		if (unlikely(!READ_ONCE(evictable_requested)))
-			request_tables(&evictable_requested);
-		handle = stack_depot_capture(depth, 0, gfp, caller, &captured);
-	} else {
-		depth = min(depth + skip, STACK_DEPOT_CAPTURE_MAX);
-		handle = find_handle(depth, caller);
-		if (unlikely(!handle)) {
-			handle = walk_and_save(depth, skip, gfp, flags, caller);
-			store_handle(depth, caller, handle);
-		}
-	}
+	if (flags & STACK_DEPOT_FLAG_GET)
+		handle = save_evictable(depth, gfp, caller);
+	else
+		handle = save_forever(min(depth + skip, STACK_DEPOT_CAPTURE_MAX), skip, gfp, flags,
+				      caller);
 	/* No tail call: @caller is a place in this function's frame. */
 	barrier();
 	return handle;

@@ -84,8 +84,8 @@ static struct stack_depot_tree *alloc_tree(unsigned long nodes, u32 first_tag)
  * stack_depot_tree_init() - allocate the tree
  * @small: start with few nodes. Each replacement has twice as many as the tree before.
  *
- * Before this, and if it fails, chains are left to the kernel's unwinder. Idempotent. May
- * sleep.
+ * Before this, and if it fails, chains are left to the kernel's unwinder. A tree that exists
+ * stays, also a small one. May sleep.
  */
 void stack_depot_tree_init(bool small)
 {
@@ -143,6 +143,7 @@ static void replace_tree(struct work_struct *work)
 {
 	struct stack_depot_tree *old, *new;
 	unsigned long nodes;
+	u32 first_tag;
 
 	mutex_lock(&tree_mutex);
 	old = stack_depot_tree;
@@ -157,7 +158,8 @@ static void replace_tree(struct work_struct *work)
 	 * stackdepot_refs.c.
 	 */
 	nodes = min(2 * old->bytes / sizeof(struct stack_depot_node), max_nodes());
-	new = alloc_tree(nodes, stack_depot_node_tag(old, old->nodes) + old->bytes);
+	first_tag = stack_depot_node_tag(old, old->nodes) + old->bytes;
+	new = alloc_tree(nodes, first_tag) ?: alloc_tree(nodes / 2, first_tag);
 	if (new) {
 		/* Pairs with the dependent reads of walks. */
 		smp_store_release(&stack_depot_tree, new);

@@ -5,6 +5,7 @@
 #ifndef _LINUX_STACKDEPOT_RUNNING_H
 #define _LINUX_STACKDEPOT_RUNNING_H
 
+#include <linux/build_bug.h>
 #include <linux/compiler.h>
 #include <linux/percpu.h>
 #include <linux/stackdepot.h>
@@ -19,18 +20,23 @@ struct seq_file;
 depot_stack_handle_t __stack_depot_save_running(unsigned int depth, unsigned int skip, gfp_t gfp,
 						depot_flags_t flags);
 
+#ifdef CONFIG_STACKDEPOT
+
 /**
  * stack_depot_save_running() - save the running stack
- * @depth: number of frames to save, at most STACK_DEPOT_RUNNING_MAX
+ * @depth: number of frames to save, a constant of at most STACK_DEPOT_RUNNING_MAX
  * @skip: number of frames to leave out; the first one is the function that calls this
  * @gfp: as for stack_depot_save_flags()
- * @flags: as for stack_depot_save_flags(). If STACK_DEPOT_FLAG_GET is set, @skip must be 0,
- *	stack_depot_copy() reads the stack, and stack_depot_put_running() drops the reference.
+ * @flags: as for stack_depot_save_flags(). STACK_DEPOT_FLAG_GET needs
+ *	STACK_DEPOT_FLAG_CAN_ALLOC and a @skip of 0. Then stack_depot_copy() reads the stack, and
+ *	stack_depot_put_running() drops the reference. At the depot's bound, it can have
+ *	its first frames only.
  *
- * Takes as many instructions as a look at each frame, if the stack was saved before and the call
- * tree has it. The stack ends with the function that entered the interrupt or the softirq.
+ * If the call tree has the stack, each frame costs one load and one compare. The stack ends with
+ * the function that entered the interrupt or the softirq.
  *
- * A function that calls this always passes the same @skip and @flags.
+ * Calls from one function with the same sum of @depth and @skip have the same @skip, and all or
+ * none of them STACK_DEPOT_FLAG_GET: the call tree has one handle for a stack at that sum.
  *
  * Context: any.
  *
@@ -41,6 +47,7 @@ stack_depot_save_running(unsigned int depth, unsigned int skip, gfp_t gfp, depot
 {
 	depot_stack_handle_t handle;
 
+	BUILD_BUG_ON(!__builtin_constant_p(depth) || depth > STACK_DEPOT_RUNNING_MAX);
 #ifdef CONFIG_STACKDEPOT_CALL_TREE
 	handle = __stack_depot_save_running(depth, skip, gfp, flags);
 #else
@@ -53,6 +60,8 @@ stack_depot_save_running(unsigned int depth, unsigned int skip, gfp_t gfp, depot
 	barrier();
 	return handle;
 }
+
+#endif /* CONFIG_STACKDEPOT */
 
 #ifdef CONFIG_STACKDEPOT_CALL_TREE
 DECLARE_PER_CPU(unsigned long, stack_depot_walked_saves);
