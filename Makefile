@@ -62,6 +62,7 @@ soak: install-tests install-arm64 install-s390x install-debian
 	@$(OWNER)/tests/kunit.sh s390x page_owner=on slab_owner=off kunit.filter_glob=owner_page
 	@$(OWNER)/tests/kunit.sh kasan-tags kunit.filter_glob=owner_[qsw]*
 	@$(OWNER)/tests/kunit.sh kasan-tags kunit.filter_glob=stackdepot*
+	@$(OWNER)/tests/kunit_neighbours.sh kasan-tags
 	@$(OWNER)/tests/kunit.sh frame-pointers kunit.filter=module!=page_kunit
 	@$(OWNER)/tests/kunit.sh arm64-64k kunit.filter=module!=page_kunit
 	@$(OWNER)/tests/kunit.sh arm64-64k page_owner=on slab_owner=off kunit.filter_glob=owner_page
