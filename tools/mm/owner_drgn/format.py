@@ -32,12 +32,24 @@ class Format:
             raise AttributeError(f"this kernel's format has no {name}") from None
 
 
+def _has_debug_information(prog: Program) -> bool:
+    """True if there is a type that each kernel has."""
+    try:
+        prog.type("struct task_struct")
+    except LookupError:
+        return False
+    return True
+
+
 def _read_format(prog: Program, name: str, known: int, limits: Dict[str, int]) -> Format:
     """Read the structure and variable @name. Larger values than @limits are damage."""
     try:
         type_ = prog.type(f"struct {name}")
         address = prog.variable(name).address_
     except LookupError:
+        if not _has_debug_information(prog):
+            raise FormatError("there is no debug information of the kernel: name a vmlinux with "
+                              "drgn -s that was built with CONFIG_DEBUG_INFO_DWARF5") from None
         raise FormatError(f"the kernel does not have slab_owner, or the debug information does "
                           f"not belong to it: there is no variable {name}") from None
     names: List[str] = [member.name for member in type_.members or () if member.name]

@@ -148,6 +148,12 @@ refuses()
 	equals $? "$wanted" && file_has "$work/err" "$pattern" && file_lacks "$work/err" Traceback
 }
 
+ask_without_debug_information()
+{
+	objcopy --strip-debug "$vmlinux" "$work/vmlinux" &&
+		/usr/bin/drgn -q -c "$work/core" -s "$work/vmlinux" "$reader" --records 2>"$work/err"
+}
+
 # ask_damaged PLACE=NUMBER... -- ARGUMENT...
 ask_damaged()
 {
@@ -228,6 +234,8 @@ ok "a wrong sentence is refused" refuses 'grup' 2 ask 'grup=cache'
 ok "a wrong option is refused" refuses 'unrecognized arguments: --recods' 2 ask --recods
 ok "a wrong source is refused" refuses "no source 'slub'" 2 ask --records --source slub
 ok "a wrong address is refused" refuses "'0x12g' is no number" 2 ask --object 0x12g
+ok "a vmlinux without debug information is refused" \
+	refuses 'there is no debug information' 1 ask_without_debug_information
 ok "a newer format of records is refused" refuses \
 	'owner_format has version 99, and this reader knows version 1' 1 \
 	ask_damaged 'prog["owner_format"].version=99' -- --records
