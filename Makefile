@@ -36,7 +36,8 @@ help:
 	@echo
 	@echo 'make kernel K=x86_64     build/x86_64/; also um page debug rt arm64 kasan-tags s390x vanilla'
 	@echo '                         debian debian-vanilla: Debian'"'"'s configuration, without drivers;'
-	@echo '                         a guest of these has a root of Debian 13 with PACKAGES="..."'
+	@echo '                         a guest of these has a root of Debian 13 with PACKAGES="..."; with'
+	@echo '                         SYSTEMD=1, systemd is its first process'
 	@echo 'make guest K= CMD= APPEND= SMP= MEM= EXTRA='
 	@echo '                         boot K, run CMD (EXTRA is at /extra), exit with its status'
 	@echo 'make shell K=            boot K with a prompt'
@@ -124,10 +125,10 @@ image: install $(EXTRA_PACKAGES)
 	@$(OWNER)/kernels/kernels.py --missing $(K)
 
 guest: image
-	@$(OWNER)/guest/guest.py run $(K) $(GUEST_OPTIONS) --cmd "$$CMD"
+	@$(OWNER)/guest/guest.py run $(K) $(GUEST_OPTIONS) $(if $(SYSTEMD),--systemd) --cmd "$$CMD"
 
 shell: image
-	@$(OWNER)/guest/guest.py shell $(K) $(GUEST_OPTIONS)
+	@$(OWNER)/guest/guest.py shell $(K) $(GUEST_OPTIONS) $(if $(SYSTEMD),--systemd)
 
 vmcore: image $(if $(KDUMP),install-tests)
 	@$(OWNER)/guest/guest.py $(if $(KDUMP),kdump,vmcore) $(K) $(GUEST_OPTIONS) --cmd "$$CMD"

@@ -151,6 +151,9 @@ def parse_command_line(words: Optional[List[str]]) -> argparse.Namespace:
         "kdump", help="run CMD, then panic; a crash kernel saves the memory")
     for command in (run, shell, vmcore, kdump):
         add_common_options(command)
+    for command in (run, shell):
+        command.add_argument("--systemd", action="store_true",
+                             help="systemd of the guest's Debian root is the first process")
     for command in (run, vmcore, kdump):
         add_run_options(command)
     vmcore.add_argument("--output", default="", metavar="FILE",
@@ -169,6 +172,18 @@ def print_note(text: str) -> None:
     print(f"guest: {text}", file=sys.stderr, flush=True)
 
 
+def refuse_kernel_without_ext4(args: argparse.Namespace, kind: KernelKind) -> None:
+    """Refuse options for which Debian's root is a disk that this kernel cannot mount."""
+    option = "--systemd" if getattr(args, "systemd", False) else "--packages"
+    if option == "--packages" and args.packages is None:
+        return
+    config = Path(args.build) / args.name / ".config"
+    ext4 = not config.exists() or "\nCONFIG_EXT4_FS=y\n" in config.read_text()
+    if not kind.program or not ext4:
+        raise UsageError(f"{args.name}: {option} needs a kernel for QEMU that has ext4: "
+                         "K=debian or debian-vanilla")
+
+
 def refuse_unsupported_options(args: argparse.Namespace, kind: KernelKind) -> None:
     """Refuse options that this kind of kernel does not support."""
     memory = parse_memory_size(args.mem)
@@ -182,9 +197,7 @@ def refuse_unsupported_options(args: argparse.Namespace, kind: KernelKind) -> No
         raise UsageError(f"{args.name}: --icount needs a kernel for QEMU")
     if not kind.program and (args.smp or 1) > DEFAULT_SMP:
         print_note(f"{args.name} has one processor; --smp {args.smp} is ignored")
-    if not kind.program and args.packages is not None:
-        raise UsageError(f"{args.name}: --packages needs a kernel for QEMU that has ext4: "
-                         "K=debian or debian-vanilla")
+    refuse_kernel_without_ext4(args, kind)
     if args.extra and not Path(args.extra).is_dir():
         raise UsageError(f"--extra {args.extra}: not a directory")
     size = sum_file_sizes(Path(args.extra)) if args.extra else 0
@@ -203,8 +216,12 @@ def make_guest_machine(args: argparse.Namespace, kind: KernelKind,
                            scratch / "initrd", args.append,
                            args.smp or DEFAULT_SMP, args.mem,
                            getattr(args, "icount", False), gdb=getattr(args, "gdb", ""))
-    if args.packages is not None or args.name.startswith("debian"):
-        machine.disk = str(find_debian_root(build, (args.packages or "").split()))
+    machine.systemd = getattr(args, "systemd", False)
+    if machine.systemd or args.packages is not None or args.name.startswith("debian"):
+        packages = (args.packages or "").split()
+        # Without udev, systemd waits for devices in vain.
+        packages += ["systemd-sysv", "udev"] if machine.systemd else []
+        machine.disk = str(find_debian_root(build, packages))
     if args.accel == "auto":
         machine.accel, why = choose_accelerator(machine, build)
         if why:

@@ -14,10 +14,18 @@
 #   name     the host name
 #   size     shell only: rows and columns of the terminal
 #   disk     the device whose ext4 is the root of /cmd, or nothing
+#   systemd  1: the disk's systemd becomes the first process, and runs this script as a service
 #   crash    kdump only: the command line of the crash kernel
 
-/bin/busybox --install -s
 export PATH=/bin:/sbin:/usr/bin:/usr/sbin HOME=/root TERM=linux
+# "service": systemd runs this, and the settings are beside it.
+stage=${1:-init}
+disk_path=$PATH
+if [ "$stage" = service ]; then
+	PATH=/guest/bin:$PATH
+else
+	/bin/busybox --install -s
+fi
 
 print_to_console()
 {
@@ -111,7 +119,7 @@ run_command()
 	out=3
 	[ "${channel#ttyS}" = "$channel" ] || out=4
 	echo "$mark begin" >&3
-	set -- sh /cmd
+	set -- env PATH="$disk_path" sh /cmd
 	[ -z "$disk" ] || set -- chroot /disk "$@"
 	setsid "$@" </dev/null >&"$out" 2>&1 3>&- 4>&-
 	echo "$mark end $?" >&4
@@ -153,6 +161,41 @@ enter_disk()
 	[ ! -d /extra ] || { mkdir -p /disk/extra && mount -o bind /extra /disk/extra; }
 }
 
+# switch_root removes the files of the initramfs: copy those that the service needs. A getty
+# would read from the console.
+start_systemd()
+{
+	[ -x /disk/sbin/init ] ||
+		end_machine_with_error "$disk has no /sbin/init: it needs the package systemd-sysv"
+	mkdir -p /disk/guest/bin
+	cp /init /bin/busybox /disk/guest
+	/disk/guest/busybox --list | while read -r program; do
+		ln -s /guest/busybox "/disk/guest/bin/$program"
+	done
+	echo "mode='$mode' channel='$channel' mark='$mark' size='$size' name='$name'" >/disk/guest/conf
+	if [ -d /extra ]; then
+		umount /disk/extra
+		cp -a /extra/. /disk/extra
+	fi
+	cat >/disk/etc/systemd/system/guest.service <<-EOF
+	[Unit]
+	Description=The command of guest.py
+	After=basic.target
+	[Service]
+	ExecStart=/guest/busybox sh /guest/init service
+	StandardInput=tty-force
+	StandardOutput=tty
+	TTYPath=/dev/console
+	EOF
+	mkdir -p /disk/etc/systemd/system/multi-user.target.wants
+	ln -s ../guest.service /disk/etc/systemd/system/multi-user.target.wants
+	ln -s multi-user.target /disk/etc/systemd/system/default.target
+	for line in ttyS0 ttyAMA0; do
+		ln -s /dev/null "/disk/etc/systemd/system/serial-getty@$line.service"
+	done
+	exec switch_root /disk /sbin/init
+}
+
 run_shell()
 {
 	[ -z "$size" ] || stty rows "${size% *}" cols "${size#* }"
@@ -162,14 +205,20 @@ run_shell()
 	setsid cttyhack "$@"
 }
 
-mode='' disk='' channel='' mark='' name='' size='' crash=''
-# shellcheck source=/dev/null
-. /guest.conf
-rm -f /guest.conf /linuxrc
-mount_all
+mode='' disk='' channel='' mark='' name='' size='' crash='' systemd=''
+if [ "$stage" = service ]; then
+	# shellcheck source=/dev/null
+	. /guest/conf
+else
+	# shellcheck source=/dev/null
+	. /guest.conf
+	rm -f /guest.conf /linuxrc
+	mount_all
+	[ -z "$disk" ] || enter_disk
+	[ -z "$systemd" ] || start_systemd
+fi
 hostname "$name"
 cd / || end_machine
-[ -z "$disk" ] || enter_disk
 case $mode in
 shell)
 	run_shell

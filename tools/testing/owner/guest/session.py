@@ -132,7 +132,8 @@ class GuestSession:
         conf: Dict[str, str] = {
             "mode": self.task.mode, "channel": kind.channel, "mark": mark,
             "name": "guest", "size": self.task.size,
-            "disk": "/dev/vda" if self.machine.disk else ""}
+            "disk": "/dev/vda" if self.machine.disk else "",
+            "systemd": "1" if self.machine.systemd else ""}
         files: Dict[str, Path] = {}
         if self.task.dump:
             crash = self.task.scratch / "crash-initrd"

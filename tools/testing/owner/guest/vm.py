@@ -90,6 +90,8 @@ class GuestMachine:
     gdb: str = ""
     # An ext4 image whose files the guest has as its root, or "".
     disk: str = ""
+    # systemd is the first process, from that disk.
+    systemd: bool = False
 
 
 def find_kernel_kind(directory: Path, name: str) -> KernelKind:

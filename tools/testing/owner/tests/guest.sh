@@ -10,7 +10,7 @@ usage='[KERNEL...]'
 guest=tools/testing/owner/guest/guest.py
 build=${BUILD:-$PWD/build}
 [ $# -gt 0 ] || set -- um x86_64
-tests_per_kernel=28
+tests_per_kernel=30
 seen=$work/err
 
 # The runner creates its files below $TMPDIR; no_guest_is_left() checks that it removes them.
@@ -215,6 +215,10 @@ test_interrupted_runs()
 	ok "a runner ended by SIGTERM leaves nothing" runner_ended_clean
 	interrupt_guest KILL machine
 	ok "a machine that dies is told" dead_machine_is_reported
+	boot_guest --systemd --cmd true
+	ok "systemd on a kernel without ext4 is refused" ext4_is_demanded systemd
+	boot_guest --packages fio --cmd true
+	ok "packages, too" ext4_is_demanded packages
 	boot_guest --build "$work" --cmd true
 	ok "a missing kernel is told, with what to do" missing_kernel_is_reported
 }
@@ -228,6 +232,12 @@ dead_machine_is_reported()
 {
 	status_is 125 && no_guest_is_left &&
 		errors_have '^guest: .* ended by SIGKILL while CMD ran'
+}
+
+ext4_is_demanded()
+{
+	status_is 123 && errors_have \
+		"^guest: $kernel: --$1 needs a kernel for QEMU that has ext4: K=debian or debian-vanilla\$"
 }
 
 missing_kernel_is_reported()
