@@ -84,10 +84,29 @@ ok "the leak of samples is first" first_row "$work/out" \
 	"^slab_owner *[0-9]+ MiB +[0-9]+% +[0-9]+ records  oom_leak_record "
 ok "... and the header says so" file_has "$work/out" \
 	"slab_owner: .* most slab memory, samples weighted, each at least"
-leaked_mib=$(awk '/records of 1024 bytes leaked/ { print int($(NF - 5) / 1024) }' "$work/out")
-estimated_mib=$(show_rows "$work/out" | awk '/oom_leak_record/ { print int($2); exit }')
-echo "# $leaked_mib MiB leaked, $estimated_mib MiB estimated"
-ok "... and the estimate is near" [ "$estimated_mib" -gt $((leaked_mib * 85 / 100)) ]
-ok "... also from above" [ "$estimated_mib" -lt $((leaked_mib * 115 / 100)) ]
+# Each record of 1,024 bytes is sampled with the probability p = 1 - exp(-1024/65536), without
+# regard to the others. The number of samples is binomial, so in one run of a thousand million
+# it is six standard deviations from the mean. The leak ends when the OOM killer is called,
+# before the report. The estimate is exact for the number of samples, but for the rounding of
+# each weight to less than two bytes, and of the sum to three digits.
+samples_are_as_many_as_probable()
+{
+	awk '/records of 1024 bytes leaked/ { leaked = $(NF - 5) }
+		/slab_owner: .*oom_leak_record / && !samples {
+			for (i = 1; $i != "records"; i++) continue
+			samples = $(i - 1); estimate = $(i - 4); unit = $(i - 3) }
+		END {
+			p = 1 - exp(-1024 / 65536); mean = leaked * p; deviation = sqrt(mean * (1 - p))
+			weighted = samples / p / 1024
+			digits = length(int(weighted)) < 3 ? 3 - length(int(weighted)) : 0
+			allowed = 0.5 / 10 ^ digits + 2 * samples / 2 ^ 20
+			printf "# %d of %d records sampled: %.2f standard deviations from the mean\n",
+				samples, leaked, (samples - mean) / deviation
+			printf "# %s %s estimated, %.3f MiB by their weight\n", estimate, unit, weighted
+			exit samples < mean - 6 * deviation || samples > mean + 6 * deviation ||
+				unit != "MiB" || estimate - weighted > allowed ||
+				weighted - estimate > allowed }' "$work/out"
+}
+ok "... and the samples and their estimate are right" samples_are_as_many_as_probable
 ok "the pages of slabs are found, too" file_has "$work/out" "page_owner: .* pages  .*kmalloc"
 finish_tests
