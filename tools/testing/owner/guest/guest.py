@@ -18,7 +18,7 @@ from crash_kernel import COMPRESSIONS, PROVOKED, RESERVED, CrashDump
 from debian_root import find_debian_root
 from complaints import VARIABLE, find_complaints, keep_console
 from image import ImageError, sum_file_sizes
-from session import (DIED, HANG, GuestError, RunnerInterrupted, GuestSession, GuestTask,
+from session import (DIED, HANG, NMI_PROGRAM, NMI_WORDS, GuestError, RunnerInterrupted, GuestSession, GuestTask,
                      install_signal_handlers, format_console_tail, run_session)
 from vm import KernelKind, GuestMachine, VmError, find_kernel_kind
 
@@ -33,7 +33,8 @@ exit status:
   CMD's own   CMD ended in the guest
   {NOT_STARTED}         the guest was not started: wrong usage, or something
               is missing on this host; the message says what
-  {HANG}         the guest hung: CMD had not ended within --timeout
+  {HANG}         the guest hung: CMD had not ended within --timeout, or nothing
+              was printed for --stall
   {DIED}         the guest panicked, or ended without CMD's status
   128+N       the runner was ended by signal N
 After {HANG} and {DIED} the console's last 40 lines follow on stderr.
@@ -125,6 +126,9 @@ def add_run_options(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--timeout", type=parse_seconds, default=DEFAULT_SECONDS,
                         metavar="S", help="the limit from start to end "
                         "(default %(default)g s)")
+    parser.add_argument("--stall", type=parse_seconds, default=0.0, metavar="S",
+                        help="instead of --timeout: the limit without any output of CMD and "
+                        "the kernel; an x86_64 kernel then prints the stacks of all tasks")
     parser.add_argument("--console", default="", metavar="FILE",
                         help="write the kernel's console to FILE")
     parser.add_argument("--provokes", type=parse_regular_expression, default="",
@@ -260,7 +264,8 @@ def report_complaints(args: argparse.Namespace, console: Path) -> None:
 def run_guest_command(args: argparse.Namespace, machine: GuestMachine, scratch: Path) -> int:
     """Run CMD, then save the guest's memory for the commands vmcore and kdump."""
     console = Path(args.console) if args.console else scratch / "console"
-    task = GuestTask(args.cmd, Path(args.build), scratch, console.resolve(), args.extra)
+    task = GuestTask(args.cmd, Path(args.build), scratch, console.resolve(), args.extra,
+                     stall=args.stall)
     output = Path(getattr(args, "output", "") or Path(args.build) / args.command)
     if args.command == "vmcore":
         task.mode = "hold"
@@ -269,6 +274,8 @@ def run_guest_command(args: argparse.Namespace, machine: GuestMachine, scratch: 
         task.dump = CrashDump(output, args.level, args.compress)
         machine.append = f"{RESERVED} {machine.append}"
         args.provokes = "|".join(filter(None, (PROVOKED, args.provokes)))
+    if args.stall and machine.kind.program == NMI_PROGRAM:
+        machine.append += " " + NMI_WORDS
     session = GuestSession(machine, task)
     after = {"vmcore": lambda: session.write_vmcore(output),
              "kdump": session.receive_kdump}.get(args.command)

@@ -17,8 +17,9 @@ from typing import Callable, Dict, List, Optional
 from crash_kernel import (CrashDump, format_crash_settings, list_kexec_files, unflatten_dump,
                           write_crash_initramfs)
 from image import find_busybox, write_initramfs
-from vm import (GuestMachine, QemuMonitor, MachineProcess, require_kaslr_note, qemu_channel_options,
-                qemu_command_line, qemu_monitor_options, um_channel_options, um_command_line)
+from vm import (GuestMachine, QemuMonitor, MachineProcess, VmError, require_kaslr_note,
+                qemu_channel_options, qemu_command_line, qemu_monitor_options,
+                um_channel_options, um_command_line)
 
 HANG = 124
 DIED = 125
@@ -26,6 +27,11 @@ TAIL_LINES = 40
 READ_SIZE = 1 << 18
 CONSOLE_LIMIT = 8 << 20
 GOODBYE_SECONDS = 20.0
+# A guest of this program gets an NMI when it hangs. These words make the kernel panic then,
+# and print the stacks of all tasks and CPUs.
+NMI_PROGRAM = "qemu-system-x86_64"
+NMI_WORDS = "unknown_nmi_panic panic_print=0x41"
+NMI_SECONDS = 120.0
 PANIC = re.compile(r"Kernel panic - not syncing.*")
 ERRORS = re.compile(r"(?:guest-init: |BUG: |Oops: |Internal error: "
                     r"|Unable to |Call-Trace of ).*")
@@ -35,7 +41,7 @@ Sink = Callable[[bytes], object]
 
 
 class GuestHang(Exception):
-    """The time limit has passed."""
+    """The time limit has passed; the text names it."""
 
 
 class RunnerInterrupted(Exception):
@@ -108,6 +114,8 @@ class GuestTask:
     mode: str = "run"
     size: str = ""
     dump: Optional[CrashDump] = None
+    # Seconds without output after which the guest hangs, or 0.
+    stall: float = 0
 
 
 class GuestSession:
@@ -150,7 +158,7 @@ class GuestSession:
             return um_command_line(self.machine, self.task.scratch) + um_channel_options(fd)
         command = qemu_command_line(self.machine) + qemu_channel_options(self.machine.kind, fd)
         command += ["-serial", f"file:{self.task.console}"]
-        if self.task.mode == "hold":
+        if self.task.mode == "hold" or self._can_print_stacks():
             self.qmp, theirs = socket.socketpair()
             fds.append(theirs.detach())
             command += qemu_monitor_options(fds[-1])
@@ -199,7 +207,15 @@ class GuestSession:
     def _read_channel(self) -> bytes:
         """Data of the channel; empty if the machine has ended."""
         assert self.process and self.channel
-        ready = select.select([self.channel, self.process.pidfd], [], [])[0]
+        ready: List[object] = []
+        since, size = time.monotonic(), -1
+        while not ready:
+            ready = select.select([self.channel, self.process.pidfd], [], [],
+                                  1.0 if self.task.stall else None)[0]
+            if size != self.task.console.stat().st_size:
+                since, size = time.monotonic(), self.task.console.stat().st_size
+            elif not ready and time.monotonic() - since > self.task.stall:
+                raise GuestHang(f"when neither CMD nor the kernel had printed for {self.task.stall:g} s")
         if self.channel not in ready:
             return b""
         try:
@@ -268,12 +284,25 @@ class GuestSession:
         if self.qmp:
             self.qmp.close()
 
-    def make_hang_error(self, seconds: float) -> GuestError:
+    def _can_print_stacks(self) -> bool:
+        return bool(self.task.stall) and self.machine.kind.program == NMI_PROGRAM
+
+    def print_stacks(self) -> None:
+        """Let a kernel that hangs print the stacks of all tasks, and wait for its end."""
+        if not self.qmp or not self.process or not self._can_print_stacks():
+            return
+        try:
+            QemuMonitor(self.qmp).execute_command("inject-nmi")
+        except (VmError, OSError):
+            return
+        self.process.wait_for_exit(NMI_SECONDS)
+
+    def make_hang_error(self, limit: str) -> GuestError:
         """The error for a guest that did not end in time."""
         where = "CMD had not ended" if self.extractor.began \
             else "CMD had not started"
         error = self._find_console_error()
-        return GuestError(HANG, f"hung: {where} after {seconds:g} s"
+        return GuestError(HANG, f"hung: {where} {limit}"
                           + (f"; the console says: {error}" if error
                              else ""))
 
@@ -341,7 +370,7 @@ def install_signal_handlers() -> None:
 def run_session(session: GuestSession, sink: Sink, seconds: float,
                 after: Optional[Callable[[], None]] = None) -> int:
     """Run a guest with a time limit; returns CMD's status."""
-    signal.setitimer(signal.ITIMER_REAL, seconds)
+    signal.setitimer(signal.ITIMER_REAL, 0 if session.task.stall else seconds)
     try:
         session.start_machine()
         session.forward_output(sink)
@@ -349,8 +378,10 @@ def run_session(session: GuestSession, sink: Sink, seconds: float,
         if after:
             after()
         return status
-    except GuestHang:
-        raise session.make_hang_error(seconds) from None
+    except GuestHang as hang:
+        error = session.make_hang_error(str(hang) or f"after {seconds:g} s")
+        session.print_stacks()
+        raise error from None
     finally:
         signal.setitimer(signal.ITIMER_REAL, 0)
         session.close()

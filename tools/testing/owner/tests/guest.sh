@@ -10,7 +10,7 @@ usage='[KERNEL...]'
 guest=tools/testing/owner/guest/guest.py
 build=${BUILD:-$PWD/build}
 [ $# -gt 0 ] || set -- um x86_64
-tests_per_kernel=30
+tests_per_kernel=32
 seen=$work/err
 
 # The runner creates its files below $TMPDIR; no_guest_is_left() checks that it removes them.
@@ -151,11 +151,24 @@ test_hang()
 	boot_guest --timeout $limit --cmd 'sleep 1000'
 	ok "a hang is status 124" status_is 124
 	ok "a hang is told, with 40 lines" hang_is_reported
+	limit=15
+	boot_guest --stall $limit --provokes . --console "$work/console" --cmd '
+		while [ $((i += 1)) -le 18 ]; do sleep 1; echo $i >/dev/console; done
+		echo last; sleep 1000'
+	ok "a guest that prints does not stall" output_has '^last$'
+	ok "one that stops to print does" stall_is_reported
 }
 
 hang_is_reported()
 {
 	tail_is_complete && errors_have "^guest: hung: CMD had not ended after $limit s"
+}
+
+# User-mode Linux has no NMI.
+stall_is_reported()
+{
+	status_is 124 && errors_have "^guest: hung: CMD had not ended when neither CMD nor the kernel had printed for $limit s" || return
+	[ "$kernel" = um ] || file_has "$work/console" 'task:sleep '
 }
 
 test_complaints()
