@@ -21,6 +21,7 @@
 #include <linux/sched.h>
 #include <linux/slab.h>
 #include <linux/stackdepot.h>
+#include <linux/timekeeping.h>
 #include <linux/timer.h>
 
 static unsigned int seconds = 10;
@@ -31,6 +32,7 @@ MODULE_PARM_DESC(seconds, "duration of the test");
 #define HANDED_OVER	64
 #define BATCH		8
 #define LONGEST_PATH	12
+#define PROGRESS	2	/* seconds between two lines in the log */
 
 enum object_kind { KMALLOC, OWN_CACHE, RCU_CACHE, ACCOUNTED, AREA, KINDS };
 
@@ -312,6 +314,29 @@ static unsigned int count_own_tasks(void)
 	return count;
 }
 
+/*
+ * Wait for the end of the test, and print how many objects were freed until then. The caller
+ * of the guest waits for these lines: there is none if nothing was freed meanwhile.
+ */
+static void wait_and_report_progress(const struct torturer *torturers)
+{
+	time64_t end = ktime_get_seconds() + seconds, next = end - seconds + PROGRESS, now;
+	unsigned long freed, reported = 0;
+	unsigned int cpu;
+
+	while ((now = ktime_get_seconds()) < end && !msleep_interruptible(1000)) {
+		if (now < next)
+			continue;
+		next = now + PROGRESS;
+		freed = 0;
+		for_each_possible_cpu(cpu)
+			freed += READ_ONCE(torturers[cpu].freed);
+		if (freed != reported)
+			pr_info("torture: %lu pairs, %lld s left\n", freed, end - now);
+		reported = freed;
+	}
+}
+
 static int __init torture_init(void)
 {
 	unsigned long allocated = 0, failed = 0;
@@ -331,8 +356,7 @@ static int __init torture_init(void)
 		if (IS_ERR(thread[cpu]))
 			thread[cpu] = NULL;
 	}
-	for (i = 0; i < seconds && !msleep_interruptible(1000); i++)
-		;
+	wait_and_report_progress(torturers);
 	pr_info("torture: %u chains in use\n", count_own_chains());
 	for_each_possible_cpu(cpu) {
 		if (thread[cpu])
