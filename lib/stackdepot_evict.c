@@ -313,7 +313,7 @@ depot_store_record(struct evictable_depot *depot, unsigned long *entries,
 	if (can_alloc && READ_ONCE(depot->pools) < depot->max_pools)
 		prealloc = stack_depot_prealloc_pool(gfp);
 
-	raw_spin_lock_irqsave(&depot->lock, irqflags);
+	stack_depot_lock(&depot->lock, &irqflags);
 	printk_deferred_enter();
 
 	depot->locked_saves++;
@@ -329,12 +329,12 @@ depot_store_record(struct evictable_depot *depot, unsigned long *entries,
 		handle = rec->handle.handle;
 
 	printk_deferred_exit();
-	raw_spin_unlock_irqrestore(&depot->lock, irqflags);
+	stack_depot_unlock(&depot->lock, irqflags);
 
 	if (prealloc) {
-		raw_spin_lock_irqsave(&stack_depot_pool_lock, irqflags);
+		stack_depot_lock(&stack_depot_pool_lock, &irqflags);
 		stack_depot_keep_prealloc(&prealloc);
-		raw_spin_unlock_irqrestore(&stack_depot_pool_lock, irqflags);
+		stack_depot_unlock(&stack_depot_pool_lock, irqflags);
 		stack_depot_free_prealloc(prealloc);
 	}
 	return handle;
@@ -370,8 +370,7 @@ depot_save_evictable(struct evictable_depot *depot, unsigned long *entries,
 	if (likely(rec))
 		return rec->handle.handle;
 
-	/* An NMI may have interrupted the holder of the lock. */
-	if (unlikely(in_nmi())) {
+	if (unlikely(!stack_depot_may_lock())) {
 		depot_count_refusal(depot, DEPOT_REFUSED_NMI);
 		return 0;
 	}

@@ -541,18 +541,17 @@ noinline void stack_depot_release_record(struct evictable_depot *depot, struct s
 {
 	unsigned long irqflags;
 
-	/* An NMI may have interrupted the holder of the lock. */
-	if (unlikely(in_nmi())) {
+	if (unlikely(!stack_depot_may_lock())) {
 		llist_add(&rec->free_node, &depot->deferred_frees);
 		depot_queue_work(depot);
 		return;
 	}
 
-	raw_spin_lock_irqsave(&depot->lock, irqflags);
+	stack_depot_lock(&depot->lock, &irqflags);
 	printk_deferred_enter();
 	depot_free_record(depot, rec);
 	printk_deferred_exit();
-	raw_spin_unlock_irqrestore(&depot->lock, irqflags);
+	stack_depot_unlock(&depot->lock, irqflags);
 }
 
 /* RCU callback: the grace period that depot_run_work() started has ended. */
@@ -562,14 +561,14 @@ static void depot_end_grace_period(struct rcu_head *rcu)
 	unsigned long irqflags;
 	bool again;
 
-	raw_spin_lock_irqsave(&depot->lock, irqflags);
+	stack_depot_lock(&depot->lock, &irqflags);
 	for (int c = 0; c < DEPOT_NR_CLASSES; c++)
 		if (depot->refusal[c].why == DEPOT_REFUSED_GRACE)
 			WRITE_ONCE(depot->refusal[c].why, DEPOT_NOT_REFUSED);
 	again = depot->gp_again;
 	depot->gp_again = false;
 	depot->gp_pending = again;
-	raw_spin_unlock_irqrestore(&depot->lock, irqflags);
+	stack_depot_unlock(&depot->lock, irqflags);
 
 	if (again)
 		call_rcu_hurry(rcu, depot_end_grace_period);
@@ -581,7 +580,7 @@ static struct evictable_pool *depot_remove_surplus_pool(struct evictable_depot *
 	struct evictable_pool *pool = NULL;
 	unsigned long irqflags;
 
-	raw_spin_lock_irqsave(&depot->lock, irqflags);
+	stack_depot_lock(&depot->lock, &irqflags);
 	if (depot->nr_idle > IDLE_RESERVE) {
 		pool = list_first_entry(&depot->idle, struct evictable_pool, list);
 		if (time_before(jiffies, pool->idle_since + depot->trim_delay))
@@ -591,7 +590,7 @@ static struct evictable_pool *depot_remove_surplus_pool(struct evictable_depot *
 	}
 	if (pool)
 		depot->pools--;
-	raw_spin_unlock_irqrestore(&depot->lock, irqflags);
+	stack_depot_unlock(&depot->lock, irqflags);
 	return pool;
 }
 
@@ -612,21 +611,21 @@ static void depot_trim(struct work_struct *work)
 			continue;
 		}
 		/* No memory for the header: keep the pool. */
-		raw_spin_lock_irqsave(&depot->lock, irqflags);
+		stack_depot_lock(&depot->lock, &irqflags);
 		depot->pools++;
 		depot_add_idle_pool(depot, pool);
-		raw_spin_unlock_irqrestore(&depot->lock, irqflags);
+		stack_depot_unlock(&depot->lock, irqflags);
 		break;
 	}
 	freed = !list_empty(&vacated);
 	stack_depot_free_vacated(&vacated);
 
-	raw_spin_lock_irqsave(&depot->lock, irqflags);
+	stack_depot_lock(&depot->lock, &irqflags);
 	/* Pools can be added. */
 	if (freed)
 		depot_clear_all_refusals(depot);
 	again = depot->nr_idle > IDLE_RESERVE;
-	raw_spin_unlock_irqrestore(&depot->lock, irqflags);
+	stack_depot_unlock(&depot->lock, irqflags);
 	if (again)
 		schedule_delayed_work(&depot->trim, depot->trim_delay);
 }
@@ -641,7 +640,7 @@ static void depot_run_work(struct irq_work *work)
 	unsigned long irqflags;
 	bool start, trim;
 
-	raw_spin_lock_irqsave(&depot->lock, irqflags);
+	stack_depot_lock(&depot->lock, &irqflags);
 	printk_deferred_enter();
 	stack_depot_free_deferred(depot);
 	printk_deferred_exit();
@@ -654,7 +653,7 @@ static void depot_run_work(struct irq_work *work)
 	depot->gp_pending = true;
 	trim = depot->trim_requested;
 	depot->trim_requested = false;
-	raw_spin_unlock_irqrestore(&depot->lock, irqflags);
+	stack_depot_unlock(&depot->lock, irqflags);
 
 	/* start_poll_synchronize_rcu() must not be called from hard interrupts. */
 	if (start)

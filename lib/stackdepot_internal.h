@@ -16,7 +16,10 @@
 #ifndef _LIB_STACKDEPOT_INTERNAL_H
 #define _LIB_STACKDEPOT_INTERNAL_H
 
+#include <linux/irqflags.h>
 #include <linux/list.h>
+#include <linux/percpu.h>
+#include <linux/preempt.h>
 #include <linux/spinlock.h>
 #include <linux/stackdepot.h>
 #include <linux/types.h>
@@ -69,6 +72,49 @@ extern int pools_num;
 extern unsigned int stack_depot_max_pools;
 /* Protects stack_pools, pools_num, the spare pool and the persistent records. */
 extern raw_spinlock_t stack_depot_pool_lock;
+
+/* Locks of the depot that this CPU holds or waits for. */
+DECLARE_PER_CPU(unsigned int, stack_depot_locks);
+
+/*
+ * Take stack_depot_pool_lock or the lock of an instance. A function that is called with the
+ * lock held, or while this waits for it, can be traced, and its trace event can save a stack.
+ */
+static __always_inline void stack_depot_lock(raw_spinlock_t *lock, unsigned long *flags)
+	__acquires(lock)
+{
+	local_irq_save(*flags);
+	__this_cpu_inc(stack_depot_locks);
+	raw_spin_lock(lock);
+}
+
+/* Take the lock if it is free. On UP, raw_spin_trylock() alone succeeds in an NMI. */
+static __always_inline bool stack_depot_trylock(raw_spinlock_t *lock, unsigned long *flags)
+{
+	if (this_cpu_read(stack_depot_locks))
+		return false;
+	local_irq_save(*flags);
+	__this_cpu_inc(stack_depot_locks);
+	if (raw_spin_trylock(lock))
+		return true;
+	__this_cpu_dec(stack_depot_locks);
+	local_irq_restore(*flags);
+	return false;
+}
+
+static __always_inline void stack_depot_unlock(raw_spinlock_t *lock, unsigned long flags)
+	__releases(lock)
+{
+	raw_spin_unlock(lock);
+	__this_cpu_dec(stack_depot_locks);
+	local_irq_restore(flags);
+}
+
+/* False if this has interrupted the holder of a lock, or a CPU that waits for one. */
+static __always_inline bool stack_depot_may_lock(void)
+{
+	return !in_nmi() && !this_cpu_read(stack_depot_locks);
+}
 
 /**
  * stack_depot_max_buckets() - Limit a hash table to its share of the bound

@@ -56,6 +56,41 @@ void stack_depot_test_nmi(struct kunit *test)
 	KUNIT_EXPECT_TRUE(test, stack_depot_test_destroy(depot));
 }
 
+/*
+ * A trace event under a lock of the depot saves a stack: as in NMI, without the lock. Here the
+ * lock is one of the depot that is waited for: this CPU is marked, but holds nothing.
+ */
+void stack_depot_test_traced(struct kunit *test)
+{
+	struct evictable_depot *depot = create_test_depot(test, SMALL_DEPOT);
+	depot_stack_handle_t handle, traced_handle, traced_found;
+	unsigned long flags, in_use;
+	raw_spinlock_t lock;
+	bool may_lock;
+
+	raw_spin_lock_init(&lock);
+	handle = save_stack(depot, 8, 1, GET_ALLOC);
+	KUNIT_ASSERT_NE(test, handle, 0);
+
+	stack_depot_lock(&lock, &flags);
+	traced_handle = save_stack(depot, 8, 2, GET);
+	traced_found = save_stack(depot, 8, 1, GET);
+	stack_depot_put_many(handle, 2);
+	in_use = depot->class[stack_depot_size_class(8, 0)].in_use;
+	may_lock = stack_depot_may_lock();
+	stack_depot_unlock(&lock, flags);
+
+	KUNIT_EXPECT_EQ(test, traced_handle, 0);
+	KUNIT_EXPECT_EQ(test, traced_found, handle);
+	KUNIT_EXPECT_EQ(test, read_refusals(depot, DEPOT_REFUSED_NMI), 1);
+	KUNIT_EXPECT_EQ(test, in_use, 1);
+	irq_work_sync(&depot->work);
+	KUNIT_EXPECT_EQ(test, stack_depot_test_in_use(depot), 0);
+	KUNIT_EXPECT_FALSE(test, may_lock);
+	KUNIT_EXPECT_TRUE(test, stack_depot_may_lock());
+	KUNIT_EXPECT_TRUE(test, stack_depot_test_destroy(depot));
+}
+
 struct hardirq_case {
 	struct irq_work work;
 	struct evictable_depot *depot;

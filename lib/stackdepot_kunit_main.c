@@ -46,6 +46,7 @@ static struct kunit_case depot_cases[] = {
 	DEPOT_CASE_SLOW(million),
 	DEPOT_CASE(memory),
 	DEPOT_CASE(nmi),
+	DEPOT_CASE(traced),
 	DEPOT_CASE(contexts),
 	DEPOT_CASE_SLOW(stress),
 	DEPOT_CASE_SLOW(next_counted),

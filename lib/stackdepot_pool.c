@@ -61,6 +61,8 @@ void **stack_pools;
 int pools_num;
 unsigned int stack_depot_max_pools = DEPOT_POOLS_DEFAULT;
 DEFINE_RAW_SPINLOCK(stack_depot_pool_lock);
+DEFINE_PER_CPU(unsigned int, stack_depot_locks);
+EXPORT_PER_CPU_SYMBOL_GPL(stack_depot_locks);
 
 /* Spare pool, not in stack_pools yet. Protected by stack_depot_pool_lock. */
 static void *spare_pool;
@@ -222,9 +224,9 @@ bool stack_depot_refill(gfp_t gfp)
 	unsigned long flags;
 
 	if (pool) {
-		raw_spin_lock_irqsave(&stack_depot_pool_lock, flags);
+		stack_depot_lock(&stack_depot_pool_lock, &flags);
 		stack_depot_keep_prealloc(&pool);
-		raw_spin_unlock_irqrestore(&stack_depot_pool_lock, flags);
+		stack_depot_unlock(&stack_depot_pool_lock, flags);
 		stack_depot_free_prealloc(pool);
 	}
 	return allocated || stack_depot_has_spare_pool();
@@ -310,11 +312,11 @@ static void depot_add_vacant_index(struct evictable_pool *header)
 {
 	unsigned long flags;
 
-	raw_spin_lock_irqsave(&stack_depot_pool_lock, flags);
+	stack_depot_lock(&stack_depot_pool_lock, &flags);
 	list_add(&header->list, &vacant_headers);
 	WRITE_ONCE(nr_vacant, nr_vacant + 1);
 	stack_depot_count_evictable_pools(-1);
-	raw_spin_unlock_irqrestore(&stack_depot_pool_lock, flags);
+	stack_depot_unlock(&stack_depot_pool_lock, flags);
 }
 
 void stack_depot_free_vacated(struct list_head *pools)
@@ -323,9 +325,9 @@ void stack_depot_free_vacated(struct list_head *pools)
 	LIST_HEAD(headers);
 	unsigned long flags;
 
-	raw_spin_lock_irqsave(&stack_depot_pool_lock, flags);
+	stack_depot_lock(&stack_depot_pool_lock, &flags);
 	list_splice_init(&spent_headers, &headers);
-	raw_spin_unlock_irqrestore(&stack_depot_pool_lock, flags);
+	stack_depot_unlock(&stack_depot_pool_lock, flags);
 	if (list_empty(pools) && list_empty(&headers))
 		return;
 

@@ -35,7 +35,7 @@ static void depot_read_stats(struct evictable_depot *depot, struct depot_stats *
 
 	memset(stats, 0, sizeof(*stats));
 
-	raw_spin_lock_irqsave(&depot->lock, irqflags);
+	stack_depot_lock(&depot->lock, &irqflags);
 	memcpy(stats->class, depot->class, sizeof(depot->class));
 	stats->allocs = depot->allocs;
 	stats->evictions = depot->evictions;
@@ -44,7 +44,7 @@ static void depot_read_stats(struct evictable_depot *depot, struct depot_stats *
 	stats->locked_saves = depot->locked_saves;
 	stats->data_bytes = depot->data_bytes;
 	stats->idle_pools = depot->nr_idle;
-	raw_spin_unlock_irqrestore(&depot->lock, irqflags);
+	stack_depot_unlock(&depot->lock, irqflags);
 
 	for (unsigned int c = 0; c < DEPOT_NR_CLASSES; c++) {
 		stats->in_use += stats->class[c].in_use;
