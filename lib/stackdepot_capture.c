@@ -282,14 +282,14 @@ static u32 chain_tag(const struct stack_depot_walk *walk)
 
 /*
  * Intern a chain. @weak: the handle that its node has. @last: use a shorter chain if the
- * depot has no room for it. Return: a handle with a reference, or 0.
+ * depot has no room for it. @whole: never do. Return: a handle with a reference, or 0.
  */
 static depot_stack_handle_t intern_chain(const struct walked_chain *chain,
-					 depot_stack_handle_t weak, bool last,
+					 depot_stack_handle_t weak, bool last, bool whole,
 					 enum stack_depot_captured *captured)
 {
 	depot_stack_handle_t handle;
-	bool refused = was_refused_in_this_tick();
+	bool refused = !whole && was_refused_in_this_tick();
 
 	*captured = STACK_DEPOT_CAPTURED_ALL;
 	handle = take_ref_if_chain(weak, chain, false);
@@ -335,7 +335,8 @@ static depot_stack_handle_t walk_and_intern(unsigned int depth, depot_flags_t fl
 	if (likely(walk.count)) {
 		struct walked_chain chain = { buffer, walk.count, chain_tag(&walk) };
 
-		handle = intern_chain(&chain, weak ? READ_ONCE(*weak) : 0, last, captured);
+		handle = intern_chain(&chain, weak ? READ_ONCE(*weak) : 0, last,
+				      flags & STACK_DEPOT_FLAG_WHOLE, captured);
 	}
 	if (weak && handle && handle != READ_ONCE(*weak))
 		WRITE_ONCE(*weak, handle);
@@ -399,7 +400,7 @@ take_running_ref(unsigned int depth, depot_flags_t flags, struct stack_depot_cal
 /**
  * stack_depot_capture() - intern the running stack's chain
  * @depth: number of frames to keep, from 1 to STACK_DEPOT_CAPTURE_MAX
- * @flags: STACK_DEPOT_FLAG_SKIP or 0
+ * @flags: STACK_DEPOT_FLAG_SKIP, STACK_DEPOT_FLAG_WHOLE, or 0
  * @gfp: flags of the allocation that is tracked; 0 if the depot may not allocate
  * @caller: STACK_DEPOT_CALLER of a function that does not return before
  * @captured: set to how much of the chain the handle stands for
@@ -422,6 +423,8 @@ noinline depot_stack_handle_t stack_depot_capture(unsigned int depth, depot_flag
 
 	if (likely(handle))
 		return handle;
+	if (flags & STACK_DEPOT_FLAG_WHOLE)
+		return walk_and_intern(depth, flags, caller, false, captured);
 	intern_overflow_chain(gfp);
 	for (i = 0; !handle && i < REFILLS; i++) {
 		handle = walk_and_intern(depth, flags, caller, false, captured);
@@ -430,6 +433,38 @@ noinline depot_stack_handle_t stack_depot_capture(unsigned int depth, depot_flag
 			break;
 	}
 	return handle ?: walk_and_intern(depth, flags, caller, true, captured);
+}
+
+/**
+ * stack_depot_find_tag() - find out which chain the running stack is
+ * @depth: number of frames at most
+ * @caller: where the chain starts
+ * @hint: set to a handle that was the chain's, and can be another one's by now
+ *
+ * A caller that holds a reference to a chain, and knows its tag, recognizes it by the tag.
+ *
+ * Context: Any, with preemption disabled.
+ *
+ * Return: the chain's tag, which changes when the call tree is replaced; 0 if the call tree does
+ * not have the chain.
+ */
+noinline u32 stack_depot_find_tag(unsigned int depth, struct stack_depot_caller caller,
+				  depot_stack_handle_t *hint)
+{
+	u32 tag = 0;
+#ifdef CONFIG_STACKDEPOT_CALL_TREE
+	const struct stack_depot_tree *tree = READ_ONCE(stack_depot_tree);
+	bool reorder = stack_depot_reorder_is_due();
+	const struct stack_depot_node *node;
+
+	__this_cpu_write(stack_depot_reordered_at, jiffies);
+	node = tree ? stack_depot_recognize(tree, depth, false, caller, true, reorder) : NULL;
+	if (node) {
+		*hint = READ_ONCE(node->handle);
+		tag = stack_depot_node_tag(tree, node);
+	}
+#endif
+	return tag;
 }
 
 /**

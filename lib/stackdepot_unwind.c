@@ -137,7 +137,7 @@ static bool text_lasts(unsigned long ip)
 		return true;
 	module = __module_text_address(ip);
 	if (!module)
-		return is_bpf_text_address(ip);
+		return is_bpf_text_address(ip) || is_ftrace_trampoline(ip);
 	if (within_module_mem_type(ip, module, MOD_TEXT))
 		return READ_ONCE(module->state) != MODULE_STATE_GOING;
 	return within_module_mem_type(ip, module, MOD_INIT_TEXT) &&

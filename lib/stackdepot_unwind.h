@@ -15,7 +15,6 @@
 
 /* stackdepot_unwind.c */
 DECLARE_PER_CPU(struct stack_depot_capture_counts, stack_depot_capture_counts);
-bool stack_depot_ends_chain(unsigned long ip);
 
 /**
  * struct stack_depot_walk - result of a walk

@@ -23,6 +23,8 @@
 
 /* Leave out leading allocators, see stack_depot_capture_skip(). */
 #define STACK_DEPOT_FLAG_SKIP		((depot_flags_t)0x8000)
+/* Allocate nothing, and return 0 rather than the handle of a shorter chain. */
+#define STACK_DEPOT_FLAG_WHOLE		((depot_flags_t)0x4000)
 
 /**
  * struct stack_depot_capture_counts - statistics of captures
@@ -54,6 +56,9 @@ void stack_depot_capture_skip(bool (*is_allocator)(unsigned long ip));
 depot_stack_handle_t stack_depot_capture(unsigned int depth, depot_flags_t flags, gfp_t gfp,
 					 struct stack_depot_caller caller,
 					 enum stack_depot_captured *captured);
+u32 stack_depot_find_tag(unsigned int depth, struct stack_depot_caller caller,
+			 depot_stack_handle_t *hint);
+bool stack_depot_ends_chain(unsigned long ip);
 unsigned int stack_depot_get_frames(unsigned long *frames, unsigned int depth,
 				    depot_flags_t flags, struct stack_depot_caller caller);
 void stack_depot_verify(depot_stack_handle_t handle, unsigned int depth, depot_flags_t flags,

@@ -659,6 +659,10 @@ static inline void stack_depot_tree_init(bool small)
 {
 }
 
+static inline void stack_depot_forget_nodes(unsigned long start, unsigned long size)
+{
+}
+
 static inline void stack_depot_show_tree(struct seq_file *seq)
 {
 }
