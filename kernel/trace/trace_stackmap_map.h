@@ -1,0 +1,114 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/*
+ * The map of stack ids: what trace_stackmap.c and trace_stackmap_files.c share.
+ */
+#ifndef _TRACE_STACKMAP_MAP_H
+#define _TRACE_STACKMAP_MAP_H
+
+#include <linux/atomic.h>
+#include <linux/bits.h>
+#include <linux/mutex.h>
+#include <linux/percpu.h>
+#include <linux/stackdepot.h>
+#include <linux/types.h>
+
+struct trace_array;
+
+#define TRACE_STACK_MAP_SIZE	16384
+#define TRACE_STACK_MAP_SIZE_MIN	16
+#define TRACE_STACK_MAP_SIZE_MAX	BIT(18)
+
+/* An id is the slot's index + 1, and above it the map's epoch. It is never 0. */
+#define INDEX_BITS	20
+#define EPOCH_MASK	(BIT(32 - INDEX_BITS) - 1)
+
+/* Whether the events of a slot have its id. */
+enum slot_state {
+	SLOT_NEW,		/* not known yet: the slot is being filled */
+	SLOT_ID,		/* they have */
+	SLOT_INTERRUPT,		/* and a second one: their stack goes on in what was interrupted */
+	SLOT_REST,		/* as their second one */
+	SLOT_DIFFERS,		/* no: their stack is not the end of the chain */
+};
+
+struct stack_slot {
+	depot_stack_handle_t handle;	/* 0: free */
+	u32 tag;			/* of the chain */
+	u8 skip;			/* frames that the event's caller asked to leave out */
+	u8 first;			/* index of the chain's first frame that events have */
+	u8 trampoline;			/* that of the function tracer's trampoline + 1, or 0 */
+	u8 state;			/* enum slot_state. Published after @skip and @first. */
+};
+
+/* Whether an event had an id, and the reason if not. */
+enum event_kind {
+	EVENT_ID,
+	EVENT_TWO_IDS,
+	EVENT_INTERRUPT,	/* SLOT_INTERRUPT, and what was interrupted has no id */
+	EVENT_DIFFERS,		/* SLOT_DIFFERS, or another number of frames to leave out */
+	EVENT_REGS,		/* the stack of registers, not the running one */
+	EVENT_FULL,		/* the map has no free slot */
+	EVENT_NO_ROOM,		/* the depot has no room, or is in use by what was traced */
+	EVENT_NEW,		/* another CPU is filling the slot */
+	NR_EVENT_KINDS,
+};
+
+/* Events that a CPU wrote. */
+struct map_counts {
+	unsigned long events[NR_EVENT_KINDS];
+};
+
+/*
+ * Hits of a slot are counted in one of this many counters at most, so their memory does not grow
+ * with the number of CPUs.
+ */
+#define MAX_HIT_COUNTERS	16
+
+struct trace_stack_map {
+	unsigned int size;	/* slots that may be in use */
+	unsigned int bits;	/* log2 of the number of slots, at least twice @size */
+	unsigned int epoch;
+	unsigned int hit_counters;	/* of each slot, a power of two */
+	atomic_t used;		/* slots */
+	atomic_t rests;		/* slots with SLOT_REST, see REST_SHARE */
+	struct map_counts __percpu *counts;
+	atomic_t *hits;		/* an array of slots for each counter of a slot */
+	struct stack_slot slots[];
+};
+
+static inline unsigned int count_slots(const struct trace_stack_map *map)
+{
+	return 1U << map->bits;
+}
+
+static inline atomic_t *get_hits(const struct trace_stack_map *map, unsigned int counter,
+				 unsigned int index)
+{
+	return &map->hits[((counter & (map->hit_counters - 1)) << map->bits) + index];
+}
+
+static inline enum slot_state read_state(const struct stack_slot *slot)
+{
+	/* Pairs with fill_slot(). */
+	return smp_load_acquire(&slot->state);
+}
+
+static inline bool has_id(const struct stack_slot *slot)
+{
+	enum slot_state state = read_state(slot);
+
+	return state == SLOT_ID || state == SLOT_INTERRUPT || state == SLOT_REST;
+}
+
+/* The id of a slot. */
+static inline u32 trace_stack_map_id(const struct trace_stack_map *map, unsigned int index)
+{
+	return map->epoch << INDEX_BITS | (index + 1);
+}
+
+extern struct mutex trace_stack_map_mutex;
+
+int trace_stack_map_replace(struct trace_array *tr, unsigned int size);
+unsigned int trace_stack_map_copy(const struct trace_array *tr, u32 id, unsigned long *frames);
+
+#endif /* _TRACE_STACKMAP_MAP_H */
