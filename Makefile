@@ -28,6 +28,7 @@ help:
 	@echo 'make soak                long tests: 1,600,000 compared chains, DURATION=600 s of torture,'
 	@echo '                         RUNS=1000000 of each fuzzer, MINUTES=60 of churn, 16 CPUs, 32 GB'
 	@echo 'make bench               costs of allocations and of ownertop, compared with other tools'
+	@echo 'make bench-stackmap      trace events with stack ids instead of stacks'
 	@echo 'make bench-depot-users   KASAN, slab_debug=U and kmemleak without and with the call tree'
 	@echo 'make bench-load          whole loads on Debian'"'"'s kernel, which LOADS= and MODES= choose from'
 	@echo 'make deb                 a Debian package of ownertop in build/deb'
@@ -95,6 +96,10 @@ bench-load: install install-debian tree
 bench-depot-users: install install-arm64 tree
 	@$(OWNER)/bench/bench_depot_users.py
 
+bench-stackmap: install tree
+	@$(OWNER)/kernels/kernels.py x86_64
+	@$(OWNER)/bench/bench_stackmap.py x86_64
+
 lint: install-tests tree
 	@$(OWNER)/lint/lint.sh
 
@@ -139,6 +144,6 @@ install install-tests $(addprefix install-,$(FOREIGN) debian):
 clean:
 	rm -rf build
 
-.PHONY: help run test soak bench bench-load bench-depot-users lint deb debian-packages tree \
+.PHONY: help run test soak bench bench-load bench-depot-users bench-stackmap lint deb debian-packages tree \
 	refresh series kernel image guest shell vmcore install install-tests \
 	$(addprefix install-,$(FOREIGN) debian) clean
