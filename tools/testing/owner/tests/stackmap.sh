@@ -64,7 +64,7 @@ ok "... also of what they interrupt" [ "$(read_stat slow events_with_two_ids)" -
 
 # The epoch has 12 bits. The buffer has ids of epoch 1.
 seen="$work/wrap $work/err"
-ok "4,096 maps are replaced" trace_guest wrap "" "
+ok "4,096 maps are replaced" trace_guest wrap slab_owner=off "
 	echo 1 >/sys/kernel/rcu_expedited
 	echo 1 >options/stacktrace
 	echo 1 >options/stackmap
@@ -81,10 +81,17 @@ ok "4,096 maps are replaced" trace_guest wrap "" "
 	echo after: \$(grep -c 'stack trace' trace)
 	echo 1 >tracing_on
 	ls /proc/self >/dev/null
-	cat stack_map_stat"
+	echo 0 >tracing_on
+	cat stack_map_stat
+	grep ^refcounted_in_use $debug/stackdepot/stats
+	echo 0 >stack_map
+	sleep 3
+	sed -n 's/^refcounted_in_use/left/p' $debug/stackdepot/stats"
 ok "... old ids stay unknown" [ "$(read_stat wrap before)" -gt 0 ]
 ok "... and are dropped when the ids start again" equals "$(read_stat wrap after)" 0
 ok "... and events have ids again" [ "$(read_stat wrap events_with_id)" -gt 0 ]
+ok "... the depot has their stacks" [ "$(read_stat wrap refcounted_in_use)" -gt 0 ]
+ok "... until the map is replaced" equals "$(read_stat wrap left)" 0
 
 # Maps and buffers are replaced and read while tasks and interrupts of two CPUs write events.
 # Code is patched before the second CPU has work.
