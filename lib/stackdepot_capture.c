@@ -118,7 +118,8 @@ static bool handle_is_chain(depot_stack_handle_t handle, const struct walked_cha
 static struct stack_depot_ref *get_ref(struct stack_depot_cpu_cache *cpu,
 				       depot_stack_handle_t handle)
 {
-	struct stack_depot_ref *ref = stack_depot_find_ref(cpu, handle);
+	struct stack_depot_ref *ref = stack_depot_find_ref(cpu, handle) ?:
+				      stack_depot_restore_ref(cpu, handle);
 
 	return ref && stack_depot_can_take_ref(ref) ? ref : stack_depot_refill_ref(cpu, handle);
 }
@@ -373,7 +374,7 @@ take_running_ref(unsigned int depth, depot_flags_t flags, struct stack_depot_cal
 	node = tree ? stack_depot_recognize(tree, depth, flags & STACK_DEPOT_FLAG_SKIP, caller,
 					    true, reorder) : NULL;
 	weak = node ? READ_ONCE(node->handle) : 0;
-	ref = stack_depot_find_ref(cpu, weak);
+	ref = stack_depot_find_ref(cpu, weak) ?: stack_depot_restore_ref(cpu, weak);
 	if (likely(ref && ref->tag == stack_depot_node_tag(tree, node))) {
 		*captured = STACK_DEPOT_CAPTURED_ALL;
 		ref = stack_depot_can_take_ref(ref) ? ref : NULL;

@@ -8,6 +8,7 @@
 #include <linux/cpuhotplug.h>
 #include <linux/irq_work.h>
 #include <linux/jiffies.h>
+#include <linux/minmax.h>
 #include <linux/mm.h>
 #include <linux/mutex.h>
 #include <linux/rcupdate.h>
@@ -85,15 +86,15 @@ static void flush_ref(struct stack_depot_ref *ref, unsigned int keep)
 }
 
 /*
- * A chain whose objects are freed at once may have no other reference than one of these. Without
+ * A chain whose objects are freed at once may have no other reference than a victim's. Without
  * it, the depot would free the chain, and the next capture would store it anew.
  */
-DEFINE_PER_CPU(depot_stack_handle_t *, stack_depot_evicted);
+DEFINE_PER_CPU(struct stack_depot_victim *, stack_depot_victims);
 
 /*
  * What makes a CPU give everything back in a second.
  *
- * @nr_evicted: counts evictions; the places of a handle take turns
+ * @nr_evicted: counts evictions; the places of a handle take turns, and the victims of a set
  * @is_due: @timer is going to be armed, or is
  * @arm: arms @timer. A capture may not do so itself: it may run under a lock of the timers.
  * @timer: gives everything back
@@ -107,41 +108,80 @@ struct cpu_flush {
 
 static DEFINE_PER_CPU(struct cpu_flush, cpu_flushes);
 
-/* A CPU that evicts a handle before this keeps no reference: the depot is full. In jiffies. */
-static unsigned long keep_no_evicted_until = INITIAL_JIFFIES;
+/* A CPU that evicts a handle before this makes no victim: the depot is full. In jiffies. */
+static unsigned long no_victims_until = INITIAL_JIFFIES;
+
+/* Give the references of a victim back to the depot. */
+static void flush_victim(struct stack_depot_victim *victim)
+{
+	if (victim->handle)
+		stack_depot_put_many(victim->handle, victim->references);
+	victim->handle = 0;
+}
 
 /* @nr: the number of the CPU, which is this one or has gone offline. */
 static void flush_cpu_cache(struct stack_depot_cpu_cache *cpu, unsigned int nr)
 {
-	depot_stack_handle_t *evicted = per_cpu(stack_depot_evicted, nr);
+	struct stack_depot_victim *victims = per_cpu(stack_depot_victims, nr);
 	unsigned int i;
 
 	for (i = 0; i < STACK_DEPOT_REFS; i++)
 		flush_ref(&cpu->ref[i], 0);
-	for (i = 0; evicted && i < STACK_DEPOT_EVICTED; i++) {
-		if (!evicted[i])
-			continue;
-		stack_depot_put(evicted[i]);
-		evicted[i] = 0;
-	}
+	for (i = 0; victims && i < STACK_DEPOT_VICTIMS; i++)
+		flush_victim(&victims[i]);
 }
 
-/*
- * Flush a ref whose entry another handle needs, but keep a reference to its handle if that is a
- * chain: each task holds a reference to its own.
- */
+/* The victims among which that of @handle is. */
+static struct stack_depot_victim *victim_set(struct stack_depot_victim *victims,
+					     depot_stack_handle_t handle)
+{
+	unsigned int set = stack_depot_ref_index(handle, 0) %
+			   (STACK_DEPOT_VICTIMS / STACK_DEPOT_VICTIM_SET);
+
+	return &victims[set * STACK_DEPOT_VICTIM_SET];
+}
+
+/* Find the victim of @handle in its set, or an unused one if @handle is 0. NULL without any. */
+static struct stack_depot_victim *find_victim(struct stack_depot_victim *set,
+					      depot_stack_handle_t handle)
+{
+	unsigned int i;
+
+	for (i = 0; i < STACK_DEPOT_VICTIM_SET; i++)
+		if (set[i].handle == handle)
+			return &set[i];
+	return NULL;
+}
+
+/* True if this handle becomes a victim: it is a chain. Each task holds a reference to its own. */
+static bool is_chain_ref(const struct stack_depot_ref *ref)
+{
+	return ref->tag || stack_depot_has_counters(ref->handle);
+}
+
+/* Flush a ref whose entry another handle needs, but make a victim of a chain. */
 static void evict_ref(struct stack_depot_ref *ref)
 {
-	depot_stack_handle_t handle = ref->handle, *evicted = __this_cpu_read(stack_depot_evicted);
+	struct stack_depot_victim *victims = __this_cpu_read(stack_depot_victims), *set, *victim;
+	struct stack_depot_victim kept;
 	unsigned int nr = __this_cpu_inc_return(cpu_flushes.nr_evicted);
 
-	if (!stack_depot_has_counters(handle) ||
-	    unlikely(!evicted || time_before(jiffies, READ_ONCE(keep_no_evicted_until))))
+	if (unlikely(!victims || time_before(jiffies, READ_ONCE(no_victims_until))) ||
+	    !is_chain_ref(ref))
 		return flush_ref(ref, 0);
-	flush_ref(ref, 1);
-	evicted += nr % STACK_DEPOT_EVICTED;
-	stack_depot_put(*evicted);
-	*evicted = handle;
+	kept = (struct stack_depot_victim){
+		.handle = ref->handle,
+		.tag = ref->tag / STACK_DEPOT_TAG_UNIT,
+		.references = min(ref->references, STACK_DEPOT_VICTIM_REFS_MAX),
+	};
+	flush_ref(ref, kept.references);
+	set = victim_set(victims, kept.handle);
+	victim = find_victim(set, 0);
+	if (unlikely(!victim)) {
+		victim = &set[nr % STACK_DEPOT_VICTIM_SET];
+		flush_victim(victim);
+	}
+	*victim = kept;
 }
 
 /* Find an entry for @handle, which has none; evict the handle of one if both are in use. */
@@ -159,6 +199,47 @@ static struct stack_depot_ref *make_room(struct stack_depot_cpu_cache *cpu,
 	place = __this_cpu_read(cpu_flushes.nr_evicted) % STACK_DEPOT_REF_PLACES;
 	ref = stack_depot_ref_place(cpu, handle, place);
 	evict_ref(ref);
+	return ref;
+}
+
+/* Take an entry for @handle, which has none. */
+static struct stack_depot_ref *make_ref(struct stack_depot_cpu_cache *cpu,
+					depot_stack_handle_t handle)
+{
+	struct stack_depot_ref *ref = make_room(cpu, handle);
+
+	begin_ref_change(ref);
+	WRITE_ONCE(ref->handle, handle);
+	end_ref_change(ref);
+	return ref;
+}
+
+/**
+ * stack_depot_restore_ref() - make a ref of a victim
+ * @cpu: the CPU cache, between stack_depot_cpu_acquire() and stack_depot_cpu_release()
+ * @handle: a handle without a ref, or 0
+ *
+ * The ref has the tag that it had before @handle was evicted. Does not change the depot, unless
+ * the handle that has to make room was counted, or has many references.
+ *
+ * Return: the ref; NULL if @handle is no victim.
+ */
+struct stack_depot_ref *stack_depot_restore_ref(struct stack_depot_cpu_cache *cpu,
+						depot_stack_handle_t handle)
+{
+	struct stack_depot_victim *victims = __this_cpu_read(stack_depot_victims), *victim, found;
+	struct stack_depot_ref *ref;
+
+	if (unlikely(!victims || !handle))
+		return NULL;
+	victim = find_victim(victim_set(victims, handle), handle);
+	if (!victim)
+		return NULL;
+	found = *victim;
+	victim->handle = 0;
+	ref = make_ref(cpu, handle);
+	ref->tag = found.tag * STACK_DEPOT_TAG_UNIT;
+	ref->references = found.references;
 	return ref;
 }
 
@@ -184,13 +265,11 @@ static void schedule_flush(void)
 void stack_depot_add_refs(struct stack_depot_cpu_cache *cpu, depot_stack_handle_t handle,
 			  unsigned int references)
 {
-	struct stack_depot_ref *ref = stack_depot_find_ref(cpu, handle);
+	struct stack_depot_ref *ref = stack_depot_find_ref(cpu, handle) ?:
+				      stack_depot_restore_ref(cpu, handle);
 
 	if (!ref) {
-		ref = make_room(cpu, handle);
-		begin_ref_change(ref);
-		WRITE_ONCE(ref->handle, handle);
-		end_ref_change(ref);
+		ref = make_ref(cpu, handle);
 		schedule_flush();
 	} else {
 		flush_large_counters(ref);
@@ -285,14 +364,14 @@ static void flush_on_timer(struct timer_list *timer)
  * stack_depot_flush_ratelimited() - flush this CPU's cache, as the depot is full
  *
  * The references of this CPU may be what keeps it full. Flush them only once in 100 ms on
- * the whole machine. Other CPUs do so within a second, and evict handles without keeping
- * references to them for so long.
+ * the whole machine. Other CPUs do so within a second, and make no victims for so
+ * long.
  */
 void stack_depot_flush_ratelimited(void)
 {
 	static unsigned long next = INITIAL_JIFFIES;
 
-	WRITE_ONCE(keep_no_evicted_until, jiffies + HZ);
+	WRITE_ONCE(no_victims_until, jiffies + HZ);
 	if (time_before(jiffies, READ_ONCE(next)))
 		return;
 	WRITE_ONCE(next, jiffies + HZ / 10);
@@ -416,8 +495,8 @@ static int alloc_cpu_cache(unsigned int nr)
 	unsigned int i;
 
 	if (cpu)
-		per_cpu(stack_depot_evicted, nr) =
-			kvcalloc_node(STACK_DEPOT_EVICTED, sizeof(depot_stack_handle_t),
+		per_cpu(stack_depot_victims, nr) =
+			kvcalloc_node(STACK_DEPOT_VICTIMS, sizeof(struct stack_depot_victim),
 				      GFP_KERNEL | __GFP_NOWARN, cpu_to_node(nr));
 
 	for (i = 0; cpu && i < STACK_DEPOT_REFS; i++)
@@ -446,8 +525,8 @@ static int free_cpu_cache(unsigned int nr)
 	irq_work_sync(&flush->arm);
 	timer_shutdown_sync(&flush->timer);
 	flush_cpu_cache(cpu, nr);
-	kvfree(per_cpu(stack_depot_evicted, nr));
-	per_cpu(stack_depot_evicted, nr) = NULL;
+	kvfree(per_cpu(stack_depot_victims, nr));
+	per_cpu(stack_depot_victims, nr) = NULL;
 	rcu_assign_pointer(per_cpu(stack_depot_cpu_caches_home, nr), NULL);
 	WRITE_ONCE(freed_cpu_caches, freed_cpu_caches + 1);
 	/* Readers on other CPUs. */

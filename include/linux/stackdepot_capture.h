@@ -74,6 +74,8 @@ static __always_inline bool stack_depot_verifies(void)
 }
 
 #ifdef CONFIG_STACKDEPOT_CALL_TREE
+static_assert(sizeof(struct stack_depot_node) == STACK_DEPOT_TAG_UNIT);
+
 /* When a capture of this CPU last reordered nodes of the call tree: jiffies. */
 DECLARE_PER_CPU(unsigned long, stack_depot_reordered_at);
 
@@ -96,8 +98,9 @@ static inline bool stack_depot_reorder_is_due(void)
  * @skip: leave out leading allocators, as STACK_DEPOT_FLAG_SKIP
  * @caller: STACK_DEPOT_CALLER, where the chain starts
  *
- * Calls no function, so its caller saves few registers. A chain in which a tracer has replaced
- * a return address is left to stack_depot_capture().
+ * Calls a function only for references that this CPU has evicted, so its caller saves few
+ * registers. A chain in which a tracer has replaced a return address is left to
+ * stack_depot_capture().
  *
  * Return: the ref, from which at least one reference can be taken; NULL if the chain is
  * not recognized, if this CPU keeps no reference to it, or if stack_depot_capture() has to
@@ -110,6 +113,7 @@ stack_depot_find_running(struct stack_depot_cpu_cache *cpu, unsigned int depth, 
 #ifdef CONFIG_STACKDEPOT_CALL_TREE
 	const struct stack_depot_tree *tree = READ_ONCE(stack_depot_tree);
 	const struct stack_depot_node *node;
+	depot_stack_handle_t handle;
 	struct stack_depot_ref *ref;
 
 	if (unlikely(!tree))
@@ -117,7 +121,10 @@ stack_depot_find_running(struct stack_depot_cpu_cache *cpu, unsigned int depth, 
 	node = stack_depot_recognize(tree, depth, skip, caller, false, false);
 	if (unlikely(!node || stack_depot_reorder_is_due()))
 		return NULL;
-	ref = stack_depot_find_ref(cpu, READ_ONCE(node->handle));
+	handle = READ_ONCE(node->handle);
+	ref = stack_depot_find_ref(cpu, handle);
+	if (unlikely(!ref))
+		ref = stack_depot_restore_ref(cpu, handle);
 	if (likely(ref && ref->tag == stack_depot_node_tag(tree, node) &&
 		   stack_depot_can_take_ref(ref)))
 		return ref;

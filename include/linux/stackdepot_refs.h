@@ -7,7 +7,7 @@
  * refcount and the counters of the depot's record, its cache line would bounce between
  * them. Instead, a CPU takes references from the depot in batches, hands them out one by
  * one, and keeps those that are dropped. If it needs an entry for another stack, it keeps
- * one reference to the evicted one. It gives all of them back within a second.
+ * some references to the evicted one, its victim. It gives all of them back within a second.
  *
  * Only its own CPU changes a CPU cache, with preemption disabled. stack_depot_cpu_acquire()
  * clears the pointer to it meanwhile, so an interrupt falls back to the depot. Readers on
@@ -38,8 +38,9 @@
  */
 #define STACK_DEPOT_REF_PLACES		2
 
-/* Number of evicted handles to which a CPU keeps a reference. A power of two. */
-#define STACK_DEPOT_EVICTED		4096
+/* Number of victims, and of those among which the victim of a handle is: one cache line. */
+#define STACK_DEPOT_VICTIMS		2048
+#define STACK_DEPOT_VICTIM_SET		8
 
 /* Number of references taken from the depot, or given back to it, at a time. */
 #define STACK_DEPOT_REF_BATCH		64
@@ -70,6 +71,24 @@ struct stack_depot_ref {
 
 static_assert(sizeof(struct stack_depot_ref) == 32);
 
+/* Tags are multiples of this. */
+#define STACK_DEPOT_TAG_UNIT		32U
+#define STACK_DEPOT_VICTIM_REFS_MAX	(STACK_DEPOT_TAG_UNIT - 1)
+
+/**
+ * struct stack_depot_victim - what a CPU keeps of the ref of a chain that it has evicted
+ * @handle: the handle, 0 if this entry is unused
+ * @tag: the ref's tag in STACK_DEPOT_TAG_UNIT
+ * @references: number of references, at least one
+ */
+struct stack_depot_victim {
+	depot_stack_handle_t handle;
+	u32 tag : 27;
+	u32 references : 5;
+};
+
+static_assert(sizeof(struct stack_depot_victim) == 8);
+
 /*
  * Counters beyond this are moved to the depot when references are taken from the depot or
  * given back to it. In between are at most 128 objects.
@@ -94,10 +113,10 @@ DECLARE_PER_CPU(struct stack_depot_cpu_cache *, stack_depot_cpu_caches);
 DECLARE_PER_CPU(struct stack_depot_cpu_cache __rcu *, stack_depot_cpu_caches_home);
 
 /*
- * The handles of chains that a CPU has evicted last, with one reference to each, or 0. NULL if
- * there was no memory for them. Only who has acquired the CPU cache may read or change them.
+ * The victims of each CPU. NULL if there was no memory for them. Only who has acquired the CPU
+ * cache may read or change them.
  */
-DECLARE_PER_CPU(depot_stack_handle_t *, stack_depot_evicted);
+DECLARE_PER_CPU(struct stack_depot_victim *, stack_depot_victims);
 
 void stack_depot_cpu_caches_init(void);
 void stack_depot_cpu_caches_flush(void);
@@ -106,6 +125,8 @@ void stack_depot_add_refs(struct stack_depot_cpu_cache *cpu, depot_stack_handle_
 			  unsigned int references);
 struct stack_depot_ref *stack_depot_refill_ref(struct stack_depot_cpu_cache *cpu,
 					       depot_stack_handle_t handle);
+struct stack_depot_ref *stack_depot_restore_ref(struct stack_depot_cpu_cache *cpu,
+						depot_stack_handle_t handle);
 void stack_depot_count_on_cpu(struct stack_depot_cpu_cache *cpu, depot_stack_handle_t handle,
 			      const s32 more[STACK_DEPOT_COUNTERS]);
 bool stack_depot_read_counters(depot_stack_handle_t handle, long counters[STACK_DEPOT_COUNTERS]);

@@ -534,7 +534,7 @@ static void add_cpu_references(struct reference_check *counting, unsigned int nr
 {
 	const struct stack_depot_cpu_cache *cpu =
 		rcu_dereference_protected(per_cpu(stack_depot_cpu_caches_home, nr), true);
-	const depot_stack_handle_t *evicted = per_cpu(stack_depot_evicted, nr);
+	const struct stack_depot_victim *victims = per_cpu(stack_depot_victims, nr);
 	const struct stack_depot_ref *ref;
 	unsigned int i;
 
@@ -543,9 +543,10 @@ static void add_cpu_references(struct reference_check *counting, unsigned int nr
 		if (ref->handle != STACK_DEPOT_REF_UNUSED)
 			add_handle_references(counting, ref->handle, ref->references, 0);
 	}
-	for (i = 0; evicted && i < STACK_DEPOT_EVICTED; i++)
-		if (evicted[i])
-			add_handle_references(counting, evicted[i], 1, 0);
+	for (i = 0; victims && i < STACK_DEPOT_VICTIMS; i++)
+		if (victims[i].handle)
+			add_handle_references(counting, victims[i].handle, victims[i].references,
+					      0);
 }
 
 /* Chains with a reference that is never put: page_owner's three, and slab_owner_no_room. */
