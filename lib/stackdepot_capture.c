@@ -372,7 +372,7 @@ take_running_ref(unsigned int depth, depot_flags_t flags, struct stack_depot_cal
 	__this_cpu_write(stack_depot_reordered_at, jiffies);
 	tree = READ_ONCE(stack_depot_tree);
 	node = tree ? stack_depot_recognize(tree, depth, flags & STACK_DEPOT_FLAG_SKIP, caller,
-					    true, reorder) : NULL;
+					    reorder) : NULL;
 	weak = node ? READ_ONCE(node->handle) : 0;
 	ref = stack_depot_find_ref(cpu, weak) ?: stack_depot_restore_ref(cpu, weak);
 	if (likely(ref && ref->tag == stack_depot_node_tag(tree, node))) {
@@ -459,7 +459,7 @@ noinline u32 stack_depot_find_tag(unsigned int depth, struct stack_depot_caller 
 	const struct stack_depot_node *node;
 
 	__this_cpu_write(stack_depot_reordered_at, jiffies);
-	node = tree ? stack_depot_recognize(tree, depth, false, caller, true, reorder) : NULL;
+	node = tree ? stack_depot_recognize(tree, depth, false, caller, reorder) : NULL;
 	if (node) {
 		*hint = READ_ONCE(node->handle);
 		tag = stack_depot_node_tag(tree, node);

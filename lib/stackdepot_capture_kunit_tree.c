@@ -44,7 +44,7 @@ static struct {
 static __always_inline struct stack_depot_node *
 find_running_node(unsigned int depth, bool skip, struct stack_depot_caller caller)
 {
-	return stack_depot_recognize(READ_ONCE(stack_depot_tree), depth, skip, caller, true, false);
+	return stack_depot_recognize(READ_ONCE(stack_depot_tree), depth, skip, caller, false);
 }
 
 static noinline bool handle_has_frames(depot_stack_handle_t handle, const unsigned long *frames,

@@ -62,7 +62,7 @@ find_running_node(unsigned int depth, struct stack_depot_caller caller, bool reo
 {
 	const struct stack_depot_tree *tree = READ_ONCE(stack_depot_tree);
 
-	return tree ? stack_depot_recognize(tree, depth, false, caller, true, reorder) : NULL;
+	return tree ? stack_depot_recognize(tree, depth, false, caller, reorder) : NULL;
 }
 
 /* When this CPU last reordered nodes of the chains that are saved here: jiffies. */

@@ -98,9 +98,8 @@ static inline bool stack_depot_reorder_is_due(void)
  * @skip: leave out leading allocators, as STACK_DEPOT_FLAG_SKIP
  * @caller: STACK_DEPOT_CALLER, where the chain starts
  *
- * Calls a function only for references that this CPU has evicted, so its caller saves few
- * registers. A chain in which a tracer has replaced a return address is left to
- * stack_depot_capture().
+ * Calls cold functions only, so its caller saves few registers: if a tracer has replaced a return
+ * address, or if this CPU has evicted the references.
  *
  * Return: the ref, from which at least one reference can be taken; NULL if the chain is
  * not recognized, if this CPU keeps no reference to it, or if stack_depot_capture() has to
@@ -118,7 +117,7 @@ stack_depot_find_running(struct stack_depot_cpu_cache *cpu, unsigned int depth, 
 
 	if (unlikely(!tree))
 		return NULL;
-	node = stack_depot_recognize(tree, depth, skip, caller, false, false);
+	node = stack_depot_recognize(tree, depth, skip, caller, false);
 	if (unlikely(!node || stack_depot_reorder_is_due()))
 		return NULL;
 	handle = READ_ONCE(node->handle);

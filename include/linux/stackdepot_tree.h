@@ -302,9 +302,9 @@ stack_depot_find_child(const struct stack_depot_tree *tree, const struct stack_d
 
 void stack_depot_prefer_child(const struct stack_depot_tree *tree,
 			      struct stack_depot_node *parent, struct stack_depot_node *child);
-struct stack_depot_node *stack_depot_find_traced_child(const struct stack_depot_tree *tree,
-						       const struct stack_depot_node *parent,
-						       unsigned long slot);
+struct stack_depot_node * __cold
+stack_depot_find_traced_child(const struct stack_depot_tree *tree,
+			      const struct stack_depot_node *parent, unsigned long slot);
 
 static __always_inline bool stack_depot_on_task_stack(unsigned long address)
 {
@@ -471,7 +471,6 @@ stack_depot_skip_realigned(struct stack_depot_caller caller)
  * @depth: number of frames at most
  * @skip: leave out leading allocators
  * @caller: where the chain starts
- * @traced: look up return addresses that a tracer has replaced: this calls a function
  * @reorder: let later walks try the children first that this one found
  *
  * Preemption is off since @tree was read.
@@ -480,7 +479,7 @@ stack_depot_skip_realigned(struct stack_depot_caller caller)
  */
 static __no_sanitize_address __always_inline struct stack_depot_node *
 stack_depot_recognize(const struct stack_depot_tree *tree, unsigned int depth, bool skip,
-		      struct stack_depot_caller caller, bool traced, bool reorder)
+		      struct stack_depot_caller caller, bool reorder)
 {
 	struct stack_depot_node *child;
 	struct stack_depot_node *node = stack_depot_node_at(tree,
@@ -516,8 +515,7 @@ stack_depot_recognize(const struct stack_depot_tree *tree, unsigned int depth, b
 		if (stack_depot_node_ip(child) != ip)
 			child = stack_depot_find_child(tree, node, ip);
 		if (unlikely(!child)) {
-			if (traced)
-				child = stack_depot_find_traced_child(tree, node, caller.slot);
+			child = stack_depot_find_traced_child(tree, node, caller.slot);
 			if (!child)
 				return NULL;
 		}
@@ -585,7 +583,6 @@ stack_depot_follow(const struct stack_depot_node *node, struct stack_depot_calle
  * @depth: number of frames at most
  * @skip: leave out leading allocators
  * @caller: where the chain starts
- * @traced: look up return addresses that a tracer has replaced: this calls a function
  * @reorder: let later walks try the children first that this one found
  *
  * Preemption is off since @tree was read.
@@ -597,7 +594,7 @@ stack_depot_follow(const struct stack_depot_node *node, struct stack_depot_calle
  */
 static __no_sanitize_address __always_inline struct stack_depot_node *
 stack_depot_recognize(const struct stack_depot_tree *tree, unsigned int depth, bool skip,
-		      struct stack_depot_caller caller, bool traced, bool reorder)
+		      struct stack_depot_caller caller, bool reorder)
 {
 	unsigned long frame = caller.slot - sizeof(long), stack, bp, ip;
 	struct stack_depot_node *node, *child;
@@ -619,9 +616,7 @@ stack_depot_recognize(const struct stack_depot_tree *tree, unsigned int depth, b
 				stack_depot_find_child(tree, node, stack_depot_encode_ip(ip)) :
 				NULL;
 			if (unlikely(!child)) {
-				if (traced)
-					child = stack_depot_find_traced_child(tree, node,
-									      caller.slot);
+				child = stack_depot_find_traced_child(tree, node, caller.slot);
 				if (!child)
 					return NULL;
 			}
