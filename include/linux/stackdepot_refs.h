@@ -193,14 +193,29 @@ stack_depot_find_ref(struct stack_depot_cpu_cache *cpu, depot_stack_handle_t han
 /* True if a reference can be taken. The last one stays: it keeps the words in the depot. */
 static __always_inline bool stack_depot_can_take_ref(const struct stack_depot_ref *ref)
 {
-	/* READ_ONCE(): otherwise the compiler keeps the value in a register until its decrement. */
-	return READ_ONCE(ref->references) > 1;
+	return ref->references > 1;
+}
+
+/* Take a reference: stack_depot_can_take_ref() was true. */
+static __always_inline void stack_depot_take_ref(struct stack_depot_ref *ref)
+{
+	/* Keep the compiler from holding the number in a register since it was compared. */
+	OPTIMIZER_HIDE_VAR(ref);
+	ref->references--;
 }
 
 /* True if one more reference can be kept. */
 static __always_inline bool stack_depot_can_keep_ref(const struct stack_depot_ref *ref)
 {
-	return READ_ONCE(ref->references) < 2 * STACK_DEPOT_REF_BATCH;
+	return ref->references < 2 * STACK_DEPOT_REF_BATCH;
+}
+
+/* Keep one more reference: stack_depot_can_keep_ref() was true. */
+static __always_inline void stack_depot_keep_ref(struct stack_depot_ref *ref)
+{
+	/* As in stack_depot_take_ref(). */
+	OPTIMIZER_HIDE_VAR(ref);
+	ref->references++;
 }
 
 /* Put one reference, or none if @handle is 0. */
@@ -210,7 +225,7 @@ static __always_inline void stack_depot_put_ref(struct stack_depot_cpu_cache *cp
 	struct stack_depot_ref *ref = stack_depot_find_ref(cpu, handle);
 
 	if (likely(ref && stack_depot_can_keep_ref(ref)))
-		ref->references++;
+		stack_depot_keep_ref(ref);
 	else if (handle)
 		stack_depot_add_refs(cpu, handle, 1);
 }

@@ -35,7 +35,7 @@ void owner_cache_caller(unsigned long ip, depot_stack_handle_t handle)
 		ref->tag = owner_caller_tag(ip);
 		caller = this_cpu_ptr(&owner_cached_callers[owner_caller_slot(ip)]);
 		caller->ip = ip;
-		caller->ref = ref - cpu->ref;
+		caller->ref = (void *)ref - (void *)cpu;
 	}
 	stack_depot_cpu_release(cpu);
 }

@@ -19,8 +19,8 @@
 /**
  * struct owner_cached_caller - a return address whose chain this CPU remembers
  * @ip: the return address
- * @ref: index of the chain's ref in the CPU cache. Its tag is owner_caller_tag() of @ip as
- *	long as it is of that chain, which consists of @ip.
+ * @ref: offset in bytes of the chain's ref in the CPU cache. Its tag is owner_caller_tag() of
+ *	@ip as long as it is of that chain, which consists of @ip.
  */
 struct owner_cached_caller {
 	unsigned long ip;
@@ -50,7 +50,10 @@ owner_find_caller_ref(struct stack_depot_cpu_cache *cpu, unsigned long ip)
 
 	if (unlikely(__this_cpu_read(owner_cached_callers[slot].ip) != ip))
 		return NULL;
-	ref = (struct stack_depot_ref *)cpu->ref + __this_cpu_read(owner_cached_callers[slot].ref);
+	ref = (void *)cpu + __this_cpu_read(owner_cached_callers[slot].ref);
+	/* The compiler cannot know that this is not NULL: leave out tests for that. */
+	if (!ref)
+		__builtin_unreachable();
 	return likely(ref->tag == owner_caller_tag(ip) && stack_depot_can_take_ref(ref)) ?
 	       ref : NULL;
 }

@@ -134,7 +134,7 @@ bool owner_record_fill(struct owner_record *owner, gfp_t flags, unsigned int dep
 		}
 		ref = owner_find_current_task_ref(cpu);
 		if (likely(ref)) {
-			ref->references--;
+			stack_depot_take_ref(ref);
 			task = ref->handle;
 		}
 		stack_depot_cpu_release(cpu);

@@ -64,11 +64,11 @@ static __always_inline u64 owner_record_fill_fast(struct stack_depot_ref *chain,
 {
 	struct owner_record owner __uninitialized;
 
-	chain->references--;
-	task->references--;
 	owner_charge_counters(chain->counters, 1, charge);
 	owner.stack = chain->handle;
 	owner.task = task->handle;
+	stack_depot_take_ref(chain);
+	stack_depot_take_ref(task);
 	return owner.handle_pair;
 }
 
@@ -80,6 +80,8 @@ bool owner_record_fill(struct owner_record *owner, gfp_t flags, unsigned int dep
  * @cpu: the CPU cache
  * @handle_pair: handles that were taken out of a record
  * @charge: taken off the chain's counters
+ * @current_task: this CPU's references to the current task, which is often that of the record,
+ *	or NULL
  *
  * Calls no function.
  *
@@ -87,7 +89,8 @@ bool owner_record_fill(struct owner_record *owner, gfp_t flags, unsigned int dep
  *	owner_record_drop() has to drop them.
  */
 static __always_inline bool owner_record_drop_to_cpu(struct stack_depot_cpu_cache *cpu,
-						     u64 handle_pair, struct owner_charge charge)
+						     u64 handle_pair, struct owner_charge charge,
+						     struct stack_depot_ref *current_task)
 {
 	struct owner_record owner = { .handle_pair = handle_pair };
 	struct stack_depot_ref *chain, *task;
@@ -95,12 +98,13 @@ static __always_inline bool owner_record_drop_to_cpu(struct stack_depot_cpu_cach
 	chain = stack_depot_find_ref(cpu, owner.stack);
 	if (unlikely(!chain || !stack_depot_can_keep_ref(chain)))
 		return false;
-	task = stack_depot_find_ref(cpu, owner.task);
+	task = current_task && current_task->handle == owner.task ?
+	       current_task : stack_depot_find_ref(cpu, owner.task);
 	if (unlikely(!task || !stack_depot_can_keep_ref(task)))
 		return false;
-	chain->references++;
-	task->references++;
 	owner_charge_counters(chain->counters, -1, charge);
+	stack_depot_keep_ref(chain);
+	stack_depot_keep_ref(task);
 	return true;
 }
 
@@ -112,7 +116,7 @@ static __always_inline bool owner_record_drop_fast(u64 handle_pair, struct owner
 
 	if (unlikely(!cpu))
 		return false;
-	dropped = owner_record_drop_to_cpu(cpu, handle_pair, charge);
+	dropped = owner_record_drop_to_cpu(cpu, handle_pair, charge, NULL);
 	stack_depot_cpu_release(cpu);
 	return dropped;
 }

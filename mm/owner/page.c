@@ -186,8 +186,11 @@ begin_running_update(unsigned int depth, struct stack_depot_caller caller)
 	update.ref = stack_depot_find_running(update.cpu, depth, skips_allocator_frames(depth),
 					      caller);
 	if (likely(update.ref)) {
-		update.ref->references--;
+		stack_depot_take_ref(update.ref);
 		update.handle = update.ref->handle;
+		/* The compiler cannot know that this is not 0: leave out tests for that. */
+		if (!update.handle)
+			__builtin_unreachable();
 		if (stack_depot_verifies())
 			stack_depot_verify(update.handle, depth, choose_capture_flags(depth),
 					   caller);

@@ -6,6 +6,7 @@
 #ifndef _MM_OWNER_RECORD_H
 #define _MM_OWNER_RECORD_H
 
+#include <linux/atomic.h>
 #include <linux/bits.h>
 #include <linux/compiler.h>
 #include <linux/jiffies.h>
@@ -168,10 +169,8 @@ static __always_inline void owner_record_publish(struct owner_record *record, u6
  */
 static __always_inline u64 owner_record_take_handles(struct owner_record *record)
 {
-	u64 handle_pair = READ_ONCE(record->handle_pair);
-
-	/* cmpxchg() makes sure that of two racing frees only one gets the handles. */
-	return handle_pair && try_cmpxchg(&record->handle_pair, &handle_pair, 0) ? handle_pair : 0;
+	/* xchg() makes sure that of two racing frees only one gets the handles. */
+	return xchg(&record->handle_pair, 0);
 }
 
 /**

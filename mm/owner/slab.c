@@ -47,6 +47,15 @@ static __always_inline struct owner_record *object_record_fast(const struct kmem
 	return record;
 }
 
+/* The record of the last free of the object that has this record. */
+static __always_inline struct owner_record *freed_record_of(struct owner_freed_records *freed,
+							    struct owner_slab_records *records,
+							    const struct owner_record *record)
+{
+	/* The difference in bytes: no division by the size of a record, nor multiplication. */
+	return (void *)freed->record + ((void *)record - (void *)records->record);
+}
+
 /* Return the index of an object in the records of its slab. */
 static unsigned int object_index(const struct kmem_cache *s, struct owner_slab_records *records,
 				 const void *object)
@@ -86,7 +95,8 @@ static __always_inline bool has_slow_unsampled_objects(struct owner_slab_records
 /* True if OWNER_TRACKED_SLOW is not set, and OWNER_TRACKED_UNSAMPLED is. */
 static __always_inline bool has_fast_unsampled_objects(struct owner_slab_records *records)
 {
-	return atomic_read(&records->tracked) >= (int)OWNER_TRACKED_UNSAMPLED;
+	/* Unlike atomic_read(), a plain read can be an operand of the comparison. */
+	return data_race(records->tracked.counter) >= (int)OWNER_TRACKED_UNSAMPLED;
 }
 
 /*
@@ -132,11 +142,15 @@ static noinline void drop_record(struct kmem_cache *s, const struct owner_record
 }
 
 /* Drop the record of an object that was not freed through a hook, or is resized. */
-static void drop_stale_record(struct kmem_cache *s, struct owner_slab_records *records,
-			      struct owner_record *record)
+static __always_inline void drop_stale_record(struct kmem_cache *s,
+					      struct owner_slab_records *records,
+					      struct owner_record *record)
 {
-	u64 handle_pair = owner_record_take_handles(record);
+	u64 handle_pair;
 
+	if (likely(!READ_ONCE(record->handle_pair)))
+		return;
+	handle_pair = owner_record_take_handles(record);
 	if (handle_pair)
 		drop_record(s, record, records, handle_pair);
 }
@@ -148,7 +162,7 @@ static void drop_stale_record(struct kmem_cache *s, struct owner_slab_records *r
  */
 noinline void owner_freed_record_erase(struct owner_record *record)
 {
-	u64 handle_pair = owner_record_take_handles(record);
+	u64 handle_pair = READ_ONCE(record->handle_pair) ? owner_record_take_handles(record) : 0;
 
 	if (handle_pair)
 		owner_record_drop(handle_pair, OWNER_NO_CHARGE);
@@ -158,8 +172,8 @@ noinline void owner_freed_record_erase(struct owner_record *record)
 void __slab_owner_free_slab(struct slab *slab)
 {
 	struct owner_slab_records *records = owner_slab_records_of(READ_ONCE(slab->obj_exts));
+	unsigned int i, objects = slab->objects;
 	struct owner_freed_records *freed;
-	unsigned int i;
 
 	if (!records)
 		return;
@@ -171,9 +185,9 @@ void __slab_owner_free_slab(struct slab *slab)
 	 */
 	smp_wmb();
 	/* An object that was freed without a hook still has its record. */
-	for (i = 0; i < slab->objects; i++)
+	for (i = 0; i < objects; i++)
 		drop_stale_record(slab->slab_cache, records, &records->record[i]);
-	for (i = 0; freed && i < slab->objects; i++)
+	for (i = 0; freed && i < objects; i++)
 		owner_freed_record_erase(&freed->record[i]);
 	owner_slab_records_free(slab, records);
 }
@@ -387,7 +401,7 @@ static __always_inline unsigned int fast_depth(const struct owner_rule *rule,
 	case TRACK_FRAME:
 		return rule->plain_depth == 1;
 	case TRACK_FREES:
-		return rule->choice.free && !rule->choice.rate ? rule->choice.depth : 0;
+		return rule->frees_depth;
 	}
 	return 0;
 }
@@ -398,17 +412,18 @@ static __always_inline unsigned int fast_depth(const struct owner_rule *rule,
  */
 static __always_inline bool reset_freed_record(struct stack_depot_cpu_cache *cpu,
 					       struct owner_slab_records *records,
-					       const struct owner_record *record, u32 requested)
+					       const struct owner_record *record, u32 requested,
+					       struct stack_depot_ref *task)
 {
 	struct owner_freed_records *freed = owner_freed_records(records);
 	struct owner_record *freed_record, owner __uninitialized;
 
 	if (unlikely(!freed))
 		return false;
-	freed_record = &freed->record[record - records->record];
+	freed_record = freed_record_of(freed, records, record);
 	owner.handle_pair = owner_record_take_handles(freed_record);
 	if (owner.handle_pair &&
-	    !owner_record_drop_to_cpu(cpu, owner.handle_pair, OWNER_NO_CHARGE))
+	    !owner_record_drop_to_cpu(cpu, owner.handle_pair, OWNER_NO_CHARGE, task))
 		owner_record_put_refs(&owner);
 	freed_record->size_and_rate = requested;
 	return true;
@@ -450,13 +465,17 @@ track_from_cpu_cache(struct stack_depot_cpu_cache *cpu, struct kmem_cache *s, co
 		     !has_fast_unsampled_objects(records)))
 		return 0;
 	record = object_record_fast(s, records, object);
-	if (unlikely(READ_ONCE(record->handle_pair)))
+	/* Nobody else writes to the record of a new object, unless it is freed twice. */
+	if (unlikely(data_race(record->handle_pair)))
 		return 0;
-	if (mode == TRACK_FREES && !reset_freed_record(cpu, records, record, requested))
+	if (mode == TRACK_FREES && !reset_freed_record(cpu, records, record, requested, task))
 		return 0;
 	owner.handle_pair = owner_record_fill_fast(chain, task, object_charge(s, requested));
 	this_cpu_inc(*rule->hits);
 	owner_record_publish(record, owner.handle_pair, requested, owner_record_time_now());
+	/* The compiler cannot know that this is a handle: leave out tests for that. */
+	if (!owner.stack)
+		__builtin_unreachable();
 	return owner.stack;
 }
 
@@ -502,26 +521,33 @@ track_fast(struct kmem_cache *s, const void *object, size_t size, enum track_mod
 #define HOOK_CALLER	stack_depot_skip_realigned(STACK_DEPOT_CALLER)
 
 /*
- * Record an owner that __slab_owner_alloc() could not record. @frame: the frame of that function,
- * from which its caller is found again. With a pointer to that, the compiler would protect the
- * stack of the fast path.
+ * Slow path of a hook. @frame: the frame of the hook, from which its caller is found again. With
+ * a pointer to that, the compiler would protect the stack of the fast path.
  */
-static noinline void track_other(struct kmem_cache *s, void *object, size_t size, gfp_t flags,
-				 unsigned long frame, unsigned long ip)
+static noinline void track_slow_from_frame(struct kmem_cache *s, void *object, size_t size,
+					   gfp_t flags, unsigned long frame, unsigned long ip)
 {
 	struct track_args args = {
 		flags, false, stack_depot_skip_realigned(stack_depot_caller_of_frame(frame, ip))
 	};
 
-	if (!track_fast(s, object, size, TRACK_FREES, args.caller, 0))
-		track_slow(s, object, size, &args);
+	track_slow(s, object, size, &args);
 }
 
 void __slab_owner_alloc(struct kmem_cache *s, void *object, gfp_t flags, size_t size)
 {
 	if (!track_fast(s, object, size, TRACK_CHAIN, HOOK_CALLER, 0))
-		track_other(s, object, size, flags,
-			    (unsigned long)__builtin_frame_address(0), _RET_IP_);
+		track_slow_from_frame(s, object, size, flags,
+				      (unsigned long)__builtin_frame_address(0), _RET_IP_);
+	barrier();
+}
+
+/* A function of its own for rules with free=on. */
+void __slab_owner_alloc_frees(struct kmem_cache *s, void *object, gfp_t flags, size_t size)
+{
+	if (!track_fast(s, object, size, TRACK_FREES, HOOK_CALLER, 0))
+		track_slow_from_frame(s, object, size, flags,
+				      (unsigned long)__builtin_frame_address(0), _RET_IP_);
 	barrier();
 }
 
@@ -573,6 +599,17 @@ void __slab_owner_resize(const void *object, gfp_t flags, size_t size)
 
 /* --- Free -------------------------------------------------------------------- */
 
+/* Drop the handles that were taken out of a record, mostly to the CPU cache. */
+static __always_inline void drop_handles(struct kmem_cache *s, const struct owner_record *record,
+					 struct owner_slab_records *records, u64 handle_pair)
+{
+	/* size_and_rate is larger than any size if the object was sampled. */
+	if (unlikely(record->size_and_rate > OWNER_SIZE_MAX ||
+		     !owner_record_drop_fast(handle_pair,
+					     object_charge(s, record->size_and_rate))))
+		drop_record(s, record, records, handle_pair);
+}
+
 /* Not for slabs with OWNER_TRACKED_SLOW. */
 static __always_inline void untrack(struct kmem_cache *s, struct owner_slab_records *records,
 				    const void *object)
@@ -580,13 +617,8 @@ static __always_inline void untrack(struct kmem_cache *s, struct owner_slab_reco
 	struct owner_record *record = object_record_fast(s, records, object);
 	u64 handle_pair = owner_record_take_handles(record);
 
-	if (!handle_pair)
-		return;
-	/* size_and_rate is larger than any size if the object was sampled. */
-	if (unlikely(record->size_and_rate > OWNER_SIZE_MAX ||
-		     !owner_record_drop_fast(handle_pair,
-					     object_charge(s, record->size_and_rate))))
-		drop_record(s, record, records, handle_pair);
+	if (likely(handle_pair))
+		drop_handles(s, record, records, handle_pair);
 }
 
 /*
@@ -609,63 +641,105 @@ static noinline void record_free_slow(struct owner_record *record,
 		owner_record_drop(owner.handle_pair, OWNER_NO_CHARGE);
 }
 
-/* Fast path: return false if the CPU cache does not have all handles. */
-static __always_inline bool record_free_fast(struct stack_depot_cpu_cache *cpu,
-					     struct owner_record *record,
-					     struct stack_depot_caller caller)
-{
-	struct stack_depot_ref *chain, *task;
-	u64 handle_pair;
-
-	if (!IS_ENABLED(CONFIG_STACKDEPOT_CALL_TREE) || stack_depot_verifies())
-		return false;
-	chain = stack_depot_find_running(cpu, OWNER_DEPTH, true, caller);
-	task = owner_find_current_task_ref(cpu);
-	if (unlikely(!chain || !task || READ_ONCE(record->handle_pair)))
-		return false;
-	handle_pair = owner_record_fill_fast(chain, task, OWNER_NO_CHARGE);
-	record->time = owner_record_time_now();
-	handle_pair = xchg(&record->handle_pair, handle_pair);
-	/* A double free on two CPUs. */
-	if (unlikely(handle_pair))
-		owner_record_put_refs(&(struct owner_record){ .handle_pair = handle_pair });
-	return true;
-}
-
-/* In slabs with OWNER_TRACKED_SLOW, frees may have to be recorded. */
+/* Slow path: the free is recorded if the object's rule asked for that. */
 static noinline void untrack_slow(struct kmem_cache *s, struct owner_slab_records *records,
 				  const void *object, struct stack_depot_caller caller)
 {
 	unsigned int index = object_index(s, records, object);
-	struct owner_record *record = &records->record[index], *freed_record = NULL;
+	struct owner_record *record = &records->record[index];
 	struct owner_freed_records *freed = owner_freed_records(records);
 	u64 handle_pair = owner_record_take_handles(record);
-	struct stack_depot_cpu_cache *cpu;
-	struct owner_charge charge;
 
 	if (!handle_pair)
 		return;
-	charge = object_charge(s, owner_record_requested(record));
+	drop_handles(s, record, records, handle_pair);
 	/* Until the free is recorded: change.c waits for that before it erases records. */
 	rcu_read_lock();
 	/* The size is 0 if the object's rule did not ask for this, or there was no memory. */
 	if (freed && READ_ONCE(freed->record[index].size_and_rate) &&
 	    READ_ONCE(owner_frees_recorded))
-		freed_record = &freed->record[index];
-	cpu = stack_depot_cpu_acquire();
-	if (likely(cpu)) {
-		if (likely(!owner_record_rate(record) &&
-			   owner_record_drop_to_cpu(cpu, handle_pair, charge)))
-			handle_pair = 0;
-		if (freed_record && record_free_fast(cpu, freed_record, caller))
-			freed_record = NULL;
-		stack_depot_cpu_release(cpu);
-	}
-	if (unlikely(handle_pair))
-		drop_record(s, record, records, handle_pair);
-	if (unlikely(freed_record))
-		record_free_slow(freed_record, caller);
+		record_free_slow(&freed->record[index], caller);
 	rcu_read_unlock();
+}
+
+/*
+ * Take the handles out of an object's record, and record who frees it from the CPU cache alone.
+ * @task: set to this CPU's references to the current task. Return: the handles, which the
+ * caller has to drop; 0 if something is missing: then nothing has changed.
+ */
+static __always_inline u64 record_free_from_cpu_cache(struct stack_depot_cpu_cache *cpu,
+						      struct owner_record *record,
+						      struct owner_record *freed_record,
+						      struct stack_depot_caller caller,
+						      struct stack_depot_ref **task)
+{
+	struct stack_depot_ref *chain;
+	u64 handle_pair, freed_pair;
+
+	/* First, so that nothing else is in registers during the walk. */
+	chain = stack_depot_find_running(cpu, OWNER_DEPTH, true, caller);
+	if (unlikely(!chain))
+		return 0;
+	*task = owner_find_current_task_ref(cpu);
+	/* Preemption is off: change.c waits for that before it erases records. */
+	if (unlikely(!*task || data_race(freed_record->handle_pair) ||
+		     !READ_ONCE(owner_frees_recorded)))
+		return 0;
+	handle_pair = owner_record_take_handles(record);
+	if (unlikely(!handle_pair))
+		return 0;
+	freed_record->time = owner_record_time_now();
+	/* xchg(): after a double free on two CPUs, each handle is still put once. */
+	freed_pair = xchg(&freed_record->handle_pair,
+			  owner_record_fill_fast(chain, *task, OWNER_NO_CHARGE));
+	if (unlikely(freed_pair))
+		owner_record_put_refs(&(struct owner_record){ .handle_pair = freed_pair });
+	return handle_pair;
+}
+
+/* Fast path of a free that is recorded. Return: false for the slow path. */
+static __always_inline bool untrack_recorded(struct kmem_cache *s,
+					     struct owner_slab_records *records,
+					     const void *object,
+					     struct stack_depot_caller caller)
+{
+	struct owner_freed_records *freed = owner_freed_records(records);
+	struct owner_record *record, *freed_record;
+	struct stack_depot_cpu_cache *cpu;
+	struct stack_depot_ref *task;
+	struct owner_charge charge;
+	u64 handle_pair;
+	bool dropped;
+
+	if (!IS_ENABLED(CONFIG_STACKDEPOT_CALL_TREE) || stack_depot_verifies() ||
+	    unlikely(!freed || is_kfence_address(object)))
+		return false;
+	record = object_record_fast(s, records, object);
+	freed_record = freed_record_of(freed, records, record);
+	/* The size is 0 if the object's rule did not ask for this, or there was no memory. */
+	if (!READ_ONCE(freed_record->size_and_rate) ||
+	    unlikely(record->size_and_rate > OWNER_SIZE_MAX))
+		return false;
+	cpu = stack_depot_cpu_acquire();
+	if (unlikely(!cpu))
+		return false;
+	handle_pair = record_free_from_cpu_cache(cpu, record, freed_record, caller, &task);
+	charge = object_charge(s, record->size_and_rate);
+	dropped = !handle_pair || owner_record_drop_to_cpu(cpu, handle_pair, charge, task);
+	stack_depot_cpu_release(cpu);
+	if (unlikely(!dropped))
+		owner_record_drop(handle_pair, charge);
+	return handle_pair;
+}
+
+/* In slabs with OWNER_TRACKED_SLOW, frees may have to be recorded. */
+static __always_inline void untrack_in_slow_slab(struct kmem_cache *s,
+						 struct owner_slab_records *records,
+						 const void *object,
+						 struct stack_depot_caller caller)
+{
+	if (!untrack_recorded(s, records, object, caller))
+		untrack_slow(s, records, object, caller);
 }
 
 void __slab_owner_free(struct kmem_cache *s, void *object, struct owner_slab_records *records)
@@ -675,7 +749,7 @@ void __slab_owner_free(struct kmem_cache *s, void *object, struct owner_slab_rec
 
 void __slab_owner_free_slow(struct kmem_cache *s, void *object, struct owner_slab_records *records)
 {
-	untrack_slow(s, records, object, STACK_DEPOT_CALLER);
+	untrack_in_slow_slab(s, records, object, STACK_DEPOT_CALLER);
 	barrier();
 }
 
@@ -686,7 +760,7 @@ void __slab_owner_free_bulk(struct kmem_cache *s, void **objects, int count,
 
 	while (count--)
 		if (slow)
-			untrack_slow(s, records, objects[count], STACK_DEPOT_CALLER);
+			untrack_in_slow_slab(s, records, objects[count], STACK_DEPOT_CALLER);
 		else
 			untrack(s, records, objects[count]);
 	barrier();

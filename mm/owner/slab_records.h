@@ -104,8 +104,15 @@ struct owner_freed_records {
 /* The records of frees from the value of owner_slab_records.obj_exts; NULL if there are none. */
 static __always_inline struct owner_freed_records *owner_freed_records_untag(unsigned long exts)
 {
-	return exts & OBJEXTS_OWNER_RECORDS ?
-	       (struct owner_freed_records *)(exts & ~3UL) : NULL;
+	struct owner_freed_records *freed;
+
+	if (!(exts & OBJEXTS_OWNER_RECORDS))
+		return NULL;
+	freed = (struct owner_freed_records *)(exts - OBJEXTS_OWNER_RECORDS);
+	/* The compiler cannot know that this is not NULL: leave out tests for that. */
+	if (!freed)
+		__builtin_unreachable();
+	return freed;
 }
 
 /* The slab cannot be freed meanwhile. Return: NULL if no rule has asked for these records. */

@@ -35,6 +35,7 @@ struct owner_choice {
 struct owner_rule {
 	struct owner_choice choice;
 	unsigned char plain_depth;	/* choice.depth if rate and free are not set, else 0 */
+	unsigned char frees_depth;	/* choice.depth if free is set and rate is not, else 0 */
 	unsigned long __percpu *hits;	/* allocations that this rule decided */
 };
 
@@ -42,6 +43,7 @@ static inline void owner_rule_set_choice(struct owner_rule *rule, struct owner_c
 {
 	rule->choice = choice;
 	rule->plain_depth = choice.rate || choice.free ? 0 : choice.depth;
+	rule->frees_depth = choice.rate || !choice.free ? 0 : choice.depth;
 }
 
 /*
