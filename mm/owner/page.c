@@ -275,7 +275,9 @@ static __always_inline struct page_ext *next_page_record(struct handle_update *u
 static __always_inline void finish_handle_update(struct handle_update *update)
 {
 	flush_page_count(update);
-	if (!update->replaced)
+	if (!update->replaced && update->ref && update->ref->handle == update->handle)
+		stack_depot_keep_ref(update->ref);
+	else if (!update->replaced)
 		put_handle(update, update->handle);
 	else if (unlikely(update->replaced > 1) && update->handle)
 		stack_depot_get_many(update->handle, update->replaced - 1);
@@ -326,21 +328,22 @@ static __always_inline void record_pages_alloc(struct handle_update *update, str
 			smp_store_release(&ext->flags, ext->flags | PAGE_OWNER_TRACKED);
 		else
 			ext->flags &= ~PAGE_OWNER_TRACKED;
-	} while (unlikely(++i < 1U << order && (ext = next_page_record(update, page, ext, i))));
+	} while (unlikely(order) && ++i < 1U << order &&
+		 (ext = next_page_record(update, page, ext, i)));
 }
 
 noinline void __set_page_owner(struct page *page, unsigned short order, gfp_t gfp_mask)
 {
-	struct stack_depot_caller caller = STACK_DEPOT_CALLER;
-	unsigned int depth = owner_choose_pages_depth(gfp_mask, order, page_to_nid(page), caller,
-						      default_depth);
+	unsigned int depth = owner_choose_pages_depth(gfp_mask, order, page_to_nid(page),
+						      STACK_DEPOT_CALLER, default_depth);
 	u64 ts_nsec = local_clock();
 	struct handle_update update __uninitialized;
 	struct page_ext *ext;
 
-	update = likely(depth) ? begin_running_update(depth, caller) : begin_handle_update(0);
+	update = likely(depth) ? begin_running_update(depth, STACK_DEPOT_CALLER) :
+				 begin_handle_update(0);
 	if (unlikely(!update.handle && depth))
-		update = capture_for_update(update.cpu, depth, caller, gfp_mask);
+		update = capture_for_update(update.cpu, depth, STACK_DEPOT_CALLER, gfp_mask);
 	ext = page_ext_get(page);
 	if (likely(ext))
 		record_pages_alloc(&update, page, ext, order, gfp_mask, ts_nsec);
@@ -364,12 +367,12 @@ static __always_inline void record_pages_free(struct handle_update *update, stru
 		owner->free_pid = current->pid;
 		owner->free_tgid = current->tgid;
 		ext->flags &= ~BIT(PAGE_EXT_OWNER_ALLOCATED);
-	} while (unlikely(++i < 1U << order && (ext = next_page_record(update, page, ext, i))));
+	} while (unlikely(order) && ++i < 1U << order &&
+		 (ext = next_page_record(update, page, ext, i)));
 }
 
 noinline void __reset_page_owner(struct page *page, unsigned short order)
 {
-	struct stack_depot_caller caller = STACK_DEPOT_CALLER;
 	u64 ts_nsec = local_clock();
 	struct handle_update update __uninitialized;
 	struct page_ext *ext;
@@ -383,10 +386,11 @@ noinline void __reset_page_owner(struct page *page, unsigned short order)
 	 */
 	if (!is_allocated(ext) && !(order && is_allocated(page_ext_next(ext))))
 		goto out;
-	update = begin_running_update(default_depth, caller);
+	update = begin_running_update(default_depth, STACK_DEPOT_CALLER);
 	if (unlikely(!update.handle)) {
 		page_ext_put(ext);
-		update = capture_for_update(update.cpu, default_depth, caller, GFP_NOWAIT);
+		update = capture_for_update(update.cpu, default_depth, STACK_DEPOT_CALLER,
+					    GFP_NOWAIT);
 		/* A poisoned page's memory may go offline meanwhile. */
 		ext = page_ext_get(page);
 	}

@@ -30,13 +30,14 @@ struct owner_rule_table __rcu *owner_rules_table;
 unsigned long owner_rules_generation = 1;
 bool owner_frees_recorded;
 
-static DEFINE_PER_CPU(unsigned long, default_rule_hits);
+/* Allocations that owner_default_rule decided. */
+DEFINE_PER_CPU(unsigned long, owner_default_rule_hits);
 
 struct owner_rule_entry owner_default_rule = {
 	.rule = {
 		.choice = { .depth = OWNER_DEPTH },
 		.plain_depth = OWNER_DEPTH,
-		.hits = &default_rule_hits,
+		.hits = &owner_default_rule_hits,
 	},
 	.published = true,
 };
@@ -491,7 +492,7 @@ struct owner_choice owner_choose_percpu_tracking(gfp_t flags, size_t size,
 }
 
 /**
- * owner_choose_pages_depth() - choose the depth for an allocation of pages
+ * owner_evaluate_pages_depth() - choose the depth for an allocation of pages by the rules
  * @flags: gfp flags of the allocation
  * @order: order of the allocation
  * @nid: memory node of the pages
@@ -502,8 +503,9 @@ struct owner_choice owner_choose_percpu_tracking(gfp_t flags, size_t size,
  *
  * Return: frames to keep; 0: the pages get no owner. Pages are never sampled.
  */
-unsigned int owner_choose_pages_depth(gfp_t flags, unsigned int order, int nid,
-				      struct stack_depot_caller caller, unsigned int default_depth)
+unsigned int owner_evaluate_pages_depth(gfp_t flags, unsigned int order, int nid,
+					struct stack_depot_caller caller,
+					unsigned int default_depth)
 {
 	const struct owner_rule_entry *entry;
 	unsigned int depth = default_depth;

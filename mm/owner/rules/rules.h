@@ -15,13 +15,17 @@
 #ifndef _MM_OWNER_RULES_H
 #define _MM_OWNER_RULES_H
 
+#include <linux/compiler.h>
 #include <linux/gfp_types.h>
+#include <linux/percpu.h>
+#include <linux/rcupdate.h>
 #include <linux/types.h>
 
 #include "../lang/lang.h"
 #include "../owner.h"
 
 struct kmem_cache;
+struct owner_rule_table;
 struct seq_file;
 
 /* The result of the rules for one allocation. */
@@ -64,8 +68,24 @@ struct owner_choice owner_choose_percpu_tracking(gfp_t flags, size_t size,
 						 struct stack_depot_caller caller);
 
 #ifdef CONFIG_SLAB_OWNER
-unsigned int owner_choose_pages_depth(gfp_t flags, unsigned int order, int nid,
-				      struct stack_depot_caller caller, unsigned int default_depth);
+unsigned int owner_evaluate_pages_depth(gfp_t flags, unsigned int order, int nid,
+					struct stack_depot_caller caller,
+					unsigned int default_depth);
+
+/* NULL while there are no rules. Written under table_mutex of change.c. */
+extern struct owner_rule_table __rcu *owner_rules_table;
+DECLARE_PER_CPU(unsigned long, owner_default_rule_hits);
+
+/* Choose the depth for an allocation of pages: see owner_evaluate_pages_depth(). */
+static __always_inline unsigned int
+owner_choose_pages_depth(gfp_t flags, unsigned int order, int nid,
+			 struct stack_depot_caller caller, unsigned int default_depth)
+{
+	if (rcu_access_pointer(owner_rules_table))
+		return owner_evaluate_pages_depth(flags, order, nid, caller, default_depth);
+	this_cpu_inc(owner_default_rule_hits);
+	return default_depth;
+}
 #else
 static inline unsigned int owner_choose_pages_depth(gfp_t flags, unsigned int order, int nid,
 						    struct stack_depot_caller caller,

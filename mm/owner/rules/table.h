@@ -51,8 +51,6 @@ static inline bool owner_comparison_needs_chain(const struct owner_comparison *c
 	return BIT(c->field) & OWNER_FIELDS_OF_CHAIN;
 }
 
-/* NULL while there are no rules. Written under table_mutex of change.c. */
-extern struct owner_rule_table __rcu *owner_rules_table;
 /* The choice for allocations that no rule matches. */
 extern struct owner_rule_entry owner_default_rule;
 /* Incremented for each published table. */
