@@ -11,7 +11,7 @@ import subprocess
 import tempfile
 
 NAMES = ("chromium-headless-shell", "chromium")
-PATIENCE = 30
+PATIENCE = 120
 
 
 def find_chromium():

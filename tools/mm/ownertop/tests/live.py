@@ -52,7 +52,6 @@ def test_unfold_and_depth(session):
     term.wait_until(make_chain_condition([]), "line for each group")
     for key, frames in (("+", 3), ("-", 2), ("-", 1), ("-", 1)):
         term.press_keys(key)
-        time.sleep(0.1)
         term.press_keys("Enter")
         term.wait_until(make_chain_condition(CHAIN[:frames]), f"{frames} frames")
         term.press_keys("Enter")
@@ -180,6 +179,13 @@ def test_pause(session):
     session.quit_ownertop()
 
 
+def make_size_condition(columns):
+    """Return a condition: one table, with a status line on top, of at most so many columns."""
+    return lambda screen: (re.match(r"\d+-\d+-\d+ ", screen[0])
+                           and all(len(line) <= columns for line in screen)
+                           and sum("  total" in line for line in screen) == (columns > 45))
+
+
 def test_resize(session):
     """The screen is redrawn after a change of size, without old lines."""
     term = session.terminal
@@ -189,12 +195,7 @@ def test_resize(session):
     term.wait_for("PAUSED")
     for columns, rows in ((50, 10), (120, 40), (30, 5), (80, 20)):
         term.resize_window(columns, rows)
-        time.sleep(0.5)
-        screen = term.wait_for(r"^\d+-\d+-\d+ ")
-        expect(re.match(r"\d+-\d+-\d+ ", screen[0]), "no status line on top", screen)
-        expect(all(len(line) <= columns for line in screen), "too wide", screen)
-        expect(sum("  total" in line for line in screen) == (columns > 45),
-               "not one total", screen)
+        screen = term.wait_until(make_size_condition(columns), f"table of {columns} columns")
     expect(len(parse_table_rows(screen)) == 7, "not all groups", screen)
     session.quit_ownertop()
 
@@ -283,7 +284,7 @@ def test_this_machine(session):
     time.sleep(0.5)
     expect(all("oldest" in sentence for sentence in kernel.read_sentences()),
            "other sentences", screen)
-    expect("OLDEST" in term.read_screen()[2].split(), "ages have gone", term.read_screen())
+    term.wait_until(lambda screen: "OLDEST" in screen[2].split(), "ages")
     session.quit_ownertop()
 
 

@@ -14,7 +14,8 @@ import tempfile
 import time
 
 HERE = os.path.dirname(os.path.abspath(__file__))
-PATIENCE = 10.0
+# Seconds until what does not come is an error, also on a busy host.
+PATIENCE = 120.0
 RUNNING = r"by bytes; \d+ of \d+ groups"
 
 

@@ -25,7 +25,7 @@ HERE = os.path.dirname(os.path.abspath(__file__))
 INPUT = os.path.join(HERE, "input")
 RULES = os.path.join(HERE, "../prometheus/ownertop.rules.yml")
 PROGRAMS = ("promtool", "prometheus", "prometheus-node-exporter")
-PATIENCE = 60.0
+PATIENCE = 120.0
 
 # Inputs with names that need escapes, with several kinds of records, and with damage.
 DUMPS = ("slab.txt", "page.txt", "names.txt", "utf8_names.txt", "long_names.txt", "sampled.txt",

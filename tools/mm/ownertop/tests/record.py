@@ -17,7 +17,7 @@ from collections.abc import Callable, Iterator
 from fresh_directory import run_tests
 
 INPUT = os.path.join(os.path.dirname(os.path.abspath(__file__)), "input")
-PATIENCE = 10.0
+PATIENCE = 120.0
 
 
 class Machine:

@@ -71,7 +71,7 @@ boot_root()
 {
 	cp "$root/boot/vmlinuz-$release" "$root/boot/initrd.img-$release" "$work/" &&
 		mkfs.ext4 -q -d "$root" "$work/disk" 2G &&
-		timeout 600 qemu-system-x86_64 -nodefaults -no-user-config -no-reboot -display none \
+		timeout 1800 qemu-system-x86_64 -nodefaults -no-user-config -no-reboot -display none \
 			-nic none -machine pc -cpu max,la57=off -accel tcg -m 1G \
 			-kernel "$work/vmlinuz-$release" -initrd "$work/initrd.img-$release" \
 			-append "root=/dev/vda rw console=ttyS0 panic=-1 no_timer_check slab_owner=on" \

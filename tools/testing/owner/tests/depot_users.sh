@@ -12,7 +12,7 @@ requests=3000
 # track KERNEL: the traces of kmalloc-256, then the depot's statistics
 track()
 {
-	tools/testing/owner/guest/guest.py run "$1" --append "slab_debug=U" --timeout 300 \
+	tools/testing/owner/guest/guest.py run "$1" --append "slab_debug=U" --timeout 900 \
 		--extra "build/$1/owner-modules" --cmd "
 		insmod /extra/owner_leak.ko requests=$requests || exit
 		cat $debug/slab/kmalloc-256/alloc_traces

@@ -195,7 +195,7 @@ damaged_files_are_read()
 		"$tests/damage_core.py" pages "$work/core" "$i" 2 || return 1
 		for words in "--records --source slab,percpu,page" --stats; do
 			# shellcheck disable=SC2086 # one word or more
-			timeout 300 /usr/bin/drgn -q -c "$work/core" -s "$vmlinux" "$reader" $words \
+			timeout 600 /usr/bin/drgn -q -c "$work/core" -s "$vmlinux" "$reader" $words \
 				>"$work/got" 2>"$work/err"
 			case $? in 0 | 1) ;; *) return 1 ;; esac
 			! grep -q Traceback "$work/err" || return 1

@@ -43,7 +43,7 @@ run_gdb()
 		shift
 		set -- "$@" -ex "$(echo "$command" | tr @ ' ')"
 	done
-	timeout -s KILL 300 gdb -batch -nx -iex "set auto-load no" -iex "set debuginfod enabled off" \
+	timeout -s KILL 600 gdb -batch -nx -iex "set auto-load no" -iex "set debuginfod enabled off" \
 		-ex "symbol-file -o $offset build/$kernel/vmlinux" -ex "$target" \
 		-ex "source build/$kernel/vmlinux-gdb.py" "$@" >"$work/answer" 2>"$work/err"
 }

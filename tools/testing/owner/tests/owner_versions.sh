@@ -77,7 +77,7 @@ run_other_crash()
 		echo quit
 	} >"$root/owner/input"
 	# shellcheck disable=SC2086 # words
-	timeout -s KILL 120 chroot "$root" crash -s $options --no_crashrc /owner/vmlinux \
+	timeout -s KILL 600 chroot "$root" crash -s $options --no_crashrc /owner/vmlinux \
 		/owner/core -i /owner/input </dev/null >"$work/answer" 2>&1
 }
 

@@ -29,7 +29,7 @@ run_ownertop_guest()
 	tools/testing/owner/guest/guest.py run "$kernel" --append "$append" \
 		--cmd "ownertop() { /extra/ld-linux-x86-64.so.2 --library-path /extra /extra/ownertop \"\$@\"; }
 			debug=/sys/kernel/debug; $cmd" \
-		--timeout 300 --extra "$work/extra" >"$work/out" 2>"$work/err" || return 1
+		--timeout 900 --extra "$work/extra" >"$work/out" 2>"$work/err" || return 1
 	split_output "$@"
 }
 
@@ -45,7 +45,9 @@ leak="$requests $((requests * 200)) leak_open_session"
 
 ok "is packed with its libraries" pack_guest_files
 ok "runs where it reads" run_ownertop_guest slab_owner=on "ownertop --live=0.2 -s objects -n 1 >/tmp/live & live=\$!
-	sleep 1; insmod /extra/owner_leak.ko requests=$requests; sleep 2; kill \$live
+	until [ -s /tmp/live ]; do sleep 0.1; done
+	insmod /extra/owner_leak.ko requests=$requests
+	until grep -q leak_open_session /tmp/live; do sleep 0.1; done; kill \$live
 	ownertop -s objects --json -n 1; echo ===
 	cat \$debug/slab_owner | gzip | ownertop -s objects --json -n 1 -; echo ===
 	ownertop -s objects --json -n 1 \$debug/slab_owner_stacks/show_stacks; echo ===
@@ -56,7 +58,7 @@ ok "runs where it reads" run_ownertop_guest slab_owner=on "ownertop --live=0.2 -
 	cat /tmp/live" plain packed stacks handles explained live_json live
 # The kernel answers fields that records do not have: memory nodes and handles. ownertop
 # answers from records if the kernel cannot group by a field.
-ok "asks the kernel" run_ownertop_guest slab_owner=on "insmod /extra/owner_leak.ko requests=$requests; sleep 1
+ok "asks the kernel" run_ownertop_guest slab_owner=on "insmod /extra/owner_leak.ko requests=$requests
 	leak='module == owner_leak && size == 200'
 	ownertop --json 'group=stack.1,nid sort=objects top=1 if '\"\$leak\"; echo ===
 	ownertop --json --focus 'leak_open_sess*' -g nid,stack 'if nid == 0' -n 1; echo ===
@@ -93,14 +95,14 @@ show_live_json() { tr -d '\r' <"$work/live_json" | grep -c '^{.*"complete": true
 ok "live, JSON: a line for each update" equals "$(show_live_json)" 3
 # Without ages the kernel answers from counters, with ages it walks the objects. The
 # planted chains allocate nothing between the two answers.
-ok "answers from counters" run_ownertop_guest slab_owner=on "insmod /extra/owner_leak.ko requests=$requests; sleep 1
+ok "answers from counters" run_ownertop_guest slab_owner=on "insmod /extra/owner_leak.ko requests=$requests
 	insmod /extra/owner_truth.ko
 	ask() { (echo \"\$*\" >&0; cat <&0) 0<>\$debug/owner/query; }
 	for ages in '' sort=oldest; do
 		ask \"group=kind,stack.full \$ages format=tsv if module == owner_leak,owner_truth\"; echo ===
 	done
-	ownertop --live=0.2 -d 1 'if module == owner_leak' >/tmp/live & sleep 1; kill \$!; cat /tmp/live; echo ===
-	ownertop --live=0.2 -d 1 -s oldest 'if module == owner_leak' >/tmp/live & sleep 1; kill \$!
+	ownertop --live=0.2 -c 2 -d 1 'if module == owner_leak' >/tmp/live; cat /tmp/live; echo ===
+	ownertop --live=0.2 -c 2 -d 1 -s oldest 'if module == owner_leak' >/tmp/live
 	cat /tmp/live" counted walked live_counted live_walked
 # show_group_sums ANSWER: of each group, "objects bytes held records kind chain"
 # show_missing_ages ANSWER: whether the ages of slab objects are missing
@@ -173,7 +175,7 @@ ok "estimates of samples" run_ownertop_guest 'slab_owner=on owner="sample=1/8 if
 	"insmod /extra/owner_leak.ko requests=$requests
 	ownertop -g func 'if module == owner_leak' -s objects --csv; echo ===
 	ownertop -g func 'if module == owner_leak' -s objects --csv \$debug/slab_owner; echo ===
-	ownertop -g func 'if module == owner_leak' --live=0.2 >/tmp/live & sleep 1; kill \$!
+	ownertop -g func 'if module == owner_leak' --live=0.2 -c 2 >/tmp/live
 	cat /tmp/live" asked_sampled read_sampled live_sampled
 # show_leak_estimate ANSWER: of the leak, "objects records error"
 show_leak_estimate() { awk -F , '$1 == "group" && $2 == 1 { print $3, $8, $9 }' "$work/$1"; }
@@ -217,7 +219,7 @@ ok "asks for pages" run_ownertop_guest "slab_owner=on page_owner=on" "insmod /ex
 	ownertop 'source=page mode=records if func == pages_compound' >/tmp/records
 	cat /tmp/records; echo ===
 	csv -g func /tmp/records; echo ===
-	ownertop --live=0.2 -g func 'source=page if $planted' >/tmp/live & sleep 1; kill \$!
+	ownertop --live=0.2 -c 2 -g func 'source=page if $planted' >/tmp/live
 	cat /tmp/live" planted asked_pages read_pages asked_all read_all by_node by_order by_gfp \
 	by_kind by_cache records of_records live_pages
 # show_planted_groups ANSWER: of the planted groups, "FUNCTION MODULE,... OBJECTS BYTES HELD"

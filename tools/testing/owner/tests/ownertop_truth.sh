@@ -53,7 +53,7 @@ esac
 take_dumps()
 {
 	# shellcheck disable=SC2086 # two words or none
-	tools/testing/owner/guest/guest.py run "$kernel" --append "$append" $cpus --timeout 300 \
+	tools/testing/owner/guest/guest.py run "$kernel" --append "$append" $cpus --timeout 900 \
 		--extra "$modules" --cmd "set -e
 			$functions
 			mkdir /tmp/dumps; cd /tmp/dumps

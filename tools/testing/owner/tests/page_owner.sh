@@ -31,7 +31,7 @@ run_page_guest()
 	shift 3
 	# shellcheck disable=SC2086 # two words or none
 	tools/testing/owner/guest/guest.py run "$where" --append "kfence.sample_interval=0 $append" \
-		--cmd "cd /sys/kernel/debug; $cmd" $cpus --timeout 300 \
+		--cmd "cd /sys/kernel/debug; $cmd" $cpus --timeout 900 \
 		--extra "build/$where/owner-modules" --console "$work/console" \
 		>"$work/out" 2>"$seen" || return 1
 	split_output "$@"

@@ -11,7 +11,7 @@ seen="$work/err $work/gdb"
 take_vmcore()
 {
 	tools/testing/owner/guest/guest.py vmcore "$kernel" --append "page_owner=on nokaslr page_owner_depth=$1" \
-		--output "$work/core" --mem 256M --timeout 300 --extra "$modules" \
+		--output "$work/core" --mem 256M --timeout 900 --extra "$modules" \
 		--cmd "insmod /extra/owner_pages.ko; cat /sys/kernel/debug/page_owner" \
 		>"$work/page_owner" 2>"$work/err"
 }

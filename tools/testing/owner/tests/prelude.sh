@@ -100,7 +100,7 @@ run_guest()
 	append=$1
 	cmd=$2
 	shift 2
-	tools/testing/owner/guest/guest.py run "$kernel" --append "$append" --timeout 300 \
+	tools/testing/owner/guest/guest.py run "$kernel" --append "$append" --timeout 900 \
 		--extra "$modules" --console "$work/console" --cmd "$cmd" "$@" \
 		>"$work/out" 2>"$work/guest.err"
 }
@@ -117,7 +117,7 @@ take_dump()
 	shift 3
 	rm -f "$work/core"
 	tools/testing/owner/guest/guest.py "$way" "$kernel" --append "$append" --output "$work/core" \
-		--smp 4 --mem 256M --timeout 300 --extra "$modules" --cmd "$cmd" "$@" \
+		--smp 4 --mem 256M --timeout 900 --extra "$modules" --cmd "$cmd" "$@" \
 		>"$work/out" 2>"$work/err"
 }
 
@@ -134,7 +134,7 @@ run_crash()
 		printf '%s\n' "$@"
 		echo quit
 	} >"$work/input"
-	timeout -s KILL 120 crash -s --minimal --kaslr=auto --no_crashrc "$vmlinux" "$work/core" \
+	timeout -s KILL 600 crash -s --minimal --kaslr=auto --no_crashrc "$vmlinux" "$work/core" \
 		-i "$work/input" </dev/null >"$work/answer" 2>&1
 }
 
