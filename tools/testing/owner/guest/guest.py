@@ -285,7 +285,10 @@ def run_guest_command(args: argparse.Namespace, machine: GuestMachine, scratch: 
         print_note(str(error))
         sys.stderr.write(format_console_tail(console))
         status = error.status
-    report_complaints(args, console)
+    finally:
+        # A test may end the runner of a guest that waits.
+        if console.exists():
+            report_complaints(args, console)
     if args.verbose and session.boot_seconds:
         print_note(f"{machine.accel}: CMD began {session.boot_seconds:.2f} s "
                    "after the start")

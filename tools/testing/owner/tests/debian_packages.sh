@@ -80,6 +80,16 @@ boot_root()
 			-serial "file:$work/console" </dev/null
 }
 
+# As guest.py does for its guests.
+search_console()
+{
+	PYTHONPATH=tools/testing/owner/guest python3 -c '
+import pathlib, sys, complaints
+console = pathlib.Path(sys.argv[1])
+complaints.keep_console(console, sys.argv[2], complaints.find_complaints(console))' \
+		"$work/console" "$kernel"
+}
+
 # The console has the kernel's and systemd's lines between.
 shows()
 {
@@ -97,6 +107,7 @@ add_unit
 boot_root >"$work/messages" 2>&1
 tail -n 60 "$work/console" >"$work/lines" 2>/dev/null
 ok "it boots, and its unit ends" has_run_to_the_end
+search_console
 ok "the release is the package's" shows release "$release"
 ok "systemd is the first process" shows init systemd
 ok "slab_owner has call chains" shows owner ' [a-z_]+\+0x'

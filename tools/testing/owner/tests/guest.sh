@@ -10,7 +10,7 @@ usage='[KERNEL...]'
 guest=tools/testing/owner/guest/guest.py
 build=${BUILD:-$PWD/build}
 [ $# -gt 0 ] || set -- um x86_64
-tests_per_kernel=32
+tests_per_kernel=33
 seen=$work/err
 
 # The runner creates its files below $TMPDIR; no_guest_is_left() checks that it removes them.
@@ -202,14 +202,14 @@ script_failed()
 		output_has '^# complaints: 001-.*WARNING: planted'
 }
 
-# interrupt_guest SIGNAL runner|machine: start a guest, wait for its CMD, send the signal
+# interrupt_guest SIGNAL runner|machine [CMD]: start a guest, wait for its CMD, send the signal
 interrupt_guest()
 {
 	# Remove the output of the previous test: the loop below waits for some.
 	: >"$work/out"
 	# With exec, $! is the runner itself.
 	(exec "$guest" run "$kernel" --build "$build" --timeout 120 \
-		--cmd 'echo up; sleep 1000' >"$work/out" 2>"$work/err") &
+		--cmd "${3:-}echo up; sleep 1000" >"$work/out" 2>"$work/err") &
 	runner=$!
 	for _ in $(seq 1200); do
 		[ ! -s "$work/out" ] || break
@@ -228,6 +228,8 @@ test_interrupted_runs()
 {
 	interrupt_guest TERM runner
 	ok "a runner ended by SIGTERM leaves nothing" runner_ended_clean
+	GUEST_LOGS='' interrupt_guest TERM runner 'echo "<4>WARNING: planted" >/dev/kmsg; '
+	ok "... but what its kernel complained of" errors_have 'the kernel complained: .*planted'
 	interrupt_guest KILL machine
 	ok "a machine that dies is told" dead_machine_is_reported
 	boot_guest --systemd --cmd true
