@@ -18,8 +18,9 @@ from crash_kernel import COMPRESSIONS, PROVOKED, RESERVED, CrashDump
 from debian_root import find_debian_root
 from complaints import VARIABLE, find_complaints, keep_console
 from image import ImageError, sum_file_sizes
-from session import (DIED, HANG, NMI_PROGRAM, NMI_WORDS, GuestError, RunnerInterrupted, GuestSession, GuestTask,
-                     install_signal_handlers, format_console_tail, run_session)
+from session import (DIED, HANG, NMI_PROGRAM, NMI_WORDS, GuestError, RunnerInterrupted,
+                     GuestSession, GuestTask, install_signal_handlers, format_console_tail,
+                     run_session)
 from vm import KernelKind, GuestMachine, VmError, find_kernel_kind
 
 TOP = Path(__file__).resolve().parents[4]

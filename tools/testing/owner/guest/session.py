@@ -215,7 +215,8 @@ class GuestSession:
             if size != self.task.console.stat().st_size:
                 since, size = time.monotonic(), self.task.console.stat().st_size
             elif not ready and time.monotonic() - since > self.task.stall:
-                raise GuestHang(f"when neither CMD nor the kernel had printed for {self.task.stall:g} s")
+                raise GuestHang("when neither CMD nor the kernel had printed for "
+                                f"{self.task.stall:g} s")
         if self.channel not in ready:
             return b""
         try:

@@ -150,7 +150,7 @@ test_hang()
 	boot_guest --verbose --cmd true
 	limit=$(awk '/: CMD began .* s after the start/ { for (i = 1; $i != "began"; i++) continue
 		print int(3 * $(i + 1)) + 3 }' "$work/err")
-	boot_guest --timeout $limit --cmd 'sleep 1000'
+	boot_guest --timeout "$limit" --cmd 'sleep 1000'
 	ok "a hang is status 124" status_is 124
 	ok "a hang is told, with 40 lines" hang_is_reported
 	limit=15
