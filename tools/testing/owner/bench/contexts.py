@@ -42,7 +42,7 @@ CONTEXT_MODES = {
     "page_owner,ours": PAGE,
 }
 # Instructions that these modes may add in every context: a bound, and a target.
-EVERYWHERE = {"off": (2, 2), "sampled": (24, 18), "depth-1": (190, 160)}
+EVERYWHERE = {"off": (2, 2), "sampled": (24, 18), "depth-1": (165, 160)}
 
 
 @dataclass
@@ -66,28 +66,28 @@ class ContextRow:
 # Addresses of the kernel differ in each boot, and with them which return addresses and
 # handles meet in one slot of a table: bench.py allows for that.
 CONTEXTS = [
-    ContextRow("task", "a task", (350, 350), (820, 650), (760, 700),
+    ContextRow("task", "a task", (340, 350), (670, 650), (700, 700),
                bound=(850, 1000), arm64=(600, 600)),
-    ContextRow("kworker", "a kworker", (350, 350), (820, 650), (760, 700)),
-    ContextRow("hrtimer", "an hrtimer, in hard interrupt", (400, 400), (900, 650), (800, 700),
+    ContextRow("kworker", "a kworker", (345, 350), (670, 650), (700, 700)),
+    ContextRow("hrtimer", "an hrtimer, in hard interrupt", (370, 400), (720, 650), (700, 700),
                bound=(880, 1000), arm64=(620, 600)),
-    ContextRow("timer", "a timer, in softirq", (400, 400), (880, 650), (810, 700),
+    ContextRow("timer", "a timer, in softirq", (360, 400), (740, 650), (700, 700),
                arm64=(600, 600)),
-    ContextRow("tasklet", "a tasklet, at local_bh_enable()", (400, 400), (850, 650), (800, 700)),
-    ContextRow("irq_work", "irq_work, in hard interrupt", (400, 400), (930, 650), (810, 700)),
-    ContextRow("chains-1", "the end of 1 chain", (350, 350), (820, 650), (760, 700)),
-    ContextRow("chains-16", "the end of 16 chains in turn", (420, 420), (860, 0), (820, 0)),
-    ContextRow("chains-64", "the end of 64 chains", (420, 420), (880, 0), (840, 0)),
-    ContextRow("chains-256", "the end of 256 chains", (420, 420), (900, 0), (860, 0)),
-    ContextRow("chains-1024", "the end of 1,024 chains", (420, 420), (930, 0), (890, 0),
+    ContextRow("tasklet", "a tasklet, at local_bh_enable()", (350, 400), (705, 650), (700, 700)),
+    ContextRow("irq_work", "irq_work, in hard interrupt", (400, 400), (770, 650), (715, 700)),
+    ContextRow("chains-1", "the end of 1 chain", (345, 350), (670, 650), (700, 700)),
+    ContextRow("chains-16", "the end of 16 chains in turn", (375, 420), (750, 0), (720, 0)),
+    ContextRow("chains-64", "the end of 64 chains", (385, 420), (750, 0), (740, 0)),
+    ContextRow("chains-256", "the end of 256 chains", (385, 420), (760, 0), (760, 0)),
+    ContextRow("chains-1024", "the end of 1,024 chains", (405, 420), (800, 0), (800, 0),
                arm64=(730, 600)),
     ContextRow("chains-4096", "the end of 4,096 chains", (1100, 450), (4500, 0), (2900, 0)),
-    ContextRow("untraced", "the chain of the next three, untraced", (350, 350), (820, 650),
-               (790, 700)),
-    ContextRow("kretprobe", "a chain with a kretprobe", (900, 900), (1850, 0), (1600, 0),
+    ContextRow("untraced", "the chain of the next three, untraced", (350, 350), (670, 650),
+               (700, 700)),
+    ContextRow("kretprobe", "a chain with a kretprobe", (900, 900), (1850, 0), (1500, 0),
                bound=(920, 1000)),
-    ContextRow("graph", "a chain with a function-graph frame", (900, 900), (1850, 0), (1600, 0),
+    ContextRow("graph", "a chain with a function-graph frame", (900, 900), (1850, 0), (1500, 0),
                arm64=(1250, 900)),
-    ContextRow("fexit", "a chain with a BPF fexit trampoline", (420, 900), (900, 0), (840, 0)),
-    ContextRow("init", "a chain through a module's init text", (450, 1500), (900, 0), (840, 0)),
+    ContextRow("fexit", "a chain with a BPF fexit trampoline", (385, 900), (760, 0), (740, 0)),
+    ContextRow("init", "a chain through a module's init text", (390, 1500), (760, 0), (760, 0)),
 ]
