@@ -200,7 +200,7 @@ static __always_inline bool stack_depot_can_take_ref(const struct stack_depot_re
 static __always_inline void stack_depot_take_ref(struct stack_depot_ref *ref)
 {
 	/* Keep the compiler from holding the number in a register since it was compared. */
-	OPTIMIZER_HIDE_VAR(ref);
+	barrier_data(ref);
 	ref->references--;
 }
 
@@ -214,7 +214,7 @@ static __always_inline bool stack_depot_can_keep_ref(const struct stack_depot_re
 static __always_inline void stack_depot_keep_ref(struct stack_depot_ref *ref)
 {
 	/* As in stack_depot_take_ref(). */
-	OPTIMIZER_HIDE_VAR(ref);
+	barrier_data(ref);
 	ref->references++;
 }
 
