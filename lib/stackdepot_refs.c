@@ -45,13 +45,16 @@ static void end_ref_change(struct stack_depot_ref *ref)
 /* Move the counts to the depot. */
 static void flush_counters(struct stack_depot_ref *ref)
 {
-	long counters[STACK_DEPOT_COUNTERS], any = 0;
+	long counters[STACK_DEPOT_COUNTERS];
 	unsigned int i;
+	s32 any = 0;
 
 	for (i = 0; i < STACK_DEPOT_COUNTERS; i++)
-		any |= counters[i] = ref->counters[i];
+		any |= ref->counters[i];
 	if (!any)
 		return;
+	for (i = 0; i < STACK_DEPOT_COUNTERS; i++)
+		counters[i] = ref->counters[i];
 	stack_depot_count(ref->handle, counters);
 	memset(ref->counters, 0, sizeof(ref->counters));
 }

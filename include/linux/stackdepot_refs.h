@@ -38,7 +38,7 @@
  */
 #define STACK_DEPOT_REF_PLACES		2
 
-/* Number of victims, and of those among which the victim of a handle is: one cache line. */
+/* Number of victims, and the size of the set in which the victim of a handle is: a cache line. */
 #define STACK_DEPOT_VICTIMS		2048
 #define STACK_DEPOT_VICTIM_SET		8
 
