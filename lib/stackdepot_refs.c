@@ -174,7 +174,7 @@ static void evict_ref(struct stack_depot_ref *ref)
 		return flush_ref(ref, 0);
 	kept = (struct stack_depot_victim){
 		.handle = ref->handle,
-		.tag = ref->tag / STACK_DEPOT_TAG_UNIT,
+		.tag = ref->tag % STACK_DEPOT_TAG_UNIT ? 0 : ref->tag / STACK_DEPOT_TAG_UNIT,
 		.references = min(ref->references, STACK_DEPOT_VICTIM_REFS_MAX),
 	};
 	flush_ref(ref, kept.references);
@@ -222,8 +222,9 @@ static struct stack_depot_ref *make_ref(struct stack_depot_cpu_cache *cpu,
  * @cpu: the CPU cache, between stack_depot_cpu_acquire() and stack_depot_cpu_release()
  * @handle: a handle without a ref, or 0
  *
- * The ref has the tag that it had before @handle was evicted. Does not change the depot, unless
- * the handle that has to make room was counted, or has many references.
+ * The ref has the tag of the call tree that it had before @handle was evicted. Does not change the
+ * depot, unless the handle that has to make room was counted, or has many references. The flush
+ * is due: evict_ref() made the victim of a ref, which is given back by that flush.
  *
  * Return: the ref; NULL if @handle is no victim.
  */

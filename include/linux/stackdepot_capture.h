@@ -98,8 +98,8 @@ static inline bool stack_depot_reorder_is_due(void)
  * @skip: leave out leading allocators, as STACK_DEPOT_FLAG_SKIP
  * @caller: STACK_DEPOT_CALLER, where the chain starts
  *
- * Calls cold functions only, so its caller saves few registers: if a tracer has replaced a return
- * address, or if this CPU has evicted the references.
+ * Calls a function only if a tracer has replaced a return address, or if this CPU has evicted the
+ * references. These functions are cold, so the caller saves few registers.
  *
  * Return: the ref, from which at least one reference can be taken; NULL if the chain is
  * not recognized, if this CPU keeps no reference to it, or if stack_depot_capture() has to

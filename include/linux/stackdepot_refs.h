@@ -71,14 +71,14 @@ struct stack_depot_ref {
 
 static_assert(sizeof(struct stack_depot_ref) == 32);
 
-/* Tags are multiples of this. */
+/* Tags of the call tree are multiples of this. A victim keeps no other tag. */
 #define STACK_DEPOT_TAG_UNIT		32U
 #define STACK_DEPOT_VICTIM_REFS_MAX	(STACK_DEPOT_TAG_UNIT - 1)
 
 /**
  * struct stack_depot_victim - what a CPU keeps of the ref of a chain that it has evicted
  * @handle: the handle, 0 if this entry is unused
- * @tag: the ref's tag in STACK_DEPOT_TAG_UNIT
+ * @tag: the ref's tag in STACK_DEPOT_TAG_UNIT, 0 if it is not of the call tree
  * @references: number of references, at least one
  */
 struct stack_depot_victim {
@@ -125,8 +125,8 @@ void stack_depot_add_refs(struct stack_depot_cpu_cache *cpu, depot_stack_handle_
 			  unsigned int references);
 struct stack_depot_ref *stack_depot_refill_ref(struct stack_depot_cpu_cache *cpu,
 					       depot_stack_handle_t handle);
-struct stack_depot_ref *stack_depot_restore_ref(struct stack_depot_cpu_cache *cpu,
-						depot_stack_handle_t handle);
+struct stack_depot_ref *__cold stack_depot_restore_ref(struct stack_depot_cpu_cache *cpu,
+						       depot_stack_handle_t handle);
 void stack_depot_count_on_cpu(struct stack_depot_cpu_cache *cpu, depot_stack_handle_t handle,
 			      const s32 more[STACK_DEPOT_COUNTERS]);
 bool stack_depot_read_counters(depot_stack_handle_t handle, long counters[STACK_DEPOT_COUNTERS]);

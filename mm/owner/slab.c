@@ -615,8 +615,12 @@ static __always_inline void untrack(struct kmem_cache *s, struct owner_slab_reco
 				    const void *object)
 {
 	struct owner_record *record = object_record_fast(s, records, object);
-	u64 handle_pair = owner_record_take_handles(record);
+	u64 handle_pair;
 
+	/* In a slab with one sample, most objects have no owner: do not write to their records. */
+	if (unlikely(!READ_ONCE(record->handle_pair)))
+		return;
+	handle_pair = owner_record_take_handles(record);
 	if (likely(handle_pair))
 		drop_handles(s, record, records, handle_pair);
 }

@@ -56,8 +56,9 @@ struct owner_slab_records {
 #define OWNER_TRACKED_UNSAMPLED	BIT(30)
 
 /*
- * The fast paths must not handle this slab: it has records of frees, or it is a page of
- * KFENCE, whose object is not at a multiple of its size. It makes @tracked negative.
+ * The slab has records of frees, and only the fast paths for free=on handle it; or it is a page
+ * of KFENCE, whose object is not at a multiple of its size, and no fast path does. It makes
+ * @tracked negative.
  */
 #define OWNER_TRACKED_SLOW	INT_MIN
 
