@@ -233,6 +233,12 @@ static bool read_field(struct parser *p, struct owner_comparison *c)
 	}
 	if (field == OWNER_FIELD_STACK)
 		return owner_lang_fail(p, word, "stack is to group by: a frame of it is a 'func'");
+	if (field == OWNER_FIELD_USER)
+		return owner_lang_fail(p, word,
+				       "user is to group by: compare 'binary' or 'ufunc'");
+	if (control && field == OWNER_FIELD_UFUNC)
+		return owner_lang_fail(p, word,
+				       "the kernel does not know the functions of programs: ask ownertop for 'ufunc'");
 	if (control && field >= OWNER_FIELD_AGE)
 		return owner_lang_fail(p, word,
 				       "'%s' is not known at allocation: ask it of a query",

@@ -34,6 +34,7 @@
 #define OWNER_NESTING_MAX	16	/* nested parentheses */
 #define OWNER_GROUP_MAX		6	/* fields in group= */
 #define OWNER_FRAMES_MAX	64	/* depth=, stack.N */
+#define OWNER_USER_FRAMES_MAX	16	/* user.N */
 #define OWNER_GROUPS_MAX	1048576
 
 #define OWNER_GROUPS_DEFAULT	4096
@@ -70,9 +71,13 @@ enum owner_field {
 	/* Rules cannot use the fields below: they have no value during an allocation. */
 	OWNER_FIELD_AGE,	/* ns since the allocation */
 	OWNER_FIELD_HANDLE,
+	OWNER_FIELD_BINARY,	/* names of the files of the user chain */
+	OWNER_FIELD_UFUNC,	/* functions of the user chain: only ownertop knows them */
 	OWNER_FIELDS,
-	/* The call chain: valid in group=, but not in a comparison. */
+	/* The call chain and the user chain: valid in group=, but not in a comparison. */
 	OWNER_FIELD_STACK = OWNER_FIELDS,
+	OWNER_FIELD_USER,
+	OWNER_GROUP_FIELDS
 };
 
 /* The setting "source" and the field "kind" both take these values. */
@@ -89,6 +94,7 @@ enum owner_setting {
 	OWNER_SET_SAMPLE,
 	OWNER_SET_TRACK,
 	OWNER_SET_FREE,
+	OWNER_SET_USER,
 	/* OWNER_QUERY */
 	OWNER_SET_MODE,
 	OWNER_SET_SOURCE,
@@ -128,9 +134,9 @@ enum owner_sort {
 
 /* One field of group=. Objects that agree in all of these fields form a group. */
 struct owner_group_field {
-	unsigned char field;	/* enum owner_field, or OWNER_FIELD_STACK */
+	unsigned char field;	/* enum owner_field */
 	unsigned char full;	/* stack.full: keep leading frames of the allocator */
-	unsigned char frames;	/* stack.N: compare the first N frames; 0: all frames */
+	unsigned char frames;	/* stack.N, user.N: compare the first N frames; 0: all */
 };
 
 /* Upper limits of sample=BYTES and of N in sample=1/N. */
@@ -205,6 +211,7 @@ struct owner_sentence {
 	unsigned int sample_objects;
 	bool track;
 	bool free;			/* also record which task and chain freed the object */
+	bool user;			/* also record the user chain */
 
 	/* OWNER_QUERY */
 	enum owner_mode mode;
@@ -264,7 +271,7 @@ struct owner_field_values {
 	} value[OWNER_FIELDS];
 	/*
 	 * Does any word of the comparison's field match one of its values? An
-	 * allocation has many functions, modules and gfp flags, so they have no
+	 * allocation has many functions, modules, binaries and gfp flags, so they have no
 	 * value[]. Also called for a word that is NULL because it is slow to find.
 	 */
 	bool (*any_word_matches)(const struct owner_field_values *fields,
@@ -299,7 +306,7 @@ enum owner_type {
 	OWNER_TYPE_TIME,
 };
 
-extern const char * const owner_field_names[OWNER_FIELDS + 1];
+extern const char * const owner_field_names[OWNER_GROUP_FIELDS];
 extern const unsigned char owner_field_types[OWNER_FIELDS];
 extern const char * const owner_setting_names[OWNER_SETTINGS];
 extern const char * const owner_command_names[OWNER_COMMANDS];

@@ -128,13 +128,33 @@ static bool read_nid(struct parser *p)
 	return owner_lang_read_values(p, c);
 }
 
-/* Read one field of group=: "cache", "stack", "stack.8" or "stack.full". */
+/* Read what follows the dot of "stack.8", "stack.full" or "user.4". */
+static bool read_group_frames(struct parser *p, struct token *frames,
+			      struct owner_group_field *group)
+{
+	bool user = group->field == OWNER_FIELD_USER;
+	unsigned int most = user ? OWNER_USER_FRAMES_MAX : OWNER_FRAMES_MAX;
+	unsigned long long number;
+
+	if (!user && frames->length == 4 && !memcmp(p->text + frames->at, "full", 4)) {
+		group->full = true;
+		return true;
+	}
+	if (owner_lang_scan_number(p, frames, OWNER_TYPE_NUMBER, &number) ||
+	    !number || number > most)
+		return owner_lang_fail(p, &p->token, user ?
+				       "'user.' goes on with 1 to %d frames" :
+				       "'stack.' goes on with 1 to %d frames, or with 'full'", most);
+	group->frames = number;
+	return true;
+}
+
+/* Read one field of group=: "cache", "stack", "stack.8", "stack.full" or "user.4". */
 static bool read_group_field(struct parser *p, struct owner_group_field *group)
 {
 	struct token *word = &p->token, name = *word, frames = *word;
 	const char *text = p->text + word->at;
 	const char *dot = word->kind == TOKEN_WORD ? memchr(text, '.', word->length) : NULL;
-	unsigned long long number;
 	int field;
 
 	if (word->kind != TOKEN_WORD)
@@ -145,7 +165,7 @@ static bool read_group_field(struct parser *p, struct owner_group_field *group)
 	if (field < 0) {
 		owner_lang_fail(p, word, "no field is called '%s'",
 				owner_lang_quote_word(p, &name));
-		owner_lang_suggest_names(p, &name, owner_field_names, OWNER_FIELDS + 1);
+		owner_lang_suggest_names(p, &name, owner_field_names, OWNER_GROUP_FIELDS);
 		return false;
 	}
 	if (field == OWNER_FIELD_AGE || field == OWNER_FIELD_TS)
@@ -154,21 +174,12 @@ static bool read_group_field(struct parser *p, struct owner_group_field *group)
 	group->field = field;
 	if (!dot)
 		return true;
-	if (field != OWNER_FIELD_STACK)
-		return owner_lang_fail(p, word, "only stack is cut to so many frames, as stack.8");
+	if (field != OWNER_FIELD_STACK && field != OWNER_FIELD_USER)
+		return owner_lang_fail(p, word,
+				       "only stack and user are cut to so many frames, as stack.8");
 	frames.at += name.length + 1;
 	frames.length -= name.length + 1;
-	if (frames.length == 4 && !memcmp(dot + 1, "full", 4)) {
-		group->full = true;
-		return true;
-	}
-	if (owner_lang_scan_number(p, &frames, OWNER_TYPE_NUMBER, &number) ||
-	    !number || number > OWNER_FRAMES_MAX)
-		return owner_lang_fail(p, word,
-				       "'stack.' goes on with 1 to %d frames, or with 'full'",
-				       OWNER_FRAMES_MAX);
-	group->frames = number;
-	return true;
+	return read_group_frames(p, &frames, group);
 }
 
 static bool read_groups(struct parser *p)
@@ -229,6 +240,8 @@ static bool read_setting_value(struct parser *p, enum owner_setting setting)
 		return read_switch(p, "track", &s->track);
 	case OWNER_SET_FREE:
 		return read_switch(p, "free", &s->free);
+	case OWNER_SET_USER:
+		return read_switch(p, "user", &s->user);
 	case OWNER_SET_MODE:
 		return read_mode(p);
 	case OWNER_SET_SOURCE:
@@ -401,7 +414,7 @@ static bool read_sentence(struct parser *p)
 			return false;
 	if (s->dialect == OWNER_CONTROL && !s->settings_given)
 		return owner_lang_fail(p, &p->token,
-				       "expected what a rule sets: depth=, sample=, track= or free=");
+				       "expected what a rule sets: depth=, sample=, track=, free= or user=");
 	if (owner_lang_token_is(p, "if")) {
 		owner_lang_next_token(p);
 		if (!owner_lang_read_expression(p))

@@ -176,6 +176,8 @@ static void append_setting(struct output *out, const struct owner_sentence *s,
 		return append_text(out, s->track ? "on" : "off");
 	case OWNER_SET_FREE:
 		return append_text(out, s->free ? "on" : "off");
+	case OWNER_SET_USER:
+		return append_text(out, "%s", s->user ? "on" : "off");
 	case OWNER_SET_MODE:
 		return append_text(out, "%s", owner_mode_names[s->mode]);
 	case OWNER_SET_SOURCE:

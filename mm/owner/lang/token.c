@@ -229,7 +229,7 @@ int owner_lang_find_field(const char *word, size_t length)
 {
 	if (length == 5 && !memcmp(word, "bytes", 5))
 		return OWNER_FIELD_SIZE;
-	return owner_lang_find_name(word, length, owner_field_names, OWNER_FIELDS + 1);
+	return owner_lang_find_name(word, length, owner_field_names, OWNER_GROUP_FIELDS);
 }
 
 /* --- Numbers ---------------------------------------------------------------- */

@@ -9,7 +9,7 @@
 
 #include "lang.h"
 
-const char * const owner_field_names[OWNER_FIELDS + 1] = {
+const char * const owner_field_names[OWNER_GROUP_FIELDS] = {
 	[OWNER_FIELD_CACHE]	= "cache",
 	[OWNER_FIELD_SIZE]	= "size",
 	[OWNER_FIELD_HELD]	= "held",
@@ -26,7 +26,10 @@ const char * const owner_field_names[OWNER_FIELDS + 1] = {
 	[OWNER_FIELD_MODULE]	= "module",
 	[OWNER_FIELD_HANDLE]	= "handle",
 	[OWNER_FIELD_KIND]	= "kind",
+	[OWNER_FIELD_BINARY]	= "binary",
+	[OWNER_FIELD_UFUNC]	= "ufunc",
 	[OWNER_FIELD_STACK]	= "stack",
+	[OWNER_FIELD_USER]	= "user",
 };
 
 const unsigned char owner_field_types[OWNER_FIELDS] = {
@@ -46,6 +49,8 @@ const unsigned char owner_field_types[OWNER_FIELDS] = {
 	[OWNER_FIELD_MODULE]	= OWNER_TYPE_WORDS,
 	[OWNER_FIELD_HANDLE]	= OWNER_TYPE_NUMBER,
 	[OWNER_FIELD_KIND]	= OWNER_TYPE_SOURCE,
+	[OWNER_FIELD_BINARY]	= OWNER_TYPE_WORDS,
+	[OWNER_FIELD_UFUNC]	= OWNER_TYPE_WORDS,
 };
 
 const char * const owner_setting_names[OWNER_SETTINGS] = {
@@ -53,6 +58,7 @@ const char * const owner_setting_names[OWNER_SETTINGS] = {
 	[OWNER_SET_SAMPLE]	= "sample",
 	[OWNER_SET_TRACK]	= "track",
 	[OWNER_SET_FREE]	= "free",
+	[OWNER_SET_USER]	= "user",
 	[OWNER_SET_MODE]	= "mode",
 	[OWNER_SET_SOURCE]	= "source",
 	[OWNER_SET_NID]		= "nid",

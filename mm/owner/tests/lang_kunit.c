@@ -31,7 +31,7 @@ static const struct {
 	const char *text;
 	const char *printed;		/* canonical form of the text; NULL if equal to it */
 } sentences[] = {
-	{ OWNER_CONTROL, "depth=16 sample=all track=on free=off" },
+	{ OWNER_CONTROL, "depth=16 sample=all track=on free=off user=on" },
 	{ OWNER_CONTROL, "  free=on   depth = 1\tsample=1024\n", "depth=1 sample=1K free=on" },
 	{ OWNER_CONTROL, "sample=1025" },
 	{ OWNER_CONTROL, "sample=64M" },
