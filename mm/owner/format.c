@@ -17,12 +17,13 @@
 #include "record.h"
 #include "sample.h"
 #include "slab_records.h"
+#include "user.h"
 
 /*
  * Increase it when a reader that knows the previous version would misread a dump: when a
  * macro's meaning changes, or the meaning of a member of a structure.
  */
-#define OWNER_FORMAT	1
+#define OWNER_FORMAT	2
 
 /**
  * struct owner_format - what debug information does not say about records
@@ -38,6 +39,12 @@
  * @percpu_buckets: number of buckets of owner_percpu_table
  * @block_order: a pageblock has 2 to the power of this many pages; 0 if pageblock_order is
  *	a variable
+ * @context_words: a task handle with this many words is that of a context, see user.h: its
+ *	last word is the handle of a user chain, or a reason
+ * @user_reason_shift: a context's last word has its reason (enum owner_user_reason) above
+ *	this many bits; 0: the word is a handle
+ * @user_place_shift: a word of a user chain has its place above this many bits: the index
+ *	of an entry of owner_binaries plus 1, or an enum owner_user_place
  */
 struct owner_format {
 	u32 version;
@@ -48,6 +55,9 @@ struct owner_format {
 	u32 exts_tag;
 	u32 percpu_buckets;
 	u32 block_order;
+	u32 context_words;
+	u32 user_reason_shift;
+	u32 user_place_shift;
 };
 
 static const struct owner_format owner_format __used = {
@@ -59,6 +69,9 @@ static const struct owner_format owner_format __used = {
 	.exts_records	= OBJEXTS_OWNER_RECORDS,
 	.exts_tag	= OBJEXTS_OWNER_TAG,
 	.percpu_buckets	= 1 << OWNER_PERCPU_TABLE_BITS,
+	.context_words	= OWNER_CONTEXT_WORDS,
+	.user_reason_shift = OWNER_USER_REASON_SHIFT,
+	.user_place_shift = OWNER_USER_PLACE_SHIFT,
 #endif
 #ifndef CONFIG_HUGETLB_PAGE_SIZE_VARIABLE
 	.block_order	= pageblock_order,
