@@ -219,6 +219,8 @@ static __always_inline u32 depot_hash_record(const unsigned long *entries,
 		kind |= HASH_COUNTED;
 	if (flags & STACK_DEPOT_FLAG_DATA)
 		kind |= HASH_DATA;
+	if (flags & DEPOT_FLAG_LINKED)
+		kind |= HASH_LINKED;
 	if (kind == HASH_COUNTED && depot_hash_packed(entries, nr_entries, &hash))
 		return hash | kind | HASH_PACKED;
 	return depot_hash_entries(entries, nr_entries) | kind;
@@ -279,6 +281,8 @@ static void depot_fill_record(struct evictable_depot *depot, struct stack_record
 	}
 	for (unsigned int i = 0; hash & HASH_COUNTED && i < STACK_DEPOT_COUNTERS; i++)
 		atomic_long_set(&depot_find_counters(rec)[i], 0);
+	/* The caller has a reference, too. */
+	stack_depot_get(depot_read_link(rec));
 	kmsan_unpoison_memory(rec, stack_depot_record_bytes(pool->class));
 	/*
 	 * Order the stores above before a nonzero count is visible. Pairs with
@@ -382,6 +386,14 @@ depot_stack_handle_t stack_depot_save_evictable(unsigned long *entries,
 						depot_flags_t flags)
 {
 	return depot_save_evictable(&stack_depot_evictable, entries, nr_entries, gfp, flags);
+}
+
+depot_stack_handle_t stack_depot_save_linked(unsigned long *words, unsigned int nr, gfp_t gfp,
+					     depot_flags_t flags)
+{
+	return depot_save_evictable(&stack_depot_evictable, words, nr, gfp,
+				    flags | STACK_DEPOT_FLAG_GET | STACK_DEPOT_FLAG_DATA |
+				    DEPOT_FLAG_LINKED);
 }
 
 static depot_stack_handle_t depot_find_handle(struct evictable_depot *depot,

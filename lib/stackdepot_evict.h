@@ -21,6 +21,11 @@
  * bound, persistent records can take them too. A work frees pools that have been idle
  * for ten seconds, except a few; see stackdepot_pool.c.
  *
+ * Links. A record saved by stack_depot_save_linked() has words, the last of which can be
+ * a link: the handle of another record of the same instance, to which the record holds
+ * a reference. Freeing the record drops the reference, and frees the other record if
+ * it was the last.
+ *
  * Lifetime. Lookups take no lock, and can reach a freed record until a grace
  * period has passed. A freed record is reused, and an emptied pool carved again,
  * only after that. The depot is called from the allocators and from RCU, so it
@@ -91,7 +96,8 @@ static_assert(!(UNIT_GENERATION & UNIT_CARVED));
 #define HASH_COUNTED		BIT(31)	/* has counters */
 #define HASH_DATA		BIT(30)	/* STACK_DEPOT_FLAG_DATA */
 #define HASH_PACKED		BIT(29)	/* frames are offsets from DEPOT_FRAME_BASE */
-#define HASH_KIND		(HASH_COUNTED | HASH_DATA | HASH_PACKED)
+#define HASH_LINKED		BIT(28)	/* the last word can be a link */
+#define HASH_KIND		(HASH_COUNTED | HASH_DATA | HASH_PACKED | HASH_LINKED)
 
 /*
  * Start of the 4 GiB in which frames can be packed. On x86_64 these are the addresses
@@ -105,6 +111,9 @@ static_assert(!(UNIT_GENERATION & UNIT_CARVED));
 #else
 #define DEPOT_FRAME_BASE	0UL
 #endif
+
+/* For stack_depot_save_linked() only: not in STACK_DEPOT_FLAGS_MASK. */
+#define DEPOT_FLAG_LINKED	((depot_flags_t)0x8000)
 
 /* Records saved with STACK_DEPOT_FLAG_DATA may use one part in this many of the bound. */
 #define DEPOT_DATA_SHARE	4
@@ -223,6 +232,9 @@ unsigned long stack_depot_count_refusals(struct evictable_depot *depot, enum dep
 void stack_depot_free_deferred(struct evictable_depot *depot);
 void stack_depot_release_record(struct evictable_depot *depot, struct stack_record *rec);
 
+/* stackdepot_handle.c */
+struct stack_record *stack_depot_put_unfreed(depot_stack_handle_t handle);
+
 static inline void depot_count_refusal(struct evictable_depot *depot, enum depot_refusal why)
 {
 	this_cpu_inc(depot->refused->count[why]);
@@ -244,6 +256,14 @@ static inline atomic_long_t *depot_find_counters(struct stack_record *rec)
 static inline u8 *depot_find_unit(struct evictable_pool *pool, struct stack_record *rec)
 {
 	return &pool->unit[((void *)rec - (void *)pool) / DEPOT_UNIT];
+}
+
+/* The link of @rec, 0 if it has none. A word with upper bits set is no link. */
+static inline depot_stack_handle_t depot_read_link(struct stack_record *rec)
+{
+	u64 word = rec->hash & HASH_LINKED ? READ_ONCE(rec->entries[rec->size - 1]) : 0;
+
+	return word > U32_MAX ? 0 : word;
 }
 
 /* Size of a frame in a record with @hash. */

@@ -496,8 +496,8 @@ static void depot_clear_all_refusals(struct evictable_depot *depot)
 		depot_clear_refusal(depot, c);
 }
 
-/* Free @rec, whose count is zero. The caller holds depot->lock. */
-static void depot_free_record(struct evictable_depot *depot, struct stack_record *rec)
+/* Free @rec, whose count is zero, but not what it links to. */
+static void depot_free_unlinked_record(struct evictable_depot *depot, struct stack_record *rec)
 {
 	struct evictable_pool *pool = depot_find_pool(rec);
 	struct depot_class *class = &depot->class[pool->class];
@@ -524,6 +524,21 @@ static void depot_free_record(struct evictable_depot *depot, struct stack_record
 		depot_make_pool_idle(depot, pool);
 	else
 		class->empty = pool;
+}
+
+/*
+ * Free @rec, whose count is zero, and the records that lose their last reference with it.
+ * The caller holds depot->lock.
+ */
+static void depot_free_record(struct evictable_depot *depot, struct stack_record *rec)
+{
+	while (rec) {
+		/* Freeing overwrites the first words. */
+		depot_stack_handle_t link = depot_read_link(rec);
+
+		depot_free_unlinked_record(depot, rec);
+		rec = link ? stack_depot_put_unfreed(link) : NULL;
+	}
 }
 
 /* Free the records that NMIs released. The caller holds depot->lock. */

@@ -35,6 +35,8 @@
  * @hash_data: bit of stack_record.hash: the record has words that are not frames
  * @hash_packed: bit of stack_record.hash: a frame is a u32, and stack_depot_frame_base
  *	plus that number is the address
+ * @hash_linked: bit of stack_record.hash: the last word is the handle of another record
+ *	unless its upper 32 bits are set
  */
 struct stack_depot_format {
 	u32 version;
@@ -47,6 +49,7 @@ struct stack_depot_format {
 	u32 hash_counted;
 	u32 hash_data;
 	u32 hash_packed;
+	u32 hash_linked;
 };
 
 static const struct stack_depot_format stack_depot_format __used = {
@@ -60,6 +63,7 @@ static const struct stack_depot_format stack_depot_format __used = {
 	.hash_counted	= HASH_COUNTED,
 	.hash_data	= HASH_DATA,
 	.hash_packed	= HASH_PACKED,
+	.hash_linked	= HASH_LINKED,
 };
 
 void __init stack_depot_save_vmcoreinfo(void)

@@ -115,6 +115,33 @@ static __always_inline void depot_put_refs(depot_stack_handle_t handle, unsigned
 		stack_depot_release_record(pool->depot, rec);
 }
 
+/*
+ * Drop a reference. Return the record if it was the last one: the caller holds the lock of
+ * its instance, and frees it.
+ */
+struct stack_record *stack_depot_put_unfreed(depot_stack_handle_t handle)
+{
+	struct stack_record *rec;
+
+	if (WARN_ONCE(!depot_find_by_handle(handle, &rec), "corrupt link"))
+		return NULL;
+	return refcount_dec_and_test(&rec->count) ? rec : NULL;
+}
+
+void stack_depot_set_link(depot_stack_handle_t handle, unsigned long word)
+{
+	struct stack_record *rec;
+
+	if (WARN_ONCE(!depot_find_by_handle(handle, &rec) || !(rec->hash & HASH_LINKED) ||
+		      depot_read_link(rec), "handle of a record that has a link or can have none"))
+		return;
+	if ((u64)word <= U32_MAX && !stack_depot_get(word))
+		return;
+	/* Lookups for the words that were saved do not find the record any more. */
+	smp_store_release(&rec->entries[rec->size - 1], word);
+}
+EXPORT_SYMBOL_IF_KUNIT(stack_depot_set_link);
+
 bool stack_depot_get(depot_stack_handle_t handle)
 {
 	return depot_get_refs(handle, 1);

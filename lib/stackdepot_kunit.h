@@ -177,6 +177,10 @@ void stack_depot_test_traced(struct kunit *test);
 void stack_depot_test_contexts(struct kunit *test);
 void stack_depot_test_cost(struct kunit *test);
 
+/* stackdepot_kunit_link.c */
+void stack_depot_test_link(struct kunit *test);
+void stack_depot_test_set_link(struct kunit *test);
+
 /* stackdepot_kunit_stress.c */
 void stack_depot_test_stress(struct kunit *test);
 void stack_depot_test_next_counted(struct kunit *test);

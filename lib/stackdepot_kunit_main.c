@@ -45,6 +45,8 @@ static struct kunit_case depot_cases[] = {
 	DEPOT_CASE(reserve),
 	DEPOT_CASE_SLOW(million),
 	DEPOT_CASE(memory),
+	DEPOT_CASE(link),
+	DEPOT_CASE(set_link),
 	DEPOT_CASE(nmi),
 	DEPOT_CASE(traced),
 	DEPOT_CASE(contexts),

@@ -116,6 +116,37 @@ bool stack_depot_get_many(depot_stack_handle_t handle, unsigned int n);
 void stack_depot_put_many(depot_stack_handle_t handle, unsigned int n);
 
 /**
+ * stack_depot_save_linked - Save words, the last of which can be a link
+ *
+ * @words:	At least four words. The last one is the handle of another record, saved with
+ *		STACK_DEPOT_FLAG_GET and to which the caller has a reference; or a number of more
+ *		than 32 bits, which is no link
+ * @nr:		Number of words
+ * @gfp:	As for stack_depot_save_flags()
+ * @flags:	0 or STACK_DEPOT_FLAG_CAN_ALLOC
+ *
+ * The record takes a reference to the linked one, and drops it when it is freed. The linked
+ * record must not have a link that leads back.
+ *
+ * Context: As stack_depot_save_flags().
+ *
+ * Return: Handle with a reference, 0 if there is no room
+ */
+depot_stack_handle_t stack_depot_save_linked(unsigned long *words, unsigned int nr, gfp_t gfp,
+					     depot_flags_t flags);
+
+/**
+ * stack_depot_set_link - Replace the last word of a record that has no link
+ *
+ * @handle:	From stack_depot_save_linked(), with a reference; no other caller saves equal
+ *		words or replaces the word meanwhile
+ * @word:	As the last word of stack_depot_save_linked()
+ *
+ * Context: Any context.
+ */
+void stack_depot_set_link(depot_stack_handle_t handle, unsigned long word);
+
+/**
  * stack_depot_peek_counted - Find the next record that has counters, without a reference
  *
  * @pos:	Position to continue from, initially 0; moved behind the result
