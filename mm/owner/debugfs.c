@@ -7,6 +7,7 @@
  * owner/top		the call chains that hold most, in tables
  * owner/stats		how much is tracked, losses and slow captures by reason
  * owner/caches		each cache's objects, tracked or not
+ * owner/binaries	the files that user chains name
  * owner/control	the rules
  * owner/query		answers a sentence that is written to it
  *
@@ -38,6 +39,7 @@ static int __init owner_debugfs_init(void)
 		return 0;
 	debugfs_create_file("slab_owner", 0400, NULL, NULL, &owner_slab_fops);
 	debugfs_create_file("caches", 0400, dir, NULL, &owner_caches_fops);
+	debugfs_create_file("binaries", 0400, dir, NULL, &owner_binaries_fops);
 	owner_slab_stacks_debugfs_init();
 	return 0;
 }

@@ -7,6 +7,7 @@
 
 extern const struct file_operations owner_slab_fops;	/* slab_file.c */
 extern const struct file_operations owner_stats_fops;	/* stats_file.c */
+extern const struct file_operations owner_binaries_fops;
 extern const struct file_operations owner_caches_fops;	/* caches_file.c */
 extern const struct file_operations owner_top_fops;	/* top_file.c */
 extern const struct file_operations owner_control_fops;	/* rules/file.c */

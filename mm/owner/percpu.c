@@ -17,6 +17,7 @@
 #include "capture.h"
 #include "percpu.h"
 #include "rules/rules.h"
+#include "user.h"
 #include "sample.h"
 
 atomic_long_t owner_percpu_areas;
@@ -84,6 +85,8 @@ void __owner_percpu_alloc(const void *area, gfp_t flags, size_t size)
 		kmem_cache_free(record_cache, record);
 		return;
 	}
+	if (choice.user)
+		owner_user_attach(&record->owner, flags);
 	record->owner.size_and_rate = owner_record_size_and_rate(0, choice.rate);
 	record->size = size;
 	record->area = area;

@@ -18,6 +18,7 @@
 #include "rules/rules.h"
 #include "slab_records.h"
 #include "slow.h"
+#include "user.h"
 
 DEFINE_PER_CPU(long, owner_nr_sampled);
 DEFINE_PER_CPU(long[OWNER_SLOW_REASONS], owner_slow_captures);
@@ -281,6 +282,8 @@ static enum owner_slow find_missing_step(struct stack_depot_cpu_cache *cpu,
 		return OWNER_SLOW_FREES;
 	if (READ_ONCE(object_record_fast(s, records, object)->handle_pair))
 		return OWNER_SLOW_STALE;
+	if (rule->choice.user && !owner_find_context_ref(cpu))
+		return OWNER_SLOW_USER;
 	if (!owner_find_current_task_ref(cpu))
 		return OWNER_SLOW_TASK;
 	return stack_depot_reorder_is_due() ? OWNER_SLOW_TICK : OWNER_SLOW_CHAIN;
@@ -360,6 +363,8 @@ track_slow(struct kmem_cache *s, const void *object, size_t size, const struct t
 	if (!owner_record_fill(&owner, flags, choice.depth, args->caller,
 			       object_charge(s, owner_record_requested(&owner))))
 		return 0;
+	if (unlikely(choice.user))
+		owner_user_attach(&owner, flags);
 	if (choice.rate)
 		charge_sample(s, owner.stack, 1, &owner);
 	make_free_check_records(records, choice.rate);
@@ -386,6 +391,7 @@ enum track_mode {
 	TRACK_CALLER,		/* chains of one frame, by the return address of the allocator */
 	TRACK_FRAME,		/* chains of one frame, by the stack */
 	TRACK_FREES,		/* chains of rules with free=on */
+	TRACK_USER,		/* chains of rules with user=on */
 };
 
 /* The depth that a rule asks for, if it asks for @mode and nothing else; otherwise 0. */
@@ -402,6 +408,8 @@ static __always_inline unsigned int fast_depth(const struct owner_rule *rule,
 		return rule->plain_depth == 1;
 	case TRACK_FREES:
 		return rule->frees_depth;
+	case TRACK_USER:
+		return rule->user_depth;
 	}
 	return 0;
 }
@@ -452,7 +460,7 @@ track_from_cpu_cache(struct stack_depot_cpu_cache *cpu, struct kmem_cache *s, co
 		stack_depot_find_running(cpu, depth, true, caller);
 	if (unlikely(!chain))
 		return 0;
-	task = owner_find_current_task_ref(cpu);
+	task = mode == TRACK_USER ? owner_find_context_ref(cpu) : owner_find_current_task_ref(cpu);
 	if (unlikely(!task))
 		return 0;
 	folio = object_folio(object);

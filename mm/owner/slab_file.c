@@ -10,6 +10,7 @@
 
 #include "debugfs.h"
 #include "show.h"
+#include "user.h"
 #include "walk.h"
 
 /*
@@ -79,6 +80,7 @@ static int slab_owner_show(struct seq_file *m, void *v)
 	count = stack_depot_copy(stack, NULL, 0);
 	for (i = 0; i < count; i++)
 		seq_printf(m, " %pS\n", (void *)stack_depot_frame(stack, i));
+	owner_user_show_lines(m, reader->object.owner.task);
 	seq_putc(m, '\n');
 	return 0;
 }

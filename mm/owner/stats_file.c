@@ -12,6 +12,7 @@
 #include "record.h"
 #include "slab_records.h"
 #include "slow.h"
+#include "user.h"
 #include "walk.h"
 
 static const char * const loss_names[] = {
@@ -36,6 +37,7 @@ static const char * const slow_names[] = {
 	[OWNER_SLOW_FREES]	= "slow_frees",
 	[OWNER_SLOW_STALE]	= "slow_stale",
 	[OWNER_SLOW_TASK]	= "slow_no_task",
+	[OWNER_SLOW_USER]	= "slow_user",
 	[OWNER_SLOW_TICK]	= "slow_tick",
 	[OWNER_SLOW_CHAIN]	= "slow_no_chain",
 };
@@ -82,6 +84,10 @@ static int show_stats(struct seq_file *m, void *v)
 		seq_printf(m, "%s: %ld\n", loss_names[i], owner_read_losses(i));
 	for (i = 0; i < OWNER_SLOW_REASONS; i++)
 		seq_printf(m, "%s: %ld\n", slow_names[i], read_slow_captures(i));
+	seq_printf(m, "user_known: %ld\n", owner_user_read_count(OWNER_USER_NOT_ASKED));
+	for (i = OWNER_USER_NOT_ASKED + 1; i < OWNER_USER_REASONS; i++)
+		seq_printf(m, "user_%s: %ld\n", owner_user_reason_names[i],
+			   owner_user_read_count(i));
 	seq_printf(m, "page_failures: %lu\n", owner_page_failures());
 	stack_depot_read_capture_counts(&unwind);
 	seq_printf(m, "unwind_learned: %lu\n", unwind.learned);

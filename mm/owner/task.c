@@ -24,8 +24,11 @@
 
 #include "task.h"
 
-/* Return one word of the current task: see OWNER_TASK_WORDS. */
-static unsigned long read_task_word(unsigned int i)
+/**
+ * owner_task_read_word() - read one word of the current task
+ * @i: index of the word, below OWNER_TASK_WORDS
+ */
+unsigned long owner_task_read_word(unsigned int i)
 {
 	if (!i)
 		return (u64)(u32)current->tgid << 32 | (u32)current->pid;
@@ -52,8 +55,11 @@ static void keep_task_handle(depot_stack_handle_t handle, int changes)
 		forget_task_handle(current);
 }
 
-/* Let this CPU keep references to a handle to which the caller has one. */
-static void cache_task_handle(depot_stack_handle_t handle)
+/**
+ * owner_task_cache_handle() - let this CPU keep references to a task
+ * @handle: handle of the task or of its context, with a reference
+ */
+void owner_task_cache_handle(depot_stack_handle_t handle)
 {
 	struct stack_depot_cpu_cache *cpu = stack_depot_cpu_acquire();
 
@@ -87,7 +93,7 @@ noinline depot_stack_handle_t owner_task_save(gfp_t flags)
 
 	if (!handle) {
 		for (i = 0; i < OWNER_TASK_WORDS; i++)
-			words[i] = read_task_word(i);
+			words[i] = owner_task_read_word(i);
 		/* @flags also forbid the depot to sleep where the tracked allocation must not. */
 		handle = stack_depot_save_flags(words, ARRAY_SIZE(words), flags | __GFP_NOWARN,
 						STACK_DEPOT_FLAG_CAN_ALLOC | STACK_DEPOT_FLAG_GET |
@@ -96,7 +102,7 @@ noinline depot_stack_handle_t owner_task_save(gfp_t flags)
 			return 0;
 		keep_task_handle(handle, changes);
 	}
-	cache_task_handle(handle);
+	owner_task_cache_handle(handle);
 	return handle;
 }
 
@@ -122,7 +128,7 @@ void owner_task_free(struct task_struct *task)
 
 /**
  * owner_task_fetch() - read an interned task
- * @handle: the task's handle, with a reference, or 0
+ * @handle: the handle of the task or of its context, with a reference, or 0
  * @task: filled with the task
  *
  * Return: false if @handle is not a task's.
@@ -130,8 +136,10 @@ void owner_task_free(struct task_struct *task)
 bool owner_task_fetch(depot_stack_handle_t handle, struct owner_task *task)
 {
 	unsigned long *words;
+	unsigned int count;
 
-	if (!handle || stack_depot_fetch(handle, &words) != OWNER_TASK_WORDS)
+	count = handle ? stack_depot_fetch(handle, &words) : 0;
+	if (count != OWNER_TASK_WORDS && count != OWNER_CONTEXT_WORDS)
 		return false;
 	task->pid = (u32)words[0];
 	task->tgid = (u64)words[0] >> 32;

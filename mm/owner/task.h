@@ -19,6 +19,9 @@
 #define OWNER_TASK_WORDS	(1 + TASK_COMM_LEN / sizeof(unsigned long))
 static_assert(OWNER_TASK_WORDS == 3 || !IS_ENABLED(CONFIG_SLAB_OWNER));
 
+/* A context has one more word: see user.h. */
+#define OWNER_CONTEXT_WORDS	(OWNER_TASK_WORDS + 1)
+
 /*
  * Find this CPU's references to the current task. Return: NULL if none can be taken.
  *
@@ -35,6 +38,8 @@ owner_find_current_task_ref(struct stack_depot_cpu_cache *cpu)
 }
 
 depot_stack_handle_t owner_task_save(gfp_t flags);
+unsigned long owner_task_read_word(unsigned int i);
+void owner_task_cache_handle(depot_stack_handle_t handle);
 bool owner_task_fetch(depot_stack_handle_t handle, struct owner_task *task);
 
 #endif /* _MM_OWNER_TASK_H */

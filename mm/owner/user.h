@@ -9,6 +9,15 @@
  *	reason << 32 | serial	why there is no user chain; @serial tells contexts with
  *				OWNER_USER_PENDING apart
  *
+ * An entry is the time from an entry into the kernel to the return to the program. All
+ * objects of an entry share a context, which task_struct keeps meanwhile.
+ *
+ *	user.c		contexts: begin an entry, end it, read a context
+ *	user_walk.c	walk the user stack; addresses -> user chain
+ *	user_cache.c	user stacks whose chain is known
+ *	user_binaries.c	the files that user chains name; owner/binaries
+ *	user_show.c	print a user chain
+ *
  * A user chain is stored in the depot as one word for each frame, innermost first:
  *
  *	place << 48 | offset	@place is the index of a binary plus 1, or one of the
@@ -19,13 +28,15 @@
 #define _MM_OWNER_USER_H
 
 #include <linux/build_bug.h>
+#include <linux/compiler.h>
 #include <linux/gfp_types.h>
+#include <linux/preempt.h>
+#include <linux/sched.h>
+#include <linux/stackdepot_refs.h>
 #include <linux/types.h>
 
 #include "owner.h"
 #include "task.h"
-
-#define OWNER_CONTEXT_WORDS		(OWNER_TASK_WORDS + 1)
 
 /* Frames of a user chain, and one more word if a reason ends it. */
 #define OWNER_USER_FRAMES		16
@@ -107,5 +118,80 @@ static inline u64 owner_user_frame(unsigned int place, u64 offset)
 	return (u64)place << OWNER_USER_PLACE_SHIFT |
 	       (offset & ((1ULL << OWNER_USER_PLACE_SHIFT) - 1));
 }
+
+struct seq_file;
+struct vm_area_struct;
+
+/* Are there user chains on this architecture? */
+#if defined(CONFIG_X86_64) && !defined(CONFIG_UML)
+#define OWNER_HAS_USER_CHAINS	true
+#else
+#define OWNER_HAS_USER_CHAINS	false
+#endif
+
+/**
+ * struct owner_user_raw - a user stack as addresses
+ * @count: number of addresses
+ * @reason: why the walk ended, OWNER_USER_NOT_ASKED if it reached the outermost frame or has
+ *	all frames that are kept
+ * @begins: a bit for each address that is no return address: where the task entered the
+ *	kernel, and where signals interrupted it
+ * @frame: the addresses, innermost first
+ */
+struct owner_user_raw {
+	u32 count;
+	u32 reason;
+	u32 begins;
+	unsigned long frame[OWNER_USER_FRAMES];
+};
+
+/* user.c */
+int owner_user_start(void);
+void owner_user_attach(struct owner_record *owner, gfp_t flags);
+unsigned int owner_user_fetch(depot_stack_handle_t handle, u64 frames[OWNER_USER_WORDS]);
+long owner_user_read_count(enum owner_user_reason reason);
+
+extern const char * const owner_user_reason_names[OWNER_USER_REASONS];
+
+/*
+ * Find this CPU's references to the context of the current entry into the kernel. Return:
+ * NULL if there is no context yet, or none can be taken.
+ */
+static __always_inline struct stack_depot_ref *
+owner_find_context_ref(struct stack_depot_cpu_cache *cpu)
+{
+	struct stack_depot_ref *ref;
+
+	/* An interrupt has the user stack of a task that did not ask. */
+	if (unlikely(!in_task() || current->in_execve))
+		return NULL;
+	ref = stack_depot_find_ref(cpu, current->owner_context);
+	return likely(ref && stack_depot_can_take_ref(ref)) ? ref : NULL;
+}
+
+/* user_walk.c */
+bool owner_user_walk(struct owner_user_raw *raw);
+bool owner_user_is_32bit(void);
+depot_stack_handle_t owner_user_intern_chain(enum owner_user_reason *reason);
+
+/* user_cache.c */
+int owner_user_cache_init(void);
+depot_stack_handle_t owner_user_cache_find(const struct owner_user_raw *raw);
+void owner_user_cache_add(const struct owner_user_raw *raw, unsigned long maps_id,
+			  depot_stack_handle_t chain);
+
+/* user_binaries.c */
+extern struct owner_binary **owner_binaries;
+extern unsigned int owner_nr_binaries;
+
+int owner_binaries_init(void);
+int owner_binary_intern(struct vm_area_struct *vma);
+const struct owner_binary *owner_binary_of(u64 frame);
+
+/* user_show.c */
+void owner_user_show_id(struct seq_file *m, const struct owner_binary *binary);
+void owner_user_show_name(struct seq_file *m, const char *name);
+void owner_user_show_frame(struct seq_file *m, u64 frame);
+void owner_user_show_lines(struct seq_file *m, depot_stack_handle_t task);
 
 #endif /* _MM_OWNER_USER_H */

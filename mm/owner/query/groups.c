@@ -53,6 +53,15 @@ static unsigned int encode_stack(u64 *key, struct owner_query *query,
 	return 1 + frames;
 }
 
+static unsigned int encode_user(u64 *key, const struct owner_query *query,
+				const struct owner_group_field *by)
+{
+	unsigned int count = owner_user_fetch(owner_query_object_task(query), key + 1);
+
+	key[0] = by->frames ? min(count, by->frames) : count;
+	return 1 + key[0];
+}
+
 /* Write one field of the object that was found last to @key. Returns how many words. */
 static unsigned int encode_field(u64 *key, struct owner_query *query,
 				 const struct owner_group_field *by)
@@ -63,6 +72,11 @@ static unsigned int encode_field(u64 *key, struct owner_query *query,
 	switch (by->field) {
 	case OWNER_FIELD_STACK:
 		return encode_stack(key, query, by);
+	case OWNER_FIELD_USER:
+		return encode_user(key, query, by);
+	case OWNER_FIELD_BINARY:
+		return encode_name(key, owner_query_user_binary(owner_query_object_task(query)),
+				   OWNER_QUERY_NAME_MAX);
 	case OWNER_FIELD_FUNC:
 		*key = owner_query_chain_function(owner_query_object_chain(query));
 		return 1;

@@ -21,14 +21,14 @@ unsigned int owner_query_sources(const struct owner_query *query)
  * owner_query_fields() - which fields does a sentence compare or group by?
  * @s: the sentence
  *
- * Return: a bit for each enum owner_field.
+ * Return: a bit for each enum owner_field, but none for the call chain.
  */
 unsigned int owner_query_fields(const struct owner_sentence *s)
 {
 	unsigned int i, mask = s->fields_used;
 
 	for (i = 0; i < s->nr_group_by; i++)
-		if (s->group_by[i].field < OWNER_FIELDS)
+		if (s->group_by[i].field != OWNER_FIELD_STACK)
 			mask |= BIT(s->group_by[i].field);
 	return mask;
 }
@@ -37,6 +37,8 @@ static const char *refuse_fields(const struct owner_query *query, unsigned int m
 {
 	if (mask & BIT(OWNER_FIELD_CGROUP) && !owner_cgroups_on())
 		return OWNER_CGROUPS_OFF;
+	if (mask & BIT(OWNER_FIELD_UFUNC))
+		return "the kernel does not know the functions of programs: ask ownertop for 'ufunc'";
 	if (mask & BIT(OWNER_FIELD_GFP) && owner_query_sources(query) != BIT(OWNER_SOURCE_PAGE))
 		return "'gfp' is kept of pages only: say source=page";
 	return NULL;

@@ -6,6 +6,7 @@
  *
  * generation.c	counts loaded and unloaded modules, whose functions the answer names
  * chain.c	frames, functions and modules of a call chain, looked up once
+ * user.c	binaries of a user chain
  * parse.c	parses a sentence, and refuses one that cannot be answered
  * values.c	field values of an object, for the sentence's comparisons
  * memo.c	what the walk's memo has to know of a sentence
@@ -24,6 +25,7 @@
 #include "../cgroup.h"
 #include "../lang/lang.h"
 #include "../sum.h"
+#include "../user.h"
 #include "../walk.h"
 
 struct seq_file;
@@ -35,9 +37,10 @@ struct seq_file;
 /* Stands in a key for a number that the object does not have. */
 #define OWNER_QUERY_ABSENT	U64_MAX
 
-/* The longest key: a call chain, a cgroup, and names for all other fields. */
-#define OWNER_QUERY_KEY_WORDS	(1 + OWNER_FRAMES_MAX + OWNER_CGROUP_MAX / sizeof(u64) + \
-				 (OWNER_GROUP_MAX - 2) * OWNER_QUERY_NAME_WORDS)
+/* The longest key: a call chain, a user chain, a cgroup, and names for all other fields. */
+#define OWNER_QUERY_KEY_WORDS	(1 + OWNER_FRAMES_MAX + 1 + OWNER_USER_WORDS + \
+				 OWNER_CGROUP_MAX / sizeof(u64) + \
+				 (OWNER_GROUP_MAX - 3) * OWNER_QUERY_NAME_WORDS)
 
 /**
  * struct owner_query_chain - a call chain, kept because many objects share it
@@ -150,6 +153,11 @@ bool owner_query_chain_matches(struct owner_query_chain *chain, const struct own
 unsigned long owner_query_chain_function(const struct owner_query_chain *chain);
 void owner_query_chain_module(const struct owner_query_chain *chain, char *name, size_t size);
 
+/* user.c */
+bool owner_query_user_matches(depot_stack_handle_t task, const struct owner_sentence *s,
+			      const struct owner_comparison *comparison);
+const char *owner_query_user_binary(depot_stack_handle_t task);
+
 /* parse.c */
 int owner_query_parse(struct owner_query *query, const char *text, size_t length,
 		      char **error_text);
@@ -159,6 +167,7 @@ unsigned int owner_query_fields(const struct owner_sentence *s);
 /* values.c */
 void owner_query_fill_values(struct owner_query *query);
 struct owner_query_chain *owner_query_object_chain(struct owner_query *query);
+depot_stack_handle_t owner_query_object_task(const struct owner_query *query);
 struct owner_sum owner_query_object_sum(const struct owner_query *query);
 
 /* memo.c */

@@ -19,10 +19,13 @@ static unsigned int count_key_words(const struct owner_sentence *s,
 	switch (by->field) {
 	case OWNER_FIELD_STACK:
 		return owner_query_keyed_by_handle(s) ? 1 : 1 + key[0];
+	case OWNER_FIELD_USER:
+		return 1 + key[0];
 	case OWNER_FIELD_CACHE:
 	case OWNER_FIELD_COMM:
 	case OWNER_FIELD_CGROUP:
 	case OWNER_FIELD_MODULE:
+	case OWNER_FIELD_BINARY:
 		return strlen((const char *)key) / sizeof(u64) + 1;
 	default:
 		return 1;
@@ -40,6 +43,20 @@ static void show_name(struct seq_file *m, const char *name)
 	seq_commit(m, length < room ? length : -1);
 }
 
+/* Print a user chain as one column of a row. */
+static void show_user_row(struct seq_file *m, const u64 *frames, unsigned int count)
+{
+	unsigned int i;
+
+	for (i = 0; i < count; i++) {
+		if (i)
+			seq_putc(m, ';');
+		owner_user_show_frame(m, frames[i]);
+	}
+	if (!count)
+		seq_putc(m, '-');
+}
+
 static void show_value(struct seq_file *m, enum owner_field field, const u64 *key)
 {
 	switch (field) {
@@ -47,6 +64,7 @@ static void show_value(struct seq_file *m, enum owner_field field, const u64 *ke
 	case OWNER_FIELD_COMM:
 	case OWNER_FIELD_CGROUP:
 	case OWNER_FIELD_MODULE:
+	case OWNER_FIELD_BINARY:
 		show_name(m, (const char *)key);
 		break;
 	case OWNER_FIELD_KIND:
@@ -64,6 +82,9 @@ static void show_value(struct seq_file *m, enum owner_field field, const u64 *ke
 			seq_printf(m, "%ps", (void *)(unsigned long)*key);
 		else
 			seq_putc(m, '-');
+		break;
+	case OWNER_FIELD_USER:
+		show_user_row(m, key + 1, key[0]);
 		break;
 	default:
 		if (*key == OWNER_QUERY_ABSENT)
@@ -206,12 +227,23 @@ static void show_group_row(struct seq_file *m, struct owner_query *query,
 	seq_putc(m, '\n');
 }
 
-/* Print all fields but the call chain in one line, and the call chain below it. */
+static void show_user_lines(struct seq_file *m, const u64 *key)
+{
+	unsigned int i;
+
+	for (i = 0; i < key[0]; i++) {
+		seq_puts(m, " user ");
+		owner_user_show_frame(m, key[1 + i]);
+		seq_putc(m, '\n');
+	}
+}
+
+/* Print all fields but the chains in one line, and the chains below it. */
 static void show_group_text(struct seq_file *m, struct owner_query *query,
 			    const struct owner_query_group *group)
 {
 	const struct owner_sentence *s = &query->sentence;
-	const u64 *key = group->key, *stack = NULL;
+	const u64 *key = group->key, *stack = NULL, *user = NULL;
 	const struct owner_group_field *by_stack = NULL;
 	unsigned int i;
 
@@ -222,6 +254,8 @@ static void show_group_text(struct seq_file *m, struct owner_query *query,
 		if (by->field == OWNER_FIELD_STACK) {
 			by_stack = by;
 			stack = key;
+		} else if (by->field == OWNER_FIELD_USER) {
+			user = key;
 		} else {
 			seq_printf(m, ", %s ", owner_field_names[by->field]);
 			show_value(m, by->field, key);
@@ -231,6 +265,8 @@ static void show_group_text(struct seq_file *m, struct owner_query *query,
 	seq_putc(m, '\n');
 	if (stack)
 		show_stack(m, query, by_stack, stack);
+	if (user)
+		show_user_lines(m, user);
 	seq_putc(m, '\n');
 }
 
@@ -303,7 +339,8 @@ static void show_object_row(struct seq_file *m, struct owner_query *query)
 		OWNER_FIELD_AGE,
 	};
 	const struct owner_field_values *fields = &query->fields;
-	unsigned int i;
+	u64 frames[OWNER_USER_WORDS];
+	unsigned int i, count;
 
 	seq_printf(m, "object\t%s", owner_source_names[query->object.source]);
 	show_number(m, fields, OWNER_FIELD_SIZE);
@@ -321,6 +358,9 @@ static void show_object_row(struct seq_file *m, struct owner_query *query)
 	show_name(m, fields->absent_fields & BIT(OWNER_FIELD_COMM) ? "" : query->task.comm);
 	seq_putc(m, '\t');
 	show_chain(m, query, query->object.owner.stack, true);
+	seq_putc(m, '\t');
+	count = owner_user_fetch(owner_query_object_task(query), frames);
+	show_user_row(m, frames, count);
 	seq_putc(m, '\n');
 }
 
@@ -359,6 +399,7 @@ static void show_object_text(struct seq_file *m, struct owner_query *query)
 {
 	owner_show_object(m, &query->object);
 	show_chain(m, query, query->object.owner.stack, true);
+	owner_user_show_lines(m, query->object.owner.task);
 	seq_putc(m, '\n');
 }
 
@@ -409,7 +450,7 @@ void owner_query_show_head(struct seq_file *m, const struct owner_query *query)
 		return;
 	}
 	if (!s->nr_group_by) {
-		seq_printf(m, "row\tkind\tsize\theld\tweight\tnid\tpid\ttgid\tts_ns\tage_ns\tcache\tcomm\t%s\n",
+		seq_printf(m, "row\tkind\tsize\theld\tweight\tnid\tpid\ttgid\tts_ns\tage_ns\tcache\tcomm\t%s\tuser\n",
 			   name_stack_columns(s->mode));
 		return;
 	}

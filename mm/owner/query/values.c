@@ -22,6 +22,18 @@ struct owner_query_chain *owner_query_object_chain(struct owner_query *query)
 	return query->chain;
 }
 
+/**
+ * owner_query_object_task() - find the task or the context of the object that was found last
+ * @query: has found an object
+ *
+ * Return: the handle, 0 if the object has none.
+ */
+depot_stack_handle_t owner_query_object_task(const struct owner_query *query)
+{
+	/* Pages have the task in struct page_owner. */
+	return query->object.source == OWNER_SOURCE_PAGE ? 0 : query->object.owner.task;
+}
+
 static bool any_word_matches(const struct owner_field_values *fields,
 			     const struct owner_sentence *s, const struct owner_comparison *c)
 {
@@ -30,6 +42,8 @@ static bool any_word_matches(const struct owner_field_values *fields,
 
 	if (c->field == OWNER_FIELD_GFP)
 		return owner_gfp_matches(s, c, (__force unsigned long)gfp_mask);
+	if (c->field == OWNER_FIELD_BINARY)
+		return owner_query_user_matches(owner_query_object_task(query), s, c);
 	return owner_query_chain_matches(owner_query_object_chain(query), s, c);
 }
 

@@ -25,6 +25,7 @@
 #include "../cgroup.h"
 #include "../hooks.h"
 #include "../page.h"
+#include "../user.h"
 #include "../walk_slab.h"
 #include "table.h"
 
@@ -119,6 +120,7 @@ static struct owner_rule_entry *alloc_rule(const struct owner_sentence *s, int r
 		.depth = s->track ? s->depth ?: OWNER_DEPTH : 0,
 		.rate = rate,
 		.free = s->settings_given & BIT(OWNER_SET_FREE) ? s->free : default_free,
+		.user = s->user,
 	});
 	/* Copy only the used part of words[], the last member. */
 	entry->sentence = kmemdup(s, offsetof(struct owner_sentence, words) + s->nr_words,
@@ -181,6 +183,10 @@ static int add_rule(struct rule_change *change)
 	if (s->fields_used & OWNER_FIELDS_OF_CHAIN && !IS_ENABLED(CONFIG_KALLSYMS))
 		return refuse_sentence(change,
 				       "this kernel has no names of functions: they need CONFIG_KALLSYMS");
+	if (s->user && !OWNER_HAS_USER_CHAINS)
+		return refuse_sentence(change, "user=on is for x86_64: leave it out");
+	if (s->user && owner_user_start())
+		return -ENOMEM;
 	for (number = table->count; number; number--)
 		if (conditions_are_equal(table->entries[number]->sentence, s))
 			remove_rule(change, number);

@@ -33,21 +33,27 @@ struct owner_choice {
 	unsigned char depth;	/* frames to keep; 0: the allocation gets no owner */
 	unsigned char rate;	/* sampling rate, see owner_register_rate() */
 	bool free;		/* slab objects: also record which task and chain frees it */
+	bool user;		/* also record the user chain */
 };
 
 /* The part of a rule that the fast path of an allocation reads. */
 struct owner_rule {
 	struct owner_choice choice;
-	unsigned char plain_depth;	/* choice.depth if rate and free are not set, else 0 */
-	unsigned char frees_depth;	/* choice.depth if free is set and rate is not, else 0 */
+	/* choice.depth if of the other members none, only free, or only user is set, else 0 */
+	unsigned char plain_depth;
+	unsigned char frees_depth;
+	unsigned char user_depth;
 	unsigned long __percpu *hits;	/* allocations that this rule decided */
 };
 
 static inline void owner_rule_set_choice(struct owner_rule *rule, struct owner_choice choice)
 {
+	unsigned char depth = choice.rate ? 0 : choice.depth;
+
 	rule->choice = choice;
-	rule->plain_depth = choice.rate || choice.free ? 0 : choice.depth;
-	rule->frees_depth = choice.rate || !choice.free ? 0 : choice.depth;
+	rule->plain_depth = choice.free || choice.user ? 0 : depth;
+	rule->frees_depth = choice.free && !choice.user ? depth : 0;
+	rule->user_depth = choice.user && !choice.free ? depth : 0;
 }
 
 /*

@@ -1,0 +1,296 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * Tests of user chains: their encoding, walks of a user stack that the test has made, the
+ * cache of known stacks, and contexts of tasks that have no program.
+ */
+
+#include <linux/mm.h>
+#include <linux/mman.h>
+#include <linux/ptrace.h>
+#include <linux/sched/task_stack.h>
+#include <linux/seq_file.h>
+#include <linux/uaccess.h>
+
+#include "../user.h"
+#include "plant.h"
+#include "write_rules.h"
+
+static void test_encoding(struct kunit *test)
+{
+	u64 frame = owner_user_frame(4096, 0x123456789abcULL);
+
+	KUNIT_EXPECT_EQ(test, owner_user_place(frame), 4096);
+	KUNIT_EXPECT_EQ(test, owner_user_offset(frame), 0x123456789abcULL);
+	/* A handle has 32 bits and is no reason. */
+	KUNIT_EXPECT_EQ(test, owner_user_word_reason(U32_MAX), OWNER_USER_NOT_ASKED);
+	KUNIT_EXPECT_EQ(test, owner_user_word_reason(owner_user_reason_word(OWNER_USER_EXEC) | 7),
+			OWNER_USER_EXEC);
+	frame = owner_user_frame(OWNER_USER_PLACE_REASON, OWNER_USER_CYCLE);
+	KUNIT_EXPECT_EQ(test, owner_user_place(frame), OWNER_USER_PLACE_REASON);
+	KUNIT_EXPECT_NULL(test, owner_binary_of(frame));
+	KUNIT_EXPECT_NULL(test, owner_binary_of(0));
+}
+
+/* A word of a user chain is printed as one token. */
+static void test_tokens(struct kunit *test)
+{
+	static const struct {
+		unsigned int place;
+		u64 offset;
+		const char *token;
+	} cases[] = {
+		{ OWNER_USER_PLACE_VDSO, 0xabc, "[vdso]+0xabc" },
+		{ OWNER_USER_PLACE_ANON, 0, "[anon]" },
+		{ OWNER_USER_PLACE_REASON, OWNER_USER_EXITING, "(exiting)" },
+		{ OWNER_USER_PLACE_REASON, OWNER_USER_NO_FRAME_POINTERS, "(no-frame-pointers)" },
+		/* Of a damaged record. */
+		{ OWNER_USER_PLACE_REASON, 99, "(pending)" },
+	};
+	unsigned int i;
+	char buf[64];
+
+	for (i = 0; i < ARRAY_SIZE(cases); i++) {
+		struct seq_file m = { .buf = buf, .size = sizeof(buf) };
+
+		owner_user_show_frame(&m, owner_user_frame(cases[i].place, cases[i].offset));
+		buf[m.count] = '\0';
+		KUNIT_EXPECT_STREQ(test, buf, cases[i].token);
+	}
+}
+
+/* A kernel thread has no program. */
+static void test_kernel_thread(struct kunit *test)
+{
+	struct owner_record owner = {};
+	u64 frames[OWNER_USER_WORDS];
+	struct owner_task task;
+
+	owner_user_attach(&owner, GFP_KERNEL);
+	KUNIT_ASSERT_NE(test, owner.task, 0);
+	KUNIT_EXPECT_EQ(test, owner_user_fetch(owner.task, frames), 1);
+	KUNIT_EXPECT_EQ(test, frames[0], owner_user_frame(OWNER_USER_PLACE_REASON,
+							  OWNER_USER_KERNEL_THREAD));
+	/* A context has a task, too. */
+	KUNIT_EXPECT_TRUE(test, owner_task_fetch(owner.task, &task));
+	KUNIT_EXPECT_EQ(test, task.pid, current->pid);
+	KUNIT_EXPECT_STREQ(test, task.comm, current->comm);
+	KUNIT_EXPECT_EQ(test, current->owner_context, 0);
+	stack_depot_put(owner.task);
+}
+
+/* Objects have a context only if the rule that decides says so. */
+static void test_rule(struct kunit *test)
+{
+	int error = write_rules("depth=2 user=on if cache == owner_kunit");
+	struct kmem_cache *cache = create_test_cache(test, 0);
+	u64 frames[OWNER_USER_WORDS];
+	unsigned int words[2], i;
+	void *object;
+
+	for (i = 0; i < 2; i++) {
+		object = kmem_cache_alloc(cache, GFP_KERNEL);
+		KUNIT_ASSERT_NOT_NULL(test, object);
+		words[i] = owner_user_fetch(find_object_record(object)->task, frames);
+		kmem_cache_free(cache, object);
+		if (!i)
+			write_rules("depth=2 if cache == owner_kunit");
+	}
+	write_rules("depth=2 user=off if cache == owner_kunit; del 1");
+	kmem_cache_destroy(cache);
+	if (!OWNER_HAS_USER_CHAINS) {
+		KUNIT_EXPECT_EQ(test, error, -EINVAL);
+		return;
+	}
+	KUNIT_EXPECT_EQ(test, error, 0);
+	KUNIT_EXPECT_EQ(test, words[0], 1);
+	KUNIT_EXPECT_EQ(test, words[1], 0);
+}
+
+#if defined(CONFIG_X86_64) && !defined(CONFIG_UML)
+
+#define STACK_SIZE	(2 * PAGE_SIZE)
+/* Code addresses of the made stack: it has no code. */
+#define CODE		0x1000UL
+
+/* A user stack, and the user registers of this thread, which has no others. */
+struct made_stack {
+	unsigned long start;
+	struct pt_regs *regs;
+	struct owner_user_raw raw;
+};
+
+static void make_stack(struct kunit *test, struct made_stack *stack)
+{
+	stack->start = kunit_vm_mmap(test, NULL, 0, STACK_SIZE, PROT_READ | PROT_WRITE,
+				     MAP_ANONYMOUS | MAP_PRIVATE, 0);
+	KUNIT_ASSERT_NE(test, stack->start, 0);
+	KUNIT_ASSERT_LT(test, stack->start, TASK_SIZE);
+	stack->regs = task_pt_regs(current);
+	memset(stack->regs, 0, sizeof(*stack->regs));
+	stack->regs->cs = __USER_CS;
+	stack->regs->ip = CODE;
+	stack->regs->sp = stack->start;
+	stack->regs->bp = stack->start + 64;
+}
+
+/* Put a frame at @offset of the stack. */
+static void put_frame(struct kunit *test, const struct made_stack *stack, unsigned long offset,
+		      unsigned long next, unsigned long return_address)
+{
+	unsigned long frame[2] = { next ? stack->start + next : 0, return_address };
+
+	KUNIT_ASSERT_EQ(test, copy_to_user((void __user *)(stack->start + offset), frame,
+					   sizeof(frame)), 0);
+}
+
+static void expect_walk(struct kunit *test, struct made_stack *stack, bool walked,
+			unsigned int count, enum owner_user_reason reason)
+{
+	unsigned int i;
+
+	KUNIT_EXPECT_EQ(test, owner_user_walk(&stack->raw), walked);
+	KUNIT_EXPECT_EQ(test, stack->raw.count, count);
+	KUNIT_EXPECT_EQ(test, stack->raw.reason, reason);
+	for (i = 0; i < count; i++)
+		KUNIT_EXPECT_EQ(test, stack->raw.frame[i], CODE + i);
+}
+
+static void test_walk(struct kunit *test)
+{
+	struct made_stack stack;
+
+	make_stack(test, &stack);
+	put_frame(test, &stack, 64, 128, CODE + 1);
+	put_frame(test, &stack, 128, 256, CODE + 2);
+	put_frame(test, &stack, 256, 0, CODE + 3);
+	expect_walk(test, &stack, true, 4, OWNER_USER_NOT_ASKED);
+	/* A return address of 0 ends the stack, too. */
+	put_frame(test, &stack, 256, 512, 0);
+	expect_walk(test, &stack, true, 3, OWNER_USER_NOT_ASKED);
+	/* A frame that leads to itself, and one that leads down. */
+	put_frame(test, &stack, 256, 256, CODE + 3);
+	expect_walk(test, &stack, true, 4, OWNER_USER_CYCLE);
+	put_frame(test, &stack, 256, 128, CODE + 3);
+	expect_walk(test, &stack, true, 4, OWNER_USER_CYCLE);
+	/* Neither aligned, nor in user memory. */
+	put_frame(test, &stack, 256, 513, CODE + 3);
+	expect_walk(test, &stack, true, 4, OWNER_USER_NO_FRAME_POINTERS);
+	put_frame(test, &stack, 256, -stack.start - 4096, CODE + 3);
+	expect_walk(test, &stack, true, 4, OWNER_USER_NO_FRAME_POINTERS);
+	stack.regs->bp = 12345;
+	expect_walk(test, &stack, true, 1, OWNER_USER_NO_FRAME_POINTERS);
+	stack.regs->bp = 0;
+	expect_walk(test, &stack, true, 1, OWNER_USER_NO_FRAME_POINTERS);
+	/* Not mapped. */
+	stack.regs->bp = stack.start + 64;
+	put_frame(test, &stack, 64, TASK_SIZE - stack.start - 4096, CODE + 1);
+	expect_walk(test, &stack, false, 2, OWNER_USER_FAULT);
+}
+
+/* Without page faults, a page that is not present ends the walk; with them, it does not. */
+static void test_walk_without_faults(struct kunit *test)
+{
+	struct made_stack stack;
+	bool walked;
+
+	make_stack(test, &stack);
+	put_frame(test, &stack, 64, PAGE_SIZE + 64, CODE + 1);
+	pagefault_disable();
+	walked = owner_user_walk(&stack.raw);
+	pagefault_enable();
+	KUNIT_EXPECT_FALSE(test, walked);
+	/* The code of this stack is not there: this fault is the first. */
+	KUNIT_EXPECT_EQ(test, stack.raw.reason, OWNER_USER_FAULT);
+	/* The page has zeros: the outermost frame. */
+	expect_walk(test, &stack, true, 2, OWNER_USER_NOT_ASKED);
+}
+
+/* At most OWNER_USER_FRAMES are kept. */
+static void test_walk_deep(struct kunit *test)
+{
+	struct made_stack stack;
+	unsigned int i;
+
+	make_stack(test, &stack);
+	for (i = 0; i < 40; i++)
+		put_frame(test, &stack, 64 + 16 * i, 80 + 16 * i, CODE + 1 + i);
+	expect_walk(test, &stack, true, OWNER_USER_FRAMES, OWNER_USER_NOT_ASKED);
+}
+
+static void test_32bit(struct kunit *test)
+{
+	struct made_stack stack;
+
+	make_stack(test, &stack);
+	KUNIT_EXPECT_FALSE(test, owner_user_is_32bit());
+	stack.regs->cs = __USER32_CS;
+	KUNIT_EXPECT_TRUE(test, owner_user_is_32bit());
+	memset(stack.regs, 0, sizeof(*stack.regs));
+}
+
+/* A stack is known until an executable mapping is added to the mm. */
+static void test_cache(struct kunit *test)
+{
+	unsigned long words[2] = { 1, 2 };
+	depot_stack_handle_t chain;
+	struct made_stack stack;
+
+	make_stack(test, &stack);
+	put_frame(test, &stack, 64, 0, CODE + 1);
+	expect_walk(test, &stack, true, 2, OWNER_USER_NOT_ASKED);
+	KUNIT_ASSERT_EQ(test, owner_user_start(), 0);
+	chain = stack_depot_save_flags(words, ARRAY_SIZE(words), GFP_KERNEL,
+				       STACK_DEPOT_FLAG_CAN_ALLOC | STACK_DEPOT_FLAG_GET |
+				       STACK_DEPOT_FLAG_DATA);
+	KUNIT_ASSERT_NE(test, chain, 0);
+
+	/* No other mm has this number. */
+	current->mm->owner_maps_id = -7UL;
+	KUNIT_EXPECT_EQ(test, owner_user_cache_find(&stack.raw), 0);
+	owner_user_cache_add(&stack.raw, -7UL, chain);
+	KUNIT_EXPECT_EQ(test, owner_user_cache_find(&stack.raw), chain);
+	stack_depot_put(chain);
+	/* Another stack. */
+	stack.raw.frame[1]++;
+	KUNIT_EXPECT_EQ(test, owner_user_cache_find(&stack.raw), 0);
+	stack.raw.frame[1]--;
+	stack.raw.count--;
+	KUNIT_EXPECT_EQ(test, owner_user_cache_find(&stack.raw), 0);
+	stack.raw.count++;
+	/* A mapping that is not executable changes nothing. */
+	kunit_vm_mmap(test, NULL, 0, PAGE_SIZE, PROT_READ, MAP_ANONYMOUS | MAP_PRIVATE, 0);
+	KUNIT_EXPECT_EQ(test, owner_user_cache_find(&stack.raw), chain);
+	stack_depot_put(chain);
+	kunit_vm_mmap(test, NULL, 0, PAGE_SIZE, PROT_READ | PROT_EXEC,
+		      MAP_ANONYMOUS | MAP_PRIVATE, 0);
+	KUNIT_EXPECT_EQ(test, current->mm->owner_maps_id, 0);
+	KUNIT_EXPECT_EQ(test, owner_user_cache_find(&stack.raw), 0);
+	stack_depot_put(chain);
+}
+
+#define CASES_OF_WALKS				\
+	KUNIT_CASE(test_walk),			\
+	KUNIT_CASE(test_walk_without_faults),	\
+	KUNIT_CASE(test_walk_deep),		\
+	KUNIT_CASE(test_32bit),			\
+	KUNIT_CASE(test_cache),
+#else
+#define CASES_OF_WALKS
+#endif
+
+static struct kunit_case owner_user_cases[] = {
+	KUNIT_CASE(test_encoding),
+	KUNIT_CASE(test_tokens),
+	KUNIT_CASE(test_kernel_thread),
+	KUNIT_CASE(test_rule),
+	CASES_OF_WALKS
+	{}
+};
+
+static struct kunit_suite owner_user_suite = {
+	.name = "owner_user",
+	.init = require_slab_owner,
+	.test_cases = owner_user_cases,
+};
+
+kunit_test_suite(owner_user_suite);

@@ -1,0 +1,177 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * The files that user chains name, and /sys/kernel/debug/owner/binaries.
+ *
+ * A file is known by its build-id, or by its device and inode if it has none. It stays in the
+ * table until the next boot, so that a chain means something when its process has gone.
+ */
+
+#include <linux/buildid.h>
+#include <linux/dcache.h>
+#include <linux/fs.h>
+#include <linux/jhash.h>
+#include <linux/kdev_t.h>
+#include <linux/limits.h>
+#include <linux/mm.h>
+#include <linux/mutex.h>
+#include <linux/seq_file.h>
+#include <linux/slab.h>
+#include <linux/string.h>
+
+#include "debugfs.h"
+#include "user.h"
+
+/* Read without a lock below owner_nr_binaries. Readers of a memory dump use both. */
+struct owner_binary **owner_binaries;
+unsigned int owner_nr_binaries;
+
+/* Serializes additions. Nests inside of the mmap lock. */
+static DEFINE_MUTEX(binaries_mutex);
+
+/**
+ * owner_binaries_init() - allocate the table
+ *
+ * Idempotent. May sleep. Serialized by the caller.
+ *
+ * Return: 0 or -ENOMEM.
+ */
+int owner_binaries_init(void)
+{
+	if (!owner_binaries)
+		owner_binaries = kvcalloc(OWNER_BINARIES_MAX, sizeof(*owner_binaries), GFP_KERNEL);
+	return owner_binaries ? 0 : -ENOMEM;
+}
+
+/* Set the build-id, or the device and the inode, of the file of a mapping. */
+static void identify_file(struct vm_area_struct *vma, struct owner_binary *binary)
+{
+	const struct inode *inode = file_user_inode(vma->vm_file);
+	u32 size = 0;
+
+	binary->dev = inode->i_sb->s_dev;
+	binary->ino = inode->i_ino;
+	if (!build_id_parse(vma, binary->build_id, &size))
+		binary->build_id_size = size;
+}
+
+static bool files_are_equal(const struct owner_binary *a, const struct owner_binary *b)
+{
+	if (a->build_id_size != b->build_id_size)
+		return false;
+	return a->build_id_size ? !memcmp(a->build_id, b->build_id, a->build_id_size) :
+				  a->dev == b->dev && a->ino == b->ino;
+}
+
+/* Find a file. Return: its index, -ENOENT. */
+static int find_binary(const struct owner_binary *wanted)
+{
+	/* Pairs with add_binary(). */
+	unsigned int i, count = smp_load_acquire(&owner_nr_binaries);
+
+	for (i = 0; i < count; i++)
+		if (files_are_equal(owner_binaries[i], wanted))
+			return i;
+	return -ENOENT;
+}
+
+static void name_binary(struct owner_binary *binary, const struct file *file)
+{
+	const struct path *path = file_user_path((struct file *)file);
+	char *buf = kmalloc(PATH_MAX, GFP_KERNEL | __GFP_NOWARN), *printed;
+	struct name_snapshot name;
+
+	take_dentry_name_snapshot(&name, path->dentry);
+	strscpy(binary->name, name.name.name);
+	release_dentry_name_snapshot(&name);
+	if (!buf)
+		return;
+	printed = d_path(path, buf, PATH_MAX);
+	if (!IS_ERR(printed))
+		binary->path = kstrdup(printed, GFP_KERNEL | __GFP_NOWARN);
+	kfree(buf);
+}
+
+/* Add a file that is not in the table. Return: its index, -ENOMEM, -ENOSPC. */
+static int add_binary(const struct owner_binary *found, const struct file *file)
+{
+	struct owner_binary *binary;
+
+	lockdep_assert_held(&binaries_mutex);
+	if (owner_nr_binaries == OWNER_BINARIES_MAX)
+		return -ENOSPC;
+	binary = kmemdup(found, sizeof(*found), GFP_KERNEL | __GFP_NOWARN);
+	if (!binary)
+		return -ENOMEM;
+	name_binary(binary, file);
+	owner_binaries[owner_nr_binaries] = binary;
+	/* Pairs with find_binary() and owner_binary_of(). */
+	smp_store_release(&owner_nr_binaries, owner_nr_binaries + 1);
+	return owner_nr_binaries - 1;
+}
+
+/**
+ * owner_binary_intern() - find or add the file of a mapping
+ * @vma: a mapping of a file
+ *
+ * Context: may sleep. The mmap lock is held.
+ *
+ * Return: the index of the file, -ENOSPC if the table is full, -ENOMEM.
+ */
+int owner_binary_intern(struct vm_area_struct *vma)
+{
+	struct owner_binary binary = {};
+	int index;
+
+	identify_file(vma, &binary);
+	index = find_binary(&binary);
+	if (index >= 0)
+		return index;
+	mutex_lock(&binaries_mutex);
+	index = find_binary(&binary);
+	if (index < 0)
+		index = add_binary(&binary, vma->vm_file);
+	mutex_unlock(&binaries_mutex);
+	return index;
+}
+
+/**
+ * owner_binary_of() - find the file of a word of a user chain
+ * @frame: the word
+ *
+ * Return: the file, NULL if the word names none.
+ */
+const struct owner_binary *owner_binary_of(u64 frame)
+{
+	unsigned int place = owner_user_place(frame);
+
+	/* Pairs with add_binary(). */
+	if (!place || place > smp_load_acquire(&owner_nr_binaries))
+		return NULL;
+	return owner_binaries[place - 1];
+}
+
+static int show_binaries(struct seq_file *m, void *v)
+{
+	unsigned int i, count = smp_load_acquire(&owner_nr_binaries);
+
+	for (i = 0; i < count; i++) {
+		owner_user_show_id(m, owner_binaries[i]);
+		seq_putc(m, ' ');
+		owner_user_show_name(m, owner_binaries[i]->path ?: owner_binaries[i]->name);
+		seq_putc(m, '\n');
+	}
+	return 0;
+}
+
+static int open_binaries(struct inode *inode, struct file *file)
+{
+	return single_open(file, show_binaries, NULL);
+}
+
+const struct file_operations owner_binaries_fops = {
+	.owner		= THIS_MODULE,
+	.open		= open_binaries,
+	.read		= seq_read,
+	.llseek		= seq_lseek,
+	.release	= single_release,
+};

@@ -1,0 +1,140 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * User stacks whose chain is known.
+ *
+ * An entry of the table has the addresses of a user stack, the maps_id of its mm, and the
+ * handle of the chain, with a reference. owner_maps_id of an mm names its executable
+ * mappings: it is set to 0 when one is added, and gets a new number, which no mm ever had,
+ * when a stack is resolved next. An entry with an old number is never found again.
+ *
+ * Removing a mapping changes no number: an address below it on a stack that is still walked
+ * did call from there.
+ *
+ * Lookups take no lock. A writer makes the sequence of an entry odd while it changes it.
+ */
+
+#include <linux/hash.h>
+#include <linux/mm.h>
+#include <linux/rcupdate.h>
+#include <linux/slab.h>
+#include <linux/spinlock.h>
+#include <linux/stackdepot.h>
+
+#include "user.h"
+
+#define CACHE_BITS	10
+
+struct known_stack {
+	u32 sequence;
+	depot_stack_handle_t chain;
+	unsigned long maps_id;
+	struct owner_user_raw raw;
+};
+
+static struct known_stack *known_stacks;
+static DEFINE_SPINLOCK(cache_lock);
+
+/**
+ * owner_user_cache_init() - allocate the table
+ *
+ * Idempotent. May sleep. Serialized by the caller.
+ *
+ * Return: 0 or -ENOMEM.
+ */
+int owner_user_cache_init(void)
+{
+	struct known_stack *table;
+
+	if (known_stacks)
+		return 0;
+	table = kvcalloc(1 << CACHE_BITS, sizeof(*table), GFP_KERNEL);
+	if (!table)
+		return -ENOMEM;
+	/* Pairs with owner_user_cache_find(). */
+	smp_store_release(&known_stacks, table);
+	return 0;
+}
+
+static unsigned int hash_stack(const struct owner_user_raw *raw, unsigned long maps_id)
+{
+	u64 hash = maps_id;
+	unsigned int i;
+
+	for (i = 0; i < raw->count; i++)
+		hash = (hash ^ raw->frame[i]) * GOLDEN_RATIO_64;
+	return hash >> (64 - CACHE_BITS);
+}
+
+static bool stacks_are_equal(const struct owner_user_raw *a, const struct owner_user_raw *b)
+{
+	unsigned int i;
+
+	if (a->count != b->count || a->reason != b->reason || a->begins != b->begins)
+		return false;
+	for (i = 0; i < b->count; i++)
+		if (a->frame[i] != b->frame[i])
+			return false;
+	return true;
+}
+
+/**
+ * owner_user_cache_find() - find the chain of a user stack of the current mm
+ * @raw: the user stack
+ *
+ * Return: the handle of the chain with a reference, 0 if it is not known.
+ */
+depot_stack_handle_t owner_user_cache_find(const struct owner_user_raw *raw)
+{
+	unsigned long maps_id = READ_ONCE(current->mm->owner_maps_id);
+	/* Pairs with owner_user_cache_init(). */
+	struct known_stack *known = smp_load_acquire(&known_stacks);
+	depot_stack_handle_t chain = 0;
+	u32 sequence;
+
+	if (!known || !maps_id)
+		return 0;
+	known += hash_stack(raw, maps_id);
+	/* The writer drops its reference only after it has changed the entry. */
+	rcu_read_lock_sched();
+	/* Pairs with owner_user_cache_add(). */
+	sequence = smp_load_acquire(&known->sequence);
+	if (!(sequence % 2) && data_race(known->maps_id) == maps_id &&
+	    data_race(stacks_are_equal(raw, &known->raw))) {
+		chain = data_race(known->chain);
+		/* Pairs with owner_user_cache_add(). */
+		smp_rmb();
+		if (READ_ONCE(known->sequence) != sequence || !stack_depot_get(chain))
+			chain = 0;
+	}
+	rcu_read_unlock_sched();
+	return chain;
+}
+
+/**
+ * owner_user_cache_add() - remember the chain of a user stack
+ * @raw: the user stack
+ * @maps_id: owner_maps_id of its mm when the stack was resolved, under the mmap lock
+ * @chain: handle of the chain, with a reference of the caller
+ */
+void owner_user_cache_add(const struct owner_user_raw *raw, unsigned long maps_id,
+			  depot_stack_handle_t chain)
+{
+	struct known_stack *known = known_stacks;
+	depot_stack_handle_t old;
+
+	if (!known || !stack_depot_get(chain))
+		return;
+	known += hash_stack(raw, maps_id);
+	spin_lock(&cache_lock);
+	WRITE_ONCE(known->sequence, known->sequence + 1);
+	/* Pairs with owner_user_cache_find(). */
+	smp_wmb();
+	old = known->chain;
+	known->chain = chain;
+	known->maps_id = maps_id;
+	known->raw = *raw;
+	/* Pairs with owner_user_cache_find(). */
+	smp_store_release(&known->sequence, known->sequence + 1);
+	spin_unlock(&cache_lock);
+	stack_depot_put(old);
+}

@@ -1,0 +1,91 @@
+// SPDX-License-Identifier: GPL-2.0
+/* Print user chains: a token for each frame, and one for the reason why there is no more. */
+
+#include <linux/minmax.h>
+#include <linux/seq_file.h>
+#include <linux/types.h>
+#include <linux/kdev_t.h>
+
+#include "escape.h"
+#include "user.h"
+
+const char * const owner_user_reason_names[OWNER_USER_REASONS] = {
+	[OWNER_USER_NOT_ASKED]		= "not-asked",
+	[OWNER_USER_KERNEL_THREAD]	= "kernel-thread",
+	[OWNER_USER_WORKER]		= "user-worker",
+	[OWNER_USER_EXITING]		= "exiting",
+	[OWNER_USER_EXEC]		= "exec",
+	[OWNER_USER_32BIT]		= "32-bit",
+	[OWNER_USER_INTERRUPT]		= "interrupt",
+	[OWNER_USER_NO_FRAME_POINTERS]	= "no-frame-pointers",
+	[OWNER_USER_FAULT]		= "fault",
+	[OWNER_USER_CYCLE]		= "cycle",
+	[OWNER_USER_BINARIES_FULL]	= "binaries-full",
+	[OWNER_USER_NO_MEMORY]		= "no-memory",
+	[OWNER_USER_PENDING]		= "pending",
+};
+
+/* Print the build-id of a file, or its device and inode. */
+void owner_user_show_id(struct seq_file *m, const struct owner_binary *binary)
+{
+	if (binary->build_id_size)
+		seq_printf(m, "%*phN", (int)binary->build_id_size, binary->build_id);
+	else
+		seq_printf(m, "%u:%u:%llu", MAJOR(binary->dev), MINOR(binary->dev), binary->ino);
+}
+
+/* Print the name of a file as one word. */
+void owner_user_show_name(struct seq_file *m, const char *name)
+{
+	size_t room, length;
+	char *buf;
+
+	room = seq_get_buf(m, &buf);
+	length = room ? owner_escape_name(buf, room, name, " ,;") : 0;
+	seq_commit(m, length < room ? length : -1);
+}
+
+/**
+ * owner_user_show_frame() - print a word of a user chain as one token
+ * @m: the file
+ * @frame: the word
+ */
+void owner_user_show_frame(struct seq_file *m, u64 frame)
+{
+	const struct owner_binary *binary = owner_binary_of(frame);
+	u64 offset = owner_user_offset(frame);
+
+	if (binary) {
+		owner_user_show_name(m, binary->name);
+		seq_printf(m, "+0x%llx@", offset);
+		owner_user_show_id(m, binary);
+		return;
+	}
+	switch (owner_user_place(frame)) {
+	case OWNER_USER_PLACE_VDSO:
+		seq_printf(m, "[vdso]+0x%llx", offset);
+		break;
+	case OWNER_USER_PLACE_ANON:
+		seq_puts(m, "[anon]");
+		break;
+	default:
+		seq_printf(m, "(%s)", owner_user_reason_names[min(offset, OWNER_USER_REASONS - 1)]);
+	}
+}
+
+/**
+ * owner_user_show_lines() - print the user chain of an owner, one frame in a line
+ * @m: the file
+ * @task: the handle of the task or of the context, with a reference, or 0
+ */
+void owner_user_show_lines(struct seq_file *m, depot_stack_handle_t task)
+{
+	u64 frames[OWNER_USER_WORDS];
+	unsigned int i, count = owner_user_fetch(task, frames);
+
+	for (i = 0; i < count; i++) {
+		seq_puts(m, " user ");
+		owner_user_show_frame(m, frames[i]);
+		seq_putc(m, '\n');
+	}
+}

@@ -1,0 +1,361 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * Walk the user stack of the current task by its frame pointers, and intern it as a chain.
+ *
+ * owner_user_walk() reads user memory with or without page faults, as its caller allows. Its
+ * result depends on the user registers, the user stack and the code there only, so that a
+ * stack that was walked without page faults can be compared with one that was walked with
+ * them.
+ *
+ * A frame pointer leads to the saved frame pointer of the caller, and to the return address
+ * above it. Three callers are found in another way, by the instructions at an address:
+ *
+ *	a function that makes the system call without a frame, as those of libc, returns with
+ *	"ret" at once: its return address is at the stack pointer
+ *	a function that faults at its first instruction, "push %rbp", has no frame either
+ *	a signal handler returns to code that ends the signal: the registers that the signal interrupted
+ *	are in the signal's frame
+ */
+
+#include <linux/compat.h>
+#include <linux/fs.h>
+#include <linux/mm.h>
+#include <linux/ptrace.h>
+#include <linux/sched/task_stack.h>
+#include <linux/stackdepot.h>
+#include <linux/uaccess.h>
+#include <linux/unaligned.h>
+
+#include "user.h"
+
+#if defined(CONFIG_X86_64) && !defined(CONFIG_UML)
+
+#include <asm/sigcontext.h>
+#include <asm/ucontext.h>
+
+/* Registers that the walk begins with. */
+struct user_registers {
+	unsigned long ip;
+	unsigned long sp;
+	unsigned long fp;
+};
+
+/* A saved frame pointer, and the return address above it. */
+struct user_frame {
+	unsigned long next;
+	unsigned long return_address;
+};
+
+static bool address_is_of_user(unsigned long address)
+{
+	return access_ok((void __user *)address, sizeof(struct user_frame));
+}
+
+/* Read a word. False if it is not there, or its page is not present and must not fault. */
+static bool read_user_word(unsigned long address, unsigned long *word)
+{
+	return address_is_of_user(address) && !__get_user(*word, (unsigned long __user *)address);
+}
+
+#define RET			0xc3
+#define PUSH_RBP_MOV_RSP_RBP	0xe5894855U
+#define CMP_EAX_MAX_ERRNO	0xfffff0013d48ULL	/* cmp $-4095, %rax */
+/* mov $__NR_rt_sigreturn, %rax; and the first byte of syscall */
+#define CALL_SIGRETURN		0x0f0000000fc0c748ULL
+
+/* Bytes of a cmp of the result of a system call and of the jump behind it, 0: no such. */
+static unsigned int skip_error_check(unsigned long code)
+{
+	if ((code & 0xffffffffffffULL) != CMP_EAX_MAX_ERRNO)
+		return 0;
+	/* jae and ja, with 8 or 32 bits. */
+	if ((code >> 48 & 0xfb) == 0x73)
+		return 8;
+	return (code >> 48 & 0xff) == 0x0f && (code >> 56 & 0xfb) == 0x83 ? 12 : 0;
+}
+
+/*
+ * Does the function return with the stack pointer at its return address? Then the instructions
+ * at @ip do not use the stack before they return. Sets *@leaf. False if the code could not be
+ * read.
+ */
+static bool read_leaf_code(unsigned long ip, bool *leaf)
+{
+	unsigned long code, more;
+	unsigned int skip;
+
+	*leaf = false;
+	if (!read_user_word(ip, &code))
+		return false;
+	skip = skip_error_check(code);
+	if (!skip) {
+		*leaf = (code & 0xff) == RET || (u32)code == PUSH_RBP_MOV_RSP_RBP;
+		return true;
+	}
+	if (!read_user_word(ip + skip, &more))
+		return false;
+	*leaf = (more & 0xff) == RET;
+	return true;
+}
+
+/*
+ * Is there a call before the return address? Words on the stack of a program without frame
+ * pointers often look like frames. Code that cannot be read is taken for a call.
+ */
+static bool follows_call(unsigned long address)
+{
+	u8 code[8];
+	unsigned long word;
+	unsigned int i;
+
+	if (!read_user_word(address - sizeof(code), &word))
+		return true;
+	put_unaligned_le64(word, code);
+	/* call rel32 */
+	if (code[8 - 5] == 0xe8)
+		return true;
+	/* call *register or *memory, of 2 to 7 bytes without prefixes */
+	for (i = 1; i < 7; i++)
+		if (code[i] == 0xff && (code[i + 1] >> 3 & 7) == 2)
+			return true;
+	return false;
+}
+
+/* Read the registers that a signal interrupted. @frame: the frame of the signal's handler. */
+static bool read_signal_frame(unsigned long frame, struct user_registers *regs)
+{
+	/* The return address of the handler is the first member of the signal's frame. */
+	unsigned long context = frame + sizeof(struct user_frame) +
+				offsetof(struct ucontext, uc_mcontext);
+
+	return read_user_word(context + offsetof(struct sigcontext_64, ip), &regs->ip) &&
+	       read_user_word(context + offsetof(struct sigcontext_64, sp), &regs->sp) &&
+	       read_user_word(context + offsetof(struct sigcontext_64, bp), &regs->fp);
+}
+
+static bool returns_from_signal(unsigned long address)
+{
+	unsigned long code;
+
+	return read_user_word(address, &code) && code == CALL_SIGRETURN;
+}
+
+bool owner_user_is_32bit(void)
+{
+	return !user_64bit_mode(task_pt_regs(current));
+}
+
+static bool add_address(struct owner_user_raw *raw, unsigned long address)
+{
+	if (raw->count == OWNER_USER_FRAMES)
+		return false;
+	raw->frame[raw->count++] = address;
+	return true;
+}
+
+static bool end_walk(struct owner_user_raw *raw, enum owner_user_reason reason)
+{
+	raw->reason = reason;
+	return reason != OWNER_USER_FAULT;
+}
+
+/*
+ * Walk from the registers of the task, or from those that a signal interrupted. Sets
+ * *@interrupted, and the registers, if the walk has come to a signal. False after a fault.
+ */
+static bool walk_frames(struct owner_user_raw *raw, struct user_registers *regs,
+			bool *interrupted)
+{
+	unsigned long lowest = regs->sp, fp = regs->fp;
+	struct user_frame frame;
+	bool leaf, first = true;
+
+	*interrupted = false;
+	raw->begins |= BIT(raw->count);
+	if (!add_address(raw, regs->ip))
+		return true;
+	if (!read_leaf_code(regs->ip, &leaf) && pagefault_disabled())
+		return end_walk(raw, OWNER_USER_FAULT);
+	if (leaf) {
+		if (!read_user_word(regs->sp, &frame.return_address))
+			return end_walk(raw, OWNER_USER_FAULT);
+		if (!add_address(raw, frame.return_address))
+			return true;
+	}
+	while (fp || first) {
+		if (fp % sizeof(fp) || fp < lowest || !address_is_of_user(fp))
+			return end_walk(raw, fp < lowest && !first ? OWNER_USER_CYCLE :
+							 OWNER_USER_NO_FRAME_POINTERS);
+		if (!read_user_word(fp, &frame.next) ||
+		    !read_user_word(fp + sizeof(fp), &frame.return_address))
+			return end_walk(raw, OWNER_USER_FAULT);
+		if (!frame.return_address || !add_address(raw, frame.return_address))
+			break;
+		if (returns_from_signal(frame.return_address)) {
+			if (!read_signal_frame(fp, regs))
+				return end_walk(raw, OWNER_USER_FAULT);
+			raw->begins |= BIT(raw->count - 1);
+			*interrupted = true;
+			return true;
+		}
+		lowest = fp + sizeof(frame);
+		fp = frame.next;
+		first = false;
+	}
+	return true;
+}
+
+/**
+ * owner_user_walk() - walk the user stack of the current task
+ * @raw: filled
+ *
+ * Context: a task that has entered the kernel from 64-bit code. Page faults may be disabled.
+ *
+ * Return: false if there was a fault: the walk ends there.
+ */
+bool owner_user_walk(struct owner_user_raw *raw)
+{
+	const struct pt_regs *regs = task_pt_regs(current);
+	struct user_registers from = { regs->ip, regs->sp, regs->bp };
+	bool interrupted;
+
+	raw->count = 0;
+	raw->begins = 0;
+	raw->reason = OWNER_USER_NOT_ASKED;
+	do {
+		if (!walk_frames(raw, &from, &interrupted))
+			return false;
+	} while (interrupted);
+	return true;
+}
+
+/* --- Addresses to a user chain ------------------------------------------------ */
+
+/* Cut the walk where a word is no return address. */
+static void cut_at_no_call(struct owner_user_raw *raw)
+{
+	unsigned int i;
+
+	for (i = 0; i < raw->count; i++) {
+		if (raw->begins & BIT(i) || follows_call(raw->frame[i]))
+			continue;
+		raw->count = i;
+		raw->reason = OWNER_USER_NO_FRAME_POINTERS;
+	}
+}
+
+/* The number of the executable mappings of the current mm. The mmap lock is held. */
+static unsigned long name_mappings(struct mm_struct *mm)
+{
+	static atomic_long_t last_id;
+	unsigned long none = 0, id = READ_ONCE(mm->owner_maps_id);
+
+	if (id)
+		return id;
+	id = atomic_long_inc_return(&last_id);
+	return try_cmpxchg(&mm->owner_maps_id, &none, id) ? id : none;
+}
+
+/* Resolve one address. Return: a word of the chain, of OWNER_USER_PLACE_REASON if there is none. */
+static u64 resolve_address(struct mm_struct *mm, unsigned long address, bool innermost)
+{
+	struct vm_area_struct *vma = vma_lookup(mm, address);
+	enum owner_user_reason reason;
+	unsigned long offset;
+	int binary;
+
+	if (!vma || !(vma->vm_flags & VM_EXEC)) {
+		reason = innermost ? OWNER_USER_FAULT : OWNER_USER_NO_FRAME_POINTERS;
+		return owner_user_frame(OWNER_USER_PLACE_REASON, reason);
+	}
+	offset = address - vma->vm_start;
+	if (vma->vm_start == (unsigned long)mm->context.vdso)
+		return owner_user_frame(OWNER_USER_PLACE_VDSO, offset);
+	if (!vma->vm_file)
+		return owner_user_frame(OWNER_USER_PLACE_ANON, 0);
+	binary = owner_binary_intern(vma);
+	if (binary < 0) {
+		reason = binary == -ENOSPC ? OWNER_USER_BINARIES_FULL : OWNER_USER_NO_MEMORY;
+		return owner_user_frame(OWNER_USER_PLACE_REASON, reason);
+	}
+	return owner_user_frame(binary + 1, offset + (vma->vm_pgoff << PAGE_SHIFT));
+}
+
+/* Resolve all addresses. Return: the number of words. */
+static unsigned int resolve_addresses(const struct owner_user_raw *raw,
+				      unsigned long words[OWNER_USER_WORDS],
+				      unsigned long *maps_id)
+{
+	struct mm_struct *mm = current->mm;
+	unsigned int i, count = 0;
+
+	mmap_read_lock(mm);
+	*maps_id = name_mappings(mm);
+	for (i = 0; i < raw->count; i++) {
+		words[count++] = resolve_address(mm, raw->frame[i], !i);
+		if (owner_user_place(words[i]) == OWNER_USER_PLACE_REASON)
+			break;
+	}
+	mmap_read_unlock(mm);
+	if (i == raw->count && raw->reason)
+		words[count++] = owner_user_frame(OWNER_USER_PLACE_REASON, raw->reason);
+	return count;
+}
+
+/* May the next stack with these addresses get the same chain? */
+static bool chain_is_lasting(const struct owner_user_raw *raw, unsigned long last)
+{
+	if (raw->reason == OWNER_USER_FAULT)
+		return false;
+	return owner_user_place(last) != OWNER_USER_PLACE_REASON ||
+	       (owner_user_offset(last) != OWNER_USER_BINARIES_FULL &&
+		owner_user_offset(last) != OWNER_USER_NO_MEMORY);
+}
+
+/**
+ * owner_user_intern_chain() - intern the user chain of the current task
+ * @reason: set to why there is none, or to OWNER_USER_NOT_ASKED
+ *
+ * Context: may sleep, and may fault on user memory.
+ *
+ * Return: a handle with a reference, or 0.
+ */
+depot_stack_handle_t owner_user_intern_chain(enum owner_user_reason *reason)
+{
+	unsigned long words[OWNER_USER_WORDS], maps_id;
+	struct owner_user_raw raw, cut;
+	depot_stack_handle_t chain;
+	unsigned int count;
+
+	owner_user_walk(&raw);
+	cut = raw;
+	cut_at_no_call(&cut);
+	count = resolve_addresses(&cut, words, &maps_id);
+	chain = stack_depot_save_flags(words, count, GFP_KERNEL | __GFP_NOWARN,
+				       STACK_DEPOT_FLAG_CAN_ALLOC | STACK_DEPOT_FLAG_GET |
+				       STACK_DEPOT_FLAG_DATA);
+	*reason = chain ? OWNER_USER_NOT_ASKED : OWNER_USER_NO_MEMORY;
+	if (chain && chain_is_lasting(&raw, words[count - 1]))
+		owner_user_cache_add(&raw, maps_id, chain);
+	return chain;
+}
+
+#else /* no user chains: change.c refuses user=on */
+
+bool owner_user_is_32bit(void)
+{
+	return false;
+}
+
+bool owner_user_walk(struct owner_user_raw *raw)
+{
+	return false;
+}
+
+depot_stack_handle_t owner_user_intern_chain(enum owner_user_reason *reason)
+{
+	*reason = OWNER_USER_NO_FRAME_POINTERS;
+	return 0;
+}
+
+#endif

@@ -1,0 +1,159 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * Allocate objects when a program asks: user_chains.c writes to
+ * /sys/kernel/debug/owner_program.
+ *
+ *   N		allocate N objects in write()
+ *   flush N	allocate them when the file is closed
+ *   work N	allocate them in a kernel thread, and wait for it
+ *   timer N	allocate them in a timer, and wait for it
+ *   free	free all objects
+ */
+
+#include <linux/completion.h>
+#include <linux/debugfs.h>
+#include <linux/fs.h>
+#include <linux/list.h>
+#include <linux/module.h>
+#include <linux/slab.h>
+#include <linux/spinlock.h>
+#include <linux/timer.h>
+#include <linux/uaccess.h>
+#include <linux/workqueue.h>
+
+struct program_object {
+	struct list_head list;
+	char rest[80];
+};
+
+static struct kmem_cache *cache;
+static LIST_HEAD(objects);
+static DEFINE_SPINLOCK(objects_lock);
+static struct dentry *file;
+
+static noinline void allocate_objects(unsigned int count, gfp_t flags)
+{
+	unsigned long irqflags;
+
+	while (count--) {
+		struct program_object *object = kmem_cache_alloc(cache, flags);
+
+		if (!object)
+			break;
+		spin_lock_irqsave(&objects_lock, irqflags);
+		list_add(&object->list, &objects);
+		spin_unlock_irqrestore(&objects_lock, irqflags);
+	}
+}
+
+static void free_objects(void)
+{
+	struct program_object *object, *next;
+	LIST_HEAD(freed);
+
+	spin_lock_irq(&objects_lock);
+	list_splice_init(&objects, &freed);
+	spin_unlock_irq(&objects_lock);
+	list_for_each_entry_safe(object, next, &freed, list)
+		kmem_cache_free(cache, object);
+}
+
+struct later {
+	struct work_struct work;
+	struct timer_list timer;
+	struct completion done;
+	unsigned int count;
+};
+
+static void allocate_in_work(struct work_struct *work)
+{
+	struct later *later = container_of(work, struct later, work);
+
+	allocate_objects(later->count, GFP_KERNEL);
+	complete(&later->done);
+}
+
+static void allocate_in_timer(struct timer_list *timer)
+{
+	struct later *later = from_timer(later, timer, timer);
+
+	allocate_objects(later->count, GFP_ATOMIC);
+	complete(&later->done);
+}
+
+static void allocate_later(unsigned int count, bool in_timer)
+{
+	struct later later = { .count = count };
+
+	init_completion(&later.done);
+	INIT_WORK_ONSTACK(&later.work, allocate_in_work);
+	timer_setup_on_stack(&later.timer, allocate_in_timer, 0);
+	if (in_timer)
+		mod_timer(&later.timer, jiffies + 1);
+	else
+		schedule_work(&later.work);
+	wait_for_completion(&later.done);
+	timer_delete_sync(&later.timer);
+	destroy_timer_on_stack(&later.timer);
+	cancel_work_sync(&later.work);
+	destroy_work_on_stack(&later.work);
+}
+
+static ssize_t program_write(struct file *file, const char __user *buf, size_t size, loff_t *pos)
+{
+	unsigned int count;
+	char text[32] = {};
+
+	if (size >= sizeof(text) || copy_from_user(text, buf, size))
+		return -EFAULT;
+	if (sscanf(text, "flush %u", &count) == 1)
+		file->private_data = (void *)(unsigned long)count;
+	else if (sscanf(text, "work %u", &count) == 1)
+		allocate_later(count, false);
+	else if (sscanf(text, "timer %u", &count) == 1)
+		allocate_later(count, true);
+	else if (sscanf(text, "%u", &count) == 1)
+		allocate_objects(count, GFP_KERNEL);
+	else if (!strncmp(text, "free", 4))
+		free_objects();
+	else
+		return -EINVAL;
+	return size;
+}
+
+static int program_flush(struct file *file, fl_owner_t id)
+{
+	allocate_objects((unsigned long)file->private_data, GFP_KERNEL);
+	file->private_data = NULL;
+	return 0;
+}
+
+static const struct file_operations program_fops = {
+	.owner	= THIS_MODULE,
+	.open	= simple_open,
+	.write	= program_write,
+	.flush	= program_flush,
+};
+
+static int __init program_init(void)
+{
+	cache = kmem_cache_create("owner_program", sizeof(struct program_object), 0,
+				  SLAB_NO_MERGE, NULL);
+	if (!cache)
+		return -ENOMEM;
+	/* "unsafe": debugfs would not pass flush on. */
+	file = debugfs_create_file_unsafe("owner_program", 0200, NULL, NULL, &program_fops);
+	return 0;
+}
+module_init(program_init);
+
+static void __exit program_exit(void)
+{
+	debugfs_remove(file);
+	free_objects();
+	kmem_cache_destroy(cache);
+}
+module_exit(program_exit);
+
+MODULE_DESCRIPTION("Allocate objects when a program asks");
+MODULE_LICENSE("GPL");

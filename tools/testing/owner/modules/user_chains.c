@@ -1,0 +1,570 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * A program whose user chains are known. It makes owner_program allocate objects, and prints
+ * for each case how many, and the chain that they must have:
+ *
+ *   chain NAME COUNT OFFSET,...[,(REASON)]	offsets in the file NAME, innermost first
+ *
+ * The addresses come from the compiler, not from frame pointers: each function on the way
+ * stores its return address. Built for x86_64 without a library:
+ *
+ *   gcc -O1 -static -nostdlib -ffreestanding -fno-omit-frame-pointer
+ *       -mno-omit-leaf-frame-pointer -fno-optimize-sibling-calls -fno-stack-protector
+ *       -Wl,--build-id user_chains.c
+ *
+ * With -DOMIT and -fomit-frame-pointer, it has no frame pointers.
+ *
+ *   user_chains FILE_TO_EXEC	all cases; runs FILE_TO_EXEC "plain" as one of them
+ *   user_chains plain		one chain
+ *   user_chains loop N OBJECTS	N system calls with OBJECTS each; prints ticks of one call
+ *   user_chains torture	chains under signals, faults, exec and exit, for some seconds
+ */
+
+typedef unsigned long word;
+
+#define PLACE		"/sys/kernel/debug/owner_program"
+#define PAGE		4096
+#define FRAMES		16
+#define TO_BEGIN	7
+#define noinline	__attribute__((noinline, noclone))
+/* Store this function's return address: frame @i of the chain, which is TO_BEGIN long. */
+#define NOTE(i)		(truth[i] = (word)__builtin_return_address(0))
+
+extern const char __ehdr_start[];
+
+static word truth[FRAMES];
+static long file;
+static char *const *environment;
+static const char *name;
+
+enum { READ, WRITE, OPEN, CLOSE, MMAP = 9, MPROTECT, MUNMAP, SIGACTION = 13, SIGRETURN = 15,
+	MADVISE = 28, GETPID = 39, FORK = 57, VFORK, EXECVE, EXIT, WAIT4, KILL, UNLINK = 87,
+	SETITIMER = 38 };
+
+static inline __attribute__((always_inline)) long
+call(long number, word a, word b, word c, word d, word e, word f)
+{
+	register word r10 asm("r10") = d;
+	register word r8 asm("r8") = e;
+	register word r9 asm("r9") = f;
+	long result;
+
+	asm volatile("syscall" : "=a" (result)
+		     : "a" (number), "D" (a), "S" (b), "d" (c), "r" (r10), "r" (r8), "r" (r9)
+		     : "rcx", "r11", "memory");
+	return result;
+}
+
+#define call3(number, a, b, c)	call(number, (word)(a), (word)(b), (word)(c), 0, 0, 0)
+
+static word length(const char *text)
+{
+	word i = 0;
+
+	while (text[i])
+		i++;
+	return i;
+}
+
+static int equal(const char *a, const char *b)
+{
+	while (*a && *a == *b) {
+		a++;
+		b++;
+	}
+	return *a == *b;
+}
+
+static word parse(const char *text)
+{
+	word number = 0;
+
+	while (*text >= '0' && *text <= '9')
+		number = number * 10 + *text++ - '0';
+	return number;
+}
+
+/* --- Printing ------------------------------------------------------------------ */
+
+static char line[1024];
+static word used;
+
+static void put(const char *text)
+{
+	while (*text)
+		line[used++] = *text++;
+}
+
+static void put_number(word number, word base)
+{
+	char digits[24];
+	word i = sizeof(digits);
+
+	digits[--i] = 0;
+	do {
+		digits[--i] = "0123456789abcdef"[number % base];
+		number /= base;
+	} while (number);
+	put(digits + i);
+}
+
+/* Print the chain: @count addresses of truth[], and a reason if there is one. */
+static void expect(word objects, word count, const char *reason)
+{
+	word i;
+
+	used = 0;
+	put("chain ");
+	put(name);
+	put(" ");
+	put_number(objects, 10);
+	put(" ");
+	for (i = 0; i < count; i++) {
+		if (i)
+			put(",");
+		if (truth[i] == 1) {
+			put("[anon]");
+			continue;
+		}
+		put("0x");
+		put_number(truth[i] - (word)__ehdr_start, 16);
+	}
+	if (reason) {
+		put(i ? "," : "");
+		put(reason);
+	}
+	put("\n");
+	call3(WRITE, 1, line, used);
+}
+
+/* --- Chains -------------------------------------------------------------------- */
+
+/* The system call has a label behind it. */
+static noinline long ask(const char *text)
+{
+	long result;
+
+	NOTE(1);
+	asm volatile("syscall\n"
+		     "asked:"
+		     : "=a" (result) : "a" (WRITE), "D" (file), "S" (text), "d" (length(text))
+		     : "rcx", "r11", "memory");
+	asm volatile("lea asked(%%rip), %0" : "=r" (truth[0]));
+	return result;
+}
+
+static noinline long middle(const char *text)
+{
+	long result;
+
+	NOTE(2);
+	result = ask(text);
+	asm volatile("");
+	return result;
+}
+
+static noinline long outer(const char *text)
+{
+	long result;
+
+	NOTE(3);
+	result = middle(text);
+	asm volatile("");
+	return result;
+}
+
+static noinline long recurse(const char *text, word depth)
+{
+	long result;
+
+	if (depth < FRAMES)
+		NOTE(depth);
+	result = depth == 2 ? ask(text) : recurse(text, depth - 1);
+	asm volatile("");
+	return result;
+}
+
+/* A system call without a frame, as libc has them. */
+long leaf_call(long number, long fd, const char *text, word size);
+asm(".text\n"
+    "leaf_call:\n"
+    "	mov %rdi, %rax\n"
+    "	mov %rsi, %rdi\n"
+    "	mov %rdx, %rsi\n"
+    "	mov %rcx, %rdx\n"
+    "	syscall\n"
+    "leaf_called:\n"
+    "	cmp $-4095, %rax\n"
+    "	jae 1f\n"
+    "	ret\n"
+    "1:	neg %rax\n"
+    "	ret\n"
+    "leaf_end:\n");
+extern const char leaf_called[], leaf_end[];
+
+typedef long leaf_fn(long number, long fd, const char *text, word size);
+
+static noinline long ask_leaf(leaf_fn *leaf, const char *text)
+{
+	long result;
+
+	NOTE(2);
+	result = leaf(WRITE, file, text, length(text));
+	asm volatile("after_leaf:");
+	asm volatile("lea after_leaf(%%rip), %0" : "=r" (truth[1]));
+	truth[0] = (word)leaf_called;
+	return result;
+}
+
+static noinline long outer_leaf(leaf_fn *leaf, const char *text)
+{
+	long result;
+
+	NOTE(3);
+	result = ask_leaf(leaf, text);
+	asm volatile("");
+	return result;
+}
+
+/* A system call with another frame pointer. */
+static noinline long ask_with_frame_pointer(const char *text, word fp)
+{
+	long result;
+
+	asm volatile("mov %%rbp, %%r12\n"
+		     "	mov %5, %%rbp\n"
+		     "	syscall\n"
+		     "asked_with_fp:\n"
+		     "	mov %%r12, %%rbp"
+		     : "=a" (result)
+		     : "a" (WRITE), "D" (file), "S" (text), "d" (length(text)), "r" (fp)
+		     : "rcx", "r11", "r12", "memory");
+	asm volatile("lea asked_with_fp(%%rip), %0" : "=r" (truth[0]));
+	return result;
+}
+
+/* --- Signals ------------------------------------------------------------------- */
+
+struct action {
+	void (*handler)(int signal);
+	word flags;
+	void (*restorer)(void);
+	word mask;
+};
+
+void restore(void);
+asm(".text\n"
+    "	nop\n"
+    "restore:\n"
+    "	mov $15, %rax\n"
+    "	syscall\n");
+
+static noinline void handle(int signal)
+{
+	/* Frame 3 is in handle(), frame 4 in restore(). */
+	outer("6");
+	truth[4] = (word)__builtin_return_address(0);
+	asm volatile("");
+}
+
+static noinline void ignore(int signal)
+{
+	outer("1");
+	asm volatile("");
+}
+
+static long catch_signal(int signal, void (*handler)(int signal))
+{
+	struct action action = { handler, 0x04000000, restore, 0 };
+
+	return call(SIGACTION, signal, (word)&action, 0, 8, 0, 0);
+}
+
+static noinline void raise(void)
+{
+	long result;
+
+	NOTE(6);
+	asm volatile("syscall\n"
+		     "raised:"
+		     : "=a" (result) : "a" (KILL), "D" (call3(GETPID, 0, 0, 0)), "S" (10)
+		     : "rcx", "r11", "memory");
+	asm volatile("lea raised(%%rip), %0" : "=r" (truth[5]));
+}
+
+/* --- Cases --------------------------------------------------------------------- */
+
+static noinline void test_chains(void)
+{
+	word i;
+
+	NOTE(4);
+	outer("7");
+	expect(7, TO_BEGIN, 0);
+	/* From the second time on, the chain is known. */
+	for (i = 0; i < 50; i++)
+		outer("2");
+	expect(100, TO_BEGIN, 0);
+	outer_leaf(leaf_call, "5");
+	expect(5, TO_BEGIN, 0);
+	outer("work 4");
+	expect(4, 0, "(kernel-thread)");
+	outer("timer 6");
+	expect(6, 0, "(interrupt)");
+}
+
+static noinline void test_depth(void)
+{
+	word i, rest[3] = { truth[4], truth[5], truth[6] };
+
+	recurse("3", 40);
+	/* 16 frames are kept. */
+	for (i = 2; i < FRAMES; i++)
+		truth[i] = truth[2];
+	expect(3, FRAMES, 0);
+	for (i = 0; i < 3; i++)
+		truth[4 + i] = rest[i];
+}
+
+static noinline void test_generated_code(void)
+{
+	char *page = (char *)call(MMAP, 0, PAGE, 7, 0x22, -1, 0);
+	word i;
+
+	NOTE(4);
+	for (i = 0; (const char *)leaf_call + i < leaf_end; i++)
+		page[i] = ((const char *)leaf_call)[i];
+	outer_leaf((leaf_fn *)page, "8");
+	truth[0] = 1;
+	expect(8, TO_BEGIN, 0);
+	call3(MUNMAP, page, PAGE, 0);
+}
+
+static noinline void test_damaged_stacks(void)
+{
+	word *stack = (word *)__builtin_frame_address(0);
+	word frame[2];
+
+	NOTE(4);
+	ask_with_frame_pointer("9", (word)stack | 0x7f0000000000 | 1);
+	expect(9, 1, "(no-frame-pointers)");
+	/* Above the stack, nothing is mapped. */
+	ask_with_frame_pointer("11", 0x7ffffffff000 - 16);
+	expect(11, 1, "(fault)");
+	frame[0] = (word)frame;
+	outer("1");
+	expect(1, TO_BEGIN, 0);
+	frame[1] = truth[1];
+	ask_with_frame_pointer("12", (word)frame);
+	truth[1] = frame[1];
+	expect(12, 2, "(cycle)");
+	/* A word that no call precedes is no return address. */
+	frame[1] = (word)leaf_called;
+	ask_with_frame_pointer("13", (word)frame);
+	expect(13, 1, "(no-frame-pointers)");
+	/* Nor is one that is not code. */
+	frame[1] = (word)frame;
+	ask_with_frame_pointer("14", (word)frame);
+	expect(14, 1, "(no-frame-pointers)");
+}
+
+static noinline void wait_for(long child)
+{
+	call(WAIT4, child, 0, 0, 0, 0, 0);
+}
+
+static noinline void test_children(const char *path)
+{
+	char *const exec_arguments[] = { (char *)path, (char *)"plain", 0 };
+	long child;
+
+	NOTE(4);
+	child = call3(FORK, 0, 0, 0);
+	if (!child) {
+		outer("15");
+		expect(15, TO_BEGIN, 0);
+		call3(EXIT, 0, 0, 0);
+	}
+	outer("16");
+	expect(16, TO_BEGIN, 0);
+	wait_for(child);
+
+	child = call3(VFORK, 0, 0, 0);
+	if (!child) {
+		outer("17");
+		expect(17, TO_BEGIN, 0);
+		call3(EXECVE, path, exec_arguments, environment);
+		call3(EXIT, 1, 0, 0);
+	}
+	wait_for(child);
+
+	/* Objects that are allocated while the task exits. */
+	child = call3(FORK, 0, 0, 0);
+	if (!child) {
+		outer("flush 19");
+		expect(19, 0, "(exiting)");
+		call3(EXIT, 0, 0, 0);
+	}
+	wait_for(child);
+}
+
+static noinline void test_plain(void)
+{
+	NOTE(4);
+	outer("18");
+#ifdef OMIT
+	expect(18, 1, "(no-frame-pointers)");
+#else
+	expect(18, TO_BEGIN, 0);
+#endif
+}
+
+static noinline void test_signals(void)
+{
+	word i, rest[3] = { (word)__builtin_return_address(0), truth[5], truth[6] };
+
+	catch_signal(10, handle);
+	raise();
+	for (i = 0; i < 3; i++)
+		truth[7 + i] = rest[i];
+	expect(6, 10, 0);
+}
+
+/* --- Torture ------------------------------------------------------------------- */
+
+/* Let the stack, the code and the program go away while chains are walked. */
+static void torture_child(word seed, const char *path)
+{
+	char *const exec_arguments[] = { (char *)path, (char *)"plain", 0 };
+	word timer[4] = { 0, 50 + seed % 400, 0, 50 + seed % 300 };
+	word *page = (word *)call(MMAP, 0, PAGE, 7, 0x22, -1, 0);
+	word i;
+
+	catch_signal(14, ignore);
+	call3(SETITIMER, 0, timer, 0);
+	for (i = 0; i < 200; i++) {
+		outer("3");
+		page[0] = (word)&page[2];
+		page[1] = truth[1];
+		page[2] = 0;
+		page[3] = truth[2];
+		ask_with_frame_pointer("2", (word)page);
+		if (i % 4 == 0)
+			call3(MADVISE, page, PAGE, 4);
+		if (i % 8 == 7) {
+			call3(MUNMAP, page, PAGE, 0);
+			ask_with_frame_pointer("1", (word)page);
+			page = (word *)call(MMAP, (word)page, PAGE, 7, 0x22, -1, 0);
+		}
+		ask_leaf(leaf_call, "1");
+	}
+	if (seed % 3 == 0)
+		call3(EXECVE, path, exec_arguments, environment);
+	if (seed % 3 == 1)
+		call3(KILL, call3(GETPID, 0, 0, 0), 9, 0);
+	call3(EXIT, 0, 0, 0);
+}
+
+static void torture(const char *path, word rounds)
+{
+	long children[4];
+	word i, j;
+
+	for (i = 0; i < rounds; i++) {
+		for (j = 0; j < 4; j++) {
+			children[j] = call3(FORK, 0, 0, 0);
+			if (!children[j])
+				torture_child(i * 4 + j, path);
+		}
+		for (j = 0; j < 4; j++)
+			wait_for(children[j]);
+		ask("free");
+	}
+}
+
+/* --- Cost ---------------------------------------------------------------------- */
+
+static inline word read_ticks(void)
+{
+	unsigned int low, high;
+
+	asm volatile("rdtsc" : "=a" (low), "=d" (high));
+	return (word)high << 32 | low;
+}
+
+static noinline void measure(word calls, const char *text)
+{
+	word i, began, least = -1UL, sum = 0;
+
+	for (i = 0; i < calls; i++) {
+		word took;
+
+		began = read_ticks();
+		outer(text);
+		took = read_ticks() - began;
+		least = took < least ? took : least;
+		sum += took;
+		if (i % 16 == 15)
+			ask("free");
+	}
+	used = 0;
+	put("ticks ");
+	put(text);
+	put(" ");
+	put_number(least, 10);
+	put(" ");
+	put_number(sum / calls, 10);
+	put("\n");
+	call3(WRITE, 1, line, used);
+}
+
+/* --- Begin --------------------------------------------------------------------- */
+
+static noinline void run(word count, char **arguments)
+{
+	if (count < 2)
+		return;
+	NOTE(5);
+	file = call3(OPEN, PLACE, 1, 0);
+	if (equal(arguments[1], "plain")) {
+		test_plain();
+	} else if (equal(arguments[1], "loop")) {
+		measure(parse(arguments[2]), arguments[3]);
+	} else if (equal(arguments[1], "torture")) {
+		torture(arguments[0], parse(arguments[2]));
+	} else {
+		test_chains();
+		test_depth();
+		test_generated_code();
+		test_damaged_stacks();
+		test_children(arguments[1]);
+		test_signals();
+	}
+}
+
+__attribute__((used)) void begin(word *stack)
+{
+	word count = stack[0], i;
+
+	NOTE(6);
+	environment = (char *const *)&stack[count + 2];
+	for (i = 0, name = (char *)stack[1]; ((char *)stack[1])[i]; i++)
+		if (((char *)stack[1])[i] == '/')
+			name = (char *)stack[1] + i + 1;
+	run(count, (char **)&stack[1]);
+	call3(EXIT, 0, 0, 0);
+}
+
+/* The outermost frame: a frame pointer of 0, or in a program without them any number. */
+asm(".text\n"
+    ".globl _start\n"
+    "_start:\n"
+#ifdef OMIT
+    "	mov $12345, %ebp\n"
+#else
+    "	xor %ebp, %ebp\n"
+#endif
+    "	mov %rsp, %rdi\n"
+    "	and $-16, %rsp\n"
+    "	call begin\n"
+    "	hlt\n");

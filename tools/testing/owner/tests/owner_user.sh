@@ -1,0 +1,195 @@
+#!/bin/bash
+# SPDX-License-Identifier: GPL-2.0
+#
+# Test user chains: programs make owner_program allocate objects from chains that they know
+# without frame pointers, and the kernel's files must have exactly these chains. With
+# "torture", let stacks, code and programs go away while chains are walked. With "cost", count
+# the instructions of a system call. Prints TAP.
+usage='KERNEL [torture|cost]'
+. "$(dirname "$0")/prelude.sh"
+
+part=${2:-chains}
+programs=$work/programs
+flags="-O1 -Wall -static -nostdlib -ffreestanding -fno-optimize-sibling-calls
+	-fno-stack-protector -fcf-protection=none -Wl,--build-id"
+rule='user=on if cache == owner_program'
+ask="ask() { exec 3<>$debug/owner/query; echo \"\$1\" >&3; cat <&3; exec 3>&-; }"
+
+# The guest gets the modules and the programs in one directory.
+mkdir "$programs" || exit 1
+cp "$modules"/owner_program.ko "$programs" || exit 1
+source=tools/testing/owner/modules/user_chains.c
+# shellcheck disable=SC2086 # several words
+gcc $flags -fno-omit-frame-pointer -mno-omit-leaf-frame-pointer -o "$programs/frames" $source &&
+	gcc $flags -DOMIT -fomit-frame-pointer -o "$programs/no_frames" $source || exit 1
+
+show_build_id() { readelf -n "$programs/$1" | awk '/Build ID/ { print $3 }'; }
+
+# run_user_guest CMD [OPTION...]
+run_user_guest()
+{
+	cmd=$1
+	shift
+	tools/testing/owner/guest/guest.py run "$kernel" --append "slab_owner=ready" --timeout 600 \
+		--extra "$programs" --console "$work/console" --cmd "set -e
+		$ask
+		insmod /extra/owner_program.ko
+		echo '$rule' >$debug/owner/control
+		$cmd" "$@" >"$work/out" 2>"$work/err"
+}
+
+show_part() { sed -n "/^==$1\$/,/^==/p" "$work/out" | grep -v '^=='; }
+# The sum of the objects in an answer as TSV.
+count_objects() { show_part "$1" | awk -F'\t' '$1 == "total" { print $3 }'; }
+# has_row PART COLUMN VALUE...: a group has each of the values in the column.
+has_row()
+{
+	part_name=$1
+	column=$2
+	shift 2
+	for value; do
+		show_part "$part_name" | awk -F'\t' -v column="$column" -v value="$value" '
+			$1 == "row" { while ($++i != column) continue; at = i }
+			$1 == "group" && $at == value { found = 1 }
+			END { exit !found }' || { echo "# no row $value"; return 1; }
+	done
+}
+chains_are_exact()
+{
+	show_part truth >"$work/truth"
+	show_part "$1" >"$work/answer"
+	tools/testing/owner/tests/check_user.py "$work/truth" "$work/answer" \
+		frames="$(show_build_id frames)" no_frames="$(show_build_id no_frames)"
+}
+# Each object of slab_owner and of mode=records has the chain of the groups.
+lines_agree()
+{
+	show_part "$1" | awk '/^Slab object/ { if (chain != "") n[chain]++; chain = "" }
+		$1 == "user" { chain = chain (chain == "" ? "" : ";") $2 }
+		END { n[chain]++; for (c in n) print n[c], c }' | sort >"$work/lines"
+	show_part user | awk -F'\t' '$1 == "group" { print $3, $NF }' | sort | diff - "$work/lines"
+}
+
+test_chains()
+{
+	ok "programs ask for objects" run_user_guest "
+		echo ==truth
+		/extra/frames /extra/no_frames
+		echo ==user
+		ask 'group=user format=tsv if cache == owner_program'
+		echo ==binary
+		ask 'group=binary format=tsv if cache == owner_program'
+		echo ==first
+		ask 'group=user.1 format=tsv if cache == owner_program'
+		echo ==named
+		ask 'group=cache format=tsv if cache == owner_program && binary == no_*'
+		echo ==others
+		ask 'group=cache format=tsv if cache == owner_program && binary != no_frames'
+		echo ==rows
+		ask 'mode=records format=tsv if cache == owner_program'
+		echo ==text
+		ask 'mode=records if cache == owner_program' | grep -v '^#'
+		echo ==file
+		awk 'BEGIN { RS = \"\" } /cache owner_program,/ { print; print \"\" }' $debug/slab_owner
+		echo ==groups
+		ask 'group=user,comm if cache == owner_program && binary == no_frames'
+		echo ==binaries
+		cat $debug/owner/binaries
+		echo ==refused
+		echo 'group=ufunc' >$debug/owner/query || true
+		ask 'if ufunc == main' || true
+		echo ==stats
+		grep ^user_ $debug/owner/stats
+		echo ==exec
+		echo 'user=on' >$debug/owner/control
+		ls / >/dev/null
+		ask 'group=user format=tsv'
+		echo ==gone
+		echo 'clear; $rule' >$debug/owner/control
+		echo free >$debug/owner_program
+		sleep 2
+		ask 'group=user format=tsv if cache == owner_program'
+		rmmod owner_program
+		echo ==end"
+	ok "the guest's commands end" grep -q '^==end' "$work/out"
+	seen=$work/answer
+	ok "chains and their objects are as planted" chains_are_exact user
+	seen=$work/out
+	ok "objects by binary" equals "$(show_part binary | awk -F'\t' '$1 == "group" {
+		print $NF, $3 }' | sort | tr '\n' ' ')" \
+		"- $((4 + 6 + 19)) frames $(($(count_objects user) - 4 - 6 - 19 - 18)) no_frames 18 "
+	ok "no object is lost by cutting chains" equals "$(count_objects first)" "$(count_objects user)"
+	ok "the binary selects" equals "$(count_objects named)" 18
+	ok "or excludes" equals "$(count_objects others)" $(($(count_objects user) - 18))
+	ok "rows have the chain" equals "$(show_part rows | awk -F'\t' '$1 == "object" { n[$NF]++ }
+		END { for (c in n) print n[c], c }' | sort)" "$(show_part user | awk -F'\t' '
+		$1 == "group" { print $3, $NF }' | sort)"
+	ok "single objects have it as lines" lines_agree text
+	ok "and in slab_owner" lines_agree file
+	ok "groups have it as lines" show_part groups | grep -qE '^ user no_frames\+0x[0-9a-f]+@[0-9a-f]+$'
+	ok "the binaries have their paths" equals "$(show_part binaries | sort)" "$(
+		for name in frames no_frames; do
+			echo "$(show_build_id $name) /extra/$name"
+		done | sort)"
+	ok "the kernel's query refuses ufunc" show_part refused | grep -q "ask ownertop for 'ufunc'"
+	ok "a stack that was seen is known" [ "$(show_part stats | awk '$1 == "user_known:" { print $2 }')" -ge 49 ]
+	ok "objects of exec say so" has_row exec user '(exec)'
+	ok "no object is left when they are freed" equals "$(count_objects gone)" 0
+}
+
+test_torture()
+{
+	ok "programs go away while their stacks are walked" run_user_guest "
+		echo 'clear; user=on if cache == owner_program || cache == filp,vm_area_struct,maple_node,anon_vma' >$debug/owner/control
+		for i in 1 2 3; do
+			/extra/frames torture ${TORTURE_ROUNDS:-12} >/dev/null &
+			/extra/frames torture ${TORTURE_ROUNDS:-12} >/dev/null &
+			while kill -0 %1 2>/dev/null || kill -0 %2 2>/dev/null; do
+				ask 'group=user format=tsv' >/tmp/answer
+				grep -c '^ user ' $debug/slab_owner >/dev/null || true
+				echo 1 >/proc/sys/vm/drop_caches
+				sleep 1
+			done
+			wait
+		done
+		echo ==stats
+		grep ^user_ $debug/owner/stats
+		echo 'clear' >$debug/owner/control
+		echo free >$debug/owner_program
+		rmmod owner_program
+		sleep 3
+		echo ==end" --smp 4 --mem 1G
+	ok "the guest's commands end" grep -q '^==end' "$work/out"
+	show_part stats | sed 's/^/# /'
+}
+
+# show_ticks PART OBJECTS: the least instructions of a system call
+show_ticks() { show_part "$1" | awk -v objects="$2" '$1 == "ticks" && $2 == objects { print $3 }'; }
+
+test_cost()
+{
+	loops='/extra/frames loop 200 1; /extra/frames loop 200 2; /extra/frames loop 200 12'
+	ok "the cost is measured" run_user_guest "
+		echo ==user
+		$loops
+		echo ==task
+		echo 'clear; track=on if cache == owner_program' >$debug/owner/control
+		$loops
+		echo ==off
+		echo 'clear' >$debug/owner/control
+		$loops
+		echo ==end" --icount --smp 1 --mem 1G
+	ok "the guest's commands end" grep -q '^==end' "$work/out"
+	first=$(($(show_ticks user 1) - $(show_ticks task 1)))
+	further=$((($(show_ticks user 12) - $(show_ticks user 2)) / 10 -
+		   ($(show_ticks task 12) - $(show_ticks task 2)) / 10))
+	show_part user | sed 's/^/# with user=on: /'
+	show_part task | sed 's/^/# without: /'
+	show_part off | sed 's/^/# untracked: /'
+	echo "# first object of an entry: $first instructions more, each further one: $further"
+	ok "an entry takes at most 3,000 instructions" [ "$first" -le 3000 ]
+	ok "a further object takes at most 30" [ "$further" -le 30 ]
+}
+
+"test_$part"
+finish_tests
