@@ -153,6 +153,7 @@ long owner_user_read_count(enum owner_user_reason reason);
 
 extern const char * const owner_user_reason_names[OWNER_USER_REASONS];
 
+#ifdef CONFIG_SLAB_OWNER
 /*
  * Find this CPU's references to the context of the current entry into the kernel. Return:
  * NULL if there is no context yet, or none can be taken.
@@ -168,6 +169,7 @@ owner_find_context_ref(struct stack_depot_cpu_cache *cpu)
 	ref = stack_depot_find_ref(cpu, current->owner_context);
 	return likely(ref && stack_depot_can_take_ref(ref)) ? ref : NULL;
 }
+#endif
 
 /* user_walk.c */
 bool owner_user_walk(struct owner_user_raw *raw);

@@ -152,6 +152,7 @@ const struct owner_binary *owner_binary_of(u64 frame)
 
 static int show_binaries(struct seq_file *m, void *v)
 {
+	/* Pairs with add_binary(). */
 	unsigned int i, count = smp_load_acquire(&owner_nr_binaries);
 
 	for (i = 0; i < count; i++) {

@@ -98,9 +98,10 @@ depot_stack_handle_t owner_user_cache_find(const struct owner_user_raw *raw)
 	rcu_read_lock_sched();
 	/* Pairs with owner_user_cache_add(). */
 	sequence = smp_load_acquire(&known->sequence);
-	if (!(sequence % 2) && data_race(known->maps_id) == maps_id &&
-	    data_race(stacks_are_equal(raw, &known->raw))) {
-		chain = data_race(known->chain);
+	/* data_race(): the sequence is compared again. */
+	if (!(sequence % 2) && data_race(known->maps_id == maps_id &&
+					 stacks_are_equal(raw, &known->raw))) {
+		chain = READ_ONCE(known->chain);
 		/* Pairs with owner_user_cache_add(). */
 		smp_rmb();
 		if (READ_ONCE(known->sequence) != sequence || !stack_depot_get(chain))

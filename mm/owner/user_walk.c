@@ -13,8 +13,8 @@
  *	a function that makes the system call without a frame, as those of libc, returns with
  *	"ret" at once: its return address is at the stack pointer
  *	a function that faults at its first instruction, "push %rbp", has no frame either
- *	a signal handler returns to code that ends the signal: the registers that the signal interrupted
- *	are in the signal's frame
+ *	a signal handler returns to code that ends the signal: the registers that the signal
+ *	interrupted are in the signal's frame
  */
 
 #include <linux/compat.h>

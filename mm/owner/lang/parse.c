@@ -142,9 +142,10 @@ static bool read_group_frames(struct parser *p, struct token *frames,
 	}
 	if (owner_lang_scan_number(p, frames, OWNER_TYPE_NUMBER, &number) ||
 	    !number || number > most)
-		return owner_lang_fail(p, &p->token, user ?
-				       "'user.' goes on with 1 to %d frames" :
-				       "'stack.' goes on with 1 to %d frames, or with 'full'", most);
+		return owner_lang_fail(p, &p->token,
+				       user ? "'user.' goes on with 1 to %d frames" :
+				       "'stack.' goes on with 1 to %d frames, or with 'full'",
+				       most);
 	group->frames = number;
 	return true;
 }

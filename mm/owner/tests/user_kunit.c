@@ -268,14 +268,6 @@ static void test_cache(struct kunit *test)
 	stack_depot_put(chain);
 }
 
-#define CASES_OF_WALKS				\
-	KUNIT_CASE(test_walk),			\
-	KUNIT_CASE(test_walk_without_faults),	\
-	KUNIT_CASE(test_walk_deep),		\
-	KUNIT_CASE(test_32bit),			\
-	KUNIT_CASE(test_cache),
-#else
-#define CASES_OF_WALKS
 #endif
 
 static struct kunit_case owner_user_cases[] = {
@@ -283,7 +275,13 @@ static struct kunit_case owner_user_cases[] = {
 	KUNIT_CASE(test_tokens),
 	KUNIT_CASE(test_kernel_thread),
 	KUNIT_CASE(test_rule),
-	CASES_OF_WALKS
+#if defined(CONFIG_X86_64) && !defined(CONFIG_UML)
+	KUNIT_CASE(test_walk),
+	KUNIT_CASE(test_walk_without_faults),
+	KUNIT_CASE(test_walk_deep),
+	KUNIT_CASE(test_32bit),
+	KUNIT_CASE(test_cache),
+#endif
 	{}
 };
 

@@ -112,7 +112,7 @@ static ssize_t program_write(struct file *file, const char __user *buf, size_t s
 		allocate_later(count, false);
 	else if (sscanf(text, "timer %u", &count) == 1)
 		allocate_later(count, true);
-	else if (sscanf(text, "%u", &count) == 1)
+	else if (!kstrtouint(text, 10, &count))
 		allocate_objects(count, GFP_KERNEL);
 	else if (!strncmp(text, "free", 4))
 		free_objects();

@@ -18,7 +18,7 @@ ask="ask() { exec 3<>$debug/owner/query; echo \"\$1\" >&3; cat <&3; exec 3>&-; }
 # The guest gets the modules and the programs in one directory.
 mkdir "$programs" || exit 1
 cp "$modules"/owner_program.ko "$programs" || exit 1
-source=tools/testing/owner/modules/user_chains.c
+source=tools/testing/owner/tests/user_chains.c
 # shellcheck disable=SC2086 # several words
 gcc $flags -fno-omit-frame-pointer -mno-omit-leaf-frame-pointer -o "$programs/frames" $source &&
 	gcc $flags -DOMIT -fomit-frame-pointer -o "$programs/no_frames" $source || exit 1
@@ -39,6 +39,7 @@ run_user_guest()
 }
 
 show_part() { sed -n "/^==$1\$/,/^==/p" "$work/out" | grep -v '^=='; }
+part_has() { show_part "$1" | grep -qE "$2"; }
 # The sum of the objects in an answer as TSV.
 count_objects() { show_part "$1" | awk -F'\t' '$1 == "total" { print $3 }'; }
 # has_row PART COLUMN VALUE...: a group has each of the values in the column.
@@ -126,12 +127,12 @@ test_chains()
 		$1 == "group" { print $3, $NF }' | sort)"
 	ok "single objects have it as lines" lines_agree text
 	ok "and in slab_owner" lines_agree file
-	ok "groups have it as lines" show_part groups | grep -qE '^ user no_frames\+0x[0-9a-f]+@[0-9a-f]+$'
+	ok "groups have it as lines" part_has groups '^ user no_frames\+0x[0-9a-f]+@[0-9a-f]+$'
 	ok "the binaries have their paths" equals "$(show_part binaries | sort)" "$(
 		for name in frames no_frames; do
 			echo "$(show_build_id $name) /extra/$name"
 		done | sort)"
-	ok "the kernel's query refuses ufunc" show_part refused | grep -q "ask ownertop for 'ufunc'"
+	ok "the kernel's query refuses ufunc" part_has refused "ask ownertop for 'ufunc'"
 	ok "a stack that was seen is known" [ "$(show_part stats | awk '$1 == "user_known:" { print $2 }')" -ge 49 ]
 	ok "objects of exec say so" has_row exec user '(exec)'
 	ok "no object is left when they are freed" equals "$(count_objects gone)" 0
