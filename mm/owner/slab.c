@@ -391,7 +391,7 @@ enum track_mode {
 	TRACK_CALLER,		/* chains of one frame, by the return address of the allocator */
 	TRACK_FRAME,		/* chains of one frame, by the stack */
 	TRACK_FREES,		/* chains of rules with free=on */
-	TRACK_USER,		/* chains of rules with user=on */
+	TRACK_USER,		/* chains of rules with user=on, which TRACK_CHAIN tries, too */
 };
 
 /* The depth that a rule asks for, if it asks for @mode and nothing else; otherwise 0. */
@@ -409,7 +409,7 @@ static __always_inline unsigned int fast_depth(const struct owner_rule *rule,
 	case TRACK_FREES:
 		return rule->frees_depth;
 	case TRACK_USER:
-		return rule->user_depth;
+		break;
 	}
 	return 0;
 }
@@ -515,6 +515,9 @@ track_fast(struct kmem_cache *s, const void *object, size_t size, enum track_mod
 	depth = fast_depth(rule, mode);
 	if (likely(depth))
 		stack = track_from_cpu_cache(cpu, s, object, size, mode, depth, caller, ip, rule);
+	else if (mode == TRACK_CHAIN && owner_rule_is_resolved(rule) && rule->user_depth)
+		stack = track_from_cpu_cache(cpu, s, object, size, TRACK_USER, rule->user_depth,
+					     caller, ip, rule);
 	stack_depot_cpu_release(cpu);
 	return stack;
 }

@@ -164,12 +164,17 @@ test_torture()
 	show_part stats | sed 's/^/# /'
 }
 
-# show_ticks PART OBJECTS: the least instructions of a system call
-show_ticks() { show_part "$1" | awk -v objects="$2" '$1 == "ticks" && $2 == objects { print $3 }'; }
+# show_ticks PART HOW OBJECTS: the least instructions of a system call
+show_ticks()
+{
+	show_part "$1" | awk -v how="$2" -v objects="$3" '
+		$1 == "ticks" && $2 == how && $3 == objects { print $4 }'
+}
 
 test_cost()
 {
-	loops='/extra/frames loop 200 1; /extra/frames loop 200 2; /extra/frames loop 200 12'
+	loops='for objects in 1 2 12; do /extra/frames loop 200 $objects; done
+		/extra/frames loop 200 1 deep; /extra/frames loop 200 1 unknown'
 	ok "the cost is measured" run_user_guest "
 		echo ==user
 		$loops
@@ -181,14 +186,18 @@ test_cost()
 		$loops
 		echo ==end" --icount --smp 1 --mem 1G
 	ok "the guest's commands end" grep -q '^==end' "$work/out"
-	first=$(($(show_ticks user 1) - $(show_ticks task 1)))
-	further=$((($(show_ticks user 12) - $(show_ticks user 2)) / 10 -
-		   ($(show_ticks task 12) - $(show_ticks task 2)) / 10))
+	first=$(($(show_ticks user known 1) - $(show_ticks task known 1)))
+	deep=$(($(show_ticks user deep 1) - $(show_ticks task deep 1)))
+	unknown=$(($(show_ticks user unknown 1) - $(show_ticks task unknown 1)))
+	further=$((($(show_ticks user known 12) - $(show_ticks user known 2)) / 10 -
+		   ($(show_ticks task known 12) - $(show_ticks task known 2)) / 10))
 	show_part user | sed 's/^/# with user=on: /'
 	show_part task | sed 's/^/# without: /'
 	show_part off | sed 's/^/# untracked: /'
 	echo "# first object of an entry: $first instructions more, each further one: $further"
+	echo "# with 16 frames: $deep, of a stack that is not known: $unknown"
 	ok "an entry takes at most 3,000 instructions" [ "$first" -le 3000 ]
+	ok "with 16 frames, too" [ "$deep" -le 3000 ]
 	ok "a further object takes at most 30" [ "$further" -le 30 ]
 }
 

@@ -16,7 +16,8 @@
  *
  *   user_chains FILE_TO_EXEC	all cases; runs FILE_TO_EXEC "plain" as one of them
  *   user_chains plain		one chain
- *   user_chains loop N OBJECTS	N system calls with OBJECTS each; prints ticks of one call
+ *   user_chains loop N OBJECTS [deep|unknown]	N system calls with OBJECTS each, with a deep
+ *			stack, or one that is not known; prints ticks of one call
  *   user_chains torture	chains under signals, faults, exec and exit, for some seconds
  */
 
@@ -492,15 +493,24 @@ static inline word read_ticks(void)
 	return (word)high << 32 | low;
 }
 
-static noinline void measure(word calls, const char *text)
+static noinline void measure(word calls, const char *text, const char *how)
 {
+	char *page = (char *)call(MMAP, 0, PAGE, 1, 0x22, -1, 0);
 	word i, began, least = -1UL, sum = 0;
 
 	for (i = 0; i < calls; i++) {
 		word took;
 
+		/* With another executable mapping, no stack is known any more. */
+		if (equal(how, "unknown")) {
+			call3(MPROTECT, page, PAGE, 1);
+			call3(MPROTECT, page, PAGE, 5);
+		}
 		began = read_ticks();
-		outer(text);
+		if (equal(how, "deep"))
+			recurse(text, 20);
+		else
+			outer(text);
 		took = read_ticks() - began;
 		least = took < least ? took : least;
 		sum += took;
@@ -509,6 +519,8 @@ static noinline void measure(word calls, const char *text)
 	}
 	used = 0;
 	put("ticks ");
+	put(how);
+	put(" ");
 	put(text);
 	put(" ");
 	put_number(least, 10);
@@ -529,7 +541,7 @@ static noinline void run(word count, char **arguments)
 	if (equal(arguments[1], "plain")) {
 		test_plain();
 	} else if (equal(arguments[1], "loop")) {
-		measure(parse(arguments[2]), arguments[3]);
+		measure(parse(arguments[2]), arguments[3], count > 4 ? arguments[4] : "known");
 	} else if (equal(arguments[1], "torture")) {
 		torture(arguments[0], parse(arguments[2]));
 	} else {
