@@ -256,13 +256,22 @@ static unsigned long name_mappings(struct mm_struct *mm)
 	return try_cmpxchg(&mm->owner_maps_id, &none, id) ? id : none;
 }
 
-/* Resolve one address. Return: a word of the chain, of OWNER_USER_PLACE_REASON if there is none. */
-static u64 resolve_address(struct mm_struct *mm, unsigned long address, bool innermost)
+/* The mapping that was resolved last: most callers are in the same file. */
+struct resolved_mapping {
+	struct vm_area_struct *vma;
+	int binary;
+};
+
+/*
+ * Resolve one address, under the mmap lock. Return: a word of the chain, of
+ * OWNER_USER_PLACE_REASON if there is none.
+ */
+static u64 resolve_address(struct mm_struct *mm, unsigned long address, bool innermost,
+			   struct resolved_mapping *last)
 {
 	struct vm_area_struct *vma = vma_lookup(mm, address);
 	enum owner_user_reason reason;
 	unsigned long offset;
-	int binary;
 
 	if (!vma || !(vma->vm_flags & VM_EXEC)) {
 		reason = innermost ? OWNER_USER_FAULT : OWNER_USER_NO_FRAME_POINTERS;
@@ -273,12 +282,15 @@ static u64 resolve_address(struct mm_struct *mm, unsigned long address, bool inn
 		return owner_user_frame(OWNER_USER_PLACE_VDSO, offset);
 	if (!vma->vm_file)
 		return owner_user_frame(OWNER_USER_PLACE_ANON, 0);
-	binary = owner_binary_intern(vma);
-	if (binary < 0) {
-		reason = binary == -ENOSPC ? OWNER_USER_BINARIES_FULL : OWNER_USER_NO_MEMORY;
+	if (vma != last->vma) {
+		last->vma = vma;
+		last->binary = owner_binary_intern(vma);
+	}
+	if (last->binary < 0) {
+		reason = last->binary == -ENOSPC ? OWNER_USER_BINARIES_FULL : OWNER_USER_NO_MEMORY;
 		return owner_user_frame(OWNER_USER_PLACE_REASON, reason);
 	}
-	return owner_user_frame(binary + 1, offset + (vma->vm_pgoff << PAGE_SHIFT));
+	return owner_user_frame(last->binary + 1, offset + (vma->vm_pgoff << PAGE_SHIFT));
 }
 
 /* Resolve all addresses. Return: the number of words. */
@@ -287,12 +299,13 @@ static unsigned int resolve_addresses(const struct owner_user_raw *raw,
 				      unsigned long *maps_id)
 {
 	struct mm_struct *mm = current->mm;
+	struct resolved_mapping last = {};
 	unsigned int i, count = 0;
 
 	mmap_read_lock(mm);
 	*maps_id = name_mappings(mm);
 	for (i = 0; i < raw->count; i++) {
-		words[count++] = resolve_address(mm, raw->frame[i], !i);
+		words[count++] = resolve_address(mm, raw->frame[i], !i, &last);
 		if (owner_user_place(words[i]) == OWNER_USER_PLACE_REASON)
 			break;
 	}
