@@ -33,7 +33,7 @@ static void count_outcome(enum owner_user_reason reason)
 
 /**
  * owner_user_read_count() - read how often there was an outcome, on all CPUs
- * @reason: why there was no user chain, or OWNER_USER_PENDING for entries whose user stack
+ * @reason: why there was no user chain or it ended early, or OWNER_USER_PENDING for entries whose user stack
  *	was walked at their end, or OWNER_USER_NOT_ASKED for those whose chain was known
  */
 long owner_user_read_count(enum owner_user_reason reason)
@@ -73,6 +73,16 @@ static depot_stack_handle_t save_context(u64 word, gfp_t flags)
 
 /* --- The end of an entry ------------------------------------------------------ */
 
+/* Count why a chain ends early, if it does. */
+static void count_cut(depot_stack_handle_t chain)
+{
+	unsigned int count = stack_depot_copy(chain, NULL, 0);
+	u64 last = stack_depot_frame(chain, count - 1);
+
+	if (owner_user_place(last) == OWNER_USER_PLACE_REASON)
+		count_outcome(owner_user_offset(last));
+}
+
 /* Intern the user chain of the entry that ends. Return: the last word of its context. */
 static u64 resolve_entry(void)
 {
@@ -85,8 +95,10 @@ static u64 resolve_entry(void)
 		reason = OWNER_USER_EXEC;
 	else
 		chain = owner_user_intern_chain(&reason);
-	if (reason == OWNER_USER_NOT_ASKED)
+	if (reason == OWNER_USER_NOT_ASKED) {
+		count_cut(chain);
 		return chain;
+	}
 	count_outcome(reason);
 	return owner_user_reason_word(reason);
 }

@@ -134,6 +134,9 @@ test_chains()
 		done | sort)"
 	ok "the kernel's query refuses ufunc" part_has refused "ask ownertop for 'ufunc'"
 	ok "a stack that was seen is known" [ "$(show_part stats | awk '$1 == "user_known:" { print $2 }')" -ge 49 ]
+	ok "cut chains are counted" equals "$(show_part stats | awk '
+		/^user_(cycle|fault|no-frame-pointers):/ { print $1, ($2 > 0) }' | tr '\n' ' ')" \
+		"user_no-frame-pointers: 1 user_fault: 1 user_cycle: 1 "
 	ok "objects of exec say so" has_row exec user '(exec)'
 	ok "no object is left when they are freed" equals "$(count_objects gone)" 0
 }
