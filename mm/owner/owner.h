@@ -9,7 +9,11 @@
  * frame		one return address of a chain
  * depth		number of frames that are kept of a chain
  * task			pid, tgid and comm as they were when the record was filled
- * handle		depot_stack_handle_t of a chain or of a task
+ * user chain		the code of a program that made a system call (user.h)
+ * context		a task and its user chain, or why it has none
+ * entry		the time from an entry into the kernel to the return to the program
+ * binary		a file whose code is in user chains
+ * handle		depot_stack_handle_t of a chain, of a task or of a context
  * capture		walk the running stack and intern the chain
  * call tree		by which the running chain is recognized (struct stack_depot_tree)
  * node			a return address in the call tree (struct stack_depot_node)

@@ -9,8 +9,7 @@
  *	reason << 32 | serial	why there is no user chain; @serial tells contexts with
  *				OWNER_USER_PENDING apart
  *
- * An entry is the time from an entry into the kernel to the return to the program. All
- * objects of an entry share a context, which task_struct keeps meanwhile.
+ * All objects of an entry share a context, which task_struct keeps meanwhile.
  *
  *	user.c		contexts: begin an entry, end it, read a context
  *	user_walk.c	walk the user stack; addresses -> user chain

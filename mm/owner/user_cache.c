@@ -2,15 +2,15 @@
 /*
  * User stacks whose chain is known.
  *
- * An entry of the table has the addresses of a user stack, the maps_id of its mm, and the
+ * A known stack has the addresses of a user stack, the owner_maps_id of its mm, and the
  * handle of the chain, with a reference. owner_maps_id of an mm names its executable
  * mappings: it is set to 0 when one is added, and gets a new number, which no mm ever had,
- * when a stack is resolved next. An entry with an old number is never found again.
+ * when a stack is resolved next. A known stack with an old number is never found again.
  *
  * Removing a mapping changes no number: an address below it on a stack that is still walked
  * did call from there.
  *
- * Lookups take no lock. A writer makes the sequence of an entry odd while it changes it.
+ * Lookups take no lock. A writer makes the sequence of a known stack odd while it changes it.
  */
 
 #include <linux/hash.h>
@@ -94,7 +94,7 @@ depot_stack_handle_t owner_user_cache_find(const struct owner_user_raw *raw)
 	if (!known || !maps_id)
 		return 0;
 	known += hash_stack(raw, maps_id);
-	/* The writer drops its reference only after it has changed the entry. */
+	/* The writer drops its reference only after it has changed the known stack. */
 	rcu_read_lock_sched();
 	/* Pairs with owner_user_cache_add(). */
 	sequence = smp_load_acquire(&known->sequence);
