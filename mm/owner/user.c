@@ -33,8 +33,9 @@ static void count_outcome(enum owner_user_reason reason)
 
 /**
  * owner_user_read_count() - read how often there was an outcome, on all CPUs
- * @reason: why there was no user chain or it ended early, or OWNER_USER_PENDING for entries whose user stack
- *	was walked at their end, or OWNER_USER_NOT_ASKED for those whose chain was known
+ * @reason: why there was no user chain or it ended early, or OWNER_USER_PENDING for entries
+ *	whose user stack was walked at their end, or OWNER_USER_NOT_ASKED for those whose chain
+ *	was known
  */
 long owner_user_read_count(enum owner_user_reason reason)
 {

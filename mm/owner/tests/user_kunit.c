@@ -231,7 +231,7 @@ static void test_32bit(struct kunit *test)
 /* A stack is known until an executable mapping is added to the mm. */
 static void test_cache(struct kunit *test)
 {
-	unsigned long words[2] = { 1, 2 };
+	unsigned long words[2] = { 1, 2 }, id;
 	depot_stack_handle_t chain;
 	struct made_stack stack;
 
@@ -265,6 +265,12 @@ static void test_cache(struct kunit *test)
 		      MAP_ANONYMOUS | MAP_PRIVATE, 0);
 	KUNIT_EXPECT_EQ(test, current->mm->owner_maps_id, 0);
 	KUNIT_EXPECT_EQ(test, owner_user_cache_find(&stack.raw), 0);
+	/* Nor is it known to any other mm. Some of these numbers have the same hash. */
+	for (id = 1; id <= 16384; id++) {
+		current->mm->owner_maps_id = id;
+		KUNIT_ASSERT_EQ(test, owner_user_cache_find(&stack.raw), 0);
+	}
+	current->mm->owner_maps_id = 0;
 	stack_depot_put(chain);
 }
 

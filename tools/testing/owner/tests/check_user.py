@@ -4,7 +4,8 @@
 
 check_user.py TRUTH ANSWER NAME=BUILD-ID...
 
-TRUTH has lines "chain NAME COUNT OFFSET,...", ANSWER is of owner/query with group=user format=tsv. Each chain and its number of objects must be equal.
+TRUTH has lines "chain NAME COUNT OFFSET,...". ANSWER is of owner/query with group=user
+format=tsv. Each chain and its number of objects must be equal.
 """
 import sys
 from collections import Counter

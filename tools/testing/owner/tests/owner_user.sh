@@ -130,7 +130,7 @@ test_chains()
 	ok "groups have it as lines" part_has groups '^ user no_frames\+0x[0-9a-f]+@[0-9a-f]+$'
 	ok "the binaries have their paths" equals "$(show_part binaries | sort)" "$(
 		for name in frames no_frames; do
-			echo "$(show_build_id $name) /extra/$name"
+			echo "$(show_build_id "$name") /extra/$name"
 		done | sort)"
 	ok "the kernel's query refuses ufunc" part_has refused "ask ownertop for 'ufunc'"
 	ok "a stack that was seen is known" [ "$(show_part stats | awk '$1 == "user_known:" { print $2 }')" -ge 49 ]
@@ -144,7 +144,7 @@ test_chains()
 test_torture()
 {
 	ok "programs go away while their stacks are walked" run_user_guest "
-		echo 'clear; user=on if cache == owner_program || cache == filp,vm_area_struct,maple_node,anon_vma' >$debug/owner/control
+		echo 'clear; user=on if cache == owner_program || cache == dentry,vm_area_struct,maple_node,anon_vma' >$debug/owner/control
 		for i in 1 2 3; do
 			/extra/frames torture ${TORTURE_ROUNDS:-12} >/dev/null &
 			/extra/frames torture ${TORTURE_ROUNDS:-12} >/dev/null &
@@ -176,6 +176,7 @@ show_ticks()
 
 test_cost()
 {
+	# shellcheck disable=SC2016 # for the guest's shell
 	loops='for objects in 1 2 12; do /extra/frames loop 200 $objects; done
 		/extra/frames loop 200 1 deep; /extra/frames loop 200 1 unknown'
 	ok "the cost is measured" run_user_guest "
