@@ -145,17 +145,18 @@ test_torture()
 {
 	ok "programs go away while their stacks are walked" run_user_guest "
 		echo 'clear; user=on if cache == owner_program || cache == dentry,vm_area_struct,maple_node,anon_vma' >$debug/owner/control
-		for i in 1 2 3; do
-			/extra/frames torture ${TORTURE_ROUNDS:-12} >/dev/null &
-			/extra/frames torture ${TORTURE_ROUNDS:-12} >/dev/null &
-			while kill -0 %1 2>/dev/null || kill -0 %2 2>/dev/null; do
-				ask 'group=user format=tsv' >/tmp/answer
-				grep -c '^ user ' $debug/slab_owner >/dev/null || true
-				echo 1 >/proc/sys/vm/drop_caches
-				sleep 1
-			done
-			wait
+		/extra/frames torture ${TORTURE_ROUNDS:-4} >/dev/null &
+		one=\$!
+		/extra/frames torture ${TORTURE_ROUNDS:-4} >/dev/null &
+		while kill -0 \$! 2>/dev/null || kill -0 \$one 2>/dev/null; do
+			ask 'group=user format=tsv' >/tmp/answer
+			grep -c '^ user ' $debug/slab_owner >/dev/null || true
+			echo 1 >/proc/sys/vm/drop_caches
+			sleep 2
 		done
+		wait
+		echo ==answer
+		head -n 12 /tmp/answer
 		echo ==stats
 		grep ^user_ $debug/owner/stats
 		echo 'clear' >$debug/owner/control
@@ -165,6 +166,10 @@ test_torture()
 		echo ==end" --smp 4 --mem 1G
 	ok "the guest's commands end" grep -q '^==end' "$work/out"
 	show_part stats | sed 's/^/# /'
+	ok "stacks were walked" [ "$(show_part stats | awk '$1 == "user_pending:" { print $2 }')" -ge 100 ]
+	ok "some could not be" equals "$(show_part stats | awk '
+		/^user_(fault|exiting|exec):/ { print $1, ($2 > 0) }' | tr '\n' ' ')" \
+		"user_exiting: 1 user_exec: 1 user_fault: 1 "
 }
 
 # show_ticks PART HOW OBJECTS: the least instructions of a system call

@@ -227,21 +227,29 @@ static noinline long outer_leaf(leaf_fn *leaf, const char *text)
 	return result;
 }
 
-/* A system call with another frame pointer. */
-static noinline long ask_with_frame_pointer(const char *text, word fp)
+/* A system call with another frame pointer, and with a stack pointer below it. */
+static noinline long ask_with_registers(const char *text, word fp, word sp)
 {
 	long result;
 
 	asm volatile("mov %%rbp, %%r12\n"
+		     "	mov %%rsp, %%r13\n"
 		     "	mov %5, %%rbp\n"
+		     "	mov %6, %%rsp\n"
 		     "	syscall\n"
 		     "asked_with_fp:\n"
+		     "	mov %%r13, %%rsp\n"
 		     "	mov %%r12, %%rbp"
 		     : "=a" (result)
-		     : "a" (WRITE), "D" (file), "S" (text), "d" (length(text)), "r" (fp)
-		     : "rcx", "r11", "r12", "memory");
+		     : "a" (WRITE), "D" (file), "S" (text), "d" (length(text)), "r" (fp), "r" (sp)
+		     : "rcx", "r11", "r12", "r13", "memory");
 	asm volatile("lea asked_with_fp(%%rip), %0" : "=r" (truth[0]));
 	return result;
+}
+
+static long ask_with_frame_pointer(const char *text, word fp)
+{
+	return ask_with_registers(text, fp, (word)__builtin_frame_address(0) - 1024);
 }
 
 /* --- Signals ------------------------------------------------------------------- */
@@ -443,22 +451,23 @@ static void torture_child(word seed, const char *path)
 
 	catch_signal(14, ignore);
 	call3(SETITIMER, 0, timer, 0);
-	for (i = 0; i < 200; i++) {
+	for (i = 0; i < 64; i++) {
 		outer("3");
-		page[0] = (word)&page[2];
-		page[1] = truth[1];
-		page[2] = 0;
-		page[3] = truth[2];
-		ask_with_frame_pointer("2", (word)page);
+		page[256] = (word)&page[258];
+		page[257] = truth[1];
+		page[258] = 0;
+		page[259] = truth[2];
+		ask_with_registers("2", (word)&page[256], (word)&page[256]);
 		if (i % 4 == 0)
 			call3(MADVISE, page, PAGE, 4);
 		if (i % 8 == 7) {
 			call3(MUNMAP, page, PAGE, 0);
-			ask_with_frame_pointer("1", (word)page);
+			ask_with_registers("1", (word)&page[256], (word)&page[256]);
 			page = (word *)call(MMAP, (word)page, PAGE, 7, 0x22, -1, 0);
 		}
 		ask_leaf(leaf_call, "1");
 	}
+	ask("flush 2");
 	if (seed % 3 == 0)
 		call3(EXECVE, path, exec_arguments, environment);
 	if (seed % 3 == 1)
