@@ -14,8 +14,8 @@
  *	user.c		contexts: begin an entry, end it, read a context
  *	user_walk.c	walk the user stack; addresses -> user chain
  *	user_cache.c	user stacks whose chain is known
- *	user_binaries.c	the files that user chains name; owner/binaries
- *	user_show.c	print a user chain
+ *	user_binaries.c	the files that user chains name
+ *	user_show.c	print a user chain; owner/binaries
  *
  * A user chain is stored in the depot as one word for each frame, innermost first:
  *
@@ -190,8 +190,6 @@ int owner_binary_intern(struct vm_area_struct *vma);
 const struct owner_binary *owner_binary_of(u64 frame);
 
 /* user_show.c */
-void owner_user_show_id(struct seq_file *m, const struct owner_binary *binary);
-void owner_user_show_name(struct seq_file *m, const char *name);
 void owner_user_show_frame(struct seq_file *m, u64 frame);
 void owner_user_show_lines(struct seq_file *m, depot_stack_handle_t task);
 

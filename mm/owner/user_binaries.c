@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * The files that user chains name, and /sys/kernel/debug/owner/binaries.
+ * The files that user chains name.
  *
  * A file is known by its build-id, or by its device and inode if it has none. It stays in the
  * table until the next boot, so that a chain means something when its process has gone.
@@ -10,15 +10,12 @@
 #include <linux/dcache.h>
 #include <linux/fs.h>
 #include <linux/jhash.h>
-#include <linux/kdev_t.h>
 #include <linux/limits.h>
 #include <linux/mm.h>
 #include <linux/mutex.h>
-#include <linux/seq_file.h>
 #include <linux/slab.h>
 #include <linux/string.h>
 
-#include "debugfs.h"
 #include "user.h"
 
 /* Read without a lock below owner_nr_binaries. Readers of a memory dump use both. */
@@ -149,30 +146,3 @@ const struct owner_binary *owner_binary_of(u64 frame)
 		return NULL;
 	return owner_binaries[place - 1];
 }
-
-static int show_binaries(struct seq_file *m, void *v)
-{
-	/* Pairs with add_binary(). */
-	unsigned int i, count = smp_load_acquire(&owner_nr_binaries);
-
-	for (i = 0; i < count; i++) {
-		owner_user_show_id(m, owner_binaries[i]);
-		seq_putc(m, ' ');
-		owner_user_show_name(m, owner_binaries[i]->path ?: owner_binaries[i]->name);
-		seq_putc(m, '\n');
-	}
-	return 0;
-}
-
-static int open_binaries(struct inode *inode, struct file *file)
-{
-	return single_open(file, show_binaries, NULL);
-}
-
-const struct file_operations owner_binaries_fops = {
-	.owner		= THIS_MODULE,
-	.open		= open_binaries,
-	.read		= seq_read,
-	.llseek		= seq_lseek,
-	.release	= single_release,
-};

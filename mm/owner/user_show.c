@@ -1,11 +1,17 @@
 // SPDX-License-Identifier: GPL-2.0
-/* Print user chains: a token for each frame, and one for the reason why there is no more. */
+/*
+ * Print user chains: a token for each frame, and one for the reason why there is no more. Also
+ * /sys/kernel/debug/owner/binaries: the files that they name.
+ */
 
+#include <linux/fs.h>
 #include <linux/minmax.h>
+#include <linux/module.h>
 #include <linux/seq_file.h>
 #include <linux/types.h>
 #include <linux/kdev_t.h>
 
+#include "debugfs.h"
 #include "escape.h"
 #include "user.h"
 
@@ -26,7 +32,7 @@ const char * const owner_user_reason_names[OWNER_USER_REASONS] = {
 };
 
 /* Print the build-id of a file, or its device and inode. */
-void owner_user_show_id(struct seq_file *m, const struct owner_binary *binary)
+static void show_id(struct seq_file *m, const struct owner_binary *binary)
 {
 	if (binary->build_id_size)
 		seq_printf(m, "%*phN", (int)binary->build_id_size, binary->build_id);
@@ -35,7 +41,7 @@ void owner_user_show_id(struct seq_file *m, const struct owner_binary *binary)
 }
 
 /* Print the name of a file as one word. */
-void owner_user_show_name(struct seq_file *m, const char *name)
+static void show_name(struct seq_file *m, const char *name)
 {
 	size_t room, length;
 	char *buf;
@@ -56,9 +62,9 @@ void owner_user_show_frame(struct seq_file *m, u64 frame)
 	u64 offset = owner_user_offset(frame);
 
 	if (binary) {
-		owner_user_show_name(m, binary->name);
+		show_name(m, binary->name);
 		seq_printf(m, "+0x%llx@", offset);
-		owner_user_show_id(m, binary);
+		show_id(m, binary);
 		return;
 	}
 	switch (owner_user_place(frame)) {
@@ -89,3 +95,32 @@ void owner_user_show_lines(struct seq_file *m, depot_stack_handle_t task)
 		seq_putc(m, '\n');
 	}
 }
+
+/* --- owner/binaries ------------------------------------------------------------ */
+
+static int show_binaries(struct seq_file *m, void *v)
+{
+	/* Pairs with add_binary(). */
+	unsigned int i, count = smp_load_acquire(&owner_nr_binaries);
+
+	for (i = 0; i < count; i++) {
+		show_id(m, owner_binaries[i]);
+		seq_putc(m, ' ');
+		show_name(m, owner_binaries[i]->path ?: owner_binaries[i]->name);
+		seq_putc(m, '\n');
+	}
+	return 0;
+}
+
+static int open_binaries(struct inode *inode, struct file *file)
+{
+	return single_open(file, show_binaries, NULL);
+}
+
+const struct file_operations owner_binaries_fops = {
+	.owner		= THIS_MODULE,
+	.open		= open_binaries,
+	.read		= seq_read,
+	.llseek		= seq_lseek,
+	.release	= single_release,
+};
