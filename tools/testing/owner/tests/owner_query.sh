@@ -158,7 +158,7 @@ while read -r example; do
 	ok "answered: $(echo "$example" | tr -d '#')" \
 		grep -qxF "1 $example" "$work/examples.asked"
 done <"$work/examples"
-ok "there were eight" equals "$(wc -l <"$work/examples.asked")" 8
+ok "there were nine" equals "$(wc -l <"$work/examples.asked")" 9
 
 # shellcheck disable=SC2016 # for the guest's shell
 ok "is asked what is wrong" run_query_guest '
