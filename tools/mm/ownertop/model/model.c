@@ -202,7 +202,7 @@ static const char *add_record_to_model(void *arg, const struct record *rec)
 	if (!stacks_parse_chain(&m->stacks, rec->stack, &chain))
 		return "a frame is malformed";
 	m->sink.part_full = m->groups.n >= PART_GROUPS_MAX ||
-			    m->stacks.nr_chains >= PART_GROUPS_MAX;
+			    m->stacks.chains.n >= PART_GROUPS_MAX;
 	m->sources.slabs_listed |= m->sink.summary.slabs_listed;
 	if (!sources_count_record(&m->sources, rec, chain.backing))
 		return NULL;
@@ -269,7 +269,7 @@ static u32 get_field_key(const struct model *m, const struct group *g, enum owne
 
 const struct chain *model_get_chain(const struct model *m, const struct group *g)
 {
-	return m->stacks.chains[get_field_key(m, g, OWNER_FIELD_STACK)];
+	return m->stacks.chains.v[get_field_key(m, g, OWNER_FIELD_STACK)];
 }
 
 bool model_field_is_known(const struct model *m, const struct group *g, enum owner_field field)

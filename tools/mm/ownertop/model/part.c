@@ -31,7 +31,7 @@ struct part_map {
  */
 static bool has_few_records_per_group(const struct model *m)
 {
-	u64 n = m->groups.n > m->stacks.nr_chains ? m->groups.n : m->stacks.nr_chains;
+	u64 n = m->groups.n > m->stacks.chains.n ? m->groups.n : m->stacks.chains.n;
 
 	return n >= PART_GROUPS_MAX && n > m->counted.records / 4 * 3;
 }

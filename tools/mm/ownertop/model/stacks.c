@@ -166,42 +166,6 @@ static bool intern_frame(struct stacks *st, struct text_slice line, u32 *id)
 	return true;
 }
 
-struct chain_key {
-	const u32 *frames;
-	u32 n;
-};
-
-static bool chain_has_frames(const void *owner, u32 id, const void *key)
-{
-	const struct stacks *st = owner;
-	const struct chain *chain = st->chains[id];
-	const struct chain_key *k = key;
-
-	return chain->n == k->n &&
-	       (!k->n || !memcmp(chain->frames, k->frames, k->n * sizeof(*k->frames)));
-}
-
-static u32 intern_chain(struct stacks *st, const u32 *frames, u32 n)
-{
-	struct chain_key key = { frames, n };
-	u64 hash = XXH3_64bits(frames, n * sizeof(*frames));
-	u32 id = hash_index_find(&st->chain_index, hash, chain_has_frames, st, &key);
-	struct chain *chain;
-
-	if (id != HASH_INDEX_NONE)
-		return id;
-
-	chain = chunks_take(&st->chunks, sizeof(*chain) + n * sizeof(*frames));
-	chain->n = n;
-	if (n)
-		memcpy(chain->frames, frames, n * sizeof(*frames));
-	st->chains = grow_array(st->chains, st->nr_chains, &st->chains_cap,
-				sizeof(*st->chains));
-	st->chains[st->nr_chains] = chain;
-	hash_index_add(&st->chain_index, hash, st->nr_chains);
-	return st->nr_chains++;
-}
-
 /*
  * Append the frame @line, and the functions inlined into it, to the @n frames in
  * st->scratch. Returns false if it is malformed.
@@ -343,7 +307,7 @@ static bool parse_chain(struct stacks *st, struct text_slice raw, struct parsed_
 	parsed->module = find_first_module(st, n);
 	parsed->func = n ? st->info[st->scratch[first]].caller : 0;
 	n = select_shown_frames(st, st->options->full ? 0 : first, n);
-	parsed->chain = intern_chain(st, n ? st->scratch : NULL, n);
+	parsed->chain = chains_intern(&st->chains, n ? st->scratch : NULL, n);
 	return true;
 }
 
@@ -384,22 +348,12 @@ static u32 *intern_all_frames(struct stacks *st, const struct stacks *more,
 
 void stacks_intern_all(struct stacks *st, const struct stacks *more, struct stacks_map *map)
 {
-	u32 *frames, i, j;
+	u32 *frames;
 
 	map->modules = strings_intern_all(&st->modules, &more->modules);
 	map->funcs = strings_intern_all(&st->funcs, &more->funcs);
 	frames = intern_all_frames(st, more, map);
-	map->chains = xcalloc(more->nr_chains + 1, sizeof(*map->chains));
-	for (i = 0; i < more->nr_chains; i++) {
-		const struct chain *chain = more->chains[i];
-
-		for (j = 0; j < chain->n; j++) {
-			st->scratch = grow_array(st->scratch, j, &st->scratch_cap,
-						 sizeof(*st->scratch));
-			st->scratch[j] = frames[chain->frames[j]];
-		}
-		map->chains[i] = intern_chain(st, st->scratch, chain->n);
-	}
+	map->chains = chains_intern_all(&st->chains, &more->chains, frames);
 	free(frames);
 }
 
@@ -417,16 +371,15 @@ u32 stacks_get_frame_module(const struct stacks *st, u32 frame)
 
 void stacks_finish(struct stacks *st)
 {
-	hash_index_free(&st->chain_index);
+	chains_finish(&st->chains);
 	free(st->parsed);
 	st->parsed = NULL;
 }
 
 void stacks_free(struct stacks *st)
 {
-	chunks_free(&st->chunks);
-	free(st->chains);
 	stacks_finish(st);
+	chains_free(&st->chains);
 	strings_free(&st->frames);
 	strings_free(&st->modules);
 	strings_free(&st->funcs);

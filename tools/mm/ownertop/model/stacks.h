@@ -7,6 +7,7 @@
 #define OWNERTOP_STACKS_H
 
 #include "lang/lang.h"
+#include "model/chains.h"
 #include "names/globs.h"
 #include "names/frame.h"
 #include "names/names.h"
@@ -23,16 +24,11 @@ struct chain_options {
 
 /* The result of parsing the call chain of a record. */
 struct parsed_chain {
-	u32 chain;		/* index into stacks.chains */
+	u32 chain;		/* number in stacks.chains */
 	u32 module;		/* index into stacks.modules */
 	u32 func;		/* the caller of the allocator: index into stacks.funcs */
 	u32 matched;		/* bit n: comparison n, of functions or modules, holds */
 	bool backing;		/* the chain allocates pages for slabs or per-CPU areas */
-};
-
-struct chain {
-	u32 n;
-	u32 frames[];	/* indexes into stacks.frames */
 };
 
 struct stacks {
@@ -49,11 +45,7 @@ struct stacks {
 	unsigned char *judged;	/* by function: do skip and hide match it? 0: not known yet */
 	u32 judged_cap;
 
-	struct chain **chains;
-	u32 nr_chains;
-	u32 chains_cap;
-	struct hash_index chain_index;
-	struct chunk *chunks;	/* memory of the chains */
+	struct chains chains;
 
 	struct parsed_chain_slot *parsed;	/* the last chains that were parsed */
 	u32 *scratch;		/* frames of the chain that is being parsed */
