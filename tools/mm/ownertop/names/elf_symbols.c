@@ -1,0 +1,229 @@
+// SPDX-License-Identifier: GPL-2.0
+/* Read the symbols and the program headers of user programs, with libelf. */
+#include <elfutils/libdwelf.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <gelf.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "base/alloc.h"
+#include "names/elf_symbols.h"
+
+/* A part of the file that is loaded as code. */
+struct segment {
+	u64 offset;
+	u64 address;
+	u64 size;
+};
+
+struct function {
+	const char *name;
+	u64 address;
+	u64 end;
+};
+
+struct elf_symbols {
+	int fd;
+	Elf *elf;
+	char build_id[BUILD_ID_LEN];
+	struct segment *segments;
+	u32 nr_segments;
+	u32 segments_cap;
+	struct function *functions;	/* sorted by address */
+	u32 nr_functions;
+	u32 functions_cap;
+};
+
+static void read_build_id(struct elf_symbols *s)
+{
+	const void *id;
+	ssize_t len = dwelf_elf_gnu_build_id(s->elf, &id), i;
+
+	if (len <= 0 || 2 * len >= BUILD_ID_LEN)
+		return;
+	for (i = 0; i < len; i++)
+		sprintf(&s->build_id[2 * i], "%02x", ((const unsigned char *)id)[i]);
+}
+
+static void read_segments(struct elf_symbols *s)
+{
+	size_t n, i;
+	GElf_Phdr p;
+
+	if (elf_getphdrnum(s->elf, &n))
+		return;
+	for (i = 0; i < n; i++) {
+		if (!gelf_getphdr(s->elf, i, &p) || p.p_type != PT_LOAD || !(p.p_flags & PF_X) ||
+		    !p.p_filesz)
+			continue;
+		s->segments = grow_array(s->segments, s->nr_segments, &s->segments_cap,
+					 sizeof(*s->segments));
+		s->segments[s->nr_segments++] = (struct segment){
+			.offset = p.p_offset,
+			.address = p.p_vaddr,
+			.size = p.p_filesz,
+		};
+	}
+}
+
+static void add_function(struct elf_symbols *s, const GElf_Sym *sym, const char *name)
+{
+	int type = GELF_ST_TYPE(sym->st_info);
+
+	if ((type != STT_FUNC && type != STT_GNU_IFUNC) || sym->st_shndx == SHN_UNDEF || !name ||
+	    !*name)
+		return;
+	s->functions = grow_array(s->functions, s->nr_functions, &s->functions_cap,
+				  sizeof(*s->functions));
+	s->functions[s->nr_functions++] = (struct function){
+		.name = name,
+		.address = sym->st_value,
+		.end = sym->st_value + sym->st_size,
+	};
+}
+
+static void read_symbol_table(struct elf_symbols *s, Elf_Scn *section, const GElf_Shdr *head)
+{
+	Elf_Data *data = elf_getdata(section, NULL);
+	size_t n = head->sh_entsize ? head->sh_size / head->sh_entsize : 0, i;
+	GElf_Sym sym;
+
+	for (i = 0; data && i < n; i++)
+		if (gelf_getsym(data, i, &sym))
+			add_function(s, &sym, elf_strptr(s->elf, head->sh_link, sym.st_name));
+}
+
+/* Of functions at the same address, the one with the first name in the alphabet is first. */
+static int compare_functions(const void *a, const void *b)
+{
+	const struct function *x = a, *y = b;
+
+	if (x->address != y->address)
+		return x->address < y->address ? -1 : 1;
+	return strcmp(x->name, y->name);
+}
+
+/* A symbol without a size, as assembly has, ends at the next one. */
+static void end_functions_without_size(struct elf_symbols *s)
+{
+	u32 i;
+
+	for (i = 0; i + 1 < s->nr_functions; i++)
+		if (s->functions[i].end == s->functions[i].address)
+			s->functions[i].end = s->functions[i + 1].address;
+}
+
+/* The symbol table has all functions, and may be stripped; the dynamic one has the exported. */
+static void read_functions(struct elf_symbols *s)
+{
+	Elf_Scn *section = NULL;
+	GElf_Shdr head;
+
+	while ((section = elf_nextscn(s->elf, section)))
+		if (gelf_getshdr(section, &head) &&
+		    (head.sh_type == SHT_SYMTAB || head.sh_type == SHT_DYNSYM))
+			read_symbol_table(s, section, &head);
+	if (!s->nr_functions)
+		return;
+	qsort(s->functions, s->nr_functions, sizeof(*s->functions), compare_functions);
+	end_functions_without_size(s);
+}
+
+struct elf_symbols *elf_symbols_open(const char *path, const char **error)
+{
+	struct elf_symbols *s = xcalloc(1, sizeof(*s));
+
+	s->fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
+	if (s->fd < 0) {
+		*error = strerror(errno);
+		elf_symbols_close(s);
+		return NULL;
+	}
+	elf_version(EV_CURRENT);
+	s->elf = elf_begin(s->fd, ELF_C_READ, NULL);
+	if (!s->elf || elf_kind(s->elf) != ELF_K_ELF) {
+		*error = "it is no program or library (ELF)";
+		elf_symbols_close(s);
+		return NULL;
+	}
+	read_build_id(s);
+	read_segments(s);
+	read_functions(s);
+	return s;
+}
+
+void elf_symbols_close(struct elf_symbols *symbols)
+{
+	elf_end(symbols->elf);
+	if (symbols->fd >= 0)
+		close(symbols->fd);
+	free(symbols->segments);
+	free(symbols->functions);
+	free(symbols);
+}
+
+const char *elf_symbols_get_build_id(const struct elf_symbols *symbols)
+{
+	return symbols->build_id;
+}
+
+bool elf_symbols_has_code(const struct elf_symbols *symbols)
+{
+	return symbols->nr_segments;
+}
+
+bool elf_symbols_has_functions(const struct elf_symbols *symbols)
+{
+	return symbols->nr_functions;
+}
+
+bool elf_symbols_find_address(const struct elf_symbols *symbols, u64 file_offset, u64 *address)
+{
+	u32 i;
+
+	for (i = 0; i < symbols->nr_segments; i++) {
+		const struct segment *p = &symbols->segments[i];
+
+		/* A return address is behind the call, so it can be the end of a segment. */
+		if (file_offset <= p->offset || file_offset - p->offset > p->size)
+			continue;
+		*address = file_offset - p->offset + p->address;
+		return true;
+	}
+	return false;
+}
+
+/* Returns how many functions begin at or before @address. */
+static u32 count_functions_up_to(const struct elf_symbols *s, u64 address)
+{
+	u32 from = 0, to = s->nr_functions;
+
+	while (from < to) {
+		u32 middle = from + (to - from) / 2;
+
+		if (s->functions[middle].address <= address)
+			from = middle + 1;
+		else
+			to = middle;
+	}
+	return from;
+}
+
+const char *elf_symbols_find_function(const struct elf_symbols *symbols, u64 address, u64 *offset)
+{
+	u64 call = address - 1;	/* a byte of the instruction before the return address */
+	u32 n = count_functions_up_to(symbols, call), i;
+	const struct function *found = NULL, *f = symbols->functions;
+
+	/* Functions at the same address are aliases: take the first name. */
+	for (i = n; i-- && f[i].address == f[n - 1].address; )
+		if (call < f[i].end)
+			found = &f[i];
+	if (!found)
+		return NULL;
+	*offset = address - found->address;
+	return found->name;
+}
