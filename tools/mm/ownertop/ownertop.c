@@ -12,6 +12,7 @@
 #include "ask/parse.h"
 #include "ask/query.h"
 #include "ask/unmatched.h"
+#include "ask/user_names.h"
 #include "base/alloc.h"
 #include "base/exit_status.h"
 #include "base/replace_file.h"
@@ -168,6 +169,7 @@ static int run_view(const struct options *o)
 		unmatched_report_names(&a, o, paths, nr_paths);
 		if (o->select.names)
 			report_missing_names(o->select.names);
+		user_names_report_missing(o);
 	}
 	if (status == STATUS_FAILED && a.health.quiet && *a.health.first)
 		fprintf(stderr, "ownertop: %s\n", a.health.first);

@@ -35,10 +35,13 @@ char *make_selection_arguments(const struct options *o)
 	char *text, number[16];
 	size_t len;
 	FILE *out = xopen_memstream(&text, &len);
+	u32 i;
 
 	print_option("--vmlinux", o->vmlinux, out);
 	print_option("--modules", o->modules, out);
 	print_option("--kallsyms", o->kallsyms, out);
+	for (i = 0; i < o->nr_binaries; i++)
+		print_option("--binary", o->binaries[i], out);
 	snprintf(number, sizeof(number), "%llu", (u64)o->input.page_size);
 	if (o->input.page_size != (u64)sysconf(_SC_PAGESIZE))
 		print_option("--page-size", number, out);

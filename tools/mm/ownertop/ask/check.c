@@ -196,8 +196,8 @@ static void print_group_name(const struct answer *a, u32 group, FILE *out)
 		enum owner_field field = by->v[i].field;
 
 		fprintf(out, "%s%s ", i ? ", " : " of ", field_name(field));
-		if (field == OWNER_FIELD_STACK)
-			print_chain_frames(m, model_get_chain(m, &g), out);
+		if (field_is_chain(field))
+			print_chain_field(m, &g, field, out);
 		else if (!model_field_is_known(m, &g, field))
 			fputs("-", out);
 		else if (field_is_number(field))

@@ -31,7 +31,7 @@ const struct option_info option_list[NR_OPTIONS] = {
 		.letter = 'g', .name = "group",
 		.argument = required_argument, .form = "LIST",
 		.group = GROUP_GROUPS, .values = VALUES_FIELDS,
-		.help_column = 25, .help = "of stack,cache,comm,pid,module,kind,... and age",
+		.help_column = 25, .help = "of stack,cache,comm,pid,user,binary,... and age",
 	},
 	[OPT_SORT] = {
 		.letter = 's', .name = "sort",
@@ -115,13 +115,12 @@ const struct option_info option_list[NR_OPTIONS] = {
 		.name = "diff",
 		.argument = required_argument, .form = "OLD",
 		.group = GROUP_VIEW, .values = VALUES_FILES, .takes = TAKES_DIFF,
-		.help_column = 25, .help = "flame, folded: what grew since that dump",
 	},
 	[OPT_TIME] = {
 		.name = "time",
 		.argument = required_argument, .form = "records|mtime|T,T...",
 		.group = GROUP_VIEW, .values = VALUES_TIMES, .takes = TAKES_TIME,
-		.help_column = 34, .help = "trend: when the dumps were taken",
+		.help_column = 43, .help = "flame: what grew; trend: when taken",
 	},
 	[OPT_NOW] = {
 		.name = "now",
@@ -148,12 +147,18 @@ const struct option_info option_list[NR_OPTIONS] = {
 		.name = "modules",
 		.argument = required_argument, .form = "DIR",
 		.group = GROUP_INPUT, .values = VALUES_FILES,
+		.help_column = 48, .help = "dump of memory, its names",
 	},
 	[OPT_KALLSYMS] = {
 		.name = "kallsyms",
 		.argument = required_argument, .form = "FILE",
 		.group = GROUP_INPUT, .values = VALUES_FILES,
-		.help_column = 65, .help = "dump, its names",
+	},
+	[OPT_BINARY] = {
+		.name = "binary",
+		.argument = required_argument, .form = "FILE",
+		.group = GROUP_INPUT, .values = VALUES_FILES,
+		.help_column = 34, .help = "names of addresses, of user frames",
 	},
 	[OPT_LIVE] = {
 		.name = "live",

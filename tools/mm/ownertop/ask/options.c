@@ -39,6 +39,9 @@ void options_free(struct options *o)
 	globs_free(&o->select.chains.hide);
 	if (o->select.names)
 		frame_names_close(o->select.names);
+	if (o->select.binaries)
+		binaries_close(o->select.binaries);
+	free(o->binaries);
 	dump_times_free(&o->times);
 	free(o->input_list);
 	free(o->snapshot_kallsyms);

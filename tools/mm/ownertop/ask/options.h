@@ -49,6 +49,9 @@ struct options {
 	const char *vmcore;	/* a memory dump, one of the inputs, or NULL */
 	const char *vmlinux;	/* kernel with DWARF, or NULL */
 	const char *modules;	/* directory of modules with DWARF, or NULL */
+	const char **binaries;	/* programs with names of user frames */
+	u32 nr_binaries;
+	u32 binaries_cap;
 	const char *kallsyms;	/* copy of /proc/kallsyms, or NULL */
 	char *snapshot_kallsyms;	/* kallsyms of the last snapshot that is read, or NULL */
 	const char *output;	/* file for the output, or NULL: standard output */

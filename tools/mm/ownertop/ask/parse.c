@@ -5,6 +5,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "base/alloc.h"
 #include "base/exit_status.h"
 #include "ask/inputs.h"
 #include "ask/check.h"
@@ -13,6 +14,7 @@
 #include "ask/settings.h"
 #include "ask/snapshots.h"
 #include "ask/usage.h"
+#include "ask/user_names.h"
 
 #define DEFAULT_INTERVAL_MS 3000
 #define SECONDS_MAX 86400
@@ -201,6 +203,11 @@ static void parse_option(struct options *o, struct command_line *line, enum opti
 		break;
 	case OPT_KALLSYMS:
 		o->kallsyms = optarg;
+		break;
+	case OPT_BINARY:
+		o->binaries = grow_array(o->binaries, o->nr_binaries, &o->binaries_cap,
+					 sizeof(*o->binaries));
+		o->binaries[o->nr_binaries++] = optarg;
 		break;
 	case OPT_HELP:
 		usage_print_help();
@@ -400,13 +407,14 @@ static void select_frame_key(struct options *o)
 	if (o->by == BY_DEFAULT)
 		o->by = o->view->by_function ? BY_FUNCTION : BY_SITE;
 	o->select.chains.by_function = o->by == BY_FUNCTION;
+	o->select.user.by_function = o->by == BY_FUNCTION;
 }
 
 static void set_default_options(struct options *o)
 {
 	o->check_groups = o->select.group.n;
 	if (!o->select.group.n)
-		o->select.group = *get_default_groups(o);
+		user_names_select_default_groups(o, get_default_groups(o));
 	if (o->select.chains.depth == UNSET)
 		o->select.chains.depth = o->view->depth;
 	else
@@ -467,4 +475,5 @@ void parse_command_line(struct options *o, int argc, char *argv[])
 	if (o->vmlinux || o->modules || o->kallsyms || o->snapshot_kallsyms)
 		open_frame_names(o);
 	set_default_options(o);
+	user_names_open(o);
 }

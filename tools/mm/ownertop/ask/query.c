@@ -89,6 +89,8 @@ static bool add_group_fields(struct owner_sentence *s, const struct record_selec
 	 */
 	const unsigned int unsupported = 1U << OWNER_FIELD_AGE | 1U << OWNER_FIELD_GFP |
 					 1U << OWNER_FIELD_ORDER;
+	const unsigned int derived_from_user = 1U << OWNER_FIELD_USER | 1U << OWNER_FIELD_BINARY |
+					       1U << OWNER_FIELD_UFUNC;
 	unsigned int fields = 1U << OWNER_FIELD_KIND, i;
 
 	for (i = 0; i < select->group.n; i++)
@@ -97,10 +99,12 @@ static bool add_group_fields(struct owner_sentence *s, const struct record_selec
 		fields |= 1U << OWNER_FIELD_CACHE | 1U << OWNER_FIELD_STACK;
 	if (fields & unsupported || (s->fields_used & 1U << OWNER_FIELD_GFP && s->sources != pages))
 		return false;
+	if (fields & derived_from_user & ~(1U << OWNER_FIELD_BINARY))
+		fields = (fields & ~derived_from_user) | 1U << OWNER_FIELD_USER;
 	if (fields & derived_from_chain)
 		fields = (fields & ~derived_from_chain) | 1U << OWNER_FIELD_STACK;
 	s->nr_group_by = 0;
-	for (i = 0; i <= OWNER_FIELD_STACK; i++) {
+	for (i = 0; i < OWNER_GROUP_FIELDS; i++) {
 		if (!(fields & 1U << i))
 			continue;
 		if (s->nr_group_by == OWNER_GROUP_MAX)
@@ -145,13 +149,20 @@ u64 read_monotonic_ns(void)
 	return ts.tv_sec * 1000000000ULL + ts.tv_nsec;
 }
 
+/* The kernel does not know the functions of programs. */
+static bool sentence_compares_user_functions(const struct owner_sentence *s)
+{
+	return s->fields_used & 1U << OWNER_FIELD_UFUNC;
+}
+
 bool query_groups(struct answer *a, const struct options *o)
 {
 	struct owner_sentence sentence;
 	struct input_health health = { .quiet = true };
 	int fd;
 
-	if (!make_kernel_sentence(&sentence, o))
+	if (sentence_compares_user_functions(&o->select.sentence) ||
+	    !make_kernel_sentence(&sentence, o))
 		return false;
 	fd = send_query_to_kernel(&sentence);
 	if (fd < 0)
@@ -176,7 +187,8 @@ bool query_objects(const struct options *o, FILE *out, int *status)
 {
 	const struct owner_sentence *s = &o->select.sentence;
 	/* The kernel would show pages as well as the objects in them: read records instead. */
-	int fd = query_asks_pages_and_objects(s) ? -1 : send_query_to_kernel(s);
+	bool refused = query_asks_pages_and_objects(s) || sentence_compares_user_functions(s);
+	int fd = refused ? -1 : send_query_to_kernel(s);
 	char buf[16384];
 	ssize_t n;
 

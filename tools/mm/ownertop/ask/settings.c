@@ -77,6 +77,8 @@ static void apply_groups_of_sentence(struct options *o, const struct command_lin
 		by->n = s->nr_group_by;
 	}
 	for (i = 0; i < by->n; i++) {
+		if (by->v[i].field == OWNER_FIELD_USER)
+			o->select.user.depth = by->v[i].frames;
 		if (by->v[i].field != OWNER_FIELD_STACK)
 			continue;
 		refuse_repeated_setting("--depth", line->depth, by->v[i].frames);

@@ -33,6 +33,20 @@ static bool field_is_of_chain(enum owner_field field)
 	return field == OWNER_FIELD_FUNC || field == OWNER_FIELD_MODULE;
 }
 
+static bool field_is_of_user_chain(enum owner_field field)
+{
+	return field == OWNER_FIELD_BINARY || field == OWNER_FIELD_UFUNC;
+}
+
+static void add_all_names(struct seen_names *names, const struct strings *strings)
+{
+	u32 i;
+
+	names->v = xcalloc(strings->n + 1, sizeof(*names->v));
+	for (i = 0; i < strings->n; i++)
+		names->v[names->n++] = strings->v[i].s;
+}
+
 /* The functions of frames; names of a model are NUL-terminated, parts of frames are not. */
 static void collect_function_names(struct seen_names *names, const struct strings *frames,
 				   struct strings *functions)
@@ -58,9 +72,12 @@ static void collect_names(struct seen_names *names, const struct model *m, enum 
 		return;
 	}
 	if (field == OWNER_FIELD_MODULE) {
-		names->v = xcalloc(m->stacks.modules.n + 1, sizeof(*names->v));
-		for (i = 0; i < m->stacks.modules.n; i++)
-			names->v[names->n++] = m->stacks.modules.v[i].s;
+		add_all_names(names, &m->stacks.modules);
+		return;
+	}
+	if (field_is_of_user_chain(field)) {
+		add_all_names(names, field == OWNER_FIELD_BINARY ? &m->user.files :
+								   &m->user.funcs);
 		return;
 	}
 	names->v = xcalloc(m->groups.n + 1, sizeof(*names->v));
@@ -114,7 +131,8 @@ static struct options make_options_of_field(const struct options *o, enum owner_
 
 	all.select.group.n = 1;
 	all.select.group.v[0] = (struct owner_group_field){
-		.field = field_is_of_chain(field) ? OWNER_FIELD_STACK : field,
+		.field = field_is_of_chain(field) ? OWNER_FIELD_STACK :
+			 field_is_of_user_chain(field) ? OWNER_FIELD_USER : field,
 	};
 	all.select.sentence.nr_comparisons = 0;
 	all.select.sentence.fields_used = 0;
@@ -153,7 +171,9 @@ void unmatched_report_names(const struct answer *a, const struct options *o, cha
 
 	if (!s->nr_comparisons || a->dumps.n)
 		return;
-	if (a->model.total.objects || a->model.undecided.objects)
+	/* If it is only unknown which functions of programs have names, some are misspelt. */
+	if (a->model.total.objects ||
+	    (a->model.undecided.objects && a->model.unknown_fields != 1U << OWNER_FIELD_UFUNC))
 		return;
 	fputs("ownertop: no object matches the condition\n", stderr);
 	for (i = 0; i < n; i++)

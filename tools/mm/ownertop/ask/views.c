@@ -10,11 +10,13 @@
 #define BY(name) { .field = OWNER_FIELD_##name }
 
 #define BY_CHAIN { { BY(STACK) }, 1 }
+/* The user chain comes first: its frames call those of the call chain. */
+#define BY_BOTH_CHAINS { { BY(USER), BY(STACK) }, 2 }
 #define BY_CHAIN_AND_CACHE { { BY(STACK), BY(CACHE) }, 2 }
 #define BY_CHAIN_AND_LABELS \
-	{ { BY(STACK), BY(CACHE), BY(COMM) }, 3 }
+	{ { BY(STACK), BY(CACHE), BY(COMM), BY(USER) }, 4 }
 #define EVERYTHING \
-	{ { BY(KIND), BY(CACHE), BY(COMM), BY(PID), BY(TGID), BY(STACK) }, 6 }
+	{ { BY(KIND), BY(CACHE), BY(COMM), BY(PID), BY(TGID), BY(STACK), BY(USER) }, 7 }
 
 /* TAKES_ bits of a view that accepts every setting of the language. */
 #define TAKES_SETTINGS (TAKES_TOP | TAKES_ORDER | TAKES_GROUPS | TAKES_MODE)
@@ -53,7 +55,7 @@ const struct view views[] = {
 	},
 	{
 		.name = "tree",
-		.group = BY_CHAIN,
+		.group = BY_BOTH_CHAINS,
 		.least_percent = 1,
 		.takes = TAKES_TOP | TAKES_CALLEES | TAKES_MIN,
 		.write = { write_tree, write_tree_json },
@@ -89,7 +91,7 @@ const struct view views[] = {
 	},
 	{
 		.name = "folded",
-		.group = BY_CHAIN,
+		.group = BY_BOTH_CHAINS,
 		.takes = TAKES_DIFF,
 		.write = { write_folded },
 	},
@@ -110,7 +112,7 @@ const struct view views[] = {
 	},
 	{
 		.name = "flame",
-		.group = BY_CHAIN,
+		.group = BY_BOTH_CHAINS,
 		.takes = TAKES_DIFF | TAKES_CALLEES,
 		.no_terminal = true,
 		.write = { write_flame },

@@ -10,7 +10,7 @@
  * OWNER_FIELD_AGE.
  */
 struct group_list {
-	struct owner_group_field v[OWNER_FIELDS + 1];
+	struct owner_group_field v[OWNER_GROUP_FIELDS];
 	unsigned int n;
 };
 
@@ -19,9 +19,15 @@ static inline const char *field_name(enum owner_field field)
 	return owner_field_names[field];
 }
 
+/* Is the field a list of frames: the call chain or the user chain? */
+static inline bool field_is_chain(enum owner_field field)
+{
+	return field >= OWNER_FIELDS;
+}
+
 static inline bool field_is_number(enum owner_field field)
 {
-	return field != OWNER_FIELD_STACK && owner_field_types[field] >= OWNER_TYPE_NUMBER;
+	return !field_is_chain(field) && owner_field_types[field] >= OWNER_TYPE_NUMBER;
 }
 
 static inline bool field_is_listed(const struct group_list *list, enum owner_field field)

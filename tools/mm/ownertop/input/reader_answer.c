@@ -15,6 +15,7 @@
  */
 #define WORD_MAX 2048
 #define STACK_MAX (64 * 1024)
+#define USER_MAX (8 * 1024)
 
 /*
  * The columns of a group's sums in an answer. Those up to YOUNGEST are left of the columns of
@@ -74,7 +75,7 @@ static bool cell_equals(struct text_slice cell, const char *word)
 static int find_answer_column(struct text_slice name, bool in_sums)
 {
 	int sum = owner_lang_find_name(name.s, name.len, sum_names, NR_SUMS);
-	int field = owner_lang_find_name(name.s, name.len, owner_field_names, OWNER_FIELDS + 1);
+	int field = owner_lang_find_name(name.s, name.len, owner_field_names, OWNER_GROUP_FIELDS);
 
 	if (in_sums || sum > YOUNGEST)
 		return sum < 0 ? COLUMN_OTHER : COLUMN_SUM + sum;
@@ -116,7 +117,9 @@ struct answer_row {
 	char cache[WORD_MAX];
 	char comm[WORD_MAX];
 	char cgroup[WORD_MAX];
+	struct text_slice binary;
 	char stack[STACK_MAX];
+	char user[USER_MAX];
 	char handle_name[HANDLE_NAME_LEN];
 };
 
@@ -151,22 +154,27 @@ static const char *parse_pid_number(struct text_slice cell, s64 *value)
 	return error;
 }
 
-/* Decode a call chain: turn "one+0x1/0x2;two+0x3/0x4 [ext4]" into lines. */
-static const char *decode_stack(struct answer_row *row, struct text_slice cell)
+/*
+ * Decode a call chain: turn "one+0x1/0x2;two+0x3/0x4 [ext4]" into lines in @buf, which has room
+ * for @size bytes. @head: the beginning of each line.
+ */
+static const char *decode_chain(struct text_slice cell, const char *head, char *buf, size_t size,
+				struct text_slice *lines)
 {
 	const char *end = cell.s + cell.len;
-	char *to = row->stack;
+	size_t head_len = strlen(head);
+	char *to = buf, *limit = buf + size - head_len - 2;
 
-	if (2 * cell.len + 2 > STACK_MAX)
-		return "the call chain is too long";
-	*to++ = ' ';
-	for (; cell.s < end; cell.s++) {
+	to = mempcpy(to, head, head_len);
+	for (; cell.s < end && to < limit; cell.s++) {
 		*to++ = *cell.s == ';' ? '\n' : *cell.s;
 		if (*cell.s == ';')
-			*to++ = ' ';
+			to = mempcpy(to, head, head_len);
 	}
+	if (cell.s < end)
+		return "the call chain is too long";
 	*to++ = '\n';
-	row->rec.stack = (struct text_slice){ row->stack, to - row->stack };
+	*lines = (struct text_slice){ buf, to - buf };
 	return NULL;
 }
 
@@ -206,6 +214,7 @@ static const char *parse_cell(struct answer_row *row, int column, struct text_sl
 	struct record *rec = &row->rec;
 
 	rec->cgroup_known |= column == OWNER_FIELD_CGROUP;
+	rec->user_known |= column == OWNER_FIELD_USER || column == OWNER_FIELD_BINARY;
 	if (cell_equals(cell, "-")) {
 		mark_absent_field(rec, column);
 		return NULL;
@@ -234,7 +243,12 @@ static const char *parse_cell(struct answer_row *row, int column, struct text_sl
 	case OWNER_FIELD_CGROUP:
 		return decode_word(cell, row->cgroup, &rec->cgroup);
 	case OWNER_FIELD_STACK:
-		return decode_stack(row, cell);
+		return decode_chain(cell, " ", row->stack, STACK_MAX, &rec->stack);
+	case OWNER_FIELD_USER:
+		return decode_chain(cell, USER_LINE, row->user, USER_MAX, &rec->user);
+	case OWNER_FIELD_BINARY:
+		row->binary = cell;
+		return NULL;
 	case COLUMN_WEIGHT:
 		return parse_sampling_weight(cell, &rec->weight);
 	case OWNER_FIELD_FUNC:
@@ -271,6 +285,18 @@ static void fill_missing_stack(struct answer_row *row, struct handle_map *handle
 		len = snprintf(row->stack, STACK_MAX, " ? [%.*s]\n", (int)row->module.len,
 			       row->module.s);
 	rec->stack = (struct text_slice){ row->stack, len < STACK_MAX ? len : 0 };
+}
+
+/* Fill in a missing user chain: one frame from the file name of the row. */
+static void fill_missing_user_chain(struct answer_row *row)
+{
+	int len;
+
+	if (row->rec.user.len || !row->binary.len)
+		return;
+	len = snprintf(row->user, USER_MAX, USER_LINE "? [%.*s]\n", (int)row->binary.len,
+		       row->binary.s);
+	row->rec.user = (struct text_slice){ row->user, len < USER_MAX ? len : 0 };
 }
 
 static const char *fill_object_record(struct answer_row *row)
@@ -347,6 +373,7 @@ static const char *parse_row(struct input_reading *r, struct answer_row *row,
 		row->rec.cache = (struct text_slice){ PERCPU_NAME, strlen(PERCPU_NAME) };
 	row->rec.slab_page = row->rec.kind == KIND_PAGE && row->rec.cache.len;
 	fill_missing_stack(row, r->handles);
+	fill_missing_user_chain(row);
 	if (r->columns.groups)
 		fill_group_record(row, r->sink->now);
 	else
@@ -365,6 +392,7 @@ static struct answer_row *clear_row(struct answer_row *row)
 	row->sums[YOUNGEST] = TS_UNKNOWN;
 	row->func = (struct text_slice){ "", 0 };
 	row->module = (struct text_slice){ "", 0 };
+	row->binary = (struct text_slice){ "", 0 };
 	return row;
 }
 

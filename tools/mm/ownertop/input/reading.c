@@ -50,10 +50,15 @@ bool scan_blank_line(struct text_scan *c)
 	return len;
 }
 
+static bool is_at_user_line(const struct text_scan *c)
+{
+	return TEXT_STARTS(scan_get_rest(c), USER_LINE);
+}
+
 bool scan_frame_lines(struct text_scan *c, struct text_slice *stack)
 {
 	stack->s = c->p;
-	while (c->p < c->end && *c->p == ' ') {
+	while (c->p < c->end && *c->p == ' ' && !is_at_user_line(c)) {
 		const char *nl = scan_find_line_end(c);
 
 		if (!nl)
@@ -62,6 +67,18 @@ bool scan_frame_lines(struct text_scan *c, struct text_slice *stack)
 		c->line++;
 	}
 	stack->len = c->p - stack->s;
+	return true;
+}
+
+bool scan_user_lines(struct text_scan *c, struct text_slice *user)
+{
+	struct text_slice line;
+
+	user->s = c->p;
+	while (is_at_user_line(c))
+		if (!scan_next_line(c, &line))
+			return false;
+	user->len = c->p - user->s;
 	return true;
 }
 

@@ -35,6 +35,9 @@ enum record_kind {
  */
 #define PERCPU_NAME "percpu"
 
+/* The beginning of a line with a frame of the user chain. */
+#define USER_LINE " user "
+
 /* The weight 1 in units of record.weight: the kernel prints weights with three decimals. */
 #define WEIGHT_ONE 1000
 
@@ -49,6 +52,7 @@ struct record {
 	bool slab_page;		/* a page whose record says that it holds slab objects */
 	bool inaccurate;	/* the kernel marks the figures as inaccurate */
 	bool cgroup_known;	/* the input has cgroups: an empty one means no cgroup */
+	bool user_known;	/* the input has user chains: an empty one means none */
 	u64 objects;
 	u64 bytes;		/* bytes that the callers requested */
 	u64 held;		/* bytes that the allocator took for them */
@@ -70,8 +74,12 @@ struct record {
 	struct text_slice cgroup;	/* name or path of the cgroup; empty: see cgroup_known */
 	struct text_slice gfp;	/* names of the gfp flags with "|" between them */
 	struct text_slice stack;	/* lines of the call chain, the allocator first */
+	struct text_slice user;	/* lines " user FRAME" of the user chain, the innermost first */
 
-	/* The text of the record, for outputs that copy it; the stack is between pfn and tail. */
+	/*
+	 * The text of the record, for outputs that copy it; the stack and the user chain are
+	 * between pfn and tail.
+	 */
 	u32 order;
 	struct text_slice header;
 	struct text_slice pfn;
@@ -91,6 +99,7 @@ struct record {
 	.cgroup.s = "", \
 	.gfp.s = "", \
 	.stack.s = "", \
+	.user.s = "", \
 })
 
 #endif

@@ -55,7 +55,7 @@ static void add_to_call(struct function_call *call, const struct sum *sum, u32 g
 static void add_group(struct functions *f, u32 id, u32 no_chain)
 {
 	struct group g = model_get_group(f->m, id);
-	const struct chain *chain = model_get_chain(f->m, &g);
+	const struct chain *chain = model_get_chain(f->m, &g, OWNER_FIELD_STACK);
 	u32 i, function = no_chain;
 
 	if (!chain->n)

@@ -45,9 +45,16 @@ static s64 get_field_number(const struct record *rec, enum owner_field field)
 }
 
 static u32 make_group_key_value(struct model *m, const struct record *rec,
-				const struct parsed_chain *chain, enum owner_field field)
+				const struct parsed_chain *chain,
+				const struct parsed_user_chain *user, enum owner_field field)
 {
 	switch (field) {
+	case OWNER_FIELD_USER:
+		return user->chain;
+	case OWNER_FIELD_BINARY:
+		return user->file;
+	case OWNER_FIELD_UFUNC:
+		return user->func;
 	case OWNER_FIELD_STACK:
 		return chain->chain;
 	case OWNER_FIELD_FUNC:
@@ -70,13 +77,14 @@ static u32 make_group_key_value(struct model *m, const struct record *rec,
 }
 
 static void make_group_key(struct model *m, const struct record *rec,
-			   const struct parsed_chain *chain, u32 *key)
+			   const struct parsed_chain *chain,
+			   const struct parsed_user_chain *user, u32 *key)
 {
 	const struct group_list *by = &m->select->group;
 	unsigned int i;
 
 	for (i = 0; i < by->n; i++)
-		key[i] = make_group_key_value(m, rec, chain, by->v[i].field);
+		key[i] = make_group_key_value(m, rec, chain, user, by->v[i].field);
 	if (m->select->by_handle)
 		key[i] = intern_number(m, rec->handle);
 }
@@ -172,19 +180,21 @@ void model_add_to_group(struct model *m, u32 id, const struct sum *sum, u64 olde
 }
 
 static void add_record_to_its_group(struct model *m, const struct record *rec,
-				    const struct parsed_chain *chain, const struct sum *sum)
+				    const struct parsed_chain *chain,
+				    const struct parsed_user_chain *user, const struct sum *sum)
 {
 	u32 key[GROUP_KEY_MAX], nr_groups = m->groups.n, id;
 
 	sum_add(&m->total, sum);
 	m->sampled |= sum_is_estimate(sum);
+	m->with_user += user->chain ? sum->objects : 0;
 	if (m->visit) {
 		m->visit(m->visit_arg, rec, sum);
 		return;
 	}
 	if (m->histograms)
 		histograms_add(m->histograms, rec, sum, m->sink.now);
-	make_group_key(m, rec, chain, key);
+	make_group_key(m, rec, chain, user, key);
 	id = model_find_or_add_group(m, key);
 	model_add_to_group(m, id, sum, rec->ts, rec->ts + rec->span, id == nr_groups);
 }
@@ -192,6 +202,7 @@ static void add_record_to_its_group(struct model *m, const struct record *rec,
 static const char *add_record_to_model(void *arg, const struct record *rec)
 {
 	struct model *m = arg;
+	struct parsed_user_chain user;
 	unsigned int unknown_fields;
 	struct parsed_chain chain;
 	struct sum one;
@@ -201,17 +212,20 @@ static const char *add_record_to_model(void *arg, const struct record *rec)
 		return "the sum of sizes overflows";
 	if (!stacks_parse_chain(&m->stacks, rec->stack, &chain))
 		return "a frame is malformed";
+	if (!user_chains_parse(&m->user, rec->user, &user))
+		return "a user frame is malformed";
 	m->sink.part_full = m->groups.n >= PART_GROUPS_MAX ||
-			    m->stacks.chains.n >= PART_GROUPS_MAX;
+			    m->stacks.chains.n >= PART_GROUPS_MAX ||
+			    m->user.chains.n >= PART_GROUPS_MAX;
 	m->sources.slabs_listed |= m->sink.summary.slabs_listed;
 	if (!sources_count_record(&m->sources, rec, chain.backing))
 		return NULL;
 	update_newest_time(&m->newest, rec->ts + rec->span);
 	sum_add(&m->counted, &one);
-	switch (record_evaluate(rec, &chain, &m->select->sentence, &m->words, m->sink.now,
+	switch (record_evaluate(rec, &chain, &user, &m->select->sentence, &m->words, m->sink.now,
 				&unknown_fields)) {
 	case OWNER_VERDICT_TRUE:
-		add_record_to_its_group(m, rec, &chain, &one);
+		add_record_to_its_group(m, rec, &chain, &user, &one);
 		break;
 	case OWNER_VERDICT_FALSE:
 		sum_add(&m->filtered, &one);
@@ -240,6 +254,7 @@ void model_init(struct model *m, const struct record_selection *select)
 	packed_init(&m->groups, GROUP_KEY + m->key_words);
 	stacks_init(&m->stacks, &select->chains, &select->sentence);
 	m->stacks.names = select->names;
+	user_chains_init(&m->user, &select->user, &select->sentence, select->binaries);
 }
 
 u64 model_compute_age(const struct model *m, u64 ts)
@@ -251,9 +266,15 @@ u64 model_compute_age(const struct model *m, u64 ts)
 	return ts < now ? now - ts : 0;
 }
 
-struct text_slice model_get_frame(const struct model *m, const struct chain *chain, u32 i)
+const struct strings *model_get_frames(const struct model *m, enum owner_field field)
 {
-	return m->stacks.frames.v[chain->frames[i]];
+	return field == OWNER_FIELD_USER ? &m->user.frames : &m->stacks.frames;
+}
+
+struct text_slice model_get_frame(const struct model *m, enum owner_field field,
+				  const struct chain *chain, u32 i)
+{
+	return model_get_frames(m, field)->v[chain->frames[i]];
 }
 
 static u32 get_field_key(const struct model *m, const struct group *g, enum owner_field field)
@@ -267,9 +288,17 @@ static u32 get_field_key(const struct model *m, const struct group *g, enum owne
 	return 0;
 }
 
-const struct chain *model_get_chain(const struct model *m, const struct group *g)
+const struct chain *model_get_chain(const struct model *m, const struct group *g,
+				    enum owner_field field)
 {
-	return m->stacks.chains.v[get_field_key(m, g, OWNER_FIELD_STACK)];
+	u32 key = get_field_key(m, g, field);
+
+	return field == OWNER_FIELD_USER ? m->user.chains.v[key] : m->stacks.chains.v[key];
+}
+
+bool model_shows_field(const struct model *m, enum owner_field field)
+{
+	return field != OWNER_FIELD_USER || !m->select->user.if_any || m->with_user;
 }
 
 bool model_field_is_known(const struct model *m, const struct group *g, enum owner_field field)
@@ -307,6 +336,10 @@ struct text_slice model_get_name(const struct model *m, const struct group *g,
 		return m->stacks.modules.v[key];
 	case OWNER_FIELD_FUNC:
 		return m->stacks.funcs.v[key];
+	case OWNER_FIELD_BINARY:
+		return m->user.files.v[key];
+	case OWNER_FIELD_UFUNC:
+		return m->user.funcs.v[key];
 	case OWNER_FIELD_KIND:
 		return kinds[key];
 	default:
@@ -322,6 +355,7 @@ u64 model_get_handle(const struct model *m, const struct group *g)
 void model_finish(struct model *m)
 {
 	stacks_finish(&m->stacks);
+	user_chains_finish(&m->user);
 	hash_index_free(&m->group_index);
 }
 
@@ -329,6 +363,7 @@ void model_free(struct model *m)
 {
 	model_finish(m);
 	stacks_free(&m->stacks);
+	user_chains_free(&m->user);
 	strings_free(&m->words);
 	strings_free(&m->numbers);
 	packed_free(&m->groups);

@@ -14,6 +14,7 @@
 #include "model/sources.h"
 #include "model/stacks.h"
 #include "model/sum.h"
+#include "model/user_chains.h"
 
 /* Selection of records that a model counts, and of the fields that it groups them by. */
 struct record_selection {
@@ -22,12 +23,14 @@ struct record_selection {
 	bool by_handle;		/* also group by the handle of the call chain */
 	struct chain_options chains;
 	struct frame_names *names;	/* to look up frames; NULL: show frames as they are */
+	struct user_chain_options user;
+	struct binaries *binaries;	/* to look up user frames; NULL: show them as they are */
 };
 
 /*
- * Upper limit of the indexes in the key of a group: all fields, the call chain and its handle.
+ * Upper limit of the indexes in the key of a group: all fields and the handle of the call chain.
  */
-#define GROUP_KEY_MAX (OWNER_FIELDS + 2)
+#define GROUP_KEY_MAX (OWNER_GROUP_FIELDS + 1)
 
 /*
  * Groups, or chains, at which a part is full and gets no more records. Until it is added, both it
@@ -69,6 +72,7 @@ struct model {
 	struct histograms *histograms;	/* count the records of the groups; may be NULL */
 
 	struct stacks stacks;
+	struct user_chains user;
 	struct strings words;	/* names of caches, tasks and cgroups, gfp flags */
 	struct strings numbers;
 
@@ -80,6 +84,7 @@ struct model {
 	struct sum counted;	/* sum of total, filtered and undecided */
 	bool sampled;		/* a record of any dump was sampled */
 	struct sum filtered;	/* records that the expression does not hold for */
+	u64 with_user;		/* objects of the groups with a user chain */
 	struct sum undecided;	/* records that lack a field the expression needs */
 	unsigned int unknown_fields;	/* bit mask: the fields that those records lack */
 	struct sources sources;
@@ -117,11 +122,20 @@ void group_totals_add(struct group_totals *to, const struct sum *sum, u64 groups
 /* Returns the age of an object with time stamp @ts; TS_UNKNOWN if that is unknown. */
 u64 model_compute_age(const struct model *m, u64 ts);
 
-/* Returns the call chain of a group, which must be grouped by it. */
-const struct chain *model_get_chain(const struct model *m, const struct group *g);
+/*
+ * Returns the call chain or the user chain of a group, which must be grouped by that @field. A
+ * user chain without frames is that of objects that have none.
+ */
+const struct chain *model_get_chain(const struct model *m, const struct group *g,
+				    enum owner_field field);
+/* Returns the frames that the numbers of a chain of @field stand for. */
+const struct strings *model_get_frames(const struct model *m, enum owner_field field);
+/* Is a field of the groups shown? The user chain may be left out if no object has one. */
+bool model_shows_field(const struct model *m, enum owner_field field);
 
-/* Returns frame number @i of a call chain. */
-struct text_slice model_get_frame(const struct model *m, const struct chain *chain, u32 i);
+/* Returns frame number @i of a chain of @field. */
+struct text_slice model_get_frame(const struct model *m, enum owner_field field,
+				  const struct chain *chain, u32 i);
 /* Does the group have a value of @field? Some inputs do not tell all fields. */
 bool model_field_is_known(const struct model *m, const struct group *g, enum owner_field field);
 /* Returns the value of a numeric field of a group. */

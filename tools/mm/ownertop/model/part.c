@@ -21,6 +21,7 @@ struct model_part {
  */
 struct part_map {
 	struct stacks_map stacks;
+	struct user_chains_map user;
 	u32 *words;
 	u32 *numbers;
 };
@@ -58,6 +59,12 @@ struct record_sink *model_begin_part(void *arg)
 static u32 map_key_value(const struct part_map *map, enum owner_field field, u32 value)
 {
 	switch (field) {
+	case OWNER_FIELD_USER:
+		return map->user.chains[value];
+	case OWNER_FIELD_BINARY:
+		return map->user.files[value];
+	case OWNER_FIELD_UFUNC:
+		return map->user.funcs[value];
 	case OWNER_FIELD_STACK:
 		return map->stacks.chains[value];
 	case OWNER_FIELD_FUNC:
@@ -98,11 +105,13 @@ static void add_groups_of_part(struct model *m, const struct model *part)
 	u32 i;
 
 	stacks_intern_all(&m->stacks, &part->stacks, &map.stacks);
+	user_chains_intern_all(&m->user, &part->user, &map.user);
 	map.words = strings_intern_all(&m->words, &part->words);
 	map.numbers = strings_intern_all(&m->numbers, &part->numbers);
 	for (i = 0; i < part->groups.n; i++)
 		add_group_of_part(m, part, i, &map);
 	stacks_map_free(&map.stacks);
+	user_chains_map_free(&map.user);
 	free(map.words);
 	free(map.numbers);
 }
@@ -130,6 +139,7 @@ bool model_add_part(void *arg, const struct record_sink *sink)
 	sum_add(&m->counted, &more->counted);
 	sum_add(&m->filtered, &more->filtered);
 	sum_add(&m->undecided, &more->undecided);
+	m->with_user += more->with_user;
 	m->unknown_fields |= more->unknown_fields;
 	update_newest_time(&m->newest, more->newest);
 	if (m->histograms)

@@ -131,6 +131,7 @@ struct record_fields {
 	struct owner_field_values fields;
 	const struct record *rec;
 	const struct parsed_chain *chain;
+	const struct parsed_user_chain *user;
 	struct strings *words;
 };
 
@@ -165,7 +166,7 @@ static bool any_word_matches(const struct owner_field_values *fields,
 
 	if (c->field == OWNER_FIELD_GFP)
 		return any_flag_matches(f, s, c);
-	return f->chain->matched & 1U << (c - s->comparisons);
+	return (f->chain->matched | f->user->matched) & 1U << (c - s->comparisons);
 }
 
 static void fill_field(struct record_fields *f, enum owner_field field, u64 now)
@@ -184,15 +185,18 @@ static void fill_field(struct record_fields *f, enum owner_field field, u64 now)
 }
 
 enum owner_verdict record_evaluate(const struct record *rec, const struct parsed_chain *chain,
+				   const struct parsed_user_chain *user,
 				   const struct owner_sentence *s, struct strings *words, u64 now,
 				   unsigned int *unknown_fields)
 {
-	/* stacks_parse_chain() has evaluated the comparisons of functions and modules. */
+	/* The comparisons of the fields of both chains have been evaluated. */
 	const unsigned int of_chain = 1U << OWNER_FIELD_FUNC | 1U << OWNER_FIELD_MODULE;
+	const unsigned int of_user = 1U << OWNER_FIELD_BINARY | 1U << OWNER_FIELD_UFUNC;
 	struct record_fields f = {
 		.fields = { .known_fields = of_chain, .any_word_matches = any_word_matches },
 		.rec = rec,
 		.chain = chain,
+		.user = user,
 		.words = words,
 	};
 	enum owner_field field;
@@ -202,8 +206,12 @@ enum owner_verdict record_evaluate(const struct record *rec, const struct parsed
 	*unknown_fields = 0;
 	if (!s->fields_used)
 		return OWNER_VERDICT_TRUE;
+	if (rec->user_known)
+		f.fields.known_fields |= of_user;
+	if (user->functions_unknown)
+		f.fields.known_fields &= ~(1U << OWNER_FIELD_UFUNC);
 	for (field = 0; field < OWNER_FIELDS; field++)
-		if (s->fields_used & ~of_chain & 1U << field)
+		if (s->fields_used & ~of_chain & ~of_user & 1U << field)
 			fill_field(&f, field, now);
 	*unknown_fields = s->fields_used & ~f.fields.known_fields;
 	if (*unknown_fields)

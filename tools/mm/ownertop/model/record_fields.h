@@ -5,6 +5,7 @@
 
 #include "input/record.h"
 #include "model/stacks.h"
+#include "model/user_chains.h"
 
 struct field_value {
 	enum {
@@ -28,6 +29,7 @@ struct field_value record_field_value(const struct record *rec, enum owner_field
  * Words of the record are interned in @words.
  */
 enum owner_verdict record_evaluate(const struct record *rec, const struct parsed_chain *chain,
+				   const struct parsed_user_chain *user,
 				   const struct owner_sentence *s, struct strings *words, u64 now,
 				   unsigned int *unknown_fields);
 

@@ -58,10 +58,23 @@ static void init_empty_tree(struct tree *t, const struct model *m, bool callees)
 	*t = (struct tree){ .m = m, .callees = callees };
 	add_node(t, TREE_NONE, strings_intern(&t->names, total));
 	t->of_frames = stacks_intern_functions_of_frames(&m->stacks, &t->names);
+	t->user_from = t->names.n;
+	t->of_user_frames = user_chains_intern_functions_of_frames(&m->user, &t->names);
+	t->user_to = t->names.n;
 }
 
-static void add_chain_to_path(struct tree *t, const struct chain *chain)
+static void add_user_chain_to_path(struct tree *t, const struct group *g)
 {
+	const struct chain *chain = model_get_chain(t->m, g, OWNER_FIELD_USER);
+	u32 i = chain->n;
+
+	while (i--)
+		append_function_to_path(t, t->of_user_frames[chain->frames[i]]);
+}
+
+static void add_chain_to_path(struct tree *t, const struct group *g)
+{
+	const struct chain *chain = model_get_chain(t->m, g, OWNER_FIELD_STACK);
 	static const struct text_slice none = { "(no call chain)", 15 };
 	u32 i = chain->n;
 
@@ -83,7 +96,12 @@ static void make_group_path(struct tree *t, const struct group *g)
 		enum owner_field f = by->v[i].field;
 
 		if (f == OWNER_FIELD_STACK) {
-			add_chain_to_path(t, model_get_chain(t->m, g));
+			if (field_is_listed(by, OWNER_FIELD_USER))
+				add_user_chain_to_path(t, g);
+			add_chain_to_path(t, g);
+		} else if (f == OWNER_FIELD_USER) {
+			if (!field_is_listed(by, OWNER_FIELD_STACK))
+				add_user_chain_to_path(t, g);
 		} else if (!model_field_is_known(t->m, g, f)) {
 			continue;
 		} else if (field_is_number(f)) {
@@ -211,4 +229,5 @@ void tree_free(struct tree *t)
 	hash_index_free(&t->index);
 	free(t->path);
 	free(t->of_frames);
+	free(t->of_user_frames);
 }

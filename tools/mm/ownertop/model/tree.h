@@ -2,7 +2,7 @@
 /*
  * A prefix tree of groups. The path of a group has one level for each of its fields, in
  * the order of group=. A call chain has one level for each function, the outermost caller
- * first.
+ * first. The user chain is before the call chain, as its functions called the kernel.
  */
 #ifndef OWNERTOP_TREE_H
 #define OWNERTOP_TREE_H
@@ -29,6 +29,9 @@ struct tree {
 	bool callees;		/* a path begins at the function that allocates */
 	struct strings names;
 	u32 *of_frames;		/* index into names, by frame number of the model */
+	u32 *of_user_frames;	/* index into names, by number of a user frame of the model */
+	u32 user_from;		/* names from this one to user_to - 1 are of user frames */
+	u32 user_to;
 	struct tree_node *nodes;	/* a parent has a smaller number than its children */
 	u32 n;
 	u32 cap;

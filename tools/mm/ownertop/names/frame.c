@@ -86,11 +86,17 @@ struct text_slice frame_stem(struct text_slice func)
 void frame_print_fitted(struct text_slice line, size_t width, size_t used, FILE *out)
 {
 	size_t room = width > used + WIDTH_MIN ? width - used : WIDTH_MIN;
-	const char *plus, *space;
+	const char *at, *plus, *space;
 	size_t name, tail;
 
 	if (!width || line.len <= room) {
 		fprintf(out, "%s\n", line.s);
+		return;
+	}
+	/* The offset of a user frame without a name says more than the id of its file. */
+	at = strchr(line.s, '@');
+	if (at && (size_t)(at - line.s) <= room) {
+		fprintf(out, "%.*s\n", (int)(at - line.s), line.s);
 		return;
 	}
 	plus = strchr(line.s, '+');

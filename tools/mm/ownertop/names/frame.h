@@ -28,7 +28,8 @@ struct text_slice frame_stem(struct text_slice func);
 /*
  * Print the frame @line, which is NUL-terminated, and a newline. @width: columns of the
  * terminal, or 0 for no limit; @used: columns that are already taken. A frame that does not fit
- * is printed without its offset, which says least; if it is still too long, it is cut.
+ * is printed without what says least, its offset or the id of its file; if it is still too long,
+ * it is cut.
  */
 void frame_print_fitted(struct text_slice line, size_t width, size_t used, FILE *out);
 

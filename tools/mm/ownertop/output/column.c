@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
 /* Make the cells that several views share, and choose the columns for a format. */
+#include "names/user_frame.h"
 #include "output/column.h"
 
 void fill_group_row(struct view_row *row, const struct answer *a, u32 rank, u32 id)
@@ -161,10 +162,11 @@ static struct cell get_field_cell(const struct view_row *row, int field)
 
 	if (row->id == ROW_NO_GROUP)
 		return no_cell;
-	if (field == OWNER_FIELD_STACK)
+	if (field_is_chain(field))
 		return (struct cell){
 			.type = CELL_CHAIN,
-			.chain = model_get_chain(m, &row->group),
+			.chain = model_get_chain(m, &row->group, field),
+			.frames = model_get_frames(m, field),
 		};
 	if (!model_field_is_known(m, &row->group, field))
 		return (struct cell){ .type = CELL_UNKNOWN };
@@ -262,7 +264,7 @@ void print_joined_functions(const struct model *m, const struct chain *chain, u3
 	for (i = 0; i < chain->n && i < most; i++) {
 		struct frame f;
 
-		frame_parse(model_get_frame(m, chain, i), &f);
+		frame_parse(model_get_frame(m, OWNER_FIELD_STACK, chain, i), &f);
 		fprintf(out, "%s%.*s", i ? " < " : "", (int)f.func.len, f.func.s);
 		if (f.module.len && text_slice_compare(f.module, module))
 			fprintf(out, " [%.*s]", (int)f.module.len, f.module.s);
@@ -270,12 +272,57 @@ void print_joined_functions(const struct model *m, const struct chain *chain, u3
 	}
 }
 
-void print_chain_frames(const struct model *m, const struct chain *chain, FILE *out)
+static void print_joined_user_frames(const struct model *m, const struct chain *chain, FILE *out)
 {
+	struct text_slice file = { "", 0 };
+	u32 i;
+
+	for (i = 0; i < chain->n; i++) {
+		struct text_slice line = model_get_frame(m, OWNER_FIELD_USER, chain, i);
+		struct user_frame f;
+
+		user_frame_parse(line, &f);
+		if (f.id.len)
+			line.len = f.id.s - 1 - line.s;
+		else if (f.func.len)
+			line = f.func;
+		fprintf(out, "%s%.*s", i ? " < " : "", (int)line.len, line.s);
+		if (f.func.len && text_slice_compare(f.file, file))
+			fprintf(out, " [%.*s]", (int)f.file.len, f.file.s);
+		file = f.file;
+	}
+}
+
+void print_joined_chains(const struct model *m, const struct group *g, FILE *out)
+{
+	const struct group_list *by = &m->select->group;
+	bool has_stack = field_is_listed(by, OWNER_FIELD_STACK);
+	const struct chain *chain;
+
+	if (has_stack) {
+		chain = model_get_chain(m, g, OWNER_FIELD_STACK);
+		print_joined_functions(m, chain, chain->n, out);
+		if (!chain->n)
+			fputs("(no call chain)", out);
+	}
+	if (!field_is_listed(by, OWNER_FIELD_USER))
+		return;
+	chain = model_get_chain(m, g, OWNER_FIELD_USER);
+	if (chain->n)
+		fprintf(out, "%suser ", has_stack ? " < " : "");
+	else if (!has_stack)
+		fputs("(no user chain)", out);
+	print_joined_user_frames(m, chain, out);
+}
+
+void print_chain_field(const struct model *m, const struct group *g, enum owner_field field,
+		       FILE *out)
+{
+	const struct chain *chain = model_get_chain(m, g, field);
 	u32 i;
 
 	for (i = 0; i < chain->n; i++)
-		fprintf(out, "%s%s", i ? ";" : "", model_get_frame(m, chain, i).s);
+		fprintf(out, "%s%s", i ? ";" : "", model_get_frame(m, field, chain, i).s);
 }
 
 void columns_print_head(const struct column_list *list, const struct line_format *f, FILE *out)
@@ -301,7 +348,7 @@ void columns_print_row(const struct column_list *list, const struct line_format 
 		if (i)
 			putc(f->separator, out);
 		if (!print_unquoted_cell(&cell, out))
-			f->print_cell(&row->a->model, &cell, out);
+			f->print_cell(&cell, out);
 	}
 	fputs(f->line_end, out);
 }
@@ -370,8 +417,10 @@ void columns_add_group_fields(struct column_list *list, const struct model *m,
 		enum owner_field field = by->v[i].field;
 		struct column column = { .get = get_field_cell, .arg = field };
 
+		if (!model_shows_field(m, field))
+			continue;
 		if (format == FORMAT_TEXT) {
-			if (field == OWNER_FIELD_STACK ||
+			if (field_is_chain(field) ||
 			    (field == OWNER_FIELD_CACHE && !any_group_has_cache(m, order, n)))
 				continue;
 			if (field == OWNER_FIELD_AGE)

@@ -65,6 +65,7 @@ enum cell_type {
 	CELL_NAME,		/* .name, any bytes */
 	CELL_CHAIN,
 	CELL_STACK,		/* TSV only: .name, the lines of a chain in an input */
+	CELL_USER,		/* TSV only: .name, the lines of a user chain in an input */
 	CELL_SUMS,		/* JSON only: the sums of the row */
 };
 
@@ -78,7 +79,10 @@ struct cell {
 		double real;
 		struct text_slice name;
 		struct change change;
-		const struct chain *chain;
+		struct {
+			const struct chain *chain;
+			const struct strings *frames;	/* its frames are in these */
+		};
 		struct {
 			u64 part;
 			u64 total;
@@ -154,7 +158,14 @@ struct cell get_measure_error_cell(const struct view_row *row, int arg);
  * where the chain enters it.
  */
 void print_joined_functions(const struct model *m, const struct chain *chain, u32 most, FILE *out);
-void print_chain_frames(const struct model *m, const struct chain *chain, FILE *out);
+/*
+ * Print the functions of the chains of a group in one line; of a user chain also the frames
+ * without names.
+ */
+void print_joined_chains(const struct model *m, const struct group *g, FILE *out);
+/* Print the frames of a group's call chain or user chain with ";" between them. */
+void print_chain_field(const struct model *m, const struct group *g, enum owner_field field,
+		       FILE *out);
 
 #define COLUMNS_MAX 64
 
@@ -181,7 +192,7 @@ struct line_format {
 	char separator;
 	const char *line_end;
 	/* Print a cell that is neither a number nor a word. */
-	void (*print_cell)(const struct model *m, const struct cell *cell, FILE *out);
+	void (*print_cell)(const struct cell *cell, FILE *out);
 };
 
 void columns_print_head(const struct column_list *list, const struct line_format *f, FILE *out);

@@ -2,28 +2,38 @@
 /* Write rows as CSV, in the form of RFC 4180. */
 #include "output/csv.h"
 
-static void print_csv_quoted(struct text_slice t, FILE *out)
+static void print_escaped(struct text_slice t, FILE *out)
 {
 	size_t i;
 
-	putc('"', out);
 	for (i = 0; i < t.len; i++) {
 		if (t.s[i] == '"')
 			putc('"', out);
 		putc(t.s[i], out);
 	}
-	putc('"', out);
 }
 
-static void print_csv_cell(const struct model *m, const struct cell *cell, FILE *out)
+static void print_frames(const struct cell *cell, FILE *out)
 {
-	if (cell->type == CELL_NAME)
-		print_csv_quoted(cell->name, out);
-	if (cell->type == CELL_CHAIN) {
-		putc('"', out);
-		print_chain_frames(m, cell->chain, out);
-		putc('"', out);
+	u32 i;
+
+	for (i = 0; i < cell->chain->n; i++) {
+		if (i)
+			putc(';', out);
+		print_escaped(cell->frames->v[cell->chain->frames[i]], out);
 	}
+}
+
+static void print_csv_cell(const struct cell *cell, FILE *out)
+{
+	if (cell->type != CELL_NAME && cell->type != CELL_CHAIN)
+		return;
+	putc('"', out);
+	if (cell->type == CELL_NAME)
+		print_escaped(cell->name, out);
+	else
+		print_frames(cell, out);
+	putc('"', out);
 }
 
 static const struct line_format csv = { ',', "\r\n", print_csv_cell };

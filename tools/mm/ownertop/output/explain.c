@@ -102,12 +102,12 @@ static u32 find_grower(const struct answer *a)
 static char *copy_owner_name(const struct answer *a, u32 id)
 {
 	struct group g = model_get_group(&a->model, id);
-	const struct chain *chain = model_get_chain(&a->model, &g);
+	const struct chain *chain = model_get_chain(&a->model, &g, OWNER_FIELD_STACK);
 	struct frame f;
 
 	if (!chain->n)
 		return NULL;
-	frame_parse(model_get_frame(&a->model, chain, 0), &f);
+	frame_parse(model_get_frame(&a->model, OWNER_FIELD_STACK, chain, 0), &f);
 	if (TEXT_STARTS(f.func, "0x"))
 		return NULL;
 	return xstrndup(f.func.s, f.func.len);
@@ -195,7 +195,7 @@ static void explanation_free(struct explanation *e)
 static void print_owner(const struct answer *a, u32 id, FILE *out)
 {
 	struct group g = model_get_group(&a->model, id);
-	const struct chain *chain = model_get_chain(&a->model, &g);
+	const struct chain *chain = model_get_chain(&a->model, &g, OWNER_FIELD_STACK);
 	char *cache = human_escape_name(model_get_name(&a->model, &g, OWNER_FIELD_CACHE));
 
 	if (*cache)
@@ -402,13 +402,13 @@ void write_explain(const struct answer *a, const struct output_options *o, FILE 
 static struct json_object *json_from_owner(const struct answer *a, u32 id)
 {
 	struct group g = model_get_group(&a->model, id);
-	const struct chain *chain = model_get_chain(&a->model, &g);
+	const struct chain *chain = model_get_chain(&a->model, &g, OWNER_FIELD_STACK);
 	struct json_object *object = json_new_object(), *stack = json_new_list();
 	struct sum sum = get_last_sum(a, id);
 	u32 i;
 
 	for (i = 0; i < chain->n; i++)
-		json_add_item(stack, json_from_text(model_get_frame(&a->model, chain, i)));
+		json_add_item(stack, json_from_text(model_get_frame(&a->model, OWNER_FIELD_STACK, chain, i)));
 	json_add_member(object, "sum", json_from_sum(&sum));
 	json_add_member(object, "oldest_ns", g.oldest == TS_UNKNOWN ? NULL :
 							json_new_count(g.oldest));

@@ -105,6 +105,7 @@ static void print_flame_data(const struct answer *a, const struct output_options
 	fputs(",\n", out);
 	print_flame_notes(a, out);
 	fputs(",\n", out);
+	fprintf(out, "\"user\":[%u,%u],\n", t.user_from, t.user_to);
 	print_names(&t, out);
 	fputs(",\n", out);
 	print_nodes(&t, o->old, out);

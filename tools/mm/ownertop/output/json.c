@@ -149,13 +149,13 @@ struct json_object *json_from_sum(const struct sum *sum)
 	return object;
 }
 
-static struct json_object *json_from_chain(const struct model *m, const struct chain *chain)
+static struct json_object *json_from_chain(const struct cell *cell)
 {
 	struct json_object *array = json_new_list();
 	u32 i;
 
-	for (i = 0; i < chain->n; i++)
-		json_add_item(array, json_from_text(model_get_frame(m, chain, i)));
+	for (i = 0; i < cell->chain->n; i++)
+		json_add_item(array, json_from_text(cell->frames->v[cell->chain->frames[i]]));
 	return array;
 }
 
@@ -188,7 +188,7 @@ static struct json_object *json_from_cell(const struct view_row *row, const stru
 	case CELL_NAME:
 		return json_from_text(cell->name);
 	case CELL_CHAIN:
-		return json_from_chain(&row->a->model, cell->chain);
+		return json_from_chain(cell);
 	case CELL_SUMS:
 		return json_from_sums(row->sums, row->nr_sums);
 	default:
@@ -252,7 +252,8 @@ static void print_group_fields(const struct model *m, FILE *out)
 	unsigned int i;
 
 	for (i = 0; i < by->n; i++)
-		json_add_item(fields, new_json_word(field_name(by->v[i].field)));
+		if (model_shows_field(m, by->v[i].field))
+			json_add_item(fields, new_json_word(field_name(by->v[i].field)));
 	json_print_member("group_by", fields, out);
 }
 

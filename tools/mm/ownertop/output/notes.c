@@ -136,7 +136,7 @@ void notes_print_same_functions(const struct model *m, const u32 *order, u32 n, 
 	shown = xmalloc(n * sizeof(*shown));
 	for (i = 0; i < n; i++) {
 		struct group g = model_get_group(m, order[i]);
-		const struct chain *chain = model_get_chain(m, &g);
+		const struct chain *chain = model_get_chain(m, &g, OWNER_FIELD_STACK);
 
 		shown[i].functions = stacks_hash_functions(&m->stacks, chain);
 		shown[i].chain = chain;

@@ -48,6 +48,12 @@ static struct cell get_stack_cell(const struct view_row *row, int arg)
 	return (struct cell){ .type = CELL_STACK, .name = row->record->stack };
 }
 
+static struct cell get_user_cell(const struct view_row *row, int arg)
+{
+	(void)arg;
+	return (struct cell){ .type = CELL_USER, .name = row->record->user };
+}
+
 static const struct column columns[] = {
 	/* column names in text, JSON, CSV and TSV */
 	{ { NULL, NULL, NULL, "row" }, .get = get_row_name_cell },
@@ -65,6 +71,7 @@ static const struct column columns[] = {
 	{ { NULL, NULL, NULL, "stack" }, .get = get_stack_cell, .omit = COLUMN_STACK },
 	{ { NULL, NULL, NULL, "handle" }, .get = get_number_cell, .arg = OWNER_FIELD_HANDLE,
 	  .omit = COLUMN_HANDLE },
+	{ { NULL, NULL, NULL, "user" }, .get = get_user_cell },
 };
 
 void objects_begin(struct object_printer *o, const struct answer *a,
@@ -108,6 +115,7 @@ static void copy_record_text(const struct object_printer *o, const struct record
 		fwrite(rec->stack.s, 1, rec->stack.len, o->out);
 	if (o->sentence->mode != OWNER_MODE_STACK && rec->handle != HANDLE_UNKNOWN)
 		fprintf(o->out, "handle: %llu\n", rec->handle);
+	fwrite(rec->user.s, 1, rec->user.len, o->out);
 	fwrite(rec->tail.s, 1, rec->tail.len, o->out);
 	putc('\n', o->out);
 }

@@ -14,6 +14,7 @@
 #include "base/alloc.h"
 #include "base/exit_status.h"
 #include "names/frame.h"
+#include "names/user_frame.h"
 #include "base/human.h"
 #include "output/notes.h"
 #include "output/proto.h"
@@ -69,7 +70,7 @@ struct pprof_profile {
 	const struct model *m;
 	gzFile gz;
 	struct strings strings;	/* the string table; other messages have indexes into it */
-	u32 field_names[OWNER_FIELDS];	/* by field: index of its name in strings, or 0 */
+	u32 field_names[OWNER_GROUP_FIELDS];	/* by field: index of its name in strings, or 0 */
 	struct proto_buffer message;	/* the message that is being built */
 	struct proto_buffer part;	/* a message inside the one that is being built */
 	struct proto_buffer wire;	/* encoded messages that are not written yet */
@@ -206,25 +207,38 @@ static void append_sample_label(struct pprof_profile *p, const struct group *g,
 	proto_append_message(&p->message, SAMPLE_LABEL, &p->part);
 }
 
+/*
+ * Append the frames of a chain to p->locations, which has @n of them. @first: id of the location
+ * of frame 0. Returns how many there are now.
+ */
+static u32 append_locations(struct pprof_profile *p, const struct chain *chain, u32 first, u32 n)
+{
+	u32 i;
+
+	for (i = 0; i < chain->n; i++, n++) {
+		p->locations = grow_array(p->locations, n, &p->locations_cap,
+					  sizeof(*p->locations));
+		p->locations[n] = chain->frames[i] + first;
+	}
+	return n;
+}
+
 static void emit_sample(struct pprof_profile *p, const struct group *g)
 {
 	const struct group_list *by = &p->m->select->group;
 	const u64 values[] = { g->sum.objects, g->sum.bytes, g->sum.held };
-	const struct chain *chain;
-	unsigned int i;
+	u32 n = 0, i;
 
-	if (field_is_listed(by, OWNER_FIELD_STACK)) {
-		chain = model_get_chain(p->m, g);
-		for (i = 0; i < chain->n; i++) {
-			p->locations = grow_array(p->locations, i, &p->locations_cap,
-						  sizeof(*p->locations));
-			p->locations[i] = chain->frames[i] + 1;
-		}
-		proto_append_ints(&p->message, SAMPLE_LOCATION, p->locations, chain->n);
-	}
+	if (field_is_listed(by, OWNER_FIELD_STACK))
+		n = append_locations(p, model_get_chain(p->m, g, OWNER_FIELD_STACK), 1, n);
+	if (field_is_listed(by, OWNER_FIELD_USER))
+		n = append_locations(p, model_get_chain(p->m, g, OWNER_FIELD_USER),
+				     p->m->stacks.frames.n + 1, n);
+	if (n)
+		proto_append_ints(&p->message, SAMPLE_LOCATION, p->locations, n);
 	proto_append_ints(&p->message, SAMPLE_VALUE, values, sizeof(values) / sizeof(*values));
 	for (i = 0; i < by->n; i++)
-		if (by->v[i].field != OWNER_FIELD_STACK &&
+		if (!field_is_chain(by->v[i].field) &&
 		    model_field_is_known(p->m, g, by->v[i].field))
 			append_sample_label(p, g, by->v[i].field);
 	append_pending_message(p, PROFILE_SAMPLE);
@@ -267,6 +281,28 @@ static void emit_frame(struct pprof_profile *p, u32 id)
 	proto_append_int(&p->part, LINE_LINE, colon ? strtoull(colon + 1, NULL, 10) : 0);
 	proto_append_int(&p->message, LOCATION_ID, id + 1);
 	proto_append_int(&p->message, LOCATION_MAPPING, module + 1);
+	proto_append_message(&p->message, LOCATION_LINE, &p->part);
+	append_pending_message(p, PROFILE_LOCATION);
+}
+
+/* Append a user frame as a location in a function that only it has. */
+static void emit_user_frame(struct pprof_profile *p, u32 i)
+{
+	u32 id = p->m->stacks.frames.n + 1 + i;
+	struct text_slice line = p->m->user.frames.v[i];
+	struct user_frame f;
+
+	user_frame_parse(line, &f);
+	proto_append_int(&p->message, FUNCTION_ID, id);
+	proto_append_int(&p->message, FUNCTION_NAME,
+			 strings_intern(&p->strings, f.func.len ? f.func : line));
+	proto_append_int(&p->message, FUNCTION_SYSTEM_NAME, strings_intern(&p->strings, line));
+	proto_append_int(&p->message, FUNCTION_FILENAME, strings_intern(&p->strings, f.file));
+	append_pending_message(p, PROFILE_FUNCTION);
+
+	proto_clear(&p->part);
+	proto_append_int(&p->part, LINE_FUNCTION, id);
+	proto_append_int(&p->message, LOCATION_ID, id);
 	proto_append_message(&p->message, LOCATION_LINE, &p->part);
 	append_pending_message(p, PROFILE_LOCATION);
 }
@@ -325,6 +361,8 @@ void write_pprof(const struct answer *a, const struct output_options *o, FILE *o
 		emit_mapping(&p, i);
 	for (i = 0; i < m->stacks.frames.n; i++)
 		emit_frame(&p, i);
+	for (i = 0; i < m->user.frames.n; i++)
+		emit_user_frame(&p, i);
 	emit_comments(&p, a);
 	emit_strings(&p);
 	write_pending_bytes(&p);

@@ -73,11 +73,11 @@ static char *copy_field_value(const struct model *m, const struct group *g, enum
 
 	if (!model_field_is_known(m, g, field))
 		return xstrndup("", 0);
-	if (field != OWNER_FIELD_STACK && !field_is_number(field))
+	if (!field_is_chain(field) && !field_is_number(field))
 		return human_escape_name(model_get_name(m, g, field));
 	out = xopen_memstream(&text, &len);
-	if (field == OWNER_FIELD_STACK)
-		print_chain_frames(m, model_get_chain(m, g), out);
+	if (field_is_chain(field))
+		print_chain_field(m, g, field, out);
 	else
 		fprintf(out, "%lld", model_get_number(m, g, field));
 	fclose(out);

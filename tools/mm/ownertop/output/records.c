@@ -32,17 +32,18 @@ static void print_age(const struct model *m, const struct group *g, FILE *out)
 		fprintf(out, "%s\n", oldest);
 }
 
-static void print_chain(const struct model *m, const struct group *g, size_t width, FILE *out)
+static void print_chain(const struct model *m, const struct group *g, enum owner_field field,
+			const char *label, size_t width, FILE *out)
 {
-	const struct chain *chain = model_get_chain(m, g);
+	const struct chain *chain = model_get_chain(m, g, field);
 	u32 i;
 
 	for (i = 0; i < chain->n; i++) {
-		print_field_name(i ? "" : "chain", out);
-		frame_print_fitted(model_get_frame(m, chain, i), width, INDENT + LABEL_WIDTH, out);
+		print_field_name(i ? "" : label, out);
+		frame_print_fitted(model_get_frame(m, field, chain, i), width, INDENT + LABEL_WIDTH, out);
 	}
-	if (!chain->n) {
-		print_field_name("chain", out);
+	if (!chain->n && field == OWNER_FIELD_STACK) {
+		print_field_name(label, out);
 		fputs("(no call chain)\n", out);
 	}
 }
@@ -64,7 +65,7 @@ static void print_fields(const struct model *m, const struct group *g, size_t wi
 	for (i = 0; i < by->n; i++) {
 		enum owner_field f = by->v[i].field;
 
-		if (f == OWNER_FIELD_STACK || f == OWNER_FIELD_AGE ||
+		if (field_is_chain(f) || f == OWNER_FIELD_AGE ||
 		    !model_field_is_known(m, g, f))
 			continue;
 		if (!field_is_number(f) && !model_get_name(m, g, f).len)
@@ -76,7 +77,9 @@ static void print_fields(const struct model *m, const struct group *g, size_t wi
 			print_name(model_get_name(m, g, f), out);
 	}
 	if (field_is_listed(by, OWNER_FIELD_STACK))
-		print_chain(m, g, width, out);
+		print_chain(m, g, OWNER_FIELD_STACK, "chain", width, out);
+	if (field_is_listed(by, OWNER_FIELD_USER))
+		print_chain(m, g, OWNER_FIELD_USER, "user", width, out);
 	putc('\n', out);
 }
 

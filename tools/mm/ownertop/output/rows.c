@@ -91,7 +91,8 @@ static void make_smartcols_table(struct aligned_rows *t)
 bool rows_are_lines(const struct model *m, const struct output_options *o)
 {
 	return o->term.width && !o->unfold &&
-	       field_is_listed(&m->select->group, OWNER_FIELD_STACK);
+	       (field_is_listed(&m->select->group, OWNER_FIELD_STACK) ||
+		field_is_listed(&m->select->group, OWNER_FIELD_USER));
 }
 
 void rows_begin_table(struct aligned_rows *t, const struct model *m,
@@ -113,23 +114,32 @@ void rows_begin_table(struct aligned_rows *t, const struct model *m,
 	make_smartcols_table(t);
 }
 
-static void print_chain(const struct aligned_rows *t, u32 id)
+/* Print the frames of a chain of a group, one in each line, if groups have such chains. */
+static void print_chain(const struct aligned_rows *t, u32 id, enum owner_field field)
 {
+	const char *head = field == OWNER_FIELD_USER ? "user " : "";
 	const struct chain *chain;
 	struct group g;
 	u32 i;
 
-	if (id == ROW_NO_GROUP || !field_is_listed(&t->m->select->group, OWNER_FIELD_STACK))
+	if (id == ROW_NO_GROUP || !field_is_listed(&t->m->select->group, field) ||
+	    !model_shows_field(t->m, field))
 		return;
 	g = model_get_group(t->m, id);
-	chain = model_get_chain(t->m, &g);
+	chain = model_get_chain(t->m, &g, field);
 	for (i = 0; i < chain->n; i++) {
-		fprintf(t->out, "%*s", CHAIN_INDENT, "");
-		frame_print_fitted(model_get_frame(t->m, chain, i), t->term.width,
-				   CHAIN_INDENT, t->out);
+		fprintf(t->out, "%*s%s", CHAIN_INDENT, "", head);
+		frame_print_fitted(model_get_frame(t->m, field, chain, i), t->term.width,
+				   CHAIN_INDENT + strlen(head), t->out);
 	}
 	if (!chain->n)
-		fprintf(t->out, "%*s(no call chain)\n", CHAIN_INDENT, "");
+		fprintf(t->out, "%*s(no %s chain)\n", CHAIN_INDENT, "", *head ? "user" : "call");
+}
+
+static void print_chains(const struct aligned_rows *t, u32 id)
+{
+	print_chain(t, id, OWNER_FIELD_STACK);
+	print_chain(t, id, OWNER_FIELD_USER);
 }
 
 /*
@@ -178,18 +188,16 @@ static void print_cut(const char *text, size_t room, FILE *out)
 }
 
 /*
- * Print the functions of a chain in one line, without offsets. A module is named at its first
- * function only.
+ * Print the functions of the chains of a group in one line, without offsets. A module is named
+ * at its first function only.
  */
-static void print_joined_chain(const struct aligned_rows *t, const struct chain *chain, size_t room)
+static void print_chains_in_line(const struct aligned_rows *t, const struct group *g, size_t room)
 {
 	char *text;
 	size_t len;
 	FILE *line = xopen_memstream(&text, &len);
 
-	print_joined_functions(t->m, chain, chain->n, line);
-	if (!chain->n)
-		fputs("(no call chain)", line);
+	print_joined_chains(t->m, g, line);
 	fclose(line);
 	print_cut(text, room, t->out);
 	free(text);
@@ -207,7 +215,7 @@ static void print_end_of_row(const struct aligned_rows *t, const struct row_owne
 		print_cut(owner->name, room, t->out);
 	} else {
 		g = model_get_group(t->m, owner->id);
-		print_joined_chain(t, model_get_chain(t->m, &g), room);
+		print_chains_in_line(t, &g, room);
 	}
 }
 
@@ -252,7 +260,7 @@ static void print_formatted_lines(struct aligned_rows *t, const char *line)
 			fprintf(t->out, "%.*s", (int)shown, line);
 		fputs(bold ? "\033[0m\n" : "\n", t->out);
 		if (n && !t->one_line)
-			print_chain(t, t->owners[n - 1].id);
+			print_chains(t, t->owners[n - 1].id);
 	}
 	check_smartcols(scols_table_enable_noheadings(t->tb, 1));
 }

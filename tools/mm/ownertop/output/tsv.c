@@ -31,11 +31,8 @@ static void print_name(struct text_slice name, FILE *out)
 	}
 }
 
-/*
- * Print the raw text of a chain in one line. In the text, a frame is a line with a leading
- * space.
- */
-static void print_stack(struct text_slice stack, FILE *out)
+/* Print the raw text of a chain in one line. In the text, each line begins with @head bytes. */
+static void print_lines(struct text_slice stack, size_t head, FILE *out)
 {
 	const char *p = stack.s, *end = stack.s + stack.len;
 
@@ -46,19 +43,29 @@ static void print_stack(struct text_slice stack, FILE *out)
 
 		if (p != stack.s)
 			putc(';', out);
-		fwrite(p + 1, 1, nl - p - 1 - (nl[-1] == '\r'), out);
+		fwrite(p + head, 1, nl - p - head - (nl[-1] == '\r'), out);
 		p = nl + 1;
 	}
 }
 
-static void print_tsv_cell(const struct model *m, const struct cell *cell, FILE *out)
+static void print_frames(const struct cell *cell, FILE *out)
+{
+	u32 i;
+
+	for (i = 0; i < cell->chain->n; i++)
+		fprintf(out, "%s%s", i ? ";" : "", cell->frames->v[cell->chain->frames[i]].s);
+}
+
+static void print_tsv_cell(const struct cell *cell, FILE *out)
 {
 	if (cell->type == CELL_NAME)
 		print_name(cell->name, out);
 	else if (cell->type == CELL_STACK)
-		print_stack(cell->name, out);
+		print_lines(cell->name, 1, out);
+	else if (cell->type == CELL_USER)
+		print_lines(cell->name, strlen(USER_LINE), out);
 	else if (cell->type == CELL_CHAIN && cell->chain->n)
-		print_chain_frames(m, cell->chain, out);
+		print_frames(cell, out);
 	else
 		putc('-', out);
 }

@@ -40,10 +40,10 @@ u64 history_hash_group(const struct model *m, const struct group *g)
 		s64 number;
 
 		hash++;
-		if (field == OWNER_FIELD_STACK) {
-			chain = model_get_chain(m, g);
+		if (field_is_chain(field)) {
+			chain = model_get_chain(m, g, field);
 			for (j = 0; j < chain->n; j++)
-				hash = hash_text(hash, model_get_frame(m, chain, j));
+				hash = hash_text(hash, model_get_frame(m, field, chain, j));
 		} else if (!model_field_is_known(m, g, field)) {
 			continue;
 		} else if (field_is_number(field)) {

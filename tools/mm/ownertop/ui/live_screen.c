@@ -59,15 +59,15 @@ bool live_is_unfolded(const struct live_state *l, u64 hash)
 static void print_fields(const struct model *m, const struct group *g, FILE *out)
 {
 	const struct group_list *by = &m->select->group;
-	const struct chain *chain = NULL;
+	bool has_chain = false;
 	char *name;
 	u32 i;
 
 	for (i = 0; i < by->n; i++) {
 		enum owner_field field = by->v[i].field;
 
-		if (field == OWNER_FIELD_STACK) {
-			chain = model_get_chain(m, g);
+		if (field_is_chain(field)) {
+			has_chain = true;
 			continue;
 		}
 		if (!model_field_is_known(m, g, field)) {
@@ -80,12 +80,10 @@ static void print_fields(const struct model *m, const struct group *g, FILE *out
 			free(name);
 		}
 	}
-	if (!chain)
+	if (!has_chain)
 		return;
 	fputs("  ", out);
-	print_joined_functions(m, chain, chain->n, out);
-	if (!chain->n)
-		fputs("(no call chain)", out);
+	print_joined_chains(m, g, out);
 }
 
 bool live_filter_holds(const struct live_state *l, const struct group *g)
@@ -213,13 +211,13 @@ static void print_head(const struct live_state *l, size_t width, bool colour, FI
 	if (l->o.ages)
 		n += snprintf(line + n, sizeof(line) - n, "  %6s", "OLDEST");
 	for (i = 0; i < by->n; i++)
-		if (by->v[i].field != OWNER_FIELD_STACK)
+		if (!field_is_chain(by->v[i].field))
 			n += snprintf(line + n, sizeof(line) - n, "  %-16s",
 				      field_name(by->v[i].field));
 	for (i = 0; i < (size_t)n; i++)
 		if (line[i] >= 'a' && line[i] <= 'z')
 			line[i] -= 'a' - 'A';
-	if (field_is_listed(by, OWNER_FIELD_STACK))
+	if (field_is_listed(by, OWNER_FIELD_STACK) || field_is_listed(by, OWNER_FIELD_USER))
 		n += snprintf(line + n, sizeof(line) - n, "  CALL CHAIN");
 	fputs(colour ? BOLD : "", out);
 	print_cut((struct text_slice){ line, n }, width, out);
@@ -255,7 +253,7 @@ static const struct chain *get_unfolded_chain(const struct live_state *l, u32 po
 	if (!field_is_listed(&l->o.select.group, OWNER_FIELD_STACK) ||
 	    !live_is_unfolded(l, history_hash_group(m, &g)))
 		return NULL;
-	return model_get_chain(m, &g);
+	return model_get_chain(m, &g, OWNER_FIELD_STACK);
 }
 
 static u32 count_lines(const struct live_state *l, u32 position)
@@ -294,7 +292,7 @@ static void print_groups(struct live_state *l, u32 rows, size_t width, bool colo
 		print_group(l, i, width, colour, out);
 		lines++;
 		for (j = 0; chain && j < chain->n && lines < rows; j++, lines++) {
-			struct text_slice frame = model_get_frame(&l->a.model, chain, j);
+			struct text_slice frame = model_get_frame(&l->a.model, OWNER_FIELD_STACK, chain, j);
 
 			fputs("       ", out);
 			print_cut(frame, width > 7 ? width - 7 : 0, out);
