@@ -346,6 +346,7 @@ run_check "memory does not grow with records" "$here/memory_is_bounded.sh" "$bui
 run_check "two threads print what one prints" \
 	"$here/two_threads.py" "$build/ownertop" "$work"
 run_check "names from DWARF" "$here/names.py" "$build/ownertop"
+run_check "names of user frames" "$here/user_names.py" "$build/ownertop"
 run_check "progress on a terminal" "$here/progress.py" "$build/ownertop"
 run_check "asks the kernel for what is shown" "$here/asked.py" "$build/ownertop"
 run_check "snapshots" "$here/record.py" "$build/ownertop"
