@@ -19,6 +19,22 @@ PFN 0x1 object 0 index 0
 
 """
 
+BOTH_HALVES = """Slab object allocated via order 0, size 30, slab 30, cache c, pid 1, tgid 1 (a), \
+ts 1 ns
+PFN 0x1 object 0 index 0
+ plant+0x1/0x2
+ entry+0x1/0x2
+ user libc.so.6+0x20@bb
+ user main+0x10@aa
+
+Slab object allocated via order 0, size 40, slab 40, cache c, pid 2, tgid 2 (b), ts 1 ns
+PFN 0x1 object 0 index 1
+ plant+0x1/0x2
+ entry+0x1/0x2
+ user (kernel-thread)
+
+"""
+
 ALL = """[...document.querySelectorAll("#chart div")].map(div => {
     const { left, width, top, height } = div.getBoundingClientRect();
     const node = nodes[div.dataset.id];
@@ -159,6 +175,36 @@ class Checker:
             self.expect(f"colour of {path}", (after > before) - (after < before), got)
         self.expect("colours", {-1, 0, 1}, seen)
 
+    def check_both_halves(self, dump):
+        """Check that user frames call those of the kernel, and are hatched, unlike these."""
+        with open(dump, "w", encoding="ascii") as out:
+            out.write(BOTH_HALVES)
+        self.open_flame_graph(dump)
+        drawn = self.read_flame_boxes()
+        outer, inner = "user main+0x10@aa", "user main+0x10@aa;user libc.so.6+0x20@bb"
+        self.expect("both halves", {
+            "": 70, outer: 30, inner: 30, inner + ";entry": 30, inner + ";entry;plant": 30,
+            "user (kernel-thread)": 40, "user (kernel-thread);entry": 40,
+            "user (kernel-thread);entry;plant": 40,
+        }, {path: frame["flat"][1] for path, frame in drawn.items()})
+        for path, frame in drawn.items():
+            name = path.split(";")[-1]
+            is_user = name.startswith("user ")
+            self.expect(f"hatching of {path}", is_user, self.browser.evaluate_javascript(
+                f"getComputedStyle(document.querySelector('[data-id=\"{frame['id']}\"]'))"
+                ".backgroundImage.includes('gradient')"))
+            self.expect(f"label of {path}", name[5:] if is_user else name or "total",
+                        frame["label"].split("  ")[0].split(" 70B")[0])
+        self.expect("colours of programs", 4, len({drawn[path]["colour"] for path in (
+            outer, inner, inner + ";entry", "user (kernel-thread)")}))
+        self.browser.send_mouse_event("mouseMoved", drawn[outer]["x"], drawn[outer]["y"])
+        self.expect("tip of a user frame", True,
+                    self.read_visible_text("#tip").startswith("user main+0x10@aa"))
+        self.expect("key", True, "program" in self.read_visible_text("#key"))
+        self.open_flame_graph("--callees", dump)
+        self.expect("callees", True, "plant;entry;user libc.so.6+0x20@bb;user main+0x10@aa" in
+                    self.read_flame_boxes())
+
     def check_odd_names(self, dump):
         """Check that names with HTML in them are shown as text."""
         with open(dump, "w", encoding="ascii") as out:
@@ -212,6 +258,8 @@ def main():
             more.write("\n\n".join(whole.read().split("\n\n")[1:1200]) + "\n\n")
         check.check_diff(old, new)
         check.check_no_browser_errors("diff")
+        check.check_both_halves(old)
+        check.check_no_browser_errors("both halves")
         check.check_odd_names(old)
         check.check_no_browser_errors("odd names")
         check.check_incomplete(old)
