@@ -232,12 +232,16 @@ const char *binaries_find_function(struct binaries *b, const struct user_frame *
 	return name;
 }
 
+/* The example is the first one in the alphabet, whichever of two threads has read it. */
 struct missing_frames binaries_get_not_found(const struct binaries *b)
 {
-	return (struct missing_frames){
-		.n = b->missing.n,
-		.example = b->missing.n ? b->missing.v[0].s : NULL,
-	};
+	struct missing_frames missing = { .n = b->missing.n };
+	u32 i;
+
+	for (i = 0; i < missing.n; i++)
+		if (!missing.example || strcmp(b->missing.v[i].s, missing.example) < 0)
+			missing.example = b->missing.v[i].s;
+	return missing;
 }
 
 /* Print the build-ids of the frames in files of this name, which have other contents. */

@@ -21,6 +21,8 @@ from pathlib import Path
 HERE = Path(__file__).parent
 VIEWS = (["table", "--top", "0"], ["table", "-g", "stack,comm,pid,handle", "--top", "0"],
          ["table", "-g", "cache,func,module,cgroup,gfp,nid,age", "--top", "0"],
+         ["table", "-g", "user,binary,ufunc", "--top", "0"],
+         ["table", "-g", "user.2", "--by", "function", "--top", "0", "if binary != fetch"],
          ["table", "--by", "function", "--top", "0"], ["tree"], ["functions"],
          ["table", "--now", "3h",
           "if comm != bash && age > 1s && func == *alloc* && gfp == GFP_KERNEL"],
@@ -54,6 +56,14 @@ def number_names(dump):
                   flags=re.MULTILINE)
 
 
+def number_user_frames(dump):
+    """Number the offsets of user frames, so that new frames appear in all of it."""
+    rng, number = random.Random(2), itertools.count()
+    return re.sub(rb"^ user fetch\+0x(\w+)",
+                  lambda m: b" user fetch+0x%s%x" % (m[1], rng.randrange(
+                      1 + next(number) // 50)), dump, flags=re.MULTILINE)
+
+
 def make_owners(owners, records=90_000):
     """Return a dump of records with this number of distinct call chains."""
     record = (b"Page allocated via order 0, mask 0x0(GFP_KERNEL), pid 1, tgid 1 (sh), ts %d ns\n"
@@ -82,6 +92,7 @@ def make_dumps():
         pages + read_records("page_of_slab.txt", "page_backing.txt"), 8)
     yield "sampled", make_dump(read_records("sampled.txt"), 9)
     yield "handles", make_dump(read_records("page_handles.txt", "page.txt"), 10)
+    yield "user chains", number_user_frames(make_dump(read_records("user.txt", "slab.txt"), 12))
     # A record of more than 128 KiB is damage, wherever in the buffer it begins.
     long = slabs[1].replace(b"\n\n", b"\n" + b"x" * 300_000 + b"\n\n")
     yield "long records", make_dump(slabs * 2000 + [long], 11)
