@@ -94,7 +94,7 @@ static enum block_result parse_stack_block(struct text_scan *c, struct stacks_bl
 					   const char **error)
 {
 	*b = (struct stacks_block){ 0 };
-	if (!scan_frame_lines(c, &b->stack))
+	if (!scan_frame_lines(c, &b->stack, NULL))
 		return BLOCK_TRUNCATED;
 	for (;;) {
 		struct text_scan start = *c;

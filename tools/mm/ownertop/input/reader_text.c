@@ -151,7 +151,7 @@ static void read_text_record(struct input_reading *r, struct text_scan *c, enum 
 	scan_next_line(c, &pfn);
 	rec.pfn.len = c->p - rec.pfn.s;
 
-	if (!scan_frame_lines(c, &rec.stack) || !scan_user_lines(c, &rec.user)) {
+	if (!scan_frame_lines(c, &rec.stack, &rec.user)) {
 		reading_report_truncated(r, c);
 		return;
 	}
@@ -159,10 +159,6 @@ static void read_text_record(struct input_reading *r, struct text_scan *c, enum 
 	reason = parse_handle_line(r, c, &rec, handle_name);
 	if (reason) {
 		reading_report_damage(r, c, reason);
-		return;
-	}
-	if (!rec.user.len && !scan_user_lines(c, &rec.user)) {
-		reading_report_truncated(r, c);
 		return;
 	}
 	switch (parse_record_end(c, &rec)) {

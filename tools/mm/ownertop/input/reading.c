@@ -50,35 +50,34 @@ bool scan_blank_line(struct text_scan *c)
 	return len;
 }
 
-static bool is_at_user_line(const struct text_scan *c)
+/* Move the lines from the first user frame on from @stack to @user. */
+static void split_user_lines(struct text_slice *stack, struct text_slice *user)
 {
-	return TEXT_STARTS(scan_get_rest(c), USER_LINE);
+	const char *p = stack->s, *end = stack->s + stack->len;
+
+	while (p < end && !TEXT_STARTS(((struct text_slice){ p, end - p }), USER_LINE))
+		p = (const char *)memchr(p, '\n', end - p) + 1;
+	*user = (struct text_slice){ p, end - p };
+	stack->len = p - stack->s;
 }
 
-bool scan_frame_lines(struct text_scan *c, struct text_slice *stack)
+bool scan_frame_lines(struct text_scan *c, struct text_slice *stack, struct text_slice *user)
 {
+	const char *last = c->p;
+
 	stack->s = c->p;
-	while (c->p < c->end && *c->p == ' ' && !is_at_user_line(c)) {
+	while (c->p < c->end && *c->p == ' ') {
 		const char *nl = scan_find_line_end(c);
 
 		if (!nl)
 			return false;
+		last = c->p;
 		c->p = nl + 1;
 		c->line++;
 	}
 	stack->len = c->p - stack->s;
-	return true;
-}
-
-bool scan_user_lines(struct text_scan *c, struct text_slice *user)
-{
-	struct text_slice line;
-
-	user->s = c->p;
-	while (is_at_user_line(c))
-		if (!scan_next_line(c, &line))
-			return false;
-	user->len = c->p - user->s;
+	if (user && TEXT_STARTS(((struct text_slice){ last, c->p - last }), USER_LINE))
+		split_user_lines(stack, user);
 	return true;
 }
 

@@ -92,12 +92,11 @@ bool scan_next_line(struct text_scan *c, struct text_slice *line);
 /* Move a scan over a blank line. Returns false if it is not at one. */
 bool scan_blank_line(struct text_scan *c);
 /*
- * Move a scan over all lines with a leading space that are no user frames: the frames of a call
- * chain. Returns false if the last one has no newline.
+ * Move a scan over all lines with a leading space, the frames of a call chain and then those of a
+ * user chain, which are stored in @user unless it is NULL. Returns false if the last one has no
+ * newline.
  */
-bool scan_frame_lines(struct text_scan *c, struct text_slice *stack);
-/* Move a scan over all lines of user frames. Returns false if the last one has no newline. */
-bool scan_user_lines(struct text_scan *c, struct text_slice *user);
+bool scan_frame_lines(struct text_scan *c, struct text_slice *stack, struct text_slice *user);
 
 /* Consume the text of the input before the scan @c. */
 void reading_consume_scanned_bytes(struct input_reading *r, const struct text_scan *c);

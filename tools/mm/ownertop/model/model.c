@@ -212,7 +212,7 @@ static const char *add_record_to_model(void *arg, const struct record *rec)
 		return "the sum of sizes overflows";
 	if (!stacks_parse_chain(&m->stacks, rec->stack, &chain))
 		return "a frame is malformed";
-	if (!user_chains_parse(&m->user, rec->user, &user))
+	if (!user_chains_parse_if_any(&m->user, rec->user, &user))
 		return "a user frame is malformed";
 	m->sink.part_full = m->groups.n >= PART_GROUPS_MAX ||
 			    m->stacks.chains.n >= PART_GROUPS_MAX ||

@@ -230,9 +230,6 @@ bool user_chains_parse(struct user_chains *u, struct text_slice raw,
 	struct parsed_user_slot *slot;
 	XXH128_hash_t hash;
 
-	*parsed = (struct parsed_user_chain){ 0 };
-	if (!raw.len)
-		return true;
 	if (!u->parsed)
 		u->parsed = xcalloc(PARSED_SLOTS, sizeof(*u->parsed));
 	hash = XXH3_128bits(raw.s, raw.len);

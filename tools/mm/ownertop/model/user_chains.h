@@ -50,6 +50,15 @@ void user_chains_init(struct user_chains *u, const struct user_chain_options *op
  */
 bool user_chains_parse(struct user_chains *u, struct text_slice raw,
 		       struct parsed_user_chain *parsed);
+
+/* Parse the user chain of a record, which most records do not have. */
+static inline bool user_chains_parse_if_any(struct user_chains *u, struct text_slice raw,
+					    struct parsed_user_chain *parsed)
+{
+	*parsed = (struct parsed_user_chain){ 0 };
+	return !raw.len || user_chains_parse(u, raw, parsed);
+}
+
 /*
  * Intern the names of the functions of all frames, as "user func [file]", or "user FRAME" if it
  * has no name: no function of the kernel is called so. Returns their numbers in @names, by frame; to be freed.
