@@ -14,7 +14,7 @@
 
 struct user_frame_info {
 	u32 shown;		/* number of the frame that is shown for the line */
-	u32 file;		/* number of the file name; 0: the frame is a reason */
+	u32 file;		/* number of the file name; 0: the frame is in no file */
 	u32 func;		/* number of the function; 0: unknown */
 	bool is_of_libc;
 };
@@ -87,7 +87,7 @@ static struct user_frame_info make_frame_info(struct user_chains *u, struct text
 	u64 offset = frame->offset;
 	const char *found;
 
-	if (!frame->is_reason)
+	if (frame->file.len && *frame->file.s != '[')
 		info.file = intern_file(u, frame->file);
 	if (u->binaries && !func.len) {
 		found = binaries_find_function(u->binaries, frame, &offset);
@@ -148,17 +148,22 @@ static int split_chain_into_lines(struct user_chains *u, struct text_slice raw,
 }
 
 /*
- * Returns the first frame outside of the C library, which makes the system calls of programs;
- * the first frame if there is none.
+ * Returns the first frame that is in a file other than the C library, which makes the system
+ * calls of programs; or else the first frame in a file, or the first frame.
  */
 static int find_frame_of_program(const struct user_chains *u, const u32 *lines, int n)
 {
-	int i;
+	int i, library = -1;
 
-	for (i = 0; i < n; i++)
-		if (u->info[lines[i]].file && !u->info[lines[i]].is_of_libc)
+	for (i = 0; i < n; i++) {
+		const struct user_frame_info *info = &u->info[lines[i]];
+
+		if (info->file && !info->is_of_libc)
 			return i;
-	return 0;
+		if (info->file && library < 0)
+			library = i;
+	}
+	return library < 0 ? 0 : library;
 }
 
 static bool frame_matches(const struct user_chains *u, u32 line, const struct owner_comparison *c)
