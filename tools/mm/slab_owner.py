@@ -66,6 +66,8 @@ def parse_command_line(arguments: Optional[List[str]] = None) -> argparse.Namesp
     which.add_argument("--unreferenced", action="store_const", const=[ask.UNREFERENCED],
                        dest="source", help="slab objects to which no pointer leads: with "
                        "--records or a SENTENCE only these, else a table by owner")
+    parser.add_argument("--binary", action="append", metavar="FILE", default=[],
+                        help="a program or library with names of user frames, for a SENTENCE")
     args = parser.parse_args(arguments)
     single = args.object is not None or args.page is not None or args.stats
     if args.sentence and (args.records or single):
@@ -73,6 +75,8 @@ def parse_command_line(arguments: Optional[List[str]] = None) -> argparse.Namesp
                      "--page and --stats")
     if args.source and single:
         parser.error("--source and --unreferenced are for --records and for a SENTENCE")
+    if args.binary and not args.sentence:
+        parser.error("--binary is for a SENTENCE: ownertop names the user frames")
     return args
 
 
@@ -88,7 +92,7 @@ def answer(args: argparse.Namespace) -> int:
         return ask.print_stats(prog)
     if args.source == [ask.UNREFERENCED] and not args.sentence:
         return ask.print_unreferenced(prog)
-    return ask.run_ownertop(prog, args.sentence, args.source)
+    return ask.run_ownertop(prog, args.sentence, args.source, args.binary)
 
 
 def main() -> int:

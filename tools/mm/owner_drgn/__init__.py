@@ -14,6 +14,7 @@ slabs.py     slabs, their objects and the owners of these
 freelists.py objects that are free
 percpu.py    per-CPU areas
 pages.py     pages and their owners
+user.py      user chains
 leaks.py     objects to which no pointer leads
 leak_table.py  a table of them
 frames.py    page frames in which the kernel keeps pointers

@@ -19,7 +19,7 @@ from .memory import notes_of
 from .page_records import format_page_record
 from .pages import for_each_owned_page, page_owner
 from .percpu import for_each_owned_percpu_area
-from .records import chain_text, format_records, task_text
+from .records import chain_text, format_records, task_text, user_text
 from .slabs import (OwnerRecord, find_slab_object, for_each_owned_object, slab_object_freed_by,
                     slab_object_owner)
 from .stats import owner_stats
@@ -86,7 +86,8 @@ def find_ownertop() -> Optional[str]:
     return path if os.access(path, os.X_OK) else shutil.which("ownertop")
 
 
-def run_ownertop(prog: Program, sentence: List[str], sources: Optional[List[str]]) -> int:
+def run_ownertop(prog: Program, sentence: List[str], sources: Optional[List[str]],
+                 binaries: List[str]) -> int:
     """Let ownertop answer a sentence. Return its exit status."""
     path = find_ownertop()
     if not path:
@@ -94,7 +95,8 @@ def run_ownertop(prog: Program, sentence: List[str], sources: Optional[List[str]
               "in PATH; run make in tools/mm/ownertop", file=sys.stderr)
         return 1
     now = owner_clock(prog).now_ns()
-    with subprocess.Popen([path, *sentence, "--now", f"{now}ns", "-"],
+    names = [word for binary in binaries for word in ("--binary", binary)]
+    with subprocess.Popen([path, *sentence, *names, "--now", f"{now}ns", "-"],
                           stdin=subprocess.PIPE) as process:
         assert process.stdin
         try:
@@ -109,7 +111,7 @@ def run_ownertop(prog: Program, sentence: List[str], sources: Optional[List[str]
 def _print_owner(prog: Program, verb: str, owner: OwnerRecord) -> None:
     age = owner_clock(prog).age_ns(owner.time) // 10 ** 6
     print(f"{verb} by {task_text(prog, owner.task)}, size {owner.size}, {age} ms ago:")
-    print(chain_text(prog, owner.stack), end="")
+    print(chain_text(prog, owner.stack) + user_text(prog, owner.task), end="")
 
 
 def print_object(prog: Program, address: int) -> int:

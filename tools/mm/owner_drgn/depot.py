@@ -21,10 +21,10 @@ class DepotRecord(NamedTuple):
 
     handle: int
     evictable: bool
-    data: bool                  # words of a task, not frames
+    data: bool                  # words of a task, or of a user chain, not frames
     refcount: int
     counters: Tuple[int, ...]   # empty if the record has none
-    words: Tuple[int, ...]      # frames, or words of a task
+    words: Tuple[int, ...]      # frames, or words of data
 
 
 class OwnerTask(NamedTuple):
@@ -162,7 +162,7 @@ class Depot:
             return UNKNOWN_TASK
         pid, tgid = (word - (word >> 31 << 32) for word in (record.words[0] & 0xffffffff,
                                                             record.words[0] >> 32))
-        comm = b"".join(word.to_bytes(self.word, self.handle.order) for word in record.words[1:])
+        comm = b"".join(word.to_bytes(self.word, self.handle.order) for word in record.words[1:3])
         return OwnerTask(pid, tgid, comm[:-1].split(b"\0")[0])
 
 

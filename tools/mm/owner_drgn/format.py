@@ -11,7 +11,7 @@ from drgn import Program
 from .layout import Layout
 from .memory import cached, read_memory
 
-OWNER_FORMAT = 1
+OWNER_FORMAT = 2
 STACK_DEPOT_FORMAT = 1
 
 
@@ -76,7 +76,9 @@ def _read_owner_format(prog: Program) -> Format:
     form = _read_format(prog, "owner_format", OWNER_FORMAT,
                         {"tick_ns": 10 ** 9, "size_bits": 31})
     # These can be 0, and older kernels lack some.
-    for name, limit in (("ticks_shift", 16), ("percpu_buckets", 1 << 20), ("block_order", 30)):
+    for name, limit in (("ticks_shift", 16), ("percpu_buckets", 1 << 20), ("block_order", 30),
+                        ("context_words", 16), ("user_reason_shift", 48),
+                        ("user_place_shift", 56)):
         if form.values.get(name, 0) > limit:
             raise FormatError(f"owner_format is damaged: {name} is {form.values[name]}")
     return form

@@ -7,7 +7,7 @@ from drgn import Program
 
 from .clock import owner_clock
 from .leaks import for_each_unreferenced_object
-from .records import chain_text, task_text
+from .records import chain_text, task_text, user_text
 from .slabs import OwnedObject
 
 AGES = ((86400, "d"), (3600, "h"), (60, "min"))
@@ -25,12 +25,14 @@ def _format_owner(prog: Program, cache: str, objects: List[OwnedObject]) -> Iter
     clock = owner_clock(prog)
     ages = sorted(clock.age_ns(one.owner.time) // 10 ** 9 for one in objects)
     age = " to ".join(dict.fromkeys((_format_age(ages[0]), _format_age(ages[-1]))))
-    tasks = {one.owner.task for one in objects}
+    # A task has several handles if its objects have different user chains.
+    tasks = {task_text(prog, one.owner.task) for one in objects}
     task = task_text(prog, objects[0].owner.task)
     more = f" and {len(tasks) - 1} more tasks" if len(tasks) > 1 else ""
     yield (f"{len(objects)} objects, {sum(one.size for one in objects)} bytes, "
            f"cache {cache}, age {age}, {task}{more}\n")
     yield chain_text(prog, objects[0].owner.stack) or " the depot does not have the call chain\n"
+    yield user_text(prog, objects[0].owner.task)
     yield "\n"
 
 

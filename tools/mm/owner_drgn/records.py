@@ -14,6 +14,7 @@ from .kallsyms import symbol_name
 from .memory import cached, notes_of
 from .slabs import OwnedObject
 from .text import escape_name
+from .user import owner_user_frames
 
 KINDS = {"slab": "Slab object", "percpu": "Per-CPU area"}
 
@@ -42,19 +43,27 @@ def task_text(prog: Program, handle: int) -> str:
     return texts[handle]
 
 
+def user_text(prog: Program, handle: int) -> str:
+    """The lines of the user chain of a task's handle; none if it has none."""
+    return "".join(f" user {frame}\n" for frame in owner_user_frames(prog, handle))
+
+
 def format_records(prog: Program, objects: Iterable[OwnedObject]) -> Iterator[str]:
     """The records of objects, each with the blank line that ends it."""
     chains, tasks = cached(prog, _make_texts)
+    users: Dict[int, str] = {}
     clock = owner_clock(prog)
     for source, address, size, held, cache, pfn, index, owner in objects:
         stack, task, _, rate, time = owner
         chain = chains.get(stack)
         if chain is None:
             chain = chain_text(prog, stack)
-        who = tasks.get(task)
-        if who is None:
-            who = task_text(prog, task)
+        user = users.get(task)
+        if user is None:
+            user = users[task] = user_text(prog, task)
+            task_text(prog, task)
+        who = tasks[task]
         weight = f"weight {owner_sample_weight(prog, rate, size)}, " if rate else ""
         yield (f"{KINDS[source]} allocated via order 0, size {size}, slab {held}, cache {cache}, "
                f"{weight}{who}, ts {clock.time_to_ns(time)} ns\n"
-               f"PFN 0x{pfn:x} object {address:016x} index {index}\n{chain}\n")
+               f"PFN 0x{pfn:x} object {address:016x} index {index}\n{chain}{user}\n")

@@ -13,8 +13,10 @@ PIECE = re.compile(rb"[\x20-\x5b\x5d-\x7e]+"
                    rb"|(?P<bad>.)", re.DOTALL)
 
 
-def escape_name(name: bytes) -> str:
+def escape_name(name: bytes, also: bytes = b"") -> str:
     """Write bytes that must not be printed as \\ooo: control characters, backslashes and
-    bytes that are not UTF-8."""
-    return PIECE.sub(lambda piece: b"\\%03o" % piece[0][0] if piece["bad"] else piece[0],
-                     name).decode()
+    bytes that are not UTF-8; and those of @also, which are printable ASCII characters."""
+    text = PIECE.sub(lambda piece: b"\\%03o" % piece[0][0] if piece["bad"] else piece[0], name)
+    for byte in also:
+        text = text.replace(bytes((byte,)), b"\\%03o" % byte)
+    return text.decode()
