@@ -29,9 +29,10 @@ static void answer_slab(FILE *out, ulong address, const struct slab_view *slab,
 	else
 		fprintf(out, "It has no owner: it is free, or was not tracked.\n\n");
 	if (owner_freed_record(slab, index, &freed))
-		fprintf(out, "%s by %s, ts %llu ns\n%s\n",
+		fprintf(out, "%s by %s, ts %llu ns\n%s%s\n",
 			owned ? "Its place was freed last" : "Freed", owner_task_text(freed.task),
-			owner_time_ns(freed.time), owner_chain_text(freed.stack));
+			owner_time_ns(freed.time), owner_chain_text(freed.stack),
+			owner_user_text(freed.task));
 }
 
 struct area_search {

@@ -32,6 +32,7 @@ void owner_depot_reset(void)
 	for (i = 0; i < table_size; i++) {
 		free(table[i].chain);
 		free(table[i].task);
+		free(table[i].user);
 	}
 	free(table);
 	table = NULL;
@@ -180,6 +181,20 @@ static char *print_task(uint32_t handle)
 	return strdup(text);
 }
 
+/* Copy the words of a handle that leads to data. Return: their number, 0 if it does not. */
+uint32_t owner_depot_words(uint32_t handle, uint64_t *words, uint32_t limit)
+{
+	struct depot_record record;
+	uint32_t i;
+
+	if (!find_record(handle, &record) || !(record.hash & owner_formats.hash_data) ||
+	    record.count > limit)
+		return 0;
+	for (i = 0; i < record.count; i++)
+		words[i] = owner_get_u64(record.frames, i * sizeof(*words));
+	return record.count;
+}
+
 static struct owner_handle *probe_table(uint32_t handle)
 {
 	size_t i = handle * 0x9e3779b97f4a7c15ULL >> 32;
@@ -233,13 +248,15 @@ struct owner_handle *owner_chain(uint32_t handle)
 	return entry;
 }
 
-/* Return the entry of a task, with its text; NULL if memory is short. */
+/* Return the entry of a task, with the texts of it and its user chain; NULL if memory is short. */
 struct owner_handle *owner_task(uint32_t handle)
 {
 	struct owner_handle *entry = find_handle(handle);
 
-	if (entry && !entry->task)
+	if (entry && !entry->task) {
 		entry->task = print_task(handle);
+		entry->user = owner_make_user_text(handle);
+	}
 	return entry;
 }
 

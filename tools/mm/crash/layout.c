@@ -8,7 +8,7 @@
 #include "owner.h"
 
 /* The newest versions that this reader knows. */
-#define OWNER_FORMAT		1
+#define OWNER_FORMAT		2
 #define STACK_DEPOT_FORMAT	1
 
 struct owner_layout owner_layout;
@@ -70,6 +70,12 @@ static const struct member {
 	{ "owner_rate", "per_byte", &owner_layout.rate_per_byte },
 	{ "owner_rate", "per_object", &owner_layout.rate_per_object },
 	{ "owner_rate", NULL, &owner_layout.rate_size },
+	{ "owner_binary", "build_id", &owner_layout.binary_id, true },
+	{ "owner_binary", "build_id_size", &owner_layout.binary_id_size, true },
+	{ "owner_binary", "dev", &owner_layout.binary_dev, true },
+	{ "owner_binary", "ino", &owner_layout.binary_ino, true },
+	{ "owner_binary", "name", &owner_layout.binary_name, true },
+	{ "owner_binary", NULL, &owner_layout.binary_size, true },
 	{ "evictable_pool", "tag", &owner_layout.pool_tag },
 	{ "evictable_pool", "unit", &owner_layout.pool_unit },
 	{ "stack_record", "hash", &owner_layout.stack_hash },
@@ -92,6 +98,7 @@ static const struct member {
 static const struct format_value {
 	const char *member;
 	uint32_t *value;
+	bool optional;		/* older kernels lack it: it is 0 */
 } owner_values[] = {
 	{ "tick_ns", &owner_formats.tick_ns },
 	{ "ticks_shift", &owner_formats.ticks_shift },
@@ -99,6 +106,9 @@ static const struct format_value {
 	{ "exts_records", &owner_formats.exts_records },
 	{ "exts_tag", &owner_formats.exts_tag },
 	{ "percpu_buckets", &owner_formats.percpu_buckets },
+	{ "context_words", &owner_formats.context_words, true },
+	{ "user_reason_shift", &owner_formats.user_reason_shift, true },
+	{ "user_place_shift", &owner_formats.user_place_shift, true },
 }, depot_values[] = {
 	{ "pool_bytes", &owner_formats.pool_bytes },
 	{ "offset_shift", &owner_formats.offset_shift },
@@ -176,6 +186,8 @@ static bool find_members(void)
 	}
 	owner_layout.stack_room = MEMBER_SIZE("stack_record", "entries");
 	owner_layout.task_comm = MEMBER_SIZE("owner_task", "comm");
+	owner_layout.binary_id_room = MEMBER_SIZE("owner_binary", "build_id");
+	owner_layout.binary_name_room = MEMBER_SIZE("owner_binary", "name");
 	owner_layout.name_size = MEMBER_SIZE("module", "name");
 	owner_layout.memory_types = owner_enumerator("MOD_MEM_NUM_TYPES", 0);
 	owner_layout.ext_owner = owner_enumerator("PAGE_EXT_OWNER", -1);
@@ -241,10 +253,14 @@ static bool find_bit_fields(void)
  * Read a member of a format structure. Do not ask crash for the size of the structure: it takes
  * the variable of the same name.
  */
-static bool read_format_value(const char *name, const char *member, uint32_t *value)
+static bool read_format_value(const char *name, const char *member, uint32_t *value,
+			      bool optional)
 {
 	long offset = find_member(name, member);
 
+	*value = 0;
+	if (offset < 0 && optional)
+		return true;
 	if (offset < 0) {
 		error(INFO, "%s has no %s: the kernel is older than this reader\n", name,
 		      member);
@@ -267,15 +283,16 @@ static bool read_format(const char *name, uint32_t known, const struct format_va
 		error(INFO, "the kernel has no %s: it was built without slab_owner\n", name);
 		return false;
 	}
-	if (!read_format_value(name, "version", &version))
+	if (!read_format_value(name, "version", &version, false))
 		return false;
-	if (version != known) {
+	if (!version || version > known) {
 		error(INFO, "%s is version %u, this reader knows %u: use that kernel's reader\n",
 		      name, version, known);
 		return false;
 	}
 	for (i = 0; i < count; i++)
-		if (!read_format_value(name, values[i].member, values[i].value))
+		if (!read_format_value(name, values[i].member, values[i].value,
+				       values[i].optional))
 			return false;
 	return true;
 }
@@ -291,7 +308,7 @@ static bool check_formats(void)
 	}
 	if (f->size_bits < 32 && f->ticks_shift < 32 && f->offset_shift < 32 && f->tick_ns &&
 	    f->unit_bytes && f->pool_bytes >= 4096 && f->pool_bytes <= 1 << 24 &&
-	    f->counters < 64 && f->percpu_buckets <= 1 << 24)
+	    f->counters < 64 && f->user_reason_shift < 64 && f->user_place_shift < 64 && f->percpu_buckets <= 1 << 24)
 		return true;
 	error(INFO, "owner_format or stack_depot_format is damaged in the dump\n");
 	return false;

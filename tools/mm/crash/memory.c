@@ -17,6 +17,7 @@ static const char * const note_texts[NOTE_KINDS] = {
 	[NOTE_RECORDS]		= "slabs were left out, because their records could not be read",
 	[NOTE_CHAIN]		= "handles lead to no call chain",
 	[NOTE_TASK]		= "handles lead to no task",
+	[NOTE_BINARY]		= "user frames are in files that cannot be read",
 	[NOTE_LIST]		= "lists do not end where they should",
 	[NOTE_NAMES]		= "tables of symbols could not be read",
 	[NOTE_MEMORY]		= "allocations of crash itself failed: the answer is incomplete",

@@ -7,6 +7,7 @@
  * records.c	records as text, in the grammar of /sys/kernel/debug/slab_owner
  * walk.c	finds slabs, per-CPU areas and the records of pages
  * depot.c	handles: chains and tasks
+ * user.c	user chains, to which handles of tasks can lead
  * names.c	names of addresses, from the dump's own kallsyms
  * layout.c	offsets of members, by debug information; versions of formats
  * memory.c	reads the kernel's memory
@@ -35,6 +36,7 @@ enum owner_note {
 	NOTE_RECORDS,		/* slabs whose records cannot be read */
 	NOTE_CHAIN,		/* handles that lead to no chain */
 	NOTE_TASK,		/* handles that lead to no task */
+	NOTE_BINARY,		/* user frames whose file cannot be read */
 	NOTE_LIST,		/* lists that do not end */
 	NOTE_NAMES,		/* tables of symbols that cannot be read */
 	NOTE_MEMORY,		/* allocations of crash itself that failed */
@@ -76,6 +78,9 @@ struct owner_layout {
 	long area_node, area_number, area_area, area_size, area_owner, area_bytes;
 	long rate_per_byte, rate_per_object, rate_size;
 	long task_comm;
+	/* struct owner_binary; -1 in kernels without user chains */
+	long binary_id, binary_id_size, binary_dev, binary_ino, binary_name, binary_size;
+	long binary_id_room, binary_name_room;
 	/* the stack depot */
 	long pool_tag, pool_unit;
 	long stack_hash, stack_size, stack_handle, stack_count, stack_entries, stack_room;
@@ -99,6 +104,8 @@ struct owner_formats {
 	uint32_t tick_ns, ticks_shift, size_bits, exts_records, exts_tag, percpu_buckets;
 	uint32_t pool_bytes, offset_shift, counters, evictable_tag, unit_bytes, unit_carved;
 	uint32_t hash_counted, hash_data, hash_packed;
+	/* 0 in kernels without user chains */
+	uint32_t context_words, user_reason_shift, user_place_shift;
 };
 
 extern struct owner_layout owner_layout;
@@ -123,6 +130,7 @@ struct owner_handle {
 	uint32_t handle;
 	char *chain;		/* lines of %pS, each with a space before it */
 	char *task;		/* "pid 1, tgid 1 (init)" */
+	char *user;		/* lines of the task's user chain; empty if it has none */
 	double objects, bytes, held;
 };
 
@@ -131,6 +139,14 @@ struct owner_handle *owner_chain(uint32_t handle);
 struct owner_handle *owner_task(uint32_t handle);
 struct owner_handle *owner_next_handle(size_t *pos);
 uint32_t owner_count_pools(void);
+uint32_t owner_depot_words(uint32_t handle, uint64_t *words, uint32_t limit);
+
+/* --- user.c --------------------------------------------------------------------- */
+
+/* Limit of a struct owner_binary, which holds a name of 64 bytes. */
+#define OWNER_BINARY_ROOM	512
+
+char *owner_make_user_text(uint32_t handle);
 
 /* --- walk.c --------------------------------------------------------------------- */
 
@@ -205,6 +221,7 @@ unsigned long long owner_now_ns(void);
 void owner_print_record(FILE *out, const struct owner_object *object);
 const char *owner_task_text(uint32_t handle);
 const char *owner_chain_text(uint32_t handle);
+const char *owner_user_text(uint32_t handle);
 
 /* --- answer.c ------------------------------------------------------------------- */
 

@@ -94,6 +94,14 @@ const char *owner_task_text(uint32_t handle)
 	return task && task->task ? task->task : "pid 0, tgid 0 (?)";
 }
 
+/* The lines of the user chain of a task's handle. */
+const char *owner_user_text(uint32_t handle)
+{
+	struct owner_handle *task = owner_task(handle);
+
+	return task && task->user ? task->user : "";
+}
+
 const char *owner_chain_text(uint32_t handle)
 {
 	struct owner_handle *chain = owner_chain(handle);
@@ -101,7 +109,7 @@ const char *owner_chain_text(uint32_t handle)
 	return chain && chain->chain ? chain->chain : "";
 }
 
-/* Print a record with its chain and an empty line. */
+/* Print a record with its chain, its user chain and an empty line. */
 void owner_print_record(FILE *out, const struct owner_object *object)
 {
 	fprintf(out, "%s allocated via order 0, size %lu, slab %lu, cache %s, ",
@@ -111,6 +119,7 @@ void owner_print_record(FILE *out, const struct owner_object *object)
 		fprintf(out, "weight %.3f, ", owner_weight(&object->owner));
 	fprintf(out, "%s, ts %llu ns\n", owner_task_text(object->owner.task),
 		owner_time_ns(object->owner.time));
-	fprintf(out, "PFN 0x%lx object %016lx index %u\n%s\n", object->pfn, object->address,
-		object->index, owner_chain_text(object->owner.stack));
+	fprintf(out, "PFN 0x%lx object %016lx index %u\n%s%s\n", object->pfn, object->address,
+		object->index, owner_chain_text(object->owner.stack),
+		owner_user_text(object->owner.task));
 }
