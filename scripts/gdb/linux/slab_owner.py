@@ -11,11 +11,11 @@ import struct
 from collections import Counter
 
 import gdb
-from linux import constants, mm, owner_names, stackdepot, utils
+from linux import constants, mm, owner_names, owner_user, stackdepot, utils
 from linux.owner_names import WORD, integer, read_memory, read_string
 
 # The newest version of struct owner_format that is known here.
-OWNER_FORMAT = 1
+OWNER_FORMAT = 2
 # Limits for what damaged memory may claim.
 KFENCE_OBJECTS_MAX = 1 << 16
 PERCPU_BUCKETS_MAX = 1 << 20
@@ -39,7 +39,7 @@ def owner_format():
     except gdb.MemoryError:
         raise gdb.GdbError("owner_format cannot be read: with KASLR, load the symbols at the "
                            "kernel's offset: symbol-file -o OFFSET vmlinux")
-    if version != OWNER_FORMAT:
+    if not 1 <= version <= OWNER_FORMAT:
         raise gdb.GdbError("owner_format is version %d, and these scripts know %d: use the scripts "
                            "of that kernel, or with KASLR load the symbols at the kernel's offset"
                            % (version, OWNER_FORMAT))
@@ -58,6 +58,7 @@ class Owners:
         self.notes = Counter()
         self.chains = {}
         self.tasks = {}
+        self.users = owner_user.UserChains(self.format, self.fetch, self.notes)
         self.caches = {}
         self.names = owner_names.Names(self.notes)
         self.record_size = gdb.lookup_type("struct owner_record").sizeof
@@ -360,9 +361,9 @@ kernel recorded it (slab_owner=on,free=on)."""
         stack, task, _, rate, time = record
         weight = "weight %.3f, " % owners.weight(asked, rate) if rate else ""
         gdb.write("%s allocated via order 0, size %d, slab %d, cache %s, %s%s, ts %d ns\n"
-                  "PFN 0x%x object %016x index %d\n%s\n" %
+                  "PFN 0x%x object %016x index %d\n%s%s\n" %
                   (what, asked, held, cache, weight, owners.task(task), owners.time(time), pfn,
-                   address, index, owners.chain(stack)))
+                   address, index, owners.chain(stack), owners.users.text(task)))
 
     def show(self, owners, address, found, cache):
         (slab, pfn), (name, size, red_left) = found, cache
@@ -383,9 +384,10 @@ kernel recorded it (slab_owner=on,free=on)."""
             gdb.write("It has no owner: it is free, or was not tracked.\n\n")
         freed = owners.freed(slab, index)
         if freed:
-            gdb.write("%s by %s, ts %d ns\n%s\n" %
+            gdb.write("%s by %s, ts %d ns\n%s%s\n" %
                       ("Its place was freed last" if record[0] else "Freed", owners.task(freed[1]),
-                       owners.time(freed[4]), owners.chain(freed[0])))
+                       owners.time(freed[4]), owners.chain(freed[0]),
+                       owners.users.text(freed[1])))
 
 
 class LxSlabOwnerTop(gdb.Command):
