@@ -69,12 +69,29 @@ static void read_segments(struct elf_symbols *s)
 	}
 }
 
-static void add_function(struct elf_symbols *s, const GElf_Sym *sym, const char *name)
+static bool is_in_code(const struct elf_symbols *s, const GElf_Sym *sym)
+{
+	GElf_Shdr section;
+
+	return sym->st_shndx != SHN_UNDEF && sym->st_shndx < SHN_LORESERVE &&
+	       gelf_getshdr(elf_getscn(s->elf, sym->st_shndx), &section) &&
+	       section.sh_flags & SHF_EXECINSTR;
+}
+
+/* Assembly has functions without a type: those that other files can call count. */
+static bool is_function(const struct elf_symbols *s, const GElf_Sym *sym)
 {
 	int type = GELF_ST_TYPE(sym->st_info);
 
-	if ((type != STT_FUNC && type != STT_GNU_IFUNC) || sym->st_shndx == SHN_UNDEF || !name ||
-	    !*name)
+	if (type == STT_NOTYPE && GELF_ST_BIND(sym->st_info) == STB_LOCAL)
+		return false;
+	return (type == STT_FUNC || type == STT_GNU_IFUNC || type == STT_NOTYPE) &&
+	       is_in_code(s, sym);
+}
+
+static void add_function(struct elf_symbols *s, const GElf_Sym *sym, const char *name)
+{
+	if (!name || !*name || !is_function(s, sym))
 		return;
 	s->functions = grow_array(s->functions, s->nr_functions, &s->functions_cap,
 				  sizeof(*s->functions));
