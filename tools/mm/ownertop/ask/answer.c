@@ -56,6 +56,7 @@ static void read_dump_series(struct answer *a, const struct options *o, char * c
 
 	for (i = 0; i < n; i++) {
 		a->histograms = (struct histograms){ 0 };
+		user_chains_clear_counts(&a->model.user);
 		answer_read_dump(a, o, &paths[i], 1);
 		dumps_append_from_model(&a->dumps, &a->model, paths[i]);
 	}

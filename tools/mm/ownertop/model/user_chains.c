@@ -290,15 +290,35 @@ static void intern_all_lines(struct user_chains *u, const struct user_chains *mo
 	}
 }
 
+void user_chains_count(struct user_chains *u, u32 file, u64 objects, u64 bytes)
+{
+	while (u->nr_counts <= file) {
+		u->counts = grow_array(u->counts, u->nr_counts, &u->counts_cap,
+				       sizeof(*u->counts));
+		u->counts[u->nr_counts++] = (struct file_count){ 0 };
+	}
+	u->counts[file].objects += objects;
+	u->counts[file].bytes += bytes;
+}
+
+void user_chains_clear_counts(struct user_chains *u)
+{
+	u->nr_counts = 0;
+}
+
 void user_chains_intern_all(struct user_chains *u, const struct user_chains *more,
 			    struct user_chains_map *map)
 {
-	u32 *frames = strings_intern_all(&u->frames, &more->frames);
+	u32 *frames = strings_intern_all(&u->frames, &more->frames), i;
 
 	map->files = strings_intern_all(&u->files, &more->files);
 	map->funcs = strings_intern_all(&u->funcs, &more->funcs);
 	map->chains = chains_intern_all(&u->chains, &more->chains, frames);
 	intern_all_lines(u, more, frames, map);
+	for (i = 0; i < more->nr_counts; i++)
+		if (more->counts[i].objects)
+			user_chains_count(u, map->files[i], more->counts[i].objects,
+					  more->counts[i].bytes);
 	free(frames);
 }
 
@@ -325,4 +345,5 @@ void user_chains_free(struct user_chains *u)
 	strings_free(&u->funcs);
 	strings_free(&u->files);
 	free(u->info);
+	free(u->counts);
 }

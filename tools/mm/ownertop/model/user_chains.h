@@ -27,6 +27,12 @@ struct parsed_user_chain {
 	bool functions_unknown;	/* it has frames, and none of them has a name */
 };
 
+/* What a program asked for. */
+struct file_count {
+	u64 objects;
+	u64 bytes;
+};
+
 struct user_chains {
 	const struct user_chain_options *options;
 	const struct owner_sentence *sentence;	/* its comparisons of binaries and functions */
@@ -40,6 +46,10 @@ struct user_chains {
 	struct strings files;	/* number 0 is empty */
 	struct chains chains;	/* number 0 has no frames */
 	struct parsed_user_slot *parsed;	/* the last chains that were parsed, or NULL */
+
+	struct file_count *counts;	/* by number of the file, of the objects counted so far */
+	u32 nr_counts;
+	u32 counts_cap;
 };
 
 void user_chains_init(struct user_chains *u, const struct user_chain_options *options,
@@ -75,7 +85,11 @@ struct user_chains_map {
 	u32 *chains;
 };
 
-/* Intern all chains of @more, which has the same options. Fills @map. */
+/* Add objects to those that the program with the number @file asked for. */
+void user_chains_count(struct user_chains *u, u32 file, u64 objects, u64 bytes);
+/* Forget what was counted. */
+void user_chains_clear_counts(struct user_chains *u);
+/* Intern all chains of @more, and add what it has counted which has the same options. Fills @map. */
 void user_chains_intern_all(struct user_chains *u, const struct user_chains *more,
 			    struct user_chains_map *map);
 void user_chains_map_free(struct user_chains_map *map);

@@ -229,16 +229,27 @@ static u32 count_functions_up_to(const struct elf_symbols *s, u64 address)
 	return from;
 }
 
-const char *elf_symbols_find_function(const struct elf_symbols *symbols, u64 address, u64 *offset)
+/* Returns the function around @address, or NULL. */
+static const struct function *find_function(const struct elf_symbols *s, u64 address)
 {
-	u64 call = address - 1;	/* a byte of the instruction before the return address */
-	u32 n = count_functions_up_to(symbols, call), i;
-	const struct function *found = NULL, *f = symbols->functions;
+	u32 n = count_functions_up_to(s, address), i;
+	const struct function *found = NULL, *f = s->functions;
 
 	/* Functions at the same address are aliases: take the first name. */
 	for (i = n; i-- && f[i].address == f[n - 1].address; )
-		if (call < f[i].end)
+		if (address < f[i].end)
 			found = &f[i];
+	return found;
+}
+
+const char *elf_symbols_find_function(const struct elf_symbols *symbols, u64 address, u64 *offset)
+{
+	/* The call is before the return address, which can be in the next function. */
+	const struct function *found = find_function(symbols, address - 1);
+
+	/* A signal handler returns to the beginning of a function that nobody called. */
+	if (!found)
+		found = find_function(symbols, address);
 	if (!found)
 		return NULL;
 	*offset = address - found->address;

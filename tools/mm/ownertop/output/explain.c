@@ -9,6 +9,7 @@
 #include "output/figure.h"
 #include "output/json.h"
 #include "output/notes.h"
+#include "output/programs.h"
 #include "output/writer.h"
 
 #define NS_PER_SECOND 1000000000ULL
@@ -382,6 +383,7 @@ void write_explain(const struct answer *a, const struct output_options *o, FILE 
 	text = fold_begin(&folded);
 	print_held(&e, text);
 	print_owners(&e, text);
+	programs_print(a, a->view.top, text);
 	print_growth(&e, text);
 	print_histograms(&e, text);
 	print_untracked(&e, text);
@@ -453,7 +455,7 @@ static struct json_object *json_from_histogram(const struct histogram_bin *bins)
 
 void write_explain_json(const struct answer *a, const struct output_options *o, FILE *out)
 {
-	struct json_object *commands = json_new_list();
+	struct json_object *commands = json_new_list(), *programs = json_from_programs(a);
 	struct explanation e;
 	u32 i;
 
@@ -466,6 +468,8 @@ void write_explain_json(const struct answer *a, const struct output_options *o, 
 		json_print_member("growth", json_from_growth(a, NO_GROUP), out);
 	if (e.grower != NO_GROUP)
 		json_print_member("grew_most", json_from_growth(a, e.grower), out);
+	if (programs)
+		json_print_member("programs", programs, out);
 	json_print_member("sizes", json_from_histogram(a->model.histograms->sizes), out);
 	json_print_member("ages_s", json_from_histogram(a->model.histograms->ages), out);
 	json_print_member("ages_unknown", json_new_count(a->model.histograms->ages_unknown), out);
