@@ -31,7 +31,7 @@ class UserChains:
         self.files = {}
         if self.context_words:
             self.reasons = enumerators("owner_user_reason")
-            self.places = enumerators("owner_user_place")
+            self.special_places = enumerators("owner_user_place")
 
     def reason(self, number):
         word = self.reasons.get(number, "reason-%d" % number)
@@ -62,7 +62,7 @@ class UserChains:
     def frame(self, word):
         shift = self.form["user_place_shift"]
         place, offset = word >> shift, word & ((1 << shift) - 1)
-        special = self.places.get(place)
+        special = self.special_places.get(place)
         if special == "PLACE_REASON":
             return self.reason(offset)
         if special == "PLACE_ANON":

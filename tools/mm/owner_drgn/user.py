@@ -40,7 +40,7 @@ class UserChains:
         if not self.context_words:
             return
         self.reasons = self._read_enumerators("enum owner_user_reason")
-        self.places = {name: number for number, name in
+        self.special_places = {name: number for number, name in
                        self._read_enumerators("enum owner_user_place").items()}
         self.binaries = self._read_binaries()
         self.names: Dict[int, str] = {}
@@ -93,11 +93,11 @@ class UserChains:
     def _token(self, word: int) -> str:
         shift = self.format["user_place_shift"]
         place, offset = word >> shift, word & (1 << shift) - 1
-        if place == self.places.get("PLACE_VDSO"):
+        if place == self.special_places.get("PLACE_VDSO"):
             return f"[vdso]+{offset:#x}"
-        if place == self.places.get("PLACE_ANON"):
+        if place == self.special_places.get("PLACE_ANON"):
             return "[anon]"
-        if place == self.places.get("PLACE_REASON"):
+        if place == self.special_places.get("PLACE_REASON"):
             return self._reason_text(offset)
         if place not in self.names:
             self.names[place] = self._read_file(place)

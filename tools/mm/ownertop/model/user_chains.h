@@ -27,7 +27,7 @@ struct parsed_user_chain {
 	bool functions_unknown;	/* it has frames, and none of them has a name */
 };
 
-/* What a program asked for. */
+/* The objects that a program asked for. */
 struct file_count {
 	u64 objects;
 	u64 bytes;
@@ -71,7 +71,8 @@ static inline bool user_chains_parse_if_any(struct user_chains *u, struct text_s
 
 /*
  * Intern the names of the functions of all frames, as "user func [file]", or "user FRAME" if it
- * has no name: no function of the kernel is called so. Returns their numbers in @names, by frame; to be freed.
+ * has no name: no function of the kernel is called so. Returns their numbers in @names, by frame;
+ * to be freed.
  */
 u32 *user_chains_intern_functions_of_frames(const struct user_chains *u, struct strings *names);
 
@@ -89,7 +90,10 @@ struct user_chains_map {
 void user_chains_count(struct user_chains *u, u32 file, u64 objects, u64 bytes);
 /* Forget what was counted. */
 void user_chains_clear_counts(struct user_chains *u);
-/* Intern all chains of @more, and add what it has counted which has the same options. Fills @map. */
+/*
+ * Intern all chains of @more, which has the same options, and add what it has counted. Fills
+ * @map, which user_chains_map_free() frees.
+ */
 void user_chains_intern_all(struct user_chains *u, const struct user_chains *more,
 			    struct user_chains_map *map);
 void user_chains_map_free(struct user_chains_map *map);

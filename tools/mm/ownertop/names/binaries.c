@@ -267,7 +267,8 @@ void binaries_print_unused(const struct binaries *b, FILE *out)
 			continue;
 		name = name ? name + 1 : file->path;
 		id = elf_symbols_get_build_id(file->symbols);
-		fprintf(out, "ownertop: --binary: %s: no user frame is in a file with ", file->path);
+		fprintf(out, "ownertop: --binary: %s: no user frame is in a file with ",
+			file->path);
 		if (*id)
 			fprintf(out, "its build-id, %s", id);
 		else
@@ -277,8 +278,8 @@ void binaries_print_unused(const struct binaries *b, FILE *out)
 	}
 	for (i = 0; i < b->ids.n; i++)
 		if (b->binaries[i].n && !b->binaries[i].code)
-			fprintf(out, "ownertop: %s: only its debug information was found, which "
-				"lacks program headers; name the file itself with --binary\n",
+			fprintf(out,
+				"ownertop: %s: only its debug information was found, which lacks program headers; name the file itself with --binary\n",
 				b->binaries[i].name);
 }
 

@@ -83,7 +83,8 @@ bool user_frame_parse(struct text_slice line, struct user_frame *frame)
 	if (at) {
 		frame->id = (struct text_slice){ at + 1, line.s + line.len - at - 1 };
 		line.len = at - line.s;
-		return is_id(frame->id) && split_name_and_offset(line, &frame->file, &frame->offset);
+		return is_id(frame->id) &&
+		       split_name_and_offset(line, &frame->file, &frame->offset);
 	}
 	if (line.s[0] == '(') {
 		frame->is_reason = true;

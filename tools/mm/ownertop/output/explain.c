@@ -410,7 +410,8 @@ static struct json_object *json_from_owner(const struct answer *a, u32 id)
 	u32 i;
 
 	for (i = 0; i < chain->n; i++)
-		json_add_item(stack, json_from_text(model_get_frame(&a->model, OWNER_FIELD_STACK, chain, i)));
+		json_add_item(stack, json_from_text(model_get_frame(&a->model, OWNER_FIELD_STACK,
+								    chain, i)));
 	json_add_member(object, "sum", json_from_sum(&sum));
 	json_add_member(object, "oldest_ns", g.oldest == TS_UNKNOWN ? NULL :
 							json_new_count(g.oldest));

@@ -40,7 +40,8 @@ static void print_chain(const struct model *m, const struct group *g, enum owner
 
 	for (i = 0; i < chain->n; i++) {
 		print_field_name(i ? "" : label, out);
-		frame_print_fitted(model_get_frame(m, field, chain, i), width, INDENT + LABEL_WIDTH, out);
+		frame_print_fitted(model_get_frame(m, field, chain, i), width,
+				   INDENT + LABEL_WIDTH, out);
 	}
 	if (!chain->n && field == OWNER_FIELD_STACK) {
 		print_field_name(label, out);

@@ -114,7 +114,7 @@ void rows_begin_table(struct aligned_rows *t, const struct model *m,
 	make_smartcols_table(t);
 }
 
-/* Print the frames of a chain of a group, one in each line, if groups have such chains. */
+/* Print the frames of a chain of a group, one in each line, if groups have chains of @field. */
 static void print_chain(const struct aligned_rows *t, u32 id, enum owner_field field)
 {
 	const char *head = field == OWNER_FIELD_USER ? "user " : "";

@@ -37,8 +37,8 @@ class Program:
 
     def __init__(self, path, *options):
         self.path = path
-        run_command("gcc", "-O2", "-fno-optimize-sibling-calls", "-Wl,--build-id", *options, "-o", path,
-                    os.path.join(HERE, "planted_user.c"))
+        run_command("gcc", "-O2", "-fno-optimize-sibling-calls", "-Wl,--build-id", *options,
+                    "-o", path, os.path.join(HERE, "planted_user.c"))
         notes = run_command("readelf", "-n", path)
         self.build_id = re.search(r"Build ID: ([0-9a-f]+)", notes)[1]
         self.segments = [tuple(int(word, 16) for word in line.split()[1:5])
@@ -153,6 +153,15 @@ class Checker:
         self.expect("another name", ["elsewhere+0x1139@254:1:99"],
                     self.read_frames("--binary", bare)[0])
 
+    def check_trampoline(self, program):
+        """A signal handler returns to the beginning of a function, which no call precedes."""
+        start = next(int(line.split()[0], 16) for line in run_command(
+            "nm", program.path).splitlines() if line.endswith(" ask_outer"))
+        name = os.path.basename(program.path)
+        self.write_dump([f"{name}+0x{program.offset_in_file(start):x}@{program.build_id}"])
+        self.expect("trampoline", ([f"ask_outer [{name}]"], ""),
+                    self.read_frames("--binary", program.path))
+
     def check_functions(self, program):
         """Conditions on functions, and groups by them."""
         self.write_dump([frame for frame, _ in program.calls])
@@ -177,6 +186,7 @@ def main():
         checker.check_debug_file(programs["pie"])
         checker.check_other_build(programs["pie"], programs["fixed"])
         checker.check_without_build_id(programs["fixed"])
+        checker.check_trampoline(programs["moved"])
         checker.check_functions(programs["moved"])
     return checker.wrong > 0
 
