@@ -76,7 +76,10 @@ bool scan_frame_lines(struct text_scan *c, struct text_slice *stack, struct text
 		c->line++;
 	}
 	stack->len = c->p - stack->s;
-	if (user && TEXT_STARTS(((struct text_slice){ last, c->p - last }), USER_LINE))
+	if (!user)
+		return true;
+	*user = (struct text_slice){ c->p, 0 };
+	if (TEXT_STARTS(((struct text_slice){ last, c->p - last }), USER_LINE))
 		split_user_lines(stack, user);
 	return true;
 }
