@@ -240,6 +240,7 @@ static size_t make_block_text(struct blocks *b, const struct record *rec)
 			time++;
 	append_range(&b->text, time, rec->pfn.s);
 	text_buffer_append(&b->text, rec->stack);
+	text_buffer_append(&b->text, rec->user);
 	text_buffer_append(&b->text, rec->tail);
 	return (char *)memchr(b->text.s, '\n', b->text.len) - b->text.s + 1;
 }
