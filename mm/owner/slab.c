@@ -629,7 +629,7 @@ static __always_inline void untrack(struct kmem_cache *s, struct owner_slab_reco
 	u64 handle_pair;
 
 	/* In a slab with one sample, most objects have no owner: do not write to their records. */
-	if (unlikely(!READ_ONCE(record->handle_pair)))
+	if (unlikely(!data_race(record->handle_pair)))
 		return;
 	handle_pair = owner_record_take_handles(record);
 	if (likely(handle_pair))
