@@ -179,17 +179,15 @@ static void write_ids(struct trace_stack_map *map, const struct stack_slot *slot
 	struct stack_ids_entry *two;
 	struct stack_id_entry *one;
 
+	event = trace_buffer_lock_reserve(buffer, rest ? TRACE_STACK_IDS : TRACE_STACK_ID, size,
+					  trace_ctx);
+	if (!event)
+		return;
 	count_event(map, rest ? EVENT_TWO_IDS : EVENT_ID);
 	count_hit(map, index);
 	if (rest) {
 		rest_index = rest - map->slots;
 		count_hit(map, rest_index);
-	}
-	event = trace_buffer_lock_reserve(buffer, rest ? TRACE_STACK_IDS : TRACE_STACK_ID, size,
-					  trace_ctx);
-	if (!event)
-		return;
-	if (rest) {
 		two = ring_buffer_event_data(event);
 		two->id = trace_stack_map_id(map, index);
 		two->rest = trace_stack_map_id(map, rest_index);
@@ -236,6 +234,11 @@ enum trace_stack_written trace_stack_map_write(struct trace_array *tr, struct tr
 
 	if (!map)
 		return TRACE_STACK_HAS_NO_ID;
+	/* The depot stores no chain in an NMI, so one that ends there never gets an id. */
+	if (unlikely(in_nmi())) {
+		count_event(map, EVENT_NMI);
+		return TRACE_STACK_HAS_NO_ID;
+	}
 	tag = stack_depot_find_tag(STACK_DEPOT_CAPTURE_MAX, caller, &hint);
 	if (!tag || !hint)
 		return TRACE_STACK_UNKNOWN;

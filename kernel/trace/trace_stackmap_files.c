@@ -6,7 +6,9 @@
 
 #include <linux/fs.h>
 #include <linux/kernel.h>
+#include <linux/minmax.h>
 #include <linux/seq_file.h>
+#include <linux/string.h>
 #include <linux/uaccess.h>
 
 #include "trace.h"
@@ -21,14 +23,27 @@ static const char *file_errors[] = {
 
 enum { ERROR_NOT_ZERO, ERROR_SIZE, ERROR_MEMORY };
 
-static int log_error(struct trace_array *tr, const char *file, unsigned long value,
+/* Room for a number in the messages. */
+#define NUMBER_MAX	24
+
+static int log_error(struct trace_array *tr, const char *file, const char *text,
 		     unsigned int error, int code)
 {
-	char command[24];
-
-	snprintf(command, sizeof(command), "%lu", value);
-	tracing_log_err(tr, file, command, file_errors, error, 0);
+	tracing_log_err(tr, file, text, file_errors, error, 0);
 	return code;
+}
+
+/* Copy what was written to @text, and read it as a number. Return: 0 or an error. */
+static int read_number(const char __user *user, size_t count, char text[NUMBER_MAX],
+		       unsigned long *value)
+{
+	size_t length = min_t(size_t, count, NUMBER_MAX - 1);
+
+	if (copy_from_user(text, user, length))
+		return -EFAULT;
+	text[length] = '\0';
+	strim(text);
+	return count < NUMBER_MAX ? kstrtoul(text, 0, value) : -EINVAL;
 }
 
 /* The map stays until stop_slots(). The next read can find another one, with other ids. */
@@ -114,21 +129,22 @@ static int release_map(struct inode *inode, struct file *file)
 static ssize_t reset_map(struct file *file, const char __user *user, size_t count, loff_t *pos)
 {
 	struct trace_array *tr = file_inode(file)->i_private;
+	char text[NUMBER_MAX];
 	unsigned long value;
 	int error;
 
-	error = kstrtoul_from_user(user, count, 0, &value);
-	if (error)
+	error = read_number(user, count, text, &value);
+	if (error == -EFAULT)
 		return error;
-	if (value)
-		return log_error(tr, "stack_map", value, ERROR_NOT_ZERO, -EINVAL);
+	if (error || value)
+		return log_error(tr, "stack_map", text, ERROR_NOT_ZERO, -EINVAL);
 	mutex_lock(&trace_types_lock);
 	mutex_lock(&trace_stack_map_mutex);
 	if (rcu_access_pointer(tr->stack_map))
 		error = trace_stack_map_replace(tr, tr->stack_map_size);
 	mutex_unlock(&trace_stack_map_mutex);
 	mutex_unlock(&trace_types_lock);
-	return error ? log_error(tr, "stack_map", value, ERROR_MEMORY, error) : count;
+	return error ? log_error(tr, "stack_map", text, ERROR_MEMORY, error) : count;
 }
 
 static const struct file_operations map_fops = {
@@ -145,6 +161,7 @@ static const char * const event_names[] = {
 	[EVENT_INTERRUPT]	= "whole_interrupt",
 	[EVENT_DIFFERS]		= "whole_differs",
 	[EVENT_REGS]		= "whole_regs",
+	[EVENT_NMI]		= "whole_nmi",
 	[EVENT_FULL]		= "whole_full",
 	[EVENT_NO_ROOM]		= "whole_no_room",
 	[EVENT_NEW]		= "whole_new",
@@ -232,14 +249,15 @@ static int open_size(struct inode *inode, struct file *file)
 static ssize_t write_size(struct file *file, const char __user *user, size_t count, loff_t *pos)
 {
 	struct trace_array *tr = file_inode(file)->i_private;
+	char text[NUMBER_MAX];
 	unsigned long size;
 	int error;
 
-	error = kstrtoul_from_user(user, count, 0, &size);
-	if (error)
+	error = read_number(user, count, text, &size);
+	if (error == -EFAULT)
 		return error;
-	if (size < TRACE_STACK_MAP_SIZE_MIN || size > TRACE_STACK_MAP_SIZE_MAX)
-		return log_error(tr, "stack_map_size", size, ERROR_SIZE, -EINVAL);
+	if (error || size < TRACE_STACK_MAP_SIZE_MIN || size > TRACE_STACK_MAP_SIZE_MAX)
+		return log_error(tr, "stack_map_size", text, ERROR_SIZE, -EINVAL);
 	mutex_lock(&trace_types_lock);
 	mutex_lock(&trace_stack_map_mutex);
 	if (rcu_access_pointer(tr->stack_map))
@@ -248,7 +266,7 @@ static ssize_t write_size(struct file *file, const char __user *user, size_t cou
 		tr->stack_map_size = size;
 	mutex_unlock(&trace_stack_map_mutex);
 	mutex_unlock(&trace_types_lock);
-	return error ? log_error(tr, "stack_map_size", size, ERROR_MEMORY, error) : count;
+	return error ? log_error(tr, "stack_map_size", text, ERROR_MEMORY, error) : count;
 }
 
 static const struct file_operations size_fops = {

@@ -4,6 +4,7 @@
  * Documentation/trace/stackmap.rst.
  */
 
+#include <linux/array_size.h>
 #include <linux/cpumask.h>
 #include <linux/init.h>
 #include <linux/log2.h>
@@ -13,6 +14,7 @@
 #include <linux/percpu.h>
 #include <linux/rcupdate.h>
 #include <linux/ring_buffer.h>
+#include <linux/sched.h>
 #include <linux/slab.h>
 #include <linux/stackdepot.h>
 #include <linux/string.h>
@@ -123,9 +125,11 @@ static void free_map(struct trace_stack_map *map)
 
 	if (!map)
 		return;
-	for (i = 0; i < count_slots(map); i++)
+	for (i = 0; i < count_slots(map); i++) {
 		if (map->slots[i].handle)
 			stack_depot_put(map->slots[i].handle);
+		cond_resched();
+	}
 	kvfree(map->hits);
 	free_percpu(map->counts);
 	kvfree(map);
@@ -153,17 +157,34 @@ static struct trace_stack_map *alloc_map(unsigned int size, unsigned int epoch)
 
 /*
  * Drop the events with ids, because the epochs start again and with them the ids. No CPU writes
- * an old id any more.
+ * an id meanwhile. A snapshot can swap the buffers, or those of one CPU, at any time: find both
+ * under the lock of the swap, and let no CPU's buffer be swapped until both are empty.
  */
 static void drop_events(struct trace_array *tr)
 {
+	struct trace_buffer *buffers[2] = {};
+	unsigned int i;
+
 	lockdep_assert_held(&trace_types_lock);
 
-	ring_buffer_reset(tr->array_buffer.buffer);
 #ifdef CONFIG_TRACER_MAX_TRACE
-	if (tr->max_buffer.buffer)
-		ring_buffer_reset(tr->max_buffer.buffer);
+	local_irq_disable();
+	arch_spin_lock(&tr->max_lock);
+	buffers[1] = tr->max_buffer.buffer;
 #endif
+	buffers[0] = tr->array_buffer.buffer;
+#ifdef CONFIG_TRACER_MAX_TRACE
+	arch_spin_unlock(&tr->max_lock);
+	local_irq_enable();
+#endif
+	for (i = 0; i < ARRAY_SIZE(buffers) && buffers[i]; i++)
+		ring_buffer_record_disable(buffers[i]);
+	/* Swaps run with interrupts disabled: wait for those that saw recording enabled. */
+	synchronize_rcu();
+	for (i = 0; i < ARRAY_SIZE(buffers) && buffers[i]; i++)
+		ring_buffer_reset(buffers[i]);
+	for (i = 0; i < ARRAY_SIZE(buffers) && buffers[i]; i++)
+		ring_buffer_record_enable(buffers[i]);
 }
 
 /*
@@ -179,10 +200,14 @@ int trace_stack_map_replace(struct trace_array *tr, unsigned int size)
 	if (!map)
 		return -ENOMEM;
 	tr->stack_map_size = size;
+	if (old && !map->epoch) {
+		/* Have no map until no event has an id: it could be one of the new map's. */
+		rcu_assign_pointer(tr->stack_map, NULL);
+		synchronize_rcu();
+		drop_events(tr);
+	}
 	rcu_assign_pointer(tr->stack_map, map);
 	synchronize_rcu();
-	if (old && !map->epoch)
-		drop_events(tr);
 	free_map(old);
 	return 0;
 }

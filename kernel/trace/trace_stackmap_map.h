@@ -47,6 +47,7 @@ enum event_kind {
 	EVENT_INTERRUPT,	/* SLOT_INTERRUPT, and what was interrupted has no id */
 	EVENT_DIFFERS,		/* SLOT_DIFFERS, or another number of frames to leave out */
 	EVENT_REGS,		/* the stack of registers, not the running one */
+	EVENT_NMI,
 	EVENT_FULL,		/* the map has no free slot */
 	EVENT_NO_ROOM,		/* the depot has no room, or is in use by what was traced */
 	EVENT_NEW,		/* another CPU is filling the slot */
