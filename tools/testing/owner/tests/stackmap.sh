@@ -62,7 +62,35 @@ ok "the depot's slow paths are traced" trace_guest slow \
 ok "... and have ids" [ "$(read_stat slow events_with_id)" -gt 1000 ]
 ok "... also of what they interrupt" [ "$(read_stat slow events_with_two_ids)" -gt 0 ]
 
-# The epoch has 12 bits. The buffer has ids of epoch 1.
+# Each way to drop a reference: another event of a known stack, a full map, a map that is replaced
+# and an instance that is removed. Slots of stacks that were interrupted are used again.
+seen="$work/removed $work/err"
+ok "an instance with ids is removed" trace_guest removed slab_owner=off "
+	mkdir instances/removed
+	cd instances/removed
+	echo 1 >options/stackmap
+	echo 1 >options/stacktrace
+	for event in kmem/kmalloc kmem/kfree kmem/kmem_cache_alloc irq/softirq_raise; do
+		echo 1 >events/\$event/enable
+	done
+	i=0
+	while [ \$((i += 1)) -le 10 ]; do ls -lR /proc/self >/dev/null; (true) | cat; done
+	cat stack_map_stat
+	echo 16 >stack_map_size
+	ls -lR /proc/self >/dev/null
+	sed -n 's/^whole_full/found_full/p' stack_map_stat
+	for event in events/*/*/enable; do echo 0 >\$event; done 2>/dev/null
+	grep ^refcounted_in_use $debug/stackdepot/stats
+	cd ../..
+	rmdir instances/removed
+	sleep 3
+	sed -n 's/^refcounted_in_use/left/p' $debug/stackdepot/stats"
+ok "... which wrote two ids" [ "$(read_stat removed events_with_two_ids)" -gt 0 ]
+ok "... and found its map full" [ "$(read_stat removed found_full)" -gt 0 ]
+ok "... whose stacks the depot had" [ "$(read_stat removed refcounted_in_use)" -gt 0 ]
+ok "... and no longer has" equals "$(read_stat removed left)" 0
+
+# The epoch has 12 bits. The buffer and the snapshot have ids of epoch 1.
 seen="$work/wrap $work/err"
 ok "4,096 maps are replaced" trace_guest wrap slab_owner=off "
 	echo 1 >/sys/kernel/rcu_expedited
@@ -71,14 +99,20 @@ ok "4,096 maps are replaced" trace_guest wrap slab_owner=off "
 	echo 16 >stack_map_size
 	echo 1 >events/kmem/kmalloc/enable
 	ls /proc/self >/dev/null
+	echo 1 >snapshot
+	ls /proc/self >/dev/null
 	echo 0 >tracing_on
 	i=1
 	while [ \$i -lt 4096 ]; do
-		[ \$i -lt 4095 ] || echo before: \$(grep -c 'the stack map no longer has' trace)
+		[ \$i -lt 4095 ] || for file in trace snapshot; do
+			echo \$file before: \$(grep -c 'the stack map no longer has' \$file)
+		done
 		echo 0 >stack_map || exit
 		i=\$((i + 1))
 	done
-	echo after: \$(grep -c 'stack trace' trace)
+	for file in trace snapshot; do
+		echo \$file after: \$(grep -c 'stack trace' \$file)
+	done
 	echo 1 >tracing_on
 	ls /proc/self >/dev/null
 	echo 0 >tracing_on
@@ -87,8 +121,11 @@ ok "4,096 maps are replaced" trace_guest wrap slab_owner=off "
 	echo 0 >stack_map
 	sleep 3
 	sed -n 's/^refcounted_in_use/left/p' $debug/stackdepot/stats"
-ok "... old ids stay unknown" [ "$(read_stat wrap before)" -gt 0 ]
-ok "... and are dropped when the ids start again" equals "$(read_stat wrap after)" 0
+for file in trace snapshot; do
+	ok "... old ids in $file stay unknown" [ "$(read_stat wrap "$file before")" -gt 0 ]
+	ok "... and are dropped when the ids start again" equals \
+		"$(read_stat wrap "$file after")" 0
+done
 ok "... and events have ids again" [ "$(read_stat wrap events_with_id)" -gt 0 ]
 ok "... the depot has their stacks" [ "$(read_stat wrap refcounted_in_use)" -gt 0 ]
 ok "... until the map is replaced" equals "$(read_stat wrap left)" 0
