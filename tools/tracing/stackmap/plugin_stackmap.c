@@ -120,11 +120,20 @@ static void load_map(void)
 	qsort(map.stacks, map.nr_stacks, sizeof(*map.stacks), compare_ids);
 }
 
-static void print_frames(struct trace_seq *s, struct tep_event *event, unsigned int id)
+/* trace-cmd prints the first frames of a whole stack like this. */
+static void print_frame(struct trace_seq *s, struct tep_event *event, unsigned long long address)
+{
+	const char *function = tep_find_function(event->tep, address);
+
+	if (function)
+		trace_seq_printf(s, "\t=> %s\n", function);
+	else
+		trace_seq_printf(s, "\t=> 0x%llx\n", address);
+}
+
+static void print_id(struct trace_seq *s, struct tep_event *event, unsigned int id)
 {
 	struct stack key = { .id = id }, *stack = NULL;
-	unsigned long long address;
-	const char *function;
 	unsigned int i;
 
 	if (!map.loaded)
@@ -133,43 +142,63 @@ static void print_frames(struct trace_seq *s, struct tep_event *event, unsigned 
 		stack = bsearch(&key, map.stacks, map.nr_stacks, sizeof(key), compare_ids);
 	if (!stack)
 		trace_seq_printf(s, "<stack %u, which the stack map does not have>", id);
-	for (i = 0; stack && i < stack->count; i++) {
-		address = map.frames[stack->first + i];
-		function = tep_find_function(event->tep, address);
-		/* As trace-cmd prints the first frames of a whole stack. */
-		if (function)
-			trace_seq_printf(s, "\t=> %s\n", function);
-		else
-			trace_seq_printf(s, "\t=> 0x%llx\n", address);
-	}
+	for (i = 0; stack && i < stack->count; i++)
+		print_frame(s, event, map.frames[stack->first + i]);
 }
 
-static int print_stack(struct trace_seq *s, struct tep_record *record, struct tep_event *event,
-		       void *context)
+static int print_ids(struct trace_seq *s, struct tep_record *record, struct tep_event *event,
+		     void *context)
 {
 	unsigned long long id;
 
 	if (tep_get_field_val(s, event, "id", record, &id, 1))
 		return -1;
-	print_frames(s, event, id);
+	print_id(s, event, id);
 	/* A stack that goes on in what was interrupted. */
 	if (tep_find_field(event, "rest") && !tep_get_field_val(s, event, "rest", record, &id, 1))
-		print_frames(s, event, id);
+		print_id(s, event, id);
+	return 0;
+}
+
+/*
+ * Print all frames of a whole stack: events in the same trace can have ids or whole stacks.
+ * Without this plugin, trace-cmd prints eight frames, also if the stack has fewer.
+ */
+static int print_whole_stack(struct trace_seq *s, struct tep_record *record,
+			     struct tep_event *event, void *context)
+{
+	const char *frame, *end = (const char *)record->data + record->size;
+	struct tep_format_field *caller = tep_find_field(event, "caller");
+	int size = tep_get_long_size(event->tep);
+	unsigned long long count, address;
+
+	if (!caller || tep_get_field_val(s, event, "size", record, &count, 1))
+		return -1;
+	frame = (const char *)record->data + caller->offset;
+	for (; count && frame + size <= end; count--, frame += size) {
+		address = tep_read_number(event->tep, frame, size);
+		/* The kernel's marker of a trampoline, for which stack_map has 0. */
+		if (address == (size == 8 ? ~0ULL : ~0U))
+			address = 0;
+		print_frame(s, event, address);
+	}
 	return 0;
 }
 
 int TEP_PLUGIN_LOADER(struct tep_handle *tep)
 {
 	tep_plugin_add_options("stackmap", TEP_PLUGIN_OPTIONS);
-	tep_register_event_handler(tep, -1, "ftrace", "kernel_stack_id", print_stack, NULL);
-	tep_register_event_handler(tep, -1, "ftrace", "kernel_stack_ids", print_stack, NULL);
+	tep_register_event_handler(tep, -1, "ftrace", "kernel_stack", print_whole_stack, NULL);
+	tep_register_event_handler(tep, -1, "ftrace", "kernel_stack_id", print_ids, NULL);
+	tep_register_event_handler(tep, -1, "ftrace", "kernel_stack_ids", print_ids, NULL);
 	return 0;
 }
 
 void TEP_PLUGIN_UNLOADER(struct tep_handle *tep)
 {
-	tep_unregister_event_handler(tep, -1, "ftrace", "kernel_stack_id", print_stack, NULL);
-	tep_unregister_event_handler(tep, -1, "ftrace", "kernel_stack_ids", print_stack, NULL);
+	tep_unregister_event_handler(tep, -1, "ftrace", "kernel_stack", print_whole_stack, NULL);
+	tep_unregister_event_handler(tep, -1, "ftrace", "kernel_stack_id", print_ids, NULL);
+	tep_unregister_event_handler(tep, -1, "ftrace", "kernel_stack_ids", print_ids, NULL);
 	tep_plugin_remove_options(TEP_PLUGIN_OPTIONS);
 	free(map.stacks);
 	free(map.frames);
