@@ -1,16 +1,18 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Stack ids. See Documentation/trace/stackmap.rst.
+ * Stack ids: write an id to the ring buffer instead of a stack. See
+ * Documentation/trace/stackmap.rst.
  *
- * The map of an instance has a slot for each stack that an event had. A slot has the depot's
- * handle of the running stack's chain, with a reference until the map is replaced. The chain
- * starts with a function of the tracer that the event's stack leaves out. Most events find
- * the slot by the chain's tag, and neither walk the stack nor take a lock.
+ * The map of an instance has a slot for each stack. A slot has a handle of the stack depot, and a
+ * reference until the map is replaced. The handle stands for a chain: the return addresses of
+ * the running stack, which begin with functions of the tracer that an event's stack leaves out.
+ * Most events find the slot by the tag that the depot's call tree has for the chain, and neither
+ * walk the stack nor take a lock.
  *
- * A chain ends with the function that entered an interrupt. The rest of the stack, which was
- * interrupted, has a slot and an id of its own.
+ * A chain ends with the function that entered an interrupt. The frames that were interrupted are
+ * called the rest of the stack, and have a slot and an id of their own.
  *
- * An event whose stack does not agree with the ids has the stack.
+ * If the stack of an event is not the end of the chain, the event keeps its whole stack.
  */
 
 #include <linux/atomic.h>
@@ -250,7 +252,7 @@ enum trace_stack_written trace_stack_map_write(struct trace_array *tr, struct tr
 	}
 	if (handle != hint || READ_ONCE(slot->tag) != tag)
 		return TRACE_STACK_UNKNOWN;
-	/* Find out what was interrupted. */
+	/* The stack has to be walked to find out what was interrupted. */
 	if (read_state(slot) == SLOT_INTERRUPT)
 		return TRACE_STACK_UNKNOWN;
 	return write_slot(map, slot, buffer, trace_ctx, skip) ? TRACE_STACK_ID_WRITTEN :

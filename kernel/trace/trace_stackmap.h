@@ -13,11 +13,11 @@ struct pt_regs;
 struct trace_array;
 struct trace_buffer;
 
-/* Whether the stack of an event was written. */
+/* Result of trace_stack_map_write(). */
 enum trace_stack_written {
-	TRACE_STACK_ID_WRITTEN,		/* its id was */
-	TRACE_STACK_HAS_NO_ID,		/* no: write the stack */
-	TRACE_STACK_UNKNOWN,		/* no: walk the stack, and add it to the map */
+	TRACE_STACK_ID_WRITTEN,		/* the caller is done */
+	TRACE_STACK_HAS_NO_ID,		/* the caller writes the whole stack */
+	TRACE_STACK_UNKNOWN,		/* the caller walks the stack, and adds it to the map */
 };
 
 #ifdef CONFIG_TRACE_STACK_MAP

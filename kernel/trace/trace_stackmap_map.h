@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * The map of stack ids: what trace_stackmap.c and trace_stackmap_files.c share.
+ * The map of stack ids, for trace_stackmap.c, trace_stackmap_map.c and trace_stackmap_files.c.
  */
 #ifndef _TRACE_STACKMAP_MAP_H
 #define _TRACE_STACKMAP_MAP_H
@@ -18,17 +18,17 @@ struct trace_array;
 #define TRACE_STACK_MAP_SIZE_MIN	16
 #define TRACE_STACK_MAP_SIZE_MAX	BIT(18)
 
-/* An id is the slot's index + 1, and above it the map's epoch. It is never 0. */
+/* The low bits of an id are the slot's index + 1, the others the map's epoch. No id is 0. */
 #define INDEX_BITS	20
 #define EPOCH_MASK	(BIT(32 - INDEX_BITS) - 1)
 
-/* Whether the events of a slot have its id. */
+/* How events use a slot. */
 enum slot_state {
-	SLOT_NEW,		/* not known yet: the slot is being filled */
-	SLOT_ID,		/* they have */
-	SLOT_INTERRUPT,		/* and a second one: their stack goes on in what was interrupted */
-	SLOT_REST,		/* as their second one */
-	SLOT_DIFFERS,		/* no: their stack is not the end of the chain */
+	SLOT_NEW,		/* free, or a CPU is filling the slot */
+	SLOT_ID,		/* events have the id of the slot */
+	SLOT_INTERRUPT,		/* events have its id, and one for the rest of their stack */
+	SLOT_REST,		/* its id stands for the rest of a stack, which was interrupted */
+	SLOT_DIFFERS,		/* events have whole stacks, which are not the end of the chain */
 };
 
 struct stack_slot {
@@ -36,11 +36,11 @@ struct stack_slot {
 	u32 tag;			/* of the chain */
 	u8 skip;			/* frames that the event's caller asked to leave out */
 	u8 first;			/* index of the chain's first frame that events have */
-	u8 trampoline;			/* that of the function tracer's trampoline + 1, or 0 */
+	u8 trampoline;			/* index of the frame of a trampoline + 1, 0 without one */
 	u8 state;			/* enum slot_state. Published after @skip and @first. */
 };
 
-/* Whether an event had an id, and the reason if not. */
+/* Events with ids, and the reasons for which events have whole stacks. */
 enum event_kind {
 	EVENT_ID,
 	EVENT_TWO_IDS,
