@@ -9,8 +9,8 @@
  * walks the user stack with page faults, interns the chain, and sets it in the context.
  *
  * owner_context of task_struct is the context of the current entry, with a reference, or 0.
- * owner_work is queued while its func is set. Only the task itself uses them, and never in
- * an interrupt.
+ * owner_work is queued while its func is set: the entry has begun. Only the task itself uses
+ * them, and never in an interrupt.
  */
 
 #include <linux/atomic.h>
@@ -176,9 +176,6 @@ static bool queue_end_of_entry(void)
 {
 	struct callback_head *work = &current->owner_work;
 
-	/* It is queued already if the depot had no room for an earlier object of the entry. */
-	if (work->func)
-		return true;
 	init_task_work(work, end_entry);
 	if (!task_work_add(current, work, TWA_RESUME | TWAF_NO_ALLOC))
 		return true;
@@ -186,12 +183,16 @@ static bool queue_end_of_entry(void)
 	return false;
 }
 
-/* Begin an entry: owner_context is set, unless the depot has no room. */
+/*
+ * Begin an entry: owner_context is set, unless the depot has no room. This is done once for
+ * each entry. Objects that are allocated meanwhile, when the depot reclaims memory, have no
+ * context, nor do the other objects of the entry if the depot had no room for the first.
+ */
 static void begin_entry(gfp_t flags)
 {
 	u64 word;
 
-	if (!queue_end_of_entry())
+	if (current->owner_work.func || !queue_end_of_entry())
 		return;
 	word = find_user_word();
 	current->owner_exec_id = current->self_exec_id;

@@ -228,6 +228,34 @@ static void test_32bit(struct kunit *test)
 	memset(stack.regs, 0, sizeof(*stack.regs));
 }
 
+static void do_nothing(struct callback_head *work)
+{
+}
+
+/*
+ * An entry begins once: an object that is allocated while its context is saved, or after the
+ * depot had no room for it, keeps its task.
+ */
+static void test_entry_without_context(struct kunit *test)
+{
+	long walks = owner_user_read_count(OWNER_USER_PENDING);
+	struct owner_record owner = {};
+	struct made_stack stack;
+
+	make_stack(test, &stack);
+	current->owner_work.func = do_nothing;
+	current->flags &= ~PF_KTHREAD;
+	owner_user_attach(&owner, GFP_KERNEL);
+	current->flags |= PF_KTHREAD;
+	current->owner_work.func = NULL;
+	KUNIT_EXPECT_EQ(test, owner.task, 0);
+	KUNIT_EXPECT_EQ(test, current->owner_context, 0);
+	KUNIT_EXPECT_EQ(test, owner_user_read_count(OWNER_USER_PENDING), walks);
+	stack_depot_put(owner.task);
+	stack_depot_put(current->owner_context);
+	current->owner_context = 0;
+}
+
 /* A stack is known until an executable mapping is added to the mm. */
 static void test_cache(struct kunit *test)
 {
@@ -286,6 +314,7 @@ static struct kunit_case owner_user_cases[] = {
 	KUNIT_CASE(test_walk_without_faults),
 	KUNIT_CASE(test_walk_deep),
 	KUNIT_CASE(test_32bit),
+	KUNIT_CASE(test_entry_without_context),
 	KUNIT_CASE(test_cache),
 #endif
 	{}
