@@ -118,8 +118,8 @@ static inline u64 owner_user_frame(unsigned int place, u64 offset)
 	       (offset & ((1ULL << OWNER_USER_PLACE_SHIFT) - 1));
 }
 
+struct file;
 struct seq_file;
-struct vm_area_struct;
 
 /* Are there user chains on this architecture? */
 #if defined(CONFIG_X86_64) && !defined(CONFIG_UML)
@@ -186,7 +186,7 @@ extern struct owner_binary **owner_binaries;
 extern unsigned int owner_nr_binaries;
 
 int owner_binaries_init(void);
-int owner_binary_intern(struct vm_area_struct *vma);
+int owner_binary_intern(struct file *file);
 const struct owner_binary *owner_binary_of(u64 frame);
 
 /* user_show.c */

@@ -11,7 +11,6 @@
 #include <linux/fs.h>
 #include <linux/jhash.h>
 #include <linux/limits.h>
-#include <linux/mm.h>
 #include <linux/mutex.h>
 #include <linux/slab.h>
 #include <linux/string.h>
@@ -22,7 +21,7 @@
 struct owner_binary **owner_binaries;
 unsigned int owner_nr_binaries;
 
-/* Serializes additions. Nests inside of the mmap lock. */
+/* Serializes additions. */
 static DEFINE_MUTEX(binaries_mutex);
 
 /**
@@ -39,15 +38,24 @@ int owner_binaries_init(void)
 	return owner_binaries ? 0 : -ENOMEM;
 }
 
-/* Set the build-id, or the device and the inode, of the file of a mapping. */
-static void identify_file(struct vm_area_struct *vma, struct owner_binary *binary)
+/*
+ * May the build-id of a file be read? Reading a device or a socket has effects, and the kernel
+ * can read only by read_iter().
+ */
+static bool may_read_build_id(const struct file *file)
 {
-	const struct inode *inode = file_user_inode(vma->vm_file);
+	return S_ISREG(file_inode(file)->i_mode) && file->f_op->read_iter && !file->f_op->read;
+}
+
+/* Set the build-id, or the device and the inode, of a file. */
+static void identify_file(struct file *file, struct owner_binary *binary)
+{
+	const struct inode *inode = file_user_inode(file);
 	u32 size = 0;
 
 	binary->dev = inode->i_sb->s_dev;
 	binary->ino = inode->i_ino;
-	if (!build_id_parse(vma, binary->build_id, &size))
+	if (may_read_build_id(file) && !build_id_parse_file(file, binary->build_id, &size))
 		binary->build_id_size = size;
 }
 
@@ -71,9 +79,9 @@ static int find_binary(const struct owner_binary *wanted)
 	return -ENOENT;
 }
 
-static void name_binary(struct owner_binary *binary, const struct file *file)
+static void name_binary(struct owner_binary *binary, struct file *file)
 {
-	const struct path *path = file_user_path((struct file *)file);
+	const struct path *path = file_user_path(file);
 	char *buf = kmalloc(PATH_MAX, GFP_KERNEL | __GFP_NOWARN), *printed;
 	struct name_snapshot name;
 
@@ -89,7 +97,7 @@ static void name_binary(struct owner_binary *binary, const struct file *file)
 }
 
 /* Add a file that is not in the table. Return: its index, -ENOMEM, -ENOSPC. */
-static int add_binary(const struct owner_binary *found, const struct file *file)
+static int add_binary(const struct owner_binary *found, struct file *file)
 {
 	struct owner_binary *binary;
 
@@ -107,26 +115,26 @@ static int add_binary(const struct owner_binary *found, const struct file *file)
 }
 
 /**
- * owner_binary_intern() - find or add the file of a mapping
- * @vma: a mapping of a file
+ * owner_binary_intern() - find or add a file that is mapped
+ * @file: the file of a mapping
  *
- * Context: may sleep. The mmap lock is held.
+ * Context: may sleep, and may wait for the file system. The mmap lock is not held.
  *
  * Return: the index of the file, -ENOSPC if the table is full, -ENOMEM.
  */
-int owner_binary_intern(struct vm_area_struct *vma)
+int owner_binary_intern(struct file *file)
 {
 	struct owner_binary binary = {};
 	int index;
 
-	identify_file(vma, &binary);
+	identify_file(file, &binary);
 	index = find_binary(&binary);
 	if (index >= 0)
 		return index;
 	mutex_lock(&binaries_mutex);
 	index = find_binary(&binary);
 	if (index < 0)
-		index = add_binary(&binary, vma->vm_file);
+		index = add_binary(&binary, file);
 	mutex_unlock(&binaries_mutex);
 	return index;
 }

@@ -18,6 +18,7 @@
  */
 
 #include <linux/compat.h>
+#include <linux/file.h>
 #include <linux/fs.h>
 #include <linux/mm.h>
 #include <linux/ptrace.h>
@@ -256,61 +257,100 @@ static unsigned long name_mappings(struct mm_struct *mm)
 	return try_cmpxchg(&mm->owner_maps_id, &none, id) ? id : none;
 }
 
-/* The mapping that was resolved last: most callers are in the same file. */
-struct resolved_mapping {
-	struct vm_area_struct *vma;
-	int binary;
+/* Where an address is, once the mmap lock is not held any more. */
+struct located_address {
+	u64 frame;		/* a word of the chain, or an offset in @file */
+	struct file *file;	/* with a reference, NULL if @frame names the place */
 };
 
-/*
- * Resolve one address, under the mmap lock. Return: a word of the chain, of
- * OWNER_USER_PLACE_REASON if there is none.
- */
-static u64 resolve_address(struct mm_struct *mm, unsigned long address, bool innermost,
-			   struct resolved_mapping *last)
+/* Locate one address, under the mmap lock. */
+static struct located_address locate_address(struct mm_struct *mm, unsigned long address,
+					     bool innermost)
 {
 	struct vm_area_struct *vma = vma_lookup(mm, address);
 	enum owner_user_reason reason;
+	struct located_address at = {};
 	unsigned long offset;
 
 	if (!vma || !(vma->vm_flags & VM_EXEC)) {
 		reason = innermost ? OWNER_USER_FAULT : OWNER_USER_NO_FRAME_POINTERS;
-		return owner_user_frame(OWNER_USER_PLACE_REASON, reason);
+		at.frame = owner_user_frame(OWNER_USER_PLACE_REASON, reason);
+		return at;
 	}
 	offset = address - vma->vm_start;
-	if (vma->vm_start == (unsigned long)mm->context.vdso)
-		return owner_user_frame(OWNER_USER_PLACE_VDSO, offset);
-	if (!vma->vm_file)
-		return owner_user_frame(OWNER_USER_PLACE_ANON, 0);
-	if (vma != last->vma) {
-		last->vma = vma;
-		last->binary = owner_binary_intern(vma);
+	if (vma->vm_start == (unsigned long)mm->context.vdso) {
+		at.frame = owner_user_frame(OWNER_USER_PLACE_VDSO, offset);
+	} else if (!vma->vm_file) {
+		at.frame = owner_user_frame(OWNER_USER_PLACE_ANON, 0);
+	} else {
+		at.frame = offset + (vma->vm_pgoff << PAGE_SHIFT);
+		at.file = get_file(vma->vm_file);
 	}
-	if (last->binary < 0) {
-		reason = last->binary == -ENOSPC ? OWNER_USER_BINARIES_FULL : OWNER_USER_NO_MEMORY;
-		return owner_user_frame(OWNER_USER_PLACE_REASON, reason);
-	}
-	return owner_user_frame(last->binary + 1, offset + (vma->vm_pgoff << PAGE_SHIFT));
+	return at;
 }
 
-/* Resolve all addresses. Return: the number of words. */
-static unsigned int resolve_addresses(const struct owner_user_raw *raw,
-				      unsigned long words[OWNER_USER_WORDS],
-				      unsigned long *maps_id)
+/* Locate all addresses, up to the first without code. Return: their number. */
+static unsigned int locate_addresses(const struct owner_user_raw *raw,
+				     struct located_address at[OWNER_USER_FRAMES],
+				     unsigned long *maps_id)
 {
 	struct mm_struct *mm = current->mm;
-	struct resolved_mapping last = {};
-	unsigned int i, count = 0;
+	unsigned int i;
 
 	mmap_read_lock(mm);
 	*maps_id = name_mappings(mm);
 	for (i = 0; i < raw->count; i++) {
-		words[count++] = resolve_address(mm, raw->frame[i], !i, &last);
-		if (owner_user_place(words[i]) == OWNER_USER_PLACE_REASON)
+		at[i] = locate_address(mm, raw->frame[i], !i);
+		if (!at[i].file && owner_user_place(at[i].frame) == OWNER_USER_PLACE_REASON) {
+			i++;
 			break;
+		}
 	}
 	mmap_read_unlock(mm);
-	if (i == raw->count && raw->reason)
+	return i;
+}
+
+/* Intern the file of an address. Return: a word of the chain. */
+static u64 intern_file(const struct located_address *at)
+{
+	enum owner_user_reason reason;
+	int binary = owner_binary_intern(at->file);
+
+	if (binary >= 0)
+		return owner_user_frame(binary + 1, at->frame);
+	reason = binary == -ENOSPC ? OWNER_USER_BINARIES_FULL : OWNER_USER_NO_MEMORY;
+	return owner_user_frame(OWNER_USER_PLACE_REASON, reason);
+}
+
+/*
+ * Resolve all addresses. Files are read without the mmap lock: a file system may wait for that
+ * in its read_iter(). Return: the number of words.
+ */
+static unsigned int resolve_addresses(const struct owner_user_raw *raw,
+				      unsigned long words[OWNER_USER_WORDS],
+				      unsigned long *maps_id)
+{
+	struct located_address at[OWNER_USER_FRAMES];
+	unsigned int located = locate_addresses(raw, at, maps_id), i, j, count = 0;
+	bool ended = false;
+
+	for (i = 0; i < located && !ended; i++) {
+		/* The same file as that of a frame before? */
+		for (j = 0; j < i && at[i].file != at[j].file; j++)
+			;
+		if (!at[i].file)
+			words[i] = at[i].frame;
+		else if (j < i)
+			words[i] = owner_user_frame(owner_user_place(words[j]), at[i].frame);
+		else
+			words[i] = intern_file(&at[i]);
+		ended = owner_user_place(words[i]) == OWNER_USER_PLACE_REASON;
+		count++;
+	}
+	for (i = 0; i < located; i++)
+		if (at[i].file)
+			fput(at[i].file);
+	if (!ended && raw->reason)
 		words[count++] = owner_user_frame(OWNER_USER_PLACE_REASON, raw->reason);
 	return count;
 }

@@ -4,6 +4,9 @@
  * cache of known stacks, and contexts of tasks that have no program.
  */
 
+#include <linux/anon_inodes.h>
+#include <linux/file.h>
+#include <linux/fs.h>
 #include <linux/mm.h>
 #include <linux/mman.h>
 #include <linux/ptrace.h>
@@ -104,6 +107,35 @@ static void test_rule(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, error, 0);
 	KUNIT_EXPECT_EQ(test, words[0], 1);
 	KUNIT_EXPECT_EQ(test, words[1], 0);
+}
+
+/* --- Files ---------------------------------------------------------------------- */
+
+static unsigned int file_reads;
+
+static ssize_t fail_read(struct kiocb *iocb, struct iov_iter *to)
+{
+	file_reads++;
+	return -EINTR;
+}
+
+static const struct file_operations failing_fops = { .read_iter = fail_read };
+
+/* A device or a socket is not read when it is mapped: that would have effects. */
+static void test_device(struct kunit *test)
+{
+	struct file *file = anon_inode_getfile("owner_kunit", &failing_fops, NULL, O_RDONLY);
+	int index;
+
+	KUNIT_ASSERT_FALSE(test, IS_ERR(file));
+	KUNIT_ASSERT_EQ(test, owner_user_start(), 0);
+	file_reads = 0;
+	index = owner_binary_intern(file);
+	KUNIT_EXPECT_EQ(test, file_reads, 0);
+	KUNIT_ASSERT_GE(test, index, 0);
+	KUNIT_EXPECT_EQ(test, owner_binaries[index]->build_id_size, 0);
+	KUNIT_EXPECT_EQ(test, owner_binaries[index]->ino, file_inode(file)->i_ino);
+	fput(file);
 }
 
 #if defined(CONFIG_X86_64) && !defined(CONFIG_UML)
@@ -309,6 +341,7 @@ static struct kunit_case owner_user_cases[] = {
 	KUNIT_CASE(test_tokens),
 	KUNIT_CASE(test_kernel_thread),
 	KUNIT_CASE(test_rule),
+	KUNIT_CASE(test_device),
 #if defined(CONFIG_X86_64) && !defined(CONFIG_UML)
 	KUNIT_CASE(test_walk),
 	KUNIT_CASE(test_walk_without_faults),
