@@ -23,9 +23,9 @@
 #include <linux/mm.h>
 #include <linux/ptrace.h>
 #include <linux/sched/task_stack.h>
+#include <linux/security.h>
 #include <linux/stackdepot.h>
 #include <linux/uaccess.h>
-#include <linux/unaligned.h>
 
 #include "user.h"
 
@@ -56,6 +56,14 @@ static bool address_is_of_user(unsigned long address)
 static bool read_user_word(unsigned long address, unsigned long *word)
 {
 	return address_is_of_user(address) && !__get_user(*word, (unsigned long __user *)address);
+}
+
+/* Read two words. address_is_of_user() was true. */
+static bool read_user_words(unsigned long address, unsigned long *first, unsigned long *second)
+{
+	const unsigned long __user *from = (const unsigned long __user *)address;
+
+	return !__get_user(*first, from) && !__get_user(*second, from + 1);
 }
 
 #define RET			0xc3
@@ -99,27 +107,47 @@ static bool read_leaf_code(unsigned long ip, bool *leaf)
 	return true;
 }
 
-/*
- * Is there a call before the return address? Words on the stack of a program without frame
- * pointers often look like frames. Code that cannot be read is taken for a call.
- */
-static bool follows_call(unsigned long address)
+/* What is at a return address. */
+enum caller_kind {
+	CALLER_NONE,		/* no call is before it */
+	CALLER_CALLED,
+	CALLER_SIGNAL,		/* it ends a signal */
+	CALLER_FAULT,		/* the code must not be read now */
+};
+
+/* Is there a call at the end of these 8 bytes? */
+static bool ends_in_call(unsigned long code)
 {
-	u8 code[8];
-	unsigned long word;
 	unsigned int i;
 
-	if (!read_user_word(address - sizeof(code), &word))
-		return true;
-	put_unaligned_le64(word, code);
 	/* call rel32 */
-	if (code[8 - 5] == 0xe8)
+	if ((code >> 24 & 0xff) == 0xe8)
 		return true;
 	/* call *register or *memory, of 2 to 7 bytes without prefixes */
-	for (i = 1; i < 7; i++)
-		if (code[i] == 0xff && (code[i + 1] >> 3 & 7) == 2)
+	for (i = 8; i < 56; i += 8)
+		if ((code >> i & 0x38ff) == 0x10ff)
 			return true;
 	return false;
+}
+
+/*
+ * Find what is at a return address. Words on the stack of a program without frame pointers
+ * often look like frames.
+ */
+static enum caller_kind find_caller_kind(unsigned long address)
+{
+	unsigned long before, code;
+
+	if (!address_is_of_user(address - sizeof(before)))
+		return CALLER_NONE;
+	if (!read_user_words(address - sizeof(before), &before, &code)) {
+		/* Small numbers are frequent, and no code is there that is not present. */
+		return pagefault_disabled() && address >= mmap_min_addr ? CALLER_FAULT :
+									  CALLER_NONE;
+	}
+	if (code == CALL_SIGRETURN)
+		return CALLER_SIGNAL;
+	return ends_in_call(before) ? CALLER_CALLED : CALLER_NONE;
 }
 
 /* Read the registers that a signal interrupted. @frame: the frame of the signal's handler. */
@@ -134,76 +162,84 @@ static bool read_signal_frame(unsigned long frame, struct user_registers *regs)
 	       read_user_word(context + offsetof(struct sigcontext_64, bp), &regs->fp);
 }
 
-static bool returns_from_signal(unsigned long address)
-{
-	unsigned long code;
-
-	return read_user_word(address, &code) && code == CALL_SIGRETURN;
-}
-
 bool owner_user_is_32bit(void)
 {
 	return !user_64bit_mode(task_pt_regs(current));
 }
 
-static bool add_address(struct owner_user_raw *raw, unsigned long address)
+/* The walk ends. Return: false. */
+static bool end_walk(struct owner_user_raw *raw, enum owner_user_reason reason)
 {
+	raw->reason = reason;
+	return false;
+}
+
+/*
+ * Add the return address of a frame. Sets *@interrupted if it ends a signal. Return: false if
+ * the walk ends here. Inlined: it runs for each frame.
+ */
+static __always_inline bool add_caller(struct owner_user_raw *raw, unsigned long address,
+				       bool *interrupted)
+{
+	*interrupted = false;
 	if (raw->count == OWNER_USER_FRAMES)
 		return false;
+	switch (find_caller_kind(address)) {
+	case CALLER_NONE:
+		return end_walk(raw, OWNER_USER_NO_FRAME_POINTERS);
+	case CALLER_FAULT:
+		return end_walk(raw, OWNER_USER_FAULT);
+	case CALLER_SIGNAL:
+		raw->begins |= BIT(raw->count);
+		*interrupted = true;
+		break;
+	case CALLER_CALLED:
+		break;
+	}
 	raw->frame[raw->count++] = address;
 	return true;
 }
 
-static bool end_walk(struct owner_user_raw *raw, enum owner_user_reason reason)
-{
-	raw->reason = reason;
-	return reason != OWNER_USER_FAULT;
-}
-
 /*
- * Walk from the registers of the task, or from those that a signal interrupted. Sets
- * *@interrupted, and the registers, if the walk has come to a signal. False after a fault.
+ * Walk from the registers of the task, or from those that a signal interrupted. Return: true
+ * if the walk has come to a signal, and goes on with @regs.
  */
-static bool walk_frames(struct owner_user_raw *raw, struct user_registers *regs,
-			bool *interrupted)
+static bool walk_frames(struct owner_user_raw *raw, struct user_registers *regs)
 {
 	unsigned long lowest = regs->sp, fp = regs->fp;
+	bool leaf, interrupted, first = true;
 	struct user_frame frame;
-	bool leaf, first = true;
 
-	*interrupted = false;
+	if (raw->count == OWNER_USER_FRAMES)
+		return false;
 	raw->begins |= BIT(raw->count);
-	if (!add_address(raw, regs->ip))
-		return true;
+	raw->frame[raw->count++] = regs->ip;
 	if (!read_leaf_code(regs->ip, &leaf) && pagefault_disabled())
 		return end_walk(raw, OWNER_USER_FAULT);
 	if (leaf) {
 		if (!read_user_word(regs->sp, &frame.return_address))
 			return end_walk(raw, OWNER_USER_FAULT);
-		if (!add_address(raw, frame.return_address))
-			return true;
+		if (!add_caller(raw, frame.return_address, &interrupted))
+			return false;
+		if (interrupted)
+			return read_signal_frame(regs->sp - sizeof(frame.next), regs) ||
+			       end_walk(raw, OWNER_USER_FAULT);
 	}
 	while (fp || first) {
 		if (fp % sizeof(fp) || fp < lowest || !address_is_of_user(fp))
 			return end_walk(raw, fp < lowest && !first ? OWNER_USER_CYCLE :
 							 OWNER_USER_NO_FRAME_POINTERS);
-		if (!read_user_word(fp, &frame.next) ||
-		    !read_user_word(fp + sizeof(fp), &frame.return_address))
+		if (!read_user_words(fp, &frame.next, &frame.return_address))
 			return end_walk(raw, OWNER_USER_FAULT);
-		if (!frame.return_address || !add_address(raw, frame.return_address))
-			break;
-		if (returns_from_signal(frame.return_address)) {
-			if (!read_signal_frame(fp, regs))
-				return end_walk(raw, OWNER_USER_FAULT);
-			raw->begins |= BIT(raw->count - 1);
-			*interrupted = true;
-			return true;
-		}
+		if (!frame.return_address || !add_caller(raw, frame.return_address, &interrupted))
+			return false;
+		if (interrupted)
+			return read_signal_frame(fp, regs) || end_walk(raw, OWNER_USER_FAULT);
 		lowest = fp + sizeof(frame);
 		fp = frame.next;
 		first = false;
 	}
-	return true;
+	return false;
 }
 
 /**
@@ -218,32 +254,16 @@ bool owner_user_walk(struct owner_user_raw *raw)
 {
 	const struct pt_regs *regs = task_pt_regs(current);
 	struct user_registers from = { regs->ip, regs->sp, regs->bp };
-	bool interrupted;
 
 	raw->count = 0;
 	raw->begins = 0;
 	raw->reason = OWNER_USER_NOT_ASKED;
-	do {
-		if (!walk_frames(raw, &from, &interrupted))
-			return false;
-	} while (interrupted);
-	return true;
+	while (walk_frames(raw, &from))
+		;
+	return raw->reason != OWNER_USER_FAULT;
 }
 
 /* --- Addresses to a user chain ------------------------------------------------ */
-
-/* Cut the walk where a word is no return address. */
-static void cut_at_no_call(struct owner_user_raw *raw)
-{
-	unsigned int i;
-
-	for (i = 0; i < raw->count; i++) {
-		if (raw->begins & BIT(i) || follows_call(raw->frame[i]))
-			continue;
-		raw->count = i;
-		raw->reason = OWNER_USER_NO_FRAME_POINTERS;
-	}
-}
 
 /* The number of the executable mappings of the current mm. The mmap lock is held. */
 static unsigned long name_mappings(struct mm_struct *mm)
@@ -376,14 +396,12 @@ static bool chain_is_lasting(const struct owner_user_raw *raw, unsigned long las
 depot_stack_handle_t owner_user_intern_chain(enum owner_user_reason *reason)
 {
 	unsigned long words[OWNER_USER_WORDS], maps_id;
-	struct owner_user_raw raw, cut;
+	struct owner_user_raw raw;
 	depot_stack_handle_t chain;
 	unsigned int count;
 
 	owner_user_walk(&raw);
-	cut = raw;
-	cut_at_no_call(&cut);
-	count = resolve_addresses(&cut, words, &maps_id);
+	count = resolve_addresses(&raw, words, &maps_id);
 	chain = stack_depot_save_flags(words, count, GFP_KERNEL | __GFP_NOWARN,
 				       STACK_DEPOT_FLAG_CAN_ALLOC | STACK_DEPOT_FLAG_GET |
 				       STACK_DEPOT_FLAG_DATA);

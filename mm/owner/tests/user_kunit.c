@@ -141,38 +141,60 @@ static void test_device(struct kunit *test)
 #if defined(CONFIG_X86_64) && !defined(CONFIG_UML)
 
 #define STACK_SIZE	(2 * PAGE_SIZE)
-/* Code addresses of the made stack: it has no code. */
-#define CODE		0x1000UL
 
-/* A user stack, and the user registers of this thread, which has no others. */
+/* A user stack and code, and the user registers of this thread, which has no others. */
 struct made_stack {
 	unsigned long start;
+	unsigned long code;
 	struct pt_regs *regs;
 	struct owner_user_raw raw;
 };
 
+/* Each address of the first half of the code follows a call, none of the second does. */
+#define NO_CALL		(PAGE_SIZE / 2)
+
+static unsigned long map_pages(struct kunit *test, unsigned long size)
+{
+	unsigned long start = kunit_vm_mmap(test, NULL, 0, size, PROT_READ | PROT_WRITE,
+					    MAP_ANONYMOUS | MAP_PRIVATE, 0);
+
+	KUNIT_ASSERT_NE(test, start, 0);
+	KUNIT_ASSERT_LT(test, start, TASK_SIZE);
+	return start;
+}
+
+static void put_user_bytes(struct kunit *test, unsigned long address, const void *bytes,
+			   size_t size)
+{
+	KUNIT_ASSERT_EQ(test, copy_to_user((void __user *)address, bytes, size), 0);
+}
+
 static void make_stack(struct kunit *test, struct made_stack *stack)
 {
-	stack->start = kunit_vm_mmap(test, NULL, 0, STACK_SIZE, PROT_READ | PROT_WRITE,
-				     MAP_ANONYMOUS | MAP_PRIVATE, 0);
-	KUNIT_ASSERT_NE(test, stack->start, 0);
-	KUNIT_ASSERT_LT(test, stack->start, TASK_SIZE);
+	u8 calls[64];
+	unsigned int i;
+
+	stack->start = map_pages(test, STACK_SIZE);
+	stack->code = map_pages(test, PAGE_SIZE) + sizeof(calls);
+	/* call rel32 */
+	memset(calls, 0xe8, sizeof(calls));
+	for (i = 0; i < NO_CALL; i += sizeof(calls))
+		put_user_bytes(test, stack->code - sizeof(calls) + i, calls, sizeof(calls));
 	stack->regs = task_pt_regs(current);
 	memset(stack->regs, 0, sizeof(*stack->regs));
 	stack->regs->cs = __USER_CS;
-	stack->regs->ip = CODE;
+	stack->regs->ip = stack->code;
 	stack->regs->sp = stack->start;
 	stack->regs->bp = stack->start + 64;
 }
 
-/* Put a frame at @offset of the stack. */
+/* Put a frame at @offset of the stack. @code: offset of its return address, 0: none. */
 static void put_frame(struct kunit *test, const struct made_stack *stack, unsigned long offset,
-		      unsigned long next, unsigned long return_address)
+		      unsigned long next, unsigned long code)
 {
-	unsigned long frame[2] = { next ? stack->start + next : 0, return_address };
+	unsigned long frame[2] = { next ? stack->start + next : 0, code ? stack->code + code : 0 };
 
-	KUNIT_ASSERT_EQ(test, copy_to_user((void __user *)(stack->start + offset), frame,
-					   sizeof(frame)), 0);
+	put_user_bytes(test, stack->start + offset, frame, sizeof(frame));
 }
 
 static void expect_walk(struct kunit *test, struct made_stack *stack, bool walked,
@@ -184,7 +206,7 @@ static void expect_walk(struct kunit *test, struct made_stack *stack, bool walke
 	KUNIT_EXPECT_EQ(test, stack->raw.count, count);
 	KUNIT_EXPECT_EQ(test, stack->raw.reason, reason);
 	for (i = 0; i < count; i++)
-		KUNIT_EXPECT_EQ(test, stack->raw.frame[i], CODE + i);
+		KUNIT_EXPECT_EQ(test, stack->raw.frame[i], stack->code + i);
 }
 
 static void test_walk(struct kunit *test)
@@ -192,22 +214,22 @@ static void test_walk(struct kunit *test)
 	struct made_stack stack;
 
 	make_stack(test, &stack);
-	put_frame(test, &stack, 64, 128, CODE + 1);
-	put_frame(test, &stack, 128, 256, CODE + 2);
-	put_frame(test, &stack, 256, 0, CODE + 3);
+	put_frame(test, &stack, 64, 128, 1);
+	put_frame(test, &stack, 128, 256, 2);
+	put_frame(test, &stack, 256, 0, 3);
 	expect_walk(test, &stack, true, 4, OWNER_USER_NOT_ASKED);
 	/* A return address of 0 ends the stack, too. */
 	put_frame(test, &stack, 256, 512, 0);
 	expect_walk(test, &stack, true, 3, OWNER_USER_NOT_ASKED);
 	/* A frame that leads to itself, and one that leads down. */
-	put_frame(test, &stack, 256, 256, CODE + 3);
+	put_frame(test, &stack, 256, 256, 3);
 	expect_walk(test, &stack, true, 4, OWNER_USER_CYCLE);
-	put_frame(test, &stack, 256, 128, CODE + 3);
+	put_frame(test, &stack, 256, 128, 3);
 	expect_walk(test, &stack, true, 4, OWNER_USER_CYCLE);
 	/* Neither aligned, nor in user memory. */
-	put_frame(test, &stack, 256, 513, CODE + 3);
+	put_frame(test, &stack, 256, 513, 3);
 	expect_walk(test, &stack, true, 4, OWNER_USER_NO_FRAME_POINTERS);
-	put_frame(test, &stack, 256, -stack.start - 4096, CODE + 3);
+	put_frame(test, &stack, 256, -stack.start - 4096, 3);
 	expect_walk(test, &stack, true, 4, OWNER_USER_NO_FRAME_POINTERS);
 	stack.regs->bp = 12345;
 	expect_walk(test, &stack, true, 1, OWNER_USER_NO_FRAME_POINTERS);
@@ -215,26 +237,72 @@ static void test_walk(struct kunit *test)
 	expect_walk(test, &stack, true, 1, OWNER_USER_NO_FRAME_POINTERS);
 	/* Not mapped. */
 	stack.regs->bp = stack.start + 64;
-	put_frame(test, &stack, 64, TASK_SIZE - stack.start - 4096, CODE + 1);
+	put_frame(test, &stack, 64, TASK_SIZE - stack.start - 4096, 1);
 	expect_walk(test, &stack, false, 2, OWNER_USER_FAULT);
 }
 
+static bool walk_without_faults(struct made_stack *stack)
+{
+	bool walked;
+
+	pagefault_disable();
+	walked = owner_user_walk(&stack->raw);
+	pagefault_enable();
+	return walked;
+}
+
+/*
+ * A word that no call precedes is no return address, and is not in the key of the cache: in a
+ * program without frame pointers, it may be different each time.
+ */
+static void test_no_call(struct kunit *test)
+{
+	struct made_stack stack;
+	unsigned long i, word;
+
+	make_stack(test, &stack);
+	put_frame(test, &stack, 64, 128, 1);
+	for (i = 0; i < 16; i++) {
+		put_frame(test, &stack, 128, 256, NO_CALL + i);
+		expect_walk(test, &stack, true, 2, OWNER_USER_NO_FRAME_POINTERS);
+	}
+	/* Nor is a small number, a kernel address, or one that is not mapped. */
+	for (i = 0; i < 3; i++) {
+		word = i == 0 ? 12 : i == 1 ? (unsigned long)&stack : TASK_SIZE - PAGE_SIZE;
+		put_user_bytes(test, stack.start + 136, &word, sizeof(word));
+		expect_walk(test, &stack, true, 2, OWNER_USER_NO_FRAME_POINTERS);
+		/* Only a page that could be mapped is worth a walk with page faults. */
+		KUNIT_EXPECT_EQ(test, walk_without_faults(&stack), i < 2);
+	}
+}
 /* Without page faults, a page that is not present ends the walk; with them, it does not. */
 static void test_walk_without_faults(struct kunit *test)
 {
 	struct made_stack stack;
-	bool walked;
+	unsigned long empty;
 
 	make_stack(test, &stack);
-	put_frame(test, &stack, 64, PAGE_SIZE + 64, CODE + 1);
-	pagefault_disable();
-	walked = owner_user_walk(&stack.raw);
-	pagefault_enable();
-	KUNIT_EXPECT_FALSE(test, walked);
-	/* The code of this stack is not there: this fault is the first. */
+	/* The second page of the stack. */
+	put_frame(test, &stack, 64, PAGE_SIZE + 64, 1);
+	KUNIT_EXPECT_FALSE(test, walk_without_faults(&stack));
 	KUNIT_EXPECT_EQ(test, stack.raw.reason, OWNER_USER_FAULT);
+	KUNIT_EXPECT_EQ(test, stack.raw.count, 2);
 	/* The page has zeros: the outermost frame. */
 	expect_walk(test, &stack, true, 2, OWNER_USER_NOT_ASKED);
+	KUNIT_EXPECT_TRUE(test, walk_without_faults(&stack));
+	/* The code of a caller. */
+	empty = map_pages(test, PAGE_SIZE) + 64;
+	put_frame(test, &stack, 64, 128, empty - stack.code);
+	KUNIT_EXPECT_FALSE(test, walk_without_faults(&stack));
+	KUNIT_EXPECT_EQ(test, stack.raw.reason, OWNER_USER_FAULT);
+	KUNIT_EXPECT_EQ(test, stack.raw.count, 1);
+	expect_walk(test, &stack, true, 1, OWNER_USER_NO_FRAME_POINTERS);
+	/* The innermost code. */
+	put_frame(test, &stack, 64, 0, 1);
+	stack.regs->ip = map_pages(test, PAGE_SIZE);
+	KUNIT_EXPECT_FALSE(test, walk_without_faults(&stack));
+	KUNIT_EXPECT_EQ(test, stack.raw.reason, OWNER_USER_FAULT);
+	KUNIT_EXPECT_EQ(test, stack.raw.count, 1);
 }
 
 /* At most OWNER_USER_FRAMES are kept. */
@@ -245,7 +313,7 @@ static void test_walk_deep(struct kunit *test)
 
 	make_stack(test, &stack);
 	for (i = 0; i < 40; i++)
-		put_frame(test, &stack, 64 + 16 * i, 80 + 16 * i, CODE + 1 + i);
+		put_frame(test, &stack, 64 + 16 * i, 80 + 16 * i, 1 + i);
 	expect_walk(test, &stack, true, OWNER_USER_FRAMES, OWNER_USER_NOT_ASKED);
 }
 
@@ -296,7 +364,7 @@ static void test_cache(struct kunit *test)
 	struct made_stack stack;
 
 	make_stack(test, &stack);
-	put_frame(test, &stack, 64, 0, CODE + 1);
+	put_frame(test, &stack, 64, 0, 1);
 	expect_walk(test, &stack, true, 2, OWNER_USER_NOT_ASKED);
 	KUNIT_ASSERT_EQ(test, owner_user_start(), 0);
 	chain = stack_depot_save_flags(words, ARRAY_SIZE(words), GFP_KERNEL,
@@ -344,6 +412,7 @@ static struct kunit_case owner_user_cases[] = {
 	KUNIT_CASE(test_device),
 #if defined(CONFIG_X86_64) && !defined(CONFIG_UML)
 	KUNIT_CASE(test_walk),
+	KUNIT_CASE(test_no_call),
 	KUNIT_CASE(test_walk_without_faults),
 	KUNIT_CASE(test_walk_deep),
 	KUNIT_CASE(test_32bit),
