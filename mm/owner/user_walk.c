@@ -12,7 +12,8 @@
  *
  *	a function that makes the system call without a frame, as those of libc, returns with
  *	"ret" at once: its return address is at the stack pointer
- *	a function that faults at its first instruction, "push %rbp", has no frame either
+ *	a function that faults at its first instruction, "push %rbp" or "endbr64" before it,
+ *	has no frame either
  *	a signal handler returns to code that ends the signal: the registers that the signal
  *	interrupted are in the signal's frame
  */
@@ -68,14 +69,17 @@ static bool read_user_words(unsigned long address, unsigned long *first, unsigne
 
 #define RET			0xc3
 #define PUSH_RBP_MOV_RSP_RBP	0xe5894855U
-#define CMP_EAX_MAX_ERRNO	0xfffff0013d48ULL	/* cmp $-4095, %rax */
+#define ENDBR64			0xfa1e0ff3U
+#define CMP_RAX_4096		0xfffff0003d48ULL	/* cmp $-4096, %rax; ja follows */
+#define CMP_RAX_4095		0xfffff0013d48ULL	/* cmp $-4095, %rax; jae follows */
 /* mov $__NR_rt_sigreturn, %rax; and the first byte of syscall */
 #define CALL_SIGRETURN		0x0f0000000fc0c748ULL
 
 /* Bytes of a cmp of the result of a system call and of the jump behind it, 0: no such. */
 static unsigned int skip_error_check(unsigned long code)
 {
-	if ((code & 0xffffffffffffULL) != CMP_EAX_MAX_ERRNO)
+	if ((code & 0xffffffffffffULL) != CMP_RAX_4096 &&
+	    (code & 0xffffffffffffULL) != CMP_RAX_4095)
 		return 0;
 	/* jae and ja, with 8 or 32 bits. */
 	if ((code >> 48 & 0xfb) == 0x73)
@@ -98,7 +102,8 @@ static bool read_leaf_code(unsigned long ip, bool *leaf)
 		return false;
 	skip = skip_error_check(code);
 	if (!skip) {
-		*leaf = (code & 0xff) == RET || (u32)code == PUSH_RBP_MOV_RSP_RBP;
+		*leaf = (code & 0xff) == RET || (u32)code == PUSH_RBP_MOV_RSP_RBP ||
+			((u32)code == ENDBR64 && code >> 32 == PUSH_RBP_MOV_RSP_RBP);
 		return true;
 	}
 	if (!read_user_word(ip + skip, &more))

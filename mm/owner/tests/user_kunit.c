@@ -241,6 +241,40 @@ static void test_walk(struct kunit *test)
 	expect_walk(test, &stack, false, 2, OWNER_USER_FAULT);
 }
 
+/* Functions whose return address is at the stack pointer. */
+static void test_leaf(struct kunit *test)
+{
+	static const u8 codes[][16] = {
+		{ 0xc3 },							/* ret */
+		{ 0x48, 0x3d, 0x01, 0xf0, 0xff, 0xff, 0x73, 1, 0xc3 },		/* jae rel8 */
+		{ 0x48, 0x3d, 0x00, 0xf0, 0xff, 0xff, 0x77, 1, 0xc3 },		/* ja rel8 */
+		{ 0x48, 0x3d, 0x01, 0xf0, 0xff, 0xff, 0x0f, 0x83, 1, 0, 0, 0, 0xc3 },
+		{ 0x48, 0x3d, 0x00, 0xf0, 0xff, 0xff, 0x0f, 0x87, 1, 0, 0, 0, 0xc3 },
+		{ 0x55, 0x48, 0x89, 0xe5 },					/* push, mov */
+		{ 0xf3, 0x0f, 0x1e, 0xfa, 0x55, 0x48, 0x89, 0xe5 },		/* endbr64 first */
+		/* These are no leaves. */
+		{ 0x48, 0x3d, 0x00, 0xf0, 0xff, 0xff, 0x77, 1, 0x89 },
+		{ 0x48, 0x3d, 0x02, 0xf0, 0xff, 0xff, 0x77, 1, 0xc3 },
+		{ 0xf3, 0x0f, 0x1e, 0xfa, 0x89, 0xc2 },
+	};
+	struct made_stack stack;
+	unsigned long word;
+	unsigned int i;
+
+	make_stack(test, &stack);
+	stack.code += 64;
+	word = stack.code + 1;
+	put_user_bytes(test, stack.start, &word, sizeof(word));
+	put_frame(test, &stack, 64, 0, 2);
+	for (i = 0; i < ARRAY_SIZE(codes); i++) {
+		stack.regs->ip = stack.code - 32;
+		put_user_bytes(test, stack.regs->ip, codes[i], sizeof(codes[i]));
+		KUNIT_EXPECT_TRUE(test, owner_user_walk(&stack.raw));
+		KUNIT_EXPECT_EQ_MSG(test, stack.raw.count, i < 7 ? 3 : 2, "code %u", i);
+		KUNIT_EXPECT_EQ(test, stack.raw.frame[1], stack.code + (i < 7 ? 1 : 2));
+	}
+}
+
 static bool walk_without_faults(struct made_stack *stack)
 {
 	bool walked;
@@ -412,6 +446,7 @@ static struct kunit_case owner_user_cases[] = {
 	KUNIT_CASE(test_device),
 #if defined(CONFIG_X86_64) && !defined(CONFIG_UML)
 	KUNIT_CASE(test_walk),
+	KUNIT_CASE(test_leaf),
 	KUNIT_CASE(test_no_call),
 	KUNIT_CASE(test_walk_without_faults),
 	KUNIT_CASE(test_walk_deep),
