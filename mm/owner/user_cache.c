@@ -7,7 +7,7 @@
  * mappings: it is set to 0 when one is added, and gets a new number, which no mm ever had,
  * when a stack is resolved next. A known stack with an old number is never found again.
  *
- * Removing a mapping changes no number: an address below it on a stack that is still walked
+ * Removing a mapping changes no number: an address inside it on a stack that is still walked
  * did call from there.
  *
  * Lookups take no lock. A writer makes the sequence of a known stack odd while it changes it.
@@ -22,7 +22,9 @@
 
 #include "user.h"
 
-#define CACHE_BITS	10
+/* Two frequent stacks of one set do not displace each other. */
+#define CACHE_SETS_BITS	9
+#define CACHE_PLACES	2
 
 struct known_stack {
 	u32 sequence;
@@ -31,6 +33,7 @@ struct known_stack {
 	struct owner_user_raw raw;
 };
 
+/* Sets of CACHE_PLACES */
 static struct known_stack *known_stacks;
 static DEFINE_SPINLOCK(cache_lock);
 
@@ -47,7 +50,7 @@ int owner_user_cache_init(void)
 
 	if (known_stacks)
 		return 0;
-	table = kvcalloc(1 << CACHE_BITS, sizeof(*table), GFP_KERNEL);
+	table = kvcalloc(CACHE_PLACES << CACHE_SETS_BITS, sizeof(*table), GFP_KERNEL);
 	if (!table)
 		return -ENOMEM;
 	/* Pairs with owner_user_cache_find(). */
@@ -55,6 +58,7 @@ int owner_user_cache_init(void)
 	return 0;
 }
 
+/* Find the first place of the set of a stack. */
 static unsigned int hash_stack(const struct owner_user_raw *raw, unsigned long maps_id)
 {
 	u64 hash = maps_id;
@@ -62,7 +66,7 @@ static unsigned int hash_stack(const struct owner_user_raw *raw, unsigned long m
 
 	for (i = 0; i < raw->count; i++)
 		hash = (hash ^ raw->frame[i]) * GOLDEN_RATIO_64;
-	return hash >> (64 - CACHE_BITS);
+	return (hash >> (64 - CACHE_SETS_BITS)) * CACHE_PLACES;
 }
 
 static bool stacks_are_equal(const struct owner_user_raw *a, const struct owner_user_raw *b)
@@ -77,6 +81,25 @@ static bool stacks_are_equal(const struct owner_user_raw *a, const struct owner_
 	return true;
 }
 
+/* Get the chain at a place. Return: 0 if it has another stack, or a writer changes it. */
+static depot_stack_handle_t get_chain(struct known_stack *known, const struct owner_user_raw *raw,
+				      unsigned long maps_id)
+{
+	depot_stack_handle_t chain;
+	u32 sequence;
+
+	/* Pairs with write_place(). */
+	sequence = smp_load_acquire(&known->sequence);
+	/* data_race(): the sequence is compared again. */
+	if (sequence % 2 || !data_race(known->maps_id == maps_id &&
+				       stacks_are_equal(raw, &known->raw)))
+		return 0;
+	chain = READ_ONCE(known->chain);
+	/* Pairs with write_place(). */
+	smp_rmb();
+	return READ_ONCE(known->sequence) == sequence && stack_depot_get(chain) ? chain : 0;
+}
+
 /**
  * owner_user_cache_find() - find the chain of a user stack of the current mm
  * @raw: the user stack
@@ -88,27 +111,34 @@ depot_stack_handle_t owner_user_cache_find(const struct owner_user_raw *raw)
 	unsigned long maps_id = READ_ONCE(current->mm->owner_maps_id);
 	/* Pairs with owner_user_cache_init(). */
 	struct known_stack *known = smp_load_acquire(&known_stacks);
-	depot_stack_handle_t chain = 0;
-	u32 sequence;
+	depot_stack_handle_t chain;
 
 	if (!known || !maps_id)
 		return 0;
 	known += hash_stack(raw, maps_id);
 	/* The writer drops its reference only after it has changed the known stack. */
 	rcu_read_lock_sched();
-	/* Pairs with owner_user_cache_add(). */
-	sequence = smp_load_acquire(&known->sequence);
-	/* data_race(): the sequence is compared again. */
-	if (!(sequence % 2) && data_race(known->maps_id == maps_id &&
-					 stacks_are_equal(raw, &known->raw))) {
-		chain = READ_ONCE(known->chain);
-		/* Pairs with owner_user_cache_add(). */
-		smp_rmb();
-		if (READ_ONCE(known->sequence) != sequence || !stack_depot_get(chain))
-			chain = 0;
-	}
+	chain = get_chain(known, raw, maps_id) ?: get_chain(known + 1, raw, maps_id);
 	rcu_read_unlock_sched();
 	return chain;
+}
+
+/* Write a place, with cache_lock held. Return: the chain that was there. */
+static depot_stack_handle_t write_place(struct known_stack *known,
+					const struct owner_user_raw *raw, unsigned long maps_id,
+					depot_stack_handle_t chain)
+{
+	depot_stack_handle_t old = known->chain;
+
+	WRITE_ONCE(known->sequence, known->sequence + 1);
+	/* Pairs with get_chain(). */
+	smp_wmb();
+	known->chain = chain;
+	known->maps_id = maps_id;
+	known->raw = *raw;
+	/* Pairs with get_chain(). */
+	smp_store_release(&known->sequence, known->sequence + 1);
+	return old;
 }
 
 /**
@@ -127,15 +157,11 @@ void owner_user_cache_add(const struct owner_user_raw *raw, unsigned long maps_i
 		return;
 	known += hash_stack(raw, maps_id);
 	spin_lock(&cache_lock);
-	WRITE_ONCE(known->sequence, known->sequence + 1);
-	/* Pairs with owner_user_cache_find(). */
-	smp_wmb();
 	old = known->chain;
-	known->chain = chain;
-	known->maps_id = maps_id;
-	known->raw = *raw;
-	/* Pairs with owner_user_cache_find(). */
-	smp_store_release(&known->sequence, known->sequence + 1);
+	/* The stack that was added last is first in its set. */
+	if (known->maps_id != maps_id || !stacks_are_equal(raw, &known->raw))
+		old = write_place(known + 1, &known->raw, known->maps_id, known->chain);
+	write_place(known, raw, maps_id, chain);
 	spin_unlock(&cache_lock);
 	stack_depot_put(old);
 }

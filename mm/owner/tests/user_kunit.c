@@ -436,6 +436,35 @@ static void test_cache(struct kunit *test)
 	stack_depot_put(chain);
 }
 
+/* A stack is not displaced by the next one, even if both are in the same set. */
+static void test_cache_places(struct kunit *test)
+{
+	struct owner_user_raw kept = { .count = 1 }, other = { .count = 1 };
+	unsigned long words[2] = { 3, 4 };
+	depot_stack_handle_t chain, found;
+	unsigned int i, displaced = 0;
+	struct made_stack stack;
+
+	make_stack(test, &stack);
+	KUNIT_ASSERT_EQ(test, owner_user_start(), 0);
+	chain = stack_depot_save_flags(words, ARRAY_SIZE(words), GFP_KERNEL,
+				       STACK_DEPOT_FLAG_CAN_ALLOC | STACK_DEPOT_FLAG_GET |
+				       STACK_DEPOT_FLAG_DATA);
+	KUNIT_ASSERT_NE(test, chain, 0);
+	current->mm->owner_maps_id = -8UL;
+	for (i = 1; i <= 16384; i++) {
+		other.frame[0] = i;
+		owner_user_cache_add(&kept, -8UL, chain);
+		owner_user_cache_add(&other, -8UL, chain);
+		found = owner_user_cache_find(&kept);
+		displaced += found != chain;
+		stack_depot_put(found);
+	}
+	KUNIT_EXPECT_EQ(test, displaced, 0);
+	current->mm->owner_maps_id = 0;
+	stack_depot_put(chain);
+}
+
 #endif
 
 static struct kunit_case owner_user_cases[] = {
@@ -453,6 +482,7 @@ static struct kunit_case owner_user_cases[] = {
 	KUNIT_CASE(test_32bit),
 	KUNIT_CASE(test_entry_without_context),
 	KUNIT_CASE(test_cache),
+	KUNIT_CASE(test_cache_places),
 #endif
 	{}
 };
