@@ -92,7 +92,8 @@ static u64 resolve_entry(void)
 
 	if (current->flags & PF_EXITING || !current->mm)
 		reason = OWNER_USER_EXITING;
-	else if (current->owner_exec_id != (u32)current->self_exec_id)
+	else if (current->in_execve || current->owner_exec_id != (u32)current->self_exec_id)
+		/* execve() may run task work. It holds locks, so do not fault on user memory. */
 		reason = OWNER_USER_EXEC;
 	else
 		chain = owner_user_intern_chain(&reason);
