@@ -391,6 +391,10 @@ depot_stack_handle_t stack_depot_save_evictable(unsigned long *entries,
 depot_stack_handle_t stack_depot_save_linked(unsigned long *words, unsigned int nr, gfp_t gfp,
 					     depot_flags_t flags)
 {
+	/* A freed record has an RCU cookie in place of its third word, but keeps its link. */
+	if (WARN_ON_ONCE(offsetof(struct stack_record, entries[nr]) <=
+			 offsetofend(struct stack_record, rcu_state)))
+		return 0;
 	return depot_save_evictable(&stack_depot_evictable, words, nr, gfp,
 				    flags | STACK_DEPOT_FLAG_GET | STACK_DEPOT_FLAG_DATA |
 				    DEPOT_FLAG_LINKED);

@@ -171,7 +171,8 @@ static unsigned long depot_read_frame(const void *frames, unsigned int index, u3
 {
 	if (hash & HASH_PACKED)
 		return depot_unpack_frame(((const u32 *)frames)[index]);
-	return ((const unsigned long *)frames)[index];
+	/* The last word may become a link: stack_depot_set_link(). */
+	return READ_ONCE(((const unsigned long *)frames)[index]);
 }
 
 /*

@@ -56,7 +56,8 @@
  * @handle: the handle, STACK_DEPOT_REF_UNUSED if this entry is unused
  * @tag: what the handle was compared with, see stack_depot_refill_ref(); 0 if nothing
  * @references: number of references, at least one. As long as the CPU keeps one, @handle
- *	stands for the same words, so @tag stays true.
+ *	stands for the same words, so @tag stays true. Only a link can change, which no tag
+ *	depends on: see stack_depot_set_link().
  * @sequence: odd while @handle changes or @counters move to the depot
  * @counters: what this CPU has counted since it last told the depot. Told before they can
  *	overflow: see STACK_DEPOT_REF_COUNT_MAX.
