@@ -6,6 +6,7 @@
  * table until the next boot, so that a chain means something when its process has gone.
  */
 
+#include <linux/build_bug.h>
 #include <linux/buildid.h>
 #include <linux/dcache.h>
 #include <linux/fs.h>
@@ -16,6 +17,8 @@
 #include <linux/string.h>
 
 #include "user.h"
+
+static_assert(OWNER_BUILD_ID_MAX == BUILD_ID_SIZE_MAX);
 
 /* Read without a lock below owner_nr_binaries. Readers of a memory dump use both. */
 struct owner_binary **owner_binaries;
