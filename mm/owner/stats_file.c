@@ -84,8 +84,8 @@ static int show_stats(struct seq_file *m, void *v)
 		seq_printf(m, "%s: %ld\n", loss_names[i], owner_read_losses(i));
 	for (i = 0; i < OWNER_SLOW_REASONS; i++)
 		seq_printf(m, "%s: %ld\n", slow_names[i], read_slow_captures(i));
-	seq_printf(m, "user_known: %ld\n", owner_user_read_count(OWNER_USER_NOT_ASKED));
-	for (i = OWNER_USER_NOT_ASKED + 1; i < OWNER_USER_REASONS; i++)
+	seq_printf(m, "user_known: %ld\n", owner_user_read_count(OWNER_USER_NO_REASON));
+	for (i = OWNER_USER_NO_REASON + 1; i < OWNER_USER_REASONS; i++)
 		seq_printf(m, "user_%s: %ld\n", owner_user_reason_names[i],
 			   owner_user_read_count(i));
 	seq_printf(m, "page_failures: %lu\n", owner_page_failures());

@@ -23,7 +23,7 @@
 #include "record.h"
 #include "user.h"
 
-/* Entries by outcome; OWNER_USER_NOT_ASKED: the user chain was found in the cache. */
+/* Entries by outcome; OWNER_USER_NO_REASON: the user chain was found in the cache. */
 static DEFINE_PER_CPU(long[OWNER_USER_REASONS], user_outcomes);
 
 static void count_outcome(enum owner_user_reason reason)
@@ -34,7 +34,7 @@ static void count_outcome(enum owner_user_reason reason)
 /**
  * owner_user_read_count() - read how often there was an outcome, on all CPUs
  * @reason: why there was no user chain or it ended early, or OWNER_USER_PENDING for entries
- *	whose user stack was walked at their end, or OWNER_USER_NOT_ASKED for those whose chain
+ *	whose user stack was walked at their end, or OWNER_USER_NO_REASON for those whose chain
  *	was known
  */
 long owner_user_read_count(enum owner_user_reason reason)
@@ -97,7 +97,7 @@ static u64 resolve_entry(void)
 		reason = OWNER_USER_EXEC;
 	else
 		chain = owner_user_intern_chain(&reason);
-	if (reason == OWNER_USER_NOT_ASKED) {
+	if (reason == OWNER_USER_NO_REASON) {
 		count_cut(chain);
 		return chain;
 	}
@@ -132,7 +132,7 @@ static void end_entry(struct callback_head *work)
 
 /* --- The begin of an entry ---------------------------------------------------- */
 
-/* Why the current context has no program that could be asked, OWNER_USER_NOT_ASKED if it has. */
+/* Why the current context has no program that could be asked, OWNER_USER_NO_REASON if it has. */
 static enum owner_user_reason find_obstacle(void)
 {
 	if (!in_task())
@@ -146,7 +146,7 @@ static enum owner_user_reason find_obstacle(void)
 		return OWNER_USER_EXEC;
 	if (current->flags & PF_EXITING && !current->owner_context)
 		return OWNER_USER_EXITING;
-	return current->mm || current->owner_context ? OWNER_USER_NOT_ASKED :
+	return current->mm || current->owner_context ? OWNER_USER_NO_REASON :
 						       OWNER_USER_KERNEL_THREAD;
 }
 
@@ -167,7 +167,7 @@ static u64 find_user_word(void)
 	pagefault_enable();
 	if (walked)
 		chain = owner_user_cache_find(&raw);
-	count_outcome(chain ? OWNER_USER_NOT_ASKED : OWNER_USER_PENDING);
+	count_outcome(chain ? OWNER_USER_NO_REASON : OWNER_USER_PENDING);
 	return chain ?: owner_user_reason_word(OWNER_USER_PENDING) |
 			(u32)atomic_inc_return(&last_serial);
 }

@@ -49,7 +49,7 @@
 
 /* Why there is no user chain, or why it ends. Readers of a memory dump know the numbers. */
 enum owner_user_reason {
-	OWNER_USER_NOT_ASKED,		/* no rule with user=on decided */
+	OWNER_USER_NO_REASON,		/* there is a user chain, and it has all frames */
 	OWNER_USER_KERNEL_THREAD,	/* a task without a program */
 	OWNER_USER_WORKER,		/* a thread that the kernel runs for a program: io_uring */
 	OWNER_USER_EXITING,
@@ -80,6 +80,7 @@ static_assert(OWNER_BINARIES_MAX < OWNER_USER_PLACE_REASON);
  * @build_id_size: bytes of the build-id
  * @dev: device of the file
  * @ino: number of the file's inode
+ * @generation: tells inodes apart that had this number in turn
  * @name: last component of its path, cut if it is too long
  * @path: its path when it was found, NULL without memory
  */
@@ -88,6 +89,7 @@ struct owner_binary {
 	u32 build_id_size;
 	dev_t dev;
 	u64 ino;
+	u32 generation;
 	char name[OWNER_BINARY_NAME_MAX + 1];
 	char *path;
 };
@@ -131,10 +133,10 @@ struct seq_file;
 /**
  * struct owner_user_raw - a user stack as addresses
  * @count: number of addresses
- * @reason: why the walk ended, OWNER_USER_NOT_ASKED if it reached the outermost frame or has
+ * @reason: why the walk ended, OWNER_USER_NO_REASON if it reached the outermost frame or has
  *	all frames that are kept
- * @begins: a bit for each address that is no return address: where the task entered the
- *	kernel, and where signals interrupted it
+ * @begins: a bit for each address that is not a return address: where the task entered the
+ *	kernel, where signals interrupted it, and what ends their handlers
  * @frame: the addresses, innermost first
  */
 struct owner_user_raw {

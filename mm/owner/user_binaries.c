@@ -2,7 +2,7 @@
 /*
  * The files that user chains name.
  *
- * A file is known by its build-id, or by its device and inode if it has none. It stays in the
+ * A file is known by its build-id, or by its device and inode if it has none or is not regular. It stays in the
  * table until the next boot, so that a chain means something when its process has gone.
  */
 
@@ -50,24 +50,34 @@ static bool may_read_build_id(const struct file *file)
 	return S_ISREG(file_inode(file)->i_mode) && file->f_op->read_iter && !file->f_op->read;
 }
 
-/* Set the build-id, or the device and the inode, of a file. */
-static void identify_file(struct file *file, struct owner_binary *binary)
+/*
+ * Set the build-id, or the device and the inode, of a file. Return: 0, or an error if the
+ * build-id cannot be read now.
+ */
+static int identify_file(struct file *file, struct owner_binary *binary)
 {
 	const struct inode *inode = file_user_inode(file);
 	u32 size = 0;
+	int error;
 
 	binary->dev = inode->i_sb->s_dev;
 	binary->ino = inode->i_ino;
-	if (may_read_build_id(file) && !build_id_parse_file(file, binary->build_id, &size))
-		binary->build_id_size = size;
+	binary->generation = inode->i_generation;
+	if (!may_read_build_id(file))
+		return 0;
+	error = build_id_parse_file(file, binary->build_id, &size);
+	binary->build_id_size = error ? 0 : size;
+	/* -EINVAL: it has none. */
+	return error == -EINVAL ? 0 : error;
 }
 
 static bool files_are_equal(const struct owner_binary *a, const struct owner_binary *b)
 {
 	if (a->build_id_size != b->build_id_size)
 		return false;
-	return a->build_id_size ? !memcmp(a->build_id, b->build_id, a->build_id_size) :
-				  a->dev == b->dev && a->ino == b->ino;
+	if (a->build_id_size)
+		return !memcmp(a->build_id, b->build_id, a->build_id_size);
+	return a->dev == b->dev && a->ino == b->ino && a->generation == b->generation;
 }
 
 /* Find a file. Return: its index, -ENOENT. */
@@ -123,14 +133,16 @@ static int add_binary(const struct owner_binary *found, struct file *file)
  *
  * Context: may sleep, and may wait for the file system. The mmap lock is not held.
  *
- * Return: the index of the file, -ENOSPC if the table is full, -ENOMEM.
+ * Return: the index of the file, -ENOSPC if the table is full, -ENOMEM, -EIO if the file cannot
+ * be read now.
  */
 int owner_binary_intern(struct file *file)
 {
 	struct owner_binary binary = {};
-	int index;
+	int index, error = identify_file(file, &binary);
 
-	identify_file(file, &binary);
+	if (error)
+		return -EIO;
 	index = find_binary(&binary);
 	if (index >= 0)
 		return index;

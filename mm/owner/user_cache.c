@@ -111,14 +111,16 @@ depot_stack_handle_t owner_user_cache_find(const struct owner_user_raw *raw)
 	unsigned long maps_id = READ_ONCE(current->mm->owner_maps_id);
 	/* Pairs with owner_user_cache_init(). */
 	struct known_stack *known = smp_load_acquire(&known_stacks);
-	depot_stack_handle_t chain;
+	depot_stack_handle_t chain = 0;
+	unsigned int i;
 
 	if (!known || !maps_id)
 		return 0;
 	known += hash_stack(raw, maps_id);
 	/* The writer drops its reference only after it has changed the known stack. */
 	rcu_read_lock_sched();
-	chain = get_chain(known, raw, maps_id) ?: get_chain(known + 1, raw, maps_id);
+	for (i = 0; i < CACHE_PLACES && !chain; i++)
+		chain = get_chain(known + i, raw, maps_id);
 	rcu_read_unlock_sched();
 	return chain;
 }

@@ -16,7 +16,7 @@
 #include "user.h"
 
 const char * const owner_user_reason_names[OWNER_USER_REASONS] = {
-	[OWNER_USER_NOT_ASKED]		= "not-asked",
+	[OWNER_USER_NO_REASON]		= "not-asked",
 	[OWNER_USER_KERNEL_THREAD]	= "kernel-thread",
 	[OWNER_USER_WORKER]		= "user-worker",
 	[OWNER_USER_EXITING]		= "exiting",

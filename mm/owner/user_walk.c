@@ -262,7 +262,7 @@ bool owner_user_walk(struct owner_user_raw *raw)
 
 	raw->count = 0;
 	raw->begins = 0;
-	raw->reason = OWNER_USER_NOT_ASKED;
+	raw->reason = OWNER_USER_NO_REASON;
 	while (walk_frames(raw, &from))
 		;
 	return raw->reason != OWNER_USER_FAULT;
@@ -343,7 +343,8 @@ static u64 intern_file(const struct located_address *at)
 
 	if (binary >= 0)
 		return owner_user_frame(binary + 1, at->frame);
-	reason = binary == -ENOSPC ? OWNER_USER_BINARIES_FULL : OWNER_USER_NO_MEMORY;
+	reason = binary == -ENOSPC ? OWNER_USER_BINARIES_FULL :
+		 binary == -ENOMEM ? OWNER_USER_NO_MEMORY : OWNER_USER_FAULT;
 	return owner_user_frame(OWNER_USER_PLACE_REASON, reason);
 }
 
@@ -386,13 +387,14 @@ static bool chain_is_lasting(const struct owner_user_raw *raw, unsigned long las
 	if (raw->reason == OWNER_USER_FAULT)
 		return false;
 	return owner_user_place(last) != OWNER_USER_PLACE_REASON ||
-	       (owner_user_offset(last) != OWNER_USER_BINARIES_FULL &&
+	       (owner_user_offset(last) != OWNER_USER_FAULT &&
+		owner_user_offset(last) != OWNER_USER_BINARIES_FULL &&
 		owner_user_offset(last) != OWNER_USER_NO_MEMORY);
 }
 
 /**
  * owner_user_intern_chain() - intern the user chain of the current task
- * @reason: set to why there is none, or to OWNER_USER_NOT_ASKED
+ * @reason: set to why there is none, or to OWNER_USER_NO_REASON
  *
  * Context: may sleep, and may fault on user memory.
  *
@@ -410,7 +412,7 @@ depot_stack_handle_t owner_user_intern_chain(enum owner_user_reason *reason)
 	chain = stack_depot_save_flags(words, count, GFP_KERNEL | __GFP_NOWARN,
 				       STACK_DEPOT_FLAG_CAN_ALLOC | STACK_DEPOT_FLAG_GET |
 				       STACK_DEPOT_FLAG_DATA);
-	*reason = chain ? OWNER_USER_NOT_ASKED : OWNER_USER_NO_MEMORY;
+	*reason = chain ? OWNER_USER_NO_REASON : OWNER_USER_NO_MEMORY;
 	if (chain && chain_is_lasting(&raw, words[count - 1]))
 		owner_user_cache_add(&raw, maps_id, chain);
 	return chain;

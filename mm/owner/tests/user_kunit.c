@@ -12,6 +12,7 @@
 #include <linux/ptrace.h>
 #include <linux/sched/task_stack.h>
 #include <linux/seq_file.h>
+#include <linux/shmem_fs.h>
 #include <linux/uaccess.h>
 
 #include "../user.h"
@@ -25,7 +26,7 @@ static void test_encoding(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, owner_user_place(frame), 4096);
 	KUNIT_EXPECT_EQ(test, owner_user_offset(frame), 0x123456789abcULL);
 	/* A handle has 32 bits and is no reason. */
-	KUNIT_EXPECT_EQ(test, owner_user_word_reason(U32_MAX), OWNER_USER_NOT_ASKED);
+	KUNIT_EXPECT_EQ(test, owner_user_word_reason(U32_MAX), OWNER_USER_NO_REASON);
 	KUNIT_EXPECT_EQ(test, owner_user_word_reason(owner_user_reason_word(OWNER_USER_EXEC) | 7),
 			OWNER_USER_EXEC);
 	frame = owner_user_frame(OWNER_USER_PLACE_REASON, OWNER_USER_CYCLE);
@@ -138,6 +139,41 @@ static void test_device(struct kunit *test)
 	fput(file);
 }
 
+/* A file without a build-id is known by its inode, unless its number was reused. */
+static void test_inode(struct kunit *test)
+{
+	struct file *file = anon_inode_getfile("owner_kunit", &failing_fops, NULL, O_RDONLY);
+	u32 generation;
+	int index;
+
+	KUNIT_ASSERT_FALSE(test, IS_ERR(file));
+	KUNIT_ASSERT_EQ(test, owner_user_start(), 0);
+	index = owner_binary_intern(file);
+	KUNIT_EXPECT_EQ(test, owner_binary_intern(file), index);
+	generation = file_inode(file)->i_generation;
+	file_inode(file)->i_generation = generation + 1;
+	KUNIT_EXPECT_NE(test, owner_binary_intern(file), index);
+	file_inode(file)->i_generation = generation;
+	fput(file);
+}
+
+/* A regular file that cannot be read now is not taken for one without a build-id. */
+static void test_unreadable_file(struct kunit *test)
+{
+	struct file *file = shmem_kernel_file_setup("owner_kunit", PAGE_SIZE, 0);
+	const struct file_operations *fops;
+
+	KUNIT_ASSERT_FALSE(test, IS_ERR(file));
+	KUNIT_ASSERT_EQ(test, owner_user_start(), 0);
+	fops = file->f_op;
+	file->f_op = &failing_fops;
+	KUNIT_EXPECT_EQ(test, owner_binary_intern(file), -EIO);
+	file->f_op = fops;
+	/* It has zeros, but it can be read. */
+	KUNIT_EXPECT_GE(test, owner_binary_intern(file), 0);
+	fput(file);
+}
+
 #if defined(CONFIG_X86_64) && !defined(CONFIG_UML)
 
 #define STACK_SIZE	(2 * PAGE_SIZE)
@@ -217,10 +253,10 @@ static void test_walk(struct kunit *test)
 	put_frame(test, &stack, 64, 128, 1);
 	put_frame(test, &stack, 128, 256, 2);
 	put_frame(test, &stack, 256, 0, 3);
-	expect_walk(test, &stack, true, 4, OWNER_USER_NOT_ASKED);
+	expect_walk(test, &stack, true, 4, OWNER_USER_NO_REASON);
 	/* A return address of 0 ends the stack, too. */
 	put_frame(test, &stack, 256, 512, 0);
-	expect_walk(test, &stack, true, 3, OWNER_USER_NOT_ASKED);
+	expect_walk(test, &stack, true, 3, OWNER_USER_NO_REASON);
 	/* A frame that leads to itself, and one that leads down. */
 	put_frame(test, &stack, 256, 256, 3);
 	expect_walk(test, &stack, true, 4, OWNER_USER_CYCLE);
@@ -322,7 +358,7 @@ static void test_walk_without_faults(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, stack.raw.reason, OWNER_USER_FAULT);
 	KUNIT_EXPECT_EQ(test, stack.raw.count, 2);
 	/* The page has zeros: the outermost frame. */
-	expect_walk(test, &stack, true, 2, OWNER_USER_NOT_ASKED);
+	expect_walk(test, &stack, true, 2, OWNER_USER_NO_REASON);
 	KUNIT_EXPECT_TRUE(test, walk_without_faults(&stack));
 	/* The code of a caller. */
 	empty = map_pages(test, PAGE_SIZE) + 64;
@@ -348,7 +384,7 @@ static void test_walk_deep(struct kunit *test)
 	make_stack(test, &stack);
 	for (i = 0; i < 40; i++)
 		put_frame(test, &stack, 64 + 16 * i, 80 + 16 * i, 1 + i);
-	expect_walk(test, &stack, true, OWNER_USER_FRAMES, OWNER_USER_NOT_ASKED);
+	expect_walk(test, &stack, true, OWNER_USER_FRAMES, OWNER_USER_NO_REASON);
 }
 
 static void test_32bit(struct kunit *test)
@@ -399,7 +435,7 @@ static void test_cache(struct kunit *test)
 
 	make_stack(test, &stack);
 	put_frame(test, &stack, 64, 0, 1);
-	expect_walk(test, &stack, true, 2, OWNER_USER_NOT_ASKED);
+	expect_walk(test, &stack, true, 2, OWNER_USER_NO_REASON);
 	KUNIT_ASSERT_EQ(test, owner_user_start(), 0);
 	chain = stack_depot_save_flags(words, ARRAY_SIZE(words), GFP_KERNEL,
 				       STACK_DEPOT_FLAG_CAN_ALLOC | STACK_DEPOT_FLAG_GET |
@@ -473,6 +509,8 @@ static struct kunit_case owner_user_cases[] = {
 	KUNIT_CASE(test_kernel_thread),
 	KUNIT_CASE(test_rule),
 	KUNIT_CASE(test_device),
+	KUNIT_CASE(test_inode),
+	KUNIT_CASE(test_unreadable_file),
 #if defined(CONFIG_X86_64) && !defined(CONFIG_UML)
 	KUNIT_CASE(test_walk),
 	KUNIT_CASE(test_leaf),
