@@ -65,7 +65,7 @@ static bool is_printable(struct text_slice t)
 	size_t i;
 
 	for (i = 0; i < t.len; i++)
-		if (t.s[i] < ' ' || t.s[i] == 0x7f)
+		if ((unsigned char)t.s[i] < ' ' || t.s[i] == 0x7f)
 			return false;
 	return t.len;
 }
