@@ -130,13 +130,17 @@ static int split_chain_into_lines(struct user_chains *u, struct text_slice raw,
 				  u32 lines[FRAMES_MAX])
 {
 	const size_t head = strlen(USER_LINE);
+	struct text_slice line;
 	const char *p = raw.s, *end = raw.s + raw.len;
 	int n = 0;
 
 	while (p < end) {
 		const char *nl = memchr(p, '\n', end - p);
-		struct text_slice line = { p + head, nl - p - head };
 
+		line = (struct text_slice){ p, nl - p };
+		if (!TEXT_STARTS(line, USER_LINE))
+			return -1;
+		line = (struct text_slice){ p + head, nl - p - head };
 		if (line.len && line.s[line.len - 1] == '\r')
 			line.len--;
 		if (n == FRAMES_MAX || !intern_line(u, line, &lines[n]))

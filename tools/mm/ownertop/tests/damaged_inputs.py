@@ -15,7 +15,7 @@ import sys
 
 HERE = os.path.dirname(os.path.abspath(__file__))
 
-INPUTS = ("slab.txt", "page.txt", "names.txt", "slab.gz", "slab.zst",
+INPUTS = ("slab.txt", "page.txt", "names.txt", "user.txt", "slab.gz", "slab.zst",
           "page_handles.txt", "show_stacks.txt", "show_handles.txt",
           "show_stacks_handles.txt", "allocinfo_2.txt",
           "sys/kernel/debug/slab/kmalloc-64/alloc_traces")
@@ -112,7 +112,7 @@ def main():
         with open(path, "rb") as original:
             originals.append((path, original.read()))
     views = (["--json"], ["--json", "-n", "2", "-d", "0"],
-             ["--json", "-g", "comm,cache,pid,module"], ["-n", "3"])
+             ["--json", "-g", "comm,user,cache,pid,module"], ["-n", "3"])
     wrong = 0
     for run in range(runs):
         rng = random.Random(run)
