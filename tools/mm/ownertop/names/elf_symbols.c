@@ -10,6 +10,7 @@
 #include <unistd.h>
 
 #include "base/alloc.h"
+#include "base/utf8.h"
 #include "names/elf_symbols.h"
 
 /* A part of the file that is loaded as code. */
@@ -89,9 +90,23 @@ static bool is_function(const struct elf_symbols *s, const GElf_Sym *sym)
 	       is_in_code(s, sym);
 }
 
+/* Any user can write a program: a name that could break a line of the output is skipped. */
+static bool is_plain_name(struct text_slice name)
+{
+	size_t len;
+
+	for (; name.len; name.s += len, name.len -= len) {
+		len = utf8_char_len(name);
+		if (!len || (unsigned char)*name.s <= ' ' || *name.s == 0x7f || *name.s == ';')
+			return false;
+	}
+	return true;
+}
+
 static void add_function(struct elf_symbols *s, const GElf_Sym *sym, const char *name)
 {
-	if (!name || !*name || !is_function(s, sym))
+	if (!name || !*name || !is_plain_name((struct text_slice){ name, strlen(name) }) ||
+	    !is_function(s, sym))
 		return;
 	s->functions = grow_array(s->functions, s->nr_functions, &s->functions_cap,
 				  sizeof(*s->functions));

@@ -162,6 +162,21 @@ class Checker:
         self.expect("trampoline", ([f"ask_outer [{name}]"], ""),
                     self.read_frames("--binary", program.path))
 
+    def check_odd_names(self, program):
+        """A name that could break a line of the output must not be shown."""
+        frames, names = zip(*program.calls)
+        self.write_dump(frames)
+        odd = os.path.join(self.work, "odd")
+        for name in ("ask\33inner", "ask\ninner", "ask inner", "ask;inner", "ask\177inner",
+                     "ask\udcffinner"):
+            run_command("objcopy", "--redefine-sym", f"ask_inner={name}", program.path, odd)
+            want = [frame if name.startswith("ask_inner+") else name
+                    for frame, name in program.calls]
+            self.expect(repr(name), want, self.read_frames("--binary", odd)[0])
+        run_command("objcopy", "--redefine-sym", "ask_inner=größe", program.path, odd)
+        self.expect("UTF-8", [name.replace("ask_inner+", "größe+") for name in names],
+                    self.read_frames("--binary", odd)[0])
+
     def check_functions(self, program):
         """Conditions on functions, and groups by them."""
         self.write_dump([frame for frame, _ in program.calls])
@@ -187,6 +202,7 @@ def main():
         checker.check_other_build(programs["pie"], programs["fixed"])
         checker.check_without_build_id(programs["fixed"])
         checker.check_trampoline(programs["moved"])
+        checker.check_odd_names(programs["moved"])
         checker.check_functions(programs["moved"])
     return checker.wrong > 0
 
