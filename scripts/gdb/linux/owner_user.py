@@ -48,7 +48,7 @@ class UserChains:
         return self.files[place]
 
     def read_file(self, place):
-        if place > int(gdb.parse_and_eval("owner_nr_binaries")):
+        if not 0 < place <= int(gdb.parse_and_eval("owner_nr_binaries")):
             raise gdb.MemoryError("no such file")
         binary = gdb.parse_and_eval("owner_binaries")[place - 1].dereference()
         name, size, dev = binary["name"], int(binary["build_id_size"]), int(binary["dev"])

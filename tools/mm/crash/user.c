@@ -43,7 +43,7 @@ static bool read_binary(unsigned int place, unsigned char *binary)
 		return false;
 	owner_read_u32(symbol_value("owner_nr_binaries"), &count);
 	owner_read_ulong(symbol_value("owner_binaries"), &array);
-	return array && place <= count &&
+	return array && place && place <= count &&
 	       owner_read_ulong(array + (place - 1) * sizeof(address), &address) &&
 	       owner_read(address, binary, l->binary_size);
 }

@@ -75,7 +75,7 @@ class UserChains:
 
     def _read_file(self, place: int) -> str:
         """The name and the id of a file, with "%s" for the offset between them."""
-        address = self.binaries[place - 1] if place <= len(self.binaries) else 0
+        address = self.binaries[place - 1] if 0 < place <= len(self.binaries) else 0
         name = self._read_member(address, "name").split(b"\0")[0] if address else b""
         if not name:
             notes_of(self.prog).add("user frames", "their files cannot be read")
