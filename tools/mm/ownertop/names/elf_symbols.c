@@ -128,6 +128,19 @@ static void read_symbol_table(struct elf_symbols *s, Elf_Scn *section, const GEl
 			add_function(s, &sym, elf_strptr(s->elf, head->sh_link, sym.st_name));
 }
 
+/* A file has one table of each type: reading all that a damaged file claims could take minutes. */
+static void read_first_symbol_table(struct elf_symbols *s, GElf_Word type)
+{
+	Elf_Scn *section = NULL;
+	GElf_Shdr head;
+
+	while ((section = elf_nextscn(s->elf, section)))
+		if (gelf_getshdr(section, &head) && head.sh_type == type) {
+			read_symbol_table(s, section, &head);
+			return;
+		}
+}
+
 /* Of functions at the same address, the one with the first name in the alphabet is first. */
 static int compare_functions(const void *a, const void *b)
 {
@@ -151,13 +164,8 @@ static void end_functions_without_size(struct elf_symbols *s)
 /* The symbol table has all functions, and may be stripped; the dynamic one has the exported. */
 static void read_functions(struct elf_symbols *s)
 {
-	Elf_Scn *section = NULL;
-	GElf_Shdr head;
-
-	while ((section = elf_nextscn(s->elf, section)))
-		if (gelf_getshdr(section, &head) &&
-		    (head.sh_type == SHT_SYMTAB || head.sh_type == SHT_DYNSYM))
-			read_symbol_table(s, section, &head);
+	read_first_symbol_table(s, SHT_SYMTAB);
+	read_first_symbol_table(s, SHT_DYNSYM);
 	if (!s->nr_functions)
 		return;
 	qsort(s->functions, s->nr_functions, sizeof(*s->functions), compare_functions);

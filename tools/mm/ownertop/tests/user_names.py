@@ -9,7 +9,9 @@ readelf: neither shares code with libelf.
 import json
 import os
 import re
+import resource
 import shutil
+import struct
 import subprocess
 import sys
 import tempfile
@@ -177,6 +179,30 @@ class Checker:
         self.expect("UTF-8", [name.replace("ask_inner+", "größe+") for name in names],
                     self.read_frames("--binary", odd)[0])
 
+    def check_many_tables(self):
+        """Many headers of one symbol table must not make it be read as often."""
+        source = os.path.join(self.work, "many.s")
+        with open(source, "w", encoding="utf-8") as out:
+            out.write(".text\n")
+            out.writelines(f".globl many{i}\nmany{i}: nop\n" for i in range(20000))
+        program = Program(os.path.join(self.work, "many"), source)
+        frames, names = zip(*program.calls)
+        self.write_dump(frames)
+        with open(program.path, "rb") as file:
+            data = bytearray(file.read())
+        start, (size, number) = int.from_bytes(data[40:48], "little"), struct.unpack_from(
+            "<HH", data, 58)
+        heads = [bytes(data[start + i * size:start + (i + 1) * size]) for i in range(number)]
+        table = next(head for head in heads if head[4:8] == b"\2\0\0\0")
+        data[40:48] = len(data).to_bytes(8, "little")
+        data[60:62] = (number + 200).to_bytes(2, "little")
+        with open(program.path, "wb") as file:
+            file.write(bytes(data) + b"".join(heads) + table * 200)
+        before = resource.getrlimit(resource.RLIMIT_DATA)
+        resource.setrlimit(resource.RLIMIT_DATA, (100 << 20, before[1]))
+        self.expect("many tables", (list(names), ""), self.read_frames("--binary", program.path))
+        resource.setrlimit(resource.RLIMIT_DATA, before)
+
     def check_functions(self, program):
         """Conditions on functions, and groups by them."""
         self.write_dump([frame for frame, _ in program.calls])
@@ -203,6 +229,7 @@ def main():
         checker.check_without_build_id(programs["fixed"])
         checker.check_trampoline(programs["moved"])
         checker.check_odd_names(programs["moved"])
+        checker.check_many_tables()
         checker.check_functions(programs["moved"])
     return checker.wrong > 0
 
