@@ -7,6 +7,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "base/alloc.h"
@@ -27,7 +28,6 @@ struct function {
 };
 
 struct elf_symbols {
-	int fd;
 	Elf *elf;
 	char build_id[BUILD_ID_LEN];
 	struct segment *segments;
@@ -172,34 +172,53 @@ static void read_functions(struct elf_symbols *s)
 	end_functions_without_size(s);
 }
 
+/* A path can lead to a device, which the mere opening can start. Returns -1 and sets @error. */
+static int open_regular_file(const char *path, const char **error)
+{
+	struct stat st;
+	int fd;
+
+	if (!stat(path, &st)) {
+		if (!S_ISREG(st.st_mode)) {
+			*error = "it is no regular file";
+			return -1;
+		}
+		fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
+		if (fd >= 0)
+			return fd;
+	}
+	*error = strerror(errno);
+	return -1;
+}
+
 struct elf_symbols *elf_symbols_open(const char *path, const char **error)
 {
-	struct elf_symbols *s = xcalloc(1, sizeof(*s));
+	struct elf_symbols *s;
+	int fd = open_regular_file(path, error);
 
-	s->fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
-	if (s->fd < 0) {
-		*error = strerror(errno);
-		elf_symbols_close(s);
+	if (fd < 0)
 		return NULL;
-	}
+	s = xcalloc(1, sizeof(*s));
 	elf_version(EV_CURRENT);
-	s->elf = elf_begin(s->fd, ELF_C_READ, NULL);
+	s->elf = elf_begin(fd, ELF_C_READ, NULL);
 	if (!s->elf || elf_kind(s->elf) != ELF_K_ELF) {
 		*error = "it is no program or library (ELF)";
 		elf_symbols_close(s);
+		close(fd);
 		return NULL;
 	}
 	read_build_id(s);
 	read_segments(s);
 	read_functions(s);
+	/* The strings that were read stay in memory; thousands of files would need descriptors. */
+	elf_cntl(s->elf, ELF_C_FDDONE);
+	close(fd);
 	return s;
 }
 
 void elf_symbols_close(struct elf_symbols *symbols)
 {
 	elf_end(symbols->elf);
-	if (symbols->fd >= 0)
-		close(symbols->fd);
 	free(symbols->segments);
 	free(symbols->functions);
 	free(symbols);

@@ -179,6 +179,19 @@ class Checker:
         self.expect("UTF-8", [name.replace("ask_inner+", "größe+") for name in names],
                     self.read_frames("--binary", odd)[0])
 
+    def check_many_files(self, program):
+        """More files than a process may have open at a time."""
+        frames, names = zip(*program.calls)
+        self.write_dump(frames)
+        copies = []
+        for i in range(50):
+            copies += ["--binary", os.path.join(self.work, f"copy{i}")]
+            shutil.copy(program.path, copies[-1])
+        before = resource.getrlimit(resource.RLIMIT_NOFILE)
+        resource.setrlimit(resource.RLIMIT_NOFILE, (40, before[1]))
+        self.expect("many files", (list(names), ""), self.read_frames(*copies))
+        resource.setrlimit(resource.RLIMIT_NOFILE, before)
+
     def check_many_tables(self):
         """Many headers of one symbol table must not make it be read as often."""
         source = os.path.join(self.work, "many.s")
@@ -229,6 +242,7 @@ def main():
         checker.check_without_build_id(programs["fixed"])
         checker.check_trampoline(programs["moved"])
         checker.check_odd_names(programs["moved"])
+        checker.check_many_files(programs["moved"])
         checker.check_many_tables()
         checker.check_functions(programs["moved"])
     return checker.wrong > 0
