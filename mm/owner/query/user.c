@@ -29,7 +29,9 @@ bool owner_query_user_matches(depot_stack_handle_t task, const struct owner_sent
 /* Is this a library that most programs make their system calls through? */
 static bool is_common_library(const char *name)
 {
-	static const char * const prefixes[] = { "libc.", "libc-", "ld-linux", "libpthread" };
+	static const char * const prefixes[] = {
+		"libc.", "libc-", "ld-linux", "ld-musl", "libpthread",
+	};
 	unsigned int i;
 
 	for (i = 0; i < ARRAY_SIZE(prefixes); i++)

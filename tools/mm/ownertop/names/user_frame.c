@@ -101,5 +101,6 @@ bool user_frame_parse(struct text_slice line, struct user_frame *frame)
 bool user_frame_is_of_libc(const struct user_frame *frame)
 {
 	return TEXT_STARTS(frame->file, "libc.") || TEXT_STARTS(frame->file, "libc-") ||
-	       TEXT_STARTS(frame->file, "ld-linux") || TEXT_STARTS(frame->file, "libpthread");
+	       TEXT_STARTS(frame->file, "ld-linux") || TEXT_STARTS(frame->file, "ld-musl") ||
+	       TEXT_STARTS(frame->file, "libpthread");
 }
