@@ -6,6 +6,7 @@
 #include <string.h>
 #include <sys/stat.h>
 #include <sys/sysmacros.h>
+#include <unistd.h>
 
 #include "base/alloc.h"
 #include "base/strings.h"
@@ -163,7 +164,8 @@ static void add_debug_file(struct binaries *b, const struct user_frame *frame)
 		return;
 	snprintf(id, sizeof(id), "%.*s", (int)frame->id.len, frame->id.s);
 	snprintf(path, sizeof(path), DEBUG_FILES "/%.2s/%s.debug", id, id + 2);
-	add_file(b, path, id);
+	if (!access(path, R_OK))
+		add_file(b, path, id);
 }
 
 static void find_files_of_binary(struct binaries *b, struct binary *binary,
