@@ -85,14 +85,11 @@ static struct user_frame_info make_frame_info(struct user_chains *u, struct text
 	struct text_slice func = frame->func;
 	struct user_frame_info info = { .is_of_libc = user_frame_is_of_libc(frame) };
 	u64 offset = frame->offset;
-	const char *found;
 
 	if (frame->file.len && *frame->file.s != '[')
 		info.file = intern_file(u, frame->file);
-	if (u->binaries && !func.len) {
-		found = binaries_find_function(u->binaries, frame, &offset);
-		func = (struct text_slice){ found, found ? strlen(found) : 0 };
-	}
+	if (u->binaries && !func.len)
+		func = binaries_find_function(u->binaries, frame, &offset);
 	if (func.len && !is_unknown_function(func)) {
 		info.func = strings_intern(&u->funcs, func);
 		info.shown = intern_named_frame(u, frame, func, offset);

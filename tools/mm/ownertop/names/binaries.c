@@ -197,16 +197,17 @@ static struct binary *find_binary(struct binaries *b, const struct user_frame *f
 	return &b->binaries[id];
 }
 
-static const char *find_function_in_binary(const struct binaries *b, const struct binary *binary,
-					   u64 file_offset, u64 *offset)
+static struct text_slice find_function_in_binary(const struct binaries *b,
+						 const struct binary *binary,
+						 u64 file_offset, u64 *offset)
 {
-	const char *name = NULL;
+	struct text_slice name = { NULL, 0 };
 	u64 address;
 	u32 i;
 
 	if (!binary->code || !elf_symbols_find_address(binary->code, file_offset, &address))
-		return NULL;
-	for (i = 0; i < binary->n && !name; i++)
+		return name;
+	for (i = 0; i < binary->n && !name.len; i++)
 		name = elf_symbols_find_function(b->files[binary->files[i]].symbols, address,
 						 offset);
 	return name;
@@ -219,16 +220,16 @@ static void note_missing_frame(struct binaries *b, const struct user_frame *fram
 	strings_intern(&b->missing, line);
 }
 
-const char *binaries_find_function(struct binaries *b, const struct user_frame *frame,
-				   u64 *offset)
+struct text_slice binaries_find_function(struct binaries *b, const struct user_frame *frame,
+					 u64 *offset)
 {
-	const char *name;
+	struct text_slice name = { NULL, 0 };
 
 	if (!frame->id.len)
-		return NULL;
+		return name;
 	pthread_mutex_lock(&b->lock);
 	name = find_function_in_binary(b, find_binary(b, frame), frame->offset, offset);
-	if (!name)
+	if (!name.len)
 		note_missing_frame(b, frame);
 	pthread_mutex_unlock(&b->lock);
 	return name;

@@ -20,11 +20,11 @@ void binaries_add_paths(struct binaries *b, const char *owner_binaries);
 void binaries_close(struct binaries *b);
 
 /*
- * Find the function of a frame, and the offset of the return address in it. Returns NULL if no
- * file has it. Threads may call it at the same time. Each frame is to be looked up once.
+ * Find the function of a frame, and the offset of the return address in it. Returns an empty
+ * name if no file has it. Threads may call it at the same time. Each frame is to be looked up once.
  */
-const char *binaries_find_function(struct binaries *b, const struct user_frame *frame,
-				   u64 *offset);
+struct text_slice binaries_find_function(struct binaries *b, const struct user_frame *frame,
+					 u64 *offset);
 
 /* Returns the frames of files without names. */
 struct missing_frames binaries_get_not_found(const struct binaries *b);

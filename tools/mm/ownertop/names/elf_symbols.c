@@ -22,7 +22,7 @@ struct segment {
 };
 
 struct function {
-	const char *name;
+	struct text_slice name;
 	u64 address;
 	u64 end;
 };
@@ -103,10 +103,15 @@ static bool is_plain_name(struct text_slice name)
 	return true;
 }
 
-static void add_function(struct elf_symbols *s, const GElf_Sym *sym, const char *name)
+/* Functions that have versions are "name@VERSION" or "name@@VERSION" in some symbol tables. */
+static struct text_slice cut_version(const char *name)
 {
-	if (!name || !*name || !is_plain_name((struct text_slice){ name, strlen(name) }) ||
-	    !is_function(s, sym))
+	return (struct text_slice){ name, strchrnul(name, '@') - name };
+}
+
+static void add_function(struct elf_symbols *s, const GElf_Sym *sym, struct text_slice name)
+{
+	if (!name.len || !is_plain_name(name) || !is_function(s, sym))
 		return;
 	s->functions = grow_array(s->functions, s->nr_functions, &s->functions_cap,
 				  sizeof(*s->functions));
@@ -121,11 +126,16 @@ static void read_symbol_table(struct elf_symbols *s, Elf_Scn *section, const GEl
 {
 	Elf_Data *data = elf_getdata(section, NULL);
 	size_t n = head->sh_entsize ? head->sh_size / head->sh_entsize : 0, i;
+	const char *name;
 	GElf_Sym sym;
 
-	for (i = 0; data && i < n; i++)
-		if (gelf_getsym(data, i, &sym))
-			add_function(s, &sym, elf_strptr(s->elf, head->sh_link, sym.st_name));
+	for (i = 0; data && i < n; i++) {
+		if (!gelf_getsym(data, i, &sym))
+			continue;
+		name = elf_strptr(s->elf, head->sh_link, sym.st_name);
+		if (name)
+			add_function(s, &sym, cut_version(name));
+	}
 }
 
 /* A file has one table of each type: reading all that a damaged file claims could take minutes. */
@@ -145,10 +155,15 @@ static void read_first_symbol_table(struct elf_symbols *s, GElf_Word type)
 static int compare_functions(const void *a, const void *b)
 {
 	const struct function *x = a, *y = b;
+	int order;
 
 	if (x->address != y->address)
 		return x->address < y->address ? -1 : 1;
-	return strcmp(x->name, y->name);
+	order = memcmp(x->name.s, y->name.s,
+		       x->name.len < y->name.len ? x->name.len : y->name.len);
+	if (order || x->name.len == y->name.len)
+		return order;
+	return x->name.len < y->name.len ? -1 : 1;
 }
 
 /* A symbol without a size, as assembly has, ends at the next one. */
@@ -284,7 +299,8 @@ static const struct function *find_function(const struct elf_symbols *s, u64 add
 	return found;
 }
 
-const char *elf_symbols_find_function(const struct elf_symbols *symbols, u64 address, u64 *offset)
+struct text_slice elf_symbols_find_function(const struct elf_symbols *symbols, u64 address,
+					    u64 *offset)
 {
 	/* The call is before the return address, which can be in the next function. */
 	const struct function *found = find_function(symbols, address - 1);
@@ -293,7 +309,7 @@ const char *elf_symbols_find_function(const struct elf_symbols *symbols, u64 add
 	if (!found)
 		found = find_function(symbols, address);
 	if (!found)
-		return NULL;
+		return (struct text_slice){ NULL, 0 };
 	*offset = address - found->address;
 	return found->name;
 }

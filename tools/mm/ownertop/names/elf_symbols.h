@@ -5,6 +5,7 @@
 
 #include <stdbool.h>
 
+#include "base/text.h"
 #include "base/types.h"
 
 /* Room for a build-id as text. */
@@ -28,10 +29,10 @@ bool elf_symbols_has_functions(const struct elf_symbols *symbols);
 /* Convert an offset in the file to an address. Returns false if no code is loaded from there. */
 bool elf_symbols_find_address(const struct elf_symbols *symbols, u64 file_offset, u64 *address);
 /*
- * Find the function around @address, which is a return address. Returns its name, or NULL if it
- * is in no function, and the offset of the address in @offset.
+ * Find the function around @address, which is a return address. Returns its name, which is
+ * empty if it is in no function, and the offset of the address in @offset.
  */
-const char *elf_symbols_find_function(const struct elf_symbols *symbols, u64 address,
-				      u64 *offset);
+struct text_slice elf_symbols_find_function(const struct elf_symbols *symbols, u64 address,
+					    u64 *offset);
 
 #endif

@@ -179,6 +179,16 @@ class Checker:
         self.expect("UTF-8", [name.replace("ask_inner+", "größe+") for name in names],
                     self.read_frames("--binary", odd)[0])
 
+    def check_versions(self, program):
+        """The version of a symbol is no part of the name of its function."""
+        frames, names = zip(*program.calls)
+        self.write_dump(frames)
+        copy = os.path.join(self.work, "versions")
+        for version in ("@VERS_1", "@@VERS_2"):
+            run_command("objcopy", "--redefine-sym", f"ask_inner=ask_inner{version}",
+                        program.path, copy)
+            self.expect(version, (list(names), ""), self.read_frames("--binary", copy))
+
     def check_many_files(self, program):
         """More files than a process may have open at a time."""
         frames, names = zip(*program.calls)
@@ -242,6 +252,7 @@ def main():
         checker.check_without_build_id(programs["fixed"])
         checker.check_trampoline(programs["moved"])
         checker.check_odd_names(programs["moved"])
+        checker.check_versions(programs["moved"])
         checker.check_many_files(programs["moved"])
         checker.check_many_tables()
         checker.check_functions(programs["moved"])
