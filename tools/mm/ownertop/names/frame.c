@@ -94,13 +94,13 @@ void frame_print_fitted(struct text_slice line, size_t width, size_t used, FILE 
 		return;
 	}
 	/* The offset of a user frame without a name says more than the id of its file. */
-	at = strchr(line.s, '@');
+	space = strchr(line.s, ' ');
+	at = space ? NULL : strrchr(line.s, '@');
 	if (at && (size_t)(at - line.s) <= room) {
 		fprintf(out, "%.*s\n", (int)(at - line.s), line.s);
 		return;
 	}
 	plus = strchr(line.s, '+');
-	space = strchr(line.s, ' ');
 	name = plus && (!space || plus < space) ? (size_t)(plus - line.s) : line.len;
 	tail = space && name < line.len ? strlen(space) : 0;
 	if (name + tail <= room)
