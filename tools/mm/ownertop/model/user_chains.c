@@ -86,7 +86,8 @@ static struct user_frame_info make_frame_info(struct user_chains *u, struct text
 	struct user_frame_info info = { .is_of_libc = user_frame_is_of_libc(frame) };
 	u64 offset = frame->offset;
 
-	if (frame->file.len && *frame->file.s != '[')
+	/* "[vdso]" and "[anon]" are no files. */
+	if (frame->file.len && (frame->id.len || frame->func.len))
 		info.file = intern_file(u, frame->file);
 	if (u->binaries && !func.len)
 		func = binaries_find_function(u->binaries, frame, &offset);
