@@ -31,6 +31,17 @@ static void print_reason(FILE *out, uint64_t reason)
 		fprintf(out, " user (reason-%llu)\n", (unsigned long long)reason);
 }
 
+/* Does the debug information have all members? Without one, its offset or size is -1. */
+static bool has_binary_layout(void)
+{
+	const struct owner_layout *l = &owner_layout;
+
+	return l->binary_size > 0 && l->binary_size <= OWNER_BINARY_ROOM &&
+	       l->binary_id >= 0 && l->binary_id_room >= 0 && l->binary_id_size >= 0 &&
+	       l->binary_dev >= 0 && l->binary_ino >= 0 &&
+	       l->binary_name >= 0 && l->binary_name_room >= 0;
+}
+
 /* Copy the structure of a file of user chains, by its place. Return: false if there is none. */
 static bool read_binary(unsigned int place, unsigned char *binary)
 {
@@ -39,7 +50,7 @@ static bool read_binary(unsigned int place, unsigned char *binary)
 	ulong array = 0, address = 0;
 
 	if (!symbol_exists("owner_binaries") || !symbol_exists("owner_nr_binaries") ||
-	    l->binary_size <= 0 || l->binary_size > OWNER_BINARY_ROOM)
+	    !has_binary_layout())
 		return false;
 	owner_read_u32(symbol_value("owner_nr_binaries"), &count);
 	owner_read_ulong(symbol_value("owner_binaries"), &array);
