@@ -25,6 +25,7 @@ struct function {
 	struct text_slice name;
 	u64 address;
 	u64 end;
+	bool has_size;
 };
 
 struct elf_symbols {
@@ -70,24 +71,22 @@ static void read_segments(struct elf_symbols *s)
 	}
 }
 
-static bool is_in_code(const struct elf_symbols *s, const GElf_Sym *sym)
+/* Returns false if the symbol is in no section of code. */
+static bool find_code_section(const struct elf_symbols *s, const GElf_Sym *sym, GElf_Shdr *section)
 {
-	GElf_Shdr section;
-
 	return sym->st_shndx != SHN_UNDEF && sym->st_shndx < SHN_LORESERVE &&
-	       gelf_getshdr(elf_getscn(s->elf, sym->st_shndx), &section) &&
-	       section.sh_flags & SHF_EXECINSTR;
+	       gelf_getshdr(elf_getscn(s->elf, sym->st_shndx), section) &&
+	       section->sh_flags & SHF_EXECINSTR;
 }
 
 /* Assembly has functions without a type: those that other files can call count. */
-static bool is_function(const struct elf_symbols *s, const GElf_Sym *sym)
+static bool has_type_of_function(const GElf_Sym *sym)
 {
 	int type = GELF_ST_TYPE(sym->st_info);
 
-	if (type == STT_NOTYPE && GELF_ST_BIND(sym->st_info) == STB_LOCAL)
-		return false;
-	return (type == STT_FUNC || type == STT_GNU_IFUNC || type == STT_NOTYPE) &&
-	       is_in_code(s, sym);
+	if (type == STT_NOTYPE)
+		return GELF_ST_BIND(sym->st_info) != STB_LOCAL;
+	return type == STT_FUNC || type == STT_GNU_IFUNC;
 }
 
 /* Any user can write a program: a name that could break a line of the output is skipped. */
@@ -111,14 +110,19 @@ static struct text_slice cut_version(const char *name)
 
 static void add_function(struct elf_symbols *s, const GElf_Sym *sym, struct text_slice name)
 {
-	if (!name.len || !is_plain_name(name) || !is_function(s, sym))
+	GElf_Shdr section;
+
+	if (!name.len || !is_plain_name(name) || !has_type_of_function(sym) ||
+	    !find_code_section(s, sym, &section))
 		return;
 	s->functions = grow_array(s->functions, s->nr_functions, &s->functions_cap,
 				  sizeof(*s->functions));
 	s->functions[s->nr_functions++] = (struct function){
 		.name = name,
 		.address = sym->st_value,
-		.end = sym->st_value + sym->st_size,
+		.end = sym->st_size ? sym->st_value + sym->st_size :
+				      section.sh_addr + section.sh_size,
+		.has_size = sym->st_size,
 	};
 }
 
@@ -166,13 +170,13 @@ static int compare_functions(const void *a, const void *b)
 	return x->name.len < y->name.len ? -1 : 1;
 }
 
-/* A symbol without a size, as assembly has, ends at the next one. */
+/* A symbol without a size, as assembly has, ends at the next one, or with its section. */
 static void end_functions_without_size(struct elf_symbols *s)
 {
 	u32 i;
 
 	for (i = 0; i + 1 < s->nr_functions; i++)
-		if (s->functions[i].end == s->functions[i].address)
+		if (!s->functions[i].has_size && s->functions[i].end > s->functions[i + 1].address)
 			s->functions[i].end = s->functions[i + 1].address;
 }
 

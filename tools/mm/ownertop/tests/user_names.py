@@ -189,6 +189,14 @@ class Checker:
                         program.path, copy)
             self.expect(version, (list(names), ""), self.read_frames("--binary", copy))
 
+    def check_end_of_section(self, program):
+        """The function _init, which has no size, ends before the stubs in the next section."""
+        sections = run_command("readelf", "-SW", program.path)
+        offset = int(re.search(r" \.plt +PROGBITS +\w+ (\w+)", sections)[1], 16) + 6
+        frame = f"library+0x{offset:x}@{program.build_id}"
+        self.write_dump([frame])
+        self.expect("stub", [frame], self.read_frames("--binary", program.path)[0])
+
     def check_many_files(self, program):
         """More files than a process may have open at a time."""
         frames, names = zip(*program.calls)
@@ -253,6 +261,7 @@ def main():
         checker.check_trampoline(programs["moved"])
         checker.check_odd_names(programs["moved"])
         checker.check_versions(programs["moved"])
+        checker.check_end_of_section(programs["library"])
         checker.check_many_files(programs["moved"])
         checker.check_many_tables()
         checker.check_functions(programs["moved"])
