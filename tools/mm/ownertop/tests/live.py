@@ -59,6 +59,20 @@ def test_unfold_and_depth(session):
     session.quit_ownertop()
 
 
+def test_unfold_user(session):
+    """Enter shows the user chain, too, and alone if groups have no other."""
+    term = session.terminal
+    dump = shlex.quote(os.path.join(HERE, "input/user.txt"))
+    for fields, wanted in (("stack,user", ("fill_queue", "user libc.so.6")),
+                           ("user", ("user libc.so.6", "user (cycle)"))):
+        term.type_line(f"{session.ownertop} --live=0.2 -g {fields} {dump}; echo ended $?")
+        term.wait_for(RUNNING)
+        term.press_keys("Enter")
+        for text in wanted:
+            term.wait_for("^ {7}" + re.escape(text))
+        session.quit_ownertop()
+
+
 def test_changes(session):
     """TICK and START show what changed since the last update and since the start."""
     term = session.terminal
@@ -312,11 +326,10 @@ def test_without_terminal(session):
     expect(b"\033" not in output, "escapes", [output.decode()])
 
 
-TESTS = (test_sort_keys, test_unfold_and_depth, test_changes, test_sort_by_change, test_filter,
-         test_group, test_scroll, test_save, test_help, test_count, test_pause, test_resize,
-         test_shrink,
-         test_interrupt, test_stop, test_terminate, test_damage, test_this_machine,
-         test_without_terminal)
+TESTS = (test_sort_keys, test_unfold_and_depth, test_unfold_user, test_changes,
+         test_sort_by_change, test_filter, test_group, test_scroll, test_save, test_help,
+         test_count, test_pause, test_resize, test_shrink, test_interrupt, test_stop,
+         test_terminate, test_damage, test_this_machine, test_without_terminal)
 
 
 def main():

@@ -15,6 +15,9 @@
 /* Lines of the screen that are no groups: status, message, head and total. */
 #define OTHER_LINES 4
 
+/* Indentation of call chains. */
+#define CHAIN_INDENT 7
+
 #define REVERSE "\033[7m"
 #define BOLD "\033[1m"
 #define RED "\033[31m"
@@ -24,7 +27,7 @@
 static const char help[] =
 "ownertop --live: keys\n"
 "\n"
-"  up down, k j      select a group        Enter   show or hide its call chain\n"
+"  up down, k j      select a group        Enter   show or hide its call chains\n"
 "  PgUp PgDn Home End  scroll\n"
 "  b h o             sort by bytes, held, objects\n"
 "  c                 sort by the change since the start\n"
@@ -245,22 +248,33 @@ static void print_group(const struct live_state *l, u32 position, size_t width, 
 	free(text);
 }
 
-static const struct chain *get_unfolded_chain(const struct live_state *l, u32 position)
+/* The chains of a group, in the order in which they are printed below it. */
+static const enum owner_field chain_fields[] = { OWNER_FIELD_STACK, OWNER_FIELD_USER };
+
+/* Returns the chain of @field of a group, or NULL if none is to be printed. */
+static const struct chain *get_unfolded_chain(const struct live_state *l, u32 position,
+					      enum owner_field field)
 {
 	const struct model *m = &l->a.model;
 	struct group g = model_get_group(m, l->shown[position]);
 
-	if (!field_is_listed(&l->o.select.group, OWNER_FIELD_STACK) ||
+	if (!field_is_listed(&l->o.select.group, field) || !model_shows_field(m, field) ||
 	    !live_is_unfolded(l, history_hash_group(m, &g)))
 		return NULL;
-	return model_get_chain(m, &g, OWNER_FIELD_STACK);
+	return model_get_chain(m, &g, field);
 }
 
 static u32 count_lines(const struct live_state *l, u32 position)
 {
-	const struct chain *chain = get_unfolded_chain(l, position);
+	const struct chain *chain;
+	u32 lines = 1, i;
 
-	return 1 + (chain ? chain->n : 0);
+	for (i = 0; i < 2; i++) {
+		chain = get_unfolded_chain(l, position, chain_fields[i]);
+		if (chain)
+			lines += chain->n ? chain->n : 1;
+	}
+	return lines;
 }
 
 /* Move the top so that the selected group is on a screen with @rows lines for groups. */
@@ -281,23 +295,41 @@ static void scroll_to_selected(struct live_state *l, u32 rows)
 	}
 }
 
+/* Print the frames of a chain of a group, in at most @rows lines. Returns the number of lines. */
+static u32 print_unfolded_chain(const struct live_state *l, u32 position, enum owner_field field,
+				u32 rows, size_t width, FILE *out)
+{
+	const struct chain *chain = get_unfolded_chain(l, position, field);
+	const char *head = field == OWNER_FIELD_USER ? "user " : "";
+	size_t used = CHAIN_INDENT + strlen(head);
+	u32 i;
+
+	if (!chain || !rows)
+		return 0;
+	if (!chain->n) {
+		fprintf(out, "%*s(no %s chain)\n", CHAIN_INDENT, "", *head ? "user" : "call");
+		return 1;
+	}
+	for (i = 0; i < chain->n && i < rows; i++) {
+		fprintf(out, "%*s%s", CHAIN_INDENT, "", head);
+		print_cut(model_get_frame(&l->a.model, field, chain, i),
+			  width > used ? width - used : 0, out);
+		putc('\n', out);
+	}
+	return i;
+}
+
 static void print_groups(struct live_state *l, u32 rows, size_t width, bool colour, FILE *out)
 {
 	u32 lines = 0, i, j;
 
 	scroll_to_selected(l, rows);
 	for (i = l->top; i < l->nr_shown && lines < rows; i++) {
-		const struct chain *chain = get_unfolded_chain(l, i);
-
 		print_group(l, i, width, colour, out);
 		lines++;
-		for (j = 0; chain && j < chain->n && lines < rows; j++, lines++) {
-			struct text_slice frame = model_get_frame(&l->a.model, OWNER_FIELD_STACK, chain, j);
-
-			fputs("       ", out);
-			print_cut(frame, width > 7 ? width - 7 : 0, out);
-			putc('\n', out);
-		}
+		for (j = 0; j < 2; j++)
+			lines += print_unfolded_chain(l, i, chain_fields[j], rows - lines, width,
+						      out);
 	}
 }
 
