@@ -32,7 +32,11 @@ def _format_owner(prog: Program, cache: str, objects: List[OwnedObject]) -> Iter
     yield (f"{len(objects)} objects, {sum(one.size for one in objects)} bytes, "
            f"cache {cache}, age {age}, {task}{more}\n")
     yield chain_text(prog, objects[0].owner.stack) or " the depot does not have the call chain\n"
-    yield user_text(prog, objects[0].owner.task)
+    users = dict.fromkeys(user_text(prog, one.owner.task) for one in objects)
+    users.pop("", None)
+    yield next(iter(users), "")
+    if len(users) > 1:
+        yield f" and {len(users) - 1} more user chains\n"
     yield "\n"
 
 
