@@ -31,6 +31,8 @@ class UserChains:
         self.files = {}
         if self.context_words:
             self.reasons = enumerators("owner_user_reason")
+            # The number of reasons is none of them.
+            self.reasons.pop(len(self.reasons) - 1, None)
             self.special_places = enumerators("owner_user_place")
 
     def reason(self, number):

@@ -40,8 +40,10 @@ class UserChains:
         if not self.context_words:
             return
         self.reasons = self._read_enumerators("enum owner_user_reason")
-        self.special_places = {name: number for number, name in
-                       self._read_enumerators("enum owner_user_place").items()}
+        # The number of reasons is none of them.
+        self.reasons.pop(len(self.reasons) - 1, None)
+        special = self._read_enumerators("enum owner_user_place")
+        self.special_places = {name: number for number, name in special.items()}
         self.binaries = self._read_binaries()
         self.names: Dict[int, str] = {}
 
@@ -64,7 +66,7 @@ class UserChains:
                 for i in range(0, len(data), word)]
 
     def _reason_text(self, reason: int) -> str:
-        word = self.reasons.get(reason, str(reason))
+        word = self.reasons.get(reason, f"reason-{reason}")
         return f"({TEXTS.get(word, word.lower().replace('_', '-'))})"
 
     def _read_member(self, address: int, name: str) -> bytes:
@@ -118,7 +120,7 @@ class UserChains:
         last = context.words[-1]
         reason = last >> self.format["user_reason_shift"]
         if reason:
-            return () if self.reasons.get(reason) == "NOT_ASKED" else (self._reason_text(reason),)
+            return (self._reason_text(reason),)
         words = self._read_words(last & 0xffffffff)
         return tuple(self._token(word) for word in words or ())
 
