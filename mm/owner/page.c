@@ -275,7 +275,7 @@ static __always_inline struct page_ext *next_page_record(struct handle_update *u
 static __always_inline void finish_handle_update(struct handle_update *update)
 {
 	flush_page_count(update);
-	/* The reference was taken from this ref, which has room for it unless it was evicted since. */
+	/* The reference was taken from this ref. It has room for it unless it was evicted since. */
 	if (!update->replaced && update->ref && update->ref->handle == update->handle &&
 	    likely(stack_depot_can_keep_ref(update->ref)))
 		stack_depot_keep_ref(update->ref);

@@ -2,8 +2,9 @@
 /*
  * The files that user chains name.
  *
- * A file is known by its build-id, or by its device and inode if it has none or is not regular. It stays in the
- * table until the next boot, so that a chain means something when its process has gone.
+ * A file is known by its build-id, or by its device and inode if it has none or is not regular.
+ * It stays in the table until the next boot, so that a chain means something when its process
+ * has gone.
  */
 
 #include <linux/build_bug.h>

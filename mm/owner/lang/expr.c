@@ -238,7 +238,7 @@ static bool read_field(struct parser *p, struct owner_comparison *c)
 				       "user is to group by: compare 'binary' or 'ufunc'");
 	if (control && field == OWNER_FIELD_UFUNC)
 		return owner_lang_fail(p, word,
-				       "the kernel does not know the functions of programs: ask ownertop for 'ufunc'");
+				       "the kernel knows no functions of programs: ask ownertop for 'ufunc'");
 	if (control && field >= OWNER_FIELD_AGE)
 		return owner_lang_fail(p, word,
 				       "'%s' is not known at allocation: ask it of a query",

@@ -38,7 +38,7 @@ static const char *refuse_fields(const struct owner_query *query, unsigned int m
 	if (mask & BIT(OWNER_FIELD_CGROUP) && !owner_cgroups_on())
 		return OWNER_CGROUPS_OFF;
 	if (mask & BIT(OWNER_FIELD_UFUNC))
-		return "the kernel does not know the functions of programs: ask ownertop for 'ufunc'";
+		return "the kernel knows no functions of programs: ask ownertop for 'ufunc'";
 	if (mask & BIT(OWNER_FIELD_GFP) && owner_query_sources(query) != BIT(OWNER_SOURCE_PAGE))
 		return "'gfp' is kept of pages only: say source=page";
 	return NULL;

@@ -22,6 +22,7 @@ static bool parse_sentence(enum owner_dialect dialect, const char *text)
 
 /* --- Errors ----------------------------------------------------------------- */
 
+#define SETTINGS_OF_CONTROL	"depth, sample, track, free, user"
 #define FIELDS_OF_CONTROL \
 	"cache, size, held, gfp, order, nid, pid, tgid, comm, cgroup, ts, func, module, kind"
 
@@ -62,13 +63,13 @@ static const struct {
 	  "no setting is called 'depht': did you mean 'depth'?" },
 	{ OWNER_CONTROL, "xyzzy=8",
 			 "^~~~~",
-	  "no setting is called 'xyzzy': choose from depth, sample, track, free, user" },
+	  "no setting is called 'xyzzy': choose from " SETTINGS_OF_CONTROL },
 	{ OWNER_QUERY, "grrup=cache",
 		       "^~~~~",
 	  "no setting is called 'grrup': did you mean 'group'?" },
 	{ OWNER_CONTROL, "a_word_too_long_to_repeat=1",
 			 "^~~~~~~~~~~~~~~~~~~~~~~~~",
-	  "no setting is called 'a_word_too_long_to_r': choose from depth, sample, track, free, user" },
+	  "no setting is called 'a_word_too_long_to_r': choose from " SETTINGS_OF_CONTROL },
 	{ OWNER_CONTROL, "group=cache",
 			 "^~~~~",
 	  "'group' is for queries: what is captured does not depend on it" },
@@ -225,7 +226,7 @@ static const struct {
 	  "no setting is called 'DEPTH': did you mean 'depth'?" },
 	{ OWNER_CONTROL, "depth=3 when pid == 1",
 			 "        ^~~~",
-	  "expected a setting, or 'if': choose from depth, sample, track, free, user" },
+	  "expected a setting, or 'if': choose from " SETTINGS_OF_CONTROL },
 	{ OWNER_QUERY, "group=cache where pid == 1",
 		       "            ^~~~~",
 	  "expected a setting, or 'if': choose from mode, source, nid, group, sort, top, groups, format"
@@ -254,7 +255,8 @@ static const struct {
 	  "no field is called 'xyzzy': choose from " FIELDS_OF_CONTROL },
 	{ OWNER_QUERY, "if xyzzy == a",
 		       "   ^~~~~",
-	  "no field is called 'xyzzy': choose from " FIELDS_OF_CONTROL ", age, handle, binary, ufunc" },
+	  "no field is called 'xyzzy': choose from " FIELDS_OF_CONTROL
+	  ", age, handle, binary, ufunc" },
 	{ OWNER_CONTROL, "depth=3 if age > 1h",
 			 "           ^~~",
 	  "'age' is not known at allocation: ask it of a query" },
@@ -266,7 +268,7 @@ static const struct {
 	  "'binary' is not known at allocation: ask it of a query" },
 	{ OWNER_CONTROL, "user=on if ufunc == main",
 			 "           ^~~~~",
-	  "the kernel does not know the functions of programs: ask ownertop for 'ufunc'" },
+	  "the kernel knows no functions of programs: ask ownertop for 'ufunc'" },
 	{ OWNER_QUERY, "if user == main",
 		       "   ^~~~",
 	  "user is to group by: compare 'binary' or 'ufunc'" },

@@ -345,6 +345,7 @@ static void test_no_call(struct kunit *test)
 		KUNIT_EXPECT_EQ(test, walk_without_faults(&stack), i < 2);
 	}
 }
+
 /* Without page faults, a page that is not present ends the walk; with them, it does not. */
 static void test_walk_without_faults(struct kunit *test)
 {

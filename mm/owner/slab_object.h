@@ -1,0 +1,116 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/*
+ * What the hooks for allocation (slab.c) and for free (slab_free.c) share: find the record of an
+ * object, and the flags of its slab's records.
+ */
+#ifndef _MM_OWNER_SLAB_OBJECT_H
+#define _MM_OWNER_SLAB_OBJECT_H
+
+#include <linux/atomic.h>
+#include <linux/build_bug.h>
+#include <linux/compiler.h>
+#include <linux/kfence.h>
+#include <linux/types.h>
+
+#include "../slab.h"
+#include "capture.h"
+#include "record.h"
+#include "slab_records.h"
+
+void owner_count_sampled(struct owner_slab_records *records, int n);
+void owner_charge_sample(const struct kmem_cache *s, depot_stack_handle_t stack, long n,
+			 const struct owner_record *record);
+void owner_drop_object_record(struct kmem_cache *s, const struct owner_record *record,
+			      struct owner_slab_records *records, u64 handle_pair);
+
+/*
+ * Find the record of an object, if its slab is not a page of KFENCE. The index is the
+ * object's offset times the inverse of the size of an object, in units of 2^-32. The
+ * inverse is rounded up by less than 1, so the product is too large by less than
+ * offset / 2^32 objects. An offset is that of an object's start, so this never reaches the
+ * next index. The lower 32 bits of an address have no tag of KASAN.
+ */
+static __always_inline struct owner_record *object_record_fast(const struct kmem_cache *s,
+							       struct owner_slab_records *records,
+							       const void *object)
+{
+	u32 offset = (u32)(unsigned long)object - records->start;
+	u64 index = (u64)offset * s->owner_inverse_size;
+	struct owner_record *record;
+
+	/* Multiply by the size of a record and drop the fraction, in one instruction each. */
+	BUILD_BUG_ON(sizeof(*record) != BIT(4));
+	record = (void *)records->record + (index >> (32 - 4) & ~(sizeof(*record) - 1));
+	/* Keep the compiler from computing the address again for each use. */
+	OPTIMIZER_HIDE_VAR(record);
+	return record;
+}
+
+/* The record of the last free of the object that has this record. */
+static __always_inline struct owner_record *freed_record_of(struct owner_freed_records *freed,
+							    struct owner_slab_records *records,
+							    const struct owner_record *record)
+{
+	/* The difference in bytes: no division by the size of a record, nor multiplication. */
+	return (void *)freed->record + ((void *)record - (void *)records->record);
+}
+
+/* Return the index of an object in the records of its slab. */
+static inline unsigned int object_index(const struct kmem_cache *s,
+					struct owner_slab_records *records, const void *object)
+{
+	return is_kfence_address(object) ? 0 :
+	       object_record_fast(s, records, object) - records->record;
+}
+
+static __always_inline struct owner_charge object_charge(const struct kmem_cache *s, u32 size)
+{
+	return (struct owner_charge){ .counted = true, .size = size, .cache = s };
+}
+
+static __always_inline bool has_unsampled_objects(struct owner_slab_records *records)
+{
+	return atomic_read(&records->tracked) & OWNER_TRACKED_UNSAMPLED;
+}
+
+/* True if OWNER_TRACKED_SLOW and OWNER_TRACKED_UNSAMPLED are set. */
+static __always_inline bool has_slow_unsampled_objects(struct owner_slab_records *records)
+{
+	return !(~atomic_read(&records->tracked) & (OWNER_TRACKED_SLOW | OWNER_TRACKED_UNSAMPLED));
+}
+
+/* True if OWNER_TRACKED_SLOW is not set, and OWNER_TRACKED_UNSAMPLED is. */
+static __always_inline bool has_fast_unsampled_objects(struct owner_slab_records *records)
+{
+	/* Unlike atomic_read(), a plain read can be an operand of the comparison. */
+	return data_race(records->tracked.counter) >= (int)OWNER_TRACKED_UNSAMPLED;
+}
+
+/*
+ * Make free look at the slab's records. Sampled objects are counted; the first other one
+ * sets a flag, for good.
+ */
+static __always_inline void make_free_check_records(struct owner_slab_records *records,
+						    unsigned int rate)
+{
+	if (unlikely(rate))
+		owner_count_sampled(records, 1);
+	else if (unlikely(!has_unsampled_objects(records)))
+		atomic_or(OWNER_TRACKED_UNSAMPLED, &records->tracked);
+}
+
+/* Drop the record of an object that was not freed through a hook, or is resized. */
+static __always_inline void drop_stale_record(struct kmem_cache *s,
+					      struct owner_slab_records *records,
+					      struct owner_record *record)
+{
+	u64 handle_pair;
+
+	if (likely(!READ_ONCE(record->handle_pair)))
+		return;
+	handle_pair = owner_record_take_handles(record);
+	if (handle_pair)
+		owner_drop_object_record(s, record, records, handle_pair);
+}
+
+#endif /* _MM_OWNER_SLAB_OBJECT_H */
