@@ -39,7 +39,8 @@ class Program:
 
     def __init__(self, path, *options):
         self.path = path
-        run_command("gcc", "-O2", "-fno-optimize-sibling-calls", "-Wl,--build-id", *options,
+        run_command("gcc", "-O2", "-fno-inline", "-fno-ipa-cp",
+                    "-fno-optimize-sibling-calls", "-Wl,--build-id", *options,
                     "-o", path, os.path.join(HERE, "planted_user.c"))
         notes = run_command("readelf", "-n", path)
         self.build_id = re.search(r"Build ID: ([0-9a-f]+)", notes)[1]
