@@ -191,7 +191,9 @@ static __always_inline bool add_caller(struct owner_user_raw *raw, unsigned long
 		return false;
 	switch (find_caller_kind(address)) {
 	case CALLER_NONE:
-		return end_walk(raw, OWNER_USER_NO_FRAME_POINTERS);
+		/* The outermost frame may have a return address of 0. */
+		return end_walk(raw, address ? OWNER_USER_NO_FRAME_POINTERS :
+					       OWNER_USER_NO_REASON);
 	case CALLER_FAULT:
 		return end_walk(raw, OWNER_USER_FAULT);
 	case CALLER_SIGNAL:
@@ -236,7 +238,7 @@ static bool walk_frames(struct owner_user_raw *raw, struct user_registers *regs)
 							 OWNER_USER_NO_FRAME_POINTERS);
 		if (!read_user_words(fp, &frame.next, &frame.return_address))
 			return end_walk(raw, OWNER_USER_FAULT);
-		if (!frame.return_address || !add_caller(raw, frame.return_address, &interrupted))
+		if (!add_caller(raw, frame.return_address, &interrupted))
 			return false;
 		if (interrupted)
 			return read_signal_frame(fp, regs) || end_walk(raw, OWNER_USER_FAULT);
