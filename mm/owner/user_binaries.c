@@ -44,7 +44,7 @@ int owner_binaries_init(void)
 
 /*
  * May the build-id of a file be read? Reading a device or a socket has effects, and the kernel
- * can read only by read_iter().
+ * can read only by ->read_iter.
  */
 static bool may_read_build_id(const struct file *file)
 {

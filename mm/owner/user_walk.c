@@ -112,7 +112,7 @@ static bool read_leaf_code(unsigned long ip, bool *leaf)
 	return true;
 }
 
-/* What is at a return address. */
+/* Kinds of a return address. */
 enum caller_kind {
 	CALLER_NONE,		/* no call is before it */
 	CALLER_CALLED,
@@ -136,7 +136,7 @@ static bool ends_in_call(unsigned long code)
 }
 
 /*
- * Find what is at a return address. Words on the stack of a program without frame pointers
+ * Find the kind of a return address. Words on the stack of a program without frame pointers
  * often look like frames.
  */
 static enum caller_kind find_caller_kind(unsigned long address)
@@ -351,8 +351,8 @@ static u64 intern_file(const struct located_address *at)
 }
 
 /*
- * Resolve all addresses. Files are read without the mmap lock: a file system may wait for that
- * in its read_iter(). Return: the number of words.
+ * Resolve all addresses. Files are read without the mmap lock: a file system may wait for a
+ * task that waits for it. Return: the number of words.
  */
 static unsigned int resolve_addresses(const struct owner_user_raw *raw,
 				      unsigned long words[OWNER_USER_WORDS],
