@@ -67,13 +67,21 @@ def swap_lines(rng, data):
     return b"\n".join(lines)
 
 
+def insert_short_line(rng, data):
+    """Insert a line that is shorter than what both its neighbours begin with."""
+    lines = data.split(b"\n")
+    gaps = [i for i in range(1, len(lines)) if lines[i - 1][:6] == lines[i][:6] != b""]
+    lines.insert(rng.choice(gaps or [0]), rng.choice((b" a", b" user")))
+    return b"\n".join(lines)
+
+
 # Commands whose output is not JSON with groups: only their last line is checked.
 OTHER_VIEWS = (["tree", "--min", "0"], ["tree", "--json", "--callees"], ["records", "-n", "0"],
                ["folded", "-g", "comm,stack"], ["pprof"], ["flame"], ["page_owner_sort"],
                ["diff"])
 
 DAMAGE = (truncate_input, remove_random_range, repeat_random_range, change_bytes, insert_junk,
-          swap_lines)
+          swap_lines, insert_short_line)
 
 
 def find_output_error(run, result):
