@@ -40,6 +40,7 @@ run_user_guest()
 
 show_part() { sed -n "/^==$1\$/,/^==/p" "$work/out" | grep -v '^=='; }
 part_has() { show_part "$1" | grep -qE "$2"; }
+part_lacks() { ! part_has "$1" "$2"; }
 # The sum of the objects in an answer as TSV.
 count_objects() { show_part "$1" | awk -F'\t' '$1 == "total" { print $3 }'; }
 # has_row PART COLUMN VALUE...: a group has each of the values in the column.
@@ -157,6 +158,8 @@ test_torture()
 		wait
 		echo ==answer
 		head -n 12 /tmp/answer
+		echo ==left
+		ask 'group=user format=tsv if comm == frames'
 		echo ==stats
 		grep ^user_ $debug/owner/stats
 		echo 'clear' >$debug/owner/control
@@ -166,6 +169,8 @@ test_torture()
 		echo ==end" --smp 4 --mem 1G
 	ok "the guest's commands end" grep -q '^==end' "$work/out"
 	show_part stats | sed 's/^/# /'
+	ok "objects of tasks that have ended can be asked for" part_has left '^total'
+	ok "none of them is pending" part_lacks left '\(pending\)'
 	ok "stacks were walked" [ "$(show_part stats | awk '$1 == "user_pending:" { print $2 }')" -ge 100 ]
 	ok "some could not be" equals "$(show_part stats | awk '
 		/^user_(fault|exiting|exec):/ { print $1, ($2 > 0) }' | tr '\n' ' ')" \
