@@ -481,6 +481,8 @@ static void torture(const char *path, word rounds)
 	word i, j;
 
 	for (i = 0; i < rounds; i++) {
+		/* The objects of the last round stay. */
+		ask("free");
 		for (j = 0; j < 4; j++) {
 			children[j] = call3(FORK, 0, 0, 0);
 			if (!children[j])
@@ -488,7 +490,6 @@ static void torture(const char *path, word rounds)
 		}
 		for (j = 0; j < 4; j++)
 			wait_for(children[j]);
-		ask("free");
 	}
 }
 
