@@ -98,6 +98,9 @@ static bool is_plain_name(struct text_slice name)
 		len = utf8_char_len(name);
 		if (!len || (unsigned char)*name.s <= ' ' || *name.s == 0x7f || *name.s == ';')
 			return false;
+		/* U+0080 to U+009F are control characters, too. */
+		if ((unsigned char)name.s[0] == 0xc2 && (unsigned char)name.s[1] < 0xa0)
+			return false;
 	}
 	return true;
 }

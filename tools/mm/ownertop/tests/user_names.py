@@ -171,7 +171,7 @@ class Checker:
         self.write_dump(frames)
         odd = os.path.join(self.work, "odd")
         for name in ("ask\33inner", "ask\ninner", "ask inner", "ask;inner", "ask\177inner",
-                     "ask\udcffinner"):
+                     "ask\udcffinner", "ask\x9binner"):
             run_command("objcopy", "--redefine-sym", f"ask_inner={name}", program.path, odd)
             want = [frame if name.startswith("ask_inner+") else name
                     for frame, name in program.calls]
