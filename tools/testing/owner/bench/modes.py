@@ -128,9 +128,11 @@ BOUNDS = [
     CostBound("kmalloc-64", 8, "off", 2),
     CostBound("kmalloc-64", 8, "sampled", 22),
     CostBound("kmalloc-64", 8, "depth-1", 180, target=160),
-    CostBound("kmalloc-64", 8, "depth-8", 330, target=330),
+    CostBound("kmalloc-64", 8, "depth-8", 340, target=330),
     CostBound(CALLS, 0, "on", 300),
-    CostBound("kmalloc-64", 8, "rule-cache", 30, target=10, over="on"),
+    # The same path as without a rule. In one of the boots, the handles of chain and task may be in
+    # their second entries of the CPU cache: 8 instructions for each of four lookups.
+    CostBound("kmalloc-64", 8, "rule-cache", 33, target=10, over="on"),
     CostBound("pages-0", 8, "page_owner,ours", 740, target=700),
     CostBound("stack_depot_get_frames", 8, UNWIND, 300, target=160),
     # The counters answer this query, so objects cost nothing.
