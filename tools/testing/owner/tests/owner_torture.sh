@@ -58,10 +58,10 @@ run_torture_guest()
 }
 
 # For the guest's shell: compare the counter of tracked objects with the number of records that
-# a walk finds, until both agree, 300 times at most. Between two equal counts nothing was
-# allocated and freed for good, so the walk must find as many, except if an object came and
-# went meanwhile. To have the same objects in all three, the shell forks nobody and keeps both
-# files open; the memory of a query has no owner. A counter that is wrong never agrees.
+# a walk finds, until the count before or after the walk agrees, 300 times at most. To have the same
+# objects in all three, the shell forks nobody and keeps both files open; the memory of a query
+# has no owner. Objects that wait for RCU since the last try may go before the walk, or after
+# it. A counter that is wrong agrees only if as many objects as it is wrong by go meanwhile.
 # shellcheck disable=SC2016 # for the guest's shell
 compare_counter='
 	count_tracked()
@@ -85,7 +85,7 @@ compare_counter='
 		count_records
 		count_tracked; after=$counted
 		echo compared: $before $walked $after in $tries
-		[ "$before $after" != "$walked $walked" ] || break
+		[ "$before" != "$walked" ] && [ "$after" != "$walked" ] || break
 		sleep 0.1
 	done
 	exec 5<&- 6<&-
@@ -97,8 +97,8 @@ counter_agrees_with_walk()
 {
 	sed -n 's/^compared: \(.*\) in \(.*\)/# counted, found, counted: \1, try \2/p' "$work/out" |
 		tail -n 1
-	awk '$1 == "compared:" { agreed = $2 == $3 && $4 == $3 && $3 > 1000 } END { exit !agreed }' \
-		"$work/out"
+	awk '$1 == "compared:" { agreed = ($2 == $3 || $4 == $3) && $3 > 1000 }
+		END { exit !agreed }' "$work/out"
 }
 
 ok "it runs for $seconds s" run_torture_guest
