@@ -34,7 +34,7 @@ tools/testing/owner/guest/guest.py run "$kernel" --append "slab_owner=on kfence.
 	--mem 64M --timeout 900 --extra "$work/extra" --cmd '
 	debug=/sys/kernel/debug
 	ask() { exec 3<>$debug/owner/query; echo "$1" >&3; cat <&3; }
-	insmod /extra/owner_truth.ko; sleep '$gap'; insmod /extra/owner_leak.ko requests=40
+	insmod /extra/owner_truth.ko; sleep '$gap'; insmod /extra/owner_leak.ko requests=40; sleep 1
 	cut -d " " -f 1 /proc/uptime; echo ===
 	ask "mode=stack_handle format=tsv if module == owner_truth,owner_leak"; echo ===
 	cat $debug/slab_owner; echo ===
