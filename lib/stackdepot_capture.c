@@ -317,6 +317,32 @@ static depot_stack_handle_t intern_chain(const struct walked_chain *chain,
 }
 
 /*
+ * Let the next captures of the chain recognize the shorter one that took its place: tag this
+ * CPU's references with the node of its frames, an ancestor of the chain's node.
+ */
+static void tag_shorter_chain(depot_stack_handle_t handle, const struct stack_depot_walk *walk,
+			      const unsigned long *frames, unsigned int depth, bool skip,
+			      struct stack_depot_caller caller)
+{
+#ifdef CONFIG_STACKDEPOT_CALL_TREE
+	unsigned int count = stack_depot_match(handle, frames, walk->count);
+	const struct stack_depot_node *ancestor;
+	struct stack_depot_cpu_cache *cpu;
+	struct stack_depot_ref *ref;
+
+	ancestor = walk->node && count ?
+		   stack_depot_find_ancestor(walk->tree, depth, skip, caller, count) : NULL;
+	cpu = ancestor ? stack_depot_cpu_acquire() : NULL;
+	if (!cpu)
+		return;
+	ref = stack_depot_find_ref(cpu, handle);
+	if (ref)
+		ref->tag = stack_depot_node_tag(walk->tree, ancestor);
+	stack_depot_cpu_release(cpu);
+#endif
+}
+
+/*
  * Walk the stack and intern the chain, without an allocation. @last: as for intern_chain().
  * Return: a handle with a reference, or 0.
  */
@@ -341,6 +367,9 @@ static depot_stack_handle_t walk_and_intern(unsigned int depth, depot_flags_t fl
 	}
 	if (weak && handle && handle != READ_ONCE(*weak))
 		WRITE_ONCE(*weak, handle);
+	if (handle && *captured == STACK_DEPOT_CAPTURED_SHORTER)
+		tag_shorter_chain(handle, &walk, buffer, depth, flags & STACK_DEPOT_FLAG_SKIP,
+				  caller);
 	put_chain_buffer();
 	return handle;
 }
@@ -349,9 +378,36 @@ static depot_stack_handle_t walk_and_intern(unsigned int depth, depot_flags_t fl
 DEFINE_PER_CPU(unsigned long, stack_depot_reordered_at);
 #endif
 
+#ifdef CONFIG_STACKDEPOT_CALL_TREE
 /*
- * Take a reference that this CPU keeps to the running chain, or to the overflow chain if that
- * took its place and the depot still has no room. Return: a handle, or 0.
+ * Find this CPU's references to the chain that took the place of the running one: the overflow
+ * chain, or one of its first frames. Return: NULL if it is not recognized.
+ */
+static struct stack_depot_ref *
+find_shorter_ref(struct stack_depot_cpu_cache *cpu, const struct stack_depot_tree *tree,
+		 const struct stack_depot_node *node, unsigned int depth, bool skip,
+		 struct stack_depot_caller caller, enum stack_depot_captured *captured)
+{
+	depot_stack_handle_t weak = READ_ONCE(node->handle);
+	const struct stack_depot_node *ancestor;
+	struct stack_depot_ref *ref;
+
+	*captured = STACK_DEPOT_CAPTURED_NONE;
+	if (weak == READ_ONCE(overflow_chain))
+		return get_ref(cpu, weak);
+	*captured = STACK_DEPOT_CAPTURED_SHORTER;
+	ref = stack_depot_find_ref(cpu, weak);
+	ancestor = ref && ref->tag ? stack_depot_tagged_node(tree, ref->tag) : NULL;
+	if (!ancestor || !ancestor->frames || ancestor->frames >= node->frames ||
+	    stack_depot_find_ancestor(tree, depth, skip, caller, ancestor->frames) != ancestor)
+		return NULL;
+	return get_ref(cpu, weak);
+}
+#endif
+
+/*
+ * Take a reference that this CPU keeps to the running chain, or to the chain that took its
+ * place if the depot still has no room. Return: a handle, or 0.
  */
 static __always_inline depot_stack_handle_t
 take_running_ref(unsigned int depth, depot_flags_t flags, struct stack_depot_caller caller,
@@ -378,9 +434,9 @@ take_running_ref(unsigned int depth, depot_flags_t flags, struct stack_depot_cal
 	if (likely(ref && ref->tag == stack_depot_node_tag(tree, node))) {
 		*captured = STACK_DEPOT_CAPTURED_ALL;
 		ref = stack_depot_can_take_ref(ref) ? ref : NULL;
-	} else if (weak && weak == READ_ONCE(overflow_chain) && was_refused_in_this_tick()) {
-		*captured = STACK_DEPOT_CAPTURED_NONE;
-		ref = get_ref(cpu, weak);
+	} else if (weak && !(flags & STACK_DEPOT_FLAG_WHOLE) && was_refused_in_this_tick()) {
+		ref = find_shorter_ref(cpu, tree, node, depth, flags & STACK_DEPOT_FLAG_SKIP,
+				       caller, captured);
 	} else {
 		ref = NULL;
 	}

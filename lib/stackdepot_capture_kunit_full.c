@@ -17,6 +17,7 @@
 
 #include "stackdepot_capture_kunit.h"
 #include "stackdepot_evict.h"
+#include "stackdepot_unwind.h"
 
 /* Depth of the captured chains. */
 #define DEPTH		32
@@ -109,8 +110,9 @@ static void keep_room(struct fillers *fillers, unsigned int depth)
 		stack_depot_put(taken_records[i]);
 }
 
-/* A captured chain, and the frames of the stack from which it was captured. */
+/* A captured chain, and the frames of the stack from which it was captured with @flags. */
 struct capture_result {
+	depot_flags_t flags;
 	depot_stack_handle_t handle;
 	enum stack_depot_captured captured;
 	unsigned long frames[DEPTH];
@@ -125,7 +127,8 @@ static noinline void capture_times(struct capture_result *result, unsigned int t
 	result->handle = 0;
 	while (times--) {
 		stack_depot_put(result->handle);
-		result->handle = stack_depot_capture(DEPTH, 0, gfp, caller, &result->captured);
+		result->handle = stack_depot_capture(DEPTH, result->flags, gfp, caller,
+						     &result->captured);
 	}
 	result->count = stack_depot_get_frames(result->frames, DEPTH, 0, caller);
 }
@@ -208,6 +211,51 @@ static void forget_long_chain(struct capture_result *result)
 /* Saves that one capture may try in vain, for the whole chain and for shorter ones. */
 #define REFUSALS_MAX	16
 
+/* A chain whose first half is that of the long one. */
+static noinline void capture_similar_chain(struct capture_result *result)
+{
+	capture_below_frames(result, 1, 0, DEPTH - 4);
+	barrier();
+}
+
+/*
+ * Capture two chains that the depot refuses, by turns. The call tree recognizes both of them in
+ * all captures of a tick but the first ones.
+ */
+static void expect_recognized(struct kunit *test, struct capture_result *result)
+{
+	unsigned long flags, slow, began, ticks;
+	struct capture_result *similar = kunit_kzalloc(test, sizeof(*similar), GFP_KERNEL);
+	enum stack_depot_captured captured;
+	unsigned int i;
+
+	KUNIT_ASSERT_NOT_NULL(test, similar);
+	local_irq_save(flags);
+	began = jiffies;
+	slow = this_cpu_read(stack_depot_capture_counts.no_ref);
+	for (i = 0; i < REPEATED; i++) {
+		capture_similar_chain(similar);
+		stack_depot_put(similar->handle);
+		capture_long_chain(result, 1, 0);
+		stack_depot_put(result->handle);
+	}
+	slow = this_cpu_read(stack_depot_capture_counts.no_ref) - slow;
+	ticks = jiffies - began;
+	captured = result->captured;
+	result->flags = STACK_DEPOT_FLAG_WHOLE;
+	capture_long_chain(result, 1, 0);
+	local_irq_restore(flags);
+
+	/* A capture that wants the whole chain gets no other. */
+	KUNIT_EXPECT_EQ(test, result->handle, 0);
+	stack_depot_put(result->handle);
+	result->handle = 0;
+	result->flags = 0;
+	result->captured = captured;
+	KUNIT_EXPECT_EQ(test, similar->captured, captured);
+	KUNIT_EXPECT_LE(test, slow, 2 * (ticks + 1));
+}
+
 /*
  * Capture a chain that the depot refuses, many times in a row. Only one capture in a tick
  * asks the depot for room.
@@ -230,6 +278,8 @@ static void expect_one_refusal(struct kunit *test, struct capture_result *result
 	KUNIT_EXPECT_NE(test, result->captured, STACK_DEPOT_CAPTURED_ALL);
 	expect_truth(test, result);
 	KUNIT_EXPECT_LE(test, repeated, ticks * REFUSALS_MAX);
+	stack_depot_put(result->handle);
+	expect_recognized(test, result);
 	forget_long_chain(result);
 }
 

@@ -252,6 +252,44 @@ struct stack_depot_node *stack_depot_find_traced_child(const struct stack_depot_
 	return ip ? find_child(tree, parent, ip) : NULL;
 }
 
+/**
+ * stack_depot_find_ancestor() - find the node of the running stack's first frames
+ * @tree: the tree
+ * @depth: number of frames at which the chain ends
+ * @skip: leave out leading allocators
+ * @caller: where the chain starts
+ * @frames: number of the first frames, less than the chain has
+ *
+ * Context: Any, with preemption disabled since @tree was read.
+ *
+ * Return: the node; NULL if the tree does not have it.
+ */
+__no_sanitize_address const struct stack_depot_node *
+stack_depot_find_ancestor(const struct stack_depot_tree *tree, unsigned int depth, bool skip,
+			  struct stack_depot_caller caller, unsigned int frames)
+{
+	const struct stack_depot_node *child, *node;
+
+	node = stack_depot_node_at(tree, STACK_DEPOT_NODE_ROOT(depth, skip));
+	for (;;) {
+		child = find_child(tree, node,
+				   stack_depot_strip_ip(stack_depot_read_stack(caller.slot)));
+		if (unlikely(!child))
+			child = stack_depot_find_traced_child(tree, node, caller.slot);
+		if (!child || child->frames == frames)
+			return child;
+		node = child;
+		if (IS_ENABLED(CONFIG_STACKDEPOT_UNWIND_ORC) &&
+		    child->kind == STACK_DEPOT_NODE_STEP) {
+			caller.slot += child->step;
+			continue;
+		}
+		if (stack_depot_follow(child, &caller) != STACK_DEPOT_MOVED)
+			return NULL;
+		node += stack_depot_node_count(child) - 1;
+	}
+}
+
 /*
  * Walk through the tree, and add the nodes that it lacks. Return: a count of 0 if the chain
  * has to be left to the kernel's unwinder.

@@ -40,6 +40,9 @@ bool stack_depot_is_allocator(unsigned long ip);
 
 /* stackdepot_unwind.c */
 unsigned long stack_depot_recover_ip(unsigned long slot);
+const struct stack_depot_node *
+stack_depot_find_ancestor(const struct stack_depot_tree *tree, unsigned int depth, bool skip,
+			  struct stack_depot_caller caller, unsigned int frames);
 
 /* stackdepot_unwind_orc.c or stackdepot_unwind_fp.c */
 

@@ -217,6 +217,16 @@ static __always_inline u32 stack_depot_node_tag(const struct stack_depot_tree *t
 	return tree->base + stack_depot_node_id(node);
 }
 
+/* The node that has this tag. NULL if none of this tree has. */
+static __always_inline const struct stack_depot_node *
+stack_depot_tagged_node(const struct stack_depot_tree *tree, u32 tag)
+{
+	u32 offset = tag - stack_depot_node_tag(tree, tree->nodes);
+
+	return offset % sizeof(struct stack_depot_node) || offset >= tree->bytes ? NULL :
+	       stack_depot_node_at(tree, offset);
+}
+
 /* Number of neighbours in memory that make up a node. */
 static __always_inline unsigned int stack_depot_node_count(const struct stack_depot_node *node)
 {

@@ -63,10 +63,9 @@ class ContextRow:
                                     "page_owner,ours": self.page, "arm64,on": self.arm64}
 
 
-# At the bound of the depot, a capture that gets the overflow chain takes some 850 instructions. One
-# that gets a shorter chain compares it with the stack, and takes 1,700 to 2,000. Which of them the
-# depot has for a context differs by build.
-AT_BOUND = 2000
+# At the bound of the depot, a capture gets the overflow chain (some 850 instructions) or a shorter
+# chain (some 1,000). Which of them the depot has for a context differs by build.
+AT_BOUND = 1000
 
 # Addresses of the kernel differ in each boot, and with them which return addresses and
 # handles meet in one slot of a table: bench.py allows for that.
