@@ -131,6 +131,18 @@ static depot_stack_handle_t take_ref(struct stack_depot_ref *ref)
 	return ref->handle;
 }
 
+/* As take_ref_if_chain(), from the depot. */
+static depot_stack_handle_t get_if_chain(depot_stack_handle_t handle,
+					 const struct walked_chain *chain, bool shorter)
+{
+	if (!stack_depot_get(handle))
+		return 0;
+	if (handle_is_chain(handle, chain, shorter))
+		return handle;
+	stack_depot_put(handle);
+	return 0;
+}
+
 /*
  * Take a reference to @handle from the CPU cache if it stands for the chain, or, if
  * @shorter, for its first frames. Return: @handle, or 0.
@@ -138,12 +150,13 @@ static depot_stack_handle_t take_ref(struct stack_depot_ref *ref)
 static depot_stack_handle_t take_ref_if_chain(depot_stack_handle_t handle,
 					      const struct walked_chain *chain, bool shorter)
 {
-	struct stack_depot_cpu_cache *cpu = handle ? stack_depot_cpu_acquire() : NULL;
+	struct stack_depot_cpu_cache *cpu = stack_depot_cpu_acquire();
 	depot_stack_handle_t taken = 0;
 	struct stack_depot_ref *ref;
 
+	/* An interrupt of a user of the CPU cache. */
 	if (!cpu)
-		return 0;
+		return get_if_chain(handle, chain, shorter);
 	ref = get_ref(cpu, handle);
 	if (ref && !shorter && chain->tag && ref->tag == chain->tag) {
 		taken = take_ref(ref);
@@ -228,7 +241,10 @@ static depot_stack_handle_t take_overflow_ref(void)
 	return handle;
 }
 
-/* When the depot had no room for a chain of this CPU: jiffies, or 0. */
+/*
+ * When the depot had no room for a chain of this CPU: jiffies | 1, which is never 0. Two ticks
+ * count as one.
+ */
 static DEFINE_PER_CPU(unsigned long, refused_at);
 
 /* After a refusal, a CPU asks the depot for room again in the next tick. */
@@ -318,27 +334,25 @@ static depot_stack_handle_t intern_chain(const struct walked_chain *chain,
 
 /*
  * Let the next captures of the chain recognize the shorter one that took its place: tag this
- * CPU's references with the node of its frames, an ancestor of the chain's node.
+ * CPU's references with the node of its frames, an ancestor of the chain's node. Another chain
+ * may have the same frames and another node: it keeps its tag.
  */
 static void tag_shorter_chain(depot_stack_handle_t handle, const struct stack_depot_walk *walk,
 			      const unsigned long *frames, unsigned int depth, bool skip,
 			      struct stack_depot_caller caller)
 {
 #ifdef CONFIG_STACKDEPOT_CALL_TREE
-	unsigned int count = stack_depot_match(handle, frames, walk->count);
-	const struct stack_depot_node *ancestor;
-	struct stack_depot_cpu_cache *cpu;
-	struct stack_depot_ref *ref;
+	struct stack_depot_cpu_cache *cpu = walk->node ? stack_depot_cpu_acquire() : NULL;
+	struct stack_depot_ref *ref = cpu ? stack_depot_find_ref(cpu, handle) : NULL;
+	const struct stack_depot_node *ancestor = NULL;
 
-	ancestor = walk->node && count ?
-		   stack_depot_find_ancestor(walk->tree, depth, skip, caller, count) : NULL;
-	cpu = ancestor ? stack_depot_cpu_acquire() : NULL;
-	if (!cpu)
-		return;
-	ref = stack_depot_find_ref(cpu, handle);
-	if (ref)
+	if (ref && !ref->tag)
+		ancestor = stack_depot_find_ancestor(walk->tree, depth, skip, caller,
+						     stack_depot_match(handle, frames, walk->count));
+	if (ancestor)
 		ref->tag = stack_depot_node_tag(walk->tree, ancestor);
-	stack_depot_cpu_release(cpu);
+	if (cpu)
+		stack_depot_cpu_release(cpu);
 #endif
 }
 
@@ -376,32 +390,30 @@ static depot_stack_handle_t walk_and_intern(unsigned int depth, depot_flags_t fl
 
 #ifdef CONFIG_STACKDEPOT_CALL_TREE
 DEFINE_PER_CPU(unsigned long, stack_depot_reordered_at);
-#endif
 
-#ifdef CONFIG_STACKDEPOT_CALL_TREE
 /*
- * Find this CPU's references to the chain that took the place of the running one: the overflow
- * chain, or one of its first frames. Return: NULL if it is not recognized.
+ * Find this CPU's references to @handle if it took the place of the running chain: it is the
+ * overflow chain, or a chain of its first frames. Return: NULL if it is not recognized.
  */
-static struct stack_depot_ref *
-find_shorter_ref(struct stack_depot_cpu_cache *cpu, const struct stack_depot_tree *tree,
-		 const struct stack_depot_node *node, unsigned int depth, bool skip,
-		 struct stack_depot_caller caller, enum stack_depot_captured *captured)
+static noinline struct stack_depot_ref *
+find_shorter_ref(struct stack_depot_cpu_cache *cpu, depot_stack_handle_t handle,
+		 const struct stack_depot_tree *tree, const struct stack_depot_node *node,
+		 unsigned int depth, bool skip, struct stack_depot_caller caller,
+		 enum stack_depot_captured *captured)
 {
-	depot_stack_handle_t weak = READ_ONCE(node->handle);
 	const struct stack_depot_node *ancestor;
 	struct stack_depot_ref *ref;
 
 	*captured = STACK_DEPOT_CAPTURED_NONE;
-	if (weak == READ_ONCE(overflow_chain))
-		return get_ref(cpu, weak);
+	if (handle == READ_ONCE(overflow_chain))
+		return get_ref(cpu, handle);
 	*captured = STACK_DEPOT_CAPTURED_SHORTER;
-	ref = stack_depot_find_ref(cpu, weak);
-	ancestor = ref && ref->tag ? stack_depot_tagged_node(tree, ref->tag) : NULL;
+	ref = stack_depot_find_ref(cpu, handle);
+	ancestor = ref ? stack_depot_tagged_node(tree, ref->tag) : NULL;
 	if (!ancestor || !ancestor->frames || ancestor->frames >= node->frames ||
 	    stack_depot_find_ancestor(tree, depth, skip, caller, ancestor->frames) != ancestor)
 		return NULL;
-	return get_ref(cpu, weak);
+	return get_ref(cpu, handle);
 }
 #endif
 
@@ -435,8 +447,8 @@ take_running_ref(unsigned int depth, depot_flags_t flags, struct stack_depot_cal
 		*captured = STACK_DEPOT_CAPTURED_ALL;
 		ref = stack_depot_can_take_ref(ref) ? ref : NULL;
 	} else if (weak && !(flags & STACK_DEPOT_FLAG_WHOLE) && was_refused_in_this_tick()) {
-		ref = find_shorter_ref(cpu, tree, node, depth, flags & STACK_DEPOT_FLAG_SKIP,
-				       caller, captured);
+		ref = find_shorter_ref(cpu, weak, tree, node, depth,
+				       flags & STACK_DEPOT_FLAG_SKIP, caller, captured);
 	} else {
 		ref = NULL;
 	}

@@ -226,7 +226,8 @@ static void expect_recognized(struct kunit *test, struct capture_result *result)
 {
 	unsigned long flags, slow, began, ticks;
 	struct capture_result *similar = kunit_kzalloc(test, sizeof(*similar), GFP_KERNEL);
-	enum stack_depot_captured captured;
+	enum stack_depot_captured captured, in_interrupt;
+	struct stack_depot_cpu_cache *cpu;
 	unsigned int i;
 
 	KUNIT_ASSERT_NOT_NULL(test, similar);
@@ -234,14 +235,21 @@ static void expect_recognized(struct kunit *test, struct capture_result *result)
 	began = jiffies;
 	slow = this_cpu_read(stack_depot_capture_counts.no_ref);
 	for (i = 0; i < REPEATED; i++) {
-		capture_similar_chain(similar);
 		stack_depot_put(similar->handle);
+		capture_similar_chain(similar);
 		capture_long_chain(result, 1, 0);
 		stack_depot_put(result->handle);
 	}
 	slow = this_cpu_read(stack_depot_capture_counts.no_ref) - slow;
 	ticks = jiffies - began;
 	captured = result->captured;
+	/* As in an interrupt of a user of the CPU cache. */
+	cpu = stack_depot_cpu_acquire();
+	capture_long_chain(result, 1, 0);
+	in_interrupt = result->captured;
+	stack_depot_put(result->handle);
+	if (cpu)
+		stack_depot_cpu_release(cpu);
 	result->flags = STACK_DEPOT_FLAG_WHOLE;
 	capture_long_chain(result, 1, 0);
 	local_irq_restore(flags);
@@ -252,7 +260,10 @@ static void expect_recognized(struct kunit *test, struct capture_result *result)
 	result->handle = 0;
 	result->flags = 0;
 	result->captured = captured;
+	KUNIT_EXPECT_EQ(test, in_interrupt, captured);
 	KUNIT_EXPECT_EQ(test, similar->captured, captured);
+	expect_truth(test, similar);
+	stack_depot_put(similar->handle);
 	KUNIT_EXPECT_LE(test, slow, 2 * (ticks + 1));
 }
 

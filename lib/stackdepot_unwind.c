@@ -258,7 +258,7 @@ struct stack_depot_node *stack_depot_find_traced_child(const struct stack_depot_
  * @depth: number of frames at which the chain ends
  * @skip: leave out leading allocators
  * @caller: where the chain starts
- * @frames: number of the first frames, less than the chain has
+ * @frames: number of the first frames, at least one and less than the chain has
  *
  * Context: Any, with preemption disabled since @tree was read.
  *

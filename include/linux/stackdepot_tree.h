@@ -217,7 +217,7 @@ static __always_inline u32 stack_depot_node_tag(const struct stack_depot_tree *t
 	return tree->base + stack_depot_node_id(node);
 }
 
-/* The node that has this tag. NULL if none of this tree has. */
+/* The place in @nodes that has this tag, also if it is not in use. NULL if none has. */
 static __always_inline const struct stack_depot_node *
 stack_depot_tagged_node(const struct stack_depot_tree *tree, u32 tag)
 {
