@@ -19,6 +19,7 @@
 #include <linux/timer.h>
 
 #include "stackdepot_internal.h"
+#include "stackdepot_victims.h"
 
 DEFINE_PER_CPU(struct stack_depot_cpu_cache *, stack_depot_cpu_caches);
 DEFINE_PER_CPU(struct stack_depot_cpu_cache __rcu *, stack_depot_cpu_caches_home);
@@ -89,15 +90,9 @@ static void flush_ref(struct stack_depot_ref *ref, unsigned int keep)
 }
 
 /*
- * A chain whose objects are freed at once may have no other reference than a victim's. Without
- * it, the depot would free the chain, and the next capture would store it anew.
- */
-DEFINE_PER_CPU(struct stack_depot_victim *, stack_depot_victims);
-
-/*
  * What makes a CPU give everything back in a second.
  *
- * @nr_evicted: counts evictions; the places of a handle take turns, and the victims of a set
+ * @nr_evicted: counts evictions, so that the places of a handle take turns
  * @is_due: @timer is going to be armed, or is
  * @arm: arms @timer. A capture may not do so itself: it may run under a lock of the timers.
  * @timer: gives everything back
@@ -111,49 +106,14 @@ struct cpu_flush {
 
 static DEFINE_PER_CPU(struct cpu_flush, cpu_flushes);
 
-/* A CPU that evicts a handle before this makes no victim: the depot is full. In jiffies. */
-static unsigned long no_victims_until = INITIAL_JIFFIES;
-
-/* Give the references of a victim back to the depot. */
-static void flush_victim(struct stack_depot_victim *victim)
-{
-	if (victim->handle)
-		stack_depot_put_many(victim->handle, victim->references);
-	victim->handle = 0;
-}
-
 /* @nr: the number of the CPU, which is this one or has gone offline. */
 static void flush_cpu_cache(struct stack_depot_cpu_cache *cpu, unsigned int nr)
 {
-	struct stack_depot_victim *victims = per_cpu(stack_depot_victims, nr);
 	unsigned int i;
 
 	for (i = 0; i < STACK_DEPOT_REFS; i++)
 		flush_ref(&cpu->ref[i], 0);
-	for (i = 0; victims && i < STACK_DEPOT_VICTIMS; i++)
-		flush_victim(&victims[i]);
-}
-
-/* The victims among which that of @handle is. */
-static struct stack_depot_victim *victim_set(struct stack_depot_victim *victims,
-					     depot_stack_handle_t handle)
-{
-	unsigned int set = stack_depot_ref_index(handle, 0) %
-			   (STACK_DEPOT_VICTIMS / STACK_DEPOT_VICTIM_SET);
-
-	return &victims[set * STACK_DEPOT_VICTIM_SET];
-}
-
-/* Find the victim of @handle in its set, or an unused one if @handle is 0. NULL without any. */
-static struct stack_depot_victim *find_victim(struct stack_depot_victim *set,
-					      depot_stack_handle_t handle)
-{
-	unsigned int i;
-
-	for (i = 0; i < STACK_DEPOT_VICTIM_SET; i++)
-		if (set[i].handle == handle)
-			return &set[i];
-	return NULL;
+	stack_depot_flush_victims(nr);
 }
 
 /* True if this handle becomes a victim: it is a chain. Each task holds a reference to its own. */
@@ -165,12 +125,10 @@ static bool is_chain_ref(const struct stack_depot_ref *ref)
 /* Flush a ref whose entry another handle needs, but make a victim of a chain. */
 static void evict_ref(struct stack_depot_ref *ref)
 {
-	struct stack_depot_victim *victims = __this_cpu_read(stack_depot_victims), *set, *victim;
 	struct stack_depot_victim kept;
-	unsigned int nr = __this_cpu_inc_return(cpu_flushes.nr_evicted);
 
-	if (unlikely(!victims || time_before(jiffies, READ_ONCE(no_victims_until))) ||
-	    !is_chain_ref(ref))
+	__this_cpu_inc(cpu_flushes.nr_evicted);
+	if (!stack_depot_can_keep_victim() || !is_chain_ref(ref))
 		return flush_ref(ref, 0);
 	kept = (struct stack_depot_victim){
 		.handle = ref->handle,
@@ -178,13 +136,7 @@ static void evict_ref(struct stack_depot_ref *ref)
 		.references = min(ref->references, STACK_DEPOT_VICTIM_REFS_MAX),
 	};
 	flush_ref(ref, kept.references);
-	set = victim_set(victims, kept.handle);
-	victim = find_victim(set, 0);
-	if (unlikely(!victim)) {
-		victim = &set[nr % STACK_DEPOT_VICTIM_SET];
-		flush_victim(victim);
-	}
-	*victim = kept;
+	stack_depot_keep_victim(kept);
 }
 
 /* Find an entry for @handle, which has none; evict the handle of one if both are in use. */
@@ -231,16 +183,11 @@ static struct stack_depot_ref *make_ref(struct stack_depot_cpu_cache *cpu,
 struct stack_depot_ref *stack_depot_restore_ref(struct stack_depot_cpu_cache *cpu,
 						depot_stack_handle_t handle)
 {
-	struct stack_depot_victim *victims = __this_cpu_read(stack_depot_victims), *victim, found;
+	struct stack_depot_victim found;
 	struct stack_depot_ref *ref;
 
-	if (unlikely(!victims || !handle))
+	if (!stack_depot_take_victim(handle, &found))
 		return NULL;
-	victim = find_victim(victim_set(victims, handle), handle);
-	if (!victim)
-		return NULL;
-	found = *victim;
-	victim->handle = 0;
 	ref = make_ref(cpu, handle);
 	ref->tag = found.tag * STACK_DEPOT_TAG_UNIT;
 	ref->references = found.references;
@@ -375,7 +322,7 @@ void stack_depot_flush_ratelimited(void)
 {
 	static unsigned long next = INITIAL_JIFFIES;
 
-	WRITE_ONCE(no_victims_until, jiffies + HZ);
+	stack_depot_pause_victims();
 	if (time_before(jiffies, READ_ONCE(next)))
 		return;
 	WRITE_ONCE(next, jiffies + HZ / 10);
@@ -499,10 +446,7 @@ static int alloc_cpu_cache(unsigned int nr)
 	unsigned int i;
 
 	if (cpu)
-		per_cpu(stack_depot_victims, nr) =
-			kvcalloc_node(STACK_DEPOT_VICTIMS, sizeof(struct stack_depot_victim),
-				      GFP_KERNEL | __GFP_NOWARN, cpu_to_node(nr));
-
+		stack_depot_alloc_victims(nr);
 	for (i = 0; cpu && i < STACK_DEPOT_REFS; i++)
 		cpu->ref[i].handle = STACK_DEPOT_REF_UNUSED;
 	flush->is_due = false;
@@ -529,8 +473,7 @@ static int free_cpu_cache(unsigned int nr)
 	irq_work_sync(&flush->arm);
 	timer_shutdown_sync(&flush->timer);
 	flush_cpu_cache(cpu, nr);
-	kvfree(per_cpu(stack_depot_victims, nr));
-	per_cpu(stack_depot_victims, nr) = NULL;
+	stack_depot_free_victims(nr);
 	rcu_assign_pointer(per_cpu(stack_depot_cpu_caches_home, nr), NULL);
 	WRITE_ONCE(freed_cpu_caches, freed_cpu_caches + 1);
 	/* Readers on other CPUs. */

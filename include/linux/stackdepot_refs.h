@@ -21,12 +21,14 @@
 #include <linux/build_bug.h>
 #include <linux/compiler.h>
 #include <linux/hash.h>
+#include <linux/irq_work_types.h>
 #include <linux/limits.h>
 #include <linux/percpu.h>
 #include <linux/preempt.h>
 #include <linux/sizes.h>
 #include <linux/stackdepot.h>
 #include <linux/types.h>
+#include <linux/workqueue_types.h>
 
 #define STACK_DEPOT_REFS_BITS		12
 #define STACK_DEPOT_REFS		BIT(STACK_DEPOT_REFS_BITS)
@@ -38,8 +40,12 @@
  */
 #define STACK_DEPOT_REF_PLACES		2
 
-/* Number of victims, and the size of the set in which the victim of a handle is: a cache line. */
+/*
+ * Number of victims for which a CPU has room at first, and if it needs more; and the size of the
+ * set in which the victim of a handle is: a cache line.
+ */
 #define STACK_DEPOT_VICTIMS		2048
+#define STACK_DEPOT_VICTIMS_MAX		8192
 #define STACK_DEPOT_VICTIM_SET		8
 
 /* Number of references taken from the depot, or given back to it, at a time. */
@@ -54,7 +60,8 @@
 /**
  * struct stack_depot_ref - references to one handle, kept by one CPU
  * @handle: the handle, STACK_DEPOT_REF_UNUSED if this entry is unused
- * @tag: what the handle was compared with, see stack_depot_refill_ref(); 0 if nothing
+ * @tag: the node or the caller that has the frames of the handle, see stack_depot_refill_ref();
+ *	0 if it is not known
  * @references: number of references, at least one. As long as the CPU keeps one, @handle
  *	stands for the same words, so @tag stays true. Only a link can change, which no tag
  *	depends on: see stack_depot_set_link().
@@ -113,11 +120,25 @@ static_assert(sizeof(struct stack_depot_cpu_cache) <= SZ_128K);
 DECLARE_PER_CPU(struct stack_depot_cpu_cache *, stack_depot_cpu_caches);
 DECLARE_PER_CPU(struct stack_depot_cpu_cache __rcu *, stack_depot_cpu_caches_home);
 
-/*
- * The victims of each CPU. NULL if there was no memory for them. Only who has acquired the CPU
- * cache may read or change them.
+/**
+ * struct stack_depot_victims - the victims of a CPU
+ * @victim: the entries, NULL if there was no memory for them
+ * @count: number of entries
+ * @nr_lost: victims that other ones replaced since the last flush
+ * @want_more: queues @grow
+ * @grow: makes room for STACK_DEPOT_VICTIMS_MAX
+ *
+ * Only who has acquired the CPU cache may read or change them.
  */
-DECLARE_PER_CPU(struct stack_depot_victim *, stack_depot_victims);
+struct stack_depot_victims {
+	struct stack_depot_victim *victim;
+	unsigned int count;
+	unsigned int nr_lost;
+	struct irq_work want_more;
+	struct work_struct grow;
+};
+
+DECLARE_PER_CPU(struct stack_depot_victims, stack_depot_victims);
 
 void stack_depot_cpu_caches_init(void);
 void stack_depot_cpu_caches_flush(void);

@@ -1,0 +1,83 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/*
+ * Victims: what a CPU keeps of the chains that it has evicted from its CPU cache. See
+ * include/linux/stackdepot_refs.h.
+ */
+#ifndef _LIB_STACKDEPOT_VICTIMS_H
+#define _LIB_STACKDEPOT_VICTIMS_H
+
+#include <linux/compiler.h>
+#include <linux/jiffies.h>
+#include <linux/percpu.h>
+#include <linux/stackdepot_refs.h>
+#include <linux/types.h>
+
+extern unsigned long stack_depot_no_victims_until;
+
+void stack_depot_replace_victim(struct stack_depot_victim *set, struct stack_depot_victim kept);
+void stack_depot_pause_victims(void);
+void stack_depot_flush_victims(unsigned int cpu);
+void stack_depot_alloc_victims(unsigned int cpu);
+void stack_depot_free_victims(unsigned int cpu);
+
+/* --- Keep and take, for who has acquired the CPU cache ---------------------------- */
+
+/* Return the set in which a victim of @handle is. */
+static inline struct stack_depot_victim *
+stack_depot_victim_set(const struct stack_depot_victims *victims, depot_stack_handle_t handle)
+{
+	unsigned int sets = victims->count / STACK_DEPOT_VICTIM_SET;
+
+	return &victims->victim[(stack_depot_ref_index(handle, 0) & (sets - 1)) *
+				STACK_DEPOT_VICTIM_SET];
+}
+
+/* Find the victim of @handle in its set, or an unused one if @handle is 0. NULL without any. */
+static inline struct stack_depot_victim *stack_depot_find_victim(struct stack_depot_victim *set,
+								 depot_stack_handle_t handle)
+{
+	unsigned int i;
+
+	for (i = 0; i < STACK_DEPOT_VICTIM_SET; i++)
+		if (set[i].handle == handle)
+			return &set[i];
+	return NULL;
+}
+
+static inline bool stack_depot_can_keep_victim(void)
+{
+	return likely(__this_cpu_read(stack_depot_victims.victim)) &&
+	       !time_before(jiffies, READ_ONCE(stack_depot_no_victims_until));
+}
+
+/* Keep a victim: stack_depot_can_keep_victim() was true. */
+static inline void stack_depot_keep_victim(struct stack_depot_victim kept)
+{
+	struct stack_depot_victim *set, *unused;
+
+	set = stack_depot_victim_set(this_cpu_ptr(&stack_depot_victims), kept.handle);
+	unused = stack_depot_find_victim(set, 0);
+	if (likely(unused))
+		*unused = kept;
+	else
+		stack_depot_replace_victim(set, kept);
+}
+
+/* Take the victim of @handle, which may be 0. Return: false if there is none. */
+static inline bool stack_depot_take_victim(depot_stack_handle_t handle,
+					   struct stack_depot_victim *taken)
+{
+	const struct stack_depot_victims *victims = this_cpu_ptr(&stack_depot_victims);
+	struct stack_depot_victim *victim;
+
+	if (unlikely(!victims->victim || !handle))
+		return false;
+	victim = stack_depot_find_victim(stack_depot_victim_set(victims, handle), handle);
+	if (!victim)
+		return false;
+	*taken = *victim;
+	victim->handle = 0;
+	return true;
+}
+
+#endif /* _LIB_STACKDEPOT_VICTIMS_H */
