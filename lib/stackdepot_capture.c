@@ -395,7 +395,7 @@ DEFINE_PER_CPU(unsigned long, stack_depot_reordered_at);
  * Find this CPU's references to @handle if it took the place of the running chain: it is the
  * overflow chain, or a chain of its first frames. Return: NULL if it is not recognized.
  */
-static noinline struct stack_depot_ref *
+static struct stack_depot_ref *
 find_shorter_ref(struct stack_depot_cpu_cache *cpu, depot_stack_handle_t handle,
 		 const struct stack_depot_tree *tree, const struct stack_depot_node *node,
 		 unsigned int depth, bool skip, struct stack_depot_caller caller,
