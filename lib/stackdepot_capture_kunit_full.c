@@ -198,8 +198,8 @@ static unsigned long count_refusals_on_cpu(void)
 	return sum;
 }
 
-/* Let the long chain's node remember nothing, and its record be evicted. */
-static void forget_long_chain(struct capture_result *result)
+/* Drop all references to the long chain: the depot evicts it, and its node's handle is stale. */
+static void evict_long_chain(struct capture_result *result)
 {
 	stack_depot_put(result->handle);
 	result->handle = 0;
@@ -291,7 +291,7 @@ static void expect_one_refusal(struct kunit *test, struct capture_result *result
 	KUNIT_EXPECT_LE(test, repeated, ticks * REFUSALS_MAX);
 	stack_depot_put(result->handle);
 	expect_recognized(test, result);
-	forget_long_chain(result);
+	evict_long_chain(result);
 }
 
 static void test_full_depot(struct kunit *test)
@@ -306,7 +306,7 @@ static void test_full_depot(struct kunit *test)
 	capture_long_chain(result, 1, GFP_KERNEL);
 	KUNIT_EXPECT_EQ(test, result->captured, STACK_DEPOT_CAPTURED_ALL);
 	expect_truth(test, result);
-	forget_long_chain(result);
+	evict_long_chain(result);
 	wait_for_room();
 
 	keep_room(fillers, DEPTH / 2);
@@ -329,7 +329,7 @@ static void test_full_depot(struct kunit *test)
 	capture_long_chain(result, 1, GFP_KERNEL);
 	KUNIT_EXPECT_EQ(test, result->captured, STACK_DEPOT_CAPTURED_ALL);
 	expect_truth(test, result);
-	forget_long_chain(result);
+	evict_long_chain(result);
 	kvfree(fillers->handles);
 }
 

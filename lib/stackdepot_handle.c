@@ -396,7 +396,7 @@ bool stack_depot_is_in_use(depot_stack_handle_t handle)
 	smp_rmb();
 	if (!depot_find_by_handle(handle, &rec) || !refcount_read(&rec->count))
 		return false;
-	/* Pairs with depot_fill_record(): the next stack has another handle before a reference. */
+	/* Pairs with depot_fill_record(): a reused record has its new handle before a reference. */
 	smp_rmb();
 	return READ_ONCE(rec->handle.handle) == handle;
 }

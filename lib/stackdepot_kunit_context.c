@@ -57,8 +57,8 @@ void stack_depot_test_nmi(struct kunit *test)
 }
 
 /*
- * A trace event under a lock of the depot saves a stack: as in NMI, without the lock. Here the
- * lock is one of the depot that is waited for: this CPU is marked, but holds nothing.
+ * A trace event saves a stack while its CPU waits for a lock of the depot: as in NMI, without the
+ * lock. stack_depot_lock() marks this CPU, whichever lock it takes: depot->lock stays free here.
  */
 void stack_depot_test_traced(struct kunit *test)
 {

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * The CPU cache of the stack depot: what is not on the fast path. See
- * include/linux/stackdepot_refs.h.
+ * The CPU cache of the stack depot: its slow paths. See include/linux/stackdepot_refs.h.
  */
 
 #include <linux/cpu.h>
@@ -90,12 +89,12 @@ static void flush_ref(struct stack_depot_ref *ref, unsigned int keep)
 }
 
 /*
- * What makes a CPU give everything back in a second.
+ * The flush by which a CPU gives all references and counts back within a second.
  *
  * @nr_evicted: counts evictions, so that the places of a handle take turns
  * @is_due: @timer is going to be armed, or is
  * @arm: arms @timer. A capture may not do so itself: it may run under a lock of the timers.
- * @timer: gives everything back
+ * @timer: flushes this CPU's cache
  */
 struct cpu_flush {
 	unsigned int nr_evicted;
@@ -116,13 +115,16 @@ static void flush_cpu_cache(struct stack_depot_cpu_cache *cpu, unsigned int nr)
 	stack_depot_flush_victims(nr);
 }
 
-/* True if this handle becomes a victim: it is a chain. Each task holds a reference to its own. */
+/*
+ * Is this the ref of a chain? Only chains become victims: each task itself holds a reference to
+ * its handle, which keeps that in the depot.
+ */
 static bool is_chain_ref(const struct stack_depot_ref *ref)
 {
 	return ref->tag || stack_depot_has_counters(ref->handle);
 }
 
-/* Flush a ref whose entry another handle needs, but make a victim of a chain. */
+/* Flush a ref whose place another handle needs, but make a victim of a chain. */
 static void evict_ref(struct stack_depot_ref *ref)
 {
 	struct stack_depot_victim kept;
@@ -139,7 +141,7 @@ static void evict_ref(struct stack_depot_ref *ref)
 	stack_depot_keep_victim(kept);
 }
 
-/* Find an entry for @handle, which has none; evict the handle of one if both are in use. */
+/* Find a place for @handle, which has none; evict a handle if both of its places are in use. */
 static struct stack_depot_ref *make_room(struct stack_depot_cpu_cache *cpu,
 					 depot_stack_handle_t handle)
 {
@@ -157,7 +159,7 @@ static struct stack_depot_ref *make_room(struct stack_depot_cpu_cache *cpu,
 	return ref;
 }
 
-/* Take an entry for @handle, which has none. */
+/* Take a place for @handle, which has none. */
 static struct stack_depot_ref *make_ref(struct stack_depot_cpu_cache *cpu,
 					depot_stack_handle_t handle)
 {

@@ -104,7 +104,7 @@ static void test_references(struct kunit *test)
 	KUNIT_EXPECT_FALSE(test, stack_depot_get(handle));
 }
 
-/* More handles than a CPU cache has slots for, so that they evict one another. */
+/* More handles than a CPU cache has places for, so that they evict one another. */
 #define MANY	5000
 
 static void test_many(struct kunit *test)
@@ -302,7 +302,7 @@ static void test_rivals(struct kunit *test)
 	}
 }
 
-/* The CPU cache has no entry for handle 0, also not one that is unused. */
+/* No place of the CPU cache has handle 0, not even one that is unused. */
 static void test_no_handle(struct kunit *test)
 {
 	struct stack_depot_cpu_cache *cpu;
@@ -375,8 +375,8 @@ static unsigned int put_and_count_valid(const depot_stack_handle_t *handles, uns
 }
 
 /*
- * A CPU keeps references to chains that it has evicted, until it is flushed. Most of some more
- * handles than entries have room, twice as many do not. Then the CPU gets more room.
+ * A CPU keeps references to chains that it has evicted, until it is flushed. It has room for an
+ * eighth more handles than places, but not for twice as many. Then it gets more room.
  */
 static void test_evicted(struct kunit *test)
 {
@@ -504,7 +504,7 @@ static unsigned int count_others(struct stack_depot_cpu_cache *cpu, unsigned int
 	return next;
 }
 
-/* Choose a handle that others evict: some handles have an entry for themselves. */
+/* Choose a handle that others evict: some handles have a place for themselves. */
 static void choose_counted(struct kunit *test)
 {
 	struct stack_depot_cpu_cache *cpu = stack_depot_cpu_acquire();

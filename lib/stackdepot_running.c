@@ -155,7 +155,7 @@ save_evictable(unsigned int depth, gfp_t gfp, struct stack_depot_caller caller)
 	if (unlikely(!READ_ONCE(evictable_requested)))
 		request_tables(&evictable_requested);
 	handle = stack_depot_capture(depth, 0, gfp, caller, &captured);
-	/* The overflow chain says nothing to users who know a handle of 0. */
+	/* Callers accept a handle of 0, which says as much as the overflow chain. */
 	if (unlikely(handle && captured == STACK_DEPOT_CAPTURED_NONE)) {
 		stack_depot_put_running(handle);
 		handle = 0;

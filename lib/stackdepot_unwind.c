@@ -145,8 +145,8 @@ static bool text_lasts(unsigned long ip)
 }
 
 /*
- * Add a node, unless the text at its address can go without a notice. Return: the node, or
- * NULL.
+ * Add a node if the text at its address lasts as long as the node: see the top of this file.
+ * Return: the node, or NULL.
  *
  * A module may go at the same time. Its state changes before its nodes are forgotten, and
  * here the node is added before the state is read again: either forget_module() finds the
@@ -335,7 +335,7 @@ walk_tree(unsigned long *frames, unsigned int depth, bool skip, struct stack_dep
 		if (child->frames)
 			frames[count++] = ip;
 		else if (unlikely(++left_out > STACK_DEPOT_CAPTURE_MAX))
-			/* Only saved frame pointers of a damaged stack lead around in these. */
+			/* A damaged stack, whose frame pointers lead in a circle of allocators. */
 			return walk;
 		node = child;
 		interrupted = child->kind == STACK_DEPOT_NODE_REGS;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * Victims: what a CPU keeps of the chains that it has evicted from its CPU cache. See
+ * Victims: references of a CPU to chains that it has evicted from its CPU cache. See
  * include/linux/stackdepot_refs.h.
  */
 #ifndef _LIB_STACKDEPOT_VICTIMS_H
@@ -20,7 +20,7 @@ void stack_depot_flush_victims(unsigned int cpu);
 void stack_depot_alloc_victims(unsigned int cpu);
 void stack_depot_free_victims(unsigned int cpu);
 
-/* --- Keep and take, for who has acquired the CPU cache ---------------------------- */
+/* --- Keep and take a victim, between acquire and release of the CPU cache ---------- */
 
 /* Return the set in which a victim of @handle is. */
 static inline struct stack_depot_victim *

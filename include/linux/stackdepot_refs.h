@@ -6,8 +6,8 @@
  * Many CPUs capture and drop a hot stack at the same time. If each of them changed the
  * refcount and the counters of the depot's record, its cache line would bounce between
  * them. Instead, a CPU takes references from the depot in batches, hands them out one by
- * one, and keeps those that are dropped. If it needs an entry for another stack, it keeps
- * some references to the evicted one, its victim. It gives all of them back within a second.
+ * one, and keeps those that are dropped. If it needs a place for another stack, it evicts one,
+ * and keeps some references to it as a victim. It gives all of them back within a second.
  *
  * Only its own CPU changes a CPU cache, with preemption disabled. stack_depot_cpu_acquire()
  * clears the pointer to it meanwhile, so an interrupt falls back to the depot. Readers on
@@ -34,9 +34,9 @@
 #define STACK_DEPOT_REFS		BIT(STACK_DEPOT_REFS_BITS)
 
 /*
- * A handle's references are kept in one of two entries. Two hashes choose them: handles that
- * meet in one entry have different second entries, so that all of them find room after some
- * evictions, unless most entries are in use.
+ * A handle's references are kept in one of two places of the CPU cache. Two hashes choose them:
+ * handles that meet in one place have different second places, so that all of them find room
+ * after some evictions, unless most places are in use.
  */
 #define STACK_DEPOT_REF_PLACES		2
 
@@ -53,21 +53,21 @@
 
 /*
  * No record has this handle: it would be in the last bytes of a pool. It is not 0, so that
- * nobody takes an unused entry for that of handle 0, and keeps references to nothing there.
+ * nobody takes an unused place for that of handle 0, and keeps references to nothing there.
  */
 #define STACK_DEPOT_REF_UNUSED		U32_MAX
 
 /**
  * struct stack_depot_ref - references to one handle, kept by one CPU
- * @handle: the handle, STACK_DEPOT_REF_UNUSED if this entry is unused
+ * @handle: the handle, STACK_DEPOT_REF_UNUSED if this place is unused
  * @tag: the node or the caller that has the frames of the handle, see stack_depot_refill_ref();
  *	0 if it is not known
  * @references: number of references, at least one. As long as the CPU keeps one, @handle
  *	stands for the same words, so @tag stays true. Only a link can change, which no tag
  *	depends on: see stack_depot_set_link().
  * @sequence: odd while @handle changes or @counters move to the depot
- * @counters: what this CPU has counted since it last told the depot. Told before they can
- *	overflow: see STACK_DEPOT_REF_COUNT_MAX.
+ * @counters: counts of this CPU that are not in the depot yet. They are moved there before
+ *	they can overflow: see STACK_DEPOT_REF_COUNT_MAX.
  */
 struct stack_depot_ref {
 	depot_stack_handle_t handle;
@@ -85,7 +85,7 @@ static_assert(sizeof(struct stack_depot_ref) == 32);
 
 /**
  * struct stack_depot_victim - what a CPU keeps of the ref of a chain that it has evicted
- * @handle: the handle, 0 if this entry is unused
+ * @handle: the handle, 0 if this element is unused
  * @tag: the ref's tag in STACK_DEPOT_TAG_UNIT, 0 if it is not of the call tree
  * @references: number of references, at least one
  */
@@ -104,8 +104,8 @@ static_assert(sizeof(struct stack_depot_victim) == 8);
 #define STACK_DEPOT_REF_COUNT_MAX	BIT(30)
 
 /**
- * struct stack_depot_cpu_cache - what a CPU keeps
- * @ref: the entries
+ * struct stack_depot_cpu_cache - the references that a CPU keeps
+ * @ref: the places
  */
 struct stack_depot_cpu_cache {
 	struct stack_depot_ref ref[STACK_DEPOT_REFS];
@@ -122,13 +122,14 @@ DECLARE_PER_CPU(struct stack_depot_cpu_cache __rcu *, stack_depot_cpu_caches_hom
 
 /**
  * struct stack_depot_victims - the victims of a CPU
- * @victim: the entries, NULL if there was no memory for them
- * @count: number of entries
+ * @victim: an array, NULL if there was no memory for it
+ * @count: number of its elements
  * @nr_lost: victims that other ones replaced since the last flush
  * @want_more: queues @grow
  * @grow: makes room for STACK_DEPOT_VICTIMS_MAX
  *
- * Only who has acquired the CPU cache may read or change them.
+ * They may be read and changed only between stack_depot_cpu_acquire() and
+ * stack_depot_cpu_release() on their CPU, or after it has gone offline.
  */
 struct stack_depot_victims {
 	struct stack_depot_victim *victim;
@@ -177,7 +178,7 @@ static __always_inline void stack_depot_cpu_release(struct stack_depot_cpu_cache
 	preempt_enable();
 }
 
-/* The index of an entry in which references to this handle can be kept; @place is 0 or 1. */
+/* The index of a place in which references to this handle can be kept; @place is 0 or 1. */
 static __always_inline u32 stack_depot_ref_index(depot_stack_handle_t handle, unsigned int place)
 {
 	return hash_32(place ? rol32(handle, 16) : handle, STACK_DEPOT_REFS_BITS);

@@ -12,11 +12,12 @@
  * is taken, and a walk that finds all its nodes writes nothing, except for the first one of a
  * CPU in a tick: see stack_depot_prefer_child().
  *
- * Why are distances constant? The walk starts at a real frame, and a return address that
- * is equal to a node's means that the frame above it is the node's function at the node's
- * call, whose layout is a constant. By induction each slot that is read holds a real
- * return address. Only pointers that are read from the stack (a saved BP, the SP of an
- * interrupted stack) are checked: they must point into the stack.
+ * Why are distances constant? The walk starts at a real frame. A return address that is equal
+ * to a node's belongs to the node's call, so the frame above it is that of the function which
+ * made this call. The layout of a function's frame at a given call is a constant. By induction
+ * each slot that is read holds a real return address. Only pointers that are read from the
+ * stack (a saved BP, the SP of an interrupted stack) are checked: they must point into the
+ * stack.
  *
  * With frame pointers, a saved frame pointer leads from each node to the caller. A return
  * address of 0 ends the chain.
@@ -235,7 +236,10 @@ static __always_inline unsigned int stack_depot_node_count(const struct stack_de
 
 static __always_inline u32 stack_depot_node_ip(const struct stack_depot_node *node)
 {
-	/* A node can be forgotten at any time. The frame that a walk has found is still there. */
+	/*
+	 * A node can be forgotten at any time. A walk that has found it may go on: text that is
+	 * on the running stack is not freed before the walk ends.
+	 */
 	return data_race(node->ip);
 }
 
