@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Capture: what is not on the fast path.
+ * Slow paths of captures, and of dropping a record's references.
  */
 
 #include <linux/init.h>

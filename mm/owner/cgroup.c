@@ -69,7 +69,7 @@ bool owner_cgroup_of_task(char *path)
 }
 
 /**
- * owner_objcg_of() - get what a slab object is charged to
+ * owner_objcg_of() - get the obj_cgroup that a slab object is charged to
  * @obj_exts: the slab's vector of extensions; the slab may be freed meanwhile
  * @index: the object's index
  *
@@ -90,13 +90,13 @@ struct obj_cgroup *owner_objcg_of(unsigned long obj_exts, unsigned int index)
 	return objcg;
 }
 
-/* Get the path of what owner_objcg_of() has returned; empty if there is none. */
+/* Copy the path of the cgroup of @objcg, which owner_objcg_of() returned; empty if it is NULL. */
 void owner_cgroup_of_objcg(struct obj_cgroup *objcg, char *path)
 {
 	copy_path(objcg ? obj_cgroup_memcg(objcg) : NULL, path);
 }
 
-/* Is what owner_objcg_of() has returned charged to a cgroup, or to one below? */
+/* Is the cgroup of @objcg, which owner_objcg_of() returned, @memcg or a descendant of it? */
 bool owner_objcg_is_below(struct obj_cgroup *objcg, struct mem_cgroup *memcg)
 {
 	return mem_cgroup_is_descendant(obj_cgroup_memcg(objcg), memcg);

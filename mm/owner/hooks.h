@@ -119,7 +119,7 @@ static __always_inline void slab_owner_free(struct kmem_cache *s, struct slab *s
 	if (!(exts & OBJEXTS_OWNER_RECORDS))
 		return;
 	records = owner_slab_records_untag(exts);
-	/* OWNER_TRACKED_SLOW is the sign. */
+	/* OWNER_TRACKED_SLOW is the sign bit: it makes the number negative. */
 	tracked = atomic_read(&records->tracked);
 	if (tracked > 0)
 		__slab_owner_free(s, object, records);

@@ -19,6 +19,7 @@
  * node			a return address in the call tree (struct stack_depot_node)
  * intern		look words up in the depot, or store them, and take a reference
  * ref			references to one handle that a CPU keeps (struct stack_depot_ref)
+ * tag			a number in a ref: the node or caller that has the frames of its handle
  * CPU cache		all refs of a CPU (struct stack_depot_cpu_cache)
  * flush		give refs, with their counts, back to the depot
  * counters		what a chain holds, per chain in the depot (enum owner_counter)

@@ -215,7 +215,10 @@ static __always_inline void replace_handle(struct handle_update *update,
 
 	if (old == update->handle)
 		return;
-	/* The update's own reference keeps it until finish_handle_update() takes one per record. */
+	/*
+	 * The update's own reference keeps the chain in the depot until finish_handle_update()
+	 * takes one per record.
+	 */
 	WRITE_ONCE(*handle, update->handle);
 	update->replaced++;
 	put_handle(update, old);
@@ -311,7 +314,10 @@ static __always_inline void record_pages_alloc(struct handle_update *update, str
 	do {
 		struct page_owner *owner = get_page_record(ext);
 
-		/* The free was not seen: before page_owner was on, or of another first page. */
+		/*
+		 * The last free of this page was not recorded: page_owner was not on yet, or the
+		 * page was freed behind a first page that had no owner.
+		 */
 		if (unlikely(is_allocated(ext)))
 			count_chain_pages(update->cpu, owner->handle, -1);
 		replace_handle(update, &owner->handle);

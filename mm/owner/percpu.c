@@ -111,7 +111,7 @@ static struct owner_percpu_record *remove_record(const void *area)
 	return NULL;
 }
 
-/* kfree_rcu() would tell kmemleak of a record that kmemleak does not know, and it would warn. */
+/* Not kfree_rcu(): it calls kmemleak, which does not know the record and would warn. */
 static void free_record(struct rcu_head *rcu)
 {
 	kmem_cache_free(record_cache, container_of(rcu, struct owner_percpu_record, rcu));

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * The 16-byte record: what is not inline.
+ * The 16-byte record: losses, times in ns, and references.
  */
 
 #include <linux/init.h>

@@ -51,8 +51,8 @@ static inline u32 owner_ticks_since(u32 time, u32 now)
 }
 
 /*
- * Records that are older read as this old: 290 days with ticks of 6.7 ms, 348 with 8 ms.
- * age.c looks for them each OWNER_AGE_PERIOD, before they reach OWNER_TICKS_MAX.
+ * The largest age: 290 days with ticks of 6.7 ms, 348 with 8 ms. age.c gives it to records that
+ * are older. It looks for them each OWNER_AGE_PERIOD, before they reach OWNER_TICKS_MAX.
  */
 #define OWNER_AGE_LIMIT		(7U << 29)
 #define OWNER_AGE_PERIOD	BIT(27)
@@ -120,7 +120,7 @@ static __always_inline unsigned int owner_record_rate(const struct owner_record 
 /* Why an object is untracked, or why its record is cut short. */
 enum owner_loss {
 	/* The object is untracked: */
-	OWNER_LOST_CONTEXT,	/* allocated in an NMI, and the fast path failed */
+	OWNER_LOST_NMI,		/* allocated in an NMI, and the fast path failed */
 	OWNER_LOST_EARLY,	/* allocated before the slab allocator was up */
 	OWNER_LOST_VECTOR,	/* no memory for the slab's records */
 	OWNER_LOST_STACK,	/* the depot had no room, not even for the overflow chain */

@@ -30,7 +30,7 @@ static __always_inline struct owner_choice choose_tracking(struct kmem_cache *s,
 	struct owner_choice choice = {};
 
 	if (in_nmi()) {
-		owner_count_loss(OWNER_LOST_CONTEXT);
+		owner_count_loss(OWNER_LOST_NMI);
 		return choice;
 	}
 	/* Cheaper than rcu_read_lock() with CONFIG_PREEMPT_RCU. */
@@ -87,7 +87,7 @@ static noinline void reuse_freed_slot(struct owner_slab_records *records, const 
 	rcu_read_unlock_sched();
 }
 
-/* The step of the fast path that fails in this slab, or else the search of task and chain. */
+/* Return the first step of the fast path that fails for this object. The last one is the chain. */
 static enum owner_slow find_missing_step(struct stack_depot_cpu_cache *cpu,
 					 const struct kmem_cache *s, struct slab *slab,
 					 const void *object)
@@ -116,8 +116,8 @@ static enum owner_slow find_missing_step(struct stack_depot_cpu_cache *cpu,
 }
 
 /*
- * Why the fast path did not capture: find out before the slow path changes anything. If nothing
- * else is missing, it is the chain, so that no chain is searched for again.
+ * Find out why the fast path did not capture, before the slow path changes anything. The chain is
+ * not looked up again: it is missing if no other step fails.
  */
 static enum owner_slow find_slow_reason(const struct kmem_cache *s, struct slab *slab,
 					const void *object)
@@ -264,9 +264,9 @@ static __always_inline bool reset_freed_record(struct stack_depot_cpu_cache *cpu
 }
 
 /*
- * Record the owner from the CPU cache alone. This calls no function in steady state, so the
- * caller saves few registers. Return: the handle of the chain; 0 if something is missing:
- * track_slow() has to do it then.
+ * Record the owner if the CPU cache has all handles. This calls no function in steady state, so
+ * the caller saves few registers. Return: the handle of the chain; 0 if something is missing:
+ * track_slow() has to record the owner then.
  */
 static __always_inline depot_stack_handle_t
 track_from_cpu_cache(struct stack_depot_cpu_cache *cpu, struct kmem_cache *s, const void *object,
@@ -281,7 +281,7 @@ track_from_cpu_cache(struct stack_depot_cpu_cache *cpu, struct kmem_cache *s, co
 	struct folio *folio;
 	unsigned long exts;
 
-	/* First, so that nothing else is in registers during the walk. */
+	/* Walk first: during the walk, no other value then has to be kept in a register. */
 	chain = mode == TRACK_CALLER ? owner_find_caller_ref(cpu, ip) :
 		stack_depot_find_running(cpu, depth, true, caller);
 	if (unlikely(!chain))
@@ -379,7 +379,10 @@ void __slab_owner_alloc(struct kmem_cache *s, void *object, gfp_t flags, size_t 
 	barrier();
 }
 
-/* A function of its own for rules with free=on. */
+/*
+ * SLUB calls this for a cache whose rule has free=on (OWNER_PATH_FREES). It also resets the record
+ * of the last free in the object's slot.
+ */
 void __slab_owner_alloc_frees(struct kmem_cache *s, void *object, gfp_t flags, size_t size)
 {
 	if (!track_fast(s, object, size, TRACK_FREES, HOOK_CALLER, 0))
@@ -407,8 +410,8 @@ static noinline void track_new_caller(struct kmem_cache *s, void *object, gfp_t 
 }
 
 /*
- * A function of its own for depth 1, which knows the whole chain: @ip, the return address
- * of the allocator, unless that is in another allocator.
+ * SLUB calls this for a cache whose rule has depth 1 (OWNER_PATH_DEPTH1). The chain is @ip, the
+ * return address of the allocator. If @ip is in another allocator, the stack is walked each time.
  */
 void __slab_owner_alloc_depth1(struct kmem_cache *s, void *object, gfp_t flags, size_t size,
 			       unsigned long ip)

@@ -28,9 +28,11 @@ noinline void owner_count_sampled(struct owner_slab_records *records, int n)
 }
 
 /*
- * Let a chain hold what a sampled object stands for beside itself. Count in the depot: the
- * counters of the CPU cache have 32 bits, and a sample can stand for more. CPUs share the
- * depot's counters, so rules that sample a large share of objects cost more than sample=512K.
+ * Add the bytes of the untracked objects that a sample stands for to OWNER_HELD of its chain; @n
+ * is 1 or -1. The bytes of the sample itself are charged like those of any object. This changes
+ * the depot's counter: those of the CPU cache have 32 bits, and a sample can stand for more. CPUs
+ * share the depot's counters, so rules that sample a large share of objects cost more than
+ * sample=512K.
  */
 void owner_charge_sample(const struct kmem_cache *s, depot_stack_handle_t stack, long n,
 			 const struct owner_record *record)
@@ -106,9 +108,10 @@ static __always_inline void drop_handles(struct kmem_cache *s, const struct owne
 		owner_drop_object_record(s, record, records, handle_pair);
 }
 
-/* Not for slabs with OWNER_TRACKED_SLOW. */
-static __always_inline void untrack(struct kmem_cache *s, struct owner_slab_records *records,
-				    const void *object)
+/* Drop the record of an object in a slab without OWNER_TRACKED_SLOW. */
+static __always_inline void drop_record_of_object(struct kmem_cache *s,
+						  struct owner_slab_records *records,
+						  const void *object)
 {
 	struct owner_record *record = object_record_fast(s, records, object);
 	u64 handle_pair;
@@ -131,7 +134,7 @@ static noinline void record_free_slow(struct owner_record *record,
 	struct owner_record owner;
 
 	if (in_nmi())
-		return owner_count_loss(OWNER_LOST_CONTEXT);
+		return owner_count_loss(OWNER_LOST_NMI);
 	if (!owner_record_fill(&owner, 0, OWNER_DEPTH, caller, OWNER_NO_CHARGE))
 		return;
 	record->time = owner.time;
@@ -141,9 +144,9 @@ static noinline void record_free_slow(struct owner_record *record,
 		owner_record_drop(owner.handle_pair, OWNER_NO_CHARGE);
 }
 
-/* Slow path: the free is recorded if the object's rule asked for that. */
-static noinline void untrack_slow(struct kmem_cache *s, struct owner_slab_records *records,
-				  const void *object, struct stack_depot_caller caller)
+/* Slow path: drop the record of an object, and record its free if its rule has free=on. */
+static noinline void drop_record_slow(struct kmem_cache *s, struct owner_slab_records *records,
+				      const void *object, struct stack_depot_caller caller)
 {
 	unsigned int index = object_index(s, records, object);
 	struct owner_record *record = &records->record[index];
@@ -153,9 +156,12 @@ static noinline void untrack_slow(struct kmem_cache *s, struct owner_slab_record
 	if (!handle_pair)
 		return;
 	drop_handles(s, record, records, handle_pair);
-	/* Until the free is recorded: change.c waits for that before it erases records. */
+	/* Until the free is recorded: change.c waits for RCU before it erases records of frees. */
 	rcu_read_lock();
-	/* The size is 0 if the object's rule did not ask for this, or there was no memory. */
+	/*
+	 * The record of a free has size 0 if the object's rule has no free=on, or if there was
+	 * no memory for the record when the object was allocated.
+	 */
 	if (freed && READ_ONCE(freed->record[index].size_and_rate) &&
 	    READ_ONCE(owner_frees_recorded))
 		record_free_slow(&freed->record[index], caller);
@@ -163,7 +169,8 @@ static noinline void untrack_slow(struct kmem_cache *s, struct owner_slab_record
 }
 
 /*
- * Take the handles out of an object's record, and record who frees it from the CPU cache alone.
+ * Take the handles out of an object's record, and record its free with handles that the CPU cache
+ * has.
  * @task: set to this CPU's references to the current task. Return: the handles, which the
  * caller has to drop; 0 if something is missing: then nothing has changed.
  */
@@ -176,12 +183,12 @@ static __always_inline u64 record_free_from_cpu_cache(struct stack_depot_cpu_cac
 	struct stack_depot_ref *chain;
 	u64 handle_pair, freed_pair;
 
-	/* First, so that nothing else is in registers during the walk. */
+	/* Walk first: during the walk, no other value then has to be kept in a register. */
 	chain = stack_depot_find_running(cpu, OWNER_DEPTH, true, caller);
 	if (unlikely(!chain))
 		return 0;
 	*task = owner_find_current_task_ref(cpu);
-	/* Preemption is off: change.c waits for that before it erases records. */
+	/* Preemption is off, which change.c waits for, too, before it erases records of frees. */
 	if (unlikely(!*task || data_race(freed_record->handle_pair) ||
 		     !READ_ONCE(owner_frees_recorded)))
 		return 0;
@@ -198,10 +205,10 @@ static __always_inline u64 record_free_from_cpu_cache(struct stack_depot_cpu_cac
 }
 
 /* Fast path of a free that is recorded. Return: false for the slow path. */
-static __always_inline bool untrack_recorded(struct kmem_cache *s,
-					     struct owner_slab_records *records,
-					     const void *object,
-					     struct stack_depot_caller caller)
+static __always_inline bool drop_record_and_record_free(struct kmem_cache *s,
+							struct owner_slab_records *records,
+							const void *object,
+							struct stack_depot_caller caller)
 {
 	struct owner_freed_records *freed = owner_freed_records(records);
 	struct owner_record *record, *freed_record;
@@ -216,7 +223,7 @@ static __always_inline bool untrack_recorded(struct kmem_cache *s,
 		return false;
 	record = object_record_fast(s, records, object);
 	freed_record = freed_record_of(freed, records, record);
-	/* The size is 0 if the object's rule did not ask for this, or there was no memory. */
+	/* The size is 0 if the free is not to be recorded: see drop_record_slow(). */
 	if (!READ_ONCE(freed_record->size_and_rate) ||
 	    unlikely(record->size_and_rate > OWNER_SIZE_MAX))
 		return false;
@@ -232,24 +239,24 @@ static __always_inline bool untrack_recorded(struct kmem_cache *s,
 	return handle_pair;
 }
 
-/* In slabs with OWNER_TRACKED_SLOW, frees may have to be recorded. */
-static __always_inline void untrack_in_slow_slab(struct kmem_cache *s,
-						 struct owner_slab_records *records,
-						 const void *object,
-						 struct stack_depot_caller caller)
+/* Drop the record of an object in a slab with OWNER_TRACKED_SLOW: its free may be recorded. */
+static __always_inline void drop_record_in_slow_slab(struct kmem_cache *s,
+						     struct owner_slab_records *records,
+						     const void *object,
+						     struct stack_depot_caller caller)
 {
-	if (!untrack_recorded(s, records, object, caller))
-		untrack_slow(s, records, object, caller);
+	if (!drop_record_and_record_free(s, records, object, caller))
+		drop_record_slow(s, records, object, caller);
 }
 
 void __slab_owner_free(struct kmem_cache *s, void *object, struct owner_slab_records *records)
 {
-	untrack(s, records, object);
+	drop_record_of_object(s, records, object);
 }
 
 void __slab_owner_free_slow(struct kmem_cache *s, void *object, struct owner_slab_records *records)
 {
-	untrack_in_slow_slab(s, records, object, STACK_DEPOT_CALLER);
+	drop_record_in_slow_slab(s, records, object, STACK_DEPOT_CALLER);
 	barrier();
 }
 
@@ -260,8 +267,8 @@ void __slab_owner_free_bulk(struct kmem_cache *s, void **objects, int count,
 
 	while (count--)
 		if (slow)
-			untrack_in_slow_slab(s, records, objects[count], STACK_DEPOT_CALLER);
+			drop_record_in_slow_slab(s, records, objects[count], STACK_DEPOT_CALLER);
 		else
-			untrack(s, records, objects[count]);
+			drop_record_of_object(s, records, objects[count]);
 	barrier();
 }

@@ -7,7 +7,7 @@
  * records of one slab. All caches with that number share it. It is created with the first
  * of them and never destroyed: there are some 30 different numbers in a running system.
  *
- * Until a cache has it, its records come from kmalloc().
+ * As long as a tracked cache has no such cache, the records of its slabs come from kmalloc().
  */
 
 #include <linux/kernel.h>
@@ -72,7 +72,7 @@ static struct kmem_cache *find_record_cache(unsigned int objects)
 
 /*
  * SLAB_NOLEAKTRACE: records are not tracked themselves, and kmemleak need not know them.
- * Merged with another cache, they could be.
+ * SLAB_NO_MERGE: the cache must not become an alias of one whose objects are tracked.
  */
 static bool create_record_cache(unsigned int objects)
 {

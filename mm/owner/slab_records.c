@@ -201,7 +201,7 @@ unsigned long owner_obj_exts_of(const struct slab *slab)
 		return exts;
 	inner = READ_ONCE(records->obj_exts);
 	freed = owner_freed_records_untag(inner);
-	/* As in owner_freed_records_of(): do not follow what is not a pointer any more. */
+	/* As in owner_freed_records_of(): follow the pointer only if the records are valid. */
 	smp_rmb();
 	if (READ_ONCE(slab->obj_exts) != exts)
 		return 0;

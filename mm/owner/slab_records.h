@@ -56,9 +56,9 @@ struct owner_slab_records {
 #define OWNER_TRACKED_UNSAMPLED	BIT(30)
 
 /*
- * The slab has records of frees, and only the fast paths for free=on handle it; or it is a page
- * of KFENCE, whose object is not at a multiple of its size, and no fast path does. It makes
- * @tracked negative.
+ * Set for two kinds of slabs, whose @tracked it makes negative: a slab with records of frees, which
+ * only the fast paths for free=on handle, and a page of KFENCE, which no fast path handles, because
+ * its object is not at a multiple of the object size.
  */
 #define OWNER_TRACKED_SLOW	INT_MIN
 
@@ -68,7 +68,10 @@ struct owner_slab_records {
  */
 #define OBJEXTS_OWNER_RECORDS	2UL
 
-/* The tag of that address. MEMCG_DATA_OBJEXTS: it is not the memory cgroup of a page. */
+/*
+ * The bits that are added to that address. With MEMCG_DATA_OBJEXTS, nobody takes the word for the
+ * memory cgroup of a page.
+ */
 #ifdef CONFIG_MEMCG
 #define OBJEXTS_OWNER_TAG	(OBJEXTS_OWNER_RECORDS | MEMCG_DATA_OBJEXTS)
 #else

@@ -16,7 +16,7 @@
 #include "walk.h"
 
 static const char * const loss_names[] = {
-	[OWNER_LOST_CONTEXT]	= "lost_nmi",
+	[OWNER_LOST_NMI]	= "lost_nmi",
 	[OWNER_LOST_EARLY]	= "lost_early",
 	[OWNER_LOST_VECTOR]	= "lost_no_records",
 	[OWNER_LOST_STACK]	= "lost_no_stack",

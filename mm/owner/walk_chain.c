@@ -4,7 +4,8 @@
  *
  * Each chain's counters are beside it in the depot. A CPU adds to counters of its own
  * first; stack_depot_read_counters() adds them up. Counters save a walk over memory, but
- * they have no ages, and count a sample as one object, but hold what it stands for.
+ * have no ages. OWNER_OBJECTS and OWNER_BYTES count a sample as one object, OWNER_HELD has the
+ * bytes of all objects that it stands for.
  */
 
 #include <linux/minmax.h>

@@ -238,7 +238,7 @@ static bool find_slab_usage(struct owner_cursor *cursor, struct owner_slab_snaps
 	return usage->allocated && owner_slab_is_unchanged(snap);
 }
 
-/* Limit the ages of a slab's records, of owners and of frees. Finds nothing. */
+/* Limit the ages of a slab's records, of owners and of frees. Return: false, to go on. */
 static bool limit_slab_ages(struct owner_cursor *cursor, struct owner_slab_snapshot *snap,
 			    struct slab_pos *pos, void *result)
 {
@@ -257,7 +257,7 @@ static bool limit_slab_ages(struct owner_cursor *cursor, struct owner_slab_snaps
 	return false;
 }
 
-/* Erase the records of who freed the slab's objects. Finds nothing. */
+/* Erase the records of frees of the slab's objects. Return: false, to go on. */
 static bool erase_slab_freed(struct owner_cursor *cursor, struct owner_slab_snapshot *snap,
 			     struct slab_pos *pos, void *result)
 {

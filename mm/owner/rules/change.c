@@ -285,9 +285,8 @@ static void clear_cached_rules(void)
 	mutex_lock(&slab_mutex);
 	list_for_each_entry(s, &slab_caches, list) {
 		/*
-		 * In this order, because store_cache_rule() may run in between:
-		 * without a rule the cache looks for it again, at any rate,
-		 * but a rule with the wrong rate would stay.
+		 * The rule last: if store_cache_rule() runs in between, its rule is
+		 * cleared, too, and not kept beside a rate that was cleared.
 		 */
 		slab_owner_set_rate(s, OWNER_RATE_ALL);
 		WRITE_ONCE(s->owner_rule, NULL);
@@ -296,16 +295,16 @@ static void clear_cached_rules(void)
 }
 
 /*
- * While clear_cached_rules() ran, store_cache_rule() may have stored a rule beside the rate
- * that was cleared.
+ * Store the rule of each cache. While clear_cached_rules() ran, store_cache_rule() may have stored
+ * a rule whose rate was cleared then.
  */
-static void settle_caches(void)
+static void store_rules_of_caches(void)
 {
 	struct kmem_cache *s;
 
 	mutex_lock(&slab_mutex);
 	list_for_each_entry(s, &slab_caches, list)
-		owner_rules_settle_cache(s);
+		owner_rules_store_cache_rule(s);
 	mutex_unlock(&slab_mutex);
 }
 
@@ -357,7 +356,7 @@ static void stop_recording_frees(void)
 	/* Wait for tasks that still record a free. Readers no longer show these records. */
 	synchronize_rcu();
 	/* From now on caches may be sampled. */
-	settle_caches();
+	store_rules_of_caches();
 	freed_records_left = true;
 	/* If this task is killed, the next rule with free=on erases the rest. */
 	erase_freed_records();
@@ -383,7 +382,7 @@ static void publish_rule_table(struct rule_change *change, struct owner_rule_tab
 	/* Removed rules are now reachable only through caches and readers of caches. */
 	clear_cached_rules();
 	synchronize_rcu();
-	settle_caches();
+	store_rules_of_caches();
 	if (owner_frees_recorded && !record_frees)
 		stop_recording_frees();
 	kfree(old);

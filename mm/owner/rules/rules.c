@@ -389,9 +389,9 @@ static void store_cache_rule(struct kmem_cache *s, const struct owner_rule *rule
 	smp_store_release(&s->owner_rule, rule);
 }
 
-/* Store the rule of a cache. Returns NULL if allocations from the cache have several rules. */
-static const struct owner_rule_entry *settle_cache(const struct owner_rule_table *table,
-						   struct kmem_cache *s)
+/* Resolve and store the rule of a cache. NULL if its allocations have several rules. */
+static const struct owner_rule_entry *resolve_and_store_rule(const struct owner_rule_table *table,
+							     struct kmem_cache *s)
 {
 	unsigned int number = table ? resolve_cache_rule(table, s) : 0;
 	const struct owner_rule_entry *entry;
@@ -406,19 +406,19 @@ static const struct owner_rule_entry *settle_cache(const struct owner_rule_table
 }
 
 /**
- * owner_rules_settle_cache() - store the rule of a cache again
+ * owner_rules_store_cache_rule() - resolve and store the rule of a cache again
  * @s: the cache
  *
  * Context: table_mutex of change.c is held, and an RCU grace period has elapsed since the
  * table was published and the rules of caches were cleared. An allocation that runs at the
  * same time stores the same values.
  */
-void owner_rules_settle_cache(struct kmem_cache *s)
+void owner_rules_store_cache_rule(struct kmem_cache *s)
 {
 	rcu_read_lock();
 	if (!owner_frees_recorded)
 		WRITE_ONCE(s->owner_keeps_freed, false);
-	settle_cache(rcu_dereference(owner_rules_table), s);
+	resolve_and_store_rule(rcu_dereference(owner_rules_table), s);
 	rcu_read_unlock();
 }
 
@@ -444,7 +444,7 @@ struct owner_choice owner_choose_object_tracking(struct kmem_cache *s, gfp_t fla
 
 	/* Without a table, a cache can keep this value only while its rule is being cleared. */
 	if (!table || READ_ONCE(s->owner_rule) != OWNER_RULE_PER_ALLOCATION) {
-		entry = settle_cache(table, s);
+		entry = resolve_and_store_rule(table, s);
 		if (entry)
 			return count_rule_hit(entry);
 	}

@@ -39,10 +39,10 @@ struct owner_choice {
 /* The part of a rule that the fast path of an allocation reads. */
 struct owner_rule {
 	struct owner_choice choice;
-	/* choice.depth if of the other members none, only free, or only user is set, else 0 */
-	unsigned char plain_depth;
-	unsigned char frees_depth;
-	unsigned char user_depth;
+	/* Each is choice.depth for one kind of choice without a rate, and 0 for all others: */
+	unsigned char plain_depth;	/* neither @free nor @user */
+	unsigned char frees_depth;	/* @free, not @user */
+	unsigned char user_depth;	/* @user, not @free */
 	unsigned long __percpu *hits;	/* allocations that this rule decided */
 };
 

@@ -69,7 +69,7 @@ static void test_last_rule_with_free(struct kunit *test)
 }
 
 /* After a change of the rules, each cache has its rule and the rate of that rule. */
-static void test_rules_are_settled(struct kunit *test)
+static void test_rules_are_stored(struct kunit *test)
 {
 	struct kmem_cache *cache = create_test_cache(test, 0);
 
@@ -99,7 +99,7 @@ static void restore_default(struct kunit *test)
 
 static struct kunit_case owner_freed_cases[] = {
 	KUNIT_CASE(test_last_rule_with_free),
-	KUNIT_CASE(test_rules_are_settled),
+	KUNIT_CASE(test_rules_are_stored),
 	{}
 };
 
