@@ -12,7 +12,8 @@
  * A chain ends with the function that entered an interrupt. The frames that were interrupted are
  * called the rest of the stack, and have a slot and an id of their own.
  *
- * If the stack of an event is not the end of the chain, the event keeps its whole stack.
+ * If the stack of an event, up to the rest, is not the chain's last frames, the event keeps its
+ * whole stack.
  */
 
 #include <linux/atomic.h>
@@ -236,7 +237,7 @@ enum trace_stack_written trace_stack_map_write(struct trace_array *tr, struct tr
 
 	if (!map)
 		return TRACE_STACK_HAS_NO_ID;
-	/* The depot stores no chain in an NMI, so one that ends there never gets an id. */
+	/* The depot stores no chain in an NMI, so the chain of an NMI never gets an id. */
 	if (unlikely(in_nmi())) {
 		count_event(map, EVENT_NMI);
 		return TRACE_STACK_HAS_NO_ID;

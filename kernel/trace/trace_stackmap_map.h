@@ -28,7 +28,7 @@ enum slot_state {
 	SLOT_ID,		/* events have the id of the slot */
 	SLOT_INTERRUPT,		/* events have its id, and one for the rest of their stack */
 	SLOT_REST,		/* its id stands for the rest of a stack, which was interrupted */
-	SLOT_DIFFERS,		/* events have whole stacks, which are not the end of the chain */
+	SLOT_DIFFERS,		/* events have whole stacks, which differ from the chain's end */
 };
 
 struct stack_slot {
@@ -44,7 +44,7 @@ struct stack_slot {
 enum event_kind {
 	EVENT_ID,
 	EVENT_TWO_IDS,
-	EVENT_INTERRUPT,	/* SLOT_INTERRUPT, and what was interrupted has no id */
+	EVENT_INTERRUPT,	/* SLOT_INTERRUPT, and the rest of the stack has no id */
 	EVENT_DIFFERS,		/* SLOT_DIFFERS, or another number of frames to leave out */
 	EVENT_REGS,		/* the stack of registers, not the running one */
 	EVENT_NMI,
