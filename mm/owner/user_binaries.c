@@ -5,17 +5,23 @@
  * A file is known by its build-id, or by its device and inode if it has none or is not regular.
  * It stays in the table until the next boot, so that a chain means something when its process
  * has gone.
+ *
+ * Reading a build-id takes longer than all else that a user chain needs. A second table knows
+ * the index of files that were read before, by their inode and its ctime, which each write
+ * changes.
  */
 
 #include <linux/build_bug.h>
 #include <linux/buildid.h>
 #include <linux/dcache.h>
 #include <linux/fs.h>
-#include <linux/jhash.h>
+#include <linux/hash.h>
 #include <linux/limits.h>
 #include <linux/mutex.h>
+#include <linux/rcupdate.h>
 #include <linux/slab.h>
 #include <linux/string.h>
+#include <linux/time64.h>
 
 #include "user.h"
 
@@ -25,8 +31,37 @@ static_assert(OWNER_BUILD_ID_MAX == BUILD_ID_SIZE_MAX);
 struct owner_binary **owner_binaries;
 unsigned int owner_nr_binaries;
 
-/* Serializes additions. */
+/* Serializes additions to both tables. */
 static DEFINE_MUTEX(binaries_mutex);
+
+/*
+ * The content of a file, and the inode that the user sees, which differs in overlayfs. Compared
+ * as bytes: no padding.
+ */
+struct file_key {
+	u64 ino;
+	u64 user_ino;
+	loff_t size;
+	s64 ctime_seconds;
+	u32 ctime_nanoseconds;
+	u32 generation;
+	dev_t dev;
+	dev_t user_dev;
+};
+
+static_assert(sizeof(struct file_key) == 4 * sizeof(u64) + 4 * sizeof(u32));
+
+struct known_file {
+	struct file_key key;
+	unsigned int index;
+	struct rcu_head rcu;
+};
+
+#define KNOWN_SETS_BITS		7
+#define KNOWN_PLACES		4
+
+/* Sets of KNOWN_PLACES. Read under RCU, written with binaries_mutex held. */
+static struct known_file __rcu *known_files[KNOWN_PLACES << KNOWN_SETS_BITS];
 
 /**
  * owner_binaries_init() - allocate the table
@@ -50,6 +85,90 @@ static bool may_read_build_id(const struct file *file)
 {
 	return S_ISREG(file_inode(file)->i_mode) && file->f_op->read_iter && !file->f_op->read;
 }
+
+/* --- Files that were read before ------------------------------------------------ */
+
+static void read_file_key(const struct file *file, struct file_key *key)
+{
+	const struct inode *inode = file_inode(file), *user_inode = file_user_inode(file);
+	struct timespec64 ctime = inode_get_ctime(inode);
+
+	key->ino = inode->i_ino;
+	key->user_ino = user_inode->i_ino;
+	key->size = i_size_read(inode);
+	key->ctime_seconds = ctime.tv_sec;
+	key->ctime_nanoseconds = ctime.tv_nsec;
+	key->generation = inode->i_generation;
+	key->dev = inode->i_sb->s_dev;
+	key->user_dev = user_inode->i_sb->s_dev;
+}
+
+/*
+ * Will the ctime change when the file does? Not if the file was changed in the current tick of
+ * the clock, nor if it is mapped for writing: only the first write to a page tells.
+ */
+static bool change_will_show(struct file *file)
+{
+	struct inode *inode = file_inode(file);
+	struct timespec64 ctime = inode_get_ctime(inode), now = current_time(inode);
+
+	return !inode_is_open_for_write(inode) && timespec64_compare(&ctime, &now) < 0;
+}
+
+/* Find the first place of the set of a file. */
+static struct known_file __rcu **find_known_set(const struct file_key *key)
+{
+	u64 hash = hash_64(key->ino ^ (u64)key->dev << 32 ^ key->ctime_nanoseconds,
+			   KNOWN_SETS_BITS);
+
+	return known_files + hash * KNOWN_PLACES;
+}
+
+/* Find a file that was read before. Return: its index, -ENOENT. */
+static int find_known_file(const struct file_key *key)
+{
+	struct known_file __rcu **set = find_known_set(key);
+	const struct known_file *known;
+	int index = -ENOENT;
+	unsigned int i;
+
+	rcu_read_lock();
+	for (i = 0; i < KNOWN_PLACES; i++) {
+		known = rcu_dereference(set[i]);
+		if (!known)
+			break;
+		if (!memcmp(&known->key, key, sizeof(*key))) {
+			index = known->index;
+			break;
+		}
+	}
+	rcu_read_unlock();
+	return index;
+}
+
+/* Remember a file. Without memory, it is read again the next time. */
+static void remember_file(const struct file_key *key, unsigned int index)
+{
+	struct known_file __rcu **set = find_known_set(key);
+	struct known_file *known, *old;
+	unsigned int i;
+
+	lockdep_assert_held(&binaries_mutex);
+	known = kmalloc(sizeof(*known), GFP_KERNEL | __GFP_NOWARN);
+	if (!known)
+		return;
+	known->key = *key;
+	known->index = index;
+	/* The file that was added last is first in its set, and displaces the oldest. */
+	for (i = 0; i < KNOWN_PLACES && known; i++) {
+		old = rcu_replace_pointer(set[i], known, lockdep_is_held(&binaries_mutex));
+		known = old;
+	}
+	if (known)
+		kfree_rcu(known, rcu);
+}
+
+/* --- All files ------------------------------------------------------------------ */
 
 /*
  * Set the build-id, or the device and the inode, of a file. Return: 0, or an error if the
@@ -140,17 +259,25 @@ static int add_binary(const struct owner_binary *found, struct file *file)
 int owner_binary_intern(struct file *file)
 {
 	struct owner_binary binary = {};
-	int index, error = identify_file(file, &binary);
+	struct file_key key, key_now;
+	int index, error;
+	bool lasting;
 
-	if (error)
-		return -EIO;
-	index = find_binary(&binary);
+	read_file_key(file, &key);
+	index = find_known_file(&key);
 	if (index >= 0)
 		return index;
+	lasting = change_will_show(file);
+	error = identify_file(file, &binary);
+	if (error)
+		return -EIO;
 	mutex_lock(&binaries_mutex);
 	index = find_binary(&binary);
 	if (index < 0)
 		index = add_binary(&binary, file);
+	read_file_key(file, &key_now);
+	if (index >= 0 && lasting && !memcmp(&key, &key_now, sizeof(key)))
+		remember_file(&key, index);
 	mutex_unlock(&binaries_mutex);
 	return index;
 }

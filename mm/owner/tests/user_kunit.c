@@ -174,6 +174,74 @@ static void test_unreadable_file(struct kunit *test)
 	fput(file);
 }
 
+static const struct file_operations *counted_fops;
+
+static ssize_t count_read(struct kiocb *iocb, struct iov_iter *to)
+{
+	file_reads++;
+	return counted_fops->read_iter(iocb, to);
+}
+
+/* How often is the file read to find its index once more? */
+static unsigned int count_reads(struct kunit *test, struct file *file, int index)
+{
+	file_reads = 0;
+	KUNIT_EXPECT_EQ(test, owner_binary_intern(file), index);
+	return file_reads;
+}
+
+/* A file is read once, until it may have changed. */
+static void test_known_file(struct kunit *test)
+{
+	static const struct file_operations counting_fops = { .read_iter = count_read };
+	struct file *file = shmem_kernel_file_setup("owner_kunit", PAGE_SIZE, 0);
+	struct timespec64 now;
+	struct inode *inode;
+	int index;
+
+	KUNIT_ASSERT_FALSE(test, IS_ERR(file));
+	KUNIT_ASSERT_EQ(test, owner_user_start(), 0);
+	counted_fops = file->f_op;
+	file->f_op = &counting_fops;
+	inode = file_inode(file);
+	inode_set_ctime(inode, 1000, 0);
+	index = owner_binary_intern(file);
+	KUNIT_ASSERT_GE(test, index, 0);
+	KUNIT_EXPECT_EQ(test, count_reads(test, file, index), 0);
+	inode_set_ctime(inode, 1000, 1);
+	KUNIT_EXPECT_GT(test, count_reads(test, file, index), 0);
+	KUNIT_EXPECT_EQ(test, count_reads(test, file, index), 0);
+	i_size_write(inode, 2 * PAGE_SIZE);
+	KUNIT_EXPECT_GT(test, count_reads(test, file, index), 0);
+	KUNIT_EXPECT_EQ(test, count_reads(test, file, index), 0);
+	/* Another file with the same inode number. */
+	inode->i_generation++;
+	file_reads = 0;
+	KUNIT_EXPECT_NE(test, owner_binary_intern(file), index);
+	KUNIT_EXPECT_GT(test, file_reads, 0);
+	inode->i_generation--;
+
+	/* A file is not known if a write could leave its ctime as it is. */
+	inode_set_ctime(inode, 1000, 2);
+	KUNIT_EXPECT_EQ(test, get_write_access(inode), 0);
+	KUNIT_EXPECT_GT(test, count_reads(test, file, index), 0);
+	KUNIT_EXPECT_GT(test, count_reads(test, file, index), 0);
+	put_write_access(inode);
+	now = current_time(inode);
+	inode_set_ctime(inode, now.tv_sec + 1000, 0);
+	KUNIT_EXPECT_GT(test, count_reads(test, file, index), 0);
+	KUNIT_EXPECT_GT(test, count_reads(test, file, index), 0);
+
+	/* More files than the table has places. */
+	for (now.tv_nsec = 0; now.tv_nsec < 2000; now.tv_nsec++) {
+		inode_set_ctime(inode, 2000, now.tv_nsec);
+		KUNIT_ASSERT_EQ(test, owner_binary_intern(file), index);
+	}
+	KUNIT_EXPECT_EQ(test, count_reads(test, file, index), 0);
+	file->f_op = counted_fops;
+	fput(file);
+}
+
 #if defined(CONFIG_X86_64) && !defined(CONFIG_UML)
 
 #define STACK_SIZE	(2 * PAGE_SIZE)
@@ -512,6 +580,7 @@ static struct kunit_case owner_user_cases[] = {
 	KUNIT_CASE(test_device),
 	KUNIT_CASE(test_inode),
 	KUNIT_CASE(test_unreadable_file),
+	KUNIT_CASE(test_known_file),
 #if defined(CONFIG_X86_64) && !defined(CONFIG_UML)
 	KUNIT_CASE(test_walk),
 	KUNIT_CASE(test_leaf),
