@@ -156,15 +156,18 @@ static u64 find_user_word(void)
 	static atomic_t last_serial;
 	depot_stack_handle_t chain = 0;
 	struct owner_user_raw raw;
-	bool walked;
+	bool walked = false;
 
 	if (owner_user_is_32bit()) {
 		count_outcome(OWNER_USER_32BIT);
 		return owner_user_reason_word(OWNER_USER_32BIT);
 	}
-	pagefault_disable();
-	walked = owner_user_walk(&raw);
-	pagefault_enable();
+	/* No stack is known of mappings without a number. */
+	if (READ_ONCE(current->mm->owner_maps_id)) {
+		pagefault_disable();
+		walked = owner_user_walk(&raw);
+		pagefault_enable();
+	}
 	if (walked)
 		chain = owner_user_cache_find(&raw);
 	count_outcome(chain ? OWNER_USER_NO_REASON : OWNER_USER_PENDING);
