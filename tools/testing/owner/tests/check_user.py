@@ -4,11 +4,22 @@
 
 check_user.py TRUTH ANSWER NAME=BUILD-ID...
 
-TRUTH has lines "chain NAME COUNT OFFSET,...". ANSWER is of owner/query with group=user
+TRUTH has lines "chain NAME COUNT OFFSET,...". An offset in another file is FILE+OFFSET, or
+FILE:NAME+OFFSET if the file has the build-id of NAME. ANSWER is of owner/query with group=user
 format=tsv. Each chain and its number of objects must be equal.
 """
 import sys
 from collections import Counter
+
+
+def make_token(name: str, offset: str, ids: dict[str, str]) -> str:
+    """How the kernel prints a frame."""
+    if offset[0] in "[(":
+        return offset
+    if "+" in offset:
+        name, offset = offset.split("+")
+    file, _, of = name.partition(":")
+    return f"{file}+{offset}@{ids[of or file]}"
 
 
 def read_truth(path: str, ids: dict[str, str]) -> "Counter[str]":
@@ -19,9 +30,7 @@ def read_truth(path: str, ids: dict[str, str]) -> "Counter[str]":
         if words[:1] != ["chain"]:
             continue
         name, count, offsets = words[1], int(words[2]), words[3].split(",")
-        tokens = [offset if offset[0] in "[(" else f"{name}+{offset}@{ids[name]}"
-                  for offset in offsets]
-        chains[";".join(tokens)] += count
+        chains[";".join(make_token(name, offset, ids) for offset in offsets)] += count
     return chains
 
 

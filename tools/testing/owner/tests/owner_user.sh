@@ -2,10 +2,11 @@
 # SPDX-License-Identifier: GPL-2.0
 #
 # Test user chains: programs make owner_program allocate objects from chains that they know
-# without frame pointers, and the kernel's files must have exactly these chains. With
+# without frame pointers, and the kernel's files must have exactly these chains. With "files",
+# the same for calls through files that are mapped, replaced and written meanwhile. With
 # "torture", let stacks, code and programs go away while chains are walked. With "cost", count
 # the instructions of a system call. Prints TAP.
-usage='KERNEL [torture|cost]'
+usage='KERNEL [files|torture|cost]'
 . "$(dirname "$0")/prelude.sh"
 
 part=${2:-chains}
@@ -18,10 +19,21 @@ ask="ask() { exec 3<>$debug/owner/query; echo \"\$1\" >&3; cat <&3; exec 3>&-; }
 # The guest gets the modules and the programs in one directory.
 mkdir "$programs" || exit 1
 cp "$modules"/owner_program.ko "$programs" || exit 1
-source=tools/testing/owner/tests/user_chains.c
-# shellcheck disable=SC2086 # several words
-gcc $flags -fno-omit-frame-pointer -mno-omit-leaf-frame-pointer -o "$programs/frames" $source &&
-	gcc $flags -DOMIT -fomit-frame-pointer -o "$programs/no_frames" $source || exit 1
+# build_program NAME SOURCE FLAG...
+build_program()
+{
+	program=$programs/$1 source=tools/testing/owner/tests/$2
+	shift 2
+	# shellcheck disable=SC2086 # several words
+	gcc $flags "$@" -o "$program" "$source" || exit 1
+}
+build_program frames user_chains.c -fno-omit-frame-pointer -mno-omit-leaf-frame-pointer
+build_program no_frames user_chains.c -DOMIT -fomit-frame-pointer
+# One program in files with a build-id each
+for name in files first second third fourth; do
+	build_program $name user_files.c -fno-omit-frame-pointer -mno-omit-leaf-frame-pointer \
+		"-Wl,--build-id=0x$(echo $name | sha1sum | cut -c 1-40)"
+done
 
 show_build_id() { readelf -n "$programs/$1" | awk '/Build ID/ { print $3 }'; }
 
@@ -58,10 +70,11 @@ has_row()
 }
 chains_are_exact()
 {
-	show_part truth >"$work/truth"
+	show_part "${2:-truth}" >"$work/truth"
 	show_part "$1" >"$work/answer"
-	tools/testing/owner/tests/check_user.py "$work/truth" "$work/answer" \
-		frames="$(show_build_id frames)" no_frames="$(show_build_id no_frames)"
+	for name in frames no_frames files first second third fourth; do
+		echo "$name=$(show_build_id $name)"
+	done | xargs tools/testing/owner/tests/check_user.py "$work/truth" "$work/answer"
 }
 # Each object of slab_owner and of mode=records has the chain of the groups.
 lines_agree()
@@ -177,18 +190,48 @@ test_torture()
 		"user_exiting: 1 user_exec: 1 user_fault: 1 "
 }
 
-# show_ticks PART HOW OBJECTS: the least instructions of a system call
+test_files()
+{
+	ok "a program calls through files" run_user_guest "
+		echo ==truth
+		/extra/files files /extra/first /extra/second /tmp/copy /extra/third /extra/fourth
+		echo ==user
+		ask 'group=user format=tsv if cache == owner_program'
+		echo ==binaries
+		cat $debug/owner/binaries
+		echo ==end"
+	ok "the guest's commands end" grep -q '^==end' "$work/out"
+	seen=$work/answer
+	ok "chains have the files that were mapped" chains_are_exact user
+	seen=$work/out
+	ok "each file is there once" equals "$(show_part binaries | sort)" "$(
+		for name in files first second third fourth; do
+			path=/extra/$name
+			case $name in third | fourth) path=/tmp/copy ;; esac
+			echo "$(show_build_id $name) $path"
+		done | sort)"
+}
+
+# show_ticks PART HOW FRAMES FILES OBJECTS: the least instructions of a system call
 show_ticks()
 {
-	show_part "$1" | awk -v how="$2" -v objects="$3" '
-		$1 == "ticks" && $2 == how && $3 == objects { print $4 }'
+	show_part "$1" | awk -v case="$2 $3 $4 $5" '
+		$1 == "ticks" && $2 " " $3 " " $4 " " $5 == case { print $6 }'
 }
+
+# show_cost HOW FRAMES FILES: instructions more than without user=on
+show_cost() { echo $(($(show_ticks user "$@" 1) - $(show_ticks task "$@" 1))); }
 
 test_cost()
 {
 	# shellcheck disable=SC2016 # for the guest's shell
-	loops='for objects in 1 2 12; do /extra/frames loop 200 $objects; done
-		/extra/frames loop 200 1 deep; /extra/frames loop 200 1 unknown'
+	loops='run() { /extra/files cost 200 "$@"; }
+		for objects in 2 12; do run $objects known 7; done
+		for frames in 7 16; do
+			for how in known fresh new mapped; do run 1 $how $frames; done
+			run 1 mapped $frames /extra/first
+			run 1 mapped $frames /extra/first /extra/second
+		done'
 	ok "the cost is measured" run_user_guest "
 		echo ==user
 		$loops
@@ -200,19 +243,31 @@ test_cost()
 		$loops
 		echo ==end" --icount --smp 1 --mem 1G
 	ok "the guest's commands end" grep -q '^==end' "$work/out"
-	first=$(($(show_ticks user known 1) - $(show_ticks task known 1)))
-	deep=$(($(show_ticks user deep 1) - $(show_ticks task deep 1)))
-	unknown=$(($(show_ticks user unknown 1) - $(show_ticks task unknown 1)))
-	further=$((($(show_ticks user known 12) - $(show_ticks user known 2)) / 10 -
-		   ($(show_ticks task known 12) - $(show_ticks task known 2)) / 10))
+	further=$((($(show_ticks user known 7 1 12) - $(show_ticks user known 7 1 2)) / 10 -
+		   ($(show_ticks task known 7 1 12) - $(show_ticks task known 7 1 2)) / 10))
 	show_part user | sed 's/^/# with user=on: /'
 	show_part task | sed 's/^/# without: /'
 	show_part off | sed 's/^/# untracked: /'
-	echo "# first object of an entry: $first instructions more, each further one: $further"
-	echo "# with 16 frames: $deep, of a stack that is not known: $unknown"
-	ok "an entry takes at most 3,000 instructions" [ "$first" -le 3000 ]
-	ok "with 16 frames, too" [ "$deep" -le 3000 ]
+	echo "# a further object of an entry: $further instructions more"
 	ok "a further object takes at most 30" [ "$further" -le 30 ]
+	# Kind of stack, frames, files, and the most instructions
+	while read -r how frames files most; do
+		cost=$(show_cost "$how" "$frames" "$files")
+		ok "$how stack, $frames frames, $files files: $cost instructions" [ "$cost" -le "$most" ]
+	done <<-end
+		known 7 1 3000
+		known 16 1 4000
+		fresh 7 1 6000
+		fresh 16 1 10000
+		new 7 1 6000
+		new 16 1 9000
+		mapped 7 1 6000
+		mapped 7 2 6000
+		mapped 7 3 6000
+		mapped 16 1 9000
+		mapped 16 2 9000
+		mapped 16 3 9000
+	end
 }
 
 "test_$part"

@@ -16,143 +16,10 @@
  *
  *   user_chains FILE_TO_EXEC	all cases; runs FILE_TO_EXEC "plain" as one of them
  *   user_chains plain		one chain
- *   user_chains loop N OBJECTS [deep|unknown]	N system calls with OBJECTS each, with a deep
- *			stack, or one that is not known; prints ticks of one call
  *   user_chains torture	chains under signals, faults, exec and exit, for some seconds
  */
 
-typedef unsigned long word;
-
-#define PLACE		"/sys/kernel/debug/owner_program"
-#define PAGE		4096
-#define FRAMES		16
-#define TO_BEGIN	7
-#define noinline	__attribute__((noinline, noclone))
-/* Store this function's return address: frame @i of the chain, which is TO_BEGIN long. */
-#define NOTE(i)		(truth[i] = (word)__builtin_return_address(0))
-
-extern const char __ehdr_start[];
-
-static word truth[FRAMES];
-static long file;
-static char *const *environment;
-static const char *name;
-
-enum { READ, WRITE, OPEN, CLOSE, MMAP = 9, MPROTECT, MUNMAP, SIGACTION = 13, SIGRETURN = 15,
-	MADVISE = 28, GETPID = 39, FORK = 57, VFORK, EXECVE, EXIT, WAIT4, KILL, UNLINK = 87,
-	SETITIMER = 38 };
-
-static inline __attribute__((always_inline)) long
-call(long number, word a, word b, word c, word d, word e, word f)
-{
-	register word r10 asm("r10") = d;
-	register word r8 asm("r8") = e;
-	register word r9 asm("r9") = f;
-	long result;
-
-	asm volatile("syscall" : "=a" (result)
-		     : "a" (number), "D" (a), "S" (b), "d" (c), "r" (r10), "r" (r8), "r" (r9)
-		     : "rcx", "r11", "memory");
-	return result;
-}
-
-#define call3(number, a, b, c)	call(number, (word)(a), (word)(b), (word)(c), 0, 0, 0)
-
-static word length(const char *text)
-{
-	word i = 0;
-
-	while (text[i])
-		i++;
-	return i;
-}
-
-static int equal(const char *a, const char *b)
-{
-	while (*a && *a == *b) {
-		a++;
-		b++;
-	}
-	return *a == *b;
-}
-
-static word parse(const char *text)
-{
-	word number = 0;
-
-	while (*text >= '0' && *text <= '9')
-		number = number * 10 + *text++ - '0';
-	return number;
-}
-
-/* --- Printing ------------------------------------------------------------------ */
-
-static char line[1024];
-static word used;
-
-static void put(const char *text)
-{
-	while (*text)
-		line[used++] = *text++;
-}
-
-static void put_number(word number, word base)
-{
-	char digits[24];
-	word i = sizeof(digits);
-
-	digits[--i] = 0;
-	do {
-		digits[--i] = "0123456789abcdef"[number % base];
-		number /= base;
-	} while (number);
-	put(digits + i);
-}
-
-/* Print the chain: @count addresses of truth[], and a reason if there is one. */
-static void expect(word objects, word count, const char *reason)
-{
-	word i;
-
-	used = 0;
-	put("chain ");
-	put(name);
-	put(" ");
-	put_number(objects, 10);
-	put(" ");
-	for (i = 0; i < count; i++) {
-		if (i)
-			put(",");
-		if (truth[i] == 1) {
-			put("[anon]");
-			continue;
-		}
-		put("0x");
-		put_number(truth[i] - (word)__ehdr_start, 16);
-	}
-	if (reason) {
-		put(i ? "," : "");
-		put(reason);
-	}
-	put("\n");
-	call3(WRITE, 1, line, used);
-}
-
-/* --- Chains -------------------------------------------------------------------- */
-
-/* The system call has a label behind it. */
-static noinline long ask(const char *text)
-{
-	long result;
-
-	NOTE(1);
-	asm volatile("syscall\n"
-		     "asked:"
-		     : "=a" (result) : "a" (WRITE), "D" (file), "S" (text), "d" (length(text))
-		     : "rcx", "r11", "memory");
-	asm volatile("lea asked(%%rip), %0" : "=r" (truth[0]));
-	return result;
-}
+#include "user_program.h"
 
 static noinline long middle(const char *text)
 {
@@ -493,53 +360,6 @@ static void torture(const char *path, word rounds)
 	}
 }
 
-/* --- Cost ---------------------------------------------------------------------- */
-
-static inline word read_ticks(void)
-{
-	unsigned int low, high;
-
-	asm volatile("rdtsc" : "=a" (low), "=d" (high));
-	return (word)high << 32 | low;
-}
-
-static noinline void measure(word calls, const char *text, const char *how)
-{
-	char *page = (char *)call(MMAP, 0, PAGE, 1, 0x22, -1, 0);
-	word i, began, least = -1UL, sum = 0;
-
-	for (i = 0; i < calls; i++) {
-		word took;
-
-		/* With another executable mapping, no stack is known any more. */
-		if (equal(how, "unknown")) {
-			call3(MPROTECT, page, PAGE, 1);
-			call3(MPROTECT, page, PAGE, 5);
-		}
-		began = read_ticks();
-		if (equal(how, "deep"))
-			recurse(text, 20);
-		else
-			outer(text);
-		took = read_ticks() - began;
-		least = took < least ? took : least;
-		sum += took;
-		if (i % 16 == 15)
-			ask("free");
-	}
-	used = 0;
-	put("ticks ");
-	put(how);
-	put(" ");
-	put(text);
-	put(" ");
-	put_number(least, 10);
-	put(" ");
-	put_number(sum / calls, 10);
-	put("\n");
-	call3(WRITE, 1, line, used);
-}
-
 /* --- Begin --------------------------------------------------------------------- */
 
 static noinline void run(word count, char **arguments)
@@ -550,8 +370,6 @@ static noinline void run(word count, char **arguments)
 	file = call3(OPEN, PLACE, 1, 0);
 	if (equal(arguments[1], "plain")) {
 		test_plain();
-	} else if (equal(arguments[1], "loop")) {
-		measure(parse(arguments[2]), arguments[3], count > 4 ? arguments[4] : "known");
 	} else if (equal(arguments[1], "torture")) {
 		torture(arguments[0], parse(arguments[2]));
 	} else {
@@ -563,30 +381,3 @@ static noinline void run(word count, char **arguments)
 		test_signals();
 	}
 }
-
-__attribute__((used)) void begin(word *stack)
-{
-	word count = stack[0], i;
-
-	NOTE(6);
-	environment = (char *const *)&stack[count + 2];
-	for (i = 0, name = (char *)stack[1]; ((char *)stack[1])[i]; i++)
-		if (((char *)stack[1])[i] == '/')
-			name = (char *)stack[1] + i + 1;
-	run(count, (char **)&stack[1]);
-	call3(EXIT, 0, 0, 0);
-}
-
-/* The outermost frame: a frame pointer of 0, or in a program without them any number. */
-asm(".text\n"
-    ".globl _start\n"
-    "_start:\n"
-#ifdef OMIT
-    "	mov $12345, %ebp\n"
-#else
-    "	xor %ebp, %ebp\n"
-#endif
-    "	mov %rsp, %rdi\n"
-    "	and $-16, %rsp\n"
-    "	call begin\n"
-    "	hlt\n");

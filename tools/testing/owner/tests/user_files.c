@@ -1,0 +1,254 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * A program that calls through code in other files. It plants user chains as user_chains.c
+ * does, and measures their cost. The other files are this program too, linked with other
+ * build-ids: they have the code of through[] at the same offset.
+ *
+ *   user_files files FIRST SECOND COPY THIRD FOURTH	one address in different files in turn.
+ *			COPY is made, with the content of THIRD and of FOURTH in turn
+ *   user_files cost CALLS OBJECTS HOW FRAMES FILE...	prints instructions of a system call of
+ *			OBJECTS, at the end of FRAMES frames with the FILEs among them. HOW:
+ *			known: the same stack each time
+ *			mapped: an executable mapping was added since
+ *			fresh: of known mappings, but another stack each time
+ */
+
+#define TO_BEGIN	8
+#include "user_program.h"
+
+/* --- Code in other files ------------------------------------------------------- */
+
+#define COPIES		64
+#define COPY_SIZE	32
+#define FILES		3
+#define X32(text)	X16(text) X16(text)
+#define X16(text)	X8(text) X8(text)
+#define X8(text)	text text text text text text text text
+
+/* Call route->next(route->argument). There are COPIES, each of which has its return address. */
+typedef long route_fn(const void *argument);
+struct route {
+	route_fn *next;
+	const void *argument;
+};
+
+extern const char through[];
+asm(".text\n"
+    ".balign 4096\n"
+    "through:\n"
+    ".rept 64\n"
+    "	push %rbp\n"
+    "	mov %rsp, %rbp\n"
+    "	mov %rdi, %rax\n"
+    "	mov 8(%rax), %rdi\n"
+    "	call *(%rax)\n"
+    "	pop %rbp\n"
+    "	ret\n"
+    "	.balign 32\n"
+    ".endr\n"
+    ".balign 4096\n");
+
+/* Bytes from the begin of a copy to its return address */
+#define THROUGH_RETURNS	13
+#define PROT_READ	1
+#define PROT_CODE	5
+#define PROT_ALL	7
+#define MAP_PRIVATE	2
+#define MAP_FIXED	0x10
+#define MAP_ANONYMOUS	0x20
+#define MREMAP_FIXED	3
+#define READ_IMPLIES_EXEC 0x400000
+
+/* Map the code of a file. @at: where, or 0. */
+static char *map_code(const char *path, const char *at, word protection)
+{
+	long fd = call3(OPEN, path, 0, 0);
+	char *code = (char *)call(MMAP, (word)at, PAGE, protection,
+				  MAP_PRIVATE | (at ? MAP_FIXED : 0), fd,
+				  (word)through - (word)__ehdr_start);
+
+	call3(CLOSE, fd, 0, 0);
+	return code;
+}
+
+/* Copy the code to memory that has no file. */
+static void copy_code(char *to)
+{
+	word i;
+
+	for (i = 0; i < PAGE; i++)
+		to[i] = through[i];
+}
+
+/* --- One address in different files -------------------------------------------- */
+
+/* The same stack each time */
+static noinline void ask_file(const char *code, const char *text)
+{
+	struct route route = { (route_fn *)ask, text };
+
+	NOTE(3);
+	((route_fn *)code)(&route);
+	asm volatile("after_code:");
+	asm volatile("lea after_code(%%rip), %0" : "=r" (truth[2]));
+}
+
+/* Ask through @code, which is of the file that check_user.py knows as @of. */
+static noinline void plant(const char *code, const char *text, const char *of)
+{
+	word i;
+
+	NOTE(4);
+	/* The second time, the stack is known. */
+	for (i = 0; i < 2; i++) {
+		ask_file(code, text);
+		/* Keep the loop: both calls have one return address. */
+		asm volatile("" : "+r" (i));
+	}
+	truth[1] = of ? (word)through - (word)__ehdr_start + THROUGH_RETURNS : 1;
+	truth_files[1] = of;
+	expect(2 * parse(text), TO_BEGIN, 0);
+}
+
+static void rewrite(const char *from, const char *to)
+{
+	static char content[1 << 16];
+	long fd = call3(OPEN, from, 0, 0);
+	long size = call3(READ, fd, content, sizeof(content));
+
+	call3(CLOSE, fd, 0, 0);
+	/* O_WRONLY | O_CREAT */
+	fd = call3(OPEN, to, 0101, 0600);
+	call3(WRITE, fd, content, size);
+	call3(CLOSE, fd, 0, 0);
+}
+
+static noinline void test_files(char *const *paths)
+{
+	const char *first = paths[0], *second = paths[1], *copy = paths[2];
+	char *heap, *code = map_code(first, 0, PROT_CODE), *other;
+	word i;
+
+	NOTE(5);
+	plant(code, "1", "first");
+	map_code(second, code, PROT_CODE);
+	plant(code, "2", "second");
+	call(MMAP, (word)code, PAGE, PROT_ALL, MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED, -1, 0);
+	copy_code(code);
+	plant(code, "3", 0);
+	other = map_code(first, 0, PROT_CODE);
+	call(MREMAP, (word)other, PAGE, PAGE, MREMAP_FIXED, (word)code, 0);
+	plant(code, "4", "first");
+	map_code(second, code, PROT_READ);
+	call3(MPROTECT, code, PAGE, PROT_CODE);
+	plant(code, "5", "second");
+
+	/* Two files that have the name of the copy, written in the same tick of the clock. */
+	for (i = 0; i < 20; i++) {
+		rewrite(paths[3 + i % 2], copy);
+		call3(MUNMAP, code, PAGE, 0);
+		map_code(copy, code, PROT_CODE);
+		plant(code, "1", i % 2 ? "copy:fourth" : "copy:third");
+	}
+
+	/* The heap grows to where a file was. */
+	heap = (char *)((call3(BRK, 0, 0, 0) + PAGE - 1) & -PAGE);
+	call3(BRK, heap, 0, 0);
+	map_code(first, heap, PROT_CODE);
+	plant(heap, "6", "first");
+	call3(MUNMAP, heap, PAGE, 0);
+	call3(PERSONALITY, READ_IMPLIES_EXEC, 0, 0);
+	call3(BRK, heap + PAGE, 0, 0);
+	copy_code(heap);
+	plant(heap, "7", 0);
+}
+
+/* --- Cost ---------------------------------------------------------------------- */
+
+static struct route routes[FRAMES];
+static const char *codes[FILES] = { through };
+static word nr_codes = 1;
+
+static inline word read_ticks(void)
+{
+	unsigned int low, high;
+
+	asm volatile("rdtsc" : "=a" (low), "=d" (high));
+	return (word)high << 32 | low;
+}
+
+/* Make the way through @count frames. Return: where it begins. */
+static route_fn *make_way(word count, word number, const char *text)
+{
+	word i, copies[2] = { number % COPIES, number / COPIES % COPIES };
+	const char *code;
+
+	routes[0].next = (route_fn *)ask;
+	routes[0].argument = text;
+	for (i = 1; i <= count; i++) {
+		code = codes[i % nr_codes] + (i <= 2 ? copies[i - 1] * COPY_SIZE : 0);
+		routes[i].next = (route_fn *)code;
+		routes[i].argument = &routes[i - 1];
+	}
+	return routes[count].next;
+}
+
+static noinline void measure(word calls, const char *text, const char *how, word frames)
+{
+	char *page = (char *)call(MMAP, 0, PAGE, PROT_READ, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+	/* Behind the way: measure(), run(), begin() and _start; before it ask(). */
+	word i, began, took, way = frames - 5, least = -1UL, sum = 0;
+	int mapped = equal(how, "mapped"), fresh = equal(how, "fresh");
+	route_fn *first;
+
+	for (i = 0; i < calls; i++) {
+		if (mapped || fresh) {
+			call3(MPROTECT, page, PAGE, PROT_READ);
+			call3(MPROTECT, page, PAGE, PROT_CODE);
+		}
+		if (fresh) {
+			first = make_way(way, 0, "0001");
+			first(&routes[way - 1]);
+		}
+		first = make_way(way, equal(how, "new") ? i : fresh, text);
+		began = read_ticks();
+		first(&routes[way - 1]);
+		took = read_ticks() - began;
+		least = took < least ? took : least;
+		sum += took;
+		if (i % 16 == 15)
+			ask("free");
+	}
+	used = 0;
+	put("ticks ");
+	put(how);
+	put(" ");
+	put_number(frames, 10);
+	put(" ");
+	put_number(nr_codes, 10);
+	put(" ");
+	put(text);
+	put(" ");
+	put_number(least, 10);
+	put(" ");
+	put_number(sum / calls, 10);
+	put("\n");
+	call3(WRITE, 1, line, used);
+}
+
+/* --- Begin --------------------------------------------------------------------- */
+
+static noinline void run(word count, char **arguments)
+{
+	if (count < 5)
+		return;
+	NOTE(6);
+	file = call3(OPEN, PLACE, 1, 0);
+	if (equal(arguments[1], "files")) {
+		test_files(arguments + 2);
+		return;
+	}
+	for (; nr_codes < FILES && count > nr_codes + 5; nr_codes++)
+		codes[nr_codes] = map_code(arguments[nr_codes + 5], 0, PROT_CODE);
+	measure(parse(arguments[2]), arguments[3], arguments[4], parse(arguments[5]));
+}
