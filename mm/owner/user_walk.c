@@ -48,23 +48,43 @@ struct user_frame {
 	unsigned long return_address;
 };
 
-static bool address_is_of_user(unsigned long address)
+static __always_inline bool address_is_of_user(unsigned long address)
 {
 	return access_ok((void __user *)address, sizeof(struct user_frame));
 }
 
-/* Read a word. False if it is not there, or its page is not present and must not fault. */
-static bool read_user_word(unsigned long address, unsigned long *word)
+/*
+ * User memory is read between user_access_begin() and user_access_end(), where no function may
+ * be called. Mask addresses against speculation: the processor may guess that one is of user
+ * memory.
+ */
+static __always_inline unsigned long __user *mask_address(unsigned long address)
 {
-	return address_is_of_user(address) && !__get_user(*word, (unsigned long __user *)address);
+	return mask_user_address((unsigned long __user *)address);
+}
+
+/* Read a word. False if it is not there, or its page is not present and must not fault. */
+static __always_inline bool read_user_word(unsigned long address, unsigned long *word)
+{
+	if (!address_is_of_user(address))
+		return false;
+	unsafe_get_user(*word, mask_address(address), fault);
+	return true;
+fault:
+	return false;
 }
 
 /* Read two words. address_is_of_user() was true. */
-static bool read_user_words(unsigned long address, unsigned long *first, unsigned long *second)
+static __always_inline bool read_user_words(unsigned long address, unsigned long *first,
+					    unsigned long *second)
 {
-	const unsigned long __user *from = (const unsigned long __user *)address;
+	const unsigned long __user *from = mask_address(address);
 
-	return !__get_user(*first, from) && !__get_user(*second, from + 1);
+	unsafe_get_user(*first, from, fault);
+	unsafe_get_user(*second, from + 1, fault);
+	return true;
+fault:
+	return false;
 }
 
 #define RET			0xc3
@@ -76,7 +96,7 @@ static bool read_user_words(unsigned long address, unsigned long *first, unsigne
 #define CALL_SIGRETURN		0x0f0000000fc0c748ULL
 
 /* Bytes of a cmp of the result of a system call and of the jump behind it, 0: no such. */
-static unsigned int skip_error_check(unsigned long code)
+static __always_inline unsigned int skip_error_check(unsigned long code)
 {
 	if ((code & 0xffffffffffffULL) != CMP_RAX_4096 &&
 	    (code & 0xffffffffffffULL) != CMP_RAX_4095)
@@ -92,7 +112,7 @@ static unsigned int skip_error_check(unsigned long code)
  * at @ip do not use the stack before they return. Sets *@leaf. False if the code could not be
  * read.
  */
-static bool read_leaf_code(unsigned long ip, bool *leaf)
+static __always_inline bool read_leaf_code(unsigned long ip, bool *leaf)
 {
 	unsigned long code, more;
 	unsigned int skip;
@@ -121,7 +141,7 @@ enum caller_kind {
 };
 
 /* Is there a call at the end of these 8 bytes? */
-static bool ends_in_call(unsigned long code)
+static __always_inline bool ends_in_call(unsigned long code)
 {
 	unsigned int i;
 
@@ -129,7 +149,7 @@ static bool ends_in_call(unsigned long code)
 	if ((code >> 24 & 0xff) == 0xe8)
 		return true;
 	/* call *register or *memory, of 2 to 7 bytes without prefixes */
-	for (i = 8; i < 56; i += 8)
+	for (i = 48; i; i -= 8)
 		if ((code >> i & 0x38ff) == 0x10ff)
 			return true;
 	return false;
@@ -139,7 +159,7 @@ static bool ends_in_call(unsigned long code)
  * Find the kind of a return address. Words on the stack of a program without frame pointers
  * often look like frames.
  */
-static enum caller_kind find_caller_kind(unsigned long address)
+static __always_inline enum caller_kind find_caller_kind(unsigned long address)
 {
 	unsigned long before, code;
 
@@ -156,7 +176,7 @@ static enum caller_kind find_caller_kind(unsigned long address)
 }
 
 /* Read the registers that a signal interrupted. @frame: the frame of the signal's handler. */
-static bool read_signal_frame(unsigned long frame, struct user_registers *regs)
+static __always_inline bool read_signal_frame(unsigned long frame, struct user_registers *regs)
 {
 	/* The return address of the handler is the first member of the signal's frame. */
 	unsigned long context = frame + sizeof(struct user_frame) +
@@ -173,7 +193,7 @@ bool owner_user_is_32bit(void)
 }
 
 /* The walk ends. Return: false. */
-static bool end_walk(struct owner_user_raw *raw, enum owner_user_reason reason)
+static __always_inline bool end_walk(struct owner_user_raw *raw, enum owner_user_reason reason)
 {
 	raw->reason = reason;
 	return false;
@@ -181,7 +201,7 @@ static bool end_walk(struct owner_user_raw *raw, enum owner_user_reason reason)
 
 /*
  * Add the return address of a frame. Sets *@interrupted if it ends a signal. Return: false if
- * the walk ends here. Inlined: it runs for each frame.
+ * the walk ends here.
  */
 static __always_inline bool add_caller(struct owner_user_raw *raw, unsigned long address,
 				       bool *interrupted)
@@ -211,7 +231,7 @@ static __always_inline bool add_caller(struct owner_user_raw *raw, unsigned long
  * Walk from the registers of the task, or from those that a signal interrupted. Return: true
  * if the walk has come to a signal, and goes on with @regs.
  */
-static bool walk_frames(struct owner_user_raw *raw, struct user_registers *regs)
+static __always_inline bool walk_frames(struct owner_user_raw *raw, struct user_registers *regs)
 {
 	unsigned long lowest = regs->sp, fp = regs->fp;
 	bool leaf, interrupted, first = true;
@@ -265,8 +285,12 @@ bool owner_user_walk(struct owner_user_raw *raw)
 	raw->count = 0;
 	raw->begins = 0;
 	raw->reason = OWNER_USER_NO_REASON;
+	/* access_ok() is asked for each address. */
+	if (!user_access_begin(NULL, 0))
+		return end_walk(raw, OWNER_USER_FAULT);
 	while (walk_frames(raw, &from))
 		;
+	user_access_end();
 	return raw->reason != OWNER_USER_FAULT;
 }
 
