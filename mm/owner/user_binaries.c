@@ -247,6 +247,27 @@ static int add_binary(const struct owner_binary *found, struct file *file)
 	return owner_nr_binaries - 1;
 }
 
+/* Read a file, and find or add its binary. Return: its index, or an error. */
+static noinline int read_binary(struct file *file, const struct file_key *key)
+{
+	bool lasting = change_will_show(file);
+	struct owner_binary binary = {};
+	struct file_key key_now;
+	int index;
+
+	if (identify_file(file, &binary))
+		return -EIO;
+	mutex_lock(&binaries_mutex);
+	index = find_binary(&binary);
+	if (index < 0)
+		index = add_binary(&binary, file);
+	read_file_key(file, &key_now);
+	if (index >= 0 && lasting && !memcmp(key, &key_now, sizeof(*key)))
+		remember_file(key, index);
+	mutex_unlock(&binaries_mutex);
+	return index;
+}
+
 /**
  * owner_binary_intern() - find or add a file that is mapped
  * @file: the file of a mapping
@@ -258,28 +279,12 @@ static int add_binary(const struct owner_binary *found, struct file *file)
  */
 int owner_binary_intern(struct file *file)
 {
-	struct owner_binary binary = {};
-	struct file_key key, key_now;
-	int index, error;
-	bool lasting;
+	struct file_key key;
+	int index;
 
 	read_file_key(file, &key);
 	index = find_known_file(&key);
-	if (index >= 0)
-		return index;
-	lasting = change_will_show(file);
-	error = identify_file(file, &binary);
-	if (error)
-		return -EIO;
-	mutex_lock(&binaries_mutex);
-	index = find_binary(&binary);
-	if (index < 0)
-		index = add_binary(&binary, file);
-	read_file_key(file, &key_now);
-	if (index >= 0 && lasting && !memcmp(&key, &key_now, sizeof(key)))
-		remember_file(&key, index);
-	mutex_unlock(&binaries_mutex);
-	return index;
+	return index >= 0 ? index : read_binary(file, &key);
 }
 
 /**
