@@ -3,8 +3,9 @@
  * Contexts: which code of a program asked for an object.
  *
  * The first object of an entry begins it. The user stack is walked without page faults, and
- * looked up among those whose chain is known. If it is not known, or a page of it is not
- * present, the objects get a context that is pending and that only this entry has.
+ * looked up among those whose chain is known, or interned if its code is known. If it is not,
+ * or a page is not present, the objects get a context that is pending and that only this entry
+ * has.
  * end_entry() runs as task work before the task returns to its program, when it may sleep: it
  * walks the user stack with page faults, interns the chain, and sets it in the context.
  *
@@ -150,26 +151,41 @@ static enum owner_user_reason find_obstacle(void)
 						       OWNER_USER_KERNEL_THREAD;
 }
 
-/* Find the user chain in the cache. Return: the last word of a new context. */
-static u64 find_user_word(void)
+/* Find the chain of the user stack without page faults. Return: a handle with a reference, or 0. */
+static depot_stack_handle_t find_chain(gfp_t flags)
+{
+	depot_stack_handle_t chain;
+	struct owner_user_raw raw;
+	bool walked;
+
+	/* Mappings without a number have no code that is known. */
+	if (!READ_ONCE(current->mm->owner_maps_id))
+		return 0;
+	pagefault_disable();
+	walked = owner_user_walk(&raw);
+	pagefault_enable();
+	if (!walked)
+		return 0;
+	chain = owner_user_cache_find(&raw);
+	if (chain)
+		return chain;
+	chain = owner_user_intern_known(&raw, flags);
+	if (chain)
+		count_cut(chain);
+	return chain;
+}
+
+/* Find the user chain if its code is known. Return: the last word of a new context. */
+static u64 find_user_word(gfp_t flags)
 {
 	static atomic_t last_serial;
-	depot_stack_handle_t chain = 0;
-	struct owner_user_raw raw;
-	bool walked = false;
+	depot_stack_handle_t chain;
 
 	if (owner_user_is_32bit()) {
 		count_outcome(OWNER_USER_32BIT);
 		return owner_user_reason_word(OWNER_USER_32BIT);
 	}
-	/* No stack is known of mappings without a number. */
-	if (READ_ONCE(current->mm->owner_maps_id)) {
-		pagefault_disable();
-		walked = owner_user_walk(&raw);
-		pagefault_enable();
-	}
-	if (walked)
-		chain = owner_user_cache_find(&raw);
+	chain = find_chain(flags);
 	count_outcome(chain ? OWNER_USER_NO_REASON : OWNER_USER_PENDING);
 	return chain ?: owner_user_reason_word(OWNER_USER_PENDING) |
 			(u32)atomic_inc_return(&last_serial);
@@ -198,7 +214,7 @@ static void begin_entry(gfp_t flags)
 
 	if (current->owner_work.func || !queue_end_of_entry())
 		return;
-	word = find_user_word();
+	word = find_user_word(flags);
 	current->owner_exec_id = current->self_exec_id;
 	current->owner_context = save_context(word, flags);
 	if (!owner_user_word_reason(word))

@@ -12,8 +12,9 @@
  * All objects of an entry share a context, which task_struct keeps meanwhile.
  *
  *	user.c		contexts: begin an entry, end it, read a context
- *	user_walk.c	walk the user stack; addresses -> user chain
- *	user_cache.c	user stacks whose chain is known
+ *	user_walk.c	walk the user stack
+ *	user_resolve.c	addresses -> user chain
+ *	user_cache.c	user stacks whose chain is known, and code whose place is known
  *	user_binaries.c	the files that user chains name
  *	user_show.c	print a user chain; owner/binaries
  *
@@ -125,9 +126,9 @@ struct seq_file;
 
 /* Are there user chains on this architecture? */
 #if defined(CONFIG_X86_64) && !defined(CONFIG_UML)
-#define OWNER_HAS_USER_CHAINS	true
+#define OWNER_HAS_USER_CHAINS	1
 #else
-#define OWNER_HAS_USER_CHAINS	false
+#define OWNER_HAS_USER_CHAINS	0
 #endif
 
 /**
@@ -145,6 +146,45 @@ struct owner_user_raw {
 	u32 begins;
 	unsigned long frame[OWNER_USER_FRAMES];
 };
+
+/**
+ * struct owner_user_range - addresses whose code has one place
+ * @start: the first of them
+ * @size: number of addresses
+ * @word: a word of a user chain: that of @start
+ */
+struct owner_user_range {
+	unsigned long start;
+	unsigned long size;
+	u64 word;
+};
+
+/* The cache knows a range by each part of it that stacks have addresses of. */
+#define OWNER_USER_PART_SHIFT	21
+
+static inline bool owner_user_in_one_part(unsigned long a, unsigned long b)
+{
+	return (a ^ b) >> OWNER_USER_PART_SHIFT == 0;
+}
+
+static inline bool owner_user_range_has(const struct owner_user_range *range,
+					unsigned long address)
+{
+	return address - range->start < range->size;
+}
+
+/* Only @word of a file or of the vdso has an offset. */
+static inline u64 owner_user_range_word(const struct owner_user_range *range,
+					unsigned long address)
+{
+	switch (owner_user_place(range->word)) {
+	case OWNER_USER_PLACE_ANON:
+	case OWNER_USER_PLACE_REASON:
+		return range->word;
+	default:
+		return range->word + (address - range->start);
+	}
+}
 
 /* user.c */
 int owner_user_start(void);
@@ -175,13 +215,20 @@ owner_find_context_ref(struct stack_depot_cpu_cache *cpu)
 /* user_walk.c */
 bool owner_user_walk(struct owner_user_raw *raw);
 bool owner_user_is_32bit(void);
+
+/* user_resolve.c */
 depot_stack_handle_t owner_user_intern_chain(enum owner_user_reason *reason);
+depot_stack_handle_t owner_user_intern_known(const struct owner_user_raw *raw, gfp_t flags);
 
 /* user_cache.c */
 int owner_user_cache_init(void);
 depot_stack_handle_t owner_user_cache_find(const struct owner_user_raw *raw);
 void owner_user_cache_add(const struct owner_user_raw *raw, unsigned long maps_id,
 			  depot_stack_handle_t chain);
+bool owner_user_cache_find_range(struct owner_user_range *range, unsigned long maps_id,
+				 unsigned long address);
+void owner_user_cache_add_range(const struct owner_user_range *range, unsigned long maps_id,
+				unsigned long address);
 
 /* user_binaries.c */
 extern struct owner_binary **owner_binaries;

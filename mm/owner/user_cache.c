@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * User stacks whose chain is known.
+ * User stacks whose chain is known, and code whose place is known.
  *
  * A known stack has the addresses of a user stack, the owner_maps_id of its mm, and the
  * handle of the chain, with a reference. owner_maps_id of an mm names its executable
@@ -10,7 +10,11 @@
  * Removing a mapping changes no number: an address inside it on a stack that is still walked
  * did call from there.
  *
- * Lookups take no lock. A writer makes the sequence of a known stack odd while it changes it.
+ * A known range is the addresses of a mapping with their place, under the same number. It
+ * gives the chains of stacks that are new, but have all of their code in known ranges.
+ *
+ * Lookups take no lock. A writer makes the sequence of an element odd while it changes it, and
+ * leaves the table as it is if another one is writing.
  */
 
 #include <linux/hash.h>
@@ -35,7 +39,21 @@ struct known_stack {
 
 /* Sets of CACHE_PLACES */
 static struct known_stack *known_stacks;
-static DEFINE_SPINLOCK(cache_lock);
+
+#define RANGE_SETS_BITS		8
+#define RANGE_PLACES		4
+
+struct known_range {
+	u32 sequence;
+	unsigned long maps_id;
+	struct owner_user_range range;
+};
+
+/* Sets of RANGE_PLACES */
+static struct known_range known_ranges[RANGE_PLACES << RANGE_SETS_BITS];
+
+/* Raw, and only tried: an allocation may happen in any context. */
+static DEFINE_RAW_SPINLOCK(cache_lock);
 
 /**
  * owner_user_cache_init() - allocate the table
@@ -158,12 +176,98 @@ void owner_user_cache_add(const struct owner_user_raw *raw, unsigned long maps_i
 	if (!known || !stack_depot_get(chain))
 		return;
 	known += hash_stack(raw, maps_id);
-	spin_lock(&cache_lock);
+	if (!raw_spin_trylock(&cache_lock)) {
+		stack_depot_put(chain);
+		return;
+	}
 	old = known->chain;
 	/* The stack that was added last is first in its set. */
 	if (known->maps_id != maps_id || !stacks_are_equal(raw, &known->raw))
 		old = write_place(known + 1, &known->raw, known->maps_id, known->chain);
 	write_place(known, raw, maps_id, chain);
-	spin_unlock(&cache_lock);
+	raw_spin_unlock(&cache_lock);
 	stack_depot_put(old);
+}
+
+/* --- Known ranges --------------------------------------------------------------- */
+
+/* Find the first place of the set of an address. */
+static struct known_range *find_range_set(unsigned long maps_id, unsigned long address)
+{
+	u64 hash = (maps_id ^ (u64)(address >> OWNER_USER_PART_SHIFT) << 32) * GOLDEN_RATIO_64;
+
+	return known_ranges + (hash >> (64 - RANGE_SETS_BITS)) * RANGE_PLACES;
+}
+
+/* Read a place. False if it does not have the address, or a writer changes it. */
+static bool read_range(const struct known_range *known, struct owner_user_range *range,
+		       unsigned long maps_id, unsigned long address)
+{
+	u32 sequence;
+
+	/* Pairs with write_range(). */
+	sequence = smp_load_acquire(&known->sequence);
+	/* data_race(): the sequence is compared again. */
+	if (sequence % 2 || !data_race(known->maps_id == maps_id &&
+				       owner_user_range_has(&known->range, address)))
+		return false;
+	*range = data_race(known->range);
+	/* Pairs with write_range(). */
+	smp_rmb();
+	return READ_ONCE(known->sequence) == sequence;
+}
+
+/**
+ * owner_user_cache_find_range() - find the place of code
+ * @range: filled with the addresses of the mapping
+ * @maps_id: owner_maps_id of the current mm
+ * @address: an address in the mapping
+ *
+ * Return: false if it is not known. @range is undefined then.
+ */
+bool owner_user_cache_find_range(struct owner_user_range *range, unsigned long maps_id,
+				 unsigned long address)
+{
+	const struct known_range *set = find_range_set(maps_id, address);
+	unsigned int i;
+
+	if (!maps_id)
+		return false;
+	for (i = 0; i < RANGE_PLACES; i++)
+		if (read_range(set + i, range, maps_id, address))
+			return true;
+	return false;
+}
+
+static void write_range(struct known_range *known, const struct owner_user_range *range,
+			unsigned long maps_id)
+{
+	WRITE_ONCE(known->sequence, known->sequence + 1);
+	/* Pairs with read_range(). */
+	smp_wmb();
+	known->maps_id = maps_id;
+	known->range = *range;
+	/* Pairs with read_range(). */
+	smp_store_release(&known->sequence, known->sequence + 1);
+}
+
+/**
+ * owner_user_cache_add_range() - remember the place of code
+ * @range: the addresses of the mapping
+ * @maps_id: owner_maps_id of its mm when it was resolved, under the mmap lock
+ * @address: an address in the mapping
+ */
+void owner_user_cache_add_range(const struct owner_user_range *range, unsigned long maps_id,
+				unsigned long address)
+{
+	struct known_range *set = find_range_set(maps_id, address);
+	static unsigned int last_place;
+	struct owner_user_range found;
+
+	if (owner_user_cache_find_range(&found, maps_id, address) ||
+	    !raw_spin_trylock(&cache_lock))
+		return;
+	last_place = (last_place + 1) % RANGE_PLACES;
+	write_range(set + last_place, range, maps_id);
+	raw_spin_unlock(&cache_lock);
 }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Walk the user stack of the current task by its frame pointers, and intern it as a chain.
+ * Walk the user stack of the current task by its frame pointers.
  *
  * owner_user_walk() reads user memory with or without page faults, as its caller allows. Its
  * result depends on the user registers, the user stack and the code there only, so that a
@@ -19,13 +19,9 @@
  */
 
 #include <linux/compat.h>
-#include <linux/file.h>
-#include <linux/fs.h>
-#include <linux/mm.h>
 #include <linux/ptrace.h>
 #include <linux/sched/task_stack.h>
 #include <linux/security.h>
-#include <linux/stackdepot.h>
 #include <linux/uaccess.h>
 
 #include "user.h"
@@ -294,156 +290,6 @@ bool owner_user_walk(struct owner_user_raw *raw)
 	return raw->reason != OWNER_USER_FAULT;
 }
 
-/* --- Addresses to a user chain ------------------------------------------------ */
-
-/* The number of the executable mappings of the current mm. The mmap lock is held. */
-static unsigned long name_mappings(struct mm_struct *mm)
-{
-	static atomic_long_t last_id;
-	unsigned long none = 0, id = READ_ONCE(mm->owner_maps_id);
-
-	if (id)
-		return id;
-	id = atomic_long_inc_return(&last_id);
-	return try_cmpxchg(&mm->owner_maps_id, &none, id) ? id : none;
-}
-
-/* Where an address is, once the mmap lock is not held any more. */
-struct located_address {
-	u64 frame;		/* a word of the chain, or an offset in @file */
-	struct file *file;	/* with a reference, NULL if @frame names the place */
-};
-
-/* Locate one address, under the mmap lock. */
-static struct located_address locate_address(struct mm_struct *mm, unsigned long address,
-					     bool innermost)
-{
-	struct vm_area_struct *vma = vma_lookup(mm, address);
-	enum owner_user_reason reason;
-	struct located_address at = {};
-	unsigned long offset;
-
-	if (!vma || !(vma->vm_flags & VM_EXEC)) {
-		reason = innermost ? OWNER_USER_FAULT : OWNER_USER_NO_FRAME_POINTERS;
-		at.frame = owner_user_frame(OWNER_USER_PLACE_REASON, reason);
-		return at;
-	}
-	offset = address - vma->vm_start;
-	if (vma->vm_start == (unsigned long)mm->context.vdso) {
-		at.frame = owner_user_frame(OWNER_USER_PLACE_VDSO, offset);
-	} else if (!vma->vm_file) {
-		at.frame = owner_user_frame(OWNER_USER_PLACE_ANON, 0);
-	} else {
-		at.frame = offset + (vma->vm_pgoff << PAGE_SHIFT);
-		at.file = get_file(vma->vm_file);
-	}
-	return at;
-}
-
-/* Locate all addresses, up to the first without code. Return: their number. */
-static unsigned int locate_addresses(const struct owner_user_raw *raw,
-				     struct located_address at[OWNER_USER_FRAMES],
-				     unsigned long *maps_id)
-{
-	struct mm_struct *mm = current->mm;
-	unsigned int i;
-
-	mmap_read_lock(mm);
-	*maps_id = name_mappings(mm);
-	for (i = 0; i < raw->count; i++) {
-		at[i] = locate_address(mm, raw->frame[i], !i);
-		if (!at[i].file && owner_user_place(at[i].frame) == OWNER_USER_PLACE_REASON) {
-			i++;
-			break;
-		}
-	}
-	mmap_read_unlock(mm);
-	return i;
-}
-
-/* Intern the file of an address. Return: a word of the chain. */
-static u64 intern_file(const struct located_address *at)
-{
-	enum owner_user_reason reason;
-	int binary = owner_binary_intern(at->file);
-
-	if (binary >= 0)
-		return owner_user_frame(binary + 1, at->frame);
-	reason = binary == -ENOSPC ? OWNER_USER_BINARIES_FULL :
-		 binary == -ENOMEM ? OWNER_USER_NO_MEMORY : OWNER_USER_FAULT;
-	return owner_user_frame(OWNER_USER_PLACE_REASON, reason);
-}
-
-/*
- * Resolve all addresses. Files are read without the mmap lock: a file system may wait for a
- * task that waits for it. Return: the number of words.
- */
-static unsigned int resolve_addresses(const struct owner_user_raw *raw,
-				      unsigned long words[OWNER_USER_WORDS],
-				      unsigned long *maps_id)
-{
-	struct located_address at[OWNER_USER_FRAMES];
-	unsigned int located = locate_addresses(raw, at, maps_id), i, j, count = 0;
-	bool ended = false;
-
-	for (i = 0; i < located && !ended; i++) {
-		/* The same file as that of a frame before? */
-		for (j = 0; j < i && at[i].file != at[j].file; j++)
-			;
-		if (!at[i].file)
-			words[i] = at[i].frame;
-		else if (j < i)
-			words[i] = owner_user_frame(owner_user_place(words[j]), at[i].frame);
-		else
-			words[i] = intern_file(&at[i]);
-		ended = owner_user_place(words[i]) == OWNER_USER_PLACE_REASON;
-		count++;
-	}
-	for (i = 0; i < located; i++)
-		if (at[i].file)
-			fput(at[i].file);
-	if (!ended && raw->reason)
-		words[count++] = owner_user_frame(OWNER_USER_PLACE_REASON, raw->reason);
-	return count;
-}
-
-/* May the next stack with these addresses get the same chain? */
-static bool chain_is_lasting(const struct owner_user_raw *raw, unsigned long last)
-{
-	if (raw->reason == OWNER_USER_FAULT)
-		return false;
-	return owner_user_place(last) != OWNER_USER_PLACE_REASON ||
-	       (owner_user_offset(last) != OWNER_USER_FAULT &&
-		owner_user_offset(last) != OWNER_USER_BINARIES_FULL &&
-		owner_user_offset(last) != OWNER_USER_NO_MEMORY);
-}
-
-/**
- * owner_user_intern_chain() - intern the user chain of the current task
- * @reason: set to why there is none, or to OWNER_USER_NO_REASON
- *
- * Context: may sleep, and may fault on user memory.
- *
- * Return: a handle with a reference, or 0.
- */
-depot_stack_handle_t owner_user_intern_chain(enum owner_user_reason *reason)
-{
-	unsigned long words[OWNER_USER_WORDS], maps_id;
-	struct owner_user_raw raw;
-	depot_stack_handle_t chain;
-	unsigned int count;
-
-	owner_user_walk(&raw);
-	count = resolve_addresses(&raw, words, &maps_id);
-	chain = stack_depot_save_flags(words, count, GFP_KERNEL | __GFP_NOWARN,
-				       STACK_DEPOT_FLAG_CAN_ALLOC | STACK_DEPOT_FLAG_GET |
-				       STACK_DEPOT_FLAG_DATA);
-	*reason = chain ? OWNER_USER_NO_REASON : OWNER_USER_NO_MEMORY;
-	if (chain && chain_is_lasting(&raw, words[count - 1]))
-		owner_user_cache_add(&raw, maps_id, chain);
-	return chain;
-}
-
 #else /* no user chains: change.c refuses user=on */
 
 bool owner_user_is_32bit(void)
@@ -454,12 +300,6 @@ bool owner_user_is_32bit(void)
 bool owner_user_walk(struct owner_user_raw *raw)
 {
 	return false;
-}
-
-depot_stack_handle_t owner_user_intern_chain(enum owner_user_reason *reason)
-{
-	*reason = OWNER_USER_NO_FRAME_POINTERS;
-	return 0;
 }
 
 #endif

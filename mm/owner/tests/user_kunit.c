@@ -541,6 +541,55 @@ static void test_cache(struct kunit *test)
 	stack_depot_put(chain);
 }
 
+/* A stack that is new gets its chain if the places of its code are known. */
+static void test_ranges(struct kunit *test)
+{
+	struct owner_user_raw raw = { .count = 3, .frame = { 0x1000, 0x1ffe, 0x200001 } };
+	struct owner_user_range range = { 0x1000, 0x200000, owner_user_frame(5, 0x3000) }, found;
+	struct made_stack stack;
+	depot_stack_handle_t chain;
+	unsigned int i;
+
+	make_stack(test, &stack);
+	KUNIT_ASSERT_EQ(test, owner_user_start(), 0);
+	current->mm->owner_maps_id = -9UL;
+	KUNIT_EXPECT_EQ(test, owner_user_intern_known(&raw, GFP_KERNEL), 0);
+	owner_user_cache_add_range(&range, -9UL, 0x1001);
+	/* The last frame is in another part of the range. */
+	KUNIT_EXPECT_TRUE(test, owner_user_cache_find_range(&found, -9UL, 0x1fff));
+	KUNIT_EXPECT_FALSE(test, owner_user_cache_find_range(&found, -9UL, 0x200001));
+	owner_user_cache_add_range(&range, -9UL, 0x200001);
+	chain = owner_user_intern_known(&raw, GFP_KERNEL);
+	KUNIT_ASSERT_NE(test, chain, 0);
+	for (i = 0; i < 3; i++)
+		KUNIT_EXPECT_EQ(test, stack_depot_frame(chain, i),
+				owner_user_frame(5, 0x2000 + raw.frame[i]));
+	KUNIT_EXPECT_EQ(test, owner_user_cache_find(&raw), chain);
+	stack_depot_put(chain);
+	stack_depot_put(chain);
+
+	/* Neither before nor behind a range, nor in another mm. */
+	KUNIT_EXPECT_FALSE(test, owner_user_cache_find_range(&found, -9UL, 0xfff));
+	KUNIT_EXPECT_FALSE(test, owner_user_cache_find_range(&found, -9UL, 0x201000));
+	KUNIT_EXPECT_FALSE(test, owner_user_cache_find_range(&found, -10UL, 0x1fff));
+	current->mm->owner_maps_id = 0;
+	KUNIT_EXPECT_EQ(test, owner_user_intern_known(&raw, GFP_KERNEL), 0);
+
+	/* Generated code has no offset; a chain that ends early says why. */
+	range.word = owner_user_frame(OWNER_USER_PLACE_ANON, 0);
+	owner_user_cache_add_range(&range, -11UL, 0x1000);
+	current->mm->owner_maps_id = -11UL;
+	raw.count = 2;
+	raw.reason = OWNER_USER_CYCLE;
+	chain = owner_user_intern_known(&raw, GFP_KERNEL);
+	KUNIT_ASSERT_NE(test, chain, 0);
+	KUNIT_EXPECT_EQ(test, stack_depot_frame(chain, 1), range.word);
+	KUNIT_EXPECT_EQ(test, stack_depot_frame(chain, 2),
+			owner_user_frame(OWNER_USER_PLACE_REASON, OWNER_USER_CYCLE));
+	stack_depot_put(chain);
+	current->mm->owner_maps_id = 0;
+}
+
 /* A stack is not displaced by the next one, even if both are in the same set. */
 static void test_cache_places(struct kunit *test)
 {
@@ -590,6 +639,7 @@ static struct kunit_case owner_user_cases[] = {
 	KUNIT_CASE(test_32bit),
 	KUNIT_CASE(test_entry_without_context),
 	KUNIT_CASE(test_cache),
+	KUNIT_CASE(test_ranges),
 	KUNIT_CASE(test_cache_places),
 #endif
 	{}

@@ -255,18 +255,18 @@ test_cost()
 		cost=$(show_cost "$how" "$frames" "$files")
 		ok "$how stack, $frames frames, $files files: $cost instructions" [ "$cost" -le "$most" ]
 	done <<-end
-		known 7 1 3000
-		known 16 1 4000
-		fresh 7 1 6000
-		fresh 16 1 10000
-		new 7 1 6000
-		new 16 1 9000
-		mapped 7 1 6000
-		mapped 7 2 6000
-		mapped 7 3 6000
-		mapped 16 1 9000
-		mapped 16 2 9000
-		mapped 16 3 9000
+		known 7 1 2100
+		known 16 1 2700
+		fresh 7 1 3000
+		fresh 16 1 3800
+		new 7 1 3400
+		new 16 1 4400
+		mapped 7 1 4200
+		mapped 7 2 4700
+		mapped 7 3 5200
+		mapped 16 1 5400
+		mapped 16 2 5900
+		mapped 16 3 6400
 	end
 }
 
