@@ -77,6 +77,7 @@ soak: install-tests install-arm64 install-s390x install-debian
 	@$(OWNER)/tests/unwind.sh x86_64 1000000
 	@$(OWNER)/tests/unwind.sh frame-pointers 300000
 	@$(OWNER)/tests/unwind.sh arm64 300000
+	@$(OWNER)/tests/owner_user.sh arm64
 	@$(OWNER)/tests/owner_torture.sh debug $(DURATION)
 	@$(OWNER)/tests/owner_torture.sh rt $(DURATION)
 	@$(OWNER)/tests/owner_versions.sh x86_64

@@ -12,7 +12,7 @@
  * All objects of an entry share a context, which task_struct keeps meanwhile.
  *
  *	user.c		contexts: begin an entry, end it, read a context
- *	user_walk.c	walk the user stack
+ *	user_walk.c	walk the user stack; user_walk_x86.h, user_walk_arm64.h
  *	user_resolve.c	addresses -> user chain
  *	user_cache.c	user stacks whose chain is known, and code whose place is known
  *	user_binaries.c	the files that user chains name
@@ -125,7 +125,7 @@ struct file;
 struct seq_file;
 
 /* Are there user chains on this architecture? */
-#if defined(CONFIG_X86_64) && !defined(CONFIG_UML)
+#if (defined(CONFIG_X86_64) && !defined(CONFIG_UML)) || defined(CONFIG_ARM64)
 #define OWNER_HAS_USER_CHAINS	1
 #else
 #define OWNER_HAS_USER_CHAINS	0

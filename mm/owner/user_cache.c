@@ -211,6 +211,7 @@ static bool read_range(const struct known_range *known, struct owner_user_range 
 	if (sequence % 2 || !data_race(known->maps_id == maps_id &&
 				       owner_user_range_has(&known->range, address)))
 		return false;
+	/* data_race(): as above. */
 	*range = data_race(known->range);
 	/* Pairs with write_range(). */
 	smp_rmb();

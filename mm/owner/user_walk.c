@@ -11,9 +11,9 @@
  * above it. Three callers are found in another way, by the instructions at an address:
  *
  *	a function that makes the system call without a frame, as those of libc, returns with
- *	"ret" at once: its return address is at the stack pointer
- *	a function that faults at its first instruction, "push %rbp" or "endbr64" before it,
- *	has no frame either
+ *	"ret" at once: its return address is at the stack pointer, on arm64 in a register
+ *	a function that faults at its first instruction, which saves the frame pointer, has no
+ *	frame either
  *	a signal handler returns to code that ends the signal: the registers that the signal
  *	interrupted are in the signal's frame
  */
@@ -26,16 +26,14 @@
 
 #include "user.h"
 
-#if defined(CONFIG_X86_64) && !defined(CONFIG_UML)
-
-#include <asm/sigcontext.h>
-#include <asm/ucontext.h>
+#if OWNER_HAS_USER_CHAINS
 
 /* Registers that the walk begins with. */
 struct user_registers {
 	unsigned long ip;
 	unsigned long sp;
 	unsigned long fp;
+	unsigned long lr;	/* on arm64 */
 };
 
 /* A saved frame pointer, and the return address above it. */
@@ -56,7 +54,12 @@ static __always_inline bool address_is_of_user(unsigned long address)
  */
 static __always_inline unsigned long __user *mask_address(unsigned long address)
 {
+#ifdef CONFIG_X86_64
 	return mask_user_address((unsigned long __user *)address);
+#else
+	/* unsafe_get_user() does it. */
+	return (unsigned long __user *)address;
+#endif
 }
 
 /* Read a word. False if it is not there, or its page is not present and must not fault. */
@@ -83,51 +86,6 @@ fault:
 	return false;
 }
 
-#define RET			0xc3
-#define PUSH_RBP_MOV_RSP_RBP	0xe5894855U
-#define ENDBR64			0xfa1e0ff3U
-#define CMP_RAX_4096		0xfffff0003d48ULL	/* cmp $-4096, %rax; ja follows */
-#define CMP_RAX_4095		0xfffff0013d48ULL	/* cmp $-4095, %rax; jae follows */
-/* mov $__NR_rt_sigreturn, %rax; and the first byte of syscall */
-#define CALL_SIGRETURN		0x0f0000000fc0c748ULL
-
-/* Bytes of a cmp of the result of a system call and of the jump behind it, 0: no such. */
-static __always_inline unsigned int skip_error_check(unsigned long code)
-{
-	if ((code & 0xffffffffffffULL) != CMP_RAX_4096 &&
-	    (code & 0xffffffffffffULL) != CMP_RAX_4095)
-		return 0;
-	/* jae and ja, with 8 or 32 bits. */
-	if ((code >> 48 & 0xfb) == 0x73)
-		return 8;
-	return (code >> 48 & 0xff) == 0x0f && (code >> 56 & 0xfb) == 0x83 ? 12 : 0;
-}
-
-/*
- * Does the function return with the stack pointer at its return address? Then the instructions
- * at @ip do not use the stack before they return. Sets *@leaf. False if the code could not be
- * read.
- */
-static __always_inline bool read_leaf_code(unsigned long ip, bool *leaf)
-{
-	unsigned long code, more;
-	unsigned int skip;
-
-	*leaf = false;
-	if (!read_user_word(ip, &code))
-		return false;
-	skip = skip_error_check(code);
-	if (!skip) {
-		*leaf = (code & 0xff) == RET || (u32)code == PUSH_RBP_MOV_RSP_RBP ||
-			((u32)code == ENDBR64 && code >> 32 == PUSH_RBP_MOV_RSP_RBP);
-		return true;
-	}
-	if (!read_user_word(ip + skip, &more))
-		return false;
-	*leaf = (more & 0xff) == RET;
-	return true;
-}
-
 /* Kinds of a return address. */
 enum caller_kind {
 	CALLER_NONE,		/* no call is before it */
@@ -136,56 +94,15 @@ enum caller_kind {
 	CALLER_FAULT,		/* the code must not be read now */
 };
 
-/* Is there a call at the end of these 8 bytes? */
-static __always_inline bool ends_in_call(unsigned long code)
-{
-	unsigned int i;
-
-	/* call rel32 */
-	if ((code >> 24 & 0xff) == 0xe8)
-		return true;
-	/* call *register or *memory, of 2 to 7 bytes without prefixes */
-	for (i = 48; i; i -= 8)
-		if ((code >> i & 0x38ff) == 0x10ff)
-			return true;
-	return false;
-}
-
-/*
- * Find the kind of a return address. Words on the stack of a program without frame pointers
- * often look like frames.
- */
-static __always_inline enum caller_kind find_caller_kind(unsigned long address)
-{
-	unsigned long before, code;
-
-	if (!address_is_of_user(address - sizeof(before)))
-		return CALLER_NONE;
-	if (!read_user_words(address - sizeof(before), &before, &code)) {
-		/* Small numbers are frequent, and no code is there that is not present. */
-		return pagefault_disabled() && address >= mmap_min_addr ? CALLER_FAULT :
-									  CALLER_NONE;
-	}
-	if (code == CALL_SIGRETURN)
-		return CALLER_SIGNAL;
-	return ends_in_call(before) ? CALLER_CALLED : CALLER_NONE;
-}
-
-/* Read the registers that a signal interrupted. @frame: the frame of the signal's handler. */
-static __always_inline bool read_signal_frame(unsigned long frame, struct user_registers *regs)
-{
-	/* The return address of the handler is the first member of the signal's frame. */
-	unsigned long context = frame + sizeof(struct user_frame) +
-				offsetof(struct ucontext, uc_mcontext);
-
-	return read_user_word(context + offsetof(struct sigcontext_64, ip), &regs->ip) &&
-	       read_user_word(context + offsetof(struct sigcontext_64, sp), &regs->sp) &&
-	       read_user_word(context + offsetof(struct sigcontext_64, bp), &regs->fp);
-}
+#ifdef CONFIG_ARM64
+#include "user_walk_arm64.h"
+#else
+#include "user_walk_x86.h"
+#endif
 
 bool owner_user_is_32bit(void)
 {
-	return !user_64bit_mode(task_pt_regs(current));
+	return owner_user_code_is_32bit(task_pt_regs(current));
 }
 
 /* The walk ends. Return: false. */
@@ -237,15 +154,13 @@ static __always_inline bool walk_frames(struct owner_user_raw *raw, struct user_
 		return false;
 	raw->begins |= BIT(raw->count);
 	raw->frame[raw->count++] = regs->ip;
-	if (!read_leaf_code(regs->ip, &leaf) && pagefault_disabled())
+	if (!read_leaf(regs, &leaf, &frame.return_address) && (leaf || pagefault_disabled()))
 		return end_walk(raw, OWNER_USER_FAULT);
 	if (leaf) {
-		if (!read_user_word(regs->sp, &frame.return_address))
-			return end_walk(raw, OWNER_USER_FAULT);
-		if (!add_caller(raw, frame.return_address, &interrupted))
+		if (!add_caller(raw, strip_address(frame.return_address), &interrupted))
 			return false;
 		if (interrupted)
-			return read_signal_frame(regs->sp - sizeof(frame.next), regs) ||
+			return read_signal_frame(0, 0, true, regs) ||
 			       end_walk(raw, OWNER_USER_FAULT);
 	}
 	while (fp || first) {
@@ -254,12 +169,13 @@ static __always_inline bool walk_frames(struct owner_user_raw *raw, struct user_
 							 OWNER_USER_NO_FRAME_POINTERS);
 		if (!read_user_words(fp, &frame.next, &frame.return_address))
 			return end_walk(raw, OWNER_USER_FAULT);
-		if (!add_caller(raw, frame.return_address, &interrupted))
+		if (!add_caller(raw, strip_address(frame.return_address), &interrupted))
 			return false;
 		if (interrupted)
-			return read_signal_frame(fp, regs) || end_walk(raw, OWNER_USER_FAULT);
+			return read_signal_frame(fp, frame.next, false, regs) ||
+			       end_walk(raw, OWNER_USER_FAULT);
 		lowest = fp + sizeof(frame);
-		fp = frame.next;
+		fp = strip_frame_pointer(frame.next);
 		first = false;
 	}
 	return false;
@@ -275,8 +191,7 @@ static __always_inline bool walk_frames(struct owner_user_raw *raw, struct user_
  */
 bool owner_user_walk(struct owner_user_raw *raw)
 {
-	const struct pt_regs *regs = task_pt_regs(current);
-	struct user_registers from = { regs->ip, regs->sp, regs->bp };
+	struct user_registers from = read_user_registers(task_pt_regs(current));
 
 	raw->count = 0;
 	raw->begins = 0;

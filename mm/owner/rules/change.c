@@ -184,7 +184,7 @@ static int add_rule(struct rule_change *change)
 		return refuse_sentence(change,
 				       "this kernel has no names of functions: they need CONFIG_KALLSYMS");
 	if (s->user && !OWNER_HAS_USER_CHAINS)
-		return refuse_sentence(change, "user=on is for x86_64: leave it out");
+		return refuse_sentence(change, "user=on is for x86_64 and arm64: leave it out");
 	if (s->user && owner_user_start())
 		return -ENOMEM;
 	for (number = table->count; number; number--)
