@@ -12,7 +12,15 @@ usage='KERNEL [files|torture|cost]'
 part=${2:-chains}
 programs=$work/programs
 flags="-O1 -Wall -static -nostdlib -ffreestanding -fno-optimize-sibling-calls
-	-fno-stack-protector -fcf-protection=none -Wl,--build-id"
+	-fno-stack-protector -Wl,--build-id"
+if [ "$kernel" = arm64 ]; then
+	# Return addresses on the stack are signed.
+	compiler="aarch64-linux-gnu-gcc -mbranch-protection=standard"
+	others=
+else
+	compiler="gcc -fcf-protection=none"
+	others="files first second third fourth"
+fi
 rule='user=on if cache == owner_program'
 ask="ask() { exec 3<>$debug/owner/query; echo \"\$1\" >&3; cat <&3; exec 3>&-; }"
 
@@ -25,12 +33,12 @@ build_program()
 	program=$programs/$1 source=tools/testing/owner/tests/$2
 	shift 2
 	# shellcheck disable=SC2086 # several words
-	gcc $flags "$@" -o "$program" "$source" || exit 1
+	$compiler $flags "$@" -o "$program" "$source" || exit 1
 }
 build_program frames user_chains.c -fno-omit-frame-pointer -mno-omit-leaf-frame-pointer
 build_program no_frames user_chains.c -DOMIT -fomit-frame-pointer
-# One program in files with a build-id each
-for name in files first second third fourth; do
+# One program in files with a build-id each, for x86_64
+for name in $others; do
 	build_program $name user_files.c -fno-omit-frame-pointer -mno-omit-leaf-frame-pointer \
 		"-Wl,--build-id=0x$(echo $name | sha1sum | cut -c 1-40)"
 done
@@ -72,7 +80,7 @@ chains_are_exact()
 {
 	show_part "${2:-truth}" >"$work/truth"
 	show_part "$1" >"$work/answer"
-	for name in frames no_frames files first second third fourth; do
+	for name in frames no_frames $others; do
 		echo "$name=$(show_build_id $name)"
 	done | xargs tools/testing/owner/tests/check_user.py "$work/truth" "$work/answer"
 }

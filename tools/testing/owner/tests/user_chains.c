@@ -6,7 +6,7 @@
  *   chain NAME COUNT OFFSET,...[,(REASON)]	offsets in the file NAME, innermost first
  *
  * The addresses come from the compiler, not from frame pointers: each function on the way
- * stores its return address. Built for x86_64 without a library:
+ * stores its return address. Built for x86_64 and arm64 without a library:
  *
  *   gcc -O1 -static -nostdlib -ffreestanding -fno-omit-frame-pointer
  *       -mno-omit-leaf-frame-pointer -fno-optimize-sibling-calls -fno-stack-protector
@@ -52,10 +52,19 @@ static noinline long recurse(const char *text, word depth)
 	return result;
 }
 
+/* Nothing is mapped here. */
+#ifdef __x86_64__
+#define END_OF_STACK	0x7ffffffff000
+#else
+#define END_OF_STACK	0xfffffffff000
+#endif
+
 /* A system call without a frame, as libc has them. */
 long leaf_call(long number, long fd, const char *text, word size);
 asm(".text\n"
+    ".globl leaf_call, leaf_called, leaf_end\n"
     "leaf_call:\n"
+#ifdef __x86_64__
     "	mov %rdi, %rax\n"
     "	mov %rsi, %rdi\n"
     "	mov %rdx, %rsi\n"
@@ -66,6 +75,18 @@ asm(".text\n"
     "	jae 1f\n"
     "	ret\n"
     "1:	neg %rax\n"
+#else
+    "	mov x8, x0\n"
+    "	mov x0, x1\n"
+    "	mov x1, x2\n"
+    "	mov x2, x3\n"
+    "	svc #0\n"
+    "leaf_called:\n"
+    "	cmn x0, #4095\n"
+    "	b.hs 1f\n"
+    "	ret\n"
+    "1:	neg x0, x0\n"
+#endif
     "	ret\n"
     "leaf_end:\n");
 extern const char leaf_called[], leaf_end[];
@@ -79,7 +100,7 @@ static noinline long ask_leaf(leaf_fn *leaf, const char *text)
 	NOTE(2);
 	result = leaf(WRITE, file, text, length(text));
 	asm volatile("after_leaf:");
-	asm volatile("lea after_leaf(%%rip), %0" : "=r" (truth[1]));
+	store_address(truth[1], "after_leaf");
 	truth[0] = (word)leaf_called;
 	return result;
 }
@@ -97,8 +118,10 @@ static noinline long outer_leaf(leaf_fn *leaf, const char *text)
 /* A system call with another frame pointer, and with a stack pointer below it. */
 static noinline long ask_with_registers(const char *text, word fp, word sp)
 {
+	word size = length(text);
 	long result;
 
+#ifdef __x86_64__
 	asm volatile("mov %%rbp, %%r12\n"
 		     "	mov %%rsp, %%r13\n"
 		     "	mov %5, %%rbp\n"
@@ -108,9 +131,27 @@ static noinline long ask_with_registers(const char *text, word fp, word sp)
 		     "	mov %%r13, %%rsp\n"
 		     "	mov %%r12, %%rbp"
 		     : "=a" (result)
-		     : "a" (WRITE), "D" (file), "S" (text), "d" (length(text)), "r" (fp), "r" (sp)
+		     : "a" (WRITE), "D" (file), "S" (text), "d" (size), "r" (fp), "r" (sp)
 		     : "rcx", "r11", "r12", "r13", "memory");
-	asm volatile("lea asked_with_fp(%%rip), %0" : "=r" (truth[0]));
+#else
+	register word x8 asm("x8") = WRITE;
+	register word x0 asm("x0") = file;
+	register word x1 asm("x1") = (word)text;
+	register word x2 asm("x2") = size;
+
+	asm volatile("mov x19, x29\n"
+		     "	mov x20, sp\n"
+		     "	mov x29, %4\n"
+		     "	mov sp, %5\n"
+		     "	svc #0\n"
+		     "asked_with_fp:\n"
+		     "	mov sp, x20\n"
+		     "	mov x29, x19"
+		     : "+r" (x0) : "r" (x8), "r" (x1), "r" (x2), "r" (fp), "r" (sp)
+		     : "x19", "x20", "memory");
+	result = x0;
+#endif
+	store_address(truth[0], "asked_with_fp");
 	return result;
 }
 
@@ -130,10 +171,16 @@ struct action {
 
 void restore(void);
 asm(".text\n"
+    ".globl restore\n"
     "	nop\n"
     "restore:\n"
+#ifdef __x86_64__
     "	mov $15, %rax\n"
     "	syscall\n");
+#else
+    "	mov x8, #139\n"
+    "	svc #0\n");
+#endif
 
 static noinline void handle(int signal)
 {
@@ -158,14 +205,13 @@ static long catch_signal(int signal, void (*handler)(int signal))
 
 static noinline void raise(void)
 {
+	word pid = call3(GETPID, 0, 0, 0);
 	long result;
 
 	NOTE(6);
-	asm volatile("syscall\n"
-		     "raised:"
-		     : "=a" (result) : "a" (KILL), "D" (call3(GETPID, 0, 0, 0)), "S" (10)
-		     : "rcx", "r11", "memory");
-	asm volatile("lea raised(%%rip), %0" : "=r" (truth[5]));
+	call_at(result, "raised", KILL, pid, 10, 0);
+	store_address(truth[5], "raised");
+	(void)result;
 }
 
 /* --- Cases --------------------------------------------------------------------- */
@@ -210,6 +256,12 @@ static noinline void test_generated_code(void)
 	NOTE(4);
 	for (i = 0; (const char *)leaf_call + i < leaf_end; i++)
 		page[i] = ((const char *)leaf_call)[i];
+#ifdef __aarch64__
+	/* The code is in one or two lines of the instruction cache. */
+	for (i = 0; (const char *)leaf_call + i < leaf_end; i += 4)
+		asm volatile("dc cvau, %0\n dsb ish\n ic ivau, %0\n dsb ish\n isb"
+			     : : "r" (page + i) : "memory");
+#endif
 	outer_leaf((leaf_fn *)page, "8");
 	truth[0] = 1;
 	expect(8, TO_BEGIN, 0);
@@ -225,7 +277,7 @@ static noinline void test_damaged_stacks(void)
 	ask_with_frame_pointer("9", (word)stack | 0x7f0000000000 | 1);
 	expect(9, 1, "(no-frame-pointers)");
 	/* Above the stack, nothing is mapped. */
-	ask_with_frame_pointer("11", 0x7ffffffff000 - 16);
+	ask_with_frame_pointer("11", END_OF_STACK - 16);
 	expect(11, 1, "(fault)");
 	frame[0] = (word)frame;
 	outer("1");
@@ -255,7 +307,7 @@ static noinline void test_children(const char *path)
 	long child;
 
 	NOTE(4);
-	child = call3(FORK, 0, 0, 0);
+	child = fork_task();
 	if (!child) {
 		outer("15");
 		expect(15, TO_BEGIN, 0);
@@ -265,7 +317,7 @@ static noinline void test_children(const char *path)
 	expect(16, TO_BEGIN, 0);
 	wait_for(child);
 
-	child = call3(VFORK, 0, 0, 0);
+	child = vfork_task();
 	if (!child) {
 		outer("17");
 		expect(17, TO_BEGIN, 0);
@@ -275,7 +327,7 @@ static noinline void test_children(const char *path)
 	wait_for(child);
 
 	/* Objects that are allocated while the task exits. */
-	child = call3(FORK, 0, 0, 0);
+	child = fork_task();
 	if (!child) {
 		outer("flush 19");
 		expect(19, 0, "(exiting)");
@@ -351,7 +403,7 @@ static void torture(const char *path, word rounds)
 		/* The objects of the last round stay. */
 		ask("free");
 		for (j = 0; j < 4; j++) {
-			children[j] = call3(FORK, 0, 0, 0);
+			children[j] = fork_task();
 			if (!children[j])
 				torture_child(i * 4 + j, path);
 		}
@@ -367,7 +419,7 @@ static noinline void run(word count, char **arguments)
 	if (count < 2)
 		return;
 	NOTE(5);
-	file = call3(OPEN, PLACE, 1, 0);
+	file = open_file(PLACE, 1, 0);
 	if (equal(arguments[1], "plain")) {
 		test_plain();
 	} else if (equal(arguments[1], "torture")) {

@@ -62,7 +62,7 @@ asm(".text\n"
 /* Map the code of a file. @at: where, or 0. */
 static char *map_code(const char *path, const char *at, word protection)
 {
-	long fd = call3(OPEN, path, 0, 0);
+	long fd = open_file(path, 0, 0);
 	char *code = (char *)call(MMAP, (word)at, PAGE, protection,
 				  MAP_PRIVATE | (at ? MAP_FIXED : 0), fd,
 				  (word)through - (word)__ehdr_start);
@@ -82,7 +82,7 @@ static void copy_code(char *to)
 
 /* --- One address in different files -------------------------------------------- */
 
-/* The same stack each time */
+/* Both calls of plant() have the same stack here. */
 static noinline void ask_file(const char *code, const char *text)
 {
 	struct route route = { (route_fn *)ask, text };
@@ -90,7 +90,7 @@ static noinline void ask_file(const char *code, const char *text)
 	NOTE(3);
 	((route_fn *)code)(&route);
 	asm volatile("after_code:");
-	asm volatile("lea after_code(%%rip), %0" : "=r" (truth[2]));
+	store_address(truth[2], "after_code");
 }
 
 /* Ask through @code, which is of the file that check_user.py knows as @of. */
@@ -113,12 +113,12 @@ static noinline void plant(const char *code, const char *text, const char *of)
 static void rewrite(const char *from, const char *to)
 {
 	static char content[1 << 16];
-	long fd = call3(OPEN, from, 0, 0);
+	long fd = open_file(from, 0, 0);
 	long size = call3(READ, fd, content, sizeof(content));
 
 	call3(CLOSE, fd, 0, 0);
 	/* O_WRONLY | O_CREAT */
-	fd = call3(OPEN, to, 0101, 0600);
+	fd = open_file(to, 0101, 0600);
 	call3(WRITE, fd, content, size);
 	call3(CLOSE, fd, 0, 0);
 }
@@ -243,7 +243,7 @@ static noinline void run(word count, char **arguments)
 	if (count < 5)
 		return;
 	NOTE(6);
-	file = call3(OPEN, PLACE, 1, 0);
+	file = open_file(PLACE, 1, 0);
 	if (equal(arguments[1], "files")) {
 		test_files(arguments + 2);
 		return;

@@ -28,9 +28,11 @@ static long file;
 static char *const *environment;
 static const char *name;
 
-enum { READ, WRITE, OPEN, CLOSE, MMAP = 9, MPROTECT, MUNMAP, SIGACTION = 13, SIGRETURN = 15,
-	MADVISE = 28, GETPID = 39, FORK = 57, VFORK, EXECVE, EXIT, WAIT4, KILL, UNLINK = 87,
-	SETITIMER = 38, MREMAP = 25, BRK = 12, PERSONALITY = 135 };
+#ifdef __x86_64__
+
+enum { READ, WRITE, OPEN, CLOSE, MMAP = 9, MPROTECT, MUNMAP, BRK, SIGACTION, MREMAP = 25,
+	MADVISE = 28, SETITIMER = 38, GETPID = 39, FORK = 57, VFORK, EXECVE, EXIT, WAIT4, KILL,
+	PERSONALITY = 135 };
 
 static inline __attribute__((always_inline)) long
 call(long number, word a, word b, word c, word d, word e, word f)
@@ -45,6 +47,61 @@ call(long number, word a, word b, word c, word d, word e, word f)
 		     : "rcx", "r11", "memory");
 	return result;
 }
+
+/* A system call with a label behind it */
+#define call_at(result, label, number, a, b, c)						\
+	asm volatile("syscall\n" label ":" : "=a" (result)				\
+		     : "a" (number), "D" (a), "S" (b), "d" (c) : "rcx", "r11", "memory")
+#define store_address(place, label)							\
+	asm volatile("lea " label "(%%rip), %0" : "=r" (place))
+
+#define open_file(path, flags, mode)	call3(OPEN, path, flags, mode)
+#define fork_task()			call3(FORK, 0, 0, 0)
+#define vfork_task()			call3(VFORK, 0, 0, 0)
+
+#else /* arm64 */
+
+enum { CLOSE = 57, READ = 63, WRITE, EXIT = 93, PERSONALITY = 92, SETITIMER = 103, KILL = 129,
+	SIGACTION = 134, GETPID = 172, BRK = 214, MUNMAP, MREMAP, CLONE = 220, EXECVE, MMAP,
+	MPROTECT = 226, MADVISE = 233, OPENAT = 56, WAIT4 = 260 };
+
+static inline __attribute__((always_inline)) long
+call(long number, word a, word b, word c, word d, word e, word f)
+{
+	register word x8 asm("x8") = number;
+	register word x0 asm("x0") = a;
+	register word x1 asm("x1") = b;
+	register word x2 asm("x2") = c;
+	register word x3 asm("x3") = d;
+	register word x4 asm("x4") = e;
+	register word x5 asm("x5") = f;
+
+	asm volatile("svc #0" : "+r" (x0)
+		     : "r" (x8), "r" (x1), "r" (x2), "r" (x3), "r" (x4), "r" (x5) : "memory");
+	return x0;
+}
+
+/* A system call with a label behind it */
+#define call_at(result, label, number, a, b, c)						\
+do {											\
+	register word x8 asm("x8") = (number);						\
+	register word x0 asm("x0") = (word)(a);						\
+	register word x1 asm("x1") = (word)(b);						\
+	register word x2 asm("x2") = (word)(c);						\
+											\
+	asm volatile("svc #0\n" label ":" : "+r" (x0)					\
+		     : "r" (x8), "r" (x1), "r" (x2) : "memory");			\
+	result = x0;									\
+} while (0)
+#define store_address(place, label)							\
+	asm volatile("adr %0, " label : "=r" (place))
+
+/* AT_FDCWD; SIGCHLD; CLONE_VM and CLONE_VFORK, too */
+#define open_file(path, flags, mode)	call(OPENAT, -100, (word)(path), flags, mode, 0, 0)
+#define fork_task()			call3(CLONE, 17, 0, 0)
+#define vfork_task()			call3(CLONE, 0x4111, 0, 0)
+
+#endif
 
 #define call3(number, a, b, c)	call(number, (word)(a), (word)(b), (word)(c), 0, 0, 0)
 
@@ -134,17 +191,14 @@ static void expect(word objects, word count, const char *reason)
 
 /* --- Chains -------------------------------------------------------------------- */
 
-/* The system call has a label behind it. */
 static noinline long ask(const char *text)
 {
+	word size = length(text);
 	long result;
 
 	NOTE(1);
-	asm volatile("syscall\n"
-		     "asked:"
-		     : "=a" (result) : "a" (WRITE), "D" (file), "S" (text), "d" (length(text))
-		     : "rcx", "r11", "memory");
-	asm volatile("lea asked(%%rip), %0" : "=r" (truth[0]));
+	call_at(result, "asked", WRITE, file, text, size);
+	store_address(truth[0], "asked");
 	return result;
 }
 
@@ -166,17 +220,25 @@ __attribute__((used)) void begin(word *stack)
 }
 
 /* The outermost frame: a frame pointer of 0, or in a program without them any number. */
+#ifdef OMIT
+#define OUTERMOST "12345"
+#else
+#define OUTERMOST "0"
+#endif
 asm(".text\n"
     ".globl _start\n"
     "_start:\n"
-#ifdef OMIT
-    "	mov $12345, %ebp\n"
-#else
-    "	xor %ebp, %ebp\n"
-#endif
+#ifdef __x86_64__
+    "	mov $" OUTERMOST ", %ebp\n"
     "	mov %rsp, %rdi\n"
     "	and $-16, %rsp\n"
     "	call begin\n"
     "	hlt\n");
+#else
+    "	mov x29, #" OUTERMOST "\n"
+    "	mov x0, sp\n"
+    "	bl begin\n"
+    "	brk #0\n");
+#endif
 
 #endif
