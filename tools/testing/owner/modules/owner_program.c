@@ -8,12 +8,15 @@
  *   work N	allocate them in a kernel thread, and wait for it
  *   timer N	allocate them in a timer, and wait for it
  *   free	free all objects
+ *
+ * A page fault in a mapping of the file allocates one, too.
  */
 
 #include <linux/completion.h>
 #include <linux/debugfs.h>
 #include <linux/fs.h>
 #include <linux/list.h>
+#include <linux/mm.h>
 #include <linux/module.h>
 #include <linux/slab.h>
 #include <linux/spinlock.h>
@@ -128,10 +131,30 @@ static int program_flush(struct file *file, fl_owner_t id)
 	return 0;
 }
 
+static vm_fault_t program_fault(struct vm_fault *vmf)
+{
+	vmf->page = alloc_page(GFP_KERNEL | __GFP_ZERO);
+	if (!vmf->page)
+		return VM_FAULT_OOM;
+	allocate_objects(1, GFP_KERNEL);
+	return 0;
+}
+
+static const struct vm_operations_struct program_vm_ops = {
+	.fault	= program_fault,
+};
+
+static int program_mmap(struct file *file, struct vm_area_struct *vma)
+{
+	vma->vm_ops = &program_vm_ops;
+	return 0;
+}
+
 static const struct file_operations program_fops = {
 	.owner	= THIS_MODULE,
 	.open	= simple_open,
 	.write	= program_write,
+	.mmap	= program_mmap,
 	.flush	= program_flush,
 };
 
@@ -141,7 +164,7 @@ static int __init program_init(void)
 				  SLAB_NO_MERGE, NULL);
 	if (!cache)
 		return -ENOMEM;
-	/* "unsafe": debugfs would not pass flush on. */
+	/* "unsafe": debugfs would not pass flush and mmap on. */
 	file = debugfs_create_file_unsafe("owner_program", 0200, NULL, NULL, &program_fops);
 	return 0;
 }

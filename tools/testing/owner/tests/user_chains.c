@@ -358,6 +358,65 @@ static noinline void test_signals(void)
 	expect(6, 10, 0);
 }
 
+/* The faulting instruction is the innermost frame. */
+static noinline void touch(const volatile char *page)
+{
+	char byte;
+
+	NOTE(1);
+#ifdef __x86_64__
+	asm volatile("touches: movb (%1), %0" : "=q" (byte) : "r" (page) : "memory");
+#else
+	asm volatile("touches: ldrb %w0, [%1]" : "=r" (byte) : "r" (page) : "memory");
+#endif
+	store_address(truth[0], "touches");
+	(void)byte;
+}
+
+#ifdef __x86_64__
+/* The same in 32-bit code, which a 64-bit program can enter by a far jump. */
+static noinline void touch_in_32bit_code(const volatile char *page)
+{
+	static word saved[3];
+
+	asm volatile("mov %%rsp, (%1)\n"
+		     "	mov %%rbp, 8(%1)\n"
+		     "	movl $1f, 16(%1)\n"
+		     "	movw $0x23, 20(%1)\n"
+		     "	ljmp *16(%1)\n"
+		     ".code32\n"
+		     "1:	movb (%%ebx), %%al\n"
+		     "	ljmp $0x33, $2f\n"
+		     ".code64\n"
+		     "2:	mov (%1), %%rsp\n"
+		     "	mov 8(%1), %%rbp"
+		     : : "b" (page), "S" (saved) : "rax", "memory");
+}
+#endif
+
+static noinline void test_page_faults(void)
+{
+	/* PROT_READ, MAP_SHARED, and on x86_64 MAP_32BIT */
+	char *pages = (char *)call(MMAP, 0, 5 * PAGE, 1, 0x41, file, 0);
+	word i;
+
+	truth[2] = (word)__builtin_return_address(0);
+	truth[3] = truth[5];
+	truth[4] = truth[6];
+	for (i = 0; i < 2; i++) {
+		touch(pages + i * PAGE);
+		/* Keep the loop: both calls have one return address. */
+		asm volatile("" : "+r" (i));
+	}
+	expect(2, 5, 0);
+#ifdef __x86_64__
+	for (i = 2; i < 5; i++)
+		touch_in_32bit_code(pages + i * PAGE);
+	expect(3, 0, "(32-bit)");
+#endif
+	call3(MUNMAP, pages, 5 * PAGE, 0);
+}
+
 /* --- Torture ------------------------------------------------------------------- */
 
 /* Let the stack, the code and the program go away while chains are walked. */
@@ -419,7 +478,7 @@ static noinline void run(word count, char **arguments)
 	if (count < 2)
 		return;
 	NOTE(5);
-	file = open_file(PLACE, 1, 0);
+	file = open_file(PLACE, 2, 0);
 	if (equal(arguments[1], "plain")) {
 		test_plain();
 	} else if (equal(arguments[1], "torture")) {
@@ -428,6 +487,7 @@ static noinline void run(word count, char **arguments)
 		test_chains();
 		test_depth();
 		test_generated_code();
+		test_page_faults();
 		test_damaged_stacks();
 		test_children(arguments[1]);
 		test_signals();
