@@ -72,6 +72,20 @@ noinline void owner_freed_record_erase(struct owner_record *record)
 	WRITE_ONCE(record->size_and_rate, 0);
 }
 
+/* Has any of these records an owner? Nobody writes to the records of a slab that is freed. */
+static bool have_owners(const struct owner_record *record, unsigned int objects)
+{
+	const struct owner_record *end = record + objects;
+	u64 handle_pairs = 0;
+
+	for (; end - record >= 4; record += 4)
+		handle_pairs |= record[0].handle_pair | record[1].handle_pair |
+				record[2].handle_pair | record[3].handle_pair;
+	for (; record < end; record++)
+		handle_pairs |= record->handle_pair;
+	return handle_pairs;
+}
+
 void __slab_owner_free_slab(struct slab *slab)
 {
 	struct owner_slab_records *records = owner_slab_records_of(READ_ONCE(slab->obj_exts));
@@ -88,8 +102,9 @@ void __slab_owner_free_slab(struct slab *slab)
 	 */
 	smp_wmb();
 	/* An object that was freed without a hook still has its record. */
-	for (i = 0; i < objects; i++)
-		drop_stale_record(slab->slab_cache, records, &records->record[i]);
+	if (unlikely(have_owners(records->record, objects)))
+		for (i = 0; i < objects; i++)
+			drop_stale_record(slab->slab_cache, records, &records->record[i]);
 	for (i = 0; freed && i < objects; i++)
 		owner_freed_record_erase(&freed->record[i]);
 	owner_slab_records_free(slab, records);
