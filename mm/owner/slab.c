@@ -87,6 +87,17 @@ static noinline void reuse_freed_slot(struct owner_slab_records *records, const 
 	rcu_read_unlock_sched();
 }
 
+/* An object is allocated in this slot: drop what the records still have of the last one. */
+static __always_inline void reset_slot(struct kmem_cache *s, struct owner_slab_records *records,
+				       const void *object, struct owner_record *record)
+{
+	struct owner_freed_records *freed = owner_freed_records(records);
+
+	drop_stale_record(s, records, record);
+	if (unlikely(freed))
+		reuse_freed_slot(records, object, freed_record_of(freed, records, record));
+}
+
 /* Return the first step of the fast path that fails for this object. The last one is the chain. */
 static enum owner_slow find_missing_step(struct stack_depot_cpu_cache *cpu,
 					 const struct kmem_cache *s, struct slab *slab,
@@ -155,7 +166,6 @@ track_slow(struct kmem_cache *s, const void *object, size_t size, const struct t
 	struct owner_record *record, owner __uninitialized;
 	struct owner_slab_records *records;
 	struct owner_choice choice;
-	struct owner_freed_records *freed;
 	enum owner_slow reason;
 	unsigned int index;
 	struct slab *slab;
@@ -176,10 +186,7 @@ track_slow(struct kmem_cache *s, const void *object, size_t size, const struct t
 
 	index = object_index(s, records, object);
 	record = &records->record[index];
-	drop_stale_record(s, records, record);
-	freed = owner_freed_records(records);
-	if (unlikely(freed))
-		reuse_freed_slot(records, object, &freed->record[index]);
+	reset_slot(s, records, object, record);
 	if (!choice.depth)
 		return 0;
 
@@ -263,16 +270,45 @@ static __always_inline bool reset_freed_record(struct stack_depot_cpu_cache *cpu
 	return true;
 }
 
+/* May track_first_object() allocate the records of this object's slab? */
+static bool can_allocate_records(const struct kmem_cache *s, const void *object, gfp_t flags)
+{
+	return slab_owner_tracks_cache(s) && !(flags & __GFP_NO_OBJ_EXT) &&
+	       !is_kfence_address(object) && !in_nmi();
+}
+
+/*
+ * Record the owner of an object whose slab has no records yet. @handle_pair: from the fast path,
+ * which has walked the stack and charged the chain.
+ */
+static noinline void track_first_object(struct kmem_cache *s, const void *object, u32 requested,
+					gfp_t flags, u64 handle_pair)
+{
+	struct owner_slab_records *records;
+	struct owner_record *record;
+
+	records = owner_slab_records_alloc(s, virt_to_slab(object), flags);
+	if (unlikely(!records))
+		return owner_record_drop(handle_pair, object_charge(s, requested));
+	record = object_record_fast(s, records, object);
+	/* Another CPU may have allocated the records meanwhile, also those of frees. */
+	reset_slot(s, records, object, record);
+	make_free_check_records(records, 0);
+	owner_record_publish(record, handle_pair, requested, owner_record_time_now());
+	this_cpu_inc(owner_slow_captures[OWNER_SLOW_RECORDS]);
+}
+
 /*
  * Record the owner if the CPU cache has all handles. This calls no function in steady state, so
- * the caller saves few registers. Return: the handle of the chain; 0 if something is missing:
- * track_slow() has to record the owner then.
+ * the caller saves few registers. @first: set to the handles if only the slab's records are
+ * missing: the caller has to call track_first_object() then. Return: the handle of the chain; 0
+ * if something else is missing: track_slow() has to record the owner then.
  */
 static __always_inline depot_stack_handle_t
 track_from_cpu_cache(struct stack_depot_cpu_cache *cpu, struct kmem_cache *s, const void *object,
 		     size_t size, enum track_mode mode, unsigned int depth,
 		     struct stack_depot_caller caller, unsigned long ip,
-		     const struct owner_rule *rule)
+		     const struct owner_rule *rule, gfp_t flags, u64 *first)
 {
 	struct owner_record owner __uninitialized, *record;
 	u32 requested = owner_record_size(size);
@@ -291,8 +327,14 @@ track_from_cpu_cache(struct stack_depot_cpu_cache *cpu, struct kmem_cache *s, co
 		return 0;
 	folio = object_folio(object);
 	exts = READ_ONCE(folio_slab(folio)->obj_exts);
-	if (unlikely(!(exts & OBJEXTS_OWNER_RECORDS)))
-		return 0;
+	if (unlikely(!(exts & OBJEXTS_OWNER_RECORDS))) {
+		if (mode == TRACK_FREES || mode == TRACK_FRAME ||
+		    !can_allocate_records(s, object, flags))
+			return 0;
+		*first = owner_record_fill_fast(chain, task, object_charge(s, requested));
+		this_cpu_inc(*rule->hits);
+		return chain->handle;
+	}
 	records = owner_slab_records_untag(exts);
 	if (unlikely(mode == TRACK_FREES ?
 		     !has_slow_unsampled_objects(records) || is_kfence_address(object) :
@@ -320,13 +362,14 @@ track_from_cpu_cache(struct stack_depot_cpu_cache *cpu, struct kmem_cache *s, co
  * records. Return: the handle of the chain, 0 for the slow path.
  */
 static __always_inline depot_stack_handle_t
-track_fast(struct kmem_cache *s, const void *object, size_t size, enum track_mode mode,
-	   struct stack_depot_caller caller, unsigned long ip)
+track_fast(struct kmem_cache *s, const void *object, gfp_t flags, size_t size,
+	   enum track_mode mode, struct stack_depot_caller caller, unsigned long ip)
 {
 	const struct owner_rule *rule;
 	struct stack_depot_cpu_cache *cpu;
 	depot_stack_handle_t stack = 0;
 	unsigned int depth;
+	u64 first = 0;
 
 	/* Without the call tree, there is a fast path for known callers only. */
 	if (mode != TRACK_CALLER && !IS_ENABLED(CONFIG_STACKDEPOT_CALL_TREE))
@@ -340,11 +383,14 @@ track_fast(struct kmem_cache *s, const void *object, size_t size, enum track_mod
 	rule = READ_ONCE(s->owner_rule);
 	depth = fast_depth(rule, mode);
 	if (likely(depth))
-		stack = track_from_cpu_cache(cpu, s, object, size, mode, depth, caller, ip, rule);
+		stack = track_from_cpu_cache(cpu, s, object, size, mode, depth, caller, ip, rule,
+					     flags, &first);
 	else if (mode == TRACK_CHAIN && owner_rule_is_resolved(rule) && rule->user_depth)
 		stack = track_from_cpu_cache(cpu, s, object, size, TRACK_USER, rule->user_depth,
-					     caller, ip, rule);
+					     caller, ip, rule, flags, &first);
 	stack_depot_cpu_release(cpu);
+	if (unlikely(first))
+		track_first_object(s, object, owner_record_size(size), flags, first);
 	return stack;
 }
 
@@ -373,7 +419,7 @@ static noinline void track_slow_from_frame(struct kmem_cache *s, void *object, s
 
 void __slab_owner_alloc(struct kmem_cache *s, void *object, gfp_t flags, size_t size)
 {
-	if (!track_fast(s, object, size, TRACK_CHAIN, HOOK_CALLER, 0))
+	if (!track_fast(s, object, flags, size, TRACK_CHAIN, HOOK_CALLER, 0))
 		track_slow_from_frame(s, object, size, flags,
 				      (unsigned long)__builtin_frame_address(0), _RET_IP_);
 	barrier();
@@ -385,7 +431,7 @@ void __slab_owner_alloc(struct kmem_cache *s, void *object, gfp_t flags, size_t 
  */
 void __slab_owner_alloc_frees(struct kmem_cache *s, void *object, gfp_t flags, size_t size)
 {
-	if (!track_fast(s, object, size, TRACK_FREES, HOOK_CALLER, 0))
+	if (!track_fast(s, object, flags, size, TRACK_FREES, HOOK_CALLER, 0))
 		track_slow_from_frame(s, object, size, flags,
 				      (unsigned long)__builtin_frame_address(0), _RET_IP_);
 	barrier();
@@ -403,7 +449,7 @@ static noinline void track_new_caller(struct kmem_cache *s, void *object, gfp_t 
 	struct track_args args = { flags, false, HOOK_CALLER };
 	depot_stack_handle_t stack;
 
-	stack = track_fast(s, object, size, TRACK_FRAME, args.caller, 0) ?:
+	stack = track_fast(s, object, flags, size, TRACK_FRAME, args.caller, 0) ?:
 		track_slow(s, object, size, &args);
 	if (stack)
 		owner_cache_caller(ip, stack);
@@ -416,7 +462,7 @@ static noinline void track_new_caller(struct kmem_cache *s, void *object, gfp_t 
 void __slab_owner_alloc_depth1(struct kmem_cache *s, void *object, gfp_t flags, size_t size,
 			       unsigned long ip)
 {
-	if (!track_fast(s, object, size, TRACK_CALLER, (struct stack_depot_caller){}, ip))
+	if (!track_fast(s, object, flags, size, TRACK_CALLER, (struct stack_depot_caller){}, ip))
 		track_new_caller(s, object, flags, size, ip);
 }
 
