@@ -3,8 +3,8 @@
  * Capture: from the running stack to the handle of its call chain. See
  * include/linux/stackdepot_capture.h.
  *
- * Here is what is not on the fast path: intern a chain that this CPU keeps no reference
- * to, and shorten it if the depot is full.
+ * This is the slow path: intern a chain that this CPU keeps no reference to, and shorten it if
+ * the depot is full.
  */
 
 #include <linux/gfp.h>
@@ -17,7 +17,7 @@
 
 #include "stackdepot_unwind.h"
 
-/* Chains are records with counters. RAW: a walk has cut them at an interrupt's entry. */
+/* Chains are records with counters. RAW: the walk has ended them at an interrupt's entry. */
 #define CHAIN_FLAGS	(STACK_DEPOT_FLAG_GET | STACK_DEPOT_FLAG_COUNT | STACK_DEPOT_FLAG_RAW)
 
 /**
@@ -345,10 +345,12 @@ static void tag_shorter_chain(depot_stack_handle_t handle, const struct stack_de
 	struct stack_depot_cpu_cache *cpu = walk->node ? stack_depot_cpu_acquire() : NULL;
 	struct stack_depot_ref *ref = cpu ? stack_depot_find_ref(cpu, handle) : NULL;
 	const struct stack_depot_node *ancestor = NULL;
+	unsigned int count;
 
-	if (ref && !ref->tag)
-		ancestor = stack_depot_find_ancestor(walk->tree, depth, skip, caller,
-						     stack_depot_match(handle, frames, walk->count));
+	if (ref && !ref->tag) {
+		count = stack_depot_match(handle, frames, walk->count);
+		ancestor = stack_depot_find_ancestor(walk->tree, depth, skip, caller, count);
+	}
 	if (ancestor)
 		ref->tag = stack_depot_node_tag(walk->tree, ancestor);
 	if (cpu)

@@ -131,7 +131,7 @@ BOUNDS = [
     CostBound("kmalloc-64", 8, "depth-8", 340, target=330),
     CostBound(CALLS, 0, "on", 300),
     # A rule of a cache adds no path of its own. In a boot, the handles of chain and task may be in
-    # their second entries of the CPU cache: 8 instructions for each of four lookups.
+    # their second places of the CPU cache: 8 instructions for each of four lookups.
     CostBound("kmalloc-64", 8, "rule-cache", 33, target=10, over="on"),
     CostBound("pages-0", 8, "page_owner,ours", 740, target=700),
     CostBound("stack_depot_get_frames", 8, UNWIND, 300, target=160),
