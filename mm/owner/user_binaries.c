@@ -104,15 +104,16 @@ static void read_file_key(const struct file *file, struct file_key *key)
 }
 
 /*
- * Will the ctime change when the file does? Not if the file was changed in the current tick of
- * the clock, nor if it is mapped for writing: only the first write to a page tells.
+ * Will the ctime change when the file does? Not within the resolution of the file system's
+ * time, which is two seconds in FAT, nor if the file is mapped for writing: only the first
+ * write to a page changes it.
  */
 static bool change_will_show(struct file *file)
 {
 	struct inode *inode = file_inode(file);
-	struct timespec64 ctime = inode_get_ctime(inode), now = current_time(inode);
 
-	return !inode_is_open_for_write(inode) && timespec64_compare(&ctime, &now) < 0;
+	return !inode_is_open_for_write(inode) &&
+	       current_time(inode).tv_sec - inode_get_ctime_sec(inode) > 2;
 }
 
 /* Find the first place of the set of a file. */

@@ -235,6 +235,8 @@ test_cost()
 {
 	# shellcheck disable=SC2016 # for the guest's shell
 	loops='run() { /extra/files cost 200 "$@"; }
+		# Files that have just changed are read each time.
+		sleep 4
 		for objects in 2 12; do run $objects known 7; done
 		for frames in 7 16; do
 			for how in known fresh new mapped; do run 1 $how $frames; done
