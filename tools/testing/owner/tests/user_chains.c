@@ -374,7 +374,7 @@ static noinline void touch(const volatile char *page)
 }
 
 #ifdef __x86_64__
-/* The same in 32-bit code, which a 64-bit program can enter by a far jump. */
+/* Fault in 32-bit code, which a 64-bit program can enter by a far jump. */
 static noinline void touch_in_32bit_code(const volatile char *page)
 {
 	static word saved[3];
