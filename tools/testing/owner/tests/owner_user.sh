@@ -39,8 +39,8 @@ build_program frames user_chains.c -fno-omit-frame-pointer -mno-omit-leaf-frame-
 build_program no_frames user_chains.c -DOMIT -fomit-frame-pointer
 # One program in files with a build-id each, for x86_64
 for name in $others; do
-	build_program $name user_files.c -fno-omit-frame-pointer -mno-omit-leaf-frame-pointer \
-		"-Wl,--build-id=0x$(echo $name | sha1sum | cut -c 1-40)"
+	build_program "$name" user_files.c -fno-omit-frame-pointer -mno-omit-leaf-frame-pointer \
+		"-Wl,--build-id=0x$(echo "$name" | sha1sum | cut -c 1-40)"
 done
 
 show_build_id() { readelf -n "$programs/$1" | awk '/Build ID/ { print $3 }'; }
@@ -81,7 +81,7 @@ chains_are_exact()
 	show_part "${2:-truth}" >"$work/truth"
 	show_part "$1" >"$work/answer"
 	for name in frames no_frames $others; do
-		echo "$name=$(show_build_id $name)"
+		echo "$name=$(show_build_id "$name")"
 	done | xargs tools/testing/owner/tests/check_user.py "$work/truth" "$work/answer"
 }
 # Each object of slab_owner and of mode=records has the chain of the groups.
