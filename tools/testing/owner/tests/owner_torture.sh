@@ -12,6 +12,13 @@ shift 2
 words=$*
 seen=$work/seen
 
+# Threads and timers have no program: their objects say so, where there are user chains.
+user_rule=
+case $kernel,$words in
+um,* | *,?*) ;;
+*) user_rule="echo 'user=on if cache == torture*' >$debug/owner/control" ;;
+esac
+
 # The clock of an x86_64 guest counts ticks, and loses those that come while the host runs
 # something else: seconds of the guest can take ten times as long on the host. So there is no
 # limit for the whole. The module prints a line every two seconds of the guest if an object was
@@ -23,6 +30,7 @@ run_torture_guest()
 	tools/testing/owner/guest/guest.py run "$kernel" --append "slab_owner=on $words" $cpus --mem 1G \
 		--stall 120 --console "$work/console" \
 		--extra "$modules" --cmd "
+	$user_rule
 	insmod /extra/owner_torture.ko seconds=$seconds &
 	torture=\$!
 	sleep 1
@@ -37,7 +45,9 @@ run_torture_guest()
 	fi
 	while kill -0 \$torture 2>/dev/null; do
 		read -r began _ </proc/uptime
-		grep -c '\\[owner_torture\\]' $debug/slab_owner >>/tmp/seen
+		grep -e '\\[owner_torture\\]' -e '^ user ' $debug/slab_owner >/tmp/lines
+		grep -c '\\[owner_torture\\]' /tmp/lines >>/tmp/seen
+		grep '^ user ' /tmp/lines | sort | uniq -c >>/tmp/users
 		cat $debug/owner/caches >/dev/null 2>&1
 		read -r ended _ </proc/uptime
 		echo \$began \$ended >>/tmp/reads
@@ -50,6 +60,7 @@ run_torture_guest()
 	awk '{ seen += \$1 } END { print \"seen:\", seen }' /tmp/seen
 	awk '{ s = \$2 - \$1; sum += s; if (s > longest) longest = s }
 		END { print \"reads:\", NR, \"mean\", sum / NR, \"s, longest\", longest, \"s\" }' /tmp/reads
+	awk '{ n[\$3] += \$1 } END { for (reason in n) print \"user:\", reason, n[reason] }' /tmp/users
 	echo left: \$(grep -c '\\[owner_torture\\]' $debug/slab_owner)
 	rmmod owner_torture
 	dmesg | grep -o 'torture: [0-9].*' | grep -v ' s left'
@@ -116,6 +127,10 @@ case $words in
 *)
 	ok "no handle is left" equals "$(show_torture_left)" "0 chains and 0 tasks" ;;
 esac
+if [ -n "$user_rule" ]; then
+	ok "objects say why they have no user chain" equals "$(awk '$1 == "user:" { print $2 }' \
+		"$work/out" | sort | tr '\n' ' ')" "(interrupt) (kernel-thread) "
+fi
 ok "what is counted is what is found" counter_agrees_with_walk
 if [ "$kernel" = debug ]; then
 	ok "records could not always be had" [ "$(show_output_value lost_no_records | tail -n 1)" -gt 100 ]
