@@ -82,23 +82,36 @@ static void test_kernel_thread(struct kunit *test)
 	stack_depot_put(owner.task);
 }
 
-/* Nor has a thread that the kernel runs for a program, though it has the program's memory. */
-static void test_user_worker(struct kunit *test)
+/* Nor may a program be asked that has a worker of the kernel, is replaced, or ends. */
+static void test_obstacles(struct kunit *test)
 {
-	struct owner_record owner = {};
+	static const struct {
+		unsigned int flags;
+		bool in_execve;
+		enum owner_user_reason reason;
+	} cases[] = {
+		{ PF_USER_WORKER, false, OWNER_USER_WORKER },
+		{ 0, true, OWNER_USER_EXEC },
+		{ PF_EXITING, false, OWNER_USER_EXITING },
+	};
 	u64 frames[OWNER_USER_WORDS];
+	unsigned int i;
 
-	current->flags &= ~PF_KTHREAD;
-	current->flags |= PF_USER_WORKER;
-	owner_user_attach(&owner, GFP_KERNEL);
-	current->flags &= ~PF_USER_WORKER;
-	current->flags |= PF_KTHREAD;
-	KUNIT_ASSERT_NE(test, owner.task, 0);
-	KUNIT_EXPECT_EQ(test, owner_user_fetch(owner.task, frames), 1);
-	KUNIT_EXPECT_EQ(test, frames[0], owner_user_frame(OWNER_USER_PLACE_REASON,
-							  OWNER_USER_WORKER));
-	KUNIT_EXPECT_EQ(test, current->owner_context, 0);
-	stack_depot_put(owner.task);
+	for (i = 0; i < ARRAY_SIZE(cases); i++) {
+		struct owner_record owner = {};
+
+		current->flags = (current->flags & ~PF_KTHREAD) | cases[i].flags;
+		current->in_execve = cases[i].in_execve;
+		owner_user_attach(&owner, GFP_KERNEL);
+		current->in_execve = false;
+		current->flags = (current->flags & ~cases[i].flags) | PF_KTHREAD;
+		KUNIT_ASSERT_NE(test, owner.task, 0);
+		KUNIT_EXPECT_EQ(test, owner_user_fetch(owner.task, frames), 1);
+		KUNIT_EXPECT_EQ(test, frames[0], owner_user_frame(OWNER_USER_PLACE_REASON,
+								  cases[i].reason));
+		KUNIT_EXPECT_EQ(test, current->owner_context, 0);
+		stack_depot_put(owner.task);
+	}
 }
 
 /* Objects have a context only if the rule that decides says so. */
@@ -647,7 +660,7 @@ static struct kunit_case owner_user_cases[] = {
 	KUNIT_CASE(test_encoding),
 	KUNIT_CASE(test_tokens),
 	KUNIT_CASE(test_kernel_thread),
-	KUNIT_CASE(test_user_worker),
+	KUNIT_CASE(test_obstacles),
 	KUNIT_CASE(test_rule),
 	KUNIT_CASE(test_device),
 	KUNIT_CASE(test_inode),
