@@ -300,9 +300,9 @@ static noinline void track_first_object(struct kmem_cache *s, const void *object
 
 /*
  * Record the owner if the CPU cache has all handles. This calls no function in steady state, so
- * the caller saves few registers. @first: set to the handles if only the slab's records are
- * missing: the caller has to call track_first_object() then. Return: the handle of the chain; 0
- * if something else is missing: track_slow() has to record the owner then.
+ * the caller saves few registers. @first: set to the handles, with references, if only the slab's
+ * records are missing: track_first_object() has to do the rest then. Return: the handle of the
+ * chain; 0 if something is missing: unless @first is set, track_slow() has to record the owner.
  */
 static __always_inline depot_stack_handle_t
 track_from_cpu_cache(struct stack_depot_cpu_cache *cpu, struct kmem_cache *s, const void *object,
@@ -333,7 +333,7 @@ track_from_cpu_cache(struct stack_depot_cpu_cache *cpu, struct kmem_cache *s, co
 			return 0;
 		*first = owner_record_fill_fast(chain, task, object_charge(s, requested));
 		this_cpu_inc(*rule->hits);
-		return chain->handle;
+		return 0;
 	}
 	records = owner_slab_records_untag(exts);
 	if (unlikely(mode == TRACK_FREES ?
@@ -389,8 +389,13 @@ track_fast(struct kmem_cache *s, const void *object, gfp_t flags, size_t size,
 		stack = track_from_cpu_cache(cpu, s, object, size, TRACK_USER, rule->user_depth,
 					     caller, ip, rule, flags, &first);
 	stack_depot_cpu_release(cpu);
-	if (unlikely(first))
+	/* The first test alone is on the fast path: the callers repeat it. */
+	if (unlikely(!stack && first)) {
+		struct owner_record owner = { .handle_pair = first };
+
 		track_first_object(s, object, owner_record_size(size), flags, first);
+		return owner.stack;
+	}
 	return stack;
 }
 
