@@ -406,6 +406,14 @@ stack_depot_follow(const struct stack_depot_node *node, struct stack_depot_calle
 
 	if (likely(node->kind == STACK_DEPOT_NODE_END))
 		return STACK_DEPOT_MOVE_ENDS;
+	/* Chains of system calls end here. */
+	if (node->kind == STACK_DEPOT_NODE_REGS) {
+		regs = (struct pt_regs *)(slot + sizeof(long));
+		if (likely(user_mode(regs)))
+			return STACK_DEPOT_MOVE_ENDS;
+		position->slot = (unsigned long)&regs->ip;
+		return STACK_DEPOT_MOVED;
+	}
 	if (likely(node->back != STACK_DEPOT_BACK_UNKNOWN))
 		bp_slot = slot - node->back;
 	/* The most frequent kind. */
@@ -419,12 +427,6 @@ stack_depot_follow(const struct stack_depot_node *node, struct stack_depot_calle
 			return STACK_DEPOT_MOVE_FAILS;
 		position->bp_slot = bp;
 		return stack_depot_follow_sp(position, stack_depot_read_stack(sp_slot));
-	case STACK_DEPOT_NODE_REGS:
-		regs = (struct pt_regs *)(slot + sizeof(long));
-		if (user_mode(regs))
-			return STACK_DEPOT_MOVE_ENDS;
-		position->slot = (unsigned long)&regs->ip;
-		return STACK_DEPOT_MOVED;
 	case STACK_DEPOT_NODE_INTERRUPTED:
 		regs = container_of((unsigned long *)slot, struct pt_regs, ip);
 		position->bp_slot = bp_slot;
