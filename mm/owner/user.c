@@ -133,7 +133,7 @@ static void end_entry(struct callback_head *work)
 
 /* --- The begin of an entry ---------------------------------------------------- */
 
-/* Why the current context has no program that could be asked, OWNER_USER_NO_REASON if it has. */
+/* Return why there is no user stack to walk here, OWNER_USER_NO_REASON if there is one. */
 static enum owner_user_reason find_obstacle(void)
 {
 	if (!in_task())
@@ -221,7 +221,10 @@ static void begin_entry(gfp_t flags)
 		stack_depot_put(word);
 }
 
-/* Return: a handle of a context with a reference, 0 without room. */
+/*
+ * Get the context of the code that runs: that of its entry, or one that has the reason why there
+ * is no entry. Return: a handle with a reference, 0 without room.
+ */
 static noinline depot_stack_handle_t get_context(gfp_t flags)
 {
 	enum owner_user_reason reason = find_obstacle();
@@ -265,7 +268,8 @@ void owner_user_attach(struct owner_record *owner, gfp_t flags)
  * @handle: the handle of a task or of a context, with a reference, or 0
  * @frames: filled with the words of the chain
  *
- * Return: the number of words. A reason without a chain is one word, 0: no rule asked.
+ * Return: the number of words: 1 if there is a reason in place of a chain, 0 if the owner has no
+ * context, because its rule has no user=on.
  */
 unsigned int owner_user_fetch(depot_stack_handle_t handle, u64 frames[OWNER_USER_WORDS])
 {

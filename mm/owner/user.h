@@ -54,7 +54,7 @@ enum owner_user_reason {
 	OWNER_USER_KERNEL_THREAD,	/* a task without a program */
 	OWNER_USER_WORKER,		/* a thread that the kernel runs for a program: io_uring */
 	OWNER_USER_EXITING,
-	OWNER_USER_EXEC,		/* the program was replaced before it could be asked */
+	OWNER_USER_EXEC,		/* execve() replaced the program before the walk */
 	OWNER_USER_32BIT,
 	OWNER_USER_INTERRUPT,
 	OWNER_USER_NO_FRAME_POINTERS,	/* a word is not the frame pointer of a caller */
@@ -204,7 +204,7 @@ owner_find_context_ref(struct stack_depot_cpu_cache *cpu)
 {
 	struct stack_depot_ref *ref;
 
-	/* An interrupt has the user stack of a task that did not ask. */
+	/* In an interrupt, the user stack is of a task that did not cause the allocation. */
 	if (unlikely(!in_task() || current->in_execve))
 		return NULL;
 	ref = stack_depot_find_ref(cpu, current->owner_context);

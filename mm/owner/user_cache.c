@@ -7,8 +7,8 @@
  * mappings: it is set to 0 when one is added, and gets a new number, which no mm ever had,
  * when a stack is resolved next. A known stack with an old number is never found again.
  *
- * Removing a mapping changes no number: an address inside it on a stack that is still walked
- * did call from there.
+ * The number does not change when a mapping is removed: if a stack still has an address in the
+ * mapping, the call was made while it existed.
  *
  * A known range is the addresses of a mapping with their place, under the same number. It
  * gives the chains of stacks that are new, but have all of their code in known ranges.

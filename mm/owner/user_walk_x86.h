@@ -101,7 +101,10 @@ static __always_inline enum caller_kind find_caller_kind(unsigned long address)
 	if (!address_is_of_user(address - sizeof(before)))
 		return CALLER_NONE;
 	if (!read_user_words(address - sizeof(before), &before, &code)) {
-		/* Small numbers are frequent, and no code is there that is not present. */
+		/*
+		 * Many words of a stack are small numbers. No code is mapped below
+		 * mmap_min_addr: do not walk again with page faults for these.
+		 */
 		return pagefault_disabled() && address >= mmap_min_addr ? CALLER_FAULT :
 									  CALLER_NONE;
 	}
