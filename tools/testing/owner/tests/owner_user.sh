@@ -217,7 +217,7 @@ test_files()
 		for name in files first second third fourth; do
 			path=/extra/$name
 			case $name in third | fourth) path=/tmp/copy ;; esac
-			echo "$(show_build_id $name) $path"
+			echo "$(show_build_id "$name") $path"
 		done | sort)"
 }
 
