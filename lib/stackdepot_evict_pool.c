@@ -337,7 +337,8 @@ static bool depot_data_share_is_used(struct evictable_depot *depot, unsigned int
 }
 
 /*
- * Return true if the last allocation of class @c failed and the next one would fail, too:
+ * Return why the last allocation of class @c failed if the next one would fail, too, else
+ * DEPOT_NOT_REFUSED:
  *
  *  - DEPOT_REFUSED_BOUND holds until a record is freed.
  *  - DEPOT_REFUSED_GRACE holds while the RCU cookie is unchanged: no record freed
@@ -350,21 +351,24 @@ static bool depot_data_share_is_used(struct evictable_depot *depot, unsigned int
  * the fields may be from different allocations. The effect is one unneeded refusal or
  * one unneeded search.
  */
-static bool depot_is_known_full(struct evictable_depot *depot, unsigned int c, bool may_wait)
+static enum depot_refusal depot_find_refusal(struct evictable_depot *depot, unsigned int c,
+					     bool may_wait)
 {
 	struct depot_class_refusal *last = &depot->refusal[c];
+	/* Read once: another CPU may clear it, and no refusal is counted as DEPOT_NOT_REFUSED. */
 	enum depot_refusal why = READ_ONCE(last->why);
 
 	/* Deferred records are freed under the lock, and may give room. */
 	if (why == DEPOT_NOT_REFUSED || !llist_empty(&depot->deferred_frees))
-		return false;
+		return DEPOT_NOT_REFUSED;
 	if (why == DEPOT_REFUSED_NOMEM && (may_wait || stack_depot_has_spare_pool()))
-		return false;
+		return DEPOT_NOT_REFUSED;
 	if (READ_ONCE(last->retry) && time_after(jiffies, READ_ONCE(last->tick)))
-		return false;
-	return why != DEPOT_REFUSED_GRACE ||
-	       same_state_synchronize_rcu(READ_ONCE(last->rcu_state),
-					  get_state_synchronize_rcu());
+		return DEPOT_NOT_REFUSED;
+	if (why == DEPOT_REFUSED_GRACE &&
+	    !same_state_synchronize_rcu(READ_ONCE(last->rcu_state), get_state_synchronize_rcu()))
+		return DEPOT_NOT_REFUSED;
+	return why;
 }
 
 /*
@@ -375,14 +379,15 @@ static bool depot_is_known_full(struct evictable_depot *depot, unsigned int c, b
 bool stack_depot_refuse_early(struct evictable_depot *depot, unsigned int c, u32 hash,
 			      bool may_wait)
 {
-	if (depot_data_share_is_used(depot, c, hash))
-		depot_count_refusal(depot, DEPOT_REFUSED_DATA);
-	else if (depot_is_known_full(depot, c, may_wait))
-		depot_count_refusal(depot, READ_ONCE(depot->refusal[c].why));
-	else
+	enum depot_refusal why = depot_data_share_is_used(depot, c, hash) ?
+				 DEPOT_REFUSED_DATA : depot_find_refusal(depot, c, may_wait);
+
+	if (why == DEPOT_NOT_REFUSED)
 		return false;
+	depot_count_refusal(depot, why);
 	return true;
 }
+EXPORT_SYMBOL_IF_KUNIT(stack_depot_refuse_early);
 
 /* Remember that an allocation of class @c failed. @rcu_state: taken before it. */
 static void depot_note_refusal(struct evictable_depot *depot, unsigned int c,

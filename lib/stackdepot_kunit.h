@@ -183,6 +183,7 @@ void stack_depot_test_set_link(struct kunit *test);
 
 /* stackdepot_kunit_stress.c */
 void stack_depot_test_stress(struct kunit *test);
+void stack_depot_test_taken_back(struct kunit *test);
 void stack_depot_test_next_counted(struct kunit *test);
 
 #endif /* _LIB_STACKDEPOT_KUNIT_H */

@@ -51,6 +51,7 @@ static struct kunit_case depot_cases[] = {
 	DEPOT_CASE(traced),
 	DEPOT_CASE(contexts),
 	DEPOT_CASE_SLOW(stress),
+	DEPOT_CASE(taken_back),
 	DEPOT_CASE_SLOW(next_counted),
 	DEPOT_CASE(cost),
 	{ }

@@ -175,6 +175,50 @@ void stack_depot_test_stress(struct kunit *test)
 	KUNIT_EXPECT_TRUE(test, stack_depot_test_destroy(depot));
 }
 
+/* Refuse a class, and take the refusal back, as often as possible. */
+static int run_refusing_thread(void *arg)
+{
+	struct depot_class_refusal *refusal = arg;
+
+	while (!kthread_should_stop()) {
+		for (int i = 0; i < 1000; i++) {
+			WRITE_ONCE(refusal->why, DEPOT_REFUSED_BOUND);
+			cpu_relax();
+			WRITE_ONCE(refusal->why, DEPOT_NOT_REFUSED);
+		}
+		cond_resched();
+	}
+	return 0;
+}
+
+/* Each refusal is counted for a reason, also if another CPU takes it back meanwhile. */
+void stack_depot_test_taken_back(struct kunit *test)
+{
+	struct evictable_depot *depot = create_test_depot(test, SMALL_DEPOT);
+	unsigned long refused = 0, counted = 0, until;
+	struct task_struct *task;
+
+	if (num_online_cpus() < 2) {
+		KUNIT_EXPECT_TRUE(test, stack_depot_test_destroy(depot));
+		kunit_skip(test, "needs two CPUs");
+	}
+	task = create_cpu_thread(test, run_refusing_thread, &depot->refusal[0],
+				 raw_smp_processor_id() + 1);
+	wake_up_process(task);
+	until = jiffies + HZ / 2;
+	while (time_before(jiffies, until)) {
+		for (int i = 0; i < 1000; i++)
+			refused += stack_depot_refuse_early(depot, 0, 0, false);
+		cond_resched();
+	}
+	kthread_stop(task);
+	for (int why = 0; why < DEPOT_NR_REFUSALS; why++)
+		counted += read_refusals(depot, why);
+	KUNIT_EXPECT_GT(test, refused, 0);
+	KUNIT_EXPECT_EQ(test, counted, refused);
+	KUNIT_EXPECT_TRUE(test, stack_depot_test_destroy(depot));
+}
+
 /*
  * PLANTED stacks are counted and never freed during the test. Each thread keeps up
  * to PASSING other stacks in a ring.
