@@ -150,10 +150,13 @@ static depot_stack_handle_t get_if_chain(depot_stack_handle_t handle,
 static depot_stack_handle_t take_ref_if_chain(depot_stack_handle_t handle,
 					      const struct walked_chain *chain, bool shorter)
 {
-	struct stack_depot_cpu_cache *cpu = stack_depot_cpu_acquire();
+	struct stack_depot_cpu_cache *cpu;
 	depot_stack_handle_t taken = 0;
 	struct stack_depot_ref *ref;
 
+	if (!handle)
+		return 0;
+	cpu = stack_depot_cpu_acquire();
 	/* An interrupt of a user of the CPU cache. */
 	if (!cpu)
 		return get_if_chain(handle, chain, shorter);
