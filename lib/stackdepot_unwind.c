@@ -252,6 +252,25 @@ struct stack_depot_node *stack_depot_find_traced_child(const struct stack_depot_
 	return ip ? find_child(tree, parent, ip) : NULL;
 }
 
+/*
+ * Move from a node to the slot of its caller. Sets *@node to the node that has its children, if
+ * the chain goes on.
+ */
+static __no_sanitize_address __always_inline enum stack_depot_move
+move_to_caller(struct stack_depot_node **node, struct stack_depot_caller *caller)
+{
+	enum stack_depot_move move;
+
+	if (IS_ENABLED(CONFIG_STACKDEPOT_UNWIND_ORC) && (*node)->kind == STACK_DEPOT_NODE_STEP) {
+		caller->slot += (*node)->step;
+		return STACK_DEPOT_MOVED;
+	}
+	move = stack_depot_follow(*node, caller);
+	if (move == STACK_DEPOT_MOVED)
+		*node += stack_depot_node_count(*node) - 1;
+	return move;
+}
+
 /**
  * stack_depot_find_ancestor() - find the node of the running stack's first frames
  * @tree: the tree
@@ -268,10 +287,10 @@ __no_sanitize_address const struct stack_depot_node *
 stack_depot_find_ancestor(const struct stack_depot_tree *tree, unsigned int depth, bool skip,
 			  struct stack_depot_caller caller, unsigned int frames)
 {
-	const struct stack_depot_node *child, *node;
+	struct stack_depot_node *child, *node;
 
 	node = stack_depot_node_at(tree, STACK_DEPOT_NODE_ROOT(depth, skip));
-	for (;;) {
+	do {
 		child = find_child(tree, node,
 				   stack_depot_strip_ip(stack_depot_read_stack(caller.slot)));
 		if (unlikely(!child))
@@ -279,15 +298,8 @@ stack_depot_find_ancestor(const struct stack_depot_tree *tree, unsigned int dept
 		if (!child || child->frames == frames)
 			return child;
 		node = child;
-		if (IS_ENABLED(CONFIG_STACKDEPOT_UNWIND_ORC) &&
-		    child->kind == STACK_DEPOT_NODE_STEP) {
-			caller.slot += child->step;
-			continue;
-		}
-		if (stack_depot_follow(child, &caller) != STACK_DEPOT_MOVED)
-			return NULL;
-		node += stack_depot_node_count(child) - 1;
-	}
+	} while (move_to_caller(&node, &caller) == STACK_DEPOT_MOVED);
+	return NULL;
 }
 
 /*
@@ -339,18 +351,13 @@ walk_tree(unsigned long *frames, unsigned int depth, bool skip, struct stack_dep
 			return walk;
 		node = child;
 		interrupted = child->kind == STACK_DEPOT_NODE_REGS;
-		if (IS_ENABLED(CONFIG_STACKDEPOT_UNWIND_ORC) &&
-		    child->kind == STACK_DEPOT_NODE_STEP) {
-			caller.slot += child->step;
-			continue;
-		}
-		switch (stack_depot_follow(child, &caller)) {
+		switch (move_to_caller(&node, &caller)) {
 		case STACK_DEPOT_MOVE_ENDS:
 			goto end;
 		case STACK_DEPOT_MOVE_FAILS:
 			return walk;
 		case STACK_DEPOT_MOVED:
-			node += stack_depot_node_count(child) - 1;
+			break;
 		}
 	}
 end:

@@ -57,7 +57,7 @@ static __always_inline unsigned long __user *mask_address(unsigned long address)
 #ifdef CONFIG_X86_64
 	return mask_user_address((unsigned long __user *)address);
 #else
-	/* unsafe_get_user() does it. */
+	/* unsafe_get_user() masks it. */
 	return (unsigned long __user *)address;
 #endif
 }
@@ -93,6 +93,15 @@ enum caller_kind {
 	CALLER_SIGNAL,		/* it ends a signal */
 	CALLER_FAULT,		/* the code must not be read now */
 };
+
+/*
+ * Find the kind of a return address whose code could not be read. Many words of a stack are small
+ * numbers. No code is mapped below mmap_min_addr: do not walk again with page faults for these.
+ */
+static __always_inline enum caller_kind find_unreadable_kind(unsigned long address)
+{
+	return pagefault_disabled() && address >= mmap_min_addr ? CALLER_FAULT : CALLER_NONE;
+}
 
 #ifdef CONFIG_ARM64
 #include "user_walk_arm64.h"
@@ -196,7 +205,7 @@ bool owner_user_walk(struct owner_user_raw *raw)
 	raw->count = 0;
 	raw->begins = 0;
 	raw->reason = OWNER_USER_NO_REASON;
-	/* access_ok() is asked for each address. */
+	/* There is no range to check here: access_ok() checks each address that is read. */
 	if (!user_access_begin(NULL, 0))
 		return end_walk(raw, OWNER_USER_FAULT);
 	while (walk_frames(raw, &from))

@@ -112,14 +112,8 @@ static __always_inline enum caller_kind find_caller_kind(unsigned long address)
 
 	if (address % sizeof(code) || !address_is_of_user(address - sizeof(code)))
 		return CALLER_NONE;
-	if (!read_code(address - sizeof(code), &before) || !read_code(address, &code)) {
-		/*
-		 * Many words of a stack are small numbers. No code is mapped below
-		 * mmap_min_addr: do not walk again with page faults for these.
-		 */
-		return pagefault_disabled() && address >= mmap_min_addr ? CALLER_FAULT :
-									  CALLER_NONE;
-	}
+	if (!read_code(address - sizeof(code), &before) || !read_code(address, &code))
+		return find_unreadable_kind(address);
 	if (code == MOV_X8_SIGRETURN && read_code(address + sizeof(code), &next) && next == SVC)
 		return CALLER_SIGNAL;
 	return is_call(before) ? CALLER_CALLED : CALLER_NONE;

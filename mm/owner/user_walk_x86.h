@@ -100,14 +100,8 @@ static __always_inline enum caller_kind find_caller_kind(unsigned long address)
 
 	if (!address_is_of_user(address - sizeof(before)))
 		return CALLER_NONE;
-	if (!read_user_words(address - sizeof(before), &before, &code)) {
-		/*
-		 * Many words of a stack are small numbers. No code is mapped below
-		 * mmap_min_addr: do not walk again with page faults for these.
-		 */
-		return pagefault_disabled() && address >= mmap_min_addr ? CALLER_FAULT :
-									  CALLER_NONE;
-	}
+	if (!read_user_words(address - sizeof(before), &before, &code))
+		return find_unreadable_kind(address);
 	if (code == CALL_SIGRETURN)
 		return CALLER_SIGNAL;
 	return ends_in_call(before) ? CALLER_CALLED : CALLER_NONE;
