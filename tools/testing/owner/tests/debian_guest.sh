@@ -11,14 +11,7 @@ usage='[KERNEL]'
 kernel=${1:-debian}
 guest=tools/testing/owner/guest/guest.py
 seen="$work/out $work/guest.err"
-PATH=$PATH:/usr/sbin:/sbin
-
-for program in mmdebstrap mkfs.ext4; do
-	if [ "$(id -u)" != 0 ] || ! command -v $program >/dev/null; then
-		skip_test systemd "needs root and $program; make install-debian"
-		finish_tests
-	fi
-done
+require_debian_root systemd
 
 # A terminal for guest.py: type the lines of stdin, each at a prompt, and print what appears.
 type_at_prompts()

@@ -11,14 +11,7 @@ usage='[KERNEL]'
 kernel=${1:-debian}
 root=$work/root
 seen="$work/messages $work/lines"
-PATH=$PATH:/usr/sbin:/sbin
-
-for program in mmdebstrap mkfs.ext4; do
-	if [ "$(id -u)" != 0 ] || ! command -v $program >/dev/null; then
-		skip_test packages "needs root and $program; make install-debian"
-		finish_tests
-	fi
-done
+require_debian_root packages
 
 make_packages()
 {

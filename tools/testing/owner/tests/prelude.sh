@@ -74,6 +74,18 @@ skip_test()
 	echo "ok $number - ${label:+$label: }$1 # SKIP $2"
 }
 
+# require_debian_root NAME: skip the only test if no root of Debian can be made here.
+require_debian_root()
+{
+	PATH=$PATH:/usr/sbin:/sbin
+	for program in mmdebstrap mkfs.ext4; do
+		if [ "$(id -u)" != 0 ] || ! command -v $program >/dev/null; then
+			skip_test "$1" "needs root and $program; make install-debian"
+			finish_tests
+		fi
+	done
+}
+
 # The plan is printed last: a script that ends early has none, and the runner notices.
 finish_tests()
 {
