@@ -131,7 +131,7 @@ static depot_stack_handle_t take_ref(struct stack_depot_ref *ref)
 	return ref->handle;
 }
 
-/* As take_ref_if_chain(), from the depot. */
+/* Take a reference as take_ref_if_chain() does, but from the depot. */
 static depot_stack_handle_t get_if_chain(depot_stack_handle_t handle,
 					 const struct walked_chain *chain, bool shorter)
 {
@@ -157,7 +157,7 @@ static depot_stack_handle_t take_ref_if_chain(depot_stack_handle_t handle,
 	if (!handle)
 		return 0;
 	cpu = stack_depot_cpu_acquire();
-	/* An interrupt of a user of the CPU cache. */
+	/* An interrupted task uses the CPU cache. */
 	if (!cpu)
 		return get_if_chain(handle, chain, shorter);
 	ref = get_ref(cpu, handle);

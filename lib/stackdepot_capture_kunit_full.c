@@ -243,7 +243,7 @@ static void expect_recognized(struct kunit *test, struct capture_result *result)
 	slow = this_cpu_read(stack_depot_capture_counts.no_ref) - slow;
 	ticks = jiffies - began;
 	captured = result->captured;
-	/* As in an interrupt of a user of the CPU cache. */
+	/* Capture as an interrupt does if the interrupted task uses the CPU cache. */
 	cpu = stack_depot_cpu_acquire();
 	capture_long_chain(result, 1, 0);
 	in_interrupt = result->captured;

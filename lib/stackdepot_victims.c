@@ -49,8 +49,8 @@ static void flush_victim(struct stack_depot_victim *victim)
 }
 
 /*
- * Keep a victim whose set is full, in place of another one. @set: its set. The caller has acquired
- * the CPU cache.
+ * Replace a victim of a full set by another one. @set: the set of both. The caller has acquired the
+ * CPU cache.
  */
 void stack_depot_replace_victim(struct stack_depot_victim *set, struct stack_depot_victim kept)
 {

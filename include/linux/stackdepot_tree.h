@@ -406,7 +406,7 @@ stack_depot_follow(const struct stack_depot_node *node, struct stack_depot_calle
 
 	if (likely(node->kind == STACK_DEPOT_NODE_END))
 		return STACK_DEPOT_MOVE_ENDS;
-	/* Chains of system calls end here. */
+	/* Test for this kind first: each chain of a system call ends with one. */
 	if (node->kind == STACK_DEPOT_NODE_REGS) {
 		regs = (struct pt_regs *)(slot + sizeof(long));
 		if (likely(user_mode(regs)))

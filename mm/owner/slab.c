@@ -87,7 +87,7 @@ static noinline void reuse_freed_slot(struct owner_slab_records *records, const 
 	rcu_read_unlock_sched();
 }
 
-/* An object is allocated in this slot: drop what the records still have of the last one. */
+/* Drop the handles that the records of this slot still have: an object is allocated there. */
 static __always_inline void reset_slot(struct kmem_cache *s, struct owner_slab_records *records,
 				       const void *object, struct owner_record *record)
 {

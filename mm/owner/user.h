@@ -159,7 +159,7 @@ struct owner_user_range {
 	u64 word;
 };
 
-/* The cache knows a range by each part of it that stacks have addresses of. */
+/* A part of a range is 2 MiB. The cache has an element for each part that a stack points to. */
 #define OWNER_USER_PART_SHIFT	21
 
 static inline bool owner_user_in_one_part(unsigned long a, unsigned long b)

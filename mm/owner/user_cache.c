@@ -52,7 +52,7 @@ struct known_range {
 /* Sets of RANGE_PLACES */
 static struct known_range known_ranges[RANGE_PLACES << RANGE_SETS_BITS];
 
-/* Raw, and only tried: an allocation may happen in any context. */
+/* A raw lock that writers only try to take: an allocation may happen in any context. */
 static DEFINE_RAW_SPINLOCK(cache_lock);
 
 /**

@@ -16,7 +16,7 @@
 
 #if OWNER_HAS_USER_CHAINS
 
-/* The number of the executable mappings of the current mm. The mmap lock is held. */
+/* Return the number of an mm's executable mappings; they may get it now. The mmap lock is held. */
 static unsigned long name_mappings(struct mm_struct *mm)
 {
 	static atomic_long_t last_id;
@@ -28,15 +28,15 @@ static unsigned long name_mappings(struct mm_struct *mm)
 	return try_cmpxchg(&mm->owner_maps_id, &none, id) ? id : none;
 }
 
-/* The mappings that a stack has addresses of, once the mmap lock is not held any more. */
+/* The mappings to which the addresses of a stack point, copied under the mmap lock. */
 struct located_mappings {
 	unsigned long maps_id;
 	unsigned int count;
 	/* The word of a range is the offset in its file, if it has one. */
 	struct owner_user_range range[OWNER_USER_FRAMES];
-	/* With a reference, or NULL */
+	/* The file of each mapping, with a reference; NULL without a file */
 	struct file *file[OWNER_USER_FRAMES];
-	/* The address by which the cache knows it, 0: none yet */
+	/* An address by which the cache finds each mapping, 0: none yet */
 	unsigned long known_by[OWNER_USER_FRAMES];
 };
 

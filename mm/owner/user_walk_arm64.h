@@ -119,7 +119,7 @@ static __always_inline enum caller_kind find_caller_kind(unsigned long address)
 	return is_call(before) ? CALLER_CALLED : CALLER_NONE;
 }
 
-/* A signal's frame, but for what the processor has more. A frame record is above it. */
+/* The fixed part of a signal's frame. The state of other registers and a frame record follow. */
 struct user_signal_frame {
 	struct siginfo info;
 	struct ucontext uc;
@@ -127,10 +127,10 @@ struct user_signal_frame {
 
 /*
  * Read the registers that a signal interrupted. @next: the frame record above the signal's
- * frame, or @leaf: the handler has no frame, and the register leads there.
+ * frame; with @leaf, the handler has no frame, and the frame pointer in @regs leads there.
  *
- * The signal's frame is larger if there is much state of the processor: then its begin is not
- * known, and the interrupted function's return address is in place of where it was.
+ * With much state of other registers, the frame is larger, and its start is not known. Go on with
+ * the interrupted function's return address then, instead of the interrupted instruction.
  */
 static __always_inline bool read_signal_frame(unsigned long frame, unsigned long next, bool leaf,
 					      struct user_registers *regs)

@@ -108,8 +108,8 @@ static __always_inline enum caller_kind find_caller_kind(unsigned long address)
 }
 
 /*
- * Read the registers that a signal interrupted. @frame: the frame of the signal's handler, or
- * @leaf: it has none, and its registers are @regs.
+ * Read the registers that a signal interrupted. @frame: the frame of the signal's handler; with
+ * @leaf, the handler has no frame, and its registers are @regs.
  */
 static __always_inline bool read_signal_frame(unsigned long frame, unsigned long next, bool leaf,
 					      struct user_registers *regs)

@@ -82,7 +82,7 @@ static void test_kernel_thread(struct kunit *test)
 	stack_depot_put(owner.task);
 }
 
-/* Nor may a program be asked that has a worker of the kernel, is replaced, or ends. */
+/* No user stack is walked in a worker of the kernel, within execve(), or while the task exits. */
 static void test_obstacles(struct kunit *test)
 {
 	static const struct {
@@ -214,7 +214,7 @@ static ssize_t count_read(struct kiocb *iocb, struct iov_iter *to)
 	return counted_fops->read_iter(iocb, to);
 }
 
-/* How often is the file read to find its index once more? */
+/* Look up the file again. Return how often it was read for that. */
 static unsigned int count_reads(struct kunit *test, struct file *file, int index)
 {
 	file_reads = 0;

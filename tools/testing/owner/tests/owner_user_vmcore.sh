@@ -154,7 +154,7 @@ ok "binaries have as many objects as planted" equals "$(awk -F'\t' '$1 == "group
 	$4 ~ /(^|,)0x/ { n[$2] += $3 } END { for (name in n) print name, n[name] }' "$work/truth" |
 	sort | tr '\n' ' ')"
 seen="$work/err $work/got"
-# Another may have a reason only.
+# Other objects may have a reason in place of a chain.
 object=$(awk 'BEGIN { RS = "" } /cache owner_program,/ && /\n user (no_)?frames/ &&
 	match($0, /object ffff[0-9a-f]+/) { print substr($0, RSTART + 7, RLENGTH - 7); exit }' "$work/live")
 ok "it prints an object" ask_drgn --object "0x$object"

@@ -177,8 +177,8 @@ static inline word read_ticks(void)
 	return (word)high << 32 | low;
 }
 
-/* Make the way through @count frames. Return: where it begins. */
-static route_fn *make_way(word count, word number, const char *text)
+/* Prepare calls through @count frames that end in ask(). Return: the first function. */
+static route_fn *prepare_route(word count, word number, const char *text)
 {
 	word i, copies[2] = { number % COPIES, number / COPIES % COPIES };
 	const char *code;
@@ -196,8 +196,8 @@ static route_fn *make_way(word count, word number, const char *text)
 static noinline void measure(word calls, const char *text, const char *how, word frames)
 {
 	char *page = (char *)call(MMAP, 0, PAGE, PROT_READ, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
-	/* Behind the way: measure(), run(), begin() and _start; before it ask(). */
-	word i, began, took, way = frames - 5, least = -1UL, sum = 0;
+	/* The other frames are those of ask(), measure(), run(), begin() and _start. */
+	word i, began, took, length = frames - 5, least = -1UL, sum = 0;
 	int mapped = equal(how, "mapped"), fresh = equal(how, "fresh");
 	route_fn *first;
 
@@ -207,12 +207,12 @@ static noinline void measure(word calls, const char *text, const char *how, word
 			call3(MPROTECT, page, PAGE, PROT_CODE);
 		}
 		if (fresh) {
-			first = make_way(way, 0, "0001");
-			first(&routes[way - 1]);
+			first = prepare_route(length, 0, "0001");
+			first(&routes[length - 1]);
 		}
-		first = make_way(way, equal(how, "new") ? i : fresh, text);
+		first = prepare_route(length, equal(how, "new") ? i : fresh, text);
 		began = read_ticks();
-		first(&routes[way - 1]);
+		first(&routes[length - 1]);
 		took = read_ticks() - began;
 		least = took < least ? took : least;
 		sum += took;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * What programs have in common that plant user chains: system calls, printing, functions that
- * know the chains of their calls, and the begin. The program has a function run().
+ * Code that the programs share which plant user chains: system calls, printing, functions that
+ * know the chains of their calls, and _start. The program has a function run().
  */
 #ifndef _USER_PROGRAM_H
 #define _USER_PROGRAM_H
@@ -22,7 +22,7 @@ typedef unsigned long word;
 extern const char __ehdr_start[];
 
 static word truth[FRAMES];
-/* The file of a frame if it is not the program: truth[] is the offset in it. */
+/* The file of a frame, or NULL: the program's own. With a file, truth[] is the offset in it. */
 static const char *truth_files[FRAMES];
 static long file;
 static char *const *environment;
@@ -48,7 +48,7 @@ call(long number, word a, word b, word c, word d, word e, word f)
 	return result;
 }
 
-/* A system call with a label behind it */
+/* Make a system call. Its return address is that of the label. */
 #define call_at(result, label, number, a, b, c)						\
 	asm volatile("syscall\n" label ":" : "=a" (result)				\
 		     : "a" (number), "D" (a), "S" (b), "d" (c) : "rcx", "r11", "memory")
@@ -81,7 +81,7 @@ call(long number, word a, word b, word c, word d, word e, word f)
 	return x0;
 }
 
-/* A system call with a label behind it */
+/* Make a system call. Its return address is that of the label. */
 #define call_at(result, label, number, a, b, c)						\
 do {											\
 	register word x8 asm("x8") = (number);						\
