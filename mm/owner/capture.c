@@ -136,6 +136,12 @@ bool owner_record_fill(struct owner_record *owner, gfp_t flags, unsigned int dep
 		if (likely(ref)) {
 			stack_depot_take_ref(ref);
 			task = ref->handle;
+			/*
+			 * The fast path looks for a reference before it drops that of the last free
+			 * in the slot. Leave one that it can take.
+			 */
+			if (unlikely(!stack_depot_can_take_ref(ref)))
+				stack_depot_refill_ref(cpu, task);
 		}
 		stack_depot_cpu_release(cpu);
 	}

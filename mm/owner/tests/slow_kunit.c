@@ -254,6 +254,51 @@ static void test_no_task_and_no_chain(struct kunit *test)
 	KUNIT_EXPECT_GE(test, after.no_ref, known.no_ref + 2);
 }
 
+/* Leave this CPU one reference to the current task. Return: false if it has none. */
+static bool leave_one_task_reference(void)
+{
+	struct stack_depot_cpu_cache *cpu = stack_depot_cpu_acquire();
+	struct stack_depot_ref *ref = cpu ? owner_find_current_task_ref(cpu) : NULL;
+
+	if (ref) {
+		stack_depot_put_many(ref->handle, ref->references - 1);
+		ref->references = 1;
+	}
+	if (cpu)
+		stack_depot_cpu_release(cpu);
+	return ref;
+}
+
+/*
+ * A slow path drops the reference of the last free in the slot, and takes it again. It must leave
+ * more than one, or all following pairs of this task are slow, too.
+ */
+static void test_last_task_reference(struct kunit *test)
+{
+	long moved[OWNER_SLOW_REASONS];
+	void *kept, *object;
+
+	KUNIT_ASSERT_EQ(test, write_rules("clear; depth=2 free=on if cache == owner_kunit"), 0);
+	kept = kmem_cache_alloc(cache, GFP_KERNEL);
+	KUNIT_ASSERT_NOT_NULL(test, kept);
+	migrate_disable();
+	/* The slot keeps the record of the last free. A flush takes all references of this CPU. */
+	do {
+		object = plant_and_count(plant_with_two_frames, moved);
+		if (object)
+			kmem_cache_free(cache, object);
+	} while (object && !leave_one_task_reference());
+	if (object)
+		object = plant_and_count(plant_with_two_frames, moved);
+	migrate_enable();
+	KUNIT_ASSERT_NOT_NULL(test, object);
+	expect_counted(test, moved, OWNER_SLOW_TASK);
+	KUNIT_ASSERT_NOT_NULL(test, find_freed_record(object));
+	kmem_cache_free(cache, object);
+	expect_slow(test, FAST);
+	kmem_cache_free(cache, kept);
+}
+
 /* The first capture in a tick leaves the fast path, the second one does not. */
 static void test_tick(struct kunit *test)
 {
@@ -299,6 +344,7 @@ static struct kunit_case owner_slow_cases[] = {
 	KUNIT_CASE(test_sample),
 	KUNIT_CASE(test_verify),
 	KUNIT_CASE(test_no_task_and_no_chain),
+	KUNIT_CASE(test_last_task_reference),
 	KUNIT_CASE(test_tick),
 	{}
 };
