@@ -183,13 +183,23 @@ static void test_other_cpus(struct kunit *test)
 
 #define COUNTED		(STACK_DEPOT_FLAG_GET | STACK_DEPOT_FLAG_COUNT | STACK_DEPOT_FLAG_RAW)
 
-/* Save a stack with counters whose first word is @id. */
+#define WORDS_MAX	24
+
+/* Save a stack of @count words with counters; its first word is @id. */
+static depot_stack_handle_t save_counted_words(unsigned int id, unsigned int count)
+{
+	unsigned long words[WORDS_MAX] = { (unsigned long)_text + id };
+	unsigned int i;
+
+	for (i = 1; i < count; i++)
+		words[i] = (unsigned long)_text;
+	return stack_depot_save_flags(words, count, GFP_KERNEL,
+				      COUNTED | STACK_DEPOT_FLAG_CAN_ALLOC);
+}
+
 static depot_stack_handle_t save_counted(unsigned int id)
 {
-	unsigned long words[WORDS] = { (unsigned long)_text + id, (unsigned long)_text };
-
-	return stack_depot_save_flags(words, WORDS, GFP_KERNEL,
-				      COUNTED | STACK_DEPOT_FLAG_CAN_ALLOC);
+	return save_counted_words(id, WORDS);
 }
 
 #define RIVALS		3
@@ -345,11 +355,12 @@ static void test_idle_cpu(struct kunit *test)
 
 /* --- Evicted handles -------------------------------------------------------------- */
 
-/* Save different stacks, with one reference each, and none of any CPU. */
-static void save_many(struct kunit *test, depot_stack_handle_t *handles, unsigned int nr)
+/* Save different stacks of @count words, with one reference each, and none of any CPU. */
+static void save_many(struct kunit *test, depot_stack_handle_t *handles, unsigned int nr,
+		      unsigned int count)
 {
 	for (unsigned int i = 0; i < nr; i++) {
-		handles[i] = save_counted(i);
+		handles[i] = save_counted_words(i, count);
 		KUNIT_EXPECT_NE(test, handles[i], 0);
 	}
 	stack_depot_cpu_caches_flush();
@@ -392,14 +403,14 @@ static void test_evicted(struct kunit *test)
 	victims = this_cpu_ptr(&stack_depot_victims);
 	/* For a second after the depot was full, as other tests make it, CPUs keep nothing. */
 	msleep(1100);
-	save_many(test, handles, few);
+	save_many(test, handles, few, WORDS);
 	KUNIT_EXPECT_GE(test, put_and_count_valid(handles, few), few - few / 64);
 	stack_depot_cpu_caches_flush();
 	for (i = 0; i < few; i++)
 		KUNIT_EXPECT_FALSE(test, stack_depot_get(handles[i]));
 
 	if (victims->count == STACK_DEPOT_VICTIMS) {
-		save_many(test, handles, nr);
+		save_many(test, handles, nr, WORDS);
 		valid = put_and_count_valid(handles, nr);
 		KUNIT_EXPECT_LE(test, valid, all);
 		KUNIT_EXPECT_GE(test, valid, all - all / 8);
@@ -408,9 +419,13 @@ static void test_evicted(struct kunit *test)
 		flush_work(&victims->grow);
 	}
 	KUNIT_EXPECT_EQ(test, victims->count, STACK_DEPOT_VICTIMS_MAX);
-	save_many(test, handles, nr);
-	KUNIT_EXPECT_GE(test, put_and_count_valid(handles, nr), nr - nr / 32);
-	stack_depot_cpu_caches_flush();
+	/* The size of records decides which handles meet in one set. */
+	for (i = WORDS; i <= WORDS_MAX; i++) {
+		save_many(test, handles, nr, i);
+		valid = put_and_count_valid(handles, nr);
+		KUNIT_EXPECT_GE_MSG(test, valid, nr - nr / 128, "%u words", i);
+		stack_depot_cpu_caches_flush();
+	}
 	migrate_enable();
 	kvfree(handles);
 }
@@ -436,7 +451,7 @@ static void test_restore(struct kunit *test)
 
 	KUNIT_ASSERT_NOT_NULL(test, handles);
 	msleep(1100);
-	save_many(test, handles, nr);
+	save_many(test, handles, nr, WORDS);
 	/* The timer must not flush meanwhile, nor may the test go to another CPU. */
 	local_bh_disable();
 	for (i = 0; i < nr && (cpu = stack_depot_cpu_acquire()); i++) {
@@ -581,7 +596,7 @@ static void test_readers(struct kunit *test)
 	struct task_struct *thread;
 	long last = 0;
 
-	save_many(test, counting.other, MANY);
+	save_many(test, counting.other, MANY, WORDS);
 	choose_counted(test);
 	atomic_long_set(&counting.begun, 0);
 	atomic_long_set(&counting.ended, 0);

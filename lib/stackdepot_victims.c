@@ -6,6 +6,9 @@
  * A chain whose objects are freed at once may have no other reference than a victim's. Without
  * it, the depot would free the chain, and the next capture would store it anew.
  *
+ * A victim is in one of two sets, which two hashes of its handle choose, as they choose the places
+ * of a ref: handles that meet in one set mostly have different second sets.
+ *
  * A CPU begins with room for STACK_DEPOT_VICTIMS. If it loses LOST_MAX before the next flush, it
  * gets room for STACK_DEPOT_VICTIMS_MAX: a capture that finds neither a ref nor a victim takes
  * some 2,000 instructions, one that finds a victim some 100 more than one that finds a ref.
@@ -31,13 +34,13 @@ DEFINE_PER_CPU(struct stack_depot_victims, stack_depot_victims);
 
 static_assert(sizeof(struct stack_depot_victim) * STACK_DEPOT_VICTIM_SET == 64);
 
-/* A CPU that evicts a handle before this makes no victim: the depot is full. In jiffies. */
-unsigned long stack_depot_no_victims_until = INITIAL_JIFFIES;
+/* When victims were paused: see stack_depot_can_keep_victim(). In jiffies. */
+unsigned long stack_depot_victims_paused_at = INITIAL_JIFFIES - HZ;
 
 /* Keep no victims for a second: their references may be what keeps the depot full. */
 void stack_depot_pause_victims(void)
 {
-	WRITE_ONCE(stack_depot_no_victims_until, jiffies + HZ);
+	WRITE_ONCE(stack_depot_victims_paused_at, jiffies);
 }
 
 /* Give the references of a victim back to the depot. */
@@ -48,15 +51,15 @@ static void flush_victim(struct stack_depot_victim *victim)
 	victim->handle = 0;
 }
 
-/*
- * Replace a victim of a full set by another one. @set: the set of both. The caller has acquired the
- * CPU cache.
- */
-void stack_depot_replace_victim(struct stack_depot_victim *set, struct stack_depot_victim kept)
+/* Replace a victim: the sets of @kept are full. The caller has acquired the CPU cache. */
+void stack_depot_replace_victim(struct stack_depot_victim kept)
 {
 	struct stack_depot_victims *victims = this_cpu_ptr(&stack_depot_victims);
-	struct stack_depot_victim *lost = &set[victims->nr_lost++ % STACK_DEPOT_VICTIM_SET];
+	unsigned int turn = victims->nr_lost++;
+	struct stack_depot_victim *lost = stack_depot_victim_set(victims, kept.handle,
+								 turn % STACK_DEPOT_REF_PLACES);
 
+	lost += turn / STACK_DEPOT_REF_PLACES % STACK_DEPOT_VICTIM_SET;
 	flush_victim(lost);
 	*lost = kept;
 	/* A capture may not queue a work itself: it may run under the workqueue's lock. */

@@ -12,9 +12,9 @@
 #include <linux/stackdepot_refs.h>
 #include <linux/types.h>
 
-extern unsigned long stack_depot_no_victims_until;
+extern unsigned long stack_depot_victims_paused_at;
 
-void stack_depot_replace_victim(struct stack_depot_victim *set, struct stack_depot_victim kept);
+void stack_depot_replace_victim(struct stack_depot_victim kept);
 void stack_depot_pause_victims(void);
 void stack_depot_flush_victims(unsigned int cpu);
 void stack_depot_alloc_victims(unsigned int cpu);
@@ -22,45 +22,56 @@ void stack_depot_free_victims(unsigned int cpu);
 
 /* --- Keep and take a victim, between acquire and release of the CPU cache ---------- */
 
-/* Return the set in which a victim of @handle is. */
+/*
+ * Return a set in which a victim of @handle can be; @place is 0 or 1. The upper bits of the hash
+ * spread handles of records of one size better than the lower ones.
+ */
 static inline struct stack_depot_victim *
-stack_depot_victim_set(const struct stack_depot_victims *victims, depot_stack_handle_t handle)
+stack_depot_victim_set(const struct stack_depot_victims *victims, depot_stack_handle_t handle,
+		       unsigned int place)
 {
 	unsigned int sets = victims->count / STACK_DEPOT_VICTIM_SET;
+	unsigned int set = stack_depot_ref_index(handle, place) * sets / STACK_DEPOT_REFS;
 
-	return &victims->victim[(stack_depot_ref_index(handle, 0) & (sets - 1)) *
-				STACK_DEPOT_VICTIM_SET];
+	return &victims->victim[set * STACK_DEPOT_VICTIM_SET];
 }
 
-/* Find the victim of @handle in its set, or an unused one if @handle is 0. NULL without any. */
-static inline struct stack_depot_victim *stack_depot_find_victim(struct stack_depot_victim *set,
-								 depot_stack_handle_t handle)
+/*
+ * Find the victim of @wanted, or an unused one if @wanted is 0, in the sets of @handle. Return:
+ * NULL if there is none.
+ */
+static inline struct stack_depot_victim *
+stack_depot_find_victim(const struct stack_depot_victims *victims, depot_stack_handle_t handle,
+			depot_stack_handle_t wanted)
 {
-	unsigned int i;
+	struct stack_depot_victim *set;
+	unsigned int place, i;
 
-	for (i = 0; i < STACK_DEPOT_VICTIM_SET; i++)
-		if (set[i].handle == handle)
-			return &set[i];
+	for (place = 0; place < STACK_DEPOT_REF_PLACES; place++) {
+		set = stack_depot_victim_set(victims, handle, place);
+		for (i = 0; i < STACK_DEPOT_VICTIM_SET; i++)
+			if (set[i].handle == wanted)
+				return &set[i];
+	}
 	return NULL;
 }
 
 static inline bool stack_depot_can_keep_victim(void)
 {
 	return likely(__this_cpu_read(stack_depot_victims.victim)) &&
-	       !time_before(jiffies, READ_ONCE(stack_depot_no_victims_until));
+	       jiffies - READ_ONCE(stack_depot_victims_paused_at) >= HZ;
 }
 
 /* Keep a victim: stack_depot_can_keep_victim() was true. */
 static inline void stack_depot_keep_victim(struct stack_depot_victim kept)
 {
-	struct stack_depot_victim *set, *unused;
+	struct stack_depot_victim *unused;
 
-	set = stack_depot_victim_set(this_cpu_ptr(&stack_depot_victims), kept.handle);
-	unused = stack_depot_find_victim(set, 0);
+	unused = stack_depot_find_victim(this_cpu_ptr(&stack_depot_victims), kept.handle, 0);
 	if (likely(unused))
 		*unused = kept;
 	else
-		stack_depot_replace_victim(set, kept);
+		stack_depot_replace_victim(kept);
 }
 
 /* Take the victim of @handle, which may be 0. Return: false if there is none. */
@@ -72,7 +83,7 @@ static inline bool stack_depot_take_victim(depot_stack_handle_t handle,
 
 	if (unlikely(!victims->victim || !handle))
 		return false;
-	victim = stack_depot_find_victim(stack_depot_victim_set(victims, handle), handle);
+	victim = stack_depot_find_victim(victims, handle, handle);
 	if (!victim)
 		return false;
 	*taken = *victim;
