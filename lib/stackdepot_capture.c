@@ -331,7 +331,7 @@ static depot_stack_handle_t intern_chain(const struct walked_chain *chain,
 	if (handle || !last)
 		return handle;
 	this_cpu_write(refused_at, jiffies | 1);
-	stack_depot_flush_ratelimited();
+	stack_depot_flush_if_full();
 	return intern_shorter_chain(chain, true, captured);
 }
 

@@ -6,6 +6,7 @@
 
 #include <kunit/test.h>
 #include <linux/bitops.h>
+#include <linux/bottom_half.h>
 #include <linux/delay.h>
 #include <linux/irqflags.h>
 #include <linux/jiffies.h>
@@ -61,27 +62,31 @@ static void wait_for_room(void)
 	msleep(150);
 }
 
-/* Save stacks of @depth frames until the depot refuses them. */
-static void fill_class(struct fillers *fillers, unsigned int depth)
+/* Save stacks of @depth frames until the depot refuses one. */
+static void fill_until_refused(struct fillers *fillers, unsigned int depth)
 {
 	unsigned long frames[DEPTH];
-	unsigned int i, refusals = 0;
+	depot_stack_handle_t handle;
+	unsigned int i;
 
 	for (i = 0; i < depth; i++)
 		frames[i] = (unsigned long)_text + i;
-	/* After the first refusal, wait for freed memory, and take that as well. */
-	while (refusals < 2 && fillers->used < fillers->max) {
-		depot_stack_handle_t handle;
-
+	while (fillers->used < fillers->max) {
 		frames[0] = (unsigned long)_text + fillers->used;
 		handle = stack_depot_save_flags(frames, depth, 0, CHAIN_FLAGS);
-		if (handle) {
-			fillers->handles[fillers->used++] = handle;
-		} else {
-			refusals++;
-			wait_for_room();
-		}
+		if (!handle)
+			return;
+		fillers->handles[fillers->used++] = handle;
 	}
+}
+
+/* Save stacks of @depth frames until the depot has no room for them, and no freed memory. */
+static void fill_class(struct fillers *fillers, unsigned int depth)
+{
+	fill_until_refused(fillers, depth);
+	wait_for_room();
+	fill_until_refused(fillers, depth);
+	wait_for_room();
 }
 
 /* Records of a size class that are kept free, each beside one that is in use. */
@@ -294,14 +299,66 @@ static void expect_one_refusal(struct kunit *test, struct capture_result *result
 	evict_long_chain(result);
 }
 
+/* A stack that is short, so that its record is of no use for the chains of these tests. */
+static depot_stack_handle_t save_short_stack(void)
+{
+	unsigned long word = (unsigned long)_text;
+
+	return stack_depot_save_flags(&word, 1, GFP_KERNEL,
+				      STACK_DEPOT_FLAG_GET | STACK_DEPOT_FLAG_DATA |
+				      STACK_DEPOT_FLAG_CAN_ALLOC);
+}
+
+/* Let the CPU cache have the only reference to @handle. The caller stays on this CPU. */
+static void move_reference_to_cpu(depot_stack_handle_t handle)
+{
+	struct stack_depot_cpu_cache *cpu = stack_depot_cpu_acquire();
+
+	if (!cpu)
+		return;
+	stack_depot_put_ref(cpu, handle);
+	stack_depot_cpu_release(cpu);
+}
+
+#define FLUSH_ATTEMPTS	20
+
+/*
+ * Capture a chain that the depot refuses while the CPU cache has the only reference to @handle,
+ * until that is gone: another CPU may have flushed its cache in the last 100 ms.
+ * Return: false if the CPU still has it after all attempts.
+ */
+static bool is_flushed_by_refusal(struct capture_result *result, depot_stack_handle_t handle)
+{
+	unsigned int attempts = 0;
+	bool kept;
+
+	do {
+		wait_for_room();
+		/* The timer must not flush meanwhile, nor may the test go to another CPU. */
+		local_bh_disable();
+		move_reference_to_cpu(handle);
+		capture_long_chain(result, 1, 0);
+		kept = stack_depot_get(handle);
+		local_bh_enable();
+		stack_depot_put(result->handle);
+		result->handle = 0;
+	} while (kept && ++attempts < FLUSH_ATTEMPTS);
+	if (kept)
+		stack_depot_put(handle);
+	return !kept;
+}
+
 static void test_full_depot(struct kunit *test)
 {
 	struct fillers *fillers = alloc_fillers(test);
 	struct capture_result *result = kunit_kzalloc(test, sizeof(*result), GFP_KERNEL);
 	enum stack_depot_captured shorter, none;
+	depot_stack_handle_t handle = save_short_stack();
 	unsigned int depth;
+	bool flushed, full;
 
 	KUNIT_ASSERT_NOT_NULL(test, result);
+	KUNIT_ASSERT_NE(test, handle, 0);
 	/* The chain is captured as a whole while there is room. */
 	capture_long_chain(result, 1, GFP_KERNEL);
 	KUNIT_EXPECT_EQ(test, result->captured, STACK_DEPOT_CAPTURED_ALL);
@@ -313,6 +370,8 @@ static void test_full_depot(struct kunit *test)
 	stack_depot_test_set_bound(true);
 	/* No room for all frames, but for half of them. */
 	fill_class(fillers, DEPTH);
+	flushed = is_flushed_by_refusal(result, handle);
+	full = stack_depot_is_full(&stack_depot_evictable);
 	expect_one_refusal(test, result);
 	shorter = result->captured;
 	/* No room for any number of frames. */
@@ -322,6 +381,9 @@ static void test_full_depot(struct kunit *test)
 	none = result->captured;
 	put_fillers(fillers);
 	stack_depot_test_set_bound(false);
+	/* References of this CPU may be what keeps the depot full. */
+	KUNIT_EXPECT_TRUE(test, full);
+	KUNIT_EXPECT_TRUE(test, flushed);
 	KUNIT_EXPECT_EQ(test, shorter, STACK_DEPOT_CAPTURED_SHORTER);
 	KUNIT_EXPECT_EQ(test, none, STACK_DEPOT_CAPTURED_NONE);
 
@@ -333,8 +395,38 @@ static void test_full_depot(struct kunit *test)
 	kvfree(fillers->handles);
 }
 
+/* A depot that only waits for pages is not full: a CPU keeps its references. */
+static void test_no_page(struct kunit *test)
+{
+	struct fillers *fillers = alloc_fillers(test);
+	depot_stack_handle_t handle = save_short_stack();
+	unsigned long refused;
+	bool kept, full;
+
+	KUNIT_ASSERT_NE(test, handle, 0);
+	/* Flushes are at least 100 ms apart. */
+	wait_for_room();
+	refused = stack_depot_count_refusals(&stack_depot_evictable, DEPOT_REFUSED_NOMEM);
+	fill_until_refused(fillers, DEPTH);
+	refused = stack_depot_count_refusals(&stack_depot_evictable, DEPOT_REFUSED_NOMEM) - refused;
+	local_bh_disable();
+	move_reference_to_cpu(handle);
+	full = stack_depot_is_full(&stack_depot_evictable);
+	stack_depot_flush_if_full();
+	kept = stack_depot_get(handle);
+	local_bh_enable();
+	if (kept)
+		stack_depot_put(handle);
+	put_fillers(fillers);
+	kvfree(fillers->handles);
+	KUNIT_EXPECT_GT(test, refused, 0);
+	KUNIT_EXPECT_FALSE(test, full);
+	KUNIT_EXPECT_TRUE(test, kept);
+}
+
 static struct kunit_case full_cases[] = {
 	KUNIT_CASE_SLOW(test_full_depot),
+	KUNIT_CASE_SLOW(test_no_page),
 	{}
 };
 

@@ -224,6 +224,7 @@ void stack_depot_init_classes(struct evictable_depot *depot);
 unsigned int stack_depot_size_class(unsigned int nr_entries, u32 hash);
 size_t stack_depot_record_bytes(unsigned int class);
 unsigned int stack_depot_records_per_pool(unsigned int class);
+bool stack_depot_is_full(struct evictable_depot *depot);
 bool stack_depot_refuse_early(struct evictable_depot *depot, unsigned int class, u32 hash,
 			      bool may_wait);
 struct stack_record *stack_depot_alloc_record(struct evictable_depot *depot,

@@ -473,6 +473,21 @@ struct stack_record *stack_depot_alloc_record(struct evictable_depot *depot, uns
 	return NULL;
 }
 
+/*
+ * Return true if the depot refuses records because all of its room is in use, not because it could
+ * not get a page. Approximate.
+ */
+bool stack_depot_is_full(struct evictable_depot *depot)
+{
+	for (unsigned int c = 0; c < DEPOT_NR_CLASSES; c++) {
+		enum depot_refusal why = READ_ONCE(depot->refusal[c].why);
+
+		if (why == DEPOT_REFUSED_BOUND || why == DEPOT_REFUSED_GRACE)
+			return true;
+	}
+	return false;
+}
+
 /* Refusals for reason @why on all CPUs. */
 unsigned long stack_depot_count_refusals(struct evictable_depot *depot, enum depot_refusal why)
 {

@@ -17,6 +17,7 @@
 #include <linux/string.h>
 #include <linux/timer.h>
 
+#include "stackdepot_evict.h"
 #include "stackdepot_internal.h"
 #include "stackdepot_victims.h"
 
@@ -314,20 +315,25 @@ static void flush_on_timer(struct timer_list *timer)
 }
 
 /**
- * stack_depot_flush_ratelimited() - flush this CPU's cache, as the depot is full
+ * stack_depot_flush_if_full() - flush this CPU's cache if the depot is full
  *
  * The references of this CPU may be what keeps it full. Flush them only once in 100 ms on
  * the whole machine. Other CPUs do so within a second, and make no victims for so
- * long.
+ * long. If the depot only waits for pages, keep everything: chains whose last reference the
+ * flush gives back would have to be stored again.
+ *
+ * Context: Any. The caller has not acquired the CPU cache.
  */
-void stack_depot_flush_ratelimited(void)
+void stack_depot_flush_if_full(void)
 {
-	static unsigned long next = INITIAL_JIFFIES;
+	static unsigned long flushed_at = INITIAL_JIFFIES - HZ;
 
-	stack_depot_pause_victims();
-	if (time_before(jiffies, READ_ONCE(next)))
+	if (!stack_depot_is_full(&stack_depot_evictable))
 		return;
-	WRITE_ONCE(next, jiffies + HZ / 10);
+	stack_depot_pause_victims();
+	if (jiffies - READ_ONCE(flushed_at) < HZ / 10)
+		return;
+	WRITE_ONCE(flushed_at, jiffies);
 	flush_this_cpu();
 }
 

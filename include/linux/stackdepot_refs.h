@@ -143,7 +143,7 @@ DECLARE_PER_CPU(struct stack_depot_victims, stack_depot_victims);
 
 void stack_depot_cpu_caches_init(void);
 void stack_depot_cpu_caches_flush(void);
-void stack_depot_flush_ratelimited(void);
+void stack_depot_flush_if_full(void);
 void stack_depot_add_refs(struct stack_depot_cpu_cache *cpu, depot_stack_handle_t handle,
 			  unsigned int references);
 struct stack_depot_ref *stack_depot_refill_ref(struct stack_depot_cpu_cache *cpu,
