@@ -119,9 +119,10 @@ static enum owner_slow find_missing_step(struct stack_depot_cpu_cache *cpu,
 		return OWNER_SLOW_FREES;
 	if (READ_ONCE(object_record_fast(s, records, object)->handle_pair))
 		return OWNER_SLOW_STALE;
+	/* A context is of a task, and is in its place. */
 	if (rule->choice.user && !owner_find_context_ref(cpu))
 		return OWNER_SLOW_USER;
-	if (!owner_find_current_task_ref(cpu))
+	if (!rule->choice.user && !owner_find_current_task_ref(cpu))
 		return OWNER_SLOW_TASK;
 	return stack_depot_reorder_is_due() ? OWNER_SLOW_TICK : OWNER_SLOW_CHAIN;
 }
