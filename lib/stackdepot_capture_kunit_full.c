@@ -18,6 +18,7 @@
 
 #include "stackdepot_capture_kunit.h"
 #include "stackdepot_evict.h"
+#include "stackdepot_refs_kunit.h"
 #include "stackdepot_unwind.h"
 
 /* Depth of the captured chains. */
@@ -80,7 +81,10 @@ static void fill_until_refused(struct fillers *fillers, unsigned int depth)
 	}
 }
 
-/* Save stacks of @depth frames until the depot has no room for them, and no freed memory. */
+/*
+ * Save stacks of @depth frames until the depot has no room for them. Memory that was freed before
+ * can be reused after a grace period: wait for that, and fill it as well.
+ */
 static void fill_class(struct fillers *fillers, unsigned int depth)
 {
 	fill_until_refused(fillers, depth);
@@ -299,7 +303,7 @@ static void expect_one_refusal(struct kunit *test, struct capture_result *result
 	evict_long_chain(result);
 }
 
-/* A stack that is short, so that its record is of no use for the chains of these tests. */
+/* Save a stack of one frame: its record is too small for half of the long chain. */
 static depot_stack_handle_t save_short_stack(void)
 {
 	unsigned long word = (unsigned long)_text;
@@ -309,23 +313,12 @@ static depot_stack_handle_t save_short_stack(void)
 				      STACK_DEPOT_FLAG_CAN_ALLOC);
 }
 
-/* Let the CPU cache have the only reference to @handle. The caller stays on this CPU. */
-static void move_reference_to_cpu(depot_stack_handle_t handle)
-{
-	struct stack_depot_cpu_cache *cpu = stack_depot_cpu_acquire();
-
-	if (!cpu)
-		return;
-	stack_depot_put_ref(cpu, handle);
-	stack_depot_cpu_release(cpu);
-}
-
 #define FLUSH_ATTEMPTS	20
 
 /*
- * Capture a chain that the depot refuses while the CPU cache has the only reference to @handle,
- * until that is gone: another CPU may have flushed its cache in the last 100 ms.
- * Return: false if the CPU still has it after all attempts.
+ * Does a refused capture flush the CPU cache? Give the only reference to @handle to this CPU, and
+ * capture a chain that the depot refuses. Try again if that flushed nothing: another CPU may have
+ * flushed its cache less than 100 ms before.
  */
 static bool is_flushed_by_refusal(struct capture_result *result, depot_stack_handle_t handle)
 {
@@ -334,9 +327,9 @@ static bool is_flushed_by_refusal(struct capture_result *result, depot_stack_han
 
 	do {
 		wait_for_room();
-		/* The timer must not flush meanwhile, nor may the test go to another CPU. */
+		/* Keep the timer from flushing, and stay on this CPU. */
 		local_bh_disable();
-		move_reference_to_cpu(handle);
+		put_handle(handle);
 		capture_long_chain(result, 1, 0);
 		kept = stack_depot_get(handle);
 		local_bh_enable();
@@ -381,7 +374,6 @@ static void test_full_depot(struct kunit *test)
 	none = result->captured;
 	put_fillers(fillers);
 	stack_depot_test_set_bound(false);
-	/* References of this CPU may be what keeps the depot full. */
 	KUNIT_EXPECT_TRUE(test, full);
 	KUNIT_EXPECT_TRUE(test, flushed);
 	KUNIT_EXPECT_EQ(test, shorter, STACK_DEPOT_CAPTURED_SHORTER);
@@ -409,8 +401,9 @@ static void test_no_page(struct kunit *test)
 	refused = stack_depot_count_refusals(&stack_depot_evictable, DEPOT_REFUSED_NOMEM);
 	fill_until_refused(fillers, DEPTH);
 	refused = stack_depot_count_refusals(&stack_depot_evictable, DEPOT_REFUSED_NOMEM) - refused;
+	/* Keep the timer from flushing, and stay on this CPU. */
 	local_bh_disable();
-	move_reference_to_cpu(handle);
+	put_handle(handle);
 	full = stack_depot_is_full(&stack_depot_evictable);
 	stack_depot_flush_if_full();
 	kept = stack_depot_get(handle);

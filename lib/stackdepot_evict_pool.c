@@ -474,8 +474,8 @@ struct stack_record *stack_depot_alloc_record(struct evictable_depot *depot, uns
 }
 
 /*
- * Return true if the depot refuses records because all of its room is in use, not because it could
- * not get a page. Approximate.
+ * Return true if the depot refused a record because all of its room is in use. Return false if it
+ * only lacked a page. Approximate, as the lock is not held.
  */
 bool stack_depot_is_full(struct evictable_depot *depot)
 {

@@ -317,10 +317,10 @@ static void flush_on_timer(struct timer_list *timer)
 /**
  * stack_depot_flush_if_full() - flush this CPU's cache if the depot is full
  *
- * The references of this CPU may be what keeps it full. Flush them only once in 100 ms on
- * the whole machine. Other CPUs do so within a second, and make no victims for so
- * long. If the depot only waits for pages, keep everything: chains whose last reference the
- * flush gives back would have to be stored again.
+ * The depot cannot evict chains to which CPUs keep references. Flush this CPU's cache, but only
+ * once in 100 ms on the whole machine. The other CPUs flush theirs within a second, and make no
+ * victims for so long. If the depot only waits for pages, flush nothing: the next capture of a
+ * chain whose last reference was flushed would have to store it again.
  *
  * Context: Any. The caller has not acquired the CPU cache.
  */

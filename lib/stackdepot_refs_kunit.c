@@ -25,6 +25,8 @@
 #include <linux/workqueue.h>
 #include <asm/sections.h>
 
+#include "stackdepot_refs_kunit.h"
+
 #define WORDS	5
 
 /* Return how many references a handle has, with those that CPUs keep. */
@@ -69,16 +71,6 @@ static depot_stack_handle_t intern_through_cpu_cache(unsigned long *words, unsig
 static depot_stack_handle_t intern_test_words(unsigned long *words)
 {
 	return intern_through_cpu_cache(words, WORDS);
-}
-
-static void put_handle(depot_stack_handle_t handle)
-{
-	struct stack_depot_cpu_cache *cpu = stack_depot_cpu_acquire();
-
-	if (!cpu)
-		return stack_depot_put(handle);
-	stack_depot_put_ref(cpu, handle);
-	stack_depot_cpu_release(cpu);
 }
 
 /* Take and put many batches of references to one handle, and flush in between. */
@@ -355,7 +347,10 @@ static void test_idle_cpu(struct kunit *test)
 
 /* --- Evicted handles -------------------------------------------------------------- */
 
-/* Save different stacks of @count words, with one reference each, and none of any CPU. */
+/*
+ * Save stacks of @count words that differ. The caller has the only reference to each: no CPU
+ * keeps any.
+ */
 static void save_many(struct kunit *test, depot_stack_handle_t *handles, unsigned int nr,
 		      unsigned int count)
 {
@@ -419,7 +414,7 @@ static void test_evicted(struct kunit *test)
 		flush_work(&victims->grow);
 	}
 	KUNIT_EXPECT_EQ(test, victims->count, STACK_DEPOT_VICTIMS_MAX);
-	/* The size of records decides which handles meet in one set. */
+	/* The size of the records decides which victims share a set. */
 	for (i = WORDS; i <= WORDS_MAX; i++) {
 		save_many(test, handles, nr, i);
 		valid = put_and_count_valid(handles, nr);

@@ -6,8 +6,9 @@
  * A chain whose objects are freed at once may have no other reference than a victim's. Without
  * it, the depot would free the chain, and the next capture would store it anew.
  *
- * A victim is in one of two sets, which two hashes of its handle choose, as they choose the places
- * of a ref: handles that meet in one set mostly have different second sets.
+ * Two hashes of the handle choose two sets, as they choose the two places of a ref. The victim is
+ * in one of these sets. Handles that share their first set mostly have different second sets, so
+ * few victims find both sets full.
  *
  * A CPU begins with room for STACK_DEPOT_VICTIMS. If it loses LOST_MAX before the next flush, it
  * gets room for STACK_DEPOT_VICTIMS_MAX: a capture that finds neither a ref nor a victim takes
@@ -34,7 +35,7 @@ DEFINE_PER_CPU(struct stack_depot_victims, stack_depot_victims);
 
 static_assert(sizeof(struct stack_depot_victim) * STACK_DEPOT_VICTIM_SET == 64);
 
-/* When victims were paused: see stack_depot_can_keep_victim(). In jiffies. */
+/* Time of the last stack_depot_pause_victims(), in jiffies. */
 unsigned long stack_depot_victims_paused_at = INITIAL_JIFFIES - HZ;
 
 /* Keep no victims for a second: their references may be what keeps the depot full. */
@@ -51,7 +52,10 @@ static void flush_victim(struct stack_depot_victim *victim)
 	victim->handle = 0;
 }
 
-/* Replace a victim: the sets of @kept are full. The caller has acquired the CPU cache. */
+/*
+ * Both sets of @kept are full: put it in the place of another victim, and flush that one. The
+ * caller has acquired the CPU cache.
+ */
 void stack_depot_replace_victim(struct stack_depot_victim kept)
 {
 	struct stack_depot_victims *victims = this_cpu_ptr(&stack_depot_victims);

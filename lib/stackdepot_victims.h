@@ -23,8 +23,9 @@ void stack_depot_free_victims(unsigned int cpu);
 /* --- Keep and take a victim, between acquire and release of the CPU cache ---------- */
 
 /*
- * Return a set in which a victim of @handle can be; @place is 0 or 1. The upper bits of the hash
- * spread handles of records of one size better than the lower ones.
+ * Return one of the two sets that can hold the victim of @handle; @place is 0 or 1. Records of one
+ * size have handles at equal distances: the upper bits of the hash spread these over more sets than
+ * the lower bits do.
  */
 static inline struct stack_depot_victim *
 stack_depot_victim_set(const struct stack_depot_victims *victims, depot_stack_handle_t handle,
@@ -37,8 +38,8 @@ stack_depot_victim_set(const struct stack_depot_victims *victims, depot_stack_ha
 }
 
 /*
- * Find the victim of @wanted, or an unused one if @wanted is 0, in the sets of @handle. Return:
- * NULL if there is none.
+ * Search both sets of @handle for the victim of @wanted, or for an unused victim if @wanted is 0.
+ * Return: NULL if there is none.
  */
 static inline struct stack_depot_victim *
 stack_depot_find_victim(const struct stack_depot_victims *victims, depot_stack_handle_t handle,

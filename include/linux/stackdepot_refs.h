@@ -41,8 +41,8 @@
 #define STACK_DEPOT_REF_PLACES		2
 
 /*
- * Number of victims for which a CPU has room at first, and if it needs more; and the size of
- * each of the sets in which the victim of a handle can be: a cache line.
+ * Number of victims for which a CPU has room at first, and after it has lost many; and the number
+ * of victims in a set, which fills a cache line.
  */
 #define STACK_DEPOT_VICTIMS		2048
 #define STACK_DEPOT_VICTIMS_MAX		8192

@@ -102,6 +102,25 @@ static depot_stack_handle_t capture_chain(unsigned int depth, struct stack_depot
 	return stack;
 }
 
+/* Take a reference that this CPU keeps to the current task. Return: its handle, or 0. */
+static depot_stack_handle_t take_current_task_ref(struct stack_depot_cpu_cache *cpu)
+{
+	struct stack_depot_ref *ref = owner_find_current_task_ref(cpu);
+	depot_stack_handle_t task;
+
+	if (unlikely(!ref))
+		return 0;
+	stack_depot_take_ref(ref);
+	task = ref->handle;
+	/*
+	 * The fast path looks for a reference before it drops the one of the last free in the slot.
+	 * Leave a reference for it.
+	 */
+	if (unlikely(!stack_depot_can_take_ref(ref)))
+		stack_depot_refill_ref(cpu, task);
+	return task;
+}
+
 /**
  * owner_record_fill() - capture who allocates or frees here, and when
  * @owner: filled with handles, which have references, and with the time. Its size and
@@ -132,17 +151,7 @@ bool owner_record_fill(struct owner_record *owner, gfp_t flags, unsigned int dep
 			owner_charge_counters(ref->counters, 1, charge);
 			charge = OWNER_NO_CHARGE;
 		}
-		ref = owner_find_current_task_ref(cpu);
-		if (likely(ref)) {
-			stack_depot_take_ref(ref);
-			task = ref->handle;
-			/*
-			 * The fast path looks for a reference before it drops that of the last free
-			 * in the slot. Leave one that it can take.
-			 */
-			if (unlikely(!stack_depot_can_take_ref(ref)))
-				stack_depot_refill_ref(cpu, task);
-		}
+		task = take_current_task_ref(cpu);
 		stack_depot_cpu_release(cpu);
 	}
 	if (unlikely(charge.counted))

@@ -119,7 +119,7 @@ static enum owner_slow find_missing_step(struct stack_depot_cpu_cache *cpu,
 		return OWNER_SLOW_FREES;
 	if (READ_ONCE(object_record_fast(s, records, object)->handle_pair))
 		return OWNER_SLOW_STALE;
-	/* A context is of a task, and is in its place. */
+	/* With user=on, a record has a context in place of the task. */
 	if (rule->choice.user && !owner_find_context_ref(cpu))
 		return OWNER_SLOW_USER;
 	if (!rule->choice.user && !owner_find_current_task_ref(cpu))

@@ -254,7 +254,7 @@ static void test_no_task_and_no_chain(struct kunit *test)
 	KUNIT_EXPECT_GE(test, after.no_ref, known.no_ref + 2);
 }
 
-/* Leave this CPU one reference to the current task. Return: false if it has none. */
+/* Drop all references of this CPU to the current task but one. Return: false if it has none. */
 static bool leave_one_task_reference(void)
 {
 	struct stack_depot_cpu_cache *cpu = stack_depot_cpu_acquire();
@@ -270,8 +270,8 @@ static bool leave_one_task_reference(void)
 }
 
 /*
- * A slow path drops the reference of the last free in the slot, and takes it again. It must leave
- * more than one, or all following pairs of this task are slow, too.
+ * The fast path cannot take a CPU's last reference to the task. The slow path gets more references
+ * from the depot, or each following allocation and free of this task would be slow, too.
  */
 static void test_last_task_reference(struct kunit *test)
 {
@@ -282,7 +282,10 @@ static void test_last_task_reference(struct kunit *test)
 	kept = kmem_cache_alloc(cache, GFP_KERNEL);
 	KUNIT_ASSERT_NOT_NULL(test, kept);
 	migrate_disable();
-	/* The slot keeps the record of the last free. A flush takes all references of this CPU. */
+	/*
+	 * Free an object, so that its slot has the record of a free. Do so again if the CPU has
+	 * flushed its references meanwhile.
+	 */
 	do {
 		object = plant_and_count(plant_with_two_frames, moved);
 		if (object)
