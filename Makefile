@@ -24,7 +24,7 @@ export CMD APPEND
 
 help:
 	@echo 'make run                 build, boot, load a module that leaks, show the leak'
-	@echo 'make test                all tests; T=name runs the suites whose names begin with it'
+	@echo 'make test                all tests, JOBS= at a time; T=name runs suites whose names begin so'
 	@echo 'make soak                long tests: 1,600,000 compared chains, DURATION=600 s of torture,'
 	@echo '                         RUNS=1000000 of each fuzzer, MINUTES=60 of churn, 16 CPUs, 32 GB'
 	@echo 'make bench               costs of allocations and of ownertop, compared with other tools'
@@ -55,7 +55,7 @@ run: install
 	@$(OWNER)/run.sh
 
 test: install-tests
-	@$(OWNER)/run_tests.py $(T)
+	@$(OWNER)/run_tests.py $(if $(JOBS),--jobs $(JOBS)) $(T)
 
 # Each command prints TAP and exits with 1 if a test failed. s390x has no call tree to test.
 soak: install-tests install-arm64 install-s390x install-debian

@@ -6,8 +6,8 @@ A suite is a command that prints TAP or KTAP. It fails, too, if it exits with an
 a plan is missing, empty or not fulfilled, if a kernel that it booted complained on its
 console, or if a test is skipped that "expected_skips" does not list.
 
-The suite "kernels" builds the kernels that the other suites name. It runs before a suite
-that needs a kernel.
+The suite "kernels" builds the kernels that the other suites name. It runs before the others,
+alone. Of the others, as many run at a time as there are CPUs.
 """
 
 import argparse
@@ -18,6 +18,7 @@ import subprocess
 import sys
 import threading
 import time
+from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -31,6 +32,9 @@ PROGRESS = "# progress: "
 # Seconds after which a suite is killed, so that a hang does not stop the run. The slowest takes
 # 410 s on two idle cores.
 LIMIT = 3600
+# Before the colon of a suite that uses build/tree or runs make on a kernel. It does not run
+# beside another suite with this word.
+IN_TREE = "@tree"
 # The suite that builds kernels, and the word in its command that stands for their names.
 BUILDER = "kernels"
 NAMES = "KERNELS"
@@ -44,6 +48,7 @@ class TestSuite:
     name: str
     command: str
     kernels: list[str]
+    in_tree: bool = False
 
 
 def parse_command_line() -> argparse.Namespace:
@@ -52,6 +57,8 @@ def parse_command_line() -> argparse.Namespace:
                                      formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("names", nargs="*", metavar="NAME",
                         help="run the suites whose names begin with NAME (default: all)")
+    parser.add_argument("--jobs", type=int, default=os.cpu_count(), metavar="N",
+                        help="run N suites at a time (default: as many as there are CPUs)")
     parser.add_argument("--list", action="store_true", help="print names and commands")
     parser.add_argument("--suites", type=Path, default=HERE / "suites", metavar="FILE")
     parser.add_argument("--skips", type=Path, default=HERE / "expected_skips", metavar="FILE")
@@ -64,12 +71,14 @@ def parse_command_line() -> argparse.Namespace:
 def parse_suite(line: str) -> TestSuite:
     """A suite needs the kernels that precede the colon or are words of its command."""
     head, colon, command = line.partition(":")
-    name, *needed = head.split() or [""]
+    name, *words = head.split() or [""]
+    needed = [word for word in words if word != IN_TREE]
     unknown = [word for word in needed if word not in KERNELS]
     if not colon or not name or not command.strip() or unknown:
-        die(f"not 'NAME [KERNEL...]: COMMAND': {line}\nKernels are {', '.join(KERNELS)}.")
+        die(f"not 'NAME [{IN_TREE}] [KERNEL...]: COMMAND': {line}\n"
+            f"Kernels are {', '.join(KERNELS)}.")
     needed += [word for word in command.split() if word in KERNELS]
-    return TestSuite(name, command.strip(), list(dict.fromkeys(needed)))
+    return TestSuite(name, command.strip(), list(dict.fromkeys(needed)), IN_TREE in words)
 
 
 def load_suites(path: Path) -> list[TestSuite]:
@@ -97,63 +106,119 @@ def choose_suites(suites: list[TestSuite], names: list[str]) -> list[TestSuite]:
     return builders + [suite for suite in chosen if suite.name != BUILDER]
 
 
-def start_suite(suite: TestSuite, guests: Path) -> subprocess.Popen:
-    """Start a suite. Its guests keep their consoles in the directory guests."""
-    shutil.rmtree(guests, ignore_errors=True)
-    guests.mkdir(parents=True)
-    # Servers that install.sh has unpacked, not installed.
-    path = f"{os.environ['PATH']}:{BUILD / 'packages/usr/bin'}"
-    return subprocess.Popen(["bash", "-c", suite.command], cwd=ROOT, stdin=subprocess.DEVNULL,
-                            stdout=subprocess.PIPE, stderr=subprocess.STDOUT,
-                            start_new_session=True,
-                            env=os.environ | {"GUEST_LOGS": str(guests), "PATH": path})
+class SuiteRunner:
+    """Runs suites, several at a time."""
+
+    def __init__(self, skips: SkipList, logs: Path) -> None:
+        self.skips = skips
+        self.logs = logs
+        # Protects running.
+        self.lock = threading.Lock()
+        self.running: set[subprocess.Popen] = set()
+
+    def run_suites(self, suites: list[TestSuite], jobs: int) -> dict[str, SuiteOutcome]:
+        """Run suites, jobs at a time; the outcomes are in the order of suites."""
+        outcomes: dict[str, SuiteOutcome] = {}
+        waiting = list(suites)
+        running: dict[Future, TestSuite] = {}
+        with ThreadPoolExecutor(jobs) as pool:
+            try:
+                while waiting or running:
+                    while len(running) < jobs:
+                        suite = find_next_suite(waiting, list(running.values()))
+                        if not suite:
+                            break
+                        waiting.remove(suite)
+                        running[pool.submit(self.run_suite, suite)] = suite
+                    for done in wait(running, return_when=FIRST_COMPLETED).done:
+                        outcomes[running.pop(done).name] = done.result()
+            except BaseException:
+                self.stop_suites()
+                raise
+        return {suite.name: outcomes[suite.name] for suite in suites}
+
+    def stop_suites(self) -> None:
+        """End the suites that run, and their guests."""
+        with self.lock:
+            for process in self.running:
+                os.killpg(process.pid, signal.SIGTERM)
+
+    def start_suite(self, suite: TestSuite, guests: Path) -> subprocess.Popen:
+        """Start a suite. Its guests keep their consoles in the directory guests."""
+        shutil.rmtree(guests, ignore_errors=True)
+        guests.mkdir(parents=True)
+        # Servers that install.sh has unpacked, not installed.
+        path = f"{os.environ['PATH']}:{BUILD / 'packages/usr/bin'}"
+        process = subprocess.Popen(["bash", "-c", suite.command], cwd=ROOT,
+                                   stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
+                                   stderr=subprocess.STDOUT, start_new_session=True,
+                                   env=os.environ | {"GUEST_LOGS": str(guests), "PATH": path})
+        with self.lock:
+            self.running.add(process)
+        return process
+
+    def wait_for_suite(self, process: subprocess.Popen) -> int:
+        """Wait for the end of a suite that has closed its output."""
+        status = process.wait()
+        with self.lock:
+            self.running.remove(process)
+        return status
+
+    def run_suite(self, suite: TestSuite) -> SuiteOutcome:
+        """Run one suite; its output is kept in LOGS/NAME.log, its consoles in LOGS/NAME.guests."""
+        print_line(f"--- {suite.name}: {suite.command}")
+        began = time.monotonic()
+        counter = ResultCounter(suite.name, lambda test, reason:
+                                self.skips.check_skip(suite.name, test, reason))
+        guests = self.logs / f"{suite.name}.guests"
+        log = self.logs / f"{suite.name}.log"
+        process = self.start_suite(suite, guests)
+        limit = BUILDER_LIMIT if suite.name == BUILDER else LIMIT
+        timer = threading.Timer(limit, lambda: os.killpg(process.pid, signal.SIGTERM))
+        timer.start()
+        with log.open("wb") as file:
+            assert process.stdout
+            for raw in process.stdout:
+                file.write(raw)
+                line = raw.decode(errors="replace").rstrip("\r\n")
+                if line.startswith(PROGRESS):
+                    print_line(f"    {suite.name}: {line.removeprefix(PROGRESS)}")
+                else:
+                    counter.parse_line(line)
+        outcome = counter.finish(self.wait_for_suite(process))
+        timer.cancel()
+        outcome.seconds = time.monotonic() - began
+        self.add_failures_of_run(suite, outcome, guests)
+        lines = []
+        if outcome.failed:
+            lines = [f"    | {line}" for line in log.read_text(errors="replace").split("\n")[-120:]]
+        print_line("\n".join([*lines, f"    {suite.name}: {outcome.passed} ok, {outcome.failed} not "
+                              f"ok, {len(outcome.skips)} skipped, {outcome.seconds:.0f} s"]))
+        return outcome
+
+    def add_failures_of_run(self, suite: TestSuite, outcome: SuiteOutcome, guests: Path) -> None:
+        """Add the failures that no test of the suite reports."""
+        if not outcome.failed:
+            # The tests of most suites include this; a suite without it fails here.
+            complaints = find_complaints(guests)
+            if complaints:
+                outcome.add_failure("\n      ".join([f"{suite.name}: a kernel complained",
+                                                    *complaints]))
+        if not outcome.failed:
+            for stale in self.skips.find_stale_lines(suite.name):
+                outcome.add_failure(f"{suite.name}: {stale}")
+
+
+def find_next_suite(waiting: list[TestSuite], running: list[TestSuite]) -> TestSuite | None:
+    """The first suite that may run beside those that run."""
+    tree_is_busy = any(suite.in_tree for suite in running)
+    return next((suite for suite in waiting if not (suite.in_tree and tree_is_busy)), None)
 
 
 def find_complaints(guests: Path) -> list[str]:
     """The complaints of kernels that guest.py found on consoles."""
     complaints = guests / "complaints"
     return complaints.read_text().splitlines() if complaints.exists() else []
-
-
-def run_suite(suite: TestSuite, skips: SkipList, logs: Path) -> SuiteOutcome:
-    """Run one suite; its output is kept in LOGS/NAME.log, its consoles in LOGS/NAME.guests."""
-    print_line(f"--- {suite.name}: {suite.command}")
-    began = time.monotonic()
-    counter = ResultCounter(suite.name,
-                            lambda test, reason: skips.check_skip(suite.name, test, reason))
-    guests = logs / f"{suite.name}.guests"
-    log = logs / f"{suite.name}.log"
-    process = start_suite(suite, guests)
-    limit = BUILDER_LIMIT if suite.name == BUILDER else LIMIT
-    timer = threading.Timer(limit, lambda: os.killpg(process.pid, signal.SIGTERM))
-    timer.start()
-    with log.open("wb") as file:
-        assert process.stdout
-        for raw in process.stdout:
-            file.write(raw)
-            line = raw.decode(errors="replace").rstrip("\r\n")
-            if line.startswith(PROGRESS):
-                print_line("    " + line.removeprefix(PROGRESS))
-            else:
-                counter.parse_line(line)
-    outcome = counter.finish(process.wait())
-    timer.cancel()
-    outcome.seconds = time.monotonic() - began
-    if not outcome.failed:
-        # The tests of most suites include this; a suite without it fails here.
-        complaints = find_complaints(guests)
-        if complaints:
-            outcome.add_failure("\n      ".join([f"{suite.name}: a kernel complained",
-                                                *complaints]))
-    if not outcome.failed:
-        for stale in skips.find_stale_lines(suite.name):
-            outcome.add_failure(f"{suite.name}: {stale}")
-    if outcome.failed:
-        lines = log.read_text(errors="replace").split("\n")
-        print_line("\n".join(f"    | {line}" for line in lines[-120:]))
-    print_line(f"    {outcome.passed} ok, {outcome.failed} not ok, {len(outcome.skips)} skipped, "
-               f"{outcome.seconds:.0f} s")
-    return outcome
 
 
 def print_summary(outcomes: dict[str, SuiteOutcome]) -> int:
@@ -180,9 +245,16 @@ def main() -> int:
         for suite in suites:
             print_line(f"{suite.name}: {suite.command}")
         return 0
-    skips = SkipList(args.skips)
-    return print_summary({suite.name: run_suite(suite, skips, args.logs)
-                          for suite in choose_suites(suites, args.names)})
+    if args.jobs < 1:
+        die(f"--jobs {args.jobs}: not a number from 1 up")
+    # With an exception the suites that run are ended as well.
+    signal.signal(signal.SIGTERM, lambda number, frame: sys.exit(128 + number))
+    runner = SuiteRunner(SkipList(args.skips), args.logs)
+    chosen = choose_suites(suites, args.names)
+    builders = [suite for suite in chosen if suite.name == BUILDER]
+    return print_summary(runner.run_suites(builders, 1)
+                         | runner.run_suites([suite for suite in chosen
+                                              if suite.name != BUILDER], args.jobs))
 
 
 if __name__ == "__main__":

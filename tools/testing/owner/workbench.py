@@ -31,7 +31,9 @@ def die(message: str) -> NoReturn:
 
 def print_line(message: str) -> None:
     """Print a line at once, also into a pipe."""
-    print(message, flush=True)
+    # One write: threads print lines, too.
+    sys.stdout.write(message + "\n")
+    sys.stdout.flush()
 
 
 def run_command(*command: str | Path, cwd: Path | None = None, **kwargs) -> str:

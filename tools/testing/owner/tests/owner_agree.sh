@@ -20,7 +20,7 @@ exit_with_output()
 
 {
 	build_ownertop &&
-		make -s -C tools/testing/owner/lang O="$PWD/build/lang" &&
+		build_sentence &&
 		mkdir "$work/extra" && cp "$modules/owner_truth.ko" "$modules/owner_leak.ko" "$work/extra" &&
 		$agree sentences 1000 >"$work/extra/sentences"
 } >"$work/err" 2>&1 || exit_with_output "ownertop or the language does not build"

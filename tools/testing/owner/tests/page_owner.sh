@@ -84,17 +84,16 @@ ok "no chain lives on" owners_have_gone "$work/all_chains" "$work/gone_chains" '
 if [ -n "$other" ]; then
 	mv "$work/records" "$work/ours"
 	mv "$work/stacks" "$work/our_stacks"
-	ok "$other is built" tools/testing/owner/kernels/kernels.py "$other"
+	ok "$other is built" tools/testing/owner/kernels/kernels.py --missing "$other"
 	ok "$other plants and shows" run_page_guest "$other" page_owner=on "insmod /extra/owner_pages.ko
 		cat page_owner; echo ===; cat page_owner_stacks/show_stacks" records stacks
 	ok "its records are in the grammar that we check" reports_pages grammar "$work/records"
 	ok "its records of what is planted are the same" reports_pages same "$work/records" "$work/ours"
 	ok "its stacks as well" reports_pages same-stacks "$work/stacks" "$work/our_stacks"
 fi
-sorter=build/page_owner_sort
-[ -x $sorter ] || gcc -O1 -o $sorter build/tree/tools/mm/page_owner_sort.c >"$seen" 2>&1
+build_page_owner_sort >"$seen" 2>&1
 [ -z "$other" ] || mv "$work/ours" "$work/records"
-$sorter --cull stacktrace "$work/records" "$work/sorted" >"$seen" 2>&1
+build/page_owner_sort/page_owner_sort --cull stacktrace "$work/records" "$work/sorted" >"$seen" 2>&1
 ok "page_owner_sort reads it" file_has "$work/sorted" "^37 times, 37 pages"
 
 # --- Reading from a page frame, and in pieces --------------------------------------

@@ -163,11 +163,34 @@ split_output()
 		/^===$/ { i++; next } { print >(directory name[i]) }' "$work/out"
 }
 
+# build_in DIRECTORY COMMAND...: run a command that builds in DIRECTORY, when no other script
+# does.
+build_in()
+{
+	mkdir -p "$1" || return 1
+	lock=$1.lock
+	shift
+	flock "$lock" "$@"
+}
+
 # build_crash_extension: build/crash/owner.so is up to date afterwards.
-build_crash_extension() { make -s -C tools/mm/crash O="$PWD/build/crash"; }
+build_crash_extension() { build_in build/crash make -s -C tools/mm/crash O="$PWD/build/crash"; }
 
 # build_ownertop: build/ownertop/ownertop is up to date afterwards.
-build_ownertop() { make -s -C tools/mm/ownertop O="$PWD/build/ownertop"; }
+build_ownertop() { build_in build/ownertop make -s -C tools/mm/ownertop O="$PWD/build/ownertop"; }
+
+# build_sentence: build/lang/sentence is up to date afterwards.
+build_sentence()
+{
+	build_in build/lang make -s -C tools/testing/owner/lang O="$PWD/build/lang"
+}
+
+# build_page_owner_sort: build/page_owner_sort/page_owner_sort is that of build/tree afterwards.
+build_page_owner_sort()
+{
+	build_in build/page_owner_sort make -s -C build/page_owner_sort -f /dev/null \
+		VPATH="$PWD/build/tree/tools/mm" CFLAGS=-O1 page_owner_sort
+}
 
 # For the guest's shell: load and unload a module until the guest ends. /tmp/passed has how
 # often.

@@ -241,5 +241,26 @@ ok "an unknown suite is refused, with those that there are" \
 	runner_says 1 "^error: no suite begins with nothing; there are kernels, plain"
 echo "one x86: true" >"$work/suites"
 run_runner
-ok "an unknown kernel is refused" runner_says 1 "^error: not 'NAME \[KERNEL...\]: COMMAND': one x86: true"
+ok "an unknown kernel is refused" runner_says 1 "^error: not 'NAME \[@tree\] \[KERNEL...\]: COMMAND': one x86: true"
+
+# Each of these suites passes only if the other has begun.
+meet() { echo "touch $work/$1; until [ -e $work/$2 ]; do sleep 0.1; done; echo ok 1; echo 1..1"; }
+printf 'one: %s\ntwo: %s\n' "$(meet here there)" "$(meet there here)" >"$work/suites"
+run_runner --jobs 2
+ok "two suites run at a time" runner_says 0 "^2 passed, 0 failed"
+# Each of these fails if another has not ended.
+for name in one two three; do
+	echo "$name @tree: mkdir $work/alone && sleep 0.5 && rmdir $work/alone && echo ok 1; echo 1..1"
+done >"$work/suites"
+run_runner --jobs 3
+ok "of those that use the tree, one" runner_says 0 "^3 passed, 0 failed"
+run_runner --jobs 0
+ok "no jobs are refused" runner_says 1 "^error: --jobs 0: not a number from 1 up"
+echo "one: echo \$\$ >$work/pid; sleep 1000; true" >"$work/suites"
+run_runner &
+runner=$!
+until [ -s "$work/pid" ]; do sleep 0.1; done
+pkill -TERM -P $runner
+wait $runner
+ok "a runner that is ended ends its suites" command_fails kill -0 "$(cat "$work/pid")" 2>/dev/null
 finish_tests
