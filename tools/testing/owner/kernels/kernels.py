@@ -1,10 +1,11 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: GPL-2.0
-"""Build kernels: kernels.py [--missing] NAME...
+"""Build kernels: kernels.py [--missing] NAME..., or kernels.py --make NAME WORD...
 
 The names are x86_64 um page frame-pointers debug rt arm64 arm64-64k kasan-tags s390x vanilla
 debug-vanilla kasan-tags-vanilla profiling debian debian-vanilla. --missing skips kernels
-that have an image. Objects are in build/NAME/, the compiler's output in build/NAME.log. A
+that have an image. --make runs make with the words; with other variables than those of the
+build, make would compile the whole kernel again. Objects are in build/NAME/, the compiler's output in build/NAME.log. A
 build is incremental, and ccache shares objects between trees.
 
 The debian kernels have Debian's configuration for clouds, without its modules, debug
@@ -240,6 +241,8 @@ def build_kernel(name: str) -> None:
 def main() -> None:
     """The program."""
     words = sys.argv[1:]
+    if words[:1] == ["--make"] and words[1:2] and words[1] in KERNELS:
+        sys.exit(KernelBuild(words[1]).start_make(*words[2:]).wait())
     names = [word for word in words if word != "--missing"]
     unknown = [name for name in names if name not in KERNELS]
     if unknown or not names:

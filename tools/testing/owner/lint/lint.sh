@@ -52,7 +52,7 @@ check_patches_are_hooks()
 check_sparse()
 {
 	# shellcheck disable=SC2046 # a list of words
-	make -C "$tree" O="$PWD/build/x86_64" C=2 mm/owner/ $(list_matching_files '^(lib/stackdepot_|kernel/trace/).*\.c$' |
+	tools/testing/owner/kernels/kernels.py --make x86_64 C=2 mm/owner/ $(list_matching_files '^(lib/stackdepot_|kernel/trace/).*\.c$' |
 		sed '/_fp\.c$/d; s/c$/o/') >"$work/sparse" 2>&1 || { cp "$work/sparse" "$seen"; return 1; }
 	# The kernel's headers have warnings; our files may have none.
 	! grep -E '(^|/)(mm/owner/|lib/stackdepot_|kernel/trace/trace_stackmap)[^ ]*: (warning|error):' "$work/sparse" >"$seen"
