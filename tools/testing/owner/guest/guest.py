@@ -138,8 +138,8 @@ def add_run_options(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--gdb", default="", metavar="SOCKET",
                         help="a socket at which gdb can attach: target remote SOCKET")
     parser.add_argument("--icount", action="store_true",
-                        help="count instructions: one processor, TCG, and "
-                        "its TSC advances by one for each instruction")
+                        help="count instructions: TCG, and the TSC advances by one for "
+                        "each; one processor unless --smp says more, which take turns")
 
 
 def parse_command_line(words: Optional[List[str]]) -> argparse.Namespace:
@@ -216,11 +216,12 @@ def make_guest_machine(args: argparse.Namespace, kind: KernelKind,
                        scratch: Path) -> GuestMachine:
     """The machine that the options describe."""
     build = Path(args.build)
+    icount = getattr(args, "icount", False)
     machine = GuestMachine(args.name, kind,
                            (build / args.name / kind.image).resolve(),
                            scratch / "initrd", args.append,
-                           args.smp or DEFAULT_SMP, args.mem,
-                           getattr(args, "icount", False), gdb=getattr(args, "gdb", ""))
+                           args.smp or (1 if icount else DEFAULT_SMP), args.mem, icount,
+                           gdb=getattr(args, "gdb", ""))
     machine.systemd = getattr(args, "systemd", False)
     if machine.systemd or args.packages is not None or args.name.startswith("debian"):
         packages = (args.packages or "").split()

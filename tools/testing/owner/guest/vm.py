@@ -118,12 +118,12 @@ def compose_crash_command_line(machine: GuestMachine) -> str:
 
 
 def _qemu_accel_options(machine: GuestMachine) -> List[str]:
-    if machine.icount:
-        return ["-accel", "tcg", "-icount", "shift=0,sleep=off", "-smp", "1"]
-    accel = "kvm" if machine.accel == "kvm" else "tcg,thread=multi"
     # A kernel without ACPI finds only one processor per socket.
-    return ["-accel", accel, "-smp",
-            f"{machine.smp},sockets={machine.smp},cores=1,threads=1"]
+    processors = ["-smp", f"{machine.smp},sockets={machine.smp},cores=1,threads=1"]
+    if machine.icount:
+        return ["-accel", "tcg", "-icount", "shift=0,sleep=off", *processors]
+    accel = "kvm" if machine.accel == "kvm" else "tcg,thread=multi"
+    return ["-accel", accel, *processors]
 
 
 def _qemu_disk_options(machine: GuestMachine) -> List[str]:
