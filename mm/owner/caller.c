@@ -19,7 +19,8 @@ DEFINE_PER_CPU(struct owner_cached_caller[1 << OWNER_CALLER_BITS], owner_cached_
  */
 void owner_cache_caller(unsigned long ip, depot_stack_handle_t handle)
 {
-	struct owner_cached_caller *caller;
+	struct owner_cached_caller *caller, *second;
+	unsigned int slot = owner_caller_slot(ip);
 	struct stack_depot_cpu_cache *cpu;
 	struct stack_depot_ref *ref;
 	unsigned long frame;
@@ -33,7 +34,10 @@ void owner_cache_caller(unsigned long ip, depot_stack_handle_t handle)
 	ref = stack_depot_find_ref(cpu, handle) ?: stack_depot_refill_ref(cpu, handle);
 	if (ref) {
 		ref->tag = owner_caller_tag(ip);
-		caller = this_cpu_ptr(&owner_cached_callers[owner_caller_slot(ip)]);
+		caller = this_cpu_ptr(&owner_cached_callers[slot]);
+		second = this_cpu_ptr(&owner_cached_callers[slot ^ 1]);
+		if (caller->ip != ip)
+			*second = *caller;
 		caller->ip = ip;
 		caller->ref = (void *)ref - (void *)cpu;
 	}

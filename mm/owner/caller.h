@@ -27,7 +27,11 @@ struct owner_cached_caller {
 	u32 ref;
 };
 
-/* By a hash of the return address. Used while the CPU cache is acquired. */
+/*
+ * A hash of the return address chooses the first of two slots, and the last bit of its index the
+ * second: two callers that meet in one slot do not evict each other. Used while the CPU cache is
+ * acquired.
+ */
 DECLARE_PER_CPU(struct owner_cached_caller[1 << OWNER_CALLER_BITS], owner_cached_callers);
 
 static __always_inline unsigned int owner_caller_slot(unsigned long ip)
@@ -48,8 +52,15 @@ owner_find_caller_ref(struct stack_depot_cpu_cache *cpu, unsigned long ip)
 	unsigned int slot = owner_caller_slot(ip);
 	struct stack_depot_ref *ref;
 
-	if (unlikely(__this_cpu_read(owner_cached_callers[slot].ip) != ip))
-		return NULL;
+	if (unlikely(__this_cpu_read(owner_cached_callers[slot].ip) != ip)) {
+		unsigned long hidden = ip;
+
+		/* Hash again: a slot that is kept until here costs the fast path an instruction. */
+		OPTIMIZER_HIDE_VAR(hidden);
+		slot = owner_caller_slot(hidden) ^ 1;
+		if (__this_cpu_read(owner_cached_callers[slot].ip) != ip)
+			return NULL;
+	}
 	ref = (void *)cpu + __this_cpu_read(owner_cached_callers[slot].ref);
 	/* The compiler cannot know that this is not NULL: leave out tests for that. */
 	if (!ref)

@@ -129,10 +129,19 @@ static void test_chains_alike(struct kunit *test)
 	}
 }
 
+static bool is_remembered(unsigned long ip)
+{
+	struct stack_depot_cpu_cache *cpu = stack_depot_cpu_acquire();
+	bool remembered = cpu && owner_find_caller_ref(cpu, ip);
+
+	if (cpu)
+		stack_depot_cpu_release(cpu);
+	return remembered;
+}
+
 /* Capture here, and let this CPU remember the chain as that of its first frame. */
 static noinline bool is_remembered_at_depth(unsigned int depth)
 {
-	struct stack_depot_cpu_cache *cpu;
 	struct owner_record owner;
 	unsigned long ip;
 	bool remembered;
@@ -142,10 +151,7 @@ static noinline bool is_remembered_at_depth(unsigned int depth)
 	ip = stack_depot_frame(owner.stack, 0);
 	migrate_disable();
 	owner_cache_caller(ip, owner.stack);
-	cpu = stack_depot_cpu_acquire();
-	remembered = cpu && owner_find_caller_ref(cpu, ip);
-	if (cpu)
-		stack_depot_cpu_release(cpu);
+	remembered = is_remembered(ip);
 	migrate_enable();
 	owner_record_put_refs(&owner);
 	return remembered;
@@ -156,6 +162,35 @@ static void test_callers(struct kunit *test)
 {
 	KUNIT_EXPECT_FALSE(test, is_remembered_at_depth(OWNER_DEPTH));
 	KUNIT_EXPECT_TRUE(test, is_remembered_at_depth(1));
+}
+
+#define NR_MEETING_CALLERS	2
+
+/* A CPU remembers two callers that meet in one slot. */
+static void test_callers_meet(struct kunit *test)
+{
+	unsigned int i, slot = owner_caller_slot((unsigned long)test_callers_meet);
+	depot_stack_handle_t handles[NR_MEETING_CALLERS];
+	unsigned long ips[NR_MEETING_CALLERS], ip;
+
+	for (i = 0, ip = (unsigned long)test_callers_meet; i < NR_MEETING_CALLERS; ip++) {
+		if (owner_caller_slot(ip) == slot)
+			ips[i++] = ip;
+	}
+	for (i = 0; i < NR_MEETING_CALLERS; i++) {
+		handles[i] = stack_depot_save_flags(&ips[i], 1, GFP_KERNEL,
+						    STACK_DEPOT_FLAG_CAN_ALLOC |
+						    STACK_DEPOT_FLAG_GET);
+		KUNIT_EXPECT_NE(test, handles[i], 0);
+	}
+	migrate_disable();
+	for (i = 0; i < NR_MEETING_CALLERS; i++)
+		owner_cache_caller(ips[i], handles[i]);
+	for (i = 0; i < NR_MEETING_CALLERS; i++)
+		KUNIT_EXPECT_TRUE_MSG(test, is_remembered(ips[i]), "caller %u", i);
+	migrate_enable();
+	for (i = 0; i < NR_MEETING_CALLERS; i++)
+		stack_depot_put(handles[i]);
 }
 
 static noinline depot_stack_handle_t capture_task(void)
@@ -229,6 +264,7 @@ static struct kunit_case owner_stack_cases[] = {
 	KUNIT_CASE(test_chain),
 	KUNIT_CASE(test_chains_alike),
 	KUNIT_CASE(test_callers),
+	KUNIT_CASE(test_callers_meet),
 	KUNIT_CASE(test_task),
 	KUNIT_CASE(test_task_has_gone),
 	KUNIT_CASE(test_allocators_are_left_out),
