@@ -191,9 +191,11 @@ class SuiteRunner:
         self.add_failures_of_run(suite, outcome, guests)
         lines = []
         if outcome.failed:
-            lines = [f"    | {line}" for line in log.read_text(errors="replace").split("\n")[-120:]]
-        print_line("\n".join([*lines, f"    {suite.name}: {outcome.passed} ok, {outcome.failed} not "
-                              f"ok, {len(outcome.skips)} skipped, {outcome.seconds:.0f} s"]))
+            last = log.read_text(errors="replace").split("\n")[-120:]
+            lines = [f"    | {line}" for line in last]
+        lines.append(f"    {suite.name}: {outcome.passed} ok, {outcome.failed} not ok, "
+                     f"{len(outcome.skips)} skipped, {outcome.seconds:.0f} s")
+        print_line("\n".join(lines))
         return outcome
 
     def add_failures_of_run(self, suite: TestSuite, outcome: SuiteOutcome, guests: Path) -> None:

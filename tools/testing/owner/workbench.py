@@ -46,6 +46,6 @@ def run_command(*command: str | Path, cwd: Path | None = None, **kwargs) -> str:
     return done.stdout
 
 
-def run_git(*words: str | Path, cwd: Path = TREE) -> str:
+def run_git(*words: str | Path, cwd: Path = TREE, **kwargs) -> str:
     """Run git, by default in build/tree."""
-    return run_command("git", *words, cwd=cwd, env=os.environ | IDENT)
+    return run_command("git", *words, cwd=cwd, env=os.environ | IDENT, **kwargs)

@@ -4,9 +4,9 @@
 
 The names are x86_64 um page frame-pointers debug rt arm64 arm64-64k kasan-tags s390x vanilla
 debug-vanilla kasan-tags-vanilla profiling debian debian-vanilla. --missing skips kernels
-that have an image. --make runs make with the words; with other variables than those of the
-build, make would compile the whole kernel again. Objects are in build/NAME/, the compiler's output in build/NAME.log. A
-build is incremental, and ccache shares objects between trees.
+that have an image. --make runs make with the words and the variables of the build; with
+others, make would compile the whole kernel again. Objects are in build/NAME/, the compiler's
+output in build/NAME.log. A build is incremental, and ccache shares objects between trees.
 
 The debian kernels have Debian's configuration for clouds, without its modules, debug
 information and drivers that a guest does not use, unless FULL=1 is in the environment. A

@@ -3,7 +3,6 @@
 
 import os
 import shutil
-import subprocess
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -12,7 +11,7 @@ from overlay import list_overlay_files
 from patches import PATCHES, load_patch_series
 from pristine import unpack_base_tree
 
-from workbench import BUILD, IDENT, ROOT, die, print_line, run_git
+from workbench import BUILD, ROOT, die, print_line, run_git
 
 SERIES = BUILD / "series"
 
@@ -62,12 +61,14 @@ def write_series() -> None:
     # Do not check the tree out: the mails need only the files that change.
     run_git("worktree", "add", "-q", "--no-checkout", "--detach", work, "base")
     run_git("read-tree", "base", cwd=work)
+    last = "base"
     for topic in topics:
         for path, content in topic.files.items():
             mode = 0o755 if os.access(ROOT / path, os.X_OK) else 0o644
             write_file_if_changed(work / path, content, mode)
-            run_git("add", "-f", path, cwd=work)
-        commit_index(work, topic.message)
+        add_to_index(work, list(topic.files))
+        last = commit_index(work, last, topic.message)
+    run_git("update-ref", "HEAD", last, cwd=work)
     shutil.rmtree(SERIES, ignore_errors=True)
     # Mail does not preserve the line ends and bytes of test data, so encode it.
     attributes = BUILD / "series.attributes"
@@ -85,9 +86,14 @@ def write_series() -> None:
                "apply with: git am -s build/series/*.patch")
 
 
-def commit_index(work: Path, message: str) -> None:
-    """Commit the index of a worktree."""
-    done = subprocess.run(["git", "commit", "-q", "-F", "-"], cwd=work, text=True, input=message,
-                          env=os.environ | IDENT, capture_output=True)
-    if done.returncode:
-        die(f"a topic could not be committed: {done.stdout}{done.stderr}")
+def add_to_index(work: Path, paths: list[str]) -> None:
+    """Add files to the index of a worktree, which git writes once: it has the whole kernel."""
+    run_git("--literal-pathspecs", "add", "-f", "--pathspec-from-file=-", "--pathspec-file-nul",
+            cwd=work, input="\0".join(paths))
+
+
+def commit_index(work: Path, parent: str, message: str) -> str:
+    """Commit the index of a worktree, without a look at the files. Return: the commit."""
+    tree = run_git("write-tree", cwd=work).strip()
+    return run_git("commit-tree", "-p", parent, "-F", "-", tree, cwd=work,
+                   input=message.strip() + "\n").strip()

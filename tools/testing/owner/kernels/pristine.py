@@ -4,6 +4,7 @@
 The source is committed once in build/tree and tagged "base".
 """
 
+import functools
 import os
 import shutil
 import subprocess
@@ -72,7 +73,16 @@ def check_out_pristine_tree() -> None:
         run_git("worktree", "add", "-q", "--detach", PRISTINE, "base")
 
 
+@functools.cache
+def list_base_files() -> frozenset[str]:
+    """The files of the pristine source, which unpack_base_tree() has committed."""
+    return frozenset(run_git("ls-tree", "-r", "-z", "--name-only", "base").split("\0"))
+
+
 def read_base_file(path: str) -> bytes | None:
     """The content of a file of the pristine source, None if there is no such file."""
+    # Most files of the overlay are in question, so do not start git for each of them.
+    if path not in list_base_files():
+        return None
     done = subprocess.run(["git", "show", f"base:{path}"], cwd=TREE, capture_output=True)
     return done.stdout if done.returncode == 0 else None
