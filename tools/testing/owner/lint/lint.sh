@@ -68,7 +68,7 @@ check_kernel_doc()
 }
 
 # ShellCheck believes that functions called by ok() are unreachable.
-check_shell() { list_matching_files '\.sh$|^\.ci/run$' | xargs shellcheck -x -P SCRIPTDIR -e SC2317,SC1091 >"$seen" 2>&1; }
+check_shell() { list_matching_files '\.sh$|^\.ci/run$' | xargs -n 16 -P "$(nproc)" shellcheck -x -P SCRIPTDIR -e SC2317,SC1091 >"$seen" 2>&1; }
 # drgn defines "prog" for its scripts.
 check_python() { list_matching_files '\.py$' | xargs flake8 --max-line-length=100 --builtins=prog >"$seen" 2>&1; }
 check_spelling() { grep -v '/expect/\|/input/\|/corpus$\|\.gz$' "$work/files" | xargs codespell -L nd >"$seen" 2>&1; }

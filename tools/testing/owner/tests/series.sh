@@ -26,8 +26,8 @@ result_equals_tree()
 	{ git -C build/tree diff --name-only base
 	  git -C build/tree ls-files --others; } | sort >"$work/assembled"
 	cmp "$work/mailed" "$work/assembled" >"$seen" 2>&1 || return 1
-	git -C build/tree hash-object --no-filters --stdin-paths <"$work/mailed" |
-		paste - "$work/mailed" >"$work/assembled"
+	git -C build/tree hash-object --no-filters --stdin-paths <"$work/mailed" >"$work/blobs"
+	paste "$work/blobs" "$work/mailed" >"$work/assembled"
 	git -C "$work/tree" ls-tree -r --full-tree HEAD |
 		awk -F '[ \t]' 'NR == FNR { mailed[$0]; next } $4 in mailed { print $3 "\t" $4 }' \
 			"$work/mailed" - >"$work/hashes"
