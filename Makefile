@@ -24,7 +24,7 @@ export CMD APPEND
 
 help:
 	@echo 'make run                 build, boot, load a module that leaks, show the leak'
-	@echo 'make test                all tests, JOBS= at a time; T=name runs suites whose names begin so'
+	@echo 'make test                all tests, JOBS= at a time; T=name: suites whose name begins with it'
 	@echo 'make soak                long tests: 1,600,000 compared chains, DURATION=600 s of torture,'
 	@echo '                         RUNS=1000000 of each fuzzer, MINUTES=60 of churn, 16 CPUs, 32 GB'
 	@echo 'make bench               costs of allocations and of ownertop, compared with other tools'

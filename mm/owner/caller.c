@@ -35,7 +35,7 @@ void owner_cache_caller(unsigned long ip, depot_stack_handle_t handle)
 	if (ref) {
 		ref->tag = owner_caller_tag(ip);
 		caller = this_cpu_ptr(&owner_cached_callers[slot]);
-		second = this_cpu_ptr(&owner_cached_callers[slot ^ 1]);
+		second = this_cpu_ptr(&owner_cached_callers[slot + 1]);
 		if (caller->ip != ip)
 			*second = *caller;
 		caller->ip = ip;

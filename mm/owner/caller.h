@@ -28,15 +28,15 @@ struct owner_cached_caller {
 };
 
 /*
- * A hash of the return address chooses the first of two slots, and the last bit of its index the
- * second: two callers that meet in one slot do not evict each other. Used while the CPU cache is
- * acquired.
+ * A hash of the return address chooses two neighbouring slots: callers that meet in the first one
+ * move on to the second. Used while the CPU cache is acquired.
  */
 DECLARE_PER_CPU(struct owner_cached_caller[1 << OWNER_CALLER_BITS], owner_cached_callers);
 
+/* The first slot of a caller. */
 static __always_inline unsigned int owner_caller_slot(unsigned long ip)
 {
-	return hash_32(ip, OWNER_CALLER_BITS);
+	return 2 * hash_32(ip, OWNER_CALLER_BITS - 1);
 }
 
 /* The tag of references to the chain of a caller. Tags of the call tree are even. */
@@ -57,7 +57,7 @@ owner_find_caller_ref(struct stack_depot_cpu_cache *cpu, unsigned long ip)
 
 		/* Hash again: a slot that is kept until here costs the fast path an instruction. */
 		OPTIMIZER_HIDE_VAR(hidden);
-		slot = owner_caller_slot(hidden) ^ 1;
+		slot = owner_caller_slot(hidden) + 1;
 		if (__this_cpu_read(owner_cached_callers[slot].ip) != ip)
 			return NULL;
 	}

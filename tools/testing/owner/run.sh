@@ -9,7 +9,8 @@ bench=tools/testing/owner
 
 "$bench/kernels/kernels.py" x86_64
 echo "ownertop: building"
-make -s -C tools/mm/ownertop O="$PWD/build/ownertop"
+mkdir -p build/ownertop
+flock build/ownertop.lock make -s -C tools/mm/ownertop O="$PWD/build/ownertop"
 
 dump=build/run.slab_owner
 extra=build/x86_64/owner-modules

@@ -7,10 +7,11 @@ a plan is missing, empty or not fulfilled, if a kernel that it booted complained
 console, or if a test is skipped that "expected_skips" does not list.
 
 The suite "kernels" builds the kernels that the other suites name. It runs before the others,
-alone. Of the others, as many run at a time as there are CPUs.
+alone. Of the others, as many run at a time as there are CPUs, at most four.
 """
 
 import argparse
+import contextlib
 import os
 import shutil
 import signal
@@ -32,13 +33,15 @@ PROGRESS = "# progress: "
 # Seconds after which a suite is killed, so that a hang does not stop the run. The slowest takes
 # 410 s on two idle cores.
 LIMIT = 3600
-# Before the colon of a suite that uses build/tree or runs make on a kernel. It does not run
-# beside another suite with this word.
+# This word stands before the colon of a suite that writes build/tree or build/KERNEL. The suite
+# does not run beside another one with this word.
 IN_TREE = "@tree"
+# The guests of as many suites have room in the memory of most machines.
+JOBS_MAX = 4
 # The suite that builds kernels, and the word in its command that stands for their names.
 BUILDER = "kernels"
 NAMES = "KERNELS"
-# Its limit: beside other work a build takes several times as long.
+# Its limit: on a machine with other work a build takes several times as long.
 BUILDER_LIMIT = 4500
 
 
@@ -57,8 +60,9 @@ def parse_command_line() -> argparse.Namespace:
                                      formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("names", nargs="*", metavar="NAME",
                         help="run the suites whose names begin with NAME (default: all)")
-    parser.add_argument("--jobs", type=int, default=os.cpu_count(), metavar="N",
-                        help="run N suites at a time (default: as many as there are CPUs)")
+    parser.add_argument("--jobs", type=int, default=min(len(os.sched_getaffinity(0)), JOBS_MAX),
+                        metavar="N", help="run N suites at a time (default: as many as there "
+                        f"are CPUs, at most {JOBS_MAX})")
     parser.add_argument("--list", action="store_true", help="print names and commands")
     parser.add_argument("--suites", type=Path, default=HERE / "suites", metavar="FILE")
     parser.add_argument("--skips", type=Path, default=HERE / "expected_skips", metavar="FILE")
@@ -112,9 +116,10 @@ class SuiteRunner:
     def __init__(self, skips: SkipList, logs: Path) -> None:
         self.skips = skips
         self.logs = logs
-        # Protects running.
+        # The lock protects the two after it.
         self.lock = threading.Lock()
         self.running: set[subprocess.Popen] = set()
+        self.stopped = False
 
     def run_suites(self, suites: list[TestSuite], jobs: int) -> dict[str, SuiteOutcome]:
         """Run suites, jobs at a time; the outcomes are in the order of suites."""
@@ -138,10 +143,13 @@ class SuiteRunner:
         return {suite.name: outcomes[suite.name] for suite in suites}
 
     def stop_suites(self) -> None:
-        """End the suites that run, and their guests."""
+        """End the suites that run, and their guests, and let no other start."""
+        for number in (signal.SIGTERM, signal.SIGINT):
+            signal.signal(number, signal.SIG_IGN)
         with self.lock:
+            self.stopped = True
             for process in self.running:
-                os.killpg(process.pid, signal.SIGTERM)
+                end_process_group(process)
 
     def start_suite(self, suite: TestSuite, guests: Path) -> subprocess.Popen:
         """Start a suite. Its guests keep their consoles in the directory guests."""
@@ -149,11 +157,13 @@ class SuiteRunner:
         guests.mkdir(parents=True)
         # Servers that install.sh has unpacked, not installed.
         path = f"{os.environ['PATH']}:{BUILD / 'packages/usr/bin'}"
-        process = subprocess.Popen(["bash", "-c", suite.command], cwd=ROOT,
-                                   stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
-                                   stderr=subprocess.STDOUT, start_new_session=True,
-                                   env=os.environ | {"GUEST_LOGS": str(guests), "PATH": path})
         with self.lock:
+            if self.stopped:
+                raise RuntimeError("the run has ended")
+            process = subprocess.Popen(["bash", "-c", suite.command], cwd=ROOT,
+                                       stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
+                                       stderr=subprocess.STDOUT, start_new_session=True,
+                                       env=os.environ | {"GUEST_LOGS": str(guests), "PATH": path})
             self.running.add(process)
         return process
 
@@ -174,7 +184,8 @@ class SuiteRunner:
         log = self.logs / f"{suite.name}.log"
         process = self.start_suite(suite, guests)
         limit = BUILDER_LIMIT if suite.name == BUILDER else LIMIT
-        timer = threading.Timer(limit, lambda: os.killpg(process.pid, signal.SIGTERM))
+        timer = threading.Timer(limit, end_process_group, [process])
+        timer.daemon = True
         timer.start()
         with log.open("wb") as file:
             assert process.stdout
@@ -209,6 +220,12 @@ class SuiteRunner:
         if not outcome.failed:
             for stale in self.skips.find_stale_lines(suite.name):
                 outcome.add_failure(f"{suite.name}: {stale}")
+
+
+def end_process_group(process: subprocess.Popen) -> None:
+    """End a suite and its guests, unless it has ended."""
+    with contextlib.suppress(ProcessLookupError):
+        os.killpg(process.pid, signal.SIGTERM)
 
 
 def find_next_suite(waiting: list[TestSuite], running: list[TestSuite]) -> TestSuite | None:

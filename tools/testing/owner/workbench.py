@@ -31,7 +31,7 @@ def die(message: str) -> NoReturn:
 
 def print_line(message: str) -> None:
     """Print a line at once, also into a pipe."""
-    # One write: threads print lines, too.
+    # Threads print lines, too: write each line at once.
     sys.stdout.write(message + "\n")
     sys.stdout.flush()
 

@@ -139,7 +139,7 @@ def add_run_options(parser: argparse.ArgumentParser) -> None:
                         help="a socket at which gdb can attach: target remote SOCKET")
     parser.add_argument("--icount", action="store_true",
                         help="count instructions: TCG, and the TSC advances by one for "
-                        "each; one processor unless --smp says more, which take turns")
+                        "each instruction; processors take turns (default: one)")
 
 
 def parse_command_line(words: Optional[List[str]]) -> argparse.Namespace:

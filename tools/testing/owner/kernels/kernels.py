@@ -204,10 +204,17 @@ class KernelBuild:
         """Build the modules that the tests load into guests."""
         directory = self.objects / "owner-modules"
         directory.mkdir(exist_ok=True)
+        stamp = directory / ".built"
         for source in (HERE / "modules").iterdir():
             target = directory / source.name
             if not target.exists() or target.read_bytes() != source.read_bytes():
+                stamp.unlink(missing_ok=True)
                 shutil.copy(source, target)
+        # Guests get a copy of this directory, also while make would write temporary files there.
+        newest = max((self.objects / name).stat().st_mtime for name in ("vmlinux", ".config"))
+        if stamp.exists() and stamp.stat().st_mtime > newest:
+            return
+        stamp.unlink(missing_ok=True)
         with self.log.open("a") as log:
             if self.start_make(f"M={directory}", "modules", stdout=log, stderr=log).wait():
                 self.exit_with_build_errors("did not build its guest modules")
@@ -216,6 +223,7 @@ class KernelBuild:
                     ["gcc", "-O2", "-Wall", "-static", "-o", directory / "attach_fexit",
                      directory / "attach_fexit.c"], stdout=log, stderr=log).returncode:
                 self.exit_with_build_errors("did not build attach_fexit")
+        stamp.touch()
 
     def exit_with_build_errors(self, what: str) -> None:
         """Exit with the lines of the log that explain the failure."""

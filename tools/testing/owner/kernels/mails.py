@@ -95,5 +95,7 @@ def add_to_index(work: Path, paths: list[str]) -> None:
 def commit_index(work: Path, parent: str, message: str) -> str:
     """Commit the index of a worktree, without a look at the files. Return: the commit."""
     tree = run_git("write-tree", cwd=work).strip()
+    if tree == run_git("rev-parse", f"{parent}^{{tree}}", cwd=work).strip():
+        die(f"a mail changes nothing: {message.splitlines()[0]}")
     return run_git("commit-tree", "-p", parent, "-F", "-", tree, cwd=work,
                    input=message.strip() + "\n").strip()

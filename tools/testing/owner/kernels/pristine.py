@@ -62,6 +62,7 @@ def unpack_base_tree() -> None:
     run_git("tag", "base", cwd=fresh)
     (fresh / ".git/owner-source").write_text(fingerprint_archive(archive))
     fresh.rename(TREE)
+    list_base_files.cache_clear()
 
 
 def check_out_pristine_tree() -> None:
@@ -81,7 +82,7 @@ def list_base_files() -> frozenset[str]:
 
 def read_base_file(path: str) -> bytes | None:
     """The content of a file of the pristine source, None if there is no such file."""
-    # Most files of the overlay are in question, so do not start git for each of them.
+    # Starting git for each file of the overlay would take half a minute.
     if path not in list_base_files():
         return None
     done = subprocess.run(["git", "show", f"base:{path}"], cwd=TREE, capture_output=True)

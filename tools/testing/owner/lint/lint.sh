@@ -13,7 +13,7 @@ git ls-files -co --exclude-standard | while read -r file; do
 done >"$work/files"
 list_matching_files() { grep -E "$1" "$work/files"; }
 kernel_c=$(list_matching_files '^(mm|lib|include|kernel|tools/testing/owner/modules)/.*\.[ch]$')
-# The files that no mail of the series has
+# No mail of the series has these files.
 module_c=$(list_matching_files '^tools/testing/owner/modules/.*\.[ch]$')
 lang_c=$(list_matching_files '^tools/testing/owner/lang/.*\.[ch]$')
 

@@ -146,10 +146,10 @@ test_panic()
 
 test_hang()
 {
-	# The host may be busy: give the boot three times what one took, rounded up.
+	# The host may be busy: give the boot five times what one took, rounded up.
 	boot_guest --verbose --cmd true
 	limit=$(awk '/: CMD began .* s after the start/ { for (i = 1; $i != "began"; i++) continue
-		print int(3 * $(i + 1)) + 3 }' "$work/err")
+		print int(5 * $(i + 1)) + 5 }' "$work/err")
 	boot_guest --timeout "$limit" --cmd 'sleep 1000'
 	ok "a hang is status 124" status_is 124
 	ok "a hang is told, with 40 lines" hang_is_reported

@@ -30,7 +30,7 @@ echo "# $(cat "$work/out")"
 # KASAN would touch 4 GB of shadow memory, and takes long to count.
 [ "$kernel" != debug ] || finish_tests
 
-# The functions that change refcounts and counters of the depot
+# These functions change refcounts and counters of the depot.
 functions=stack_depot_save_flags,stack_depot_get,stack_depot_get_many,stack_depot_put
 functions=$functions,stack_depot_put_many,stack_depot_count
 
@@ -53,7 +53,8 @@ ok "16 CPUs count calls for 2 s" run_torture_guest "
 	dmesg | sed -n 's/.*owner_count: calls/calls/p'" --icount
 calls=$(count_calls)
 echo "# $(sed -n 's/^objects //p' "$work/out") objects, ${calls:-no} calls for 1,000"
-# It was 238 of 1,000. The torture has more chains than a CPU cache has room for.
+# The torture made 238 calls for 1,000 objects when this was written. It has more chains than
+# a CPU cache has room for.
 ok "... with at most three calls for ten objects" [ "${calls:-9999}" -le 300 ]
 
 # --- 32 GB --------------------------------------------------------------------------

@@ -59,7 +59,7 @@ run_torture_guest()
 	awk '{ seen += \$1 } END { print \"seen:\", seen }' /tmp/seen
 	awk '{ s = \$2 - \$1; sum += s; if (s > longest) longest = s }
 		END { print \"reads:\", NR, \"mean\", sum / NR, \"s, longest\", longest, \"s\" }' /tmp/reads
-	sed 's/^/user: /' /tmp/reasons
+	[ ! -e /tmp/reasons ] || sed 's/^/user: /' /tmp/reasons
 	echo left: \$(grep -c '\\[owner_torture\\]' $debug/slab_owner)
 	rmmod owner_torture
 	dmesg | grep -o 'torture: [0-9].*' | grep -v ' s left'

@@ -91,9 +91,9 @@ if [ -n "$other" ]; then
 	ok "its records of what is planted are the same" reports_pages same "$work/records" "$work/ours"
 	ok "its stacks as well" reports_pages same-stacks "$work/stacks" "$work/our_stacks"
 fi
-build_page_owner_sort >"$seen" 2>&1
+ok "page_owner_sort is built" build_page_owner_sort
 [ -z "$other" ] || mv "$work/ours" "$work/records"
-build/page_owner_sort/page_owner_sort --cull stacktrace "$work/records" "$work/sorted" >"$seen" 2>&1
+build/sorter/page_owner_sort --cull stacktrace "$work/records" "$work/sorted" >"$seen" 2>&1
 ok "page_owner_sort reads it" file_has "$work/sorted" "^37 times, 37 pages"
 
 # --- Reading from a page frame, and in pieces --------------------------------------

@@ -185,10 +185,10 @@ build_sentence()
 	build_in build/lang make -s -C tools/testing/owner/lang O="$PWD/build/lang"
 }
 
-# build_page_owner_sort: build/page_owner_sort/page_owner_sort is that of build/tree afterwards.
+# build_page_owner_sort: build/sorter/page_owner_sort is that of build/tree afterwards.
 build_page_owner_sort()
 {
-	build_in build/page_owner_sort make -s -C build/page_owner_sort -f /dev/null \
+	build_in build/sorter make -s -C build/sorter -f /dev/null \
 		VPATH="$PWD/build/tree/tools/mm" CFLAGS=-O1 page_owner_sort
 }
 

@@ -1,7 +1,8 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-2.0
 #
-# After each mail of the series mm/ and lib/ build, as bisection needs. Prints TAP.
+# After each mail of the series mm/ and lib/ build, as bisection needs. A mail that changes
+# only tools/ and Documentation/ changes nothing that is built here. Prints TAP.
 . "$(dirname "$0")/prelude.sh"
 
 seen=$work/seen
@@ -23,7 +24,8 @@ build_each_step()
 {
 	: >"$seen"
 	git -C "$tree" am "$1" >>"$seen" 2>&1 || return 1
-	git -C "$tree" diff --name-only HEAD~ | grep -qvE '^(tools|Documentation)/' || return 0
+	changed=$(git -C "$tree" diff --name-only HEAD~) && [ -n "$changed" ] || return 1
+	echo "$changed" | grep -qvE '^(tools|Documentation)/' || return 0
 	make_um_kernel KCONFIG_ALLCONFIG="$PWD/build/um/owner.fragment" allnoconfig &&
 		make_um_kernel mm/ lib/ && file_lacks "$seen" "warning:"
 }

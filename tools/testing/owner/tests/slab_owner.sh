@@ -56,8 +56,8 @@ build/ownertop/ownertop --top 1 --sort objects --json "$work/out" >"$work/top" 2
 ok "ownertop puts the leak first" file_has "$work/top" 'leak_open_session'
 ok "ownertop counts it as we do" file_has "$work/top" "\"objects\": *${requests}[,}[:space:]]"
 
-build_page_owner_sort >"$seen" 2>&1
-build/page_owner_sort/page_owner_sort --cull stacktrace "$work/out" "$work/sorted" >"$seen" 2>&1
+ok "page_owner_sort is built" build_page_owner_sort
+build/sorter/page_owner_sort --cull stacktrace "$work/out" "$work/sorted" >"$seen" 2>&1
 ok "page_owner_sort reads it" file_has "$work/sorted" "^$requests times"
 
 ok "unloading frees all" run_leak_guest slab_owner=on \
