@@ -27,20 +27,21 @@ trap 'rm -rf "$work"' EXIT
 
 gcc -O2 -w -o "$work/page_owner_sort" "$source"
 
-# count_instructions COMMAND...
+# count_instructions COMMAND...: print the number; fails if the command fails
 count_instructions()
 {
 	valgrind --tool=cachegrind --cache-sim=no --cachegrind-out-file=/dev/null \
-		--log-file="$work/count" "$@" > /dev/null
+		--log-file="$work/count" "$@" > /dev/null || return 1
 	sed -n 's/.*I *refs: *//p' "$work/count" | tr -d ,
 }
 
 for chains in 4000 "$records"; do
 	"$here/../../../testing/owner/bench/make_owner_dump.py" --records "$records" --depth 6 \
 		--chains "$chains" "$here/input/page_real.txt" > "$work/dump"
-	theirs=$(count_instructions "$work/page_owner_sort" --cull stacktrace "$work/dump" "$work/out")
+	theirs=$(count_instructions "$work/page_owner_sort" --cull stacktrace "$work/dump" \
+		"$work/out")
 	ours=$(count_instructions "$ownertop" "$work/dump")
-	echo "$records records, $chains chains: page_owner_sort $theirs, ownertop $ours instructions"
+	echo "$records records, $chains chains: page_owner_sort $theirs instructions, ownertop $ours"
 	if [ "$((theirs / ours))" -lt "$least" ]; then
 		echo "$((theirs / ours)) times as many, not $least"
 		exit 1
