@@ -28,12 +28,13 @@ struct owner_cached_caller {
 };
 
 /*
- * A hash of the return address chooses two neighbouring slots: callers that meet in the first one
- * move on to the second. Used while the CPU cache is acquired.
+ * A hash of the return address chooses a set of two slots, so that two callers with one hash do
+ * not evict each other. A new caller takes the first slot of its set, and the caller in that slot
+ * moves to the second. The CPU cache must be acquired to read or write a slot.
  */
 DECLARE_PER_CPU(struct owner_cached_caller[1 << OWNER_CALLER_BITS], owner_cached_callers);
 
-/* The first slot of a caller. */
+/* The index of the first slot of a caller's set. */
 static __always_inline unsigned int owner_caller_slot(unsigned long ip)
 {
 	return 2 * hash_32(ip, OWNER_CALLER_BITS - 1);
@@ -55,7 +56,7 @@ owner_find_caller_ref(struct stack_depot_cpu_cache *cpu, unsigned long ip)
 	if (unlikely(__this_cpu_read(owner_cached_callers[slot].ip) != ip)) {
 		unsigned long hidden = ip;
 
-		/* Hash again: a slot that is kept until here costs the fast path an instruction. */
+		/* Hash again: the compiler would need one more instruction to keep the slot. */
 		OPTIMIZER_HIDE_VAR(hidden);
 		slot = owner_caller_slot(hidden) + 1;
 		if (__this_cpu_read(owner_cached_callers[slot].ip) != ip)

@@ -167,7 +167,7 @@ static void test_callers(struct kunit *test)
 
 #define NR_MEETING_CALLERS	3
 
-/* Of callers that meet in one slot, a CPU remembers the last two, in any order. */
+/* A CPU remembers the last two callers that used a set of slots, in whichever order they came. */
 static void test_callers_meet(struct kunit *test)
 {
 	static const unsigned int order[] = { 0, 1, 2, 1, 2 };
@@ -186,7 +186,7 @@ static void test_callers_meet(struct kunit *test)
 						    STACK_DEPOT_FLAG_GET);
 		KUNIT_EXPECT_NE(test, handles[i], 0);
 	}
-	/* A flush of the CPU cache would forget them all. */
+	/* A timer flushes the CPU cache, which then has no reference to any caller's chain. */
 	local_irq_save(irqflags);
 	for (i = 0; i < ARRAY_SIZE(order); i++)
 		owner_cache_caller(ips[order[i]], handles[order[i]]);

@@ -12,7 +12,7 @@ run="linux-source-6.12 build-essential flex bison bc libelf-dev libssl-dev cpio 
 	dwarves pkg-config libsmartcols-dev libjson-c-dev libxxhash-dev zlib1g-dev libzstd-dev
 	libdw-dev"
 # Style and static checks, readers of a vmcore, tools of the tests.
-tests="sparse shellcheck flake8 codespell python3-drgn python3-ply python3-git
+tests="sparse shellcheck flake8 codespell python3-drgn
 	bsdextrautils bsdutils bzip2 man-db time clang libclang-rt-14-dev zstd tmux
 	gdb golang-go chromium-headless-shell kexec-tools makedumpfile python3-numpy crash
 	systemd lintian fakeroot trace-cmd libtraceevent-dev valgrind"

@@ -33,15 +33,15 @@ PROGRESS = "# progress: "
 # Seconds after which a suite is killed, so that a hang does not stop the run. The slowest takes
 # 410 s on two idle cores.
 LIMIT = 3600
-# This word stands before the colon of a suite that writes build/tree or build/KERNEL. The suite
-# does not run beside another one with this word.
+# A suite that writes build/tree or build/KERNEL has this word before its colon. Two suites with
+# the word do not run at a time.
 IN_TREE = "@tree"
-# The guests of as many suites have room in the memory of most machines.
+# A suite's guest has up to 2 GB of memory. More suites at a time need a larger machine.
 JOBS_MAX = 4
 # The suite that builds kernels, and the word in its command that stands for their names.
 BUILDER = "kernels"
 NAMES = "KERNELS"
-# Its limit: on a machine with other work a build takes several times as long.
+# Seconds after which that suite is killed: on a busy machine a build takes several times as long.
 BUILDER_LIMIT = 4500
 
 
@@ -116,7 +116,7 @@ class SuiteRunner:
     def __init__(self, skips: SkipList, logs: Path) -> None:
         self.skips = skips
         self.logs = logs
-        # The lock protects the two after it.
+        # The lock protects running and stopped.
         self.lock = threading.Lock()
         self.running: set[subprocess.Popen] = set()
         self.stopped = False

@@ -31,7 +31,7 @@ def die(message: str) -> NoReturn:
 
 def print_line(message: str) -> None:
     """Print a line at once, also into a pipe."""
-    # Threads print lines, too: write each line at once.
+    # Several threads print: write the text and its line end in one call.
     sys.stdout.write(message + "\n")
     sys.stdout.flush()
 

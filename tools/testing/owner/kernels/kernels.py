@@ -210,7 +210,8 @@ class KernelBuild:
             if not target.exists() or target.read_bytes() != source.read_bytes():
                 stamp.unlink(missing_ok=True)
                 shutil.copy(source, target)
-        # Guests get a copy of this directory, also while make would write temporary files there.
+        # Make writes temporary files into this directory, which other suites copy into guests:
+        # do not run make if nothing has changed.
         newest = max((self.objects / name).stat().st_mtime for name in ("vmlinux", ".config"))
         if stamp.exists() and stamp.stat().st_mtime > newest:
             return

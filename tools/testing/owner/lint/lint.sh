@@ -21,8 +21,8 @@ lang_c=$(list_matching_files '^tools/testing/owner/lang/.*\.[ch]$')
 # checkpatch does not like.
 run_checkpatch()
 {
-	# It starts a program of Python for the licence of each file, unless there is no repository.
-	# check_licences() checks them all at once.
+	# checkpatch starts spdxcheck.py for each file, which takes minutes, if it finds a repository.
+	# check_licences() checks all files at once.
 	GIT_DIR=none "$tree/scripts/checkpatch.pl" --root="$tree" --strict --quiet \
 		--no-summary --terse --show-types --max-line-length=100 "$@" >"$seen" 2>&1 && [ ! -s "$seen" ]
 }

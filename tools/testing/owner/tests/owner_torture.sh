@@ -45,7 +45,7 @@ run_torture_guest()
 	fi
 	while kill -0 \$torture 2>/dev/null; do
 		read -r began _ </proc/uptime
-		# On a busy host the torture ends during the first read: begin with it.
+		# Start the read first: on a busy host the torture ends during it.
 		grep -c '\\[owner_torture\\]' $debug/slab_owner >>/tmp/seen &
 		reader=\$!
 		$find_reasons

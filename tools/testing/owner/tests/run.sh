@@ -1,7 +1,8 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-2.0
 #
-# make run, with the kernel built, shows the leaking chain first with its bytes and objects. Prints TAP.
+# make run, with the kernel built, shows the leaking chain first with its bytes and objects.
+# Prints TAP.
 . "$(dirname "$0")/prelude.sh"
 
 out=$work/out
