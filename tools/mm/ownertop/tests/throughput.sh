@@ -41,7 +41,7 @@ for chains in 4000 "$records"; do
 	theirs=$(count_instructions "$work/page_owner_sort" --cull stacktrace "$work/dump" \
 		"$work/out")
 	ours=$(count_instructions "$ownertop" "$work/dump")
-	echo "$records records, $chains chains: page_owner_sort $theirs instructions, ownertop $ours"
+	echo "$chains chains: page_owner_sort $theirs instructions, ownertop $ours"
 	if [ "$((theirs / ours))" -lt "$least" ]; then
 		echo "$((theirs / ours)) times as many, not $least"
 		exit 1
