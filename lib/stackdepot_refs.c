@@ -208,6 +208,33 @@ static void schedule_flush(void)
 }
 
 /**
+ * stack_depot_top_up_ref() - take a batch of references from the depot for a ref
+ * @ref: a ref of this CPU, between stack_depot_cpu_acquire() and stack_depot_cpu_release()
+ *
+ * Return: @ref; NULL if the depot refuses.
+ */
+struct stack_depot_ref *stack_depot_top_up_ref(struct stack_depot_ref *ref)
+{
+	if (!stack_depot_get_many(ref->handle, STACK_DEPOT_REF_BATCH))
+		return NULL;
+	flush_large_counters(ref);
+	ref->references += STACK_DEPOT_REF_BATCH;
+	return ref;
+}
+
+/**
+ * stack_depot_give_back_batch() - give a batch of references of a ref back to the depot
+ * @ref: a ref of this CPU with more than a batch, between stack_depot_cpu_acquire() and
+ *	stack_depot_cpu_release()
+ */
+void stack_depot_give_back_batch(struct stack_depot_ref *ref)
+{
+	flush_large_counters(ref);
+	ref->references -= STACK_DEPOT_REF_BATCH;
+	stack_depot_put_many(ref->handle, STACK_DEPOT_REF_BATCH);
+}
+
+/**
  * stack_depot_add_refs() - keep references in the CPU cache
  * @cpu: the CPU cache, between stack_depot_cpu_acquire() and stack_depot_cpu_release()
  * @handle: the handle
@@ -225,12 +252,10 @@ void stack_depot_add_refs(struct stack_depot_cpu_cache *cpu, depot_stack_handle_
 	if (!ref) {
 		ref = make_ref(cpu, handle);
 		schedule_flush();
+	} else if (ref->references > STACK_DEPOT_REF_BATCH) {
+		stack_depot_give_back_batch(ref);
 	} else {
 		flush_large_counters(ref);
-		if (ref->references > STACK_DEPOT_REF_BATCH) {
-			ref->references -= STACK_DEPOT_REF_BATCH;
-			stack_depot_put_many(handle, STACK_DEPOT_REF_BATCH);
-		}
 	}
 	ref->references += references;
 }

@@ -148,6 +148,8 @@ void stack_depot_add_refs(struct stack_depot_cpu_cache *cpu, depot_stack_handle_
 			  unsigned int references);
 struct stack_depot_ref *stack_depot_refill_ref(struct stack_depot_cpu_cache *cpu,
 					       depot_stack_handle_t handle);
+struct stack_depot_ref *__cold stack_depot_top_up_ref(struct stack_depot_ref *ref);
+void stack_depot_give_back_batch(struct stack_depot_ref *ref);
 struct stack_depot_ref *__cold stack_depot_restore_ref(struct stack_depot_cpu_cache *cpu,
 						       depot_stack_handle_t handle);
 void stack_depot_count_on_cpu(struct stack_depot_cpu_cache *cpu, depot_stack_handle_t handle,
@@ -217,6 +219,12 @@ stack_depot_find_ref(struct stack_depot_cpu_cache *cpu, depot_stack_handle_t han
 static __always_inline bool stack_depot_can_take_ref(const struct stack_depot_ref *ref)
 {
 	return ref->references > 1;
+}
+
+/* Return @ref if a reference can be taken, after a batch from the depot if needed; else NULL. */
+static __always_inline struct stack_depot_ref *stack_depot_ensure_ref(struct stack_depot_ref *ref)
+{
+	return likely(stack_depot_can_take_ref(ref)) ? ref : stack_depot_top_up_ref(ref);
 }
 
 /* Take a reference: stack_depot_can_take_ref() was true. */

@@ -66,8 +66,7 @@ owner_find_caller_ref(struct stack_depot_cpu_cache *cpu, unsigned long ip)
 	/* The compiler cannot know that this is not NULL: leave out tests for that. */
 	if (!ref)
 		__builtin_unreachable();
-	return likely(ref->tag == owner_caller_tag(ip) && stack_depot_can_take_ref(ref)) ?
-	       ref : NULL;
+	return likely(ref->tag == owner_caller_tag(ip)) ? stack_depot_ensure_ref(ref) : NULL;
 }
 
 void owner_cache_caller(unsigned long ip, depot_stack_handle_t handle);

@@ -106,19 +106,11 @@ static depot_stack_handle_t capture_chain(unsigned int depth, struct stack_depot
 static depot_stack_handle_t take_current_task_ref(struct stack_depot_cpu_cache *cpu)
 {
 	struct stack_depot_ref *ref = owner_find_current_task_ref(cpu);
-	depot_stack_handle_t task;
 
 	if (unlikely(!ref))
 		return 0;
 	stack_depot_take_ref(ref);
-	task = ref->handle;
-	/*
-	 * The fast path looks for a reference before it drops the one of the last free in the slot.
-	 * Leave a reference for it.
-	 */
-	if (unlikely(!stack_depot_can_take_ref(ref)))
-		stack_depot_refill_ref(cpu, task);
-	return task;
+	return ref->handle;
 }
 
 /**
@@ -167,6 +159,15 @@ bool owner_record_fill(struct owner_record *owner, gfp_t flags, unsigned int dep
 	return true;
 }
 
+/* Let this CPU keep one more reference to @handle, if it keeps any. */
+static void make_room_for_ref(struct stack_depot_cpu_cache *cpu, depot_stack_handle_t handle)
+{
+	struct stack_depot_ref *ref = stack_depot_find_ref(cpu, handle);
+
+	if (ref && !stack_depot_can_keep_ref(ref))
+		stack_depot_give_back_batch(ref);
+}
+
 /**
  * owner_record_drop() - drop the references of a record
  * @handle_pair: handles that were taken out of a record; either can be 0
@@ -175,9 +176,16 @@ bool owner_record_fill(struct owner_record *owner, gfp_t flags, unsigned int dep
 void owner_record_drop(u64 handle_pair, struct owner_charge charge)
 {
 	struct owner_record owner = { .handle_pair = handle_pair };
-	struct stack_depot_cpu_cache *cpu;
+	struct stack_depot_cpu_cache *cpu = stack_depot_cpu_acquire();
+	bool dropped = false;
 
-	if (likely(owner_record_drop_fast(handle_pair, charge)))
+	if (likely(cpu)) {
+		make_room_for_ref(cpu, owner.stack);
+		make_room_for_ref(cpu, owner.task);
+		dropped = owner_record_drop_to_cpu(cpu, handle_pair, charge, NULL);
+		stack_depot_cpu_release(cpu);
+	}
+	if (dropped)
 		return;
 	if (owner.stack)
 		owner_charge_chain(owner.stack, -1, charge);

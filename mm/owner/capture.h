@@ -112,13 +112,15 @@ static __always_inline bool owner_record_drop_to_cpu(struct stack_depot_cpu_cach
 static __always_inline bool owner_record_drop_fast(u64 handle_pair, struct owner_charge charge)
 {
 	struct stack_depot_cpu_cache *cpu = stack_depot_cpu_acquire();
-	bool dropped;
 
 	if (unlikely(!cpu))
 		return false;
-	dropped = owner_record_drop_to_cpu(cpu, handle_pair, charge, NULL);
+	if (likely(owner_record_drop_to_cpu(cpu, handle_pair, charge, NULL))) {
+		stack_depot_cpu_release(cpu);
+		return true;
+	}
 	stack_depot_cpu_release(cpu);
-	return dropped;
+	return false;
 }
 
 void owner_record_drop(u64 handle_pair, struct owner_charge charge);

@@ -34,7 +34,7 @@ owner_find_current_task_ref(struct stack_depot_cpu_cache *cpu)
 {
 	struct stack_depot_ref *ref = stack_depot_find_ref(cpu, READ_ONCE(current->owner_task));
 
-	return likely(ref && stack_depot_can_take_ref(ref)) ? ref : NULL;
+	return likely(ref) ? stack_depot_ensure_ref(ref) : NULL;
 }
 
 depot_stack_handle_t owner_task_save(gfp_t flags);

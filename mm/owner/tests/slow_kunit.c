@@ -254,11 +254,11 @@ static void test_no_task_and_no_chain(struct kunit *test)
 	KUNIT_EXPECT_GE(test, after.no_ref, known.no_ref + 2);
 }
 
-/* Drop all references of this CPU to the current task but one. Return: false if it has none. */
-static bool leave_one_task_reference(void)
+/* Drop all references of this CPU to a handle but one. Return: false if it has none. */
+static bool leave_one_reference(depot_stack_handle_t handle)
 {
 	struct stack_depot_cpu_cache *cpu = stack_depot_cpu_acquire();
-	struct stack_depot_ref *ref = cpu ? owner_find_current_task_ref(cpu) : NULL;
+	struct stack_depot_ref *ref = cpu ? stack_depot_find_ref(cpu, handle) : NULL;
 
 	if (ref) {
 		stack_depot_put_many(ref->handle, ref->references - 1);
@@ -270,36 +270,73 @@ static bool leave_one_task_reference(void)
 }
 
 /*
- * The fast path cannot take a CPU's last reference to the task. The slow path gets more references
- * from the depot, or each following allocation and free of this task would be slow, too.
+ * Leave this CPU one reference to the chain or to the task of an object, and allocate the next
+ * one. The CPU may flush its references in between: try again.
  */
-static void test_last_task_reference(struct kunit *test)
+static void expect_last_reference(struct kunit *test, bool task)
 {
+	unsigned int i, tries = 5;
 	long moved[OWNER_SLOW_REASONS];
-	void *kept, *object;
+	struct owner_record owner;
+	void *object;
+
+	do {
+		object = plant_and_count(plant_with_two_frames, moved);
+		KUNIT_ASSERT_NOT_NULL(test, object);
+		owner = *find_object_record(object);
+		kmem_cache_free(cache, object);
+		migrate_disable();
+		leave_one_reference(task ? owner.task : owner.stack);
+		object = plant_and_count(plant_with_two_frames, moved);
+		migrate_enable();
+		KUNIT_ASSERT_NOT_NULL(test, object);
+		kmem_cache_free(cache, object);
+		for (i = 0; i < OWNER_SLOW_REASONS && !moved[i]; i++)
+			;
+	} while (i < OWNER_SLOW_REASONS && --tries);
+	expect_counted(test, moved, FAST);
+}
+
+/* A capture that finds the last reference takes more from the depot, and goes on. */
+static void test_last_reference(struct kunit *test)
+{
+	expect_slow(test, OWNER_SLOW_RULE);
+	expect_last_reference(test, false);
+	expect_last_reference(test, true);
+}
+
+/* As above, if the record of the last free in the slot has a reference, too. */
+static void test_last_reference_of_free(struct kunit *test)
+{
+	void *kept;
 
 	KUNIT_ASSERT_EQ(test, write_rules("clear; depth=2 free=on if cache == owner_kunit"), 0);
 	kept = kmem_cache_alloc(cache, GFP_KERNEL);
 	KUNIT_ASSERT_NOT_NULL(test, kept);
-	migrate_disable();
-	/*
-	 * Free an object, so that its slot has the record of a free. Do so again if the CPU has
-	 * flushed its references meanwhile.
-	 */
-	do {
-		object = plant_and_count(plant_with_two_frames, moved);
-		if (object)
-			kmem_cache_free(cache, object);
-	} while (object && !leave_one_task_reference());
-	if (object)
-		object = plant_and_count(plant_with_two_frames, moved);
-	migrate_enable();
-	KUNIT_ASSERT_NOT_NULL(test, object);
-	expect_counted(test, moved, OWNER_SLOW_TASK);
-	KUNIT_ASSERT_NOT_NULL(test, find_freed_record(object));
-	kmem_cache_free(cache, object);
-	expect_slow(test, FAST);
+	expect_last_reference(test, true);
 	kmem_cache_free(cache, kept);
+}
+
+/* Many objects of one chain: the CPU runs out of references again and again. */
+static void test_many_objects(struct kunit *test)
+{
+	static void *objects[20 * STACK_DEPOT_REF_BATCH];
+	long moved[OWNER_SLOW_REASONS], slow = 0;
+	unsigned int i;
+
+	for (i = 0; i < ARRAY_SIZE(objects); i++) {
+		objects[i] = plant_and_count(plant_with_two_frames, moved);
+		if (!objects[i])
+			break;
+		slow += moved[OWNER_SLOW_TASK];
+		if (IS_ENABLED(CONFIG_STACKDEPOT_CALL_TREE))
+			slow += moved[OWNER_SLOW_CHAIN];
+	}
+	KUNIT_EXPECT_EQ(test, i, ARRAY_SIZE(objects));
+	while (i--)
+		kmem_cache_free(cache, objects[i]);
+	/* The first object, and perhaps one after a flush or on another CPU. */
+	KUNIT_EXPECT_LE(test, slow, 8);
 }
 
 /* The first capture in a tick leaves the fast path, the second one does not. */
@@ -347,7 +384,9 @@ static struct kunit_case owner_slow_cases[] = {
 	KUNIT_CASE(test_sample),
 	KUNIT_CASE(test_verify),
 	KUNIT_CASE(test_no_task_and_no_chain),
-	KUNIT_CASE(test_last_task_reference),
+	KUNIT_CASE(test_last_reference),
+	KUNIT_CASE(test_last_reference_of_free),
+	KUNIT_CASE(test_many_objects),
 	KUNIT_CASE(test_tick),
 	{}
 };
