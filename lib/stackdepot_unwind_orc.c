@@ -7,12 +7,17 @@
 
 #include <linux/hash.h>
 #include <linux/kernel.h>
+#include <linux/sizes.h>
 #include <asm/orc_types.h>
+#include <asm/syscall.h>
 #include <asm/unwind.h>
 
 #include "stackdepot_unwind.h"
 
 /* --- From ORC entries to nodes ---------------------------------------------------- */
+
+/* No smaller than do_syscall_64() is. */
+#define SYSCALL_FUNCTION_SIZE	SZ_1K
 
 /* Values of decode_saved_bp() that are no distance. */
 #define BP_NOT_SAVED	-1
@@ -38,6 +43,22 @@ static bool set_kind(struct stack_depot_node *node, enum stack_depot_node_kind k
 	return step >= 0;
 }
 
+/* A BP leads to the caller's frame. @node: its back is set. */
+static bool set_bp(struct stack_depot_node *node, unsigned long ip)
+{
+	if (node->back == STACK_DEPOT_BACK_UNKNOWN)
+		return set_kind(node, STACK_DEPOT_NODE_CALLER_BP, 0, sizeof(long));
+	set_kind(node, STACK_DEPOT_NODE_BP, 0, sizeof(long));
+	/*
+	 * With random stack offsets, this function has a frame pointer. An address behind its end
+	 * does no harm: a walk looks for the registers of user space, and goes on without them.
+	 */
+	if (ip - (unsigned long)do_syscall_64 < SYSCALL_FUNCTION_SIZE)
+		node->kind = STACK_DEPOT_NODE_SYSCALL;
+	node[1].step = -(unsigned long)node->back;
+	return true;
+}
+
 /* The stack pointer is at a constant distance from the caller's. */
 static bool set_step(struct stack_depot_node *node, int step, int saved, unsigned int back)
 {
@@ -50,7 +71,7 @@ static bool set_step(struct stack_depot_node *node, int step, int saved, unsigne
 }
 
 static bool decode_orc(struct stack_depot_node *node, const struct orc_entry *orc,
-		       unsigned int back, bool interrupted)
+		       unsigned long ip, unsigned int back, bool interrupted)
 {
 	int saved = decode_saved_bp(orc), step = orc->sp_offset;
 	unsigned int child_back = saved == BP_NOT_SAVED ? STACK_DEPOT_BACK_UNKNOWN : saved;
@@ -77,8 +98,7 @@ static bool decode_orc(struct stack_depot_node *node, const struct orc_entry *or
 						child_back);
 		return set_step(node, step, saved, back);
 	case ORC_REG_BP:
-		return step == 16 && saved == 8 &&
-		       set_kind(node, STACK_DEPOT_NODE_BP, 0, sizeof(long));
+		return step == 16 && saved == 8 && set_bp(node, ip);
 	case ORC_REG_SP_INDIRECT:
 		return !interrupted && set_kind(node, STACK_DEPOT_NODE_SWITCH, step, child_back);
 	}
@@ -95,40 +115,43 @@ bool stack_depot_learn_layout(struct stack_depot_node *node,
 
 	node->back = parent->back;
 	if (orc)
-		return decode_orc(node, orc, parent->back, interrupted);
+		return decode_orc(node, orc, ip, parent->back, interrupted);
 	/* The kernel's unwinder assumes, too, that generated code has a frame pointer. */
-	return __kernel_text_address(ip) && set_kind(node, STACK_DEPOT_NODE_BP, 0, sizeof(long));
+	return __kernel_text_address(ip) && set_bp(node, ip);
 }
 
 #define SPARE_ELEMENTS	64
-u64 stack_depot_realigned[BIT(STACK_DEPOT_REALIGNED_BITS) + SPARE_ELEMENTS];
+u64 stack_depot_framed[BIT(STACK_DEPOT_FRAMED_BITS) + SPARE_ELEMENTS];
 
 /**
- * stack_depot_learn_realigned() - find out whether a function realigns the stack
+ * stack_depot_learn_framed() - find out whether a function has a frame pointer
  * @caller: a place in the function
  *
  * Return: the caller of the function if it does, else @caller.
  */
-struct stack_depot_caller stack_depot_learn_realigned(struct stack_depot_caller caller)
+struct stack_depot_caller stack_depot_learn_framed(struct stack_depot_caller caller)
 {
 	struct stack_depot_node root = { .back = STACK_DEPOT_BACK_UNKNOWN }, node[2] = {};
-	u64 *last = &stack_depot_realigned[ARRAY_SIZE(stack_depot_realigned) - 1], *known;
+	u64 *last = &stack_depot_framed[ARRAY_SIZE(stack_depot_framed) - 1], *known;
 	unsigned long ip = stack_depot_read_stack(caller.slot);
 	u64 element = (u32)ip;
 
 	/* The function has to stay: nothing is removed. */
 	if (!core_kernel_text(ip))
 		return caller;
-	if (stack_depot_learn_layout(node, &root, ip, false) &&
-	    node->kind == STACK_DEPOT_NODE_REALIGNED)
-		element |= (u64)node[1].step << 32;
-	known = &stack_depot_realigned[hash_32(ip, STACK_DEPOT_REALIGNED_BITS)];
+	if (stack_depot_learn_layout(node, &root, ip, false)) {
+		if (node->kind == STACK_DEPOT_NODE_REALIGNED)
+			element |= (u64)node[1].step << 32;
+		else if (node->kind == STACK_DEPOT_NODE_CALLER_BP)
+			element |= (u64)STACK_DEPOT_FRAMED_CALL << 32;
+	}
+	known = &stack_depot_framed[hash_32(ip, STACK_DEPOT_FRAMED_BITS)];
 	for (; known != last; known++) {
 		u64 other = cmpxchg(known, 0, element);
 
 		/* Another CPU may have learned it. */
 		if (!other || other == element)
-			return stack_depot_skip_realigned(caller);
+			return stack_depot_skip_framed(caller);
 	}
 	return caller;
 }

@@ -98,8 +98,10 @@ enum stack_depot_node_kind {
 	STACK_DEPOT_NODE_STEP,		/* @step bytes up, or follow the frame pointer */
 	STACK_DEPOT_NODE_END,		/* the chain ends here */
 	/* The following kinds exist with ORC only. @step is that of the next node: */
-	STACK_DEPOT_NODE_BP,		/* the saved BP points to the word below the slot */
-	STACK_DEPOT_NODE_REALIGNED,	/* the SP is stored @step below where the BP points */
+	STACK_DEPOT_NODE_BP,		/* BP, saved at slot + @step, points below the next slot */
+	STACK_DEPOT_NODE_SYSCALL,	/* as BP; most often the caller is a system call's entry */
+	STACK_DEPOT_NODE_CALLER_BP,	/* as BP, saved at stack_depot_caller.bp_slot */
+	STACK_DEPOT_NODE_REALIGNED,	/* the SP is stored @step below where BP points */
 	STACK_DEPOT_NODE_REGS,		/* pt_regs of user space, or of an interrupted function */
 	STACK_DEPOT_NODE_INTERRUPTED,	/* @step above the SP in the pt_regs of the slot */
 	STACK_DEPOT_NODE_SWITCH,	/* @step above the SP that the word above the slot has */
@@ -397,6 +399,27 @@ stack_depot_follow_sp(struct stack_depot_caller *position, unsigned long sp)
 							      STACK_DEPOT_MOVE_FAILS;
 }
 
+/*
+ * The function of a node of STACK_DEPOT_NODE_SYSCALL has been called with the registers of user
+ * space at the top of the task's stack. If that is its caller's return address below them, find
+ * the caller's node, which is the chain's last. Return: NULL if it is not, or is not known.
+ */
+static __no_sanitize_address __always_inline struct stack_depot_node *
+stack_depot_find_syscall_entry(const struct stack_depot_node *node, unsigned long slot)
+{
+	unsigned long entry_slot = (unsigned long)task_pt_regs(current) - sizeof(long);
+	struct stack_depot_node *entry = READ_ONCE(node[1].child);
+
+	if (stack_depot_read_stack(slot + node[1].step) != entry_slot - sizeof(long) ||
+	    stack_depot_read_stack_half(entry_slot) != stack_depot_node_ip(entry) ||
+	    entry->kind == STACK_DEPOT_NODE_STEP)
+		return NULL;
+	/* The compiler cannot know that this is not NULL: leave out tests for that. */
+	if (!entry)
+		__builtin_unreachable();
+	return entry;
+}
+
 /* Move from a node that is not STACK_DEPOT_NODE_STEP to the slot of its caller. */
 static __no_sanitize_address __always_inline enum stack_depot_move
 stack_depot_follow(const struct stack_depot_node *node, struct stack_depot_caller *position)
@@ -404,9 +427,12 @@ stack_depot_follow(const struct stack_depot_node *node, struct stack_depot_calle
 	unsigned long slot = position->slot, bp_slot = position->bp_slot, bp, sp_slot;
 	struct pt_regs *regs;
 
+	/* The most frequent kind. */
+	if (likely(node->kind == STACK_DEPOT_NODE_BP))
+		return stack_depot_follow_bp(position, slot + node[1].step);
 	if (likely(node->kind == STACK_DEPOT_NODE_END))
 		return STACK_DEPOT_MOVE_ENDS;
-	/* Test for this kind first: each chain of a system call ends with one. */
+	/* Each chain of an exception that user space caused ends with one. */
 	if (node->kind == STACK_DEPOT_NODE_REGS) {
 		regs = (struct pt_regs *)(slot + sizeof(long));
 		if (likely(user_mode(regs)))
@@ -416,10 +442,10 @@ stack_depot_follow(const struct stack_depot_node *node, struct stack_depot_calle
 	}
 	if (likely(node->back != STACK_DEPOT_BACK_UNKNOWN))
 		bp_slot = slot - node->back;
-	/* The most frequent kind. */
-	if (likely(node->kind == STACK_DEPOT_NODE_BP))
-		return stack_depot_follow_bp(position, bp_slot);
 	switch (node->kind) {
+	case STACK_DEPOT_NODE_SYSCALL:
+	case STACK_DEPOT_NODE_CALLER_BP:
+		return stack_depot_follow_bp(position, bp_slot);
 	case STACK_DEPOT_NODE_REALIGNED:
 		bp = stack_depot_read_stack(bp_slot);
 		sp_slot = bp - node[1].step;
@@ -442,42 +468,50 @@ stack_depot_follow(const struct stack_depot_node *node, struct stack_depot_calle
 }
 
 /*
- * GCC realigns the stack in some of SLUB's functions, such as __kmalloc_noprof(), and stores
- * the old SP in the frame.
+ * GCC aligns the stack in most of SLUB's functions that allocate, and gives them a frame pointer.
+ * Some of them, such as __kmalloc_noprof(), also store the old SP in the frame: the return address
+ * above their frame pointer is a copy.
  *
  * The lower half of an element is a return address in a function, the upper half the distance
- * in bytes from its frame address down to that SP, or 0 if it does not align the stack. An
- * address is in the element of its hash, or in the first one behind that was 0. Nothing is
- * removed. The last element stays 0.
+ * in bytes from its frame address down to that SP, STACK_DEPOT_FRAMED_CALL if the return address
+ * is no copy, or 0 if the function has no frame pointer. An address is in the element of its
+ * hash, or in the first one behind that was 0. Nothing is removed. The last element stays 0.
  */
-#define STACK_DEPOT_REALIGNED_BITS	10
-extern u64 stack_depot_realigned[];
+#define STACK_DEPOT_FRAMED_BITS	10
+#define STACK_DEPOT_FRAMED_CALL	U32_MAX
+extern u64 stack_depot_framed[];
 
-struct stack_depot_caller stack_depot_learn_realigned(struct stack_depot_caller caller);
+struct stack_depot_caller stack_depot_learn_framed(struct stack_depot_caller caller);
 
 /**
- * stack_depot_skip_realigned() - go on to the caller of a function that realigns the stack
+ * stack_depot_skip_framed() - go on to the caller of a function that has a frame pointer
  * @caller: STACK_DEPOT_CALLER
  *
  * Otherwise all chains through this function would share one node, whose children are all
  * callers of the allocator. Context: any.
  *
- * Return: the caller's caller; @caller itself if it does not realign the stack.
+ * Return: the caller's caller; @caller itself if it has no frame pointer.
  */
 static __no_sanitize_address __always_inline struct stack_depot_caller
-stack_depot_skip_realigned(struct stack_depot_caller caller)
+stack_depot_skip_framed(struct stack_depot_caller caller)
 {
 	u32 ip = stack_depot_read_stack_half(caller.slot);
-	u64 *known = &stack_depot_realigned[hash_32(ip, STACK_DEPOT_REALIGNED_BITS)], element;
+	u64 *known = &stack_depot_framed[hash_32(ip, STACK_DEPOT_FRAMED_BITS)];
+	u64 element = READ_ONCE(*known);
 
-	while ((u32)(element = READ_ONCE(*known++)) != ip)
+	while (unlikely((u32)element != ip)) {
 		if (unlikely(!element))
-			return stack_depot_learn_realigned(caller);
+			return stack_depot_learn_framed(caller);
+		element = READ_ONCE(*++known);
+	}
 	element >>= 32;
 	if (unlikely(!element))
 		return caller;
 	caller.bp_slot = stack_depot_read_stack(caller.bp_slot);
-	caller.slot = stack_depot_read_stack(caller.bp_slot - element) - sizeof(long);
+	if (likely(element == STACK_DEPOT_FRAMED_CALL))
+		caller.slot = caller.bp_slot + sizeof(long);
+	else
+		caller.slot = stack_depot_read_stack(caller.bp_slot - element) - sizeof(long);
 	return caller;
 }
 
@@ -517,6 +551,11 @@ stack_depot_recognize(const struct stack_depot_tree *tree, unsigned int depth, b
 			node = child;
 		}
 		if (unlikely(node->kind != STACK_DEPOT_NODE_STEP)) {
+			if (node->kind == STACK_DEPOT_NODE_SYSCALL) {
+				child = stack_depot_find_syscall_entry(node, caller.slot);
+				if (likely(child))
+					return child;
+			}
 			switch (stack_depot_follow(node, &caller)) {
 			case STACK_DEPOT_MOVE_ENDS:
 				return node;
@@ -545,7 +584,7 @@ stack_depot_recognize(const struct stack_depot_tree *tree, unsigned int depth, b
 #else /* CONFIG_STACKDEPOT_UNWIND_ORC */
 
 static __always_inline struct stack_depot_caller
-stack_depot_skip_realigned(struct stack_depot_caller caller)
+stack_depot_skip_framed(struct stack_depot_caller caller)
 {
 	return caller;
 }
@@ -679,7 +718,7 @@ static inline void stack_depot_show_tree(struct seq_file *seq)
 }
 
 static inline struct stack_depot_caller
-stack_depot_skip_realigned(struct stack_depot_caller caller)
+stack_depot_skip_framed(struct stack_depot_caller caller)
 {
 	return caller;
 }

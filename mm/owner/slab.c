@@ -403,12 +403,12 @@ track_fast(struct kmem_cache *s, const void *object, gfp_t flags, size_t size,
 
 /*
  * Where the chain of an allocation starts: at SLUB's function that called the hook, or at its
- * caller if that function has stored the old SP. Chains leave out SLUB's function in both
+ * caller if that function has a frame pointer. Chains leave out SLUB's function in both
  * cases. The hook must not end with a tail call, which would remove its frame. A compiler
  * makes none of a call that gets the address of a local variable; elsewhere, barrier() after
  * the call prevents it.
  */
-#define HOOK_CALLER	stack_depot_skip_realigned(STACK_DEPOT_CALLER)
+#define HOOK_CALLER	stack_depot_skip_framed(STACK_DEPOT_CALLER)
 
 /*
  * Slow path of a hook. @frame: the frame of the hook, from which its caller is found again. With
@@ -418,7 +418,7 @@ static noinline void track_slow_from_frame(struct kmem_cache *s, void *object, s
 					   gfp_t flags, unsigned long frame, unsigned long ip)
 {
 	struct track_args args = {
-		flags, false, stack_depot_skip_realigned(stack_depot_caller_of_frame(frame, ip))
+		flags, false, stack_depot_skip_framed(stack_depot_caller_of_frame(frame, ip))
 	};
 
 	track_slow(s, object, size, &args);
