@@ -329,8 +329,7 @@ track_from_cpu_cache(struct stack_depot_cpu_cache *cpu, struct kmem_cache *s, co
 	folio = object_folio(object);
 	exts = READ_ONCE(folio_slab(folio)->obj_exts);
 	if (unlikely(!(exts & OBJEXTS_OWNER_RECORDS))) {
-		/* With depth 1, the slow path takes few instructions more. */
-		if ((mode != TRACK_CHAIN && mode != TRACK_USER) ||
+		if (mode == TRACK_FREES || mode == TRACK_FRAME ||
 		    !can_allocate_records(s, object, flags))
 			return 0;
 		*first = owner_record_fill_fast(chain, task, object_charge(s, requested));

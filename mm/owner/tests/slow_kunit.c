@@ -145,6 +145,33 @@ static void test_no_records(struct kunit *test)
 	kmem_cache_free(cache, first);
 }
 
+/* With depth 1, the first object of a slab needs no walk of the stack either. */
+static void test_no_records_depth1(struct kunit *test)
+{
+	static void *objects[16 * STACK_DEPOT_REF_BATCH];
+	struct stack_depot_capture_counts before, after;
+	long moved[OWNER_SLOW_REASONS], slabs = 0;
+	unsigned int i;
+
+	KUNIT_ASSERT_EQ(test, write_rules("clear; depth=1 free=off if cache == owner_kunit"), 0);
+	kmem_cache_free(cache, plant_with_two_frames());
+	stack_depot_read_capture_counts(&before);
+	for (i = 0; i < ARRAY_SIZE(objects); i++) {
+		objects[i] = plant_and_count(plant_with_two_frames, moved);
+		if (!objects[i])
+			break;
+		slabs += moved[OWNER_SLOW_RECORDS];
+	}
+	stack_depot_read_capture_counts(&after);
+	KUNIT_EXPECT_EQ(test, i, ARRAY_SIZE(objects));
+	while (i--)
+		kmem_cache_free(cache, objects[i]);
+	if (slabs < 8)
+		kunit_skip(test, "slabs of this machine have more objects");
+	/* Other CPUs count here, too. */
+	KUNIT_EXPECT_LT(test, after.no_ref - before.no_ref, slabs / 2);
+}
+
 /* The CPU cache is in use, as an interrupt of its user finds it. */
 static void test_busy(struct kunit *test)
 {
@@ -378,6 +405,7 @@ static void destroy_cache(struct kunit *test)
 static struct kunit_case owner_slow_cases[] = {
 	KUNIT_CASE(test_rule),
 	KUNIT_CASE(test_no_records),
+	KUNIT_CASE(test_no_records_depth1),
 	KUNIT_CASE(test_busy),
 	KUNIT_CASE(test_stale),
 	KUNIT_CASE(test_frees),
