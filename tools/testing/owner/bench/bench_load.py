@@ -44,11 +44,12 @@ Counts = dict[str, dict[str, float]]
 
 
 def parse_names(text: str, known: dict, what: str) -> list[str]:
-    """The names in a list with commas, in the order of the table."""
-    names = text.split(",") if text else list(known)
+    """The names in a list with commas, in the order of the table. A name can have a comma."""
+    longest_first = "|".join(re.escape(name) for name in sorted(known, key=len, reverse=True))
+    names = re.findall(f"((?:{longest_first})(?=,|$)|[^,]+),?", text) if text else list(known)
     unknown = [name for name in names if name not in known]
     if unknown:
-        die(f"no such {what}: {', '.join(unknown)}; there are {', '.join(known)}")
+        die(f"no such {what}: {', '.join(unknown)}; there are {' '.join(known)}")
     return [name for name in known if name in names]
 
 
