@@ -90,6 +90,9 @@ static const char * const named_allocators[] = {
 	"___kmalloc_large_node",
 	"__kmalloc_large_node_noprof",
 	"__kmalloc_large_noprof",
+	/* With CONFIG_SLUB_TINY, these are not inlined. */
+	"slab_alloc_node",
+	"slab_post_alloc_hook",
 	/* See track_new_caller(). */
 	"__slab_owner_alloc_depth1",
 };
