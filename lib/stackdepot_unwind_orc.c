@@ -16,7 +16,7 @@
 
 /* --- From ORC entries to nodes ---------------------------------------------------- */
 
-/* No smaller than do_syscall_64() is. */
+/* do_syscall_64() has at most this size. If it is larger, walks lose only the shortcut. */
 #define SYSCALL_FUNCTION_SIZE	SZ_1K
 
 /* Values of decode_saved_bp() that are no distance. */
@@ -50,8 +50,9 @@ static bool set_bp(struct stack_depot_node *node, unsigned long ip)
 		return set_kind(node, STACK_DEPOT_NODE_CALLER_BP, 0, sizeof(long));
 	set_kind(node, STACK_DEPOT_NODE_BP, 0, sizeof(long));
 	/*
-	 * With random stack offsets, this function has a frame pointer. An address behind its end
-	 * does no harm: a walk looks for the registers of user space, and goes on without them.
+	 * do_syscall_64() has a frame pointer if stack offsets are random. A neighbour that gets
+	 * this kind does no harm: if its frame does not end at the registers of user space, the
+	 * walk follows BP.
 	 */
 	if (ip - (unsigned long)do_syscall_64 < SYSCALL_FUNCTION_SIZE)
 		node->kind = STACK_DEPOT_NODE_SYSCALL;
@@ -139,11 +140,16 @@ struct stack_depot_caller stack_depot_learn_framed(struct stack_depot_caller cal
 	/* The function has to stay: nothing is removed. */
 	if (!core_kernel_text(ip))
 		return caller;
-	if (stack_depot_learn_layout(node, &root, ip, false)) {
+	/*
+	 * A tracer's trampoline says nothing about the function. Without ORC tables, a frame
+	 * pointer would be a guess.
+	 */
+	if (stack_depot_recover_ip(caller.slot) == ip && unwind_find_orc(ip - 1) &&
+	    stack_depot_learn_layout(node, &root, ip, false)) {
 		if (node->kind == STACK_DEPOT_NODE_REALIGNED)
 			element |= (u64)node[1].step << 32;
 		else if (node->kind == STACK_DEPOT_NODE_CALLER_BP)
-			element |= (u64)STACK_DEPOT_FRAMED_CALL << 32;
+			element |= (u64)STACK_DEPOT_IP_ABOVE_BP << 32;
 	}
 	known = &stack_depot_framed[hash_32(ip, STACK_DEPOT_FRAMED_BITS)];
 	for (; known != last; known++) {

@@ -99,7 +99,9 @@ static_assert(sizeof(struct stack_depot_victim) == 8);
 
 /*
  * Counters beyond this are moved to the depot when references are taken from the depot or
- * given back to it. In between are at most 128 objects.
+ * given back to it, at least once a second. In between, a CPU allocates at most 128 objects more
+ * than it frees, or frees 128 more. If it allocates large objects of a chain and frees small ones
+ * of the same chain, its counters wrap after 262,144 pairs of 8 KiB within a second.
  */
 #define STACK_DEPOT_REF_COUNT_MAX	BIT(30)
 

@@ -15,9 +15,9 @@
  * Why are distances constant? The walk starts at a real frame. A return address that is equal
  * to a node's belongs to the node's call, so the frame above it is that of the function which
  * made this call. The layout of a function's frame at a given call is a constant. By induction
- * each slot that is read holds a real return address. Only pointers that are read from the
- * stack (a saved BP, the SP of an interrupted stack) are checked: they must point into the
- * stack.
+ * each slot that is read holds a real return address. Only pointers that a walk reads from
+ * the stack (a saved BP, the SP of an interrupted stack) are checked: they must point into
+ * the stack.
  *
  * With frame pointers, a saved frame pointer leads from each node to the caller. A return
  * address of 0 ends the chain.
@@ -400,9 +400,10 @@ stack_depot_follow_sp(struct stack_depot_caller *position, unsigned long sp)
 }
 
 /*
- * The function of a node of STACK_DEPOT_NODE_SYSCALL has been called with the registers of user
- * space at the top of the task's stack. If that is its caller's return address below them, find
- * the caller's node, which is the chain's last. Return: NULL if it is not, or is not known.
+ * A system call's entry calls do_syscall_64() with the registers of user space at the top of the
+ * task's stack. Test whether BP leads to the words below them, and whether the return address
+ * there is that of the node's first child. This child is then the chain's last node. @node: of
+ * STACK_DEPOT_NODE_SYSCALL. Return: the child, or NULL if a test fails.
  */
 static __no_sanitize_address __always_inline struct stack_depot_node *
 stack_depot_find_syscall_entry(const struct stack_depot_node *node, unsigned long slot)
@@ -473,12 +474,12 @@ stack_depot_follow(const struct stack_depot_node *node, struct stack_depot_calle
  * above their frame pointer is a copy.
  *
  * The lower half of an element is a return address in a function, the upper half the distance
- * in bytes from its frame address down to that SP, STACK_DEPOT_FRAMED_CALL if the return address
+ * in bytes from its frame address down to that SP, STACK_DEPOT_IP_ABOVE_BP if the return address
  * is no copy, or 0 if the function has no frame pointer. An address is in the element of its
  * hash, or in the first one behind that was 0. Nothing is removed. The last element stays 0.
  */
 #define STACK_DEPOT_FRAMED_BITS	10
-#define STACK_DEPOT_FRAMED_CALL	U32_MAX
+#define STACK_DEPOT_IP_ABOVE_BP	U32_MAX
 extern u64 stack_depot_framed[];
 
 struct stack_depot_caller stack_depot_learn_framed(struct stack_depot_caller caller);
@@ -488,7 +489,8 @@ struct stack_depot_caller stack_depot_learn_framed(struct stack_depot_caller cal
  * @caller: STACK_DEPOT_CALLER
  *
  * Otherwise all chains through this function would share one node, whose children are all
- * callers of the allocator. Context: any.
+ * callers of the allocator. BP needs no check: the function that calls this has just saved it.
+ * Context: any.
  *
  * Return: the caller's caller; @caller itself if it has no frame pointer.
  */
@@ -508,7 +510,7 @@ stack_depot_skip_framed(struct stack_depot_caller caller)
 	if (unlikely(!element))
 		return caller;
 	caller.bp_slot = stack_depot_read_stack(caller.bp_slot);
-	if (likely(element == STACK_DEPOT_FRAMED_CALL))
+	if (likely(element == STACK_DEPOT_IP_ABOVE_BP))
 		caller.slot = caller.bp_slot + sizeof(long);
 	else
 		caller.slot = stack_depot_read_stack(caller.bp_slot - element) - sizeof(long);

@@ -159,8 +159,8 @@ bool owner_record_fill(struct owner_record *owner, gfp_t flags, unsigned int dep
 	return true;
 }
 
-/* Let this CPU keep one more reference to @handle, if it keeps any. */
-static void make_room_for_ref(struct stack_depot_cpu_cache *cpu, depot_stack_handle_t handle)
+/* If this CPU keeps so many references to @handle that it can keep no more, give a batch back. */
+static void give_back_if_full(struct stack_depot_cpu_cache *cpu, depot_stack_handle_t handle)
 {
 	struct stack_depot_ref *ref = stack_depot_find_ref(cpu, handle);
 
@@ -180,8 +180,8 @@ void owner_record_drop(u64 handle_pair, struct owner_charge charge)
 	bool dropped = false;
 
 	if (likely(cpu)) {
-		make_room_for_ref(cpu, owner.stack);
-		make_room_for_ref(cpu, owner.task);
+		give_back_if_full(cpu, owner.stack);
+		give_back_if_full(cpu, owner.task);
 		dropped = owner_record_drop_to_cpu(cpu, handle_pair, charge, NULL);
 		stack_depot_cpu_release(cpu);
 	}

@@ -329,6 +329,7 @@ track_from_cpu_cache(struct stack_depot_cpu_cache *cpu, struct kmem_cache *s, co
 	folio = object_folio(object);
 	exts = READ_ONCE(folio_slab(folio)->obj_exts);
 	if (unlikely(!(exts & OBJEXTS_OWNER_RECORDS))) {
+		/* free=on needs records of frees, too. TRACK_FRAME is seldom used. */
 		if (mode == TRACK_FREES || mode == TRACK_FRAME ||
 		    !can_allocate_records(s, object, flags))
 			return 0;
@@ -423,7 +424,7 @@ static noinline void track_slow_from_frame(struct kmem_cache *s, void *object, s
 	track_slow(s, object, size, &args);
 }
 
-void __slab_owner_alloc(struct kmem_cache *s, void *object, gfp_t flags, size_t size)
+noinline void __slab_owner_alloc(struct kmem_cache *s, void *object, gfp_t flags, size_t size)
 {
 	if (!track_fast(s, object, flags, size, TRACK_CHAIN, HOOK_CALLER, 0))
 		track_slow_from_frame(s, object, size, flags,
@@ -435,7 +436,7 @@ void __slab_owner_alloc(struct kmem_cache *s, void *object, gfp_t flags, size_t 
  * SLUB calls this for a cache whose rule has free=on (OWNER_PATH_FREES). It also resets the record
  * of the last free in the object's slot.
  */
-void __slab_owner_alloc_frees(struct kmem_cache *s, void *object, gfp_t flags, size_t size)
+noinline void __slab_owner_alloc_frees(struct kmem_cache *s, void *object, gfp_t flags, size_t size)
 {
 	if (!track_fast(s, object, flags, size, TRACK_FREES, HOOK_CALLER, 0))
 		track_slow_from_frame(s, object, size, flags,

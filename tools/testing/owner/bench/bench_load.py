@@ -48,8 +48,8 @@ def parse_names(text: str, known: dict, what: str) -> list[str]:
     longest_first = "|".join(re.escape(name) for name in sorted(known, key=len, reverse=True))
     names = re.findall(f"((?:{longest_first})(?=,|$)|[^,]+),?", text) if text else list(known)
     unknown = [name for name in names if name not in known]
-    if unknown:
-        die(f"no such {what}: {', '.join(unknown)}; there are {' '.join(known)}")
+    if unknown or not names:
+        die(f"no such {what}: {', '.join(unknown) or text}; there are {' '.join(known)}")
     return [name for name in known if name in names]
 
 
@@ -208,9 +208,9 @@ def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__,
                                      formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--modes", default="", metavar="NAME,...",
-                        help=f"some of {','.join(MODES)}")
+                        help=f"some of {' '.join(MODES)}")
     parser.add_argument("--loads", default="", metavar="NAME,...",
-                        help=f"some of {','.join(LOADS)}")
+                        help=f"some of {' '.join(LOADS)}")
     parser.add_argument("--rounds", type=parse_count, default=4, metavar="N",
                         help="measured rounds of each boot (default %(default)s)")
     parser.add_argument("--boots", type=parse_count, default=2, metavar="N",
