@@ -121,7 +121,7 @@ static struct stack_depot_ref *get_ref(struct stack_depot_cpu_cache *cpu,
 	struct stack_depot_ref *ref = stack_depot_find_ref(cpu, handle) ?:
 				      stack_depot_restore_ref(cpu, handle);
 
-	return ref ? stack_depot_ensure_ref(ref) : stack_depot_refill_ref(cpu, handle);
+	return ref ? stack_depot_usable_ref(ref, true) : stack_depot_refill_ref(cpu, handle);
 }
 
 /* Take a reference that this CPU keeps. Return: the handle. */
@@ -450,7 +450,7 @@ take_running_ref(unsigned int depth, depot_flags_t flags, struct stack_depot_cal
 	ref = stack_depot_find_ref(cpu, weak) ?: stack_depot_restore_ref(cpu, weak);
 	if (likely(ref && ref->tag == stack_depot_node_tag(tree, node))) {
 		*captured = STACK_DEPOT_CAPTURED_ALL;
-		ref = stack_depot_ensure_ref(ref);
+		ref = stack_depot_usable_ref(ref, true);
 	} else if (weak && !(flags & STACK_DEPOT_FLAG_WHOLE) && was_refused_in_this_tick()) {
 		ref = find_shorter_ref(cpu, weak, tree, node, depth,
 				       flags & STACK_DEPOT_FLAG_SKIP, caller, captured);

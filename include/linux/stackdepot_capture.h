@@ -98,9 +98,8 @@ static inline bool stack_depot_reorder_is_due(void)
  * @skip: leave out leading allocators, as STACK_DEPOT_FLAG_SKIP
  * @caller: STACK_DEPOT_CALLER, where the chain starts
  *
- * Calls a function only if a tracer has replaced a return address, if this CPU has evicted the
- * references, or if it has only one left. These functions are cold, so the caller saves few
- * registers.
+ * Calls a function only if a tracer has replaced a return address, or if this CPU has evicted the
+ * references. These functions are cold, so the caller saves few registers.
  *
  * Return: the ref, from which at least one reference can be taken; NULL if the chain is
  * not recognized, if this CPU keeps no reference to it, or if stack_depot_capture() has to
@@ -125,8 +124,9 @@ stack_depot_find_running(struct stack_depot_cpu_cache *cpu, unsigned int depth, 
 	ref = stack_depot_find_ref(cpu, handle);
 	if (unlikely(!ref))
 		ref = stack_depot_restore_ref(cpu, handle);
-	if (likely(ref && ref->tag == stack_depot_node_tag(tree, node)))
-		return stack_depot_ensure_ref(ref);
+	if (likely(ref && ref->tag == stack_depot_node_tag(tree, node) &&
+		   stack_depot_can_take_ref(ref)))
+		return ref;
 #endif
 	return NULL;
 }

@@ -223,10 +223,16 @@ static __always_inline bool stack_depot_can_take_ref(const struct stack_depot_re
 	return ref->references > 1;
 }
 
-/* Return @ref if a reference can be taken, after a batch from the depot if needed; else NULL. */
-static __always_inline struct stack_depot_ref *stack_depot_ensure_ref(struct stack_depot_ref *ref)
+/*
+ * Return @ref if a reference can be taken, else NULL. If only the last one is left and @top_up is
+ * set, take a batch from the depot.
+ */
+static __always_inline struct stack_depot_ref *
+stack_depot_usable_ref(struct stack_depot_ref *ref, bool top_up)
 {
-	return likely(stack_depot_can_take_ref(ref)) ? ref : stack_depot_top_up_ref(ref);
+	if (likely(stack_depot_can_take_ref(ref)))
+		return ref;
+	return top_up ? stack_depot_top_up_ref(ref) : NULL;
 }
 
 /* Take a reference: stack_depot_can_take_ref() was true. */

@@ -46,9 +46,12 @@ static __always_inline u32 owner_caller_tag(unsigned long ip)
 	return 2 * (u32)ip + 1;
 }
 
-/* Find this CPU's references to the chain that consists of @ip. NULL if none can be taken. */
+/*
+ * Find this CPU's references to the chain that consists of @ip. @top_up: if only one is left, take
+ * a batch from the depot. Return: NULL if none can be taken.
+ */
 static __always_inline struct stack_depot_ref *
-owner_find_caller_ref(struct stack_depot_cpu_cache *cpu, unsigned long ip)
+owner_find_caller_ref(struct stack_depot_cpu_cache *cpu, unsigned long ip, bool top_up)
 {
 	unsigned int slot = owner_caller_slot(ip);
 	struct stack_depot_ref *ref;
@@ -66,7 +69,9 @@ owner_find_caller_ref(struct stack_depot_cpu_cache *cpu, unsigned long ip)
 	/* The compiler cannot know that this is not NULL: leave out tests for that. */
 	if (!ref)
 		__builtin_unreachable();
-	return likely(ref->tag == owner_caller_tag(ip)) ? stack_depot_ensure_ref(ref) : NULL;
+	if (unlikely(ref->tag != owner_caller_tag(ip)))
+		return NULL;
+	return stack_depot_usable_ref(ref, top_up);
 }
 
 void owner_cache_caller(unsigned long ip, depot_stack_handle_t handle);

@@ -105,11 +105,17 @@ static depot_stack_handle_t capture_chain(unsigned int depth, struct stack_depot
 /* Take a reference that this CPU keeps to the current task. Return: its handle, or 0. */
 static depot_stack_handle_t take_current_task_ref(struct stack_depot_cpu_cache *cpu)
 {
-	struct stack_depot_ref *ref = owner_find_current_task_ref(cpu);
+	struct stack_depot_ref *ref = owner_find_current_task_ref(cpu, true);
 
 	if (unlikely(!ref))
 		return 0;
 	stack_depot_take_ref(ref);
+	/*
+	 * The fast path looks for a reference before it drops the one of the last free in the slot.
+	 * Leave a reference for it.
+	 */
+	if (unlikely(!stack_depot_can_take_ref(ref)))
+		stack_depot_top_up_ref(ref);
 	return ref->handle;
 }
 

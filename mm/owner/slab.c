@@ -122,7 +122,7 @@ static enum owner_slow find_missing_step(struct stack_depot_cpu_cache *cpu,
 	/* With user=on, a record has a context in place of the task. */
 	if (rule->choice.user && !owner_find_context_ref(cpu))
 		return OWNER_SLOW_USER;
-	if (!rule->choice.user && !owner_find_current_task_ref(cpu))
+	if (!rule->choice.user && !owner_find_current_task_ref(cpu, false))
 		return OWNER_SLOW_TASK;
 	return stack_depot_reorder_is_due() ? OWNER_SLOW_TICK : OWNER_SLOW_CHAIN;
 }
@@ -302,14 +302,15 @@ static noinline void track_first_object(struct kmem_cache *s, const void *object
 /*
  * Record the owner if the CPU cache has all handles. This calls no function in steady state, so
  * the caller saves few registers. @first: set to the handles, with references, if only the slab's
- * records are missing: track_first_object() has to do the rest then. Return: the handle of the
- * chain; 0 if something is missing: unless @first is set, track_slow() has to record the owner.
+ * records are missing: track_first_object() has to do the rest then. @second: see
+ * track_caller_again(). Return: the handle of the chain; 0 if something is missing: unless @first
+ * is set, track_slow() has to record the owner.
  */
 static __always_inline depot_stack_handle_t
 track_from_cpu_cache(struct stack_depot_cpu_cache *cpu, struct kmem_cache *s, const void *object,
 		     size_t size, enum track_mode mode, unsigned int depth,
 		     struct stack_depot_caller caller, unsigned long ip,
-		     const struct owner_rule *rule, gfp_t flags, u64 *first)
+		     const struct owner_rule *rule, gfp_t flags, bool second, u64 *first)
 {
 	struct owner_record owner __uninitialized, *record;
 	u32 requested = owner_record_size(size);
@@ -319,11 +320,12 @@ track_from_cpu_cache(struct stack_depot_cpu_cache *cpu, struct kmem_cache *s, co
 	unsigned long exts;
 
 	/* Walk first: during the walk, no other value then has to be kept in a register. */
-	chain = mode == TRACK_CALLER ? owner_find_caller_ref(cpu, ip) :
+	chain = mode == TRACK_CALLER ? owner_find_caller_ref(cpu, ip, second) :
 		stack_depot_find_running(cpu, depth, true, caller);
 	if (unlikely(!chain))
 		return 0;
-	task = mode == TRACK_USER ? owner_find_context_ref(cpu) : owner_find_current_task_ref(cpu);
+	task = mode == TRACK_USER ? owner_find_context_ref(cpu) :
+	       owner_find_current_task_ref(cpu, second);
 	if (unlikely(!task))
 		return 0;
 	folio = object_folio(object);
@@ -331,7 +333,7 @@ track_from_cpu_cache(struct stack_depot_cpu_cache *cpu, struct kmem_cache *s, co
 	if (unlikely(!(exts & OBJEXTS_OWNER_RECORDS))) {
 		/* free=on needs records of frees, too. TRACK_FRAME is seldom used. */
 		if (mode == TRACK_FREES || mode == TRACK_FRAME ||
-		    !can_allocate_records(s, object, flags))
+		    (mode == TRACK_CALLER && !second) || !can_allocate_records(s, object, flags))
 			return 0;
 		*first = owner_record_fill_fast(chain, task, object_charge(s, requested));
 		this_cpu_inc(*rule->hits);
@@ -365,7 +367,7 @@ track_from_cpu_cache(struct stack_depot_cpu_cache *cpu, struct kmem_cache *s, co
  */
 static __always_inline depot_stack_handle_t
 track_fast(struct kmem_cache *s, const void *object, gfp_t flags, size_t size,
-	   enum track_mode mode, struct stack_depot_caller caller, unsigned long ip)
+	   enum track_mode mode, struct stack_depot_caller caller, unsigned long ip, bool second)
 {
 	const struct owner_rule *rule;
 	struct stack_depot_cpu_cache *cpu;
@@ -386,10 +388,10 @@ track_fast(struct kmem_cache *s, const void *object, gfp_t flags, size_t size,
 	depth = fast_depth(rule, mode);
 	if (likely(depth))
 		stack = track_from_cpu_cache(cpu, s, object, size, mode, depth, caller, ip, rule,
-					     flags, &first);
+					     flags, second, &first);
 	else if (mode == TRACK_CHAIN && owner_rule_is_resolved(rule) && rule->user_depth)
 		stack = track_from_cpu_cache(cpu, s, object, size, TRACK_USER, rule->user_depth,
-					     caller, ip, rule, flags, &first);
+					     caller, ip, rule, flags, second, &first);
 	stack_depot_cpu_release(cpu);
 	/* The first test alone is on the fast path: the callers repeat it. */
 	if (unlikely(!stack && first)) {
@@ -426,7 +428,7 @@ static noinline void track_slow_from_frame(struct kmem_cache *s, void *object, s
 
 noinline void __slab_owner_alloc(struct kmem_cache *s, void *object, gfp_t flags, size_t size)
 {
-	if (!track_fast(s, object, flags, size, TRACK_CHAIN, HOOK_CALLER, 0))
+	if (!track_fast(s, object, flags, size, TRACK_CHAIN, HOOK_CALLER, 0, false))
 		track_slow_from_frame(s, object, size, flags,
 				      (unsigned long)__builtin_frame_address(0), _RET_IP_);
 	barrier();
@@ -438,10 +440,23 @@ noinline void __slab_owner_alloc(struct kmem_cache *s, void *object, gfp_t flags
  */
 noinline void __slab_owner_alloc_frees(struct kmem_cache *s, void *object, gfp_t flags, size_t size)
 {
-	if (!track_fast(s, object, flags, size, TRACK_FREES, HOOK_CALLER, 0))
+	if (!track_fast(s, object, flags, size, TRACK_FREES, HOOK_CALLER, 0, false))
 		track_slow_from_frame(s, object, size, flags,
 				      (unsigned long)__builtin_frame_address(0), _RET_IP_);
 	barrier();
+}
+
+/*
+ * Second attempt of the fast path for known callers: take a batch of references from the depot if
+ * only the last one is left, and track the first object of a slab. In the first attempt, the calls
+ * for that would cost registers to save.
+ */
+static noinline depot_stack_handle_t track_caller_again(struct kmem_cache *s, const void *object,
+							gfp_t flags, size_t size,
+							unsigned long ip)
+{
+	return track_fast(s, object, flags, size, TRACK_CALLER, (struct stack_depot_caller){}, ip,
+			  true);
 }
 
 /*
@@ -456,7 +471,9 @@ static noinline void track_new_caller(struct kmem_cache *s, void *object, gfp_t 
 	struct track_args args = { flags, false, HOOK_CALLER };
 	depot_stack_handle_t stack;
 
-	stack = track_fast(s, object, flags, size, TRACK_FRAME, args.caller, 0) ?:
+	if (track_caller_again(s, object, flags, size, ip))
+		return;
+	stack = track_fast(s, object, flags, size, TRACK_FRAME, args.caller, 0, false) ?:
 		track_slow(s, object, size, &args);
 	if (stack)
 		owner_cache_caller(ip, stack);
@@ -469,7 +486,8 @@ static noinline void track_new_caller(struct kmem_cache *s, void *object, gfp_t 
 void __slab_owner_alloc_depth1(struct kmem_cache *s, void *object, gfp_t flags, size_t size,
 			       unsigned long ip)
 {
-	if (!track_fast(s, object, flags, size, TRACK_CALLER, (struct stack_depot_caller){}, ip))
+	if (!track_fast(s, object, flags, size, TRACK_CALLER, (struct stack_depot_caller){}, ip,
+			false))
 		track_new_caller(s, object, flags, size, ip);
 }
 

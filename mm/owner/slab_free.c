@@ -202,7 +202,7 @@ static __always_inline u64 record_free_from_cpu_cache(struct stack_depot_cpu_cac
 	chain = stack_depot_find_running(cpu, OWNER_DEPTH, true, caller);
 	if (unlikely(!chain))
 		return 0;
-	*task = owner_find_current_task_ref(cpu);
+	*task = owner_find_current_task_ref(cpu, false);
 	/* Preemption is off, which change.c waits for, too, before it erases records of frees. */
 	if (unlikely(!*task || data_race(freed_record->handle_pair) ||
 		     !READ_ONCE(owner_frees_recorded)))

@@ -133,7 +133,7 @@ static void test_chains_alike(struct kunit *test)
 static bool is_remembered(unsigned long ip)
 {
 	struct stack_depot_cpu_cache *cpu = stack_depot_cpu_acquire();
-	bool remembered = cpu && owner_find_caller_ref(cpu, ip);
+	bool remembered = cpu && owner_find_caller_ref(cpu, ip, false);
 
 	if (cpu)
 		stack_depot_cpu_release(cpu);
