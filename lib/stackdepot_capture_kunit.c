@@ -10,6 +10,7 @@
 #include <linux/slab.h>
 #include <linux/smp.h>
 #include <linux/stackdepot_capture.h>
+#include <linux/stackdepot_hook.h>
 #include <linux/stacktrace.h>
 #include <linux/string.h>
 

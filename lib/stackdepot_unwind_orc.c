@@ -8,6 +8,7 @@
 #include <linux/hash.h>
 #include <linux/kernel.h>
 #include <linux/sizes.h>
+#include <linux/stackdepot_hook.h>
 #include <asm/orc_types.h>
 #include <asm/syscall.h>
 #include <asm/unwind.h>

@@ -7,6 +7,7 @@
 #include <linux/percpu.h>
 #include <linux/rcupdate.h>
 #include <linux/slab.h>
+#include <linux/stackdepot_hook.h>
 #include <linux/string.h>
 
 #include "../slab.h"
