@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * Where a chain starts that a hook of an allocator captures: at the caller of the allocator's
- * function, if that has a frame pointer.
+ * The start of the chain that a hook of an allocator captures: the caller of the allocator's
+ * function, if that function has a frame pointer.
  */
 #ifndef _LINUX_STACKDEPOT_HOOK_H
 #define _LINUX_STACKDEPOT_HOOK_H

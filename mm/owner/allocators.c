@@ -90,7 +90,7 @@ static const char * const named_allocators[] = {
 	"___kmalloc_large_node",
 	"__kmalloc_large_node_noprof",
 	"__kmalloc_large_noprof",
-	/* With CONFIG_SLUB_TINY, these are not inlined. */
+	/* With CONFIG_SLUB_TINY, GCC does not inline these two. */
 	"slab_alloc_node",
 	"slab_post_alloc_hook",
 	/* See track_new_caller(). */

@@ -115,7 +115,7 @@ static __always_inline bool owner_record_drop_fast(u64 handle_pair, struct owner
 
 	if (unlikely(!cpu))
 		return false;
-	/* Two releases: with one, the result would take a register that has to be saved. */
+	/* Release in both branches: else the result is kept in a register that has to be saved. */
 	if (likely(owner_record_drop_to_cpu(cpu, handle_pair, charge, NULL))) {
 		stack_depot_cpu_release(cpu);
 		return true;

@@ -16,7 +16,7 @@ enum owner_slow {
 	OWNER_SLOW_FREES,	/* the slab has records of frees that the rule does not ask for */
 	OWNER_SLOW_STALE,	/* the object has a record already */
 	OWNER_SLOW_TASK,	/* the CPU has no reference to the task that can be taken */
-	OWNER_SLOW_USER,	/* the first object of an entry, or the CPU has no context */
+	OWNER_SLOW_USER,	/* the first object of an entry, or no context can be taken */
 	OWNER_SLOW_TICK,	/* the first capture of the CPU in a tick reorders the call tree */
 	OWNER_SLOW_CHAIN,	/* the CPU did not find the chain, or a reference to it */
 	OWNER_SLOW_REASONS

@@ -315,11 +315,11 @@ static bool leave_one_reference(depot_stack_handle_t handle)
 
 /*
  * Leave this CPU one reference to the chain or to the task of an object, and allocate the next
- * one. Captures and flushes of other CPUs, and of this one, can come in between: try again. The
- * slow path gets more references from the depot, without another look at the chain's frames. Each
- * following allocation and free would be slow otherwise.
+ * object. A CPU may capture another chain or flush its references in between: try again then. The
+ * slow path takes more references from the depot, without another look at the chain's frames, or
+ * each following allocation and free would be slow, too. @free: the rule has free=on.
  */
-static void expect_last_reference(struct kunit *test, bool task)
+static void expect_last_reference(struct kunit *test, bool task, bool free)
 {
 	enum owner_slow reason = task ? OWNER_SLOW_TASK : OWNER_SLOW_CHAIN;
 	struct stack_depot_capture_counts before, after;
@@ -341,6 +341,8 @@ static void expect_last_reference(struct kunit *test, bool task)
 		migrate_enable();
 		stack_depot_read_capture_counts(&after);
 		KUNIT_ASSERT_NOT_NULL(test, object);
+		if (free)
+			KUNIT_ASSERT_NOT_NULL(test, find_freed_record(object));
 		kmem_cache_free(cache, object);
 	} while ((!left || moved[reason] != 1 || after.no_ref != before.no_ref) && --tries);
 	KUNIT_EXPECT_TRUE(test, left);
@@ -354,8 +356,8 @@ static void test_last_reference(struct kunit *test)
 	if (!IS_ENABLED(CONFIG_STACKDEPOT_CALL_TREE))
 		kunit_skip(test, "there is no call tree");
 	expect_slow(test, OWNER_SLOW_RULE);
-	expect_last_reference(test, false);
-	expect_last_reference(test, true);
+	expect_last_reference(test, false, false);
+	expect_last_reference(test, true, false);
 }
 
 /* As above, if the record of the last free in the slot has a reference, too. */
@@ -368,7 +370,7 @@ static void test_last_reference_of_free(struct kunit *test)
 	KUNIT_ASSERT_EQ(test, write_rules("clear; depth=2 free=on if cache == owner_kunit"), 0);
 	kept = kmem_cache_alloc(cache, GFP_KERNEL);
 	KUNIT_ASSERT_NOT_NULL(test, kept);
-	expect_last_reference(test, true);
+	expect_last_reference(test, true, true);
 	kmem_cache_free(cache, kept);
 }
 
