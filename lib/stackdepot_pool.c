@@ -51,7 +51,7 @@
 
 /* A smaller depot has no room for one pool of each common size class: 256 KiB. */
 #define DEPOT_BYTES_MIN		(16 * POOL_BYTES)
-static_assert(DEPOT_BYTES_MIN == SZ_256K || PAGE_SIZE > SZ_16K);
+static_assert(DEPOT_BYTES_MIN == SZ_256K || POOL_BYTES == PAGE_SIZE);
 /* Each hash table may use 1/16 of the bound. */
 #define DEPOT_TABLE_SHARE	16
 /* One pool in this many is kept for persistent records, which cannot be evicted. */

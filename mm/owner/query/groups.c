@@ -11,6 +11,7 @@
  */
 
 #include <linux/jhash.h>
+#include <linux/lockdep.h>
 #include <linux/log2.h>
 #include <linux/minmax.h>
 #include <linux/mm.h>
@@ -22,6 +23,7 @@
 #include <linux/stackdepot.h>
 #include <linux/string.h>
 
+#include "../../slab.h"
 #include "../totals.h"
 #include "query.h"
 
@@ -173,6 +175,7 @@ static void free_group(struct owner_query *query, struct owner_query_group *grou
  */
 void owner_query_sort_groups(struct owner_query *query)
 {
+	lockdep_assert_not_held(&slab_mutex);
 	sort_r(query->groups, query->nr_groups, sizeof(*query->groups), compare_groups, NULL,
 	       &query->sentence);
 	while (query->nr_groups > query->sentence.max_groups) {

@@ -569,6 +569,26 @@ static void test_signal_stops(struct kunit *test)
 	owner_cursor_end(&query->cursor);
 }
 
+/* A task that is killed does not wait until a full table is sorted. */
+static void test_sort_is_killed(struct kunit *test)
+{
+	unsigned int room;
+	int error;
+
+	ask_query(test, "group=stack groups=100");
+	KUNIT_ASSERT_EQ(test, query->nr_groups, 100);
+	room = query->room;
+	query->room = query->nr_groups;
+	query->sentence.max_groups = 10;
+	sigaddset(&current->pending.signal, SIGKILL);
+	set_thread_flag(TIF_SIGPENDING);
+	error = owner_query_make_room(query);
+	sigdelset(&current->pending.signal, SIGKILL);
+	clear_thread_flag(TIF_SIGPENDING);
+	query->room = room;
+	KUNIT_EXPECT_EQ(test, error, -EINTR);
+}
+
 static void test_refusals(struct kunit *test)
 {
 	static const char * const refused[][2] = {
@@ -651,6 +671,7 @@ static struct kunit_case owner_query_cases[] = {
 	KUNIT_CASE(test_sources),
 	KUNIT_CASE(test_single_objects),
 	KUNIT_CASE(test_signal_stops),
+	KUNIT_CASE(test_sort_is_killed),
 	KUNIT_CASE(test_refusals),
 	{}
 };

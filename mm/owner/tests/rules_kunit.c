@@ -23,6 +23,7 @@
 #include "../sample.h"
 #include "../rules/symbol_ranges.h"
 #include "../rules/rules.h"
+#include "../rules/table.h"
 
 #define TEXT_SIZE	SZ_128K
 
@@ -174,7 +175,7 @@ static void test_asks_of_chain(struct kunit *test)
 			0);
 	KUNIT_EXPECT_EQ(test, choose_depth_for_object(cache, 8, GFP_KERNEL), 6);
 	KUNIT_EXPECT_EQ(test, choose_depth_here(), OWNER_DEPTH);
-	/* This pattern needs too many symbol ranges, so names are compared. */
+	/* Thousands of ranges. */
 	KUNIT_ASSERT_EQ(test, write_rules("clear; depth=7 if func == *e*o*"), 0);
 	KUNIT_EXPECT_EQ(test, choose_depth_here(), 7);
 	KUNIT_ASSERT_EQ(test, write_rules("clear; depth=8 if module == *"), 0);
@@ -240,6 +241,37 @@ static void test_places_are_names(struct kunit *test)
 		kunit_info(test, "%s: %u of %u\n", patterns[i], agree.found, agree.visited / 7);
 		kvfree(agree.ranges);
 	}
+}
+
+/*
+ * A rule whose ranges found no memory when a module was loaded compares names, and says so,
+ * until the next module.
+ */
+static void test_no_memory_for_ranges(struct kunit *test)
+{
+	struct owner_symbol_ranges *ranges, *again;
+	const struct owner_sentence *s;
+	struct owner_rule_entry *entry;
+
+	if (!IS_ENABLED(CONFIG_MODULES))
+		kunit_skip(test, "without modules, ranges never change");
+	KUNIT_ASSERT_EQ(test, write_rules("clear; depth=5 if func == choose_depth_here"), 0);
+	entry = rcu_access_pointer(owner_rules_table)->entries[1];
+	ranges = rcu_access_pointer(entry->ranges[0]);
+	RCU_INIT_POINTER(entry->ranges[0], NULL);
+	KUNIT_EXPECT_EQ(test, choose_depth_here(), 5);
+	print_rules(text);
+	KUNIT_EXPECT_NOT_NULL(test, strstr(text, "hits, slow until a module comes or goes: "));
+
+	s = entry->sentence;
+	again = owner_symbol_ranges_update(NULL, s, s->comparisons, NULL, true);
+	KUNIT_EXPECT_NOT_NULL(test, again);
+	rcu_assign_pointer(entry->ranges[0], again ?: ranges);
+	KUNIT_EXPECT_EQ(test, choose_depth_here(), 5);
+	print_rules(text);
+	KUNIT_EXPECT_NULL(test, strstr(text, "slow"));
+	if (again)
+		kvfree_rcu_mightsleep(ranges);
 }
 
 /* A rule without free= uses the default that the kernel command line sets. */
@@ -486,6 +518,7 @@ static struct kunit_case owner_rules_cases[] = {
 	KUNIT_CASE(test_asks_of_allocation),
 	KUNIT_CASE(test_asks_of_chain),
 	KUNIT_CASE(test_places_are_names),
+	KUNIT_CASE(test_no_memory_for_ranges),
 	KUNIT_CASE(test_free),
 	KUNIT_CASE(test_shows_hits),
 	KUNIT_CASE(test_reads_back),

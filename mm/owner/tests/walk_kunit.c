@@ -10,6 +10,7 @@
 
 #include <asm/sections.h>
 
+#include "../percpu.h"
 #include "../totals.h"
 #include "../walk_slab.h"
 #include "plant.h"
@@ -83,14 +84,11 @@ static void test_old_records_stay_old(struct kunit *test)
 {
 	struct kmem_cache *cache = create_test_cache(test, 0);
 	void *old = plant_object(cache, 0), *young = plant_object(cache, 0);
-	struct owner_record *record = find_object_record(old);
-	u32 age, before = find_object_record(young)->time;
+	u32 before = find_object_record(young)->time;
 
-	WRITE_ONCE(record->time, owner_record_time_now() - OWNER_AGE_LIMIT - OWNER_AGE_PERIOD);
+	make_record_old(find_object_record(old));
 	owner_slab_limit_ages();
-	age = owner_ticks_since(record->time, owner_record_time_now());
-	KUNIT_EXPECT_GE(test, age, OWNER_AGE_LIMIT);
-	KUNIT_EXPECT_LT(test, age, OWNER_AGE_LIMIT + OWNER_AGE_PERIOD);
+	expect_limited_age(test, find_object_record(old));
 	KUNIT_EXPECT_EQ(test, find_object_record(young)->time, before);
 	kmem_cache_free(cache, old);
 	kmem_cache_free(cache, young);
@@ -242,6 +240,31 @@ static void __percpu *convert_to_percpu_pointer(const void *address)
 	return (void __percpu *)area;
 }
 
+static struct owner_record *find_percpu_record(const void __percpu *area)
+{
+	struct owner_percpu_record *record;
+	unsigned int i;
+
+	guard(rcu)();
+	for (i = 0; i < 1 << OWNER_PERCPU_TABLE_BITS; i++)
+		list_for_each_entry_rcu(record, &owner_percpu_table[i], node)
+			if (convert_to_percpu_pointer(record->area) == area)
+				return &record->owner;
+	return NULL;
+}
+
+static void test_old_areas_stay_old(struct kunit *test)
+{
+	void __percpu *area = plant_percpu_area(24);
+	struct owner_record *record = find_percpu_record(area);
+
+	KUNIT_ASSERT_NOT_NULL(test, record);
+	make_record_old(record);
+	owner_percpu_limit_ages();
+	expect_limited_age(test, record);
+	free_percpu(area);
+}
+
 /* Allocate enough per-CPU areas that some share a hash bucket. */
 #define MANY_AREAS	2048
 
@@ -340,20 +363,28 @@ static void test_totals_by_chain(struct kunit *test)
 static void test_totals_by_cache(struct kunit *test)
 {
 	struct kmem_cache *cache = create_test_cache(test, 0);
-	struct owner_cache_total *total;
+	struct owner_cache_total *total, *gone;
 	void *tracked = plant_object(cache, 0);
 	void *untracked = plant_object(cache, __GFP_NO_OBJ_EXT);
 	struct xarray totals;
 	unsigned long key, caches = 0;
 
+	/* As if another cache had been there, was counted, and was destroyed meanwhile. */
 	xa_init(&totals);
+	gone = kzalloc(sizeof(*gone), GFP_KERNEL);
+	KUNIT_ASSERT_NOT_NULL(test, gone);
+	gone->name = kstrdup("owner_kunit_gone", GFP_KERNEL);
+	gone->object_size = cache->size;
+	KUNIT_ASSERT_NULL(test, xa_store(&totals, (unsigned long)cache, gone, GFP_KERNEL));
+
 	KUNIT_EXPECT_EQ(test, owner_sum_caches(&totals), 0);
 	xa_for_each(&totals, key, total) {
 		KUNIT_EXPECT_GE(test, total->allocated, total->tracked);
 		caches++;
 	}
 	KUNIT_EXPECT_GT(test, caches, 20);
-	total = xa_load(&totals, (unsigned long)cache);
+	KUNIT_EXPECT_EQ(test, gone->allocated, 0);
+	total = xa_load(&totals, (unsigned long)cache + 1);
 	KUNIT_ASSERT_NOT_NULL(test, total);
 	KUNIT_EXPECT_STREQ(test, total->name, "owner_kunit");
 	KUNIT_EXPECT_EQ(test, total->object_size, cache->size);
@@ -373,6 +404,7 @@ static struct kunit_case owner_walk_cases[] = {
 	KUNIT_CASE(test_walk_from_a_position),
 	KUNIT_CASE(test_walk_holds_what_it_found),
 	KUNIT_CASE(test_areas_are_found),
+	KUNIT_CASE(test_old_areas_stay_old),
 	KUNIT_CASE(test_areas_that_go_meanwhile),
 	KUNIT_CASE(test_sources_yield),
 	KUNIT_CASE(test_totals_by_chain),
