@@ -30,9 +30,15 @@ ok "reads under signals and faults" run_reader_guest "slab_owner=on kfence.sampl
 	/extra/owner_ask fault 'format=tsv if module == owner_truth'; echo ===
 	exec 3<>$debug/owner/query; echo 'format=tsv if module == owner_truth' >&3; cat <&3; echo ===
 	grep kmalloc-256 $debug/owner/caches; exec 4<$debug/owner/caches
-	insmod /extra/owner_leak.ko requests=20000; grep kmalloc-256 <&4; echo ===" \
-	--mem 512M
-split_output timer fault plain caches
+	insmod /extra/owner_leak.ko requests=20000; grep kmalloc-256 <&4; echo ===
+	echo 'mode=records if module == owner_truth' >&3; cat <&3 | wc -l
+	echo 'mode=records if module == owner_truth' >&3
+	dd bs=777 <&3 >/tmp/odd 2>/dev/null & dd bs=778 <&3 >/tmp/even 2>/dev/null; wait
+	cat /tmp/odd /tmp/even | wc -l; echo ===
+	(i=0; while [ \$((i += 1)) -le 300 ]; do echo group=kind; done >&3) &
+	while kill -0 \$! 2>/dev/null; do cat <&3 >/dev/null; done; wait
+	echo group=kind >&3; cat <&3" --mem 512M
+split_output timer fault plain caches shared disturbed
 ok "an interrupted answer is continued" file_has "$work/timer" "answered after several signals"
 # Ages differ, and with them the time of the answer.
 list_objects() { awk -F '\t' '{ $10 = ""; print } /^# total/ { exit }' "$1" | sed 's/, oldest.*//'; }
@@ -43,6 +49,10 @@ ok "... and there are some" [ "$(grep -c '^object' "$work/expected")" -gt 30 ]
 ok "owner/caches shows the moment of its opening" \
 	[ "$(awk '{ print $2 }' "$work/caches" | sort -n | awk 'NR == 1 { least = $1 }
 		END { print ($1 - least < 10000) }')" = 1 ]
+ok "two tasks that read one open file get the answer once" \
+	equals "$(uniq "$work/shared" | wc -l)" 1
+ok "a task reads what another one asks at the same open file" \
+	file_has "$work/disturbed" "^total: groups "
 
 # --- Memory -------------------------------------------------------------------------
 
