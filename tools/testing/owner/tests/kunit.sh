@@ -11,11 +11,12 @@ usage='KERNEL [WORD...]'
 shift
 # KFENCE would move one allocation every 100 ms out of the slab in which a test expects
 # it. Init waits for each test: the kernel reports it as hung if a test lasts 120 s, as it
-# can on a host that is busy.
+# can on a host that is busy. The limit is for one test: each prints a line.
 # shellcheck disable=SC2086 # two words or none
 tools/testing/owner/guest/guest.py run "$kernel" \
 	--append "slab_owner=on,free=on kunit.enable=1 kfence.sample_interval=0 $*" \
-	--timeout 900 --mem 1G $cpus --provokes 'task swapper/0:1 blocked for more|Call Trace' --cmd 'cat /sys/kernel/debug/kunit/*/results' >"$work/out" || exit 1
+	--stall 900 --mem 1G $cpus --provokes 'task swapper/0:1 blocked for more|Call Trace' \
+	--cmd 'cat /sys/kernel/debug/kunit/*/results' >"$work/out" || exit 1
 cat "$work/out"
 
 # List the suites of our sources that the kernel's command line does not exclude.

@@ -20,7 +20,7 @@ ok "the suites run" run_guest \
 	echo scan=off >/sys/kernel/debug/kmemleak &&
 	insmod /extra/slub_kunit.ko && insmod /extra/kasan_test.ko &&
 	cat /sys/kernel/debug/kunit/slub_test/results /sys/kernel/debug/kunit/kasan/results' \
-	--timeout 900 --mem 1G --smp 4 --extra "$work/extra" \
+	--stall 900 --mem 1G --smp 4 --extra "$work/extra" \
 	--provokes 'KASAN: |Call Trace|kmemleak: Cannot insert'
 
 # "ok" or "not", suite and test, of each test; what is left out is a comment.
