@@ -51,11 +51,9 @@ static noinline depot_stack_handle_t capture_deeper_stack(void)
 static void test_chain(struct kunit *test)
 {
 	depot_stack_handle_t first = 0, handle;
-	unsigned int i, times = 3;
+	unsigned int i;
 
-	/* An unrolled loop would have several call sites, and several chains. */
-	OPTIMIZER_HIDE_VAR(times);
-	for (i = 0; i < times; i++) {
+	for (i = 0; i < 3; i++) {
 		handle = capture_stack();
 		KUNIT_ASSERT_NE(test, handle, 0);
 		KUNIT_EXPECT_TRUE(test, chain_has_function(handle, capture_stack));
