@@ -16,7 +16,8 @@ track()
 		--extra "build/$1/owner-modules" --cmd "
 		insmod /extra/owner_leak.ko requests=$requests || exit
 		cat $debug/slab/kmalloc-256/alloc_traces
-		cat $debug/stackdepot/stats" >"$work/$1" 2>"$work/err"
+		cat $debug/stackdepot/stats
+		dmesg | grep 'stackdepot.*hash table'" >"$work/$1" 2>"$work/err"
 }
 
 # The functions of the trace that has all sessions, without offsets, which compilers choose.
@@ -40,6 +41,9 @@ ok "both kernels have the same one" cmp -s "$work/wanted" "$work/got"
 seen="$work/$kernel"
 ok "the call tree exists" [ "$(read_depot_figure tree_bytes)" -gt 0 ]
 ok "... and starts small" [ "$(read_depot_figure tree_bytes)" -le 2000000 ]
+# slab_debug never evicts a stack.
+ok "there is no hash table of stacks that are evicted" file_lacks "$work/$kernel" "evictable hash table"
+ok "... but the one of other stacks is there" file_has "$work/$kernel" "stackdepot hash table entries"
 # Before the call tree exists, each stack is walked.
 ok "stacks are recognized" \
 	[ "$(read_depot_figure walked_saves)" -le $((4 * $(read_depot_figure persistent_count))) ]
