@@ -93,30 +93,28 @@ if [ "$kernel" = um ]; then
 fi
 options="$cpus --mem 1G"
 ok "CPUs and memory come and go under it all" run_corner_guest "slab_owner=on movablecore=512M" "
-	cpus=0 blocks=0
-	# On a busy host, a block may need more time than one run of the module.
-	for round in 1 2 3 4 5; do
-		insmod /extra/owner_torture.ko seconds=8 &
-		torture=\$!
-		while kill -0 \$torture 2>/dev/null; do
-			for state in 0 1; do
-				echo \$state >/sys/devices/system/cpu/cpu2/online && cpus=\$((cpus + 1))
-			done
-			for block in /sys/devices/system/memory/memory*; do
-				[ \"\$(cat \$block/valid_zones)\" = Movable ] || continue
-				# A block with unmovable pages stays online.
-				echo offline >\$block/state || continue
-				blocks=\$((blocks + 1))
-				cat $debug/slab_owner >/dev/null
-				echo online_movable >\$block/state
-				break
-			done 2>/dev/null
-			cat $debug/slab_owner $debug/owner/caches >/dev/null
+	cpus=0 blocks=0 rounds=0
+	insmod /extra/owner_torture.ko seconds=1000 &
+	torture=\$!
+	until { [ \$rounds -ge 3 ] && [ \$blocks -ge 1 ]; } || [ \$rounds -ge 30 ]; do
+		kill -0 \$torture || exit
+		for state in 0 1; do
+			echo \$state >/sys/devices/system/cpu/cpu2/online && cpus=\$((cpus + 1))
 		done
-		wait \$torture || exit
-		[ \$blocks -ge 1 ] && [ \$cpus -ge 2 ] && break
-		rmmod owner_torture
+		for block in /sys/devices/system/memory/memory*; do
+			[ \"\$(cat \$block/valid_zones)\" = Movable ] || continue
+			# A block with unmovable pages stays online.
+			echo offline >\$block/state || continue
+			blocks=\$((blocks + 1))
+			cat $debug/slab_owner >/dev/null
+			echo online_movable >\$block/state
+			break
+		done 2>>/tmp/refused
+		cat $debug/slab_owner $debug/owner/caches >/dev/null
+		rounds=\$((rounds + 1))
 	done
+	kill \$torture; wait \$torture
+	[ \$blocks -ge 1 ] || { sort /tmp/refused; grep . /sys/devices/system/memory/*/valid_zones; }
 	echo cpus \$cpus; echo blocks \$blocks
 	rmmod owner_torture
 	dmesg | grep torture: | tail -n 3"
