@@ -9,8 +9,9 @@ usage='KERNEL'
 tests=tools/testing/owner/tests
 seen="$work/err $work/differ $work/answer"
 
-# KFENCE serves one object in 10 ms: open sessions until it has served five that stay. It may
-# also serve the records of a slab that a session begins: a session is known by its size.
+# KFENCE serves one object in 10 ms: open sessions until it has served five that stay, twice as
+# many each time. A guest whose ticks get lost on a busy host opens thousands in 10 ms. KFENCE
+# may also serve the records of a slab that a session begins: a session is known by its size.
 # shellcheck disable=SC2016 # for the guest's shell
 leak_from_kfence='
 	count_sessions()
@@ -18,9 +19,11 @@ leak_from_kfence='
 		awk "BEGIN { RS = \"-----*\" } /size=200,/ && /leak_open_session/ && !/freed by/ { n++ } END { print n + 0 }" \
 			/sys/kernel/debug/kfence/objects
 	}
-	while insmod /extra/owner_leak.ko requests=5000; do
+	requests=5000
+	while insmod /extra/owner_leak.ko requests=$requests; do
 		[ "$(count_sessions)" -lt 5 ] || break
 		rmmod owner_leak
+		requests=$((requests * 2))
 	done
 '
 
