@@ -492,9 +492,12 @@ noinline depot_stack_handle_t stack_depot_capture(unsigned int depth, depot_flag
 						  gfp_t gfp, struct stack_depot_caller caller,
 						  enum stack_depot_captured *captured)
 {
-	depot_stack_handle_t handle = take_running_ref(depth, flags, caller, captured);
+	depot_stack_handle_t handle;
 	unsigned int i;
 
+	/* KMSAN does not see that this file sets it. */
+	kmsan_unpoison_memory(captured, sizeof(*captured));
+	handle = take_running_ref(depth, flags, caller, captured);
 	if (likely(handle))
 		return handle;
 	if (flags & STACK_DEPOT_FLAG_WHOLE)

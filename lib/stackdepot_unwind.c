@@ -105,6 +105,7 @@ unsigned long stack_depot_recover_ip(unsigned long slot)
 	if (ip == (unsigned long)return_to_handler) {
 		int index = 0;
 
+		kmsan_unpoison_memory(&index, sizeof(index));
 		ip = ftrace_graph_ret_addr(current, &index, ip, (unsigned long *)frame);
 		if (ip == (unsigned long)return_to_handler)
 			return 0;
@@ -114,12 +115,14 @@ unsigned long stack_depot_recover_ip(unsigned long slot)
 	if (is_rethook_trampoline(ip)) {
 		struct llist_node *first = NULL;
 
+		kmsan_unpoison_memory(&first, sizeof(first));
 		ip = rethook_find_ret_addr(current, frame, &first);
 	}
 #elif defined(CONFIG_KRETPROBES)
 	if (is_kretprobe_trampoline(ip)) {
 		struct llist_node *first = NULL;
 
+		kmsan_unpoison_memory(&first, sizeof(first));
 		ip = kretprobe_find_ret_addr(current, (void *)frame, &first);
 	}
 #endif
