@@ -13,12 +13,12 @@ RUNS	?= 1000000
 LOADS	?=
 MODES	?=
 MEM	?= 512M
-# Kernels that need a cross compiler, and an emulator of another machine
-FOREIGN	:= arm64 arm64-64k kasan-tags s390x
+# Kernels that need packages of their own
+SPECIAL	:= kmsan arm64 arm64-64k kasan-tags s390x
 
 GUEST_OPTIONS = --append "$$APPEND" --smp "$(SMP)" --mem "$(MEM)" $(if $(EXTRA),--extra "$(EXTRA)") \
 	$(if $(PACKAGES),--packages "$(PACKAGES)")
-EXTRA_PACKAGES = $(addprefix install-,$(filter $(FOREIGN),$(K))) \
+EXTRA_PACKAGES = $(addprefix install-,$(filter $(SPECIAL),$(K))) \
 	$(if $(PACKAGES)$(filter debian%,$(K)),install-debian)
 export CMD APPEND
 
@@ -35,10 +35,10 @@ help:
 	@echo 'make debian-packages     packages of K=debian and of ownertop; FULL=1 for a machine, not a guest'
 	@echo 'make lint                style, static checks, names, spelling'
 	@echo
-	@echo 'make kernel K=x86_64     build/x86_64/; also um page debug rt arm64 kasan-tags s390x vanilla'
-	@echo '                         debian debian-vanilla: Debian'"'"'s configuration, without drivers;'
-	@echo '                         a guest of these has a root of Debian 13 with PACKAGES="..."; with'
-	@echo '                         SYSTEMD=1, systemd is its first process'
+	@echo 'make kernel K=x86_64     build/x86_64/; also um page debug rt kmsan arm64 kasan-tags'
+	@echo '                         s390x vanilla; and debian debian-vanilla: Debian'"'"'s configuration,'
+	@echo '                         without drivers, whose guest has a root of Debian 13 with'
+	@echo '                         PACKAGES="..."; with SYSTEMD=1, systemd is its first process'
 	@echo 'make guest K= CMD= APPEND= SMP= MEM= EXTRA='
 	@echo '                         boot K, run CMD (EXTRA is at /extra), exit with its status'
 	@echo 'make shell K=            boot K with a prompt'
@@ -48,7 +48,7 @@ help:
 	@echo 'make tree                build/tree: the kernel with our files and patches'
 	@echo 'make refresh             carry edits in build/tree back (PATCH=name if no patch has the file)'
 	@echo 'make series              build/series/: the patches as mail, for git am'
-	@echo 'make install             install the packages that are needed; install-K for K=$(FOREIGN)'
+	@echo 'make install             install the packages that are needed; install-K for K=$(SPECIAL)'
 	@echo 'make clean               remove build/'
 
 run: install
@@ -58,8 +58,8 @@ test: install-tests
 	@$(OWNER)/run_tests.py $(if $(JOBS),--jobs $(JOBS)) $(T)
 
 # Each command prints TAP and exits with 1 if a test failed. s390x has no call tree to test.
-soak: install-tests install-arm64 install-s390x install-debian
-	@$(OWNER)/kernels/kernels.py x86_64 frame-pointers arm64 arm64-64k s390x debug kasan-tags rt
+soak: install-tests install-kmsan install-arm64 install-s390x install-debian
+	@$(OWNER)/kernels/kernels.py x86_64 frame-pointers arm64 arm64-64k s390x debug kasan-tags kmsan rt
 	@$(OWNER)/tests/kunit.sh s390x kunit.filter=module!=stackdepot_capture_kunit_tree,module!=page_kunit
 	@$(OWNER)/tests/kunit.sh s390x page_owner=on slab_owner=off kunit.filter_glob=owner_page
 	@$(OWNER)/tests/kunit.sh kasan-tags kunit.filter_glob=owner_[qsw]*
@@ -69,6 +69,10 @@ soak: install-tests install-arm64 install-s390x install-debian
 	@$(OWNER)/tests/kunit.sh arm64-64k kunit.filter=module!=page_kunit
 	@$(OWNER)/tests/kunit.sh arm64-64k page_owner=on slab_owner=off kunit.filter_glob=owner_page
 	@$(OWNER)/tests/owner_holes.sh arm64-64k
+	@$(OWNER)/tests/kunit.sh kmsan kunit.filter_glob=stackdepot
+	@$(OWNER)/tests/kunit.sh kmsan kunit.filter_glob=stackdepot_[rt]*
+	@$(OWNER)/tests/kunit.sh kmsan kunit.filter_glob=owner_s[lt]*
+	@$(OWNER)/tests/owner_rules.sh debug
 	@$(OWNER)/tests/kunit.sh debug kunit.filter_glob=stackdepot \
 		stackdepot_kunit.stress_seconds=60
 	@$(OWNER)/tests/lang_fuzz.sh $(RUNS)
@@ -139,7 +143,7 @@ shell: image
 vmcore: image $(if $(KDUMP),install-tests)
 	@$(OWNER)/guest/guest.py $(if $(KDUMP),kdump,vmcore) $(K) $(GUEST_OPTIONS) --cmd "$$CMD"
 
-install install-tests $(addprefix install-,$(FOREIGN) debian):
+install install-tests $(addprefix install-,$(SPECIAL) debian):
 	@$(OWNER)/install.sh $@
 
 clean:
@@ -147,4 +151,4 @@ clean:
 
 .PHONY: help run test soak bench bench-load bench-depot-users bench-stackmap lint deb debian-packages tree \
 	refresh series kernel image guest shell vmcore install install-tests \
-	$(addprefix install-,$(FOREIGN) debian) clean
+	$(addprefix install-,$(SPECIAL) debian) clean

@@ -2,8 +2,8 @@
 # SPDX-License-Identifier: GPL-2.0
 #
 # Install the Debian packages that are missing: install.sh install | install-tests |
-# install-debian | install-arm64 | install-arm64-64k | install-kasan-tags | install-s390x. The
-# Makefile calls it before each target.
+# install-debian | install-kmsan | install-arm64 | install-arm64-64k | install-kasan-tags |
+# install-s390x. The Makefile calls it before each target.
 set -eu
 
 # Sources and tools to build kernels and ownertop, and the machines that boot them.
@@ -21,6 +21,7 @@ servers="prometheus prometheus-node-exporter"
 # The configurations of Debian's kernels, and what makes a root of Debian 13 in an ext4 image.
 configurations="linux-config-6.12"
 debian="mmdebstrap e2fsprogs"
+kmsan="clang"
 arm64="gcc-aarch64-linux-gnu qemu-system-arm"
 s390x="gcc-s390x-linux-gnu qemu-system-misc"
 
@@ -28,9 +29,10 @@ case "${1:-}" in
 install)	wanted=$run unpacked= ;;
 install-tests)	wanted="$run $tests" unpacked=$servers ;;
 install-debian)	wanted=$debian unpacked=$configurations ;;
+install-kmsan)	wanted=$kmsan unpacked= ;;
 install-arm64 | install-arm64-64k | install-kasan-tags)	wanted=$arm64 unpacked= ;;
 install-s390x)	wanted=$s390x unpacked= ;;
-*)		echo "usage: $0 install|install-tests|install-K for K=debian arm64 arm64-64k kasan-tags s390x" >&2
+*)		echo "usage: $0 install|install-tests|install-K for K=debian kmsan arm64 arm64-64k kasan-tags s390x" >&2
 		exit 2 ;;
 esac
 

@@ -2,11 +2,12 @@
 # SPDX-License-Identifier: GPL-2.0
 """Build kernels: kernels.py [--missing] NAME..., or kernels.py --make NAME WORD...
 
-The names are x86_64 um page frame-pointers debug rt arm64 arm64-64k kasan-tags s390x vanilla
-debug-vanilla kasan-tags-vanilla profiling debian debian-vanilla. --missing skips kernels
-that have an image. --make runs make with the words and the variables of the build; with
-others, make would compile the whole kernel again. Objects are in build/NAME/, the compiler's
-output in build/NAME.log. A build is incremental, and ccache shares objects between trees.
+The names are x86_64 um page frame-pointers debug rt kmsan arm64 arm64-64k kasan-tags s390x
+vanilla debug-vanilla kasan-tags-vanilla kmsan-vanilla profiling debian debian-vanilla.
+--missing skips kernels that have an image. --make runs make with the words and the variables
+of the build; with others, make would compile the whole kernel again. Objects are in
+build/NAME/, the compiler's output in build/NAME.log. A build is incremental, and ccache shares
+objects between trees.
 
 The debian kernels have Debian's configuration for clouds, without its modules, debug
 information and drivers that a guest does not use, unless FULL=1 is in the environment. A
@@ -36,6 +37,7 @@ class KernelRecipe:
     arch: str = "x86_64"
     image: str = "bzImage"
     cross: str = ""
+    compiler: str = "gcc"
     pristine: bool = False
     # Debian's configuration is below the fragments.
     debian: bool = False
@@ -54,6 +56,7 @@ KERNELS = {
                                     "frame-pointers"]),
     "debug": KernelRecipe(["base", "x86_64", "owner", "stackmap", "debug"]),
     "rt": KernelRecipe(["base", "x86_64", "owner", "stackmap", "rt"]),
+    "kmsan": KernelRecipe(["base", "x86_64", "owner", "stackmap", "kmsan"], compiler="clang"),
     "arm64": KernelRecipe(["base", "arm64", "owner", "stackmap"], arch="arm64", image="Image",
                           cross="aarch64-linux-gnu-"),
     "arm64-64k": KernelRecipe(["base", "arm64", "owner", "stackmap", "64k"], arch="arm64",
@@ -66,6 +69,7 @@ KERNELS = {
     "kasan-tags-vanilla": KernelRecipe(["base", "arm64", "kasan-tags"], arch="arm64",
                                        image="Image", cross="aarch64-linux-gnu-",
                                        pristine=True),
+    "kmsan-vanilla": KernelRecipe(["base", "x86_64", "kmsan"], compiler="clang", pristine=True),
     "profiling": KernelRecipe(["base", "x86_64", "profiling"], pristine=True),
     "debian": KernelRecipe(["debian", "debian-owner", *DEBIAN_FAST], debian=True),
     "debian-vanilla": KernelRecipe(["debian", *DEBIAN_FAST], debian=True, pristine=True),
@@ -129,7 +133,7 @@ class KernelBuild:
             "KBUILD_BUILD_HOST": "workbench"}
         environment.pop("MAKEFLAGS", None)
         command = ["make", "-C", str(self.tree), f"O={self.objects}", f"ARCH={kernel.arch}",
-                   f"CROSS_COMPILE={kernel.cross}", f"CC={cache}{kernel.cross}gcc",
+                   f"CROSS_COMPILE={kernel.cross}", f"CC={cache}{kernel.cross}{kernel.compiler}",
                    f"HOSTCC={cache}gcc", f"-j{os.cpu_count()}", *words]
         if kernel.debian:
             # An empty one keeps "+" out of the release, which would mean: from a git tree.
@@ -258,10 +262,11 @@ def main() -> None:
         die(f"no such kernel: {', '.join(unknown) or '(none named)'}; "
             f"there are {', '.join(KERNELS)}")
     for name in names:
-        compiler = f"{KERNELS[name].cross}gcc"
+        kernel = KERNELS[name]
+        compiler = f"{kernel.cross}{kernel.compiler}"
         if not shutil.which(compiler):
             die(f"{name} needs {compiler}: run 'make install-{name}'"
-                if KERNELS[name].cross else f"{compiler} is missing: run 'make install'")
+                if compiler != "gcc" else f"{compiler} is missing: run 'make install'")
     if "--missing" in words:
         names = [name for name in names if not KernelBuild(name).find_image().exists()]
     for what, needed in (("pristine", any(KERNELS[name].pristine for name in names)),
