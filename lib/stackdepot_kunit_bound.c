@@ -454,7 +454,7 @@ void stack_depot_test_memory(struct kunit *test)
 		KUNIT_EXPECT_LE(test, plain, limits[i].plain);
 		KUNIT_EXPECT_LE(test, counted, limits[i].counted);
 	}
-	/* 64 frames of which one cannot be packed, with counters. */
+	/* A chain of 64 frames takes this with counters, if one frame cannot be packed. */
 	KUNIT_EXPECT_LE(test, stack_depot_record_bytes(stack_depot_size_class(64, HASH_COUNTED)),
 			576);
 }

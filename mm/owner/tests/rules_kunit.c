@@ -175,7 +175,7 @@ static void test_asks_of_chain(struct kunit *test)
 			0);
 	KUNIT_EXPECT_EQ(test, choose_depth_for_object(cache, 8, GFP_KERNEL), 6);
 	KUNIT_EXPECT_EQ(test, choose_depth_here(), OWNER_DEPTH);
-	/* Thousands of ranges. */
+	/* This pattern matches thousands of ranges. */
 	KUNIT_ASSERT_EQ(test, write_rules("clear; depth=7 if func == *e*o*"), 0);
 	KUNIT_EXPECT_EQ(test, choose_depth_here(), 7);
 	KUNIT_ASSERT_EQ(test, write_rules("clear; depth=8 if module == *"), 0);
@@ -244,8 +244,8 @@ static void test_places_are_names(struct kunit *test)
 }
 
 /*
- * A rule whose ranges found no memory when a module was loaded compares names, and says so,
- * until the next module.
+ * If there is no memory for a rule's ranges when a module is loaded, the rule compares names, and
+ * owner/control says so, until the next module is loaded or unloaded.
  */
 static void test_no_memory_for_ranges(struct kunit *test)
 {

@@ -369,7 +369,7 @@ static void test_totals_by_cache(struct kunit *test)
 	struct xarray totals;
 	unsigned long key, caches = 0;
 
-	/* As if another cache had been there, was counted, and was destroyed meanwhile. */
+	/* Add the total of a cache that had the same address, and was destroyed meanwhile. */
 	xa_init(&totals);
 	gone = kzalloc(sizeof(*gone), GFP_KERNEL);
 	KUNIT_ASSERT_NOT_NULL(test, gone);

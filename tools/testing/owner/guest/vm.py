@@ -53,8 +53,8 @@ class KernelKind:
 # which it passes the VMCOREINFO note to a dump.
 #
 # While the host is busy, timer interrupts arrive late: the kernel panics because the timer
-# does not work, unless told not to check it. When it changes its clock, the interrupts that it
-# missed count at once, and RCU reports a stall, unless its limit is the largest possible.
+# does not work, unless told not to check it. When the kernel changes its clock, it counts all
+# ticks that it missed at once, and RCU would report a stall: RCU's limit is 300 s, the largest.
 #
 # No x86 device has a BAR in memory. QEMU 7.2 runs each processor in a thread: while one
 # processor probes a BAR in memory, another one's access to its APIC can go to a wrong device.

@@ -265,7 +265,8 @@ def main() -> None:
         kernel = KERNELS[name]
         compiler = f"{kernel.cross}{kernel.compiler}"
         if not shutil.which(compiler):
-            die(f"{name} needs {compiler}: run 'make install-{name}'"
+            target = name.removesuffix("-vanilla")
+            die(f"{name} needs {compiler}: run 'make install-{target}'"
                 if compiler != "gcc" else f"{compiler} is missing: run 'make install'")
     if "--missing" in words:
         names = [name for name in names if not KernelBuild(name).find_image().exists()]

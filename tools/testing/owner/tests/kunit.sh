@@ -10,8 +10,8 @@ usage='KERNEL [WORD...]'
 
 shift
 provoked='task swapper/0:1 blocked for more|Call Trace'
-# If an interrupt comes during KMSAN's own functions, handle_softirqs() sets "pending" while KMSAN
-# still ignores the task's writes, and reads it as a softirq.
+# KMSAN ignores writes of a task that runs KMSAN's own functions. After an interrupt of these,
+# handle_softirqs() sets "pending" as that task and reads it as a softirq: KMSAN reports the read.
 [ "$kernel" != kmsan ] || provoked="$provoked|KMSAN: uninit-value in handle_softirqs"
 # KFENCE would move one allocation every 100 ms out of the slab in which a test expects
 # it. Init waits for each test: the kernel reports it as hung if a test lasts 120 s, as it
