@@ -6,10 +6,10 @@
 
 #include <linux/delay.h>
 #include <linux/percpu.h>
-#include <linux/sched/signal.h>
 #include <linux/seq_file.h>
 #include <linux/string.h>
 
+#include "kill.h"
 #include "plant.h"
 #include "../query/query.h"
 
@@ -580,11 +580,9 @@ static void test_sort_is_killed(struct kunit *test)
 	room = query->room;
 	query->room = query->nr_groups;
 	query->sentence.max_groups = 10;
-	sigaddset(&current->pending.signal, SIGKILL);
-	set_thread_flag(TIF_SIGPENDING);
+	set_fatal_signal();
 	error = owner_query_make_room(query);
-	sigdelset(&current->pending.signal, SIGKILL);
-	clear_thread_flag(TIF_SIGPENDING);
+	clear_fatal_signal();
 	query->room = room;
 	KUNIT_EXPECT_EQ(test, error, -EINTR);
 }

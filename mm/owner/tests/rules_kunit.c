@@ -10,7 +10,6 @@
 #include <linux/kallsyms.h>
 #include <linux/kthread.h>
 #include <linux/rcupdate.h>
-#include <linux/sched/signal.h>
 #include <linux/seq_file.h>
 #include <linux/slab.h>
 #include <linux/string.h>
@@ -18,6 +17,7 @@
 
 #include <asm/sections.h>
 
+#include "kill.h"
 #include "../../slab.h"
 #include "../capture.h"
 #include "../sample.h"
@@ -238,7 +238,8 @@ static void test_places_are_names(struct kunit *test)
 		KUNIT_ASSERT_NOT_ERR_OR_NULL_MSG(test, agree.ranges, "%s", patterns[i]);
 		kallsyms_on_each_symbol(compare_ranges_with_names, &agree);
 		KUNIT_EXPECT_GT(test, agree.visited, 1000);
-		kunit_info(test, "%s: %u of %u\n", patterns[i], agree.found, agree.visited / 7);
+		kunit_info(test, "%s: %u of %u\n", patterns[i], agree.found,
+			   DIV_ROUND_UP(agree.visited, 7));
 		kvfree(agree.ranges);
 	}
 }
@@ -439,11 +440,9 @@ static void test_refuses(struct kunit *test)
 static void test_is_killed(struct kunit *test)
 {
 	KUNIT_ASSERT_EQ(test, write_rules("clear; depth=7"), 0);
-	sigaddset(&current->pending.signal, SIGKILL);
-	set_thread_flag(TIF_SIGPENDING);
+	set_fatal_signal();
 	KUNIT_EXPECT_EQ(test, write_rules("depth=3 if func == k*"), -EINTR);
-	sigdelset(&current->pending.signal, SIGKILL);
-	clear_thread_flag(TIF_SIGPENDING);
+	clear_fatal_signal();
 	print_rules(text);
 	KUNIT_EXPECT_TRUE(test, strstarts(text, "depth=7\t"));
 }
