@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Allocate and free objects in every way at once for some seconds, then free all.
+ * Allocate and free objects in every way at once, for some seconds or until a signal ends insmod.
+ * Then free all.
  *
  * Each CPU has a thread and two timers that interrupt it, each with its own objects.
  * Their call chains differ in length and path. They free by other functions than they
@@ -24,9 +25,9 @@
 #include <linux/timekeeping.h>
 #include <linux/timer.h>
 
-static unsigned int seconds = 10;
+static unsigned int seconds;
 module_param(seconds, uint, 0400);
-MODULE_PARM_DESC(seconds, "duration of the test");
+MODULE_PARM_DESC(seconds, "duration of the test (default: until a signal ends insmod)");
 
 #define SLOTS		256
 #define HANDED_OVER	64
@@ -320,11 +321,14 @@ static unsigned int count_own_tasks(void)
  */
 static void wait_and_report_progress(const struct torturer *torturers)
 {
-	time64_t end = ktime_get_seconds() + seconds, next = end - seconds + PROGRESS, now;
+	time64_t began = ktime_get_seconds(), next = began + PROGRESS, now;
 	unsigned long freed, reported = 0;
 	unsigned int cpu;
 
-	while ((now = ktime_get_seconds()) < end && !msleep_interruptible(1000)) {
+	while (!msleep_interruptible(1000)) {
+		now = ktime_get_seconds();
+		if (seconds && now >= began + seconds)
+			return;
 		if (now < next)
 			continue;
 		next = now + PROGRESS;
@@ -332,7 +336,7 @@ static void wait_and_report_progress(const struct torturer *torturers)
 		for_each_possible_cpu(cpu)
 			freed += READ_ONCE(torturers[cpu].freed);
 		if (freed != reported)
-			pr_info("torture: %lu pairs, %lld s left\n", freed, end - now);
+			pr_info("torture: %lu pairs in %lld s\n", freed, now - began);
 		reported = freed;
 	}
 }

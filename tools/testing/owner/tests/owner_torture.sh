@@ -31,7 +31,8 @@ run_torture_guest()
 		--stall 120 --console "$work/console" \
 		--extra "$modules" --cmd "
 	$user_rule
-	insmod /extra/owner_torture.ko seconds=$seconds &
+	read -r now _ </proc/uptime; end=\$((\${now%.*} + $seconds))
+	insmod /extra/owner_torture.ko &
 	torture=\$!
 	sleep 1
 	# Inject faults into the torture threads only: this shell must be able to fork.
@@ -43,20 +44,19 @@ run_torture_guest()
 		done
 		echo 3 >probability
 	fi
-	while kill -0 \$torture 2>/dev/null; do
-		read -r began _ </proc/uptime
-		# Start the read first: on a busy host the torture ends during it.
-		grep -c '\\[owner_torture\\]' $debug/slab_owner >>/tmp/seen &
-		reader=\$!
+	# Each read begins and ends while objects are allocated, however long it takes.
+	while read -r began _ </proc/uptime; do
+		grep -c '\\[owner_torture\\]' $debug/slab_owner >>/tmp/seen
 		$find_reasons
-		wait \$reader
 		cat $debug/owner/caches >/dev/null 2>&1
 		read -r ended _ </proc/uptime
 		echo \$began \$ended >>/tmp/reads
+		[ \${ended%.*} -lt \$end ] || break
 		sleep 1
 	done
 	[ ! -e $debug/failslab ] || echo 0 >$debug/failslab/probability
-	wait \$torture || exit
+	kill \$torture || exit
+	wait \$torture
 	# Wait until RCU and the delayed counters have freed their objects.
 	sleep 6
 	awk '{ seen += \$1 } END { print \"seen:\", seen }' /tmp/seen
@@ -65,7 +65,7 @@ run_torture_guest()
 	[ ! -e /tmp/reasons ] || sed 's/^/user: /' /tmp/reasons
 	echo left: \$(grep -c '\\[owner_torture\\]' $debug/slab_owner)
 	rmmod owner_torture
-	dmesg | grep -o 'torture: [0-9].*' | grep -v ' s left'
+	dmesg | grep -o 'torture: [0-9].*' | grep -v ' pairs in '
 	$compare_counter
 	cat $debug/owner/stats $debug/owner/caches" >"$work/out" 2>"$seen"
 }
