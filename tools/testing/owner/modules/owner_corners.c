@@ -7,12 +7,16 @@
  * charge	allocate until the memory cgroup refuses the charge
  * leave	keep objects allocated when the module is unloaded
  * kfence	allocate an object from KFENCE, free it at unload
+ * init		allocate in init text before the module is live, and again before the text is freed
  */
 
+#include <linux/async.h>
+#include <linux/completion.h>
 #include <linux/jiffies.h>
 #include <linux/kfence.h>
 #include <linux/mm.h>
 #include <linux/module.h>
+#include <linux/notifier.h>
 #include <linux/rcupdate.h>
 #include <linux/sched.h>
 #include <linux/slab.h>
@@ -20,7 +24,7 @@
 
 static char *corner = "";
 module_param(corner, charp, 0400);
-MODULE_PARM_DESC(corner, "dump, busy, charge, leave or kfence");
+MODULE_PARM_DESC(corner, "dump, busy, charge, leave, kfence or init");
 
 #define SIZE	500
 #define OBJECTS	3
@@ -106,6 +110,49 @@ static void alloc_from_kfence(void)
 		pr_info("corner: %#lx\n", page_to_pfn(virt_to_page(fenced)));
 }
 
+#define INIT_OBJECTS	10000
+
+static DECLARE_COMPLETION(allocated_in_init);
+static DECLARE_COMPLETION(is_live);
+
+static int note_live_module(struct notifier_block *nb, unsigned long action, void *module)
+{
+	if (module == THIS_MODULE && action == MODULE_STATE_LIVE)
+		complete(&is_live);
+	return NOTIFY_DONE;
+}
+
+/* The depot forgets the init text before this notifier is called. */
+static struct notifier_block last_notifier = {
+	.notifier_call = note_live_module,
+	.priority = INT_MIN,
+};
+
+static void __init alloc_in_init_text(void *data, async_cookie_t cookie)
+{
+	unsigned int i;
+
+	for (i = 0; i < 2 * INIT_OBJECTS; i++) {
+		if (i == INIT_OBJECTS) {
+			complete(&allocated_in_init);
+			wait_for_completion(&is_live);
+		}
+		corner_free(corner_alloc(NULL, GFP_KERNEL));
+	}
+}
+
+/* Init text is freed after functions that were scheduled here have ended. */
+static int __init schedule_in_init_text(void)
+{
+	int error = register_module_notifier(&last_notifier);
+
+	if (error)
+		return error;
+	async_schedule(alloc_in_init_text, NULL);
+	wait_for_completion(&allocated_in_init);
+	return 0;
+}
+
 static int __init corners_init(void)
 {
 	if (!strcmp(corner, "dump"))
@@ -118,6 +165,8 @@ static int __init corners_init(void)
 		leave_objects_allocated();
 	else if (!strcmp(corner, "kfence"))
 		alloc_from_kfence();
+	else if (!strcmp(corner, "init"))
+		return schedule_in_init_text();
 	else
 		return -EINVAL;
 	return 0;
@@ -128,6 +177,8 @@ module_init(corners_init);
 static void __exit corners_exit(void)
 {
 	kfree(fenced);
+	if (!strcmp(corner, "init"))
+		unregister_module_notifier(&last_notifier);
 }
 module_exit(corners_exit);
 

@@ -71,6 +71,14 @@ ok "a module goes, its objects stay" run_corner_guest slab_owner=on "
 ok "each still has its record" equals "$(count_output_lines 'size 500')" 3
 ok "and no frame that is somebody else's" file_lacks "$work/out" 'corner_|owner_corners'
 
+# Init text allocates 10,000 objects before the module is live, and 10,000 before the text is freed.
+ok "init text runs when the module is live" run_corner_guest slab_owner=on "
+	count_slow() { awk '/^slow_(no_chain|tick):/ { n += \$2 } END { print n }' $debug/owner/stats; }
+	before=\$(count_slow)
+	insmod /extra/owner_corners.ko corner=init && echo \$((\$(count_slow) - before))"
+ok "then the call tree does not learn it" [ "$(cat "$work/out")" -ge 10000 ]
+ok "but it has learned it before" [ "$(cat "$work/out")" -lt 15000 ]
+
 if [ "$kernel" = debug ]; then
 	ok "KFENCE serves an object" run_corner_guest "slab_owner=on kfence.sample_interval=10" "
 		insmod /extra/owner_corners.ko corner=kfence
@@ -94,7 +102,7 @@ fi
 options="$cpus --mem 1G"
 ok "CPUs and memory come and go under it all" run_corner_guest "slab_owner=on movablecore=512M" "
 	cpus=0 blocks=0 rounds=0
-	insmod /extra/owner_torture.ko seconds=1000 &
+	insmod /extra/owner_torture.ko &
 	torture=\$!
 	until { [ \$rounds -ge 3 ] && [ \$blocks -ge 1 ]; } || [ \$rounds -ge 30 ]; do
 		kill -0 \$torture || exit
