@@ -20,13 +20,14 @@ GUEST_OPTIONS = --append "$$APPEND" --smp "$(SMP)" --mem "$(MEM)" $(if $(EXTRA),
 	$(if $(PACKAGES),--packages "$(PACKAGES)")
 EXTRA_PACKAGES = $(addprefix install-,$(filter $(SPECIAL),$(K))) \
 	$(if $(PACKAGES)$(filter debian%,$(K)),install-debian)
-export CMD APPEND
+export CMD APPEND DURATION MINUTES RUNS
 
 help:
 	@echo 'make run                 build, boot, load a module that leaks, show the leak'
 	@echo 'make test                all tests, JOBS= at a time; T=name: suites whose name begins with it'
 	@echo 'make soak                long tests: 1,600,000 compared chains, DURATION=600 s of torture,'
-	@echo '                         RUNS=1000000 of each fuzzer, MINUTES=60 of churn, 16 CPUs, 32 GB'
+	@echo '                         RUNS=1000000 of each fuzzer, MINUTES=60 of churn, 16 CPUs, 32 GB;'
+	@echo '                         JOBS= and T= as for make test'
 	@echo 'make bench               costs of allocations and of ownertop, compared with other tools'
 	@echo 'make bench-stackmap      trace events with stack ids instead of stacks'
 	@echo 'make bench-depot-users   KASAN, slab_debug=U and kmemleak without and with the call tree'
@@ -57,37 +58,10 @@ run: install
 test: install-tests
 	@$(OWNER)/run_tests.py $(if $(JOBS),--jobs $(JOBS)) $(T)
 
-# Each command prints TAP and exits with 1 if a test failed. s390x has no call tree to test.
+# Churn takes an hour of the guest, which can be two of a busy host.
 soak: install-tests install-kmsan install-arm64 install-s390x install-debian
-	@$(OWNER)/kernels/kernels.py x86_64 frame-pointers arm64 arm64-64k s390x debug kasan-tags kmsan rt
-	@$(OWNER)/tests/kunit.sh s390x kunit.filter=module!=stackdepot_capture_kunit_tree,module!=page_kunit
-	@$(OWNER)/tests/kunit.sh s390x page_owner=on slab_owner=off kunit.filter_glob=owner_page
-	@$(OWNER)/tests/kunit.sh kasan-tags kunit.filter_glob=owner_[qsw]*
-	@$(OWNER)/tests/kunit.sh kasan-tags kunit.filter_glob=stackdepot*
-	@$(OWNER)/tests/kunit_neighbours.sh kasan-tags
-	@$(OWNER)/tests/kunit.sh frame-pointers kunit.filter=module!=page_kunit
-	@$(OWNER)/tests/kunit.sh arm64-64k kunit.filter=module!=page_kunit
-	@$(OWNER)/tests/kunit.sh arm64-64k page_owner=on slab_owner=off kunit.filter_glob=owner_page
-	@$(OWNER)/tests/owner_holes.sh arm64-64k
-	@$(OWNER)/tests/kunit.sh kmsan kunit.filter_glob=stackdepot
-	@$(OWNER)/tests/kunit.sh kmsan kunit.filter_glob=stackdepot_[rt]*
-	@$(OWNER)/tests/kunit.sh kmsan kunit.filter_glob=owner_s[lt]*
-	@$(OWNER)/tests/owner_rules.sh debug
-	@$(OWNER)/tests/kunit.sh debug kunit.filter_glob=stackdepot \
-		stackdepot_kunit.stress_seconds=60
-	@$(OWNER)/tests/lang_fuzz.sh $(RUNS)
-	@tools/mm/ownertop/tests/fuzz.sh runs=$(RUNS)
-	@tools/mm/ownertop/tests/races.sh
-	@$(OWNER)/tests/unwind.sh x86_64 1000000
-	@$(OWNER)/tests/unwind.sh frame-pointers 300000
-	@$(OWNER)/tests/unwind.sh arm64 300000
-	@$(OWNER)/tests/owner_user.sh arm64
-	@$(OWNER)/tests/owner_torture.sh debug $(DURATION)
-	@$(OWNER)/tests/owner_torture.sh rt $(DURATION)
-	@$(OWNER)/tests/owner_versions.sh x86_64
-	@$(OWNER)/tests/owner_scale.sh x86_64 30
-	@$(OWNER)/tests/owner_scale.sh debug 30
-	@$(OWNER)/tests/owner_churn.sh x86_64 $(MINUTES)
+	@$(OWNER)/run_tests.py --suites $(OWNER)/soak_suites --skips $(OWNER)/soak_skips \
+		--logs build/soak --figures --limit 10800 $(if $(JOBS),--jobs $(JOBS)) $(T)
 
 bench: install install-arm64 tree
 	@$(OWNER)/bench/bench.py

@@ -13,6 +13,7 @@ alone. Of the others, as many run at a time as there are CPUs, at most four.
 import argparse
 import contextlib
 import os
+import re
 import shutil
 import signal
 import subprocess
@@ -30,8 +31,10 @@ from workbench import BUILD, HERE, ROOT, die, print_line
 
 # A suite that takes minutes prints lines that begin so; the runner shows them at once.
 PROGRESS = "# progress: "
-# Seconds after which a suite is killed, so that a hang does not stop the run. The slowest takes
-# 410 s on two idle cores.
+# Comments of TAP at the beginning of a line, as "# 1000000 runs". KUnit's totals are not figures.
+FIGURE = re.compile(r"# (?!Totals: |owner_|stackdepot)")
+# Seconds after which a suite is killed, so that a hang does not stop the run. The slowest of make
+# test takes 410 s on two idle cores.
 LIMIT = 3600
 # A suite that writes build/tree or build/KERNEL has this word before its colon. Two suites with
 # the word do not run at a time.
@@ -69,6 +72,10 @@ def parse_command_line() -> argparse.Namespace:
     parser.add_argument("--logs", type=Path, default=BUILD / "test", metavar="DIR",
                         help="where the output and the guests' consoles are kept "
                         "(default: build/test)")
+    parser.add_argument("--limit", type=int, default=LIMIT, metavar="SECONDS",
+                        help=f"end a suite after that time (default: {LIMIT})")
+    parser.add_argument("--figures", action="store_true",
+                        help="print the comments of each suite: what it has measured")
     return parser.parse_args()
 
 
@@ -113,9 +120,11 @@ def choose_suites(suites: list[TestSuite], names: list[str]) -> list[TestSuite]:
 class SuiteRunner:
     """Runs suites, several at a time."""
 
-    def __init__(self, skips: SkipList, logs: Path) -> None:
+    def __init__(self, skips: SkipList, args: argparse.Namespace) -> None:
         self.skips = skips
-        self.logs = logs
+        self.logs = args.logs
+        self.limit = args.limit
+        self.prints_figures = args.figures
         # The lock protects running and stopped.
         self.lock = threading.Lock()
         self.running: set[subprocess.Popen] = set()
@@ -183,10 +192,11 @@ class SuiteRunner:
         guests = self.logs / f"{suite.name}.guests"
         log = self.logs / f"{suite.name}.log"
         process = self.start_suite(suite, guests)
-        limit = BUILDER_LIMIT if suite.name == BUILDER else LIMIT
+        limit = max(self.limit, BUILDER_LIMIT) if suite.name == BUILDER else self.limit
         timer = threading.Timer(limit, end_process_group, [process])
         timer.daemon = True
         timer.start()
+        lines = []
         with log.open("wb") as file:
             assert process.stdout
             for raw in process.stdout:
@@ -194,16 +204,19 @@ class SuiteRunner:
                 line = raw.decode(errors="replace").rstrip("\r\n")
                 if line.startswith(PROGRESS):
                     print_line(f"    {suite.name}: {line.removeprefix(PROGRESS)}")
-                else:
-                    counter.parse_line(line)
+                    continue
+                counter.parse_line(line)
+                if self.prints_figures and FIGURE.match(line):
+                    lines.append(f"    {line}")
         outcome = counter.finish(self.wait_for_suite(process))
         timer.cancel()
         outcome.seconds = time.monotonic() - began
+        if outcome.seconds >= limit:
+            outcome.add_failure(f"{suite.name}: it was ended after {limit} s")
         self.add_failures_of_run(suite, outcome, guests)
-        lines = []
         if outcome.failed:
             last = log.read_text(errors="replace").split("\n")[-120:]
-            lines = [f"    | {line}" for line in last]
+            lines += [f"    | {line}" for line in last]
         lines.append(f"    {suite.name}: {outcome.passed} ok, {outcome.failed} not ok, "
                      f"{len(outcome.skips)} skipped, {outcome.seconds:.0f} s")
         print_line("\n".join(lines))
@@ -268,7 +281,7 @@ def main() -> int:
         die(f"--jobs {args.jobs}: not a number from 1 up")
     # With an exception the suites that run are ended as well.
     signal.signal(signal.SIGTERM, lambda number, frame: sys.exit(128 + number))
-    runner = SuiteRunner(SkipList(args.skips), args.logs)
+    runner = SuiteRunner(SkipList(args.skips), args)
     chosen = choose_suites(suites, args.names)
     builders = [suite for suite in chosen if suite.name == BUILDER]
     return print_summary(runner.run_suites(builders, 1)
