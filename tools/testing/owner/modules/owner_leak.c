@@ -6,6 +6,8 @@
  * log line but not the session. slabtop shows only that kmalloc-256 grows.
  */
 
+#include <linux/jiffies.h>
+#include <linux/kfence.h>
 #include <linux/list.h>
 #include <linux/module.h>
 #include <linux/slab.h>
@@ -16,6 +18,10 @@
 static unsigned int requests = 20000;
 module_param(requests, uint, 0400);
 MODULE_PARM_DESC(requests, "number of sessions to leak");
+
+static unsigned int fenced;
+module_param(fenced, uint, 0400);
+MODULE_PARM_DESC(fenced, "number of sessions that KFENCE serves to leak as well");
 
 #define SESSION_SIZE	200
 #define LOG_SIZE	90
@@ -58,6 +64,26 @@ static noinline bool leak_write_log(void)
 	return line;
 }
 
+/* KFENCE serves one allocation per sample interval. Close the sessions that it does not serve. */
+static void leak_fenced_sessions(void)
+{
+	unsigned long deadline = jiffies + 600 * HZ;
+	struct session *session;
+	unsigned int kept = 0;
+
+	while (kept < fenced && time_before(jiffies, deadline) && leak_open_session()) {
+		session = list_first_entry(&sessions, struct session, list);
+		if (is_kfence_address(session)) {
+			kept++;
+		} else {
+			list_del(&session->list);
+			kfree(session);
+		}
+		cond_resched();
+	}
+	pr_info("owner_leak: KFENCE has served %u sessions\n", kept);
+}
+
 static noinline bool leak_serve_request(void)
 {
 	return leak_open_session() && leak_write_log();
@@ -71,6 +97,8 @@ static void leak_serve(struct work_struct *work)
 		cond_resched();
 	pr_info("owner_leak: %u sessions of %zu bytes opened, none closed\n",
 		i, sizeof(struct session));
+	if (fenced)
+		leak_fenced_sessions();
 }
 
 static DECLARE_WORK(leak_work, leak_serve);

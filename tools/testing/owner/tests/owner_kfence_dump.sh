@@ -9,30 +9,12 @@ usage='KERNEL'
 tests=tools/testing/owner/tests
 seen="$work/err $work/differ $work/answer"
 
-# KFENCE serves one object in 10 ms: open sessions until it has served five that stay, twice as
-# many each time. A guest whose ticks get lost on a busy host opens thousands in 10 ms. KFENCE
-# may also serve the records of a slab that a session begins: a session is known by its size.
-# shellcheck disable=SC2016 # for the guest's shell
-leak_from_kfence='
-	count_sessions()
-	{
-		awk "BEGIN { RS = \"-----*\" } /size=200,/ && /leak_open_session/ && !/freed by/ { n++ } END { print n + 0 }" \
-			/sys/kernel/debug/kfence/objects
-	}
-	requests=5000
-	while insmod /extra/owner_leak.ko requests=$requests; do
-		[ "$(count_sessions)" -lt 5 ] || break
-		rmmod owner_leak
-		requests=$((requests * 2))
-	done
-'
-
 take_vmcore()
 {
 	take_dump vmcore "slab_owner=on kfence.sample_interval=10 no_hash_pointers" "
 		insmod /extra/owner_truth.ko; sleep 3
 		cat $debug/owner_truth; echo ===
-		$leak_from_kfence
+		insmod /extra/owner_leak.ko requests=1000 fenced=5
 		cat $debug/kfence/objects; echo ===
 		cat $debug/slab_owner; sleep 1" --smp 2 --mem 512M --timeout 900 &&
 		split_output truth kfence live
