@@ -65,7 +65,7 @@ run_stress_guest()
 {
 	# shellcheck disable=SC2086 # two words or none
 	tools/testing/owner/guest/guest.py run "$kernel" $cpus --mem 1G --timeout $((seconds + 1500)) \
-		--append "page_owner=on movablecore=512M kfence.sample_interval=0 \
+		--append "page_owner=on movablecore=512M nokaslr kfence.sample_interval=0 \
 			kunit.enable=1 kunit.filter_glob=owner_page" \
 		--console "$work/console" --extra "$modules" --cmd "$work_load
 	{
