@@ -111,6 +111,8 @@ static void alloc_from_kfence(void)
 }
 
 #define INIT_OBJECTS	10000
+/* The kernel reports a task as hung after 120 s. */
+#define CORNER_TIMEOUT	(100 * HZ)
 
 static DECLARE_COMPLETION(allocated_in_init);
 static DECLARE_COMPLETION(is_live);
@@ -135,13 +137,17 @@ static void __init alloc_in_init_text(void *data, async_cookie_t cookie)
 	for (i = 0; i < 2 * INIT_OBJECTS; i++) {
 		if (i == INIT_OBJECTS) {
 			complete(&allocated_in_init);
-			wait_for_completion(&is_live);
+			if (!wait_for_completion_timeout(&is_live, CORNER_TIMEOUT))
+				return;
 		}
 		corner_free(corner_alloc(NULL, GFP_KERNEL));
 	}
 }
 
-/* Init text is freed after functions that were scheduled here have ended. */
+/*
+ * Init text is freed after functions that were scheduled here have ended. Without memory,
+ * async_schedule() calls the function at once, and nothing is allocated after the module is live.
+ */
 static int __init schedule_in_init_text(void)
 {
 	int error = register_module_notifier(&last_notifier);
@@ -149,8 +155,11 @@ static int __init schedule_in_init_text(void)
 	if (error)
 		return error;
 	async_schedule(alloc_in_init_text, NULL);
-	wait_for_completion(&allocated_in_init);
-	return 0;
+	if (wait_for_completion_timeout(&allocated_in_init, CORNER_TIMEOUT))
+		return 0;
+	async_synchronize_full();
+	unregister_module_notifier(&last_notifier);
+	return -ETIMEDOUT;
 }
 
 static int __init corners_init(void)
@@ -173,7 +182,7 @@ static int __init corners_init(void)
 }
 module_init(corners_init);
 
-/* The objects of the other corners are leaked on purpose. */
+/* The corners busy, charge and leave leak their objects on purpose. */
 static void __exit corners_exit(void)
 {
 	kfree(fenced);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
  * Allocate and free objects in every way at once, for some seconds or until a signal ends insmod.
- * Then free all.
+ * The module then frees all objects.
  *
  * Each CPU has a thread and two timers that interrupt it, each with its own objects.
  * Their call chains differ in length and path. They free by other functions than they

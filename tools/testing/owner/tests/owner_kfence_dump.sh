@@ -11,7 +11,7 @@ seen="$work/err $work/differ $work/answer"
 
 take_vmcore()
 {
-	take_dump vmcore "slab_owner=on kfence.sample_interval=10 no_hash_pointers" "
+	take_dump vmcore "slab_owner=on kfence.sample_interval=10 kfence.skip_covered_thresh=100 no_hash_pointers" "
 		insmod /extra/owner_truth.ko; sleep 3
 		cat $debug/owner_truth; echo ===
 		insmod /extra/owner_leak.ko requests=1000 fenced=5

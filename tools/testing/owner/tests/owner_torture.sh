@@ -31,10 +31,12 @@ run_torture_guest()
 		--stall 120 --console "$work/console" \
 		--extra "$modules" --cmd "
 	$user_rule
-	read -r now _ </proc/uptime; end=\$((\${now%.*} + $seconds))
 	insmod /extra/owner_torture.ko &
 	torture=\$!
-	sleep 1
+	until grep -q torture/ /proc/[0-9]*/comm 2>/dev/null; do
+		kill -0 \$torture || exit
+	done
+	read -r now _ </proc/uptime; end=\$((\${now%.*} + $seconds))
 	# Inject faults into the torture threads only: this shell must be able to fork.
 	if cd $debug/failslab 2>/dev/null; then
 		echo 0 >verbose; echo -1 >times; echo N >ignore-gfp-wait; echo Y >task-filter
