@@ -31,15 +31,16 @@ from workbench import BUILD, HERE, ROOT, die, print_line
 
 # A suite that takes minutes prints lines that begin so; the runner shows them at once.
 PROGRESS = "# progress: "
-# Comments of TAP at the beginning of a line, as "# 1000000 runs". KUnit's totals are not figures.
-FIGURE = re.compile(r"# (?!Totals: |owner_|stackdepot)")
+# Comments of TAP, as "# 1000000 runs", but those that KUnit prints for each suite and test.
+FIGURE = re.compile(r"(?! *# (Subtest|module|Totals|\S+\.speed): ) *# "
+                    r"(?!\S+: (pass:\d|Test should be marked slow))")
 # Seconds after which a suite is killed, so that a hang does not stop the run. The slowest of make
 # test takes 410 s on two idle cores.
 LIMIT = 3600
 # A suite that writes build/tree or build/KERNEL has this word before its colon. Two suites with
 # the word do not run at a time.
 IN_TREE = "@tree"
-# A suite's guest has up to 2 GB of memory. More suites at a time need a larger machine.
+# A suite's guest uses up to 2 GB of memory. More suites at a time need a larger machine.
 JOBS_MAX = 4
 # The suite that builds kernels, and the word in its command that stands for their names.
 BUILDER = "kernels"
@@ -73,9 +74,10 @@ def parse_command_line() -> argparse.Namespace:
                         help="where the output and the guests' consoles are kept "
                         "(default: build/test)")
     parser.add_argument("--limit", type=int, default=LIMIT, metavar="SECONDS",
-                        help=f"end a suite after that time (default: {LIMIT})")
+                        help=f"end a suite after that time (default: {LIMIT}); "
+                        f"{BUILDER} has at least {BUILDER_LIMIT}")
     parser.add_argument("--figures", action="store_true",
-                        help="print the comments of each suite: what it has measured")
+                        help="print the figures in each suite's comments")
     return parser.parse_args()
 
 
@@ -122,7 +124,8 @@ class SuiteRunner:
 
     def __init__(self, skips: SkipList, args: argparse.Namespace) -> None:
         self.skips = skips
-        self.logs = args.logs
+        # Suites run in ROOT, and some change to another directory.
+        self.logs = args.logs.resolve()
         self.limit = args.limit
         self.prints_figures = args.figures
         # The lock protects running and stopped.
@@ -193,10 +196,16 @@ class SuiteRunner:
         log = self.logs / f"{suite.name}.log"
         process = self.start_suite(suite, guests)
         limit = max(self.limit, BUILDER_LIMIT) if suite.name == BUILDER else self.limit
-        timer = threading.Timer(limit, end_process_group, [process])
+        ended = threading.Event()
+
+        def end_suite() -> None:
+            ended.set()
+            end_process_group(process)
+
+        timer = threading.Timer(limit, end_suite)
         timer.daemon = True
         timer.start()
-        lines = []
+        figures = []
         with log.open("wb") as file:
             assert process.stdout
             for raw in process.stdout:
@@ -207,16 +216,17 @@ class SuiteRunner:
                     continue
                 counter.parse_line(line)
                 if self.prints_figures and FIGURE.match(line):
-                    lines.append(f"    {line}")
+                    figures.append(f"    {line.strip()}")
         outcome = counter.finish(self.wait_for_suite(process))
         timer.cancel()
         outcome.seconds = time.monotonic() - began
-        if outcome.seconds >= limit:
-            outcome.add_failure(f"{suite.name}: it was ended after {limit} s")
         self.add_failures_of_run(suite, outcome, guests)
+        if ended.is_set():
+            outcome.add_failure(f"{suite.name}: it was ended after {limit} s")
+        lines = figures
         if outcome.failed:
             last = log.read_text(errors="replace").split("\n")[-120:]
-            lines += [f"    | {line}" for line in last]
+            lines = [f"    | {line}" for line in last]
         lines.append(f"    {suite.name}: {outcome.passed} ok, {outcome.failed} not ok, "
                      f"{len(outcome.skips)} skipped, {outcome.seconds:.0f} s")
         print_line("\n".join(lines))
@@ -279,6 +289,8 @@ def main() -> int:
         return 0
     if args.jobs < 1:
         die(f"--jobs {args.jobs}: not a number from 1 up")
+    if args.limit < 1:
+        die(f"--limit {args.limit}: not a number from 1 up")
     # With an exception the suites that run are ended as well.
     signal.signal(signal.SIGTERM, lambda number, frame: sys.exit(128 + number))
     runner = SuiteRunner(SkipList(args.skips), args)

@@ -18,7 +18,7 @@ from workbench import ROOT, run_command  # noqa: E402
 C_TOKEN = re.compile(r'/\*.*?\*/|//[^\n]*|"(?:\\.|[^"\\\n])*"|\'(?:\\.|[^\'\\\n])*\'', re.S)
 # A comment of a shell script, Makefile or configuration: the hash begins a word.
 HASH = re.compile(r"(?:^|(?<=[ \t]))#(?!!)([^\n]*)")
-HASH_FILES = (".sh", ".config", "Makefile", "Kconfig", "/run", "/suites", ".gitignore")
+HASH_FILES = (".sh", ".config", "Makefile", "Kconfig", "/run", "suites", "skips", ".gitignore")
 # Captured output and generated inputs are not written by hand.
 DATA = re.compile(r"/(input|expect)/|/corpus$|\.gz$|^COPYING$")
 

@@ -65,7 +65,7 @@ run_churn_guest()
 {
 	# shellcheck disable=SC2086 # two words or none
 	tools/testing/owner/guest/guest.py run "$kernel" --append "slab_owner=on" $cpus \
-		--timeout $((minutes * 60 + 900)) --extra "$modules" --console "$work/console" \
+		--stall 900 --extra "$modules" --console "$work/console" \
 		--cmd "$churn
 	mkdir /cgroup; mount -t cgroup2 none /cgroup; echo +memory >/cgroup/cgroup.subtree_control
 	read -r from _ </proc/uptime
@@ -78,7 +78,7 @@ run_churn_guest()
 	read -r now _ </proc/uptime; end=\$((\${now%.*} + $minutes * 60)); rounds=0
 	while read -r now _ </proc/uptime && [ \${now%.*} -lt \$end ]; do
 		churn_all \$((rounds % 5)) || exit
-		[ \$((rounds % 100)) -ne 0 ] || echo \$rounds rounds at \$now s
+		[ \$((rounds % 10)) -ne 0 ] || echo \$rounds rounds at \$now s
 	done
 	echo rounds: \$rounds
 	measure after" >"$work/out" 2>"$work/guest.err"

@@ -15,7 +15,7 @@ seen="$work/out $work/guest.err"
 print_objects="dmesg | sed -n 's/.*torture: \([0-9]*\) objects allocated.*/objects \1/p'"
 ok "16 CPUs allocate and free for $seconds s" run_guest slab_owner=on \
 	"insmod /extra/owner_torture.ko seconds=$seconds; $print_objects" \
-	--smp 16 --mem 2G --timeout $((seconds * 4 + 900))
+	--smp 16 --mem 2G --stall 600
 echo "# $(cat "$work/out")"
 
 # KASAN would touch 4 GB of shadow memory, and takes long to count.
@@ -42,7 +42,7 @@ for cpus_of_guest in 2 16; do
 		insmod /extra/owner_torture.ko seconds=2 || exit
 		rmmod owner_count
 		$print_objects
-		dmesg | sed -n 's/.*owner_count: calls/calls/p'" --icount --smp $cpus_of_guest --mem 2G
+		dmesg | sed -n 's/.*owner_count: calls/calls/p'" --icount --smp $cpus_of_guest --mem 2G --timeout 3600
 	calls=$(count_calls)
 	echo "# $cpus_of_guest CPUs: $(sed -n 's/^objects //p' "$work/out") objects, ${calls:-no} calls for 1,000"
 	eval "calls_$cpus_of_guest=\${calls:-}"
@@ -77,7 +77,7 @@ read_all='
 	done'
 ok "32 GB are read" run_guest "slab_owner=on page_owner=on" \
 	"insmod /extra/owner_leak.ko requests=100000
-	$read_all" --smp 2 --mem 32G
+	$read_all" --smp 2 --mem 32G --timeout 3600
 sed -n '/ ms, .* kept$/s/^/# /p' "$work/out"
 for reader in $files query_group query_source=page query_if; do
 	ok "$reader has an answer" file_has "$work/out" "^$reader.* [0-9]+ ms, [1-9][0-9]* bytes"

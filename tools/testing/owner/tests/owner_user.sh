@@ -50,7 +50,7 @@ run_user_guest()
 {
 	cmd=$1
 	shift
-	tools/testing/owner/guest/guest.py run "$kernel" --append "slab_owner=ready" --timeout 600 \
+	tools/testing/owner/guest/guest.py run "$kernel" --append "slab_owner=ready" --timeout 1800 \
 		--extra "$programs" --console "$work/console" --cmd "set -e
 		$ask
 		insmod /extra/owner_program.ko

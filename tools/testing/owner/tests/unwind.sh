@@ -79,6 +79,7 @@ while
 	trace_functions function_graph
 	probe_returns
 	trace_functions function
+	print_unwind_counts progress
 	[ "$(count_verified)" -lt '"$chains"' ]
 do :; done
 touch /tmp/enough
@@ -89,7 +90,7 @@ print_unwind_counts end'
 read_figure() { awk -v when="$1:" -v name="$2:" '$1 == when && $2 == name { print $3 }' "$work/out"; }
 
 ok "runs under tracers" sh -c "tools/testing/owner/guest/guest.py run $kernel --smp 1 --mem 1G \
-	--timeout 3000 --append 'slab_owner=on owner.verify=1' --extra $modules \
+	--stall 900 --append 'slab_owner=on owner.verify=1' --extra $modules \
 	--console '$work/console' --cmd '$stress' >'$work/out' 2>'$work/err'"
 grep -E 'verified|different|slow' "$work/out" | sed 's/^/# /'
 before=0
