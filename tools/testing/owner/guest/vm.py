@@ -73,6 +73,8 @@ KINDS = (
                ports="virtio-serial-ccw"),
     KernelKind("x86_64", "linux", "tty0", "ttyS0", ""),
 )
+# Words on every kernel's command line.
+COMMON_WORDS = ["panic=-1", "rcupdate.rcu_cpu_stall_timeout=300"]
 KVM_MACHINE = ["-machine", "pc", "-cpu", "host"]
 
 
@@ -106,14 +108,14 @@ def find_kernel_kind(directory: Path, name: str) -> KernelKind:
 
 
 def _compose_kernel_command_line(machine: GuestMachine) -> str:
-    words = ["panic=-1", "rcupdate.rcu_cpu_stall_timeout=300",
-             f"console={machine.kind.console}", machine.kind.words, machine.append]
+    words = [*COMMON_WORDS, f"console={machine.kind.console}", machine.kind.words,
+             machine.append]
     return " ".join(word for word in words if word)
 
 
 def compose_crash_command_line(machine: GuestMachine) -> str:
     """The command line of a crash kernel, which runs on one processor in little memory."""
-    words = ["panic=-1", f"console={machine.kind.console}", "no_timer_check", "nr_cpus=1",
+    words = [*COMMON_WORDS, f"console={machine.kind.console}", "no_timer_check", "nr_cpus=1",
              "reset_devices", "slab_owner=off"]
     return " ".join(words)
 
