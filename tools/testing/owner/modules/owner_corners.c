@@ -28,6 +28,8 @@ MODULE_PARM_DESC(corner, "dump, busy, charge, leave, kfence or init");
 
 #define SIZE	500
 #define OBJECTS	3
+/* The kernel reports a task as hung after 120 s. */
+#define CORNER_TIMEOUT	(100 * HZ)
 
 static noinline void *corner_alloc(struct kmem_cache *cache, gfp_t flags)
 {
@@ -96,7 +98,7 @@ static void *fenced;
 /* KFENCE serves one allocation per sample interval, so try for a while. */
 static void alloc_from_kfence(void)
 {
-	unsigned long until = jiffies + 20 * HZ;
+	unsigned long until = jiffies + CORNER_TIMEOUT;
 
 	while (time_before(jiffies, until)) {
 		fenced = corner_alloc(NULL, GFP_KERNEL);
@@ -111,8 +113,6 @@ static void alloc_from_kfence(void)
 }
 
 #define INIT_OBJECTS	10000
-/* The kernel reports a task as hung after 120 s. */
-#define CORNER_TIMEOUT	(100 * HZ)
 
 static DECLARE_COMPLETION(allocated_in_init);
 static DECLARE_COMPLETION(is_live);
