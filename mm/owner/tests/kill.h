@@ -4,23 +4,28 @@
 #define _MM_OWNER_TESTS_KILL_H
 
 #include <linux/sched/signal.h>
-#include <linux/spinlock.h>
 
 /* From now on fatal_signal_pending(current) is true. The test itself is not killed. */
 static inline void set_fatal_signal(void)
 {
-	spin_lock_irq(&current->sighand->siglock);
+	unsigned long flags;
+
+	if (!lock_task_sighand(current, &flags))
+		return;
 	sigaddset(&current->pending.signal, SIGKILL);
 	recalc_sigpending();
-	spin_unlock_irq(&current->sighand->siglock);
+	unlock_task_sighand(current, &flags);
 }
 
 static inline void clear_fatal_signal(void)
 {
-	spin_lock_irq(&current->sighand->siglock);
+	unsigned long flags;
+
+	if (!lock_task_sighand(current, &flags))
+		return;
 	sigdelset(&current->pending.signal, SIGKILL);
 	recalc_sigpending();
-	spin_unlock_irq(&current->sighand->siglock);
+	unlock_task_sighand(current, &flags);
 }
 
 #endif /* _MM_OWNER_TESTS_KILL_H */
