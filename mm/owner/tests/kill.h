@@ -5,25 +5,20 @@
 
 #include <linux/sched/signal.h>
 
-/* From now on fatal_signal_pending(current) is true. The test itself is not killed. */
-static inline void set_fatal_signal(void)
+/*
+ * From now on fatal_signal_pending(current) is true, or false again. The test itself is not
+ * killed.
+ */
+static inline void set_fatal_signal(bool pending)
 {
 	unsigned long flags;
 
 	if (!lock_task_sighand(current, &flags))
 		return;
-	sigaddset(&current->pending.signal, SIGKILL);
-	recalc_sigpending();
-	unlock_task_sighand(current, &flags);
-}
-
-static inline void clear_fatal_signal(void)
-{
-	unsigned long flags;
-
-	if (!lock_task_sighand(current, &flags))
-		return;
-	sigdelset(&current->pending.signal, SIGKILL);
+	if (pending)
+		sigaddset(&current->pending.signal, SIGKILL);
+	else
+		sigdelset(&current->pending.signal, SIGKILL);
 	recalc_sigpending();
 	unlock_task_sighand(current, &flags);
 }

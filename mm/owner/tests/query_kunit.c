@@ -580,9 +580,9 @@ static void test_sort_is_killed(struct kunit *test)
 	room = query->room;
 	query->room = query->nr_groups;
 	query->sentence.max_groups = 10;
-	set_fatal_signal();
+	set_fatal_signal(true);
 	error = owner_query_make_room(query);
-	clear_fatal_signal();
+	set_fatal_signal(false);
 	query->room = room;
 	KUNIT_EXPECT_EQ(test, error, -EINTR);
 }

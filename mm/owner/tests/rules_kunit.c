@@ -440,9 +440,9 @@ static void test_refuses(struct kunit *test)
 static void test_is_killed(struct kunit *test)
 {
 	KUNIT_ASSERT_EQ(test, write_rules("clear; depth=7"), 0);
-	set_fatal_signal();
+	set_fatal_signal(true);
 	KUNIT_EXPECT_EQ(test, write_rules("depth=3 if func == k*"), -EINTR);
-	clear_fatal_signal();
+	set_fatal_signal(false);
 	print_rules(text);
 	KUNIT_EXPECT_TRUE(test, strstarts(text, "depth=7\t"));
 }
