@@ -495,7 +495,7 @@ noinline depot_stack_handle_t stack_depot_capture(unsigned int depth, depot_flag
 	depot_stack_handle_t handle;
 	unsigned int i;
 
-	/* KMSAN does not see that this file sets it. */
+	/* KMSAN does not see that this file sets @captured. */
 	kmsan_unpoison_memory(captured, sizeof(*captured));
 	handle = take_running_ref(depth, flags, caller, captured);
 	if (likely(handle))

@@ -124,7 +124,7 @@ class SuiteRunner:
 
     def __init__(self, skips: SkipList, args: argparse.Namespace) -> None:
         self.skips = skips
-        # Suites run in ROOT, and some change to another directory.
+        # Suites get an absolute path: they run in ROOT, and some change to another directory.
         self.logs = args.logs.resolve()
         self.limit = args.limit
         self.prints_figures = args.figures

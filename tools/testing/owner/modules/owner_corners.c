@@ -28,7 +28,7 @@ MODULE_PARM_DESC(corner, "dump, busy, charge, leave, kfence or init");
 
 #define SIZE	500
 #define OBJECTS	3
-/* The kernel reports a task as hung after 120 s. */
+/* This is less than 120 s, after which the kernel reports a task as hung. */
 #define CORNER_TIMEOUT	(100 * HZ)
 
 static noinline void *corner_alloc(struct kmem_cache *cache, gfp_t flags)

@@ -66,7 +66,7 @@ static noinline bool leak_write_log(void)
 
 /*
  * KFENCE serves one allocation per sample interval. Close the sessions that it does not serve. The
- * kernel reports insmod as hung after 120 s.
+ * deadline is below 120 s, after which the kernel reports insmod as hung.
  */
 static void leak_fenced_sessions(void)
 {

@@ -143,6 +143,7 @@ ok "is asked while every CPU allocates" run_query_guest 'counted() {
 	ask "group=stack top=20"' busy stats total
 ok "what stays is exact, and rows add up to their total" answers_are_exact_while_busy
 sed 's/^/# /' "$seen"
+
 # The other tests ask once, and do not depend on what else the guest does.
 [ -z "$passing" ] || finish_tests
 
