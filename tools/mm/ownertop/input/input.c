@@ -17,7 +17,7 @@
 #define BUFFER_SIZE (4 * INPUT_AHEAD)
 
 /* Smallest read: page_owner returns an error if the buffer is too small for a record. */
-#define READ_MIN (64 * 1024)
+#define READ_MIN (INPUT_AHEAD / 2)
 
 static_assert(READ_MIN <= UNPACK_HEAD_MAX, "the first read must fit");
 

@@ -17,7 +17,9 @@
  * Bytes that input_peek() returns before the end of the input. The kernel prints a record
  * into at most one page, which has up to 64 KiB.
  */
+#ifndef INPUT_AHEAD
 #define INPUT_AHEAD (128 * 1024)
+#endif
 
 struct input {
 	int fd;

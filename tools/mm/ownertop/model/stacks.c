@@ -26,7 +26,9 @@ struct frame_info {
  * for the text: the lower half decides the slot. The size is fixed so that memory does not grow
  * with the number of chains.
  */
+#ifndef PARSED_SLOTS
 #define PARSED_SLOTS 32768
+#endif
 
 struct parsed_chain_slot {
 	u64 hash;		/* upper half of the hash */

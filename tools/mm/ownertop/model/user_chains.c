@@ -20,7 +20,9 @@ struct user_frame_info {
 };
 
 /* A slot of the table of the last parsed chains: see struct parsed_chain_slot. */
+#ifndef PARSED_SLOTS
 #define PARSED_SLOTS 4096
+#endif
 
 struct parsed_user_slot {
 	u64 hash;

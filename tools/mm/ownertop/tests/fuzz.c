@@ -1,16 +1,17 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Read inputs of libFuzzer together with a good input, write every view, and check that
- * groups add up to the total, and that two threads print what one prints. Sanitizers find other
- * errors. The bytes before the first NUL,
- * if there is one, are a sentence that selects records of the bytes behind it. These are
- * also read as kallsyms, and addresses are looked up in them.
+ * Read inputs of libFuzzer together with a good input, write a view that a hash of the input
+ * chooses, and check that groups add up to the total, and that two threads print what one prints.
+ * Sanitizers find other errors. The bytes before the first NUL, if there is one, are a sentence
+ * that selects records of the bytes behind it. These are also read as kallsyms, and addresses are
+ * looked up in them.
  */
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <sys/mman.h>
 #include <unistd.h>
+#include <xxhash.h>
 
 #include "base/alloc.h"
 #include "input/pieces.h"
@@ -161,6 +162,29 @@ static void check_two_threads(char * const *paths, const struct owner_sentence *
 	free(two);
 }
 
+static void write_objects(enum output_format format, char * const *paths, const struct owner_sentence *s,
+			  FILE *nowhere)
+{
+	struct options o = {
+		.view = &views[0],
+		.input.page_size = PAGE_SIZE,
+		.format = format,
+	};
+
+	set_options_from_sentence(&o, s);
+	answer_print_objects(&o, paths, 2, nowhere);
+}
+
+/* Write one view of many: an input that is read for each view is fuzzed a tenth as often. */
+static void write_chosen_view(unsigned int n, char * const *paths, const struct owner_sentence *s,
+			      FILE *nowhere)
+{
+	if (n < nr_views)
+		write_view(&views[n], paths, s, nowhere);
+	else
+		write_objects(n == nr_views ? FORMAT_TSV : FORMAT_TEXT, paths, s, nowhere);
+}
+
 static void look_up_addresses(const char *path)
 {
 	struct kallsyms *k = kallsyms_open(path);
@@ -179,15 +203,10 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
 	static struct memory_file good, bad;
-	struct options objects = {
-		.view = &views[0],
-		.input.page_size = PAGE_SIZE,
-		.format = FORMAT_TSV,
-	};
 	static FILE *nowhere;
 	struct owner_sentence s;
 	const uint8_t *input;
-	unsigned int i;
+	char *paths[2];
 
 	if (!nowhere) {
 		/*
@@ -202,14 +221,11 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	}
 	input = parse_sentence(data, size, &s);
 	memory_file_write(&bad, input, size - (input - data));
-	check_two_threads((char *[]){ bad.path, good.path }, &s);
+	paths[0] = bad.path;
+	paths[1] = good.path;
+	check_two_threads(paths, &s);
 	set_piece_size(4096);
-	for (i = 0; i < nr_views; i++)
-		write_view(&views[i], (char *[]){ bad.path, good.path }, &s, nowhere);
-	set_options_from_sentence(&objects, &s);
-	answer_print_objects(&objects, (char *[]){ bad.path, good.path }, 2, nowhere);
-	objects.format = FORMAT_TEXT;
-	answer_print_objects(&objects, (char *[]){ bad.path, good.path }, 2, nowhere);
+	write_chosen_view(XXH3_64bits(data, size) % (nr_views + 2), paths, &s, nowhere);
 	look_up_addresses(bad.path);
 	return 0;
 }
