@@ -12,7 +12,7 @@ usage='KERNEL [TASKS BOUND]'
 # shellcheck disable=SC2016 # for the guest's shell
 boot_with_statistics()
 {
-	tools/testing/owner/guest/guest.py run "$kernel" --append "$1" --timeout 900 \
+	tools/testing/owner/guest/guest.py run "$kernel" --append "$1" --timeout 900 --mem $mem \
 		--extra "$modules" --console "$work/console" --cmd '
 		for i in $(seq 300); do (: >/tmp/$i); done
 		'"${2:-:}"'
@@ -27,6 +27,12 @@ read_figure() { awk -v file="$1" -v name="$2" '$1 == file && $2 == name { print 
 read_depot_figure() { read_figure stackdepot/stats "$1"; }
 count_bound_notices() { grep -c "stackdepot: .*bound" "$work/console"; }
 
+# A pool has a page at least, and a bound has room for 16 pools at least.
+bound=262144
+mem=512M
+# owner_pages allocates 8,192 pages.
+[ "$kernel" != arm64-64k ] || bound=1048576 mem=2G
+
 # slab_debug never frees its stacks.
 ok "boots without a bound" boot_with_statistics "slab_owner=on page_owner=on slab_debug=U"
 for name in pools refcounted_allocations refcounted_frees refcounted_in_use \
@@ -38,9 +44,6 @@ ok "nor has less than it should" equals "$(read_figure owner/stats degraded_no_s
 ok "both kinds of stacks are in use" \
 	[ "$(read_depot_figure persistent_count)" -gt 0 -a "$(read_depot_figure refcounted_in_use)" -gt 0 ]
 
-# A pool has a page at least, and a bound has room for 16 pools at least.
-bound=262144
-[ "$kernel" != arm64-64k ] || bound=1048576
 # Chains of two frames come first, so that the depot has shorter ones when there is no room for the
 # chains of the second 300 tasks. These do not fit into what some evicted chain leaves.
 # shellcheck disable=SC2016 # for the guest's shell
