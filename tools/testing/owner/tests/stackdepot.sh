@@ -48,11 +48,12 @@ ok "both kinds of stacks are in use" \
 # chains of the second 300 tasks. These do not fit into what some evicted chain leaves.
 # shellcheck disable=SC2016 # for the guest's shell
 ok "boots and allocates within 256K" boot_with_statistics \
-	"slab_owner=on owner='depth=2 if kind == slab; depth=20 if kind == page' page_owner=on stack_depot_max=256K" \
+	'slab_owner=on owner="depth=2 if kind == slab; depth=20 if kind == page" page_owner=on stack_depot_max=256K' \
 	'insmod /extra/owner_pages.ko chains=8192
 	echo clear >/sys/kernel/debug/owner/control
 	for i in $(seq 300); do (: >/tmp/b$i; mkdir /tmp/c$i; ln -s b$i /tmp/d$i); done
 	find /sys /proc -maxdepth 3 >/dev/null 2>&1'
+ok "its rules are in force" file_lacks "$work/console" "owner= .* no effect"
 ok "the bound is what was asked for" equals "$(read_depot_figure bytes_max)" $bound
 ok "and holds" [ "$(read_depot_figure bytes)" -le $bound ]
 ok "reaching it is counted" [ "$(read_depot_figure bound_reached)" -gt 0 ]
