@@ -195,7 +195,7 @@ static int run_refusing_thread(void *arg)
 void stack_depot_test_taken_back(struct kunit *test)
 {
 	struct evictable_depot *depot = create_test_depot(test, SMALL_DEPOT);
-	unsigned long refused = 0, counted = 0, until;
+	unsigned long refused = 0, counted = 0, until, limit;
 	struct task_struct *task;
 
 	if (num_online_cpus() < 2) {
@@ -206,7 +206,9 @@ void stack_depot_test_taken_back(struct kunit *test)
 				 raw_smp_processor_id() + 1);
 	wake_up_process(task);
 	until = jiffies + HZ / 2;
-	while (time_before(jiffies, until)) {
+	/* A guest's other CPU may not run for seconds. */
+	limit = until + 60 * HZ;
+	while (time_before(jiffies, refused ? until : limit)) {
 		for (int i = 0; i < 1000; i++)
 			refused += stack_depot_refuse_early(depot, 0, 0, false);
 		cond_resched();
@@ -346,7 +348,7 @@ void stack_depot_test_next_counted(struct kunit *test)
 	struct evictable_depot *depot = create_test_depot(test, 2 * SMALL_DEPOT);
 	struct counting_thread *threads;
 	depot_stack_handle_t *planted, *between;
-	unsigned long others, rounds = 0, by_thread = 0, bad = 0, met_others = 0;
+	unsigned long rounds = 0, by_thread = 0, bad = 0, met_others = 0;
 	unsigned int walks = 0, missed = 0, wrong = 0;
 	unsigned long until;
 	u8 *met;
@@ -359,10 +361,13 @@ void stack_depot_test_next_counted(struct kunit *test)
 	KUNIT_ASSERT_NOT_NULL(test, met);
 	threads = kunit_kcalloc(test, STRESS_THREADS, sizeof(*threads), GFP_KERNEL);
 	KUNIT_ASSERT_NOT_NULL(test, threads);
-	others = walk_counted_stacks(test, planted, met);
+	walk_counted_stacks(test, planted, met);
 	KUNIT_EXPECT_EQ(test, count_stacks_met_once(met), 0);
 
-	/* Free a stack of each planted id: the walk must not find it. */
+	/*
+	 * Free a stack of each planted id: the walk must not find it. The machine's own stacks are
+	 * counted and evicted meanwhile.
+	 */
 	for (u32 id = 0; id < PLANTED; id++) {
 		depot_stack_handle_t gone = save_stack(depot, choose_planted_depth(id + 1), id,
 						 COUNT_ALLOC);
@@ -375,7 +380,7 @@ void stack_depot_test_next_counted(struct kunit *test)
 		KUNIT_ASSERT_FALSE(test, planted[id] == between[id]);
 		stack_depot_put(gone);
 	}
-	KUNIT_EXPECT_EQ(test, walk_counted_stacks(test, planted, met), others);
+	walk_counted_stacks(test, planted, met);
 	KUNIT_EXPECT_EQ(test, count_stacks_met_once(met), PLANTED);
 
 	start_counting_threads(test, threads, depot, planted);
