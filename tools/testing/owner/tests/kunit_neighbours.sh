@@ -17,7 +17,7 @@ cp "build/$kernel/lib/slub_kunit.ko" "build/$kernel/mm/kasan/kasan_test.ko" "$wo
 ok "the suites run" run_guest \
 	"slab_owner=on page_owner=on kmemleak=on kunit.enable=1 kunit.filter_glob=[ks][al]* \
 		kfence.sample_interval=0" '
-	echo scan=off >/sys/kernel/debug/kmemleak &&
+	kmemleak=/sys/kernel/debug/kmemleak; { [ ! -e $kmemleak ] || echo scan=off >$kmemleak; } &&
 	insmod /extra/slub_kunit.ko && insmod /extra/kasan_test.ko &&
 	cat /sys/kernel/debug/kunit/slub_test/results /sys/kernel/debug/kunit/kasan/results' \
 	--stall 900 --mem 1G --smp 4 --extra "$work/extra" \
