@@ -5,14 +5,14 @@
 owner_agree.py sentences COUNT
     Print COUNT sentences about the objects of owner_truth.ko and owner_leak.ko: the
     queries of the documentation, then random ones from a fixed seed.
-owner_agree.py compare OWNERTOP SENTENCES ANSWERS OBJECTS RECORDS NOW
-    ANSWERS are the kernel's, with a line "===" after each and the uptime in seconds
-    at the end. ownertop answers from two dumps: OBJECTS is the kernel's answer with
-    all fields, RECORDS is /sys/kernel/debug/slab_owner, which has fewer. NOW is the
-    uptime in seconds at which they were read. Prints TAP.
+owner_agree.py compare OWNERTOP SENTENCES ANSWERS OBJECTS RECORDS
+    ANSWERS are the kernel's, with a line "===" after each, and the uptime in seconds
+    before each and at the end. ownertop answers from two dumps: OBJECTS is the kernel's
+    answer with all fields, RECORDS is /sys/kernel/debug/slab_owner, which has fewer.
+    Prints TAP.
 
-The ages and times in the sentences are seconds away from those of any planted object,
-so it does not matter that the kernel answers later than the dumps were read.
+An object can reach an age of a sentence while the kernel answers: ownertop takes the time
+before the answer for now, and the time after it if the answers differ.
 """
 import random
 import re
@@ -171,7 +171,7 @@ def print_test_queries(count: int) -> None:
     sentences = dict.fromkeys(find_documented_queries())
     while len(sentences) < count:
         sentences[writer.write_sentence()] = None
-    # The last objects get older while sentences are asked: ask about ages first.
+    # Ask about ages first: the last objects have not reached any of them then.
     for sentence in sorted(sentences, key=lambda each: not AGE.search(each)):
         print(sentence)
 
@@ -212,12 +212,12 @@ def drop_age_cells(row: List[str], groups: bool) -> Tuple[str, ...]:
     return tuple(cell for i, cell in enumerate(row) if i not in ages)
 
 
-def ages_nearly_equal(kernel: List[str], ours: List[str], groups: bool, later: float) -> bool:
-    """The kernel's ages are larger by at most @later seconds, or "-" in a counted answer."""
+def ages_nearly_equal(kernel: List[str], ours: List[str], groups: bool, apart: float) -> bool:
+    """The ages differ by at most @apart seconds, or the kernel's are "-" in a counted answer."""
     for i in AGES if groups else (OBJECT_AGE,):
         if groups and kernel[i] == "-":
             continue
-        if not -0.5 <= (int(kernel[i]) - int(ours[i])) / 1e9 <= later:
+        if abs(int(kernel[i]) - int(ours[i])) / 1e9 > apart:
             return False
     return True
 
@@ -253,7 +253,7 @@ def is_sorted_by_age(rows: List[List[str]], by: str, jitter: float) -> bool:
 
 
 def describe_differences(sentence: str, kernel: QueryAnswer, ours: QueryAnswer, every: QueryAnswer,
-                         later: float) -> Iterator[str]:
+                         apart: float) -> Iterator[str]:
     """Describe each difference. @every is ownertop's answer without top= and groups=."""
     if kernel.head != ours.head:
         yield f"columns: {kernel.head} {ours.head}"
@@ -262,7 +262,7 @@ def describe_differences(sentence: str, kernel: QueryAnswer, ours: QueryAnswer, 
         if [drop_age_cells(row, False) for row in kernel.rows] != \
            [drop_age_cells(row, False) for row in ours.rows]:
             yield "objects differ"
-        elif not all(ages_nearly_equal(k, o, False, later) for k, o in zip(kernel.rows, ours.rows)):
+        elif not all(ages_nearly_equal(k, o, False, apart) for k, o in zip(kernel.rows, ours.rows)):
             yield "ages differ"
         return
 
@@ -291,14 +291,14 @@ def describe_differences(sentence: str, kernel: QueryAnswer, ours: QueryAnswer, 
             yield f"other groups: {cut[:3]}"
     if order[0] in ("oldest", "youngest"):
         # The kernel reads the clock for each object of a walk that takes a while.
-        for rows, jitter in ((shown, 2.0), (wanted, 0)):
+        for rows, jitter in ((shown, apart), (wanted, 0)):
             if not is_sorted_by_age(rows, order[0], jitter):
                 yield f"not in order: {[row[:SUMS] for row in rows]}"
     if cut and len(all_groups) == len(wanted):
         yield f"groups differ: {cut[:3]}"
     for row in shown:
         near = all_groups.get(drop_age_cells(row, True))
-        if near and not ages_nearly_equal(row, near, True, later):
+        if near and not ages_nearly_equal(row, near, True, apart):
             yield f"ages of {row[:SUMS]}: {near[:SUMS]}"
 
     if kernel.answer_is_from_counters() and not can_counters_answer(sentence):
@@ -326,35 +326,41 @@ def can_records_answer(sentence: str) -> bool:
 
 
 def compare_answers(ownertop: str, sentences: str, answers: str, objects: str, records: str,
-                    now: str) -> int:
+) -> int:
     with open(sentences, encoding="utf-8") as file:
         asked = file.read().split("\n")[:-1]
     with open(answers, encoding="utf-8") as file:
-        *answered, end = file.read().split("===\n")
-    later = float(end) - float(now) + 1
+        parts = file.read().split("===\n")
+    times = [float(part.split("\n", 1)[0]) for part in parts]
+    answered = [part.split("\n", 1)[1] for part in parts[:-1]]
 
-    def ask_ownertop(sentence: str, dump: str) -> QueryAnswer:
-        run = subprocess.run([ownertop, "--now", f"{int(float(now) * 1000)}ms", sentence, dump],
+    def ask_ownertop(sentence: str, dump: str, now: float) -> QueryAnswer:
+        run = subprocess.run([ownertop, "--now", f"{int(now * 1000)}ms", sentence, dump],
                              capture_output=True, text=True)
         if run.returncode:
             raise ValueError(run.stderr)
         return QueryAnswer(run.stdout)
 
+    def compare_answer(number: int, dump: str, now: float) -> List[str]:
+        """The differences if ownertop answers at the time @now."""
+        sentence = asked[number]
+        everything = re.sub(r"\b(top|groups)=\d+ ?", "", sentence)
+        try:
+            return list(describe_differences(
+                sentence, QueryAnswer(answered[number]), ask_ownertop(sentence, dump, now),
+                ask_ownertop(everything, dump, now), times[number + 1] - times[number] + 1))
+        except ValueError as error:
+            return [str(error)]
+
     wrong = {objects: [], records: []}
     counts: Dict[str, int] = Counter()
-    for sentence, text in zip(asked, answered):
-        everything = re.sub(r"\b(top|groups)=\d+ ?", "", sentence)
+    for number, sentence in enumerate(asked[:len(answered)]):
         for dump in (objects, records):
             if dump == records and not can_records_answer(sentence):
                 continue
             counts[dump] += 1
-            try:
-                found = list(describe_differences(
-                    sentence, QueryAnswer(text), ask_ownertop(sentence, dump),
-                    ask_ownertop(everything, dump), later))
-            except ValueError as error:
-                found = [str(error)]
-            if found:
+            found = compare_answer(number, dump, times[number])
+            if found and compare_answer(number, dump, times[number + 1]):
                 wrong[dump].append((sentence, found))
 
     def print_result(number: int, good: bool, name: str) -> bool:
