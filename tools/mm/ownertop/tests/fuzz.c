@@ -162,8 +162,8 @@ static void check_two_threads(char * const *paths, const struct owner_sentence *
 	free(two);
 }
 
-static void write_objects(enum output_format format, char * const *paths, const struct owner_sentence *s,
-			  FILE *nowhere)
+static void write_objects(enum output_format format, char * const *paths,
+			  const struct owner_sentence *s, FILE *nowhere)
 {
 	struct options o = {
 		.view = &views[0],

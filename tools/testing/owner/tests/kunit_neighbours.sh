@@ -14,6 +14,7 @@ cp "build/$kernel/lib/slub_kunit.ko" "build/$kernel/mm/kasan/kasan_test.ko" "$wo
 # KFENCE would serve one allocation every 100 ms, and KASAN does not report on its objects.
 # kmemleak's scan disables KASAN for its task, and for an interrupt of it: a callback of RCU that
 # runs there is not reported. The scan begins 60 s after boot.
+# shellcheck disable=SC2016 # for the guest's shell
 ok "the suites run" run_guest \
 	"slab_owner=on page_owner=on kmemleak=on kunit.enable=1 kunit.filter_glob=[ks][al]* \
 		kfence.sample_interval=0" '

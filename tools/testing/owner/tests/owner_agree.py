@@ -325,8 +325,7 @@ def can_records_answer(sentence: str) -> bool:
         "group=" if "mode=stacks" in sentence else "")
 
 
-def compare_answers(ownertop: str, sentences: str, answers: str, objects: str, records: str,
-) -> int:
+def compare_answers(ownertop: str, sentences: str, answers: str, objects: str, records: str) -> int:
     with open(sentences, encoding="utf-8") as file:
         asked = file.read().split("\n")[:-1]
     with open(answers, encoding="utf-8") as file:

@@ -12,7 +12,7 @@ usage='KERNEL [TASKS BOUND]'
 # shellcheck disable=SC2016 # for the guest's shell
 boot_with_statistics()
 {
-	tools/testing/owner/guest/guest.py run "$kernel" --append "$1" --timeout 900 --mem $mem \
+	tools/testing/owner/guest/guest.py run "$kernel" --append "$1" --timeout 900 --mem "$mem" \
 		--extra "$modules" --console "$work/console" --cmd '
 		for i in $(seq 300); do (: >/tmp/$i); done
 		'"${2:-:}"'
