@@ -294,12 +294,22 @@ static void start_counting_threads(struct kunit *test, struct counting_thread *t
 		wake_up_process(threads[i].task);
 }
 
+/* Is @handle, to which the caller holds a reference, one of @depot? Pools are aligned. */
+static bool depot_has_handle(const struct evictable_depot *depot, depot_stack_handle_t handle)
+{
+	unsigned long record = (unsigned long)stack_depot_test_record(handle);
+
+	return ((struct evictable_pool *)(record & ~(POOL_BYTES - 1)))->depot == depot;
+}
+
 /*
- * Walk all stacks with counters. Count in @met how often each planted stack was
- * found, and return the number of other stacks.
+ * Walk all stacks with counters, also the machine's own ones. Count in @met how often each
+ * planted stack was found, and return the number of other stacks. @all_planted: a depot that
+ * has no other stacks, or NULL.
  */
-static unsigned long walk_counted_stacks(struct kunit *test, const depot_stack_handle_t *planted,
-					 u8 *met)
+static unsigned long walk_counted_stacks(struct kunit *test,
+					 const struct evictable_depot *all_planted,
+					 const depot_stack_handle_t *planted, u8 *met)
 {
 	unsigned long others = 0, bad = 0;
 	depot_stack_handle_t handle;
@@ -319,6 +329,7 @@ static unsigned long walk_counted_stacks(struct kunit *test, const depot_stack_h
 			bad += !handle_has_stack(handle, choose_planted_depth(id), id);
 		} else {
 			others++;
+			bad += all_planted && depot_has_handle(all_planted, handle);
 		}
 		stack_depot_put(handle);
 		cond_resched();
@@ -361,13 +372,10 @@ void stack_depot_test_next_counted(struct kunit *test)
 	KUNIT_ASSERT_NOT_NULL(test, met);
 	threads = kunit_kcalloc(test, STRESS_THREADS, sizeof(*threads), GFP_KERNEL);
 	KUNIT_ASSERT_NOT_NULL(test, threads);
-	walk_counted_stacks(test, planted, met);
+	walk_counted_stacks(test, depot, planted, met);
 	KUNIT_EXPECT_EQ(test, count_stacks_met_once(met), 0);
 
-	/*
-	 * Free a stack of each planted id: the walk must not find it. The machine's own stacks are
-	 * counted and evicted meanwhile.
-	 */
+	/* Free a stack of each planted id: the walk must not find it. */
 	for (u32 id = 0; id < PLANTED; id++) {
 		depot_stack_handle_t gone = save_stack(depot, choose_planted_depth(id + 1), id,
 						 COUNT_ALLOC);
@@ -380,13 +388,13 @@ void stack_depot_test_next_counted(struct kunit *test)
 		KUNIT_ASSERT_FALSE(test, planted[id] == between[id]);
 		stack_depot_put(gone);
 	}
-	walk_counted_stacks(test, planted, met);
+	walk_counted_stacks(test, depot, planted, met);
 	KUNIT_EXPECT_EQ(test, count_stacks_met_once(met), PLANTED);
 
 	start_counting_threads(test, threads, depot, planted);
 	until = jiffies + stress_seconds * HZ;
 	while (time_before(jiffies, until)) {
-		met_others += walk_counted_stacks(test, planted, met);
+		met_others += walk_counted_stacks(test, NULL, planted, met);
 		missed += PLANTED - count_stacks_met_once(met);
 		walks++;
 		schedule_timeout_uninterruptible(1);
