@@ -11,8 +11,9 @@ owner_agree.py compare OWNERTOP SENTENCES ANSWERS OBJECTS RECORDS
     answer with all fields, RECORDS is /sys/kernel/debug/slab_owner, which has fewer.
     Prints TAP.
 
-An object can reach an age of a sentence while the kernel answers: ownertop takes the time
-before the answer for now, and the time after it if the answers differ.
+ownertop answers for the time before the kernel's answer. An object can reach an age of the
+sentence while the kernel answers: if the answers differ, ownertop answers for the time after
+the kernel's answer, too, and one of its answers must agree.
 """
 import random
 import re
@@ -171,7 +172,7 @@ def print_test_queries(count: int) -> None:
     sentences = dict.fromkeys(find_documented_queries())
     while len(sentences) < count:
         sentences[writer.write_sentence()] = None
-    # Ask about ages first: the last objects have not reached any of them then.
+    # Ask about ages first, while the last objects are younger than most ages.
     for sentence in sorted(sentences, key=lambda each: not AGE.search(each)):
         print(sentence)
 
@@ -212,12 +213,13 @@ def drop_age_cells(row: List[str], groups: bool) -> Tuple[str, ...]:
     return tuple(cell for i, cell in enumerate(row) if i not in ages)
 
 
-def ages_nearly_equal(kernel: List[str], ours: List[str], groups: bool, apart: float) -> bool:
-    """The ages differ by at most @apart seconds, or the kernel's are "-" in a counted answer."""
+def ages_nearly_equal(kernel: List[str], ours: List[str], groups: bool,
+                      later: Tuple[float, float]) -> bool:
+    """The kernel's ages are larger by @later seconds, or "-" in a counted answer."""
     for i in AGES if groups else (OBJECT_AGE,):
         if groups and kernel[i] == "-":
             continue
-        if abs(int(kernel[i]) - int(ours[i])) / 1e9 > apart:
+        if not later[0] <= (int(kernel[i]) - int(ours[i])) / 1e9 <= later[1]:
             return False
     return True
 
@@ -253,8 +255,11 @@ def is_sorted_by_age(rows: List[List[str]], by: str, jitter: float) -> bool:
 
 
 def describe_differences(sentence: str, kernel: QueryAnswer, ours: QueryAnswer, every: QueryAnswer,
-                         apart: float) -> Iterator[str]:
-    """Describe each difference. @every is ownertop's answer without top= and groups=."""
+                         later: Tuple[float, float]) -> Iterator[str]:
+    """Describe each difference. @every is ownertop's answer without top= and groups=.
+
+    The kernel answered @later seconds after the time for which ownertop answers.
+    """
     if kernel.head != ours.head:
         yield f"columns: {kernel.head} {ours.head}"
         return
@@ -262,7 +267,7 @@ def describe_differences(sentence: str, kernel: QueryAnswer, ours: QueryAnswer, 
         if [drop_age_cells(row, False) for row in kernel.rows] != \
            [drop_age_cells(row, False) for row in ours.rows]:
             yield "objects differ"
-        elif not all(ages_nearly_equal(k, o, False, apart) for k, o in zip(kernel.rows, ours.rows)):
+        elif not all(ages_nearly_equal(k, o, False, later) for k, o in zip(kernel.rows, ours.rows)):
             yield "ages differ"
         return
 
@@ -291,14 +296,14 @@ def describe_differences(sentence: str, kernel: QueryAnswer, ours: QueryAnswer, 
             yield f"other groups: {cut[:3]}"
     if order[0] in ("oldest", "youngest"):
         # The kernel reads the clock for each object of a walk that takes a while.
-        for rows, jitter in ((shown, apart), (wanted, 0)):
+        for rows, jitter in ((shown, later[1] - later[0]), (wanted, 0)):
             if not is_sorted_by_age(rows, order[0], jitter):
                 yield f"not in order: {[row[:SUMS] for row in rows]}"
     if cut and len(all_groups) == len(wanted):
         yield f"groups differ: {cut[:3]}"
     for row in shown:
         near = all_groups.get(drop_age_cells(row, True))
-        if near and not ages_nearly_equal(row, near, True, apart):
+        if near and not ages_nearly_equal(row, near, True, later):
             yield f"ages of {row[:SUMS]}: {near[:SUMS]}"
 
     if kernel.answer_is_from_counters() and not can_counters_answer(sentence):
@@ -347,7 +352,8 @@ def compare_answers(ownertop: str, sentences: str, answers: str, objects: str, r
         try:
             return list(describe_differences(
                 sentence, QueryAnswer(answered[number]), ask_ownertop(sentence, dump, now),
-                ask_ownertop(everything, dump, now), times[number + 1] - times[number] + 1))
+                ask_ownertop(everything, dump, now),
+                (times[number] - now - 0.5, times[number + 1] - now + 1)))
         except ValueError as error:
             return [str(error)]
 
