@@ -5,10 +5,7 @@
 
 #include <linux/sched/signal.h>
 
-/*
- * From now on fatal_signal_pending(current) is true, or false again. The test itself is not
- * killed.
- */
+/* Make fatal_signal_pending(current) return @pending. The test itself is not killed. */
 static inline void set_fatal_signal(bool pending)
 {
 	unsigned long flags;

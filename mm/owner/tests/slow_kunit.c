@@ -276,8 +276,8 @@ static void test_verify(struct kunit *test)
 }
 
 /*
- * Flush, and allocate an object: the CPU has no reference to the task. An interrupt may capture
- * for the task in between, and take one: try again then.
+ * Flush all references, and expect that the next capture counts OWNER_SLOW_TASK. An interrupt in
+ * between can capture, which gives the CPU a reference to the task: flush again then.
  */
 static void expect_slow_after_flush(struct kunit *test)
 {

@@ -237,7 +237,7 @@ static void test_known_file(struct kunit *test)
 	counted_fops = file->f_op;
 	file->f_op = &counting_fops;
 	inode = file_inode(file);
-	/* A machine without a clock begins in 1970. */
+	/* No fixed time is in the past: a machine without a clock boots in 1970. */
 	past = current_time(inode).tv_sec - 1000;
 	inode_set_ctime(inode, past, 0);
 	index = owner_binary_intern(file);

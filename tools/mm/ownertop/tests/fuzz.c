@@ -175,7 +175,7 @@ static void write_objects(enum output_format format, char * const *paths,
 	answer_print_objects(&o, paths, 2, nowhere);
 }
 
-/* Write one view of many: an input that is read for each view is fuzzed a tenth as often. */
+/* Write view @n only. Writing all views for each input makes libFuzzer ten times slower. */
 static void write_chosen_view(unsigned int n, char * const *paths, const struct owner_sentence *s,
 			      FILE *nowhere)
 {
