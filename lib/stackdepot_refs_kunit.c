@@ -14,6 +14,8 @@
 #include <linux/jiffies.h>
 #include <linux/kthread.h>
 #include <linux/limits.h>
+#include <linux/minmax.h>
+#include <linux/prandom.h>
 #include <linux/preempt.h>
 #include <linux/rcupdate.h>
 #include <linux/refcount.h>
@@ -502,41 +504,47 @@ static struct {
 #define OTHERS		1000
 
 /*
- * Count one of other handles, until the counted one is evicted. @next: the first of them.
- * Return: the first one behind.
+ * Count other handles until one evicts the counted one. Take them in random order: the two places
+ * of a handle are evicted in turn, so that others in a fixed order might never evict it.
  */
-static unsigned int count_others(struct stack_depot_cpu_cache *cpu, unsigned int next)
+static void count_others(struct stack_depot_cpu_cache *cpu, struct rnd_state *random)
 {
 	unsigned int i;
 
 	for (i = 0; i < OTHERS && stack_depot_find_ref(cpu, counting.counted); i++)
-		count_one(cpu, counting.other[next++ % (MANY - 1)], 1);
-	return next;
+		count_one(cpu, counting.other[prandom_u32_state(random) % (MANY - 1)], 1);
 }
 
-/* Choose a handle that others evict: some handles have a place for themselves. */
+/* Choose the handle whose places most others share: they evict it often. */
 static void choose_counted(struct kunit *test)
 {
-	struct stack_depot_cpu_cache *cpu = stack_depot_cpu_acquire();
-	unsigned int i;
+	unsigned int i, shared, most = 0, chosen = 0;
+	u16 *handles_at = kunit_kcalloc(test, STACK_DEPOT_REFS, sizeof(*handles_at), GFP_KERNEL);
 
-	for (i = 0; cpu && i < MANY; i++)
-		count_one(cpu, counting.other[i], 0);
-	for (i = 0; cpu && i < MANY && stack_depot_find_ref(cpu, counting.other[i]); i++)
-		;
-	if (cpu)
-		stack_depot_cpu_release(cpu);
-	KUNIT_ASSERT_NOT_NULL(test, cpu);
-	KUNIT_ASSERT_LT(test, i, MANY);
-	swap(counting.other[i], counting.other[MANY - 1]);
+	KUNIT_ASSERT_NOT_NULL(test, handles_at);
+	for (i = 0; i < MANY; i++) {
+		handles_at[stack_depot_ref_index(counting.other[i], 0)]++;
+		handles_at[stack_depot_ref_index(counting.other[i], 1)]++;
+	}
+	for (i = 0; i < MANY; i++) {
+		shared = min(handles_at[stack_depot_ref_index(counting.other[i], 0)],
+			     handles_at[stack_depot_ref_index(counting.other[i], 1)]);
+		if (shared > most) {
+			most = shared;
+			chosen = i;
+		}
+	}
+	swap(counting.other[chosen], counting.other[MANY - 1]);
 	counting.counted = counting.other[MANY - 1];
 }
 
 static int count_on_one_cpu(void *unused)
 {
 	struct stack_depot_cpu_cache *cpu;
-	unsigned int i, next = 0;
+	struct rnd_state random;
+	unsigned int i;
 
+	prandom_seed_state(&random, raw_smp_processor_id());
 	for (i = 0; i < COUNTS; i++) {
 		const s32 more[STACK_DEPOT_COUNTERS] = { 1, i % 2 ? -1 : 1 };
 
@@ -546,7 +554,7 @@ static int count_on_one_cpu(void *unused)
 		cpu = stack_depot_cpu_acquire();
 		stack_depot_count_on_cpu(cpu, counting.counted, more);
 		if (cpu && i % 64 == 63) {
-			next = count_others(cpu, next);
+			count_others(cpu, &random);
 			if (!stack_depot_find_ref(cpu, counting.counted))
 				atomic_long_inc(&counting.evictions);
 		}
