@@ -104,9 +104,9 @@ bool stack_depot_test_destroy(struct evictable_depot *depot)
 	depot_make_empty_pools_idle(depot, DEPOT_NR_CLASSES);
 	raw_spin_unlock_irqrestore(&depot->lock, irqflags);
 
-	/* The work may be queued again, and schedules the trimming. */
+	disable_delayed_work_sync(&depot->trim);
+	/* The lines above, or depot_trim(), may have queued the work again. */
 	irq_work_sync(&depot->work);
-	cancel_delayed_work_sync(&depot->trim);
 	rcu_barrier();
 	/* depot_end_grace_period() may have queued itself once more. */
 	rcu_barrier();
@@ -138,6 +138,31 @@ bool stack_depot_test_destroy(struct evictable_depot *depot)
 	return true;
 }
 EXPORT_SYMBOL_IF_KUNIT(stack_depot_test_destroy);
+
+/**
+ * stack_depot_test_trim_waits() - Trim an instance whose pools wait for a grace period
+ * @depot: an instance with more idle pools than the reserve, none idle for its trim_delay
+ *
+ * Return: true if depot_trim() has requested a grace period.
+ */
+bool stack_depot_test_trim_waits(struct evictable_depot *depot)
+{
+	bool requested;
+
+	cancel_delayed_work_sync(&depot->trim);
+	/* Wait for grace periods that were requested before. */
+	rcu_barrier();
+	rcu_barrier();
+	/* Keep the next one from ending. */
+	rcu_read_lock();
+	depot_trim(&depot->trim.work);
+	while (irq_work_is_busy(&depot->work))
+		cpu_relax();
+	requested = READ_ONCE(depot->gp_pending);
+	rcu_read_unlock();
+	return requested;
+}
+EXPORT_SYMBOL_IF_KUNIT(stack_depot_test_trim_waits);
 
 /* The number of records in use. */
 unsigned long stack_depot_test_in_use(struct evictable_depot *depot)

@@ -637,7 +637,7 @@ static void depot_trim(struct work_struct *work)
 	struct evictable_pool *pool;
 	unsigned long irqflags;
 	LIST_HEAD(vacated);
-	bool again, freed;
+	bool freed;
 
 	while ((pool = depot_remove_surplus_pool(depot))) {
 		if (stack_depot_vacate_pool(pool)) {
@@ -659,10 +659,10 @@ static void depot_trim(struct work_struct *work)
 	/* Pools can be added. */
 	if (freed)
 		depot_clear_all_refusals(depot);
-	again = depot->nr_idle > IDLE_RESERVE;
+	/* Pools that became idle since the request may still need a grace period. */
+	if (depot->nr_idle > IDLE_RESERVE)
+		depot_request_trim(depot);
 	stack_depot_unlock(&depot->lock, irqflags);
-	if (again)
-		schedule_delayed_work(&depot->trim, depot->trim_delay);
 }
 
 /*

@@ -8,6 +8,7 @@
 #include <linux/minmax.h>
 #include <linux/sched.h>
 #include <linux/sizes.h>
+#include <linux/workqueue.h>
 
 #include "stackdepot_kunit.h"
 
@@ -294,5 +295,31 @@ void stack_depot_test_trim(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, intact, 2 * room);
 	KUNIT_EXPECT_TRUE(test, handle_has_stack(kept, 8, 3000000));
 	kvfree(old);
+	KUNIT_EXPECT_TRUE(test, stack_depot_test_destroy(depot));
+}
+
+/*
+ * On a machine where nothing else uses RCU, depot_trim() itself requests the grace period that idle
+ * pools need: they became idle after its own request, and no other request followed.
+ */
+void stack_depot_test_trim_quiet(struct kunit *test)
+{
+	struct evictable_depot *depot = create_test_depot(test, SMALL_DEPOT);
+	unsigned int room = depot->max_pools *
+			    stack_depot_records_per_pool(stack_depot_size_class(8, 0));
+	depot_stack_handle_t *all = kvcalloc(room, sizeof(*all), GFP_KERNEL);
+
+	KUNIT_ASSERT_NOT_NULL(test, all);
+	depot->trim_delay = 60 * HZ;
+	fill_room(test, depot, all, room, 0);
+	/* Free the headers of vacated pools, which would start a grace period. */
+	mod_delayed_work(system_wq, &depot->trim, 0);
+	flush_delayed_work(&depot->trim);
+	schedule_delayed_work(&depot->trim, depot->trim_delay);
+	for (unsigned int n = 0; n < room; n++)
+		stack_depot_put(all[n]);
+	kvfree(all);
+	KUNIT_EXPECT_GT(test, depot->nr_idle, 4);
+	KUNIT_EXPECT_TRUE(test, stack_depot_test_trim_waits(depot));
 	KUNIT_EXPECT_TRUE(test, stack_depot_test_destroy(depot));
 }
