@@ -6,14 +6,21 @@
 
 #include <kunit/test.h>
 #include <linux/completion.h>
+#include <linux/cpumask.h>
+#include <linux/delay.h>
 #include <linux/gfp.h>
+#include <linux/irqflags.h>
+#include <linux/jiffies.h>
 #include <linux/kallsyms.h>
 #include <linux/kthread.h>
+#include <linux/preempt.h>
 #include <linux/rcupdate.h>
 #include <linux/seq_file.h>
 #include <linux/slab.h>
+#include <linux/smp.h>
 #include <linux/string.h>
 #include <linux/vmalloc.h>
+#include <linux/workqueue.h>
 
 #include <asm/sections.h>
 
@@ -421,6 +428,63 @@ static void test_changes_under_readers(struct kunit *test)
 		KUNIT_EXPECT_EQ(test, kthread_stop(readers[i]), 0);
 }
 
+#ifdef CONFIG_PREEMPT_RCU
+struct rule_writer {
+	struct work_struct work;
+	bool done;
+	int error;
+};
+
+static void replace_rules(struct work_struct *work)
+{
+	struct rule_writer *writer = container_of(work, struct rule_writer, work);
+
+	writer->error = write_rules("clear; depth=2");
+	WRITE_ONCE(writer->done, true);
+}
+
+/*
+ * A change ends after two grace periods: readers of the old table may store its rules in caches
+ * until the first one ends, and captures may use these rules until the second one does. Each time
+ * that this reader leaves RCU for a moment, one grace period can end. Other kinds of RCU do not see
+ * that it leaves.
+ */
+static void test_change_waits_for_readers(struct kunit *test)
+{
+	struct rule_writer writer = { };
+	unsigned int generation, left = 0;
+	unsigned long until;
+
+	if (num_online_cpus() == 1)
+		kunit_skip(test, "there is one CPU");
+	KUNIT_ASSERT_EQ(test, write_rules("depth=1"), 0);
+	INIT_WORK_ONSTACK(&writer.work, replace_rules);
+	/* Captures read the rules with preemption disabled, too. */
+	preempt_disable();
+	generation = READ_ONCE(owner_rules_generation);
+	queue_work_on(cpumask_any_but(cpu_online_mask, smp_processor_id()), system_wq,
+		      &writer.work);
+	until = jiffies + 10 * HZ;
+	while (READ_ONCE(owner_rules_generation) == generation && time_before(jiffies, until))
+		cpu_relax();
+	for (;;) {
+		/* Grace periods that do not wait for this reader end meanwhile. */
+		mdelay(50);
+		if (READ_ONCE(writer.done) || time_after(jiffies, until))
+			break;
+		local_irq_disable();
+		rcu_momentary_eqs();
+		local_irq_enable();
+		left++;
+	}
+	preempt_enable();
+	flush_work(&writer.work);
+	destroy_work_on_stack(&writer.work);
+	KUNIT_EXPECT_EQ(test, writer.error, 0);
+	KUNIT_EXPECT_GE(test, left, 2);
+}
+#endif /* CONFIG_PREEMPT_RCU */
+
 static void test_refuses(struct kunit *test)
 {
 	unsigned int i;
@@ -525,6 +589,9 @@ static struct kunit_case owner_rules_cases[] = {
 	KUNIT_CASE(test_replaces),
 	KUNIT_CASE(test_all_or_nothing),
 	KUNIT_CASE(test_changes_under_readers),
+#ifdef CONFIG_PREEMPT_RCU
+	KUNIT_CASE(test_change_waits_for_readers),
+#endif
 	KUNIT_CASE(test_refuses),
 	KUNIT_CASE(test_is_killed),
 	KUNIT_CASE(test_bounds_lookups),
