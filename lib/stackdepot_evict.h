@@ -325,7 +325,7 @@ static __always_inline bool depot_compare_frames(const unsigned long *entries,
 #if IS_ENABLED(CONFIG_STACKDEPOT_KUNIT_TEST)
 struct evictable_depot *stack_depot_test_create(size_t bytes);
 bool stack_depot_test_destroy(struct evictable_depot *depot);
-bool stack_depot_test_trim_waits(struct evictable_depot *depot);
+bool stack_depot_test_trim_requests_gp(struct evictable_depot *depot);
 depot_stack_handle_t stack_depot_test_save(struct evictable_depot *depot, unsigned long *entries,
 					   unsigned int nr_entries, gfp_t gfp,
 					   depot_flags_t flags);

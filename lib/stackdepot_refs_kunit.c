@@ -504,8 +504,8 @@ static struct {
 #define OTHERS		1000
 
 /*
- * Count other handles until one evicts the counted one. Take them in random order: the two places
- * of a handle are evicted in turn, so that others in a fixed order might never evict it.
+ * Count other handles until one evicts the counted one. Their order is random: the two places of a
+ * handle are evicted in turn, and in a fixed order the turn may always be that of the other place.
  */
 static void count_others(struct stack_depot_cpu_cache *cpu, struct rnd_state *random)
 {
@@ -515,7 +515,7 @@ static void count_others(struct stack_depot_cpu_cache *cpu, struct rnd_state *ra
 		count_one(cpu, counting.other[prandom_u32_state(random) % (MANY - 1)], 1);
 }
 
-/* Choose the handle whose places most others share: they evict it often. */
+/* Choose the handle whose two places the most other handles share: they evict it often. */
 static void choose_counted(struct kunit *test)
 {
 	unsigned int i, shared, most = 0, chosen = 0;
