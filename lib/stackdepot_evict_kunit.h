@@ -151,7 +151,7 @@ bool stack_depot_test_trim_requests_gp(struct evictable_depot *depot)
 	unsigned long irqflags;
 	bool requested;
 
-	/* If depot_trim() is scheduled, it requests nothing. */
+	/* While depot_trim() is scheduled, depot_request_trim() requests nothing. */
 	irq_work_sync(&depot->work);
 	cancel_delayed_work_sync(&depot->trim);
 	/* Wait for depot_end_grace_period(), which may queue itself once more. */

@@ -659,7 +659,7 @@ static void depot_trim(struct work_struct *work)
 	/* Pools can be added. */
 	if (freed)
 		depot_clear_all_refusals(depot);
-	/* No grace period was requested for pools that became idle while this was scheduled. */
+	/* Pools that became idle while depot_trim() was scheduled requested no grace period. */
 	if (depot->nr_idle > IDLE_RESERVE)
 		depot_request_trim(depot);
 	stack_depot_unlock(&depot->lock, irqflags);

@@ -294,12 +294,10 @@ static void start_counting_threads(struct kunit *test, struct counting_thread *t
 		wake_up_process(threads[i].task);
 }
 
-/* Is @handle, to which the caller holds a reference, one of @depot? Pools are aligned. */
+/* Return true if @handle is one of @depot. The caller holds a reference to it. */
 static bool depot_has_handle(const struct evictable_depot *depot, depot_stack_handle_t handle)
 {
-	unsigned long record = (unsigned long)stack_depot_test_record(handle);
-
-	return ((struct evictable_pool *)(record & ~(POOL_BYTES - 1)))->depot == depot;
+	return depot_find_pool(stack_depot_test_record(handle))->depot == depot;
 }
 
 /*
