@@ -18,6 +18,9 @@ FRAGMENTS = HERE / "kernels/configs"
 # those would change what make bench-load measures.
 FAST = "debian-fast"
 MEASURED = ("mm", "fs/ext4", "fs/notify", "net/unix")
+# Kernels that benchmarks compare: a kernel, its base, and the fragment that makes the difference.
+PAIRS = (("debian", "debian-vanilla", "debian-owner"), ("um", "um-vanilla", "owner"),
+         ("um-profiling", "um-vanilla", "profiling"))
 
 
 def list_options(name: str) -> list[str]:
@@ -45,16 +48,17 @@ def find_measured_options() -> list[str]:
 
 
 def find_pair_differences() -> list[str]:
-    """Fragments that only one of the two kernels has, except for our own options."""
-    ours, plain = (set(KERNELS[name].fragments) for name in ("debian", "debian-vanilla"))
-    return sorted((ours ^ plain) - {"debian-owner"})
+    """Fragments that only one of two compared kernels has, except for the compared one."""
+    fragments = {name: set(kernel.fragments) for name, kernel in KERNELS.items()}
+    return [f"{name} and {base}: {fragment}" for name, base, compared in PAIRS
+            for fragment in sorted((fragments[name] ^ fragments[base]) - {compared})]
 
 
 CHECKS = [
     ("no fragment sets an option twice", find_repeated_options),
     ("each fragment belongs to a kernel", find_stray_fragments),
     (f"{FAST} changes no memory management", find_measured_options),
-    ("debian and debian-vanilla differ by our options only", find_pair_differences),
+    ("compared kernels differ by the compared options only", find_pair_differences),
 ]
 
 

@@ -3,7 +3,8 @@
 """Build kernels: kernels.py [--missing] NAME..., or kernels.py --make NAME WORD...
 
 The names are x86_64 um page frame-pointers debug rt kmsan arm64 arm64-64k kasan-tags s390x
-vanilla debug-vanilla kasan-tags-vanilla kmsan-vanilla profiling debian debian-vanilla.
+vanilla debug-vanilla kasan-tags-vanilla kmsan-vanilla profiling um-vanilla um-profiling
+debian debian-vanilla.
 --missing skips kernels that have an image. --make runs make with the words and the variables
 of the build; with others, make would compile the whole kernel again. Objects are in
 build/NAME/, the compiler's output in build/NAME.log. A build is incremental, and ccache shares
@@ -71,6 +72,9 @@ KERNELS = {
                                        pristine=True),
     "kmsan-vanilla": KernelRecipe(["base", "x86_64", "kmsan"], compiler="clang", pristine=True),
     "profiling": KernelRecipe(["base", "x86_64", "profiling"], pristine=True),
+    "um-vanilla": KernelRecipe(["base", "um"], arch="um", image="linux", pristine=True),
+    "um-profiling": KernelRecipe(["base", "um", "profiling"], arch="um", image="linux",
+                                 pristine=True),
     "debian": KernelRecipe(["debian", "debian-owner", *DEBIAN_FAST], debian=True),
     "debian-vanilla": KernelRecipe(["debian", *DEBIAN_FAST], debian=True, pristine=True),
 }
