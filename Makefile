@@ -12,6 +12,7 @@ MINUTES	?= 60
 RUNS	?= 1000000
 LOADS	?=
 MODES	?=
+IMAGE	?=
 MEM	?= 512M
 # Kernels that need packages of their own
 SPECIAL	:= kmsan arm64 arm64-64k kasan-tags s390x
@@ -29,6 +30,8 @@ help:
 	@echo '                         RUNS=1000000 of each fuzzer, MINUTES=60 of churn, 16 CPUs, 32 GB;'
 	@echo '                         JOBS= and T= as for make test'
 	@echo 'make bench               costs of allocations and of ownertop, compared with other tools'
+	@echo 'make bench-time          cycles of an allocation in User-mode Linux; MODES= choose, and'
+	@echo '                         IMAGE=NAME=DIRECTORY measures another build of it as well'
 	@echo 'make bench-stackmap      trace events with stack ids instead of stacks'
 	@echo 'make bench-depot-users   KASAN, slab_debug=U and kmemleak without and with the call tree'
 	@echo 'make bench-load          whole loads on Debian'"'"'s kernel, which LOADS= and MODES= choose from'
@@ -37,9 +40,10 @@ help:
 	@echo 'make lint                style, static checks, names, spelling'
 	@echo
 	@echo 'make kernel K=x86_64     build/x86_64/; also um page debug rt kmsan arm64 kasan-tags'
-	@echo '                         s390x vanilla; and debian debian-vanilla: Debian'"'"'s configuration,'
-	@echo '                         without drivers, whose guest has a root of Debian 13 with'
-	@echo '                         PACKAGES="..."; with SYSTEMD=1, systemd is its first process'
+	@echo '                         s390x vanilla um-vanilla um-profiling; and debian debian-vanilla:'
+	@echo '                         Debian'"'"'s configuration, without drivers, whose guest has a root'
+	@echo '                         of Debian 13 with PACKAGES="..."; with SYSTEMD=1, systemd is its'
+	@echo '                         first process'
 	@echo 'make guest K= CMD= APPEND= SMP= MEM= EXTRA='
 	@echo '                         boot K, run CMD (EXTRA is at /extra), exit with its status'
 	@echo 'make shell K=            boot K with a prompt'
@@ -68,6 +72,10 @@ soak: install-tests install-kmsan install-arm64 install-s390x install-debian
 bench: install install-arm64 tree
 	@$(OWNER)/bench/bench.py
 	@$(OWNER)/bench/bench_ownertop.sh build/tree
+
+# Not part of make bench: other work on the host changes its figures.
+bench-time: install tree
+	@$(OWNER)/bench/bench_time.py --modes "$(MODES)" $(if $(IMAGE),--image "$(IMAGE)")
 
 # Not part of make bench: it needs both kernels with Debian's configuration, and an hour.
 bench-load: install install-debian tree
@@ -125,6 +133,6 @@ install install-tests $(addprefix install-,$(SPECIAL) debian):
 clean:
 	rm -rf build
 
-.PHONY: help run test soak bench bench-load bench-depot-users bench-stackmap lint deb debian-packages tree \
-	refresh series kernel image guest shell vmcore install install-tests \
+.PHONY: help run test soak bench bench-time bench-load bench-depot-users bench-stackmap lint deb \
+	debian-packages tree refresh series kernel image guest shell vmcore install install-tests \
 	$(addprefix install-,$(SPECIAL) debian) clean
