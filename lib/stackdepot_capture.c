@@ -8,14 +8,16 @@
  */
 
 #include <linux/gfp.h>
+#include <linux/irq_work.h>
 #include <linux/jiffies.h>
 #include <linux/kmsan.h>
 #include <linux/percpu.h>
 #include <linux/preempt.h>
 #include <linux/rcupdate.h>
-#include <linux/stackdepot.h>
+#include <linux/stackdepot_capture.h>
+#include <linux/workqueue.h>
 
-#include "stackdepot_unwind.h"
+#include "stackdepot_internal.h"
 
 /* Chains are records with counters. RAW: the walk has ended them at an interrupt's entry. */
 #define CHAIN_FLAGS	(STACK_DEPOT_FLAG_GET | STACK_DEPOT_FLAG_COUNT | STACK_DEPOT_FLAG_RAW)
@@ -33,32 +35,9 @@ int stack_depot_capture_init(void)
 
 	if (error)
 		return error;
-	stack_depot_tree_init(false);
+	stack_depot_steps_init();
 	stack_depot_cpu_caches_init();
-	/* Look these functions up by name now, not during the first capture. */
-	stack_depot_is_allocator(0);
-	stack_depot_ends_chain(0);
 	return 0;
-}
-
-static bool (*allocator_test)(unsigned long ip) __read_mostly;
-
-/**
- * stack_depot_capture_skip() - say which leading frames STACK_DEPOT_FLAG_SKIP leaves out
- * @is_allocator: returns true if a return address is in a function that allocates for its
- *	caller. It is called in any context, and always has one answer for an address.
- */
-void stack_depot_capture_skip(bool (*is_allocator)(unsigned long ip))
-{
-	WRITE_ONCE(allocator_test, is_allocator);
-}
-
-/* Does a chain leave out this function at its start? */
-bool stack_depot_is_allocator(unsigned long ip)
-{
-	bool (*test)(unsigned long ip) = READ_ONCE(allocator_test);
-
-	return test && test(ip);
 }
 
 /* --- Room for walks ----------------------------------------------------------- */
@@ -102,85 +81,64 @@ static unsigned long *get_chain_buffer(void)
 struct walked_chain {
 	unsigned long *frames;
 	unsigned int count;		/* of frames */
-	u32 tag;			/* of references to it, 0 if it has no node */
+	u64 hash;
 };
 
-/* Does @handle stand for the chain, or, if @shorter, for its first frames? */
-static bool handle_is_chain(depot_stack_handle_t handle, const struct walked_chain *chain,
-			    bool shorter)
-{
-	unsigned int count = stack_depot_match(handle, chain->frames, chain->count);
-
-	return shorter ? count && count < chain->count : count == chain->count;
-}
-
-/* This CPU's references to @handle, from which one can be taken; NULL without any. */
-static struct stack_depot_ref *get_ref(struct stack_depot_cpu_cache *cpu,
-				       depot_stack_handle_t handle)
-{
-	struct stack_depot_ref *ref = stack_depot_find_ref(cpu, handle) ?:
-				      stack_depot_restore_ref(cpu, handle);
-
-	return ref ? stack_depot_usable_ref(ref, true) : stack_depot_refill_ref(cpu, handle);
-}
-
-/* Take a reference that this CPU keeps. Return: the handle. */
+/* Take a reference from a ref. Return: the handle; 0 if the depot refuses. */
 static depot_stack_handle_t take_ref(struct stack_depot_ref *ref)
 {
+	ref = stack_depot_usable_ref(ref, true);
+	if (unlikely(!ref))
+		return 0;
 	ref->references--;
 	return ref->handle;
 }
 
-/* Take a reference as take_ref_if_chain() does, but from the depot. */
-static depot_stack_handle_t get_if_chain(depot_stack_handle_t handle,
-					 const struct walked_chain *chain, bool shorter)
-{
-	if (!stack_depot_get(handle))
-		return 0;
-	if (handle_is_chain(handle, chain, shorter))
-		return handle;
-	stack_depot_put(handle);
-	return 0;
-}
-
 /*
- * Take a reference to @handle from the CPU cache if it stands for the chain, or, if
- * @shorter, for its first frames. Return: @handle, or 0.
+ * Take a reference to @handle, which stands for the chain, and let this CPU know the chain by its
+ * hash. Return: @handle; 0 if the depot has freed it.
  */
-static depot_stack_handle_t take_ref_if_chain(depot_stack_handle_t handle,
-					      const struct walked_chain *chain, bool shorter)
+static depot_stack_handle_t take_found_ref(depot_stack_handle_t handle,
+					   const struct walked_chain *chain)
 {
-	struct stack_depot_cpu_cache *cpu;
-	depot_stack_handle_t taken = 0;
+	struct stack_depot_cpu_cache *cpu = stack_depot_cpu_acquire();
 	struct stack_depot_ref *ref;
 
-	if (!handle)
-		return 0;
-	cpu = stack_depot_cpu_acquire();
 	/* An interrupted task uses the CPU cache. */
 	if (!cpu)
-		return get_if_chain(handle, chain, shorter);
-	ref = get_ref(cpu, handle);
-	if (ref && !shorter && chain->tag && ref->tag == chain->tag) {
-		taken = take_ref(ref);
-	} else if (ref && handle_is_chain(handle, chain, shorter)) {
-		taken = take_ref(ref);
-		if (!shorter && chain->tag)
-			ref->tag = chain->tag;
-	}
+		return stack_depot_get(handle) ? handle : 0;
+	ref = stack_depot_find_ref(cpu, handle) ?: stack_depot_refill_ref(cpu, handle);
+	if (ref)
+		stack_depot_index_ref(cpu, ref, chain->hash);
+	handle = ref ? take_ref(ref) : 0;
 	stack_depot_cpu_release(cpu);
-	return taken;
+	return handle;
 }
 
-/* Take a reference to the chain if the depot has it. Return: a handle, or 0. */
+/* Take a reference that this CPU keeps to the chain. Return: a handle, or 0. */
+static depot_stack_handle_t take_known_ref(const struct walked_chain *chain)
+{
+	struct stack_depot_cpu_cache *cpu = stack_depot_cpu_acquire();
+	struct stack_depot_ref *ref = cpu ? stack_depot_find_hashed_ref(cpu, chain->hash) : NULL;
+	depot_stack_handle_t handle = ref ? take_ref(ref) : 0;
+
+	if (cpu)
+		stack_depot_cpu_release(cpu);
+	return handle;
+}
+
+/* Take a reference to the chain if this CPU or the depot has it. Return: a handle, or 0. */
 static depot_stack_handle_t find_chain(const struct walked_chain *chain)
 {
-	depot_stack_handle_t handle;
+	depot_stack_handle_t handle = take_known_ref(chain);
 
+	if (handle)
+		return handle;
 	/* The handle stands for these frames until a grace period has passed. */
 	rcu_read_lock_sched_notrace();
 	handle = stack_depot_find(chain->frames, chain->count, CHAIN_FLAGS);
-	handle = take_ref_if_chain(handle, chain, false);
+	if (handle)
+		handle = take_found_ref(handle, chain);
 	rcu_read_unlock_sched_notrace();
 	return handle;
 }
@@ -197,11 +155,45 @@ static depot_stack_handle_t store_chain(const struct walked_chain *chain)
 	if (cpu) {
 		/* Keep references for the next capture. */
 		ref = stack_depot_refill_ref(cpu, handle);
-		if (ref && chain->tag)
-			ref->tag = chain->tag;
+		if (ref)
+			stack_depot_index_ref(cpu, ref, chain->hash);
 		stack_depot_cpu_release(cpu);
 	}
 	return handle;
+}
+
+/* --- Memory for the depot ----------------------------------------------------------- */
+
+static void refill_depot(struct work_struct *work)
+{
+	stack_depot_refill(GFP_KERNEL | __GFP_NOWARN);
+}
+
+static DECLARE_WORK(refill_work, refill_depot);
+
+static void schedule_refill(struct irq_work *work)
+{
+	schedule_work(&refill_work);
+}
+
+/* A capture can run under any lock, also under those of the allocator and of the workqueue. */
+static struct irq_work refill_request = IRQ_WORK_INIT_HARD(schedule_refill);
+
+/**
+ * stack_depot_request_refill() - ask a worker to give memory to the depot
+ *
+ * For captures that may not allocate. At most once in a tick: the worker's own wakeup can be
+ * captured, and find no room.
+ */
+void stack_depot_request_refill(void)
+{
+	static unsigned long requested_at;
+	unsigned long now = jiffies | 1;
+
+	if (READ_ONCE(requested_at) == now)
+		return;
+	WRITE_ONCE(requested_at, now);
+	irq_work_queue(&refill_request);
 }
 
 /* --- A full depot ----------------------------------------------------------------- */
@@ -221,7 +213,7 @@ static void intern_overflow_chain(gfp_t gfp)
 	unsigned long frame = slab_owner_no_room();
 	depot_stack_handle_t handle;
 
-	if (likely(READ_ONCE(overflow_chain)))
+	if (likely(READ_ONCE(overflow_chain)) || !gfp)
 		return;
 	handle = stack_depot_save_flags(&frame, 1, gfp | __GFP_NOWARN,
 					STACK_DEPOT_FLAG_CAN_ALLOC | CHAIN_FLAGS);
@@ -238,7 +230,7 @@ static depot_stack_handle_t take_overflow_ref(void)
 
 	if (!cpu)
 		return stack_depot_get(handle) ? handle : 0;
-	ref = get_ref(cpu, handle);
+	ref = stack_depot_find_ref(cpu, handle) ?: stack_depot_refill_ref(cpu, handle);
 	handle = ref ? take_ref(ref) : 0;
 	stack_depot_cpu_release(cpu);
 	return handle;
@@ -250,6 +242,11 @@ static depot_stack_handle_t take_overflow_ref(void)
  */
 static DEFINE_PER_CPU(unsigned long, refused_at);
 
+static void remember_refusal(void)
+{
+	this_cpu_write(refused_at, jiffies | 1);
+}
+
 /* After a refusal, a CPU asks the depot for room again in the next tick. */
 static bool was_refused_in_this_tick(void)
 {
@@ -257,108 +254,47 @@ static bool was_refused_in_this_tick(void)
 }
 
 /*
- * Intern half of the frames, a quarter, and so on, without memory for new ones unless @store;
- * at last, use the overflow chain. Return: a handle with a reference, or 0 if the overflow
- * chain is missing, too.
+ * Intern the first frame alone, without memory for it unless @store; at last, use the overflow
+ * chain. Return: a handle with a reference, or 0 if the overflow chain is missing, too.
  */
-static depot_stack_handle_t intern_shorter_chain(const struct walked_chain *chain, bool store,
-						 enum stack_depot_captured *captured)
+static depot_stack_handle_t intern_first_frame(const struct walked_chain *chain, bool store,
+					       enum stack_depot_captured *captured)
 {
-	struct walked_chain shorter = { .frames = chain->frames, .count = chain->count };
-	depot_stack_handle_t handle;
+	struct walked_chain first = {
+		chain->frames, 1, stack_depot_hash_frames(chain->frames, 1)
+	};
+	depot_stack_handle_t handle = chain->count > 1 ? find_chain(&first) : 0;
 
-	*captured = STACK_DEPOT_CAPTURED_SHORTER;
-	while (shorter.count /= 2) {
-		handle = find_chain(&shorter);
-		if (!handle && store)
-			handle = store_chain(&shorter);
-		if (handle)
-			return handle;
-	}
-	*captured = STACK_DEPOT_CAPTURED_NONE;
-	return take_overflow_ref();
+	if (!handle && store && chain->count > 1)
+		handle = store_chain(&first);
+	*captured = handle ? STACK_DEPOT_CAPTURED_SHORTER : STACK_DEPOT_CAPTURED_NONE;
+	return handle ?: take_overflow_ref();
 }
 
 /* --- Capturing ------------------------------------------------------------------- */
 
-/* The handle that the chain's node has. */
-static depot_stack_handle_t *chain_node_handle(const struct stack_depot_walk *walk)
-{
-#ifdef CONFIG_STACKDEPOT_CALL_TREE
-	if (walk->node)
-		return &walk->node->handle;
-#endif
-	return NULL;
-}
-
-static u32 chain_tag(const struct stack_depot_walk *walk)
-{
-#ifdef CONFIG_STACKDEPOT_CALL_TREE
-	if (walk->node)
-		return stack_depot_node_tag(walk->tree, walk->node);
-#endif
-	return 0;
-}
-
 /*
- * Intern a chain. @weak: the handle that its node has. @last: use a shorter chain if the
- * depot has no room for it. @whole: never do. Return: a handle with a reference, or 0.
+ * Intern a chain. @last: use its first frame if the depot has no room for it. @whole: never do.
+ * Return: a handle with a reference, or 0.
  */
-static depot_stack_handle_t intern_chain(const struct walked_chain *chain,
-					 depot_stack_handle_t weak, bool last, bool whole,
+static depot_stack_handle_t intern_chain(const struct walked_chain *chain, bool last, bool whole,
 					 enum stack_depot_captured *captured)
 {
-	depot_stack_handle_t handle;
-	bool refused = !whole && was_refused_in_this_tick();
+	depot_stack_handle_t handle = find_chain(chain);
 
 	*captured = STACK_DEPOT_CAPTURED_ALL;
-	handle = take_ref_if_chain(weak, chain, false);
 	if (handle)
 		return handle;
-	if (refused) {
-		*captured = STACK_DEPOT_CAPTURED_SHORTER;
-		handle = take_ref_if_chain(weak, chain, true);
-		if (handle)
-			return handle;
-		*captured = STACK_DEPOT_CAPTURED_ALL;
-	}
-	handle = find_chain(chain);
-	if (handle)
-		return handle;
-	if (refused)
-		return intern_shorter_chain(chain, false, captured);
+	if (!whole && was_refused_in_this_tick())
+		return intern_first_frame(chain, false, captured);
 	handle = store_chain(chain);
 	if (handle || !last)
 		return handle;
-	this_cpu_write(refused_at, jiffies | 1);
-	stack_depot_flush_if_full();
-	return intern_shorter_chain(chain, true, captured);
-}
-
-/*
- * Let the next captures of the chain recognize the shorter one that took its place: tag this
- * CPU's references with the node of its frames, an ancestor of the chain's node. Another chain
- * may have the same frames and another node: it keeps its tag.
- */
-static void tag_shorter_chain(depot_stack_handle_t handle, const struct stack_depot_walk *walk,
-			      const unsigned long *frames, unsigned int depth, bool skip,
-			      struct stack_depot_caller caller)
-{
-#ifdef CONFIG_STACKDEPOT_CALL_TREE
-	struct stack_depot_cpu_cache *cpu = walk->node ? stack_depot_cpu_acquire() : NULL;
-	struct stack_depot_ref *ref = cpu ? stack_depot_find_ref(cpu, handle) : NULL;
-	const struct stack_depot_node *ancestor = NULL;
-	unsigned int count;
-
-	if (ref && !ref->tag) {
-		count = stack_depot_match(handle, frames, walk->count);
-		ancestor = stack_depot_find_ancestor(walk->tree, depth, skip, caller, count);
-	}
-	if (ancestor)
-		ref->tag = stack_depot_node_tag(walk->tree, ancestor);
-	if (cpu)
-		stack_depot_cpu_release(cpu);
-#endif
+	if (stack_depot_flush_if_full())
+		remember_refusal();
+	else
+		stack_depot_request_refill();
+	return intern_first_frame(chain, true, captured);
 }
 
 /*
@@ -369,102 +305,63 @@ static depot_stack_handle_t walk_and_intern(unsigned int depth, depot_flags_t fl
 					    struct stack_depot_caller caller, bool last,
 					    enum stack_depot_captured *captured)
 {
-	unsigned long *buffer = get_chain_buffer();
-	depot_stack_handle_t handle = 0, *weak;
-	struct stack_depot_walk walk;
+	struct walked_chain chain = { .frames = get_chain_buffer() };
+	depot_stack_handle_t handle = 0;
 
-	if (!buffer)
+	if (!chain.frames)
 		return 0;
-	walk = stack_depot_walk_running(buffer, depth, flags & STACK_DEPOT_FLAG_SKIP,
-					caller);
-	weak = chain_node_handle(&walk);
-	if (likely(walk.count)) {
-		struct walked_chain chain = { buffer, walk.count, chain_tag(&walk) };
-
-		handle = intern_chain(&chain, weak ? READ_ONCE(*weak) : 0, last,
-				      flags & STACK_DEPOT_FLAG_WHOLE, captured);
+	chain.count = stack_depot_walk_frames(chain.frames, depth,
+					      flags & STACK_DEPOT_FLAG_SKIP, caller);
+	if (likely(chain.count)) {
+		chain.hash = stack_depot_hash_frames(chain.frames, chain.count);
+		handle = intern_chain(&chain, last, flags & STACK_DEPOT_FLAG_WHOLE, captured);
 	}
-	if (weak && handle && handle != READ_ONCE(*weak))
-		WRITE_ONCE(*weak, handle);
-	if (handle && *captured == STACK_DEPOT_CAPTURED_SHORTER)
-		tag_shorter_chain(handle, &walk, buffer, depth, flags & STACK_DEPOT_FLAG_SKIP,
-				  caller);
 	put_chain_buffer();
 	return handle;
 }
 
-#ifdef CONFIG_STACKDEPOT_CALL_TREE
-DEFINE_PER_CPU(unsigned long, stack_depot_reordered_at);
-
-/*
- * Find this CPU's references to @handle if it took the place of the running chain: it is the
- * overflow chain, or a chain of its first frames. Return: NULL if it is not recognized.
+/**
+ * stack_depot_find_running_again() - find this CPU's references to a chain without allocators
+ * @cpu: the CPU cache, between stack_depot_cpu_acquire() and stack_depot_cpu_release()
+ * @depth: number of frames at most
+ * @caller: where the chain starts; all leading allocators are left out
+ *
+ * Takes a batch of references from the depot if only the last one is left.
+ *
+ * Return: the ref, from which at least one reference can be taken, or NULL.
  */
-static struct stack_depot_ref *
-find_shorter_ref(struct stack_depot_cpu_cache *cpu, depot_stack_handle_t handle,
-		 const struct stack_depot_tree *tree, const struct stack_depot_node *node,
-		 unsigned int depth, bool skip, struct stack_depot_caller caller,
-		 enum stack_depot_captured *captured)
+noinline struct stack_depot_ref *
+stack_depot_find_running_again(struct stack_depot_cpu_cache *cpu, unsigned int depth,
+			       struct stack_depot_caller caller)
 {
-	const struct stack_depot_node *ancestor;
-	struct stack_depot_ref *ref;
+	u64 hash = stack_depot_hash_running(depth, STACK_DEPOT_SKIP_ALLOCATORS, caller);
+	struct stack_depot_ref *ref = stack_depot_find_hashed_ref(cpu, hash);
 
-	*captured = STACK_DEPOT_CAPTURED_NONE;
-	if (handle == READ_ONCE(overflow_chain))
-		return get_ref(cpu, handle);
-	*captured = STACK_DEPOT_CAPTURED_SHORTER;
-	ref = stack_depot_find_ref(cpu, handle);
-	ancestor = ref ? stack_depot_tagged_node(tree, ref->tag) : NULL;
-	if (!ancestor || !ancestor->frames || ancestor->frames >= node->frames ||
-	    stack_depot_find_ancestor(tree, depth, skip, caller, ancestor->frames) != ancestor)
-		return NULL;
-	return get_ref(cpu, handle);
+	return ref ? stack_depot_usable_ref(ref, true) : NULL;
 }
-#endif
 
-/*
- * Take a reference that this CPU keeps to the running chain, or to the chain that took its
- * place if the depot still has no room. Return: a handle, or 0.
+/**
+ * stack_depot_take_running() - take a reference that this CPU keeps to the running stack's chain
+ * @depth: number of frames to keep
+ * @caller: where the chain starts
+ *
+ * Context: any.
+ *
+ * Return: the handle; 0 if this CPU keeps no reference: stack_depot_capture() has to intern the
+ * chain.
  */
-static __always_inline depot_stack_handle_t
-take_running_ref(unsigned int depth, depot_flags_t flags, struct stack_depot_caller caller,
-		 enum stack_depot_captured *captured)
+depot_stack_handle_t stack_depot_take_running(unsigned int depth, struct stack_depot_caller caller)
 {
-	depot_stack_handle_t handle = 0;
-#ifdef CONFIG_STACKDEPOT_CALL_TREE
 	struct stack_depot_cpu_cache *cpu = stack_depot_cpu_acquire();
-	const struct stack_depot_tree *tree;
-	const struct stack_depot_node *node;
-	depot_stack_handle_t weak;
+	depot_stack_handle_t handle = 0;
 	struct stack_depot_ref *ref;
-	bool reorder;
 
 	if (unlikely(!cpu))
 		return 0;
-	reorder = stack_depot_reorder_is_due();
-	__this_cpu_write(stack_depot_reordered_at, jiffies);
-	tree = READ_ONCE(stack_depot_tree);
-	node = tree ? stack_depot_recognize(tree, depth, flags & STACK_DEPOT_FLAG_SKIP, caller,
-					    reorder) : NULL;
-	weak = node ? READ_ONCE(node->handle) : 0;
-	ref = stack_depot_find_ref(cpu, weak) ?: stack_depot_restore_ref(cpu, weak);
-	if (likely(ref && ref->tag == stack_depot_node_tag(tree, node))) {
-		*captured = STACK_DEPOT_CAPTURED_ALL;
-		ref = stack_depot_usable_ref(ref, true);
-	} else if (weak && !(flags & STACK_DEPOT_FLAG_WHOLE) && was_refused_in_this_tick()) {
-		ref = find_shorter_ref(cpu, weak, tree, node, depth,
-				       flags & STACK_DEPOT_FLAG_SKIP, caller, captured);
-	} else {
-		ref = NULL;
-	}
+	ref = stack_depot_find_hashed_ref(cpu, stack_depot_hash_running(depth, 0, caller));
 	if (likely(ref))
 		handle = take_ref(ref);
-	else if (node)
-		this_cpu_inc(stack_depot_capture_counts.no_ref);
-	else
-		this_cpu_inc(stack_depot_capture_counts.unknown);
 	stack_depot_cpu_release(cpu);
-#endif
 	return handle;
 }
 
@@ -472,7 +369,7 @@ take_running_ref(unsigned int depth, depot_flags_t flags, struct stack_depot_cal
 #define REFILLS		4
 
 /**
- * stack_depot_capture() - intern the running stack's chain
+ * stack_depot_capture() - walk the running stack with all checks, and intern its chain
  * @depth: number of frames to keep, from 1 to STACK_DEPOT_CAPTURE_MAX
  * @flags: STACK_DEPOT_FLAG_SKIP, STACK_DEPOT_FLAG_WHOLE, or 0
  * @gfp: flags of the allocation that is tracked; 0 if the depot may not allocate
@@ -481,7 +378,7 @@ take_running_ref(unsigned int depth, depot_flags_t flags, struct stack_depot_cal
  *
  * The frames are in a per-CPU buffer while they are interned, so nothing is allocated
  * then. If the depot has no room, give it memory afterwards and walk the stack again. At
- * the depot's bound, use a shorter chain, or the overflow chain.
+ * the depot's bound, use the first frame alone, or the overflow chain.
  *
  * Context: any.
  *
@@ -497,51 +394,26 @@ noinline depot_stack_handle_t stack_depot_capture(unsigned int depth, depot_flag
 
 	/* KMSAN does not see that this file sets @captured. */
 	kmsan_unpoison_memory(captured, sizeof(*captured));
-	handle = take_running_ref(depth, flags, caller, captured);
-	if (likely(handle))
+	*captured = STACK_DEPOT_CAPTURED_ALL;
+	this_cpu_inc(stack_depot_capture_counts.walked);
+	if (flags & STACK_DEPOT_FLAG_WHOLE) {
+		handle = walk_and_intern(depth, flags, caller, false, captured);
+		if (!handle)
+			stack_depot_request_refill();
 		return handle;
-	if (flags & STACK_DEPOT_FLAG_WHOLE)
-		return walk_and_intern(depth, flags, caller, false, captured);
+	}
 	intern_overflow_chain(gfp);
 	for (i = 0; !handle && i < REFILLS; i++) {
 		handle = walk_and_intern(depth, flags, caller, false, captured);
 		/* @gfp also forbids the refill to sleep where the allocation must not. */
-		if (!handle && !stack_depot_refill(gfp | __GFP_NOWARN))
+		if (handle || !gfp)
 			break;
+		if (!stack_depot_refill(gfp | __GFP_NOWARN)) {
+			remember_refusal();
+			break;
+		}
 	}
 	return handle ?: walk_and_intern(depth, flags, caller, true, captured);
-}
-
-/**
- * stack_depot_find_tag() - find out which chain the running stack is
- * @depth: number of frames at most
- * @caller: where the chain starts
- * @hint: set to a handle that was the chain's, and can be another one's by now
- *
- * A caller that holds a reference to a chain, and knows its tag, recognizes it by the tag.
- *
- * Context: Any, with preemption disabled.
- *
- * Return: the chain's tag, which changes when the call tree is replaced; 0 if the call tree does
- * not have the chain.
- */
-noinline u32 stack_depot_find_tag(unsigned int depth, struct stack_depot_caller caller,
-				  depot_stack_handle_t *hint)
-{
-	u32 tag = 0;
-#ifdef CONFIG_STACKDEPOT_CALL_TREE
-	const struct stack_depot_tree *tree = READ_ONCE(stack_depot_tree);
-	bool reorder = stack_depot_reorder_is_due();
-	const struct stack_depot_node *node;
-
-	__this_cpu_write(stack_depot_reordered_at, jiffies);
-	node = tree ? stack_depot_recognize(tree, depth, false, caller, reorder) : NULL;
-	if (node) {
-		*hint = READ_ONCE(node->handle);
-		tag = stack_depot_node_tag(tree, node);
-	}
-#endif
-	return tag;
 }
 
 /**
@@ -559,8 +431,7 @@ unsigned int stack_depot_get_frames(unsigned long *frames, unsigned int depth,
 	unsigned int count;
 
 	preempt_disable();
-	count = stack_depot_walk_running(frames, depth, flags & STACK_DEPOT_FLAG_SKIP,
-					 caller).count;
+	count = stack_depot_walk_frames(frames, depth, flags & STACK_DEPOT_FLAG_SKIP, caller);
 	preempt_enable();
 	kmsan_unpoison_memory(frames, count * sizeof(*frames));
 	return count;

@@ -10,7 +10,6 @@
 #include <linux/slab.h>
 #include <linux/smp.h>
 #include <linux/stackdepot_capture.h>
-#include <linux/stackdepot_hook.h>
 #include <linux/stacktrace.h>
 #include <linux/string.h>
 
@@ -219,67 +218,6 @@ static void test_allocator_frames(struct kunit *test)
 	kmem_cache_destroy(cache);
 }
 
-#ifdef CONFIG_STACKDEPOT_UNWIND_ORC
-
-/* Return the return address at which a chain starts that is captured by a hook of the caller. */
-static noinline unsigned long find_first_ip_of_hook(void)
-{
-	struct stack_depot_caller caller = stack_depot_skip_framed(STACK_DEPOT_CALLER);
-	unsigned long ip = stack_depot_read_stack(caller.slot);
-
-	barrier();
-	return ip;
-}
-
-static noinline bool skips_varying_frame(unsigned int n)
-{
-	char *space = __builtin_alloca(16 * n);
-	unsigned long ip;
-
-	barrier_data(space);
-	ip = find_first_ip_of_hook();
-	barrier_data(space);
-	return ip == _RET_IP_;
-}
-
-/* GCC stores the old SP in a frame that is aligned and of no constant size. */
-static noinline bool skips_realigned_frame(unsigned int n)
-{
-	char *more = __builtin_alloca(16 * n);
-	char space[64] __aligned(64);
-	unsigned long ip;
-
-	barrier_data(space);
-	barrier_data(more);
-	ip = find_first_ip_of_hook();
-	barrier_data(space);
-	barrier_data(more);
-	return ip == _RET_IP_;
-}
-
-static noinline bool skips_ordinary_frame(void)
-{
-	unsigned long ip = find_first_ip_of_hook();
-
-	barrier();
-	return ip == _RET_IP_;
-}
-
-/* A chain leaves out the function that called the hook, if that has a frame pointer. */
-static void test_framed_hook(struct kunit *test)
-{
-	unsigned int i;
-
-	/* The first call learns, the second one knows. */
-	for (i = 1; i <= 2; i++) {
-		KUNIT_EXPECT_TRUE(test, skips_varying_frame(i));
-		KUNIT_EXPECT_TRUE(test, skips_realigned_frame(i));
-		KUNIT_EXPECT_FALSE(test, skips_ordinary_frame());
-	}
-}
-
-#endif
-
 static noinline void recurse_and_compare(unsigned int frames)
 {
 	if (frames)
@@ -398,7 +336,7 @@ static void test_kprobe_handler(struct kunit *test)
 }
 #endif /* CONFIG_KRETPROBES */
 
-#ifdef CONFIG_STACKDEPOT_UNWIND_ORC
+#ifdef CONFIG_STACKDEPOT_WALK_ORC
 /* Maximum depth. get_cycles() counts instructions in a guest that runs with -icount. */
 #define COST_DEPTH	16
 
@@ -450,9 +388,6 @@ static struct kunit_case capture_cases[] = {
 	KUNIT_CASE_PARAM(test_context, context_gen_params),
 	KUNIT_CASE(test_kinds_of_frames),
 	KUNIT_CASE(test_allocator_frames),
-#ifdef CONFIG_STACKDEPOT_UNWIND_ORC
-	KUNIT_CASE(test_framed_hook),
-#endif
 	KUNIT_CASE(test_recursion),
 	KUNIT_CASE(test_ipi),
 #ifdef CONFIG_KRETPROBES
@@ -460,7 +395,7 @@ static struct kunit_case capture_cases[] = {
 	KUNIT_CASE(test_kretprobe_handler),
 	KUNIT_CASE(test_kprobe_handler),
 #endif
-#ifdef CONFIG_STACKDEPOT_UNWIND_ORC
+#ifdef CONFIG_STACKDEPOT_WALK_ORC
 	KUNIT_CASE(test_cost),
 #endif
 	{}

@@ -7,7 +7,6 @@
 #define pr_fmt(fmt) "stackdepot: " fmt
 
 #include <kunit/visibility.h>
-#include <linux/bitops.h>
 #include <linux/export.h>
 #include <linux/gfp.h>
 #include <linux/hardirq.h>
@@ -19,6 +18,7 @@
 #include <linux/memblock.h>
 #include <linux/mm.h>
 #include <linux/printk.h>
+#include <linux/random.h>
 #include <linux/rculist.h>
 #include <linux/rcupdate.h>
 #include <linux/refcount.h>
@@ -45,6 +45,14 @@ static bool early_table __initdata = IS_ENABLED(CONFIG_KASAN_SW_TAGS) ||
 /* The pools are set up, so the table can be. Written once. */
 static bool can_have_table;
 
+u64 stack_depot_hash_key __read_mostly = GOLDEN_RATIO_64;
+
+/* No stack trace has been hashed yet. */
+static void depot_choose_hash_key(void)
+{
+	stack_depot_hash_key = get_random_u64() | 1;
+}
+
 void __init stack_depot_request_early_evictable(void)
 {
 	early_table = true;
@@ -57,6 +65,7 @@ void __init stack_depot_evict_early_init(void)
 	unsigned long limit = stack_depot_max_buckets(sizeof(struct hlist_head));
 	struct evictable_depot *depot = &stack_depot_evictable;
 
+	depot_choose_hash_key();
 	stack_depot_init_classes(depot);
 	WRITE_ONCE(can_have_table, true);
 	if (!early_table) {
@@ -72,6 +81,7 @@ void __init stack_depot_evict_early_init(void)
 
 int stack_depot_evict_init(void)
 {
+	depot_choose_hash_key();
 	stack_depot_init_classes(&stack_depot_evictable);
 	/* Charge all tables before the rest of the bound is given to the pools. */
 	stack_depot_reserve_table(sizeof(struct hlist_head));
@@ -133,77 +143,17 @@ int stack_depot_init_evictable(void)
 }
 EXPORT_SYMBOL_GPL(stack_depot_init_evictable);
 
-/* Mix @word into hash @h. */
-static __always_inline unsigned long depot_mix(unsigned long h, unsigned long word)
+/* Can all frames be packed? */
+static __always_inline bool depot_can_pack(const unsigned long *entries, unsigned int nr_entries)
 {
-	/*
-	 * A multiplication propagates differences to higher bits only. Rotate
-	 * them back down so that every bit of every word affects the hash.
-	 */
-	h = (h ^ word) * GOLDEN_RATIO_PRIME;
-	return (h << (BITS_PER_LONG / 2 - 3)) | (h >> (BITS_PER_LONG / 2 + 3));
-}
+	unsigned long far = 0;
 
-static __always_inline u32 depot_finish_hash(unsigned long h)
-{
-	h *= GOLDEN_RATIO_PRIME;
-	return (h >> (BITS_PER_LONG - 32)) & ~HASH_KIND;
-}
-
-static __always_inline u32 depot_hash_entries(const unsigned long *entries,
-					      unsigned int nr_entries)
-{
-	unsigned long h = nr_entries;
-
+	if (!IS_ENABLED(CONFIG_64BIT))
+		return false;
 	for (unsigned int i = 0; i < nr_entries; i++)
-		h = depot_mix(h, entries[i]);
-	return depot_finish_hash(h);
+		far |= entries[i] - DEPOT_FRAME_BASE;
+	return !((u64)far >> 32);
 }
-
-#ifdef CONFIG_64BIT
-
-/* The upper 32 bits of the result are all ones if @frame can be packed. */
-static __always_inline unsigned long depot_near_bits(unsigned long frame)
-{
-	/* The compiler finds no shorter form of this: it is one instruction for each frame. */
-	if (IS_ENABLED(CONFIG_X86_64) && !IS_ENABLED(CONFIG_UML))
-		return frame;
-	return ~(frame - DEPOT_FRAME_BASE);
-}
-
-/*
- * Hash @nr_entries frames. The upper halves of frames that can be packed differ little,
- * so mix two frames at a time. Return false if there is a frame that cannot be packed.
- */
-static __always_inline bool depot_hash_packed(const unsigned long *entries,
-					      unsigned int nr_entries, u32 *hash)
-{
-	const unsigned long *pairs_end = entries + (nr_entries & ~1U);
-	unsigned long h = nr_entries, near = ~0UL;
-
-	for (; entries != pairs_end; entries += 2) {
-		near &= depot_near_bits(entries[0]);
-		near &= depot_near_bits(entries[1]);
-		h = depot_mix(h, entries[0] ^ entries[1] << 32);
-	}
-	if (nr_entries & 1) {
-		near &= depot_near_bits(entries[0]);
-		h = depot_mix(h, entries[0]);
-	}
-	*hash = depot_finish_hash(h);
-	return !(~near >> 32);
-}
-
-#else
-
-/* Words have 32 bits, so packing would save nothing. */
-static __always_inline bool depot_hash_packed(const unsigned long *entries,
-					      unsigned int nr_entries, u32 *hash)
-{
-	return false;
-}
-
-#endif /* CONFIG_64BIT */
 
 /*
  * Hash @nr_entries words that were saved with @flags, and say in the hash what kind of
@@ -213,7 +163,7 @@ static __always_inline bool depot_hash_packed(const unsigned long *entries,
 static __always_inline u32 depot_hash_record(const unsigned long *entries,
 					     unsigned int nr_entries, depot_flags_t flags)
 {
-	u32 hash, kind = 0;
+	u32 hash = stack_depot_hash_frames(entries, nr_entries) >> 32, kind = 0;
 
 	if (flags & STACK_DEPOT_FLAG_COUNT)
 		kind |= HASH_COUNTED;
@@ -221,9 +171,9 @@ static __always_inline u32 depot_hash_record(const unsigned long *entries,
 		kind |= HASH_DATA;
 	if (flags & DEPOT_FLAG_LINKED)
 		kind |= HASH_LINKED;
-	if (kind == HASH_COUNTED && depot_hash_packed(entries, nr_entries, &hash))
-		return hash | kind | HASH_PACKED;
-	return depot_hash_entries(entries, nr_entries) | kind;
+	if (kind == HASH_COUNTED && depot_can_pack(entries, nr_entries))
+		kind |= HASH_PACKED;
+	return (hash & ~HASH_KIND) | kind;
 }
 
 /*

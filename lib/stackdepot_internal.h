@@ -8,6 +8,10 @@
  * stackdepot_handle.c		evictable records: get, put and count by handle
  * stackdepot_stats.c		evictable records: lines in the statistics file
  * stackdepot_pool.c		memory of both kinds of records, and its bound
+ * stackdepot_capture.c		from the running stack to a handle
+ * stackdepot_walk.c		walks over the running stack with all checks
+ * stackdepot_refs.c		references that each CPU keeps
+ * stackdepot_running.c		users whose stacks are kept for ever
  *
  * stackdepot_evict.h declares what the files on evictable records share, except for the
  * header of a pool.
@@ -292,6 +296,25 @@ extern const unsigned long stack_depot_frame_base;
  * Return: the index of the pool, or -ENOSPC.
  */
 int stack_depot_take_idle_pool(size_t *start);
+
+/* --- Walks: stackdepot_walk.c ----------------------------------------------------- */
+
+struct stack_depot_caller;
+
+unsigned int stack_depot_walk_frames(unsigned long *frames, unsigned int depth, bool skip,
+				     struct stack_depot_caller caller);
+
+/**
+ * stack_depot_walk_with_unwinder() - walk by the kernel's unwinder
+ * @frames: filled with return addresses
+ * @depth: number of frames to get
+ * @skip: leave out leading allocators
+ * @caller: where the chain starts
+ *
+ * Return: the number of frames.
+ */
+unsigned int stack_depot_walk_with_unwinder(unsigned long *frames, unsigned int depth, bool skip,
+					    struct stack_depot_caller caller);
 
 void stack_depot_show_evictable(struct seq_file *seq);
 void stack_depot_show_classes(struct seq_file *seq);

@@ -11,6 +11,7 @@
 #include <linux/mm.h>
 #include <linux/preempt.h>
 #include <linux/sizes.h>
+#include <linux/random.h>
 #include <linux/sort.h>
 #include <linux/stacktrace.h>
 #include <asm/sections.h>
@@ -390,8 +391,8 @@ static int compare_hashes(const void *a, const void *b)
 }
 
 /*
- * Two stacks of equal hash and depth are two records. A good hash gives some
- * collisions among this many stacks, a bad one gives very many.
+ * Two stacks of equal hash and depth are two records. A good hash gives some collisions among this
+ * many random stacks, a bad one gives very many.
  */
 static void save_colliding_stacks(struct kunit *test, depot_flags_t flags)
 {
@@ -402,17 +403,18 @@ static void save_colliding_stacks(struct kunit *test, depot_flags_t flags)
 	unsigned int pairs = 0;
 
 	KUNIT_ASSERT_NOT_NULL(test, all);
-	for (u32 id = 0; id < nr; id++) {
-		fill_stack(entries, 4, id);
-		all[id].hash = stack_depot_test_hash(entries, 4, flags);
-		all[id].id = id;
+	for (unsigned int i = 0; i < nr; i++) {
+		all[i].id = get_random_u32();
+		fill_stack(entries, 4, all[i].id);
+		all[i].hash = stack_depot_test_hash(entries, 4, flags);
 	}
 	sort(all, nr, sizeof(*all), compare_hashes, NULL);
 
 	for (unsigned int i = 1; i < nr; i++) {
 		depot_stack_handle_t a, b;
 
-		if (all[i - 1].hash != all[i].hash || pairs++ >= 100)
+		if (all[i - 1].hash != all[i].hash || all[i - 1].id == all[i].id ||
+		    pairs++ >= 100)
 			continue;
 		a = save_stack(depot, 4, all[i - 1].id, flags);
 		b = save_stack(depot, 4, all[i].id, flags);

@@ -7,22 +7,22 @@
 #include <linux/cpuhotplug.h>
 #include <linux/irq_work.h>
 #include <linux/jiffies.h>
-#include <linux/minmax.h>
+#include <linux/math.h>
 #include <linux/mm.h>
 #include <linux/mutex.h>
 #include <linux/rcupdate.h>
-#include <linux/slab.h>
 #include <linux/smp.h>
 #include <linux/stackdepot_refs.h>
 #include <linux/string.h>
 #include <linux/timer.h>
+#include <linux/vmalloc.h>
 
 #include "stackdepot_evict.h"
 #include "stackdepot_internal.h"
-#include "stackdepot_victims.h"
 
 DEFINE_PER_CPU(struct stack_depot_cpu_cache *, stack_depot_cpu_caches);
-DEFINE_PER_CPU(struct stack_depot_cpu_cache __rcu *, stack_depot_cpu_caches_home);
+/* Not beside the other pointer, which its CPU writes in each capture. */
+DEFINE_PER_CPU_READ_MOSTLY(struct stack_depot_cpu_cache __rcu *, stack_depot_cpu_caches_home);
 
 /* Incremented when a CPU cache is freed. Protected by cpu_hotplug_lock. */
 static unsigned long freed_cpu_caches;
@@ -74,90 +74,148 @@ static void flush_large_counters(struct stack_depot_ref *ref)
 	end_ref_change(ref);
 }
 
-/* Give the counts, and all references but @keep, back to the depot. */
-static void flush_ref(struct stack_depot_ref *ref, unsigned int keep)
+static u32 make_index_entry(struct stack_depot_cpu_cache *cpu, const struct stack_depot_ref *ref,
+			    u64 hash)
+{
+	return stack_depot_index_tag(hash) | (ref - cpu->ref);
+}
+
+/* Find an entry of the index; NULL if other entries have taken its place. */
+static u32 *find_index_entry(struct stack_depot_cpu_cache *cpu, u64 hash, u32 entry)
+{
+	u32 *set = stack_depot_index_set(cpu, hash);
+	unsigned int i;
+
+	for (i = 0; i < STACK_DEPOT_INDEX_SET; i++)
+		if (set[i] == entry)
+			return &set[i];
+	return NULL;
+}
+
+/* Let nobody find a ref by its hash. */
+static void forget_hash(struct stack_depot_cpu_cache *cpu, struct stack_depot_ref *ref)
+{
+	u32 *entry;
+
+	if (ref->hash == STACK_DEPOT_HASH_UNKNOWN)
+		return;
+	entry = find_index_entry(cpu, ref->hash, make_index_entry(cpu, ref, ref->hash));
+	if (entry)
+		*entry = STACK_DEPOT_INDEX_UNUSED;
+	ref->hash = STACK_DEPOT_HASH_UNKNOWN;
+}
+
+/* Give the counts and all references but @keep back to the depot. */
+static void flush_ref(struct stack_depot_cpu_cache *cpu, struct stack_depot_ref *ref,
+		      unsigned int keep)
 {
 	if (ref->handle == STACK_DEPOT_REF_UNUSED)
 		return;
+	forget_hash(cpu, ref);
 	begin_ref_change(ref);
 	flush_counters(ref);
 	if (ref->references > keep)
 		stack_depot_put_many(ref->handle, ref->references - keep);
 	ref->references = 0;
-	ref->tag = 0;
 	WRITE_ONCE(ref->handle, STACK_DEPOT_REF_UNUSED);
 	end_ref_change(ref);
 }
 
 /*
- * The flush by which a CPU gives all references and counts back within a second.
+ * The flush by which a CPU gives all references and counts back within a second, some of them at
+ * a time: in steps, so that no step keeps interrupts or preemption off for long.
  *
- * @nr_evicted: counts evictions, so that the places of a handle take turns
- * @is_due: @timer is going to be armed, or is
+ * @nr_evicted: counts evictions, so that the places of a handle, and those of a hash, take turns
+ * @last_evicted: index of the evicted chain that was stored last
+ * @next: the ref that the next step flushes first
+ * @steps_left: steps until each ref has been flushed that was made up to now
  * @arm: arms @timer. A capture may not do so itself: it may run under a lock of the timers.
- * @timer: flushes this CPU's cache
+ * @timer: flushes some refs of this CPU
  */
 struct cpu_flush {
 	unsigned int nr_evicted;
-	bool is_due;
+	unsigned int last_evicted;
+	unsigned int next;
+	unsigned int steps_left;
 	struct irq_work arm;
 	struct timer_list timer;
 };
 
 static DEFINE_PER_CPU(struct cpu_flush, cpu_flushes);
 
-/* @nr: the number of the CPU, which is this one or has gone offline. */
-static void flush_cpu_cache(struct stack_depot_cpu_cache *cpu, unsigned int nr)
+/* Refs and evicted chains that a step flushes, and the steps in which all are flushed. */
+#define FLUSH_STEP	64
+#define FLUSH_STEPS	(STACK_DEPOT_REFS / FLUSH_STEP)
+static_assert(STACK_DEPOT_REFS % FLUSH_STEP == 0);
+static_assert(STACK_DEPOT_EVICTED <= STACK_DEPOT_REFS);
+/* Ticks between two steps. */
+#define FLUSH_TICKS	(HZ > FLUSH_STEPS ? HZ / FLUSH_STEPS : 1)
+
+static void flush_refs(struct stack_depot_cpu_cache *cpu, unsigned int first, unsigned int end)
 {
 	unsigned int i;
 
-	for (i = 0; i < STACK_DEPOT_REFS; i++)
-		flush_ref(&cpu->ref[i], 0);
-	stack_depot_flush_victims(nr);
+	for (i = first; i < end; i++) {
+		flush_ref(cpu, &cpu->ref[i], 0);
+		if (i < STACK_DEPOT_EVICTED) {
+			stack_depot_put(cpu->evicted[i]);
+			cpu->evicted[i] = 0;
+		}
+	}
+}
+
+static void flush_some_refs(struct stack_depot_cpu_cache *cpu, struct cpu_flush *flush)
+{
+	flush_refs(cpu, flush->next, flush->next + FLUSH_STEP);
+	flush->next = (flush->next + FLUSH_STEP) % STACK_DEPOT_REFS;
 }
 
 /*
- * Is this the ref of a chain? Only chains become victims: each task itself holds a reference to
- * its handle, which keeps that in the depot.
+ * Flush a ref whose place another handle needs, but keep a reference if it is a chain's. A task
+ * itself has a reference to its handle.
  */
-static bool is_chain_ref(const struct stack_depot_ref *ref)
+static void evict_ref(struct stack_depot_cpu_cache *cpu, struct stack_depot_ref *ref)
 {
-	return ref->tag || stack_depot_has_counters(ref->handle);
+	unsigned int next = (__this_cpu_read(cpu_flushes.last_evicted) + 1) % STACK_DEPOT_EVICTED;
+	depot_stack_handle_t handle = ref->handle;
+
+	if (ref->hash == STACK_DEPOT_HASH_UNKNOWN || !ref->references)
+		return flush_ref(cpu, ref, 0);
+	flush_ref(cpu, ref, 1);
+	stack_depot_put(cpu->evicted[next]);
+	cpu->evicted[next] = handle;
+	__this_cpu_write(cpu_flushes.last_evicted, next);
 }
 
-/* Flush a ref whose place another handle needs, but make a victim of a chain. */
-static void evict_ref(struct stack_depot_ref *ref)
-{
-	struct stack_depot_victim kept;
-
-	__this_cpu_inc(cpu_flushes.nr_evicted);
-	if (!stack_depot_can_keep_victim() || !is_chain_ref(ref))
-		return flush_ref(ref, 0);
-	kept = (struct stack_depot_victim){
-		.handle = ref->handle,
-		.tag = ref->tag % STACK_DEPOT_TAG_UNIT ? 0 : ref->tag / STACK_DEPOT_TAG_UNIT,
-		.references = min(ref->references, STACK_DEPOT_VICTIM_REFS_MAX),
-	};
-	flush_ref(ref, kept.references);
-	stack_depot_keep_victim(kept);
-}
-
-/* Find a place for @handle, which has none; evict a handle if both of its places are in use. */
+/* Find a place for @handle, which has none; evict a handle if all of its places are in use. */
 static struct stack_depot_ref *make_room(struct stack_depot_cpu_cache *cpu,
 					 depot_stack_handle_t handle)
 {
 	struct stack_depot_ref *ref;
-	unsigned int place;
+	unsigned int i, turn;
 
-	for (place = 0; place < STACK_DEPOT_REF_PLACES; place++) {
-		ref = stack_depot_ref_place(cpu, handle, place);
+	for (i = 0; i < STACK_DEPOT_REF_CHOICES * STACK_DEPOT_REFS_SET; i++) {
+		ref = stack_depot_ref_set(cpu, handle, i / STACK_DEPOT_REFS_SET) +
+		      i % STACK_DEPOT_REFS_SET;
 		if (ref->handle == STACK_DEPOT_REF_UNUSED)
 			return ref;
 	}
-	place = __this_cpu_read(cpu_flushes.nr_evicted) % STACK_DEPOT_REF_PLACES;
-	ref = stack_depot_ref_place(cpu, handle, place);
-	evict_ref(ref);
+	turn = __this_cpu_inc_return(cpu_flushes.nr_evicted);
+	ref = stack_depot_ref_set(cpu, handle, turn % STACK_DEPOT_REF_CHOICES) +
+	      turn / STACK_DEPOT_REF_CHOICES % STACK_DEPOT_REFS_SET;
+	evict_ref(cpu, ref);
 	return ref;
+}
+
+/* Let the timer flush the refs. */
+static void schedule_flush(void)
+{
+	struct cpu_flush *flush = this_cpu_ptr(&cpu_flushes);
+	bool scheduled = flush->steps_left;
+
+	WRITE_ONCE(flush->steps_left, FLUSH_STEPS);
+	if (!scheduled)
+		irq_work_queue(&flush->arm);
 }
 
 /* Take a place for @handle, which has none. */
@@ -169,42 +227,49 @@ static struct stack_depot_ref *make_ref(struct stack_depot_cpu_cache *cpu,
 	begin_ref_change(ref);
 	WRITE_ONCE(ref->handle, handle);
 	end_ref_change(ref);
+	schedule_flush();
 	return ref;
 }
 
 /**
- * stack_depot_restore_ref() - make a ref of a victim
+ * stack_depot_find_second_ref() - find the ref of a handle in its second set
  * @cpu: the CPU cache, between stack_depot_cpu_acquire() and stack_depot_cpu_release()
- * @handle: a handle without a ref, or 0
+ * @handle: a handle that has no ref in its first set, or 0
  *
- * The ref has the tag of the call tree that it had before @handle was evicted. Does not change the
- * depot, unless the handle that has to make room was counted, or has many references. The flush
- * is due: evict_ref() made the victim of a ref, which is given back by that flush.
- *
- * Return: the ref; NULL if @handle is no victim.
+ * Return: the ref, or NULL.
  */
-struct stack_depot_ref *stack_depot_restore_ref(struct stack_depot_cpu_cache *cpu,
-						depot_stack_handle_t handle)
+struct stack_depot_ref *stack_depot_find_second_ref(struct stack_depot_cpu_cache *cpu,
+						    depot_stack_handle_t handle)
 {
-	struct stack_depot_victim found;
-	struct stack_depot_ref *ref;
+	struct stack_depot_ref *set = stack_depot_ref_set(cpu, handle, 1);
+	unsigned int i;
 
-	if (!stack_depot_take_victim(handle, &found))
-		return NULL;
-	ref = make_ref(cpu, handle);
-	ref->tag = found.tag * STACK_DEPOT_TAG_UNIT;
-	ref->references = found.references;
-	return ref;
+	for (i = 0; i < STACK_DEPOT_REFS_SET; i++)
+		if (set[i].handle == handle)
+			return &set[i];
+	return NULL;
 }
 
-static void schedule_flush(void)
+/**
+ * stack_depot_index_ref() - let captures find a ref by the hash of its chain
+ * @cpu: the CPU cache, between stack_depot_cpu_acquire() and stack_depot_cpu_release()
+ * @ref: the ref
+ * @hash: of the frames that its handle stands for
+ */
+void stack_depot_index_ref(struct stack_depot_cpu_cache *cpu, struct stack_depot_ref *ref,
+			   u64 hash)
 {
-	struct cpu_flush *flush = this_cpu_ptr(&cpu_flushes);
+	u32 *set = stack_depot_index_set(cpu, hash), *entry;
 
-	if (READ_ONCE(flush->is_due))
+	if (ref->hash == hash && find_index_entry(cpu, hash, make_index_entry(cpu, ref, hash)))
 		return;
-	WRITE_ONCE(flush->is_due, true);
-	irq_work_queue(&flush->arm);
+	forget_hash(cpu, ref);
+	ref->hash = hash;
+	entry = find_index_entry(cpu, hash, STACK_DEPOT_INDEX_UNUSED);
+	if (!entry)
+		entry = &set[__this_cpu_inc_return(cpu_flushes.nr_evicted) %
+			     STACK_DEPOT_INDEX_SET];
+	*entry = make_index_entry(cpu, ref, hash);
 }
 
 /**
@@ -246,17 +311,14 @@ void stack_depot_give_back_batch(struct stack_depot_ref *ref)
 void stack_depot_add_refs(struct stack_depot_cpu_cache *cpu, depot_stack_handle_t handle,
 			  unsigned int references)
 {
-	struct stack_depot_ref *ref = stack_depot_find_ref(cpu, handle) ?:
-				      stack_depot_restore_ref(cpu, handle);
+	struct stack_depot_ref *ref = stack_depot_find_ref(cpu, handle);
 
-	if (!ref) {
+	if (!ref)
 		ref = make_ref(cpu, handle);
-		schedule_flush();
-	} else if (ref->references > STACK_DEPOT_REF_BATCH) {
+	else if (ref->references > STACK_DEPOT_REF_BATCH)
 		stack_depot_give_back_batch(ref);
-	} else {
+	else
 		flush_large_counters(ref);
-	}
 	ref->references += references;
 }
 
@@ -266,8 +328,7 @@ void stack_depot_add_refs(struct stack_depot_cpu_cache *cpu, depot_stack_handle_
  * @handle: a handle, or 0
  *
  * If nobody holds a reference to @handle, the depot may have evicted its words, and even
- * reused it for others: a caller that does not know must compare the words, and may then
- * set the ref's tag, which is kept until the handle is evicted from the CPU cache.
+ * reused it for others: a caller that does not know must compare the words.
  *
  * Return: the ref; NULL if the depot refuses, or if @handle is 0.
  */
@@ -307,71 +368,79 @@ void stack_depot_count_on_cpu(struct stack_depot_cpu_cache *cpu, depot_stack_han
 
 /* --- Giving back ---------------------------------------------------------------- */
 
-/* Flush this CPU's cache. Return: false if it is in use. */
-static bool flush_this_cpu(void)
+/* Has this CPU no CPU cache? Else somebody uses it who was interrupted. */
+static bool has_no_cpu_cache(void)
 {
-	struct stack_depot_cpu_cache *cpu = stack_depot_cpu_acquire();
-
-	if (cpu) {
-		flush_cpu_cache(cpu, smp_processor_id());
-		stack_depot_cpu_release(cpu);
-	}
-	return cpu || !rcu_access_pointer(*this_cpu_ptr(&stack_depot_cpu_caches_home));
+	return !rcu_access_pointer(*this_cpu_ptr(&stack_depot_cpu_caches_home));
 }
 
 static void arm_flush_timer(struct irq_work *work)
 {
 	struct cpu_flush *flush = container_of(work, struct cpu_flush, arm);
 
-	mod_timer(&flush->timer, jiffies + HZ);
+	mod_timer(&flush->timer, jiffies + FLUSH_TICKS);
 }
 
 static void flush_on_timer(struct timer_list *timer)
 {
 	struct cpu_flush *flush = from_timer(flush, timer, timer);
+	struct stack_depot_cpu_cache *cpu;
 
-	WRITE_ONCE(flush->is_due, false);
 	/* After its CPU has gone offline, the timer runs elsewhere: free_cpu_cache() flushes. */
-	if (flush != this_cpu_ptr(&cpu_flushes))
+	if (flush != this_cpu_ptr(&cpu_flushes) || has_no_cpu_cache())
 		return;
 	/* A softirq can interrupt a user of the CPU cache: try again. */
-	if (!flush_this_cpu())
-		schedule_flush();
+	cpu = stack_depot_cpu_acquire();
+	if (cpu) {
+		flush_some_refs(cpu, flush);
+		WRITE_ONCE(flush->steps_left, flush->steps_left - 1);
+		stack_depot_cpu_release(cpu);
+	}
+	if (flush->steps_left)
+		mod_timer(timer, jiffies + FLUSH_TICKS);
 }
 
 /**
- * stack_depot_flush_if_full() - flush this CPU's cache if the depot is full
+ * stack_depot_flush_if_full() - flush some refs of this CPU if the depot is full
  *
- * The depot cannot evict chains to which CPUs keep references. Flush this CPU's cache, but only
- * once in 100 ms on the whole machine. The other CPUs flush theirs within a second, and make no
- * victims for so long. If the depot only waits for pages, flush nothing: the next capture of a
- * chain whose last reference was flushed would have to store it again.
+ * The depot cannot evict chains to which CPUs keep references. If the depot only waits for pages,
+ * flush nothing: the next capture of a chain whose last reference was flushed would have to store
+ * it again.
  *
  * Context: Any. The caller has not acquired the CPU cache.
+ *
+ * Return: true if the depot is full.
  */
-void stack_depot_flush_if_full(void)
+bool stack_depot_flush_if_full(void)
 {
-	static unsigned long flushed_at = INITIAL_JIFFIES - HZ;
+	struct stack_depot_cpu_cache *cpu;
 
 	if (!stack_depot_is_full(&stack_depot_evictable))
-		return;
-	stack_depot_pause_victims();
-	if (jiffies - READ_ONCE(flushed_at) < HZ / 10)
-		return;
-	WRITE_ONCE(flushed_at, jiffies);
-	flush_this_cpu();
+		return false;
+	cpu = stack_depot_cpu_acquire();
+	if (cpu) {
+		flush_some_refs(cpu, this_cpu_ptr(&cpu_flushes));
+		stack_depot_cpu_release(cpu);
+	}
+	return true;
 }
 
 static void flush_from_ipi(void *done)
 {
-	if (!flush_this_cpu())
+	struct stack_depot_cpu_cache *cpu = stack_depot_cpu_acquire();
+
+	if (cpu) {
+		flush_refs(cpu, 0, STACK_DEPOT_REFS);
+		stack_depot_cpu_release(cpu);
+	} else if (!has_no_cpu_cache()) {
 		WRITE_ONCE(*(bool *)done, false);
+	}
 }
 
 /**
  * stack_depot_cpu_caches_flush() - flush the CPU caches of all CPUs
  *
- * Interrupts each CPU: for tests, and for readers of reference counts. May sleep.
+ * Interrupts each CPU: for tests. May sleep.
  */
 void stack_depot_cpu_caches_flush(void)
 {
@@ -400,18 +469,21 @@ void stack_depot_cpu_caches_flush(void)
 static bool read_cpu_counters(depot_stack_handle_t handle, long *counters, u64 *sequences)
 {
 	unsigned int nr, place, i;
-	u32 sequence;
+	u16 sequence;
 
 	*sequences = READ_ONCE(freed_cpu_caches);
 	for_each_possible_cpu(nr) {
 		struct stack_depot_cpu_cache *cpu =
 			rcu_dereference(per_cpu(stack_depot_cpu_caches_home, nr));
-		struct stack_depot_ref *ref, *last = NULL;
+		struct stack_depot_ref *ref;
 
-		for (place = 0; cpu && place < STACK_DEPOT_REF_PLACES; place++, last = ref) {
-			ref = stack_depot_ref_place(cpu, handle, place);
-			/* Both hashes can be equal. */
-			if (ref == last)
+		for (place = 0; cpu && place < STACK_DEPOT_REF_CHOICES * STACK_DEPOT_REFS_SET;
+		     place++) {
+			ref = stack_depot_ref_set(cpu, handle, place / STACK_DEPOT_REFS_SET) +
+			      place % STACK_DEPOT_REFS_SET;
+			/* Both hashes can choose one set. */
+			if (place == STACK_DEPOT_REFS_SET &&
+			    ref == stack_depot_ref_set(cpu, handle, 0))
 				break;
 			/* Pairs with end_ref_change(). */
 			sequence = smp_load_acquire(&ref->sequence);
@@ -471,19 +543,49 @@ bool stack_depot_read_counters(depot_stack_handle_t handle, long counters[STACK_
 
 /* --- CPU hotplug --------------------------------------------------------------- */
 
+/*
+ * Memory from the direct mapping, which takes fewer TLB entries than vmalloc()'s, on the CPU's own
+ * node: alloc_pages_exact_nid() does that at boot only.
+ */
+static struct stack_depot_cpu_cache *alloc_cache_memory(int node)
+{
+	const size_t bytes = sizeof(struct stack_depot_cpu_cache);
+	unsigned int order = get_order(bytes), used = DIV_ROUND_UP(bytes, PAGE_SIZE), i;
+	struct page *page = alloc_pages_node(node, GFP_KERNEL | __GFP_NORETRY | __GFP_NOWARN, order);
+
+	if (!page)
+		return vmalloc_node(bytes, node);
+	split_page(page, order);
+	for (i = used; i < 1U << order; i++)
+		__free_page(page + i);
+	return page_address(page);
+}
+
+static void free_cache_memory(struct stack_depot_cpu_cache *cpu)
+{
+	if (is_vmalloc_addr(cpu))
+		vfree(cpu);
+	else
+		free_pages_exact(cpu, sizeof(*cpu));
+}
+
 static int alloc_cpu_cache(unsigned int nr)
 {
-	struct stack_depot_cpu_cache *cpu = kvzalloc_node(sizeof(*cpu), GFP_KERNEL | __GFP_NOWARN,
-							  cpu_to_node(nr));
+	struct stack_depot_cpu_cache *cpu = alloc_cache_memory(cpu_to_node(nr));
 	struct cpu_flush *flush = per_cpu_ptr(&cpu_flushes, nr);
 	unsigned int i;
 
 	if (cpu)
-		stack_depot_alloc_victims(nr);
-	for (i = 0; cpu && i < STACK_DEPOT_REFS; i++)
+		memset(cpu, 0, sizeof(*cpu));
+	for (i = 0; cpu && i < STACK_DEPOT_REFS; i++) {
 		cpu->ref[i].handle = STACK_DEPOT_REF_UNUSED;
-	flush->is_due = false;
-	init_irq_work(&flush->arm, arm_flush_timer);
+		cpu->ref[i].hash = STACK_DEPOT_HASH_UNKNOWN;
+	}
+	for (i = 0; cpu && i < STACK_DEPOT_INDEX; i++)
+		cpu->index[i] = STACK_DEPOT_INDEX_UNUSED;
+	flush->steps_left = 0;
+	/* Hard: with PREEMPT_RT, a CPU that goes offline runs no others. */
+	flush->arm = IRQ_WORK_INIT_HARD(arm_flush_timer);
 	timer_setup(&flush->timer, flush_on_timer, TIMER_PINNED);
 	rcu_assign_pointer(per_cpu(stack_depot_cpu_caches_home, nr), cpu);
 	/*
@@ -505,13 +607,12 @@ static int free_cpu_cache(unsigned int nr)
 		return 0;
 	irq_work_sync(&flush->arm);
 	timer_shutdown_sync(&flush->timer);
-	flush_cpu_cache(cpu, nr);
-	stack_depot_free_victims(nr);
+	flush_refs(cpu, 0, STACK_DEPOT_REFS);
 	rcu_assign_pointer(per_cpu(stack_depot_cpu_caches_home, nr), NULL);
 	WRITE_ONCE(freed_cpu_caches, freed_cpu_caches + 1);
 	/* Readers on other CPUs. */
 	synchronize_rcu();
-	kvfree(cpu);
+	free_cache_memory(cpu);
 	return 0;
 }
 

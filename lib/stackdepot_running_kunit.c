@@ -13,7 +13,6 @@
 #include <linux/stacktrace.h>
 
 #include "stackdepot_capture_kunit.h"
-#include "stackdepot_unwind.h"
 
 #define DEPTH		12
 #define SKIP		2
@@ -37,7 +36,7 @@ static unsigned long count_unknown(void)
 {
 	const struct stack_depot_capture_counts *counts = this_cpu_ptr(&stack_depot_capture_counts);
 
-	return this_cpu_read(stack_depot_walked_saves) + counts->unknown + counts->no_ref;
+	return this_cpu_read(stack_depot_walked_saves) + counts->walked;
 }
 
 /* Save the same chain twice. The second time it must be recognized. */

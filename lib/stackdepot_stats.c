@@ -5,7 +5,6 @@
 
 #include <linux/seq_file.h>
 #include <linux/stackdepot_running.h>
-#include <linux/stackdepot_tree.h>
 #include <linux/string.h>
 
 #include "stackdepot_evict.h"
@@ -88,6 +87,5 @@ void stack_depot_show_classes(struct seq_file *seq)
 	for (unsigned int i = 0; i < DEPOT_NR_REFUSALS; i++)
 		seq_printf(seq, "%s: %lu\n", refusal_names[i],
 			   stack_depot_count_refusals(&stack_depot_evictable, i));
-	stack_depot_show_tree(seq);
 	stack_depot_show_running(seq);
 }

@@ -6,8 +6,32 @@
 #ifndef _LINUX_STACKDEPOT_EVICTABLE_H
 #define _LINUX_STACKDEPOT_EVICTABLE_H
 
+#include <linux/compiler.h>
 #include <linux/stackdepot.h>
 #include <linux/types.h>
+
+/* Odd, and random. Written once, before the first stack trace is hashed. */
+extern u64 stack_depot_hash_key;
+
+/*
+ * Mix the next frame of a stack trace into its hash. The hash is a polynomial in the random key:
+ * nobody can choose stack traces that have one hash.
+ */
+static __always_inline u64 stack_depot_mix_frame(u64 hash, unsigned long frame)
+{
+	return (hash + frame) * stack_depot_hash_key;
+}
+
+/* The hash of a stack trace. */
+static __always_inline u64 stack_depot_hash_frames(const unsigned long *frames, unsigned int count)
+{
+	unsigned int i;
+	u64 hash = 0;
+
+	for (i = 0; i < count; i++)
+		hash = stack_depot_mix_frame(hash, frames[i]);
+	return hash;
+}
 
 /**
  * stack_depot_copy - Copy a stack trace out of stack depot

@@ -6,8 +6,7 @@
  * Many CPUs capture and drop a hot stack at the same time. If each of them changed the
  * refcount and the counters of the depot's record, its cache line would bounce between
  * them. Instead, a CPU takes references from the depot in batches, hands them out one by
- * one, and keeps those that are dropped. If it needs a place for another stack, it evicts one,
- * and keeps some references to it as a victim. It gives all of them back within a second.
+ * one, and keeps those that are dropped. It gives all of them back within a second.
  *
  * Only its own CPU changes a CPU cache, with preemption disabled. stack_depot_cpu_acquire()
  * clears the pointer to it meanwhile, so an interrupt falls back to the depot. Readers on
@@ -21,32 +20,22 @@
 #include <linux/build_bug.h>
 #include <linux/compiler.h>
 #include <linux/hash.h>
-#include <linux/irq_work_types.h>
 #include <linux/limits.h>
 #include <linux/percpu.h>
 #include <linux/preempt.h>
 #include <linux/sizes.h>
 #include <linux/stackdepot.h>
 #include <linux/types.h>
-#include <linux/workqueue_types.h>
-
-#define STACK_DEPOT_REFS_BITS		12
-#define STACK_DEPOT_REFS		BIT(STACK_DEPOT_REFS_BITS)
 
 /*
- * A handle's references are kept in one of two places of the CPU cache. Two hashes choose them:
- * handles that meet in one place have different second places, so that all of them find room
- * after some evictions, unless most places are in use.
+ * A handle's references are kept in one of two sets of refs, which are a cache line each. Two hashes
+ * choose the sets: handles that meet in one set have different second sets, so that nearly all of
+ * them find room unless most places are in use.
  */
-#define STACK_DEPOT_REF_PLACES		2
-
-/*
- * Number of victims for which a CPU has room at first, and after it has lost many; and the number
- * of victims in a set, which fills a cache line.
- */
-#define STACK_DEPOT_VICTIMS		2048
-#define STACK_DEPOT_VICTIMS_MAX		8192
-#define STACK_DEPOT_VICTIM_SET		8
+#define STACK_DEPOT_REFS_SET		2
+#define STACK_DEPOT_REFS_SETS		2304
+#define STACK_DEPOT_REFS		(STACK_DEPOT_REFS_SETS * STACK_DEPOT_REFS_SET)
+#define STACK_DEPOT_REF_CHOICES		2
 
 /* Number of references taken from the depot, or given back to it, at a time. */
 #define STACK_DEPOT_REF_BATCH		64
@@ -57,45 +46,30 @@
  */
 #define STACK_DEPOT_REF_UNUSED		U32_MAX
 
+/* Not 0, which is the hash of a stack that could not be walked: no ref is found by that. */
+#define STACK_DEPOT_HASH_UNKNOWN	1
+
 /**
  * struct stack_depot_ref - references to one handle, kept by one CPU
+ * @hash: the hash of the handle's frames, from stack_depot_hash_frames(), or
+ *	STACK_DEPOT_HASH_UNKNOWN
  * @handle: the handle, STACK_DEPOT_REF_UNUSED if this place is unused
- * @tag: the node or the caller that has the frames of the handle, see stack_depot_refill_ref();
- *	0 if it is not known
- * @references: number of references, at least one. As long as the CPU keeps one, @handle
- *	stands for the same words, so @tag stays true. Only a link can change, which no tag
- *	depends on: see stack_depot_set_link().
+ * @references: number of references; at least one, but none to a stack that the depot keeps for
+ *	ever. As long as the CPU keeps one, @handle stands for the same words, so @hash stays true.
+ *	Only a link can change, and words with a link have no hash: see stack_depot_set_link().
  * @sequence: odd while @handle changes or @counters move to the depot
  * @counters: counts of this CPU that are not in the depot yet. They are moved there before
  *	they can overflow: see STACK_DEPOT_REF_COUNT_MAX.
  */
 struct stack_depot_ref {
+	u64 hash;
 	depot_stack_handle_t handle;
-	u32 tag;
-	u32 references;
-	u32 sequence;
+	u16 references;
+	u16 sequence;
 	s32 counters[STACK_DEPOT_COUNTERS];
 };
 
 static_assert(sizeof(struct stack_depot_ref) == 32);
-
-/* Tags of the call tree are multiples of this. A victim keeps no other tag. */
-#define STACK_DEPOT_TAG_UNIT		32U
-#define STACK_DEPOT_VICTIM_REFS_MAX	(STACK_DEPOT_TAG_UNIT - 1)
-
-/**
- * struct stack_depot_victim - what a CPU keeps of the ref of a chain that it has evicted
- * @handle: the handle, 0 if this element is unused
- * @tag: the ref's tag in STACK_DEPOT_TAG_UNIT, 0 if it is not of the call tree
- * @references: number of references, at least one
- */
-struct stack_depot_victim {
-	depot_stack_handle_t handle;
-	u32 tag : 27;
-	u32 references : 5;
-};
-
-static_assert(sizeof(struct stack_depot_victim) == 8);
 
 /*
  * Counters beyond this are moved to the depot when references are taken from the depot or
@@ -105,55 +79,57 @@ static_assert(sizeof(struct stack_depot_victim) == 8);
  */
 #define STACK_DEPOT_REF_COUNT_MAX	BIT(30)
 
+/*
+ * The index leads from the hash of a chain to its ref. An entry has the number of the ref in its
+ * lower bits, and bits of the hash above. It is in the set of the hash, unless others took its place.
+ */
+#define STACK_DEPOT_INDEX_BITS		13
+#define STACK_DEPOT_INDEX		BIT(STACK_DEPOT_INDEX_BITS)
+#define STACK_DEPOT_INDEX_SET		8
+#define STACK_DEPOT_INDEX_REF		(BIT(13) - 1)
+static_assert(STACK_DEPOT_REFS <= STACK_DEPOT_INDEX_REF);
+/* The number of no ref, which is in the CPU cache nevertheless: it is memory of the index. */
+#define STACK_DEPOT_INDEX_UNUSED	STACK_DEPOT_REFS
+
+/* Number of evicted chains to which a CPU keeps a reference. */
+#define STACK_DEPOT_EVICTED		4096
+
 /**
  * struct stack_depot_cpu_cache - the references that a CPU keeps
  * @ref: the places
+ * @index: the index
+ * @evicted: handles of the chains that were evicted last, with a reference, or 0. A chain whose
+ *	objects are freed at once may have no other reference: without it, the depot would free the
+ *	chain, and the next capture would store it anew.
  */
 struct stack_depot_cpu_cache {
 	struct stack_depot_ref ref[STACK_DEPOT_REFS];
+	u32 index[STACK_DEPOT_INDEX];
+	depot_stack_handle_t evicted[STACK_DEPOT_EVICTED];
 };
 
-static_assert(sizeof(struct stack_depot_cpu_cache) <= SZ_128K);
+static_assert(sizeof(struct stack_depot_cpu_cache) <= SZ_128K + SZ_64K);
 
 /*
  * The CPU cache of each CPU. The first pointer is NULL while somebody uses the CPU cache;
  * the second is NULL only if the CPU has none, and is RCU-protected for other CPUs.
  */
 DECLARE_PER_CPU(struct stack_depot_cpu_cache *, stack_depot_cpu_caches);
-DECLARE_PER_CPU(struct stack_depot_cpu_cache __rcu *, stack_depot_cpu_caches_home);
-
-/**
- * struct stack_depot_victims - the victims of a CPU
- * @victim: an array, NULL if there was no memory for it
- * @count: number of its elements
- * @nr_lost: victims that other ones replaced since the last flush
- * @want_more: queues @grow
- * @grow: makes room for STACK_DEPOT_VICTIMS_MAX
- *
- * They may be read and changed only between stack_depot_cpu_acquire() and
- * stack_depot_cpu_release() on their CPU, or after it has gone offline.
- */
-struct stack_depot_victims {
-	struct stack_depot_victim *victim;
-	unsigned int count;
-	unsigned int nr_lost;
-	struct irq_work want_more;
-	struct work_struct grow;
-};
-
-DECLARE_PER_CPU(struct stack_depot_victims, stack_depot_victims);
+DECLARE_PER_CPU_READ_MOSTLY(struct stack_depot_cpu_cache __rcu *, stack_depot_cpu_caches_home);
 
 void stack_depot_cpu_caches_init(void);
 void stack_depot_cpu_caches_flush(void);
-void stack_depot_flush_if_full(void);
+bool stack_depot_flush_if_full(void);
 void stack_depot_add_refs(struct stack_depot_cpu_cache *cpu, depot_stack_handle_t handle,
 			  unsigned int references);
 struct stack_depot_ref *stack_depot_refill_ref(struct stack_depot_cpu_cache *cpu,
 					       depot_stack_handle_t handle);
 struct stack_depot_ref *__cold stack_depot_top_up_ref(struct stack_depot_ref *ref);
 void stack_depot_give_back_batch(struct stack_depot_ref *ref);
-struct stack_depot_ref *__cold stack_depot_restore_ref(struct stack_depot_cpu_cache *cpu,
-						       depot_stack_handle_t handle);
+void stack_depot_index_ref(struct stack_depot_cpu_cache *cpu, struct stack_depot_ref *ref,
+			   u64 hash);
+struct stack_depot_ref *__cold stack_depot_find_second_ref(struct stack_depot_cpu_cache *cpu,
+							   depot_stack_handle_t handle);
 void stack_depot_count_on_cpu(struct stack_depot_cpu_cache *cpu, depot_stack_handle_t handle,
 			      const s32 more[STACK_DEPOT_COUNTERS]);
 bool stack_depot_read_counters(depot_stack_handle_t handle, long counters[STACK_DEPOT_COUNTERS]);
@@ -182,24 +158,14 @@ static __always_inline void stack_depot_cpu_release(struct stack_depot_cpu_cache
 	preempt_enable();
 }
 
-/* The index of a place in which references to this handle can be kept; @place is 0 or 1. */
-static __always_inline u32 stack_depot_ref_index(depot_stack_handle_t handle, unsigned int place)
-{
-	return hash_32(place ? rol32(handle, 16) : handle, STACK_DEPOT_REFS_BITS);
-}
-
+/* One of the two sets that can have the ref of a handle; @choice is 0 or 1. */
 static __always_inline struct stack_depot_ref *
-stack_depot_ref_place(struct stack_depot_cpu_cache *cpu, depot_stack_handle_t handle,
-		      unsigned int place)
+stack_depot_ref_set(struct stack_depot_cpu_cache *cpu, depot_stack_handle_t handle,
+		    unsigned int choice)
 {
-	struct stack_depot_ref *ref = &cpu->ref[stack_depot_ref_index(handle, place)];
+	u32 hash = (choice ? rol32(handle, 16) : handle) * GOLDEN_RATIO_32;
 
-	/* Keep the compiler from computing the address again for each use. */
-	OPTIMIZER_HIDE_VAR(ref);
-	/* It is not NULL, which the compiler cannot know now: leave out tests for that. */
-	if (!ref)
-		__builtin_unreachable();
-	return ref;
+	return &cpu->ref[((u64)hash * STACK_DEPOT_REFS_SETS >> 32) * STACK_DEPOT_REFS_SET];
 }
 
 /*
@@ -209,12 +175,44 @@ stack_depot_ref_place(struct stack_depot_cpu_cache *cpu, depot_stack_handle_t ha
 static __always_inline struct stack_depot_ref *
 stack_depot_find_ref(struct stack_depot_cpu_cache *cpu, depot_stack_handle_t handle)
 {
-	struct stack_depot_ref *ref = stack_depot_ref_place(cpu, handle, 0);
+	struct stack_depot_ref *set = stack_depot_ref_set(cpu, handle, 0);
 
-	if (likely(ref->handle == handle))
-		return ref;
-	ref = stack_depot_ref_place(cpu, handle, 1);
-	return ref->handle == handle ? ref : NULL;
+	if (likely(set[0].handle == handle))
+		return &set[0];
+	if (likely(set[1].handle == handle))
+		return &set[1];
+	return stack_depot_find_second_ref(cpu, handle);
+}
+
+static __always_inline u32 *stack_depot_index_set(struct stack_depot_cpu_cache *cpu, u64 hash)
+{
+	return &cpu->index[hash >> (64 - STACK_DEPOT_INDEX_BITS) & ~(STACK_DEPOT_INDEX_SET - 1)];
+}
+
+/* The bits of a hash that an entry of the index has. No bit of them selects the set. */
+static __always_inline u32 stack_depot_index_tag(u64 hash)
+{
+	return hash >> (32 - STACK_DEPOT_INDEX_BITS) & ~STACK_DEPOT_INDEX_REF;
+}
+
+/* Find the references that this CPU keeps to a chain, by its hash. Return: NULL if it keeps none. */
+static __always_inline struct stack_depot_ref *
+stack_depot_find_hashed_ref(struct stack_depot_cpu_cache *cpu, u64 hash)
+{
+	u32 *entry = stack_depot_index_set(cpu, hash), *end = entry + STACK_DEPOT_INDEX_SET;
+	u32 tag = stack_depot_index_tag(hash);
+	struct stack_depot_ref *ref;
+
+	for (; entry != end; entry++) {
+		u32 differs = *entry ^ tag;
+
+		if (differs > STACK_DEPOT_INDEX_REF)
+			continue;
+		ref = &cpu->ref[differs];
+		if (likely(ref->hash == hash))
+			return ref;
+	}
+	return NULL;
 }
 
 /* True if a reference can be taken. The last one stays: it keeps the words in the depot. */

@@ -32,11 +32,8 @@ depot_stack_handle_t __stack_depot_save_running(unsigned int depth, unsigned int
  *	stack_depot_put_running() drops the reference. At the depot's bound, the handle can
  *	stand for the first frames of the stack only.
  *
- * If the call tree has the stack, each frame costs one load and one compare. The stack ends with
+ * If the CPU cache knows the stack, no frame is stored or compared. The stack ends with
  * the function that entered the interrupt or the softirq.
- *
- * Calls from one function with the same sum of @depth and @skip have the same @skip, and all or
- * none of them STACK_DEPOT_FLAG_GET: the call tree has one handle for a stack at that sum.
  *
  * Context: any.
  *
@@ -48,7 +45,7 @@ stack_depot_save_running(unsigned int depth, unsigned int skip, gfp_t gfp, depot
 	depot_stack_handle_t handle;
 
 	BUILD_BUG_ON(!__builtin_constant_p(depth) || depth > STACK_DEPOT_RUNNING_MAX);
-#ifdef CONFIG_STACKDEPOT_CALL_TREE
+#ifdef CONFIG_STACKDEPOT_WALK
 	handle = __stack_depot_save_running(depth, skip, gfp, flags);
 #else
 	unsigned long frames[STACK_DEPOT_RUNNING_MAX];
@@ -63,7 +60,7 @@ stack_depot_save_running(unsigned int depth, unsigned int skip, gfp_t gfp, depot
 
 #endif /* CONFIG_STACKDEPOT */
 
-#ifdef CONFIG_STACKDEPOT_CALL_TREE
+#ifdef CONFIG_STACKDEPOT_WALK
 DECLARE_PER_CPU(unsigned long, stack_depot_walked_saves);
 
 void stack_depot_put_running(depot_stack_handle_t handle);

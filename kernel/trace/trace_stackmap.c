@@ -6,8 +6,7 @@
  * The map of an instance has a slot for each stack. A slot has a handle of the stack depot, and a
  * reference until the map is replaced. The handle stands for a chain: the return addresses of
  * the running stack, which begin with functions of the tracer that an event's stack leaves out.
- * Most events find the slot by the tag that the depot's call tree has for the chain, and neither
- * walk the stack nor take a lock.
+ * Most events find the slot by the hash of the chain, and neither store a frame nor take a lock.
  *
  * A chain ends with the function that entered an interrupt. The frames that were interrupted are
  * called the rest of the stack, and have a slot and an id of their own.
@@ -18,14 +17,11 @@
 
 #include <linux/atomic.h>
 #include <linux/hash.h>
-#include <linux/irq_work.h>
-#include <linux/jiffies.h>
 #include <linux/percpu.h>
 #include <linux/rcupdate.h>
 #include <linux/smp.h>
 #include <linux/stackdepot.h>
 #include <linux/stackdepot_running.h>
-#include <linux/workqueue.h>
 
 #include "trace.h"
 #include "trace_stackmap.h"
@@ -55,30 +51,29 @@ static void count_event(const struct trace_stack_map *map, enum event_kind kind)
 
 /* --- Slots -------------------------------------------------------------------------- */
 
-/* The slot of @handle, or the free slot that it can take. There is always a free one. */
-static struct stack_slot *find_slot(struct trace_stack_map *map, depot_stack_handle_t handle)
+/* The slot of @hash, or the free slot that it can take. There is always a free one. */
+static struct stack_slot *find_slot(struct trace_stack_map *map, u64 hash)
 {
-	unsigned int mask = count_slots(map) - 1, i = hash_32(handle, map->bits);
-	depot_stack_handle_t found;
+	unsigned int mask = count_slots(map) - 1, i = hash >> (64 - map->bits);
+	u64 found;
 
 	for (;; i = (i + 1) & mask) {
-		found = READ_ONCE(map->slots[i].handle);
-		if (likely(found == handle) || !found)
+		found = READ_ONCE(map->slots[i].hash);
+		if (likely(found == hash) || !found)
 			return &map->slots[i];
 	}
 }
 
-/* Find the slot of @handle, or take one. Return: NULL if the map is full. */
-static struct stack_slot *find_or_take_slot(struct trace_stack_map *map,
-					    depot_stack_handle_t handle, bool *taken)
+/* Find the slot of @hash, or take one. Return: NULL if the map is full. */
+static struct stack_slot *find_or_take_slot(struct trace_stack_map *map, u64 hash, bool *taken)
 {
 	struct stack_slot *slot;
-	depot_stack_handle_t old;
+	u64 old;
 
 	*taken = false;
 	for (;;) {
-		slot = find_slot(map, handle);
-		if (READ_ONCE(slot->handle) == handle)
+		slot = find_slot(map, hash);
+		if (READ_ONCE(slot->hash) == hash)
 			break;
 		if (!*taken) {
 			/* Events of a full map only read the counter. */
@@ -90,10 +85,10 @@ static struct stack_slot *find_or_take_slot(struct trace_stack_map *map,
 			}
 		}
 		*taken = true;
-		old = cmpxchg(&slot->handle, 0, handle);
+		old = cmpxchg64(&slot->hash, 0, hash);
 		if (!old)
 			return slot;
-		if (old == handle)
+		if (old == hash)
 			break;
 	}
 	/* Another CPU was faster. */
@@ -125,19 +120,20 @@ static bool frames_agree(const unsigned long *frames, unsigned int count,
 }
 
 /*
- * Compare the stack of an event with the chain of @slot's handle. @frames: the stack; @room:
- * length of the array, whose rest is used for the chain.
+ * Fill a slot that was taken: compare the stack of an event with the chain of @handle. @frames: the
+ * stack; @room: length of the array, whose rest is used for the chain.
  */
-static void fill_slot(struct stack_slot *slot, unsigned int skip, unsigned long *frames,
-		      unsigned int count, unsigned int room)
+static void fill_slot(struct stack_slot *slot, depot_stack_handle_t handle, unsigned int skip,
+		      unsigned long *frames, unsigned int count, unsigned int room)
 {
 	unsigned long *chain = frames + count;
 	enum slot_state state = SLOT_DIFFERS;
 	unsigned int depth = 0, first;
 	bool interrupt;
 
+	slot->handle = handle;
 	if (room - count >= STACK_DEPOT_CAPTURE_MAX)
-		depth = stack_depot_copy(slot->handle, chain, STACK_DEPOT_CAPTURE_MAX);
+		depth = stack_depot_copy(handle, chain, STACK_DEPOT_CAPTURE_MAX);
 	interrupt = depth && stack_depot_ends_chain(chain[depth - 1]);
 	/* The stack leaves out the chain's first frames, and has all others. */
 	for (first = 0; first < depth && skip <= U8_MAX; first++) {
@@ -231,63 +227,28 @@ enum trace_stack_written trace_stack_map_write(struct trace_array *tr, struct tr
 					       struct stack_depot_caller caller)
 {
 	struct trace_stack_map *map = get_map(tr);
-	depot_stack_handle_t handle, hint = 0;
 	struct stack_slot *slot;
-	u32 tag;
+	u64 hash;
 
 	if (!map)
 		return TRACE_STACK_HAS_NO_ID;
-	/* The depot stores no chain in an NMI, so the chain of an NMI never gets an id. */
-	if (unlikely(in_nmi())) {
-		count_event(map, EVENT_NMI);
+	hash = stack_depot_hash_running(STACK_DEPOT_CAPTURE_MAX, 0, caller);
+	slot = find_slot(map, hash);
+	if (!hash || READ_ONCE(slot->hash) != hash) {
+		/* The depot stores no chain in an NMI. */
+		if (in_nmi())
+			count_event(map, EVENT_NMI);
+		else if (is_full(map))
+			count_event(map, EVENT_FULL);
+		else
+			return TRACE_STACK_UNKNOWN;
 		return TRACE_STACK_HAS_NO_ID;
 	}
-	tag = stack_depot_find_tag(STACK_DEPOT_CAPTURE_MAX, caller, &hint);
-	if (!tag || !hint)
-		return TRACE_STACK_UNKNOWN;
-	slot = find_slot(map, hint);
-	handle = READ_ONCE(slot->handle);
-	if (!handle && is_full(map)) {
-		count_event(map, EVENT_FULL);
-		return TRACE_STACK_HAS_NO_ID;
-	}
-	if (handle != hint || READ_ONCE(slot->tag) != tag)
-		return TRACE_STACK_UNKNOWN;
 	/* The stack has to be walked to find out what was interrupted. */
-	if (read_state(slot) == SLOT_INTERRUPT)
+	if (read_state(slot) == SLOT_INTERRUPT && !in_nmi())
 		return TRACE_STACK_UNKNOWN;
 	return write_slot(map, slot, buffer, trace_ctx, skip) ? TRACE_STACK_ID_WRITTEN :
 								TRACE_STACK_HAS_NO_ID;
-}
-
-static void refill_depot(struct work_struct *work)
-{
-	stack_depot_refill(GFP_KERNEL | __GFP_NOWARN);
-}
-
-static DECLARE_WORK(refill_work, refill_depot);
-
-static void schedule_refill(struct irq_work *work)
-{
-	schedule_work(&refill_work);
-}
-
-/* An event can be written under any lock, also under those of the allocator. */
-static DEFINE_IRQ_WORK(refill_request, schedule_refill);
-
-/*
- * Ask a worker to give memory to the depot, at most once in a tick: the wakeup of the worker can
- * itself be an event whose stack the depot has no room for.
- */
-static void request_refill(void)
-{
-	static unsigned long requested_at;
-	unsigned long now = jiffies;
-
-	if (READ_ONCE(requested_at) == now)
-		return;
-	WRITE_ONCE(requested_at, now);
-	irq_work_queue(&refill_request);
 }
 
 /*
@@ -298,31 +259,37 @@ static void request_refill(void)
 
 #define REST_FLAGS	(STACK_DEPOT_FLAG_GET | STACK_DEPOT_FLAG_COUNT | STACK_DEPOT_FLAG_RAW)
 
+/* A rest has another slot than a chain with the same frames. */
+static u64 hash_rest(const unsigned long *frames, unsigned int count)
+{
+	return stack_depot_hash_frames(frames, count) ^ GOLDEN_RATIO_64;
+}
+
 /* Find the slot of the stack that was interrupted, or take one. Return: NULL without a slot. */
 static struct stack_slot *find_rest(struct trace_stack_map *map, unsigned long *frames,
 				    unsigned int count)
 {
+	u64 hash = hash_rest(frames, count);
 	depot_stack_handle_t handle;
 	struct stack_slot *slot;
 	bool taken;
 
 	if (count > STACK_DEPOT_CAPTURE_MAX)
 		return NULL;
-	/* Preemption is off: the handle stands for the frames if a slot has a reference to it. */
-	handle = stack_depot_find(frames, count, REST_FLAGS);
-	slot = handle ? find_slot(map, handle) : NULL;
-	if (slot && READ_ONCE(slot->handle) == handle)
+	slot = find_slot(map, hash);
+	if (READ_ONCE(slot->hash) == hash)
 		return read_state(slot) == SLOT_REST ? slot : NULL;
 	if (atomic_read(&map->rests) >= map->size / REST_SHARE)
 		return NULL;
 	handle = stack_depot_save_flags(frames, count, 0, REST_FLAGS);
 	if (!handle) {
-		request_refill();
+		stack_depot_request_refill();
 		return NULL;
 	}
-	slot = find_or_take_slot(map, handle, &taken);
+	slot = find_or_take_slot(map, hash, &taken);
 	if (taken) {
 		atomic_inc(&map->rests);
+		slot->handle = handle;
 		/* Pairs with read_state(). */
 		smp_store_release(&slot->state, SLOT_REST);
 	} else {
@@ -362,6 +329,17 @@ static bool write_interrupted(struct trace_stack_map *map, const struct stack_sl
 	return true;
 }
 
+/* The hash of the chain that @handle stands for. */
+static u64 hash_chain(depot_stack_handle_t handle)
+{
+	unsigned int i, count = stack_depot_copy(handle, NULL, 0);
+	u64 hash = 0;
+
+	for (i = 0; i < count; i++)
+		hash = stack_depot_mix_frame(hash, stack_depot_frame(handle, i));
+	return hash;
+}
+
 /**
  * trace_stack_map_add() - add the running stack to the map, and write its id
  * @tr: instance
@@ -383,11 +361,10 @@ bool trace_stack_map_add(struct trace_array *tr, struct trace_buffer *buffer,
 			 unsigned int count, unsigned int room)
 {
 	struct trace_stack_map *map = get_map(tr);
-	depot_stack_handle_t handle, hint;
 	enum stack_depot_captured captured;
+	depot_stack_handle_t handle;
 	struct stack_slot *slot;
 	bool taken;
-	u32 tag;
 
 	if (!map)
 		return false;
@@ -397,22 +374,18 @@ bool trace_stack_map_add(struct trace_array *tr, struct trace_buffer *buffer,
 		if (handle)
 			stack_depot_put_running(handle);
 		count_event(map, EVENT_NO_ROOM);
-		request_refill();
 		return false;
 	}
-	slot = find_or_take_slot(map, handle, &taken);
+	slot = find_or_take_slot(map, hash_chain(handle), &taken);
 	if (!slot) {
 		stack_depot_put_running(handle);
 		count_event(map, EVENT_FULL);
 		return false;
 	}
 	if (taken)
-		fill_slot(slot, skip, frames, count, room);
+		fill_slot(slot, handle, skip, frames, count, room);
 	else
 		stack_depot_put_running(handle);
-	tag = stack_depot_find_tag(STACK_DEPOT_CAPTURE_MAX, caller, &hint);
-	if (tag)
-		WRITE_ONCE(slot->tag, tag);
 	if (read_state(slot) == SLOT_INTERRUPT &&
 	    write_interrupted(map, slot, buffer, trace_ctx, skip, frames, count, room))
 		return true;

@@ -32,12 +32,12 @@ enum slot_state {
 };
 
 struct stack_slot {
-	depot_stack_handle_t handle;	/* 0: free */
-	u32 tag;			/* of the chain */
+	u64 hash;			/* of the chain, or of the rest; 0: free */
+	depot_stack_handle_t handle;	/* 0 until @state is published */
 	u8 skip;			/* frames that the event's caller asked to leave out */
 	u8 first;			/* index of the chain's first frame that events have */
 	u8 trampoline;			/* index of the frame of a trampoline + 1, 0 without one */
-	u8 state;			/* enum slot_state. Published after @skip and @first. */
+	u8 state;			/* enum slot_state. Published after the fields above. */
 };
 
 /* Events with ids, and the reasons for which events have whole stacks. */

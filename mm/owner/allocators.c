@@ -12,6 +12,7 @@
 #include <linux/mempool.h>
 #include <linux/printk.h>
 #include <linux/slab.h>
+#include <linux/sort.h>
 #include <linux/string.h>
 
 #include "capture.h"
@@ -50,20 +51,8 @@ static const void * const allocators[] = {
 	pcpu_alloc_noprof,
 };
 
-/* Sizes of these functions. Looked up on first use, which can be early in boot. */
-static unsigned long allocator_sizes[ARRAY_SIZE(allocators)];
-
-static unsigned long get_allocator_function_size(unsigned int i)
-{
-	unsigned long size = READ_ONCE(allocator_sizes[i]), offset;
-
-	if (!size && kallsyms_lookup_size_offset((unsigned long)allocators[i], &size, &offset))
-		WRITE_ONCE(allocator_sizes[i], size);
-	return size;
-}
-
 /*
- * Functions of the page allocator, and a hook of SLUB, by name because some are static. The
+ * Functions of the page allocator and of SLUB, by name because some are static. The
  * configuration decides which of them exist; a missing one matches no address.
  */
 static const char * const named_allocators[] = {
@@ -93,8 +82,6 @@ static const char * const named_allocators[] = {
 	/* With CONFIG_SLUB_TINY, GCC does not inline these two. */
 	"slab_alloc_node",
 	"slab_post_alloc_hook",
-	/* See track_new_caller(). */
-	"__slab_owner_alloc_depth1",
 };
 
 /* Further functions, from owner_allocators= on the boot line. */
@@ -103,6 +90,68 @@ static const char * const named_allocators[] = {
 static const char *extra_allocators[EXTRA_ALLOCATORS] __ro_after_init;
 static unsigned int nr_extra_allocators __ro_after_init;
 static char extra_text[1024] __ro_after_init;
+
+/* Chains were captured before: a misspelled name has changed none of them. */
+static int __init check_extra_allocators(void)
+{
+	unsigned int i;
+
+	for (i = 0; i < nr_extra_allocators; i++)
+		if (!kallsyms_lookup_name(extra_allocators[i]))
+			pr_err("owner_allocators=%s: the kernel image has no function of this name\n",
+			       extra_allocators[i]);
+	return 0;
+}
+late_initcall(check_extra_allocators);
+
+/* --- Addresses of these functions --------------------------------------------------- */
+
+struct allocator_range {
+	unsigned long start;
+	unsigned long size;
+};
+
+/* In the order of their addresses. The first one begins at 0 and is empty. */
+static struct allocator_range ranges[1 + ARRAY_SIZE(allocators) + ARRAY_SIZE(named_allocators) +
+				     EXTRA_ALLOCATORS] __ro_after_init;
+static unsigned int nr_ranges __ro_after_init = 1;
+
+static int __init compare_ranges(const void *a, const void *b)
+{
+	const struct allocator_range *x = a, *y = b;
+
+	return x->start < y->start ? -1 : x->start > y->start;
+}
+
+static void __init add_allocator_range(unsigned long start)
+{
+	unsigned long size, offset;
+
+	if (start && kallsyms_lookup_size_offset(start, &size, &offset))
+		ranges[nr_ranges++] = (struct allocator_range){ start, size };
+}
+
+/**
+ * owner_allocators_init() - look up the addresses of functions that allocate for their callers
+ *
+ * Idempotent.
+ *
+ * Context: the boot, while one CPU runs.
+ */
+void __init owner_allocators_init(void)
+{
+	unsigned int i;
+
+	if (nr_ranges > 1)
+		return;
+	for (i = 0; i < ARRAY_SIZE(allocators); i++)
+		add_allocator_range((unsigned long)allocators[i]);
+	for (i = 0; i < ARRAY_SIZE(named_allocators); i++)
+		add_allocator_range(kallsyms_lookup_name(named_allocators[i]));
+	for (i = 0; i < nr_extra_allocators; i++)
+		add_allocator_range(kallsyms_lookup_name(extra_allocators[i]));
+	sort(ranges, nr_ranges, sizeof(*ranges), compare_ranges, NULL);
+}
 
 static int __init parse_extra_allocators(char *str)
 {
@@ -124,53 +173,12 @@ static int __init parse_extra_allocators(char *str)
 		}
 		extra_allocators[nr_extra_allocators++] = name;
 	}
+	/* slab_owner= may stand before this on the boot line. */
+	nr_ranges = 1;
+	owner_allocators_init();
 	return 0;
 }
 early_param("owner_allocators", parse_extra_allocators);
-
-/* Chains were captured before: a misspelled name has changed none of them. */
-static int __init check_extra_allocators(void)
-{
-	unsigned int i;
-
-	for (i = 0; i < nr_extra_allocators; i++)
-		if (!kallsyms_lookup_name(extra_allocators[i]))
-			pr_err("owner_allocators=%s: the kernel image has no function of this name\n",
-			       extra_allocators[i]);
-	return 0;
-}
-late_initcall(check_extra_allocators);
-
-#define NAMED_ALLOCATORS	(ARRAY_SIZE(named_allocators) + EXTRA_ALLOCATORS)
-
-static const char *get_allocator_name(unsigned int i)
-{
-	return i < ARRAY_SIZE(named_allocators) ? named_allocators[i] :
-						 extra_allocators[i - ARRAY_SIZE(named_allocators)];
-}
-
-/* Addresses of the functions that have names. Looked up on first use. */
-static struct {
-	unsigned long start;
-	unsigned long size;
-} named_allocator_ranges[NAMED_ALLOCATORS];
-
-static bool is_in_named_allocator(unsigned int i, unsigned long ip)
-{
-	/* Pairs with smp_store_release() below: the start was written before the size. */
-	unsigned long size = smp_load_acquire(&named_allocator_ranges[i].size), start, offset;
-
-	if (!size) {
-		start = kallsyms_lookup_name(get_allocator_name(i));
-		/* A missing function gets address 0 and size 1, which match no return address. */
-		if (!start || !kallsyms_lookup_size_offset(start, &size, &offset))
-			size = 1;
-		WRITE_ONCE(named_allocator_ranges[i].start, start);
-		/* Pairs with smp_load_acquire() above. */
-		smp_store_release(&named_allocator_ranges[i].size, size);
-	}
-	return ip - READ_ONCE(named_allocator_ranges[i].start) < size;
-}
 
 /**
  * owner_is_allocator() - test whether a function allocates for its caller
@@ -180,14 +188,15 @@ static bool is_in_named_allocator(unsigned int i, unsigned long ip)
  */
 bool owner_is_allocator(unsigned long ip)
 {
-	unsigned int i;
+	const struct allocator_range *range = ranges;
+	unsigned int n, half;
 
-	/* ip - 1: if the call is the function's last instruction, @ip is behind the function. */
-	for (i = 0; i < ARRAY_SIZE(allocators); i++)
-		if (ip - 1 - (unsigned long)allocators[i] < get_allocator_function_size(i))
-			return true;
-	for (i = 0; i < ARRAY_SIZE(named_allocators) + nr_extra_allocators; i++)
-		if (is_in_named_allocator(i, ip - 1))
-			return true;
-	return false;
+	/* If the call is the function's last instruction, @ip is behind the function. */
+	ip--;
+	/* Without branches, which processors could not predict. */
+	for (n = nr_ranges; n > 1; n -= half) {
+		half = n / 2;
+		range += range[half].start <= ip ? half : 0;
+	}
+	return ip - range->start < range->size;
 }

@@ -14,6 +14,7 @@
 void __init owner_capture_early_init(void)
 {
 	stack_depot_request_early_evictable();
+	owner_allocators_init();
 	stack_depot_capture_skip(owner_is_allocator);
 }
 

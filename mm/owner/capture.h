@@ -18,6 +18,7 @@
 
 void owner_capture_early_init(void);
 int owner_capture_late_init(void);
+void owner_allocators_init(void);
 bool owner_is_allocator(unsigned long ip);
 
 /* --- What chains hold -------------------------------------------------------- */

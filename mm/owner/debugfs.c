@@ -5,7 +5,7 @@
  * slab_owner		a record for each slab object and per-CPU area that has an owner
  * slab_owner_stacks/	what each call chain holds in slabs and per-CPU areas
  * owner/top		the call chains that hold most, in tables
- * owner/stats		how much is tracked, losses and slow captures by reason
+ * owner/stats		how much is tracked, losses and slow captures
  * owner/caches		each cache's objects, tracked or not
  * owner/binaries	the files that user chains name
  * owner/control	the rules

@@ -17,19 +17,10 @@
 
 #ifdef CONFIG_SLAB_OWNER
 
-/* The function that SLUB calls for the rule of a cache, unless its objects are sampled. */
-enum owner_path {
-	OWNER_PATH_DEPTH1 = -1,	/* __slab_owner_alloc_depth1() */
-	OWNER_PATH_CHAIN = 0,	/* __slab_owner_alloc() */
-	OWNER_PATH_FREES = 1,	/* __slab_owner_alloc_frees() */
-};
-
 int slab_owner_start(void);
 
-void __slab_owner_alloc(struct kmem_cache *s, void *object, gfp_t flags, size_t size);
-void __slab_owner_alloc_depth1(struct kmem_cache *s, void *object, gfp_t flags, size_t size,
-			       unsigned long ip);
-void __slab_owner_alloc_frees(struct kmem_cache *s, void *object, gfp_t flags, size_t size);
+void __slab_owner_alloc(struct kmem_cache *s, void *object, gfp_t flags, size_t size,
+			unsigned long ip);
 void __slab_owner_alloc_sampled(struct kmem_cache *s, void *object, gfp_t flags, size_t size);
 void __slab_owner_free(struct kmem_cache *s, void *object, struct owner_slab_records *records);
 void __slab_owner_free_slow(struct kmem_cache *s, void *object, struct owner_slab_records *records);
@@ -68,24 +59,15 @@ static inline void slab_owner_set_sizes(struct kmem_cache *s, unsigned int slab_
 static __always_inline void slab_owner_alloc(struct kmem_cache *s, void *object, gfp_t flags,
 					     size_t size)
 {
-	int path;
 	u64 rate;
 
 	if (!static_branch_unlikely(&slab_owner_key))
 		return;
 	rate = READ_ONCE(s->owner_rate);
-	if (rate != OWNER_RATE_ALL) {
-		if (owner_sample_spend(rate, size))
-			__slab_owner_alloc_sampled(s, object, flags, size);
-		return;
-	}
-	path = READ_ONCE(s->owner_path);
-	if (likely(path == OWNER_PATH_CHAIN))
-		__slab_owner_alloc(s, object, flags, size);
-	else if (path < OWNER_PATH_CHAIN)
-		__slab_owner_alloc_depth1(s, object, flags, size, _RET_IP_);
-	else
-		__slab_owner_alloc_frees(s, object, flags, size);
+	if (likely(rate == OWNER_RATE_ALL))
+		__slab_owner_alloc(s, object, flags, size, _RET_IP_);
+	else if (owner_sample_spend(rate, size))
+		__slab_owner_alloc_sampled(s, object, flags, size);
 }
 
 /* Objects of one slab are about to be freed: drop their records. */

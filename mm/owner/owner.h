@@ -15,11 +15,10 @@
  * binary		a file whose code is in user chains
  * handle		depot_stack_handle_t of a chain, of a task or of a context
  * capture		walk the running stack and intern the chain
- * call tree		by which the running chain is recognized (struct stack_depot_tree)
- * node			a return address in the call tree (struct stack_depot_node)
+ * walk			read the return addresses of the running stack
+ * hash			64 bits by which a CPU knows a chain, from stack_depot_hash_frames()
  * intern		look words up in the depot, or store them, and take a reference
  * ref			references to one handle that a CPU keeps (struct stack_depot_ref)
- * tag			a number in a ref: the node or caller that has the frames of its handle
  * CPU cache		all refs of a CPU (struct stack_depot_cpu_cache)
  * flush		give refs, with their counts, back to the depot
  * counters		what a chain holds, per chain in the depot (enum owner_counter)
@@ -49,7 +48,7 @@
 #include <linux/instruction_pointer.h>
 #include <linux/sched.h>
 #include <linux/stackdepot.h>
-#include <linux/stackdepot_tree.h>
+#include <linux/stackdepot_walk.h>
 #include <linux/types.h>
 
 /* Default and maximum depth of a chain. */

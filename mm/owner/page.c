@@ -183,8 +183,9 @@ begin_running_update(unsigned int depth, struct stack_depot_caller caller)
 
 	if (unlikely(!update.cpu || in_own_allocation()))
 		return update;
-	update.ref = stack_depot_find_running(update.cpu, depth, skips_allocator_frames(depth),
-					      caller);
+	update.ref = skips_allocator_frames(depth) ?
+		stack_depot_find_running_again(update.cpu, depth, caller) :
+		stack_depot_find_running(update.cpu, depth, 0, caller);
 	if (likely(update.ref)) {
 		stack_depot_take_ref(update.ref);
 		update.handle = update.ref->handle;
@@ -512,7 +513,7 @@ static int drop_offline_records(struct notifier_block *block, unsigned long acti
 	return NOTIFY_OK;
 }
 
-/* Allocate the CPU caches and the call tree: owner_pages_init() runs too early for that. */
+/* Allocate the CPU caches: owner_pages_init() runs too early for that. */
 static int __init init_page_capture(void)
 {
 	return owner_pages_wanted() ? owner_capture_late_init() : 0;
@@ -534,6 +535,7 @@ bool __init owner_pages_init(depot_stack_handle_t dummy, depot_stack_handle_t fa
 	}
 	dummy_handle = dummy;
 	failure_handle = failure;
+	owner_allocators_init();
 	stack_depot_capture_skip(owner_is_allocator);
 	/* Runs before page_ext's callback, which frees the records. */
 	hotplug_memory_notifier(drop_offline_records, DEFAULT_CALLBACK_PRI + 1);

@@ -169,8 +169,14 @@ static __always_inline void owner_record_publish(struct owner_record *record, u6
  */
 static __always_inline u64 owner_record_take_handles(struct owner_record *record)
 {
-	/* xchg() makes sure that of two racing frees only one gets the handles. */
-	return xchg(&record->handle_pair, 0);
+	u64 handle_pair = READ_ONCE(record->handle_pair);
+
+	/*
+	 * Of two frees of one object on one CPU, one of which interrupts the other, only one gets the
+	 * handles. SLUB's freelist does not survive two frees on two CPUs either.
+	 */
+	return cmpxchg64_local(&record->handle_pair, handle_pair, 0) == handle_pair ?
+	       handle_pair : 0;
 }
 
 /**

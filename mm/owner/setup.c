@@ -104,6 +104,11 @@ int slab_owner_start(void)
 /* Allocate memory for captures, which slab_owner_setup() could not do yet. */
 static int __init slab_owner_init(void)
 {
-	return static_key_enabled(&slab_owner_key) ? owner_capture_late_init() : 0;
+	if (static_key_enabled(&slab_owner_key))
+		return owner_capture_late_init();
+	/* A rule can start tracking later, when allocators can no longer be looked up. */
+	if (wanted)
+		owner_allocators_init();
+	return 0;
 }
 early_initcall(slab_owner_init);

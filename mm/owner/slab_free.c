@@ -196,10 +196,10 @@ static __always_inline u64 record_free_from_cpu_cache(struct stack_depot_cpu_cac
 						      struct stack_depot_ref **task)
 {
 	struct stack_depot_ref *chain;
-	u64 handle_pair, freed_pair;
+	u64 handle_pair;
 
 	/* Walk first: during the walk, no other value then has to be kept in a register. */
-	chain = stack_depot_find_running(cpu, OWNER_DEPTH, true, caller);
+	chain = stack_depot_find_running(cpu, OWNER_DEPTH, 0, caller);
 	if (unlikely(!chain))
 		return 0;
 	*task = owner_find_current_task_ref(cpu, false);
@@ -211,11 +211,9 @@ static __always_inline u64 record_free_from_cpu_cache(struct stack_depot_cpu_cac
 	if (unlikely(!handle_pair))
 		return 0;
 	freed_record->time = owner_record_time_now();
-	/* xchg(): after a double free on two CPUs, each handle is still put once. */
-	freed_pair = xchg(&freed_record->handle_pair,
+	/* Pairs with owner_record_read(). */
+	smp_store_release(&freed_record->handle_pair,
 			  owner_record_fill_fast(chain, *task, OWNER_NO_CHARGE));
-	if (unlikely(freed_pair))
-		owner_record_put_refs(&(struct owner_record){ .handle_pair = freed_pair });
 	return handle_pair;
 }
 
@@ -233,8 +231,7 @@ static __always_inline bool drop_record_and_record_free(struct kmem_cache *s,
 	u64 handle_pair;
 	bool dropped;
 
-	if (!IS_ENABLED(CONFIG_STACKDEPOT_CALL_TREE) || stack_depot_verifies() ||
-	    unlikely(!freed || is_kfence_address(object)))
+	if (stack_depot_verifies() || unlikely(!freed || is_kfence_address(object)))
 		return false;
 	record = object_record_fast(s, records, object);
 	freed_record = freed_record_of(freed, records, record);

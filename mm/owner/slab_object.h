@@ -10,12 +10,15 @@
 #include <linux/build_bug.h>
 #include <linux/compiler.h>
 #include <linux/kfence.h>
+#include <linux/percpu-defs.h>
 #include <linux/types.h>
 
 #include "../slab.h"
 #include "capture.h"
 #include "record.h"
 #include "slab_records.h"
+
+DECLARE_PER_CPU(long, owner_slow_captures);
 
 void owner_count_sampled(struct owner_slab_records *records, int n);
 void owner_charge_sample(const struct kmem_cache *s, depot_stack_handle_t stack, long n,

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-/* /sys/kernel/debug/owner/stats: how much is tracked, losses and slow captures by reason. */
+/* /sys/kernel/debug/owner/stats: how much is tracked, losses and slow captures. */
 
 #include <linux/fs.h>
 #include <linux/math64.h>
@@ -10,8 +10,8 @@
 #include "debugfs.h"
 #include "percpu.h"
 #include "record.h"
+#include "slab_object.h"
 #include "slab_records.h"
-#include "slow.h"
 #include "user.h"
 #include "walk.h"
 
@@ -27,31 +27,13 @@ static const char * const loss_names[] = {
 
 static_assert(ARRAY_SIZE(loss_names) == OWNER_LOSS_REASONS);
 
-static const char * const slow_names[] = {
-	[OWNER_SLOW_VERIFY]	= "slow_verify",
-	[OWNER_SLOW_KFENCE]	= "slow_kfence",
-	[OWNER_SLOW_BUSY]	= "slow_busy",
-	[OWNER_SLOW_RULE]	= "slow_rule",
-	[OWNER_SLOW_SAMPLE]	= "slow_sample",
-	[OWNER_SLOW_RECORDS]	= "slow_no_records",
-	[OWNER_SLOW_FREES]	= "slow_frees",
-	[OWNER_SLOW_STALE]	= "slow_stale",
-	[OWNER_SLOW_TASK]	= "slow_no_task",
-	[OWNER_SLOW_USER]	= "slow_user",
-	[OWNER_SLOW_TICK]	= "slow_tick",
-	[OWNER_SLOW_CHAIN]	= "slow_no_chain",
-};
-
-static_assert(ARRAY_SIZE(slow_names) == OWNER_SLOW_REASONS);
-
-/* Add up the captures that left the fast path for one reason. */
-static long read_slow_captures(enum owner_slow reason)
+static long read_slow_captures(void)
 {
 	unsigned int cpu;
 	long sum = 0;
 
 	for_each_possible_cpu(cpu)
-		sum += per_cpu(owner_slow_captures[reason], cpu);
+		sum += per_cpu(owner_slow_captures, cpu);
 	return sum;
 }
 
@@ -82,8 +64,7 @@ static int show_stats(struct seq_file *m, void *v)
 	seq_printf(m, "bytes_per_slot: %lu.%02lu\n", hundredths / 100, hundredths % 100);
 	for (i = 0; i < OWNER_LOSS_REASONS; i++)
 		seq_printf(m, "%s: %ld\n", loss_names[i], owner_read_losses(i));
-	for (i = 0; i < OWNER_SLOW_REASONS; i++)
-		seq_printf(m, "%s: %ld\n", slow_names[i], read_slow_captures(i));
+	seq_printf(m, "slow: %ld\n", read_slow_captures());
 	seq_printf(m, "user_known: %ld\n", owner_user_read_count(OWNER_USER_NO_REASON));
 	for (i = OWNER_USER_NO_REASON + 1; i < OWNER_USER_REASONS; i++)
 		seq_printf(m, "user_%s: %ld\n", owner_user_reason_names[i],
@@ -91,8 +72,7 @@ static int show_stats(struct seq_file *m, void *v)
 	seq_printf(m, "page_failures: %lu\n", owner_page_failures());
 	stack_depot_read_capture_counts(&unwind);
 	seq_printf(m, "unwind_learned: %lu\n", unwind.learned);
-	seq_printf(m, "unwind_unknown: %lu\n", unwind.unknown);
-	seq_printf(m, "unwind_no_ref: %lu\n", unwind.no_ref);
+	seq_printf(m, "unwind_walked: %lu\n", unwind.walked);
 	seq_printf(m, "unwind_slow: %lu\n", unwind.slow);
 	seq_printf(m, "unwind_verified: %lu\n", unwind.verified);
 	seq_printf(m, "unwind_different: %lu\n", unwind.different);

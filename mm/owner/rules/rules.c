@@ -36,7 +36,7 @@ DEFINE_PER_CPU(unsigned long, owner_default_rule_hits);
 struct owner_rule_entry owner_default_rule = {
 	.rule = {
 		.choice = { .depth = OWNER_DEPTH },
-		.plain_depth = OWNER_DEPTH,
+		.fast_depth = OWNER_DEPTH,
 		.hits = &owner_default_rule_hits,
 	},
 	.published = true,
@@ -370,7 +370,6 @@ static void mark_cache_keeps_freed(struct kmem_cache *s)
 static void store_cache_rule(struct kmem_cache *s, const struct owner_rule *rule)
 {
 	u64 rate = OWNER_RATE_ALL;
-	enum owner_path path = OWNER_PATH_CHAIN;
 
 	if (rule != OWNER_RULE_PER_ALLOCATION) {
 		if (rule->choice.free)
@@ -378,13 +377,8 @@ static void store_cache_rule(struct kmem_cache *s, const struct owner_rule *rule
 		if (!READ_ONCE(s->owner_keeps_freed))
 			rate = rule->choice.depth ? owner_rate_word(rule->choice.rate) :
 						    OWNER_RATE_NEVER;
-		if (rule->choice.free)
-			path = OWNER_PATH_FREES;
-		else if (rule->plain_depth == 1)
-			path = OWNER_PATH_DEPTH1;
 	}
 	slab_owner_set_rate(s, rate);
-	WRITE_ONCE(s->owner_path, path);
 	/* Pairs with READ_ONCE() of owner_rule in the hooks: the rule is initialized before. */
 	smp_store_release(&s->owner_rule, rule);
 }

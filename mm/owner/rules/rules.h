@@ -39,21 +39,14 @@ struct owner_choice {
 /* The part of a rule that the fast path of an allocation reads. */
 struct owner_rule {
 	struct owner_choice choice;
-	/* Each is choice.depth for one kind of choice without a rate, and 0 for all others: */
-	unsigned char plain_depth;	/* neither @free nor @user */
-	unsigned char frees_depth;	/* @free, not @user */
-	unsigned char user_depth;	/* @user, not @free */
+	unsigned char fast_depth;	/* choice.depth; 0 with a rate, which needs the slow path */
 	unsigned long __percpu *hits;	/* allocations that this rule decided */
 };
 
 static inline void owner_rule_set_choice(struct owner_rule *rule, struct owner_choice choice)
 {
-	unsigned char depth = choice.rate ? 0 : choice.depth;
-
 	rule->choice = choice;
-	rule->plain_depth = choice.free || choice.user ? 0 : depth;
-	rule->frees_depth = choice.free && !choice.user ? depth : 0;
-	rule->user_depth = choice.user && !choice.free ? depth : 0;
+	rule->fast_depth = choice.rate ? 0 : choice.depth;
 }
 
 /*
@@ -89,7 +82,8 @@ owner_choose_pages_depth(gfp_t flags, unsigned int order, int nid,
 {
 	if (rcu_access_pointer(owner_rules_table))
 		return owner_evaluate_pages_depth(flags, order, nid, caller, default_depth);
-	this_cpu_inc(owner_default_rule_hits);
+	/* Cheaper on many architectures, and another user seldom loses a count. */
+	raw_cpu_inc(owner_default_rule_hits);
 	return default_depth;
 }
 #else

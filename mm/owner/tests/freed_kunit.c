@@ -78,7 +78,7 @@ static void test_rules_are_stored(struct kunit *test)
 	KUNIT_EXPECT_TRUE(test, owner_rule_is_resolved(cache->owner_rule));
 	KUNIT_EXPECT_EQ(test, cache->owner_rate, owner_rate_word(owner_register_rate(0, 4)));
 	KUNIT_ASSERT_EQ(test, write_rules("clear; depth=1 if cache == owner_kunit"), 0);
-	KUNIT_EXPECT_EQ(test, cache->owner_path, OWNER_PATH_DEPTH1);
+	KUNIT_EXPECT_EQ(test, cache->owner_rule->fast_depth, 1);
 	KUNIT_EXPECT_EQ(test, cache->owner_rate, OWNER_RATE_ALL);
 	KUNIT_ASSERT_EQ(test, write_rules("clear"), 0);
 	KUNIT_EXPECT_PTR_EQ(test, cache->owner_rule, &owner_default_rule.rule);

@@ -534,7 +534,6 @@ static void add_cpu_references(struct reference_check *counting, unsigned int nr
 {
 	const struct stack_depot_cpu_cache *cpu =
 		rcu_dereference_protected(per_cpu(stack_depot_cpu_caches_home, nr), true);
-	const struct stack_depot_victims *victims = per_cpu_ptr(&stack_depot_victims, nr);
 	const struct stack_depot_ref *ref;
 	unsigned int i;
 
@@ -543,10 +542,8 @@ static void add_cpu_references(struct reference_check *counting, unsigned int nr
 		if (ref->handle != STACK_DEPOT_REF_UNUSED)
 			add_handle_references(counting, ref->handle, ref->references, 0);
 	}
-	for (i = 0; i < victims->count; i++)
-		if (victims->victim[i].handle)
-			add_handle_references(counting, victims->victim[i].handle,
-					      victims->victim[i].references, 0);
+	for (i = 0; cpu && i < STACK_DEPOT_EVICTED; i++)
+		add_handle_references(counting, cpu->evicted[i], 1, 0);
 }
 
 /* Chains with a reference that is never put: page_owner's three, and slab_owner_no_room. */

@@ -4,14 +4,11 @@
  */
 
 #include <linux/completion.h>
-#include <linux/irqflags.h>
 #include <linux/kthread.h>
-#include <linux/preempt.h>
 #include <linux/sched.h>
 #include <linux/slab.h>
 #include <linux/string.h>
 
-#include "../caller.h"
 #include "../capture.h"
 #include "plant.h"
 
@@ -128,75 +125,6 @@ static void test_chains_alike(struct kunit *test)
 	}
 }
 
-static bool is_remembered(unsigned long ip)
-{
-	struct stack_depot_cpu_cache *cpu = stack_depot_cpu_acquire();
-	bool remembered = cpu && owner_find_caller_ref(cpu, ip, false);
-
-	if (cpu)
-		stack_depot_cpu_release(cpu);
-	return remembered;
-}
-
-/* Capture here, and let this CPU remember the chain as that of its first frame. */
-static noinline bool is_remembered_at_depth(unsigned int depth)
-{
-	struct owner_record owner;
-	unsigned long ip;
-	bool remembered;
-
-	if (!owner_record_fill(&owner, GFP_KERNEL, depth, STACK_DEPOT_CALLER, OWNER_NO_CHARGE))
-		return false;
-	ip = stack_depot_frame(owner.stack, 0);
-	migrate_disable();
-	owner_cache_caller(ip, owner.stack);
-	remembered = is_remembered(ip);
-	migrate_enable();
-	owner_record_put_refs(&owner);
-	return remembered;
-}
-
-/* The chain of a caller has one frame, also if the depth of a rule has changed meanwhile. */
-static void test_callers(struct kunit *test)
-{
-	KUNIT_EXPECT_FALSE(test, is_remembered_at_depth(OWNER_DEPTH));
-	KUNIT_EXPECT_TRUE(test, is_remembered_at_depth(1));
-}
-
-#define NR_MEETING_CALLERS	3
-
-/* A CPU remembers the last two callers that used a set of slots, in whichever order they came. */
-static void test_callers_meet(struct kunit *test)
-{
-	static const unsigned int order[] = { 0, 1, 2, 1, 2 };
-	unsigned int i, slot = owner_caller_slot((unsigned long)test_callers_meet);
-	bool first_is_remembered, second_is_remembered;
-	depot_stack_handle_t handles[NR_MEETING_CALLERS];
-	unsigned long ips[NR_MEETING_CALLERS], ip, irqflags;
-
-	for (i = 0, ip = (unsigned long)test_callers_meet; i < NR_MEETING_CALLERS; ip++) {
-		if (owner_caller_slot(ip) == slot)
-			ips[i++] = ip;
-	}
-	for (i = 0; i < NR_MEETING_CALLERS; i++) {
-		handles[i] = stack_depot_save_flags(&ips[i], 1, GFP_KERNEL,
-						    STACK_DEPOT_FLAG_CAN_ALLOC |
-						    STACK_DEPOT_FLAG_GET);
-		KUNIT_EXPECT_NE(test, handles[i], 0);
-	}
-	/* A timer flushes the CPU cache, which then has no reference to any caller's chain. */
-	local_irq_save(irqflags);
-	for (i = 0; i < ARRAY_SIZE(order); i++)
-		owner_cache_caller(ips[order[i]], handles[order[i]]);
-	first_is_remembered = is_remembered(ips[1]);
-	second_is_remembered = is_remembered(ips[2]);
-	local_irq_restore(irqflags);
-	KUNIT_EXPECT_TRUE(test, first_is_remembered);
-	KUNIT_EXPECT_TRUE(test, second_is_remembered);
-	for (i = 0; i < NR_MEETING_CALLERS; i++)
-		stack_depot_put(handles[i]);
-}
-
 static noinline depot_stack_handle_t capture_task(void)
 {
 	struct owner_record owner;
@@ -267,8 +195,6 @@ static void test_allocators_are_left_out(struct kunit *test)
 static struct kunit_case owner_stack_cases[] = {
 	KUNIT_CASE(test_chain),
 	KUNIT_CASE(test_chains_alike),
-	KUNIT_CASE(test_callers),
-	KUNIT_CASE(test_callers_meet),
 	KUNIT_CASE(test_task),
 	KUNIT_CASE(test_task_has_gone),
 	KUNIT_CASE(test_allocators_are_left_out),

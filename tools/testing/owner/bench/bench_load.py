@@ -190,10 +190,8 @@ def print_switches(switches: Samples, loads: list[str]) -> None:
 def print_memory_and_walks(counts: Counts) -> None:
     """Print the memory of records and chains, and how captures were made."""
     keys = ["tracked", "bytes", "bytes_per_slot", "pools", "refcounted_in_use", "data_bytes",
-            "unwind_learned", "unwind_unknown", "unwind_no_ref", "unwind_slow",
-            "lost_no_records", "degraded_shorter"]
-    keys += sorted({key for mode in counts for key in counts[mode]
-                    if key.startswith("slow_") and counts[mode][key]})
+            "unwind_learned", "unwind_walked", "unwind_slow",
+            "lost_no_records", "degraded_shorter", "slow"]
     modes = [mode for mode in counts if any(counts[mode].get(key) for key in keys)]
     if not modes:
         return
