@@ -140,6 +140,8 @@ def add_run_options(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--icount", action="store_true",
                         help="count instructions: TCG, and the TSC advances by one for "
                         "each instruction; processors take turns (default: one)")
+    parser.add_argument("--plugin", default="", metavar="FILE,NAME=VALUE",
+                        help="a plugin of TCG and its arguments; needs --icount")
 
 
 def parse_command_line(words: Optional[List[str]]) -> argparse.Namespace:
@@ -200,6 +202,8 @@ def refuse_unsupported_options(args: argparse.Namespace, kind: KernelKind) -> No
                          "give the commands to: guest.py run --cmd")
     if not kind.program and getattr(args, "icount", False):
         raise UsageError(f"{args.name}: --icount needs a kernel for QEMU")
+    if getattr(args, "plugin", "") and not args.icount:
+        raise UsageError("--plugin needs --icount, because KVM has no plugins")
     if not kind.program and (args.smp or 1) > DEFAULT_SMP:
         print_note(f"{args.name} has one processor; --smp {args.smp} is ignored")
     refuse_kernel_without_ext4(args, kind)
@@ -221,7 +225,7 @@ def make_guest_machine(args: argparse.Namespace, kind: KernelKind,
                            (build / args.name / kind.image).resolve(),
                            scratch / "initrd", args.append,
                            args.smp or (1 if icount else DEFAULT_SMP), args.mem, icount,
-                           gdb=getattr(args, "gdb", ""))
+                           gdb=getattr(args, "gdb", ""), plugin=getattr(args, "plugin", ""))
     machine.systemd = getattr(args, "systemd", False)
     if machine.systemd or args.packages is not None or args.name.startswith("debian"):
         packages = (args.packages or "").split()

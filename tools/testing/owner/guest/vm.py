@@ -91,6 +91,8 @@ class GuestMachine:
     icount: bool = False
     accel: str = "tcg"
     gdb: str = ""
+    # A plugin of TCG and its arguments, or "".
+    plugin: str = ""
     # An ext4 image whose files the guest has as its root, or "".
     disk: str = ""
     # systemd is the first process, from that disk.
@@ -156,6 +158,7 @@ def qemu_command_line(machine: GuestMachine) -> List[str]:
             "-kernel", str(machine.kernel), "-initrd", str(machine.initrd),
             "-append", _compose_kernel_command_line(machine),
             *_qemu_disk_options(machine),
+            *(["-plugin", machine.plugin] if machine.plugin else []),
             *(["-gdb", f"unix:{machine.gdb},server=on,wait=off"] if machine.gdb else [])]
 
 

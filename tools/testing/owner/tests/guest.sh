@@ -10,7 +10,7 @@ usage='[KERNEL...]'
 guest=tools/testing/owner/guest/guest.py
 build=${BUILD:-$PWD/build}
 [ $# -gt 0 ] || set -- um x86_64
-tests_per_kernel=33
+tests_per_kernel=34
 seen=$work/err
 
 # The runner creates its files below $TMPDIR; no_guest_is_left() checks that it removes them.
@@ -236,6 +236,8 @@ test_interrupted_runs()
 	ok "systemd on a kernel without ext4 is refused" ext4_is_demanded systemd
 	boot_guest --packages fio --cmd true
 	ok "packages, too" ext4_is_demanded packages
+	boot_guest --plugin plugin.so --cmd true
+	ok "a plugin without TCG is refused" icount_is_demanded
 	boot_guest --build "$work" --cmd true
 	ok "a missing kernel is told, with what to do" missing_kernel_is_reported
 }
@@ -255,6 +257,11 @@ ext4_is_demanded()
 {
 	status_is 123 && errors_have \
 		"^guest: $kernel: --$1 needs a kernel for QEMU that has ext4: K=debian or debian-vanilla\$"
+}
+
+icount_is_demanded()
+{
+	status_is 123 && errors_have '^guest: --plugin needs --icount, because KVM has no plugins$'
 }
 
 missing_kernel_is_reported()
