@@ -34,7 +34,8 @@ help:
 	@echo '                         IMAGE=NAME=DIRECTORY measures another build of it as well'
 	@echo 'make bench-stackmap      trace events with stack ids instead of stacks'
 	@echo 'make bench-depot-users   KASAN, slab_debug=U and kmemleak without and with the call tree'
-	@echo 'make bench-load          whole loads on Debian'"'"'s kernel, which LOADS= and MODES= choose from'
+	@echo 'make bench-load          whole loads on Debian'"'"'s kernel, which LOADS= and MODES= choose'
+	@echo '                         from; MISSES=1 counts cache misses as well'
 	@echo 'make deb                 a Debian package of ownertop in build/deb'
 	@echo 'make debian-packages     packages of K=debian and of ownertop; FULL=1 for a machine, not a guest'
 	@echo 'make lint                style, static checks, names, spelling'
@@ -79,7 +80,7 @@ bench-time: install tree
 
 # Not part of make bench: it needs both kernels with Debian's configuration, and an hour.
 bench-load: install install-debian tree
-	@$(OWNER)/bench/bench_load.py --loads "$(LOADS)" --modes "$(MODES)"
+	@$(OWNER)/bench/bench_load.py --loads "$(LOADS)" --modes "$(MODES)" $(if $(MISSES),--misses)
 
 # Not part of make bench: it builds kernels of its own, and short tasks take an hour.
 bench-depot-users: install install-arm64 tree

@@ -2,13 +2,15 @@
 # SPDX-License-Identifier: GPL-2.0
 """Measure what slab_owner and other tools add to whole loads on Debian's kernel.
 
-    bench_load.py [--modes NAME,...] [--loads NAME,...] [--rounds N] [--boots N]
+    bench_load.py [--modes NAME,...] [--loads NAME,...] [--rounds N] [--boots N] [--misses]
 
 Each mode boots on one virtual CPU that counts instructions, and runs all loads once in each
 round. Idle time is not counted. "+" is the percentage of instructions that a mode adds to
 the kernel without our code; "~" is the standard error of that figure, from all rounds of all
 boots. Loads of several tasks switch between them at other moments if they take longer: where the
-number of switches differs, it is printed as well. All samples are in build/bench-load.tsv.
+number of switches differs, it is printed as well. All samples are in build/bench-load.tsv. With
+--misses, the plugin cache_misses.c counts misses in modelled caches L1d and L2, which are printed
+in the same way; a guest then takes longer.
 """
 
 import argparse
@@ -18,6 +20,7 @@ import shutil
 import statistics
 import subprocess
 import sys
+import tempfile
 from collections import defaultdict
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
@@ -27,6 +30,7 @@ sys.path.append(str(Path(__file__).resolve().parents[1]))
 
 from workbench import BUILD, HERE, die, print_line  # noqa: E402
 
+from cache_plugin import Report, compile_plugin, read_reports  # noqa: E402
 from loads import (BASE, LOADS, MODES, PACKAGES, SAME_ADDRESSES, WORST_LOAD,  # noqa: E402
                    compose_load_command)
 
@@ -38,9 +42,15 @@ COUNT = re.compile(r"^count (\d+) (\w+): ([\d.]+)$", re.M)
 # A number of context switches is printed if it is this far from the base's.
 SWITCHES_DIFFER = 0.1
 
-# Instructions or context switches by mode and load, and the counts of a mode's last round.
+# The figures of a load in a round, in the order of build/bench-load.tsv.
+FIGURES = ("instructions", "switches", "l1", "l2")
+MISSES = {"l1": "L1 misses", "l2": "L2 misses"}
+
+# Figures of one kind by mode and load, and the counts of a mode's last round.
 Samples = dict[str, dict[str, list[float]]]
 Counts = dict[str, dict[str, float]]
+# A report of the plugin for each load of a guest.
+Reports = list[Report] | None
 
 
 def parse_names(text: str, known: dict, what: str) -> list[str]:
@@ -71,53 +81,69 @@ def compile_counter() -> Path:
     return directory
 
 
-def run_loads(name: str, loads: list[str], rounds: int, extra: Path) -> str:
-    """Boot a mode, run the loads, and return what the guest printed."""
+def run_loads(name: str, loads: list[str], rounds: int, extra: Path,
+              plugin: Path | None) -> tuple[str, Reports]:
+    """Boot a mode, run the loads, and return what the guest and the plugin wrote."""
     mode = MODES[name]
-    done = subprocess.run(
-        [HERE / "guest/guest.py", "run", mode.kernel, "--icount", "--mem", "1G",
-         "--timeout", str(LIMIT), "--append", f"{SAME_ADDRESSES} {mode.append}",
-         "--packages", PACKAGES, "--extra", extra,
-         "--cmd", compose_load_command(loads, rounds)],
-        text=True, stdout=subprocess.PIPE, stderr=subprocess.PIPE)
+    with tempfile.NamedTemporaryFile() as file:
+        done = subprocess.run(
+            [HERE / "guest/guest.py", "run", mode.kernel, "--icount", "--mem", "1G",
+             *(["--plugin", f"{plugin},out={file.name}"] if plugin else []),
+             "--timeout", str(LIMIT), "--append", f"{SAME_ADDRESSES} {mode.append}",
+             "--packages", PACKAGES, "--extra", extra,
+             "--cmd", compose_load_command(loads, rounds)],
+            text=True, stdout=subprocess.PIPE, stderr=subprocess.PIPE)
+        reports = read_reports(Path(file.name)) if plugin else None
     if done.returncode:
         die(f"mode {name}: the guest ended with status {done.returncode}:\n"
             + (done.stdout + done.stderr)[-2000:])
-    return done.stdout
+    return done.stdout, reports
 
 
-def boot_modes(modes: list[str], loads: list[str], rounds: int,
-               extra: Path) -> Iterator[tuple[str, str]]:
-    """Boot each mode once, two guests at a time; yield each mode and what its guest printed.
+def boot_modes(modes: list[str], loads: list[str], rounds: int, extra: Path,
+               plugin: Path | None) -> Iterator[tuple[str, str, Reports]]:
+    """Boot each mode once, two guests at a time; yield each mode and what run_loads() returned.
 
     Guests count instructions, which the host's load does not change.
     """
     with ThreadPoolExecutor(2) as pool:
-        outputs = pool.map(lambda mode: run_loads(mode, loads, rounds, extra), modes)
-        yield from zip(modes, outputs)
+        outputs = pool.map(lambda mode: run_loads(mode, loads, rounds, extra, plugin), modes)
+        for mode, (output, reports) in zip(modes, outputs):
+            yield mode, output, reports
 
 
-def measure_modes(modes: list[str], loads: list[str], rounds: int,
-                  boots: int) -> tuple[Samples, Samples, Counts]:
+def find_samples(output: str, reports: Reports) -> Iterator[tuple[str, str, list[int]]]:
+    """The load, the round and the figures of each sample of a guest."""
+    samples = SAMPLE.findall(output)
+    if reports is not None and len(reports) != len(samples):
+        die(f"the plugin has {len(reports)} reports of {len(samples)} loads")
+    for index, (load, number, *figures) in enumerate(samples):
+        misses = reports[index].sums[1:] if reports else ()
+        yield load, number, [*map(int, figures), *misses]
+
+
+def measure_modes(modes: list[str], loads: list[str], rounds: int, boots: int,
+                  plugin: Path | None) -> tuple[dict[str, Samples], Counts]:
     """Measure all modes. The first round of a boot is left out."""
-    samples: Samples = {mode: defaultdict(list) for mode in modes}
-    switches: Samples = {mode: defaultdict(list) for mode in modes}
+    names = FIGURES if plugin else FIGURES[:2]
+    samples: dict[str, Samples] = {name: {mode: defaultdict(list) for mode in modes}
+                                   for name in names}
     counts: Counts = {}
     extra = compile_counter()
     with (BUILD / "bench-load.tsv").open("w") as file:
-        file.write("mode\tboot\tround\tload\tinstructions\tswitches\n")
+        file.write("\t".join(("mode", "boot", "round", "load", *names)) + "\n")
         for boot in range(1, boots + 1):
-            for mode, output in boot_modes(modes, loads, rounds, extra):
-                for load, number, value, switched in SAMPLE.findall(output):
-                    file.write(f"{mode}\t{boot}\t{number}\t{load}\t{value}\t{switched}\n")
-                    if number != "0":
-                        samples[mode][load].append(float(value))
-                        switches[mode][load].append(float(switched))
+            for mode, output, reports in boot_modes(modes, loads, rounds, extra, plugin):
+                for load, number, figures in find_samples(output, reports):
+                    file.write("\t".join(map(str, (mode, boot, number, load, *figures))) + "\n")
+                    for name, figure in zip(names, figures):
+                        if number != "0":
+                            samples[name][mode][load].append(float(figure))
                 counts[mode] = {key: float(value) for number, key, value
                                 in COUNT.findall(output) if number == str(rounds)}
                 file.flush()
                 print_line(f"# progress: boot {boot} of {boots}, {mode}")
-    return samples, switches, counts
+    return samples, counts
 
 
 def estimate_error(values: list[float]) -> float:
@@ -144,13 +170,12 @@ def format_cell(added: float, error: float) -> str:
     return f"{added:+.2f} ~{error:.2f}"
 
 
-def print_added_instructions(samples: Samples, loads: list[str]) -> int:
-    """Print what each mode adds to each load, beside the targets; return the misses."""
+def print_added_figures(samples: Samples, loads: list[str]) -> dict[str, float]:
+    """Print what each mode adds to each load; return the geometric means in percent."""
     modes = [mode for mode in samples if mode != BASE]
-    print_line(f"\n{'load':16}{BASE + ', 10^6':>15}"
-               + "".join(f"{'+' + mode:>18}" for mode in modes))
+    print_line("".join([f"{'load':16}{BASE + ', 10^6':>15}",
+                        *(f"{'+' + mode:>18}" for mode in modes)]))
     sums = {mode: [0.0, 0.0] for mode in modes}
-    missed = 0
     for load in loads:
         base = samples[BASE][load]
         line = f"{load:16}{statistics.median(base) / 1e6:15,.1f}"
@@ -158,19 +183,25 @@ def print_added_instructions(samples: Samples, loads: list[str]) -> int:
             added, error = compare_samples(samples[mode][load], base)
             sums[mode][0] += math.log1p(added / 100)
             sums[mode][1] += error ** 2
-            missed += mode == "on" and added > WORST_LOAD
             line += f"{format_cell(added, error):>18}"
         print_line(line)
-    line = f"{'geometric mean':31}"
-    targets = f"{'target':31}"
-    for mode in modes:
-        mean = 100 * math.expm1(sums[mode][0] / len(loads))
-        target = MODES[mode].target
-        missed += bool(target) and mean > target
-        line += f"{format_cell(mean, math.sqrt(sums[mode][1]) / len(loads)):>18}"
-        targets += f"{f'{target:g}' if target else '-':>18}"
-    print_line(line + "\n" + targets)
-    return missed
+    means = {mode: 100 * math.expm1(total / len(loads)) for mode, (total, _) in sums.items()}
+    print_line(f"{'geometric mean':31}" + "".join(
+        f"{format_cell(means[mode], math.sqrt(sums[mode][1]) / len(loads)):>18}"
+        for mode in modes))
+    return means
+
+
+def print_added_instructions(samples: Samples, loads: list[str]) -> int:
+    """Print the instructions that each mode adds; return the number of missed targets."""
+    print_line("\ninstructions")
+    means = print_added_figures(samples, loads)
+    print_line(f"{'target':31}" + "".join(
+        f"{f'{MODES[mode].target:g}' if MODES[mode].target else '-':>18}" for mode in means))
+    missed = sum(bool(MODES[mode].target) and mean > MODES[mode].target
+                 for mode, mean in means.items())
+    return missed + sum(compare_samples(samples["on"][load], samples[BASE][load])[0] > WORST_LOAD
+                        for load in loads if "on" in samples)
 
 
 def print_switches(switches: Samples, loads: list[str]) -> None:
@@ -213,6 +244,8 @@ def main() -> int:
                         help="measured rounds of each boot (default %(default)s)")
     parser.add_argument("--boots", type=parse_count, default=2, metavar="N",
                         help="boots of each mode (default %(default)s)")
+    parser.add_argument("--misses", action="store_true",
+                        help="count misses in modelled caches as well")
     args = parser.parse_args()
     modes = list(dict.fromkeys([BASE, *parse_names(args.modes, MODES, "mode")]))
     loads = parse_names(args.loads, LOADS, "load")
@@ -221,9 +254,13 @@ def main() -> int:
     kernels = list(dict.fromkeys(MODES[mode].kernel for mode in modes))
     if subprocess.run([HERE / "kernels/kernels.py", "--missing", *kernels]).returncode:
         return 1
-    samples, switches, counts = measure_modes(modes, loads, args.rounds, args.boots)
-    missed = print_added_instructions(samples, loads)
-    print_switches(switches, loads)
+    plugin = compile_plugin() if args.misses else None
+    samples, counts = measure_modes(modes, loads, args.rounds, args.boots, plugin)
+    missed = print_added_instructions(samples["instructions"], loads)
+    for name, label in MISSES.items() if plugin else ():
+        print_line(f"\n{label}")
+        print_added_figures(samples[name], loads)
+    print_switches(samples["switches"], loads)
     print_memory_and_walks(counts)
     return 1 if missed else 0
 

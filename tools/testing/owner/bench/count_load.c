@@ -8,6 +8,7 @@
  * The guest's TSC advances by one for each instruction, and while the CPU is idle it jumps to
  * the next timer. So subtract the idle time, which the kernel knows to the nanosecond. The
  * guest has one CPU; all that runs on it is counted, kernel threads and interrupts as well.
+ * The plugin cache_misses.c counts between the marks.
  */
 #include <stdbool.h>
 #include <stdint.h>
@@ -15,6 +16,8 @@
 #include <stdlib.h>
 #include <time.h>
 #include <x86intrin.h>
+
+#include "../modules/owner_marks.h"
 
 struct moment {
 	uint64_t instructions;
@@ -85,12 +88,15 @@ int main(int argc, char **argv)
 		return 2;
 	}
 	began = read_moment();
+	mark_begin();
 	status = system(argv[1]);
+	mark_end();
 	ended = read_moment();
 	if (status) {
 		fprintf(stderr, "count_load: '%s' ended with status %d\n", argv[1], status);
 		return 1;
 	}
+	mark_report();
 	/* The kernel calibrates the TSC, so a nanosecond is one instruction only nearly. */
 	per_nanosecond = (double)(ended.instructions - began.instructions) /
 			 (ended.nanoseconds - began.nanoseconds);
