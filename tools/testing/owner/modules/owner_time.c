@@ -7,7 +7,8 @@
  * so neither the calls of a chain nor the touched memory are in a figure. Print the smallest and
  * the median mean of 15 rounds to the kernel's log in the format of owner_bench.c, as
  * "owner_bench: PATTERN 0 MIN MEDIAN". The cost of reading the counter is part of a figure, and
- * ends in the difference of two kernels.
+ * ends in the difference of two kernels. In a guest with the plugin cache_misses.c, each round is
+ * a report of the operations' instructions and misses.
  */
 
 #include <linux/completion.h>
@@ -26,6 +27,7 @@
 #include <linux/string.h>
 
 #include "owner_bench.h"
+#include "owner_marks.h"
 
 static char *only = "";
 module_param(only, charp, 0400);
@@ -65,23 +67,37 @@ static void *live[LIVE_OBJECTS];
 static void *resized;
 static struct rnd_state random;
 
-static noinline void run_pair(void)
+static __always_inline u64 begin_operation(void)
 {
 	u64 began = read_cycles();
 
-	kfree(kmalloc(64, GFP_KERNEL));
+	mark_begin();
+	return began;
+}
+
+static __always_inline void end_operation(u64 began)
+{
+	mark_end();
 	cycles += read_cycles() - began;
+}
+
+static noinline void run_pair(void)
+{
+	u64 began = begin_operation();
+
+	kfree(kmalloc(64, GFP_KERNEL));
+	end_operation(began);
 }
 
 static noinline void run_pairs_of_four_caches(void)
 {
-	u64 began = read_cycles();
+	u64 began = begin_operation();
 
 	kfree(kmalloc(32, GFP_KERNEL));
 	kfree(kmalloc(64, GFP_KERNEL));
 	kfree(kmalloc(128, GFP_KERNEL));
 	kfree(kmalloc(256, GFP_KERNEL));
-	cycles += read_cycles() - began;
+	end_operation(began);
 }
 
 /* Replace one of the live objects by one of another size, from 16 to 512 bytes. */
@@ -90,36 +106,36 @@ static noinline void replace_object(void)
 	u32 number = prandom_u32_state(&random);
 	void **object = &live[number % LIVE_OBJECTS];
 	size_t size = 16 + number / LIVE_OBJECTS % 497;
-	u64 began = read_cycles();
+	u64 began = begin_operation();
 
 	kfree(*object);
 	*object = kmalloc(size, GFP_KERNEL);
-	cycles += read_cycles() - began;
+	end_operation(began);
 }
 
 /* The object has room for both sizes. */
 static noinline void resize_object(void)
 {
-	u64 began = read_cycles();
+	u64 began = begin_operation();
 
 	resized = krealloc(krealloc(resized, 40, GFP_KERNEL), 60, GFP_KERNEL);
-	cycles += read_cycles() - began;
+	end_operation(began);
 }
 
 static noinline void run_percpu_pair(void)
 {
-	u64 began = read_cycles();
+	u64 began = begin_operation();
 
 	free_percpu(__alloc_percpu(64, 8));
-	cycles += read_cycles() - began;
+	end_operation(began);
 }
 
 static noinline void run_page_pair(void)
 {
-	u64 began = read_cycles();
+	u64 began = begin_operation();
 
 	free_page(__get_free_page(GFP_KERNEL));
-	cycles += read_cycles() - began;
+	end_operation(began);
 }
 
 static const struct bench_pattern patterns[] = {
@@ -268,6 +284,7 @@ static void measure_pattern(void)
 		alloc_held_objects();
 		cond_resched();
 		run_round_below_trunk(TRUNK_FRAMES);
+		mark_report();
 		means[i % ROUNDS] = div_u64(cycles * 100, pattern->count);
 		if (i < WARM_UPS)
 			msleep(WARM_UP_MS);
