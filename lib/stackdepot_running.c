@@ -23,7 +23,8 @@
 
 static void init_tables(struct work_struct *work)
 {
-	stack_depot_capture_init();
+	stack_depot_steps_init();
+	stack_depot_cpu_caches_init();
 }
 
 static DECLARE_WORK(init_work, init_tables);

@@ -211,7 +211,9 @@ void owner_answer_statistics(FILE *out)
 	fprintf(out, "bytes: %ld\n",
 		sum_percpu(symbol, MEMBER_OFFSET("owner_records_counts", "bytes")));
 	print_reasons(out, "loss_names", "owner_losses");
-	print_reasons(out, "slow_names", "owner_slow_captures");
+	symbol = owner_symbol("owner_slow_captures");
+	if (symbol)
+		fprintf(out, "slow: %ld\n", sum_percpu(symbol, 0));
 	if (symbol_exists("stack_depot_max_pools"))
 		owner_read_u32(symbol_value("stack_depot_max_pools"), &max_pools);
 	fprintf(out, "pools: %u\npools_max: %u\n", owner_count_pools(), max_pools);

@@ -84,7 +84,8 @@ def _count_losses(prog: Program) -> Iterator[Line]:
 
 
 def _count_slow_captures(prog: Program) -> Iterator[Line]:
-    return _count_reasons(prog, "slow_names", "owner_slow_captures")
+    address = prog.variable("owner_slow_captures").address_ or 0
+    yield "slow", str(_sum_over_cpus(prog, address, 1)[0])
 
 
 def _count_pages(prog: Program) -> Iterator[Line]:

@@ -2,8 +2,7 @@
 # SPDX-License-Identifier: GPL-2.0
 # ok() calls the checks by name: shellcheck disable=SC2317
 #
-# SLUB's user tracking has the stacks that it has without our patches, and recognizes them in a
-# call tree that starts small. Prints TAP.
+# SLUB's user tracking has the stacks that it has without our patches, and recognizes them. Prints TAP.
 usage='KERNEL VANILLA'
 . "$(dirname "$0")/prelude.sh"
 
@@ -39,12 +38,10 @@ seen="$work/wanted $work/got"
 ok "the sessions have a trace" grep -q leak_serve "$work/wanted"
 ok "both kernels have the same one" cmp -s "$work/wanted" "$work/got"
 seen="$work/$kernel"
-ok "the call tree exists" [ "$(read_depot_figure tree_bytes)" -gt 0 ]
-ok "... and starts small" [ "$(read_depot_figure tree_bytes)" -le 2000000 ]
 # slab_debug never evicts a stack.
 ok "there is no hash table of stacks that are evicted" file_lacks "$work/$kernel" "evictable hash table"
 ok "... but the one of other stacks is there" file_has "$work/$kernel" "stackdepot hash table entries"
-# Before the call tree exists, each stack is walked.
+# Before the CPU caches exist, and again after a CPU has given one back, each stack is walked.
 ok "stacks are recognized" \
 	[ "$(read_depot_figure walked_saves)" -le $((4 * $(read_depot_figure persistent_count))) ]
 finish_tests

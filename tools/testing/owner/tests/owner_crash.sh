@@ -98,12 +98,7 @@ stat_of() { sed -n "s/^$1: //p" "$2"; }
 for name in lost_nmi lost_early lost_no_records lost_no_stack degraded_no_task degraded_no_stack; do
 	ok "$name is that of the live file" equals "$(stat_of $name "$work/counts")" "$(stat_of $name "$work/stats")"
 done
-names_of_slow() { sed -n 's/^\(slow_[a-z_]*\): [0-9][0-9]*$/\1/p' "$1"; }
-ok "reasons of slow captures are those of the live file" \
-	equals "$(names_of_slow "$work/counts")" "$(names_of_slow "$work/stats")"
-for name in slow_no_chain slow_no_records; do
-	ok "$name is not below the live file's" [ "$(stat_of $name "$work/counts")" -ge "$(stat_of $name "$work/stats")" ]
-done
+ok "slow is not below the live file's" [ "$(stat_of slow "$work/counts")" -ge "$(stat_of slow "$work/stats")" ]
 # Processes that wrote the file have ended since.
 is_near() { [ $(($1 - $2)) -lt "$3" ] && [ $(($2 - $1)) -lt "$3" ]; }
 ok "tracked is about that" is_near "$(stat_of tracked "$work/counts")" "$(stat_of tracked "$work/stats")" 600
