@@ -298,6 +298,21 @@ struct compared_chain {
 
 static DEFINE_PER_CPU(struct compared_chain, compared_chains);
 
+/* Does the fast walk lead this CPU to another chain than @handle? To none is right. */
+static bool finds_other_chain(depot_stack_handle_t handle, unsigned int depth, depot_flags_t flags,
+			      struct stack_depot_caller caller)
+{
+	unsigned int skip = flags & STACK_DEPOT_FLAG_SKIP ? STACK_DEPOT_SKIP_ALLOCATORS : 0;
+	struct stack_depot_cpu_cache *cpu = stack_depot_cpu_acquire();
+	struct stack_depot_ref *ref;
+
+	if (!cpu)
+		return false;
+	ref = stack_depot_find_hashed_ref(cpu, stack_depot_hash_running(depth, skip, caller));
+	stack_depot_cpu_release(cpu);
+	return ref && ref->handle != handle;
+}
+
 /**
  * stack_depot_verify() - compare a captured chain with that of the kernel's unwinder
  * @handle: the chain's handle, with a reference
@@ -305,7 +320,7 @@ static DEFINE_PER_CPU(struct compared_chain, compared_chains);
  * @flags: as for the capture
  * @caller: as for the capture
  *
- * Counts chains that differ.
+ * Counts chains that differ, and those for which the fast walk would find another one.
  */
 noinline void stack_depot_verify(depot_stack_handle_t handle, unsigned int depth,
 				 depot_flags_t flags, struct stack_depot_caller caller)
@@ -323,7 +338,8 @@ noinline void stack_depot_verify(depot_stack_handle_t handle, unsigned int depth
 							 flags & STACK_DEPOT_FLAG_SKIP, caller);
 		this_cpu_inc(stack_depot_capture_counts.verified);
 		if (captured != unwound ||
-		    memcmp(chain->captured, chain->unwound, captured * sizeof(long)))
+		    memcmp(chain->captured, chain->unwound, captured * sizeof(long)) ||
+		    finds_other_chain(handle, depth, flags, caller))
 			this_cpu_inc(stack_depot_capture_counts.different);
 		barrier();
 		chain->used = false;
