@@ -389,7 +389,7 @@ noinline depot_stack_handle_t stack_depot_capture(unsigned int depth, depot_flag
 						  gfp_t gfp, struct stack_depot_caller caller,
 						  enum stack_depot_captured *captured)
 {
-	depot_stack_handle_t handle;
+	depot_stack_handle_t handle = 0;
 	unsigned int i;
 
 	/* KMSAN does not see that this file sets @captured. */

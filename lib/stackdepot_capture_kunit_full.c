@@ -295,7 +295,7 @@ static void expect_one_refusal(struct kunit *test, struct capture_result *result
 	evict_long_chain(result);
 }
 
-/* Save a stack of one frame: its record is too small for half of the long chain. */
+/* Save a stack of one frame: its record is too small for the long chain. */
 static depot_stack_handle_t save_short_stack(void)
 {
 	unsigned long word = (unsigned long)_text;
@@ -399,7 +399,6 @@ static void test_no_page(struct kunit *test)
 	bool kept, full;
 
 	KUNIT_ASSERT_NE(test, handle, 0);
-	/* Flushes are at least 100 ms apart. */
 	wait_for_room();
 	refused = stack_depot_count_refusals(&stack_depot_evictable, DEPOT_REFUSED_NOMEM);
 	fill_until_refused(fillers, DEPTH);

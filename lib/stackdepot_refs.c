@@ -545,13 +545,14 @@ bool stack_depot_read_counters(depot_stack_handle_t handle, long counters[STACK_
 
 /*
  * Memory from the direct mapping, which takes fewer TLB entries than vmalloc()'s, on the CPU's own
- * node: alloc_pages_exact_nid() does that at boot only.
+ * node: alloc_pages_exact_nid() is __meminit.
  */
 static struct stack_depot_cpu_cache *alloc_cache_memory(int node)
 {
 	const size_t bytes = sizeof(struct stack_depot_cpu_cache);
 	unsigned int order = get_order(bytes), used = DIV_ROUND_UP(bytes, PAGE_SIZE), i;
-	struct page *page = alloc_pages_node(node, GFP_KERNEL | __GFP_NORETRY | __GFP_NOWARN, order);
+	const gfp_t gfp = GFP_KERNEL | __GFP_NORETRY | __GFP_NOWARN;
+	struct page *page = alloc_pages_node(node, gfp, order);
 
 	if (!page)
 		return vmalloc_node(bytes, node);

@@ -67,7 +67,7 @@ void stack_depot_show_running(struct seq_file *seq)
 }
 
 /* The hash by which the CPU cache knows a stack that is kept for ever. */
-static __always_inline u64 hash_kept_stack(u64 hash)
+static __always_inline u64 hash_persistent_stack(u64 hash)
 {
 	return hash ? hash ^ GOLDEN_RATIO_64 : 0;
 }
@@ -84,7 +84,10 @@ static void remember_handle(depot_stack_handle_t handle, u64 hash)
 	stack_depot_cpu_release(cpu);
 }
 
-/* Walk the running stack with all checks, and save all but the first frames. Return: a handle, or 0. */
+/*
+ * Walk the running stack with all checks, and save all but the first frames. Return: a handle, or
+ * 0.
+ */
 static noinline depot_stack_handle_t walk_and_save(unsigned int depth, unsigned int skip,
 						   gfp_t gfp, depot_flags_t flags,
 						   struct stack_depot_caller caller)
@@ -98,7 +101,7 @@ static noinline depot_stack_handle_t walk_and_save(unsigned int depth, unsigned 
 	rcu_read_lock_sched_notrace();
 	count = stack_depot_walk_frames(frames, depth + skip, false, caller);
 	rcu_read_unlock_sched_notrace();
-	/* This has interrupted a walk: leave out this function and the one that called it. */
+	/* The caller has interrupted a walk: leave out this function and the one that called it. */
 	if (unlikely(!count))
 		count = stack_trace_save(frames, depth + skip, 2);
 	kmsan_unpoison_memory(frames, count * sizeof(*frames));
@@ -106,7 +109,7 @@ static noinline depot_stack_handle_t walk_and_save(unsigned int depth, unsigned 
 		return 0;
 	handle = stack_depot_save_flags(frames + skip, count - skip, gfp, flags);
 	if (handle)
-		remember_handle(handle, hash_kept_stack(stack_depot_hash_frames(frames + skip,
+		remember_handle(handle, hash_persistent_stack(stack_depot_hash_frames(frames + skip,
 										count - skip)));
 	return handle;
 }
@@ -132,7 +135,7 @@ save_evictable(unsigned int depth, gfp_t gfp, struct stack_depot_caller caller)
 }
 
 static __always_inline depot_stack_handle_t
-save_forever(unsigned int depth, unsigned int skip, gfp_t gfp, depot_flags_t flags,
+save_persistent(unsigned int depth, unsigned int skip, gfp_t gfp, depot_flags_t flags,
 	     struct stack_depot_caller caller)
 {
 	struct stack_depot_cpu_cache *cpu = stack_depot_cpu_acquire();
@@ -142,7 +145,7 @@ save_forever(unsigned int depth, unsigned int skip, gfp_t gfp, depot_flags_t fla
 
 	if (likely(cpu)) {
 		hash = stack_depot_hash_running(depth, skip, caller);
-		ref = stack_depot_find_hashed_ref(cpu, hash_kept_stack(hash));
+		ref = stack_depot_find_hashed_ref(cpu, hash_persistent_stack(hash));
 		handle = ref ? ref->handle : 0;
 		stack_depot_cpu_release(cpu);
 	}
@@ -159,7 +162,7 @@ noinline depot_stack_handle_t __stack_depot_save_running(unsigned int depth, uns
 	if (flags & STACK_DEPOT_FLAG_GET)
 		handle = save_evictable(depth, gfp, caller);
 	else if (skip < STACK_DEPOT_CAPTURE_MAX)
-		handle = save_forever(min(depth, STACK_DEPOT_CAPTURE_MAX - skip), skip, gfp, flags,
+		handle = save_persistent(min(depth, STACK_DEPOT_CAPTURE_MAX - skip), skip, gfp, flags,
 				      caller);
 	/* No tail call: @caller is a place in this function's frame. */
 	barrier();

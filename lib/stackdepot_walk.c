@@ -143,9 +143,12 @@ unsigned int stack_depot_walk_steps(unsigned long *frames, unsigned int depth, b
 			if (count == depth || stack_depot_is_interrupt_entry(ip))
 				return count;
 		}
-		/* A frame pointer of a damaged stack can lead down. */
-		if (stack_depot_is_frame_in(bp, stack) && bp > frame)
-			continue;
+		if (stack_depot_is_frame_in(bp, stack)) {
+			if (bp > frame)
+				continue;
+			/* A damaged stack. */
+			return 0;
+		}
 		switch (stack_depot_leave_stack(bp, &stack)) {
 		case STACK_DEPOT_MOVED:
 			break;

@@ -262,12 +262,14 @@ static void test_damaged_frame_pointers(struct kunit *test)
 #else
 
 /* Learn a made-up step for a return address, and forget it again. Return: the hash of a walk. */
-static u64 hash_with_step(unsigned long *words, u64 kind, u64 distance, u64 saved)
+static u64 hash_with_step(unsigned long *words, u64 kind, u64 distance)
 {
 	u64 *place = &stack_depot_steps[stack_depot_step_place(words[1])], old = READ_ONCE(*place);
 	u64 hash;
 
-	WRITE_ONCE(*place, (u32)words[1] | kind << 32 | distance << 36 | saved << 50);
+	WRITE_ONCE(*place, (u32)words[1] | (kind != STACK_DEPOT_STEP_UP) * STACK_DEPOT_STEP_NOT_UP |
+		   kind << STACK_DEPOT_STEP_KIND_SHIFT |
+		   distance * sizeof(long) << STACK_DEPOT_STEP_DISTANCE_SHIFT);
 	hash = hash_words(words, 3);
 	WRITE_ONCE(*place, old);
 	return hash;
@@ -283,28 +285,28 @@ static void test_damaged_steps(struct kunit *test)
 	/* The address has no step. */
 	KUNIT_EXPECT_EQ(test, hash_words(words, 3), 0);
 	KUNIT_EXPECT_EQ(test, hash_words(words, 1), stack_depot_hash_frames(words + 1, 1));
-	KUNIT_EXPECT_EQ(test, hash_with_step(words, STACK_DEPOT_STEP_END, 0, 0),
+	KUNIT_EXPECT_EQ(test, hash_with_step(words, STACK_DEPOT_STEP_END, 0),
 			stack_depot_hash_frames(words + 1, 1));
 	words[3] = words[1];
 	words[5] = words[1];
-	KUNIT_EXPECT_EQ(test, hash_with_step(words, STACK_DEPOT_STEP_UP, 2, 0),
+	KUNIT_EXPECT_EQ(test, hash_with_step(words, STACK_DEPOT_STEP_UP, 2),
 			stack_depot_hash_frames(ips, 3));
 	KUNIT_EXPECT_EQ(test, hash_with_step(words, STACK_DEPOT_STEP_UP,
-					     (end - (unsigned long)words) / sizeof(long), 0), 0);
-	KUNIT_EXPECT_EQ(test, hash_with_step(words, STACK_DEPOT_STEP_UP, STACK_DEPOT_STEP_MAX, 0),
+					     (end - (unsigned long)words) / sizeof(long)), 0);
+	KUNIT_EXPECT_EQ(test, hash_with_step(words, STACK_DEPOT_STEP_UP, U16_MAX / sizeof(long)),
 			0);
 	/* A saved BP that points nowhere: into another page, and to the end of the stack. */
 	words[0] = (unsigned long)test;
-	KUNIT_EXPECT_EQ(test, hash_with_step(words, STACK_DEPOT_STEP_BP, 0, 0), 0);
-	KUNIT_EXPECT_EQ(test, hash_with_step(words, STACK_DEPOT_STEP_REALIGNED, 1, 0), 0);
+	KUNIT_EXPECT_EQ(test, hash_with_step(words, STACK_DEPOT_STEP_BP, 0), 0);
+	KUNIT_EXPECT_EQ(test, hash_with_step(words, STACK_DEPOT_STEP_REALIGNED, 1), 0);
 	words[0] = end - sizeof(long);
-	KUNIT_EXPECT_EQ(test, hash_with_step(words, STACK_DEPOT_STEP_BP, 0, 0), 0);
+	KUNIT_EXPECT_EQ(test, hash_with_step(words, STACK_DEPOT_STEP_BP, 0), 0);
 	/* The SP that is stored there points nowhere. */
 	words[0] = (unsigned long)&words[WORDS - 1];
 	words[WORDS - 2] = (unsigned long)test;
-	KUNIT_EXPECT_EQ(test, hash_with_step(words, STACK_DEPOT_STEP_REALIGNED, 1, 0), 0);
+	KUNIT_EXPECT_EQ(test, hash_with_step(words, STACK_DEPOT_STEP_REALIGNED, 1), 0);
 	words[2] = (unsigned long)test;
-	KUNIT_EXPECT_EQ(test, hash_with_step(words, STACK_DEPOT_STEP_SWITCH, 1, 0), 0);
+	KUNIT_EXPECT_EQ(test, hash_with_step(words, STACK_DEPOT_STEP_SWITCH, 1), 0);
 }
 
 /* --- Forgetting ----------------------------------------------------------------- */
@@ -357,7 +359,7 @@ static void test_forget_steps(struct kunit *test)
 
 /* --- Evicted chains ----------------------------------------------------------------- */
 
-/* Capture the chain of @site, and look its hash up before. Return: the handle. */
+/* Capture the caller's chain. @found: set to the handle that its hash had before, or 0. */
 static noinline depot_stack_handle_t capture_and_find(depot_stack_handle_t *found)
 {
 	struct stack_depot_caller caller = STACK_DEPOT_CALLER;
@@ -386,7 +388,7 @@ static noinline void check_evicted_chain(struct kunit *test, unsigned int rounds
 		handle = capture_and_find(&found);
 		migrate_enable();
 		KUNIT_ASSERT_NE(test, handle, 0);
-		/* Rounds 1 and 3 find the chain of the round before, unless a timer has flushed it. */
+		/* Rounds 1 and 3 find the chain of the round before, unless a timer flushed it. */
 		if (i % 2 == 0)
 			KUNIT_EXPECT_EQ(test, found, 0);
 		else if (found)

@@ -31,7 +31,7 @@
 
 /**
  * struct stack_depot_capture_counts - statistics of captures
- * @learned: steps that were learned from the ORC tables
+ * @learned: steps that were found in the ORC tables, stored or not
  * @walked: captures that walked the stack with all checks
  * @slow: chains that the kernel's unwinder had to walk
  * @verified: chains that were compared with those of the kernel's unwinder
@@ -88,7 +88,7 @@ DECLARE_PER_CPU(struct stack_depot_capture_counts, stack_depot_capture_counts);
  * @skip: number of frames at its start that the chain leaves out, or STACK_DEPOT_SKIP_ALLOCATORS
  * @caller: STACK_DEPOT_CALLER, where the chain starts
  *
- * Calls no function but stack_depot_is_allocator(), so the caller saves few registers.
+ * Calls no function unless a step is missing, so the caller saves few registers.
  *
  * Return: the ref, from which at least one reference can be taken; NULL if this CPU keeps
  * no reference to the chain.

@@ -86,7 +86,11 @@ stack_depot_hash_running(unsigned int depth, unsigned int skip,
 			return hash;
 		if (leave_out)
 			leave_out = stack_depot_is_allocator(ip);
-		if (!leave_out) {
+		if (leave_out) {
+			/* Frame pointers of a damaged stack can lead in a circle of allocators. */
+			if (unlikely(bp <= frame))
+				return 0;
+		} else {
 			hash = stack_depot_mix_frame(hash, ip);
 			if (!--depth || unlikely(stack_depot_is_interrupt_entry(ip)))
 				return hash;

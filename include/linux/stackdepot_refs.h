@@ -28,9 +28,9 @@
 #include <linux/types.h>
 
 /*
- * A handle's references are kept in one of two sets of refs, which are a cache line each. Two hashes
- * choose the sets: handles that meet in one set have different second sets, so that nearly all of
- * them find room unless most places are in use.
+ * A handle's references are kept in one of two sets of refs, which are a cache line each. Two
+ * hashes choose the sets: handles that meet in one set have different second sets, so that nearly
+ * all of them find room unless most places are in use.
  */
 #define STACK_DEPOT_REFS_SET		2
 #define STACK_DEPOT_REFS_SETS		2304
@@ -81,14 +81,18 @@ static_assert(sizeof(struct stack_depot_ref) == 32);
 
 /*
  * The index leads from the hash of a chain to its ref. An entry has the number of the ref in its
- * lower bits, and bits of the hash above. It is in the set of the hash, unless others took its place.
+ * lower bits, and bits of the hash above. It is in the set of the hash, unless others took its
+ * place.
  */
 #define STACK_DEPOT_INDEX_BITS		13
 #define STACK_DEPOT_INDEX		BIT(STACK_DEPOT_INDEX_BITS)
 #define STACK_DEPOT_INDEX_SET		8
 #define STACK_DEPOT_INDEX_REF		(BIT(13) - 1)
 static_assert(STACK_DEPOT_REFS <= STACK_DEPOT_INDEX_REF);
-/* The number of no ref, which is in the CPU cache nevertheless: it is memory of the index. */
+/*
+ * An unused entry has this number, of the place behind the last ref: a lookup then reads words of
+ * the index, which are in the CPU cache.
+ */
 #define STACK_DEPOT_INDEX_UNUSED	STACK_DEPOT_REFS
 
 /* Number of evicted chains to which a CPU keeps a reference. */
@@ -97,7 +101,7 @@ static_assert(STACK_DEPOT_REFS <= STACK_DEPOT_INDEX_REF);
 /**
  * struct stack_depot_cpu_cache - the references that a CPU keeps
  * @ref: the places
- * @index: the index
+ * @index: leads from a chain's hash to its ref
  * @evicted: handles of the chains that were evicted last, with a reference, or 0. A chain whose
  *	objects are freed at once may have no other reference: without it, the depot would free the
  *	chain, and the next capture would store it anew.
@@ -195,7 +199,7 @@ static __always_inline u32 stack_depot_index_tag(u64 hash)
 	return hash >> (32 - STACK_DEPOT_INDEX_BITS) & ~STACK_DEPOT_INDEX_REF;
 }
 
-/* Find the references that this CPU keeps to a chain, by its hash. Return: NULL if it keeps none. */
+/* Find the references to a chain that this CPU keeps, by its hash. Return: NULL without any. */
 static __always_inline struct stack_depot_ref *
 stack_depot_find_hashed_ref(struct stack_depot_cpu_cache *cpu, u64 hash)
 {

@@ -30,7 +30,7 @@ depot_stack_handle_t __stack_depot_save_running(unsigned int depth, unsigned int
  * @flags: as for stack_depot_save_flags(). STACK_DEPOT_FLAG_GET needs
  *	STACK_DEPOT_FLAG_CAN_ALLOC and a @skip of 0. Then stack_depot_copy() reads the stack, and
  *	stack_depot_put_running() drops the reference. At the depot's bound, the handle can
- *	stand for the first frames of the stack only.
+ *	stand for the first frame of the stack only.
  *
  * If the CPU cache knows the stack, no frame is stored or compared. The stack ends with
  * the function that entered the interrupt or the softirq.

@@ -172,11 +172,14 @@ static __always_inline u64 owner_record_take_handles(struct owner_record *record
 	u64 handle_pair = READ_ONCE(record->handle_pair);
 
 	/*
-	 * Of two frees of one object on one CPU, one of which interrupts the other, only one gets the
-	 * handles. SLUB's freelist does not survive two frees on two CPUs either.
+	 * Of two frees of one object on one CPU, one of which interrupts the other, only one gets
+	 * the handles. SLUB's freelist does not survive two frees on two CPUs either.
 	 */
-	return cmpxchg64_local(&record->handle_pair, handle_pair, 0) == handle_pair ?
-	       handle_pair : 0;
+	if (cmpxchg64_local(&record->handle_pair, handle_pair, 0) != handle_pair)
+		return 0;
+	/* Pairs with owner_record_read(): the next owner's details are written later. */
+	smp_wmb();
+	return handle_pair;
 }
 
 /**

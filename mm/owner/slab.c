@@ -17,7 +17,7 @@
 #include "slab_object.h"
 #include "user.h"
 
-/* Captures that left the fast path. Counted by each CPU for itself. */
+/* Owners that the slow path has recorded. Counted by each CPU for itself. */
 DEFINE_PER_CPU(long, owner_slow_captures);
 
 /* Apply the rules. @sampled: SLUB has sampled this allocation, at the rate of its cache. */
@@ -214,14 +214,14 @@ static noinline void track_first_object(struct kmem_cache *s, const void *object
 /* Attempts of the fast path. */
 enum track_attempt {
 	TRACK_FIRST,		/* calls no function in steady state */
-	TRACK_AGAIN,		/* leaves out allocators, takes references from the depot */
+	TRACK_AGAIN,		/* leaves out allocators; may take references and records */
 	TRACK_RESIZED,		/* as TRACK_FIRST; the object has a record already */
 };
 
 /*
  * Find this CPU's references to the chain of an allocation. The chain begins with the caller of
- * SLUB's function, to which @ip returns: with depth 1, it is the whole chain. If that caller is an
- * allocator, this CPU knows no such chain.
+ * SLUB's function. If that is an allocator, this CPU knows no such chain. @ip: the return address of
+ * SLUB's function, which is the whole chain at depth 1.
  */
 static __always_inline struct stack_depot_ref *
 find_chain_ref(struct stack_depot_cpu_cache *cpu, unsigned int depth, enum track_attempt attempt,
@@ -237,7 +237,7 @@ find_chain_ref(struct stack_depot_cpu_cache *cpu, unsigned int depth, enum track
 	return likely(ref && stack_depot_can_take_ref(ref)) ? ref : NULL;
 }
 
-/* Take the owner of an object that is resized out of its record. Return: false for the slow path. */
+/* Take the owner of a resized object out of its record. Return: false for the slow path. */
 static __always_inline bool drop_resized(struct stack_depot_cpu_cache *cpu, struct kmem_cache *s,
 					 struct owner_record *record)
 {
@@ -247,13 +247,15 @@ static __always_inline bool drop_resized(struct stack_depot_cpu_cache *cpu, stru
 	    !owner_record_drop_to_cpu(cpu, READ_ONCE(record->handle_pair), charge, NULL))
 		return false;
 	WRITE_ONCE(record->handle_pair, 0);
+	/* As in owner_record_take_handles(). */
+	smp_wmb();
 	return true;
 }
 
 /*
- * Record the owner if the CPU cache has all handles. @first: set to the handles, with references, if
- * only the slab's records are missing: track_first_object() has to do the rest then. Return: false
- * if something is missing.
+ * Record the owner if the CPU cache has all handles. @first: set to the handles, with references,
+ * if only the slab's records are missing: track_first_object() has to do the rest then. Return:
+ * false if something is missing.
  */
 static __always_inline bool
 track_from_cpu_cache(struct stack_depot_cpu_cache *cpu, struct kmem_cache *s, const void *object,
@@ -345,11 +347,11 @@ static __always_inline bool track_fast(struct kmem_cache *s, const void *object,
  * frame of the hook. A pointer to a caller would make the compiler protect the hook's stack.
  */
 static noinline void track_again(struct kmem_cache *s, void *object, size_t size, gfp_t flags,
-				 unsigned long frame, unsigned long ip)
+				 unsigned long frame, unsigned long hook_ip)
 {
-	struct track_args args = { flags, false, stack_depot_caller_of_frame(frame, ip) };
+	struct track_args args = { flags, false, stack_depot_caller_of_frame(frame, hook_ip) };
 
-	if (!track_fast(s, object, flags, size, TRACK_AGAIN, args.caller, ip))
+	if (!track_fast(s, object, flags, size, TRACK_AGAIN, args.caller, 0))
 		track_slow(s, object, size, &args);
 }
 
@@ -379,6 +381,7 @@ void __slab_owner_resize(const void *object, gfp_t flags, size_t size, unsigned 
 	struct track_args args = { flags, false, STACK_DEPOT_CALLER };
 
 	/* Objects larger than a slab are pages, which page_owner tracks. */
-	if (slab && !track_fast(slab->slab_cache, object, flags, size, TRACK_RESIZED, args.caller, ip))
+	if (slab && !track_fast(slab->slab_cache, object, flags, size, TRACK_RESIZED, args.caller,
+				ip))
 		track_slow(slab->slab_cache, object, size, &args);
 }

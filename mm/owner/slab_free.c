@@ -65,7 +65,8 @@ noinline void owner_drop_object_record(struct kmem_cache *s, const struct owner_
  */
 noinline void owner_freed_record_erase(struct owner_record *record)
 {
-	u64 handle_pair = READ_ONCE(record->handle_pair) ? owner_record_take_handles(record) : 0;
+	/* Locked: the last rule with free=on can go while another CPU reuses the slot. */
+	u64 handle_pair = READ_ONCE(record->handle_pair) ? xchg(&record->handle_pair, 0) : 0;
 
 	if (handle_pair)
 		owner_record_drop(handle_pair, OWNER_NO_CHARGE);

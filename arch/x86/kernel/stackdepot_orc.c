@@ -3,9 +3,9 @@
  * Learn steps from the ORC tables, and forget those of text that goes away. See
  * <asm/stackdepot_orc.h>.
  *
- * Text at a return address lasts as long as its step:
+ * No step outlives the text at its return address:
  *  - the kernel's text stays, and nothing executes where its init text was;
- *  - the steps of a module are forgotten when it goes, those of its init text when it is live;
+ *  - the steps of a module are forgotten when it goes, those of its init text when it is live.
  * Steps of other text are not stored: BPF programs and tracers' trampolines come and go, and can
  * have the same addresses.
  */
@@ -45,12 +45,21 @@ void stack_depot_steps_init(void)
 /* A step of @words words; @saved: words up from the saved BP, 0 if BP is not saved. */
 static u64 make_step(enum stack_depot_step_kind kind, long words, long saved)
 {
-	if (words < 0 || words > STACK_DEPOT_STEP_MAX || saved < 0 || saved > words)
+	u64 step = (u64)kind << STACK_DEPOT_STEP_KIND_SHIFT;
+
+	if (words < 0 || words * sizeof(long) > U16_MAX || saved < 0 || saved > words ||
+	    saved > STACK_DEPOT_STEP_SAVED_MAX)
 		return 0;
-	return (u64)kind << 32 | (u64)words << 36 | (u64)saved << 50;
+	step |= (u64)words * sizeof(long) << STACK_DEPOT_STEP_DISTANCE_SHIFT;
+	step |= (u64)saved << STACK_DEPOT_STEP_SAVED_SHIFT;
+	if (kind != STACK_DEPOT_STEP_UP)
+		step |= STACK_DEPOT_STEP_NOT_UP;
+	if (saved)
+		step |= STACK_DEPOT_STEP_BP_SAVED;
+	return step;
 }
 
-/* Words from the saved BP up to the caller's return address; 0 if BP is not saved, -1 if unknown. */
+/* Words from the saved BP up to the caller's return address; 0: not saved, -1: not known. */
 static long decode_saved_bp(const struct orc_entry *orc)
 {
 	if (orc->bp_reg == ORC_REG_UNDEFINED)
@@ -87,30 +96,43 @@ static u64 decode_orc(const struct orc_entry *orc, bool interrupted)
 }
 
 /*
- * The step without its key. Return: 0 for text without an entry, or with one of another kind.
- * Preemption is off unless @ip is in the kernel image.
+ * Find the step without its key. The caller has disabled preemption, unless @ip is in the kernel
+ * image. Return: 0 if no kind of step describes the entry, or for text without an
+ * entry, unless it was generated.
  */
 static u64 find_orc_step(unsigned long ip, bool interrupted)
 {
 	/* An interrupt can hit any instruction. A call can be the last one of its function. */
 	const struct orc_entry *orc = unwind_find_orc(interrupted ? ip : ip - 1);
 
-	if (!interrupted && stack_depot_ends_chain(ip))
+	if (stack_depot_ends_chain(ip))
 		return make_step(STACK_DEPOT_STEP_END, 0, 0);
 	if (orc)
 		return decode_orc(orc, interrupted);
 	/* The kernel's unwinder assumes, too, that generated code has a frame pointer. */
-	return __kernel_text_address(ip) ? make_step(STACK_DEPOT_STEP_BP, 0, 0) : 0;
+	return !core_kernel_text(ip) && !is_module_text_address(ip) && __kernel_text_address(ip) ?
+	       make_step(STACK_DEPOT_STEP_BP, 0, 0) : 0;
 }
 
 /**
- * stack_depot_find_bpf_step() - find the step of a return address in a BPF program or trampoline
+ * stack_depot_find_other_step() - find a step that is not in its key's own place
+ * @steps: the steps
  * @key: the key
  *
- * Return: the step, as they all have a frame pointer; 0 for other text.
+ * BPF programs and trampolines have a frame pointer, so their steps need not be stored.
+ *
+ * Return: the step; 0 if it is not known.
  */
-u64 stack_depot_find_bpf_step(u32 key)
+u64 stack_depot_find_other_step(const u64 *steps, u32 key)
 {
+	u32 place = stack_depot_step_place(key), i;
+	u64 step;
+
+	for (i = 1; i < STACK_DEPOT_STEPS_SET; i++) {
+		step = READ_ONCE(steps[place ^ i]);
+		if ((u32)step == key)
+			return step;
+	}
 	if (!is_bpf_text_address((long)(int)key))
 		return 0;
 	return key | make_step(STACK_DEPOT_STEP_BP, 0, 0);
@@ -119,7 +141,7 @@ u64 stack_depot_find_bpf_step(u32 key)
 /* --- Learning and forgetting ------------------------------------------------------- */
 
 /* Does the text at @ip stay, or are its steps forgotten when it goes? */
-static bool text_lasts(unsigned long ip)
+static bool can_store_step(unsigned long ip)
 {
 	struct module *module;
 
@@ -169,8 +191,8 @@ void stack_depot_forget_steps(unsigned long start, unsigned long size)
 }
 
 /*
- * Learn the step of a key if the text at @ip lasts as long as the step. Return: the step; 0 if
- * there is no kind for it.
+ * Find the step of @ip in the ORC tables, and store it if the text stays, or if its steps are
+ * forgotten when it goes. Return: the step; 0 if there is no kind for it.
  *
  * A module may go at the same time. Its state changes before its steps are forgotten, and here
  * the step is stored before the state is read again: either forget_module() finds the step, or
@@ -184,12 +206,12 @@ static u64 learn_step(u64 *steps, unsigned long ip, bool interrupted)
 		return 0;
 	step |= interrupted ? (u32)ip ^ STACK_DEPOT_STEP_INTERRUPTED_KEY : (u32)ip;
 	this_cpu_inc(stack_depot_capture_counts.learned);
-	if (!steps || !text_lasts(ip))
+	if (!steps || !can_store_step(ip))
 		return step;
 	store_step(steps, step);
 	/* Pairs with forget_module(). */
 	smp_mb();
-	if (unlikely(!text_lasts(ip)))
+	if (unlikely(!can_store_step(ip)))
 		stack_depot_forget_steps(ip, 0);
 	return step;
 }
@@ -220,24 +242,24 @@ early_initcall(init_module_notifier);
 
 /* --- Walking with all checks ------------------------------------------------------- */
 
-static enum stack_depot_move move_to_caller(u64 step, struct stack_depot_caller *position)
+static enum stack_depot_move move_to_caller(u64 step, unsigned long *slot,
+					    struct stack_depot_bp *bp)
 {
-	unsigned long slot = position->slot;
 	enum stack_depot_move move = STACK_DEPOT_MOVED;
+	unsigned long from = *slot, stack;
 
-	if (step & STACK_DEPOT_STEP_KIND) {
-		move = stack_depot_follow_step(step, position);
+	if (step & STACK_DEPOT_STEP_NOT_UP) {
+		move = stack_depot_follow_step(step, slot, bp);
 	} else {
-		position->slot += stack_depot_step_distance(step);
-		position->bp_slot = stack_depot_step_bp_slot(step, position->slot,
-							     position->bp_slot);
+		*slot += stack_depot_step_distance(step);
+		if (step & STACK_DEPOT_STEP_BP_SAVED)
+			*bp = (struct stack_depot_bp){ step, *slot };
 	}
-	if (move == STACK_DEPOT_MOVE_ENDS)
+	if (move == STACK_DEPOT_MOVE_ENDS || move == STACK_DEPOT_MOVE_FAILS)
 		return move;
-	/* Callers are above, but for the stack that another one leads to. */
-	if (!stack_depot_find_stack(position->slot) ||
-	    (position->slot <= slot &&
-	     stack_depot_find_stack(slot) == stack_depot_find_stack(position->slot)))
+	/* On one stack, a caller's slot is above. A move to another stack may go down. */
+	stack = stack_depot_find_stack(*slot);
+	if (!stack || (*slot <= from && stack_depot_is_in_stack(from, stack)))
 		return STACK_DEPOT_MOVE_FAILS;
 	return move;
 }
@@ -257,14 +279,15 @@ unsigned int stack_depot_walk_steps(unsigned long *frames, unsigned int depth, b
 				    struct stack_depot_caller caller)
 {
 	u64 *steps = READ_ONCE(stack_depot_steps), step;
+	struct stack_depot_bp bp = { .slot = caller.bp_slot };
+	unsigned long slot = caller.slot, ip;
 	bool interrupted = false;
 	unsigned int count = 0;
-	unsigned long ip;
 
-	if (!stack_depot_find_stack(caller.slot))
+	if (!stack_depot_find_stack(slot))
 		return 0;
 	for (;;) {
-		ip = stack_depot_recover_ip(caller.slot);
+		ip = stack_depot_recover_ip(slot);
 		if (!ip)
 			return 0;
 		skip = skip && stack_depot_is_allocator(ip);
@@ -278,7 +301,7 @@ unsigned int stack_depot_walk_steps(unsigned long *frames, unsigned int depth, b
 		step = step ?: learn_step(steps, ip, interrupted);
 		if (!step)
 			return 0;
-		switch (move_to_caller(step, &caller)) {
+		switch (move_to_caller(step, &slot, &bp)) {
 		case STACK_DEPOT_MOVE_ENDS:
 			return count;
 		case STACK_DEPOT_MOVE_FAILS:

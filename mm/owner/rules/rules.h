@@ -82,8 +82,7 @@ owner_choose_pages_depth(gfp_t flags, unsigned int order, int nid,
 {
 	if (rcu_access_pointer(owner_rules_table))
 		return owner_evaluate_pages_depth(flags, order, nid, caller, default_depth);
-	/* Cheaper on many architectures, and another user seldom loses a count. */
-	raw_cpu_inc(owner_default_rule_hits);
+	this_cpu_inc(owner_default_rule_hits);
 	return default_depth;
 }
 #else

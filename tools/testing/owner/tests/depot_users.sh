@@ -2,7 +2,8 @@
 # SPDX-License-Identifier: GPL-2.0
 # ok() calls the checks by name: shellcheck disable=SC2317
 #
-# SLUB's user tracking has the stacks that it has without our patches, and recognizes them. Prints TAP.
+# SLUB's user tracking has the stacks that it has without our patches, and recognizes them.
+# Prints TAP.
 usage='KERNEL VANILLA'
 . "$(dirname "$0")/prelude.sh"
 
