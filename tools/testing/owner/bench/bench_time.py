@@ -144,7 +144,10 @@ def format_added(figures: TimeFigures, pattern: str, plain: float, peer: float) 
     if pattern not in figures:
         return ""
     added = figures[pattern].least - plain
-    return f"{added:,.0f}" + (f" ({added / peer:.1f})" if peer >= RATIO_MIN else "")
+    if peer < RATIO_MIN:
+        return f"{added:,.0f}"
+    ratio = added / peer
+    return f"{added:,.0f} ({ratio:,.{1 if ratio < 10 else 0}f})"
 
 
 def print_added_cycles(results: dict[str, TimeFigures]) -> None:

@@ -46,6 +46,9 @@ MODULE_PARM_DESC(only, "measure only patterns whose names begin with this text")
 #define TOUCHED_MAX	SZ_1M
 #define CACHE_LINE	64
 #define LIVE_OBJECTS	65536
+/* Profiling does not count areas in the first chunk of per-CPU memory: fill it with these. */
+#define FIRST_AREAS	2048
+#define AREA_SIZE	64
 
 struct bench_pattern {
 	const char *name;
@@ -65,6 +68,7 @@ static u16 order[CHAINS_MAX];
 static unsigned long touched_memory;
 static void *live[LIVE_OBJECTS];
 static void *resized;
+static void __percpu *first_areas[FIRST_AREAS];
 static struct rnd_state random;
 
 static __always_inline u64 begin_operation(void)
@@ -126,7 +130,7 @@ static noinline void run_percpu_pair(void)
 {
 	u64 began = begin_operation();
 
-	free_percpu(__alloc_percpu(64, 8));
+	free_percpu(__alloc_percpu(AREA_SIZE, 8));
 	end_operation(began);
 }
 
@@ -299,13 +303,33 @@ static void measure_pattern(void)
 
 static DECLARE_COMPLETION(done);
 
-static int measure_in_kthread(void *unused)
+static void alloc_live_objects(void)
 {
 	unsigned int i;
 
 	for (i = 0; i < LIVE_OBJECTS; i++)
 		live[i] = kmalloc(16 + i % 497, GFP_KERNEL);
+	for (i = 0; i < FIRST_AREAS; i++)
+		first_areas[i] = __alloc_percpu(AREA_SIZE, 8);
 	resized = kmalloc(64, GFP_KERNEL);
+}
+
+static void free_live_objects(void)
+{
+	unsigned int i;
+
+	for (i = 0; i < LIVE_OBJECTS; i++)
+		kfree(live[i]);
+	for (i = 0; i < FIRST_AREAS; i++)
+		free_percpu(first_areas[i]);
+	kfree(resized);
+}
+
+static int measure_in_kthread(void *unused)
+{
+	unsigned int i;
+
+	alloc_live_objects();
 	for (i = 0; i < ARRAY_SIZE(patterns); i++) {
 		pattern = &patterns[i];
 		if (strstarts(pattern->name, only))
@@ -334,11 +358,7 @@ module_init(owner_time_init);
 
 static void __exit owner_time_exit(void)
 {
-	unsigned int i;
-
-	for (i = 0; i < LIVE_OBJECTS; i++)
-		kfree(live[i]);
-	kfree(resized);
+	free_live_objects();
 	free_pages(touched_memory, get_order(TOUCHED_MAX));
 }
 module_exit(owner_time_exit);
