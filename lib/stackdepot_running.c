@@ -107,10 +107,11 @@ static noinline depot_stack_handle_t walk_and_save(unsigned int depth, unsigned 
 	kmsan_unpoison_memory(frames, count * sizeof(*frames));
 	if (count <= skip)
 		return 0;
-	handle = stack_depot_save_flags(frames + skip, count - skip, gfp, flags);
+	count -= skip;
+	handle = stack_depot_save_flags(frames + skip, count, gfp, flags);
 	if (handle)
 		remember_handle(handle, hash_persistent_stack(stack_depot_hash_frames(frames + skip,
-										count - skip)));
+										      count)));
 	return handle;
 }
 
@@ -136,7 +137,7 @@ save_evictable(unsigned int depth, gfp_t gfp, struct stack_depot_caller caller)
 
 static __always_inline depot_stack_handle_t
 save_persistent(unsigned int depth, unsigned int skip, gfp_t gfp, depot_flags_t flags,
-	     struct stack_depot_caller caller)
+		struct stack_depot_caller caller)
 {
 	struct stack_depot_cpu_cache *cpu = stack_depot_cpu_acquire();
 	depot_stack_handle_t handle = 0;
@@ -162,8 +163,8 @@ noinline depot_stack_handle_t __stack_depot_save_running(unsigned int depth, uns
 	if (flags & STACK_DEPOT_FLAG_GET)
 		handle = save_evictable(depth, gfp, caller);
 	else if (skip < STACK_DEPOT_CAPTURE_MAX)
-		handle = save_persistent(min(depth, STACK_DEPOT_CAPTURE_MAX - skip), skip, gfp, flags,
-				      caller);
+		handle = save_persistent(min(depth, STACK_DEPOT_CAPTURE_MAX - skip), skip, gfp,
+					 flags, caller);
 	/* No tail call: @caller is a place in this function's frame. */
 	barrier();
 	return handle;

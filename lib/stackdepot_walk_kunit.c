@@ -255,7 +255,8 @@ static void test_damaged_frame_pointers(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, hash_words(words, DEPTH), stack_depot_hash_frames(ips, 3));
 	/* To itself: the depth ends the walk. */
 	words[0] = (unsigned long)words;
-	ips[2] = ips[1] = ips[0];
+	ips[1] = ips[0];
+	ips[2] = ips[0];
 	KUNIT_EXPECT_EQ(test, hash_words(words, 3), stack_depot_hash_frames(ips, 3));
 }
 

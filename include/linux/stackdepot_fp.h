@@ -8,7 +8,7 @@
 
 /*
  * Does the chain end with this frame, because its callers were interrupted and did not call? The
- * two sections of such functions are neighbours, but on x86.
+ * sections of interrupt and softirq entries are neighbours, but on x86.
  */
 static __always_inline bool stack_depot_is_interrupt_entry(unsigned long ip)
 {
@@ -40,7 +40,7 @@ static __always_inline enum stack_depot_move stack_depot_leave_stack(unsigned lo
 {
 	unsigned long task_stack = (unsigned long)task_stack_page(current);
 
-	/* x86 marks a pointer to registers. Those of user space are the first ones of a task. */
+	/* x86 marks a pointer to registers. A task's first ones are those of user space. */
 	if (IS_ENABLED(CONFIG_X86) && !IS_ENABLED(CONFIG_UML) && bp % 2)
 		return bp - 1 == (unsigned long)task_pt_regs(current) ? STACK_DEPOT_MOVE_ENDS :
 									STACK_DEPOT_MOVE_FAILS;

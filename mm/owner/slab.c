@@ -220,8 +220,8 @@ enum track_attempt {
 
 /*
  * Find this CPU's references to the chain of an allocation. The chain begins with the caller of
- * SLUB's function. If that is an allocator, this CPU knows no such chain. @ip: the return address of
- * SLUB's function, which is the whole chain at depth 1.
+ * SLUB's function. If that is an allocator, this CPU does not know the chain. @ip: the return
+ * address of SLUB's function, which is the whole chain at depth 1.
  */
 static __always_inline struct stack_depot_ref *
 find_chain_ref(struct stack_depot_cpu_cache *cpu, unsigned int depth, enum track_attempt attempt,

@@ -57,8 +57,8 @@ struct owner_slab_records {
 
 /*
  * Set for two kinds of slabs, whose @tracked it makes negative: a slab with records of frees, which
- * the fast paths handle for rules with free=on only, and a page of KFENCE, which no fast path handles, because
- * its object is not at a multiple of the object size.
+ * the fast paths handle for rules with free=on only, and a page of KFENCE, which no fast path
+ * handles, because its object is not at a multiple of the object size.
  */
 #define OWNER_TRACKED_SLOW	INT_MIN
 

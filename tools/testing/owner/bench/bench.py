@@ -27,8 +27,7 @@ from modes import NATIVE_BASE, CostBound  # noqa: E402
 
 # A figure may exceed its bound by this factor.
 TOLERANCE = 1.03
-# In the call tree, the order in which chains are learned decides which child of a node a walk
-# tries first, and addresses decide which nodes share a bucket: builds differ by some 5%.
+# Addresses decide which steps, handles and hashes share a set: builds and boots differ by some 5%.
 CONTEXT_TOLERANCE = 1.08
 # Depth of the call chain at which the table shows most operations.
 CHAIN = 8
