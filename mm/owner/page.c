@@ -118,7 +118,8 @@ static noinline depot_stack_handle_t capture_chain(unsigned int depth,
 	if (likely(handle && captured == STACK_DEPOT_CAPTURED_ALL))
 		return handle;
 	atomic_long_inc(&failures);
-	if (handle && captured == STACK_DEPOT_CAPTURED_SHORTER)
+	/* If the chain has the page allocator's frames, its first one alone says nothing. */
+	if (handle && captured == STACK_DEPOT_CAPTURED_SHORTER && skips_allocator_frames(depth))
 		return handle;
 	stack_depot_put(handle);
 	return get_reserved_handle(failure_handle);
