@@ -268,7 +268,7 @@ static u64 hash_with_step(unsigned long *words, u64 kind, u64 distance)
 	u64 *place = &stack_depot_steps[stack_depot_step_place(words[1])], old = READ_ONCE(*place);
 	u64 hash;
 
-	WRITE_ONCE(*place, (u32)words[1] | (kind != STACK_DEPOT_STEP_UP) * STACK_DEPOT_STEP_NOT_UP |
+	WRITE_ONCE(*place, (u32)words[1] | (kind ? 0 : STACK_DEPOT_STEP_LEADS_UP) |
 		   kind << STACK_DEPOT_STEP_KIND_SHIFT |
 		   distance * sizeof(long) << STACK_DEPOT_STEP_DISTANCE_SHIFT);
 	hash = hash_words(words, 3);

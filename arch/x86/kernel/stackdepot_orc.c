@@ -52,11 +52,7 @@ static u64 make_step(enum stack_depot_step_kind kind, long words, long saved)
 		return 0;
 	step |= (u64)words * sizeof(long) << STACK_DEPOT_STEP_DISTANCE_SHIFT;
 	step |= (u64)saved << STACK_DEPOT_STEP_SAVED_SHIFT;
-	if (kind != STACK_DEPOT_STEP_UP)
-		step |= STACK_DEPOT_STEP_NOT_UP;
-	if (saved)
-		step |= STACK_DEPOT_STEP_BP_SAVED;
-	return step;
+	return kind == STACK_DEPOT_STEP_UP ? step | STACK_DEPOT_STEP_LEADS_UP : step;
 }
 
 /* Words from the saved BP up to the caller's return address; 0: not saved, -1: not known. */
@@ -114,21 +110,16 @@ static u64 find_orc_step(unsigned long ip, bool interrupted)
 	       make_step(STACK_DEPOT_STEP_BP, 0, 0) : 0;
 }
 
-/**
- * stack_depot_find_other_step() - find a step that is not in its key's own place
- * @steps: the steps
- * @key: the key
- *
- * BPF programs and trampolines have a frame pointer, so their steps need not be stored.
- *
- * Return: the step; 0 if it is not known.
+/*
+ * Find the step of a key. BPF programs and trampolines have a frame pointer, so their steps need
+ * not be stored. Return: 0 if it is not known.
  */
-u64 stack_depot_find_other_step(const u64 *steps, u32 key)
+static u64 find_step(const u64 *steps, u32 key)
 {
 	u32 place = stack_depot_step_place(key), i;
 	u64 step;
 
-	for (i = 1; i < STACK_DEPOT_STEPS_SET; i++) {
+	for (i = 0; i < STACK_DEPOT_STEPS_SET; i++) {
 		step = READ_ONCE(steps[place ^ i]);
 		if ((u32)step == key)
 			return step;
@@ -240,26 +231,162 @@ static int __init init_module_notifier(void)
 early_initcall(init_module_notifier);
 #endif
 
-/* --- Walking with all checks ------------------------------------------------------- */
+/* --- Following a step ------------------------------------------------------------- */
 
-static enum stack_depot_move move_to_caller(u64 step, unsigned long *slot,
-					    struct stack_depot_bp *bp)
+enum stack_depot_move {
+	STACK_DEPOT_MOVED,
+	STACK_DEPOT_MOVE_ENDS,		/* the frame is the chain's last */
+	STACK_DEPOT_MOVE_INTERRUPTED,	/* moved to where a function was interrupted */
+	STACK_DEPOT_MOVE_FAILS,		/* no step is known, or it leads out of the stack */
+};
+
+static enum stack_depot_step_kind step_kind(u64 step)
 {
-	enum stack_depot_move move = STACK_DEPOT_MOVED;
-	unsigned long from = *slot, stack;
+	return step >> STACK_DEPOT_STEP_KIND_SHIFT & 7;
+}
 
-	if (step & STACK_DEPOT_STEP_NOT_UP) {
-		move = stack_depot_follow_step(step, slot, bp);
-	} else {
-		*slot += stack_depot_step_distance(step);
-		if (step & STACK_DEPOT_STEP_BP_SAVED)
-			*bp = (struct stack_depot_bp){ step, *slot };
+/*
+ * Move to the caller's slot. @at: a slot, and where the BP of its caller is saved; both change.
+ */
+static __no_sanitize_address enum stack_depot_move follow_step(u64 step,
+							       struct stack_depot_caller *at)
+{
+	unsigned long distance = stack_depot_step_distance(step), frame;
+	unsigned long saved = step >> STACK_DEPOT_STEP_SAVED_SHIFT & STACK_DEPOT_STEP_SAVED_MAX;
+	struct pt_regs *regs;
+
+	switch (step_kind(step)) {
+	case STACK_DEPOT_STEP_UP:
+		at->slot += distance;
+		break;
+	case STACK_DEPOT_STEP_REGS:
+		regs = (struct pt_regs *)(at->slot + sizeof(long));
+		if (unlikely(!stack_depot_find_stack((unsigned long)(regs + 1) - sizeof(long))))
+			return STACK_DEPOT_MOVE_FAILS;
+		/* As user_mode(), but for KASAN, which knows nothing of these registers. */
+		if (likely(stack_depot_read_stack((unsigned long)&regs->cs) & 3))
+			return STACK_DEPOT_MOVE_ENDS;
+		at->slot = (unsigned long)&regs->ip;
+		at->bp_slot = (unsigned long)&regs->bp;
+		return STACK_DEPOT_MOVE_INTERRUPTED;
+	case STACK_DEPOT_STEP_BP:
+	case STACK_DEPOT_STEP_REALIGNED:
+		if (unlikely(!stack_depot_find_stack(at->bp_slot)))
+			return STACK_DEPOT_MOVE_FAILS;
+		frame = stack_depot_read_stack(at->bp_slot);
+		at->bp_slot = frame;
+		at->slot = frame + sizeof(long);
+		if (step_kind(step) == STACK_DEPOT_STEP_BP)
+			break;
+		if (unlikely(!stack_depot_find_stack(frame - distance)))
+			return STACK_DEPOT_MOVE_FAILS;
+		at->slot = stack_depot_read_stack(frame - distance) - sizeof(long);
+		break;
+	case STACK_DEPOT_STEP_INTERRUPTED:
+		regs = container_of((unsigned long *)at->slot, struct pt_regs, ip);
+		at->slot = stack_depot_read_stack((unsigned long)&regs->sp) + distance -
+			   sizeof(long);
+		break;
+	case STACK_DEPOT_STEP_SWITCH:
+		if (unlikely(!stack_depot_find_stack(at->slot + sizeof(long))))
+			return STACK_DEPOT_MOVE_FAILS;
+		at->slot = stack_depot_read_stack(at->slot + sizeof(long)) + distance -
+			   sizeof(long);
+		break;
+	default:
+		return STACK_DEPOT_MOVE_ENDS;
 	}
+	if (saved)
+		at->bp_slot = at->slot - saved * sizeof(long);
+	return STACK_DEPOT_MOVED;
+}
+
+/*
+ * Find where BP is saved after steps have led up from @at to @slot. The fast walk does not note
+ * it, because few frames need BP. Return: false if a step is not known any more.
+ */
+static __no_sanitize_address bool find_bp_slot(const u64 *steps, struct stack_depot_caller *at,
+					       unsigned long slot)
+{
+	u64 step;
+
+	while (at->slot < slot) {
+		step = find_step(steps, stack_depot_read_stack(at->slot));
+		if (!(step & STACK_DEPOT_STEP_LEADS_UP))
+			return false;
+		follow_step(step, at);
+	}
+	return at->slot == slot;
+}
+
+/* Find the step of a key, which can be of any kind, and follow it. */
+static enum stack_depot_move move_by_step(const u64 *steps, u32 key,
+					  struct stack_depot_running_walk *walk)
+{
+	struct stack_depot_caller at = { walk->slot, walk->from.bp_slot };
+	u64 step = find_step(steps, key);
+	enum stack_depot_move move;
+	unsigned long stack;
+
+	if (unlikely(!step))
+		return STACK_DEPOT_MOVE_FAILS;
+	if (step_kind(step) >= STACK_DEPOT_STEP_BP) {
+		at = walk->from;
+		if (unlikely(!find_bp_slot(steps, &at, walk->slot)))
+			return STACK_DEPOT_MOVE_FAILS;
+	}
+	move = follow_step(step, &at);
 	if (move == STACK_DEPOT_MOVE_ENDS || move == STACK_DEPOT_MOVE_FAILS)
 		return move;
-	/* On one stack, a caller's slot is above. A move to another stack may go down. */
-	stack = stack_depot_find_stack(*slot);
-	if (!stack || (*slot <= from && stack_depot_is_in_stack(from, stack)))
+	stack = stack_depot_find_stack(at.slot);
+	if (unlikely(!stack))
+		return STACK_DEPOT_MOVE_FAILS;
+	walk->slot = at.slot;
+	walk->end = stack + THREAD_SIZE - sizeof(long);
+	if (step_kind(step) != STACK_DEPOT_STEP_UP)
+		walk->from = at;
+	return move;
+}
+
+/**
+ * stack_depot_move_slowly() - move to the caller by a step of any kind
+ * @steps: the steps
+ * @ip: the return address at the walk's slot
+ * @walk: the walk. A function that was interrupted becomes a frame of the chain.
+ *
+ * Context: Any, with preemption disabled.
+ *
+ * Return: false if the walk has ended.
+ */
+__no_sanitize_address bool stack_depot_move_slowly(const u64 *steps, unsigned long ip,
+						   struct stack_depot_running_walk *walk)
+{
+	enum stack_depot_move move = move_by_step(steps, ip, walk);
+
+	if (move == STACK_DEPOT_MOVE_INTERRUPTED) {
+		ip = stack_depot_read_stack(walk->slot);
+		walk->hash = stack_depot_mix_frame(walk->hash, ip);
+		if (!--walk->depth)
+			return false;
+		move = move_by_step(steps, ip ^ STACK_DEPOT_STEP_INTERRUPTED_KEY, walk);
+	}
+	if (unlikely(move != STACK_DEPOT_MOVED && move != STACK_DEPOT_MOVE_ENDS))
+		walk->hash = 0;
+	return move == STACK_DEPOT_MOVED;
+}
+
+/* --- Walking with all checks ------------------------------------------------------- */
+
+/* As follow_step(), and check that the caller's slot is above, or on another stack. */
+static enum stack_depot_move follow_checked_step(u64 step, struct stack_depot_caller *at)
+{
+	unsigned long from = at->slot, stack;
+	enum stack_depot_move move = follow_step(step, at);
+
+	if (move == STACK_DEPOT_MOVE_ENDS || move == STACK_DEPOT_MOVE_FAILS)
+		return move;
+	stack = stack_depot_find_stack(at->slot);
+	if (!stack || (at->slot <= from && stack_depot_is_in_stack(from, stack)))
 		return STACK_DEPOT_MOVE_FAILS;
 	return move;
 }
@@ -279,15 +406,14 @@ unsigned int stack_depot_walk_steps(unsigned long *frames, unsigned int depth, b
 				    struct stack_depot_caller caller)
 {
 	u64 *steps = READ_ONCE(stack_depot_steps), step;
-	struct stack_depot_bp bp = { .slot = caller.bp_slot };
-	unsigned long slot = caller.slot, ip;
+	unsigned long ip;
 	bool interrupted = false;
 	unsigned int count = 0;
 
-	if (!stack_depot_find_stack(slot))
+	if (!stack_depot_find_stack(caller.slot))
 		return 0;
 	for (;;) {
-		ip = stack_depot_recover_ip(slot);
+		ip = stack_depot_recover_ip(caller.slot);
 		if (!ip)
 			return 0;
 		skip = skip && stack_depot_is_allocator(ip);
@@ -296,12 +422,12 @@ unsigned int stack_depot_walk_steps(unsigned long *frames, unsigned int depth, b
 			if (count == depth)
 				return count;
 		}
-		step = steps ? stack_depot_find_step(steps, interrupted ?
+		step = steps ? find_step(steps, interrupted ?
 				(u32)ip ^ STACK_DEPOT_STEP_INTERRUPTED_KEY : (u32)ip) : 0;
 		step = step ?: learn_step(steps, ip, interrupted);
 		if (!step)
 			return 0;
-		switch (move_to_caller(step, &slot, &bp)) {
+		switch (follow_checked_step(step, &caller)) {
 		case STACK_DEPOT_MOVE_ENDS:
 			return count;
 		case STACK_DEPOT_MOVE_FAILS:
