@@ -6,6 +6,7 @@
 
 #include <kunit/test.h>
 #include <linux/kallsyms.h>
+#include <linux/kprobes.h>
 #include <linux/mempool.h>
 #include <linux/preempt.h>
 #include <linux/slab.h>
@@ -144,6 +145,58 @@ static void test_recognition_of_long_chain(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, recognition.count, DEPTHS);
 	expect_recognition(test, 1);
 }
+
+/* --- Return addresses that a tracer has replaced ---------------------------------- */
+
+#if defined(CONFIG_STACKDEPOT_WALK_ORC) && defined(CONFIG_KRETPROBES)
+
+static void hash_running_chain(u64 hashes[2], struct stack_depot_caller caller)
+{
+	unsigned long frames[DEPTH];
+	unsigned int count = stack_depot_get_frames(frames, DEPTH, 0, caller);
+
+	preempt_disable();
+	hashes[0] = stack_depot_hash_running(DEPTH, 0, caller);
+	preempt_enable();
+	hashes[1] = stack_depot_hash_frames(frames, count);
+}
+
+static noinline void hash_below_frames(u64 hashes[2], unsigned int frames)
+{
+	if (frames)
+		hash_below_frames(hashes, frames - 1);
+	else
+		hash_running_chain(hashes, STACK_DEPOT_CALLER);
+	barrier();
+}
+
+static int ignore_entry(struct kretprobe_instance *instance, struct pt_regs *regs)
+{
+	return 0;
+}
+
+/* The fast walk finds the real return addresses, also that of the first frame. */
+static void test_traced_chain(struct kunit *test)
+{
+	struct kretprobe probe = {
+		.kp.symbol_name = "hash_below_frames",
+		.handler = ignore_entry,
+		.maxactive = 64,
+	};
+	u64 plain[2], traced[2];
+
+	hash_below_frames(plain, 3);
+	KUNIT_EXPECT_EQ(test, plain[0], plain[1]);
+	KUNIT_ASSERT_EQ(test, register_kretprobe(&probe), 0);
+	hash_below_frames(traced, 3);
+	unregister_kretprobe(&probe);
+	KUNIT_EXPECT_NE(test, traced[0], 0);
+	KUNIT_EXPECT_EQ(test, traced[0], traced[1]);
+	/* Only the call site in this function is another one. */
+	KUNIT_EXPECT_NE(test, traced[0], plain[0]);
+}
+
+#endif
 
 /* --- Leading allocators ---------------------------------------------------------- */
 
@@ -416,6 +469,9 @@ static struct kunit_case walk_cases[] = {
 	KUNIT_CASE(test_damaged_frame_pointers),
 #else
 	KUNIT_CASE(test_damaged_steps),
+#ifdef CONFIG_KRETPROBES
+	KUNIT_CASE(test_traced_chain),
+#endif
 	KUNIT_CASE(test_forget_steps),
 #endif
 	KUNIT_CASE(test_evicted_chain),

@@ -311,7 +311,7 @@ static __no_sanitize_address bool find_bp_slot(const u64 *steps, struct stack_de
 	u64 step;
 
 	while (at->slot < slot) {
-		step = find_step(steps, stack_depot_read_stack(at->slot));
+		step = find_step(steps, stack_depot_recover_ip(at->slot));
 		if (!(step & STACK_DEPOT_STEP_LEADS_UP))
 			return false;
 		follow_step(step, at);
@@ -348,10 +348,29 @@ static enum stack_depot_move move_by_step(const u64 *steps, u32 key,
 	return move;
 }
 
+/*
+ * If a tracer has replaced the return address at the walk's slot, put the real one in its place,
+ * also in the hash. Return: the real one; 0 for a chain that only the slow path can walk: its first
+ * frame may be an allocator.
+ */
+static unsigned long recover_walked_ip(struct stack_depot_running_walk *walk, unsigned long ip)
+{
+	unsigned long real = stack_depot_recover_ip(walk->slot);
+
+	if (likely(real == ip))
+		return ip;
+	/* A frame that the chain leaves out is not in the hash. */
+	if (walk->hash && stack_depot_is_allocator(real))
+		return 0;
+	if (walk->hash)
+		walk->hash += stack_depot_mix_frame(0, real) - stack_depot_mix_frame(0, ip);
+	return real;
+}
+
 /**
  * stack_depot_move_slowly() - move to the caller by a step of any kind
  * @steps: the steps
- * @ip: the return address at the walk's slot
+ * @ip: the return address at the walk's slot, which a tracer may have replaced
  * @walk: the walk. A function that was interrupted becomes a frame of the chain.
  *
  * Context: Any, with preemption disabled.
@@ -361,8 +380,11 @@ static enum stack_depot_move move_by_step(const u64 *steps, u32 key,
 __no_sanitize_address bool stack_depot_move_slowly(const u64 *steps, unsigned long ip,
 						   struct stack_depot_running_walk *walk)
 {
-	enum stack_depot_move move = move_by_step(steps, ip, walk);
+	enum stack_depot_move move = STACK_DEPOT_MOVE_FAILS;
 
+	ip = recover_walked_ip(walk, ip);
+	if (likely(ip))
+		move = move_by_step(steps, ip, walk);
 	if (move == STACK_DEPOT_MOVE_INTERRUPTED) {
 		ip = stack_depot_read_stack(walk->slot);
 		walk->hash = stack_depot_mix_frame(walk->hash, ip);
