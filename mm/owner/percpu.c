@@ -133,23 +133,3 @@ void __owner_percpu_free(const void *area)
 	owner_record_drop(record->owner.handle_pair, OWNER_NO_CHARGE);
 	call_rcu(&record->rcu, free_record);
 }
-
-/**
- * owner_percpu_limit_ages() - limit the ages of the records of all per-CPU areas
- *
- * Context: process context, may sleep.
- */
-void owner_percpu_limit_ages(void)
-{
-	struct owner_percpu_record *record;
-	u32 now = owner_record_time_now();
-	unsigned int i;
-
-	for (i = 0; owner_percpu_table && i < 1 << OWNER_PERCPU_TABLE_BITS; i++) {
-		rcu_read_lock();
-		list_for_each_entry_rcu(record, &owner_percpu_table[i], node)
-			owner_record_limit_age(&record->owner, now);
-		rcu_read_unlock();
-		cond_resched();
-	}
-}

@@ -42,6 +42,4 @@ extern struct list_head *owner_percpu_table;
 /* Number of per-CPU areas that have an owner. */
 extern atomic_long_t owner_percpu_areas;
 
-void owner_percpu_limit_ages(void);
-
 #endif /* _MM_OWNER_PERCPU_H */

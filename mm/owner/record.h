@@ -21,8 +21,8 @@
 
 /* --- Time -------------------------------------------------------------------- */
 
-/* Ticks are 10 ms or shorter, and 32 bits of them last for more than 300 days. */
-#define OWNER_TICKS_SHIFT	(HZ < 200 ? 0 : HZ < 400 ? 1 : HZ < 800 ? 2 : 3)
+/* Ticks are 53 to 80 ms. Ages up to OWNER_TICKS_MAX, more than 6 years, fit into 32 bits. */
+#define OWNER_TICKS_SHIFT	(HZ < 200 ? 3 : HZ < 400 ? 4 : HZ < 800 ? 5 : 6)
 #define OWNER_TICK_NS		((u64)TICK_NSEC << OWNER_TICKS_SHIFT)
 
 /* Number of ticks up to now, in 64 bits that do not wrap. */
@@ -48,28 +48,6 @@ static inline u32 owner_ticks_since(u32 time, u32 now)
 	u32 ticks = now - time;
 
 	return ticks <= OWNER_TICKS_MAX ? ticks : 0;
-}
-
-/*
- * The largest age: 290 days with ticks of 6.7 ms, 348 with 8 ms. age.c gives it to records that
- * are older. It looks for them each OWNER_AGE_PERIOD, before they reach OWNER_TICKS_MAX.
- */
-#define OWNER_AGE_LIMIT		(7U << 29)
-#define OWNER_AGE_PERIOD	BIT(27)
-
-static_assert(OWNER_AGE_LIMIT + OWNER_AGE_PERIOD < OWNER_TICKS_MAX);
-
-/* If a record is older than OWNER_AGE_LIMIT, set its time to that age. */
-static inline void owner_record_limit_age(struct owner_record *record, u32 now)
-{
-	struct owner_record seen = { .details = READ_ONCE(record->details) };
-	struct owner_record aged = seen;
-
-	if (likely(owner_ticks_since(seen.time, now) <= OWNER_AGE_LIMIT))
-		return;
-	aged.time = now - OWNER_AGE_LIMIT;
-	/* This fails if the record has been reused meanwhile. */
-	cmpxchg(&record->details, seen.details, aged.details);
 }
 
 /* Age of a record in ns. */

@@ -238,25 +238,6 @@ static bool find_slab_usage(struct owner_cursor *cursor, struct owner_slab_snaps
 	return usage->allocated && owner_slab_is_unchanged(snap);
 }
 
-/* Limit the ages of a slab's records, of owners and of frees. Return: false, to go on. */
-static bool limit_slab_ages(struct owner_cursor *cursor, struct owner_slab_snapshot *snap,
-			    struct slab_pos *pos, void *result)
-{
-	struct owner_record *freed;
-	u32 now = owner_record_time_now();
-	unsigned int i;
-
-	if (!snap->records)
-		return false;
-	freed = owner_freed_records_of(snap->slab);
-	for (i = 0; i < snap->objects; i++) {
-		owner_record_limit_age(&snap->records->record[i], now);
-		if (freed)
-			owner_record_limit_age(&freed[i], now);
-	}
-	return false;
-}
-
 /* Erase the records of frees of the slab's objects. Return: false, to go on. */
 static bool erase_slab_freed(struct owner_cursor *cursor, struct owner_slab_snapshot *snap,
 			     struct slab_pos *pos, void *result)
@@ -329,20 +310,6 @@ const struct owner_source_ops owner_slab_source = {
 	.unlock	= owner_unlock_caches_and_memory,
 	.next	= next_slab_object,
 };
-
-/**
- * owner_slab_limit_ages() - limit the ages of all slab records
- *
- * Context: process context, may sleep.
- */
-void owner_slab_limit_ages(void)
-{
-	struct owner_cursor cursor = { .ops = &owner_slab_source };
-
-	owner_cursor_begin(&cursor);
-	search_memory(&cursor, limit_slab_ages, NULL);
-	owner_cursor_end(&cursor);
-}
 
 /**
  * owner_slab_erase_freed() - erase all records of who freed slab objects

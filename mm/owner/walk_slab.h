@@ -52,7 +52,6 @@ bool owner_slab_is_unchanged(const struct owner_slab_snapshot *snap);
 unsigned long owner_slab_visit(owner_slab_visit_fn *visit, void *arg, unsigned long deadline);
 void owner_lock_caches_and_memory(struct owner_cursor *cursor);
 void owner_unlock_caches_and_memory(struct owner_cursor *cursor);
-void owner_slab_limit_ages(void);
 int owner_slab_erase_freed(u64 *pos);
 int owner_slab_next_usage(struct owner_cursor *cursor, struct owner_slab_usage *usage);
 bool owner_slab_get_usage(struct owner_cursor *cursor, unsigned long pfn,

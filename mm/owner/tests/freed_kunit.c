@@ -85,24 +85,6 @@ static void test_rules_are_stored(struct kunit *test)
 	kmem_cache_destroy(cache);
 }
 
-static void test_old_frees_stay_old(struct kunit *test)
-{
-	struct kmem_cache *cache = create_test_cache(test, 0);
-	void *object, *kept;
-
-	KUNIT_ASSERT_EQ(test, write_rules("free=on if cache == owner_kunit"), 0);
-	object = kmem_cache_alloc(cache, GFP_KERNEL);
-	/* It keeps the slab. */
-	kept = kmem_cache_alloc(cache, GFP_KERNEL);
-	kmem_cache_free(cache, object);
-	make_record_old((struct owner_record *)find_freed_record(object));
-	owner_slab_limit_ages();
-	expect_limited_age(test, find_freed_record(object));
-	kmem_cache_free(cache, kept);
-	KUNIT_ASSERT_EQ(test, write_rules("clear"), 0);
-	kmem_cache_destroy(cache);
-}
-
 static int start_without_free(struct kunit *test)
 {
 	require_slab_owner(test);
@@ -119,7 +101,6 @@ static void restore_default(struct kunit *test)
 static struct kunit_case owner_freed_cases[] = {
 	KUNIT_CASE(test_last_rule_with_free),
 	KUNIT_CASE(test_rules_are_stored),
-	KUNIT_CASE(test_old_frees_stay_old),
 	{}
 };
 

@@ -61,20 +61,6 @@ static inline const struct owner_record *find_freed_record(void *object)
 	return freed ? freed + get_object_index(object) : NULL;
 }
 
-/* Make a record older than the limit of ages, which is checked once in OWNER_AGE_PERIOD. */
-static inline void make_record_old(struct owner_record *record)
-{
-	WRITE_ONCE(record->time, owner_record_time_now() - OWNER_AGE_LIMIT - OWNER_AGE_PERIOD);
-}
-
-static inline void expect_limited_age(struct kunit *test, const struct owner_record *record)
-{
-	u32 age = owner_ticks_since(record->time, owner_record_time_now());
-
-	KUNIT_EXPECT_GE(test, age, OWNER_AGE_LIMIT);
-	KUNIT_EXPECT_LT(test, age, OWNER_AGE_LIMIT + OWNER_AGE_PERIOD);
-}
-
 static inline int require_slab_owner(struct kunit *test)
 {
 	if (!static_branch_unlikely(&slab_owner_key))

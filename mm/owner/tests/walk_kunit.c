@@ -77,25 +77,6 @@ static void test_slabs_are_counted(struct kunit *test)
 }
 
 /*
- * Records that are older than the clock's range would appear young again. They are set to
- * the largest age before.
- */
-static void test_old_records_stay_old(struct kunit *test)
-{
-	struct kmem_cache *cache = create_test_cache(test, 0);
-	void *old = plant_object(cache, 0), *young = plant_object(cache, 0);
-	u32 before = find_object_record(young)->time;
-
-	make_record_old(find_object_record(old));
-	owner_slab_limit_ages();
-	expect_limited_age(test, find_object_record(old));
-	KUNIT_EXPECT_EQ(test, find_object_record(young)->time, before);
-	kmem_cache_free(cache, old);
-	kmem_cache_free(cache, young);
-	kmem_cache_destroy(cache);
-}
-
-/*
  * A search of memory visits each online page frame, although it steps over holes. A hole
  * can end before its pageblock does, at a subsection.
  */
@@ -240,31 +221,6 @@ static void __percpu *convert_to_percpu_pointer(const void *address)
 	return (void __percpu *)area;
 }
 
-static struct owner_record *find_percpu_record(const void __percpu *area)
-{
-	struct owner_percpu_record *record;
-	unsigned int i;
-
-	guard(rcu)();
-	for (i = 0; i < 1 << OWNER_PERCPU_TABLE_BITS; i++)
-		list_for_each_entry_rcu(record, &owner_percpu_table[i], node)
-			if (convert_to_percpu_pointer(record->area) == area)
-				return &record->owner;
-	return NULL;
-}
-
-static void test_old_areas_stay_old(struct kunit *test)
-{
-	void __percpu *area = plant_percpu_area(24);
-	struct owner_record *record = find_percpu_record(area);
-
-	KUNIT_ASSERT_NOT_NULL(test, record);
-	make_record_old(record);
-	owner_percpu_limit_ages();
-	expect_limited_age(test, record);
-	free_percpu(area);
-}
-
 /* Allocate enough per-CPU areas that some share a hash bucket. */
 #define MANY_AREAS	2048
 
@@ -399,12 +355,10 @@ static void test_totals_by_cache(struct kunit *test)
 
 static struct kunit_case owner_walk_cases[] = {
 	KUNIT_CASE(test_slabs_are_counted),
-	KUNIT_CASE(test_old_records_stay_old),
 	KUNIT_CASE(test_holes_end_in_pageblocks),
 	KUNIT_CASE(test_walk_from_a_position),
 	KUNIT_CASE(test_walk_holds_what_it_found),
 	KUNIT_CASE(test_areas_are_found),
-	KUNIT_CASE(test_old_areas_stay_old),
 	KUNIT_CASE(test_areas_that_go_meanwhile),
 	KUNIT_CASE(test_sources_yield),
 	KUNIT_CASE(test_totals_by_chain),
