@@ -12,7 +12,6 @@
 #include <linux/jump_label.h>
 #include <linux/types.h>
 
-struct mem_cgroup;
 struct slab;
 struct task_struct;
 
@@ -48,7 +47,6 @@ void __slab_owner_print(const struct slab *slab, unsigned int index);
 void __owner_percpu_alloc(const void *area, gfp_t flags, size_t size);
 void __owner_percpu_free(const void *area);
 void owner_show_mem(void);
-void owner_show_memcg(struct mem_cgroup *memcg);
 
 /* krealloc() resized an object in place: the caller of krealloc() owns it from now on. */
 static __always_inline void slab_owner_resize(const void *object, gfp_t flags, size_t size)
@@ -102,10 +100,6 @@ static inline void owner_percpu_free(const void *area)
 }
 
 static inline void owner_show_mem(void)
-{
-}
-
-static inline void owner_show_memcg(struct mem_cgroup *memcg)
 {
 }
 

@@ -96,12 +96,6 @@ void owner_cgroup_of_objcg(struct obj_cgroup *objcg, char *path)
 	copy_path(objcg ? obj_cgroup_memcg(objcg) : NULL, path);
 }
 
-/* Is the cgroup of @objcg, which owner_objcg_of() returned, @memcg or a descendant of it? */
-bool owner_objcg_is_below(struct obj_cgroup *objcg, struct mem_cgroup *memcg)
-{
-	return mem_cgroup_is_descendant(obj_cgroup_memcg(objcg), memcg);
-}
-
 /* Get the path of the cgroup that pages are charged to. The pages may be freed meanwhile. */
 void owner_cgroup_of_page(struct page *page, char *path)
 {

@@ -23,7 +23,6 @@ u64 owner_cgroup_number(void);
 bool owner_cgroup_of_task(char *path);
 struct obj_cgroup *owner_objcg_of(unsigned long obj_exts, unsigned int index);
 void owner_cgroup_of_objcg(struct obj_cgroup *objcg, char *path);
-bool owner_objcg_is_below(struct obj_cgroup *objcg, struct mem_cgroup *memcg);
 void owner_cgroup_of_page(struct page *page, char *path);
 void owner_cgroup_print(struct seq_buf *text, struct page *page);
 

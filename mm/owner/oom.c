@@ -9,7 +9,7 @@
  * the context that sets is_printing; a second report at the same time is left out.
  *
  * A walk over the depot reads two or three cache lines of each chain: some 10 ms for 100,000
- * chains. Then it reads the CPU caches, 128 KiB each. With page_owner=on there are two walks.
+ * chains. Then it reads the CPU caches, 192 KiB each. With page_owner=on there are two walks.
  */
 
 #include <linux/atomic.h>
@@ -191,67 +191,27 @@ void owner_oom_format_row(char *line, size_t size, const struct owner_oom_row *r
 		*line = '\0';
 }
 
-static atomic_t is_printing;
-
-/**
- * owner_oom_begin() - take the static buffers
- *
- * Return: false if nothing shall be printed, or another report has them.
- */
-bool owner_oom_begin(void)
-{
-	if (!owner_oom_report)
-		return false;
-	if (!atomic_xchg_acquire(&is_printing, 1))
-		return true;
-	pr_warn("slab_owner: another CPU prints the call chains that hold most\n");
-	return false;
-}
-
-/** owner_oom_end() - give the static buffers back */
-void owner_oom_end(void)
-{
-	atomic_set_release(&is_printing, 0);
-}
-
-/**
- * owner_oom_print() - print chains
- * @top: the chains
- * @memory: bytes of memory, of which the lines say the share
- * @name: starts each line
- * @what: the kind of memory
- * @unit: noun for the objects
- *
- * The caller has the static buffers.
- */
-void owner_oom_print(const struct owner_oom_top *top, u64 memory, const char *name,
-		     const char *what, const char *unit)
-{
-	static char line[OWNER_OOM_COLUMNS];
-	char all[16];
-	unsigned int i;
-
-	if (!top->count)
-		return;
-	string_get_size(memory, 1, STRING_UNITS_2, all, sizeof(all));
-	pr_warn("%s: call chains that hold most %s, each at least 1%% of %s:\n", name, what, all);
-	for (i = 0; i < top->count; i++) {
-		owner_oom_format_row(line, sizeof(line) - strlen(name) - 2, &top->row[i], memory,
-				     unit);
-		if (*line)
-			pr_warn("%s: %s\n", name, line);
-	}
-}
-
 /* Print the chains that hold most memory of one kind. The caller has the static buffers. */
 static void print_top(enum owner_counter bytes, const char *name, const char *what,
 		      const char *unit)
 {
 	static struct owner_oom_find find;
+	static char line[OWNER_OOM_COLUMNS];
 	u64 memory = (u64)totalram_pages() << PAGE_SHIFT;
+	char all[16];
+	unsigned int i;
 
 	owner_oom_find(&find, bytes, div_u64(memory, OWNER_OOM_SHARE));
-	owner_oom_print(&find.top, memory, name, what, unit);
+	if (!find.top.count)
+		return;
+	string_get_size(memory, 1, STRING_UNITS_2, all, sizeof(all));
+	pr_warn("%s: call chains that hold most %s, each at least 1%% of %s:\n", name, what, all);
+	for (i = 0; i < find.top.count; i++) {
+		owner_oom_format_row(line, sizeof(line) - strlen(name) - 2, &find.top.row[i],
+				     memory, unit);
+		if (*line)
+			pr_warn("%s: %s\n", name, line);
+	}
 }
 
 /**
@@ -264,15 +224,20 @@ static void print_top(enum owner_counter bytes, const char *name, const char *wh
  */
 void owner_show_mem(void)
 {
+	static atomic_t is_printing;
 	bool exact = owner_counters_are_exact();
 
-	if (!owner_oom_begin())
+	if (!owner_oom_report)
 		return;
+	if (atomic_xchg_acquire(&is_printing, 1)) {
+		pr_warn("slab_owner: another CPU prints the call chains that hold most\n");
+		return;
+	}
 	if (static_key_enabled(&slab_owner_key))
 		print_top(OWNER_HELD, "slab_owner",
 			  exact ? "slab memory" : "slab memory, samples weighted",
 			  exact ? "objects" : "records");
 	if (owner_pages_tracked())
 		print_top(OWNER_PAGES, "page_owner", "pages", "pages");
-	owner_oom_end();
+	atomic_set_release(&is_printing, 0);
 }

@@ -53,26 +53,9 @@ struct owner_oom_find {
 	struct owner_oom_top top;
 };
 
-/* Chains are counted in one of these sets, which a hash of the handle selects. */
-#define OWNER_OOM_SETS		32
-#define OWNER_OOM_WAYS		8
-
-/**
- * struct owner_oom_table - what call chains hold, counted by objects
- * @row: sets of chains; a row is unused if its @bytes are 0
- */
-struct owner_oom_table {
-	struct owner_oom_row row[OWNER_OOM_SETS][OWNER_OOM_WAYS];
-};
-
 extern bool owner_oom_report;
 
-bool owner_oom_begin(void);
-void owner_oom_end(void);
-void owner_oom_print(const struct owner_oom_top *top, u64 memory, const char *name,
-		     const char *what, const char *unit);
 void owner_oom_find(struct owner_oom_find *find, enum owner_counter bytes, u64 least);
-void owner_oom_count(struct owner_oom_table *table, depot_stack_handle_t stack, u64 bytes);
 void owner_oom_rank(struct owner_oom_top *top, const struct owner_oom_row *row);
 void owner_oom_format_row(char *line, size_t size, const struct owner_oom_row *row, u64 memory,
 			  const char *unit);

@@ -97,7 +97,6 @@ extern const struct owner_source_ops owner_page_chain_source;
  * @ref: references to the handles of the object that was found last
  * @deadline: in jiffies: when the cursor drops its locks for a moment
  * @listed_cache: a cache that was seen on slab_caches since slab_mutex was taken
- * @unlocked: the cursor holds no lock, so a cache can be destroyed while it is looked at
  * @cgroup: buffer of OWNER_CGROUP_MAX bytes for the path of the memory cgroup that a
  *	slab object is charged to, NULL if it is not asked for
  * @until_killed: only a signal that kills the task ends the walk, because the walk cannot
@@ -112,7 +111,6 @@ struct owner_cursor {
 	struct owner_record ref;
 	unsigned long deadline;
 	struct kmem_cache *listed_cache;
-	bool unlocked;
 	char *cgroup;
 	bool until_killed;
 	struct owner_walk_memo *memo;

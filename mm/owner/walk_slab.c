@@ -8,14 +8,11 @@
  * anything from a slab, the walk checks that the slab is unchanged.
  */
 
-#include <linux/init.h>
 #include <linux/kfence.h>
 #include <linux/memblock.h>
 #include <linux/memcontrol.h>
-#include <linux/memory.h>
 #include <linux/memory_hotplug.h>
 #include <linux/mm.h>
-#include <linux/notifier.h>
 #include <linux/rcupdate.h>
 #include <linux/slab.h>
 
@@ -125,7 +122,7 @@ static bool snapshot_slab(struct owner_cursor *cursor, struct page *page,
 	snap->records = NULL;
 	/* Other users of struct page keep other things in these words. */
 	if (!owner_slab_is_unchanged(snap) ||
-	    !(cursor->unlocked || is_cache_listed(cursor, snap->cache)))
+	    !is_cache_listed(cursor, snap->cache))
 		return false;
 	snap->records = owner_slab_records_of(snap->exts);
 	return true;
@@ -365,62 +362,4 @@ bool owner_slab_get_usage(struct owner_cursor *cursor, unsigned long pfn,
 	found = search_page_frame(cursor, &pos, find_slab_usage, usage);
 	rcu_read_unlock();
 	return found;
-}
-
-/*
- * Memory goes offline while owner_slab_visit() looks at it: its struct pages are freed after
- * this. Later visits find no online page there.
- */
-static int wait_for_visits(struct notifier_block *self, unsigned long action, void *arg)
-{
-	if (action == MEM_OFFLINE && static_branch_unlikely(&slab_owner_key))
-		synchronize_rcu();
-	return NOTIFY_OK;
-}
-
-static int __init register_wait_for_visits(void)
-{
-	return hotplug_memory_notifier(wait_for_visits, DEFAULT_CALLBACK_PRI);
-}
-late_initcall(register_wait_for_visits);
-
-struct slab_visit {
-	owner_slab_visit_fn *visit;
-	void *arg;
-};
-
-static bool visit_slab(struct owner_cursor *cursor, struct owner_slab_snapshot *snap,
-		       struct slab_pos *pos, void *result)
-{
-	struct slab_visit *visitor = result;
-
-	if (snap->records)
-		visitor->visit(snap, visitor->arg);
-	return false;
-}
-
-/**
- * owner_slab_visit() - look at all slabs that have records, without a lock
- * @visit: called with each of them, and RCU read-locked. The slab may have changed, and its
- *	cache may have been destroyed: see owner_slab_is_unchanged().
- * @arg: argument of @visit
- * @deadline: in jiffies: when the walk ends, in any case
- *
- * Context: process context, may sleep.
- *
- * Return: the page frame at which the walk ended, at least max_pfn if there are no more.
- */
-unsigned long owner_slab_visit(owner_slab_visit_fn *visit, void *arg, unsigned long deadline)
-{
-	struct slab_visit visitor = { .visit = visit, .arg = arg };
-	struct owner_cursor cursor = { .unlocked = true };
-	struct slab_pos pos = {};
-
-	while (pos.pfn < max_pfn && time_before(jiffies, deadline)) {
-		rcu_read_lock();
-		search_page_frame(&cursor, &pos, visit_slab, &visitor);
-		rcu_read_unlock();
-		cond_resched();
-	}
-	return pos.pfn;
 }

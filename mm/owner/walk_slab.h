@@ -46,10 +46,7 @@ struct owner_slab_usage {
 	size_t requested;
 };
 
-typedef void owner_slab_visit_fn(const struct owner_slab_snapshot *snap, void *arg);
-
 bool owner_slab_is_unchanged(const struct owner_slab_snapshot *snap);
-unsigned long owner_slab_visit(owner_slab_visit_fn *visit, void *arg, unsigned long deadline);
 void owner_lock_caches_and_memory(struct owner_cursor *cursor);
 void owner_unlock_caches_and_memory(struct owner_cursor *cursor);
 int owner_slab_erase_freed(u64 *pos);

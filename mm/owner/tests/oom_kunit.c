@@ -29,38 +29,6 @@ static void test_rank(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, top->row[i].bytes, 0);
 }
 
-#ifdef CONFIG_MEMCG
-#define CHAINS		10000
-#define LARGE		0x12345
-
-/*
- * Each object has a chain of its own, but for a chain that has 5% of the later objects, which are
- * smaller than those that have filled the table.
- */
-static void test_count(struct kunit *test)
-{
-	struct owner_oom_table *table = kunit_kzalloc(test, sizeof(*table), GFP_KERNEL);
-	const struct owner_oom_row *row, *end;
-	u64 large = 0, all = 0;
-	unsigned int i;
-
-	KUNIT_ASSERT_NOT_NULL(test, table);
-	for (i = 1; i <= CHAINS; i++)
-		owner_oom_count(table, i, 800);
-	for (; i <= 2 * CHAINS; i++)
-		owner_oom_count(table, i % 20 ? i : LARGE, 100);
-	row = &table->row[0][0];
-	for (end = row + sizeof(*table) / sizeof(*row); row < end; row++) {
-		KUNIT_EXPECT_LE(test, row->bytes, 800 * row->objects);
-		large += row->stack == LARGE ? row->bytes : 0;
-		all += row->bytes;
-	}
-	KUNIT_EXPECT_GE(test, large, 100 * CHAINS / 20 / 2);
-	KUNIT_EXPECT_LE(test, large, 100 * CHAINS / 20);
-	KUNIT_EXPECT_LE(test, all, (800 + 100) * CHAINS);
-}
-#endif
-
 #define MANY		1000
 #define MANY_SIZE	4096
 
@@ -204,9 +172,6 @@ static void test_format(struct kunit *test)
 
 static struct kunit_case owner_oom_cases[] = {
 	KUNIT_CASE(test_rank),
-#ifdef CONFIG_MEMCG
-	KUNIT_CASE(test_count),
-#endif
 	KUNIT_CASE(test_find),
 	KUNIT_CASE(test_samples),
 	KUNIT_CASE(test_format),

@@ -16,10 +16,6 @@ static bool atomic;
 module_param(atomic, bool, 0400);
 MODULE_PARM_DESC(atomic, "allocate with interrupts disabled");
 
-static bool account;
-module_param(account, bool, 0400);
-MODULE_PARM_DESC(account, "charge the records to the task's memory cgroup");
-
 #define RECORD_SIZE	1024
 #define BATCH		1000
 
@@ -75,14 +71,13 @@ static noinline bool oom_leak_atomically(void)
 
 static int __init oom_init(void)
 {
-	gfp_t flags = account ? GFP_KERNEL_ACCOUNT : GFP_KERNEL;
 	unsigned long leaked = 0;
 	struct record *record;
 
 	register_oom_notifier(&oom_notifier);
 	/* Other tasks may call the OOM killer before an atomic allocation fails. */
 	while (atomic ? oom_leak_atomically() :
-	       !memory_ended && !fatal_signal_pending(current) && oom_leak_batch(flags))
+	       !memory_ended && !fatal_signal_pending(current) && oom_leak_batch(GFP_KERNEL))
 		cond_resched();
 	unregister_oom_notifier(&oom_notifier);
 	while (records) {
