@@ -539,7 +539,8 @@ static void add_cpu_references(struct reference_check *counting, unsigned int nr
 
 	for (i = 0; cpu && i < STACK_DEPOT_REFS; i++) {
 		ref = &cpu->ref[i];
-		if (ref->handle != STACK_DEPOT_REF_UNUSED)
+		/* KASAN's stacks are kept for ever, without references. */
+		if (ref->handle != STACK_DEPOT_REF_UNUSED && ref->references)
 			add_handle_references(counting, ref->handle, ref->references, 0);
 	}
 	for (i = 0; cpu && i < STACK_DEPOT_EVICTED; i++)
