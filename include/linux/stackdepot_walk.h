@@ -8,8 +8,9 @@
  * (<asm/stackdepot_orc.h>). Elsewhere the kernel's unwinder walks each chain.
  *
  * The fast walk, stack_depot_hash_running(), checks only that it stays in the stack. It does
- * not know that a tracer has replaced a return address, or that a frame pointer is damaged.
- * Then its hash is that of no chain, and stack_depot_walk_frames() walks with all checks.
+ * not know that a frame pointer is damaged or, where it follows frame pointers, that a tracer has
+ * replaced a return address. Then its hash is that of no chain, and stack_depot_walk_frames()
+ * walks with all checks.
  */
 #ifndef _LINUX_STACKDEPOT_WALK_H
 #define _LINUX_STACKDEPOT_WALK_H

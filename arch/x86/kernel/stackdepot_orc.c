@@ -12,13 +12,16 @@
 
 #include <linux/filter.h>
 #include <linux/init.h>
+#include <linux/kallsyms.h>
 #include <linux/kernel.h>
 #include <linux/module.h>
 #include <linux/notifier.h>
 #include <linux/percpu.h>
 #include <linux/slab.h>
 #include <linux/stackdepot_capture.h>
+#include <asm/cpufeature.h>
 #include <asm/orc_types.h>
+#include <asm/syscall.h>
 #include <asm/unwind.h>
 
 u64 *stack_depot_steps __read_mostly;
@@ -65,7 +68,20 @@ static long decode_saved_bp(const struct orc_entry *orc)
 	return -orc->bp_offset / 8 - 1;
 }
 
-static u64 decode_orc(const struct orc_entry *orc, bool interrupted)
+/*
+ * With random stack offsets, do_syscall_64() finds its return address by BP, and each system call
+ * has it in its chain. entry_SYSCALL_64() calls it with nothing but pt_regs on the stack.
+ */
+static bool is_in_syscall(unsigned long ip)
+{
+	unsigned long size, offset;
+
+	return !cpu_feature_enabled(X86_FEATURE_FRED) && core_kernel_text(ip) &&
+	       kallsyms_lookup_size_offset(ip - 1, &size, &offset) &&
+	       ip - 1 - offset == (unsigned long)do_syscall_64;
+}
+
+static u64 decode_orc(const struct orc_entry *orc, unsigned long ip, bool interrupted)
 {
 	long saved = decode_saved_bp(orc), words = orc->sp_offset / 8;
 
@@ -81,7 +97,9 @@ static u64 decode_orc(const struct orc_entry *orc, bool interrupted)
 		return words ? make_step(interrupted ? STACK_DEPOT_STEP_INTERRUPTED :
 						       STACK_DEPOT_STEP_UP, words, saved) : 0;
 	case ORC_REG_BP:
-		return words == 2 && saved == 1 ? make_step(STACK_DEPOT_STEP_BP, 0, 0) : 0;
+		return words != 2 || saved != 1 ? 0 :
+		       make_step(is_in_syscall(ip) ? STACK_DEPOT_STEP_SYSCALL :
+						     STACK_DEPOT_STEP_BP, 0, 0);
 	case ORC_REG_BP_INDIRECT:
 		return orc->bp_reg == ORC_REG_BP && !orc->bp_offset ?
 		       make_step(STACK_DEPOT_STEP_REALIGNED, -words, 0) : 0;
@@ -104,7 +122,7 @@ static u64 find_orc_step(unsigned long ip, bool interrupted)
 	if (stack_depot_ends_chain(ip))
 		return make_step(STACK_DEPOT_STEP_END, 0, 0);
 	if (orc)
-		return decode_orc(orc, interrupted);
+		return decode_orc(orc, ip, interrupted);
 	/* The kernel's unwinder assumes, too, that generated code has a frame pointer. */
 	return !core_kernel_text(ip) && !is_module_text_address(ip) && __kernel_text_address(ip) ?
 	       make_step(STACK_DEPOT_STEP_BP, 0, 0) : 0;
@@ -269,6 +287,9 @@ static __no_sanitize_address enum stack_depot_move follow_step(u64 step,
 		at->slot = (unsigned long)&regs->ip;
 		at->bp_slot = (unsigned long)&regs->bp;
 		return STACK_DEPOT_MOVE_INTERRUPTED;
+	case STACK_DEPOT_STEP_SYSCALL:
+		at->slot = (unsigned long)task_pt_regs(current) - sizeof(long);
+		break;
 	case STACK_DEPOT_STEP_BP:
 	case STACK_DEPOT_STEP_REALIGNED:
 		if (unlikely(!stack_depot_find_stack(at->bp_slot)))

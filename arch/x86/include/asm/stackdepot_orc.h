@@ -32,6 +32,7 @@ enum stack_depot_step_kind {
 	STACK_DEPOT_STEP_UP,		/* the caller's slot is the distance above this one */
 	STACK_DEPOT_STEP_END,		/* the chain ends here */
 	STACK_DEPOT_STEP_REGS,		/* pt_regs are above: of user space, or of a function */
+	STACK_DEPOT_STEP_SYSCALL,	/* the slot is below the pt_regs of user space */
 	STACK_DEPOT_STEP_BP,		/* BP points below the caller's slot */
 	STACK_DEPOT_STEP_REALIGNED,	/* the SP is stored the distance below where BP points */
 	STACK_DEPOT_STEP_INTERRUPTED,	/* the slot is in pt_regs: go on above their SP */
