@@ -318,7 +318,7 @@ static void test_damaged_frame_pointers(struct kunit *test)
 /* Learn a made-up step for a return address, and forget it again. Return: the hash of a walk. */
 static u64 hash_with_step(unsigned long *words, u64 kind, u64 distance)
 {
-	u64 *place = &stack_depot_steps[stack_depot_step_place(words[1])], old = READ_ONCE(*place);
+	u64 *place = &stack_depot_steps[stack_depot_step_line(words[1])], old = READ_ONCE(*place);
 	u64 hash;
 
 	WRITE_ONCE(*place, (u32)words[1] | (kind ? 0 : STACK_DEPOT_STEP_LEADS_UP) |

@@ -128,20 +128,30 @@ static u64 find_orc_step(unsigned long ip, bool interrupted)
 	       make_step(STACK_DEPOT_STEP_BP, 0, 0) : 0;
 }
 
-/*
- * Find the step of a key. BPF programs and trampolines have a frame pointer, so their steps need
- * not be stored. Return: 0 if it is not known.
- */
-static u64 find_step(const u64 *steps, u32 key)
+static u64 *find_line(u64 *steps, u32 key, unsigned int way)
 {
-	u32 place = stack_depot_step_place(key), i;
+	return steps + (stack_depot_step_line(key) ^ way * STACK_DEPOT_STEP_LINE);
+}
+
+/*
+ * Find the step of a key. @next: where it is expected; set to where the next one is. BPF programs
+ * and trampolines have a frame pointer, so their steps need not be stored. Return: 0 if it is not
+ * known.
+ */
+static u64 find_step(u64 *steps, u32 key, u64 **next)
+{
+	unsigned int way;
 	u64 step;
 
-	for (i = 0; i < STACK_DEPOT_STEPS_SET; i++) {
-		step = READ_ONCE(steps[place ^ i]);
-		if ((u32)step == key)
+	for (way = 0; way <= STACK_DEPOT_STEP_SET; way++) {
+		step = READ_ONCE(**next);
+		if ((u32)step == key) {
+			++*next;
 			return step;
+		}
+		*next = find_line(steps, key, way);
 	}
+	*next = steps + STACK_DEPOT_STEP_NONE;
 	if (!is_bpf_text_address((long)(int)key))
 		return 0;
 	return key | make_step(STACK_DEPOT_STEP_BP, 0, 0);
@@ -165,19 +175,36 @@ static bool can_store_step(unsigned long ip)
 	       READ_ONCE(module->state) == MODULE_STATE_COMING;
 }
 
-/* Store a step in an unused place of its set, or in the place of another step. */
-static void store_step(u64 *steps, u64 step)
+/* Does the line before @place go on there, and is the next step not known yet? */
+static bool is_unused_in_line(const u64 *steps, const u64 *place)
 {
-	u32 place = stack_depot_step_place(step), i;
-	u64 other;
+	return (place - steps) % STACK_DEPOT_STEP_LINE && !READ_ONCE(*place);
+}
 
-	for (i = 0; i < STACK_DEPOT_STEPS_SET; i++) {
-		other = cmpxchg(&steps[place ^ i], 0, step);
+/*
+ * Store a step. @expected: where walks look first. Else begin a line with it, in place of another
+ * line if all of the set are used. Return: where the next step is expected.
+ */
+static u64 *store_step(u64 *steps, u64 step, u64 *expected)
+{
+	unsigned int way, i;
+	u64 *line, other;
+
+	if (step & STACK_DEPOT_STEP_LEADS_UP && is_unused_in_line(steps, expected) &&
+	    !cmpxchg(expected, 0, step))
+		return expected + 1;
+	for (way = 0; way < STACK_DEPOT_STEP_SET; way++) {
+		line = find_line(steps, step, way);
+		other = cmpxchg(line, 0, step);
 		if (!other || other == step)
-			return;
+			return line + 1;
 	}
 	/* Others that share the set take turns. */
-	WRITE_ONCE(steps[place ^ (jiffies & (STACK_DEPOT_STEPS_SET - 1))], step);
+	line = find_line(steps, step, jiffies % STACK_DEPOT_STEP_SET);
+	for (i = STACK_DEPOT_STEP_LINE - 1; i; i--)
+		WRITE_ONCE(line[i], 0);
+	WRITE_ONCE(line[0], step);
+	return line + 1;
 }
 
 /**
@@ -200,24 +227,31 @@ void stack_depot_forget_steps(unsigned long start, unsigned long size)
 }
 
 /*
- * Find the step of @ip in the ORC tables, and store it if the text stays, or if its steps are
- * forgotten when it goes. Return: the step; 0 if there is no kind for it.
+ * Find the step of @ip, in the ORC tables if it is not known, and store it where it is expected if
+ * that place is unused. Steps of text that may go without a notice are not stored. @next: as for
+ * find_step(). Return: the step; 0 if there is no kind for it.
  *
  * A module may go at the same time. Its state changes before its steps are forgotten, and here
  * the step is stored before the state is read again: either forget_module() finds the step, or
  * the state is seen here.
  */
-static u64 learn_step(u64 *steps, unsigned long ip, bool interrupted)
+static u64 learn_step(u64 *steps, unsigned long ip, bool interrupted, u64 **next)
 {
-	u64 step = find_orc_step(ip, interrupted);
+	u32 key = interrupted ? ip ^ STACK_DEPOT_STEP_INTERRUPTED_KEY : ip;
+	u64 *expected = *next, step = find_step(steps, key, next);
 
-	if (!step)
-		return 0;
-	step |= interrupted ? (u32)ip ^ STACK_DEPOT_STEP_INTERRUPTED_KEY : (u32)ip;
-	this_cpu_inc(stack_depot_capture_counts.learned);
-	if (!steps || !can_store_step(ip))
+	if (step && (*next == expected + 1 || !is_unused_in_line(steps, expected)))
 		return step;
-	store_step(steps, step);
+	if (!step) {
+		step = find_orc_step(ip, interrupted);
+		if (!step)
+			return 0;
+		step |= key;
+		this_cpu_inc(stack_depot_capture_counts.learned);
+	}
+	if (!can_store_step(ip))
+		return step;
+	*next = store_step(steps, step, expected);
 	/* Pairs with forget_module(). */
 	smp_mb();
 	if (unlikely(!can_store_step(ip)))
@@ -326,13 +360,16 @@ static __no_sanitize_address enum stack_depot_move follow_step(u64 step,
  * Find where BP is saved after steps have led up from @at to @slot. The fast walk does not note
  * it, because few frames need BP. Return: false if a step is not known any more.
  */
-static __no_sanitize_address bool find_bp_slot(const u64 *steps, struct stack_depot_caller *at,
+static __no_sanitize_address bool find_bp_slot(u64 *steps, struct stack_depot_caller *at,
 					       unsigned long slot)
 {
-	u64 step;
+	u64 *next = steps + STACK_DEPOT_STEP_NONE, step;
+	unsigned long ip;
 
 	while (at->slot < slot) {
-		step = find_step(steps, stack_depot_recover_ip(at->slot));
+		ip = stack_depot_recover_ip(at->slot);
+		/* A walk that begins elsewhere may find a step where this one does not. */
+		step = find_step(steps, ip, &next) ?: find_orc_step(ip, false);
 		if (!(step & STACK_DEPOT_STEP_LEADS_UP))
 			return false;
 		follow_step(step, at);
@@ -341,11 +378,11 @@ static __no_sanitize_address bool find_bp_slot(const u64 *steps, struct stack_de
 }
 
 /* Find the step of a key, which can be of any kind, and follow it. */
-static enum stack_depot_move move_by_step(const u64 *steps, u32 key,
+static enum stack_depot_move move_by_step(u64 *steps, u32 key,
 					  struct stack_depot_running_walk *walk)
 {
 	struct stack_depot_caller at = { walk->slot, walk->from.bp_slot };
-	u64 step = find_step(steps, key);
+	u64 step = find_step(steps, key, &walk->next);
 	enum stack_depot_move move;
 	unsigned long stack;
 
@@ -398,7 +435,7 @@ static unsigned long recover_walked_ip(struct stack_depot_running_walk *walk, un
  *
  * Return: false if the walk has ended.
  */
-__no_sanitize_address bool stack_depot_move_slowly(const u64 *steps, unsigned long ip,
+__no_sanitize_address bool stack_depot_move_slowly(u64 *steps, unsigned long ip,
 						   struct stack_depot_running_walk *walk)
 {
 	enum stack_depot_move move = STACK_DEPOT_MOVE_FAILS;
@@ -448,12 +485,12 @@ static enum stack_depot_move follow_checked_step(u64 step, struct stack_depot_ca
 unsigned int stack_depot_walk_steps(unsigned long *frames, unsigned int depth, bool skip,
 				    struct stack_depot_caller caller)
 {
-	u64 *steps = READ_ONCE(stack_depot_steps), step;
+	u64 *steps = READ_ONCE(stack_depot_steps), *next = steps + STACK_DEPOT_STEP_NONE, step;
 	unsigned long ip;
 	bool interrupted = false;
 	unsigned int count = 0;
 
-	if (!stack_depot_find_stack(caller.slot))
+	if (!steps || !stack_depot_find_stack(caller.slot))
 		return 0;
 	for (;;) {
 		ip = stack_depot_recover_ip(caller.slot);
@@ -465,9 +502,7 @@ unsigned int stack_depot_walk_steps(unsigned long *frames, unsigned int depth, b
 			if (count == depth)
 				return count;
 		}
-		step = steps ? find_step(steps, interrupted ?
-				(u32)ip ^ STACK_DEPOT_STEP_INTERRUPTED_KEY : (u32)ip) : 0;
-		step = step ?: learn_step(steps, ip, interrupted);
+		step = learn_step(steps, ip, interrupted, &next);
 		if (!step)
 			return 0;
 		switch (follow_checked_step(step, &caller)) {

@@ -47,11 +47,18 @@ enum stack_depot_step_kind {
 #define STACK_DEPOT_STEP_INTERRUPTED_KEY	BIT(31)
 
 /*
- * The steps that all CPUs share: 256 KiB. A step is in the set of its key, which is a cache line,
- * most often in the key's own place. NULL until stack_depot_steps_init().
+ * The steps that all CPUs share: lines of eight, which are a cache line each. A line begins with
+ * the step of its key, and goes on with the steps that led up from there when it was filled. Most
+ * often a walk finds its next step there, and need not wait for the return address to look for it.
+ * The line of a key is one of a set, most often the key's own one. NULL until
+ * stack_depot_steps_init().
  */
-#define STACK_DEPOT_STEPS		BIT(15)
-#define STACK_DEPOT_STEPS_SET		8
+#define STACK_DEPOT_STEP_LINES		BIT(13)
+#define STACK_DEPOT_STEP_LINE		8
+#define STACK_DEPOT_STEP_SET		4
+/* All lines, and one that is never filled. */
+#define STACK_DEPOT_STEPS		((STACK_DEPOT_STEP_LINES + 1) * STACK_DEPOT_STEP_LINE)
+#define STACK_DEPOT_STEP_NONE		(STACK_DEPOT_STEP_LINES * STACK_DEPOT_STEP_LINE)
 
 extern u64 *stack_depot_steps;
 
@@ -61,6 +68,7 @@ extern u64 *stack_depot_steps;
  * @depth: number of frames that may follow
  * @slot: address of the next return address
  * @end: the last word of the stack that has it
+ * @next: where the next step is expected
  * @from: the place from which all steps have led up to @slot: the walk finds BP from there
  */
 struct stack_depot_running_walk {
@@ -68,18 +76,19 @@ struct stack_depot_running_walk {
 	unsigned int depth;
 	unsigned long slot;
 	unsigned long end;
+	u64 *next;
 	struct stack_depot_caller from;
 };
 
 void stack_depot_steps_init(void);
-bool stack_depot_move_slowly(const u64 *steps, unsigned long ip,
+bool stack_depot_move_slowly(u64 *steps, unsigned long ip,
 			     struct stack_depot_running_walk *walk);
 void stack_depot_forget_steps(unsigned long start, unsigned long size);
 
-/* Calls are at random offsets, so the lower bits of the address are as good as a hash. */
-static __always_inline u32 stack_depot_step_place(u32 key)
+/* A key's own line. Calls are at random offsets, so these bits are as good as a hash. */
+static __always_inline u32 stack_depot_step_line(u32 key)
 {
-	return key & (STACK_DEPOT_STEPS - 1);
+	return (key & (STACK_DEPOT_STEP_LINES - 1)) * STACK_DEPOT_STEP_LINE;
 }
 
 static __always_inline unsigned long stack_depot_step_distance(u64 step)
@@ -88,25 +97,49 @@ static __always_inline unsigned long stack_depot_step_distance(u64 step)
 }
 
 /*
- * Move from the slot of @ip to its caller's. Calls no function if the step leads up, as nearly all
- * do. The step is compared with @ip, whose upper half is all ones, in all bits of its key and in
- * STACK_DEPOT_STEP_LEADS_UP. Return: false if the walk has ended.
+ * Is this not the step of @ip, or one that does not lead up? The upper half of @ip is all ones, as
+ * is STACK_DEPOT_STEP_LEADS_UP: one comparison tells.
  */
-static __always_inline bool stack_depot_move_up(const u64 *steps, unsigned long ip,
-						struct stack_depot_running_walk *walk)
+static __always_inline bool stack_depot_step_differs(u64 step, unsigned long ip)
 {
-	u64 step = data_race(steps[stack_depot_step_place(ip)]);
-	struct stack_depot_running_walk copy;
-	unsigned long slot;
-	bool moved;
+	return (step ^ ip) << 31;
+}
+
+static __always_inline u64 stack_depot_read_step(const u64 *place)
+{
+	u64 step = data_race(*place);
 
 	/* As READ_ONCE(), which would take an instruction more to find the address. */
 	OPTIMIZER_HIDE_VAR(step);
+	return step;
+}
+
+/*
+ * Move from the slot of @ip to its caller's. Calls no function if the step leads up, as nearly all
+ * do. Return: false if the walk has ended.
+ */
+static __always_inline bool stack_depot_move_up(u64 *steps, unsigned long ip,
+						struct stack_depot_running_walk *walk)
+{
+	struct stack_depot_running_walk copy __uninitialized;
+	u64 *next = walk->next;
+	u64 step = stack_depot_read_step(next);
+	unsigned long slot;
+	bool moved;
+
+	if (unlikely(stack_depot_step_differs(step, ip))) {
+		next = steps + stack_depot_step_line(ip);
+		step = stack_depot_read_step(next);
+		if (unlikely(stack_depot_step_differs(step, ip)))
+			goto slowly;
+	}
 	slot = walk->slot + stack_depot_step_distance(step);
-	if (likely(!((step ^ ip) << 31) && slot <= walk->end)) {
+	if (likely(slot <= walk->end)) {
 		walk->slot = slot;
+		walk->next = next + 1;
 		return true;
 	}
+slowly:
 	/* Only the copy is in memory. */
 	copy = *walk;
 	moved = stack_depot_move_slowly(steps, ip, &copy);
@@ -136,12 +169,13 @@ stack_depot_hash_running(unsigned int depth, unsigned int skip, struct stack_dep
 		.end = stack + THREAD_SIZE - sizeof(long),
 		.from = caller,
 	};
-	const u64 *steps = READ_ONCE(stack_depot_steps);
+	u64 *steps = READ_ONCE(stack_depot_steps);
 	bool leave_out = skip == STACK_DEPOT_SKIP_ALLOCATORS;
 	unsigned int left_out = 0;
 
 	if (unlikely(!stack || !steps))
 		return 0;
+	walk.next = steps + STACK_DEPOT_STEP_NONE;
 	for (; !leave_out && skip; skip--) {
 		ip = stack_depot_read_stack(walk.slot);
 		if (unlikely(!stack_depot_move_up(steps, ip, &walk)))
