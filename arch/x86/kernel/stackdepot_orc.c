@@ -485,13 +485,15 @@ static enum stack_depot_move follow_checked_step(u64 step, struct stack_depot_ca
 unsigned int stack_depot_walk_steps(unsigned long *frames, unsigned int depth, bool skip,
 				    struct stack_depot_caller caller)
 {
-	u64 *steps = READ_ONCE(stack_depot_steps), *next = steps + STACK_DEPOT_STEP_NONE, step;
+	u64 *steps = READ_ONCE(stack_depot_steps), *next = NULL, step;
 	unsigned long ip;
 	bool interrupted = false;
 	unsigned int count = 0;
 
-	if (!steps || !stack_depot_find_stack(caller.slot))
+	if (!stack_depot_find_stack(caller.slot))
 		return 0;
+	if (steps)
+		next = steps + STACK_DEPOT_STEP_NONE;
 	for (;;) {
 		ip = stack_depot_recover_ip(caller.slot);
 		if (!ip)
@@ -502,7 +504,8 @@ unsigned int stack_depot_walk_steps(unsigned long *frames, unsigned int depth, b
 			if (count == depth)
 				return count;
 		}
-		step = learn_step(steps, ip, interrupted, &next);
+		step = steps ? learn_step(steps, ip, interrupted, &next) :
+			       find_orc_step(ip, interrupted);
 		if (!step)
 			return 0;
 		switch (follow_checked_step(step, &caller)) {
