@@ -340,25 +340,18 @@ stack_depot_find_running_again(struct stack_depot_cpu_cache *cpu, unsigned int d
 	return ref ? stack_depot_usable_ref(ref, true) : NULL;
 }
 
-/**
- * stack_depot_take_running() - take a reference that this CPU keeps to the running stack's chain
- * @depth: number of frames to keep
- * @caller: where the chain starts
- *
- * Context: any.
- *
- * Return: the handle; 0 if this CPU keeps no reference: stack_depot_capture() has to intern the
- * chain.
- */
-depot_stack_handle_t stack_depot_take_running(unsigned int depth, struct stack_depot_caller caller)
+/* Take a reference that this CPU keeps to the running stack's chain. Return: a handle, or 0. */
+static depot_stack_handle_t take_running_ref(unsigned int depth, depot_flags_t flags,
+					     struct stack_depot_caller caller)
 {
+	unsigned int skip = flags & STACK_DEPOT_FLAG_SKIP ? STACK_DEPOT_SKIP_ALLOCATORS : 0;
 	struct stack_depot_cpu_cache *cpu = stack_depot_cpu_acquire();
 	depot_stack_handle_t handle = 0;
 	struct stack_depot_ref *ref;
 
 	if (unlikely(!cpu))
 		return 0;
-	ref = stack_depot_find_hashed_ref(cpu, stack_depot_hash_running(depth, 0, caller));
+	ref = stack_depot_find_hashed_ref(cpu, stack_depot_hash_running(depth, skip, caller));
 	if (likely(ref))
 		handle = take_ref(ref);
 	stack_depot_cpu_release(cpu);
@@ -369,15 +362,15 @@ depot_stack_handle_t stack_depot_take_running(unsigned int depth, struct stack_d
 #define REFILLS		4
 
 /**
- * stack_depot_capture() - walk the running stack with all checks, and intern its chain
+ * stack_depot_capture() - capture the chain of the running stack
  * @depth: number of frames to keep, from 1 to STACK_DEPOT_CAPTURE_MAX
  * @flags: STACK_DEPOT_FLAG_SKIP, STACK_DEPOT_FLAG_WHOLE, or 0
  * @gfp: flags of the allocation that is tracked; 0 if the depot may not allocate
  * @caller: STACK_DEPOT_CALLER of a function that does not return before
  * @captured: set to how much of the chain the handle stands for
  *
- * The frames are in a per-CPU buffer while they are interned, so nothing is allocated
- * then. If the depot has no room, give it memory afterwards and walk the stack again. At
+ * If this CPU does not keep a reference to the chain, walk the stack with all checks. The frames
+ * are in a per-CPU buffer while they are interned, so nothing is allocated then. If the depot has no room, give it memory afterwards and walk the stack again. At
  * the depot's bound, use the first frame alone, or the overflow chain.
  *
  * Context: any.
@@ -389,12 +382,15 @@ noinline depot_stack_handle_t stack_depot_capture(unsigned int depth, depot_flag
 						  gfp_t gfp, struct stack_depot_caller caller,
 						  enum stack_depot_captured *captured)
 {
-	depot_stack_handle_t handle = 0;
+	depot_stack_handle_t handle;
 	unsigned int i;
 
 	/* KMSAN does not see that this file sets @captured. */
 	kmsan_unpoison_memory(captured, sizeof(*captured));
 	*captured = STACK_DEPOT_CAPTURED_ALL;
+	handle = take_running_ref(depth, flags, caller);
+	if (handle)
+		return handle;
 	this_cpu_inc(stack_depot_capture_counts.walked);
 	if (flags & STACK_DEPOT_FLAG_WHOLE) {
 		handle = walk_and_intern(depth, flags, caller, false, captured);

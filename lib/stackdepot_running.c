@@ -122,9 +122,6 @@ save_evictable(unsigned int depth, gfp_t gfp, struct stack_depot_caller caller)
 	enum stack_depot_captured captured;
 	depot_stack_handle_t handle;
 
-	handle = stack_depot_take_running(depth, caller);
-	if (likely(handle))
-		return handle;
 	request_tables();
 	handle = stack_depot_capture(depth, 0, gfp, caller, &captured);
 	/* Callers accept a handle of 0, which says as much as the overflow chain. */

@@ -58,8 +58,6 @@ void stack_depot_capture_skip(bool (*is_allocator)(unsigned long ip));
 depot_stack_handle_t stack_depot_capture(unsigned int depth, depot_flags_t flags, gfp_t gfp,
 					 struct stack_depot_caller caller,
 					 enum stack_depot_captured *captured);
-depot_stack_handle_t stack_depot_take_running(unsigned int depth,
-					      struct stack_depot_caller caller);
 struct stack_depot_ref *stack_depot_find_running_again(struct stack_depot_cpu_cache *cpu,
 						       unsigned int depth,
 						       struct stack_depot_caller caller);

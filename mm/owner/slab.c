@@ -270,6 +270,8 @@ track_from_cpu_cache(struct stack_depot_cpu_cache *cpu, struct kmem_cache *s, co
 	struct folio *folio;
 	unsigned long exts;
 
+	if (unlikely(rule->choice.user) && !owner_find_context_ref(cpu))
+		return false;
 	/* Walk first: during the walk, no other value then has to be kept in a register. */
 	chain = find_chain_ref(cpu, rule->fast_depth, attempt, caller, ip);
 	if (unlikely(!chain))

@@ -289,6 +289,7 @@ enum stack_depot_move {
 	STACK_DEPOT_MOVED,
 	STACK_DEPOT_MOVE_ENDS,		/* the frame is the chain's last */
 	STACK_DEPOT_MOVE_INTERRUPTED,	/* moved to where a function was interrupted */
+	STACK_DEPOT_MOVED_TO_ENTRY,	/* moved to the function that entered a system call */
 	STACK_DEPOT_MOVE_FAILS,		/* no step is known, or it leads out of the stack */
 };
 
@@ -323,7 +324,7 @@ static __no_sanitize_address enum stack_depot_move follow_step(u64 step,
 		return STACK_DEPOT_MOVE_INTERRUPTED;
 	case STACK_DEPOT_STEP_SYSCALL:
 		at->slot = (unsigned long)task_pt_regs(current) - sizeof(long);
-		break;
+		return STACK_DEPOT_MOVED_TO_ENTRY;
 	case STACK_DEPOT_STEP_BP:
 	case STACK_DEPOT_STEP_REALIGNED:
 		if (unlikely(!stack_depot_find_stack(at->bp_slot)))
@@ -429,7 +430,8 @@ static unsigned long recover_walked_ip(struct stack_depot_running_walk *walk, un
  * stack_depot_move_slowly() - move to the caller by a step of any kind
  * @steps: the steps
  * @ip: the return address at the walk's slot, which a tracer may have replaced
- * @walk: the walk. A function that was interrupted becomes a frame of the chain.
+ * @walk: the walk. A function that was interrupted, or that entered a system call, becomes a frame
+ *	of the chain.
  *
  * Context: Any, with preemption disabled.
  *
@@ -443,12 +445,14 @@ __no_sanitize_address bool stack_depot_move_slowly(u64 *steps, unsigned long ip,
 	ip = recover_walked_ip(walk, ip);
 	if (likely(ip))
 		move = move_by_step(steps, ip, walk);
-	if (move == STACK_DEPOT_MOVE_INTERRUPTED) {
+	if (move == STACK_DEPOT_MOVE_INTERRUPTED || move == STACK_DEPOT_MOVED_TO_ENTRY) {
 		ip = stack_depot_read_stack(walk->slot);
 		walk->hash = stack_depot_mix_frame(walk->hash, ip);
 		if (!--walk->depth)
 			return false;
-		move = move_by_step(steps, ip ^ STACK_DEPOT_STEP_INTERRUPTED_KEY, walk);
+		if (move == STACK_DEPOT_MOVE_INTERRUPTED)
+			ip ^= STACK_DEPOT_STEP_INTERRUPTED_KEY;
+		move = move_by_step(steps, ip, walk);
 	}
 	if (unlikely(move != STACK_DEPOT_MOVED && move != STACK_DEPOT_MOVE_ENDS))
 		walk->hash = 0;
@@ -514,6 +518,7 @@ unsigned int stack_depot_walk_steps(unsigned long *frames, unsigned int depth, b
 		case STACK_DEPOT_MOVE_FAILS:
 			return 0;
 		case STACK_DEPOT_MOVED:
+		case STACK_DEPOT_MOVED_TO_ENTRY:
 			interrupted = false;
 			break;
 		case STACK_DEPOT_MOVE_INTERRUPTED:

@@ -4,8 +4,8 @@
  * stack pointer to its caller's is a constant of the return address, and so is the place where
  * BP was saved between them. Included by <linux/stackdepot_walk.h>.
  *
- * Nearly all steps lead up by their distance. stack_depot_hash_running() follows these alone, and
- * leaves others to stack_depot_move_slowly().
+ * Most steps lead up by their distance. stack_depot_hash_running() follows these alone, and leaves
+ * others to stack_depot_move_slowly(): in the chain of a system call, most often only the last.
  */
 #ifndef _ASM_X86_STACKDEPOT_ORC_H
 #define _ASM_X86_STACKDEPOT_ORC_H
@@ -115,8 +115,8 @@ static __always_inline u64 stack_depot_read_step(const u64 *place)
 }
 
 /*
- * Move from the slot of @ip to its caller's. Calls no function if the step leads up, as nearly all
- * do. Return: false if the walk has ended.
+ * Move from the slot of @ip to its caller's. Calls no function if the step leads up, as most do.
+ * Return: false if the walk has ended.
  */
 static __always_inline bool stack_depot_move_up(u64 *steps, unsigned long ip,
 						struct stack_depot_running_walk *walk)
@@ -145,6 +145,29 @@ slowly:
 	moved = stack_depot_move_slowly(steps, ip, &copy);
 	*walk = copy;
 	return moved;
+}
+
+/*
+ * Move from the walk's first frame, if its function has a frame pointer: SLUB's functions have,
+ * because they align the stack. Return: false if nothing has changed.
+ */
+static __no_sanitize_address __always_inline bool
+stack_depot_move_up_by_bp(u64 *steps, unsigned long stack, struct stack_depot_running_walk *walk)
+{
+	u32 key = stack_depot_read_stack(walk->slot);
+	u64 *line = steps + stack_depot_step_line(key);
+	unsigned long frame;
+
+	if (stack_depot_read_step(line) !=
+	    (key | (u64)STACK_DEPOT_STEP_BP << STACK_DEPOT_STEP_KIND_SHIFT))
+		return false;
+	frame = stack_depot_read_stack(walk->from.bp_slot);
+	if (unlikely(!stack_depot_is_in_stack(frame + sizeof(long), stack)))
+		return false;
+	walk->slot = frame + sizeof(long);
+	walk->next = line + 1;
+	walk->from = (struct stack_depot_caller){ walk->slot, frame };
+	return true;
 }
 
 /**
@@ -176,6 +199,8 @@ stack_depot_hash_running(unsigned int depth, unsigned int skip, struct stack_dep
 	if (unlikely(!stack || !steps))
 		return 0;
 	walk.next = steps + STACK_DEPOT_STEP_NONE;
+	if (!leave_out && skip && stack_depot_move_up_by_bp(steps, stack, &walk))
+		skip--;
 	for (; !leave_out && skip; skip--) {
 		ip = stack_depot_read_stack(walk.slot);
 		if (unlikely(!stack_depot_move_up(steps, ip, &walk)))
