@@ -33,6 +33,7 @@ help:
 	@echo 'make bench-time          cycles of an allocation in User-mode Linux; MODES= choose, and'
 	@echo '                         IMAGE=NAME=DIRECTORY measures another build of it as well'
 	@echo 'make bench-misses        cache misses of an allocation, modelled in QEMU; MODES= choose'
+	@echo 'make bench-replay        cycles of the walk by steps: recorded in QEMU, replayed here'
 	@echo 'make bench-stackmap      trace events with stack ids instead of stacks'
 	@echo 'make bench-depot-users   KASAN, slab_debug=U and kmemleak without and with the call tree'
 	@echo 'make bench-load          whole loads on Debian'"'"'s kernel, which LOADS= and MODES= choose'
@@ -82,6 +83,10 @@ bench-time: install tree
 # Not part of make bench: a guest takes minutes while its caches are modelled.
 bench-misses: install install-arm64 tree
 	@$(OWNER)/bench/bench_misses.py --modes "$(MODES)"
+
+# Not part of make bench: other work on the host changes its figures.
+bench-replay: install tree
+	@$(OWNER)/bench/bench_replay.py
 
 # Not part of make bench: it needs both kernels with Debian's configuration, and an hour.
 bench-load: install install-debian tree
@@ -139,6 +144,6 @@ install install-tests $(addprefix install-,$(SPECIAL) debian):
 clean:
 	rm -rf build
 
-.PHONY: help run test soak bench bench-time bench-misses bench-load bench-depot-users bench-stackmap \
-	lint deb debian-packages tree refresh series kernel image guest shell vmcore install install-tests \
+.PHONY: help run test soak bench bench-time bench-misses bench-replay bench-load bench-depot-users \
+	bench-stackmap lint deb debian-packages tree refresh series kernel image guest shell vmcore install install-tests \
 	$(addprefix install-,$(SPECIAL) debian) clean
