@@ -370,8 +370,9 @@ static depot_stack_handle_t take_running_ref(unsigned int depth, depot_flags_t f
  * @captured: set to how much of the chain the handle stands for
  *
  * If this CPU does not keep a reference to the chain, walk the stack with all checks. The frames
- * are in a per-CPU buffer while they are interned, so nothing is allocated then. If the depot has no room, give it memory afterwards and walk the stack again. At
- * the depot's bound, use the first frame alone, or the overflow chain.
+ * are in a per-CPU buffer while they are interned, so nothing is allocated then. If the depot has
+ * no room, give it memory afterwards and walk the stack again. At the depot's bound, use the first
+ * frame alone, or the overflow chain.
  *
  * Context: any.
  *

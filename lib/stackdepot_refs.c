@@ -147,7 +147,6 @@ static DEFINE_PER_CPU(struct cpu_flush, cpu_flushes);
 #define FLUSH_STEP	64
 #define FLUSH_STEPS	(STACK_DEPOT_REFS / FLUSH_STEP)
 static_assert(STACK_DEPOT_REFS % FLUSH_STEP == 0);
-static_assert(STACK_DEPOT_REFS - STACK_DEPOT_EVICTED >= 0);
 /* Ticks between two steps. */
 #define FLUSH_TICKS	(HZ > FLUSH_STEPS ? HZ / FLUSH_STEPS : 1)
 

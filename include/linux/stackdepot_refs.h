@@ -95,8 +95,8 @@ static_assert(STACK_DEPOT_REFS <= STACK_DEPOT_INDEX_REF);
  */
 #define STACK_DEPOT_INDEX_UNUSED	STACK_DEPOT_REFS
 
-/* Number of evicted chains to which a CPU keeps a reference. */
-#define STACK_DEPOT_EVICTED		4096
+/* Number of evicted chains to which a CPU keeps a reference: 4,096, fewer than refs. */
+#define STACK_DEPOT_EVICTED		(STACK_DEPOT_REFS - 512)
 
 /**
  * struct stack_depot_cpu_cache - the references that a CPU keeps

@@ -10,6 +10,7 @@
  * have the same addresses.
  */
 
+#include <linux/cpufeature.h>
 #include <linux/filter.h>
 #include <linux/init.h>
 #include <linux/kallsyms.h>
@@ -19,7 +20,6 @@
 #include <linux/percpu.h>
 #include <linux/slab.h>
 #include <linux/stackdepot_capture.h>
-#include <asm/cpufeature.h>
 #include <asm/orc_types.h>
 #include <asm/syscall.h>
 #include <asm/unwind.h>

@@ -107,9 +107,9 @@ static __always_inline bool stack_depot_step_differs(u64 step, unsigned long ip)
 
 static __always_inline u64 stack_depot_read_step(const u64 *place)
 {
+	/* As READ_ONCE(), which would take an instruction more to find the address. */
 	u64 step = data_race(*place);
 
-	/* As READ_ONCE(), which would take an instruction more to find the address. */
 	OPTIMIZER_HIDE_VAR(step);
 	return step;
 }
