@@ -266,18 +266,18 @@ test_cost()
 		cost=$(show_cost "$how" "$frames" "$files")
 		ok "$how stack, $frames frames, $files files: $cost instructions" [ "$cost" -le "$most" ]
 	done <<-end
-		known 7 1 2100
-		known 16 1 2700
-		fresh 7 1 3000
-		fresh 16 1 3800
-		new 7 1 3400
-		new 16 1 4400
-		mapped 7 1 4200
-		mapped 7 2 4700
-		mapped 7 3 5200
-		mapped 16 1 5400
-		mapped 16 2 5900
-		mapped 16 3 6400
+		known 7 1 2400
+		known 16 1 3000
+		fresh 7 1 3150
+		fresh 16 1 4050
+		new 7 1 3500
+		new 16 1 4500
+		mapped 7 1 4300
+		mapped 7 2 4750
+		mapped 7 3 5250
+		mapped 16 1 5450
+		mapped 16 2 5950
+		mapped 16 3 6450
 	end
 }
 
