@@ -55,6 +55,8 @@ static u64 make_step(enum stack_depot_step_kind kind, long words, long saved)
 		return 0;
 	step |= (u64)words * sizeof(long) << STACK_DEPOT_STEP_DISTANCE_SHIFT;
 	step |= (u64)saved << STACK_DEPOT_STEP_SAVED_SHIFT;
+	if (saved)
+		step |= STACK_DEPOT_STEP_SAVES_BP;
 	return kind == STACK_DEPOT_STEP_UP ? step | STACK_DEPOT_STEP_LEADS_UP : step;
 }
 
@@ -357,43 +359,17 @@ static __no_sanitize_address enum stack_depot_move follow_step(u64 step,
 	return STACK_DEPOT_MOVED;
 }
 
-/*
- * Find where BP is saved after steps have led up from @at to @slot. The fast walk does not note
- * it, because few frames need BP. Return: false if a step is not known any more.
- */
-static __no_sanitize_address bool find_bp_slot(u64 *steps, struct stack_depot_caller *at,
-					       unsigned long slot)
-{
-	u64 *next = steps + STACK_DEPOT_STEP_NONE, step;
-	unsigned long ip;
-
-	while (at->slot < slot) {
-		ip = stack_depot_recover_ip(at->slot);
-		/* A walk that begins elsewhere may find a step where this one does not. */
-		step = find_step(steps, ip, &next) ?: find_orc_step(ip, false);
-		if (!(step & STACK_DEPOT_STEP_LEADS_UP))
-			return false;
-		follow_step(step, at);
-	}
-	return at->slot == slot;
-}
-
 /* Find the step of a key, which can be of any kind, and follow it. */
 static enum stack_depot_move move_by_step(u64 *steps, u32 key,
 					  struct stack_depot_running_walk *walk)
 {
-	struct stack_depot_caller at = { walk->slot, walk->from.bp_slot };
+	struct stack_depot_caller at = { walk->slot, stack_depot_bp_slot(walk) };
 	u64 step = find_step(steps, key, &walk->next);
 	enum stack_depot_move move;
 	unsigned long stack;
 
 	if (unlikely(!step))
 		return STACK_DEPOT_MOVE_FAILS;
-	if (step_kind(step) >= STACK_DEPOT_STEP_BP) {
-		at = walk->from;
-		if (unlikely(!find_bp_slot(steps, &at, walk->slot)))
-			return STACK_DEPOT_MOVE_FAILS;
-	}
 	move = follow_step(step, &at);
 	if (move == STACK_DEPOT_MOVE_ENDS || move == STACK_DEPOT_MOVE_FAILS)
 		return move;
@@ -402,8 +378,8 @@ static enum stack_depot_move move_by_step(u64 *steps, u32 key,
 		return STACK_DEPOT_MOVE_FAILS;
 	walk->slot = at.slot;
 	walk->end = stack + THREAD_SIZE - sizeof(long);
-	if (step_kind(step) != STACK_DEPOT_STEP_UP)
-		walk->from = at;
+	walk->saver = 0;
+	walk->saver_slot = at.bp_slot;
 	return move;
 }
 

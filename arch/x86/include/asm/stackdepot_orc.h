@@ -4,8 +4,8 @@
  * stack pointer to its caller's is a constant of the return address, and so is the place where
  * BP was saved between them. Included by <linux/stackdepot_walk.h>.
  *
- * Most steps lead up by their distance. stack_depot_hash_running() follows these alone, and leaves
- * others to stack_depot_move_slowly(): in the chain of a system call, most often only the last.
+ * stack_depot_hash_running() follows the steps that most frames have: up by a distance, and to where
+ * BP points. It leaves others to stack_depot_move_slowly().
  */
 #ifndef _ASM_X86_STACKDEPOT_ORC_H
 #define _ASM_X86_STACKDEPOT_ORC_H
@@ -20,9 +20,9 @@
  *	bits 0 to 31	key: the lower half of the return address, whose upper half is all ones.
  *			An address at which a function was interrupted has bit 31 inverted.
  *	bit 32		the kind is STACK_DEPOT_STEP_UP
- *	bits 33 to 43	words from the saved BP up to the caller's return address; 0 if BP is not
- *			saved between this return address and the caller's
- *	bits 44 to 46	kind
+ *	bit 33		BP is saved between this return address and the caller's
+ *	bits 34 to 44	words from the saved BP up to the caller's return address
+ *	bits 45 to 47	kind
  *	bits 48 to 63	distance in bytes
  *
  * The lower 33 bits of a step that leads up are those of its return address, so one comparison
@@ -40,9 +40,10 @@ enum stack_depot_step_kind {
 };
 
 #define STACK_DEPOT_STEP_LEADS_UP	BIT_ULL(32)
-#define STACK_DEPOT_STEP_SAVED_SHIFT	33
+#define STACK_DEPOT_STEP_SAVES_BP	BIT_ULL(33)
+#define STACK_DEPOT_STEP_SAVED_SHIFT	34
 #define STACK_DEPOT_STEP_SAVED_MAX	(BIT(11) - 1)
-#define STACK_DEPOT_STEP_KIND_SHIFT	44
+#define STACK_DEPOT_STEP_KIND_SHIFT	45
 #define STACK_DEPOT_STEP_DISTANCE_SHIFT	48
 #define STACK_DEPOT_STEP_INTERRUPTED_KEY	BIT(31)
 
@@ -69,7 +70,8 @@ extern u64 *stack_depot_steps;
  * @slot: address of the next return address
  * @end: the last word of the stack that has it
  * @next: where the next step is expected
- * @from: the place from which all steps have led up to @slot: the walk finds BP from there
+ * @saver: the last step that saved BP; 0 if none has
+ * @saver_slot: the slot to which that step led, or the place itself where BP is saved
  */
 struct stack_depot_running_walk {
 	u64 hash;
@@ -77,7 +79,8 @@ struct stack_depot_running_walk {
 	unsigned long slot;
 	unsigned long end;
 	u64 *next;
-	struct stack_depot_caller from;
+	u64 saver;
+	unsigned long saver_slot;
 };
 
 void stack_depot_steps_init(void);
@@ -114,10 +117,48 @@ static __always_inline u64 stack_depot_read_step(const u64 *place)
 	return step;
 }
 
+/* Where the BP of the walk's next frame is saved. Few frames need it: it is computed for these. */
+static __always_inline unsigned long
+stack_depot_bp_slot(const struct stack_depot_running_walk *walk)
+{
+	u64 words = walk->saver >> STACK_DEPOT_STEP_SAVED_SHIFT & STACK_DEPOT_STEP_SAVED_MAX;
+
+	return walk->saver_slot - words * sizeof(long);
+}
+
 /*
- * Move from the slot of @ip to its caller's. Calls no function if the step leads up, as most do.
- * Return: false if the walk has ended.
+ * Follow a step of the kinds STACK_DEPOT_STEP_BP and STACK_DEPOT_STEP_REALIGNED: functions that
+ * align the stack have them, as SLUB's do. Return: false for other kinds, and if the step leads out
+ * of the stack.
  */
+static __no_sanitize_address __always_inline bool
+stack_depot_move_by_bp(u64 step, struct stack_depot_running_walk *walk)
+{
+	unsigned long kind = step >> STACK_DEPOT_STEP_KIND_SHIFT & 7, slot;
+	unsigned long stack = walk->end + sizeof(long) - THREAD_SIZE;
+	unsigned long frame = stack_depot_bp_slot(walk);
+
+	if (kind != STACK_DEPOT_STEP_BP && kind != STACK_DEPOT_STEP_REALIGNED)
+		return false;
+	if (unlikely(!stack_depot_is_in_stack(frame, stack)))
+		return false;
+	frame = stack_depot_read_stack(frame);
+	slot = frame + sizeof(long);
+	if (kind == STACK_DEPOT_STEP_REALIGNED) {
+		slot = frame - stack_depot_step_distance(step);
+		if (unlikely(!stack_depot_is_in_stack(slot, stack)))
+			return false;
+		slot = stack_depot_read_stack(slot) - sizeof(long);
+	}
+	if (unlikely(!stack_depot_is_in_stack(slot, stack)))
+		return false;
+	walk->slot = slot;
+	walk->saver = 0;
+	walk->saver_slot = frame;
+	return true;
+}
+
+/* Move from the slot of @ip to its caller's. Return: false if the walk has ended. */
 static __always_inline bool stack_depot_move_up(u64 *steps, unsigned long ip,
 						struct stack_depot_running_walk *walk)
 {
@@ -131,11 +172,18 @@ static __always_inline bool stack_depot_move_up(u64 *steps, unsigned long ip,
 		next = steps + stack_depot_step_line(ip);
 		step = stack_depot_read_step(next);
 		if (unlikely(stack_depot_step_differs(step, ip)))
-			goto slowly;
+			goto other;
 	}
 	slot = walk->slot + stack_depot_step_distance(step);
-	if (likely(slot <= walk->end)) {
-		walk->slot = slot;
+	if (unlikely(slot > walk->end))
+		goto slowly;
+	walk->slot = slot;
+	walk->next = next + 1;
+	walk->saver = step & STACK_DEPOT_STEP_SAVES_BP ? step : walk->saver;
+	walk->saver_slot = step & STACK_DEPOT_STEP_SAVES_BP ? slot : walk->saver_slot;
+	return true;
+other:
+	if (likely((u32)step == (u32)ip && stack_depot_move_by_bp(step, walk))) {
 		walk->next = next + 1;
 		return true;
 	}
@@ -145,29 +193,6 @@ slowly:
 	moved = stack_depot_move_slowly(steps, ip, &copy);
 	*walk = copy;
 	return moved;
-}
-
-/*
- * Move from the walk's first frame, if its function has a frame pointer: SLUB's functions have,
- * because they align the stack. Return: false if nothing has changed.
- */
-static __no_sanitize_address __always_inline bool
-stack_depot_move_up_by_bp(u64 *steps, unsigned long stack, struct stack_depot_running_walk *walk)
-{
-	u32 key = stack_depot_read_stack(walk->slot);
-	u64 *line = steps + stack_depot_step_line(key);
-	unsigned long frame;
-
-	if (stack_depot_read_step(line) !=
-	    (key | (u64)STACK_DEPOT_STEP_BP << STACK_DEPOT_STEP_KIND_SHIFT))
-		return false;
-	frame = stack_depot_read_stack(walk->from.bp_slot);
-	if (unlikely(!stack_depot_is_in_stack(frame + sizeof(long), stack)))
-		return false;
-	walk->slot = frame + sizeof(long);
-	walk->next = line + 1;
-	walk->from = (struct stack_depot_caller){ walk->slot, frame };
-	return true;
 }
 
 /**
@@ -190,7 +215,7 @@ stack_depot_hash_running(unsigned int depth, unsigned int skip, struct stack_dep
 		.depth = depth,
 		.slot = caller.slot,
 		.end = stack + THREAD_SIZE - sizeof(long),
-		.from = caller,
+		.saver_slot = caller.bp_slot,
 	};
 	u64 *steps = READ_ONCE(stack_depot_steps);
 	bool leave_out = skip == STACK_DEPOT_SKIP_ALLOCATORS;
@@ -199,8 +224,6 @@ stack_depot_hash_running(unsigned int depth, unsigned int skip, struct stack_dep
 	if (unlikely(!stack || !steps))
 		return 0;
 	walk.next = steps + STACK_DEPOT_STEP_NONE;
-	if (!leave_out && skip && stack_depot_move_up_by_bp(steps, stack, &walk))
-		skip--;
 	for (; !leave_out && skip; skip--) {
 		ip = stack_depot_read_stack(walk.slot);
 		if (unlikely(!stack_depot_move_up(steps, ip, &walk)))
