@@ -171,6 +171,11 @@ static __always_inline bool stack_depot_move_up(u64 *steps, unsigned long ip,
 	if (unlikely(stack_depot_step_differs(step, ip))) {
 		next = steps + stack_depot_step_line(ip);
 		step = stack_depot_read_step(next);
+		/* The second line of the set is the next one that is filled. */
+		if (unlikely((u32)step != (u32)ip)) {
+			next = steps + (stack_depot_step_line(ip) ^ STACK_DEPOT_STEP_LINE);
+			step = stack_depot_read_step(next);
+		}
 		if (unlikely(stack_depot_step_differs(step, ip)))
 			goto other;
 	}
