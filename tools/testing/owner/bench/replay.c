@@ -7,15 +7,15 @@
  * The depot's headers and arch/x86/kernel/stackdepot_orc.c are compiled as they are. Before each
  * walk, the words of its stack are copied into one stack, as a running stack is in the caches; that
  * is not in the time. Each hash is compared with that of the frames that the kernel's unwinder has
- * found. The first half of the captures is for layouts to be learned, the second half is measured.
+ * found.
  *
  * The ways:
  *	walk		stack_depot_hash_running()
- *	find		the same, and stack_depot_find_hashed_ref()
+ *	find		stack_depot_find_running(), as slab_owner does
+ *	single-walk	look up each frame's step by its return address, in a table of single steps
+ *	single-find	the same, and find the ref
  *	list-walk	hash return addresses that are side by side, as on a shadow stack
  *	list-find	the same, and find the ref
- *	layout-find	hash the words at the places that were noted by the first call site and the
- *			depth of the stack, and find the ref; otherwise find, and note the places
  *
  * Prints "replay: WAY TOUCHED MIN MEDIAN" in cycles of the time stamp counter, for KiB of other
  * memory that are touched before each walk, and "count: NAME VALUE".
@@ -28,8 +28,16 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+/* The kernel copies no structure by vector registers. */
+#pragma GCC push_options
+#pragma GCC target("general-regs-only")
+
 #include "replay_shim.h"
+#include <linux/stackdepot_capture.h>
+/* The walk calls a function of this file, which counts, and calls the kernel's. */
+#define stack_depot_move_slowly	kernel_move_slowly
 #include "arch/x86/kernel/stackdepot_orc.c"
+#undef stack_depot_move_slowly
 #include "../modules/owner_record.h"
 
 #define ROUNDS		15
@@ -45,6 +53,15 @@ struct stack_depot_capture_counts stack_depot_capture_counts;
 struct stack_depot_cpu_cache *stack_depot_cpu_caches;
 struct pcpu_hot pcpu_hot;
 static struct task_struct task;
+static unsigned long slow_moves, orc_searches;
+
+/* As in the kernel, the walk knows nothing of this function's code. */
+__attribute__((__noipa__)) bool stack_depot_move_slowly(u64 *steps, unsigned long ip,
+							struct stack_depot_running_walk *walk)
+{
+	slow_moves++;
+	return kernel_move_slowly(steps, ip, walk);
+}
 
 bool stack_depot_is_allocator(unsigned long ip)
 {
@@ -86,8 +103,7 @@ static void *alloc_huge(size_t size)
 /* A capture, with its words as they are in the stacks of this program. */
 struct replayed_capture {
 	struct stack_depot_caller caller;
-	/* The frame that the chain leaves out; its own ones, with the first one at the end. */
-	unsigned long first;
+	/* The chain's frames, with the first one at the end. */
 	unsigned long list[DEPTH];
 	unsigned int count;
 	/* The hash of the frames. */
@@ -135,7 +151,6 @@ static void *load_capture(struct replayed_capture *capture, const struct record_
 	capture->caller.slot = (unsigned long)stack + from->slot - from->stack;
 	capture->caller.bp_slot = capture->caller.slot - sizeof(long);
 	capture->count = from->count - RECORD_OWN_FRAMES;
-	capture->first = from->frames[RECORD_OWN_FRAMES - 1];
 	for (i = 0; i < capture->count; i++)
 		capture->list[DEPTH - 1 - i] = from->frames[RECORD_OWN_FRAMES + i];
 	capture->hash = stack_depot_hash_frames(from->frames + RECORD_OWN_FRAMES, capture->count);
@@ -157,7 +172,7 @@ static void load_recording(const char *path)
 	if (header == MAP_FAILED)
 		exit_with_error("the recording cannot be mapped");
 	stack_depot_steps = alloc_huge(STACK_DEPOT_STEPS * sizeof(u64));
-	next = memcpy(stack_depot_steps, header + 1, STACK_DEPOT_STEPS * sizeof(u64));
+	memcpy(stack_depot_steps, header + 1, STACK_DEPOT_STEPS * sizeof(u64));
 	next = (void *)(header + 1) + STACK_DEPOT_STEPS * sizeof(u64);
 	nr_captures = header->captures;
 	captures = calloc(nr_captures, sizeof(*captures));
@@ -226,100 +241,126 @@ static void fill_cpu_cache(struct stack_depot_cpu_cache *cpu)
 	printf("count: chains %lu\ncount: without-ref %lu\n", chains - left_out, left_out);
 }
 
-/* --- Layouts ---------------------------------------------------------------------- */
+/* --- A table of single steps ------------------------------------------------------- */
 
-#define LAYOUTS		4096
+#define SINGLE_STEPS	BIT(15)
+#define SINGLE_SET	8
+
+static u64 *single_steps;
+
+/* Return: the place of the key's step, or an unused one of its set; NULL if there is none. */
+static u64 *find_single_step(u32 key)
+{
+	unsigned int way;
+	u64 *place;
+
+	for (way = 0; way < SINGLE_SET; way++) {
+		place = &single_steps[(key & (SINGLE_STEPS - 1)) ^ way];
+		if (!*place || (u32)*place == key)
+			return place;
+	}
+	return NULL;
+}
+
+static void fill_single_steps(void)
+{
+	unsigned long i;
+	u64 *place;
+
+	for (i = 0; i < STACK_DEPOT_STEPS; i++) {
+		if (!stack_depot_steps[i])
+			continue;
+		place = find_single_step(stack_depot_steps[i]);
+		if (!place)
+			exit_with_error("no room for a single step");
+		*place = stack_depot_steps[i];
+	}
+}
 
 /*
- * Where the frames of a chain are, if all are on one stack. @site: the first frame; @depth: of the
- * slot in the stack, in bytes; @offset: from the slot, in bytes. A layout is a cache line.
- *
- * Nothing says that the words at these places are return addresses of frames, but a ref that is
- * found by their hash.
+ * A walk that looks for BP may need a step that is only in the lines of others. The kernel then
+ * searches the ORC tables. Here, the entry is made from the step, which takes less time.
  */
-struct layout {
-	unsigned long site;
-	u16 depth;
-	u16 count;
-	u16 offset[DEPTH];
-} __attribute__((__aligned__(CACHE_LINE)));
-
-static struct layout *layouts;
-static unsigned long layout_misses;
-
-static __always_inline struct layout *layout_place(unsigned long site, u16 depth)
+noinline struct orc_entry *unwind_find_orc(unsigned long ip)
 {
-	return &layouts[((u32)site + (depth << 16)) * GOLDEN_RATIO_32 >> 20];
+	static struct orc_entry entry;
+	const u64 *place = find_single_step(ip + 1);
+	long saved;
+
+	orc_searches++;
+	if (!place || !(*place & STACK_DEPOT_STEP_LEADS_UP))
+		return NULL;
+	saved = *place >> STACK_DEPOT_STEP_SAVED_SHIFT & STACK_DEPOT_STEP_SAVED_MAX;
+	entry = (struct orc_entry){
+		.sp_offset = stack_depot_step_distance(*place),
+		.bp_offset = -(saved + 1) * sizeof(long),
+		.sp_reg = ORC_REG_SP,
+		.bp_reg = saved ? ORC_REG_PREV_SP : ORC_REG_UNDEFINED,
+		.type = ORC_TYPE_CALL,
+	};
+	return &entry;
 }
 
-/* Walk as stack_depot_hash_running(), and note where the frames are. */
-static u64 hash_and_note(struct layout *layout, struct stack_depot_running_walk walk)
+static noinline bool move_slowly_by_single_step(unsigned long ip,
+						struct stack_depot_running_walk *walk)
 {
-	unsigned long start = walk.slot, end = walk.end, ip = stack_depot_read_stack(start);
-	const u64 *steps = READ_ONCE(stack_depot_steps);
-	bool one_stack = true;
+	/* The kernel's code looks there first. */
+	walk->next = find_single_step(ip);
+	return walk->next && stack_depot_move_slowly(stack_depot_steps, ip, walk);
+}
 
-	layout->count = 0;
-	while (stack_depot_move_up(steps, ip, &walk)) {
+static __always_inline bool move_up_by_single_step(unsigned long ip,
+						   struct stack_depot_running_walk *walk)
+{
+	u64 step = stack_depot_read_step(&single_steps[ip & (SINGLE_STEPS - 1)]);
+	unsigned long slot = walk->slot + stack_depot_step_distance(step);
+	struct stack_depot_running_walk copy __uninitialized;
+	bool moved;
+
+	if (likely(!stack_depot_step_differs(step, ip) && slot <= walk->end)) {
+		walk->slot = slot;
+		return true;
+	}
+	copy = *walk;
+	moved = move_slowly_by_single_step(ip, &copy);
+	*walk = copy;
+	return moved;
+}
+
+/* As stack_depot_hash_running(DEPTH, 1, caller). */
+static __always_inline u64 hash_by_single_steps(struct stack_depot_caller caller)
+{
+	unsigned long stack = stack_depot_find_stack(caller.slot), ip;
+	struct stack_depot_running_walk walk = {
+		.depth = DEPTH,
+		.slot = caller.slot,
+		.end = stack + THREAD_SIZE - sizeof(long),
+		.from = caller,
+	};
+
+	if (unlikely(!stack || !move_up_by_single_step(stack_depot_read_stack(walk.slot), &walk)))
+		return 0;
+	do {
 		ip = stack_depot_read_stack(walk.slot);
-		one_stack = one_stack && walk.slot - start <= end - start;
-		layout->offset[layout->count++] = walk.slot - start;
 		walk.hash = stack_depot_mix_frame(walk.hash, ip);
-		if (!--walk.depth)
-			break;
-	}
-	if (!one_stack)
-		layout->site = 0;
+	} while (--walk.depth && likely(move_up_by_single_step(ip, &walk)));
 	return walk.hash;
-}
-
-static noinline struct stack_depot_ref *find_and_note(struct stack_depot_cpu_cache *cpu,
-						      struct layout *layout, unsigned long site,
-						      struct stack_depot_running_walk walk)
-{
-	layout->site = site;
-	layout->depth = walk.end - walk.slot;
-	layout_misses++;
-	return stack_depot_find_hashed_ref(cpu, hash_and_note(layout, walk));
-}
-
-static __always_inline struct stack_depot_ref *
-find_by_layout(struct stack_depot_cpu_cache *cpu, struct stack_depot_caller caller,
-	       unsigned long site)
-{
-	unsigned long end = stack_depot_find_stack(caller.slot) + THREAD_SIZE - sizeof(long);
-	u16 depth = end - caller.slot;
-	struct layout *layout = layout_place(site, depth);
-	struct stack_depot_ref *ref = NULL;
-	unsigned int i;
-	unsigned long ip;
-	u64 hash = 0;
-
-	if (likely(layout->site == site && layout->depth == depth)) {
-		for (i = 0; i < layout->count; i++) {
-			ip = stack_depot_read_stack(caller.slot + layout->offset[i]);
-			hash = stack_depot_mix_frame(hash, ip);
-		}
-		ref = stack_depot_find_hashed_ref(cpu, hash);
-	}
-	return likely(ref) ? ref : find_and_note(cpu, layout, site,
-		(struct stack_depot_running_walk){ 0, DEPTH, caller.slot, end, caller });
 }
 
 /* --- Measuring ---------------------------------------------------------------------- */
 
 /* The empty way has the cost of reading the counter. */
-enum way { EMPTY, WALK, FIND, LIST_WALK, LIST_FIND, LAYOUT_FIND, WAYS };
+enum way { EMPTY, WALK, FIND, SINGLE_WALK, SINGLE_FIND, LIST_WALK, LIST_FIND, WAYS };
 
 static const char *const way_names[WAYS] = {
-	"empty", "walk", "find", "list-walk", "list-find", "layout-find",
+	"empty", "walk", "find", "single-walk", "single-find", "list-walk", "list-find",
 };
 
 static const unsigned int touched_sizes[] = { 0, SZ_64K, TOUCHED_MAX };
 #define NR_TOUCHED	(sizeof(touched_sizes) / sizeof(*touched_sizes))
 
 static char *touched_memory;
-static unsigned long not_found, wrong;
+static unsigned long wrong;
 
 static __always_inline u64 read_cycles(void)
 {
@@ -353,57 +394,43 @@ static __always_inline u64 replay_capture(const struct replayed_capture *capture
 {
 	struct stack_depot_cpu_cache *cpu = stack_depot_cpu_caches;
 	struct stack_depot_caller caller = capture->caller;
-	u64 hash = capture->hash, expected = hash, began, cycles;
+	u64 hash = capture->hash, began, cycles;
 	unsigned int count = capture->count;
 	struct stack_depot_ref *ref = NULL;
-	unsigned long ip = capture->list[DEPTH - 1];
 
 	touch_memory(touched);
 	put_stack(capture);
 	memcpy(list_stack, capture->list, sizeof(list_stack));
 	began = read_cycles();
-	if (way == WALK || way == FIND)
+	if (way == WALK)
 		hash = stack_depot_hash_running(DEPTH, 1, caller);
+	else if (way == FIND)
+		ref = stack_depot_find_running(cpu, DEPTH, 1, caller);
+	else if (way == SINGLE_WALK || way == SINGLE_FIND)
+		hash = hash_by_single_steps(caller);
 	else if (way == LIST_WALK || way == LIST_FIND)
 		hash = hash_list(count);
-	if (way == LAYOUT_FIND)
-		ref = find_by_layout(cpu, caller, ip);
-	else if (way == FIND || way == LIST_FIND)
+	if (way == SINGLE_FIND || way == LIST_FIND)
 		ref = stack_depot_find_hashed_ref(cpu, hash);
 	/* The result is needed before the counter is read. */
 	asm volatile("" : : "r" (hash), "r" (ref) : "memory");
 	cycles = read_cycles() - began;
-	if (way >= FIND && way != LIST_WALK) {
-		not_found += !ref;
-		hash = ref ? ref->hash : expected;
-	}
-	wrong += hash != expected;
+	wrong += hash != capture->hash || (ref && ref->hash != capture->hash);
 	return cycles;
 }
 
-static __always_inline double replay_way(enum way way, unsigned int touched)
+static __always_inline u64 replay_way(enum way way, unsigned int touched)
 {
-	unsigned long half = nr_captures / 2, i;
 	u64 cycles = 0;
+	unsigned long i;
 
-	if (way == LAYOUT_FIND) {
-		memset(layouts, 0, LAYOUTS * sizeof(*layouts));
-		for (i = 0; i < half; i++)
-			replay_capture(&captures[i], way, 0);
-		layout_misses = 0;
-	}
-	wrong = 0;
-	not_found = 0;
-	for (i = half; i < nr_captures; i++)
+	for (i = 0; i < nr_captures; i++)
 		cycles += replay_capture(&captures[i], way, touched);
-	if (wrong && way != LAYOUT_FIND) {
-		fprintf(stderr, "replay: %s: %lu hashes are wrong\n", way_names[way], wrong);
-		exit(1);
-	}
-	return (double)cycles / (nr_captures - half);
+	return cycles;
 }
 
-static noinline double replay_round(enum way way, unsigned int touched)
+/* Replay all captures. Return: the cycles. */
+static noinline u64 replay_round(enum way way, unsigned int touched)
 {
 	switch (way) {
 	case EMPTY:
@@ -412,14 +439,18 @@ static noinline double replay_round(enum way way, unsigned int touched)
 		return replay_way(WALK, touched);
 	case FIND:
 		return replay_way(FIND, touched);
+	case SINGLE_WALK:
+		return replay_way(SINGLE_WALK, touched);
+	case SINGLE_FIND:
+		return replay_way(SINGLE_FIND, touched);
 	case LIST_WALK:
 		return replay_way(LIST_WALK, touched);
-	case LIST_FIND:
-		return replay_way(LIST_FIND, touched);
 	default:
-		return replay_way(LAYOUT_FIND, touched);
+		return replay_way(LIST_FIND, touched);
 	}
 }
+
+#pragma GCC pop_options
 
 static int compare_means(const void *a, const void *b)
 {
@@ -436,7 +467,9 @@ static void measure_ways(unsigned int touched)
 
 	for (round = 0; round < ROUNDS; round++)
 		for (way = 0; way < WAYS; way++)
-			means[way][round] = replay_round(way, touched);
+			means[way][round] = (double)replay_round(way, touched) / nr_captures;
+	if (wrong)
+		exit_with_error("hashes are wrong");
 	for (way = 0; way < WAYS; way++) {
 		qsort(means[way], ROUNDS, sizeof(double), compare_means);
 		printf("replay: %s %u %.2f %.2f\n", way_names[way], touched >> 10,
@@ -445,45 +478,32 @@ static void measure_ways(unsigned int touched)
 	}
 }
 
-/* Number of moves from a frame of the capture for which the walk calls a function. */
-static unsigned int count_slow_moves(const struct replayed_capture *capture)
+/* Replay all captures in one way, check them all, and print how often it calls the function. */
+static void check_way(enum way way)
 {
-	unsigned int slow = !(find_step(stack_depot_steps, capture->first) &
-			      STACK_DEPOT_STEP_LEADS_UP), i;
-
-	for (i = 0; i < capture->count && i < DEPTH - 1; i++)
-		slow += !(find_step(stack_depot_steps, capture->list[DEPTH - 1 - i]) &
-			  STACK_DEPOT_STEP_LEADS_UP);
-	return slow;
+	slow_moves = 0;
+	orc_searches = 0;
+	replay_round(way, 0);
+	printf("count: %s-wrong %lu\ncount: %s-slow-moves %.2f\ncount: %s-orc-searches %.2f\n",
+	       way_names[way], wrong, way_names[way], (double)slow_moves / nr_captures,
+	       way_names[way], (double)orc_searches / nr_captures);
+	if (wrong)
+		exit_with_error("hashes of walks are not those of their frames");
 }
 
-/* Replay all captures once, check them all, and print what the chains and the layouts are like. */
-static void check_captures(void)
+/* Print what the chains are like. */
+static void count_frames(void)
 {
-	unsigned long half = nr_captures / 2, i, frames = 0, slow = 0, whole = 0, bytes = 0;
+	unsigned long i, frames = 0, whole = 0, bytes = 0;
 
 	for (i = 0; i < nr_captures; i++) {
-		replay_capture(&captures[i], WALK, 0);
 		frames += captures[i].count;
-		slow += count_slow_moves(&captures[i]);
 		whole += captures[i].count == DEPTH;
 		bytes += captures[i].bytes;
 	}
-	printf("count: wrong %lu\ncount: frames %.2f\ncount: slow-moves %.2f\n"
-	       "count: of-16-frames %.3f\ncount: stack-bytes %.0f\n", wrong,
-	       (double)frames / nr_captures, (double)slow / nr_captures,
-	       (double)whole / nr_captures, (double)bytes / nr_captures);
-	if (wrong)
-		exit_with_error("hashes of walks are not those of their frames");
-	replay_round(LAYOUT_FIND, 0);
-	printf("count: layout-hits %.3f\ncount: layout-wrong %lu\n",
-	       1 - (double)layout_misses / (nr_captures - half), wrong);
-	/* Each key has been seen before: the rest is for want of room. */
-	layout_misses = 0;
-	for (i = half; i < nr_captures; i++)
-		replay_capture(&captures[i], LAYOUT_FIND, 0);
-	printf("count: layout-hits-again %.3f\n",
-	       1 - (double)layout_misses / (nr_captures - half));
+	printf("count: frames %.2f\ncount: of-16-frames %.3f\ncount: stack-bytes %.0f\n",
+	       (double)frames / nr_captures, (double)whole / nr_captures,
+	       (double)bytes / nr_captures);
 }
 
 int main(int argc, char **argv)
@@ -499,11 +519,14 @@ int main(int argc, char **argv)
 	pcpu_hot.current_task = &task;
 	pcpu_hot.hardirq_stack_ptr = irq_stack + IRQ_STACK_SIZE - sizeof(long);
 	stack_depot_cpu_caches = alloc_huge(sizeof(*stack_depot_cpu_caches));
-	layouts = alloc_huge(LAYOUTS * sizeof(*layouts));
+	single_steps = alloc_huge(SINGLE_STEPS * sizeof(*single_steps));
 	touched_memory = alloc_huge(TOUCHED_MAX);
 	load_recording(argv[1]);
+	fill_single_steps();
 	fill_cpu_cache(stack_depot_cpu_caches);
-	check_captures();
+	count_frames();
+	check_way(WALK);
+	check_way(SINGLE_WALK);
 	for (i = 0; i < NR_TOUCHED; i++)
 		measure_ways(touched_sizes[i]);
 	return 0;

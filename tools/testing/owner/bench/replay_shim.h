@@ -43,6 +43,7 @@ typedef unsigned int gfp_t;
 #define noinline			__attribute__((__noinline__))
 #define __packed			__attribute__((__packed__))
 #define __must_check
+#define __uninitialized			__attribute__((__uninitialized__))
 #define __read_mostly
 #define __rcu
 #define __init
@@ -92,14 +93,23 @@ extern struct pcpu_hot pcpu_hot;
 
 #define current				READ_ONCE(pcpu_hot.current_task)
 #define task_stack_page(task)		((task)->stack)
+/* The kernel's configuration has no FRED. */
+#define TOP_OF_KERNEL_STACK_PADDING	0
+#define task_pt_regs(task)		((struct pt_regs *)(task_stack_page(task) + THREAD_SIZE - \
+							    TOP_OF_KERNEL_STACK_PADDING) - 1)
+
+static inline void do_syscall_64(void)
+{
+}
 
 static __always_inline u32 rol32(u32 word, unsigned int shift)
 {
 	return word << shift | word >> (32 - shift);
 }
 
-/* A recording has all steps that its walks need: no step is learned from these. */
+/* A recording has all steps that its walks need: none is learned from these. */
 struct orc_entry;
+struct orc_entry *unwind_find_orc(unsigned long ip);
 
 enum module_state { MODULE_STATE_COMING, MODULE_STATE_GOING };
 enum mod_mem_type { MOD_TEXT, MOD_INIT_TEXT };
@@ -107,11 +117,6 @@ enum mod_mem_type { MOD_TEXT, MOD_INIT_TEXT };
 struct module {
 	enum module_state state;
 };
-
-static inline struct orc_entry *unwind_find_orc(unsigned long ip)
-{
-	return NULL;
-}
 
 static inline struct module *__module_text_address(unsigned long ip)
 {
@@ -124,6 +129,10 @@ static inline bool within_module_mem_type(unsigned long ip, const struct module 
 	return false;
 }
 
+#define X86_FEATURE_FRED		0
+#define cpu_feature_enabled(feature)	false
+#define kallsyms_lookup_size_offset(ip, size, offset) \
+	((void)(ip), (void)(size), (void)(offset), false)
 #define core_kernel_text(ip)		false
 #define is_module_text_address(ip)	false
 #define __kernel_text_address(ip)	false
