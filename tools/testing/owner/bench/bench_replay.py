@@ -76,21 +76,15 @@ COUNTS = {
     "missed": "not recorded, during another one",
     "chains": "different chains",
     "without-ref": "chains without room for a ref",
-    "walk-wrong": "wrong hashes",
-    "single-walk-wrong": "the same by single steps",
+    "wrong": "wrong hashes",
     "frames": "frames of a chain, mean",
     "of-16-frames": "share of chains of 16 frames",
-    "walk-slow-moves": "moves that call a function, mean",
-    "single-walk-slow-moves": "the same by single steps",
-    "walk-orc-searches": "searches of the ORC tables, mean",
-    "single-walk-orc-searches": "the same by single steps",
+    "slow-moves": "moves that call a function, mean",
     "stack-bytes": "bytes of the stack, mean",
 }
 WAYS = {
     "walk": "walk by steps",
     "find": "walk by steps, find the ref",
-    "single-walk": "walk by single steps",
-    "single-find": "walk by single steps, find the ref",
     "list-walk": "hash a list of frames",
     "list-find": "hash a list of frames, find the ref",
 }

@@ -12,8 +12,6 @@
  * The ways:
  *	walk		stack_depot_hash_running()
  *	find		stack_depot_find_running(), as slab_owner does
- *	single-walk	look up each frame's step by its return address, in a table of single steps
- *	single-find	the same, and find the ref
  *	list-walk	hash return addresses that are side by side, as on a shadow stack
  *	list-find	the same, and find the ref
  *
@@ -53,7 +51,7 @@ struct stack_depot_capture_counts stack_depot_capture_counts;
 struct stack_depot_cpu_cache *stack_depot_cpu_caches;
 struct pcpu_hot pcpu_hot;
 static struct task_struct task;
-static unsigned long slow_moves, orc_searches;
+static unsigned long slow_moves;
 
 /* As in the kernel, the walk knows nothing of this function's code. */
 __attribute__((__noipa__)) bool stack_depot_move_slowly(u64 *steps, unsigned long ip,
@@ -241,119 +239,13 @@ static void fill_cpu_cache(struct stack_depot_cpu_cache *cpu)
 	printf("count: chains %lu\ncount: without-ref %lu\n", chains - left_out, left_out);
 }
 
-/* --- A table of single steps ------------------------------------------------------- */
-
-#define SINGLE_STEPS	BIT(15)
-#define SINGLE_SET	8
-
-static u64 *single_steps;
-
-/* Return: the place of the key's step, or an unused one of its set; NULL if there is none. */
-static u64 *find_single_step(u32 key)
-{
-	unsigned int way;
-	u64 *place;
-
-	for (way = 0; way < SINGLE_SET; way++) {
-		place = &single_steps[(key & (SINGLE_STEPS - 1)) ^ way];
-		if (!*place || (u32)*place == key)
-			return place;
-	}
-	return NULL;
-}
-
-static void fill_single_steps(void)
-{
-	unsigned long i;
-	u64 *place;
-
-	for (i = 0; i < STACK_DEPOT_STEPS; i++) {
-		if (!stack_depot_steps[i])
-			continue;
-		place = find_single_step(stack_depot_steps[i]);
-		if (!place)
-			exit_with_error("no room for a single step");
-		*place = stack_depot_steps[i];
-	}
-}
-
-/*
- * A walk that looks for BP may need a step that is only in the lines of others. The kernel then
- * searches the ORC tables. Here, the entry is made from the step, which takes less time.
- */
-noinline struct orc_entry *unwind_find_orc(unsigned long ip)
-{
-	static struct orc_entry entry;
-	const u64 *place = find_single_step(ip + 1);
-	long saved;
-
-	orc_searches++;
-	if (!place || !(*place & STACK_DEPOT_STEP_LEADS_UP))
-		return NULL;
-	saved = *place >> STACK_DEPOT_STEP_SAVED_SHIFT & STACK_DEPOT_STEP_SAVED_MAX;
-	entry = (struct orc_entry){
-		.sp_offset = stack_depot_step_distance(*place),
-		.bp_offset = -(saved + 1) * sizeof(long),
-		.sp_reg = ORC_REG_SP,
-		.bp_reg = saved ? ORC_REG_PREV_SP : ORC_REG_UNDEFINED,
-		.type = ORC_TYPE_CALL,
-	};
-	return &entry;
-}
-
-static noinline bool move_slowly_by_single_step(unsigned long ip,
-						struct stack_depot_running_walk *walk)
-{
-	/* The kernel's code looks there first. */
-	walk->next = find_single_step(ip);
-	return walk->next && stack_depot_move_slowly(stack_depot_steps, ip, walk);
-}
-
-static __always_inline bool move_up_by_single_step(unsigned long ip,
-						   struct stack_depot_running_walk *walk)
-{
-	u64 step = stack_depot_read_step(&single_steps[ip & (SINGLE_STEPS - 1)]);
-	unsigned long slot = walk->slot + stack_depot_step_distance(step);
-	struct stack_depot_running_walk copy __uninitialized;
-	bool moved;
-
-	if (likely(!stack_depot_step_differs(step, ip) && slot <= walk->end)) {
-		walk->slot = slot;
-		return true;
-	}
-	copy = *walk;
-	moved = move_slowly_by_single_step(ip, &copy);
-	*walk = copy;
-	return moved;
-}
-
-/* As stack_depot_hash_running(DEPTH, 1, caller). */
-static __always_inline u64 hash_by_single_steps(struct stack_depot_caller caller)
-{
-	unsigned long stack = stack_depot_find_stack(caller.slot), ip;
-	struct stack_depot_running_walk walk = {
-		.depth = DEPTH,
-		.slot = caller.slot,
-		.end = stack + THREAD_SIZE - sizeof(long),
-		.from = caller,
-	};
-
-	if (unlikely(!stack || !move_up_by_single_step(stack_depot_read_stack(walk.slot), &walk)))
-		return 0;
-	do {
-		ip = stack_depot_read_stack(walk.slot);
-		walk.hash = stack_depot_mix_frame(walk.hash, ip);
-	} while (--walk.depth && likely(move_up_by_single_step(ip, &walk)));
-	return walk.hash;
-}
-
 /* --- Measuring ---------------------------------------------------------------------- */
 
 /* The empty way has the cost of reading the counter. */
-enum way { EMPTY, WALK, FIND, SINGLE_WALK, SINGLE_FIND, LIST_WALK, LIST_FIND, WAYS };
+enum way { EMPTY, WALK, FIND, LIST_WALK, LIST_FIND, WAYS };
 
 static const char *const way_names[WAYS] = {
-	"empty", "walk", "find", "single-walk", "single-find", "list-walk", "list-find",
+	"empty", "walk", "find", "list-walk", "list-find",
 };
 
 static const unsigned int touched_sizes[] = { 0, SZ_64K, TOUCHED_MAX };
@@ -406,11 +298,9 @@ static __always_inline u64 replay_capture(const struct replayed_capture *capture
 		hash = stack_depot_hash_running(DEPTH, 1, caller);
 	else if (way == FIND)
 		ref = stack_depot_find_running(cpu, DEPTH, 1, caller);
-	else if (way == SINGLE_WALK || way == SINGLE_FIND)
-		hash = hash_by_single_steps(caller);
 	else if (way == LIST_WALK || way == LIST_FIND)
 		hash = hash_list(count);
-	if (way == SINGLE_FIND || way == LIST_FIND)
+	if (way == LIST_FIND)
 		ref = stack_depot_find_hashed_ref(cpu, hash);
 	/* The result is needed before the counter is read. */
 	asm volatile("" : : "r" (hash), "r" (ref) : "memory");
@@ -439,10 +329,6 @@ static noinline u64 replay_round(enum way way, unsigned int touched)
 		return replay_way(WALK, touched);
 	case FIND:
 		return replay_way(FIND, touched);
-	case SINGLE_WALK:
-		return replay_way(SINGLE_WALK, touched);
-	case SINGLE_FIND:
-		return replay_way(SINGLE_FIND, touched);
 	case LIST_WALK:
 		return replay_way(LIST_WALK, touched);
 	default:
@@ -478,15 +364,13 @@ static void measure_ways(unsigned int touched)
 	}
 }
 
-/* Replay all captures in one way, check them all, and print how often it calls the function. */
-static void check_way(enum way way)
+/* Replay all captures, check them all, and print how often a walk calls the function. */
+static void check_walks(void)
 {
 	slow_moves = 0;
-	orc_searches = 0;
-	replay_round(way, 0);
-	printf("count: %s-wrong %lu\ncount: %s-slow-moves %.2f\ncount: %s-orc-searches %.2f\n",
-	       way_names[way], wrong, way_names[way], (double)slow_moves / nr_captures,
-	       way_names[way], (double)orc_searches / nr_captures);
+	replay_round(WALK, 0);
+	printf("count: wrong %lu\ncount: slow-moves %.2f\n", wrong,
+	       (double)slow_moves / nr_captures);
 	if (wrong)
 		exit_with_error("hashes of walks are not those of their frames");
 }
@@ -519,14 +403,11 @@ int main(int argc, char **argv)
 	pcpu_hot.current_task = &task;
 	pcpu_hot.hardirq_stack_ptr = irq_stack + IRQ_STACK_SIZE - sizeof(long);
 	stack_depot_cpu_caches = alloc_huge(sizeof(*stack_depot_cpu_caches));
-	single_steps = alloc_huge(SINGLE_STEPS * sizeof(*single_steps));
 	touched_memory = alloc_huge(TOUCHED_MAX);
 	load_recording(argv[1]);
-	fill_single_steps();
 	fill_cpu_cache(stack_depot_cpu_caches);
 	count_frames();
-	check_way(WALK);
-	check_way(SINGLE_WALK);
+	check_walks();
 	for (i = 0; i < NR_TOUCHED; i++)
 		measure_ways(touched_sizes[i]);
 	return 0;
