@@ -146,7 +146,7 @@ static DEFINE_PER_CPU(struct cpu_flush, cpu_flushes);
 /* Refs and evicted chains that a step flushes, and the steps in which all are flushed. */
 #define FLUSH_STEP	64
 #define FLUSH_STEPS	(STACK_DEPOT_REFS / FLUSH_STEP)
-static_assert(STACK_DEPOT_REFS % FLUSH_STEP == 0);
+static_assert(!(STACK_DEPOT_REFS % FLUSH_STEP));
 /* Ticks between two steps. */
 #define FLUSH_TICKS	(HZ > FLUSH_STEPS ? HZ / FLUSH_STEPS : 1)
 

@@ -4,8 +4,8 @@
  * stack pointer to its caller's is a constant of the return address, and so is the place where
  * BP was saved between them. Included by <linux/stackdepot_walk.h>.
  *
- * stack_depot_hash_running() follows the steps that most frames have: up by a distance, and to where
- * BP points. It leaves others to stack_depot_move_slowly().
+ * stack_depot_hash_running() follows the steps that most frames have: up by a distance, and to
+ * where BP points. It leaves others to stack_depot_move_slowly().
  */
 #ifndef _ASM_X86_STACKDEPOT_ORC_H
 #define _ASM_X86_STACKDEPOT_ORC_H
