@@ -3,8 +3,8 @@
  * Capture: from the running stack to the handle of its call chain. See
  * include/linux/stackdepot_capture.h.
  *
- * This is the slow path: intern a chain that this CPU keeps no reference to, and shorten it if
- * the depot is full.
+ * This is the slow path: look up a chain once more, intern one that this CPU keeps no reference
+ * to, and shorten it if the depot is full.
  */
 
 #include <linux/gfp.h>

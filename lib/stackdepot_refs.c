@@ -146,7 +146,6 @@ static DEFINE_PER_CPU(struct cpu_flush, cpu_flushes);
 /* Refs and evicted chains that a step flushes, and the steps in which all are flushed. */
 #define FLUSH_STEP	64
 #define FLUSH_STEPS	(STACK_DEPOT_REFS / FLUSH_STEP)
-static_assert(!(STACK_DEPOT_REFS % FLUSH_STEP));
 /* Ticks between two steps. */
 #define FLUSH_TICKS	(HZ > FLUSH_STEPS ? HZ / FLUSH_STEPS : 1)
 
@@ -165,6 +164,7 @@ static void flush_refs(struct stack_depot_cpu_cache *cpu, unsigned int first, un
 
 static void flush_some_refs(struct stack_depot_cpu_cache *cpu, struct cpu_flush *flush)
 {
+	BUILD_BUG_ON(STACK_DEPOT_REFS % FLUSH_STEP);
 	flush_refs(cpu, flush->next, flush->next + FLUSH_STEP);
 	flush->next = (flush->next + FLUSH_STEP) % STACK_DEPOT_REFS;
 }

@@ -112,6 +112,11 @@ unsigned long stack_depot_recover_ip(unsigned long slot)
 		ip = kretprobe_find_ret_addr(current, (void *)frame, &first);
 	}
 #endif
+#ifdef CONFIG_FUNCTION_GRAPH_TRACER
+	/* Both have replaced it, function graph tracing first. */
+	if (ip == (unsigned long)return_to_handler)
+		return 0;
+#endif
 	return ip;
 }
 

@@ -31,7 +31,7 @@
 
 /**
  * struct stack_depot_capture_counts - statistics of captures
- * @learned: steps that were found in the ORC tables, stored or not
+ * @learned: steps that were found in the ORC tables for the table of steps, stored or not
  * @walked: captures that walked the stack with all checks
  * @slow: chains that the kernel's unwinder had to walk
  * @verified: chains that were compared with those of the kernel's unwinder

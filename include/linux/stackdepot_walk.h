@@ -8,9 +8,9 @@
  * (<asm/stackdepot_orc.h>). Elsewhere the kernel's unwinder walks each chain.
  *
  * The fast walk, stack_depot_hash_running(), checks only that it stays in the stack. It does
- * not know that a frame pointer is damaged or, where it follows frame pointers, that a tracer has
- * replaced a return address. Then its hash is that of no chain, and stack_depot_walk_frames()
- * walks with all checks.
+ * not know that a frame pointer is damaged, or that a tracer has replaced a return address where
+ * it follows frame pointers, or that of the last frame. Then its hash is that of no chain, and
+ * stack_depot_walk_frames() walks with all checks.
  */
 #ifndef _LINUX_STACKDEPOT_WALK_H
 #define _LINUX_STACKDEPOT_WALK_H
@@ -110,8 +110,9 @@ static_assert(IRQ_STACK_SIZE == THREAD_SIZE);
 static __always_inline unsigned long stack_depot_irq_stack(void)
 {
 #if defined(CONFIG_X86_64) && !defined(CONFIG_UML)
-	return (unsigned long)this_cpu_read(pcpu_hot.hardirq_stack_ptr) + sizeof(long) -
-	       IRQ_STACK_SIZE;
+	unsigned long top = (unsigned long)this_cpu_read(pcpu_hot.hardirq_stack_ptr);
+
+	return top ? top + sizeof(long) - IRQ_STACK_SIZE : 0;
 #elif defined(CONFIG_ARM64)
 	return (unsigned long)this_cpu_read(irq_stack_ptr);
 #else

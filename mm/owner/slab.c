@@ -270,6 +270,7 @@ track_from_cpu_cache(struct stack_depot_cpu_cache *cpu, struct kmem_cache *s, co
 	struct folio *folio;
 	unsigned long exts;
 
+	/* Without a context, a walk is in vain. The ref is not kept in a register meanwhile. */
 	if (unlikely(rule->choice.user) && !owner_find_context_ref(cpu))
 		return false;
 	/* Walk first: during the walk, no other value then has to be kept in a register. */

@@ -10,18 +10,17 @@
  * have the same addresses.
  */
 
-#include <linux/cpufeature.h>
 #include <linux/filter.h>
 #include <linux/init.h>
-#include <linux/kallsyms.h>
+#include <linux/jiffies.h>
 #include <linux/kernel.h>
+#include <linux/mm.h>
 #include <linux/module.h>
 #include <linux/notifier.h>
 #include <linux/percpu.h>
-#include <linux/slab.h>
 #include <linux/stackdepot_capture.h>
+#include <linux/vmalloc.h>
 #include <asm/orc_types.h>
-#include <asm/syscall.h>
 #include <asm/unwind.h>
 
 u64 *stack_depot_steps __read_mostly;
@@ -29,18 +28,26 @@ u64 *stack_depot_steps __read_mostly;
 /**
  * stack_depot_steps_init() - allocate the steps
  *
- * Without them, the kernel's unwinder walks all chains. May sleep. Idempotent: the first table
+ * Without them, each walk searches the ORC tables. May sleep. Idempotent: the first table
  * that is published stays.
  */
 void stack_depot_steps_init(void)
 {
+	const size_t bytes = STACK_DEPOT_STEPS * sizeof(u64);
 	u64 *steps;
 
 	if (READ_ONCE(stack_depot_steps))
 		return;
-	steps = kvcalloc(STACK_DEPOT_STEPS, sizeof(*steps), GFP_KERNEL | __GFP_NOWARN);
-	if (steps && cmpxchg(&stack_depot_steps, NULL, steps))
-		kvfree(steps);
+	/* Not kvcalloc(), which would take twice as much for the never-filled places. */
+	steps = alloc_pages_exact(bytes, GFP_KERNEL | __GFP_ZERO | __GFP_NORETRY | __GFP_NOWARN);
+	if (!steps)
+		steps = vzalloc(bytes);
+	if (!steps || !cmpxchg(&stack_depot_steps, NULL, steps))
+		return;
+	if (is_vmalloc_addr(steps))
+		vfree(steps);
+	else
+		free_pages_exact(steps, bytes);
 }
 
 /* --- From ORC entries to steps ---------------------------------------------------- */
@@ -70,20 +77,7 @@ static long decode_saved_bp(const struct orc_entry *orc)
 	return -orc->bp_offset / 8 - 1;
 }
 
-/*
- * With random stack offsets, do_syscall_64() finds its return address by BP, and each system call
- * has it in its chain. entry_SYSCALL_64() calls it with nothing but pt_regs on the stack.
- */
-static bool is_in_syscall(unsigned long ip)
-{
-	unsigned long size, offset;
-
-	return !cpu_feature_enabled(X86_FEATURE_FRED) && core_kernel_text(ip) &&
-	       kallsyms_lookup_size_offset(ip - 1, &size, &offset) &&
-	       ip - 1 - offset == (unsigned long)do_syscall_64;
-}
-
-static u64 decode_orc(const struct orc_entry *orc, unsigned long ip, bool interrupted)
+static u64 decode_orc(const struct orc_entry *orc, bool interrupted)
 {
 	long saved = decode_saved_bp(orc), words = orc->sp_offset / 8;
 
@@ -99,9 +93,7 @@ static u64 decode_orc(const struct orc_entry *orc, unsigned long ip, bool interr
 		return words ? make_step(interrupted ? STACK_DEPOT_STEP_INTERRUPTED :
 						       STACK_DEPOT_STEP_UP, words, saved) : 0;
 	case ORC_REG_BP:
-		return words != 2 || saved != 1 ? 0 :
-		       make_step(is_in_syscall(ip) ? STACK_DEPOT_STEP_SYSCALL :
-						     STACK_DEPOT_STEP_BP, 0, 0);
+		return words == 2 && saved == 1 ? make_step(STACK_DEPOT_STEP_BP, 0, 0) : 0;
 	case ORC_REG_BP_INDIRECT:
 		return orc->bp_reg == ORC_REG_BP && !orc->bp_offset ?
 		       make_step(STACK_DEPOT_STEP_REALIGNED, -words, 0) : 0;
@@ -112,9 +104,8 @@ static u64 decode_orc(const struct orc_entry *orc, unsigned long ip, bool interr
 }
 
 /*
- * Find the step without its key. The caller has disabled preemption, unless @ip is in the kernel
- * image. Return: 0 if no kind of step describes the entry, or for text without an
- * entry, unless it was generated.
+ * Find the step without its key. The caller has disabled preemption. Return: 0 if no kind of step
+ * describes the entry, or for text without an entry, unless it was generated.
  */
 static u64 find_orc_step(unsigned long ip, bool interrupted)
 {
@@ -124,7 +115,7 @@ static u64 find_orc_step(unsigned long ip, bool interrupted)
 	if (stack_depot_ends_chain(ip))
 		return make_step(STACK_DEPOT_STEP_END, 0, 0);
 	if (orc)
-		return decode_orc(orc, ip, interrupted);
+		return decode_orc(orc, interrupted);
 	/* The kernel's unwinder assumes, too, that generated code has a frame pointer. */
 	return !core_kernel_text(ip) && !is_module_text_address(ip) && __kernel_text_address(ip) ?
 	       make_step(STACK_DEPOT_STEP_BP, 0, 0) : 0;
@@ -145,13 +136,14 @@ static u64 find_step(u64 *steps, u32 key, u64 **next)
 	unsigned int way;
 	u64 step;
 
-	for (way = 0; way <= STACK_DEPOT_STEP_SET; way++) {
-		step = READ_ONCE(**next);
-		if ((u32)step == key) {
-			++*next;
-			return step;
-		}
+	step = READ_ONCE(**next);
+	for (way = 0; (u32)step != key && way < STACK_DEPOT_STEP_SET; way++) {
 		*next = find_line(steps, key, way);
+		step = READ_ONCE(**next);
+	}
+	if ((u32)step == key) {
+		++*next;
+		return step;
 	}
 	*next = steps + STACK_DEPOT_STEP_NONE;
 	if (!is_bpf_text_address((long)(int)key))
@@ -242,7 +234,8 @@ static u64 learn_step(u64 *steps, unsigned long ip, bool interrupted, u64 **next
 	u32 key = interrupted ? ip ^ STACK_DEPOT_STEP_INTERRUPTED_KEY : ip;
 	u64 *expected = *next, step = find_step(steps, key, next);
 
-	if (step && (*next == expected + 1 || !is_unused_in_line(steps, expected)))
+	if (step && (!(step & STACK_DEPOT_STEP_LEADS_UP) || *next == expected + 1 ||
+		     !is_unused_in_line(steps, expected)))
 		return step;
 	if (!step) {
 		step = find_orc_step(ip, interrupted);
@@ -291,7 +284,6 @@ enum stack_depot_move {
 	STACK_DEPOT_MOVED,
 	STACK_DEPOT_MOVE_ENDS,		/* the frame is the chain's last */
 	STACK_DEPOT_MOVE_INTERRUPTED,	/* moved to where a function was interrupted */
-	STACK_DEPOT_MOVED_TO_ENTRY,	/* moved to the function that entered a system call */
 	STACK_DEPOT_MOVE_FAILS,		/* no step is known, or it leads out of the stack */
 };
 
@@ -324,9 +316,6 @@ static __no_sanitize_address enum stack_depot_move follow_step(u64 step,
 		at->slot = (unsigned long)&regs->ip;
 		at->bp_slot = (unsigned long)&regs->bp;
 		return STACK_DEPOT_MOVE_INTERRUPTED;
-	case STACK_DEPOT_STEP_SYSCALL:
-		at->slot = (unsigned long)task_pt_regs(current) - sizeof(long);
-		return STACK_DEPOT_MOVED_TO_ENTRY;
 	case STACK_DEPOT_STEP_BP:
 	case STACK_DEPOT_STEP_REALIGNED:
 		if (unlikely(!stack_depot_find_stack(at->bp_slot)))
@@ -342,6 +331,8 @@ static __no_sanitize_address enum stack_depot_move follow_step(u64 step,
 		break;
 	case STACK_DEPOT_STEP_INTERRUPTED:
 		regs = container_of((unsigned long *)at->slot, struct pt_regs, ip);
+		if (unlikely(!stack_depot_find_stack((unsigned long)&regs->sp)))
+			return STACK_DEPOT_MOVE_FAILS;
 		at->slot = stack_depot_read_stack((unsigned long)&regs->sp) + distance -
 			   sizeof(long);
 		break;
@@ -351,7 +342,7 @@ static __no_sanitize_address enum stack_depot_move follow_step(u64 step,
 		at->slot = stack_depot_read_stack(at->slot + sizeof(long)) + distance -
 			   sizeof(long);
 		break;
-	default:
+	case STACK_DEPOT_STEP_END:
 		return STACK_DEPOT_MOVE_ENDS;
 	}
 	if (saved)
@@ -406,8 +397,7 @@ static unsigned long recover_walked_ip(struct stack_depot_running_walk *walk, un
  * stack_depot_move_slowly() - move to the caller by a step of any kind
  * @steps: the steps
  * @ip: the return address at the walk's slot, which a tracer may have replaced
- * @walk: the walk. A function that was interrupted, or that entered a system call, becomes a frame
- *	of the chain.
+ * @walk: the walk. A function that was interrupted becomes a frame of the chain.
  *
  * Context: Any, with preemption disabled.
  *
@@ -421,14 +411,12 @@ __no_sanitize_address bool stack_depot_move_slowly(u64 *steps, unsigned long ip,
 	ip = recover_walked_ip(walk, ip);
 	if (likely(ip))
 		move = move_by_step(steps, ip, walk);
-	if (move == STACK_DEPOT_MOVE_INTERRUPTED || move == STACK_DEPOT_MOVED_TO_ENTRY) {
+	if (move == STACK_DEPOT_MOVE_INTERRUPTED) {
 		ip = stack_depot_read_stack(walk->slot);
 		walk->hash = stack_depot_mix_frame(walk->hash, ip);
 		if (!--walk->depth)
 			return false;
-		if (move == STACK_DEPOT_MOVE_INTERRUPTED)
-			ip ^= STACK_DEPOT_STEP_INTERRUPTED_KEY;
-		move = move_by_step(steps, ip, walk);
+		move = move_by_step(steps, ip ^ STACK_DEPOT_STEP_INTERRUPTED_KEY, walk);
 	}
 	if (unlikely(move != STACK_DEPOT_MOVED && move != STACK_DEPOT_MOVE_ENDS))
 		walk->hash = 0;
@@ -494,7 +482,6 @@ unsigned int stack_depot_walk_steps(unsigned long *frames, unsigned int depth, b
 		case STACK_DEPOT_MOVE_FAILS:
 			return 0;
 		case STACK_DEPOT_MOVED:
-		case STACK_DEPOT_MOVED_TO_ENTRY:
 			interrupted = false;
 			break;
 		case STACK_DEPOT_MOVE_INTERRUPTED:

@@ -32,7 +32,6 @@ enum stack_depot_step_kind {
 	STACK_DEPOT_STEP_UP,		/* the caller's slot is the distance above this one */
 	STACK_DEPOT_STEP_END,		/* the chain ends here */
 	STACK_DEPOT_STEP_REGS,		/* pt_regs are above: of user space, or of a function */
-	STACK_DEPOT_STEP_SYSCALL,	/* the slot is below the pt_regs of user space */
 	STACK_DEPOT_STEP_BP,		/* BP points below the caller's slot */
 	STACK_DEPOT_STEP_REALIGNED,	/* the SP is stored the distance below where BP points */
 	STACK_DEPOT_STEP_INTERRUPTED,	/* the slot is in pt_regs: go on above their SP */
@@ -57,8 +56,11 @@ enum stack_depot_step_kind {
 #define STACK_DEPOT_STEP_LINES		BIT(13)
 #define STACK_DEPOT_STEP_LINE		8
 #define STACK_DEPOT_STEP_SET		4
-/* All lines, and one that is never filled. */
-#define STACK_DEPOT_STEPS		((STACK_DEPOT_STEP_LINES + 1) * STACK_DEPOT_STEP_LINE)
+/*
+ * All lines, and places that are never filled. They lead nowhere, but on a damaged stack whose
+ * return addresses are 0, a walk of the maximum depth reads one after the other.
+ */
+#define STACK_DEPOT_STEPS		(STACK_DEPOT_STEP_NONE + 2 * STACK_DEPOT_CAPTURE_MAX)
 #define STACK_DEPOT_STEP_NONE		(STACK_DEPOT_STEP_LINES * STACK_DEPOT_STEP_LINE)
 
 extern u64 *stack_depot_steps;

@@ -71,8 +71,11 @@ typedef unsigned int gfp_t;
 #define this_cpu_inc(variable)			((variable)++)
 #define preempt_disable()			barrier()
 #define preempt_enable()			barrier()
-#define kvcalloc(number, size, gfp)		NULL
-#define kvfree(pointer)				((void)(pointer))
+#define alloc_pages_exact(size, gfp)		NULL
+#define free_pages_exact(pointer, size)		((void)(pointer))
+#define vzalloc(size)				NULL
+#define vfree(pointer)				((void)(pointer))
+#define is_vmalloc_addr(pointer)		false
 #define jiffies					0
 
 struct pt_regs {
@@ -93,14 +96,6 @@ extern struct pcpu_hot pcpu_hot;
 
 #define current				READ_ONCE(pcpu_hot.current_task)
 #define task_stack_page(task)		((task)->stack)
-/* The kernel's configuration has no FRED. */
-#define TOP_OF_KERNEL_STACK_PADDING	0
-#define task_pt_regs(task)		((struct pt_regs *)(task_stack_page(task) + THREAD_SIZE - \
-							    TOP_OF_KERNEL_STACK_PADDING) - 1)
-
-static inline void do_syscall_64(void)
-{
-}
 
 static __always_inline u32 rol32(u32 word, unsigned int shift)
 {
@@ -132,10 +127,6 @@ static inline bool within_module_mem_type(unsigned long ip, const struct module 
 	return false;
 }
 
-#define X86_FEATURE_FRED		0
-#define cpu_feature_enabled(feature)	false
-#define kallsyms_lookup_size_offset(ip, size, offset) \
-	((void)(ip), (void)(size), (void)(offset), false)
 #define core_kernel_text(ip)		false
 #define is_module_text_address(ip)	false
 #define __kernel_text_address(ip)	false
