@@ -8,6 +8,7 @@
 #include <linux/irq_work.h>
 #include <linux/jiffies.h>
 #include <linux/math.h>
+#include <linux/minmax.h>
 #include <linux/mm.h>
 #include <linux/mutex.h>
 #include <linux/rcupdate.h>
@@ -147,7 +148,7 @@ static DEFINE_PER_CPU(struct cpu_flush, cpu_flushes);
 #define FLUSH_STEP	64
 #define FLUSH_STEPS	(STACK_DEPOT_REFS / FLUSH_STEP)
 /* Ticks between two steps. */
-#define FLUSH_TICKS	(HZ > FLUSH_STEPS ? HZ / FLUSH_STEPS : 1)
+#define FLUSH_TICKS	max(HZ / FLUSH_STEPS, 1)
 
 static void flush_refs(struct stack_depot_cpu_cache *cpu, unsigned int first, unsigned int end)
 {
