@@ -27,8 +27,8 @@ from modes import NATIVE_BASE, CostBound  # noqa: E402
 
 # A figure may exceed its bound by this factor.
 TOLERANCE = 1.03
-# Addresses decide which steps, handles and hashes share a set: builds and boots differ by some 5%.
-CONTEXT_TOLERANCE = 1.08
+# Which steps share a line, and which handles and hashes a set, differs by build and by boot.
+CONTEXT_TOLERANCE = 1.2
 # Depth of the call chain at which the table shows most operations.
 CHAIN = 8
 # Operations that the table shows at every depth of the call chain.

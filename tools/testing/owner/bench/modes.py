@@ -128,11 +128,11 @@ BOUNDS = [
     CostBound("kmalloc-64", 8, "off", 2),
     CostBound("kmalloc-64", 8, "sampled", 22),
     CostBound("kmalloc-64", 8, "depth-1", 220, target=200),
-    CostBound("kmalloc-64", 8, "depth-8", 570, target=330),
+    CostBound("kmalloc-64", 8, "depth-8", 850, target=330),
     CostBound(CALLS, 0, "on", 810, target=300),
     # A rule of a cache adds no path of its own. In each boot, other steps share a line.
-    CostBound("kmalloc-64", 8, "rule-cache", 150, target=10, over="on"),
-    CostBound("pages-0", 8, "page_owner,ours", 1900, target=850),
+    CostBound("kmalloc-64", 8, "rule-cache", 350, target=10, over="on"),
+    CostBound("pages-0", 8, "page_owner,ours", 2100, target=850),
     CostBound("stack_depot_get_frames", 8, UNWIND, 930, target=300),
     # The counters answer this query, so objects cost nothing.
     CostBound("query-counted", 0, QUERY, 1.4),
