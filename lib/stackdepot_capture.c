@@ -321,10 +321,11 @@ static depot_stack_handle_t walk_and_intern(unsigned int depth, depot_flags_t fl
 }
 
 /**
- * stack_depot_find_running_again() - find this CPU's references to a chain without allocators
+ * stack_depot_find_running_again() - find this CPU's references to a chain
  * @cpu: the CPU cache, between stack_depot_cpu_acquire() and stack_depot_cpu_release()
  * @depth: number of frames at most
- * @caller: where the chain starts; all leading allocators are left out
+ * @flags: STACK_DEPOT_FLAG_SKIP or 0
+ * @caller: where the chain starts
  *
  * Takes a batch of references from the depot if only the last one is left.
  *
@@ -332,9 +333,10 @@ static depot_stack_handle_t walk_and_intern(unsigned int depth, depot_flags_t fl
  */
 noinline struct stack_depot_ref *
 stack_depot_find_running_again(struct stack_depot_cpu_cache *cpu, unsigned int depth,
-			       struct stack_depot_caller caller)
+			       depot_flags_t flags, struct stack_depot_caller caller)
 {
-	u64 hash = stack_depot_hash_running(depth, STACK_DEPOT_SKIP_ALLOCATORS, caller);
+	unsigned int skip = flags & STACK_DEPOT_FLAG_SKIP ? STACK_DEPOT_SKIP_ALLOCATORS : 0;
+	u64 hash = stack_depot_hash_running(depth, skip, caller);
 	struct stack_depot_ref *ref = stack_depot_find_hashed_ref(cpu, hash);
 
 	return ref ? stack_depot_usable_ref(ref, true) : NULL;
@@ -344,16 +346,17 @@ stack_depot_find_running_again(struct stack_depot_cpu_cache *cpu, unsigned int d
 static depot_stack_handle_t take_running_ref(unsigned int depth, depot_flags_t flags,
 					     struct stack_depot_caller caller)
 {
-	unsigned int skip = flags & STACK_DEPOT_FLAG_SKIP ? STACK_DEPOT_SKIP_ALLOCATORS : 0;
 	struct stack_depot_cpu_cache *cpu = stack_depot_cpu_acquire();
 	depot_stack_handle_t handle = 0;
 	struct stack_depot_ref *ref;
 
 	if (unlikely(!cpu))
 		return 0;
-	ref = stack_depot_find_hashed_ref(cpu, stack_depot_hash_running(depth, skip, caller));
-	if (likely(ref))
-		handle = take_ref(ref);
+	ref = stack_depot_find_running_again(cpu, depth, flags, caller);
+	if (likely(ref)) {
+		ref->references--;
+		handle = ref->handle;
+	}
 	stack_depot_cpu_release(cpu);
 	return handle;
 }

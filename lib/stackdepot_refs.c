@@ -543,41 +543,49 @@ bool stack_depot_read_counters(depot_stack_handle_t handle, long counters[STACK_
 
 /* --- CPU hotplug --------------------------------------------------------------- */
 
-/*
- * Memory from the direct mapping, which takes fewer TLB entries than vmalloc()'s, on the CPU's own
- * node: alloc_pages_exact_nid() is __meminit.
+/**
+ * stack_depot_alloc_table() - allocate a zeroed table that is read often
+ * @bytes: its size
+ * @node: the node of its memory, or NUMA_NO_NODE
+ *
+ * The memory is from the direct mapping if possible, which takes fewer TLB entries than that of
+ * vmalloc(). alloc_pages_exact_nid() is __meminit. May sleep.
+ *
+ * Return: the table, NULL without memory.
  */
-static struct stack_depot_cpu_cache *alloc_cache_memory(int node)
+void *stack_depot_alloc_table(size_t bytes, int node)
 {
-	const size_t bytes = sizeof(struct stack_depot_cpu_cache);
 	unsigned int order = get_order(bytes), used = DIV_ROUND_UP(bytes, PAGE_SIZE), i;
-	const gfp_t gfp = GFP_KERNEL | __GFP_NORETRY | __GFP_NOWARN;
+	const gfp_t gfp = GFP_KERNEL | __GFP_ZERO | __GFP_NORETRY | __GFP_NOWARN;
 	struct page *page = alloc_pages_node(node, gfp, order);
 
 	if (!page)
-		return vmalloc_node(bytes, node);
+		return vzalloc_node(bytes, node);
 	split_page(page, order);
 	for (i = used; i < 1U << order; i++)
 		__free_page(page + i);
 	return page_address(page);
 }
 
-static void free_cache_memory(struct stack_depot_cpu_cache *cpu)
+/**
+ * stack_depot_free_table() - free a table
+ * @table: from stack_depot_alloc_table()
+ * @bytes: its size
+ */
+void stack_depot_free_table(void *table, size_t bytes)
 {
-	if (is_vmalloc_addr(cpu))
-		vfree(cpu);
+	if (is_vmalloc_addr(table))
+		vfree(table);
 	else
-		free_pages_exact(cpu, sizeof(*cpu));
+		free_pages_exact(table, bytes);
 }
 
 static int alloc_cpu_cache(unsigned int nr)
 {
-	struct stack_depot_cpu_cache *cpu = alloc_cache_memory(cpu_to_node(nr));
+	struct stack_depot_cpu_cache *cpu = stack_depot_alloc_table(sizeof(*cpu), cpu_to_node(nr));
 	struct cpu_flush *flush = per_cpu_ptr(&cpu_flushes, nr);
 	unsigned int i;
 
-	if (cpu)
-		memset(cpu, 0, sizeof(*cpu));
 	for (i = 0; cpu && i < STACK_DEPOT_REFS; i++) {
 		cpu->ref[i].handle = STACK_DEPOT_REF_UNUSED;
 		cpu->ref[i].hash = STACK_DEPOT_HASH_UNKNOWN;
@@ -613,7 +621,7 @@ static int free_cpu_cache(unsigned int nr)
 	WRITE_ONCE(freed_cpu_caches, freed_cpu_caches + 1);
 	/* Readers on other CPUs. */
 	synchronize_rcu();
-	free_cache_memory(cpu);
+	stack_depot_free_table(cpu, sizeof(*cpu));
 	return 0;
 }
 

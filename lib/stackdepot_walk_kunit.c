@@ -48,6 +48,17 @@ static noinline bool handle_has_frames(depot_stack_handle_t handle, const unsign
 	return true;
 }
 
+static noinline u64 hash_chain(unsigned int depth, unsigned int skip,
+			       struct stack_depot_caller caller)
+{
+	u64 hash;
+
+	preempt_disable();
+	hash = stack_depot_hash_running(depth, skip, caller);
+	preempt_enable();
+	return hash;
+}
+
 /* Return the handle that this CPU finds by the hash, 0 if it keeps no reference. */
 static depot_stack_handle_t find_handle_by_hash(u64 hash)
 {
@@ -73,9 +84,7 @@ static __always_inline void recognize_at_depth(unsigned int depth, depot_flags_t
 	/* No other capture of this CPU comes in between, nor does its timer flush. */
 	migrate_disable();
 	handle = stack_depot_capture(depth, flags, GFP_ATOMIC, caller, &captured);
-	preempt_disable();
-	hash = stack_depot_hash_running(depth, skip, caller);
-	preempt_enable();
+	hash = hash_chain(depth, skip, caller);
 	if (hash != stack_depot_hash_frames(recognition.frames, count))
 		recognition.wrong_hash++;
 	/* A flush can come in between, but not for each of the depths. */
@@ -155,9 +164,7 @@ static void hash_running_chain(u64 hashes[2], struct stack_depot_caller caller)
 	unsigned long frames[DEPTH];
 	unsigned int count = stack_depot_get_frames(frames, DEPTH, 0, caller);
 
-	preempt_disable();
-	hashes[0] = stack_depot_hash_running(DEPTH, 0, caller);
-	preempt_enable();
+	hashes[0] = hash_chain(DEPTH, 0, caller);
 	hashes[1] = stack_depot_hash_frames(frames, count);
 }
 
@@ -170,17 +177,11 @@ static noinline void hash_below_frames(u64 hashes[2], unsigned int frames)
 	barrier();
 }
 
-static int ignore_entry(struct kretprobe_instance *instance, struct pt_regs *regs)
-{
-	return 0;
-}
-
 /* The fast walk finds the real return addresses, also that of the first frame. */
 static void test_traced_chain(struct kunit *test)
 {
 	struct kretprobe probe = {
 		.kp.symbol_name = "hash_below_frames",
-		.handler = ignore_entry,
 		.maxactive = 64,
 	};
 	u64 plain[2], traced[2];
@@ -277,12 +278,7 @@ static struct stack_depot_caller make_caller(unsigned long *words)
 
 static u64 hash_words(unsigned long *words, unsigned int depth)
 {
-	u64 hash;
-
-	preempt_disable();
-	hash = stack_depot_hash_running(depth, 0, make_caller(words));
-	preempt_enable();
-	return hash;
+	return hash_chain(depth, 0, make_caller(words));
 }
 
 #ifdef CONFIG_STACKDEPOT_WALK_FP
@@ -371,13 +367,9 @@ static noinline void hash_around_capture(u64 hashes[2])
 	struct stack_depot_caller caller = STACK_DEPOT_CALLER;
 	unsigned long frames[DEPTH];
 
-	preempt_disable();
-	hashes[0] = stack_depot_hash_running(DEPTH, 0, caller);
-	preempt_enable();
+	hashes[0] = hash_chain(DEPTH, 0, caller);
 	stack_depot_get_frames(frames, DEPTH, 0, caller);
-	preempt_disable();
-	hashes[1] = stack_depot_hash_running(DEPTH, 0, caller);
-	preempt_enable();
+	hashes[1] = hash_chain(DEPTH, 0, caller);
 }
 
 /* Each round calls from one place, so that all rounds have one chain. */

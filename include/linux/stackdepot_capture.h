@@ -31,7 +31,7 @@
 
 /**
  * struct stack_depot_capture_counts - statistics of captures
- * @learned: steps that were found in the ORC tables for the table of steps, stored or not
+ * @learned: steps that the table of steps did not have, and that the ORC tables had
  * @walked: captures that walked the stack with all checks
  * @slow: chains that the kernel's unwinder had to walk
  * @verified: chains that were compared with those of the kernel's unwinder
@@ -59,7 +59,7 @@ depot_stack_handle_t stack_depot_capture(unsigned int depth, depot_flags_t flags
 					 struct stack_depot_caller caller,
 					 enum stack_depot_captured *captured);
 struct stack_depot_ref *stack_depot_find_running_again(struct stack_depot_cpu_cache *cpu,
-						       unsigned int depth,
+						       unsigned int depth, depot_flags_t flags,
 						       struct stack_depot_caller caller);
 bool stack_depot_ends_chain(unsigned long ip);
 unsigned long stack_depot_recover_ip(unsigned long slot);

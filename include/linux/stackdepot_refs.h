@@ -121,6 +121,8 @@ static_assert(sizeof(struct stack_depot_cpu_cache) <= SZ_128K + SZ_64K);
 DECLARE_PER_CPU(struct stack_depot_cpu_cache *, stack_depot_cpu_caches);
 DECLARE_PER_CPU_READ_MOSTLY(struct stack_depot_cpu_cache __rcu *, stack_depot_cpu_caches_home);
 
+void *stack_depot_alloc_table(size_t bytes, int node);
+void stack_depot_free_table(void *table, size_t bytes);
 void stack_depot_cpu_caches_init(void);
 void stack_depot_cpu_caches_flush(void);
 bool stack_depot_flush_if_full(void);

@@ -185,7 +185,7 @@ begin_running_update(unsigned int depth, struct stack_depot_caller caller)
 	if (unlikely(!update.cpu || in_own_allocation()))
 		return update;
 	update.ref = skips_allocator_frames(depth) ?
-		stack_depot_find_running_again(update.cpu, depth, caller) :
+		stack_depot_find_running_again(update.cpu, depth, STACK_DEPOT_FLAG_SKIP, caller) :
 		stack_depot_find_running(update.cpu, depth, 0, caller);
 	if (likely(update.ref)) {
 		stack_depot_take_ref(update.ref);

@@ -230,7 +230,7 @@ find_chain_ref(struct stack_depot_cpu_cache *cpu, unsigned int depth, enum track
 	struct stack_depot_ref *ref;
 
 	if (attempt == TRACK_AGAIN)
-		return stack_depot_find_running_again(cpu, depth, caller);
+		return stack_depot_find_running_again(cpu, depth, STACK_DEPOT_FLAG_SKIP, caller);
 	if (likely(depth > 1))
 		return stack_depot_find_running(cpu, depth, 1, caller);
 	ref = stack_depot_find_hashed_ref(cpu, stack_depot_mix_frame(0, ip));

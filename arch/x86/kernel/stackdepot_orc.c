@@ -14,12 +14,11 @@
 #include <linux/init.h>
 #include <linux/jiffies.h>
 #include <linux/kernel.h>
-#include <linux/mm.h>
 #include <linux/module.h>
 #include <linux/notifier.h>
+#include <linux/numa.h>
 #include <linux/percpu.h>
 #include <linux/stackdepot_capture.h>
-#include <linux/vmalloc.h>
 #include <asm/orc_types.h>
 #include <asm/unwind.h>
 
@@ -38,16 +37,9 @@ void stack_depot_steps_init(void)
 
 	if (READ_ONCE(stack_depot_steps))
 		return;
-	/* Not kvcalloc(), which would take twice as much for the never-filled places. */
-	steps = alloc_pages_exact(bytes, GFP_KERNEL | __GFP_ZERO | __GFP_NORETRY | __GFP_NOWARN);
-	if (!steps)
-		steps = vzalloc(bytes);
-	if (!steps || !cmpxchg(&stack_depot_steps, NULL, steps))
-		return;
-	if (is_vmalloc_addr(steps))
-		vfree(steps);
-	else
-		free_pages_exact(steps, bytes);
+	steps = stack_depot_alloc_table(bytes, NUMA_NO_NODE);
+	if (steps && cmpxchg(&stack_depot_steps, NULL, steps))
+		stack_depot_free_table(steps, bytes);
 }
 
 /* --- From ORC entries to steps ---------------------------------------------------- */
@@ -287,22 +279,16 @@ enum stack_depot_move {
 	STACK_DEPOT_MOVE_FAILS,		/* no step is known, or it leads out of the stack */
 };
 
-static enum stack_depot_step_kind step_kind(u64 step)
-{
-	return step >> STACK_DEPOT_STEP_KIND_SHIFT & 7;
-}
-
 /*
  * Move to the caller's slot. @at: a slot, and where the BP of its caller is saved; both change.
  */
 static __no_sanitize_address enum stack_depot_move follow_step(u64 step,
 							       struct stack_depot_caller *at)
 {
-	unsigned long distance = stack_depot_step_distance(step), frame;
-	unsigned long saved = step >> STACK_DEPOT_STEP_SAVED_SHIFT & STACK_DEPOT_STEP_SAVED_MAX;
+	unsigned long distance = stack_depot_step_distance(step);
 	struct pt_regs *regs;
 
-	switch (step_kind(step)) {
+	switch (stack_depot_step_kind(step)) {
 	case STACK_DEPOT_STEP_UP:
 		at->slot += distance;
 		break;
@@ -318,16 +304,8 @@ static __no_sanitize_address enum stack_depot_move follow_step(u64 step,
 		return STACK_DEPOT_MOVE_INTERRUPTED;
 	case STACK_DEPOT_STEP_BP:
 	case STACK_DEPOT_STEP_REALIGNED:
-		if (unlikely(!stack_depot_find_stack(at->bp_slot)))
+		if (unlikely(!stack_depot_follow_bp(step, at)))
 			return STACK_DEPOT_MOVE_FAILS;
-		frame = stack_depot_read_stack(at->bp_slot);
-		at->bp_slot = frame;
-		at->slot = frame + sizeof(long);
-		if (step_kind(step) == STACK_DEPOT_STEP_BP)
-			break;
-		if (unlikely(!stack_depot_find_stack(frame - distance)))
-			return STACK_DEPOT_MOVE_FAILS;
-		at->slot = stack_depot_read_stack(frame - distance) - sizeof(long);
 		break;
 	case STACK_DEPOT_STEP_INTERRUPTED:
 		regs = container_of((unsigned long *)at->slot, struct pt_regs, ip);
@@ -345,8 +323,8 @@ static __no_sanitize_address enum stack_depot_move follow_step(u64 step,
 	case STACK_DEPOT_STEP_END:
 		return STACK_DEPOT_MOVE_ENDS;
 	}
-	if (saved)
-		at->bp_slot = at->slot - saved * sizeof(long);
+	if (step & STACK_DEPOT_STEP_SAVES_BP)
+		at->bp_slot = at->slot - stack_depot_step_saved(step);
 	return STACK_DEPOT_MOVED;
 }
 

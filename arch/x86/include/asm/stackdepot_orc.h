@@ -25,8 +25,8 @@
  *	bits 45 to 47	kind
  *	bits 48 to 63	distance in bytes
  *
- * The lower 33 bits of a step that leads up are those of its return address, so one comparison
- * tells that it is the step, and that it leads up.
+ * The lower 33 bits of a step that leads up are those of its return address: one comparison finds
+ * out whether a step belongs to an address and leads up.
  */
 enum stack_depot_step_kind {
 	STACK_DEPOT_STEP_UP,		/* the caller's slot is the distance above this one */
@@ -57,11 +57,11 @@ enum stack_depot_step_kind {
 #define STACK_DEPOT_STEP_LINE		8
 #define STACK_DEPOT_STEP_SET		4
 /*
- * All lines, and places that are never filled. They lead nowhere, but on a damaged stack whose
- * return addresses are 0, a walk of the maximum depth reads one after the other.
+ * The places behind the lines are never filled: a walk that expects no step begins there. On a
+ * damaged stack whose return addresses are 0, it reads one after the other, up to its depth.
  */
-#define STACK_DEPOT_STEPS		(STACK_DEPOT_STEP_NONE + 2 * STACK_DEPOT_CAPTURE_MAX)
 #define STACK_DEPOT_STEP_NONE		(STACK_DEPOT_STEP_LINES * STACK_DEPOT_STEP_LINE)
+#define STACK_DEPOT_STEPS		(STACK_DEPOT_STEP_NONE + 2 * STACK_DEPOT_CAPTURE_MAX)
 
 extern u64 *stack_depot_steps;
 
@@ -101,9 +101,20 @@ static __always_inline unsigned long stack_depot_step_distance(u64 step)
 	return step >> STACK_DEPOT_STEP_DISTANCE_SHIFT;
 }
 
+static __always_inline enum stack_depot_step_kind stack_depot_step_kind(u64 step)
+{
+	return step >> STACK_DEPOT_STEP_KIND_SHIFT & 7;
+}
+
+/* Bytes from the saved BP up to the caller's return address. */
+static __always_inline unsigned long stack_depot_step_saved(u64 step)
+{
+	return (step >> STACK_DEPOT_STEP_SAVED_SHIFT & STACK_DEPOT_STEP_SAVED_MAX) * sizeof(long);
+}
+
 /*
  * Is this not the step of @ip, or one that does not lead up? The upper half of @ip is all ones, as
- * is STACK_DEPOT_STEP_LEADS_UP: one comparison tells.
+ * is STACK_DEPOT_STEP_LEADS_UP, so one comparison is enough.
  */
 static __always_inline bool stack_depot_step_differs(u64 step, unsigned long ip)
 {
@@ -112,7 +123,7 @@ static __always_inline bool stack_depot_step_differs(u64 step, unsigned long ip)
 
 static __always_inline u64 stack_depot_read_step(const u64 *place)
 {
-	/* As READ_ONCE(), which would take an instruction more to find the address. */
+	/* READ_ONCE() would compute the address in an instruction of its own. */
 	u64 step = data_race(*place);
 
 	OPTIMIZER_HIDE_VAR(step);
@@ -123,40 +134,46 @@ static __always_inline u64 stack_depot_read_step(const u64 *place)
 static __always_inline unsigned long
 stack_depot_bp_slot(const struct stack_depot_running_walk *walk)
 {
-	u64 words = walk->saver >> STACK_DEPOT_STEP_SAVED_SHIFT & STACK_DEPOT_STEP_SAVED_MAX;
-
-	return walk->saver_slot - words * sizeof(long);
+	return walk->saver_slot - stack_depot_step_saved(walk->saver);
 }
 
 /*
- * Follow a step of the kinds STACK_DEPOT_STEP_BP and STACK_DEPOT_STEP_REALIGNED: functions that
- * align the stack have them, as SLUB's do. Return: false for other kinds, and if the step leads out
- * of the stack.
+ * Follow a step of kind STACK_DEPOT_STEP_BP or STACK_DEPOT_STEP_REALIGNED. Functions that align the
+ * stack have these, as SLUB's do. @at: as for a walk with all checks. Return: false if BP is not in
+ * a stack.
  */
 static __no_sanitize_address __always_inline bool
-stack_depot_move_by_bp(u64 step, struct stack_depot_running_walk *walk)
+stack_depot_follow_bp(u64 step, struct stack_depot_caller *at)
 {
-	unsigned long kind = step >> STACK_DEPOT_STEP_KIND_SHIFT & 7, slot;
-	unsigned long stack = walk->end + sizeof(long) - THREAD_SIZE;
-	unsigned long frame = stack_depot_bp_slot(walk);
+	unsigned long sp_slot;
 
-	if (kind != STACK_DEPOT_STEP_BP && kind != STACK_DEPOT_STEP_REALIGNED)
+	if (unlikely(!stack_depot_find_stack(at->bp_slot)))
 		return false;
-	if (unlikely(!stack_depot_is_in_stack(frame, stack)))
+	at->bp_slot = stack_depot_read_stack(at->bp_slot);
+	at->slot = at->bp_slot + sizeof(long);
+	if (stack_depot_step_kind(step) == STACK_DEPOT_STEP_BP)
+		return true;
+	sp_slot = at->bp_slot - stack_depot_step_distance(step);
+	if (unlikely(!stack_depot_find_stack(sp_slot)))
 		return false;
-	frame = stack_depot_read_stack(frame);
-	slot = frame + sizeof(long);
-	if (kind == STACK_DEPOT_STEP_REALIGNED) {
-		slot = frame - stack_depot_step_distance(step);
-		if (unlikely(!stack_depot_is_in_stack(slot, stack)))
-			return false;
-		slot = stack_depot_read_stack(slot) - sizeof(long);
-	}
-	if (unlikely(!stack_depot_is_in_stack(slot, stack)))
+	at->slot = stack_depot_read_stack(sp_slot) - sizeof(long);
+	return true;
+}
+
+/* Move to the caller's slot by BP. Return: false for other steps, and if it is in another stack. */
+static __always_inline bool stack_depot_move_by_bp(u64 step, struct stack_depot_running_walk *walk)
+{
+	unsigned long stack = walk->end + sizeof(long) - THREAD_SIZE;
+	struct stack_depot_caller at = { walk->slot, stack_depot_bp_slot(walk) };
+
+	if ((stack_depot_step_kind(step) != STACK_DEPOT_STEP_BP &&
+	     stack_depot_step_kind(step) != STACK_DEPOT_STEP_REALIGNED) ||
+	    unlikely(!stack_depot_follow_bp(step, &at) ||
+		     !stack_depot_is_in_stack(at.slot, stack)))
 		return false;
-	walk->slot = slot;
+	walk->slot = at.slot;
 	walk->saver = 0;
-	walk->saver_slot = frame;
+	walk->saver_slot = at.bp_slot;
 	return true;
 }
 
@@ -173,7 +190,7 @@ static __always_inline bool stack_depot_move_up(u64 *steps, unsigned long ip,
 	if (unlikely(stack_depot_step_differs(step, ip))) {
 		next = steps + stack_depot_step_line(ip);
 		step = stack_depot_read_step(next);
-		/* The second line of the set is the next one that is filled. */
+		/* If another key has this line, the step is most often in the next one. */
 		if (unlikely((u32)step != (u32)ip)) {
 			next = steps + (stack_depot_step_line(ip) ^ STACK_DEPOT_STEP_LINE);
 			step = stack_depot_read_step(next);
@@ -195,7 +212,7 @@ other:
 		return true;
 	}
 slowly:
-	/* Only the copy is in memory. */
+	/* The function gets a copy, so that the walk itself stays in registers. */
 	copy = *walk;
 	moved = stack_depot_move_slowly(steps, ip, &copy);
 	*walk = copy;
