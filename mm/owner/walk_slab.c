@@ -86,14 +86,12 @@ static bool is_cache_listed(struct owner_cursor *cursor, struct kmem_cache *s)
 	return false;
 }
 
-/**
- * owner_slab_is_unchanged() - check that a slab is as it was when the snapshot was taken
- * @snap: the snapshot, taken in this RCU read-side critical section
- *
- * Return: true if all reads of the slab in between are consistent: its records are not freed
- *	while RCU is read-locked, so no other slab can have them.
+/*
+ * Is the slab as it was when the snapshot was taken, in this RCU read-side critical section? Then
+ * all reads of the slab in between are consistent: its records are not freed while RCU is
+ * read-locked, so no other slab can have them.
  */
-bool owner_slab_is_unchanged(const struct owner_slab_snapshot *snap)
+static bool slab_is_unchanged(const struct owner_slab_snapshot *snap)
 {
 	struct page *page = slab_page(snap->slab);
 
@@ -121,8 +119,7 @@ static bool snapshot_slab(struct owner_cursor *cursor, struct page *page,
 	snap->frozen = counters.frozen;
 	snap->records = NULL;
 	/* Other users of struct page keep other things in these words. */
-	if (!owner_slab_is_unchanged(snap) ||
-	    !is_cache_listed(cursor, snap->cache))
+	if (!slab_is_unchanged(snap) || !is_cache_listed(cursor, snap->cache))
 		return false;
 	snap->records = owner_slab_records_of(snap->exts);
 	return true;
@@ -157,7 +154,7 @@ static bool copy_object_record(struct owner_cursor *cursor, struct owner_slab_sn
 	if (cursor->cgroup)
 		objcg = owner_objcg_of(owner_obj_exts_of(snap->slab), pos->index);
 	/* The references pin the handles. Were they still the object's when we got them? */
-	if (!owner_slab_is_unchanged(snap) || !owner_record_read(record, &after) ||
+	if (!slab_is_unchanged(snap) || !owner_record_read(record, &after) ||
 	    after.handle_pair != before.handle_pair || after.details != before.details) {
 		owner_record_put_refs(&owner);
 		return false;
@@ -232,7 +229,7 @@ static bool find_slab_usage(struct owner_cursor *cursor, struct owner_slab_snaps
 		usage->allocated = snap->allocated - min(snap->allocated, cpu_free);
 	/* Records that were added after the snapshot are in @tracked only. */
 	usage->allocated = max(usage->allocated, usage->tracked);
-	return usage->allocated && owner_slab_is_unchanged(snap);
+	return usage->allocated && slab_is_unchanged(snap);
 }
 
 /* Erase the records of frees of the slab's objects. Return: false, to go on. */
@@ -269,7 +266,7 @@ static bool search_page_frame(struct owner_cursor *cursor, struct slab_pos *pos,
 	} else if (snapshot_slab(cursor, page, &snap)) {
 		if (search(cursor, &snap, pos, result))
 			return true;
-		if (owner_slab_is_unchanged(&snap))
+		if (slab_is_unchanged(&snap))
 			skip = 1UL << min(slab_order(snap.slab), MAX_PAGE_ORDER);
 	}
 	pos->pfn += skip;

@@ -46,7 +46,6 @@ struct owner_slab_usage {
 	size_t requested;
 };
 
-bool owner_slab_is_unchanged(const struct owner_slab_snapshot *snap);
 void owner_lock_caches_and_memory(struct owner_cursor *cursor);
 void owner_unlock_caches_and_memory(struct owner_cursor *cursor);
 int owner_slab_erase_freed(u64 *pos);
