@@ -145,5 +145,6 @@ clean:
 	rm -rf build
 
 .PHONY: help run test soak bench bench-time bench-misses bench-replay bench-load bench-depot-users \
-	bench-stackmap lint deb debian-packages tree refresh series kernel image guest shell vmcore install install-tests \
+	bench-stackmap lint deb debian-packages tree refresh series kernel image guest shell vmcore \
+	install install-tests \
 	$(addprefix install-,$(SPECIAL) debian) clean

@@ -37,16 +37,16 @@ work()
 {
     for i in 1 2 3 4 5 6 7 8; do (true) | cat; done
     for i in 1 2 3 4; do busybox true; done
-    mkdir /tmp/work /tmp/mnt
-    cp -r /sys/kernel/mm /tmp/work/
-    find /tmp/work /proc/self/ -name none
-    tar cf /tmp/work.tar -C /tmp work && tar tf /tmp/work.tar
+    mkdir /tmp/load /tmp/mnt
+    cp -r /sys/kernel/mm /tmp/load/
+    find /tmp/load /proc/self/ -name none
+    tar cf /tmp/load.tar -C /tmp load && tar tf /tmp/load.tar
     ls -l /dev /proc/1; ps; cat /proc/*/stat /proc/self/maps /proc/meminfo
     mount -t tmpfs none /tmp/mnt && cp /init /tmp/mnt && ls /tmp/mnt && umount /tmp/mnt
-    dd if=/dev/zero of=/tmp/work/data bs=64k count=16
-    mkfifo /tmp/work/fifo; cat /tmp/work/fifo & echo x >/tmp/work/fifo; wait
-    ln -s data /tmp/work/link; mv /tmp/work/data /tmp/work/moved; sleep 0.01
-    rm -rf /tmp/work /tmp/work.tar /tmp/mnt
+    dd if=/dev/zero of=/tmp/load/data bs=64k count=16
+    mkfifo /tmp/load/fifo; cat /tmp/load/fifo & echo x >/tmp/load/fifo; wait
+    ln -s data /tmp/load/link; mv /tmp/load/data /tmp/load/moved; sleep 0.01
+    rm -rf /tmp/load /tmp/load.tar /tmp/mnt
 }
 work
 """

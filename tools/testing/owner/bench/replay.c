@@ -44,7 +44,7 @@
 #define HUGE_PAGE	0x200000UL
 #define TOUCHED_MAX	(768 << 10)
 
-/* --- What the kernel has ----------------------------------------------------------- */
+/* --- Data and functions of the kernel ------------------------------------------- */
 
 u64 stack_depot_hash_key;
 struct stack_depot_capture_counts stack_depot_capture_counts;
@@ -59,6 +59,16 @@ __attribute__((__noipa__)) bool stack_depot_move_slowly(u64 *steps, unsigned lon
 {
 	slow_moves++;
 	return kernel_move_slowly(steps, ip, walk);
+}
+
+/* The steps come from the recording. */
+void *stack_depot_alloc_table(size_t bytes, int node)
+{
+	return NULL;
+}
+
+void stack_depot_free_table(void *table, size_t bytes)
+{
 }
 
 bool stack_depot_is_allocator(unsigned long ip)
@@ -128,7 +138,7 @@ static void relocate_words(unsigned long *words, size_t bytes, unsigned long fro
 			*words += (unsigned long)to - from;
 }
 
-/* Return: the place behind the capture. */
+/* Prepare a capture of the recording for replays. Return: where the next one begins. */
 static void *load_capture(struct replayed_capture *capture, const struct record_capture *from)
 {
 	bool interrupt = from->task_words;
@@ -375,7 +385,7 @@ static void check_walks(void)
 		exit_with_error("hashes of walks are not those of their frames");
 }
 
-/* Print what the chains are like. */
+/* Print how long the chains are, and how large their stacks. */
 static void count_frames(void)
 {
 	unsigned long i, frames = 0, whole = 0, bytes = 0;

@@ -71,11 +71,7 @@ typedef unsigned int gfp_t;
 #define this_cpu_inc(variable)			((variable)++)
 #define preempt_disable()			barrier()
 #define preempt_enable()			barrier()
-#define alloc_pages_exact(size, gfp)		NULL
-#define free_pages_exact(pointer, size)		((void)(pointer))
-#define vzalloc(size)				NULL
-#define vfree(pointer)				((void)(pointer))
-#define is_vmalloc_addr(pointer)		false
+#define NUMA_NO_NODE				(-1)
 #define jiffies					0
 
 struct pt_regs {

@@ -27,7 +27,7 @@ MODULE_PARM_DESC(captures, "number of captures");
 
 #define RECORDED_MAX	SZ_256M
 #define STEPS_BYTES	(STACK_DEPOT_STEPS * sizeof(u64))
-/* Both stacks. */
+/* A capture has words of two stacks at most. */
 #define CAPTURE_MAX	(sizeof(struct record_capture) + 2 * THREAD_SIZE)
 
 static struct record_header *recorded;
@@ -139,7 +139,7 @@ static int __init record_init(void)
 		return -ENOMEM;
 	recorded_bytes = sizeof(*recorded) + STEPS_BYTES;
 	record_file = debugfs_create_file("owner_record", 0400, NULL, NULL, &record_fops);
-	/* At last: the steps of this function will have been forgotten when the file is read. */
+	/* Last: the steps of this function will have been forgotten when the file is read. */
 	error = register_kprobe(&probe);
 	if (error) {
 		debugfs_remove(record_file);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 */
-/* The file of owner_record.c, which ../bench/replay.c reads. */
+/* The format of the file that owner_record.c shows, and that ../bench/replay.c reads. */
 #ifndef OWNER_RECORD_H
 #define OWNER_RECORD_H
 
@@ -8,7 +8,7 @@
 #define RECORD_FRAMES		(RECORD_OWN_FRAMES + 16)
 
 /**
- * struct record_header - the begin of the file; the steps and the captures are behind it
+ * struct record_header - the beginning of the file, before the steps and the captures
  * @captures: number of captures
  * @other_stacks: number of captures on stacks that the walk does not know; they are left out
  * @missed: number of captures that interrupted the recording of others
