@@ -15,7 +15,7 @@ MODES	?=
 IMAGE	?=
 MEM	?= 512M
 # Kernels that need packages of their own
-SPECIAL	:= kmsan arm64 arm64-64k kasan-tags s390x
+SPECIAL	:= kmsan arm64 arm64-64k arm64-scs kasan-tags s390x
 
 GUEST_OPTIONS = --append "$$APPEND" --smp "$(SMP)" --mem "$(MEM)" $(if $(EXTRA),--extra "$(EXTRA)") \
 	$(if $(PACKAGES),--packages "$(PACKAGES)")

@@ -2,8 +2,8 @@
 # SPDX-License-Identifier: GPL-2.0
 #
 # Install the Debian packages that are missing: install.sh install | install-tests |
-# install-debian | install-kmsan | install-arm64 | install-arm64-64k | install-kasan-tags |
-# install-s390x. The Makefile calls it before each target.
+# install-debian | install-kmsan | install-arm64 | install-arm64-64k | install-arm64-scs |
+# install-kasan-tags | install-s390x. The Makefile calls it before each target.
 set -eu
 
 # Sources and tools to build kernels and ownertop, and the machines that boot them.
@@ -30,9 +30,10 @@ install)	wanted=$run unpacked= ;;
 install-tests)	wanted="$run $tests" unpacked=$servers ;;
 install-debian)	wanted=$debian unpacked=$configurations ;;
 install-kmsan)	wanted=$kmsan unpacked= ;;
-install-arm64 | install-arm64-64k | install-kasan-tags)	wanted=$arm64 unpacked= ;;
+install-arm64 | install-arm64-64k | install-arm64-scs | install-kasan-tags)
+		wanted=$arm64 unpacked= ;;
 install-s390x)	wanted=$s390x unpacked= ;;
-*)		echo "usage: $0 install|install-tests|install-K for K=debian kmsan arm64 arm64-64k kasan-tags s390x" >&2
+*)		echo "usage: $0 install|install-tests|install-K for K=debian kmsan arm64 arm64-64k arm64-scs kasan-tags s390x" >&2
 		exit 2 ;;
 esac
 

@@ -2,9 +2,9 @@
 # SPDX-License-Identifier: GPL-2.0
 """Build kernels: kernels.py [--missing] NAME..., or kernels.py --make NAME WORD...
 
-The names are x86_64 um page frame-pointers debug rt kmsan arm64 arm64-64k kasan-tags s390x
-vanilla debug-vanilla kasan-tags-vanilla kmsan-vanilla profiling um-vanilla um-profiling
-debian debian-vanilla.
+The names are x86_64 um page frame-pointers debug rt kmsan arm64 arm64-64k arm64-scs
+kasan-tags s390x vanilla debug-vanilla kasan-tags-vanilla kmsan-vanilla profiling um-vanilla
+um-profiling debian debian-vanilla.
 --missing skips kernels that have an image. --make runs make with the words and the variables
 of the build; with others, make would compile the whole kernel again. Objects are in
 build/NAME/, the compiler's output in build/NAME.log. A build is incremental, and ccache shares
@@ -61,6 +61,8 @@ KERNELS = {
     "arm64": KernelRecipe(["base", "arm64", "owner", "stackmap"], arch="arm64", image="Image",
                           cross="aarch64-linux-gnu-"),
     "arm64-64k": KernelRecipe(["base", "arm64", "owner", "stackmap", "64k"], arch="arm64",
+                              image="Image", cross="aarch64-linux-gnu-"),
+    "arm64-scs": KernelRecipe(["base", "arm64", "owner", "stackmap", "scs"], arch="arm64",
                               image="Image", cross="aarch64-linux-gnu-"),
     "kasan-tags": KernelRecipe(["base", "arm64", "owner", "kasan-tags"], arch="arm64",
                                image="Image", cross="aarch64-linux-gnu-"),
