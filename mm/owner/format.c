@@ -23,7 +23,7 @@
  * Increase it when a reader that knows the previous version would misread a dump: when a
  * macro's meaning changes, or the meaning of a member of a structure.
  */
-#define OWNER_FORMAT	2
+#define OWNER_FORMAT	3
 
 /**
  * struct owner_format - what debug information does not say about records
@@ -32,10 +32,9 @@
  * @ticks_shift: jiffies are shifted right by this many bits to get ticks
  * @size_bits: owner_record.size_and_rate has the size in this many bits, and above them
  *	the number of the sampling rate
- * @exts_records: bit of slab.obj_exts, and of owner_slab_records.obj_exts: the word is
- *	the address of records
- * @exts_tag: slab.obj_exts minus this is the address of a struct owner_slab_records. The
- *	address in owner_slab_records.obj_exts has its two lower bits cleared instead.
+ * @exts_records: bit of slab.obj_exts, and of owner_slab_records.obj_exts: the word without
+ *	the bits @exts_mask is the address of records
+ * @exts_mask: see @exts_records
  * @percpu_buckets: number of buckets of owner_percpu_table
  * @block_order: a pageblock has 2 to the power of this many pages; 0 if pageblock_order is
  *	a variable
@@ -52,7 +51,7 @@ struct owner_format {
 	u32 ticks_shift;
 	u32 size_bits;
 	u32 exts_records;
-	u32 exts_tag;
+	u32 exts_mask;
 	u32 percpu_buckets;
 	u32 block_order;
 	u32 context_words;
@@ -67,7 +66,7 @@ static const struct owner_format owner_format __used = {
 	.size_bits	= OWNER_SIZE_BITS,
 #ifdef CONFIG_SLAB_OWNER
 	.exts_records	= OBJEXTS_OWNER_RECORDS,
-	.exts_tag	= OBJEXTS_OWNER_TAG,
+	.exts_mask	= OBJEXTS_OWNER_MASK,
 	.percpu_buckets	= 1 << OWNER_PERCPU_TABLE_BITS,
 	.context_words	= OWNER_CONTEXT_WORDS,
 	.user_reason_shift = OWNER_USER_REASON_SHIFT,

@@ -22,10 +22,9 @@ int slab_owner_start(void);
 void __slab_owner_alloc(struct kmem_cache *s, void *object, gfp_t flags, size_t size,
 			unsigned long ip);
 void __slab_owner_alloc_sampled(struct kmem_cache *s, void *object, gfp_t flags, size_t size);
-void __slab_owner_free(struct kmem_cache *s, void *object, struct owner_slab_records *records);
-void __slab_owner_free_slow(struct kmem_cache *s, void *object, struct owner_slab_records *records);
-void __slab_owner_free_bulk(struct kmem_cache *s, void **objects, int count,
-			    struct owner_slab_records *records);
+void __slab_owner_free(struct kmem_cache *s, struct slab *slab, void *object);
+void __slab_owner_free_slow(struct kmem_cache *s, struct slab *slab, void *object);
+void __slab_owner_free_bulk(struct kmem_cache *s, struct slab *slab, void **objects, int count);
 void __slab_owner_free_slab(struct slab *slab);
 void owner_freed_record_erase(struct owner_record *record);
 
@@ -70,43 +69,41 @@ static __always_inline void slab_owner_alloc(struct kmem_cache *s, void *object,
 		__slab_owner_alloc_sampled(s, object, flags, size);
 }
 
+/* Can an object of this slab have an owner? @exts: slab->obj_exts. */
+static __always_inline bool slab_owner_has_tracked(unsigned long exts)
+{
+	return exts & (OBJEXTS_OWNER_UNSAMPLED | OBJEXTS_OWNER_SLOW) ||
+	       atomic_read(&owner_slab_records_untag(exts)->sampled);
+}
+
 /* Objects of one slab are about to be freed: drop their records. */
 static __always_inline void slab_owner_free_bulk(struct kmem_cache *s, struct slab *slab,
 						 void **objects, int count)
 {
-	struct owner_slab_records *records;
 	unsigned long exts;
 
 	if (!static_branch_unlikely(&slab_owner_key))
 		return;
 	exts = READ_ONCE(slab->obj_exts);
-	if (!(exts & OBJEXTS_OWNER_RECORDS))
-		return;
-	records = owner_slab_records_untag(exts);
-	if (atomic_read(&records->tracked))
-		__slab_owner_free_bulk(s, objects, count, records);
+	if (exts & OBJEXTS_OWNER_RECORDS && slab_owner_has_tracked(exts))
+		__slab_owner_free_bulk(s, slab, objects, count);
 }
 
 /* One object is about to be freed: drop its record. */
 static __always_inline void slab_owner_free(struct kmem_cache *s, struct slab *slab,
 					    void *object)
 {
-	struct owner_slab_records *records;
 	unsigned long exts;
-	int tracked;
 
 	if (!static_branch_unlikely(&slab_owner_key))
 		return;
 	exts = READ_ONCE(slab->obj_exts);
-	if (!(exts & OBJEXTS_OWNER_RECORDS))
+	if (!(exts & OBJEXTS_OWNER_RECORDS) || !slab_owner_has_tracked(exts))
 		return;
-	records = owner_slab_records_untag(exts);
-	/* OWNER_TRACKED_SLOW is the sign bit: it makes the number negative. */
-	tracked = atomic_read(&records->tracked);
-	if (tracked > 0)
-		__slab_owner_free(s, object, records);
-	else if (tracked)
-		__slab_owner_free_slow(s, object, records);
+	if (likely(!(exts & OBJEXTS_OWNER_SLOW)))
+		__slab_owner_free(s, slab, object);
+	else
+		__slab_owner_free_slow(s, slab, object);
 }
 
 /* A slab is about to be freed: drop its records and restore its vector of extensions. */

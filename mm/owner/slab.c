@@ -25,22 +25,13 @@ static __always_inline struct owner_choice choose_tracking(struct kmem_cache *s,
 							   gfp_t flags, size_t size, bool sampled,
 							   struct stack_depot_caller caller)
 {
-	const struct owner_rule *rule;
-	struct owner_choice choice = {};
+	struct owner_choice choice = { .word = READ_ONCE(s->owner_choice) };
 
 	if (in_nmi()) {
 		owner_count_loss(OWNER_LOST_NMI);
-		return choice;
+		return (struct owner_choice){};
 	}
-	/* Cheaper than rcu_read_lock() with CONFIG_PREEMPT_RCU. */
-	rcu_read_lock_sched();
-	rule = READ_ONCE(s->owner_rule);
-	if (likely(owner_rule_is_resolved(rule))) {
-		choice = rule->choice;
-		this_cpu_inc(*rule->hits);
-		rcu_read_unlock_sched();
-	} else {
-		rcu_read_unlock_sched();
+	if (unlikely(choice.cache < OWNER_CACHE_STORED)) {
 		rcu_read_lock();
 		choice = owner_choose_object_tracking(s, flags, size, slab_nid(slab), caller);
 		rcu_read_unlock();
@@ -65,8 +56,8 @@ static noinline void prepare_freed_record(struct kmem_cache *s, struct slab *sla
 	if (READ_ONCE(owner_frees_recorded)) {
 		WRITE_ONCE(freed->record[index].size_and_rate, owner_record_size(size));
 		/* The caller of this allocation frees the object later: its free sees the flag. */
-		if (!(atomic_read(&records->tracked) & OWNER_TRACKED_SLOW))
-			atomic_or(OWNER_TRACKED_SLOW, &records->tracked);
+		if (!(READ_ONCE(slab->obj_exts) & OBJEXTS_OWNER_SLOW))
+			set_bit(OBJEXTS_OWNER_SLOW_BIT, &slab->obj_exts);
 	}
 	rcu_read_unlock_sched();
 }
@@ -75,26 +66,27 @@ static noinline void prepare_freed_record(struct kmem_cache *s, struct slab *sla
  * A slot of a slab with records of frees is reused: erase its record. If frees are not recorded
  * any more, let the fast paths handle the slab again, unless it is a page of KFENCE.
  */
-static noinline void reuse_freed_slot(struct owner_slab_records *records, const void *object,
+static noinline void reuse_freed_slot(struct slab *slab, const void *object,
 				      struct owner_record *freed_record)
 {
 	owner_freed_record_erase(freed_record);
 	rcu_read_lock_sched();
 	if (!READ_ONCE(owner_frees_recorded) && !is_kfence_address(object) &&
-	    atomic_read(&records->tracked) & OWNER_TRACKED_SLOW)
-		atomic_andnot(OWNER_TRACKED_SLOW, &records->tracked);
+	    READ_ONCE(slab->obj_exts) & OBJEXTS_OWNER_SLOW)
+		clear_bit(OBJEXTS_OWNER_SLOW_BIT, &slab->obj_exts);
 	rcu_read_unlock_sched();
 }
 
 /* Drop the handles that the records of this slot still have: an object is allocated there. */
-static __always_inline void reset_slot(struct kmem_cache *s, struct owner_slab_records *records,
-				       const void *object, struct owner_record *record)
+static __always_inline void reset_slot(struct kmem_cache *s, struct slab *slab,
+				       struct owner_slab_records *records, const void *object,
+				       struct owner_record *record)
 {
 	struct owner_freed_records *freed = owner_freed_records(records);
 
 	drop_stale_record(s, records, record);
 	if (unlikely(freed))
-		reuse_freed_slot(records, object, freed_record_of(freed, records, record));
+		reuse_freed_slot(slab, object, freed_record_of(freed, records, record));
 }
 
 /* Arguments of track_slow() beyond those that all functions here have. */
@@ -128,9 +120,9 @@ static noinline void track_slow(struct kmem_cache *s, const void *object, size_t
 	if (!records)
 		return;
 
-	index = object_index(s, records, object);
+	index = object_index(s, slab, records, object);
 	record = &records->record[index];
-	reset_slot(s, records, object, record);
+	reset_slot(s, slab, records, object, record);
 	if (!choice.depth)
 		return;
 
@@ -144,21 +136,22 @@ static noinline void track_slow(struct kmem_cache *s, const void *object, size_t
 		owner_user_attach(&owner, flags);
 	if (choice.rate)
 		owner_charge_sample(s, owner.stack, 1, &owner);
-	make_free_check_records(records, choice.rate);
+	make_free_check_records(slab, records, choice.rate);
 	owner_record_publish(record, owner.handle_pair, owner.size_and_rate, owner.time);
 	this_cpu_inc(owner_slow_captures);
 }
 
-/* The folio of a slab object, which is in the direct mapping: the kernel's image is elsewhere. */
-static __always_inline struct folio *object_folio(const void *object)
+/* The slab of an object, which is in the direct mapping: the kernel's image is elsewhere. */
+static __always_inline struct slab *object_slab(const void *object)
 {
 #if defined(CONFIG_X86_64) && !defined(CONFIG_UML)
 	unsigned long offset = (unsigned long)object - PAGE_OFFSET;
-
-	return page_folio(pfn_to_page(offset >> PAGE_SHIFT));
+	struct folio *folio = page_folio(pfn_to_page(offset >> PAGE_SHIFT));
 #else
-	return virt_to_folio(object);
+	struct folio *folio = virt_to_folio(object);
 #endif
+
+	return folio_slab(folio);
 }
 
 /*
@@ -198,16 +191,17 @@ static bool can_allocate_records(const struct kmem_cache *s, const void *object,
 static noinline void track_first_object(struct kmem_cache *s, const void *object, u32 requested,
 					gfp_t flags, u64 handle_pair)
 {
+	struct slab *slab = virt_to_slab(object);
 	struct owner_slab_records *records;
 	struct owner_record *record;
 
-	records = owner_slab_records_alloc(s, virt_to_slab(object), flags);
+	records = owner_slab_records_alloc(s, slab, flags);
 	if (unlikely(!records))
 		return owner_record_drop(handle_pair, object_charge(s, requested));
-	record = object_record_fast(s, records, object);
+	record = object_record_fast(s, slab, records, object);
 	/* Another CPU may have allocated the records meanwhile, also those of frees. */
-	reset_slot(s, records, object, record);
-	make_free_check_records(records, 0);
+	reset_slot(s, slab, records, object, record);
+	make_free_check_records(slab, records, 0);
 	owner_record_publish(record, handle_pair, requested, owner_record_time_now());
 }
 
@@ -259,55 +253,52 @@ static __always_inline bool drop_resized(struct stack_depot_cpu_cache *cpu, stru
  */
 static __always_inline bool
 track_from_cpu_cache(struct stack_depot_cpu_cache *cpu, struct kmem_cache *s, const void *object,
-		     gfp_t flags, size_t size, const struct owner_rule *rule,
+		     gfp_t flags, size_t size, struct owner_choice choice,
 		     enum track_attempt attempt, struct stack_depot_caller caller,
 		     unsigned long ip, u64 *first)
 {
 	struct stack_depot_ref *chain, *task;
 	u32 requested = owner_record_size(size);
 	struct owner_slab_records *records;
+	unsigned long exts, wanted;
 	struct owner_record *record;
-	struct folio *folio;
-	unsigned long exts;
+	struct slab *slab;
 
 	/* Without a context, a walk is in vain. The ref is not kept in a register meanwhile. */
-	if (unlikely(rule->choice.user) && !owner_find_context_ref(cpu))
+	if (unlikely(choice.user) && !owner_find_context_ref(cpu))
 		return false;
 	/* Walk first: during the walk, no other value then has to be kept in a register. */
-	chain = find_chain_ref(cpu, rule->fast_depth, attempt, caller, ip);
+	chain = find_chain_ref(cpu, choice.depth, attempt, caller, ip);
 	if (unlikely(!chain))
 		return false;
-	task = unlikely(rule->choice.user) ? owner_find_context_ref(cpu) :
-					     owner_find_current_task_ref(cpu,
-									 attempt == TRACK_AGAIN);
+	task = unlikely(choice.user) ? owner_find_context_ref(cpu) :
+				       owner_find_current_task_ref(cpu, attempt == TRACK_AGAIN);
 	if (unlikely(!task))
 		return false;
-	folio = object_folio(object);
-	exts = READ_ONCE(folio_slab(folio)->obj_exts);
+	slab = object_slab(object);
+	exts = READ_ONCE(slab->obj_exts);
 	if (unlikely(!(exts & OBJEXTS_OWNER_RECORDS))) {
 		/* free=on needs records of frees, too. */
-		if (attempt != TRACK_AGAIN || rule->choice.free ||
+		if (attempt != TRACK_AGAIN || choice.free ||
 		    !can_allocate_records(s, object, flags))
 			return false;
 		*first = owner_record_fill_fast(chain, task, object_charge(s, requested));
-		__this_cpu_inc(*rule->hits);
 		return true;
 	}
-	records = owner_slab_records_untag(exts);
-	if (unlikely(rule->choice.free ?
-		     !has_slow_unsampled_objects(records) || is_kfence_address(object) :
-		     !has_fast_unsampled_objects(records)))
+	/* Pages of KFENCE have OBJEXTS_OWNER_SLOW, too. */
+	wanted = OBJEXTS_OWNER_UNSAMPLED | (choice.free ? OBJEXTS_OWNER_SLOW : 0);
+	if (unlikely((exts & (OBJEXTS_OWNER_UNSAMPLED | OBJEXTS_OWNER_SLOW)) != wanted) ||
+	    unlikely(choice.free && is_kfence_address(object)))
 		return false;
-	record = object_record_fast(s, records, object);
+	records = owner_slab_records_untag(exts);
+	record = object_record_fast(s, slab, records, object);
 	/* Nobody else writes to the record of a new object, unless it is freed twice. */
 	if (unlikely(data_race(record->handle_pair)) &&
 	    !(attempt == TRACK_RESIZED && drop_resized(cpu, s, record)))
 		return false;
-	if (unlikely(rule->choice.free) &&
+	if (unlikely(choice.free) &&
 	    !reset_freed_record(cpu, records, record, requested, task))
 		return false;
-	/* Cheaper on many architectures, and an interrupt seldom loses a count. */
-	__this_cpu_inc(*rule->hits);
 	owner_record_publish(record, owner_record_fill_fast(chain, task,
 							    object_charge(s, requested)),
 			     requested, owner_record_time_now());
@@ -325,7 +316,7 @@ static __always_inline bool track_fast(struct kmem_cache *s, const void *object,
 				       struct stack_depot_caller caller, unsigned long ip)
 {
 	struct stack_depot_cpu_cache *cpu;
-	const struct owner_rule *rule;
+	struct owner_choice choice;
 	bool tracked = false;
 	u64 first = 0;
 
@@ -334,10 +325,10 @@ static __always_inline bool track_fast(struct kmem_cache *s, const void *object,
 	cpu = stack_depot_cpu_acquire();
 	if (unlikely(!cpu))
 		return false;
-	/* Preemption is off, which protects the rule as rcu_read_lock_sched() does. */
-	rule = READ_ONCE(s->owner_rule);
-	if (likely(owner_rule_is_resolved(rule) && rule->fast_depth))
-		tracked = track_from_cpu_cache(cpu, s, object, flags, size, rule, attempt, caller,
+	/* Preemption is off: change.c waits for this allocation after a change of free=. */
+	choice.word = READ_ONCE(s->owner_choice);
+	if (likely(choice.cache == OWNER_CACHE_FAST))
+		tracked = track_from_cpu_cache(cpu, s, object, flags, size, choice, attempt, caller,
 					       ip, &first);
 	stack_depot_cpu_release(cpu);
 	if (attempt == TRACK_AGAIN && first)

@@ -24,7 +24,7 @@ DEFINE_PER_CPU(long, owner_nr_sampled);
 noinline void owner_count_sampled(struct owner_slab_records *records, int n)
 {
 	this_cpu_add(owner_nr_sampled, n);
-	atomic_add(n, &records->tracked);
+	atomic_add(n, &records->sampled);
 }
 
 /*
@@ -124,12 +124,12 @@ static __always_inline void drop_handles(struct kmem_cache *s, const struct owne
 		owner_drop_object_record(s, record, records, handle_pair);
 }
 
-/* Drop the record of an object in a slab without OWNER_TRACKED_SLOW. */
-static __always_inline void drop_record_of_object(struct kmem_cache *s,
-						  struct owner_slab_records *records,
+/* Drop the record of an object in a slab without OBJEXTS_OWNER_SLOW. */
+static __always_inline void drop_record_of_object(struct kmem_cache *s, struct slab *slab,
 						  const void *object)
 {
-	struct owner_record *record = object_record_fast(s, records, object);
+	struct owner_slab_records *records = owner_slab_records_untag(READ_ONCE(slab->obj_exts));
+	struct owner_record *record = object_record_fast(s, slab, records, object);
 	u64 handle_pair;
 
 	/* In a slab with one sample, most objects have no owner: do not write to their records. */
@@ -161,10 +161,11 @@ static noinline void record_free_slow(struct owner_record *record,
 }
 
 /* Slow path: drop the record of an object, and record its free if its rule has free=on. */
-static noinline void drop_record_slow(struct kmem_cache *s, struct owner_slab_records *records,
-				      const void *object, struct stack_depot_caller caller)
+static noinline void drop_record_slow(struct kmem_cache *s, struct slab *slab, const void *object,
+				      struct stack_depot_caller caller)
 {
-	unsigned int index = object_index(s, records, object);
+	struct owner_slab_records *records = owner_slab_records_untag(READ_ONCE(slab->obj_exts));
+	unsigned int index = object_index(s, slab, records, object);
 	struct owner_record *record = &records->record[index];
 	struct owner_freed_records *freed = owner_freed_records(records);
 	u64 handle_pair = owner_record_take_handles(record);
@@ -219,11 +220,11 @@ static __always_inline u64 record_free_from_cpu_cache(struct stack_depot_cpu_cac
 }
 
 /* Fast path of a free that is recorded. Return: false for the slow path. */
-static __always_inline bool drop_record_and_record_free(struct kmem_cache *s,
-							struct owner_slab_records *records,
+static __always_inline bool drop_record_and_record_free(struct kmem_cache *s, struct slab *slab,
 							const void *object,
 							struct stack_depot_caller caller)
 {
+	struct owner_slab_records *records = owner_slab_records_untag(READ_ONCE(slab->obj_exts));
 	struct owner_freed_records *freed = owner_freed_records(records);
 	struct owner_record *record, *freed_record;
 	struct stack_depot_cpu_cache *cpu;
@@ -234,7 +235,7 @@ static __always_inline bool drop_record_and_record_free(struct kmem_cache *s,
 
 	if (stack_depot_verifies() || unlikely(!freed || is_kfence_address(object)))
 		return false;
-	record = object_record_fast(s, records, object);
+	record = object_record_fast(s, slab, records, object);
 	freed_record = freed_record_of(freed, records, record);
 	/* The size is 0 if the free is not to be recorded: see drop_record_slow(). */
 	if (!READ_ONCE(freed_record->size_and_rate) ||
@@ -252,36 +253,34 @@ static __always_inline bool drop_record_and_record_free(struct kmem_cache *s,
 	return handle_pair;
 }
 
-/* Drop the record of an object in a slab with OWNER_TRACKED_SLOW: its free may be recorded. */
-static __always_inline void drop_record_in_slow_slab(struct kmem_cache *s,
-						     struct owner_slab_records *records,
+/* Drop the record of an object in a slab with OBJEXTS_OWNER_SLOW: its free may be recorded. */
+static __always_inline void drop_record_in_slow_slab(struct kmem_cache *s, struct slab *slab,
 						     const void *object,
 						     struct stack_depot_caller caller)
 {
-	if (!drop_record_and_record_free(s, records, object, caller))
-		drop_record_slow(s, records, object, caller);
+	if (!drop_record_and_record_free(s, slab, object, caller))
+		drop_record_slow(s, slab, object, caller);
 }
 
-void __slab_owner_free(struct kmem_cache *s, void *object, struct owner_slab_records *records)
+void __slab_owner_free(struct kmem_cache *s, struct slab *slab, void *object)
 {
-	drop_record_of_object(s, records, object);
+	drop_record_of_object(s, slab, object);
 }
 
-void __slab_owner_free_slow(struct kmem_cache *s, void *object, struct owner_slab_records *records)
+void __slab_owner_free_slow(struct kmem_cache *s, struct slab *slab, void *object)
 {
-	drop_record_in_slow_slab(s, records, object, STACK_DEPOT_CALLER);
+	drop_record_in_slow_slab(s, slab, object, STACK_DEPOT_CALLER);
 	barrier();
 }
 
-void __slab_owner_free_bulk(struct kmem_cache *s, void **objects, int count,
-			    struct owner_slab_records *records)
+void __slab_owner_free_bulk(struct kmem_cache *s, struct slab *slab, void **objects, int count)
 {
-	bool slow = atomic_read(&records->tracked) & OWNER_TRACKED_SLOW;
+	bool slow = READ_ONCE(slab->obj_exts) & OBJEXTS_OWNER_SLOW;
 
 	while (count--)
 		if (slow)
-			drop_record_in_slow_slab(s, records, objects[count], STACK_DEPOT_CALLER);
+			drop_record_in_slow_slab(s, slab, objects[count], STACK_DEPOT_CALLER);
 		else
-			drop_record_of_object(s, records, objects[count]);
+			drop_record_of_object(s, slab, objects[count]);
 	barrier();
 }

@@ -6,7 +6,7 @@
 #ifndef _MM_OWNER_SLAB_OBJECT_H
 #define _MM_OWNER_SLAB_OBJECT_H
 
-#include <linux/atomic.h>
+#include <linux/bitops.h>
 #include <linux/build_bug.h>
 #include <linux/compiler.h>
 #include <linux/kfence.h>
@@ -34,10 +34,11 @@ void owner_drop_object_record(struct kmem_cache *s, const struct owner_record *r
  * next index. The lower 32 bits of an address have no tag of KASAN.
  */
 static __always_inline struct owner_record *object_record_fast(const struct kmem_cache *s,
+							       const struct slab *slab,
 							       struct owner_slab_records *records,
 							       const void *object)
 {
-	u32 offset = (u32)(unsigned long)object - records->start;
+	u32 offset = (u32)(unsigned long)object - (u32)(unsigned long)slab_address(slab);
 	u64 index = (u64)offset * s->owner_inverse_size;
 	struct owner_record *record;
 
@@ -59,11 +60,11 @@ static __always_inline struct owner_record *freed_record_of(struct owner_freed_r
 }
 
 /* Return the index of an object in the records of its slab. */
-static inline unsigned int object_index(const struct kmem_cache *s,
+static inline unsigned int object_index(const struct kmem_cache *s, const struct slab *slab,
 					struct owner_slab_records *records, const void *object)
 {
 	return is_kfence_address(object) ? 0 :
-	       object_record_fast(s, records, object) - records->record;
+	       object_record_fast(s, slab, records, object) - records->record;
 }
 
 static __always_inline struct owner_charge object_charge(const struct kmem_cache *s, u32 size)
@@ -71,35 +72,18 @@ static __always_inline struct owner_charge object_charge(const struct kmem_cache
 	return (struct owner_charge){ .counted = true, .size = size, .cache = s };
 }
 
-static __always_inline bool has_unsampled_objects(struct owner_slab_records *records)
-{
-	return atomic_read(&records->tracked) & OWNER_TRACKED_UNSAMPLED;
-}
-
-/* True if OWNER_TRACKED_SLOW and OWNER_TRACKED_UNSAMPLED are set. */
-static __always_inline bool has_slow_unsampled_objects(struct owner_slab_records *records)
-{
-	return !(~atomic_read(&records->tracked) & (OWNER_TRACKED_SLOW | OWNER_TRACKED_UNSAMPLED));
-}
-
-/* True if OWNER_TRACKED_SLOW is not set, and OWNER_TRACKED_UNSAMPLED is. */
-static __always_inline bool has_fast_unsampled_objects(struct owner_slab_records *records)
-{
-	/* Unlike atomic_read(), a plain read can be an operand of the comparison. */
-	return data_race(records->tracked.counter) >= (int)OWNER_TRACKED_UNSAMPLED;
-}
-
 /*
  * Make free look at the slab's records. Sampled objects are counted; the first other one
  * sets a flag, for good.
  */
-static __always_inline void make_free_check_records(struct owner_slab_records *records,
+static __always_inline void make_free_check_records(struct slab *slab,
+						    struct owner_slab_records *records,
 						    unsigned int rate)
 {
 	if (unlikely(rate))
 		owner_count_sampled(records, 1);
-	else if (unlikely(!has_unsampled_objects(records)))
-		atomic_or(OWNER_TRACKED_UNSAMPLED, &records->tracked);
+	else if (unlikely(!(READ_ONCE(slab->obj_exts) & OBJEXTS_OWNER_UNSAMPLED)))
+		set_bit(OBJEXTS_OWNER_UNSAMPLED_BIT, &slab->obj_exts);
 }
 
 /* Drop the record of an object that was not freed through a hook, or is resized. */

@@ -82,7 +82,7 @@ static bool create_record_cache(unsigned int objects)
 	if (nr_record_caches == ARRAY_SIZE(record_caches))
 		return false;
 	snprintf(name, sizeof(name), "owner_records-%u", objects);
-	owner_record_cache_args = (struct kmem_cache_args){ .align = sizeof(struct owner_record) };
+	owner_record_cache_args = (struct kmem_cache_args){ .align = OWNER_RECORDS_ALIGN };
 	cache = kmem_cache_create(name, owner_records_size(objects), &owner_record_cache_args,
 				  SLAB_NO_MERGE | SLAB_NOLEAKTRACE);
 	if (!cache)

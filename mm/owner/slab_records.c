@@ -64,12 +64,14 @@ static void *alloc_records(struct kmem_cache *s, const struct slab *slab, gfp_t 
 {
 	struct kmem_cache *cache = READ_ONCE(s->owner_record_cache);
 	unsigned int objects = slab->objects;
-	size_t bytes = owner_records_size(objects);
+	size_t bytes;
 	void *records;
 
 	flags = (gfp_nested_mask(flags) & ~__GFP_HIGH) | __GFP_NO_OBJ_EXT | __GFP_ZERO;
 	if (likely(cache && objects == s->owner_slab_objects))
 		return kmem_cache_alloc_node(cache, flags, slab_nid(slab));
+	/* kmalloc() aligns a power of 2 to its size. */
+	bytes = roundup_pow_of_two(owner_records_size(objects));
 	/* kmalloc() of a size that the compiler knows ignores __GFP_NO_OBJ_EXT. */
 	OPTIMIZER_HIDE_VAR(bytes);
 	records = kmalloc_node(bytes, flags, slab_nid(slab));
@@ -100,7 +102,7 @@ noinline struct owner_slab_records *owner_slab_records_alloc(struct kmem_cache *
 							     struct slab *slab, gfp_t flags)
 {
 	struct owner_slab_records *records;
-	unsigned long exts;
+	unsigned long exts, tag = OBJEXTS_OWNER_TAG;
 
 	if (slab_state < UP) {
 		owner_count_loss(OWNER_LOST_EARLY);
@@ -113,7 +115,7 @@ noinline struct owner_slab_records *owner_slab_records_alloc(struct kmem_cache *
 	}
 	records->start = (unsigned long)slab_address(slab);
 	if (is_kfence_address(slab_address(slab)))
-		atomic_set(&records->tracked, OWNER_TRACKED_SLOW);
+		tag |= OBJEXTS_OWNER_SLOW;
 	exts = READ_ONCE(slab->obj_exts);
 	do {
 		if (exts & OBJEXTS_OWNER_RECORDS) {
@@ -121,8 +123,7 @@ noinline struct owner_slab_records *owner_slab_records_alloc(struct kmem_cache *
 			return owner_slab_records_untag(exts);
 		}
 		records->obj_exts = exts;
-	} while (!try_cmpxchg(&slab->obj_exts, &exts,
-			      (unsigned long)records | OBJEXTS_OWNER_TAG));
+	} while (!try_cmpxchg(&slab->obj_exts, &exts, (unsigned long)records | tag));
 
 	this_cpu_inc(records_counts.slabs);
 	this_cpu_add(records_counts.slots, slab->objects);
@@ -171,16 +172,16 @@ struct owner_freed_records *owner_freed_records_alloc(struct kmem_cache *s, stru
  */
 struct owner_record *owner_freed_records_of(const struct slab *slab)
 {
-	unsigned long exts = READ_ONCE(slab->obj_exts);
-	struct owner_slab_records *records = owner_slab_records_of(exts);
+	struct owner_slab_records *records = owner_slab_records_of(READ_ONCE(slab->obj_exts));
 	struct owner_freed_records *freed = records ? owner_freed_records(records) : NULL;
 
 	/*
-	 * Pairs with __slab_owner_free_slab(): if slab->obj_exts is unchanged, @freed was
+	 * Pairs with __slab_owner_free_slab(): if the slab still has these records, @freed was
 	 * read before records->obj_exts became a part of records->rcu.
 	 */
 	smp_rmb();
-	return freed && READ_ONCE(slab->obj_exts) == exts ? freed->record : NULL;
+	return freed && owner_slab_records_of(READ_ONCE(slab->obj_exts)) == records ?
+	       freed->record : NULL;
 }
 
 /**
@@ -203,7 +204,7 @@ unsigned long owner_obj_exts_of(const struct slab *slab)
 	freed = owner_freed_records_untag(inner);
 	/* As in owner_freed_records_of(): follow the pointer only if the records are valid. */
 	smp_rmb();
-	if (READ_ONCE(slab->obj_exts) != exts)
+	if (owner_slab_records_of(READ_ONCE(slab->obj_exts)) != records)
 		return 0;
 	return freed ? READ_ONCE(freed->obj_exts) : inner;
 }

@@ -13,9 +13,9 @@
 
 #include <linux/atomic.h>
 #include <linux/bits.h>
+#include <linux/build_bug.h>
 #include <linux/compiler.h>
 #include <linux/jump_label.h>
-#include <linux/limits.h>
 #include <linux/memcontrol.h>
 #include <linux/percpu-defs.h>
 #include <linux/slab_owner.h>
@@ -31,9 +31,8 @@ struct slab;
 
 /**
  * struct owner_slab_records - the records of one slab
- * @tracked: number of tracked objects that were sampled, and OWNER_TRACKED_* flags. While
- *	it is 0, no object of the slab is tracked.
- * @start: the lower 32 bits of the slab's address
+ * @sampled: number of tracked objects that were sampled
+ * @start: the lower 32 bits of the slab's address, for readers of a dump
  * @obj_exts: the value that slab->obj_exts would have without slab_owner. If it has
  *	OBJEXTS_OWNER_RECORDS set, it is the address of a struct owner_freed_records, which
  *	has that value.
@@ -43,7 +42,7 @@ struct slab;
 struct owner_slab_records {
 	union {
 		struct {
-			atomic_t tracked;
+			atomic_t sampled;
 			u32 start;
 			unsigned long obj_exts;
 		};
@@ -52,36 +51,46 @@ struct owner_slab_records {
 	struct owner_record record[];
 };
 
-/* Set for good when the first object that was not sampled is tracked. */
-#define OWNER_TRACKED_UNSAMPLED	BIT(30)
-
 /*
- * Set for two kinds of slabs, whose @tracked it makes negative: a slab with records of frees, which
- * the fast paths handle for rules with free=on only, and a page of KFENCE, which no fast path
- * handles, because its object is not at a multiple of the object size.
+ * Bits of slab->obj_exts, if the rest is the address of a struct owner_slab_records. The fast paths
+ * read this word only, and not the records' header.
  */
-#define OWNER_TRACKED_SLOW	INT_MIN
+enum {
+	/* Bit 0 says that the word is no memory cgroup of a page. */
+	OBJEXTS_OWNER_NO_CGROUP_BIT,
+	/*
+	 * The word is the address of records. Memory cgroups never set this bit together with bit
+	 * 0, which is their MEMCG_DATA_OBJEXTS.
+	 */
+	OBJEXTS_OWNER_RECORDS_BIT,
+	/* Set for good when the first object that was not sampled is tracked. */
+	OBJEXTS_OWNER_UNSAMPLED_BIT,
+	/*
+	 * A slab with records of frees, which the fast paths handle for rules with free=on only,
+	 * or a page of KFENCE, which no fast path handles, because its object is not at a multiple
+	 * of the object size.
+	 */
+	OBJEXTS_OWNER_SLOW_BIT,
+	OBJEXTS_OWNER_BITS
+};
 
-/*
- * Set in slab->obj_exts if the rest is the address of a struct owner_slab_records.
- * Memory cgroups never set this bit together with MEMCG_DATA_OBJEXTS.
- */
-#define OBJEXTS_OWNER_RECORDS	2UL
+#define OBJEXTS_OWNER_RECORDS	BIT(OBJEXTS_OWNER_RECORDS_BIT)
+#define OBJEXTS_OWNER_UNSAMPLED	BIT(OBJEXTS_OWNER_UNSAMPLED_BIT)
+#define OBJEXTS_OWNER_SLOW	BIT(OBJEXTS_OWNER_SLOW_BIT)
+#define OBJEXTS_OWNER_TAG	(BIT(OBJEXTS_OWNER_NO_CGROUP_BIT) | OBJEXTS_OWNER_RECORDS)
+#define OBJEXTS_OWNER_MASK	(BIT(OBJEXTS_OWNER_BITS) - 1)
 
-/*
- * The bits that are added to that address. With MEMCG_DATA_OBJEXTS, nobody takes the word for the
- * memory cgroup of a page.
- */
 #ifdef CONFIG_MEMCG
-#define OBJEXTS_OWNER_TAG	(OBJEXTS_OWNER_RECORDS | MEMCG_DATA_OBJEXTS)
-#else
-#define OBJEXTS_OWNER_TAG	OBJEXTS_OWNER_RECORDS
+static_assert(MEMCG_DATA_OBJEXTS == BIT(OBJEXTS_OWNER_NO_CGROUP_BIT));
 #endif
+
+/* Both kinds of records have this alignment, which leaves these bits free. */
+#define OWNER_RECORDS_ALIGN	BIT(OBJEXTS_OWNER_BITS)
 
 /* The slab's records. The caller has seen OBJEXTS_OWNER_RECORDS in @exts. */
 static __always_inline struct owner_slab_records *owner_slab_records_untag(unsigned long exts)
 {
-	return (struct owner_slab_records *)(exts - OBJEXTS_OWNER_TAG);
+	return (struct owner_slab_records *)(exts & ~OBJEXTS_OWNER_MASK);
 }
 
 /* The slab's records from the value of slab->obj_exts; NULL if the slab has none. */
@@ -108,15 +117,8 @@ struct owner_freed_records {
 /* The records of frees from the value of owner_slab_records.obj_exts; NULL if there are none. */
 static __always_inline struct owner_freed_records *owner_freed_records_untag(unsigned long exts)
 {
-	struct owner_freed_records *freed;
-
-	if (!(exts & OBJEXTS_OWNER_RECORDS))
-		return NULL;
-	freed = (struct owner_freed_records *)(exts - OBJEXTS_OWNER_RECORDS);
-	/* The compiler cannot know that this is not NULL: leave out tests for that. */
-	if (!freed)
-		__builtin_unreachable();
-	return freed;
+	return exts & OBJEXTS_OWNER_RECORDS ?
+	       (struct owner_freed_records *)(exts - OBJEXTS_OWNER_RECORDS) : NULL;
 }
 
 /* The slab cannot be freed meanwhile. Return: NULL if no rule has asked for these records. */

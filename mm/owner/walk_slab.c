@@ -99,7 +99,7 @@ static bool slab_is_unchanged(const struct owner_slab_snapshot *snap)
 	smp_rmb();
 	return !PageTail(page) && PageSlab(page) &&
 	       READ_ONCE(snap->slab->slab_cache) == snap->cache &&
-	       READ_ONCE(snap->slab->obj_exts) == snap->exts;
+	       owner_slab_records_of(READ_ONCE(snap->slab->obj_exts)) == snap->records;
 }
 
 /* Take a snapshot of the slab that starts at @page. False if there is none. */
@@ -112,17 +112,13 @@ static bool snapshot_slab(struct owner_cursor *cursor, struct page *page,
 		return false;
 	snap->slab = (struct slab *)page;
 	snap->cache = READ_ONCE(snap->slab->slab_cache);
-	snap->exts = READ_ONCE(snap->slab->obj_exts);
+	snap->records = owner_slab_records_of(READ_ONCE(snap->slab->obj_exts));
 	counters.counters = READ_ONCE(snap->slab->counters);
 	snap->objects = counters.objects;
 	snap->allocated = counters.inuse;
 	snap->frozen = counters.frozen;
-	snap->records = NULL;
 	/* Other users of struct page keep other things in these words. */
-	if (!slab_is_unchanged(snap) || !is_cache_listed(cursor, snap->cache))
-		return false;
-	snap->records = owner_slab_records_of(snap->exts);
-	return true;
+	return slab_is_unchanged(snap) && is_cache_listed(cursor, snap->cache);
 }
 
 static void *object_address(struct owner_slab_snapshot *snap, unsigned int index)

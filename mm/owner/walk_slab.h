@@ -12,7 +12,6 @@
  * struct owner_slab_snapshot - a slab as it was at one moment
  * @slab: the slab, which may have been freed since
  * @cache: its cache
- * @exts: the value of slab->obj_exts
  * @records: its records, NULL if it had none; readable until RCU is unlocked
  * @objects: how many objects it has room for
  * @allocated: how many objects are allocated, or kept free by the CPU that owns the slab
@@ -21,7 +20,6 @@
 struct owner_slab_snapshot {
 	struct slab *slab;
 	struct kmem_cache *cache;
-	unsigned long exts;
 	struct owner_slab_records *records;
 	unsigned int objects;
 	unsigned int allocated;

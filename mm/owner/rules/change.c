@@ -17,6 +17,7 @@
 #include <linux/rcupdate.h>
 #include <linux/seq_file.h>
 #include <linux/slab.h>
+#include <linux/string_choices.h>
 
 #include <asm/setup.h>
 
@@ -56,7 +57,7 @@ static void free_rule(struct owner_rule_entry *entry)
 
 	for (i = 0; entry->sentence && i < entry->sentence->nr_comparisons; i++)
 		kvfree(rcu_dereference_protected(entry->ranges[i], true));
-	free_percpu(entry->rule.hits);
+	free_percpu(entry->hits);
 	kfree(entry->sentence);
 	kfree(entry);
 }
@@ -110,23 +111,23 @@ static unsigned int count_all_chain_comparisons(const struct owner_rule_table *t
 
 static struct owner_rule_entry *alloc_rule(const struct owner_sentence *s, int rate)
 {
-	bool default_free = owner_default_rule.rule.choice.free;
+	bool default_free = owner_default_rule.choice.free;
 	struct owner_rule_entry *entry;
 
 	entry = kzalloc(struct_size(entry, ranges, s->nr_comparisons), GFP_KERNEL);
 	if (!entry)
 		return NULL;
-	owner_rule_set_choice(&entry->rule, (struct owner_choice){
+	entry->choice = (struct owner_choice){
 		.depth = s->track ? s->depth ?: OWNER_DEPTH : 0,
 		.rate = rate,
 		.free = s->settings_given & BIT(OWNER_SET_FREE) ? s->free : default_free,
 		.user = s->user,
-	});
+	};
 	/* Copy only the used part of words[], the last member. */
 	entry->sentence = kmemdup(s, offsetof(struct owner_sentence, words) + s->nr_words,
 				  GFP_KERNEL);
-	entry->rule.hits = alloc_percpu(unsigned long);
-	if (!entry->sentence || !entry->rule.hits ||
+	entry->hits = alloc_percpu(unsigned long);
+	if (!entry->sentence || !entry->hits ||
 	    (s->fields_used & OWNER_FIELDS_OF_CHAIN && owner_rules_alloc_chain_buffers())) {
 		free_rule(entry);
 		return NULL;
@@ -273,30 +274,30 @@ static int enable_hooks_if_tracking(const struct owner_rule_table *table)
 	unsigned int i;
 
 	for (i = 1; i <= table->count; i++)
-		if (table->entries[i]->rule.choice.depth && slab_owner_wanted())
+		if (table->entries[i]->choice.depth && slab_owner_wanted())
 			return slab_owner_start();
 	return 0;
 }
 
-static void clear_cached_rules(void)
+static void clear_cached_choices(void)
 {
 	struct kmem_cache *s;
 
 	mutex_lock(&slab_mutex);
 	list_for_each_entry(s, &slab_caches, list) {
 		/*
-		 * The rule last: if store_cache_rule() runs in between, its rule is
+		 * The choice last: if store_cache_choice() runs in between, its choice is
 		 * cleared, too, and not kept beside a rate that was cleared.
 		 */
 		slab_owner_set_rate(s, OWNER_RATE_ALL);
-		WRITE_ONCE(s->owner_rule, NULL);
+		WRITE_ONCE(s->owner_choice, 0);
 	}
 	mutex_unlock(&slab_mutex);
 }
 
 /*
- * Store the rule of each cache. While clear_cached_rules() ran, store_cache_rule() may have stored
- * a rule whose rate was cleared then.
+ * Store the rule of each cache. While clear_cached_choices() ran, store_cache_choice() may have stored
+ * a choice whose rate was cleared then.
  */
 static void store_rules_of_caches(void)
 {
@@ -314,9 +315,9 @@ static bool table_records_frees(const struct owner_rule_table *table)
 	unsigned int i;
 
 	for (i = 1; i <= table->count; i++)
-		if (table->entries[i]->rule.choice.free)
+		if (table->entries[i]->choice.free)
 			return true;
-	return owner_default_rule.rule.choice.free;
+	return owner_default_rule.choice.free;
 }
 
 /*
@@ -344,7 +345,7 @@ static int start_recording_frees(void)
 	if (error || owner_frees_recorded)
 		return error;
 	WRITE_ONCE(owner_frees_recorded, true);
-	/* From now on nobody clears OWNER_TRACKED_SLOW. */
+	/* From now on nobody clears OBJEXTS_OWNER_SLOW. */
 	synchronize_rcu();
 	return 0;
 }
@@ -380,7 +381,7 @@ static void publish_rule_table(struct rule_change *change, struct owner_rule_tab
 	rcu_assign_pointer(owner_rules_table, table);
 	synchronize_rcu();
 	/* Removed rules are now reachable only through caches and readers of caches. */
-	clear_cached_rules();
+	clear_cached_choices();
 	synchronize_rcu();
 	store_rules_of_caches();
 	if (owner_frees_recorded && !record_frees)
@@ -526,23 +527,35 @@ static unsigned long sum_rule_hits(const struct owner_rule_entry *entry)
 	int cpu;
 
 	for_each_possible_cpu(cpu)
-		hits += READ_ONCE(*per_cpu_ptr(entry->rule.hits, cpu));
+		hits += READ_ONCE(*per_cpu_ptr(entry->hits, cpu));
 	return hits;
+}
+
+/* Allocations of caches for which one rule decides are not counted. */
+static void show_use(struct seq_file *m, const struct owner_rule_entry *entry, unsigned int caches)
+{
+	unsigned long hits = sum_rule_hits(entry);
+
+	if (caches)
+		seq_printf(m, "%u cache%s%s", caches, str_plural(caches), hits ? ", " : "");
+	if (hits || !caches)
+		seq_printf(m, "%lu hit%s", hits, str_plural(hits));
 }
 
 /**
  * owner_rules_show() - print the rules in a form that can be written back
  * @m: the file
  *
- * Numbers and hits of the rules are printed as comments.
+ * Comments after the rules have their numbers, for how many caches they decide, and their hits
+ * in other allocations.
  *
  * Return: 0, -ENOMEM, -EINTR if the task is killed.
  */
 int owner_rules_show(struct seq_file *m)
 {
 	char *printed = kmalloc(OWNER_SENTENCE_MAX + 1, GFP_KERNEL);
+	unsigned int caches[OWNER_RULES_MAX + 1], number;
 	const struct owner_rule_table *table;
-	unsigned int number;
 
 	if (!printed)
 		return -ENOMEM;
@@ -551,20 +564,25 @@ int owner_rules_show(struct seq_file *m)
 		return -EINTR;
 	}
 	table = current_table();
+	owner_rules_count_caches(table, caches);
 	for (number = 1; table && number <= table->count; number++) {
 		const struct owner_rule_entry *entry = table->entries[number];
 
 		owner_lang_print(entry->sentence, printed, OWNER_SENTENCE_MAX + 1);
-		seq_printf(m, "%s\t# %u: %lu hits", printed, number, sum_rule_hits(entry));
+		seq_printf(m, "%s\t# %u: ", printed, number);
+		show_use(m, entry, caches[number]);
 		if (lacks_addresses(entry))
 			seq_puts(m, ", slow until a module comes or goes: no memory for addresses");
 		seq_putc(m, '\n');
 	}
-	if (table)
-		seq_printf(m, "# otherwise: %lu hits\n", sum_rule_hits(&owner_default_rule));
-	else
+	if (table) {
+		seq_puts(m, "# otherwise: ");
+		show_use(m, &owner_default_rule, caches[0]);
+		seq_putc(m, '\n');
+	} else {
 		seq_printf(m, "# no rules: %s\n",
-			   owner_default_rule.rule.choice.depth ? "everything" : "nothing");
+			   owner_default_rule.choice.depth ? "everything" : "nothing");
+	}
 	mutex_unlock(&table_mutex);
 	kfree(printed);
 	return 0;

@@ -3,7 +3,7 @@
  * Find the rule of an allocation.
  *
  * The last rule that matches decides. If the fields of a cache alone tell which
- * rule that is, the cache keeps a pointer to it until the rules change. Otherwise
+ * rule that is, the cache keeps its choice until the rules change. Otherwise
  * the rules are evaluated for each allocation from the cache.
  */
 
@@ -30,15 +30,11 @@ struct owner_rule_table __rcu *owner_rules_table;
 unsigned long owner_rules_generation = 1;
 bool owner_frees_recorded;
 
-/* Allocations that owner_default_rule decided. */
-DEFINE_PER_CPU(unsigned long, owner_default_rule_hits);
+static DEFINE_PER_CPU(unsigned long, default_rule_hits);
 
 struct owner_rule_entry owner_default_rule = {
-	.rule = {
-		.choice = { .depth = OWNER_DEPTH },
-		.fast_depth = OWNER_DEPTH,
-		.hits = &owner_default_rule_hits,
-	},
+	.choice = { .depth = OWNER_DEPTH },
+	.hits = &default_rule_hits,
 	.published = true,
 };
 
@@ -49,10 +45,8 @@ struct owner_rule_entry owner_default_rule = {
  */
 void __init owner_rules_set_default(bool track, bool free)
 {
-	owner_rule_set_choice(&owner_default_rule.rule, (struct owner_choice){
-		.depth = track ? OWNER_DEPTH : 0,
-		.free = free,
-	});
+	owner_default_rule.choice.depth = track ? OWNER_DEPTH : 0;
+	owner_default_rule.choice.free = free;
 	owner_frees_recorded = free;
 }
 
@@ -351,8 +345,8 @@ static unsigned int find_allocation_rule(const struct owner_rule_table *table,
 
 static struct owner_choice count_rule_hit(const struct owner_rule_entry *entry)
 {
-	this_cpu_inc(*entry->rule.hits);
-	return entry->rule.choice;
+	this_cpu_inc(*entry->hits);
+	return entry->choice;
 }
 
 /*
@@ -366,21 +360,18 @@ static void mark_cache_keeps_freed(struct kmem_cache *s)
 		WRITE_ONCE(s->owner_keeps_freed, true);
 }
 
-/* Keep @rule, or OWNER_RULE_PER_ALLOCATION, in the cache until clear_cached_rules(). */
-static void store_cache_rule(struct kmem_cache *s, const struct owner_rule *rule)
+/* Keep the choice for all objects of the cache until clear_cached_choices(). */
+static void store_cache_choice(struct kmem_cache *s, struct owner_choice choice)
 {
 	u64 rate = OWNER_RATE_ALL;
 
-	if (rule != OWNER_RULE_PER_ALLOCATION) {
-		if (rule->choice.free)
-			mark_cache_keeps_freed(s);
-		if (!READ_ONCE(s->owner_keeps_freed))
-			rate = rule->choice.depth ? owner_rate_word(rule->choice.rate) :
-						    OWNER_RATE_NEVER;
-	}
+	if (choice.free)
+		mark_cache_keeps_freed(s);
+	if (!READ_ONCE(s->owner_keeps_freed))
+		rate = choice.depth ? owner_rate_word(choice.rate) : OWNER_RATE_NEVER;
+	choice.cache = choice.depth && !choice.rate ? OWNER_CACHE_FAST : OWNER_CACHE_STORED;
 	slab_owner_set_rate(s, rate);
-	/* Pairs with READ_ONCE() of owner_rule in the hooks: the rule is initialized before. */
-	smp_store_release(&s->owner_rule, rule);
+	WRITE_ONCE(s->owner_choice, choice.word);
 }
 
 /* Resolve and store the rule of a cache. NULL if its allocations have several rules. */
@@ -391,11 +382,14 @@ static const struct owner_rule_entry *resolve_and_store_rule(const struct owner_
 	const struct owner_rule_entry *entry;
 
 	if (number == OWNER_RESOLVE_PER_ALLOCATION) {
-		store_cache_rule(s, OWNER_RULE_PER_ALLOCATION);
+		struct owner_choice choice = { .cache = OWNER_CACHE_PER_ALLOCATION };
+
+		slab_owner_set_rate(s, OWNER_RATE_ALL);
+		WRITE_ONCE(s->owner_choice, choice.word);
 		return NULL;
 	}
 	entry = table ? table->entries[number] : &owner_default_rule;
-	store_cache_rule(s, &entry->rule);
+	store_cache_choice(s, entry->choice);
 	return entry;
 }
 
@@ -432,21 +426,45 @@ struct owner_choice owner_choose_object_tracking(struct kmem_cache *s, gfp_t fla
 						 int nid, struct stack_depot_caller caller)
 {
 	const struct owner_rule_table *table = rcu_dereference(owner_rules_table);
+	struct owner_choice choice = { .word = READ_ONCE(s->owner_choice) };
 	const struct owner_rule_entry *entry;
-	struct owner_choice choice;
 	unsigned int number;
 
-	/* Without a table, a cache can keep this value only while its rule is being cleared. */
-	if (!table || READ_ONCE(s->owner_rule) != OWNER_RULE_PER_ALLOCATION) {
+	/* Without a table, a cache can keep this value only while its choice is being cleared. */
+	if (!table || choice.cache != OWNER_CACHE_PER_ALLOCATION) {
 		entry = resolve_and_store_rule(table, s);
 		if (entry)
-			return count_rule_hit(entry);
+			return entry->choice;
 	}
 	number = find_allocation_rule(table, s, OWNER_SOURCE_SLAB, flags, size, nid, caller);
 	choice = count_rule_hit(table->entries[number]);
 	if (choice.free)
 		mark_cache_keeps_freed(s);
 	return choice;
+}
+
+/**
+ * owner_rules_count_caches() - count the caches for whose objects one rule decides
+ * @table: a table of rules, NULL if there are none
+ * @counts: the counts, by the number of the rule
+ *
+ * Context: takes slab_mutex.
+ */
+void owner_rules_count_caches(const struct owner_rule_table *table, unsigned int *counts)
+{
+	const struct kmem_cache *s;
+	unsigned int number;
+
+	memset(counts, 0, (OWNER_RULES_MAX + 1) * sizeof(*counts));
+	mutex_lock(&slab_mutex);
+	list_for_each_entry(s, &slab_caches, list) {
+		if (!slab_owner_tracks_cache(s))
+			continue;
+		number = table ? resolve_cache_rule(table, s) : 0;
+		if (number != OWNER_RESOLVE_PER_ALLOCATION)
+			counts[number]++;
+	}
+	mutex_unlock(&slab_mutex);
 }
 
 /* Find the rule of a page or per-CPU allocation. Call it with the RCU read lock held. */

@@ -28,38 +28,35 @@ struct kmem_cache;
 struct owner_rule_table;
 struct seq_file;
 
-/* The result of the rules for one allocation. */
-struct owner_choice {
-	unsigned char depth;	/* frames to keep; 0: the allocation gets no owner */
-	unsigned char rate;	/* sampling rate, see owner_register_rate() */
-	bool free;		/* slab objects: also record which task and chain frees it */
-	bool user;		/* also record the user chain */
+/* How the choice for objects of a cache is made. */
+enum owner_cache_choice {
+	OWNER_CACHE_UNKNOWN,		/* find out */
+	OWNER_CACHE_PER_ALLOCATION,	/* evaluate the rules for each allocation */
+	OWNER_CACHE_STORED,		/* the cache has it; it needs the slow path */
+	OWNER_CACHE_FAST,		/* the cache has it: each object gets an owner */
 };
 
-/* The part of a rule that the fast path of an allocation reads. */
-struct owner_rule {
-	struct owner_choice choice;
-	unsigned char fast_depth;	/* choice.depth; 0 with a rate, which needs the slow path */
-	unsigned long __percpu *hits;	/* allocations that this rule decided */
-};
-
-static inline void owner_rule_set_choice(struct owner_rule *rule, struct owner_choice choice)
-{
-	rule->choice = choice;
-	rule->fast_depth = choice.rate ? 0 : choice.depth;
-}
-
-/*
- * kmem_cache.owner_rule is NULL until the rule of the cache is resolved, or this
- * value if the rules must be evaluated for each allocation from the cache.
+/**
+ * struct owner_choice - the result of the rules for one allocation
+ * @depth: frames to keep; 0: the allocation gets no owner
+ * @rate: sampling rate, see owner_register_rate()
+ * @free: slab objects: also record which task and chain frees it
+ * @user: also record the user chain
+ * @cache: in kmem_cache.owner_choice: enum owner_cache_choice
+ * @word: all of this, to be read and written at once
  */
-#define OWNER_RULE_PER_ALLOCATION	((const struct owner_rule *)1)
-
-/* Does one rule decide all allocations from the cache? @rule: kmem_cache.owner_rule. */
-static inline bool owner_rule_is_resolved(const struct owner_rule *rule)
-{
-	return rule > OWNER_RULE_PER_ALLOCATION;
-}
+struct owner_choice {
+	union {
+		struct {
+			u8 depth;
+			u8 rate;
+			bool free:1;
+			bool user:1;
+			u8 cache;
+		};
+		u32 word;
+	};
+};
 
 struct owner_choice owner_choose_object_tracking(struct kmem_cache *s, gfp_t flags, size_t size,
 						 int nid, struct stack_depot_caller caller);
@@ -73,7 +70,6 @@ unsigned int owner_evaluate_pages_depth(gfp_t flags, unsigned int order, int nid
 
 /* NULL while there are no rules. Written under table_mutex of change.c. */
 extern struct owner_rule_table __rcu *owner_rules_table;
-DECLARE_PER_CPU(unsigned long, owner_default_rule_hits);
 
 /* Choose the depth for an allocation of pages: see owner_evaluate_pages_depth(). */
 static __always_inline unsigned int
@@ -82,7 +78,6 @@ owner_choose_pages_depth(gfp_t flags, unsigned int order, int nid,
 {
 	if (rcu_access_pointer(owner_rules_table))
 		return owner_evaluate_pages_depth(flags, order, nid, caller, default_depth);
-	this_cpu_inc(owner_default_rule_hits);
 	return default_depth;
 }
 #else

@@ -10,16 +10,13 @@ static struct owner_choice default_choice;
 
 static void write_default_free(struct kunit *test, bool free)
 {
-	struct owner_choice choice = default_choice;
-
-	choice.free = free;
-	owner_rule_set_choice(&owner_default_rule.rule, choice);
+	owner_default_rule.choice.free = free;
 	KUNIT_ASSERT_EQ(test, write_rules("clear"), 0);
 }
 
 static bool is_slab_slow(const void *object)
 {
-	return atomic_read(&find_slab_records(object)->tracked) & OWNER_TRACKED_SLOW;
+	return virt_to_slab(object)->obj_exts & OBJEXTS_OWNER_SLOW;
 }
 
 /* When no rule has free=on any more, nothing of it is left but empty records. */
@@ -73,22 +70,27 @@ static void test_last_rule_with_free(struct kunit *test)
 static void test_rules_are_stored(struct kunit *test)
 {
 	struct kmem_cache *cache = create_test_cache(test, 0);
+	struct owner_choice choice;
 
 	KUNIT_ASSERT_EQ(test, write_rules("sample=1/4 if cache == owner_kunit"), 0);
-	KUNIT_EXPECT_TRUE(test, owner_rule_is_resolved(cache->owner_rule));
+	choice.word = cache->owner_choice;
+	KUNIT_EXPECT_EQ(test, choice.cache, OWNER_CACHE_STORED);
 	KUNIT_EXPECT_EQ(test, cache->owner_rate, owner_rate_word(owner_register_rate(0, 4)));
 	KUNIT_ASSERT_EQ(test, write_rules("clear; depth=1 if cache == owner_kunit"), 0);
-	KUNIT_EXPECT_EQ(test, cache->owner_rule->fast_depth, 1);
+	choice.word = cache->owner_choice;
+	KUNIT_EXPECT_EQ(test, choice.cache, OWNER_CACHE_FAST);
+	KUNIT_EXPECT_EQ(test, choice.depth, 1);
 	KUNIT_EXPECT_EQ(test, cache->owner_rate, OWNER_RATE_ALL);
 	KUNIT_ASSERT_EQ(test, write_rules("clear"), 0);
-	KUNIT_EXPECT_PTR_EQ(test, cache->owner_rule, &owner_default_rule.rule);
+	choice.word = cache->owner_choice;
+	KUNIT_EXPECT_EQ(test, choice.depth, owner_default_rule.choice.depth);
 	kmem_cache_destroy(cache);
 }
 
 static int start_without_free(struct kunit *test)
 {
 	require_slab_owner(test);
-	default_choice = owner_default_rule.rule.choice;
+	default_choice = owner_default_rule.choice;
 	write_default_free(test, false);
 	return 0;
 }

@@ -56,12 +56,10 @@ static int write_rules(const char *sentences)
 static struct owner_choice choose_for_object(struct kmem_cache *s, size_t size, gfp_t flags,
 					     struct stack_depot_caller caller)
 {
-	const struct owner_rule *rule = READ_ONCE(s->owner_rule);
+	struct owner_choice choice = { .word = READ_ONCE(s->owner_choice) };
 
-	if (!owner_rule_is_resolved(rule))
-		return owner_choose_object_tracking(s, flags, size, 0, caller);
-	this_cpu_inc(*rule->hits);
-	return rule->choice;
+	return choice.cache < OWNER_CACHE_STORED ?
+	       owner_choose_object_tracking(s, flags, size, 0, caller) : choice;
 }
 
 /*
@@ -269,7 +267,7 @@ static void test_no_memory_for_ranges(struct kunit *test)
 	RCU_INIT_POINTER(entry->ranges[0], NULL);
 	KUNIT_EXPECT_EQ(test, choose_depth_here(), 5);
 	print_rules(text);
-	KUNIT_EXPECT_NOT_NULL(test, strstr(text, "hits, slow until a module comes or goes: "));
+	KUNIT_EXPECT_NOT_NULL(test, strstr(text, "hit, slow until a module comes or goes: "));
 
 	s = entry->sentence;
 	again = owner_symbol_ranges_update(NULL, s, s->comparisons, NULL, true);
@@ -297,24 +295,28 @@ static void test_free(struct kunit *test)
 	rcu_read_unlock();
 	KUNIT_ASSERT_EQ(test, write_rules("depth=3"), 0);
 	rcu_read_lock();
-	KUNIT_EXPECT_EQ(test, choose_for_object(cache, 8, GFP_KERNEL, STACK_DEPOT_CALLER).free,
-			default_free);
+	KUNIT_EXPECT_TRUE(test, choose_for_object(cache, 8, GFP_KERNEL, STACK_DEPOT_CALLER).free ==
+			  default_free);
 	rcu_read_unlock();
 }
 
-static void test_shows_hits(struct kunit *test)
+/* A rule decides for caches, or is looked up for each allocation: then it has hits. */
+static void test_shows_use(struct kunit *test)
 {
 	KUNIT_ASSERT_EQ(test, 0,
-			write_rules("depth = 1 if cache==owner_rules_a; depth=2 if comm == nobody\n"
-				    "track=off if cache == owner_rules_b # not these"));
+			write_rules("depth = 1 if cache==owner_rules_*; depth=2 if comm == nobody\n"
+				    "track=off if cache == owner_rules_b # not these\n"
+				    "depth=3 if cache == owner_rules_a && size == 8"));
 	choose_depth_for_object(cache, 8, GFP_KERNEL);
 	choose_depth_for_object(cache, 8, GFP_KERNEL);
+	choose_depth_for_object(cache, 9, GFP_KERNEL);
 	choose_depth_for_object(other, 8, GFP_KERNEL);
 	print_rules(text);
 	*strstr(text, "# otherwise") = '\0';
-	KUNIT_EXPECT_STREQ(test, text, "depth=1 if cache == owner_rules_a\t# 1: 2 hits\n"
+	KUNIT_EXPECT_STREQ(test, text, "depth=1 if cache == owner_rules_*\t# 1: 1 hit\n"
 			   "depth=2 if comm == nobody\t# 2: 0 hits\n"
-			   "track=off if cache == owner_rules_b\t# 3: 1 hits\n");
+			   "track=off if cache == owner_rules_b\t# 3: 1 cache\n"
+			   "depth=3 if cache == owner_rules_a && size == 8\t# 4: 2 hits\n");
 }
 
 /* The printed rules can be written back. A rule that is not removed keeps its hits. */
@@ -332,6 +334,7 @@ static void test_reads_back(struct kunit *test)
 	*strstr(again, "# otherwise") = '\0';
 	KUNIT_EXPECT_STREQ(test, again, text);
 
+	KUNIT_ASSERT_EQ(test, write_rules("clear; depth=1; depth=2 if comm == nobody"), 0);
 	choose_depth_for_object(other, 8, GFP_KERNEL);
 	KUNIT_ASSERT_EQ(test, write_rules("depth=3 if comm == nobody"), 0);
 	print_rules(text);
@@ -589,7 +592,7 @@ static struct kunit_case owner_rules_cases[] = {
 	KUNIT_CASE(test_places_are_names),
 	KUNIT_CASE(test_no_memory_for_ranges),
 	KUNIT_CASE(test_free),
-	KUNIT_CASE(test_shows_hits),
+	KUNIT_CASE(test_shows_use),
 	KUNIT_CASE(test_reads_back),
 	KUNIT_CASE(test_removes),
 	KUNIT_CASE(test_replaces),

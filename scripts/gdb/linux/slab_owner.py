@@ -14,8 +14,8 @@ import gdb
 from linux import constants, mm, owner_names, owner_user, stackdepot, utils
 from linux.owner_names import WORD, integer, read_memory, read_string
 
-# The newest version of struct owner_format that is known here.
-OWNER_FORMAT = 2
+# The version of struct owner_format that is known here.
+OWNER_FORMAT = 3
 # Limits for what damaged memory may claim.
 KFENCE_OBJECTS_MAX = 1 << 16
 PERCPU_BUCKETS_MAX = 1 << 20
@@ -39,7 +39,7 @@ def owner_format():
     except gdb.MemoryError:
         raise gdb.GdbError("owner_format cannot be read: with KASLR, load the symbols at the "
                            "kernel's offset: symbol-file -o OFFSET vmlinux")
-    if not 1 <= version <= OWNER_FORMAT:
+    if version != OWNER_FORMAT:
         raise gdb.GdbError("owner_format is version %d, and these scripts know %d: use the scripts "
                            "of that kernel, or with KASLR load the symbols at the kernel's offset"
                            % (version, OWNER_FORMAT))
@@ -149,7 +149,7 @@ class Owners:
         exts = integer(slab["obj_exts"])
         if not exts & self.format["exts_records"]:
             return 0
-        return exts - self.format["exts_tag"]
+        return exts & ~self.format["exts_mask"]
 
     def records(self, slab):
         """The bytes of the slab's records, None if it has none."""
@@ -173,7 +173,7 @@ class Owners:
             exts = integer(gdb.Value(address).cast(kind)["obj_exts"])
             if not exts & self.format["exts_records"]:
                 return None
-            start = (exts & ~3) + self.first_freed
+            start = (exts & ~self.format["exts_mask"]) + self.first_freed
             record = self.unpack(read_memory(start + index * self.record_size, self.record_size),
                                  0)
         except gdb.MemoryError:

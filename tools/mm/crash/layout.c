@@ -7,8 +7,8 @@
 
 #include "owner.h"
 
-/* The newest versions that this reader knows. */
-#define OWNER_FORMAT		2
+/* The versions that this reader knows. */
+#define OWNER_FORMAT		3
 #define STACK_DEPOT_FORMAT	1
 
 struct owner_layout owner_layout;
@@ -104,7 +104,7 @@ static const struct format_value {
 	{ "ticks_shift", &owner_formats.ticks_shift },
 	{ "size_bits", &owner_formats.size_bits },
 	{ "exts_records", &owner_formats.exts_records },
-	{ "exts_tag", &owner_formats.exts_tag },
+	{ "exts_mask", &owner_formats.exts_mask },
 	{ "percpu_buckets", &owner_formats.percpu_buckets },
 	{ "context_words", &owner_formats.context_words, true },
 	{ "user_reason_shift", &owner_formats.user_reason_shift, true },
@@ -272,7 +272,7 @@ static bool read_format_value(const char *name, const char *member, uint32_t *va
 	return false;
 }
 
-/* Read one format structure. Return: false if the kernel's is missing or newer. */
+/* Read one format structure. Return: false if the kernel's is missing or another. */
 static bool read_format(const char *name, uint32_t known, const struct format_value *values,
 			unsigned int count)
 {
@@ -285,7 +285,7 @@ static bool read_format(const char *name, uint32_t known, const struct format_va
 	}
 	if (!read_format_value(name, "version", &version, false))
 		return false;
-	if (!version || version > known) {
+	if (version != known) {
 		error(INFO, "%s is version %u, this reader knows %u: use that kernel's reader\n",
 		      name, version, known);
 		return false;

@@ -283,7 +283,7 @@ static bool find_slab_records(struct slab_view *slab)
 		owner_note(NOTE_RECORDS);
 		return false;
 	}
-	slab->records = read_records(slab->exts - owner_formats.exts_tag +
+	slab->records = read_records((slab->exts & ~(ulong)owner_formats.exts_mask) +
 				     owner_layout.records_record, slab->objects);
 	if (!slab->records)
 		owner_note(NOTE_RECORDS);
@@ -402,14 +402,14 @@ out:
 bool owner_freed_record(const struct slab_view *slab, unsigned int index,
 			struct owner_record *freed)
 {
-	ulong exts = 0, records = slab->exts - owner_formats.exts_tag;
+	ulong exts = 0, mask = owner_formats.exts_mask, records = slab->exts & ~mask;
 	unsigned char record[64];
 
 	if (!(slab->exts & owner_formats.exts_records) ||
 	    owner_layout.record_size > (long)sizeof(record) ||
 	    !owner_read_ulong(records + owner_layout.records_exts, &exts) ||
 	    !(exts & owner_formats.exts_records) ||
-	    !owner_read((exts & ~3UL) + owner_layout.freed_record +
+	    !owner_read((exts & ~mask) + owner_layout.freed_record +
 			(ulong)index * owner_layout.record_size, record,
 			owner_layout.record_size))
 		return false;

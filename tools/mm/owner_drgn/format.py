@@ -11,7 +11,7 @@ from drgn import Program
 from .layout import Layout
 from .memory import cached, read_memory
 
-OWNER_FORMAT = 2
+OWNER_FORMAT = 3
 STACK_DEPOT_FORMAT = 1
 
 
@@ -60,7 +60,7 @@ def _read_format(prog: Program, name: str, known: int, limits: Dict[str, int]) -
                           f"debug information does not belong to it, or QEMU took the dump "
                           f"without -p, which drgn before version 0.0.27 cannot read")
     values = dict(zip(names, layout.unpack(data)))
-    if values["version"] > known:
+    if values["version"] not in (0, known):
         raise FormatError(f"{name} has version {values['version']}, and this reader knows "
                           f"version {known}: use the reader of that kernel's tools/mm")
     for member, limit in limits.items():
@@ -75,7 +75,7 @@ def _read_format(prog: Program, name: str, known: int, limits: Dict[str, int]) -
 def _read_owner_format(prog: Program) -> Format:
     form = _read_format(prog, "owner_format", OWNER_FORMAT,
                         {"tick_ns": 10 ** 9, "size_bits": 31})
-    # These can be 0, and older kernels lack some.
+    # These can be 0.
     for name, limit in (("ticks_shift", 16), ("percpu_buckets", 1 << 20), ("block_order", 30),
                         ("context_words", 16), ("user_reason_shift", 48),
                         ("user_place_shift", 56)):

@@ -163,7 +163,7 @@ class SlabReader:
         """Address of the struct owner_slab_records of a slab. None if it has none."""
         if not slab.exts & self.format.exts_records:
             return None
-        return slab.exts - self.format.exts_tag
+        return slab.exts & ~self.format.exts_mask
 
     def read_records(self, slab: Slab) -> Optional[bytes]:
         """The array of owner_record of a slab, None if it has none or it is damaged."""
@@ -193,7 +193,7 @@ class SlabReader:
             return None
         exts = read_number(self.prog, address + self.records.offset("obj_exts"),
                            word_size(self.prog))
-        return exts & ~3 if exts and exts & self.format.exts_records else None
+        return exts & ~self.format.exts_mask if exts and exts & self.format.exts_records else None
 
     def read_freed_record(self, slab: Slab, index: int) -> Optional[OwnerRecord]:
         """The record of the last free of an object. None if none is known."""

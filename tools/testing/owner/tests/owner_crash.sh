@@ -109,7 +109,7 @@ ok "a file that cannot be written is an error" answer_has "/nonexistent/records:
 ok "there is help" file_has "$work/help" "who allocated slab objects"
 
 for format in owner_format stack_depot_format; do
-	case $format in owner_format) known=2 ;; *) known=1 ;; esac
+	case $format in owner_format) known=3 ;; *) known=1 ;; esac
 	newer=$((known + 1))
 	ok "$format becomes newer" $tests/damage_core.py set "$work/core" "$vmlinux" $format $newer
 	ok "... which crash opens" run_crash "owner -s"

@@ -237,7 +237,7 @@ ok "a wrong address is refused" refuses "'0x12g' is no number" 2 ask --object 0x
 ok "a vmlinux without debug information is refused" \
 	refuses 'there is no debug information' 1 ask_without_debug_information
 ok "a newer format of records is refused" refuses \
-	'owner_format has version 99, and this reader knows version 2' 1 \
+	'owner_format has version 99, and this reader knows version 3' 1 \
 	ask_damaged 'prog["owner_format"].version=99' -- --records
 ok "a newer format of the depot is refused" refuses \
 	'stack_depot_format has version 99, and this reader knows version 1' 1 \

@@ -81,9 +81,9 @@ ok "it is taken" take_dump vmcore "$boot" "$plant"
 split_output truth live
 offset=0x$(grep -aom 1 'KERNELOFFSET=[0-9a-f]*' "$work/core" | cut -d = -f 2)
 check_answers "core-file $work/core" "$offset"
-ok "a newer format" $tests/damage_core.py set "$work/core" "build/$kernel/vmlinux" owner_format 3
+ok "a newer format" $tests/damage_core.py set "$work/core" "build/$kernel/vmlinux" owner_format 4
 ok "... is refused" command_fails run_gdb "core-file $work/core" "$offset" "lx-slabowner-top"
-ok "... with that message" file_has "$work/err" "owner_format is version 3, and these scripts know 2"
+ok "... with that message" file_has "$work/err" "owner_format is version 4, and these scripts know 3"
 $tests/damage_core.py undo "$work/core"
 # The end of memory is not a bound for a walk: 2^31 page frames.
 $tests/damage_core.py set "$work/core" "build/$kernel/vmlinux" max_pfn 2147483647
