@@ -7,6 +7,7 @@
  * to, and shorten it if the depot is full.
  */
 
+#include <linux/cache.h>
 #include <linux/gfp.h>
 #include <linux/irq_work.h>
 #include <linux/jiffies.h>
@@ -199,7 +200,7 @@ void stack_depot_request_refill(void)
 /* --- A full depot ----------------------------------------------------------------- */
 
 /* Handle of the overflow chain. Interned with the first chain, while there is room. */
-static depot_stack_handle_t overflow_chain;
+static depot_stack_handle_t overflow_chain __read_mostly;
 
 /* The overflow chain has one frame: users see the name of this function. */
 static noinline unsigned long slab_owner_no_room(void)

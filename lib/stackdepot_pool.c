@@ -57,9 +57,10 @@ static_assert(DEPOT_BYTES_MIN == SZ_256K || POOL_BYTES == PAGE_SIZE);
 /* One pool in this many is kept for persistent records, which cannot be evicted. */
 #define DEPOT_RESERVE_SHARE	8
 
-void **stack_pools;
-int pools_num;
-unsigned int stack_depot_max_pools = DEPOT_POOLS_DEFAULT;
+/* Not beside the lock below, which many CPUs take at the bound. */
+void **stack_pools __read_mostly;
+int pools_num __read_mostly;
+unsigned int stack_depot_max_pools __read_mostly = DEPOT_POOLS_DEFAULT;
 DEFINE_RAW_SPINLOCK(stack_depot_pool_lock);
 DEFINE_PER_CPU(unsigned int, stack_depot_locks);
 EXPORT_PER_CPU_SYMBOL_GPL(stack_depot_locks);
