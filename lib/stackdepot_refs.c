@@ -501,6 +501,45 @@ static bool read_cpu_counters(depot_stack_handle_t handle, long *counters, u64 *
 	return true;
 }
 
+/**
+ * stack_depot_next_on_cpu() - find the next handle for which a CPU keeps counts
+ * @nr: the CPU
+ * @place: where to begin; set to the place behind the one that was found
+ * @counters: set to the counts that are not in the depot yet
+ *
+ * Context: Any.
+ *
+ * Return: the handle, without a reference; 0 if there are no more.
+ */
+depot_stack_handle_t stack_depot_next_on_cpu(unsigned int nr, unsigned int *place,
+					     s32 counters[STACK_DEPOT_COUNTERS])
+{
+	depot_stack_handle_t handle = 0;
+	struct stack_depot_cpu_cache *cpu;
+	unsigned int i;
+
+	rcu_read_lock();
+	cpu = rcu_dereference(per_cpu(stack_depot_cpu_caches_home, nr));
+	while (cpu && !handle && *place < STACK_DEPOT_REFS) {
+		struct stack_depot_ref *ref = &cpu->ref[(*place)++];
+		/* Pairs with end_ref_change(). */
+		u16 sequence = smp_load_acquire(&ref->sequence);
+		s32 any = 0;
+
+		for (i = 0; i < STACK_DEPOT_COUNTERS; i++)
+			any |= counters[i] = READ_ONCE(ref->counters[i]);
+		if (!any)
+			continue;
+		handle = READ_ONCE(ref->handle);
+		/* Pairs with begin_ref_change(): these counts move to the depot. */
+		smp_rmb();
+		if (sequence % 2 || READ_ONCE(ref->sequence) != sequence)
+			handle = 0;
+	}
+	rcu_read_unlock();
+	return handle;
+}
+
 /*
  * Attempts to read counters while no CPU gives its own to the depot. A CPU of a virtual machine
  * can lose its processor meanwhile, for some milliseconds.

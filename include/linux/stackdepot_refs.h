@@ -139,6 +139,8 @@ struct stack_depot_ref *__cold stack_depot_find_second_ref(struct stack_depot_cp
 void stack_depot_count_on_cpu(struct stack_depot_cpu_cache *cpu, depot_stack_handle_t handle,
 			      const s32 more[STACK_DEPOT_COUNTERS]);
 bool stack_depot_read_counters(depot_stack_handle_t handle, long counters[STACK_DEPOT_COUNTERS]);
+depot_stack_handle_t stack_depot_next_on_cpu(unsigned int nr, unsigned int *place,
+					     s32 counters[STACK_DEPOT_COUNTERS]);
 
 /* Take the CPU cache, until stack_depot_cpu_release(). Return: NULL if in use or missing. */
 static __always_inline struct stack_depot_cpu_cache *stack_depot_cpu_acquire(void)

@@ -111,6 +111,7 @@ int owner_add_counted_chains(struct owner_chain_totals *totals, const struct own
 	struct owner_object chain;
 	int error;
 
+	cursor.sums = owner_chain_sums_alloc();
 	owner_cursor_begin(&cursor);
 	while ((error = owner_cursor_next(&cursor, &chain)) > 0) {
 		total = owner_get_chain_total(totals, chain.owner.stack);
@@ -120,6 +121,7 @@ int owner_add_counted_chains(struct owner_chain_totals *totals, const struct own
 		total->sum.estimate = chain.counted;
 	}
 	owner_cursor_end(&cursor);
+	kvfree(cursor.sums);
 	return error;
 }
 

@@ -48,10 +48,12 @@ static int show_stats(struct seq_file *m, void *v)
 	unsigned int i;
 	int error;
 
+	cursor.sums = owner_chain_sums_alloc();
 	owner_cursor_begin(&cursor);
 	while ((error = owner_cursor_next(&cursor, &chain)) > 0)
 		tracked += chain.counted.records;
 	owner_cursor_end(&cursor);
+	kvfree(cursor.sums);
 	if (error)
 		return error;
 	seq_printf(m, "tracked: %llu\n", tracked);

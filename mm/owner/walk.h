@@ -28,6 +28,7 @@
 #include "sample.h"
 
 struct kmem_cache;
+struct owner_chain_sums;
 struct owner_cursor;
 struct owner_walk_memo;
 
@@ -103,6 +104,7 @@ extern const struct owner_source_ops owner_page_chain_source;
  *	be continued
  * @memo: counts records of slab objects that are like records found before, instead
  *	of finding them; NULL to find every object
+ * @sums: what chains held when they were read all at once; NULL to read each chain
  */
 struct owner_cursor {
 	const struct owner_source_ops *ops;
@@ -114,6 +116,7 @@ struct owner_cursor {
 	char *cgroup;
 	bool until_killed;
 	struct owner_walk_memo *memo;
+	struct owner_chain_sums *sums;
 };
 
 void owner_cursor_begin(struct owner_cursor *cursor);
@@ -121,6 +124,12 @@ void owner_cursor_end(struct owner_cursor *cursor);
 void owner_cursor_set_source(struct owner_cursor *cursor, const struct owner_source_ops *ops);
 int owner_cursor_next(struct owner_cursor *cursor, struct owner_object *object);
 void owner_cursor_put_refs(struct owner_cursor *cursor);
+
+/* chain_sums.c */
+struct owner_chain_sums *owner_chain_sums_alloc(void);
+bool owner_chain_sums_read(struct owner_chain_sums *sums, depot_stack_handle_t stack,
+			   long counters[STACK_DEPOT_COUNTERS]);
+
 int owner_cursor_yield_slow(struct owner_cursor *cursor);
 
 /**

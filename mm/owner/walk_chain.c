@@ -44,8 +44,8 @@ static struct owner_estimate estimate_pages(const long *counters)
 	};
 }
 
-/* Enough for all chains but the busiest. */
-#define READ_ATTEMPTS	16
+/* Enough for most chains. */
+#define READ_ATTEMPTS	4
 
 /*
  * Read the counters of a chain until two reads in a row agree: then they are what the chain
@@ -82,7 +82,8 @@ static int find_chain(struct owner_cursor *cursor, enum owner_counter which, lon
 		cursor->ref.stack = stack_depot_next_counted(&cursor->pos);
 		if (!cursor->ref.stack)
 			return 0;
-		if (read_counters(cursor->ref.stack, counters) && counters[which] > 0)
+		if ((owner_chain_sums_read(cursor->sums, cursor->ref.stack, counters) ||
+		     read_counters(cursor->ref.stack, counters)) && counters[which] > 0)
 			return 1;
 	}
 }
@@ -116,7 +117,7 @@ static int next_page_chain(struct owner_cursor *cursor, struct owner_object *obj
 }
 
 /*
- * Each chain is read at a moment of its own: an object that is freed during the walk, and
+ * Some chains are read at moments of their own: an object that is freed during the walk, and
  * one that is allocated through another chain instead, may both be counted.
  */
 const struct owner_source_ops owner_slab_chain_source = {

@@ -38,6 +38,12 @@ static int fill_table(struct owner_query *query, bool *found_all)
 	return error ?: min(found, 0);
 }
 
+static void free_chain_sums(struct owner_query *query)
+{
+	kvfree(query->cursor.sums);
+	query->cursor.sums = NULL;
+}
+
 static int begin_groups(struct owner_query *query)
 {
 	int error = owner_query_prepare(query);
@@ -68,6 +74,7 @@ int owner_query_sum_groups(struct owner_query *query)
 	}
 	if (error)
 		return error;
+	free_chain_sums(query);
 	owner_query_sort_groups(query);
 	query->total = query->other;
 	for (i = 0; i < query->nr_groups; i++)
@@ -82,6 +89,7 @@ int owner_query_sum_groups(struct owner_query *query)
 void owner_query_reset(struct owner_query *query)
 {
 	owner_query_free_groups(query);
+	free_chain_sums(query);
 	if (query->chains)
 		owner_query_put_chains(query->chains);
 	kvfree(query->chains);

@@ -94,6 +94,7 @@ bool owner_query_use_counters(struct owner_query *query)
 		return false;
 	query->ops[0] = &owner_slab_chain_source;
 	query->cursor.ops = query->ops[0];
+	query->cursor.sums = owner_chain_sums_alloc();
 	return true;
 }
 

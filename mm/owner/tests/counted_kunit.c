@@ -319,6 +319,55 @@ static void test_no_waste_below_zero(struct kunit *test)
 	stack_depot_put(chain);
 }
 
+/* Read the objects of @chain from the sums of all chains, -1 if they are not known. */
+static long read_chain_sum(struct owner_chain_sums *sums, depot_stack_handle_t chain)
+{
+	long counters[STACK_DEPOT_COUNTERS];
+
+	return owner_chain_sums_read(sums, chain, counters) ? counters[OWNER_OBJECTS] : -1;
+}
+
+/* Read them from the sums of all chains as they are now. */
+static long read_chain_now(struct kunit *test, depot_stack_handle_t chain)
+{
+	struct owner_chain_sums *sums = owner_chain_sums_alloc();
+	long objects = -1;
+
+	KUNIT_EXPECT_NOT_NULL(test, sums);
+	if (sums)
+		objects = read_chain_sum(sums, chain);
+	kvfree(sums);
+	return objects;
+}
+
+/*
+ * The sums of all chains have what CPUs count and what the depot counts, as it was when they were
+ * read, and no chain that is stored later.
+ */
+static void test_chain_sums(struct kunit *test)
+{
+	void *object = plant_cache_object(GFP_KERNEL), *later;
+	depot_stack_handle_t chain = get_object_chain(test, object), new;
+	struct owner_chain_sums *sums = owner_chain_sums_alloc();
+
+	KUNIT_ASSERT_NOT_NULL(test, sums);
+	later = plant_cache_object(GFP_KERNEL);
+	new = get_object_chain(test, later);
+	KUNIT_EXPECT_EQ(test, read_chain_sum(sums, chain), 1);
+	KUNIT_EXPECT_EQ(test, read_chain_sum(sums, new), -1);
+	KUNIT_EXPECT_EQ(test, read_chain_sum(NULL, chain), -1);
+	stack_depot_cpu_caches_flush();
+	KUNIT_EXPECT_EQ(test, read_chain_now(test, chain), 1);
+	kmem_cache_free(cache, object);
+	kmem_cache_free(cache, later);
+	KUNIT_EXPECT_EQ(test, read_chain_sum(sums, chain), 1);
+	KUNIT_EXPECT_EQ(test, read_chain_now(test, chain), 0);
+	KUNIT_EXPECT_EQ(test, read_chain_now(test, new), 0);
+	kvfree(sums);
+	stack_depot_put(chain);
+	stack_depot_put(new);
+}
+
 /* A query does not answer from counters while an object of the chain is sampled. */
 static void test_samples_are_not_counted_on(struct kunit *test)
 {
@@ -399,6 +448,7 @@ static struct kunit_case owner_counted_cases[] = {
 	KUNIT_CASE(test_freed_on_other_cpus),
 	KUNIT_CASE(test_slab_that_goes),
 	KUNIT_CASE(test_chains_are_found),
+	KUNIT_CASE(test_chain_sums),
 	KUNIT_CASE(test_no_waste_below_zero),
 	KUNIT_CASE(test_samples_are_not_counted_on),
 	KUNIT_CASE(test_index),
