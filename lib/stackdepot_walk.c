@@ -9,10 +9,7 @@
  * Any context may walk. A chain with a frame that only the kernel's unwinder knows is left to it.
  */
 
-#include <linux/filter.h>
 #include <linux/ftrace.h>
-#include <linux/init.h>
-#include <linux/kallsyms.h>
 #include <linux/kernel.h>
 #include <linux/kmsan.h>
 #include <linux/kprobes.h>

@@ -20,45 +20,11 @@
 #include "hooks.h"
 #include "slab_records.h"
 
-struct kmem_cache_args owner_record_cache_args;
-
-/* At least one part in WASTE_PARTS of a slab may be wasted, if a higher order wastes less. */
-#define WASTE_PARTS	64
-
 static struct kmem_cache *record_caches[64];
 static unsigned int nr_record_caches;
 
 /* Protects record_caches. Taken outside slab_mutex, which kmem_cache_create() takes. */
 static DEFINE_MUTEX(record_caches_mutex);
-
-/**
- * __slab_owner_choose_order() - choose the order of the slabs of a cache for records
- * @size: bytes that each object takes
- * @max_order: do not exceed this order
- *
- * SLUB itself accepts up to a sixteenth of waste, which is one byte for each tracked object.
- *
- * Return: the lowest order that wastes little; if no order does, the one that wastes least.
- */
-int __slab_owner_choose_order(unsigned int size, unsigned int max_order)
-{
-	unsigned int order = get_order(size), best = order, least = UINT_MAX;
-
-	for (; order <= max_order; order++) {
-		unsigned int slab_bytes = PAGE_SIZE << order;
-		unsigned int waste = slab_bytes % size;
-
-		if (waste <= slab_bytes / WASTE_PARTS)
-			return order;
-		/* Compare the waste per page. */
-		waste = (waste << 8) >> order;
-		if (waste < least) {
-			least = waste;
-			best = order;
-		}
-	}
-	return best;
-}
 
 static struct kmem_cache *find_record_cache(unsigned int objects)
 {
@@ -76,14 +42,14 @@ static struct kmem_cache *find_record_cache(unsigned int objects)
  */
 static bool create_record_cache(unsigned int objects)
 {
+	struct kmem_cache_args args = { .align = OWNER_RECORDS_ALIGN };
 	struct kmem_cache *cache;
 	char name[32];
 
 	if (nr_record_caches == ARRAY_SIZE(record_caches))
 		return false;
 	snprintf(name, sizeof(name), "owner_records-%u", objects);
-	owner_record_cache_args = (struct kmem_cache_args){ .align = OWNER_RECORDS_ALIGN };
-	cache = kmem_cache_create(name, owner_records_size(objects), &owner_record_cache_args,
+	cache = kmem_cache_create(name, owner_records_size(objects), &args,
 				  SLAB_NO_MERGE | SLAB_NOLEAKTRACE);
 	if (!cache)
 		return false;

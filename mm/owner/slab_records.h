@@ -24,7 +24,6 @@
 #include "owner.h"
 
 struct kmem_cache;
-struct kmem_cache_args;
 struct slab;
 
 #ifdef CONFIG_SLAB_OWNER
@@ -203,23 +202,12 @@ size_t owner_records_size(unsigned int objects);
 /* mm/owner/slab_record_caches.c */
 void owner_record_caches_create(void);
 void __slab_owner_cache_created(struct kmem_cache *s);
-int __slab_owner_choose_order(unsigned int size, unsigned int max_order);
-
-/* Arguments of the caches that records are allocated from. */
-extern struct kmem_cache_args owner_record_cache_args;
 
 /* A cache was created: create a cache for the records of its slabs, too. */
 static inline void slab_owner_cache_created(struct kmem_cache *s)
 {
 	if (static_branch_unlikely(&slab_owner_key))
 		__slab_owner_cache_created(s);
-}
-
-/* Return: the order of slabs of a cache for records, -1 if the new cache is another one. */
-static inline int slab_owner_choose_order(const struct kmem_cache_args *args, unsigned int size,
-					  unsigned int max_order)
-{
-	return args == &owner_record_cache_args ? __slab_owner_choose_order(size, max_order) : -1;
 }
 
 #else /* CONFIG_SLAB_OWNER */
@@ -237,12 +225,6 @@ static inline unsigned long owner_obj_exts_without_records(unsigned long exts)
 
 static inline void slab_owner_cache_created(struct kmem_cache *s)
 {
-}
-
-static inline int slab_owner_choose_order(const struct kmem_cache_args *args, unsigned int size,
-					  unsigned int max_order)
-{
-	return -1;
 }
 
 #endif /* CONFIG_SLAB_OWNER */
