@@ -7,8 +7,29 @@
 #include <linux/slab.h>
 #include <linux/sort.h>
 #include <linux/stackdepot.h>
+#include <linux/string.h>
 
 #include "totals.h"
+
+/**
+ * owner_rank_chain() - put a chain among those that hold most
+ * @ranking: the chains that hold most
+ * @chain: left out if @ranking is full of larger ones
+ */
+void owner_rank_chain(struct owner_ranking *ranking, const struct owner_ranked_chain *chain)
+{
+	unsigned int i = ranking->count;
+
+	while (i && ranking->row[i - 1].bytes < chain->bytes)
+		i--;
+	if (i == ranking->max)
+		return;
+	if (ranking->count < ranking->max)
+		ranking->count++;
+	memmove(&ranking->row[i + 1], &ranking->row[i],
+		(ranking->count - 1 - i) * sizeof(*chain));
+	ranking->row[i] = *chain;
+}
 
 #define FIRST_BITS	9
 

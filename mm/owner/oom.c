@@ -30,30 +30,11 @@
 #include "query/query.h"
 #include "totals.h"
 
-/**
- * owner_oom_rank() - put a chain among those that hold most
- * @top: the chains that hold most
- * @row: the chain, left out if @top is full of larger ones
- */
-void owner_oom_rank(struct owner_oom_top *top, const struct owner_oom_row *row)
-{
-	unsigned int i = top->count;
-
-	while (i && top->row[i - 1].bytes < row->bytes)
-		i--;
-	if (i == top->max)
-		return;
-	if (top->count < top->max)
-		top->count++;
-	memmove(&top->row[i + 1], &top->row[i], (top->count - 1 - i) * sizeof(*row));
-	top->row[i] = *row;
-}
-
 /* Rank a chain by its counters, if they add up to at least @least bytes. */
-static void rank_counters(struct owner_oom_top *top, enum owner_counter bytes,
+static void rank_counters(struct owner_ranking *top, enum owner_counter bytes,
 			  depot_stack_handle_t stack, const long *counters, u64 least)
 {
-	struct owner_oom_row row = { .stack = stack };
+	struct owner_ranked_chain row = { .stack = stack };
 
 	if (bytes == OWNER_PAGES) {
 		row.objects = max(counters[OWNER_PAGES], 0L);
@@ -63,11 +44,11 @@ static void rank_counters(struct owner_oom_top *top, enum owner_counter bytes,
 		row.bytes = max(counters[bytes], 0L);
 	}
 	if (row.bytes >= least)
-		owner_oom_rank(top, &row);
+		owner_rank_chain(top, &row);
 }
 
 /* Rank all chains by the depot's counters, to which a CPU adds its own once in a second. */
-static void find_candidates(struct owner_oom_top *candidates, enum owner_counter bytes)
+static void find_candidates(struct owner_ranking *candidates, enum owner_counter bytes)
 {
 	long counters[STACK_DEPOT_COUNTERS];
 	depot_stack_handle_t stack;
@@ -85,7 +66,7 @@ static void find_candidates(struct owner_oom_top *candidates, enum owner_counter
 }
 
 /* Rank a chain by the counters of the depot and of all CPUs. */
-static void add_chain(struct owner_oom_top *top, enum owner_counter bytes,
+static void add_chain(struct owner_ranking *top, enum owner_counter bytes,
 		      depot_stack_handle_t stack, u64 least)
 {
 	long counters[STACK_DEPOT_COUNTERS];
@@ -104,7 +85,7 @@ static void add_chain(struct owner_oom_top *top, enum owner_counter bytes,
  * Add the chains that hold much more than the depot knows: some CPU has a large part of
  * @least in its CPU cache. A leak can fill memory before a CPU tells the depot.
  */
-static void add_chains_of_cpus(struct owner_oom_top *top, enum owner_counter bytes, u64 least)
+static void add_chains_of_cpus(struct owner_ranking *top, enum owner_counter bytes, u64 least)
 {
 	u64 large = div_u64(least, 2 * num_possible_cpus());
 	const struct stack_depot_cpu_cache *cache;
@@ -136,8 +117,8 @@ void owner_oom_find(struct owner_oom_find *find, enum owner_counter bytes, u64 l
 {
 	unsigned int i;
 
-	find->candidates = (struct owner_oom_top){ .max = OWNER_OOM_CANDIDATES };
-	find->top = (struct owner_oom_top){ .max = OWNER_OOM_ROWS };
+	find->candidates = (struct owner_ranking){ .max = OWNER_RANKING_MAX };
+	find->top = (struct owner_ranking){ .max = OWNER_OOM_ROWS };
 	find_candidates(&find->candidates, bytes);
 	for (i = 0; i < find->candidates.count; i++)
 		add_chain(&find->top, bytes, find->candidates.row[i].stack, least);
@@ -179,7 +160,7 @@ static bool append_chain(char *line, size_t size, depot_stack_handle_t stack)
  * @memory: bytes of memory, of which the line says the share
  * @unit: noun for the objects
  */
-void owner_oom_format_row(char *line, size_t size, const struct owner_oom_row *row, u64 memory,
+void owner_oom_format_row(char *line, size_t size, const struct owner_ranked_chain *row, u64 memory,
 			  const char *unit)
 {
 	u64 percent = mul_u64_u64_div_u64(row->bytes, 100, max(memory, 1ULL));

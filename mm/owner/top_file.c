@@ -29,39 +29,18 @@
  * struct top_table - the chains that hold most of one kind of memory
  * @totals: what each chain holds
  * @sum: of all chains
- * @nr_chains: how many hold something
- * @row: the chains that hold most, the largest first; they point into @totals
- * @nr_rows: how many
+ * @top: the chains that hold most
  */
 struct top_table {
 	struct owner_chain_totals totals;
 	struct owner_sum sum;
-	unsigned long nr_chains;
-	const struct owner_chain_total *row[ROWS_MAX];
-	unsigned int nr_rows;
+	struct owner_ranking top;
 };
 
 struct top_reader {
 	struct top_table slabs;
 	struct top_table pages;
 };
-
-static void rank_chain(struct top_table *table, const struct owner_chain_total *total)
-{
-	unsigned int i = table->nr_rows;
-
-	owner_sum_join(&table->sum, &total->sum);
-	table->nr_chains++;
-	while (i && table->row[i - 1]->sum.estimate.held < total->sum.estimate.held)
-		i--;
-	if (i == ROWS_MAX)
-		return;
-	if (table->nr_rows < ROWS_MAX)
-		table->nr_rows++;
-	memmove(&table->row[i + 1], &table->row[i],
-		(table->nr_rows - 1 - i) * sizeof(table->row[0]));
-	table->row[i] = total;
-}
 
 static int fill_table(struct top_table *table, int (*collect)(struct owner_chain_totals *totals))
 {
@@ -70,8 +49,17 @@ static int fill_table(struct top_table *table, int (*collect)(struct owner_chain
 
 	if (error)
 		return error;
-	for (i = 0; i < table->totals.count; i++)
-		rank_chain(table, table->totals.total[i]);
+	table->top.max = ROWS_MAX;
+	for (i = 0; i < table->totals.count; i++) {
+		const struct owner_chain_total *total = table->totals.total[i];
+
+		owner_sum_join(&table->sum, &total->sum);
+		owner_rank_chain(&table->top, &(struct owner_ranked_chain){
+			.stack = total->stack,
+			.objects = total->sum.estimate.objects,
+			.bytes = total->sum.estimate.held,
+		});
+	}
 	return 0;
 }
 
@@ -105,19 +93,19 @@ static void show_table(struct seq_file *m, const struct top_table *table, const 
 	char held[16];
 
 	string_get_size(sum->held, 1, STRING_UNITS_2, held, sizeof(held));
-	seq_printf(m, "%llu %s hold %s, from %lu call chains", sum->objects, objects, held,
-		   table->nr_chains);
+	seq_printf(m, "%llu %s hold %s, from %u call chains", sum->objects, objects, held,
+		   table->totals.count);
 	if (sum->bytes_variance)
 		seq_printf(m, " (estimated from %llu samples)", sum->records);
 	seq_printf(m, "\n\n%10s %6s %10s  %s\n", "HELD", "SHARE", "OBJECTS", "ALLOCATED BY");
-	for (i = 0; i < table->nr_rows; i++) {
-		const struct owner_estimate *e = &table->row[i]->sum.estimate;
+	for (i = 0; i < table->top.count; i++) {
+		const struct owner_ranked_chain *chain = &table->top.row[i];
 
-		string_get_size(e->held, 1, STRING_UNITS_2, held, sizeof(held));
-		permille = mul_u64_u64_div_u64(e->held, 1000, max(sum->held, 1ULL));
+		string_get_size(chain->bytes, 1, STRING_UNITS_2, held, sizeof(held));
+		permille = mul_u64_u64_div_u64(chain->bytes, 1000, max(sum->held, 1ULL));
 		seq_printf(m, "%10s %3u.%u%% %10llu  ", held, permille / 10, permille % 10,
-			   e->objects);
-		show_functions(m, table->row[i]->stack);
+			   chain->objects);
+		show_functions(m, chain->stack);
 	}
 	seq_putc(m, '\n');
 }

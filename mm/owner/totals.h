@@ -64,7 +64,35 @@ struct owner_cache_total {
 	u64 requested;
 };
 
+/* Chains that a ranking has room for. */
+#define OWNER_RANKING_MAX	32
+
+/**
+ * struct owner_ranked_chain - what one call chain holds
+ * @stack: handle of the chain
+ * @objects: number of objects, of records if some are samples, or of pages
+ * @bytes: bytes that they occupy
+ */
+struct owner_ranked_chain {
+	depot_stack_handle_t stack;
+	u64 objects;
+	u64 bytes;
+};
+
+/**
+ * struct owner_ranking - the call chains that hold most
+ * @max: number of chains to keep
+ * @count: number of chains in @row
+ * @row: the chains, the largest first
+ */
+struct owner_ranking {
+	unsigned int max;
+	unsigned int count;
+	struct owner_ranked_chain row[OWNER_RANKING_MAX];
+};
+
 /* chain_totals.c */
+void owner_rank_chain(struct owner_ranking *ranking, const struct owner_ranked_chain *chain);
 struct owner_chain_total *owner_get_chain_total(struct owner_chain_totals *totals,
 						depot_stack_handle_t stack);
 void owner_sort_chain_totals(struct owner_chain_totals *totals);

@@ -16,13 +16,13 @@ static void test_rank(struct kunit *test)
 {
 	static const u64 bytes[] = { 5, 9, 5, 1, 7, 9, 2 };
 	static const depot_stack_handle_t ranked[] = { 1, 5, 4, 0 };
-	struct owner_oom_top *top = kunit_kzalloc(test, sizeof(*top), GFP_KERNEL);
+	struct owner_ranking *top = kunit_kzalloc(test, sizeof(*top), GFP_KERNEL);
 	unsigned int i;
 
 	KUNIT_ASSERT_NOT_NULL(test, top);
 	top->max = ARRAY_SIZE(ranked);
 	for (i = 0; i < ARRAY_SIZE(bytes); i++)
-		owner_oom_rank(top, &(struct owner_oom_row){ .stack = i, .bytes = bytes[i] });
+		owner_rank_chain(top, &(struct owner_ranked_chain){ .stack = i, .bytes = bytes[i] });
 	KUNIT_ASSERT_EQ(test, top->count, ARRAY_SIZE(ranked));
 	for (i = 0; i < ARRAY_SIZE(ranked); i++)
 		KUNIT_EXPECT_EQ(test, top->row[i].stack, ranked[i]);
@@ -49,7 +49,7 @@ struct planted {
 };
 
 /* The row of the planted chain. NULL if there is none. */
-static const struct owner_oom_row *find_planted(struct planted *planted, u64 least)
+static const struct owner_ranked_chain *find_planted(struct planted *planted, u64 least)
 {
 	unsigned int i;
 
@@ -91,7 +91,7 @@ static void test_find(struct kunit *test)
 {
 	struct planted *planted = plant_objects(test);
 	const u64 held = MANY * planted->slot_size;
-	const struct owner_oom_row *row;
+	const struct owner_ranked_chain *row;
 	unsigned int i;
 
 	for (i = 0; i < 2; i++) {
@@ -112,7 +112,7 @@ static void test_find(struct kunit *test)
 /* A sample counts for all objects that it stands for, until it is freed. */
 static void test_samples(struct kunit *test)
 {
-	const struct owner_oom_row *row;
+	const struct owner_ranked_chain *row;
 	struct planted *planted;
 	char rule[80];
 	void *object;
@@ -146,7 +146,7 @@ static void test_samples(struct kunit *test)
 static void test_format(struct kunit *test)
 {
 	void *object = plant_page_sized();
-	struct owner_oom_row row = { .objects = 21, .bytes = 3 << 20 };
+	struct owner_ranked_chain row = { .objects = 21, .bytes = 3 << 20 };
 	static const char start[] = " 3.00 MiB  30%        21 objects  plant_page_sized < ";
 	char line[OWNER_OOM_COLUMNS];
 	size_t size;
