@@ -42,7 +42,7 @@ static inline void owner_save_vmcoreinfo(void)
 DECLARE_STATIC_KEY_FALSE(slab_owner_key);
 
 bool slab_owner_wanted(void);
-void __slab_owner_resize(const void *object, gfp_t flags, size_t size, unsigned long ip);
+void __slab_owner_resize(const void *object, gfp_t flags, size_t size);
 void __slab_owner_print(const struct slab *slab, unsigned int index);
 void __owner_percpu_alloc(const void *area, gfp_t flags, size_t size);
 void __owner_percpu_free(const void *area);
@@ -52,7 +52,7 @@ void owner_show_mem(void);
 static __always_inline void slab_owner_resize(const void *object, gfp_t flags, size_t size)
 {
 	if (static_branch_unlikely(&slab_owner_key))
-		__slab_owner_resize(object, flags, size, _RET_IP_);
+		__slab_owner_resize(object, flags, size);
 }
 
 /* Log who allocated the object at this index of a slab, and who freed it last. */

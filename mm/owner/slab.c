@@ -205,45 +205,23 @@ static noinline void track_first_object(struct kmem_cache *s, const void *object
 	owner_record_publish(record, handle_pair, requested, owner_record_time_now());
 }
 
-/* Attempts of the fast path. */
-enum track_attempt {
-	TRACK_FIRST,		/* calls no function in steady state */
-	TRACK_AGAIN,		/* leaves out allocators; may take references and records */
-	TRACK_RESIZED,		/* as TRACK_FIRST; the object has a record already */
-};
-
 /*
  * Find this CPU's references to the chain of an allocation. The chain begins with the caller of
- * SLUB's function. If that is an allocator, this CPU does not know the chain. @ip: the return
- * address of SLUB's function, which is the whole chain at depth 1.
+ * SLUB's function. If that is an allocator, the first attempt does not find the chain. @ip: the
+ * return address of SLUB's function, which is the whole chain at depth 1.
  */
 static __always_inline struct stack_depot_ref *
-find_chain_ref(struct stack_depot_cpu_cache *cpu, unsigned int depth, enum track_attempt attempt,
+find_chain_ref(struct stack_depot_cpu_cache *cpu, unsigned int depth, bool again,
 	       struct stack_depot_caller caller, unsigned long ip)
 {
 	struct stack_depot_ref *ref;
 
-	if (attempt == TRACK_AGAIN)
+	if (again)
 		return stack_depot_find_running_again(cpu, depth, STACK_DEPOT_FLAG_SKIP, caller);
 	if (likely(depth > 1))
 		return stack_depot_find_running(cpu, depth, 1, caller);
 	ref = stack_depot_find_hashed_ref(cpu, stack_depot_mix_frame(0, ip));
 	return likely(ref && stack_depot_can_take_ref(ref)) ? ref : NULL;
-}
-
-/* Take the owner of a resized object out of its record. Return: false for the slow path. */
-static __always_inline bool drop_resized(struct stack_depot_cpu_cache *cpu, struct kmem_cache *s,
-					 struct owner_record *record)
-{
-	struct owner_charge charge = object_charge(s, owner_record_requested(record));
-
-	if (owner_record_rate(record) ||
-	    !owner_record_drop_to_cpu(cpu, READ_ONCE(record->handle_pair), charge, NULL))
-		return false;
-	WRITE_ONCE(record->handle_pair, 0);
-	/* As in owner_record_take_handles(). */
-	smp_wmb();
-	return true;
 }
 
 /*
@@ -253,9 +231,8 @@ static __always_inline bool drop_resized(struct stack_depot_cpu_cache *cpu, stru
  */
 static __always_inline bool
 track_from_cpu_cache(struct stack_depot_cpu_cache *cpu, struct kmem_cache *s, const void *object,
-		     gfp_t flags, size_t size, struct owner_choice choice,
-		     enum track_attempt attempt, struct stack_depot_caller caller,
-		     unsigned long ip, u64 *first)
+		     gfp_t flags, size_t size, struct owner_choice choice, bool again,
+		     struct stack_depot_caller caller, unsigned long ip, u64 *first)
 {
 	struct stack_depot_ref *chain, *task;
 	u32 requested = owner_record_size(size);
@@ -268,18 +245,18 @@ track_from_cpu_cache(struct stack_depot_cpu_cache *cpu, struct kmem_cache *s, co
 	if (unlikely(choice.user) && !owner_find_context_ref(cpu))
 		return false;
 	/* Walk first: during the walk, no other value then has to be kept in a register. */
-	chain = find_chain_ref(cpu, choice.depth, attempt, caller, ip);
+	chain = find_chain_ref(cpu, choice.depth, again, caller, ip);
 	if (unlikely(!chain))
 		return false;
 	task = unlikely(choice.user) ? owner_find_context_ref(cpu) :
-				       owner_find_current_task_ref(cpu, attempt == TRACK_AGAIN);
+				       owner_find_current_task_ref(cpu, again);
 	if (unlikely(!task))
 		return false;
 	slab = object_slab(object);
 	exts = READ_ONCE(slab->obj_exts);
 	if (unlikely(!(exts & OBJEXTS_OWNER_RECORDS))) {
 		/* free=on needs records of frees, too. */
-		if (attempt != TRACK_AGAIN || choice.free ||
+		if (!again || choice.free ||
 		    !can_allocate_records(s, object, flags))
 			return false;
 		*first = owner_record_fill_fast(chain, task, object_charge(s, requested));
@@ -293,8 +270,7 @@ track_from_cpu_cache(struct stack_depot_cpu_cache *cpu, struct kmem_cache *s, co
 	records = owner_slab_records_untag(exts);
 	record = object_record_fast(s, slab, records, object);
 	/* Nobody else writes to the record of a new object, unless it is freed twice. */
-	if (unlikely(data_race(record->handle_pair)) &&
-	    !(attempt == TRACK_RESIZED && drop_resized(cpu, s, record)))
+	if (unlikely(data_race(record->handle_pair)))
 		return false;
 	if (unlikely(choice.free) &&
 	    !reset_freed_record(cpu, records, record, requested, task))
@@ -306,14 +282,15 @@ track_from_cpu_cache(struct stack_depot_cpu_cache *cpu, struct kmem_cache *s, co
 }
 
 /*
- * Fast path. It does not test for NMI: stack_depot_cpu_acquire() fails if the NMI has
+ * Fast path. The first attempt calls no function in steady state; the one @again leaves out
+ * allocators, and may take references and allocate records. It does not test for NMI: stack_depot_cpu_acquire() fails if the NMI has
  * interrupted a user of the CPU cache, and otherwise the CPU cache is safe to use. It does not
  * test for __GFP_NO_OBJ_EXT: with that flag, objects are from caches whose slabs have no
  * records. Return: false for the slow path.
  */
 static __always_inline bool track_fast(struct kmem_cache *s, const void *object, gfp_t flags,
-				       size_t size, enum track_attempt attempt,
-				       struct stack_depot_caller caller, unsigned long ip)
+				       size_t size, bool again, struct stack_depot_caller caller,
+				       unsigned long ip)
 {
 	struct stack_depot_cpu_cache *cpu;
 	struct owner_choice choice;
@@ -328,10 +305,10 @@ static __always_inline bool track_fast(struct kmem_cache *s, const void *object,
 	/* Preemption is off: change.c waits for this allocation after a change of free=. */
 	choice.word = READ_ONCE(s->owner_choice);
 	if (likely(choice.cache == OWNER_CACHE_FAST))
-		tracked = track_from_cpu_cache(cpu, s, object, flags, size, choice, attempt, caller,
+		tracked = track_from_cpu_cache(cpu, s, object, flags, size, choice, again, caller,
 					       ip, &first);
 	stack_depot_cpu_release(cpu);
-	if (attempt == TRACK_AGAIN && first)
+	if (again && first)
 		track_first_object(s, object, owner_record_size(size), flags, first);
 	return tracked;
 }
@@ -340,12 +317,12 @@ static __always_inline bool track_fast(struct kmem_cache *s, const void *object,
  * The rest of a hook: try again with all allocators left out, then use the slow path. @frame: the
  * frame of the hook. A pointer to a caller would make the compiler protect the hook's stack.
  */
-static noinline void track_again(struct kmem_cache *s, void *object, size_t size, gfp_t flags,
+static noinline void track_again(struct kmem_cache *s, const void *object, size_t size, gfp_t flags,
 				 unsigned long frame, unsigned long hook_ip)
 {
 	struct track_args args = { flags, false, stack_depot_caller_of_frame(frame, hook_ip) };
 
-	if (!track_fast(s, object, flags, size, TRACK_AGAIN, args.caller, 0))
+	if (!track_fast(s, object, flags, size, true, args.caller, 0))
 		track_slow(s, object, size, &args);
 }
 
@@ -356,7 +333,7 @@ static noinline void track_again(struct kmem_cache *s, void *object, size_t size
 noinline void __slab_owner_alloc(struct kmem_cache *s, void *object, gfp_t flags, size_t size,
 				 unsigned long ip)
 {
-	if (!track_fast(s, object, flags, size, TRACK_FIRST, STACK_DEPOT_CALLER, ip))
+	if (!track_fast(s, object, flags, size, false, STACK_DEPOT_CALLER, ip))
 		track_again(s, object, size, flags, (unsigned long)__builtin_frame_address(0),
 			    _RET_IP_);
 	barrier();
@@ -369,13 +346,21 @@ void __slab_owner_alloc_sampled(struct kmem_cache *s, void *object, gfp_t flags,
 	track_slow(s, object, size, &args);
 }
 
-void __slab_owner_resize(const void *object, gfp_t flags, size_t size, unsigned long ip)
+/* The object is treated as a new one in the place of another that was not freed by a hook. */
+void __slab_owner_resize(const void *object, gfp_t flags, size_t size)
 {
 	struct slab *slab = ZERO_OR_NULL_PTR(object) ? NULL : virt_to_slab(object);
-	struct track_args args = { flags, false, STACK_DEPOT_CALLER };
+	struct owner_slab_records *records;
 
 	/* Objects larger than a slab are pages, which page_owner tracks. */
-	if (slab && !track_fast(slab->slab_cache, object, flags, size, TRACK_RESIZED, args.caller,
-				ip))
-		track_slow(slab->slab_cache, object, size, &args);
+	if (!slab)
+		return;
+	records = owner_slab_records_of(READ_ONCE(slab->obj_exts));
+	if (records)
+		drop_stale_record(slab->slab_cache, records,
+				  &records->record[object_index(slab->slab_cache, slab, records,
+								object)]);
+	track_again(slab->slab_cache, object, size, flags,
+		    (unsigned long)__builtin_frame_address(0), _RET_IP_);
+	barrier();
 }
