@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /* ownertop: show which call chains own the kernel's memory. */
 #include <errno.h>
+#include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -18,7 +19,6 @@
 #include "base/replace_file.h"
 #include "input/progress.h"
 #include "page_owner_sort/page_owner_sort.h"
-#include "record/record.h"
 #include "ui/fit.h"
 #include "ui/live.h"
 #include "ui/pager.h"
@@ -178,6 +178,25 @@ static int run_view(const struct options *o)
 	return status;
 }
 
+/* Run the script that writes snapshots: from where make install puts it, or beside the program. */
+static int run_record_script(char *argv[])
+{
+	static const char * const names[] = { "../libexec/ownertop/record", "ownertop-record" };
+	char program[PATH_MAX] = "", path[PATH_MAX * 2] = "/proc/self/exe";
+	size_t i;
+
+	if (readlink(path, program, sizeof(program) - 1) > 0)
+		*strrchr(program, '/') = '\0';
+	for (i = 0; *program && i < sizeof(names) / sizeof(*names); i++) {
+		snprintf(path, sizeof(path), "%s/%s", program, names[i]);
+		execv(path, argv);
+		if (errno != ENOENT)
+			break;
+	}
+	fprintf(stderr, "ownertop: record: %s: %s\n", path, strerror(errno));
+	return STATUS_FAILED;
+}
+
 int main(int argc, char *argv[])
 {
 	struct options options;
@@ -189,7 +208,7 @@ int main(int argc, char *argv[])
 	if (argc > 1 && !strcmp(argv[1], PAGE_OWNER_SORT))
 		return page_owner_sort_main(argc - 1, argv + 1);
 	if (argc > 1 && !strcmp(argv[1], "record"))
-		return record_main(argc - 1, argv + 1);
+		return run_record_script(argv + 1);
 	check_prepare_exit(argc, argv);
 	parse_command_line(&options, argc, argv);
 	if (options.print_skip_list) {

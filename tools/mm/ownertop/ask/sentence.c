@@ -86,28 +86,14 @@ void sentence_parse_setting(struct owner_sentence *s, const char *option, const 
 	free(text);
 }
 
-/*
- * Parse one number as the language does after @comparison. @refusal: message for another value.
- */
-static u64 parse_one_number(const char *option, const char *comparison, const char *text,
-			    const char *refusal)
+u64 sentence_parse_time(const char *option, const char *text)
 {
 	struct owner_sentence s;
 
-	sentence_parse_setting(&s, option, comparison, text);
+	sentence_parse_setting(&s, option, "if ts == ", text);
 	if (s.nr_comparisons != 1 || s.nr_values != 1 || s.values[0].low != s.values[0].high)
-		usage_refuse_value(option, text, refusal);
+		usage_refuse_value(option, text, "is not one time");
 	return s.values[0].low;
-}
-
-u64 sentence_parse_time(const char *option, const char *text)
-{
-	return parse_one_number(option, "if ts == ", text, "is not one time");
-}
-
-u64 sentence_parse_size(const char *option, const char *text)
-{
-	return parse_one_number(option, "if size == ", text, "is not one size");
 }
 
 /*

@@ -28,8 +28,6 @@ void sentence_parse_setting(struct owner_sentence *s, const char *option, const 
 			    const char *value);
 /* Parse one time in the language's form; returns ns. */
 u64 sentence_parse_time(const char *option, const char *text);
-/* Parse one size, as "2G"; returns bytes. */
-u64 sentence_parse_size(const char *option, const char *text);
 
 /* Add the condition "@field == @word" of an option to a sentence. */
 void sentence_add_word_condition(struct sentence_parts *parts, const char *option,

@@ -1,20 +1,28 @@
 // SPDX-License-Identifier: GPL-2.0
 /* Replace the directories of "ownertop record" among the inputs by the dumps in them. */
+#include <dirent.h>
 #include <errno.h>
-#include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "ask/snapshots.h"
 #include "ask/usage.h"
 #include "base/alloc.h"
 #include "base/exit_status.h"
-#include "snapshots/store.h"
 
 #define NS_PER_SECOND 1000000000ULL
+#define LINE_LEN 256
+
+/* Facts about a snapshot that tell whether it can be compared with another. */
+struct snapshot_about {
+	u64 time;		/* in seconds */
+	char boot_id[LINE_LEN];
+	char kernel[LINE_LEN];
+};
 
 /* The inputs after the replacement. */
 struct input_list {
@@ -38,6 +46,38 @@ static char *join_path(const char *directory, const char *name)
 	if (asprintf(&path, "%s/%s", directory, name) < 0)
 		exit_out_of_memory();
 	return path;
+}
+
+/* Read the file "about" of the snapshot at @path. Returns false if @path has none. */
+static bool read_about(const char *path, struct snapshot_about *about)
+{
+	char *file = join_path(path, "about"), line[LINE_LEN];
+	FILE *f = fopen(file, "re");
+
+	free(file);
+	if (!f)
+		return false;
+	*about = (struct snapshot_about){ 0 };
+	while (fgets(line, sizeof(line), f)) {
+		line[strcspn(line, "\n")] = '\0';
+		if (!strncmp(line, "time ", 5))
+			about->time = strtoull(line + 5, NULL, 10);
+		else if (!strncmp(line, "boot_id ", 8))
+			memcpy(about->boot_id, line + 8, sizeof(line) - 8);
+		else if (!strncmp(line, "kernel ", 7))
+			memcpy(about->kernel, line + 7, sizeof(line) - 7);
+	}
+	fclose(f);
+	return about->time;
+}
+
+/* Does a directory entry have the name of a snapshot, as 20261122T221500Z? */
+static int is_snapshot(const struct dirent *entry)
+{
+	struct tm tm;
+	const char *end = strptime(entry->d_name, "%Y%m%dT%H%M%SZ", &tm);
+
+	return end && !*end && strlen(entry->d_name) == strlen("20261122T221500Z");
 }
 
 static void add_input(struct input_list *list, const char *path, u64 time)
@@ -112,7 +152,7 @@ static void add_listed_snapshot(struct input_list *list, const struct options *o
 	char *path = join_path(directory, name);
 	struct snapshot_about about;
 
-	if (!store_read_about(path, &about))
+	if (!read_about(path, &about))
 		usage_refuse_value("snapshot", path, "has no file 'about' that tells its time");
 	add_snapshot(list, o, path, &about);
 	free(path);
@@ -120,24 +160,23 @@ static void add_listed_snapshot(struct input_list *list, const struct options *o
 
 static void add_directory(struct input_list *list, const struct options *o, const char *directory)
 {
-	int fd = open(directory, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-	struct snapshot_list snapshots;
-	u32 i;
+	struct dirent **entries;
+	int i, n = scandir(directory, &entries, is_snapshot, alphasort);
 
-	if (fd < 0 || !store_list(fd, &snapshots)) {
+	if (n < 0) {
 		fprintf(stderr, "ownertop: %s: %s\n", directory, strerror(errno));
 		exit(STATUS_FAILED);
 	}
-	close(fd);
-	if (!snapshots.n || ((o->view->pair || o->view->series) && snapshots.n < 2))
+	if (!n || ((o->view->pair || o->view->series) && n < 2))
 		usage_refuse_value(o->view->name, directory,
-				   snapshots.n ? "has only one snapshot, and two are compared" :
+				   n ? "has only one snapshot, and two are compared" :
 				   "is a directory without snapshots; 'ownertop record' makes them");
-	for (i = 0; i < snapshots.n; i++)
-		if (o->view->series || o->view->explains || i == snapshots.n - 1 ||
-		    (o->view->pair && !i))
-			add_listed_snapshot(list, o, directory, snapshots.names[i]);
-	store_free_list(&snapshots);
+	for (i = 0; i < n; i++) {
+		if (o->view->series || o->view->explains || i == n - 1 || (o->view->pair && !i))
+			add_listed_snapshot(list, o, directory, entries[i]->d_name);
+		free(entries[i]);
+	}
+	free(entries);
 }
 
 static void add_input_or_directory(struct input_list *list, const struct options *o,
@@ -149,7 +188,7 @@ static void add_input_or_directory(struct input_list *list, const struct options
 	if (stat(path, &st) || !S_ISDIR(st.st_mode)) {
 		list->all_are_snapshots = false;
 		add_input(list, path, 0);
-	} else if (store_read_about(path, &about)) {
+	} else if (read_about(path, &about)) {
 		add_snapshot(list, o, path, &about);
 	} else {
 		add_directory(list, o, path);

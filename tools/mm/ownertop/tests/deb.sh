@@ -28,7 +28,8 @@ fakeroot dpkg --root="$root" --force-depends --force-script-chrootless --log=/de
 	--install "$package" > "$work/messages" 2>&1 || { cat "$work/messages"; exit 1; }
 dpkg-query --admindir="$root/var/lib/dpkg" -W -f '${Status}\n' ownertop |
 	grep -q '^install ok installed$'
-for file in usr/bin/ownertop usr/share/man/man8/ownertop.8.gz usr/share/ownertop/slab_owner.py \
+for file in usr/bin/ownertop usr/libexec/ownertop/record usr/share/man/man8/ownertop.8.gz \
+	usr/share/ownertop/slab_owner.py \
 	usr/share/ownertop/owner_drgn/records.py usr/share/ownertop/ownertop.rules.yml \
 	usr/share/bash-completion/completions/ownertop \
 	lib/systemd/system/ownertop-record.timer lib/systemd/system/ownertop-record.service; do
@@ -38,4 +39,5 @@ for file in usr/bin/ownertop usr/share/man/man8/ownertop.8.gz usr/share/ownertop
 	fi
 done
 "$root/usr/bin/ownertop" --page-size 4096 "$here/input/slab.txt" | grep -q '^total'
+"$root/usr/bin/ownertop" record --help | grep -q '^Writes slab_owner'
 grep -q '^ExecStart=/usr/bin/ownertop ' "$root/lib/systemd/system/ownertop-record.service"

@@ -152,14 +152,81 @@ def test_killed(machine: Machine) -> None:
             wait_until(lambda: len(machine.snapshots()) == 2, "it does not write")
             process.send_signal(signal.SIGKILL)
             process.wait()
-    partial = [name for name in machine.snapshots() if name not in before]
-    assert len(partial) == 1 and partial[0].startswith(".partial-"), partial
-    table, _ = machine.show("table", machine.store)
-    assert "dentry" in table, "the older snapshot is not read"
-    os.remove(machine.slabs)
-    shutil.copy(os.path.join(INPUT, "slab.txt"), machine.slabs)
-    machine.record()
+            partial = [name for name in machine.snapshots() if name not in before]
+            assert len(partial) == 1 and partial[0].startswith(".partial-"), partial
+            table, _ = machine.show("table", machine.store)
+            assert "dentry" in table, "the older snapshot is not read"
+            os.remove(machine.slabs)
+            shutil.copy(os.path.join(INPUT, "slab.txt"), machine.slabs)
+            # zstd still reads the pipe.
+            machine.record()
     assert len(machine.snapshots()) == 2 and partial[0] not in machine.snapshots(), "remains"
+
+
+def test_killed_at_any_point(machine: Machine) -> None:
+    """Views read complete snapshots only, at any moment at which a command is killed."""
+    for step in range(12):
+        with run_in_background(machine.command("-n", "2")) as process:
+            time.sleep(step / 20)
+            process.send_signal(signal.SIGKILL)
+            process.wait()
+        for name in machine.snapshots() if os.path.isdir(machine.store) else ():
+            if not name.startswith("."):
+                files = os.listdir(os.path.join(machine.store, name))
+                assert {"about", "meminfo.zst", "slab_owner.zst"} < set(files), files
+    # A program of the killed script, as mv, holds the lock until it ends.
+    wait_until(lambda: subprocess.run(machine.command("-n", "2"), check=False).returncode == 0,
+               "none is written")
+    assert 1 <= len(machine.snapshots()) <= 2, machine.snapshots()
+    assert all(name[0] != "." for name in machine.snapshots()), machine.snapshots()
+
+
+def test_ended(machine: Machine) -> None:
+    """A signal ends the command while it writes, and leaves no snapshot and no process."""
+    os.remove(machine.slabs)
+    os.mkfifo(machine.slabs)
+    for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
+        with run_in_background(machine.command()) as process:
+            with open(machine.slabs, "wb", buffering=0) as pipe:
+                wait_until(machine.snapshots, "it does not write")
+                process.send_signal(number)
+                assert process.wait() == 2, process.returncode
+                assert not machine.snapshots(), machine.snapshots()
+                try:
+                    pipe.write(b"Object allocated\n")
+                except BrokenPipeError:
+                    continue
+                raise AssertionError("zstd reads on")
+
+
+def test_odd_directories(machine: Machine) -> None:
+    """Names of directories may have spaces, and begin with a dash."""
+    for name in ("a  b*", "-n"):
+        machine.store = os.path.join(os.path.dirname(machine.root), name)
+        done = subprocess.run([machine.ownertop, "record", "--root", "root", "--", name],
+                              cwd=os.path.dirname(machine.root), check=False)
+        assert done.returncode == 0, name
+        assert len(machine.snapshots()) == 1, machine.snapshots()
+
+
+def test_bad_values(machine: Machine) -> None:
+    """Values that have no meaning are refused."""
+    for words in (("-n", "0"), ("-n", "08"), ("--keep=5x",), ("-i", "5"), ("-i", "0s"),
+                  ("--interval", "10ms"), ("--max-bytes", "2k"), ("--max-bytes=",),
+                  ("--max-bytes", "99999999999G")):
+        message = machine.record(*words, status=2)
+        assert "is no " in message and "--help" in message, message
+    assert "one DIR" in machine.record("another", status=2)
+    assert "--frequency" in machine.record("--frequency", status=2)
+    assert not os.path.exists(machine.store), "it has begun"
+
+
+def test_read_error(machine: Machine) -> None:
+    """A file that cannot be read to its end leaves no snapshot."""
+    os.mkdir(os.path.join(os.path.dirname(machine.slabs), "page_owner"))
+    message = machine.record(status=2)
+    assert "Read error" in message and "debug/page_owner" in message, message
+    assert not machine.snapshots(), machine.snapshots()
 
 
 def test_full_disk(machine: Machine) -> None:
@@ -179,10 +246,14 @@ def test_full_disk(machine: Machine) -> None:
 
 
 def test_without_dump(machine: Machine) -> None:
-    """A machine without either dump is an error."""
+    """A machine without either dump is an error that says what is missing."""
     os.remove(machine.slabs)
     message = machine.record(status=2)
-    assert "slab_owner=on" in message, message
+    assert "slab_owner=on" in message and "mount -t debugfs" in message, message
+    assert not machine.snapshots(), machine.snapshots()
+    machine.write_file("sys/kernel/debug/sleep_time", "1")
+    message = machine.record(status=2)
+    assert "CONFIG_SLAB_OWNER" in message and "mount" not in message, message
     assert not machine.snapshots(), machine.snapshots()
 
 
@@ -232,7 +303,8 @@ def test_kallsyms(machine: Machine) -> None:
     assert "--kallsyms" not in explained, explained
 
 
-TESTS = (test_contents, test_limits, test_interval, test_killed, test_full_disk,
+TESTS = (test_contents, test_limits, test_interval, test_killed, test_killed_at_any_point,
+         test_ended, test_odd_directories, test_bad_values, test_read_error, test_full_disk,
          test_without_dump, test_views, test_kallsyms)
 
 

@@ -249,9 +249,7 @@ folders_are_layers()
 		check_layer model base input names &&
 		check_layer output base input names model &&
 		check_layer page_owner_sort base input names &&
-		check_layer snapshots base &&
-		check_layer ask base input names model output snapshots &&
-		check_layer record base ask snapshots &&
+		check_layer ask base input names model output &&
 		check_layer ui base input names model output ask
 }
 
