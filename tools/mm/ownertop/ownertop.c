@@ -158,10 +158,6 @@ static int run_view(const struct options *o)
 	if (o->interval_ms)
 		return close_output(live_run_view(o, paths, nr_paths));
 	progress_enable();
-	if (o->one_by_one && o->live && query_objects(o, stdout, &status))
-		return close_output(status);
-	if (o->one_by_one)
-		return close_output(answer_print_objects(o, paths, nr_paths, stdout));
 	output = make_output_options(o);
 	a.health.quiet = tells_damage_at_end(o, &output);
 	if (answer_read(&a, o, paths, nr_paths)) {

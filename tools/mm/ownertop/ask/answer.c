@@ -9,7 +9,6 @@
 #include "base/alloc.h"
 #include "base/exit_status.h"
 #include "input/reader.h"
-#include "output/objects.h"
 
 /*
  * Returns the time stamp of the newest record, from which ages are counted. It must be known
@@ -196,22 +195,4 @@ void answer_free_members(struct answer *a)
 	free(a->dump_ns);
 	dumps_free(&a->dumps);
 	model_free(&a->model);
-}
-
-int answer_print_objects(const struct options *options, char * const *paths, int n, FILE *out)
-{
-	struct answer a = { 0 };
-	struct object_printer o;
-	int status;
-
-	answer_init(&a, options);
-	a.named_twice = find_input_named_twice(options, paths, n);
-	objects_begin(&o, &a, &options->select.sentence, options->format, out);
-	a.model.visit = objects_print_object;
-	a.model.visit_arg = &o;
-	answer_read_dump(&a, options, paths, n);
-	objects_print_totals(&o);
-	status = health_is_complete(&a.health) ? STATUS_COMPLETE : STATUS_INCOMPLETE;
-	answer_free_members(&a);
-	return status;
 }

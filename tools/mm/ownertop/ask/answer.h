@@ -21,7 +21,4 @@ void answer_read_dump(struct answer *a, const struct options *o, char * const *p
 /* Returns the part of the options that the writers of output need. */
 struct output_options make_output_options(const struct options *o);
 
-/* Print objects one by one while reading @paths, in constant memory. Returns the exit status. */
-int answer_print_objects(const struct options *o, char * const *paths, int n, FILE *out);
-
 #endif

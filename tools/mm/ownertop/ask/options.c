@@ -25,9 +25,7 @@ static bool explains_ages(const struct options *o)
 
 bool options_need_newest_record(const struct options *o)
 {
-	bool show_age = o->one_by_one && o->format == FORMAT_TSV;
-
-	return !o->now && (show_age || explains_ages(o) ||
+	return !o->now && (explains_ages(o) ||
 			   o->select.sentence.fields_used & 1U << OWNER_FIELD_AGE);
 }
 

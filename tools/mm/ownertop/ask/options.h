@@ -38,7 +38,6 @@ struct options {
 	enum colour_when colour;
 	bool unfold;		/* on a terminal: a line for each frame */
 	bool fit_screen;	/* show as many groups as the terminal has room for */
-	bool one_by_one;	/* show objects, not groups */
 	bool ages;		/* ask the kernel for ages, which takes it long */
 	u64 now;		/* time stamp to count ages from; 0: the newest record's */
 	double least_percent;	/* share of the total that a line of a tree has at least */

@@ -269,6 +269,18 @@ static void parse_all_options(struct options *o, struct command_line *line, int 
 	}
 }
 
+/* Refuse a sentence for which the kernel lists single objects. */
+static void refuse_list_of_objects(const struct options *o)
+{
+	const unsigned int listing = 1U << OWNER_SET_MODE | 1U << OWNER_SET_FORMAT;
+
+	if (!o->select.group.n && o->select.sentence.settings_given & listing)
+		usage_refuse_option("mode= or format=",
+				    "views show groups, as of group=; the kernel lists single "
+				    "objects: write\nthe sentence with format=tsv to "
+				    "/sys/kernel/debug/owner/query, and read the answer");
+}
+
 /* Refuse options and settings that the view would ignore. */
 static void refuse_ignored_options(const struct options *o, unsigned int used)
 {
@@ -301,10 +313,9 @@ static void refuse_ignored_options(const struct options *o, unsigned int used)
 	if (!o->view->write[o->format])
 		usage_refuse_value(format_options[o->format], o->view->name,
 				   "is a view without that form");
-	if (check_is_wanted(o) && (o->format != FORMAT_TEXT || o->one_by_one || o->interval_ms ||
-				   o->output))
-		usage_refuse_option("--check",
-				    "takes no --json, --csv, --live, --output nor mode=");
+	refuse_list_of_objects(o);
+	if (check_is_wanted(o) && (o->format != FORMAT_TEXT || o->interval_ms || o->output))
+		usage_refuse_option("--check", "takes no --json, --csv, --live nor --output");
 	if (o->output && o->interval_ms)
 		usage_refuse_value("--output", o->output, "cannot be had with --live");
 	if (o->view->no_terminal && !o->output && isatty(STDOUT_FILENO))

@@ -52,8 +52,7 @@ static int send_query_to_kernel(const struct owner_sentence *s)
 		close(fd);
 		return -1;
 	}
-	/* An empty line is the sentence that asks for all objects. */
-	if (write(fd, length ? printed : "\n", length ? length : 1) < 0)
+	if (write(fd, printed, length) < 0)
 		exit_with_kernel_query_error(fd);
 	return fd;
 }
@@ -181,24 +180,4 @@ bool query_groups(struct answer *a, const struct options *o)
 	/* The answer is incomplete: it has more than GROUPS_MAX groups, or a signal arrived. */
 	model_free(&a->model);
 	return false;
-}
-
-bool query_objects(const struct options *o, FILE *out, int *status)
-{
-	const struct owner_sentence *s = &o->select.sentence;
-	/* The kernel would show pages as well as the objects in them: read records instead. */
-	bool refused = query_asks_pages_and_objects(s) || sentence_compares_user_functions(s);
-	int fd = refused ? -1 : send_query_to_kernel(s);
-	char buf[16384];
-	ssize_t n;
-
-	if (fd < 0)
-		return false;
-	while ((n = read(fd, buf, sizeof(buf))) > 0)
-		fwrite(buf, 1, n, out);
-	*status = n ? STATUS_FAILED : STATUS_COMPLETE;
-	if (n)
-		fprintf(stderr, "ownertop: " QUERY ": %s\n", strerror(errno));
-	close(fd);
-	return true;
 }

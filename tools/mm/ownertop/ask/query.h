@@ -11,11 +11,6 @@
  * cannot answer it: the caller reads records instead.
  */
 bool query_groups(struct answer *a, const struct options *o);
-/*
- * Copy the kernel's answer to the sentence of @o, one object a line, to @out, and set the exit
- * status. Returns false if the kernel cannot answer it: the caller reads records instead.
- */
-bool query_objects(const struct options *o, FILE *out, int *status);
 
 /* Returns the time that the kernel's time stamps count: ns since boot. */
 u64 read_monotonic_ns(void);

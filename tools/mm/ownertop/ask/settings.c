@@ -87,8 +87,6 @@ static void apply_groups_of_sentence(struct options *o, const struct command_lin
 			o->select.chains.depth = by->v[i].frames;
 	}
 	o->select.by_handle = s->mode != OWNER_MODE_STACK && field_is_listed(by, OWNER_FIELD_STACK);
-	o->one_by_one = !by->n && (sentence_has_setting(s, OWNER_SET_MODE) ||
-				   sentence_has_setting(s, OWNER_SET_FORMAT));
 }
 
 /* Copy the settings of the sentence to the options. Returns the TAKES_ bits of the settings. */
@@ -121,18 +119,6 @@ static unsigned int apply_settings_of_sentence(struct options *o, const struct c
 	return takes;
 }
 
-static void check_options_of_object_list(const struct options *o, const struct command_line *line)
-{
-	if (!o->one_by_one)
-		return;
-	if (o->format == FORMAT_JSON || o->format == FORMAT_CSV || o->interval_ms)
-		usage_refuse_value(o->interval_ms ? "--live" : "--json or --csv", "mode=records",
-				   "shows objects one by one, without groups");
-	if (line->sort || line->top)
-		usage_refuse_value(line->sort ? "--sort" : "--top", "mode=records",
-				   "shows objects one by one, without groups");
-}
-
 void settings_extract_sentence(struct options *o, struct command_line *line, char **words)
 {
 	struct sentence_parts *parts = &line->parts;
@@ -157,5 +143,4 @@ void settings_merge(struct options *o, struct command_line *line)
 	sentence_parse_with_conditions(&line->parts, &o->select.sentence);
 	apply_groups_of_sentence(o, line);
 	line->takes |= apply_settings_of_sentence(o, line);
-	check_options_of_object_list(o, line);
 }

@@ -149,18 +149,16 @@ static void extend_time_span(u64 *oldest, u64 *newest, u64 more_oldest, u64 more
 		*newest = more_newest;
 }
 
-void group_totals_add(struct group_totals *to, const struct sum *sum, u64 groups, u64 oldest,
-		      u64 newest)
+void group_totals_add(struct group_totals *to, const struct sum *sum, u64 oldest, u64 newest)
 {
-	if (to->is_any) {
+	if (to->groups) {
 		extend_time_span(&to->oldest, &to->newest, oldest, newest);
 	} else {
 		to->oldest = oldest;
 		to->newest = newest;
 	}
 	sum_add(&to->sum, sum);
-	to->groups += groups;
-	to->is_any = true;
+	to->groups++;
 }
 
 void model_add_to_group(struct model *m, u32 id, const struct sum *sum, u64 oldest, u64 newest,
@@ -188,10 +186,6 @@ static void add_record_to_its_group(struct model *m, const struct record *rec,
 	sum_add(&m->total, sum);
 	m->sampled |= sum_is_estimate(sum);
 	m->with_user += user->chain ? sum->objects : 0;
-	if (m->visit) {
-		m->visit(m->visit_arg, rec, sum);
-		return;
-	}
 	if (m->histograms)
 		histograms_add(m->histograms, rec, sum, m->sink.now);
 	if (m->histograms && user->file)

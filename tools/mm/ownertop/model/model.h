@@ -63,12 +63,6 @@ enum {
 struct model {
 	const struct record_selection *select;
 	struct record_sink sink;	/* readers hand their records to this */
-	/*
-	 * If set, called for each record that the expression holds for, instead of adding it to
-	 * a group.
-	 */
-	void (*visit)(void *arg, const struct record *rec, const struct sum *sum);
-	void *visit_arg;
 	struct histograms *histograms;	/* count the records of the groups; may be NULL */
 
 	struct stacks stacks;
@@ -109,15 +103,14 @@ static inline u64 model_get_newest(const struct model *m, u32 i)
 struct group_totals {
 	u64 groups;
 	struct sum sum;
-	bool is_any;		/* group_totals_add() was called */
-	u64 oldest;		/* time stamps; TS_UNKNOWN if a part has none */
+	u64 oldest;		/* time stamps; TS_UNKNOWN if a group has none */
 	u64 newest;
 };
 
 #define GROUP_TOTALS_NONE ((struct group_totals){ .oldest = TS_UNKNOWN, .newest = TS_UNKNOWN })
 
-void group_totals_add(struct group_totals *to, const struct sum *sum, u64 groups, u64 oldest,
-		      u64 newest);
+/* Add a group. */
+void group_totals_add(struct group_totals *to, const struct sum *sum, u64 oldest, u64 newest);
 
 /* Returns the age of an object with time stamp @ts; TS_UNKNOWN if that is unknown. */
 u64 model_compute_age(const struct model *m, u64 ts);

@@ -43,7 +43,7 @@ struct record_sink *model_begin_part(void *arg)
 	struct model_part *part;
 
 	/* Lookups of names have caches that only one thread may use. */
-	if (m->visit || m->select->names || has_few_records_per_group(m))
+	if (m->select->names || has_few_records_per_group(m))
 		return NULL;
 	part = xcalloc(1, sizeof(*part));
 	model_init(&part->m, m->select);

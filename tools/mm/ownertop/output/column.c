@@ -235,9 +235,6 @@ static bool print_unquoted_cell(const struct cell *cell, FILE *out)
 	case CELL_TIME:
 		fprintf(out, "%llu", cell->number);
 		return true;
-	case CELL_THOUSANDTHS:
-		fprintf(out, "%llu.%03llu", cell->number / 1000, cell->number % 1000);
-		return true;
 	case CELL_NUMBER:
 		fprintf(out, "%lld", cell->integer);
 		return true;

@@ -36,7 +36,6 @@ struct view_row {
 	u64 oldest;		/* time stamps of the oldest and the newest object */
 	u64 newest;
 	const struct slope *slopes;	/* view trend: a slope for each measure */
-	const struct record *record;	/* the object, if the row is one */
 };
 
 /* Fill @row for group number @id; the caller sets its sums and slopes. */
@@ -50,11 +49,10 @@ void fill_sums_row(struct view_row *row, const struct answer *a, const char *nam
 enum cell_type {
 	CELL_NONE,		/* the row does not have this cell */
 	CELL_UNKNOWN,		/* the input does not tell the value */
-	CELL_COUNT,		/* .number, as in the next four types */
+	CELL_COUNT,		/* .number, as in the next three types */
 	CELL_BYTES,
 	CELL_AGE,		/* age in ns */
 	CELL_TIME,		/* time stamp in ns */
-	CELL_THOUSANDTHS,	/* .number, printed with three decimals */
 	CELL_NUMBER,		/* .integer */
 	CELL_SHARE,		/* text only: .part of .total in percent */
 	CELL_TIMES,		/* text prints .part/.total, other formats .part */
@@ -64,8 +62,6 @@ enum cell_type {
 	CELL_WORD,		/* .name, needs no quotes nor escapes */
 	CELL_NAME,		/* .name, any bytes */
 	CELL_CHAIN,
-	CELL_STACK,		/* TSV only: .name, the lines of a chain in an input */
-	CELL_USER,		/* TSV only: .name, the lines of a user chain in an input */
 	CELL_SUMS,		/* JSON only: the sums of the row */
 };
 
@@ -95,14 +91,12 @@ enum {
 	COLUMN_HELD = 1 << 0,
 	COLUMN_AGES = 1 << 1,
 	COLUMN_SAMPLED = 1 << 2,	/* useful only if something was sampled */
-	COLUMN_STACK = 1 << 3,
-	COLUMN_HANDLE = 1 << 4,
-	COLUMN_RANK = 1 << 5,
-	COLUMN_WASTE = 1 << 6,
-	COLUMN_SHARE_OF_BYTES = 1 << 7,
-	COLUMN_SHARE_OF_HELD = 1 << 8,
-	COLUMN_SHARE_OF_WASTE = 1 << 9,
-	COLUMN_SHARE_OF_OBJECTS = 1 << 10,
+	COLUMN_RANK = 1 << 3,
+	COLUMN_WASTE = 1 << 4,
+	COLUMN_SHARE_OF_BYTES = 1 << 5,
+	COLUMN_SHARE_OF_HELD = 1 << 6,
+	COLUMN_SHARE_OF_WASTE = 1 << 7,
+	COLUMN_SHARE_OF_OBJECTS = 1 << 8,
 	COLUMN_SHARES = COLUMN_SHARE_OF_BYTES | COLUMN_SHARE_OF_HELD | COLUMN_SHARE_OF_WASTE |
 			COLUMN_SHARE_OF_OBJECTS,
 };

@@ -309,7 +309,7 @@ static void print_tsv_sum_row(const struct column_list *list, const struct answe
 	for (i = from; i < to; i++) {
 		struct group g = report_get_group(r, i);
 
-		group_totals_add(&t, &g.sum, 1, g.oldest, g.newest);
+		group_totals_add(&t, &g.sum, g.oldest, g.newest);
 	}
 	fill_sums_row(&row, a, name, &t.sum, 1);
 	row.has |= ROW_AGES;

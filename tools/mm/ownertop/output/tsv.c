@@ -31,23 +31,6 @@ static void print_name(struct text_slice name, FILE *out)
 	}
 }
 
-/* Print the raw text of a chain in one line. In the text, each line begins with @head bytes. */
-static void print_lines(struct text_slice stack, size_t head, FILE *out)
-{
-	const char *p = stack.s, *end = stack.s + stack.len;
-
-	if (p == end)
-		putc('-', out);
-	while (p < end) {
-		const char *nl = memchr(p, '\n', end - p);
-
-		if (p != stack.s)
-			putc(';', out);
-		fwrite(p + head, 1, nl - p - head - (nl[-1] == '\r'), out);
-		p = nl + 1;
-	}
-}
-
 static void print_frames(const struct cell *cell, FILE *out)
 {
 	u32 i;
@@ -60,10 +43,6 @@ static void print_tsv_cell(const struct cell *cell, FILE *out)
 {
 	if (cell->type == CELL_NAME)
 		print_name(cell->name, out);
-	else if (cell->type == CELL_STACK)
-		print_lines(cell->name, 1, out);
-	else if (cell->type == CELL_USER)
-		print_lines(cell->name, strlen(USER_LINE), out);
 	else if (cell->type == CELL_CHAIN && cell->chain->n)
 		print_frames(cell, out);
 	else

@@ -11,6 +11,9 @@ owner_agree.py compare OWNERTOP SENTENCES ANSWERS OBJECTS RECORDS
     answer with all fields, RECORDS is /sys/kernel/debug/slab_owner, which has fewer.
     Prints TAP.
 
+ownertop does not list single objects. If the kernel does, ownertop adds up the objects of the
+kernel's answer, and those of OBJECTS that the sentence selects.
+
 ownertop answers for the time before the kernel's answer. An object can reach an age of the
 sentence while the kernel answers: if the answers differ, ownertop answers for the time after
 the kernel's answer, too, and one of its answers must agree.
@@ -181,7 +184,8 @@ def print_test_queries(count: int) -> None:
 
 SUMS = 11		# number of columns of a group row before its fields
 AGES = (6, 7)		# columns oldest and youngest of a group row
-OBJECT_AGE = 9		# column age of an object row
+FIELDS_OF_OBJECTS = ("kind", "size", "held", "nid", "pid", "tgid", "cache", "comm", "stack",
+                     "handle", "user")
 
 
 class QueryAnswer:
@@ -208,16 +212,14 @@ class QueryAnswer:
         return tuple(map(int, row[1:AGES[0]]))
 
 
-def drop_age_cells(row: List[str], groups: bool) -> Tuple[str, ...]:
-    ages = AGES if groups else (OBJECT_AGE,)
-    return tuple(cell for i, cell in enumerate(row) if i not in ages)
+def drop_age_cells(row: List[str]) -> Tuple[str, ...]:
+    return tuple(cell for i, cell in enumerate(row) if i not in AGES)
 
 
-def ages_nearly_equal(kernel: List[str], ours: List[str], groups: bool,
-                      later: Tuple[float, float]) -> bool:
+def ages_nearly_equal(kernel: List[str], ours: List[str], later: Tuple[float, float]) -> bool:
     """The kernel's ages are larger by @later seconds, or "-" in a counted answer."""
-    for i in AGES if groups else (OBJECT_AGE,):
-        if groups and kernel[i] == "-":
+    for i in AGES:
+        if kernel[i] == "-":
             continue
         if not later[0] <= (int(kernel[i]) - int(ours[i])) / 1e9 <= later[1]:
             return False
@@ -263,14 +265,6 @@ def describe_differences(sentence: str, kernel: QueryAnswer, ours: QueryAnswer, 
     if kernel.head != ours.head:
         yield f"columns: {kernel.head} {ours.head}"
         return
-    if not kernel.groups:
-        if [drop_age_cells(row, False) for row in kernel.rows] != \
-           [drop_age_cells(row, False) for row in ours.rows]:
-            yield "objects differ"
-        elif not all(ages_nearly_equal(k, o, False, later) for k, o in zip(kernel.rows, ours.rows)):
-            yield "ages differ"
-        return
-
     if kernel.read_row_sums("total") != ours.read_row_sums("total"):
         yield f"totals: {kernel.read_row_sums('total')} {ours.read_row_sums('total')}"
     shown, wanted = kernel.find_answer_rows("group"), ours.find_answer_rows("group")
@@ -283,9 +277,9 @@ def describe_differences(sentence: str, kernel: QueryAnswer, ours: QueryAnswer, 
         yield "the order differs"
 
     # top= may cut off different groups if their sort keys are equal, or ages nearly so.
-    left = Counter(drop_age_cells(row, True) for row in shown)
-    right = Counter(drop_age_cells(row, True) for row in wanted)
-    all_groups = {drop_age_cells(row, True): row for row in every.find_answer_rows("group")}
+    left = Counter(drop_age_cells(row) for row in shown)
+    right = Counter(drop_age_cells(row) for row in wanted)
+    all_groups = {drop_age_cells(row): row for row in every.find_answer_rows("group")}
     for key in left:
         if key not in all_groups or left[key] > 1:
             yield f"no such group: {key}"
@@ -302,8 +296,8 @@ def describe_differences(sentence: str, kernel: QueryAnswer, ours: QueryAnswer, 
     if cut and len(all_groups) == len(wanted):
         yield f"groups differ: {cut[:3]}"
     for row in shown:
-        near = all_groups.get(drop_age_cells(row, True))
-        if near and not ages_nearly_equal(row, near, True, later):
+        near = all_groups.get(drop_age_cells(row))
+        if near and not ages_nearly_equal(row, near, later):
             yield f"ages of {row[:SUMS]}: {near[:SUMS]}"
 
     if kernel.answer_is_from_counters() and not can_counters_answer(sentence):
@@ -345,9 +339,28 @@ def compare_answers(ownertop: str, sentences: str, answers: str, objects: str, r
             raise ValueError(run.stderr)
         return QueryAnswer(run.stdout)
 
+    def add_up_objects(fields: str, now: float, *arguments: str, answer: str = "") -> List[str]:
+        """The rows of all groups, with the time stamps of their objects, in any order."""
+        run = subprocess.run([ownertop, "--csv", "--no-skip", "-d", "0", "-g", fields,
+                              "--now", f"{int(now * 1000)}ms", *arguments],
+                             input=answer, capture_output=True, text=True)
+        if run.returncode:
+            raise ValueError(run.stderr)
+        return sorted(re.sub("^group,[0-9]+", "group", line) for line in run.stdout.split("\n")
+                      if line.startswith("group,"))
+
+    def compare_list_of_objects(number: int, dump: str, now: float) -> List[str]:
+        fields = ",".join(field for field in QueryAnswer(answered[number]).head
+                          if field in FIELDS_OF_OBJECTS)
+        selected = re.sub(r"\b(format|mode)=\S+ ", "", asked[number])
+        listed = add_up_objects(fields, now, "-", answer=answered[number])
+        return [] if listed == add_up_objects(fields, now, selected, dump) else ["objects differ"]
+
     def compare_answer(number: int, dump: str, now: float) -> List[str]:
         """The differences if ownertop answers at the time @now."""
         sentence = asked[number]
+        if not QueryAnswer(answered[number]).groups:
+            return compare_list_of_objects(number, dump, now)
         everything = re.sub(r"\b(top|groups)=\d+ ?", "", sentence)
         try:
             return list(describe_differences(
