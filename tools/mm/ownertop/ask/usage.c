@@ -17,8 +17,8 @@ static const char help_head[] =
 "Adds up the records of page_owner and slab_owner by the call chain that owns\n"
 "them. Reads FILEs, a pipe, or else asks the kernel of this machine.\n"
 "SENTENCE: as for owner/query, as 'group=stack.4,comm top=20 if age > 1h'\n"
-"Views: table, explain, functions, tree, records, diff OLD NEW, trend FILE...,\n"
-"  flame, folded, pprof, prom, page_owner_sort (like it); record DIR: dumps\n";
+"Views: table, explain, functions, tree, diff OLD NEW, trend FILE..., flame,\n"
+"  folded, pprof, prom, page_owner_sort (like it); record DIR: dumps\n";
 
 static const char help_tail[] =
 "Example: ownertop flame --older 1h dump.txt > flame.html\n"

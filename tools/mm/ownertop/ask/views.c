@@ -15,11 +15,6 @@
 #define BY_CHAIN_AND_CACHE { { BY(STACK), BY(CACHE) }, 2 }
 #define BY_CHAIN_AND_LABELS \
 	{ { BY(STACK), BY(CACHE), BY(COMM), BY(USER) }, 4 }
-#define EVERYTHING \
-	{ { BY(KIND), BY(CACHE), BY(COMM), BY(PID), BY(TGID), BY(STACK), BY(USER) }, 7 }
-
-/* TAKES_ bits of a view that accepts every setting of the language. */
-#define TAKES_SETTINGS (TAKES_TOP | TAKES_ORDER | TAKES_GROUPS | TAKES_MODE)
 
 const struct view views[] = {
 	{
@@ -30,7 +25,8 @@ const struct view views[] = {
 		.depth = 4,
 		.top = 10,
 		.ages = true,
-		.takes = TAKES_SETTINGS | TAKES_LIVE | TAKES_BY | TAKES_CHECK,
+		.takes = TAKES_TOP | TAKES_ORDER | TAKES_GROUPS | TAKES_MODE | TAKES_LIVE | TAKES_BY |
+			 TAKES_CHECK,
 		.write = { write_table, write_table_json, write_table_csv, write_tsv },
 	},
 	{
@@ -80,14 +76,6 @@ const struct view views[] = {
 		.takes = TAKES_TOP | TAKES_TIME | TAKES_BY,
 		.series = true,
 		.write = { write_trend, write_trend_json, write_trend_csv },
-	},
-	{
-		.name = "records",
-		.group = EVERYTHING,
-		.top = 10,
-		.ages = true,
-		.takes = TAKES_SETTINGS | TAKES_BY,
-		.write = { write_group_blocks, write_table_json, write_table_csv, write_tsv },
 	},
 	{
 		.name = "folded",

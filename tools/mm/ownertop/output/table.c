@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
  * Write the view "table": the largest groups, and rows or notes for all other objects, so that
- * the figures add up. The view "records" uses its JSON, CSV and TSV.
+ * the figures add up.
  */
 #include "model/report.h"
 #include "output/csv.h"

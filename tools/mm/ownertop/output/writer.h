@@ -41,8 +41,6 @@ void write_diff(const struct answer *a, const struct output_options *o, FILE *ou
 void write_diff_json(const struct answer *a, const struct output_options *o, FILE *out);
 void write_diff_csv(const struct answer *a, const struct output_options *o, FILE *out);
 
-void write_group_blocks(const struct answer *a, const struct output_options *o, FILE *out);
-
 void write_trend(const struct answer *a, const struct output_options *o, FILE *out);
 void write_trend_json(const struct answer *a, const struct output_options *o, FILE *out);
 void write_trend_csv(const struct answer *a, const struct output_options *o, FILE *out);

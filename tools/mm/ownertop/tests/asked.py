@@ -27,7 +27,7 @@ CASES = (
     ("", CHAINS_AND_AGES.replace("=", "=cache,", 1), "OLDEST"),
     ("-g func --json", CHAINS_AND_AGES, '"oldest_ns": [0-9]'),
     ("'group=func format=tsv'", CHAINS_AND_AGES, "\t9000000000\t1000000000\t"),
-    ("records", TASKS_AND_AGES, "    age  "),
+    ("-g kind,cache,comm,pid,tgid,stack", TASKS_AND_AGES, "OLDEST"),
     ("-g stack --older 1s", CHAINS_AND_AGES + " if age >= 1s", "OLDEST"),
     ("tree -n 3", CHAINS, None),
     ("tree --json -s objects 'if module == owner_demo'", CHAINS + " if module == owner_demo", None),
@@ -41,7 +41,7 @@ CASES = (
     ("--live=60 -s oldest", CHAINS_AND_AGES, "OLDEST"),
     ("--live=60 'group=stack sort=bytes,youngest'", CHAINS_AND_AGES, "OLDEST"),
 )
-ANY_AGE = ("OLDEST", "oldest_ns", "    age  ", "9s")
+ANY_AGE = ("OLDEST", "oldest_ns", "9s")
 
 
 def read_command_output(command, environment):

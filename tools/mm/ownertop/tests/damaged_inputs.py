@@ -76,7 +76,7 @@ def insert_short_line(rng, data):
 
 
 # Commands whose output is not JSON with groups: only their last line is checked.
-OTHER_VIEWS = (["tree", "--min", "0"], ["tree", "--json", "--callees"], ["records", "-n", "0"],
+OTHER_VIEWS = (["tree", "--min", "0"], ["tree", "--json", "--callees"], ["table", "-n", "0"],
                ["folded", "-g", "comm,stack"], ["pprof"], ["flame"], ["page_owner_sort"],
                ["diff"])
 

@@ -70,8 +70,7 @@ tree $work/many
 functions $work/many
 explain $work/many
 explain $work/once $work/many
-records $work/many
-records --top 0 $work/many
+table --top 0 -g kind,cache,comm,pid,tgid,stack,user -d 0 $work/many
 folded $work/many
 pprof $work/many
 prom $work/many
@@ -80,7 +79,7 @@ flame $work/many
 diff $work/once $work/many
 trend --time 0h,1h $work/once $work/many
 table --top 0 $work/chains
-records --top 0 $work/chains
+table --top 0 -g kind,cache,comm,pid,tgid,stack,user -d 0 $work/chains
 tree $work/chains
 page_owner_sort $work/many $work/out
 page_owner_sort -a $work/many $work/out

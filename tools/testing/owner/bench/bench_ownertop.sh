@@ -8,8 +8,8 @@
 # usage: bench_ownertop.sh KERNEL_TREE [DUMP]
 #
 # KERNEL_TREE has page_owner_sort.c. The default DUMP is generated: it has 300,000 records in
-# 200,000 groups. The views records and pprof, and page_owner_sort without --cull, print all
-# groups; the other runs print fewer.
+# 200,000 groups. pprof, the table of many fields, and page_owner_sort without --cull, print
+# all groups; the other runs print fewer.
 set -eu
 
 if [ $# -lt 1 ] || [ $# -gt 2 ]; then
@@ -46,7 +46,8 @@ for _ in $(seq "$rounds"); do
 	measure_command ownertop "$work/ownertop" "$dump"
 	measure_command ownertop_sentence "$work/ownertop" \
 		'group=stack.4,comm top=20 if age > 10m && comm != kworker*' "$dump"
-	measure_command ownertop_records "$work/ownertop" records "$dump"
+	measure_command ownertop_fields "$work/ownertop" -n 0 -d 0 \
+		-g kind,cache,comm,pid,tgid,stack,user "$dump"
 	measure_command ownertop_pprof "$work/ownertop" pprof "$dump"
 	measure_command ownertop_as_sort "$work/ownertop" page_owner_sort --cull stacktrace "$dump" \
 		"$work/out"
@@ -64,7 +65,7 @@ find_median()
 base=$(find_median page_owner_sort 1)
 printf 'dump\t%s bytes\n' "$(stat -L -c %s "$dump")"
 printf 'tool\tCPU seconds\ttimes faster\tpeak KiB\n'
-for name in page_owner_sort ownertop ownertop_pipe ownertop_sentence ownertop_records \
+for name in page_owner_sort ownertop ownertop_pipe ownertop_sentence ownertop_fields \
 	ownertop_pprof ownertop_as_sort ownertop_as_sort_all; do
 	seconds=$(find_median "$name" 1)
 	printf '%s\t%s\t%s\t%s\n' "$name" "$seconds" \
