@@ -28,7 +28,8 @@ static u64 find_newest_record_time(const struct options *o, char * const *paths,
 	return newest;
 }
 
-void answer_read_dump(struct answer *a, const struct options *o, char * const *paths, int n)
+/* Read the files @paths, which together are one dump, and add their records to @a. */
+static void read_dump(struct answer *a, const struct options *o, char * const *paths, int n)
 {
 	a->model.sink.now = o->now;
 	if (options_need_newest_record(o) && o->live)
@@ -42,9 +43,9 @@ static void read_two_dumps(struct answer *a, const struct options *o, char * con
 {
 	char * const old[] = { (char *)o->old };
 
-	answer_read_dump(a, o, old, 1);
+	read_dump(a, o, old, 1);
 	dumps_append_from_model(&a->dumps, &a->model, old[0]);
-	answer_read_dump(a, o, paths, n);
+	read_dump(a, o, paths, n);
 	dumps_append_from_model(&a->dumps, &a->model, paths[0]);
 	dumps_restore_last(&a->dumps, &a->model);
 }
@@ -56,7 +57,7 @@ static void read_dump_series(struct answer *a, const struct options *o, char * c
 	for (i = 0; i < n; i++) {
 		a->histograms = (struct histograms){ 0 };
 		user_chains_clear_counts(&a->model.user);
-		answer_read_dump(a, o, &paths[i], 1);
+		read_dump(a, o, &paths[i], 1);
 		dumps_append_from_model(&a->dumps, &a->model, paths[i]);
 	}
 	dumps_restore_last(&a->dumps, &a->model);
@@ -154,18 +155,12 @@ struct output_options make_output_options(const struct options *o)
 	};
 }
 
-void answer_init(struct answer *a, const struct options *o)
-{
-	init_view_of_answer(a, o);
-	model_init(&a->model, &o->select);
-}
-
 bool answer_read(struct answer *a, const struct options *o, char * const *paths, int n)
 {
 	init_view_of_answer(a, o);
 	if (o->live && !o->old && !o->view->series && !o->view->explains && query_groups(a, o))
 		return true;
-	answer_init(a, o);
+	model_init(&a->model, &o->select);
 	if (o->view->explains)
 		a->model.histograms = &a->histograms;
 	a->named_twice = find_input_named_twice(o, paths, n);
@@ -174,7 +169,7 @@ bool answer_read(struct answer *a, const struct options *o, char * const *paths,
 	else if (o->view->series || (o->view->explains && !o->live && n > 1))
 		read_dump_series(a, o, paths, n);
 	else
-		answer_read_dump(a, o, paths, n);
+		read_dump(a, o, paths, n);
 	model_finish(&a->model);
 	/*
 	 * Without one of its dumps a comparison would show wrong changes, and without any input

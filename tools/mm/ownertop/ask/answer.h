@@ -13,11 +13,6 @@
 bool answer_read(struct answer *a, const struct options *o, char * const *paths, int n);
 void answer_free_members(struct answer *a);
 
-/* Empty @a, so that answer_read_dump() can fill it. answer_read() includes this step. */
-void answer_init(struct answer *a, const struct options *o);
-/* Read the files @paths, which together are one dump, and add their records to @a. */
-void answer_read_dump(struct answer *a, const struct options *o, char * const *paths, int n);
-
 /* Returns the part of the options that the writers of output need. */
 struct output_options make_output_options(const struct options *o);
 

@@ -324,7 +324,7 @@ static void refuse_ignored_options(const struct options *o, unsigned int used)
 }
 
 /*
- * Ages are counted from the newest record. answer_read_dump() finds it by reading all
+ * Ages are counted from the newest record. answer_read() finds it by reading all
  * inputs once before it reads them to add them up, which a pipe does not allow.
  */
 static void refuse_standard_input(const struct options *o, const char *option)

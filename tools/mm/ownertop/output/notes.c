@@ -43,7 +43,10 @@ static void print_sources(const struct sources *s, FILE *out)
 			s->inaccurate);
 }
 
-void notes_print_left_out(const struct answer *a, struct terminal term, FILE *out)
+/*
+ * Print the notes below a view, except errors of estimates, which some formats show in columns.
+ */
+static void print_left_out(const struct answer *a, struct terminal term, FILE *out)
 {
 	const struct model *m = &a->model;
 	const struct input_summary *summary = &m->sink.summary;
@@ -84,7 +87,7 @@ void notes_print_all(const struct answer *a, struct terminal term, FILE *out)
 		fprintf(out, "estimated from %llu samples; errors: +-%llu objects, +-%s\n",
 			total->records, sum_objects_error(total),
 			human_format_bytes(buf, sum_bytes_error(total)));
-	notes_print_left_out(a, term, out);
+	print_left_out(a, term, out);
 }
 
 void notes_print_lines(const struct answer *a, enum notes_part part, note_printer print,
@@ -98,7 +101,7 @@ void notes_print_lines(const struct answer *a, enum notes_part part, note_printe
 	if (part == NOTES_ALL)
 		notes_print_all(a, no_terminal, stream);
 	else
-		notes_print_left_out(a, no_terminal, stream);
+		print_left_out(a, no_terminal, stream);
 	fclose(stream);
 	for (line = strtok_r(text, "\n", &next); line; line = strtok_r(NULL, "\n", &next))
 		print(arg, line);

@@ -11,10 +11,6 @@
 
 /* Print all notes below a view, with the colours of @term. */
 void notes_print_all(const struct answer *a, struct terminal term, FILE *out);
-/*
- * Print the notes below a view, except errors of estimates, which some formats show in columns.
- */
-void notes_print_left_out(const struct answer *a, struct terminal term, FILE *out);
 
 enum notes_part {
 	NOTES_ALL,
