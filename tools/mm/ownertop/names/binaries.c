@@ -70,8 +70,6 @@ const char *binaries_add_file(struct binaries *b, const char *path)
 
 	file->opened = true;
 	file->symbols = elf_symbols_open(path, &error);
-	if (file->symbols && !elf_symbols_has_functions(file->symbols))
-		error = "it has no symbols: it is stripped";
 	return error;
 }
 

@@ -14,13 +14,6 @@
 #include "base/utf8.h"
 #include "names/elf_symbols.h"
 
-/* A part of the file that is loaded as code. */
-struct segment {
-	u64 offset;
-	u64 address;
-	u64 size;
-};
-
 struct function {
 	struct text_slice name;
 	u64 address;
@@ -31,7 +24,7 @@ struct function {
 struct elf_symbols {
 	Elf *elf;
 	char build_id[BUILD_ID_LEN];
-	struct segment *segments;
+	GElf_Phdr *segments;	/* parts of the file that are loaded as code */
 	u32 nr_segments;
 	u32 segments_cap;
 	struct function *functions;	/* sorted by address */
@@ -63,20 +56,8 @@ static void read_segments(struct elf_symbols *s)
 			continue;
 		s->segments = grow_array(s->segments, s->nr_segments, &s->segments_cap,
 					 sizeof(*s->segments));
-		s->segments[s->nr_segments++] = (struct segment){
-			.offset = p.p_offset,
-			.address = p.p_vaddr,
-			.size = p.p_filesz,
-		};
+		s->segments[s->nr_segments++] = p;
 	}
-}
-
-/* Returns false if the symbol is in no section of code. */
-static bool find_code_section(const struct elf_symbols *s, const GElf_Sym *sym, GElf_Shdr *section)
-{
-	return sym->st_shndx != SHN_UNDEF && sym->st_shndx < SHN_LORESERVE &&
-	       gelf_getshdr(elf_getscn(s->elf, sym->st_shndx), section) &&
-	       section->sh_flags & SHF_EXECINSTR;
 }
 
 /* Assembly has functions without a type: those that other files can call count. */
@@ -105,18 +86,16 @@ static bool is_plain_name(struct text_slice name)
 	return true;
 }
 
-/* Functions that have versions are "name@VERSION" or "name@@VERSION" in some symbol tables. */
-static struct text_slice cut_version(const char *name)
+static void add_function(struct elf_symbols *s, const GElf_Sym *sym, const char *symbol)
 {
-	return (struct text_slice){ name, strchrnul(name, '@') - name };
-}
-
-static void add_function(struct elf_symbols *s, const GElf_Sym *sym, struct text_slice name)
-{
+	/* Functions that have versions are "name@VERSION" or "name@@VERSION" in some tables. */
+	struct text_slice name = { symbol, strchrnul(symbol, '@') - symbol };
 	GElf_Shdr section;
 
+	/* Symbols that are undefined or absolute have no section, or the empty one. */
 	if (!name.len || !is_plain_name(name) || !has_type_of_function(sym) ||
-	    !find_code_section(s, sym, &section))
+	    !gelf_getshdr(elf_getscn(s->elf, sym->st_shndx), &section) ||
+	    !(section.sh_flags & SHF_EXECINSTR))
 		return;
 	s->functions = grow_array(s->functions, s->nr_functions, &s->functions_cap,
 				  sizeof(*s->functions));
@@ -129,48 +108,36 @@ static void add_function(struct elf_symbols *s, const GElf_Sym *sym, struct text
 	};
 }
 
-static void read_symbol_table(struct elf_symbols *s, Elf_Scn *section, const GElf_Shdr *head)
-{
-	Elf_Data *data = elf_getdata(section, NULL);
-	size_t n = head->sh_entsize ? head->sh_size / head->sh_entsize : 0, i;
-	const char *name;
-	GElf_Sym sym;
-
-	for (i = 0; data && i < n; i++) {
-		if (!gelf_getsym(data, i, &sym))
-			continue;
-		name = elf_strptr(s->elf, head->sh_link, sym.st_name);
-		if (name)
-			add_function(s, &sym, cut_version(name));
-	}
-}
-
 /* A file has one table of each type: reading all that a damaged file claims could take minutes. */
-static void read_first_symbol_table(struct elf_symbols *s, GElf_Word type)
+static void read_symbol_table(struct elf_symbols *s, GElf_Word type)
 {
 	Elf_Scn *section = NULL;
+	const char *name;
 	GElf_Shdr head;
+	Elf_Data *data;
+	GElf_Sym sym;
+	size_t n, i;
 
-	while ((section = elf_nextscn(s->elf, section)))
-		if (gelf_getshdr(section, &head) && head.sh_type == type) {
-			read_symbol_table(s, section, &head);
-			return;
-		}
+	do {
+		section = elf_nextscn(s->elf, section);
+	} while (section && (!gelf_getshdr(section, &head) || head.sh_type != type));
+	data = elf_getdata(section, NULL);
+	n = data && head.sh_entsize ? head.sh_size / head.sh_entsize : 0;
+	for (i = 0; i < n && gelf_getsym(data, i, &sym); i++) {
+		name = elf_strptr(s->elf, head.sh_link, sym.st_name);
+		if (name)
+			add_function(s, &sym, name);
+	}
 }
 
 /* Of functions at the same address, the one with the first name in the alphabet is first. */
 static int compare_functions(const void *a, const void *b)
 {
 	const struct function *x = a, *y = b;
-	int order;
 
 	if (x->address != y->address)
 		return x->address < y->address ? -1 : 1;
-	order = memcmp(x->name.s, y->name.s,
-		       x->name.len < y->name.len ? x->name.len : y->name.len);
-	if (order || x->name.len == y->name.len)
-		return order;
-	return x->name.len < y->name.len ? -1 : 1;
+	return text_slice_compare(x->name, y->name);
 }
 
 /* A symbol without a size, as assembly has, ends at the next one, or with its section. */
@@ -186,8 +153,8 @@ static void end_functions_without_size(struct elf_symbols *s)
 /* The symbol table has all functions, and may be stripped; the dynamic one has the exported. */
 static void read_functions(struct elf_symbols *s)
 {
-	read_first_symbol_table(s, SHT_SYMTAB);
-	read_first_symbol_table(s, SHT_DYNSYM);
+	read_symbol_table(s, SHT_SYMTAB);
+	read_symbol_table(s, SHT_DYNSYM);
 	if (!s->nr_functions)
 		return;
 	qsort(s->functions, s->nr_functions, sizeof(*s->functions), compare_functions);
@@ -223,17 +190,19 @@ struct elf_symbols *elf_symbols_open(const char *path, const char **error)
 	s = xcalloc(1, sizeof(*s));
 	elf_version(EV_CURRENT);
 	s->elf = elf_begin(fd, ELF_C_READ, NULL);
-	if (!s->elf || elf_kind(s->elf) != ELF_K_ELF) {
+	if (elf_kind(s->elf) == ELF_K_ELF) {
+		read_build_id(s);
+		read_segments(s);
+		read_functions(s);
+		if (!s->nr_functions)
+			*error = "it has no symbols: it is stripped";
+		/* The strings that were read stay; thousands of files would need descriptors. */
+		elf_cntl(s->elf, ELF_C_FDDONE);
+	} else {
 		*error = "it is no program or library (ELF)";
 		elf_symbols_close(s);
-		close(fd);
-		return NULL;
+		s = NULL;
 	}
-	read_build_id(s);
-	read_segments(s);
-	read_functions(s);
-	/* The strings that were read stay in memory; thousands of files would need descriptors. */
-	elf_cntl(s->elf, ELF_C_FDDONE);
 	close(fd);
 	return s;
 }
@@ -256,22 +225,17 @@ bool elf_symbols_has_code(const struct elf_symbols *symbols)
 	return symbols->nr_segments;
 }
 
-bool elf_symbols_has_functions(const struct elf_symbols *symbols)
-{
-	return symbols->nr_functions;
-}
-
 bool elf_symbols_find_address(const struct elf_symbols *symbols, u64 file_offset, u64 *address)
 {
 	u32 i;
 
 	for (i = 0; i < symbols->nr_segments; i++) {
-		const struct segment *p = &symbols->segments[i];
+		const GElf_Phdr *p = &symbols->segments[i];
 
 		/* A return address is behind the call, so it can be the end of a segment. */
-		if (file_offset <= p->offset || file_offset - p->offset > p->size)
+		if (file_offset <= p->p_offset || file_offset - p->p_offset > p->p_filesz)
 			continue;
-		*address = file_offset - p->offset + p->address;
+		*address = file_offset - p->p_offset + p->p_vaddr;
 		return true;
 	}
 	return false;

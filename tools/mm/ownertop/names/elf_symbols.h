@@ -14,8 +14,9 @@
 struct elf_symbols;
 
 /*
- * Read the symbols of an ELF file. Returns NULL and sets @error to a message if it is none. A
- * file with debug information alone has symbols, but cannot convert offsets.
+ * Read the symbols of an ELF file. Returns NULL and sets @error to a message if it is none. Sets
+ * @error also if it has no symbols, but then it can convert offsets for another file. A file with
+ * debug information alone has symbols, but cannot convert offsets.
  */
 struct elf_symbols *elf_symbols_open(const char *path, const char **error);
 void elf_symbols_close(struct elf_symbols *symbols);
@@ -24,7 +25,6 @@ void elf_symbols_close(struct elf_symbols *symbols);
 const char *elf_symbols_get_build_id(const struct elf_symbols *symbols);
 /* Does the file say where its contents are loaded? Files of debug information alone do not. */
 bool elf_symbols_has_code(const struct elf_symbols *symbols);
-bool elf_symbols_has_functions(const struct elf_symbols *symbols);
 
 /* Convert an offset in the file to an address. Returns false if no code is loaded from there. */
 bool elf_symbols_find_address(const struct elf_symbols *symbols, u64 file_offset, u64 *address);
