@@ -27,29 +27,11 @@ struct image {
 	const struct image *kernel;	/* for a module, the image of its kernel; else NULL */
 };
 
-/*
- * Callback of libdwfl: never search for separate debug files, because the user names the files
- * to use.
- */
-static int refuse_separate_debuginfo(Dwfl_Module *mod, void **userdata, const char *modname,
-				     Dwarf_Addr base, const char *file_name,
-				     const char *debuglink_file, GElf_Word debuglink_crc,
-				     char **debuginfo_file_name)
-{
-	(void)mod;
-	(void)userdata;
-	(void)modname;
-	(void)base;
-	(void)file_name;
-	(void)debuglink_file;
-	(void)debuglink_crc;
-	(void)debuginfo_file_name;
-	return -1;
-}
-
+/* Search no directory for separate debug files, because the user names the files to use. */
 static const Dwfl_Callbacks callbacks = {
 	.section_address = dwfl_offline_section_address,
-	.find_debuginfo = refuse_separate_debuginfo,
+	.find_debuginfo = dwfl_build_id_find_debuginfo,
+	.debuginfo_path = (char *[]){ "" },
 };
 
 static int compare_symbol_addresses(const void *a, const void *b)

@@ -144,6 +144,17 @@ def check_unknown(checks, ownertop, calls, options):
         checks.expect_equal(line, (got, messages), ([line], ""))
 
 
+def check_stripped(checks, ownertop):
+    """Check that a stripped file is refused, also beside its separate debug file."""
+    run_command("objcopy", "--only-keep-debug", "vmlinux", "vmlinux.debug")
+    run_command("objcopy", "--strip-debug", "--add-gnu-debuglink=vmlinux.debug", "vmlinux",
+                "stripped")
+    got = subprocess.run([ownertop, "--vmlinux", "stripped", "-"], input="", check=False,
+                         capture_output=True, text=True)
+    checks.expect_equal("stripped", (got.returncode, got.stderr), (
+        2, "ownertop: --vmlinux: stripped: it has no debug information (CONFIG_DEBUG_INFO)\n"))
+
+
 def main():
     """Return exit status 0 without errors."""
     ownertop = os.path.abspath(sys.argv[1])
@@ -173,6 +184,7 @@ def main():
                     " [plan_ted 0123456789abcdef]")
         check_same_named_functions(checks, ownertop, options)
         check_unknown(checks, ownertop, calls, options)
+        check_stripped(checks, ownertop)
     return checks.failed > 0
 
 
