@@ -63,14 +63,20 @@ static struct symbol_file *add_file(struct binaries *b, const char *path, const 
 	return &b->files[b->n++];
 }
 
-const char *binaries_add_file(struct binaries *b, const char *path)
+/* Open a file, unless this was tried. Returns NULL, or what is wrong with it. */
+static const char *open_file(struct symbol_file *file)
 {
-	struct symbol_file *file = add_file(b, path, NULL);
 	const char *error = NULL;
 
+	if (!file->opened)
+		file->symbols = elf_symbols_open(file->path, &error);
 	file->opened = true;
-	file->symbols = elf_symbols_open(path, &error);
 	return error;
+}
+
+const char *binaries_add_file(struct binaries *b, const char *path)
+{
+	return open_file(add_file(b, path, NULL));
 }
 
 void binaries_add_paths(struct binaries *b, const char *owner_binaries)
@@ -98,13 +104,8 @@ void binaries_add_paths(struct binaries *b, const char *owner_binaries)
 		fclose(in);
 }
 
-static bool text_equals(struct text_slice t, const char *s)
-{
-	return t.len == strlen(s) && !memcmp(t.s, s, t.len);
-}
-
 /* Does the frame have the device and the inode of the file? */
-static bool is_inode_of_file(const char *path, struct text_slice id)
+static bool is_inode_of_file(const char *path, const char *id)
 {
 	char text[64];
 	struct stat st;
@@ -113,32 +114,22 @@ static bool is_inode_of_file(const char *path, struct text_slice id)
 		return false;
 	snprintf(text, sizeof(text), "%u:%u:%llu", major(st.st_dev), minor(st.st_dev),
 		 (unsigned long long)st.st_ino);
-	return text_equals(id, text);
+	return !strcmp(id, text);
 }
 
 /*
  * Is the file that of the frame? Only a file without build-id, which the user named for this
  * input, is believed by its name: the input may be of another machine.
  */
-static bool file_fits_frame(const struct symbol_file *file, const struct user_frame *frame)
+static bool file_fits_frame(const struct symbol_file *file, const char *id, const char *name)
 {
 	const char *build_id = elf_symbols_get_build_id(file->symbols);
-	const char *name = strrchr(file->path, '/');
 
-	if (!memchr(frame->id.s, ':', frame->id.len))
-		return text_equals(frame->id, build_id);
-	if (is_inode_of_file(file->path, frame->id))
+	if (!strchr(id, ':'))
+		return !strcmp(id, build_id);
+	if (is_inode_of_file(file->path, id))
 		return true;
-	return !file->id && !*build_id && text_equals(frame->file, name ? name + 1 : file->path);
-}
-
-static void open_file(struct symbol_file *file)
-{
-	const char *error;
-
-	if (!file->opened)
-		file->symbols = elf_symbols_open(file->path, &error);
-	file->opened = true;
+	return !file->id && !*build_id && !strcmp(name, basename(file->path));
 }
 
 static void use_file(struct binaries *b, struct binary *binary, u32 i)
@@ -153,33 +144,29 @@ static void use_file(struct binaries *b, struct binary *binary, u32 i)
 }
 
 /* Add the file of symbols that a package of debug information has for a build-id. */
-static void add_debug_file(struct binaries *b, const struct user_frame *frame)
+static void add_debug_file(struct binaries *b, const char *id)
 {
-	char path[sizeof(DEBUG_FILES) + BUILD_ID_LEN + sizeof("//.debug")], id[BUILD_ID_LEN];
+	char path[sizeof(DEBUG_FILES) + BUILD_ID_LEN + sizeof("//.debug")];
 
-	if (frame->id.len < 4 || frame->id.len >= BUILD_ID_LEN ||
-	    memchr(frame->id.s, ':', frame->id.len))
+	if (strlen(id) < 4 || strlen(id) >= BUILD_ID_LEN || strchr(id, ':'))
 		return;
-	snprintf(id, sizeof(id), "%.*s", (int)frame->id.len, frame->id.s);
 	snprintf(path, sizeof(path), DEBUG_FILES "/%.2s/%s.debug", id, id + 2);
 	if (!access(path, R_OK))
 		add_file(b, path, id);
 }
 
-static void find_files_of_binary(struct binaries *b, struct binary *binary,
-				 const struct user_frame *frame)
+static void find_files_of_binary(struct binaries *b, struct binary *binary, const char *id)
 {
 	u32 i;
 
-	*binary = (struct binary){ .name = xstrndup(frame->file.s, frame->file.len) };
-	add_debug_file(b, frame);
+	add_debug_file(b, id);
 	for (i = 0; i < b->n; i++) {
 		struct symbol_file *file = &b->files[i];
 
-		if (file->id && !text_equals(frame->id, file->id))
+		if (file->id && strcmp(id, file->id))
 			continue;
 		open_file(file);
-		if (file->symbols && file_fits_frame(file, frame))
+		if (file->symbols && file_fits_frame(file, id, binary->name))
 			use_file(b, binary, i);
 	}
 }
@@ -190,7 +177,10 @@ static struct binary *find_binary(struct binaries *b, const struct user_frame *f
 
 	if (id == old_n) {
 		b->binaries = grow_array(b->binaries, id, &b->binaries_cap, sizeof(*b->binaries));
-		find_files_of_binary(b, &b->binaries[id], frame);
+		b->binaries[id] = (struct binary){
+			.name = xstrndup(frame->file.s, frame->file.len),
+		};
+		find_files_of_binary(b, &b->binaries[id], b->ids.v[id].s);
 	}
 	return &b->binaries[id];
 }
@@ -261,12 +251,10 @@ void binaries_print_unused(const struct binaries *b, FILE *out)
 
 	for (i = 0; i < b->n; i++) {
 		const struct symbol_file *file = &b->files[i];
-		const char *name = strrchr(file->path, '/');
 		const char *id;
 
 		if (file->id || file->used || !file->symbols)
 			continue;
-		name = name ? name + 1 : file->path;
 		id = elf_symbols_get_build_id(file->symbols);
 		fprintf(out, "ownertop: --binary: %s: no user frame is in a file with ",
 			file->path);
@@ -274,7 +262,7 @@ void binaries_print_unused(const struct binaries *b, FILE *out)
 			fprintf(out, "its build-id, %s", id);
 		else
 			fputs("its name, and it has no build-id", out);
-		print_ids_of_name(b, name, out);
+		print_ids_of_name(b, basename(file->path), out);
 		putc('\n', out);
 	}
 	for (i = 0; i < b->ids.n; i++)

@@ -134,20 +134,18 @@ struct image *elf_image_open(const char *path, const struct image *kernel, const
 		exit_out_of_memory();
 	dwfl_report_begin(image->dwfl);
 	image->module = dwfl_report_offline(image->dwfl, "", path, -1);
+	dwfl_report_end(image->dwfl, NULL, NULL);
 	if (!image->module) {
 		*error = dwfl_errmsg(-1);
-		elf_image_close(image);
-		return NULL;
-	}
-	dwfl_report_end(image->dwfl, NULL, NULL);
-	if (!dwfl_module_getdwarf(image->module, &bias)) {
+	} else if (!dwfl_module_getdwarf(image->module, &bias)) {
 		*error = "it has no debug information (CONFIG_DEBUG_INFO)";
-		elf_image_close(image);
-		return NULL;
+	} else {
+		read_symbols(image);
+		find_source_root(image);
+		return image;
 	}
-	read_symbols(image);
-	find_source_root(image);
-	return image;
+	elf_image_close(image);
+	return NULL;
 }
 
 void elf_image_close(struct image *image)

@@ -27,18 +27,13 @@ struct frame_expansion {
 	u32 n;
 };
 
-struct module_image {
-	struct text_slice name;
-	struct image *image;	/* NULL: modules_dir has no usable file of the module */
-};
-
 struct frame_names {
 	struct kallsyms *kallsyms;
 	struct image *vmlinux;
 	const char *modules_dir;
-	struct module_image *modules;
-	u32 nr_modules;
-	u32 modules_cap;
+	struct strings modules;
+	struct image **images;	/* by number in modules; NULL: modules_dir has no usable file */
+	u32 images_cap;
 
 	struct strings lines;
 	struct frame_expansion *expansions;	/* by number of the line in names.lines */
@@ -100,24 +95,19 @@ static struct image *open_elf_image_of_module(const struct frame_names *names,
 
 static struct image *find_elf_image_of_module(struct frame_names *names, struct text_slice module)
 {
-	u32 i;
+	u32 old_n = names->modules.n, id;
 
 	if (!module.len)
 		return names->vmlinux;
 	if (!names->modules_dir)
 		return NULL;
-	for (i = 0; i < names->nr_modules; i++)
-		if (names->modules[i].name.len == module.len &&
-		    !memcmp(names->modules[i].name.s, module.s, module.len))
-			return names->modules[i].image;
-	names->modules = grow_array(names->modules, i, &names->modules_cap,
-				    sizeof(*names->modules));
-	names->modules[i] = (struct module_image){
-		.name = { xstrndup(module.s, module.len), module.len },
-		.image = open_elf_image_of_module(names, module),
-	};
-	names->nr_modules++;
-	return names->modules[i].image;
+	id = strings_intern(&names->modules, module);
+	if (id == old_n) {
+		names->images = grow_array(names->images, id, &names->images_cap,
+					   sizeof(*names->images));
+		names->images[id] = open_elf_image_of_module(names, module);
+	}
+	return names->images[id];
 }
 
 /* State of one call of expand_frame_to_source_lines(). */
@@ -275,18 +265,17 @@ void frame_names_close(struct frame_names *names)
 {
 	u32 i;
 
-	for (i = 0; i < names->nr_modules; i++) {
-		free((char *)names->modules[i].name.s);
-		if (names->modules[i].image)
-			elf_image_close(names->modules[i].image);
-	}
+	for (i = 0; i < names->modules.n; i++)
+		if (names->images[i])
+			elf_image_close(names->images[i]);
 	for (i = 0; i < names->lines.n; i++)
 		free(names->expansions[i].frames);
 	if (names->vmlinux)
 		elf_image_close(names->vmlinux);
 	if (names->kallsyms)
 		kallsyms_close(names->kallsyms);
-	free(names->modules);
+	free(names->images);
+	strings_free(&names->modules);
 	free(names->expansions);
 	strings_free(&names->lines);
 	strings_free(&names->frames);
