@@ -24,6 +24,19 @@ const char *consume_number(struct text_slice *t, u64 *value)
 	return NULL;
 }
 
+bool consume_hex(struct text_slice *t, u64 *value)
+{
+	static const char digits[] = "0123456789abcdef";
+	const char *digit;
+	size_t i;
+
+	*value = 0;
+	for (i = 0; i < t->len && (digit = memchr(digits, t->s[i], 16)); i++)
+		*value = *value << 4 | (digit - digits);
+	skip_bytes(t, i);
+	return i && i <= 16;
+}
+
 struct text_slice consume_until_space(struct text_slice *t)
 {
 	const char *space = memchr(t->s, ' ', t->len);

@@ -12,6 +12,12 @@
  */
 const char *consume_number(struct text_slice *t, u64 *value);
 
+/*
+ * Parse the hexadecimal number of up to 16 digits at the beginning of @t, and remove it from @t.
+ * Returns false if there is none.
+ */
+bool consume_hex(struct text_slice *t, u64 *value);
+
 /* Remove @word from the beginning of @t. Returns false if @t does not begin with it. */
 static inline bool consume_word(struct text_slice *t, const char *word)
 {

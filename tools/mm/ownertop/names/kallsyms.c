@@ -8,6 +8,7 @@
 #include <stdlib.h>
 
 #include "base/alloc.h"
+#include "base/number.h"
 #include "input/input.h"
 #include "names/kallsyms.h"
 #include "base/strings.h"
@@ -25,8 +26,6 @@
  * Limit of the memory for names of symbols. The names of the largest kernels take some 10 MiB.
  */
 #define NAMES_MAX (256 * 1024 * 1024)
-
-#define ADDRESS_DIGITS 16
 
 struct symbol {
 	u64 address;
@@ -57,28 +56,6 @@ static u32 store_name(struct kallsyms *k, struct text_slice name)
 	memcpy(k->names + at, name.s, name.len);
 	k->names[at + name.len] = '\0';
 	return at;
-}
-
-/*
- * Parse the hexadecimal address at the beginning of @t, and remove it from @t. Returns false if
- * it is no address.
- */
-static bool consume_address(struct text_slice *t, u64 *address)
-{
-	static const char digits[] = "0123456789abcdef";
-	u32 n;
-
-	*address = 0;
-	for (n = 0; n < t->len; n++) {
-		const char *digit = memchr(digits, t->s[n], sizeof(digits) - 1);
-
-		if (!digit)
-			break;
-		*address = *address << 4 | (digit - digits);
-	}
-	t->s += n;
-	t->len -= n;
-	return n && n <= ADDRESS_DIGITS;
 }
 
 /* Is the text a word: not empty, with printable characters only, and without blanks? */
@@ -123,7 +100,7 @@ static bool parse_kallsyms_line(struct kallsyms *k, struct text_slice line)
 
 	if (line.len && line.s[line.len - 1] == '\r')
 		line.len--;
-	if (!consume_address(&line, &symbol.address) || line.len < 4 || line.s[0] != ' ' ||
+	if (!consume_hex(&line, &symbol.address) || line.len < 4 || line.s[0] != ' ' ||
 	    line.s[2] != ' ')
 		return false;
 	name = (struct text_slice){ line.s + 3, line.len - 3 };

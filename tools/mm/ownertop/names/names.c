@@ -8,6 +8,7 @@
 #include <stdlib.h>
 
 #include "base/alloc.h"
+#include "base/number.h"
 #include "names/frame.h"
 #include "names/image.h"
 #include "names/names.h"
@@ -146,29 +147,15 @@ static void append_expanded_frame(void *arg, const struct image_line *at)
 	free(frame);
 }
 
-/*
- * Parse the offset and the size of a frame, "0x1d/0x30", behind the function's name and a "+".
- */
+/* Parse the offset and the size of a frame, "+0x1d/0x30", behind the function's name. */
 static bool parse_frame_offset_and_size(struct text_slice line, struct text_slice func,
 					u64 *offset, u64 *size)
 {
-	char number[40];
-	struct text_slice t = { func.s + func.len + 1, 0 };
-	char *end;
-
-	if (func.len == line.len || func.s[func.len] != '+')
-		return false;
-	while (t.s + t.len < line.s + line.len && t.s[t.len] != ' ')
-		t.len++;
-	if (t.len >= sizeof(number))
-		return false;
-	memcpy(number, t.s, t.len);
-	number[t.len] = '\0';
-	*offset = strtoull(number, &end, 16);
-	if (*end != '/')
-		return false;
-	*size = strtoull(end + 1, &end, 16);
-	return !*end;
+	line.len -= func.s + func.len - line.s;
+	line.s = func.s + func.len;
+	return consume_word(&line, "+0x") && consume_hex(&line, offset) &&
+	       consume_word(&line, "/0x") && consume_hex(&line, size) &&
+	       (!line.len || *line.s == ' ');
 }
 
 static void count_missing_frame(struct missing_frames *missed, struct text_slice line)

@@ -1,27 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /* Parse one frame of the user's half of a call chain. */
+#include "base/number.h"
 #include "names/user_frame.h"
-
-/* Parse "0x1a2b" at the end of @t. Returns false if it is no such number. */
-static bool parse_offset(struct text_slice t, u64 *offset)
-{
-	size_t i;
-
-	if (!TEXT_STARTS(t, "0x") || t.len < 3 || t.len > 18)
-		return false;
-	*offset = 0;
-	for (i = 2; i < t.len; i++) {
-		char c = t.s[i];
-
-		if (c >= '0' && c <= '9')
-			*offset = *offset << 4 | (c - '0');
-		else if (c >= 'a' && c <= 'f')
-			*offset = *offset << 4 | (c - 'a' + 10);
-		else
-			return false;
-	}
-	return true;
-}
 
 static bool is_id(struct text_slice t)
 {
@@ -41,7 +21,8 @@ static bool split_name_and_offset(struct text_slice t, struct text_slice *name, 
 	if (!plus || plus == t.s)
 		return false;
 	*name = (struct text_slice){ t.s, plus - t.s };
-	return parse_offset((struct text_slice){ plus + 1, t.s + t.len - plus - 1 }, offset);
+	t = (struct text_slice){ plus + 1, t.s + t.len - plus - 1 };
+	return consume_word(&t, "0x") && consume_hex(&t, offset) && !t.len;
 }
 
 /* Parse "func+0xoffset [file]". Without the offset, the frame stands for the whole function. */
