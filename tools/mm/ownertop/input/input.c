@@ -42,9 +42,8 @@ static void read_once(struct input *in, size_t size)
 		if (!in->unpack)
 			progress_add_bytes(n, in->is_part);
 	} else if (!n) {
-		in->eof = true;
-	} else if (in->unpack) {
-		in->failure = unpack_get_failure_reason(in->unpack);
+		if (in->unpack)
+			in->failure = unpack_get_failure_reason(in->unpack);
 		in->eof = true;
 	} else if (errno != EINTR) {
 		in->failure = strerror(errno);

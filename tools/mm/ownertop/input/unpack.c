@@ -1,16 +1,16 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Unpack a compressed file or pipe in a second thread, which fills blocks while the reader
- * reads earlier ones. In one thread, unpacking would take a third of the run time.
+ * Unpack a compressed file or pipe in a second thread, which writes to a pipe that the reader
+ * reads. In one thread, unpacking would take a third of the run time.
  */
 #include <errno.h>
+#include <fcntl.h>
 #include <poll.h>
 #include <pthread.h>
-#include <semaphore.h>
+#include <signal.h>
 #include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <sys/eventfd.h>
 #include <unistd.h>
 
 #include "base/alloc.h"
@@ -19,43 +19,29 @@
 
 #define FAILURE_LEN 160
 
-/* Twice INPUT_AHEAD, so that the thread fills one block while the reader empties another. */
-#define BLOCK_SIZE (256 * 1024)
-#define NR_BLOCKS 4
-
-struct unpacked_block {
-	ssize_t len;		/* bytes in the block; 0: end of the input, -1: failure */
-	u64 packed;		/* compressed bytes that were read to fill the block */
-	char bytes[BLOCK_SIZE];
-};
+/* Bytes that are unpacked at a time, and size of the pipe. More would not fit the L2 cache. */
+#define BLOCK_SIZE (128 * 1024)
 
 struct unpacker {
-	struct unpacked_block blocks[NR_BLOCKS];
-	sem_t empty;		/* counts blocks that the thread may fill */
-	sem_t full;		/* counts blocks that the reader may read */
 	pthread_t thread;
-	atomic_bool stop;	/* set by unpack_end(): the thread exits */
-	int stop_event;		/* eventfd that wakes the thread if it waits for a pipe */
+	int from;			/* end of the pipe that the reader reads */
+	int to;				/* end of the pipe that the thread writes */
+	u64 reported;			/* compressed bytes that the progress line counts */
+	atomic_ullong packed_read;	/* compressed bytes read so far */
+	const char *_Atomic failure;	/* set before the end of the pipe, or NULL */
 
-	/* The next fields are used by the reader only. */
-	struct unpacked_block *block;	/* the block that is being read, or NULL */
-	u32 nr_read;
-	size_t taken;		/* bytes of the block that have been read */
-
-	/*
-	 * The next fields are used by the thread only, and by the reader after the last block.
-	 */
+	/* The next fields are used by the thread only. */
 	const struct compression_format *format;
 	void *state;
 	int fd;
 	bool eof;
 	bool between;		/* a stream has ended, and the next has not begun */
 	u64 offset;		/* position of @next in the compressed input */
-	u64 packed_read;	/* compressed bytes read so far */
 	const char *next;	/* compressed bytes that were read and not unpacked yet */
 	size_t left;		/* number of bytes at @next */
 	char packed[UNPACK_HEAD_MAX];
-	char failure[FAILURE_LEN];
+	char block[BLOCK_SIZE];
+	char reason[FAILURE_LEN];
 };
 
 static const struct compression_format * const formats[] = { &unpack_gzip, &unpack_zstd };
@@ -91,11 +77,12 @@ const char *unpack_find_other_program(struct text_slice head)
 	return NULL;
 }
 
-static int set_unpack_failure(struct unpacker *u, const char *reason)
+static bool set_unpack_failure(struct unpacker *u, const char *reason)
 {
-	snprintf(u->failure, sizeof(u->failure), "after byte %llu of the %s data: %s",
+	snprintf(u->reason, sizeof(u->reason), "after byte %llu of the %s data: %s",
 		 u->offset, u->format->name, reason);
-	return -1;
+	u->failure = u->reason;
+	return false;
 }
 
 /* Wait for compressed input. Returns false if unpack_end() was called. */
@@ -103,12 +90,12 @@ static bool wait_for_input(const struct unpacker *u)
 {
 	struct pollfd fds[] = {
 		{ .fd = u->fd, .events = POLLIN },
-		{ .fd = u->stop_event, .events = POLLIN },
+		{ .fd = u->to },	/* an error if its other end is closed */
 	};
 
 	while (poll(fds, 2, -1) < 0 && errno == EINTR)
 		;
-	return !u->stop;
+	return !fds[1].revents;
 }
 
 /*
@@ -119,118 +106,104 @@ static bool read_compressed_bytes(struct unpacker *u, size_t len)
 {
 	memmove(u->packed, u->next, u->left);
 	u->next = u->packed;
-	while (u->left < len && !u->eof && wait_for_input(u)) {
-		ssize_t n = read(u->fd, u->packed + u->left, UNPACK_HEAD_MAX - u->left);
+	while (u->left < len && !u->eof) {
+		ssize_t n;
 
+		if (!wait_for_input(u))
+			return false;
+		n = read(u->fd, u->packed + u->left, UNPACK_HEAD_MAX - u->left);
 		if (n > 0) {
 			u->left += n;
 			u->packed_read += n;
 		} else if (!n) {
 			u->eof = true;
 		} else if (errno != EINTR) {
-			set_unpack_failure(u, strerror(errno));
-			return false;
+			return set_unpack_failure(u, strerror(errno));
 		}
 	}
-	return !u->stop;
+	return true;
 }
 
 /*
  * Begin the next stream of compressed input. A file may consist of several streams, but
  * anything else after a stream is an error.
  */
-static int begin_next_stream(struct unpacker *u)
+static bool begin_next_stream(struct unpacker *u)
 {
-	if (!read_compressed_bytes(u, UNPACK_MAGIC))
-		return -1;
-	if (!u->left)
-		return 0;
+	if (!read_compressed_bytes(u, UNPACK_MAGIC) || !u->left)
+		return false;
 	if (!u->format->recognise((struct text_slice){ u->next, u->left }))
 		return set_unpack_failure(u, "something else follows; not read");
 	u->between = false;
-	return 1;
+	return true;
 }
 
-static int run_format_step(struct unpacker *u, struct unpack_io *io)
+/* Write the unpacked bytes before @end to the pipe. Returns false if unpack_end() was called. */
+static bool write_block(const struct unpacker *u, const char *end)
 {
-	const char *start = io->out, *reason;
-	enum unpack_result result;
+	const char *p = u->block;
 
-	io->in = u->next;
-	io->in_len = u->left;
-	result = u->format->step(u->state, io, &reason);
-	u->offset += io->in - u->next;
-	u->next = io->in;
-	u->left = io->in_len;
+	while (p < end) {
+		ssize_t n = write(u->to, p, end - p);
+
+		if (n > 0)
+			p += n;
+		else if (errno != EINTR)
+			return false;
+	}
+	return true;
+}
+
+/* Unpack a piece of the stream. Returns false on failure, or if unpack_end() was called. */
+static bool run_format_step(struct unpacker *u)
+{
+	struct unpack_io io = { u->next, u->left, u->block, BLOCK_SIZE };
+	enum unpack_result result;
+	const char *reason;
+
+	result = u->format->step(u->state, &io, &reason);
+	u->offset += io.in - u->next;
+	u->next = io.in;
+	u->left = io.in_len;
+	if (!write_block(u, io.out))
+		return false;
 	if (result == UNPACK_FAILED)
 		return set_unpack_failure(u, reason);
 	u->between = result == UNPACK_END;
 	/* Without input there may still be output, of bytes that the library has buffered. */
-	if (result == UNPACK_MORE && io->out == start && u->eof && !u->left)
+	if (result == UNPACK_MORE && io.out == u->block && u->eof && !u->left)
 		return set_unpack_failure(u, "it is cut off");
-	return 1;
+	return true;
 }
 
-/* Unpack a piece of the compressed input. Returns 1, 0 at its end, or -1 on failure. */
-static int unpack_some_bytes(struct unpacker *u, struct unpack_io *io)
+/* Returns false at the end of the input, on failure, or if unpack_end() was called. */
+static bool unpack_some_bytes(struct unpacker *u)
 {
-	if (*u->failure)
-		return -1;
 	if (u->between)
 		return begin_next_stream(u);
-	if (!u->left && !read_compressed_bytes(u, 1))
-		return -1;
-	return run_format_step(u, io);
-}
-
-/* Fill @buf with unpacked bytes. Returns their number, 0 at the end, or -1 on failure. */
-static ssize_t unpack_bytes(struct unpacker *u, char *buf, size_t len)
-{
-	struct unpack_io io = { .out = buf, .out_len = len };
-
-	while (io.out == buf) {
-		int result = unpack_some_bytes(u, &io);
-
-		/* Return the bytes before a failure first; the next call returns the failure. */
-		if (result <= 0 && io.out == buf)
-			return result;
-	}
-	return io.out - buf;
-}
-
-static void wait_semaphore(sem_t *semaphore)
-{
-	while (sem_wait(semaphore))	/* interrupted by a signal */
-		;
+	return (u->left || read_compressed_bytes(u, 1)) && run_format_step(u);
 }
 
 static void *run_unpacker_thread(void *arg)
 {
 	struct unpacker *u = arg;
-	u64 packed = 0;
-	u32 i;
+	sigset_t set;
 
-	for (i = 0; ; i++) {
-		struct unpacked_block *block = &u->blocks[i % NR_BLOCKS];
-		bool last;
-
-		wait_semaphore(&u->empty);
-		if (u->stop)
-			return NULL;
-		block->len = unpack_bytes(u, block->bytes, BLOCK_SIZE);
-		block->packed = u->packed_read - packed;
-		packed = u->packed_read;
-		last = block->len <= 0;
-		sem_post(&u->full);
-		if (last)
-			return NULL;
-	}
+	/* Let write() return an error when unpack_end() has closed the other end of the pipe. */
+	sigemptyset(&set);
+	sigaddset(&set, SIGPIPE);
+	pthread_sigmask(SIG_BLOCK, &set, NULL);
+	while (unpack_some_bytes(u))
+		;
+	close(u->to);
+	return NULL;
 }
 
 struct unpacker *unpack_begin(struct text_slice head, int fd)
 {
 	const struct compression_format *format = find_compression_format(head);
 	struct unpacker *u;
+	int fds[2];
 
 	if (!format)
 		return NULL;
@@ -241,40 +214,24 @@ struct unpacker *unpack_begin(struct text_slice head, int fd)
 	memcpy(u->packed, head.s, head.len);
 	u->next = u->packed;
 	u->left = head.len;
-	sem_init(&u->empty, 0, NR_BLOCKS);
-	sem_init(&u->full, 0, 0);
-	u->stop_event = eventfd(0, EFD_CLOEXEC);
+	if (pipe2(fds, O_CLOEXEC))
+		exit_out_of_memory();
+	u->from = fds[0];
+	u->to = fds[1];
+	fcntl(u->to, F_SETPIPE_SZ, BLOCK_SIZE);
 	if (pthread_create(&u->thread, NULL, run_unpacker_thread, u))
 		exit_out_of_memory();
 	return u;
 }
 
-static void wait_for_block(struct unpacker *u)
-{
-	wait_semaphore(&u->full);
-	u->block = &u->blocks[u->nr_read++ % NR_BLOCKS];
-	u->taken = 0;
-	progress_add_bytes(u->block->packed, false);
-}
-
 ssize_t unpack_read(struct unpacker *u, char *buf, size_t len)
 {
-	size_t left;
+	ssize_t n = read(u->from, buf, len);
+	u64 packed = u->packed_read;
 
-	if (!u->block)
-		wait_for_block(u);
-	if (u->block->len <= 0)
-		return u->block->len;
-	left = u->block->len - u->taken;
-	if (len > left)
-		len = left;
-	memcpy(buf, u->block->bytes + u->taken, len);
-	u->taken += len;
-	if (len == left) {
-		u->block = NULL;
-		sem_post(&u->empty);
-	}
-	return len;
+	progress_add_bytes(packed - u->reported, false);
+	u->reported = packed;
+	return n;
 }
 
 const char *unpack_get_failure_reason(const struct unpacker *u)
@@ -284,17 +241,9 @@ const char *unpack_get_failure_reason(const struct unpacker *u)
 
 void unpack_end(struct unpacker *u)
 {
-	/*
-	 * The thread may wait for an empty block or for a pipe: wake it from either.
-	 * pthread_cancel() would load a library at run time, which may be missing.
-	 */
-	u->stop = true;
-	sem_post(&u->empty);
-	eventfd_write(u->stop_event, 1);
+	/* The thread may wait for the input or for the pipe: this wakes it from either. */
+	close(u->from);
 	pthread_join(u->thread, NULL);
-	close(u->stop_event);
-	sem_destroy(&u->empty);
-	sem_destroy(&u->full);
 	u->format->end(u->state);
 	free(u);
 }

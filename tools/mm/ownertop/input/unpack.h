@@ -53,11 +53,9 @@ struct unpacker;
  */
 struct unpacker *unpack_begin(struct text_slice head, int fd);
 
-/*
- * Read unpacked bytes into @buf. Returns their number, 0 at the end, or -1: see
- * unpack_get_failure_reason().
- */
+/* Read unpacked bytes into @buf as read() does. Returns 0 also if the rest cannot be unpacked. */
 ssize_t unpack_read(struct unpacker *u, char *buf, size_t len);
+/* Returns why unpack_read() returned 0, or NULL: at the end of the input. */
 const char *unpack_get_failure_reason(const struct unpacker *u);
 /* Stop the unpacking thread, also before the end of the input. */
 void unpack_end(struct unpacker *u);
