@@ -127,7 +127,7 @@ class CostBound:
 BOUNDS = [
     CostBound("kmalloc-64", 8, "off", 2),
     CostBound("kmalloc-64", 8, "sampled", 22),
-    CostBound("kmalloc-64", 8, "depth-1", 220, target=200),
+    CostBound("kmalloc-64", 8, "depth-1", 270, target=200),
     CostBound("kmalloc-64", 8, "depth-8", 850, target=330),
     CostBound(CALLS, 0, "on", 810, target=300),
     # A rule of a cache adds no path of its own. In each boot, other steps share a line.
