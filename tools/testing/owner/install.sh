@@ -10,7 +10,7 @@ set -eu
 run="linux-source-6.12 build-essential flex bison bc libelf-dev libssl-dev cpio kmod
 	xz-utils patch git python3 ccache qemu-system-x86 busybox-static
 	dwarves pkg-config libsmartcols-dev libjson-c-dev libxxhash-dev zlib1g-dev libzstd-dev
-	libdw-dev zstd"
+	liblzma-dev libbz2-dev liblz4-dev libdw-dev zstd"
 # Style and static checks, readers of a vmcore, tools of the tests.
 tests="sparse shellcheck flake8 codespell python3-drgn
 	bsdextrautils bsdutils bzip2 man-db time clang libclang-rt-14-dev tmux

@@ -72,11 +72,6 @@ static bool open_input_or_vmcore(struct input_reading *r, const char **reason)
 		return false;
 	}
 	head = input_peek(&r->in);
-	*reason = unpack_find_other_program(head);
-	if (*reason) {
-		input_close(&r->in);
-		return false;
-	}
 	if (!vmcore_recognise(head))
 		return true;
 	fd = r->vmcore ? vmcore_open_records(r->path, head, r->vmcore, reason) : -1;

@@ -16,6 +16,7 @@
 #include "base/alloc.h"
 #include "input/progress.h"
 #include "input/unpack.h"
+#include "input/unpack_formats.h"
 
 #define FAILURE_LEN 160
 
@@ -43,39 +44,6 @@ struct unpacker {
 	char block[BLOCK_SIZE];
 	char reason[FAILURE_LEN];
 };
-
-static const struct compression_format * const formats[] = { &unpack_gzip, &unpack_zstd };
-
-static const struct compression_format *find_compression_format(struct text_slice head)
-{
-	size_t i;
-
-	for (i = 0; i < sizeof(formats) / sizeof(*formats); i++)
-		if (formats[i]->recognise(head))
-			return formats[i];
-	return NULL;
-}
-
-const char *unpack_find_other_program(struct text_slice head)
-{
-	static const struct {
-		struct text_slice magic;
-		const char *reason;
-	} others[] = {
-		{ { "\3757zXZ", 6 },
-		  "compressed by xz; read it with: xz -dc FILE | ownertop -" },
-		{ { "BZh", 3 },
-		  "compressed by bzip2; read it with: bzip2 -dc FILE | ownertop -" },
-		{ { "\x04\x22\x4d\x18", 4 },
-		  "compressed by lz4; read it with: lz4 -dc FILE | ownertop -" },
-	};
-	size_t i;
-
-	for (i = 0; i < sizeof(others) / sizeof(*others); i++)
-		if (text_starts_with(head, others[i].magic.s, others[i].magic.len))
-			return others[i].reason;
-	return NULL;
-}
 
 static bool set_unpack_failure(struct unpacker *u, const char *reason)
 {
@@ -132,8 +100,10 @@ static bool begin_next_stream(struct unpacker *u)
 {
 	if (!read_compressed_bytes(u, UNPACK_MAGIC) || !u->left)
 		return false;
-	if (!u->format->recognise((struct text_slice){ u->next, u->left }))
+	if (find_compression_format((struct text_slice){ u->next, u->left }) != u->format)
 		return set_unpack_failure(u, "something else follows; not read");
+	u->format->end(u->state);
+	u->state = u->format->begin();
 	u->between = false;
 	return true;
 }
@@ -157,21 +127,19 @@ static bool write_block(const struct unpacker *u, const char *end)
 /* Unpack a piece of the stream. Returns false on failure, or if unpack_end() was called. */
 static bool run_format_step(struct unpacker *u)
 {
-	struct unpack_io io = { u->next, u->left, u->block, BLOCK_SIZE };
-	enum unpack_result result;
-	const char *reason;
+	struct unpack_io io = { u->next, u->left, u->block, BLOCK_SIZE, false };
+	const char *reason = u->format->step(u->state, &io);
 
-	result = u->format->step(u->state, &io, &reason);
 	u->offset += io.in - u->next;
 	u->next = io.in;
 	u->left = io.in_len;
 	if (!write_block(u, io.out))
 		return false;
-	if (result == UNPACK_FAILED)
+	if (reason)
 		return set_unpack_failure(u, reason);
-	u->between = result == UNPACK_END;
+	u->between = io.end;
 	/* Without input there may still be output, of bytes that the library has buffered. */
-	if (result == UNPACK_MORE && io.out == u->block && u->eof && !u->left)
+	if (!io.end && io.out == u->block && u->eof && !u->left)
 		return set_unpack_failure(u, "it is cut off");
 	return true;
 }

@@ -14,37 +14,6 @@
 /* Limit of the bytes that are read from an input before unpack_begin(). */
 #define UNPACK_HEAD_MAX (64 * 1024)
 
-enum unpack_result {
-	UNPACK_MORE,	/* more input or more room for output is needed */
-	UNPACK_END,	/* end of a stream; another may follow */
-	UNPACK_FAILED,
-};
-
-/* Compressed input and room for output of one step. struct compression_format advances both. */
-struct unpack_io {
-	const char *in;
-	size_t in_len;
-	char *out;
-	size_t out_len;
-};
-
-/* One compression format, such as gzip, and the functions that unpack it. */
-struct compression_format {
-	const char *name;
-	bool (*recognise)(struct text_slice head);
-	void *(*begin)(void);
-	/* Unpack some bytes of the input. Sets @reason if it returns UNPACK_FAILED. */
-	enum unpack_result (*step)(void *state, struct unpack_io *io,
-				   const char **reason);
-	void (*end)(void *state);
-};
-
-extern const struct compression_format unpack_gzip;
-extern const struct compression_format unpack_zstd;
-
-/* Returns how to read the input if it is compressed by another program, or NULL. */
-const char *unpack_find_other_program(struct text_slice head);
-
 struct unpacker;
 
 /*

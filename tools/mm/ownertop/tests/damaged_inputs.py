@@ -16,8 +16,8 @@ import sys
 HERE = os.path.dirname(os.path.abspath(__file__))
 
 INPUTS = ("slab.txt", "page.txt", "names.txt", "user.txt", "slab.gz", "slab.zst",
-          "page_handles.txt", "show_stacks.txt", "show_handles.txt",
-          "show_stacks_handles.txt", "allocinfo_2.txt",
+          "slab.xz", "slab.bz2", "slab.lz4", "page_handles.txt", "show_stacks.txt",
+          "show_handles.txt", "show_stacks_handles.txt", "allocinfo_2.txt",
           "sys/kernel/debug/slab/kmalloc-64/alloc_traces")
 
 # The usual exit status of sanitizers is 1, which ownertop uses for incomplete input.
