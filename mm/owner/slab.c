@@ -256,8 +256,7 @@ track_from_cpu_cache(struct stack_depot_cpu_cache *cpu, struct kmem_cache *s, co
 	exts = READ_ONCE(slab->obj_exts);
 	if (unlikely(!(exts & OBJEXTS_OWNER_RECORDS))) {
 		/* free=on needs records of frees, too. */
-		if (!again || choice.free ||
-		    !can_allocate_records(s, object, flags))
+		if (!again || choice.free || !can_allocate_records(s, object, flags))
 			return false;
 		*first = owner_record_fill_fast(chain, task, object_charge(s, requested));
 		return true;
@@ -283,10 +282,10 @@ track_from_cpu_cache(struct stack_depot_cpu_cache *cpu, struct kmem_cache *s, co
 
 /*
  * Fast path. The first attempt calls no function in steady state; the one @again leaves out
- * allocators, and may take references and allocate records. It does not test for NMI: stack_depot_cpu_acquire() fails if the NMI has
- * interrupted a user of the CPU cache, and otherwise the CPU cache is safe to use. It does not
- * test for __GFP_NO_OBJ_EXT: with that flag, objects are from caches whose slabs have no
- * records. Return: false for the slow path.
+ * allocators, and may take references and allocate records. Neither tests for NMI:
+ * stack_depot_cpu_acquire() fails if the NMI has interrupted a user of the CPU cache, and
+ * otherwise the CPU cache is safe to use. Nor do they test for __GFP_NO_OBJ_EXT: with that flag,
+ * objects are from caches whose slabs have no records. Return: false for the slow path.
  */
 static __always_inline bool track_fast(struct kmem_cache *s, const void *object, gfp_t flags,
 				       size_t size, bool again, struct stack_depot_caller caller,

@@ -80,7 +80,7 @@ enum {
 #define OBJEXTS_OWNER_MASK	(BIT(OBJEXTS_OWNER_BITS) - 1)
 
 #ifdef CONFIG_MEMCG
-static_assert(MEMCG_DATA_OBJEXTS == BIT(OBJEXTS_OWNER_NO_CGROUP_BIT));
+static_assert(BIT(OBJEXTS_OWNER_NO_CGROUP_BIT) == MEMCG_DATA_OBJEXTS);
 #endif
 
 /* Both kinds of records have this alignment, which leaves these bits free. */

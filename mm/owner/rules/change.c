@@ -296,8 +296,8 @@ static void clear_cached_choices(void)
 }
 
 /*
- * Store the rule of each cache. While clear_cached_choices() ran, store_cache_choice() may have stored
- * a choice whose rate was cleared then.
+ * Store the choice of each cache. While clear_cached_choices() ran, store_cache_choice() may have
+ * stored one whose rate was cleared then.
  */
 static void store_rules_of_caches(void)
 {

@@ -22,7 +22,10 @@ static void test_rank(struct kunit *test)
 	KUNIT_ASSERT_NOT_NULL(test, top);
 	top->max = ARRAY_SIZE(ranked);
 	for (i = 0; i < ARRAY_SIZE(bytes); i++)
-		owner_rank_chain(top, &(struct owner_ranked_chain){ .stack = i, .bytes = bytes[i] });
+		owner_rank_chain(top, &(struct owner_ranked_chain){
+			.stack = i,
+			.bytes = bytes[i],
+		});
 	KUNIT_ASSERT_EQ(test, top->count, ARRAY_SIZE(ranked));
 	for (i = 0; i < ARRAY_SIZE(ranked); i++)
 		KUNIT_EXPECT_EQ(test, top->row[i].stack, ranked[i]);
