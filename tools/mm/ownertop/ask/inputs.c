@@ -47,8 +47,8 @@ static noreturn void refuse_unknown_word(const char *word, bool may_be_view)
 	char *file = NULL;
 
 	if (may_be_view && !strcmp(word, "records"))
-		usage_refuse_option(word, "is no view: owners are shown in full by "
-				    "'table -d 0 -g kind,cache,comm,pid,tgid,stack,user'");
+		usage_refuse_option(word,
+				    "is no view: owners are shown in full by 'table -d 0 -g kind,cache,comm,pid,tgid,stack,user'");
 	if (may_be_view && !strchr(word, '/'))
 		view = view_find_similar(word);
 	if (!view)

@@ -276,9 +276,8 @@ static void refuse_list_of_objects(const struct options *o)
 
 	if (!o->select.group.n && o->select.sentence.settings_given & listing)
 		usage_refuse_option("mode= or format=",
-				    "views show groups, as of group=; the kernel lists single "
-				    "objects: write\nthe sentence with format=tsv to "
-				    "/sys/kernel/debug/owner/query, and read the answer");
+				    "views show groups, as of group=; the kernel lists single objects: write\n"
+				    "the sentence with format=tsv to /sys/kernel/debug/owner/query, and read the answer");
 }
 
 /* Refuse options and settings that the view would ignore. */

@@ -25,8 +25,8 @@ const struct view views[] = {
 		.depth = 4,
 		.top = 10,
 		.ages = true,
-		.takes = TAKES_TOP | TAKES_ORDER | TAKES_GROUPS | TAKES_MODE | TAKES_LIVE | TAKES_BY |
-			 TAKES_CHECK,
+		.takes = TAKES_TOP | TAKES_ORDER | TAKES_GROUPS | TAKES_MODE | TAKES_LIVE |
+			 TAKES_BY | TAKES_CHECK,
 		.write = { write_table, write_table_json, write_table_csv, write_tsv },
 	},
 	{

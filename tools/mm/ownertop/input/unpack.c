@@ -24,12 +24,12 @@
 #define BLOCK_SIZE (128 * 1024)
 
 struct unpacker {
+	const char *_Atomic failure;	/* set before the end of the pipe, or NULL */
 	pthread_t thread;
 	int from;			/* end of the pipe that the reader reads */
 	int to;				/* end of the pipe that the thread writes */
 	u64 reported;			/* compressed bytes that the progress line counts */
 	atomic_ullong packed_read;	/* compressed bytes read so far */
-	const char *_Atomic failure;	/* set before the end of the pipe, or NULL */
 
 	/* The next fields are used by the thread only. */
 	const struct compression_format *format;
