@@ -134,7 +134,8 @@ add_file()
 	status_of_zstd=$?
 	! exceeds_max_bytes "$partial" || complain "$dir: $name: larger than --max-bytes" || return
 	[ $status_of_zstd -eq 0 ] ||
-		complain "$dir: $name: zstd, which compresses $1, has ended with status $status_of_zstd"
+		complain "$dir: $name: zstd, which compresses $1," \
+			"has ended with status $status_of_zstd"
 }
 
 # first_line FILE
@@ -161,7 +162,7 @@ explain_missing_dump()
 		complain "$files: this needs root"
 	elif [ ! -d "$debugfs" ] || [ -z "$files" ]; then
 		complain "$debugfs: debugfs is not mounted there:" \
-			"mount -t debugfs debugfs $debugfs, and $boot"
+			"mount -t debugfs none $debugfs, and $boot"
 	elif [ -e "$debugfs/slab_owner" ] || [ -e "$debugfs/page_owner" ]; then
 		complain "$debugfs/slab_owner: not readable, nor is page_owner: this needs root"
 	else
@@ -193,7 +194,8 @@ remove_old()
 	set -- "$dir"/[0-9][0-9][0-9][0-9][0-9][0-9][0-9][0-9]T[0-9][0-9][0-9][0-9][0-9][0-9]Z
 	while [ $# -gt "$keep" ] || { [ $# -gt 1 ] && exceeds_max_bytes "$@"; }; do
 		# A script that is killed here leaves no half snapshot.
-		attempt mv -T "$1" "$dir/.partial-old" && attempt rm -r "$dir/.partial-old" || return
+		attempt mv -T "$1" "$dir/.partial-old" || return
+		attempt rm -r "$dir/.partial-old" || return
 		shift
 	done
 }

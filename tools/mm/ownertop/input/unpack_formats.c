@@ -35,15 +35,17 @@ static void advance_io(struct unpack_io *io, size_t in, size_t out)
 
 /* Call a function of zlib, liblzma or libbz2, whose streams @z have members of equal names. */
 #define RUN_STREAM(io, z, call) ({				\
+	struct unpack_io *__io = (io);				\
+	typeof(z) __z = (z);					\
 	int __result;						\
 								\
-	(z)->next_in = (void *)(io)->in;			\
-	(z)->avail_in = (io)->in_len;				\
-	(z)->next_out = (void *)(io)->out;			\
-	(z)->avail_out = (io)->out_len;				\
+	__z->next_in = (void *)__io->in;			\
+	__z->avail_in = __io->in_len;				\
+	__z->next_out = (void *)__io->out;			\
+	__z->avail_out = __io->out_len;				\
 	__result = (call);					\
-	advance_io(io, (io)->in_len - (z)->avail_in,		\
-		   (io)->out_len - (z)->avail_out);		\
+	advance_io(__io, __io->in_len - __z->avail_in,		\
+		   __io->out_len - __z->avail_out);		\
 	__result;						\
 })
 
