@@ -88,23 +88,18 @@ static void add_chain(struct owner_ranking *top, enum owner_counter bytes,
 static void add_chains_of_cpus(struct owner_ranking *top, enum owner_counter bytes, u64 least)
 {
 	u64 large = div_u64(least, 2 * num_possible_cpus());
-	const struct stack_depot_cpu_cache *cache;
-	const struct stack_depot_ref *ref;
-	unsigned int cpu, i;
+	s32 counters[STACK_DEPOT_COUNTERS];
+	depot_stack_handle_t stack;
+	unsigned int cpu, place;
 
 	if (bytes == OWNER_PAGES)
 		large >>= PAGE_SHIFT;
-	rcu_read_lock();
 	for_each_possible_cpu(cpu) {
-		cache = rcu_dereference(per_cpu(stack_depot_cpu_caches_home, cpu));
-		for (i = 0; cache && i < STACK_DEPOT_REFS; i++) {
-			ref = &cache->ref[i];
-			/* add_chain() reads the counters again, consistently. */
-			if (data_race(ref->counters[bytes]) > (s64)large)
-				add_chain(top, bytes, READ_ONCE(ref->handle), least);
-		}
+		place = 0;
+		while ((stack = stack_depot_next_on_cpu(cpu, &place, counters)) != 0)
+			if (counters[bytes] > (s64)large)
+				add_chain(top, bytes, stack, least);
 	}
-	rcu_read_unlock();
 }
 
 /**

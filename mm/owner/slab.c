@@ -350,16 +350,16 @@ void __slab_owner_resize(const void *object, gfp_t flags, size_t size)
 {
 	struct slab *slab = ZERO_OR_NULL_PTR(object) ? NULL : virt_to_slab(object);
 	struct owner_slab_records *records;
+	struct kmem_cache *s;
 
 	/* Objects larger than a slab are pages, which page_owner tracks. */
 	if (!slab)
 		return;
+	s = slab->slab_cache;
 	records = owner_slab_records_of(READ_ONCE(slab->obj_exts));
 	if (records)
-		drop_stale_record(slab->slab_cache, records,
-				  &records->record[object_index(slab->slab_cache, slab, records,
-								object)]);
-	track_again(slab->slab_cache, object, size, flags,
-		    (unsigned long)__builtin_frame_address(0), _RET_IP_);
+		drop_stale_record(s, records,
+				  &records->record[object_index(s, slab, records, object)]);
+	track_again(s, object, size, flags, (unsigned long)__builtin_frame_address(0), _RET_IP_);
 	barrier();
 }

@@ -542,6 +542,37 @@ static void show_use(struct seq_file *m, const struct owner_rule_entry *entry, u
 		seq_printf(m, "%lu hit%s", hits, str_plural(hits));
 }
 
+/* @printed: room for a sentence. */
+static int show_rules(struct seq_file *m, char *printed)
+{
+	const struct owner_rule_table *table = current_table();
+	unsigned int caches[OWNER_RULES_MAX + 1], number;
+	int error;
+
+	if (!table) {
+		seq_printf(m, "# no rules: %s\n",
+			   owner_default_rule.choice.depth ? "everything" : "nothing");
+		return 0;
+	}
+	error = owner_rules_count_caches(table, caches);
+	if (error)
+		return error;
+	for (number = 1; number <= table->count; number++) {
+		const struct owner_rule_entry *entry = table->entries[number];
+
+		owner_lang_print(entry->sentence, printed, OWNER_SENTENCE_MAX + 1);
+		seq_printf(m, "%s\t# %u: ", printed, number);
+		show_use(m, entry, caches[number]);
+		if (lacks_addresses(entry))
+			seq_puts(m, ", slow until a module comes or goes: no memory for addresses");
+		seq_putc(m, '\n');
+	}
+	seq_puts(m, "# otherwise: ");
+	show_use(m, &owner_default_rule, caches[0]);
+	seq_putc(m, '\n');
+	return 0;
+}
+
 /**
  * owner_rules_show() - print the rules in a form that can be written back
  * @m: the file
@@ -554,38 +585,16 @@ static void show_use(struct seq_file *m, const struct owner_rule_entry *entry, u
 int owner_rules_show(struct seq_file *m)
 {
 	char *printed = kmalloc(OWNER_SENTENCE_MAX + 1, GFP_KERNEL);
-	unsigned int caches[OWNER_RULES_MAX + 1], number;
-	const struct owner_rule_table *table;
+	int error = -EINTR;
 
 	if (!printed)
 		return -ENOMEM;
-	if (mutex_lock_killable(&table_mutex)) {
-		kfree(printed);
-		return -EINTR;
+	if (!mutex_lock_killable(&table_mutex)) {
+		error = show_rules(m, printed);
+		mutex_unlock(&table_mutex);
 	}
-	table = current_table();
-	owner_rules_count_caches(table, caches);
-	for (number = 1; table && number <= table->count; number++) {
-		const struct owner_rule_entry *entry = table->entries[number];
-
-		owner_lang_print(entry->sentence, printed, OWNER_SENTENCE_MAX + 1);
-		seq_printf(m, "%s\t# %u: ", printed, number);
-		show_use(m, entry, caches[number]);
-		if (lacks_addresses(entry))
-			seq_puts(m, ", slow until a module comes or goes: no memory for addresses");
-		seq_putc(m, '\n');
-	}
-	if (table) {
-		seq_puts(m, "# otherwise: ");
-		show_use(m, &owner_default_rule, caches[0]);
-		seq_putc(m, '\n');
-	} else {
-		seq_printf(m, "# no rules: %s\n",
-			   owner_default_rule.choice.depth ? "everything" : "nothing");
-	}
-	mutex_unlock(&table_mutex);
 	kfree(printed);
-	return 0;
+	return error;
 }
 
 /* --- owner= on the boot line --------------------------------------------------- */

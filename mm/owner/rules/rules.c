@@ -360,6 +360,13 @@ static void mark_cache_keeps_freed(struct kmem_cache *s)
 		WRITE_ONCE(s->owner_keeps_freed, true);
 }
 
+/* The choice last: see clear_cached_choices(). */
+static void write_cache_choice(struct kmem_cache *s, struct owner_choice choice, u64 rate)
+{
+	slab_owner_set_rate(s, rate);
+	WRITE_ONCE(s->owner_choice, choice.word);
+}
+
 /* Keep the choice for all objects of the cache until clear_cached_choices(). */
 static void store_cache_choice(struct kmem_cache *s, struct owner_choice choice)
 {
@@ -370,8 +377,7 @@ static void store_cache_choice(struct kmem_cache *s, struct owner_choice choice)
 	if (!READ_ONCE(s->owner_keeps_freed))
 		rate = choice.depth ? owner_rate_word(choice.rate) : OWNER_RATE_NEVER;
 	choice.cache = choice.depth && !choice.rate ? OWNER_CACHE_FAST : OWNER_CACHE_STORED;
-	slab_owner_set_rate(s, rate);
-	WRITE_ONCE(s->owner_choice, choice.word);
+	write_cache_choice(s, choice, rate);
 }
 
 /* Resolve and store the rule of a cache. NULL if its allocations have several rules. */
@@ -382,10 +388,8 @@ static const struct owner_rule_entry *resolve_and_store_rule(const struct owner_
 	const struct owner_rule_entry *entry;
 
 	if (number == OWNER_RESOLVE_PER_ALLOCATION) {
-		struct owner_choice choice = { .cache = OWNER_CACHE_PER_ALLOCATION };
-
-		slab_owner_set_rate(s, OWNER_RATE_ALL);
-		WRITE_ONCE(s->owner_choice, choice.word);
+		write_cache_choice(s, (struct owner_choice){ .cache = OWNER_CACHE_PER_ALLOCATION },
+				   OWNER_RATE_ALL);
 		return NULL;
 	}
 	entry = table ? table->entries[number] : &owner_default_rule;
@@ -445,26 +449,30 @@ struct owner_choice owner_choose_object_tracking(struct kmem_cache *s, gfp_t fla
 
 /**
  * owner_rules_count_caches() - count the caches for whose objects one rule decides
- * @table: a table of rules, NULL if there are none
+ * @table: a table of rules
  * @counts: the counts, by the number of the rule
  *
  * Context: takes slab_mutex.
+ *
+ * Return: 0, -EINTR if the task is killed.
  */
-void owner_rules_count_caches(const struct owner_rule_table *table, unsigned int *counts)
+int owner_rules_count_caches(const struct owner_rule_table *table, unsigned int *counts)
 {
 	const struct kmem_cache *s;
 	unsigned int number;
 
 	memset(counts, 0, (OWNER_RULES_MAX + 1) * sizeof(*counts));
-	mutex_lock(&slab_mutex);
+	if (mutex_lock_killable(&slab_mutex))
+		return -EINTR;
 	list_for_each_entry(s, &slab_caches, list) {
 		if (!slab_owner_tracks_cache(s))
 			continue;
-		number = table ? resolve_cache_rule(table, s) : 0;
+		number = resolve_cache_rule(table, s);
 		if (number != OWNER_RESOLVE_PER_ALLOCATION)
 			counts[number]++;
 	}
 	mutex_unlock(&slab_mutex);
+	return 0;
 }
 
 /* Find the rule of a page or per-CPU allocation. Call it with the RCU read lock held. */

@@ -58,7 +58,7 @@ extern struct owner_rule_entry owner_default_rule;
 extern unsigned long owner_rules_generation;
 
 int owner_rules_alloc_chain_buffers(void);
-void owner_rules_count_caches(const struct owner_rule_table *table, unsigned int *counts);
+int owner_rules_count_caches(const struct owner_rule_table *table, unsigned int *counts);
 void owner_rules_store_cache_rule(struct kmem_cache *s);
 unsigned int owner_rules_find_common_rule(const struct owner_rule_table *table,
 					  enum owner_source source);

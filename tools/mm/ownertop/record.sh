@@ -7,13 +7,13 @@
 set -u
 umask 077
 
+# complain MESSAGE...: returns the exit status of a failure
 complain()
 {
 	echo "ownertop: record: $*" >&2
 	return 2
 }
 
-# complain MESSAGE...: returns the exit status of a failure
 # attempt COMMAND...: run a command that prints messages only
 attempt()
 {
