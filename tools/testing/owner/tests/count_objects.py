@@ -20,6 +20,7 @@ from drgn.helpers.linux.percpu import per_cpu_ptr
 prog: Any
 
 OWNERS = 2  # OBJEXTS_OWNER_RECORDS, in slab->obj_exts
+FLAGS = 15  # all flags in slab->obj_exts
 SLAB_TYPE = 0xf5  # PGTY_slab, in the upper byte of page->page_type
 TAIL = 1  # in page->compound_head
 
@@ -62,7 +63,7 @@ def count_slab_objects(cache: Object, slab: Object, by_cpu: Dict[int, int]) -> T
     exts = slab.obj_exts.value_()
     tracked = stray = 0
     if exts & OWNERS:
-        owners = Object(prog, "struct owner_slab_records", address=exts & ~3)
+        owners = Object(prog, "struct owner_slab_records", address=exts & ~FLAGS)
         record = prog.type("struct owner_record")
         live = prog.read(owners.record.address_, objects * sizeof(record))
         for index in range(objects):
