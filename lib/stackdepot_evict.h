@@ -18,8 +18,7 @@
  * for another class, so that a change in the mix of depths strands no memory. A
  * class keeps at most one empty pool. Further empty pools are idle: they belong
  * to no class, and any class that runs out of records can take them. At the
- * bound, persistent records can take them too. A work frees pools that have been idle
- * for ten seconds, except a few; see stackdepot_pool.c.
+ * bound, persistent records can take them too.
  *
  * Links. A record saved by stack_depot_save_linked() has words, the last of which can be
  * a link: the handle of another record of the same instance, to which the record holds
@@ -63,7 +62,6 @@
 #include <linux/spinlock.h>
 #include <linux/stackdepot.h>
 #include <linux/types.h>
-#include <linux/workqueue.h>
 #include <asm/sections.h>
 
 #include "stackdepot_internal.h"
@@ -204,12 +202,8 @@ struct evictable_depot {
 	/* Saves that took the lock. */
 	unsigned long locked_saves;
 
-	/* Frees @deferred_frees, starts a grace period, and schedules @trim if requested. */
+	/* Frees @deferred_frees, and starts a grace period. */
 	struct irq_work work;
-	/* Frees pools that have been idle for @trim_delay jiffies. */
-	struct delayed_work trim;
-	unsigned long trim_delay;
-	bool trim_requested;
 	struct rcu_head rcu;
 	/* @rcu is queued, and its callback will run after a grace period. */
 	bool gp_pending;
@@ -325,7 +319,6 @@ static __always_inline bool depot_compare_frames(const unsigned long *entries,
 #if IS_ENABLED(CONFIG_STACKDEPOT_KUNIT_TEST)
 struct evictable_depot *stack_depot_test_create(size_t bytes);
 bool stack_depot_test_destroy(struct evictable_depot *depot);
-bool stack_depot_test_trim_requests_gp(struct evictable_depot *depot);
 depot_stack_handle_t stack_depot_test_save(struct evictable_depot *depot, unsigned long *entries,
 					   unsigned int nr_entries, gfp_t gfp,
 					   depot_flags_t flags);

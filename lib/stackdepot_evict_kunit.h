@@ -72,8 +72,6 @@ struct evictable_depot *stack_depot_test_create(size_t bytes)
 	INIT_LIST_HEAD(&depot->idle);
 	init_llist_head(&depot->deferred_frees);
 	init_irq_work(&depot->work, depot_run_work);
-	INIT_DELAYED_WORK(&depot->trim, depot_trim);
-	depot->trim_delay = TRIM_DELAY;
 	depot->max_pools = (bytes - sizeof(*depot) - entries * sizeof(struct hlist_head)) /
 			   POOL_BYTES;
 
@@ -104,9 +102,7 @@ bool stack_depot_test_destroy(struct evictable_depot *depot)
 	depot_make_empty_pools_idle(depot, DEPOT_NR_CLASSES);
 	raw_spin_unlock_irqrestore(&depot->lock, irqflags);
 
-	/* From now on depot->work cannot schedule depot_trim(). */
-	disable_delayed_work_sync(&depot->trim);
-	/* depot_make_empty_pools_idle() or depot_trim() may have queued depot->work again. */
+	/* depot_make_empty_pools_idle() may have queued depot->work again. */
 	irq_work_sync(&depot->work);
 	rcu_barrier();
 	/* depot_end_grace_period() may have queued itself once more. */
@@ -139,40 +135,6 @@ bool stack_depot_test_destroy(struct evictable_depot *depot)
 	return true;
 }
 EXPORT_SYMBOL_IF_KUNIT(stack_depot_test_destroy);
-
-/**
- * stack_depot_test_trim_requests_gp() - Run depot_trim() on an instance with idle pools
- * @depot: an instance with more idle pools than the reserve, none idle for its trim_delay
- *
- * Return: true if depot_trim() has requested a grace period.
- */
-bool stack_depot_test_trim_requests_gp(struct evictable_depot *depot)
-{
-	unsigned long irqflags;
-	bool requested;
-
-	/* While depot_trim() is scheduled, depot_request_trim() requests nothing. */
-	irq_work_sync(&depot->work);
-	cancel_delayed_work_sync(&depot->trim);
-	/* Wait for depot_end_grace_period(), which may queue itself once more. */
-	rcu_barrier();
-	rcu_barrier();
-
-	/* While a grace period is pending, depot_run_work() only notes that it needs another. */
-	raw_spin_lock_irqsave(&depot->lock, irqflags);
-	depot->gp_pending = true;
-	raw_spin_unlock_irqrestore(&depot->lock, irqflags);
-	depot_trim(&depot->trim.work);
-	irq_work_sync(&depot->work);
-
-	raw_spin_lock_irqsave(&depot->lock, irqflags);
-	requested = depot->gp_again;
-	depot->gp_again = false;
-	depot->gp_pending = false;
-	raw_spin_unlock_irqrestore(&depot->lock, irqflags);
-	return requested;
-}
-EXPORT_SYMBOL_IF_KUNIT(stack_depot_test_trim_requests_gp);
 
 /* The number of records in use. */
 unsigned long stack_depot_test_in_use(struct evictable_depot *depot)

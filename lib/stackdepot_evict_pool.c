@@ -23,12 +23,7 @@
 
 #include "stackdepot_evict.h"
 
-/* Idle pools that are kept for callers that cannot allocate. */
-#define IDLE_RESERVE		4U
-#define TRIM_DELAY		(10 * HZ)
-
 static void depot_run_work(struct irq_work *work);
-static void depot_trim(struct work_struct *work);
 
 static DEFINE_PER_CPU(struct depot_refusal_counts, evictable_refusals);
 
@@ -40,9 +35,6 @@ struct evictable_depot stack_depot_evictable = {
 	/* Only stack_depot_max_pools limits this instance. */
 	.max_pools	= UINT_MAX,
 	.work		= IRQ_WORK_INIT(depot_run_work),
-	.trim		= __DELAYED_WORK_INITIALIZER(stack_depot_evictable.trim, depot_trim,
-						     TIMER_DEFERRABLE),
-	.trim_delay	= TRIM_DELAY,
 };
 
 /*
@@ -105,22 +97,10 @@ static bool depot_queue_work(struct evictable_depot *depot)
 
 /* === Pools. The caller holds depot->lock. ================================== */
 
-/* Have depot_run_work() schedule depot_trim(). */
-static void depot_request_trim(struct evictable_depot *depot)
-{
-	if (delayed_work_pending(&depot->trim))
-		return;
-	depot->trim_requested = true;
-	depot_queue_work(depot);
-}
-
 static void depot_add_idle_pool(struct evictable_depot *depot, struct evictable_pool *pool)
 {
-	pool->idle_since = jiffies;
 	list_add_tail(&pool->list, &depot->idle);
 	depot->nr_idle++;
-	if (depot->nr_idle > IDLE_RESERVE)
-		depot_request_trim(depot);
 }
 
 /* Remove @pool, which has no record in use, from its class. */
@@ -202,9 +182,6 @@ static struct evictable_pool *depot_add_evictable_pool(struct evictable_depot *d
 	}
 
 	pool = stack_pools[index];
-	/* This pool's index was vacant: the header that was there has to be freed. */
-	if (pool->depot)
-		depot_request_trim(depot);
 	pool->depot = depot;
 	pool->index = index;
 	depot->pools++;
@@ -609,71 +586,12 @@ static void depot_end_grace_period(struct rcu_head *rcu)
 		call_rcu_hurry(rcu, depot_end_grace_period);
 }
 
-/* Take a pool that was idle for depot->trim_delay, if it is not needed as a reserve. */
-static struct evictable_pool *depot_remove_surplus_pool(struct evictable_depot *depot)
-{
-	struct evictable_pool *pool = NULL;
-	unsigned long irqflags;
-
-	stack_depot_lock(&depot->lock, &irqflags);
-	if (depot->nr_idle > IDLE_RESERVE) {
-		pool = list_first_entry(&depot->idle, struct evictable_pool, list);
-		if (time_before(jiffies, pool->idle_since + depot->trim_delay))
-			pool = NULL;
-		else
-			pool = depot_remove_idle_pool(depot);
-	}
-	if (pool)
-		depot->pools--;
-	stack_depot_unlock(&depot->lock, irqflags);
-	return pool;
-}
-
-/* Work: free the pools that have been idle for long, and are not needed as a reserve. */
-static void depot_trim(struct work_struct *work)
-{
-	struct evictable_depot *depot = container_of(to_delayed_work(work),
-						     struct evictable_depot, trim);
-	struct evictable_pool *pool;
-	unsigned long irqflags;
-	LIST_HEAD(vacated);
-	bool freed;
-
-	while ((pool = depot_remove_surplus_pool(depot))) {
-		if (stack_depot_vacate_pool(pool)) {
-			list_add(&pool->list, &vacated);
-			cond_resched();
-			continue;
-		}
-		/* No memory for the header: keep the pool. */
-		stack_depot_lock(&depot->lock, &irqflags);
-		depot->pools++;
-		depot_add_idle_pool(depot, pool);
-		stack_depot_unlock(&depot->lock, irqflags);
-		break;
-	}
-	freed = !list_empty(&vacated);
-	stack_depot_free_vacated(&vacated);
-
-	stack_depot_lock(&depot->lock, &irqflags);
-	/* Pools can be added. */
-	if (freed)
-		depot_clear_all_refusals(depot);
-	/* Pools that became idle while depot_trim() was scheduled requested no grace period. */
-	if (depot->nr_idle > IDLE_RESERVE)
-		depot_request_trim(depot);
-	stack_depot_unlock(&depot->lock, irqflags);
-}
-
-/*
- * irq_work: free the deferred records, start a grace period, and schedule depot_trim() if it
- * was requested.
- */
+/* irq_work: free the deferred records, and start a grace period. */
 static void depot_run_work(struct irq_work *work)
 {
 	struct evictable_depot *depot = container_of(work, struct evictable_depot, work);
 	unsigned long irqflags;
-	bool start, trim;
+	bool start;
 
 	stack_depot_lock(&depot->lock, &irqflags);
 	printk_deferred_enter();
@@ -686,15 +604,11 @@ static void depot_run_work(struct irq_work *work)
 	start = !depot->gp_pending;
 	depot->gp_again = !start;
 	depot->gp_pending = true;
-	trim = depot->trim_requested;
-	depot->trim_requested = false;
 	stack_depot_unlock(&depot->lock, irqflags);
 
 	/* start_poll_synchronize_rcu() must not be called from hard interrupts. */
 	if (start)
 		call_rcu_hurry(&depot->rcu, depot_end_grace_period);
-	if (trim)
-		schedule_delayed_work(&depot->trim, depot->trim_delay);
 }
 
 #include "stackdepot_evict_kunit.h"

@@ -47,9 +47,8 @@ struct evictable_pool {
 	struct list_head list;
 	/* Freed records, in the order in which they were freed. */
 	struct list_head free;
-	/* RCU cookie and value of jiffies, taken when the pool became idle. */
+	/* RCU cookie, taken when the pool became idle. */
 	unsigned long rcu_state;
-	unsigned long idle_since;
 	u32 index;
 	u32 class;
 	/* Records in use. */
@@ -65,9 +64,7 @@ struct evictable_pool {
 };
 
 /*
- * Pools by index (handle.pool_index_plus_1 - 1), and the number of indexes. Below pools_num
- * no entry is NULL: if the pool was freed, the entry is a copy of its header, in
- * struct evictable_pool, behind which there are no records. These two symbols have no
+ * Pools by index (handle.pool_index_plus_1 - 1), and their number. These two symbols have no
  * prefix because debuggers look them up by these names.
  */
 extern void **stack_pools;
@@ -186,31 +183,12 @@ unsigned int stack_depot_count_pools(void);
  * @prealloc: preallocated memory or NULL; set to NULL if it is used
  * @evictable: the pool is for evictable records, which leave a reserve to others
  *
- * The pool starts with a struct evictable_pool, whose generations are those of the last
- * pool with this index, or zero. The caller can overwrite it.
+ * The pool starts with a zeroed struct evictable_pool. The caller can overwrite it.
  *
  * Context: stack_depot_pool_lock is held.
  * Return: the index of the pool; -ENOSPC at the bound; -ENOMEM without memory.
  */
 int stack_depot_add_pool(void **prealloc, bool evictable);
-
-/**
- * stack_depot_vacate_pool() - Replace a pool in stack_pools by a copy of its header
- * @pool: evictable pool without records, which is in no list
- *
- * Context: Process context. May sleep.
- * Return: true if the caller owns the pool now, and can pass it to
- * stack_depot_free_vacated(); false without memory.
- */
-bool stack_depot_vacate_pool(struct evictable_pool *pool);
-
-/**
- * stack_depot_free_vacated() - Free pools and headers that no index leads to any more
- * @pools: pools for which stack_depot_vacate_pool() returned true
- *
- * Context: Process context. Waits for a grace period if there is anything to free.
- */
-void stack_depot_free_vacated(struct list_head *pools);
 
 /**
  * stack_depot_count_evictable_pools() - Change the number of pools of evictable records

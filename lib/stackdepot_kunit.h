@@ -159,8 +159,6 @@ void stack_depot_test_counted_bound(struct kunit *test);
 void stack_depot_test_stale_handle(struct kunit *test);
 void stack_depot_test_reader(struct kunit *test);
 void stack_depot_test_kick(struct kunit *test);
-void stack_depot_test_trim(struct kunit *test);
-void stack_depot_test_trim_gp(struct kunit *test);
 
 /* stackdepot_kunit_bound.c */
 void stack_depot_test_bound(struct kunit *test);

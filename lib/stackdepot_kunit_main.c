@@ -35,8 +35,6 @@ static struct kunit_case depot_cases[] = {
 	DEPOT_CASE(print),
 	DEPOT_CASE(reader),
 	DEPOT_CASE(kick),
-	DEPOT_CASE_SLOW(trim),
-	DEPOT_CASE(trim_gp),
 	DEPOT_CASE_SLOW(collision),
 	DEPOT_CASE(bound),
 	DEPOT_CASE(full_large),

@@ -7,11 +7,8 @@
  * (stackdepot.c) or evictable ones (stackdepot_evict.c). At the bound, an idle
  * evictable pool can become a persistent one.
  *
- * Evictable pools that stay idle are freed. A stale handle must still lead to readable
- * memory, and must not match a record that is stored later. A copy of the header of the
- * pool, which has the generations of its slots, therefore takes the place of the pool in
- * stack_pools: the index is vacant. The next pool that is added gets a vacant index, and
- * the generations with it.
+ * Pools are never freed: a stale handle must lead to readable memory, and must not match a
+ * record that is stored later.
  *
  * Two boot parameters bound the memory; the smaller bound applies:
  *
@@ -75,11 +72,6 @@ static size_t table_bytes;
 static size_t reserved_bytes;
 /* Pools in stack_pools that hold evictable records. Protected by stack_depot_pool_lock. */
 static unsigned int evictable_pools;
-/* Headers at vacant indexes, and their number. Protected by stack_depot_pool_lock. */
-static LIST_HEAD(vacant_headers);
-static unsigned int nr_vacant;
-/* Headers whose index has a pool again. Lookups that have started may still read them. */
-static LIST_HEAD(spent_headers);
 /* Failed attempts to add a pool at the bound. Protected by stack_depot_pool_lock. */
 static unsigned long bound_reached;
 
@@ -188,7 +180,7 @@ int stack_depot_pools_init(void)
 
 unsigned int stack_depot_count_pools(void)
 {
-	return READ_ONCE(pools_num) - READ_ONCE(nr_vacant);
+	return READ_ONCE(pools_num);
 }
 EXPORT_SYMBOL_IF_KUNIT(stack_depot_count_pools);
 
@@ -242,7 +234,7 @@ void stack_depot_count_evictable_pools(int more)
 int stack_depot_add_pool(void **prealloc, bool evictable)
 {
 	unsigned int reserve = stack_depot_max_pools / DEPOT_RESERVE_SHARE;
-	struct evictable_pool *pool, *vacant;
+	struct evictable_pool *pool;
 	int index = pools_num;
 
 	lockdep_assert_held(&stack_depot_pool_lock);
@@ -266,15 +258,7 @@ int stack_depot_add_pool(void **prealloc, bool evictable)
 	if (!pool)
 		return -ENOMEM;
 
-	vacant = list_first_entry_or_null(&vacant_headers, struct evictable_pool, list);
-	if (vacant) {
-		index = vacant->index;
-		memcpy(pool, vacant, sizeof(*pool));
-		list_move(&vacant->list, &spent_headers);
-		WRITE_ONCE(nr_vacant, nr_vacant - 1);
-	} else {
-		memset(pool, 0, sizeof(*pool));
-	}
+	memset(pool, 0, sizeof(*pool));
 	/* Instrumented functions follow the lists in the header. */
 	kmsan_unpoison_memory(pool, sizeof(*pool));
 	/*
@@ -283,65 +267,14 @@ int stack_depot_add_pool(void **prealloc, bool evictable)
 	 * has initialized it.
 	 */
 	pool->tag = 0;
-	/* Pairs with the dependent reads of depot_find_by_handle(). */
-	smp_store_release(&stack_pools[index], pool);
-	if (!vacant) {
-		/* Publish stack_pools[index]. Pairs with depot_find_by_handle(). */
-		smp_store_release(&pools_num, index + 1);
-	}
+	stack_pools[index] = pool;
+	/* Publish stack_pools[index]. Pairs with depot_find_by_handle(). */
+	smp_store_release(&pools_num, index + 1);
 	ASSERT_EXCLUSIVE_WRITER(pools_num);
 	if (evictable)
 		stack_depot_count_evictable_pools(1);
 
 	return index;
-}
-
-bool stack_depot_vacate_pool(struct evictable_pool *pool)
-{
-	struct evictable_pool *header = kmemdup(pool, sizeof(*pool), GFP_KERNEL | __GFP_NOWARN);
-
-	if (!header)
-		return false;
-
-	/* Pairs with the dependent reads of depot_find_by_handle(). */
-	smp_store_release(&stack_pools[header->index], header);
-	return true;
-}
-
-/* The pool of @header is freed: its index and its share of the bound can be used. */
-static void depot_add_vacant_index(struct evictable_pool *header)
-{
-	unsigned long flags;
-
-	stack_depot_lock(&stack_depot_pool_lock, &flags);
-	list_add(&header->list, &vacant_headers);
-	WRITE_ONCE(nr_vacant, nr_vacant + 1);
-	stack_depot_count_evictable_pools(-1);
-	stack_depot_unlock(&stack_depot_pool_lock, flags);
-}
-
-void stack_depot_free_vacated(struct list_head *pools)
-{
-	struct evictable_pool *pool, *next;
-	LIST_HEAD(headers);
-	unsigned long flags;
-
-	stack_depot_lock(&stack_depot_pool_lock, &flags);
-	list_splice_init(&spent_headers, &headers);
-	stack_depot_unlock(&stack_depot_pool_lock, flags);
-	if (list_empty(pools) && list_empty(&headers))
-		return;
-
-	/* Wait for lookups by handle. */
-	synchronize_rcu();
-	list_for_each_entry_safe(pool, next, pools, list) {
-		struct evictable_pool *header = stack_pools[pool->index];
-
-		free_pages((unsigned long)pool, DEPOT_POOL_ORDER);
-		depot_add_vacant_index(header);
-	}
-	list_for_each_entry_safe(pool, next, &headers, list)
-		kfree(pool);
 }
 
 void stack_depot_keep_prealloc(void **prealloc)
@@ -363,7 +296,6 @@ void stack_depot_show_pools(struct seq_file *seq)
 	const size_t max = stack_depot_max_pools * POOL_BYTES + table_bytes;
 
 	seq_printf(seq, "pools_max: %u\n", stack_depot_max_pools);
-	seq_printf(seq, "pools_vacant: %u\n", READ_ONCE(nr_vacant));
 	seq_printf(seq, "bytes: %zu\n", table_bytes + pools * POOL_BYTES);
 	seq_printf(seq, "bytes_max: %lu\n", max_bytes ?: (unsigned long)max);
 	/* Approximate, see above. */
