@@ -282,10 +282,11 @@ track_from_cpu_cache(struct stack_depot_cpu_cache *cpu, struct kmem_cache *s, co
 
 /*
  * Fast path. The first attempt calls no function in steady state; the one @again leaves out
- * allocators, and may take references and allocate records. Neither tests for NMI:
+ * allocators, and may take references and allocate records. There is no test for NMI:
  * stack_depot_cpu_acquire() fails if the NMI has interrupted a user of the CPU cache, and
- * otherwise the CPU cache is safe to use. Nor do they test for __GFP_NO_OBJ_EXT: with that flag,
- * objects are from caches whose slabs have no records. Return: false for the slow path.
+ * otherwise the CPU cache is safe to use. Nor is there one for __GFP_NO_OBJ_EXT: with that flag,
+ * objects are from caches whose slabs have no records. can_allocate_records() tests for both.
+ * Return: false for the slow path.
  */
 static __always_inline bool track_fast(struct kmem_cache *s, const void *object, gfp_t flags,
 				       size_t size, bool again, struct stack_depot_caller caller,

@@ -162,6 +162,22 @@ struct owner_freed_records *owner_freed_records_alloc(struct kmem_cache *s, stru
 	return freed;
 }
 
+/*
+ * Read records->obj_exts of a slab that may be freed meanwhile. Return: 0 if the slab does not have
+ * these records any more, or if @records is NULL.
+ */
+static unsigned long read_inner_exts(const struct slab *slab, struct owner_slab_records *records)
+{
+	unsigned long exts = records ? READ_ONCE(records->obj_exts) : 0;
+
+	/*
+	 * Pairs with __slab_owner_free_slab(): if the slab still has these records, the word was
+	 * read before it became a part of records->rcu.
+	 */
+	smp_rmb();
+	return owner_slab_records_of(READ_ONCE(slab->obj_exts)) == records ? exts : 0;
+}
+
 /**
  * owner_freed_records_of() - find the records of who freed a slab's objects
  * @slab: the slab, which may be freed meanwhile
@@ -173,15 +189,10 @@ struct owner_freed_records *owner_freed_records_alloc(struct kmem_cache *s, stru
 struct owner_record *owner_freed_records_of(const struct slab *slab)
 {
 	struct owner_slab_records *records = owner_slab_records_of(READ_ONCE(slab->obj_exts));
-	struct owner_freed_records *freed = records ? owner_freed_records(records) : NULL;
+	struct owner_freed_records *freed;
 
-	/*
-	 * Pairs with __slab_owner_free_slab(): if the slab still has these records, @freed was
-	 * read before records->obj_exts became a part of records->rcu.
-	 */
-	smp_rmb();
-	return freed && owner_slab_records_of(READ_ONCE(slab->obj_exts)) == records ?
-	       freed->record : NULL;
+	freed = owner_freed_records_untag(read_inner_exts(slab, records));
+	return freed ? freed->record : NULL;
 }
 
 /**
@@ -194,19 +205,15 @@ struct owner_record *owner_freed_records_of(const struct slab *slab)
  */
 unsigned long owner_obj_exts_of(const struct slab *slab)
 {
-	unsigned long exts = READ_ONCE(slab->obj_exts), inner;
+	unsigned long exts = READ_ONCE(slab->obj_exts);
 	struct owner_slab_records *records = owner_slab_records_of(exts);
 	struct owner_freed_records *freed;
 
 	if (!records)
 		return exts;
-	inner = READ_ONCE(records->obj_exts);
-	freed = owner_freed_records_untag(inner);
-	/* As in owner_freed_records_of(): follow the pointer only if the records are valid. */
-	smp_rmb();
-	if (owner_slab_records_of(READ_ONCE(slab->obj_exts)) != records)
-		return 0;
-	return freed ? READ_ONCE(freed->obj_exts) : inner;
+	exts = read_inner_exts(slab, records);
+	freed = owner_freed_records_untag(exts);
+	return freed ? READ_ONCE(freed->obj_exts) : exts;
 }
 
 static void free_records_rcu(struct rcu_head *rcu)

@@ -52,7 +52,7 @@ struct owner_slab_records {
 
 /*
  * Bits of slab->obj_exts, if the rest is the address of a struct owner_slab_records. The fast paths
- * read this word only, and not the records' header.
+ * read the records' header only for slabs with samples and for objects with free=on.
  */
 enum {
 	/* Bit 0 says that the word is no memory cgroup of a page. */
@@ -129,7 +129,8 @@ owner_freed_records(struct owner_slab_records *records)
 
 /*
  * Return the address of the pointer to the vector of extensions. The pointer is in
- * slab->obj_exts, or in the slab's records if it has any, or in its records of frees.
+ * slab->obj_exts, or in the slab's records if it has any, or in its records of frees. Another
+ * CPU may move the pointer meanwhile.
  */
 static __always_inline unsigned long *owner_obj_exts_ptr(unsigned long *obj_exts)
 {
@@ -163,9 +164,14 @@ owner_obj_exts_cmpxchg(unsigned long *obj_exts, unsigned long old, unsigned long
 /* The value of slab->obj_exts without slab_owner. Most slabs have 0: test that first. */
 static __always_inline unsigned long owner_obj_exts_without_records(unsigned long exts)
 {
-	if (exts && static_branch_unlikely(&slab_owner_key) && exts & OBJEXTS_OWNER_RECORDS)
-		return READ_ONCE(*owner_obj_exts_ptr(&exts));
-	return exts;
+	struct owner_freed_records *freed;
+
+	if (!exts || !static_branch_unlikely(&slab_owner_key) || !(exts & OBJEXTS_OWNER_RECORDS))
+		return exts;
+	/* Read once: another CPU may move this word into records of frees. */
+	exts = READ_ONCE(owner_slab_records_untag(exts)->obj_exts);
+	freed = owner_freed_records_untag(exts);
+	return freed ? READ_ONCE(freed->obj_exts) : exts;
 }
 
 /*

@@ -285,10 +285,6 @@ static void clear_cached_choices(void)
 
 	mutex_lock(&slab_mutex);
 	list_for_each_entry(s, &slab_caches, list) {
-		/*
-		 * The choice last: if store_cache_choice() runs in between, its choice is
-		 * cleared, too, and not kept beside a rate that was cleared.
-		 */
 		slab_owner_set_rate(s, OWNER_RATE_ALL);
 		WRITE_ONCE(s->owner_choice, 0);
 	}
@@ -296,8 +292,8 @@ static void clear_cached_choices(void)
 }
 
 /*
- * Store the choice of each cache. While clear_cached_choices() ran, store_cache_choice() may have
- * stored one whose rate was cleared then.
+ * Store the choice of each cache. While clear_cached_choices() ran, an allocation may have stored
+ * a choice, whose rate was cleared then.
  */
 static void store_rules_of_caches(void)
 {
@@ -380,7 +376,7 @@ static void publish_rule_table(struct rule_change *change, struct owner_rule_tab
 	WRITE_ONCE(owner_rules_generation, owner_rules_generation + 1);
 	rcu_assign_pointer(owner_rules_table, table);
 	synchronize_rcu();
-	/* Removed rules are now reachable only through caches and readers of caches. */
+	/* Nobody evaluates a rule of the old table any more. */
 	clear_cached_choices();
 	synchronize_rcu();
 	store_rules_of_caches();

@@ -360,7 +360,6 @@ static void mark_cache_keeps_freed(struct kmem_cache *s)
 		WRITE_ONCE(s->owner_keeps_freed, true);
 }
 
-/* The choice last: see clear_cached_choices(). */
 static void write_cache_choice(struct kmem_cache *s, struct owner_choice choice, u64 rate)
 {
 	slab_owner_set_rate(s, rate);
