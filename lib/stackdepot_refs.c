@@ -425,6 +425,7 @@ bool stack_depot_flush_if_full(void)
 	return true;
 }
 
+#if IS_ENABLED(CONFIG_KUNIT)
 static void flush_from_ipi(void *done)
 {
 	struct stack_depot_cpu_cache *cpu = stack_depot_cpu_acquire();
@@ -440,7 +441,7 @@ static void flush_from_ipi(void *done)
 /**
  * stack_depot_cpu_caches_flush() - flush the CPU caches of all CPUs
  *
- * Interrupts each CPU: for tests. May sleep.
+ * Interrupts each CPU. May sleep.
  */
 void stack_depot_cpu_caches_flush(void)
 {
@@ -459,6 +460,7 @@ void stack_depot_cpu_caches_flush(void)
 	}
 	cpus_read_unlock();
 }
+#endif
 
 /* --- Readers ---------------------------------------------------------------------- */
 
@@ -506,13 +508,14 @@ static bool read_cpu_counters(depot_stack_handle_t handle, long *counters, u64 *
  * @nr: the CPU
  * @place: where to begin; set to the place behind the one that was found
  * @counters: set to the counts that are not in the depot yet
+ * @moving: set to true if they move to the depot now: read the chain by itself
  *
  * Context: Any.
  *
  * Return: the handle, without a reference; 0 if there are no more.
  */
 depot_stack_handle_t stack_depot_next_on_cpu(unsigned int nr, unsigned int *place,
-					     s32 counters[STACK_DEPOT_COUNTERS])
+					     s32 counters[STACK_DEPOT_COUNTERS], bool *moving)
 {
 	depot_stack_handle_t handle = 0;
 	struct stack_depot_cpu_cache *cpu;
@@ -531,10 +534,9 @@ depot_stack_handle_t stack_depot_next_on_cpu(unsigned int nr, unsigned int *plac
 		if (!any)
 			continue;
 		handle = READ_ONCE(ref->handle);
-		/* Pairs with begin_ref_change(): these counts move to the depot. */
+		/* Pairs with begin_ref_change(). */
 		smp_rmb();
-		if (sequence % 2 || READ_ONCE(ref->sequence) != sequence)
-			handle = 0;
+		*moving = sequence % 2 || READ_ONCE(ref->sequence) != sequence;
 	}
 	rcu_read_unlock();
 	return handle;

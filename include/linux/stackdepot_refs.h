@@ -140,7 +140,7 @@ void stack_depot_count_on_cpu(struct stack_depot_cpu_cache *cpu, depot_stack_han
 			      const s32 more[STACK_DEPOT_COUNTERS]);
 bool stack_depot_read_counters(depot_stack_handle_t handle, long counters[STACK_DEPOT_COUNTERS]);
 depot_stack_handle_t stack_depot_next_on_cpu(unsigned int nr, unsigned int *place,
-					     s32 counters[STACK_DEPOT_COUNTERS]);
+					     s32 counters[STACK_DEPOT_COUNTERS], bool *moving);
 
 /* Take the CPU cache, until stack_depot_cpu_release(). Return: NULL if in use or missing. */
 static __always_inline struct stack_depot_cpu_cache *stack_depot_cpu_acquire(void)

@@ -10,8 +10,8 @@
 #include <linux/seq_file.h>
 #include <linux/slab.h>
 
+#include "cache_totals.h"
 #include "debugfs.h"
-#include "totals.h"
 
 static int show_caches(struct seq_file *m, void *v)
 {

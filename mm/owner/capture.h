@@ -42,7 +42,7 @@ static __always_inline void owner_charge_counters(s32 *counters, s32 n, struct o
 {
 	if (!charge.counted)
 		return;
-	counters[OWNER_OBJECTS] += n;
+	counters[OWNER_OBJECTS] += n * (s32)BIT(OWNER_WEIGHT_SHIFT);
 	counters[OWNER_BYTES] += n * (s32)charge.size;
 	counters[OWNER_HELD] += n * (s32)charge.cache->size;
 }

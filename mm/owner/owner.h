@@ -93,15 +93,17 @@ struct owner_task {
 	char comm[TASK_COMM_LEN];
 };
 
-/* The depot's counters of a chain. */
+/* The depot's counters of a chain. A sample counts as all objects that it stands for. */
 enum owner_counter {
-	OWNER_OBJECTS,			/* slab objects */
+	OWNER_OBJECTS,			/* slab objects, in units of 2^-OWNER_WEIGHT_SHIFT */
 	OWNER_BYTES,			/* requested bytes of these objects */
-	/* Bytes in their slabs. A sample adds those of all objects that it stands for. */
-	OWNER_HELD,
+	OWNER_HELD,			/* bytes in their slabs */
 	OWNER_PAGES,			/* allocated pages */
 };
 
 static_assert(OWNER_PAGES + 1 == STACK_DEPOT_COUNTERS);
+
+/* Bits of the fraction of a weight. A weight up to OWNER_SAMPLE_*_MAX fits into 64 bits. */
+#define OWNER_WEIGHT_SHIFT		16
 
 #endif /* _MM_OWNER_H */

@@ -11,11 +11,11 @@ static u64 count_threshold;
 
 static void show_pages(struct seq_file *m, const struct owner_chain_total *total)
 {
-	seq_printf(m, "nr_base_pages: %llu\n", total->sum.estimate.objects);
+	seq_printf(m, "nr_base_pages: %llu\n", total->estimate.objects);
 }
 
 static const struct owner_stacks_ops page_stacks_ops = {
-	.collect	= owner_sum_page_chains,
+	.sources	= BIT(OWNER_SOURCE_PAGE),
 	.show_total	= show_pages,
 	.threshold	= &count_threshold,
 };

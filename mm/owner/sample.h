@@ -12,6 +12,8 @@
 #include <linux/percpu.h>
 #include <linux/types.h>
 
+#include "owner.h"
+
 /**
  * struct owner_rate - what an allocation costs
  * @per_byte: cost of each requested byte
@@ -44,9 +46,6 @@ static __always_inline bool owner_sample_spend(u64 rate, size_t size)
 
 /* Number of different rates: owner_record_rate() has 8 bits. */
 #define OWNER_RATES		256
-
-/* Bits of the fraction of a weight. A weight up to OWNER_SAMPLE_*_MAX fits into 64 bits. */
-#define OWNER_WEIGHT_SHIFT	16
 
 /**
  * struct owner_estimate - what records stand for

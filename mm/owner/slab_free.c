@@ -16,31 +16,47 @@
 #include "sample.h"
 #include "slab_object.h"
 
-DEFINE_PER_CPU(long, owner_nr_sampled);
+/* Sampled objects. A CPU's number can be negative, as objects are freed on other CPUs. */
+static DEFINE_PER_CPU(long, nr_sampled);
 
 /* --- Records of objects ------------------------------------------------------ */
 
 /* Count sampled objects of a slab; @n is 1 or -1. */
 noinline void owner_count_sampled(struct owner_slab_records *records, int n)
 {
-	this_cpu_add(owner_nr_sampled, n);
+	this_cpu_add(nr_sampled, n);
 	atomic_add(n, &records->sampled);
 }
 
+/* Number of sampled objects that exist. */
+long owner_read_samples(void)
+{
+	unsigned int cpu;
+	long samples = 0;
+
+	for_each_possible_cpu(cpu)
+		samples += per_cpu(nr_sampled, cpu);
+	return samples;
+}
+
 /*
- * Add the bytes of the untracked objects that a sample stands for to OWNER_HELD of its chain; @n
- * is 1 or -1. The bytes of the sample itself are charged like those of any object. This changes
- * the depot's counter: those of the CPU cache have 32 bits, and a sample can stand for more. CPUs
- * share the depot's counters, so rules that sample a large share of objects cost more than
- * sample=512K.
+ * Charge a chain for the untracked objects that a sample stands for; @n is 1 or -1. The sample
+ * itself is charged like any object. This changes the depot's counters: those of the CPU cache
+ * have 32 bits, and a sample can stand for more. CPUs share the depot's counters, so rules that
+ * sample a large share of objects cost more than sample=512K.
  */
 void owner_charge_sample(const struct kmem_cache *s, depot_stack_handle_t stack, long n,
 			 const struct owner_record *record)
 {
-	u64 weight = owner_sample_weight(owner_record_rate(record), owner_record_requested(record));
-	u64 held = mul_u64_u64_shr(weight, s->size, OWNER_WEIGHT_SHIFT);
-	long counters[STACK_DEPOT_COUNTERS] = { [OWNER_HELD] = n * (long)(held - s->size) };
+	u32 size = owner_record_requested(record);
+	long counters[STACK_DEPOT_COUNTERS] = {};
+	struct owner_estimate all = {};
 
+	owner_estimate_add_sample(&all, 1, owner_record_rate(record), size, s->size);
+	counters[OWNER_OBJECTS] = n * (long)(((all.objects - 1) << OWNER_WEIGHT_SHIFT) +
+					     all.fraction);
+	counters[OWNER_BYTES] = n * (long)(all.bytes - size);
+	counters[OWNER_HELD] = n * (long)(all.held - s->size);
 	stack_depot_count(stack, counters);
 }
 

@@ -174,12 +174,6 @@ static __always_inline unsigned long owner_obj_exts_without_records(unsigned lon
 	return freed ? READ_ONCE(freed->obj_exts) : exts;
 }
 
-/*
- * Number of sampled objects: the sum over all CPUs. One CPU's part can be negative, as
- * objects are freed on other CPUs.
- */
-DECLARE_PER_CPU(long, owner_nr_sampled);
-
 /**
  * struct owner_records_counts - memory that records take
  * @slabs: number of slabs that have records
@@ -194,6 +188,7 @@ struct owner_records_counts {
 };
 
 void owner_records_read_counts(struct owner_records_counts *counts);
+long owner_read_samples(void);
 
 struct owner_slab_records *owner_slab_records_alloc(struct kmem_cache *s, struct slab *slab,
 						    gfp_t flags);

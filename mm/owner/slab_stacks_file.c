@@ -11,12 +11,12 @@ static u64 count_threshold;
 
 static void show_objects(struct seq_file *m, const struct owner_chain_total *total)
 {
-	seq_printf(m, "nr_objects: %llu\nnr_bytes: %llu\n", total->sum.estimate.objects,
-		   total->sum.estimate.bytes);
+	seq_printf(m, "nr_objects: %llu\nnr_bytes: %llu\n", total->estimate.objects,
+		   total->estimate.bytes);
 }
 
 static const struct owner_stacks_ops slab_stacks_ops = {
-	.collect	= owner_sum_slab_chains,
+	.sources	= BIT(OWNER_SOURCE_SLAB) | BIT(OWNER_SOURCE_PERCPU),
 	.show_total	= show_objects,
 	.threshold	= &count_threshold,
 };

@@ -33,7 +33,7 @@ static void *stacks_start(struct seq_file *m, loff_t *pos)
 {
 	struct stacks_reader *reader = m->private;
 
-	return *pos < reader->totals.count ? reader->totals.total[*pos] : NULL;
+	return *pos < reader->totals.count ? &reader->totals.total[*pos] : NULL;
 }
 
 static void *stacks_next(struct seq_file *m, void *v, loff_t *pos)
@@ -53,7 +53,7 @@ static int stacks_show(struct seq_file *m, void *v)
 	unsigned int count, i;
 
 	if (reader->show & SHOW_TOTALS &&
-	    total->sum.estimate.objects < READ_ONCE(*reader->ops->threshold))
+	    total->estimate.objects < READ_ONCE(*reader->ops->threshold))
 		return 0;
 	if (reader->show & SHOW_FRAMES) {
 		count = stack_depot_copy(total->stack, NULL, 0);
@@ -85,7 +85,7 @@ static int open_reader(struct inode *inode, struct file *file, unsigned int show
 		return -ENOMEM;
 	reader->ops = inode->i_private;
 	reader->show = show;
-	error = reader->ops->collect(&reader->totals);
+	error = owner_collect_chains(&reader->totals, reader->ops->sources);
 	if (error) {
 		owner_free_chain_totals(&reader->totals);
 		seq_release_private(inode, file);

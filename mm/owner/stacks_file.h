@@ -11,18 +11,17 @@
 
 struct dentry;
 struct owner_chain_total;
-struct owner_chain_totals;
 struct seq_file;
 
 /**
  * struct owner_stacks_ops - one directory
- * @collect: fill zeroed totals, in order of the handles
+ * @sources: a bit for each enum owner_source that is added up
  * @show_total: print what a chain holds
  * @threshold: chains that hold fewer objects or pages are left out of the files that
  *	print totals
  */
 struct owner_stacks_ops {
-	int (*collect)(struct owner_chain_totals *totals);
+	unsigned int sources;
 	void (*show_total)(struct seq_file *m, const struct owner_chain_total *total);
 	u64 *threshold;
 };

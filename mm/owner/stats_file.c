@@ -8,12 +8,13 @@
 
 #include "capture.h"
 #include "debugfs.h"
+#include "page.h"
 #include "percpu.h"
 #include "record.h"
 #include "slab_object.h"
 #include "slab_records.h"
+#include "totals.h"
 #include "user.h"
-#include "walk.h"
 
 static const char * const loss_names[] = {
 	[OWNER_LOST_NMI]	= "lost_nmi",
@@ -42,21 +43,19 @@ static int show_stats(struct seq_file *m, void *v)
 	struct stack_depot_capture_counts unwind;
 	struct owner_records_counts records;
 	unsigned long hundredths;
-	struct owner_cursor cursor = { .ops = &owner_slab_chain_source };
-	struct owner_object chain;
-	u64 tracked = 0;
+	struct owner_chain_totals totals = {};
+	struct owner_estimate tracked = {};
 	unsigned int i;
 	int error;
 
-	cursor.sums = owner_chain_sums_alloc();
-	owner_cursor_begin(&cursor);
-	while ((error = owner_cursor_next(&cursor, &chain)) > 0)
-		tracked += chain.counted.records;
-	owner_cursor_end(&cursor);
-	kvfree(cursor.sums);
+	error = owner_collect_chains(&totals, BIT(OWNER_SOURCE_SLAB));
+	for (i = 0; i < totals.count; i++)
+		owner_estimate_join(&tracked, &totals.total[i].estimate);
+	owner_free_chain_totals(&totals);
 	if (error)
 		return error;
-	seq_printf(m, "tracked: %llu\n", tracked);
+	seq_printf(m, "tracked: %llu\n", tracked.objects);
+	seq_printf(m, "samples: %ld\n", owner_read_samples());
 	seq_printf(m, "percpu: %ld\n", atomic_long_read(&owner_percpu_areas));
 	owner_records_read_counts(&records);
 	hundredths = records.slots ? div64_long(records.bytes * 100, records.slots) : 0;

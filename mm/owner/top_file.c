@@ -17,6 +17,7 @@
 #include "debugfs.h"
 #include "page.h"
 #include "query/query.h"
+#include "slab_records.h"
 #include "totals.h"
 
 #define ROWS_MAX	10
@@ -33,7 +34,7 @@
  */
 struct top_table {
 	struct owner_chain_totals totals;
-	struct owner_sum sum;
+	struct owner_estimate sum;
 	struct owner_ranking top;
 };
 
@@ -42,22 +43,22 @@ struct top_reader {
 	struct top_table pages;
 };
 
-static int fill_table(struct top_table *table, int (*collect)(struct owner_chain_totals *totals))
+static int fill_table(struct top_table *table, unsigned int sources)
 {
-	int error = collect(&table->totals);
+	int error = owner_collect_chains(&table->totals, sources);
 	unsigned int i;
 
 	if (error)
 		return error;
 	table->top.max = ROWS_MAX;
 	for (i = 0; i < table->totals.count; i++) {
-		const struct owner_chain_total *total = table->totals.total[i];
+		const struct owner_chain_total *total = &table->totals.total[i];
 
-		owner_sum_join(&table->sum, &total->sum);
+		owner_estimate_join(&table->sum, &total->estimate);
 		owner_rank_chain(&table->top, &(struct owner_ranked_chain){
 			.stack = total->stack,
-			.objects = total->sum.estimate.objects,
-			.bytes = total->sum.estimate.held,
+			.objects = total->estimate.objects,
+			.bytes = total->estimate.held,
 		});
 	}
 	return 0;
@@ -86,17 +87,18 @@ static void show_functions(struct seq_file *m, depot_stack_handle_t stack)
 	seq_putc(m, '\n');
 }
 
-static void show_table(struct seq_file *m, const struct top_table *table, const char *objects)
+static void show_table(struct seq_file *m, const struct top_table *table, const char *objects,
+		       long samples)
 {
-	const struct owner_estimate *sum = &table->sum.estimate;
+	const struct owner_estimate *sum = &table->sum;
 	unsigned int i, permille;
 	char held[16];
 
 	string_get_size(sum->held, 1, STRING_UNITS_2, held, sizeof(held));
 	seq_printf(m, "%llu %s hold %s, from %u call chains", sum->objects, objects, held,
 		   table->totals.count);
-	if (sum->bytes_variance)
-		seq_printf(m, " (estimated from %llu samples)", sum->records);
+	if (samples)
+		seq_printf(m, " (an estimate: %ld are sampled)", samples);
 	seq_printf(m, "\n\n%10s %6s %10s  %s\n", "HELD", "SHARE", "OBJECTS", "ALLOCATED BY");
 	for (i = 0; i < table->top.count; i++) {
 		const struct owner_ranked_chain *chain = &table->top.row[i];
@@ -115,11 +117,12 @@ static int show_top(struct seq_file *m, void *v)
 	struct top_reader *reader = m->private;
 
 	if (slab_owner_wanted())
-		show_table(m, &reader->slabs, "slab objects and per-CPU areas");
+		show_table(m, &reader->slabs, "slab objects and per-CPU areas",
+			   owner_read_samples());
 	else
 		seq_puts(m, "slab objects are not tracked: boot with slab_owner=on\n\n");
 	if (owner_pages_tracked())
-		show_table(m, &reader->pages, "pages");
+		show_table(m, &reader->pages, "pages", 0);
 	else
 		seq_puts(m, "pages are not tracked: boot with page_owner=on\n");
 	return 0;
@@ -140,9 +143,10 @@ static int open_top(struct inode *inode, struct file *file)
 	if (!reader)
 		return -ENOMEM;
 	if (slab_owner_wanted())
-		error = fill_table(&reader->slabs, owner_sum_slab_chains);
+		error = fill_table(&reader->slabs,
+				   BIT(OWNER_SOURCE_SLAB) | BIT(OWNER_SOURCE_PERCPU));
 	if (!error && owner_pages_tracked())
-		error = fill_table(&reader->pages, owner_sum_page_chains);
+		error = fill_table(&reader->pages, BIT(OWNER_SOURCE_PAGE));
 	if (!error)
 		error = single_open(file, show_top, reader);
 	if (error)

@@ -5,6 +5,7 @@
 #include <linux/sched.h>
 
 #include "record.h"
+#include "totals.h"
 #include "walk.h"
 
 /* Longest time to hold the locks of a source: 20 ms. */
@@ -81,3 +82,25 @@ int owner_cursor_next(struct owner_cursor *cursor, struct owner_object *object)
 	owner_cursor_put_refs(cursor);
 	return cursor->ops->next(cursor, object);
 }
+
+static int next_chain(struct owner_cursor *cursor, struct owner_object *object)
+{
+	const struct owner_chain_total *total = &cursor->chains->total[cursor->pos];
+	int error = owner_cursor_yield(cursor);
+
+	if (error)
+		return error;
+	if (cursor->pos == cursor->chains->count)
+		return 0;
+	cursor->found_pos = cursor->pos++;
+	*object = (struct owner_object){
+		.source = OWNER_SOURCE_SLAB,
+		.owner.stack = total->stack,
+		.counted = total->estimate,
+	};
+	return 1;
+}
+
+const struct owner_source_ops owner_chain_source = {
+	.next	= next_chain,
+};

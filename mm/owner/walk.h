@@ -8,9 +8,8 @@
  * walk_slab.c		slab objects, in order of their addresses
  * walk_page.c		allocations of pages, in order of their page frames
  * walk_percpu.c	per-CPU areas, by bucket of their hash table
- * walk_chain.c		call chains, with what their counters say
- *
- * walk.c holds what all sources have in common: locks, yielding and references.
+ * walk.c holds what all sources have in common: locks, yielding and references. Its own source,
+ * owner_chain_source, has call chains in place of their slab objects.
  */
 #ifndef _MM_OWNER_WALK_H
 #define _MM_OWNER_WALK_H
@@ -28,7 +27,7 @@
 #include "sample.h"
 
 struct kmem_cache;
-struct owner_chain_sums;
+struct owner_chain_totals;
 struct owner_cursor;
 struct owner_walk_memo;
 
@@ -46,7 +45,7 @@ struct owner_walk_memo;
  * @address: of a slab object or a per-CPU area
  * @owner: the record; of pages and chains only the chain's handle is set
  * @pages: the record of OWNER_SOURCE_PAGE
- * @counted: what a call chain holds, if a chain source has found it
+ * @counted: of owner_chain_source: what the chain holds
  *
  * The handles stay valid until the cursor moves on or ends: see @ref of
  * struct owner_cursor.
@@ -86,8 +85,7 @@ struct owner_source_ops {
 extern const struct owner_source_ops owner_slab_source;
 extern const struct owner_source_ops owner_page_source;
 extern const struct owner_source_ops owner_percpu_source;
-extern const struct owner_source_ops owner_slab_chain_source;
-extern const struct owner_source_ops owner_page_chain_source;
+extern const struct owner_source_ops owner_chain_source;
 
 /**
  * struct owner_cursor - a reader's position in a source
@@ -104,7 +102,7 @@ extern const struct owner_source_ops owner_page_chain_source;
  *	be continued
  * @memo: counts records of slab objects that are like records found before, instead
  *	of finding them; NULL to find every object
- * @sums: what chains held when they were read all at once; NULL to read each chain
+ * @chains: what owner_chain_source finds
  */
 struct owner_cursor {
 	const struct owner_source_ops *ops;
@@ -116,7 +114,7 @@ struct owner_cursor {
 	char *cgroup;
 	bool until_killed;
 	struct owner_walk_memo *memo;
-	struct owner_chain_sums *sums;
+	const struct owner_chain_totals *chains;
 };
 
 void owner_cursor_begin(struct owner_cursor *cursor);
@@ -124,11 +122,6 @@ void owner_cursor_end(struct owner_cursor *cursor);
 void owner_cursor_set_source(struct owner_cursor *cursor, const struct owner_source_ops *ops);
 int owner_cursor_next(struct owner_cursor *cursor, struct owner_object *object);
 void owner_cursor_put_refs(struct owner_cursor *cursor);
-
-/* chain_sums.c */
-struct owner_chain_sums *owner_chain_sums_alloc(void);
-bool owner_chain_sums_read(struct owner_chain_sums *sums, depot_stack_handle_t stack,
-			   long counters[STACK_DEPOT_COUNTERS]);
 
 int owner_cursor_yield_slow(struct owner_cursor *cursor);
 

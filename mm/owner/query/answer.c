@@ -38,21 +38,6 @@ static int fill_table(struct owner_query *query, bool *found_all)
 	return error ?: min(found, 0);
 }
 
-static void free_chain_sums(struct owner_query *query)
-{
-	kvfree(query->cursor.sums);
-	query->cursor.sums = NULL;
-}
-
-static int begin_groups(struct owner_query *query)
-{
-	int error = owner_query_prepare(query);
-
-	if (!error)
-		owner_query_use_counters(query);
-	return error;
-}
-
 /**
  * owner_query_sum_groups() - find all objects of a query and sum them up by group
  * @query: its sentence has groups; free the result by owner_query_reset(), after an
@@ -63,10 +48,12 @@ static int begin_groups(struct owner_query *query)
  */
 int owner_query_sum_groups(struct owner_query *query)
 {
-	int error = query->chains ? 0 : begin_groups(query);
+	int error = 0;
 	bool found_all = false;
 	unsigned int i;
 
+	if (!query->chains)
+		error = owner_query_prepare(query) ?: owner_query_use_counters(query);
 	while (!error && !found_all) {
 		error = owner_query_make_room(query);
 		if (!error)
@@ -74,7 +61,6 @@ int owner_query_sum_groups(struct owner_query *query)
 	}
 	if (error)
 		return error;
-	free_chain_sums(query);
 	owner_query_sort_groups(query);
 	query->total = query->other;
 	for (i = 0; i < query->nr_groups; i++)
@@ -89,7 +75,7 @@ int owner_query_sum_groups(struct owner_query *query)
 void owner_query_reset(struct owner_query *query)
 {
 	owner_query_free_groups(query);
-	free_chain_sums(query);
+	owner_free_chain_totals(&query->counted);
 	if (query->chains)
 		owner_query_put_chains(query->chains);
 	kvfree(query->chains);

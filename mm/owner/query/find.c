@@ -6,6 +6,7 @@
 
 #include "../capture.h"
 #include "../record.h"
+#include "../slab_records.h"
 #include "../totals.h"
 #include "query.h"
 
@@ -76,26 +77,27 @@ static bool can_use_counters(const struct owner_query *query)
 		if (s->sort_by[i] == OWNER_SORT_OLDEST || s->sort_by[i] == OWNER_SORT_YOUNGEST)
 			return false;
 	return owner_query_sources(query) & BIT(OWNER_SOURCE_SLAB) &&
-	       !(owner_query_fields(s) & ~CHAIN_FIELDS) && owner_counters_are_exact();
+	       !(owner_query_fields(s) & ~CHAIN_FIELDS) && !owner_read_samples();
 }
 
 /**
  * owner_query_use_counters() - find call chains in place of slab objects, if that suffices
  * @query: prepared; its sentence has groups
  *
- * The depot's counters are faster than a walk over memory.
+ * The depot's counters are faster than a walk over memory. They do not suffice if the sentence
+ * asks for fields in which objects of a chain differ or for ages, or if there are samples: the
+ * answer has the standard error, which takes the size of each sample.
  *
- * Return: false if the sentence asks for fields in which objects of a chain differ, or
- *	for ages, or if some owners are sampled.
+ * Return: 0, -ENOMEM, -ERESTARTSYS if the task is killed.
  */
-bool owner_query_use_counters(struct owner_query *query)
+int owner_query_use_counters(struct owner_query *query)
 {
 	if (!can_use_counters(query))
-		return false;
-	query->ops[0] = &owner_slab_chain_source;
+		return 0;
+	query->ops[0] = &owner_chain_source;
 	query->cursor.ops = query->ops[0];
-	query->cursor.sums = owner_chain_sums_alloc();
-	return true;
+	query->cursor.chains = &query->counted;
+	return owner_collect_chains(&query->counted, BIT(OWNER_SOURCE_SLAB));
 }
 
 /* Find the next object, in the current source or in one after it. */

@@ -25,6 +25,7 @@
 #include "../cgroup.h"
 #include "../lang/lang.h"
 #include "../sum.h"
+#include "../totals.h"
 #include "../user.h"
 #include "../walk.h"
 
@@ -87,6 +88,7 @@ struct owner_query_group {
  * @ops: the sources to read, in this order
  * @nr_ops: how many
  * @current_ops: index of the source that the cursor reads
+ * @counted: what owner_chain_source finds, if the sentence can be answered from counters
  * @cursor: holds the object that was found last until the next is asked for
  * @object: the object that was found last
  * @task: its task, to which @fields points
@@ -115,6 +117,7 @@ struct owner_query {
 	const struct owner_source_ops *ops[OWNER_SOURCES];
 	unsigned int nr_ops;
 	unsigned int current_ops;
+	struct owner_chain_totals counted;
 	struct owner_cursor cursor;
 
 	struct owner_object object;
@@ -179,7 +182,7 @@ void owner_query_end_memo(struct owner_query *query);
 int owner_query_prepare(struct owner_query *query);
 void owner_query_rewind(struct owner_query *query);
 void owner_query_set_now(struct owner_query *query);
-bool owner_query_use_counters(struct owner_query *query);
+int owner_query_use_counters(struct owner_query *query);
 int owner_query_find_next_match(struct owner_query *query);
 
 /* groups.c */

@@ -136,7 +136,7 @@ struct owner_sum owner_query_object_sum(const struct owner_query *query)
 	const struct owner_object *object = &query->object;
 	struct owner_sum sum = {};
 
-	if (query->cursor.ops == &owner_slab_chain_source) {
+	if (query->cursor.ops == &owner_chain_source) {
 		sum.estimate = object->counted;
 		sum.ageless = true;
 		return sum;

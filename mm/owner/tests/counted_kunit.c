@@ -5,12 +5,14 @@
  */
 
 #include <linux/cpumask.h>
+#include <linux/kthread.h>
 #include <linux/preempt.h>
 #include <linux/slab.h>
 #include <linux/smp.h>
 #include <linux/workqueue.h>
 
 #include "../capture.h"
+#include "../slab_records.h"
 #include "../totals.h"
 #include "plant.h"
 #include "write_rules.h"
@@ -51,7 +53,7 @@ static void expect_chain_counters(struct kunit *test, depot_stack_handle_t chain
 	long counters[STACK_DEPOT_COUNTERS];
 
 	KUNIT_ASSERT_TRUE(test, stack_depot_read_counters(chain, counters));
-	KUNIT_EXPECT_EQ(test, counters[OWNER_OBJECTS], objects);
+	KUNIT_EXPECT_EQ(test, counters[OWNER_OBJECTS], objects << OWNER_WEIGHT_SHIFT);
 	KUNIT_EXPECT_EQ(test, counters[OWNER_BYTES], bytes);
 	KUNIT_EXPECT_EQ(test, counters[OWNER_HELD], held);
 }
@@ -261,35 +263,85 @@ static void test_slab_that_goes(struct kunit *test)
 	stack_depot_put(chain);
 }
 
-/* A walk over chains finds each chain that holds an object once, and no other. */
+/* Collect what chains hold, and find the one of @chain. Return: an estimate of 0 without it. */
+static struct owner_estimate find_estimate(struct kunit *test, depot_stack_handle_t chain)
+{
+	struct owner_chain_totals totals = {};
+	struct owner_estimate estimate = {};
+	unsigned int i, found = 0;
+
+	KUNIT_EXPECT_EQ(test, owner_collect_chains(&totals, BIT(OWNER_SOURCE_SLAB)), 0);
+	for (i = 0; i < totals.count; i++) {
+		if (totals.total[i].stack != chain)
+			continue;
+		estimate = totals.total[i].estimate;
+		found++;
+	}
+	owner_free_chain_totals(&totals);
+	KUNIT_EXPECT_EQ(test, found, estimate.records ? 1 : 0);
+	return estimate;
+}
+
+/* A chain is collected if it holds an object, whether its CPU or the depot counts it. */
 static void test_chains_are_found(struct kunit *test)
 {
 	void *object = plant_cache_object(GFP_KERNEL), *second = plant_cache_object(GFP_KERNEL);
 	depot_stack_handle_t chain = get_object_chain(test, object);
 	depot_stack_handle_t other = get_object_chain(test, second);
-	struct owner_object found;
-	struct owner_cursor cursor = { .ops = &owner_slab_chain_source };
-	unsigned int nr_found = 0, nr_other = 0;
+	struct owner_estimate found;
+	unsigned int i;
 
 	KUNIT_ASSERT_NE(test, chain, other);
 	kmem_cache_free(cache, second);
-	owner_cursor_begin(&cursor);
-	while (owner_cursor_next(&cursor, &found) > 0) {
-		nr_other += found.owner.stack == other;
-		if (found.owner.stack != chain)
-			continue;
-		nr_found++;
-		KUNIT_EXPECT_EQ(test, found.counted.records, 1);
-		KUNIT_EXPECT_EQ(test, found.counted.objects, 1);
-		KUNIT_EXPECT_EQ(test, found.counted.bytes, PLANTED_SIZE);
-		KUNIT_EXPECT_EQ(test, found.counted.held, cache->size);
+	for (i = 0; i < 2; i++) {
+		found = find_estimate(test, chain);
+		KUNIT_EXPECT_EQ(test, found.records, 1);
+		KUNIT_EXPECT_EQ(test, found.objects, 1);
+		KUNIT_EXPECT_EQ(test, found.bytes, PLANTED_SIZE);
+		KUNIT_EXPECT_EQ(test, found.held, cache->size);
+		KUNIT_EXPECT_EQ(test, find_estimate(test, other).records, 0);
+		stack_depot_cpu_caches_flush();
 	}
-	owner_cursor_end(&cursor);
-	KUNIT_EXPECT_EQ(test, nr_found, 1);
-	KUNIT_EXPECT_EQ(test, nr_other, 0);
 	kmem_cache_free(cache, object);
+	KUNIT_EXPECT_EQ(test, find_estimate(test, chain).records, 0);
 	stack_depot_put(chain);
 	stack_depot_put(other);
+}
+
+static struct task_struct *moving_task;
+
+/* Allocate, free, and move the counts to the depot, which changes what a chain holds by 0 or 1. */
+static int move_counts(void *unused)
+{
+	while (!kthread_should_stop()) {
+		kmem_cache_free(cache, plant_cache_object(GFP_KERNEL));
+		stack_depot_cpu_caches_flush();
+		cond_resched();
+	}
+	return 0;
+}
+
+/* What a chain holds is right while counts of this and of other chains move to the depot. */
+static void test_counts_that_move(struct kunit *test)
+{
+	void *object = plant_cache_object(GFP_KERNEL);
+	depot_stack_handle_t chain = get_object_chain(test, object);
+	unsigned int i, wrong = 0;
+
+	moving_task = kthread_run(move_counts, NULL, "owner_kunit");
+	KUNIT_ASSERT_FALSE(test, IS_ERR(moving_task));
+	for (i = 0; i < 200; i++) {
+		wrong += find_estimate(test, chain).objects != 1;
+		kmem_cache_free(cache, object);
+		wrong += find_estimate(test, chain).objects != 0;
+		object = plant_cache_object(GFP_KERNEL);
+		stack_depot_put(chain);
+		chain = get_object_chain(test, object);
+	}
+	kthread_stop(moving_task);
+	KUNIT_EXPECT_EQ(test, wrong, 0);
+	kmem_cache_free(cache, object);
+	stack_depot_put(chain);
 }
 
 /*
@@ -302,94 +354,59 @@ static void test_no_waste_below_zero(struct kunit *test)
 	depot_stack_handle_t chain = get_object_chain(test, object);
 	long less[STACK_DEPOT_COUNTERS] = { [OWNER_HELD] = -(long)cache->size };
 	long more[STACK_DEPOT_COUNTERS] = { [OWNER_HELD] = cache->size };
-	struct owner_object found;
-	struct owner_cursor cursor = { .ops = &owner_slab_chain_source };
-	bool seen = false;
+	struct owner_estimate found;
 
 	stack_depot_count(chain, less);
-	owner_cursor_begin(&cursor);
-	while (!seen && owner_cursor_next(&cursor, &found) > 0)
-		seen = found.owner.stack == chain;
-	owner_cursor_end(&cursor);
+	found = find_estimate(test, chain);
 	stack_depot_count(chain, more);
-	KUNIT_EXPECT_TRUE(test, seen);
-	KUNIT_EXPECT_EQ(test, found.counted.bytes, PLANTED_SIZE);
-	KUNIT_EXPECT_GE(test, found.counted.held, found.counted.bytes);
+	KUNIT_EXPECT_EQ(test, found.bytes, PLANTED_SIZE);
+	KUNIT_EXPECT_GE(test, found.held, found.bytes);
 	kmem_cache_free(cache, object);
 	stack_depot_put(chain);
-}
-
-/* Read the objects of @chain from the sums of all chains, -1 if they are not known. */
-static long read_chain_sum(struct owner_chain_sums *sums, depot_stack_handle_t chain)
-{
-	long counters[STACK_DEPOT_COUNTERS];
-
-	return owner_chain_sums_read(sums, chain, counters) ? counters[OWNER_OBJECTS] : -1;
-}
-
-/* Read them from the sums of all chains as they are now. */
-static long read_chain_now(struct kunit *test, depot_stack_handle_t chain)
-{
-	struct owner_chain_sums *sums = owner_chain_sums_alloc();
-	long objects = -1;
-
-	KUNIT_EXPECT_NOT_NULL(test, sums);
-	if (sums)
-		objects = read_chain_sum(sums, chain);
-	kvfree(sums);
-	return objects;
 }
 
 /*
- * The sums of all chains have what CPUs count and what the depot counts, as it was when they were
- * read, and no chain that is stored later.
+ * The counters of a chain have what a walk over its objects finds, if some are samples, until they
+ * are freed.
  */
-static void test_chain_sums(struct kunit *test)
+static void test_samples_are_counted(struct kunit *test)
 {
-	void *object = plant_cache_object(GFP_KERNEL), *later;
-	depot_stack_handle_t chain = get_object_chain(test, object), new;
-	struct owner_chain_sums *sums = owner_chain_sums_alloc();
-
-	KUNIT_ASSERT_NOT_NULL(test, sums);
-	later = plant_cache_object(GFP_KERNEL);
-	new = get_object_chain(test, later);
-	KUNIT_EXPECT_EQ(test, read_chain_sum(sums, chain), 1);
-	KUNIT_EXPECT_EQ(test, read_chain_sum(sums, new), -1);
-	KUNIT_EXPECT_EQ(test, read_chain_sum(NULL, chain), -1);
-	stack_depot_cpu_caches_flush();
-	KUNIT_EXPECT_EQ(test, read_chain_now(test, chain), 1);
-	kmem_cache_free(cache, object);
-	kmem_cache_free(cache, later);
-	KUNIT_EXPECT_EQ(test, read_chain_sum(sums, chain), 1);
-	KUNIT_EXPECT_EQ(test, read_chain_now(test, chain), 0);
-	KUNIT_EXPECT_EQ(test, read_chain_now(test, new), 0);
-	kvfree(sums);
-	stack_depot_put(chain);
-	stack_depot_put(new);
-}
-
-/* A query does not answer from counters while an object of the chain is sampled. */
-static void test_samples_are_not_counted_on(struct kunit *test)
-{
-	void *object = NULL;
+	struct owner_estimate walked = {}, counted;
+	depot_stack_handle_t chain = 0;
+	void *objects[200] = {};
 	unsigned int i;
 
-	if (!owner_counters_are_exact())
+	if (owner_read_samples())
 		kunit_skip(test, "boot without sample=");
-	KUNIT_ASSERT_EQ(test, write_rules("sample=1/2 if cache == owner_kunit"), 0);
-	/* The rule samples each object with a probability of 1/2. */
-	for (i = 0; i < 1000; i++) {
-		object = plant_cache_object(GFP_KERNEL);
-		if (find_object_record(object) && find_object_record(object)->handle_pair)
-			break;
-		kmem_cache_free(cache, object);
+	KUNIT_ASSERT_EQ(test, write_rules("sample=100 if cache == owner_kunit"), 0);
+	for (i = 0; i < ARRAY_SIZE(objects); i++) {
+		struct owner_record *record;
+
+		objects[i] = plant_cache_object(GFP_KERNEL);
+		record = find_object_record(objects[i]);
+		if (!record || !record->handle_pair)
+			continue;
+		KUNIT_EXPECT_TRUE(test, !chain || chain == record->stack);
+		if (!chain)
+			chain = get_object_chain(test, objects[i]);
+		owner_estimate_add(&walked, 1, owner_record_rate(record), PLANTED_SIZE,
+				   cache->size);
 	}
-	KUNIT_EXPECT_LT(test, i, 1000);
-	KUNIT_EXPECT_FALSE(test, owner_counters_are_exact());
-	if (i < 1000)
-		kmem_cache_free(cache, object);
-	KUNIT_EXPECT_TRUE(test, owner_counters_are_exact());
+	KUNIT_EXPECT_GT(test, walked.records, 0);
+	KUNIT_EXPECT_LT(test, walked.records, ARRAY_SIZE(objects));
+	KUNIT_EXPECT_EQ(test, owner_read_samples(), walked.records);
+	counted = find_estimate(test, chain);
+	KUNIT_EXPECT_EQ(test, counted.objects, walked.objects);
+	KUNIT_EXPECT_EQ(test, counted.fraction, walked.fraction);
+	KUNIT_EXPECT_EQ(test, counted.bytes, walked.bytes);
+	KUNIT_EXPECT_EQ(test, counted.held, walked.held);
+	for (i = 0; i < ARRAY_SIZE(objects); i++)
+		kmem_cache_free(cache, objects[i]);
+	KUNIT_EXPECT_EQ(test, find_estimate(test, chain).records, 0);
+	KUNIT_EXPECT_EQ(test, owner_read_samples(), 0);
 	KUNIT_EXPECT_EQ(test, write_rules("clear"), 0);
+	if (chain)
+		stack_depot_put(chain);
 }
 
 /* The index of an object's record is SLUB's index of the object. */
@@ -448,9 +465,9 @@ static struct kunit_case owner_counted_cases[] = {
 	KUNIT_CASE(test_freed_on_other_cpus),
 	KUNIT_CASE(test_slab_that_goes),
 	KUNIT_CASE(test_chains_are_found),
-	KUNIT_CASE(test_chain_sums),
+	KUNIT_CASE(test_counts_that_move),
 	KUNIT_CASE(test_no_waste_below_zero),
-	KUNIT_CASE(test_samples_are_not_counted_on),
+	KUNIT_CASE(test_samples_are_counted),
 	KUNIT_CASE(test_index),
 	{}
 };

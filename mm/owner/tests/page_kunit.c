@@ -92,13 +92,13 @@ static noinline void free_planted_pages(struct page *page, unsigned int order)
 static unsigned long count_pages_of_function(struct kunit *test, void *function)
 {
 	struct owner_chain_totals totals = {};
-	struct owner_chain_total **total;
+	struct owner_chain_total *total;
 	unsigned long found = 0;
 
-	KUNIT_EXPECT_EQ(test, owner_sum_page_chains(&totals), 0);
+	KUNIT_EXPECT_EQ(test, owner_collect_chains(&totals, BIT(OWNER_SOURCE_PAGE)), 0);
 	for (total = totals.total; total < totals.total + totals.count; total++)
-		if (chain_has_function((*total)->stack, function))
-			found += (*total)->sum.estimate.objects;
+		if (chain_has_function(total->stack, function))
+			found += total->estimate.objects;
 	owner_free_chain_totals(&totals);
 	return found;
 }

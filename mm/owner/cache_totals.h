@@ -1,0 +1,28 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/* What each cache holds. */
+#ifndef _MM_OWNER_CACHE_TOTALS_H
+#define _MM_OWNER_CACHE_TOTALS_H
+
+#include <linux/types.h>
+#include <linux/xarray.h>
+
+/**
+ * struct owner_cache_total - what one cache holds
+ * @name: name of the cache
+ * @object_size: bytes that each object takes
+ * @allocated: objects that are allocated
+ * @tracked: objects that have an owner
+ * @requested: bytes that were asked for with the tracked objects
+ */
+struct owner_cache_total {
+	char *name;
+	unsigned int object_size;
+	unsigned long allocated;
+	unsigned long tracked;
+	u64 requested;
+};
+
+int owner_sum_caches(struct xarray *totals);
+void owner_free_cache_totals(struct xarray *totals);
+
+#endif /* _MM_OWNER_CACHE_TOTALS_H */

@@ -1,0 +1,308 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * What all call chains hold, from the depot's counters.
+ *
+ * A CPU counts in its CPU cache first. To look each chain up in the CPU cache of each CPU would
+ * take CPUs times chains, from cache lines that these CPUs write. Therefore all chains are listed
+ * first, and each CPU cache is read from its start to its end.
+ *
+ * Meanwhile CPUs allocate, free, and move counts to the depot. Therefore all is read twice: the
+ * depot and then the CPUs, and again in the reverse order. A count that moves in between is missing
+ * in one of the sums, or is twice in the other. If both sums of a chain are equal, they are taken
+ * for what it held. Each other chain is read by itself, several times if two reads differ.
+ *
+ * An object that is freed meanwhile, and one that is allocated through another chain in its place,
+ * may both be counted.
+ */
+
+#include <linux/hash.h>
+#include <linux/log2.h>
+#include <linux/mm.h>
+#include <linux/sched.h>
+#include <linux/sched/signal.h>
+#include <linux/slab.h>
+#include <linux/stackdepot.h>
+#include <linux/stackdepot_refs.h>
+#include <linux/string.h>
+
+#include "record.h"
+#include "totals.h"
+#include "walk.h"
+
+/**
+ * owner_rank_chain() - put a chain among those that hold most
+ * @ranking: the chains that hold most
+ * @chain: left out if @ranking is full of larger ones
+ */
+void owner_rank_chain(struct owner_ranking *ranking, const struct owner_ranked_chain *chain)
+{
+	unsigned int i = ranking->count;
+
+	while (i && ranking->row[i - 1].bytes < chain->bytes)
+		i--;
+	if (i == ranking->max)
+		return;
+	if (ranking->count < ranking->max)
+		ranking->count++;
+	memmove(&ranking->row[i + 1], &ranking->row[i],
+		(ranking->count - 1 - i) * sizeof(*chain));
+	ranking->row[i] = *chain;
+}
+
+#define ROOM_AT_FIRST	256
+
+/* List all chains that have counters, each with a reference. */
+static int list_chains(struct owner_chain_totals *totals)
+{
+	struct owner_chain_total *more;
+	depot_stack_handle_t stack;
+	unsigned int room = 0;
+	u64 pos = 0;
+
+	while ((stack = stack_depot_next_counted(&pos)) != 0) {
+		if (totals->count == room) {
+			room = max(2 * room, ROOM_AT_FIRST);
+			more = kvrealloc(totals->total, array_size(room, sizeof(*more)),
+					 OWNER_READER_GFP);
+			if (!more || fatal_signal_pending(current)) {
+				stack_depot_put(stack);
+				totals->total = more ?: totals->total;
+				return more ? -ERESTARTSYS : -ENOMEM;
+			}
+			totals->total = more;
+		}
+		totals->total[totals->count++] = (struct owner_chain_total){ .stack = stack };
+	}
+	return 0;
+}
+
+/**
+ * struct chain_index - leads from the handle of a chain to its total
+ * @totals: the chains
+ * @bits: the index has 2^@bits places
+ * @place: a hash table: each chain's number, from 1 on, is in the place of its handle's hash, or in
+ *	one behind it; 0: this place is unused
+ */
+struct chain_index {
+	const struct owner_chain_totals *totals;
+	unsigned int bits;
+	u32 *place;
+};
+
+/* The place of a chain, or the unused one in which it belongs. */
+static u32 *find_place(const struct chain_index *index, depot_stack_handle_t stack)
+{
+	unsigned int i = hash_32(stack, index->bits);
+
+	while (index->place[i] && index->totals->total[index->place[i] - 1].stack != stack)
+		i = (i + 1) & (BIT(index->bits) - 1);
+	return &index->place[i];
+}
+
+static int make_index(struct chain_index *index, const struct owner_chain_totals *totals)
+{
+	unsigned int i;
+
+	index->totals = totals;
+	index->bits = ilog2(totals->count | 1) + 2;
+	index->place = kvcalloc(BIT(index->bits), sizeof(*index->place), OWNER_READER_GFP);
+	if (!index->place)
+		return -ENOMEM;
+	for (i = 0; i < totals->count; i++)
+		*find_place(index, totals->total[i].stack) = i + 1;
+	return 0;
+}
+
+/* Return: NULL if the chain was stored after the chains had been listed. */
+static struct owner_chain_total *find_total(const struct chain_index *index,
+					    depot_stack_handle_t stack)
+{
+	u32 number = *find_place(index, stack);
+
+	return number ? &index->totals->total[number - 1] : NULL;
+}
+
+static void add_depot(struct owner_chain_totals *totals, bool again)
+{
+	long counters[STACK_DEPOT_COUNTERS];
+	unsigned int i, j;
+
+	for (i = 0; i < totals->count; i++) {
+		struct owner_chain_total *total = &totals->total[i];
+		long *sum = again ? total->second : total->first;
+
+		stack_depot_counters(total->stack, counters);
+		for (j = 0; j < STACK_DEPOT_COUNTERS; j++)
+			sum[j] += counters[j];
+		cond_resched();
+	}
+}
+
+static void add_cpus(const struct chain_index *index, bool again)
+{
+	s32 counters[STACK_DEPOT_COUNTERS];
+	struct owner_chain_total *total;
+	depot_stack_handle_t stack;
+	unsigned int cpu, place, i;
+	bool moving;
+	long *sum;
+
+	for_each_possible_cpu(cpu) {
+		place = 0;
+		while ((stack = stack_depot_next_on_cpu(cpu, &place, counters, &moving)) != 0) {
+			total = find_total(index, stack);
+			if (!total)
+				continue;
+			sum = again ? total->second : total->first;
+			for (i = 0; i < STACK_DEPOT_COUNTERS; i++)
+				sum[i] += counters[i];
+			total->moving |= moving;
+		}
+		cond_resched();
+	}
+}
+
+/* Enough for most chains. */
+#define READ_ATTEMPTS	4
+
+/*
+ * Read the counters of a chain until two reads in a row agree. One read looks at the CPUs one after
+ * the other. If it is interrupted on the way, it sees objects that are allocated on a CPU that it
+ * has not reached yet, and does not see that they are freed on one that it has passed: thousands
+ * may be counted that never existed at the same time.
+ */
+static void read_counters(struct owner_chain_total *total)
+{
+	unsigned int attempts = 0;
+
+	do {
+		stack_depot_read_counters(total->stack, total->first);
+		stack_depot_read_counters(total->stack, total->second);
+	} while (memcmp(total->first, total->second, sizeof(total->first)) &&
+		 ++attempts < READ_ATTEMPTS);
+}
+
+/*
+ * Other CPUs may change the counters between two reads. Correct values that cannot be:
+ * negative ones, or fewer held bytes than requested bytes.
+ */
+static struct owner_estimate estimate_objects(const long *counters)
+{
+	u64 objects = max(counters[OWNER_OBJECTS], 0L);
+	long bytes = max(counters[OWNER_BYTES], 0L);
+
+	return (struct owner_estimate){
+		.records = objects >> OWNER_WEIGHT_SHIFT,
+		.objects = objects >> OWNER_WEIGHT_SHIFT,
+		.fraction = objects & GENMASK(OWNER_WEIGHT_SHIFT - 1, 0),
+		.bytes = bytes,
+		.held = max(counters[OWNER_HELD], bytes),
+	};
+}
+
+static struct owner_estimate estimate_pages(const long *counters)
+{
+	u64 pages = max(counters[OWNER_PAGES], 0L);
+
+	return (struct owner_estimate){
+		.records = pages,
+		.objects = pages,
+		.bytes = pages << PAGE_SHIFT,
+		.held = pages << PAGE_SHIFT,
+	};
+}
+
+/* Replace the counters of each chain by an estimate of what they mean. */
+static void make_estimates(struct owner_chain_totals *totals, bool pages)
+{
+	struct owner_chain_total *total = totals->total;
+
+	for (; total < totals->total + totals->count; total++) {
+		if (total->moving || memcmp(total->first, total->second, sizeof(total->first)))
+			read_counters(total);
+		total->estimate = pages ? estimate_pages(total->first) :
+					  estimate_objects(total->first);
+		cond_resched();
+	}
+}
+
+static void count_chains(struct owner_chain_totals *totals, const struct chain_index *index,
+			 bool pages)
+{
+	add_depot(totals, false);
+	add_cpus(index, false);
+	add_cpus(index, true);
+	add_depot(totals, true);
+	make_estimates(totals, pages);
+}
+
+/* Per-CPU areas have no counters. */
+static int add_percpu_areas(const struct chain_index *index)
+{
+	struct owner_cursor cursor = { .ops = &owner_percpu_source, .until_killed = true };
+	struct owner_chain_total *total;
+	struct owner_object area;
+	int error;
+
+	owner_cursor_begin(&cursor);
+	while ((error = owner_cursor_next(&cursor, &area)) > 0) {
+		total = find_total(index, area.owner.stack);
+		if (total)
+			owner_estimate_add(&total->estimate, 1, owner_record_rate(&area.owner),
+					   area.size, area.held);
+	}
+	owner_cursor_end(&cursor);
+	return error;
+}
+
+/* Leave out chains that hold nothing. */
+static void drop_empty_chains(struct owner_chain_totals *totals)
+{
+	unsigned int i, used = 0;
+
+	for (i = 0; i < totals->count; i++) {
+		if (totals->total[i].estimate.records)
+			totals->total[used++] = totals->total[i];
+		else
+			stack_depot_put(totals->total[i].stack);
+	}
+	totals->count = used;
+}
+
+/**
+ * owner_collect_chains() - find what each call chain holds
+ * @totals: zeroed; free them by owner_free_chain_totals(), after an error, too
+ * @sources: a bit for each enum owner_source: OWNER_SOURCE_PAGE alone, or OWNER_SOURCE_SLAB with or
+ *	without OWNER_SOURCE_PERCPU
+ *
+ * Context: may sleep.
+ *
+ * Return: 0, -ENOMEM, -ERESTARTSYS if the task is killed.
+ */
+int owner_collect_chains(struct owner_chain_totals *totals, unsigned int sources)
+{
+	struct chain_index index = {};
+	int error;
+
+	error = list_chains(totals) ?: make_index(&index, totals);
+	if (error)
+		return error;
+	count_chains(totals, &index, sources & BIT(OWNER_SOURCE_PAGE));
+	if (IS_ENABLED(CONFIG_SLAB_OWNER) && sources & BIT(OWNER_SOURCE_PERCPU))
+		error = add_percpu_areas(&index);
+	kvfree(index.place);
+	drop_empty_chains(totals);
+	return error;
+}
+
+/**
+ * owner_free_chain_totals() - free totals, and drop their references
+ * @totals: the totals
+ */
+void owner_free_chain_totals(struct owner_chain_totals *totals)
+{
+	while (totals->count)
+		stack_depot_put(totals->total[--totals->count].stack);
+	kvfree(totals->total);
+	totals->total = NULL;
+}
