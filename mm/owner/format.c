@@ -13,7 +13,6 @@
 #include <linux/vmcore_info.h>
 
 #include "owner.h"
-#include "percpu.h"
 #include "record.h"
 #include "sample.h"
 #include "slab_records.h"
@@ -35,7 +34,6 @@
  * @exts_records: bit of slab.obj_exts, and of owner_slab_records.obj_exts: the word without
  *	the bits @exts_mask is the address of records
  * @exts_mask: see @exts_records
- * @percpu_buckets: number of buckets of owner_percpu_table
  * @block_order: a pageblock has 2 to the power of this many pages; 0 if pageblock_order is
  *	a variable
  * @context_words: a task handle with this many words is that of a context, see user.h: its
@@ -52,7 +50,6 @@ struct owner_format {
 	u32 size_bits;
 	u32 exts_records;
 	u32 exts_mask;
-	u32 percpu_buckets;
 	u32 block_order;
 	u32 context_words;
 	u32 user_reason_shift;
@@ -67,7 +64,6 @@ static const struct owner_format owner_format __used = {
 #ifdef CONFIG_SLAB_OWNER
 	.exts_records	= OBJEXTS_OWNER_RECORDS,
 	.exts_mask	= OBJEXTS_OWNER_MASK,
-	.percpu_buckets	= 1 << OWNER_PERCPU_TABLE_BITS,
 	.context_words	= OWNER_CONTEXT_WORDS,
 	.user_reason_shift = OWNER_USER_REASON_SHIFT,
 	.user_place_shift = OWNER_USER_PLACE_SHIFT,

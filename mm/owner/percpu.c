@@ -8,9 +8,13 @@
 
 #include <linux/hash.h>
 #include <linux/init.h>
+#include <linux/log2.h>
+#include <linux/minmax.h>
+#include <linux/mm.h>
 #include <linux/percpu.h>
 #include <linux/rculist.h>
 #include <linux/rcupdate.h>
+#include <linux/sizes.h>
 #include <linux/slab.h>
 #include <linux/spinlock.h>
 
@@ -24,7 +28,15 @@ atomic_long_t owner_percpu_areas;
 
 /* NULL until early_initcall, and without slab_owner=on or slab_owner=ready. */
 struct list_head *owner_percpu_table __ro_after_init;
+unsigned int owner_percpu_bits __ro_after_init;
 static struct kmem_cache *record_cache __ro_after_init;
+
+/*
+ * One bucket for each 256 KiB of memory, and at most 1 MiB of buckets: a BPF map can have a
+ * million areas, and a bucket is searched with interrupts disabled.
+ */
+#define MEMORY_PER_BUCKET	SZ_256K
+#define BUCKETS_MAX		(SZ_1M / sizeof(struct list_head))
 
 /*
  * Serializes writers of the table, and protects next_number. Nests inside pcpu_lock, which
@@ -35,6 +47,7 @@ static u64 next_number;
 
 static int __init owner_percpu_init(void)
 {
+	u64 nr_buckets = ((u64)totalram_pages() << PAGE_SHIFT) / MEMORY_PER_BUCKET;
 	struct list_head *buckets = NULL;
 	unsigned int i;
 
@@ -47,11 +60,12 @@ static int __init owner_percpu_init(void)
 	 */
 	record_cache = kmem_cache_create("percpu_owner", sizeof(struct owner_percpu_record), 0,
 					 SLAB_NO_MERGE | SLAB_NOLEAKTRACE, NULL);
+	owner_percpu_bits = ilog2(clamp(nr_buckets, 256, BUCKETS_MAX));
 	if (record_cache)
-		buckets = kmalloc_array(1 << OWNER_PERCPU_TABLE_BITS, sizeof(*buckets), GFP_KERNEL);
+		buckets = kvmalloc_array(BIT(owner_percpu_bits), sizeof(*buckets), GFP_KERNEL);
 	if (!buckets)
 		return -ENOMEM;
-	for (i = 0; i < 1 << OWNER_PERCPU_TABLE_BITS; i++)
+	for (i = 0; i < BIT(owner_percpu_bits); i++)
 		INIT_LIST_HEAD(&buckets[i]);
 	owner_percpu_table = buckets;
 	return 0;
@@ -60,7 +74,7 @@ early_initcall(owner_percpu_init);
 
 static struct list_head *bucket_of(const void *area)
 {
-	return &owner_percpu_table[hash_ptr(area, OWNER_PERCPU_TABLE_BITS)];
+	return &owner_percpu_table[hash_ptr(area, owner_percpu_bits)];
 }
 
 /* The caller of alloc_percpu() may be atomic, so this does not sleep. */

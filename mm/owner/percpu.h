@@ -31,13 +31,12 @@ struct owner_percpu_record {
 	struct rcu_head rcu;
 };
 
-#define OWNER_PERCPU_TABLE_BITS	12
-
 /*
- * NULL until early_initcall. Read under RCU; owner_percpu_alloc() and
- * owner_percpu_free() change the buckets under a spinlock of percpu.c.
+ * The table has 2^owner_percpu_bits buckets. NULL until early_initcall. Read under RCU;
+ * owner_percpu_alloc() and owner_percpu_free() change the buckets under a spinlock of percpu.c.
  */
 extern struct list_head *owner_percpu_table;
+extern unsigned int owner_percpu_bits;
 
 /* Number of per-CPU areas that have an owner. */
 extern atomic_long_t owner_percpu_areas;

@@ -70,7 +70,7 @@ static int next_area(struct owner_cursor *cursor, struct owner_object *object)
 	rcu_read_lock();
 	while (owner_percpu_table && !record) {
 		bucket = cursor->pos >> NUMBER_BITS;
-		if (bucket >> OWNER_PERCPU_TABLE_BITS)
+		if (bucket >> owner_percpu_bits)
 			break;
 		record = find_in_bucket(cursor, &owner_percpu_table[bucket]);
 		if (!record)

@@ -18,7 +18,7 @@ from linux.owner_names import WORD, integer, read_memory, read_string
 OWNER_FORMAT = 3
 # Limits for what damaged memory may claim.
 KFENCE_OBJECTS_MAX = 1 << 16
-PERCPU_BUCKETS_MAX = 1 << 20
+PERCPU_BITS_MAX = 20
 # section_mem_map has flags in its low bits.
 SECTION_FLAGS_END = 1 << 6
 
@@ -292,15 +292,15 @@ class Owners:
         node_at, owner_at, number_at, area_at, size_at = (
             offset_of("struct owner_percpu_record", name)
             for name in ("node", "owner", "number", "area", "size"))
-        buckets = self.format["percpu_buckets"]
-        if buckets > PERCPU_BUCKETS_MAX:
-            self.notes["tables of per-CPU areas could not be read"] += 1
-            return
         try:
+            bits = integer(gdb.parse_and_eval("owner_percpu_bits"))
+            if bits > PERCPU_BITS_MAX:
+                raise ValueError
+            buckets = 1 << bits
             table = integer(gdb.parse_and_eval("owner_percpu_table"))
             heads = struct.unpack("<%dQ" % (2 * buckets), read_memory(table, 16 * buckets)) \
                 if table else ()
-        except gdb.MemoryError:
+        except (gdb.MemoryError, ValueError):
             self.notes["tables of per-CPU areas could not be read"] += 1
             return
         for bucket in range(len(heads) // 2):

@@ -105,7 +105,6 @@ static const struct format_value {
 	{ "size_bits", &owner_formats.size_bits },
 	{ "exts_records", &owner_formats.exts_records },
 	{ "exts_mask", &owner_formats.exts_mask },
-	{ "percpu_buckets", &owner_formats.percpu_buckets },
 	{ "context_words", &owner_formats.context_words, true },
 	{ "user_reason_shift", &owner_formats.user_reason_shift, true },
 	{ "user_place_shift", &owner_formats.user_place_shift, true },
@@ -308,8 +307,7 @@ static bool check_formats(void)
 	}
 	if (f->size_bits < 32 && f->ticks_shift < 32 && f->offset_shift < 32 && f->tick_ns &&
 	    f->unit_bytes && f->pool_bytes >= 4096 && f->pool_bytes <= 1 << 24 &&
-	    f->counters < 64 && f->percpu_buckets <= 1 << 24 && f->user_reason_shift < 64 &&
-	    f->user_place_shift < 64)
+	    f->counters < 64 && f->user_reason_shift < 64 && f->user_place_shift < 64)
 		return true;
 	error(INFO, "owner_format or stack_depot_format is damaged in the dump\n");
 	return false;

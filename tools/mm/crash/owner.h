@@ -101,7 +101,7 @@ struct owner_layout {
 
 /* Values that debug information lacks: members of owner_format and stack_depot_format. */
 struct owner_formats {
-	uint32_t tick_ns, ticks_shift, size_bits, exts_records, exts_mask, percpu_buckets;
+	uint32_t tick_ns, ticks_shift, size_bits, exts_records, exts_mask;
 	uint32_t pool_bytes, offset_shift, counters, evictable_tag, unit_bytes, unit_carved;
 	uint32_t hash_counted, hash_data, hash_packed;
 	/* 0 in kernels without user chains */

@@ -9,6 +9,7 @@
 
 #define CACHES_MAX	65536
 #define AREAS_MAX	1048576
+#define AREA_BITS_MAX	20
 #define PAGES_AT_ONCE	4096
 #define OBJECT_MAX	67108864
 #define KFENCE_OBJECTS_MAX	65536
@@ -451,13 +452,18 @@ void owner_walk_areas(owner_object_fn *visit, void *arg, struct owner_walk_count
 {
 	size_t entry = 2 * sizeof(ulong);
 	ulong table = 0, head, node;
+	uint32_t bits, i;
 	uint64_t next;
-	unsigned int i;
 
 	if (!symbol_exists("owner_percpu_table") ||
 	    !owner_read_ulong(symbol_value("owner_percpu_table"), &table) || !table)
 		return;
-	for (i = 0; i < owner_formats.percpu_buckets; i++) {
+	if (!owner_read(symbol_value("owner_percpu_bits"), &bits, sizeof(bits)) ||
+	    bits > AREA_BITS_MAX) {
+		owner_note(NOTE_LIST);
+		return;
+	}
+	for (i = 0; i < 1U << bits; i++) {
 		head = table + i * entry;
 		next = 0;
 		if (!owner_read_ulong(head, &node))

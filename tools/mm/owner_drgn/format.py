@@ -76,7 +76,7 @@ def _read_owner_format(prog: Program) -> Format:
     form = _read_format(prog, "owner_format", OWNER_FORMAT,
                         {"tick_ns": 10 ** 9, "size_bits": 31})
     # These can be 0.
-    for name, limit in (("ticks_shift", 16), ("percpu_buckets", 1 << 20), ("block_order", 30),
+    for name, limit in (("ticks_shift", 16), ("block_order", 30),
                         ("context_words", 16), ("user_reason_shift", 48),
                         ("user_place_shift", 56)):
         if form.values.get(name, 0) > limit:

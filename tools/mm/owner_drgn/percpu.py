@@ -5,13 +5,13 @@ from typing import Iterator, Optional
 
 from drgn import Program
 
-from .format import owner_format
 from .layout import Layout, member_offset
 from .memory import (cached, notes_of, read_memory, read_number, read_variable, walk_list,
                      word_size)
 from .slabs import OwnedObject, SlabReader
 
 AREAS_MAX = 1 << 20
+BITS_MAX = 20
 
 
 class AreaReader:
@@ -41,12 +41,11 @@ class AreaReader:
 def for_each_owned_percpu_area(prog: Program) -> Iterator[OwnedObject]:
     """All per-CPU areas that have an owner, in the order of the file slab_owner."""
     table = read_variable(prog, "owner_percpu_table")
-    try:
-        buckets = owner_format(prog).percpu_buckets
-    except AttributeError:
-        notes_of(prog).add("kernels", "this kernel does not say how large the table of per-CPU "
-                           "areas is")
+    bits = read_variable(prog, "owner_percpu_bits")
+    if bits > BITS_MAX:
+        notes_of(prog).add("tables of per-CPU areas", f"owner_percpu_bits is {bits}")
         return
+    buckets = 1 << bits
     step = 2 * word_size(prog)
     reader = cached(prog, AreaReader)
     for bucket in range(table, table + buckets * step, step) if table else ():
