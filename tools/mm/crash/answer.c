@@ -197,16 +197,34 @@ static void print_reasons(FILE *out, const char *names, const char *counts)
 			fprintf(out, "%s: %ld\n", name, sum_percpu(symbol, i * sizeof(long)));
 }
 
+/* Sums for statistics. */
+struct tracked_objects {
+	double weight;
+	ulong samples;
+};
+
+static void add_tracked_object(const struct owner_object *object, void *arg)
+{
+	struct tracked_objects *tracked = arg;
+	double weight = owner_weight(&object->owner);
+
+	if (object->percpu)
+		return;
+	tracked->weight += weight;
+	tracked->samples += weight > 1;
+}
+
 /* Print statistics, named as in owner/stats. */
 void owner_answer_statistics(FILE *out)
 {
+	struct tracked_objects tracked = {};
 	struct owner_walk_counts counts;
 	uint32_t max_pools = 0;
 	ulong symbol;
 
-	owner_walk(NULL, NULL, &counts);
-	fprintf(out, "tracked: %lu\npercpu: %lu\nslabs: %lu\nslots: %lu\n", counts.objects,
-		counts.areas, counts.slabs, counts.slots);
+	owner_walk(add_tracked_object, &tracked, &counts);
+	fprintf(out, "tracked: %.0f\nsamples: %lu\npercpu: %lu\nslabs: %lu\nslots: %lu\n",
+		tracked.weight, tracked.samples, counts.areas, counts.slabs, counts.slots);
 	symbol = owner_symbol("records_counts");
 	fprintf(out, "bytes: %ld\n",
 		sum_percpu(symbol, MEMBER_OFFSET("owner_records_counts", "bytes")));

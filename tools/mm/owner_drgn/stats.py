@@ -5,6 +5,7 @@ from typing import Iterator, List, Tuple
 
 from drgn import Program
 
+from .clock import owner_sample_weight
 from .depot import Depot
 from .format import FormatError, stack_depot_format
 from .freelists import percpu_offsets
@@ -49,17 +50,25 @@ def _sum_over_cpus(prog: Program, address: int, count: int) -> List[int]:
 
 def _count_slabs(prog: Program) -> Iterator[Line]:
     reader = cached(prog, SlabReader)
-    tracked = slabs = slots = freed = 0
+    bits = reader.format.size_bits
+    tracked = 0.0
+    samples = slabs = slots = freed = 0
     for slab in reader.iterate_slabs():
         data = reader.read_records(slab)
         if data is None:
             continue
         slabs += 1
         slots += slab.objects
-        tracked += sum(1 for stack, task, _, _ in reader.record.iterate(data) if stack or task)
+        for stack, task, size_and_rate, _ in reader.record.iterate(data):
+            if not stack and not task:
+                continue
+            rate, size = size_and_rate >> bits, size_and_rate & (1 << bits) - 1
+            tracked += float(owner_sample_weight(prog, rate, size)) if rate else 1
+            samples += rate > 0
         freed += reader.has_freed_records(slab)
     areas = sum(1 for _ in for_each_owned_percpu_area(prog))
-    yield "tracked", str(tracked)
+    yield "tracked", f"{tracked:.0f}"
+    yield "samples", str(samples)
     yield "percpu", str(areas)
     yield "slabs", str(slabs)
     yield "slabs_with_frees", str(freed)

@@ -65,31 +65,31 @@ ok "... and nothing is printed" file_lacks "$work/out" "slab_owner: "
 ok "samples, and tracks pages" run_oom_guest "slab_owner=on owner=sample=64K page_owner=on" \
 	"dmesg -c >/dev/null; ($leak); dmesg"
 ok "the leak of samples is first" first_row "$work/out" \
-	"^slab_owner *[0-9]+ MiB +[0-9]+% +[0-9]+ records  oom_leak_record "
+	"^slab_owner *[0-9]+ MiB +[0-9]+% +[0-9]+ objects  oom_leak_record "
 ok "... and the header says so" file_has "$work/out" \
-	"slab_owner: .* most slab memory, samples weighted, each at least"
+	"slab_owner: .* most slab memory \(estimated\), each at least"
 # Each record of 1,024 bytes is sampled with the probability p = 1 - exp(-1024/65536), without
 # regard to the others. The number of samples is binomial, so in one run of a thousand million
 # it is six standard deviations from the mean. The leak ends when the OOM killer is called,
-# before the report. The estimate is exact for the number of samples, but for the rounding of
-# each weight to less than two bytes, and of the sum to three digits.
+# before the report. The bytes are those of the objects, but for the rounding of each weight to
+# less than two bytes, and of the sum to three digits.
 samples_are_as_many_as_probable()
 {
 	awk '/records of 1024 bytes leaked/ { leaked = $(NF - 5) }
-		/slab_owner: .*oom_leak_record / && !samples {
-			for (i = 1; $i != "records"; i++) continue
-			samples = $(i - 1); estimate = $(i - 4); unit = $(i - 3) }
+		/slab_owner: .*oom_leak_record / && !objects {
+			for (i = 1; i < NF && $i != "objects"; i++) continue
+			objects = $(i - 1); estimate = $(i - 4); unit = $(i - 3) }
 		END {
-			p = 1 - exp(-1024 / 65536); mean = leaked * p; deviation = sqrt(mean * (1 - p))
-			weighted = samples / p / 1024
-			digits = length(int(weighted)) < 3 ? 3 - length(int(weighted)) : 0
-			allowed = 0.5 / 10 ^ digits + 2 * samples / 2 ^ 20
-			printf "# %d of %d records sampled: %.2f standard deviations from the mean\n",
-				samples, leaked, (samples - mean) / deviation
-			printf "# %s %s estimated, %.3f MiB by their weight\n", estimate, unit, weighted
-			exit samples < mean - 6 * deviation || samples > mean + 6 * deviation ||
-				unit != "MiB" || estimate - weighted > allowed ||
-				weighted - estimate > allowed }' "$work/out"
+			p = 1 - exp(-1024 / 65536); deviation = sqrt(leaked * (1 - p) / p)
+			samples = objects * p; bytes = objects / 1024
+			digits = length(int(bytes)) < 3 ? 3 - length(int(bytes)) : 0
+			allowed = 0.5 / 10 ^ digits + (2 * samples + 1024) / 2 ^ 20
+			printf "# %d of %d records estimated, from %.1f samples: ", objects, leaked, samples
+			printf "%.2f standard deviations too many\n", (objects - leaked) / deviation
+			printf "# %s %s estimated, %.3f MiB by their number\n", estimate, unit, bytes
+			exit objects < leaked - 6 * deviation || objects > leaked + 6 * deviation ||
+				unit != "MiB" || estimate - bytes > allowed ||
+				bytes - estimate > allowed }' "$work/out"
 }
 ok "... and the samples and their estimate are right" samples_are_as_many_as_probable
 ok "the pages of slabs are found, too" file_has "$work/out" "page_owner: .* pages  .*kmalloc"
