@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-/* What each cache holds, from a walk over all slabs. */
+/* The objects of each cache, counted by a walk over all slabs. */
 
 #include <linux/slab.h>
 #include <linux/string.h>

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 */
-/* What each cache holds. */
+/* The objects of each cache. */
 #ifndef _MM_OWNER_CACHE_TOTALS_H
 #define _MM_OWNER_CACHE_TOTALS_H
 

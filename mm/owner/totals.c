@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * What all call chains hold, from the depot's counters.
+ * The memory that all call chains hold, from the depot's counters.
  *
  * A CPU counts in its CPU cache first. To look each chain up in the CPU cache of each CPU would
  * take CPUs times chains, from cache lines that these CPUs write. Therefore all chains are listed

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * What each call chain holds. A reader has totals of its own, so that its output shows one
+ * The memory that each call chain holds. A reader has totals of its own, so that its output shows one
  * moment.
  */
 #ifndef _MM_OWNER_TOTALS_H

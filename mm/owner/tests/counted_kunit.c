@@ -321,7 +321,7 @@ static int move_counts(void *unused)
 	return 0;
 }
 
-/* What a chain holds is right while counts of this and of other chains move to the depot. */
+/* A chain is counted right while counts of this and of other chains move to the depot. */
 static void test_counts_that_move(struct kunit *test)
 {
 	void *object = plant_cache_object(GFP_KERNEL);
@@ -365,6 +365,8 @@ static void test_no_waste_below_zero(struct kunit *test)
 	stack_depot_put(chain);
 }
 
+#define SAMPLED		200
+
 /*
  * The counters of a chain have what a walk over its objects finds, if some are samples, until they
  * are freed.
@@ -373,13 +375,14 @@ static void test_samples_are_counted(struct kunit *test)
 {
 	struct owner_estimate walked = {}, counted;
 	depot_stack_handle_t chain = 0;
-	void *objects[200] = {};
+	void **objects = kunit_kcalloc(test, SAMPLED, sizeof(*objects), GFP_KERNEL);
 	unsigned int i;
 
+	KUNIT_ASSERT_NOT_NULL(test, objects);
 	if (owner_read_samples())
 		kunit_skip(test, "boot without sample=");
 	KUNIT_ASSERT_EQ(test, write_rules("sample=100 if cache == owner_kunit"), 0);
-	for (i = 0; i < ARRAY_SIZE(objects); i++) {
+	for (i = 0; i < SAMPLED; i++) {
 		struct owner_record *record;
 
 		objects[i] = plant_cache_object(GFP_KERNEL);
@@ -393,14 +396,14 @@ static void test_samples_are_counted(struct kunit *test)
 				   cache->size);
 	}
 	KUNIT_EXPECT_GT(test, walked.records, 0);
-	KUNIT_EXPECT_LT(test, walked.records, ARRAY_SIZE(objects));
+	KUNIT_EXPECT_LT(test, walked.records, SAMPLED);
 	KUNIT_EXPECT_EQ(test, owner_read_samples(), walked.records);
 	counted = find_estimate(test, chain);
 	KUNIT_EXPECT_EQ(test, counted.objects, walked.objects);
 	KUNIT_EXPECT_EQ(test, counted.fraction, walked.fraction);
 	KUNIT_EXPECT_EQ(test, counted.bytes, walked.bytes);
 	KUNIT_EXPECT_EQ(test, counted.held, walked.held);
-	for (i = 0; i < ARRAY_SIZE(objects); i++)
+	for (i = 0; i < SAMPLED; i++)
 		kmem_cache_free(cache, objects[i]);
 	KUNIT_EXPECT_EQ(test, find_estimate(test, chain).records, 0);
 	KUNIT_EXPECT_EQ(test, owner_read_samples(), 0);

@@ -83,8 +83,8 @@ def find_targets() -> Dict[str, List[Target]]:
         targets[f"list {name}"] = list(find_list_heads(name))
     targets["tasks"] = list(find_tasks())
     table = prog["owner_percpu_table"].value_()
-    targets["per-CPU areas"] = [Target(table + 16 * i, 16)
-                               for i in range(0, 1 << prog["owner_percpu_bits"].value_(), 3)]
+    buckets = 1 << prog["owner_percpu_bits"].value_()
+    targets["per-CPU areas"] = [Target(table + 16 * i, 16) for i in range(0, buckets, 3)]
     return targets
 
 
@@ -92,8 +92,9 @@ def find_variables() -> Iterator[Target]:
     """Variables that the readers read first."""
     for name in ("owner_format", "stack_depot_format", "stack_pools", "pools_num", "slab_caches",
                  "modules", "max_pfn", "jiffies_64", "page_ext_size", "page_owner_ops",
-                 "mem_section", "__per_cpu_offset", "owner_percpu_table", "owner_percpu_bits", "vmcoreinfo_note",
-                 "stack_depot_frame_base", "gfpflag_names", "pageflag_names", "kfence_metadata"):
+                 "mem_section", "__per_cpu_offset", "owner_percpu_table", "owner_percpu_bits",
+                 "vmcoreinfo_note", "stack_depot_frame_base", "gfpflag_names", "pageflag_names",
+                 "kfence_metadata"):
         try:
             variable = prog[name]
         except LookupError:
