@@ -54,7 +54,8 @@ static int show_stats(struct seq_file *m, void *v)
 	owner_free_chain_totals(&totals);
 	if (error)
 		return error;
-	seq_printf(m, "tracked: %llu\n", tracked.objects);
+	seq_printf(m, "tracked: %llu\n",
+		   tracked.objects + (tracked.fraction >> (OWNER_WEIGHT_SHIFT - 1)));
 	seq_printf(m, "samples: %ld\n", owner_read_samples());
 	seq_printf(m, "percpu: %ld\n", atomic_long_read(&owner_percpu_areas));
 	owner_records_read_counts(&records);

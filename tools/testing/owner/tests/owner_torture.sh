@@ -85,7 +85,7 @@ find_reasons=
 	mv /tmp/reasons.new /tmp/reasons
 "
 
-# For the guest's shell: compare the counter of tracked objects with the number of records that
+# For the guest's shell: compare the counter of tracked objects with the number of objects that
 # a walk finds, until the count before or after the walk agrees, 300 times at most. To have the same
 # objects in all three, the shell forks nobody and keeps both files open; the memory of a query
 # has no owner. Objects that wait for RCU since the last try may go before the walk, or after
@@ -102,8 +102,8 @@ compare_counter='
 	count_records()
 	{
 		echo "group=kind sort=oldest format=tsv if kind == slab" >&6
-		while read -r row _ _ _ _ _ _ _ records _ <&6; do
-			[ "$row" != total ] || walked=$records
+		while read -r row _ objects _ <&6; do
+			[ "$row" != total ] || walked=$objects
 		done
 	}
 	exec 6<>/sys/kernel/debug/owner/query
