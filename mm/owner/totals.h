@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * The memory that each call chain holds. A reader has totals of its own, so that its output shows one
- * moment.
+ * The memory that each call chain holds. A reader has totals of its own, so that its output
+ * shows one moment.
  */
 #ifndef _MM_OWNER_TOTALS_H
 #define _MM_OWNER_TOTALS_H

@@ -206,12 +206,11 @@ struct tracked_objects {
 static void add_tracked_object(const struct owner_object *object, void *arg)
 {
 	struct tracked_objects *tracked = arg;
-	double weight = owner_weight(&object->owner);
 
 	if (object->percpu)
 		return;
-	tracked->weight += weight;
-	tracked->samples += weight > 1;
+	tracked->weight += owner_weight(&object->owner);
+	tracked->samples += object->owner.rate > 0;
 }
 
 /* Print statistics, named as in owner/stats. */

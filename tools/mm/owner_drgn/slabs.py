@@ -5,7 +5,7 @@ SLUB keeps full slabs on no list, so a walk visits all page frames. It decodes s
 that are read in bulk, and the records of a slab at once.
 """
 
-from typing import Iterator, List, NamedTuple, Optional, Tuple
+from typing import Iterator, NamedTuple, Optional, Sequence, Tuple
 
 from drgn import Program
 
@@ -207,7 +207,7 @@ class SlabReader:
             return None
         return self.decode_record(self.record.unpack(data))
 
-    def decode_record(self, values: List[int]) -> Optional[OwnerRecord]:
+    def decode_record(self, values: Sequence[int]) -> Optional[OwnerRecord]:
         """Decode the members of an owner_record. None if there is no owner."""
         stack, task, size_and_rate, time = values
         if not stack and not task:

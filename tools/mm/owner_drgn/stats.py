@@ -50,7 +50,6 @@ def _sum_over_cpus(prog: Program, address: int, count: int) -> List[int]:
 
 def _count_slabs(prog: Program) -> Iterator[Line]:
     reader = cached(prog, SlabReader)
-    bits = reader.format.size_bits
     tracked = 0.0
     samples = slabs = slots = freed = 0
     for slab in reader.iterate_slabs():
@@ -59,12 +58,10 @@ def _count_slabs(prog: Program) -> Iterator[Line]:
             continue
         slabs += 1
         slots += slab.objects
-        for stack, task, size_and_rate, _ in reader.record.iterate(data):
-            if not stack and not task:
-                continue
-            rate, size = size_and_rate >> bits, size_and_rate & (1 << bits) - 1
-            tracked += float(owner_sample_weight(prog, rate, size)) if rate else 1
-            samples += rate > 0
+        for owner in filter(None, map(reader.decode_record, reader.record.iterate(data))):
+            tracked += (float(owner_sample_weight(prog, owner.rate, owner.size))
+                        if owner.rate else 1)
+            samples += owner.rate > 0
         freed += reader.has_freed_records(slab)
     areas = sum(1 for _ in for_each_owned_percpu_area(prog))
     yield "tracked", f"{tracked:.0f}"
