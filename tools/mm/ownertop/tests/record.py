@@ -19,6 +19,8 @@ from fresh_directory import run_tests
 INPUT = os.path.join(os.path.dirname(os.path.abspath(__file__)), "input")
 PATIENCE = 120.0
 
+ENDING_SIGNALS = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
+
 
 class Machine:
     """A directory with the files of a machine, and one for its snapshots."""
@@ -185,12 +187,12 @@ def test_ended(machine: Machine) -> None:
     """A signal ends the command while it writes, and leaves no snapshot and no process."""
     os.remove(machine.slabs)
     os.mkfifo(machine.slabs)
-    for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
+    for number in ENDING_SIGNALS:
         with run_in_background(machine.command()) as process:
             with open(machine.slabs, "wb", buffering=0) as pipe:
                 wait_until(machine.snapshots, "it does not write")
                 process.send_signal(number)
-                assert process.wait() == 2, process.returncode
+                assert process.wait(60) == 2, process.returncode
                 assert not machine.snapshots(), machine.snapshots()
                 try:
                     pipe.write(b"Object allocated\n")
@@ -310,6 +312,9 @@ TESTS = (test_contents, test_limits, test_interval, test_killed, test_killed_at_
 
 def main() -> int:
     """Return exit status 0 if all tests pass."""
+    # The shell of the command cannot trap signals that it finds ignored, as under nohup.
+    for number in ENDING_SIGNALS:
+        signal.signal(number, signal.SIG_DFL)
     return run_tests(TESTS, lambda directory: (Machine(sys.argv[1], directory),))
 
 
