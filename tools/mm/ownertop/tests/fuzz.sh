@@ -25,7 +25,7 @@ find "$here/input" -type f | while read -r file; do
 	cp "$file" "$work/seed/$(echo "${file#"$here"/input/}" | tr / _)"
 done
 # The sentences of the golden cases, each followed by a small dump.
-sed -n "s/^sentence[a-z_]*\townertop .*'\([^']*=[^']*\|if [^']*\)'.*/\1/p" "$here/cases" |
+sed -n "s/^\$ ownertop .*'\([^']*=[^']*\|if [^']*\)'.*/\1/p" "$here/golden/sentences" |
 	while read -r sentence; do
 		number=$((${number:-0} + 1))
 		printf '%s\0' "$sentence" |

@@ -49,9 +49,15 @@ run_check()
 	fi
 }
 
-golden_cases()
+# Write the output of each golden case to $work/expect/NAME, and a line to $work/cases: its name,
+# a tab and its command.
+split_golden_cases()
 {
-	grep -v -e '^#' -e '^$' "$here/cases"
+	mkdir "$work/expect"
+	LC_ALL=C awk -v expect="$work/expect/" '
+		/^=== / { close(expect name); name = $2; in_output = 0; next }
+		!in_output && /^\$ / { print name "\t" substr($0, 3); in_output = 1; next }
+		in_output { print >(expect name) }' "$here"/golden/* > "$work/cases"
 }
 
 run_golden_cases()
@@ -60,8 +66,8 @@ run_golden_cases()
 
 	while IFS=$'\t' read -r name command; do
 		"$here/golden.sh" "$build/ownertop" "$command" > "$work/got" < /dev/null
-		diff -u --label "expect/$name" --label got \
-			"$here/expect/$name" "$work/got" > "$work/messages" 2>&1
+		diff -u --label "golden $name" --label got \
+			"$work/expect/$name" "$work/got" > "$work/messages" 2>&1
 		case $? in
 		0)
 			report_result 0 "golden $name"
@@ -71,26 +77,34 @@ run_golden_cases()
 			report_result 1 "golden $name"
 			;;
 		esac
-	done < <(golden_cases)
+	done < "$work/cases"
 }
 
 accept_golden_case()
 {
-	local command
+	local command file
 
-	command=$(golden_cases | sed -n "s/^$1\t//p")
+	command=$(sed -n "s/^$1\t//p" "$work/cases")
 	if [ -z "$command" ]; then
 		echo "no golden case is called $1" >&2
 		exit 2
 	fi
-	mkdir -p "$here/expect"
-	"$here/golden.sh" "$build/ownertop" "$command" > "$here/expect/$1" < /dev/null
+	"$here/golden.sh" "$build/ownertop" "$command" > "$work/got" < /dev/null
+	file=$(grep -lx -e "=== $1" "$here"/golden/*)
+	LC_ALL=C awk -v wanted="$1" -v got="$work/got" '
+		/^=== / { name = $2; in_output = 0 }
+		!in_output || name != wanted { print }
+		/^\$ / && !in_output {
+			in_output = 1
+			while (name == wanted && (getline line <got) > 0)
+				print line
+		}' "$file" > "$work/accepted" && cat "$work/accepted" > "$file"
 }
 
-# Fail if a file in expect/ belongs to no golden case.
-no_stray_expectations()
+# Each golden case has a name of its own, and a command.
+golden_cases_are_named()
 {
-	diff <(golden_cases | cut -f 1 | sort) <(ls "$here/expect")
+	diff <(cut -f 1 "$work/cases" | sort -u) <(grep -h '^=== ' "$here"/golden/* | cut -c 5- | sort)
 }
 
 build_all()
@@ -103,6 +117,7 @@ if ! build_all; then
 	echo "Bail out! ownertop does not build"
 	exit 1
 fi
+split_golden_cases
 if [ "${1-}" = --accept ]; then
 	accept_golden_case "$2"
 	exit
@@ -282,8 +297,8 @@ blocks_under_sanitizers()
 
 	while IFS=$'\t' read -r name command; do
 		"$here/golden.sh" "$build/sanitized/ownertop" "$command" < /dev/null |
-			diff -u "$here/expect/$name" - || return 1
-	done < <(golden_cases | grep page_owner_sort)
+			diff -u "$work/expect/$name" - || return 1
+	done < <(grep page_owner_sort "$work/cases")
 }
 
 # explained_commands_run INPUT...: run the three commands of "ownertop explain INPUT..."
@@ -329,7 +344,7 @@ run_check "the completion offers what fits" completion_offers
 run_check "the documented questions are answered" documented_queries
 run_check "folders include only those below them" folders_are_layers
 run_check "files do not include each other in a circle" files_form_no_circle
-run_check "every expectation has a case" no_stray_expectations
+run_check "each golden case has a name of its own" golden_cases_are_named
 run_check "the same groups as a second program finds" \
 	"$here/compare_with_oracle.py" "$build/ownertop"
 run_check "the same trees and growth as a second program finds" \

@@ -72,7 +72,7 @@ def write_series() -> None:
     shutil.rmtree(SERIES, ignore_errors=True)
     # Mail does not preserve the line ends and bytes of test data, so encode it.
     attributes = BUILD / "series.attributes"
-    attributes.write_text("**/tests/input/** binary\n**/tests/expect/** binary\n")
+    attributes.write_text("**/tests/input/** binary\n**/tests/golden/** binary\n")
     run_git("-c", f"core.attributesFile={attributes}", "format-patch", "-q", "--no-signature",
             "--binary", "-o", SERIES, "base", cwd=work)
     cover = (PATCHES / "cover.txt").read_text()
