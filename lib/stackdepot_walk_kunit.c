@@ -244,6 +244,12 @@ static void test_leading_allocators(struct kunit *test)
 
 /* --- The end of a softirq's chain ------------------------------------------------- */
 
+static bool in_softirq_entry(unsigned long ip)
+{
+	return ip >= (unsigned long)__softirqentry_text_start &&
+	       ip < (unsigned long)__softirqentry_text_end;
+}
+
 /* A softirq's chain ends with the function that runs softirqs, not with who was interrupted. */
 static void test_softirq_chain_ends(struct kunit *test)
 {
@@ -256,8 +262,8 @@ static void test_softirq_chain_ends(struct kunit *test)
 	for (i = 0; i < recognition.count; i++)
 		KUNIT_EXPECT_FALSE(test, is_ip_in(recognition.frames[i],
 						  spin_until_context_has_run));
-	KUNIT_EXPECT_EQ(test, recognition.frames[recognition.count - 1] -
-			kallsyms_lookup_name("handle_softirqs") < SZ_4K, true);
+	/* handle_softirqs(), which has another name if the compiler has removed an argument. */
+	KUNIT_EXPECT_TRUE(test, in_softirq_entry(recognition.frames[recognition.count - 1]));
 	KUNIT_EXPECT_TRUE(test, stack_depot_ends_chain(recognition.frames[recognition.count - 1]));
 }
 
@@ -419,7 +425,7 @@ static noinline depot_stack_handle_t capture_and_find(depot_stack_handle_t *foun
 	return stack_depot_capture(DEPTH, 0, GFP_KERNEL, caller, &captured);
 }
 
-/* A CPU that has given back its references does not find the chain, whose record is freed. */
+/* A CPU that has flushed its references does not find the chain, whose record is freed. */
 static noinline void check_evicted_chain(struct kunit *test, unsigned int rounds)
 {
 	depot_stack_handle_t handle = 0, found;
