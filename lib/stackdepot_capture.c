@@ -85,8 +85,8 @@ struct walked_chain {
 	u64 hash;
 };
 
-/* Take a reference from a ref. Return: the handle; 0 if the depot refuses. */
-static depot_stack_handle_t take_ref(struct stack_depot_ref *ref)
+/* Get a reference from a ref. Return: the handle; 0 if the depot refuses. */
+static depot_stack_handle_t get_ref(struct stack_depot_ref *ref)
 {
 	ref = stack_depot_usable_ref(ref, true);
 	if (unlikely(!ref))
@@ -108,10 +108,10 @@ static depot_stack_handle_t take_found_ref(depot_stack_handle_t handle,
 	/* An interrupted task uses the CPU cache. */
 	if (!cpu)
 		return stack_depot_get(handle) ? handle : 0;
-	ref = stack_depot_find_ref(cpu, handle) ?: stack_depot_refill_ref(cpu, handle);
+	ref = stack_depot_find_ref(cpu, handle) ?: stack_depot_get_batch(cpu, handle);
 	if (ref)
 		stack_depot_index_ref(cpu, ref, chain->hash);
-	handle = ref ? take_ref(ref) : 0;
+	handle = ref ? get_ref(ref) : 0;
 	stack_depot_cpu_release(cpu);
 	return handle;
 }
@@ -121,7 +121,7 @@ static depot_stack_handle_t take_known_ref(const struct walked_chain *chain)
 {
 	struct stack_depot_cpu_cache *cpu = stack_depot_cpu_acquire();
 	struct stack_depot_ref *ref = cpu ? stack_depot_find_hashed_ref(cpu, chain->hash) : NULL;
-	depot_stack_handle_t handle = ref ? take_ref(ref) : 0;
+	depot_stack_handle_t handle = ref ? get_ref(ref) : 0;
 
 	if (cpu)
 		stack_depot_cpu_release(cpu);
@@ -155,7 +155,7 @@ static depot_stack_handle_t store_chain(const struct walked_chain *chain)
 	cpu = handle ? stack_depot_cpu_acquire() : NULL;
 	if (cpu) {
 		/* Keep references for the next capture. */
-		ref = stack_depot_refill_ref(cpu, handle);
+		ref = stack_depot_get_batch(cpu, handle);
 		if (ref)
 			stack_depot_index_ref(cpu, ref, chain->hash);
 		stack_depot_cpu_release(cpu);
@@ -222,8 +222,8 @@ static void intern_overflow_chain(gfp_t gfp)
 		stack_depot_put(handle);
 }
 
-/* Take a reference to the overflow chain, which is never evicted. Return: its handle, or 0. */
-static depot_stack_handle_t take_overflow_ref(void)
+/* Get a reference to the overflow chain, which is never evicted. Return: its handle, or 0. */
+static depot_stack_handle_t get_overflow_ref(void)
 {
 	depot_stack_handle_t handle = READ_ONCE(overflow_chain);
 	struct stack_depot_cpu_cache *cpu = stack_depot_cpu_acquire();
@@ -231,8 +231,8 @@ static depot_stack_handle_t take_overflow_ref(void)
 
 	if (!cpu)
 		return stack_depot_get(handle) ? handle : 0;
-	ref = stack_depot_find_ref(cpu, handle) ?: stack_depot_refill_ref(cpu, handle);
-	handle = ref ? take_ref(ref) : 0;
+	ref = stack_depot_find_ref(cpu, handle) ?: stack_depot_get_batch(cpu, handle);
+	handle = ref ? get_ref(ref) : 0;
 	stack_depot_cpu_release(cpu);
 	return handle;
 }
@@ -269,7 +269,7 @@ static depot_stack_handle_t intern_first_frame(const struct walked_chain *chain,
 	if (!handle && store && chain->count > 1)
 		handle = store_chain(&first);
 	*captured = handle ? STACK_DEPOT_CAPTURED_SHORTER : STACK_DEPOT_CAPTURED_NONE;
-	return handle ?: take_overflow_ref();
+	return handle ?: get_overflow_ref();
 }
 
 /* --- Capturing ------------------------------------------------------------------- */
@@ -380,7 +380,7 @@ static depot_stack_handle_t take_running_ref(unsigned int depth, depot_flags_t f
  *
  * Context: any.
  *
- * Return: a handle with a reference, which stack_depot_put_ref() or stack_depot_put()
+ * Return: a handle with a reference, which stack_depot_put_handle() or stack_depot_put()
  * drops. 0 if the depot has no room for any chain, or in an NMI that the depot cannot serve.
  */
 noinline depot_stack_handle_t stack_depot_capture(unsigned int depth, depot_flags_t flags,

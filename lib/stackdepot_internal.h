@@ -13,6 +13,26 @@
  * stackdepot_refs.c		references that each CPU keeps
  * stackdepot_running.c		users whose stacks are kept for ever
  *
+ * Words:
+ *
+ * record		the words of a stack, in a pool
+ * handle		32 bits that say where a record is
+ * persistent		stored once, never freed
+ * evictable		freed when its last reference is put
+ * get, put		one reference of a record, or of a ref; a batch is 64 of them
+ * ref			references to one record that a CPU keeps (struct stack_depot_ref)
+ * CPU cache		all refs of a CPU
+ * flush		put all references of a ref, and add its counters to the record's
+ * evict		flush a ref because another handle needs its place
+ * free			put a record's memory into its pool's list; reuse: take it from there
+ * pool, class		memory for records; the size of a pool's records
+ * idle			a pool without records, which any class can take
+ * bound		most pools that there can be
+ * refill		allocate the next pool before it is needed
+ * walk			read return addresses of the running stack
+ * hash			64 bits that stand for the frames of a stack
+ * capture		walk, and get a reference to the stack's record
+ *
  * stackdepot_evict.h declares what the files on evictable records share, except for the
  * header of a pool.
  */

@@ -123,8 +123,8 @@ static void flush_ref(struct stack_depot_cpu_cache *cpu, struct stack_depot_ref 
 }
 
 /*
- * The flush by which a CPU gives all references and counts back within a second, some of them at
- * a time: in steps, so that no step keeps interrupts or preemption off for long.
+ * A CPU flushes all refs within a second, some of them at a time: in steps, so that no step keeps
+ * interrupts or preemption off for long.
  *
  * @nr_evicted: counts evictions, so that the places of a handle, and those of a hash, take turns
  * @last_evicted: index of the evicted chain that was stored last
@@ -273,12 +273,12 @@ void stack_depot_index_ref(struct stack_depot_cpu_cache *cpu, struct stack_depot
 }
 
 /**
- * stack_depot_top_up_ref() - take a batch of references from the depot for a ref
+ * stack_depot_get_ref_batch() - get a batch of references from the depot for a ref
  * @ref: a ref of this CPU, between stack_depot_cpu_acquire() and stack_depot_cpu_release()
  *
  * Return: @ref; NULL if the depot refuses.
  */
-struct stack_depot_ref *stack_depot_top_up_ref(struct stack_depot_ref *ref)
+struct stack_depot_ref *stack_depot_get_ref_batch(struct stack_depot_ref *ref)
 {
 	if (!stack_depot_get_many(ref->handle, STACK_DEPOT_REF_BATCH))
 		return NULL;
@@ -288,11 +288,11 @@ struct stack_depot_ref *stack_depot_top_up_ref(struct stack_depot_ref *ref)
 }
 
 /**
- * stack_depot_give_back_batch() - give a batch of references of a ref back to the depot
+ * stack_depot_put_ref_batch() - put a batch of references of a ref back into the depot
  * @ref: a ref of this CPU with more than a batch, between stack_depot_cpu_acquire() and
  *	stack_depot_cpu_release()
  */
-void stack_depot_give_back_batch(struct stack_depot_ref *ref)
+void stack_depot_put_ref_batch(struct stack_depot_ref *ref)
 {
 	flush_large_counters(ref);
 	ref->references -= STACK_DEPOT_REF_BATCH;
@@ -300,7 +300,7 @@ void stack_depot_give_back_batch(struct stack_depot_ref *ref)
 }
 
 /**
- * stack_depot_add_refs() - keep references in the CPU cache
+ * stack_depot_put_handles() - put references into the CPU cache
  * @cpu: the CPU cache, between stack_depot_cpu_acquire() and stack_depot_cpu_release()
  * @handle: the handle
  * @references: number of references
@@ -308,22 +308,22 @@ void stack_depot_give_back_batch(struct stack_depot_ref *ref)
  * Evict another handle if there is no room: a handle that was just used is likely to be used
  * again.
  */
-void stack_depot_add_refs(struct stack_depot_cpu_cache *cpu, depot_stack_handle_t handle,
-			  unsigned int references)
+void stack_depot_put_handles(struct stack_depot_cpu_cache *cpu, depot_stack_handle_t handle,
+			     unsigned int references)
 {
 	struct stack_depot_ref *ref = stack_depot_find_ref(cpu, handle);
 
 	if (!ref)
 		ref = make_ref(cpu, handle);
 	else if (ref->references > STACK_DEPOT_REF_BATCH)
-		stack_depot_give_back_batch(ref);
+		stack_depot_put_ref_batch(ref);
 	else
 		flush_large_counters(ref);
 	ref->references += references;
 }
 
 /**
- * stack_depot_refill_ref() - take a batch of references from the depot
+ * stack_depot_get_batch() - get a batch of references from the depot for a handle
  * @cpu: the CPU cache, between stack_depot_cpu_acquire() and stack_depot_cpu_release()
  * @handle: a handle, or 0
  *
@@ -332,12 +332,12 @@ void stack_depot_add_refs(struct stack_depot_cpu_cache *cpu, depot_stack_handle_
  *
  * Return: the ref; NULL if the depot refuses, or if @handle is 0.
  */
-struct stack_depot_ref *stack_depot_refill_ref(struct stack_depot_cpu_cache *cpu,
-					       depot_stack_handle_t handle)
+struct stack_depot_ref *stack_depot_get_batch(struct stack_depot_cpu_cache *cpu,
+					      depot_stack_handle_t handle)
 {
 	if (!stack_depot_get_many(handle, STACK_DEPOT_REF_BATCH))
 		return NULL;
-	stack_depot_add_refs(cpu, handle, STACK_DEPOT_REF_BATCH);
+	stack_depot_put_handles(cpu, handle, STACK_DEPOT_REF_BATCH);
 	return stack_depot_find_ref(cpu, handle);
 }
 
@@ -356,7 +356,7 @@ void stack_depot_count_on_cpu(struct stack_depot_cpu_cache *cpu, depot_stack_han
 	unsigned int i;
 
 	if (cpu)
-		ref = stack_depot_find_ref(cpu, handle) ?: stack_depot_refill_ref(cpu, handle);
+		ref = stack_depot_find_ref(cpu, handle) ?: stack_depot_get_batch(cpu, handle);
 	for (i = 0; i < STACK_DEPOT_COUNTERS; i++) {
 		if (ref)
 			ref->counters[i] += more[i];
@@ -366,7 +366,7 @@ void stack_depot_count_on_cpu(struct stack_depot_cpu_cache *cpu, depot_stack_han
 		stack_depot_count(handle, counters);
 }
 
-/* --- Giving back ---------------------------------------------------------------- */
+/* --- Flushes -------------------------------------------------------------------- */
 
 /* Has this CPU no CPU cache? Else somebody uses it who was interrupted. */
 static bool has_no_cpu_cache(void)

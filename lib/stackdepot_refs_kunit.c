@@ -55,8 +55,8 @@ static depot_stack_handle_t intern_through_cpu_cache(unsigned long *words, unsig
 	cpu = stack_depot_cpu_acquire();
 	if (cpu) {
 		ref = stack_depot_find_ref(cpu, handle);
-		if (!ref || !stack_depot_can_take_ref(ref))
-			ref = stack_depot_refill_ref(cpu, handle);
+		if (!ref || !stack_depot_can_get_ref(ref))
+			ref = stack_depot_get_batch(cpu, handle);
 		if (ref) {
 			ref->references--;
 			taken = ref->handle;
@@ -325,14 +325,14 @@ static void test_no_handle(struct kunit *test)
 	cpu = stack_depot_cpu_acquire();
 	KUNIT_ASSERT_NOT_NULL(test, cpu);
 	ref = stack_depot_find_ref(cpu, 0);
-	stack_depot_put_ref(cpu, 0);
+	stack_depot_put_handle(cpu, 0);
 	stack_depot_cpu_release(cpu);
 	KUNIT_EXPECT_NULL(test, ref);
 }
 
 /*
- * A CPU gives all references and counts back within a second, without being asked; later on a host
- * that is busy, where a guest loses ticks.
+ * A CPU flushes all refs within a second, without being asked; later on a host that is busy, where
+ * a guest loses ticks.
  */
 static void test_idle_cpu(struct kunit *test)
 {
@@ -396,14 +396,14 @@ static unsigned int index_and_find(const depot_stack_handle_t *handles, unsigned
 	/* The timer must not flush meanwhile, nor may the test go to another CPU. */
 	local_bh_disable();
 	for (i = 0; i < nr && (cpu = stack_depot_cpu_acquire()); i++) {
-		ref = stack_depot_refill_ref(cpu, handles[i]);
+		ref = stack_depot_get_batch(cpu, handles[i]);
 		if (ref)
 			stack_depot_index_ref(cpu, ref, make_hash(i));
 		stack_depot_cpu_release(cpu);
 	}
 	for (i = 0; i < nr && (cpu = stack_depot_cpu_acquire()); i++) {
 		ref = stack_depot_find_hashed_ref(cpu, make_hash(i));
-		right += ref && ref->handle == handles[i] && stack_depot_can_take_ref(ref);
+		right += ref && ref->handle == handles[i] && stack_depot_can_get_ref(ref);
 		*wrong += ref && ref->handle != handles[i];
 		stack_depot_cpu_release(cpu);
 	}
@@ -413,7 +413,7 @@ static unsigned int index_and_find(const depot_stack_handle_t *handles, unsigned
 
 /*
  * A CPU finds nearly all handles by their hashes while half of its places are in use, and
- * never another handle. It finds none that it has given back.
+ * never another handle. It finds none that it has flushed.
  */
 static void test_index(struct kunit *test)
 {

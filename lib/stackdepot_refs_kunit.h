@@ -11,7 +11,7 @@ static inline void put_handle(depot_stack_handle_t handle)
 
 	if (!cpu)
 		return stack_depot_put(handle);
-	stack_depot_put_ref(cpu, handle);
+	stack_depot_put_handle(cpu, handle);
 	stack_depot_cpu_release(cpu);
 }
 

@@ -98,7 +98,7 @@ stack_depot_find_running(struct stack_depot_cpu_cache *cpu, unsigned int depth,
 	u64 hash = stack_depot_hash_running(depth, skip, caller);
 	struct stack_depot_ref *ref = stack_depot_find_hashed_ref(cpu, hash);
 
-	return likely(ref && stack_depot_can_take_ref(ref)) ? ref : NULL;
+	return likely(ref && stack_depot_can_get_ref(ref)) ? ref : NULL;
 }
 
 #endif /* _LINUX_STACKDEPOT_CAPTURE_H */

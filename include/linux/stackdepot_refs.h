@@ -5,8 +5,8 @@
  *
  * Many CPUs capture and drop a hot stack at the same time. If each of them changed the
  * refcount and the counters of the depot's record, its cache line would bounce between
- * them. Instead, a CPU takes references from the depot in batches, hands them out one by
- * one, and keeps those that are dropped. It gives all of them back within a second.
+ * them. Instead, a CPU gets references from the depot in batches, and captures get and put them
+ * one by one. The CPU flushes all of them to the depot within a second.
  *
  * Only its own CPU changes a CPU cache, with preemption disabled. stack_depot_cpu_acquire()
  * clears the pointer to it meanwhile, so an interrupt falls back to the depot. Readers on
@@ -37,7 +37,7 @@
 #define STACK_DEPOT_REFS		(STACK_DEPOT_REFS_SETS * STACK_DEPOT_REFS_SET)
 #define STACK_DEPOT_REF_CHOICES		2
 
-/* Number of references taken from the depot, or given back to it, at a time. */
+/* Number of references that a CPU gets from the depot, or puts back, at a time: a batch. */
 #define STACK_DEPOT_REF_BATCH		64
 
 /*
@@ -72,8 +72,8 @@ struct stack_depot_ref {
 static_assert(sizeof(struct stack_depot_ref) == 32);
 
 /*
- * Counters beyond this are moved to the depot when references are taken from the depot or
- * given back to it, at least once a second. In between, a CPU allocates at most 128 objects more
+ * Counters beyond this are moved to the depot when a batch is got or put, at least
+ * once a second. In between, a CPU allocates at most 128 objects more
  * than it frees, or frees 128 more. If it allocates large objects of a chain and frees small ones
  * of the same chain, its counters wrap after 262,144 pairs of 8 KiB within a second.
  */
@@ -126,12 +126,12 @@ void stack_depot_free_table(void *table, size_t bytes);
 void stack_depot_cpu_caches_init(void);
 void stack_depot_cpu_caches_flush(void);
 bool stack_depot_flush_if_full(void);
-void stack_depot_add_refs(struct stack_depot_cpu_cache *cpu, depot_stack_handle_t handle,
-			  unsigned int references);
-struct stack_depot_ref *stack_depot_refill_ref(struct stack_depot_cpu_cache *cpu,
-					       depot_stack_handle_t handle);
-struct stack_depot_ref *__cold stack_depot_top_up_ref(struct stack_depot_ref *ref);
-void stack_depot_give_back_batch(struct stack_depot_ref *ref);
+void stack_depot_put_handles(struct stack_depot_cpu_cache *cpu, depot_stack_handle_t handle,
+			     unsigned int references);
+struct stack_depot_ref *stack_depot_get_batch(struct stack_depot_cpu_cache *cpu,
+					      depot_stack_handle_t handle);
+struct stack_depot_ref *__cold stack_depot_get_ref_batch(struct stack_depot_ref *ref);
+void stack_depot_put_ref_batch(struct stack_depot_ref *ref);
 void stack_depot_index_ref(struct stack_depot_cpu_cache *cpu, struct stack_depot_ref *ref,
 			   u64 hash);
 struct stack_depot_ref *__cold stack_depot_find_second_ref(struct stack_depot_cpu_cache *cpu,
@@ -223,56 +223,56 @@ stack_depot_find_hashed_ref(struct stack_depot_cpu_cache *cpu, u64 hash)
 	return NULL;
 }
 
-/* True if a reference can be taken. The last one stays: it keeps the words in the depot. */
-static __always_inline bool stack_depot_can_take_ref(const struct stack_depot_ref *ref)
+/* Can a reference be got from @ref? The last one stays: it keeps the words in the depot. */
+static __always_inline bool stack_depot_can_get_ref(const struct stack_depot_ref *ref)
 {
 	return ref->references > 1;
 }
 
 /*
- * Return @ref if a reference can be taken, else NULL. If only the last one is left and @top_up is
- * set, take a batch from the depot.
+ * Return @ref if a reference can be got from it, else NULL. If only the last one is left and
+ * @get_batch is set, get a batch from the depot.
  */
 static __always_inline struct stack_depot_ref *
-stack_depot_usable_ref(struct stack_depot_ref *ref, bool top_up)
+stack_depot_usable_ref(struct stack_depot_ref *ref, bool get_batch)
 {
-	if (likely(stack_depot_can_take_ref(ref)))
+	if (likely(stack_depot_can_get_ref(ref)))
 		return ref;
-	return top_up ? stack_depot_top_up_ref(ref) : NULL;
+	return get_batch ? stack_depot_get_ref_batch(ref) : NULL;
 }
 
-/* Take a reference: stack_depot_can_take_ref() was true. */
-static __always_inline void stack_depot_take_ref(struct stack_depot_ref *ref)
+/* Get a reference from @ref: stack_depot_can_get_ref() was true. */
+static __always_inline void stack_depot_get_ref(struct stack_depot_ref *ref)
 {
 	/* Keep the compiler from holding the number in a register since it was compared. */
 	barrier_data(ref);
 	ref->references--;
 }
 
-/* True if one more reference can be kept. */
-static __always_inline bool stack_depot_can_keep_ref(const struct stack_depot_ref *ref)
+/* Can one more reference be put into @ref? */
+static __always_inline bool stack_depot_can_put_ref(const struct stack_depot_ref *ref)
 {
 	return ref->references < 2 * STACK_DEPOT_REF_BATCH;
 }
 
-/* Keep one more reference: stack_depot_can_keep_ref() was true. */
-static __always_inline void stack_depot_keep_ref(struct stack_depot_ref *ref)
+/* Put a reference into @ref: stack_depot_can_put_ref() was true. */
+static __always_inline void stack_depot_put_ref(struct stack_depot_ref *ref)
 {
-	/* As in stack_depot_take_ref(). */
+	/* As in stack_depot_get_ref(). */
 	barrier_data(ref);
 	ref->references++;
 }
 
 /* Put one reference, or none if @handle is 0. */
-static __always_inline void stack_depot_put_ref(struct stack_depot_cpu_cache *cpu,
-						depot_stack_handle_t handle)
+static __always_inline void stack_depot_put_handle(struct stack_depot_cpu_cache *cpu,
+						   depot_stack_handle_t handle)
 {
 	struct stack_depot_ref *ref = stack_depot_find_ref(cpu, handle);
 
-	if (likely(ref && stack_depot_can_keep_ref(ref)))
-		stack_depot_keep_ref(ref);
+	if (likely(ref && stack_depot_can_put_ref(ref)))
+		stack_depot_put_ref(ref);
 	else if (handle)
-		stack_depot_add_refs(cpu, handle, 1);
+		stack_depot_put_handles(cpu, handle, 1);
 }
 
 #endif /* _LINUX_STACKDEPOT_REFS_H */

@@ -110,13 +110,13 @@ static depot_stack_handle_t take_current_task_ref(struct stack_depot_cpu_cache *
 
 	if (unlikely(!ref))
 		return 0;
-	stack_depot_take_ref(ref);
+	stack_depot_get_ref(ref);
 	/*
 	 * The fast path looks for a reference before it drops the one of the last free in the slot.
 	 * Leave a reference for it.
 	 */
-	if (unlikely(!stack_depot_can_take_ref(ref)))
-		stack_depot_top_up_ref(ref);
+	if (unlikely(!stack_depot_can_get_ref(ref)))
+		stack_depot_get_ref_batch(ref);
 	return ref->handle;
 }
 
@@ -171,8 +171,8 @@ static void give_back_if_full(struct stack_depot_cpu_cache *cpu, depot_stack_han
 {
 	struct stack_depot_ref *ref = stack_depot_find_ref(cpu, handle);
 
-	if (ref && !stack_depot_can_keep_ref(ref))
-		stack_depot_give_back_batch(ref);
+	if (ref && !stack_depot_can_put_ref(ref))
+		stack_depot_put_ref_batch(ref);
 }
 
 /**
@@ -199,7 +199,7 @@ void owner_record_drop(u64 handle_pair, struct owner_charge charge)
 	cpu = stack_depot_cpu_acquire();
 	if (unlikely(!cpu))
 		return owner_record_put_refs(&owner);
-	stack_depot_put_ref(cpu, owner.stack);
-	stack_depot_put_ref(cpu, owner.task);
+	stack_depot_put_handle(cpu, owner.stack);
+	stack_depot_put_handle(cpu, owner.task);
 	stack_depot_cpu_release(cpu);
 }

@@ -68,8 +68,8 @@ static __always_inline u64 owner_record_fill_fast(struct stack_depot_ref *chain,
 	owner_charge_counters(chain->counters, 1, charge);
 	owner.stack = chain->handle;
 	owner.task = task->handle;
-	stack_depot_take_ref(chain);
-	stack_depot_take_ref(task);
+	stack_depot_get_ref(chain);
+	stack_depot_get_ref(task);
 	return owner.handle_pair;
 }
 
@@ -97,15 +97,15 @@ static __always_inline bool owner_record_drop_to_cpu(struct stack_depot_cpu_cach
 	struct stack_depot_ref *chain, *task;
 
 	chain = stack_depot_find_ref(cpu, owner.stack);
-	if (unlikely(!chain || !stack_depot_can_keep_ref(chain)))
+	if (unlikely(!chain || !stack_depot_can_put_ref(chain)))
 		return false;
 	task = current_task && current_task->handle == owner.task ?
 	       current_task : stack_depot_find_ref(cpu, owner.task);
-	if (unlikely(!task || !stack_depot_can_keep_ref(task)))
+	if (unlikely(!task || !stack_depot_can_put_ref(task)))
 		return false;
 	owner_charge_counters(chain->counters, -1, charge);
-	stack_depot_keep_ref(chain);
-	stack_depot_keep_ref(task);
+	stack_depot_put_ref(chain);
+	stack_depot_put_ref(task);
 	return true;
 }
 

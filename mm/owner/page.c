@@ -162,7 +162,7 @@ static __always_inline void count_chain_pages(struct stack_depot_cpu_cache *cpu,
 static __always_inline void put_handle(struct handle_update *update, depot_stack_handle_t handle)
 {
 	if (likely(update->cpu))
-		stack_depot_put_ref(update->cpu, handle);
+		stack_depot_put_handle(update->cpu, handle);
 	else
 		stack_depot_put(handle);
 }
@@ -188,7 +188,7 @@ begin_running_update(unsigned int depth, struct stack_depot_caller caller)
 		stack_depot_find_running_again(update.cpu, depth, STACK_DEPOT_FLAG_SKIP, caller) :
 		stack_depot_find_running(update.cpu, depth, 0, caller);
 	if (likely(update.ref)) {
-		stack_depot_take_ref(update.ref);
+		stack_depot_get_ref(update.ref);
 		update.handle = update.ref->handle;
 		/* The compiler cannot know that this is not 0: leave out tests for that. */
 		if (!update.handle)
@@ -276,14 +276,14 @@ static __always_inline struct page_ext *next_page_record(struct handle_update *u
 	return ext;
 }
 
-/* Take one reference for each record that got the handle; the update had one already. */
+/* Get one reference for each record that has the handle now; the update had one already. */
 static __always_inline void finish_handle_update(struct handle_update *update)
 {
 	flush_page_count(update);
-	/* The reference was taken from this ref. It has room for it unless it was evicted since. */
+	/* The reference was got from this ref. It has room for it unless it was evicted since. */
 	if (!update->replaced && update->ref && update->ref->handle == update->handle &&
-	    likely(stack_depot_can_keep_ref(update->ref)))
-		stack_depot_keep_ref(update->ref);
+	    likely(stack_depot_can_put_ref(update->ref)))
+		stack_depot_put_ref(update->ref);
 	else if (!update->replaced)
 		put_handle(update, update->handle);
 	else if (unlikely(update->replaced > 1) && update->handle)

@@ -221,7 +221,7 @@ find_chain_ref(struct stack_depot_cpu_cache *cpu, unsigned int depth, bool again
 	if (likely(depth > 1))
 		return stack_depot_find_running(cpu, depth, 1, caller);
 	ref = stack_depot_find_hashed_ref(cpu, stack_depot_mix_frame(0, ip));
-	return likely(ref && stack_depot_can_take_ref(ref)) ? ref : NULL;
+	return likely(ref && stack_depot_can_get_ref(ref)) ? ref : NULL;
 }
 
 /*

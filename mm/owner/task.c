@@ -65,7 +65,7 @@ void owner_task_cache_handle(depot_stack_handle_t handle)
 
 	if (!cpu)
 		return;
-	stack_depot_refill_ref(cpu, handle);
+	stack_depot_get_batch(cpu, handle);
 	stack_depot_cpu_release(cpu);
 }
 

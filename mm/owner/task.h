@@ -23,19 +23,19 @@ static_assert(OWNER_TASK_WORDS == 3 || !IS_ENABLED(CONFIG_SLAB_OWNER));
 #define OWNER_CONTEXT_WORDS	(OWNER_TASK_WORDS + 1)
 
 /*
- * Find this CPU's references to the current task. @top_up: if only one is left, take a batch from
- * the depot. Return: NULL if none can be taken.
+ * Find this CPU's references to the current task. @get_batch: if only one is left, get a batch
+ * from the depot. Return: NULL if no reference can be got.
  *
  * owner_task holds a reference until it is 0, and the depot reuses the handle after that
  * only. If another task changes this one's comm right now, the ref is of the old comm, as
  * if the change had come later.
  */
 static __always_inline struct stack_depot_ref *
-owner_find_current_task_ref(struct stack_depot_cpu_cache *cpu, bool top_up)
+owner_find_current_task_ref(struct stack_depot_cpu_cache *cpu, bool get_batch)
 {
 	struct stack_depot_ref *ref = stack_depot_find_ref(cpu, READ_ONCE(current->owner_task));
 
-	return likely(ref) ? stack_depot_usable_ref(ref, top_up) : NULL;
+	return likely(ref) ? stack_depot_usable_ref(ref, get_batch) : NULL;
 }
 
 depot_stack_handle_t owner_task_save(gfp_t flags);

@@ -208,7 +208,7 @@ owner_find_context_ref(struct stack_depot_cpu_cache *cpu)
 	if (unlikely(!in_task() || current->in_execve))
 		return NULL;
 	ref = stack_depot_find_ref(cpu, current->owner_context);
-	return likely(ref && stack_depot_can_take_ref(ref)) ? ref : NULL;
+	return likely(ref && stack_depot_can_get_ref(ref)) ? ref : NULL;
 }
 #endif
 
