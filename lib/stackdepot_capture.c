@@ -96,10 +96,10 @@ static depot_stack_handle_t get_ref(struct stack_depot_ref *ref)
 }
 
 /*
- * Take a reference to @handle, which stands for the chain, and let this CPU know the chain by its
+ * Get a reference to @handle, which stands for the chain, and let this CPU know the chain by its
  * hash. Return: @handle; 0 if the depot has freed it.
  */
-static depot_stack_handle_t take_found_ref(depot_stack_handle_t handle,
+static depot_stack_handle_t get_found_ref(depot_stack_handle_t handle,
 					   const struct walked_chain *chain)
 {
 	struct stack_depot_cpu_cache *cpu = stack_depot_cpu_acquire();
@@ -116,8 +116,8 @@ static depot_stack_handle_t take_found_ref(depot_stack_handle_t handle,
 	return handle;
 }
 
-/* Take a reference that this CPU keeps to the chain. Return: a handle, or 0. */
-static depot_stack_handle_t take_known_ref(const struct walked_chain *chain)
+/* Get a reference that this CPU keeps to the chain. Return: a handle, or 0. */
+static depot_stack_handle_t get_known_ref(const struct walked_chain *chain)
 {
 	struct stack_depot_cpu_cache *cpu = stack_depot_cpu_acquire();
 	struct stack_depot_ref *ref = cpu ? stack_depot_find_hashed_ref(cpu, chain->hash) : NULL;
@@ -128,10 +128,10 @@ static depot_stack_handle_t take_known_ref(const struct walked_chain *chain)
 	return handle;
 }
 
-/* Take a reference to the chain if this CPU or the depot has it. Return: a handle, or 0. */
+/* Get a reference to the chain if this CPU or the depot has it. Return: a handle, or 0. */
 static depot_stack_handle_t find_chain(const struct walked_chain *chain)
 {
-	depot_stack_handle_t handle = take_known_ref(chain);
+	depot_stack_handle_t handle = get_known_ref(chain);
 
 	if (handle)
 		return handle;
@@ -139,7 +139,7 @@ static depot_stack_handle_t find_chain(const struct walked_chain *chain)
 	rcu_read_lock_sched_notrace();
 	handle = stack_depot_find(chain->frames, chain->count, CHAIN_FLAGS);
 	if (handle)
-		handle = take_found_ref(handle, chain);
+		handle = get_found_ref(handle, chain);
 	rcu_read_unlock_sched_notrace();
 	return handle;
 }
@@ -330,7 +330,7 @@ static depot_stack_handle_t walk_and_intern(unsigned int depth, depot_flags_t fl
  *
  * Takes a batch of references from the depot if only the last one is left.
  *
- * Return: the ref, from which at least one reference can be taken, or NULL.
+ * Return: the ref, from which at least one reference can be got, or NULL.
  */
 noinline struct stack_depot_ref *
 stack_depot_find_running_again(struct stack_depot_cpu_cache *cpu, unsigned int depth,
@@ -343,8 +343,8 @@ stack_depot_find_running_again(struct stack_depot_cpu_cache *cpu, unsigned int d
 	return ref ? stack_depot_usable_ref(ref, true) : NULL;
 }
 
-/* Take a reference that this CPU keeps to the running stack's chain. Return: a handle, or 0. */
-static depot_stack_handle_t take_running_ref(unsigned int depth, depot_flags_t flags,
+/* Get a reference that this CPU keeps to the running stack's chain. Return: a handle, or 0. */
+static depot_stack_handle_t get_running_ref(unsigned int depth, depot_flags_t flags,
 					     struct stack_depot_caller caller)
 {
 	struct stack_depot_cpu_cache *cpu = stack_depot_cpu_acquire();
@@ -393,7 +393,7 @@ noinline depot_stack_handle_t stack_depot_capture(unsigned int depth, depot_flag
 	/* KMSAN does not see that this file sets @captured. */
 	kmsan_unpoison_memory(captured, sizeof(*captured));
 	*captured = STACK_DEPOT_CAPTURED_ALL;
-	handle = take_running_ref(depth, flags, caller);
+	handle = get_running_ref(depth, flags, caller);
 	if (handle)
 		return handle;
 	this_cpu_inc(stack_depot_capture_counts.walked);

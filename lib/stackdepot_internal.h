@@ -11,11 +11,14 @@
  * stackdepot_capture.c		from the running stack to a handle
  * stackdepot_walk.c		walks over the running stack with all checks
  * stackdepot_refs.c		references that each CPU keeps
- * stackdepot_running.c		users whose stacks are kept for ever
+ * stackdepot_running.c		stack_depot_save_running(), for KASAN, SLUB and kmemleak
+ * stackdepot_format.c		how handles are encoded, for readers of a memory dump
+ * ../include/linux/stackdepot_fp.h and ../arch/x86/kernel/stackdepot_orc.c have the fast walk,
+ * stackdepot_refs.h and stackdepot_capture.h the fast path of the CPU cache.
  *
  * Words:
  *
- * record		the words of a stack, in a pool
+ * record		the words of a stack, a task or a context, in a pool
  * handle		32 bits that say where a record is
  * persistent		stored once, never freed
  * evictable		freed when its last reference is put
@@ -23,11 +26,12 @@
  * ref			references to one record that a CPU keeps (struct stack_depot_ref)
  * CPU cache		all refs of a CPU
  * flush		put all references of a ref, and add its counters to the record's
- * evict		flush a ref because another handle needs its place
+ * evict		a record: free it when its last reference is put; a ref: flush it because
+ *			another handle needs its place
  * free			put a record's memory into its pool's list; reuse: take it from there
  * pool, class		memory for records; the size of a pool's records
  * idle			a pool without records, which any class can take
- * bound		most pools that there can be
+ * bound		the largest number of pools
  * refill		allocate the next pool before it is needed
  * walk			read return addresses of the running stack
  * hash			64 bits that stand for the frames of a stack

@@ -106,7 +106,7 @@ static void forget_hash(struct stack_depot_cpu_cache *cpu, struct stack_depot_re
 	ref->hash = STACK_DEPOT_HASH_UNKNOWN;
 }
 
-/* Give the counts and all references but @keep back to the depot. */
+/* Put all references but @keep, and move the counts to the depot. */
 static void flush_ref(struct stack_depot_cpu_cache *cpu, struct stack_depot_ref *ref,
 		      unsigned int keep)
 {
@@ -300,7 +300,7 @@ void stack_depot_put_ref_batch(struct stack_depot_ref *ref)
 }
 
 /**
- * stack_depot_put_handles() - put references into the CPU cache
+ * stack_depot_put_refs() - put references into the CPU cache
  * @cpu: the CPU cache, between stack_depot_cpu_acquire() and stack_depot_cpu_release()
  * @handle: the handle
  * @references: number of references
@@ -308,8 +308,8 @@ void stack_depot_put_ref_batch(struct stack_depot_ref *ref)
  * Evict another handle if there is no room: a handle that was just used is likely to be used
  * again.
  */
-void stack_depot_put_handles(struct stack_depot_cpu_cache *cpu, depot_stack_handle_t handle,
-			     unsigned int references)
+void stack_depot_put_refs(struct stack_depot_cpu_cache *cpu, depot_stack_handle_t handle,
+			  unsigned int references)
 {
 	struct stack_depot_ref *ref = stack_depot_find_ref(cpu, handle);
 
@@ -337,7 +337,7 @@ struct stack_depot_ref *stack_depot_get_batch(struct stack_depot_cpu_cache *cpu,
 {
 	if (!stack_depot_get_many(handle, STACK_DEPOT_REF_BATCH))
 		return NULL;
-	stack_depot_put_handles(cpu, handle, STACK_DEPOT_REF_BATCH);
+	stack_depot_put_refs(cpu, handle, STACK_DEPOT_REF_BATCH);
 	return stack_depot_find_ref(cpu, handle);
 }
 

@@ -79,7 +79,7 @@ static void remember_handle(depot_stack_handle_t handle, u64 hash)
 
 	if (!cpu)
 		return;
-	stack_depot_put_handles(cpu, handle, 0);
+	stack_depot_put_refs(cpu, handle, 0);
 	stack_depot_index_ref(cpu, stack_depot_find_ref(cpu, handle), hash);
 	stack_depot_cpu_release(cpu);
 }

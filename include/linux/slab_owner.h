@@ -2,7 +2,7 @@
 /*
  * The hooks of slab_owner that need no internals of SLUB.
  *
- * The hooks of SLUB's fast paths are in mm/owner/hooks.h.
+ * The hooks of SLUB's fast paths are in mm/owner/slab/hooks.h.
  */
 #ifndef _LINUX_SLAB_OWNER_H
 #define _LINUX_SLAB_OWNER_H
@@ -19,7 +19,6 @@ struct task_struct;
 
 void owner_task_changed(struct task_struct *task);
 void owner_task_free(struct task_struct *task);
-void owner_save_vmcoreinfo(void);
 
 #else /* CONFIG_OWNER_CAPTURE */
 
@@ -31,11 +30,19 @@ static inline void owner_task_free(struct task_struct *task)
 {
 }
 
+#endif /* CONFIG_OWNER_CAPTURE */
+
+#ifdef CONFIG_OWNER_REPORT
+
+void owner_save_vmcoreinfo(void);
+
+#else /* CONFIG_OWNER_REPORT */
+
 static inline void owner_save_vmcoreinfo(void)
 {
 }
 
-#endif /* CONFIG_OWNER_CAPTURE */
+#endif /* CONFIG_OWNER_REPORT */
 
 #ifdef CONFIG_SLAB_OWNER
 
@@ -43,23 +50,14 @@ DECLARE_STATIC_KEY_FALSE(slab_owner_key);
 
 bool slab_owner_wanted(void);
 void __slab_owner_resize(const void *object, gfp_t flags, size_t size);
-void __slab_owner_print(const struct slab *slab, unsigned int index);
 void __owner_percpu_alloc(const void *area, gfp_t flags, size_t size);
 void __owner_percpu_free(const void *area);
-void owner_show_mem(void);
 
 /* krealloc() resized an object in place: the caller of krealloc() owns it from now on. */
 static __always_inline void slab_owner_resize(const void *object, gfp_t flags, size_t size)
 {
 	if (static_branch_unlikely(&slab_owner_key))
 		__slab_owner_resize(object, flags, size);
-}
-
-/* Log who allocated the object at this index of a slab, and who freed it last. */
-static __always_inline void slab_owner_print(const struct slab *slab, unsigned int index)
-{
-	if (static_branch_unlikely(&slab_owner_key))
-		__slab_owner_print(slab, index);
 }
 
 /* A per-CPU area of @size bytes on each CPU was allocated at @area. */
@@ -87,10 +85,6 @@ static inline void slab_owner_resize(const void *object, gfp_t flags, size_t siz
 {
 }
 
-static inline void slab_owner_print(const struct slab *slab, unsigned int index)
-{
-}
-
 static inline void owner_percpu_alloc(const void *area, gfp_t flags, size_t size)
 {
 }
@@ -99,10 +93,30 @@ static inline void owner_percpu_free(const void *area)
 {
 }
 
+#endif /* CONFIG_SLAB_OWNER */
+
+#if defined(CONFIG_SLAB_OWNER) && defined(CONFIG_OWNER_REPORT)
+
+void __slab_owner_print(const struct slab *slab, unsigned int index);
+void owner_show_mem(void);
+
+/* Log who allocated the object at this index of a slab, and who freed it last. */
+static __always_inline void slab_owner_print(const struct slab *slab, unsigned int index)
+{
+	if (static_branch_unlikely(&slab_owner_key))
+		__slab_owner_print(slab, index);
+}
+
+#else
+
+static inline void slab_owner_print(const struct slab *slab, unsigned int index)
+{
+}
+
 static inline void owner_show_mem(void)
 {
 }
 
-#endif /* CONFIG_SLAB_OWNER */
+#endif
 
 #endif /* _LINUX_SLAB_OWNER_H */

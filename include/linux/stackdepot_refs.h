@@ -126,8 +126,8 @@ void stack_depot_free_table(void *table, size_t bytes);
 void stack_depot_cpu_caches_init(void);
 void stack_depot_cpu_caches_flush(void);
 bool stack_depot_flush_if_full(void);
-void stack_depot_put_handles(struct stack_depot_cpu_cache *cpu, depot_stack_handle_t handle,
-			     unsigned int references);
+void stack_depot_put_refs(struct stack_depot_cpu_cache *cpu, depot_stack_handle_t handle,
+			  unsigned int references);
 struct stack_depot_ref *stack_depot_get_batch(struct stack_depot_cpu_cache *cpu,
 					      depot_stack_handle_t handle);
 struct stack_depot_ref *__cold stack_depot_get_ref_batch(struct stack_depot_ref *ref);
@@ -272,7 +272,7 @@ static __always_inline void stack_depot_put_handle(struct stack_depot_cpu_cache 
 	if (likely(ref && stack_depot_can_put_ref(ref)))
 		stack_depot_put_ref(ref);
 	else if (handle)
-		stack_depot_put_handles(cpu, handle, 1);
+		stack_depot_put_refs(cpu, handle, 1);
 }
 
 #endif /* _LINUX_STACKDEPOT_REFS_H */

@@ -2,7 +2,7 @@
 /*
  * Functions that allocate for their callers.
  *
- * A chain of few frames must not spend them on the allocator: the caller of kmemdup()
+ * A short chain should not spend its frames on allocators: the caller of kmemdup()
  * owns the copy. Chains leave these functions out at their start. owner_allocators= on the
  * boot line adds functions.
  */
@@ -199,4 +199,20 @@ bool owner_is_allocator(unsigned long ip)
 		range += range[half].start <= ip ? half : 0;
 	}
 	return ip - range->start < range->size;
+}
+
+/**
+ * owner_first_shown_frame() - find the first frame that is not the allocator's own
+ * @stack: handle of the chain, referenced by the caller
+ * @count: number of its frames
+ *
+ * Return: the frame's index, 0 if all frames are the allocator's.
+ */
+unsigned int owner_first_shown_frame(depot_stack_handle_t stack, unsigned int count)
+{
+	unsigned int first = 0;
+
+	while (first < count && owner_is_allocator(stack_depot_frame(stack, first)))
+		first++;
+	return first < count ? first : 0;
 }

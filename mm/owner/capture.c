@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Slow paths of captures, and of dropping a record's references.
+ * Slow paths of captures and of dropping a record's references, their initialization, and
+ * owner.verify=.
  */
 
 #include <linux/init.h>
@@ -103,8 +104,8 @@ static depot_stack_handle_t capture_chain(unsigned int depth, struct stack_depot
 	return stack;
 }
 
-/* Take a reference that this CPU keeps to the current task. Return: its handle, or 0. */
-static depot_stack_handle_t take_current_task_ref(struct stack_depot_cpu_cache *cpu)
+/* Get a reference that this CPU keeps to the current task. Return: its handle, or 0. */
+static depot_stack_handle_t get_current_task_ref(struct stack_depot_cpu_cache *cpu)
 {
 	struct stack_depot_ref *ref = owner_find_current_task_ref(cpu, true);
 
@@ -150,7 +151,7 @@ bool owner_record_fill(struct owner_record *owner, gfp_t flags, unsigned int dep
 			owner_charge_counters(ref->counters, 1, charge);
 			charge = OWNER_NO_CHARGE;
 		}
-		task = take_current_task_ref(cpu);
+		task = get_current_task_ref(cpu);
 		stack_depot_cpu_release(cpu);
 	}
 	if (unlikely(charge.counted))
@@ -166,8 +167,8 @@ bool owner_record_fill(struct owner_record *owner, gfp_t flags, unsigned int dep
 	return true;
 }
 
-/* If this CPU keeps so many references to @handle that it can keep no more, give a batch back. */
-static void give_back_if_full(struct stack_depot_cpu_cache *cpu, depot_stack_handle_t handle)
+/* Put a batch of references to @handle into the depot if this CPU can keep no more of them. */
+static void put_batch_if_full(struct stack_depot_cpu_cache *cpu, depot_stack_handle_t handle)
 {
 	struct stack_depot_ref *ref = stack_depot_find_ref(cpu, handle);
 
@@ -187,8 +188,8 @@ void owner_record_drop(u64 handle_pair, struct owner_charge charge)
 	bool dropped = false;
 
 	if (likely(cpu)) {
-		give_back_if_full(cpu, owner.stack);
-		give_back_if_full(cpu, owner.task);
+		put_batch_if_full(cpu, owner.stack);
+		put_batch_if_full(cpu, owner.task);
 		dropped = owner_record_drop_to_cpu(cpu, handle_pair, charge, NULL);
 		stack_depot_cpu_release(cpu);
 	}

@@ -20,6 +20,7 @@ void owner_capture_early_init(void);
 int owner_capture_late_init(void);
 void owner_allocators_init(void);
 bool owner_is_allocator(unsigned long ip);
+unsigned int owner_first_shown_frame(depot_stack_handle_t stack, unsigned int count);
 
 /* --- What chains hold -------------------------------------------------------- */
 

@@ -2,38 +2,38 @@
 /*
  * The types that all parts of the owner subsystem share, and its words.
  *
- * record		16 bytes that describe an owner (struct owner_record)
+ * record		16 bytes that describe an owner (struct owner_record); of pages: struct page_owner
  * owner		who holds an object: call chain, task, size and time
  * object		a slab object, a per-CPU area, or an allocation of pages
  * chain, call chain	return addresses, interned in the stack depot
  * frame		one return address of a chain
  * depth		number of frames that are kept of a chain
  * task			pid, tgid and comm as they were when the record was filled
- * user chain		the code of a program that made a system call (user.h)
+ * user chain		the call chain in the program that made a system call (user/user.h)
  * context		a task and its user chain, or why it has none
- * entry		the time from an entry into the kernel to the return to the program
+ * entry		from a system call or a fault to the return to the program
  * binary		a file whose code is in user chains
- * handle		depot_stack_handle_t of a chain, of a task or of a context
+ * handle		depot_stack_handle_t of a chain, a user chain, a task or a context
  * capture		walk the running stack and intern the chain
- * walk			read the return addresses of the running stack
+ * walk			of a stack: read its return addresses; of a source: find its objects
  * hash			64 bits by which a CPU knows a chain, from stack_depot_hash_frames()
  * intern		look words up in the depot, or store them, and take a reference
  * ref			references to one handle that a CPU keeps (struct stack_depot_ref)
  * CPU cache		all refs of a CPU (struct stack_depot_cpu_cache)
- * flush		give refs, with their counts, back to the depot
+ * flush		put all references of refs, and move their counts to the depot
  * counters		what a chain holds, per chain in the depot (enum owner_counter)
  * charge		what one object adds to the counters (struct owner_charge)
  * cache		a kmem_cache, never a CPU cache
  * slab records		the array of records beside a slab
- * source		one kind of object to walk: slab, page or percpu
+ * source		one kind of object to walk: slab, page or percpu; or chains, for slab
  * cursor		a reader's position in a source (struct owner_cursor)
  * memo			records that a walk has judged already (struct owner_walk_memo)
  * sentence		a rule or a query, as text: settings [if expression]
  * setting, field	left side of "=" before the "if"; left side of a comparison
  * rule			a sentence in owner/control: which allocations are tracked, and how
- * choice		the result of a rule for one allocation (struct owner_choice)
- * rate			how often allocations are sampled (struct owner_rate)
- * sample credit	cost that a CPU may still allocate before it takes a sample
+ * choice		how one allocation is tracked: by a rule, or the default (struct owner_choice)
+ * rate			the cost of a byte and of an object (struct owner_rate): how often to sample
+ * sample credit	cost that a CPU may still spend before it takes a sample
  * weight		number of objects that one sampled record stands for
  * estimate		what sampled records add up to (struct owner_estimate)
  * group, sum		a query's result: objects that share a key, and what they add up to

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * The 16-byte record: its time, its references, consistent copies of it, the task
- * that it names, and the count of records that were lost.
+ * The 16-byte record: its time, size and rate, its references, and consistent copies of it. The
+ * count of losses.
  */
 #ifndef _MM_OWNER_RECORD_H
 #define _MM_OWNER_RECORD_H

@@ -36,7 +36,7 @@ static u64 log2_to_ln(u32 log2)
 
 /*
  * Rates by number. Number 0 means that all are tracked. A rate that a rule has had is never
- * removed: records may have its number. The mutex of rules/change.c serializes writers.
+ * removed: records may have its number. The mutex of control/change.c serializes writers.
  */
 static struct owner_rate rates[OWNER_RATES];
 static unsigned int nr_rates = 1;
@@ -118,14 +118,16 @@ static s64 draw_credit(struct rnd_state *state)
 }
 
 /* Seed the random numbers and draw the first credits. */
-void __init owner_sample_init(void)
+static int __init owner_sample_init(void)
 {
 	int cpu;
 
 	prandom_seed_full_state(&random);
 	for_each_possible_cpu(cpu)
 		per_cpu(owner_sample_credit, cpu) = draw_credit(per_cpu_ptr(&random, cpu));
+	return 0;
 }
+early_initcall(owner_sample_init);
 
 /**
  * owner_sample_draw() - draw a new sample credit for this CPU

@@ -69,7 +69,6 @@ struct owner_estimate {
 	u64 bytes_variance;
 };
 
-void owner_sample_init(void);
 int owner_register_rate(u32 bytes, u32 objects);
 unsigned int owner_count_rates(void);
 void owner_forget_rates(unsigned int count);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 */
-/* Sums over records: how many objects, how many bytes, how old. */
+/* Sums over records: how many objects, how many bytes, and the ages of the oldest and youngest. */
 #ifndef _MM_OWNER_SUM_H
 #define _MM_OWNER_SUM_H
 

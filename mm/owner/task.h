@@ -3,7 +3,7 @@
  * Tasks: the current task as words, interned in the stack depot as chains are.
  *
  * A task keeps its own handle in task_struct, with a reference, until its pid or its comm
- * changes. A capture compares the handle, and not the words.
+ * changes. A capture looks this CPU's references up by the handle, and reads no words.
  */
 #ifndef _MM_OWNER_TASK_H
 #define _MM_OWNER_TASK_H
@@ -19,7 +19,7 @@
 #define OWNER_TASK_WORDS	(1 + TASK_COMM_LEN / sizeof(unsigned long))
 static_assert(OWNER_TASK_WORDS == 3 || !IS_ENABLED(CONFIG_SLAB_OWNER));
 
-/* A context has one more word: see user.h. */
+/* A context has one more word: see user/user.h. */
 #define OWNER_CONTEXT_WORDS	(OWNER_TASK_WORDS + 1)
 
 /*

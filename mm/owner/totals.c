@@ -3,13 +3,14 @@
  * The memory that all call chains hold, from the depot's counters.
  *
  * A CPU counts in its CPU cache first. To look each chain up in the CPU cache of each CPU would
- * take CPUs times chains, from cache lines that these CPUs write. Therefore all chains are listed
- * first, and each CPU cache is read from its start to its end.
+ * take as many lookups as CPUs times chains, in cache lines that these CPUs write. Therefore all
+ * chains are listed first, and each CPU cache is read from its start to its end.
  *
- * Meanwhile CPUs allocate, free, and move counts to the depot. Therefore all is read twice: the
- * depot and then the CPUs, and again in the reverse order. A count that moves in between is missing
- * in one of the sums, or is twice in the other. If both sums of a chain are equal, they are taken
- * for what it held. Each other chain is read by itself, several times if two reads differ.
+ * Meanwhile CPUs allocate, free, and move counts to the depot. Therefore everything is read twice:
+ * the depot and then the CPUs, and again in the reverse order. A count that moves in between is
+ * missing in one of the sums, or is counted twice in the other. If both sums of a chain are equal,
+ * they are taken for what it held. Each other chain is read by itself, several times if two reads
+ * differ.
  *
  * An object that is freed meanwhile, and one that is allocated through another chain in its place,
  * may both be counted.
@@ -236,20 +237,19 @@ static void count_chains(struct owner_chain_totals *totals, const struct chain_i
 	make_estimates(totals, pages);
 }
 
-/* Per-CPU areas have no counters. */
-static int add_percpu_areas(const struct chain_index *index)
+static int add_objects(const struct chain_index *index, const struct owner_source_ops *ops)
 {
-	struct owner_cursor cursor = { .ops = &owner_percpu_source, .until_killed = true };
+	struct owner_cursor cursor = { .ops = ops, .until_killed = true };
 	struct owner_chain_total *total;
-	struct owner_object area;
+	struct owner_object object;
 	int error;
 
 	owner_cursor_begin(&cursor);
-	while ((error = owner_cursor_next(&cursor, &area)) > 0) {
-		total = find_total(index, area.owner.stack);
+	while ((error = owner_cursor_next(&cursor, &object)) > 0) {
+		total = find_total(index, object.owner.stack);
 		if (total)
-			owner_estimate_add(&total->estimate, 1, owner_record_rate(&area.owner),
-					   area.size, area.held);
+			owner_estimate_add(&total->estimate, 1, owner_record_rate(&object.owner),
+					   object.size, object.held);
 	}
 	owner_cursor_end(&cursor);
 	return error;
@@ -272,14 +272,16 @@ static void drop_empty_chains(struct owner_chain_totals *totals)
 /**
  * owner_collect_chains() - find what each call chain holds
  * @totals: zeroed; free them by owner_free_chain_totals(), after an error, too
- * @sources: a bit for each enum owner_source: OWNER_SOURCE_PAGE alone, or OWNER_SOURCE_SLAB with or
- *	without OWNER_SOURCE_PERCPU
+ * @source: OWNER_SOURCE_SLAB or OWNER_SOURCE_PAGE, of which chains have counters
+ * @uncounted: a source of objects to add, of which chains have no counters: &owner_percpu_source;
+ *	or NULL
  *
  * Context: may sleep.
  *
  * Return: 0, -ENOMEM, -ERESTARTSYS if the task is killed.
  */
-int owner_collect_chains(struct owner_chain_totals *totals, unsigned int sources)
+int owner_collect_chains(struct owner_chain_totals *totals, enum owner_source source,
+			 const struct owner_source_ops *uncounted)
 {
 	struct chain_index index = {};
 	int error;
@@ -287,9 +289,9 @@ int owner_collect_chains(struct owner_chain_totals *totals, unsigned int sources
 	error = list_chains(totals) ?: make_index(&index, totals);
 	if (error)
 		return error;
-	count_chains(totals, &index, sources & BIT(OWNER_SOURCE_PAGE));
-	if (IS_ENABLED(CONFIG_SLAB_OWNER) && sources & BIT(OWNER_SOURCE_PERCPU))
-		error = add_percpu_areas(&index);
+	count_chains(totals, &index, source == OWNER_SOURCE_PAGE);
+	if (IS_ENABLED(CONFIG_SLAB_OWNER) && uncounted)
+		error = add_objects(&index, uncounted);
 	kvfree(index.place);
 	drop_empty_chains(totals);
 	return error;

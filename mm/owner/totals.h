@@ -13,6 +13,8 @@
 #include "owner.h"
 #include "sample.h"
 
+struct owner_source_ops;
+
 /*
  * Flags for memory that grows with the number of objects or chains. A reader gets an error
  * before the OOM killer kills somebody. The memory is not tracked, so that a reader does
@@ -52,7 +54,8 @@ struct owner_chain_totals {
 	unsigned int count;
 };
 
-int owner_collect_chains(struct owner_chain_totals *totals, unsigned int sources);
+int owner_collect_chains(struct owner_chain_totals *totals, enum owner_source source,
+			 const struct owner_source_ops *uncounted);
 void owner_free_chain_totals(struct owner_chain_totals *totals);
 
 /* Chains that a ranking has room for. */

@@ -1,15 +1,13 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * One cursor over everything that has an owner.
+ * A cursor over the objects of one source, in the order of the source's positions. Each source is
+ * a struct owner_source_ops:
  *
- * A cursor finds the objects of one source, in the order of the source's positions.
- * Each source is a struct owner_source_ops in a file of its own:
- *
- * walk_slab.c		slab objects, in order of their addresses
- * walk_page.c		allocations of pages, in order of their page frames
- * walk_percpu.c	per-CPU areas, by bucket of their hash table
- * walk.c holds what all sources have in common: locks, yielding and references. Its own source,
- * owner_chain_source, has call chains in place of their slab objects.
+ * slab/walk.c		slab objects, in order of their addresses
+ * page/walk.c		allocations of pages, in order of their page frames
+ * slab/percpu_walk.c	per-CPU areas, by bucket of their hash table
+ * walk.c		call chains in place of their slab objects; what all sources have in
+ *			common: locks, yielding and references
  */
 #ifndef _MM_OWNER_WALK_H
 #define _MM_OWNER_WALK_H
@@ -23,7 +21,7 @@
 
 #include "lang/lang.h"
 #include "owner.h"
-#include "page.h"
+#include "page_record.h"
 #include "sample.h"
 
 struct kmem_cache;

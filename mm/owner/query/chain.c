@@ -29,22 +29,6 @@ static unsigned long find_function_start(unsigned long frame)
 }
 
 /**
- * owner_query_first_shown_frame() - find the first frame that is not the allocator's own
- * @stack: handle of the chain, referenced by the caller
- * @count: number of its frames
- *
- * Return: the frame's index, 0 if all frames are the allocator's.
- */
-unsigned int owner_query_first_shown_frame(depot_stack_handle_t stack, unsigned int count)
-{
-	unsigned int first = 0;
-
-	while (first < count && owner_is_allocator(stack_depot_frame(stack, first)))
-		first++;
-	return first < count ? first : 0;
-}
-
-/**
  * owner_query_get_chain() - look up a call chain
  * @chains: table of 1 << OWNER_QUERY_CHAIN_BITS chains
  * @handle: of the call chain, referenced by the caller
@@ -65,7 +49,7 @@ struct owner_query_chain *owner_query_get_chain(struct owner_query_chain *chains
 	if (stack_depot_get(handle))
 		chain->handle = handle;
 	chain->count = stack_depot_copy(chain->handle, NULL, 0);
-	chain->first = owner_query_first_shown_frame(chain->handle, chain->count);
+	chain->first = owner_first_shown_frame(chain->handle, chain->count);
 	cond_resched();
 	return chain;
 }

@@ -12,6 +12,7 @@
 #define pr_fmt(fmt) "slab_owner: " fmt
 
 #include <linux/fs.h>
+#include <linux/init.h>
 #include <linux/minmax.h>
 #include <linux/mutex.h>
 #include <linux/printk.h>
@@ -20,6 +21,7 @@
 #include <linux/uaccess.h>
 
 #include "../debugfs.h"
+#include "../page/page.h"
 #include "query.h"
 
 /* Bytes that one write() can take: a sentence and some comments. */
@@ -266,10 +268,20 @@ static int query_release(struct inode *inode, struct file *file)
 	return seq_release_private(inode, file);
 }
 
-const struct file_operations owner_query_fops = {
+static const struct file_operations query_fops = {
 	.owner		= THIS_MODULE,
 	.open		= query_open,
 	.read		= query_read,
 	.write		= query_write,
 	.release	= query_release,
 };
+
+static int __init query_file_init(void)
+{
+	if (!owner_tracks_anything())
+		return 0;
+	owner_query_watch_modules();
+	owner_debugfs_add("query", 0600, &query_fops);
+	return 0;
+}
+late_initcall(query_file_init);

@@ -6,7 +6,7 @@
 
 #include "../capture.h"
 #include "../record.h"
-#include "../slab_records.h"
+#include "../slab/records.h"
 #include "../totals.h"
 #include "query.h"
 
@@ -97,7 +97,7 @@ int owner_query_use_counters(struct owner_query *query)
 	query->ops[0] = &owner_chain_source;
 	query->cursor.ops = query->ops[0];
 	query->cursor.chains = &query->counted;
-	return owner_collect_chains(&query->counted, BIT(OWNER_SOURCE_SLAB));
+	return owner_collect_chains(&query->counted, OWNER_SOURCE_SLAB, NULL);
 }
 
 /* Find the next object, in the current source or in one after it. */

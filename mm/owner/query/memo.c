@@ -11,7 +11,7 @@
 #include <linux/string.h>
 
 #include "../record.h"
-#include "../walk_memo.h"
+#include "../slab/memo.h"
 #include "query.h"
 
 #define TIME_FIELDS	(BIT(OWNER_FIELD_AGE) | BIT(OWNER_FIELD_TS))

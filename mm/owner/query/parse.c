@@ -4,6 +4,7 @@
 #include <linux/slab.h>
 #include <linux/string.h>
 
+#include "../page/page.h"
 #include "query.h"
 
 /**

@@ -26,7 +26,7 @@
 #include "../lang/lang.h"
 #include "../sum.h"
 #include "../totals.h"
-#include "../user.h"
+#include "../user/user.h"
 #include "../walk.h"
 
 struct seq_file;
@@ -149,7 +149,6 @@ unsigned int owner_query_generation(void);
 /* chain.c */
 struct owner_query_chain *owner_query_get_chain(struct owner_query_chain *chains,
 						depot_stack_handle_t handle);
-unsigned int owner_query_first_shown_frame(depot_stack_handle_t stack, unsigned int count);
 void owner_query_put_chains(struct owner_query_chain *chains);
 bool owner_query_chain_matches(struct owner_query_chain *chain, const struct owner_sentence *s,
 			       const struct owner_comparison *comparison);

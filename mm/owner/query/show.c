@@ -7,9 +7,10 @@
 #include <linux/stackdepot.h>
 #include <linux/time64.h>
 
-#include "../record.h"
 #include "../escape.h"
-#include "../show.h"
+#include "../page/page.h"
+#include "../record.h"
+#include "../slab/show.h"
 #include "query.h"
 
 /* Count the words of a key that belong to its next field, @by. */

@@ -19,35 +19,27 @@
 
 #include "../../internal.h"
 #include "../../slab.h"
+#include "../cache.h"
 #include "../capture.h"
 #include "../cgroup.h"
-#include "../hooks.h"
 #include "../sample.h"
 #include "rules.h"
 #include "table.h"
 
 struct owner_rule_table __rcu *owner_rules_table;
 unsigned long owner_rules_generation = 1;
-bool owner_frees_recorded;
 
 static DEFINE_PER_CPU(unsigned long, default_rule_hits);
 
 struct owner_rule_entry owner_default_rule = {
-	.choice = { .depth = OWNER_DEPTH },
 	.hits = &default_rule_hits,
 	.published = true,
 };
 
-/**
- * owner_rules_set_default() - set the choice for allocations that no rule matches
- * @track: record their owners
- * @free: record who frees slab objects; also the default of free= in a rule
- */
-void __init owner_rules_set_default(bool track, bool free)
+/* The choice of a rule, or the default. */
+static struct owner_choice choice_of(const struct owner_rule_entry *entry)
 {
-	owner_default_rule.choice.depth = track ? OWNER_DEPTH : 0;
-	owner_default_rule.choice.free = free;
-	owner_frees_recorded = free;
+	return entry->sentence ? entry->choice : owner_default_choice;
 }
 
 /* --- Comparing the call chain -------------------------------------------------- */
@@ -346,37 +338,7 @@ static unsigned int find_allocation_rule(const struct owner_rule_table *table,
 static struct owner_choice count_rule_hit(const struct owner_rule_entry *entry)
 {
 	this_cpu_inc(*entry->hits);
-	return entry->choice;
-}
-
-/*
- * Set owner_keeps_freed, until no rule has free=on any more. The fast path does not
- * sample this cache: each allocation must reach the hook, which erases the record of
- * the task that freed the previous object in this slot.
- */
-static void mark_cache_keeps_freed(struct kmem_cache *s)
-{
-	if (!READ_ONCE(s->owner_keeps_freed))
-		WRITE_ONCE(s->owner_keeps_freed, true);
-}
-
-static void write_cache_choice(struct kmem_cache *s, struct owner_choice choice, u64 rate)
-{
-	slab_owner_set_rate(s, rate);
-	WRITE_ONCE(s->owner_choice, choice.word);
-}
-
-/* Keep the choice for all objects of the cache until clear_cached_choices(). */
-static void store_cache_choice(struct kmem_cache *s, struct owner_choice choice)
-{
-	u64 rate = OWNER_RATE_ALL;
-
-	if (choice.free)
-		mark_cache_keeps_freed(s);
-	if (!READ_ONCE(s->owner_keeps_freed))
-		rate = choice.depth ? owner_rate_word(choice.rate) : OWNER_RATE_NEVER;
-	choice.cache = choice.depth && !choice.rate ? OWNER_CACHE_FAST : OWNER_CACHE_STORED;
-	write_cache_choice(s, choice, rate);
+	return choice_of(entry);
 }
 
 /* Resolve and store the rule of a cache. NULL if its allocations have several rules. */
@@ -387,12 +349,11 @@ static const struct owner_rule_entry *resolve_and_store_rule(const struct owner_
 	const struct owner_rule_entry *entry;
 
 	if (number == OWNER_RESOLVE_PER_ALLOCATION) {
-		write_cache_choice(s, (struct owner_choice){ .cache = OWNER_CACHE_PER_ALLOCATION },
-				   OWNER_RATE_ALL);
+		owner_store_cache_per_allocation(s);
 		return NULL;
 	}
 	entry = table ? table->entries[number] : &owner_default_rule;
-	store_cache_choice(s, entry->choice);
+	owner_store_cache_choice(s, choice_of(entry));
 	return entry;
 }
 
@@ -400,7 +361,7 @@ static const struct owner_rule_entry *resolve_and_store_rule(const struct owner_
  * owner_rules_store_cache_rule() - resolve and store the rule of a cache again
  * @s: the cache
  *
- * Context: table_mutex of change.c is held, and an RCU grace period has elapsed since the
+ * Context: table_mutex of control/change.c is held, and an RCU grace period has elapsed since the
  * table was published and the rules of caches were cleared. An allocation that runs at the
  * same time stores the same values.
  */
@@ -437,12 +398,12 @@ struct owner_choice owner_choose_object_tracking(struct kmem_cache *s, gfp_t fla
 	if (!table || choice.cache != OWNER_CACHE_PER_ALLOCATION) {
 		entry = resolve_and_store_rule(table, s);
 		if (entry)
-			return entry->choice;
+			return choice_of(entry);
 	}
 	number = find_allocation_rule(table, s, OWNER_SOURCE_SLAB, flags, size, nid, caller);
 	choice = count_rule_hit(table->entries[number]);
 	if (choice.free)
-		mark_cache_keeps_freed(s);
+		owner_mark_cache_keeps_freed(s);
 	return choice;
 }
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 */
-/* The table of rules: change.c builds and publishes it, rules.c reads it under RCU. */
+/* The table of rules: control/change.c builds and publishes it, rules.c reads it under RCU. */
 #ifndef _MM_OWNER_RULES_TABLE_H
 #define _MM_OWNER_RULES_TABLE_H
 
@@ -28,7 +28,7 @@ struct owner_rule_entry {
 	 * Addresses that the comparisons of func and module match, by the index of the
 	 * comparison. NULL if there was no memory for them when a module was loaded or
 	 * unloaded: names are compared then.
-	 * Written under table_mutex of change.c.
+	 * Written under table_mutex of control/change.c.
 	 */
 	struct owner_symbol_ranges __rcu *ranges[];
 };
@@ -52,7 +52,7 @@ static inline bool owner_comparison_needs_chain(const struct owner_comparison *c
 	return BIT(c->field) & OWNER_FIELDS_OF_CHAIN;
 }
 
-/* The choice for allocations that no rule matches. */
+/* Counts the allocations that no rule matches. Their choice is owner_default_choice. */
 extern struct owner_rule_entry owner_default_rule;
 /* Incremented for each published table. */
 extern unsigned long owner_rules_generation;

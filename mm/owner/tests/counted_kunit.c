@@ -12,7 +12,7 @@
 #include <linux/workqueue.h>
 
 #include "../capture.h"
-#include "../slab_records.h"
+#include "../slab/records.h"
 #include "../totals.h"
 #include "plant.h"
 #include "write_rules.h"
@@ -270,7 +270,7 @@ static struct owner_estimate find_estimate(struct kunit *test, depot_stack_handl
 	struct owner_estimate estimate = {};
 	unsigned int i, found = 0;
 
-	KUNIT_EXPECT_EQ(test, owner_collect_chains(&totals, BIT(OWNER_SOURCE_SLAB)), 0);
+	KUNIT_EXPECT_EQ(test, owner_collect_chains(&totals, OWNER_SOURCE_SLAB, NULL), 0);
 	for (i = 0; i < totals.count; i++) {
 		if (totals.total[i].stack != chain)
 			continue;

@@ -2,7 +2,7 @@
 /* Tests of rules that come and go: what they leave in caches and in slabs. */
 
 #include "../rules/table.h"
-#include "../walk_slab.h"
+#include "../slab/walk.h"
 #include "plant.h"
 #include "write_rules.h"
 
@@ -10,7 +10,7 @@ static struct owner_choice default_choice;
 
 static void write_default_free(struct kunit *test, bool free)
 {
-	owner_default_rule.choice.free = free;
+	owner_default_choice.free = free;
 	KUNIT_ASSERT_EQ(test, write_rules("clear"), 0);
 }
 
@@ -22,7 +22,7 @@ static bool is_slab_slow(const void *object)
 /* When no rule has free=on any more, nothing of it is left but empty records. */
 static void test_last_rule_with_free(struct kunit *test)
 {
-	struct kmem_cache *cache = create_test_cache(test, 0);
+	struct kmem_cache *cache = create_cache_for_rules(test, 0);
 	void *object, *kept, *again;
 
 	KUNIT_ASSERT_EQ(test, write_rules("free=on if cache == owner_kunit"), 0);
@@ -69,7 +69,7 @@ static void test_last_rule_with_free(struct kunit *test)
 /* After a change of the rules, each cache has its rule and the rate of that rule. */
 static void test_rules_are_stored(struct kunit *test)
 {
-	struct kmem_cache *cache = create_test_cache(test, 0);
+	struct kmem_cache *cache = create_cache_for_rules(test, 0);
 	struct owner_choice choice;
 
 	KUNIT_ASSERT_EQ(test, write_rules("sample=1/4 if cache == owner_kunit"), 0);
@@ -83,14 +83,14 @@ static void test_rules_are_stored(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, cache->owner_rate, OWNER_RATE_ALL);
 	KUNIT_ASSERT_EQ(test, write_rules("clear"), 0);
 	choice.word = cache->owner_choice;
-	KUNIT_EXPECT_EQ(test, choice.depth, owner_default_rule.choice.depth);
+	KUNIT_EXPECT_EQ(test, choice.depth, owner_default_choice.depth);
 	kmem_cache_destroy(cache);
 }
 
 static int start_without_free(struct kunit *test)
 {
 	require_slab_owner(test);
-	default_choice = owner_default_rule.choice;
+	default_choice = owner_default_choice;
 	write_default_free(test, false);
 	return 0;
 }

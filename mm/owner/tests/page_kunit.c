@@ -21,17 +21,11 @@
 
 #include "../../internal.h"
 #include "../capture.h"
-#include "../page.h"
+#include "../page/page.h"
 #include "../totals.h"
 #include "../walk.h"
 #include "chain.h"
 #include "write_rules.h"
-
-#define SKIP_WITHOUT_SLAB_OWNER(test)						\
-do {										\
-	if (!IS_ENABLED(CONFIG_SLAB_OWNER))					\
-		kunit_skip(test, "rules and queries need CONFIG_SLAB_OWNER");	\
-} while (0)
 
 /* Return true if slab records exist: they hold references to call chains, like page records. */
 static bool slab_owner_is_on(void)
@@ -95,7 +89,7 @@ static unsigned long count_pages_of_function(struct kunit *test, void *function)
 	struct owner_chain_total *total;
 	unsigned long found = 0;
 
-	KUNIT_EXPECT_EQ(test, owner_collect_chains(&totals, BIT(OWNER_SOURCE_PAGE)), 0);
+	KUNIT_EXPECT_EQ(test, owner_collect_chains(&totals, OWNER_SOURCE_PAGE, NULL), 0);
 	for (total = totals.total; total < totals.total + totals.count; total++)
 		if (chain_has_function(total->stack, function))
 			found += total->estimate.objects;
@@ -207,7 +201,6 @@ static void test_depth(struct kunit *test)
 	unsigned long first, flags;
 	int error;
 
-	SKIP_WITHOUT_SLAB_OWNER(test);
 	error = write_rules("depth=3 if kind == page && order == 2; "
 			    "depth=40 if kind == page && order == 1; "
 			    "track=off if kind == page && order == 3");
@@ -269,7 +262,7 @@ static void check_untracked_folio_migration(struct kunit *test, bool into_untrac
 
 static void test_untracked_copy(struct kunit *test)
 {
-	SKIP_WITHOUT_SLAB_OWNER(test);
+	skip_without_rules();
 	check_untracked_folio_migration(test, true);
 	check_untracked_folio_migration(test, false);
 }
@@ -473,7 +466,8 @@ static void test_serves_slab(struct kunit *test)
 	unsigned long pfn;
 	void *object;
 
-	SKIP_WITHOUT_SLAB_OWNER(test);
+	if (!IS_ENABLED(CONFIG_SLAB_OWNER_RULES))
+		kunit_skip(test, "the walk over pages needs CONFIG_SLAB_OWNER_RULES");
 	cache = kmem_cache_create("owner_kunit", 200, 0, SLAB_NO_MERGE, NULL);
 	KUNIT_ASSERT_NOT_NULL(test, cache);
 	object = kmem_cache_alloc(cache, GFP_KERNEL);

@@ -11,12 +11,13 @@
 
 #include "../../slab.h"
 #include "../capture.h"
-#include "../hooks.h"
 #include "../sample.h"
-#include "../slab_records.h"
+#include "../slab/hooks.h"
+#include "../slab/records.h"
 #include "../totals.h"
 #include "../walk.h"
 #include "chain.h"
+#include "write_rules.h"
 
 #define PLANTED		37
 #define PLANTED_SIZE	200
@@ -67,6 +68,13 @@ static inline int require_slab_owner(struct kunit *test)
 		kunit_skip(test, "boot with slab_owner=on");
 	/* Tests expect neighbours in a slab. Another CPU would allocate from another slab. */
 	return set_cpus_allowed_ptr(current, cpumask_of(raw_smp_processor_id()));
+}
+
+/* As create_test_cache(). Skips a test that needs rules before it has anything to free. */
+static inline struct kmem_cache *create_cache_for_rules(struct kunit *test, slab_flags_t flags)
+{
+	skip_without_rules();
+	return create_test_cache(test, flags);
 }
 
 #endif /* _MM_OWNER_TESTS_PLANT_H */

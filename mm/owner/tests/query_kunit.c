@@ -9,9 +9,10 @@
 #include <linux/seq_file.h>
 #include <linux/string.h>
 
+#include "../page/page.h"
+#include "../query/query.h"
 #include "kill.h"
 #include "plant.h"
-#include "../query/query.h"
 
 #define ANSWER_SIZE	SZ_64K
 

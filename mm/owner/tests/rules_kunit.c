@@ -24,13 +24,13 @@
 
 #include <asm/sections.h>
 
-#include "kill.h"
 #include "../../slab.h"
 #include "../capture.h"
-#include "../sample.h"
-#include "../rules/symbol_ranges.h"
 #include "../rules/rules.h"
+#include "../rules/symbol_ranges.h"
 #include "../rules/table.h"
+#include "../sample.h"
+#include "kill.h"
 
 #define TEXT_SIZE	SZ_128K
 

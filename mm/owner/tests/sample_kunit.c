@@ -221,7 +221,7 @@ static void estimate_cache_objects(const struct kmem_cache *cache, struct owner_
 
 static void test_objects(struct kunit *test)
 {
-	struct kmem_cache *cache = create_test_cache(test, 0);
+	struct kmem_cache *cache = create_cache_for_rules(test, 0);
 	struct estimate_runs bytes = { .truth = OBJECTS * PLANTED_SIZE };
 	void **objects = kunit_kcalloc(test, OBJECTS, sizeof(*objects), GFP_KERNEL);
 	unsigned int i, run;
@@ -257,7 +257,7 @@ static void test_objects(struct kunit *test)
 /* A slab without a sample gets no records. */
 static void test_slab_without_samples(struct kunit *test)
 {
-	struct kmem_cache *cache = create_test_cache(test, 0);
+	struct kmem_cache *cache = create_cache_for_rules(test, 0);
 	void *object = kmem_cache_alloc(cache, GFP_KERNEL);
 	bool keeps_freed;
 

@@ -8,7 +8,7 @@
 #include <linux/sched.h>
 #include <linux/sched/clock.h>
 
-#include "../walk_slab.h"
+#include "../slab/walk.h"
 #include "plant.h"
 #include "write_rules.h"
 
@@ -447,7 +447,7 @@ static void test_untracked(struct kunit *test)
 /* A rule's depth is the number of frames of a chain. */
 static void test_depth(struct kunit *test)
 {
-	struct kmem_cache *cache = create_test_cache(test, 0);
+	struct kmem_cache *cache = create_cache_for_rules(test, 0);
 	void *object;
 
 	KUNIT_ASSERT_EQ(test, write_rules("depth=3 if cache == owner_kunit"), 0);
@@ -479,7 +479,7 @@ static void expect_only_planter_in_chain(struct kunit *test, void *object, void 
 /* At depth 1 the frame is the caller of the allocator, also if the CPU cache has the chain. */
 static void test_depth_of_one(struct kunit *test)
 {
-	struct kmem_cache *cache = create_test_cache(test, 0);
+	struct kmem_cache *cache = create_cache_for_rules(test, 0);
 	unsigned int i;
 
 	KUNIT_ASSERT_EQ(test, write_rules("depth=1"), 0);
@@ -501,7 +501,7 @@ static void test_depth_of_one(struct kunit *test)
 /* With track=off, tracked objects keep their records until free; new ones are not tracked. */
 static void test_switched_off(struct kunit *test)
 {
-	struct kmem_cache *cache = create_test_cache(test, 0);
+	struct kmem_cache *cache = create_cache_for_rules(test, 0);
 	void *before = plant_object(cache), *after;
 
 	KUNIT_ASSERT_EQ(test, write_rules("track=off"), 0);
@@ -527,7 +527,7 @@ static noinline void free_planted_object(struct kmem_cache *cache, void *object)
 /* With free=on, the record of a free lasts until the slot is reused. */
 static void test_free_owner(struct kunit *test)
 {
-	struct kmem_cache *cache = create_test_cache(test, 0);
+	struct kmem_cache *cache = create_cache_for_rules(test, 0);
 	struct owner_slab_records *records;
 	struct owner_record freed;
 	void *object, *neighbour;
@@ -558,7 +558,7 @@ static void test_free_owner(struct kunit *test)
 /* A free is recorded if the rule had free=on when the object was allocated. */
 static void test_free_by_rule(struct kunit *test)
 {
-	struct kmem_cache *cache = create_test_cache(test, 0);
+	struct kmem_cache *cache = create_cache_for_rules(test, 0);
 	void *before, *with[2], *after;
 	unsigned int i;
 

@@ -10,7 +10,7 @@
 #include <linux/stackdepot_capture.h>
 #include <linux/string.h>
 
-#include "../slab_object.h"
+#include "../slab/object.h"
 #include "plant.h"
 #include "write_rules.h"
 
@@ -63,7 +63,7 @@ static void *expect_plant(struct kunit *test, void *(*plant)(void), bool is_slow
 	long slow;
 
 	object = plant_and_count(plant, &slow);
-	/* The CPU gives its references back within a second, also just before this. */
+	/* The CPU flushes its refs within a second, also just before this. */
 	if (!is_slow && slow) {
 		kmem_cache_free(cache, object);
 		object = plant_and_count(plant, &slow);

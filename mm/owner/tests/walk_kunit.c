@@ -10,10 +10,10 @@
 
 #include <asm/sections.h>
 
-#include "../percpu.h"
-#include "../cache_totals.h"
+#include "../files/cache_totals.h"
+#include "../slab/percpu.h"
+#include "../slab/walk.h"
 #include "../totals.h"
-#include "../walk_slab.h"
 #include "plant.h"
 
 static noinline void *plant_object(struct kmem_cache *cache, gfp_t flags)
@@ -290,8 +290,8 @@ static void test_totals_by_chain(struct kunit *test)
 
 	for (i = 0; i < PLANTED; i++)
 		objects[i] = plant_object(cache, 0);
-	KUNIT_EXPECT_EQ(test, owner_collect_chains(&totals, BIT(OWNER_SOURCE_SLAB) |
-						   BIT(OWNER_SOURCE_PERCPU)), 0);
+	KUNIT_EXPECT_EQ(test, owner_collect_chains(&totals, OWNER_SOURCE_SLAB,
+						   &owner_percpu_source), 0);
 	for (i = 0; i < PLANTED; i++)
 		kmem_cache_free(cache, objects[i]);
 	free_percpu(area);

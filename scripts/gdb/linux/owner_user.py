@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0
 #
-# User chains of slab_owner: which code of a program asked for the memory (mm/owner/user.h).
+# User chains of slab_owner: which code of a program asked for the memory (mm/owner/user/user.h).
 
 import gdb
 from linux.owner_names import integer, read_memory

@@ -3,7 +3,7 @@
 # Tell who allocated slab objects and per-CPU areas: lx-slabowner, lx-slabowner-top.
 #
 # Records and the stack depot are described by types, and by two structures with what types
-# lack: owner_format (mm/owner/format.c) and stack_depot_format (lib/stackdepot_format.c).
+# lack: owner_format (mm/owner/report/format.c) and stack_depot_format (lib/stackdepot_format.c).
 # Memory may be damaged or missing: what cannot be read is counted, and told after the answer.
 
 import math
@@ -32,7 +32,8 @@ def owner_format():
     try:
         values = gdb.parse_and_eval("owner_format")
     except gdb.error:
-        raise gdb.GdbError("the kernel has no owner_format: it was built without slab_owner")
+        raise gdb.GdbError("the kernel has no owner_format: it was built without "
+                           "CONFIG_OWNER_REPORT or CONFIG_VMCORE_INFO")
     try:
         version = int(values["version"])
         found = {field.name: int(values[field.name]) for field in values.type.fields()}

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Records as text, in the grammar of /sys/kernel/debug/slab_owner (mm/owner/show.c), with the
+ * Records as text, in the grammar of /sys/kernel/debug/slab_owner (mm/owner/slab/show.c), with the
  * objects' addresses, which the file shows hashed.
  */
 

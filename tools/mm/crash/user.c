@@ -2,7 +2,7 @@
 /*
  * User chains: which code of a program asked for the memory. A handle of a task can be that of a
  * context, whose last word is the handle of a user chain, or says why there is none. See
- * mm/owner/user.h.
+ * mm/owner/user/user.h.
  */
 
 #include "escape.h"

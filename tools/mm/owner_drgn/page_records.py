@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0
-"""Print records of pages as /sys/kernel/debug/page_owner does: see mm/owner/page_show.c."""
+"""Print records of pages as /sys/kernel/debug/page_owner does: see mm/owner/page/show.c."""
 
 from typing import Dict, List, NamedTuple, Tuple
 

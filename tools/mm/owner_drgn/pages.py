@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0
-"""Pages and their owners, from page_owner: see mm/owner/page.h."""
+"""Pages and their owners, from page_owner: see mm/owner/page/page.h."""
 
 from typing import Iterator, NamedTuple, Optional
 

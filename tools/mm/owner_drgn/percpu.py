@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0
-"""Per-CPU areas that have an owner: see mm/owner/percpu.c."""
+"""Per-CPU areas that have an owner: see mm/owner/slab/percpu.c."""
 
 from typing import Iterator, Optional
 

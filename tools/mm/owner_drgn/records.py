@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0
-"""Print records in the grammar of /sys/kernel/debug/slab_owner: see mm/owner/show.c.
+"""Print records in the grammar of /sys/kernel/debug/slab_owner: see mm/owner/slab/show.c.
 
 An object's address is printed as it is, not hashed.
 """

@@ -71,7 +71,7 @@ def _count_slabs(prog: Program) -> Iterator[Line]:
     yield "slabs_with_frees", str(freed)
     yield "slots", str(slots)
     layout = Layout(prog, "struct owner_records_counts", "bytes")
-    counts = prog.variable("records_counts", "mm/owner/slab_records.c").address_ or 0
+    counts = prog.variable("records_counts", "mm/owner/slab/records.c").address_ or 0
     taken = _sum_over_cpus(prog, counts + layout.offset("bytes"), 1)[0]
     yield "bytes", str(taken)
     yield "bytes_per_slot", f"{taken / slots if slots else 0:.2f}"
@@ -79,7 +79,7 @@ def _count_slabs(prog: Program) -> Iterator[Line]:
 
 def _count_reasons(prog: Program, names_variable: str, counts: str) -> Iterator[Line]:
     """Counts of each CPU by reason, whose names are an array of owner/stats."""
-    names = _read_names(prog, names_variable, "mm/owner/stats_file.c")
+    names = _read_names(prog, names_variable, "mm/owner/files/stats_file.c")
     address = prog.variable(counts).address_ or 0
     for name, value in zip(names, _sum_over_cpus(prog, address, len(names))):
         yield name, str(value)
@@ -102,7 +102,7 @@ def _count_pages(prog: Program) -> Iterator[Line]:
         yield "pages", str(pages)
     except FormatError as error:
         notes_of(prog).add("counts", str(error))
-    yield "page_failures", str(read_variable(prog, "failures", "mm/owner/page.c"))
+    yield "page_failures", str(read_variable(prog, "failures", "mm/owner/page/page.c"))
 
 
 def _count_classes(prog: Program) -> Iterator[Line]:

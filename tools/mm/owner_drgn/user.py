@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0
-"""User chains: which code of a program asked for the memory. See mm/owner/user.h.
+"""User chains: which code of a program asked for the memory. See mm/owner/user/user.h.
 
 A record's handle of a task can be that of a context, which is the task and one more word: the
 handle of a user chain, or the reason why there is none.

@@ -4,7 +4,7 @@
 
 The names are x86_64 um page frame-pointers debug rt kmsan arm64 arm64-64k arm64-scs
 kasan-tags s390x vanilla debug-vanilla kasan-tags-vanilla kmsan-vanilla profiling um-vanilla
-um-profiling debian debian-vanilla.
+um-profiling um-without-rules um-without-page um-without-report debian debian-vanilla.
 --missing skips kernels that have an image. --make runs make with the words and the variables
 of the build; with others, make would compile the whole kernel again. Objects are in
 build/NAME/, the compiler's output in build/NAME.log. A build is incremental, and ccache shares
@@ -50,21 +50,28 @@ FULL = os.environ.get("FULL") == "1"
 DEBIAN_FAST = [] if FULL else ["debian-fast"]
 
 KERNELS = {
-    "x86_64": KernelRecipe(["base", "x86_64", "bpf", "owner", "stackmap"]),
+    "x86_64": KernelRecipe(["base", "x86_64", "bpf", "owner", "user", "stackmap"]),
     "um": KernelRecipe(["base", "um", "owner"], arch="um", image="linux"),
+    "um-without-rules": KernelRecipe(["base", "um", "owner", "without-rules"], arch="um",
+                                     image="linux"),
+    "um-without-page": KernelRecipe(["base", "um", "owner", "without-page"], arch="um",
+                                    image="linux"),
+    "um-without-report": KernelRecipe(["base", "um", "owner", "without-report"], arch="um",
+                                      image="linux"),
     "page": KernelRecipe(["base", "um", "page"], arch="um", image="linux"),
-    "frame-pointers": KernelRecipe(["base", "x86_64", "bpf", "owner", "stackmap",
+    "frame-pointers": KernelRecipe(["base", "x86_64", "bpf", "owner", "user", "stackmap",
                                     "frame-pointers"]),
-    "debug": KernelRecipe(["base", "x86_64", "owner", "stackmap", "debug"]),
-    "rt": KernelRecipe(["base", "x86_64", "owner", "stackmap", "rt"]),
-    "kmsan": KernelRecipe(["base", "x86_64", "owner", "stackmap", "kmsan"], compiler="clang"),
-    "arm64": KernelRecipe(["base", "arm64", "owner", "stackmap"], arch="arm64", image="Image",
-                          cross="aarch64-linux-gnu-"),
-    "arm64-64k": KernelRecipe(["base", "arm64", "owner", "stackmap", "64k"], arch="arm64",
-                              image="Image", cross="aarch64-linux-gnu-"),
-    "arm64-scs": KernelRecipe(["base", "arm64", "owner", "stackmap", "scs"], arch="arm64",
-                              image="Image", cross="aarch64-linux-gnu-"),
-    "kasan-tags": KernelRecipe(["base", "arm64", "owner", "kasan-tags"], arch="arm64",
+    "debug": KernelRecipe(["base", "x86_64", "owner", "user", "stackmap", "debug"]),
+    "rt": KernelRecipe(["base", "x86_64", "owner", "user", "stackmap", "rt"]),
+    "kmsan": KernelRecipe(["base", "x86_64", "owner", "user", "stackmap", "kmsan"],
+                          compiler="clang"),
+    "arm64": KernelRecipe(["base", "arm64", "owner", "user", "stackmap"], arch="arm64",
+                          image="Image", cross="aarch64-linux-gnu-"),
+    "arm64-64k": KernelRecipe(["base", "arm64", "owner", "user", "stackmap", "64k"],
+                              arch="arm64", image="Image", cross="aarch64-linux-gnu-"),
+    "arm64-scs": KernelRecipe(["base", "arm64", "owner", "user", "stackmap", "scs"],
+                              arch="arm64", image="Image", cross="aarch64-linux-gnu-"),
+    "kasan-tags": KernelRecipe(["base", "arm64", "owner", "user", "kasan-tags"], arch="arm64",
                                image="Image", cross="aarch64-linux-gnu-"),
     "s390x": KernelRecipe(["base", "s390x", "owner"], arch="s390", cross="s390x-linux-gnu-"),
     "vanilla": KernelRecipe(["base", "x86_64", "bpf"], pristine=True),

@@ -3,9 +3,10 @@
 """Check the symbols of the built kernel objects, and what depends on what.
 
     check_symbols.py prefixes   a non-static symbol has one of our prefixes
+    check_symbols.py rooms      no file of mm/owner calls, or includes, one of a later room
     check_symbols.py cycles     no files of mm/owner call, or include, each other in a ring
 
-Both read the objects of each kernel in build/ that has slab_owner. Objects whose
+All read the objects of each kernel in build/ that has slab_owner. Objects whose
 source is gone belong to an older build and do not count. Prints what is wrong.
 """
 
@@ -25,6 +26,10 @@ ALLOWED = HERE / "lint/known_symbols"
 # A symbol that another object may use: of nm's letters, text, data, bss, read-only, weak.
 DEFINED = "TDBRVWG"
 INCLUDE = re.compile(r'^#include "([^"]+)"', re.M)
+# The rooms of mm/owner: files of a room use those of rooms before it. "" is the core, which uses a
+# type of lang/lang.h.
+ROOMS = ("lang", "", "user", "rules", "slab", "page", "control", "query", "files", "report",
+         "tests")
 Graph = dict[str, dict[str, set[str]]]
 
 
@@ -145,6 +150,32 @@ def build_include_graph() -> Graph:
     return graph
 
 
+def find_room(path: str) -> int:
+    """The place of a file's room in ROOMS; -1 of a file outside of mm/owner."""
+    parts = Path(path).parts
+    if parts[:2] != ("mm", "owner"):
+        return -1
+    return ROOMS.index(parts[2] if len(parts) > 3 else "")
+
+
+def find_upward_arrows() -> list[str]:
+    """Files that include or call files of a later room."""
+    wrong = []
+    for path in list_our_files():
+        if not path.startswith("mm/owner/") or not path.endswith((".c", ".h")):
+            continue
+        for name in INCLUDE.findall(read_file(path)):
+            target = str((ROOT / path).parent.joinpath(name).resolve().relative_to(ROOT))
+            if find_room(target) > find_room(path):
+                wrong.append(f"{path} includes {target}, of a later room")
+    for source, targets in build_call_graph().items():
+        for target, names in targets.items():
+            if find_room(target) > find_room(source):
+                wrong.append(f"{source} uses {' '.join(sorted(names))} of {target}, of a later "
+                             "room")
+    return sorted(wrong)
+
+
 def main() -> int:
     """Run the named check; 1 if it finds anything, 2 if nothing is built."""
     if not any(find_kernel_objects(kernel) for kernel in KERNELS):
@@ -155,6 +186,8 @@ def main() -> int:
     elif sys.argv[1:] == ["cycles"]:
         wrong = (describe_cycles("headers include each other", build_include_graph())
                  + describe_cycles("files call each other", build_call_graph()))
+    elif sys.argv[1:] == ["rooms"]:
+        wrong = find_upward_arrows()
     else:
         sys.exit(__doc__)
     print("\n".join(wrong))

@@ -71,7 +71,7 @@ check_kernel_doc()
 check_shell() { list_matching_files '\.sh$|^\.ci/run$' | xargs -n 16 -P "$(nproc)" shellcheck -x -P SCRIPTDIR -e SC2317,SC1091 >"$seen" 2>&1; }
 # drgn defines "prog" for its scripts.
 check_python() { list_matching_files '\.py$' | xargs flake8 --max-line-length=100 --builtins=prog >"$seen" 2>&1; }
-check_spelling() { grep -v '/expect/\|/input/\|/corpus$\|\.gz$' "$work/files" | xargs codespell -L nd >"$seen" 2>&1; }
+check_spelling() { grep -v '/golden/\|/input/\|/corpus$\|\.gz$' "$work/files" | xargs codespell -L nd >"$seen" 2>&1; }
 
 check_licences()
 {
@@ -101,6 +101,7 @@ check_lengths()
 check_functions() { tools/testing/owner/lint/check_comments.py >"$seen" 2>&1; }
 check_words() { tools/testing/owner/lint/check_words.py >"$seen" 2>&1; }
 check_prefixes() { tools/testing/owner/lint/check_symbols.py prefixes >"$seen" 2>&1; }
+check_rooms() { tools/testing/owner/lint/check_symbols.py rooms >"$seen" 2>&1; }
 check_cycles() { tools/testing/owner/lint/check_symbols.py cycles >"$seen" 2>&1; }
 
 # shellcheck disable=SC2086
@@ -126,9 +127,11 @@ ok "functions that comments name exist" check_functions
 ok "words of the glossary" check_words
 if [ -f build/x86_64/vmlinux ] || [ -f build/um/linux ]; then
 	ok "global symbols have a prefix" check_prefixes
+	ok "no file of mm/owner uses a later room" check_rooms
 	ok "no cycle between files of mm/owner" check_cycles
 else
 	skip_test "global symbols have a prefix" "needs a built kernel: make kernel K=um"
+	skip_test "no file of mm/owner uses a later room" "needs a built kernel: make kernel K=um"
 	skip_test "no cycle between files of mm/owner" "needs a built kernel: make kernel K=um"
 fi
 finish_tests

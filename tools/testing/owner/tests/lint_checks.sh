@@ -32,11 +32,11 @@ append_text() { printf '\n%s\n' "$1" >>"$2"; }
 append_text '/* Pairs with no_such_function(). */' mm/owner/walk.c
 ok "a comment names a function that does not exist" \
 	check_reports 'walk.c:.*no_such_function\(\)' check_comments.py
-append_text 'int take_down_all;' mm/owner/report.c
-ok "an identifier is on the list" check_reports 'report.c:.*take_down_all' check_words.py mm/owner/report.c
-append_text '/* What is left, now and then. */' mm/owner/percpu.c
-ok "a sentence begins with a word on the list" check_reports 'percpu.c:.*"What is left' check_words.py mm/owner/percpu.c
-ok "a comment has a phrase on the list" check_reports 'percpu.c:.*"now and then"' check_words.py mm/owner/percpu.c
+append_text 'int take_down_all;' mm/owner/report/object.c
+ok "an identifier is on the list" check_reports 'object.c:.*take_down_all' check_words.py mm/owner/report/object.c
+append_text '/* What is left, now and then. */' mm/owner/slab/percpu.c
+ok "a sentence begins with a word on the list" check_reports 'percpu.c:.*"What is left' check_words.py mm/owner/slab/percpu.c
+ok "a comment has a phrase on the list" check_reports 'percpu.c:.*"now and then"' check_words.py mm/owner/slab/percpu.c
 append_text '# Whoever reads this.' "$lint/lint.sh"
 ok "shell scripts are checked, too" check_reports 'lint.sh:.*Whoever' check_words.py "$lint"
 append_text '"""So it goes."""' mm/owner/broken.py
@@ -46,8 +46,8 @@ for _ in $(seq 30); do
 done
 ok "the glossary is too long" check_reports 'owner.h:.*glossary has [0-9]+ lines' check_words.py mm/owner/owner.h
 ok "its header is too long" check_reports 'owner.h:.*header has [0-9]+ lines' check_words.py mm/owner/owner.h
-append_text '#include "walk.h"' mm/owner/page.h
-append_text '#include "page.h"' mm/owner/walk.h
+append_text '#include "../walk.h"' mm/owner/page/page.h
+append_text '#include "page/page.h"' mm/owner/walk.h
 mkdir -p build/um/mm/owner
 printf 'void owner_one(void);\nvoid stray(void);\nvoid stray(void) { owner_one(); }\n' >mm/owner/left.c
 printf 'void stray(void);\nvoid owner_one(void);\nvoid owner_one(void) { stray(); }\n' >mm/owner/right.c
@@ -56,7 +56,9 @@ for name in left right; do
 done
 ok "a global symbol has no prefix" check_reports 'left.c: stray is not static' check_symbols.py prefixes
 ok "headers include each other" \
-	check_reports 'include each other.*: mm/owner/page.h mm/owner/walk.h' check_symbols.py cycles
+	check_reports 'include each other.*: mm/owner/page/page.h mm/owner/walk.h' check_symbols.py cycles
+ok "a header includes one of a later room" \
+	check_reports 'mm/owner/walk.h includes mm/owner/page/page.h' check_symbols.py rooms
 ok "files call each other" \
 	check_reports 'call each other.*: mm/owner/left.c mm/owner/right.c' check_symbols.py cycles
 finish_tests

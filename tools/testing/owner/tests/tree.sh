@@ -23,7 +23,7 @@ cd "$work/repo" || exit 1
 git init -q . && git add -A && git -c user.name=t -c user.email=t@localhost commit -qm t
 
 run_tree_py() { tools/testing/owner/kernels/tree.py "$@" >"$seen" 2>&1; }
-ours=mm/owner/slab.c
+ours=mm/owner/slab/alloc.c
 hooked=mm/slub.c
 patch=$(grep -l "^+++ b/$hooked" patches/6.12/*.patch | tail -n 1)
 

@@ -1,0 +1,228 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * Addresses of a user stack -> user chain.
+ *
+ * The mappings of the addresses are found under the mmap lock. Code that was found before is
+ * known by the ranges of cache.c, which need no lock.
+ */
+
+#include <linux/file.h>
+#include <linux/fs.h>
+#include <linux/mm.h>
+#include <linux/sched.h>
+#include <linux/stackdepot.h>
+
+#include "user.h"
+
+/* Return the number of an mm's executable mappings; they may get it now. The mmap lock is held. */
+static unsigned long name_mappings(struct mm_struct *mm)
+{
+	static atomic_long_t last_id;
+	unsigned long none = 0, id = READ_ONCE(mm->owner_maps_id);
+
+	if (id)
+		return id;
+	id = atomic_long_inc_return(&last_id);
+	return try_cmpxchg(&mm->owner_maps_id, &none, id) ? id : none;
+}
+
+/* The mappings to which the addresses of a stack point, copied under the mmap lock. */
+struct located_mappings {
+	unsigned long maps_id;
+	unsigned int count;
+	/* The word of a range is the offset in its file, if it has one. */
+	struct owner_user_range range[OWNER_USER_FRAMES];
+	/* The file of each mapping, with a reference; NULL without a file */
+	struct file *file[OWNER_USER_FRAMES];
+	/* An address by which the cache finds each mapping, 0: none yet */
+	unsigned long known_by[OWNER_USER_FRAMES];
+};
+
+/* Locate the mapping of an address, under the mmap lock. False if it has no code. */
+static bool locate_mapping(struct mm_struct *mm, unsigned long address,
+			   struct owner_user_range *range, struct file **file)
+{
+	struct vm_area_struct *vma = vma_lookup(mm, address);
+
+	if (!vma || !(vma->vm_flags & VM_EXEC))
+		return false;
+	range->start = vma->vm_start;
+	range->size = vma->vm_end - vma->vm_start;
+	*file = NULL;
+	if (range->start == (unsigned long)mm->context.vdso) {
+		range->word = owner_user_frame(OWNER_USER_PLACE_VDSO, 0);
+	} else if (!vma->vm_file) {
+		range->word = owner_user_frame(OWNER_USER_PLACE_ANON, 0);
+	} else {
+		range->word = vma->vm_pgoff << PAGE_SHIFT;
+		*file = get_file(vma->vm_file);
+	}
+	return true;
+}
+
+/* Find the mapping of an address among those that are located. Return: its index, or the count. */
+static unsigned int find_located(const struct located_mappings *maps, unsigned long address)
+{
+	unsigned int i;
+
+	for (i = 0; i < maps->count; i++)
+		if (owner_user_range_has(&maps->range[i], address))
+			break;
+	return i;
+}
+
+/*
+ * Locate the mappings of all addresses, up to the first without code. Sets @of to the index of
+ * the mapping of each. Return: the number of addresses with code.
+ */
+static unsigned int locate_mappings(const struct owner_user_raw *raw,
+				    struct located_mappings *maps, u8 of[OWNER_USER_FRAMES])
+{
+	struct mm_struct *mm = current->mm;
+	unsigned int i;
+
+	maps->count = 0;
+	mmap_read_lock(mm);
+	maps->maps_id = name_mappings(mm);
+	for (i = 0; i < raw->count; i++) {
+		of[i] = find_located(maps, raw->frame[i]);
+		if (of[i] < maps->count)
+			continue;
+		if (!locate_mapping(mm, raw->frame[i], &maps->range[of[i]], &maps->file[of[i]]))
+			break;
+		maps->known_by[maps->count++] = 0;
+	}
+	mmap_read_unlock(mm);
+	return i;
+}
+
+/* Intern the file of a mapping, and complete its word. */
+static void intern_file(struct owner_user_range *range, struct file *file)
+{
+	enum owner_user_reason reason;
+	int binary = owner_binary_intern(file);
+
+	if (binary >= 0) {
+		range->word = owner_user_frame(binary + 1, range->word);
+		return;
+	}
+	reason = binary == -ENOSPC ? OWNER_USER_BINARIES_FULL :
+		 binary == -ENOMEM ? OWNER_USER_NO_MEMORY : OWNER_USER_FAULT;
+	range->word = owner_user_frame(OWNER_USER_PLACE_REASON, reason);
+}
+
+/* Let the cache know a mapping by an address in it. */
+static void remember_mapping(struct located_mappings *maps, unsigned int i,
+			     unsigned long address)
+{
+	if (maps->known_by[i] && owner_user_in_one_part(maps->known_by[i], address))
+		return;
+	maps->known_by[i] = address;
+	owner_user_cache_add_range(&maps->range[i], maps->maps_id, address);
+}
+
+/*
+ * Resolve all addresses. Files are read without the mmap lock: a file system may wait for a
+ * task that waits for it. Return: the number of words.
+ */
+static unsigned int resolve_addresses(const struct owner_user_raw *raw,
+				      unsigned long words[OWNER_USER_WORDS],
+				      unsigned long *maps_id)
+{
+	enum owner_user_reason reason = raw->reason;
+	struct located_mappings maps;
+	u8 of[OWNER_USER_FRAMES];
+	unsigned int located = locate_mappings(raw, &maps, of), i;
+
+	for (i = 0; i < maps.count; i++) {
+		if (!maps.file[i])
+			continue;
+		intern_file(&maps.range[i], maps.file[i]);
+		fput(maps.file[i]);
+	}
+	*maps_id = maps.maps_id;
+	for (i = 0; i < located; i++) {
+		words[i] = owner_user_range_word(&maps.range[of[i]], raw->frame[i]);
+		if (owner_user_place(words[i]) == OWNER_USER_PLACE_REASON)
+			return i + 1;
+		remember_mapping(&maps, of[i], raw->frame[i]);
+	}
+	if (located < raw->count)
+		reason = located ? OWNER_USER_NO_FRAME_POINTERS : OWNER_USER_FAULT;
+	if (reason)
+		words[i++] = owner_user_frame(OWNER_USER_PLACE_REASON, reason);
+	return i;
+}
+
+/* May the next stack with these addresses get the same chain? */
+static bool chain_is_lasting(const struct owner_user_raw *raw, unsigned long last)
+{
+	if (raw->reason == OWNER_USER_FAULT)
+		return false;
+	return owner_user_place(last) != OWNER_USER_PLACE_REASON ||
+	       (owner_user_offset(last) != OWNER_USER_FAULT &&
+		owner_user_offset(last) != OWNER_USER_BINARIES_FULL &&
+		owner_user_offset(last) != OWNER_USER_NO_MEMORY);
+}
+
+static depot_stack_handle_t save_chain(unsigned long words[OWNER_USER_WORDS],
+				       unsigned int count, gfp_t flags)
+{
+	return stack_depot_save_flags(words, count, flags | __GFP_NOWARN,
+				      STACK_DEPOT_FLAG_CAN_ALLOC | STACK_DEPOT_FLAG_GET |
+				      STACK_DEPOT_FLAG_DATA);
+}
+
+/**
+ * owner_user_intern_chain() - intern the user chain of the current task
+ * @reason: set to why there is none, or to OWNER_USER_NO_REASON
+ *
+ * Context: may sleep, and may fault on user memory.
+ *
+ * Return: a handle with a reference, or 0.
+ */
+depot_stack_handle_t owner_user_intern_chain(enum owner_user_reason *reason)
+{
+	unsigned long words[OWNER_USER_WORDS], maps_id;
+	struct owner_user_raw raw;
+	depot_stack_handle_t chain;
+	unsigned int count;
+
+	owner_user_walk(&raw);
+	count = resolve_addresses(&raw, words, &maps_id);
+	chain = save_chain(words, count, GFP_KERNEL);
+	*reason = chain ? OWNER_USER_NO_REASON : OWNER_USER_NO_MEMORY;
+	if (chain && chain_is_lasting(&raw, words[count - 1]))
+		owner_user_cache_add(&raw, maps_id, chain);
+	return chain;
+}
+
+/**
+ * owner_user_intern_known() - intern a user stack all of whose code is known
+ * @raw: the user stack, without a fault
+ * @flags: flags of the allocation that is tracked
+ *
+ * Context: as the allocation.
+ *
+ * Return: a handle with a reference, 0 if the code of a frame is not known or without room.
+ */
+depot_stack_handle_t owner_user_intern_known(const struct owner_user_raw *raw, gfp_t flags)
+{
+	unsigned long words[OWNER_USER_WORDS], maps_id = READ_ONCE(current->mm->owner_maps_id);
+	struct owner_user_range range = {};
+	depot_stack_handle_t chain;
+	unsigned int i;
+
+	for (i = 0; i < raw->count; i++) {
+		if (!owner_user_range_has(&range, raw->frame[i]) &&
+		    !owner_user_cache_find_range(&range, maps_id, raw->frame[i]))
+			return 0;
+		words[i] = owner_user_range_word(&range, raw->frame[i]);
+	}
+	if (raw->reason)
+		words[i++] = owner_user_frame(OWNER_USER_PLACE_REASON, raw->reason);
+	chain = save_chain(words, i, flags);
+	if (chain)
+		owner_user_cache_add(raw, maps_id, chain);
+	return chain;
+}
