@@ -9,11 +9,11 @@ set -eu
 # Sources and tools to build kernels and ownertop, and the machines that boot them.
 run="linux-source-6.12 build-essential flex bison bc libelf-dev libssl-dev cpio kmod
 	xz-utils patch git python3 ccache qemu-system-x86 busybox-static
-	dwarves pkg-config libsmartcols-dev libjson-c-dev libxxhash-dev zlib1g-dev libzstd-dev
-	liblzma-dev libbz2-dev liblz4-dev libdw-dev zstd"
+	dwarves pkg-config libsmartcols-dev libjson-c-dev libxxhash-dev zlib1g-dev
+	libdw-dev zstd"
 # Style and static checks, readers of a vmcore, tools of the tests.
 tests="sparse shellcheck flake8 codespell python3-drgn
-	bsdextrautils bsdutils bzip2 man-db time clang libclang-rt-14-dev tmux
+	bsdextrautils bsdutils bzip2 lz4 man-db time clang libclang-rt-14-dev tmux
 	gdb golang-go chromium-headless-shell kexec-tools makedumpfile python3-numpy crash
 	systemd lintian fakeroot trace-cmd libtraceevent-dev valgrind"
 # Unpacked below build/ only: if they were installed, they would serve on all interfaces.

@@ -1,217 +1,257 @@
 // SPDX-License-Identifier: GPL-2.0
-/*
- * Unpack a compressed file or pipe in a second thread, which writes to a pipe that the reader
- * reads. In one thread, unpacking would take a third of the run time.
- */
+/* Unpack a compressed file or pipe with the program of its format, whose output is read. */
 #include <errno.h>
 #include <fcntl.h>
-#include <poll.h>
-#include <pthread.h>
+#include <limits.h>
 #include <signal.h>
-#include <stdatomic.h>
+#include <spawn.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 #include "base/alloc.h"
 #include "input/progress.h"
 #include "input/unpack.h"
-#include "input/unpack_formats.h"
 
-#define FAILURE_LEN 160
+#define FAILURE_LEN 200
+#define NO_PROCESS (-1)
 
-/* Bytes that are unpacked at a time, and size of the pipe. More would not fit the L2 cache. */
-#define BLOCK_SIZE (128 * 1024)
-
-struct unpacker {
-	const char *_Atomic failure;	/* set before the end of the pipe, or NULL */
-	pthread_t thread;
-	int from;			/* end of the pipe that the reader reads */
-	int to;				/* end of the pipe that the thread writes */
-	u64 reported;			/* compressed bytes that the progress line counts */
-	atomic_ullong packed_read;	/* compressed bytes read so far */
-
-	/* The next fields are used by the thread only. */
-	const struct compression_format *format;
-	void *state;
-	int fd;
-	bool eof;
-	bool between;		/* a stream has ended, and the next has not begun */
-	u64 offset;		/* position of @next in the compressed input */
-	const char *next;	/* compressed bytes that were read and not unpacked yet */
-	size_t left;		/* number of bytes at @next */
-	char packed[UNPACK_HEAD_MAX];
-	char block[BLOCK_SIZE];
-	char reason[FAILURE_LEN];
+/* One compression format, such as gzip, and the program that unpacks it. */
+struct format {
+	const char *magic;		/* the first bytes, at most UNPACK_MAGIC */
+	const char *args[4];
 };
 
-static bool set_unpack_failure(struct unpacker *u, const char *reason)
+static const struct format formats[] = {
+	{ "\x1f\x8b\x08", { "gzip", "-dc" } },
+	{ "\x28\xb5\x2f\xfd", { "zstd", "-dcq" } },
+	{ "\3757zX", { "xz", "-dc" } },
+	{ "BZh", { "bzip2", "-dc" } },
+	{ "\x04\x22\x4d\x18", { "lz4", "-dc" } },
+};
+
+struct unpacker {
+	const struct format *format;
+	int fd;				/* the input, which the program reads as well */
+	off_t reported;			/* position in a file, as the progress line has it */
+	int output;			/* of the program */
+	int messages;			/* the program's standard error */
+	pid_t program;
+	pid_t feeder;			/* writes the input to the program, or NO_PROCESS */
+	bool ended;			/* the program has closed its output */
+	char failure[FAILURE_LEN];	/* empty: none */
+};
+
+static const struct format *find_format(struct text_slice head)
 {
-	snprintf(u->reason, sizeof(u->reason), "after byte %llu of the %s data: %s",
-		 u->offset, u->format->name, reason);
-	u->failure = u->reason;
-	return false;
-}
+	size_t i;
 
-/* Wait for compressed input. Returns false if unpack_end() was called. */
-static bool wait_for_input(const struct unpacker *u)
-{
-	struct pollfd fds[] = {
-		{ .fd = u->fd, .events = POLLIN },
-		{ .fd = u->to },	/* an error if its other end is closed */
-	};
-
-	while (poll(fds, 2, -1) < 0 && errno == EINTR)
-		;
-	return !fds[1].revents;
-}
-
-/*
- * Read until at least @len compressed bytes are buffered or the input ends. Returns false
- * on failure, or if unpack_end() was called.
- */
-static bool read_compressed_bytes(struct unpacker *u, size_t len)
-{
-	memmove(u->packed, u->next, u->left);
-	u->next = u->packed;
-	while (u->left < len && !u->eof) {
-		ssize_t n;
-
-		if (!wait_for_input(u))
-			return false;
-		n = read(u->fd, u->packed + u->left, UNPACK_HEAD_MAX - u->left);
-		if (n > 0) {
-			u->left += n;
-			u->packed_read += n;
-		} else if (!n) {
-			u->eof = true;
-		} else if (errno != EINTR) {
-			return set_unpack_failure(u, strerror(errno));
-		}
-	}
-	return true;
-}
-
-/*
- * Begin the next stream of compressed input. A file may consist of several streams, but
- * anything else after a stream is an error.
- */
-static bool begin_next_stream(struct unpacker *u)
-{
-	if (!read_compressed_bytes(u, UNPACK_MAGIC) || !u->left)
-		return false;
-	if (find_compression_format((struct text_slice){ u->next, u->left }) != u->format)
-		return set_unpack_failure(u, "something else follows; not read");
-	u->format->end(u->state);
-	u->state = u->format->begin();
-	u->between = false;
-	return true;
-}
-
-/* Write the unpacked bytes before @end to the pipe. Returns false if unpack_end() was called. */
-static bool write_block(const struct unpacker *u, const char *end)
-{
-	const char *p = u->block;
-
-	while (p < end) {
-		ssize_t n = write(u->to, p, end - p);
-
-		if (n > 0)
-			p += n;
-		else if (errno != EINTR)
-			return false;
-	}
-	return true;
-}
-
-/* Unpack a piece of the stream. Returns false on failure, or if unpack_end() was called. */
-static bool run_format_step(struct unpacker *u)
-{
-	struct unpack_io io = { u->next, u->left, u->block, BLOCK_SIZE, false };
-	const char *reason = u->format->step(u->state, &io);
-
-	u->offset += io.in - u->next;
-	u->next = io.in;
-	u->left = io.in_len;
-	if (!write_block(u, io.out))
-		return false;
-	if (reason)
-		return set_unpack_failure(u, reason);
-	u->between = io.end;
-	/* Without input there may still be output, of bytes that the library has buffered. */
-	if (!io.end && io.out == u->block && u->eof && !u->left)
-		return set_unpack_failure(u, "it is cut off");
-	return true;
-}
-
-/* Returns false at the end of the input, on failure, or if unpack_end() was called. */
-static bool unpack_some_bytes(struct unpacker *u)
-{
-	if (u->between)
-		return begin_next_stream(u);
-	return (u->left || read_compressed_bytes(u, 1)) && run_format_step(u);
-}
-
-static void *run_unpacker_thread(void *arg)
-{
-	struct unpacker *u = arg;
-	sigset_t set;
-
-	/* Let write() return an error when unpack_end() has closed the other end of the pipe. */
-	sigemptyset(&set);
-	sigaddset(&set, SIGPIPE);
-	pthread_sigmask(SIG_BLOCK, &set, NULL);
-	while (unpack_some_bytes(u))
-		;
-	close(u->to);
+	/* Some tools write a skippable frame first, of a format that zstd knows. */
+	if (head.len >= 4 && (head.s[0] & 0xf0) == 0x50 && !memcmp(head.s + 1, "\x2a\x4d\x18", 3))
+		return &formats[1];
+	for (i = 0; i < sizeof(formats) / sizeof(*formats); i++)
+		if (text_starts_with(head, formats[i].magic, strlen(formats[i].magic)))
+			return &formats[i];
 	return NULL;
+}
+
+static void open_pipe(int fds[2])
+{
+	if (pipe2(fds, O_CLOEXEC))
+		exit_out_of_memory();
+}
+
+/* Write all bytes to standard output. Ends the process if nobody reads them any more. */
+static void write_all(const char *p, size_t len)
+{
+	while (len) {
+		ssize_t n = write(STDOUT_FILENO, p, len);
+
+		if (n < 0)
+			_exit(0);
+		p += n;
+		len -= n;
+	}
+}
+
+/*
+ * In a process of its own: write @head and the rest of a pipe to the program. Exits with an error
+ * number if the pipe cannot be read.
+ */
+static _Noreturn void feed_program(struct text_slice head, int from, int to)
+{
+	static char block[UNPACK_HEAD_MAX];
+	ssize_t n;
+
+	signal(SIGPIPE, SIG_DFL);
+	dup2(from, STDIN_FILENO);
+	dup2(to, STDOUT_FILENO);
+	/* Nobody else may keep a pipe open whose reader has gone. */
+	close_range(STDERR_FILENO + 1, UINT_MAX, 0);
+	write_all(head.s, head.len);
+	while ((n = read(STDIN_FILENO, block, sizeof(block))) > 0)
+		write_all(block, n);
+	_exit(n ? errno : 0);
+}
+
+/*
+ * Returns a file descriptor that begins with @head: that of a file, set back, or a pipe. The bytes
+ * of @head were read from @u->fd already.
+ */
+static int rewind_input(struct unpacker *u, struct text_slice head)
+{
+	int fds[2];
+
+	u->feeder = NO_PROCESS;
+	u->reported = lseek(u->fd, -(off_t)head.len, SEEK_CUR);
+	if (u->reported >= 0)
+		return u->fd;
+	open_pipe(fds);
+	u->feeder = fork();
+	if (!u->feeder)
+		feed_program(head, u->fd, fds[1]);
+	if (u->feeder < 0)
+		exit_out_of_memory();
+	close(fds[1]);
+	return fds[0];
+}
+
+static void set_failure(struct unpacker *u, const char *reason)
+{
+	snprintf(u->failure, sizeof(u->failure), "'%s %s' has failed: %s", u->format->args[0],
+		 u->format->args[1], reason);
+}
+
+/* Start the program. It cannot be started if it is not installed. */
+static int spawn_program(struct unpacker *u, int in, int out, int err)
+{
+	posix_spawn_file_actions_t actions;
+	posix_spawnattr_t attributes;
+	sigset_t pipe_signal;
+	int error;
+
+	sigemptyset(&pipe_signal);
+	sigaddset(&pipe_signal, SIGPIPE);
+	posix_spawnattr_init(&attributes);
+	posix_spawnattr_setflags(&attributes, POSIX_SPAWN_SETSIGDEF);
+	posix_spawnattr_setsigdefault(&attributes, &pipe_signal);
+	posix_spawn_file_actions_init(&actions);
+	posix_spawn_file_actions_adddup2(&actions, in, STDIN_FILENO);
+	posix_spawn_file_actions_adddup2(&actions, out, STDOUT_FILENO);
+	posix_spawn_file_actions_adddup2(&actions, err, STDERR_FILENO);
+	error = posix_spawnp(&u->program, u->format->args[0], &actions, &attributes,
+			     (char **)u->format->args, environ);
+	posix_spawn_file_actions_destroy(&actions);
+	posix_spawnattr_destroy(&attributes);
+	return error;
 }
 
 struct unpacker *unpack_begin(struct text_slice head, int fd)
 {
-	const struct compression_format *format = find_compression_format(head);
+	const struct format *format = find_format(head);
+	int in, error, output[2], messages[2];
 	struct unpacker *u;
-	int fds[2];
 
 	if (!format)
 		return NULL;
 	u = xcalloc(1, sizeof(*u));
 	u->format = format;
-	u->state = format->begin();
 	u->fd = fd;
-	memcpy(u->packed, head.s, head.len);
-	u->next = u->packed;
-	u->left = head.len;
-	if (pipe2(fds, O_CLOEXEC))
-		exit_out_of_memory();
-	u->from = fds[0];
-	u->to = fds[1];
-	fcntl(u->to, F_SETPIPE_SZ, BLOCK_SIZE);
-	if (pthread_create(&u->thread, NULL, run_unpacker_thread, u))
-		exit_out_of_memory();
+	in = rewind_input(u, head);
+	open_pipe(output);
+	open_pipe(messages);
+	u->output = output[0];
+	u->messages = messages[0];
+	error = spawn_program(u, in, output[1], messages[1]);
+	if (error) {
+		u->program = NO_PROCESS;
+		u->ended = true;
+		set_failure(u, error == ENOENT ? "it is not installed" : strerror(error));
+	}
+	if (in != fd)
+		close(in);
+	close(output[1]);
+	close(messages[1]);
 	return u;
+}
+
+/* Wait for a process unless that was done. Returns its status. */
+static int wait_for_process(pid_t *pid)
+{
+	int status = 0;
+
+	while (*pid != NO_PROCESS && waitpid(*pid, &status, 0) < 0 && errno == EINTR)
+		;
+	*pid = NO_PROCESS;
+	return status;
+}
+
+/* Let the feeder end, which may wait for the input. Returns its exit status, 0 if it was killed. */
+static int end_feeder(struct unpacker *u)
+{
+	int status;
+
+	if (u->feeder != NO_PROCESS)
+		kill(u->feeder, SIGTERM);
+	status = wait_for_process(&u->feeder);
+	return WIFEXITED(status) ? WEXITSTATUS(status) : 0;
+}
+
+/* The program has closed its output: find out whether it has unpacked everything. */
+static void check_end(struct unpacker *u)
+{
+	char text[4096], *line = text;
+	int status, error;
+	size_t len = 0;
+	ssize_t n;
+
+	u->ended = true;
+	while (len < sizeof(text) - 1 &&
+	       (n = read(u->messages, text + len, sizeof(text) - 1 - len)) > 0)
+		len += n;
+	text[len] = '\0';
+	status = wait_for_process(&u->program);
+	error = end_feeder(u);
+	line += strspn(line, "\n");
+	for (len = strcspn(line, "\n"); len && line[len - 1] == ' '; len--)
+		;
+	line[len] = '\0';
+	if (error)
+		set_failure(u, strerror(error));
+	else if (*line)
+		set_failure(u, line);
+	else if (status)
+		set_failure(u, "it gives no reason");
 }
 
 ssize_t unpack_read(struct unpacker *u, char *buf, size_t len)
 {
-	ssize_t n = read(u->from, buf, len);
-	u64 packed = u->packed_read;
+	ssize_t n = u->ended ? 0 : read(u->output, buf, len);
+	off_t at = lseek(u->fd, 0, SEEK_CUR);
 
-	progress_add_bytes(packed - u->reported, false);
-	u->reported = packed;
+	if (!n && !u->ended)
+		check_end(u);
+	if (at < 0) {
+		progress_add_bytes(n > 0 ? n : 0, false);
+	} else {
+		progress_add_bytes(at - u->reported, false);
+		u->reported = at;
+	}
 	return n;
 }
 
 const char *unpack_get_failure_reason(const struct unpacker *u)
 {
-	return u->failure;
+	return u->failure[0] ? u->failure : NULL;
 }
 
 void unpack_end(struct unpacker *u)
 {
-	/* The thread may wait for the input or for the pipe: this wakes it from either. */
-	close(u->from);
-	pthread_join(u->thread, NULL);
-	u->format->end(u->state);
+	/* The program may wait for the feeder, or for a reader. */
+	close(u->output);
+	end_feeder(u);
+	wait_for_process(&u->program);
+	close(u->messages);
 	free(u);
 }

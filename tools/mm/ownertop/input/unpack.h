@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 */
-/* Unpack compressed input, recognised by its first bytes, in a thread ahead of the reader. */
+/* Unpack compressed input, recognised by its first bytes. */
 #ifndef OWNERTOP_UNPACK_H
 #define OWNERTOP_UNPACK_H
 
@@ -26,7 +26,7 @@ struct unpacker *unpack_begin(struct text_slice head, int fd);
 ssize_t unpack_read(struct unpacker *u, char *buf, size_t len);
 /* Returns why unpack_read() returned 0, or NULL: at the end of the input. */
 const char *unpack_get_failure_reason(const struct unpacker *u);
-/* Stop the unpacking thread, also before the end of the input. */
+/* Stop to unpack, also before the end of the input. */
 void unpack_end(struct unpacker *u);
 
 #endif
