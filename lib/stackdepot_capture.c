@@ -100,7 +100,7 @@ static depot_stack_handle_t get_ref(struct stack_depot_ref *ref)
  * hash. Return: @handle; 0 if the depot has freed it.
  */
 static depot_stack_handle_t get_found_ref(depot_stack_handle_t handle,
-					   const struct walked_chain *chain)
+					  const struct walked_chain *chain)
 {
 	struct stack_depot_cpu_cache *cpu = stack_depot_cpu_acquire();
 	struct stack_depot_ref *ref;
@@ -345,7 +345,7 @@ stack_depot_find_running_again(struct stack_depot_cpu_cache *cpu, unsigned int d
 
 /* Get a reference that this CPU keeps to the running stack's chain. Return: a handle, or 0. */
 static depot_stack_handle_t get_running_ref(unsigned int depth, depot_flags_t flags,
-					     struct stack_depot_caller caller)
+					    struct stack_depot_caller caller)
 {
 	struct stack_depot_cpu_cache *cpu = stack_depot_cpu_acquire();
 	depot_stack_handle_t handle = 0;

@@ -2,9 +2,8 @@
 #ifndef _MM_OWNER_DEBUGFS_H
 #define _MM_OWNER_DEBUGFS_H
 
+#include <linux/fs.h>
 #include <linux/types.h>
-
-struct file_operations;
 
 void owner_debugfs_add(const char *name, umode_t mode, const struct file_operations *fops);
 

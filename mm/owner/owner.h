@@ -2,7 +2,7 @@
 /*
  * The types that all parts of the owner subsystem share, and its words.
  *
- * record		16 bytes that describe an owner (struct owner_record); of pages: struct page_owner
+ * record		16 bytes that describe an owner (struct owner_record, page_owner)
  * owner		who holds an object: call chain, task, size and time
  * object		a slab object, a per-CPU area, or an allocation of pages
  * chain, call chain	return addresses, interned in the stack depot
@@ -31,8 +31,8 @@
  * sentence		a rule or a query, as text: settings [if expression]
  * setting, field	left side of "=" before the "if"; left side of a comparison
  * rule			a sentence in owner/control: which allocations are tracked, and how
- * choice		how one allocation is tracked: by a rule, or the default (struct owner_choice)
- * rate			the cost of a byte and of an object (struct owner_rate): how often to sample
+ * choice		how one allocation is tracked (struct owner_choice)
+ * rate			cost of a byte and of an object, by which it is sampled (struct owner_rate)
  * sample credit	cost that a CPU may still spend before it takes a sample
  * weight		number of objects that one sampled record stands for
  * estimate		what sampled records add up to (struct owner_estimate)

@@ -50,6 +50,7 @@ owner_choose_pages_depth(gfp_t flags, unsigned int order, int nid,
 		return owner_evaluate_pages_depth(flags, order, nid, caller, default_depth);
 	return default_depth;
 }
+
 bool owner_gfp_matches(const struct owner_sentence *s, const struct owner_comparison *c,
 		       unsigned long flags);
 int owner_rules_write(const char *text, size_t length, char *error_text, size_t size);
