@@ -4,13 +4,13 @@
 #include <fcntl.h>
 #include <limits.h>
 #include <signal.h>
-#include <spawn.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
 #include "base/alloc.h"
+#include "base/process.h"
 #include "input/progress.h"
 #include "input/unpack.h"
 
@@ -37,9 +37,8 @@ struct unpacker {
 	off_t reported;			/* position in a file, as the progress line has it */
 	int output;			/* of the program */
 	int messages;			/* the program's standard error */
-	pid_t program;
+	pid_t program;			/* NO_PROCESS after it has closed its output */
 	pid_t feeder;			/* writes the input to the program, or NO_PROCESS */
-	bool ended;			/* the program has closed its output */
 	char failure[FAILURE_LEN];	/* empty: none */
 };
 
@@ -79,7 +78,7 @@ static void write_all(const char *p, size_t len)
  * In a process of its own: write @head and the rest of a pipe to the program. Exits with an error
  * number if the pipe cannot be read.
  */
-static _Noreturn void feed_program(struct text_slice head, int from, int to)
+static noreturn void feed_program(struct text_slice head, int from, int to)
 {
 	static char block[UNPACK_HEAD_MAX];
 	ssize_t n;
@@ -123,30 +122,6 @@ static void set_failure(struct unpacker *u, const char *reason)
 		 u->format->args[1], reason);
 }
 
-/* Start the program. It cannot be started if it is not installed. */
-static int spawn_program(struct unpacker *u, int in, int out, int err)
-{
-	posix_spawn_file_actions_t actions;
-	posix_spawnattr_t attributes;
-	sigset_t pipe_signal;
-	int error;
-
-	sigemptyset(&pipe_signal);
-	sigaddset(&pipe_signal, SIGPIPE);
-	posix_spawnattr_init(&attributes);
-	posix_spawnattr_setflags(&attributes, POSIX_SPAWN_SETSIGDEF);
-	posix_spawnattr_setsigdefault(&attributes, &pipe_signal);
-	posix_spawn_file_actions_init(&actions);
-	posix_spawn_file_actions_adddup2(&actions, in, STDIN_FILENO);
-	posix_spawn_file_actions_adddup2(&actions, out, STDOUT_FILENO);
-	posix_spawn_file_actions_adddup2(&actions, err, STDERR_FILENO);
-	error = posix_spawnp(&u->program, u->format->args[0], &actions, &attributes,
-			     (char **)u->format->args, environ);
-	posix_spawn_file_actions_destroy(&actions);
-	posix_spawnattr_destroy(&attributes);
-	return error;
-}
-
 struct unpacker *unpack_begin(struct text_slice head, int fd)
 {
 	const struct format *format = find_format(head);
@@ -163,10 +138,9 @@ struct unpacker *unpack_begin(struct text_slice head, int fd)
 	open_pipe(messages);
 	u->output = output[0];
 	u->messages = messages[0];
-	error = spawn_program(u, in, output[1], messages[1]);
+	error = process_start(&u->program, format->args, (int[]){ in, output[1], messages[1] });
 	if (error) {
 		u->program = NO_PROCESS;
-		u->ended = true;
 		set_failure(u, error == ENOENT ? "it is not installed" : strerror(error));
 	}
 	if (in != fd)
@@ -179,10 +153,8 @@ struct unpacker *unpack_begin(struct text_slice head, int fd)
 /* Wait for a process unless that was done. Returns its status. */
 static int wait_for_process(pid_t *pid)
 {
-	int status = 0;
+	int status = *pid != NO_PROCESS ? process_wait(*pid) : 0;
 
-	while (*pid != NO_PROCESS && waitpid(*pid, &status, 0) < 0 && errno == EINTR)
-		;
 	*pid = NO_PROCESS;
 	return status;
 }
@@ -206,7 +178,6 @@ static void check_end(struct unpacker *u)
 	size_t len = 0;
 	ssize_t n;
 
-	u->ended = true;
 	while (len < sizeof(text) - 1 &&
 	       (n = read(u->messages, text + len, sizeof(text) - 1 - len)) > 0)
 		len += n;
@@ -227,10 +198,10 @@ static void check_end(struct unpacker *u)
 
 ssize_t unpack_read(struct unpacker *u, char *buf, size_t len)
 {
-	ssize_t n = u->ended ? 0 : read(u->output, buf, len);
+	ssize_t n = u->program == NO_PROCESS ? 0 : read(u->output, buf, len);
 	off_t at = lseek(u->fd, 0, SEEK_CUR);
 
-	if (!n && !u->ended)
+	if (!n && u->program != NO_PROCESS)
 		check_end(u);
 	if (at < 0) {
 		progress_add_bytes(n > 0 ? n : 0, false);

@@ -5,7 +5,6 @@
 #include <fcntl.h>
 #include <libgen.h>
 #include <limits.h>
-#include <spawn.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -13,6 +12,7 @@
 #include <unistd.h>
 
 #include "base/alloc.h"
+#include "base/process.h"
 #include "input/vmcore.h"
 #include "lang/lang.h"
 
@@ -117,21 +117,15 @@ static int create_temporary_file(void)
 /* Run @args with standard output to @fd. Returns the exit status, or -1 with errno set. */
 static int run_program(const char * const args[], int fd)
 {
-	posix_spawn_file_actions_t actions;
-	int error, status;
+	int status, error;
 	pid_t pid;
 
-	posix_spawn_file_actions_init(&actions);
-	posix_spawn_file_actions_adddup2(&actions, fd, STDOUT_FILENO);
-	error = posix_spawnp(&pid, args[0], &actions, NULL, (char **)args, environ);
-	posix_spawn_file_actions_destroy(&actions);
+	error = process_start(&pid, args, (int[]){ STDIN_FILENO, fd, STDERR_FILENO });
 	if (error) {
 		errno = error;
 		return -1;
 	}
-	while (waitpid(pid, &status, 0) < 0)
-		if (errno != EINTR)
-			return -1;
+	status = process_wait(pid);
 	return WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
 }
 
