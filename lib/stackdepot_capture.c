@@ -328,7 +328,7 @@ static depot_stack_handle_t walk_and_intern(unsigned int depth, depot_flags_t fl
  * @flags: STACK_DEPOT_FLAG_SKIP or 0
  * @caller: where the chain starts
  *
- * Takes a batch of references from the depot if only the last one is left.
+ * Gets a batch of references from the depot if only the last one is left.
  *
  * Return: the ref, from which at least one reference can be got, or NULL.
  */

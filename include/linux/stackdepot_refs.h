@@ -72,10 +72,10 @@ struct stack_depot_ref {
 static_assert(sizeof(struct stack_depot_ref) == 32);
 
 /*
- * Counters beyond this are moved to the depot when a batch is got or put, at least
- * once a second. In between, a CPU allocates at most 128 objects more
- * than it frees, or frees 128 more. If it allocates large objects of a chain and frees small ones
- * of the same chain, its counters wrap after 262,144 pairs of 8 KiB within a second.
+ * Counters beyond this are moved to the depot when a batch is got or put, at least once a second.
+ * In between, a CPU allocates at most 128 objects more than it frees, or frees 128 more. If it
+ * allocates large objects of a chain and frees small ones of the same chain, its counters wrap
+ * after 262,144 pairs of 8 KiB within a second.
  */
 #define STACK_DEPOT_REF_COUNT_MAX	BIT(30)
 
