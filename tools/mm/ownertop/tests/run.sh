@@ -104,7 +104,8 @@ accept_golden_case()
 # Each golden case has a name of its own, and a command.
 golden_cases_are_named()
 {
-	diff <(cut -f 1 "$work/cases" | sort -u) <(grep -h '^=== ' "$here"/golden/* | cut -c 5- | sort)
+	diff <(cut -f 1 "$work/cases" | sort -u) \
+		<(grep -h '^=== ' "$here"/golden/* | cut -c 5- | sort)
 }
 
 build_all()
