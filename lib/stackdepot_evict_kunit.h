@@ -71,7 +71,7 @@ struct evictable_depot *stack_depot_test_create(size_t bytes)
 	stack_depot_init_classes(depot);
 	INIT_LIST_HEAD(&depot->idle);
 	init_llist_head(&depot->deferred_frees);
-	init_irq_work(&depot->work, depot_run_work);
+	depot->work = IRQ_WORK_INIT_HARD(depot_run_work);
 	depot->max_pools = (bytes - sizeof(*depot) - entries * sizeof(struct hlist_head)) /
 			   POOL_BYTES;
 

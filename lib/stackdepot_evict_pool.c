@@ -34,7 +34,8 @@ struct evictable_depot stack_depot_evictable = {
 	.deferred_frees	= LLIST_HEAD_INIT(stack_depot_evictable.deferred_frees),
 	/* Only stack_depot_max_pools limits this instance. */
 	.max_pools	= UINT_MAX,
-	.work		= IRQ_WORK_INIT(depot_run_work),
+	/* Hard: with PREEMPT_RT, a CPU that goes offline runs no others. */
+	.work		= IRQ_WORK_INIT_HARD(depot_run_work),
 };
 
 /*

@@ -54,6 +54,8 @@ void stack_depot_test_nmi(struct kunit *test)
 	irq_work_sync(&depot->work);
 	KUNIT_EXPECT_EQ(test, stack_depot_test_in_use(depot), 0);
 	KUNIT_EXPECT_TRUE(test, stack_depot_test_destroy(depot));
+	/* With PREEMPT_RT, a CPU that goes offline runs only hard ones. */
+	KUNIT_EXPECT_TRUE(test, irq_work_is_hard(&stack_depot_evictable.work));
 }
 
 /*
