@@ -20,6 +20,7 @@
 #include <linux/gfp.h>
 #include <linux/slab_owner.h>
 #include <linux/stackdepot.h>
+#include <linux/stackdepot_capture.h>
 #include <linux/string.h>
 
 #include "task.h"
@@ -80,7 +81,7 @@ static depot_stack_handle_t get_kept_handle(void)
 
 /**
  * owner_task_save() - intern the current task
- * @flags: flags of the allocation that is tracked
+ * @flags: flags of the allocation that is tracked; 0: allocate nothing, as a free must not
  *
  * Return: a handle with a reference, or 0 if the depot has no room.
  */
@@ -96,10 +97,13 @@ noinline depot_stack_handle_t owner_task_save(gfp_t flags)
 			words[i] = owner_task_read_word(i);
 		/* @flags also forbid the depot to sleep where the tracked allocation must not. */
 		handle = stack_depot_save_flags(words, ARRAY_SIZE(words), flags | __GFP_NOWARN,
-						STACK_DEPOT_FLAG_CAN_ALLOC | STACK_DEPOT_FLAG_GET |
-						STACK_DEPOT_FLAG_DATA);
-		if (!handle)
+						STACK_DEPOT_FLAG_GET | STACK_DEPOT_FLAG_DATA |
+						(flags ? STACK_DEPOT_FLAG_CAN_ALLOC : 0));
+		if (!handle) {
+			if (!flags)
+				stack_depot_request_refill();
 			return 0;
+		}
 		keep_task_handle(handle, changes);
 	}
 	owner_task_cache_handle(handle);

@@ -6,7 +6,9 @@
 #include <linux/kthread.h>
 #include <linux/rcupdate.h>
 #include <linux/sched.h>
+#include <linux/slab.h>
 #include <linux/slab_owner.h>
+#include <linux/stackdepot.h>
 #include <linux/stackdepot_refs.h>
 
 #include "plant.h"
@@ -157,11 +159,64 @@ static void test_exit(struct kunit *test)
 	kmem_cache_destroy(thread.cache);
 }
 
+/* Records of a task's size that the depot can have memory for without an allocation. */
+#define FILLERS		16384
+
+/* Use up the depot's memory for tasks. Return the number of @handles, 0 if it has too much. */
+static unsigned int fill_depot(depot_stack_handle_t *handles)
+{
+	unsigned int i;
+
+	for (i = 0; i < FILLERS; i++) {
+		unsigned long words[OWNER_TASK_WORDS] = { i, (unsigned long)handles, FILLERS };
+
+		handles[i] = stack_depot_save_flags(words, ARRAY_SIZE(words), 0,
+						    STACK_DEPOT_FLAG_GET | STACK_DEPOT_FLAG_DATA);
+		if (!handles[i])
+			return i;
+	}
+	return 0;
+}
+
+/* A free interns the task that frees, but allocates nothing for it. */
+static void test_free_allocates_nothing(struct kunit *test)
+{
+	depot_stack_handle_t *handles = kvcalloc(FILLERS, sizeof(*handles), GFP_KERNEL);
+	depot_stack_handle_t refused = 1, saved = 0;
+	char comm[TASK_COMM_LEN];
+	unsigned int try, i, nr;
+
+	KUNIT_ASSERT_NOT_NULL(test, handles);
+	get_task_comm(comm, current);
+	set_task_comm(current, "owner_kunit_fre");
+	/* Other tasks can let a worker allocate meanwhile: try again. */
+	for (try = 0; try < 20 && refused; try++) {
+		nr = fill_depot(handles);
+		/* In the same tick, the depot refuses without looking for memory. */
+		msleep(20);
+		refused = nr ? owner_task_save(0) : 1;
+		if (!refused)
+			saved = owner_task_save(GFP_KERNEL);
+		if (refused && nr)
+			stack_depot_put(refused);
+		for (i = 0; i < nr; i++)
+			stack_depot_put(handles[i]);
+		owner_task_changed(current);
+		rcu_barrier();
+	}
+	stack_depot_put(saved);
+	set_task_comm(current, comm);
+	kvfree(handles);
+	KUNIT_EXPECT_EQ(test, refused, 0);
+	KUNIT_EXPECT_NE(test, saved, 0);
+}
+
 static struct kunit_case owner_task_cases[] = {
 	KUNIT_CASE(test_handle_is_kept),
 	KUNIT_CASE(test_rename),
 	KUNIT_CASE(test_one_reference),
 	KUNIT_CASE(test_exit),
+	KUNIT_CASE(test_free_allocates_nothing),
 	{}
 };
 
