@@ -433,8 +433,8 @@ unsigned int stack_depot_walk_steps(unsigned long *frames, unsigned int depth, b
 {
 	u64 *steps = READ_ONCE(stack_depot_steps), *next = NULL, step;
 	unsigned long ip;
+	unsigned int count = 0, left_out = 0;
 	bool interrupted = false;
-	unsigned int count = 0;
 
 	if (!stack_depot_find_stack(caller.slot))
 		return 0;
@@ -445,6 +445,9 @@ unsigned int stack_depot_walk_steps(unsigned long *frames, unsigned int depth, b
 		if (!ip)
 			return 0;
 		skip = skip && stack_depot_is_allocator(ip);
+		/* A damaged stack can lead around in a circle. */
+		if (skip && ++left_out > STACK_DEPOT_CAPTURE_MAX)
+			return 0;
 		if (!skip) {
 			frames[count++] = ip;
 			if (count == depth)
