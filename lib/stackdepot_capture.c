@@ -18,10 +18,15 @@
 #include <linux/stackdepot_capture.h>
 #include <linux/workqueue.h>
 
+#include "stackdepot_evict.h"
 #include "stackdepot_internal.h"
 
 /* Chains are records with counters. RAW: the walk has ended them at an interrupt's entry. */
 #define CHAIN_FLAGS	(STACK_DEPOT_FLAG_GET | STACK_DEPOT_FLAG_COUNT | STACK_DEPOT_FLAG_RAW)
+
+/* Flags of captures are not those of the depot. */
+static_assert(!((STACK_DEPOT_FLAG_SKIP | STACK_DEPOT_FLAG_WHOLE) &
+		(STACK_DEPOT_FLAGS_MASK | DEPOT_FLAG_LINKED)));
 
 /**
  * stack_depot_capture_init() - allocate the tables that make captures cheap

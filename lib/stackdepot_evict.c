@@ -22,6 +22,7 @@
 #include <linux/rculist.h>
 #include <linux/rcupdate.h>
 #include <linux/refcount.h>
+#include <linux/sched.h>
 #include <linux/slab.h>
 #include <linux/stacktrace.h>
 #include <linux/string.h>
@@ -136,10 +137,11 @@ int stack_depot_init_evictable(void)
 
 	if (ret || READ_ONCE(stack_depot_evictable.table))
 		return ret;
-	/* If another task is allocating the table, it is going to appear. */
 	depot_alloc_table(&stack_depot_evictable);
-	return READ_ONCE(stack_depot_evictable.allocating_table) ||
-	       READ_ONCE(stack_depot_evictable.table) ? 0 : -ENOMEM;
+	/* Another task may be allocating the table. Pairs with depot_alloc_table(). */
+	while (smp_load_acquire(&stack_depot_evictable.allocating_table))
+		schedule_timeout_uninterruptible(1);
+	return READ_ONCE(stack_depot_evictable.table) ? 0 : -ENOMEM;
 }
 EXPORT_SYMBOL_GPL(stack_depot_init_evictable);
 

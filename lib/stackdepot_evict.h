@@ -111,7 +111,7 @@ static_assert(!(UNIT_GENERATION & UNIT_CARVED));
 #endif
 
 /* For stack_depot_save_linked() only: not in STACK_DEPOT_FLAGS_MASK. */
-#define DEPOT_FLAG_LINKED	((depot_flags_t)0x8000)
+#define DEPOT_FLAG_LINKED	((depot_flags_t)0x2000)
 
 /* Records saved with STACK_DEPOT_FLAG_DATA may use one part in this many of the bound. */
 #define DEPOT_DATA_SHARE	4
