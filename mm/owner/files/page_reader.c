@@ -37,7 +37,9 @@ static void print_page_record(struct seq_buf *text, const struct owner_pages *pa
 
 /*
  * Find the next record. Return 1 if there is one; the caller then calls put_online_mems().
- * Return 0 if there is none, -ERESTARTSYS after a signal.
+ * Return 0 if there is none, -ERESTARTSYS if the task is killed. Other signals do not end the
+ * search: after an error read() keeps the file position from before, so that the next read() would
+ * begin the search anew.
  */
 static int find_next_page_record(loff_t *pos, struct owner_pages *found)
 {
@@ -46,7 +48,7 @@ static int find_next_page_record(loff_t *pos, struct owner_pages *found)
 	while (pfn < max_pfn) {
 		unsigned long end = min(pfn + SEARCH_BATCH, max_pfn);
 
-		if (signal_pending(current))
+		if (fatal_signal_pending(current))
 			return -ERESTARTSYS;
 		get_online_mems();
 		if (owner_pages_find_next_tracked(&pfn, end, found)) {

@@ -36,7 +36,7 @@ static void *find_next_object(struct slab_reader *reader, loff_t *pos)
 		owner_cursor_set_source(cursor, &owner_percpu_source);
 		found = owner_cursor_next(cursor, &reader->object);
 	}
-	/* After a signal the file has not ended. */
+	/* If the task was killed, the file has not ended. */
 	if (found < 0)
 		return ERR_PTR(found);
 	if (!found)
@@ -94,9 +94,20 @@ static const struct seq_operations slab_owner_sops = {
 	.show	= slab_owner_show,
 };
 
+/*
+ * Only a signal that kills the task ends the search for the next record. If another one did, the
+ * next read() would begin this search anew, and if such signals came faster than it ends, it never
+ * would: seq_file drops the position that start() leaves if nothing was read before, and so does
+ * traverse() after lseek() and in pread().
+ */
 static int slab_owner_open(struct inode *inode, struct file *file)
 {
-	return seq_open_private(file, &slab_owner_sops, sizeof(struct slab_reader));
+	struct slab_reader *reader = __seq_open_private(file, &slab_owner_sops, sizeof(*reader));
+
+	if (!reader)
+		return -ENOMEM;
+	reader->cursor.until_killed = true;
+	return 0;
 }
 
 static const struct file_operations slab_owner_fops = {
