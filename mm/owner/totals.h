@@ -23,6 +23,13 @@ struct owner_source_ops;
 #define OWNER_READER_GFP	(GFP_KERNEL | __GFP_RETRY_MAYFAIL | __GFP_NOWARN | \
 				 __GFP_NO_OBJ_EXT)
 
+/*
+ * Flags for such memory while a cursor holds slab_mutex and the lock of memory hotplug, for which
+ * whoever mounts a file system or loads a module may be waiting: do not wait for reclaim. On
+ * failure end the cursor, and use OWNER_READER_GFP.
+ */
+#define OWNER_LOCKED_GFP	(GFP_NOWAIT | __GFP_NO_OBJ_EXT)
+
 /**
  * struct owner_chain_total - what one call chain holds
  * @stack: handle of the chain, with a reference

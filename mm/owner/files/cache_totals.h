@@ -8,18 +8,18 @@
 
 /**
  * struct owner_cache_total - what one cache holds
- * @name: name of the cache
  * @object_size: bytes that each object takes
  * @allocated: objects that are allocated
  * @tracked: objects that have an owner
  * @requested: bytes that were asked for with the tracked objects
+ * @name: name of the cache
  */
 struct owner_cache_total {
-	char *name;
 	unsigned int object_size;
 	unsigned long allocated;
 	unsigned long tracked;
 	u64 requested;
+	char name[];
 };
 
 int owner_sum_caches(struct xarray *totals);

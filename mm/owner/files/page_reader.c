@@ -80,23 +80,29 @@ static int grow_record_text(struct owner_page_reader *reader)
 	return 0;
 }
 
-/* Return 1 if there is another record, 0 if there is none, or an error. */
+/*
+ * Return 1 if there is another record, 0 if there is none, or an error. The buffer grows while
+ * memory can be hot-removed, and the record is looked for again after that.
+ */
 static int print_next_record(struct owner_page_reader *reader, loff_t *pos)
 {
+	int result, error = reader->size ? 0 : grow_record_text(reader);
 	struct owner_pages found;
-	int error, result = find_next_page_record(pos, &found);
+	bool fits = false;
 
-	if (result <= 0)
-		return result;
-	error = reader->size ? 0 : grow_record_text(reader);
-	while (!error) {
+	while (!error && !fits) {
+		result = find_next_page_record(pos, &found);
+		if (result <= 0)
+			return result;
 		print_page_record(&reader->text, &found);
-		if (!seq_buf_has_overflowed(&reader->text))
-			break;
-		error = grow_record_text(reader);
+		fits = !seq_buf_has_overflowed(&reader->text);
+		put_online_mems();
+		page_owner_put_stack(found.owner.handle);
+		if (!fits) {
+			*pos = found.pfn;
+			error = grow_record_text(reader);
+		}
 	}
-	put_online_mems();
-	page_owner_put_stack(found.owner.handle);
 	return error ?: 1;
 }
 

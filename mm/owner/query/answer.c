@@ -3,37 +3,69 @@
 
 #include <linux/minmax.h>
 #include <linux/slab.h>
+#include <linux/stackdepot.h>
 
 #include "query.h"
 
-/* Add the object that was found last to its group. */
-static int add_object(struct owner_query *query)
+static void add_object_to_group(struct owner_query *query, struct owner_query_group *group)
 {
-	struct owner_query_group *group = owner_query_find_group(query);
-	struct owner_sum sum;
+	struct owner_sum sum = owner_query_object_sum(query);
+
+	owner_sum_join(&group->sum, &sum);
+}
+
+/*
+ * Add the object that was found last to its group, under the cursor's locks. False if there is no
+ * group yet, nor memory for one without waiting.
+ */
+static bool add_object(struct owner_query *query)
+{
+	struct owner_query_group *group = owner_query_find_group(query) ?:
+					  owner_query_make_group(query, OWNER_LOCKED_GFP);
+
+	if (!group)
+		return false;
+	add_object_to_group(query, group);
+	owner_query_add_to_memo(query, group);
+	return true;
+}
+
+/* What add_object() could not do, after the cursor has ended: wait for memory. */
+static int add_object_unlocked(struct owner_query *query)
+{
+	struct owner_query_group *group = owner_query_make_group(query, OWNER_READER_GFP);
 
 	if (!group)
 		return -ENOMEM;
-	sum = owner_query_object_sum(query);
-	owner_sum_join(&group->sum, &sum);
-	owner_query_add_to_memo(query, group);
+	add_object_to_group(query, group);
 	return 0;
 }
 
-/* Add objects while there is room for another group, or until @found_all. */
+/*
+ * Add objects while there is room for another group, or until @found_all. Also ends after an object
+ * for whose group there was no memory under the cursor's locks. Its key and all that it adds to a
+ * sum have been copied, so that only its chain needs a reference.
+ */
 static int fill_table(struct owner_query *query, bool *found_all)
 {
+	depot_stack_handle_t stack = 0;
 	int found = 1, error = 0;
+	bool added = true;
 
 	owner_query_begin_memo(query);
 	owner_cursor_begin(&query->cursor);
-	while (!error && found > 0 && query->nr_groups < query->room) {
+	while (added && found > 0 && query->nr_groups < query->room) {
 		found = owner_query_find_next_match(query);
 		if (found > 0)
-			error = add_object(query);
+			added = add_object(query);
 	}
+	if (!added && stack_depot_get(query->object.owner.stack))
+		stack = query->object.owner.stack;
 	owner_cursor_end(&query->cursor);
 	owner_query_end_memo(query);
+	if (!added)
+		error = add_object_unlocked(query);
+	stack_depot_put(stack);
 	*found_all = !found;
 	return error ?: min(found, 0);
 }

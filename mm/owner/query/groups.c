@@ -262,33 +262,11 @@ int owner_query_make_room(struct owner_query *query)
 	return fatal_signal_pending(current) ? -EINTR : 0;
 }
 
-static struct owner_query_group *make_group(struct owner_query *query, unsigned int words, u32 hash)
-{
-	struct owner_query_group *group;
-
-	if (!charge_memory(query, group_size(words)))
-		return NULL;
-	group = kzalloc(group_size(words), OWNER_READER_GFP);
-	if (!group) {
-		query->memory -= group_size(words);
-		return NULL;
-	}
-	group->sum.groups = 1;
-	group->hash = hash;
-	group->words = words;
-	memcpy(group->key, query->key, words * sizeof(u64));
-	if (stack_depot_get(query->object.owner.stack))
-		group->stack = query->object.owner.stack;
-	query->groups[query->nr_groups++] = group;
-	add_to_bucket(query, group);
-	return group;
-}
-
 /**
- * owner_query_find_group() - find or make the group of the object that was found last
- * @query: has found an object, and has room for a group
+ * owner_query_find_group() - find the group of the object that was found last
+ * @query: has found an object; gets its key
  *
- * Return: the group, NULL without memory.
+ * Return: the group, NULL if there is none yet.
  */
 struct owner_query_group *owner_query_find_group(struct owner_query *query)
 {
@@ -299,11 +277,44 @@ struct owner_query_group *owner_query_find_group(struct owner_query *query)
 	for (i = 0; i < query->sentence.nr_group_by; i++)
 		words += encode_field(query->key + words, query, &query->sentence.group_by[i]);
 	hash = jhash2((u32 *)query->key, words * 2, 0);
+	query->key_words = words;
+	query->key_hash = hash;
 	hlist_for_each_entry(group, &query->buckets[hash >> (32 - query->bucket_bits)], node)
 		if (group->hash == hash && group->words == words &&
 		    !memcmp(group->key, query->key, words * sizeof(u64)))
 			return group;
-	return make_group(query, words, hash);
+	return NULL;
+}
+
+/**
+ * owner_query_make_group() - make the group of the object that was found last
+ * @query: owner_query_find_group() has found none, and there is room for another one
+ * @flags: OWNER_LOCKED_GFP until the cursor ends; OWNER_READER_GFP after that, while the caller has
+ *	a reference to the object's chain
+ *
+ * Return: the group, NULL without memory.
+ */
+struct owner_query_group *owner_query_make_group(struct owner_query *query, gfp_t flags)
+{
+	unsigned int words = query->key_words;
+	struct owner_query_group *group;
+
+	if (!charge_memory(query, group_size(words)))
+		return NULL;
+	group = kzalloc(group_size(words), flags);
+	if (!group) {
+		query->memory -= group_size(words);
+		return NULL;
+	}
+	group->sum.groups = 1;
+	group->hash = query->key_hash;
+	group->words = words;
+	memcpy(group->key, query->key, words * sizeof(u64));
+	if (stack_depot_get(query->object.owner.stack))
+		group->stack = query->object.owner.stack;
+	query->groups[query->nr_groups++] = group;
+	add_to_bucket(query, group);
+	return group;
 }
 
 /**

@@ -19,6 +19,7 @@
 #ifndef _MM_OWNER_QUERY_H
 #define _MM_OWNER_QUERY_H
 
+#include <linux/gfp_types.h>
 #include <linux/list.h>
 #include <linux/types.h>
 
@@ -106,6 +107,8 @@ struct owner_query_group {
  * @bucket_bits: its size
  * @memory: bytes that the groups and their table take
  * @key: buffer for the key of @object
+ * @key_words: its length
+ * @key_hash: its hash
  * @other: sum of the groups that were folded, because there were more than groups=
  * @total: sum of everything
  *
@@ -138,6 +141,8 @@ struct owner_query {
 	unsigned int bucket_bits;
 	size_t memory;
 	u64 key[OWNER_QUERY_KEY_WORDS];
+	unsigned int key_words;
+	u32 key_hash;
 	struct owner_sum other;
 	struct owner_sum total;
 };
@@ -187,6 +192,7 @@ int owner_query_find_next_match(struct owner_query *query);
 /* groups.c */
 size_t owner_query_memory_max(void);
 struct owner_query_group *owner_query_find_group(struct owner_query *query);
+struct owner_query_group *owner_query_make_group(struct owner_query *query, gfp_t flags);
 int owner_query_make_room(struct owner_query *query);
 void owner_query_sort_groups(struct owner_query *query);
 unsigned int owner_query_count_shown_groups(const struct owner_query *query);

@@ -3,7 +3,6 @@
 
 #include <linux/seq_buf.h>
 #include <linux/seq_file.h>
-#include <linux/slab.h>
 #include <linux/stackdepot.h>
 #include <linux/time64.h>
 
@@ -429,6 +428,19 @@ void owner_query_show_object(struct seq_file *m, struct owner_query *query)
 		show_object_text(m, query);
 }
 
+/* Print into the file's buffer: with single objects, the cursor's locks are held. */
+static void show_sentence(struct seq_file *m, const struct owner_sentence *s)
+{
+	size_t room, length;
+	char *buf;
+
+	seq_puts(m, "# ");
+	room = seq_get_buf(m, &buf);
+	length = owner_lang_print(s, buf, room);
+	seq_commit(m, length < room ? length : -1);
+	seq_putc(m, '\n');
+}
+
 /**
  * owner_query_show_head() - print the sentence, the generation and the names of columns
  * @m: the file
@@ -437,14 +449,9 @@ void owner_query_show_object(struct seq_file *m, struct owner_query *query)
 void owner_query_show_head(struct seq_file *m, const struct owner_query *query)
 {
 	const struct owner_sentence *s = &query->sentence;
-	char *printed = kmalloc(OWNER_SENTENCE_MAX + 1, GFP_KERNEL);
 	unsigned int i;
 
-	if (printed) {
-		owner_lang_print(s, printed, OWNER_SENTENCE_MAX + 1);
-		seq_printf(m, "# %s\n", printed);
-		kfree(printed);
-	}
+	show_sentence(m, s);
 	seq_printf(m, "# generation %u\n", query->generation);
 	if (s->format == OWNER_FORMAT_TEXT) {
 		seq_putc(m, '\n');

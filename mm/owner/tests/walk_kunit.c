@@ -319,6 +319,7 @@ static void test_totals_by_chain(struct kunit *test)
 static void test_totals_by_cache(struct kunit *test)
 {
 	struct kmem_cache *cache = create_test_cache(test, 0);
+	static const char gone_name[] = "owner_kunit_gone";
 	struct owner_cache_total *total, *gone;
 	void *tracked = plant_object(cache, 0);
 	void *untracked = plant_object(cache, __GFP_NO_OBJ_EXT);
@@ -327,9 +328,9 @@ static void test_totals_by_cache(struct kunit *test)
 
 	/* Add the total of a cache that had the same address, and was destroyed meanwhile. */
 	xa_init(&totals);
-	gone = kzalloc(sizeof(*gone), GFP_KERNEL);
+	gone = kzalloc(struct_size(gone, name, sizeof(gone_name)), GFP_KERNEL);
 	KUNIT_ASSERT_NOT_NULL(test, gone);
-	gone->name = kstrdup("owner_kunit_gone", GFP_KERNEL);
+	strscpy(gone->name, gone_name, sizeof(gone_name));
 	gone->object_size = cache->size;
 	KUNIT_ASSERT_NULL(test, xa_store(&totals, (unsigned long)cache, gone, GFP_KERNEL));
 
