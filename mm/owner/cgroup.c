@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Find the memory cgroup that an object or a page is charged to.
+ * Find the memory cgroup that an object or a page is charged to, and charge what readers need.
  *
  * Records do not keep it: charges move to the parent when a cgroup is removed. Readers
  * look the cgroup up.
@@ -102,6 +102,41 @@ void owner_cgroup_of_page(struct page *page, char *path)
 	rcu_read_lock();
 	copy_path(page_memcg_check(page), path);
 	rcu_read_unlock();
+}
+
+/**
+ * owner_objcg_get() - get the obj_cgroup that pays for memory of the current task
+ *
+ * Return: with a reference, NULL if there is none.
+ */
+struct obj_cgroup *owner_objcg_get(void)
+{
+	return memcg_kmem_online() ? get_obj_cgroup_from_current() : NULL;
+}
+
+void owner_objcg_put(struct obj_cgroup *objcg)
+{
+	obj_cgroup_put(objcg);
+}
+
+/**
+ * owner_objcg_charge() - charge memory
+ * @objcg: from owner_objcg_get()
+ * @flags: with __GFP_RETRY_MAYFAIL, or without __GFP_DIRECT_RECLAIM: the cgroup's OOM killer is not
+ *	invoked
+ * @size: bytes
+ *
+ * Return: 0, -ENOMEM if the cgroup may not have so much.
+ */
+int owner_objcg_charge(struct obj_cgroup *objcg, gfp_t flags, size_t size)
+{
+	return objcg ? obj_cgroup_charge(objcg, flags, size) : 0;
+}
+
+void owner_objcg_uncharge(struct obj_cgroup *objcg, size_t size)
+{
+	if (objcg)
+		obj_cgroup_uncharge(objcg, size);
 }
 
 /**

@@ -3,6 +3,7 @@
 #ifndef _MM_OWNER_CGROUP_H
 #define _MM_OWNER_CGROUP_H
 
+#include <linux/gfp_types.h>
 #include <linux/types.h>
 
 struct mem_cgroup;
@@ -25,6 +26,10 @@ struct obj_cgroup *owner_objcg_of(unsigned long obj_exts, unsigned int index);
 void owner_cgroup_of_objcg(struct obj_cgroup *objcg, char *path);
 void owner_cgroup_of_page(struct page *page, char *path);
 void owner_cgroup_print(struct seq_buf *text, struct page *page);
+struct obj_cgroup *owner_objcg_get(void);
+void owner_objcg_put(struct obj_cgroup *objcg);
+int owner_objcg_charge(struct obj_cgroup *objcg, gfp_t flags, size_t size);
+void owner_objcg_uncharge(struct obj_cgroup *objcg, size_t size);
 
 #else
 
@@ -57,6 +62,24 @@ static inline void owner_cgroup_of_page(struct page *page, char *path)
 }
 
 static inline void owner_cgroup_print(struct seq_buf *text, struct page *page)
+{
+}
+
+static inline struct obj_cgroup *owner_objcg_get(void)
+{
+	return NULL;
+}
+
+static inline void owner_objcg_put(struct obj_cgroup *objcg)
+{
+}
+
+static inline int owner_objcg_charge(struct obj_cgroup *objcg, gfp_t flags, size_t size)
+{
+	return 0;
+}
+
+static inline void owner_objcg_uncharge(struct obj_cgroup *objcg, size_t size)
 {
 }
 

@@ -93,6 +93,8 @@ int owner_query_sum_groups(struct owner_query *query)
 	}
 	if (error)
 		return error;
+	/* They have references to all chains, and only the groups are needed from now on. */
+	owner_free_chain_totals(&query->counted);
 	owner_query_sort_groups(query);
 	query->total = query->other;
 	for (i = 0; i < query->nr_groups; i++)
@@ -112,5 +114,7 @@ void owner_query_reset(struct owner_query *query)
 		owner_query_put_chains(query->chains);
 	kvfree(query->chains);
 	query->chains = NULL;
+	owner_objcg_put(query->objcg);
+	query->objcg = NULL;
 	query->total = (struct owner_sum){};
 }

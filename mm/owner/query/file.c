@@ -6,7 +6,7 @@
  * Each open file has its own sentence and answer. The file has no position: a read
  * continues the answer to the sentence that was written last. Groups are summed up when
  * their answer is first read, so they show that moment. Single objects are found as
- * they are read.
+ * they are read. At its end the answer is freed, while the file stays open.
  */
 
 #define pr_fmt(fmt) "slab_owner: " fmt
@@ -243,8 +243,12 @@ static ssize_t query_read(struct file *file, char __user *buf, size_t count, lof
 		return -ERESTARTSYS;
 	if (reader->has_sentence && !reader->has_answer)
 		result = begin_answer(reader);
-	if (!result)
+	if (!result) {
 		result = seq_read(file, buf, count, &reader->pos);
+		/* Nobody reads the answer again: from now on seq_file's position is LLONG_MAX. */
+		if (!result && count)
+			owner_query_reset(&reader->query);
+	}
 	mutex_unlock(&reader->lock);
 	return result;
 }

@@ -59,6 +59,7 @@ int owner_query_prepare(struct owner_query *query)
 	owner_query_rewind(query);
 	owner_query_set_now(query);
 	query->generation = owner_query_generation();
+	query->objcg = owner_objcg_get();
 	query->chains = kvcalloc(1 << OWNER_QUERY_CHAIN_BITS, sizeof(*query->chains),
 				 OWNER_READER_GFP);
 	return query->chains ? 0 : -ENOMEM;

@@ -7,7 +7,9 @@
  * objects of a folded group are found, a new group is made, which lacks what was folded:
  * totals are exact, and the answer says that groups were folded.
  *
- * The memory of a table is bounded, too: a query that needs more fails.
+ * The memory of a table is bounded, too: a query that needs more fails. It is charged to the cgroup
+ * of the task that reads the answer by hand: __GFP_ACCOUNT would give objects of the caches for
+ * __GFP_NO_OBJ_EXT the extensions that these caches are there to do without.
  */
 
 #include <linux/jhash.h>
@@ -147,13 +149,20 @@ size_t owner_query_memory_max(void)
 	return min((u64)totalram_pages() << PAGE_SHIFT >> 4, (u64)SZ_256M);
 }
 
-/* Count @size bytes for the query. False if they are too many. */
-static bool charge_memory(struct owner_query *query, size_t size)
+/* Count @size bytes for the query. False if they are too many, for the query or for its cgroup. */
+static bool charge_memory(struct owner_query *query, size_t size, gfp_t flags)
 {
-	if (query->memory + size > owner_query_memory_max())
+	if (query->memory + size > owner_query_memory_max() ||
+	    owner_objcg_charge(query->objcg, flags, size))
 		return false;
 	query->memory += size;
 	return true;
+}
+
+static void uncharge_memory(struct owner_query *query, size_t size)
+{
+	query->memory -= size;
+	owner_objcg_uncharge(query->objcg, size);
 }
 
 static size_t group_size(unsigned int words)
@@ -163,7 +172,7 @@ static size_t group_size(unsigned int words)
 
 static void free_group(struct owner_query *query, struct owner_query_group *group)
 {
-	query->memory -= group_size(group->words);
+	uncharge_memory(query, group_size(group->words));
 	stack_depot_put(group->stack);
 	kfree(group);
 }
@@ -214,13 +223,14 @@ static int resize_table(struct owner_query *query, unsigned int room)
 	struct owner_query_group **groups;
 	struct hlist_head *buckets;
 
-	if (!charge_memory(query, table_size(room)))
+	if (!charge_memory(query, table_size(room), OWNER_READER_GFP))
 		return -ENOMEM;
 	groups = kvmalloc_array(room, sizeof(*groups), OWNER_READER_GFP);
 	buckets = kvcalloc(1 << bits, sizeof(*buckets), OWNER_READER_GFP);
 	if (!groups || !buckets) {
 		kvfree(groups);
 		kvfree(buckets);
+		uncharge_memory(query, table_size(room));
 		return -ENOMEM;
 	}
 	if (query->nr_groups)
@@ -228,7 +238,7 @@ static int resize_table(struct owner_query *query, unsigned int room)
 	kvfree(query->groups);
 	kvfree(query->buckets);
 	if (query->room)
-		query->memory -= table_size(query->room);
+		uncharge_memory(query, table_size(query->room));
 	query->groups = groups;
 	query->buckets = buckets;
 	query->bucket_bits = bits;
@@ -299,11 +309,11 @@ struct owner_query_group *owner_query_make_group(struct owner_query *query, gfp_
 	unsigned int words = query->key_words;
 	struct owner_query_group *group;
 
-	if (!charge_memory(query, group_size(words)))
+	if (!charge_memory(query, group_size(words), flags))
 		return NULL;
 	group = kzalloc(group_size(words), flags);
 	if (!group) {
-		query->memory -= group_size(words);
+		uncharge_memory(query, group_size(words));
 		return NULL;
 	}
 	group->sum.groups = 1;
@@ -340,7 +350,8 @@ void owner_query_free_groups(struct owner_query *query)
 	kvfree(query->buckets);
 	query->groups = NULL;
 	query->buckets = NULL;
+	if (query->room)
+		uncharge_memory(query, table_size(query->room));
 	query->room = 0;
-	query->memory = 0;
 	query->other = (struct owner_sum){};
 }

@@ -106,6 +106,7 @@ struct owner_query_group {
  * @buckets: hash table of the groups
  * @bucket_bits: its size
  * @memory: bytes that the groups and their table take
+ * @objcg: the cgroup to which @memory is charged, with a reference, NULL if there is none
  * @key: buffer for the key of @object
  * @key_words: its length
  * @key_hash: its hash
@@ -140,6 +141,7 @@ struct owner_query {
 	struct hlist_head *buckets;
 	unsigned int bucket_bits;
 	size_t memory;
+	struct obj_cgroup *objcg;
 	u64 key[OWNER_QUERY_KEY_WORDS];
 	unsigned int key_words;
 	u32 key_hash;
