@@ -54,18 +54,21 @@ u64 owner_cgroup_number(void)
  *
  * Context: not in NMI.
  *
- * Return: false in interrupts, and if the task has no cgroup.
+ * Return: its number, as owner_cgroup_number(); 0 in interrupts, and if the task has no cgroup.
  */
-bool owner_cgroup_of_task(char *path)
+u64 owner_cgroup_of_task(char *path)
 {
-	bool found;
+	struct mem_cgroup *memcg;
+	u64 number = 0;
 
 	if (!in_task())
-		return false;
+		return 0;
 	rcu_read_lock();
-	found = copy_path(mem_cgroup_from_task(current), path);
+	memcg = mem_cgroup_from_task(current);
+	if (copy_path(memcg, path))
+		number = cgroup_id(memcg->css.cgroup);
 	rcu_read_unlock();
-	return found;
+	return number;
 }
 
 /**

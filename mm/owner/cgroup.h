@@ -21,7 +21,7 @@ struct seq_buf;
 
 bool owner_cgroups_on(void);
 u64 owner_cgroup_number(void);
-bool owner_cgroup_of_task(char *path);
+u64 owner_cgroup_of_task(char *path);
 struct obj_cgroup *owner_objcg_of(unsigned long obj_exts, unsigned int index);
 void owner_cgroup_of_objcg(struct obj_cgroup *objcg, char *path);
 void owner_cgroup_of_page(struct page *page, char *path);
@@ -43,9 +43,9 @@ static inline u64 owner_cgroup_number(void)
 	return 0;
 }
 
-static inline bool owner_cgroup_of_task(char *path)
+static inline u64 owner_cgroup_of_task(char *path)
 {
-	return false;
+	return 0;
 }
 
 static inline struct obj_cgroup *owner_objcg_of(unsigned long obj_exts, unsigned int index)

@@ -57,7 +57,7 @@ static void free_rule(struct owner_rule_entry *entry)
 
 	for (i = 0; entry->sentence && i < entry->sentence->nr_comparisons; i++)
 		kvfree(rcu_dereference_protected(entry->ranges[i], true));
-	free_percpu(entry->hits);
+	free_percpu(entry->cpu);
 	kfree(entry->sentence);
 	kfree(entry);
 }
@@ -126,8 +126,8 @@ static struct owner_rule_entry *alloc_rule(const struct owner_sentence *s, int r
 	/* Copy only the used part of words[], the last member. */
 	entry->sentence = kmemdup(s, offsetof(struct owner_sentence, words) + s->nr_words,
 				  GFP_KERNEL);
-	entry->hits = alloc_percpu(unsigned long);
-	if (!entry->sentence || !entry->hits ||
+	entry->cpu = alloc_percpu(struct owner_rule_cpu);
+	if (!entry->sentence || !entry->cpu ||
 	    (s->fields_used & OWNER_FIELDS_OF_CHAIN && owner_rules_alloc_chain_buffers())) {
 		free_rule(entry);
 		return NULL;
@@ -374,7 +374,6 @@ static void publish_rule_table(struct rule_change *change, struct owner_rule_tab
 		kfree(table);
 		table = NULL;
 	}
-	WRITE_ONCE(owner_rules_generation, owner_rules_generation + 1);
 	rcu_assign_pointer(owner_rules_table, table);
 	synchronize_rcu();
 	/* Nobody evaluates a rule of the old table any more. */
@@ -524,7 +523,7 @@ static unsigned long sum_rule_hits(const struct owner_rule_entry *entry)
 	int cpu;
 
 	for_each_possible_cpu(cpu)
-		hits += READ_ONCE(*per_cpu_ptr(entry->hits, cpu));
+		hits += READ_ONCE(per_cpu_ptr(entry->cpu, cpu)->hits);
 	return hits;
 }
 

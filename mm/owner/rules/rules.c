@@ -27,12 +27,11 @@
 #include "table.h"
 
 struct owner_rule_table __rcu *owner_rules_table;
-unsigned long owner_rules_generation = 1;
 
-static DEFINE_PER_CPU(unsigned long, default_rule_hits);
+static DEFINE_PER_CPU(struct owner_rule_cpu, default_rule_cpu);
 
 struct owner_rule_entry owner_default_rule = {
-	.hits = &default_rule_hits,
+	.cpu = &default_rule_cpu,
 	.published = true,
 };
 
@@ -141,45 +140,54 @@ bool owner_gfp_matches(const struct owner_sentence *s, const struct owner_compar
 	return false;
 }
 
+static void store_cgroup_outcome(const struct owner_rule_entry *entry, u64 cgroup, u32 bit,
+				 bool holds)
+{
+	struct owner_rule_cpu *cpu;
+
+	preempt_disable();
+	cpu = this_cpu_ptr(entry->cpu);
+	if (cpu->cgroup != cgroup) {
+		cpu->cgroup = cgroup;
+		cpu->known = 0;
+		cpu->holds = 0;
+	}
+	cpu->known |= bit;
+	if (holds)
+		cpu->holds |= bit;
+	preempt_enable();
+}
+
 /*
- * The result of the last comparison with a cgroup, per CPU: printing a cgroup's
- * path takes a lock that all CPUs share. Cgroup numbers are never reused. The
- * memory of a comparison can be, but not without a new generation.
+ * Compare the cgroup of the current task. Interrupts have none. Printing a cgroup's path takes a
+ * lock that all CPUs share. Therefore each CPU keeps the outcomes for its last cgroup, those of
+ * each rule apart: comparisons do not evict each other. Cgroup numbers are never reused.
  */
-struct cgroup_verdict {
-	unsigned long generation;	/* of owner_rules_generation */
-	const struct owner_comparison *comparison;
-	u64 cgroup;			/* owner_cgroup_number() */
-	bool holds;
-};
-
-static DEFINE_PER_CPU(struct cgroup_verdict, last_cgroup_verdict);
-
-/* Compare the cgroup of the current task. Interrupts have none. */
-static noinline bool cgroup_matches(const struct owner_sentence *s,
+static noinline bool cgroup_matches(const struct owner_rule_entry *entry,
 				    const struct owner_comparison *c)
 {
-	struct cgroup_verdict last, now = {
-		.generation = READ_ONCE(owner_rules_generation),
-		.comparison = c,
-		.cgroup = owner_cgroup_number(),
-	};
+	const struct owner_sentence *s = entry->sentence;
+	u32 known, holds, bit = BIT(c - s->comparisons);
+	u64 cgroup = owner_cgroup_number();
+	const struct owner_rule_cpu *cpu;
 	char path[OWNER_CGROUP_MAX];
+	bool match;
 
-	if (!now.cgroup)
+	if (!cgroup)
 		return false;
-	/* Interrupts returned above, so disabling preemption is enough for a consistent copy. */
 	preempt_disable();
-	last = *this_cpu_ptr(&last_cgroup_verdict);
+	cpu = this_cpu_ptr(entry->cpu);
+	known = cpu->cgroup == cgroup ? cpu->known : 0;
+	holds = cpu->holds;
 	preempt_enable();
-	if (last.generation == now.generation && last.comparison == c &&
-	    last.cgroup == now.cgroup)
-		return last.holds;
-	now.holds = owner_cgroup_of_task(path) && owner_lang_word_matches(s, c, path);
-	preempt_disable();
-	*this_cpu_ptr(&last_cgroup_verdict) = now;
-	preempt_enable();
-	return now.holds;
+	if (known & bit)
+		return holds & bit;
+	/* The task may have moved since: store the outcome for the cgroup whose path this is. */
+	cgroup = owner_cgroup_of_task(path);
+	match = cgroup && owner_lang_word_matches(s, c, path);
+	if (cgroup)
+		store_cgroup_outcome(entry, cgroup, bit, match);
+	return match;
 }
 
 /* owner_field_values.any_word_matches of an allocation. */
@@ -191,7 +199,7 @@ static bool any_word_matches(const struct owner_field_values *fields,
 	if (c->field == OWNER_FIELD_GFP)
 		return owner_gfp_matches(s, c, fields->value[OWNER_FIELD_GFP].number);
 	if (c->field == OWNER_FIELD_CGROUP)
-		return cgroup_matches(s, c);
+		return cgroup_matches(allocation->entry, c);
 	if (!allocation->chain_compared) {
 		allocation->chain_compared = true;
 		allocation->chain_outcomes = evaluate_chain_comparisons(allocation->entry,
@@ -337,7 +345,7 @@ static unsigned int find_allocation_rule(const struct owner_rule_table *table,
 
 static struct owner_choice count_rule_hit(const struct owner_rule_entry *entry)
 {
-	this_cpu_inc(*entry->hits);
+	this_cpu_inc(entry->cpu->hits);
 	return choice_of(entry);
 }
 

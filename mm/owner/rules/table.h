@@ -4,6 +4,8 @@
 #define _MM_OWNER_RULES_TABLE_H
 
 #include <linux/bits.h>
+#include <linux/build_bug.h>
+#include <linux/percpu.h>
 #include <linux/rcupdate.h>
 #include <linux/types.h>
 
@@ -18,10 +20,28 @@
  */
 #define OWNER_CHAIN_COMPARISONS_MAX	64
 
+/**
+ * struct owner_rule_cpu - what a CPU keeps of a rule
+ * @hits: allocations for which the rule was looked up
+ * @cgroup: the cgroup of the task for which the rule was evaluated last: owner_cgroup_number()
+ * @known: a bit for each comparison with this cgroup that was evaluated, by its index
+ * @holds: a bit for each of them that holds
+ *
+ * Tasks write the last three with preemption disabled; in interrupts there is no cgroup.
+ */
+struct owner_rule_cpu {
+	unsigned long hits;
+	u64 cgroup;
+	u32 known;
+	u32 holds;
+};
+
+static_assert(OWNER_COMPARISONS_MAX <= 32);
+
 /* One rule. It moves from table to table, with its hits, until it is removed. */
 struct owner_rule_entry {
 	struct owner_choice choice;
-	unsigned long __percpu *hits;		/* allocations for which it was looked up */
+	struct owner_rule_cpu __percpu *cpu;
 	struct owner_sentence *sentence;	/* NULL: owner_default_rule */
 	bool published;				/* free it only after a grace period */
 	/*
@@ -54,8 +74,6 @@ static inline bool owner_comparison_needs_chain(const struct owner_comparison *c
 
 /* Counts the allocations that no rule matches. Their choice is owner_default_choice. */
 extern struct owner_rule_entry owner_default_rule;
-/* Incremented for each published table. */
-extern unsigned long owner_rules_generation;
 
 int owner_rules_alloc_chain_buffers(void);
 int owner_rules_count_caches(const struct owner_rule_table *table, unsigned int *counts);

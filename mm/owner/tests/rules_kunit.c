@@ -453,9 +453,10 @@ static void replace_rules(struct work_struct *work)
  */
 static void test_change_waits_for_readers(struct kunit *test)
 {
+	const struct owner_rule_table *table;
 	struct rule_writer writer = { };
-	unsigned long generation, until;
 	unsigned int exits = 0;
+	unsigned long until;
 	bool published;
 
 	if (num_online_cpus() == 1)
@@ -464,14 +465,14 @@ static void test_change_waits_for_readers(struct kunit *test)
 	INIT_WORK_ONSTACK(&writer.work, replace_rules);
 	/* From here on this task is a reader, as a capture is, which disables preemption, too. */
 	preempt_disable();
-	generation = READ_ONCE(owner_rules_generation);
+	table = rcu_access_pointer(owner_rules_table);
 	queue_work_on(cpumask_any_but(cpu_online_mask, smp_processor_id()), system_wq,
 		      &writer.work);
 	/* The kernel reports a task that disables preemption for 20 s. */
 	until = jiffies + 5 * HZ;
-	while (READ_ONCE(owner_rules_generation) == generation && time_before(jiffies, until))
+	while (rcu_access_pointer(owner_rules_table) == table && time_before(jiffies, until))
 		cpu_relax();
-	published = READ_ONCE(owner_rules_generation) != generation;
+	published = rcu_access_pointer(owner_rules_table) != table;
 	until = jiffies + 5 * HZ;
 	while (published) {
 		/* A grace period that waits only for the last exit ends meanwhile. */
