@@ -32,13 +32,17 @@ static int show_control(struct seq_file *m, void *v)
 	const char *line, *end;
 	int error = owner_rules_show(m);
 
-	mutex_lock(&control_mutex);
+	if (error)
+		return error;
+	/* A write that looks up functions, or erases the records of frees, holds it for long. */
+	if (mutex_lock_killable(&control_mutex))
+		return -EINTR;
 	for (line = last_error; *line; line = end + (*end == '\n')) {
 		end = strchrnul(line, '\n');
 		seq_printf(m, "# %.*s\n", (int)(end - line), line);
 	}
 	mutex_unlock(&control_mutex);
-	return error;
+	return 0;
 }
 
 static int open_control(struct inode *inode, struct file *file)
