@@ -1,7 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0
 /* The part of a cursor that all sources share: locks, yielding and references. */
 
+#include <linux/align.h>
 #include <linux/jiffies.h>
+#include <linux/log2.h>
+#include <linux/memory_hotplug.h>
+#include <linux/mm.h>
 #include <linux/sched.h>
 
 #include "record.h"
@@ -81,6 +85,39 @@ int owner_cursor_next(struct owner_cursor *cursor, struct owner_object *object)
 {
 	owner_cursor_put_refs(cursor);
 	return cursor->ops->next(cursor, object);
+}
+
+/**
+ * owner_folio_frames() - how many page frames can a search step over that wants no part of a folio?
+ * @page: an online page. It can be freed meanwhile, its folio can be split, and other folios can
+ *	be allocated there
+ * @pfn: its page frame
+ *
+ * Return: the number of page frames of the large folio that begins at @page, or 1. At one moment
+ *	since the call, these page frames were all of one folio.
+ */
+unsigned long owner_folio_frames(const struct page *page, unsigned long pfn)
+{
+	const struct page *last;
+	unsigned long frames;
+	unsigned int order;
+
+	if (!PageHead(page))
+		return 1;
+	/* In the second page, which may have another meaning by now: any value up to 255. */
+	order = data_race(compound_order((struct page *)page));
+	if (order > ilog2(MAX_FOLIO_NR_PAGES))
+		return 1;
+	frames = 1UL << order;
+	if (!IS_ALIGNED(pfn, frames))
+		return 1;
+	/*
+	 * Is the last page in the folio that begins at @page? When a folio is freed, and when it is
+	 * split, its last page leaves it before any page of it is freed: so all of them are, still
+	 * or again.
+	 */
+	last = pfn_to_online_page(pfn + frames - 1);
+	return last && compound_head(last) == page ? frames : 1;
 }
 
 static int next_chain(struct owner_cursor *cursor, struct owner_object *object)

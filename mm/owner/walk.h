@@ -28,6 +28,7 @@ struct kmem_cache;
 struct owner_chain_totals;
 struct owner_cursor;
 struct owner_walk_memo;
+struct page;
 
 /**
  * struct owner_object - an object that a cursor has found
@@ -142,6 +143,8 @@ static inline unsigned long owner_hole_end(unsigned long pfn)
 	return pfn + 1;
 #endif
 }
+
+unsigned long owner_folio_frames(const struct page *page, unsigned long pfn);
 
 /* Let the next owner_cursor_next() find the object again that was found last. */
 static inline void owner_cursor_step_back(struct owner_cursor *cursor)

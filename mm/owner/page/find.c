@@ -108,8 +108,13 @@ bool owner_pages_find_next_tracked(unsigned long *pfn, unsigned long end, struct
 		struct page *page = get_used_page(here, &step);
 
 		*pfn += step;
-		if (page && copy_page_record(page, here, found))
+		if (page && copy_page_record(page, here, found)) {
+			/* All its records are of one allocation: the one that was copied. */
+			step = owner_folio_frames(page, here);
+			if (step == 1UL << found->owner.order)
+				*pfn = here + step;
 			return true;
+		}
 	}
 	return false;
 }

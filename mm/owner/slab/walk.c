@@ -242,7 +242,7 @@ static bool erase_slab_freed(struct owner_cursor *cursor, struct owner_slab_snap
 
 /*
  * Search the slab that starts at @pos->pfn. If there is nothing to find, move @pos to
- * the next page frame, past the slab or the free block if the order is known.
+ * the next page frame, past the slab, the free block or the folio if the order is known.
  */
 static bool search_page_frame(struct owner_cursor *cursor, struct slab_pos *pos,
 			      search_slab_fn *search, void *result)
@@ -264,6 +264,9 @@ static bool search_page_frame(struct owner_cursor *cursor, struct slab_pos *pos,
 			return true;
 		if (slab_is_unchanged(&snap))
 			skip = 1UL << min(slab_order(snap.slab), MAX_PAGE_ORDER);
+	} else if (!PageSlab(page)) {
+		/* If this becomes a slab from now on, its objects are newer than this step. */
+		skip = owner_folio_frames(page, pos->pfn);
 	}
 	pos->pfn += skip;
 	pos->index = 0;

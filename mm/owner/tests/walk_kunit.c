@@ -4,6 +4,7 @@
 #include <linux/jiffies.h>
 #include <linux/memblock.h>
 #include <linux/memory_hotplug.h>
+#include <linux/mm.h>
 #include <linux/percpu.h>
 #include <linux/string.h>
 #include <linux/xarray.h>
@@ -106,6 +107,26 @@ static void test_holes_end_in_pageblocks(struct kunit *test)
 	long_steps += owner_hole_end(0) > 1;
 #endif
 	KUNIT_EXPECT_EQ(test, long_steps, 0);
+}
+
+/* A search steps over a large folio at once, but over each page of other allocations. */
+static void test_folios_are_stepped_over(struct kunit *test)
+{
+	struct page *folio = alloc_pages(GFP_KERNEL | __GFP_COMP, 3);
+	struct page *pages = alloc_pages(GFP_KERNEL, 3);
+	unsigned int i;
+
+	if (folio) {
+		KUNIT_EXPECT_EQ(test, owner_folio_frames(folio, page_to_pfn(folio)), 8);
+		for (i = 1; i < 8; i++)
+			KUNIT_EXPECT_EQ(test, 1,
+					owner_folio_frames(folio + i, page_to_pfn(folio + i)));
+		__free_pages(folio, 3);
+	}
+	if (pages) {
+		KUNIT_EXPECT_EQ(test, owner_folio_frames(pages, page_to_pfn(pages)), 1);
+		__free_pages(pages, 3);
+	}
 }
 
 /* A cursor that begins at an object's position finds this object first. */
@@ -357,6 +378,7 @@ static void test_totals_by_cache(struct kunit *test)
 static struct kunit_case owner_walk_cases[] = {
 	KUNIT_CASE(test_slabs_are_counted),
 	KUNIT_CASE(test_holes_end_in_pageblocks),
+	KUNIT_CASE(test_folios_are_stepped_over),
 	KUNIT_CASE(test_walk_from_a_position),
 	KUNIT_CASE(test_walk_holds_what_it_found),
 	KUNIT_CASE(test_areas_are_found),
