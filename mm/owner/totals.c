@@ -109,8 +109,10 @@ static int make_index(struct chain_index *index, const struct owner_chain_totals
 	index->place = kvcalloc(BIT(index->bits), sizeof(*index->place), OWNER_READER_GFP);
 	if (!index->place)
 		return -ENOMEM;
-	for (i = 0; i < totals->count; i++)
+	for (i = 0; i < totals->count; i++) {
 		*find_place(index, totals->total[i].stack) = i + 1;
+		cond_resched();
+	}
 	return 0;
 }
 
@@ -265,6 +267,7 @@ static void drop_empty_chains(struct owner_chain_totals *totals)
 			totals->total[used++] = totals->total[i];
 		else
 			stack_depot_put(totals->total[i].stack);
+		cond_resched();
 	}
 	totals->count = used;
 }
@@ -303,8 +306,10 @@ int owner_collect_chains(struct owner_chain_totals *totals, enum owner_source so
  */
 void owner_free_chain_totals(struct owner_chain_totals *totals)
 {
-	while (totals->count)
+	while (totals->count) {
 		stack_depot_put(totals->total[--totals->count].stack);
+		cond_resched();
+	}
 	kvfree(totals->total);
 	totals->total = NULL;
 }

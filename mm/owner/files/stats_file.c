@@ -5,6 +5,7 @@
 #include <linux/init.h>
 #include <linux/math64.h>
 #include <linux/percpu.h>
+#include <linux/sched.h>
 #include <linux/seq_file.h>
 
 #include "../capture.h"
@@ -50,8 +51,10 @@ static int show_stats(struct seq_file *m, void *v)
 	int error;
 
 	error = owner_collect_chains(&totals, OWNER_SOURCE_SLAB, NULL);
-	for (i = 0; i < totals.count; i++)
+	for (i = 0; i < totals.count; i++) {
 		owner_estimate_join(&tracked, &totals.total[i].estimate);
+		cond_resched();
+	}
 	owner_free_chain_totals(&totals);
 	if (error)
 		return error;

@@ -9,6 +9,7 @@
 #include <linux/fs.h>
 #include <linux/init.h>
 #include <linux/math64.h>
+#include <linux/sched.h>
 #include <linux/seq_file.h>
 #include <linux/slab.h>
 #include <linux/slab_owner.h>
@@ -63,6 +64,7 @@ static int fill_table(struct top_table *table, enum owner_source source,
 			.objects = total->estimate.objects,
 			.bytes = total->estimate.held,
 		});
+		cond_resched();
 	}
 	return 0;
 }

@@ -2,6 +2,7 @@
 /* Sums up the groups of a query. */
 
 #include <linux/minmax.h>
+#include <linux/sched.h>
 #include <linux/slab.h>
 #include <linux/stackdepot.h>
 
@@ -97,8 +98,10 @@ int owner_query_sum_groups(struct owner_query *query)
 	owner_free_chain_totals(&query->counted);
 	owner_query_sort_groups(query);
 	query->total = query->other;
-	for (i = 0; i < query->nr_groups; i++)
+	for (i = 0; i < query->nr_groups; i++) {
 		owner_sum_join(&query->total, &query->groups[i]->sum);
+		cond_resched();
+	}
 	return 0;
 }
 

@@ -193,6 +193,7 @@ void owner_query_sort_groups(struct owner_query *query)
 		owner_sum_join(&query->other, &group->sum);
 		hlist_del(&group->node);
 		free_group(query, group);
+		cond_resched();
 	}
 }
 
@@ -344,8 +345,10 @@ unsigned int owner_query_count_shown_groups(const struct owner_query *query)
  */
 void owner_query_free_groups(struct owner_query *query)
 {
-	while (query->nr_groups)
+	while (query->nr_groups) {
 		free_group(query, query->groups[--query->nr_groups]);
+		cond_resched();
+	}
 	kvfree(query->groups);
 	kvfree(query->buckets);
 	query->groups = NULL;

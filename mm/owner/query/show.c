@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /* Prints the answer to a query: as text for people, or as rows of values for programs. */
 
+#include <linux/sched.h>
 #include <linux/seq_buf.h>
 #include <linux/seq_file.h>
 #include <linux/stackdepot.h>
@@ -313,8 +314,10 @@ static void show_group_totals(struct seq_file *m, const struct owner_query *quer
 	struct owner_sum not_shown = {};
 	unsigned int i;
 
-	for (i = owner_query_count_shown_groups(query); i < query->nr_groups; i++)
+	for (i = owner_query_count_shown_groups(query); i < query->nr_groups; i++) {
 		owner_sum_join(&not_shown, &query->groups[i]->sum);
+		cond_resched();
+	}
 	show_sum_row(m, s, s->format == OWNER_FORMAT_TSV ? "not_shown" : "not shown", &not_shown);
 	show_sum_row(m, s, "other", &query->other);
 	show_sum_row(m, s, "total", &query->total);
