@@ -114,23 +114,45 @@ void owner_user_show_counts(struct seq_file *m)
 
 /* --- owner/binaries ------------------------------------------------------------ */
 
-static int show_binaries(struct seq_file *m, void *v)
+static void *binaries_start(struct seq_file *m, loff_t *pos)
 {
 	/* Pairs with add_binary(). */
-	unsigned int i, count = smp_load_acquire(&owner_nr_binaries);
+	unsigned int count = smp_load_acquire(&owner_nr_binaries);
 
-	for (i = 0; i < count; i++) {
-		show_id(m, owner_binaries[i]);
-		seq_putc(m, ' ');
-		show_name(m, owner_binaries[i]->path ?: owner_binaries[i]->name);
-		seq_putc(m, '\n');
-	}
+	return *pos < count ? owner_binaries[*pos] : NULL;
+}
+
+static void *binaries_next(struct seq_file *m, void *v, loff_t *pos)
+{
+	++*pos;
+	return binaries_start(m, pos);
+}
+
+static void binaries_stop(struct seq_file *m, void *v)
+{
+}
+
+static int binaries_show(struct seq_file *m, void *v)
+{
+	const struct owner_binary *binary = v;
+
+	show_id(m, binary);
+	seq_putc(m, ' ');
+	show_name(m, binary->path ?: binary->name);
+	seq_putc(m, '\n');
 	return 0;
 }
 
+static const struct seq_operations binaries_sops = {
+	.start	= binaries_start,
+	.next	= binaries_next,
+	.stop	= binaries_stop,
+	.show	= binaries_show,
+};
+
 static int open_binaries(struct inode *inode, struct file *file)
 {
-	return single_open(file, show_binaries, NULL);
+	return seq_open(file, &binaries_sops);
 }
 
 static const struct file_operations binaries_fops = {
@@ -138,7 +160,7 @@ static const struct file_operations binaries_fops = {
 	.open		= open_binaries,
 	.read		= seq_read,
 	.llseek		= seq_lseek,
-	.release	= single_release,
+	.release	= seq_release,
 };
 
 static int __init user_debugfs_init(void)
