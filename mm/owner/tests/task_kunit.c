@@ -162,20 +162,32 @@ static void test_exit(struct kunit *test)
 /* Records of a task's size that the depot can have memory for without an allocation. */
 #define FILLERS		16384
 
-/* Use up the depot's memory for tasks. Return the number of @handles, 0 if it has too much. */
+/* Save records of a task's size after @nr others until the depot refuses. Return their number. */
+static unsigned int fill_until_refused(depot_stack_handle_t *handles, unsigned int nr)
+{
+	for (; nr < FILLERS; nr++) {
+		unsigned long words[OWNER_TASK_WORDS] = { nr, (unsigned long)handles, FILLERS };
+
+		handles[nr] = stack_depot_save_flags(words, ARRAY_SIZE(words), 0,
+						     STACK_DEPOT_FLAG_GET | STACK_DEPOT_FLAG_DATA);
+		if (!handles[nr])
+			break;
+	}
+	return nr;
+}
+
+/* Use up the depot's memory for tasks. Return the number of @handles. */
 static unsigned int fill_depot(depot_stack_handle_t *handles)
 {
-	unsigned int i;
+	unsigned int nr = 0, before;
 
-	for (i = 0; i < FILLERS; i++) {
-		unsigned long words[OWNER_TASK_WORDS] = { i, (unsigned long)handles, FILLERS };
-
-		handles[i] = stack_depot_save_flags(words, ARRAY_SIZE(words), 0,
-						    STACK_DEPOT_FLAG_GET | STACK_DEPOT_FLAG_DATA);
-		if (!handles[i])
-			return i;
-	}
-	return 0;
+	/* A refused record has searched a few pools, and the next one, in another tick, others. */
+	do {
+		before = nr;
+		nr = fill_until_refused(handles, nr);
+		msleep(20);
+	} while (nr != before);
+	return nr;
 }
 
 /* A free interns the task that frees, but allocates nothing for it. */
@@ -192,12 +204,10 @@ static void test_free_allocates_nothing(struct kunit *test)
 	/* Other tasks can let a worker allocate meanwhile: try again. */
 	for (try = 0; try < 20 && refused; try++) {
 		nr = fill_depot(handles);
-		/* In the same tick, the depot refuses without looking for memory. */
-		msleep(20);
-		refused = nr ? owner_task_save(0) : 1;
+		refused = owner_task_save(0);
 		if (!refused)
 			saved = owner_task_save(GFP_KERNEL);
-		if (refused && nr)
+		if (refused)
 			stack_depot_put(refused);
 		for (i = 0; i < nr; i++)
 			stack_depot_put(handles[i]);
