@@ -208,7 +208,7 @@ void stack_depot_request_refill(void)
 static depot_stack_handle_t overflow_chain __read_mostly;
 
 /* The overflow chain has one frame: users see the name of this function. */
-static noinline unsigned long slab_owner_no_room(void)
+static noinline unsigned long stack_depot_no_room(void)
 {
 	return _THIS_IP_;
 }
@@ -216,7 +216,7 @@ static noinline unsigned long slab_owner_no_room(void)
 /* Intern the overflow chain, unless that was done. */
 static void intern_overflow_chain(gfp_t gfp)
 {
-	unsigned long frame = slab_owner_no_room();
+	unsigned long frame = stack_depot_no_room();
 	depot_stack_handle_t handle;
 
 	if (likely(READ_ONCE(overflow_chain)) || !gfp)

@@ -163,7 +163,7 @@ static bool is_overflow_chain(depot_stack_handle_t handle)
 {
 	return stack_depot_copy(handle, NULL, 0) == 1 &&
 	       is_ip_in(stack_depot_frame(handle, 0) + 1,
-			(void *)kallsyms_lookup_name("slab_owner_no_room"));
+			(void *)kallsyms_lookup_name("stack_depot_no_room"));
 }
 
 /* Return how many of the walked frames the captured chain has, 0 if it is another chain. */

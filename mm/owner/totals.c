@@ -68,7 +68,7 @@ static int list_chains(struct owner_chain_totals *totals)
 			if (!more || fatal_signal_pending(current)) {
 				stack_depot_put(stack);
 				totals->total = more ?: totals->total;
-				return more ? -ERESTARTSYS : -ENOMEM;
+				return more ? -EINTR : -ENOMEM;
 			}
 			totals->total = more;
 		}
@@ -281,7 +281,7 @@ static void drop_empty_chains(struct owner_chain_totals *totals)
  *
  * Context: may sleep.
  *
- * Return: 0, -ENOMEM, -ERESTARTSYS if the task is killed.
+ * Return: 0, -ENOMEM, -EINTR if the task is killed.
  */
 int owner_collect_chains(struct owner_chain_totals *totals, enum owner_source source,
 			 const struct owner_source_ops *uncounted)

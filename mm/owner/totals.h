@@ -24,9 +24,9 @@ struct owner_source_ops;
 				 __GFP_NO_OBJ_EXT)
 
 /*
- * Flags for such memory while a cursor holds slab_mutex and the lock of memory hotplug, for which
- * whoever mounts a file system or loads a module may be waiting: do not wait for reclaim. On
- * failure end the cursor, and use OWNER_READER_GFP.
+ * Flags for a reader's memory while a cursor holds slab_mutex and the lock of memory hotplug: do
+ * not wait for reclaim. A task that mounts a file system or loads a module may be waiting for
+ * slab_mutex. On failure end the cursor, and use OWNER_READER_GFP.
  */
 #define OWNER_LOCKED_GFP	(GFP_NOWAIT | __GFP_NO_OBJ_EXT)
 

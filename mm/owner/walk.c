@@ -67,7 +67,7 @@ void owner_cursor_set_source(struct owner_cursor *cursor, const struct owner_sou
 int owner_cursor_yield_slow(struct owner_cursor *cursor)
 {
 	if (owner_cursor_has_signal(cursor))
-		return -ERESTARTSYS;
+		return cursor->until_killed ? -EINTR : -ERESTARTSYS;
 	owner_cursor_end(cursor);
 	cond_resched();
 	owner_cursor_begin(cursor);
@@ -79,7 +79,8 @@ int owner_cursor_yield_slow(struct owner_cursor *cursor)
  * @cursor: between owner_cursor_begin() and owner_cursor_end()
  * @object: filled if there is one
  *
- * Return: 1 if there is one, 0 if there is none, -ERESTARTSYS after a signal.
+ * Return: 1 if there is one, 0 if there is none, -ERESTARTSYS after a signal, -EINTR if the task is
+ *	killed and @cursor->until_killed.
  */
 int owner_cursor_next(struct owner_cursor *cursor, struct owner_object *object)
 {

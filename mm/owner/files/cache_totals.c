@@ -76,7 +76,7 @@ static struct owner_cache_total *get_cache_total(struct xarray *totals,
  * @totals: an empty array; it is filled with struct owner_cache_total by the address of the
  *	cache; free it by owner_free_cache_totals(), after an error, too
  *
- * Return: 0, -ENOMEM, -ERESTARTSYS if the task is killed.
+ * Return: 0, -ENOMEM, -EINTR if the task is killed.
  */
 int owner_sum_caches(struct xarray *totals)
 {

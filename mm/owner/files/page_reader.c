@@ -37,7 +37,7 @@ static void print_page_record(struct seq_buf *text, const struct owner_pages *pa
 
 /*
  * Find the next record. Return 1 if there is one; the caller then calls put_online_mems().
- * Return 0 if there is none, -ERESTARTSYS if the task is killed. Other signals do not end the
+ * Return 0 if there is none, -EINTR if the task is killed. Other signals do not end the
  * search: after an error read() keeps the file position from before, so that the next read() would
  * begin the search anew.
  */
@@ -49,7 +49,7 @@ static int find_next_page_record(loff_t *pos, struct owner_pages *found)
 		unsigned long end = min(pfn + SEARCH_BATCH, max_pfn);
 
 		if (fatal_signal_pending(current))
-			return -ERESTARTSYS;
+			return -EINTR;
 		get_online_mems();
 		if (owner_pages_find_next_tracked(&pfn, end, found)) {
 			*pos = pfn;
@@ -131,8 +131,12 @@ ssize_t owner_page_reader_read(struct owner_page_reader *reader, char __user *bu
 		}
 	}
 	count = min(count, seq_buf_used(text) - reader->read);
-	if (copy_to_user(buf, text->buffer + reader->read, count))
+	if (copy_to_user(buf, text->buffer + reader->read, count)) {
+		/* After an error, read() keeps the file position from before a record that is new. */
+		if (!reader->read)
+			seq_buf_clear(text);
 		return -EFAULT;
+	}
 	reader->read += count;
 	return count;
 }

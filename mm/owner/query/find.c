@@ -89,7 +89,7 @@ static bool can_use_counters(const struct owner_query *query)
  * asks for fields in which objects of a chain differ or for ages, or if there are samples: the
  * answer has the standard error, which takes the size of each sample.
  *
- * Return: 0, -ENOMEM, -ERESTARTSYS if the task is killed.
+ * Return: 0, -ENOMEM, -EINTR if the task is killed.
  */
 int owner_query_use_counters(struct owner_query *query)
 {

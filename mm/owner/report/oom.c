@@ -10,20 +10,24 @@
  *
  * A walk over the depot reads two or three cache lines of each chain: some 10 ms for 100,000
  * chains. Then it reads the CPU caches, 144 KiB each. With page_owner=on there are two walks.
+ * With interrupts or preemption off each walk ends after a millisecond, and the report says so.
  */
 
 #include <linux/atomic.h>
 #include <linux/cpumask.h>
+#include <linux/irqflags.h>
 #include <linux/math64.h>
 #include <linux/mm.h>
-#include <linux/nmi.h>
+#include <linux/preempt.h>
 #include <linux/printk.h>
 #include <linux/rcupdate.h>
+#include <linux/sched/clock.h>
 #include <linux/slab_owner.h>
 #include <linux/stackdepot.h>
 #include <linux/stackdepot_refs.h>
 #include <linux/string.h>
 #include <linux/string_helpers.h>
+#include <linux/time64.h>
 
 #include "../capture.h"
 #include "../page/page.h"
@@ -31,6 +35,9 @@
 #include "../slab/records.h"
 #include "../totals.h"
 #include "oom.h"
+
+/* Reading the clock may cost as much as looking at a chain. */
+#define CHAINS_BETWEEN_CLOCKS	16
 
 /* Rank a chain by its counters, if they add up to at least @least bytes. */
 static void rank_counters(struct owner_ranking *top, enum owner_counter bytes,
@@ -49,21 +56,29 @@ static void rank_counters(struct owner_ranking *top, enum owner_counter bytes,
 		owner_rank_chain(top, &row);
 }
 
+/* Must the search end here? */
+static bool time_is_up(struct owner_oom_find *find)
+{
+	find->is_cut |= local_clock() >= find->deadline;
+	return find->is_cut;
+}
+
 /* Rank all chains by the depot's counters, to which a CPU adds its own once in a second. */
-static void find_candidates(struct owner_ranking *candidates, enum owner_counter bytes)
+static void find_candidates(struct owner_oom_find *find, enum owner_counter bytes)
 {
 	long counters[STACK_DEPOT_COUNTERS];
 	depot_stack_handle_t stack;
+	unsigned int looked_at = 0;
 	u64 pos = 0;
 
 	do {
+		if (looked_at++ % CHAINS_BETWEEN_CLOCKS == 0 && time_is_up(find))
+			return;
 		rcu_read_lock_sched();
 		stack = stack_depot_peek_counted(&pos);
 		if (stack && stack_depot_counters(stack, counters) && stack_depot_is_in_use(stack))
-			rank_counters(candidates, bytes, stack, counters, 1);
+			rank_counters(&find->candidates, bytes, stack, counters, 1);
 		rcu_read_unlock_sched();
-		/* Interrupts can be off. */
-		touch_nmi_watchdog();
 	} while (stack);
 }
 
@@ -87,7 +102,7 @@ static void add_chain(struct owner_ranking *top, enum owner_counter bytes,
  * Add the chains that hold much more than the depot knows: some CPU has a large part of
  * @least in its CPU cache. A leak can fill memory before a CPU tells the depot.
  */
-static void add_chains_of_cpus(struct owner_ranking *top, enum owner_counter bytes, u64 least)
+static void add_chains_of_cpus(struct owner_oom_find *find, enum owner_counter bytes, u64 least)
 {
 	u64 large = div_u64(least, 2 * num_possible_cpus());
 	s32 counters[STACK_DEPOT_COUNTERS];
@@ -98,16 +113,18 @@ static void add_chains_of_cpus(struct owner_ranking *top, enum owner_counter byt
 	if (bytes == OWNER_PAGES)
 		large >>= PAGE_SHIFT;
 	for_each_possible_cpu(cpu) {
+		if (time_is_up(find))
+			return;
 		place = 0;
 		while ((stack = stack_depot_next_on_cpu(cpu, &place, counters, &moving)) != 0)
 			if (counters[bytes] > (s64)large)
-				add_chain(top, bytes, stack, least);
+				add_chain(&find->top, bytes, stack, least);
 	}
 }
 
 /**
  * owner_oom_find() - find the call chains that hold most
- * @find: its @top is filled
+ * @find: its @top and @is_cut are filled; it has its @deadline
  * @bytes: OWNER_HELD for slab objects, OWNER_PAGES for pages
  * @least: leave out chains that hold fewer bytes
  */
@@ -117,10 +134,11 @@ void owner_oom_find(struct owner_oom_find *find, enum owner_counter bytes, u64 l
 
 	find->candidates = (struct owner_ranking){ .max = OWNER_RANKING_MAX };
 	find->top = (struct owner_ranking){ .max = OWNER_OOM_ROWS };
-	find_candidates(&find->candidates, bytes);
+	find->is_cut = false;
+	find_candidates(find, bytes);
 	for (i = 0; i < find->candidates.count; i++)
 		add_chain(&find->top, bytes, find->candidates.row[i].stack, least);
-	add_chains_of_cpus(&find->top, bytes, least);
+	add_chains_of_cpus(find, bytes, least);
 }
 
 /* Append the functions of a chain, as many as fit. Return: false if the chain was freed. */
@@ -170,6 +188,14 @@ void owner_oom_format_row(char *line, size_t size, const struct owner_ranked_cha
 		*line = '\0';
 }
 
+/* A panic has time for a whole search, as has a task unless it keeps interrupts or tasks off. */
+static u64 find_deadline(void)
+{
+	bool is_short = irqs_disabled() || preempt_count();
+
+	return is_short && !oops_in_progress ? local_clock() + NSEC_PER_MSEC : U64_MAX;
+}
+
 /* Print the chains that hold most memory of one kind. The caller has the static buffers. */
 static void print_top(enum owner_counter bytes, const char *name, const char *what,
 		      const char *unit)
@@ -180,7 +206,10 @@ static void print_top(enum owner_counter bytes, const char *name, const char *wh
 	char all[16];
 	unsigned int i;
 
+	find.deadline = find_deadline();
 	owner_oom_find(&find, bytes, div_u64(memory, OWNER_OOM_SHARE));
+	if (find.is_cut)
+		pr_warn("%s: looked at a part of the call chains only: interrupts or preemption are off\n", name);
 	if (!find.top.count)
 		return;
 	string_get_size(memory, 1, STRING_UNITS_2, all, sizeof(all));

@@ -19,10 +19,14 @@
  * struct owner_oom_find - a search for the chains that hold most
  * @candidates: the chains that hold most by the depot's counters
  * @top: the chains that hold most by the counters of the depot and of all CPUs
+ * @deadline: the time of local_clock() at which the search ends
+ * @is_cut: the search has ended at @deadline, and @top lacks some chains
  */
 struct owner_oom_find {
 	struct owner_ranking candidates;
 	struct owner_ranking top;
+	u64 deadline;
+	bool is_cut;
 };
 
 void owner_oom_find(struct owner_oom_find *find, enum owner_counter bytes, u64 least);

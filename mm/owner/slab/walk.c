@@ -310,7 +310,7 @@ const struct owner_source_ops owner_slab_source = {
  *
  * Context: process context, may sleep. Nobody records frees meanwhile.
  *
- * Return: 0, -ERESTARTSYS if the task is killed.
+ * Return: 0, -EINTR if the task is killed.
  */
 int owner_slab_erase_freed(u64 *pos)
 {

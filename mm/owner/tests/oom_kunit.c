@@ -5,6 +5,7 @@
  */
 
 #include <linux/slab.h>
+#include <linux/sched/clock.h>
 #include <linux/string.h>
 
 #include "../report/oom.h"
@@ -56,6 +57,7 @@ static const struct owner_ranked_chain *find_planted(struct planted *planted, u6
 {
 	unsigned int i;
 
+	planted->find->deadline = U64_MAX;
 	owner_oom_find(planted->find, OWNER_HELD, least);
 	for (i = 0; i < planted->find->top.count; i++)
 		if (planted->find->top.row[i].stack == planted->stack)
@@ -110,6 +112,20 @@ static void test_find(struct kunit *test)
 	}
 	free_planted(planted);
 	KUNIT_EXPECT_NULL(test, find_planted(planted, 1));
+}
+
+/* Where time is short, the search ends, and says so. */
+static void test_deadline(struct kunit *test)
+{
+	struct planted *planted = plant_objects(test);
+
+	KUNIT_EXPECT_NOT_NULL(test, find_planted(planted, 1));
+	KUNIT_EXPECT_FALSE(test, planted->find->is_cut);
+	planted->find->deadline = local_clock();
+	owner_oom_find(planted->find, OWNER_HELD, 1);
+	KUNIT_EXPECT_TRUE(test, planted->find->is_cut);
+	KUNIT_EXPECT_EQ(test, planted->find->top.count, 0);
+	free_planted(planted);
 }
 
 /* A sample counts for all objects that it stands for, until it is freed. */
@@ -178,6 +194,7 @@ static void test_format(struct kunit *test)
 static struct kunit_case owner_oom_cases[] = {
 	KUNIT_CASE(test_rank),
 	KUNIT_CASE(test_find),
+	KUNIT_CASE(test_deadline),
 	KUNIT_CASE(test_samples),
 	KUNIT_CASE(test_format),
 	{}

@@ -17,14 +17,17 @@
 #include <linux/rcupdate.h>
 #include <linux/stop_machine.h>
 #include <linux/string.h>
+#include <linux/uaccess.h>
 #include <linux/vmalloc.h>
 
 #include "../../internal.h"
 #include "../capture.h"
+#include "../files/page_reader.h"
 #include "../page/page.h"
 #include "../totals.h"
 #include "../walk.h"
 #include "chain.h"
+#include "kill.h"
 #include "write_rules.h"
 
 /* Return true if slab records exist: they hold references to call chains, like page records. */
@@ -541,7 +544,7 @@ static void add_cpu_references(struct reference_check *counting, unsigned int nr
 		add_handle_references(counting, cpu->evicted[i], 1, 0);
 }
 
-/* Chains with a reference that is never put: page_owner's three, and slab_owner_no_room. */
+/* Chains with a reference that is never put: page_owner's three, and stack_depot_no_room. */
 #define PERMANENT_CHAINS	4
 
 static bool is_reference_count_right(struct reference_check *counting,
@@ -651,6 +654,52 @@ static int require_page_owner(struct kunit *test)
 	return 0;
 }
 
+/*
+ * Read a record into memory that is not there, so that read() fails, and keeps the file position
+ * from before. Return: the error.
+ */
+static ssize_t read_nowhere(struct owner_page_reader *reader)
+{
+	loff_t pos = 0;
+	ssize_t error;
+
+	/* The test may have no mm. */
+	pagefault_disable();
+	error = owner_page_reader_read(reader, NULL, 1, &pos);
+	pagefault_enable();
+	return error;
+}
+
+/* A record that no read() got is not kept: the next one finds it again. */
+static void test_fault(struct kunit *test)
+{
+	struct owner_page_reader reader;
+
+	owner_page_reader_init(&reader);
+	KUNIT_EXPECT_EQ(test, read_nowhere(&reader), -EFAULT);
+	KUNIT_EXPECT_EQ(test, seq_buf_used(&reader.text), 0);
+	owner_page_reader_free(&reader);
+}
+
+/* Only a signal that kills the task ends the search for a record. */
+static void test_signal(struct kunit *test)
+{
+	struct owner_page_reader reader;
+	ssize_t after_signal, killed;
+
+	owner_page_reader_init(&reader);
+	set_thread_flag(TIF_SIGPENDING);
+	after_signal = read_nowhere(&reader);
+	clear_thread_flag(TIF_SIGPENDING);
+	set_fatal_signal(true);
+	killed = read_nowhere(&reader);
+	set_fatal_signal(false);
+	/* The record was found. */
+	KUNIT_EXPECT_EQ(test, after_signal, -EFAULT);
+	KUNIT_EXPECT_EQ(test, killed, -EINTR);
+	owner_page_reader_free(&reader);
+}
+
 static struct kunit_case owner_page_cases[] = {
 	KUNIT_CASE(test_has_owner),
 	KUNIT_CASE(test_freed),
@@ -667,6 +716,8 @@ static struct kunit_case owner_page_cases[] = {
 	KUNIT_CASE(test_dumped_name),
 	KUNIT_CASE(test_counts_each_page),
 	KUNIT_CASE(test_serves_slab),
+	KUNIT_CASE(test_fault),
+	KUNIT_CASE(test_signal),
 	KUNIT_CASE_SLOW(test_references),
 	{}
 };

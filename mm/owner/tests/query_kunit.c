@@ -588,6 +588,19 @@ static void test_sort_is_killed(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, error, -EINTR);
 }
 
+/* A task that is killed leaves no part of an answer to another one with the same open file. */
+static void test_kill_ends_answer(struct kunit *test)
+{
+	int error;
+
+	KUNIT_ASSERT_EQ(test, parse_sentence("group=stack"), 0);
+	set_fatal_signal(true);
+	error = owner_query_sum_groups(query);
+	set_fatal_signal(false);
+	/* After -ERESTARTSYS the next read() would go on. */
+	KUNIT_EXPECT_EQ(test, error, -EINTR);
+}
+
 static void test_refusals(struct kunit *test)
 {
 	static const char * const refused[][2] = {
@@ -671,6 +684,7 @@ static struct kunit_case owner_query_cases[] = {
 	KUNIT_CASE(test_single_objects),
 	KUNIT_CASE(test_signal_stops),
 	KUNIT_CASE(test_sort_is_killed),
+	KUNIT_CASE(test_kill_ends_answer),
 	KUNIT_CASE(test_refusals),
 	{}
 };

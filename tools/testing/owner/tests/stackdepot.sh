@@ -19,7 +19,7 @@ boot_with_statistics()
 		insmod /extra/owner_leak.ko requests=3000 || exit
 		cd /sys/kernel/debug
 		grep -s . stackdepot/stats owner/stats | tr : " "
-		echo "slab_owner no_room $(grep -s -c "^ slab_owner_no_room+" slab_owner)"
+		echo "slab_owner no_room $(grep -s -c "^ stack_depot_no_room+" slab_owner)"
 		[ ! -e page_owner_stacks ] || cat page_owner_stacks/show_stacks >/dev/null' >"$work/out" 2>"$work/err"
 }
 
