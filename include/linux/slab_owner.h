@@ -12,6 +12,7 @@
 #include <linux/jump_label.h>
 #include <linux/types.h>
 
+struct mm_struct;
 struct slab;
 struct task_struct;
 
@@ -31,6 +32,23 @@ static inline void owner_task_free(struct task_struct *task)
 }
 
 #endif /* CONFIG_OWNER_CAPTURE */
+
+#ifdef CONFIG_SLAB_OWNER_USER
+
+void owner_user_fork_maps(struct mm_struct *mm, struct mm_struct *oldmm);
+void owner_user_drop_maps(struct mm_struct *mm);
+
+#else /* CONFIG_SLAB_OWNER_USER */
+
+static inline void owner_user_fork_maps(struct mm_struct *mm, struct mm_struct *oldmm)
+{
+}
+
+static inline void owner_user_drop_maps(struct mm_struct *mm)
+{
+}
+
+#endif /* CONFIG_SLAB_OWNER_USER */
 
 #ifdef CONFIG_OWNER_REPORT
 

@@ -31,7 +31,7 @@ static bool add_object(struct owner_query *query)
 	return true;
 }
 
-/* What add_object() could not do, after the cursor has ended: wait for memory. */
+/* Add an object for which add_object() had no memory. The cursor has ended. */
 static int add_object_unlocked(struct owner_query *query)
 {
 	struct owner_query_group *group = owner_query_make_group(query, OWNER_READER_GFP);

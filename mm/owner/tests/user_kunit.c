@@ -10,9 +10,11 @@
 #include <linux/mm.h>
 #include <linux/mman.h>
 #include <linux/ptrace.h>
+#include <linux/sched/mm.h>
 #include <linux/sched/task_stack.h>
 #include <linux/seq_file.h>
 #include <linux/shmem_fs.h>
+#include <linux/slab_owner.h>
 #include <linux/uaccess.h>
 
 #include "../user/user.h"
@@ -198,7 +200,23 @@ static void test_unreadable_file(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, owner_binary_intern(file), -EIO);
 	file->f_op = fops;
 	/* It has zeros, but it can be read. */
+	set_nlink(file_inode(file), 1);
 	KUNIT_EXPECT_GE(test, owner_binary_intern(file), 0);
+	clear_nlink(file_inode(file));
+	fput(file);
+}
+
+/* Code that a program has written to a memfd is no file: a program can make any number of them. */
+static void test_generated_code(struct kunit *test)
+{
+	struct file *file = shmem_kernel_file_setup("owner_kunit", PAGE_SIZE, 0);
+	unsigned int count;
+
+	KUNIT_ASSERT_FALSE(test, IS_ERR(file));
+	KUNIT_ASSERT_EQ(test, owner_user_start(), 0);
+	count = owner_nr_binaries;
+	KUNIT_EXPECT_EQ(test, owner_binary_intern(file), -ENOENT);
+	KUNIT_EXPECT_EQ(test, owner_nr_binaries, count);
 	fput(file);
 }
 
@@ -233,6 +251,7 @@ static void test_known_file(struct kunit *test)
 	counted_fops = file->f_op;
 	file->f_op = &counting_fops;
 	inode = file_inode(file);
+	set_nlink(inode, 1);
 	/* No fixed time is in the past: a machine without a clock boots in 1970. */
 	past = current_time(inode).tv_sec - 1000;
 	inode_set_ctime(inode, past, 0);
@@ -273,6 +292,7 @@ static void test_known_file(struct kunit *test)
 	}
 	KUNIT_EXPECT_EQ(test, count_reads(test, file, index), 0);
 	file->f_op = counted_fops;
+	clear_nlink(inode);
 	fput(file);
 }
 
@@ -529,127 +549,179 @@ static void test_entry_without_context(struct kunit *test)
 	current->owner_context = 0;
 }
 
+/* Give the current mm new maps. Return: their number. */
+static unsigned long make_maps(struct kunit *test)
+{
+	struct owner_user_maps *maps = owner_user_alloc_maps();
+
+	KUNIT_ASSERT_NOT_NULL(test, maps);
+	mmap_write_lock(current->mm);
+	owner_user_drop_maps(current->mm);
+	owner_user_put_maps(owner_user_get_maps(current->mm, maps));
+	mmap_write_unlock(current->mm);
+	owner_user_put_maps(maps);
+	return owner_user_current_maps_id();
+}
+
+static depot_stack_handle_t make_chain(struct kunit *test, unsigned long first)
+{
+	unsigned long words[2] = { first, first + 1 };
+	depot_stack_handle_t chain;
+
+	chain = stack_depot_save_flags(words, ARRAY_SIZE(words), GFP_KERNEL,
+				       STACK_DEPOT_FLAG_CAN_ALLOC | STACK_DEPOT_FLAG_GET |
+				       STACK_DEPOT_FLAG_DATA);
+	KUNIT_ASSERT_NE(test, chain, 0);
+	return chain;
+}
+
+/* The chain of a stack of the current mm, 0 if it is not known. */
+static depot_stack_handle_t find_known(const struct owner_user_raw *raw)
+{
+	depot_stack_handle_t chain = owner_user_cache_find(raw, owner_user_current_maps_id());
+
+	stack_depot_put(chain);
+	return chain;
+}
+
 /* A stack is known until an executable mapping is added to the mm. */
 static void test_cache(struct kunit *test)
 {
-	unsigned long words[2] = { 1, 2 }, id;
 	depot_stack_handle_t chain;
 	struct made_stack stack;
+	unsigned long id, other;
 
 	make_stack(test, &stack);
 	put_frame(test, &stack, 64, 0, 1);
 	expect_walk(test, &stack, true, 2, OWNER_USER_NO_REASON);
 	KUNIT_ASSERT_EQ(test, owner_user_start(), 0);
-	chain = stack_depot_save_flags(words, ARRAY_SIZE(words), GFP_KERNEL,
-				       STACK_DEPOT_FLAG_CAN_ALLOC | STACK_DEPOT_FLAG_GET |
-				       STACK_DEPOT_FLAG_DATA);
-	KUNIT_ASSERT_NE(test, chain, 0);
+	chain = make_chain(test, 1);
 
-	/* No other mm has this number. */
-	current->mm->owner_maps_id = -7UL;
-	KUNIT_EXPECT_EQ(test, owner_user_cache_find(&stack.raw), 0);
-	owner_user_cache_add(&stack.raw, -7UL, chain);
-	KUNIT_EXPECT_EQ(test, owner_user_cache_find(&stack.raw), chain);
-	stack_depot_put(chain);
+	id = make_maps(test);
+	KUNIT_EXPECT_EQ(test, find_known(&stack.raw), 0);
+	owner_user_cache_add(&stack.raw, id, chain);
+	KUNIT_EXPECT_EQ(test, find_known(&stack.raw), chain);
 	/* Another stack. */
 	stack.raw.frame[1]++;
-	KUNIT_EXPECT_EQ(test, owner_user_cache_find(&stack.raw), 0);
+	KUNIT_EXPECT_EQ(test, find_known(&stack.raw), 0);
 	stack.raw.frame[1]--;
 	stack.raw.count--;
-	KUNIT_EXPECT_EQ(test, owner_user_cache_find(&stack.raw), 0);
+	KUNIT_EXPECT_EQ(test, find_known(&stack.raw), 0);
 	stack.raw.count++;
-	/* A mapping that is not executable changes nothing. */
+	/* A mapping that is not executable changes nothing, nor does one that is removed. */
 	kunit_vm_mmap(test, NULL, 0, PAGE_SIZE, PROT_READ, MAP_ANONYMOUS | MAP_PRIVATE, 0);
-	KUNIT_EXPECT_EQ(test, owner_user_cache_find(&stack.raw), chain);
-	stack_depot_put(chain);
+	vm_stat_account(current->mm, VM_EXEC, -1);
+	KUNIT_EXPECT_EQ(test, find_known(&stack.raw), chain);
+	vm_stat_account(current->mm, 0, 1);
 	kunit_vm_mmap(test, NULL, 0, PAGE_SIZE, PROT_READ | PROT_EXEC,
 		      MAP_ANONYMOUS | MAP_PRIVATE, 0);
-	KUNIT_EXPECT_EQ(test, current->mm->owner_maps_id, 0);
-	KUNIT_EXPECT_EQ(test, owner_user_cache_find(&stack.raw), 0);
+	KUNIT_EXPECT_EQ(test, owner_user_current_maps_id(), 0);
+	KUNIT_EXPECT_EQ(test, find_known(&stack.raw), 0);
 	/* Nor is it known to any other mm. Some of these numbers have the same hash. */
-	for (id = 1; id <= 16384; id++) {
-		current->mm->owner_maps_id = id;
-		KUNIT_ASSERT_EQ(test, owner_user_cache_find(&stack.raw), 0);
-	}
-	current->mm->owner_maps_id = 0;
+	for (other = id + 1; other <= id + 16384; other++)
+		KUNIT_ASSERT_EQ(test, owner_user_cache_find(&stack.raw, other), 0);
 	stack_depot_put(chain);
+}
+
+/* A child of fork() knows what its parent knows, until one of them gets another mapping. */
+static void test_fork(struct kunit *test)
+{
+	struct mm_struct *parent = current->mm, *child;
+	unsigned long id;
+
+	child = mm_alloc();
+	KUNIT_ASSERT_NOT_NULL(test, child);
+	id = make_maps(test);
+	mmap_write_lock(parent);
+	owner_user_fork_maps(child, parent);
+	KUNIT_EXPECT_PTR_EQ(test, unrcu_pointer(child->owner_maps),
+			    unrcu_pointer(parent->owner_maps));
+	owner_user_drop_maps(parent);
+	mmap_write_unlock(parent);
+	KUNIT_EXPECT_EQ(test, owner_user_current_maps_id(), 0);
+	KUNIT_EXPECT_EQ(test, owner_user_maps_id(unrcu_pointer(child->owner_maps)), id);
+	mmput(child);
 }
 
 /* A stack that is new gets its chain if the places of its code are known. */
 static void test_ranges(struct kunit *test)
 {
-	struct owner_user_raw raw = { .count = 3, .frame = { 0x1000, 0x1ffe, 0x200001 } };
-	struct owner_user_range range = { 0x1000, 0x200000, owner_user_frame(5, 0x3000) }, found;
+	struct owner_user_range range = { 0x1000, 0x200000, owner_user_frame(5, 0x3000) };
+	struct owner_user_raw raw = { .count = 3, .frame = { 0x1000, 0x1ffe, 0x200fff } };
+	struct owner_user_range anon = { 0x300000, 1, owner_user_frame(OWNER_USER_PLACE_ANON, 0) };
+	struct owner_user_maps *maps;
 	struct made_stack stack;
 	depot_stack_handle_t chain;
 	unsigned int i;
 
 	make_stack(test, &stack);
 	KUNIT_ASSERT_EQ(test, owner_user_start(), 0);
-	current->mm->owner_maps_id = -9UL;
 	KUNIT_EXPECT_EQ(test, owner_user_intern_known(&raw, GFP_KERNEL), 0);
-	owner_user_cache_add_range(&range, -9UL, 0x1001);
-	/* The last frame is in another part of the range. */
-	KUNIT_EXPECT_TRUE(test, owner_user_cache_find_range(&found, -9UL, 0x1fff));
-	KUNIT_EXPECT_FALSE(test, owner_user_cache_find_range(&found, -9UL, 0x200001));
-	owner_user_cache_add_range(&range, -9UL, 0x200001);
+	make_maps(test);
+	maps = unrcu_pointer(current->mm->owner_maps);
+	KUNIT_EXPECT_EQ(test, owner_user_intern_known(&raw, GFP_KERNEL), 0);
+	owner_user_add_range(maps, &range);
 	chain = owner_user_intern_known(&raw, GFP_KERNEL);
 	KUNIT_ASSERT_NE(test, chain, 0);
 	for (i = 0; i < 3; i++)
 		KUNIT_EXPECT_EQ(test, stack_depot_frame(chain, i),
 				owner_user_frame(5, 0x2000 + raw.frame[i]));
-	KUNIT_EXPECT_EQ(test, owner_user_cache_find(&raw), chain);
-	stack_depot_put(chain);
+	KUNIT_EXPECT_EQ(test, find_known(&raw), chain);
 	stack_depot_put(chain);
 
-	/* Neither before nor behind a range, nor in another mm. */
-	KUNIT_EXPECT_FALSE(test, owner_user_cache_find_range(&found, -9UL, 0xfff));
-	KUNIT_EXPECT_FALSE(test, owner_user_cache_find_range(&found, -9UL, 0x201000));
-	KUNIT_EXPECT_FALSE(test, owner_user_cache_find_range(&found, -10UL, 0x1fff));
-	current->mm->owner_maps_id = 0;
+	/* Neither before nor behind a range. */
+	raw.frame[2] = 0xfff;
+	KUNIT_EXPECT_EQ(test, owner_user_intern_known(&raw, GFP_KERNEL), 0);
+	raw.frame[2] = 0x201000;
 	KUNIT_EXPECT_EQ(test, owner_user_intern_known(&raw, GFP_KERNEL), 0);
 
 	/* Generated code has no offset; a chain that ends early says why. */
-	range.word = owner_user_frame(OWNER_USER_PLACE_ANON, 0);
-	owner_user_cache_add_range(&range, -11UL, 0x1000);
-	current->mm->owner_maps_id = -11UL;
+	owner_user_add_range(maps, &anon);
+	raw.frame[1] = anon.start;
 	raw.count = 2;
 	raw.reason = OWNER_USER_CYCLE;
 	chain = owner_user_intern_known(&raw, GFP_KERNEL);
 	KUNIT_ASSERT_NE(test, chain, 0);
-	KUNIT_EXPECT_EQ(test, stack_depot_frame(chain, 1), range.word);
+	KUNIT_EXPECT_EQ(test, stack_depot_frame(chain, 1), anon.word);
 	KUNIT_EXPECT_EQ(test, stack_depot_frame(chain, 2),
 			owner_user_frame(OWNER_USER_PLACE_REASON, OWNER_USER_CYCLE));
 	stack_depot_put(chain);
-	current->mm->owner_maps_id = 0;
+
+	/* The ranges that were added last are known. */
+	for (i = 1; i <= 100; i++) {
+		anon.start = 0x300000 + i;
+		owner_user_add_range(maps, &anon);
+	}
+	raw.frame[0] = anon.start;
+	raw.frame[1] = anon.start - 16;
+	chain = owner_user_intern_known(&raw, GFP_KERNEL);
+	KUNIT_EXPECT_NE(test, chain, 0);
+	stack_depot_put(chain);
+	/* Nor another mm's. */
+	make_maps(test);
+	KUNIT_EXPECT_EQ(test, owner_user_intern_known(&raw, GFP_KERNEL), 0);
 }
 
 /* A stack is not displaced by the next one, even if both are in the same set. */
 static void test_cache_places(struct kunit *test)
 {
 	struct owner_user_raw kept = { .count = 1 }, other = { .count = 1 };
-	unsigned long words[2] = { 3, 4 };
-	depot_stack_handle_t chain, found;
 	unsigned int i, displaced = 0;
+	depot_stack_handle_t chain;
 	struct made_stack stack;
+	unsigned long id;
 
 	make_stack(test, &stack);
 	KUNIT_ASSERT_EQ(test, owner_user_start(), 0);
-	chain = stack_depot_save_flags(words, ARRAY_SIZE(words), GFP_KERNEL,
-				       STACK_DEPOT_FLAG_CAN_ALLOC | STACK_DEPOT_FLAG_GET |
-				       STACK_DEPOT_FLAG_DATA);
-	KUNIT_ASSERT_NE(test, chain, 0);
-	current->mm->owner_maps_id = -8UL;
+	chain = make_chain(test, 3);
+	id = make_maps(test);
 	for (i = 1; i <= 16384; i++) {
 		other.frame[0] = i;
-		owner_user_cache_add(&kept, -8UL, chain);
-		owner_user_cache_add(&other, -8UL, chain);
-		found = owner_user_cache_find(&kept);
-		displaced += found != chain;
-		stack_depot_put(found);
+		owner_user_cache_add(&kept, id, chain);
+		owner_user_cache_add(&other, id, chain);
+		displaced += find_known(&kept) != chain;
 	}
 	KUNIT_EXPECT_EQ(test, displaced, 0);
-	current->mm->owner_maps_id = 0;
 	stack_depot_put(chain);
 }
 
@@ -664,6 +736,7 @@ static struct kunit_case owner_user_cases[] = {
 	KUNIT_CASE(test_device),
 	KUNIT_CASE(test_inode),
 	KUNIT_CASE(test_unreadable_file),
+	KUNIT_CASE(test_generated_code),
 	KUNIT_CASE(test_known_file),
 #if defined(CONFIG_X86_64) && !defined(CONFIG_UML)
 	KUNIT_CASE(test_walk),
@@ -674,6 +747,7 @@ static struct kunit_case owner_user_cases[] = {
 	KUNIT_CASE(test_32bit),
 	KUNIT_CASE(test_entry_without_context),
 	KUNIT_CASE(test_cache),
+	KUNIT_CASE(test_fork),
 	KUNIT_CASE(test_ranges),
 	KUNIT_CASE(test_cache_places),
 #endif

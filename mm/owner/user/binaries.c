@@ -16,9 +16,12 @@
 #include <linux/dcache.h>
 #include <linux/fs.h>
 #include <linux/hash.h>
+#include <linux/hashtable.h>
+#include <linux/jhash.h>
 #include <linux/limits.h>
 #include <linux/mutex.h>
 #include <linux/rcupdate.h>
+#include <linux/shmem_fs.h>
 #include <linux/slab.h>
 #include <linux/string.h>
 #include <linux/time64.h>
@@ -201,16 +204,35 @@ static bool files_are_equal(const struct owner_binary *a, const struct owner_bin
 	return a->dev == b->dev && a->ino == b->ino && a->generation == b->generation;
 }
 
+/* The files by their hash. */
+static DEFINE_HASHTABLE(binaries_by_hash, 10);
+
+static u32 hash_binary(const struct owner_binary *binary)
+{
+	if (binary->build_id_size)
+		return jhash(binary->build_id, binary->build_id_size, 0);
+	return jhash_3words(binary->dev, binary->ino, binary->generation, 0);
+}
+
 /* Find a file. Return: its index, -ENOENT. */
 static int find_binary(const struct owner_binary *wanted)
 {
-	/* Pairs with add_binary(). */
-	unsigned int i, count = smp_load_acquire(&owner_nr_binaries);
+	const struct owner_binary *binary;
 
-	for (i = 0; i < count; i++)
-		if (files_are_equal(owner_binaries[i], wanted))
-			return i;
+	lockdep_assert_held(&binaries_mutex);
+	hash_for_each_possible(binaries_by_hash, binary, node, hash_binary(wanted))
+		if (files_are_equal(binary, wanted))
+			return binary->index;
 	return -ENOENT;
+}
+
+/*
+ * Did a program make the code itself, in a memfd or in memory that it shares? The file has no name
+ * but this program's, and a program can make thousands.
+ */
+static bool is_generated(const struct owner_binary *binary, struct file *file)
+{
+	return !binary->build_id_size && shmem_file(file) && !file_inode(file)->i_nlink;
 }
 
 static void name_binary(struct owner_binary *binary, struct file *file)
@@ -242,8 +264,10 @@ static int add_binary(const struct owner_binary *found, struct file *file)
 	if (!binary)
 		return -ENOMEM;
 	name_binary(binary, file);
+	binary->index = owner_nr_binaries;
+	hash_add(binaries_by_hash, &binary->node, hash_binary(binary));
 	owner_binaries[owner_nr_binaries] = binary;
-	/* Pairs with find_binary() and owner_binary_of(). */
+	/* Pairs with owner_binary_of(). */
 	smp_store_release(&owner_nr_binaries, owner_nr_binaries + 1);
 	return owner_nr_binaries - 1;
 }
@@ -258,6 +282,8 @@ static noinline int read_binary(struct file *file, const struct file_key *key)
 
 	if (identify_file(file, &binary))
 		return -EIO;
+	if (is_generated(&binary, file))
+		return -ENOENT;
 	mutex_lock(&binaries_mutex);
 	index = find_binary(&binary);
 	if (index < 0)
@@ -275,8 +301,8 @@ static noinline int read_binary(struct file *file, const struct file_key *key)
  *
  * Context: may sleep, and may wait for the file system. The mmap lock is not held.
  *
- * Return: the index of the file, -ENOSPC if the table is full, -ENOMEM, -EIO if the file cannot
- * be read now.
+ * Return: the index of the file, -ENOENT if a program made its code, -ENOSPC if the table is full,
+ * -ENOMEM, -EIO if the file cannot be read now.
  */
 int owner_binary_intern(struct file *file)
 {

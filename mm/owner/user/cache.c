@@ -1,24 +1,16 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * User stacks whose chain is known, and code whose place is known.
+ * User stacks whose chain is known.
  *
- * A known stack has the addresses of a user stack, the owner_maps_id of its mm, and the
- * handle of the chain, with a reference. owner_maps_id of an mm names its executable
- * mappings: it is set to 0 when one is added, and gets a new number, which no mm ever had,
- * when a stack is resolved next. A known stack with an old number is never found again.
- *
- * The number does not change when a mapping is removed: if a stack still has an address in the
- * mapping, the call was made while it existed.
- *
- * A known range is the addresses of a mapping with their place, under the same number. It
- * gives the chains of stacks that are new, but have all of their code in known ranges.
+ * A known stack has the addresses of a user stack, the number of its mm's maps, and the handle of
+ * the chain, with a reference. No others ever get that number, so that a stack of mappings that
+ * are gone is not found again. See maps.c.
  *
  * Lookups take no lock. A writer makes the sequence of an element odd while it changes it, and
  * leaves the table as it is if another one is writing.
  */
 
 #include <linux/hash.h>
-#include <linux/mm.h>
 #include <linux/rcupdate.h>
 #include <linux/slab.h>
 #include <linux/spinlock.h>
@@ -39,18 +31,6 @@ struct known_stack {
 
 /* Sets of CACHE_PLACES */
 static struct known_stack *known_stacks;
-
-#define RANGE_SETS_BITS		8
-#define RANGE_PLACES		4
-
-struct known_range {
-	u32 sequence;
-	unsigned long maps_id;
-	struct owner_user_range range;
-};
-
-/* Sets of RANGE_PLACES */
-static struct known_range known_ranges[RANGE_PLACES << RANGE_SETS_BITS];
 
 /* A raw lock that writers only try to take: an allocation may happen in any context. */
 static DEFINE_RAW_SPINLOCK(cache_lock);
@@ -119,14 +99,14 @@ static depot_stack_handle_t get_chain(struct known_stack *known, const struct ow
 }
 
 /**
- * owner_user_cache_find() - find the chain of a user stack of the current mm
+ * owner_user_cache_find() - find the chain of a user stack
  * @raw: the user stack
+ * @maps_id: number of its mm's maps, or 0
  *
  * Return: the handle of the chain with a reference, 0 if it is not known.
  */
-depot_stack_handle_t owner_user_cache_find(const struct owner_user_raw *raw)
+depot_stack_handle_t owner_user_cache_find(const struct owner_user_raw *raw, unsigned long maps_id)
 {
-	unsigned long maps_id = READ_ONCE(current->mm->owner_maps_id);
 	/* Pairs with owner_user_cache_init(). */
 	struct known_stack *known = smp_load_acquire(&known_stacks);
 	depot_stack_handle_t chain = 0;
@@ -164,7 +144,7 @@ static depot_stack_handle_t write_place(struct known_stack *known,
 /**
  * owner_user_cache_add() - remember the chain of a user stack
  * @raw: the user stack
- * @maps_id: owner_maps_id of its mm when the stack was resolved, under the mmap lock
+ * @maps_id: number of the maps by which the stack was resolved
  * @chain: handle of the chain, with a reference of the caller
  */
 void owner_user_cache_add(const struct owner_user_raw *raw, unsigned long maps_id,
@@ -173,7 +153,7 @@ void owner_user_cache_add(const struct owner_user_raw *raw, unsigned long maps_i
 	struct known_stack *known = known_stacks;
 	depot_stack_handle_t old;
 
-	if (!known || !stack_depot_get(chain))
+	if (!known || !maps_id || !stack_depot_get(chain))
 		return;
 	known += hash_stack(raw, maps_id);
 	if (!raw_spin_trylock(&cache_lock)) {
@@ -187,88 +167,4 @@ void owner_user_cache_add(const struct owner_user_raw *raw, unsigned long maps_i
 	write_place(known, raw, maps_id, chain);
 	raw_spin_unlock(&cache_lock);
 	stack_depot_put(old);
-}
-
-/* --- Known ranges --------------------------------------------------------------- */
-
-/* Find the first place of the set of an address. */
-static struct known_range *find_range_set(unsigned long maps_id, unsigned long address)
-{
-	u64 hash = (maps_id ^ (u64)(address >> OWNER_USER_PART_SHIFT) << 32) * GOLDEN_RATIO_64;
-
-	return known_ranges + (hash >> (64 - RANGE_SETS_BITS)) * RANGE_PLACES;
-}
-
-/* Read a place. False if it does not have the address, or a writer changes it. */
-static bool read_range(const struct known_range *known, struct owner_user_range *range,
-		       unsigned long maps_id, unsigned long address)
-{
-	u32 sequence;
-
-	/* Pairs with write_range(). */
-	sequence = smp_load_acquire(&known->sequence);
-	/* data_race(): the sequence is compared again. */
-	if (sequence % 2 || !data_race(known->maps_id == maps_id &&
-				       owner_user_range_has(&known->range, address)))
-		return false;
-	/* data_race(): as above. */
-	*range = data_race(known->range);
-	/* Pairs with write_range(). */
-	smp_rmb();
-	return READ_ONCE(known->sequence) == sequence;
-}
-
-/**
- * owner_user_cache_find_range() - find the place of code
- * @range: filled with the addresses of the mapping
- * @maps_id: owner_maps_id of the current mm
- * @address: an address in the mapping
- *
- * Return: false if it is not known. @range is undefined then.
- */
-bool owner_user_cache_find_range(struct owner_user_range *range, unsigned long maps_id,
-				 unsigned long address)
-{
-	const struct known_range *set = find_range_set(maps_id, address);
-	unsigned int i;
-
-	if (!maps_id)
-		return false;
-	for (i = 0; i < RANGE_PLACES; i++)
-		if (read_range(set + i, range, maps_id, address))
-			return true;
-	return false;
-}
-
-static void write_range(struct known_range *known, const struct owner_user_range *range,
-			unsigned long maps_id)
-{
-	WRITE_ONCE(known->sequence, known->sequence + 1);
-	/* Pairs with read_range(). */
-	smp_wmb();
-	known->maps_id = maps_id;
-	known->range = *range;
-	/* Pairs with read_range(). */
-	smp_store_release(&known->sequence, known->sequence + 1);
-}
-
-/**
- * owner_user_cache_add_range() - remember the place of code
- * @range: the addresses of the mapping
- * @maps_id: owner_maps_id of its mm when it was resolved, under the mmap lock
- * @address: an address in the mapping
- */
-void owner_user_cache_add_range(const struct owner_user_range *range, unsigned long maps_id,
-				unsigned long address)
-{
-	struct known_range *set = find_range_set(maps_id, address);
-	static unsigned int last_place;
-	struct owner_user_range found;
-
-	if (owner_user_cache_find_range(&found, maps_id, address) ||
-	    !raw_spin_trylock(&cache_lock))
-		return;
-	last_place = (last_place + 1) % RANGE_PLACES;
-	write_range(set + last_place, range, maps_id);
-	raw_spin_unlock(&cache_lock);
 }

@@ -3,7 +3,7 @@
  * Addresses of a user stack -> user chain.
  *
  * The mappings of the addresses are found under the mmap lock. Code that was found before is
- * known by the ranges of cache.c, which need no lock.
+ * known without that lock: maps.c.
  */
 
 #include <linux/file.h>
@@ -14,28 +14,15 @@
 
 #include "user.h"
 
-/* Return the number of an mm's executable mappings; they may get it now. The mmap lock is held. */
-static unsigned long name_mappings(struct mm_struct *mm)
-{
-	static atomic_long_t last_id;
-	unsigned long none = 0, id = READ_ONCE(mm->owner_maps_id);
-
-	if (id)
-		return id;
-	id = atomic_long_inc_return(&last_id);
-	return try_cmpxchg(&mm->owner_maps_id, &none, id) ? id : none;
-}
-
 /* The mappings to which the addresses of a stack point, copied under the mmap lock. */
 struct located_mappings {
-	unsigned long maps_id;
+	/* The mm's maps, with a reference, or NULL */
+	struct owner_user_maps *known;
 	unsigned int count;
 	/* The word of a range is the offset in its file, if it has one. */
 	struct owner_user_range range[OWNER_USER_FRAMES];
 	/* The file of each mapping, with a reference; NULL without a file */
 	struct file *file[OWNER_USER_FRAMES];
-	/* An address by which the cache finds each mapping, 0: none yet */
-	unsigned long known_by[OWNER_USER_FRAMES];
 };
 
 /* Locate the mapping of an address, under the mmap lock. False if it has no code. */
@@ -78,21 +65,23 @@ static unsigned int find_located(const struct located_mappings *maps, unsigned l
 static unsigned int locate_mappings(const struct owner_user_raw *raw,
 				    struct located_mappings *maps, u8 of[OWNER_USER_FRAMES])
 {
+	struct owner_user_maps *made = owner_user_current_maps_id() ? NULL : owner_user_alloc_maps();
 	struct mm_struct *mm = current->mm;
 	unsigned int i;
 
 	maps->count = 0;
 	mmap_read_lock(mm);
-	maps->maps_id = name_mappings(mm);
+	maps->known = owner_user_get_maps(mm, made);
 	for (i = 0; i < raw->count; i++) {
 		of[i] = find_located(maps, raw->frame[i]);
 		if (of[i] < maps->count)
 			continue;
 		if (!locate_mapping(mm, raw->frame[i], &maps->range[of[i]], &maps->file[of[i]]))
 			break;
-		maps->known_by[maps->count++] = 0;
+		maps->count++;
 	}
 	mmap_read_unlock(mm);
+	owner_user_put_maps(made);
 	return i;
 }
 
@@ -106,19 +95,13 @@ static void intern_file(struct owner_user_range *range, struct file *file)
 		range->word = owner_user_frame(binary + 1, range->word);
 		return;
 	}
+	if (binary == -ENOENT) {
+		range->word = owner_user_frame(OWNER_USER_PLACE_ANON, 0);
+		return;
+	}
 	reason = binary == -ENOSPC ? OWNER_USER_BINARIES_FULL :
 		 binary == -ENOMEM ? OWNER_USER_NO_MEMORY : OWNER_USER_FAULT;
 	range->word = owner_user_frame(OWNER_USER_PLACE_REASON, reason);
-}
-
-/* Let the cache know a mapping by an address in it. */
-static void remember_mapping(struct located_mappings *maps, unsigned int i,
-			     unsigned long address)
-{
-	if (maps->known_by[i] && owner_user_in_one_part(maps->known_by[i], address))
-		return;
-	maps->known_by[i] = address;
-	owner_user_cache_add_range(&maps->range[i], maps->maps_id, address);
 }
 
 /*
@@ -140,12 +123,15 @@ static unsigned int resolve_addresses(const struct owner_user_raw *raw,
 		intern_file(&maps.range[i], maps.file[i]);
 		fput(maps.file[i]);
 	}
-	*maps_id = maps.maps_id;
+	for (i = 0; i < maps.count; i++)
+		if (owner_user_place(maps.range[i].word) != OWNER_USER_PLACE_REASON)
+			owner_user_add_range(maps.known, &maps.range[i]);
+	*maps_id = owner_user_maps_id(maps.known);
+	owner_user_put_maps(maps.known);
 	for (i = 0; i < located; i++) {
 		words[i] = owner_user_range_word(&maps.range[of[i]], raw->frame[i]);
 		if (owner_user_place(words[i]) == OWNER_USER_PLACE_REASON)
 			return i + 1;
-		remember_mapping(&maps, of[i], raw->frame[i]);
 	}
 	if (located < raw->count)
 		reason = located ? OWNER_USER_NO_FRAME_POINTERS : OWNER_USER_FAULT;
@@ -208,20 +194,15 @@ depot_stack_handle_t owner_user_intern_chain(enum owner_user_reason *reason)
  */
 depot_stack_handle_t owner_user_intern_known(const struct owner_user_raw *raw, gfp_t flags)
 {
-	unsigned long words[OWNER_USER_WORDS], maps_id = READ_ONCE(current->mm->owner_maps_id);
-	struct owner_user_range range = {};
+	unsigned long words[OWNER_USER_WORDS], maps_id;
+	unsigned int count = raw->count;
 	depot_stack_handle_t chain;
-	unsigned int i;
 
-	for (i = 0; i < raw->count; i++) {
-		if (!owner_user_range_has(&range, raw->frame[i]) &&
-		    !owner_user_cache_find_range(&range, maps_id, raw->frame[i]))
-			return 0;
-		words[i] = owner_user_range_word(&range, raw->frame[i]);
-	}
+	if (!owner_user_find_places(raw, words, &maps_id))
+		return 0;
 	if (raw->reason)
-		words[i++] = owner_user_frame(OWNER_USER_PLACE_REASON, raw->reason);
-	chain = save_chain(words, i, flags);
+		words[count++] = owner_user_frame(OWNER_USER_PLACE_REASON, raw->reason);
+	chain = save_chain(words, count, flags);
 	if (chain)
 		owner_user_cache_add(raw, maps_id, chain);
 	return chain;

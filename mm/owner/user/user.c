@@ -154,19 +154,20 @@ static enum owner_user_reason find_obstacle(void)
 /* Find the chain of the user stack without page faults. Return: a handle with a reference, or 0. */
 static depot_stack_handle_t find_chain(gfp_t flags)
 {
+	unsigned long maps_id = owner_user_current_maps_id();
 	depot_stack_handle_t chain;
 	struct owner_user_raw raw;
 	bool walked;
 
-	/* Mappings without a number have no code that is known. */
-	if (!READ_ONCE(current->mm->owner_maps_id))
+	/* Without maps, no code is known. */
+	if (!maps_id)
 		return 0;
 	pagefault_disable();
 	walked = owner_user_walk(&raw);
 	pagefault_enable();
 	if (!walked)
 		return 0;
-	chain = owner_user_cache_find(&raw);
+	chain = owner_user_cache_find(&raw, maps_id);
 	if (chain)
 		return chain;
 	chain = owner_user_intern_known(&raw, flags);

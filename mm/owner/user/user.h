@@ -14,9 +14,10 @@
  *	user.c		contexts: begin an entry, end it, read a context
  *	walk.c		walk the user stack; walk_x86.h, walk_arm64.h
  *	resolve.c	addresses -> user chain
- *	cache.c		user stacks whose chain is known, and code whose place is known
+ *	cache.c		user stacks whose chain is known
+ *	maps.c		code whose place is known, for each mm
  *	binaries.c	the files that user chains name
- *	show.c	print a user chain; owner/binaries
+ *	show.c		print a user chain; owner/binaries
  *
  * A user chain is stored in the depot as one word for each frame, innermost first:
  *
@@ -85,6 +86,8 @@ static_assert(OWNER_BINARIES_MAX < OWNER_USER_PLACE_REASON);
  * @generation: tells inodes apart that had this number in turn
  * @name: last component of its path, cut if it is too long
  * @path: its path when it was found, NULL without memory
+ * @index: its place in the table
+ * @node: of the files with the hash of this one
  */
 struct owner_binary {
 	u8 build_id[OWNER_BUILD_ID_MAX];
@@ -94,6 +97,8 @@ struct owner_binary {
 	u32 generation;
 	char name[OWNER_BINARY_NAME_MAX + 1];
 	char *path;
+	unsigned int index;
+	struct hlist_node node;
 };
 
 static inline enum owner_user_reason owner_user_word_reason(u64 word)
@@ -123,6 +128,8 @@ static inline u64 owner_user_frame(unsigned int place, u64 offset)
 }
 
 struct file;
+struct mm_struct;
+struct owner_user_maps;
 struct seq_file;
 
 /**
@@ -152,14 +159,6 @@ struct owner_user_range {
 	unsigned long size;
 	u64 word;
 };
-
-/* A part of a range is 2 MiB. The cache has an element for each part that a stack points to. */
-#define OWNER_USER_PART_SHIFT	21
-
-static inline bool owner_user_in_one_part(unsigned long a, unsigned long b)
-{
-	return (a ^ b) >> OWNER_USER_PART_SHIFT == 0;
-}
 
 static inline bool owner_user_range_has(const struct owner_user_range *range,
 					unsigned long address)
@@ -216,13 +215,20 @@ depot_stack_handle_t owner_user_intern_known(const struct owner_user_raw *raw, g
 
 /* cache.c */
 int owner_user_cache_init(void);
-depot_stack_handle_t owner_user_cache_find(const struct owner_user_raw *raw);
+depot_stack_handle_t owner_user_cache_find(const struct owner_user_raw *raw,
+					   unsigned long maps_id);
 void owner_user_cache_add(const struct owner_user_raw *raw, unsigned long maps_id,
 			  depot_stack_handle_t chain);
-bool owner_user_cache_find_range(struct owner_user_range *range, unsigned long maps_id,
-				 unsigned long address);
-void owner_user_cache_add_range(const struct owner_user_range *range, unsigned long maps_id,
-				unsigned long address);
+
+/* maps.c */
+struct owner_user_maps *owner_user_alloc_maps(void);
+struct owner_user_maps *owner_user_get_maps(struct mm_struct *mm, struct owner_user_maps *made);
+void owner_user_put_maps(struct owner_user_maps *maps);
+unsigned long owner_user_maps_id(const struct owner_user_maps *maps);
+unsigned long owner_user_current_maps_id(void);
+bool owner_user_find_places(const struct owner_user_raw *raw,
+			    unsigned long words[OWNER_USER_WORDS], unsigned long *maps_id);
+void owner_user_add_range(struct owner_user_maps *maps, const struct owner_user_range *range);
 
 /* binaries.c */
 extern struct owner_binary **owner_binaries;

@@ -4,9 +4,9 @@
 # Test user chains: programs make owner_program allocate objects from chains that they know
 # without frame pointers, and the kernel's files must have exactly these chains. With "files",
 # the same for calls through files that are mapped, replaced and written meanwhile. With
-# "torture", let stacks, code and programs go away while chains are walked. With "cost", count
-# the instructions of a system call. Prints TAP.
-usage='KERNEL [files|torture|cost]'
+# "torture", let stacks, code and programs go away while chains are walked. With "processes", let
+# 2,000 processes run a program. With "cost", count the instructions of a system call. Prints TAP.
+usage='KERNEL [files|torture|processes|cost]'
 . "$(dirname "$0")/prelude.sh"
 
 part=${2:-chains}
@@ -197,6 +197,33 @@ test_torture()
 	ok "some could not be" equals "$(show_part stats | awk '
 		/^user_(fault|exiting|exec):/ { print $1, ($2 > 0) }' | tr '\n' ' ')" \
 		"user_exiting: 1 user_exec: 1 user_fault: 1 "
+}
+
+test_processes()
+{
+	ok "2,000 processes run a program" run_user_guest "
+		/extra/frames many 1 10
+		echo ==before
+		grep ^user_ $debug/owner/stats
+		/extra/frames many 2000 40
+		echo ==stats
+		grep ^user_ $debug/owner/stats
+		echo ==user
+		ask 'group=user.4 format=tsv if cache == owner_program'
+		echo free >$debug/owner_program
+		echo ==end" --mem 2G
+	ok "the guest's commands end" grep -q '^==end' "$work/out"
+	known=$(count_outcome known) pending=$(count_outcome pending)
+	echo "# $known entries were known, $pending were not"
+	ok "each object has a chain" equals "$(count_objects user)" $((2000 * 40 + 10))
+	ok "the chain of 95% is known at once" [ $((known * 100)) -ge $(((known + pending) * 95)) ]
+}
+
+# Count entries of this outcome since the part "before".
+count_outcome()
+{
+	echo $(($(show_part stats | awk -v name="user_$1:" '$1 == name { print $2 }') -
+		$(show_part before | awk -v name="user_$1:" '$1 == name { print $2 }')))
 }
 
 test_files()

@@ -17,6 +17,7 @@
  *   user_chains FILE_TO_EXEC	all cases; runs FILE_TO_EXEC "plain" as one of them
  *   user_chains plain		one chain
  *   user_chains torture	chains under signals, faults, exec and exit, for some seconds
+ *   user_chains many N K	N processes at once make K calls each; every second one calls execve()
  */
 
 #include "user_program.h"
@@ -471,6 +472,35 @@ static void torture(const char *path, word rounds)
 	}
 }
 
+/* --- Many processes ------------------------------------------------------------ */
+
+/* Let the others call between two calls. */
+static void make_calls(word calls)
+{
+	while (calls--) {
+		outer("1");
+		call3(YIELD, 0, 0, 0);
+	}
+}
+
+static void run_many(const char *path, const char *count, const char *calls)
+{
+	char *const exec_arguments[] = { (char *)path, (char *)"calls", (char *)calls, 0 };
+	word i, processes = parse(count);
+
+	for (i = 0; i < processes; i++) {
+		if (fork_task())
+			continue;
+		if (i % 2)
+			call3(EXECVE, path, exec_arguments, environment);
+		else
+			make_calls(parse(calls));
+		call3(EXIT, 0, 0, 0);
+	}
+	for (i = 0; i < processes; i++)
+		wait_for(-1);
+}
+
 /* --- Begin --------------------------------------------------------------------- */
 
 static noinline void run(word count, char **arguments)
@@ -483,6 +513,10 @@ static noinline void run(word count, char **arguments)
 		test_plain();
 	} else if (equal(arguments[1], "torture")) {
 		torture(arguments[0], parse(arguments[2]));
+	} else if (equal(arguments[1], "many")) {
+		run_many(arguments[0], arguments[2], arguments[3]);
+	} else if (equal(arguments[1], "calls")) {
+		make_calls(parse(arguments[2]));
 	} else {
 		test_chains();
 		test_depth();
