@@ -401,33 +401,30 @@ bool stack_depot_is_in_use(depot_stack_handle_t handle)
 	return READ_ONCE(rec->handle.handle) == handle;
 }
 
-depot_stack_handle_t stack_depot_peek_counted(u64 *pos)
+bool stack_depot_peek_counted(u64 *pos, depot_stack_handle_t *handle)
 {
 	u64 index = *pos / DEPOT_UNITS;
 	u32 unit = *pos % DEPOT_UNITS;
+	struct evictable_pool *pool;
 
+	*handle = 0;
 	/* Pairs with stack_depot_add_pool(). */
-	for (; index < (u32)smp_load_acquire(&pools_num); index++, unit = 0) {
-		struct evictable_pool *pool = READ_ONCE(stack_pools[index]);
-		depot_stack_handle_t handle = 0;
-
-		/* Pairs with depot_add_evictable_pool(). */
-		if (smp_load_acquire(&pool->tag) != EVICTABLE_POOL_TAG)
-			continue;
-		while (unit < DEPOT_UNITS && !handle) {
-			handle = depot_peek_counted_handle(pool, index, unit++);
-			/* A record that is being stored has the counters of another one. */
-			if (handle && !stack_depot_is_in_use(handle))
-				handle = 0;
-		}
-		if (handle) {
-			/* Pairs with depot_fill_record(): the counters are written first. */
-			smp_rmb();
-			*pos = index * DEPOT_UNITS + unit;
-			return handle;
-		}
+	if (index >= (u32)smp_load_acquire(&pools_num))
+		return false;
+	pool = READ_ONCE(stack_pools[index]);
+	/* Pairs with depot_add_evictable_pool(). */
+	if (smp_load_acquire(&pool->tag) != EVICTABLE_POOL_TAG)
+		unit = DEPOT_UNITS;
+	while (unit < DEPOT_UNITS && !*handle) {
+		*handle = depot_peek_counted_handle(pool, index, unit++);
+		/* A record that is being stored has the counters of another one. */
+		if (*handle && !stack_depot_is_in_use(*handle))
+			*handle = 0;
 	}
-	return 0;
+	/* Pairs with depot_fill_record(): the counters are written first. */
+	smp_rmb();
+	*pos = index * DEPOT_UNITS + unit;
+	return true;
 }
 
 #if IS_ENABLED(CONFIG_STACKDEPOT_KUNIT_TEST)

@@ -174,6 +174,7 @@ void stack_depot_set_link(depot_stack_handle_t handle, unsigned long word);
  * stack_depot_peek_counted - Find the next record that has counters, without a reference
  *
  * @pos:	Position to continue from, initially 0; moved behind the result
+ * @handle:	Set to a handle without a reference, or to 0 at the end of a pool
  *
  * Takes no lock, waits for nothing and writes no memory that CPUs share. The record has a
  * reference of somebody else, and may be freed at any time: call stack_depot_is_in_use() after
@@ -181,9 +182,9 @@ void stack_depot_set_link(depot_stack_handle_t handle, unsigned long word);
  *
  * Context: Any context, including NMI, within rcu_read_lock_sched().
  *
- * Return: A handle without a reference; 0 at the end
+ * Return: false at the end of the depot
  */
-depot_stack_handle_t stack_depot_peek_counted(u64 *pos);
+bool stack_depot_peek_counted(u64 *pos, depot_stack_handle_t *handle);
 
 /**
  * stack_depot_is_in_use - Check that a record still has a reference

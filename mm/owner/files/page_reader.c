@@ -121,6 +121,8 @@ ssize_t owner_page_reader_read(struct owner_page_reader *reader, char __user *bu
 	struct seq_buf *text = &reader->text;
 	int result;
 
+	if (!count)
+		return 0;
 	if (reader->read == seq_buf_used(text)) {
 		seq_buf_clear(text);
 		reader->read = 0;

@@ -91,6 +91,9 @@ int owner_query_sum_groups(struct owner_query *query)
 		error = owner_query_make_room(query);
 		if (!error)
 			error = fill_table(query, &found_all);
+		/* If memory is short, no round lasts until the cursor looks for a signal. */
+		if (!error && !found_all && signal_pending(current))
+			error = -ERESTARTSYS;
 	}
 	if (error)
 		return error;

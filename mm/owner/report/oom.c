@@ -36,9 +36,6 @@
 #include "../totals.h"
 #include "oom.h"
 
-/* Reading the clock may cost as much as looking at a chain. */
-#define CHAINS_BETWEEN_CLOCKS	16
-
 /* Rank a chain by its counters, if they add up to at least @least bytes. */
 static void rank_counters(struct owner_ranking *top, enum owner_counter bytes,
 			  depot_stack_handle_t stack, const long *counters, u64 least)
@@ -56,7 +53,12 @@ static void rank_counters(struct owner_ranking *top, enum owner_counter bytes,
 		owner_rank_chain(top, &row);
 }
 
-/* Must the search end here? */
+static void begin_step(struct owner_oom_find *find)
+{
+	find->deadline = find->step_ns ? local_clock() + find->step_ns : U64_MAX;
+}
+
+/* Must the step end here? */
 static bool time_is_up(struct owner_oom_find *find)
 {
 	find->is_cut |= local_clock() >= find->deadline;
@@ -68,18 +70,16 @@ static void find_candidates(struct owner_oom_find *find, enum owner_counter byte
 {
 	long counters[STACK_DEPOT_COUNTERS];
 	depot_stack_handle_t stack;
-	unsigned int looked_at = 0;
+	bool more = true;
 	u64 pos = 0;
 
-	do {
-		if (looked_at++ % CHAINS_BETWEEN_CLOCKS == 0 && time_is_up(find))
-			return;
+	while (more && !time_is_up(find)) {
 		rcu_read_lock_sched();
-		stack = stack_depot_peek_counted(&pos);
+		more = stack_depot_peek_counted(&pos, &stack);
 		if (stack && stack_depot_counters(stack, counters) && stack_depot_is_in_use(stack))
 			rank_counters(&find->candidates, bytes, stack, counters, 1);
 		rcu_read_unlock_sched();
-	} while (stack);
+	}
 }
 
 /* Rank a chain by the counters of the depot and of all CPUs. */
@@ -124,7 +124,7 @@ static void add_chains_of_cpus(struct owner_oom_find *find, enum owner_counter b
 
 /**
  * owner_oom_find() - find the call chains that hold most
- * @find: its @top and @is_cut are filled; it has its @deadline
+ * @find: has its @step_ns; its @top and @is_cut are filled
  * @bytes: OWNER_HELD for slab objects, OWNER_PAGES for pages
  * @least: leave out chains that hold fewer bytes
  */
@@ -135,8 +135,10 @@ void owner_oom_find(struct owner_oom_find *find, enum owner_counter bytes, u64 l
 	find->candidates = (struct owner_ranking){ .max = OWNER_RANKING_MAX };
 	find->top = (struct owner_ranking){ .max = OWNER_OOM_ROWS };
 	find->is_cut = false;
+	begin_step(find);
 	find_candidates(find, bytes);
-	for (i = 0; i < find->candidates.count; i++)
+	begin_step(find);
+	for (i = 0; i < find->candidates.count && !time_is_up(find); i++)
 		add_chain(&find->top, bytes, find->candidates.row[i].stack, least);
 	add_chains_of_cpus(find, bytes, least);
 }
@@ -188,12 +190,17 @@ void owner_oom_format_row(char *line, size_t size, const struct owner_ranked_cha
 		*line = '\0';
 }
 
-/* A panic has time for a whole search, as has a task unless it keeps interrupts or tasks off. */
-static u64 find_deadline(void)
+/**
+ * owner_oom_step_ns() - how long may each of the two rankings take here?
+ *
+ * Return: half a millisecond if the caller keeps interrupts or preemption off, which is not known
+ * of spinlocks without CONFIG_PREEMPT_COUNT; 0 for any time, also after an oops.
+ */
+u64 owner_oom_step_ns(void)
 {
 	bool is_short = irqs_disabled() || preempt_count();
 
-	return is_short && !oops_in_progress ? local_clock() + NSEC_PER_MSEC : U64_MAX;
+	return is_short && !oops_in_progress ? NSEC_PER_MSEC / 2 : 0;
 }
 
 /* Print the chains that hold most memory of one kind. The caller has the static buffers. */
@@ -206,7 +213,7 @@ static void print_top(enum owner_counter bytes, const char *name, const char *wh
 	char all[16];
 	unsigned int i;
 
-	find.deadline = find_deadline();
+	find.step_ns = owner_oom_step_ns();
 	owner_oom_find(&find, bytes, div_u64(memory, OWNER_OOM_SHARE));
 	if (find.is_cut)
 		pr_warn("%s: looked at a part of the call chains only: interrupts or preemption are off\n", name);

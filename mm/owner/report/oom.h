@@ -19,16 +19,19 @@
  * struct owner_oom_find - a search for the chains that hold most
  * @candidates: the chains that hold most by the depot's counters
  * @top: the chains that hold most by the counters of the depot and of all CPUs
- * @deadline: the time of local_clock() at which the search ends
- * @is_cut: the search has ended at @deadline, and @top lacks some chains
+ * @step_ns: nanoseconds that each of the two rankings may take, 0: any number
+ * @deadline: the time of local_clock() at which the step ends
+ * @is_cut: a step has ended early, and @top may lack chains
  */
 struct owner_oom_find {
 	struct owner_ranking candidates;
 	struct owner_ranking top;
+	u64 step_ns;
 	u64 deadline;
 	bool is_cut;
 };
 
+u64 owner_oom_step_ns(void);
 void owner_oom_find(struct owner_oom_find *find, enum owner_counter bytes, u64 least);
 void owner_oom_format_row(char *line, size_t size, const struct owner_ranked_chain *row, u64 memory,
 			  const char *unit);

@@ -4,9 +4,11 @@
  * a line looks.
  */
 
+#include <linux/irqflags.h>
+#include <linux/printk.h>
 #include <linux/slab.h>
-#include <linux/sched/clock.h>
 #include <linux/string.h>
+#include <linux/time64.h>
 
 #include "../report/oom.h"
 #include "plant.h"
@@ -57,7 +59,7 @@ static const struct owner_ranked_chain *find_planted(struct planted *planted, u6
 {
 	unsigned int i;
 
-	planted->find->deadline = U64_MAX;
+	planted->find->step_ns = 0;
 	owner_oom_find(planted->find, OWNER_HELD, least);
 	for (i = 0; i < planted->find->top.count; i++)
 		if (planted->find->top.row[i].stack == planted->stack)
@@ -121,11 +123,28 @@ static void test_deadline(struct kunit *test)
 
 	KUNIT_EXPECT_NOT_NULL(test, find_planted(planted, 1));
 	KUNIT_EXPECT_FALSE(test, planted->find->is_cut);
-	planted->find->deadline = local_clock();
+	/* Ends before it begins, however coarse the clock is. */
+	planted->find->step_ns = U64_MAX;
 	owner_oom_find(planted->find, OWNER_HELD, 1);
 	KUNIT_EXPECT_TRUE(test, planted->find->is_cut);
 	KUNIT_EXPECT_EQ(test, planted->find->top.count, 0);
 	free_planted(planted);
+}
+
+/* Time is short with interrupts off, but not in an oops. */
+static void test_step_ns(struct kunit *test)
+{
+	u64 without_interrupts, in_oops;
+
+	local_irq_disable();
+	without_interrupts = owner_oom_step_ns();
+	oops_in_progress++;
+	in_oops = owner_oom_step_ns();
+	oops_in_progress--;
+	local_irq_enable();
+	KUNIT_EXPECT_EQ(test, without_interrupts, NSEC_PER_MSEC / 2);
+	KUNIT_EXPECT_EQ(test, in_oops, 0);
+	KUNIT_EXPECT_EQ(test, owner_oom_step_ns(), 0);
 }
 
 /* A sample counts for all objects that it stands for, until it is freed. */
@@ -195,6 +214,7 @@ static struct kunit_case owner_oom_cases[] = {
 	KUNIT_CASE(test_rank),
 	KUNIT_CASE(test_find),
 	KUNIT_CASE(test_deadline),
+	KUNIT_CASE(test_step_ns),
 	KUNIT_CASE(test_samples),
 	KUNIT_CASE(test_format),
 	{}

@@ -5,6 +5,7 @@
  */
 
 #include <kunit/test.h>
+#include <linux/bitops.h>
 #include <linux/completion.h>
 #include <linux/cpumask.h>
 #include <linux/delay.h>
@@ -26,6 +27,7 @@
 
 #include "../../slab.h"
 #include "../capture.h"
+#include "../cgroup.h"
 #include "../rules/rules.h"
 #include "../rules/symbol_ranges.h"
 #include "../rules/table.h"
@@ -124,6 +126,33 @@ static void test_last_wins(struct kunit *test)
 	KUNIT_ASSERT_EQ(test, write_rules("depth=5 if cache == owner_rules_a"), 0);
 	KUNIT_EXPECT_EQ(test, choose_depth_for_object(cache, 8, GFP_KERNEL), 5);
 	KUNIT_EXPECT_EQ(test, choose_depth_for_object(other, 8, GFP_KERNEL), 2);
+}
+
+/* The number of outcomes that this CPU keeps of a rule's comparisons with a cgroup. */
+static unsigned int count_known_outcomes(unsigned int number)
+{
+	struct owner_rule_table *table = rcu_access_pointer(owner_rules_table);
+
+	return hweight32(this_cpu_read(table->entries[number]->cpu->known));
+}
+
+/* Comparisons with a cgroup do not evict each other's outcomes, in one rule or in several. */
+static void test_cgroup_outcomes_are_kept(struct kunit *test)
+{
+	unsigned int depth, known[2], i;
+
+	if (!owner_cgroup_number())
+		kunit_skip(test, "there are no memory cgroups");
+	KUNIT_ASSERT_EQ(test, write_rules("clear; depth=3 if cgroup == /a || cgroup == /b;"
+				    "depth=4 if cgroup == /c || cgroup == /d"), 0);
+	migrate_disable();
+	depth = choose_depth_for_object(cache, 8, GFP_KERNEL);
+	for (i = 0; i < 2; i++)
+		known[i] = count_known_outcomes(i + 1);
+	migrate_enable();
+	KUNIT_EXPECT_EQ(test, depth, OWNER_DEPTH);
+	KUNIT_EXPECT_EQ(test, known[0], 2);
+	KUNIT_EXPECT_EQ(test, known[1], 2);
 }
 
 static noinline unsigned int choose_depth_here(void)
@@ -588,6 +617,7 @@ static struct kunit_case owner_rules_cases[] = {
 	KUNIT_CASE(test_no_rules),
 	KUNIT_CASE(test_rule_is_handed_out),
 	KUNIT_CASE(test_last_wins),
+	KUNIT_CASE(test_cgroup_outcomes_are_kept),
 	KUNIT_CASE(test_asks_of_allocation),
 	KUNIT_CASE(test_asks_of_chain),
 	KUNIT_CASE(test_places_are_names),

@@ -209,14 +209,22 @@ static void test_unreadable_file(struct kunit *test)
 /* Code that a program has written to a memfd is no file: a program can make any number of them. */
 static void test_generated_code(struct kunit *test)
 {
-	struct file *file = shmem_kernel_file_setup("owner_kunit", PAGE_SIZE, 0);
 	unsigned int count;
+	struct file *file;
 
+	if (!IS_ENABLED(CONFIG_SHMEM))
+		kunit_skip(test, "without CONFIG_SHMEM, these files are like others");
+	file = shmem_kernel_file_setup("owner_kunit", PAGE_SIZE, 0);
 	KUNIT_ASSERT_FALSE(test, IS_ERR(file));
 	KUNIT_ASSERT_EQ(test, owner_user_start(), 0);
 	count = owner_nr_binaries;
 	KUNIT_EXPECT_EQ(test, owner_binary_intern(file), -ENOENT);
 	KUNIT_EXPECT_EQ(test, owner_nr_binaries, count);
+	/* A file that is known keeps its name when it is unlinked. */
+	set_nlink(file_inode(file), 1);
+	KUNIT_EXPECT_EQ(test, owner_binary_intern(file), count);
+	clear_nlink(file_inode(file));
+	KUNIT_EXPECT_EQ(test, owner_binary_intern(file), count);
 	fput(file);
 }
 
@@ -626,9 +634,12 @@ static void test_cache(struct kunit *test)
 /* A child of fork() knows what its parent knows, until one of them gets another mapping. */
 static void test_fork(struct kunit *test)
 {
-	struct mm_struct *parent = current->mm, *child;
+	struct mm_struct *parent, *child;
 	unsigned long id;
 
+	/* Give the test an mm. */
+	map_pages(test, PAGE_SIZE);
+	parent = current->mm;
 	child = mm_alloc();
 	KUNIT_ASSERT_NOT_NULL(test, child);
 	id = make_maps(test);

@@ -17,6 +17,7 @@
 #include <linux/fs.h>
 #include <linux/hash.h>
 #include <linux/hashtable.h>
+#include <linux/hugetlb.h>
 #include <linux/jhash.h>
 #include <linux/limits.h>
 #include <linux/mutex.h>
@@ -227,12 +228,13 @@ static int find_binary(const struct owner_binary *wanted)
 }
 
 /*
- * Did a program make the code itself, in a memfd or in memory that it shares? The file has no name
- * but this program's, and a program can make thousands.
+ * Did a program make the code itself, in a memfd or in memory that it shares? Only this program has
+ * the file, and it can make thousands.
  */
 static bool is_generated(const struct owner_binary *binary, struct file *file)
 {
-	return !binary->build_id_size && shmem_file(file) && !file_inode(file)->i_nlink;
+	return !binary->build_id_size && !file_inode(file)->i_nlink &&
+	       (shmem_file(file) || is_file_hugepages(file));
 }
 
 static void name_binary(struct owner_binary *binary, struct file *file)
@@ -282,11 +284,9 @@ static noinline int read_binary(struct file *file, const struct file_key *key)
 
 	if (identify_file(file, &binary))
 		return -EIO;
-	if (is_generated(&binary, file))
-		return -ENOENT;
 	mutex_lock(&binaries_mutex);
 	index = find_binary(&binary);
-	if (index < 0)
+	if (index < 0 && !is_generated(&binary, file))
 		index = add_binary(&binary, file);
 	read_file_key(file, &key_now);
 	if (index >= 0 && lasting && !memcmp(key, &key_now, sizeof(*key)))

@@ -82,6 +82,30 @@ ok "... and they are answered" file_has "$work/smaller" "^total: groups "
 ok "... and few groups, however many are allowed" file_has "$work/few" "^total: groups "
 ok "nobody was killed" equals "$(cat "$work/killed")" 0
 
+# An answer is charged to its reader, and freed when it has been read.
+ok "a reader in a memory cgroup asks for many groups" run_reader_guest \
+	"slab_owner=on kfence.sample_interval=0" \
+	"insmod /extra/owner_bench_memory.ko objects=1 chains=60000
+	mount -t cgroup2 none /sys/fs/cgroup
+	echo +memory >/sys/fs/cgroup/cgroup.subtree_control
+	mkdir /sys/fs/cgroup/reader
+	echo 0 >/sys/fs/cgroup/reader/cgroup.procs
+	exec 3<>$debug/owner/query
+	ask() { echo 'group=stack.full,cache,comm,pid groups=1048576 top=1000' >&3; }
+	charged() { echo \$((\$(cat /sys/fs/cgroup/reader/memory.current) / 1024)); }
+	charged; ask; dd bs=4096 count=1 <&3 >/dev/null 2>&1
+	charged; cat <&3 >/dev/null; charged; echo ===
+	echo 8M >/sys/fs/cgroup/reader/memory.max
+	ask; cat <&3 2>&1 >/dev/null; grep oom_kill /sys/fs/cgroup/reader/memory.events" --mem 512M
+split_output charged bounded
+# KiB before, within and after the answer
+{ read -r before; read -r within; read -r after; } <"$work/charged"
+echo "# $before, $within, $after KiB"
+ok "the answer is charged to the reader" [ "$within" -gt $((before + 6144)) ]
+ok "... and freed after it was read" [ "$after" -lt $((before + 2048)) ]
+ok "a reader with less memory gets an error" file_has "$work/bounded" "Cannot allocate memory|Out of memory"
+ok "... and is not killed" file_has "$work/bounded" "^oom_kill 0"
+
 # --- Failing allocations: only the debug kernel can make them fail ----------------------
 
 if [ "$kernel" = debug ]; then

@@ -487,16 +487,23 @@ static void run_many(const char *path, const char *count, const char *calls)
 {
 	char *const exec_arguments[] = { (char *)path, (char *)"calls", (char *)calls, 0 };
 	word i, processes = parse(count);
+	int ends[2];
+	char end;
 
+	call3(PIPE2, ends, 0, 0);
 	for (i = 0; i < processes; i++) {
 		if (fork_task())
 			continue;
+		/* Wait until all processes exist. */
+		call3(CLOSE, ends[1], 0, 0);
+		call3(READ, ends[0], &end, 1);
 		if (i % 2)
 			call3(EXECVE, path, exec_arguments, environment);
 		else
 			make_calls(parse(calls));
 		call3(EXIT, 0, 0, 0);
 	}
+	call3(CLOSE, ends[1], 0, 0);
 	for (i = 0; i < processes; i++)
 		wait_for(-1);
 }

@@ -32,7 +32,7 @@ static const char *name;
 
 enum { READ, WRITE, OPEN, CLOSE, MMAP = 9, MPROTECT, MUNMAP, BRK, SIGACTION, YIELD = 24, MREMAP,
 	MADVISE = 28, SETITIMER = 38, GETPID = 39, FORK = 57, VFORK, EXECVE, EXIT, WAIT4, KILL,
-	PERSONALITY = 135 };
+	PERSONALITY = 135, PIPE2 = 293 };
 
 static inline __attribute__((always_inline)) long
 call(long number, word a, word b, word c, word d, word e, word f)
@@ -61,7 +61,7 @@ call(long number, word a, word b, word c, word d, word e, word f)
 
 #else /* arm64 */
 
-enum { CLOSE = 57, READ = 63, WRITE, EXIT = 93, PERSONALITY = 92, SETITIMER = 103, YIELD = 124,
+enum { CLOSE = 57, PIPE2 = 59, READ = 63, WRITE, EXIT = 93, PERSONALITY = 92, SETITIMER = 103, YIELD = 124,
 	KILL = 129,
 	SIGACTION = 134, GETPID = 172, BRK = 214, MUNMAP, MREMAP, CLONE = 220, EXECVE, MMAP,
 	MPROTECT = 226, MADVISE = 233, OPENAT = 56, WAIT4 = 260 };
