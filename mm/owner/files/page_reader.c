@@ -134,7 +134,7 @@ ssize_t owner_page_reader_read(struct owner_page_reader *reader, char __user *bu
 	}
 	count = min(count, seq_buf_used(text) - reader->read);
 	if (copy_to_user(buf, text->buffer + reader->read, count)) {
-		/* After an error, read() keeps the file position from before a record that is new. */
+		/* After an error, read() keeps the file position from before a new record. */
 		if (!reader->read)
 			seq_buf_clear(text);
 		return -EFAULT;

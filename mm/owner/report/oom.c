@@ -216,7 +216,7 @@ static void print_top(enum owner_counter bytes, const char *name, const char *wh
 	find.step_ns = owner_oom_step_ns();
 	owner_oom_find(&find, bytes, div_u64(memory, OWNER_OOM_SHARE));
 	if (find.is_cut)
-		pr_warn("%s: looked at a part of the call chains only: interrupts or preemption are off\n", name);
+		pr_warn("%s: interrupts or preemption are off: read a part of the chains\n", name);
 	if (!find.top.count)
 		return;
 	string_get_size(memory, 1, STRING_UNITS_2, all, sizeof(all));

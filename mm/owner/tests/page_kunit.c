@@ -17,17 +17,15 @@
 #include <linux/rcupdate.h>
 #include <linux/stop_machine.h>
 #include <linux/string.h>
-#include <linux/uaccess.h>
 #include <linux/vmalloc.h>
 
 #include "../../internal.h"
 #include "../capture.h"
-#include "../files/page_reader.h"
 #include "../page/page.h"
 #include "../totals.h"
 #include "../walk.h"
 #include "chain.h"
-#include "kill.h"
+#include "page_reader_kunit.h"
 #include "write_rules.h"
 
 /* Return true if slab records exist: they hold references to call chains, like page records. */
@@ -652,52 +650,6 @@ static int require_page_owner(struct kunit *test)
 	if (!owner_pages_tracked())
 		kunit_skip(test, "boot with page_owner=on");
 	return 0;
-}
-
-/*
- * Read a record into memory that is not there, so that read() fails, and keeps the file position
- * from before. Return: the error.
- */
-static ssize_t read_nowhere(struct owner_page_reader *reader)
-{
-	loff_t pos = 0;
-	ssize_t error;
-
-	/* The test may have no mm. */
-	pagefault_disable();
-	error = owner_page_reader_read(reader, NULL, 1, &pos);
-	pagefault_enable();
-	return error;
-}
-
-/* A record that no read() got is not kept: the next one finds it again. */
-static void test_fault(struct kunit *test)
-{
-	struct owner_page_reader reader;
-
-	owner_page_reader_init(&reader);
-	KUNIT_EXPECT_EQ(test, read_nowhere(&reader), -EFAULT);
-	KUNIT_EXPECT_EQ(test, seq_buf_used(&reader.text), 0);
-	owner_page_reader_free(&reader);
-}
-
-/* Only a signal that kills the task ends the search for a record. */
-static void test_signal(struct kunit *test)
-{
-	struct owner_page_reader reader;
-	ssize_t after_signal, killed;
-
-	owner_page_reader_init(&reader);
-	set_thread_flag(TIF_SIGPENDING);
-	after_signal = read_nowhere(&reader);
-	clear_thread_flag(TIF_SIGPENDING);
-	set_fatal_signal(true);
-	killed = read_nowhere(&reader);
-	set_fatal_signal(false);
-	/* The record was found. */
-	KUNIT_EXPECT_EQ(test, after_signal, -EFAULT);
-	KUNIT_EXPECT_EQ(test, killed, -EINTR);
-	owner_page_reader_free(&reader);
 }
 
 static struct kunit_case owner_page_cases[] = {

@@ -4,21 +4,18 @@
  * cache of known stacks, and contexts of tasks that have no program.
  */
 
-#include <linux/anon_inodes.h>
-#include <linux/file.h>
-#include <linux/fs.h>
 #include <linux/mm.h>
 #include <linux/mman.h>
 #include <linux/ptrace.h>
 #include <linux/sched/mm.h>
 #include <linux/sched/task_stack.h>
 #include <linux/seq_file.h>
-#include <linux/shmem_fs.h>
 #include <linux/slab_owner.h>
 #include <linux/uaccess.h>
 
 #include "../user/user.h"
 #include "plant.h"
+#include "user_files_kunit.h"
 #include "write_rules.h"
 
 static void test_encoding(struct kunit *test)
@@ -138,170 +135,6 @@ static void test_rule(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, error, 0);
 	KUNIT_EXPECT_EQ(test, words[0], 1);
 	KUNIT_EXPECT_EQ(test, words[1], 0);
-}
-
-/* --- Files ---------------------------------------------------------------------- */
-
-static unsigned int file_reads;
-
-static ssize_t fail_read(struct kiocb *iocb, struct iov_iter *to)
-{
-	file_reads++;
-	return -EINTR;
-}
-
-static const struct file_operations failing_fops = { .read_iter = fail_read };
-
-/* A device or a socket is not read when it is mapped: that would have effects. */
-static void test_device(struct kunit *test)
-{
-	struct file *file = anon_inode_getfile("owner_kunit", &failing_fops, NULL, O_RDONLY);
-	int index;
-
-	KUNIT_ASSERT_FALSE(test, IS_ERR(file));
-	KUNIT_ASSERT_EQ(test, owner_user_start(), 0);
-	file_reads = 0;
-	index = owner_binary_intern(file);
-	KUNIT_EXPECT_EQ(test, file_reads, 0);
-	KUNIT_ASSERT_GE(test, index, 0);
-	KUNIT_EXPECT_EQ(test, owner_binaries[index]->build_id_size, 0);
-	KUNIT_EXPECT_EQ(test, owner_binaries[index]->ino, file_inode(file)->i_ino);
-	fput(file);
-}
-
-/* A file without a build-id is known by its inode, unless its number was reused. */
-static void test_inode(struct kunit *test)
-{
-	struct file *file = anon_inode_getfile("owner_kunit", &failing_fops, NULL, O_RDONLY);
-	u32 generation;
-	int index;
-
-	KUNIT_ASSERT_FALSE(test, IS_ERR(file));
-	KUNIT_ASSERT_EQ(test, owner_user_start(), 0);
-	index = owner_binary_intern(file);
-	KUNIT_EXPECT_EQ(test, owner_binary_intern(file), index);
-	generation = file_inode(file)->i_generation;
-	file_inode(file)->i_generation = generation + 1;
-	KUNIT_EXPECT_NE(test, owner_binary_intern(file), index);
-	file_inode(file)->i_generation = generation;
-	fput(file);
-}
-
-/* A regular file that cannot be read now is not taken for one without a build-id. */
-static void test_unreadable_file(struct kunit *test)
-{
-	struct file *file = shmem_kernel_file_setup("owner_kunit", PAGE_SIZE, 0);
-	const struct file_operations *fops;
-
-	KUNIT_ASSERT_FALSE(test, IS_ERR(file));
-	KUNIT_ASSERT_EQ(test, owner_user_start(), 0);
-	fops = file->f_op;
-	file->f_op = &failing_fops;
-	KUNIT_EXPECT_EQ(test, owner_binary_intern(file), -EIO);
-	file->f_op = fops;
-	/* It has zeros, but it can be read. */
-	set_nlink(file_inode(file), 1);
-	KUNIT_EXPECT_GE(test, owner_binary_intern(file), 0);
-	clear_nlink(file_inode(file));
-	fput(file);
-}
-
-/* Code that a program has written to a memfd is no file: a program can make any number of them. */
-static void test_generated_code(struct kunit *test)
-{
-	unsigned int count;
-	struct file *file;
-
-	if (!IS_ENABLED(CONFIG_SHMEM))
-		kunit_skip(test, "without CONFIG_SHMEM, these files are like others");
-	file = shmem_kernel_file_setup("owner_kunit", PAGE_SIZE, 0);
-	KUNIT_ASSERT_FALSE(test, IS_ERR(file));
-	KUNIT_ASSERT_EQ(test, owner_user_start(), 0);
-	count = owner_nr_binaries;
-	KUNIT_EXPECT_EQ(test, owner_binary_intern(file), -ENOENT);
-	KUNIT_EXPECT_EQ(test, owner_nr_binaries, count);
-	/* A file that is known keeps its name when it is unlinked. */
-	set_nlink(file_inode(file), 1);
-	KUNIT_EXPECT_EQ(test, owner_binary_intern(file), count);
-	clear_nlink(file_inode(file));
-	KUNIT_EXPECT_EQ(test, owner_binary_intern(file), count);
-	fput(file);
-}
-
-static const struct file_operations *counted_fops;
-
-static ssize_t count_read(struct kiocb *iocb, struct iov_iter *to)
-{
-	file_reads++;
-	return counted_fops->read_iter(iocb, to);
-}
-
-/* Look up the file again. Return how often it was read for that. */
-static unsigned int count_reads(struct kunit *test, struct file *file, int index)
-{
-	file_reads = 0;
-	KUNIT_EXPECT_EQ(test, owner_binary_intern(file), index);
-	return file_reads;
-}
-
-/* A file is read once, until it may have changed. */
-static void test_known_file(struct kunit *test)
-{
-	static const struct file_operations counting_fops = { .read_iter = count_read };
-	struct file *file = shmem_kernel_file_setup("owner_kunit", PAGE_SIZE, 0);
-	struct timespec64 now;
-	struct inode *inode;
-	time64_t past;
-	int index, i;
-
-	KUNIT_ASSERT_FALSE(test, IS_ERR(file));
-	KUNIT_ASSERT_EQ(test, owner_user_start(), 0);
-	counted_fops = file->f_op;
-	file->f_op = &counting_fops;
-	inode = file_inode(file);
-	set_nlink(inode, 1);
-	/* No fixed time is in the past: a machine without a clock boots in 1970. */
-	past = current_time(inode).tv_sec - 1000;
-	inode_set_ctime(inode, past, 0);
-	index = owner_binary_intern(file);
-	KUNIT_ASSERT_GE(test, index, 0);
-	KUNIT_EXPECT_EQ(test, count_reads(test, file, index), 0);
-	inode_set_ctime(inode, past, 1);
-	KUNIT_EXPECT_GT(test, count_reads(test, file, index), 0);
-	KUNIT_EXPECT_EQ(test, count_reads(test, file, index), 0);
-	i_size_write(inode, 2 * PAGE_SIZE);
-	KUNIT_EXPECT_GT(test, count_reads(test, file, index), 0);
-	KUNIT_EXPECT_EQ(test, count_reads(test, file, index), 0);
-	/* Another file with the same inode number. */
-	inode->i_generation++;
-	file_reads = 0;
-	KUNIT_EXPECT_NE(test, owner_binary_intern(file), index);
-	KUNIT_EXPECT_GT(test, file_reads, 0);
-	inode->i_generation--;
-
-	/* A file is not known if a write could leave its ctime as it is. */
-	inode_set_ctime(inode, past, 2);
-	KUNIT_EXPECT_EQ(test, get_write_access(inode), 0);
-	KUNIT_EXPECT_GT(test, count_reads(test, file, index), 0);
-	KUNIT_EXPECT_GT(test, count_reads(test, file, index), 0);
-	put_write_access(inode);
-	now = current_time(inode);
-	for (i = 0; i < 2; i++) {
-		/* It has just changed; or the clock was set back. */
-		inode_set_ctime(inode, now.tv_sec + 1000 * i, 0);
-		KUNIT_EXPECT_GT(test, count_reads(test, file, index), 0);
-		KUNIT_EXPECT_GT(test, count_reads(test, file, index), 0);
-	}
-
-	/* More files than the table has places. */
-	for (now.tv_nsec = 0; now.tv_nsec < 2000; now.tv_nsec++) {
-		inode_set_ctime(inode, past + 1, now.tv_nsec);
-		KUNIT_ASSERT_EQ(test, owner_binary_intern(file), index);
-	}
-	KUNIT_EXPECT_EQ(test, count_reads(test, file, index), 0);
-	file->f_op = counted_fops;
-	clear_nlink(inode);
-	fput(file);
 }
 
 #if defined(CONFIG_X86_64) && !defined(CONFIG_UML)

@@ -490,7 +490,7 @@ static void run_many(const char *path, const char *count, const char *calls)
 	int ends[2];
 	char end;
 
-	/* What is known of the parent is known of its children until execve(). */
+	/* The code of the parent is known, and so is that of its children until execve(). */
 	outer("1");
 	call3(PIPE2, ends, 0, 0);
 	for (i = 0; i < processes; i++) {
