@@ -65,10 +65,12 @@ static unsigned int find_located(const struct located_mappings *maps, unsigned l
 static unsigned int locate_mappings(const struct owner_user_raw *raw,
 				    struct located_mappings *maps, u8 of[OWNER_USER_FRAMES])
 {
-	struct owner_user_maps *made = owner_user_current_maps_id() ? NULL : owner_user_alloc_maps();
+	struct owner_user_maps *made = NULL;
 	struct mm_struct *mm = current->mm;
 	unsigned int i;
 
+	if (!owner_user_current_maps_id())
+		made = owner_user_alloc_maps();
 	maps->count = 0;
 	mmap_read_lock(mm);
 	maps->known = owner_user_get_maps(mm, made);

@@ -17,7 +17,8 @@
  *   user_chains FILE_TO_EXEC	all cases; runs FILE_TO_EXEC "plain" as one of them
  *   user_chains plain		one chain
  *   user_chains torture	chains under signals, faults, exec and exit, for some seconds
- *   user_chains many N K	N processes at once make K calls each; every second one calls execve()
+ *   user_chains many N K	N processes at once make K calls each; every second one has
+ *				called execve()
  */
 
 #include "user_program.h"

@@ -61,9 +61,9 @@ call(long number, word a, word b, word c, word d, word e, word f)
 
 #else /* arm64 */
 
-enum { CLOSE = 57, PIPE2 = 59, READ = 63, WRITE, EXIT = 93, PERSONALITY = 92, SETITIMER = 103, YIELD = 124,
-	KILL = 129,
-	SIGACTION = 134, GETPID = 172, BRK = 214, MUNMAP, MREMAP, CLONE = 220, EXECVE, MMAP,
+enum { CLOSE = 57, PIPE2 = 59, READ = 63, WRITE, EXIT = 93, PERSONALITY = 92, SETITIMER = 103,
+	YIELD = 124, KILL = 129, SIGACTION = 134, GETPID = 172, BRK = 214, MUNMAP, MREMAP,
+	CLONE = 220, EXECVE, MMAP,
 	MPROTECT = 226, MADVISE = 233, OPENAT = 56, WAIT4 = 260 };
 
 static inline __attribute__((always_inline)) long
