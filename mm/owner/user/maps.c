@@ -15,6 +15,7 @@
  * while it changes the range.
  */
 
+#include <linux/minmax.h>
 #include <linux/mm.h>
 #include <linux/rcupdate.h>
 #include <linux/refcount.h>
@@ -25,7 +26,7 @@
 
 #include "user.h"
 
-#define KNOWN_RANGES	31
+#define KNOWN_RANGES	31U
 
 struct known_range {
 	u32 sequence;
@@ -35,14 +36,14 @@ struct known_range {
 /**
  * struct owner_user_maps - the executable mappings of one mm, or of parents and children
  * @references: number of mms that have it, and of tasks that resolve a stack
- * @last_place: of @known: the one that was written last
+ * @written: how many ranges were written; they take the places of @known in turn
  * @id: a number that no others have: the key of user stacks that are known
  * @rcu: frees it
  * @known: addresses whose place is known
  */
 struct owner_user_maps {
 	refcount_t references;
-	u32 last_place;
+	u32 written;
 	unsigned long id;
 	struct rcu_head rcu;
 	struct known_range known[KNOWN_RANGES];
@@ -59,12 +60,13 @@ static_assert(sizeof(struct owner_user_maps) <= SZ_1K);
  */
 struct owner_user_maps *owner_user_alloc_maps(void)
 {
-	struct owner_user_maps *maps = kzalloc(sizeof(*maps), GFP_KERNEL_ACCOUNT | __GFP_NOWARN);
+	struct owner_user_maps *maps = kmalloc(sizeof(*maps), GFP_KERNEL_ACCOUNT | __GFP_NOWARN);
 	static atomic_long_t last_id;
 
 	if (!maps)
 		return NULL;
 	refcount_set(&maps->references, 1);
+	maps->written = 0;
 	maps->id = atomic_long_inc_return(&last_id);
 	return maps;
 }
@@ -147,9 +149,10 @@ static bool read_range(const struct known_range *known, struct owner_user_range 
 static bool find_range(const struct owner_user_maps *maps, struct owner_user_range *range,
 		       unsigned long address)
 {
-	unsigned int i;
+	/* Pairs with owner_user_add_range(). */
+	unsigned int i, count = min(smp_load_acquire(&maps->written), KNOWN_RANGES);
 
-	for (i = 0; i < KNOWN_RANGES; i++)
+	for (i = 0; i < count; i++)
 		if (read_range(&maps->known[i], range, address))
 			return true;
 	return false;
@@ -204,13 +207,18 @@ void owner_user_add_range(struct owner_user_maps *maps, const struct owner_user_
 {
 	static DEFINE_SPINLOCK(lock);
 	struct owner_user_range found;
+	struct known_range *known;
 
 	if (!maps)
 		return;
 	spin_lock(&lock);
 	if (!find_range(maps, &found, range->start)) {
-		maps->last_place = (maps->last_place + 1) % KNOWN_RANGES;
-		write_range(&maps->known[maps->last_place], range);
+		known = &maps->known[maps->written % KNOWN_RANGES];
+		if (maps->written < KNOWN_RANGES)
+			known->sequence = 0;
+		write_range(known, range);
+		/* Pairs with find_range(). */
+		smp_store_release(&maps->written, maps->written + 1);
 	}
 	spin_unlock(&lock);
 }
