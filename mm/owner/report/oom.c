@@ -61,8 +61,10 @@ static void begin_step(struct owner_oom_find *find)
 /* Must the step end here? */
 static bool time_is_up(struct owner_oom_find *find)
 {
-	find->is_cut |= local_clock() >= find->deadline;
-	return find->is_cut;
+	if (local_clock() < find->deadline)
+		return false;
+	find->is_cut = true;
+	return true;
 }
 
 /* Rank all chains by the depot's counters, to which a CPU adds its own once in a second. */

@@ -120,14 +120,13 @@ static unsigned int resolve_addresses(const struct owner_user_raw *raw,
 	unsigned int located = locate_mappings(raw, &maps, of), i;
 
 	for (i = 0; i < maps.count; i++) {
-		if (!maps.file[i])
-			continue;
-		intern_file(&maps.range[i], maps.file[i]);
-		fput(maps.file[i]);
-	}
-	for (i = 0; i < maps.count; i++)
+		if (maps.file[i]) {
+			intern_file(&maps.range[i], maps.file[i]);
+			fput(maps.file[i]);
+		}
 		if (owner_user_place(maps.range[i].word) != OWNER_USER_PLACE_REASON)
 			owner_user_add_range(maps.known, &maps.range[i]);
+	}
 	*maps_id = owner_user_maps_id(maps.known);
 	owner_user_put_maps(maps.known);
 	for (i = 0; i < located; i++) {
