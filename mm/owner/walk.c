@@ -89,7 +89,7 @@ int owner_cursor_next(struct owner_cursor *cursor, struct owner_object *object)
 }
 
 /**
- * owner_folio_frames() - how many page frames can a search step over that wants no part of a folio?
+ * owner_folio_frames() - count the page frames of a folio, for a search that steps over it
  * @page: an online page. It can be freed meanwhile, its folio can be split, and other folios can
  *	be allocated there
  * @pfn: its page frame

@@ -81,8 +81,8 @@ static int grow_record_text(struct owner_page_reader *reader)
 }
 
 /*
- * Return 1 if there is another record, 0 if there is none, or an error. The buffer grows while
- * memory can be hot-removed, and the record is looked for again after that.
+ * Return 1 if there is another record, 0 if there is none, or an error. To let the buffer grow, the
+ * function drops the lock of memory hotplug, and then looks for the record again.
  */
 static int print_next_record(struct owner_page_reader *reader, loff_t *pos)
 {
@@ -134,7 +134,7 @@ ssize_t owner_page_reader_read(struct owner_page_reader *reader, char __user *bu
 	}
 	count = min(count, seq_buf_used(text) - reader->read);
 	if (copy_to_user(buf, text->buffer + reader->read, count)) {
-		/* After an error, read() keeps the file position from before a new record. */
+		/* read() does not store @pos after an error: the next call finds the record. */
 		if (!reader->read)
 			seq_buf_clear(text);
 		return -EFAULT;

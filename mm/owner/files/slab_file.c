@@ -97,8 +97,7 @@ static const struct seq_operations slab_owner_sops = {
 /*
  * Only a signal that kills the task ends the search for the next record. If other signals did, the
  * next read() would begin this search anew, and never end if they came faster than it ends:
- * seq_file drops the position that start() leaves if nothing was read before, and so does
- * traverse() after a seek.
+ * seq_file does not keep the position of start() if nothing was read before, or after a seek.
  */
 static int slab_owner_open(struct inode *inode, struct file *file)
 {

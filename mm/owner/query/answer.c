@@ -97,7 +97,7 @@ int owner_query_sum_groups(struct owner_query *query)
 	}
 	if (error)
 		return error;
-	/* They have references to all chains, and only the groups are needed from now on. */
+	/* The counters have references to all chains. From now on only the groups are needed. */
 	owner_free_chain_totals(&query->counted);
 	owner_query_sort_groups(query);
 	query->total = query->other;

@@ -193,10 +193,12 @@ void owner_oom_format_row(char *line, size_t size, const struct owner_ranked_cha
 }
 
 /**
- * owner_oom_step_ns() - how long may each of the two rankings take here?
+ * owner_oom_step_ns() - find how long each of the two rankings may take
  *
- * Return: half a millisecond if the caller keeps interrupts or preemption off, which is not known
- * of spinlocks without CONFIG_PREEMPT_COUNT; 0 for any time, also after an oops.
+ * Without CONFIG_PREEMPT_COUNT, a caller that holds a spinlock is not seen.
+ *
+ * Return: half a millisecond if the caller keeps interrupts or preemption off, else 0, for any
+ * time. After an oops: 0.
  */
 u64 owner_oom_step_ns(void)
 {

@@ -123,7 +123,7 @@ static void test_deadline(struct kunit *test)
 
 	KUNIT_EXPECT_NOT_NULL(test, find_planted(planted, 1));
 	KUNIT_EXPECT_FALSE(test, planted->find->is_cut);
-	/* Ends before it begins, however coarse the clock is. */
+	/* The deadline is in the past then, however coarse the clock is. */
 	planted->find->step_ns = U64_MAX;
 	owner_oom_find(planted->find, OWNER_HELD, 1);
 	KUNIT_EXPECT_TRUE(test, planted->find->is_cut);

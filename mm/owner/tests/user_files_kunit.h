@@ -75,7 +75,7 @@ static void test_unreadable_file(struct kunit *test)
 	fput(file);
 }
 
-/* Code that a program has written to a memfd is no file: a program can make any number of them. */
+/* A memfd takes no place in the table of files: a program can make any number of them. */
 static void test_generated_code(struct kunit *test)
 {
 	unsigned int count;

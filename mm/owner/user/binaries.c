@@ -228,8 +228,8 @@ static int find_binary(const struct owner_binary *wanted)
 }
 
 /*
- * Did a program make the code itself, in a memfd or in memory that it shares? Only this program has
- * the file, and it can make thousands.
+ * Return true if a program wrote the code itself: the file is a memfd, or memory that it shares. A
+ * program can make thousands of them, and no other program has them.
  */
 static bool is_generated(const struct owner_binary *binary, struct file *file)
 {

@@ -3,9 +3,9 @@
  * The code of a program whose place in user chains is known.
  *
  * A struct owner_user_maps stands for the executable mappings of an mm, and has the places of the
- * mappings that were resolved last. An mm gets one when a user stack is resolved; a child of fork()
- * shares that of its parent. An mm to which an executable mapping is added drops it, so that in all
- * mms that share one, an address has the same place.
+ * mappings that were resolved last. An mm gets one when a user stack is resolved. After fork(), the
+ * mm of the child shares it with that of its parent. An mm drops it when an executable mapping is added:
+ * therefore an address has the same place in all mms that share it.
  *
  * A mapping that is removed changes nothing: if a stack still has an address in it, the call was
  * made while it existed.
