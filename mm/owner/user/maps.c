@@ -4,8 +4,8 @@
  *
  * A struct owner_user_maps stands for the executable mappings of an mm, and has the places of the
  * mappings that were resolved last. An mm gets one when a user stack is resolved. After fork(), the
- * mm of the child shares it with that of its parent. An mm drops it when an executable mapping is added:
- * therefore an address has the same place in all mms that share it.
+ * mm of the child shares it with that of its parent. An mm drops it when an executable mapping is
+ * added: therefore an address has the same place in all mms that share it.
  *
  * A mapping that is removed changes nothing: if a stack still has an address in it, the call was
  * made while it existed.
