@@ -83,8 +83,9 @@ static bool match_glob_element(const struct owner_sentence *s, struct glob_posit
 	return matches;
 }
 
+/* Match the characters of @word before @end. */
 static bool match_glob(const struct owner_sentence *s, const union owner_value *value,
-		       const char *word)
+		       const char *word, const char *end)
 {
 	struct glob_position at = { &s->words[value->word], &s->sets[value->first_set] };
 	struct glob_position after_star = {};	/* behind the last * */
@@ -95,7 +96,7 @@ static bool match_glob(const struct owner_sentence *s, const union owner_value *
 			at.pattern++;
 			after_star = at;
 			retry = word;
-		} else if (!*word) {
+		} else if (word == end) {
 			return !*at.pattern;
 		} else if (match_glob_element(s, &at, *word)) {
 			word++;
@@ -123,13 +124,25 @@ static bool match_number(const struct owner_sentence *s, const struct owner_comp
 	return false;
 }
 
+/* Does @value match the first @length characters of @word? */
+static bool match_word(const struct owner_sentence *s, const union owner_value *value,
+		       const char *word, size_t length)
+{
+	const char *wanted = &s->words[value->word];
+
+	if (value->is_glob)
+		return match_glob(s, value, word, word + length);
+	return !strncmp(wanted, word, length) && !wanted[length];
+}
+
 /**
  * owner_lang_word_matches() - test whether a word matches a value of a comparison
  * @s: the sentence
  * @comparison: one of its comparisons; its field has type OWNER_TYPE_WORD(S)
  * @word: the word to test
  *
- * Ignores the operator: for != the caller inverts the result.
+ * Ignores the operator: for != the caller inverts the result. The name of a function also
+ * matches without the suffix of its compiler: .constprop.0, .isra.0, .part.0, .cold.
  *
  * Return: true if @word equals a value or matches a glob.
  */
@@ -138,13 +151,14 @@ bool owner_lang_word_matches(const struct owner_sentence *s,
 {
 	const union owner_value *value = &s->values[comparison->first_value];
 	const union owner_value *end = value + comparison->nr_values;
+	size_t length = strlen(word), without_suffix = length;
 
-	for (; value < end; value++) {
-		const char *wanted = &s->words[value->word];
-
-		if (value->is_glob ? match_glob(s, value, word) : !strcmp(wanted, word))
+	if (comparison->field == OWNER_FIELD_FUNC || comparison->field == OWNER_FIELD_UFUNC)
+		without_suffix = strcspn(word, ".");
+	for (; value < end; value++)
+		if (match_word(s, value, word, length) ||
+		    (without_suffix < length && match_word(s, value, word, without_suffix)))
 			return true;
-	}
 	return false;
 }
 
