@@ -44,6 +44,7 @@ static struct owner_rule_table *current_table(void)
 /* The new table, and the rules of the published one that it does not contain. */
 struct rule_change {
 	struct owner_rule_table *table;
+	const struct owner_rule_table *old;	/* NULL if there were no rules */
 	struct owner_rule_entry *removed[OWNER_RULES_MAX + 1];
 	unsigned int nr_removed;
 	unsigned int nr_rates;			/* before the change */
@@ -117,10 +118,9 @@ static struct owner_rule_entry *alloc_rule(const struct owner_sentence *s, int r
 	if (!entry)
 		return NULL;
 	entry->choice = (struct owner_choice){
-		.depth = s->track ? s->depth ?: OWNER_DEPTH : 0,
+		.depth = s->depth,
 		.rate = rate,
-		.free = s->settings_given & BIT(OWNER_SET_FREE) ? s->free :
-								  owner_default_choice.free,
+		.free = s->free,
 		.user = s->user,
 	};
 	/* Copy only the used part of words[], the last member. */
@@ -135,6 +135,15 @@ static struct owner_rule_entry *alloc_rule(const struct owner_sentence *s, int r
 	return entry;
 }
 
+/* Keep a rule that is in use until the change is published. */
+static void drop_rule(struct rule_change *change, struct owner_rule_entry *entry)
+{
+	if (entry->published)
+		change->removed[change->nr_removed++] = entry;
+	else
+		free_rule(entry);
+}
+
 static void remove_rule(struct rule_change *change, unsigned int number)
 {
 	struct owner_rule_table *table = change->table;
@@ -143,10 +152,18 @@ static void remove_rule(struct rule_change *change, unsigned int number)
 	memmove(&table->entries[number], &table->entries[number + 1],
 		(table->count - number) * sizeof(entry));
 	table->count--;
-	if (entry->published)
-		change->removed[change->nr_removed++] = entry;
-	else
-		free_rule(entry);
+	drop_rule(change, entry);
+}
+
+/* A rule without a condition is the first; others are added at the end. */
+static void insert_rule(struct owner_rule_table *table, struct owner_rule_entry *entry)
+{
+	unsigned int number = entry->sentence->nr_comparisons ? table->count + 1 : 1;
+
+	memmove(&table->entries[number + 1], &table->entries[number],
+		(table->count + 1 - number) * sizeof(entry));
+	table->entries[number] = entry;
+	table->count++;
 }
 
 static bool conditions_are_equal(const struct owner_sentence *a, const struct owner_sentence *b)
@@ -170,14 +187,21 @@ static __printf(2, 3) int refuse_sentence(struct rule_change *change, const char
 	return -EINVAL;
 }
 
-/* Add the sentence as the last rule. It replaces a rule with the same condition. */
-static int add_rule(struct rule_change *change)
+/* The number of the rule with the condition of the sentence, or 0. */
+static unsigned int find_condition(const struct rule_change *change)
+{
+	unsigned int number = change->table->count;
+
+	while (number && !conditions_are_equal(change->table->entries[number]->sentence,
+					       &change->sentence))
+		number--;
+	return number;
+}
+
+/* Refuse a rule that this kernel cannot evaluate. */
+static int check_rule(struct rule_change *change)
 {
 	const struct owner_sentence *s = &change->sentence;
-	struct owner_rule_table *table = change->table;
-	struct owner_rule_entry *entry;
-	unsigned int number;
-	int rate;
 
 	if (s->fields_used & BIT(OWNER_FIELD_CGROUP) && !owner_cgroups_on())
 		return refuse_sentence(change, OWNER_CGROUPS_OFF);
@@ -187,14 +211,24 @@ static int add_rule(struct rule_change *change)
 	if (s->user && !IS_ENABLED(CONFIG_SLAB_OWNER_USER))
 		return refuse_sentence(change,
 				       "user=on needs CONFIG_SLAB_OWNER_USER, which is for x86_64 and arm64: leave it out");
-	if (s->user && owner_user_start())
-		return -ENOMEM;
-	for (number = table->count; number; number--)
-		if (conditions_are_equal(table->entries[number]->sentence, s))
-			remove_rule(change, number);
-	if (table->count == OWNER_RULES_MAX)
+	return s->user && owner_user_start() ? -ENOMEM : 0;
+}
+
+/* Add the sentence as a rule, or in the place of the rule with its condition. */
+static int add_rule(struct rule_change *change)
+{
+	const struct owner_sentence *s = &change->sentence;
+	unsigned int number = find_condition(change);
+	struct owner_rule_table *table = change->table;
+	struct owner_rule_entry *entry;
+	int rate, error;
+
+	error = check_rule(change);
+	if (error)
+		return error;
+	if (!number && table->count == OWNER_RULES_MAX)
 		return refuse_sentence(change, "there are at most %d rules", OWNER_RULES_MAX);
-	if (count_all_chain_comparisons(table) + count_chain_comparisons(s) >
+	if (!number && count_all_chain_comparisons(table) + count_chain_comparisons(s) >
 	    OWNER_CHAIN_COMPARISONS_MAX)
 		return refuse_sentence(change,
 				       "all rules together can compare func and module %d times: give one comparison a list of names",
@@ -207,26 +241,55 @@ static int add_rule(struct rule_change *change)
 	entry = alloc_rule(s, rate);
 	if (!entry)
 		return -ENOMEM;
-	table->entries[++table->count] = entry;
+	if (number) {
+		drop_rule(change, table->entries[number]);
+		table->entries[number] = entry;
+	} else {
+		insert_rule(table, entry);
+	}
+	return 0;
+}
+
+/* Find a rule by its number before the change, or return 0. */
+static unsigned int find_old_number(const struct rule_change *change)
+{
+	const struct owner_rule_entry *entry = change->old->entries[change->sentence.number];
+	unsigned int number = change->table->count;
+
+	while (number && change->table->entries[number] != entry)
+		number--;
+	return number;
+}
+
+/* Remove the rule with a number, or with a condition. */
+static int delete_rule(struct rule_change *change)
+{
+	unsigned int wanted = change->sentence.number;
+	unsigned int last = change->old ? change->old->count : 0;
+	unsigned int number;
+
+	if (wanted > last)
+		return refuse_sentence(change, "there is no rule %u: the last is %u", wanted, last);
+	number = wanted ? find_old_number(change) : find_condition(change);
+	if (!number && wanted)
+		return refuse_sentence(change,
+				       "this text has removed or replaced rule %u before: numbers are those that were printed",
+				       wanted);
+	if (!number)
+		return refuse_sentence(change, "no rule has this condition");
+	remove_rule(change, number);
 	return 0;
 }
 
 static int apply_sentence(struct rule_change *change)
 {
-	struct owner_rule_table *table = change->table;
-	unsigned int number = change->sentence.number;
-
 	switch (change->sentence.command) {
 	case OWNER_CLEAR:
-		while (table->count)
-			remove_rule(change, table->count);
+		while (change->table->count)
+			remove_rule(change, change->table->count);
 		return 0;
 	case OWNER_DEL:
-		if (number > table->count)
-			return refuse_sentence(change, "there is no rule %u: the last is %u",
-					       number, table->count);
-		remove_rule(change, number);
-		return 0;
+		return delete_rule(change);
 	default:
 		return add_rule(change);
 	}
@@ -257,7 +320,7 @@ static int apply_control_text(struct rule_change *change, const char *text, size
 
 /* --- Publishing a table -------------------------------------------------------- */
 
-static void find_common_rules(struct owner_rule_table *table)
+static void merge_for_sources(struct owner_rule_table *table)
 {
 	enum owner_source source;
 	unsigned int i;
@@ -265,8 +328,8 @@ static void find_common_rules(struct owner_rule_table *table)
 	table->fields_used = 0;
 	for (i = 1; i <= table->count; i++)
 		table->fields_used |= table->entries[i]->sentence->fields_used;
-	for (source = 0; source < OWNER_SOURCES; source++)
-		table->by_source[source] = owner_rules_find_common_rule(table, source);
+	for (source = OWNER_SOURCE_PAGE; source < OWNER_SOURCES; source++)
+		owner_rules_merge_for_source(table, source, &table->by_source[source]);
 }
 
 /* With slab_owner=ready, the first rule that captures something enables the hooks. */
@@ -275,7 +338,7 @@ static int enable_hooks_if_tracking(const struct owner_rule_table *table)
 	unsigned int i;
 
 	for (i = 1; i <= table->count; i++)
-		if (table->entries[i]->choice.depth && slab_owner_wanted())
+		if (table->entries[i]->sentence->track && slab_owner_wanted())
 			return slab_owner_start();
 	return 0;
 }
@@ -367,7 +430,7 @@ static void publish_rule_table(struct rule_change *change, struct owner_rule_tab
 	bool record_frees = table_records_frees(table);
 	unsigned int i;
 
-	find_common_rules(table);
+	merge_for_sources(table);
 	for (i = 1; i <= table->count; i++)
 		table->entries[i]->published = true;
 	if (!table->count) {
@@ -425,6 +488,7 @@ int owner_rules_write(const char *text, size_t length, char *error_text, size_t 
 		return -EINTR;
 	}
 	old = current_table();
+	change->old = old;
 	change->nr_rates = owner_count_rates();
 	change->table = kzalloc(sizeof(*change->table), GFP_KERNEL);
 	if (change->table) {
@@ -527,22 +591,105 @@ static unsigned long sum_rule_hits(const struct owner_rule_entry *entry)
 	return hits;
 }
 
-/* Allocations of caches for which one rule decides are not counted. */
-static void show_use(struct seq_file *m, const struct owner_rule_entry *entry, unsigned int caches)
+/* A line that is composed of parts with commas. */
+struct use_line {
+	struct seq_file *m;
+	const char *comma;
+};
+
+static __printf(2, 3) void add_part(struct use_line *line, const char *format, ...)
+{
+	va_list args;
+
+	seq_puts(line->m, line->comma);
+	line->comma = ", ";
+	va_start(args, format);
+	seq_vprintf(line->m, format, args);
+	va_end(args);
+}
+
+/* Why caches evaluate a rule for each allocation: "size,func". */
+static void show_fields_per_allocation(struct seq_file *m, const struct owner_sentence *s)
+{
+	unsigned int field, fields = s->fields_used & OWNER_FIELDS_PER_ALLOCATION;
+	const char *comma = "";
+
+	for (field = 0; field < OWNER_FIELDS; field++) {
+		if (fields & BIT(field)) {
+			seq_printf(m, "%s%s", comma, owner_field_names[field]);
+			comma = ",";
+		}
+	}
+}
+
+/* Name the comparisons of func and module that hold for no function and no module. */
+static void show_names_of_nothing(struct use_line *line, const struct owner_rule_entry *entry,
+				  char *printed)
+{
+	const struct owner_sentence *s = entry->sentence;
+	const struct owner_symbol_ranges *ranges;
+	unsigned int i;
+
+	for (i = 0; i < s->nr_comparisons; i++) {
+		ranges = rcu_dereference_protected(entry->ranges[i],
+						   lockdep_is_held(&table_mutex));
+		if (!ranges || !owner_symbol_ranges_are_empty(ranges))
+			continue;
+		owner_lang_print_comparison(s, &s->comparisons[i], printed, OWNER_SENTENCE_MAX + 1);
+		add_part(line, "no %s has this name: %s",
+			 s->comparisons[i].field == OWNER_FIELD_FUNC ? "function" : "module",
+			 printed);
+	}
+}
+
+/* Allocations for which a cache keeps its choice are not counted. */
+static void show_use(struct use_line *line, const struct owner_rule_entry *entry,
+		     const struct owner_rule_use *use)
 {
 	unsigned long hits = sum_rule_hits(entry);
 
-	if (caches)
-		seq_printf(m, "%u cache%s%s", caches, str_plural(caches), hits ? ", " : "");
-	if (hits || !caches)
-		seq_printf(m, "%lu hit%s", hits, str_plural(hits));
+	if (use->decides)
+		add_part(line, "%u cache%s", use->decides, str_plural(use->decides));
+	if (use->sources & BIT(OWNER_SOURCE_PAGE) && owner_pages_tracked())
+		add_part(line, "pages");
+	if (use->sources & BIT(OWNER_SOURCE_PERCPU))
+		add_part(line, "per-CPU areas");
+	if (use->evaluates) {
+		add_part(line, "%u cache%s evaluate%s it (", use->evaluates,
+			 str_plural(use->evaluates), use->evaluates == 1 ? "s" : "");
+		show_fields_per_allocation(line->m, entry->sentence);
+		seq_putc(line->m, ')');
+	}
+	if (hits || use->evaluates || !*line->comma)
+		add_part(line, "%lu hit%s", hits, str_plural(hits));
+}
+
+/* @printed: room for a sentence. */
+static void show_rule(struct seq_file *m, unsigned int number, const struct owner_rule_entry *entry,
+		      const struct owner_rule_use *use, char *printed)
+{
+	struct use_line line = { m, "" };
+
+	owner_lang_print(entry->sentence, printed, OWNER_SENTENCE_MAX + 1);
+	seq_printf(m, "%s\t# %u: ", printed, number);
+	show_use(&line, entry, use);
+	if (!use->can_match)
+		add_part(&line, "matches nothing");
+	else if (!use->is_reached)
+		add_part(&line, "never reached: later rules decide");
+	show_names_of_nothing(&line, entry, printed);
+	if (lacks_addresses(entry))
+		add_part(&line, "slow until a module comes or goes: no memory for addresses");
+	seq_putc(m, '\n');
 }
 
 /* @printed: room for a sentence. */
 static int show_rules(struct seq_file *m, char *printed)
 {
 	const struct owner_rule_table *table = current_table();
-	unsigned int caches[OWNER_RULES_MAX + 1], number;
+	struct use_line line = { m, "" };
+	struct owner_rule_use *uses;
+	unsigned int number;
 	int error;
 
 	if (!table) {
@@ -550,31 +697,27 @@ static int show_rules(struct seq_file *m, char *printed)
 			   owner_default_choice.depth ? "everything" : "nothing");
 		return 0;
 	}
-	error = owner_rules_count_caches(table, caches);
-	if (error)
-		return error;
-	for (number = 1; number <= table->count; number++) {
-		const struct owner_rule_entry *entry = table->entries[number];
-
-		owner_lang_print(entry->sentence, printed, OWNER_SENTENCE_MAX + 1);
-		seq_printf(m, "%s\t# %u: ", printed, number);
-		show_use(m, entry, caches[number]);
-		if (lacks_addresses(entry))
-			seq_puts(m, ", slow until a module comes or goes: no memory for addresses");
+	uses = kmalloc_array(OWNER_RULES_MAX + 1, sizeof(*uses), GFP_KERNEL);
+	if (!uses)
+		return -ENOMEM;
+	error = owner_rules_find_use(table, uses);
+	if (!error) {
+		for (number = 1; number <= table->count; number++)
+			show_rule(m, number, table->entries[number], &uses[number], printed);
+		seq_puts(m, "# otherwise: ");
+		show_use(&line, &owner_default_rule, &uses[0]);
 		seq_putc(m, '\n');
 	}
-	seq_puts(m, "# otherwise: ");
-	show_use(m, &owner_default_rule, caches[0]);
-	seq_putc(m, '\n');
-	return 0;
+	kfree(uses);
+	return error;
 }
 
 /**
  * owner_rules_show() - print the rules in a form that can be written back
  * @m: the file
  *
- * Comments after the rules have their numbers, for how many caches they decide, and their hits
- * in other allocations.
+ * Comments after the rules have their numbers, for how many caches they decide, how many evaluate
+ * them, and their hits in allocations from these.
  *
  * Return: 0, -ENOMEM, -EINTR if the task is killed.
  */

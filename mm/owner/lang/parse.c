@@ -332,7 +332,16 @@ static bool read_setting(struct parser *p)
 
 /* --- Sentences -------------------------------------------------------------- */
 
-/* Read "del 3" or "clear". */
+static bool read_condition(struct parser *p)
+{
+	owner_lang_next_token(p);
+	if (!owner_lang_read_expression(p))
+		return false;
+	owner_lang_link_comparisons(p);
+	return true;
+}
+
+/* Read "del 3", "del if cache == dentry" or "clear". */
 static bool read_command(struct parser *p)
 {
 	int command = owner_lang_find_name(p->text + p->token.at, p->token.length,
@@ -342,7 +351,10 @@ static bool read_command(struct parser *p)
 	p->s->command = command;
 	owner_lang_next_token(p);
 	if (command == OWNER_DEL && p->token.kind == TOKEN_END)
-		return owner_lang_fail(p, &p->token, "'del' takes the number of a rule: 'del 3'");
+		return owner_lang_fail(p, &p->token,
+				       "'del' takes the number of a rule, 'del 3', or its condition, 'del if'");
+	if (command == OWNER_DEL && owner_lang_token_is(p, "if"))
+		return read_condition(p);
 	if (command == OWNER_DEL && !read_count(p, "del", ~0U, &p->s->number))
 		return false;
 	if (p->token.kind != TOKEN_END)
@@ -417,13 +429,13 @@ static bool read_sentence(struct parser *p)
 		return owner_lang_fail(p, &p->token,
 				       "expected what a rule sets: depth=, sample=, track=, free= or user=");
 	if (owner_lang_token_is(p, "if")) {
-		owner_lang_next_token(p);
-		if (!owner_lang_read_expression(p))
+		if (!read_condition(p))
 			return false;
 	} else if (p->token.kind != TOKEN_END) {
 		return owner_lang_fail(p, &p->token, "expected a setting, or 'if'");
+	} else {
+		owner_lang_link_comparisons(p);
 	}
-	owner_lang_link_comparisons(p);
 	return check_groups(p) && check_sample(p);
 }
 

@@ -110,6 +110,13 @@ static void append_values(struct output *out, const struct owner_sentence *s,
 	}
 }
 
+static void append_condition(struct output *out, const struct owner_sentence *s,
+			     const struct owner_comparison *c)
+{
+	append_text(out, "%s %s ", owner_field_names[c->field], owner_operator_names[c->operator]);
+	append_values(out, s, c);
+}
+
 static void append_comparison(struct output *out, const struct owner_sentence *s,
 			      const struct owner_comparison *c)
 {
@@ -117,9 +124,8 @@ static void append_comparison(struct output *out, const struct owner_sentence *s
 
 	for (i = 0; i < c->nr_opening; i++)
 		append_text(out, c->negated & 1U << i ? "!(" : "(");
-	append_text(out, "%s%s %s ", c->negated & 1U << i ? "!" : "", owner_field_names[c->field],
-		    owner_operator_names[c->operator]);
-	append_values(out, s, c);
+	append_text(out, "%s", c->negated & 1U << i ? "!" : "");
+	append_condition(out, s, c);
 	for (i = 0; i < c->nr_closing; i++)
 		append_text(out, ")");
 }
@@ -222,7 +228,7 @@ size_t owner_lang_print(const struct owner_sentence *s, char *buf, size_t size)
 		*buf = '\0';
 	if (s->command != OWNER_RULE)
 		append_text(&out, "%s", owner_command_names[s->command]);
-	if (s->command == OWNER_DEL)
+	if (s->command == OWNER_DEL && s->number)
 		append_text(&out, " %u", s->number);
 	for (setting = 0; setting < OWNER_SETTINGS; setting++) {
 		if (!(s->settings_given & 1U << setting))
@@ -238,6 +244,21 @@ size_t owner_lang_print(const struct owner_sentence *s, char *buf, size_t size)
 			append_text(&out, s->comparisons[i].followed_by_and ? " && " : " || ");
 	}
 	return out.length;
+}
+
+/**
+ * owner_lang_print_comparison() - print one comparison of a sentence
+ * @s: the sentence
+ * @c: the comparison
+ * @buf: the output buffer
+ * @size: size of @buf, at least 1
+ */
+void owner_lang_print_comparison(const struct owner_sentence *s, const struct owner_comparison *c,
+				 char *buf, size_t size)
+{
+	struct output out = { buf, size, 0 };
+
+	append_condition(&out, s, c);
 }
 
 /* Does this byte start a UTF-8 character? Each character takes one column. */

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Find the rule of an allocation.
+ * Merge the settings of an allocation from the rules that match it.
  *
- * The last rule that matches decides. If the fields of a cache alone tell which
- * rule that is, the cache keeps its choice until the rules change. Otherwise
- * the rules are evaluated for each allocation from the cache.
+ * The last rule that matches and names a setting decides it. If the fields of a cache
+ * alone tell which rules match, the cache keeps the choice until the rules change.
+ * Otherwise the rules are evaluated for each allocation from the cache.
  */
 
 #include <linux/init.h>
@@ -34,12 +34,6 @@ struct owner_rule_entry owner_default_rule = {
 	.cpu = &default_rule_cpu,
 	.published = true,
 };
-
-/* The choice of a rule, or the default. */
-static struct owner_choice choice_of(const struct owner_rule_entry *entry)
-{
-	return entry->sentence ? entry->choice : owner_default_choice;
-}
 
 /* --- Comparing the call chain -------------------------------------------------- */
 
@@ -82,42 +76,71 @@ static bool chain_matches(const struct owner_rule_entry *entry, unsigned int com
 	return false;
 }
 
-/*
- * Unwind the stack and evaluate all comparisons of func and module. Returns a bit
- * mask of the comparisons that hold. Preemption is disabled because the buffers
- * are per CPU and context.
- */
-static noinline u32 evaluate_chain_comparisons(const struct owner_rule_entry *entry,
-					       struct stack_depot_caller caller)
+/* The allocation whose settings are being merged. */
+struct allocation {
+	struct owner_field_values fields;
+	struct stack_depot_caller caller;
+	const struct owner_rule_table *table;
+	unsigned int number;		/* of the rule that is being evaluated */
+	bool chain_is_compared;		/* chain_outcomes is valid */
+	u64 chain_outcomes;		/* a bit for each comparison, by find_chain_bit() */
+};
+
+static_assert(OWNER_CHAIN_COMPARISONS_MAX <= 64);
+
+/* A comparison of func or module is bit N if N such comparisons precede it, in all rules. */
+static u64 find_chain_bit(const struct allocation *allocation, const struct owner_comparison *c)
 {
-	unsigned int i, count, level = interrupt_context_level();
-	const struct owner_sentence *s = entry->sentence;
+	u64 bit = 1;
+	unsigned int i, number;
+
+	for (number = 1; number <= allocation->number; number++) {
+		const struct owner_sentence *s = allocation->table->entries[number]->sentence;
+
+		if (!(s->fields_used & OWNER_FIELDS_OF_CHAIN))
+			continue;
+		for (i = 0; i < s->nr_comparisons && &s->comparisons[i] != c; i++)
+			if (owner_comparison_needs_chain(&s->comparisons[i]))
+				bit <<= 1;
+	}
+	return bit;
+}
+
+/*
+ * Unwind the stack once, and evaluate all comparisons of func and module in the rules that
+ * remain. Preemption is disabled because the buffers are per CPU and context.
+ */
+static noinline u64 evaluate_chain_comparisons(const struct allocation *allocation)
+{
+	unsigned int i, number, count, level = interrupt_context_level();
 	unsigned long *frames;
-	u32 outcomes = 0;
+	u64 outcomes = 0, bit = 1;
 
 	if (level >= NR_CONTEXTS)
 		return 0;
 	preempt_disable();
 	frames = this_cpu_ptr(chain_buffers)->frames[level];
-	count = stack_depot_get_frames(frames, OWNER_FRAMES_MAX, STACK_DEPOT_FLAG_SKIP, caller);
-	for (i = 0; i < s->nr_comparisons; i++)
-		if (owner_comparison_needs_chain(&s->comparisons[i]) &&
-		    chain_matches(entry, i, frames, count))
-			outcomes |= BIT(i);
+	count = stack_depot_get_frames(frames, OWNER_FRAMES_MAX, STACK_DEPOT_FLAG_SKIP,
+				       allocation->caller);
+	for (number = 1; number <= allocation->number; number++) {
+		const struct owner_rule_entry *entry = allocation->table->entries[number];
+		const struct owner_sentence *s = entry->sentence;
+
+		if (!(s->fields_used & OWNER_FIELDS_OF_CHAIN))
+			continue;
+		for (i = 0; i < s->nr_comparisons; i++) {
+			if (!owner_comparison_needs_chain(&s->comparisons[i]))
+				continue;
+			if (chain_matches(entry, i, frames, count))
+				outcomes |= bit;
+			bit <<= 1;
+		}
+	}
 	preempt_enable();
 	return outcomes;
 }
 
 /* --- Field values of an allocation --------------------------------------------- */
-
-/* The allocation whose rule is being looked for. */
-struct allocation {
-	struct owner_field_values fields;
-	struct stack_depot_caller caller;
-	const struct owner_rule_entry *entry;	/* the rule that is being evaluated */
-	bool chain_compared;			/* chain_outcomes is valid for this rule */
-	u32 chain_outcomes;			/* result of evaluate_chain_comparisons() */
-};
 
 /**
  * owner_gfp_matches() - compare the names of gfp flags
@@ -199,13 +222,12 @@ static bool any_word_matches(const struct owner_field_values *fields,
 	if (c->field == OWNER_FIELD_GFP)
 		return owner_gfp_matches(s, c, fields->value[OWNER_FIELD_GFP].number);
 	if (c->field == OWNER_FIELD_CGROUP)
-		return cgroup_matches(allocation->entry, c);
-	if (!allocation->chain_compared) {
-		allocation->chain_compared = true;
-		allocation->chain_outcomes = evaluate_chain_comparisons(allocation->entry,
-									allocation->caller);
+		return cgroup_matches(allocation->table->entries[allocation->number], c);
+	if (!allocation->chain_is_compared) {
+		allocation->chain_is_compared = true;
+		allocation->chain_outcomes = evaluate_chain_comparisons(allocation);
 	}
-	return allocation->chain_outcomes & BIT(c - s->comparisons);
+	return allocation->chain_outcomes & find_chain_bit(allocation, c);
 }
 
 /* Fields that have the same value in all allocations from a cache. */
@@ -216,9 +238,25 @@ static bool any_word_matches(const struct owner_field_values *fields,
 /* Fields that a rule can use: enum owner_field has them before OWNER_FIELD_AGE. */
 #define FIELDS_OF_ALLOCATION	(BIT(OWNER_FIELD_AGE) - 1)
 
+/*
+ * kmem_cache_alloc() asks for objects of one size. kmalloc() does not, nor does
+ * kmem_buckets_alloc(), whose caches have kmalloc's sizes and no mark.
+ */
+static bool has_one_size(const struct kmem_cache *s)
+{
+	if (s->flags & SLAB_KMALLOC)
+		return false;
+	return !IS_ENABLED(CONFIG_SLAB_BUCKETS) ||
+	       kmalloc_size_roundup(s->object_size) != s->object_size;
+}
+
 static void set_cache_fields(struct owner_field_values *fields, const struct kmem_cache *s)
 {
 	fields->known_fields = FIELDS_OF_CACHE;
+	if (has_one_size(s)) {
+		fields->known_fields |= BIT(OWNER_FIELD_SIZE);
+		fields->value[OWNER_FIELD_SIZE].number = s->object_size;
+	}
 	fields->absent_fields = BIT(OWNER_FIELD_ORDER);
 	fields->value[OWNER_FIELD_CACHE].word = s->name;
 	fields->value[OWNER_FIELD_HELD].number = s->size;
@@ -259,138 +297,177 @@ static void set_allocation_fields(struct owner_field_values *fields, unsigned in
 	fields->any_word_matches = any_word_matches;
 }
 
-/* --- Finding the rule ---------------------------------------------------------- */
+/* --- Merging the settings ------------------------------------------------------ */
 
-/*
- * Find the rule from the fields that are known before an allocation. Returns its
- * number, or OWNER_RESOLVE_PER_ALLOCATION if other fields can change the result.
- */
-static unsigned int resolve_rule(const struct owner_rule_table *table,
-				 const struct owner_field_values *fields)
+#define SETTINGS_OF_RULES	(BIT(OWNER_SET_MODE) - 1)
+
+/* The settings that still matter. Without an owner there is only the record of the free. */
+static unsigned int missing_settings(const struct owner_merged_settings *merged)
+{
+	bool is_off = merged->decided & BIT(OWNER_SET_TRACK) && !merged->track;
+
+	return (is_off ? BIT(OWNER_SET_FREE) : SETTINGS_OF_RULES) & ~merged->decided;
+}
+
+/* Take the settings from a rule that matches, unless a later rule has named them. */
+static void merge_rule(struct owner_merged_settings *merged, const struct owner_rule_entry *entry)
+{
+	unsigned int taken = entry->sentence->settings_given & missing_settings(merged);
+
+	merged->decided |= taken;
+	if (taken & BIT(OWNER_SET_TRACK))
+		merged->track = entry->sentence->track;
+	if (taken & BIT(OWNER_SET_DEPTH))
+		merged->choice.depth = entry->choice.depth;
+	if (taken & BIT(OWNER_SET_SAMPLE))
+		merged->choice.rate = entry->choice.rate;
+	if (taken & BIT(OWNER_SET_FREE))
+		merged->choice.free = entry->choice.free;
+	if (taken & BIT(OWNER_SET_USER))
+		merged->choice.user = entry->choice.user;
+}
+
+/* The choice for slab objects and per-CPU areas. */
+static struct owner_choice complete_choice(const struct owner_merged_settings *merged)
+{
+	struct owner_choice choice = merged->choice;
+
+	if (!merged->decided)
+		return owner_default_choice;
+	if (merged->decided & BIT(OWNER_SET_TRACK) && !merged->track)
+		choice.depth = 0;
+	else if (!choice.depth)
+		choice.depth = OWNER_DEPTH;
+	if (!(merged->decided & BIT(OWNER_SET_FREE)))
+		choice.free = owner_default_choice.free;
+	return choice;
+}
+
+/* Merge the rules as far as the fields that are known before an allocation tell. */
+static void merge_known_rules(const struct owner_rule_table *table,
+			      const struct owner_field_values *fields,
+			      struct owner_merged_settings *merged)
 {
 	unsigned int number;
 
+	*merged = (struct owner_merged_settings){ };
 	for (number = table->count; number; number--) {
-		const struct owner_sentence *s = table->entries[number]->sentence;
+		const struct owner_rule_entry *entry = table->entries[number];
+		const struct owner_sentence *s = entry->sentence;
 
+		if (!(s->settings_given & missing_settings(merged)))
+			continue;
 		switch (owner_lang_evaluate_known_fields(s, fields)) {
 		case OWNER_VERDICT_TRUE:
-			return number;
+			merge_rule(merged, entry);
+			break;
 		case OWNER_VERDICT_UNDECIDED:
-			return OWNER_RESOLVE_PER_ALLOCATION;
+			merged->per_allocation = true;
+			return;
 		case OWNER_VERDICT_FALSE:
 			break;
 		}
 	}
-	return 0;
-}
-
-static unsigned int resolve_cache_rule(const struct owner_rule_table *table,
-				       const struct kmem_cache *s)
-{
-	struct owner_field_values fields;
-
-	set_cache_fields(&fields, s);
-	return resolve_rule(table, &fields);
 }
 
 /**
- * owner_rules_find_common_rule() - find the rule of all allocations from a source
+ * owner_rules_merge_for_source() - merge the rules for all allocations from a source
  * @table: a table of rules
  * @source: OWNER_SOURCE_PAGE or OWNER_SOURCE_PERCPU
- *
- * Return: the number of the rule, or OWNER_RESOLVE_PER_ALLOCATION.
+ * @merged: filled
  */
-unsigned int owner_rules_find_common_rule(const struct owner_rule_table *table,
-					  enum owner_source source)
+void owner_rules_merge_for_source(const struct owner_rule_table *table, enum owner_source source,
+				  struct owner_merged_settings *merged)
 {
 	struct owner_field_values fields;
 
 	/* The size does not matter: FIELDS_OF_SOURCE leaves order and held unknown. */
 	set_source_fields(&fields, source, 1);
-	return resolve_rule(table, &fields);
+	merge_known_rules(table, &fields, merged);
 }
 
-/* Evaluate the rules with all field values. Returns the number of the rule that decides. */
-static unsigned int evaluate_rules(const struct owner_rule_table *table,
-				   struct allocation *allocation)
-{
-	unsigned int number;
-
-	for (number = table->count; number; number--) {
-		allocation->entry = table->entries[number];
-		allocation->chain_compared = false;
-		if (owner_lang_matches(allocation->entry->sentence, &allocation->fields))
-			break;
-	}
-	return number;
-}
-
-/* Find the rule of one allocation. @source is used if @s, its cache, is NULL. */
-static unsigned int find_allocation_rule(const struct owner_rule_table *table,
-					 const struct kmem_cache *s, enum owner_source source,
-					 gfp_t flags, size_t size, int nid,
-					 struct stack_depot_caller caller)
+/*
+ * Merge the rules with all fields of one allocation, and count a hit of each that decides.
+ * @source is used if @s, its cache, is NULL.
+ */
+static void merge_rules(const struct owner_rule_table *table, const struct kmem_cache *s,
+			enum owner_source source, gfp_t flags, size_t size, int nid,
+			struct stack_depot_caller caller, struct owner_merged_settings *merged)
 {
 	struct allocation allocation;
+	unsigned int number;
 
 	allocation.caller = caller;
+	allocation.table = table;
+	allocation.chain_is_compared = false;
 	if (s)
 		set_cache_fields(&allocation.fields, s);
 	else
 		set_source_fields(&allocation.fields, source, size);
 	set_allocation_fields(&allocation.fields, table->fields_used, flags, size, nid);
-	return evaluate_rules(table, &allocation);
-}
+	*merged = (struct owner_merged_settings){ };
+	for (number = table->count; number; number--) {
+		const struct owner_rule_entry *entry = table->entries[number];
 
-static struct owner_choice count_rule_hit(const struct owner_rule_entry *entry)
-{
-	this_cpu_inc(entry->cpu->hits);
-	return choice_of(entry);
-}
-
-/* Resolve and store the rule of a cache. NULL if its allocations have several rules. */
-static const struct owner_rule_entry *resolve_and_store_rule(const struct owner_rule_table *table,
-							     struct kmem_cache *s)
-{
-	unsigned int number = table ? resolve_cache_rule(table, s) : 0;
-	const struct owner_rule_entry *entry;
-
-	if (number == OWNER_RESOLVE_PER_ALLOCATION) {
-		owner_store_cache_per_allocation(s);
-		return NULL;
+		allocation.number = number;
+		if (!(entry->sentence->settings_given & missing_settings(merged)) ||
+		    !owner_lang_matches(entry->sentence, &allocation.fields))
+			continue;
+		merge_rule(merged, entry);
+		this_cpu_inc(entry->cpu->hits);
 	}
-	entry = table ? table->entries[number] : &owner_default_rule;
-	owner_store_cache_choice(s, choice_of(entry));
-	return entry;
+	if (!merged->decided)
+		this_cpu_inc(owner_default_rule.cpu->hits);
+}
+
+/* Merge and store the choice of a cache. Return: false if its allocations have several. */
+static bool resolve_and_store_choice(const struct owner_rule_table *table, struct kmem_cache *s,
+				     struct owner_choice *choice)
+{
+	struct owner_merged_settings merged = { };
+	struct owner_field_values fields;
+
+	if (table) {
+		set_cache_fields(&fields, s);
+		merge_known_rules(table, &fields, &merged);
+	}
+	if (merged.per_allocation) {
+		owner_store_cache_per_allocation(s);
+		return false;
+	}
+	*choice = complete_choice(&merged);
+	owner_store_cache_choice(s, *choice);
+	return true;
 }
 
 /**
- * owner_rules_store_cache_rule() - resolve and store the rule of a cache again
+ * owner_rules_store_cache_rule() - merge and store the choice of a cache again
  * @s: the cache
  *
  * Context: table_mutex of control/change.c is held, and an RCU grace period has elapsed since the
- * table was published and the rules of caches were cleared. An allocation that runs at the
+ * table was published and the choices of caches were cleared. An allocation that runs at the
  * same time stores the same values.
  */
 void owner_rules_store_cache_rule(struct kmem_cache *s)
 {
+	struct owner_choice choice;
+
 	rcu_read_lock();
 	if (!owner_frees_recorded)
 		WRITE_ONCE(s->owner_keeps_freed, false);
-	resolve_and_store_rule(rcu_dereference(owner_rules_table), s);
+	resolve_and_store_choice(rcu_dereference(owner_rules_table), s, &choice);
 	rcu_read_unlock();
 }
 
 /**
- * owner_choose_object_tracking() - choose for an object whose cache has no resolved rule
+ * owner_choose_object_tracking() - choose for an object whose cache has no stored choice
  * @s: the object's cache
  * @flags: gfp flags of the allocation
  * @size: requested bytes
  * @nid: memory node of the object
  * @caller: STACK_DEPOT_CALLER of the allocator's hook
  *
- * Resolves the rule of the cache if it is not stored there yet.
+ * Stores the choice of the cache if it has one.
  *
  * Context: in an RCU read-side critical section; not in NMI.
  */
@@ -399,64 +476,35 @@ struct owner_choice owner_choose_object_tracking(struct kmem_cache *s, gfp_t fla
 {
 	const struct owner_rule_table *table = rcu_dereference(owner_rules_table);
 	struct owner_choice choice = { .word = READ_ONCE(s->owner_choice) };
-	const struct owner_rule_entry *entry;
-	unsigned int number;
+	struct owner_merged_settings merged;
 
 	/* Without a table, a cache can keep this value only while its choice is being cleared. */
-	if (!table || choice.cache != OWNER_CACHE_PER_ALLOCATION) {
-		entry = resolve_and_store_rule(table, s);
-		if (entry)
-			return choice_of(entry);
-	}
-	number = find_allocation_rule(table, s, OWNER_SOURCE_SLAB, flags, size, nid, caller);
-	choice = count_rule_hit(table->entries[number]);
+	if (!table || choice.cache != OWNER_CACHE_PER_ALLOCATION)
+		if (resolve_and_store_choice(table, s, &choice))
+			return choice;
+	merge_rules(table, s, OWNER_SOURCE_SLAB, flags, size, nid, caller, &merged);
+	choice = complete_choice(&merged);
 	if (choice.free)
 		owner_mark_cache_keeps_freed(s);
 	return choice;
 }
 
-/**
- * owner_rules_count_caches() - count the caches for whose objects one rule decides
- * @table: a table of rules
- * @counts: the counts, by the number of the rule
- *
- * Context: takes slab_mutex.
- *
- * Return: 0, -EINTR if the task is killed.
+/*
+ * Merge the rules of a page or per-CPU allocation. Return: false if there are no rules.
+ * Call it with the RCU read lock held.
  */
-int owner_rules_count_caches(const struct owner_rule_table *table, unsigned int *counts)
-{
-	const struct kmem_cache *s;
-	unsigned int number;
-
-	memset(counts, 0, (OWNER_RULES_MAX + 1) * sizeof(*counts));
-	if (mutex_lock_killable(&slab_mutex))
-		return -EINTR;
-	list_for_each_entry(s, &slab_caches, list) {
-		if (!slab_owner_tracks_cache(s))
-			continue;
-		number = resolve_cache_rule(table, s);
-		if (number != OWNER_RESOLVE_PER_ALLOCATION)
-			counts[number]++;
-	}
-	mutex_unlock(&slab_mutex);
-	return 0;
-}
-
-/* Find the rule of a page or per-CPU allocation. Call it with the RCU read lock held. */
-static const struct owner_rule_entry *find_source_rule(enum owner_source source, gfp_t flags,
-						       size_t size, int nid,
-						       struct stack_depot_caller caller)
+static bool merge_source_rules(enum owner_source source, gfp_t flags, size_t size, int nid,
+			       struct stack_depot_caller caller,
+			       struct owner_merged_settings *merged)
 {
 	const struct owner_rule_table *table = rcu_dereference(owner_rules_table);
-	unsigned int number;
 
 	if (!table)
-		return &owner_default_rule;
-	number = table->by_source[source];
-	if (number == OWNER_RESOLVE_PER_ALLOCATION)
-		number = find_allocation_rule(table, NULL, source, flags, size, nid, caller);
-	return table->entries[number];
+		return false;
+	*merged = table->by_source[source];
+	if (merged->per_allocation)
+		merge_rules(table, NULL, source, flags, size, nid, caller, merged);
+	return true;
 }
 
 /**
@@ -470,11 +518,12 @@ static const struct owner_rule_entry *find_source_rule(enum owner_source source,
 struct owner_choice owner_choose_percpu_tracking(gfp_t flags, size_t size,
 						 struct stack_depot_caller caller)
 {
-	struct owner_choice choice;
+	struct owner_choice choice = owner_default_choice;
+	struct owner_merged_settings merged;
 
 	rcu_read_lock();
-	choice = count_rule_hit(find_source_rule(OWNER_SOURCE_PERCPU, flags, size, NUMA_NO_NODE,
-						 caller));
+	if (merge_source_rules(OWNER_SOURCE_PERCPU, flags, size, NUMA_NO_NODE, caller, &merged))
+		choice = complete_choice(&merged);
 	rcu_read_unlock();
 	return choice;
 }
@@ -485,7 +534,7 @@ struct owner_choice owner_choose_percpu_tracking(gfp_t flags, size_t size,
  * @order: order of the allocation
  * @nid: memory node of the pages
  * @caller: STACK_DEPOT_CALLER of the allocator's hook
- * @default_depth: depth if no rule matches or the rule sets no depth
+ * @default_depth: depth if no rule sets one
  *
  * Context: not in NMI.
  *
@@ -495,14 +544,88 @@ unsigned int owner_evaluate_pages_depth(gfp_t flags, unsigned int order, int nid
 					struct stack_depot_caller caller,
 					unsigned int default_depth)
 {
-	const struct owner_rule_entry *entry;
+	struct owner_merged_settings merged;
 	unsigned int depth = default_depth;
 
 	rcu_read_lock();
-	entry = find_source_rule(OWNER_SOURCE_PAGE, flags, PAGE_SIZE << order, nid, caller);
-	count_rule_hit(entry);
-	if (entry->sentence)
-		depth = entry->sentence->track ? entry->sentence->depth ?: default_depth : 0;
+	if (merge_source_rules(OWNER_SOURCE_PAGE, flags, PAGE_SIZE << order, nid, caller, &merged)) {
+		depth = merged.choice.depth ?: default_depth;
+		if (merged.decided & BIT(OWNER_SET_TRACK) && !merged.track)
+			depth = 0;
+	}
 	rcu_read_unlock();
 	return depth;
+}
+
+/* --- Finding where each rule counts -------------------------------------------- */
+
+/* Count a cache (OWNER_SOURCE_SLAB), or pages or per-CPU areas, in the use of each rule. */
+static void add_use(const struct owner_rule_table *table, const struct owner_field_values *fields,
+		    enum owner_source source, struct owner_rule_use *uses)
+{
+	struct owner_merged_settings merged;
+	unsigned int number;
+	bool per_allocation;
+
+	merge_known_rules(table, fields, &merged);
+	per_allocation = merged.per_allocation;
+	merged = (struct owner_merged_settings){ };
+	for (number = table->count; number; number--) {
+		const struct owner_rule_entry *entry = table->entries[number];
+		enum owner_verdict verdict;
+
+		verdict = owner_lang_evaluate_known_fields(entry->sentence, fields);
+		if (verdict == OWNER_VERDICT_FALSE)
+			continue;
+		uses[number].can_match = true;
+		if (!(entry->sentence->settings_given & missing_settings(&merged)))
+			continue;
+		uses[number].is_reached = true;
+		if (verdict == OWNER_VERDICT_TRUE)
+			merge_rule(&merged, entry);
+		if (source != OWNER_SOURCE_SLAB)
+			uses[number].sources |= per_allocation ? 0 : BIT(source);
+		else if (verdict == OWNER_VERDICT_UNDECIDED)
+			uses[number].evaluates++;
+		else if (!per_allocation)
+			uses[number].decides++;
+	}
+	if (!per_allocation && !merged.decided) {
+		if (source == OWNER_SOURCE_SLAB)
+			uses[0].decides++;
+		else
+			uses[0].sources |= BIT(source);
+	}
+}
+
+/**
+ * owner_rules_find_use() - find where each rule counts
+ * @table: a table of rules
+ * @uses: OWNER_RULES_MAX + 1 of them, filled by the number of the rule
+ *
+ * Context: takes slab_mutex.
+ *
+ * Return: 0, -EINTR if the task is killed.
+ */
+int owner_rules_find_use(const struct owner_rule_table *table, struct owner_rule_use *uses)
+{
+	struct owner_field_values fields;
+	const struct kmem_cache *s;
+	enum owner_source source;
+
+	memset(uses, 0, (OWNER_RULES_MAX + 1) * sizeof(*uses));
+	if (mutex_lock_killable(&slab_mutex))
+		return -EINTR;
+	list_for_each_entry(s, &slab_caches, list) {
+		if (!slab_owner_tracks_cache(s))
+			continue;
+		set_cache_fields(&fields, s);
+		add_use(table, &fields, OWNER_SOURCE_SLAB, uses);
+	}
+	mutex_unlock(&slab_mutex);
+	for (source = OWNER_SOURCE_PAGE; source < OWNER_SOURCES; source++) {
+		set_source_fields(&fields, source, 1);
+		add_use(table, &fields, source, uses);
+	}
+	return 0;
 }

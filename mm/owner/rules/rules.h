@@ -3,7 +3,7 @@
  * Rules decide which allocations get an owner, how many frames of the call chain
  * are kept and how often to sample.
  *
- *	rules.c			find the rule of an allocation; caches keep theirs
+ *	rules.c			merge the rules of an allocation; caches keep the result
  *	symbol_ranges.c		addresses of the functions and modules that a rule names
  *	table.h			the table, shared by rules.c and control/change.c
  *	../choice.c		the default, and the choices that caches keep

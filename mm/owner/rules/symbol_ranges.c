@@ -362,6 +362,15 @@ static __always_inline bool contains_address(const struct owner_symbol_ranges *r
 }
 
 /**
+ * owner_symbol_ranges_are_empty() - tell whether no symbol has one of the names
+ * @ranges: from owner_symbol_ranges_find()
+ */
+bool owner_symbol_ranges_are_empty(const struct owner_symbol_ranges *ranges)
+{
+	return !ranges->count;
+}
+
+/**
  * owner_symbol_ranges_contain() - test whether a call chain passes one of the ranges
  * @ranges: the ranges
  * @frames: return addresses of the chain

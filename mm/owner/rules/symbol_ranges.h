@@ -20,6 +20,7 @@ struct owner_symbol_ranges *owner_symbol_ranges_update(const struct owner_symbol
 						       const struct owner_sentence *s,
 						       const struct owner_comparison *c,
 						       const struct module *module, bool going);
+bool owner_symbol_ranges_are_empty(const struct owner_symbol_ranges *ranges);
 bool owner_symbol_ranges_contain(const struct owner_symbol_ranges *ranges,
 				 const unsigned long *frames, unsigned int count);
 

@@ -22,7 +22,7 @@
 
 /**
  * struct owner_rule_cpu - what a CPU keeps of a rule
- * @hits: allocations for which the rule was looked up
+ * @hits: allocations that evaluated the rules, and for which this one decided a setting
  * @cgroup: the cgroup of the task for which the rule was evaluated last: owner_cgroup_number()
  * @known: a bit for each comparison with this cgroup that was evaluated, by its index
  * @holds: a bit for each of them that holds
@@ -40,7 +40,7 @@ static_assert(OWNER_COMPARISONS_MAX <= 32);
 
 /* One rule. It moves from table to table, with its hits, until it is removed. */
 struct owner_rule_entry {
-	struct owner_choice choice;
+	struct owner_choice choice;		/* settings that it does not name are 0 */
 	struct owner_rule_cpu __percpu *cpu;
 	struct owner_sentence *sentence;	/* NULL: owner_default_rule */
 	bool published;				/* free it only after a grace period */
@@ -53,16 +53,43 @@ struct owner_rule_entry {
 	struct owner_symbol_ranges __rcu *ranges[];
 };
 
+/**
+ * struct owner_merged_settings - settings from the rules that match, the last rule first
+ * @decided: bit mask of enum owner_setting: settings that a rule has named
+ * @per_allocation: a rule can match or not, by fields that are not known
+ * @track: if a rule has named it
+ * @choice: @depth, @rate, @free and @user, if a rule has named them, else 0
+ */
+struct owner_merged_settings {
+	unsigned char decided;
+	bool per_allocation;
+	bool track;
+	struct owner_choice choice;
+};
+
 struct owner_rule_table {
 	unsigned int count;			/* number of the last rule */
-	/* By source: number of the rule that decides, or OWNER_RESOLVE_PER_ALLOCATION. */
-	unsigned char by_source[OWNER_SOURCES];
+	/* Of all allocations of pages and of per-CPU areas. */
+	struct owner_merged_settings by_source[OWNER_SOURCES];
 	unsigned int fields_used;		/* bit mask of enum owner_field, all rules */
 	struct owner_rule_entry *entries[OWNER_RULES_MAX + 1];	/* [0]: owner_default_rule */
 };
 
-/* Instead of the number of a rule: field values of the allocation decide. */
-#define OWNER_RESOLVE_PER_ALLOCATION	(OWNER_RULES_MAX + 1)
+/**
+ * struct owner_rule_use - where a rule counts, as owner/control shows it
+ * @decides: caches for all whose objects it decides a setting
+ * @evaluates: caches that evaluate it for each allocation
+ * @sources: bit mask of enum owner_source: pages, per-CPU areas for all of which it decides
+ * @can_match: there is a cache, or a source, that its condition does not exclude
+ * @is_reached: it can decide a setting
+ */
+struct owner_rule_use {
+	unsigned int decides;
+	unsigned int evaluates;
+	unsigned char sources;
+	bool can_match;
+	bool is_reached;
+};
 
 #define OWNER_FIELDS_OF_CHAIN	(BIT(OWNER_FIELD_FUNC) | BIT(OWNER_FIELD_MODULE))
 
@@ -72,13 +99,17 @@ static inline bool owner_comparison_needs_chain(const struct owner_comparison *c
 	return BIT(c->field) & OWNER_FIELDS_OF_CHAIN;
 }
 
+/* Fields that can differ between two allocations from a cache. */
+#define OWNER_FIELDS_PER_ALLOCATION	(~(BIT(OWNER_FIELD_CACHE) | BIT(OWNER_FIELD_HELD) | \
+					   BIT(OWNER_FIELD_ORDER) | BIT(OWNER_FIELD_KIND)))
+
 /* Counts the allocations that no rule matches. Their choice is owner_default_choice. */
 extern struct owner_rule_entry owner_default_rule;
 
 int owner_rules_alloc_chain_buffers(void);
-int owner_rules_count_caches(const struct owner_rule_table *table, unsigned int *counts);
+int owner_rules_find_use(const struct owner_rule_table *table, struct owner_rule_use *uses);
 void owner_rules_store_cache_rule(struct kmem_cache *s);
-unsigned int owner_rules_find_common_rule(const struct owner_rule_table *table,
-					  enum owner_source source);
+void owner_rules_merge_for_source(const struct owner_rule_table *table, enum owner_source source,
+				  struct owner_merged_settings *merged);
 
 #endif /* _MM_OWNER_RULES_TABLE_H */

@@ -211,7 +211,7 @@ static const struct {
 	  "no command is called 'remove': choose from del, clear" },
 	{ OWNER_CONTROL, "del",
 			 "   ^",
-	  "'del' takes the number of a rule: 'del 3'" },
+	  "'del' takes the number of a rule, 'del 3', or its condition, 'del if'" },
 	{ OWNER_CONTROL, "del all",
 			 "    ^~~",
 	  "'del' takes a number, 1 or more" },

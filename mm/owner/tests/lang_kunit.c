@@ -44,6 +44,7 @@ static const struct {
 	{ OWNER_CONTROL, "sample=64K if order == 2 || comm == a" },
 	{ OWNER_CONTROL, "sample=64K if kind == slab && kind == page" },
 	{ OWNER_CONTROL, "del 3" },
+	{ OWNER_CONTROL, "del if cache==dentry", "del if cache == dentry" },
 	{ OWNER_CONTROL, "clear" },
 	{ OWNER_CONTROL, "depth=16 sample=all if cache ~ \"ext4_*\" && size >= 512",
 	  "depth=16 sample=all if cache ~ ext4_* && size >= 512" },
@@ -350,7 +351,8 @@ static bool any_word_matches(const struct owner_field_values *fields,
 	switch (comparison->field) {
 	case OWNER_FIELD_FUNC:
 		return owner_lang_word_matches(s, comparison, "ext4_alloc_inode") ||
-		       owner_lang_word_matches(s, comparison, "alloc_inode");
+		       owner_lang_word_matches(s, comparison, "alloc_inode") ||
+		       owner_lang_word_matches(s, comparison, "sock_init_data.constprop.0");
 	case OWNER_FIELD_MODULE:
 		return owner_lang_word_matches(s, comparison, "ext4");
 	default:
@@ -418,6 +420,11 @@ static const struct {
 	/* fields with many words */
 	{ "func == alloc_inode", true }, { "func == ext4_*", true }, { "func == xfs_*", false },
 	{ "func != ext4_*", false }, { "func != xfs_*", true },
+	{ "func == sock_init_data", true }, { "func == sock_*_data", true },
+	{ "func == sock_init_data.constprop.0", true }, { "func == sock_init_data.isra.0", false },
+	{ "func != sock_init_data", false }, { "func == *.constprop.?", true },
+	{ "func == sock_init_data.", false }, { "func == sock_init_dat?", true },
+	{ "func == sock_init_da?", false }, { "module == ext4.0", false },
 	{ "module == ext4", true }, { "module != ext4", false },
 	{ "gfp == __GFP_ZERO", true }, { "gfp == GFP_NOFS && gfp == __GFP_ZERO", true },
 	{ "gfp == GFP_ATOMIC", false }, { "gfp != GFP_ATOMIC", true },

@@ -1,27 +1,19 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Rules: the last match decides, changes are atomic, wrong sentences change nothing.
+ * Rules: the last match that names a setting decides it, changes are atomic, wrong sentences
+ * change nothing.
  * Each test saves the rules that it finds and restores them at its end.
  */
 
 #include <kunit/test.h>
 #include <linux/bitops.h>
-#include <linux/completion.h>
-#include <linux/cpumask.h>
-#include <linux/delay.h>
 #include <linux/gfp.h>
-#include <linux/irqflags.h>
-#include <linux/jiffies.h>
 #include <linux/kallsyms.h>
-#include <linux/kthread.h>
-#include <linux/preempt.h>
 #include <linux/rcupdate.h>
 #include <linux/seq_file.h>
 #include <linux/slab.h>
-#include <linux/smp.h>
 #include <linux/string.h>
 #include <linux/vmalloc.h>
-#include <linux/workqueue.h>
 
 #include <asm/sections.h>
 
@@ -33,12 +25,14 @@
 #include "../rules/table.h"
 #include "../sample.h"
 #include "kill.h"
+#include "rules_change_kunit.h"
 
 #define TEXT_SIZE	SZ_128K
 
 static char *text, *saved;
 static char error_text[OWNER_ERROR_TEXT_SIZE];
-static struct kmem_cache *cache, *other;
+/* @cache and @other are as those of kmalloc(): the size differs between allocations. */
+static struct kmem_cache *other, *one_size;
 
 static void print_rules(char *buf)
 {
@@ -111,6 +105,54 @@ static void test_rule_is_handed_out(struct kunit *test)
 	choice = choose_for_object(other, 101, GFP_KERNEL, STACK_DEPOT_CALLER);
 	KUNIT_EXPECT_EQ(test, choice.rate, owner_register_rate(1024, 0));
 	rcu_read_unlock();
+}
+
+/* A setting that a rule leaves out is left to the rules before it. */
+static void test_settings_are_merged(struct kunit *test)
+{
+	struct owner_choice choice;
+
+	KUNIT_ASSERT_EQ(test, write_rules("sample=1M free=on; depth=1 if size < 64;"
+				    "user=off free=off if cache == *_b"), 0);
+	rcu_read_lock();
+	choice = choose_for_object(cache, 63, GFP_KERNEL, STACK_DEPOT_CALLER);
+	KUNIT_EXPECT_EQ(test, choice.depth, 1);
+	KUNIT_EXPECT_EQ(test, choice.rate, owner_register_rate(SZ_1M, 0));
+	KUNIT_EXPECT_TRUE(test, choice.free);
+	choice = choose_for_object(other, 64, GFP_KERNEL, STACK_DEPOT_CALLER);
+	KUNIT_EXPECT_EQ(test, choice.depth, OWNER_DEPTH);
+	KUNIT_EXPECT_EQ(test, choice.rate, owner_register_rate(SZ_1M, 0));
+	KUNIT_EXPECT_FALSE(test, choice.free);
+	rcu_read_unlock();
+
+	/* track=off stays in force until a later rule says track=on. */
+	KUNIT_ASSERT_EQ(test, write_rules("clear; track=off; depth=3 if cache == *_a;"
+				    "track=on if cache == *_b"), 0);
+	KUNIT_EXPECT_EQ(test, choose_depth_for_object(cache, 8, GFP_KERNEL), 0);
+	KUNIT_EXPECT_EQ(test, choose_depth_for_object(other, 8, GFP_KERNEL), OWNER_DEPTH);
+	KUNIT_EXPECT_EQ(test, choose_depth_for_source(OWNER_SOURCE_PAGE, 8), 0);
+	KUNIT_EXPECT_EQ(test, choose_depth_for_source(OWNER_SOURCE_PERCPU, 8), 0);
+	KUNIT_ASSERT_EQ(test, write_rules("clear; depth=2; sample=64K if kind == page,slab"), 0);
+	KUNIT_EXPECT_EQ(test, choose_depth_for_source(OWNER_SOURCE_PAGE, 8), 2);
+}
+
+/* kmem_cache_alloc() asks for one size: the cache keeps its choice. */
+static void test_size_of_cache(struct kunit *test)
+{
+	struct owner_choice choice;
+
+	KUNIT_ASSERT_EQ(test, write_rules("depth=3; depth=4 if size == 88"), 0);
+	rcu_read_lock();
+	choice = choose_for_object(one_size, 88, GFP_KERNEL, STACK_DEPOT_CALLER);
+	rcu_read_unlock();
+	KUNIT_EXPECT_EQ(test, choice.depth, 4);
+	choice.word = READ_ONCE(one_size->owner_choice);
+	KUNIT_EXPECT_GE(test, choice.cache, OWNER_CACHE_STORED);
+	rcu_read_lock();
+	choose_for_object(cache, 88, GFP_KERNEL, STACK_DEPOT_CALLER);
+	rcu_read_unlock();
+	choice.word = READ_ONCE(cache->owner_choice);
+	KUNIT_EXPECT_EQ(test, choice.cache, OWNER_CACHE_PER_ALLOCATION);
 }
 
 static void test_last_wins(struct kunit *test)
@@ -209,6 +251,12 @@ static void test_asks_of_chain(struct kunit *test)
 			0);
 	KUNIT_EXPECT_EQ(test, choose_depth_for_object(cache, 8, GFP_KERNEL), 6);
 	KUNIT_EXPECT_EQ(test, choose_depth_here(), OWNER_DEPTH);
+	/* A rule that has been evaluated before does not unwind again. */
+	KUNIT_ASSERT_EQ(test, write_rules("clear; depth=1 if func == nobody,choose_depth_here;"
+				    "track=on if func == choose_*_here && module != *;"
+				    "free=off if func != choose_depth_here"), 0);
+	KUNIT_EXPECT_EQ(test, choose_depth_here(), 1);
+	KUNIT_EXPECT_EQ(test, choose_depth_for_object(cache, 8, GFP_KERNEL), OWNER_DEPTH);
 	/* This pattern matches thousands of ranges. */
 	KUNIT_ASSERT_EQ(test, write_rules("clear; depth=7 if func == *e*o*"), 0);
 	KUNIT_EXPECT_EQ(test, choose_depth_here(), 7);
@@ -324,8 +372,8 @@ static void test_free(struct kunit *test)
 	rcu_read_unlock();
 	KUNIT_ASSERT_EQ(test, write_rules("depth=3"), 0);
 	rcu_read_lock();
-	KUNIT_EXPECT_TRUE(test, choose_for_object(cache, 8, GFP_KERNEL, STACK_DEPOT_CALLER).free ==
-			  default_free);
+	KUNIT_EXPECT_TRUE(test, choose_for_object(one_size, 88, GFP_KERNEL,
+						  STACK_DEPOT_CALLER).free == default_free);
 	rcu_read_unlock();
 }
 
@@ -333,7 +381,8 @@ static void test_free(struct kunit *test)
 static void test_shows_use(struct kunit *test)
 {
 	KUNIT_ASSERT_EQ(test, 0,
-			write_rules("depth = 1 if cache==owner_rules_*; depth=2 if comm == nobody\n"
+			write_rules("depth = 1 if cache==owner_rules_*;"
+				    "depth=2 if comm == nobody && cache == owner_rules_?\n"
 				    "track=off if cache == owner_rules_b # not these\n"
 				    "depth=3 if cache == owner_rules_a && size == 8"));
 	choose_depth_for_object(cache, 8, GFP_KERNEL);
@@ -342,10 +391,54 @@ static void test_shows_use(struct kunit *test)
 	choose_depth_for_object(other, 8, GFP_KERNEL);
 	print_rules(text);
 	*strstr(text, "# otherwise") = '\0';
-	KUNIT_EXPECT_STREQ(test, text, "depth=1 if cache == owner_rules_*\t# 1: 1 hit\n"
-			   "depth=2 if comm == nobody\t# 2: 0 hits\n"
+	KUNIT_EXPECT_STREQ(test, text, "depth=1 if cache == owner_rules_*\t# 1: 1 cache, 1 hit\n"
+			   "depth=2 if comm == nobody && cache == owner_rules_?"
+			   "\t# 2: 1 cache evaluates it (comm), 0 hits\n"
 			   "track=off if cache == owner_rules_b\t# 3: 1 cache\n"
-			   "depth=3 if cache == owner_rules_a && size == 8\t# 4: 2 hits\n");
+			   "depth=3 if cache == owner_rules_a && size == 8"
+			   "\t# 4: 1 cache evaluates it (size), 2 hits\n");
+}
+
+static void expect_use(struct kunit *test, const char *rule, const char *use)
+{
+	const char *line, *end;
+
+	print_rules(text);
+	line = strstr(text, rule);
+	KUNIT_ASSERT_NOT_NULL(test, line);
+	end = strchr(line, '\n');
+	line += strlen(rule);
+	KUNIT_EXPECT_TRUE_MSG(test, strlen(use) == end - line && !strncmp(line, use, end - line),
+			      "%.*s", (int)(end - line), line);
+}
+
+/* owner/control says why a rule has no effect. */
+static void test_shows_uselessness(struct kunit *test)
+{
+	KUNIT_ASSERT_EQ(test, write_rules("clear; depth=1 if cache == owner_rules_a;"
+				    "sample=1K depth=2 if cache == owner_rules_*;"
+				    "free=on if cache == no_such_cache"), 0);
+	expect_use(test, "owner_rules_a\t# 1: ", "0 hits, never reached: later rules decide");
+	expect_use(test, "no_such_cache\t# 3: ", "0 hits, matches nothing");
+	KUNIT_ASSERT_EQ(test, write_rules("clear; depth=1 if cache == owner_rules_a &&"
+				    "(func == no_such_function || module != no_such_module)"), 0);
+	expect_use(test, "# 1: ", "1 cache evaluates it (func,module), 0 hits, "
+		   "no function has this name: func == no_such_function, "
+		   "no module has this name: module != no_such_module");
+}
+
+/* Cut the comments behind rules, which change with the kernel's own allocations. */
+static void cut_use(char *rules)
+{
+	char *from, *to = rules;
+
+	for (from = rules; *from; ) {
+		if (strstarts(from, "\t# "))
+			from = strchrnul(from, '\n');
+		else
+			*to++ = *from++;
+	}
+	*to = '\0';
 }
 
 /* The printed rules can be written back. A rule that is not removed keeps its hits. */
@@ -361,6 +454,8 @@ static void test_reads_back(struct kunit *test)
 	print_rules(again);
 	*strstr(text, "# otherwise") = '\0';
 	*strstr(again, "# otherwise") = '\0';
+	cut_use(text);
+	cut_use(again);
 	KUNIT_EXPECT_STREQ(test, again, text);
 
 	KUNIT_ASSERT_EQ(test, write_rules("clear; depth=1; depth=2 if comm == nobody"), 0);
@@ -387,18 +482,41 @@ static void test_removes(struct kunit *test)
 			   "there is no rule 2: the last is 1\n  del 2\n  ^~~~~\n");
 	KUNIT_ASSERT_EQ(test, write_rules("clear"), 0);
 	KUNIT_EXPECT_EQ(test, choose_depth_for_object(cache, 8, GFP_KERNEL), OWNER_DEPTH);
+
+	/* Numbers are those before the write. */
+	KUNIT_ASSERT_EQ(test, write_rules("depth=1; depth=2 if size > 8; depth=3 if size > 9"), 0);
+	KUNIT_ASSERT_EQ(test, write_rules("del 1; del 2"), 0);
+	print_rules(text);
+	KUNIT_EXPECT_TRUE(test, strstarts(text, "depth=3 if size > 9\t# 1: "));
+	KUNIT_EXPECT_EQ(test, write_rules("del 1; del 1"), -EINVAL);
+	KUNIT_EXPECT_STREQ(test, error_text, "this text has removed or replaced rule 1 before: "
+			   "numbers are those that were printed\n  del 1\n  ^~~~~\n");
+
+	KUNIT_ASSERT_EQ(test, write_rules("depth=1 if cache == *_a"), 0);
+	KUNIT_ASSERT_EQ(test, write_rules("del if size>9"), 0);
+	print_rules(text);
+	KUNIT_EXPECT_TRUE(test, strstarts(text, "depth=1 if cache == *_a\t# 1: "));
+	KUNIT_EXPECT_EQ(test, write_rules("del if size > 9"), -EINVAL);
+	KUNIT_EXPECT_STREQ(test, error_text, "no rule has this condition\n"
+			   "  del if size > 9\n  ^~~~~~~~~~~~~~~\n");
 }
 
-/* A rule replaces an older one with the same condition, and becomes the last. */
+/* A rule replaces an older one with the same condition in its place; without one, it is first. */
 static void test_replaces(struct kunit *test)
 {
 	KUNIT_ASSERT_EQ(test, write_rules("depth=1 if cache == *_a; depth=2 if cache == *rules*"),
 			0);
 	KUNIT_EXPECT_EQ(test, choose_depth_for_object(cache, 8, GFP_KERNEL), 2);
 	KUNIT_ASSERT_EQ(test, write_rules("depth=3 if cache == \"*_a\""), 0);
-	KUNIT_EXPECT_EQ(test, choose_depth_for_object(cache, 8, GFP_KERNEL), 3);
+	KUNIT_EXPECT_EQ(test, choose_depth_for_object(cache, 8, GFP_KERNEL), 2);
 	KUNIT_EXPECT_EQ(test, write_rules("del 3"), -EINVAL);
-	KUNIT_EXPECT_EQ(test, choose_depth_for_object(cache, 8, GFP_KERNEL), 3);
+	KUNIT_ASSERT_EQ(test, write_rules("depth=4 sample=1K"), 0);
+	KUNIT_ASSERT_EQ(test, write_rules("depth=5"), 0);
+	print_rules(text);
+	KUNIT_EXPECT_TRUE(test, strstarts(text, "depth=5\t# 1: "));
+	KUNIT_EXPECT_NOT_NULL(test, strstr(text, "\ndepth=3 if cache == *_a\t# 2: "));
+	KUNIT_EXPECT_EQ(test, choose_depth_for_object(cache, 8, GFP_KERNEL), 2);
+	KUNIT_EXPECT_EQ(test, choose_depth_for_source(OWNER_SOURCE_PERCPU, 8), 5);
 }
 
 /* After an error in the ninth sentence, the first eight have no effect either. */
@@ -409,7 +527,7 @@ static void test_all_or_nothing(struct kunit *test)
 	KUNIT_ASSERT_EQ(test, write_rules("depth=1 if cache == *_a; depth=2 if cache == *_b"), 0);
 	print_rules(before);
 	KUNIT_EXPECT_EQ(test, write_rules("del 1; depth=3 if cache == *_a; clear; depth=4;"
-				    "depth=5 if size > 1; depth=6 if size > 2; del 1;"
+				    "depth=5 if size > 1; depth=6 if size > 2; depth=2;"
 				    "track=off\n depth=8 if cachr == a\n depth=9"), -EINVAL);
 	KUNIT_EXPECT_STREQ(test, error_text, "no field is called 'cachr': did you mean 'cache'?\n"
 			   "  depth=8 if cachr == a\n"
@@ -422,107 +540,6 @@ static void test_all_or_nothing(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, choose_depth_for_object(cache, 8, GFP_KERNEL), 1);
 	KUNIT_EXPECT_EQ(test, choose_depth_for_object(other, 8, GFP_KERNEL), 2);
 }
-
-/*
- * Apply the rules until the thread is stopped, while the test changes them. Return how
- * often no rule matched: this must not happen, since one rule always matches.
- */
-static int read_rules_until_stopped(void *runs)
-{
-	int missed = 0;
-
-	complete(runs);
-	while (!kthread_should_stop()) {
-		missed += !choose_depth_for_object(cache, 8, GFP_KERNEL);
-		cond_resched();
-	}
-	return missed;
-}
-
-static void test_changes_under_readers(struct kunit *test)
-{
-	DECLARE_COMPLETION_ONSTACK(runs);
-	struct task_struct *readers[2];
-	unsigned int i;
-
-	KUNIT_ASSERT_EQ(test, write_rules("depth=1"), 0);
-	for (i = 0; i < ARRAY_SIZE(readers); i++) {
-		readers[i] = kthread_run(read_rules_until_stopped, &runs, "owner_rules");
-		KUNIT_ASSERT_FALSE(test, IS_ERR(readers[i]));
-		/* kthread_stop() returns -EINTR for a thread that has not run yet. */
-		wait_for_completion(&runs);
-	}
-	for (i = 0; i < 50; i++) {
-		KUNIT_EXPECT_EQ(test, write_rules("clear; depth=2 if cache == *_a"), 0);
-		KUNIT_EXPECT_EQ(test, write_rules("del 1; depth=3 if comm != nobody"), 0);
-	}
-	for (i = 0; i < ARRAY_SIZE(readers); i++)
-		KUNIT_EXPECT_EQ(test, kthread_stop(readers[i]), 0);
-}
-
-#ifdef CONFIG_SMP
-struct rule_writer {
-	struct work_struct work;
-	bool done;
-	int error;
-};
-
-static void replace_rules(struct work_struct *work)
-{
-	struct rule_writer *writer = container_of(work, struct rule_writer, work);
-
-	writer->error = write_rules("clear; depth=2");
-	WRITE_ONCE(writer->done, true);
-}
-
-/*
- * A change ends after two grace periods: readers of the old table may store its rules in caches
- * until the first one ends, and captures may use these rules until the second one does. Each time
- * that this reader leaves RCU for a moment, one grace period can end.
- */
-static void test_change_waits_for_readers(struct kunit *test)
-{
-	const struct owner_rule_table *table;
-	struct rule_writer writer = { };
-	unsigned int exits = 0;
-	unsigned long until;
-	bool published;
-
-	if (num_online_cpus() == 1)
-		kunit_skip(test, "there is one CPU");
-	KUNIT_ASSERT_EQ(test, write_rules("depth=1"), 0);
-	INIT_WORK_ONSTACK(&writer.work, replace_rules);
-	/* From here on this task is a reader, as a capture is, which disables preemption, too. */
-	preempt_disable();
-	table = rcu_access_pointer(owner_rules_table);
-	queue_work_on(cpumask_any_but(cpu_online_mask, smp_processor_id()), system_wq,
-		      &writer.work);
-	/* The kernel reports a task that disables preemption for 20 s. */
-	until = jiffies + 5 * HZ;
-	while (rcu_access_pointer(owner_rules_table) == table && time_before(jiffies, until))
-		cpu_relax();
-	published = rcu_access_pointer(owner_rules_table) != table;
-	until = jiffies + 5 * HZ;
-	while (published) {
-		/* A grace period that waits only for the last exit ends meanwhile. */
-		mdelay(50);
-		if (READ_ONCE(writer.done) || time_after(jiffies, until))
-			break;
-		local_irq_disable();
-		rcu_momentary_eqs();
-		local_irq_enable();
-		exits++;
-	}
-	preempt_enable();
-	flush_work(&writer.work);
-	destroy_work_on_stack(&writer.work);
-	KUNIT_EXPECT_EQ(test, writer.error, 0);
-	if (published)
-		KUNIT_EXPECT_GE(test, exits, 2);
-	else
-		kunit_info(test, "the other CPU was too slow\n");
-}
-#endif /* CONFIG_SMP */
 
 static void test_refuses(struct kunit *test)
 {
@@ -599,6 +616,10 @@ static int init_rules_test(struct kunit *test)
 	other = kmem_cache_create("owner_rules_b", 64, 0, SLAB_NO_MERGE, NULL);
 	KUNIT_ASSERT_NOT_NULL(test, cache);
 	KUNIT_ASSERT_NOT_NULL(test, other);
+	one_size = kmem_cache_create("owner_rules_one", 88, 0, SLAB_NO_MERGE, NULL);
+	KUNIT_ASSERT_NOT_NULL(test, one_size);
+	cache->flags |= SLAB_KMALLOC;
+	other->flags |= SLAB_KMALLOC;
 	print_rules(saved);
 	return write_rules("clear");
 }
@@ -609,6 +630,7 @@ static void exit_rules_test(struct kunit *test)
 	write_rules(saved);
 	kmem_cache_destroy(cache);
 	kmem_cache_destroy(other);
+	kmem_cache_destroy(one_size);
 	vfree(saved);
 	vfree(text);
 }
@@ -616,6 +638,8 @@ static void exit_rules_test(struct kunit *test)
 static struct kunit_case owner_rules_cases[] = {
 	KUNIT_CASE(test_no_rules),
 	KUNIT_CASE(test_rule_is_handed_out),
+	KUNIT_CASE(test_settings_are_merged),
+	KUNIT_CASE(test_size_of_cache),
 	KUNIT_CASE(test_last_wins),
 	KUNIT_CASE(test_cgroup_outcomes_are_kept),
 	KUNIT_CASE(test_asks_of_allocation),
@@ -624,6 +648,7 @@ static struct kunit_case owner_rules_cases[] = {
 	KUNIT_CASE(test_no_memory_for_ranges),
 	KUNIT_CASE(test_free),
 	KUNIT_CASE(test_shows_use),
+	KUNIT_CASE(test_shows_uselessness),
 	KUNIT_CASE(test_reads_back),
 	KUNIT_CASE(test_removes),
 	KUNIT_CASE(test_replaces),

@@ -130,7 +130,7 @@ static void test_rule(struct kunit *test)
 		if (!i)
 			write_rules("depth=2 if cache == owner_kunit");
 	}
-	write_rules("depth=2 user=off if cache == owner_kunit; del 1");
+	write_rules("del if cache == owner_kunit");
 	kmem_cache_destroy(cache);
 	KUNIT_EXPECT_EQ(test, error, 0);
 	KUNIT_EXPECT_EQ(test, words[0], 1);

@@ -8,6 +8,9 @@ usage='KERNEL [modules]'
 
 seen=$work/console
 
+# find_hits WORD: the hits of the rule that contains the word, from standard input.
+find_hits() { sed -n "s/.*$1.*# [0-9]*: \(.*, \)*\([0-9]*\) hits*\(, .*\)*$/\2/p"; }
+
 # Two tasks write tables of one rule and of four, two read them.
 # shellcheck disable=SC2016,SC2086 # for the guest; two words or none
 test_with_modules()
@@ -43,9 +46,9 @@ test_with_modules()
 	ok "each reader finds one table or the other" \
 		equals "$(sort -u "$work/changes" | paste -s -d ";")" "rules: 1;rules: 4"
 	ok "a rule about a module that stays is exact" equals \
-		"$(sed -n 's/.*owner_leak.*# 1: \([0-9]*\) hits$/\1/p' "$work/rules")" 100
+		"$(find_hits owner_leak <"$work/rules")" 100
 	ok "one about a function of a module that comes is followed" [ \
-		"$(sed -n 's/.*passing_init.*# 2: \([0-9]*\) hits$/\1/p' "$work/rules")" -ge 20 ]
+		"$(find_hits passing_init <"$work/rules")" -ge 20 ]
 }
 
 if [ "${2:-}" = modules ]; then
@@ -86,7 +89,7 @@ ok "control takes rules" sh -c "tools/testing/owner/guest/guest.py run '$kernel'
 show_output_section() { awk -v n="$1" '/^===$/ { i++; next } i == n' "$work/out"; }
 ok "ready captures nothing" equals "$(show_output_section 0)" "# no rules: nothing"
 # Pages and per-CPU areas are hits of no rule.
-hide_counts() { show_output_section "$1" | sed 's/otherwise: [0-9]* caches\(, [0-9]* hits*\)*$/otherwise: N caches/'; }
+hide_counts() { show_output_section "$1" | sed 's/otherwise: [0-9]* caches.*/otherwise: N caches/'; }
 ok "rules are shown with the number of their caches" equals "$(hide_counts 1)" "depth=4 if cache == kmalloc-64	# 1: 1 cache
 track=off if cache == kmalloc-8	# 2: 1 cache
 # otherwise: N caches"
@@ -177,13 +180,12 @@ ok "the examples of the text" sh -c "tools/testing/owner/guest/guest.py run '$ke
 		grep -q ^del \$example || { echo clear >$control; }
 		cat \$example >$control || echo refused; cat $control
 	done' >'$work/out' 2>'$work/err'"
-strip_rule_use() { sed -n 's/\t# [0-9]*: [0-9][^:]*$//p' "$1"; }
+strip_rule_use() { sed -n 's/\t# [0-9]*: .*//p' "$1"; }
 show_output_section 0 >"$work/boot"
 show_output_section 1 >"$work/control"
 ok "the boot line's rules" \
 	equals "$(strip_rule_use "$work/boot" | paste -s -d ";" | sed 's/;/; /g')" "$(echo "$boot_line" | cut -d '"' -f 2)"
 ok "and what the others leave" equals "$(strip_rule_use "$work/control")" "sample=1M
-depth=16 sample=all if cache == skbuff_* && size >= 4K
 $(sed '/^#/d; /^del/d' "$work"/extra/*)"
 ok "there were four" equals "$(find "$work/extra" -type f | wc -l)" 4
 
@@ -203,7 +205,7 @@ ok "what the examples do" sh -c "tools/testing/owner/guest/guest.py run '$kernel
 	rules <\$(grep -l mysqld, /extra/*)
 	/extra/mysqld a; /tmp/mysqld-helper b; /tmp/other c
 	ask group=comm
-	rules </extra/boot_line
+	rules </extra/boot_line; echo \"sample=all if comm == other && cache == kmalloc-*\" >$control
 	/tmp/other d
 	ask group=stack.full \"if comm == other && size < 64\"
 	{ echo depth=2; cat \$(grep -l maple_node /extra/*); } | rules
@@ -217,7 +219,7 @@ ok "not what is too busy" equals "$(list_group_names 2)" vm_area_struct
 
 # Rules about functions and modules: before the module is loaded, while it is loaded, and
 # after it is unloaded and another module has its addresses.
-show_rule_hits() { show_output_section "$1" | sed -n "s/.*$2.*# [0-9]*: \([0-9]*\) hits*$/\1/p"; }
+show_rule_hits() { show_output_section "$1" | find_hits "$2"; }
 ok "rules follow modules" sh -c "tools/testing/owner/guest/guest.py run '$kernel' \\
 	--append 'slab_owner=ready kfence.sample_interval=0' --extra '$modules' --cmd '
 	printf \"%s\n\" \"depth=3 if module == owner_leak && cache == kmalloc-256\" \\
