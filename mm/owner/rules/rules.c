@@ -148,18 +148,21 @@ static noinline u64 evaluate_chain_comparisons(const struct allocation *allocati
  * @c: one of its comparisons, of gfp
  * @flags: gfp flags
  *
- * Return: true if @flags contain all bits of a flag, or of a combination as
- *	GFP_KERNEL, whose name matches.
+ * Return: true if one of the names that %pGg prints of @flags matches. A flag that is printed
+ *	as a part of a combination as GFP_KERNEL has no name of its own.
  */
 bool owner_gfp_matches(const struct owner_sentence *s, const struct owner_comparison *c,
 		       unsigned long flags)
 {
 	const struct trace_print_flags *flag;
 
-	for (flag = gfpflag_names; flag->name; flag++)
-		if (flag->mask && (flags & flag->mask) == flag->mask &&
-		    owner_lang_word_matches(s, c, flag->name))
+	for (flag = gfpflag_names; flag->name && flags; flag++) {
+		if (!flag->mask || (flags & flag->mask) != flag->mask)
+			continue;
+		if (owner_lang_word_matches(s, c, flag->name))
 			return true;
+		flags &= ~flag->mask;
+	}
 	return false;
 }
 

@@ -219,6 +219,12 @@ static void test_asks_of_allocation(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, choose_depth_for_object(cache, 99, GFP_ATOMIC), 1);
 	KUNIT_EXPECT_EQ(test, choose_depth_for_object(cache, 99, GFP_ATOMIC | __GFP_ZERO), 3);
 
+	/* Names of flags are those that are printed: GFP_KERNEL stands for three flags. */
+	KUNIT_ASSERT_EQ(test, write_rules("clear; depth=3 if gfp == GFP_NOFS,__GFP_FS"), 0);
+	KUNIT_EXPECT_EQ(test, choose_depth_for_object(cache, 8, GFP_KERNEL), OWNER_DEPTH);
+	KUNIT_EXPECT_EQ(test, choose_depth_for_object(cache, 8, GFP_NOFS | __GFP_ZERO), 3);
+	KUNIT_EXPECT_EQ(test, choose_depth_for_object(cache, 8, GFP_NOWAIT | __GFP_FS), 3);
+
 	snprintf(rule, sizeof(rule), "clear; depth=5 if order == 2; depth=6 if held > %lu",
 		 4 * PAGE_SIZE);
 	KUNIT_ASSERT_EQ(test, write_rules(rule), 0);
