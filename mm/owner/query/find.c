@@ -25,6 +25,35 @@ void owner_query_set_now(struct owner_query *query)
 	query->now_ns = local_clock();
 }
 
+/* Comparisons with names. A name that no object has may be wrong. */
+static u32 find_comparisons_with_names(const struct owner_sentence *s)
+{
+	u32 found = 0;
+	unsigned int i;
+
+	for (i = 0; i < s->nr_comparisons; i++) {
+		const struct owner_comparison *c = &s->comparisons[i];
+		enum owner_type type = owner_field_types[c->field];
+
+		if (c->operator != OWNER_NE &&
+		    (type == OWNER_TYPE_WORD || type == OWNER_TYPE_WORDS))
+			found |= BIT(i);
+	}
+	return found;
+}
+
+/* Note which comparisons hold for the object, also if the expression does not need them. */
+static void note_matches(struct owner_query *query)
+{
+	const struct owner_sentence *s = &query->sentence;
+	unsigned int i, fields = 0;
+
+	for (i = 0; i < s->nr_comparisons; i++)
+		if (query->unmatched & BIT(i))
+			fields |= BIT(s->comparisons[i].field);
+	query->unmatched &= ~owner_lang_compare_fields(s, &query->fields, fields);
+}
+
 /**
  * owner_query_rewind() - let the cursor find the first object next
  * @query: has its sentence
@@ -46,6 +75,7 @@ void owner_query_rewind(struct owner_query *query)
 	if (owner_query_fields(&query->sentence) & BIT(OWNER_FIELD_CGROUP))
 		query->cursor.cgroup = query->cgroup;
 	query->total = (struct owner_sum){};
+	query->unmatched = find_comparisons_with_names(&query->sentence);
 }
 
 /**
@@ -126,6 +156,8 @@ int owner_query_find_next_match(struct owner_query *query)
 
 	while ((found = find_object_in_sources(query)) > 0) {
 		owner_query_fill_values(query);
+		if (query->unmatched)
+			note_matches(query);
 		if (owner_lang_matches(&query->sentence, &query->fields))
 			break;
 		owner_query_add_to_memo(query, NULL);

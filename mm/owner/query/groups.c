@@ -17,6 +17,7 @@
 #include <linux/log2.h>
 #include <linux/minmax.h>
 #include <linux/mm.h>
+#include <linux/module.h>
 #include <linux/overflow.h>
 #include <linux/sched/signal.h>
 #include <linux/sizes.h>
@@ -71,7 +72,7 @@ static unsigned int encode_field(u64 *key, struct owner_query *query,
 				 const struct owner_group_field *by)
 {
 	bool absent = by->field < OWNER_FIELDS && query->fields.absent_fields & BIT(by->field);
-	char name[OWNER_QUERY_NAME_MAX + 1];
+	char name[MODULE_NAME_LEN];
 
 	switch (by->field) {
 	case OWNER_FIELD_STACK:

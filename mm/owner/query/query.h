@@ -33,7 +33,7 @@
 struct seq_file;
 
 /* Characters of a name in a group's key. Longer names are cut, and may share a group. */
-#define OWNER_QUERY_NAME_MAX	63
+#define OWNER_QUERY_NAME_MAX	255
 #define OWNER_QUERY_NAME_WORDS	((OWNER_QUERY_NAME_MAX + 1) / sizeof(u64))
 
 /* Stands in a key for a number that the object does not have. */
@@ -96,6 +96,7 @@ struct owner_query_group {
  * @cgroup: path of its cgroup, to which @fields points; empty if unknown or not asked for
  * @chain: its call chain, NULL until somebody asks
  * @fields: its field values
+ * @unmatched: a bit for each comparison whose values no object had yet
  * @now: the time from which ages are measured
  * @now_ns: @now as the clock of pages
  * @generation: owner_query_generation() when the answer was begun
@@ -129,6 +130,7 @@ struct owner_query {
 	char cgroup[OWNER_CGROUP_MAX];
 	struct owner_query_chain *chain;
 	struct owner_field_values fields;
+	u32 unmatched;
 
 	u32 now;
 	u64 now_ns;

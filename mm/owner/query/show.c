@@ -472,6 +472,29 @@ void owner_query_show_head(struct seq_file *m, const struct owner_query *query)
 	seq_putc(m, '\n');
 }
 
+/* Name the comparisons that held for no object: the names in them may be wrong. */
+static void show_unmatched(struct seq_file *m, const struct owner_query *query)
+{
+	const struct owner_sentence *s = &query->sentence;
+	unsigned int i;
+	size_t room;
+	char *buf;
+
+	for (i = 0; i < s->nr_comparisons; i++) {
+		if (!(query->unmatched & BIT(i)))
+			continue;
+		seq_puts(m, "# no object has ");
+		room = seq_get_buf(m, &buf);
+		if (!room) {
+			seq_commit(m, -1);
+			return;
+		}
+		owner_lang_print_comparison(s, &s->comparisons[i], buf, room);
+		seq_commit(m, strlen(buf) + 1 < room ? strlen(buf) : -1);
+		seq_putc(m, '\n');
+	}
+}
+
 /**
  * owner_query_show_tail() - print the totals, and notes on how exact the answer is
  * @m: the file
@@ -485,6 +508,7 @@ void owner_query_show_tail(struct seq_file *m, const struct owner_query *query)
 		show_group_totals(m, query);
 	else
 		show_object_totals(m, query);
+	show_unmatched(m, query);
 	if (query->total.ageless)
 		seq_puts(m, "# counted as it came and went: for ages, which takes a walk, add oldest to sort=\n");
 	if (generation != query->generation)

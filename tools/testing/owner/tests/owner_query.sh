@@ -188,8 +188,9 @@ ok "is asked what is wrong" run_query_guest '
 	i=0; while [ $((i += 1)) -le 1000 ]; do
 		echo "twisted" >&4; echo "twisted" >&6
 	done 2>/dev/null
-	dmesg | grep -c twisted' \
-	wrong logged page long unasked two again generation mode flood
+	dmesg | grep -c twisted; echo ===
+	ask "group=kind if func == alloc_oops || cache == kmalloc-64 || comm != a && comm == a"' \
+	wrong logged page long unasked two again generation mode flood unmatched
 printf 'refused\nno field is called '\''cachr'\'': did you mean '\''cache'\''?\n  group=cachr\n        ^~~~~\n' >"$work/expected"
 ok "an error is read back, with its place" cmp "$work/wrong" "$work/expected"
 ok "and is in the log once" equals "$(cat "$work/logged")" 2
@@ -202,6 +203,9 @@ ok "two readers do not disturb each other" \
 ok "after an error a right sentence is answered" file_has "$work/again" "^total: groups 1, "
 ok "a module that comes meanwhile is told of" \
 	file_has "$work/generation" "^# generation [0-9]+: a module came or went meanwhile"
+ok "names that no object has are told" equals "$(grep "no object" "$work/unmatched")" \
+	"# no object has func == alloc_oops
+# no object has comm == a"
 ok "nobody else may ask" file_has "$work/mode" "^-rw-------"
 # A task gives itself a name with escape sequences and a line break, and its cgroup one with
 # escape sequences: cgroups refuse line breaks.
