@@ -11,7 +11,8 @@ static u64 count_threshold;
 
 static void show_pages(struct seq_file *m, const struct owner_chain_total *total)
 {
-	seq_printf(m, "nr_base_pages: %llu\n", total->estimate.objects);
+	seq_put_decimal_ull(m, "nr_base_pages: ", total->estimate.objects);
+	seq_putc(m, '\n');
 }
 
 static const struct owner_stacks_ops page_stacks_ops = {

@@ -12,8 +12,9 @@ static u64 count_threshold;
 
 static void show_objects(struct seq_file *m, const struct owner_chain_total *total)
 {
-	seq_printf(m, "nr_objects: %llu\nnr_bytes: %llu\n", total->estimate.objects,
-		   total->estimate.bytes);
+	seq_put_decimal_ull(m, "nr_objects: ", total->estimate.objects);
+	seq_put_decimal_ull(m, "\nnr_bytes: ", total->estimate.bytes);
+	seq_putc(m, '\n');
 }
 
 static const struct owner_stacks_ops slab_stacks_ops = {

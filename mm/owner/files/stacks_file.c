@@ -60,8 +60,11 @@ static int stacks_show(struct seq_file *m, void *v)
 		for (i = 0; i < count; i++)
 			seq_printf(m, " %pS\n", (void *)stack_depot_frame(total->stack, i));
 	}
-	if (reader->show & SHOW_HANDLE)
-		seq_printf(m, "handle: %u\n", total->stack);
+	/* There can be 100,000 chains, and seq_printf() takes its time. */
+	if (reader->show & SHOW_HANDLE) {
+		seq_put_decimal_ull(m, "handle: ", total->stack);
+		seq_putc(m, '\n');
+	}
 	if (reader->show & SHOW_TOTALS)
 		reader->ops->show_total(m, total);
 	seq_putc(m, '\n');

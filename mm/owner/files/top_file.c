@@ -31,12 +31,12 @@
 
 /**
  * struct top_table - the chains that hold most of one kind of memory
- * @totals: what each chain holds
+ * @chains: how many hold something
  * @sum: of all chains
- * @top: the chains that hold most
+ * @top: the chains that hold most, each with a reference: an open file does not pin others
  */
 struct top_table {
-	struct owner_chain_totals totals;
+	unsigned int chains;
 	struct owner_estimate sum;
 	struct owner_ranking top;
 };
@@ -46,17 +46,14 @@ struct top_reader {
 	struct top_table pages;
 };
 
-static int fill_table(struct top_table *table, enum owner_source source,
-		      const struct owner_source_ops *uncounted)
+static void rank_chains(struct top_table *table, const struct owner_chain_totals *totals)
 {
-	int error = owner_collect_chains(&table->totals, source, uncounted);
 	unsigned int i;
 
-	if (error)
-		return error;
+	table->chains = totals->count;
 	table->top.max = ROWS_MAX;
-	for (i = 0; i < table->totals.count; i++) {
-		const struct owner_chain_total *total = &table->totals.total[i];
+	for (i = 0; i < totals->count; i++) {
+		const struct owner_chain_total *total = &totals->total[i];
 
 		owner_estimate_join(&table->sum, &total->estimate);
 		owner_rank_chain(&table->top, &(struct owner_ranked_chain){
@@ -66,7 +63,27 @@ static int fill_table(struct top_table *table, enum owner_source source,
 		});
 		cond_resched();
 	}
-	return 0;
+	for (i = 0; i < table->top.count; i++)
+		if (!stack_depot_get(table->top.row[i].stack))
+			table->top.row[i].stack = 0;
+}
+
+static int fill_table(struct top_table *table, enum owner_source source,
+		      const struct owner_source_ops *uncounted)
+{
+	struct owner_chain_totals totals = {};
+	int error = owner_collect_chains(&totals, source, uncounted);
+
+	if (!error)
+		rank_chains(table, &totals);
+	owner_free_chain_totals(&totals);
+	return error;
+}
+
+static void drop_chains(struct top_table *table)
+{
+	while (table->top.count)
+		stack_depot_put(table->top.row[--table->top.count].stack);
 }
 
 /* Print the functions of a chain, the caller first, wrapped at the end of the line. */
@@ -101,7 +118,7 @@ static void show_table(struct seq_file *m, const struct top_table *table, const 
 
 	string_get_size(sum->held, 1, STRING_UNITS_2, held, sizeof(held));
 	seq_printf(m, "%llu %s hold %s, from %u call chains", sum->objects, objects, held,
-		   table->totals.count);
+		   table->chains);
 	if (samples)
 		seq_printf(m, " (an estimate: %ld are sampled)", samples);
 	seq_printf(m, "\n\n%10s %6s %10s  %s\n", "HELD", "SHARE", "OBJECTS", "ALLOCATED BY");
@@ -135,8 +152,8 @@ static int show_top(struct seq_file *m, void *v)
 
 static void free_reader(struct top_reader *reader)
 {
-	owner_free_chain_totals(&reader->slabs.totals);
-	owner_free_chain_totals(&reader->pages.totals);
+	drop_chains(&reader->slabs);
+	drop_chains(&reader->pages);
 	kfree(reader);
 }
 

@@ -19,6 +19,7 @@
 #include <linux/mm.h>
 #include <linux/module.h>
 #include <linux/overflow.h>
+#include <linux/random.h>
 #include <linux/sched/signal.h>
 #include <linux/sizes.h>
 #include <linux/slab.h>
@@ -178,16 +179,46 @@ static void free_group(struct owner_query *query, struct owner_query_group *grou
 	kfree(group);
 }
 
-/**
- * owner_query_sort_groups() - sort the groups, and fold those beyond groups=
- * @query: has found all its objects, or as many groups as the table has room for. Its
- *	cursor has ended: sorting can take long, and the memo points to groups.
+/*
+ * Move the groups of a part of the table that precede one of them before it, and the others
+ * behind it. Return: its place. Any group of the part can be that one.
  */
-void owner_query_sort_groups(struct owner_query *query)
+static unsigned int partition_groups(struct owner_query *query, unsigned int start,
+				     unsigned int end)
 {
-	lockdep_assert_not_held(&slab_mutex);
-	sort_r(query->groups, query->nr_groups, sizeof(*query->groups), compare_groups, NULL,
-	       &query->sentence);
+	unsigned int i, place = start + get_random_u32_below(end - start);
+	struct owner_query_group **groups = query->groups;
+
+	swap(groups[place], groups[end - 1]);
+	place = start;
+	for (i = start; i < end - 1; i++) {
+		if (compare_groups(&groups[i], &groups[end - 1], &query->sentence) < 0) {
+			swap(groups[i], groups[place]);
+			place++;
+		}
+	}
+	swap(groups[place], groups[end - 1]);
+	return place;
+}
+
+/* Move the first groups of the answer, in any order, to the start of the table. */
+static void select_groups(struct owner_query *query, unsigned int wanted)
+{
+	unsigned int start = 0, end = query->nr_groups, place;
+
+	while (start < wanted && wanted < end && !fatal_signal_pending(current)) {
+		place = partition_groups(query, start, end);
+		if (place < wanted)
+			start = place + 1;
+		else
+			end = place;
+	}
+}
+
+/* Fold the groups beyond groups=. */
+static void fold_groups(struct owner_query *query)
+{
+	select_groups(query, query->sentence.max_groups);
 	while (query->nr_groups > query->sentence.max_groups) {
 		struct owner_query_group *group = query->groups[--query->nr_groups];
 
@@ -198,7 +229,24 @@ void owner_query_sort_groups(struct owner_query *query)
 	}
 }
 
-/* Size of the table. It has more room than groups= asks for, so that sorting is rare. */
+/**
+ * owner_query_sort_groups() - fold the groups beyond groups=, and sort those that are shown
+ * @query: has found all its objects. Its cursor has ended: sorting can take long, and the memo
+ *	points to groups.
+ */
+void owner_query_sort_groups(struct owner_query *query)
+{
+	unsigned int shown;
+
+	lockdep_assert_not_held(&slab_mutex);
+	fold_groups(query);
+	shown = owner_query_count_shown_groups(query);
+	select_groups(query, shown);
+	sort_r(query->groups, shown, sizeof(*query->groups), compare_groups, NULL,
+	       &query->sentence);
+}
+
+/* Size of the table. It has more room than groups= asks for, so that folding is rare. */
 static unsigned int max_table_groups(const struct owner_query *query)
 {
 	unsigned int kept = query->sentence.max_groups;
@@ -270,7 +318,7 @@ int owner_query_make_room(struct owner_query *query)
 		return 0;
 	if (query->room < most)
 		return resize_table(query, min(max(2 * query->room, ROOM_AT_FIRST), most));
-	owner_query_sort_groups(query);
+	fold_groups(query);
 	return fatal_signal_pending(current) ? -EINTR : 0;
 }
 

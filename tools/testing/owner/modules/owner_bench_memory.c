@@ -28,6 +28,10 @@ static unsigned int tasks;
 module_param(tasks, uint, 0400);
 MODULE_PARM_DESC(tasks, "number of tasks that allocate one object each and exit");
 
+static unsigned int frames = 7;
+module_param(frames, uint, 0400);
+MODULE_PARM_DESC(frames, "frames of a chain that differ: there are 4^frames chains (default: 7)");
+
 struct held_object {
 	struct held_object *next;
 	char rest[OBJECT_SIZE - sizeof(struct held_object *)];
@@ -45,9 +49,6 @@ static noinline bool hold_one(void)
 	held = object;
 	return true;
 }
-
-/* Number of frames whose return addresses distinguish the chains: two bits per frame. */
-#define FRAMES	7
 
 static noinline bool alloc_object_through_chain(unsigned int chain, unsigned int frame)
 {
@@ -134,7 +135,7 @@ static int memory_init(void)
 			goto no_memory;
 	}
 	for (i = 0; i < chains; i++) {
-		if (!alloc_object_through_chain(i, FRAMES))
+		if (!alloc_object_through_chain(i, frames))
 			goto no_memory;
 		cond_resched();
 	}
