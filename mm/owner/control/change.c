@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Change the rules and print them.
+ * Change the rules.
  *
  * A change builds a new table and publishes it with RCU. When no reader uses the
  * old table any more, the rules that caches keep are cleared, so that each cache
@@ -17,7 +17,6 @@
 #include <linux/rcupdate.h>
 #include <linux/seq_file.h>
 #include <linux/slab.h>
-#include <linux/string_choices.h>
 
 #include <asm/setup.h>
 
@@ -29,6 +28,7 @@
 #include "../slab/hooks.h"
 #include "../slab/walk.h"
 #include "../user/user.h"
+#include "show.h"
 
 /* Serializes changes of owner_rules_table and of the symbol ranges of its rules. */
 static DEFINE_MUTEX(table_mutex);
@@ -320,14 +320,18 @@ static int apply_control_text(struct rule_change *change, const char *text, size
 
 /* --- Publishing a table -------------------------------------------------------- */
 
-static void merge_for_sources(struct owner_rule_table *table)
+/* Fill what the table has of all its rules together. */
+static void complete_table(struct owner_rule_table *table)
 {
+	unsigned int i, chain_comparisons = 0;
 	enum owner_source source;
-	unsigned int i;
 
 	table->fields_used = 0;
-	for (i = 1; i <= table->count; i++)
+	for (i = 1; i <= table->count; i++) {
 		table->fields_used |= table->entries[i]->sentence->fields_used;
+		table->first_chain_bit[i] = chain_comparisons;
+		chain_comparisons += count_chain_comparisons(table->entries[i]->sentence);
+	}
 	for (source = OWNER_SOURCE_PAGE; source < OWNER_SOURCES; source++)
 		owner_rules_merge_for_source(table, source, &table->by_source[source]);
 }
@@ -430,7 +434,7 @@ static void publish_rule_table(struct rule_change *change, struct owner_rule_tab
 	bool record_frees = table_records_frees(table);
 	unsigned int i;
 
-	merge_for_sources(table);
+	complete_table(table);
 	for (i = 1; i <= table->count; i++)
 		table->entries[i]->published = true;
 	if (!table->count) {
@@ -568,171 +572,20 @@ static void __init watch_modules(void)
 
 /* --- Printing the rules -------------------------------------------------------- */
 
-/* Does a rule compare names, because there was no memory for addresses? */
-static bool lacks_addresses(const struct owner_rule_entry *entry)
-{
-	const struct owner_sentence *s = entry->sentence;
-	unsigned int i;
-
-	for (i = 0; i < s->nr_comparisons; i++)
-		if (owner_comparison_needs_chain(&s->comparisons[i]) &&
-		    !rcu_access_pointer(entry->ranges[i]))
-			return true;
-	return false;
-}
-
-static unsigned long sum_rule_hits(const struct owner_rule_entry *entry)
-{
-	unsigned long hits = 0;
-	int cpu;
-
-	for_each_possible_cpu(cpu)
-		hits += READ_ONCE(per_cpu_ptr(entry->cpu, cpu)->hits);
-	return hits;
-}
-
-/* A line that is composed of parts with commas. */
-struct use_line {
-	struct seq_file *m;
-	const char *comma;
-};
-
-static __printf(2, 3) void add_part(struct use_line *line, const char *format, ...)
-{
-	va_list args;
-
-	seq_puts(line->m, line->comma);
-	line->comma = ", ";
-	va_start(args, format);
-	seq_vprintf(line->m, format, args);
-	va_end(args);
-}
-
-/* Why caches evaluate a rule for each allocation: "size,func". */
-static void show_fields_per_allocation(struct seq_file *m, const struct owner_sentence *s)
-{
-	unsigned int field, fields = s->fields_used & OWNER_FIELDS_PER_ALLOCATION;
-	const char *comma = "";
-
-	for (field = 0; field < OWNER_FIELDS; field++) {
-		if (fields & BIT(field)) {
-			seq_printf(m, "%s%s", comma, owner_field_names[field]);
-			comma = ",";
-		}
-	}
-}
-
-/* Name the comparisons of func and module that hold for no function and no module. */
-static void show_names_of_nothing(struct use_line *line, const struct owner_rule_entry *entry,
-				  char *printed)
-{
-	const struct owner_sentence *s = entry->sentence;
-	const struct owner_symbol_ranges *ranges;
-	unsigned int i;
-
-	for (i = 0; i < s->nr_comparisons; i++) {
-		ranges = rcu_dereference_protected(entry->ranges[i],
-						   lockdep_is_held(&table_mutex));
-		if (!ranges || !owner_symbol_ranges_are_empty(ranges))
-			continue;
-		owner_lang_print_comparison(s, &s->comparisons[i], printed, OWNER_SENTENCE_MAX + 1);
-		add_part(line, "no %s has this name: %s",
-			 s->comparisons[i].field == OWNER_FIELD_FUNC ? "function" : "module",
-			 printed);
-	}
-}
-
-/* Allocations for which a cache keeps its choice are not counted. */
-static void show_use(struct use_line *line, const struct owner_rule_entry *entry,
-		     const struct owner_rule_use *use)
-{
-	unsigned long hits = sum_rule_hits(entry);
-
-	if (use->decides)
-		add_part(line, "%u cache%s", use->decides, str_plural(use->decides));
-	if (use->sources & BIT(OWNER_SOURCE_PAGE) && owner_pages_tracked())
-		add_part(line, "pages");
-	if (use->sources & BIT(OWNER_SOURCE_PERCPU))
-		add_part(line, "per-CPU areas");
-	if (use->evaluates) {
-		add_part(line, "%u cache%s evaluate%s it (", use->evaluates,
-			 str_plural(use->evaluates), use->evaluates == 1 ? "s" : "");
-		show_fields_per_allocation(line->m, entry->sentence);
-		seq_putc(line->m, ')');
-	}
-	if (hits || use->evaluates || !*line->comma)
-		add_part(line, "%lu hit%s", hits, str_plural(hits));
-}
-
-/* @printed: room for a sentence. */
-static void show_rule(struct seq_file *m, unsigned int number, const struct owner_rule_entry *entry,
-		      const struct owner_rule_use *use, char *printed)
-{
-	struct use_line line = { m, "" };
-
-	owner_lang_print(entry->sentence, printed, OWNER_SENTENCE_MAX + 1);
-	seq_printf(m, "%s\t# %u: ", printed, number);
-	show_use(&line, entry, use);
-	if (!use->can_match)
-		add_part(&line, "matches nothing");
-	else if (!use->is_reached)
-		add_part(&line, "never reached: later rules decide");
-	show_names_of_nothing(&line, entry, printed);
-	if (lacks_addresses(entry))
-		add_part(&line, "slow until a module comes or goes: no memory for addresses");
-	seq_putc(m, '\n');
-}
-
-/* @printed: room for a sentence. */
-static int show_rules(struct seq_file *m, char *printed)
-{
-	const struct owner_rule_table *table = current_table();
-	struct use_line line = { m, "" };
-	struct owner_rule_use *uses;
-	unsigned int number;
-	int error;
-
-	if (!table) {
-		seq_printf(m, "# no rules: %s\n",
-			   owner_default_choice.depth ? "everything" : "nothing");
-		return 0;
-	}
-	uses = kmalloc_array(OWNER_RULES_MAX + 1, sizeof(*uses), GFP_KERNEL);
-	if (!uses)
-		return -ENOMEM;
-	error = owner_rules_find_use(table, uses);
-	if (!error) {
-		for (number = 1; number <= table->count; number++)
-			show_rule(m, number, table->entries[number], &uses[number], printed);
-		seq_puts(m, "# otherwise: ");
-		show_use(&line, &owner_default_rule, &uses[0]);
-		seq_putc(m, '\n');
-	}
-	kfree(uses);
-	return error;
-}
-
 /**
  * owner_rules_show() - print the rules in a form that can be written back
  * @m: the file
- *
- * Comments after the rules have their numbers, for how many caches they decide, how many evaluate
- * them, and their hits in allocations from these.
  *
  * Return: 0, -ENOMEM, -EINTR if the task is killed.
  */
 int owner_rules_show(struct seq_file *m)
 {
-	char *printed = kmalloc(OWNER_SENTENCE_MAX + 1, GFP_KERNEL);
-	int error = -EINTR;
+	int error;
 
-	if (!printed)
-		return -ENOMEM;
-	if (!mutex_lock_killable(&table_mutex)) {
-		error = show_rules(m, printed);
-		mutex_unlock(&table_mutex);
-	}
-	kfree(printed);
+	if (mutex_lock_killable(&table_mutex))
+		return -EINTR;
+	error = owner_control_show(m, current_table());
+	mutex_unlock(&table_mutex);
 	return error;
 }
 

@@ -141,8 +141,9 @@ static bool match_word(const struct owner_sentence *s, const union owner_value *
  * @comparison: one of its comparisons; its field has type OWNER_TYPE_WORD(S)
  * @word: the word to test
  *
- * Ignores the operator: for != the caller inverts the result. The name of a function also
- * matches without the suffix of its compiler: .constprop.0, .isra.0, .part.0, .cold.
+ * Ignores the operator: for != the caller inverts the result. The name of a function of the
+ * kernel also matches without the suffix of its compiler: .constprop.0, .isra.0, .part.0, .cold.
+ * In names of other languages, as main.handler, a dot is not the compiler's.
  *
  * Return: true if @word equals a value or matches a glob.
  */
@@ -153,7 +154,7 @@ bool owner_lang_word_matches(const struct owner_sentence *s,
 	const union owner_value *end = value + comparison->nr_values;
 	size_t length = strlen(word), without_suffix = length;
 
-	if (comparison->field == OWNER_FIELD_FUNC || comparison->field == OWNER_FIELD_UFUNC)
+	if (comparison->field == OWNER_FIELD_FUNC)
 		without_suffix = strcspn(word, ".");
 	for (; value < end; value++)
 		if (match_word(s, value, word, length) ||

@@ -48,7 +48,7 @@ enum owner_dialect {
 /* The action of a control sentence. */
 enum owner_command {
 	OWNER_RULE,		/* add this sentence as a rule */
-	OWNER_DEL,		/* remove one rule, by its number */
+	OWNER_DEL,		/* remove one rule, by its number or its condition */
 	OWNER_CLEAR,		/* remove all rules */
 	OWNER_COMMANDS
 };
@@ -200,11 +200,11 @@ struct owner_comparison {
 struct owner_sentence {
 	enum owner_dialect dialect;
 	enum owner_command command;
-	unsigned int number;		/* OWNER_DEL: the rule to remove */
+	unsigned int number;		/* OWNER_DEL: the rule to remove; 0: by condition */
 	unsigned int settings_given;	/* bit mask of enum owner_setting: set by the text */
 	unsigned int fields_used;	/* bit mask of enum owner_field: compared by the text */
 
-	/* OWNER_CONTROL. A setting that the text leaves out has its default. */
+	/* OWNER_CONTROL. @settings_given tells which of them the text has. */
 	unsigned int depth;		/* frames to keep; 0: the default */
 	/* Mean number of bytes, or of objects, per sample. Both 0: record every object. */
 	unsigned int sample_bytes;

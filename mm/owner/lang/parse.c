@@ -335,10 +335,7 @@ static bool read_setting(struct parser *p)
 static bool read_condition(struct parser *p)
 {
 	owner_lang_next_token(p);
-	if (!owner_lang_read_expression(p))
-		return false;
-	owner_lang_link_comparisons(p);
-	return true;
+	return owner_lang_read_expression(p);
 }
 
 /* Read "del 3", "del if cache == dentry" or "clear". */
@@ -353,8 +350,12 @@ static bool read_command(struct parser *p)
 	if (command == OWNER_DEL && p->token.kind == TOKEN_END)
 		return owner_lang_fail(p, &p->token,
 				       "'del' takes the number of a rule, 'del 3', or its condition, 'del if'");
-	if (command == OWNER_DEL && owner_lang_token_is(p, "if"))
-		return read_condition(p);
+	if (command == OWNER_DEL && owner_lang_token_is(p, "if")) {
+		if (!read_condition(p))
+			return false;
+		owner_lang_link_comparisons(p);
+		return true;
+	}
 	if (command == OWNER_DEL && !read_count(p, "del", ~0U, &p->s->number))
 		return false;
 	if (p->token.kind != TOKEN_END)
@@ -433,9 +434,8 @@ static bool read_sentence(struct parser *p)
 			return false;
 	} else if (p->token.kind != TOKEN_END) {
 		return owner_lang_fail(p, &p->token, "expected a setting, or 'if'");
-	} else {
-		owner_lang_link_comparisons(p);
 	}
+	owner_lang_link_comparisons(p);
 	return check_groups(p) && check_sample(p);
 }
 

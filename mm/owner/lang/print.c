@@ -110,8 +110,8 @@ static void append_values(struct output *out, const struct owner_sentence *s,
 	}
 }
 
-static void append_condition(struct output *out, const struct owner_sentence *s,
-			     const struct owner_comparison *c)
+static void append_bare_comparison(struct output *out, const struct owner_sentence *s,
+				   const struct owner_comparison *c)
 {
 	append_text(out, "%s %s ", owner_field_names[c->field], owner_operator_names[c->operator]);
 	append_values(out, s, c);
@@ -125,7 +125,7 @@ static void append_comparison(struct output *out, const struct owner_sentence *s
 	for (i = 0; i < c->nr_opening; i++)
 		append_text(out, c->negated & 1U << i ? "!(" : "(");
 	append_text(out, "%s", c->negated & 1U << i ? "!" : "");
-	append_condition(out, s, c);
+	append_bare_comparison(out, s, c);
 	for (i = 0; i < c->nr_closing; i++)
 		append_text(out, ")");
 }
@@ -258,7 +258,7 @@ void owner_lang_print_comparison(const struct owner_sentence *s, const struct ow
 {
 	struct output out = { buf, size, 0 };
 
-	append_condition(&out, s, c);
+	append_bare_comparison(&out, s, c);
 }
 
 /* Does this byte start a UTF-8 character? Each character takes one column. */

@@ -42,7 +42,10 @@ static u32 find_comparisons_with_names(const struct owner_sentence *s)
 	return found;
 }
 
-/* Note which comparisons hold for the object, also if the expression does not need them. */
+/*
+ * Note which comparisons hold for the object, also if the expression does not need them. The chain
+ * is compared only if the expression has looked it up.
+ */
 static void note_matches(struct owner_query *query)
 {
 	const struct owner_sentence *s = &query->sentence;
@@ -51,6 +54,11 @@ static void note_matches(struct owner_query *query)
 	for (i = 0; i < s->nr_comparisons; i++)
 		if (query->unmatched & BIT(i))
 			fields |= BIT(s->comparisons[i].field);
+	if (!query->chain)
+		fields &= ~(BIT(OWNER_FIELD_FUNC) | BIT(OWNER_FIELD_MODULE));
+	for (i = 0; i < s->nr_comparisons; i++)
+		if (fields & BIT(s->comparisons[i].field))
+			query->compared |= BIT(i);
 	query->unmatched &= ~owner_lang_compare_fields(s, &query->fields, fields);
 }
 
@@ -76,6 +84,7 @@ void owner_query_rewind(struct owner_query *query)
 		query->cursor.cgroup = query->cgroup;
 	query->total = (struct owner_sum){};
 	query->unmatched = find_comparisons_with_names(&query->sentence);
+	query->compared = 0;
 }
 
 /**
@@ -152,13 +161,15 @@ static int find_object_in_sources(struct owner_query *query)
  */
 int owner_query_find_next_match(struct owner_query *query)
 {
+	bool matches;
 	int found;
 
 	while ((found = find_object_in_sources(query)) > 0) {
 		owner_query_fill_values(query);
+		matches = owner_lang_matches(&query->sentence, &query->fields);
 		if (query->unmatched)
 			note_matches(query);
-		if (owner_lang_matches(&query->sentence, &query->fields))
+		if (matches)
 			break;
 		owner_query_add_to_memo(query, NULL);
 	}

@@ -42,7 +42,7 @@ struct seq_file;
 /* The longest key: a call chain, a user chain, a cgroup, and names for all other fields. */
 #define OWNER_QUERY_KEY_WORDS	(1 + OWNER_FRAMES_MAX + 1 + OWNER_USER_WORDS + \
 				 OWNER_CGROUP_MAX / sizeof(u64) + \
-				 (OWNER_GROUP_MAX - 3) * OWNER_QUERY_NAME_WORDS)
+				 (OWNER_GROUP_MAX - 2) * OWNER_QUERY_NAME_WORDS)
 
 /**
  * struct owner_query_chain - a call chain, kept because many objects share it
@@ -96,7 +96,8 @@ struct owner_query_group {
  * @cgroup: path of its cgroup, to which @fields points; empty if unknown or not asked for
  * @chain: its call chain, NULL until somebody asks
  * @fields: its field values
- * @unmatched: a bit for each comparison whose values no object had yet
+ * @compared: a bit for each comparison with names that was evaluated
+ * @unmatched: a bit for each comparison with names that has held for no object yet
  * @now: the time from which ages are measured
  * @now_ns: @now as the clock of pages
  * @generation: owner_query_generation() when the answer was begun
@@ -130,6 +131,7 @@ struct owner_query {
 	char cgroup[OWNER_CGROUP_MAX];
 	struct owner_query_chain *chain;
 	struct owner_field_values fields;
+	u32 compared;
 	u32 unmatched;
 
 	u32 now;

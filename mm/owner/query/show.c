@@ -472,7 +472,7 @@ void owner_query_show_head(struct seq_file *m, const struct owner_query *query)
 	seq_putc(m, '\n');
 }
 
-/* Name the comparisons that held for no object: the names in them may be wrong. */
+/* Print the comparisons that held for no object: the names in them may be wrong. */
 static void show_unmatched(struct seq_file *m, const struct owner_query *query)
 {
 	const struct owner_sentence *s = &query->sentence;
@@ -481,9 +481,9 @@ static void show_unmatched(struct seq_file *m, const struct owner_query *query)
 	char *buf;
 
 	for (i = 0; i < s->nr_comparisons; i++) {
-		if (!(query->unmatched & BIT(i)))
+		if (!(query->unmatched & query->compared & BIT(i)))
 			continue;
-		seq_puts(m, "# no object has ");
+		seq_puts(m, "# nothing matched ");
 		room = seq_get_buf(m, &buf);
 		if (!room) {
 			seq_commit(m, -1);

@@ -88,33 +88,46 @@ struct allocation {
 
 static_assert(OWNER_CHAIN_COMPARISONS_MAX <= 64);
 
-/* A comparison of func or module is bit N if N such comparisons precede it, in all rules. */
+/* The bit of a comparison in chain_outcomes. */
 static u64 find_chain_bit(const struct allocation *allocation, const struct owner_comparison *c)
 {
-	u64 bit = 1;
-	unsigned int i, number;
+	const struct owner_rule_table *table = allocation->table;
+	const struct owner_sentence *s = table->entries[allocation->number]->sentence;
+	unsigned int i, bit = table->first_chain_bit[allocation->number];
 
-	for (number = 1; number <= allocation->number; number++) {
-		const struct owner_sentence *s = allocation->table->entries[number]->sentence;
+	for (i = 0; &s->comparisons[i] != c; i++)
+		bit += owner_comparison_needs_chain(&s->comparisons[i]);
+	return BIT_ULL(bit);
+}
 
-		if (!(s->fields_used & OWNER_FIELDS_OF_CHAIN))
+/* Compare a chain with the functions and modules that one rule names. */
+static u64 compare_chain(const struct owner_rule_entry *entry, unsigned int bit,
+			 const unsigned long *frames, unsigned int count)
+{
+	const struct owner_sentence *s = entry->sentence;
+	u64 outcomes = 0;
+	unsigned int i;
+
+	for (i = 0; i < s->nr_comparisons; i++) {
+		if (!owner_comparison_needs_chain(&s->comparisons[i]))
 			continue;
-		for (i = 0; i < s->nr_comparisons && &s->comparisons[i] != c; i++)
-			if (owner_comparison_needs_chain(&s->comparisons[i]))
-				bit <<= 1;
+		if (chain_matches(entry, i, frames, count))
+			outcomes |= BIT_ULL(bit);
+		bit++;
 	}
-	return bit;
+	return outcomes;
 }
 
 /*
- * Unwind the stack once, and evaluate all comparisons of func and module in the rules that
- * remain. Preemption is disabled because the buffers are per CPU and context.
+ * Unwind the stack once, and compare the chain with the rules that remain and that the other
+ * fields do not exclude. Preemption is disabled because the buffers are per CPU and context.
  */
 static noinline u64 evaluate_chain_comparisons(const struct allocation *allocation)
 {
-	unsigned int i, number, count, level = interrupt_context_level();
+	const struct owner_rule_table *table = allocation->table;
+	unsigned int number, count, level = interrupt_context_level();
 	unsigned long *frames;
-	u64 outcomes = 0, bit = 1;
+	u64 outcomes = 0;
 
 	if (level >= NR_CONTEXTS)
 		return 0;
@@ -123,18 +136,13 @@ static noinline u64 evaluate_chain_comparisons(const struct allocation *allocati
 	count = stack_depot_get_frames(frames, OWNER_FRAMES_MAX, STACK_DEPOT_FLAG_SKIP,
 				       allocation->caller);
 	for (number = 1; number <= allocation->number; number++) {
-		const struct owner_rule_entry *entry = allocation->table->entries[number];
-		const struct owner_sentence *s = entry->sentence;
+		const struct owner_rule_entry *entry = table->entries[number];
 
-		if (!(s->fields_used & OWNER_FIELDS_OF_CHAIN))
-			continue;
-		for (i = 0; i < s->nr_comparisons; i++) {
-			if (!owner_comparison_needs_chain(&s->comparisons[i]))
-				continue;
-			if (chain_matches(entry, i, frames, count))
-				outcomes |= bit;
-			bit <<= 1;
-		}
+		if (entry->sentence->fields_used & OWNER_FIELDS_OF_CHAIN &&
+		    owner_lang_evaluate_known_fields(entry->sentence, &allocation->fields) !=
+		    OWNER_VERDICT_FALSE)
+			outcomes |= compare_chain(entry, table->first_chain_bit[number], frames,
+						  count);
 	}
 	preempt_enable();
 	return outcomes;
@@ -239,11 +247,16 @@ static bool any_word_matches(const struct owner_field_values *fields,
 /* Fields that have the same value in all page or per-CPU allocations. */
 #define FIELDS_OF_SOURCE	(BIT(OWNER_FIELD_CACHE) | BIT(OWNER_FIELD_KIND))
 /* Fields that a rule can use: enum owner_field has them before OWNER_FIELD_AGE. */
-#define FIELDS_OF_ALLOCATION	(BIT(OWNER_FIELD_AGE) - 1)
+#define FIELDS_OF_RULES		(BIT(OWNER_FIELD_AGE) - 1)
+/* Fields whose values an allocation has. To find the others takes a function call. */
+#define FIELDS_OF_ALLOCATION	(FIELDS_OF_RULES & ~(OWNER_FIELDS_OF_CHAIN | \
+						     BIT(OWNER_FIELD_CGROUP)))
 
 /*
  * kmem_cache_alloc() asks for objects of one size. kmalloc() does not, nor does
- * kmem_buckets_alloc(), whose caches have kmalloc's sizes and no mark.
+ * kmem_buckets_alloc(), whose caches have kmalloc's sizes and no mark. If a cache that is created
+ * later is merged with this one and has larger objects, a stored choice is that of the smaller
+ * size until the rules change.
  */
 static bool has_one_size(const struct kmem_cache *s)
 {
@@ -256,14 +269,20 @@ static bool has_one_size(const struct kmem_cache *s)
 static void set_cache_fields(struct owner_field_values *fields, const struct kmem_cache *s)
 {
 	fields->known_fields = FIELDS_OF_CACHE;
-	if (has_one_size(s)) {
-		fields->known_fields |= BIT(OWNER_FIELD_SIZE);
-		fields->value[OWNER_FIELD_SIZE].number = s->object_size;
-	}
 	fields->absent_fields = BIT(OWNER_FIELD_ORDER);
 	fields->value[OWNER_FIELD_CACHE].word = s->name;
 	fields->value[OWNER_FIELD_HELD].number = s->size;
 	fields->value[OWNER_FIELD_KIND].number = OWNER_SOURCE_SLAB;
+}
+
+/* Set all fields that are known before an allocation. */
+static void set_known_cache_fields(struct owner_field_values *fields, const struct kmem_cache *s)
+{
+	set_cache_fields(fields, s);
+	if (has_one_size(s)) {
+		fields->known_fields |= BIT(OWNER_FIELD_SIZE);
+		fields->value[OWNER_FIELD_SIZE].number = s->object_size;
+	}
 }
 
 /* @source: OWNER_SOURCE_PAGE or OWNER_SOURCE_PERCPU. */
@@ -281,6 +300,7 @@ static void set_source_fields(struct owner_field_values *fields, enum owner_sour
 		fields->absent_fields |= BIT(OWNER_FIELD_ORDER) | BIT(OWNER_FIELD_NID);
 		fields->value[OWNER_FIELD_HELD].number = size;
 	}
+	fields->known_fields |= fields->absent_fields;
 }
 
 /* Set the remaining fields. Only the fields in @fields_used must be valid. */
@@ -302,14 +322,30 @@ static void set_allocation_fields(struct owner_field_values *fields, unsigned in
 
 /* --- Merging the settings ------------------------------------------------------ */
 
-#define SETTINGS_OF_RULES	(BIT(OWNER_SET_MODE) - 1)
+/* Pages are not sampled, and their frees are always recorded; those of areas never. */
+static const unsigned char settings_of_source[OWNER_SOURCES] = {
+	[OWNER_SOURCE_SLAB]	= BIT(OWNER_SET_MODE) - 1,
+	[OWNER_SOURCE_PAGE]	= BIT(OWNER_SET_TRACK) | BIT(OWNER_SET_DEPTH),
+	[OWNER_SOURCE_PERCPU]	= BIT(OWNER_SET_TRACK) | BIT(OWNER_SET_DEPTH) |
+				  BIT(OWNER_SET_SAMPLE) | BIT(OWNER_SET_USER),
+};
 
-/* The settings that still matter. Without an owner there is only the record of the free. */
+static_assert(OWNER_SET_MODE <= 8);
+
+static void begin_merge(struct owner_merged_settings *merged, enum owner_source source)
+{
+	*merged = (struct owner_merged_settings){ .wanted = settings_of_source[source] };
+}
+
+static bool tracking_is_off(const struct owner_merged_settings *merged)
+{
+	return merged->decided & BIT(OWNER_SET_TRACK) && !merged->track;
+}
+
+/* The settings that still matter: none without an owner. */
 static unsigned int missing_settings(const struct owner_merged_settings *merged)
 {
-	bool is_off = merged->decided & BIT(OWNER_SET_TRACK) && !merged->track;
-
-	return (is_off ? BIT(OWNER_SET_FREE) : SETTINGS_OF_RULES) & ~merged->decided;
+	return tracking_is_off(merged) ? 0 : merged->wanted & ~merged->decided;
 }
 
 /* Take the settings from a rule that matches, unless a later rule has named them. */
@@ -337,23 +373,44 @@ static struct owner_choice complete_choice(const struct owner_merged_settings *m
 
 	if (!merged->decided)
 		return owner_default_choice;
-	if (merged->decided & BIT(OWNER_SET_TRACK) && !merged->track)
-		choice.depth = 0;
-	else if (!choice.depth)
+	if (tracking_is_off(merged))
+		return (struct owner_choice){ };
+	if (!choice.depth)
 		choice.depth = OWNER_DEPTH;
 	if (!(merged->decided & BIT(OWNER_SET_FREE)))
 		choice.free = owner_default_choice.free;
 	return choice;
 }
 
+/* Do the known fields alone tell that track=off decides? Then the other settings do not matter. */
+static bool is_known_to_be_off(const struct owner_rule_table *table,
+			       const struct owner_field_values *fields)
+{
+	unsigned int number;
+
+	for (number = table->count; number; number--) {
+		const struct owner_sentence *s = table->entries[number]->sentence;
+		enum owner_verdict verdict;
+
+		if (!(s->settings_given & BIT(OWNER_SET_TRACK)))
+			continue;
+		verdict = owner_lang_evaluate_known_fields(s, fields);
+		if (verdict != OWNER_VERDICT_FALSE)
+			return verdict == OWNER_VERDICT_TRUE && !s->track;
+	}
+	return false;
+}
+
 /* Merge the rules as far as the fields that are known before an allocation tell. */
-static void merge_known_rules(const struct owner_rule_table *table,
+static void merge_known_rules(const struct owner_rule_table *table, enum owner_source source,
 			      const struct owner_field_values *fields,
 			      struct owner_merged_settings *merged)
 {
 	unsigned int number;
 
-	*merged = (struct owner_merged_settings){ };
+	begin_merge(merged, source);
+	if (is_known_to_be_off(table, fields))
+		merged->decided = BIT(OWNER_SET_TRACK);
 	for (number = table->count; number; number--) {
 		const struct owner_rule_entry *entry = table->entries[number];
 		const struct owner_sentence *s = entry->sentence;
@@ -386,12 +443,12 @@ void owner_rules_merge_for_source(const struct owner_rule_table *table, enum own
 
 	/* The size does not matter: FIELDS_OF_SOURCE leaves order and held unknown. */
 	set_source_fields(&fields, source, 1);
-	merge_known_rules(table, &fields, merged);
+	merge_known_rules(table, source, &fields, merged);
 }
 
 /*
  * Merge the rules with all fields of one allocation, and count a hit of each that decides.
- * @source is used if @s, its cache, is NULL.
+ * @source is OWNER_SOURCE_SLAB if and only if @s is its cache, not NULL.
  */
 static void merge_rules(const struct owner_rule_table *table, const struct kmem_cache *s,
 			enum owner_source source, gfp_t flags, size_t size, int nid,
@@ -408,7 +465,7 @@ static void merge_rules(const struct owner_rule_table *table, const struct kmem_
 	else
 		set_source_fields(&allocation.fields, source, size);
 	set_allocation_fields(&allocation.fields, table->fields_used, flags, size, nid);
-	*merged = (struct owner_merged_settings){ };
+	begin_merge(merged, source);
 	for (number = table->count; number; number--) {
 		const struct owner_rule_entry *entry = table->entries[number];
 
@@ -431,8 +488,8 @@ static bool resolve_and_store_choice(const struct owner_rule_table *table, struc
 	struct owner_field_values fields;
 
 	if (table) {
-		set_cache_fields(&fields, s);
-		merge_known_rules(table, &fields, &merged);
+		set_known_cache_fields(&fields, s);
+		merge_known_rules(table, OWNER_SOURCE_SLAB, &fields, &merged);
 	}
 	if (merged.per_allocation) {
 		owner_store_cache_per_allocation(s);
@@ -551,11 +608,8 @@ unsigned int owner_evaluate_pages_depth(gfp_t flags, unsigned int order, int nid
 	unsigned int depth = default_depth;
 
 	rcu_read_lock();
-	if (merge_source_rules(OWNER_SOURCE_PAGE, flags, PAGE_SIZE << order, nid, caller, &merged)) {
-		depth = merged.choice.depth ?: default_depth;
-		if (merged.decided & BIT(OWNER_SET_TRACK) && !merged.track)
-			depth = 0;
-	}
+	if (merge_source_rules(OWNER_SOURCE_PAGE, flags, PAGE_SIZE << order, nid, caller, &merged))
+		depth = tracking_is_off(&merged) ? 0 : merged.choice.depth ?: default_depth;
 	rcu_read_unlock();
 	return depth;
 }
@@ -566,69 +620,81 @@ unsigned int owner_evaluate_pages_depth(gfp_t flags, unsigned int order, int nid
 static void add_use(const struct owner_rule_table *table, const struct owner_field_values *fields,
 		    enum owner_source source, struct owner_rule_use *uses)
 {
+	bool is_off = is_known_to_be_off(table, fields), per_allocation;
 	struct owner_merged_settings merged;
 	unsigned int number;
-	bool per_allocation;
 
-	merge_known_rules(table, fields, &merged);
+	merge_known_rules(table, source, fields, &merged);
 	per_allocation = merged.per_allocation;
-	merged = (struct owner_merged_settings){ };
+	begin_merge(&merged, source);
 	for (number = table->count; number; number--) {
 		const struct owner_rule_entry *entry = table->entries[number];
+		unsigned int given = entry->sentence->settings_given;
+		struct owner_rule_use *use = &uses[number];
 		enum owner_verdict verdict;
 
 		verdict = owner_lang_evaluate_known_fields(entry->sentence, fields);
 		if (verdict == OWNER_VERDICT_FALSE)
 			continue;
-		uses[number].can_match = true;
-		if (!(entry->sentence->settings_given & missing_settings(&merged)))
+		use->can_match = true;
+		if (!(given & missing_settings(&merged)))
 			continue;
-		uses[number].is_reached = true;
+		if (is_off && !(given & BIT(OWNER_SET_TRACK))) {
+			use->is_off = true;
+			continue;
+		}
+		use->is_reached = true;
 		if (verdict == OWNER_VERDICT_TRUE)
 			merge_rule(&merged, entry);
 		if (source != OWNER_SOURCE_SLAB)
-			uses[number].sources |= per_allocation ? 0 : BIT(source);
+			use->sources |= per_allocation ? 0 : BIT(source);
 		else if (verdict == OWNER_VERDICT_UNDECIDED)
-			uses[number].evaluates++;
+			use->evaluates++;
 		else if (!per_allocation)
-			uses[number].decides++;
+			use->decides++;
 	}
-	if (!per_allocation && !merged.decided) {
-		if (source == OWNER_SOURCE_SLAB)
-			uses[0].decides++;
-		else
-			uses[0].sources |= BIT(source);
-	}
+	if (per_allocation || merged.decided)
+		return;
+	if (source == OWNER_SOURCE_SLAB)
+		uses[0].decides++;
+	else
+		uses[0].sources |= BIT(source);
 }
 
 /**
  * owner_rules_find_use() - find where each rule counts
  * @table: a table of rules
+ * @sources: bit mask of enum owner_source: those that are tracked
  * @uses: OWNER_RULES_MAX + 1 of them, filled by the number of the rule
  *
  * Context: takes slab_mutex.
  *
  * Return: 0, -EINTR if the task is killed.
  */
-int owner_rules_find_use(const struct owner_rule_table *table, struct owner_rule_use *uses)
+int owner_rules_find_use(const struct owner_rule_table *table, unsigned int sources,
+			 struct owner_rule_use *uses)
 {
 	struct owner_field_values fields;
 	const struct kmem_cache *s;
 	enum owner_source source;
 
 	memset(uses, 0, (OWNER_RULES_MAX + 1) * sizeof(*uses));
+	for (source = OWNER_SOURCE_PAGE; source < OWNER_SOURCES; source++) {
+		if (!(sources & BIT(source)))
+			continue;
+		set_source_fields(&fields, source, 1);
+		add_use(table, &fields, source, uses);
+	}
+	if (!(sources & BIT(OWNER_SOURCE_SLAB)))
+		return 0;
 	if (mutex_lock_killable(&slab_mutex))
 		return -EINTR;
 	list_for_each_entry(s, &slab_caches, list) {
 		if (!slab_owner_tracks_cache(s))
 			continue;
-		set_cache_fields(&fields, s);
+		set_known_cache_fields(&fields, s);
 		add_use(table, &fields, OWNER_SOURCE_SLAB, uses);
 	}
 	mutex_unlock(&slab_mutex);
-	for (source = OWNER_SOURCE_PAGE; source < OWNER_SOURCES; source++) {
-		set_source_fields(&fields, source, 1);
-		add_use(table, &fields, source, uses);
-	}
 	return 0;
 }

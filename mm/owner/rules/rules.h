@@ -7,7 +7,8 @@
  *	symbol_ranges.c		addresses of the functions and modules that a rule names
  *	table.h			the table, shared by rules.c and control/change.c
  *	../choice.c		the default, and the choices that caches keep
- *	../control/change.c	replaces the table; prints it; owner= on the boot line
+ *	../control/change.c	replaces the table; owner= on the boot line
+ *	../control/show.c	prints it, and what each rule does
  *	../control/file.c	owner/control
  */
 #ifndef _MM_OWNER_RULES_H

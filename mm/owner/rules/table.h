@@ -55,12 +55,14 @@ struct owner_rule_entry {
 
 /**
  * struct owner_merged_settings - settings from the rules that match, the last rule first
- * @decided: bit mask of enum owner_setting: settings that a rule has named
+ * @wanted: bit mask of enum owner_setting: settings that matter for the source
+ * @decided: bit mask of enum owner_setting: settings of these that a rule has named
  * @per_allocation: a rule can match or not, by fields that are not known
  * @track: if a rule has named it
  * @choice: @depth, @rate, @free and @user, if a rule has named them, else 0
  */
 struct owner_merged_settings {
+	unsigned char wanted;
 	unsigned char decided;
 	bool per_allocation;
 	bool track;
@@ -72,6 +74,8 @@ struct owner_rule_table {
 	/* Of all allocations of pages and of per-CPU areas. */
 	struct owner_merged_settings by_source[OWNER_SOURCES];
 	unsigned int fields_used;		/* bit mask of enum owner_field, all rules */
+	/* By rule: how many comparisons of func and module precede its own. */
+	unsigned char first_chain_bit[OWNER_RULES_MAX + 1];
 	struct owner_rule_entry *entries[OWNER_RULES_MAX + 1];	/* [0]: owner_default_rule */
 };
 
@@ -82,6 +86,7 @@ struct owner_rule_table {
  * @sources: bit mask of enum owner_source: pages, per-CPU areas for all of which it decides
  * @can_match: there is a cache, or a source, that its condition does not exclude
  * @is_reached: it can decide a setting
+ * @is_off: it could, if no other rule had track=off
  */
 struct owner_rule_use {
 	unsigned int decides;
@@ -89,6 +94,7 @@ struct owner_rule_use {
 	unsigned char sources;
 	bool can_match;
 	bool is_reached;
+	bool is_off;
 };
 
 #define OWNER_FIELDS_OF_CHAIN	(BIT(OWNER_FIELD_FUNC) | BIT(OWNER_FIELD_MODULE))
@@ -107,7 +113,8 @@ static inline bool owner_comparison_needs_chain(const struct owner_comparison *c
 extern struct owner_rule_entry owner_default_rule;
 
 int owner_rules_alloc_chain_buffers(void);
-int owner_rules_find_use(const struct owner_rule_table *table, struct owner_rule_use *uses);
+int owner_rules_find_use(const struct owner_rule_table *table, unsigned int sources,
+			 struct owner_rule_use *uses);
 void owner_rules_store_cache_rule(struct kmem_cache *s);
 void owner_rules_merge_for_source(const struct owner_rule_table *table, enum owner_source source,
 				  struct owner_merged_settings *merged);

@@ -203,9 +203,9 @@ ok "two readers do not disturb each other" \
 ok "after an error a right sentence is answered" file_has "$work/again" "^total: groups 1, "
 ok "a module that comes meanwhile is told of" \
 	file_has "$work/generation" "^# generation [0-9]+: a module came or went meanwhile"
-ok "names that no object has are told" equals "$(grep "no object" "$work/unmatched")" \
-	"# no object has func == alloc_oops
-# no object has comm == a"
+ok "names that no object has are told" equals "$(grep "^# nothing" "$work/unmatched")" \
+	"# nothing matched func == alloc_oops
+# nothing matched comm == a"
 ok "nobody else may ask" file_has "$work/mode" "^-rw-------"
 # A task gives itself a name with escape sequences and a line break, and its cgroup one with
 # escape sequences: cgroups refuse line breaks.
