@@ -322,12 +322,11 @@ static void set_allocation_fields(struct owner_field_values *fields, unsigned in
 
 /* --- Merging the settings ------------------------------------------------------ */
 
-/* Pages are not sampled, and their frees are always recorded; those of areas never. */
+/* Pages are not sampled, have no user chain, and their frees are always recorded. */
 static const unsigned char settings_of_source[OWNER_SOURCES] = {
 	[OWNER_SOURCE_SLAB]	= BIT(OWNER_SET_MODE) - 1,
 	[OWNER_SOURCE_PAGE]	= BIT(OWNER_SET_TRACK) | BIT(OWNER_SET_DEPTH),
-	[OWNER_SOURCE_PERCPU]	= BIT(OWNER_SET_TRACK) | BIT(OWNER_SET_DEPTH) |
-				  BIT(OWNER_SET_SAMPLE) | BIT(OWNER_SET_USER),
+	[OWNER_SOURCE_PERCPU]	= BIT(OWNER_SET_MODE) - 1,
 };
 
 static_assert(OWNER_SET_MODE <= 8);

@@ -428,6 +428,9 @@ static void test_shows_uselessness(struct kunit *test)
 				    "free=on if cache == no_such_cache"), 0);
 	expect_use(test, "owner_rules_a\t# 1: ", "0 hits, never reached: later rules decide");
 	expect_use(test, "no_such_cache\t# 3: ", "0 hits, matches nothing");
+	KUNIT_ASSERT_EQ(test, write_rules("clear; free=on"), 0);
+	print_rules(text);
+	KUNIT_EXPECT_NOT_NULL(test, strstr(text, ", per-CPU areas\n# otherwise: "));
 	KUNIT_ASSERT_EQ(test, write_rules("clear; track=off; depth=16 if comm == nobody"), 0);
 	expect_use(test, "nobody\t# 2: ", "0 hits, never reached: track=off decides");
 	KUNIT_EXPECT_EQ(test, choose_depth_for_object(cache, 8, GFP_KERNEL), 0);
