@@ -10,7 +10,8 @@
  *
  * A walk over the depot reads two or three cache lines of each chain: some 10 ms for 100,000
  * chains. Then it reads the CPU caches, 144 KiB each. With page_owner=on there are two walks.
- * With interrupts or preemption off each walk ends after a millisecond, and the report says so.
+ * With interrupts or preemption off each walk ends after a millisecond and a half, begins with the
+ * chains that the CPU has used last, and the report says so.
  */
 
 #include <linux/atomic.h>
@@ -21,6 +22,7 @@
 #include <linux/preempt.h>
 #include <linux/printk.h>
 #include <linux/rcupdate.h>
+#include <linux/smp.h>
 #include <linux/sched/clock.h>
 #include <linux/slab_owner.h>
 #include <linux/stackdepot.h>
@@ -65,6 +67,29 @@ static bool time_is_up(struct owner_oom_find *find)
 		return false;
 	find->is_cut = true;
 	return true;
+}
+
+/* Rank the chains that this CPU has used last: a leak that it fills memory with is among them. */
+static void find_candidates_of_cpu(struct owner_oom_find *find, enum owner_counter bytes)
+{
+	long counters[STACK_DEPOT_COUNTERS];
+	s32 on_cpu[STACK_DEPOT_COUNTERS];
+	depot_stack_handle_t stack;
+	unsigned int place = 0, i;
+	bool moving;
+
+	while (!time_is_up(find)) {
+		stack = stack_depot_next_on_cpu(raw_smp_processor_id(), &place, on_cpu, &moving);
+		if (!stack)
+			return;
+		rcu_read_lock_sched();
+		if (stack_depot_counters(stack, counters) && stack_depot_is_in_use(stack)) {
+			for (i = 0; i < STACK_DEPOT_COUNTERS; i++)
+				counters[i] += on_cpu[i];
+			rank_counters(&find->candidates, bytes, stack, counters, 1);
+		}
+		rcu_read_unlock_sched();
+	}
 }
 
 /* Rank all chains by the depot's counters, to which a CPU adds its own once in a second. */
@@ -137,6 +162,10 @@ void owner_oom_find(struct owner_oom_find *find, enum owner_counter bytes, u64 l
 	find->candidates = (struct owner_ranking){ .max = OWNER_RANKING_MAX };
 	find->top = (struct owner_ranking){ .max = OWNER_OOM_ROWS };
 	find->is_cut = false;
+	if (find->step_ns) {
+		begin_step(find);
+		find_candidates_of_cpu(find, bytes);
+	}
 	begin_step(find);
 	find_candidates(find, bytes);
 	begin_step(find);
@@ -193,7 +222,7 @@ void owner_oom_format_row(char *line, size_t size, const struct owner_ranked_cha
 }
 
 /**
- * owner_oom_step_ns() - find how long each of the two rankings may take
+ * owner_oom_step_ns() - find how long each of the three rankings may take
  *
  * Without CONFIG_PREEMPT_COUNT, a caller that holds a spinlock is not seen.
  *

@@ -19,7 +19,7 @@
  * struct owner_oom_find - a search for the chains that hold most
  * @candidates: the chains that hold most by the depot's counters
  * @top: the chains that hold most by the counters of the depot and of all CPUs
- * @step_ns: nanoseconds that each of the two rankings may take, 0: any number
+ * @step_ns: nanoseconds that each of the three rankings may take, 0: any number
  * @deadline: the time of local_clock() at which the step ends
  * @is_cut: a step has ended early, and @top may lack chains
  */
