@@ -165,17 +165,6 @@ static void add_cpus(const struct chain_index *index, bool again)
 	}
 }
 
-/* As memcmp(), which is a function call for each chain. */
-static bool counters_differ(const struct owner_chain_total *total)
-{
-	long differ = 0;
-	unsigned int i;
-
-	for (i = 0; i < STACK_DEPOT_COUNTERS; i++)
-		differ |= total->first[i] ^ total->second[i];
-	return differ;
-}
-
 /* Enough for most chains. */
 #define READ_ATTEMPTS	4
 
@@ -192,7 +181,8 @@ static void read_counters(struct owner_chain_total *total)
 	do {
 		stack_depot_read_counters(total->stack, total->first);
 		stack_depot_read_counters(total->stack, total->second);
-	} while (counters_differ(total) && ++attempts < READ_ATTEMPTS);
+	} while (memcmp(total->first, total->second, sizeof(total->first)) &&
+		 ++attempts < READ_ATTEMPTS);
 }
 
 /*
@@ -231,7 +221,7 @@ static void make_estimates(struct owner_chain_totals *totals, bool pages)
 	struct owner_chain_total *total = totals->total;
 
 	for (; total < totals->total + totals->count; total++) {
-		if (total->moving || counters_differ(total))
+		if (total->moving || memcmp(total->first, total->second, sizeof(total->first)))
 			read_counters(total);
 		total->estimate = pages ? estimate_pages(total->first) :
 					  estimate_objects(total->first);

@@ -258,8 +258,8 @@ bool owner_lang_next_sentence(struct owner_lang_text *text, const char **sentenc
 bool owner_lang_parse(struct owner_sentence *s, enum owner_dialect dialect,
 		      const char *text, size_t length, struct owner_lang_error *error);
 size_t owner_lang_print(const struct owner_sentence *s, char *buf, size_t size);
-void owner_lang_print_comparison(const struct owner_sentence *s, const struct owner_comparison *c,
-				 char *buf, size_t size);
+size_t owner_lang_print_comparison(const struct owner_sentence *s,
+				   const struct owner_comparison *c, char *buf, size_t size);
 size_t owner_lang_render_error(const struct owner_lang_error *error, const char *text,
 			       size_t length, char *buf, size_t size);
 

@@ -250,15 +250,18 @@ size_t owner_lang_print(const struct owner_sentence *s, char *buf, size_t size)
  * owner_lang_print_comparison() - print one comparison of a sentence
  * @s: the sentence
  * @c: the comparison
- * @buf: the output buffer
- * @size: size of @buf, at least 1
+ * @buf: the output buffer; may be NULL if @size is 0
+ * @size: size of @buf
+ *
+ * Return: the length of the complete text without its NUL, as snprintf().
  */
-void owner_lang_print_comparison(const struct owner_sentence *s, const struct owner_comparison *c,
-				 char *buf, size_t size)
+size_t owner_lang_print_comparison(const struct owner_sentence *s,
+				   const struct owner_comparison *c, char *buf, size_t size)
 {
 	struct output out = { buf, size, 0 };
 
 	append_bare_comparison(&out, s, c);
+	return out.length;
 }
 
 /* Does this byte start a UTF-8 character? Each character takes one column. */

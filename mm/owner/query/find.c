@@ -25,7 +25,7 @@ void owner_query_set_now(struct owner_query *query)
 	query->now_ns = local_clock();
 }
 
-/* Comparisons with names. A name that no object has may be wrong. */
+/* Find the comparisons with names: a name can be one that no object has. */
 static u32 find_comparisons_with_names(const struct owner_sentence *s)
 {
 	u32 found = 0;

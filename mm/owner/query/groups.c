@@ -180,8 +180,8 @@ static void free_group(struct owner_query *query, struct owner_query_group *grou
 }
 
 /*
- * Move the groups of a part of the table that precede one of them before it, and the others
- * behind it. Return: its place. Any group of the part can be that one.
+ * Choose a group in a part of the table by chance. Move groups that precede it in the answer before
+ * it, and the others behind it. Return: the place of the chosen group.
  */
 static unsigned int partition_groups(struct owner_query *query, unsigned int start,
 				     unsigned int end)

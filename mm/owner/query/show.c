@@ -476,8 +476,8 @@ void owner_query_show_head(struct seq_file *m, const struct owner_query *query)
 static void show_unmatched(struct seq_file *m, const struct owner_query *query)
 {
 	const struct owner_sentence *s = &query->sentence;
+	size_t room, length;
 	unsigned int i;
-	size_t room;
 	char *buf;
 
 	for (i = 0; i < s->nr_comparisons; i++) {
@@ -485,12 +485,8 @@ static void show_unmatched(struct seq_file *m, const struct owner_query *query)
 			continue;
 		seq_puts(m, "# nothing matched ");
 		room = seq_get_buf(m, &buf);
-		if (!room) {
-			seq_commit(m, -1);
-			return;
-		}
-		owner_lang_print_comparison(s, &s->comparisons[i], buf, room);
-		seq_commit(m, strlen(buf) + 1 < room ? strlen(buf) : -1);
+		length = owner_lang_print_comparison(s, &s->comparisons[i], buf, room);
+		seq_commit(m, length < room ? length : -1);
 		seq_putc(m, '\n');
 	}
 }

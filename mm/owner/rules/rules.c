@@ -156,8 +156,8 @@ static noinline u64 evaluate_chain_comparisons(const struct allocation *allocati
  * @c: one of its comparisons, of gfp
  * @flags: gfp flags
  *
- * Return: true if one of the names that %pGg prints of @flags matches. A flag that is printed
- *	as a part of a combination as GFP_KERNEL has no name of its own.
+ * Return: true if one of the names that %pGg prints of @flags matches. A flag that is a part of a
+ *	printed combination, as GFP_KERNEL, has no name of its own.
  */
 bool owner_gfp_matches(const struct owner_sentence *s, const struct owner_comparison *c,
 		       unsigned long flags)
@@ -619,11 +619,12 @@ unsigned int owner_evaluate_pages_depth(gfp_t flags, unsigned int order, int nid
 static void add_use(const struct owner_rule_table *table, const struct owner_field_values *fields,
 		    enum owner_source source, struct owner_rule_use *uses)
 {
-	bool is_off = is_known_to_be_off(table, fields), per_allocation;
 	struct owner_merged_settings merged;
+	bool is_off, per_allocation;
 	unsigned int number;
 
 	merge_known_rules(table, source, fields, &merged);
+	is_off = tracking_is_off(&merged);
 	per_allocation = merged.per_allocation;
 	begin_merge(&merged, source);
 	for (number = table->count; number; number--) {

@@ -57,7 +57,7 @@ struct owner_rule_entry {
  * struct owner_merged_settings - settings from the rules that match, the last rule first
  * @wanted: bit mask of enum owner_setting: settings that matter for the source
  * @decided: bit mask of enum owner_setting: settings of these that a rule has named
- * @per_allocation: a rule can match or not, by fields that are not known
+ * @per_allocation: a rule matches by fields that differ between allocations
  * @track: if a rule has named it
  * @choice: @depth, @rate, @free and @user, if a rule has named them, else 0
  */

@@ -257,7 +257,7 @@ static void test_asks_of_chain(struct kunit *test)
 			0);
 	KUNIT_EXPECT_EQ(test, choose_depth_for_object(cache, 8, GFP_KERNEL), 6);
 	KUNIT_EXPECT_EQ(test, choose_depth_here(), OWNER_DEPTH);
-	/* A rule that has been evaluated before does not unwind again. */
+	/* All rules share one unwinding, and each finds the outcomes of its own comparisons. */
 	KUNIT_ASSERT_EQ(test, write_rules("clear; depth=1 if func == nobody;"
 				    "depth=2 if func == nobody || func == choose_depth_here;"
 				    "depth=3 if func == nobody && func == choose_depth_here;"

@@ -266,7 +266,7 @@ static void test_slab_without_samples(struct kunit *test)
 	cache = create_test_cache(test, 0);
 	KUNIT_ASSERT_EQ(test, write_rules("track=off if cache == owner_kunit"), 0);
 	object = kmem_cache_alloc(cache, GFP_KERNEL);
-	/* Also with slab_owner=on,free=on: without an owner there is no record of a free. */
+	/* An object without an owner has no record of its free, also with free=on. */
 	KUNIT_EXPECT_EQ(test, cache->owner_rate, OWNER_RATE_NEVER);
 	KUNIT_EXPECT_NULL(test, find_slab_records(object));
 	kmem_cache_free(cache, object);
