@@ -88,7 +88,7 @@ static unsigned int encode_field(u64 *key, struct owner_query *query,
 		return 1;
 	case OWNER_FIELD_MODULE:
 		owner_query_chain_module(owner_query_object_chain(query), name, sizeof(name));
-		return encode_name(key, name, OWNER_QUERY_NAME_MAX);
+		return encode_name(key, name, sizeof(name));
 	case OWNER_FIELD_CACHE:
 	case OWNER_FIELD_COMM:
 		return encode_name(key, absent ? "" : query->fields.value[by->field].word,
