@@ -257,13 +257,51 @@ static int add_objects(const struct chain_index *index, const struct owner_sourc
 	return error;
 }
 
-/* Leave out chains that hold nothing. */
+static void subtract_estimate(struct owner_estimate *from, const struct owner_estimate *less)
+{
+	u64 objects = ((from->objects - less->objects) << OWNER_WEIGHT_SHIFT) +
+		      from->fraction - less->fraction;
+
+	*from = (struct owner_estimate){
+		.records = from->records - less->records,
+		.objects = (s64)objects >> OWNER_WEIGHT_SHIFT,
+		.fraction = objects & GENMASK(OWNER_WEIGHT_SHIFT - 1, 0),
+		.bytes = from->bytes - less->bytes,
+		.held = from->held - less->held,
+	};
+}
+
+static void subtract_earlier_totals(struct owner_chain_totals *totals,
+				    const struct chain_index *index)
+{
+	unsigned int i;
+
+	for (i = 0; i < totals->since->count; i++) {
+		const struct owner_chain_total *then = &totals->since->total[i];
+		struct owner_chain_total *total = find_total(index, then->stack);
+
+		totals->evicted.groups += !total;
+		subtract_estimate(total ? &total->estimate : &totals->evicted.estimate,
+				  &then->estimate);
+		cond_resched();
+	}
+	totals->evicted.ageless = true;
+}
+
+static bool is_zero(const struct owner_estimate *e)
+{
+	return !(e->records | e->objects | e->fraction | e->bytes | e->held);
+}
+
+/* Leave out chains that hold nothing, or as much as before. */
 static void drop_empty_chains(struct owner_chain_totals *totals)
 {
 	unsigned int i, used = 0;
 
 	for (i = 0; i < totals->count; i++) {
-		if (totals->total[i].estimate.records)
+		const struct owner_estimate *estimate = &totals->total[i].estimate;
+
+		if (totals->since ? !is_zero(estimate) : estimate->records)
 			totals->total[used++] = totals->total[i];
 		else
 			stack_depot_put(totals->total[i].stack);
@@ -274,7 +312,7 @@ static void drop_empty_chains(struct owner_chain_totals *totals)
 
 /**
  * owner_collect_chains() - find what each call chain holds
- * @totals: zeroed; free them by owner_free_chain_totals(), after an error, too
+ * @totals: zeroed, but for @since; free them by owner_free_chain_totals(), after an error, too
  * @source: OWNER_SOURCE_SLAB or OWNER_SOURCE_PAGE, of which chains have counters
  * @uncounted: a source of objects to add, of which chains have no counters: &owner_percpu_source;
  *	or NULL
@@ -295,9 +333,29 @@ int owner_collect_chains(struct owner_chain_totals *totals, enum owner_source so
 	count_chains(totals, &index, source == OWNER_SOURCE_PAGE);
 	if (IS_ENABLED(CONFIG_SLAB_OWNER) && uncounted)
 		error = add_objects(&index, uncounted);
+	if (!error && totals->since)
+		subtract_earlier_totals(totals, &index);
 	kvfree(index.place);
 	drop_empty_chains(totals);
 	return error;
+}
+
+/**
+ * owner_release_chains() - drop the references of totals that are kept for long
+ * @totals: the totals
+ *
+ * The depot may evict these chains from now on. Another chain gets one of their handles if it is
+ * stored in memory that was reused a multiple of 2^STACK_DEPOT_EXTRA_BITS times meanwhile.
+ */
+void owner_release_chains(struct owner_chain_totals *totals)
+{
+	unsigned int i;
+
+	for (i = 0; i < totals->count && !totals->unreferenced; i++) {
+		stack_depot_put(totals->total[i].stack);
+		cond_resched();
+	}
+	totals->unreferenced = true;
 }
 
 /**
@@ -306,10 +364,7 @@ int owner_collect_chains(struct owner_chain_totals *totals, enum owner_source so
  */
 void owner_free_chain_totals(struct owner_chain_totals *totals)
 {
-	while (totals->count) {
-		stack_depot_put(totals->total[--totals->count].stack);
-		cond_resched();
-	}
+	owner_release_chains(totals);
 	kvfree(totals->total);
-	totals->total = NULL;
+	*totals = (struct owner_chain_totals){};
 }

@@ -45,11 +45,13 @@ enum owner_dialect {
 	OWNER_QUERY,		/* owner/query, ownertop: queries over recorded owners */
 };
 
-/* The action of a control sentence. */
+/* The action of a sentence. */
 enum owner_command {
-	OWNER_RULE,		/* add this sentence as a rule */
+	OWNER_RULE,		/* add this sentence as a rule; or answer this query */
 	OWNER_DEL,		/* remove one rule, by its number or its condition */
 	OWNER_CLEAR,		/* remove all rules */
+	/* Of a query: remember what each call chain holds, for since=mark. */
+	OWNER_MARK,
 	OWNER_COMMANDS
 };
 
@@ -104,6 +106,7 @@ enum owner_setting {
 	OWNER_SET_TOP,
 	OWNER_SET_GROUPS,
 	OWNER_SET_FORMAT,
+	OWNER_SET_SINCE,
 	OWNER_SETTINGS
 };
 
@@ -216,6 +219,7 @@ struct owner_sentence {
 	/* OWNER_QUERY */
 	enum owner_mode mode;
 	enum owner_format format;
+	bool since_mark;		/* show growth: what is held less what the mark has */
 	unsigned int sources;		/* bit mask of enum owner_source; 0: the file's default */
 	unsigned int top;		/* groups to show; 0: all */
 	unsigned int max_groups;	/* groups to keep in memory */

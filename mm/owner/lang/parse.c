@@ -96,6 +96,15 @@ static bool read_format(struct parser *p)
 	return found >= 0 && owner_lang_next_token(p);
 }
 
+static bool read_since(struct parser *p)
+{
+	p->s->since_mark = true;
+	if (!owner_lang_token_is(p, "mark"))
+		return owner_lang_fail(p, &p->token,
+				       "growth is counted since=mark; for what is younger than an hour say 'if age < 1h'");
+	return owner_lang_next_token(p);
+}
+
 static bool read_sources(struct parser *p)
 {
 	static const char * const words[] = { "slab", "page", "percpu", "all" };
@@ -259,6 +268,8 @@ static bool read_setting_value(struct parser *p, enum owner_setting setting)
 		return read_count(p, "groups", OWNER_GROUPS_MAX, &s->max_groups);
 	case OWNER_SET_FORMAT:
 		return read_format(p);
+	case OWNER_SET_SINCE:
+		return read_since(p);
 	case OWNER_SETTINGS:
 		break;
 	}
@@ -292,7 +303,7 @@ static bool fail_setting(struct parser *p, const struct token *name, int other_d
 	if (p->token.kind != TOKEN_ASSIGN &&
 	    owner_lang_nearest_name(word, name->length, settings, count) < 0) {
 		if (control && owner_lang_find_name(word, name->length, owner_command_names,
-						    OWNER_COMMANDS) >= 0)
+						    OWNER_MARK) >= 0)
 			return owner_lang_fail(p, name, "'%s' stands alone",
 					       owner_lang_quote_word(p, name));
 		if (!control || p->s->settings_given) {
@@ -302,7 +313,7 @@ static bool fail_setting(struct parser *p, const struct token *name, int other_d
 		}
 		owner_lang_fail(p, name, "no command is called '%s'",
 				owner_lang_quote_word(p, name));
-		owner_lang_suggest_names(p, name, owner_command_names, OWNER_COMMANDS);
+		owner_lang_suggest_names(p, name, owner_command_names, OWNER_MARK);
 		return false;
 	}
 	owner_lang_fail(p, name, "no setting is called '%s'", owner_lang_quote_word(p, name));
@@ -338,7 +349,7 @@ static bool read_condition(struct parser *p)
 	return owner_lang_read_expression(p);
 }
 
-/* Read "del 3", "del if cache == dentry" or "clear". */
+/* Read "del 3", "del if cache == dentry", "clear" or "mark". */
 static bool read_command(struct parser *p)
 {
 	int command = owner_lang_find_name(p->text + p->token.at, p->token.length,
@@ -363,11 +374,11 @@ static bool read_command(struct parser *p)
 	return true;
 }
 
-/* sort=, top= and groups= need group=, and mode= must agree with it. */
+/* sort=, top=, groups= and since= need group=, and mode= must agree with it. */
 static bool check_groups(struct parser *p)
 {
 	static const unsigned char group_settings[] = {
-		OWNER_SET_SORT, OWNER_SET_TOP, OWNER_SET_GROUPS
+		OWNER_SET_SORT, OWNER_SET_TOP, OWNER_SET_GROUPS, OWNER_SET_SINCE
 	};
 	struct owner_sentence *s = p->s;
 	unsigned int i;
@@ -420,8 +431,9 @@ static bool read_sentence(struct parser *p)
 
 	if (!owner_lang_next_token(p))
 		return false;
-	if (s->dialect == OWNER_CONTROL &&
-	    (owner_lang_token_is(p, "del") || owner_lang_token_is(p, "clear")))
+	if (s->dialect == OWNER_CONTROL ?
+	    owner_lang_token_is(p, "del") || owner_lang_token_is(p, "clear") :
+	    owner_lang_token_is(p, "mark"))
 		return read_command(p);
 	while (p->token.kind == TOKEN_WORD && !owner_lang_token_is(p, "if"))
 		if (!read_setting(p))

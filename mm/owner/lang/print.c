@@ -202,6 +202,8 @@ static void append_setting(struct output *out, const struct owner_sentence *s,
 		return append_text(out, "%u", s->max_groups);
 	case OWNER_SET_FORMAT:
 		return append_text(out, "%s", owner_format_names[s->format]);
+	case OWNER_SET_SINCE:
+		return append_text(out, "mark");
 	case OWNER_SETTINGS:
 		return;
 	}

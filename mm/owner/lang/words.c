@@ -67,11 +67,13 @@ const char * const owner_setting_names[OWNER_SETTINGS] = {
 	[OWNER_SET_TOP]		= "top",
 	[OWNER_SET_GROUPS]	= "groups",
 	[OWNER_SET_FORMAT]	= "format",
+	[OWNER_SET_SINCE]	= "since",
 };
 
 const char * const owner_command_names[OWNER_COMMANDS] = {
 	[OWNER_DEL]		= "del",
 	[OWNER_CLEAR]		= "clear",
+	[OWNER_MARK]		= "mark",
 };
 
 const char * const owner_source_names[OWNER_SOURCES] = {

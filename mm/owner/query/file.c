@@ -6,7 +6,8 @@
  * Each open file has its own sentence and answer. The file has no position: a read
  * continues the answer to the sentence that was written last. Groups are summed up when
  * their answer is first read, so they show that moment. Single objects are found as
- * they are read. At its end the answer is freed, while the file stays open.
+ * they are read. At its end the answer is freed, while the file stays open. A mark is kept
+ * until the next one replaces it, or until the file is closed.
  */
 
 #define pr_fmt(fmt) "slab_owner: " fmt
@@ -139,8 +140,12 @@ static int query_show(struct seq_file *m, void *v)
 		owner_query_show_group(m, query, v);
 	else if (reader->has_answer)
 		owner_query_show_head(m, query);
+	else if (reader->error_text)
+		seq_puts(m, reader->error_text);
+	else if (query->marked)
+		seq_puts(m, "# marked: to see what grows from now on, write since=mark group=stack.8 top=20\n");
 	else
-		seq_puts(m, reader->error_text ?: "# write a sentence, then read: group=stack.8 top=20\n");
+		seq_puts(m, "# write a sentence, then read: group=stack.8 top=20\n");
 	return 0;
 }
 
@@ -191,6 +196,7 @@ static void print_error(const struct query_reader *reader)
 static ssize_t query_write(struct file *file, const char __user *buf, size_t count, loff_t *pos)
 {
 	struct query_reader *reader = ((struct seq_file *)file->private_data)->private;
+	bool is_mark;
 	int error;
 
 	if (mutex_lock_interruptible(&reader->lock))
@@ -198,7 +204,10 @@ static ssize_t query_write(struct file *file, const char __user *buf, size_t cou
 	reset_reader(reader);
 	error = read_sentence(reader, buf, count);
 	print_error(reader);
-	reader->has_sentence = !error;
+	is_mark = !error && reader->query.sentence.command == OWNER_MARK;
+	if (is_mark)
+		error = owner_query_set_mark(&reader->query);
+	reader->has_sentence = !error && !is_mark;
 	mutex_unlock(&reader->lock);
 	return error ?: count;
 }
@@ -268,6 +277,7 @@ static int query_release(struct inode *inode, struct file *file)
 	struct query_reader *reader = ((struct seq_file *)file->private_data)->private;
 
 	reset_reader(reader);
+	owner_free_chain_totals(&reader->query.mark);
 	mutex_destroy(&reader->lock);
 	return seq_release_private(inode, file);
 }

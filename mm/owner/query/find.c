@@ -104,20 +104,18 @@ int owner_query_prepare(struct owner_query *query)
 	return query->chains ? 0 : -ENOMEM;
 }
 
-/* Fields that are the same for all slab objects of a call chain. */
-#define CHAIN_FIELDS	(BIT(OWNER_FIELD_FUNC) | BIT(OWNER_FIELD_MODULE) | \
-			 BIT(OWNER_FIELD_KIND) | BIT(OWNER_FIELD_HANDLE))
-
 static bool can_use_counters(const struct owner_query *query)
 {
 	const struct owner_sentence *s = &query->sentence;
 	unsigned int i;
 
+	if (s->since_mark)
+		return true;
 	for (i = 0; i < s->nr_sort_by; i++)
 		if (s->sort_by[i] == OWNER_SORT_OLDEST || s->sort_by[i] == OWNER_SORT_YOUNGEST)
 			return false;
 	return owner_query_sources(query) & BIT(OWNER_SOURCE_SLAB) &&
-	       !(owner_query_fields(s) & ~CHAIN_FIELDS) && !owner_read_samples();
+	       !(owner_query_fields(s) & ~OWNER_CHAIN_FIELDS) && !owner_read_samples();
 }
 
 /**
@@ -126,18 +124,50 @@ static bool can_use_counters(const struct owner_query *query)
  *
  * The depot's counters are faster than a walk over memory. They do not suffice if the sentence
  * asks for fields in which objects of a chain differ or for ages, or if there are samples: the
- * answer has the standard error, which takes the size of each sample.
+ * answer has the standard error, which takes the size of each sample. Growth has none, and counts
+ * per-CPU areas with their chains.
  *
  * Return: 0, -ENOMEM, -EINTR if the task is killed.
  */
 int owner_query_use_counters(struct owner_query *query)
 {
+	int error;
+
 	if (!can_use_counters(query))
 		return 0;
 	query->ops[0] = &owner_chain_source;
 	query->cursor.ops = query->ops[0];
 	query->cursor.chains = &query->counted;
-	return owner_collect_chains(&query->counted, OWNER_SOURCE_SLAB, NULL);
+	if (!query->sentence.since_mark)
+		return owner_collect_chains(&query->counted, OWNER_SOURCE_SLAB, NULL);
+	query->nr_ops = 1;
+	query->counted.since = &query->mark;
+	error = owner_collect_chains(&query->counted, OWNER_SOURCE_SLAB, &owner_percpu_source);
+	query->evicted = query->counted.evicted;
+	return error;
+}
+
+/**
+ * owner_query_set_mark() - remember what each call chain holds, for since=mark
+ * @query: an earlier mark is replaced
+ *
+ * Return: 0, -ENOMEM, -EINTR if the task is killed: the earlier mark is kept.
+ */
+int owner_query_set_mark(struct owner_query *query)
+{
+	struct owner_chain_totals mark = {};
+	int error = owner_collect_chains(&mark, OWNER_SOURCE_SLAB, &owner_percpu_source);
+
+	if (error) {
+		owner_free_chain_totals(&mark);
+		return error;
+	}
+	owner_release_chains(&mark);
+	owner_free_chain_totals(&query->mark);
+	query->mark = mark;
+	query->mark_ns = local_clock();
+	query->marked = true;
+	return 0;
 }
 
 /* Find the next object, in the current source or in one after it. */

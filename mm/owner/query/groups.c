@@ -132,8 +132,8 @@ static int compare_groups(const void *a, const void *b, const void *sentence)
 		return 0;
 	for (i = 0; i < max(s->nr_sort_by, 1U); i++) {
 		enum owner_sort sort = s->nr_sort_by ? s->sort_by[i] : OWNER_SORT_BYTES;
-		u64 left = get_sum_sort_value(&x->sum, sort);
-		u64 right = get_sum_sort_value(&y->sum, sort);
+		s64 left = get_sum_sort_value(&x->sum, sort);
+		s64 right = get_sum_sort_value(&y->sum, sort);
 
 		if (left != right)
 			return left < right ? 1 : -1;

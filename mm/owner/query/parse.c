@@ -34,6 +34,23 @@ unsigned int owner_query_fields(const struct owner_sentence *s)
 	return mask;
 }
 
+/* Growth is the difference of two sums by call chain. */
+static const char *refuse_growth(const struct owner_query *query)
+{
+	const struct owner_sentence *s = &query->sentence;
+	unsigned int i;
+
+	if (!query->marked)
+		return "this open file has no mark: write 'mark' to it, and ask since=mark later";
+	if (s->sources ||
+	    owner_query_fields(s) & ~(OWNER_CHAIN_FIELDS & ~BIT(OWNER_FIELD_KIND)))
+		return "growth is known by chain: use stack, func, module or handle, no source=";
+	for (i = 0; i < s->nr_sort_by; i++)
+		if (s->sort_by[i] == OWNER_SORT_OLDEST || s->sort_by[i] == OWNER_SORT_YOUNGEST)
+			return "growth has no age: sort by held, bytes, waste or objects";
+	return NULL;
+}
+
 static const char *refuse_fields(const struct owner_query *query, unsigned int mask)
 {
 	if (mask & BIT(OWNER_FIELD_CGROUP) && !owner_cgroups_on())
@@ -63,8 +80,11 @@ static bool compares_with_pages(const struct owner_sentence *s)
 static const char *refuse_sentence(const struct owner_query *query)
 {
 	const struct owner_sentence *s = &query->sentence;
+	const char *refusal = s->since_mark ? refuse_growth(query) : NULL;
 	unsigned int i;
 
+	if (refusal)
+		return refusal;
 	for (i = 0; i < s->nr_group_by; i++)
 		if (s->group_by[i].field == OWNER_FIELD_STACK && s->group_by[i].frames &&
 		    owner_query_keyed_by_handle(s))

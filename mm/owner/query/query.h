@@ -90,6 +90,10 @@ struct owner_query_group {
  * @nr_ops: how many
  * @current_ops: index of the source that the cursor reads
  * @counted: what owner_chain_source finds, if the sentence can be answered from counters
+ * @mark: what call chains held when "mark" was written, without references
+ * @marked: "mark" was written
+ * @mark_ns: when, as the clock of pages
+ * @evicted: growth, below zero, of chains that were evicted since the mark
  * @cursor: holds the object that was found last until the next is asked for
  * @object: the object that was found last
  * @task: its task, to which @fields points
@@ -124,6 +128,10 @@ struct owner_query {
 	unsigned int nr_ops;
 	unsigned int current_ops;
 	struct owner_chain_totals counted;
+	struct owner_chain_totals mark;
+	bool marked;
+	u64 mark_ns;
+	struct owner_sum evicted;
 	struct owner_cursor cursor;
 
 	struct owner_object object;
@@ -177,6 +185,10 @@ int owner_query_parse(struct owner_query *query, const char *text, size_t length
 unsigned int owner_query_sources(const struct owner_query *query);
 unsigned int owner_query_fields(const struct owner_sentence *s);
 
+/* Fields that are the same for all slab objects of a call chain. */
+#define OWNER_CHAIN_FIELDS	(BIT(OWNER_FIELD_FUNC) | BIT(OWNER_FIELD_MODULE) | \
+				 BIT(OWNER_FIELD_KIND) | BIT(OWNER_FIELD_HANDLE))
+
 /* values.c */
 void owner_query_fill_values(struct owner_query *query);
 struct owner_query_chain *owner_query_object_chain(struct owner_query *query);
@@ -193,6 +205,7 @@ int owner_query_prepare(struct owner_query *query);
 void owner_query_rewind(struct owner_query *query);
 void owner_query_set_now(struct owner_query *query);
 int owner_query_use_counters(struct owner_query *query);
+int owner_query_set_mark(struct owner_query *query);
 int owner_query_find_next_match(struct owner_query *query);
 
 /* groups.c */

@@ -186,15 +186,15 @@ static void show_sum(struct seq_file *m, const struct owner_sum *sum, enum owner
 	u64 objects = e->objects + (e->fraction >> (OWNER_WEIGHT_SHIFT - 1));
 
 	if (format == OWNER_FORMAT_TSV) {
-		seq_printf(m, "%llu\t%llu\t%llu\t%llu\t%llu\t", sum->groups, objects,
+		seq_printf(m, "%llu\t%lld\t%lld\t%lld\t%lld\t", sum->groups, objects,
 			   e->bytes, e->held, e->held - e->bytes);
 		show_age_ns(m, sum, sum->oldest);
 		show_age_ns(m, sum, sum->youngest);
-		seq_printf(m, "%llu\t%llu\t%llu", e->records, owner_estimate_objects_error(e),
+		seq_printf(m, "%lld\t%llu\t%llu", e->records, owner_estimate_objects_error(e),
 			   owner_estimate_bytes_error(e));
 		return;
 	}
-	seq_printf(m, "objects %llu, bytes %llu, held %llu, waste %llu", objects,
+	seq_printf(m, "objects %lld, bytes %lld, held %lld, waste %lld", objects,
 		   e->bytes, e->held, e->held - e->bytes);
 	if (!sum->ageless) {
 		show_age(m, "oldest", sum->oldest);
@@ -320,6 +320,8 @@ static void show_group_totals(struct seq_file *m, const struct owner_query *quer
 	}
 	show_sum_row(m, s, s->format == OWNER_FORMAT_TSV ? "not_shown" : "not shown", &not_shown);
 	show_sum_row(m, s, "other", &query->other);
+	if (query->evicted.groups)
+		show_sum_row(m, s, "evicted", &query->evicted);
 	show_sum_row(m, s, "total", &query->total);
 	if (query->other.groups)
 		seq_printf(m, "# other: what was smallest when there were more than groups=%u; some may have been of groups above\n",
@@ -491,6 +493,17 @@ static void show_unmatched(struct seq_file *m, const struct owner_query *query)
 	}
 }
 
+/* Say over which time memory grew, and why a row can have no chain. */
+static void show_growth(struct seq_file *m, const struct owner_query *query)
+{
+	u64 ms = (query->now_ns - query->mark_ns) / NSEC_PER_MSEC;
+
+	seq_printf(m, "# growth: held now, less what was held at the mark %llu.%03llu s ago\n",
+		   ms / MSEC_PER_SEC, ms % MSEC_PER_SEC);
+	if (query->evicted.groups)
+		seq_puts(m, "# evicted: chains that held memory at the mark, and were replaced in the depot\n");
+}
+
 /**
  * owner_query_show_tail() - print the totals, and notes on how exact the answer is
  * @m: the file
@@ -505,7 +518,9 @@ void owner_query_show_tail(struct seq_file *m, const struct owner_query *query)
 	else
 		show_object_totals(m, query);
 	show_unmatched(m, query);
-	if (query->total.ageless)
+	if (query->sentence.since_mark)
+		show_growth(m, query);
+	else if (query->total.ageless)
 		seq_puts(m, "# counted as it came and went: for ages, which takes a walk, add oldest to sort=\n");
 	if (generation != query->generation)
 		seq_printf(m, "# generation %u: a module came or went meanwhile, names above may be wrong\n",

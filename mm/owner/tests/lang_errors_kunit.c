@@ -190,6 +190,12 @@ static const struct {
 	{ OWNER_QUERY, "groups=3 mode=handle",
 		       "^~~~~~",
 	  "'groups' is for groups: say group= too" },
+	{ OWNER_QUERY, "since=mark",
+		       "^~~~~",
+	  "'since' is for groups: say group= too" },
+	{ OWNER_QUERY, "group=stack since=1h",
+		       "                  ^~",
+	  "growth is counted since=mark; for what is younger than an hour say 'if age < 1h'" },
 	{ OWNER_QUERY, "mode=records group=cache",
 		       "             ^~~~~",
 	  "mode=records shows objects one by one: 'group' adds them up" },
@@ -229,7 +235,7 @@ static const struct {
 	  "expected a setting, or 'if': choose from " SETTINGS_OF_CONTROL },
 	{ OWNER_QUERY, "group=cache where pid == 1",
 		       "            ^~~~~",
-	  "expected a setting, or 'if': choose from mode, source, nid, group, sort, top, groups, format"
+	  "expected a setting, or 'if': choose from mode, source, nid, group, sort, top, groups, format, since"
 	},
 	{ OWNER_CONTROL, "del 3 4",
 			 "^~~",
@@ -240,6 +246,9 @@ static const struct {
 	{ OWNER_CONTROL, "depth=3 clear",
 			 "        ^~~~~",
 	  "'clear' stands alone" },
+	{ OWNER_QUERY, "mark group=stack",
+		       "^~~~",
+	  "'mark' stands alone" },
 	/* fields and operators */
 	{ OWNER_QUERY, "if",
 		       "  ^",

@@ -53,6 +53,8 @@ static const struct {
 	{ OWNER_QUERY, "mode=stack group=stack.8,cache sort=bytes top=20 if comm != kworker*" },
 	{ OWNER_QUERY, "mode=stack nid=0,2-3" },
 	{ OWNER_QUERY, "mode=handle" },
+	{ OWNER_QUERY, "mark" },
+	{ OWNER_QUERY, "since=mark group=stack", "group=stack since=mark" },
 	{ OWNER_QUERY, "nid=1 mode=stack_handle", "mode=stack_handle nid=1" },
 	{ OWNER_QUERY, "nid=1 if pid == 2 || pid == 3" },
 	{ OWNER_QUERY, "mode=records", "mode=stack" },

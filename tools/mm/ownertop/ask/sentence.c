@@ -65,6 +65,8 @@ static const char *find_unanswerable_reason(const struct owner_sentence *s)
 {
 	unsigned int i;
 
+	if (s->since_mark)
+		return "a mark is kept by the open file owner/query: here compare two dumps with diff";
 	for (i = 0; i < s->nr_group_by; i++)
 		if (s->group_by[i].field == OWNER_FIELD_STACK && s->group_by[i].frames &&
 		    s->mode != OWNER_MODE_STACK)

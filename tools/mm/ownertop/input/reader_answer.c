@@ -364,6 +364,8 @@ static const char *parse_row(struct input_reading *r, struct answer_row *row,
 		return NULL;
 	if (!r->columns.n)
 		return "a row before the names of its columns";
+	if (r->columns.growth)
+		return "the row is growth since a mark, not memory that is held";
 	error = parse_cells(&r->columns, row, line);
 	if (error)
 		return error;
@@ -402,6 +404,8 @@ static const char *parse_answer_line(struct input_reading *r, struct text_slice 
 
 	if (is_kernel_answer_column_head(line))
 		return parse_column_head(&r->columns, line);
+	if (TEXT_STARTS(line, "#") && memmem(line.s, line.len, " since=mark", 11))
+		r->columns.growth = true;
 	return TEXT_STARTS(line, "#") ? NULL : parse_row(r, clear_row(&row), line);
 }
 

@@ -243,6 +243,41 @@ ok "a sentence with a control character is refused" \
 	file_has "$work/sentence" "^a word cannot hold a character 0x1b: say \? for it"
 ok "... by control, too" file_has "$work/rule" "^# a word cannot hold a character 0x1b: say \? for it"
 
+# The planter's objects of moment 1 less those of moment 0, by chain.
+list_planted_growth()
+{
+	awk 'FNR == 1 { moment++ } { sign = moment == 1 ? -1 : 1
+			objects[$2] += sign * $3; bytes[$2] += sign * $4 }
+		END { for (chain in bytes) if (objects[chain] || bytes[chain])
+			print chain, objects[chain], bytes[chain] }' "$work/moment0" "$work/moment1" | sort
+}
+
+list_growth()
+{
+	awk -F '\t' '$1 == "group" { gsub(/\+[^;]*/, "", $NF)
+		split($NF, frames, ";")
+		chain = frames[1]; if (frames[2] ~ /^truth/) chain = chain ";" frames[2]
+		print chain, $3, $4 }' "$work/growth" | sort
+}
+
+# shellcheck disable=SC2016 # for the guest's shell
+ok "growth is asked since a mark" run_query_guest 'planter=/sys/kernel/debug/owner_growth
+	insmod /extra/owner_growth.ko; echo 0 >$planter; cat $planter; echo ===
+	exec 3<>$query; echo "group=stack since=mark" >&3 2>/dev/null; cat <&3; echo ===
+	echo mark >&3; cat <&3; echo ===
+	echo 1 >$planter; cat $planter; echo ===
+	echo "group=stack format=tsv since=mark if func ~ truth_*" >&3; cat <&3; echo ===
+	echo 0 >$planter
+	echo "group=stack format=tsv since=mark if func ~ truth_*" >&3; cat <&3 | grep -c ^group; echo ===
+	echo "group=module since=mark" >&3; cat <&3' moment0 unmarked marked moment1 growth none module
+ok "without a mark the file says so" \
+	file_has "$work/unmarked" "^this open file has no mark: write 'mark' to it, and ask since=mark later"
+ok "after a mark it says how to go on" file_has "$work/marked" "^# marked: "
+ok "exactly what the planter planted and freed" equals "$(list_growth)" "$(list_planted_growth)"
+ok "... with chains that shrank" file_has "$work/growth" "	-37	"
+ok "what comes and goes is no growth" equals "$(cat "$work/none")" 0
+ok "the answer says since when" file_has "$work/module" "^# growth: held now, less what was held at the mark [0-9]+\.[0-9]{3} s ago"
+
 # An object that a module obtains from another module belongs to the one that allocated it.
 ok "two modules in a chain" run_query_guest "insmod /extra/owner_leak.ko requests=40; insmod /extra/owner_user.ko
 	ask 'group=module format=tsv if func == user_open_session'; echo ===
