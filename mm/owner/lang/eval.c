@@ -9,6 +9,8 @@
 
 #include "lang.h"
 
+#define NS_PER_SECOND	1000000000ULL
+
 /* --- Globs: * ? [a-z] [!a-z], and \ to quote the next character -------------- */
 
 /* Read one character of a [set] at @p, which a \ may quote. Returns what follows it. */
@@ -187,6 +189,34 @@ static bool comparison_holds(const struct owner_sentence *s, const struct owner_
 		}
 	}
 	return match ^ (c->operator == OWNER_NE);
+}
+
+/* --- Buckets ---------------------------------------------------------------- */
+
+/**
+ * owner_lang_find_bucket() - find the bucket of a number
+ * @by: the field of group= that the number is a value of
+ * @number: the value, in bytes or ns
+ *
+ * The buckets of log2 are 0 to 1, 1 to 2, 2 to 4 and so on, in bytes or in seconds.
+ *
+ * Return: the lower bound of the bucket; @number if @by has no buckets.
+ */
+unsigned long long owner_lang_find_bucket(const struct owner_group_field *by,
+					  unsigned long long number)
+{
+	unsigned long long unit = owner_field_types[by->field] == OWNER_TYPE_TIME ?
+				  NS_PER_SECOND : 1;
+
+	if (by->width)
+		return number - number % by->width;
+	if (!by->log2)
+		return number;
+	number /= unit;
+	/* Clear the lowest bit that is set until one is left. */
+	while (number & (number - 1))
+		number &= number - 1;
+	return number * unit;
 }
 
 /* --- Expressions ------------------------------------------------------------ */

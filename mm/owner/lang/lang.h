@@ -140,6 +140,8 @@ struct owner_group_field {
 	unsigned char field;	/* enum owner_field */
 	unsigned char full;	/* stack.full: keep leading frames of the allocator */
 	unsigned char frames;	/* stack.N, user.N: compare the first N frames; 0: all */
+	unsigned char log2;	/* age.log2: each bucket is twice as wide as the one below */
+	unsigned long long width;	/* age.1h, size.4K: width of the buckets; 0: none */
 };
 
 /* Upper limits of sample=BYTES and of N in sample=1/N. */
@@ -264,6 +266,9 @@ bool owner_lang_parse(struct owner_sentence *s, enum owner_dialect dialect,
 size_t owner_lang_print(const struct owner_sentence *s, char *buf, size_t size);
 size_t owner_lang_print_comparison(const struct owner_sentence *s,
 				   const struct owner_comparison *c, char *buf, size_t size);
+size_t owner_lang_print_column(const struct owner_group_field *by, char *buf, size_t size);
+size_t owner_lang_print_group_number(const struct owner_group_field *by, unsigned long long number,
+				     char *buf, size_t size);
 size_t owner_lang_render_error(const struct owner_lang_error *error, const char *text,
 			       size_t length, char *buf, size_t size);
 
@@ -301,6 +306,8 @@ bool owner_lang_matches_outcomes(const struct owner_sentence *s,
 				 unsigned int outcomes);
 bool owner_lang_word_matches(const struct owner_sentence *s,
 			     const struct owner_comparison *comparison, const char *word);
+unsigned long long owner_lang_find_bucket(const struct owner_group_field *by,
+					  unsigned long long number);
 
 /* The type of a field decides which operators and values a comparison accepts. */
 enum owner_type {

@@ -159,10 +159,28 @@ static bool read_group_frames(struct parser *p, struct token *frames,
 	return true;
 }
 
-/* Read one field of group=: "cache", "stack", "stack.8", "stack.full" or "user.4". */
+/* Read what follows the dot of "age.1h", "size.4K" or "age.log2". */
+static bool read_group_bucket(struct parser *p, struct token *bucket,
+			      struct owner_group_field *group)
+{
+	enum owner_type type = owner_field_types[group->field];
+
+	if (bucket->length == 4 && !memcmp(p->text + bucket->at, "log2", 4)) {
+		group->log2 = true;
+		return true;
+	}
+	if (owner_lang_scan_number(p, bucket, type, &group->width) || !group->width)
+		return owner_lang_fail(p, &p->token,
+				       "'%s.' goes on with the width of a bucket, as %s, or with 'log2'",
+				       owner_field_names[group->field],
+				       type == OWNER_TYPE_TIME ? "1h" : "4K");
+	return true;
+}
+
+/* Read one field of group=: "cache", "stack", "stack.8", "stack.full", "user.4" or "age.1h". */
 static bool read_group_field(struct parser *p, struct owner_group_field *group)
 {
-	struct token *word = &p->token, name = *word, frames = *word;
+	struct token *word = &p->token, name = *word, rest = *word;
 	const char *text = p->text + word->at;
 	const char *dot = word->kind == TOKEN_WORD ? memchr(text, '.', word->length) : NULL;
 	int field;
@@ -178,18 +196,22 @@ static bool read_group_field(struct parser *p, struct owner_group_field *group)
 		owner_lang_suggest_names(p, &name, owner_field_names, OWNER_GROUP_FIELDS);
 		return false;
 	}
-	if (field == OWNER_FIELD_AGE || field == OWNER_FIELD_TS)
-		return owner_lang_fail(p, word, "'%s' is each object's own: nothing to group by",
+	if (!dot && (field == OWNER_FIELD_AGE || field == OWNER_FIELD_TS))
+		return owner_lang_fail(p, word, "'%s' is each object's own: say %s.1h or %s.log2",
+				       owner_field_names[field], owner_field_names[field],
 				       owner_field_names[field]);
 	group->field = field;
 	if (!dot)
 		return true;
-	if (field != OWNER_FIELD_STACK && field != OWNER_FIELD_USER)
-		return owner_lang_fail(p, word,
-				       "only stack and user are cut to so many frames, as stack.8");
-	frames.at += name.length + 1;
-	frames.length -= name.length + 1;
-	return read_group_frames(p, &frames, group);
+	rest.at += name.length + 1;
+	rest.length -= name.length + 1;
+	if (field == OWNER_FIELD_STACK || field == OWNER_FIELD_USER)
+		return read_group_frames(p, &rest, group);
+	if (owner_field_types[field] == OWNER_TYPE_BYTES ||
+	    owner_field_types[field] == OWNER_TYPE_TIME)
+		return read_group_bucket(p, &rest, group);
+	return owner_lang_fail(p, word,
+			       "only chains are cut, as stack.8, and only bytes and times have buckets, as age.1h");
 }
 
 static bool read_groups(struct parser *p)

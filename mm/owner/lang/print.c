@@ -130,6 +130,16 @@ static void append_comparison(struct output *out, const struct owner_sentence *s
 		append_text(out, ")");
 }
 
+static void append_bucket(struct output *out, const struct owner_group_field *group)
+{
+	if (group->log2) {
+		append_text(out, ".log2");
+	} else if (group->width) {
+		append_text(out, ".");
+		append_number(out, owner_field_types[group->field], group->width);
+	}
+}
+
 static void append_group(struct output *out, const struct owner_sentence *s)
 {
 	unsigned int i;
@@ -142,6 +152,7 @@ static void append_group(struct output *out, const struct owner_sentence *s)
 			append_text(out, ".full");
 		else if (group->frames)
 			append_text(out, ".%u", group->frames);
+		append_bucket(out, group);
 	}
 }
 
@@ -263,6 +274,44 @@ size_t owner_lang_print_comparison(const struct owner_sentence *s,
 	struct output out = { buf, size, 0 };
 
 	append_bare_comparison(&out, s, c);
+	return out.length;
+}
+
+/**
+ * owner_lang_print_column() - print the name of the column of a field of group=
+ * @by: the field
+ * @buf: the output buffer; may be NULL if @size is 0
+ * @size: size of @buf
+ *
+ * The name has the buckets, as "size.4K": who reads the column "size" expects exact sizes.
+ *
+ * Return: the length of the complete text without its NUL, as snprintf().
+ */
+size_t owner_lang_print_column(const struct owner_group_field *by, char *buf, size_t size)
+{
+	struct output out = { buf, size, 0 };
+
+	append_text(&out, "%s", owner_field_names[by->field]);
+	append_bucket(&out, by);
+	return out.length;
+}
+
+/**
+ * owner_lang_print_group_number() - print the value that the objects of a group agree in
+ * @by: a field of group= whose values are numbers
+ * @number: the value: of a field with buckets, the lower bound of one, printed with its unit
+ * @buf: the output buffer; may be NULL if @size is 0
+ * @size: size of @buf
+ *
+ * Return: the length of the complete text without its NUL, as snprintf().
+ */
+size_t owner_lang_print_group_number(const struct owner_group_field *by, unsigned long long number,
+				     char *buf, size_t size)
+{
+	struct output out = { buf, size, 0 };
+
+	append_number(&out, by->log2 || by->width ? owner_field_types[by->field] :
+						    OWNER_TYPE_NUMBER, number);
 	return out.length;
 }
 

@@ -96,7 +96,8 @@ static unsigned int encode_field(u64 *key, struct owner_query *query,
 	case OWNER_FIELD_CGROUP:
 		return encode_name(key, query->cgroup, OWNER_CGROUP_MAX);
 	default:
-		*key = absent ? OWNER_QUERY_ABSENT : query->fields.value[by->field].number;
+		*key = absent ? OWNER_QUERY_ABSENT :
+				owner_lang_find_bucket(by, query->fields.value[by->field].number);
 		return 1;
 	}
 }

@@ -68,6 +68,17 @@ static bool split_spans(struct owner_walk_memo *memo, const struct owner_sentenc
 	return true;
 }
 
+/* Records that are equal but for their time can be of different groups. */
+static bool groups_by_time(const struct owner_sentence *s)
+{
+	unsigned int i;
+
+	for (i = 0; i < s->nr_group_by; i++)
+		if (s->group_by[i].field < OWNER_FIELDS && BIT(s->group_by[i].field) & TIME_FIELDS)
+			return true;
+	return false;
+}
+
 /* A bit for each span in which the expression holds for records equal to the last one. */
 static u64 find_matching_spans(struct owner_query *query)
 {
@@ -106,14 +117,15 @@ void owner_query_add_to_memo(struct owner_query *query, struct owner_query_group
  * @query: prepared, before its cursor begins
  *
  * The memo needs memory, and it cannot know cgroups, because records do not tell which
- * cgroup an object is charged to. Without a memo the walk finds every object. Counters of
- * chains need no memo.
+ * cgroup an object is charged to, nor groups by time. Without a memo the walk finds every object.
+ * Counters of chains need no memo.
  */
 void owner_query_begin_memo(struct owner_query *query)
 {
 	struct owner_walk_memo *memo = NULL;
 
-	if (!query->cursor.cgroup && query->cursor.ops == &owner_slab_source)
+	if (!query->cursor.cgroup && query->cursor.ops == &owner_slab_source &&
+	    !groups_by_time(&query->sentence))
 		memo = owner_memo_alloc(query->now);
 	if (memo && !split_spans(memo, &query->sentence)) {
 		owner_memo_free(memo);

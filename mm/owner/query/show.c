@@ -58,9 +58,26 @@ static void show_user_row(struct seq_file *m, const u64 *frames, unsigned int co
 		seq_putc(m, '-');
 }
 
-static void show_value(struct seq_file *m, enum owner_field field, const u64 *key)
+/* Print a number of a key: in text, a bucket with its unit, as the language has it. */
+static void show_key_number(struct seq_file *m, const struct owner_group_field *by, u64 number,
+			    enum owner_format format)
 {
-	switch (field) {
+	char text[32];
+
+	if (number == OWNER_QUERY_ABSENT) {
+		seq_putc(m, '-');
+	} else if (format == OWNER_FORMAT_TSV) {
+		seq_printf(m, "%llu", number);
+	} else {
+		owner_lang_print_group_number(by, number, text, sizeof(text));
+		seq_puts(m, text);
+	}
+}
+
+static void show_value(struct seq_file *m, const struct owner_group_field *by, const u64 *key,
+		       enum owner_format format)
+{
+	switch (by->field) {
 	case OWNER_FIELD_CACHE:
 	case OWNER_FIELD_COMM:
 	case OWNER_FIELD_CGROUP:
@@ -88,10 +105,7 @@ static void show_value(struct seq_file *m, enum owner_field field, const u64 *ke
 		show_user_row(m, key + 1, key[0]);
 		break;
 	default:
-		if (*key == OWNER_QUERY_ABSENT)
-			seq_putc(m, '-');
-		else
-			seq_printf(m, "%llu", *key);
+		show_key_number(m, by, *key, format);
 	}
 }
 
@@ -222,7 +236,7 @@ static void show_group_row(struct seq_file *m, struct owner_query *query,
 		if (by->field == OWNER_FIELD_STACK)
 			show_stack(m, query, by, key);
 		else
-			show_value(m, by->field, key);
+			show_value(m, by, key, s->format);
 		key += count_key_words(s, by, key);
 	}
 	seq_putc(m, '\n');
@@ -259,7 +273,7 @@ static void show_group_text(struct seq_file *m, struct owner_query *query,
 			user = key;
 		} else {
 			seq_printf(m, ", %s ", owner_field_names[by->field]);
-			show_value(m, by->field, key);
+			show_value(m, by, key, s->format);
 		}
 		key += count_key_words(s, by, key);
 	}
@@ -455,6 +469,7 @@ void owner_query_show_head(struct seq_file *m, const struct owner_query *query)
 {
 	const struct owner_sentence *s = &query->sentence;
 	unsigned int i;
+	char name[32];
 
 	show_sentence(m, s);
 	seq_printf(m, "# generation %u\n", query->generation);
@@ -468,9 +483,13 @@ void owner_query_show_head(struct seq_file *m, const struct owner_query *query)
 		return;
 	}
 	seq_puts(m, "row\tgroups\tobjects\tbytes\theld\twaste\toldest_ns\tyoungest_ns\trecords\tobjects_error\tbytes_error");
-	for (i = 0; i < s->nr_group_by; i++)
-		seq_printf(m, "\t%s", s->group_by[i].field == OWNER_FIELD_STACK ?
-			   name_stack_columns(s->mode) : owner_field_names[s->group_by[i].field]);
+	for (i = 0; i < s->nr_group_by; i++) {
+		const struct owner_group_field *by = &s->group_by[i];
+
+		owner_lang_print_column(by, name, sizeof(name));
+		seq_printf(m, "\t%s", by->field == OWNER_FIELD_STACK ?
+			   name_stack_columns(s->mode) : name);
+	}
 	seq_putc(m, '\n');
 }
 

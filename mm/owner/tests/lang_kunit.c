@@ -67,6 +67,8 @@ static const struct {
 	  "group=stack.full,cache,comm,pid,module,nid format=tsv" },
 	{ OWNER_QUERY, "group=cache sort=bytes,held,waste,objects,oldest,youngest groups=1048576" },
 	{ OWNER_QUERY, "group=bytes", "group=size" },
+	{ OWNER_QUERY, "group=age.1h,size.4K,held.log2,ts.1500ms" },
+	{ OWNER_QUERY, "group=age.3600s,bytes.4096", "group=age.1h,size.4K" },
 	/* numbers and units */
 	{ OWNER_QUERY, "if size == 0,1023,1024,1536,1048576,3G",
 	  "if size == 0,1023,1K,1536,1M,3G" },
@@ -469,6 +471,47 @@ static void test_compares(struct kunit *test)
 	}
 }
 
+static void test_buckets(struct kunit *test)
+{
+	static const struct {
+		const char *field;
+		unsigned long long number;
+		unsigned long long bucket;
+		const char *shown;
+	} cases[] = {
+		{ "size", 4096, 4096, "4096" },
+		{ "size.4K", 0, 0, "0" },
+		{ "size.4K", 4095, 0, "0" },
+		{ "size.4K", 4096, 4096, "4K" },
+		{ "size.4K", 12287, 8192, "8K" },
+		{ "size.100", 250, 200, "200" },
+		{ "size.log2", 0, 0, "0" },
+		{ "size.log2", 1, 1, "1" },
+		{ "held.log2", 4095, 2048, "2K" },
+		{ "held.log2", ~0ULL, 1ULL << 63, "8589934592G" },
+		{ "age.1h", 7200 * NSEC_PER_SEC - 1, 3600 * NSEC_PER_SEC, "1h" },
+		{ "age.1h", 7200 * NSEC_PER_SEC, 7200 * NSEC_PER_SEC, "2h" },
+		{ "age.log2", NSEC_PER_SEC - 1, 0, "0ns" },
+		{ "age.log2", NSEC_PER_SEC, NSEC_PER_SEC, "1s" },
+		{ "age.log2", 4 * NSEC_PER_SEC - 1, 2 * NSEC_PER_SEC, "2s" },
+		{ "ts.log2", 4 * NSEC_PER_SEC, 4 * NSEC_PER_SEC, "4s" },
+	};
+	unsigned int i;
+
+	for (i = 0; i < ARRAY_SIZE(cases); i++) {
+		const struct owner_group_field *by = &sentence.group_by[0];
+
+		sprintf(printed, "group=%s", cases[i].field);
+		KUNIT_ASSERT_TRUE(test, parse_sentence(OWNER_QUERY, printed));
+		KUNIT_EXPECT_EQ_MSG(test, owner_lang_find_bucket(by, cases[i].number),
+				    cases[i].bucket, "%s of %llu", cases[i].field, cases[i].number);
+		owner_lang_print_group_number(by, cases[i].bucket, printed, sizeof(printed));
+		KUNIT_EXPECT_STREQ(test, printed, cases[i].shown);
+		owner_lang_print_column(by, printed, sizeof(printed));
+		KUNIT_EXPECT_STREQ(test, printed, cases[i].field);
+	}
+}
+
 /* A sentence is judged by the cache alone if its expression allows that. */
 static void test_judges_by_cache(struct kunit *test)
 {
@@ -611,6 +654,7 @@ static struct kunit_case owner_lang_cases[] = {
 	KUNIT_CASE(test_nid_binds_all),
 	KUNIT_CASE(test_empty_holds),
 	KUNIT_CASE(test_compares),
+	KUNIT_CASE(test_buckets),
 	KUNIT_CASE(test_judges_by_cache),
 	OWNER_LANG_CASE(test_errors),
 	OWNER_LANG_CASE(test_zero_in_word),

@@ -337,32 +337,7 @@ static void test_each_group(struct kunit *test)
 	}
 }
 
-static void expect_group_first_frame(struct kunit *test, void *function)
-{
-	unsigned long size, offset, frame = query->groups[0]->key[1];
-
-	KUNIT_ASSERT_EQ(test, query->nr_groups, 1);
-	KUNIT_ASSERT_TRUE(test, kallsyms_lookup_size_offset(frame - 1, &size, &offset));
-	KUNIT_EXPECT_EQ(test, frame - 1 - offset, (unsigned long)function);
-}
-
-static void test_chains_are_cut(struct kunit *test)
-{
-	u64 frames;
-
-	ask_query(test, "group=stack if func == query_plant");
-	expect_group_first_frame(test, query_plant);
-	frames = query->groups[0]->key[0];
-	ask_query(test, "group=stack.full if func == query_plant");
-	KUNIT_EXPECT_GE(test, query->groups[0]->key[0], frames);
-	ask_query(test, "group=stack.2 if func == query_plant");
-	expect_group_first_frame(test, query_plant);
-	KUNIT_EXPECT_EQ(test, query->groups[0]->key[0], 2);
-	ask_query(test, "group=stack.1 if func == query_plant_other");
-	expect_group_first_frame(test, query_plant_other);
-	print_query_group(0);
-	KUNIT_EXPECT_NOT_NULL(test, strstr(answer, "\n query_plant_other+0x"));
-}
+#include "query_groups_kunit.h"
 
 /* The answer leaves out the allocator's frames of a chain that was captured with them. */
 static void test_allocator_is_skipped(struct kunit *test)
@@ -677,6 +652,8 @@ static struct kunit_case owner_query_cases[] = {
 	KUNIT_CASE(test_caches_told),
 	KUNIT_CASE(test_each_group),
 	KUNIT_CASE(test_chains_are_cut),
+	KUNIT_CASE(test_size_buckets),
+	KUNIT_CASE(test_age_buckets),
 	KUNIT_CASE(test_allocator_is_skipped),
 	KUNIT_CASE(test_modes),
 	KUNIT_CASE(test_sort_and_top),

@@ -190,6 +190,7 @@ static void print_group_name(const struct answer *a, u32 group, FILE *out)
 	const struct model *m = &a->model;
 	const struct group_list *by = &m->select->group;
 	struct group g = model_get_group(m, group);
+	char number[HUMAN_LEN];
 	u32 i;
 
 	for (i = 0; i < by->n; i++) {
@@ -201,7 +202,7 @@ static void print_group_name(const struct answer *a, u32 group, FILE *out)
 		else if (!model_field_is_known(m, &g, field))
 			fputs("-", out);
 		else if (field_is_number(field))
-			fprintf(out, "%lld", model_get_number(m, &g, field));
+			fputs(model_format_number(number, m, &g, field), out);
 		else
 			fprintf(out, "%.*s", (int)model_get_name(m, &g, field).len,
 				model_get_name(m, &g, field).s);

@@ -31,7 +31,7 @@ const struct option_info option_list[NR_OPTIONS] = {
 		.letter = 'g', .name = "group",
 		.argument = required_argument, .form = "LIST",
 		.group = GROUP_GROUPS, .values = VALUES_FIELDS,
-		.help_column = 25, .help = "of stack,cache,comm,pid,user,binary,... and age",
+		.help_column = 25, .help = "of stack,cache,comm,pid,user,binary,age.1h,...",
 	},
 	[OPT_SORT] = {
 		.letter = 's', .name = "sort",

@@ -26,7 +26,8 @@ static bool explains_ages(const struct options *o)
 bool options_need_newest_record(const struct options *o)
 {
 	return !o->now && (explains_ages(o) ||
-			   o->select.sentence.fields_used & 1U << OWNER_FIELD_AGE);
+			   o->select.sentence.fields_used & 1U << OWNER_FIELD_AGE ||
+			   field_is_listed(&o->select.group, OWNER_FIELD_AGE));
 }
 
 void options_free(struct options *o)

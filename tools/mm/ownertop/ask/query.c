@@ -83,11 +83,12 @@ static bool add_group_fields(struct owner_sentence *s, const struct record_selec
 	const unsigned int derived_from_chain = 1U << OWNER_FIELD_STACK | 1U << OWNER_FIELD_FUNC |
 						1U << OWNER_FIELD_MODULE;
 	/*
-	 * The kernel does not group by age. Fields that only pages have are read from page_owner,
-	 * as the kernel refuses to group slab objects by gfp.
+	 * The model makes the buckets of sizes, which the kernel groups by exactly, but it groups
+	 * no times exactly. Fields that only pages have are read from page_owner, as the kernel
+	 * refuses to group slab objects by gfp.
 	 */
-	const unsigned int unsupported = 1U << OWNER_FIELD_AGE | 1U << OWNER_FIELD_GFP |
-					 1U << OWNER_FIELD_ORDER;
+	const unsigned int unsupported = 1U << OWNER_FIELD_AGE | 1U << OWNER_FIELD_TS |
+					 1U << OWNER_FIELD_GFP | 1U << OWNER_FIELD_ORDER;
 	const unsigned int derived_from_user = 1U << OWNER_FIELD_USER | 1U << OWNER_FIELD_BINARY |
 					       1U << OWNER_FIELD_UFUNC;
 	unsigned int fields = 1U << OWNER_FIELD_KIND, i;

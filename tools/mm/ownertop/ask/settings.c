@@ -15,7 +15,7 @@ const char * const format_options[NR_FORMATS] = {
 
 /*
  * Parse the list of --group field by field: the language allows fewer fields in group= than
- * --group does, and it does not group by age.
+ * --group does.
  */
 void settings_parse_group(struct options *o, const char *list)
 {
@@ -25,9 +25,7 @@ void settings_parse_group(struct options *o, const char *list)
 
 	by->n = 0;
 	while ((field = strsep(&next, ","))) {
-		s.group_by[0] = (struct owner_group_field){ .field = OWNER_FIELD_AGE };
-		if (strcmp(field, field_name(OWNER_FIELD_AGE)))
-			sentence_parse_setting(&s, "--group", "group=", field);
+		sentence_parse_setting(&s, "--group", "group=", field);
 		if (field_is_listed(by, s.group_by[0].field))
 			usage_refuse_value("--group", field, "is named twice");
 		by->v[by->n++] = s.group_by[0];

@@ -5,10 +5,7 @@
 
 #include "lang/lang.h"
 
-/*
- * Fields to group by. --group allows more of them than group= in a sentence, and also
- * OWNER_FIELD_AGE.
- */
+/* Fields to group by. --group allows more of them than group= in a sentence. */
 struct group_list {
 	struct owner_group_field v[OWNER_GROUP_FIELDS];
 	unsigned int n;
@@ -30,14 +27,21 @@ static inline bool field_is_number(enum owner_field field)
 	return !field_is_chain(field) && owner_field_types[field] >= OWNER_TYPE_NUMBER;
 }
 
-static inline bool field_is_listed(const struct group_list *list, enum owner_field field)
+/* Returns the entry of @field in the list, or NULL. */
+static inline const struct owner_group_field *field_find(const struct group_list *list,
+							 enum owner_field field)
 {
 	unsigned int i;
 
 	for (i = 0; i < list->n; i++)
 		if (list->v[i].field == field)
-			return true;
-	return false;
+			return &list->v[i];
+	return NULL;
+}
+
+static inline bool field_is_listed(const struct group_list *list, enum owner_field field)
+{
+	return field_find(list, field);
 }
 
 #endif

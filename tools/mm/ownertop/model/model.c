@@ -7,9 +7,6 @@
 #include "model/record_fields.h"
 #include "model/model.h"
 
-#define NS_PER_SECOND 1000000000ULL
-#define NS_PER_MINUTE (60 * NS_PER_SECOND)
-
 static u32 intern_number(struct model *m, s64 number)
 {
 	return strings_intern(&m->numbers, (struct text_slice){ (char *)&number, sizeof(number) });
@@ -27,28 +24,29 @@ static s64 get_interned_number(const struct model *m, u32 id)
  * Returns the numeric field of a record as groups show it: unlike record_field_value(), it
  * gives the pid of an object without a task.
  */
-static s64 get_field_number(const struct record *rec, enum owner_field field)
+static s64 get_field_number(const struct model *m, const struct record *rec,
+			    const struct owner_group_field *by)
 {
 	struct field_value value;
 
-	switch (field) {
+	switch (by->field) {
 	case OWNER_FIELD_PID:
 		return rec->pid;
 	case OWNER_FIELD_TGID:
 		return rec->tgid;
-	case OWNER_FIELD_AGE:
-		return rec->ts / NS_PER_MINUTE;
 	default:
-		value = record_field_value(rec, field, 0);
-		return value.state == FIELD_KNOWN ? (s64)value.number : NUMBER_NONE;
+		value = record_field_value(rec, by->field, m->sink.now);
+		return value.state == FIELD_KNOWN ? (s64)owner_lang_find_bucket(by, value.number) :
+						    NUMBER_NONE;
 	}
 }
 
 static u32 make_group_key_value(struct model *m, const struct record *rec,
 				const struct parsed_chain *chain,
-				const struct parsed_user_chain *user, enum owner_field field)
+				const struct parsed_user_chain *user,
+				const struct owner_group_field *by)
 {
-	switch (field) {
+	switch (by->field) {
 	case OWNER_FIELD_USER:
 		return user->chain;
 	case OWNER_FIELD_BINARY:
@@ -72,7 +70,7 @@ static u32 make_group_key_value(struct model *m, const struct record *rec,
 	case OWNER_FIELD_GFP:
 		return strings_intern(&m->words, rec->gfp);
 	default:
-		return intern_number(m, get_field_number(rec, field));
+		return intern_number(m, get_field_number(m, rec, by));
 	}
 }
 
@@ -84,7 +82,7 @@ static void make_group_key(struct model *m, const struct record *rec,
 	unsigned int i;
 
 	for (i = 0; i < by->n; i++)
-		key[i] = make_group_key_value(m, rec, chain, user, by->v[i].field);
+		key[i] = make_group_key_value(m, rec, chain, user, &by->v[i]);
 	if (m->select->by_handle)
 		key[i] = intern_number(m, rec->handle);
 }
@@ -275,13 +273,9 @@ struct text_slice model_get_frame(const struct model *m, enum owner_field field,
 
 static u32 get_field_key(const struct model *m, const struct group *g, enum owner_field field)
 {
-	const struct group_list *by = &m->select->group;
-	unsigned int i;
+	const struct owner_group_field *by = field_find(&m->select->group, field);
 
-	for (i = 0; i < by->n; i++)
-		if (by->v[i].field == field)
-			return g->key[i];
-	return 0;
+	return by ? g->key[by - m->select->group.v] : 0;
 }
 
 const struct chain *model_get_chain(const struct model *m, const struct group *g,
@@ -301,8 +295,6 @@ bool model_field_is_known(const struct model *m, const struct group *g, enum own
 {
 	s64 number;
 
-	if (field == OWNER_FIELD_AGE)
-		return g->oldest != TS_UNKNOWN;
 	if (!field_is_number(field))
 		return true;
 	number = get_interned_number(m, get_field_key(m, g, field));
@@ -311,9 +303,15 @@ bool model_field_is_known(const struct model *m, const struct group *g, enum own
 
 s64 model_get_number(const struct model *m, const struct group *g, enum owner_field field)
 {
-	if (field == OWNER_FIELD_AGE)
-		return model_compute_age(m, g->oldest) / NS_PER_SECOND;
 	return get_interned_number(m, get_field_key(m, g, field));
+}
+
+const char *model_format_number(char buf[HUMAN_LEN], const struct model *m, const struct group *g,
+				enum owner_field field)
+{
+	owner_lang_print_group_number(field_find(&m->select->group, field),
+				      model_get_number(m, g, field), buf, HUMAN_LEN);
+	return buf;
 }
 
 struct text_slice model_get_name(const struct model *m, const struct group *g,

@@ -7,6 +7,7 @@
 #define OWNERTOP_MODEL_H
 
 #include "base/field.h"
+#include "base/human.h"
 #include "base/packed.h"
 #include "input/record.h"
 #include "input/sink.h"
@@ -133,6 +134,9 @@ struct text_slice model_get_frame(const struct model *m, enum owner_field field,
 bool model_field_is_known(const struct model *m, const struct group *g, enum owner_field field);
 /* Returns the value of a numeric field of a group. */
 s64 model_get_number(const struct model *m, const struct group *g, enum owner_field field);
+/* Write the value of a numeric field of a group as text: a bucket with its unit. Returns @buf. */
+const char *model_format_number(char buf[HUMAN_LEN], const struct model *m, const struct group *g,
+				enum owner_field field);
 /* Returns the value of a field of a group that is neither a number nor the call chain. */
 struct text_slice model_get_name(const struct model *m, const struct group *g,
 				 enum owner_field field);

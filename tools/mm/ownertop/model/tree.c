@@ -87,7 +87,7 @@ static void add_chain_to_path(struct tree *t, const struct group *g)
 static void make_group_path(struct tree *t, const struct group *g)
 {
 	const struct group_list *by = &t->m->select->group;
-	char number[32];
+	char number[16 + HUMAN_LEN], value[HUMAN_LEN];
 	struct text_slice name;
 	unsigned int i;
 
@@ -106,8 +106,8 @@ static void make_group_path(struct tree *t, const struct group *g)
 			continue;
 		} else if (field_is_number(f)) {
 			name.s = number;
-			name.len = snprintf(number, sizeof(number), "%s %lld", field_name(f),
-					    model_get_number(t->m, g, f));
+			name.len = snprintf(number, sizeof(number), "%s %s", field_name(f),
+					    model_format_number(value, t->m, g, f));
 			append_function_to_path(t, strings_intern(&t->names, name));
 		} else {
 			name = model_get_name(t->m, g, f);

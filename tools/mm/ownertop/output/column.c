@@ -174,23 +174,9 @@ static struct cell get_field_cell(const struct view_row *row, int field)
 		return (struct cell){
 			.type = CELL_NUMBER,
 			.integer = model_get_number(m, &row->group, field),
+			.by = field_find(&m->select->group, field),
 		};
 	return (struct cell){ .type = CELL_NAME, .name = model_get_name(m, &row->group, field) };
-}
-
-/*
- * Make the cell with the age of a group's oldest object, as text shows it; other formats have
- * it in seconds.
- */
-static struct cell get_age_cell(const struct view_row *row, int arg)
-{
-	(void)arg;
-	if (row->id == ROW_NO_GROUP)
-		return no_cell;
-	return (struct cell){
-		.type = CELL_AGE,
-		.number = model_compute_age(&row->a->model, row->oldest),
-	};
 }
 
 static struct cell get_handle_cell(const struct view_row *row, int arg)
@@ -413,6 +399,7 @@ void columns_add_group_fields(struct column_list *list, const struct model *m,
 	for (i = 0; i < by->n; i++) {
 		enum owner_field field = by->v[i].field;
 		struct column column = { .get = get_field_cell, .arg = field };
+		char *name = list->field_names[i];
 
 		if (!model_shows_field(m, field))
 			continue;
@@ -420,8 +407,6 @@ void columns_add_group_fields(struct column_list *list, const struct model *m,
 			if (field_is_chain(field) ||
 			    (field == OWNER_FIELD_CACHE && !any_group_has_cache(m, order, n)))
 				continue;
-			if (field == OWNER_FIELD_AGE)
-				column.get = get_age_cell;
 		} else if (format == FORMAT_TSV) {
 			if (field == OWNER_FIELD_STACK) {
 				add_kernel_stack_column(list, m->select->sentence.mode);
@@ -429,6 +414,7 @@ void columns_add_group_fields(struct column_list *list, const struct model *m,
 			}
 			column.get = get_kernel_name_cell;
 		}
-		append_column(list, &column, field_name(field));
+		owner_lang_print_column(&by->v[i], name, sizeof(list->field_names[i]));
+		append_column(list, &column, name);
 	}
 }

@@ -53,7 +53,7 @@ enum cell_type {
 	CELL_BYTES,
 	CELL_AGE,		/* age in ns */
 	CELL_TIME,		/* time stamp in ns */
-	CELL_NUMBER,		/* .integer */
+	CELL_NUMBER,		/* .integer; of a group's field: .by */
 	CELL_SHARE,		/* text only: .part of .total in percent */
 	CELL_TIMES,		/* text prints .part/.total, other formats .part */
 	CELL_CHANGE,		/* text only: .change of .measure */
@@ -71,7 +71,10 @@ struct cell {
 	bool is_exact;		/* JSON leaves out errors of figures that are no estimates */
 	union {
 		u64 number;
-		s64 integer;
+		struct {
+			s64 integer;
+			const struct owner_group_field *by;	/* may be NULL */
+		};
 		double real;
 		struct text_slice name;
 		struct change change;
@@ -167,6 +170,7 @@ void print_chain_field(const struct model *m, const struct group *g, enum owner_
 struct column_list {
 	struct column v[COLUMNS_MAX];
 	const char *name[COLUMNS_MAX];
+	char field_names[OWNER_GROUP_FIELDS][32];	/* those of fields to group by */
 	u32 n;
 };
 

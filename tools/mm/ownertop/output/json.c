@@ -249,11 +249,14 @@ static void print_group_fields(const struct model *m, FILE *out)
 {
 	struct json_object *fields = json_new_list();
 	const struct group_list *by = &m->select->group;
+	char name[32];
 	unsigned int i;
 
-	for (i = 0; i < by->n; i++)
+	for (i = 0; i < by->n; i++) {
+		owner_lang_print_column(&by->v[i], name, sizeof(name));
 		if (model_shows_field(m, by->v[i].field))
-			json_add_item(fields, new_json_word(field_name(by->v[i].field)));
+			json_add_item(fields, new_json_word(name));
+	}
 	json_print_member("group_by", fields, out);
 }
 

@@ -46,8 +46,6 @@ enum {
 
 	LABEL_KEY = 1,
 	LABEL_STR = 2,
-	LABEL_NUM = 3,
-	LABEL_NUM_UNIT = 4,
 
 	MAPPING_ID = 1,
 	MAPPING_FILENAME = 5,
@@ -181,21 +179,18 @@ static void emit_sample_types(struct pprof_profile *p, enum measure measure)
 static void append_sample_label(struct pprof_profile *p, const struct group *g,
 				enum owner_field field)
 {
-	char number[24], *shown;
+	char number[HUMAN_LEN], *shown;
 	struct text_slice name;
 
 	proto_clear(&p->part);
 	proto_append_int(&p->part, LABEL_KEY, intern_field_name(p, field));
-	if (field == OWNER_FIELD_AGE) {
-		proto_append_int(&p->part, LABEL_NUM, model_get_number(p->m, g, field));
-		proto_append_int(&p->part, LABEL_NUM_UNIT, intern_string(p, "seconds"));
-	} else if (field_is_number(field)) {
+	if (field_is_number(field)) {
 		/*
 		 * Write numbers as strings: pprof sums up numeric labels, which makes no sense
 		 * for a pid.
 		 */
-		snprintf(number, sizeof(number), "%lld", model_get_number(p->m, g, field));
-		proto_append_int(&p->part, LABEL_STR, intern_string(p, number));
+		shown = (char *)model_format_number(number, p->m, g, field);
+		proto_append_int(&p->part, LABEL_STR, intern_string(p, shown));
 	} else {
 		name = model_get_name(p->m, g, field);
 		if (!name.len)

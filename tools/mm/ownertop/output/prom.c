@@ -67,7 +67,7 @@ static void print_label_value(char *value, FILE *out)
 
 static char *copy_field_value(const struct model *m, const struct group *g, enum owner_field field)
 {
-	char *text, *value;
+	char number[HUMAN_LEN], *text, *value;
 	size_t len;
 	FILE *out;
 
@@ -79,7 +79,7 @@ static char *copy_field_value(const struct model *m, const struct group *g, enum
 	if (field_is_chain(field))
 		print_chain_field(m, g, field, out);
 	else
-		fprintf(out, "%lld", model_get_number(m, g, field));
+		fputs(model_format_number(number, m, g, field), out);
 	fclose(out);
 	value = human_escape_name((struct text_slice){ text, len });
 	free(text);

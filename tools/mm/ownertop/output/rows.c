@@ -330,7 +330,10 @@ static const char *format_cell(char buf[HUMAN_LEN], const struct cell *cell)
 		snprintf(buf, HUMAN_LEN, "%llu", cell->number);
 		return buf;
 	case CELL_NUMBER:
-		snprintf(buf, HUMAN_LEN, "%lld", cell->integer);
+		if (cell->by)
+			owner_lang_print_group_number(cell->by, cell->integer, buf, HUMAN_LEN);
+		else
+			snprintf(buf, HUMAN_LEN, "%lld", cell->integer);
 		return buf;
 	case CELL_SHARE:
 		return human_format_percent(buf, cell->part, cell->total);

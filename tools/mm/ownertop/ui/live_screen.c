@@ -63,7 +63,7 @@ static void print_fields(const struct model *m, const struct group *g, FILE *out
 {
 	const struct group_list *by = &m->select->group;
 	bool has_chain = false;
-	char *name;
+	char number[HUMAN_LEN], *name;
 	u32 i;
 
 	for (i = 0; i < by->n; i++) {
@@ -76,7 +76,7 @@ static void print_fields(const struct model *m, const struct group *g, FILE *out
 		if (!model_field_is_known(m, g, field)) {
 			fprintf(out, "  %-16s", "-");
 		} else if (field_is_number(field)) {
-			fprintf(out, "  %-16lld", model_get_number(m, g, field));
+			fprintf(out, "  %-16s", model_format_number(number, m, g, field));
 		} else {
 			name = human_escape_name(model_get_name(m, g, field));
 			fprintf(out, "  %-16s", name);

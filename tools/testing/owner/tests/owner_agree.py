@@ -54,7 +54,12 @@ NUMBERS = {
 WORDS = {"cache": CACHES, "comm": COMMS, "func": FUNCTIONS,
          "module": ["owner_truth", "owner_leak", "owner_*", "nosuch", "*truth", "owner_t[p-r]*"]}
 GROUPS = ["cache", "size", "held", "order", "nid", "pid", "tgid", "comm", "func", "module",
-          "kind", "handle", "stack"]
+          "kind", "handle", "stack", "age", "ts"]
+# An object crosses a bucket's bound while it gets older, so ages have few buckets.
+BUCKETS = {
+    "age": ["22s", "1h"], "ts": ["500ms", "1s", "7s", "1h", "log2"],
+    "size": ["1", "64", "200", "4K", "1G", "log2"], "held": ["64", "96", "4K", "log2"],
+}
 STACKS = ["stack", "stack.full", "stack.1", "stack.2", "stack.3", "stack.8", "stack.64"]
 AMOUNTS = ["bytes", "held", "waste", "objects"]
 MODES = ["stack", "handle", "stack_handle", "records", "stacks", "handles"]
@@ -123,8 +128,13 @@ class SentenceWriter:
         fields = self.random.sample(GROUPS, self.random.choice([1, 1, 2, 2, 3, 4, 6]))
         handles = mode not in ("", "stack", "stacks")
         stacks = STACKS[:2] if handles else STACKS
-        return ",".join(self.random.choice(stacks) if field == "stack" else field
+        return ",".join(self.write_bucket(field) if field in BUCKETS else
+                        self.random.choice(stacks) if field == "stack" else field
                         for field in fields)
+
+    def write_bucket(self, field: str) -> str:
+        exact = [] if field in ("age", "ts") else [field] * 3
+        return self.random.choice(exact + [f"{field}.{bucket}" for bucket in BUCKETS[field]])
 
     def write_sentence(self) -> str:
         chance, choose = self.random.random, self.random.choice

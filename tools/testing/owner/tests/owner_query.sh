@@ -164,7 +164,7 @@ while read -r example; do
 	ok "answered: $(echo "$example" | tr -d '#')" \
 		grep -qxF "1 $example" "$work/examples.asked"
 done <"$work/examples"
-ok "there were nine" equals "$(grep -vc '^#' "$work/examples.asked")" 9
+ok "there were ten" equals "$(grep -vc '^#' "$work/examples.asked")" 10
 ok "... which find objects, but for those an hour old and a handle of another machine" \
 	equals "$(sed -n 's/^# nothing: .* if //p' "$work/examples.asked" | paste -s -d ';')" \
 	"cache == kmalloc-64 && age > 1h && comm != kworker*;handle == 1074790400"
@@ -277,6 +277,23 @@ ok "exactly what the planter planted and freed" equals "$(list_growth)" "$(list_
 ok "... with chains that shrank" file_has "$work/growth" "	-37	"
 ok "what comes and goes is no growth" equals "$(cat "$work/none")" 0
 ok "the answer says since when" file_has "$work/module" "^# growth: held now, less what was held at the mark [0-9]+\.[0-9]{3} s ago"
+# truth_sizes() has 24 objects of each size. All objects of owner_truth are 10 s older than those of
+# owner_leak; buckets of 8 s have room for a guest that is slow between the last two commands.
+# shellcheck disable=SC2016 # for the guest's shell
+ok "asked for histograms" run_query_guest 'insmod /extra/owner_truth.ko; sleep 10
+	insmod /extra/owner_leak.ko requests=40
+	ask "group=age.8s,module format=tsv if func == truth_own_cache,leak_open_session"; echo ===
+	ask "group=age.1h if func == truth_own_cache,leak_open_session"; echo ===
+	ask "group=size.log2 format=tsv if func == truth_sizes"; echo ===
+	ask "group=size.4K sort=objects if func == truth_sizes"' ages text sizes pages_wide
+ok "ages: exact" equals "$(awk -F '\t' '$1 == "group" { print ($12 ? "old" : 0), $13, $3 }' "$work/ages" | sort)" \
+	"0 owner_leak 40
+old owner_truth 24"
+ok "ages: with a unit" equals "$(sed -n 's/^objects \([0-9]*\),.*, age /\1 /p' "$work/text")" "64 0ns"
+ok "sizes: exact" equals "$(awk -F '\t' '$1 == "group" { print $12, $3 }' "$work/sizes" | sort -n | paste -s -d ,)" \
+	"4 24,8 24,16 24,32 24,64 48,128 48,256 24,512 24,1024 24,2048 24,4096 24,8192 24"
+ok "sizes: with a unit" equals "$(sed -n 's/^objects \([0-9]*\),.*, size /\1 /p' "$work/pages_wide" | sort | paste -s -d ,)" \
+	"24 4K,24 8K,288 0"
 
 # An object that a module obtains from another module belongs to the one that allocated it.
 ok "two modules in a chain" run_query_guest "insmod /extra/owner_leak.ko requests=40; insmod /extra/owner_user.ko

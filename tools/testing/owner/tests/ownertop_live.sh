@@ -64,7 +64,7 @@ ok "asks the kernel" run_ownertop_guest slab_owner=on "insmod /extra/owner_leak.
 	ownertop --json --focus 'leak_open_sess*' -g nid,stack 'if nid == 0' -n 1; echo ===
 	ownertop tree -g nid,comm,stack 'if module == owner_leak' --callees --min 20; echo ===
 	ownertop \"group=handle,kind format=tsv if \$leak\"; echo ===
-	ownertop --json -s objects -g stack,age -n 1 'if size == 200'; echo ===
+	ownertop --json -s objects -g stack,age.1h -n 1 'if size == 200'; echo ===
 	ownertop --json -g nid -n 1 'source=all if nid == 0' 2>&1; echo ===
 	ownertop \"if \$leak && age < 1h\" -g kind --json; echo ===
 	ownertop 'group=cachr' 2>&1; true" asked focus tree tsv by_age pages young wrong
